@@ -319,7 +319,7 @@ START_TEST(an_integer_division_by_zero_fails_the_run)
                   "create", "y", "TL_INT8", "[2]",
                   "[1,0]") "," OP("divide", "elew", TENSOR("src1", "x") "," TENSOR("src2", "y"),
                                   TENSOR("dst", "q"), PARAM("elew_op", "'TL_DIV'"))),
-        "operator 'divide' (elew_cpu): ");
+        "operator 'divide' (binary_cpu): ");
 }
 END_TEST
 

@@ -135,14 +135,15 @@ END_TEST
 
 START_TEST(nocopy_scatter_gives_views_of_rows)
 {
-    ln_context *ctx = load(MODEL(
-        "'a'", "'sum'",
-        CREATE("create_cpu", "a", "TL_FLOAT", "[2,3]", "[1,-2,3,-4,5,-6]") "," RELU_CPU(
-            "r", "a", "x") "," OP("rows", "scatter_nocopy_cpu", TENSOR("src", "x"),
-                                  TENSOR("dst1", "first") "," TENSOR("dst2", "second"),
-                                  "") "," OP("sum", "elew_cpu",
-                                             TENSOR("src1", "first") "," TENSOR("src2", "second"),
-                                             TENSOR("dst", "sum"), PARAM("elew_op", "'TL_SUM'"))));
+    ln_context *ctx = load(
+        MODEL("'a'", "'sum'",
+              CREATE("create_cpu", "a", "TL_FLOAT", "[2,3]", "[1,-2,3,-4,5,-6]") "," RELU_CPU(
+                  "r", "a",
+                  "x") "," OP("rows", "scatter_nocopy_cpu", TENSOR("src", "x"),
+                              TENSOR("dst1", "first") "," TENSOR("dst2", "second"),
+                              "") "," OP("sum", "binary_cpu",
+                                         TENSOR("src1", "first") "," TENSOR("src2", "second"),
+                                         TENSOR("dst", "sum"), PARAM("op", "'TL_BINARY_ADD'"))));
     const ln_tensor_entry *x = ln_tensor_table_find(ctx->tensor_table, "x");
     const ln_tensor_entry *second = ln_tensor_table_find(ctx->tensor_table, "second");
     ck_assert_uint_eq(second->offset, x->offset + 3 * sizeof(float));

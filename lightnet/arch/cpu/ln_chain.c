@@ -160,26 +160,6 @@ static int read_binary(part *p, const ln_op *op)
     return add_operation(p, op, tl_binary_op_from_str(ln_rule_get_string(op, "op")));
 }
 
-/** All but TL_MAX and TL_MIN, which give something else beside a NaN. */
-static int read_elew(part *p, const ln_op *op)
-{
-    static const tl_binary_op operations[TL_ELEW_OP_SIZE] = {
-        [TL_MUL] = TL_BINARY_MUL, [TL_DIV] = TL_BINARY_DIV,        [TL_SUM] = TL_BINARY_ADD,
-        [TL_SUB] = TL_BINARY_SUB, [TL_MAX] = TL_BINARY_OP_INVALID, [TL_MIN] = TL_BINARY_OP_INVALID,
-        [TL_POW] = TL_BINARY_POW,
-    };
-    const tl_elew_op elew_op = tl_elew_op_from_str(ln_rule_get_string(op, "elew_op"));
-    const tl_activation act = {tl_act_from_str(ln_rule_get_string(op, "act")),
-                               (float)ln_rule_get_number(op, "act_slope"),
-                               (float)ln_rule_get_number(op, "act_beta")};
-    double alpha, beta;
-    add_operation(p, op, elew_op < 0 ? TL_BINARY_OP_INVALID : operations[elew_op]);
-    if (act.act == TL_ACT_NONE || act.act == TL_ACT_INVALID)
-        return 0;
-    const tl_unary_func func = tl_activation_func(act, &alpha, &beta);
-    return add_function(p, p->n_srcs, func, alpha, beta);
-}
-
 static int read_chain(part *p, const ln_op *op)
 {
     int n_steps, n_alpha, n_beta;
@@ -201,7 +181,6 @@ static const struct {
 } readers[] = {
     {"unary_cpu", read_unary},
     {"binary_cpu", read_binary},
-    {"elew_cpu", read_elew},
     {"chain_cpu", read_chain},
 };
 

@@ -17,10 +17,6 @@
 #define SIGMOID(src, dst) UNARY("SIGMOID", src, dst, "0", "0")
 #define BINARY(op, a, b, dst) \
     OP("binary_cpu", ARG("src1", a) "," ARG("src2", b), dst, PARAM("op", "\"TL_BINARY_" op "\""))
-#define ELEW(op, act, a, b, dst)                                                           \
-    OP("elew_cpu", ARG("src1", a) "," ARG("src2", b), dst,                                 \
-       PARAM("elew_op", "\"TL_" op "\"") "," PARAM("act", "\"TL_ACT_" act "\"") "," PARAM( \
-           "act_slope", "0.3") "," PARAM("act_beta", "0.9"))
 
 static const ln_rule_tensor two[] = {{"a", "TL_FLOAT", 4, {2, 3, 5, 7}, -1, 1, 0},
                                      {"b", "TL_FLOAT", 4, {2, 3, 5, 7}, -1, 1, 0},
@@ -64,8 +60,7 @@ static const char repeated[] =
     BINARY("MUL", "a", "b", "p") "," BINARY("ADD", "c", "p", "q") "," BINARY("DIV", "q", "d", "y");
 static const char in_blocks[] = SIGMOID("b", "f") "," BINARY("MUL", "f", "a", "p") "," RELU("p", "y");
 static const char smaller[] = SIGMOID("b", "f") "," BINARY("MUL", "a", "f", "y");
-static const char elew[] = ELEW("SUB", "CLIP", "a", "b", "p") "," ELEW("MUL", "SILU", "p", "a", "y");
-static const char elew_max[] = ELEW("MAX", "NONE", "a", "b", "p") "," RELU("p", "y");
+static const char picked[] = BINARY("PICK_MAX", "a", "b", "p") "," RELU("p", "y");
 static const char two_readers[] = RELU("a", "p") "," SIGMOID("p", "y") "," UNARY("EXP", "p", "z", "1", "0");
 static const char constants[] = RELU("a", "p") "," SIGMOID("p", "q") "," BINARY("ADD", "q", "b", "y");
 static const char many_sources[] =
@@ -93,11 +88,10 @@ static const ln_rule_case cases[] = {
     {"chain_elements", "squared", two, squared, y, p, NULL, 1, 0, 0},
     {"chain_elements", "repeated", parts, repeated, y, NULL, p, 1, 0, 0},
     {"chain_elements", "in blocks", blocks, in_blocks, y, p, NULL, 1, 0, 0},
-    {"chain_elements", "elew", two, elew, y, p, NULL, 1, 0, 0},
+    {"chain_elements", "picked", two, picked, y, p, NULL, 1, 0, 0},
     {"chain_elements", "many sources", nine, many_sources, y, NULL, NULL, 1, 0, 0},
     {"chain_elements", "many steps", two, many_steps, y, NULL, NULL, 1, 0, 0},
     {"chain_elements", "of a smaller one", blocks, smaller, y, NULL, NULL, 0, 0, 0},
-    {"chain_elements", "elew max", two, elew_max, y, NULL, NULL, 0, 0, 0},
     {"chain_elements", "two readers", two, two_readers, y_z, NULL, NULL, 0, 0, 0},
     {"chain_elements", "of constants", constant, constants, y, NULL, NULL, 0, 0, 0},
     {"chain_elements", "doubles", doubles, pair, y, NULL, NULL, 0, 0, 0},

@@ -135,14 +135,15 @@ int ln_dnnl_has_act(tl_act act)
     return act >= 0 && act < TL_ACT_SIZE && acts[act];
 }
 
-static const dnnl_alg_kind_t elews[TL_ELEW_OP_SIZE] = {
-    [TL_MUL] = dnnl_binary_mul, [TL_DIV] = dnnl_binary_div, [TL_SUM] = dnnl_binary_add,
-    [TL_SUB] = dnnl_binary_sub, [TL_MAX] = dnnl_binary_max, [TL_MIN] = dnnl_binary_min,
+static const dnnl_alg_kind_t binaries[TL_BINARY_OP_SIZE] = {
+    [TL_BINARY_MUL] = dnnl_binary_mul,      [TL_BINARY_DIV] = dnnl_binary_div,
+    [TL_BINARY_ADD] = dnnl_binary_add,      [TL_BINARY_SUB] = dnnl_binary_sub,
+    [TL_BINARY_PICK_MAX] = dnnl_binary_max, [TL_BINARY_PICK_MIN] = dnnl_binary_min,
 };
 
-int ln_dnnl_has_elew(tl_elew_op op)
+int ln_dnnl_has_binary(tl_binary_op op)
 {
-    return op >= 0 && op < TL_ELEW_OP_SIZE && elews[op];
+    return op >= 0 && op < TL_BINARY_OP_SIZE && binaries[op];
 }
 
 // oneDNN's first number of the activation.
@@ -329,8 +330,8 @@ int ln_dnnl_act(const tl_exec *exec, ln_dnnl **prim, const tl_tensor *src, const
     return end(&m, &desc, prim, "activation");
 }
 
-int ln_dnnl_elew(const tl_exec *exec, ln_dnnl **prim, const tl_tensor *src1, const tl_tensor *src2,
-                 const tl_tensor *dst, tl_elew_op op, tl_activation act)
+int ln_dnnl_binary(const tl_exec *exec, ln_dnnl **prim, const tl_tensor *src1,
+                   const tl_tensor *src2, const tl_tensor *dst, tl_binary_op op, tl_activation act)
 {
     making m;
     begin(&m, exec);
@@ -341,7 +342,7 @@ int ln_dnnl_elew(const tl_exec *exec, ln_dnnl **prim, const tl_tensor *src1, con
     add_arg(&m, DNNL_ARG_DST, &y);
     append_act(&m, act);
     if (!m.status)
-        m.status = dnnl_binary_desc_init(&desc, elews[op], &a, &b, &y);
+        m.status = dnnl_binary_desc_init(&desc, binaries[op], &a, &b, &y);
     return end(&m, &desc, prim, "operation on two tensors");
 }
 

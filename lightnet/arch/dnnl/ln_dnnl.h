@@ -22,7 +22,7 @@ typedef struct ln_dnnl ln_dnnl;
 int ln_dnnl_has_act(tl_act act);
 
 /** Whether oneDNN has this operation. */
-int ln_dnnl_has_elew(tl_elew_op op);
+int ln_dnnl_has_binary(tl_binary_op op);
 
 /** As tl_exec_conv2d, `addend` (NULL: none), of dst's shape, being added before the activation.
  * Runs on: src, weight, bias, dst, addend. Source: oneDNN, "Convolution", "Primitive Attributes:
@@ -55,10 +55,10 @@ int ln_dnnl_softmax(const tl_exec *exec, ln_dnnl **prim, const tl_tensor *src, c
 int ln_dnnl_act(const tl_exec *exec, ln_dnnl **prim, const tl_tensor *src, const tl_tensor *dst,
                 tl_activation act);
 
-/** As tl_exec_elew_act, for what ln_dnnl_has_elew. Runs on: src1, src2, dst. Source: oneDNN,
- *  "Binary". */
-int ln_dnnl_elew(const tl_exec *exec, ln_dnnl **prim, const tl_tensor *src1, const tl_tensor *src2,
-                 const tl_tensor *dst, tl_elew_op op, tl_activation act);
+/** tl_exec_binary of one shape, then the activation, for what ln_dnnl_has_binary. Runs on: src1,
+ *  src2, dst. Source: oneDNN, "Binary". */
+int ln_dnnl_binary(const tl_exec *exec, ln_dnnl **prim, const tl_tensor *src1,
+                   const tl_tensor *src2, const tl_tensor *dst, tl_binary_op op, tl_activation act);
 
 /** Computes, on the data of the tensors that the primitive was made for, in the order named there.
  *  -1 with a reason: oneDNN fails. */

@@ -6,6 +6,7 @@
 #include "lightnet/ln_pass.h"
 #include "lightnet/ln_rule.h"
 #include "lightnet/ln_util.h"
+#include "tensorlight/tl_elementwise.h"
 
 typedef struct form {
     const char *optype;                                /* of the catalogue */
@@ -20,7 +21,16 @@ static void make_lrelu(ln_rule_made *made, const ln_op *op)
     ln_rule_number(made, "alpha", (double)(float)ln_rule_get_number(op, "negslope"));
 }
 
+// What the catalogue calls an operation is another one for floats, integers and bool.
+static void make_elew(ln_rule_made *made, const ln_op *op)
+{
+    const tl_elew_op elew_op = tl_elew_op_from_str(ln_rule_get_string(op, "elew_op"));
+    const tl_dtype dtype = ln_op_find_tensor_entry(op, "src1")->tensor->dtype;
+    ln_rule_string(made, "op", tl_binary_op_name(tl_elew_op_as_binary(elew_op, dtype)));
+}
+
 static const form forms[] = {
+    {"elew", "binary", NULL, make_elew},
     {"relu", "unary", "TL_UNARY_RELU", NULL},
     {"lrelu", "unary", "TL_UNARY_LRELU", make_lrelu},
     {"sigmoid", "unary", "TL_UNARY_SIGMOID", NULL},

@@ -13,12 +13,6 @@ static inline int is_wide_float(const ln_tensor_entry *te)
     return te->tensor->dtype == TL_FLOAT || te->tensor->dtype == TL_DOUBLE;
 }
 
-static inline int is_product(const ln_op *op)
-{
-    return ln_rule_has_string(op, "op", "TL_BINARY_MUL") ||
-           ln_rule_has_string(op, "elew_op", "TL_MUL");
-}
-
 /** What x times `gate`, a function of x, is called; NULL: nothing. */
 static const char *gated_by(const ln_op *gate)
 {

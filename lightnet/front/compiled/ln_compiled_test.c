@@ -242,7 +242,7 @@ START_TEST(a_file_that_cannot_run_is_refused)
          "changed: compiled for 'abacus', a target that is not known"},
         {LN_COMPILED_KEY_IR, "\"arch\": \"cpu\",", "", "changed: 'arch' is missing"},
         {LN_COMPILED_KEY_IR, "\"name\": \"u\"", "\"name\": \"other\"",
-         "changed: operator 'make_y' (elew_cpu): tensors_in[1]: tensor 'u' is not defined"},
+         "changed: operator 'make_y' (binary_cpu): tensors_in[1]: tensor 'u' is not defined"},
     };
     enter_new_folder(folder);
     save("m");

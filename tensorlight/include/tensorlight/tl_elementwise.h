@@ -88,7 +88,7 @@ typedef enum tl_binary_op {
     TL_BINARY_ADD = 0,     /* a + b */
     TL_BINARY_SUB,         /* a - b */
     TL_BINARY_MUL,         /* a b */
-    TL_BINARY_DIV,         /* a / b; INT truncates toward 0, and fails where b is 0 */
+    TL_BINARY_DIV,         /* a / b; INT truncates toward 0, and fails where b is 0; TL_BOOL, too */
     TL_BINARY_MOD,         /* a - b floor(a / b), of the sign of b; INT fails where b is 0 */
     TL_BINARY_FMOD,        /* a - b trunc(a / b), of the sign of a; INT fails where b is 0 */
     TL_BINARY_POW,         /* a^b; INT truncates where b < 0, and fails where a is 0 besides */
@@ -100,6 +100,9 @@ typedef enum tl_binary_op {
     TL_BINARY_XOR,         /* INT: bit by bit; TL_BOOL */
     TL_BINARY_SHIFT_LEFT,  /* a 2^b; INT: 0 where b is negative, or no less than a's bits */
     TL_BINARY_SHIFT_RIGHT, /* floor(a / 2^b); INT: there 0, or -1 for a negative a */
+    TL_BINARY_PICK_MAX,    /* FLT: a > b ? a : b, which is b beside a NaN */
+    TL_BINARY_PICK_MIN,    /* FLT: a < b ? a : b */
+    TL_BINARY_POW_DOUBLE,  /* INT, TL_BOOL: a^b of doubles, converted (tl_convert) */
     TL_BINARY_OP_SIZE
 } tl_binary_op;
 TL_API const char *tl_binary_op_name(tl_binary_op op);
@@ -107,6 +110,9 @@ TL_API tl_binary_op tl_binary_op_from_str(const char *str);
 
 /** 1 when `op` (a valid one) is defined for elements of `dtype`. */
 TL_API int tl_binary_op_takes(tl_binary_op op, tl_dtype dtype);
+
+/** The operation that `op` (a valid one) is for elements of `dtype`. */
+TL_API tl_binary_op tl_elew_op_as_binary(tl_elew_op op, tl_dtype dtype);
 
 /** src1 op src2, broadcast, of one dtype, which is dst's too; `dst` may be a source of dst's shape.
  *  -1 with a reason: an integer division by zero. D. */

@@ -66,10 +66,6 @@ TL_API int tl_activation_of(tl_activation *act, tl_unary_func func, double alpha
  *  parameters; TL_UNARY_FUNC_INVALID for TL_ACT_NONE. */
 TL_API tl_unary_func tl_activation_func(tl_activation act, double *alpha, double *beta);
 
-/** tl_exec_elew, then the activation. FLT. */
-TL_API int tl_exec_elew_act(const tl_exec *exec, const tl_tensor *src1, const tl_tensor *src2,
-                            tl_tensor *dst, tl_elew_op op, tl_activation act);
-
 /* ---- windows: convolution and pooling, FLT unless specified ---- */
 
 typedef struct tl_conv2d_param {

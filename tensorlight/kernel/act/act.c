@@ -137,29 +137,3 @@ void tl_act_parallel(const tl_exec *exec, size_t n, size_t grain, tl_range_func 
     else
         tl_parallel(exec, n, grain, run_fused, &f);
 }
-
-typedef struct elew_job {
-    const tl_exec *exec;
-    const tl_tensor *src1, *src2;
-    const tl_tensor *dst;
-    tl_elew_op op;
-} elew_job;
-
-static void run_elew(void *arg, size_t begin, size_t end)
-{
-    const elew_job *const job = arg;
-    int dim;
-    const tl_tensor src1 = part_of(job->src1, begin, end, &dim);
-    const tl_tensor src2 = part_of(job->src2, begin, end, &dim);
-    tl_tensor dst = part_of(job->dst, begin, end, &dim);
-    tl_exec_elew(job->exec, &src1, &src2, &dst, job->op); // cannot fail on floats
-}
-
-int tl_exec_elew_act(const tl_exec *exec, const tl_tensor *src1, const tl_tensor *src2,
-                     tl_tensor *dst, tl_elew_op op, tl_activation act)
-{
-    assert(tl_dtype_is_float(src1->dtype));
-    elew_job job = {exec, src1, src2, dst, op};
-    tl_act_parallel(exec, (size_t)dst->len, TL_GRAIN_MEMORY_BOUND, run_elew, &job, dst, act);
-    return 0;
-}

@@ -11,22 +11,25 @@
 /** The binary operations: ROW(arg, op, name, types, grain, sets), one row for each of tl_binary_op,
  *  defined by `name` in binary_c.c for floats, integers and bool, and where sets is SIMD in
  *  binary_simd.c; BOOL: binary_c.c is compiled for wider vectors, too; MANY: both. */
-#define TL_BINARY_OPS(ROW, arg)                                                   \
-    ROW(arg, TL_BINARY_ADD, add, NUM, TL_GRAIN_MEMORY_BOUND, MANY)                \
-    ROW(arg, TL_BINARY_SUB, sub, NUM, TL_GRAIN_MEMORY_BOUND, MANY)                \
-    ROW(arg, TL_BINARY_MUL, mul, NUM, TL_GRAIN_MEMORY_BOUND, MANY)                \
-    ROW(arg, TL_BINARY_DIV, div, NUM, TL_GRAIN_MEMORY_BOUND, SIMD)                \
-    ROW(arg, TL_BINARY_MOD, mod, NUM, TL_GRAIN_COMPUTE_BOUND, PLAIN)              \
-    ROW(arg, TL_BINARY_FMOD, fmod, NUM, TL_GRAIN_COMPUTE_BOUND, PLAIN)            \
-    ROW(arg, TL_BINARY_POW, pow, NUM, TL_GRAIN_COMPUTE_BOUND, PLAIN)              \
-    ROW(arg, TL_BINARY_MAX, max, NUM, TL_GRAIN_MEMORY_BOUND, MANY)                \
-    ROW(arg, TL_BINARY_MIN, min, NUM, TL_GRAIN_MEMORY_BOUND, MANY)                \
-    ROW(arg, TL_BINARY_PRELU, prelu, NUM, TL_GRAIN_MEMORY_BOUND, SIMD)            \
-    ROW(arg, TL_BINARY_AND, and, WHOLE, TL_GRAIN_MEMORY_BOUND, BOOL)              \
-    ROW(arg, TL_BINARY_OR, or, WHOLE, TL_GRAIN_MEMORY_BOUND, BOOL)                \
-    ROW(arg, TL_BINARY_XOR, xor, WHOLE, TL_GRAIN_MEMORY_BOUND, BOOL)              \
-    ROW(arg, TL_BINARY_SHIFT_LEFT, shift_left, INT, TL_GRAIN_MEMORY_BOUND, PLAIN) \
-    ROW(arg, TL_BINARY_SHIFT_RIGHT, shift_right, INT, TL_GRAIN_MEMORY_BOUND, PLAIN)
+#define TL_BINARY_OPS(ROW, arg)                                                     \
+    ROW(arg, TL_BINARY_ADD, add, NUM, TL_GRAIN_MEMORY_BOUND, MANY)                  \
+    ROW(arg, TL_BINARY_SUB, sub, NUM, TL_GRAIN_MEMORY_BOUND, MANY)                  \
+    ROW(arg, TL_BINARY_MUL, mul, NUM, TL_GRAIN_MEMORY_BOUND, MANY)                  \
+    ROW(arg, TL_BINARY_DIV, div, ALL, TL_GRAIN_MEMORY_BOUND, SIMD)                  \
+    ROW(arg, TL_BINARY_MOD, mod, NUM, TL_GRAIN_COMPUTE_BOUND, PLAIN)                \
+    ROW(arg, TL_BINARY_FMOD, fmod, NUM, TL_GRAIN_COMPUTE_BOUND, PLAIN)              \
+    ROW(arg, TL_BINARY_POW, pow, NUM, TL_GRAIN_COMPUTE_BOUND, PLAIN)                \
+    ROW(arg, TL_BINARY_MAX, max, NUM, TL_GRAIN_MEMORY_BOUND, MANY)                  \
+    ROW(arg, TL_BINARY_MIN, min, NUM, TL_GRAIN_MEMORY_BOUND, MANY)                  \
+    ROW(arg, TL_BINARY_PRELU, prelu, NUM, TL_GRAIN_MEMORY_BOUND, SIMD)              \
+    ROW(arg, TL_BINARY_AND, and, WHOLE, TL_GRAIN_MEMORY_BOUND, BOOL)                \
+    ROW(arg, TL_BINARY_OR, or, WHOLE, TL_GRAIN_MEMORY_BOUND, BOOL)                  \
+    ROW(arg, TL_BINARY_XOR, xor, WHOLE, TL_GRAIN_MEMORY_BOUND, BOOL)                \
+    ROW(arg, TL_BINARY_SHIFT_LEFT, shift_left, INT, TL_GRAIN_MEMORY_BOUND, PLAIN)   \
+    ROW(arg, TL_BINARY_SHIFT_RIGHT, shift_right, INT, TL_GRAIN_MEMORY_BOUND, PLAIN) \
+    ROW(arg, TL_BINARY_PICK_MAX, pick_max, FLT, TL_GRAIN_MEMORY_BOUND, SIMD)        \
+    ROW(arg, TL_BINARY_PICK_MIN, pick_min, FLT, TL_GRAIN_MEMORY_BOUND, SIMD)        \
+    ROW(arg, TL_BINARY_POW_DOUBLE, pow_double, WHOLE, TL_GRAIN_COMPUTE_BOUND, PLAIN)
 
 /** The rows of an operation in all its types and instruction sets. */
 #define TL_BINARY_KERNELS(ROW, arg, name, types, sets)   \

@@ -9,6 +9,8 @@
 #include <math.h>
 #include <tgmath.h>
 
+#include "tensor/tl_convert.h"
+
 #define LOOP(can, value, a_of_i, b_of_i) \
     for (size_t i = 0; i < len; i++) {   \
         const C a = a_of_i, b = b_of_i;  \
@@ -76,6 +78,8 @@ OPERATION(div, 1, a / b)
 OPERATION(fmod, 1, fmod(a, b))
 OPERATION(pow, 1, pow(a, b))
 OPERATION(prelu, 1, 0 > a ? a * b : a)
+OPERATION(pick_max, 1, a > b ? a : b)
+OPERATION(pick_min, 1, a < b ? a : b)
 
 /** fmod's remainder r has the sign of a; a zero gets that of b. */
 static inline C NAME(mod, of)(C a, C b)
@@ -89,7 +93,16 @@ OPERATION(mod, 1, NAME(mod, of)(a, b))
 
 #endif
 
-#elif !TL_IS_BOOL
+#elif TL_IS_BOOL
+
+#ifndef TL_SIMD_SET
+
+OPERATION(div, b != 0, a)
+OPERATION(pow_double, 1, (C)(a | !b))
+
+#endif
+
+#else
 
 /* ---- integers, which wrap by calculating with uint64_t and keeping the low bits ---- */
 
@@ -152,6 +165,7 @@ static inline C NAME(pow, of)(C a, C b)
         return NAME(power, of)(a, (uint64_t)b & 1);
     return 0;
 }
+OPERATION(pow_double, 1, NAME(tl, from_double)(pow((double)a, (double)b)))
 OPERATION(pow, a != 0 || !NAME(is, negative)(b), NAME(pow, of)(a, b))
 
 /** All bits gone where b is no less than their number, or negative. */

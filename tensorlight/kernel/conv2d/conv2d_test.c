@@ -311,23 +311,6 @@ START_TEST(functions_are_activations_where_their_numbers_fit)
 }
 END_TEST
 
-START_TEST(elew_with_an_activation_gives_the_bits_of_both_apart)
-{
-    for (size_t k = 0; k < NN_LEN(nn_floats); k++) {
-        nn_room room = {.seed = 6};
-        tl_tensor *const a = nn_random(&room, nn_floats[k], 2, (int[]){99, 101}, -2, 2);
-        tl_tensor *const b = nn_random(&room, nn_floats[k], 2, (int[]){99, 101}, -2, 2);
-        tl_tensor *const separate = nn_blank(&room, nn_floats[k], 2, (int[]){99, 101});
-        tl_exec_elew(NULL, a, b, separate, TL_SUM);
-        tl_exec_sigmoid(NULL, separate, separate);
-        ck_assert_int_eq(tl_exec_elew_act(NULL, a, b, a, TL_SUM, (tl_activation){TL_ACT_SIGMOID}),
-                         0);
-        ck_assert_mem_eq(a->data, separate->data, tl_tensor_size(a));
-        nn_close(&room);
-    }
-}
-END_TEST
-
 /* ---- threads ---- */
 
 typedef struct threads_arg {
@@ -542,6 +525,6 @@ LN_TEST_MAIN("conv2d", conv2d_gives_the_known_result, deconv2d_gives_the_known_r
              nan_and_infinity_spread_over_their_windows_only,
              a_fused_activation_gives_the_bits_of_a_separate_one,
              an_activation_is_known_by_its_name, functions_are_activations_where_their_numbers_fit,
-             elew_with_an_activation_gives_the_bits_of_both_apart, threads_do_not_change_the_result,
-             an_empty_batch_gives_an_empty_result, conv2d_refuses_what_does_not_fit,
-             deconv2d_refuses_what_does_not_fit, a_tensor_of_the_wrong_kind_is_refused)
+             threads_do_not_change_the_result, an_empty_batch_gives_an_empty_result,
+             conv2d_refuses_what_does_not_fit, deconv2d_refuses_what_does_not_fit,
+             a_tensor_of_the_wrong_kind_is_refused)

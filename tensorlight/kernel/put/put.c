@@ -7,13 +7,11 @@
 #include <assert.h>
 #include <string.h>
 
-#include "kernel/elew/elew.h"
+#include "kernel/binary/binary.h"
 #include "kernel/stride/stride.h"
 #include "kernel/take/tl_index.h"
 #include "kernel/tl_axis.h"
 #include "tensorlight/tl_shape.h"
-
-TL_KERNEL_TABLE(pick, tl_elew_kernel, TL_ELEW_KERNELS)
 
 /** A row of the list of operations: its name, and what combines the old and the new value. */
 typedef struct put_row {
@@ -44,22 +42,23 @@ tl_put_op tl_put_op_from_str(const char *str)
 
 /** How new values are put over old ones. */
 typedef struct combine {
-    tl_elew_kernel *func; /* NULL: set */
-    tl_elew_op op;
-    size_t size; /* of an element */
+    tl_broadcast_func *func; /* NULL: set */
+    size_t size;             /* of an element */
 } combine;
 
 static combine combine_of(const tl_exec *exec, tl_dtype dtype, tl_put_op op)
 {
     const tl_elew_op elew = rows[op].elew;
-    return (combine){elew == TL_ELEW_OP_INVALID ? NULL : pick(exec, dtype), elew,
-                     tl_size_of(dtype)};
+    const size_t size = tl_size_of(dtype);
+    if (elew == TL_ELEW_OP_INVALID)
+        return (combine){NULL, size};
+    return (combine){tl_binary_kernel(exec, tl_elew_op_as_binary(elew, dtype), dtype), size};
 }
 
 static void put(const combine *c, char *old, const char *update, size_t len)
 {
     if (c->func)
-        c->func(c->op, old, update, old, len);
+        c->func((const void *[]){old, update}, (int[]){1, 1}, old, len);
     else
         tl_copy_block(old, update, len * c->size);
 }

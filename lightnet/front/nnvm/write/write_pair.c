@@ -155,32 +155,34 @@ static ln_nnvm_value write_prelu(ln_nnvm_op *n, const char *op)
 /* ---- tables ---- */
 
 static const struct operation {
-    const char *name, *elew; /* of tl_binary_op, of tl_elew_op */
+    const char *name; /* of tl_binary_op */
     ln_nnvm_value (*write)(ln_nnvm_op *n, const char *op);
     const char *op;
 } operations[] = {
-    {"TL_BINARY_ADD", "TL_SUM", write_operation, "add"},
-    {"TL_BINARY_SUB", "TL_SUB", write_operation, "sub"},
-    {"TL_BINARY_MUL", "TL_MUL", write_operation, "mul"},
-    {"TL_BINARY_DIV", "TL_DIV", write_operation, "div"},
-    {"TL_BINARY_POW", "TL_POW", write_operation, "pow"},
-    {"TL_BINARY_FMOD", "-", write_operation, "mod"},
-    {"TL_BINARY_MOD", "-", write_mod, "mod"},
-    {"TL_BINARY_MAX", "TL_MAX", write_bound, "max"},
-    {"TL_BINARY_MIN", "TL_MIN", write_bound, "min"},
-    {"TL_BINARY_PRELU", "-", write_prelu, "prelu"},
-    {"TL_BINARY_AND", "-", write_logical, "and"},
-    {"TL_BINARY_OR", "-", write_logical, "or"},
-    {"TL_BINARY_XOR", "-", write_logical, "xor"},
-    {"TL_BINARY_SHIFT_LEFT", "-", write_operation, "left_shift"},
-    {"TL_BINARY_SHIFT_RIGHT", "-", write_operation, "right_shift"},
+    {"TL_BINARY_ADD", write_operation, "add"},
+    {"TL_BINARY_SUB", write_operation, "sub"},
+    {"TL_BINARY_MUL", write_operation, "mul"},
+    {"TL_BINARY_DIV", write_operation, "div"},
+    {"TL_BINARY_POW", write_operation, "pow"},
+    {"TL_BINARY_FMOD", write_operation, "mod"},
+    {"TL_BINARY_MOD", write_mod, "mod"},
+    {"TL_BINARY_MAX", write_bound, "max"},
+    {"TL_BINARY_MIN", write_bound, "min"},
+    {"TL_BINARY_PRELU", write_prelu, "prelu"},
+    {"TL_BINARY_AND", write_logical, "and"},
+    {"TL_BINARY_OR", write_logical, "or"},
+    {"TL_BINARY_XOR", write_logical, "xor"},
+    {"TL_BINARY_SHIFT_LEFT", write_operation, "left_shift"},
+    {"TL_BINARY_SHIFT_RIGHT", write_operation, "right_shift"},
+    {"TL_BINARY_PICK_MAX", write_bound, "max"},
+    {"TL_BINARY_PICK_MIN", write_bound, "min"},
+    {"TL_BINARY_POW_DOUBLE", write_operation, "pow"},
 };
 
-// By its name as a tl_binary_op or as a tl_elew_op.
 static const struct operation *find_operation(const char *op)
 {
     for (size_t i = 0; i < sizeof(operations) / sizeof(operations[0]); i++)
-        if (!strcmp(operations[i].name, op) || !strcmp(operations[i].elew, op))
+        if (!strcmp(operations[i].name, op))
             return &operations[i];
     return NULL;
 }
@@ -196,15 +198,8 @@ static ln_nnvm_value write_binary(ln_nnvm_op *n)
     return o->write(n, o->op);
 }
 
-static ln_nnvm_value write_elew(ln_nnvm_op *n)
-{
-    const struct operation *const o = find_operation(ln_nnvm_op_text(n, "elew_op", ""));
-    return o->write(n, o->op);
-}
-
 const ln_nnvm_op_row ln_nnvm_write_rows_pair[] = {
     {"binary", write_binary, "op", has_operation},
-    {"elew", write_elew, "elew_op", has_operation},
     {"compare", write_compare},
     {"where", write_where},
     {NULL},
