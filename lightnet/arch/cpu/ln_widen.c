@@ -30,12 +30,12 @@ static tl_dtype dtype_of(const ln_op *op, const ln_tensor_list_entry *tle)
 /* Operators that look at no element's value, or only at few of many. They move 16 bits at a time,
  * unless what they move has just been computed in 32. */
 static const char *const movers[] = {
-    "view",    "reshape",   "reshape_to",   "squeeze",    "unsqueeze",
-    "flatten", "slice",     "stride_slice", "slice_from", "join",
-    "concat",  "split",     "expand",       "tile",       "reverse_sequence",
-    "trilu",   "transpose", "rearange",     "take",       "take_along",
-    "take_nd", "forward",   "put_along",    "put_nd",     "put_range",
-    "shape",   NULL,
+    "view",      "reshape",   "reshape_to",   "squeeze",          "unsqueeze",
+    "flatten",   "slice",     "stride_slice", "slice_from",       "join",
+    "split",     "expand",    "tile",         "reverse_sequence", "trilu",
+    "transpose", "rearange",  "take",         "take_along",       "take_nd",
+    "forward",   "put_along", "put_nd",       "put_range",        "shape",
+    NULL,
 };
 
 static int is_mover(const ln_op *op)

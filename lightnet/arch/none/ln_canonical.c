@@ -12,7 +12,8 @@ typedef struct form {
     const char *optype;                                /* of the catalogue */
     const char *general;                               /* the operator that stands for it, */
     const char *func;                                  /* with this function, */
-    void (*make)(ln_rule_made *made, const ln_op *op); /* and what this gives it; or NULL */
+    void (*make)(ln_rule_made *made, const ln_op *op); /* and what this gives it; or NULL. Its
+                                                          inputs, unless this gives it some */
 } form;
 
 // The catalogue has the slope as a float.
@@ -29,7 +30,15 @@ static void make_elew(ln_rule_made *made, const ln_op *op)
     ln_rule_string(made, "op", tl_binary_op_name(tl_elew_op_as_binary(elew_op, dtype)));
 }
 
+static void make_concat(ln_rule_made *made, const ln_op *op)
+{
+    ln_rule_input(made, "src0", ln_op_find_tensor_entry(op, "src1")->name);
+    ln_rule_input(made, "src1", ln_op_find_tensor_entry(op, "src2")->name);
+    ln_rule_param(made, "axis", op, "axis");
+}
+
 static const form forms[] = {
+    {"concat", "join", NULL, make_concat},
     {"elew", "binary", NULL, make_elew},
     {"relu", "unary", "TL_UNARY_RELU", NULL},
     {"lrelu", "unary", "TL_UNARY_LRELU", make_lrelu},
@@ -48,11 +57,12 @@ static const form *form_of(const ln_op *op)
 static void make(ln_rule_made *made, const form *f, const ln_op *op)
 {
     ln_rule_op_instead(made, f->general, op);
-    ln_rule_all_inputs(made, op);
     if (f->func)
         ln_rule_string(made, "func", f->func);
     if (f->make)
         f->make(made, op);
+    if (!made->failed && !made->op->op_arg->tensors_in)
+        ln_rule_all_inputs(made, op);
 }
 
 ln_list *ln_canonical(const ln_context *ctx, ln_list **old_ops)

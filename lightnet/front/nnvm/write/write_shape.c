@@ -210,13 +210,6 @@ static ln_nnvm_value write_join(ln_nnvm_op *n)
     return len ? ln_put_join(n, len, srcs, ln_nnvm_op_axis(n, srcs[0].ndim, 0)) : none;
 }
 
-static ln_nnvm_value write_concat(ln_nnvm_op *n)
-{
-    const ln_nnvm_value srcs[] = {ln_nnvm_op_in(n, "src1"), ln_nnvm_op_in(n, "src2")};
-    return ln_nnvm_op_failed(n) ? srcs[0]
-                                : ln_put_join(n, 2, srcs, ln_nnvm_op_axis(n, srcs[0].ndim, 0));
-}
-
 /** Along a new first axis. */
 static ln_nnvm_value write_gather(ln_nnvm_op *n)
 {
@@ -341,21 +334,12 @@ static ln_nnvm_value write_pad(ln_nnvm_op *n)
 }
 
 const ln_nnvm_op_row ln_nnvm_write_rows_shape[] = {
-    {"reshape", write_view},
-    {"view", write_view},
-    {"squeeze", write_view},
-    {"unsqueeze", write_view},
-    {"flatten", write_view},
-    {"transpose", write_transpose},
-    {"slice", write_slice},
-    {"stride_slice", write_stride_slice},
-    {"split", write_split},
-    {"scatter", write_scatter},
-    {"join", write_join},
-    {"concat", write_concat},
-    {"gather", write_gather},
-    {"expand", write_expand},
-    {"tile", write_tile},
-    {"pad", write_pad},
-    {NULL},
+    {"reshape", write_view},  {"view", write_view},
+    {"squeeze", write_view},  {"unsqueeze", write_view},
+    {"flatten", write_view},  {"transpose", write_transpose},
+    {"slice", write_slice},   {"stride_slice", write_stride_slice},
+    {"split", write_split},   {"scatter", write_scatter},
+    {"join", write_join},     {"gather", write_gather},
+    {"expand", write_expand}, {"tile", write_tile},
+    {"pad", write_pad},       {NULL},
 };
