@@ -9,13 +9,18 @@
 #include "tensor/tl_name.h"
 #include "tensor/tl_result.h"
 
-#define OP_NAME(arg, op, name) [op] = #op,
+#define OP_NAME(arg, op, name, swaps) [op] = #op,
 static const char *const names[TL_COMPARE_OP_SIZE] = {TL_COMPARISONS(OP_NAME, )};
 TL_NAME_AND_FROM_STR(tl_compare_op, names, TL_COMPARE_OP_SIZE)
 
-#define KERNELS(arg, op, name) [op] = {TL_COMPARISON_KERNELS(TL_KERNEL_ELEMENT, , name)},
-static tl_broadcast_func *const kernels[TL_COMPARE_OP_SIZE][TL_ISA_SIZE][TL_DTYPE_SIZE] = {
-    TL_COMPARISONS(KERNELS, )};
+typedef struct comparison {
+    int swaps;
+    tl_broadcast_func *kernels[TL_ISA_SIZE][TL_DTYPE_SIZE];
+} comparison;
+
+#define COMPARISON(arg, op, name, swaps) \
+    [op] = {swaps, {TL_COMPARISON_KERNELS(TL_KERNEL_ELEMENT, , name)}},
+static const comparison comparisons[TL_COMPARE_OP_SIZE] = {TL_COMPARISONS(COMPARISON, )};
 TL_KERNEL_PICK_FROM(pick, tl_broadcast_func)
 
 int tl_exec_compare(const tl_exec *exec, const tl_tensor *src1, const tl_tensor *src2,
@@ -23,8 +28,9 @@ int tl_exec_compare(const tl_exec *exec, const tl_tensor *src1, const tl_tensor 
 {
     assert(src1->dtype == src2->dtype && dst->dtype == TL_BOOL);
     assert(op >= 0 && op < TL_COMPARE_OP_SIZE);
-    const tl_tensor *const srcs[] = {src1, src2};
-    return tl_broadcast(exec, TL_GRAIN_MEMORY_BOUND, pick(kernels[op], exec, src1->dtype), srcs, 2,
+    const comparison *const c = &comparisons[op];
+    const tl_tensor *const srcs[] = {c->swaps ? src2 : src1, c->swaps ? src1 : src2};
+    return tl_broadcast(exec, TL_GRAIN_MEMORY_BOUND, pick(c->kernels, exec, src1->dtype), srcs, 2,
                         dst);
 }
 

@@ -54,7 +54,5 @@ COMPARISON(equal, ==)
 COMPARISON(not_equal, !=)
 COMPARISON(less, <)
 COMPARISON(less_equal, <=)
-COMPARISON(greater, >)
-COMPARISON(greater_equal, >=)
 
 #endif

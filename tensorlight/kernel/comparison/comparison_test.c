@@ -97,13 +97,12 @@ START_TEST(what_does_not_fit_is_refused)
 END_TEST
 
 #define VARIANT(arg, function, dtype, isa) {#function, function, 2, {dtype, dtype}, TL_BOOL, isa},
-#define VARIANTS(arg, op, name) \
-    static const tl_broadcast_variant name##_variants[] = {TL_COMPARISON_KERNELS(VARIANT, , name)};
+#define VARIANTS(arg, op, name, swaps) \
+    static const tl_broadcast_variant op##_variants[] = {TL_COMPARISON_KERNELS(VARIANT, , name)};
 TL_COMPARISONS(VARIANTS, )
 
-#define CHECK(arg, op, name)                     \
-    tl_broadcast_check_variants(name##_variants, \
-                                sizeof(name##_variants) / sizeof(*name##_variants));
+#define CHECK(arg, op, name, swaps) \
+    tl_broadcast_check_variants(op##_variants, sizeof(op##_variants) / sizeof(*op##_variants));
 START_TEST(every_kernel_equals_element_by_element){TL_COMPARISONS(CHECK, )} END_TEST
 
     LN_TEST_MAIN("comparison", every_type_is_compared, nan_is_unequal_and_zeros_are_equal,
