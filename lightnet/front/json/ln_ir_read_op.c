@@ -3,7 +3,6 @@
 
 #include "front/json/ln_ir_reader.h"
 
-#include <stdio.h>
 #include <string.h>
 
 #include "lightnet/ln_arch.h"
@@ -88,26 +87,12 @@ static int is_known_target(const char *target)
     return LN_ARCH.arch_table && ln_hash_find(LN_ARCH.arch_table, target);
 }
 
-// Models may name an operator that only a general one computes like those of a target: before it is
-// compiled, 'relu_cpu' is 'relu'.
-static const ln_op *known_proto(const ln_ir_reader *r, const char *optype)
-{
-    char abstract[LN_MAX_NAME_LEN];
-    const char *const end = strrchr(optype, '_');
-    // Without any architecture there is no table.
-    if (!LN_ARCH.op_proto_table)
-        return NULL;
-    const ln_op *proto = ln_hash_find(LN_ARCH.op_proto_table, optype);
-    if (proto || r->target || !end || !is_known_target(end + 1))
-        return proto;
-    snprintf(abstract, sizeof(abstract), "%.*s", (int)(end - optype), optype);
-    return ln_hash_find(LN_ARCH.op_proto_table, abstract);
-}
-
 // NULL after a failure.
 static const ln_op *find_proto(ln_ir_reader *r, const char *optype)
 {
-    const ln_op *proto = known_proto(r, optype);
+    // Without any architecture there is no table.
+    const ln_op *proto =
+        LN_ARCH.op_proto_table ? ln_hash_find(LN_ARCH.op_proto_table, optype) : NULL;
     if (proto)
         return proto;
     const char *closest = closest_optype(optype);
