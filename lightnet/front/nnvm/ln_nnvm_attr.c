@@ -151,8 +151,10 @@ static const char *take_word(const char *at, const char *ends, char word[40])
 const char *ln_nnvm_next_rename(const char *attrs, ln_nnvm_rename *r)
 {
     *r = (ln_nnvm_rename){.is_needed = 0};
-    attrs += attrs ? strspn(attrs, " ") : 0;
-    if (!attrs || !*attrs)
+    if (!attrs)
+        return NULL;
+    attrs += strspn(attrs, " ");
+    if (!*attrs)
         return NULL;
     r->is_needed = *attrs == '!';
     r->is_added = *attrs == '+';

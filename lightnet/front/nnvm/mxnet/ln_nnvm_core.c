@@ -383,9 +383,11 @@ static void rewrite_graph(ln_nnvm_core *c)
     for (size_t i = 0; i < g->n_variables && !failed(c); i++)
         if (g->variables[i]->is_live)
             rewrite_variable(c, g->variables[i]);
-    for (size_t i = 0; i < g->n_nodes && !failed(c); i++)
+    for (size_t i = 0; i < g->n_nodes && !failed(c); i++) {
+        ln_translation_check(&c->model->base);
         if (g->nodes[i].is_live && !g->nodes[i].is_variable)
             rewrite_node(c, &g->nodes[i]);
+    }
     for (size_t i = 0; i < g->n_heads && !failed(c); i++)
         rewrite_head(c, &g->heads[i]);
 }

@@ -74,9 +74,10 @@ static int is_matrix(const ln_nnvm_recast *r, ln_nnvm_entry entry)
     return !strcmp(op, "flatten");
 }
 
+/** A reader leaves out what flattens a matrix, as it knows shapes. */
 static ln_nnvm_entry flattened(ln_nnvm_recast *r, ln_nnvm_entry src)
 {
-    return is_matrix(r, src) ? src : ln_nnvm_recast_unary(r, "flatten", src);
+    return !r->is_reading && is_matrix(r, src) ? src : ln_nnvm_recast_unary(r, "flatten", src);
 }
 
 static void rewrite_fully_connected(ln_nnvm_recast *r)
@@ -211,7 +212,7 @@ static void begin_windows(ln_nnvm_recast *r, int is_max)
     const int is_full = full && *full, is_old = is_old_pooling(r), axes = count_axes(r);
     const int counts = ln_nnvm_bool(&r->node, "count_include_pad", 1);
     ln_nnvm_entry src = ln_nnvm_recast_in(r, 0);
-    int padding[3];
+    int padding[3] = {0};
     ln_nnvm_ints_of(&r->node, "pad", axes, 0, 0, padding);
     if (!is_max && counts && is_full && !is_old)
         ln_nnvm_recast_lacks(r, "where core's windows reach over the end, their means are others");
