@@ -11,12 +11,17 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 static fuzz_target *target;
 
-// Takes the target's name from the arguments.
+// Takes the target's name from the arguments, and leaves it in the environment for the processes
+// that libFuzzer starts with the other arguments (-jobs, -fork, -merge).
 int LLVMFuzzerInitialize(int *argc, char ***argv)
 {
-    target = fuzz_find((*argv)[1]);
+    const char *inherited = getenv("FUZZ_TARGET");
+    target = fuzz_find(inherited ? inherited : (*argv)[1]);
     if (!target)
         exit(EXIT_FAILURE);
+    if (inherited)
+        return 0;
+    setenv("FUZZ_TARGET", (*argv)[1], 1);
     memmove(*argv + 1, *argv + 2, sizeof(**argv) * (size_t)(*argc - 1));
     --*argc;
     return 0;
