@@ -14,15 +14,15 @@
 #ifndef LN_COMPILED_FILE_H
 #define LN_COMPILED_FILE_H
 
-/** The newest version of the format that is read, and what files are written as: those of one
- * program as the first. */
-#define LN_COMPILED_VERSION     2
-#define LN_COMPILED_ONE_PROGRAM 1
+/** The oldest and the newest version of the format that is read, and what files are written as:
+ * those of one program as the oldest. Programs of older ones name operators that are gone. */
+#define LN_COMPILED_VERSION     4
+#define LN_COMPILED_ONE_PROGRAM 3
 
 #define LN_COMPILED_KEY_VERSION  "lightnet" /* of the format, in decimal digits */
 #define LN_COMPILED_KEY_IR       "ir"       /* the compiled model as JSON, with its target */
 #define LN_COMPILED_KEY_ISA      "isa"      /* tl_isa_name of the level that it was compiled on */
 #define LN_COMPILED_KEY_BY       "by"       /* the version of LightNet that wrote it */
-#define LN_COMPILED_KEY_PROGRAMS "programs" /* from version 2 on: which there are */
+#define LN_COMPILED_KEY_PROGRAMS "programs" /* from version 4 on: which there are */
 
 #endif

@@ -42,11 +42,12 @@ static int check_version(const ln_context *ctx, const ln_safetensors *st, const 
     if (end == text || *end || version < 1)
         return ln_fail(ctx, "%s: metadata '%s' is '%.32s', expected the version of the format",
                        name, LN_COMPILED_KEY_VERSION, text);
-    if (version > LN_COMPILED_VERSION)
+    if (version < LN_COMPILED_ONE_PROGRAM || version > LN_COMPILED_VERSION)
         return ln_fail(ctx,
-                       "%s: compiled by a newer LightNet (%.32s) in version %.32s of the format, "
-                       "expected at most %d; compile the model anew with this one",
-                       name, by ? by : "unknown", text, LN_COMPILED_VERSION);
+                       "%s: compiled by %s LightNet (%.32s) in version %.32s of the format, "
+                       "expected %d or %d; compile the model anew with this one",
+                       name, version < LN_COMPILED_ONE_PROGRAM ? "an older" : "a newer",
+                       by ? by : "unknown", text, LN_COMPILED_ONE_PROGRAM, LN_COMPILED_VERSION);
     return 0;
 }
 
