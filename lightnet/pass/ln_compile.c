@@ -56,6 +56,11 @@ static int clean_up(ln_context *ctx, int *is_clean)
     return n < 0 ? -1 : 0;
 }
 
+static int fail_endless(const ln_context *ctx, const ln_arch *arch)
+{
+    return ln_fail(ctx, "the rewrites for '%s' do not come to an end", arch->arch_name);
+}
+
 static int rewrite_until_nothing_changes(ln_context *ctx, const ln_arch *arch,
                                          const ln_arch_stage *stage, int *is_clean)
 {
@@ -68,7 +73,7 @@ static int rewrite_until_nothing_changes(ln_context *ctx, const ln_arch *arch,
             return 0;
         ln_debug(ctx, "round %d for %s: %d rewrites", round + 1, arch->arch_name, n);
     }
-    return ln_fail(ctx, "the rewrites for '%s' do not come to an end", arch->arch_name);
+    return fail_endless(ctx, arch);
 }
 
 static int is_stage(const ln_arch_stage *stage)
@@ -105,11 +110,15 @@ static int rewrite_early(ln_context *ctx, const ln_arch *arch, int *is_clean)
 int ln_canonicalize(ln_context *ctx)
 {
     const ln_arch *none = ln_hash_find(LN_ARCH.arch_table, none_name);
-    int n = 0;
-    for (const ln_arch_stage *stage = none ? none->early_stages : NULL; is_stage(stage) && n >= 0;
-         stage++)
-        n = rewrite(ctx, stage);
-    return n < 0 ? -1 : 0;
+    for (const ln_arch_stage *stage = none ? none->early_stages : NULL; is_stage(stage); stage++) {
+        int n = 1;
+        for (int round = 0; n > 0; round++) {
+            n = round < MAX_ROUNDS ? rewrite(ctx, stage) : fail_endless(ctx, none);
+            if (n < 0)
+                return -1;
+        }
+    }
+    return 0;
 }
 
 // What an architecture leaves is for the one that it builds on.

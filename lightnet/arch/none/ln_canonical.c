@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The operators of the catalogue that general operators stand for, a row for each.
+// Replaces operators by general ones, such as relu by unary with func=TL_UNARY_RELU.
 
 #include "arch/none/ln_canonical.h"
 
@@ -9,20 +9,20 @@
 #include "tensorlight/tl_elementwise.h"
 
 typedef struct form {
-    const char *optype;                                /* of the catalogue */
-    const char *general;                               /* the operator that stands for it, */
-    const char *func;                                  /* with this function, */
-    void (*make)(ln_rule_made *made, const ln_op *op); /* and what this gives it; or NULL. Its
-                                                          inputs, unless this gives it some */
+    const char *optype;
+    const char *general;                               /* the operator that replaces it */
+    const char *func;                                  /* its parameter 'func', or NULL */
+    void (*make)(ln_rule_made *made, const ln_op *op); /* sets other parameters, and inputs if
+                                                          their names differ; or NULL */
 } form;
 
-// The catalogue has the slope as a float.
+// The slope of lrelu is a float.
 static void make_lrelu(ln_rule_made *made, const ln_op *op)
 {
     ln_rule_number(made, "alpha", (double)(float)ln_rule_get_number(op, "negslope"));
 }
 
-// What the catalogue calls an operation is another one for floats, integers and bool.
+// The same elew_op is another operation for floats, integers and bool.
 static void make_elew(ln_rule_made *made, const ln_op *op)
 {
     const tl_elew_op elew_op = tl_elew_op_from_str(ln_rule_get_string(op, "elew_op"));

@@ -55,8 +55,8 @@ typedef struct ln_arch {
                                           ln_context_disable_rule; or NULL */
     const ln_arch_stage *later_stages; /* the next stages, applied in order when the
                                           functions above no longer match; or NULL */
-    const ln_arch_stage *early_stages; /* stages before the rules of "none", on abstract
-                                          operators, for this target only; or NULL */
+    const ln_arch_stage *early_stages; /* stages before the rules of "none", on abstract operators:
+                                          for this target; of "none": for all; or NULL */
     const char *base;                  /* a registered architecture, whose rules lower the remaining
                                           operators, and whose operators run beside these; or NULL */
 } ln_arch;
