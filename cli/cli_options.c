@@ -95,7 +95,7 @@ static const row rows[] = {
     {"max-operators", 0, COUNT_FROM_1, FIELD(max_operators), READ_COMMANDS, "N",
      "reject a model with more than N operators (default 250000)"},
     {"max-constant", 0, SIZE, FIELD(max_constant), READ_COMMANDS, "SIZE",
-     "fold constants of at most SIZE bytes while reading the model (default 64M)"},
+     "memory to fold a constant while reading the model; others wait for load (default 64M)"},
     {"reference", 0, FLAG, FIELD(reference), CLI_VERIFY, NULL,
      "compare with the unoptimized program, tensor by tensor"},
     {"against", 0, TEXT, FIELD(against), CLI_VERIFY, "NAME",

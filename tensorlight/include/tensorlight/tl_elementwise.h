@@ -57,8 +57,8 @@ typedef enum tl_unary_func {
     TL_UNARY_SWISH,           /* x sigmoid(a x) */
     TL_UNARY_GELU,            /* x (1 + erf(x / sqrt(2))) / 2 */
     TL_UNARY_GELU_TANH,       /* x (1 + tanh(sqrt(2 / pi) (x + 0.044715 x^3))) / 2 */
-    TL_UNARY_RELU,            /* x < 0 ? 0 : x */
-    TL_UNARY_LRELU,           /* x < 0 ? a x : x */
+    TL_UNARY_RELU,            /* x < 0 ? 0 : x; any type */
+    TL_UNARY_LRELU,           /* x < 0 ? a x : x; any type, integers in double as tl_convert */
     TL_UNARY_ELU,             /* x > 0 ? x : a (e^x - 1) */
     TL_UNARY_CELU,            /* x > 0 ? x : a (e^(x / a) - 1) */
     TL_UNARY_SELU,            /* b (x > 0 ? x : a (e^x - 1)) */

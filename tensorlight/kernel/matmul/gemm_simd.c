@@ -77,6 +77,6 @@ void SIMD(tl_gemm_pack)(const tl_gemm_matrix *src, size_t len, size_t cols, floa
     }
 }
 
-#ifdef TL_SIMD_HEADER // plain C has no rows in gemm_few.def
+#ifdef TL_SIMD_HEADER // plain C has no kernels of few columns
 #include "kernel/matmul/gemm_few_simd.inc.h"
 #endif
