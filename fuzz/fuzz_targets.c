@@ -148,7 +148,7 @@ static void read_ir(const uint8_t *data, size_t size)
 {
     ln_context *ctx = ln_context_create();
     if (ctx && !ln_context_init_text(ctx, "fuzz", (const char *)data, size) && !ctx->target) {
-        (void)ln_context_write(ctx, NULL, "nnvm", "/dev/null"); // whether it goes or not
+        (void)ln_context_write(ctx, NULL, "nnvm", "/dev/null"); // success is not required
         ln_context_compile(ctx, "cpu");
     }
     ln_context_free(ctx);
@@ -171,7 +171,7 @@ static void read_nnvm(const uint8_t *data, size_t size)
     static const int dims[] = {2, 6, 4, 4};
     ln_stats stats;
     ln_context *ctx = ln_context_create();
-    if (ctx) { // whether it goes or not
+    if (ctx) { // success is not required
         (void)ln_context_convert_text(ctx, "fuzz", (const char *)data, size, "nnvm", "/dev/null");
         ln_context_cleanup(ctx);
     }

@@ -43,8 +43,8 @@ typedef struct ln_pass_rewriter {
     size_t win_size;
 } ln_pass_rewriter;
 
-/** The operators of the catalogue become general ones, all that other rules know. -1 with a reason.
- *  In ln_compile.c. */
+/** Replaces operators by general ones, such as relu by unary; other rules match only these. -1 with
+ *  a reason. In ln_compile.c. */
 int ln_canonicalize(ln_context *ctx);
 
 /** Whether a rule function failed: it then left a reason. */

@@ -62,7 +62,7 @@ typedef struct ln_nnvm_graph {
     const json_t *row_ptr, *attrs; /* as they are in the file, or NULL */
     int keeps_deps;                /* a node is needed by those that it must run before, too */
     ln_nnvm_dialect dialect;
-    int64_t version; /* of MXNet, 10000 for each major one; 0: not told, as before 0.9 */
+    int64_t version; /* of MXNet, 10000 for each major one; 0: unknown, as before 0.9 */
     int is_oldest;   /* as MXNet up to 0.8 wrote it: some variables are left out */
 } ln_nnvm_graph;
 

@@ -294,7 +294,7 @@ static void rewrite_full(ln_nnvm_recast *r)
     const int len = ln_nnvm_ints(&r->node, "shape", dims);
     for (int i = 0; i < len; i++)
         if (dims[i] < 1)
-            ln_nnvm_recast_lacks(r, "core has no lengths that are not told");
+            ln_nnvm_recast_lacks(r, "core has no unknown lengths");
     ln_nnvm_recast_same(r);
 }
 

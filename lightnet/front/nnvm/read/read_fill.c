@@ -75,7 +75,7 @@ static void translate_arange(ln_nnvm_node *n)
     if (!ln_nnvm_has(n, "stop"))
         start = 0;
     if (ln_nnvm_bool(n, "infer_range", 0))
-        ln_emit_fail(&n->emit, "attribute 'infer_range' is True: its length is not told");
+        ln_emit_fail(&n->emit, "attribute 'infer_range' is True: the length is unknown");
     const double len = ceil((stop - start) / step);
     if (!(len >= 1 && len <= INT_MAX / repeats))
         ln_emit_fail(&n->emit,
