@@ -354,8 +354,10 @@ static double difference(ln_quantizer *q, const simulation *sim, float samples[N
 static network net;
 static float samples[N_SAMPLES][N_X];
 
+// Whether products in bfloat16 are faster is a matter of the machine and of the moment: none here.
 static void begin(void)
 {
+    setenv("LIGHTNET_MAX_ISA", "avx512vnni", 1);
     make_network(&net);
     make_samples(samples);
 }
@@ -457,17 +459,18 @@ START_TEST(an_impossible_budget_leaves_the_model_in_float32)
 }
 END_TEST
 
-// Float32 is at hand: without any_speed, what was chosen takes no longer.
+// Float32 is at hand: without any_speed, what was chosen takes no longer, with bfloat16 or without.
 START_TEST(a_mix_is_never_slower_than_float32)
 {
     begin();
+    unsetenv("LIGHTNET_MAX_ISA");
     ln_quantizer *q = quantizer_for(&net, samples);
     CHECK_OK(q, ln_quantizer_set(q, "any_speed", "no"));
     CHECK_OK(q, ln_quantizer_set(q, "max_error", "1"));
     CHECK_OK(q, ln_quantizer_run(q));
     const ln_quantized_model *result = ln_quantizer_result(q);
     ck_assert_double_le(result->ns_after, result->ns_before);
-    ck_assert_int_eq(result->n_quantized > 0, result->ns_after < result->ns_before);
+    ck_assert_int_eq(result->n_quantized || result->is_bf16, result->ns_after < result->ns_before);
     ln_quantizer_free(q);
 }
 END_TEST
