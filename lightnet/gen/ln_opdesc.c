@@ -104,7 +104,7 @@ static ln_opdesc *add_op(ln_opdescs *descs, const char *optype, const ln_rjson *
     const ln_opdesc *known = ln_opdescs_find(descs, optype);
     const ln_rjson *place = ln_rjson_get(node, "optype");
     if (known) {
-        ln_opdesc_fail(known, place ? place : node, err, "described already at %s:%d",
+        ln_opdesc_fail(known, place ? place : node, err, "already described at %s:%d",
                        known->node->file, known->node->line);
         return NULL;
     }
@@ -341,7 +341,7 @@ static int read_arg_type(const ln_opdescs *descs, const ln_opdesc *op, ln_argdes
         return 0; // reading the fields tells a wrong type
     const ln_rjson *type = find_type(descs, name->text);
     if (!type)
-        return ln_opdesc_fail(op, name, err, "type '%s' is described nowhere", name->text);
+        return ln_opdesc_fail(op, name, err, "type '%s' has no description", name->text);
     return read_arg_fields(op, arg, type, err);
 }
 
@@ -373,7 +373,7 @@ static int read_args(const ln_opdescs *descs, ln_opdesc *op, ln_argdesc_kind kin
         for (size_t k = 0; k < i; k++) {
             const ln_rjson *other = ln_rjson_get(list->items[k], "arg_name");
             if (strcmp(other->text, name) == 0)
-                return ln_opdesc_fail(op, list->items[i], err, "argument '%s' is described already",
+                return ln_opdesc_fail(op, list->items[i], err, "argument '%s' is already described",
                                       name);
         }
     }
@@ -501,7 +501,7 @@ static int resolve_target(ln_opdescs *descs, ln_opdesc *op, ln_error *err)
 {
     const char *mtype = mtype_of_target(op->node->key);
     if (op->base->state == LN_OPDESC_BEING_COMPLETED)
-        return ln_opdesc_fail(op, op->node, err, "'%s' inherits from what computes it",
+        return ln_opdesc_fail(op, op->node, err, "'%s' inherits from its own target operator",
                               op->base->optype);
     if (resolve(descs, op->base, err))
         return -1;

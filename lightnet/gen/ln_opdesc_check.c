@@ -121,7 +121,7 @@ static int check_name(const ln_opdesc *op, const ln_argdesc *arg, ln_error *err)
             continue;
         if (!arg->name[len])
             return ln_opdesc_fail(op, arg->fields[LN_ARGDESC_ARG_NAME], err,
-                                  "another argument is called '%s' too", arg->name);
+                                  "another argument has the name '%s'", arg->name);
         if (IS_ONE_OF(arg->name + len, name_suffixes))
             return ln_opdesc_fail(op, arg->fields[LN_ARGDESC_ARG_NAME], err,
                                   "arg_name '%s' is also a variable of argument '%s'", arg->name,
@@ -394,8 +394,8 @@ static int check_extra_priv(const ln_opdesc *op, const ln_rjson *priv, ln_error 
             "item of \"extra_privs\", expected {\"type\": STRING, \"name\": STRING}");
     if (!is_member_declarator(name->text))
         return ln_opdesc_fail(op, name, err,
-                              "\"name\" is '%s', expected a C identifier that is not a keyword, "
-                              "or with lengths behind it: name[LENGTH]",
+                              "\"name\" is '%s', expected a C identifier that is not a keyword, or "
+                              "one with lengths: name[LENGTH]",
                               name->text);
     return 0;
 }

@@ -30,7 +30,7 @@ static int check_name(const checking *c, const ln_rjson *place, const char *kind
     for (size_t i = 0; i < sizeof(reserved) / sizeof(reserved[0]); i++) {
         if (strcmp(reserved[i], name) == 0)
             return ln_optrule_fail(c->rule, place, c->err,
-                                   "%s '%s' has a name that the generated code uses itself", kind,
+                                   "%s '%s' has a name that is reserved for generated code", kind,
                                    name);
     }
     return 0;
@@ -129,7 +129,7 @@ static int add_match_tensors(const checking *c, const ln_optarg *args)
     for (const ln_optarg *arg = args; arg; arg = arg->next) {
         if (arg->op)
             return ln_optrule_fail(c->rule, &arg->place, c->err,
-                                   "'%s.*' stands in a pattern, it belongs into a replacement",
+                                   "'%s.*' is not valid in a pattern, only in a replacement",
                                    arg->op);
         if (!tensor_of(c, arg))
             return -1;
@@ -142,11 +142,11 @@ static int check_match_outs(const checking *c, ln_optop *op)
     for (const ln_optarg *arg = op->outs; arg; arg = arg->next) {
         ln_opttensor *tensor = ln_opttensor_find(c->rule, arg->tensor);
         if (arg->optional || arg->exchange)
-            return ln_optrule_fail(c->rule, &arg->place, c->err, "'%s' stands behind an output",
+            return ln_optrule_fail(c->rule, &arg->place, c->err, "'%s' is not valid for an output",
                                    arg->optional ? "?=" : "<->");
         if (tensor->maker)
             return ln_optrule_fail(c->rule, &arg->place, c->err,
-                                   "tensor '%s' is made by '%s' and by '%s'", tensor->name,
+                                   "tensor '%s' is produced by '%s' and by '%s'", tensor->name,
                                    tensor->maker->name, op->name);
         tensor->maker = op;
     }
@@ -159,12 +159,12 @@ static int check_match_ins(const checking *c, ln_optop *op)
         ln_opttensor *tensor = ln_opttensor_find(c->rule, arg->tensor);
         if (arg->optional && tensor->maker)
             return ln_optrule_fail(c->rule, &arg->place, c->err,
-                                   "'%s' may be absent, but operator '%s' makes it", tensor->name,
-                                   tensor->maker->name);
+                                   "'%s' may be absent, but operator '%s' produces it",
+                                   tensor->name, tensor->maker->name);
         if (arg->exchange &&
             (arg->optional || !arg->next || arg->next->exchange || arg->next->optional))
             return ln_optrule_fail(c->rule, &arg->place, c->err,
-                                   "'<->' stands between two inputs that must be there");
+                                   "'<->' must be between two required inputs");
         if (arg->exchange)
             arg->exchange = ++c->rule->nexchange;
         tensor->reads += !op->keep;
@@ -177,7 +177,7 @@ static int check_match_optype(const checking *c, const ln_optop *op)
 {
     if (op->like)
         return ln_optrule_fail(c->rule, &op->place, c->err,
-                               "'%s.optype' stands in a pattern, it belongs into a replacement",
+                               "'%s.optype' is not valid in a pattern, only in a replacement",
                                op->like);
     return 0;
 }
@@ -284,14 +284,14 @@ static int order_by_data(const checking *c)
     for (const ln_optop *op = rule->match; op; op = op->next) {
         if (!op->reached)
             return ln_optrule_fail(rule, &op->place, c->err,
-                                   "nothing that '%s' makes leads to the last operator, '%s'",
-                                   op->name, anchor->name);
+                                   "no output of '%s' leads to the last operator, '%s'", op->name,
+                                   anchor->name);
     }
     if (anchor->keep && !rule->warn)
-        return ln_optrule_fail(rule, &anchor->place, c->err,
-                               "the last operator, '%s', cannot be kept: its place is where the "
-                               "replacement goes",
-                               anchor->name);
+        return ln_optrule_fail(
+            rule, &anchor->place, c->err,
+            "the last operator, '%s', cannot be kept: the replacement takes its position",
+            anchor->name);
     order_against_text(rule);
     return 0;
 }
@@ -302,13 +302,13 @@ static int order_as_written(const checking *c)
     ln_optop **at = c->rule->order;
     if (c->rule->nmatch < 2 || c->rule->nmatch > LN_MAX_WINDOW)
         return ln_optrule_fail(c->rule, ln_rjson_get(&c->rule->place, "adjacent"), c->err,
-                               "\"adjacent\" stands with %d operator%s, expected 2 to %d",
-                               c->rule->nmatch, c->rule->nmatch == 1 ? "" : "s", LN_MAX_WINDOW);
+                               "\"adjacent\" has %d operator%s, expected 2 to %d", c->rule->nmatch,
+                               c->rule->nmatch == 1 ? "" : "s", LN_MAX_WINDOW);
     for (ln_optop *op = c->rule->match; op; op = op->next) {
         if (op->keep)
             return ln_optrule_fail(c->rule, &op->place, c->err,
-                                   "'keep' stands in an \"adjacent\" pattern: all of its operators "
-                                   "are replaced");
+                                   "'keep' is not valid in an \"adjacent\" pattern: all of its "
+                                   "operators are replaced");
         *at++ = op;
     }
     return 0;
@@ -357,8 +357,9 @@ static int check_reads(const checking *c, const ln_rjson *place, const char *nam
 {
     ln_opttensor *tensor = ln_opttensor_find(c->rule, name);
     if (!tensor)
-        return ln_optrule_fail(c->rule, place, c->err,
-                               "tensor '%s' is neither in the pattern nor made before", name);
+        return ln_optrule_fail(
+            c->rule, place, c->err,
+            "tensor '%s' is neither in the pattern nor an output of an earlier operator", name);
     if (!is_readable(tensor))
         return ln_optrule_fail(c->rule, place, c->err,
                                "tensor '%s' is read, but the replacement has removed it", name);
@@ -381,11 +382,10 @@ static int check_all_inputs(const checking *c, const ln_optarg *all)
         return -1;
     const ln_optop *from = ln_optop_find(c->rule->match, all->op);
     if (from->keep && from->any_in)
-        return ln_optrule_fail(
-            c->rule, &all->place, c->err,
-            "the inputs of '%s', which is kept, must be named in the pattern: they "
-            "are read later than before",
-            all->op);
+        return ln_optrule_fail(c->rule, &all->place, c->err,
+                               "the inputs of '%s', which is kept, must be listed in the pattern: "
+                               "the replacement reads them later",
+                               all->op);
     for (const ln_optarg *arg = from->ins; arg; arg = arg->next) {
         if (!is_overridden(all->next, arg->arg_name) && check_reads(c, &all->place, arg->tensor))
             return -1;
@@ -397,7 +397,8 @@ static int check_replace_ins(const checking *c, const ln_optop *op)
 {
     for (const ln_optarg *arg = op->ins; arg; arg = arg->next) {
         if (arg->optional || arg->exchange)
-            return ln_optrule_fail(c->rule, &arg->place, c->err, "'%s' stands in a replacement",
+            return ln_optrule_fail(c->rule, &arg->place, c->err,
+                                   "'%s' is not valid in a replacement",
                                    arg->optional ? "?=" : "<->");
         if (arg->op ? check_all_inputs(c, arg) : check_reads(c, &arg->place, arg->tensor))
             return -1;
@@ -409,22 +410,22 @@ static int check_made(const checking *c, const ln_optarg *arg, const ln_opttenso
 {
     const ln_optop *anchor = c->rule->order[0];
     if (tensor->made)
-        return ln_optrule_fail(c->rule, &arg->place, c->err, "tensor '%s' is made twice",
+        return ln_optrule_fail(c->rule, &arg->place, c->err, "tensor '%s' is produced twice",
                                tensor->name);
     if (tensor->fresh)
         return 0;
     if (!tensor->maker)
-        return ln_optrule_fail(c->rule, &arg->place, c->err,
-                               "tensor '%s' is an input of the pattern, a replacement cannot make "
-                               "it",
-                               tensor->name);
+        return ln_optrule_fail(
+            c->rule, &arg->place, c->err,
+            "tensor '%s' is an input of the pattern, which a replacement cannot produce",
+            tensor->name);
     if (tensor->maker->keep)
         return ln_optrule_fail(c->rule, &arg->place, c->err,
-                               "tensor '%s' is made by '%s', which is kept", tensor->name,
+                               "tensor '%s' is produced by '%s', which is kept", tensor->name,
                                tensor->maker->name);
     if (tensor->maker != anchor && !c->rule->adjacent)
         return ln_optrule_fail(c->rule, &arg->place, c->err,
-                               "tensor '%s' would be made later than before, at the place of '%s': "
+                               "tensor '%s' would be produced later, at the position of '%s'; "
                                "write 'keep' before '%s' instead",
                                tensor->name, anchor->name, tensor->maker->name);
     return 0;
@@ -434,11 +435,11 @@ static int check_replace_outs(const checking *c, const ln_optop *op)
 {
     if (op->any_in || op->any_out)
         return ln_optrule_fail(c->rule, &op->place, c->err,
-                               "'*' stands in a replacement: write OPERATOR.*");
+                               "'*' is not valid in a replacement; write OPERATOR.*");
     for (const ln_optarg *arg = op->outs; arg; arg = arg->next) {
         if (arg->op || arg->optional)
             return ln_optrule_fail(c->rule, &arg->place, c->err,
-                                   "an output of a replacement is written ARG=TENSOR");
+                                   "an output of a replacement must have the form ARG=TENSOR");
         const int is_new = !ln_opttensor_find(c->rule, arg->tensor);
         ln_opttensor *tensor = tensor_of(c, arg);
         if (!tensor)
@@ -465,7 +466,7 @@ static int check_replace(const checking *c)
     name_unnamed(c, c->rule->replace);
     for (ln_optop *op = c->rule->replace; op; op = op->next) {
         if (op->keep || op->noptypes > 1)
-            return ln_optrule_fail(c->rule, &op->place, c->err, "%s stands in a replacement",
+            return ln_optrule_fail(c->rule, &op->place, c->err, "%s is not valid in a replacement",
                                    op->keep ? "'keep'" : "a set of optypes");
         if (op->like && check_source(c, &op->place, op->like))
             return -1;
@@ -484,7 +485,7 @@ static int check_function(const checking *c)
     if (ln_c_is_identifier(c->rule->function))
         return 0;
     return ln_optrule_fail(c->rule, ln_rjson_get(&c->rule->place, "function"), c->err,
-                           "\"function\" is '%s', expected an identifier of C", c->rule->function);
+                           "\"function\" is '%s', expected a C identifier", c->rule->function);
 }
 
 /** Of what ln_rule_match has room for. */
@@ -510,7 +511,7 @@ static int check_rule(const checking *c)
         return ln_optrule_fail(rule, name, c->err, "the name is not a C identifier");
     if (strstr(rule->doc, "*/") || strchr(rule->doc, '\n'))
         return ln_optrule_fail(rule, ln_rjson_get(&rule->place, "doc"), c->err,
-                               "\"doc\" becomes a comment of C: one line, without \"*/\"");
+                               "\"doc\" must be one line without \"*/\": it becomes a C comment");
     for (const ln_optrule *other = rule->next; other; other = other->next) {
         if (strcmp(other->name, rule->name) == 0)
             return ln_optrule_fail(other, ln_rjson_get(&other->place, "name"), c->err,
@@ -533,10 +534,11 @@ static int check_rule(const checking *c)
 static int check_names(const ln_optdesc *desc, ln_error *err)
 {
     if (!ln_c_is_identifier(desc->arch))
-        return ln_error_set(err, "%s: \"arch\" is '%s', expected an identifier of C",
-                            desc->files[0], desc->arch);
+        return ln_error_set(err, "%s: \"arch\" is '%s', expected a C identifier", desc->files[0],
+                            desc->arch);
     if (desc->lower && !ln_c_is_identifier(ln_arena_printf(desc->arena, "x%s", desc->lower->text)))
-        return ln_rjson_fail(desc->lower, err, "\"lower\" is '%s', expected the end of an optype",
+        return ln_rjson_fail(desc->lower, err,
+                             "\"lower\" is '%s', expected the suffix of an optype",
                              desc->lower->text);
     return 0;
 }

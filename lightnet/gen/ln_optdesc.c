@@ -196,8 +196,8 @@ static int check_form(const reading *to, const ln_rjson *node)
     const size_t said = ln_rjson_get(node, "dynamic") || ln_rjson_get(node, "batch") ? 4 : 3;
     if (rule->function && node->len > said + (ln_rjson_get(node, "stage") ? 1 : 0))
         return ln_optrule_fail(rule, node, to->err,
-                               "a rule with \"function\" has a name and a doc besides, "
-                               "\"dynamic\" or \"batch\", and \"stage\"");
+                               "a rule with \"function\" may only have \"name\", \"doc\", "
+                               "\"dynamic\" or \"batch\", and \"stage\" besides");
     if (!rule->function && !ln_rjson_get(node, "match"))
         return ln_optrule_fail(rule, node, to->err, "a rule has no \"match\"");
     const int nactions = (ln_rjson_get(node, "replace") != NULL) + (rule->warn != NULL);
@@ -207,7 +207,7 @@ static int check_form(const reading *to, const ln_rjson *node)
                                nactions ? "both" : "none");
     if (rule->warn && rule->let)
         return ln_optrule_fail(rule, rule->let, to->err,
-                               "\"let\" prepares a replacement, a rule with \"warn\" has none");
+                               "\"let\" is not valid with \"warn\": the rule has no replacement");
     return 0;
 }
 
@@ -241,7 +241,7 @@ static int read_rules(const reading *to, const ln_rjson *node)
 static int read_arch(const reading *to, const ln_rjson *node)
 {
     if (to->desc->arch && strcmp(to->desc->arch, node->text) != 0)
-        return ln_rjson_fail(node, to->err, "\"arch\" is '%s', but the files before are for '%s'",
+        return ln_rjson_fail(node, to->err, "\"arch\" is '%s', but the previous files are for '%s'",
                              node->text, to->desc->arch);
     to->desc->arch = node->text;
     return 0;
@@ -258,7 +258,7 @@ static int read_code(const reading *to, const ln_rjson *node)
 static int read_lower(const reading *to, const ln_rjson *node)
 {
     if (to->desc->lower)
-        return ln_rjson_fail(node, to->err, "\"lower\" is given already, at %s:%d",
+        return ln_rjson_fail(node, to->err, "\"lower\" is already defined at %s:%d",
                              to->desc->lower->file, to->desc->lower->line);
     to->desc->lower = node;
     return 0;

@@ -62,7 +62,7 @@ static int check_outputs(const options *opts)
     for (size_t k = 0; k < sizeof(outputs) / sizeof(outputs[0]); k++) {
         for (int i = 0; i < opts->nfiles; i++) {
             if (outputs[k] && ln_cgen_is_same_file(outputs[k], opts->files[i]))
-                return ln_error_set(NULL, "%s is a description, it cannot be the output too",
+                return ln_error_set(NULL, "%s is a description, it cannot also be the output",
                                     opts->files[i]);
         }
     }

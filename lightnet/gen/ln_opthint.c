@@ -22,8 +22,9 @@ static int check_args(const ln_optrule *rule, const ln_optarg *args, ln_error *e
 {
     for (const ln_optarg *arg = args; arg; arg = arg->next) {
         if (arg->op || arg->optional || arg->exchange)
-            return ln_optrule_fail(rule, &arg->place, err,
-                                   "an argument of a test's operator is written ARG=TENSOR");
+            return ln_optrule_fail(
+                rule, &arg->place, err,
+                "an argument of an operator in a test must have the form ARG=TENSOR");
     }
     return 0;
 }
@@ -32,11 +33,11 @@ static int check_op(const ln_optrule *rule, const ln_optop *op, ln_error *err)
 {
     if (!is_op_of(rule, op->name))
         return ln_optrule_fail(rule, &op->place, err,
-                               "a test speaks of '%s', which is no operator of the pattern",
+                               "a test names '%s', which is not an operator of the pattern",
                                op->name);
     if (op->any_in || op->any_out)
         return ln_optrule_fail(rule, &op->place, err,
-                               "'*' stands in a test: name the arguments of '%s'", op->name);
+                               "'*' is not valid in a test; name the arguments of '%s'", op->name);
     return check_args(rule, op->ins, err) || check_args(rule, op->outs, err) ? -1 : 0;
 }
 
@@ -58,12 +59,12 @@ static int check_tensor(const ln_optrule *rule, const ln_opttest *test, const ln
     const ln_opttensor *tensor = ln_opttensor_find(rule, hint->tensor);
     if (tensor ? tensor->fresh : !is_read_by_test(test, hint->tensor))
         return ln_optrule_fail(rule, &hint->place, err,
-                               "a test speaks of '%s', which is no tensor of the pattern",
+                               "a test names '%s', which is not a tensor of the pattern",
                                hint->tensor);
     if (tensor && tensor->maker)
         return ln_optrule_fail(rule, &hint->place, err,
-                               "a test says what '%s' is like, but operator '%s' makes it",
-                               hint->tensor, tensor->maker->name);
+                               "a test describes '%s', but operator '%s' produces it", hint->tensor,
+                               tensor->maker->name);
     if (hint->ndim > LN_MAXDIM)
         return ln_optrule_fail(rule, &hint->place, err,
                                "'%s' has %d dimensions, expected at most %d", hint->tensor,
@@ -77,15 +78,15 @@ static int check_tensor(const ln_optrule *rule, const ln_opttest *test, const ln
 static int check_precision(const ln_optrule *rule, const ln_opttest *test, ln_error *err)
 {
     if (test->precision && strcmp(test->precision, "bf16") != 0)
-        return ln_optrule_fail(rule, &test->place, err, "a test computes as '%s', expected 'bf16'",
-                               test->precision);
+        return ln_optrule_fail(rule, &test->place, err,
+                               "a test has precision '%s', expected 'bf16'", test->precision);
     return 0;
 }
 
 static int fail_twice(const ln_optrule *rule, const ln_rjson *place, const char *name,
                       ln_error *err)
 {
-    return ln_optrule_fail(rule, place, err, "a test speaks of '%s' twice", name);
+    return ln_optrule_fail(rule, place, err, "a test names '%s' twice", name);
 }
 
 /** A test may speak once of an operator, a tensor, a size. */
@@ -131,7 +132,8 @@ static int check_any_fires(const ln_optrule *rule, ln_error *err)
         test = test->next;
     if (test || !rule->tests)
         return 0;
-    return ln_optrule_fail(rule, &rule->tests->place, err, "the rule fires in none of its tests");
+    return ln_optrule_fail(rule, &rule->tests->place, err,
+                           "the rule does not fire in any of its tests");
 }
 
 int ln_opthint_check(const ln_optrule *rule, ln_error *err)

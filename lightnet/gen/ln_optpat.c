@@ -229,7 +229,7 @@ static int value(reader *r, ln_optparam *param)
     if (is_name && ln_lexer_accept(&r->lexer, '.')) {
         param->type = LN_OPT_PARAM;
         param->op = text;
-        param->param = word(r, "the name of a parameter behind '.'");
+        param->param = word(r, "the name of a parameter after '.'");
         return param->param ? 0 : -1;
     }
     add_item(r, &param->items, &param->len, text);
@@ -255,11 +255,11 @@ static int arg(reader *r, ln_optarg *arg)
         return -1;
     if (ln_lexer_accept(&r->lexer, '.')) {
         arg->op = name;
-        return expect(r, "*", "'*' behind an operator and '.'");
+        return expect(r, "*", "'*' after an operator and '.'");
     }
     arg->arg_name = name;
     arg->optional = ln_lexer_accept(&r->lexer, '?');
-    if (expect(r, "=", "'=' behind an argument"))
+    if (expect(r, "=", "'=' after an argument"))
         return -1;
     arg->tensor = word(r, "the name of a tensor");
     return arg->tensor ? 0 : -1;
@@ -310,7 +310,7 @@ static int param(ln_lexer *l, void *to)
         return -1;
     if (ln_lexer_accept(l, '.')) {
         param->op = name;
-        return expect(r, "*", "'*' behind an operator and '.'");
+        return expect(r, "*", "'*' after an operator and '.'");
     }
     param->arg_name = name;
     return expect(r, "=", "'=' behind a parameter") || value(r, param) ? -1 : 0;
@@ -351,7 +351,7 @@ static int optype(reader *r, ln_optop *op, const char *optype)
     if (optype && ln_lexer_accept(&r->lexer, '.')) {
         op->like = optype;
         if (!ln_lexer_accept_word(&r->lexer, "optype"))
-            return ln_lexer_unexpected(&r->lexer, "'optype' behind an operator and '.'");
+            return ln_lexer_unexpected(&r->lexer, "'optype' after an operator and '.'");
     }
     return optype ? 0 : -1;
 }
@@ -378,11 +378,11 @@ static int operator(reader *r, ln_optop *op)
 {
     op->place = here(r);
     const char *start = r->lexer.token.p;
-    if (head(r, op) || groups(r, op, op_groups, "'(' behind the optype"))
+    if (head(r, op) || groups(r, op, op_groups, "'(' after the optype"))
         return -1;
     op->text = on_one_line(r, start, r->lexer.at.p);
     ln_lexer_next(&r->lexer);
-    return expect(r, ";", "';' behind an operator");
+    return expect(r, ";", "';' after an operator");
 }
 
 int ln_optpat_parse(ln_arena *arena, const ln_optrule *rule, const ln_rjson *node, ln_optop **ops,
@@ -455,10 +455,10 @@ static int test_size(reader *r, ln_optsize *size)
     if (range(r, &low, &high))
         return -1;
     if (low < 1 || high < low || high > 1e6 || low != (int)low || high != (int)high)
-        return ln_lexer_fail_at(&r->lexer, &place,
-                                "size '%s' must be an integer from 1 to 1000000, or two that "
-                                "bound it: 1 .. 4",
-                                size->name);
+        return ln_lexer_fail_at(
+            &r->lexer, &place,
+            "size '%s' must be an integer from 1 to 1000000, or a range such as 1 .. 4",
+            size->name);
     size->low = (int)low;
     size->high = (int)high;
     return 0;
@@ -636,8 +636,8 @@ static int example_tensor(reader *r, ln_optarg **args)
     ln_optdata *data = ln_arena_alloc(r->arena, sizeof(*data));
     arg->data = data;
     arg->arg_name = word(r, "an argument");
-    return !arg->arg_name || expect(r, "=", "'=' behind an argument") || tensor_data(r, data) ? -1
-                                                                                              : 0;
+    return !arg->arg_name || expect(r, "=", "'=' after an argument") || tensor_data(r, data) ? -1
+                                                                                             : 0;
 }
 
 static int example_input(ln_lexer *l, void *op)
@@ -684,7 +684,7 @@ static int example(reader *r, ln_optexample *example)
     ln_lexer_next(&r->lexer);
     if (outcome(r, example))
         return -1;
-    return expect(r, ";", "'within', 'fails' or ';' behind an example");
+    return expect(r, ";", "'within', 'fails' or ';' after an example");
 }
 
 int ln_optpat_parse_examples(ln_arena *arena, const char *subject, const ln_rjson *node,

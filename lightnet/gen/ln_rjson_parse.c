@@ -99,7 +99,7 @@ static int parse_number(ln_scan *ps, ln_rjson *node)
 {
     const size_t len = number_length(ps);
     if (len == 0)
-        return ln_scan_fail(ps, "not a number of JSON");
+        return ln_scan_fail(ps, "not a JSON number");
     node->text = ln_scan_copy(ps, len);
     if (!node->text)
         return -1;
@@ -135,7 +135,7 @@ static int parse_member(ln_scan *ps, ln_rjson *object)
     ln_scan_blanks(ps);
     if (ln_scan_peek(ps, 0) != ':') {
         ln_free(key);
-        return ln_scan_expected(ps, "':' behind the key");
+        return ln_scan_expected(ps, "':' after the key");
     }
     ln_scan_step(ps, 1);
     ln_scan_blanks(ps);
@@ -173,8 +173,8 @@ static int check_keys(const ln_scan *ps, const ln_rjson *object)
     int result = 0;
     for (size_t i = 1; i < object->len && !result; i++) {
         if (strcmp(sorted[i - 1]->key, sorted[i]->key) == 0)
-            result = ln_rjson_fail_key(
-                sorted[i], ps->err, "key \"%s\" stands here for the second time", sorted[i]->key);
+            result =
+                ln_rjson_fail_key(sorted[i], ps->err, "key \"%s\" occurs twice", sorted[i]->key);
     }
     ln_free(sorted);
     return result;

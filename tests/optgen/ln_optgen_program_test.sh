@@ -30,7 +30,7 @@ rejected unknown_size
 check 'writes the rules, their declarations and their tests'
 
 "$optgen" small.opt
-check 'checks descriptions when no output is asked for'
+check 'checks descriptions when no output is requested'
 
 "$optgen" -o small.c --header small.h no_semicolon.opt 2> message
 test $? -eq 1 && test ! -e small.c && test ! -e small.h &&
@@ -55,7 +55,7 @@ test $? -eq 1 && grep -q "^other.opt:4:13: \"arch\" is 'other'" message
 check 'takes the files of one architecture only'
 
 "$optgen" small.opt small.opt 2> message
-test $? -eq 1 && grep -q 'given already' message
+test $? -eq 1 && grep -q 'already defined' message
 check 'refuses what is given twice'
 
 "$optgen" -o small.c small.opt 2> message
