@@ -439,8 +439,8 @@ static int check_uncompiled(const ln_context *ctx)
 {
     if (!ctx->target)
         return 0;
-    return cli_fail("%s: the model is compiled, for '%s'; convert the model that it was made of",
-                    ctx->source, ctx->target);
+    return cli_fail("%s: the model is compiled, for '%s'; convert the original model", ctx->source,
+                    ctx->target);
 }
 
 int cli_model_write_as(ln_context *ctx, const cli_options *opt, const char *format)

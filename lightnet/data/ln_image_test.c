@@ -344,9 +344,8 @@ START_TEST(an_input_is_raw_bytes_only_by_its_name)
     file = write_file(".dat", numbers, sizeof(numbers));
     ck_assert_ptr_null(ln_input_read(file, shape, &plain, &err));
     snprintf(expected, sizeof(expected),
-             "%s: not a data file that is understood: npy, ONNX tensor, png, jpg, pgm, ppm, or raw "
-             "with a name "
-             "ending in .bin",
+             "%s: unknown data format, expected npy, ONNX tensor, png, jpg, pgm, ppm, or raw with "
+             "a name ending in .bin",
              file);
     unlink(file);
     ck_assert_str_eq(ln_error_text(&err), expected);

@@ -92,8 +92,8 @@ static void fail_kind(const ln_infile *in, const char *file, const ln_image_form
             file, what, images);
     else
         ln_error_set(err,
-                     "%s: not a data file that is understood: npy, ONNX tensor, %sor raw with a "
-                     "name ending in .bin",
+                     "%s: unknown data format, expected npy, ONNX tensor, %sor raw with a name "
+                     "ending in .bin",
                      file, images);
 }
 
@@ -134,7 +134,8 @@ static tl_tensor *read_whole(const ln_infile *in, const char *file, ln_error *er
         return ln_npy_from_file(in, file, err);
     if (!ln_has_suffix(file, ".bin") && ln_onnx_tensor_is(in))
         return ln_onnx_tensor_from_file(in, file, err);
-    ln_error_set(err, "%s: not a file that says its shape: npy or ONNX tensor", file);
+    ln_error_set(err, "%s: the file does not contain a shape, expected npy or an ONNX tensor",
+                 file);
     return NULL;
 }
 

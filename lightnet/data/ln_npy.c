@@ -237,7 +237,7 @@ static int parse(const ln_infile *in, const char *file, header *h, ln_error *err
     for (size_t i = 0; i < length_size; i++)
         length |= (size_t)p[MAGIC_SIZE + 2 + i] << 8 * i;
     if (length > in->size - start)
-        return ln_error_set(err, "%s: the header has %zu bytes, the file has %zu behind its start",
+        return ln_error_set(err, "%s: the header has %zu bytes, the file has %zu after its start",
                             file, length, in->size - start);
     const char *text = (const char *)p + start;
     cursor c = {.at = text, .end = text + length, .file = file, .err = err};

@@ -178,9 +178,9 @@ START_TEST(bad_files_are_refused)
         {"\x93NUMPY\1\0\0", 9, "a: not an npy file"},
         {"\x93NUMPY\3\0\0\0", 10, "a: npy version 3.0, expected 1 or 2"},
         {"\x93NUMPY\2\0\0\0", 10, "a: the file ends in the npy header"},
-        {"\x93NUMPY\1\0\2\0{", 11, "a: the header has 2 bytes, the file has 1 behind its start"},
+        {"\x93NUMPY\1\0\2\0{", 11, "a: the header has 2 bytes, the file has 1 after its start"},
         {"\x93NUMPY\2\0\xff\xff\xff\xff{", 13,
-         "a: the header has 4294967295 bytes, the file has 1 behind its start"},
+         "a: the header has 4294967295 bytes, the file has 1 after its start"},
     };
     enter_new_folder(folder);
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {

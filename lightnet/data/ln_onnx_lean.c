@@ -179,7 +179,7 @@ static int put_message(writer *w, message kind, ln_protobuf_part c, int depth)
         if (ln_protobuf_read(w->in, &c, &f))
             return w->in->is_broken
                        ? -1
-                       : ln_error_set(w->err, "the message is broken off or damaged at byte %zu",
+                       : ln_error_set(w->err, "the message is truncated or damaged at byte %zu",
                                       at);
         if (put_field(w, kind, &f, depth))
             return -1;

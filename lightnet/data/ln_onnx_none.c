@@ -12,6 +12,6 @@ int ln_onnx_tensor_is(const ln_infile *in)
 tl_tensor *ln_onnx_tensor_from_file(const ln_infile *in, const char *file, ln_error *err)
 {
     (void)in;
-    ln_error_set(err, "%s: this build of LightNet reads no ONNX", file);
+    ln_error_set(err, "%s: this build of LightNet does not support ONNX", file);
     return NULL;
 }

@@ -287,7 +287,7 @@ static int check_type(const LnOnnx__Tensor *proto, const ln_onnx_packing *packin
     if (ln_onnx_dtype(proto->data_type) != TL_DTYPE_INVALID ||
         (packing && packed_bits(proto->data_type)))
         return 0;
-    return ln_error_set(err, "its type is %s, which LightNet does not have",
+    return ln_error_set(err, "its type is %s, which LightNet does not support",
                         ln_onnx_dtype_name(proto->data_type, buf));
 }
 

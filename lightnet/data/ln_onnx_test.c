@@ -135,7 +135,7 @@ START_TEST(what_does_not_fit_is_refused_with_the_reason)
     t.raw_data = (ProtobufCBinaryData){2, bools};
     check_refused(&t, "t.pb: tensor 't': element 1 is the byte 2, expected a bool: 0 or 1");
     init_tensor(&t, 8, 1, dims);
-    check_refused(&t, "t.pb: tensor 't': its type is STRING, which LightNet does not have");
+    check_refused(&t, "t.pb: tensor 't': its type is STRING, which LightNet does not support");
     init_tensor(&t, 1, 1, negative);
     check_refused(&t, "t.pb: tensor 't': dimension 0 is -1, expected 0 to 2147483647");
     init_tensor(&t, 1, 9, nine);

@@ -72,7 +72,7 @@ static int parse_header(ln_safetensors *st, const char *file, ln_error *err)
     const size_t room = st->file.size - LENGTH_SIZE;
     const size_t length = read_length(&st->file);
     if (length > room)
-        return ln_error_set(err, "%s: the header has %zu bytes, the file has %zu behind its start",
+        return ln_error_set(err, "%s: the header has %zu bytes, the file has %zu after its start",
                             file, length, room);
     if (load_header(st, length, file, err))
         return -1;

@@ -203,9 +203,9 @@ START_TEST(bad_files_are_refused)
     } cases[] = {
         {"\x02\0\0\0\0\0\0\0", 8, "a: not a safetensors file"},
         {"\x02\0\0\0\0\0\0\0[]", 10, "a: not a safetensors file"},
-        {"\x03\0\0\0\0\0\0\0{}", 10, "a: the header has 3 bytes, the file has 2 behind its start"},
+        {"\x03\0\0\0\0\0\0\0{}", 10, "a: the header has 3 bytes, the file has 2 after its start"},
         {"\xff\xff\xff\xff\xff\xff\xff\xff{}", 10,
-         "a: the header has 18446744073709551615 bytes, the file has 2 behind its start"},
+         "a: the header has 18446744073709551615 bytes, the file has 2 after its start"},
     };
     enter_new_folder(folder);
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {

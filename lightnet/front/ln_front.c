@@ -104,11 +104,12 @@ static int fail_unrecognised(const ln_context *ctx, const char *name, const unsi
     for (size_t i = 0; i < sizeof(optional) / sizeof(optional[0]); i++) {
         if (optional[i].is(data, size)) // its front end would have taken the bytes
             return ln_fail_as(ctx, LN_UNSUPPORTED,
-                              "%s: this is %s, and this build of LightNet is without %s", name,
-                              optional[i].what, optional[i].format);
+                              "%s: this is %s, but this build of LightNet does not support %s",
+                              name, optional[i].what, optional[i].format);
     }
-    const char *what =
-        ln_protobuf_is_message(data, size) ? "a Protocol Buffers message, but no ONNX model; " : "";
+    const char *what = ln_protobuf_is_message(data, size)
+                           ? "a Protocol Buffers message, but not an ONNX model; "
+                           : "";
     return ln_fail(ctx, "%s: %sno model format recognised; tried %s", name, what,
                    ln_sprint_formats(formats, sizeof(formats)));
 }

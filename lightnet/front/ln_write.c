@@ -57,8 +57,7 @@ static int prepare(ln_context *ctx, const char *datafile)
     if (!ctx->source)
         return ln_fail(ctx, "there is no model to write");
     if (ctx->target)
-        return ln_fail(ctx,
-                       "the model is compiled, for '%s'; convert the model that it was made of",
+        return ln_fail(ctx, "the model is compiled, for '%s'; convert the original model",
                        ctx->target);
     return datafile ? ln_data_give(ctx, datafile) : 0;
 }

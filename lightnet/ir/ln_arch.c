@@ -57,8 +57,7 @@ int ln_arch_begin_change(void)
         return 0;
     if (n == CHANGING)
         return ln_error_set(NULL, "another plug-in is being loaded");
-    return ln_error_set(
-        NULL, "there is a context already, expected plug-ins to be loaded before the first");
+    return ln_error_set(NULL, "a context exists already; load plug-ins before the first context");
 }
 
 void ln_arch_end_change(void)

@@ -199,7 +199,7 @@ START_TEST(tables_change_only_while_there_is_no_context)
     ln_context *ctx = ln_context_create();
     ck_assert_int_eq(ln_arch_begin_change(), -1);
     ck_assert_str_eq(ln_last_error(),
-                     "there is a context already, expected plug-ins to be loaded before the first");
+                     "a context exists already; load plug-ins before the first context");
     ln_context_free(ctx);
     ck_assert_int_eq(ln_arch_begin_change(), 0);
     ck_assert_int_eq(ln_arch_begin_change(), -1);

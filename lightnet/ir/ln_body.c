@@ -32,8 +32,7 @@ ln_context *ln_body_find(ln_op_arg *op_arg, const char *name)
     if (body && (!ctx->outer || body->body->number < ctx->body->number))
         return body;
     if (body)
-        ln_op_fail(op_arg, "body '%s' does not stand before '%s', which is to run it", name,
-                   ctx->body->name);
+        ln_op_fail(op_arg, "body '%s' must come before '%s', which runs it", name, ctx->body->name);
     else
         ln_op_fail(op_arg, "the model has no body '%s'", name);
     return NULL;
@@ -162,7 +161,7 @@ static int check_input(ln_op_arg *op_arg, const ln_context *body, const char *na
                        const int *dims, tl_dtype dtype)
 {
     if (ln_context_is_mutated(body, name))
-        return ln_op_fail(op_arg, "body '%s' writes its input '%s', expected that it only reads it",
+        return ln_op_fail(op_arg, "body '%s' writes its input '%s', expected a read-only input",
                           body->body->name, name);
     return check(op_arg, body, name, ndim, dims, dtype);
 }
@@ -300,10 +299,10 @@ int ln_body_check_ops(const ln_context *body)
     LN_LIST_FOREACH(op, body->ops)
     {
         if (op->static_run && !op->run && !makes_input(body, op))
-            return ln_fail(body,
-                           "operator '%s' (%s) of body '%s' makes a constant, expected that the "
-                           "body is given it as an input",
-                           op->op_arg->name, op->op_arg->optype, body->body->name);
+            return ln_fail(
+                body,
+                "operator '%s' (%s) of body '%s' creates a constant, expected an input of the body",
+                op->op_arg->name, op->op_arg->optype, body->body->name);
     }
     return 0;
 }

@@ -30,7 +30,7 @@ static int check_reads(const ln_context *ctx, const ln_op *op, size_t begin)
     LN_LIST_FOREACH(tle, op->op_arg->tensors_in)
     {
         if (!is_made_before(tle, begin))
-            return ln_fail(ctx, "operator '%s' (%s) reads tensor '%s' before it is made",
+            return ln_fail(ctx, "operator '%s' (%s) reads tensor '%s' before it is produced",
                            op->op_arg->name, op->op_arg->optype, tle->name);
     }
     return 0;
@@ -50,7 +50,7 @@ static int check_makes(const ln_context *ctx, const ln_op *op)
     LN_LIST_FOREACH(tle, op->op_arg->tensors_out)
     {
         if (!is_made_by(ctx, tle, op))
-            return ln_fail(ctx, "tensor '%s' is not made by operator '%s' (%s)", tle->name,
+            return ln_fail(ctx, "tensor '%s' is not produced by operator '%s' (%s)", tle->name,
                            op->op_arg->name, op->op_arg->optype);
     }
     return 0;

@@ -145,7 +145,8 @@ static int check_inputs(const ln_context *ctx, ln_op *op)
     {
         ln_tensor_entry *te = ln_entry_of(tle, ctx->tensor_table);
         if (!te)
-            return ln_op_fail(op->op_arg, "input '%s' reads tensor '%s', which is not made before",
+            return ln_op_fail(op->op_arg,
+                              "input '%s' reads tensor '%s', which no earlier operator produces",
                               tle->arg_name, tle->name);
         if (!te->value)
             ln_dfg_value_tie(tle->value, te, ctx->tensor_table, NULL);

@@ -538,15 +538,13 @@ START_TEST(what_is_no_model_is_named)
     } rows[] = {
 #define ROW(bytes, message) {bytes, sizeof(bytes) - 1, message}
         ROW("\x08\x07\x12\x01x\x3a\x02\x12\0\x42\x02\x10\x0d",
-            "m: this is an ONNX model, and this build of LightNet is without ONNX"),
+            "m: this is an ONNX model, but this build of LightNet does not support ONNX"),
         ROW("\x08\x07\x12\x01x\x3a\x02\x12", // cut off
-            "m: this is an ONNX model, and this build of LightNet is without ONNX"),
-        ROW("relu(src=x | dst=y);",
-            "m: this is a model in LightNet's intermediate language, and this build of LightNet is "
-            "without IL"),
-        ROW("\x0a\x02\x08\x01",
-            "m: a Protocol Buffers message, but no ONNX model; no model format recognised; tried "
-            "JSON IR"),
+            "m: this is an ONNX model, but this build of LightNet does not support ONNX"),
+        ROW("relu(src=x | dst=y);", "m: this is a model in LightNet's intermediate language, but "
+                                    "this build of LightNet does not support IL"),
+        ROW("\x0a\x02\x08\x01", "m: a Protocol Buffers message, but not an ONNX model; no model "
+                                "format recognised; tried JSON IR"),
         ROW("hello world\n", "m: no model format recognised; tried JSON IR"),
         ROW("\0\0\0\0", "m: no model format recognised; tried JSON IR"),
         ROW("\xff\xd8\xff\xe0", "m: this is a JPEG image, expected a model"),

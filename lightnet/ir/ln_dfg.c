@@ -163,7 +163,7 @@ static int add_port(ln_dfg *dfg, ln_graph_node *node, const ln_tensor_list_entry
         return -1;
     if (writes && value->writer) {
         ln_dfg_value_release(value);
-        return ln_error_set(NULL, "tensor '%s' is made by operator '%s', expected by '%s' alone",
+        return ln_error_set(NULL, "tensor '%s' is produced by operator '%s', expected '%s' only",
                             tle->name, op_at(value->writer)->op_arg->name,
                             op_of(node)->op_arg->name);
     }
@@ -289,7 +289,8 @@ int ln_dfg_link(ln_dfg *dfg, const ln_op *op1, const ln_op *op2, const char *tna
 {
     const ln_port *writer = find_writer(dfg, op1, tname);
     if (!writer)
-        return ln_error_set(NULL, "operator '%s' does not make tensor '%s' in the data flow graph",
+        return ln_error_set(NULL,
+                            "operator '%s' does not produce tensor '%s' in the data flow graph",
                             op1->op_arg->name, tname);
     int found = 0;
     for (ln_port *reader = oldest_reader(writer); reader; reader = reader->newer) {
@@ -377,7 +378,7 @@ static int check_sources(const ln_dfg *dfg)
     if (!dfg->dangling_ins)
         return 0;
     const ln_graph_edge_node *edge = dfg->dangling_ins->data;
-    return ln_error_set(NULL, "operator '%s' reads tensor '%s', which no operator makes",
+    return ln_error_set(NULL, "operator '%s' reads tensor '%s', which no operator produces",
                         op_of(edge->node)->op_arg->name, (const char *)edge->edge_data);
 }
 
@@ -389,7 +390,8 @@ static int check_loops(const ln_dfg *dfg)
         for (const ln_list *e = node->out_edge_nodes; e; e = e->next) {
             const ln_graph_edge_node *edge = e->data;
             if (edge->node == node)
-                return ln_error_set(NULL, "operator '%s' reads tensor '%s', which it makes itself",
+                return ln_error_set(NULL,
+                                    "operator '%s' reads tensor '%s', which it produces itself",
                                     op_of(node)->op_arg->name, (const char *)edge->edge_data);
         }
     }

@@ -105,7 +105,7 @@ START_TEST(order_of_adding_makes_no_difference_to_edges)
     add(dfg, ops[0]);
     assert_print(dfg, "c\ndangling in: c (y)\ndangling out: c (z)\n");
     ck_assert_int_eq(ln_dfg_check(dfg), -1);
-    ck_assert_str_eq(ln_last_error(), "operator 'c' reads tensor 'y', which no operator makes");
+    ck_assert_str_eq(ln_last_error(), "operator 'c' reads tensor 'y', which no operator produces");
     add(dfg, ops[1]);
     add(dfg, ops[2]);
     assert_print(dfg, "c\nb -> c (y)\na -> b (x)\ndangling out: c (z)\n");
@@ -194,7 +194,7 @@ START_TEST(edges_are_unlinked_and_linked_by_hand)
     ck_assert_int_eq(ln_dfg_check(dfg), 0);
     ck_assert_int_eq(ln_dfg_link(dfg, a, b, "x"), -1);
     ck_assert_str_eq(ln_last_error(),
-                     "operator 'a' does not make tensor 'x' in the data flow graph");
+                     "operator 'a' does not produce tensor 'x' in the data flow graph");
     ck_assert_int_eq(ln_dfg_link(dfg, a, create, "y"), -1);
     ck_assert_str_eq(ln_last_error(),
                      "operator 'create' does not read tensor 'y' in the data flow graph");
@@ -208,7 +208,7 @@ START_TEST(second_writer_or_name_is_an_error_and_changes_nothing)
     char *before = print(dfg);
     ln_op *writer = new_op("w", "z", "vwy"), *same = new_op("a", "z", "v");
     ck_assert_int_eq(ln_dfg_add(dfg, writer), -1);
-    ck_assert_str_eq(ln_last_error(), "tensor 'y' is made by operator 'a', expected by 'w' alone");
+    ck_assert_str_eq(ln_last_error(), "tensor 'y' is produced by operator 'a', expected 'w' only");
     ck_assert_int_eq(ln_dfg_add(dfg, same), -1);
     ck_assert_str_eq(ln_last_error(), "operator 'a' is in the data flow graph already");
     ck_assert(ln_dfg_is_valid(dfg));
@@ -228,7 +228,7 @@ START_TEST(cycles_are_errors)
     ln_op *self = new_op("self", "x", "x"), *p = new_op("p", "u", "v"), *q = new_op("q", "v", "u");
     add(dfg, self);
     ck_assert_int_eq(ln_dfg_check(dfg), -1);
-    ck_assert_str_eq(ln_last_error(), "operator 'self' reads tensor 'x', which it makes itself");
+    ck_assert_str_eq(ln_last_error(), "operator 'self' reads tensor 'x', which it produces itself");
     ln_dfg_remove(dfg, self);
     ck_assert_int_eq(ln_dfg_check(dfg), 0);
     add(dfg, p);

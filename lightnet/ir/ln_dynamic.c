@@ -101,7 +101,9 @@ int ln_dynamic_check_setter(ln_op_arg *op_arg, const char *arg_name, const ln_te
                             const ln_param_entry *param)
 {
     if (!param || (param->type != LN_PARAM_ARRAY_NUMBER && param->type != LN_PARAM_NUMBER))
-        return ln_op_fail(op_arg, "'%s' sets no parameter that is a number or some", arg_name);
+        return ln_op_fail(op_arg,
+                          "'%s' sets a parameter that is neither a number nor an array of numbers",
+                          arg_name);
     const int wanted = param->type == LN_PARAM_ARRAY_NUMBER ? param->array_len : 1;
     if (te->tensor->dtype != TL_INT64 && te->tensor->dtype != TL_INT32)
         return ln_op_fail(op_arg, "'%s' has type %s, expected TL_INT64 or TL_INT32", arg_name,

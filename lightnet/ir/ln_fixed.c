@@ -208,12 +208,12 @@ int ln_fixed_check_hash(const ln_context *ctx, const char *tname, uint64_t hash)
                        value->rule, tname);
     if (value->frozen)
         return ln_fail(ctx,
-                       "the model has what was computed from '%s' instead of it; for another "
-                       "value, compile the model anew",
+                       "the model contains values computed from '%s' instead of it; to change it, "
+                       "compile the model again",
                        tname);
     return ln_fail(ctx,
-                   "shapes of the model were decided on the value of '%s'; for another one, bind "
-                   "it and read the model anew",
+                   "shapes of the model depend on the value of '%s'; to change it, bind it and "
+                   "read the model again",
                    tname);
 }
 

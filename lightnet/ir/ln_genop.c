@@ -109,7 +109,7 @@ int ln_op_fail_name(ln_op_arg *op_arg, const char *arg_name, const char *value,
         snprintf(names + len, sizeof(names) - len, "%s%s", i ? ", " : "", name);
     }
     return ln_op_fail(op_arg, "parameter '%s' is \"%s\", %s%s", arg_name, value ? value : "",
-                      *names ? "expected one of " : "which is none of its values", names);
+                      *names ? "expected one of " : "which is not one of its values", names);
 }
 
 /* ---- variadic tensors ---- */
@@ -218,11 +218,11 @@ static int take(ln_op_arg *op_arg, ln_tensor_entry *const *entries, int k, const
                           te->name);
     if (te->isstatic)
         return ln_op_fail(
-            op_arg, "tensor '%s' is static, expected one whose memory may be part of another's",
+            op_arg, "tensor '%s' is static, expected one whose memory can be part of another's",
             te->name);
     if (te->owner)
         return ln_op_fail(op_arg,
-                          "tensor '%s' lies in the memory of '%s', expected one with its own",
+                          "tensor '%s' shares the memory of '%s', expected one with its own",
                           te->name, te->owner);
     return ln_tensor_entry_set_owner(te, op_arg->tensor_table, dst_name) ? ln_op_fail_last(op_arg)
                                                                          : 0;

@@ -223,7 +223,7 @@ ln_tensor_entry *ln_tensor_table_root(const ln_hash *table, const ln_tensor_entr
         if (step % 2 == 0)
             slow = ln_entry_owner(slow, table);
         if (entry == slow) {
-            ln_error_set(NULL, "the owners of tensor '%s' are a ring", name);
+            ln_error_set(NULL, "the owners of tensor '%s' form a cycle", name);
             return NULL;
         }
     }

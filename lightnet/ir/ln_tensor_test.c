@@ -127,7 +127,7 @@ START_TEST(root_of_a_ring_or_a_torn_chain_is_an_error)
         ln_tensor_entry *tail = add(table, "tail");
         tail->owner = ln_strdup("a");
         ck_assert_ptr_null(ln_tensor_table_root(table, tail));
-        ck_assert_str_eq(ln_last_error(), "the owners of tensor 'tail' are a ring");
+        ck_assert_str_eq(ln_last_error(), "the owners of tensor 'tail' form a cycle");
         ln_tensor_table_remove(table, "a");
         ck_assert_ptr_null(ln_tensor_table_root(table, tail));
         ln_tensor_table_free(table);

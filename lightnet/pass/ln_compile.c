@@ -58,7 +58,7 @@ static int clean_up(ln_context *ctx, int *is_clean)
 
 static int fail_endless(const ln_context *ctx, const ln_arch *arch)
 {
-    return ln_fail(ctx, "the rewrites for '%s' do not come to an end", arch->arch_name);
+    return ln_fail(ctx, "the rewrites for '%s' do not terminate", arch->arch_name);
 }
 
 static int rewrite_until_nothing_changes(ln_context *ctx, const ln_arch *arch,

@@ -18,7 +18,7 @@ static int budget(const ln_context *ctx)
 
 static int endless(const ln_context *ctx)
 {
-    return ln_fail(ctx, "the rewrites do not come to an end; the last one was '%s'",
+    return ln_fail(ctx, "the rewrites do not terminate; the last one was '%s'",
                    ctx->rewriting->fired ? ctx->rewriting->fired : "of unknown name");
 }
 

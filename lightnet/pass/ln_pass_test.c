@@ -146,7 +146,7 @@ START_TEST(rewrites_without_an_end_are_an_error)
     ln_context *ctx = chain_model();
     ck_assert_int_eq(ln_pass_expander(ctx, funcs), -1);
     ck_assert_str_eq(ln_context_error(ctx),
-                     "the rewrites do not come to an end; the last one was 'second_rule'");
+                     "the rewrites do not terminate; the last one was 'second_rule'");
     end_test(ctx);
 }
 END_TEST
@@ -157,7 +157,7 @@ START_TEST(an_operator_that_is_refused_names_its_rule)
     ln_context *ctx = chain_model();
     ck_assert_int_eq(ln_pass_expander(ctx, funcs), -1);
     ck_assert_str_eq(ln_context_error(ctx), "rule 'second_rule': operator 'n' (add): input 'src2' "
-                                            "reads tensor 'q', which is not made before");
+                                            "reads tensor 'q', which no earlier operator produces");
     end_test(ctx);
 }
 END_TEST
@@ -365,13 +365,12 @@ static const struct {
     const char *reason;
 } wrong[] = {
     {last_first, "a schedule function broke the order: operator 'os' (bump) reads tensor 'x' "
-                 "before it is made"},
+                 "before it is produced"},
     {all_but_one, "a schedule function returned other operators than it was given"},
     {one_twice, "a schedule function returned other operators than it was given"},
     {nothing, "a schedule function returned other operators than it was given"},
-    {swap_third,
-     "a schedule function broke the order: operator 'ob' (double) is moved past one that "
-     "it must not pass"},
+    {swap_third, "a schedule function broke the order: operator 'ob' (double) is moved past an "
+                 "operator that it must stay behind"},
 };
 
 START_TEST(a_wrong_schedule_is_refused_and_the_order_stays)
@@ -472,8 +471,9 @@ START_TEST(what_cannot_be_compiled_says_why)
     ck_assert_str_eq(ln_context_error(ctx), "unknown target 'q'; known targets: test");
     ck_assert_int_eq(ln_list_length(ctx->ops), 5);
     ck_assert_int_eq(ln_context_compile(ctx, "test"), -1);
-    ck_assert_str_eq(ln_context_error(ctx), "model: operator 'oy' (twice) cannot run on target "
-                                            "'test': no rewrite gives its tensor 'y' a place");
+    ck_assert_str_eq(ln_context_error(ctx),
+                     "model: operator 'oy' (twice) cannot run on target "
+                     "'test': no rewrite sets the memory type of its tensor 'y'");
     ck_assert_ptr_null(ctx->ops);
     ck_assert_int_eq(ln_context_compile(ctx, "test"), -1);
     ck_assert_str_eq(ln_context_error(ctx), "there is no model to compile");
@@ -490,7 +490,7 @@ START_TEST(endless_rounds_leave_an_empty_context)
     ln_context *ctx = chain_model();
     ck_assert_int_eq(ln_context_compile(ctx, "test"), -1);
     ck_assert_str_eq(ln_context_error(ctx),
-                     "model: the rewrites do not come to an end; the last one was 'second_rule'");
+                     "model: the rewrites do not terminate; the last one was 'second_rule'");
     ck_assert_ptr_null(ctx->ops);
     end_test(ctx);
 }

@@ -109,7 +109,8 @@ static int compare_ages(const ln_context *ctx, const ages *before, const ages *a
         const size_t end = next ? (size_t)ln_hash_find(after->of_op, next) - 1 : after->n;
         if (end > new_at &&
             memcmp(&before->at[old_at], &after->at[new_at], (end - new_at) * sizeof(*after->at)))
-            return ln_fail(ctx, "operator '%s' (%s) is moved past one that it must not pass",
+            return ln_fail(ctx,
+                           "operator '%s' (%s) is moved past an operator that it must stay behind",
                            op->op_arg->name, op->op_arg->optype);
     }
     return 0;

@@ -354,7 +354,7 @@ static int check_total(const ln_context *ctx, const ln_lifetime *life, ln_mem_ty
     for (size_t i = 0; i < life->n; i++) {
         if (life->blocks[i].mtype == mtype &&
             (ln_size_add(total, life->blocks[i].size, &total) || ln_size_add(total, align, &total)))
-            return ln_fail(ctx, "the tensors together need more memory than an address can name");
+            return ln_fail(ctx, "the tensors together need more memory than the address space has");
     }
     return 0;
 }
@@ -428,7 +428,7 @@ static int plan_type(ln_context *ctx, ln_lifetime *life, ln_mem_type mtype)
     if (p.n && !(height = place_items(&p)))
         goto done;
     if (height > info.max_size) {
-        ln_fail(ctx, "the model needs %zu bytes of %s, more than there can be: %zu", height,
+        ln_fail(ctx, "the model needs %zu bytes of %s, more than the maximum of %zu", height,
                 info.name, info.max_size);
         goto done;
     }

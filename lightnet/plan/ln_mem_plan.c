@@ -24,8 +24,8 @@ static int begin(const ln_context *ctx)
             ln_tensor_entry *te = ln_entry_of(tle, ctx->tensor_table);
             if (te->mtype == LN_MEM_NONE)
                 return ln_fail(ctx,
-                               "operator '%s' (%s) cannot run on target '%s': no rewrite gives its "
-                               "tensor '%s' a place",
+                               "operator '%s' (%s) cannot run on target '%s': no rewrite sets the "
+                               "memory type of its tensor '%s'",
                                op->op_arg->name, op->op_arg->optype, ctx->target, te->name);
             te->offset = 0;
         }

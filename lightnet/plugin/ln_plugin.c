@@ -36,7 +36,7 @@ static const struct {
 // In this order: a field means something only where those before it are as expected.
 static int check_descriptor(const ln_plugin *plugin)
 {
-    static const char again[] = "build it anew with the headers of this LightNet";
+    static const char again[] = "build it again with the headers of this LightNet";
     if (!plugin)
         return ln_error_set(NULL, "is not a plug-in: it has no symbol '%s'", LN_PLUGIN_SYMBOL);
     if (plugin->magic != LN_PLUGIN_MAGIC)

@@ -81,7 +81,7 @@ ln_status ln_quantizer_create(ln_model *model, ln_quantizer **quantizer)
     if (quantizer)
         *quantizer = NULL;
     if (!model || !quantizer)
-        return fail_null(NULL, model ? "the place for the quantizer" : "the model");
+        return fail_null(NULL, model ? "the pointer to the quantizer" : "the model");
     const ln_status status = check_model(model);
     if (status)
         return status;

@@ -120,8 +120,7 @@ static int load(ln_context *ctx, const char *datafile, const ln_constants_watch 
     if (ctx->ops && !ctx->target)
         return ln_fail(ctx, "the model is not compiled");
     if (ctx->target && !ln_hash_find(LN_ARCH.arch_table, ctx->target))
-        return ln_fail(ctx, "the model is compiled for '%s', a target that is not known",
-                       ctx->target);
+        return ln_fail(ctx, "the model is compiled for '%s', an unknown target", ctx->target);
     if (ln_context_is_loaded(ctx))
         return ln_fail(ctx, "the context is loaded already; unload it first");
     if (plan_for_threads(ctx) || ln_context_alloc_mem(ctx))

@@ -16,8 +16,8 @@ static ln_tensor_entry *find_loaded(ln_context *ctx, const char *tname)
     const ln_fixed_value *value = te ? NULL : ln_fixed_find(ctx->fixed, tname);
     if (value && value->frozen)
         ln_fail(ctx,
-                "the model has what was computed from '%s' instead of it; to set it, compile the "
-                "model anew",
+                "the model contains values computed from '%s' instead of it; to set it, compile "
+                "the model again",
                 tname);
     else if (!te)
         ln_fail_as(ctx, LN_NOT_FOUND, "the model has no tensor '%s'", tname);

@@ -325,7 +325,7 @@ static ln_status fail_argument(const char *what)
 ln_status ln_model_open(const char *file, const ln_options *options, ln_model **model)
 {
     if (!model)
-        return fail_argument("the place for the model");
+        return fail_argument("the pointer to the model");
     *model = NULL;
     return file ? open_model(&(origin){.name = file}, options, model)
                 : fail_argument("the name of the file");
@@ -335,7 +335,7 @@ ln_status ln_model_open_memory(const char *name, const void *bytes, size_t size,
                                const ln_options *options, ln_model **model)
 {
     if (!model)
-        return fail_argument("the place for the model");
+        return fail_argument("the pointer to the model");
     *model = NULL;
     if (!name || !bytes)
         return fail_argument(name ? "the address of the bytes" : "the name of the model");

@@ -306,7 +306,7 @@ int ln_model_output_index(const ln_model *model, const char *name)
 
 static void *fail_index(const char *what, int i, int n)
 {
-    ln_error_set_as(NULL, LN_BAD_ARGUMENT, "the model has %d %ss, number %d is asked for", n, what,
+    ln_error_set_as(NULL, LN_BAD_ARGUMENT, "the model has %d %ss, number %d is requested", n, what,
                     i);
     return NULL;
 }
@@ -380,12 +380,12 @@ static ln_status bounds_of(const ln_port *port, const char *what, int axis, int 
     if (!port)
         return LN_BAD_ARGUMENT;
     if (!least || !most) {
-        ln_error_set_as(NULL, LN_BAD_ARGUMENT, "the place for a bound of %s '%s' is NULL", what,
+        ln_error_set_as(NULL, LN_BAD_ARGUMENT, "the pointer to a bound of %s '%s' is NULL", what,
                         port->name);
         return LN_BAD_ARGUMENT;
     }
     if (axis < 0 || axis >= port->info.ndim) {
-        ln_error_set_as(NULL, LN_BAD_ARGUMENT, "%s '%s' has %d dimensions, axis %d is asked for",
+        ln_error_set_as(NULL, LN_BAD_ARGUMENT, "%s '%s' has %d dimensions, axis %d is requested",
                         what, port->name, port->info.ndim < 0 ? 0 : port->info.ndim, axis);
         return LN_BAD_ARGUMENT;
     }

@@ -174,7 +174,7 @@ static const option options_known[] = {
     {"shape", parse_shape, FIELD(shapes), 0, "NAME=1x3x224x224, with ranges such as 1..512"},
     {"weights", parse_text, FIELD(weights), 0, NULL},
     {"folder", parse_texts, FIELD(folders), 0, NULL},
-    {"seed", parse_number, FIELD(seed), UINT64_MAX, "a number from 0 on"},
+    {"seed", parse_number, FIELD(seed), UINT64_MAX, "a number of at least 0"},
     {"reference", parse_yes, FIELD(is_reference), 0, YES},
     {"precision", parse_text, FIELD(precision), 0, NULL},
     {"tuning", parse_yes, FIELD(is_tuned), 0, YES},

@@ -240,8 +240,7 @@ static int check_weights(const ln_context *ctx)
     {
         if (!ln_hash_find(ctx->input_names, name))
             return ln_fail_as(ctx, LN_BAD_ARGUMENT,
-                              "%s: tensor '%s' takes its data from a file of weights, which option "
-                              "'weights' names",
+                              "%s: tensor '%s' takes its data from a file; set option 'weights'",
                               ctx->source, name);
     }
     return 0;
@@ -282,7 +281,7 @@ static void note_input(ln_program *program, size_t i, const char *name)
 
 static int fail_interface(const ln_context *ctx, const char *what)
 {
-    return ln_fail_as(ctx, LN_INTERNAL_ERROR, "the program has not the model's %s", what);
+    return ln_fail_as(ctx, LN_INTERNAL_ERROR, "the program lacks the model's %s", what);
 }
 
 static void note_deciding(const ln_program *program, const ln_model *model)

@@ -47,7 +47,7 @@ ln_status ln_session_create(ln_model *model, ln_session **session)
     if (session)
         *session = NULL;
     if (!model || !session)
-        return fail_null(NULL, model ? "the place for the session" : "the model");
+        return fail_null(NULL, model ? "the pointer to the session" : "the model");
     ln_session *made = ln_alloc(sizeof(*made));
     if (!made)
         return LN_OUT_OF_MEMORY;
@@ -257,9 +257,9 @@ static int find_output(ln_session *session, const char *name)
         return ln_error_set_as(&session->error, LN_BAD_ARGUMENT, "the name of an output is NULL");
     const int i = ln_model_find_output(session->model, name, &session->error);
     if (i >= 0 && !session->has_outputs)
-        return ln_error_set_as(&session->error, LN_BAD_ARGUMENT,
-                               "output '%s' is not there: the last run failed, or there was none",
-                               name);
+        return ln_error_set_as(
+            &session->error, LN_BAD_ARGUMENT,
+            "output '%s' is not available: the last run failed, or there was none", name);
     return i;
 }
 

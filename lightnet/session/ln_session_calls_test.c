@@ -37,7 +37,7 @@ START_TEST(models_that_cannot_be_opened_say_why)
     ck_assert_int_eq(ln_model_open(NULL, NULL, &model), LN_BAD_ARGUMENT);
     ck_assert_str_eq(ln_model_error(NULL), "the name of the file is NULL");
     ck_assert_int_eq(ln_model_open("m", NULL, NULL), LN_BAD_ARGUMENT);
-    ck_assert_str_eq(ln_model_error(NULL), "the place for the model is NULL");
+    ck_assert_str_eq(ln_model_error(NULL), "the pointer to the model is NULL");
     ck_assert_int_eq(ln_model_open_memory(NULL, "x", 1, NULL, &model), LN_BAD_ARGUMENT);
     ck_assert_str_eq(ln_model_error(NULL), "the name of the model is NULL");
     ck_assert_int_eq(ln_model_open_memory("m", NULL, 1, NULL, &model), LN_BAD_ARGUMENT);
@@ -72,8 +72,8 @@ START_TEST(a_model_without_its_weights_is_refused)
     p = strstr(text, from_file) + strlen(from_file);
     memcpy(p, "true ", 5);
     ck_assert_int_eq(ln_model_open_memory("m", text, strlen(text), NULL, &model), LN_BAD_ARGUMENT);
-    ck_assert_str_eq(ln_model_error(NULL), "m: tensor 'x' takes its data from a file of weights, "
-                                           "which option 'weights' names");
+    ck_assert_str_eq(ln_model_error(NULL),
+                     "m: tensor 'x' takes its data from a file; set option 'weights'");
 }
 END_TEST
 
@@ -97,10 +97,10 @@ START_TEST(questions_about_what_is_not_there_are_refused)
     SKIP_WITHOUT_ONNX
     ln_model *model = open_model(sum_model(), NULL);
     ck_assert_ptr_null(ln_model_input_name(model, 2));
-    ck_assert_str_eq(ln_model_error(model), "the model has 2 inputs, number 2 is asked for");
+    ck_assert_str_eq(ln_model_error(model), "the model has 2 inputs, number 2 is requested");
     ck_assert_ptr_null(ln_model_input_name(model, -1));
     ck_assert_ptr_null(ln_model_output_name(model, 1));
-    ck_assert_str_eq(ln_model_error(model), "the model has 1 outputs, number 1 is asked for");
+    ck_assert_str_eq(ln_model_error(model), "the model has 1 outputs, number 1 is requested");
     ck_assert_ptr_null(ln_model_input_info(model, 2));
     ck_assert_ptr_null(ln_model_output_info(model, -1));
     ck_assert_ptr_null(ln_model_input_dim_name(model, 2, 0));
@@ -258,7 +258,8 @@ END_TEST
 START_TEST(outputs_are_there_after_a_run_only)
 {
     SKIP_WITHOUT_ONNX
-    static const char none[] = "output 'y' is not there: the last run failed, or there was none";
+    static const char none[] =
+        "output 'y' is not available: the last run failed, or there was none";
     char buffer[16];
     ln_session *session = open_session(sum_model(), NULL);
     ck_assert_ptr_null(ln_session_output(session, "y"));
@@ -308,7 +309,7 @@ START_TEST(null_handles_are_refused)
     ck_assert_str_eq(ln_session_error(NULL), "the model is NULL");
     ck_assert_ptr_null(session);
     ck_assert_int_eq(ln_session_create(model, NULL), LN_BAD_ARGUMENT);
-    ck_assert_str_eq(ln_session_error(NULL), "the place for the session is NULL");
+    ck_assert_str_eq(ln_session_error(NULL), "the pointer to the session is NULL");
     ck_assert_int_eq(ln_session_run(NULL), LN_BAD_ARGUMENT);
     ck_assert_str_eq(ln_session_error(NULL), "the session is NULL");
     ck_assert_int_eq(ln_session_run_timed(NULL, ignore_time, NULL), LN_BAD_ARGUMENT);

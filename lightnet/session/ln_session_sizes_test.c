@@ -808,17 +808,17 @@ START_TEST(wrong_questions_for_bounds_are_refused)
     int low, high;
     ln_model *model = model_of("LN_TEST_ENCODER");
     ck_assert_int_eq(ln_model_input_bounds(model, 0, 2, &low, &high), LN_BAD_ARGUMENT);
-    ck_assert_str_eq(ln_model_error(model), "input 'ids' has 2 dimensions, axis 2 is asked for");
+    ck_assert_str_eq(ln_model_error(model), "input 'ids' has 2 dimensions, axis 2 is requested");
     ck_assert_int_eq(ln_model_input_bounds(model, 0, 0, &low, NULL), LN_BAD_ARGUMENT);
-    ck_assert_str_eq(ln_model_error(model), "the place for a bound of input 'ids' is NULL");
+    ck_assert_str_eq(ln_model_error(model), "the pointer to a bound of input 'ids' is NULL");
     ck_assert_int_eq(ln_model_input_bounds(model, 1, 0, &low, &high), LN_BAD_ARGUMENT);
-    ck_assert_str_eq(ln_model_error(model), "the model has 1 inputs, number 1 is asked for");
+    ck_assert_str_eq(ln_model_error(model), "the model has 1 inputs, number 1 is requested");
     ck_assert_int_eq(ln_model_output_bounds(model, 0, 9, &low, &high), LN_BAD_ARGUMENT);
     ck_assert_ptr_nonnull(strstr(ln_model_error(model), "output 'embedding' has "));
     ck_assert_int_eq(ln_model_output_bounds(model, 0, 0, NULL, &high), LN_BAD_ARGUMENT);
-    ck_assert_str_eq(ln_model_error(model), "the place for a bound of output 'embedding' is NULL");
+    ck_assert_str_eq(ln_model_error(model), "the pointer to a bound of output 'embedding' is NULL");
     ck_assert_int_eq(ln_model_output_bounds(model, 1, 0, &low, &high), LN_BAD_ARGUMENT);
-    ck_assert_str_eq(ln_model_error(model), "the model has 1 outputs, number 1 is asked for");
+    ck_assert_str_eq(ln_model_error(model), "the model has 1 outputs, number 1 is requested");
     ln_model_free(model);
 }
 END_TEST

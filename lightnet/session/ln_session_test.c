@@ -446,7 +446,7 @@ START_TEST(wrong_options_are_refused)
         {"threads", "-1", "option 'threads' is '-1', expected 1 to 1024, or 0 for all"},
         {"threads", "", "option 'threads' is '', expected 1 to 1024, or 0 for all"},
         {"seed", "18446744073709551616",
-         "option 'seed' is '18446744073709551616', expected a number from 0 on"},
+         "option 'seed' is '18446744073709551616', expected a number of at least 0"},
         {"reference", "true", "option 'reference' is 'true', expected yes or no"},
         {"open_timeout", "1s", "option 'open_timeout' is '1s', expected a number of milliseconds"},
         {"memory_limit", "1M", "option 'memory_limit' is '1M', expected a number of bytes"},

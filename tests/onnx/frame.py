@@ -73,9 +73,9 @@ WRONG = [
     ("an opset of the future is refused", simple([node("Relu", ["x"], ["y"])], opset=99), {"x": X},
      "the model is written in operator set 99, expected at most"),
     ("a tensor that nothing makes is named", simple([node("Relu", ["z"], ["y"], name="r")]), {"x": X},
-     "node 'r' (Relu, opset 17): input 0, 'z', is not made by any node before"),
+     "node 'r' (Relu, opset 17): input 0, 'z', is not produced by any node before"),
     ("an output that nothing makes is named", simple([node("Relu", ["x"], ["y"])], ["q"]), {"x": X},
-     "output 'q' is not made by any node"),
+     "output 'q' is not produced by any node"),
     ("an input that is missing is named", simple([node("Relu", [], ["y"], name="r")]), {"x": X},
      "node 'r' (Relu, opset 17): input 0 is missing"),
     ("an output too many is named", simple([node("Relu", ["x"], ["y", "z"], name="r")]), {"x": X},
@@ -96,10 +96,10 @@ WRONG = [
      "input 'x' is given as TL_FLOAT [2, 3], expected TL_FLOAT [n, 4]"),
     ("a type that LightNet lacks is named", field(1, 8) + field(7, graph(
         [node("Relu", ["x"], ["y"])], [field(1, "x") + field(2, field(1, field(1, 17)))], [value("y", "float")])), {},
-     "input 'x' is FLOAT8E4M3FN, expected a tensor of a type that LightNet has"),
+     "input 'x' is FLOAT8E4M3FN, expected a tensor of a type that LightNet supports"),
     ("a constant that lacks elements is named", simple([], ["c"], initializers=[field(1, 3) + field(2, 1) + field(8, "c")]), {"x": X},
      "tensor 'c': FLOAT [3] has 0 elements of data, expected 3"),
-    ("a message that is broken off is refused", simple([node("Relu", ["x"], ["y"])])[:-2], {"x": X}, "broken off or damaged"),
+    ("a message that is broken off is refused", simple([node("Relu", ["x"], ["y"])])[:-2], {"x": X}, "truncated or damaged"),
     ("a model without a graph is refused", field(1, 8), {}, "the model has no graph"),
 ]
 
@@ -227,7 +227,7 @@ def check_types(tap, lightnet):
     for code, name in enumerate(TYPES):
         kind = field(1, field(1, code) + field(2, field(1, field(1, 2))))  # a tensor of 2 elements
         copy = model(graph([node("Identity", ["x"], ["y"])], [field(1, "x") + field(2, kind)], [field(1, "y") + field(2, kind)]))
-        message = f"input 'x' is {name}, expected a tensor of a type that LightNet has"
+        message = f"input 'x' is {name}, expected a tensor of a type that LightNet supports"
         faults = command_faults(lightnet, copy, ["show", "MODEL"], "compiled for cpu" if name in SUPPORTED else message)
         tap.check(f"the page about ONNX tells the truth about type {name}", faults)
 

@@ -195,7 +195,7 @@ REFUSED = (
     ("too few elements of a field", bare(26, [9], field(5, varints(1, 2))), "INT2 [9] has 2 elements of data, expected 3"),
     ("no data", bare(22, [2], b""), "INT4 [2] has 0 elements of data, expected 1"),
     ("more elements than there may be", bare(22, [1 << 20, 1 << 20], field(9, b"1")), "expected at most 2147483647 elements"),
-    ("a type of 4 bits that is no integer", bare(23, [2], field(9, b"1")), "its type is FLOAT4E2M1, which LightNet does not have"),
+    ("a type of 4 bits that is no integer", bare(23, [2], field(9, b"1")), "its type is FLOAT4E2M1, which LightNet does not support"),
 )
 
 

@@ -494,7 +494,7 @@ def slicing():
 
 
 def equal_elements():
-    """The first of equal ones, or the last where that is asked for; lower indices first."""
+    """The first of equal ones, or the last where that is requested; lower indices first."""
     for dtype in (F32, np.float64, np.float16, np.int32, I64, np.uint8, np.int8):
         x = np.array([[1, 3, 3, 1, 0, 0], [2, 2, 2, 2, 2, 2], [5, 1, 1, 1, 5, 0]], dtype)
         name = np.dtype(dtype).name

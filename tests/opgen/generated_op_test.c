@@ -246,7 +246,7 @@ START_TEST(checks_name_what_is_wrong)
     assert_fails(prepare(&ln_opimpl_blur, "src=m", "dst=d",
                          ln_param_list_append_array_string(NULL, "dtypes", 1,
                                                            (const char *const[]){"TL_FLOT"})),
-                 "parameter 'dtypes' is \"TL_FLOT\", which is none of its values");
+                 "parameter 'dtypes' is \"TL_FLOT\", which is not one of its values");
     tear_down();
 }
 END_TEST

@@ -122,14 +122,14 @@ START_TEST(nocopy_gather_refuses_inputs_that_cannot_be_parts)
         MODEL("'a','b'", "'g'",
               TWO_RELUS OP("f", "forward_cpu", TENSOR("src", "x"), TENSOR("dst", "v"), "") "," OP(
                   "g", "gather_nocopy_cpu", TENSOR("src1", "v"), TENSOR("dst", "g"), "")),
-        "tensor 'v' lies in the memory of 'x'");
+        "tensor 'v' shares the memory of 'x'");
     assert_refused(
         MODEL("'a','b'", "'g','h'",
               TWO_RELUS OP("g", "gather_nocopy_cpu", TENSOR("src1", "x"), TENSOR("dst", "g"),
                            "") "," OP("h", "gather_nocopy_cpu",
                                       TENSOR("src1", "y") "," TENSOR("src2", "x"),
                                       TENSOR("dst", "h"), "")),
-        "tensor 'x' lies in the memory of 'g'");
+        "tensor 'x' shares the memory of 'g'");
 }
 END_TEST
 

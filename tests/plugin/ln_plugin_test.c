@@ -263,7 +263,7 @@ START_TEST(a_context_forbids_loading_while_it_is_there)
 {
     ln_context *ctx = ln_context_create();
     ck_assert_int_eq(ln_plugin_load(path_of("right")), -1);
-    ck_assert_ptr_nonnull(strstr(ln_last_error(), "right.so: there is a context already"));
+    ck_assert_ptr_nonnull(strstr(ln_last_error(), "right.so: a context exists already"));
     ln_context_free(ctx);
     ck_assert_int_eq(ln_plugin_load(path_of("right")), 0);
 }

@@ -45,7 +45,7 @@ static int check_version(const ln_context *ctx, const ln_safetensors *st, const 
     if (version < LN_COMPILED_ONE_PROGRAM || version > LN_COMPILED_VERSION)
         return ln_fail(ctx,
                        "%s: compiled by %s LightNet (%.32s) in version %.32s of the format, "
-                       "expected %d or %d; compile the model anew with this one",
+                       "expected %d or %d; compile the model again with this one",
                        name, version < LN_COMPILED_ONE_PROGRAM ? "an older" : "a newer",
                        by ? by : "unknown", text, LN_COMPILED_ONE_PROGRAM, LN_COMPILED_VERSION);
     return 0;
@@ -57,15 +57,14 @@ static int check_isa(const ln_context *ctx, const ln_safetensors *st, const char
     const tl_isa isa = text ? tl_isa_from_str(text) : TL_ISA_C;
     if (isa == TL_ISA_INVALID)
         return ln_fail(ctx,
-                       "%s: compiled for a CPU with '%.32s', which this LightNet does not know; "
-                       "compile the model anew",
+                       "%s: compiled for a CPU with '%.32s', which this LightNet does not support; "
+                       "compile the model again",
                        name, text);
     if (!tl_isa_is_usable(isa))
-        ln_warn(
-            ctx,
-            "%s: compiled for a CPU with %s, runs with the kernels of this one, %s; compile the "
-            "model anew for the best choices",
-            name, text, tl_isa_name(tl_isa_best()));
+        ln_warn(ctx,
+                "%s: compiled for a CPU with %s, runs with the kernels of this one, %s; compile "
+                "the model again for the best choices",
+                name, text, tl_isa_name(tl_isa_best()));
     return 0;
 }
 
@@ -74,7 +73,7 @@ static int check_target(const ln_context *ctx, const char *name)
     if (!ctx->target)
         return ln_fail(ctx, "%s: the model in '%s' is not compiled", name, LN_COMPILED_KEY_IR);
     if (!ln_hash_find(LN_ARCH.arch_table, ctx->target))
-        return ln_fail(ctx, "%s: compiled for '%s', a target that is not known", name, ctx->target);
+        return ln_fail(ctx, "%s: compiled for '%s', an unknown target", name, ctx->target);
     return 0;
 }
 

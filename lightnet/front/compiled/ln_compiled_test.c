@@ -137,8 +137,8 @@ START_TEST(constants_are_set_or_refused_by_name)
     save("m.safetensors");
     ln_context *ctx = load("m.safetensors");
     ck_assert_int_eq(ln_context_set_data(ctx, "w", (const float[]){0, 0}), -1);
-    ck_assert_str_eq(ln_context_error(ctx), "the model has what was computed from 'w' instead of "
-                                            "it; to set it, compile the model anew");
+    ck_assert_str_eq(ln_context_error(ctx), "the model contains values computed from 'w' instead "
+                                            "of it; to set it, compile the model again");
     ck_assert_int_eq(ln_context_set_data(ctx, "b", (const float[]){3, 4}), 0);
     run(ctx);
     check_output(ctx, "y", 111, 218);
@@ -229,11 +229,11 @@ START_TEST(a_file_that_cannot_run_is_refused)
         const char *key, *from, *to, *reason;
     } rows[] = {
         {LN_COMPILED_KEY_VERSION, "3", "5",
-         "changed: compiled by a newer LightNet (" LN_VERSION ") in version 5 of the format, "
-         "expected 3 or 4; compile the model anew with this one"},
+         "changed: compiled by a newer LightNet (" LN_VERSION
+         ") in version 5 of the format, expected 3 or 4; compile the model again with this one"},
         {LN_COMPILED_KEY_VERSION, "3", "1",
-         "changed: compiled by an older LightNet (" LN_VERSION ") in version 1 of the format, "
-         "expected 3 or 4; compile the model anew with this one"},
+         "changed: compiled by an older LightNet (" LN_VERSION
+         ") in version 1 of the format, expected 3 or 4; compile the model again with this one"},
         {LN_COMPILED_KEY_VERSION, "3", "one",
          "changed: metadata 'lightnet' is 'one', expected the version of the format"},
         {LN_COMPILED_KEY_VERSION, "3", NULL,
@@ -242,7 +242,7 @@ START_TEST(a_file_that_cannot_run_is_refused)
         {LN_COMPILED_KEY_ISA, "", "mmx-", "changed: compiled for a CPU with 'mmx-"},
         {LN_COMPILED_KEY_IR, "", NULL, "changed: the metadata has no 'ir'"},
         {LN_COMPILED_KEY_IR, "\"arch\": \"cpu\"", "\"arch\": \"abacus\"",
-         "changed: compiled for 'abacus', a target that is not known"},
+         "changed: compiled for 'abacus', an unknown target"},
         {LN_COMPILED_KEY_IR, "\"arch\": \"cpu\",", "", "changed: 'arch' is missing"},
         {LN_COMPILED_KEY_IR, "\"name\": \"u\"", "\"name\": \"other\"",
          "changed: operator 'make_y' (binary_cpu): tensors_in[1]: tensor 'u' is not defined"},

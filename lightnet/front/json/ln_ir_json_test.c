@@ -330,7 +330,7 @@ START_TEST(bad_models_are_refused_with_the_place_and_the_reason)
          "m.json: operator 'c' (create): tensors_out[1]: 'arg_name' 'dst' is taken, expected one "
          "that is unique in the operator"},
         {WITH_OUT(A_TENSOR ", {'arg_name': 'dst2', 'name': 'a'}"),
-         "m.json: operator 'c' (create): tensors_out[1]: tensor 'a' is defined already, expected a "
+         "m.json: operator 'c' (create): tensors_out[1]: tensor 'a' is already defined, expected a "
          "new name"},
         {"{'ops': [{'name': 'm', 'optype': 'mix', 'tensors_in': [{'arg_name': 'src', 'name': "
          "'a'}], 'tensors_out': [{'arg_name': 'dst', 'name': 'a'}], 'params': []}]}",
@@ -374,7 +374,7 @@ START_TEST(bad_models_are_refused_with_the_place_and_the_reason)
         {WITH_TOP("'inputs': 'a'"), "m.json: 'inputs' is a string, expected an array"},
         {WITH_TOP("'inputs': [1]"), "m.json: inputs[0] is a number, expected the name of a tensor"},
         {WITH_TOP("'inputs': ['b']"), "m.json: inputs[0] 'b' is not a tensor of the model"},
-        {WITH_TOP("'outputs': ['a', 'a']"), "m.json: outputs[1] 'a' is listed already"},
+        {WITH_TOP("'outputs': ['a', 'a']"), "m.json: outputs[1] 'a' is listed twice"},
         {"{'inputs': ['a'], 'ops': [{'name': 'm', 'optype': 'mix', 'tensors_in': [], "
          "'tensors_out': [" A_TENSOR "], 'params': []}]}",
          "m.json: inputs[0] 'a' is an output of a 'mix', expected one of a 'create' or a 'source'"},
@@ -410,7 +410,7 @@ START_TEST(bad_models_are_refused_with_the_place_and_the_reason)
          "m.json: fixed[0]: 'hash' is '-123456789abcdef', expected 16 digits of 0 to 9 and a to f"},
         {"{'ops': [], 'fixed': [{'tensor': 'a', 'hash': '0123456789abcdef'},"
          " {'tensor': 'a', 'hash': '0123456789abcdef'}]}",
-         "m.json: fixed[1]: 'a' is listed already"},
+         "m.json: fixed[1]: 'a' is listed twice"},
         {WITH_TOP("'arch': 'cpu', 'mem_sizes': {'LN_MEM_TAPE': 1}"),
          "m.json: mem_sizes: unknown memory type 'LN_MEM_TAPE'"},
         {WITH_TOP("'arch': 'cpu', 'mem_sizes': {}"),

@@ -44,7 +44,7 @@ static int check_interface_name(const ln_ir_reader *r, const json_t *array, size
                           "a 'source'",
                           key, i, name, optype);
     const int taken = ln_ir_take_name(r, array, name);
-    return taken > 0 ? ln_ir_fail(r, "%s[%zu] '%s' is listed already", key, i, name) : taken;
+    return taken > 0 ? ln_ir_fail(r, "%s[%zu] '%s' is listed twice", key, i, name) : taken;
 }
 
 // The names that "inputs" or "outputs" lists, if the key is there.
@@ -145,7 +145,7 @@ static int read_fixed_value(const ln_ir_reader *r, const ln_ir_element *e, const
         return -1;
     const int taken = ln_ir_take_name(r, array, tensor);
     if (taken)
-        return taken < 0 ? -1 : ln_ir_fail(r, "%s'%s' is listed already", e->label, tensor);
+        return taken < 0 ? -1 : ln_ir_fail(r, "%s'%s' is listed twice", e->label, tensor);
     if (frozen && !json_is_boolean(frozen))
         return ln_ir_fail(r, "%s'frozen' is %s, expected true or false", e->label,
                           ln_json_describe(frozen));

@@ -23,7 +23,7 @@ static int use_tensor(const ln_ir_reader *r, const ln_ir_element *e, const char 
 static int define_tensor(const ln_ir_reader *r, const ln_ir_element *e, const char *name)
 {
     if (ln_hash_find(r->tensors, name))
-        return ln_ir_fail(r, "%stensor '%s' is defined already, expected a new name", e->label,
+        return ln_ir_fail(r, "%stensor '%s' is already defined, expected a new name", e->label,
                           name);
     return ln_hash_insert(r->tensors, name, (void *)r->optype) < 0 ? ln_ir_fail_last(r) : 0;
 }
@@ -97,9 +97,8 @@ static const ln_op *find_proto(ln_ir_reader *r, const char *optype)
         return proto;
     const char *closest = closest_optype(optype);
     if (r->target && !is_known_target(r->target))
-        ln_ir_fail(
-            r, "unknown optype '%s'; the model is compiled for '%s', a target that is not known",
-            optype, r->target);
+        ln_ir_fail(r, "unknown optype '%s'; the model is compiled for '%s', an unknown target",
+                   optype, r->target);
     else if (closest)
         ln_ir_fail(r, "unknown optype '%s', did you mean '%s'?", optype, closest);
     else

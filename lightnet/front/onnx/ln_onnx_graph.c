@@ -173,7 +173,7 @@ static void take_outputs(ln_onnx_node *n, const ln_onnx_scope *inner, const LnOn
         const char *name = graph->output[i]->name ? graph->output[i]->name : "";
         outs[i] = ln_onnx_scope_get(inner, name);
         if (!outs[i])
-            ln_emit_fail(&n->emit, "output '%s' of its graph is not made by any node", name);
+            ln_emit_fail(&n->emit, "output '%s' of its graph is not produced by any node", name);
     }
 }
 

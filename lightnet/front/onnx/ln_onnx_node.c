@@ -44,7 +44,7 @@ const char *ln_onnx_optional(ln_onnx_node *n, int i)
         return NULL;
     const char *tensor = ln_onnx_scope_get(n->scope, n->proto->input[i]);
     if (!tensor)
-        ln_emit_fail(&n->emit, "input %d, '%s', is not made by any node before", i,
+        ln_emit_fail(&n->emit, "input %d, '%s', is not produced by any node before", i,
                      n->proto->input[i]);
     return tensor;
 }
@@ -235,7 +235,7 @@ tl_dtype ln_onnx_attr_dtype(ln_onnx_node *n, const char *name, tl_dtype deflt)
     const int type = a->i > 0 && a->i <= INT32_MAX ? (int)a->i : 0;
     if (ln_onnx_dtype(type) == TL_DTYPE_INVALID) {
         char text[32];
-        ln_emit_fail(&n->emit, "attribute '%s' is %s, which LightNet does not have", name,
+        ln_emit_fail(&n->emit, "attribute '%s' is %s, which LightNet does not support", name,
                      ln_onnx_dtype_name(type, text));
         return deflt;
     }

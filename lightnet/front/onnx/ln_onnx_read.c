@@ -325,7 +325,7 @@ static tl_tensor *input_record(ln_onnx_model *m, const LnOnnx__ValueInfo *input,
     const LnOnnx__TensorType *type = input->type ? input->type->tensor_type : NULL;
     if (!type || ln_onnx_dtype(type->elem_type) == TL_DTYPE_INVALID) {
         ln_translation_fail(
-            &m->base, "input '%s' is %s, expected a tensor of a type that LightNet has",
+            &m->base, "input '%s' is %s, expected a tensor of a type that LightNet supports",
             name_of(input), type ? ln_onnx_dtype_name(type->elem_type, buf) : "not a tensor");
         return NULL;
     }
@@ -492,7 +492,7 @@ static void add_output(ln_onnx_scope *scope, const LnOnnx__ValueInfo *output)
     ln_onnx_node n = ln_onnx_node_init(scope, &proto);
     const char *tensor = ln_onnx_scope_get(scope, name);
     if (!tensor) {
-        ln_translation_fail(&m->base, "output '%s' is not made by any node", name);
+        ln_translation_fail(&m->base, "output '%s' is not produced by any node", name);
         return;
     }
     if (!ln_translation_can_output(&m->base, tensor, name))

@@ -167,7 +167,7 @@ static void add_heads(ln_nnvm_writer *w)
                         .label = name,
                         .first_node = (uint32_t)w->draft.n_nodes};
         if (!n.op)
-            ln_translation_fail(&w->draft.base, "nothing makes output '%.256s'", name);
+            ln_translation_fail(&w->draft.base, "no operator produces output '%.256s'", name);
         ln_nnvm_draft_head(&w->draft, ln_nnvm_op_whole(&n, name).entry);
     }
 }
