@@ -59,7 +59,7 @@ int cli_agree(double got, double expected, const tolerance *tol)
     return got == expected || fabs(got - expected) <= tol->atol + tol->rtol * scale;
 }
 
-// Integers agree when they are the same, unless a tolerance is asked for: doubles do not hold all.
+// Integers agree if they are equal, unless a tolerance is set: doubles do not hold all.
 static int elements_agree(const tl_tensor *got, const tl_tensor *expected, int i,
                           const tolerance *tol)
 {

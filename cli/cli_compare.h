@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How far numbers may differ: elements of tensors, and indices of elements that tie.
+// Comparison of tensors within a tolerance, and of indices of elements that tie.
 
 #ifndef CLI_COMPARE_H
 #define CLI_COMPARE_H
@@ -9,12 +9,12 @@
 
 typedef struct difference {
     double abs; // largest absolute difference
-    double rel; // the same, as a part of the scale
+    double rel; // the same, relative to the scale
     int index;  // of the first element outside the tolerance, -1: none
     double got, expected;
 } difference;
 
-/* How far a number may be from the expected one: atol + rtol * scale. */
+/* The max difference from the expected number: atol + rtol * scale. */
 typedef struct tolerance {
     double rtol; // below 0: integers must be the same
     double atol;
@@ -24,11 +24,11 @@ typedef struct tolerance {
 /** Element `i` of the tensor, whatever its dtype. */
 double cli_element(const tl_tensor *t, int i);
 
-/** Of a stored result: what --rtol says, or else what the type can hold. */
+/** The tolerance for a stored result: --rtol, or else the default of the type. */
 tolerance cli_stored_tolerance(const cli_options *opt, tl_dtype dtype);
 
-/** Of the result of another program: relative to the largest number of the tensor. `is_coarse`: it
- * is computed from 16-bit floats, so it is no more accurate than these. */
+/** The tolerance for the result of another program, relative to the max element of the tensor.
+ * `is_coarse`: it is computed from 16-bit floats and has their accuracy. */
 tolerance cli_reference_tolerance(const cli_options *opt, const tl_tensor *expected, int is_coarse);
 
 /** Compares the elements of two tensors of one type and shape. */

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What -i gives: [NAME=]FILE, by name or in the model's order.
+// The arguments of -i: [NAME=]FILE, by name or in the model's order.
 
 #ifndef CLI_GIVEN_H
 #define CLI_GIVEN_H
@@ -20,20 +20,20 @@ const char *cli_given_file(const char *arg);
 int cli_given_is_named(const cli_options *opt, int n, const char *input);
 
 /** Reads `file`, "-" for standard input, into a tensor of like's type and shape, as ln_input_read:
- * images as --mean, --scale, --bgr and --layout say. Returns new (tl_tensor_free_data_too); NULL
- * with a reason. */
+ * images according to --mean, --scale, --bgr and --layout. Returns new (tl_tensor_free_data_too);
+ * NULL with a reason. */
 tl_tensor *cli_given_read(const cli_options *opt, const char *file, const tl_tensor *like,
                           ln_error *err);
 
-/** Whether elements of the tensor, which `file` gives input `name`, are NaN; then a warning is in
- * `text`, LN_MAXLINE bytes. */
+/** Whether elements of the tensor, read from `file` for input `name`, are NaN; then writes a
+ * warning to `text`, LN_MAXLINE bytes. */
 int cli_given_has_nan(char *text, const char *file, const char *name, const tl_tensor *t);
 
 /** The next -i FILE without a name, from `*i`; NULL when there is none. */
 const char *cli_given_next(const cli_options *opt, int *i);
 
-/** Warns of an option for images, such as --mean, where no file that -i names is an image. Standard
- * input and pipes, which can be read only once, may be images; what cannot be read is an error
+/** Warns if an option for images, such as --mean, is set and no file of -i is an image. Standard
+ * input and pipes, which can be read only once, may be images; an unreadable file is an error
  * later. */
 void cli_given_warn(const cli_options *opt);
 

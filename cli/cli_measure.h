@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What benchmarks share: the times of runs, the data of their inputs, peak memory, and silence of
-// the model.
+// Shared by benchmarks: times of runs, input data, peak memory, and discarding the model's output.
 //
 //     cli_kept kept;
 //     if (!cli_kept_take(&kept, ctx))           // after the inputs are set, before the first run
@@ -27,8 +26,7 @@ int cli_times_add(cli_times *times, double ms);
 /** Sorts the times, for cli_times_quantile. */
 void cli_times_sort(cli_times *times);
 
-/** The time that a share `q` of the sorted times, of which there is one at least, does not exceed.
- */
+/** The quantile `q` of the sorted times, at least one. */
 double cli_times_quantile(const cli_times *times, double q);
 
 void cli_times_free(cli_times *times);
@@ -43,16 +41,16 @@ typedef struct cli_kept {
  * CLI_FAILED after a message; free in any case. */
 int cli_kept_take(cli_kept *kept, const ln_context *ctx);
 
-/** Sets them. -1 with the reason in the context. */
+/** Restores the copies. -1 with the reason in the context. */
 int cli_kept_restore(const cli_kept *kept, ln_context *ctx);
 
 void cli_kept_free(cli_kept *kept);
 
-/** The most memory of the process that was resident at once, in KiB. */
+/** The peak resident memory of the process, in KiB. */
 double cli_peak_memory_kb(void);
 
-/** Discards standard output, since what a model prints is part of a run, but not of a report.
- * Returns what cli_restore_output restores it from, or -1 after a message. */
+/** Discards standard output, since a model's output is not part of a report. Returns the argument
+ * for cli_restore_output, or -1 after a message. */
 int cli_silence_output(void);
 
 void cli_restore_output(int saved);

@@ -282,7 +282,7 @@ ln_context *cli_model_try(const cli_options *opt)
     return NULL;
 }
 
-// A compiled model runs as it is: what would have been decided when it was compiled is refused.
+// A compiled model runs as it is: options of compilation are rejected.
 static int check_compiled(const ln_context *ctx, const cli_options *opt)
 {
     if (opt->target && strcmp(opt->target, ctx->target))
@@ -434,7 +434,7 @@ int cli_model_write(ln_context *ctx, const cli_options *opt)
     return write_both(ctx, opt, NULL);
 }
 
-// What the library would refuse only when the weights are written.
+// The library would reject it only when it writes the weights.
 static int check_uncompiled(const ln_context *ctx)
 {
     if (!ctx->target)

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How the command line talks to the user: exit statuses and messages, one line each on standard
-// error.
+// Exit statuses and messages of the command line, one line each on standard error.
 
 #ifndef CLI_MSG_H
 #define CLI_MSG_H
@@ -10,7 +9,7 @@ enum { CLI_OK = 0, CLI_FAILED = 1, CLI_WRONG_USAGE = 2 };
 /** Prints "lightnet: error: ..." to standard error. Returns CLI_FAILED. */
 __attribute__((format(printf, 1, 2))) int cli_fail(const char *fmt, ...);
 
-/** The same where there is no memory. */
+/** The same for lack of memory. */
 int cli_fail_memory(void);
 
 /** As cli_fail, for wrong usage. Returns CLI_WRONG_USAGE. */
@@ -19,14 +18,14 @@ __attribute__((format(printf, 1, 2))) int cli_usage(const char *fmt, ...);
 /** Prints "WHAT: TEXT" to standard error, or keeps it for cli_msg_release. */
 void cli_msg_print(const char *what, const char *text);
 
-/** Keeps what cli_msg_print prints from now on: for an attempt after which another may follow,
- * which would print the same. */
+/** Holds back what cli_msg_print prints from now on: for an attempt that may be repeated, and would
+ * then print the same. */
 void cli_msg_hold(void);
 
-/** Ends that; `prints`: what was kept is printed, else dropped. */
+/** Ends that; `prints`: prints the messages held back, otherwise drops them. */
 void cli_msg_release(int prints);
 
-/** Flushes what was printed to standard output. Returns 0, or CLI_FAILED after a message. */
+/** Flushes standard output. Returns 0, or CLI_FAILED after a message. */
 int cli_flush(void);
 
 #endif

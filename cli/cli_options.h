@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The options of all commands: one table says what each is called, means, and belongs to.
+// The options of all commands: one table has their names, meanings and commands.
 
 #ifndef CLI_OPTIONS_H
 #define CLI_OPTIONS_H
@@ -87,13 +87,14 @@ typedef struct cli_options {
     int json;                /* --json */
     int help;                /* -h */
     int version;             /* -v */
-    const char *for_images;  /* the first of --mean, --scale, --bgr and --layout; NULL: none */
+    const char
+        *for_images; /* the first one set of --mean, --scale, --bgr and --layout; NULL: none */
     const char *const *args; /* what is not an option */
     int n_args;
 } cli_options;
 
-/** Reads the arguments of `command` (argv[0] is skipped) into `opt`, and moves those that are no
- * options to the beginning of argv; `name` is how the command is called. Returns 0, or the exit
+/** Reads the arguments of `command` (argv[0] is skipped) into `opt`, and moves those that are not
+ * options to the beginning of argv; `name` is the name of the command. Returns 0, or the exit
  * status after a message. Free with cli_options_free. */
 int cli_options_read(cli_options *opt, cli_command command, const char *name, int argc,
                      char **argv);

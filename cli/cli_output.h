@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Ways to deliver an output: printed, in full or in words, the best of it, or as a file.
+// Delivers an output: prints it in full, its summary or its best classes, or writes a file.
 
 #ifndef CLI_OUTPUT_H
 #define CLI_OUTPUT_H
@@ -20,19 +20,19 @@ int cli_labels_read(const char *file, cli_labels *names);
 
 void cli_labels_free(cli_labels *names);
 
-/** Before a run: makes --outdir where it is not there, then `*made` is 1, or finds out whether it
- * can be written to. Returns 0, or CLI_FAILED after a message. */
+/** Before a run: creates a missing --outdir, then `*made` is 1, or checks that it is writable.
+ * Returns 0, or CLI_FAILED after a message. */
 int cli_output_prepare(const char *dir, int *made);
 
 /** Before a run: 0 unless one of the files to be written for `n` outputs is an input; else the exit
  * status after a message. */
 int cli_output_check(const cli_options *opt, int n);
 
-/** Prints how long a run took, in ns. Returns 0, or CLI_FAILED after a message: what the model
- * printed cannot be written. */
+/** Prints the time of a run, in ns. Returns 0, or CLI_FAILED after a message: the model's output
+ * cannot be written. */
 int cli_output_print_time(uint64_t ns);
 
-/** Delivers output `k` as the options say. Returns 0, or CLI_FAILED after a message. */
+/** Delivers output `k` by the options. Returns 0, or CLI_FAILED after a message. */
 int cli_output_deliver(const cli_options *opt, const char *name, int k, const tl_tensor *t,
                        const cli_labels *names);
 

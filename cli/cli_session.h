@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Models and sessions as the options say.
+// Models and sessions by the options.
 
 #ifndef CLI_SESSION_H
 #define CLI_SESSION_H
@@ -7,8 +7,8 @@
 #include "cli_options.h"
 #include "lightnet/ln_session.h"
 
-/** Opens the model opt->args[0], without a message, or a warning, where it cannot be opened.
- * Returns new (ln_model_free), or NULL. `opt` must outlive it. */
+/** Opens the model opt->args[0], without a message or a warning if that fails. Returns new
+ * (ln_model_free), or NULL. `opt` must outlive it. */
 ln_model *cli_session_try(const cli_options *opt);
 
 /** Opens the model opt->args[0]. Returns new (ln_model_free), or NULL after a message. `opt` must
@@ -19,25 +19,26 @@ ln_model *cli_session_open(const cli_options *opt);
  * NULL after a message. */
 ln_session *cli_session_create(ln_model *model, const cli_options *opt);
 
-/** As ln_session_run, within what is left of --max-seconds. */
+/** As ln_session_run, within the rest of --max-seconds. */
 ln_status cli_session_run(ln_session *session, const cli_options *opt);
 
-/** Whether LightNet has the types of all inputs. */
+/** Whether LightNet supports the types of all inputs. */
 int cli_session_has_types(const ln_model *model);
 
-/** Whether a size of an input or an output is open, or even their number. */
+/** Whether a size of an input or an output is open, or the number of its dimensions unknown. */
 int cli_session_is_open(const tl_tensor *info);
 
-/** The shape of input, or output, `i` in words, as "[batch, 3]", into `text`, LN_MAXLINE bytes.
+/** The shape of input, or output, `i` as text, such as "[batch, 3]", into `text`, LN_MAXLINE bytes.
  * Returns it. */
 const char *cli_session_input_shape(const ln_model *model, int i, char *text);
 const char *cli_session_output_shape(const ln_model *model, int i, char *text);
 
-/** How --shape closes the sizes of input `i`, as "--shape 'x=1x3'", into `text`, LN_MAXLINE bytes.
- * Returns it. */
+/** A --shape option that sets the open sizes of input `i`, such as "--shape 'x=1x3'", in `text`,
+ * LN_MAXLINE bytes. Returns it. */
 const char *cli_session_shape_option(const ln_model *model, int i, char *text);
 
-/** How --shape closes all open sizes, as "--shape 'x=1x3' --shape 'past=1'", in the same way. */
+/** The --shape options that set all open sizes, such as "--shape 'x=1x3' --shape 'past=1'", in the
+ * same way. */
 const char *cli_session_shape_options(const ln_model *model, char *text);
 
 /** The names of the model's inputs, as many as fit into `text`, LN_MAXLINE bytes. Returns it. */

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What pictures in SVG have in common: the frame, and text that is XML whatever it was.
+// Shared by SVG diagrams: the frame, and text escaped as XML.
 
 #include "cli_svg.h"
 

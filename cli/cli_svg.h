@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Pictures of a model in SVG, on standard output.
+// Diagrams of a model in SVG, on standard output.
 
 #ifndef CLI_SVG_H
 #define CLI_SVG_H
@@ -14,12 +14,12 @@ int cli_svg_graph(const ln_context *ctx);
  * Returns 0, or CLI_FAILED after a message. */
 int cli_svg_memory(const ln_context *ctx);
 
-/** Begins a picture of that size with the style that it says, CSS. */
+/** Begins a diagram of that size with a CSS style. */
 void cli_svg_begin(double width, double height, const char *style);
 
 void cli_svg_end(void);
 
-/** Prints text between tags or quotes: at most `most` characters of it, whatever bytes it has. */
+/** Prints text between tags or quotes: at most `most` characters of any bytes. */
 void cli_svg_text(const char *text, int most);
 
 /** Prints dtype, shape and size of the tensor, and its name. */

@@ -38,7 +38,7 @@ typedef struct graph {
     node *nodes;
     edge *edges;
     int n, n_edges, n_layers;
-    double width; // of the picture
+    double width; // of the diagram
     int *order;   // nodes by layer, then by place
     int *layers;  // where each layer begins in it, and its end
     double *sums; // of the places of each node's neighbours, and their number
@@ -49,7 +49,7 @@ typedef struct graph {
 
 /* The graph */
 
-// Constants would be most of the picture.
+// Constants would be most of the diagram.
 static int is_hidden(const ln_context *ctx, const ln_op *op)
 {
     const ln_list *outs = op->op_arg->tensors_out;

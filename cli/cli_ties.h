@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Indices from sorting: where keys are equal but for rounding, two programs may order them
-// differently, and both are right.
+// Indices from sorting: if keys differ only by rounding, two programs may order them differently,
+// and both are correct.
 
 #ifndef CLI_TIES_H
 #define CLI_TIES_H
@@ -9,8 +9,8 @@
 #include "lightnet/lightnet.h"
 
 /** Whether output `name` of `op`, an operator of `ctx`, holds indices (or values moved along with
- * keys) that are those of `reference` but for the order of elements that agree. They become those
- * of `reference` then, so that what is computed from them can be compared. */
+ * keys) that equal those of `reference` except for the order of equal elements. They are then
+ * replaced by those of `reference`, so that later tensors can be compared. */
 int cli_ties_take_over(ln_context *ctx, ln_context *reference, const cli_options *opt,
                        const ln_op *op, const char *name);
 

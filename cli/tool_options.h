@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// How the small tools beside lightnet answer their options: each has one command. And what they
-// share with lightnet.
+// Options of the small tools beside lightnet, each with one command, and functions shared with
+// lightnet.
 //
-// What they print to standard error begins with the name of the tool.
+// Their messages on standard error begin with the name of the tool.
 
 #ifndef TOOL_OPTIONS_H
 #define TOOL_OPTIONS_H
@@ -15,8 +15,8 @@ int tool_fail(const char *tool, const char *reason);
 /** Prints "TOOL: error: ...; see TOOL --help". Returns TOOL_WRONG_USAGE. */
 __attribute__((format(printf, 2, 3))) int tool_wrong_usage(const char *tool, const char *fmt, ...);
 
-/** Says what getopt_long did not like: `c`, what it returned, is ':' for a missing value, '?' for
- *  anything else; `given` is the argument it read last. Returns TOOL_WRONG_USAGE. */
+/** Reports an error of getopt_long: `c`, its result, is ':' for a missing value, '?' for anything
+ * else; `given` is the argument it read last. Returns TOOL_WRONG_USAGE. */
 int tool_wrong_option(const char *tool, int c, const char *given);
 
 /** Whether both names are those of one regular file, through links, too. */

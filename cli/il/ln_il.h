@@ -7,7 +7,7 @@
 //         ln_il_print(&m, "tiny.json", &err);
 //     ln_il_model_free(&m);
 //
-// Nothing here knows an operator: what is read is translated, not checked.
+// Nothing here depends on operators: the text is translated, not checked.
 
 #ifndef LN_IL_H
 #define LN_IL_H
@@ -22,13 +22,13 @@
 
 /* ---- the parts of reading ---- */
 
-/* Included files are looked for beneath the folder of the model, then of those that the user
- * allows, and nowhere else. */
+/* Included files are searched below the folder of the model, then below the folders that the user
+ * allows. */
 typedef struct ln_il_host {
-    const char *model;      /* "": the current one; NULL: the model is no file, and has none */
+    const char *model;      /* "": the current one; NULL: the model is not a file, and has none */
     const ln_list *allowed; /* further folders (char *), in order */
-    /* Called now and then, unless NULL: -1 ends the reading, after it has recorded a reason in the
-     * error that the reader was given. */
+    /* Called regularly, unless NULL: -1 ends the reading, after recording a reason in the reader's
+     * error. */
     int (*check)(void *data);
     void *data;
 } ln_il_host;
@@ -39,9 +39,9 @@ static inline int ln_il_host_step(const ln_il_host *host, size_t *steps)
     return (*steps)++ % 4096 || !host->check ? 0 : host->check(host->data);
 }
 
-/** Preprocesses `size` bytes, a model that messages call `name`, and appends to `out`. *names: what
- * the places of `out` borrow (ln_il_names_free), also after a failure. -1 with a reason, with file
- * and line where the text is at fault. */
+/** Preprocesses `size` bytes, a model called `name` in messages, and appends to `out`. *names: owns
+ * the file names in `out` (ln_il_names_free), also after a failure. -1 with a reason, with file and
+ * line for errors in the text. */
 int ln_il_preprocess(const char *name, const void *bytes, size_t size, const ln_il_host *host,
                      ln_il_text *out, ln_list **names, ln_error *err);
 
@@ -58,23 +58,23 @@ typedef struct ln_il_model {
 int ln_il_parse(ln_il_model *m, const char *name, const ln_il_text *text, const ln_il_host *host,
                 ln_error *err);
 
-/** Takes what was not filled, too. */
+/** Accepts an unfilled one. */
 void ln_il_model_free(ln_il_model *m);
 
 /* ---- reading and writing ---- */
 
-/** Whether the name is that of IL: it ends in .net or .il. */
+/** Whether the name is that of an IL file: it ends in .net or .il. */
 int ln_il_is_named(const char *name);
 
 /** Whether the tools read the bytes as IL: they look like it (base/ln_il_look.h), or the name is
- * that of IL and they do not begin as JSON does. */
+ * that of an IL file and they do not begin like JSON. */
 int ln_il_is(const char *name, const void *data, size_t size);
 
 /** The folder of a file, new (ln_free): "nets/" of "nets/tiny.net"; NULL: no memory. */
 char *ln_il_folder_of(const char *name);
 
-/** Translates `size` bytes of IL, which messages call `name`. -1 with a reason that names file and
- * line; the model is to be freed (ln_il_model_free) in any case. */
+/** Translates `size` bytes of IL, called `name` in messages. -1 with a reason that names file and
+ * line; free the model (ln_il_model_free) in any case. */
 int ln_il_read(ln_il_model *m, const char *name, const void *data, size_t size,
                const ln_il_host *host, ln_error *err);
 
@@ -82,17 +82,17 @@ int ln_il_read(ln_il_model *m, const char *name, const void *data, size_t size,
  * NULL with a reason. */
 char *ln_il_json(const ln_il_model *m, size_t *len, ln_error *err);
 
-/** Writes that text to a file, which is replaced when all is written, or "-", standard output. -1
- * with a reason. */
+/** Writes the JSON to a file, which is replaced when complete, or to "-", standard output. -1 with
+ * a reason. */
 int ln_il_print(const ln_il_model *m, const char *file, ln_error *err);
 
-/** Where something of that text was written, as "FILE:LINE"; NULL: unknown. `model` is an
- * ln_il_model; the rest as for an ln_place_func (lightnet/ln_context.h). */
+/** The IL location of a part of the JSON, as "FILE:LINE"; NULL: unknown. `model` is an ln_il_model;
+ * the rest as for an ln_place_func (lightnet/ln_context.h). */
 const char *ln_il_place_of(const void *model, const char *body, const char *key, size_t i);
 
-/** Writes the JSON IR that `print` lets the library write (`arg` is handed to it) as IL to `file`
- * ("-": standard output), without macros; reading it gives the same again. -1 with a reason, which
- * may be that of `print`: the file is as before. */
+/** Writes the JSON IR that `print(.., arg)` writes as IL to `file` ("-": standard output), without
+ * macros; reading it restores the JSON IR. -1 with a reason, which may be that of `print`: the file
+ * is as before. */
 int ln_il_write(ln_outfile_func print, const void *arg, const char *file, ln_error *err);
 
 #endif

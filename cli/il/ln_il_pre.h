@@ -24,7 +24,7 @@ enum {
 enum {
     LN_IL_AFTER_BLANK = 1,
     LN_IL_FIRST_OF_LINE = 2,
-    LN_IL_NOT_EXPANDED = 4, /* a macro's name within that macro: it stays for ever */
+    LN_IL_NOT_EXPANDED = 4, /* a macro's name within that macro: it is never expanded */
 };
 
 /* Its text is borrowed. */
@@ -46,52 +46,51 @@ typedef struct ln_il_scanner {
     const char *at, *end;
     ln_il_place place; /* of `at` */
     int begins_line;
-    int skips; /* text that nobody looks at: a quote without its other half is no error */
+    int skips; /* skipped text: an unterminated quote is not an error */
     ln_error *err;
 } ln_il_scanner;
 
-/** Prepares a text in place: without a byte order mark at its beginning, with lines that end in
- *  '\n', and where '\' continues one on the next, both as one, followed by an empty one. Returns
- * its length. */
+/** Prepares a text in place: removes a byte order mark, ends lines with '\n', and joins lines
+ * continued by '\', followed by an empty line. Returns its length. */
 size_t ln_il_join_lines(char *text, size_t len);
 
-/** Reads the next token, in the present line only if `within_line`: its newline is left. Comments
- * are blanks. -1 with a reason: a comment or a string without its end. */
+/** Reads the next token; `within_line`: stops at the newline. Comments count as blanks. -1 with a
+ * reason: a comment or a string without its end. */
 int ln_il_scan(ln_il_scanner *s, int within_line, ln_il_token *t);
 
 /** Whether the token is this text. */
 int ln_il_token_is(const ln_il_token *t, const char *text);
 
-/** Whether two tokens written side by side without a blank would read as others. */
+/** Whether two tokens without a blank in between would read as other tokens. */
 int ln_il_tokens_stick(const ln_il_token *left, const ln_il_token *right);
 
 /** -1: no memory, without a reason. */
 int ln_il_tokens_push(ln_il_tokens *list, ln_il_token t);
 
-/** The `i`-th token, or the end behind the last one. */
+/** The `i`-th token, or the end after the last one. */
 const ln_il_token *ln_il_tokens_from(const ln_il_tokens *list, size_t i);
 
 void ln_il_tokens_free(ln_il_tokens *list);
 
 /* ---- conditions ---- */
 
-/** Evaluates an expression in which macros and `defined` are replaced already: integers of 64 bits,
+/** Evaluates an expression after expansion of macros and `defined`: integers of 64 bits,
  * characters, names, which are 0, and all operators of C on them. *is_true: whether it is not 0. -1
  * with a reason at `place`. */
 int ln_il_if(const ln_il_tokens *tokens, ln_il_place place, int *is_true, ln_error *err);
 
 /* ---- macros ---- */
 
-// Tokens come from a stack: the source at the bottom, above it what macros were replaced by, which
-// is read again. A macro's name in its own replacement stays. Arguments are replaced completely
-// before they become part of the replacement, unless # or ## stands beside them.
+// Tokens come from a stack: the source at the bottom, above it expansions of macros, which are
+// rescanned. A macro's name in its own replacement stays. Arguments are fully expanded before they
+// become part of the replacement, unless next to # or ##.
 
-/* Reads the next token of the source and its place. -1 with a reason. */
+/* Reads the next token of the source and its location. -1 with a reason. */
 typedef int (*ln_il_source_func)(void *data, ln_il_token *t, ln_il_place *place);
 
 typedef struct ln_il_macros {
     ln_hash *table;
-    struct replacement *top; /* what is read before the source; NULL: nothing */
+    struct replacement *top; /* expansions, read before the source; NULL: none */
     ln_il_source_func read;
     void *data;
     const ln_il_host *host;
@@ -99,29 +98,29 @@ typedef struct ln_il_macros {
     ln_il_place back_place;
     ln_il_place place;   /* of the latest token of the source, or of the call around it */
     int calls;           /* calls whose arguments are being read */
-    int peeks;           /* a name is looked behind for its arguments: no directive is passed */
+    int peeks;           /* the reader looks ahead for arguments: it does not pass directives */
     int depth;           /* arguments within arguments */
     size_t tokens;       /* that were read with macros replaced */
     size_t steps;        /* tokens that replacing has moved */
-    int was_blank;       /* a blank stood before what became nothing */
+    int was_blank;       /* a blank preceded an empty expansion */
     struct piece *texts; /* of tokens that ## and # made */
     size_t texts_size;
     ln_error *err;
 } ln_il_macros;
 
-/** Begins before the source, at `place`, with what C predefines (ln_il_macros_end). -1 with a
- * reason. */
+/** Begins before the source, at `place`, with the predefined macros of C (ln_il_macros_end). -1
+ * with a reason. */
 int ln_il_macros_begin(ln_il_macros *m, ln_il_place place, ln_il_source_func read, void *data,
                        const ln_il_host *host, ln_error *err);
 
-/** Takes what was not begun, too: all zero. */
+/** Accepts one that was not begun: all zero. */
 void ln_il_macros_end(ln_il_macros *m);
 
-/** Defines a macro as the `n` tokens behind #define say. The tokens' text is kept. -1 with a
+/** Defines a macro from the `n` tokens after #define. The tokens' text is kept. -1 with a
  * reason. */
 int ln_il_macros_define(ln_il_macros *m, const ln_il_token *tokens, size_t n);
 
-/** -1 with a reason: the name belongs to the language. */
+/** -1 with a reason: the name is reserved. */
 int ln_il_macros_undefine(ln_il_macros *m, const ln_il_token *name);
 
 int ln_il_macros_has(const ln_il_macros *m, const ln_il_token *name);
@@ -129,8 +128,8 @@ int ln_il_macros_has(const ln_il_macros *m, const ln_il_token *name);
 /** The next token of the source with macros replaced. -1 with a reason. */
 int ln_il_macros_next(ln_il_macros *m, ln_il_token *t);
 
-/** Replaces the macros of a directive's tokens. `condition`: they stand behind #if, where
- *  `defined NAME` becomes 1 or 0. Appends to `out`. -1 with a reason. */
+/** Replaces the macros of a directive's tokens. `condition`: those after #if, where `defined NAME`
+ * becomes 1 or 0. Appends to `out`. -1 with a reason. */
 int ln_il_macros_replace(ln_il_macros *m, const ln_il_token *tokens, size_t n, int condition,
                          ln_il_tokens *out);
 
@@ -141,7 +140,7 @@ typedef struct ln_il_included {
     char *text; /* for the caller to free (ln_free) */
     size_t len;
     const char *name;   /* for messages */
-    const char *folder; /* it is in, beneath the one where it was found: "parts/" */
+    const char *folder; /* its folder, relative to the search folder: "parts/" */
 } ln_il_included;
 
 /* All zero but for the first two: nothing is included yet. */

@@ -157,7 +157,7 @@ static void scan_other(ln_il_scanner *s, ln_il_token *t)
     s->at++;
 }
 
-// A single apostrophe means nothing in IL, it is a character that the parser refuses.
+// A single apostrophe means nothing in IL, it is a character that the parser rejects.
 static int scan_quoted(ln_il_scanner *s, ln_il_token *t)
 {
     const int is_string = *s->at == '"';

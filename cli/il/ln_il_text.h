@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Preprocessed IL: text, and for each of its lines the place that the user wrote it in.
+// Preprocessed IL: text, and the source location of each line.
 
 #ifndef LN_IL_TEXT_H
 #define LN_IL_TEXT_H
@@ -18,7 +18,7 @@ typedef struct ln_il_place {
 typedef struct ln_il_text {
     char *text;
     size_t len, room;
-    ln_il_place *lines; /* of each line of the text its place */
+    ln_il_place *lines; /* the location of each line */
     size_t n_lines, lines_room;
 } ln_il_text;
 
@@ -28,7 +28,7 @@ int ln_il_fail(ln_error *err, ln_il_place place, const char *fmt, ...) LN_PRINTF
 /** The same where there is no memory. */
 int ln_il_fail_memory(ln_error *err, ln_il_place place);
 
-/** Appends `len` bytes without newlines to the last line, of which there is one. -1: no memory. */
+/** Appends `len` bytes without newlines to the last line, which must exist. -1: no memory. */
 int ln_il_text_append(ln_il_text *t, const char *bytes, size_t len);
 
 /** Begins another line. `place` borrows its file. -1: no memory. */

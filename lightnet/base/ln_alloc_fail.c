@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Failed allocations of the calling thread: how many there were, and, for tests, a chosen one.
+// Failed allocations of the calling thread: their number, and, for tests, injected failures.
 
 #include "base/ln_alloc_fail.h"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Failed allocations of the calling thread: how many there were, and, for tests, a chosen one.
+// Failed allocations of the calling thread: their number, and, for tests, injected failures.
 //
 //     for (int n = 0; n == 0 || failed; n++) {
 //         ln_alloc_fail_after(n);
@@ -15,16 +15,14 @@
 
 /** Lets `n` allocations of this thread succeed and the next one fail, once. */
 void ln_alloc_fail_after(int n);
-/** Lets all allocations succeed again; returns whether one was made to fail since
- * ln_alloc_fail_after. */
+/** Lets all allocations succeed again; returns whether one has failed since ln_alloc_fail_after. */
 ln_bool ln_alloc_fail_stop(void);
 
-/** For the allocator: counts an allocation; whether it is the one that has to fail. */
+/** For the allocator: counts an allocation; returns whether it must fail. */
 ln_bool ln_alloc_fail_now(void);
 
-/** How many allocations of this thread have failed so far. Where a library reports a failed
- *  allocation as another error, or as none, a greater number than before the call tells the two
- *  apart. */
+/** The number of failed allocations of this thread. If a library reports a failed allocation as
+ * another error, or not at all, an increase during the call reveals it. */
 unsigned long ln_alloc_failures(void);
 
 /** For allocators: counts a failure. */

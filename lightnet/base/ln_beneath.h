@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// Files that a model names, opened beneath its folder only.
+// Files that a model names, opened only below its folder.
 //
 //     const ln_beneath folders = {.folder = "models/", .allowed = ctx->folders};
 //     const int fd = ln_beneath_open(&folders, "weights.bin", err);
 //
-// A model comes from elsewhere: it may name neither files outside of its folder nor what is not a
-// regular file. The user can allow further folders: links may lead into them, and a file that the
-// model's folder lacks is looked for there.
+// Models are untrusted: a model may only name regular files in its folder. The user can allow
+// further folders: links may lead into them, and files that the model's folder lacks are searched
+// there.
 
 #ifndef LN_BENEATH_H
 #define LN_BENEATH_H
@@ -25,14 +25,14 @@ size_t ln_beneath_folder_len(const char *file);
 /** Whether `path` is a name that a model may use: relative, not empty, without `..`. */
 int ln_beneath_is_inner(const char *path);
 
-/** Whether `folder` is one and can be opened. -1 with a reason that begins with its name. */
+/** 0 if `folder` is a folder that can be opened; -1 with a reason that begins with its name. */
 int ln_beneath_check_folder(const char *folder, ln_error *err);
 
 /** Opens the regular file `path`, relative to the model's folder or an allowed one, for reading.
- *  What is checked is the open file: where it really lies, behind all links, and its type; nothing
- *  that is refused is opened for reading, so a FIFO does not block. Returns a new descriptor
- *  (close); -1 with a reason that begins with the path: not an inner name, no such file, not
- *  a regular file, a link out of all folders, /proc is not there to ask. */
+ * Checks the open file: its location, after all links, and its type; does not open a rejected file
+ * for reading, so a FIFO does not block. Returns a new descriptor (close); -1 with a reason that
+ * begins with the path: not an inner name, no such file, not a regular file, a link out of all
+ * folders, no /proc. */
 int ln_beneath_open(const ln_beneath *folders, const char *path, ln_error *err);
 
 #endif

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Whether bytes of a file are bools.
+// Checks that bytes of a file are bools.
 
 #include "base/ln_bools.h"
 

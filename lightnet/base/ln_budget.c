@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A budget of memory: what the calling thread allocates counts against one, while it is in use.
+// A memory budget: counts the allocations of the calling thread while it is in use.
 //
 // The allocator knows the sizes. Where it cannot be asked, only what is taken explicitly counts.
 

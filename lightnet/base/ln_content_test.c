@@ -78,7 +78,7 @@ static const row rows[] = {
         "\xfd"
         "7zXZ\0"),
     ROW(ARCHIVE, "a zstd archive", "\x28\xb5\x2f\xfd"),
-    // What LightNet reads, and what nobody knows.
+    // Formats that LightNet reads, and unknown ones.
     ROW(UNKNOWN, NULL, "{\"ops\": []}"),
     ROW(UNKNOWN, NULL, "relu(src=x | dst=y);"),
     ROW(UNKNOWN, NULL, "hello world\n"),
@@ -105,7 +105,7 @@ START_TEST(files_are_recognised_by_content)
 }
 END_TEST
 
-// Each beginning in memory of its own size, so that sanitizers see what is read behind it.
+// Each beginning in memory of its own size, so that sanitizers see what is read after it.
 START_TEST(nothing_is_read_behind_the_end)
 {
     for (size_t i = 0; i < LEN(rows); i++) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Lists that own their elements: what tensor lists and parameter lists have in common.
+// Lists that own their elements: shared by tensor lists and parameter lists.
 
 #include "base/ln_entry_list.h"
 

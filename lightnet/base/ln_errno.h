@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The status of a call that the system refused, from its errno.
+// The status of a failed system call, from its errno.
 
 #ifndef LN_ERRNO_H
 #define LN_ERRNO_H
@@ -8,7 +8,7 @@
 
 #include "lightnet/ln_api.h"
 
-/** LN_NOT_FOUND where nothing has that name, LN_OUT_OF_MEMORY, else LN_IO_ERROR. */
+/** LN_NOT_FOUND for a missing file, LN_OUT_OF_MEMORY, otherwise LN_IO_ERROR. */
 static inline ln_status ln_status_of_errno(int number)
 {
     if (number == ENOENT || number == ENOTDIR)

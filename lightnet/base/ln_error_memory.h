@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The reason of calls that had no memory, where neither a size nor a tensor can be named.
+// The reason for lack of memory, if neither a size nor a tensor is known.
 
 #ifndef LN_ERROR_MEMORY_H
 #define LN_ERROR_MEMORY_H
@@ -14,7 +14,7 @@ static inline int ln_error_memory(ln_error *err)
     return ln_error_set_as(err, LN_OUT_OF_MEMORY, LN_MEMORY_REASON);
 }
 
-/** The same behind the name of a file. */
+/** The same after the name of a file. */
 static inline int ln_error_memory_at(ln_error *err, const char *file)
 {
     return ln_error_set_as(err, LN_OUT_OF_MEMORY, "%s: " LN_MEMORY_REASON, file);

@@ -444,7 +444,7 @@ static void end_sorting(struct sorting *sorting)
     ln_free(sorting->ready);
 }
 
-/* The successors of a node whose layer is final wait for one edge less, in a layer behind it. */
+/* The successors of a node whose layer is final wait for one edge less, in a layer after it. */
 static void release_successors(struct sorting *sorting, const struct place *place)
 {
     const ln_graph_edge_node *edge_node;

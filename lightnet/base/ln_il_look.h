@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// Whether a text is IL. Tools read it; the library only says so.
+// Whether a text is IL. Tools read it; the library only recognizes it.
 
 #ifndef LN_IL_LOOK_H
 #define LN_IL_LOOK_H
 
 #include <stddef.h>
 
-/** Whether the bytes begin like a model in IL: behind comments and directives of the preprocessor
- * with a name that '(', '=' or '$' follows, or ':' and an operator, or that follows `body`. Looks
- * at the first 64 KiB only; where these have nothing but comments and directives, it is. */
+/** Whether the bytes begin like a model in IL: after comments and preprocessor directives with a
+ * name that '(', '=' or '$' follows, or ':' and an operator, or that follows `body`. Looks at the
+ * first 64 KiB only; if these are only comments and directives, it is. */
 int ln_il_look(const unsigned char *data, size_t size);
 
 #endif

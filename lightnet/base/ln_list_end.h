@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Appending to a list in constant time, for whoever keeps its last node.
+// Appends to a list in constant time, by a pointer to its last node.
 
 #ifndef LN_LIST_END_H
 #define LN_LIST_END_H
@@ -14,7 +14,7 @@ static inline ln_list *ln_list_end(ln_list *list)
     return list;
 }
 
-/** Appends a list of one node, or of more, behind `*end`, the last node of `*list` (NULL: the list
+/** Appends a list of one node, or of more, after `*end`, the last node of `*list` (NULL: the list
  * is empty). Afterwards `*end` is the new last node. Takes `more`. */
 static inline void ln_list_extend(ln_list **list, ln_list **end, ln_list *more)
 {

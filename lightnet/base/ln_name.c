@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Names that nothing else in a list has: a prefix and a number. Names that lie within what they
-// name.
+// Unique names in a list: a prefix and a number. Names stored within the named object.
 
 #include "base/ln_name.h"
 
@@ -12,7 +11,7 @@
 #include "lightnet/ln_msg.h"
 #include "lightnet/ln_util.h"
 
-/* The number that `str` is, in the form that printing gives it; -1 for all else. */
+/* The number that `str` is, as printed in decimal; -1 for all else. */
 static int parse_number(const char *str)
 {
     if (*str == '\0' || (*str == '0' && str[1]))

@@ -1,30 +1,29 @@
 // SPDX-License-Identifier: Apache-2.0
-// Names that nothing else in a list has: a prefix and a number. Names that lie within what they
-// name.
+// Unique names in a list: a prefix and a number. Names stored within the named object.
 
 #ifndef LN_NAME_H
 #define LN_NAME_H
 
 #include "lightnet/ln_list.h"
 
-/** Writes PREFIX and a number to `buf` (LN_MAX_NAME_LEN bytes): one more than the largest number
- * that follows the prefix in the name of any element, 0 without one. `name_of` gives an element's
- * name, or NULL. Returns the number; -1 with a reason: the name is too long, or no number is left.
- */
+/** Writes PREFIX and a number to `buf` (LN_MAX_NAME_LEN bytes): one more than the max number after
+ * the prefix in the names of the elements, 0 without one. `name_of` gives an element's name, or
+ * NULL. Returns the number; -1 with a reason: the name is too long, or no number is left. */
 int ln_name_unique(const ln_list *list, const char *(*name_of)(const void *), char *buf,
                    const char *prefix);
 
-/** The number in a name "PREFIX<number>", in the form that printing gives it; -1 for all else. */
+/** The number in a name "PREFIX<number>", as printed in decimal; -1 for all else. */
 int ln_name_number(const char *name, const char *prefix);
 
-/** As snprintf to a buffer of LN_MAX_NAME_LEN bytes, but -1 with a reason when the name is cut. */
+/** As snprintf to a buffer of LN_MAX_NAME_LEN bytes, but -1 with a reason if the name is
+ * truncated. */
 int ln_name_print(char *buf, const char *fmt, ...) LN_PRINTF(2, 3);
 
 /** Replaces the string *name by a copy of `str`. -1 with a reason: no memory, *name is as before.
  */
 int ln_name_set(char **name, const char *str);
 
-/* A name that lies in one block with what it names costs no block of its own, and no cache line:
+/* A name in one block with the named object needs no block of its own, and no cache line:
  *
  *     struct block { thing thing; char name[]; };
  *     struct block *block = ln_alloc(sizeof(*block) + ln_name_size(str));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Numbers in files, which have a decimal point whatever locale the program has chosen.
+// Numbers in files, which have a decimal point in every locale.
 
 #include "base/ln_number.h"
 

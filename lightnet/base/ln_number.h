@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Numbers in files, which have a decimal point whatever locale the program has chosen.
+// Numbers in files, which have a decimal point in every locale.
 
 #ifndef LN_NUMBER_H
 #define LN_NUMBER_H
@@ -7,12 +7,12 @@
 #include <locale.h>
 #include <stddef.h>
 
-/** As strtod in the locale "C": the number at the beginning of `text`; `*end` (not NULL) is what
- *  follows, `text` itself where there is none, or no memory for that locale. */
+/** As strtod in the locale "C": the number at the beginning of `text`; `*end` (not NULL) is the
+ * text after it, `text` itself without a number, or without memory for that locale. */
 double ln_number_read(const char *text, char **end);
 
-/** From now on, whatever the calling thread reads and prints has a decimal point. Returns what
- *  ln_number_end takes to make it as before. Without memory for the locale "C" nothing changes. */
+/** From now on, numbers that the calling thread reads and prints have a decimal point. Returns the
+ * locale for ln_number_end to restore. Without memory for the locale "C" nothing changes. */
 locale_t ln_number_begin(void);
 
 void ln_number_end(locale_t before);

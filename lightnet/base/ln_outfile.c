@@ -73,7 +73,7 @@ static int is_same_file(int fd, int folder, const char *name)
            open_one.st_dev == named_one.st_dev && open_one.st_ino == named_one.st_ino;
 }
 
-// A writer holds a lock on its file as long as it lives: one that can be locked is nobody's.
+// A writer holds a lock on its file while it lives: a file that can be locked has no writer.
 static void remove_dead(int folder, const char *name)
 {
     struct stat about;
@@ -148,7 +148,7 @@ static outcome replace(const target *t, const char *temporary)
 // A link cannot replace a file, so the name is one for a moment.
 static outcome link_and_replace(const target *t, int fd)
 {
-    (void)flock(fd, LOCK_EX | LOCK_NB); // without locks nobody is taken for dead
+    (void)flock(fd, LOCK_EX | LOCK_NB); // without locks no writer counts as dead
     for (int k = 0; k < MOST_WRITERS; k++) {
         temporary_name name;
         print_temporary(name, t->base, k);

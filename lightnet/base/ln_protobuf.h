@@ -11,7 +11,7 @@
 //
 // Source: Protocol Buffers, "Encoding". A message is a sequence of fields: a tag (number * 8 +
 // type) as a varint, and a value as the type says: a varint, 4 or 8 bytes, or a length as a varint
-// with as many bytes behind it.
+// with as many bytes after it.
 
 #ifndef LN_PROTOBUF_H
 #define LN_PROTOBUF_H
@@ -30,10 +30,10 @@ enum {
     LN_PROTOBUF_FIXED32 = 5
 };
 
-/* What is read: only the bytes around structure, so large values cost nothing. */
+/* Reads only the bytes of the structure, so large values cost nothing. */
 typedef struct ln_protobuf {
     ln_view view;
-    ln_error *err; /* the reason where the file cannot be read; a damaged message sets none */
+    ln_error *err; /* the reason if the file cannot be read; a damaged message sets none */
     int is_broken; /* the file cannot be read */
 } ln_protobuf;
 
@@ -50,20 +50,20 @@ typedef struct ln_protobuf_field {
 } ln_protobuf_field;
 
 /** Reads the next field of a part that has bytes left. -1: the field is damaged or reaches past the
- *  end of the part, or the file cannot be read; its number and type are set if they are sound, else
- *  the number is 0. */
+ * end of the part, or the file cannot be read; its number and type are set if they are valid,
+ * otherwise the number is 0. */
 int ln_protobuf_read(ln_protobuf *in, ln_protobuf_part *part, ln_protobuf_field *field);
 
 /* ---- which program wrote a message (ln_protobuf_kind.c) ---- */
 
-/** Whether the bytes are a whole message of any type. */
+/** Whether the bytes are a complete message of any type. */
 int ln_protobuf_is_message(const unsigned char *data, size_t size);
 
-/** Whether the bytes begin like an ONNX model and not like text: every field up to the end or to
- *  where the file is cut off has a number and a type of ModelProto. */
+/** Whether the bytes begin like an ONNX model and not like text: every field up to the end of the
+ * bytes has a number and a type of ModelProto. */
 int ln_protobuf_is_onnx_model(const unsigned char *data, size_t size);
 
-/** The same of TensorProto. */
+/** The same for TensorProto. */
 int ln_protobuf_is_onnx_tensor(const unsigned char *data, size_t size);
 
 /** The name of the message with an article, if it is a model of another program, else NULL. */

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Slabs: objects of one kind, which are walked one after the other, lie one behind the other.
+// Slabs: contiguous memory for objects of one kind that are walked in order.
 //
-// A model has a dozen objects for each operator. Where malloc has them side by side, a walk over
-// all operators that needs one of the dozen touches another page for each, and a model that exceeds
-// the caches is slow. In slabs the processor sees a stream of addresses and fetches ahead.
+// A model has a dozen objects for each operator. If malloc places them side by side, a walk over
+// all operators that reads one of the dozen touches another page for each, and a model that exceeds
+// the caches is slow. In slabs the CPU sees a stream of addresses and prefetches.
 //
 //     struct thing { ln_slab *home; ... };
 //     ln_slab *home;
@@ -20,7 +20,7 @@
 
 #include <stddef.h>
 
-/** What is walked together. */
+/** The kinds of objects that are walked together. */
 typedef enum ln_slab_kind {
     LN_SLAB_LIST_NODES,
     LN_SLAB_OPS,
@@ -41,15 +41,15 @@ typedef struct ln_slabs {
     ln_slab *filling[LN_SLAB_KINDS];
 } ln_slabs;
 
-/** Returns new (ln_slab_free): `size` zero bytes, aligned for pointers and doubles. *home: what
- * ln_slab_free is given. NULL with a reason: no memory. */
+/** Returns new (ln_slab_free): `size` zero bytes, aligned for pointers and doubles. *home: the
+ * slab, for ln_slab_free. NULL with a reason: no memory. */
 void *ln_slab_alloc(ln_slab_kind kind, size_t size, ln_slab **home);
 
-/** Frees an object. size: as it was allocated, so that the next one can take its place if it was
- * the last; or 0, where that is not known. NULL is ignored. */
+/** Frees an object. size: as allocated, so that the next object can reuse its memory if it was the
+ * last one; or 0 if unknown. Ignores NULL. */
 void ln_slab_free(void *object, size_t size, ln_slab *home);
 
-/** Nothing is put into the slabs any more; each is freed with its last object. */
+/** Ends allocation in the slabs; each is freed with its last object. */
 void ln_slabs_close(ln_slabs *slabs);
 
 #endif

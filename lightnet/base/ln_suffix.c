@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How texts and names of files end.
+// Suffixes of texts and file names.
 
 #include "base/ln_suffix.h"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How texts and names of files end.
+// Suffixes of texts and file names.
 
 #ifndef LN_SUFFIX_H
 #define LN_SUFFIX_H
@@ -9,8 +9,8 @@
 /** Whether the `len` bytes of `text` end with `end`, or are `end`. */
 int ln_ends_with(const char *text, size_t len, const char *end);
 
-/** Whether the name of `file`, without its folders, ends with `suffix` and has more before it: the
- *  hidden file "models/.json" has no suffix. */
+/** Whether the name of `file`, without its folders, ends with `suffix` and has characters before
+ * it: the hidden file "models/.json" has no suffix. */
 int ln_has_suffix(const char *file, const char *suffix);
 
 #endif

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Named tensors in order: what a file of weights holds, whatever its format.
+// Named tensors in order: the content of a weight file of any format.
 
 #include "data/ln_bundle.h"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Named tensors in order: what a file of weights holds, whatever its format.
+// Named tensors in order: the content of a weight file of any format.
 
 #ifndef LN_BUNDLE_H
 #define LN_BUNDLE_H
@@ -11,7 +11,7 @@
 
 typedef struct ln_bundle_entry {
     char *name;
-    tl_tensor *tensor; /* data NULL: it is in the file */
+    tl_tensor *tensor; /* data NULL: in the file */
     size_t offset;     /* of the data in the file */
 } ln_bundle_entry;
 
@@ -26,19 +26,18 @@ typedef struct ln_bundle {
 } ln_bundle;
 
 /** Adds a tensor (takes it, with its data) under a name (copied) that the bundle does not have;
- * without data, that is in the file at `offset`. -1 with the thread's last error: the name is
- * taken, no memory. */
+ * without data, it is in the file at `offset`. -1 with the thread's last error: the name is taken,
+ * no memory. */
 int ln_bundle_add(ln_bundle *bundle, const char *name, tl_tensor *tensor, size_t offset);
 
 /** The entry of that name, or NULL. Returns borrowed. */
 const ln_bundle_entry *ln_bundle_entry_of(const ln_bundle *bundle, const char *name);
 
-/** Its tensor, which may be without data, or NULL. Returns borrowed. */
+/** Its tensor, possibly without data, or NULL. Returns borrowed. */
 const tl_tensor *ln_bundle_find(const ln_bundle *bundle, const char *name);
 
-/** The tensor of that name with its data, which is read when it is first asked for. Returns
- * borrowed; NULL with a reason in `err`: the file cannot be read, no memory; without one: there is
- * no such tensor. */
+/** The tensor of that name with its data, which the first call reads. Returns borrowed; NULL with a
+ * reason in `err`: the file cannot be read, no memory; without one: there is no such tensor. */
 const tl_tensor *ln_bundle_read(const ln_bundle *bundle, const char *name, ln_error *err);
 
 /** Frees the content. */

@@ -11,8 +11,8 @@
 #include "lightnet/ln_msg.h"
 #include "ln_check.h"
 
-/** Makes a new folder the current one; messages then have short names. In memory, where that can
- * be: models and weights are synced when they are written. */
+/** Makes a new folder the current one, for short names in messages. In memory, if possible: models
+ * and weights are synced when they are written. */
 static inline void enter_new_folder(char *folder)
 {
     strcpy(folder, access("/dev/shm", W_OK) ? "/tmp/ln_data_XXXXXX" : "/dev/shm/ln_data_XXXXXX");
@@ -36,7 +36,7 @@ static inline void make_file(const char *file, const void *bytes, size_t size)
     ck_assert_int_eq(fclose(stream), 0);
 }
 
-/** Returns new (free), with a NUL behind the bytes. */
+/** Returns new (free), with a NUL after the bytes. */
 static inline char *file_bytes(const char *file, size_t *size)
 {
     FILE *stream = fopen(file, "rb");
@@ -48,10 +48,10 @@ static inline char *file_bytes(const char *file, size_t *size)
     return bytes;
 }
 
-/** Opens a file and frees what it gets; -1 with a reason. */
+/** Opens a file and frees the result; -1 with a reason. */
 typedef int (*try_func)(const char *file, ln_error *err);
 
-/** Every truncation of the bytes is refused with a reason, every changed byte is survived. */
+/** Every truncation of the bytes is rejected with a reason, no changed byte causes a crash. */
 static inline void check_mutations(const char *bytes, size_t size, try_func try)
 {
     static const unsigned char flips[] = {0x01, 0x10, 0x80, 0xff};

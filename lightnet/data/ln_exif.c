@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How cameras say which way up an image is.
+// The orientation of images in Exif data.
 //
 // An Exif segment is "Exif", two zero bytes, and a TIFF file: the byte order, the offset of its
 // first directory, and there a count of entries of 12 bytes: tag, type, count and value.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The decoders behind ln_image_decode, one for each kind of file.
+// The decoders of ln_image_decode, one for each format.
 
 #ifndef LN_IMAGE_CODEC_H
 #define LN_IMAGE_CODEC_H
@@ -18,8 +18,8 @@ int ln_image_decode_png(const uint8_t *data, size_t size, ln_image *image, ln_er
 int ln_image_decode_jpeg(const uint8_t *data, size_t size, ln_image *image, ln_error *err);
 int ln_image_decode_pnm(const uint8_t *data, size_t size, ln_image *image, ln_error *err);
 
-/** Gives the image memory for height x width pixels. -1 with a reason: an extent below 1, or more
- * than 2^28 samples. */
+/** Allocates memory for height x width pixels. -1 with a reason: an extent below 1, or more than
+ * 2^28 samples. */
 int ln_image_alloc(ln_image *image, size_t height, size_t width, int channels, ln_error *err);
 
 /** As ln_image_read, from the open file `in`, called `file` in messages. */

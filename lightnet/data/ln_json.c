@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What every reader and writer of JSON needs beside the JSON library.
+// Shared by readers and writers of JSON, beyond the JSON library.
 
 #include "data/ln_json.h"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// For readers of any kind of input: an npy file that is open already.
+// npy files that are already open, for readers of inputs.
 
 #ifndef LN_NPY_H
 #define LN_NPY_H

@@ -2,9 +2,9 @@
 // ONNX messages without their large data.
 //
 // protobuf-c copies every byte of a message. A lean message is the same one in which the data of
-// tensors (raw_data, packed float_data and double_data) is replaced by where it stands in the file:
-// unpacking it costs no memory for weights, which stay in the file: it is not even read there.
-// Making it also bounds how deep messages nest, so that unpacking cannot exhaust the stack.
+// tensors (raw_data, packed float_data and double_data) is replaced by its offset in the file:
+// unpacking needs no memory for weights, which are not read. This also limits the nesting of
+// messages, so that unpacking cannot exhaust the stack.
 
 #ifndef LN_ONNX_LEAN_H
 #define LN_ONNX_LEAN_H
@@ -14,7 +14,7 @@
 #include "base/ln_infile.h"
 #include "lightnet/ln_msg.h"
 
-/* What a message holds. */
+/* The type of a message. */
 typedef enum ln_onnx_kind { LN_ONNX_MODEL, LN_ONNX_TENSOR } ln_onnx_kind;
 
 /** Returns new (ln_free) lean message of `*lean_size` bytes; NULL with a reason: a field reaches

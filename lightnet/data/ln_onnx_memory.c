@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Memory of unpacked ONNX messages.
+// The memory of unpacked ONNX messages.
 
 #include "data/ln_onnx_memory.h"
 

@@ -316,7 +316,7 @@ typedef struct found {
     size_t offset;
 } found;
 
-// An array without a shape has no further fields, and no elements: nobody can use it.
+// An array without a shape has no further fields, and no elements: it is unusable.
 static int take_mxnet_array(cursor *c, found *there)
 {
     array a = {0};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Elements as bytes of a file: their number, their order, and what they may be.
+// Elements as bytes of a file: size, byte order and valid values.
 
 #ifndef LN_RAW_H
 #define LN_RAW_H
@@ -10,17 +10,17 @@
 #include "lightnet/ln_msg.h"
 #include "tensorlight/tl_tensor.h"
 
-/** 0 when `size` bytes are what a tensor of this dtype and shape needs and, for bools, each is 0 or
- *  1; otherwise -1 with a reason that begins with "WHERE: ". */
+/** 0 if a tensor of this dtype and shape has `size` bytes and, for bools, each is 0 or 1; otherwise
+ * -1 with a reason that begins with "WHERE: ". */
 int ln_raw_check(const void *data, size_t size, tl_dtype dtype, int ndim, const int *dims,
                  const char *where, ln_error *err);
 
-/** The same of `size` bytes of `in` at `offset`, which are in it. */
+/** The same for `size` bytes of `in` at `offset`, which it has. */
 int ln_raw_check_in(const ln_infile *in, size_t offset, size_t size, tl_dtype dtype, int ndim,
                     const int *dims, const char *where, ln_error *err);
 
 /** Returns new (tl_tensor_free_data_too): the bytes, which ln_raw_check accepts, as a tensor;
- * `swap`: their order is not the machine's. NULL with a reason. */
+ * `swap`: their byte order is not the machine's. NULL with a reason. */
 tl_tensor *ln_raw_copy(const void *data, tl_dtype dtype, int ndim, const int *dims, int swap,
                        const char *where, ln_error *err);
 

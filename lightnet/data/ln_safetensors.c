@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// safetensors: reading the header; data is read when somebody wants it.
+// safetensors: reads the header; data is read on demand.
 //
 //     length of the header (8 bytes, little-endian), header (JSON), data
 //

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// For readers of any format of weights: safetensors in a file that is open already.
+// safetensors in an open file, for readers of weights.
 
 #ifndef LN_SAFETENSORS_H
 #define LN_SAFETENSORS_H
@@ -15,8 +15,8 @@ int ln_safetensors_is(const ln_infile *in);
 /** As ln_safetensors_open; takes the open file `in`, called `file` in messages. */
 ln_safetensors *ln_safetensors_from_file(ln_infile *in, const char *file, ln_error *err);
 
-/** As ln_safetensors_write, for tensors that have their data as weights[i]: what is in another file
- *  is read there in parts. */
+/** As ln_safetensors_write, for tensors with their data in weights[i]: data in another file is read
+ * in parts. */
 int ln_safetensors_write_weights(const char *file, int n, const char *const *names,
                                  const tl_tensor *const *tensors, const ln_weight *const *weights,
                                  const char *const *metadata, ln_error *err);

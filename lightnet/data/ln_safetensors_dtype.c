@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What safetensors calls the dtypes.
+// The names of dtypes in safetensors.
 
 #include "data/ln_safetensors_dtype.h"
 
