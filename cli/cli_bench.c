@@ -6,14 +6,12 @@
 #include <time.h>
 
 #include "cli.h"
+#include "cli_given.h"
 #include "cli_guard.h"
 #include "cli_measure.h"
 #include "cli_model.h"
-#include "cli_op_times.h"
 #include "cli_options.h"
 #include "cli_session.h"
-#include "cli_shape.h"
-#include "cli_source.h"
 
 /* ---- one model with several shapes: --shapes ---- */
 

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// How far numbers may differ.
+// How far numbers may differ, and indices that tie.
 
 #include "cli_compare.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 double cli_element(const tl_tensor *t, int i)
@@ -83,4 +84,155 @@ void cli_compare(const tl_tensor *got, const tl_tensor *expected, const toleranc
         }
     }
     diff->rel = tol->scale > 0 ? diff->abs / tol->scale : diff->abs;
+}
+
+/* ---- ties ---- */
+
+/* Two programs' forms of one output, and what they were sorted by. */
+typedef struct sorted {
+    const ln_op *op;
+    const tl_tensor *got, *expected;
+    const tl_tensor *keys, *expected_keys;
+    tolerance tol; // of keys
+} sorted;
+
+/* Values that moved along with keys: each must have kept a key that agrees. */
+
+typedef struct pair {
+    double value, key;
+} pair;
+
+static int by_value(const void *a, const void *b)
+{
+    const pair *x = a, *y = b;
+    if (x->value != y->value)
+        return x->value < y->value ? -1 : 1;
+    return x->key < y->key ? -1 : x->key > y->key;
+}
+
+// Returns new (free), sorted; NULL: no memory.
+static pair *list_pairs(const tl_tensor *values, const tl_tensor *keys)
+{
+    pair *pairs = malloc((size_t)values->len * sizeof(*pairs) + 1);
+    for (int i = 0; pairs && i < values->len; i++)
+        pairs[i] = (pair){cli_element(values, i), cli_element(keys, i)};
+    if (pairs)
+        qsort(pairs, (size_t)values->len, sizeof(*pairs), by_value);
+    return pairs;
+}
+
+static int pairs_agree(const sorted *s)
+{
+    if (s->keys->len != s->got->len || s->expected_keys->len != s->got->len)
+        return 0;
+    pair *got = list_pairs(s->got, s->keys), *want = list_pairs(s->expected, s->expected_keys);
+    int same = got && want;
+    for (int i = 0; i < s->got->len && same; i++)
+        same = got[i].value == want[i].value && cli_agree(got[i].key, want[i].key, &s->tol);
+    free(got);
+    free(want);
+    return same;
+}
+
+/* Indices along an axis: each must name an element that agrees, and none twice. */
+
+typedef struct axis {
+    int inner, len,
+        n_indices; // elements behind the axis, along it, and of them those that are named
+} axis;
+
+static axis axis_of(const sorted *s)
+{
+    const ln_param_entry *param = ln_param_list_find(s->op->op_arg->params, "axis");
+    const tl_tensor *src = s->expected_keys;
+    const int k = param && param->type == LN_PARAM_NUMBER ? param->value_int : -1;
+    axis a = {1, 0, 0};
+    if (k < 0 || k >= src->ndim)
+        return a;
+    for (int i = k + 1; i < src->ndim; i++)
+        a.inner *= src->dims[i];
+    a.len = src->dims[k];
+    a.n_indices = src->len ? (int)((long long)s->got->len * a.len / src->len) : 0;
+    return a;
+}
+
+static int is_named_before(const sorted *s, const axis *a, int i)
+{
+    const int k = i / a->inner % a->n_indices;
+    for (int j = 1; j <= k; j++)
+        if (cli_element(s->got, i - j * a->inner) == cli_element(s->got, i))
+            return 1;
+    return 0;
+}
+
+static int indices_agree(const sorted *s)
+{
+    const axis a = axis_of(s);
+    for (int i = 0; i < s->got->len && a.n_indices; i++) {
+        const double got = cli_element(s->got, i), want = cli_element(s->expected, i);
+        const int row = i / (a.inner * a.n_indices) * a.len;
+        if (got < 0 || got >= a.len || is_named_before(s, &a, i))
+            return 0;
+        const int at = (row + (int)got) * a.inner + i % a.inner;
+        const int want_at = (row + (int)want) * a.inner + i % a.inner;
+        if (!cli_agree(cli_element(s->expected_keys, at), cli_element(s->expected_keys, want_at),
+                       &s->tol))
+            return 0;
+    }
+    return a.n_indices > 0;
+}
+
+/* Operators that give such outputs. */
+static const struct {
+    const char *optype; // abstract
+    const char *arg;    // the output
+    const char *keys;   // the argument by which it is sorted
+    int (*agree)(const sorted *s);
+} rows[] = {
+    {"sort1d_by_key", "dst_val", "dst_key", pairs_agree},
+    {"topk", "indices", "src", indices_agree},
+    {"argreduce", "dst", "src", indices_agree},
+    {"maxreduce_arg", "arg", "src", indices_agree},
+};
+
+// Whether it is `base`, or what a target makes of it: base_cpu.
+static int is_form_of(const char *optype, const char *base)
+{
+    const size_t len = strlen(base);
+    return !strncmp(optype, base, len) && (!optype[len] || optype[len] == '_');
+}
+
+static const tl_tensor *find_tensor(const ln_context *ctx, const char *name)
+{
+    const ln_tensor_entry *te = name ? ln_tensor_table_find(ctx->tensor_table, name) : NULL;
+    return te ? te->tensor : NULL;
+}
+
+static int agree_by(size_t row, sorted *s, const ln_context *ctx, const ln_context *reference,
+                    const cli_options *opt)
+{
+    const ln_tensor_list_entry *keys = ln_op_find_tensor_list_entry(s->op, rows[row].keys);
+    s->keys = keys ? find_tensor(ctx, keys->name) : NULL;
+    s->expected_keys = keys ? find_tensor(reference, keys->name) : NULL;
+    if (!s->keys || !s->expected_keys || !s->expected_keys->data)
+        return 0;
+    s->tol = cli_reference_tolerance(opt, s->expected_keys, 0);
+    return rows[row].agree(s);
+}
+
+int cli_ties_take_over(ln_context *ctx, ln_context *reference, const cli_options *opt,
+                       const ln_op *op, const char *name)
+{
+    const ln_op_arg *op_arg = op->op_arg;
+    sorted s = {.op = op, .got = find_tensor(ctx, name), .expected = find_tensor(reference, name)};
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        const char *out = ln_tensor_list_find_name(op_arg->tensors_out, rows[i].arg);
+        if (!is_form_of(op_arg->optype, rows[i].optype) || !out || strcmp(out, name))
+            continue;
+        if (!agree_by(i, &s, ctx, reference, opt))
+            return 0;
+        memcpy(s.got->data, s.expected->data, tl_tensor_size(s.got));
+        return 1;
+    }
+    return 0;
 }

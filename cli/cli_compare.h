@@ -38,4 +38,15 @@ void cli_compare(const tl_tensor *got, const tl_tensor *expected, const toleranc
 /** Whether the numbers agree. Equal infinities do, and NaN with NaN. */
 int cli_agree(double got, double expected, const tolerance *tol);
 
+/* ---- ties ---- */
+
+/* Indices from sorting: where keys are equal but for rounding, two programs may order them
+ * differently, and both are right. */
+
+/** Whether output `name` of `op`, an operator of `ctx`, holds indices (or values moved along with
+ * keys) that are those of `reference` but for the order of elements that agree. They become those
+ * of `reference` then, so that what is computed from them can be compared. */
+int cli_ties_take_over(ln_context *ctx, ln_context *reference, const cli_options *opt,
+                       const ln_op *op, const char *name);
+
 #endif

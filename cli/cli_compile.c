@@ -5,10 +5,10 @@
 #include <string.h>
 
 #include "cli.h"
+#include "cli_given.h"
 #include "cli_model.h"
 #include "cli_msg.h"
 #include "cli_options.h"
-#include "cli_shape.h"
 
 /* ---- sets of shapes ---- */
 

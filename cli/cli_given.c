@@ -1,20 +1,115 @@
 // SPDX-License-Identifier: Apache-2.0
-// What -i gives: [NAME=]FILE, by name or in the model's order.
+// What arguments give: -i [NAME=]FILE, by name or in the model's order; shapes; sources.
 
 #include "cli_given.h"
 
+#include <errno.h>
+#include <limits.h>
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "cli_compare.h"
 #include "cli_options.h"
-#include "cli_source.h"
 #include "lightnet/lightnet.h"
 #include "lightnet/ln_input.h"
+#include "lightnet/ln_msg.h"
+#include "lightnet/ln_util.h"
 #include "tensorlight/tl_type.h"
+
+int cli_source_is_stdin(const char *source)
+{
+    return !strcmp(source, "-");
+}
+
+int cli_source_is_stream(const char *source)
+{
+    struct stat st;
+    return cli_source_is_stdin(source) ||
+           (!stat(source, &st) && !S_ISREG(st.st_mode) && !S_ISDIR(st.st_mode));
+}
+
+const char *cli_source_name(const char *source)
+{
+    return cli_source_is_stdin(source) ? "standard input" : source;
+}
+
+static char *fail_empty(const char *source, char *text)
+{
+    ln_error_set(NULL, "%s: the file is empty", cli_source_name(source));
+    ln_free(text);
+    return NULL;
+}
+
+char *cli_source_read(const char *source, size_t *len)
+{
+    FILE *stream = cli_source_is_stdin(source) ? stdin : fopen(source, "rbe");
+    if (!stream) {
+        ln_error_set(NULL, "%s: cannot read: %s", source, strerror(errno));
+        return NULL;
+    }
+    char *text = ln_read_stream(stream, cli_source_name(source), len);
+    if (stream != stdin)
+        fclose(stream);
+    // Standard input that is empty is an empty model.
+    return text && !*len && stream != stdin ? fail_empty(source, text) : text;
+}
+
+// The size at *text, which is moved behind it; -1: there is none.
+static int read_size(const char **text)
+{
+    char *end;
+    errno = 0;
+    const long dim = strtol(*text, &end, 10);
+    if (end == *text || errno || dim < 0 || dim > INT_MAX)
+        return -1;
+    *text = end;
+    return (int)dim;
+}
+
+// The next size, which may be a range.
+static int read_dim(cli_shape *shape, const char **text)
+{
+    const int i = shape->ndim++;
+    shape->least[i] = shape->dims[i] = read_size(text);
+    if (shape->least[i] < 0 || strncmp(*text, "..", 2))
+        return shape->least[i] < 0 ? -1 : 0;
+    *text += 2;
+    shape->dims[i] = read_size(text);
+    shape->is_range |= shape->dims[i] > shape->least[i];
+    return shape->dims[i] < shape->least[i] ? -1 : 0;
+}
+
+static int read_dims(cli_shape *shape, const char *text)
+{
+    shape->ndim = shape->is_range = 0;
+    while (*text && shape->ndim < LN_MAXDIM) {
+        text++;
+        if (read_dim(shape, &text) || (*text && *text != 'x'))
+            return -1;
+    }
+    return *text ? -1 : 0;
+}
+
+int cli_shape_is_reversed(const cli_shape *shape)
+{
+    const int last = shape->ndim - 1;
+    return last >= 0 && shape->dims[last] >= 0 && shape->dims[last] < shape->least[last];
+}
+
+int cli_shape_read(cli_shape *shape, const char *text)
+{
+    shape->ndim = 0;
+    const char *equals = strrchr(text, '=');
+    if (!equals || equals == text || equals - text >= LN_MAX_NAME_LEN)
+        return -1;
+    memcpy(shape->name, text, (size_t)(equals - text));
+    shape->name[equals - text] = '\0';
+    return read_dims(shape, equals);
+}
 
 // The '=' of "NAME=FILE": the first one that a file stands behind, since a name may have one too;
 // the first one where there is no such file; or NULL.

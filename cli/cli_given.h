@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// The arguments of -i: [NAME=]FILE, by name or in the model's order.
+// What arguments give: -i [NAME=]FILE, by name or in the model's order; shapes; sources.
 
 #ifndef CLI_GIVEN_H
 #define CLI_GIVEN_H
+
+#include <stddef.h>
 
 #include "cli_options.h"
 #include "lightnet/ln_msg.h"
@@ -36,5 +38,36 @@ const char *cli_given_next(const cli_options *opt, int *i);
  * input and pipes, which can be read only once, may be images; an unreadable file is an error
  * later. */
 void cli_given_warn(const cli_options *opt);
+
+/* ---- shapes, NAME=1x3x224x224, of which sizes may be ranges, NAME=1x1..512 ---- */
+
+typedef struct cli_shape {
+    char name[LN_MAX_NAME_LEN];
+    int dims[LN_MAXDIM];  /* of a range, the largest */
+    int least[LN_MAXDIM]; /* equal to dims where there is no range */
+    int ndim;
+    int is_range; /* of any size */
+} cli_shape;
+
+/** Reads the text: the dimensions stand behind the last '='. Returns 0, or -1 without a message. */
+int cli_shape_read(cli_shape *shape, const char *text);
+
+/** Whether reading failed because the last size is a range whose first number is the larger one. */
+int cli_shape_is_reversed(const cli_shape *shape);
+
+/* ---- where a model or an input is read from: a file, or a stream, which is read once ---- */
+
+/** Whether `source` is "-", standard input. */
+int cli_source_is_stdin(const char *source);
+
+/** Whether it can be read only once: standard input, a pipe. */
+int cli_source_is_stream(const char *source);
+
+/** What messages call it. Returns borrowed. */
+const char *cli_source_name(const char *source);
+
+/** The bytes of a stream. Returns new (ln_free); NULL with the thread's last error, as
+ *  ln_read_stream. A file that is empty is an error; standard input that is, is not. */
+char *cli_source_read(const char *source, size_t *len);
 
 #endif

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What benchmarks share: the times of runs, peak memory, and silence of the model.
+// What benchmarks share: the times of runs and of operators, peak memory, and silence of the model.
 
 #include "cli_measure.h"
 
@@ -13,6 +13,7 @@
 
 #include "cli_msg.h"
 #include "lightnet/ln_util.h"
+#include "tensorlight/tl_peak.h"
 
 /* Times */
 
@@ -127,4 +128,284 @@ void cli_restore_output(int saved)
     fflush(stdout);
     dup2(saved, STDOUT_FILENO);
     close(saved);
+}
+
+/* ---- operators ---- */
+
+enum { SHAPE_SIZE = 12 * LN_MAXDIM };
+
+/* What is told of an operator. */
+typedef struct cli_op_time {
+    const ln_op_arg *op;
+    const char *algorithm;
+    const char *layout;
+    char output[SHAPE_SIZE]; // the shape of the first one
+    double ms;
+    double gflops; // GFLOP/s
+    double peak;   // these in percent of what the machine can do
+    double bytes;  // of inputs and outputs
+    double gbs;    // GB/s
+} cli_op_time;
+
+/* Measuring */
+
+static int time_once(ln_context *ctx, const cli_kept *inputs, uint64_t *ns, uint64_t *least,
+                     size_t n)
+{
+    memset(ns, 0, n * sizeof(*ns));
+    if (cli_kept_restore(inputs, ctx) || ln_context_run_timed(ctx, ns))
+        return -1;
+    for (size_t i = 0; i < n; i++)
+        least[i] = ns[i] < least[i] ? ns[i] : least[i];
+    return 0;
+}
+
+// The shortest times of all operators of ctx->ops, to `least`.
+static int time_ops(ln_context *ctx, const cli_options *opt, const cli_kept *inputs,
+                    uint64_t *least, int runs)
+{
+    const size_t n = (size_t)ln_list_length(ctx->ops);
+    uint64_t *ns = calloc(n + 1, sizeof(*ns));
+    int status = ns ? 0 : cli_fail_memory();
+    memset(least, 0xff, n * sizeof(*least));
+    for (int i = 0; i < runs && !status; i++)
+        if (time_once(ctx, inputs, ns, least, n))
+            status = cli_model_fail(ctx, opt);
+    free(ns);
+    return status;
+}
+
+static const tl_tensor *tensor_of(const ln_context *ctx, const ln_tensor_list_entry *tle)
+{
+    return ln_entry_of(tle, ctx->tensor_table)->tensor;
+}
+
+static double bytes_of(const ln_context *ctx, const ln_list *tensors)
+{
+    double bytes = 0;
+    const ln_tensor_list_entry *tle;
+    LN_LIST_FOREACH(tle, tensors)
+    {
+        bytes += (double)tl_tensor_size(tensor_of(ctx, tle));
+    }
+    return bytes;
+}
+
+// "1x3x224x224", as --shape takes it.
+static void print_shape(char shape[SHAPE_SIZE], const tl_tensor *t)
+{
+    char *at = shape;
+    *at = '\0';
+    for (int i = 0; i < t->ndim; i++)
+        at += sprintf(at, "%s%d", i ? "x" : "", t->dims[i]);
+}
+
+static const char *or_dash(const char *text)
+{
+    return text ? text : "-";
+}
+
+static cli_op_time time_of(const cli_op_times *times, const ln_context *ctx, const ln_op_arg *op,
+                           uint64_t ns)
+{
+    cli_op_time t = {
+        .op = op,
+        .algorithm = or_dash(op->algorithm),
+        .layout = or_dash(op->layout),
+        .ms = (double)ns * 1e-6,
+        .bytes = bytes_of(ctx, op->tensors_in) + bytes_of(ctx, op->tensors_out),
+    };
+    if (op->tensors_out)
+        print_shape(t.output, tensor_of(ctx, op->tensors_out->data));
+    if (ns) {
+        t.gflops = 2 * op->macs / (double)ns;
+        t.peak = 100 * t.gflops * 1e9 / times->flops;
+        t.gbs = t.bytes / (double)ns;
+    }
+    return t;
+}
+
+// `ns` and the items have room for every operator of ctx->ops.
+static int fill_items(cli_op_times *times, ln_context *ctx, const cli_options *opt,
+                      const cli_kept *inputs, uint64_t *ns, int runs)
+{
+    const ln_op *op;
+    if (time_ops(ctx, opt, inputs, ns, runs))
+        return CLI_FAILED;
+    LN_LIST_FOREACH(op, ctx->ops)
+    {
+        const uint64_t t = *ns++;
+        if (!op->run || op->op_arg->at_load)
+            continue;
+        times->items[times->n] = time_of(times, ctx, op->op_arg, t);
+        times->ms += times->items[times->n++].ms;
+    }
+    return 0;
+}
+
+int cli_op_times_measure(cli_op_times *times, ln_context *ctx, const cli_options *opt,
+                         const cli_kept *inputs, int runs)
+{
+    const tl_exec exec = {.pool = ctx->pool, .isa = ctx->isa};
+    const size_t n = (size_t)ln_list_length(ctx->ops) + 1;
+    uint64_t *ns = calloc(n, sizeof(*ns));
+    *times = (cli_op_times){
+        .items = calloc(n, sizeof(*times->items)),
+        .flops = tl_peak_flops(&exec),
+        .bandwidth = tl_peak_bandwidth(&exec),
+    };
+    const int status = !ns || !times->items || times->bandwidth <= 0
+                           ? cli_fail_memory()
+                           : fill_items(times, ctx, opt, inputs, ns, runs);
+    free(ns);
+    return status;
+}
+
+void cli_op_times_free(cli_op_times *times)
+{
+    free(times->items);
+}
+
+/* The table */
+
+/* Widths of the columns of text. */
+typedef struct widths {
+    int name, optype, algorithm, layout, output;
+} widths;
+
+static void widen(int *width, const char *text)
+{
+    const int len = (int)strlen(text);
+    *width = len > *width ? len : *width;
+}
+
+static widths measure_widths(const cli_op_times *times)
+{
+    widths w = {strlen("operator"), strlen("type"), strlen("algorithm"), strlen("layout"),
+                strlen("output")};
+    for (const cli_op_time *t = times->items; t < times->items + times->n; t++) {
+        widen(&w.name, t->op->name);
+        widen(&w.optype, t->op->optype);
+        widen(&w.algorithm, t->algorithm);
+        widen(&w.layout, t->layout);
+        widen(&w.output, t->output);
+    }
+    return w;
+}
+
+void cli_op_times_print(const cli_op_times *times, const ln_context *ctx)
+{
+    const widths w = measure_widths(times);
+    printf("peak        %.1f GFLOP/s (%s), %.1f GB/s\n", times->flops * 1e-9, tl_isa_name(ctx->isa),
+           times->bandwidth * 1e-9);
+    printf("%-*s %-*s %-*s %-*s %-*s %10s %6s %9s %6s %9s %7s\n", w.name, "operator", w.optype,
+           "type", w.algorithm, "algorithm", w.layout, "layout", w.output, "output", "ms", "%",
+           "GFLOP/s", "% peak", "MB", "GB/s");
+    for (const cli_op_time *t = times->items; t < times->items + times->n; t++)
+        printf("%-*s %-*s %-*s %-*s %-*s %10.4f %6.1f %9.2f %6.1f %9.3f %7.2f\n", w.name,
+               t->op->name, w.optype, t->op->optype, w.algorithm, t->algorithm, w.layout, t->layout,
+               w.output, t->output, t->ms, times->ms > 0 ? 100 * t->ms / times->ms : 0, t->gflops,
+               t->peak, t->bytes * 1e-6, t->gbs);
+}
+
+/* JSON */
+
+void cli_json_string(FILE *fp, const char *text)
+{
+    fputc('"', fp);
+    for (; *text; text++) {
+        if ((unsigned char)*text < 0x20)
+            fprintf(fp, "\\u%04x", *text);
+        else
+            fprintf(fp, *text == '"' || *text == '\\' ? "\\%c" : "%c", *text);
+    }
+    fputc('"', fp);
+}
+
+static void print_member(FILE *fp, const char *name, const char *text)
+{
+    fprintf(fp, "\"%s\": ", name);
+    cli_json_string(fp, text);
+    fprintf(fp, ", ");
+}
+
+// Beside name, type and time, the same in JSON and in traces: members of an object.
+static void print_members(FILE *fp, const cli_op_time *t)
+{
+    print_member(fp, "algorithm", t->algorithm);
+    print_member(fp, "layout", t->layout);
+    print_member(fp, "output", t->output);
+    fprintf(fp,
+            "\"macs\": %.0f, \"gflops\": %.3f, \"peak_percent\": %.2f, \"bytes\": %.0f, "
+            "\"gbs\": %.3f",
+            t->op->macs, t->gflops, t->peak, t->bytes, t->gbs);
+}
+
+void cli_op_times_print_json(const cli_op_times *times)
+{
+    printf(",\n \"peak_gflops\": %.3f, \"peak_gbs\": %.3f, \"ops\": [", times->flops * 1e-9,
+           times->bandwidth * 1e-9);
+    for (int i = 0; i < times->n; i++) {
+        const cli_op_time *t = &times->items[i];
+        printf("%s\n  {", i ? "," : "");
+        print_member(stdout, "name", t->op->name);
+        print_member(stdout, "optype", t->op->optype);
+        printf("\"ms\": %.6f, ", t->ms);
+        print_members(stdout, t);
+        printf("}");
+    }
+    printf("]");
+}
+
+/* Traces */
+
+typedef struct trace {
+    const cli_op_times *times;
+    const cli_phase *phases;
+    int n_phases;
+    const char *source;
+} trace;
+
+// Begins a complete event ("X") at `*at`, up to its arguments; the next one follows it. Times are
+// in microseconds.
+static void begin_event(FILE *fp, double *at, double us, const char *category, const char *name)
+{
+    fprintf(fp, ",\n{\"ph\": \"X\", \"pid\": 1, \"tid\": 1, \"ts\": %.3f, \"dur\": %.3f, ", *at,
+            us);
+    print_member(fp, "cat", category);
+    print_member(fp, "name", name);
+    fprintf(fp, "\"args\": {");
+    *at += us;
+}
+
+// First an event of metadata ("M"), which names the process.
+static int print_trace(FILE *fp, const void *arg, ln_error *err)
+{
+    const trace *tr = arg;
+    double at = 0;
+    (void)err;
+    fprintf(fp, "{\"displayTimeUnit\": \"ms\", \"traceEvents\": [\n"
+                "{\"ph\": \"M\", \"pid\": 1, \"name\": \"process_name\", \"args\": {\"name\": ");
+    cli_json_string(fp, tr->source);
+    fprintf(fp, "}}");
+    for (const cli_phase *p = tr->phases; p < tr->phases + tr->n_phases; p++) {
+        begin_event(fp, &at, p->ms * 1e3, "load", p->name);
+        fprintf(fp, "}}");
+    }
+    for (const cli_op_time *t = tr->times->items; t < tr->times->items + tr->times->n; t++) {
+        begin_event(fp, &at, t->ms * 1e3, t->op->optype, t->op->name);
+        print_members(fp, t);
+        fprintf(fp, "}}");
+    }
+    fprintf(fp, "\n]}\n");
+    return 0;
+}
+
+int cli_op_times_write_trace(const cli_op_times *times, const ln_context *ctx,
+                             const cli_phase *phases, int n, const char *file)
+{
+    const trace tr = {times, phases, n, ctx->source};
+    ln_error err;
+    ln_error_clear(&err);
+    return ln_outfile_write(file, print_trace, &tr, &err) ? cli_fail("%s", ln_error_text(&err)) : 0;
 }

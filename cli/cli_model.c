@@ -14,8 +14,6 @@
 #include "cli_given.h"
 #include "cli_guard.h"
 #include "cli_il.h"
-#include "cli_shape.h"
-#include "cli_source.h"
 
 const char *cli_target(const cli_options *opt)
 {

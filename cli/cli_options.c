@@ -12,8 +12,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cli_given.h"
 #include "cli_msg.h"
-#include "cli_shape.h"
 #include "lightnet/ln_util.h"
 #include "tensorlight/tl_exec.h"
 #include "tensorlight/tl_util.h"

@@ -16,7 +16,6 @@
 #include "cli_msg.h"
 #include "cli_options.h"
 #include "cli_session.h"
-#include "cli_source.h"
 #include "lightnet/lightnet.h"
 #include "lightnet/ln_quantize.h"
 #include "lightnet/ln_session.h"

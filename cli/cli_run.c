@@ -12,7 +12,6 @@
 #include "cli_msg.h"
 #include "cli_output.h"
 #include "cli_session.h"
-#include "cli_source.h"
 #include "lightnet/ln_input.h"
 #include "lightnet/ln_msg.h"
 #include "lightnet/ln_session.h"

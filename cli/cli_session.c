@@ -9,9 +9,9 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "cli_given.h"
 #include "cli_model.h"
 #include "cli_msg.h"
-#include "cli_source.h"
 
 int cli_session_fail(const ln_session *session, const cli_options *opt)
 {

@@ -6,11 +6,11 @@
 #include <string.h>
 
 #include "cli.h"
+#include "cli_given.h"
 #include "cli_model.h"
 #include "cli_msg.h"
 #include "cli_options.h"
 #include "cli_session.h"
-#include "cli_source.h"
 #include "cli_svg.h"
 #include "lightnet/lightnet.h"
 #include "lightnet/ln_util.h"

@@ -14,7 +14,6 @@
 #include "cli_compare.h"
 #include "cli_guard.h"
 #include "cli_model.h"
-#include "cli_ties.h"
 
 /* Stored data sets */
 

@@ -8,7 +8,7 @@
 
 #include "base/ln_beneath.h"
 #include "base/ln_il_look.h"
-#include "base/ln_suffix.h"
+#include "base/ln_name.h"
 #include "il/ln_il_eval.h"
 #include "lightnet/ln_util.h"
 

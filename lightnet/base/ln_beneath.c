@@ -17,7 +17,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/ln_errno.h"
+#include "base/ln_error_memory.h"
 #include "lightnet/ln_util.h"
 
 /* ---- names ---- */

@@ -7,8 +7,8 @@
 #include <ctype.h>
 #include <string.h>
 
+#include "base/ln_name.h"
 #include "base/ln_protobuf.h"
-#include "base/ln_suffix.h"
 
 /* ---- magic numbers ---- */
 

@@ -1,9 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// The reason for lack of memory, if neither a size nor a tensor is known.
+// Errors beyond ln_msg.h: of calls that had no memory, where neither a size nor a tensor can be
+// named, and of calls that the system refused.
 
 #ifndef LN_ERROR_MEMORY_H
 #define LN_ERROR_MEMORY_H
 
+#include <errno.h>
+
+#include "lightnet/ln_api.h"
 #include "lightnet/ln_msg.h"
 
 #define LN_MEMORY_REASON "out of memory"
@@ -18,6 +22,14 @@ static inline int ln_error_memory(ln_error *err)
 static inline int ln_error_memory_at(ln_error *err, const char *file)
 {
     return ln_error_set_as(err, LN_OUT_OF_MEMORY, "%s: " LN_MEMORY_REASON, file);
+}
+
+/** LN_NOT_FOUND where nothing has that name, LN_OUT_OF_MEMORY, else LN_IO_ERROR. */
+static inline ln_status ln_status_of_errno(int number)
+{
+    if (number == ENOENT || number == ENOTDIR)
+        return LN_NOT_FOUND;
+    return number == ENOMEM ? LN_OUT_OF_MEMORY : LN_IO_ERROR;
 }
 
 #endif

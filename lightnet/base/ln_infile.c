@@ -14,7 +14,7 @@
 #include <unistd.h>
 
 #include "base/ln_alloc_fail.h"
-#include "base/ln_errno.h"
+#include "base/ln_error_memory.h"
 #include "lightnet/ln_util.h"
 
 // Of a file that stays open: enough to tell any format from any other.

@@ -4,7 +4,10 @@
 
 #include "lightnet/ln_list.h"
 
+#include "base/ln_list_end.h"
 #include "base/ln_slab.h"
+#include "lightnet/ln_queue.h"
+#include "lightnet/ln_stack.h"
 
 typedef struct block {
     ln_list node;
@@ -256,4 +259,137 @@ static int always_equal(const void *a, const void *b)
 ln_list *ln_list_copy(const ln_list *list)
 {
     return ln_list_find_all_custom(list, NULL, always_equal);
+}
+
+/* ---- queues ---- */
+
+// The links lead from the tail, where elements leave, to the head, where they come in, so that both
+// are O(1).
+
+ln_queue *ln_queue_create(void)
+{
+    return ln_alloc(sizeof(ln_queue));
+}
+
+void ln_queue_free(ln_queue *queue)
+{
+    if (!queue)
+        return;
+    ln_list_free(queue->tail);
+    ln_free(queue);
+}
+
+ln_queue *ln_queue_enqueue(ln_queue *queue, void *data)
+{
+    ln_list *node = ln_list_prepend(NULL, data);
+    if (!node)
+        return NULL;
+    if (!queue && !(queue = ln_queue_create())) {
+        ln_list_free(node);
+        return NULL;
+    }
+    if (queue->head)
+        queue->head->next = node;
+    else
+        queue->tail = node;
+    queue->head = node;
+    queue->size++;
+    return queue;
+}
+
+void *ln_queue_dequeue(ln_queue *queue)
+{
+    if (!queue || !queue->tail)
+        return NULL;
+    void *data = queue->tail->data;
+    queue->tail = ln_list_remove_nth(queue->tail, 0);
+    if (!queue->tail)
+        queue->head = NULL;
+    queue->size--;
+    return data;
+}
+
+ln_bool ln_queue_is_valid(const ln_queue *queue)
+{
+    if (!queue)
+        return LN_FALSE;
+    const ln_list *last = NULL;
+    size_t n = 0;
+    for (const ln_list *node = queue->tail; node; node = node->next, n++)
+        last = node;
+    return n == queue->size && last == queue->head ? LN_TRUE : LN_FALSE;
+}
+
+/* ---- stacks: lists whose first node is the top ---- */
+
+ln_stack *ln_stack_create(void)
+{
+    return ln_alloc(sizeof(ln_stack));
+}
+
+void ln_stack_free(ln_stack *stack)
+{
+    if (!stack)
+        return;
+    ln_list_free(stack->top);
+    ln_free(stack);
+}
+
+ln_stack *ln_stack_push(ln_stack *stack, void *data)
+{
+    ln_list *top = ln_list_prepend(stack ? stack->top : NULL, data);
+    if (!top)
+        return NULL;
+    if (!stack && !(stack = ln_stack_create())) {
+        ln_list_free(top);
+        return NULL;
+    }
+    stack->top = top;
+    stack->size++;
+    return stack;
+}
+
+void *ln_stack_pop(ln_stack *stack)
+{
+    if (!stack || !stack->top)
+        return NULL;
+    void *data = stack->top->data;
+    stack->top = ln_list_remove_nth(stack->top, 0);
+    stack->size--;
+    return data;
+}
+
+ln_bool ln_stack_is_valid(const ln_stack *stack)
+{
+    return stack && (size_t)ln_list_length(stack->top) == stack->size ? LN_TRUE : LN_FALSE;
+}
+
+/* ---- lists that own their elements ---- */
+
+ln_list *ln_entry_list_append(ln_list *list, void *entry, ln_free_func free_func)
+{
+    if (!entry)
+        return NULL;
+    ln_list *longer = ln_list_append(list, entry);
+    if (!longer)
+        free_func(entry);
+    return longer;
+}
+
+ln_list *ln_entry_list_copy(const ln_list *list, void *(*copy_func)(const void *),
+                            ln_free_func free_func)
+{
+    ln_list *reversed = NULL;
+    for (; list; list = list->next) {
+        void *copy = copy_func(list->data);
+        ln_list *longer = copy ? ln_list_prepend(reversed, copy) : NULL;
+        if (!longer) {
+            if (copy)
+                free_func(copy);
+            ln_list_free_deep(reversed, free_func);
+            return NULL;
+        }
+        reversed = longer;
+    }
+    return ln_list_reverse(reversed);
 }

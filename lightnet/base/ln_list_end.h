@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Appends to a list in constant time, by a pointer to its last node.
+// Lists beyond ln_list.h: appending in constant time where the last node is kept, and lists that
+// own their elements.
 
 #ifndef LN_LIST_END_H
 #define LN_LIST_END_H
@@ -32,5 +33,16 @@ static inline int ln_list_add(ln_list **list, ln_list **end, void *data)
     ln_list_extend(list, end, node);
     return 0;
 }
+
+/* ---- lists that own their elements ---- */
+
+/** Appends `entry`, just made (NULL: that failed already). Returns the list; NULL with a reason:
+ * the entry is freed, the list is as before. */
+ln_list *ln_entry_list_append(ln_list *list, void *entry, ln_free_func free_func);
+
+/** Returns new: the list with copies of its elements. NULL for NULL; NULL with a reason: no memory.
+ *  O(n). */
+ln_list *ln_entry_list_copy(const ln_list *list, void *(*copy_func)(const void *),
+                            ln_free_func free_func);
 
 #endif

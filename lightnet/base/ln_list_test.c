@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tests of lists. Elements are small numbers as pointers; a list is checked by its text.
+// Tests of lists, queues and stacks. Elements are small numbers as pointers; a list is checked by
+// its text.
 
 #include "lightnet/ln_list.h"
 
@@ -8,6 +9,8 @@
 
 #include "base/ln_alloc_fail.h"
 #include "lightnet/ln_msg.h"
+#include "lightnet/ln_queue.h"
+#include "lightnet/ln_stack.h"
 
 #include "ln_check.h"
 
@@ -286,9 +289,143 @@ START_TEST(failed_function_leaves_the_list_to_its_owner)
 }
 END_TEST
 
+START_TEST(first_in_is_first_out)
+{
+    ln_queue *queue = ln_queue_create();
+    for (int i = 1; i <= 3; i++) {
+        ck_assert_ptr_eq(ln_queue_enqueue(queue, number(i)), queue);
+        ck_assert_int_eq(ln_queue_is_valid(queue), LN_TRUE);
+    }
+    ck_assert_ptr_eq(queue->head->data, number(3));
+    ck_assert_ptr_eq(queue->tail->data, number(1));
+    ck_assert_ptr_eq(ln_queue_dequeue(queue), number(1));
+    ln_queue_enqueue(queue, number(4));
+    for (int i = 2; i <= 4; i++) {
+        ck_assert_uint_eq(queue->size, 5 - i);
+        ck_assert_ptr_eq(ln_queue_dequeue(queue), number(i));
+        ck_assert_int_eq(ln_queue_is_valid(queue), LN_TRUE);
+    }
+    ln_queue_free(queue);
+}
+END_TEST
+
+START_TEST(empty_queue_gives_null_and_can_be_refilled)
+{
+    ln_queue *queue = ln_queue_create();
+    ck_assert_ptr_null(ln_queue_dequeue(queue));
+    ln_queue_enqueue(queue, number(1));
+    ln_queue_dequeue(queue);
+    ck_assert_ptr_null(queue->head);
+    ck_assert_ptr_null(queue->tail);
+    ck_assert_ptr_null(ln_queue_dequeue(queue));
+    ln_queue_enqueue(queue, number(2));
+    ck_assert_ptr_eq(ln_queue_dequeue(queue), number(2));
+    ln_queue_free(queue);
+}
+END_TEST
+
+START_TEST(null_queue_is_created_on_the_way)
+{
+    ln_queue *queue = ln_queue_enqueue(NULL, number(1));
+    ck_assert_uint_eq(queue->size, 1);
+    ck_assert_ptr_eq(ln_queue_dequeue(queue), number(1));
+    ln_queue_free(queue);
+    ck_assert_ptr_null(ln_queue_dequeue(NULL));
+    ln_queue_free(NULL);
+}
+END_TEST
+
+START_TEST(queue_survives_every_failing_allocation)
+{
+    for (int n = 0; n < 2; n++) {
+        ln_alloc_fail_after(n);
+        ck_assert_ptr_null(ln_queue_enqueue(NULL, number(1)));
+        ck_assert_int_eq(ln_alloc_fail_stop(), LN_TRUE);
+    }
+    ln_queue *queue = ln_queue_enqueue(NULL, number(1));
+    ln_alloc_fail_after(0);
+    ck_assert_ptr_null(ln_queue_enqueue(queue, number(2)));
+    ln_alloc_fail_stop();
+    ck_assert_int_eq(ln_queue_is_valid(queue), LN_TRUE);
+    ck_assert_uint_eq(queue->size, 1);
+    ln_queue_free(queue);
+}
+END_TEST
+
+START_TEST(broken_queue_is_not_valid)
+{
+    ln_queue *queue = ln_queue_enqueue(NULL, number(1));
+    ln_queue_enqueue(queue, number(2));
+    queue->size = 3;
+    ck_assert_int_eq(ln_queue_is_valid(queue), LN_FALSE);
+    queue->size = 2;
+    queue->head = queue->tail;
+    ck_assert_int_eq(ln_queue_is_valid(queue), LN_FALSE);
+    ln_queue_free(queue);
+}
+END_TEST
+
+START_TEST(first_in_is_last_out)
+{
+    ln_stack *stack = ln_stack_create();
+    for (int i = 1; i <= 3; i++) {
+        ck_assert_ptr_eq(ln_stack_push(stack, number(i)), stack);
+        ck_assert_ptr_eq(stack->top->data, number(i));
+    }
+    for (int i = 3; i >= 1; i--) {
+        ck_assert_int_eq(ln_stack_is_valid(stack), LN_TRUE);
+        ck_assert_uint_eq(stack->size, i);
+        ck_assert_ptr_eq(ln_stack_pop(stack), number(i));
+    }
+    ck_assert_ptr_null(ln_stack_pop(stack));
+    ck_assert_uint_eq(stack->size, 0);
+    ln_stack_free(stack);
+}
+END_TEST
+
+START_TEST(null_stack_is_created_on_the_way)
+{
+    ln_stack *stack = ln_stack_push(NULL, number(1));
+    ck_assert_uint_eq(stack->size, 1);
+    ln_stack_free(stack);
+    ck_assert_ptr_null(ln_stack_pop(NULL));
+    ln_stack_free(NULL);
+}
+END_TEST
+
+START_TEST(stack_survives_every_failing_allocation)
+{
+    for (int n = 0; n < 2; n++) {
+        ln_alloc_fail_after(n);
+        ck_assert_ptr_null(ln_stack_push(NULL, number(1)));
+        ck_assert_int_eq(ln_alloc_fail_stop(), LN_TRUE);
+    }
+    ln_stack *stack = ln_stack_push(NULL, number(1));
+    ln_alloc_fail_after(0);
+    ck_assert_ptr_null(ln_stack_push(stack, number(2)));
+    ln_alloc_fail_stop();
+    ck_assert_int_eq(ln_stack_is_valid(stack), LN_TRUE);
+    ck_assert_ptr_eq(ln_stack_pop(stack), number(1));
+    ln_stack_free(stack);
+}
+END_TEST
+
+START_TEST(broken_stack_is_not_valid)
+{
+    ln_stack *stack = ln_stack_push(NULL, number(1));
+    stack->size = 2;
+    ck_assert_int_eq(ln_stack_is_valid(stack), LN_FALSE);
+    ln_stack_free(stack);
+}
+END_TEST
+
 LN_TEST_MAIN("list", list_grows_at_both_ends, foreach_visits_in_order_and_nests,
              nth_is_null_beyond_the_ends, removal_takes_the_first_match_only,
              nth_is_removed_where_there_is_one, deep_functions_free_elements,
              insertion_beyond_the_ends_appends, elements_are_found_by_pointer_and_by_cmp,
              positions_count_from_0, list_is_reversed_in_place,
-             list_comes_from_numbers_and_from_a_list, failed_function_leaves_the_list_to_its_owner)
+             list_comes_from_numbers_and_from_a_list, failed_function_leaves_the_list_to_its_owner,
+             first_in_is_first_out, empty_queue_gives_null_and_can_be_refilled,
+             null_queue_is_created_on_the_way, queue_survives_every_failing_allocation,
+             broken_queue_is_not_valid, first_in_is_last_out, null_stack_is_created_on_the_way,
+             stack_survives_every_failing_allocation, broken_stack_is_not_valid)

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Unique names in a list: a prefix and a number. Names stored within the named object.
+// Names that nothing else in a list has: a prefix and a number. Names that lie within what they
+// name. How names of files end.
 
 #include "base/ln_name.h"
 
@@ -79,4 +80,19 @@ size_t ln_name_size(const char *str)
 char *ln_name_put(char *at, const char *str)
 {
     return str ? strcpy(at, str) : NULL;
+}
+
+/* ---- suffixes ---- */
+
+int ln_ends_with(const char *text, size_t len, const char *end)
+{
+    const size_t end_len = strlen(end);
+    return len >= end_len && !memcmp(text + len - end_len, end, end_len);
+}
+
+int ln_has_suffix(const char *file, const char *suffix)
+{
+    const char *slash = strrchr(file, '/'), *name = slash ? slash + 1 : file;
+    const size_t len = strlen(name);
+    return len > strlen(suffix) && ln_ends_with(name, len, suffix);
 }

@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Unique names in a list: a prefix and a number. Names stored within the named object.
+// Names that nothing else in a list has: a prefix and a number. Names that lie within what they
+// name. How names of files end.
 
 #ifndef LN_NAME_H
 #define LN_NAME_H
+
+#include <stddef.h>
 
 #include "lightnet/ln_list.h"
 
@@ -35,5 +38,14 @@ size_t ln_name_size(const char *str);
 
 /** Copies a name of ln_name_size bytes to `at`. Returns `at`; NULL for NULL. */
 char *ln_name_put(char *at, const char *str);
+
+/* ---- suffixes ---- */
+
+/** Whether the `len` bytes of `text` end with `end`, or are `end`. */
+int ln_ends_with(const char *text, size_t len, const char *end);
+
+/** Whether the name of `file`, without its folders, ends with `suffix` and has more before it: the
+ *  hidden file "models/.json" has no suffix. */
+int ln_has_suffix(const char *file, const char *suffix);
 
 #endif

@@ -60,3 +60,139 @@ int ln_protobuf_read(ln_protobuf *in, ln_protobuf_part *part, ln_protobuf_field 
     field->type = (int)(tag & 7);
     return field->number ? read_value(in, part, field) : -1;
 }
+
+/* ---- which program wrote a message, in builds without a Protocol Buffers library, too ---- */
+
+/* ---- whole messages ---- */
+
+/* The fields that a message has, numbers below 64 as bits, those beyond as bit 0. */
+typedef struct fields {
+    uint64_t varints, bytes, others;
+} fields;
+
+// Messages with more fields are not looked at: the time stays short, whatever the file.
+enum { MOST_FIELDS = 1 << 20 };
+
+// -1: the bytes are not a whole message.
+static int find_fields(ln_protobuf *in, ln_protobuf_part part, fields *found)
+{
+    *found = (fields){0};
+    if (part.at == part.end)
+        return -1;
+    for (int n = 0; part.at < part.end; n++) {
+        ln_protobuf_field f;
+        if (n == MOST_FIELDS || ln_protobuf_read(in, &part, &f))
+            return -1;
+        const uint64_t bit = f.number < 64 ? (uint64_t)1 << f.number : 1;
+        *(f.type == LN_PROTOBUF_VARINT  ? &found->varints
+          : f.type == LN_PROTOBUF_BYTES ? &found->bytes
+                                        : &found->others) |= bit;
+    }
+    return 0;
+}
+
+int ln_protobuf_is_message(const unsigned char *data, size_t size)
+{
+    fields f;
+    const ln_infile file = {.data = data, .size = size};
+    ln_protobuf in = {.view.file = &file};
+    return !find_fields(&in, (ln_protobuf_part){0, size}, &f);
+}
+
+/* ---- TensorFlow ---- */
+
+#define FIELD(n) ((uint64_t)1 << (n))
+
+// SavedModel: a version (1) and MetaGraphDefs (2), each beginning with MetaInfoDef (1).
+static int is_saved_model(ln_protobuf *in, ln_protobuf_part part)
+{
+    fields f;
+    ln_protobuf_field first, second;
+    return !find_fields(in, part, &f) && f.varints == FIELD(1) && f.bytes == FIELD(2) &&
+           !f.others && !ln_protobuf_read(in, &part, &first) &&
+           !ln_protobuf_read(in, &part, &second) && second.type == LN_PROTOBUF_BYTES &&
+           !ln_protobuf_read(in, &second.value, &first) && first.number == 1 &&
+           first.type == LN_PROTOBUF_BYTES;
+}
+
+// GraphDef: NodeDefs (1), each beginning with name (1) and op (2); library (2), versions (4).
+static int is_graph_def(ln_protobuf *in, ln_protobuf_part part)
+{
+    fields f, node;
+    ln_protobuf_field first;
+    return !find_fields(in, part, &f) && f.bytes & FIELD(1) &&
+           !(f.bytes & ~(FIELD(1) | FIELD(2) | FIELD(4))) && !(f.varints & ~FIELD(3)) &&
+           !f.others && !ln_protobuf_read(in, &part, &first) && first.number == 1 &&
+           !find_fields(in, first.value, &node) && node.bytes & FIELD(1) && node.bytes & FIELD(2) &&
+           !(node.bytes & ~(uint64_t)0xfe) && !node.varints && !node.others;
+}
+
+const char *ln_protobuf_foreign(const unsigned char *data, size_t size)
+{
+    const ln_infile file = {.data = data, .size = size};
+    ln_protobuf in = {.view.file = &file};
+    const ln_protobuf_part all = {0, size};
+    return is_saved_model(&in, all) ? "a TensorFlow SavedModel"
+           : is_graph_def(&in, all) ? "a TensorFlow graph"
+                                    : NULL;
+}
+
+/* ---- ONNX ---- */
+
+typedef struct known_field {
+    uint32_t number;
+    int type;
+} known_field;
+
+enum {
+    VARINT = LN_PROTOBUF_VARINT,
+    FIXED64 = LN_PROTOBUF_FIXED64,
+    BYTES = LN_PROTOBUF_BYTES,
+    FIXED32 = LN_PROTOBUF_FIXED32
+};
+
+static const known_field model_fields[] = {
+    {1, VARINT}, {2, BYTES},  {3, BYTES},  {4, BYTES},  {5, VARINT}, {6, BYTES}, {7, BYTES},
+    {8, BYTES},  {14, BYTES}, {20, BYTES}, {25, BYTES}, {26, BYTES}, {0, 0},
+};
+static const known_field tensor_fields[] = {
+    {1, VARINT}, {1, BYTES},   {2, VARINT},   {3, BYTES},   {4, BYTES},  {4, FIXED32},
+    {5, VARINT}, {5, BYTES},   {6, BYTES},    {7, VARINT},  {7, BYTES},  {8, BYTES},
+    {9, BYTES},  {10, BYTES},  {10, FIXED64}, {11, VARINT}, {11, BYTES}, {12, BYTES},
+    {13, BYTES}, {14, VARINT}, {16, BYTES},   {0, 0},
+};
+
+static int is_known(const known_field *known, const ln_protobuf_field *f)
+{
+    for (; known->number; known++)
+        if (known->number == f->number && known->type == f->type)
+            return 1;
+    return 0;
+}
+
+static int begins_with(const known_field *known, const unsigned char *data, size_t size)
+{
+    const ln_infile file = {.data = data, .size = size};
+    ln_protobuf in = {.view.file = &file};
+    ln_protobuf_part part = {0, size};
+    int n = 0;
+    for (; part.at < part.end; n++) {
+        ln_protobuf_field f;
+        const int status = ln_protobuf_read(&in, &part, &f);
+        if (!is_known(known, &f))
+            return 0;
+        if (status) // cut off: still what it began as
+            return n > 0;
+    }
+    return n > 0;
+}
+
+int ln_protobuf_is_onnx_model(const unsigned char *data, size_t size)
+{
+    return begins_with(model_fields, data, size);
+}
+
+int ln_protobuf_is_onnx_tensor(const unsigned char *data, size_t size)
+{
+    return begins_with(tensor_fields, data, size);
+}

@@ -54,7 +54,7 @@ typedef struct ln_protobuf_field {
  * otherwise the number is 0. */
 int ln_protobuf_read(ln_protobuf *in, ln_protobuf_part *part, ln_protobuf_field *field);
 
-/* ---- which program wrote a message (ln_protobuf_kind.c) ---- */
+/* ---- which program wrote a message ---- */
 
 /** Whether the bytes are a complete message of any type. */
 int ln_protobuf_is_message(const unsigned char *data, size_t size);

@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tests of comparing, hashing, memory, checked sizes and text files.
+// Tests of comparing, hashing, memory, checked sizes, text files and close names.
 
 #include "base/ln_fnv.h"
-#include "lightnet/ln_util.h"
 
 #include <errno.h>
+#include <stddef.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "base/ln_alloc_fail.h"
 #include "lightnet/ln_msg.h"
+#include "lightnet/ln_util.h"
 
 #include "ln_check.h"
 
@@ -222,9 +223,58 @@ START_TEST(what_is_no_text_file_is_refused_by_name)
 }
 END_TEST
 
+#define LEN(array) (sizeof(array) / sizeof((array)[0]))
+
+static const char *const known[] = {"run", "bench", "conv2d", "convert", "create", "create_cpu"};
+
+static const char *closest(const char *name)
+{
+    const char *best = NULL;
+    for (size_t i = 0; i < LEN(known); i++)
+        best = ln_closer_name(name, best, known[i]);
+    return best;
+}
+
+START_TEST(closest_name_differs_in_a_third_of_its_letters_at_most)
+{
+    static const struct {
+        const char *name, *closest;
+    } rows[] = {
+        {"rnu", "run"},        // swapped
+        {"rn", "run"},         // inserted
+        {"runn", "run"},       // deleted
+        {"bemch", "bench"},    // changed
+        {"RUN", "run"},        // case does not count
+        {"convet", "convert"}, // one letter, conv2d is two
+        {"craete", "create"},  //
+        {"create_cuda", "create_cpu"},
+        {"r", NULL},          // two letters of one
+        {"fun2", NULL},       // two of four
+        {"frobnicate", NULL}, //
+        {"", NULL},
+        {"runrunrunrunrunrunrunrunrunrunrunrunrunrunrunrunrunrunrunrunrunrunrun", NULL},
+    };
+    for (size_t i = 0; i < LEN(rows); i++) {
+        const char *got = closest(rows[i].name);
+        ck_assert_msg(ln_streq(got, rows[i].closest), "%s: got %s, expected %s", rows[i].name,
+                      got ? got : "nothing", rows[i].closest ? rows[i].closest : "nothing");
+    }
+}
+END_TEST
+
+START_TEST(first_of_equally_close_names_stays)
+{
+    ck_assert_str_eq(ln_closer_name("cat1", "cat2", "cat3"), "cat2");
+    ck_assert_str_eq(ln_closer_name("cat1", "cat2", "cat11"), "cat2");
+    ck_assert_str_eq(ln_closer_name("cat1", "cats2", "cat3"), "cat3");
+}
+END_TEST
+
 LN_TEST_MAIN("util", pointers_compare_by_address, strings_compare_by_content_and_null_is_least,
              hashes_are_fnv_1a, memory_is_zeroed_copied_and_resized, memory_of_size_0_is_an_object,
              string_is_duplicated_and_null_stays_null, memory_that_cannot_be_had_is_a_reason,
              chosen_allocation_fails_once, sizes_beyond_the_range_are_refused,
              stream_is_read_to_its_end, stream_survives_every_failing_allocation,
-             text_file_is_read_whole, what_is_no_text_file_is_refused_by_name)
+             text_file_is_read_whole, what_is_no_text_file_is_refused_by_name,
+             closest_name_differs_in_a_third_of_its_letters_at_most,
+             first_of_equally_close_names_stays)

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// A weight file beside a model, or a file that also contains the model.
+// A file of weights beside a model, or one that the model itself stands in; writing such a file.
 
 #ifndef LN_DATA_GIVE_H
 #define LN_DATA_GIVE_H
 
 #include "data/ln_bundle.h"
+#include "ir/ln_weights.h"
 #include "lightnet/ln_context.h"
 #include "lightnet/ln_data.h"
 
@@ -26,5 +27,15 @@ int ln_data_with(const ln_context *ctx, const char *file,
 /** Registers the tensors of the file of ln_context_bind_file (ln_bind_param). -1 with a reason in
  * the context. */
 int ln_data_look(ln_context *ctx);
+
+/* ---- saving ---- */
+
+/** The data that the operator takes from a file, and *shape: new (tl_tensor_free), its shape in the
+ * model, since not every format knows shapes; NULL after a failure. Returns NULL: it takes none. */
+const ln_weight *ln_data_taken(const ln_context *ctx, const ln_op *op, tl_tensor **shape);
+
+/** Writes the data that operators take from files, as far as it was given or the model's own file
+ *  brought it, with `metadata` as ln_safetensors_write takes it. -1 as ln_data_save. */
+int ln_data_save_with(const ln_context *ctx, const char *const *metadata, const char *file);
 
 #endif

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Tests of the orientation of images: damaged segments, and each way to turn an image.
 
-#include "data/ln_exif.h"
+#include "data/ln_image_codec.h"
 
 #include <string.h>
 

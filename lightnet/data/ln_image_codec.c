@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the decoders of images share: memory for the pixels.
+// Memory for the pixels of an image, and the decoders of PNG, PGM and PPM.
 
 #include "data/ln_image_codec.h"
+
+#include <ctype.h>
+#include <inttypes.h>
 
 #include "lightnet/ln_util.h"
 
@@ -19,4 +22,132 @@ int ln_image_alloc(ln_image *image, size_t height, size_t width, int channels, l
     return image->pixels ? 0
                          : ln_error_set_as(err, LN_OUT_OF_MEMORY,
                                            "out of memory for %zu x %zu pixels", width, height);
+}
+
+/* ---- PNG ---- */
+
+// By libpng's simplified interface: it checks everything and reports failure without leaving.
+
+#ifdef LN_HAVE_PNG
+
+#include <png.h>
+
+int ln_image_decode_png(const uint8_t *data, size_t size, ln_image *image, ln_error *err)
+{
+    png_image png = {.version = PNG_IMAGE_VERSION};
+    // What is transparent is drawn on black.
+    const png_color black = {0, 0, 0};
+    if (!png_image_begin_read_from_memory(&png, data, size))
+        return ln_error_set(err, "%s", png.message);
+    // Samples of 16 bits are as those of 8, not linear in light.
+    png.flags |= PNG_IMAGE_FLAG_16BIT_sRGB;
+    png.format = png.format & PNG_FORMAT_FLAG_COLOR ? PNG_FORMAT_RGB : PNG_FORMAT_GRAY;
+    const int channels = png.format == PNG_FORMAT_RGB ? 3 : 1;
+    if (ln_image_alloc(image, png.height, png.width, channels, err)) {
+        png_image_free(&png);
+        return -1;
+    }
+    if (!png_image_finish_read(&png, &black, image->pixels, 0, NULL))
+        return ln_error_set(err, "%s", png.message);
+    return 0;
+}
+
+#else
+
+int ln_image_decode_png(const uint8_t *data, size_t size, ln_image *image, ln_error *err)
+{
+    (void)data, (void)size, (void)image;
+    return ln_error_set(err, "this LightNet is built without libpng and cannot read PNG images");
+}
+
+#endif
+
+/* ---- PGM and PPM ---- */
+
+// P2, P3 (text), P5, P6 (binary), up to 16 bits a sample. Source: the netpbm formats' manual pages.
+
+typedef struct reader {
+    const uint8_t *at;
+    const uint8_t *end;
+} reader;
+
+static void skip_space(reader *r)
+{
+    while (r->at < r->end && (isspace(*r->at) || *r->at == '#')) {
+        if (*r->at == '#')
+            while (r->at < r->end && *r->at != '\n')
+                r->at++;
+        else
+            r->at++;
+    }
+}
+
+// A decimal number; -1 when there is none, or it is too large to be meant.
+static long read_number(reader *r)
+{
+    long n = -1;
+    skip_space(r);
+    for (; r->at < r->end && isdigit(*r->at) && n < 100000000; r->at++)
+        n = (n < 0 ? 0 : n) * 10 + (*r->at - '0');
+    return r->at < r->end && isdigit(*r->at) ? -1 : n;
+}
+
+static uint8_t to_8_bits(unsigned long sample, unsigned long max)
+{
+    return (uint8_t)((sample * 255 + max / 2) / max);
+}
+
+// A header must not ask for memory that the rest of the file cannot fill.
+static int check_room(const reader *r, uint64_t n, size_t sample_size, ln_error *err)
+{
+    const size_t there = (size_t)(r->end - r->at);
+    if (n <= there / sample_size)
+        return 0;
+    return ln_error_set(err, "%zu bytes of samples, expected at least %" PRIu64, there,
+                        n * sample_size);
+}
+
+static int read_text_samples(reader *r, uint8_t *pixels, size_t n, unsigned long max, ln_error *err)
+{
+    for (size_t i = 0; i < n; i++) {
+        const long sample = read_number(r);
+        if (sample < 0 || (unsigned long)sample > max)
+            return ln_error_set(err, "sample %zu of %zu is missing or not in 0 .. %lu", i, n, max);
+        pixels[i] = to_8_bits((unsigned long)sample, max);
+    }
+    return 0;
+}
+
+static int read_binary_samples(const reader *r, uint8_t *pixels, size_t n, unsigned long max,
+                               ln_error *err)
+{
+    const size_t width = max > 255 ? 2 : 1;
+    for (size_t i = 0; i < n; i++) {
+        const unsigned long sample =
+            width == 2 ? (unsigned long)r->at[2 * i] << 8 | r->at[2 * i + 1] : r->at[i];
+        if (sample > max)
+            return ln_error_set(err, "sample %zu is %lu, expected at most %lu", i, sample, max);
+        pixels[i] = to_8_bits(sample, max);
+    }
+    return 0;
+}
+
+int ln_image_decode_pnm(const uint8_t *data, size_t size, ln_image *image, ln_error *err)
+{
+    reader r = {.at = data + 2, .end = data + size};
+    const int kind = data[1] - '0'; // 2, 3, 5 or 6
+    const long width = read_number(&r), height = read_number(&r), max = read_number(&r);
+    if (width < 1 || height < 1 || max < 1 || max > 65535)
+        return ln_error_set(err, "the header is not that of a PGM or PPM image");
+    const int channels = kind == 3 || kind == 6 ? 3 : 1, is_text = kind < 4;
+    const size_t sample_size = is_text || max > 255 ? 2 : 1; // text: a space and a digit
+    if (!is_text && r.at < r.end)
+        r.at++; // the one white space after the header
+    // Numbers of a header are below 2^30, so this cannot overflow.
+    const uint64_t n = (uint64_t)height * (uint64_t)width * (uint64_t)channels;
+    if (check_room(&r, n, sample_size, err) ||
+        ln_image_alloc(image, (size_t)height, (size_t)width, channels, err))
+        return -1;
+    return is_text ? read_text_samples(&r, image->pixels, n, (unsigned long)max, err)
+                   : read_binary_samples(&r, image->pixels, n, (unsigned long)max, err);
 }

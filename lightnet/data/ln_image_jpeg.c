@@ -1,9 +1,114 @@
 // SPDX-License-Identifier: Apache-2.0
-// JPEG images, by libjpeg. Its errors come back through a jump; a file that is cut off or damaged
-// is an error, not a grey area.
+// JPEG images, by libjpeg, and how cameras say which way up they are.
 
-#include "data/ln_exif.h"
+#include <string.h>
+
 #include "data/ln_image_codec.h"
+#include "lightnet/ln_util.h"
+
+/* ---- Exif ---- */
+
+// An Exif segment is "Exif", two zero bytes, and a TIFF file: the byte order, the offset of its
+// first directory, and there a count of entries of 12 bytes: tag, type, count and value.
+
+enum { ORIENTATION = 0x0112, SHORT = 3, ENTRY = 12, HEADER = 8 };
+
+/* The TIFF file. */
+typedef struct tiff {
+    const uint8_t *data;
+    size_t size;
+    int is_big_endian;
+} tiff;
+
+// `n` bytes as a number; 0 where the file ends before them.
+static uint32_t number(const tiff *t, size_t at, size_t n)
+{
+    uint32_t value = 0;
+    if (at > t->size || n > t->size - at)
+        return 0;
+    for (size_t i = 0; i < n; i++)
+        value = value << 8 | t->data[at + (t->is_big_endian ? i : n - 1 - i)];
+    return value;
+}
+
+static int orientation_of_entry(const tiff *t, size_t at)
+{
+    const int is_it = number(t, at, 2) == ORIENTATION && number(t, at + 2, 2) == SHORT &&
+                      number(t, at + 4, 4) == 1;
+    const uint32_t value = is_it ? number(t, at + 8, 2) : 0;
+    return value <= 8 ? (int)value : 0;
+}
+
+int ln_exif_orientation(const uint8_t *data, size_t size)
+{
+    static const char mark[] = "Exif\0"; // and the zero byte that ends it
+    if (size < sizeof(mark) + HEADER || memcmp(data, mark, sizeof(mark)))
+        return 0;
+    tiff t = {.data = data + sizeof(mark), .size = size - sizeof(mark)};
+    t.is_big_endian = !memcmp(t.data, "MM", 2);
+    if ((!t.is_big_endian && memcmp(t.data, "II", 2)) || number(&t, 2, 2) != 42)
+        return 0;
+    const size_t directory = number(&t, 4, 4), n = number(&t, directory, 2);
+    for (size_t i = 0; i < n && directory + 2 + (i + 1) * ENTRY <= t.size; i++) {
+        const int orientation = orientation_of_entry(&t, directory + 2 + i * ENTRY);
+        if (orientation)
+            return orientation;
+    }
+    return 0;
+}
+
+/* What is done to an image of each orientation: rows or columns in reverse order, then both
+ * swapped. */
+static const struct turn {
+    int reverses_rows, reverses_columns, swaps;
+} turns[] = {
+    [2] = {0, 1, 0}, // mirrored
+    [3] = {1, 1, 0}, // upside down
+    [4] = {1, 0, 0}, // mirrored upside down
+    [5] = {0, 0, 1}, // mirrored along the diagonal
+    [6] = {1, 0, 1}, // to be turned right
+    [7] = {1, 1, 1}, // mirrored along the other diagonal
+    [8] = {0, 1, 1}, // to be turned left
+};
+
+static void copy_turned(ln_image *to, const ln_image *from, const struct turn *turn)
+{
+    const size_t pixel = (size_t)from->channels;
+    uint8_t *out = to->pixels;
+    for (int y = 0; y < to->height; y++) {
+        for (int x = 0; x < to->width; x++, out += pixel) {
+            int row = turn->swaps ? x : y, column = turn->swaps ? y : x;
+            row = turn->reverses_rows ? from->height - 1 - row : row;
+            column = turn->reverses_columns ? from->width - 1 - column : column;
+            memcpy(out, from->pixels + ((size_t)row * (size_t)from->width + (size_t)column) * pixel,
+                   pixel);
+        }
+    }
+}
+
+int ln_exif_orient(ln_image *image, int orientation, ln_error *err)
+{
+    if (orientation < 2 || orientation > 8)
+        return 0;
+    const struct turn *turn = &turns[orientation];
+    ln_image turned = *image;
+    turned.height = turn->swaps ? image->width : image->height;
+    turned.width = turn->swaps ? image->height : image->width;
+    turned.pixels =
+        ln_alloc_array((size_t)turned.height * (size_t)turned.width, (size_t)turned.channels);
+    if (!turned.pixels)
+        return ln_error_set_as(err, LN_OUT_OF_MEMORY, "out of memory for %d x %d pixels",
+                               turned.width, turned.height);
+    copy_turned(&turned, image, turn);
+    ln_free(image->pixels);
+    *image = turned;
+    return 0;
+}
+
+/* ---- JPEG ---- */
+
+// Errors of libjpeg come back through a jump; a file that is cut off or damaged is an error, not a
+// grey area.
 
 #ifdef LN_HAVE_JPEG
 

@@ -7,10 +7,8 @@
 #include <string.h>
 
 #include "base/ln_infile.h"
-#include "base/ln_suffix.h"
+#include "base/ln_name.h"
 #include "data/ln_image_codec.h"
-#include "data/ln_npy.h"
-#include "data/ln_onnx_file.h"
 #include "data/ln_raw.h"
 #include "lightnet/ln_content.h"
 #include "lightnet/ln_util.h"
@@ -18,6 +16,24 @@
 #include "tensorlight/tl_tensor.h"
 #include "tensorlight/tl_type.h"
 #include "tensorlight/tl_util.h"
+
+#ifndef LN_HAVE_ONNX
+
+// In a build without ONNX, no file is an ONNX tensor.
+int ln_onnx_tensor_is(const ln_infile *in)
+{
+    (void)in;
+    return 0;
+}
+
+tl_tensor *ln_onnx_tensor_from_file(const ln_infile *in, const char *file, ln_error *err)
+{
+    (void)in;
+    ln_error_set(err, "%s: this build of LightNet does not support ONNX", file);
+    return NULL;
+}
+
+#endif
 
 // Whether integer `i` of `src` became the same number in `dst`. The way back gives the integer, but
 // would also cut a float that was rounded up beyond the integer's type.

@@ -7,8 +7,6 @@
 // The header is the text of a Python dictionary with the keys 'descr', 'fortran_order' and 'shape'.
 // Source: NumPy Enhancement Proposal 1, "A Simple File Format for NumPy Arrays".
 
-#include "data/ln_npy.h"
-
 #include <ctype.h>
 #include <limits.h>
 #include <string.h>

@@ -9,6 +9,7 @@
 #ifndef LN_ONNX_LEAN_H
 #define LN_ONNX_LEAN_H
 
+#include <protobuf-c/protobuf-c.h>
 #include <stddef.h>
 
 #include "base/ln_infile.h"
@@ -21,5 +22,13 @@ typedef enum ln_onnx_kind { LN_ONNX_MODEL, LN_ONNX_TENSOR } ln_onnx_kind;
  * past the end of its message, messages nest too deep, the file cannot be read, no memory. */
 unsigned char *ln_onnx_lean(ln_onnx_kind kind, const ln_infile *file, size_t *lean_size,
                             ln_error *err);
+
+/** ln_alloc and ln_free for protobuf-c, so that messages count against the budget of the thread,
+ * and failures in ln_alloc_failures. */
+ProtobufCAllocator *ln_onnx_allocator(void);
+
+/** Records why protobuf-c could not unpack a message: no memory, if ln_alloc_failures is greater
+ *  than `failures`, which it was before; else `what`. Returns -1. */
+int ln_onnx_unpack_fail(ln_error *err, unsigned long failures, const char *what);
 
 #endif

@@ -14,9 +14,8 @@
 #include "base/ln_error_memory.h"
 #include "base/ln_protobuf.h"
 #include "data/ln_onnx_lean.h"
-#include "data/ln_onnx_memory.h"
 #include "data/ln_raw.h"
-#include "base/ln_bools.h"
+#include "ir/ln_weights.h"
 #include "lightnet/ln_util.h"
 #include "tensorlight/tl_util.h"
 

@@ -4,7 +4,7 @@
 #ifndef LN_ONNX_TENSOR_H
 #define LN_ONNX_TENSOR_H
 
-#include "data/ln_onnx_file.h"
+#include "data/ln_raw.h"
 #include "ln_onnx.pb-c.h"
 #include "lightnet/ln_msg.h"
 #include "tensorlight/tl_tensor.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// params: reading.
+// params: reading and writing.
 
 #include "data/ln_params.h"
 
@@ -11,6 +11,7 @@
 
 #include "base/ln_error_memory.h"
 #include "data/ln_raw.h"
+#include "lightnet/ln_outfile.h"
 #include "lightnet/ln_util.h"
 #include "tensorlight/tl_type.h"
 #include "tensorlight/tl_util.h"
@@ -92,12 +93,12 @@ typedef struct name_place {
     size_t at, len;
 } name_place;
 
-typedef struct names {
+typedef struct name_list {
     name_place *places;
     uint64_t n;
-} names;
+} name_list;
 
-static int take_names(cursor *c, names *list)
+static int take_names(cursor *c, name_list *list)
 {
     if (take_count(c, "the number of names", 8, &list->n))
         return -1;
@@ -116,7 +117,7 @@ static int take_names(cursor *c, names *list)
 
 enum { PREFIX_LEN = 4 }; /* "arg:" or "aux:" */
 
-static int name_of(cursor *c, const names *list, uint64_t i, char name[LN_MAX_NAME_LEN])
+static int name_of(cursor *c, const name_list *list, uint64_t i, char name[LN_MAX_NAME_LEN])
 {
     size_t len = list->places[i].len;
     const size_t seen = len < LN_MAX_NAME_LEN + PREFIX_LEN ? len : LN_MAX_NAME_LEN + PREFIX_LEN;
@@ -252,7 +253,7 @@ static int take_nnvm_array(cursor *c, ln_bundle *bundle, const char *name)
     return take_named_data(c, &a, bundle, name);
 }
 
-static int parse_nnvm(cursor *c, ln_bundle *bundle, names *list)
+static int parse_nnvm(cursor *c, ln_bundle *bundle, name_list *list)
 {
     uint64_t n;
     char name[LN_MAX_NAME_LEN];
@@ -334,7 +335,7 @@ static int take_mxnet_array(cursor *c, found *there)
     return there->tensor ? 0 : -1;
 }
 
-static int add_mxnet_arrays(cursor *c, ln_bundle *bundle, const names *list, found *arrays,
+static int add_mxnet_arrays(cursor *c, ln_bundle *bundle, const name_list *list, found *arrays,
                             uint64_t n)
 {
     char name[LN_MAX_NAME_LEN];
@@ -351,7 +352,7 @@ static int add_mxnet_arrays(cursor *c, ln_bundle *bundle, const names *list, fou
 }
 
 // An unnamed list cannot be bound by name: its arrays are called by their numbers.
-static int parse_mxnet(cursor *c, ln_bundle *bundle, names *list)
+static int parse_mxnet(cursor *c, ln_bundle *bundle, name_list *list)
 {
     uint64_t n;
     int status = 0;
@@ -383,7 +384,7 @@ int ln_params_is(const ln_infile *in)
 int ln_params_parse(ln_bundle *bundle, const ln_infile *in, const char *file, ln_error *err)
 {
     cursor c = {.end = in->size, .file = file, .err = err, .view.file = in};
-    names list = {0};
+    name_list list = {0};
     uint64_t magic;
     bundle->shaped = 1;
     bundle->file = in;
@@ -396,4 +397,80 @@ int ln_params_parse(ln_bundle *bundle, const ln_infile *in, const char *file, ln
         status = fail(&c, "%zu bytes follow the last field", c.end - c.at);
     ln_free(list.places);
     return status;
+}
+
+/* ---- writing ---- */
+
+/* What goes into a file. */
+typedef struct content {
+    int n;
+    const char *const *names;
+    const tl_tensor *const *tensors;
+} content;
+
+static void put(FILE *fp, uint64_t value, size_t size)
+{
+    for (size_t i = 0; i < size; i++)
+        fputc((int)(value >> 8 * i & 0xff), fp);
+}
+
+static const ln_params_type *type_of(tl_dtype dtype)
+{
+    for (const ln_params_type *t = ln_params_types; t < ln_params_types + LN_PARAMS_NUM_TYPES; t++)
+        if (t->dtype == dtype)
+            return t;
+    return NULL;
+}
+
+// Readers take one "arg:" or "aux:" away.
+static void put_name(FILE *fp, const char *name)
+{
+    const char *prefix = strncmp(name, "arg:", 4) && strncmp(name, "aux:", 4) ? "" : "arg:";
+    put(fp, strlen(prefix) + strlen(name), 8);
+    fputs(prefix, fp);
+    fputs(name, fp);
+}
+
+static void put_array(FILE *fp, const tl_tensor *t)
+{
+    const ln_params_type *type = type_of(t->dtype);
+    const size_t size = tl_tensor_size(t);
+    put(fp, LN_PARAMS_ARRAY, 8);
+    put(fp, 0, 8);
+    put(fp, 1, 4); // the CPU's
+    put(fp, 0, 4);
+    put(fp, (uint64_t)t->ndim, 4);
+    put(fp, type->code, 1);
+    put(fp, type->bits, 1);
+    put(fp, 1, 2);
+    for (int i = 0; i < t->ndim; i++)
+        put(fp, (uint64_t)t->dims[i], 8);
+    put(fp, size, 8);
+    fwrite(t->data, 1, size, fp);
+}
+
+static int put_list(FILE *fp, const void *arg, ln_error *err)
+{
+    const content *c = arg;
+    (void)err;
+    put(fp, LN_PARAMS_LIST, 8);
+    put(fp, 0, 8);
+    put(fp, (uint64_t)c->n, 8);
+    for (int i = 0; i < c->n; i++)
+        put_name(fp, c->names[i]);
+    put(fp, (uint64_t)c->n, 8);
+    for (int i = 0; i < c->n; i++)
+        put_array(fp, c->tensors[i]);
+    return 0;
+}
+
+int ln_params_write(const char *file, int n, const char *const *names,
+                    const tl_tensor *const *tensors, ln_error *err)
+{
+    const content c = {.n = n, .names = names, .tensors = tensors};
+    for (int i = 0; i < n; i++)
+        if (!type_of(tensors[i]->dtype))
+            return ln_error_set(err, "%s: parameter '%s' is %s, which the format lacks", file,
+                                names[i], tl_dtype_name(tensors[i]->dtype));
+    return ln_outfile_write(file, put_list, &c, err);
 }

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "base/ln_outtext.h"
-#include "base/ln_bools.h"
+#include "ir/ln_weights.h"
 #include "lightnet/ln_data.h"
 #include "tensorlight/tl_type.h"
 #include "tensorlight/tl_util.h"

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Elements as bytes of a file: size, byte order and valid values.
+// Elements as bytes of a file: their number, their order, and what they may be. Readers of open
+// files that hold one tensor.
 
 #ifndef LN_RAW_H
 #define LN_RAW_H
@@ -7,6 +8,7 @@
 #include <stddef.h>
 
 #include "base/ln_infile.h"
+#include "lightnet/ln_data.h"
 #include "lightnet/ln_msg.h"
 #include "tensorlight/tl_tensor.h"
 
@@ -27,5 +29,18 @@ tl_tensor *ln_raw_copy(const void *data, tl_dtype dtype, int ndim, const int *di
 /** As ln_bin_read with a valid dtype, from the open file `in`, called `file` in messages. */
 tl_tensor *ln_bin_from_file(const ln_infile *in, const char *file, tl_dtype dtype, int ndim,
                             const int *dims, ln_error *err);
+
+/** Whether the bytes begin like an npy file. */
+int ln_npy_is(const ln_infile *in);
+
+/** As ln_npy_read, from the open file `in`, called `file` in messages. */
+tl_tensor *ln_npy_from_file(const ln_infile *in, const char *file, ln_error *err);
+
+/** Whether the bytes are a TensorProto. */
+int ln_onnx_tensor_is(const ln_infile *in);
+
+/** Returns new (tl_tensor_free_data_too): the tensor of a file that holds one TensorProto. NULL
+ * with a reason that names the file. */
+tl_tensor *ln_onnx_tensor_from_file(const ln_infile *in, const char *file, ln_error *err);
 
 #endif

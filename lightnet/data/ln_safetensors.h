@@ -4,10 +4,11 @@
 #ifndef LN_SAFETENSORS_H
 #define LN_SAFETENSORS_H
 
-#include "data/ln_bundle.h"
 #include "base/ln_infile.h"
+#include "data/ln_bundle.h"
 #include "ir/ln_weights.h"
 #include "lightnet/ln_data.h"
+#include "tensorlight/tl_type.h"
 
 /** Whether the bytes begin like safetensors: with a size and a brace. */
 int ln_safetensors_is(const ln_infile *in);
@@ -23,5 +24,13 @@ int ln_safetensors_write_weights(const char *file, int n, const char *const *nam
 
 /** The tensors. Returns borrowed (until closing). */
 const ln_bundle *ln_safetensors_bundle(const ln_safetensors *st);
+
+/* ---- dtypes ---- */
+
+/** The name of a valid dtype. */
+const char *ln_safetensors_dtype_name(tl_dtype dtype);
+
+/** The dtype of that name, or TL_DTYPE_INVALID. */
+tl_dtype ln_safetensors_dtype_from_str(const char *str);
 
 #endif

@@ -5,9 +5,8 @@
 #include <string.h>
 
 #include "base/ln_outtext.h"
-#include "data/ln_safetensors.h"
-#include "data/ln_safetensors_dtype.h"
 #include "data/ln_json.h"
+#include "data/ln_safetensors.h"
 #include "lightnet/ln_data.h"
 #include "lightnet/ln_hash.h"
 #include "lightnet/ln_outfile.h"

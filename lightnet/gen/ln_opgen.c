@@ -12,7 +12,7 @@
 #include <string.h>
 
 #include "base/ln_error_memory.h"
-#include "base/ln_suffix.h"
+#include "base/ln_name.h"
 #include "lightnet/ln_util.h"
 
 static const char usage[] =

@@ -7,6 +7,7 @@
 
 #include "base/ln_error_memory.h"
 #include "lightnet/ln_context.h"
+#include "lightnet/ln_op.h"
 
 /** Records that there is no memory. Returns -1. */
 static inline int ln_fail_memory(const ln_context *ctx)
@@ -73,5 +74,9 @@ int ln_context_enter_values(const ln_context *ctx, const ln_list *tensors);
 /** *readers: returns new (ln_list_free): the operators that read the tensor, each once, in the
  * order in which they came; NULL when there are none. -1: no memory. */
 int ln_context_readers(const ln_context *ctx, const ln_tensor_entry *te, ln_list **readers);
+
+/** As ln_op_define_output, for `tle` of op_arg->tensors_out. */
+ln_tensor_entry *ln_op_define_listed(ln_op_arg *op_arg, const ln_tensor_list_entry *tle, int ndim,
+                                     const int *dims, tl_dtype dtype, ln_mem_type mtype);
 
 #endif

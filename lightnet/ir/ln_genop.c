@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "base/ln_name.h"
-#include "ir/ln_op_define.h"
+#include "ir/ln_context_ops.h"
 
 /* ---- defaults ---- */
 

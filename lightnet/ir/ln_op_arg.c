@@ -12,7 +12,6 @@
 #include "ir/ln_dynamic.h"
 #include "ir/ln_limits.h"
 #include "base/ln_name.h"
-#include "ir/ln_op_define.h"
 #include "lightnet/ln_context.h"
 #include "lightnet/ln_util.h"
 

@@ -8,10 +8,11 @@
 #include <math.h>
 #include <stddef.h>
 
-#include "base/ln_slab.h"
 #include "base/ln_name.h"
+#include "base/ln_slab.h"
 #include "ir/ln_param_type.h"
 #include "lightnet/ln_msg.h"
+#include "lightnet/ln_util.h"
 
 /* Views of a number */
 
@@ -416,4 +417,34 @@ int ln_param_set_array_bool(ln_param_entry *entry, int array_len, const ln_bool 
     if (array_len > 0)
         value.value_array_bool = ln_clone(array_bool, (size_t)array_len * sizeof *array_bool);
     return take_value_if(array_len == 0 || value.value_array_bool, entry, &value);
+}
+
+static const struct {
+    const char *name, *text;
+} types[LN_PARAM_INVALID] = {
+    [LN_PARAM_NULL] = {"LN_PARAM_NULL", "null"},
+    [LN_PARAM_STRING] = {"LN_PARAM_STRING", "a string"},
+    [LN_PARAM_NUMBER] = {"LN_PARAM_NUMBER", "a number"},
+    [LN_PARAM_BOOL] = {"LN_PARAM_BOOL", "a bool"},
+    [LN_PARAM_ARRAY_STRING] = {"LN_PARAM_ARRAY_STRING", "an array of strings"},
+    [LN_PARAM_ARRAY_NUMBER] = {"LN_PARAM_ARRAY_NUMBER", "an array of numbers"},
+    [LN_PARAM_ARRAY_BOOL] = {"LN_PARAM_ARRAY_BOOL", "an array of bools"},
+};
+
+const char *ln_param_type_name(ln_param_type type)
+{
+    return (unsigned)type < LN_PARAM_INVALID ? types[type].name : NULL;
+}
+
+ln_param_type ln_param_type_from_str(const char *str)
+{
+    for (int i = 0; i < LN_PARAM_INVALID; i++)
+        if (ln_streq(types[i].name, str))
+            return (ln_param_type)i;
+    return LN_PARAM_INVALID;
+}
+
+const char *ln_param_type_text(ln_param_type type)
+{
+    return (unsigned)type < LN_PARAM_INVALID ? types[type].text : "invalid";
 }

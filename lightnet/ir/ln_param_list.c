@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "base/ln_entry_list.h"
+#include "base/ln_list_end.h"
 #include "base/ln_name.h"
 #include "lightnet/ln_param.h"
 #include "lightnet/ln_util.h"

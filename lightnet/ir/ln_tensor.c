@@ -5,9 +5,9 @@
 
 #include <string.h>
 
+#include "base/ln_list_end.h"
 #include "base/ln_slab.h"
 #include "ir/ln_dfg_value.h"
-#include "base/ln_entry_list.h"
 #include "base/ln_name.h"
 #include "lightnet/ln_msg.h"
 #include "lightnet/ln_util.h"

@@ -12,7 +12,7 @@
 #include "lightnet/ln_util.h"
 #include "pass/ln_cleanup.h"
 #include "plan/ln_plan.h"
-#include "run/ln_load.h"
+#include "run/ln_constants.h"
 
 /* Results of up to SMALL_SIZE bytes, or MOST_GROWTH times what they are computed from, are kept. */
 enum { SMALL_SIZE = 4096, MOST_GROWTH = 2 };

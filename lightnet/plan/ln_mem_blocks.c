@@ -11,7 +11,7 @@
 // Who is alive together is found once, in a walk over time, as lists of neighbours. A model with
 // too many pairs of neighbours is placed in order of time with a memory pool instead.
 
-#include "plan/ln_mem_blocks.h"
+#include "plan/ln_plan.h"
 
 #include <stdint.h>
 #include <stdlib.h>

@@ -4,7 +4,6 @@
 
 #include "lightnet/ln_context.h"
 #include "lightnet/ln_util.h"
-#include "plan/ln_mem_blocks.h"
 #include "plan/ln_plan.h"
 
 static int is_resolved(const ln_tensor_entry *te)

@@ -2,11 +2,9 @@
 // Tests of the memory planner: offsets that can be verified by hand, and how close to the lower
 // bound it comes on networks of several kinds.
 
-#include "plan/ln_mem_blocks.h"
-
 #include "ln_check.h"
-#include "plan/ln_plan.h"
 #include "ln_test_ops.h"
+#include "plan/ln_plan.h"
 
 enum { UNIT = 64 };
 

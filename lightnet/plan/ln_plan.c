@@ -1,11 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-// Planning a context that is not loaded, and its bodies.
+// Planning a context that is not loaded, and its bodies; checking a plan, which may come from a
+// file or be older than a parameter; what a run costs.
 
 #include "plan/ln_plan.h"
+
+#include <string.h>
 
 #include "ir/ln_bodies.h"
 #include "ir/ln_context_ops.h"
 #include "ir/ln_limits.h"
+#include "lightnet/ln_context.h"
+#include "plan/ln_lifetime.h"
 
 int ln_plan(ln_context *ctx)
 {
@@ -24,4 +29,163 @@ int ln_plan_all(ln_context *ctx)
             return ln_fail_at(ctx, "body '%s'", ln_body_name(body));
     }
     return ln_plan(ctx);
+}
+
+static int check_place(const ln_context *ctx, const char *what, const char *name, ln_mem_type mtype,
+                       size_t offset, size_t size)
+{
+    size_t end;
+    if (mtype == LN_MEM_NONE)
+        return ln_fail(ctx, "%s '%s' has no memory type: the model is not compiled", what, name);
+    if (offset && !ln_size_add(offset, size, &end) && end <= ctx->mem_sizes[mtype])
+        return 0;
+    return ln_fail(ctx,
+                   "%s '%s' of %zu bytes is planned at offset %zu, outside the %zu bytes of %s",
+                   what, name, size, offset, ctx->mem_sizes[mtype], ln_mem_type_name(mtype));
+}
+
+static int check_tensor_place(const ln_context *ctx, const ln_tensor_entry *te)
+{
+    const size_t element_size = tl_size_of(te->tensor->dtype);
+    const ln_tensor_entry *root = ln_tensor_table_root(ctx->tensor_table, te);
+    if (ln_body_is_given(ctx, root)) // elsewhere, and views lie within it
+        return 0;
+    if (check_place(ctx, "tensor", te->name, te->mtype, te->offset, ln_tensor_entry_capacity(te)))
+        return -1;
+    if (te->offset % element_size)
+        return ln_fail(ctx,
+                       "tensor '%s' is planned at offset %zu, expected a multiple of its element "
+                       "size, %zu",
+                       te->name, te->offset, element_size);
+    return 0;
+}
+
+static int check_scratch_place(const ln_context *ctx, const ln_op_arg *op_arg)
+{
+    const size_t align = ln_mem_type_info(LN_MEM_CPU).align_size;
+    if (check_place(ctx, "scratch memory of operator", op_arg->name, LN_MEM_CPU,
+                    op_arg->scratch_offset, op_arg->scratch_size))
+        return -1;
+    if (op_arg->scratch_offset % align)
+        return ln_fail(ctx,
+                       "scratch memory of operator '%s' is planned at offset %zu, expected a "
+                       "multiple of %zu",
+                       op_arg->name, op_arg->scratch_offset, align);
+    return 0;
+}
+
+static int check_op_places(const ln_context *ctx, const ln_op_arg *op_arg)
+{
+    const ln_tensor_list_entry *tle;
+    LN_LIST_FOREACH(tle, op_arg->tensors_out)
+    {
+        if (check_tensor_place(ctx, ln_entry_of(tle, ctx->tensor_table)))
+            return -1;
+    }
+    return op_arg->scratch_size ? check_scratch_place(ctx, op_arg) : 0;
+}
+
+// No tensor and no scratch memory may reach outside of its memory.
+static int check_places(const ln_context *ctx)
+{
+    const ln_op *op;
+    LN_LIST_FOREACH(op, ctx->ops)
+    {
+        if (check_op_places(ctx, op->op_arg))
+            return -1;
+    }
+    return 0;
+}
+
+// A view lies where its owner puts it, and a result that takes over memory lies in that memory.
+static int check_sharing(const ln_context *ctx, const ln_lifetime *life)
+{
+    const ln_op *op;
+    LN_LIST_FOREACH(op, ctx->ops)
+    {
+        const ln_tensor_list_entry *tle;
+        LN_LIST_FOREACH(tle, op->op_arg->tensors_out)
+        {
+            ln_tensor_entry *te = ln_entry_of(tle, ctx->tensor_table);
+            const size_t expected = te->owner ? ln_lifetime_view_offset(ctx, te)
+                                              : ln_lifetime_block(ctx, life, te)->offset;
+            if (te->offset != expected)
+                return ln_fail(
+                    ctx,
+                    "tensor '%s' is planned at offset %zu, but the memory it shares puts it at %zu",
+                    te->name, te->offset, expected);
+        }
+    }
+    return 0;
+}
+
+// A plan may come from a file, or be older than a parameter.
+int ln_plan_find_checked(const ln_context *ctx, ln_lifetime *life)
+{
+    if (check_places(ctx) || ln_lifetime_find(ctx, life))
+        return -1;
+    if (!check_sharing(ctx, life) && !ln_lifetime_check(ctx, life))
+        return 0;
+    ln_lifetime_free(life);
+    return -1;
+}
+
+int ln_context_check_plan(const ln_context *ctx)
+{
+    ln_lifetime life;
+    if (ln_plan_find_checked(ctx, &life))
+        return -1;
+    ln_lifetime_free(&life);
+    return 0;
+}
+
+static void count_constants(const ln_context *ctx, const ln_op *op, ln_stats *stats)
+{
+    const ln_tensor_list_entry *tle;
+    LN_LIST_FOREACH(tle, op->op_arg->tensors_out)
+    {
+        const ln_tensor_entry *te = ln_entry_of(tle, ctx->tensor_table);
+        if (!te->isconst || op->op_arg->tensors_in)
+            continue;
+        stats->params += (size_t)te->tensor->len;
+        stats->param_size += tl_tensor_size(te->tensor);
+    }
+}
+
+static void count_ops(const ln_context *ctx, ln_stats *stats)
+{
+    const ln_op *op;
+    LN_LIST_FOREACH(op, ctx->ops)
+    {
+        stats->ops++;
+        stats->ops_at_load += op->op_arg->at_load && op->run;
+        stats->views += !op->run && !op->static_run;
+        count_constants(ctx, op, stats);
+    }
+}
+
+int ln_context_stats(const ln_context *ctx, ln_stats *stats)
+{
+    const ln_op *op;
+    const ln_context *body;
+    ln_lifetime life;
+    memset(stats, 0, sizeof(*stats));
+    count_ops(ctx, stats);
+    LN_LIST_FOREACH(body, ctx->bodies)
+    {
+        count_ops(body, stats);
+    }
+    // An operator that runs a body tells what that costs.
+    LN_LIST_FOREACH(op, ctx->ops)
+    {
+        stats->macs += op->op_arg->at_load ? 0 : op->op_arg->macs;
+    }
+    if (!ctx->target)
+        return 0;
+    if (ln_lifetime_find(ctx, &life))
+        return -1;
+    stats->memory = ctx->mem_sizes[LN_MEM_CPU];
+    const int status = ln_lifetime_bound(ctx, &life, LN_MEM_CPU, &stats->memory_bound);
+    ln_lifetime_free(&life);
+    return status;
 }

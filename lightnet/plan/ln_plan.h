@@ -24,4 +24,7 @@ int ln_context_check_plan(const ln_context *ctx);
 /** The same; *life: the blocks of the plan (ln_lifetime_free). */
 int ln_plan_find_checked(const ln_context *ctx, ln_lifetime *life);
 
+/** Gives every block of `life` that is not part of another its offset, and sets ctx->mem_sizes. */
+int ln_mem_blocks_place(ln_context *ctx, ln_lifetime *life);
+
 #endif

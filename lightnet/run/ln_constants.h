@@ -30,4 +30,7 @@ int ln_constants_fetch_tensor(const ln_context *ctx, ln_tensor_entry *te);
 /** Lets the system have the memory that only loading needed. */
 void ln_constants_release(const ln_context *ctx);
 
+/** As ln_context_load; `watch` (or NULL) sees what is computed once. */
+int ln_load(ln_context *ctx, const char *datafile, const ln_constants_watch *watch);
+
 #endif

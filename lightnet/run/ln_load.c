@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Loading a compiled context: memory, data from a file, and everything that is computed only once.
 
-#include "run/ln_load.h"
+#include "run/ln_constants.h"
 
 #include "ir/ln_from_file.h"
 #include "data/ln_data_give.h"

@@ -3,7 +3,7 @@
 
 #include "session/ln_kept.h"
 
-#include "session/ln_session_lock.h"
+#include "session/ln_pool.h"
 
 static int may_use(const ln_program *program, const ln_model *model, uint64_t session)
 {

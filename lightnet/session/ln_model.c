@@ -8,7 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "base/ln_errno.h"
+#include "base/ln_error_memory.h"
 #include "ir/ln_context_ops.h"
 #include "ir/ln_limits.h"
 #include "lightnet/ln_arch.h"
@@ -18,7 +18,6 @@
 #include "session/ln_kept.h"
 #include "session/ln_pool.h"
 #include "session/ln_program.h"
-#include "session/ln_session_lock.h"
 
 /* ---- life ---- */
 

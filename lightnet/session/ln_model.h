@@ -14,7 +14,6 @@
 #include "lightnet/ln_session.h"
 #include "session/ln_options.h"
 #include "session/ln_ranges.h"
-#include "session/ln_refusals.h"
 
 struct ln_model {
     atomic_int refs; /* of the caller and of sessions */

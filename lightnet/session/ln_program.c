@@ -17,7 +17,6 @@
 #include "run/ln_sharing.h"
 #include "run/ln_store.h"
 #include "session/ln_pool.h"
-#include "session/ln_session_lock.h"
 #include "tensorlight/tl_util.h"
 
 static const char default_target[] = "cpu";

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which sizes of a model change from run to run, and the shapes that a program is made for.
+// Which sizes of a model change from run to run, the shapes that a program is made for, and what
+// was refused.
 //
 // A size that takes a few values gets a program for each. One that has changed again and again is
 // left open: a program is made for it up to a capacity, the next power of two. That program must
@@ -13,6 +14,7 @@
 #include <stdint.h>
 
 #include "lightnet/ln_context.h"
+#include "lightnet/ln_msg.h"
 #include "lightnet/ln_util.h"
 #include "session/ln_value.h"
 
@@ -58,5 +60,33 @@ ln_kernels ln_kernels_of(const ln_context *ctx);
 
 /** Whether an open program with the kernels `open` does as well as a fixed one. */
 int ln_kernels_suffice(const ln_kernels *open, const ln_kernels *fixed);
+
+/* ---- refusals ---- */
+
+/* What a model has been found to refuse: sizes, and data that a check of a run finds bad. Programs
+ * for open sizes may fail where one for fixed sizes does not, so each failure is tried with fixed
+ * ones. What fails there, too, need not be tried again. */
+
+enum { LN_MOST_REFUSALS = 32 };
+
+/* The last ones; all zero: none. */
+typedef struct ln_refusals {
+    uint64_t keys[LN_MOST_REFUSALS];
+    unsigned n; /* that there have been */
+} ln_refusals;
+
+/** The key of the sizes of `n` values. */
+uint64_t ln_refusal_of_sizes(const ln_value *values, size_t n);
+
+/** The key of a check in a run: the file, the operator, and what is wrong but for its numbers. */
+uint64_t ln_refusal_of_check(const ln_error *err);
+
+/** Whether two programs failed in the same check: the reasons are the same but for their numbers.
+ * The operators may have other names. */
+int ln_refusal_is_same_check(const ln_error *a, const ln_error *b);
+
+void ln_refusals_note(ln_refusals *refusals, uint64_t key);
+
+int ln_refusals_have(const ln_refusals *refusals, uint64_t key);
 
 #endif

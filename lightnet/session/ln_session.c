@@ -9,7 +9,7 @@
 #include "lightnet/ln_hash.h"
 #include "session/ln_call.h"
 #include "session/ln_kept.h"
-#include "session/ln_session_lock.h"
+#include "session/ln_pool.h"
 #include "session/ln_session_program.h"
 
 /* ---- errors ---- */

@@ -12,7 +12,7 @@
 #include "run/ln_store.h"
 #include "session/ln_model.h"
 #include "session/ln_program.h"
-#include "session/ln_region.h"
+#include "session/ln_session_program.h"
 #include "session/ln_tiny_onnx.h"
 
 /* ---- models ---- */

@@ -6,11 +6,29 @@
 #ifndef LN_SESSION_PROGRAM_H
 #define LN_SESSION_PROGRAM_H
 
+#include <stddef.h>
+
 #include "lightnet/ln_session.h"
 #include "session/ln_model.h"
 #include "session/ln_program.h"
-#include "session/ln_region.h"
 #include "session/ln_value.h"
+
+/* All zero: no memory. */
+typedef struct ln_region {
+    void *memory; /* aligned as CPU memory is */
+    size_t size;
+    size_t
+        used; /* bytes from the first one on that may have been used: the system has the others */
+    size_t most; /* that was needed since `used` was looked at */
+    int n;       /* times that memory was needed since then */
+} ln_region;
+
+/** Makes room for a program that needs `size` bytes. What was there is lost. Now and then gives
+ * memory back that has not been needed for long. -1: no memory, and the region has none then. */
+int ln_region_fit(ln_region *region, size_t size);
+
+/** Frees its memory. */
+void ln_region_clear(ln_region *region);
 
 /* The size that a run has for a name, and the input that has it. */
 typedef struct ln_session_symbol {

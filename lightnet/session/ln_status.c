@@ -9,7 +9,7 @@
 #include "lightnet/ln_image.h"
 #include "lightnet/ln_session.h"
 #include "lightnet/ln_version.h"
-#include "session/ln_session_lock.h"
+#include "session/ln_pool.h"
 
 #define ROW(status, text) [status] = {#status, text}
 

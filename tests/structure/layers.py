@@ -24,6 +24,8 @@ PUBLIC_WITHOUT_SOURCE = {
     "ln_config.h": "lightnet/base",  # made by Meson
     "ln_version.h": "lightnet/base",  # made by Meson
     "ln_opck.h": "lightnet/ir",  # macros over ln_op.h
+    "ln_queue.h": "lightnet/base",  # in ln_list.c
+    "ln_stack.h": "lightnet/base",  # in ln_list.c
 }
 UMBRELLAS = {"lightnet.h", "tensorlight.h"}  # all public headers of their library: for users
 

@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "base/ln_fnv.h"
-#include "data/ln_data_save.h"
+#include "data/ln_data_give.h"
 #include "ir/ln_context_ops.h"
 #include "lightnet/ln_util.h"
 #include "tensorlight/tl_util.h"

@@ -6,7 +6,7 @@
 
 #include "base/ln_outtext.h"
 #include "data/ln_compiled_file.h"
-#include "data/ln_data_save.h"
+#include "data/ln_data_give.h"
 #include "data/ln_json.h"
 #include "data/ln_safetensors.h"
 #include "front/compiled/ln_merge.h"

@@ -10,7 +10,6 @@
 #include "base/ln_error_memory.h"
 #include "base/ln_protobuf.h"
 #include "data/ln_onnx_lean.h"
-#include "data/ln_onnx_memory.h"
 #include "front/onnx/ln_onnx_model.h"
 #include "front/ln_fronts.h"
 #include "ir/ln_bind.h"

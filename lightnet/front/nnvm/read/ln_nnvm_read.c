@@ -9,7 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/ln_suffix.h"
+#include "base/ln_name.h"
 #include "data/ln_data_give.h"
 #include "front/ln_fronts.h"
 #include "front/nnvm/mxnet/ln_nnvm_core.h"

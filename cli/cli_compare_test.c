@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Tests of indices from sorting: which orders of elements that tie are right.
 
-#include "cli_ties.h"
+#include "cli_compare.h"
 
 #include <string.h>
 
