@@ -52,7 +52,8 @@ tolerance cli_reference_tolerance(const cli_options *opt, const tl_tensor *expec
     return tol;
 }
 
-int cli_agree(double got, double expected, const tolerance *tol)
+// Whether the numbers agree. Equal infinities do, and NaN with NaN.
+static int agree(double got, double expected, const tolerance *tol)
 {
     const double scale = tol->scale > 0 ? tol->scale : fabs(expected);
     if (isnan(expected) || isnan(got))
@@ -67,7 +68,7 @@ static int elements_agree(const tl_tensor *got, const tl_tensor *expected, int i
     const size_t size = tl_size_of(got->dtype), at = (size_t)i * size;
     if (tol->rtol < 0)
         return !memcmp((const char *)got->data + at, (const char *)expected->data + at, size);
-    return cli_agree(cli_element(got, i), cli_element(expected, i), tol);
+    return agree(cli_element(got, i), cli_element(expected, i), tol);
 }
 
 void cli_compare(const tl_tensor *got, const tl_tensor *expected, const tolerance *tol,
@@ -128,7 +129,7 @@ static int pairs_agree(const sorted *s)
     pair *got = list_pairs(s->got, s->keys), *want = list_pairs(s->expected, s->expected_keys);
     int same = got && want;
     for (int i = 0; i < s->got->len && same; i++)
-        same = got[i].value == want[i].value && cli_agree(got[i].key, want[i].key, &s->tol);
+        same = got[i].value == want[i].value && agree(got[i].key, want[i].key, &s->tol);
     free(got);
     free(want);
     return same;
@@ -175,8 +176,8 @@ static int indices_agree(const sorted *s)
             return 0;
         const int at = (row + (int)got) * a.inner + i % a.inner;
         const int want_at = (row + (int)want) * a.inner + i % a.inner;
-        if (!cli_agree(cli_element(s->expected_keys, at), cli_element(s->expected_keys, want_at),
-                       &s->tol))
+        if (!agree(cli_element(s->expected_keys, at), cli_element(s->expected_keys, want_at),
+                   &s->tol))
             return 0;
     }
     return a.n_indices > 0;

@@ -35,17 +35,14 @@ tolerance cli_reference_tolerance(const cli_options *opt, const tl_tensor *expec
 void cli_compare(const tl_tensor *got, const tl_tensor *expected, const tolerance *tol,
                  difference *diff);
 
-/** Whether the numbers agree. Equal infinities do, and NaN with NaN. */
-int cli_agree(double got, double expected, const tolerance *tol);
-
 /* ---- ties ---- */
 
-/* Indices from sorting: where keys are equal but for rounding, two programs may order them
- * differently, and both are right. */
+/* Indices from sorting: if keys differ only by rounding, two programs may order them differently,
+ * and both are correct. */
 
 /** Whether output `name` of `op`, an operator of `ctx`, holds indices (or values moved along with
- * keys) that are those of `reference` but for the order of elements that agree. They become those
- * of `reference` then, so that what is computed from them can be compared. */
+ * keys) that equal those of `reference` except for the order of equal elements. They are then
+ * replaced by those of `reference`, so that later tensors can be compared. */
 int cli_ties_take_over(ln_context *ctx, ln_context *reference, const cli_options *opt,
                        const ln_op *op, const char *name);
 

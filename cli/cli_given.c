@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What arguments give: -i [NAME=]FILE, by name or in the model's order; shapes; sources.
+// Arguments: -i [NAME=]FILE, by name or in the model's order; shapes; sources.
 
 #include "cli_given.h"
 
@@ -131,7 +131,8 @@ const char *cli_given_split(const char *arg, char name[LN_MAX_NAME_LEN])
     return equals + 1;
 }
 
-const char *cli_given_file(const char *arg)
+// The file of an argument; "-": standard input. Returns borrowed, a part of it.
+static const char *file_of(const char *arg)
 {
     char name[LN_MAX_NAME_LEN];
     const char *file = cli_given_split(arg, name);
@@ -218,7 +219,7 @@ static int may_be_image(const char *file)
 void cli_given_warn(const cli_options *opt)
 {
     for (int i = 0; i < opt->inputs.n; i++) {
-        if (may_be_image(cli_given_file(opt->inputs.items[i])))
+        if (may_be_image(file_of(opt->inputs.items[i])))
             return;
     }
     if (opt->for_images && !opt->data && !opt->quiet)

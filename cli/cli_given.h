@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What arguments give: -i [NAME=]FILE, by name or in the model's order; shapes; sources.
+// Arguments: -i [NAME=]FILE, by name or in the model's order; shapes; sources.
 
 #ifndef CLI_GIVEN_H
 #define CLI_GIVEN_H
@@ -14,9 +14,6 @@
 /** The file of "NAME=FILE", with the name in `name`. NULL: the argument is a file for the next
  * input in order, also one with '=' in its own name. */
 const char *cli_given_split(const char *arg, char name[LN_MAX_NAME_LEN]);
-
-/** The file of an argument; "-": standard input. Returns borrowed, a part of it. */
-const char *cli_given_file(const char *arg);
 
 /** Whether one of the first `n` -i gives this input by name. */
 int cli_given_is_named(const cli_options *opt, int n, const char *input);
@@ -39,23 +36,23 @@ const char *cli_given_next(const cli_options *opt, int *i);
  * later. */
 void cli_given_warn(const cli_options *opt);
 
-/* ---- shapes, NAME=1x3x224x224, of which sizes may be ranges, NAME=1x1..512 ---- */
+/* ---- shapes, NAME=1x3x224x224, with ranges of sizes, NAME=1x1..512 ---- */
 
 typedef struct cli_shape {
     char name[LN_MAX_NAME_LEN];
     int dims[LN_MAXDIM];  /* of a range, the largest */
-    int least[LN_MAXDIM]; /* equal to dims where there is no range */
+    int least[LN_MAXDIM]; /* equal to dims without a range */
     int ndim;
     int is_range; /* of any size */
 } cli_shape;
 
-/** Reads the text: the dimensions stand behind the last '='. Returns 0, or -1 without a message. */
+/** Reads the text: the dimensions follow the last '='. Returns 0, or -1 without a message. */
 int cli_shape_read(cli_shape *shape, const char *text);
 
 /** Whether reading failed because the last size is a range whose first number is the larger one. */
 int cli_shape_is_reversed(const cli_shape *shape);
 
-/* ---- where a model or an input is read from: a file, or a stream, which is read once ---- */
+/* ---- sources of a model or an input: a file, or a stream, which can be read once ---- */
 
 /** Whether `source` is "-", standard input. */
 int cli_source_is_stdin(const char *source);
@@ -63,11 +60,11 @@ int cli_source_is_stdin(const char *source);
 /** Whether it can be read only once: standard input, a pipe. */
 int cli_source_is_stream(const char *source);
 
-/** What messages call it. Returns borrowed. */
+/** Its name in messages. Returns borrowed. */
 const char *cli_source_name(const char *source);
 
 /** The bytes of a stream. Returns new (ln_free); NULL with the thread's last error, as
- *  ln_read_stream. A file that is empty is an error; standard input that is, is not. */
+ * ln_read_stream. An empty file is an error, empty standard input is not. */
 char *cli_source_read(const char *source, size_t *len);
 
 #endif

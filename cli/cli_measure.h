@@ -60,7 +60,7 @@ void cli_restore_output(int saved);
 
 /* ---- operators ---- */
 
-/* Each operator's part in a run, as `lightnet bench` measures and tells it.
+/* The time of each operator in a run, measured and reported by `lightnet bench`.
  *
  *     cli_op_times times;
  *     if (!cli_op_times_measure(&times, ctx, opt, 20))
@@ -71,19 +71,19 @@ typedef struct cli_op_times {
     struct cli_op_time *items; /* of the operators that compute in a run, in order */
     int n;
     double ms;        /* of all of them */
-    double flops;     /* what the machine can do, with the context's threads: operations a second */
-    double bandwidth; /* and bytes a second that a copy reads and writes */
+    double flops;     /* the machine's peak, with the context's threads: operations per second */
+    double bandwidth; /* and bytes per second that a copy reads and writes */
 } cli_op_times;
 
-/** A part of what came before the measured runs, for traces. */
+/** A phase before the measured runs, for traces. */
 typedef struct cli_phase {
     const char *name;
     double ms;
 } cli_phase;
 
 /** The shortest time of each operator in `runs` runs of the loaded context with these inputs, and
- * what the machine can do at most. Borrows the context's operators. Returns 0, or CLI_FAILED after
- * a message; free in any case. */
+ * the machine's peak. Borrows the context's operators. Returns 0, or CLI_FAILED after a message;
+ * free in any case. */
 int cli_op_times_measure(cli_op_times *times, ln_context *ctx, const cli_options *opt,
                          const cli_kept *inputs, int runs);
 
@@ -93,7 +93,7 @@ void cli_op_times_free(cli_op_times *times);
  * computation, whatever the algorithm; bytes are those of all inputs and outputs. */
 void cli_op_times_print(const cli_op_times *times, const ln_context *ctx);
 
-/** Prints the same as members of a JSON object that is open, beginning with a comma. */
+/** Prints the same as members of an open JSON object, beginning with a comma. */
 void cli_op_times_print_json(const cli_op_times *times);
 
 /** Writes the `n` phases, one after the other, and then one run to `file`, in Chrome's trace event

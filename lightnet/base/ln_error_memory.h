@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Errors beyond ln_msg.h: of calls that had no memory, where neither a size nor a tensor can be
-// named, and of calls that the system refused.
+// Errors beyond ln_msg.h: the reason for lack of memory, if neither a size nor a tensor is known,
+// and the status of a failed system call.
 
 #ifndef LN_ERROR_MEMORY_H
 #define LN_ERROR_MEMORY_H
@@ -24,7 +24,7 @@ static inline int ln_error_memory_at(ln_error *err, const char *file)
     return ln_error_set_as(err, LN_OUT_OF_MEMORY, "%s: " LN_MEMORY_REASON, file);
 }
 
-/** LN_NOT_FOUND where nothing has that name, LN_OUT_OF_MEMORY, else LN_IO_ERROR. */
+/** LN_NOT_FOUND for a missing file, LN_OUT_OF_MEMORY, otherwise LN_IO_ERROR. */
 static inline ln_status ln_status_of_errno(int number)
 {
     if (number == ENOENT || number == ENOTDIR)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Lists beyond ln_list.h: appending in constant time where the last node is kept, and lists that
+// Lists beyond ln_list.h: appending in constant time, by a pointer to the last node, and lists that
 // own their elements.
 
 #ifndef LN_LIST_END_H
@@ -36,8 +36,8 @@ static inline int ln_list_add(ln_list **list, ln_list **end, void *data)
 
 /* ---- lists that own their elements ---- */
 
-/** Appends `entry`, just made (NULL: that failed already). Returns the list; NULL with a reason:
- * the entry is freed, the list is as before. */
+/** Appends the new `entry` (NULL: its creation failed). Returns the list; NULL with a reason: the
+ * entry is freed, the list is as before. */
 ln_list *ln_entry_list_append(ln_list *list, void *entry, ln_free_func free_func);
 
 /** Returns new: the list with copies of its elements. NULL for NULL; NULL with a reason: no memory.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Names that nothing else in a list has: a prefix and a number. Names that lie within what they
-// name. How names of files end.
+// Unique names in a list: a prefix and a number. Names stored within the named object. Suffixes of
+// texts and file names.
 
 #include "base/ln_name.h"
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Names that nothing else in a list has: a prefix and a number. Names that lie within what they
-// name. How names of files end.
+// Unique names in a list: a prefix and a number. Names stored within the named object. Suffixes of
+// texts and file names.
 
 #ifndef LN_NAME_H
 #define LN_NAME_H
@@ -44,8 +44,8 @@ char *ln_name_put(char *at, const char *str);
 /** Whether the `len` bytes of `text` end with `end`, or are `end`. */
 int ln_ends_with(const char *text, size_t len, const char *end);
 
-/** Whether the name of `file`, without its folders, ends with `suffix` and has more before it: the
- *  hidden file "models/.json" has no suffix. */
+/** Whether the name of `file`, without its folders, ends with `suffix` and has characters before
+ * it: the hidden file "models/.json" has no suffix. */
 int ln_has_suffix(const char *file, const char *suffix);
 
 #endif

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A file of weights beside a model, or one that the model itself stands in; writing such a file.
+// A weight file beside a model, or a file that also contains the model; writing such a file.
 
 #ifndef LN_DATA_GIVE_H
 #define LN_DATA_GIVE_H
@@ -28,14 +28,15 @@ int ln_data_with(const ln_context *ctx, const char *file,
  * the context. */
 int ln_data_look(ln_context *ctx);
 
-/* ---- saving ---- */
+/* ---- saving, with other tensors and metadata of the file ---- */
 
 /** The data that the operator takes from a file, and *shape: new (tl_tensor_free), its shape in the
- * model, since not every format knows shapes; NULL after a failure. Returns NULL: it takes none. */
+ * model, since not every format knows shapes; NULL after a failure. Returns NULL: the operator has
+ * no such data. */
 const ln_weight *ln_data_taken(const ln_context *ctx, const ln_op *op, tl_tensor **shape);
 
-/** Writes the data that operators take from files, as far as it was given or the model's own file
- *  brought it, with `metadata` as ln_safetensors_write takes it. -1 as ln_data_save. */
+/** Writes the data that operators take from files, as far as it was set or is in the model's own
+ * file, with `metadata` as ln_safetensors_write takes it. -1 as ln_data_save. */
 int ln_data_save_with(const ln_context *ctx, const char *const *metadata, const char *file);
 
 #endif

@@ -26,12 +26,12 @@ int ln_image_alloc(ln_image *image, size_t height, size_t width, int channels, l
 tl_tensor *ln_image_from_file(const ln_infile *in, const char *file, const tl_tensor *like,
                               const ln_image_format *format, ln_error *err);
 
-/** The orientation, 1 to 8, that the APP1 segment of a JPEG file, `size` bytes behind its length,
- * tells; 0: none, or it is no Exif segment, or damaged. Source: Exif 2.32, 4.6 (tag 0x0112). */
+/** The orientation, 1 to 8, of the APP1 segment of a JPEG file, `size` bytes after its length; 0:
+ * none, or it is not an Exif segment, or damaged. Source: Exif 2.32, 4.6 (tag 0x0112). */
 int ln_exif_orientation(const uint8_t *data, size_t size);
 
-/** Turns and mirrors the image as it is to be seen. Orientation 1, and those that there are not,
- * leave it. -1 with a reason: no memory; the image is as before. */
+/** Rotates and mirrors the image to its upright orientation. Orientation 1 and invalid ones do not
+ * change it. -1 with a reason: no memory; the image is as before. */
 int ln_exif_orient(ln_image *image, int orientation, ln_error *err);
 
 #endif

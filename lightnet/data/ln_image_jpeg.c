@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// JPEG images, by libjpeg, and how cameras say which way up they are.
+// JPEG images, by libjpeg, and their orientation in Exif data.
 
 #include <string.h>
 

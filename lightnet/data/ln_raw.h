@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Elements as bytes of a file: their number, their order, and what they may be. Readers of open
-// files that hold one tensor.
+// Elements as bytes of a file: size, byte order and valid values. Readers of open files that hold
+// one tensor.
 
 #ifndef LN_RAW_H
 #define LN_RAW_H

@@ -31,7 +31,8 @@ const char *ln_safetensors_dtype_name(tl_dtype dtype)
     return names_of_dtypes[dtype];
 }
 
-tl_dtype ln_safetensors_dtype_from_str(const char *str)
+// The dtype of that name, or TL_DTYPE_INVALID.
+static tl_dtype dtype_from_str(const char *str)
 {
     for (int dtype = 0; dtype < TL_DTYPE_SIZE; dtype++)
         if (!strcmp(names_of_dtypes[dtype], str))
@@ -122,7 +123,7 @@ static int get_dtype(const json_t *json, tl_dtype *dtype, const char *where, ln_
     const char *str = json_string_value(json_object_get(json, "dtype"));
     if (!str)
         return ln_error_set(err, "%s: 'dtype' is missing or not a string", where);
-    *dtype = ln_safetensors_dtype_from_str(str);
+    *dtype = dtype_from_str(str);
     if (*dtype == TL_DTYPE_INVALID)
         return ln_error_set(err,
                             "%s: 'dtype' is '%s', expected one of F64 F32 F16 BF16 I64 I32 I16 I8 "

@@ -30,7 +30,4 @@ const ln_bundle *ln_safetensors_bundle(const ln_safetensors *st);
 /** The name of a valid dtype. */
 const char *ln_safetensors_dtype_name(tl_dtype dtype);
 
-/** The dtype of that name, or TL_DTYPE_INVALID. */
-tl_dtype ln_safetensors_dtype_from_str(const char *str);
-
 #endif

@@ -15,7 +15,7 @@
 #include "ir/ln_from_file.h"
 #include "ir/ln_limits.h"
 #include "lightnet/ln_util.h"
-#include "run/ln_threads.h"
+#include "run/ln_load.h"
 
 // Whether the operator makes a tensor of zeros that is neither random nor read from a file: what
 // models without an "inputs" key use as the place for their input.

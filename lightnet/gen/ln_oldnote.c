@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The notations that descriptions had in the first LightNet, recognized to name the new ones.
 
-#include "gen/ln_oldnote.h"
+#include "gen/ln_rjson.h"
 
 #include <string.h>
 

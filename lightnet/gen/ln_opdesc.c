@@ -7,11 +7,12 @@
 #include <string.h>
 
 #include "gen/ln_cgen.h"
-#include "gen/ln_oldnote.h"
 #include "gen/ln_opdesc_fields.h"
+#include "gen/ln_rjson.h"
 #include "lightnet/ln_util.h"
 
-ln_opdesc *ln_opdescs_find(const ln_opdescs *descs, const char *optype)
+// The operator of that type, or NULL. Returns borrowed.
+static ln_opdesc *find_op(const ln_opdescs *descs, const char *optype)
 {
     for (size_t i = 0; i < descs->len; i++) {
         if (strcmp(descs->ops[i]->optype, optype) == 0)
@@ -101,7 +102,7 @@ static const ln_rjson *read_optype(const ln_rjson *node, ln_error *err)
 static ln_opdesc *add_op(ln_opdescs *descs, const char *optype, const ln_rjson *node, int own,
                          ln_error *err)
 {
-    const ln_opdesc *known = ln_opdescs_find(descs, optype);
+    const ln_opdesc *known = find_op(descs, optype);
     const ln_rjson *place = ln_rjson_get(node, "optype");
     if (known) {
         ln_opdesc_fail(known, place ? place : node, err, "already described at %s:%d",
@@ -419,7 +420,7 @@ static int inherit(ln_opdescs *descs, ln_opdesc *op, ln_error *err)
     const ln_rjson *name = ln_rjson_get(op->node, "inherits");
     if (!name || name->type != LN_RJSON_STRING)
         return 0; // reading the fields tells a wrong type
-    ln_opdesc *parent = ln_opdescs_find(descs, name->text);
+    ln_opdesc *parent = find_op(descs, name->text);
     if (!parent)
         return ln_opdesc_fail(op, name, err, "inherits '%s', which is described nowhere",
                               name->text);

@@ -184,9 +184,6 @@ int ln_opdescs_read(ln_opdescs *descs, const char *file, int own, ln_error *err)
  * ln_opdescs_read: an unknown or cyclic `inherits`, a missing field, an unknown name in a field. */
 int ln_opdescs_check(ln_opdescs *descs, ln_error *err);
 
-/** The operator of that type, or NULL. Returns borrowed. */
-ln_opdesc *ln_opdescs_find(const ln_opdescs *descs, const char *optype);
-
 /** The argument of that name, or NULL. Returns borrowed. */
 const ln_argdesc *ln_opdesc_find_arg(const ln_opdesc *op, const char *arg_name);
 

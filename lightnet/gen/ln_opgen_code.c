@@ -238,17 +238,19 @@ int ln_opgen_has_priv(const generator *g)
 
 /* ---- types of variables ---- */
 
-const char *ln_opgen_view_name(const ln_argdesc *arg)
+// The C type of the value of a number or bool as ln_param_entry has it, for `value_...`.
+static const char *view_name(const ln_argdesc *arg)
 {
     if (arg->ptype == LN_ARGDESC_BOOL || arg->ptype == LN_ARGDESC_ARRAY_BOOL)
         return "bool";
     return ln_opgen_is_string(arg) ? "string" : ln_argdesc_text(arg, LN_ARGDESC_REALTYPE);
 }
 
-void ln_opgen_param_type(const ln_argdesc *arg, char *buf, size_t size)
+// The type of one value of a parameter, ready for a name behind it.
+static void param_type(const ln_argdesc *arg, char *buf, size_t size)
 {
     const char *realtype = ln_argdesc_text(arg, LN_ARGDESC_REALTYPE);
-    const int is_bool = strcmp(ln_opgen_view_name(arg), "bool") == 0;
+    const int is_bool = strcmp(view_name(arg), "bool") == 0;
     if (ln_opgen_is_converted_array(arg))
         snprintf(buf, size, "const %s *", realtype);
     else if (arg->ptype == LN_ARGDESC_ARRAY_STRING)
@@ -264,7 +266,7 @@ void ln_opgen_kept_type(const ln_argdesc *arg, var v, char *buf, size_t size)
 {
     const char *const_in = arg->kind == LN_ARGDESC_IN ? "const " : "";
     if (v == VAR_VALUE && arg->kind == LN_ARGDESC_PARAM)
-        ln_opgen_param_type(arg, buf, size);
+        param_type(arg, buf, size);
     else if (v == VAR_VALUE)
         snprintf(buf, size, "%stl_tensor *%s", const_in, arg->variadic ? "*" : "");
     else if (v == VAR_ENTRY && arg->kind == LN_ARGDESC_PARAM)

@@ -109,12 +109,6 @@ int ln_opgen_has_post_run(const ln_opdesc *op);
 /** 1 when the operator has a private structure. */
 int ln_opgen_has_priv(const generator *g);
 
-/** The C type of the value of a number or bool as ln_param_entry has it, for `value_...`. */
-const char *ln_opgen_view_name(const ln_argdesc *arg);
-
-/** The type of one value of a parameter, ready for a name behind it. */
-void ln_opgen_param_type(const ln_argdesc *arg, char *buf, size_t size);
-
 /** The type of an input or a parameter as a variable of pre_run, ready for a name behind it. */
 void ln_opgen_local_type(const ln_argdesc *arg, char *buf, size_t size);
 

@@ -6,7 +6,7 @@
 #include <ctype.h>
 #include <string.h>
 
-#include "gen/ln_optpat.h"
+#include "gen/ln_optdesc.h"
 #include "gen/ln_optwrite.h"
 
 /* ---- checks ---- */

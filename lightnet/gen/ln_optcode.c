@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Rules as C: what takes the place of a match, the tables, and the file.
 
-#include "gen/ln_optcode.h"
-
 #include <string.h>
 
 #include "gen/ln_optwrite.h"

@@ -2,7 +2,7 @@
 // Tests of the generator of rewrites, on the descriptions in test/: its C against the committed
 // one, and mistakes against the expected messages. Runs in the folder test/.
 
-#include "gen/ln_optcode.h"
+#include "gen/ln_optwrite.h"
 
 #include <stdio.h>
 #include <string.h>

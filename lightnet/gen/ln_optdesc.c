@@ -6,8 +6,7 @@
 #include <stddef.h>
 #include <string.h>
 
-#include "gen/ln_oldnote.h"
-#include "gen/ln_optpat.h"
+#include "gen/ln_rjson.h"
 
 enum { MAX_STAGE = 9, NO_STAGE = -1 /* of the rules of a file that is being read */ };
 

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "gen/ln_optcode.h"
+#include "gen/ln_optwrite.h"
 
 static const char usage[] =
     "usage: ln-optgen [-o FILE.c] [--header FILE.h] [--tests FILE.c] DESCRIPTION.opt...\n"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The operators of patterns and replacements: a reader that knows where everything stands.
 
-#include "gen/ln_optpat.h"
+#include "gen/ln_optdesc.h"
 
 #include <ctype.h>
 #include <stdlib.h>

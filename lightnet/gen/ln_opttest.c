@@ -11,7 +11,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "gen/ln_optcode.h"
 #include "gen/ln_optwrite.h"
 
 /** How often a test with random sizes is tried. */

@@ -1,11 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-// Relaxed JSON: asking, complaining about and printing values. The parser is ln_rjson_parse.c.
+// Relaxed JSON: asking, complaining about and printing values; a recursive-descent parser with
+// positions.
 
 #include "gen/ln_rjson.h"
 
+#include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
+#include "base/ln_error_memory.h"
 #include "base/ln_scan.h"
+#include "lightnet/ln_util.h"
 
 ln_rjson *ln_rjson_get(const ln_rjson *object, const char *key)
 {
@@ -95,4 +100,315 @@ void ln_rjson_print(FILE *stream, const ln_rjson *node)
         fputc(is_object ? '}' : ']', stream);
         break;
     }
+}
+
+/* ---- nodes ---- */
+
+static ln_rjson *node_create(const ln_scan *ps, ln_rjson_type type)
+{
+    ln_rjson *node = ln_alloc(sizeof(*node));
+    if (!node) {
+        ln_scan_fail_memory(ps);
+        return NULL;
+    }
+    node->type = type;
+    node->file = ps->file;
+    node->line = ps->line;
+    node->column = ps->column;
+    return node;
+}
+
+static void node_free(ln_rjson *node)
+{
+    if (!node)
+        return;
+    for (size_t i = 0; i < node->len; i++)
+        node_free(node->items[i]);
+    ln_free(node->items);
+    ln_free(node->text);
+    ln_free(node->key);
+    ln_free(node);
+}
+
+/** Appends `item` (takes it) to an array or object whose capacity is the next power of two. */
+static int node_append(const ln_scan *ps, ln_rjson *node, ln_rjson *item)
+{
+    if ((node->len & (node->len - 1)) == 0) {
+        const size_t capacity = node->len ? node->len * 2 : 1;
+        ln_rjson **items = ln_realloc(node->items, capacity * sizeof(ln_rjson *));
+        if (!items)
+            return ln_scan_fail_memory(ps);
+        node->items = items;
+    }
+    node->items[node->len++] = item;
+    return 0;
+}
+
+/* ---- strings and numbers ---- */
+
+static int parse_string(ln_scan *ps, ln_rjson *node)
+{
+    node->is_block = ln_scan_at(ps, "'''");
+    node->text_line = ps->line;
+    node->text = node->is_block ? ln_scan_block(ps, &node->text_line) : ln_scan_quoted(ps);
+    return node->text ? 0 : -1;
+}
+
+static size_t count_digits(const ln_scan *ps, size_t from)
+{
+    size_t n = 0;
+    while (ln_scan_peek(ps, from + n) >= '0' && ln_scan_peek(ps, from + n) <= '9')
+        n++;
+    return n;
+}
+
+/** The length of the number at the parser's place by JSON's grammar; 0: there is none. */
+static size_t number_length(const ln_scan *ps)
+{
+    size_t len = ln_scan_peek(ps, 0) == '-';
+    size_t digits = count_digits(ps, len);
+    if (digits == 0 || (digits > 1 && ln_scan_peek(ps, len) == '0'))
+        return 0;
+    len += digits;
+    if (ln_scan_peek(ps, len) == '.') {
+        digits = count_digits(ps, len + 1);
+        if (digits == 0)
+            return 0;
+        len += 1 + digits;
+    }
+    if (ln_scan_peek(ps, len) == 'e' || ln_scan_peek(ps, len) == 'E') {
+        const size_t sign = ln_scan_peek(ps, len + 1) == '+' || ln_scan_peek(ps, len + 1) == '-';
+        digits = count_digits(ps, len + 1 + sign);
+        if (digits == 0)
+            return 0;
+        len += 1 + sign + digits;
+    }
+    return len;
+}
+
+static int parse_number(ln_scan *ps, ln_rjson *node)
+{
+    const size_t len = number_length(ps);
+    if (len == 0)
+        return ln_scan_fail(ps, "not a JSON number");
+    node->text = ln_scan_copy(ps, len);
+    if (!node->text)
+        return -1;
+    node->number = strtod(node->text, NULL);
+    if (!isfinite(node->number))
+        return ln_scan_fail(ps, "number %.64s is beyond the range of double", node->text);
+    ln_scan_step(ps, len);
+    return 0;
+}
+
+static ln_rjson *parse_value(ln_scan *ps);
+
+static int parse_item(ln_scan *ps, ln_rjson *array)
+{
+    ln_rjson *item = parse_value(ps);
+    if (!item)
+        return -1;
+    if (node_append(ps, array, item)) {
+        node_free(item);
+        return -1;
+    }
+    return 0;
+}
+
+static int parse_member(ln_scan *ps, ln_rjson *object)
+{
+    const int key_line = ps->line, key_column = ps->column;
+    if (ln_scan_peek(ps, 0) != '"')
+        return ln_scan_expected(ps, "a key in '\"'");
+    char *key = ln_scan_quoted(ps);
+    if (!key)
+        return -1;
+    ln_scan_blanks(ps);
+    if (ln_scan_peek(ps, 0) != ':') {
+        ln_free(key);
+        return ln_scan_expected(ps, "':' after the key");
+    }
+    ln_scan_step(ps, 1);
+    ln_scan_blanks(ps);
+    if (parse_item(ps, object)) {
+        ln_free(key);
+        return -1;
+    }
+    ln_rjson *item = object->items[object->len - 1];
+    item->key = key;
+    item->key_line = key_line;
+    item->key_column = key_column;
+    return 0;
+}
+
+/** Orders members by key, equal keys by place. */
+static int compare_members(const void *a, const void *b)
+{
+    const ln_rjson *m1 = *(ln_rjson *const *)a, *m2 = *(ln_rjson *const *)b;
+    const int order = strcmp(m1->key, m2->key);
+    if (order)
+        return order;
+    return m1->key_line != m2->key_line ? m1->key_line - m2->key_line
+                                        : m1->key_column - m2->key_column;
+}
+
+/** -1 when a key stands twice. Sorted, so that the time stays in bounds for any text. */
+static int check_keys(const ln_scan *ps, const ln_rjson *object)
+{
+    if (object->len < 2)
+        return 0;
+    ln_rjson **sorted = ln_clone(object->items, object->len * sizeof(ln_rjson *));
+    if (!sorted)
+        return ln_scan_fail_memory(ps);
+    qsort(sorted, object->len, sizeof(ln_rjson *), compare_members);
+    int result = 0;
+    for (size_t i = 1; i < object->len && !result; i++) {
+        if (strcmp(sorted[i - 1]->key, sorted[i]->key) == 0)
+            result =
+                ln_rjson_fail_key(sorted[i], ps->err, "key \"%s\" occurs twice", sorted[i]->key);
+    }
+    ln_free(sorted);
+    return result;
+}
+
+/** Parses the items of an array or object behind its opening bracket, and the closing one. */
+static int parse_items(ln_scan *ps, ln_rjson *node)
+{
+    const int is_object = node->type == LN_RJSON_OBJECT;
+    const char close = is_object ? '}' : ']';
+    if (++ps->depth > LN_RJSON_MAX_DEPTH)
+        return ln_scan_fail(ps, "nested deeper than %d levels", LN_RJSON_MAX_DEPTH);
+    ln_scan_step(ps, 1);
+    ln_scan_blanks(ps);
+    while (ln_scan_peek(ps, 0) != close) {
+        if (is_object ? parse_member(ps, node) : parse_item(ps, node))
+            return -1;
+        ln_scan_blanks(ps);
+        if (ln_scan_peek(ps, 0) == ',') {
+            ln_scan_step(ps, 1);
+            ln_scan_blanks(ps);
+        } else if (ln_scan_peek(ps, 0) != close) {
+            return ln_scan_expected(ps, is_object ? "',' or '}'" : "',' or ']'");
+        }
+    }
+    ln_scan_step(ps, 1);
+    ps->depth--;
+    return is_object ? check_keys(ps, node) : 0;
+}
+
+/* What a value begins with, decides what it is. */
+typedef struct value_start {
+    const char *first; /* one of these characters */
+    ln_rjson_type type;
+    int (*parse)(ln_scan *ps, ln_rjson *node);
+} value_start;
+
+static const value_start value_starts[] = {
+    {"{", LN_RJSON_OBJECT, parse_items},
+    {"[", LN_RJSON_ARRAY, parse_items},
+    {"\"", LN_RJSON_STRING, parse_string},
+    {"-0123456789", LN_RJSON_NUMBER, parse_number},
+};
+
+typedef struct value_word {
+    const char *word;
+    ln_rjson_type type;
+    int boolean;
+} value_word;
+
+static const value_word value_words[] = {
+    {"true", LN_RJSON_BOOL, 1},
+    {"false", LN_RJSON_BOOL, 0},
+    {"null", LN_RJSON_NULL, 0},
+};
+
+static ln_rjson *parse_node(ln_scan *ps, ln_rjson_type type, int (*parse)(ln_scan *, ln_rjson *))
+{
+    ln_rjson *node = node_create(ps, type);
+    if (node && parse(ps, node)) {
+        node_free(node);
+        return NULL;
+    }
+    return node;
+}
+
+static ln_rjson *parse_value(ln_scan *ps)
+{
+    if (ln_scan_at(ps, "'''"))
+        return parse_node(ps, LN_RJSON_STRING, parse_string);
+    for (size_t i = 0; i < sizeof(value_starts) / sizeof(*value_starts); i++) {
+        const char c = ln_scan_peek(ps, 0);
+        if (c && strchr(value_starts[i].first, c))
+            return parse_node(ps, value_starts[i].type, value_starts[i].parse);
+    }
+    for (size_t i = 0; i < sizeof(value_words) / sizeof(*value_words); i++) {
+        if (ln_scan_at(ps, value_words[i].word)) {
+            ln_rjson *node = node_create(ps, value_words[i].type);
+            if (node)
+                node->boolean = value_words[i].boolean;
+            ln_scan_step(ps, strlen(value_words[i].word));
+            return node;
+        }
+    }
+    ln_scan_expected(ps, "a value");
+    return NULL;
+}
+
+/* ---- the public functions ---- */
+
+static ln_rjson *parse_text(ln_scan *ps)
+{
+    if (ln_scan_check_utf8(*ps))
+        return NULL;
+    ln_scan_blanks(ps);
+    ln_rjson *root = parse_value(ps);
+    if (!root)
+        return NULL;
+    ln_scan_blanks(ps);
+    if (!ln_scan_is_end(ps)) {
+        ln_scan_expected(ps, "the end of the text");
+        node_free(root);
+        return NULL;
+    }
+    return root;
+}
+
+ln_rjson *ln_rjson_parse(const char *name, const char *text, size_t len, ln_error *err)
+{
+    if (len > LN_MAX_TEXT) {
+        ln_error_set(err, "%s: %zu bytes, expected at most %zu", name, len, LN_MAX_TEXT);
+        return NULL;
+    }
+    char *file = ln_strdup(name);
+    if (!file) {
+        ln_error_memory_at(err, name);
+        return NULL;
+    }
+    ln_scan ps = {.file = file, .p = text, .end = text + len, .line = 1, .column = 1, .err = err};
+    ln_rjson *root = parse_text(&ps);
+    if (!root)
+        ln_free(file);
+    return root;
+}
+
+ln_rjson *ln_rjson_read(const char *file, ln_error *err)
+{
+    char *text = ln_read_text(file);
+    if (!text) {
+        if (err)
+            ln_error_set(err, "%s", ln_last_error());
+        return NULL;
+    }
+    ln_rjson *root = ln_rjson_parse(file, text, strlen(text), err);
+    ln_free(text);
+    return root;
+}
+
+void ln_rjson_free(ln_rjson *root)
+{
+    if (!root)
+        return;
+    char *file = (char *)root->file; // every node borrows it, the root owns it
+    node_free(root);
+    ln_free(file);
 }

@@ -83,4 +83,13 @@ int ln_rjson_fail_key(const ln_rjson *node, ln_error *err, const char *fmt, ...)
 /** Prints a value as strict JSON on one line, without a newline at the end. */
 void ln_rjson_print(FILE *stream, const ln_rjson *node);
 
+/* ---- the notations of the first LightNet, recognized to name the new ones (ln_oldnote.c) ---- */
+
+/** Whether the text is an operator description in the old notation: `relu_cpu : relu {` or
+ * `relu {`, keys without quotes, values in backquotes. For texts that are no relaxed JSON. */
+int ln_oldnote_is_op(const char *text);
+
+/** Whether the file is an old optimizer description, which names its author. */
+int ln_oldnote_is_opt(const ln_rjson *root);
+
 #endif

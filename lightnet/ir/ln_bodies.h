@@ -20,7 +20,7 @@ struct ln_body {
     ln_body_names inputs, outputs; /* of the context's lists, once asked for */
     struct ln_body_place *places;  /* where its tensors lie in a run; NULL: it is not prepared */
     size_t n_places;
-    /* While it is rewritten (pass/ln_hoist.h): */
+    /* While it is rewritten (pass/ln_rewriting.h): */
     ln_op *runner;              /* an operator that runs it */
     int n_runners;              /* how often it is run by one */
     unsigned char *is_constant; /* of each input: its runner gives it a constant; NULL: none */

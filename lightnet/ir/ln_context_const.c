@@ -5,8 +5,6 @@
 // the constancy of something away, all that was computed from that is revoked with it: a list of
 // tensors whose followers are still to be revoked is worked off until it is empty.
 
-#include "ir/ln_context_const.h"
-
 #include "ir/ln_bodies.h"
 #include "ir/ln_context_ops.h"
 #include "ir/ln_dfg_value.h"

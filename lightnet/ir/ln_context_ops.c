@@ -8,7 +8,6 @@
 
 #include "ir/ln_context_ops.h"
 
-#include "ir/ln_context_const.h"
 #include "ir/ln_dfg_value.h"
 #include "ir/ln_dynamic.h"
 #include "ir/ln_limits.h"

@@ -20,7 +20,7 @@
 typedef struct ln_fixed_value {
     char *tensor;  /* its name; the program may do without it by now */
     char *rule;    /* that has seen the value; NULL: shapes were decided on it, or it is frozen */
-    int frozen;    /* the model has instead what was computed from it (ln_freeze.h) */
+    int frozen;    /* the model has instead what was computed from it (pass/ln_rewriting.h) */
     uint64_t hash; /* of the value's bytes, ln_fnv64 */
 } ln_fixed_value;
 

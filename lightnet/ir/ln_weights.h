@@ -75,12 +75,12 @@ const ln_infile *ln_weights_keep(ln_weights *weights, const ln_infile *file);
  *  memory. */
 int ln_weights_adopt(ln_weights *weights, void *thing, void (*close)(void *thing));
 
-/** Whether the `size` bytes are elements of type TL_BOOL, each 0 or 1, of which the first one is
- *  element `first`. -1 with a reason that names the element that is none. */
+/** 0 if the `size` bytes are elements of type TL_BOOL, each 0 or 1, beginning with element `first`;
+ * -1 with a reason that names the first invalid element. */
 int ln_bools_check(const unsigned char *data, size_t size, size_t first, ln_error *err);
 
-/** The same of `size` bytes of the file at `offset`, which are in it; from element 0 on. -1 also
- *  where the file cannot be read, see ln_infile_read. */
+/** The same for `size` bytes of the file at `offset`, which it has, from element 0 on. -1 also if
+ * the file cannot be read, see ln_infile_read. */
 int ln_bools_check_in(const ln_infile *file, size_t offset, size_t size, ln_error *err);
 
 #endif

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Clean-up between rewrites: dead operators, equal operators, views that change nothing.
 
-#include "pass/ln_cleanup.h"
+#include "pass/ln_rewriting.h"
 
 #include <math.h>
 #include <stdint.h>
@@ -294,7 +294,9 @@ static int walk(cleanup *c)
     return 0;
 }
 
-int ln_cleanup_replace(ln_context *ctx)
+// Lets readers of a view with the shape and type of its owner read the owner, and readers of an
+// operator's outputs those of an earlier operator that computes the same.
+static int redirect_readers(ln_context *ctx)
 {
     cleanup c = {.ctx = ctx, .seen = ln_hash_create(hash_op, compare_ops, NULL, NULL)};
     const int failed = c.seen ? walk(&c) : ln_fail_memory(ctx);
@@ -308,7 +310,7 @@ int ln_cleanup(ln_context *ctx)
 {
     if (!ctx->optimize)
         return 0;
-    const int replaced = ln_cleanup_replace(ctx);
+    const int replaced = redirect_readers(ctx);
     const int dead = replaced < 0 ? -1 : ln_cleanup_dead(ctx);
     return dead < 0 ? -1 : replaced + dead;
 }

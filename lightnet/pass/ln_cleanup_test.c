@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Tests of the clean-up between rewrites.
 
-#include "pass/ln_cleanup.h"
+#include "pass/ln_rewriting.h"
 
 #include <stdlib.h>
 

@@ -11,11 +11,9 @@
 #include "lightnet/ln_context.h"
 #include "lightnet/ln_pass.h"
 #include "lightnet/ln_util.h"
-#include "pass/ln_cleanup.h"
-#include "pass/ln_hoist.h"
-#include "pass/ln_pass_walk.h"
+#include "pass/ln_rewriting.h"
 #include "plan/ln_plan.h"
-#include "run/ln_threads.h"
+#include "run/ln_load.h"
 
 // Rounds over all rewrites before they are taken to go in circles.
 enum { MAX_ROUNDS = 100 };

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Freezing: a compiled program gets the results of its static work in place of that work.
 
-#include "pass/ln_freeze.h"
-
 #include "base/ln_fnv.h"
 #include "ir/ln_bodies.h"
 #include "ir/ln_context_ops.h"
@@ -10,9 +8,9 @@
 #include "ir/ln_from_file.h"
 #include "ir/ln_weights.h"
 #include "lightnet/ln_util.h"
-#include "pass/ln_cleanup.h"
+#include "pass/ln_rewriting.h"
 #include "plan/ln_plan.h"
-#include "run/ln_constants.h"
+#include "run/ln_load.h"
 
 /* Results of up to SMALL_SIZE bytes, or MOST_GROWTH times what they are computed from, are kept. */
 enum { SMALL_SIZE = 4096, MOST_GROWTH = 2 };

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Static work of bodies: it moves into the program that runs them, where it is done once, at load.
 
-#include "pass/ln_hoist.h"
-
 #include <string.h>
 
 #include "base/ln_name.h"
@@ -11,7 +9,7 @@
 #include "ir/ln_dfg_value.h"
 #include "ir/ln_from_file.h"
 #include "lightnet/ln_util.h"
-#include "pass/ln_cleanup.h"
+#include "pass/ln_rewriting.h"
 
 /* Runners */
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Tests of static work of bodies, with all parts: where it is done, and that results stay the same.
 
-#include "pass/ln_hoist.h"
+#include "pass/ln_rewriting.h"
 
 #include <stdlib.h>
 #include <string.h>

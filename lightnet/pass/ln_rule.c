@@ -15,7 +15,7 @@
 #include "ir/ln_param_type.h"
 #include "lightnet/ln_arch.h"
 #include "lightnet/ln_pass.h"
-#include "pass/ln_pass_walk.h"
+#include "pass/ln_rewriting.h"
 
 /* ---- finding ---- */
 

@@ -10,7 +10,7 @@
 
 #include "lightnet/ln_pass.h"
 #include "lightnet/ln_rule.h"
-#include "pass/ln_pass_walk.h"
+#include "pass/ln_rewriting.h"
 #include "pass/ln_rule_text.h"
 
 /* ---- types ---- */

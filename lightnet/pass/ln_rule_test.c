@@ -9,7 +9,7 @@
 #include "ir/ln_weights.h"
 #include "ln_check.h"
 #include "ln_test_ops.h"
-#include "pass/ln_pass_walk.h"
+#include "pass/ln_rewriting.h"
 
 /* x -> part -> y */
 static ln_context *part_model(void)

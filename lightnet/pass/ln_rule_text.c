@@ -19,7 +19,8 @@ int ln_rule_accept(const char **p, const char *text)
     return 1;
 }
 
-int ln_rule_is_same_word(const char *a, const char *b)
+// Whether the texts begin with the same word.
+static int is_same_word(const char *a, const char *b)
 {
     while (*a == *b && ln_rule_is_letter(*a)) {
         a++;
@@ -43,7 +44,7 @@ const char *ln_rule_read_word(const char **p, char buf[LN_MAX_NAME_LEN])
 static int index_of(const char *const *names, int n, const char *name)
 {
     for (int i = 0; i < n; i++) {
-        if (*names[i] == *name && ln_rule_is_same_word(names[i], name))
+        if (*names[i] == *name && is_same_word(names[i], name))
             return i;
     }
     return -1;

@@ -29,9 +29,6 @@ static inline const char *ln_rule_behind_word(const char *p)
 /** Whether `text` comes at `*p`, which is then behind it. */
 int ln_rule_accept(const char **p, const char *text);
 
-/** Whether the texts begin with the same word. */
-int ln_rule_is_same_word(const char *a, const char *b);
-
 /** The word at `*p`, which is then behind it, as a string in `buf`. Returns buf. */
 const char *ln_rule_read_word(const char **p, char buf[LN_MAX_NAME_LEN]);
 

@@ -3,7 +3,7 @@
 
 #include "quantize/ln_quantize_program.h"
 
-#include "pass/ln_pass_walk.h"
+#include "pass/ln_rewriting.h"
 
 static const char default_target[] = "cpu";
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What is computed once: constants, when a context is loaded, and again when one of them was set.
 
-#include "run/ln_constants.h"
+#include "run/ln_load.h"
 
 #include "ir/ln_context_ops.h"
 #include "ir/ln_dynamic.h"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Loading a compiled context: memory, data from a file, and everything that is computed only once.
 
-#include "run/ln_constants.h"
+#include "run/ln_load.h"
 
 #include "ir/ln_from_file.h"
 #include "data/ln_data_give.h"
@@ -12,7 +12,6 @@
 #include "ir/ln_weights.h"
 #include "plan/ln_plan.h"
 #include "run/ln_sharing.h"
-#include "run/ln_threads.h"
 #include "run/ln_update.h"
 #include "lightnet/ln_arch.h"
 #include "lightnet/ln_util.h"

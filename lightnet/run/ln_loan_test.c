@@ -9,7 +9,7 @@
 #include "base/ln_alloc_fail.h"
 #include "ln_check.h"
 #include "ln_test_ops.h"
-#include "run/ln_memory.h"
+#include "run/ln_load.h"
 #include "run/ln_sharing.h"
 #include "run/ln_store.h"
 

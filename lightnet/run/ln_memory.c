@@ -2,7 +2,7 @@
 // The memory of a context: given when it is loaded, taken back when it is unloaded, emptied or
 // freed.
 
-#include "run/ln_memory.h"
+#include "run/ln_load.h"
 
 #include "ir/ln_bodies.h"
 #include "ir/ln_context_ops.h"

@@ -3,7 +3,7 @@
 
 #include "ir/ln_limits.h"
 #include "lightnet/ln_util.h"
-#include "run/ln_memory.h"
+#include "run/ln_load.h"
 
 /* What takes the most memory of a plan: a tensor, or an operator's scratch memory. */
 typedef struct largest {

@@ -10,7 +10,7 @@
 #include "ir/ln_param_type.h"
 #include "lightnet/ln_util.h"
 #include "plan/ln_plan.h"
-#include "run/ln_memory.h"
+#include "run/ln_load.h"
 #include "run/ln_update.h"
 
 /* What of a tensor must stay once its memory is planned. Of a dynamic one the dimensions are those

@@ -6,14 +6,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "ir/ln_context_const.h"
 #include "ir/ln_context_ops.h"
 #include "ir/ln_from_file.h"
 #include "ir/ln_limits.h"
 #include "ir/ln_weights.h"
 #include "lightnet/ln_util.h"
 #include "run/ln_constant_keys.h"
-#include "run/ln_memory.h"
+#include "run/ln_load.h"
 #include "run/ln_store.h"
 
 /* A block of constants. */

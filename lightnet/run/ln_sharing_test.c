@@ -12,7 +12,7 @@
 #include "base/ln_alloc_fail.h"
 #include "ln_check.h"
 #include "ln_test_ops.h"
-#include "run/ln_memory.h"
+#include "run/ln_load.h"
 #include "run/ln_store.h"
 
 // y = x + 2 (w + 1), z = the last 4 elements of v; 2 (w + 1) stands for a packed weight.

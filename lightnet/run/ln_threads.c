@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The threads of a context, and what the environment says of it.
 
-#include "run/ln_threads.h"
+#include "run/ln_load.h"
 
 #include <limits.h>
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The number of threads, and variables of the environment.
 
-#include "run/ln_threads.h"
+#include "run/ln_load.h"
 
 #include <stdlib.h>
 

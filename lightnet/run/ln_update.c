@@ -3,15 +3,14 @@
 
 #include "run/ln_update.h"
 
-#include "run/ln_constants.h"
 #include "ir/ln_context_ops.h"
+#include "run/ln_load.h"
 #include "ir/ln_dynamic.h"
 #include "ir/ln_from_file.h"
 #include "ir/ln_limits.h"
 #include "ir/ln_weights.h"
 #include "lightnet/ln_util.h"
 #include "run/ln_dynamic_run.h"
-#include "ir/ln_context_const.h"
 
 /* A result of loading in memory of its own. */
 typedef struct kept {

@@ -13,7 +13,7 @@
 #include "ir/ln_limits.h"
 #include "lightnet/ln_mem.h"
 #include "lightnet/ln_tensor.h"
-#include "run/ln_memory.h"
+#include "run/ln_load.h"
 #include "run/ln_sharing.h"
 #include "run/ln_store.h"
 #include "session/ln_pool.h"

@@ -31,7 +31,7 @@ typedef struct ln_program {
     const tl_tensor **outputs; /* as the interface has them */
     size_t n_outputs;
     int has_state; /* what a run leaves behind may change the next one */
-    /* Of those that the model keeps (ln_kept.h): */
+    /* Of those that the model keeps: */
     struct ln_program *next;
     uint64_t session; /* the number of the only one that may take it; 0: any */
 } ln_program;
@@ -70,5 +70,21 @@ void ln_program_lend(ln_program *program, void *memory);
 /** Before a run: lets the inputs have the values, which are read where they lie or copied, and the
  * outputs lie in their `places` where that can be. -1 with the reason in the context. */
 int ln_program_fill(const ln_program *program, const ln_value *values, const ln_place *places);
+
+/* ---- kept programs (ln_model.c) ---- */
+
+/* The programs that a model keeps while no session uses them, for all its sessions. One with a
+ * state, such as the numbers that a random operator has drawn, is for the session that it had. */
+
+/** A program that fits (ln_program_fits), which the model keeps no longer, for the session of that
+ * number; NULL: there is none. */
+ln_program *ln_kept_take(ln_model *model, const ln_value *values, uint64_t session);
+
+/** Lets the model keep the program (takes it; NULL: nothing), which the session of that number (0:
+ * none) has used, in place of the one that was used least recently where there are too many. */
+void ln_kept_give(ln_model *model, ln_program *program, uint64_t session);
+
+/** Frees the programs that are for that session alone. */
+void ln_kept_leave(ln_model *model, uint64_t session);
 
 #endif

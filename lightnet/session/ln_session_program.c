@@ -9,7 +9,7 @@
 #include "ir/ln_limits.h"
 #include "lightnet/ln_mem.h"
 #include "session/ln_call.h"
-#include "session/ln_kept.h"
+#include "session/ln_model.h"
 #include "session/ln_pool.h"
 
 /* Every so many times what has been used is looked at: if at most one of so many parts was needed,

@@ -18,7 +18,7 @@
 #include "lightnet/ln_context.h"
 #include "lightnet/ln_util.h"
 #include "lightnet/ln_version.h"
-#include "pass/ln_freeze.h"
+#include "pass/ln_rewriting.h"
 
 /* ---- the metadata ---- */
 

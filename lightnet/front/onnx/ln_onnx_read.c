@@ -17,7 +17,7 @@
 #include "ir/ln_context_ops.h"
 #include "ir/ln_fixed.h"
 #include "ir/ln_limits.h"
-#include "pass/ln_cleanup.h"
+#include "pass/ln_rewriting.h"
 #include "tensorlight/tl_util.h"
 
 // The newest version of the default operator set that is known.

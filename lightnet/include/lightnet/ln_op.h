@@ -167,7 +167,7 @@ typedef struct ln_op_arg {
     int takes_inputs;       /* an output owns an input's memory (a no-copy gather) */
     int isdynamic;          /* LN_DYNAMIC_*; kept by the context */
     int at_load;            /* not 0: runs when the context is loaded, not per inference; values
-                               of ir/ln_context_const.h */
+                               of ir/ln_context_ops.h */
     const ln_op_info *info; /* its description; NULL: hand-written, counts as impure */
 } ln_op_arg;
 

@@ -18,7 +18,7 @@
 #include "ir/ln_bind.h"
 #include "ir/ln_context_ops.h"
 #include "ir/ln_weights.h"
-#include "pass/ln_cleanup.h"
+#include "pass/ln_rewriting.h"
 #include "tensorlight/tl_util.h"
 
 /* The front end of an emitter. The emitter is the node's first member. */

@@ -9,7 +9,7 @@
 #include "ir/ln_context_ops.h"
 #include "ir/ln_from_file.h"
 #include "lightnet/ln_hash.h"
-#include "pass/ln_pass_walk.h"
+#include "pass/ln_rewriting.h"
 
 static const ln_nnvm_op_row *const tables[] = {
     ln_nnvm_write_rows_conv,       ln_nnvm_write_rows_function, ln_nnvm_write_rows_image,

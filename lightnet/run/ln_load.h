@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is computed once: constants, when a context is loaded, and again when one of them was set.
+// Loading a compiled context: its memory, its threads, and what is computed once: constants, when
+// it is loaded, and again when one of them was set.
 
-#ifndef LN_CONSTANTS_H
-#define LN_CONSTANTS_H
+#ifndef LN_LOAD_H
+#define LN_LOAD_H
 
 #include "lightnet/ln_context.h"
 
@@ -32,5 +33,31 @@ void ln_constants_release(const ln_context *ctx);
 
 /** As ln_context_load; `watch` (or NULL) sees what is computed once. */
 int ln_load(ln_context *ctx, const char *datafile, const ln_constants_watch *watch);
+
+/* ---- memory, see ln_context_alloc_mem ---- */
+
+/** Gives every tensor its address, or NULL where there is no memory. */
+void ln_memory_bind(ln_context *ctx);
+
+/** Lets a context that shares constants run in `region` from now on: ln_sharing_move. */
+void ln_memory_move(ln_context *ctx, void *region);
+
+/** Whether the limit allows the memory of the plan. -1 with a reason. */
+int ln_memory_check_limit(const ln_context *ctx);
+
+/** Fails because `total` bytes exceed the limit of memory: names what takes the most. */
+int ln_memory_fail_limit(const ln_context *ctx, size_t total);
+
+/* ---- threads ---- */
+
+/** Whether the environment's variables can be used; else -1 with a reason that names one. */
+int ln_context_check_environment(const ln_context *ctx);
+
+/** The number of threads: as ln_context_set_threads says, else LIGHTNET_NUM_THREADS, else 1. -1:
+ * the variable is no number. */
+int ln_context_threads(const ln_context *ctx, int *n);
+
+/** Lets ctx->pool be what ln_context_threads says. */
+int ln_context_start_threads(ln_context *ctx);
 
 #endif
