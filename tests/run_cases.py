@@ -25,7 +25,8 @@ Two kinds of cases, in tests/cases:
         ~ "median_ms": [0-9.]+                   a line of standard output that contains this regular expression
 
     The work folder begins with links to what START names. A line `needs OPTYPE...`, `needs FEATURE...` or
-    `needs ../PATH...` above the tests skips the file where the build lacks these, the sources have no such file. Run times are written `*`.
+    `needs ../PATH...` above the tests skips the file where the build lacks these, the sources have no such file; below a
+    sentence, it skips that test. Run times are written `*`.
 """
 import os
 import re
@@ -82,20 +83,19 @@ def lines(stream):
 
 
 def read_tests(path):
-    """The names that the file needs, and its tests: (sentence, steps)."""
+    """The tests of a file: (sentence, the names that it needs, steps)."""
     needs, tests = [], []
     with open(path, encoding="utf-8") as file:
         for line in file.read().splitlines():
             if line.startswith("# "):
-                tests.append((line[2:], []))
-            elif not tests:
-                words = line.split()
-                needs += words[1:] if words[:1] == ["needs"] else []
-            elif line.startswith("$ "):
-                tests[-1][1].append(Step(line[2:]))
-            elif line:
-                tests[-1][1][-1].add(line)
-    return needs, tests
+                tests.append((line[2:], list(needs), []))
+            elif line.startswith("needs ") and not (tests and tests[-1][2]):
+                (tests[-1][1] if tests else needs).extend(line.split()[1:])
+            elif tests and line.startswith("$ "):
+                tests[-1][2].append(Step(line[2:]))
+            elif tests and line:
+                tests[-1][2][-1].add(line)
+    return tests
 
 
 def read_rejected(path, folder):
@@ -144,14 +144,13 @@ def is_missing(need, there):
 
 
 def run_file(report, name, there):
-    needs, tests = read_tests(os.path.join(CASES, name))
-    missing = [need for need in needs if is_missing(need, there)]
     with tempfile.TemporaryDirectory() as folder:
         for start in (os.path.join(ROOT, start) for start in START):
             if os.path.exists(start):
                 os.symlink(os.path.realpath(start), os.path.join(folder, os.path.basename(start)))
-        for sentence, steps in tests:
+        for sentence, needs, steps in read_tests(os.path.join(CASES, name)):
             sentence = f"{name.removesuffix('.test')}: {sentence}"
+            missing = [need for need in needs if is_missing(need, there)]
             if missing:
                 report.line(None, sentence, f"there is no {' '.join(missing)}")
             else:
