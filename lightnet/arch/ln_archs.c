@@ -8,7 +8,7 @@ __attribute__((constructor)) static void register_archs(void)
     ln_arch *const archs[] = {&ln_archimpl_none, &ln_archimpl_cpu};
     for (size_t i = 0; i < sizeof(archs) / sizeof(*archs); i++) {
         if (ln_arch_register(archs[i]))
-            return; // nobody to tell yet: whoever asks for the architecture learns that it is
+            return; // no message yet: a later use of the architecture reports that it is
                     // unknown
     }
 }

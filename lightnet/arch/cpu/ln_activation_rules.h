@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the rules of activation.opt ask and compute.
+// Queries and computations for the rules of activation.opt.
 
 #ifndef LN_ACTIVATION_RULES_H
 #define LN_ACTIVATION_RULES_H
@@ -9,8 +9,8 @@
 #include "lightnet/ln_rule.h"
 #include "tensorlight/tl_nn.h"
 
-/** The activation that `op` computes of the floating-point tensor `x`, and its numbers;
- *  TL_ACT_NONE: it computes something else. */
+/** The activation that `op` computes on the floating-point tensor `x`, with its parameters;
+ * TL_ACT_NONE: another function. */
 static inline tl_act act_of(const ln_op *op, const ln_tensor_entry *x, double numbers[2])
 {
     const tl_unary_func func = tl_unary_func_from_str(ln_rule_get_string(op, "func"));
@@ -20,7 +20,7 @@ static inline tl_act act_of(const ln_op *op, const ln_tensor_entry *x, double nu
     if (!tl_dtype_is_float(x->tensor->dtype) ||
         tl_activation_of(&act, func, numbers[0], numbers[1]) < 0)
         return TL_ACT_NONE;
-    // An activation has its numbers as floats, a function of doubles as doubles.
+    // The parameters of an activation are floats, those of a function of doubles are doubles.
     if (x->tensor->dtype == TL_DOUBLE &&
         ((double)act.alpha != numbers[0] || (double)act.beta != numbers[1]))
         return TL_ACT_NONE;

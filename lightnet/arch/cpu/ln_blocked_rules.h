@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the rules of the descriptions blocked.opt and blocked_halves.opt ask and compute.
+// Queries and computations for the rules of blocked.opt and blocked_halves.opt.
 
 #ifndef LN_BLOCKED_RULES_H
 #define LN_BLOCKED_RULES_H
@@ -15,10 +15,10 @@
 #include "lightnet/ln_rule.h"
 #include "tensorlight/tl_blocked.h"
 
-/** Few channels would leave most lanes of a block empty: they are read from their planes. */
+/** Few channels would leave most lanes of a block empty: they are read in planes. */
 enum { PLANES = 4 };
 
-/** Whether images have channels, and may have whole blocks of them. */
+/** Whether images have channels, and support whole blocks of them. */
 static inline int has_blocks(const ln_tensor_entry *images)
 {
     const int *const dims = images->tensor->dims;
@@ -28,7 +28,7 @@ static inline int has_blocks(const ln_tensor_entry *images)
     return dims[1] > 0 && len <= INT_MAX;
 }
 
-/** Whether weights may be packed in rows of so many elements. */
+/** Whether weights can be packed in rows of that many elements. */
 static inline int is_packable(const ln_tensor_entry *w, size_t row)
 {
     return (double)tl_blocks(w->tensor->dims[0]) * (double)row <= INT_MAX;
@@ -42,7 +42,7 @@ static inline int is_blockable(const ln_op *conv, const ln_tensor_entry *x,
            has_blocks(x) && has_blocks(y);
 }
 
-/** Whether the weights of a convolution may be packed for a source of so many lanes. */
+/** Whether the weights of a convolution can be packed for a source with that many lanes. */
 static inline int is_packable_for(const ln_op *conv, const ln_tensor_entry *w, int lanes)
 {
     const int *const dims = w->tensor->dims, group = ln_rule_get_int(conv, "group");
@@ -84,7 +84,7 @@ static inline int is_deconv_blockable(const ln_op *conv, const ln_tensor_entry *
            tl_blocked_deconv2d_pays(x->tensor->dims, y->tensor->dims, &param);
 }
 
-/** The extent of the tiles with which Winograd's algorithm is the fastest, 0: it is not. */
+/** The tile size with which Winograd's algorithm is the fastest, 0: it is not. */
 static inline int tile_of(const ln_context *ctx, const ln_op *conv, const ln_tensor_entry *x,
                           const ln_tensor_entry *y)
 {
@@ -94,7 +94,7 @@ static inline int tile_of(const ln_context *ctx, const ln_op *conv, const ln_ten
 
 /* ---- windows ---- */
 
-/** Whether each channel of `x` is convolved by itself, to one channel. */
+/** Whether it is a depthwise convolution of `x` with multiplier 1. */
 static inline int is_depthwise(const ln_op *conv, const ln_tensor_entry *x,
                                const ln_tensor_entry *w)
 {
@@ -102,7 +102,7 @@ static inline int is_depthwise(const ln_op *conv, const ln_tensor_entry *x,
            w->tensor->dims[0] == x->tensor->dims[1];
 }
 
-/** Whether no window of an extent lies within its padding: top, left, bottom, right. */
+/** Whether no window of that size is completely within its padding: top, left, bottom, right. */
 static inline int is_less(const int padding[4], const int size[2])
 {
     return padding[0] < size[0] && padding[2] < size[0] && padding[1] < size[1] &&
@@ -111,10 +111,10 @@ static inline int is_less(const int padding[4], const int size[2])
 
 /* ---- picks of channels ---- */
 
-/** Of a shuffle by transposing: as many as a list of them may have. */
+/** The max number of channels in the map of a shuffle by transposing. */
 enum { SHUFFLED = 4096 };
 
-/** Whether `split` are the channels of `x` as groups of channels, two axes in place of one. */
+/** Whether `split` has the channels of `x` as groups of channels, two axes instead of one. */
 static inline int splits_channels(const ln_tensor_entry *split, const ln_tensor_entry *x)
 {
     const int *const dims = split->tensor->dims, *const whole = x->tensor->dims;
@@ -133,7 +133,7 @@ static const int *shuffle_of(const ln_tensor_entry *split, int *map)
 
 /* ---- resampling ---- */
 
-/** The four numbers of a parameter, of each axis, and `last` of the lanes. */
+/** The four values of a parameter, one per axis, and `last` for the lanes. */
 static const double *with_lanes(const ln_op *op, const char *arg_name, double last, double *numbers)
 {
     const ln_param_entry *const pe = ln_param_list_find(op->op_arg->params, arg_name);
@@ -142,7 +142,7 @@ static const double *with_lanes(const ln_op *op, const char *arg_name, double la
     return numbers;
 }
 
-/** Whether a resample looks along the first two axes at the place where it is. */
+/** Whether a resample is the identity along the first two axes. */
 static inline int keeps_channels(const ln_op *op)
 {
     double shift[5], start[5], span[5], steps[5], stretch[5];
@@ -157,7 +157,7 @@ static inline int keeps_channels(const ln_op *op)
     return keeps;
 }
 
-/** The shape that `work` makes, with the blocks of `xb`. */
+/** The output shape of `work`, with the blocks of `xb`. */
 static const int *blocked_dims(const ln_op *work, const ln_tensor_entry *xb, int *dims)
 {
     memcpy(dims, ln_rule_get_ints(work, "dims", NULL), 4 * sizeof(*dims));
@@ -174,8 +174,8 @@ static inline int changes_extent(const ln_tensor_entry *x, const ln_tensor_entry
 
 /* ---- bfloat16 ---- */
 
-/** Whether a convolution is faster with bfloat16 than with floats, by whatever algorithm. Programs
- * for other batches share the weights, which are packed as one image wants them. */
+/** Whether a convolution is faster with bfloat16 than with floats, by any algorithm. Programs for
+ * other batch sizes share the weights, which are packed as for one image. */
 static inline int pays_in_halves(const ln_context *ctx, const ln_op *conv, const ln_tensor_entry *x,
                                  const ln_tensor_entry *y)
 {
@@ -187,7 +187,7 @@ static inline int pays_in_halves(const ln_context *ctx, const ln_op *conv, const
                                        tile_of(ctx, conv, x, y));
 }
 
-/** Whether the weights of a convolution may be packed in pairs. */
+/** Whether the weights of a convolution can be packed in pairs. */
 static inline int is_packable_in_pairs(const ln_tensor_entry *w)
 {
     const int *const dims = w->tensor->dims;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A rule about recurrent networks, written by hand, since any of their outputs may be absent
+// A rule for recurrent networks, hand-written, since any of their outputs may be absent
 // (graph.opt).
 
 #ifndef LN_CELLS_H
@@ -7,8 +7,8 @@
 
 #include "lightnet/ln_arch.h"
 
-/** recurrent_cpu of floats with constant weights and the usual activations becomes
- *  recurrent_pack_cpu and recurrent_packed_cpu. */
+/** Replaces recurrent_cpu of floats with constant weights and default activations by
+ * recurrent_pack_cpu and recurrent_packed_cpu. */
 ln_list *ln_cells_in_blocks(const ln_context *ctx, ln_list **old_ops);
 
 #endif

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Chains of element-by-element steps: their texts, and the rule that makes them.
+// Chains of element-wise steps: their notation, and the rule that creates them.
 
 #include "arch/cpu/ln_chain.h"
 
@@ -16,7 +16,7 @@
 
 enum { WORD_SIZE = 64, TEXT_SIZE = 3 * WORD_SIZE };
 
-/** What a word stands for, as tl_chain_step has it; -1: nothing. */
+/** The operand that a word names, as in tl_chain_step; -1: none. */
 static int operand_of(const char *word, int n_srcs)
 {
     const int src = ln_name_number(word, "src"), step = ln_name_number(word, "step");
@@ -76,8 +76,8 @@ static void write_step(char *buf, const tl_chain_step *step, int n_srcs)
 
 /* ---- operators as steps ---- */
 
-/** What one or several operators compute: steps of `srcs`, whose number n_srcs operands count
- *  from. */
+/** The computation of one or several operators: steps on `srcs`; operands from n_srcs on are
+ * steps. */
 typedef struct part {
     const ln_tensor_entry *srcs[TL_CHAIN_SRCS];
     int uses[TL_CHAIN_SRCS]; /* by how many arguments of the operators */
@@ -85,7 +85,7 @@ typedef struct part {
     ln_chain chain;
 } part;
 
-/** The source that is `te`, a new one if there is none yet; -1: they are too many. */
+/** The index of source `te`, which is added if missing; -1: too many. */
 static int index_of(part *p, const ln_tensor_entry *te)
 {
     int i = 0;
@@ -98,7 +98,7 @@ static int index_of(part *p, const ln_tensor_entry *te)
     return i;
 }
 
-/** Adds the inputs of an operator; -1: they are not those of a chain. */
+/** Adds the inputs of an operator; -1: not supported in a chain. */
 static int add_inputs(part *p, const ln_op *op)
 {
     const ln_tensor_list_entry *tle;
@@ -137,7 +137,7 @@ static int add_function(part *p, int src, tl_unary_func func, double alpha, doub
     return 0;
 }
 
-/* Each reads an operator whose inputs are the sources; -1: it is no such step. */
+/* Each reads an operator whose inputs are the sources; -1: it is not such a step. */
 
 static int read_unary(part *p, const ln_op *op)
 {
@@ -184,7 +184,7 @@ static const struct {
     {"chain_cpu", read_chain},
 };
 
-/** What `op` computes; -1: not by steps on floats. */
+/** The steps of `op`; -1: it does not consist of steps on floats. */
 static int part_of(part *p, const ln_op *op)
 {
     *p = (part){.n_srcs = 0};
@@ -200,7 +200,7 @@ static int part_of(part *p, const ln_op *op)
 
 /* ---- several operators as one ---- */
 
-/** Operators that become one, the last of them first. */
+/** Operators to fuse, the last one first. */
 typedef struct group {
     part part;
     const ln_op *ops[TL_CHAIN_STEPS];
@@ -208,7 +208,8 @@ typedef struct group {
     const ln_tensor_entry *dst; /* of the last */
 } group;
 
-/** Puts the steps of `first`, which make source `s`, before all others. -1: that makes no chain. */
+/** Puts the steps of `first`, which produce source `s`, before all others. -1: the result is not a
+ * valid chain. */
 static int put_before(part *p, int s, const part *first)
 {
     part all = *first;

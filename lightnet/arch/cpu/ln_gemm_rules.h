@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the rules of gemm.opt ask and compute.
+// Queries and computations for the rules of gemm.opt.
 
 #ifndef LN_GEMM_RULES_H
 #define LN_GEMM_RULES_H
@@ -9,26 +9,26 @@
 #include "lightnet/ln_rule.h"
 #include "tensorlight/tl_linalg.h"
 
-/** Fewer rows read a matrix once as it lies: packing it would only cost memory, unless it becomes
- * smaller. */
+/** Below this number of rows, an unpacked matrix is read once: packing it would only cost memory,
+ * unless it becomes smaller. */
 enum { FEW_ROWS = 3, FEW_COLUMNS = 8 };
 
-/** Whether rows are many, or another program has the matrix packed, which AVX-512 reads as fast
- *  as one that lies as it is. */
+/** Whether there are many rows, or another program has the packed matrix, which AVX-512 reads as
+ * fast as an unpacked one. */
 static inline int has_rows(const ln_context *ctx, const ln_tensor_entry *y, int columns)
 {
     return y->tensor->len / columns > FEW_ROWS ||
            (ctx->many_shapes && tl_isa_contains(ctx->isa, TL_ISA_AVX512));
 }
 
-/** Whether a matrix is packed in pairs of bfloat16: the caller allows it, and the CPU multiplies
- * them. */
+/** Whether a matrix is packed in pairs of bfloat16: the caller allows it, and the CPU supports
+ * their products. */
 static inline int packs_pairs(const ln_context *ctx)
 {
     return ctx->precision == TL_BFLOAT16 && tl_isa_contains(ctx->isa, TL_ISA_AVX512BF16);
 }
 
-/** Whether packing the constant `w` pays for a product `y`. */
+/** Whether packing the constant `w` is worthwhile for a product `y`. */
 static inline int is_worth_packing(const ln_context *ctx, const ln_tensor_entry *w,
                                    const ln_tensor_entry *y)
 {
@@ -37,7 +37,7 @@ static inline int is_worth_packing(const ln_context *ctx, const ln_tensor_entry 
            columns > FEW_COLUMNS && (packs_pairs(ctx) || has_rows(ctx, y, columns));
 }
 
-/** Whether an operator that may have an activation has none. */
+/** Whether an operator with optional activation has none. */
 static inline int is_linear(const ln_op *op)
 {
     const char *const act = ln_rule_get_string(op, "act");

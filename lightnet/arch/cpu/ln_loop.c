@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How `branch_cpu` and `loop_cpu` run their bodies.
+// Runs the bodies of `branch_cpu` and `loop_cpu`.
 
 #include "arch/cpu/ln_loop.h"
 

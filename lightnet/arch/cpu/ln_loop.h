@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// How `branch_cpu` and `loop_cpu` run their bodies.
+// Runs the bodies of `branch_cpu` and `loop_cpu`.
 //
-// A loop keeps its states where they are to be at the end, in its outputs: there each iteration is
-// given them. What it makes of them is copied there when it is done. A next state that is (a view
-// of) something the body was given would change while others are copied, so it goes by way of
-// scratch memory behind the body's.
+// A loop keeps its states in its outputs, where each iteration reads them. After an iteration, the
+// new states are copied there. A new state that is (a view of) an input of the body would change
+// while others are copied, so it is copied through scratch memory after the body's.
 
 #ifndef LN_LOOP_H
 #define LN_LOOP_H
@@ -12,7 +11,7 @@
 #include "lightnet/ln_body.h"
 #include "tensorlight/tl_exec.h"
 
-/* A branch that is loaded: the arguments of the operator, see its description. */
+/* A loaded branch: the arguments of the operator, see its description. */
 typedef struct ln_branch {
     ln_op_arg *op_arg;
     ln_context *bodies[2]; /* of a false and of a true condition */
@@ -20,10 +19,10 @@ typedef struct ln_branch {
     const tl_tensor **src;
     ln_tensor_entry **dst;
     int n_src, n_dst;
-    const void **given; /* where the inputs of the body lie */
+    const void **given; /* the addresses of the body's inputs */
 } ln_branch;
 
-/* A loop that is loaded: the arguments of the operator, see its description. */
+/* A loaded loop: the arguments of the operator, see its description. */
 typedef struct ln_loop {
     ln_op_arg *op_arg;
     ln_context *body;
@@ -35,10 +34,10 @@ typedef struct ln_loop {
     int n_states, n_rows, n_src, n_parts;
     const int *backward_rows, *backward_parts;
     int n_backward_rows, n_backward_parts;
-    const void **given; /* where the inputs of the body lie */
+    const void **given; /* the addresses of the body's inputs */
 } ln_loop;
 
-/** Scratch memory for the larger of two bodies; 0 when one is missing. */
+/** Scratch memory for the larger of two bodies; 0 if one is missing. */
 size_t ln_branch_memory(ln_op_arg *op_arg, const char *one, const char *other);
 
 /** As those of a loop, below. */

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What operators on weights of few bits tell their kernels.
+// Helpers of operators on 2-bit and 4-bit weights for their kernels.
 
 #ifndef LN_LOWBIT_H
 #define LN_LOWBIT_H
@@ -7,7 +7,7 @@
 #include "lightnet/ln_arch.h"
 #include "tensorlight/tl_lowbit.h"
 
-/** How `k` rows are packed, `block` of which share scales (0: all); block 0: they are not. */
+/** The packing of `k` rows, with scales per `block` rows (0: all); block 0: not supported. */
 static inline tl_lowbit_param ln_lowbit_param(int k, int bits, int block, int has_zeros, int zero)
 {
     return (tl_lowbit_param){bits, tl_lowbit_block(k, block ? block : k), has_zeros, zero};

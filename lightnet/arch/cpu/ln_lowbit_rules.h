@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the rules of lowbit.opt ask and compute.
+// Queries and computations for the rules of lowbit.opt.
 
 #ifndef LN_LOWBIT_RULES_H
 #define LN_LOWBIT_RULES_H
@@ -32,13 +32,13 @@ static inline int packs_bits(const ln_op *dequantize, const ln_tensor_entry *w,
                INT_MAX;
 }
 
-/** The zero point of weights that have none of their own, as they are stored. */
+/** The stored zero point of weights without zero points. */
 static inline int common_zero(const ln_tensor_entry *w, const ln_tensor_entry *zero, int bits)
 {
     return zero || w->tensor->dtype == TL_UINT8 ? 0 : 1 << (bits - 1);
 }
 
-/** Whether zero points, which may be absent, are constants, one beside each scale. */
+/** Whether zero points, which may be absent, are constants, one for each scale. */
 static inline int is_beside(const ln_tensor_entry *zero, const ln_tensor_entry *scale)
 {
     return !zero || (zero->isconst && tl_tensor_issameshape(zero->tensor, scale->tensor));

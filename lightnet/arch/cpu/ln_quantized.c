@@ -17,7 +17,7 @@ static int quantizes_alike(const ln_op *op)
            s->tensor->len == 1 && !ln_rule_is_dynamic_beyond_batch(op);
 }
 
-/** Whether nobody else reads the tensor, and its memory is what its maker writes. */
+/** Whether the tensor has no other readers, and owns the memory that its producer writes. */
 static int is_read_once(const ln_tensor_entry *te)
 {
     return ln_entry_num_uses(te) == 1 && !ln_entry_is_output(te) && !ln_entry_is_mutated(te);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What operators on 8-bit integers tell their kernels: the elements of tensors that are known when
-// they run, since quantization may be dynamic. And the rule about quantized joins.
+// Helpers of operators on 8-bit integers for their kernels: scales and zero points are read at run
+// time, since quantization may be dynamic. And the rule for quantized joins.
 
 #ifndef LN_QUANTIZED_H
 #define LN_QUANTIZED_H
@@ -27,7 +27,7 @@ typedef struct ln_quantized_conv {
     int is_depthwise, is_transposed;
     int channels[2]; /* of the source and of the result, which matter only in groups */
     tl_conv2d_param window;
-    int tile; /* results that Winograd's algorithm computes together, along an axis; 0: direct */
+    int tile; /* tile size of Winograd's algorithm along an axis; 0: direct */
 } ln_quantized_conv;
 
 /** Output channels of a convolution's weights. */
@@ -43,7 +43,7 @@ static inline int ln_quantized_has_tile(const ln_quantized_conv *c)
                             tl_blocked_winograd_fits(&c->window));
 }
 
-/** Bytes of a row of its weights; 0: they cannot be packed. */
+/** Bytes of a row of packed weights; 0: they cannot be packed. */
 static inline size_t ln_quantized_row(const ln_quantized_conv *c)
 {
     const int group = c->window.group, *const size = c->window.size;
@@ -82,7 +82,7 @@ static inline int ln_quantized_conv_run(const tl_exec *exec, const ln_quantized_
                                     c->is_transposed, q);
 }
 
-/** All of a call: each tensor may be NULL. */
+/** All arguments of a call: each tensor may be NULL. */
 static inline tl_quantized_param ln_quantized_param(const tl_tensor *zero, const tl_tensor *scale,
                                                     const tl_tensor *dst_scale,
                                                     const tl_tensor *dst_zero, tl_activation act)
@@ -94,8 +94,8 @@ static inline tl_quantized_param ln_quantized_param(const tl_tensor *zero, const
                                 .dst_zero = ln_quantized_zero(dst_zero)};
 }
 
-/** What is joined and then quantized with one scale for all is quantized part by part and joined:
- * each part's maker may then write bytes. Where other operators read a part, nothing changes. */
+/** Moves a quantization with one scale from the result of a join to its sources: their producers
+ * can then write bytes. Does not apply if other operators read a source. */
 ln_list *ln_quantize_joined(const ln_context *ctx, ln_list **old_ops);
 
 #endif

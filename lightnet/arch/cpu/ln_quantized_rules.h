@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the rules of quantized.opt and signed.opt ask and compute.
+// Queries and computations for the rules of quantized.opt and signed.opt.
 
 #ifndef LN_QUANTIZED_RULES_H
 #define LN_QUANTIZED_RULES_H
@@ -9,10 +9,10 @@
 #include "arch/cpu/ln_tuned.h"
 #include "lightnet/ln_rule.h"
 
-/** Products of two 8-bit integers, so many of which have a sum of 32 bits. */
+/** The max number of products of two 8-bit integers whose sum fits 32 bits. */
 enum { MOST_PRODUCTS = 65536 };
 
-/** Whether `q`, the source of a dequantize or a product, holds unsigned 8-bit numbers that a run
+/** Whether `q`, the source of a dequantize or a product, has unsigned 8-bit elements that a run
  * computes. */
 static inline int is_bytes(const ln_tensor_entry *q)
 {
@@ -25,7 +25,7 @@ static inline int is_one_scale(const ln_tensor_entry *s)
     return s->tensor->len == 1 && s->tensor->dtype == TL_FLOAT;
 }
 
-/** Whether the constant `w` holds signed 8-bit numbers with one scale, or one for each index along
+/** Whether the constant `w` has signed 8-bit elements with one scale, or one for each index along
  * `axis`. */
 static inline int has_scales(const ln_op *dequantize, const ln_tensor_entry *w,
                              const ln_tensor_entry *s, int axis)
@@ -35,7 +35,7 @@ static inline int has_scales(const ln_op *dequantize, const ln_tensor_entry *w,
            (s->tensor->len == 1 || ln_rule_has_number(dequantize, "axis", axis));
 }
 
-/** The convolution `conv` of `x` to `y`, as its weights are packed. */
+/** The convolution `conv` of `x` to `y`, with packed weights. */
 static inline ln_quantized_conv conv_of(const ln_op *conv, const ln_tensor_entry *x,
                                         const ln_tensor_entry *w, const ln_tensor_entry *y,
                                         int is_transposed)
@@ -49,7 +49,7 @@ static inline ln_quantized_conv conv_of(const ln_op *conv, const ln_tensor_entry
     return c;
 }
 
-/** Whether a convolution has sums of 32 bits, and weights `w` that pack. */
+/** Whether the sums of a convolution fit 32 bits, and its weights `w` can be packed. */
 static inline int is_summable(const ln_quantized_conv *c, const ln_tensor_entry *w)
 {
     const int *const d = w->tensor->dims;
@@ -61,7 +61,7 @@ static inline int is_summable(const ln_quantized_conv *c, const ln_tensor_entry 
            (double)tl_blocks(c->channels[1]) * (double)row <= INT_MAX;
 }
 
-/** The same of a convolution, or a transposed one, of these tensors. */
+/** The same for a convolution, or a transposed one, of these tensors. */
 static inline int is_summable_conv(const ln_op *conv, const ln_tensor_entry *x,
                                    const ln_tensor_entry *w, const ln_tensor_entry *y)
 {
@@ -81,7 +81,7 @@ static inline int is_summable_deconv(const ln_op *conv, const ln_tensor_entry *x
            is_summable(&c, w);
 }
 
-/** conv_of a convolution, with the tiles that compute it fastest. */
+/** conv_of a convolution, with the fastest tiles. */
 static inline ln_quantized_conv tiled_conv_of(const ln_context *ctx, const ln_op *conv,
                                               const ln_tensor_entry *x, const ln_tensor_entry *w,
                                               const ln_tensor_entry *y)
@@ -92,7 +92,7 @@ static inline ln_quantized_conv tiled_conv_of(const ln_context *ctx, const ln_op
     return ln_quantized_has_tile(&tiled) && is_summable(&tiled, w) ? tiled : direct;
 }
 
-/** Whether a matrix [k, n] has sums of 32 bits, and packs. */
+/** Whether the sums of a matrix [k, n] fit 32 bits, and it can be packed. */
 static inline int is_summable_matrix(const ln_tensor_entry *w, int trans)
 {
     const int *const d = w->tensor->dims;
@@ -116,7 +116,7 @@ static inline int is_channel_bias(const ln_tensor_entry *b, int channels)
            t->dims[t->ndim - 3] == channels;
 }
 
-/** Whether no padding of a convolution is negative, which cuts. */
+/** Whether no padding of a convolution is negative, which crops. */
 static inline int only_pads(const ln_op *conv)
 {
     int n, pads = 1;
@@ -131,7 +131,7 @@ static inline int is_linear_product(const ln_op *matmul)
     return ln_rule_has_number(matmul, "alpha", 1) && ln_rule_has_number(matmul, "beta", 1);
 }
 
-/** Whether `q` holds signed 8-bit numbers that a run computes. */
+/** Whether `q` has signed 8-bit elements that a run computes. */
 static inline int is_signed(const ln_tensor_entry *q)
 {
     return q->tensor->dtype == TL_INT8 && !q->isconst;

@@ -7,9 +7,9 @@
 //         fprintf(stderr, "%s\n", tl_last_error());
 //     ln_dnnl_free(prim);
 //
-// Each function makes a primitive for these shapes, in place of the one that `*prim` is, if any;
-// the data of the tensors may come later, and runs have the threads that `exec` has. -1 with the
-// reason in tl_last_error(), *prim NULL: oneDNN refuses, no memory. A primitive keeps no tensor.
+// Each function creates a primitive for these shapes, replacing `*prim`, if any; the data of the
+// tensors may be set later, and runs use the threads of `exec`. -1 with the reason in
+// tl_last_error(), *prim NULL: not supported by oneDNN, no memory. A primitive keeps no tensor.
 
 #ifndef LN_DNNL_H
 #define LN_DNNL_H
@@ -18,10 +18,10 @@
 
 typedef struct ln_dnnl ln_dnnl;
 
-/** Whether oneDNN has this activation; TL_ACT_NONE is none of its. */
+/** Whether oneDNN supports this activation, other than TL_ACT_NONE. */
 int ln_dnnl_has_act(tl_act act);
 
-/** Whether oneDNN has this operation. */
+/** Whether oneDNN supports this operation. */
 int ln_dnnl_has_binary(tl_binary_op op);
 
 /** As tl_exec_conv2d, `addend` (NULL: none), of dst's shape, being added before the activation.
@@ -37,8 +37,7 @@ int ln_dnnl_matmul(const tl_exec *exec, ln_dnnl **prim, const tl_tensor *src1,
                    const tl_tensor *src2, const tl_tensor *bias, const tl_tensor *dst, int trans1,
                    int trans2);
 
-/** As tl_exec_maxpool2d, or else tl_exec_avgpool2d. Runs on: src, dst. Source: oneDNN, "Pooling".
- */
+/** As tl_exec_maxpool2d or tl_exec_avgpool2d. Runs on: src, dst. Source: oneDNN, "Pooling". */
 int ln_dnnl_pool2d(const tl_exec *exec, ln_dnnl **prim, const tl_tensor *src, const tl_tensor *dst,
                    const tl_pool2d_param *param, int is_max);
 
@@ -51,17 +50,18 @@ int ln_dnnl_batchnorm(const tl_exec *exec, ln_dnnl **prim, const tl_tensor *src,
 int ln_dnnl_softmax(const tl_exec *exec, ln_dnnl **prim, const tl_tensor *src, const tl_tensor *dst,
                     int axis);
 
-/** As tl_exec_act, for what ln_dnnl_has_act. Runs on: src, dst. Source: oneDNN, "Eltwise". */
+/** As tl_exec_act, for activations of ln_dnnl_has_act. Runs on: src, dst. Source: oneDNN,
+ * "Eltwise". */
 int ln_dnnl_act(const tl_exec *exec, ln_dnnl **prim, const tl_tensor *src, const tl_tensor *dst,
                 tl_activation act);
 
-/** tl_exec_binary of one shape, then the activation, for what ln_dnnl_has_binary. Runs on: src1,
- *  src2, dst. Source: oneDNN, "Binary". */
+/** tl_exec_binary of one shape, then the activation, for operations of ln_dnnl_has_binary. Runs on:
+ * src1, src2, dst. Source: oneDNN, "Binary". */
 int ln_dnnl_binary(const tl_exec *exec, ln_dnnl **prim, const tl_tensor *src1,
                    const tl_tensor *src2, const tl_tensor *dst, tl_binary_op op, tl_activation act);
 
-/** Computes, on the data of the tensors that the primitive was made for, in the order named there.
- *  -1 with a reason: oneDNN fails. */
+/** Computes, on data of tensors with the primitive's shapes, in the order documented there. -1 with
+ * a reason: oneDNN fails. */
 int ln_dnnl_run(ln_dnnl *prim, void *const *data);
 
 /** Takes NULL. */

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the rules of attention.opt ask and compute.
+// Queries and computations for the rules of attention.opt.
 
 #ifndef LN_ATTENTION_RULES_H
 #define LN_ATTENTION_RULES_H
@@ -8,13 +8,13 @@
 
 #include "lightnet/ln_rule.h"
 
-/** Whether a tensor is what an attention reads: [B, H, S, D]. */
+/** Whether a tensor is an input of an attention: [B, H, S, D]. */
 static inline int has_heads(const ln_tensor_entry *te)
 {
     return te->tensor->ndim == 4 && tl_dtype_is_float(te->tensor->dtype);
 }
 
-/** Whether all have one batch and as many heads, so that nothing is broadcast. */
+/** Whether all have the same batch and number of heads, so that nothing is broadcast. */
 static inline int share_heads(const ln_tensor_entry *q, const ln_tensor_entry *k,
                               const ln_tensor_entry *v)
 {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the rules of functions.opt ask and compute.
+// Queries and computations for the rules of functions.opt.
 
 #ifndef LN_FUNCTIONS_RULES_H
 #define LN_FUNCTIONS_RULES_H
@@ -13,7 +13,7 @@ static inline int is_wide_float(const ln_tensor_entry *te)
     return te->tensor->dtype == TL_FLOAT || te->tensor->dtype == TL_DOUBLE;
 }
 
-/** What x times `gate`, a function of x, is called; NULL: nothing. */
+/** The name of the function x * `gate`, where `gate` is a function of x; NULL: none. */
 static const char *gated_by(const ln_op *gate)
 {
     if (ln_rule_has_string(gate, "func", "TL_UNARY_SIGMOID"))
@@ -21,8 +21,8 @@ static const char *gated_by(const ln_op *gate)
     return ln_rule_has_string(gate, "func", "TL_UNARY_HARDSIGMOID") ? "TL_UNARY_HARDSWISH" : NULL;
 }
 
-/** How far from the number that is meant a constant may be, in parts of it: as far as the type
- *  that the model writes it in may round it, or some digits of a float. */
+/** The max relative difference between a constant and the intended number: the rounding error of
+ * its type in the model, or some digits of a float. */
 static inline double rounding_of(const ln_tensor_entry *k)
 {
     const ln_op *const maker = ln_entry_creater(k);
@@ -34,7 +34,7 @@ static inline double rounding_of(const ln_tensor_entry *k)
                                             : 1e-6;
 }
 
-/** Whether `a`, which was computed from the constant `k`, is meant to be `b`. */
+/** Whether `a`, computed from the constant `k`, equals `b` within that difference. */
 static inline int is_near(const ln_tensor_entry *k, double a, double b)
 {
     return fabs(a - b) <= rounding_of(k) * fabs(b);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the rules of lines.opt ask and compute.
+// Queries and computations for the rules of lines.opt.
 
 #ifndef LN_LINES_RULES_H
 #define LN_LINES_RULES_H
@@ -15,7 +15,7 @@ static inline int is_column(const ln_tensor_entry *te)
     return te->tensor->ndim == 4 && dims[2] > 1 && dims[3] == 1;
 }
 
-/** Whether it is an image of one column, or what remains of one. */
+/** Whether `x` is an image of one column, and `y`, computed from it, too. */
 static inline int stays_column(const ln_tensor_entry *x, const ln_tensor_entry *y)
 {
     return is_column(x) && y->tensor->dims[3] == 1;
@@ -37,7 +37,7 @@ static const int *swapped_dims(const ln_tensor_entry *te, int dims[4])
     return dims;
 }
 
-/** Numbers of the two axes of an operator on images, swapped. */
+/** A parameter with values for both axes of an operator on images, with swapped axes. */
 static const int *swapped(const ln_op *op, const char *arg_name, int numbers[4])
 {
     int n;
@@ -47,8 +47,8 @@ static const int *swapped(const ln_op *op, const char *arg_name, int numbers[4])
     return numbers;
 }
 
-/** Whether `k`, which is added to an image of one column or the like, is one number for each
- *  channel, or for all. */
+/** Whether `k`, an operand with an image of one column, has one element per channel, or one in
+ * all. */
 static inline int is_number_of_channels(const ln_tensor_entry *k, const ln_tensor_entry *column)
 {
     const tl_tensor *const t = k->tensor;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the rules of norms.opt ask and compute.
+// Queries and computations for the rules of norms.opt.
 
 #ifndef LN_NORMS_RULES_H
 #define LN_NORMS_RULES_H
@@ -16,8 +16,8 @@ static inline int is_same_shape(const ln_tensor_entry *a, const ln_tensor_entry 
     return tl_tensor_issameshape(a->tensor, b->tensor);
 }
 
-/** The first of the axes that `reduce` takes, where these are the last ones of `x`;
- *  otherwise as many as there are. */
+/** The first of the axes that `reduce` takes, if these are the last ones of `x`; otherwise the
+ * number of axes. */
 static inline int first_axis(const ln_op *reduce, const ln_tensor_entry *x)
 {
     int len, first = x->tensor->ndim;
@@ -27,8 +27,8 @@ static inline int first_axis(const ln_op *reduce, const ln_tensor_entry *x)
     return first == x->tensor->ndim - len ? first : x->tensor->ndim;
 }
 
-/** Whether `k` has an element for each of those of `x` along the axes from `axis` on, and
- *  is the same along the others. */
+/** Whether `k` has an element for each index of `x` along the axes from `axis` on, and is broadcast
+ * along the others. */
 static inline int spans(const ln_tensor_entry *k, const ln_tensor_entry *x, int axis)
 {
     const int shift = x->tensor->ndim - k->tensor->ndim;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the rules of pad.opt ask and compute.
+// Queries and computations for the rules of pad.opt.
 
 #ifndef LN_PAD_RULES_H
 #define LN_PAD_RULES_H
@@ -17,7 +17,7 @@ static inline int pads_zeros(const ln_context *ctx, const ln_tensor_entry *value
     return !value || ln_rule_scalar(ctx, value) == 0;
 }
 
-/** Whether `pad` writes the least number of its type, for floats minus infinity. */
+/** Whether `pad` writes the min of its type, for floats minus infinity. */
 static inline int pads_lowest(const ln_context *ctx, const ln_tensor_entry *value)
 {
     const tl_dtype dtype = value->tensor->dtype;
@@ -41,9 +41,9 @@ static inline int pads_space(const ln_op *pad)
     return !crops && ndim > 2 && before[0] == 0 && after[0] == 0 && before[1] == 0 && after[1] == 0;
 }
 
-/** The padding of `pad` and of windows behind it, `own`, together: along each axis behind the
- *  channels, then behind each. Returns the number of numbers; 0: the sum cannot be said, since
- *  the windows cut, or it is too large. */
+/** The sum of the padding of `pad` and of the windows after it, `own`: before each spatial axis,
+ * then after each. Returns the number of values; 0: no valid sum, since the windows crop, or it is
+ * too large. */
 static inline int padding_together(const ln_op *pad, const int *own, int *padding)
 {
     int ndim;
@@ -59,7 +59,7 @@ static inline int padding_together(const ln_op *pad, const int *own, int *paddin
     return 2 * n;
 }
 
-/** The same, where the windows are those of an image `mid`. */
+/** The same for windows over an image `mid`. */
 static inline int image_padding(const ln_op *pad, const ln_op *windows, const ln_tensor_entry *mid,
                                 int padding[4])
 {
@@ -67,7 +67,7 @@ static inline int image_padding(const ln_op *pad, const ln_op *windows, const ln
     return padding_together(pad, ln_padding_of(windows, mid, own), padding);
 }
 
-/** Whether a pool may have the padding, too: each window meets the image. */
+/** Whether a pool supports the sum of the padding: each window overlaps the image. */
 static inline int fits_pool(const ln_op *pad, const ln_op *pool, const ln_tensor_entry *mid)
 {
     int p[4];
@@ -76,7 +76,7 @@ static inline int fits_pool(const ln_op *pad, const ln_op *pool, const ln_tensor
            p[2] < size[0] && p[1] < size[1] && p[3] < size[1];
 }
 
-/** Whether a pool's windows lie within its images `x`. */
+/** Whether a pool's windows are within its images `x`. */
 static inline int has_no_padding(const ln_op *pool, const ln_tensor_entry *x)
 {
     int padding[4];
@@ -84,8 +84,8 @@ static inline int has_no_padding(const ln_op *pool, const ln_tensor_entry *x)
     return !(padding[0] || padding[1] || padding[2] || padding[3]);
 }
 
-/** Whether a function of one number gives none below 0. NaN may pass, which a maximum loses
- *  behind a zero and keeps at the beginning. */
+/** Whether a unary function has no results below 0. NaN may pass, which a max drops after a zero
+ * and keeps at the beginning. */
 static inline int is_positive(const ln_op *func)
 {
     return ln_rule_has_string(func, "func", "TL_UNARY_RELU") ||
@@ -102,7 +102,7 @@ static inline int is_row_of(const ln_tensor_entry *y, const ln_tensor_entry *x)
            image[1] == line[1] && image[2] == 1 && image[3] == line[2];
 }
 
-/** The numbers of a `pad` of lines for images of one row. */
+/** The values of a `pad` of lines, for images of one row. */
 static const int *for_row(const ln_op *pad, const char *arg_name, int numbers[4])
 {
     const int *const of = ln_rule_get_ints(pad, arg_name, NULL);
@@ -110,7 +110,7 @@ static const int *for_row(const ln_op *pad, const char *arg_name, int numbers[4]
     return numbers;
 }
 
-/** The numbers of a `pad`, in the order of a transpose behind it. Returns how many. */
+/** The values of a `pad`, in the order of a transpose after it. Returns their number. */
 static inline int in_order(const ln_op *pad, const char *arg_name, const ln_op *transpose,
                            int *numbers)
 {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The padding of convolutions and pools, for rules that need to know it.
+// The padding of convolutions and pools, for rules.
 
 #include "arch/none/ln_padding.h"
 

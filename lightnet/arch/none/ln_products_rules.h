@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the rules of products.opt ask and compute.
+// Queries and computations for the rules of products.opt.
 
 #ifndef LN_PRODUCTS_RULES_H
 #define LN_PRODUCTS_RULES_H
@@ -8,8 +8,8 @@
 
 #include "lightnet/ln_rule.h"
 
-/** What an operator with the constant `k` as src2 multiplies by; NaN: it does something
- *  else, or the number is not known. */
+/** The factor of an operator with the constant `k` as src2; NaN: another function, or an unknown
+ * value. */
 static inline double factor_of(const ln_context *ctx, const ln_op *op, const ln_tensor_entry *k)
 {
     const double value = ln_rule_scalar(ctx, k);
@@ -18,7 +18,7 @@ static inline double factor_of(const ln_context *ctx, const ln_op *op, const ln_
     return ln_rule_has_string(op, "op", "TL_BINARY_DIV") ? 1 / value : NAN;
 }
 
-/** Whether a transpose makes the last axis of its source the one before the last. */
+/** Whether a transpose moves the last axis of its source to the second-to-last position. */
 static inline int turns_last(const ln_op *transpose)
 {
     int n;
@@ -26,7 +26,7 @@ static inline int turns_last(const ln_op *transpose)
     return n >= 2 && axes[n - 2] == n - 1;
 }
 
-/** The transpose's axes, the last two exchanged. Returns their number. */
+/** The transpose's axes with the last two swapped. Returns their number. */
 static inline int turned(const ln_op *transpose, int *axes)
 {
     int n;

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the rules of rows.opt ask and compute.
+// Queries and computations for the rules of rows.opt.
 
 #ifndef LN_ROWS_RULES_H
 #define LN_ROWS_RULES_H
 
 #include "lightnet/ln_rule.h"
 
-/** The index that the constant `index` names along an axis of `len`; -1: none that is known. */
+/** The index in the constant `index` for an axis of `len`; -1: unknown. */
 static inline int taken(const ln_context *ctx, const ln_tensor_entry *index, int len)
 {
     const double i = ln_rule_scalar(ctx, index);
@@ -19,15 +19,15 @@ static inline int may_become_view(const ln_context *ctx, const ln_tensor_entry *
     return !ln_context_is_mutated(ctx, x->name) && !ln_context_is_mutated(ctx, y->name);
 }
 
-/** The dimension that a source of a broadcast result has along the result's `axis`. */
+/** The dimension of a source of a broadcast result along the result's `axis`. */
 static inline int broadcast_dim(const ln_tensor_entry *src, const ln_tensor_entry *result, int axis)
 {
     const int own = axis - (result->tensor->ndim - src->tensor->ndim);
     return own < 0 ? 1 : src->tensor->dims[own];
 }
 
-/** Whether a source has all that the result has along the axis that `slice` cuts, which is
- *  an axis of the same number. */
+/** Whether a source has the full length of the result along the axis of `slice`, and the same index
+ * of that axis. */
 static inline int is_whole(const ln_op *slice, const ln_tensor_entry *src,
                            const ln_tensor_entry *result)
 {
@@ -36,14 +36,14 @@ static inline int is_whole(const ln_op *slice, const ln_tensor_entry *src,
            src->tensor->dims[axis] == result->tensor->dims[axis];
 }
 
-/** Whether a source, or NULL, is the same along the axis that `slice` cuts. */
+/** Whether a source, or NULL, is broadcast along the axis of `slice`. */
 static inline int is_repeated(const ln_op *slice, const ln_tensor_entry *src,
                               const ln_tensor_entry *result)
 {
     return !src || broadcast_dim(src, result, ln_rule_get_int(slice, "axis")) == 1;
 }
 
-/** Whether a and b have the same axes up to the one that `slice` cuts. */
+/** Whether a and b have the same axes up to that of `slice`. */
 static inline int begin_alike(const ln_op *slice, const ln_tensor_entry *a,
                               const ln_tensor_entry *b)
 {

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Convolutions over three axes as sums of convolutions of images.
 //
-// The slices of a volume, one for each depth, are images of a batch: [N, C, D, H, W] becomes
-// [N, D, C, H, W]. A kernel of the depth K is K kernels of images; with each of them a part of the
-// slices is convolved, one as long as the result is deep:
+// The slices of a volume, one for each depth, are images of a batch: [N, C, D, H, W] becomes [N, D,
+// C, H, W]. A kernel of the depth K is K kernels of images; with each of them a part of the slices
+// is convolved, one as long as the result is deep:
 //
 //     slices      0 0 1 2 3 4 0 0     with padding, D + 4
 //     kernel 0   [. . . . .]          D results each, which are added up
@@ -16,7 +16,7 @@
 // These convolutions have all that those of images have: blocks of channels, algorithms with fewer
 // multiplications, and sums as a part of the convolution.
 //
-// A kernel that is one number wide and high needs less: [N, C, D, H * W] is an image.
+// A kernel of width and height 1 needs less: [N, C, D, H * W] is an image.
 //
 // A transposed convolution with the stride S along the depth makes each S-th slice of the result
 // from each S-th kernel. These are S sums as above, whose results take turns:
@@ -100,7 +100,7 @@ static int fits(const ln_op *op, volume *v)
            has_parameters(v) && only_pads(v) && has_kernels(v);
 }
 
-// Whether the kernel has one number along the axis, which it leaves as it is.
+// Whether the kernel has size 1 along the axis and does not change it.
 static int is_point(const volume *v, int axis)
 {
     return v->size[axis] == 1 && v->stride[axis] == 1 && v->padding[axis] == 0 &&
