@@ -18,8 +18,8 @@ typedef struct ln_arena {
     struct ln_arena_block *blocks; /* newest first */
 } ln_arena;
 
-/** Returns borrowed (until ln_arena_free): `size` zeroed bytes. Generators are host programs:
- * without memory the process says so and exits 1, here and below. */
+/** Returns borrowed (until ln_arena_free): `size` zeroed bytes. Generators are host programs: for
+ * lack of memory the process prints a message and exits 1, here and below. */
 void *ln_arena_alloc(ln_arena *arena, size_t size);
 
 /** The first `len` bytes of `s` as a string. Returns borrowed (until ln_arena_free). */
@@ -38,7 +38,7 @@ void *ln_arena_grow(ln_arena *arena, const void *items, size_t len, size_t size)
 /** Makes `*text` a new text: the old one, then formatted text. Borrowed (until ln_arena_free). */
 void ln_arena_extend(ln_arena *arena, const char **text, const char *fmt, ...) LN_PRINTF(3, 4);
 
-/** Frees all that the arena gave; it is empty again. */
+/** Frees all memory of the arena; it is empty then. */
 void ln_arena_free(ln_arena *arena);
 
 #endif

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Writing generated C: text that knows its line, lines of at most 100 columns, and the C snippets
-// of descriptions with the #line directives that lead a compiler's message back to the description.
+// Writes generated C: text with line numbers, lines of at most 100 columns, and the C snippets of
+// descriptions with #line directives, so that compilers report errors in the description.
 //
 //     ln_cgen out = {.file = "conv.c"};
 //     ln_cgen_print(&out, "static void conv2d_run(ln_op_arg *op_arg)\n{\n");
@@ -9,7 +9,7 @@
 //     ln_cgen_save(&out, NULL);
 //     ln_cgen_free(&out);
 //
-// What it is made of, and pieces of text on their way to it, live in its arena.
+// Its sources and intermediate texts live in its arena.
 
 #ifndef LN_CGEN_H
 #define LN_CGEN_H
@@ -23,16 +23,16 @@
 /** The longest line, in columns. */
 #define LN_CGEN_COLUMNS 100
 
-/** Text in the making. All zero but `file`: nothing written yet. */
+/** Text under construction. All zero but `file`: empty. */
 typedef struct ln_cgen {
     const char *file; /* borrowed: where it will be saved, for #line; "-": standard output */
     char *text;       /* NUL-terminated, or NULL while empty */
     size_t len;
     size_t capacity;
     int line;           /* newlines so far */
-    int displaced;      /* a snippet stands last, the next line must say where it is itself */
+    int displaced;      /* the last line is of a snippet: the next one needs a #line directive */
     const char *source; /* while displaced: the description's file, */
-    int source_line;    /* and how many of its lines the next one stands behind `line` */
+    int source_line;    /* and the distance of the next line from `line` in it */
     ln_arena arena;     /* freed with the text */
 } ln_cgen;
 
@@ -42,25 +42,24 @@ void ln_cgen_free(ln_cgen *out);
 /** Appends formatted text as it is. */
 void ln_cgen_print(ln_cgen *out, const char *fmt, ...) LN_PRINTF(2, 3);
 
-/** Appends one line of C, given without its newline and indented by `indent` blanks, broken into
- * several where it would be longer than LN_CGEN_COLUMNS: after a comma or an operator, and inside
- * string literals. */
+/** Appends one line of C, given without its newline and indented by `indent` blanks, broken if it
+ * is longer than LN_CGEN_COLUMNS: after a comma or an operator, and inside string literals. */
 void ln_cgen_line(ln_cgen *out, int indent, const char *fmt, ...) LN_PRINTF(3, 4);
 
 /** Appends items, given with ", " between them, on lines indented by 4 blanks that each have as
  * many as fit. */
 void ln_cgen_filled(ln_cgen *out, const char *items);
 
-/** Appends a comment of as many lines as it takes, broken at blanks. */
+/** Appends a comment, broken at blanks into lines. */
 void ln_cgen_comment(ln_cgen *out, const char *fmt, ...) LN_PRINTF(2, 3);
 
-/** ln_cgen_line for a line that holds the C expression of `node`, a string: compilers will report
- * that line at the place of the expression, without a directive where they do so anyway. */
+/** ln_cgen_line for a line that holds the C expression of `node`, a string: compilers report errors
+ * of that line at the location of the expression, with a directive only if needed. */
 void ln_cgen_line_of(ln_cgen *out, int indent, const ln_rjson *node, const char *fmt, ...)
     LN_PRINTF(4, 5);
 
-/** Appends the statements of `node`, a string, indented by `indent` blanks: compilers will report
- * them at their place in the description. */
+/** Appends the statements of `node`, a string, indented by `indent` blanks: compilers report errors
+ * at their location in the description. */
 void ln_cgen_snippet(ln_cgen *out, int indent, const ln_rjson *node);
 
 /** Appends `text` as the inside of a C string literal. */
@@ -77,13 +76,13 @@ int ln_cgen_save(const ln_cgen *out, ln_error *err);
 
 /* Files */
 
-/** The part of a path behind the last '/'. */
+/** The part of a path after the last '/'. */
 const char *ln_cgen_base_name(const char *path);
 
-/** 1 when both paths lead to the same file. */
+/** 1 if both paths are the same file. */
 int ln_cgen_is_same_file(const char *a, const char *b);
 
-/* Reading C: a snippet is looked at as a sequence of tokens, without comments */
+/* Reading C: a snippet as a sequence of tokens, without comments */
 
 /** 1 when the snippet names `word` as an identifier that is no member of something (`a.word`,
  *  `a->word`). */
@@ -92,7 +91,7 @@ int ln_c_names(const char *code, const char *word);
 /** 1 when the text is one identifier and no keyword of C. */
 int ln_c_is_identifier(const char *text);
 
-/** 1 when the expression can stand between others and `&&` without parentheses around it. */
+/** 1 if the expression needs no parentheses as an operand of `&&`. */
 int ln_c_is_operand(const char *code);
 
 /** The number of arguments that a macro would see in `code`: 1 + the commas outside parentheses. */

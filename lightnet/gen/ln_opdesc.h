@@ -9,9 +9,9 @@
 //         ...
 //     ln_opdescs_free(descs);
 //
-// A checked description keeps to the format in docs/operator-descriptions.md: every field has its
-// type, every required one is there, every name that a field refers to exists. What remains
-// unchecked is the C in it.
+// A checked description has the format of docs/operator-descriptions.md: every field has its type,
+// every required one is present, every name that a field refers to exists. Only the C in it is
+// unchecked.
 
 #ifndef LN_OPDESC_H
 #define LN_OPDESC_H
@@ -100,7 +100,7 @@ typedef enum ln_argdesc_field {
 
 typedef enum ln_argdesc_kind { LN_ARGDESC_IN, LN_ARGDESC_OUT, LN_ARGDESC_PARAM } ln_argdesc_kind;
 
-/** What a parameter is in the IR. */
+/** The type of a parameter in the IR. */
 typedef enum ln_argdesc_ptype {
     LN_ARGDESC_NULL,
     LN_ARGDESC_STRING,
@@ -112,10 +112,10 @@ typedef enum ln_argdesc_ptype {
     LN_ARGDESC_PTYPES
 } ln_argdesc_ptype;
 
-/** What the generators know of a ptype. */
+/** The names and C types of a ptype. */
 typedef struct ln_ptype_spec {
-    const char *name;   /* as descriptions spell it: "LN_PARAM_ARRAY_NUMBER" */
-    const char *word;   /* as people and names of functions do: "array_number" */
+    const char *name;   /* in descriptions: "LN_PARAM_ARRAY_NUMBER" */
+    const char *word;   /* in messages and names of functions: "array_number" */
     ln_rjson_type type; /* of one value */
 } ln_ptype_spec;
 
@@ -125,22 +125,22 @@ extern const ln_ptype_spec ln_ptype_specs[LN_ARGDESC_PTYPES];
 typedef struct ln_argdesc {
     ln_argdesc_kind kind;
     const char *name;                          /* the arg_name */
-    const ln_rjson *node;                      /* where it was described last */
+    const ln_rjson *node;                      /* the last description */
     const ln_rjson *fields[LN_ARGDESC_FIELDS]; /* the inherited ones too; NULL: not given */
     ln_argdesc_ptype ptype;                    /* of a parameter */
     int optional;
     int variadic;
 } ln_argdesc;
 
-/** How far an operator is completed by what it inherits. */
+/** The progress of inheritance of an operator. */
 typedef enum ln_opdesc_state {
     LN_OPDESC_READ,
     LN_OPDESC_BEING_COMPLETED,
     LN_OPDESC_COMPLETE
 } ln_opdesc_state;
 
-/** An operator. What "targets" says becomes operators, too: each computes its base on one target,
- * and shares the base's arguments, private structure, pre_run and post_run. */
+/** An operator. Rows of "targets" become operators, too: each computes its base on one target, and
+ * shares the base's arguments, private structure, pre_run and post_run. */
 typedef struct ln_opdesc {
     struct ln_opdescs *descs; /* that it belongs to */
     const char *optype;
@@ -152,13 +152,13 @@ typedef struct ln_opdesc {
     size_t nargs;
     const ln_rjson **includes; /* of its own and the inherited descriptions, each header once */
     size_t nincludes;
-    int autogen;        /* C is to be generated */
-    int pure;           /* no effect but its outputs */
+    int autogen;        /* generate C */
+    int pure;           /* no side effects */
     int inplace_writer; /* writes the memory of an input that an output has as its owner */
-    int own;            /* from a file that C is generated for, not one to inherit from */
+    int own;            /* from a file to generate C for, not only to inherit from */
     ln_opdesc_state state;
     struct ln_opdesc *base; /* the operator that this one computes on a target; or NULL */
-    ln_rjson target_type, target_arch, target_mtype; /* with a base: fields that its row has not */
+    ln_rjson target_type, target_arch, target_mtype; /* with a base: fields that its row lacks */
 } ln_opdesc;
 
 typedef struct ln_opdescs {
@@ -172,16 +172,16 @@ typedef struct ln_opdescs {
 /** Returns new (ln_opdescs_free). */
 ln_opdescs *ln_opdescs_create(void);
 
-/** Takes NULL. */
+/** Ignores NULL. */
 void ln_opdescs_free(ln_opdescs *descs);
 
-/** Adds the operators of a file. `own` 0: they are only there to be inherited from. -1 with
- *  "FILE:LINE:COLUMN: operator 'x': reason" in `err` (NULL: the thread's last error): not relaxed
- * JSON, an unknown key, a value of the wrong type, an optype known already. */
+/** Adds the operators of a file. `own` 0: they only serve inheritance. -1 with "FILE:LINE:COLUMN:
+ * operator 'x': reason" in `err` (NULL: the thread's last error): not relaxed JSON, an unknown key,
+ * a value of the wrong type, a duplicate optype. */
 int ln_opdescs_read(ln_opdescs *descs, const char *file, int own, ln_error *err);
 
-/** Completes all operators with what they inherit, and checks them. -1 with a reason as in
- * ln_opdescs_read: an unknown or cyclic `inherits`, a missing field, an unknown name in a field. */
+/** Completes all operators by inheritance, and checks them. -1 with a reason as in ln_opdescs_read:
+ * an unknown or cyclic `inherits`, a missing field, an unknown name in a field. */
 int ln_opdescs_check(ln_opdescs *descs, ln_error *err);
 
 /** The argument of that name, or NULL. Returns borrowed. */
@@ -194,12 +194,11 @@ const char *ln_argdesc_text(const ln_argdesc *arg, ln_argdesc_field field);
 /** 1 for a bool field that is given and true. */
 int ln_argdesc_is(const ln_argdesc *arg, ln_argdesc_field field);
 
-/** The key of a field, as descriptions spell it. */
+/** The key of a field in descriptions. */
 const char *ln_opdesc_key(ln_opdesc_field field);
 const char *ln_argdesc_key(ln_argdesc_field field);
 
-/** 1 for an operator that C is to be generated for: of a file of its own, and not "autogen": false.
- */
+/** 1 for an operator that generate C for: of a file of its own, and not "autogen": false. */
 int ln_opdesc_is_generated(const ln_opdesc *op);
 
 /** The operator whose arguments, private structure and pre_run this one uses: its base or itself.
@@ -212,7 +211,7 @@ int ln_opdesc_has_output(const ln_opdesc *op);
 /** 1 for a parameter that is an array. */
 int ln_argdesc_is_array(const ln_argdesc *arg);
 
-/** Records "FILE:LINE:COLUMN: operator 'x': reason" for the place of `node`; returns -1. */
+/** Records "FILE:LINE:COLUMN: operator 'x': reason" for the location of `node`; returns -1. */
 int ln_opdesc_fail(const ln_opdesc *op, const ln_rjson *node, ln_error *err, const char *fmt, ...)
     LN_PRINTF(4, 5);
 

@@ -444,7 +444,7 @@ static int has_owner(const ln_opdesc *op)
 }
 
 /** Whether it writes in place: what computes and has an output in an input's memory does, and so
- * does an abstract operator that says so. */
+ * does an abstract operator that declares it. */
 static int apply_inplace_writer(ln_opdesc *op, ln_error *err)
 {
     const ln_rjson *writer = op->fields[LN_OPDESC_INPLACE_WRITER];
@@ -457,7 +457,7 @@ static int apply_inplace_writer(ln_opdesc *op, ln_error *err)
     return 0;
 }
 
-/** Whether it has no effect but its outputs: without any, it can only be there for an effect. */
+/** Whether it has no side effects: without any, it can only be there for an effect. */
 static int apply_pure(ln_opdesc *op, ln_error *err)
 {
     const ln_rjson *pure = op->fields[LN_OPDESC_PURE];

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What ln-opgen makes of descriptions: C, lists, tests, a page.
+// The outputs of ln-opgen: C, lists, tests, a page.
 
 #ifndef LN_OPGEN_H
 #define LN_OPGEN_H
@@ -8,7 +8,7 @@
 #include "gen/ln_opdesc.h"
 
 /** Writes the definitions of all own operators (those with "autogen" false left out) as one C file.
- * -1 with a reason: arguments whose declarations need each other in a circle, no memory. */
+ * -1 with a reason: a cycle of arguments whose declarations depend on each other, no memory. */
 int ln_opgen_c(ln_cgen *out, const ln_opdescs *descs, ln_error *err);
 
 /** Writes a header with `ops_ARCH`, the NULL-terminated array of those operators of architecture
@@ -16,11 +16,11 @@ int ln_opgen_c(ln_cgen *out, const ln_opdescs *descs, ln_error *err);
 void ln_opgen_list(ln_cgen *out, const ln_opdescs *descs, const char *arch);
 
 /** The first own operator's file name and those of the others, once each: "conv.op, pool.op", for
- * the first line of what is generated. */
+ * the first line of generated files. */
 void ln_opgen_print_sources(ln_cgen *out, const ln_opdescs *descs);
 
 /** Writes a C program that runs the examples of all own operators; see tests/support/ln_example.h.
- * -1 with a reason: a mistake in an example. */
+ * -1 with a reason: an error in an example. */
 int ln_opgen_tests(ln_cgen *out, const ln_opdescs *descs, ln_error *err);
 
 /** Writes a section with the arguments of each own operator, in order. */

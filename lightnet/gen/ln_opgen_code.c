@@ -238,7 +238,7 @@ int ln_opgen_has_priv(const generator *g)
 
 /* ---- types of variables ---- */
 
-// The C type of the value of a number or bool as ln_param_entry has it, for `value_...`.
+// The C type of a number or bool in ln_param_entry, for `value_...`.
 static const char *view_name(const ln_argdesc *arg)
 {
     if (arg->ptype == LN_ARGDESC_BOOL || arg->ptype == LN_ARGDESC_ARRAY_BOOL)
@@ -246,7 +246,7 @@ static const char *view_name(const ln_argdesc *arg)
     return ln_opgen_is_string(arg) ? "string" : ln_argdesc_text(arg, LN_ARGDESC_REALTYPE);
 }
 
-// The type of one value of a parameter, ready for a name behind it.
+// The C type of one value of a parameter, to be followed by a name.
 static void param_type(const ln_argdesc *arg, char *buf, size_t size)
 {
     const char *realtype = ln_argdesc_text(arg, LN_ARGDESC_REALTYPE);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Inside the generator of operators: one operator in the making, what its code names, lines that
-// hold such code.
+// Internals of the generator of operators: the operator being generated, the names in its code,
+// lines of such code.
 
 #ifndef LN_OPGEN_CODE_H
 #define LN_OPGEN_CODE_H
@@ -8,7 +8,7 @@
 #include "gen/ln_cgen.h"
 #include "gen/ln_opdesc.h"
 
-/** The C of a description that stands in one group of functions. */
+/** The C of a description in one group of functions. */
 typedef struct codes {
     const ln_rjson **nodes;
     size_t len;
@@ -26,15 +26,15 @@ typedef enum var {
     VARS
 } var;
 
-/** A part of pre_run: an argument's declaration with the checks that its fields say (`code` NULL),
- * or one more check, or custom code. */
+/** A part of pre_run: an argument's declaration with the checks of its fields (`code` NULL),
+ * another check, or custom code. */
 typedef struct step {
     const ln_argdesc *arg;
     const ln_rjson *code;
     int done;
 } step;
 
-/** One operator in the making. */
+/** The operator being generated. */
 typedef struct generator {
     ln_cgen *out;
     const ln_opdesc *op;
@@ -44,19 +44,19 @@ typedef struct generator {
     size_t nsteps;
 } generator;
 
-/** What follows the argument's name in its variables. */
+/** The suffixes of an argument's variables. */
 extern const char *const ln_opgen_var_suffixes[VARS];
 
-/** Adds the text of `node` when it is a string; NULL adds nothing. */
+/** Adds the text of `node` if it is a string; ignores NULL. */
 void ln_opgen_add_code(const generator *g, codes *cs, const ln_rjson *node);
 
-/** Collects the C with which an argument is declared. */
+/** Collects the C of an argument's declaration. */
 void ln_opgen_collect_declaration(const generator *g, codes *cs, const ln_argdesc *arg);
 
-/** Collects the C of `op` that stands at the end of pre_run. */
+/** Collects the C of `op` at the end of pre_run. */
 void ln_opgen_collect_last_codes(const generator *g, codes *cs, const ln_opdesc *op);
 
-/** 1 when the operator has a pre_run of its own, and not that of its base. */
+/** 1 if the operator has its own pre_run, not that of its base. */
 int ln_opgen_has_pre_run(const ln_opdesc *op);
 
 /** Fills `pre` and `later`, for an operator of a target with the code of its base. */
@@ -82,10 +82,10 @@ int ln_opgen_has_value_in_pre(const generator *g, const ln_argdesc *arg);
 /** 1 for a tensor with a memory type of its own, which is not that of the operator. */
 int ln_opgen_has_own_mtype(const generator *g, const ln_argdesc *arg);
 
-/** The memory type of a tensor, as C: one that pre_run's users differ in is `op_arg->mtype`. */
+/** The memory type of a tensor, as C: `op_arg->mtype` if it differs among the users of pre_run. */
 const char *ln_opgen_mtype(const generator *g, const ln_argdesc *arg);
 
-/** 1 for a field of an input or parameter that a table holds, and ln_op_begin checks. */
+/** 1 for a field of an input or parameter that is in a table, and checked by ln_op_begin. */
 int ln_opgen_is_listed(const ln_argdesc *arg, ln_argdesc_field field);
 
 /** The set of data types, in C, that "dtype" of an input names, or NULL. */
@@ -103,19 +103,19 @@ int ln_opgen_is_string(const ln_argdesc *arg);
 /** 1 for an array of strings that from_func converts: `priv` owns the values. */
 int ln_opgen_is_converted_array(const ln_argdesc *arg);
 
-/** 1 when the operator has a post_run of its own: code, or arrays to free. */
+/** 1 if the operator has its own post_run: code, or arrays to free. */
 int ln_opgen_has_post_run(const ln_opdesc *op);
 
 /** 1 when the operator has a private structure. */
 int ln_opgen_has_priv(const generator *g);
 
-/** The type of an input or a parameter as a variable of pre_run, ready for a name behind it. */
+/** The C type of an input or a parameter as a variable of pre_run, to be followed by a name. */
 void ln_opgen_local_type(const ln_argdesc *arg, char *buf, size_t size);
 
-/** The type of a variable that `priv` keeps, ready for a name behind it. */
+/** The C type of a variable that `priv` keeps, to be followed by a name. */
 void ln_opgen_kept_type(const ln_argdesc *arg, var v, char *buf, size_t size);
 
-/** Declarations in the making: those of one type stand together. All zero: none. */
+/** Declarations under construction, grouped by type. All zero: none. */
 typedef struct declarations {
     struct {
         const char *type; /* up to its first '*' */
@@ -124,18 +124,18 @@ typedef struct declarations {
     size_t n;
 } declarations;
 
-/** Adds `NAME SUFFIX VALUE` with a type as ln_opgen_kept_type has it. */
+/** Adds `NAME SUFFIX VALUE` with a type of ln_opgen_kept_type. */
 void ln_opgen_declare(const generator *g, declarations *d, const char *type, const char *name,
                       const char *suffix, const char *value);
 
 /** Appends the declarations. */
 void ln_opgen_write_declarations(const generator *g, const declarations *d);
 
-/** 1 for C that cannot be wrong: a name of an argument, or a member of a tensor. */
+/** 1 for C without possible errors: a name of an argument, or a member of a tensor. */
 int ln_opgen_is_plain(const generator *g, const ln_rjson *node);
 
-/** A line that holds the expression of `node`; with a #line directive where the expression can be
- * wrong. NULL: a line of the generator's own. */
+/** A line that holds the expression of `node`; with a #line directive if the expression can have
+ * errors. NULL: a line of the generator's own. */
 void ln_opgen_write_line(const generator *g, int indent, const ln_rjson *node, const char *fmt, ...)
     LN_PRINTF(4, 5);
 
@@ -147,26 +147,25 @@ void ln_opgen_write_variadic_locals(const generator *g, const ln_argdesc *arg);
 /** Fills `steps`. */
 void ln_opgen_collect_steps(generator *g);
 
-/** Writes the function. -1 with a reason: arguments whose declarations need each other in a circle.
- */
+/** Writes the function. -1 with a reason: a cycle of arguments whose declarations depend on each
+ * other. */
 int ln_opgen_write_pre_run(generator *g, ln_error *err);
 
-/** Writes what stands at the end of pre_run: scratch memory, custom code, what reports need. */
+/** Writes the end of pre_run: scratch memory, custom code, data for reports. */
 void ln_opgen_write_last(const generator *g);
 
-/* An argument's declaration, with the checks that its fields say. */
+/* An argument's declaration, with the checks of its fields. */
 
 void ln_opgen_write_input(const generator *g, const ln_argdesc *arg);
 void ln_opgen_write_output(const generator *g, const ln_argdesc *arg);
 void ln_opgen_write_param(const generator *g, const ln_argdesc *arg);
 
-/** The function that gives the `i`th name that a parameter can have; none without "name_func". */
+/** The function that returns the `i`th valid name of a parameter; none without "name_func". */
 void ln_opgen_write_name_func(const generator *g, const ln_argdesc *arg);
 
 /* The tables of an operator. */
 
-/** Writes to `buf` what people want to know of an argument's type: "4-D FLT", "array_number -> int
- * [2]". */
+/** Writes the type of an argument to `buf`, for people: "4-D FLT", "array_number -> int [2]". */
 void ln_opgen_arg_type(const ln_argdesc *arg, char *buf, size_t size);
 
 /** Writes the tables of the arguments and the information. */

@@ -138,7 +138,7 @@ void ln_opgen_write_input(const generator *g, const ln_argdesc *arg)
 
 /* ---- parameters ---- */
 
-/** 1 when a bound is no number, but C. */
+/** 1 if a bound is C, not a number. */
 static int has_computed_bound(const ln_argdesc *arg)
 {
     for (int f = LN_ARGDESC_LEN; f <= LN_ARGDESC_NE; f++) {

@@ -108,7 +108,7 @@ static const char *new_tensor_name(const checking *c)
     }
 }
 
-/** `_` stands for a tensor that nobody names: each gets a name of its own. */
+/** `_` is an unnamed tensor: each gets a unique name. */
 static void name_unnamed(const checking *c, ln_optop *ops)
 {
     for (ln_optop *op = ops; op; op = op->next) {
@@ -225,7 +225,7 @@ static int check_match(const checking *c)
 
 /* ---- the order of matching ---- */
 
-/** Whether an operator behind `op` reads what that makes. */
+/** Whether an operator after `op` reads one of its outputs. */
 static int leads_on(const ln_optrule *rule, const ln_optop *op)
 {
     for (const ln_optop *reader = op->next; reader; reader = reader->next) {

@@ -187,8 +187,7 @@ static void add_rule(ln_optdesc *desc, ln_optrule *rule)
     *at = rule;
 }
 
-/** A rule is either written by hand, and little else is said of it, or has a pattern and what
- * follows from it. */
+/** A rule is either hand-written, with few other fields, or has a pattern and fields for it. */
 static int check_form(const reading *to, const ln_rjson *node)
 {
     const ln_optrule *const rule = to->rule;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Optimizer descriptions: rewrite rules, read and checked, ready to be written as C.
+// Optimizer descriptions: rewrite rules, read and checked.
 //
 //     ln_arena arena = {0};
 //     ln_optdesc desc = {.arena = &arena};
@@ -9,7 +9,7 @@
 //         ...
 //     ln_arena_free(&arena);
 //
-// The format is documented in docs/optimizer-descriptions.md. Mistakes are recorded as
+// The format is documented in docs/optimizer-descriptions.md. Errors are recorded as
 // "FILE:LINE:COLUMN: rule 'x': reason". Everything read lives in the arena and borrows from the
 // relaxed JSON, which is kept.
 
@@ -19,7 +19,7 @@
 #include "gen/ln_arena.h"
 #include "gen/ln_rjson.h"
 
-/** What stands behind `param=`. */
+/** The value after `param=`. */
 typedef enum ln_optvalue {
     LN_OPT_STRING,
     LN_OPT_NUMBER,
@@ -38,7 +38,7 @@ typedef enum ln_optvalue {
 
 typedef struct ln_optparam {
     struct ln_optparam *next;
-    ln_rjson place;       /* where it stands; .text is C code for LN_OPT_CODE_* */
+    ln_rjson place;       /* its location; .text is C code for LN_OPT_CODE_* */
     const char *arg_name; /* NULL: all parameters of `op` */
     ln_optvalue type;
     const char **items; /* the literal's text, or the texts of an array's elements */
@@ -49,7 +49,7 @@ typedef struct ln_optparam {
 
 /** A tensor of an example: "TL_INT8 [2, 2] {1, 2, 3, 4}". */
 typedef struct ln_optdata {
-    const char *dtype; /* NULL: not said */
+    const char *dtype; /* NULL: unspecified */
     int has_dims;
     const char **dims;
     int ndim;
@@ -73,20 +73,20 @@ typedef struct ln_optop {
     struct ln_optop *next;
     ln_rjson place;       /* where it begins */
     const char *text;     /* as written, on one line */
-    const char *name;     /* what the rule calls it */
+    const char *name;     /* its name in the rule */
     const char **optypes; /* one or more */
     int noptypes;
     const char *like; /* of a replacement: `OPERATOR.optype`, has that operator's optype */
-    int keep;         /* of a pattern: stays where it is */
-    int any_in;       /* of a pattern: `*`, has any other inputs too */
-    int any_out;      /* of a pattern: any other outputs too */
+    int keep;         /* of a pattern: is kept */
+    int any_in;       /* of a pattern: `*`, may have other inputs */
+    int any_out;      /* of a pattern: may have other outputs */
     ln_optarg *ins;
     ln_optarg *outs;
     ln_optparam *params;
     int reached; /* of a checked pattern: leads to the anchor */
 } ln_optop;
 
-/** An example of an operator: its arguments, and what comes of them. */
+/** An example of an operator: its arguments, and the expected result. */
 typedef struct ln_optexample {
     struct ln_optexample *next;
     ln_optop op; /* its place, inputs, outputs and parameters */
@@ -98,15 +98,15 @@ typedef struct ln_optexample {
 /** A tensor of a rule. */
 typedef struct ln_opttensor {
     struct ln_opttensor *next;
-    ln_rjson place; /* where it is named first */
+    ln_rjson place; /* its first occurrence */
     const char *name;
     ln_optop *maker; /* in the pattern, or NULL */
     int reads;       /* by operators of the pattern that the replacement removes */
     int optional;    /* may be absent */
-    int index;       /* in the order in which matching comes to it, from 0 */
+    int index;       /* its index in the order of matching, from 0 */
     int fresh;       /* first named by the replacement */
     int made;        /* by the replacement */
-    int removed;     /* made by the pattern, no more by the replacement */
+    int removed;     /* produced by the pattern, not by the replacement */
 } ln_opttensor;
 
 /** A tensor of a rule's test: "const TL_FLOAT [C, 4] in 0.5 .. 2". */
@@ -132,7 +132,7 @@ typedef struct ln_optsize {
 typedef struct ln_opttest {
     struct ln_opttest *next;
     ln_rjson place;
-    ln_optop *ops; /* what the pattern's operators of these names (or optypes) have besides */
+    ln_optop *ops; /* additional arguments of the pattern's operators of these names (or optypes) */
     ln_opthint *tensors;
     ln_optsize *sizes;
     double tolerance;
@@ -145,7 +145,7 @@ typedef struct ln_optrule {
     ln_rjson place;
     const char *name;
     const char *doc;
-    const char *function; /* a hand-written ln_subgraph_func, which is all of the rule, or NULL */
+    const char *function; /* a hand-written ln_subgraph_func in place of a pattern, or NULL */
     ln_optop *match;
     ln_optop **order; /* the operators in the order of matching: order[0] is the anchor, but
                          for adjacent ones */
@@ -158,8 +158,8 @@ typedef struct ln_optrule {
     ln_opttensor *tensors; /* in the order of their first appearance */
     const char *warn;      /* a message instead of a replacement, or NULL */
     int adjacent;
-    int batch;   /* it holds where only the first axes are so, too */
-    int dynamic; /* it holds for tensors whose sizes are known only at run time, too */
+    int batch;   /* it also applies if only the first axes are dynamic */
+    int dynamic; /* it also applies to tensors whose sizes are known only at run time */
     double rank; /* "order" */
     int stage;   /* "stage" of its file, 1 or more */
     ln_opttest *tests;
@@ -171,20 +171,20 @@ typedef struct ln_optdesc {
     const char *arch;
     ln_optrule *rules;     /* by "order", then as read */
     const ln_rjson *lower; /* the suffix of the optypes of lowered operators, or NULL */
-    const ln_rjson **code; /* C for the beginning of the file, as read */
+    const ln_rjson **code; /* C at the beginning of the file, as read */
     int ncode;
     int nstages;        /* the largest "stage" */
-    int stage;          /* of the file that was read last */
+    int stage;          /* of the last file */
     const char **files; /* as read */
     int nfiles;
 } ln_optdesc;
 
 /** Adds the rules of a file (keeps `root`). -1 with a reason in `err` (NULL: the thread's last
- * error): an unknown key, a value of the wrong type, a mistake in a pattern. */
+ * error): an unknown key, a value of the wrong type, an error in a pattern. */
 int ln_optdesc_read(ln_optdesc *desc, const ln_rjson *root, ln_error *err);
 
-/** Checks and orders what was read. -1 with a reason: a name that is taken or unknown, an operator
- * that does not lead to the last one, a tensor that is used after its removal, and the like. */
+/** Checks and orders the rules. -1 with a reason, such as a duplicate or unknown name, an operator
+ * that does not lead to the last one, or a tensor that is used after its removal. */
 int ln_optdesc_check(ln_optdesc *desc, ln_error *err);
 
 /** The operator of that name in a list, or NULL. */
@@ -193,15 +193,15 @@ ln_optop *ln_optop_find(ln_optop *ops, const char *name);
 /** The tensor of that name, or NULL. */
 ln_opttensor *ln_opttensor_find(const ln_optrule *rule, const char *name);
 
-/** Records "FILE:LINE:COLUMN: rule 'x': reason" for the place of `node`; returns -1. */
+/** Records "FILE:LINE:COLUMN: rule 'x': reason" for the location of `node`; returns -1. */
 int ln_optrule_fail(const ln_optrule *rule, const ln_rjson *node, ln_error *err, const char *fmt,
                     ...) LN_PRINTF(4, 5);
 
 /** Checks the tests of a rule whose pattern is checked. -1 with a reason in `err`: a name that is
- * not in the pattern, what only patterns may say, a tensor that cannot be, no test that fires. */
+ * not in the pattern, syntax of patterns only, an invalid tensor, no test that fires. */
 int ln_opthint_check(const ln_optrule *rule, ln_error *err);
 
-/* The operators of patterns and replacements, in the syntax of the IL and a little more.
+/* The operators of patterns and replacements, in an extension of the syntax of IL.
  *
  *     [keep] [NAME:] OPTYPE(ARG=TENSOR, .. | ARG=TENSOR, .. | PARAM=VALUE, ..); */
 

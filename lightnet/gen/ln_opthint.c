@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The tests of a rule: whether what they say fits its pattern.
+// Checks the tests of a rule against its pattern.
 
 #include "gen/ln_optdesc.h"
 
@@ -89,7 +89,7 @@ static int fail_twice(const ln_optrule *rule, const ln_rjson *place, const char 
     return ln_optrule_fail(rule, place, err, "a test names '%s' twice", name);
 }
 
-/** A test may speak once of an operator, a tensor, a size. */
+/** A test may name an operator, a tensor or a size only once. */
 static int check_once(const ln_optrule *rule, const ln_opttest *test, ln_error *err)
 {
     for (ln_optop *op = test->ops; op; op = op->next) {

@@ -8,7 +8,7 @@
 #include "gen/ln_cgen.h"
 #include "gen/ln_optdesc.h"
 
-/** What is being written. */
+/** The rule being written. */
 typedef struct ln_optwriter {
     const ln_optdesc *desc;
     const ln_optrule *rule;
@@ -26,31 +26,31 @@ const char *ln_optwrite_quote(const ln_optwriter *w, const char *text);
 /** Appends a comment of as many lines as it needs. */
 void ln_optwrite_comment(const ln_optwriter *w, const char *text);
 
-/** Appends texts (up to NULL) as one string of C, each on a line of its own, the first behind
- * `begin`, and then `end`. */
+/** Appends texts (up to NULL) as one C string, each on its own line, the first after `begin`, and
+ * then `end`. */
 void ln_optwrite_strings(const ln_optwriter *w, const char *begin, const char *const *texts,
                          const char *end);
 
-/** Where a rule's match has the operator. */
+/** The expression for the operator in a rule's match. */
 int ln_optwrite_op_index(const ln_optrule *rule, const char *name);
 
 /** Declares the operators and tensors of `m` that C code of the description names, and `ctx`.
- * Returns how many. */
+ * Returns their number. */
 int ln_optwrite_locals(const ln_optwriter *w, const char *code);
 
-/** Whether the text of a rule can say the parameter's value, as ln_rule_read_value reads it. */
+/** Whether the text of a rule can contain the parameter's value, for ln_rule_read_value. */
 int ln_optwrite_is_plain(const ln_optparam *param);
 
 /** Such a parameter in a text: `PARAM=VALUE`, or `OPERATOR.*`. */
 const char *ln_optwrite_param(const ln_optwriter *w, const ln_optparam *param);
 
-/** The C arguments that give a parameter's literal value to a function, each behind ", ". */
+/** The C arguments for a parameter's literal value, each after ", ". */
 const char *ln_optwrite_value(const ln_optwriter *w, const ln_optparam *param);
 
 /** Appends the `i`th item of a literal value as JSON. */
 void ln_optwrite_json_item(ln_cgen *json, const ln_optparam *literal, int i);
 
-/** The functions of ln_rule.h for a kind of value; NULL: there is none. */
+/** The functions of ln_rule.h for a kind of value; NULL: none. */
 typedef struct ln_optvalue_function {
     const char *test; /* in patterns */
     const char *set;  /* in replacements */
@@ -59,20 +59,20 @@ typedef struct ln_optvalue_function {
 /** One for each ln_optvalue. */
 extern const ln_optvalue_function ln_optvalue_functions[];
 
-/* What a rule matches. */
+/* Patterns. */
 
-/** Whether a rule has conditions that its table cannot say. */
+/** Whether a rule has conditions that are not in its table. */
 int ln_optmatch_has_conditions(const ln_optrule *rule);
 
 /** Appends `allows_RULE`, which checks them. */
 void ln_optmatch_conditions(const ln_optwriter *w);
 
-/** Appends the fields of the rule's table that say what it matches, between `begin` and `end`. */
+/** Appends the fields of the rule's table for its pattern, between `begin` and `end`. */
 void ln_optmatch_fields(const ln_optwriter *w, const char *begin, const char *end);
 
 /* Checked optimizer descriptions as C (ln_optcode.c, ln_opttest.c). */
 
-/** The functions of all rules, and the arrays that an architecture's ln_arch has: ln_ep_funcs_ARCH,
+/** The functions of all rules, and the arrays of an architecture's ln_arch: ln_ep_funcs_ARCH,
  * ln_cb_funcs_ARCH, ln_sg_funcs_ARCH, ln_rule_names_ARCH. Includes `header`. */
 void ln_optcode_source(const ln_optdesc *desc, const char *header, ln_cgen *out);
 
@@ -80,10 +80,10 @@ void ln_optcode_source(const ln_optdesc *desc, const char *header, ln_cgen *out)
 void ln_optcode_header(const ln_optdesc *desc, ln_cgen *out);
 
 /** The program that tests all rules (tests/support/ln_rule_check.h). -1 with a reason in `err`: a
- * test names what is not there, or lacks what it needs. */
+ * test with an unknown name, or without a required part. */
 int ln_optcode_tests(const ln_optdesc *desc, ln_cgen *out, ln_error *err);
 
-/** Appends the one line at the top of generated C that names the descriptions. */
+/** Appends the first line of generated C, which names the descriptions. */
 void ln_optcode_banner(const ln_optdesc *desc, const char *what, ln_cgen *out);
 
 #endif

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Relaxed JSON: the reader of operator and optimizer descriptions, which knows where everything
-// stands.
+// Relaxed JSON: the reader of operator and optimizer descriptions, which records locations.
 //
 // Descriptions are JSON with three additions: comments from `//` to the end of the line; a comma
 // after the last item of an array or object; strings over several lines between two ''', the first
 // of which ends its line, while the text between the lines is taken literally. Jansson, which reads
-// models, keeps no positions, and a mistake in a description must be told as FILE:LINE:COLUMN.
+// models, keeps no positions, and errors in a description are reported as FILE:LINE:COLUMN.
 //
 //     ln_rjson *root = ln_rjson_read("conv.op", NULL);
 //     const ln_rjson *ops = ln_rjson_get(root, "ops");
@@ -34,11 +33,11 @@ typedef enum ln_rjson_type {
     LN_RJSON_OBJECT,
 } ln_rjson_type;
 
-/** A value, its place, and its key when it is a member of an object. Lines and columns count from
+/** A value, its location, and its key if it is a member of an object. Lines and columns count from
  * 1, columns in characters. */
 typedef struct ln_rjson {
     ln_rjson_type type;
-    const char *file; /* what the reader was told; borrowed from the root */
+    const char *file; /* the name given to the reader; borrowed from the root */
     int line;         /* where the value begins */
     int column;
     char *key; /* members of objects: the key; else NULL */
@@ -56,28 +55,28 @@ typedef struct ln_rjson {
 } ln_rjson;
 
 /** Parses `len` bytes of text; `name` stands for the file in messages. Returns new (ln_rjson_free).
- *  NULL with "NAME:LINE:COLUMN: reason" in `err` (NULL: the thread's last error): a mistake of
- * syntax, invalid UTF-8, a key given twice, a number beyond double, nesting deeper than
+ * NULL with "NAME:LINE:COLUMN: reason" in `err` (NULL: the thread's last error): a syntax error,
+ * invalid UTF-8, a duplicate key, a number beyond double, nesting deeper than
  * LN_RJSON_MAX_DEPTH. */
 ln_rjson *ln_rjson_parse(const char *name, const char *text, size_t len, ln_error *err);
 
 /** ln_rjson_parse for the content of a file. */
 ln_rjson *ln_rjson_read(const char *file, ln_error *err);
 
-/** Frees a root with everything below it. Takes NULL. */
+/** Frees a root with everything below it. Ignores NULL. */
 void ln_rjson_free(ln_rjson *root);
 
-/** The member of an object with that key; NULL: there is none, or `object` is no object. Returns
+/** The member of an object with that key; NULL: none, or `object` is not an object. Returns
  * borrowed (until the root is freed). */
 ln_rjson *ln_rjson_get(const ln_rjson *object, const char *key);
 
 /** "null", "a bool", "a number", "a string", "an array" or "an object", for messages. */
 const char *ln_rjson_type_name(ln_rjson_type type);
 
-/** Records "FILE:LINE:COLUMN: reason" for the place of a value; returns -1. */
+/** Records "FILE:LINE:COLUMN: reason" for the location of a value; returns -1. */
 int ln_rjson_fail(const ln_rjson *node, ln_error *err, const char *fmt, ...) LN_PRINTF(3, 4);
 
-/** ln_rjson_fail for the place of a member's key. */
+/** ln_rjson_fail for the location of a member's key. */
 int ln_rjson_fail_key(const ln_rjson *node, ln_error *err, const char *fmt, ...) LN_PRINTF(3, 4);
 
 /** Prints a value as strict JSON on one line, without a newline at the end. */
@@ -85,8 +84,8 @@ void ln_rjson_print(FILE *stream, const ln_rjson *node);
 
 /* ---- the notations of the first LightNet, recognized to name the new ones (ln_oldnote.c) ---- */
 
-/** Whether the text is an operator description in the old notation: `relu_cpu : relu {` or
- * `relu {`, keys without quotes, values in backquotes. For texts that are no relaxed JSON. */
+/** Whether the text is an operator description in the old notation: `relu_cpu : relu {` or `relu
+ * {`, keys without quotes, values in backquotes. For texts that are not relaxed JSON. */
 int ln_oldnote_is_op(const char *text);
 
 /** Whether the file is an old optimizer description, which names its author. */

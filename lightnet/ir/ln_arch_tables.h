@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The tables of architectures, for whoever changes them after main has begun: contexts use them
-// meanwhile, or they change, never both; and what was entered can be taken out again.
+// Changes of the architecture tables after main has begun: either contexts use them, or they
+// change, never both; changes can be undone.
 
 #ifndef LN_ARCH_TABLES_H
 #define LN_ARCH_TABLES_H
@@ -16,10 +16,10 @@ void ln_arch_end_use(void);
 int ln_arch_begin_change(void);
 void ln_arch_end_change(void);
 
-/** How often the tables have changed: what ln_arch_undo takes. */
+/** The number of changes of the tables, for ln_arch_undo. */
 int ln_arch_changes(void);
 
-/** Takes back all changes but the first `n`, the newest first. */
+/** Undoes all changes but the first `n`, the newest first. */
 void ln_arch_undo(int n);
 
 /** 0 when the architecture has a name, and each of its operators a type and that name as its
@@ -29,7 +29,7 @@ int ln_arch_check_ops(const ln_arch *arch);
 /** Calls `add` with the name of each target that could be loaded, until that fails (not 0). */
 typedef void (*ln_targets_func)(int (*add)(void *arg, const char *name), void *arg);
 
-/** What finds the targets that could be loaded; before main. */
+/** Sets the function that finds loadable targets; before main. */
 void ln_arch_set_loadable(ln_targets_func func);
 
 #endif

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What was said of a model's inputs before it is read: shapes and values.
+// Shapes and values of a model's inputs that were set before it is read.
 
 #include "ir/ln_bind.h"
 
@@ -135,7 +135,7 @@ int ln_context_bind_input(ln_context *ctx, const char *name, const tl_tensor *va
     return value && !copy ? ln_fail_tl(ctx) : bind(ctx, name, copy, NULL);
 }
 
-// Without memory nobody learns of it: the message says what is missing.
+// Ignores lack of memory: the message names the missing input anyway.
 void ln_bind_want_values(ln_context *ctx)
 {
     struct ln_bindings *all = bindings_of(ctx);

@@ -168,7 +168,7 @@ static int check_gathers(const ln_context *ctx)
 }
 
 // The graph has the makers and readers that the values have: operators in an order in which each
-// tensor is made before it is read are no cycle, and read nothing that nobody makes.
+// tensor is produced before it is read have no cycle, and read no missing tensors.
 int ln_context_check(const ln_context *ctx)
 {
     tally found = {.ops = 0};

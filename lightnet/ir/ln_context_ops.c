@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The operators of a context: entering, leaving and replacing them, with everything that must
-// follow.
+// The operators of a context: adding, removing and replacing them, and updating dependent data.
 //
 // Each operator knows its node in ctx->ops and the node before it, and the context knows the last
 // node. A node's content may move: to put an operator before node N, N takes the new operator and a

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The operators of a context: entering, leaving and replacing them, with everything that must
-// follow. See ln_context.h.
+// The operators of a context: adding, removing and replacing them, and updating dependent data. See
+// ln_context.h.
 
 #ifndef LN_CONTEXT_OPS_H
 #define LN_CONTEXT_OPS_H
@@ -15,8 +15,8 @@ static inline int ln_fail_memory(const ln_context *ctx)
     return ln_fail_as(ctx, LN_OUT_OF_MEMORY, LN_MEMORY_REASON);
 }
 
-/** Whether running the operator does more than making its outputs: then it is never removed,
- * merged, or moved past another one. */
+/** Whether the operator has side effects: then it is never removed, merged, or reordered with
+ * others that have. */
 static inline int ln_op_has_effect(const ln_op *op)
 {
     return !op->op_arg->info || !op->op_arg->info->pure;
@@ -29,28 +29,28 @@ static inline int ln_op_writes_inplace(const ln_op *op)
 }
 
 /** The operator that made tensor `te`, its input, a part of its own output (a no-copy gather);
- * NULL: `te` has memory of its own or is a view of what its maker read. */
+ * NULL: `te` has memory of its own or is a view of an input of its producer. */
 const ln_op *ln_context_taker(const ln_context *ctx, const ln_tensor_entry *te);
 
-/** As ln_context_subgraph; `*next` is then the node from which to look on: that of the first new
- * operator, or of the one after the old. NULL at the end. */
+/** As ln_context_subgraph; `*next` is then the node to continue at: that of the first new operator,
+ * or the one after the old ones. NULL at the end. */
 int ln_context_substitute(ln_context *ctx, ln_list *old_ops, ln_list *new_ops, ln_list **next);
 
-/** Lets `op` read, of each value that has an `instead`, that one. Where that changes something, the
- * operator is checked anew, once. */
+/** Replaces each input of `op` whose value has an `instead` by that one. After a change, checks the
+ * operator again, once. */
 int ln_context_redirect(ln_context *ctx, ln_op *op);
 
-/** Makes `ops` (takes it), the operators of the context in another order, its list. */
+/** Replaces the context's list by `ops` (takes it), the same operators in another order. */
 void ln_context_set_order(ln_context *ctx, ln_list *ops);
 
-/** Whether it has memory. */
+/** Whether the context has memory. */
 int ln_context_is_loaded(const ln_context *ctx);
 
 /** ln_context_rebind of a context that is not loaded. */
 int ln_context_recheck(ln_context *ctx);
 
-/** What of ln_context_cleanup_ops, ln_context_cleanup and ln_context_free is about the model: for a
- * context that is not loaded. */
+/** The parts of ln_context_cleanup_ops, ln_context_cleanup and ln_context_free about the model, for
+ * a context that is not loaded. */
 void ln_context_leave_ops(ln_context *ctx);
 void ln_context_drop_model(ln_context *ctx);
 void ln_context_destroy(ln_context *ctx);
@@ -58,16 +58,15 @@ void ln_context_destroy(ln_context *ctx);
 /** Puts a copy of the name in front of the list. -1 with a reason: no memory. */
 int ln_context_prepend_name(const ln_context *ctx, ln_list **names, const char *name);
 
-/** Brings what is kept beside ctx->inputs and ctx->outputs, their names and last nodes, in line
- * with the lists. */
+/** Updates the names and last nodes of ctx->inputs and ctx->outputs from the lists. */
 int ln_context_index_names(ln_context *ctx);
 
 /** Appends a copy of the name to ctx->inputs, or ctx->outputs, in constant time. -1 with a reason:
- * no memory, all is as before. */
+ * no memory, nothing changes. */
 int ln_context_push_input(ln_context *ctx, const char *name);
 int ln_context_push_output(ln_context *ctx, const char *name);
 
-/** Lets the entries of a list of an operator, which is in the tables, point to their values. -1: no
+/** Links the entries of a list of an operator, which is in the tables, to their values. -1: no
  * memory. */
 int ln_context_enter_values(const ln_context *ctx, const ln_list *tensors);
 
@@ -81,22 +80,22 @@ ln_tensor_entry *ln_op_define_listed(ln_op_arg *op_arg, const ln_tensor_list_ent
 
 /* ---- constants ---- */
 
-/* Which tensors of a context are constant: kept up to date while operators come and go. The rules
- * stand in docs/dev/design.md, "Constants and static work". */
+/* Which tensors of a context are constant: kept up to date while operators are added and removed.
+ * The rules are in docs/dev/design.md, "Constants and static work". */
 
-/* Values of op_arg->at_load: whether an operator runs when the context is loaded, and what of that
- * is to be done again. */
+/* Values of op_arg->at_load: whether an operator runs when the context is loaded, and whether it
+ * must run again. */
 enum {
     LN_AT_LOAD_NOT = 0,      /* it runs per inference */
-    LN_AT_LOAD_DONE = 1,     /* its results are those of what it reads, once loading has run it */
-    LN_AT_LOAD_OUTDATED = 2, /* it depends on what has been set */
-    LN_AT_LOAD_PULLED = 3,   /* an outdated operator needs its result, which has lost its memory */
-    LN_AT_LOAD_SHARED = 4,   /* while loading: others have its results (run/ln_sharing.h) */
+    LN_AT_LOAD_DONE = 1,     /* it runs at load */
+    LN_AT_LOAD_OUTDATED = 2, /* it depends on a constant that was set */
+    LN_AT_LOAD_PULLED = 3,   /* an outdated operator needs its result, whose memory was reused */
+    LN_AT_LOAD_SHARED = 4,   /* while loading: its results are shared (run/ln_sharing.h) */
 };
 
-/** For an operator whose outputs have just been made: sets their isconst and isstatic and its
- *  at_load, and when it writes memory that others made, revokes what was constant there, and what
- *  was computed from that. -1: no memory. */
+/** For an operator with new outputs: sets their isconst and isstatic and its at_load. If it writes
+ * in place, the tensors in that memory, and values computed from them, are no longer constant. -1:
+ * no memory. */
 int ln_context_settle_constants(const ln_context *ctx, ln_op *op);
 
 /** Marks as mutated what the operator writes in place, and what of its outputs, and of the

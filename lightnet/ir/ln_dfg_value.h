@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// Values: the tensors of a graph, to which everything that names them points.
+// Values: the tensors of a graph; all references to a tensor by name point to its value.
 //
 //     list entry (reader) --+                        +--> maker: the operator that made the entry
 //     list entry (maker)  --+--> value "y" --entry---+
 //     entry of a view     --+      |
 //                                  +--> ports: one writer, any readers --> nodes of the graph
 //
-// A value outlives its entry, which each pre_run of its maker makes anew. It lives as long as
-// something refers to it: list entries of operators in the context, entries of views, ports. Where
-// no value is known, as for lists in no context, the name is looked up in the tensor table.
+// A value outlives its entry, which each pre_run of its producer replaces. Values are
+// reference-counted: by list entries of operators in the context, entries of views, and ports.
+// Without a value, as in lists outside of a context, the name is looked up in the tensor table.
 
 #ifndef LN_DFG_VALUE_H
 #define LN_DFG_VALUE_H
@@ -29,7 +29,7 @@ typedef struct ln_port {
         edge; /* first: the element of a dangling list. The tensor's name, the operator's node */
     ln_dfg_value *value;
     ln_list place;  /* its node for a dangling list */
-    ln_list **link; /* what points to its place; NULL: it does not dangle */
+    ln_list **link; /* the link to it; NULL: it does not dangle */
     int writes;
     ln_graph_edge_node
         *out_end; /* reading: of the edge from the value's writer; NULL: not linked */
@@ -39,11 +39,11 @@ typedef struct ln_port {
 struct ln_dfg_value {
     ln_tensor_entry *entry;   /* NULL: not made */
     const ln_hash *entries;   /* the tensor table that has the entry */
-    ln_op *maker;             /* the operator that made the entry; NULL: none in the context */
+    ln_op *maker;             /* the operator that created the entry; NULL: none in the context */
     int isinput, isoutput;    /* it is an input, an output of the model */
     int ismutated;            /* an operator writes its memory in place */
-    int num_references;       /* it is freed with the last one */
-    ln_dfg_value *instead;    /* within a clean-up: what is read in its place, or NULL */
+    int num_references;       /* references; freed with the last one */
+    ln_dfg_value *instead;    /* within a clean-up: its replacement for readers, or NULL */
     ln_hash *values;          /* the table that has it: name -> value */
     ln_port *writer;          /* or NULL */
     ln_port *oldest, *newest; /* readers, or NULL */
@@ -59,37 +59,36 @@ ln_hash *ln_dfg_values_create(void);
 /** The value of that name, or NULL. Returns borrowed. */
 ln_dfg_value *ln_dfg_value_find(const ln_hash *values, const char *name);
 
-/** Refers to the value of that name, which is made if there is none (ln_dfg_value_release). NULL:
- * no memory. */
+/** Returns a new reference to the value of that name, which is created if missing
+ * (ln_dfg_value_release). NULL: no memory. */
 ln_dfg_value *ln_dfg_value_enter(ln_hash *values, const char *name);
 
-/** Refers to the value once more (ln_dfg_value_release). Returns it. */
+/** Adds a reference to the value (ln_dfg_value_release). Returns it. */
 ln_dfg_value *ln_dfg_value_refer(ln_dfg_value *value);
 
 /** Drops a reference. Takes NULL. */
 void ln_dfg_value_release(ln_dfg_value *value);
 
-/** Makes `entry` of the tensor table `entries` the value's entry, made by `maker` (NULL: by no
- * operator of the context, or not known yet), until the entry is freed. */
+/** Sets `entry` of the tensor table `entries` as the value's entry, produced by `maker` (NULL: by
+ * no operator of the context, or unknown), until the entry is freed. */
 void ln_dfg_value_tie(ln_dfg_value *value, ln_tensor_entry *entry, const ln_hash *entries,
                       ln_op *maker);
 
-/** Ends that for an entry. */
+/** Unsets the entry of its value. */
 void ln_dfg_value_untie(ln_tensor_entry *entry);
 
-/** The operator that made the entry, where a context has it, or NULL. Returns borrowed. */
+/** The operator that created the entry, if it is in a context, or NULL. Returns borrowed. */
 static inline ln_op *ln_dfg_value_maker(const ln_tensor_entry *te)
 {
     return te->value ? te->value->maker : NULL;
 }
 
-/** Adds a port that reads the value behind its readers; takes it out. */
+/** Adds a port at the end of the value's readers; removes it. */
 void ln_dfg_value_add_reader(ln_port *port);
 void ln_dfg_value_remove_reader(const ln_port *port);
 
 /** Returns new (ln_list_free): the operators that an edge leads to from the value's writer, each
- * once, in the order in which they were linked. NULL: there are none; NULL with a reason: no
- * memory. */
+ * once, in the order in which they were linked. NULL: none; NULL with a reason: no memory. */
 ln_list *ln_dfg_value_readers(const ln_dfg_value *value);
 
 /** Whether the port is a reader of its value. */

@@ -7,26 +7,27 @@
 
 #include "lightnet/ln_op.h"
 
-/** Finds whether the operator has dynamic inputs or outputs. Before its pre_run. -1 after
+/** Determines whether the operator has dynamic inputs or outputs. Before its pre_run. -1 after
  * ln_op_fail: no memory. */
 int ln_dynamic_begin(ln_op *op);
 
 /** Checks the inputs that set parameters. After its pre_run. -1 after ln_op_fail: a parameter that
- * is missing or no number, a type that is not TL_INT64 or TL_INT32, another number of elements. */
+ * is missing or not a number, a type that is not TL_INT64 or TL_INT32, another number of
+ * elements. */
 int ln_dynamic_check(ln_op *op);
 
-/** Finds which axes of the outputs are open: their sizes may change from run to run. After their
- * entries are tied. -1 after ln_op_fail: no memory. */
+/** Determines which axes of the outputs are open: their sizes may change from run to run. After
+ * their entries are linked. -1 after ln_op_fail: no memory. */
 int ln_dynamic_find_open(ln_op *op);
 
 /** Whether the size of axis `i` may change from run to run. */
 int ln_dynamic_is_open(const ln_tensor_entry *entry, int i);
 
-/** Whether two tensors have the same shape in each run: the largest shapes may be the same where
- * two inputs have sizes of their own. */
+/** Whether two tensors have the same shape in each run: equal max shapes are not sufficient, if two
+ * inputs have independent sizes. */
 int ln_dynamic_is_same_shape(const ln_tensor_entry *a, const ln_tensor_entry *b);
 
-/* What `open` of a new dynamic entry is: nothing is known of it. */
+/* `open` of a new dynamic entry: unknown. */
 #define LN_ALL_OPEN (~0u)
 
 /** The opposite of ln_dynamic_begin. */
@@ -37,21 +38,21 @@ void ln_dynamic_end(ln_op *op);
 /* Numbers that hold the shape of one input in op_arg->shapes: ndim, then the dimensions. */
 enum { LN_SHAPE_LEN = 1 + LN_MAXDIM, LN_NO_SHAPE = -1 };
 
-/** Notes the shape of an input there. */
+/** Records the shape of an input there. */
 void ln_dynamic_note_shape(int *shape, const tl_tensor *tensor);
 
-/** Infers the outputs' shapes anew for those that the inputs have (`infers`: LN_INFERS_*). Scratch
- * memory stays as it is planned, for the largest shapes: kernels do with less, or say so. -1 after
- * ln_op_fail. */
+/** Infers the outputs' shapes from the current shapes of the inputs (`infers`: LN_INFERS_*).
+ * Scratch memory keeps its planned size, for the max shapes: kernels work with less, or fail. -1
+ * after ln_op_fail. */
 int ln_dynamic_infer(ln_op *op, int infers);
 
-/** The next run infers the operator's shapes anew. */
+/** The next run infers the operator's shapes again. */
 void ln_dynamic_forget_shapes(ln_op_arg *op_arg);
 
 /** The name of the parameter that input `tle` sets; NULL: none. Returns borrowed. */
 const char *ln_dynamic_param(const ln_op_arg *op_arg, const ln_tensor_list_entry *tle);
 
-/** Whether input `arg_name`, which is tensor `te`, can set `param` (NULL: there is none): as
+/** Whether input `arg_name`, which is tensor `te`, can set `param` (NULL: missing): as
  * ln_dynamic_check. */
 int ln_dynamic_check_setter(ln_op_arg *op_arg, const char *arg_name, const ln_tensor_entry *te,
                             const ln_param_entry *param);

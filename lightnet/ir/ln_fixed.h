@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Values that a program was made for: a rule has made the value of a constant part of an operator,
-// shapes were decided on the value of an input, or the model has what was computed from it.
+// Values that a program depends on: a rule has made the value of a constant part of an operator,
+// shapes depend on the value of an input, or the model contains values computed from it.
 //
-// Beside them stands which sizes of its inputs and outputs the model leaves open, by what names.
+// Also the open sizes of the model's inputs and outputs, with their names.
 //
-// Such a tensor may be given its value again, but no other, whichever way data comes. What is kept
-// of the value is a hash, so that a compiled model knows it, too, wherever its weights come from.
+// Such a tensor may be set to the same value again, but not to another, from any source. A hash of
+// the value is stored, also in a compiled model, independently of the source of its weights.
 
 #ifndef LN_FIXED_H
 #define LN_FIXED_H
@@ -18,19 +18,19 @@
 #include "lightnet/ln_tensor.h"
 
 typedef struct ln_fixed_value {
-    char *tensor;  /* its name; the program may do without it by now */
-    char *rule;    /* that has seen the value; NULL: shapes were decided on it, or it is frozen */
+    char *tensor;  /* its name; the program may no longer have it */
+    char *rule;    /* that has read the value; NULL: shapes depend on it, or it is frozen */
     int frozen;    /* the model has instead what was computed from it (pass/ln_rewriting.h) */
     uint64_t hash; /* of the value's bytes, ln_fnv64 */
 } ln_fixed_value;
 
-/* The values of a context, in the order of the decisions. */
+/* The values of a context, in the order of their use. */
 typedef struct ln_fixed ln_fixed;
 
 /** Returns new (ln_fixed_value_free), with copies of the names; NULL: no memory. */
 ln_fixed_value *ln_fixed_value_create(const char *tensor, const char *rule, uint64_t hash);
 
-/** Takes NULL and half-built ones. */
+/** Ignores NULL, and accepts half-built ones. */
 void ln_fixed_value_free(void *value);
 
 /** Returns new (ln_fixed_free), empty; NULL: no memory. */
@@ -39,11 +39,11 @@ ln_fixed *ln_fixed_create(void);
 /** Takes NULL. */
 void ln_fixed_free(ln_fixed *fixed);
 
-/** Forgets all values. */
+/** Removes all values. */
 void ln_fixed_clear(ln_fixed *fixed);
 
-/** Takes the value. Of a tensor, the first one counts. -1: no memory, or `value` is NULL; the value
- * is still the caller's. */
+/** Takes the value. For a tensor, the first one counts. -1: no memory, or `value` is NULL; the
+ * value is still the caller's. */
 int ln_fixed_add(ln_fixed *fixed, ln_fixed_value *value);
 
 /** The same with a new value, see ln_fixed_value_create. -1: no memory. */
@@ -52,40 +52,39 @@ int ln_fixed_note(ln_fixed *fixed, const char *tensor, const char *rule, uint64_
 /** The values (ln_fixed_value), in order. Returns borrowed. */
 const ln_list *ln_fixed_values(const ln_fixed *fixed);
 
-/* The sizes of a tensor that the model leaves open, also where the program has numbers for them. */
+/* The open sizes of a tensor in the model, even if they are fixed in the program. */
 typedef struct ln_open_sizes {
     char *tensor;
     int ndim;
-    char *names[LN_MAXDIM]; /* "": open without a name; NULL: the model has a number */
+    char *names[LN_MAXDIM]; /* "": open without a name; NULL: fixed in the model */
 } ln_open_sizes;
 
-/** Notes the sizes of an input or output, with copies of the names; nothing where no size is open.
- * Of a tensor, the first ones count. -1: no memory. */
+/** Records the sizes of an input or output, with copies of the names; ignores one without open
+ * sizes. For a tensor, the first ones count. -1: no memory. */
 int ln_fixed_note_sizes(ln_fixed *fixed, const char *tname, int ndim, const char *const *names);
 
-/** What was noted of tensor `tname`, which has `ndim` dimensions; NULL: nothing. Returns borrowed.
- */
+/** The open sizes of tensor `tname` with `ndim` dimensions; NULL: none. Returns borrowed. */
 const ln_open_sizes *ln_fixed_sizes_of(const ln_fixed *fixed, const char *tname, int ndim);
 
-/** All that was noted (ln_open_sizes), in order. Returns borrowed. */
+/** All open sizes (ln_open_sizes), in order. Returns borrowed. */
 const ln_list *ln_fixed_sizes(const ln_fixed *fixed);
 
-/** What is known of the value that tensor `tname` must have; NULL: it may have any. Returns
- * borrowed. */
+/** The required value of tensor `tname`; NULL: any. Returns borrowed. */
 const ln_fixed_value *ln_fixed_find(const ln_fixed *fixed, const char *tname);
 
 /** 0, or -1 with a reason that names the rule: `data` of `size` bytes is not the value that
  * tensor `tname` must have. */
 int ln_fixed_check(const ln_context *ctx, const char *tname, const void *data, size_t size);
 
-/** The same of a value that has `hash`. */
+/** The same for a value with that hash. */
 int ln_fixed_check_hash(const ln_context *ctx, const char *tname, uint64_t hash);
 
-/** The same of all constants that operators make of their parameters, which may have changed. */
+/** The same for all constants that operators create from their parameters, which may have
+ * changed. */
 int ln_fixed_check_params(const ln_context *ctx);
 
-/** Copies the one element of constant `te`, where the model itself brings it: as a parameter of the
- * operator that makes it, or in its own file. -1: it has other elements, or is not known. */
+/** Copies the element of the one-element constant `te`, if the model contains it: as a parameter of
+ * its producer, or in its own file. -1: it has more elements, or is unknown. */
 int ln_constant_element(const ln_context *ctx, const ln_tensor_entry *te,
                         char element[TL_DTYPE_MAX_SIZE]);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where the data of tensors that no other makes comes from.
+// The data source of tensors that are not computed.
 
 #include "ir/ln_from_file.h"
 

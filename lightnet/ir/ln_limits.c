@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a context may take, and whether its work is to stop.
+// Resource limits of a context, and cancellation.
 
 #include "ir/ln_limits.h"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The data that files bring: named tensors, in memory or at an offset of an open file.
+// Data from files: named tensors, in memory or at an offset of an open file.
 
 #include "ir/ln_weights.h"
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// The data that files bring: named tensors, in memory or at an offset of an open file.
+// Data from files: named tensors, in memory or at an offset of an open file.
 //
 // Large weights are not copied when a model is read: a weight has its type and shape, its file, and
-// where it begins there. Whoever needs the data reads it: loading, straight to the planned memory.
-// Data that the file has in another form, or that the front end has computed, is in memory.
+// its offset there. Data is read on demand: loading reads it straight to the planned memory. Data
+// that the file has in another form, or that the front end has computed, is in memory.
 
 #ifndef LN_WEIGHTS_H
 #define LN_WEIGHTS_H
@@ -30,7 +30,7 @@ ln_weights *ln_weights_create(void);
 /** Frees the tensors and their data, closes the files. Takes NULL. */
 void ln_weights_free(ln_weights *weights);
 
-/** Enters a tensor under a name (copied), in place of one that had it. Takes the record, and its
+/** Adds a tensor under a name (copied), replacing one with that name. Takes the record, and its
  * data too when `owned`. -1: no memory, nothing is taken. */
 int ln_weights_add(ln_weights *weights, const char *name, tl_tensor *tensor, int owned);
 
@@ -38,22 +38,22 @@ int ln_weights_add(ln_weights *weights, const char *name, tl_tensor *tensor, int
 int ln_weights_add_from(ln_weights *weights, const char *name, tl_tensor *tensor,
                         const ln_infile *file, size_t offset);
 
-/** The weight of that name, or NULL. Returns borrowed. Takes NULL for weights. */
+/** The weight of that name, or NULL. Returns borrowed. `weights` may be NULL. */
 const ln_weight *ln_weights_find(const ln_weights *weights, const char *name);
 
 /** As ln_weights_add, with a copy of `tensor` that has a copy of `data`. -1: no memory. */
 int ln_weights_copy(ln_weights *weights, const char *name, const tl_tensor *tensor,
                     const void *data);
 
-/** Data from a file for tensor `name` of the model: what was given, else what the model's own file
- *  has; NULL: neither. Returns borrowed. */
+/** Data from a file for tensor `name` of the model: from the given file, otherwise from the model's
+ * own file; NULL: neither. Returns borrowed. */
 const ln_weight *ln_weights_of(const ln_context *ctx, const char *name);
 
 /** Copies `size` bytes of the weight's data, from byte `at` on, to `dst`. -1 with a reason that
  *  names file and tensor. */
 int ln_weight_read(const ln_weight *w, size_t at, void *dst, size_t size, ln_error *err);
 
-/** Where the weight's data lies in a file that is mapped; NULL: it is not. */
+/** The address of the weight's data in a mapped file; NULL: not mapped. */
 const void *ln_weight_mapped(const ln_weight *w);
 
 /** The hash of the weight's data, as ln_fnv64. -1 as above. */
@@ -63,16 +63,16 @@ int ln_weight_hash(const ln_weight *w, uint64_t *hash, ln_error *err);
  *  memory. */
 tl_tensor *ln_weight_clone(const ln_weight *w, ln_error *err);
 
-/** The tensor with its data in memory, where it stays with the weight. Returns borrowed; NULL with
- *  a reason, as above. */
+/** The tensor with its data in memory, owned by the weight. Returns borrowed; NULL with a reason,
+ * as above. */
 const tl_tensor *ln_weight_tensor(const ln_weight *w, ln_error *err);
 
 /** Keeps an open file (takes it) as long as the tensors live. Returns borrowed; NULL: no memory,
  *  the file is still the caller's. */
 const ln_infile *ln_weights_keep(ln_weights *weights, const ln_infile *file);
 
-/** The same for files and data that lie in `thing`: close(thing) when the weights are freed. -1: no
- *  memory. */
+/** The same for files and data in `thing`: calls close(thing) when the weights are freed. -1: no
+ * memory. */
 int ln_weights_adopt(ln_weights *weights, void *thing, void (*close)(void *thing));
 
 /** 0 if the `size` bytes are elements of type TL_BOOL, each 0 or 1, beginning with element `first`;

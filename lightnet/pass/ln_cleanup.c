@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Clean-up between rewrites: dead operators, equal operators, views that change nothing.
+// Clean-up between rewrites: dead operators, equal operators, redundant views.
 
 #include "pass/ln_rewriting.h"
 
@@ -73,7 +73,7 @@ static int may_replace(const ln_context *ctx, const ln_tensor_entry *from,
            !ln_context_taker(ctx, from) && !ln_context_taker(ctx, to);
 }
 
-// A clean-up at work: values have what is read from here on in their place.
+// The state of a clean-up: values have their replacements for later readers.
 typedef struct cleanup {
     ln_context *ctx;
     int n;         // values that are read no longer
@@ -294,8 +294,8 @@ static int walk(cleanup *c)
     return 0;
 }
 
-// Lets readers of a view with the shape and type of its owner read the owner, and readers of an
-// operator's outputs those of an earlier operator that computes the same.
+// Replaces a view with the shape and type of its owner by the owner in its readers, and the outputs
+// of an operator by those of an earlier equal operator.
 static int redirect_readers(ln_context *ctx)
 {
     cleanup c = {.ctx = ctx, .seen = ln_hash_create(hash_op, compare_ops, NULL, NULL)};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Freezing: a compiled program gets the results of its static work in place of that work.
+// Freezing: replaces the static operators of a compiled program by their results.
 
 #include "base/ln_fnv.h"
 #include "ir/ln_bodies.h"

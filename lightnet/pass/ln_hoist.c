@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Static work of bodies: it moves into the program that runs them, where it is done once, at load.
+// Moves static operators of bodies to the program that runs them, where they run once, at load.
 
 #include <string.h>
 

@@ -104,8 +104,8 @@ static int fix_inspected(ln_context *ctx)
     return 0;
 }
 
-// Counts the rule that matched last, and notes the constants that it has read. -1 with a reason: no
-// memory.
+// Counts the rule that matched last, and records the constants that it has read. -1 with a reason:
+// no memory.
 static int count_rewrite(ln_context *ctx)
 {
     const char *fired = ctx->rewriting->fired;
@@ -130,9 +130,8 @@ static int count_rewrite(ln_context *ctx)
 
 /* ---- drivers ---- */
 
-/* What a driver offers the operators to: one of the three kinds of functions, and how. `offer`
- * returns 1 when a function rewrote (*next is where to continue), 0 when none applies, -1 on
- * failure. */
+/* The functions to which a driver offers operators, of one of three kinds. `offer` returns 1 when a
+ * function rewrote (*next is where to continue), 0 when none applies, -1 on failure. */
 typedef struct rewriter {
     int (*offer)(ln_context *ctx, ln_list *node, const struct rewriter *with, ln_list **next);
     const ln_expander_func *ep_funcs;

@@ -199,7 +199,7 @@ const char *ln_rule_get_string(const ln_op *op, const char *arg_name)
 
 /* ---- constants ---- */
 
-/** Remembers the value of `te` that the rule at work has read. */
+/** Records that the current rule has read the value of `te`. */
 static int note_inspected(const ln_context *ctx, const ln_tensor_entry *te, const char *element)
 {
     ln_rewriting *const at_work = ctx->rewriting;

@@ -368,7 +368,7 @@ static ln_list *end_subgraph(ln_rule_match *m, ln_list **old_ops)
     return ln_rule_end_subgraph(&m->made, replaced, old_ops);
 }
 
-/** Makes what takes the place of the match; `old_ops` NULL: says so in `*match`. */
+/** Creates the replacement of the match; `old_ops` NULL: sets `*match`. */
 static ln_list *make(ln_rule_match *m, ln_list **old_ops, int *match)
 {
     m->made = (ln_rule_made){.ctx = m->ctx, .rule = m->rule->name};

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// The texts of a generated rule (ln_rule), as its pattern and its replacement read them.
+// Reading the texts of a generated rule (ln_rule): its pattern and its replacement.
 //
-// A text is what ln-optgen writes: a blank behind each ',' and around each '|' between groups and
-// "<->", nothing that needs to be checked. Patterns are read whenever they are tried, so what reads
-// them takes few steps for a word, and copies none.
+// ln-optgen writes the texts: with a blank after each ',' and around each '|' between groups and
+// "<->"; they are not checked. Patterns are read on each trial, so readers take few steps for a
+// word, and copy none.
 
 #ifndef LN_RULE_TEXT_H
 #define LN_RULE_TEXT_H
@@ -12,13 +12,13 @@
 
 #include "lightnet/ln_rule.h"
 
-/** Whether a word goes on with `c`: all else that stands behind one is "=?" or sorts before '0'. */
+/** Whether a word continues with `c`: other characters after a word are "=?" or sort before '0'. */
 static inline int ln_rule_is_letter(char c)
 {
     return c >= '0' && c != '=' && c != '?';
 }
 
-/** What is behind the word at the beginning of the text. */
+/** The text after its first word. */
 static inline const char *ln_rule_behind_word(const char *p)
 {
     while (ln_rule_is_letter(*p))
@@ -26,13 +26,13 @@ static inline const char *ln_rule_behind_word(const char *p)
     return p;
 }
 
-/** Whether `text` comes at `*p`, which is then behind it. */
+/** Whether `text` is at `*p`; then advances `*p` past it. */
 int ln_rule_accept(const char **p, const char *text);
 
-/** The word at `*p`, which is then behind it, as a string in `buf`. Returns buf. */
+/** Copies the word at `*p` to `buf`, and advances `*p` past it. Returns buf. */
 const char *ln_rule_read_word(const char **p, char buf[LN_MAX_NAME_LEN]);
 
-/** The operator or the tensor that the match knows by the name at the beginning of the text; -1:
+/** The index in the match of the operator or tensor with the name at the beginning of the text; -1:
  * none. */
 int ln_rule_op_index(const ln_rule_match *m, const char *name);
 int ln_rule_tensor_index(const ln_rule_match *m, const char *name);
@@ -51,13 +51,13 @@ typedef enum ln_rule_value_type {
 /** A parameter's value. */
 typedef struct ln_rule_value {
     ln_rule_value_type type;
-    double numbers[LN_MAXDIM];  /* the first alone: of LN_RULE_NUMBER and LN_RULE_BOOL */
+    double numbers[LN_MAXDIM];  /* only the first: of LN_RULE_NUMBER and LN_RULE_BOOL */
     int len;                    /* of LN_RULE_NUMBERS */
     char word[LN_MAX_NAME_LEN]; /* the string, or the other operator's parameter */
     const ln_op *op;            /* the other operator */
 } ln_rule_value;
 
-/** Reads the value at `*p`, which is then behind it. */
+/** Reads the value at `*p`, and advances `*p` past it. */
 void ln_rule_read_value(const ln_rule_match *m, const char **p, ln_rule_value *value);
 
 #endif

@@ -44,7 +44,7 @@ static ln_block *add_root(const ln_context *ctx, ln_lifetime *life, const ln_ten
         (ln_block){
             .name = root->name,
             .mtype = is_given ? LN_MEM_NONE : root->mtype,
-            // Also an empty tensor has a place of its own.
+            // An empty tensor also has its own offset.
             .size = ln_tensor_entry_capacity(root) ? ln_tensor_entry_capacity(root) : 1,
             .offset = is_given ? LN_BODY_GIVEN_OFFSET : root->offset,
             .first = life->end,

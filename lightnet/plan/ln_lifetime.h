@@ -29,9 +29,9 @@ typedef struct ln_block {
     size_t offset;   /* 0: not planned */
     int first;       /* alive from this time */
     int last;        /* to this time, inclusive */
-    int part_of;     /* index of the block whose memory it takes over; its own index: none */
-    int is_constant; /* its root is: what it holds is the same in all runs */
-    int taken;       /* the time at which another block took its memory over; -1: never */
+    int part_of;     /* index of the block whose memory it reuses; its own index: none */
+    int is_constant; /* its root is constant: it has the same content in all runs */
+    int taken;       /* the time at which another block reuses its memory; -1: never */
 } ln_block;
 
 typedef struct ln_lifetime {
@@ -43,14 +43,14 @@ typedef struct ln_lifetime {
     int load_scratch; /* index of the scratch memory that is used at load; -1: none */
 } ln_lifetime;
 
-/** Finds the blocks of ctx and when they live. Returns 0, or -1 with the reason in the context.
- * Tensors point to their blocks, so a context has one lifetime at a time. Free with
+/** Determines the blocks of ctx and their lifetimes. Returns 0, or -1 with the reason in the
+ * context. Tensors point to their blocks, so a context has one lifetime at a time. Free with
  * ln_lifetime_free. */
 int ln_lifetime_find(const ln_context *ctx, ln_lifetime *life);
 
 void ln_lifetime_free(ln_lifetime *life);
 
-/** The block (never one that is part of another) that holds tensor `te`. */
+/** The block (never part of another one) of tensor `te`. */
 ln_block *ln_lifetime_block(const ln_context *ctx, const ln_lifetime *life,
                             const ln_tensor_entry *te);
 
@@ -58,19 +58,18 @@ ln_block *ln_lifetime_block(const ln_context *ctx, const ln_lifetime *life,
 int ln_lifetime_is_always(const ln_lifetime *life, const ln_block *block);
 
 /** Whether the block holds an input of the model, which is in use at all times, but which a caller
- * may give anew for each run. */
+ * may set again for each run. */
 int ln_lifetime_is_input(const ln_context *ctx, const ln_lifetime *life, const ln_block *block);
 
-/** Where tensor `te`, which has an owner with an offset, lies in its memory. */
+/** The offset of tensor `te`, whose owner has one. */
 size_t ln_lifetime_view_offset(const ln_context *ctx, ln_tensor_entry *te);
 
-/** *bound: the largest sum of sizes alive at once in memory `mtype`: no plan can need less. */
+/** *bound: the max sum of live sizes in memory `mtype`, a lower bound of any plan. */
 int ln_lifetime_bound(const ln_context *ctx, const ln_lifetime *life, ln_mem_type mtype,
                       size_t *bound);
 
-/** 0 when no two blocks that are alive at the same time share memory, and blocks that take
- * another's memory over lie where it lies; -1 with a reason that names both. O(n log n) for plans.
- */
+/** 0 when no two blocks that are alive at the same time share memory, and blocks that reuse
+ * another's memory have its offset; -1 with a reason that names both. O(n log n) for plans. */
 int ln_lifetime_check(const ln_context *ctx, const ln_lifetime *life);
 
 #endif

@@ -10,15 +10,15 @@
 /** As ln_pass_mem_plan. */
 int ln_plan_memory(ln_context *ctx);
 
-/** Checks every operator of a context that is not loaded anew, and plans its memory. -1 with the
- * reason in the context, also to stop. */
+/** Checks every operator of an unloaded context again, and plans its memory. -1 with the reason in
+ * the context, also to stop. */
 int ln_plan(ln_context *ctx);
 
 /** The same for it and its bodies. */
 int ln_plan_all(ln_context *ctx);
 
-/** 0 when the planned offsets, which may come from a file, lie within their memory and agree with
- * what shares it; -1 with a reason. */
+/** 0 if the planned offsets, which may come from a file, are within their memory and agree with
+ * tensors that share it; -1 with a reason. */
 int ln_context_check_plan(const ln_context *ctx);
 
 /** The same; *life: the blocks of the plan (ln_lifetime_free). */

@@ -69,8 +69,8 @@ static int is_stream(const char *file)
     return !stat(file, &about) && !S_ISREG(about.st_mode) && !S_ISDIR(about.st_mode);
 }
 
-// 0 when `file` is a shared object of this kind of machine and all of its segments are there: one
-// that is cut off ends the process where it is mapped. Else -1 with a reason that names it. Source:
+// 0 if `file` is a complete shared object for this machine: access to a truncated one ends the
+// process. Otherwise -1 with a reason that names it. Source:
 // System V Application Binary Interface, "Object Files" and "Program Loading".
 static int check_elf(const char *file, ln_error *err)
 {
@@ -235,7 +235,7 @@ static char *absolute_path(const char *file)
     return path;
 }
 
-// While nobody else uses the tables.
+// While nothing else uses the tables.
 static int load_alone(char *path)
 {
     if (ln_arch_begin_change())

@@ -93,7 +93,7 @@ static int begin_counting(calibration *c)
     return 0;
 }
 
-// An operator that is equal to another one is merged with it, and its result seen by nobody.
+// An operator that is equal to another one is merged with it, and its result not observed.
 static void decide(const calibration *c)
 {
     for (int i = 0; i < c->layers->n_sources; i++) {

@@ -8,8 +8,8 @@
 #include "quantize/ln_quantize_layers.h"
 #include "quantize/ln_quantize_program.h"
 
-/** Finds the layers of the model, quantizes their weights and decides the steps of their sources.
- * -1 with a reason in `err`; ln_quantize_layers_free in any case. */
+/** Finds the layers of the model, quantizes their weights, and determines the scales of their
+ * sources. -1 with a reason in `err`; ln_quantize_layers_free in any case. */
 int ln_quantize_calibrate(ln_quantize_layers *layers, const ln_quantize_samples *samples,
                           const ln_quantize_method *method, ln_error *err);
 

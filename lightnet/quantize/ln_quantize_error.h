@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-// How far the outputs of a quantized program are from those in float32, over all samples.
+// The error of the outputs of a quantized program relative to float32, over all samples.
 
 #ifndef LN_QUANTIZE_ERROR_H
 #define LN_QUANTIZE_ERROR_H
 
 #include "quantize/ln_quantize_program.h"
 
-/* What a mix of layers gets wrong. */
+/* The errors of a mix of layers. */
 typedef struct ln_quantize_error {
     double relative; /* of the worst output: the norm of the difference over that of float32; of
-                        integers the share of elements that differ. Infinite where numbers are not
+                        integers the share of elements that differ. Infinite if results are not
                         finite and float32's are */
-    double top1;     /* share of the rows of the first output whose largest element is the same;
+    double top1;     /* share of the rows of the first output with the same argmax;
                         rows lie along the last axis */
 } ln_quantize_error;
 
@@ -32,7 +32,7 @@ int ln_quantize_error_find(ln_quantize_error *error, const ln_quantize_outputs *
                            const ln_quantize_program *p, const ln_quantize_samples *samples, int n,
                            ln_error *err);
 
-/** Frees what the outputs have, not the struct. */
+/** Frees the content of the outputs, not the struct. */
 void ln_quantize_outputs_free(ln_quantize_outputs *outputs);
 
 #endif

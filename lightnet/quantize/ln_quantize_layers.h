@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The layers of a model that may be computed with 8-bit integers: convolutions and matrix
 // multiplications of computed values with constant weights. Joints are operators between them,
-// without weights, that can pass 8 bits on: sums of two tensors, means of windows.
+// without weights, that can process 8 bits: sums of two tensors, means of windows.
 
 #ifndef LN_QUANTIZE_LAYERS_H
 #define LN_QUANTIZE_LAYERS_H
@@ -19,24 +19,24 @@ enum {
     LN_QUANTIZE_NORM_TENSORS
 };
 
-/* Names are those of the model as it was read: each time that it is read, they are the same. */
+/* Names are those of the model after reading, which are reproducible. */
 typedef struct ln_quantize_layer {
     char *name; /* of the operator */
     char *optype;
     char *src, *weight; /* tensors */
     char *bias;         /* of a convolution; NULL: of others */
-    char *norm;         /* the batch normalization behind it, which is folded; NULL: none */
+    char *norm;         /* the batch normalization after it, which is folded; NULL: none */
     char *norm_tensors[LN_QUANTIZE_NORM_TENSORS];
     double epsilon;
-    int axis; /* of the output channels in the weight */
+    int axis; /* axis of the output channels in the weight */
     /* Known after calibration: */
     int is_usable;      /* weight and source are finite */
     tl_tensor *weight8; /* TL_INT8 */
     tl_tensor *scale;   /* of each output channel */
-    tl_tensor *folded;  /* the bias with the normalization; NULL: there is none */
+    tl_tensor *folded;  /* the bias with the normalization; NULL: none */
 } ln_quantize_layer;
 
-/* Most tensors that a joint reads. */
+/* The max number of tensors that a joint reads. */
 enum { LN_QUANTIZE_JOINT_SRCS = 2 };
 
 typedef struct ln_quantize_joint {
@@ -63,7 +63,7 @@ typedef struct ln_quantize_layers {
     ln_hash *by_name; /* tensor -> ln_quantize_source */
 } ln_quantize_layers;
 
-/** Finds the layers of a context that is read, not compiled. -1 with the reason in the context;
+/** Finds the layers of an uncompiled context. -1 with the reason in the context;
  * ln_quantize_layers_free in any case. */
 int ln_quantize_layers_find(ln_quantize_layers *layers, const ln_context *ctx);
 
@@ -75,11 +75,11 @@ ln_quantize_source *ln_quantize_layers_source(const ln_quantize_layers *layers, 
 int ln_quantize_layers_weigh(ln_quantize_layers *layers, ln_context *ctx);
 
 /** Calls func(data, tensor) with each constant of a layer that ln_quantize_layers_weigh needs, up
- * to the first that fails. Returns what that returned. */
+ * to the first failure. Returns the result of that call. */
 int ln_quantize_layer_constants(const ln_quantize_layer *layer,
                                 int (*func)(void *data, const char *tensor), void *data);
 
-/** Frees what the layers have, not the struct. */
+/** Frees the content of the layers, not the struct. */
 void ln_quantize_layers_free(ln_quantize_layers *layers);
 
 #endif

@@ -13,7 +13,7 @@
 #include "session/ln_program.h"
 #include "session/ln_value.h"
 
-/* The samples: values of all inputs that a run must be given, one set behind the other. */
+/* The samples: values of all required inputs, one set after the other. */
 typedef struct ln_quantize_samples {
     ln_model *model;
     ln_value *shapes; /* of each input of the interface; the data is that of the first sample */
@@ -46,7 +46,7 @@ int ln_quantize_program_make(ln_quantize_program *p, const ln_quantize_samples *
 int ln_quantize_program_load(ln_quantize_program *p, const ln_quantize_samples *samples,
                              ln_error *err);
 
-/** Gives the inputs the values of sample `i`. */
+/** Sets the inputs to the values of sample `i`. */
 int ln_quantize_program_set(const ln_quantize_program *p, const ln_quantize_samples *samples, int i,
                             ln_error *err);
 
@@ -54,7 +54,7 @@ int ln_quantize_program_set(const ln_quantize_program *p, const ln_quantize_samp
 int ln_quantize_program_run(const ln_quantize_program *p, const ln_quantize_samples *samples, int i,
                             ln_error *err);
 
-/** Takes the reason over from the context. Returns -1. */
+/** Copies the reason from the context. Returns -1. */
 int ln_quantize_program_fail(const ln_quantize_program *p, ln_error *err);
 
 void ln_quantize_program_free(ln_quantize_program *p);

@@ -30,7 +30,7 @@ typedef struct ln_quantize_method {
     double percentile; /* 50 to 100: of the values, at each end */
 } ln_quantize_method;
 
-/* All zero: nothing has been seen. */
+/* All zero: no values yet. */
 typedef struct ln_quantize_seen {
     float least, most; /* both include 0 */
     size_t n;          /* values */
@@ -38,7 +38,7 @@ typedef struct ln_quantize_seen {
     double *bins;      /* LN_QUANTIZE_BINS counts, or NULL */
 } ln_quantize_seen;
 
-/* What 8 bits mean: (number - zero) * scale. */
+/* The meaning of 8-bit values: (number - zero) * scale. */
 typedef struct ln_quantize_step {
     float scale;
     int zero; /* 0 to 255 */

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How long programs take, and which layers take it.
+// Times of programs and of their layers.
 
 #ifndef LN_QUANTIZE_TIME_H
 #define LN_QUANTIZE_TIME_H

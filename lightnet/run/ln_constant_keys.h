@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How the constants of a context are computed, as keys (ln_store.h).
+// The computations of a context's constants, as keys (ln_store.h).
 
 #ifndef LN_CONSTANT_KEYS_H
 #define LN_CONSTANT_KEYS_H
@@ -15,8 +15,8 @@ ln_constant_keys *ln_constant_keys_find(const ln_context *ctx);
 
 void ln_constant_keys_free(ln_constant_keys *keys);
 
-/** Whether tensor `tname` has a key, which is then in *key: not where a value is missing, or where
- * an operator's sizes are known only when it runs. */
+/** Whether tensor `tname` has a key, which is then in *key: not if a value is missing, or an
+ * operator's sizes are known only at run time. */
 int ln_constant_key(const ln_constant_keys *keys, const char *tname, ln_store_key *key);
 
 #endif

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is computed once: constants, when a context is loaded, and again when one of them was set.
+// Computes constants once, when a context is loaded, and again after one of them was set.
 
 #include "run/ln_load.h"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Loading a compiled context: memory, data from a file, and everything that is computed only once.
+// Loads a compiled context: allocates memory, reads data from a file, and computes constants.
 
 #include "run/ln_load.h"
 

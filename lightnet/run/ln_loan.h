@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tensors of a loaded context that lie in memory of others for a while: an input where its data is,
-// an output where it is wanted. So neither is copied.
+// Loans: tensors of a loaded context are temporarily placed in the caller's memory, inputs and
+// outputs, to avoid copies.
 //
-// A loan moves all tensors of one block together: views of the tensor, and those that hand their
-// memory on to it.
+// A loan moves all tensors of one block together: views of the tensor, and those whose memory it
+// reuses.
 
 #ifndef LN_LOAN_H
 #define LN_LOAN_H
@@ -18,29 +18,29 @@ typedef struct ln_loan_member {
     size_t offset; /* in the block */
 } ln_loan_member;
 
-/* All zero: the tensor always lies where it is planned. */
+/* All zero: the tensor always stays at its planned address. */
 typedef struct ln_loan {
-    const ln_tensor_entry *root; /* what the block is named after; NULL: there is no loan */
+    const ln_tensor_entry *root; /* the root of the block; NULL: there is no loan */
     size_t size;                 /* bytes of the block */
     ln_loan_member *members;     /* owned, and those of the next loans */
     size_t n_members;
-    void *memory; /* where the block lies; NULL: where it is planned */
+    void *memory; /* address of the block; NULL: the planned one */
 } ln_loan;
 
-/** Finds how each of `n` inputs and outputs of the context, `names` (NULL: none), may lie
- * elsewhere. Never constants, inputs that an operator writes, or that outputs are views of. Of two
- * outputs in one block, the first one has the loan. *loans: new (ln_loans_free). -1 with a reason
- * in the context: no memory. */
+/** Determines loans for `n` inputs and outputs of the context, `names` (NULL: none). Excludes
+ * constants, and inputs that an operator writes or that have outputs as views. Of two outputs in
+ * one block, the first one has the loan. *loans: new (ln_loans_free). -1 with a reason in the
+ * context: no memory. */
 int ln_loans_find(const ln_context *ctx, const char *const *names, size_t n, ln_loan **loans);
 
 /** Takes NULL. */
 void ln_loans_free(ln_loan *loans, size_t n);
 
-/** Lets the block lie in `memory` of loan->size bytes, aligned to the size of an element, from now
- * on; NULL: where it is planned. */
+/** Moves the block to `memory` of loan->size bytes, aligned to the size of an element; NULL: to its
+ * planned address. */
 void ln_loan_move(const ln_context *ctx, ln_loan *loan, void *memory);
 
-/** After ln_memory_move: all lies where it is planned. */
+/** After ln_memory_move: all tensors are at their planned addresses. */
 void ln_loans_forget(ln_loan *loans, size_t n);
 
 #endif

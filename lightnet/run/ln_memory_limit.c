@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The limit on memory, held against a plan: what is too large is named before it is allocated.
+// Checks a plan against the memory limit: names the largest consumer before the allocation.
 
 #include "ir/ln_limits.h"
 #include "lightnet/ln_util.h"

@@ -5,9 +5,9 @@
 //     |  constants  |  what else lives always  |  inputs, what lives for a while  |
 //        in the store     the context's own        the context's own, or lent by whoever runs it
 //
-// The plan has them in this order. A block of constants that the store has is not computed, and
-// neither is what only its computation reads. A constant of a file that is mapped lies there, if it
-// is aligned as CPU memory is.
+// The plan has them in this order. A block of constants in the store is not computed again, nor are
+// tensors that only its computation reads. A constant of a mapped file stays there, if it is
+// aligned like CPU memory.
 
 #ifndef LN_SHARING_H
 #define LN_SHARING_H
@@ -17,33 +17,33 @@
 
 typedef struct ln_sharing ln_sharing;
 
-/** Makes ctx->sharing: takes from the store what it has, and allocates the rest. `life`: of the
- * checked plan. -1 with a reason in the context: no memory, a limit. */
+/** Creates ctx->sharing: takes available constants from the store, and allocates memory for the
+ * rest. `life`: of the checked plan. -1 with a reason in the context: no memory, a limit. */
 int ln_sharing_begin(ln_context *ctx, const ln_lifetime *life);
 
-/** Gives everything back. Takes a context without sharing. */
+/** Returns everything. Accepts a context without sharing. */
 void ln_sharing_end(ln_context *ctx);
 
-/** Where the tensor, one of CPU memory, lies. */
+/** The address of the tensor in CPU memory. */
 void *ln_sharing_address(const ln_context *ctx, const ln_tensor_entry *te);
 
-/** Whether the store has had all that the operator makes, so that loading leaves it out. */
+/** Whether the store had all outputs of the operator, so that loading skips it. */
 int ln_sharing_has(const ln_context *ctx, const ln_op *op);
 
-/** Bytes of memory for inputs and what lives for a while. */
+/** Bytes of memory for inputs and temporary tensors. */
 size_t ln_sharing_run_size(const ln_context *ctx);
 
-/** Whether all that lives always lies below that memory, as in each plan that is made here; one
- * from a file may be another. */
+/** Whether all tensors that are always alive are below that memory, as in plans of this planner;
+ * plans from files may differ. */
 int ln_sharing_is_movable(const ln_context *ctx);
 
-/** Lets the loaded context, which is movable, have `region`, of so many bytes and aligned as CPU
- * memory is, in place of its own. The region stays the caller's, who sets all inputs before the
- * next run. Tensors are still where they were: ln_memory_move. */
+/** Replaces the memory of the loaded, movable context by `region` of that many bytes, aligned like
+ * CPU memory. The region stays the caller's, who sets all inputs before the next run. Does not
+ * update tensors: ln_memory_move. */
 void ln_sharing_move(ln_context *ctx, void *region);
 
-/** Lets other contexts use what loading has computed. -1 with a reason in the context: no memory.
- */
+/** Publishes the constants that loading has computed. -1 with a reason in the context: no
+ * memory. */
 int ln_sharing_publish(ln_context *ctx);
 
 #endif

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// The constants that the programs of one model share: each is computed once and held once.
+// The constants that the programs of one model share: each is computed and stored once.
 //
-// A constant is known by how it is computed: the operator, its parameters, and how its inputs are
-// computed, down to the weights of the model's file. So programs for other shapes, which read the
-// same packed weights, find them here. What several threads compute at the same time is shared by
-// those that come later.
+// A constant is identified by its computation: the operator, its parameters, and the computation of
+// its inputs, down to the weights of the model's file. So programs for other shapes with the same
+// packed weights find them here. If several threads compute one at the same time, later ones share
+// one of the results.
 //
 //     ln_store *store = ln_store_create();
 //     ctx->store = store;             // borrowed; before ln_context_load
@@ -20,16 +20,16 @@
 
 typedef struct ln_store ln_store;
 
-/* How a constant is computed: a hash of 128 bits. */
+/* The computation of a constant: a hash of 128 bits. */
 typedef struct ln_store_key {
     uint64_t a, b;
 } ln_store_key;
 
-/* Memory of one or more constants; each of them holds it. */
+/* Memory of one or more constants, each with a reference. */
 typedef struct ln_storage ln_storage;
 
 typedef struct ln_stored {
-    const void *data; /* aligned as CPU memory is */
+    const void *data; /* aligned like CPU memory */
     size_t size;
     /* For ln_store.c: */
     ln_store_key key;
@@ -41,45 +41,43 @@ typedef struct ln_stored {
 /** Returns new (ln_store_free), empty. NULL with the thread's last error: no memory. */
 ln_store *ln_store_create(void);
 
-/** Takes NULL. Everything has been given back. */
+/** Ignores NULL. All references must have been returned. */
 void ln_store_free(ln_store *store);
 
-/** The key of nothing, to begin with. */
+/** The initial key. */
 ln_store_key ln_store_key_begin(void);
 
-/** The key of what `key` stands for, followed by `size` bytes. */
+/** `key` extended by `size` bytes. */
 ln_store_key ln_store_key_more(ln_store_key key, const void *data, size_t size);
 
-/** The constant of that key and size, which the caller holds then (ln_store_give_back); NULL: it is
- * not there. */
+/** The constant of that key and size, with a new reference (ln_store_give_back); NULL: none. */
 ln_stored *ln_store_take(ln_store *store, ln_store_key key, size_t size);
 
 /** Returns new (ln_storage_release): memory of `size` bytes, all zero. NULL with a reason. */
 ln_storage *ln_storage_create(size_t size);
 
-/** Lets go of it: its memory is freed when no constant lies in it any more. Takes NULL. */
+/** Drops a reference: the memory is freed when it has no constants left. Ignores NULL. */
 void ln_storage_release(ln_storage *storage);
 
-/** Returns new (ln_store_give_back): a constant that lies in the storage from `offset` on, whose
- * data the caller writes before ln_store_publish. NULL: no memory. */
+/** Returns new (ln_store_give_back): a constant at `offset` of the storage, whose data the caller
+ * writes before ln_store_publish. NULL: no memory. */
 ln_stored *ln_store_make(ln_storage *storage, size_t offset, size_t size);
 
-/** Returns new (ln_store_give_back): a constant that lies at `data`, which stays as long, in memory
- * of others. NULL: no memory. */
+/** Returns new (ln_store_give_back): a constant at `data`, external memory that outlives it. NULL:
+ * no memory. */
 ln_stored *ln_store_borrow(const void *data, size_t size);
 
-/** Where the maker writes it. */
+/** The address where its producer writes it. */
 void *ln_stored_place(const ln_stored *made);
 
-/** Lets others find what has been made, unless there is one of that key already. -1 with a reason:
- * no memory. */
+/** Publishes the constant, unless there is one of that key. -1 with a reason: no memory. */
 int ln_store_publish(ln_store *store, ln_stored *made, ln_store_key key);
 
-/** The caller holds it no longer; without holders it is freed. The pages of a large one go back to
- * the system then, also while others keep its storage. Takes NULL. */
+/** Drops the caller's reference; frees the constant with the last one. Then returns the pages of a
+ * large one to the system, even if others keep its storage. Ignores NULL. */
 void ln_store_give_back(ln_store *store, ln_stored *stored);
 
-/** Bytes of all constants that can be found. */
+/** Bytes of all published constants. */
 size_t ln_store_size(const ln_store *store);
 
 #endif

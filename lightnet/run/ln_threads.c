@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The threads of a context, and what the environment says of it.
+// The threads of a context, and environment variables for it.
 
 #include "run/ln_load.h"
 

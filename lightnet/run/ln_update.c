@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Constants that a caller sets: what depends on them is computed anew, and nothing else.
+// Constants set by a caller: recomputes exactly the values that depend on them.
 
 #include "run/ln_update.h"
 

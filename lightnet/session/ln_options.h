@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How a model is read and run: what ln_options_set has parsed.
+// The options of a model, parsed by ln_options_set.
 
 #ifndef LN_OPTIONS_H
 #define LN_OPTIONS_H
@@ -10,18 +10,18 @@
 #include "lightnet/ln_session.h"
 #include "lightnet/ln_util.h"
 
-/* Of threads: neither option nor environment say a number. */
+/* Threads: neither option nor environment variable is set. */
 enum { LN_THREADS_NOT_SET = -1 };
 
-/* Sizes that a caller allows, from least to most. */
+/* Sizes allowed by the caller, from least to most. */
 typedef struct ln_shape_option {
-    char *name; /* of an input, or of an open size: then ndim is 1 */
+    char *name; /* name of an input, or of an open size: then ndim is 1 */
     int ndim;
     int least[LN_MAXDIM], most[LN_MAXDIM];
 } ln_shape_option;
 
 struct ln_options {
-    ln_list *settings; /* of each call, in order, by which options are copied */
+    ln_list *settings; /* of each call, in order, for copying the options */
     char *target;      /* NULL: the default */
     char *weights;     /* or NULL */
     char *precision;   /* or NULL */
@@ -31,7 +31,7 @@ struct ln_options {
     ln_list *outputs;  /* char *: tensors */
     int threads;       /* 0: all; LN_THREADS_NOT_SET */
     int is_reference, is_tuned, is_mapped;
-    int programs; /* kept while no session uses them */
+    int programs; /* cached unused programs */
     uint64_t seed;
     uint64_t memory_limit;
     uint64_t operators_limit;

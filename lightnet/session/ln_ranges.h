@@ -2,10 +2,10 @@
 // Which sizes of a model change from run to run, the shapes that a program is made for, and what
 // was refused.
 //
-// A size that takes a few values gets a program for each. One that has changed again and again is
-// left open: a program is made for it up to a capacity, the next power of two. That program must
-// have the kernels of one for fixed shapes; a model for which it has not, or that cannot be read
-// so, gets programs for fixed shapes only.
+// A size with a few values gets a program for each. One that has changed repeatedly is left open:
+// its program supports sizes up to a capacity, the next power of two. That program must use the
+// same kernels as one for fixed shapes; otherwise, or if the model cannot be read with open sizes,
+// all programs are for fixed shapes.
 
 #ifndef LN_RANGES_H
 #define LN_RANGES_H
@@ -31,16 +31,16 @@ typedef struct ln_changes {
     int times[LN_MAXDIM];
 } ln_changes;
 
-/** Notes that a program is wanted for these values, one for each of the `n` inputs. */
+/** Records that a program is needed for these values, one for each of the `n` inputs. */
 void ln_changes_note(ln_changes *changes, const ln_value *values, size_t n);
 
-/** The shapes that a program is to be made for, with capacities of at most `most` (0: any) where
- * the values are no more. Returns whether any size is open. */
+/** The shapes for a new program, with capacities of at most `most` (0: any) if the values are not
+ * larger. Returns whether any size is open. */
 int ln_ranges_choose(ln_range *ranges, const ln_changes *changes, ln_port *const *ports,
                      const ln_value *values, size_t n, int most);
 
-/** Halves the capacities, as far as the values allow. Returns the largest that is left; 0: they
- * could not be halved. */
+/** Halves the capacities, as far as the values allow. Returns the max remaining one; 0: they could
+ * not be halved. */
 int ln_ranges_halve(ln_range *ranges, const ln_value *values, size_t n);
 
 /** Whether the value has a shape within the range. */
@@ -49,8 +49,8 @@ int ln_range_has(const ln_range *range, const ln_value *made_for, const ln_value
 /** Whether a size is open. */
 int ln_range_is_open(const ln_range *range, int ndim);
 
-/* What a program computes with: the operators that multiply, by their types, and how many others
- * there are, but for those on sizes. */
+/* The kernels of a program: operators with multiplications by type, and the number of others,
+ * except those on sizes. */
 typedef struct ln_kernels {
     uint64_t products;
     int n;
@@ -58,31 +58,31 @@ typedef struct ln_kernels {
 
 ln_kernels ln_kernels_of(const ln_context *ctx);
 
-/** Whether an open program with the kernels `open` does as well as a fixed one. */
+/** Whether an open program with the kernels `open` is as good as a fixed one. */
 int ln_kernels_suffice(const ln_kernels *open, const ln_kernels *fixed);
 
 /* ---- refusals ---- */
 
-/* What a model has been found to refuse: sizes, and data that a check of a run finds bad. Programs
- * for open sizes may fail where one for fixed sizes does not, so each failure is tried with fixed
- * ones. What fails there, too, need not be tried again. */
+/* Inputs that a model has rejected: sizes, and data that fails a check in a run. Programs for open
+ * sizes may fail where one for fixed sizes does not, so each failure is retried with fixed ones.
+ * Inputs that fail there, too, are not retried again. */
 
 enum { LN_MOST_REFUSALS = 32 };
 
-/* The last ones; all zero: none. */
+/* The most recent ones; all zero: none. */
 typedef struct ln_refusals {
     uint64_t keys[LN_MOST_REFUSALS];
-    unsigned n; /* that there have been */
+    unsigned n; /* the number of records so far */
 } ln_refusals;
 
 /** The key of the sizes of `n` values. */
 uint64_t ln_refusal_of_sizes(const ln_value *values, size_t n);
 
-/** The key of a check in a run: the file, the operator, and what is wrong but for its numbers. */
+/** The key of a check in a run: the file, the operator, and the reason without its numbers. */
 uint64_t ln_refusal_of_check(const ln_error *err);
 
-/** Whether two programs failed in the same check: the reasons are the same but for their numbers.
- * The operators may have other names. */
+/** Whether two programs failed in the same check: the reasons are equal except for numbers. Names
+ * of operators may differ. */
 int ln_refusal_is_same_check(const ln_error *a, const ln_error *b);
 
 void ln_refusals_note(ln_refusals *refusals, uint64_t key);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the tests of sessions share: two models, opening them, checking calls.
+// Shared by the tests of sessions: two models, opening them, checking calls.
 
 #ifndef LN_SESSION_CHECK_H
 #define LN_SESSION_CHECK_H

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What an input is given: a shape, and the data that the next run reads.
+// The value of an input: a shape, and the data that the next run reads.
 
 #ifndef LN_VALUE_H
 #define LN_VALUE_H
@@ -10,30 +10,30 @@
 #include "front/ln_interface.h"
 #include "lightnet/ln_msg.h"
 
-/* All zero: nothing is given. */
+/* All zero: not set. */
 typedef struct ln_value {
     int is_given;
     int ndim;
     int dims[LN_MAXDIM];
     size_t size;      /* of the data in bytes */
     const void *data; /* `own`, or the caller's */
-    uint64_t hash;    /* of the data, in a run of a model that decides shapes on it */
-    void *own;        /* memory of `room` bytes, for what is copied */
+    uint64_t hash;    /* hash of the data, in a run of a model whose shapes depend on it */
+    void *own;        /* memory of `room` bytes, for copied data */
     size_t room;
 } ln_value;
 
 /** Frees what it owns. */
 void ln_value_clear(ln_value *value);
 
-/** Whether both are given, and have one shape, or neither is. */
+/** Whether both are set and have the same shape, or neither is set. */
 int ln_value_is_like(const ln_value *value, const ln_value *other);
 
-/** Lets `value` have this shape, and no data yet. -1 with a reason, `value` being as before: `port`
- *  has another type, or does not allow the shape; too many elements. */
+/** Sets the shape of `value`, without data. -1 with a reason and an unchanged `value`: `port` has
+ * another type, or does not allow the shape; too many elements. */
 int ln_value_set_shape(ln_value *value, const ln_port *port, tl_dtype dtype, int ndim,
                        const int *dims, ln_error *err);
 
-/** Copies the data, of which there are value->size bytes. -1: no memory, nothing has changed. */
+/** Copies the data, value->size bytes. -1: no memory, nothing changes. */
 int ln_value_copy(ln_value *value, const void *data);
 
 /** The hash of the data. */
