@@ -445,16 +445,27 @@ const char *ln_emit_end(ln_emit *e, const char *arg, int i)
     return e->translation->failed ? NULL : name;
 }
 
-const char *ln_emit_parts(ln_emit *e, int i, const char *optype, const ln_part *parts)
+static void put_part(ln_emit *e, const ln_part *part)
+{
+    if (part->kind != LN_PART_ARG)
+        ln_emit_set(e, *part);
+    else if (part->len)
+        ln_emit_arg_at(e, part->name, part->len - 1, part->text);
+    else
+        ln_emit_arg(e, part->name, part->text);
+}
+
+void ln_emit_begin_parts(ln_emit *e, const char *optype, const ln_part *parts)
 {
     ln_emit_begin(e, optype);
     for (; parts->kind != LN_PART_END; parts++)
-        if (parts->kind != LN_PART_ARG)
-            ln_emit_set(e, *parts);
-        else if (parts->len)
-            ln_emit_arg_at(e, parts->name, parts->len - 1, parts->text);
-        else
-            ln_emit_arg(e, parts->name, parts->text);
+        if (parts->kind != LN_PART_NONE)
+            put_part(e, parts);
+}
+
+const char *ln_emit_parts(ln_emit *e, int i, const char *optype, const ln_part *parts)
+{
+    ln_emit_begin_parts(e, optype, parts);
     return ln_emit_end(e, "dst", i);
 }
 

@@ -104,6 +104,7 @@ typedef enum ln_part_kind {
     LN_PART_BOOLS,
     LN_PART_TEXTS,
     LN_PART_PAIRS, /* of integers; in front/nnvm */
+    LN_PART_NONE,  /* nothing */
 } ln_part_kind;
 
 /* An input of an operator, or a parameter with its value, which is borrowed. */
@@ -133,10 +134,30 @@ typedef struct ln_part {
 #define LN_TEXTS(param, n, values)  ((ln_part){LN_PART_TEXTS, param, .len = n, .texts = values})
 /* clang-format on */
 
+/* A part that only some of the operators of a translator have. */
+#define LN_ONLY_IF(condition, part) ((condition) ? (part) : (ln_part){.kind = LN_PART_NONE})
+
 typedef struct ln_emit ln_emit;
+
+/* How a front end reads attributes of a node (ln_attr.h): `deflt` without the attribute; what
+ * cannot be read is a failure. */
+typedef struct ln_attr_reader {
+    int (*has)(ln_emit *e, const char *key);
+    int64_t (*integer)(ln_emit *e, const char *key, int64_t deflt);
+    const char *(*text)(ln_emit *e, const char *key, const char *deflt);
+
+    /** The first LN_ATTR_MOST of them; returns how many there are, 0 or less without the attribute.
+     */
+    int (*integers)(ln_emit *e, const char *key, int64_t *values);
+
+    /** What the file calls the attribute; may be NULL. */
+    const char *(*name)(ln_emit *e, const char *key);
+} ln_attr_reader;
 
 /* What a front end knows of a node that is being translated. */
 typedef struct ln_emit_front {
+    const ln_attr_reader *attrs;
+
     /** Prints where the node is, for messages: node 'NAME' (OP). */
     void (*place)(const ln_emit *e, char *buf, size_t size);
 
@@ -158,6 +179,7 @@ typedef struct ln_emit_front {
 struct ln_emit {
     ln_translation *translation;
     const ln_emit_front *front;
+    int version; /* of the format's operators, in which the node is written */
 
     /* The operator that is being emitted, between ln_emit_begin and ln_emit_end. */
     const char *optype;
@@ -180,6 +202,12 @@ void ln_emit_fail_memory(ln_emit *e);
 /** Begins an operator, without the parts of one that was left unfinished; `optype` NULL: only drops
  *  these. */
 void ln_emit_begin(ln_emit *e, const char *optype);
+
+/** Begins an operator with these parts: LN_EMIT_BEGIN(e, optype, part, part, ..). */
+void ln_emit_begin_parts(ln_emit *e, const char *optype, const ln_part *parts);
+
+#define LN_EMIT_BEGIN(e, optype, ...) \
+    ln_emit_begin_parts(e, optype, (const ln_part[]){__VA_ARGS__, {.kind = LN_PART_END}})
 
 /** Its input `arg`; NULL: it goes without. */
 void ln_emit_arg(ln_emit *e, const char *arg, const char *tensor);

@@ -24,7 +24,7 @@
 
 #include <stdint.h>
 
-#include "front/ln_emit.h"
+#include "front/ln_attr.h"
 #include "front/nnvm/ln_nnvm_graph.h"
 
 /* Which dialects have an operator of that name and meaning. LN_NNVM_ADDED: LightNet adds it to
@@ -32,7 +32,7 @@
 enum { LN_NNVM_IN_CORE = 1, LN_NNVM_IN_MXNET = 2, LN_NNVM_IN_BOTH = 3, LN_NNVM_ADDED = 4 };
 
 /* The most numbers that an attribute is read with. */
-enum { LN_NNVM_MAX_TUPLE = 64 };
+enum { LN_NNVM_MAX_TUPLE = LN_ATTR_MOST };
 
 /* An element None of a tuple. */
 #define LN_NNVM_NONE INT64_MIN
@@ -128,11 +128,10 @@ const tl_tensor *ln_nnvm_tensor_of(const ln_nnvm_node *n, const char *tensor);
 /** Says that output `i` is a tensor that exists already. */
 void ln_nnvm_alias(ln_nnvm_node *n, int i, const char *tensor);
 
-/** 0 <= axis < ndim for -ndim <= axis < ndim, everything else is a failure. */
-int ln_nnvm_axis(ln_nnvm_node *n, int64_t axis, int ndim);
-
 /* Attributes: the default when the node does not have it, or has None; what cannot be read is a
- * failure. */
+ * failure. ln_attr.h has further checks. */
+
+extern const ln_attr_reader ln_nnvm_attrs;
 
 /* An attribute and what core calls it, with the value of those that do not have it; or NULL. */
 typedef struct ln_nnvm_rename {
@@ -155,26 +154,12 @@ int64_t ln_nnvm_int(ln_nnvm_node *n, const char *key, int64_t deflt);
 double ln_nnvm_float(ln_nnvm_node *n, const char *key, double deflt);
 int ln_nnvm_bool(ln_nnvm_node *n, const char *key, int deflt);
 const char *ln_nnvm_text(ln_nnvm_node *n, const char *key, const char *deflt);
-/** What a word stands for: the second of the pair whose first it is, of a table that ends with
- *  NULL. A word that is not there is a failure, NULL. */
-const char *ln_nnvm_choose(ln_nnvm_node *n, const char *key, const char *deflt,
-                           const char *const (*choices)[2]);
 tl_dtype ln_nnvm_dtype(ln_nnvm_node *n, const char *key, tl_dtype deflt);
 
 /** The numbers of a tuple, also of tuples within it; a number alone is a tuple of one. Returns how
  * many; -1: the node does not have it. */
 int ln_nnvm_ints(ln_nnvm_node *n, const char *key, int64_t values[LN_NNVM_MAX_TUPLE]);
 int ln_nnvm_floats(ln_nnvm_node *n, const char *key, double values[LN_NNVM_MAX_TUPLE]);
-
-/** As ln_nnvm_ints, `len` of them that fit an int and are at least `least`; all `deflt` for a tuple
- * of none. */
-void ln_nnvm_ints_of(ln_nnvm_node *n, const char *key, int len, int deflt, int least, int *values);
-
-/** Fails when the node does not have the attribute. */
-void ln_nnvm_require(ln_nnvm_node *n, const char *key);
-
-/** An int in a range; what is not is a failure. */
-int ln_nnvm_int_in(ln_nnvm_node *n, const char *key, int64_t deflt, int least, int most);
 
 /* Syntax: 0, or -1 when the text is no such value */
 

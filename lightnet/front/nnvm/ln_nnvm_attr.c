@@ -2,8 +2,6 @@
 // Attributes: the syntax of their values, and reading those of a node.
 
 #include <errno.h>
-#include <inttypes.h>
-#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -193,12 +191,6 @@ int ln_nnvm_has_none(ln_nnvm_node *n, const char *key)
     return ln_nnvm_graph_attr(n->vertex, key) && !find(n, key);
 }
 
-void ln_nnvm_require(ln_nnvm_node *n, const char *key)
-{
-    if (!find(n, key))
-        ln_emit_fail(&n->emit, "attribute '%s' is missing", ln_nnvm_key(n, key));
-}
-
 int64_t ln_nnvm_int(ln_nnvm_node *n, const char *key, int64_t deflt)
 {
     const char *text = find(n, key);
@@ -206,16 +198,6 @@ int64_t ln_nnvm_int(ln_nnvm_node *n, const char *key, int64_t deflt)
     if (text && ln_nnvm_parse_int(text, &value))
         fail_value(n, key, text, "an integer");
     return value;
-}
-
-int ln_nnvm_int_in(ln_nnvm_node *n, const char *key, int64_t deflt, int least, int most)
-{
-    const int64_t value = ln_nnvm_int(n, key, deflt);
-    if (value >= least && value <= most)
-        return (int)value;
-    ln_emit_fail(&n->emit, "attribute '%s' is %" PRId64 ", expected %d to %d", ln_nnvm_key(n, key),
-                 value, least, most);
-    return least;
 }
 
 double ln_nnvm_float(ln_nnvm_node *n, const char *key, double deflt)
@@ -240,24 +222,6 @@ const char *ln_nnvm_text(ln_nnvm_node *n, const char *key, const char *deflt)
 {
     const char *text = find(n, key);
     return text ? text : deflt;
-}
-
-const char *ln_nnvm_choose(ln_nnvm_node *n, const char *key, const char *deflt,
-                           const char *const (*choices)[2])
-{
-    const char *const text = ln_nnvm_text(n, key, deflt);
-    char words[256] = "";
-    size_t len = 0;
-    for (int i = 0; choices[i][0]; i++) {
-        if (!strcmp(choices[i][0], text))
-            return choices[i][1];
-        if (len < sizeof(words))
-            len += (size_t)snprintf(words + len, sizeof(words) - len, i ? ", %s" : "%s",
-                                    choices[i][0]);
-    }
-    ln_emit_fail(&n->emit, "attribute '%s' is \"%.64s\", expected one of %s", ln_nnvm_key(n, key),
-                 text, words);
-    return NULL;
 }
 
 tl_dtype ln_nnvm_dtype(ln_nnvm_node *n, const char *key, tl_dtype deflt)
@@ -287,22 +251,31 @@ int ln_nnvm_floats(ln_nnvm_node *n, const char *key, double values[LN_NNVM_MAX_T
     return len;
 }
 
-void ln_nnvm_ints_of(ln_nnvm_node *n, const char *key, int len, int deflt, int least, int *values)
+/* For the checks that all formats share. The emitter is the node's first member. */
+
+static int has(ln_emit *e, const char *key)
 {
-    int64_t given[LN_NNVM_MAX_TUPLE];
-    const int n_given = ln_nnvm_ints(n, key, given);
-    for (int i = 0; i < len; i++)
-        values[i] = deflt;
-    if (n_given > 0 && n_given != len) {
-        ln_emit_fail(&n->emit, "attribute '%s' has %d numbers, expected %d", ln_nnvm_key(n, key),
-                     n_given, len);
-        return;
-    }
-    for (int i = 0; i < n_given && i < len; i++) {
-        if (given[i] < least || given[i] > INT_MAX)
-            ln_emit_fail(&n->emit, "attribute '%s' has %" PRId64 ", expected %d to %d",
-                         ln_nnvm_key(n, key), given[i], least, INT_MAX);
-        else
-            values[i] = (int)given[i];
-    }
+    return ln_nnvm_has((ln_nnvm_node *)e, key);
 }
+
+static int64_t integer(ln_emit *e, const char *key, int64_t deflt)
+{
+    return ln_nnvm_int((ln_nnvm_node *)e, key, deflt);
+}
+
+static const char *text(ln_emit *e, const char *key, const char *deflt)
+{
+    return ln_nnvm_text((ln_nnvm_node *)e, key, deflt);
+}
+
+static int integers(ln_emit *e, const char *key, int64_t *values)
+{
+    return ln_nnvm_ints((ln_nnvm_node *)e, key, values);
+}
+
+static const char *name(ln_emit *e, const char *key)
+{
+    return ln_nnvm_key((ln_nnvm_node *)e, key);
+}
+
+const ln_attr_reader ln_nnvm_attrs = {has, integer, text, integers, name};

@@ -398,7 +398,8 @@ void ln_nnvm_draft_set(ln_nnvm_draft *d, ln_part part)
 void ln_nnvm_draft_parts(ln_nnvm_draft *d, const ln_part *parts)
 {
     for (; parts->kind != LN_PART_END; parts++)
-        ln_nnvm_draft_set(d, *parts);
+        if (parts->kind != LN_PART_NONE)
+            ln_nnvm_draft_set(d, *parts);
 }
 
 ln_part ln_nnvm_draft_input_part(ln_nnvm_entry entry)

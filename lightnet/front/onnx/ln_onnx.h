@@ -22,7 +22,7 @@
 
 #include <stdint.h>
 
-#include "front/ln_emit.h"
+#include "front/ln_attr.h"
 #include "front/ln_sizes.h"
 #include "ln_onnx.pb-c.h"
 
@@ -162,14 +162,14 @@ int64_t ln_onnx_int_in(ln_onnx_node *n, int i, int64_t deflt);
 const double *ln_onnx_numbers_in(ln_onnx_node *n, int i, int *len);
 double ln_onnx_number_in(ln_onnx_node *n, int i, double deflt);
 
-/** 0 <= axis < ndim for -ndim <= axis < ndim, everything else is a failure. */
-int ln_onnx_axis(ln_onnx_node *n, int64_t axis, int ndim);
-
-/** As ln_onnx_axis, `len` of them to `axes` [LN_MAXDIM]; one that is given twice is a failure. */
+/** As ln_attr_to_axis, `len` of them to `axes` [LN_MAXDIM]; one that is given twice is a failure.
+ */
 void ln_onnx_axes(ln_onnx_node *n, const int64_t *given, int len, int ndim, int *axes);
 
 /* Attributes: the default when the node does not have it; another type is a failure. Returned
- * pointers are borrowed. */
+ * pointers are borrowed. ln_attr.h has further checks. */
+
+extern const ln_attr_reader ln_onnx_attrs;
 
 int ln_onnx_has_attr(const ln_onnx_node *n, const char *name);
 int64_t ln_onnx_int(ln_onnx_node *n, const char *name, int64_t deflt);
@@ -184,17 +184,6 @@ int ln_onnx_to_flag(ln_onnx_node *n, const char *name, int64_t value);
 const int64_t *ln_onnx_ints(ln_onnx_node *n, const char *name, int *len);
 const float *ln_onnx_floats(ln_onnx_node *n, const char *name, int *len);
 const char *ln_onnx_string_at(ln_onnx_node *n, const char *name, int i); /* NULL: no such element */
-
-/* What a string attribute may be. A table of these ends with a name of NULL. */
-typedef struct ln_onnx_choice {
-    const char *name, *ours; /* ONNX's word and LightNet's */
-    int since;               /* the opset that has it first; 0: all have */
-} ln_onnx_choice;
-
-/** LightNet's word for the attribute's; one that the opset does not have is a failure, which lists
- *  those that it has. */
-const char *ln_onnx_choose(ln_onnx_node *n, const char *attr, const char *deflt,
-                           const ln_onnx_choice *choices);
 
 /** A data type; one that LightNet does not have is a failure. */
 tl_dtype ln_onnx_attr_dtype(ln_onnx_node *n, const char *name, tl_dtype deflt);

@@ -156,7 +156,8 @@ static void note_variation(ln_emit *e, const ln_op *op)
 
 ln_onnx_node ln_onnx_node_init(ln_onnx_scope *scope, const LnOnnx__Node *proto)
 {
-    static const ln_emit_front front = {place, name, type, output, made, note_variation};
+    static const ln_emit_front front = {&ln_onnx_attrs, place, name,          type,
+                                        output,         made,  note_variation};
     return (ln_onnx_node){.emit = {.translation = &scope->model->base, .front = &front},
                           .model = scope->model,
                           .scope = scope,

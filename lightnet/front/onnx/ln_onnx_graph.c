@@ -116,7 +116,7 @@ static void translate_node(ln_onnx_scope *scope, const LnOnnx__Node *proto)
     ln_onnx_model *m = scope->model;
     const LnOnnx__Function *function = ln_onnx_find_function(m, proto);
     ln_onnx_node n = ln_onnx_node_init(scope, proto);
-    n.opset = ln_onnx_scope_opset(scope, proto->domain);
+    n.emit.version = n.opset = ln_onnx_scope_opset(scope, proto->domain);
     if (function) {
         call_function(&n, function);
     } else {
@@ -207,13 +207,9 @@ static const char *zeros(ln_onnx_node *n, tl_dtype dtype, int ndim, const int *d
 static const char *put(ln_onnx_node *n, const char *optype, const char *src, const char *index,
                        const char *values, int i)
 {
-    ln_emit_begin(&n->emit, optype);
-    ln_emit_arg(&n->emit, "src", src);
-    ln_emit_arg(&n->emit, "index", index);
-    ln_emit_arg(&n->emit, "update", values);
-    if (ln_streq(optype, "put_along"))
-        ln_emit_set(&n->emit, LN_INT("axis", 0));
-    return ln_emit_end(&n->emit, "dst", i);
+    return LN_EMIT(&n->emit, i, optype, LN_ARG("src", src), LN_ARG("index", index),
+                   LN_ARG("update", values),
+                   LN_ONLY_IF(ln_streq(optype, "put_along"), LN_INT("axis", 0)));
 }
 
 // -1 after a failure.

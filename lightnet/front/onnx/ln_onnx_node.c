@@ -136,22 +136,13 @@ void ln_onnx_want_fixed_axis(ln_onnx_node *n, const char *src, int axis)
         ln_onnx_want_fixed(n, src);
 }
 
-int ln_onnx_axis(ln_onnx_node *n, int64_t axis, int ndim)
-{
-    if (axis >= -(int64_t)ndim && axis < ndim)
-        return (int)(axis < 0 ? axis + ndim : axis);
-    ln_emit_fail(&n->emit, "axis %" PRId64 " of a tensor with %d dimensions, expected %d to %d",
-                 axis, ndim, -ndim, ndim - 1);
-    return 0;
-}
-
 void ln_onnx_axes(ln_onnx_node *n, const int64_t *given, int len, int ndim, int *axes)
 {
     unsigned seen = 0;
     if (len > ndim)
         ln_emit_fail(&n->emit, "%d axes, expected at most %d", len, ndim);
     for (int i = 0; i < len && !ln_onnx_failed(n); i++) {
-        axes[i] = ln_onnx_axis(n, given[i], ndim);
+        axes[i] = ln_attr_to_axis(&n->emit, given[i], ndim);
         if (seen & 1u << axes[i])
             ln_emit_fail(&n->emit, "duplicate axis %d, expected different axes", axes[i]);
         seen |= 1u << axes[i];
@@ -265,29 +256,6 @@ const char *ln_onnx_string(ln_onnx_node *n, const char *name, const char *deflt)
     return a ? text_of(n, &a->s) : deflt;
 }
 
-static void fail_choice(ln_onnx_node *n, const char *attr, const char *value,
-                        const ln_onnx_choice *choices)
-{
-    char expected[256] = "";
-    for (const ln_onnx_choice *c = choices; c->name; c++) {
-        const size_t len = strlen(expected);
-        if (n->opset >= c->since)
-            snprintf(expected + len, sizeof(expected) - len, "%s\"%s\"", len ? ", " : "", c->name);
-    }
-    ln_emit_fail(&n->emit, "attribute '%s' is \"%s\", expected one of %s", attr, value, expected);
-}
-
-const char *ln_onnx_choose(ln_onnx_node *n, const char *attr, const char *deflt,
-                           const ln_onnx_choice *choices)
-{
-    const char *value = ln_onnx_string(n, attr, deflt);
-    for (const ln_onnx_choice *c = choices; c->name; c++)
-        if (n->opset >= c->since && ln_streq(c->name, value))
-            return c->ours;
-    fail_choice(n, attr, value, choices);
-    return choices->ours;
-}
-
 const int64_t *ln_onnx_ints(ln_onnx_node *n, const char *name, int *len)
 {
     const LnOnnx__Attribute *a = attr(n, name, INTS);
@@ -323,3 +291,31 @@ const char *ln_onnx_attr_tensor(ln_onnx_node *n, const char *name)
         ln_onnx_add_tensor(n->scope, a->t, n->proto->n_output ? n->proto->output[0] : name);
     return tensor;
 }
+
+/* For the checks that all formats share. The emitter is the node's first member. */
+
+static int has(ln_emit *e, const char *key)
+{
+    return ln_onnx_has_attr((const ln_onnx_node *)e, key);
+}
+
+static int64_t integer(ln_emit *e, const char *key, int64_t deflt)
+{
+    return ln_onnx_int((ln_onnx_node *)e, key, deflt);
+}
+
+static const char *text(ln_emit *e, const char *key, const char *deflt)
+{
+    return ln_onnx_string((ln_onnx_node *)e, key, deflt);
+}
+
+static int integers(ln_emit *e, const char *key, int64_t *values)
+{
+    int len;
+    const int64_t *const given = ln_onnx_ints((ln_onnx_node *)e, key, &len);
+    for (int i = 0; i < len && i < LN_ATTR_MOST; i++)
+        values[i] = given[i];
+    return len;
+}
+
+const ln_attr_reader ln_onnx_attrs = {has, integer, text, integers, NULL};

@@ -8,29 +8,6 @@
 
 #include "lightnet/ln_msg.h"
 
-void ln_onnx_window_ints(ln_onnx_node *n, const char *name, int len, int deflt, int least,
-                         int *values)
-{
-    int given_len;
-    const int64_t *const given = ln_onnx_ints(n, name, &given_len);
-    for (int i = 0; i < len; i++)
-        values[i] = deflt;
-    if (given_len == 0)
-        return;
-    if (given_len != len) {
-        ln_emit_fail(&n->emit, "attribute '%s' has %d numbers, expected %d", name, given_len, len);
-        return;
-    }
-    for (int i = 0; i < len; i++) {
-        if (given[i] < least || given[i] > INT_MAX) {
-            ln_emit_fail(&n->emit, "attribute '%s' has %lld, expected %d to %d", name,
-                         (long long)given[i], least, INT_MAX);
-            return;
-        }
-        values[i] = (int)given[i];
-    }
-}
-
 tl_windows ln_onnx_windows(ln_onnx_node *n, const char *src, const char *weight)
 {
     const tl_windows nothing = {.n = 1, .size = {1}, .stride = {1}, .dilation = {1}};
@@ -42,16 +19,16 @@ tl_windows ln_onnx_windows(ln_onnx_node *n, const char *src, const char *weight)
     else if (weight && like->ndim != ndim)
         ln_emit_fail(&n->emit, "its weight has %d dimensions, expected %d as its input", like->ndim,
                      ndim);
-    else if (!weight && !ln_onnx_has_attr(n, "kernel_shape"))
-        ln_emit_fail(&n->emit, "attribute 'kernel_shape' is missing");
+    else if (!weight)
+        ln_attr_require(&n->emit, "kernel_shape");
     if (ln_onnx_failed(n))
         return nothing;
-    ln_onnx_window_ints(n, "kernel_shape", w.n, 1, 1, w.size);
+    ln_attr_ints_of(&n->emit, "kernel_shape", w.n, 1, 1, w.size);
     if (weight && !ln_onnx_has_attr(n, "kernel_shape"))
         memcpy(w.size, like->dims + 2, (size_t)w.n * sizeof(int));
-    ln_onnx_window_ints(n, "strides", w.n, 1, 1, w.stride);
-    ln_onnx_window_ints(n, "dilations", w.n, 1, 1, w.dilation);
-    ln_onnx_window_ints(n, "pads", 2 * w.n, 0, -INT_MAX, w.padding);
+    ln_attr_ints_of(&n->emit, "strides", w.n, 1, 1, w.stride);
+    ln_attr_ints_of(&n->emit, "dilations", w.n, 1, 1, w.dilation);
+    ln_attr_ints_of(&n->emit, "pads", 2 * w.n, 0, -INT_MAX, w.padding);
     return ln_onnx_failed(n) ? nothing : w;
 }
 

@@ -16,10 +16,6 @@ tl_windows ln_onnx_windows(ln_onnx_node *n, const char *src, const char *weight)
 /** As auto_pad says, of windows that slide over `src`. */
 void ln_onnx_auto_pad(ln_onnx_node *n, const char *src, tl_windows *windows);
 
-/** `len` numbers of at least `least`, each `deflt` without the attribute. */
-void ln_onnx_window_ints(ln_onnx_node *n, const char *name, int len, int deflt, int least,
-                         int *values);
-
 /** Whether the windows slide over one axis or two, without gaps between taps where has_dilation is
  *  0, with padding that is not negative, over at least one element: what operators of images take,
  *  one axis being an image of one row. */

@@ -264,12 +264,7 @@ static const char *emit_stages(ln_onnx_node *n, const attention *a, const char *
     stages[2] =
         bias ? ln_emit_binary(&n->emit, "TL_BINARY_ADD", stages[1], bias, LN_EMIT_TEMP) : stages[1];
     stages[3] = emit_probabilities(n, a, stages[2], bias);
-    const int64_t mode = ln_onnx_int(n, "qk_matmul_output_mode", 0);
-    if (mode < 0 || mode > 3)
-        ln_emit_fail(&n->emit, "attribute 'qk_matmul_output_mode' is %" PRId64 ", expected 0 to 3",
-                     mode);
-    else
-        ln_onnx_alias(n, 3, stages[mode]);
+    ln_onnx_alias(n, 3, stages[ln_attr_int_in(&n->emit, "qk_matmul_output_mode", 0, 0, 3)]);
     return multiply_heads(n, a, stages[3], a->value, 0, 1);
 }
 

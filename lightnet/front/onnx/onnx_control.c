@@ -419,7 +419,7 @@ static void set_flags(ln_onnx_node *n, const char *param, const char *attr, int 
 
 static int part_axis(ln_onnx_node *n, const loop *l, int k, int ndim)
 {
-    return l->is_scan ? ln_onnx_axis(n, int_at(n, "scan_output_axes", k), ndim) : 0;
+    return l->is_scan ? ln_attr_to_axis(&n->emit, int_at(n, "scan_output_axes", k), ndim) : 0;
 }
 
 // The parts stand along axis 0 of what the operator makes.
@@ -599,7 +599,7 @@ static void enter_rows(ln_onnx_node *n, loop *l, int k, const char *src, int axi
 static int scan_axis(ln_onnx_node *n, const char *attr, int k, const char *tensor)
 {
     const int ndim = ln_onnx_tensor_of(n, tensor)->ndim;
-    return ln_onnx_axis(n, int_at(n, attr, k), ndim);
+    return ln_attr_to_axis(&n->emit, int_at(n, attr, k), ndim);
 }
 
 static void finish_scan(ln_onnx_node *n, loop *l)
@@ -609,7 +609,7 @@ static void finish_scan(ln_onnx_node *n, loop *l)
         ln_onnx_alias(n, k, states_in(l)[k]);
     for (int k = 0; k < l->n_stacked && !ln_onnx_failed(n); k++) {
         const int ndim = ln_onnx_tensor_of(n, l->stacked[k][0])->ndim + 1;
-        const int axis = ln_onnx_axis(n, int_at(n, "scan_output_axes", k), ndim);
+        const int axis = ln_attr_to_axis(&n->emit, int_at(n, "scan_output_axes", k), ndim);
         if (int_at(n, "scan_output_directions", k))
             reverse(l->stacked[k], l->n_done);
         if (ln_onnx_wants(n, l->n_states + k))
@@ -620,16 +620,13 @@ static void finish_scan(ln_onnx_node *n, loop *l)
 // What Scan of all operator sets says of its inputs, `first` standing before the states.
 static int begin_scan(ln_onnx_node *n, loop *l, int first)
 {
-    const int64_t n_rows = ln_onnx_int(n, "num_scan_inputs", 0);
     const int n_ins = (int)n->proto->n_input - first;
-    if (n_rows < 1 || n_rows > n_ins) {
-        ln_emit_fail(&n->emit, "attribute 'num_scan_inputs' is %lld, expected 1 to the %d inputs",
-                     (long long)n_rows, n_ins);
+    const int n_rows = ln_attr_int_in(&n->emit, "num_scan_inputs", 0, 1, n_ins);
+    if (ln_onnx_failed(n))
         return -1;
-    }
     *l = (loop){.body = ln_onnx_required_graph(n, "body"),
                 .is_scan = 1,
-                .n_rows = (int)n_rows,
+                .n_rows = n_rows,
                 .n_states = n_ins - (int)n_rows};
     return prepare_loop(n, l);
 }

@@ -20,28 +20,9 @@ static convolution read_convolution(ln_onnx_node *n, int bias)
     convolution c = {.src = ln_onnx_in(n, 0), .weight = ln_onnx_in(n, 1)};
     if (bias >= 0)
         c.bias = ln_onnx_optional(n, bias);
-    const int64_t group = ln_onnx_int(n, "group", 1);
-    const int is_group = group >= 1 && group <= INT_MAX;
-    if (!is_group)
-        ln_emit_fail(&n->emit, "attribute 'group' is %lld, expected 1 to %d", (long long)group,
-                     INT_MAX);
-    c.group = is_group ? (int)group : 1; // what is divided by
+    c.group = ln_attr_int_in(&n->emit, "group", 1, 1, INT_MAX);
     c.windows = ln_onnx_windows(n, c.src, c.weight);
     return c;
-}
-
-/** A constant of `len` zeros. */
-static const char *zeros(ln_onnx_node *n, tl_dtype dtype, int len)
-{
-    const size_t size = (size_t)len * tl_size_of(dtype);
-    void *const data = len > 0 ? calloc(1, size) : NULL;
-    if (!data) {
-        ln_emit_fail(&n->emit, "no memory for %d zeros", len);
-        return NULL;
-    }
-    const char *const name = ln_emit_constant(&n->emit, dtype, 1, &len, data);
-    free(data);
-    return name;
 }
 
 /** A convolution over one axis or two, forth or back, up to its own parameters. */
@@ -50,13 +31,10 @@ static void begin_image(ln_onnx_node *n, const char *optype, const convolution *
     const tl_windows *const w = &c->windows;
     const char *const src = ln_onnx_as_image(n, c->src);
     const char *const weight = ln_onnx_as_image(n, c->weight);
-    const char *const bias =
-        c->bias ? c->bias : zeros(n, ln_onnx_tensor_of(n, c->src)->dtype, channels);
-    ln_emit_begin(&n->emit, optype);
-    ln_emit_arg(&n->emit, "src", src);
-    ln_emit_arg(&n->emit, "weight", weight);
-    ln_emit_arg(&n->emit, "bias", bias);
-    ln_emit_set(&n->emit, LN_INT("group", c->group));
+    const tl_dtype dtype = ln_onnx_tensor_of(n, c->src)->dtype;
+    const char *const bias = c->bias ? c->bias : ln_emit_filled(&n->emit, dtype, 1, &channels, 0);
+    LN_EMIT_BEGIN(&n->emit, optype, LN_ARG("src", src), LN_ARG("weight", weight),
+                  LN_ARG("bias", bias), LN_INT("group", c->group));
     ln_onnx_set_image_ints(n, "size", w, 1, w->size, 1);
     ln_onnx_set_image_ints(n, "stride", w, 1, w->stride, 1);
     ln_onnx_set_image_ints(n, "dilation", w, 1, w->dilation, 1);
@@ -68,15 +46,10 @@ static void begin_image(ln_onnx_node *n, const char *optype, const convolution *
 static void begin_nd(ln_onnx_node *n, const char *optype, const convolution *c)
 {
     const tl_windows *const w = &c->windows;
-    ln_emit_begin(&n->emit, optype);
-    ln_emit_arg(&n->emit, "src", c->src);
-    ln_emit_arg(&n->emit, "weight", c->weight);
-    ln_emit_arg(&n->emit, "bias", c->bias);
-    ln_emit_set(&n->emit, LN_INT("group", c->group));
-    ln_emit_set(&n->emit, LN_INTS("size", w->n, w->size));
-    ln_emit_set(&n->emit, LN_INTS("stride", w->n, w->stride));
-    ln_emit_set(&n->emit, LN_INTS("dilation", w->n, w->dilation));
-    ln_emit_set(&n->emit, LN_INTS("padding", 2 * w->n, w->padding));
+    LN_EMIT_BEGIN(&n->emit, optype, LN_ARG("src", c->src), LN_ARG("weight", c->weight),
+                  LN_ARG("bias", c->bias), LN_INT("group", c->group),
+                  LN_INTS("size", w->n, w->size), LN_INTS("stride", w->n, w->stride),
+                  LN_INTS("dilation", w->n, w->dilation), LN_INTS("padding", 2 * w->n, w->padding));
 }
 
 /* ---- Conv ---- */
@@ -109,14 +82,11 @@ static void cut(tl_windows *w, int i, int64_t total, int is_upper)
 static void pad_transposed(ln_onnx_node *n, const convolution *c, tl_windows *w,
                            const int *output_padding)
 {
-    const char *const mode = ln_onnx_string(n, "auto_pad", "NOTSET");
+    static const ln_attr_word modes[] = {{"NOTSET"},     {"VALID"},      {"SAME_UPPER"},
+                                         {"SAME_LOWER"}, {"", "NOTSET"}, {0}};
+    const char *const mode = ln_attr_choose(&n->emit, "auto_pad", "NOTSET", modes);
     const int is_upper = ln_streq(mode, "SAME_UPPER"),
               is_same = is_upper || ln_streq(mode, "SAME_LOWER");
-    if (!is_same && !ln_streq(mode, "NOTSET") && !ln_streq(mode, "VALID") && !ln_streq(mode, ""))
-        ln_emit_fail(&n->emit,
-                     "attribute 'auto_pad' is \"%s\", expected NOTSET, VALID, SAME_UPPER or "
-                     "SAME_LOWER",
-                     mode);
     int len;
     const int64_t *shape = ln_onnx_ints(n, "output_shape", &len);
     if (len == w->n + 2) { // batch and channels, too
@@ -148,7 +118,7 @@ static void translate_conv_transpose(ln_onnx_node *n)
 {
     convolution c = read_convolution(n, 2);
     int output_padding[TL_MAX_SPATIAL];
-    ln_onnx_window_ints(n, "output_padding", c.windows.n, 0, 0, output_padding);
+    ln_attr_ints_of(&n->emit, "output_padding", c.windows.n, 0, 0, output_padding);
     pad_transposed(n, &c, &c.windows, output_padding);
     const tl_tensor *const weight = ln_onnx_tensor_of(n, c.weight);
     if (weight->len > 0 && weight->dims[1] <= INT_MAX / c.group &&

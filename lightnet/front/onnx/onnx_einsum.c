@@ -137,13 +137,9 @@ static void take_diagonal(ln_onnx_node *n, term *t, int i, int j)
     const int d = dims[ndim], step = d + 1;
     dims[ndim] = (int)len;
     moved = ln_emit_reshape(&n->emit, moved, ndim + 1, dims, LN_EMIT_TEMP);
-    ln_emit_begin(&n->emit, "stride_slice");
-    ln_emit_arg(&n->emit, "src", moved);
-    ln_emit_set(&n->emit, LN_INTS("axes", 1, &ndim));
-    ln_emit_set(&n->emit, LN_INTS("starts", 1, (int[]){0}));
-    ln_emit_set(&n->emit, LN_INTS("ends", 1, (int[]){(int)len}));
-    ln_emit_set(&n->emit, LN_INTS("steps", 1, &step));
-    t->tensor = ln_emit_end(&n->emit, "dst", LN_EMIT_TEMP);
+    t->tensor = LN_EMIT(&n->emit, LN_EMIT_TEMP, "stride_slice", LN_ARG("src", moved),
+                        LN_INTS("axes", 1, &ndim), LN_INTS("starts", 1, (int[]){0}),
+                        LN_INTS("ends", 1, (int[]){(int)len}), LN_INTS("steps", 1, &step));
     rest.at[rest.n++] = label;
     t->labels = rest;
 }
@@ -193,12 +189,9 @@ static void sum_up(ln_onnx_node *n, term *t, label_set needed)
             axes[n_axes++] = i;
     if (n_axes == 0)
         return;
-    ln_emit_begin(&n->emit, "reduce");
-    ln_emit_arg(&n->emit, "src", t->tensor);
-    ln_emit_set(&n->emit, LN_TEXT("op", "TL_REDUCE_SUM"));
-    ln_emit_set(&n->emit, LN_INTS("axes", n_axes, axes));
-    ln_emit_set(&n->emit, LN_BOOL("keepdims", 0));
-    t->tensor = ln_emit_end(&n->emit, "dst", LN_EMIT_TEMP);
+    t->tensor = LN_EMIT(&n->emit, LN_EMIT_TEMP, "reduce", LN_ARG("src", t->tensor),
+                        LN_TEXT("op", "TL_REDUCE_SUM"), LN_INTS("axes", n_axes, axes),
+                        LN_BOOL("keepdims", 0));
     t->labels = rest;
 }
 

@@ -16,7 +16,7 @@ static const char *second_operand(ln_onnx_node *n)
         return src2;
     const tl_tensor *const t = ln_onnx_tensor_of(n, src2);
     const int ndim = ln_onnx_tensor_of(n, src1)->ndim;
-    const int axis = ln_onnx_axis(n, ln_onnx_int(n, "axis", 0), ndim);
+    const int axis = ln_attr_axis(&n->emit, "axis", 0, ndim);
     if (t->ndim > ndim - axis)
         ln_emit_fail(&n->emit, "input 1 has %d dimensions, expected at most %d from axis %d on",
                      t->ndim, ndim - axis, axis);
@@ -59,12 +59,9 @@ static void translate_mod(ln_onnx_node *n)
 
 static void translate_bit_shift(ln_onnx_node *n)
 {
-    const char *const direction = ln_onnx_string(n, "direction", "");
-    if (!ln_streq(direction, "LEFT") && !ln_streq(direction, "RIGHT"))
-        ln_emit_fail(&n->emit, "attribute 'direction' is '%s', expected 'LEFT' or 'RIGHT'",
-                     direction);
-    const char *const op =
-        ln_streq(direction, "LEFT") ? "TL_BINARY_SHIFT_LEFT" : "TL_BINARY_SHIFT_RIGHT";
+    static const ln_attr_word directions[] = {
+        {"LEFT", "TL_BINARY_SHIFT_LEFT"}, {"RIGHT", "TL_BINARY_SHIFT_RIGHT"}, {0}};
+    const char *const op = ln_attr_choose(&n->emit, "direction", "", directions);
     ln_emit_binary(&n->emit, op, ln_onnx_in(n, 0), ln_onnx_in(n, 1), 0);
 }
 

@@ -15,8 +15,7 @@ static void translate_take(ln_onnx_node *n)
     const char *const src = ln_onnx_in(n, 0);
     const char *const index = ln_onnx_in(n, 1);
     LN_EMIT(&n->emit, 0, n->row->with, LN_ARG("src", src), LN_ARG("index", index),
-            LN_INT("axis",
-                   ln_onnx_axis(n, ln_onnx_int(n, "axis", 0), ln_onnx_tensor_of(n, src)->ndim)));
+            LN_INT("axis", ln_attr_axis(&n->emit, "axis", 0, ln_onnx_tensor_of(n, src)->ndim)));
 }
 
 static void translate_gather_nd(ln_onnx_node *n)
@@ -27,7 +26,7 @@ static void translate_gather_nd(ln_onnx_node *n)
 
 /* ---- placed ---- */
 
-static const ln_onnx_choice put_ops[] = {
+static const ln_attr_word put_ops[] = {
     {"none", "TL_PUT_SET", 0}, {"add", "TL_PUT_SUM", 16}, {"mul", "TL_PUT_MUL", 16},
     {"max", "TL_PUT_MAX", 18}, {"min", "TL_PUT_MIN", 18}, {0},
 };
@@ -35,7 +34,7 @@ static const ln_onnx_choice put_ops[] = {
 /** Emits what Scatter, ScatterElements and ScatterND have in common. */
 static void begin_put(ln_onnx_node *n, const char *optype)
 {
-    const char *const op = ln_onnx_choose(n, "reduction", "none", put_ops);
+    const char *const op = ln_attr_choose(&n->emit, "reduction", "none", put_ops);
     ln_emit_begin(&n->emit, optype);
     ln_emit_arg(&n->emit, "src", ln_onnx_in(n, 0));
     ln_emit_arg(&n->emit, "index", ln_onnx_in(n, 1));
@@ -47,7 +46,7 @@ static void translate_scatter_elements(ln_onnx_node *n)
 {
     const int ndim = ln_onnx_tensor_of(n, ln_onnx_in(n, 0))->ndim;
     begin_put(n, "put_along");
-    ln_emit_set(&n->emit, LN_INT("axis", ln_onnx_axis(n, ln_onnx_int(n, "axis", 0), ndim)));
+    ln_emit_set(&n->emit, LN_INT("axis", ln_attr_axis(&n->emit, "axis", 0, ndim)));
     ln_emit_end(&n->emit, "dst", 0);
 }
 
@@ -60,14 +59,11 @@ static void translate_scatter_nd(ln_onnx_node *n)
 static void translate_tensor_scatter(ln_onnx_node *n)
 {
     const char *const src = ln_onnx_in(n, 0);
-    const char *const mode = ln_onnx_string(n, "mode", "linear");
-    if (!ln_streq(mode, "linear") && !ln_streq(mode, "circular"))
-        ln_emit_fail(&n->emit, "attribute 'mode' is \"%s\", expected \"linear\" or \"circular\"",
-                     mode);
+    static const ln_attr_word modes[] = {{"linear"}, {"circular"}, {0}};
+    const char *const mode = ln_attr_choose(&n->emit, "mode", "linear", modes);
     LN_EMIT(&n->emit, 0, "put_range", LN_ARG("src", src), LN_ARG("update", ln_onnx_in(n, 1)),
             LN_ARG("first", ln_onnx_optional(n, 2)),
-            LN_INT("axis",
-                   ln_onnx_axis(n, ln_onnx_int(n, "axis", -2), ln_onnx_tensor_of(n, src)->ndim)),
+            LN_INT("axis", ln_attr_axis(&n->emit, "axis", -2, ln_onnx_tensor_of(n, src)->ndim)),
             LN_BOOL("circular", ln_streq(mode, "circular")));
 }
 
@@ -77,10 +73,10 @@ static void translate_onehot(ln_onnx_node *n)
     const double depth = ln_onnx_number_in(n, 1, 0);
     if (!(depth >= 0 && depth <= INT_MAX))
         ln_emit_fail(&n->emit, "a depth of %g, expected 0 to %d", depth, INT_MAX);
-    LN_EMIT(&n->emit, 0, "onehot", LN_ARG("src", src), LN_ARG("values", ln_onnx_in(n, 2)),
-            LN_INT("depth", ln_onnx_failed(n) ? 0 : (int)depth),
-            LN_INT("axis", ln_onnx_axis(n, ln_onnx_int(n, "axis", -1),
-                                        ln_onnx_tensor_of(n, src)->ndim + 1)));
+    LN_EMIT(
+        &n->emit, 0, "onehot", LN_ARG("src", src), LN_ARG("values", ln_onnx_in(n, 2)),
+        LN_INT("depth", ln_onnx_failed(n) ? 0 : (int)depth),
+        LN_INT("axis", ln_attr_axis(&n->emit, "axis", -1, ln_onnx_tensor_of(n, src)->ndim + 1)));
 }
 
 /* ---- counting ---- */
@@ -146,7 +142,7 @@ static const char *along_axis(ln_onnx_node *n, const char *src, int *axis)
     *axis = 0;
     if (!ln_onnx_has_attr(n, "axis"))
         return ln_emit_view(&n->emit, src, 1, (int[]){-1}, LN_EMIT_TEMP);
-    *axis = ln_onnx_axis(n, ln_onnx_int(n, "axis", 0), ln_onnx_tensor_of(n, src)->ndim);
+    *axis = ln_attr_axis(&n->emit, "axis", 0, ln_onnx_tensor_of(n, src)->ndim);
     return src;
 }
 
@@ -172,10 +168,8 @@ static void translate_unique(ln_onnx_node *n)
     static const char *const outs[] = {"dst", "first", "inverse", "counts"};
     int axis;
     const char *const src = along_axis(n, ln_onnx_in(n, 0), &axis);
-    ln_emit_begin(&n->emit, "unique");
-    ln_emit_arg(&n->emit, "src", src);
-    ln_emit_set(&n->emit, LN_INT("axis", axis));
-    ln_emit_set(&n->emit, LN_BOOL("sorted", ln_onnx_flag(n, "sorted", 1)));
+    LN_EMIT_BEGIN(&n->emit, "unique", LN_ARG("src", src), LN_INT("axis", axis),
+                  LN_BOOL("sorted", ln_onnx_flag(n, "sorted", 1)));
     for (int i = 1; i < 4; i++)
         if (ln_onnx_wants(n, i))
             ln_emit_out(&n->emit, outs[i], i);

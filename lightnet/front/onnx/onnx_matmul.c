@@ -11,12 +11,10 @@
 static void emit_product(ln_onnx_node *n, const char *optype, const char *zero1, const char *zero2)
 {
     const ln_onnx_operands m = ln_onnx_operands_of(n, 0, 1);
-    ln_emit_begin(&n->emit, optype);
-    ln_emit_arg(&n->emit, "src1", m.rows);
-    ln_emit_arg(&n->emit, "src2", m.cols);
-    ln_emit_arg(&n->emit, "zero1", zero1);
-    ln_emit_arg(&n->emit, "zero2", zero2);
-    ln_onnx_drop_axes(n, ln_emit_end(&n->emit, "dst", ln_onnx_product_output(&m)), &m);
+    const char *const dst =
+        LN_EMIT(&n->emit, ln_onnx_product_output(&m), optype, LN_ARG("src1", m.rows),
+                LN_ARG("src2", m.cols), LN_ARG("zero1", zero1), LN_ARG("zero2", zero2));
+    ln_onnx_drop_axes(n, dst, &m);
 }
 
 static void translate_matmul(ln_onnx_node *n)
@@ -37,16 +35,12 @@ static void translate_matmul_integer(ln_onnx_node *n)
 static void translate_gemm(ln_onnx_node *n)
 {
     const double beta = ln_onnx_float(n, "beta", 1);
-    ln_emit_begin(&n->emit, "matmul");
-    ln_emit_arg(&n->emit, "src1", ln_onnx_in(n, 0));
-    ln_emit_arg(&n->emit, "src2", ln_onnx_in(n, 1));
-    if (beta != 0)
-        ln_emit_arg(&n->emit, "bias", ln_onnx_optional(n, 2));
-    ln_emit_set(&n->emit, LN_BOOL("trans1", ln_onnx_flag(n, "transA", 0)));
-    ln_emit_set(&n->emit, LN_BOOL("trans2", ln_onnx_flag(n, "transB", 0)));
-    ln_emit_set(&n->emit, LN_NUMBER("alpha", ln_onnx_float(n, "alpha", 1)));
-    ln_emit_set(&n->emit, LN_NUMBER("beta", beta));
-    ln_emit_end(&n->emit, "dst", 0);
+    LN_EMIT(&n->emit, 0, "matmul", LN_ARG("src1", ln_onnx_in(n, 0)),
+            LN_ARG("src2", ln_onnx_in(n, 1)),
+            LN_ARG("bias", beta != 0 ? ln_onnx_optional(n, 2) : NULL),
+            LN_BOOL("trans1", ln_onnx_flag(n, "transA", 0)),
+            LN_BOOL("trans2", ln_onnx_flag(n, "transB", 0)),
+            LN_NUMBER("alpha", ln_onnx_float(n, "alpha", 1)), LN_NUMBER("beta", beta));
 }
 
 static void translate_det(ln_onnx_node *n)

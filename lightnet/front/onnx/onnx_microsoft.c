@@ -13,22 +13,12 @@ typedef struct few_bits {
     int k, n, bits, block, blocks; /* columns of A, rows of B; `blocks` of `block` columns */
 } few_bits;
 
-static int read_size(ln_onnx_node *n, const char *attr, int64_t deflt)
-{
-    const int64_t size = ln_onnx_int(n, attr, deflt);
-    if (size >= 1 && size <= INT_MAX)
-        return (int)size;
-    ln_emit_fail(&n->emit, "attribute '%s' is %lld, expected 1 to %d", attr, (long long)size,
-                 INT_MAX);
-    return 1;
-}
-
 static few_bits read_few_bits(ln_onnx_node *n)
 {
-    few_bits f = {.k = read_size(n, "K", 0),
-                  .n = read_size(n, "N", 0),
-                  .bits = read_size(n, "bits", 4),
-                  .block = read_size(n, "block_size", 0)};
+    few_bits f = {.k = ln_attr_int_in(&n->emit, "K", 0, 1, INT_MAX),
+                  .n = ln_attr_int_in(&n->emit, "N", 0, 1, INT_MAX),
+                  .bits = ln_attr_int_in(&n->emit, "bits", 4, 1, INT_MAX),
+                  .block = ln_attr_int_in(&n->emit, "block_size", 0, 1, INT_MAX)};
     if (f.bits != 2 && f.bits != 4)
         ln_emit_fail_as(&n->emit, LN_UNSUPPORTED, "'bits' is %d, expected 2 or 4", f.bits);
     if (f.block % 16 != 0)

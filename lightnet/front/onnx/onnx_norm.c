@@ -2,7 +2,6 @@
 // ONNX operators that normalize: softmax and its kin, normalization by batches, layers, groups,
 // norms.
 
-#include <inttypes.h>
 #include <string.h>
 
 #include "front/onnx/ln_onnx.h"
@@ -50,7 +49,7 @@ static void translate_along_axis(ln_onnx_node *n)
 {
     const char *const src = ln_onnx_in(n, 0);
     const int ndim = ln_onnx_tensor_of(n, src)->ndim;
-    emit_along(n, src, ln_onnx_axis(n, ln_onnx_int(n, "axis", -1), ndim), 0);
+    emit_along(n, src, ln_attr_axis(&n->emit, "axis", -1, ndim), 0);
 }
 
 /** Before opset 13 the axes from `axis` on count as one, as do those before. */
@@ -59,7 +58,7 @@ static void translate_along_rest(ln_onnx_node *n)
     const char *const src = ln_onnx_in(n, 0);
     const tl_tensor *const t = ln_onnx_tensor_of(n, src);
     const int ndim = t->ndim;
-    const int axis = ln_onnx_axis(n, ln_onnx_int(n, "axis", 1), ndim);
+    const int axis = ln_attr_axis(&n->emit, "axis", 1, ndim);
     int dims[TL_MAXDIM], flat[2] = {1, 1};
     for (int i = 0; i < ndim; i++) {
         dims[i] = t->dims[i];
@@ -242,12 +241,9 @@ static const char *emit_layernorm(ln_onnx_node *n, const char *optype, const cha
                                   const char *scale, const char *bias, int axis, int i)
 {
     const char *mean = NULL, *inv_std = NULL;
-    ln_emit_begin(&n->emit, optype);
-    ln_emit_arg(&n->emit, "src", src);
-    ln_emit_arg(&n->emit, "scale", scale);
-    ln_emit_arg(&n->emit, "bias", bias);
-    ln_emit_set(&n->emit, LN_INT("axis", axis));
-    ln_emit_set(&n->emit, LN_NUMBER("epsilon", ln_onnx_float(n, "epsilon", 1e-5)));
+    LN_EMIT_BEGIN(&n->emit, optype, LN_ARG("src", src), LN_ARG("scale", scale),
+                  LN_ARG("bias", bias), LN_INT("axis", axis),
+                  LN_NUMBER("epsilon", ln_onnx_float(n, "epsilon", 1e-5)));
     if (ln_onnx_wants(n, 1))
         mean = ln_emit_out(&n->emit, "mean", LN_EMIT_TEMP);
     if (ln_onnx_wants(n, 2))
@@ -265,7 +261,7 @@ static const char *emit_layernorm(ln_onnx_node *n, const char *optype, const cha
 static void translate_layernorm(ln_onnx_node *n)
 {
     const char *const src = ln_onnx_in(n, 0);
-    const int axis = ln_onnx_axis(n, ln_onnx_int(n, "axis", -1), ln_onnx_tensor_of(n, src)->ndim);
+    const int axis = ln_attr_axis(&n->emit, "axis", -1, ln_onnx_tensor_of(n, src)->ndim);
     const tl_dtype dtype = ln_onnx_tensor_of(n, src)->dtype;
     const char *const scale = ln_emit_cast(&n->emit, ln_onnx_in(n, 1), dtype, LN_EMIT_TEMP);
     const char *bias = ln_onnx_optional(n, 2);
@@ -297,8 +293,7 @@ static void emit_groupnorm(ln_onnx_node *n, int64_t groups)
 
 static void translate_groupnorm(ln_onnx_node *n)
 {
-    if (!ln_onnx_has_attr(n, "num_groups"))
-        ln_emit_fail(&n->emit, "has no attribute 'num_groups'");
+    ln_attr_require(&n->emit, "num_groups");
     emit_groupnorm(n, ln_onnx_int(n, "num_groups", 1));
 }
 
@@ -330,7 +325,7 @@ static void translate_mvn(ln_onnx_node *n)
         len = 3;
     }
     for (int i = 0; i < len; i++)
-        goes[ln_onnx_axis(n, given[i], ndim)] = 1;
+        goes[ln_attr_to_axis(&n->emit, given[i], ndim)] = 1;
     for (int kind = 0; kind < 2; kind++)
         for (int i = 0; i < ndim; i++)
             if (goes[i] == kind) {
@@ -341,11 +336,10 @@ static void translate_mvn(ln_onnx_node *n)
     while (axis < ndim && !goes[order[axis]])
         axis++;
     const char *const moved = ln_emit_transpose(&n->emit, src, order, LN_EMIT_TEMP);
-    ln_emit_begin(&n->emit, "layernorm");
-    ln_emit_arg(&n->emit, "src", moved);
-    ln_emit_set(&n->emit, LN_INT("axis", axis));
-    ln_emit_set(&n->emit, LN_NUMBER("epsilon", 1e-18)); // the square of 1e-9
-    ln_emit_transpose(&n->emit, ln_emit_end(&n->emit, "dst", LN_EMIT_TEMP), back, 0);
+    const char *const dst =
+        LN_EMIT(&n->emit, LN_EMIT_TEMP, "layernorm", LN_ARG("src", moved), LN_INT("axis", axis),
+                LN_NUMBER("epsilon", 1e-18)); // the square of 1e-9
+    ln_emit_transpose(&n->emit, dst, back, 0);
 }
 
 /** x / norm, and 0 where the norm is: there it is replaced by the least number above 0. */
@@ -358,10 +352,8 @@ static void translate_lp_norm(ln_onnx_node *n)
     const char *const src = ln_onnx_in(n, 0);
     const tl_tensor *const t = ln_onnx_tensor_of(n, src);
     const tl_dtype dtype = t->dtype;
-    const int axis = ln_onnx_axis(n, ln_onnx_int(n, "axis", -1), t->ndim);
-    const int64_t p = ln_onnx_int(n, "p", 2);
-    if (p != 1 && p != 2)
-        ln_emit_fail(&n->emit, "attribute 'p' is %" PRId64 ", expected 1 or 2", p);
+    const int axis = ln_attr_axis(&n->emit, "axis", -1, t->ndim);
+    const int p = ln_attr_int_in(&n->emit, "p", 2, 1, 2);
     const char *const norm =
         emit_reduce(n, p == 1 ? "TL_REDUCE_L1" : "TL_REDUCE_L2", src, 1, &axis);
     const char *const above =
@@ -372,8 +364,7 @@ static void translate_lp_norm(ln_onnx_node *n)
 
 static void translate_lrn(ln_onnx_node *n)
 {
-    if (!ln_onnx_has_attr(n, "size"))
-        ln_emit_fail(&n->emit, "has no attribute 'size'");
+    ln_attr_require(&n->emit, "size");
     LN_EMIT(&n->emit, 0, "lrn", LN_ARG("src", ln_onnx_in(n, 0)),
             LN_INT("size", ln_onnx_int(n, "size", 1)),
             LN_NUMBER("alpha", ln_onnx_float(n, "alpha", 1e-4)),

@@ -82,14 +82,11 @@ static pooling read_pooling(ln_onnx_node *n)
 /** The maxima, and where they are. */
 static void emit_max_pool_with_indices(ln_onnx_node *n, const pooling *p)
 {
-    ln_emit_begin(&n->emit, "maxpoolnd_arg");
-    ln_emit_arg(&n->emit, "src", p->src);
-    ln_emit_set(&n->emit, LN_INTS("size", p->windows.n, p->windows.size));
-    ln_emit_set(&n->emit, LN_INTS("stride", p->windows.n, p->windows.stride));
-    ln_emit_set(&n->emit, LN_INTS("dilation", p->windows.n, p->windows.dilation));
-    ln_emit_set(&n->emit, LN_INTS("padding", 2 * p->windows.n, p->windows.padding));
-    ln_emit_set(&n->emit, LN_BOOL("ceil", p->is_ceil));
-    ln_emit_set(&n->emit, LN_BOOL("column_major", ln_onnx_flag(n, "storage_order", 0)));
+    const tl_windows *const w = &p->windows;
+    LN_EMIT_BEGIN(&n->emit, "maxpoolnd_arg", LN_ARG("src", p->src), LN_INTS("size", w->n, w->size),
+                  LN_INTS("stride", w->n, w->stride), LN_INTS("dilation", w->n, w->dilation),
+                  LN_INTS("padding", 2 * w->n, w->padding), LN_BOOL("ceil", p->is_ceil),
+                  LN_BOOL("column_major", ln_onnx_flag(n, "storage_order", 0)));
     ln_emit_out(&n->emit, "dst", 0);
     ln_emit_end(&n->emit, "arg", 1);
 }
@@ -190,12 +187,10 @@ static void translate_max_unpool(ln_onnx_node *n)
                                       LN_INTS("dims", 1, &len));
     const char *const line = ln_emit_reshape(&n->emit, src, 1, &t->len, LN_EMIT_TEMP);
     const char *const indices = ln_emit_reshape(&n->emit, index, 1, &t->len, LN_EMIT_TEMP);
-    ln_emit_begin(&n->emit, "put_along");
-    ln_emit_arg(&n->emit, "src", zeros);
-    ln_emit_arg(&n->emit, "index", indices);
-    ln_emit_arg(&n->emit, "update", line);
-    ln_emit_set(&n->emit, LN_INT("axis", 0));
-    enlarge(n, ln_emit_end(&n->emit, "dst", LN_EMIT_TEMP), t->ndim, dims);
+    const char *const dst =
+        LN_EMIT(&n->emit, LN_EMIT_TEMP, "put_along", LN_ARG("src", zeros), LN_ARG("index", indices),
+                LN_ARG("update", line), LN_INT("axis", 0));
+    enlarge(n, dst, t->ndim, dims);
 }
 
 const ln_onnx_row ln_onnx_rows_pool[] = {

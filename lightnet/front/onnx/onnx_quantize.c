@@ -38,17 +38,7 @@ static int read_axis(ln_onnx_node *n, const char *src, const char *scale, int bl
 {
     if (block == 0 && ln_onnx_tensor_of(n, scale)->len == 1)
         return 0;
-    return ln_onnx_axis(n, ln_onnx_int(n, "axis", 1), ln_onnx_tensor_of(n, src)->ndim);
-}
-
-static int read_block(ln_onnx_node *n)
-{
-    const int64_t block = ln_onnx_int(n, "block_size", 0);
-    if (block >= 0 && block <= INT_MAX)
-        return (int)block;
-    ln_emit_fail(&n->emit, "attribute 'block_size' is %lld, expected 0 to %d", (long long)block,
-                 INT_MAX);
-    return 0;
+    return ln_attr_axis(&n->emit, "axis", 1, ln_onnx_tensor_of(n, src)->ndim);
 }
 
 /** The type of the result that the node says; 0 says none. */
@@ -62,7 +52,7 @@ static void translate_quantize(ln_onnx_node *n)
     const char *const src = ln_onnx_in(n, 0), *const scale = ln_onnx_in(n, 1);
     const char *const zero = ln_onnx_optional(n, 2);
     const tl_dtype dtype = zero ? ln_onnx_dtype_like(n, 2, zero) : read_dtype(n, TL_UINT8);
-    const int block = read_block(n);
+    const int block = ln_attr_int_in(&n->emit, "block_size", 0, 0, INT_MAX);
     emit_quantize(n, src, scale, zero, dtype, read_axis(n, src, scale, block), block, 0);
 }
 
@@ -79,7 +69,7 @@ static const char *read_zero(ln_onnx_node *n, const char *src, const char *scale
 static void translate_dequantize(ln_onnx_node *n)
 {
     const char *const src = ln_onnx_in(n, 0), *const scale = ln_onnx_in(n, 1);
-    const int block = read_block(n);
+    const int block = ln_attr_int_in(&n->emit, "block_size", 0, 0, INT_MAX);
     const tl_dtype own = ln_onnx_tensor_of(n, scale)->dtype;
     const tl_dtype dtype = read_dtype(n, own);
     const int axis = read_axis(n, src, scale, block);

@@ -49,12 +49,8 @@ static void translate_random(ln_onnx_node *n)
     if (len > TL_MAXDIM)
         ln_emit_fail(&n->emit, "attribute 'shape' has %d dimensions, expected at most %d", len,
                      TL_MAXDIM);
-    for (int i = 0; !ln_onnx_failed(n) && i < len; i++) {
-        if (shape[i] < 0 || shape[i] > INT32_MAX)
-            ln_emit_fail(&n->emit, "attribute 'shape' has %lld, expected 0 to %d",
-                         (long long)shape[i], INT32_MAX);
-        dims[i] = (int)shape[i];
-    }
+    for (int i = 0; !ln_onnx_failed(n) && i < len; i++)
+        dims[i] = ln_attr_element(&n->emit, "shape", shape[i], 0, INT32_MAX);
     const tl_dtype dtype = ln_onnx_attr_dtype(n, "dtype", TL_FLOAT);
     if (!ln_onnx_failed(n))
         put_random(n, dtype, len, dims);
@@ -103,21 +99,18 @@ static void translate_multinomial(ln_onnx_node *n)
 {
     const char *const src = ln_onnx_in(n, 0);
     const tl_tensor *const given = ln_onnx_tensor_of(n, src);
-    const int64_t samples = ln_onnx_int(n, "sample_size", 1);
+    const int samples = ln_attr_int_in(&n->emit, "sample_size", 1, 1, INT32_MAX);
     ln_onnx_want_fixed(n, src);
     if (!ln_onnx_failed(n) && (given->ndim != 2 || given->dims[1] < 1))
         ln_emit_fail(&n->emit, "the input has %d dimensions, expected 2, the second at least 1",
                      given->ndim);
-    if (samples < 1 || samples > INT32_MAX)
-        ln_emit_fail(&n->emit, "attribute 'sample_size' is %lld, expected 1 to %d",
-                     (long long)samples, INT32_MAX);
     if (ln_onnx_failed(n))
         return;
     const int batch = given->dims[0], classes = given->dims[1];
     const char *const logs = ln_emit_cast(&n->emit, src, TL_DOUBLE, LN_EMIT_TEMP);
     const char *const rows =
         ln_emit_reshape(&n->emit, logs, 3, (int[]){batch, 1, classes}, LN_EMIT_TEMP);
-    const char *const noise = gumbel(n, (int[]){batch, (int)samples, classes});
+    const char *const noise = gumbel(n, (int[]){batch, samples, classes});
     const char *const sums = ln_emit_binary(&n->emit, "TL_BINARY_ADD", noise, rows, LN_EMIT_TEMP);
     const char *const chosen =
         LN_EMIT(&n->emit, LN_EMIT_TEMP, "argreduce", LN_ARG("src", sums), LN_INT("axis", 2),

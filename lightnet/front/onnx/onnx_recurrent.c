@@ -228,15 +228,10 @@ static void emit_recurrent(ln_onnx_node *n, tl_cell cell)
     const char *const initial_h = sequences(n, &net, 5);
     const char *const initial_c = cell == TL_CELL_LSTM ? sequences(n, &net, 6) : NULL;
     const char *const peephole = cell == TL_CELL_LSTM ? input(n, &net, 7) : NULL;
-    ln_emit_begin(&n->emit, "recurrent");
-    ln_emit_arg(&n->emit, "src", src);
-    ln_emit_arg(&n->emit, "recurrence", states);
-    ln_emit_arg(&n->emit, "bias", bias);
-    ln_emit_arg(&n->emit, "lens", lens);
-    ln_emit_arg(&n->emit, "initial_h", initial_h);
-    ln_emit_arg(&n->emit, "initial_c", initial_c);
-    ln_emit_arg(&n->emit, "peephole", peephole);
-    ln_emit_set(&n->emit, LN_TEXT("cell", tl_cell_name(cell)));
+    LN_EMIT_BEGIN(&n->emit, "recurrent", LN_ARG("src", src), LN_ARG("recurrence", states),
+                  LN_ARG("bias", bias), LN_ARG("lens", lens), LN_ARG("initial_h", initial_h),
+                  LN_ARG("initial_c", initial_c), LN_ARG("peephole", peephole),
+                  LN_TEXT("cell", tl_cell_name(cell)));
     set_directions(n, &net);
     set_activations(n, &net);
     ln_emit_set(&n->emit, LN_NUMBER("clip", ln_onnx_float(n, "clip", 0)));

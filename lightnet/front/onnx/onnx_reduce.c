@@ -11,7 +11,7 @@ static int sorted_axes(ln_onnx_node *n, const int64_t *given, int len, int ndim,
 {
     int goes[TL_MAXDIM] = {0}, n_axes = 0;
     for (int i = 0; i < len; i++)
-        goes[ln_onnx_axis(n, given[i], ndim)] = 1;
+        goes[ln_attr_to_axis(&n->emit, given[i], ndim)] = 1;
     for (int i = 0; i < ndim; i++)
         if (goes[i])
             axes[n_axes++] = i;
@@ -50,11 +50,10 @@ static void translate_reduce_by_input(ln_onnx_node *n)
 static void emit_arg_reduce(ln_onnx_node *n, int is_min)
 {
     const char *const src = ln_onnx_in(n, 0);
-    LN_EMIT(
-        &n->emit, 0, "argreduce", LN_ARG("src", src),
-        LN_INT("axis", ln_onnx_axis(n, ln_onnx_int(n, "axis", 0), ln_onnx_tensor_of(n, src)->ndim)),
-        LN_BOOL("is_min", is_min), LN_BOOL("is_last", ln_onnx_flag(n, "select_last_index", 0)),
-        LN_BOOL("keepdims", ln_onnx_flag(n, "keepdims", 1)));
+    LN_EMIT(&n->emit, 0, "argreduce", LN_ARG("src", src),
+            LN_INT("axis", ln_attr_axis(&n->emit, "axis", 0, ln_onnx_tensor_of(n, src)->ndim)),
+            LN_BOOL("is_min", is_min), LN_BOOL("is_last", ln_onnx_flag(n, "select_last_index", 0)),
+            LN_BOOL("keepdims", ln_onnx_flag(n, "keepdims", 1)));
 }
 
 static void translate_arg_max(ln_onnx_node *n)
@@ -72,11 +71,12 @@ static void translate_arg_min(ln_onnx_node *n)
 static void emit_cumulate(ln_onnx_node *n, int is_product)
 {
     const char *const src = ln_onnx_in(n, 0);
-    LN_EMIT(
-        &n->emit, 0, "cumulate", LN_ARG("src", src),
-        LN_INT("axis", ln_onnx_axis(n, ln_onnx_int_in(n, 1, 0), ln_onnx_tensor_of(n, src)->ndim)),
-        LN_BOOL("is_product", is_product), LN_BOOL("is_exclusive", ln_onnx_flag(n, "exclusive", 0)),
-        LN_BOOL("is_reverse", ln_onnx_flag(n, "reverse", 0)));
+    LN_EMIT(&n->emit, 0, "cumulate", LN_ARG("src", src),
+            LN_INT("axis", ln_attr_to_axis(&n->emit, ln_onnx_int_in(n, 1, 0),
+                                           ln_onnx_tensor_of(n, src)->ndim)),
+            LN_BOOL("is_product", is_product),
+            LN_BOOL("is_exclusive", ln_onnx_flag(n, "exclusive", 0)),
+            LN_BOOL("is_reverse", ln_onnx_flag(n, "reverse", 0)));
 }
 
 static void translate_cum_sum(ln_onnx_node *n)
@@ -95,7 +95,7 @@ static void translate_topk(ln_onnx_node *n)
 {
     const char *const src = ln_onnx_in(n, 0);
     const tl_tensor *const t = ln_onnx_tensor_of(n, src);
-    const int axis = ln_onnx_axis(n, ln_onnx_int(n, "axis", -1), t->ndim);
+    const int axis = ln_attr_axis(&n->emit, "axis", -1, t->ndim);
     ln_onnx_flag(n, "sorted", 1); // without it any order will do, also the sorted one
     if (ln_onnx_failed(n))
         return;
@@ -103,12 +103,8 @@ static void translate_topk(ln_onnx_node *n)
     const int64_t k = k_now           ? t->dims[axis]
                       : n->opset < 10 ? ln_onnx_int(n, "k", 1)
                                       : ln_onnx_int_in(n, 1, 1);
-    ln_emit_begin(&n->emit, "topk");
-    ln_emit_arg(&n->emit, "src", src);
-    ln_emit_arg(&n->emit, "k_now", k_now);
-    ln_emit_set(&n->emit, LN_INT("k", k));
-    ln_emit_set(&n->emit, LN_INT("axis", axis));
-    ln_emit_set(&n->emit, LN_BOOL("is_smallest", !ln_onnx_flag(n, "largest", 1)));
+    LN_EMIT_BEGIN(&n->emit, "topk", LN_ARG("src", src), LN_ARG("k_now", k_now), LN_INT("k", k),
+                  LN_INT("axis", axis), LN_BOOL("is_smallest", !ln_onnx_flag(n, "largest", 1)));
     ln_emit_out(&n->emit, "values", ln_onnx_wants(n, 0) ? 0 : LN_EMIT_TEMP);
     ln_emit_end(&n->emit, "indices", ln_onnx_wants(n, 1) ? 1 : LN_EMIT_TEMP);
 }
@@ -119,7 +115,7 @@ static void translate_topk(ln_onnx_node *n)
         op_type, by_input, translate_reduce_by_input, op \
     }
 
-static const ln_onnx_choice reductions[] = {
+static const ln_attr_word reductions[] = {
     {"none", "TL_LOSS_NONE", 0},
     {"sum", "TL_LOSS_SUM", 0},
     {"mean", "TL_LOSS_MEAN", 0},
@@ -128,16 +124,12 @@ static const ln_onnx_choice reductions[] = {
 
 static void emit_nllloss(ln_onnx_node *n, const char *log_prob)
 {
-    ln_emit_begin(&n->emit, "nllloss");
-    ln_emit_arg(&n->emit, "src", log_prob);
-    ln_emit_arg(&n->emit, "target", ln_onnx_in(n, 1));
-    ln_emit_arg(&n->emit, "weight", ln_onnx_optional(n, 2));
-    ln_emit_set(&n->emit, LN_TEXT("reduction", ln_onnx_choose(n, "reduction", "mean", reductions)));
-    if (ln_onnx_has_attr(n, "ignore_index")) {
-        ln_emit_set(&n->emit, LN_BOOL("is_ignoring", 1));
-        ln_emit_set(&n->emit, LN_INT("ignored", ln_onnx_int(n, "ignore_index", 0)));
-    }
-    ln_emit_end(&n->emit, "dst", 0);
+    const int ignores = ln_onnx_has_attr(n, "ignore_index");
+    LN_EMIT(&n->emit, 0, "nllloss", LN_ARG("src", log_prob), LN_ARG("target", ln_onnx_in(n, 1)),
+            LN_ARG("weight", ln_onnx_optional(n, 2)),
+            LN_TEXT("reduction", ln_attr_choose(&n->emit, "reduction", "mean", reductions)),
+            LN_ONLY_IF(ignores, LN_BOOL("is_ignoring", 1)),
+            LN_ONLY_IF(ignores, LN_INT("ignored", ln_onnx_int(n, "ignore_index", 0))));
 }
 
 static void translate_nll(ln_onnx_node *n)
@@ -147,10 +139,9 @@ static void translate_nll(ln_onnx_node *n)
 
 static void translate_softmax_cross_entropy(ln_onnx_node *n)
 {
-    ln_emit_begin(&n->emit, "logsoftmax");
-    ln_emit_arg(&n->emit, "src", ln_onnx_in(n, 0));
-    ln_emit_set(&n->emit, LN_INT("axis", 1));
-    emit_nllloss(n, ln_emit_end(&n->emit, "dst", ln_onnx_wants(n, 1) ? 1 : LN_EMIT_TEMP));
+    const int i = ln_onnx_wants(n, 1) ? 1 : LN_EMIT_TEMP;
+    emit_nllloss(
+        n, LN_EMIT(&n->emit, i, "logsoftmax", LN_ARG("src", ln_onnx_in(n, 0)), LN_INT("axis", 1)));
 }
 
 const ln_onnx_row ln_onnx_rows_reduce[] = {

@@ -90,14 +90,14 @@ static const name_of_map maps[] = {
     {"tf_crop_and_resize", tf_crop_and_resize},
 };
 
-static const ln_onnx_choice modes[] = {
+static const ln_attr_word modes[] = {
     {"nearest", "TL_RESAMPLE_NEAREST", 0},
     {"linear", "TL_RESAMPLE_LINEAR", 0},
     {"bilinear", "TL_RESAMPLE_LINEAR", 0},
     {"cubic", "TL_RESAMPLE_CUBIC", 0},
     {0},
 };
-static const ln_onnx_choice roundings[] = {
+static const ln_attr_word roundings[] = {
     {"round_prefer_floor", "TL_ROUND_HALF_DOWN", 0},
     {"round_prefer_ceil", "TL_ROUND_HALF_UP", 0},
     {"floor", "TL_ROUND_DOWN", 0},
@@ -137,7 +137,7 @@ static resizing begin_resizing(ln_onnx_node *n)
     r.ndim = src->ndim;
     for (int i = 0; i < r.ndim; i++)
         set_identity(&r.axes[i], src->dims[i]);
-    r.mode = ln_onnx_choose(n, "mode", "nearest", modes);
+    r.mode = ln_attr_choose(&n->emit, "mode", "nearest", modes);
     return r;
 }
 
@@ -323,7 +323,7 @@ static void translate_resize(ln_onnx_node *n)
 {
     resizing r = begin_resizing(n);
     r.map = find_map(n, ln_onnx_string(n, "coordinate_transformation_mode", "half_pixel"));
-    r.rounding = ln_onnx_choose(n, "nearest_mode", "round_prefer_floor", roundings);
+    r.rounding = ln_attr_choose(&n->emit, "nearest_mode", "round_prefer_floor", roundings);
     r.cubic_a = ln_onnx_float(n, "cubic_coeff_a", -0.75);
     r.excludes_outside = ln_onnx_flag(n, "exclude_outside", 0);
     r.antialias = ln_onnx_flag(n, "antialias", 0);

@@ -19,12 +19,12 @@ static const tl_tensor *of_ndim(ln_onnx_node *n, const char *tensor, int ndim)
 
 /* ---- GridSample, AffineGrid ---- */
 
-static const ln_onnx_choice grid_modes[] = {
+static const ln_attr_word grid_modes[] = {
     {"linear", "TL_RESAMPLE_LINEAR", 0},   {"bilinear", "TL_RESAMPLE_LINEAR", 0},
     {"nearest", "TL_RESAMPLE_NEAREST", 0}, {"cubic", "TL_RESAMPLE_CUBIC", 0},
     {"bicubic", "TL_RESAMPLE_CUBIC", 0},   {0},
 };
-static const ln_onnx_choice paddings[] = {
+static const ln_attr_word paddings[] = {
     {"zeros", "TL_OUTSIDE_ZERO", 0},
     {"border", "TL_OUTSIDE_BORDER", 0},
     {"reflection", "TL_OUTSIDE_REFLECT", 0},
@@ -33,8 +33,8 @@ static const ln_onnx_choice paddings[] = {
 
 static void translate_grid_sample(ln_onnx_node *n)
 {
-    const char *const mode = ln_onnx_choose(n, "mode", "linear", grid_modes);
-    const char *const outside = ln_onnx_choose(n, "padding_mode", "zeros", paddings);
+    const char *const mode = ln_attr_choose(&n->emit, "mode", "linear", grid_modes);
+    const char *const outside = ln_attr_choose(&n->emit, "padding_mode", "zeros", paddings);
     LN_EMIT(&n->emit, 0, "grid_sample", LN_ARG("src", ln_onnx_in(n, 0)),
             LN_ARG("grid", ln_onnx_in(n, 1)), LN_TEXT("mode", mode), LN_TEXT("outside", outside),
             LN_BOOL("align_corners", ln_onnx_flag(n, "align_corners", 0)));
@@ -105,49 +105,38 @@ static void translate_affine_grid(ln_onnx_node *n)
     dims[axes + 1] = axes;
     const char *const base =
         base_grid(n, t->dtype, dims + 1, axes, ln_onnx_flag(n, "align_corners", 0));
-    ln_emit_begin(&n->emit, "matmul");
-    ln_emit_arg(&n->emit, "src1", base);
-    ln_emit_arg(&n->emit, "src2", theta);
-    ln_emit_set(&n->emit, LN_BOOL("trans2", 1));
-    ln_emit_reshape(&n->emit, ln_emit_end(&n->emit, "dst", LN_EMIT_TEMP), axes + 2, dims, 0);
+    const char *const grid = LN_EMIT(&n->emit, LN_EMIT_TEMP, "matmul", LN_ARG("src1", base),
+                                     LN_ARG("src2", theta), LN_BOOL("trans2", 1));
+    ln_emit_reshape(&n->emit, grid, axes + 2, dims, 0);
 }
 
 /* ---- regions ---- */
 
-static int read_extent(ln_onnx_node *n, const char *attr, int64_t deflt)
-{
-    const int64_t value = ln_onnx_int(n, attr, deflt);
-    if (value >= 0 && value <= INT_MAX)
-        return (int)value;
-    ln_emit_fail(&n->emit, "attribute '%s' is %lld, expected 0 to %d", attr, (long long)value,
-                 INT_MAX);
-    return 1;
-}
-
-static const ln_onnx_choice roi_modes[] = {{"avg", "", 0}, {"max", "max", 0}, {0}};
-static const ln_onnx_choice roi_coordinates[] = {
+static const ln_attr_word roi_modes[] = {{"avg", "", 0}, {"max", "max", 0}, {0}};
+static const ln_attr_word roi_coordinates[] = {
     {"half_pixel", "half", 0}, {"output_half_pixel", "", 0}, {0}};
 
 /** Coordinates are those of centers before opset 16. */
 static void translate_roi_align(ln_onnx_node *n)
 {
-    const int is_max = *ln_onnx_choose(n, "mode", "avg", roi_modes) != 0;
-    const int is_half = n->opset >= 16 && *ln_onnx_choose(n, "coordinate_transformation_mode",
-                                                          "half_pixel", roi_coordinates) != 0;
-    const int size[] = {read_extent(n, "output_height", 1), read_extent(n, "output_width", 1)};
+    const int is_max = *ln_attr_choose(&n->emit, "mode", "avg", roi_modes) != 0;
+    const int is_half =
+        n->opset >= 16 && *ln_attr_choose(&n->emit, "coordinate_transformation_mode", "half_pixel",
+                                          roi_coordinates) != 0;
+    const int size[] = {ln_attr_int_in(&n->emit, "output_height", 1, 0, INT_MAX),
+                        ln_attr_int_in(&n->emit, "output_width", 1, 0, INT_MAX)};
     LN_EMIT(&n->emit, 0, "roi_align", LN_ARG("src", ln_onnx_in(n, 0)),
             LN_ARG("rois", ln_onnx_in(n, 1)), LN_ARG("batch", ln_onnx_in(n, 2)),
             LN_INTS("size", 2, size), LN_NUMBER("scale", ln_onnx_float(n, "spatial_scale", 1)),
-            LN_INT("samples", read_extent(n, "sampling_ratio", 0)), LN_BOOL("is_max", is_max),
-            LN_BOOL("half_pixel", is_half));
+            LN_INT("samples", ln_attr_int_in(&n->emit, "sampling_ratio", 0, 0, INT_MAX)),
+            LN_BOOL("is_max", is_max), LN_BOOL("half_pixel", is_half));
 }
 
 static void translate_max_roi_pool(ln_onnx_node *n)
 {
     int size[2];
-    if (!ln_onnx_has_attr(n, "pooled_shape"))
-        ln_emit_fail(&n->emit, "attribute 'pooled_shape' is missing");
-    ln_onnx_window_ints(n, "pooled_shape", 2, 1, 1, size);
+    ln_attr_require(&n->emit, "pooled_shape");
+    ln_attr_ints_of(&n->emit, "pooled_shape", 2, 1, 1, size);
     LN_EMIT(&n->emit, 0, "roi_maxpool", LN_ARG("src", ln_onnx_in(n, 0)),
             LN_ARG("rois", ln_onnx_in(n, 1)), LN_INTS("size", 2, size),
             LN_NUMBER("scale", ln_onnx_float(n, "spatial_scale", 1)));
@@ -169,11 +158,9 @@ static void multiply_columns(ln_onnx_node *n, const char *columns, const char *w
         ln_emit_reshape(&n->emit, weight, 4, (int[]){1, group, channels, rows}, LN_EMIT_TEMP);
     const char *const added =
         bias ? ln_emit_reshape(&n->emit, bias, 3, (int[]){group, channels, 1}, LN_EMIT_TEMP) : NULL;
-    ln_emit_begin(&n->emit, "matmul");
-    ln_emit_arg(&n->emit, "src1", src1);
-    ln_emit_arg(&n->emit, "src2", src2);
-    ln_emit_arg(&n->emit, "bias", added);
-    ln_emit_reshape(&n->emit, ln_emit_end(&n->emit, "dst", LN_EMIT_TEMP), 4, dst_dims, 0);
+    const char *const dst = LN_EMIT(&n->emit, LN_EMIT_TEMP, "matmul", LN_ARG("src1", src1),
+                                    LN_ARG("src2", src2), LN_ARG("bias", added));
+    ln_emit_reshape(&n->emit, dst, 4, dst_dims, 0);
 }
 
 static void translate_deform_conv(ln_onnx_node *n)
@@ -184,18 +171,19 @@ static void translate_deform_conv(ln_onnx_node *n)
     const tl_tensor *const s = of_ndim(n, src, 4), *const w = of_ndim(n, weight, 4);
     const tl_tensor *const o = of_ndim(n, offset, 4);
     const tl_windows windows = ln_onnx_windows(n, src, weight);
-    const int group = read_extent(n, "group", 1);
+    const int group = ln_attr_int_in(&n->emit, "group", 1, 0, INT_MAX);
     if (ln_onnx_failed(n))
         return;
     if (group < 1 || w->dims[0] % group != 0 || (int64_t)w->dims[1] * group != s->dims[1] ||
         w->dims[2] != windows.size[0] || w->dims[3] != windows.size[1])
         ln_emit_fail(&n->emit, "weights [%d, %d, %d, %d] in %d groups do not fit to %d channels",
                      w->dims[0], w->dims[1], w->dims[2], w->dims[3], group, s->dims[1]);
-    const char *const columns = LN_EMIT(
-        &n->emit, LN_EMIT_TEMP, "deform_columns", LN_ARG("src", src), LN_ARG("offset", offset),
-        LN_ARG("mask", mask), LN_INT("group", read_extent(n, "offset_group", 1)),
-        LN_INTS("size", 2, windows.size), LN_INTS("stride", 2, windows.stride),
-        LN_INTS("dilation", 2, windows.dilation), LN_INTS("padding", 4, windows.padding));
+    const char *const columns =
+        LN_EMIT(&n->emit, LN_EMIT_TEMP, "deform_columns", LN_ARG("src", src),
+                LN_ARG("offset", offset), LN_ARG("mask", mask),
+                LN_INT("group", ln_attr_int_in(&n->emit, "offset_group", 1, 0, INT_MAX)),
+                LN_INTS("size", 2, windows.size), LN_INTS("stride", 2, windows.stride),
+                LN_INTS("dilation", 2, windows.dilation), LN_INTS("padding", 4, windows.padding));
     if (!ln_onnx_failed(n))
         multiply_columns(n, columns, weight, bias, group,
                          (int[]){s->dims[0], w->dims[0], o->dims[2], o->dims[3]});
@@ -229,9 +217,9 @@ static void translate_col2im(ln_onnx_node *n)
     if (n_size != len)
         ln_emit_fail(&n->emit, "an image of %d axes and blocks of %d, expected the same", len,
                      n_size);
-    ln_onnx_window_ints(n, "strides", len, 1, 1, stride);
-    ln_onnx_window_ints(n, "dilations", len, 1, 1, dilation);
-    ln_onnx_window_ints(n, "pads", 2 * len, 0, -INT_MAX, padding);
+    ln_attr_ints_of(&n->emit, "strides", len, 1, 1, stride);
+    ln_attr_ints_of(&n->emit, "dilations", len, 1, 1, dilation);
+    ln_attr_ints_of(&n->emit, "pads", 2 * len, 0, -INT_MAX, padding);
     LN_EMIT(&n->emit, 0, "col2im", LN_ARG("src", ln_onnx_in(n, 0)),
             LN_INTS("extents", len, extents), LN_INTS("size", len, size),
             LN_INTS("stride", len, stride), LN_INTS("dilation", len, dilation),
@@ -243,7 +231,7 @@ static void translate_col2im(ln_onnx_node *n)
 /** The block's length; where it divides neither, the node fails and 1 comes back. */
 static int read_block(ln_onnx_node *n, const tl_tensor *src, int is_to_space)
 {
-    const int b = read_extent(n, "blocksize", 1);
+    const int b = ln_attr_int_in(&n->emit, "blocksize", 1, 0, INT_MAX);
     const int fits = b > 0 && (is_to_space ? src->dims[1] % ((int64_t)b * b) == 0
                                            : src->dims[2] % b == 0 && src->dims[3] % b == 0);
     if (!fits)
@@ -252,13 +240,13 @@ static int read_block(ln_onnx_node *n, const tl_tensor *src, int is_to_space)
     return fits ? b : 1;
 }
 
-static const ln_onnx_choice orders[] = {{"DCR", "", 0}, {"CRD", "channels first", 0}, {0}};
+static const ln_attr_word orders[] = {{"DCR", "", 0}, {"CRD", "channels first", 0}, {0}};
 
 static void translate_depth_to_space(ln_onnx_node *n)
 {
     const char *const src = ln_onnx_in(n, 0);
     const tl_tensor *const t = of_ndim(n, src, 4);
-    const int is_crd = *ln_onnx_choose(n, "mode", "DCR", orders) != 0;
+    const int is_crd = *ln_attr_choose(&n->emit, "mode", "DCR", orders) != 0;
     if (ln_onnx_failed(n))
         return;
     const int b = read_block(n, t, 1), c = t->dims[1] / b / b, h = t->dims[2], w = t->dims[3];

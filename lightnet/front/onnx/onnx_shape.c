@@ -162,7 +162,7 @@ static void translate_flatten(ln_onnx_node *n)
     const char *const src = ln_onnx_in(n, 0);
     const tl_tensor *const t = ln_onnx_tensor_of(n, src);
     const int64_t given = ln_onnx_int(n, "axis", 1);
-    const int axis = given == t->ndim ? t->ndim : ln_onnx_axis(n, given, t->ndim);
+    const int axis = given == t->ndim ? t->ndim : ln_attr_to_axis(&n->emit, given, t->ndim);
     const int dims[] = {product(t->dims, 0, axis), product(t->dims, axis, t->ndim)};
     if (!ln_onnx_is_dynamic(n, src))
         ln_emit_reshape(&n->emit, src, 2, dims, 0);
@@ -293,9 +293,9 @@ static void translate_concat(ln_onnx_node *n)
 {
     const char *const first = ln_onnx_in(n, 0);
     const int n_inputs = ln_onnx_num_inputs(n);
-    if (n->opset >= 4 && !ln_onnx_has_attr(n, "axis"))
-        ln_emit_fail(&n->emit, "attribute 'axis' is missing");
-    const int axis = ln_onnx_axis(n, ln_onnx_int(n, "axis", 1), ln_onnx_tensor_of(n, first)->ndim);
+    if (n->opset >= 4)
+        ln_attr_require(&n->emit, "axis");
+    const int axis = ln_attr_axis(&n->emit, "axis", 1, ln_onnx_tensor_of(n, first)->ndim);
     if (n_inputs == 1) {
         ln_onnx_alias(n, 0, first);
         return;
@@ -323,18 +323,12 @@ static void even_lens(ln_onnx_node *n, int dim, int parts, int may_differ, int *
 
 static void emit_split(ln_onnx_node *n, const char *lens_now, int axis, int parts, const int *lens)
 {
-    ln_emit_begin(&n->emit, "split");
-    ln_emit_arg(&n->emit, "src", ln_onnx_in(n, 0));
-    ln_emit_arg(&n->emit, "lens_now", lens_now);
-    ln_emit_set(&n->emit, LN_INT("axis", axis));
-    ln_emit_set(&n->emit, LN_INTS("lens", parts, lens));
+    LN_EMIT_BEGIN(&n->emit, "split", LN_ARG("src", ln_onnx_in(n, 0)), LN_ARG("lens_now", lens_now),
+                  LN_INT("axis", axis), LN_INTS("lens", parts, lens));
     for (int i = 0; i < parts; i++) {
         char arg[16];
         snprintf(arg, sizeof(arg), "dst%d", i);
-        if (i < parts - 1)
-            ln_emit_out(&n->emit, arg, i);
-        else
-            ln_emit_end(&n->emit, arg, i);
+        (i < parts - 1 ? ln_emit_out : ln_emit_end)(&n->emit, arg, i);
     }
 }
 
@@ -356,7 +350,7 @@ static void split_lens(ln_onnx_node *n, const char *lens_now, const int64_t *giv
 static void translate_split(ln_onnx_node *n)
 {
     const tl_tensor *const t = ln_onnx_tensor_of(n, ln_onnx_in(n, 0));
-    const int axis = ln_onnx_axis(n, ln_onnx_int(n, "axis", 0), t->ndim);
+    const int axis = ln_attr_axis(&n->emit, "axis", 0, t->ndim);
     const int parts = (int)n->proto->n_output;
     const int by_input = n->opset >= 13 || ln_onnx_has_input(n, 1);
     const char *const lens_now = by_input ? ln_onnx_setter(n, 1) : NULL;
@@ -501,7 +495,7 @@ static void translate_slice(ln_onnx_node *n)
 
 /* ---- more elements ---- */
 
-static const ln_onnx_choice pad_modes[] = {
+static const ln_attr_word pad_modes[] = {
     {"constant", "TL_PAD_CONSTANT", 0},
     {"edge", "TL_PAD_EDGE", 0},
     {"reflect", "TL_PAD_REFLECT", 0},
@@ -537,7 +531,7 @@ static void emit_pads(ln_onnx_node *n, const int64_t *pads, int n_pads, const in
         before[axes[i]] = clamp_to_int(pads[i]);
         after[axes[i]] = clamp_to_int(pads[n_axes + i]);
     }
-    emit_pad(n, src, before, after, ln_onnx_choose(n, "mode", "constant", pad_modes), value);
+    emit_pad(n, src, before, after, ln_attr_choose(&n->emit, "mode", "constant", pad_modes), value);
 }
 
 /** Until opset 10 all is given by attributes; the pads have another name in opset 1. */
@@ -625,8 +619,8 @@ static void translate_tile_1(ln_onnx_node *n)
     const char *const src = ln_onnx_in(n, 0);
     const double copies = ln_onnx_number_in(n, 1, 1), given = ln_onnx_number_in(n, 2, 0);
     const int64_t far = LN_MAXDIM + 1; // the conversion of larger numbers is not defined
-    const int axis =
-        ln_onnx_axis(n, fabs(given) < far ? (int64_t)given : far, ln_onnx_tensor_of(n, src)->ndim);
+    const int axis = ln_attr_to_axis(&n->emit, fabs(given) < far ? (int64_t)given : far,
+                                     ln_onnx_tensor_of(n, src)->ndim);
     int repeats[LN_MAXDIM] = {1, 1, 1, 1, 1, 1, 1, 1};
     if (!(copies >= 0 && copies <= INT_MAX))
         ln_emit_fail(&n->emit, "%g copies, expected 0 to %d", copies, INT_MAX);
@@ -654,8 +648,8 @@ static void translate_reverse_sequence(ln_onnx_node *n)
     const char *const src = ln_onnx_in(n, 0);
     const int ndim = ln_onnx_tensor_of(n, src)->ndim;
     LN_EMIT(&n->emit, 0, "reverse_sequence", LN_ARG("src", src), LN_ARG("lens", ln_onnx_in(n, 1)),
-            LN_INT("time_axis", ln_onnx_axis(n, ln_onnx_int(n, "time_axis", 0), ndim)),
-            LN_INT("batch_axis", ln_onnx_axis(n, ln_onnx_int(n, "batch_axis", 1), ndim)));
+            LN_INT("time_axis", ln_attr_axis(&n->emit, "time_axis", 0, ndim)),
+            LN_INT("batch_axis", ln_attr_axis(&n->emit, "batch_axis", 1, ndim)));
 }
 
 static void translate_trilu(ln_onnx_node *n)

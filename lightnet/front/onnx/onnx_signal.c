@@ -20,14 +20,11 @@ static int length_in(ln_onnx_node *n, int i, const char *name)
 static void emit_dft(ln_onnx_node *n, int64_t axis)
 {
     const char *const src = ln_onnx_in(n, 0);
-    ln_emit_begin(&n->emit, "dft");
-    ln_emit_arg(&n->emit, "src", src);
-    ln_emit_set(&n->emit, LN_INT("axis", ln_onnx_axis(n, axis, ln_onnx_tensor_of(n, src)->ndim)));
-    if (ln_onnx_has_input(n, 1))
-        ln_emit_set(&n->emit, LN_INT("len", length_in(n, 1, "dft_length")));
-    ln_emit_set(&n->emit, LN_BOOL("inverse", ln_onnx_flag(n, "inverse", 0)));
-    ln_emit_set(&n->emit, LN_BOOL("onesided", ln_onnx_flag(n, "onesided", 0)));
-    ln_emit_end(&n->emit, "dst", 0);
+    LN_EMIT(&n->emit, 0, "dft", LN_ARG("src", src),
+            LN_INT("axis", ln_attr_to_axis(&n->emit, axis, ln_onnx_tensor_of(n, src)->ndim)),
+            LN_ONLY_IF(ln_onnx_has_input(n, 1), LN_INT("len", length_in(n, 1, "dft_length"))),
+            LN_BOOL("inverse", ln_onnx_flag(n, "inverse", 0)),
+            LN_BOOL("onesided", ln_onnx_flag(n, "onesided", 0)));
 }
 
 static void translate_dft(ln_onnx_node *n)

@@ -76,11 +76,9 @@ static void translate_leaky_relu(ln_onnx_node *n)
 
 static void translate_gelu(ln_onnx_node *n)
 {
-    const char *const approximate = ln_onnx_string(n, "approximate", "none");
-    if (!ln_streq(approximate, "none") && !ln_streq(approximate, "tanh"))
-        ln_emit_fail(&n->emit, "attribute 'approximate' is '%s', expected 'none' or 'tanh'",
-                     approximate);
-    ln_emit_unary(&n->emit, ln_streq(approximate, "tanh") ? "TL_UNARY_GELU_TANH" : "TL_UNARY_GELU",
+    static const ln_attr_word funcs[] = {
+        {"none", "TL_UNARY_GELU"}, {"tanh", "TL_UNARY_GELU_TANH"}, {0}};
+    ln_emit_unary(&n->emit, ln_attr_choose(&n->emit, "approximate", "none", funcs),
                   ln_onnx_in(n, 0), 0);
 }
 
@@ -170,8 +168,7 @@ static void translate_is_nan(ln_onnx_node *n)
 /** The type to convert to. */
 static tl_dtype read_to(ln_onnx_node *n)
 {
-    if (!ln_onnx_has_attr(n, "to"))
-        ln_emit_fail(&n->emit, "attribute 'to' is missing");
+    ln_attr_require(&n->emit, "to");
     return ln_onnx_attr_dtype(n, "to", TL_FLOAT);
 }
 

@@ -249,7 +249,7 @@ void ln_nnvm_recast_attrs(ln_nnvm_recast *r)
         if (a.is_added && !r->is_reading)
             continue;
         if (a.is_needed)
-            ln_nnvm_require(&r->node, a.key);
+            ln_attr_require(&r->node.emit, a.key);
         if (a.key[0] && ln_nnvm_has(&r->node, a.key))
             ln_nnvm_recast_attr(r, a.key, a.core_key);
         else if (a.deflt[0])
@@ -294,9 +294,9 @@ static uint32_t count_parts(ln_nnvm_recast *r)
 {
     int64_t points[LN_NNVM_MAX_TUPLE];
     const char *key = "indices_or_sections", *text = ln_nnvm_text(&r->node, key, "");
-    ln_nnvm_require(&r->node, key);
+    ln_attr_require(&r->node.emit, key);
     if (*text >= '0' && *text <= '9')
-        return (uint32_t)ln_nnvm_int_in(&r->node, key, 1, 1, 1 << 16);
+        return (uint32_t)ln_attr_int_in(&r->node.emit, key, 1, 1, 1 << 16);
     return (uint32_t)ln_nnvm_ints(&r->node, key, points) + 1;
 }
 

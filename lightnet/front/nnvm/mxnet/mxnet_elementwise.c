@@ -57,14 +57,11 @@ static ln_nnvm_entry function(ln_nnvm_recast *r, const char *func, ln_nnvm_entry
 
 static void rewrite_activation(ln_nnvm_recast *r)
 {
-    static const char *const types[][2] = {{"relu", "relu"},         {"sigmoid", "sigmoid"},
-                                           {"tanh", "tanh"},         {"softrelu", "softplus"},
-                                           {"softsign", "softsign"}, {NULL, NULL}};
-    ln_nnvm_require(&r->node, "act_type");
-    const char *type = ln_nnvm_choose(&r->node, "act_type", "relu", types);
+    static const ln_attr_word types[] = {
+        {"relu"}, {"sigmoid"}, {"tanh"}, {"softrelu", "softplus"}, {"softsign"}, {0}};
+    ln_attr_require(&r->node.emit, "act_type");
+    const char *type = ln_attr_choose(&r->node.emit, "act_type", "relu", types);
     const ln_nnvm_entry x = ln_nnvm_recast_in(r, 0);
-    if (!type)
-        return;
     if (!strcmp(type, "softplus"))
         out(r, r->is_reading ? function(r, "TL_UNARY_SOFTPLUS", x, 1, 0) : softplus(r, x));
     else if (!strcmp(type, "softsign"))
@@ -93,16 +90,13 @@ static void rewrite_prelu(ln_nnvm_recast *r, ln_nnvm_entry x)
 /** Klambauer et al. 2017, "Self-Normalizing Neural Networks", has the numbers of selu. */
 static void rewrite_leaky_relu(ln_nnvm_recast *r)
 {
-    static const char *const types[][2] = {
-        {"leaky", "leaky"}, {"rrelu", "rrelu"}, {"prelu", "prelu"}, {"elu", "elu"},
-        {"gelu", "gelu"},   {"selu", "selu"},   {NULL, NULL}};
-    const char *type = ln_nnvm_choose(&r->node, "act_type", "leaky", types);
+    static const ln_attr_word types[] = {{"leaky"}, {"rrelu"}, {"prelu"}, {"elu"},
+                                         {"gelu"},  {"selu"},  {0}};
+    const char *type = ln_attr_choose(&r->node.emit, "act_type", "leaky", types);
     double slope = ln_nnvm_float(&r->node, "slope", 0.25);
     const double lower = ln_nnvm_float(&r->node, "lower_bound", 0.125);
     const double upper = ln_nnvm_float(&r->node, "upper_bound", 0.334);
     const ln_nnvm_entry x = ln_nnvm_recast_in(r, 0);
-    if (!type)
-        return;
     if (!strcmp(type, "prelu")) {
         rewrite_prelu(r, x);
     } else if (!strcmp(type, "selu")) {
@@ -201,7 +195,7 @@ static void rewrite_scalar_limit(ln_nnvm_recast *r)
     const double number = ln_nnvm_float(&r->node, "scalar", 0);
     const int is_least = !strcmp(r->row->with, "least");
     const ln_nnvm_entry x = ln_nnvm_recast_in(r, 0);
-    ln_nnvm_require(&r->node, "scalar");
+    ln_attr_require(&r->node.emit, "scalar");
     out(r, clipped(r, x, is_least ? number : -INFINITY, is_least ? INFINITY : number));
 }
 
@@ -209,7 +203,7 @@ static void rewrite_scalar_limit(ln_nnvm_recast *r)
 static void rewrite_scalar_compare(ln_nnvm_recast *r)
 {
     const ln_nnvm_entry x = ln_nnvm_recast_in(r, 0);
-    ln_nnvm_require(&r->node, "scalar");
+    ln_attr_require(&r->node.emit, "scalar");
     out(r, ln_nnvm_recast_binary(
                r, r->row->with, x,
                LN_RECAST(r, "full_like", LN_ENTRY(x),

@@ -13,7 +13,7 @@
 static int count_axes(ln_nnvm_recast *r)
 {
     int64_t given[LN_NNVM_MAX_TUPLE];
-    ln_nnvm_require(&r->node, "kernel");
+    ln_attr_require(&r->node.emit, "kernel");
     const int axes = ln_nnvm_ints(&r->node, "kernel", given);
     if (axes != 2)
         ln_nnvm_recast_lacks(r, "core's windows are over 2 axes");
@@ -93,8 +93,8 @@ static void rewrite_embedding(ln_nnvm_recast *r)
 {
     const ln_nnvm_entry index = ln_nnvm_recast_in(r, 0);
     const ln_nnvm_entry weight = ln_nnvm_recast_weight(r, 1, "weight");
-    ln_nnvm_require(&r->node, "input_dim");
-    ln_nnvm_require(&r->node, "output_dim");
+    ln_attr_require(&r->node.emit, "input_dim");
+    ln_attr_require(&r->node.emit, "output_dim");
     ln_nnvm_dtype(&r->node, "dtype", TL_FLOAT);
     const ln_nnvm_entry inputs[] = {
         weight, LN_RECAST(r, "cast", LN_ENTRY(index), LN_DTYPE("dtype", TL_INT32))};
@@ -156,23 +156,14 @@ static ln_nnvm_entry sum_of_squares(ln_nnvm_recast *r, ln_nnvm_entry src, int n_
 /** Core's l2_normalize takes the maximum of the sum and epsilon, MXNet's adds them. */
 static void rewrite_l2(ln_nnvm_recast *r)
 {
-    static const struct {
-        const char *mode;
-        int n_axes, is_excluded;
-    } modes[] = {{"instance", 1, 1}, {"channel", 1, 0}, {"spatial", 2, 1}};
-    const char *mode = ln_nnvm_text(&r->node, "mode", "instance");
+    static const ln_attr_word modes[] = {{"instance"}, {"channel"}, {"spatial"}, {0}};
+    const char *mode = ln_attr_choose(&r->node.emit, "mode", "instance", modes);
     const ln_nnvm_entry src = ln_nnvm_recast_in(r, 0);
-    for (int i = 0; i < 3; i++) {
-        if (strcmp(modes[i].mode, mode))
-            continue;
-        ln_nnvm_entry x = sum_of_squares(r, src, modes[i].n_axes, modes[i].is_excluded);
-        x = ln_nnvm_recast_scalar(r, "__add_scalar__", x, ln_nnvm_float(&r->node, "eps", 1e-10));
-        x = ln_nnvm_recast_unary(r, "sqrt", x);
-        ln_nnvm_recast_out(r, 0, ln_nnvm_recast_binary(r, "broadcast_div", src, x));
-        return;
-    }
-    ln_emit_fail(&r->node.emit,
-                 "attribute 'mode' is \"%.32s\", expected instance, channel or spatial", mode);
+    ln_nnvm_entry x =
+        sum_of_squares(r, src, strcmp(mode, "spatial") ? 1 : 2, strcmp(mode, "channel") != 0);
+    x = ln_nnvm_recast_scalar(r, "__add_scalar__", x, ln_nnvm_float(&r->node, "eps", 1e-10));
+    x = ln_nnvm_recast_unary(r, "sqrt", x);
+    ln_nnvm_recast_out(r, 0, ln_nnvm_recast_binary(r, "broadcast_div", src, x));
 }
 
 /* ---- pooling ---- */
@@ -207,13 +198,13 @@ static void begin_global_pool(ln_nnvm_recast *r, int is_max)
  * window, and padding is zeros. */
 static void begin_windows(ln_nnvm_recast *r, int is_max)
 {
-    static const char *const conventions[][2] = {{"valid", ""}, {"full", "full"}, {NULL, NULL}};
-    const char *full = ln_nnvm_choose(&r->node, "pooling_convention", "valid", conventions);
-    const int is_full = full && *full, is_old = is_old_pooling(r), axes = count_axes(r);
+    static const ln_attr_word conventions[] = {{"valid", ""}, {"full"}, {0}};
+    const char *full = ln_attr_choose(&r->node.emit, "pooling_convention", "valid", conventions);
+    const int is_full = *full != '\0', is_old = is_old_pooling(r), axes = count_axes(r);
     const int counts = ln_nnvm_bool(&r->node, "count_include_pad", 1);
     ln_nnvm_entry src = ln_nnvm_recast_in(r, 0);
     int padding[3] = {0};
-    ln_nnvm_ints_of(&r->node, "pad", axes, 0, 0, padding);
+    ln_attr_ints_of(&r->node.emit, "pad", axes, 0, 0, padding);
     if (!is_max && counts && is_full && !is_old)
         ln_nnvm_recast_lacks(r, "where core's windows reach over the end, their means are others");
     if (is_max && is_old && !r->is_reading) {
@@ -232,18 +223,17 @@ static void begin_windows(ln_nnvm_recast *r, int is_max)
 
 static void rewrite_pool(ln_nnvm_recast *r)
 {
-    static const char *const types[][2] = {
-        {"max", "max"}, {"avg", "avg"}, {"sum", "sum"}, {"lp", "lp"}, {NULL, NULL}};
-    const char *type = ln_nnvm_choose(&r->node, "pool_type", "max", types);
-    const int power = ln_nnvm_int_in(&r->node, "p_value", 2, 1, INT_MAX);
-    const int is_max = type && !strcmp(type, "max"), is_mean = type && !strcmp(type, "avg");
+    static const ln_attr_word types[] = {{"max"}, {"avg"}, {"sum"}, {"lp"}, {0}};
+    const char *type = ln_attr_choose(&r->node.emit, "pool_type", "max", types);
+    const int power = ln_attr_int_in(&r->node.emit, "p_value", 2, 1, INT_MAX);
+    const int is_max = !strcmp(type, "max"), is_mean = !strcmp(type, "avg");
     if (!is_max && !is_mean)
         ln_nnvm_recast_lacks(r, "core pools maxima and means only");
     if (ln_nnvm_bool(&r->node, "global_pool", 0))
         begin_global_pool(r, is_max);
     else
         begin_windows(r, is_max);
-    if (type && !is_max && !is_mean) {
+    if (!is_max && !is_mean) {
         ln_nnvm_draft_set(r->draft, LN_TEXT("pool_type", type));
         ln_nnvm_draft_set(r->draft, LN_INT("p_value", power));
     }
@@ -253,7 +243,7 @@ static void rewrite_pool(ln_nnvm_recast *r)
 static void rewrite_adaptive_pool(ln_nnvm_recast *r)
 {
     int size[2];
-    ln_nnvm_ints_of(&r->node, "output_size", 2, 1, 1, size);
+    ln_attr_ints_of(&r->node.emit, "output_size", 2, 1, 1, size);
     if (size[0] != 1 || size[1] != 1)
         ln_emit_fail(&r->node.emit, "core has it for an output size of 1 only");
     ln_nnvm_recast_same(r);
@@ -275,8 +265,8 @@ static void rewrite_upsampling(ln_nnvm_recast *r)
 static void rewrite_bilinear_resize(ln_nnvm_recast *r)
 {
     const ln_nnvm_entry src = ln_nnvm_recast_in(r, 0);
-    const int size[] = {ln_nnvm_int_in(&r->node, "height", 1, 1, INT_MAX),
-                        ln_nnvm_int_in(&r->node, "width", 1, 1, INT_MAX)};
+    const int size[] = {ln_attr_int_in(&r->node.emit, "height", 1, 1, INT_MAX),
+                        ln_attr_int_in(&r->node.emit, "width", 1, 1, INT_MAX)};
     if (ln_nnvm_has(&r->node, "scale_height") || ln_nnvm_has(&r->node, "scale_width") ||
         strcmp(ln_nnvm_text(&r->node, "mode", "size"), "size"))
         ln_emit_fail(&r->node.emit, "core resizes to given sizes only");
@@ -298,7 +288,7 @@ static ln_nnvm_entry softmax(ln_nnvm_recast *r, const char *op, ln_nnvm_entry sr
 static void rewrite_softmax(ln_nnvm_recast *r)
 {
     const double heat = ln_nnvm_float(&r->node, "temperature", 1);
-    const int axis = ln_nnvm_int_in(&r->node, "axis", -1, -LN_MAXDIM, LN_MAXDIM - 1);
+    const int axis = ln_attr_int_in(&r->node.emit, "axis", -1, -LN_MAXDIM, LN_MAXDIM - 1);
     ln_nnvm_entry x = ln_nnvm_recast_in(r, 0);
     if (ln_nnvm_bool(&r->node, "use_length", 0))
         ln_emit_fail(&r->node.emit, "attribute 'use_length' is True, expected False");
@@ -325,15 +315,13 @@ static void rewrite_softmax_of_rest(ln_nnvm_recast *r, ln_nnvm_entry src)
 
 static void rewrite_softmax_activation(ln_nnvm_recast *r)
 {
-    const char *mode = ln_nnvm_text(&r->node, "mode", "instance");
+    static const ln_attr_word modes[] = {{"instance"}, {"channel"}, {0}};
+    const char *mode = ln_attr_choose(&r->node.emit, "mode", "instance", modes);
     const ln_nnvm_entry src = ln_nnvm_recast_in(r, 0);
     if (!strcmp(mode, "channel"))
         ln_nnvm_recast_out(r, 0, softmax(r, "softmax", src, 1));
-    else if (!strcmp(mode, "instance"))
-        rewrite_softmax_of_rest(r, src);
     else
-        ln_emit_fail(&r->node.emit, "attribute 'mode' is \"%.32s\", expected instance or channel",
-                     mode);
+        rewrite_softmax_of_rest(r, src);
 }
 
 static void rewrite_softmax_output(ln_nnvm_recast *r)

@@ -60,8 +60,8 @@ static void rewrite_slice(ln_nnvm_recast *r)
 {
     int64_t given[3][LN_NNVM_MAX_TUPLE];
     int begin[LN_NNVM_MAX_TUPLE], end[LN_NNVM_MAX_TUPLE], step[LN_NNVM_MAX_TUPLE];
-    ln_nnvm_require(&r->node, "begin");
-    ln_nnvm_require(&r->node, "end");
+    ln_attr_require(&r->node.emit, "begin");
+    ln_attr_require(&r->node.emit, "end");
     const int n_begin = ln_nnvm_ints(&r->node, "begin", given[0]);
     const int n_end = ln_nnvm_ints(&r->node, "end", given[1]);
     const int n_step = ln_nnvm_ints(&r->node, "step", given[2]);
@@ -81,13 +81,13 @@ static void rewrite_slice(ln_nnvm_recast *r)
 static void rewrite_slice_axis(ln_nnvm_recast *r)
 {
     int begin[LN_MAXDIM] = {0}, end[LN_MAXDIM];
-    ln_nnvm_require(&r->node, "axis");
-    ln_nnvm_require(&r->node, "begin");
-    const int axis = ln_nnvm_int_in(&r->node, "axis", 0, 0, LN_MAXDIM - 1);
+    ln_attr_require(&r->node.emit, "axis");
+    ln_attr_require(&r->node.emit, "begin");
+    const int axis = ln_attr_int_in(&r->node.emit, "axis", 0, 0, LN_MAXDIM - 1);
     for (int i = 0; i < LN_MAXDIM; i++)
         end[i] = TO_THE_END;
-    begin[axis] = ln_nnvm_int_in(&r->node, "begin", 0, INT_MIN, INT_MAX);
-    end[axis] = ln_nnvm_int_in(&r->node, "end", TO_THE_END, INT_MIN, INT_MAX);
+    begin[axis] = ln_attr_int_in(&r->node.emit, "begin", 0, INT_MIN, INT_MAX);
+    end[axis] = ln_attr_int_in(&r->node.emit, "end", TO_THE_END, INT_MIN, INT_MAX);
     slice(r, axis + 1, begin, end, NULL);
 }
 
@@ -105,8 +105,8 @@ static void rewrite_crop(ln_nnvm_recast *r)
 {
     int offset[2], size[2];
     const int is_like = ln_nnvm_num_inputs(&r->node) == 2;
-    ln_nnvm_ints_of(&r->node, "offset", 2, 0, 0, offset);
-    ln_nnvm_ints_of(&r->node, "h_w", 2, 0, 0, size);
+    ln_attr_ints_of(&r->node.emit, "offset", 2, 0, 0, offset);
+    ln_attr_ints_of(&r->node.emit, "h_w", 2, 0, 0, size);
     ln_nnvm_int(&r->node, "num_args", 1);
     if (ln_nnvm_bool(&r->node, "center_crop", 0) || (is_like && (offset[0] || offset[1])))
         ln_emit_fail(&r->node.emit, "the lengths of its inputs decide where it cuts");
@@ -130,7 +130,7 @@ static void rewrite_concat(ln_nnvm_recast *r)
 static void rewrite_stack(ln_nnvm_recast *r)
 {
     const int len = ln_nnvm_num_inputs(&r->node);
-    const int axis = ln_nnvm_int_in(&r->node, "axis", 0, -LN_MAXDIM, LN_MAXDIM - 1);
+    const int axis = ln_attr_int_in(&r->node.emit, "axis", 0, -LN_MAXDIM, LN_MAXDIM - 1);
     ln_nnvm_entry *parts =
         ln_translation_alloc(&r->draft->base, ((size_t)len + 1) * sizeof(*parts));
     ln_nnvm_recast_check_args(r);
@@ -158,7 +158,7 @@ static void give_parts(ln_nnvm_recast *r, ln_nnvm_entry part, int len, int axis,
 static void split(ln_nnvm_recast *r, int len, const int *points, int is_uneven)
 {
     const ln_nnvm_entry src = ln_nnvm_recast_in(r, 0);
-    const int axis = ln_nnvm_int_in(&r->node, "axis", 1, -LN_MAXDIM, LN_MAXDIM - 1);
+    const int axis = ln_attr_int_in(&r->node.emit, "axis", 1, -LN_MAXDIM, LN_MAXDIM - 1);
     const int squeezes = ln_nnvm_bool(&r->node, "squeeze_axis", 0);
     ln_nnvm_recast_begin(r, "split", 1, &src);
     if (points)
@@ -173,8 +173,8 @@ static void split(ln_nnvm_recast *r, int len, const int *points, int is_uneven)
 
 static void rewrite_slice_channel(ln_nnvm_recast *r)
 {
-    ln_nnvm_require(&r->node, "num_outputs");
-    split(r, ln_nnvm_int_in(&r->node, "num_outputs", 1, 1, 1 << 16), NULL, 0);
+    ln_attr_require(&r->node.emit, "num_outputs");
+    split(r, ln_attr_int_in(&r->node.emit, "num_outputs", 1, 1, 1 << 16), NULL, 0);
 }
 
 /** By the points of cuts; or in parts of which the first ones are longer by one, if need be. */
@@ -182,7 +182,7 @@ static void rewrite_split_v2(ln_nnvm_recast *r)
 {
     int64_t given[LN_NNVM_MAX_TUPLE] = {0};
     int points[LN_NNVM_MAX_TUPLE];
-    const int parts = ln_nnvm_int_in(&r->node, "sections", 0, 0, 1 << 16);
+    const int parts = ln_attr_int_in(&r->node.emit, "sections", 0, 0, 1 << 16);
     const int len = ln_nnvm_ints(&r->node, "indices", given);
     if (parts)
         ln_nnvm_recast_lacks(r, "core has it for the points of cuts only");
@@ -200,7 +200,7 @@ static void rewrite_flip(ln_nnvm_recast *r)
 {
     int64_t axes[LN_NNVM_MAX_TUPLE];
     ln_nnvm_entry x = ln_nnvm_recast_in(r, 0);
-    ln_nnvm_require(&r->node, "axis");
+    ln_attr_require(&r->node.emit, "axis");
     const int len = ln_nnvm_ints(&r->node, "axis", axes);
     for (int i = 0; i < len; i++) {
         x = LN_RECAST(r, "flip", LN_ENTRY(x), LN_INT("axis", axes[i]));
@@ -213,8 +213,8 @@ static void rewrite_pad(ln_nnvm_recast *r)
     const ln_nnvm_entry src = ln_nnvm_recast_in(r, 0);
     int64_t given[LN_NNVM_MAX_TUPLE];
     int before[LN_NNVM_MAX_TUPLE / 2], after[LN_NNVM_MAX_TUPLE / 2];
-    ln_nnvm_require(&r->node, "mode");
-    ln_nnvm_require(&r->node, "pad_width");
+    ln_attr_require(&r->node.emit, "mode");
+    ln_attr_require(&r->node.emit, "pad_width");
     const int len = ln_nnvm_ints(&r->node, "pad_width", given);
     if (strcmp(ln_nnvm_text(&r->node, "mode", ""), "constant"))
         ln_nnvm_recast_lacks(r, "core pads with a number only");
@@ -241,7 +241,7 @@ static void rewrite_arg(ln_nnvm_recast *r)
     const int is_channel = !strcmp(r->node.vertex->op, "argmax_channel");
     const int version = (int)r->node.model->graph.version;
     const int axis =
-        is_channel ? 1 : ln_nnvm_int_in(&r->node, "axis", 0, -LN_MAXDIM, LN_MAXDIM - 1);
+        is_channel ? 1 : ln_attr_int_in(&r->node.emit, "axis", 0, -LN_MAXDIM, LN_MAXDIM - 1);
     // Up to 0.9.4, -1 is how an axis that is not given is written.
     const int is_all =
         !is_channel && (!ln_nnvm_has(&r->node, "axis") || (axis == -1 && version < 905));
@@ -257,7 +257,7 @@ static void rewrite_arg(ln_nnvm_recast *r)
 static void rewrite_norm(ln_nnvm_recast *r)
 {
     const ln_nnvm_entry src = ln_nnvm_recast_in(r, 0);
-    const int ord = ln_nnvm_int_in(&r->node, "ord", 2, 1, 2);
+    const int ord = ln_attr_int_in(&r->node.emit, "ord", 2, 1, 2);
     const ln_nnvm_entry terms = ord == 1 ? ln_nnvm_recast_unary(r, "abs", src)
                                          : ln_nnvm_recast_binary(r, "elemwise_mul", src, src);
     ln_nnvm_recast_begin(r, "sum", 1, &terms);
@@ -269,7 +269,7 @@ static void rewrite_norm(ln_nnvm_recast *r)
 static void rewrite_take(ln_nnvm_recast *r)
 {
     const ln_nnvm_entry src = ln_nnvm_recast_in(r, 0), index = ln_nnvm_recast_in(r, 1);
-    const int axis = ln_nnvm_int_in(&r->node, "axis", 0, -LN_MAXDIM, LN_MAXDIM - 1);
+    const int axis = ln_attr_int_in(&r->node.emit, "axis", 0, -LN_MAXDIM, LN_MAXDIM - 1);
     if (strcmp(ln_nnvm_text(&r->node, "mode", "clip"), "clip"))
         ln_emit_fail(&r->node.emit, "core moves indices out of range to the nearest");
     const ln_nnvm_entry inputs[] = {

@@ -73,7 +73,7 @@ static void made(ln_emit *e, int i, const char *tensor)
 
 ln_nnvm_node ln_nnvm_node_init(ln_nnvm_model *m, ln_nnvm_vertex *v)
 {
-    static const ln_emit_front front = {place, name, type, output, made, NULL};
+    static const ln_emit_front front = {&ln_nnvm_attrs, place, name, type, output, made, NULL};
     return (ln_nnvm_node){
         .emit = {.translation = &m->base, .front = &front}, .model = m, .vertex = v, .row = v->row};
 }
@@ -102,15 +102,6 @@ void ln_nnvm_alias(ln_nnvm_node *n, int i, const char *tensor)
 {
     if (tensor && !ln_nnvm_failed(n))
         made(&n->emit, i, tensor);
-}
-
-int ln_nnvm_axis(ln_nnvm_node *n, int64_t axis, int ndim)
-{
-    if (axis >= -(int64_t)ndim && axis < ndim)
-        return (int)(axis < 0 ? axis + ndim : axis);
-    ln_emit_fail(&n->emit, "axis %" PRId64 " of a tensor with %d dimensions, expected %d to %d",
-                 axis, ndim, -ndim, ndim - 1);
-    return 0;
 }
 
 /* Nodes */

@@ -24,7 +24,7 @@ int ln_nnvm_axes(ln_nnvm_node *n, const char *key, int ndim, int excludes, int a
     int named[LN_MAXDIM] = {0}, n_axes = 0;
     const int len = ln_nnvm_ints(n, key, given);
     for (int i = 0; i < len && !ln_nnvm_failed(n); i++)
-        named[ln_nnvm_axis(n, given[i], ndim)] = 1;
+        named[ln_attr_to_axis(&n->emit, given[i], ndim)] = 1;
     for (int i = 0; i < ndim; i++)
         if (named[i] != excludes)
             axes[n_axes++] = i;

@@ -190,13 +190,10 @@ static detections emit_detections(ln_nnvm_node *n)
     const char *const objects = part(n, in[0], 1, 1, INT_MAX - 1);
     const char *const score =
         ln_nnvm_reduce(n, "TL_REDUCE_MAX", objects, 1, &classes, 0, LN_EMIT_TEMP);
-    ln_emit_begin(&n->emit, "argreduce");
-    ln_emit_arg(&n->emit, "src", objects);
-    ln_emit_set(&n->emit, LN_INT("axis", 1));
-    ln_emit_set(&n->emit, LN_BOOL("is_min", 0));
-    ln_emit_set(&n->emit, LN_BOOL("keepdims", 0));
-    const char *const label =
-        ln_emit_cast(&n->emit, ln_emit_end(&n->emit, "dst", LN_EMIT_TEMP), TL_FLOAT, LN_EMIT_TEMP);
+    const char *const best =
+        LN_EMIT(&n->emit, LN_EMIT_TEMP, "argreduce", LN_ARG("src", objects), LN_INT("axis", 1),
+                LN_BOOL("is_min", 0), LN_BOOL("keepdims", 0));
+    const char *const label = ln_emit_cast(&n->emit, best, TL_FLOAT, LN_EMIT_TEMP);
     const char *const moves = ln_emit_reshape(&n->emit, in[1], 3, of_boxes, LN_EMIT_TEMP);
     const char *const columns[] = {ln_emit_reshape(&n->emit, label, 3, each, LN_EMIT_TEMP),
                                    ln_emit_reshape(&n->emit, score, 3, each, LN_EMIT_TEMP),
@@ -217,10 +214,9 @@ static void translate_transform(ln_nnvm_node *n)
     if (ln_nnvm_failed(n))
         return;
     const int each[] = {d.n_batches, d.n_anchors, 1}, all[] = {d.n_batches, d.n_anchors, 6};
-    ln_emit_begin(&n->emit, "topk"); // which keeps the order of equal ones
-    ln_emit_arg(&n->emit, "src", d.found);
-    ln_emit_set(&n->emit, LN_INT("k", d.n_anchors));
-    ln_emit_set(&n->emit, LN_INT("axis", 1));
+    // The operator keeps the order of equal ones.
+    LN_EMIT_BEGIN(&n->emit, "topk", LN_ARG("src", d.found), LN_INT("k", d.n_anchors),
+                  LN_INT("axis", 1));
     ln_emit_out(&n->emit, "values", LN_EMIT_TEMP);
     const char *order = ln_emit_end(&n->emit, "indices", LN_EMIT_TEMP);
     order = ln_emit_reshape(&n->emit, order, 3, each, LN_EMIT_TEMP);
@@ -244,31 +240,25 @@ typedef struct suppression {
 static void begin_suppression(ln_nnvm_node *n, const suppression *s, const char *rows,
                               const char *count)
 {
-    ln_emit_begin(&n->emit, "nms_rows");
-    ln_emit_arg(&n->emit, "src", rows);
-    ln_emit_arg(&n->emit, "count", count);
-    ln_emit_set(&n->emit, LN_INT("box", s->box));
-    ln_emit_set(&n->emit, LN_INT("score", s->score));
-    ln_emit_set(&n->emit, LN_INT("label", s->label));
-    ln_emit_set(&n->emit, LN_NUMBER("overlap", s->overlap > 0 ? s->overlap : 0));
-    ln_emit_set(&n->emit, LN_INT("most_compared", s->most_compared));
-    ln_emit_set(&n->emit, LN_INT("most", s->most));
-    ln_emit_set(&n->emit, LN_BOOL("across_labels", s->across_labels));
-    ln_emit_set(&n->emit, LN_BOOL("packs", s->packs));
+    LN_EMIT_BEGIN(&n->emit, "nms_rows", LN_ARG("src", rows), LN_ARG("count", count),
+                  LN_INT("box", s->box), LN_INT("score", s->score), LN_INT("label", s->label),
+                  LN_NUMBER("overlap", s->overlap > 0 ? s->overlap : 0),
+                  LN_INT("most_compared", s->most_compared), LN_INT("most", s->most),
+                  LN_BOOL("across_labels", s->across_labels), LN_BOOL("packs", s->packs));
 }
 
 /** How many at most; what is not positive means all, which is 0 here. */
 static int read_most(ln_nnvm_node *n, const char *key)
 {
-    const int most = ln_nnvm_int_in(n, key, -1, INT_MIN, INT_MAX);
+    const int most = ln_attr_int_in(&n->emit, key, -1, INT_MIN, INT_MAX);
     return most > 0 ? most : 0;
 }
 
 static suppression read_suppression(ln_nnvm_node *n)
 {
-    return (suppression){.box = ln_nnvm_int_in(n, "coord_start", 2, 0, INT_MAX),
-                         .score = ln_nnvm_int_in(n, "score_index", 1, 0, INT_MAX),
-                         .label = ln_nnvm_int_in(n, "id_index", 0, -1, INT_MAX),
+    return (suppression){.box = ln_attr_int_in(&n->emit, "coord_start", 2, 0, INT_MAX),
+                         .score = ln_attr_int_in(&n->emit, "score_index", 1, 0, INT_MAX),
+                         .label = ln_attr_int_in(&n->emit, "id_index", 0, -1, INT_MAX),
                          .overlap = ln_nnvm_float(n, "iou_threshold", 0.5),
                          .across_labels = ln_nnvm_bool(n, "force_suppress", 0),
                          .most_compared = read_most(n, "top_k"),
@@ -349,18 +339,18 @@ static const char *only_where(ln_nnvm_node *n, const char *rows, int column, con
  *  score no more than 'valid_thresh' or are background. What remains comes first. */
 static void translate_box_nms(ln_nnvm_node *n)
 {
-    static const char *const formats[][2] = {{"corner", "corner"}, {NULL, NULL}};
-    const suppression s = {.box = ln_nnvm_int_in(n, "coord_start", 2, 0, INT_MAX),
-                           .score = ln_nnvm_int_in(n, "score_index", 1, 0, INT_MAX - 1),
-                           .label = ln_nnvm_int_in(n, "id_index", -1, -1, INT_MAX - 1),
+    static const ln_attr_word formats[] = {{"corner"}, {0}};
+    const suppression s = {.box = ln_attr_int_in(&n->emit, "coord_start", 2, 0, INT_MAX),
+                           .score = ln_attr_int_in(&n->emit, "score_index", 1, 0, INT_MAX - 1),
+                           .label = ln_attr_int_in(&n->emit, "id_index", -1, -1, INT_MAX - 1),
                            .overlap = nextafterf((float)ln_nnvm_float(n, "overlap_thresh", 0.5), 2),
                            .across_labels = ln_nnvm_bool(n, "force_suppress", 0),
                            .most_compared = read_most(n, "topk"),
                            .packs = 1};
     const double least = ln_nnvm_float(n, "valid_thresh", 0);
-    const int background = ln_nnvm_int_in(n, "background_id", -1, -1, INT_MAX);
-    ln_nnvm_choose(n, "in_format", "corner", formats);
-    ln_nnvm_choose(n, "out_format", "corner", formats);
+    const int background = ln_attr_int_in(&n->emit, "background_id", -1, -1, INT_MAX);
+    ln_attr_choose(&n->emit, "in_format", "corner", formats);
+    ln_attr_choose(&n->emit, "out_format", "corner", formats);
     if (!(least >= 0 && s.overlap > 0))
         ln_emit_fail(&n->emit, "a threshold below 0, expected at least 0");
     int dims[LN_MAXDIM];
@@ -389,7 +379,8 @@ static void translate_reorg(ln_nnvm_node *n)
     static const int axes[] = {0, 3, 5, 1, 2, 4};
     const char *src = ln_nnvm_in(n, 0);
     int d[LN_MAXDIM];
-    const int ndim = ln_nnvm_copy_dims(n, src, d), s = ln_nnvm_int_in(n, "stride", 1, 1, 1 << 12);
+    const int ndim = ln_nnvm_copy_dims(n, src, d),
+              s = ln_attr_int_in(&n->emit, "stride", 1, 1, 1 << 12);
     if (ndim != 4)
         ln_emit_fail(&n->emit, "its data has %d dimensions, expected 4", ndim);
     if (!ln_nnvm_failed(n) && (d[1] % (s * s) || d[2] % s || d[3] % s))

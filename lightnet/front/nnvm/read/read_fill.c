@@ -14,7 +14,7 @@ static double value_of(ln_nnvm_node *n, const char *key)
 {
     if (n->row->with)
         return *n->row->with - '0';
-    ln_nnvm_require(n, key);
+    ln_attr_require(&n->emit, key);
     return ln_nnvm_float(n, key, 0);
 }
 
@@ -67,11 +67,11 @@ static void translate_full_like(ln_nnvm_node *n)
 /** From 'start' to before 'stop', or from 0 to before 'start', each number 'repeat' times. */
 static void translate_arange(ln_nnvm_node *n)
 {
-    ln_nnvm_require(n, "start");
+    ln_attr_require(&n->emit, "start");
     double start = ln_nnvm_float(n, "start", 0), stop = ln_nnvm_float(n, "stop", start);
     const double step = ln_nnvm_float(n, "step", 1);
     const tl_dtype dtype = ln_nnvm_dtype(n, "dtype", TL_FLOAT);
-    const int repeats = ln_nnvm_int_in(n, "repeat", 1, 1, INT_MAX);
+    const int repeats = ln_attr_int_in(&n->emit, "repeat", 1, 1, INT_MAX);
     if (!ln_nnvm_has(n, "stop"))
         start = 0;
     if (ln_nnvm_bool(n, "infer_range", 0))
@@ -112,11 +112,8 @@ static void emit_pad(ln_nnvm_node *n, const int64_t *given, int len, const char 
     if (len != 2 * ndim)
         ln_emit_fail(&n->emit, "attribute 'pad_width' has %d numbers, expected %d", len, 2 * ndim);
     for (int i = 0; i < ndim && !ln_nnvm_failed(n); i++) {
-        if (given[2 * i] < 0 || given[2 * i] > INT_MAX || given[2 * i + 1] < 0 ||
-            given[2 * i + 1] > INT_MAX)
-            ln_emit_fail(&n->emit, "attribute 'pad_width' has numbers beyond 0 to %d", INT_MAX);
-        before[i] = (int)given[2 * i];
-        after[i] = (int)given[2 * i + 1];
+        before[i] = ln_attr_element(&n->emit, "pad_width", given[2 * i], 0, INT_MAX);
+        after[i] = ln_attr_element(&n->emit, "pad_width", given[2 * i + 1], 0, INT_MAX);
     }
     const char *const number = value != 0 ? ln_emit_scalar(&n->emit, t->dtype, value) : NULL;
     if (ln_nnvm_failed(n))
@@ -127,14 +124,15 @@ static void emit_pad(ln_nnvm_node *n, const int64_t *given, int len, const char 
 
 static void translate_pad(ln_nnvm_node *n)
 {
-    static const char *const modes[][2] = {{"constant", "TL_PAD_CONSTANT"},
-                                           {"edge", "TL_PAD_EDGE"},
-                                           {"reflect", "TL_PAD_REFLECT"},
-                                           {NULL, NULL}};
+    static const ln_attr_word modes[] = {{"constant", "TL_PAD_CONSTANT"},
+                                         {"edge", "TL_PAD_EDGE"},
+                                         {"reflect", "TL_PAD_REFLECT"},
+                                         {0}};
     int64_t given[LN_NNVM_MAX_TUPLE];
-    ln_nnvm_require(n, "pad_width");
-    const char *const mode =
-        ln_nnvm_was_mxnet(n) ? ln_nnvm_choose(n, "mode", "constant", modes) : "TL_PAD_CONSTANT";
+    ln_attr_require(&n->emit, "pad_width");
+    const char *const mode = ln_nnvm_was_mxnet(n)
+                                 ? ln_attr_choose(&n->emit, "mode", "constant", modes)
+                                 : "TL_PAD_CONSTANT";
     const int len = ln_nnvm_ints(n, "pad_width", given);
     emit_pad(n, given, len, mode, ln_nnvm_float(n, "pad_value", 0));
 }
@@ -201,7 +199,7 @@ static void translate_broadcast_axis(ln_nnvm_node *n)
     if (len != n_sizes)
         ln_emit_fail(&n->emit, "%d axes and %d sizes, expected as many", len, n_sizes);
     for (int i = 0; i < len && !ln_nnvm_failed(n); i++) {
-        const int axis = ln_nnvm_axis(n, axes[i], ndim);
+        const int axis = ln_attr_to_axis(&n->emit, axes[i], ndim);
         if (sizes[i] < 1 || sizes[i] > INT_MAX || dims[axis] != 1)
             ln_emit_fail(&n->emit, "axis %d of length %d to %" PRId64 ", expected 1 to a number",
                          axis, dims[axis], sizes[i]);
@@ -218,17 +216,15 @@ static void translate_tile(ln_nnvm_node *n)
     int64_t given[LN_NNVM_MAX_TUPLE];
     int dims[LN_MAXDIM], own[LN_MAXDIM], reps[LN_MAXDIM];
     const int n_own = ln_nnvm_copy_dims(n, src, own);
-    ln_nnvm_require(n, "reps");
+    ln_attr_require(&n->emit, "reps");
     const int len = ln_nnvm_ints(n, "reps", given), ndim = len > n_own ? len : n_own;
     if (ndim > LN_MAXDIM)
         ln_emit_fail(&n->emit, "attribute 'reps' has %d numbers, expected at most %d", len,
                      LN_MAXDIM);
     for (int i = 0; i < ndim && !ln_nnvm_failed(n); i++) {
         const int64_t rep = i < ndim - len ? 1 : given[i - (ndim - len)];
-        if (rep < 1 || rep > INT_MAX)
-            ln_emit_fail(&n->emit, "attribute 'reps' has %" PRId64 ", expected at least 1", rep);
         dims[i] = i < ndim - n_own ? 1 : own[i - (ndim - n_own)];
-        reps[i] = (int)rep;
+        reps[i] = ln_attr_element(&n->emit, "reps", rep, 1, INT_MAX);
     }
     if (ln_nnvm_failed(n))
         return;
@@ -243,9 +239,9 @@ static void translate_repeat(ln_nnvm_node *n)
     const char *src = ln_nnvm_in(n, 0);
     const tl_tensor *const t = ln_nnvm_tensor_of(n, src);
     const int is_flat = !ln_nnvm_has(n, "axis");
-    const int axis = is_flat ? 0 : ln_nnvm_axis(n, ln_nnvm_int(n, "axis", 0), t->ndim);
-    ln_nnvm_require(n, "repeats");
-    const int repeats = ln_nnvm_int_in(n, "repeats", 1, 1, INT_MAX);
+    const int axis = is_flat ? 0 : ln_attr_axis(&n->emit, "axis", 0, t->ndim);
+    ln_attr_require(&n->emit, "repeats");
+    const int repeats = ln_attr_int_in(&n->emit, "repeats", 1, 1, INT_MAX);
     if (is_flat)
         src = ln_emit_reshape(&n->emit, src, 1, &t->len, LN_EMIT_TEMP);
     ln_nnvm_repeat(n, src, axis, repeats, 0);

@@ -146,7 +146,7 @@ static void emit_prelu(ln_nnvm_node *n, const char *arg, int64_t given_axis)
 {
     const char *const src = ln_nnvm_in(n, 0);
     const tl_tensor *const t = ln_nnvm_tensor_of(n, src);
-    const int axis = ln_nnvm_axis(n, given_axis, t->ndim), ndim = t->ndim;
+    const int axis = ln_attr_to_axis(&n->emit, given_axis, t->ndim), ndim = t->ndim;
     int dims[LN_MAXDIM], channels = t->ndim ? t->dims[axis] : 1;
     const char *slope = ln_nnvm_weight(n, 1, arg, 1, &channels);
     const int len = ln_nnvm_tensor_of(n, slope)->len;
@@ -179,15 +179,15 @@ static void translate_hard_sigmoid(ln_nnvm_node *n)
 
 static void translate_clip(ln_nnvm_node *n)
 {
-    ln_nnvm_require(n, "a_min");
-    ln_nnvm_require(n, "a_max");
+    ln_attr_require(&n->emit, "a_min");
+    ln_attr_require(&n->emit, "a_max");
     const double least = ln_nnvm_float(n, "a_min", 0), most = ln_nnvm_float(n, "a_max", 0);
     ln_nnvm_clip(n, ln_nnvm_in(n, 0), least, most, 0);
 }
 
 static void translate_cast(ln_nnvm_node *n)
 {
-    ln_nnvm_require(n, "dtype");
+    ln_attr_require(&n->emit, "dtype");
     ln_emit_cast(&n->emit, ln_nnvm_in(n, 0), ln_nnvm_dtype(n, "dtype", TL_FLOAT), 0);
 }
 

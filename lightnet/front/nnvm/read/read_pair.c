@@ -125,7 +125,7 @@ static void translate_float_compare(ln_nnvm_node *n)
 static void translate_scalar(ln_nnvm_node *n)
 {
     const char *const src = ln_nnvm_in(n, 0);
-    ln_nnvm_require(n, "scalar");
+    ln_attr_require(&n->emit, "scalar");
     emit_operation(n, n->row->with, src,
                    ln_nnvm_scalar_like(n, src, ln_nnvm_float(n, "scalar", 0)));
 }
@@ -134,7 +134,7 @@ static void translate_scalar(ln_nnvm_node *n)
 static void translate_scalar_left(ln_nnvm_node *n)
 {
     const char *const src = ln_nnvm_in(n, 0);
-    ln_nnvm_require(n, "scalar");
+    ln_attr_require(&n->emit, "scalar");
     emit_operation(n, n->row->with, ln_nnvm_scalar_like(n, src, ln_nnvm_float(n, "scalar", 0)),
                    src);
 }

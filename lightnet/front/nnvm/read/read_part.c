@@ -22,7 +22,7 @@ static void translate_flip(ln_nnvm_node *n)
     if (len > ndim)
         ln_emit_fail(&n->emit, "%d axes, expected at most %d", len, ndim);
     for (int i = 0; i < len && !ln_nnvm_failed(n); i++)
-        axes[i] = ln_nnvm_axis(n, given[i], ndim);
+        axes[i] = ln_attr_to_axis(&n->emit, given[i], ndim);
     if (!ln_nnvm_failed(n))
         ln_nnvm_slice(n, src, len, axes, first, last, first, 0);
 }
@@ -43,8 +43,8 @@ static void translate_slice(ln_nnvm_node *n)
     const int ndim = ln_nnvm_tensor_of(n, src)->ndim;
     int64_t begin[LN_NNVM_MAX_TUPLE], end[LN_NNVM_MAX_TUPLE], step[LN_NNVM_MAX_TUPLE];
     int axes[LN_MAXDIM], starts[LN_MAXDIM], ends[LN_MAXDIM], steps[LN_MAXDIM];
-    ln_nnvm_require(n, "begin");
-    ln_nnvm_require(n, "end");
+    ln_attr_require(&n->emit, "begin");
+    ln_attr_require(&n->emit, "end");
     const int n_begin = ln_nnvm_ints(n, "begin", begin), n_end = ln_nnvm_ints(n, "end", end);
     const int n_step = ln_nnvm_ints(n, "stride", step);
     if (n_begin > ndim || n_end > ndim || n_step > ndim)
@@ -66,11 +66,11 @@ static void translate_slice_axis(ln_nnvm_node *n)
 {
     static const int one = 1;
     const char *const src = ln_nnvm_in(n, 0);
-    ln_nnvm_require(n, "axis");
-    ln_nnvm_require(n, "begin");
-    const int axis = ln_nnvm_axis(n, ln_nnvm_int(n, "axis", 0), ln_nnvm_tensor_of(n, src)->ndim);
-    const int begin = ln_nnvm_int_in(n, "begin", 0, INT_MIN + 2, INT_MAX);
-    const int end = ln_nnvm_int_in(n, "end", INT_MAX, INT_MIN + 2, INT_MAX);
+    ln_attr_require(&n->emit, "axis");
+    ln_attr_require(&n->emit, "begin");
+    const int axis = ln_attr_axis(&n->emit, "axis", 0, ln_nnvm_tensor_of(n, src)->ndim);
+    const int begin = ln_attr_int_in(&n->emit, "begin", 0, INT_MIN + 2, INT_MAX);
+    const int end = ln_attr_int_in(&n->emit, "end", INT_MAX, INT_MIN + 2, INT_MAX);
     if (!ln_nnvm_failed(n))
         ln_nnvm_slice(n, src, 1, &axis, &begin, &end, &one, 0);
 }
@@ -89,7 +89,7 @@ static void translate_slice_like(ln_nnvm_node *n)
     if (len > least)
         ln_emit_fail(&n->emit, "%d axes, expected at most %d", len, least);
     for (int i = 0; i < len && !ln_nnvm_failed(n); i++) {
-        axes[i] = is_all ? i : ln_nnvm_axis(n, given[i], t->ndim);
+        axes[i] = is_all ? i : ln_attr_to_axis(&n->emit, given[i], t->ndim);
         if (axes[i] >= like->ndim) {
             ln_emit_fail(&n->emit, "axis %d of a tensor with %d dimensions", axes[i], like->ndim);
             return;
@@ -114,10 +114,10 @@ static void translate_crop(ln_nnvm_node *n)
     const tl_tensor *const t = ln_nnvm_tensor_of(n, src);
     const tl_tensor *const like = has_like ? ln_nnvm_tensor_of(n, ln_nnvm_in(n, 1)) : t;
     int size[2], starts[2], ends[2];
-    ln_nnvm_ints_of(n, "h_w", 2, 0, 0, size);
-    ln_nnvm_ints_of(n, "offset", 2, 0, 0, starts);
+    ln_attr_ints_of(&n->emit, "h_w", 2, 0, 0, size);
+    ln_attr_ints_of(&n->emit, "offset", 2, 0, 0, starts);
     const int is_central = ln_nnvm_bool(n, "center_crop", 0);
-    ln_nnvm_require(n, "num_args");
+    ln_attr_require(&n->emit, "num_args");
     if (ln_nnvm_int(n, "num_args", 1) != ln_nnvm_num_inputs(n))
         ln_emit_fail(&n->emit, "%d inputs, expected as many as 'num_args'", ln_nnvm_num_inputs(n));
     if (t->ndim != 4 || like->ndim != 4)
@@ -141,7 +141,7 @@ static void translate_crop(ln_nnvm_node *n)
 static void translate_concat(ln_nnvm_node *n)
 {
     const int len = ln_nnvm_num_inputs(n), ndim = ln_nnvm_tensor_of(n, ln_nnvm_in(n, 0))->ndim;
-    const int axis = ln_nnvm_axis(n, ln_nnvm_int(n, "axis", 1), ndim);
+    const int axis = ln_attr_axis(&n->emit, "axis", 1, ndim);
     if (len == 1) {
         ln_nnvm_alias(n, 0, ln_nnvm_in(n, 0));
         return;
@@ -158,10 +158,8 @@ static void emit_split(ln_nnvm_node *n, const char *src, int axis, int len, cons
 {
     if (ln_nnvm_failed(n))
         return;
-    ln_emit_begin(&n->emit, "split");
-    ln_emit_arg(&n->emit, "src", src);
-    ln_emit_set(&n->emit, LN_INT("axis", axis));
-    ln_emit_set(&n->emit, LN_INTS("lens", len, lens));
+    LN_EMIT_BEGIN(&n->emit, "split", LN_ARG("src", src), LN_INT("axis", axis),
+                  LN_INTS("lens", len, lens));
     for (int i = 0; i < len; i++) {
         char arg[32];
         snprintf(arg, sizeof(arg), "dst%d", i);
@@ -206,15 +204,15 @@ static void emit_cuts(ln_nnvm_node *n, const char *src, int axis, const int64_t 
 static void translate_split(ln_nnvm_node *n)
 {
     const char *const src = ln_nnvm_in(n, 0), *const key = "indices_or_sections";
-    const int axis = ln_nnvm_axis(n, ln_nnvm_int(n, "axis", 1), ln_nnvm_tensor_of(n, src)->ndim);
+    const int axis = ln_attr_axis(&n->emit, "axis", 1, ln_nnvm_tensor_of(n, src)->ndim);
     const int is_uneven = ln_nnvm_was_mxnet(n) && ln_nnvm_bool(n, "is_uneven", 0);
     int64_t points[LN_NNVM_MAX_TUPLE + 1] = {0};
     const char *const text = ln_nnvm_text(n, key, "");
-    ln_nnvm_require(n, key);
+    ln_attr_require(&n->emit, key);
     if (ln_nnvm_failed(n))
         return;
     if (*text >= '0' && *text <= '9')
-        emit_even_split(n, src, axis, ln_nnvm_int_in(n, key, 1, 1, INT_MAX), is_uneven);
+        emit_even_split(n, src, axis, ln_attr_int_in(&n->emit, key, 1, 1, INT_MAX), is_uneven);
     else
         emit_cuts(n, src, axis, points, 1 + ln_nnvm_ints(n, key, points + 1));
 }

@@ -12,12 +12,11 @@
  * attribute 'mode' says. */
 static const char *indices(ln_nnvm_node *n, const char *index, int len)
 {
-    static const char *const modes[][2] = {
-        {"clip", "clip"}, {"wrap", "wrap"}, {"raise", "raise"}, {NULL, NULL}};
+    static const ln_attr_word modes[] = {{"clip"}, {"wrap"}, {"raise"}, {0}};
     const char *const mode =
-        ln_nnvm_is_mxnet(n) ? ln_nnvm_choose(n, "mode", "clip", modes) : "clip";
+        ln_nnvm_is_mxnet(n) ? ln_attr_choose(&n->emit, "mode", "clip", modes) : "clip";
     index = ln_emit_cast(&n->emit, index, TL_INT64, LN_EMIT_TEMP);
-    if (!mode || !strcmp(mode, "raise"))
+    if (!strcmp(mode, "raise"))
         return index;
     return strcmp(mode, "wrap") || !len
                ? ln_nnvm_clip(n, index, 0, len - 1, LN_EMIT_TEMP)
@@ -36,7 +35,7 @@ static void translate_take(ln_nnvm_node *n)
     const char *src = ln_nnvm_in(n, 0), *const index = ln_nnvm_in(n, 1);
     const tl_tensor *const t = ln_nnvm_tensor_of(n, src);
     const int is_flat = !ln_nnvm_is_mxnet(n) && !ln_nnvm_has(n, "axis");
-    const int axis = is_flat ? 0 : ln_nnvm_axis(n, ln_nnvm_int(n, "axis", 0), t->ndim);
+    const int axis = is_flat ? 0 : ln_attr_axis(&n->emit, "axis", 0, t->ndim);
     if (is_flat)
         src = ln_emit_reshape(&n->emit, src, 1, &t->len, LN_EMIT_TEMP);
     if (!ln_nnvm_failed(n))
@@ -54,7 +53,7 @@ static void translate_pick(ln_nnvm_node *n)
         src = ln_emit_reshape(&n->emit, src, 1, &t->len, LN_EMIT_TEMP);
     int dims[LN_MAXDIM];
     const int ndim = ln_nnvm_copy_dims(n, src, dims);
-    const int axis = is_flat ? 0 : ln_nnvm_axis(n, ln_nnvm_int(n, "axis", -1), ndim);
+    const int axis = is_flat ? 0 : ln_attr_axis(&n->emit, "axis", -1, ndim);
     const int len = ndim ? dims[axis] : 1, n_index = ln_nnvm_tensor_of(n, index)->len;
     if (ln_nnvm_failed(n))
         return;
@@ -66,12 +65,10 @@ static void translate_pick(ln_nnvm_node *n)
     }
     index = indices(n, index, len);
     index = ln_emit_reshape(&n->emit, index, ndim, dims, LN_EMIT_TEMP);
-    ln_emit_begin(&n->emit, "take_along");
-    ln_emit_arg(&n->emit, "src", src);
-    ln_emit_arg(&n->emit, "index", index);
-    ln_emit_set(&n->emit, LN_INT("axis", axis));
     const int stays = keeps || ndim == 1;
-    const char *const dst = ln_emit_end(&n->emit, "dst", stays ? 0 : LN_EMIT_TEMP);
+    const char *const dst =
+        LN_EMIT(&n->emit, stays ? 0 : LN_EMIT_TEMP, "take_along", LN_ARG("src", src),
+                LN_ARG("index", index), LN_INT("axis", axis));
     memmove(dims + axis, dims + axis + 1, (size_t)(ndim - axis - 1) * sizeof(int));
     if (!stays)
         ln_emit_reshape(&n->emit, dst, ndim - 1, dims, 0);
@@ -81,8 +78,8 @@ static void translate_pick(ln_nnvm_node *n)
 static void translate_one_hot(ln_nnvm_node *n)
 {
     static const int two = 2;
-    ln_nnvm_require(n, "depth");
-    const int depth = ln_nnvm_int_in(n, "depth", 1, 1, INT_MAX);
+    ln_attr_require(&n->emit, "depth");
+    const int depth = ln_attr_int_in(&n->emit, "depth", 1, 1, INT_MAX);
     const double values[] = {ln_nnvm_float(n, "off_value", 0), ln_nnvm_float(n, "on_value", 1)};
     const tl_dtype dtype = ln_nnvm_dtype(n, "dtype", TL_FLOAT);
     const char *index = ln_emit_cast(&n->emit, ln_nnvm_in(n, 0), TL_INT64, LN_EMIT_TEMP);
@@ -99,10 +96,10 @@ static void translate_one_hot(ln_nnvm_node *n)
 
 static void translate_embedding(ln_nnvm_node *n)
 {
-    ln_nnvm_require(n, "input_dim");
-    ln_nnvm_require(n, "output_dim");
-    const int dims[] = {ln_nnvm_int_in(n, "input_dim", 1, 1, INT_MAX),
-                        ln_nnvm_int_in(n, "output_dim", 1, 1, INT_MAX)};
+    ln_attr_require(&n->emit, "input_dim");
+    ln_attr_require(&n->emit, "output_dim");
+    const int dims[] = {ln_attr_int_in(&n->emit, "input_dim", 1, 1, INT_MAX),
+                        ln_attr_int_in(&n->emit, "output_dim", 1, 1, INT_MAX)};
     ln_nnvm_dtype(n, "dtype", TL_FLOAT);
     const char *const weight = ln_nnvm_weight(n, 1, "weight", 2, dims);
     const char *const index = ln_nnvm_in(n, 0);
@@ -144,7 +141,7 @@ static ranking read_ranking(ln_nnvm_node *n, int is_ascending)
         r.src = ln_emit_reshape(&n->emit, r.src, 1, &t->len, LN_EMIT_TEMP);
         t = ln_nnvm_tensor_of(n, r.src);
     } else {
-        r.axis = ln_nnvm_axis(n, ln_nnvm_int(n, "axis", -1), t->ndim);
+        r.axis = ln_attr_axis(&n->emit, "axis", -1, t->ndim);
     }
     r.k = t->ndim ? t->dims[r.axis] : 1;
     r.is_smallest = ln_nnvm_bool(n, "is_ascend", is_ascending);
@@ -153,11 +150,8 @@ static ranking read_ranking(ln_nnvm_node *n, int is_ascending)
 
 static void emit_topk(ln_nnvm_node *n, const ranking *r, const char **values, const char **indices)
 {
-    ln_emit_begin(&n->emit, "topk");
-    ln_emit_arg(&n->emit, "src", r->src);
-    ln_emit_set(&n->emit, LN_INT("k", r->k));
-    ln_emit_set(&n->emit, LN_INT("axis", r->axis));
-    ln_emit_set(&n->emit, LN_BOOL("is_smallest", r->is_smallest));
+    LN_EMIT_BEGIN(&n->emit, "topk", LN_ARG("src", r->src), LN_INT("k", r->k),
+                  LN_INT("axis", r->axis), LN_BOOL("is_smallest", r->is_smallest));
     *values = ln_emit_out(&n->emit, "values", LN_EMIT_TEMP);
     *indices = ln_emit_end(&n->emit, "indices", LN_EMIT_TEMP);
 }
@@ -182,14 +176,12 @@ static void emit_mask(ln_nnvm_node *n, const ranking *r, const char *values, con
 /** The values of the first k, their indices, both, or where they are. */
 static void translate_topk(ln_nnvm_node *n)
 {
-    static const char *const wanted[][2] = {
-        {"value", "v"}, {"indices", "i"}, {"both", "vi"}, {"mask", "m"}, {NULL, NULL}};
+    static const ln_attr_word wanted[] = {
+        {"value", "v"}, {"indices", "i"}, {"both", "vi"}, {"mask", "m"}, {0}};
     ranking r = read_ranking(n, 0);
-    const int k = ln_nnvm_int_in(n, "k", 1, INT_MIN, INT_MAX);
-    const char *const wants = ln_nnvm_choose(n, "ret_typ", "indices", wanted);
+    const int k = ln_attr_int_in(&n->emit, "k", 1, INT_MIN, r.k);
+    const char *const wants = ln_attr_choose(&n->emit, "ret_typ", "indices", wanted);
     const tl_dtype dtype = ln_nnvm_dtype(n, "dtype", TL_FLOAT);
-    if (k > r.k)
-        ln_emit_fail(&n->emit, "attribute 'k' is %d, expected at most %d", k, r.k);
     r.k = k < 1 ? r.k : k;
     if (ln_nnvm_failed(n))
         return;

@@ -58,24 +58,21 @@ static const char *emit_windows(ln_nnvm_node *n, const pool *p, const char *src,
     static const char *const kinds[] = {"TL_POOL_MAX", "TL_POOL_MEAN", "TL_POOL_MEAN",
                                         "TL_POOL_NORM"};
     static const int ones[] = {1, 1, 1};
-    const int image = fits_image(p);
+    const int is_image = fits_image(p), counts = p->divisor != INSIDE || p->kind == POOL_SUM;
     int padding[6];
     for (int k = 0; k < p->axes; k++) {
         padding[k] = p->before[k];
         padding[p->axes + k] = p->end[k];
     }
-    ln_emit_begin(&n->emit, image ? p->kind == POOL_MAX ? "maxpool2d" : "avgpool2d" : "poolnd");
-    ln_emit_arg(&n->emit, "src", src);
-    ln_emit_set(&n->emit, LN_INTS("size", p->axes, p->size));
-    ln_emit_set(&n->emit, LN_INTS("stride", p->axes, p->stride));
-    ln_emit_set(&n->emit, LN_INTS("padding", 2 * p->axes, padding));
-    if (image) {
+    LN_EMIT_BEGIN(&n->emit, is_image ? p->kind == POOL_MAX ? "maxpool2d" : "avgpool2d" : "poolnd",
+                  LN_ARG("src", src), LN_INTS("size", p->axes, p->size),
+                  LN_INTS("stride", p->axes, p->stride), LN_INTS("padding", 2 * p->axes, padding));
+    if (is_image) {
         ln_emit_set(&n->emit, LN_TEXT("autopad", "NOTSET"));
     } else {
         ln_emit_set(&n->emit, LN_INTS("dilation", p->axes, ones));
         ln_emit_set(&n->emit, LN_TEXT("kind", kinds[p->kind]));
-        ln_emit_set(&n->emit,
-                    LN_BOOL("count_padding", p->divisor != INSIDE || p->kind == POOL_SUM));
+        ln_emit_set(&n->emit, LN_BOOL("count_padding", counts));
         if (p->kind == POOL_NORM)
             ln_emit_set(&n->emit, LN_NUMBER("p", p->p));
     }
@@ -198,13 +195,10 @@ static void read_core_padding(ln_nnvm_node *n, pool *p)
     const int len = ln_nnvm_ints(n, "padding", given);
     if (len > 0 && len != 1 && len != 2 && len != 4)
         ln_emit_fail(&n->emit, "attribute 'padding' has %d numbers, expected 1, 2 or 4", len);
-    for (int i = 0; i < len && !ln_nnvm_failed(n); i++)
-        if (given[i] < 0 || given[i] > INT_MAX)
-            ln_emit_fail(&n->emit, "attribute 'padding' has %lld, expected 0 to %d",
-                         (long long)given[i], INT_MAX);
     for (int i = 0; i < 2 && len > 0 && !ln_nnvm_failed(n); i++) {
-        p->before[i] = (int)given[len == 1 ? 0 : i];
-        p->after[i] = (int)given[len == 1 ? 0 : len == 2 ? i : 2 + i];
+        const int64_t after = given[len == 1 ? 0 : len == 2 ? i : 2 + i];
+        p->before[i] = ln_attr_element(&n->emit, "padding", given[len == 1 ? 0 : i], 0, INT_MAX);
+        p->after[i] = ln_attr_element(&n->emit, "padding", after, 0, INT_MAX);
     }
 }
 
@@ -225,7 +219,7 @@ static void read_mxnet_windows(ln_nnvm_node *n, pool *p)
 {
     int64_t given[LN_NNVM_MAX_TUPLE];
     p->axes = ln_nnvm_ints(n, "pool_size", given);
-    ln_nnvm_ints_of(n, "padding", p->axes, 0, 0, p->before);
+    ln_attr_ints_of(&n->emit, "padding", p->axes, 0, 0, p->before);
     memcpy(p->after, p->before, sizeof(p->after));
     p->pads_zeros = ln_nnvm_bool(n, "pads_zeros", 0);
     p->divisor = ln_nnvm_bool(n, "is_padded", 0) ? PADDED : WINDOW;
@@ -234,14 +228,14 @@ static void read_mxnet_windows(ln_nnvm_node *n, pool *p)
 static void translate_windows(ln_nnvm_node *n)
 {
     pool p = read_kind(n, 2);
-    ln_nnvm_require(n, "pool_size");
+    ln_attr_require(&n->emit, "pool_size");
     p.divisor = WINDOW;
     if (ln_nnvm_was_mxnet(n))
         read_mxnet_windows(n, &p);
     else
         read_core_padding(n, &p);
-    ln_nnvm_ints_of(n, "pool_size", p.axes, 1, 1, p.size);
-    ln_nnvm_ints_of(n, "strides", p.axes, 1, 1, p.stride);
+    ln_attr_ints_of(&n->emit, "pool_size", p.axes, 1, 1, p.size);
+    ln_attr_ints_of(&n->emit, "strides", p.axes, 1, 1, p.stride);
     p.rounds_up = ln_nnvm_bool(n, "ceil_mode", 0);
     if (p.kind == POOL_MAX || !ln_nnvm_bool(n, "count_include_pad", 0))
         p.divisor = INSIDE;
@@ -295,13 +289,9 @@ static void translate_adaptive_pool(ln_nnvm_node *n)
         ln_emit_fail(&n->emit, "its data is not an image [N, C, H, W] of floats");
     if (len > 2)
         ln_emit_fail(&n->emit, "attribute 'output_size' has %d numbers, expected 1 or 2", len);
-    for (int i = 0; i < 2 && !ln_nnvm_failed(n); i++) {
-        const int64_t wanted = len <= 0 ? 1 : given[len == 1 ? 0 : i];
-        if (wanted < 1 || wanted > INT_MAX)
-            ln_emit_fail(&n->emit, "attribute 'output_size' has %lld, expected 1 to %d",
-                         (long long)wanted, INT_MAX);
-        out[i] = (int)wanted;
-    }
+    for (int i = 0; i < 2 && !ln_nnvm_failed(n); i++)
+        out[i] = ln_attr_element(&n->emit, "output_size", len <= 0 ? 1 : given[len == 1 ? 0 : i], 1,
+                                 INT_MAX);
     if (ln_nnvm_failed(n))
         return;
     for (int i = 0; i < 2; i++) {

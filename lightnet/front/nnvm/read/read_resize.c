@@ -49,12 +49,8 @@ static void scale_size(ln_nnvm_node *n, const char *src, int scale, int size[2])
 
 static int reads_linear(ln_nnvm_node *n, const char *deflt)
 {
-    const char *const method = ln_nnvm_text(n, "method", deflt);
-    if (strcmp(method, "BILINEAR") && strcmp(method, "NEAREST_NEIGHBOR"))
-        ln_emit_fail(&n->emit,
-                     "attribute 'method' is \"%.32s\", expected BILINEAR or NEAREST_NEIGHBOR",
-                     method);
-    return !strcmp(method, "BILINEAR");
+    static const ln_attr_word methods[] = {{"BILINEAR"}, {"NEAREST_NEIGHBOR"}, {0}};
+    return !strcmp(ln_attr_choose(&n->emit, "method", deflt, methods), "BILINEAR");
 }
 
 /** `with`: scale, which attribute 'scale' multiplies sizes with, or size. */
@@ -66,11 +62,11 @@ static void translate_core_resize(ln_nnvm_node *n)
     int size[2];
     const ln_nnvm_layout layout = ln_nnvm_layout_of(n, ln_nnvm_text(n, "layout", "NCHW"), "NCHW");
     const char *const src = ln_nnvm_to_plain(n, ln_nnvm_in(n, 0), &layout);
-    ln_nnvm_require(n, n->row->with);
+    ln_attr_require(&n->emit, n->row->with);
     if (scales)
-        scale_size(n, src, ln_nnvm_int_in(n, "scale", 1, 1, 1 << 10), size);
+        scale_size(n, src, ln_attr_int_in(&n->emit, "scale", 1, 1, 1 << 10), size);
     else
-        ln_nnvm_ints_of(n, "size", 2, 1, 1, size);
+        ln_attr_ints_of(&n->emit, "size", 2, 1, 1, size);
     if (ln_nnvm_failed(n))
         return;
     const int is_plain = ln_nnvm_is_plain(&layout);
@@ -133,15 +129,14 @@ static void emit_bilinear(ln_nnvm_node *n, int scale)
 
 static void translate_upsampling(ln_nnvm_node *n)
 {
-    static const char *const types[][2] = {
-        {"nearest", "nearest"}, {"bilinear", "bilinear"}, {NULL, NULL}};
-    static const char *const modes[][2] = {{"concat", "join"}, {"sum", "sum"}, {NULL, NULL}};
-    ln_nnvm_require(n, "scale");
-    ln_nnvm_require(n, "sample_type");
-    const int scale = ln_nnvm_int_in(n, "scale", 1, 1, 1 << 10);
-    const char *const type = ln_nnvm_choose(n, "sample_type", "nearest", types);
-    const char *const mode = ln_nnvm_choose(n, "multi_input_mode", "concat", modes);
-    const int is_linear = type && !strcmp(type, "bilinear"), len = ln_nnvm_num_inputs(n);
+    static const ln_attr_word types[] = {{"nearest"}, {"bilinear"}, {0}};
+    static const ln_attr_word modes[] = {{"concat"}, {"sum"}, {0}};
+    ln_attr_require(&n->emit, "scale");
+    ln_attr_require(&n->emit, "sample_type");
+    const int scale = ln_attr_int_in(&n->emit, "scale", 1, 1, 1 << 10);
+    const char *const type = ln_attr_choose(&n->emit, "sample_type", "nearest", types);
+    const char *const mode = ln_attr_choose(&n->emit, "multi_input_mode", "concat", modes);
+    const int is_linear = !strcmp(type, "bilinear"), len = ln_nnvm_num_inputs(n);
     const int64_t n_args = ln_nnvm_int(n, "num_args", len);
     if (n_args != len && !(is_linear && n_args == 1))
         ln_emit_fail(&n->emit, "%d inputs, expected as many as 'num_args'", len);
@@ -161,9 +156,9 @@ static void translate_upsampling(ln_nnvm_node *n)
 static void read_bilinear_size(ln_nnvm_node *n, const tl_tensor *t, int size[2])
 {
     static const char *const keys[][2] = {{"height", "scale_height"}, {"width", "scale_width"}};
-    static const char *const modes[][2] = {{"size", "size"}, {"like", "like"}, {NULL, NULL}};
-    const char *const mode = ln_nnvm_choose(n, "mode", "size", modes);
-    const int is_like = mode && !strcmp(mode, "like");
+    static const ln_attr_word modes[] = {{"size"}, {"like"}, {0}};
+    const char *const mode = ln_attr_choose(&n->emit, "mode", "size", modes);
+    const int is_like = !strcmp(mode, "like");
     const tl_tensor *const like = is_like ? ln_nnvm_tensor_of(n, ln_nnvm_in(n, 1)) : t;
     if (like->ndim != 4 || t->ndim != 4)
         ln_emit_fail(&n->emit, "its data has %d dimensions, expected 4",
@@ -171,7 +166,7 @@ static void read_bilinear_size(ln_nnvm_node *n, const tl_tensor *t, int size[2])
     for (int i = 0; i < 2 && !ln_nnvm_failed(n); i++) {
         const double scale = ln_nnvm_float(n, keys[i][1], 0);
         const double scaled = scale * t->dims[2 + i];
-        size[i] = ln_nnvm_int_in(n, keys[i][0], 1, 1, INT_MAX);
+        size[i] = ln_attr_int_in(&n->emit, keys[i][0], 1, 1, INT_MAX);
         if (is_like)
             size[i] = like->dims[2 + i];
         else if (scale > 0 && scaled >= 1 && scaled < INT_MAX)

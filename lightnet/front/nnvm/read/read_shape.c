@@ -134,7 +134,7 @@ static void translate_reshape(ln_nnvm_node *n)
     const int is_reverse = ln_nnvm_was_mxnet(n) && ln_nnvm_bool(n, "reverse", 0);
     const int len = ln_nnvm_ints(n, "shape", codes);
     if (len < 0)
-        ln_nnvm_require(n, "shape");
+        ln_attr_require(&n->emit, "shape");
     else
         emit_codes(n, src, codes, len, is_reverse);
 }
@@ -170,9 +170,9 @@ static void translate_expand_dims(ln_nnvm_node *n)
     const char *const src = ln_nnvm_in(n, 0);
     int dims[2 * LN_MAXDIM];
     const int ndim = ln_nnvm_copy_dims(n, src, dims);
-    ln_nnvm_require(n, "axis");
-    const int axis = ln_nnvm_axis(n, ln_nnvm_int(n, "axis", 0), ndim + 1);
-    const int more = ln_nnvm_int_in(n, "num_newaxis", 1, 0, LN_MAXDIM);
+    ln_attr_require(&n->emit, "axis");
+    const int axis = ln_attr_axis(&n->emit, "axis", 0, ndim + 1);
+    const int more = ln_attr_int_in(&n->emit, "num_newaxis", 1, 0, LN_MAXDIM);
     if (ndim + more > LN_MAXDIM)
         ln_emit_fail(&n->emit, "a shape of %d dimensions, expected at most %d", ndim + more,
                      LN_MAXDIM);
@@ -191,7 +191,7 @@ static void translate_squeeze(ln_nnvm_node *n)
     const int len = ln_nnvm_ints(n, "axis", given);
     int goes[LN_MAXDIM] = {0}, dims[LN_MAXDIM] = {1}, ndim = 0;
     for (int i = 0; i < len && !ln_nnvm_failed(n); i++) {
-        const int axis = ln_nnvm_axis(n, given[i], t->ndim);
+        const int axis = ln_attr_to_axis(&n->emit, given[i], t->ndim);
         goes[axis] = 1;
         if (t->ndim && t->dims[axis] != 1)
             ln_emit_fail(&n->emit, "axis %d has length %d, expected 1", axis, t->dims[axis]);
@@ -214,7 +214,7 @@ static void translate_transpose(ln_nnvm_node *n)
     if (len > 0 && len != ndim)
         ln_emit_fail(&n->emit, "attribute 'axes' has %d numbers, expected %d", len, ndim);
     for (int i = 0; i < ndim && !ln_nnvm_failed(n); i++)
-        axes[i] = len > 0 ? ln_nnvm_axis(n, given[i], ndim) : ndim - 1 - i;
+        axes[i] = len > 0 ? ln_attr_to_axis(&n->emit, given[i], ndim) : ndim - 1 - i;
     if (!ln_nnvm_failed(n))
         ln_emit_transpose(&n->emit, src, axes, 0);
 }
@@ -224,8 +224,8 @@ static void translate_swap_axis(ln_nnvm_node *n)
     const char *const src = ln_nnvm_in(n, 0);
     const int ndim = ln_nnvm_tensor_of(n, src)->ndim;
     int axes[LN_MAXDIM];
-    const int a = ln_nnvm_axis(n, ln_nnvm_int(n, "dim1", 0), ndim);
-    const int b = ln_nnvm_axis(n, ln_nnvm_int(n, "dim2", 0), ndim);
+    const int a = ln_attr_axis(&n->emit, "dim1", 0, ndim);
+    const int b = ln_attr_axis(&n->emit, "dim2", 0, ndim);
     for (int i = 0; i < ndim; i++)
         axes[i] = i == a ? b : i == b ? a : i;
     ln_emit_transpose(&n->emit, src, axes, 0);
@@ -240,8 +240,8 @@ static void translate_blocks(ln_nnvm_node *n)
     const char *src = ln_nnvm_in(n, 0);
     int d[LN_MAXDIM];
     const int ndim = ln_nnvm_copy_dims(n, src, d);
-    ln_nnvm_require(n, "block_size");
-    const int b = ln_nnvm_int_in(n, "block_size", 1, 1, 1 << 12);
+    ln_attr_require(&n->emit, "block_size");
+    const int b = ln_attr_int_in(&n->emit, "block_size", 1, 1, 1 << 12);
     if (ndim != 4)
         ln_emit_fail(&n->emit, "its data has %d dimensions, expected 4", ndim);
     if (!ln_nnvm_failed(n) && (is_depth ? d[2] % b || d[3] % b : d[1] % (b * b)))
@@ -263,8 +263,8 @@ static void translate_layout(ln_nnvm_node *n)
 {
     char plain[LN_MAXDIM + 1] = "";
     int len = 0;
-    ln_nnvm_require(n, "src_layout");
-    ln_nnvm_require(n, "dst_layout");
+    ln_attr_require(&n->emit, "src_layout");
+    ln_attr_require(&n->emit, "dst_layout");
     const char *const from = ln_nnvm_text(n, "src_layout", "");
     for (const char *at = from; *at && len < LN_MAXDIM; at++)
         if (*at >= 'A' && *at <= 'Z')

@@ -30,7 +30,7 @@ static void translate_batchnorm(ln_nnvm_node *n)
 {
     const char *const src = ln_nnvm_in(n, 0);
     const tl_tensor *const t = ln_nnvm_tensor_of(n, src);
-    const int ndim = t->ndim, axis = ln_nnvm_axis(n, ln_nnvm_int(n, "axis", 1), ndim);
+    const int ndim = t->ndim, axis = ln_attr_axis(&n->emit, "axis", 1, ndim);
     const int scales = ln_nnvm_bool(n, "scale", 1), centers = ln_nnvm_bool(n, "center", 1);
     const double epsilon = read_epsilon(n, "epsilon", 1e-5);
     int dims[LN_MAXDIM], images[4] = {1, 1, 1, 1};
@@ -65,7 +65,8 @@ static void translate_groupnorm(ln_nnvm_node *n)
     const char *const src = ln_nnvm_in(n, 0);
     const tl_tensor *const t = ln_nnvm_tensor_of(n, src);
     const int channels = t->ndim > 1 ? t->dims[1] : 1;
-    const int groups = is_instance ? channels : ln_nnvm_int_in(n, "num_groups", 1, 1, INT_MAX);
+    const int groups =
+        is_instance ? channels : ln_attr_int_in(&n->emit, "num_groups", 1, 1, INT_MAX);
     const double epsilon = read_epsilon(n, "eps", is_instance ? 1e-3 : 1e-5);
     const char *const gamma = ln_nnvm_weight(n, 1, "gamma", 1, &channels);
     const char *const beta = ln_nnvm_weight(n, 2, "beta", 1, &channels);
@@ -93,7 +94,7 @@ static void translate_layernorm(ln_nnvm_node *n)
 {
     const char *src = ln_nnvm_in(n, 0);
     const tl_tensor *const t = ln_nnvm_tensor_of(n, src);
-    const int ndim = t->ndim, axis = ln_nnvm_axis(n, ln_nnvm_int(n, "axis", -1), ndim);
+    const int ndim = t->ndim, axis = ln_attr_axis(&n->emit, "axis", -1, ndim);
     const int len = ndim ? t->dims[axis] : 1, is_last = axis == ndim - 1;
     const char *const gamma = ln_nnvm_weight(n, 1, "gamma", 1, &len);
     const char *const beta = ln_nnvm_weight(n, 2, "beta", 1, &len);
@@ -117,9 +118,9 @@ static void translate_lrn(ln_nnvm_node *n)
 {
     static const char *const keys[] = {"size", "alpha", "beta", "bias", "axis"};
     for (int i = 0; i < 5; i++)
-        ln_nnvm_require(n, keys[i]);
+        ln_attr_require(&n->emit, keys[i]);
     const int64_t axis = ln_nnvm_int(n, "axis", 1);
-    const int len = ln_nnvm_int_in(n, "size", 1, 1, INT_MAX);
+    const int len = ln_attr_int_in(&n->emit, "size", 1, 1, INT_MAX);
     if (len % 2 == 0)
         ln_emit_fail(&n->emit, "attribute '%s' is %d, expected an odd number",
                      ln_nnvm_key(n, "size"), len);
@@ -146,8 +147,8 @@ static void translate_l2_normalize(ln_nnvm_node *n)
 {
     int axes[LN_MAXDIM];
     const char *const src = ln_nnvm_in(n, 0);
-    ln_nnvm_require(n, "eps");
-    ln_nnvm_require(n, "axis");
+    ln_attr_require(&n->emit, "eps");
+    ln_attr_require(&n->emit, "axis");
     const int len = ln_nnvm_axes(n, "axis", ln_nnvm_tensor_of(n, src)->ndim, 0, axes);
     const char *const sum =
         ln_nnvm_reduce(n, "TL_REDUCE_SUM_SQUARE", src, len, axes, 1, LN_EMIT_TEMP);
@@ -164,7 +165,7 @@ static void translate_softmax(ln_nnvm_node *n)
 {
     const char *const src = ln_nnvm_in(n, 0);
     const int ndim = ln_nnvm_tensor_of(n, src)->ndim;
-    const int axis = ln_nnvm_axis(n, ln_nnvm_int(n, "axis", -1), ndim);
+    const int axis = ln_attr_axis(&n->emit, "axis", -1, ndim);
     LN_EMIT(&n->emit, 0, n->row->with, LN_ARG("src", src), LN_INT("axis", axis));
 }
 
@@ -207,7 +208,7 @@ static void translate_nan_reduce(ln_nnvm_node *n)
 
 static void translate_norm(ln_nnvm_node *n)
 {
-    const int ord = ln_nnvm_int_in(n, "ord", 2, 1, 2);
+    const int ord = ln_attr_int_in(&n->emit, "ord", 2, 1, 2);
     emit_reduce(n, ord == 1 ? "TL_REDUCE_L1" : "TL_REDUCE_L2", ln_nnvm_in(n, 0));
 }
 

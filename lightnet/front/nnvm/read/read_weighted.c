@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Convolutions, and products of matrices: with weights, and of two tensors.
 
-#include <inttypes.h>
 #include <limits.h>
 #include <string.h>
 
@@ -20,7 +19,7 @@ typedef struct conv {
 static int count_axes(ln_nnvm_node *n)
 {
     int64_t given[LN_NNVM_MAX_TUPLE];
-    ln_nnvm_require(n, "kernel_size");
+    ln_attr_require(&n->emit, "kernel_size");
     const int axes = ln_nnvm_ints(n, "kernel_size", given);
     if (axes >= 1 && axes <= 3)
         return axes;
@@ -54,14 +53,14 @@ static ln_nnvm_layout out_layout_of(ln_nnvm_node *n, const conv *c)
 static conv read_conv(ln_nnvm_node *n)
 {
     conv c = {.axes = count_axes(n)};
-    ln_nnvm_require(n, "channels");
-    c.channels = ln_nnvm_int_in(n, "channels", 1, 1, INT_MAX);
-    c.groups = ln_nnvm_int_in(n, "groups", 1, 1, INT_MAX);
+    ln_attr_require(&n->emit, "channels");
+    c.channels = ln_attr_int_in(&n->emit, "channels", 1, 1, INT_MAX);
+    c.groups = ln_attr_int_in(&n->emit, "groups", 1, 1, INT_MAX);
     c.has_bias = ln_nnvm_has_bias(n, 0);
-    ln_nnvm_ints_of(n, "kernel_size", c.axes, 1, 1, c.size);
-    ln_nnvm_ints_of(n, "strides", c.axes, 1, 1, c.stride);
-    ln_nnvm_ints_of(n, "padding", c.axes, 0, 0, c.padding);
-    ln_nnvm_ints_of(n, "dilation", c.axes, 1, 1, c.dilation);
+    ln_attr_ints_of(&n->emit, "kernel_size", c.axes, 1, 1, c.size);
+    ln_attr_ints_of(&n->emit, "strides", c.axes, 1, 1, c.stride);
+    ln_attr_ints_of(&n->emit, "padding", c.axes, 0, 0, c.padding);
+    ln_attr_ints_of(&n->emit, "dilation", c.axes, 1, 1, c.dilation);
     read_layouts(n, &c);
     if (c.channels % c.groups)
         ln_emit_fail(&n->emit, "%d channels, expected a multiple of the %d groups", c.channels,
@@ -102,18 +101,6 @@ static void read_types(ln_nnvm_node *n, conv *c, tl_dtype own)
     c->dtype = compute_dtype(own, c->out_dtype);
 }
 
-static void set_windows(ln_nnvm_node *n, const conv *c)
-{
-    int padding[6];
-    for (int i = 0; i < c->axes; i++)
-        padding[i] = padding[c->axes + i] = c->padding[i];
-    ln_emit_set(&n->emit, LN_INT("group", c->groups));
-    ln_emit_set(&n->emit, LN_INTS("size", c->axes, c->size));
-    ln_emit_set(&n->emit, LN_INTS("stride", c->axes, c->stride));
-    ln_emit_set(&n->emit, LN_INTS("dilation", c->axes, c->dilation));
-    ln_emit_set(&n->emit, LN_INTS("padding", 2 * c->axes, padding));
-}
-
 /** The operator, up to its own parameters. Images have the fast one. */
 static void begin_conv(ln_nnvm_node *n, const conv *c, const char *image, const char *any,
                        const char *src, const char *weight)
@@ -125,13 +112,15 @@ static void begin_conv(ln_nnvm_node *n, const conv *c, const char *image, const 
         bias = ln_emit_cast(&n->emit, bias, c->dtype, LN_EMIT_TEMP);
     else if (c->axes == 2)
         bias = ln_emit_filled(&n->emit, c->dtype, 1, &c->channels, 0);
-    ln_emit_begin(&n->emit, c->axes == 2 ? image : any);
-    ln_emit_arg(&n->emit, "src", src);
-    ln_emit_arg(&n->emit, "weight", weight);
-    ln_emit_arg(&n->emit, "bias", bias);
-    set_windows(n, c);
-    if (c->axes == 2)
-        ln_emit_set(&n->emit, LN_TEXT("autopad", "NOTSET"));
+    int padding[6];
+    for (int i = 0; i < c->axes; i++)
+        padding[i] = padding[c->axes + i] = c->padding[i];
+    LN_EMIT_BEGIN(&n->emit, c->axes == 2 ? image : any, LN_ARG("src", src),
+                  LN_ARG("weight", weight), LN_ARG("bias", bias), LN_INT("group", c->groups),
+                  LN_INTS("size", c->axes, c->size), LN_INTS("stride", c->axes, c->stride),
+                  LN_INTS("dilation", c->axes, c->dilation),
+                  LN_INTS("padding", 2 * c->axes, padding),
+                  LN_ONLY_IF(c->axes == 2, LN_TEXT("autopad", "NOTSET")));
 }
 
 /** Whether what is computed is the result already. */
@@ -174,7 +163,7 @@ static void translate_conv(ln_nnvm_node *n)
 static void apply_target(ln_nnvm_node *n, conv *c, const tl_tensor *src)
 {
     int target[3];
-    ln_nnvm_ints_of(n, "target_shape", c->axes, 0, 0, target);
+    ln_attr_ints_of(&n->emit, "target_shape", c->axes, 0, 0, target);
     for (int i = 0; i < c->axes && !ln_nnvm_failed(n); i++) {
         if (!target[i])
             continue;
@@ -212,7 +201,7 @@ static void end_deconv(ln_nnvm_node *n, const conv *c)
 static void translate_deconv(ln_nnvm_node *n)
 {
     conv c = read_conv(n);
-    ln_nnvm_ints_of(n, ln_nnvm_was_mxnet(n) ? "adj" : "output_padding", c.axes, 0, 0, c.adj);
+    ln_attr_ints_of(&n->emit, ln_nnvm_was_mxnet(n) ? "adj" : "output_padding", c.axes, 0, 0, c.adj);
     const char *const src = ln_nnvm_to_plain(n, ln_nnvm_in(n, 0), &c.layout);
     const tl_tensor *const t = ln_nnvm_tensor_of(n, src);
     if (ln_nnvm_failed(n))
@@ -263,8 +252,8 @@ static void emit_dense(ln_nnvm_node *n, const char *src, int units, int with_bia
 
 static void translate_dense(ln_nnvm_node *n)
 {
-    ln_nnvm_require(n, "units");
-    emit_dense(n, ln_nnvm_in(n, 0), ln_nnvm_int_in(n, "units", 1, 1, INT_MAX),
+    ln_attr_require(&n->emit, "units");
+    emit_dense(n, ln_nnvm_in(n, 0), ln_attr_int_in(&n->emit, "units", 1, 1, INT_MAX),
                ln_nnvm_has_bias(n, 0));
 }
 

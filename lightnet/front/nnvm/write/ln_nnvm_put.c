@@ -98,11 +98,6 @@ ln_nnvm_value ln_put_parts(ln_nnvm_op *n, const char *op, tl_dtype dtype, int nd
     return ln_put_end(n, dtype, ndim, dims, 1);
 }
 
-static ln_nnvm_value end_like(ln_nnvm_op *n, ln_nnvm_value src)
-{
-    return ln_put_end(n, src.dtype, src.ndim, src.dims, 1);
-}
-
 ln_nnvm_value ln_put(ln_nnvm_op *n, const char *op, ln_nnvm_value src)
 {
     return LN_PUT(n, op, src.dtype, src.ndim, src.dims, LN_SRC(src));
@@ -259,7 +254,7 @@ ln_nnvm_value ln_put_join(ln_nnvm_op *n, int len, const ln_nnvm_value *srcs, int
         dst.dims[axis] += srcs[i].dims[axis];
     }
     ln_nnvm_draft_set(draft_of(n), LN_INT("axis", axis));
-    return end_like(n, dst);
+    return ln_put_end(n, dst.dtype, dst.ndim, dst.dims, 1);
 }
 
 ln_nnvm_value ln_put_pad(ln_nnvm_op *n, ln_nnvm_value src, const int *before, const int *after,
@@ -276,12 +271,9 @@ ln_nnvm_value ln_put_pad(ln_nnvm_op *n, ln_nnvm_value src, const int *before, co
     }
     if (!pads)
         return src;
-    ln_put_begin(n, "pad");
-    ln_put_arg(n, src);
-    ln_nnvm_draft_set(draft_of(n), LN_PAIRS("pad_width", src.ndim, before, after));
-    if (value != 0)
-        ln_nnvm_draft_set(draft_of(n), LN_NUMBER("pad_value", value));
-    return end_like(n, dst);
+    return LN_PUT(n, "pad", dst.dtype, dst.ndim, dst.dims, LN_SRC(src),
+                  LN_PAIRS("pad_width", src.ndim, before, after),
+                  LN_ONLY_IF(value != 0, LN_NUMBER("pad_value", value)));
 }
 
 ln_nnvm_value ln_put_expand(ln_nnvm_op *n, ln_nnvm_value src, int ndim, const int *dims)
@@ -310,12 +302,8 @@ ln_nnvm_value ln_put_reduce(ln_nnvm_op *n, const char *op, ln_nnvm_value src, in
         if (keeps || !goes[i])
             dims[ndim++] = goes[i] ? 1 : src.dims[i];
     }
-    ln_put_begin(n, op);
-    ln_put_arg(n, src);
-    ln_nnvm_draft_set(draft_of(n), LN_INTS("axis", n_named, named));
-    if (keeps)
-        ln_nnvm_draft_set(draft_of(n), LN_BOOL("keepdims", 1));
-    return ln_put_end(n, src.dtype, ndim ? ndim : 1, dims, 1);
+    return LN_PUT(n, op, src.dtype, ndim ? ndim : 1, dims, LN_SRC(src),
+                  LN_INTS("axis", n_named, named), LN_ONLY_IF(keeps, LN_BOOL("keepdims", 1)));
 }
 
 /* ---- constants and compositions ---- */

@@ -8,11 +8,6 @@
 #include "ir/ln_from_file.h"
 #include "lightnet/ln_hash.h"
 
-static ln_nnvm_draft *draft_of(ln_nnvm_op *n)
-{
-    return &n->writer->draft;
-}
-
 /* ---- windows ---- */
 
 /* Of a convolution over images: those over lines have windows of one row. */
@@ -117,29 +112,16 @@ static ln_nnvm_value bias_of(ln_nnvm_op *n, int has)
     return has ? ln_nnvm_op_in(n, "bias") : none;
 }
 
-static void set_windows(ln_nnvm_op *n, const conv *c, int channels, const int padding[2])
-{
-    ln_nnvm_draft_set(draft_of(n), LN_INT("channels", channels));
-    ln_nnvm_draft_set(draft_of(n), LN_INTS("kernel_size", 2, c->size));
-    ln_nnvm_draft_set(draft_of(n), LN_INTS("strides", 2, c->stride));
-    ln_nnvm_draft_set(draft_of(n), LN_INTS("padding", 2, padding));
-    ln_nnvm_draft_set(draft_of(n), LN_INTS("dilation", 2, c->dilation));
-    ln_nnvm_draft_set(draft_of(n), LN_INT("groups", ln_nnvm_op_int(n, "group", 1)));
-}
-
 static ln_nnvm_value put_conv(ln_nnvm_op *n, const char *op, const conv *c, ln_nnvm_value src,
                               int channels, const int padding[2], int with_bias, const int *dims)
 {
     const ln_nnvm_value weight = as_image(n, ln_nnvm_op_in(n, "weight"));
     const ln_nnvm_value bias = bias_of(n, with_bias);
-    ln_put_begin(n, op);
-    ln_put_arg(n, src);
-    ln_put_arg(n, weight);
-    if (with_bias)
-        ln_put_arg(n, bias);
-    set_windows(n, c, channels, padding);
-    ln_nnvm_draft_set(draft_of(n), LN_BOOL("use_bias", with_bias));
-    return ln_put_end(n, src.dtype, 4, dims, 1);
+    return LN_PUT(n, op, src.dtype, 4, dims, LN_SRC(src), LN_SRC(weight),
+                  LN_ONLY_IF(with_bias, LN_SRC(bias)), LN_INT("channels", channels),
+                  LN_INTS("kernel_size", 2, c->size), LN_INTS("strides", 2, c->stride),
+                  LN_INTS("padding", 2, padding), LN_INTS("dilation", 2, c->dilation),
+                  LN_INT("groups", ln_nnvm_op_int(n, "group", 1)), LN_BOOL("use_bias", with_bias));
 }
 
 /** Padding that is not the same at both ends is added before. */
@@ -232,28 +214,18 @@ static ln_nnvm_value put_dense(ln_nnvm_op *n, ln_nnvm_value rows, ln_nnvm_value 
 {
     const int dims[] = {rows.dims[0], weight.dims[0]};
     const ln_nnvm_value bias = bias_of(n, with_bias);
-    ln_put_begin(n, "dense");
-    ln_put_arg(n, rows);
-    ln_put_arg(n, weight);
-    if (with_bias)
-        ln_put_arg(n, bias);
-    ln_nnvm_draft_set(draft_of(n), LN_INT("units", dims[1]));
-    ln_nnvm_draft_set(draft_of(n), LN_BOOL("use_bias", with_bias));
-    return ln_put_end(n, rows.dtype, 2, dims, 1);
+    return LN_PUT(n, "dense", rows.dtype, 2, dims, LN_SRC(rows), LN_SRC(weight),
+                  LN_ONLY_IF(with_bias, LN_SRC(bias)), LN_INT("units", dims[1]),
+                  LN_BOOL("use_bias", with_bias));
 }
 
 static ln_nnvm_value put_matmul(ln_nnvm_op *n, ln_nnvm_value a, ln_nnvm_value b, int trans_a,
                                 int trans_b)
 {
     const int dims[] = {a.dims[trans_a], b.dims[!trans_b]};
-    ln_put_begin(n, "matmul");
-    ln_put_arg(n, a);
-    ln_put_arg(n, b);
-    if (trans_a)
-        ln_nnvm_draft_set(draft_of(n), LN_BOOL("transpose_a", 1));
-    if (trans_b)
-        ln_nnvm_draft_set(draft_of(n), LN_BOOL("transpose_b", 1));
-    return ln_put_end(n, a.dtype, 2, dims, 1);
+    return LN_PUT(n, "matmul", a.dtype, 2, dims, LN_SRC(a), LN_SRC(b),
+                  LN_ONLY_IF(trans_a, LN_BOOL("transpose_a", 1)),
+                  LN_ONLY_IF(trans_b, LN_BOOL("transpose_b", 1)));
 }
 
 /* The most steps by which weights follow from constants. */
@@ -312,7 +284,7 @@ static ln_nnvm_value put_products(ln_nnvm_op *n, ln_nnvm_value a, ln_nnvm_value 
     const int rows = dst->dims[dst->ndim - 2], columns = dst->dims[dst->ndim - 1];
     const int len = dst->len / rows / columns, dims[] = {1, rows, columns};
     ln_nnvm_value *const parts =
-        ln_translation_alloc(&draft_of(n)->base, (size_t)len * sizeof(*parts));
+        ln_translation_alloc(&n->writer->draft.base, (size_t)len * sizeof(*parts));
     if (len > MOST_PRODUCTS)
         ln_nnvm_op_fail(n,
                         "a product of %d pairs of matrices, expected at most %d, as NNVM's "

@@ -96,20 +96,15 @@ static int is_global(const pool *p)
 
 static ln_nnvm_value put_pool(ln_nnvm_op *n, const pool *p, ln_nnvm_value src)
 {
-    ln_nnvm_draft *const d = &n->writer->draft;
     const int padding[] = {p->before[0], p->before[1], p->end[0], p->end[1]};
     if (is_global(p)) {
         return LN_PUT(n, p->is_max ? "global_max_pool2d" : "global_avg_pool2d", src.dtype, 4,
                       p->dims, LN_SRC(src));
     }
-    ln_put_begin(n, p->is_max ? "max_pool2d" : "avg_pool2d");
-    ln_put_arg(n, src);
-    ln_nnvm_draft_set(d, LN_INTS("pool_size", 2, p->size));
-    ln_nnvm_draft_set(d, LN_INTS("strides", 2, p->stride));
-    ln_nnvm_draft_set(d, LN_INTS("padding", 4, padding));
-    if (!p->is_max)
-        ln_nnvm_draft_set(d, LN_BOOL("count_include_pad", p->counts_padding));
-    return ln_put_end(n, src.dtype, 4, p->dims, 1);
+    return LN_PUT(n, p->is_max ? "max_pool2d" : "avg_pool2d", src.dtype, 4, p->dims, LN_SRC(src),
+                  LN_INTS("pool_size", 2, p->size), LN_INTS("strides", 2, p->stride),
+                  LN_INTS("padding", 4, padding),
+                  LN_ONLY_IF(!p->is_max, LN_BOOL("count_include_pad", p->counts_padding)));
 }
 
 static ln_nnvm_value from_image(ln_nnvm_op *n, ln_nnvm_value v)
@@ -166,16 +161,12 @@ typedef enum positions {
 static ln_nnvm_value put_resize(ln_nnvm_op *n, ln_nnvm_value src, int is_linear, positions at)
 {
     const tl_tensor *const dst = ln_nnvm_op_tensor_of(n, "dst");
-    ln_nnvm_draft *const d = &n->writer->draft;
     if (ln_nnvm_op_failed(n))
         return src;
-    ln_put_begin(n, "resize");
-    ln_put_arg(n, src);
-    ln_nnvm_draft_set(d, LN_INTS("size", 2, dst->dims + 2));
-    ln_nnvm_draft_set(d, LN_TEXT("method", is_linear ? "BILINEAR" : "NEAREST_NEIGHBOR"));
-    if (at == ALIGNED)
-        ln_nnvm_draft_set(d, LN_BOOL("align_corners", 1));
-    return ln_put_end(n, src.dtype, dst->ndim, dst->dims, 1);
+    return LN_PUT(n, "resize", src.dtype, dst->ndim, dst->dims, LN_SRC(src),
+                  LN_INTS("size", 2, dst->dims + 2),
+                  LN_TEXT("method", is_linear ? "BILINEAR" : "NEAREST_NEIGHBOR"),
+                  LN_ONLY_IF(at == ALIGNED, LN_BOOL("align_corners", 1)));
 }
 
 // Whether only rows and columns of images change.
@@ -276,12 +267,9 @@ static tl_tensor *identity(int len, tl_dtype dtype)
 static ln_nnvm_value put_picks(ln_nnvm_op *n, ln_nnvm_value v, int axis, const tl_tensor *picks)
 {
     const ln_nnvm_value index = ln_put_constant(n, TL_INT64, 1, picks->dims, picks->data);
-    ln_put_begin(n, "take");
-    ln_put_arg(n, v);
-    ln_put_arg(n, index);
-    ln_nnvm_draft_set(&n->writer->draft, LN_INT("axis", axis));
+    const ln_part src = LN_SRC(v);
     v.dims[axis] = picks->dims[0];
-    return ln_put_end(n, v.dtype, v.ndim, v.dims, 1);
+    return LN_PUT(n, "take", v.dtype, v.ndim, v.dims, src, LN_SRC(index), LN_INT("axis", axis));
 }
 
 /** What a matrix [out, in] makes of each line along the axis. */
@@ -299,12 +287,10 @@ static ln_nnvm_value put_products(ln_nnvm_op *n, ln_nnvm_value v, int axis, cons
     dims[last] = matrix->dims[0];
     const ln_nnvm_value lines = ln_put_reshape(n, v, 2, rows);
     const ln_nnvm_value weight = ln_put_constant(n, v.dtype, 2, matrix->dims, matrix->data);
-    ln_put_begin(n, "dense");
-    ln_put_arg(n, lines);
-    ln_put_arg(n, weight);
-    ln_nnvm_draft_set(&n->writer->draft, LN_INT("units", matrix->dims[0]));
-    ln_nnvm_draft_set(&n->writer->draft, LN_BOOL("use_bias", 0));
-    v = ln_put_reshape(n, ln_put_end(n, v.dtype, 2, products, 1), v.ndim, dims);
+    const ln_nnvm_value sums =
+        LN_PUT(n, "dense", v.dtype, 2, products, LN_SRC(lines), LN_SRC(weight),
+               LN_INT("units", matrix->dims[0]), LN_BOOL("use_bias", 0));
+    v = ln_put_reshape(n, sums, v.ndim, dims);
     return axis == last ? v : ln_put_transpose(n, v, axes);
 }
 

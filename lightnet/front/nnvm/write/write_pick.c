@@ -128,11 +128,9 @@ static ln_nnvm_value write_take(ln_nnvm_op *n)
         dims[ndim++] = index.dims[i];
     for (int i = axis + 1; i < src.ndim && ndim < LN_MAXDIM; i++)
         dims[ndim++] = src.dims[i];
-    ln_put_begin(n, "take");
-    ln_put_arg(n, src);
-    ln_put_arg(n, index);
-    ln_nnvm_draft_set(&n->writer->draft, LN_INT("axis", axis));
-    return ln_put_reshape(n, ln_put_end(n, src.dtype, ndim, dims, 1), dst->ndim, dst->dims);
+    const ln_nnvm_value v =
+        LN_PUT(n, "take", src.dtype, ndim, dims, LN_SRC(src), LN_SRC(index), LN_INT("axis", axis));
+    return ln_put_reshape(n, v, dst->ndim, dst->dims);
 }
 
 /** Core's rows of coordinates lie along the first axis of the indices. The translator of gather_nd
@@ -224,31 +222,28 @@ static ln_nnvm_value write_onehot(ln_nnvm_op *n)
 
 /* ---- the best of boxes that overlap ---- */
 
-// Core counts from -1 what LightNet counts from 0: all of them.
-static void set_most(ln_nnvm_op *n, const char *key, const char *param)
+// All of them are -1 in core, 0 in LightNet.
+static int most_of(const ln_nnvm_op *n, const char *param)
 {
     const int most = ln_nnvm_op_int(n, param, 0);
-    ln_nnvm_draft_set(&n->writer->draft, LN_INT(key, most ? most : -1));
+    return most ? most : -1;
 }
 
 // One of the two outputs.
 static ln_nnvm_value put_suppression(ln_nnvm_op *n, ln_nnvm_value rows, ln_nnvm_value count,
                                      int gives_index)
 {
-    ln_nnvm_draft *const d = &n->writer->draft;
-    ln_put_begin(n, "non_max_suppression");
-    ln_put_arg(n, rows);
-    ln_put_arg(n, count);
-    ln_nnvm_draft_set(d, LN_BOOL("return_indices", gives_index));
-    ln_nnvm_draft_set(d, LN_INT("coord_start", ln_nnvm_op_int(n, "box", 2)));
-    ln_nnvm_draft_set(d, LN_INT("score_index", ln_nnvm_op_int(n, "score", 1)));
-    ln_nnvm_draft_set(d, LN_INT("id_index", ln_nnvm_op_int(n, "label", 0)));
-    ln_nnvm_draft_set(d, LN_NUMBER("iou_threshold", ln_nnvm_op_number(n, "overlap", 0)));
-    ln_nnvm_draft_set(d, LN_BOOL("force_suppress", ln_nnvm_op_bool(n, "across_labels", 0)));
-    ln_nnvm_draft_set(d, LN_BOOL("invalid_to_bottom", ln_nnvm_op_bool(n, "packs", 0)));
-    set_most(n, "top_k", "most_compared");
-    set_most(n, "max_output_size", "most");
-    return ln_put_end(n, gives_index ? TL_INT32 : rows.dtype, gives_index ? 2 : 3, rows.dims, 1);
+    return LN_PUT(n, "non_max_suppression", gives_index ? TL_INT32 : rows.dtype,
+                  gives_index ? 2 : 3, rows.dims, LN_SRC(rows), LN_SRC(count),
+                  LN_BOOL("return_indices", gives_index),
+                  LN_INT("coord_start", ln_nnvm_op_int(n, "box", 2)),
+                  LN_INT("score_index", ln_nnvm_op_int(n, "score", 1)),
+                  LN_INT("id_index", ln_nnvm_op_int(n, "label", 0)),
+                  LN_NUMBER("iou_threshold", ln_nnvm_op_number(n, "overlap", 0)),
+                  LN_BOOL("force_suppress", ln_nnvm_op_bool(n, "across_labels", 0)),
+                  LN_BOOL("invalid_to_bottom", ln_nnvm_op_bool(n, "packs", 0)),
+                  LN_INT("top_k", most_of(n, "most_compared")),
+                  LN_INT("max_output_size", most_of(n, "most")));
 }
 
 static ln_nnvm_value write_nms_rows(ln_nnvm_op *n)

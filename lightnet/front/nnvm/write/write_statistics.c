@@ -112,7 +112,6 @@ static ln_nnvm_value write_groupnorm(ln_nnvm_op *n)
 /** Core's window has an odd size, with as many channels before as behind. */
 static ln_nnvm_value write_lrn(ln_nnvm_op *n)
 {
-    static const char *const keys[] = {"alpha", "beta", "bias"};
     const ln_nnvm_value x = ln_nnvm_op_in(n, "src");
     const int size = ln_nnvm_op_int(n, "size", 1);
     if (size % 2 == 0 || x.ndim != 4)
@@ -120,13 +119,10 @@ static ln_nnvm_value write_lrn(ln_nnvm_op *n)
                         "parameter 'size' is %d, of %d dimensions, expected an odd number, of "
                         "images",
                         size, x.ndim);
-    ln_put_begin(n, "lrn");
-    ln_put_arg(n, x);
-    ln_nnvm_draft_set(&n->writer->draft, LN_INT("size", size));
-    ln_nnvm_draft_set(&n->writer->draft, LN_INT("axis", 1));
-    for (int i = 0; i < 3; i++)
-        ln_nnvm_draft_set(&n->writer->draft, LN_NUMBER(keys[i], ln_nnvm_op_number(n, keys[i], 1)));
-    return ln_put_end(n, x.dtype, x.ndim, x.dims, 1);
+    return LN_PUT(n, "lrn", x.dtype, x.ndim, x.dims, LN_SRC(x), LN_INT("size", size),
+                  LN_INT("axis", 1), LN_NUMBER("alpha", ln_nnvm_op_number(n, "alpha", 1)),
+                  LN_NUMBER("beta", ln_nnvm_op_number(n, "beta", 1)),
+                  LN_NUMBER("bias", ln_nnvm_op_number(n, "bias", 1)));
 }
 
 static ln_nnvm_value write_along(ln_nnvm_op *n, const char *op)

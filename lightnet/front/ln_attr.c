@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+// Checks of attributes.
+
+#include "front/ln_attr.h"
+
+#include <inttypes.h>
+#include <limits.h>
+#include <stdio.h>
+#include <string.h>
+
+static const char *name_of(ln_emit *e, const char *key)
+{
+    return e->front->attrs->name ? e->front->attrs->name(e, key) : key;
+}
+
+void ln_attr_require(ln_emit *e, const char *key)
+{
+    if (!e->front->attrs->has(e, key))
+        ln_emit_fail(e, "attribute '%s' is missing", name_of(e, key));
+}
+
+static int check(ln_emit *e, const char *key, const char *verb, int64_t value, int least, int most)
+{
+    if (value >= least && value <= most)
+        return (int)value;
+    ln_emit_fail(e, "attribute '%s' %s %" PRId64 ", expected %d to %d", name_of(e, key), verb,
+                 value, least, most);
+    return least;
+}
+
+int ln_attr_int_in(ln_emit *e, const char *key, int64_t deflt, int least, int most)
+{
+    return check(e, key, "is", e->front->attrs->integer(e, key, deflt), least, most);
+}
+
+int ln_attr_element(ln_emit *e, const char *key, int64_t value, int least, int most)
+{
+    return check(e, key, "has", value, least, most);
+}
+
+void ln_attr_ints_of(ln_emit *e, const char *key, int len, int deflt, int least, int *values)
+{
+    int64_t given[LN_ATTR_MOST];
+    const int n_given = e->front->attrs->integers(e, key, given);
+    if (n_given > 0 && n_given != len)
+        ln_emit_fail(e, "attribute '%s' has %d numbers, expected %d", name_of(e, key), n_given,
+                     len);
+    for (int i = 0; i < len; i++)
+        values[i] = n_given == len ? ln_attr_element(e, key, given[i], least, INT_MAX) : deflt;
+}
+
+int ln_attr_to_axis(ln_emit *e, int64_t axis, int ndim)
+{
+    if (axis >= -(int64_t)ndim && axis < ndim)
+        return (int)(axis < 0 ? axis + ndim : axis);
+    ln_emit_fail(e, "axis %" PRId64 " of a tensor with %d dimensions, expected %d to %d", axis,
+                 ndim, -ndim, ndim - 1);
+    return 0;
+}
+
+int ln_attr_axis(ln_emit *e, const char *key, int64_t deflt, int ndim)
+{
+    return ln_attr_to_axis(e, e->front->attrs->integer(e, key, deflt), ndim);
+}
+
+static const char *ours(const ln_attr_word *word)
+{
+    return word->ours ? word->ours : word->name;
+}
+
+const char *ln_attr_choose(ln_emit *e, const char *key, const char *deflt,
+                           const ln_attr_word *words)
+{
+    const char *const text = e->front->attrs->text(e, key, deflt);
+    char known[256] = "";
+    size_t len = 0;
+    for (const ln_attr_word *word = words; word->name; word++) {
+        if (e->version < word->since)
+            continue;
+        if (!strcmp(word->name, text))
+            return ours(word);
+        if (len < sizeof(known))
+            len += (size_t)snprintf(known + len, sizeof(known) - len, "%s\"%s\"", len ? ", " : "",
+                                    word->name);
+    }
+    ln_emit_fail(e, "attribute '%s' is \"%.64s\", expected one of %s", name_of(e, key), text,
+                 known);
+    return ours(words);
+}

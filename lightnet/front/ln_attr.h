@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+// Attributes of the node that an emitter stands for, with the checks that all formats share.
+//
+// A front end reads attributes (ln_attr_reader, in ln_emit.h); what cannot be read, or is not what
+// is expected, is a failure that names the attribute as the file does, its value, and what was
+// expected. Afterwards the functions return harmless values.
+//
+//     const int axis = ln_attr_axis(e, "axis", 1, ndim);
+//     const int group = ln_attr_int_in(e, "group", 1, 1, INT_MAX);
+
+#ifndef LN_ATTR_H
+#define LN_ATTR_H
+
+#include "front/ln_emit.h"
+
+/* The most integers that are read of an attribute. */
+enum { LN_ATTR_MOST = 64 };
+
+/** Fails without the attribute. */
+void ln_attr_require(ln_emit *e, const char *key);
+
+/** The attribute as an int from `least` to `most`; and `value`, one of its numbers. */
+int ln_attr_int_in(ln_emit *e, const char *key, int64_t deflt, int least, int most);
+int ln_attr_element(ln_emit *e, const char *key, int64_t value, int least, int most);
+
+/** `len` integers that are at least `least`; all `deflt` without the attribute, or where it is
+ *  empty. */
+void ln_attr_ints_of(ln_emit *e, const char *key, int len, int deflt, int least, int *values);
+
+/** 0 <= axis < ndim for -ndim <= axis < ndim; and the attribute. */
+int ln_attr_to_axis(ln_emit *e, int64_t axis, int ndim);
+int ln_attr_axis(ln_emit *e, const char *key, int64_t deflt, int ndim);
+
+/* What a text may be. A table of these ends with a name of NULL. */
+typedef struct ln_attr_word {
+    const char *name, *ours; /* the format's word and LightNet's; NULL: the same */
+    int since;               /* the version of the format that has it first (ln_emit); 0: all */
+} ln_attr_word;
+
+/** LightNet's word for the attribute's; for one that is not in the table, that of its first row. */
+const char *ln_attr_choose(ln_emit *e, const char *key, const char *deflt,
+                           const ln_attr_word *words);
+
+#endif
