@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Kernels of the conversion between types that does not saturate floats and integers.
+// Kernels of the conversions between types: cast, as in C, and convert, which saturates.
 
 #ifndef CAST_H
 #define CAST_H
@@ -7,7 +7,7 @@
 #include "kernel/tl_kernel.h"
 #include "kernel/tl_map.h"
 
-/** Conversions in vectors: those to which nothing is too large, and all. */
+/** Conversions in vectors: those to which nothing is too large, all, and those that saturate. */
 #define TL_ROWS_EXACT(ROW, arg, work, set, isa)                 \
     ROW(arg, work##_i32_f32_##set, TL_INT32, TL_FLOAT, isa)     \
     ROW(arg, work##_i16_f32_##set, TL_INT16, TL_FLOAT, isa)     \
@@ -31,15 +31,28 @@
     ROW(arg, work##_f16_bf16_##set, TL_FLOAT16, TL_BFLOAT16, isa) \
     ROW(arg, work##_bf16_f16_##set, TL_BFLOAT16, TL_FLOAT16, isa)
 
+#define TL_ROWS_HALVES(ROW, arg, work, set, isa)              \
+    ROW(arg, work##_f32_f16_##set, TL_FLOAT, TL_FLOAT16, isa) \
+    ROW(arg, work##_f32_bf16_##set, TL_FLOAT, TL_BFLOAT16, isa)
+
 /** dst[i] = src[i], by the rules of tl_tensor_cast; src and dst do not overlap; `param` is not
  *  used. */
 #define TL_CAST_KERNELS(ROW, arg)               \
     TL_KERNELS(ROW, arg, tl_cast, PAIRS, PLAIN) \
     TL_KERNELS(ROW, arg, tl_cast, CASTS, SIMD)
+
+/** The same by the rules of tl_convert. Where nothing is too large, cast does the same. */
+#define TL_CONVERT_KERNELS(ROW, arg)               \
+    TL_KERNELS(ROW, arg, tl_convert, PAIRS, PLAIN) \
+    TL_KERNELS(ROW, arg, tl_cast, EXACT, SIMD)     \
+    TL_KERNELS(ROW, arg, tl_convert, HALVES, SIMD)
+
 #define TL_CONVERSION_DECLARE(arg, name, from, to, isa) tl_map_func name;
 TL_CAST_KERNELS(TL_CONVERSION_DECLARE, )
+TL_KERNELS(TL_CONVERSION_DECLARE, , tl_convert, PAIRS, PLAIN)
+TL_KERNELS(TL_CONVERSION_DECLARE, , tl_convert, HALVES, SIMD)
 
-/** The kernel of a conversion; NULL where the types are the same. */
+/** The kernel of a cast; NULL where the types are the same. */
 tl_map_func *tl_cast_kernel(const tl_exec *exec, tl_dtype from, tl_dtype to);
 
 #endif

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// The conversion between types in plain C: from every type to every type.
+// The conversions between types in plain C: from every type to every type.
 //
-// OF_FLT(x), OF_INT(x), OF_UINT(x) and OF_BOOL(x) are x, of that kind, as a T.
+// OF_FLT(x), OF_INT(x), OF_UINT(x) and OF_BOOL(x) are x, of that kind, cast to a T.
+// SATURATED_FLT(x) and its like are x converted to a T, by the functions of tl_convert.h.
 
 #ifndef T // once
 
@@ -12,6 +13,14 @@
 #include "tensor/tl_convert.h"
 
 #define TL_TEMPLATE "kernel/cast/cast_c.c"
+
+// clang-format off
+#define SATURATED_FLT(x)                                                                  \
+    _Generic((x), double: NAME(tl, from_double), float: NAME(tl, from_float))(x)
+// clang-format on
+#define SATURATED_INT(x)  NAME(tl, from_int)(x)
+#define SATURATED_UINT(x) NAME(tl, from_uint)(x)
+#define SATURATED_BOOL(x) NAME(tl, from_uint)(x)
 
 /* ---- to floats that C knows ---- */
 
@@ -83,15 +92,18 @@ static inline float float_of_int(int64_t value)
 
 #else // for each type
 
-#define CAST_FROM(dtype, tag, storage, compute, kind, ...)                                 \
-    void NAME(tl_cast_##tag, c)(const void *src, void *dst, size_t len, const void *param) \
-    {                                                                                      \
-        (void)param;                                                                       \
-        const tl_##tag##_t *const s = src;                                                 \
-        T *const d = dst;                                                                  \
-        for (size_t i = 0; i < len; i++)                                                   \
-            d[i] = OF_##kind(tl_##tag##_load(s[i]));                                       \
+#define CONVERT_EACH(work, tag, value_of)                                                 \
+    void NAME(work##_##tag, c)(const void *src, void *dst, size_t len, const void *param) \
+    {                                                                                     \
+        (void)param;                                                                      \
+        const tl_##tag##_t *const s = src;                                                \
+        T *const d = dst;                                                                 \
+        for (size_t i = 0; i < len; i++)                                                  \
+            d[i] = value_of(tl_##tag##_load(s[i]));                                       \
     }
-TL_TYPES(CAST_FROM)
+#define FROM(dtype, tag, storage, compute, kind, ...) \
+    CONVERT_EACH(tl_cast, tag, OF_##kind)             \
+    CONVERT_EACH(tl_convert, tag, SATURATED_##kind)
+TL_TYPES(FROM)
 
 #endif

@@ -3,7 +3,6 @@
 
 #include "kernel/cast/cast.h"
 
-#include "kernel/convert/convert.h"
 #include "kernel/simd/tl_simd_small.h"
 
 /** What `name` makes of the vector x, loaded as `from` and stored as `to`. */

@@ -2,10 +2,13 @@
 // Elements picked by index. All indices are checked before the first element moves.
 
 #include <assert.h>
+#include <limits.h>
 
 #include "kernel/stride/stride.h"
 #include "kernel/take/tl_index.h"
 #include "kernel/tl_axis.h"
+#include "kernel/tl_nn_check.h"
+#include "tensor/tl_result.h"
 #include "tensorlight/tl_shape.h"
 
 static int fail_index(int64_t value, size_t at, int dim)
@@ -87,6 +90,59 @@ int tl_exec_take(const tl_exec *exec, const tl_tensor *src, const tl_tensor *ind
               .block = a.inner * tl_size_of(src->dtype)};
     tl_parallel(exec, a.outer * t.n, tl_axis_grain(t.block / 8), take_range, &t);
     return 0;
+}
+
+/* ---- groups of a flat tensor ---- */
+
+int tl_exec_pick1d(const tl_exec *exec, const tl_tensor *src, const tl_tensor *index,
+                   tl_tensor *dst, int stride, int len)
+{
+    assert(index->dtype == TL_INT32 && len >= 0 && len <= index->len && stride >= 1);
+    assert(src->dtype == dst->dtype && src->len % stride == 0 && dst->len == len * stride);
+    const int32_t *const indices = index->data;
+    const int groups = src->len / stride;
+    for (int i = 0; i < len; i++)
+        if (indices[i] < 0 || indices[i] >= groups)
+            return tl_fail("index %d at position %d, expected 0 to %d", (int)indices[i], i,
+                           groups - 1);
+    tl_tensor rows = *src, chosen = *index;
+    rows.ndim = 2;
+    rows.dims = (int[]){groups, stride};
+    chosen.dims = &chosen.len;
+    chosen.len = len;
+    return tl_exec_take(exec, &rows, &chosen, dst, 0);
+}
+
+/** Checks everything but the indices and infers the length of dst. */
+static int infer_pick(const tl_tensor *src, const tl_tensor *index, int stride, int len,
+                      int *new_len)
+{
+    if (tl_check_input(src, "src", 1) < 0 || tl_check_input(index, "index", 1) < 0 ||
+        tl_check_at_least("stride", &stride, 1, 1) < 0 || tl_check_at_least("len", &len, 1, 1) < 0)
+        return -1;
+    if (index->dtype != TL_INT32)
+        return tl_fail("'index' has dtype %s, expected TL_INT32", tl_dtype_name(index->dtype));
+    if (src->len % stride != 0)
+        return tl_fail("'src' has %d elements, expected a multiple of 'stride', %d", src->len,
+                       stride);
+    if (len > index->len)
+        return tl_fail("'len' is %d, expected at most the %d elements of 'index'", len, index->len);
+    if (__builtin_mul_overflow(len, stride, new_len))
+        return tl_fail("%d groups of %d elements, expected at most %d elements", len, stride,
+                       INT_MAX);
+    return 0;
+}
+
+tl_tensor *tl_tensor_pick1d(const tl_tensor *src, const tl_tensor *index, tl_tensor *dst,
+                            int stride, int len)
+{
+    int new_len;
+    if (infer_pick(src, index, stride, len, &new_len) < 0 || tl_check_apart(dst, src) < 0 ||
+        tl_check_apart(dst, index) < 0)
+        return NULL;
+    tl_tensor *const result = tl_result_begin(dst, 1, &new_len, src->dtype);
+    return tl_result_end(result, dst,
+                         result ? tl_exec_pick1d(NULL, src, index, result, stride, len) : -1);
 }
 
 /* ---- elements along an axis ---- */
