@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "kernel/tl_nn_check.h"
+#include "tensor/tl_result.h"
 
 tl_windows tl_windows_of(int n, const int *size, const int *stride, const int *dilation,
                          const int *padding)
@@ -35,6 +36,95 @@ int tl_check_windows(const tl_windows *windows, const tl_tensor *src)
         tl_check_at_least("stride", windows->stride, windows->n, 1) < 0)
         return -1;
     return tl_check_at_least("dilation", windows->dilation, windows->n, 1);
+}
+
+/** -1 with a reason: `weight` has not the windows' number of axes and sizes behind two others. */
+static int check_weight(const tl_tensor *weight, const tl_windows *windows, int group)
+{
+    if (tl_check_at_least("group", &group, 1, 1) < 0)
+        return -1;
+    if (weight->ndim != windows->n + 2)
+        return tl_fail("'weight' has %d dimensions, expected %d as 'src'", weight->ndim,
+                       windows->n + 2);
+    char given[TL_SHAPE_TEXT_SIZE], size[TL_SHAPE_TEXT_SIZE];
+    if (memcmp(weight->dims + 2, windows->size, (size_t)windows->n * sizeof(int)) != 0)
+        return tl_fail("'weight' has kernels of %s, expected 'size', %s",
+                       tl_shape_text(given, windows->n, weight->dims + 2),
+                       tl_shape_text(size, windows->n, windows->size));
+    return 0;
+}
+
+int tl_check_channels(const tl_tensor *src, const tl_tensor *weight, const tl_windows *windows,
+                      int group, int *dims)
+{
+    if (tl_check_windows(windows, src) < 0 || check_weight(weight, windows, group) < 0)
+        return -1;
+    if ((int64_t)weight->dims[1] * group != src->dims[1])
+        return tl_fail("'weight' has %d input channels in each of %d groups, expected the %d of "
+                       "'src' together",
+                       weight->dims[1], group, src->dims[1]);
+    if (weight->dims[0] % group != 0)
+        return tl_fail("'weight' has %d output channels, expected a multiple of 'group', %d",
+                       weight->dims[0], group);
+    dims[0] = src->dims[0];
+    dims[1] = weight->dims[0];
+    return 0;
+}
+
+/** The same of a deconvolution. */
+static int check_transposed_channels(const tl_tensor *src, const tl_tensor *weight,
+                                     const tl_windows *windows, int group, int *dims)
+{
+    if (tl_check_windows(windows, src) < 0 || check_weight(weight, windows, group) < 0)
+        return -1;
+    if (weight->dims[0] != src->dims[1])
+        return tl_fail("'weight' has %d input channels, expected the %d of 'src'", weight->dims[0],
+                       src->dims[1]);
+    if (src->dims[1] % group != 0)
+        return tl_fail("'src' has %d channels, expected a multiple of 'group', %d", src->dims[1],
+                       group);
+    if (weight->dims[1] > INT_MAX / group)
+        return tl_fail("%d groups of %d channels, expected at most %d channels", group,
+                       weight->dims[1], INT_MAX);
+    dims[0] = src->dims[0];
+    dims[1] = weight->dims[1] * group;
+    return 0;
+}
+
+int tl_check_conv_bias(const tl_tensor *bias, int channels, tl_dtype dtype)
+{
+    if (!bias)
+        return 0;
+    if (bias->ndim != 1)
+        return tl_fail("'bias' has %d dimensions, expected 1", bias->ndim);
+    if (bias->len != channels)
+        return tl_fail("'bias' has %d elements, expected the %d output channels of 'weight'",
+                       bias->len, channels);
+    if (bias->dtype != dtype)
+        return tl_fail("'bias' has dtype %s, expected %s", tl_dtype_name(bias->dtype),
+                       tl_dtype_name(dtype));
+    return 0;
+}
+
+int tl_check_conv(const tl_tensor *src, const tl_tensor *weight, const tl_tensor *bias,
+                  const tl_windows *windows, int group, int is_transposed, int *dims)
+{
+    if (tl_check_float(src, "src") < 0 || tl_check_same_dtype(src, weight) < 0 ||
+        (is_transposed ? check_transposed_channels : tl_check_channels)(src, weight, windows, group,
+                                                                        dims) < 0)
+        return -1;
+    return tl_check_conv_bias(bias, dims[1], src->dtype);
+}
+
+int tl_check_conv_data(const tl_tensor *src, const tl_tensor *weight, const tl_tensor *bias,
+                       const tl_tensor *dst)
+{
+    if (tl_check_data(src, "src") < 0 || tl_check_data(weight, "weight") < 0 ||
+        (bias && tl_check_data(bias, "bias") < 0))
+        return -1;
+    if (tl_check_apart(dst, src) < 0 || tl_check_apart(dst, weight) < 0)
+        return -1;
+    return bias ? tl_check_apart(dst, bias) : 0;
 }
 
 static int64_t extent_of(const tl_windows *windows, int i)

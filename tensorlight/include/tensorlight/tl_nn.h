@@ -95,9 +95,23 @@ TL_API int tl_conv2d_length(int in, int size, int stride, int dilation, int begi
 TL_API int tl_deconv2d_length(int in, int size, int stride, int dilation, int begin, int end,
                               int output_padding);
 
+/** The parameters of these windows, without output_padding and activation. */
+TL_API tl_conv2d_param tl_conv2d_param_of(int group, const int *size, const int *stride,
+                                          const int *dilation, const int *padding);
+
+/** The height and width of the result of a convolution, or deconvolution, of images with these in
+ *  src->dims[2] and [3], in planes or in blocks. -1 with a reason: as tl_conv2d_length. */
+TL_API int tl_conv2d_extents(const tl_tensor *src, const tl_conv2d_param *param, int is_transposed,
+                             int *extents);
+
+/** The same of a pool. -1 with a reason: also padding of a size or more. */
+TL_API int tl_pool2d_extents(const tl_tensor *src, const tl_pool2d_param *param, int *extents);
+
 /** Cross-correlation: src [N, IC, H, W], weight [OC, IC/group, KH, KW], bias [OC]
  *  or NULL -> dst [N, OC, OH, OW]. Positions outside of src are 0. The sum begins
  *  with the bias; its order is fixed. Source: operator catalogue, conv2d. D. */
+TL_API int tl_conv2d_shape(const tl_tensor *src, const tl_tensor *weight, const tl_tensor *bias,
+                           const tl_conv2d_param *param, int *dims);
 TL_API tl_tensor *tl_tensor_conv2d(const tl_tensor *src, const tl_tensor *weight,
                                    const tl_tensor *bias, tl_tensor *dst,
                                    const tl_conv2d_param *param);
@@ -107,6 +121,8 @@ TL_API int tl_exec_conv2d(const tl_exec *exec, const tl_tensor *src, const tl_te
 /** Transposed convolution: src [N, IC, H, W], weight [IC, OC/group, KH, KW], bias [OC] or NULL ->
  *  dst [N, OC, OH, OW]. The sum begins with the bias; its order is fixed. Source: operator
  *  catalogue, deconv2d. D. */
+TL_API int tl_deconv2d_shape(const tl_tensor *src, const tl_tensor *weight, const tl_tensor *bias,
+                             const tl_conv2d_param *param, int *dims);
 TL_API tl_tensor *tl_tensor_deconv2d(const tl_tensor *src, const tl_tensor *weight,
                                      const tl_tensor *bias, tl_tensor *dst,
                                      const tl_conv2d_param *param);

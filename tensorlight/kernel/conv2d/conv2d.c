@@ -23,6 +23,7 @@
 #include "kernel/tl_kernel.h"
 #include "kernel/tl_nn_check.h"
 #include "kernel/tl_window.h"
+#include "kernel/tl_windows.h"
 #include "tensor/tl_result.h"
 #include "tensorlight/tl_nn.h"
 
@@ -113,6 +114,32 @@ int tl_deconv2d_length(int in, int size, int stride, int dilation, int begin, in
     return check_length((int64_t)stride * (in - 1) + output_padding + window - begin - end);
 }
 
+tl_conv2d_param tl_conv2d_param_of(int group, const int *size, const int *stride,
+                                   const int *dilation, const int *padding)
+{
+    return (tl_conv2d_param){.group = group,
+                             .size = {size[0], size[1]},
+                             .stride = {stride[0], stride[1]},
+                             .dilation = {dilation[0], dilation[1]},
+                             .padding = {padding[0], padding[1], padding[2], padding[3]}};
+}
+
+int tl_conv2d_extents(const tl_tensor *src, const tl_conv2d_param *p, int is_transposed,
+                      int *extents)
+{
+    for (int i = 0; i < 2; i++) {
+        const int in = src->dims[2 + i], begin = p->padding[i], end = p->padding[2 + i];
+        extents[i] =
+            is_transposed
+                ? tl_deconv2d_length(in, p->size[i], p->stride[i], p->dilation[i], begin, end,
+                                     p->output_padding[i])
+                : tl_conv2d_length(in, p->size[i], p->stride[i], p->dilation[i], begin, end);
+        if (extents[i] < 0)
+            return -1;
+    }
+    return 0;
+}
+
 /* ---- what both directions share ---- */
 
 /** A plane of 1x1 windows that touch nothing else is one long row. */
@@ -151,48 +178,17 @@ static void run(const tl_exec *exec, conv2d_func *func, const tl_tensor *src,
                     dst, param->act);
 }
 
-static int check_tensors(const tl_tensor *src, const tl_tensor *weight, const tl_tensor *bias)
-{
-    if (tl_check_input(src, "src", 4) < 0 || tl_check_float(src, "src") < 0 ||
-        tl_check_input(weight, "weight", 4) < 0 || (bias && tl_check_input(bias, "bias", 1) < 0))
-        return -1;
-    if (weight->dtype != src->dtype || (bias && bias->dtype != src->dtype))
-        return tl_fail("'src' has dtype %s, 'weight' %s, 'bias' %s, expected the same",
-                       tl_dtype_name(src->dtype), tl_dtype_name(weight->dtype),
-                       bias ? tl_dtype_name(bias->dtype) : "none");
-    return 0;
-}
-
-static int check_param(const tl_conv2d_param *param, const tl_tensor *weight)
+/** As of windows over n axes. */
+static int check(const tl_tensor *src, const tl_tensor *weight, const tl_tensor *bias,
+                 const tl_conv2d_param *param, int is_transposed, int *dims)
 {
     if (!param)
         return tl_fail("'param' is NULL, expected parameters");
-    if (tl_check_at_least("group", &param->group, 1, 1) < 0 ||
-        tl_check_at_least("stride", param->stride, 2, 1) < 0 ||
-        tl_check_at_least("dilation", param->dilation, 2, 1) < 0 || tl_act_check(param->act) < 0)
+    const tl_windows windows =
+        tl_windows_of(2, param->size, param->stride, param->dilation, param->padding);
+    if (tl_act_check(param->act) < 0)
         return -1;
-    if (param->size[0] != weight->dims[2] || param->size[1] != weight->dims[3])
-        return tl_fail("'size' is %d, %d, expected the last two dimensions of 'weight', %d, %d",
-                       param->size[0], param->size[1], weight->dims[2], weight->dims[3]);
-    return tl_check_at_least("size", param->size, 2, 1);
-}
-
-/** The result may not overwrite what it is computed from; dst and bias may be NULL. */
-static int check_apart(const tl_tensor *dst, const tl_tensor *src, const tl_tensor *weight,
-                       const tl_tensor *bias)
-{
-    if (tl_check_apart(dst, src) < 0 || tl_check_apart(dst, weight) < 0)
-        return -1;
-    return bias ? tl_check_apart(dst, bias) : 0;
-}
-
-static int check_channels(const char *what, int channels, const char *other, int group,
-                          int per_group)
-{
-    if ((int64_t)group * per_group != channels)
-        return tl_fail("'%s' has %d channels, expected 'group' times those of '%s', %d * %d", what,
-                       channels, other, group, per_group);
-    return 0;
+    return tl_check_conv(src, weight, bias, &windows, param->group, is_transposed, dims);
 }
 
 /* ---- convolution ---- */
@@ -209,37 +205,21 @@ int tl_exec_conv2d(const tl_exec *exec, const tl_tensor *src, const tl_tensor *w
     return 0;
 }
 
-/** Checks everything and infers the shape of dst. */
-static int infer_conv2d(const tl_tensor *src, const tl_tensor *weight, const tl_tensor *bias,
-                        const tl_conv2d_param *param, int *dims)
+int tl_conv2d_shape(const tl_tensor *src, const tl_tensor *weight, const tl_tensor *bias,
+                    const tl_conv2d_param *param, int *dims)
 {
-    if (check_tensors(src, weight, bias) < 0 || check_param(param, weight) < 0 ||
-        tl_check_at_least("padding", param->padding, 4, 0) < 0 ||
-        check_channels("src", src->dims[1], "weight", param->group, weight->dims[1]) < 0)
+    if (check(src, weight, bias, param, 0, dims) < 0 ||
+        tl_check_at_least("padding", param->padding, 4, 0) < 0)
         return -1;
-    const int oc = weight->dims[0];
-    if (oc % param->group != 0)
-        return tl_fail("'weight' has %d output channels, expected a multiple of 'group', %d", oc,
-                       param->group);
-    if (bias && tl_check_vector(bias, "bias", src, oc) < 0)
-        return -1;
-    dims[0] = src->dims[0];
-    dims[1] = oc;
-    for (int i = 0; i < 2; i++) {
-        dims[2 + i] =
-            tl_conv2d_length(src->dims[2 + i], param->size[i], param->stride[i], param->dilation[i],
-                             param->padding[i], param->padding[2 + i]);
-        if (dims[2 + i] < 0)
-            return -1;
-    }
-    return 0;
+    return tl_conv2d_extents(src, param, 0, dims + 2);
 }
 
 tl_tensor *tl_tensor_conv2d(const tl_tensor *src, const tl_tensor *weight, const tl_tensor *bias,
                             tl_tensor *dst, const tl_conv2d_param *param)
 {
     int dims[4];
-    if (infer_conv2d(src, weight, bias, param, dims) < 0 || check_apart(dst, src, weight, bias) < 0)
+    if (tl_check_conv_data(src, weight, bias, dst) < 0 ||
+        tl_conv2d_shape(src, weight, bias, param, dims) < 0)
         return NULL;
     tl_tensor *const result = tl_result_begin(dst, 4, dims, src->dtype);
     return tl_result_end(result, dst,
@@ -260,40 +240,21 @@ int tl_exec_deconv2d(const tl_exec *exec, const tl_tensor *src, const tl_tensor 
     return 0;
 }
 
-/** Checks everything and infers the shape of dst. */
-static int infer_deconv2d(const tl_tensor *src, const tl_tensor *weight, const tl_tensor *bias,
-                          const tl_conv2d_param *param, int *dims)
+int tl_deconv2d_shape(const tl_tensor *src, const tl_tensor *weight, const tl_tensor *bias,
+                      const tl_conv2d_param *param, int *dims)
 {
-    if (check_tensors(src, weight, bias) < 0 || check_param(param, weight) < 0 ||
-        tl_check_at_least("output_padding", param->output_padding, 2, 0) < 0 ||
-        check_channels("src", src->dims[1], "weight", 1, weight->dims[0]) < 0)
+    if (check(src, weight, bias, param, 1, dims) < 0 ||
+        tl_check_at_least("output_padding", param->output_padding, 2, 0) < 0)
         return -1;
-    if (src->dims[1] % param->group != 0)
-        return tl_fail("'src' has %d channels, expected a multiple of 'group', %d", src->dims[1],
-                       param->group);
-    if (weight->dims[1] > INT_MAX / param->group)
-        return tl_fail("%d groups of %d channels, expected at most %d channels", param->group,
-                       weight->dims[1], INT_MAX);
-    dims[0] = src->dims[0];
-    dims[1] = weight->dims[1] * param->group;
-    if (bias && tl_check_vector(bias, "bias", src, dims[1]) < 0)
-        return -1;
-    for (int i = 0; i < 2; i++) {
-        dims[2 + i] = tl_deconv2d_length(src->dims[2 + i], param->size[i], param->stride[i],
-                                         param->dilation[i], param->padding[i],
-                                         param->padding[2 + i], param->output_padding[i]);
-        if (dims[2 + i] < 0)
-            return -1;
-    }
-    return 0;
+    return tl_conv2d_extents(src, param, 1, dims + 2);
 }
 
 tl_tensor *tl_tensor_deconv2d(const tl_tensor *src, const tl_tensor *weight, const tl_tensor *bias,
                               tl_tensor *dst, const tl_conv2d_param *param)
 {
     int dims[4];
-    if (infer_deconv2d(src, weight, bias, param, dims) < 0 ||
-        check_apart(dst, src, weight, bias) < 0)
+    if (tl_check_conv_data(src, weight, bias, dst) < 0 ||
+        tl_deconv2d_shape(src, weight, bias, param, dims) < 0)
         return NULL;
     tl_tensor *const result = tl_result_begin(dst, 4, dims, src->dtype);
     return tl_result_end(result, dst,

@@ -93,8 +93,23 @@ int tl_exec_avgpool2d(const tl_exec *exec, const tl_tensor *src, tl_tensor *dst,
     return run(exec, pick_avg(exec, src->dtype), src, dst, param);
 }
 
+int tl_pool2d_extents(const tl_tensor *src, const tl_pool2d_param *param, int *extents)
+{
+    for (int i = 0; i < 2; i++) {
+        const int begin = param->padding[i], end = param->padding[2 + i], size = param->size[i];
+        if (begin >= size || end >= size) // a window could lie in the padding alone
+            return tl_fail("the padding of axis %d is %d and %d, expected less than its 'size', %d",
+                           2 + i, begin, end, size);
+        extents[i] = tl_conv2d_length(src->dims[2 + i], size, param->stride[i], 1, begin, end);
+        if (extents[i] < 0)
+            return -1;
+    }
+    return 0;
+}
+
 /** Checks everything and infers the shape of dst. */
-static int infer(const tl_tensor *src, const tl_pool2d_param *param, int *dims)
+static int infer(const tl_tensor *src, const tl_tensor *dst, const tl_pool2d_param *param,
+                 int *dims)
 {
     if (tl_check_input(src, "src", 4) < 0)
         return -1;
@@ -102,27 +117,17 @@ static int infer(const tl_tensor *src, const tl_pool2d_param *param, int *dims)
         return tl_fail("'param' is NULL, expected parameters");
     if (tl_check_at_least("size", param->size, 2, 1) < 0 ||
         tl_check_at_least("stride", param->stride, 2, 1) < 0 ||
-        tl_check_at_least("padding", param->padding, 4, 0) < 0)
+        tl_check_at_least("padding", param->padding, 4, 0) < 0 || tl_check_apart(dst, src) < 0)
         return -1;
-    for (int i = 0; i < 4; i++) // else a window could lie in the padding alone
-        if (param->padding[i] >= param->size[i % 2])
-            return tl_fail("'padding' has %d at index %d, expected less than 'size', %d",
-                           param->padding[i], i, param->size[i % 2]);
     dims[0] = src->dims[0];
     dims[1] = src->dims[1];
-    for (int i = 0; i < 2; i++) {
-        dims[2 + i] = tl_conv2d_length(src->dims[2 + i], param->size[i], param->stride[i], 1,
-                                       param->padding[i], param->padding[2 + i]);
-        if (dims[2 + i] < 0)
-            return -1;
-    }
-    return 0;
+    return tl_pool2d_extents(src, param, dims + 2);
 }
 
 tl_tensor *tl_tensor_maxpool2d(const tl_tensor *src, tl_tensor *dst, const tl_pool2d_param *param)
 {
     int dims[4];
-    if (infer(src, param, dims) < 0 || tl_check_apart(dst, src) < 0)
+    if (infer(src, dst, param, dims) < 0)
         return NULL;
     tl_tensor *const result = tl_result_begin(dst, 4, dims, src->dtype);
     return tl_result_end(result, dst, result ? tl_exec_maxpool2d(NULL, src, result, param) : -1);
@@ -131,8 +136,7 @@ tl_tensor *tl_tensor_maxpool2d(const tl_tensor *src, tl_tensor *dst, const tl_po
 tl_tensor *tl_tensor_avgpool2d(const tl_tensor *src, tl_tensor *dst, const tl_pool2d_param *param)
 {
     int dims[4];
-    if (infer(src, param, dims) < 0 || tl_check_float(src, "src") < 0 ||
-        tl_check_apart(dst, src) < 0)
+    if (infer(src, dst, param, dims) < 0 || tl_check_float(src, "src") < 0)
         return NULL;
     tl_tensor *const result = tl_result_begin(dst, 4, dims, src->dtype);
     return tl_result_end(result, dst, result ? tl_exec_avgpool2d(NULL, src, result, param) : -1);

@@ -159,7 +159,7 @@ START_TEST(what_does_not_fit_is_refused)
         {{1, 1, 4, 4},
          TL_FLOAT,
          {{2, 2}, {1, 1}, {0, 2, 0, 0}},
-         "'padding' has 2 at index 1, expected less than 'size', 2"},
+         "the padding of axis 3 is 2 and 0, expected less than its 'size', 2"},
         {{1, 1, 4, 4},
          TL_FLOAT,
          {{2, 2}, {1, 1}, {0, 0, -1, 0}},
