@@ -14,6 +14,7 @@ typedef struct form {
     const char *func;                                  /* its parameter 'func', or NULL */
     void (*make)(ln_rule_made *made, const ln_op *op); /* sets other parameters, and inputs if
                                                           their names differ; or NULL */
+    int is_of_fixed;                                   /* only where shapes are fixed */
 } form;
 
 // The slope of lrelu is a float.
@@ -37,13 +38,22 @@ static void make_concat(ln_rule_made *made, const ln_op *op)
     ln_rule_param(made, "axis", op, "axis");
 }
 
+// resize has no code for "the scale of this axis", so the lengths must be known.
+static void make_upsample(ln_rule_made *made, const ln_op *op)
+{
+    const tl_tensor *const dst = ln_op_find_tensor_entry(op, "dst")->tensor;
+    ln_rule_param(made, "mode", op, "mode");
+    ln_rule_ints(made, "dims", dst->ndim, dst->dims);
+}
+
 static const form forms[] = {
-    {"concat", "join", NULL, make_concat},
-    {"elew", "binary", NULL, make_elew},
-    {"relu", "unary", "TL_UNARY_RELU", NULL},
-    {"lrelu", "unary", "TL_UNARY_LRELU", make_lrelu},
-    {"sigmoid", "unary", "TL_UNARY_SIGMOID", NULL},
-    {NULL, NULL, NULL, NULL},
+    {"concat", "join", NULL, make_concat, 0},
+    {"elew", "binary", NULL, make_elew, 0},
+    {"relu", "unary", "TL_UNARY_RELU", NULL, 0},
+    {"lrelu", "unary", "TL_UNARY_LRELU", make_lrelu, 0},
+    {"sigmoid", "unary", "TL_UNARY_SIGMOID", NULL, 0},
+    {"upsample", "resize", NULL, make_upsample, 1},
+    {NULL, NULL, NULL, NULL, 0},
 };
 
 static const form *form_of(const ln_op *op)
@@ -51,7 +61,7 @@ static const form *form_of(const ln_op *op)
     const form *f = forms;
     while (f->optype && !ln_rule_is(op, f->optype))
         f++;
-    return f->optype ? f : NULL;
+    return f->optype && !(f->is_of_fixed && ln_rule_is_dynamic(op)) ? f : NULL;
 }
 
 static void make(ln_rule_made *made, const form *f, const ln_op *op)
