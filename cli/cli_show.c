@@ -233,53 +233,54 @@ static double size_of(const table *t, const ln_op *op)
     return size;
 }
 
-static void print_line(const char *name, const char *optype, const char *shape, double params,
-                       double macs, double size)
+// With the params, macs and size of `t`.
+static void print_line(const char *name, const char *optype, const char *shape, const table *t,
+                       const char *algorithm)
 {
     char p[16], m[16], s[16];
-    printf("%-*.*s  %-24s  %-20s %9s %9s %9s\n", NAME_WIDTH, NAME_WIDTH, name, optype, shape,
-           number(p, params), number(m, macs), number(s, size));
+    printf("%-*.*s  %-24s  %-20s %9s %9s %9s%s%s\n", NAME_WIDTH, NAME_WIDTH, name, optype, shape,
+           number(p, t->params), number(m, t->macs), number(s, t->size), algorithm ? "  " : "",
+           algorithm ? algorithm : "");
 }
 
 static int print_op(table *t, const ln_op *op)
 {
     char shape[LN_MAX_SHAPE] = "";
-    double params;
     const ln_op_arg *op_arg = op->op_arg;
     const ln_list *outs = op_arg->tensors_out;
     if (op_arg->at_load || !op->run)
         return 0;
-    if (count_params(t, op, &params))
+    table own = {.macs = op_arg->macs, .size = size_of(t, op)};
+    if (count_params(t, op, &own.params))
         return CLI_FAILED;
     if (outs) {
         const ln_tensor_list_entry *tle = outs->data;
         const tl_tensor *tensor = ln_entry_of(tle, t->ctx->tensor_table)->tensor;
         ln_sprint_shape(shape, sizeof(shape), tensor->ndim, tensor->dims);
     }
-    const double size = size_of(t, op);
-    print_line(op_arg->name, op_arg->optype, shape, params, op_arg->macs, size);
-    t->params += params;
-    t->macs += op_arg->macs;
-    t->size += size;
+    print_line(op_arg->name, op_arg->optype, shape, &own, op_arg->algorithm);
+    t->params += own.params;
+    t->macs += own.macs;
+    t->size += own.size;
     return 0;
 }
 
 // A line for each operator that a run computes: its type, the shape of its first output, the
-// parameters that it is the first to read, multiply-accumulates, and the bytes of what it makes;
-// and their totals.
+// parameters that it is the first to read, multiply-accumulates, the bytes of what it makes, and
+// its algorithm or function, if it has several; and their totals.
 static int print_ops(const ln_context *ctx)
 {
     const ln_op *op;
     table t = {.ctx = ctx, .seen = ln_hash_create(ln_str_hash, ln_str_cmp, NULL, NULL)};
     int status = t.seen ? 0 : cli_fail_memory();
-    printf("\n%-*s  %-24s  %-20s %9s %9s %9s\n", NAME_WIDTH, "operator", "type", "output", "params",
-           "MACs", "bytes");
+    printf("\n%-*s  %-24s  %-20s %9s %9s %9s  algorithm\n", NAME_WIDTH, "operator", "type",
+           "output", "params", "MACs", "bytes");
     LN_LIST_FOREACH(op, ctx->ops)
     {
         status = status ? status : print_op(&t, op);
     }
     if (!status)
-        print_line("total", "", "", t.params, t.macs, t.size);
+        print_line("total", "", "", &t, NULL);
     ln_hash_free(t.seen);
     return status;
 }
