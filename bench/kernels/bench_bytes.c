@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The works on 8-bit integers: how each is prepared and run.
+// Kernels on 8-bit integers: preparation and runs.
 
-#include "bench_works.h"
+#include "bench_kernels.h"
 
 #define DIMS(...) ((int[]){__VA_ARGS__})
 
@@ -51,8 +51,8 @@ static int finish_matmul(bench_job *job)
     return tl_exec_convert(NULL, job->dst, job->plain_dst);
 }
 
-const bench_work bench_quantized_matmul = {"quantized_matmul", prepare_matmul, run_matmul,
-                                           finish_matmul};
+const bench_kernel bench_quantized_matmul = {"quantized_matmul", prepare_matmul, run_matmul,
+                                             finish_matmul};
 
 /* ---- convolutions ---- */
 
@@ -123,8 +123,8 @@ static int finish_conv2d(bench_job *job)
     return 0;
 }
 
-const bench_work bench_quantized_conv2d = {"quantized_conv2d", prepare_conv2d, run_conv2d,
-                                           finish_conv2d};
+const bench_kernel bench_quantized_conv2d = {"quantized_conv2d", prepare_conv2d, run_conv2d,
+                                             finish_conv2d};
 
 static int prepare_winograd(bench_job *job)
 {
@@ -148,8 +148,8 @@ static int run_winograd(const tl_exec *exec, bench_job *job)
                                       job->shape.dims[1], &no_zeros);
 }
 
-const bench_work bench_quantized_winograd = {"quantized winograd 4x4", prepare_winograd,
-                                             run_winograd, finish_conv2d};
+const bench_kernel bench_quantized_winograd = {"quantized winograd 4x4", prepare_winograd,
+                                               run_winograd, finish_conv2d};
 
 /* ---- products of floats with weights of few bits: `size` rows share a scale, `stride` bits ----
  */
@@ -179,4 +179,4 @@ static int run_lowbit(const tl_exec *exec, bench_job *job)
     return tl_exec_lowbit_matmul(exec, job->src, job->packed, NULL, job->dst, &job->lowbit);
 }
 
-const bench_work bench_lowbit = {"lowbit_matmul", prepare_lowbit, run_lowbit, NULL};
+const bench_kernel bench_lowbit = {"lowbit_matmul", prepare_lowbit, run_lowbit, NULL};

@@ -60,10 +60,11 @@ int bench_length(const bench_shape *shape, int in)
     return tl_conv2d_length(in, shape->size, shape->stride, 1, bench_pad(shape), bench_pad(shape));
 }
 
-int bench_job_prepare(bench_job *job, const bench_work *work, const bench_shape *shape, int threads)
+int bench_job_prepare(bench_job *job, const bench_kernel *kernel, const bench_shape *shape,
+                      int threads)
 {
     *job = (bench_job){.shape = *shape, .threads = threads, .random = 1};
-    const int status = work->prepare(job);
+    const int status = kernel->prepare(job);
     if (status)
         return status;
     job->plain_src = job->plain_src ? job->plain_src : job->src;
@@ -72,11 +73,11 @@ int bench_job_prepare(bench_job *job, const bench_work *work, const bench_shape 
     return job->scratch ? 0 : -1;
 }
 
-int bench_job_run(bench_job *job, const bench_work *work, tl_exec exec)
+int bench_job_run(bench_job *job, const bench_kernel *kernel, tl_exec exec)
 {
     exec.scratch = job->scratch;
     exec.scratch_size = job->scratch_size;
-    return work->run(&exec, job);
+    return kernel->run(&exec, job);
 }
 
 void bench_job_free(bench_job *job)

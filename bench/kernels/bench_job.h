@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is measured: works (a kernel's way to compute something) on shapes.
+// The benchmarks: kernels on shapes.
 //
-// A group has shapes and the works that compute the same on them; each work is timed on each shape,
-// with each instruction set, beside oneDNN where the build has it. A new kernel is a work: a
-// function that prepares a job and one that runs it. A new row is a line of bench_rows.c.
+// A group has shapes and kernels that compute the same on them; each kernel is timed on each shape,
+// with each instruction set, next to oneDNN if the build has it. To add a
+// kernel, write a function that prepares a job and one that runs it. To add a row, add a line to
+// bench_rows.c.
 
 #ifndef BENCH_JOB_H
 #define BENCH_JOB_H
@@ -12,7 +13,7 @@
 
 #include "tensorlight/tensorlight.h"
 
-/** Of a work; what else it needs, each work says of itself. 0: not needed. */
+/** The shape for a kernel; kernels define other parameters themselves. 0: not needed. */
 typedef struct bench_shape {
     const char *name;
     int dims[4]; /* of the source: [n, c, h, w], [rows, inner] */
@@ -25,12 +26,12 @@ typedef struct bench_shape {
     int dims2[4]; /* of a second source, which is broadcast to the first */
     int func;     /* of unary: tl_unary_func, and its parameters */
     double alpha, beta;
-    tl_dtype from, to; /* of works on several types */
+    tl_dtype from, to; /* for kernels on several types */
 } bench_shape;
 
 enum { BENCH_MAX_TENSORS = 10 };
 
-/* A work on a shape, ready to run. */
+/* A kernel on a shape, ready to run. */
 typedef struct bench_job {
     bench_shape shape;
     int threads;
@@ -68,19 +69,19 @@ typedef enum bench_dnnl_kind {
     BENCH_DNNL_QUANTIZED_CONV,
 } bench_dnnl_kind;
 
-typedef struct bench_work {
+typedef struct bench_kernel {
     const char *name;
-    /** Fills the job whose shape and threads are given: tensors, flops, bytes. 0; 1: the work does
-     *  not compute this shape; -1 with TensorLight's reason. */
+    /** Fills the job with the given shape and threads: tensors, flops, bytes. 0; 1: the kernel does
+     * not support this shape; -1 with TensorLight's reason. */
     int (*prepare)(bench_job *job);
     /** As all tl_exec_X. */
     int (*run)(const tl_exec *exec, bench_job *job);
     /** Makes plain_dst of dst after a run. NULL: they are the same. */
     int (*finish)(bench_job *job);
-} bench_work;
+} bench_kernel;
 
-/** What a work multiplies: which peak it is compared with, and for which instruction sets it is
- *  measured. */
+/** The operands that a kernel multiplies: they determine the peak for comparison, and the
+ * instruction sets to measure. */
 typedef enum bench_numbers {
     BENCH_FLOATS,
     BENCH_BYTES,
@@ -89,8 +90,8 @@ typedef enum bench_numbers {
 } bench_numbers;
 
 typedef struct bench_group {
-    const bench_work *const *works; /* ends with NULL */
-    const bench_shape *shapes;      /* ends with one that has no name */
+    const bench_kernel *const *kernels; /* ends with NULL */
+    const bench_shape *shapes;          /* ends with one that has no name */
     bench_dnnl_kind dnnl;
     bench_numbers numbers;
 } bench_group;
@@ -98,15 +99,15 @@ typedef struct bench_group {
 extern const bench_group bench_groups[];
 extern const int bench_n_groups;
 
-/** 0, or 1 or -1 as bench_work.prepare. Free with bench_job_free in any case. */
-int bench_job_prepare(bench_job *job, const bench_work *work, const bench_shape *shape,
+/** 0, or 1 or -1 as bench_kernel.prepare. Free with bench_job_free in any case. */
+int bench_job_prepare(bench_job *job, const bench_kernel *kernel, const bench_shape *shape,
                       int threads);
 
-int bench_job_run(bench_job *job, const bench_work *work, tl_exec exec);
+int bench_job_run(bench_job *job, const bench_kernel *kernel, tl_exec exec);
 
 void bench_job_free(bench_job *job);
 
-/* For works */
+/* For kernels */
 
 /** Returns borrowed (until bench_job_free): a tensor of floats, random in lo .. hi; NULL with a
  *  reason. The numbers are the same in each job. */

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The works on other types than floats: how each is prepared and run.
+// Kernels on types other than float: preparation and runs.
 
-#include "bench_works.h"
+#include "bench_kernels.h"
 
 #include "tensorlight/tl_quantized.h"
 
@@ -48,7 +48,7 @@ static int run_quantize(const tl_exec *exec, bench_job *job)
     return tl_exec_quantize(exec, job->src, job->weight, job->bias, job->dst, 0, 0);
 }
 
-const bench_work bench_quantize = {"quantize", prepare_quantize, run_quantize, finish_types};
+const bench_kernel bench_quantize = {"quantize", prepare_quantize, run_quantize, finish_types};
 
 static int prepare_dequantize(bench_job *job)
 {
@@ -64,8 +64,8 @@ static int run_dequantize(const tl_exec *exec, bench_job *job)
     return tl_exec_dequantize(exec, job->src, job->weight, job->bias, job->dst, 0, 0);
 }
 
-const bench_work bench_dequantize = {"dequantize", prepare_dequantize, run_dequantize,
-                                     finish_types};
+const bench_kernel bench_dequantize = {"dequantize", prepare_dequantize, run_dequantize,
+                                       finish_types};
 
 static int prepare_range(bench_job *job)
 {
@@ -81,14 +81,14 @@ static int run_range(const tl_exec *exec, bench_job *job)
     return tl_exec_quantize_range(exec, job->src, job->dst, job->bias);
 }
 
-const bench_work bench_quantize_range = {"quantize_range", prepare_range, run_range, NULL};
+const bench_kernel bench_quantize_range = {"quantize_range", prepare_range, run_range, NULL};
 
 static int run_cast(const tl_exec *exec, bench_job *job)
 {
     return tl_exec_cast(exec, job->src, job->dst);
 }
 
-const bench_work bench_cast = {"cast", prepare_types, run_cast, finish_types};
+const bench_kernel bench_cast = {"cast", prepare_types, run_cast, finish_types};
 
 /* ---- windows over 8-bit channels in blocks ---- */
 
@@ -140,16 +140,16 @@ static int run_quantized_depthwise(const tl_exec *exec, bench_job *job)
                                          &window_param);
 }
 
-const bench_work bench_quantized_depthwise = {"quantized_depthwise", prepare_quantized_depthwise,
-                                              run_quantized_depthwise, finish_types};
+const bench_kernel bench_quantized_depthwise = {"quantized_depthwise", prepare_quantized_depthwise,
+                                                run_quantized_depthwise, finish_types};
 
 static int run_quantized_maxpool(const tl_exec *exec, bench_job *job)
 {
     return tl_exec_quantized_maxpool2d(exec, job->src, job->dst, &job->pool);
 }
 
-const bench_work bench_quantized_maxpool = {"quantized_maxpool", prepare_windows,
-                                            run_quantized_maxpool, finish_types};
+const bench_kernel bench_quantized_maxpool = {"quantized_maxpool", prepare_windows,
+                                              run_quantized_maxpool, finish_types};
 
 static int run_quantized_avgpool(const tl_exec *exec, bench_job *job)
 {
@@ -158,8 +158,8 @@ static int run_quantized_avgpool(const tl_exec *exec, bench_job *job)
     return tl_exec_quantized_avgpool2d(exec, job->src, job->dst, &job->pool, 0, &q);
 }
 
-const bench_work bench_quantized_avgpool = {"quantized_avgpool", prepare_windows,
-                                            run_quantized_avgpool, finish_types};
+const bench_kernel bench_quantized_avgpool = {"quantized_avgpool", prepare_windows,
+                                              run_quantized_avgpool, finish_types};
 
 /* ---- element by element ---- */
 
@@ -187,8 +187,8 @@ static int run_quantized_add(const tl_exec *exec, bench_job *job)
     return tl_exec_quantized_add(exec, job->src, job->weight, job->dst, &pair_param);
 }
 
-const bench_work bench_quantized_add = {"quantized_add", prepare_quantized_add, run_quantized_add,
-                                        finish_types};
+const bench_kernel bench_quantized_add = {"quantized_add", prepare_quantized_add, run_quantized_add,
+                                          finish_types};
 
 static int prepare_quantized_mul(bench_job *job)
 {
@@ -202,8 +202,8 @@ static int run_quantized_mul(const tl_exec *exec, bench_job *job)
     return tl_exec_quantized_mul(exec, job->src, job->weight, job->dst, &pair_param);
 }
 
-const bench_work bench_quantized_mul = {"quantized_mul", prepare_quantized_mul, run_quantized_mul,
-                                        finish_types};
+const bench_kernel bench_quantized_mul = {"quantized_mul", prepare_quantized_mul, run_quantized_mul,
+                                          finish_types};
 
 static int prepare_quantized_lookup(bench_job *job)
 {
@@ -215,8 +215,8 @@ static int run_quantized_lookup(const tl_exec *exec, bench_job *job)
     return tl_exec_quantized_lookup(exec, job->src, job->weight, job->dst);
 }
 
-const bench_work bench_quantized_lookup = {"quantized_lookup", prepare_quantized_lookup,
-                                           run_quantized_lookup, finish_types};
+const bench_kernel bench_quantized_lookup = {"quantized_lookup", prepare_quantized_lookup,
+                                             run_quantized_lookup, finish_types};
 
 /* ---- operations on two tensors of any type ---- */
 
@@ -242,14 +242,14 @@ static int run_typed_add(const tl_exec *exec, bench_job *job)
     return tl_exec_binary(exec, job->src, job->weight, job->dst, TL_BINARY_ADD);
 }
 
-const bench_work bench_typed_add = {"binary add", prepare_typed, run_typed_add, finish_types};
+const bench_kernel bench_typed_add = {"binary add", prepare_typed, run_typed_add, finish_types};
 
 static int run_typed_max(const tl_exec *exec, bench_job *job)
 {
     return tl_exec_binary(exec, job->src, job->weight, job->dst, TL_BINARY_MAX);
 }
 
-const bench_work bench_typed_max = {"binary max", prepare_typed, run_typed_max, finish_types};
+const bench_kernel bench_typed_max = {"binary max", prepare_typed, run_typed_max, finish_types};
 
 static int prepare_typed_greater(bench_job *job)
 {
@@ -261,12 +261,12 @@ static int run_typed_greater(const tl_exec *exec, bench_job *job)
     return tl_exec_compare(exec, job->src, job->weight, job->dst, TL_COMPARE_GREATER);
 }
 
-const bench_work bench_typed_greater = {"compare greater", prepare_typed_greater, run_typed_greater,
-                                        finish_types};
+const bench_kernel bench_typed_greater = {"compare greater", prepare_typed_greater,
+                                          run_typed_greater, finish_types};
 
 static int run_typed_where(const tl_exec *exec, bench_job *job)
 {
     return tl_exec_where(exec, job->bias, job->src, job->weight, job->dst);
 }
 
-const bench_work bench_typed_where = {"where", prepare_typed, run_typed_where, finish_types};
+const bench_kernel bench_typed_where = {"where", prepare_typed, run_typed_where, finish_types};

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Times TensorLight's kernels on shapes of real networks, with each instruction set, beside oneDNN.
 //
-// A line for each shape and each work on it: GFLOP/s (GB/s of what is limited by memory), and the
-// percentage of what the machine itself was measured to reach at that level.
+// A line for each shape and each kernel on it: GFLOP/s (GB/s if it is memory-bound), and the
+// percentage of the measured peak of the machine with that instruction set.
 
 #include <getopt.h>
 #include <math.h>
@@ -17,36 +17,36 @@ typedef struct options {
     int check; // compare instead of measuring
     int threads;
     double seconds;             // for each measurement
-    tl_isa only;                // this level, or TL_ISA_INVALID for all
+    tl_isa only;                // this instruction set, or TL_ISA_INVALID for all
     const char *const *filters; // what a line must contain, any of them; NULL ends
 } options;
 
-/* What a level is compared with. */
-typedef struct level {
+/* An instruction set and its measured peak. */
+typedef struct isa_peak {
     tl_exec exec;
     double flops;
-} level;
+} isa_peak;
 
 typedef struct bench {
     options opt;
     tl_pool *pool;
-    level levels_of[BENCH_NUMBERS_SIZE][TL_ISA_SIZE];
-    int n_levels_of[BENCH_NUMBERS_SIZE];
-    const level *levels; // those for the group at work
-    int n_levels;
+    isa_peak peaks_of[BENCH_NUMBERS_SIZE][TL_ISA_SIZE];
+    int n_peaks_of[BENCH_NUMBERS_SIZE];
+    const isa_peak *peaks; // those for the current group
+    int n_peaks;
     bench_numbers numbers;
     int has_head; // of the table for these
     double bandwidth;
     int n_rows, n_failed;
 } bench;
 
-static const char usage[] =
-    "usage: tl_bench [OPTION...] [TEXT...]\n"
-    "Times the kernels whose line contains a TEXT, or all.\n\n"
-    "  --threads N   threads (default 1; 0: all cores)\n"
-    "  --seconds S   for each measurement (default 0.2)\n"
-    "  --isa NAME    only the instruction set NAME\n"
-    "  --check       do not measure: compare all works and levels, and oneDNN, on small shapes\n";
+static const char usage[] = "usage: tl_bench [OPTION...] [TEXT...]\n"
+                            "Times the kernels whose line contains a TEXT, or all.\n\n"
+                            "  --threads N   threads (default 1; 0: all cores)\n"
+                            "  --seconds S   for each measurement (default 0.2)\n"
+                            "  --isa NAME    only the instruction set NAME\n"
+                            "  --check       do not measure: compare all kernels and instruction "
+                            "sets, and oneDNN, on small shapes\n";
 
 static int fail(const char *reason)
 {
@@ -78,16 +78,16 @@ static double shortest(run_func run, void *arg, double seconds)
     return least;
 }
 
-typedef struct work_run {
-    const bench_work *work;
+typedef struct kernel_run {
+    const bench_kernel *kernel;
     bench_job *job;
     const tl_exec *exec;
-} work_run;
+} kernel_run;
 
-static int run_work(void *arg)
+static int run_kernel(void *arg)
 {
-    const work_run *const r = arg;
-    return bench_job_run(r->job, r->work, *r->exec);
+    const kernel_run *const r = arg;
+    return bench_job_run(r->job, r->kernel, *r->exec);
 }
 
 static int run_dnnl(void *arg)
@@ -95,7 +95,7 @@ static int run_dnnl(void *arg)
     return bench_dnnl_run(arg);
 }
 
-/** The fastest of its ways; 0 where there is none. */
+/** The time of its fastest variant; 0: none. */
 static double time_dnnl(const bench *b, bench_dnnl_kind kind, const bench_job *job)
 {
     double least = 0;
@@ -117,27 +117,28 @@ static void print_head(const bench *b)
 {
     const char *const version = bench_dnnl_version();
     printf("%d thread%s; peaks:", b->opt.threads, b->opt.threads == 1 ? "" : "s");
-    for (const level *l = b->levels; l < b->levels + b->n_levels; l++)
-        printf(" %s %.1f %s,", tl_isa_name(l->exec.isa), l->flops * 1e-9, units[b->numbers]);
+    for (const isa_peak *p = b->peaks; p < b->peaks + b->n_peaks; p++)
+        printf(" %s %.1f %s,", tl_isa_name(p->exec.isa), p->flops * 1e-9, units[b->numbers]);
     printf(" copy %.1f GB/s; oneDNN %s\n\n", b->bandwidth * 1e-9, version ? version : "is missing");
-    printf("%-28s %-23s %-7s", "shape", "work", "");
-    for (const level *l = b->levels; l < b->levels + b->n_levels; l++)
-        printf(" %10s    %%", tl_isa_name(l->exec.isa));
+    printf("%-28s %-23s %-7s", "shape", "kernel", "");
+    for (const isa_peak *p = b->peaks; p < b->peaks + b->n_peaks; p++)
+        printf(" %10s    %%", tl_isa_name(p->exec.isa));
     printf(version ? " %8s  ratio\n" : "\n", "oneDNN");
 }
 
-static void print_row(const bench *b, const bench_work *work, bench_job *job, bench_dnnl_kind kind)
+static void print_row(const bench *b, const bench_kernel *kernel, bench_job *job,
+                      bench_dnnl_kind kind)
 {
     const double amount = job->flops > 0 ? job->flops : job->bytes;
     double time = 0;
-    printf("%-28s %-23s %-7s", job->shape.name, work->name,
+    printf("%-28s %-23s %-7s", job->shape.name, kernel->name,
            job->flops > 0 ? units[b->numbers] : "GB/s");
-    for (const level *l = b->levels; l < b->levels + b->n_levels; l++) {
-        work_run r = {work, job, &l->exec};
-        time = shortest(run_work, &r, b->opt.seconds);
+    for (const isa_peak *p = b->peaks; p < b->peaks + b->n_peaks; p++) {
+        kernel_run r = {kernel, job, &p->exec};
+        time = shortest(run_kernel, &r, b->opt.seconds);
         const double speed = time > 0 ? amount / time : 0;
         printf(" %10.2f %4.0f", speed * 1e-9,
-               100 * speed / (job->flops > 0 ? l->flops : b->bandwidth));
+               100 * speed / (job->flops > 0 ? p->flops : b->bandwidth));
         fflush(stdout);
     }
     const double other = time_dnnl(b, kind, job);
@@ -193,31 +194,32 @@ static double difference(const tl_tensor *got, const tl_tensor *want)
 }
 
 /** Prints a line of TAP. */
-static void report(bench *b, const char *shape, const char *work, const char *how, double diff)
+static void report(bench *b, const char *shape, const char *kernel, const char *how, double diff)
 {
     const int ok = diff <= 1e-4;
     b->n_rows++;
     b->n_failed += !ok;
-    printf("%s %d - %s: %s, %s\n", ok ? "ok" : "not ok", b->n_rows, shape, work, how);
+    printf("%s %d - %s: %s, %s\n", ok ? "ok" : "not ok", b->n_rows, shape, kernel, how);
     if (!ok)
         printf("# the largest difference is %g of the largest number\n", diff);
 }
 
-/** The difference of a job at a level, run and finished, from the `want`ed result. */
-static double check_level(bench_job *job, const bench_work *work, const tl_exec *exec,
-                          const tl_tensor *want)
+/** The difference between the result of a job with an instruction set, run and finished, and
+ * `want`. */
+static double check_isa(bench_job *job, const bench_kernel *kernel, const tl_exec *exec,
+                        const tl_tensor *want)
 {
-    if (bench_job_run(job, work, *exec) || (work->finish && work->finish(job)))
+    if (bench_job_run(job, kernel, *exec) || (kernel->finish && kernel->finish(job)))
         return NAN;
     return difference(job->plain_dst, want);
 }
 
-static void check_row(bench *b, const bench_work *work, bench_job *job, const tl_tensor *want)
+static void check_row(bench *b, const bench_kernel *kernel, bench_job *job, const tl_tensor *want)
 {
-    for (const level *l = b->levels; l < b->levels + b->n_levels; l++) {
+    for (const isa_peak *p = b->peaks; p < b->peaks + b->n_peaks; p++) {
         memset(job->plain_dst->data, 0xff, tl_tensor_size(job->plain_dst));
-        report(b, job->shape.name, work->name, tl_isa_name(l->exec.isa),
-               check_level(job, work, &l->exec, want));
+        report(b, job->shape.name, kernel->name, tl_isa_name(p->exec.isa),
+               check_isa(job, kernel, &p->exec, want));
     }
 }
 
@@ -235,10 +237,10 @@ static void check_dnnl(bench *b, bench_dnnl_kind kind, bench_job *job, tl_tensor
     }
 }
 
-/** What the group's first work computes in plain C: all others shall compute the same. */
+/** The result of the group's first kernel in plain C, which all others must equal. */
 static int compute_wanted(const bench_group *group, const bench_shape *shape, bench_job *job)
 {
-    const bench_work *const first = group->works[0];
+    const bench_kernel *const first = group->kernels[0];
     const tl_exec plain = {.isa = TL_ISA_C};
     if (bench_job_prepare(job, first, shape, 1) || bench_job_run(job, first, plain))
         return -1;
@@ -247,44 +249,44 @@ static int compute_wanted(const bench_group *group, const bench_shape *shape, be
 
 /* ---- all rows ---- */
 
-static int is_wanted(const bench *b, const char *shape, const char *work)
+static int is_wanted(const bench *b, const char *shape, const char *kernel)
 {
     if (!*b->opt.filters)
         return 1;
     for (const char *const *text = b->opt.filters; *text; text++)
-        if (strstr(shape, *text) || strstr(work, *text))
+        if (strstr(shape, *text) || strstr(kernel, *text))
             return 1;
     return 0;
 }
 
-/** One work on one shape. `wanted` NULL: measures. */
-static int do_row(bench *b, const bench_group *group, const bench_work *work,
+/** One kernel on one shape. `wanted` NULL: measures. */
+static int do_row(bench *b, const bench_group *group, const bench_kernel *kernel,
                   const bench_shape *shape, tl_tensor *wanted)
 {
     bench_job job;
-    const int status = bench_job_prepare(&job, work, shape, b->opt.threads);
+    const int status = bench_job_prepare(&job, kernel, shape, b->opt.threads);
     if (!status && wanted)
-        check_row(b, work, &job, wanted);
-    if (!status && wanted && work == group->works[0])
+        check_row(b, kernel, &job, wanted);
+    if (!status && wanted && kernel == group->kernels[0])
         check_dnnl(b, group->dnnl, &job, wanted);
     if (!status && !wanted) {
         if (!b->has_head)
             print_head(b);
         b->has_head = 1;
-        print_row(b, work, &job, group->dnnl);
+        print_row(b, kernel, &job, group->dnnl);
         b->n_rows++;
     }
     bench_job_free(&job);
     return status < 0 ? fail(tl_last_error()) : 0;
 }
 
-/** Turns to the levels for what the group multiplies. */
+/** Selects the peaks for the operands of the group. */
 static void begin_group(bench *b, const bench_group *group)
 {
     b->has_head &= b->numbers == group->numbers;
     b->numbers = group->numbers;
-    b->levels = b->levels_of[group->numbers];
-    b->n_levels = b->n_levels_of[group->numbers];
+    b->peaks = b->peaks_of[group->numbers];
+    b->n_peaks = b->n_peaks_of[group->numbers];
 }
 
 static int do_shape(bench *b, const bench_group *group, const bench_shape *shape)
@@ -292,9 +294,9 @@ static int do_shape(bench *b, const bench_group *group, const bench_shape *shape
     const bench_shape s = b->opt.check ? shrink(shape) : *shape;
     bench_job first = {.n_tensors = 0};
     int status = b->opt.check && compute_wanted(group, &s, &first) ? fail(tl_last_error()) : 0;
-    for (const bench_work *const *work = group->works; *work && !status; work++)
-        if (is_wanted(b, shape->name, (*work)->name))
-            status = do_row(b, group, *work, &s, first.plain_dst);
+    for (const bench_kernel *const *kernel = group->kernels; *kernel && !status; kernel++)
+        if (is_wanted(b, shape->name, (*kernel)->name))
+            status = do_row(b, group, *kernel, &s, first.plain_dst);
     bench_job_free(&first);
     return status;
 }
@@ -303,7 +305,7 @@ static int do_all(bench *b)
 {
     for (int i = 0; i < bench_n_groups; i++) {
         begin_group(b, &bench_groups[i]);
-        for (const bench_shape *s = bench_groups[i].shapes; s->name && b->n_levels; s++)
+        for (const bench_shape *s = bench_groups[i].shapes; s->name && b->n_peaks; s++)
             if (do_shape(b, &bench_groups[i], s))
                 return -1;
     }
@@ -328,7 +330,7 @@ static const struct numbers_sets {
     {tl_peak_bfloat16_flops, {TL_ISA_C, TL_ISA_AVX512BF16, TL_ISA_SIZE}},
 };
 
-/** The usable ones of them; or only the one asked for, whichever it is. */
+/** Those that this CPU supports; or only the requested one. */
 static void find_levels(bench *b, bench_numbers numbers)
 {
     const tl_isa only[] = {b->opt.only, TL_ISA_SIZE};
@@ -336,9 +338,9 @@ static void find_levels(bench *b, bench_numbers numbers)
     for (; *isa < TL_ISA_SIZE; isa++) {
         if (!tl_isa_is_usable(*isa))
             continue;
-        level *const l = &b->levels_of[numbers][b->n_levels_of[numbers]++];
-        l->exec = (tl_exec){.pool = b->pool, .isa = *isa};
-        l->flops = b->opt.check ? 0 : numbers_sets[numbers].peak(&l->exec);
+        isa_peak *const p = &b->peaks_of[numbers][b->n_peaks_of[numbers]++];
+        p->exec = (tl_exec){.pool = b->pool, .isa = *isa};
+        p->flops = b->opt.check ? 0 : numbers_sets[numbers].peak(&p->exec);
     }
 }
 
@@ -351,9 +353,9 @@ static int begin(bench *b)
     find_levels(b, BENCH_FLOATS);
     find_levels(b, BENCH_BYTES);
     find_levels(b, BENCH_PAIRS);
-    if (!b->n_levels_of[BENCH_BYTES])
+    if (!b->n_peaks_of[BENCH_BYTES])
         return fail("this machine has no such instruction set");
-    b->bandwidth = b->opt.check ? 0 : tl_peak_bandwidth(&b->levels_of[BENCH_BYTES][0].exec);
+    b->bandwidth = b->opt.check ? 0 : tl_peak_bandwidth(&b->peaks_of[BENCH_BYTES][0].exec);
     return !b->opt.check && b->bandwidth <= 0 ? fail(tl_last_error()) : 0;
 }
 
@@ -371,7 +373,7 @@ static double number_of(const char *text)
     return end == text || *end || number < 0 || number > 1000 ? NAN : number;
 }
 
-/** 0; -1: wrong usage; 1: help was asked for. */
+/** 0; -1: wrong usage; 1: help was requested. */
 static int read_option(options *opt, int c)
 {
     const double number = c == 't' || c == 's' ? number_of(optarg) : 0;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The works that TensorLight has: how each is prepared and run.
+// The kernels of TensorLight: preparation and runs.
 
-#include "bench_works.h"
+#include "bench_kernels.h"
 
 #define DIMS(...) ((int[]){__VA_ARGS__})
 
@@ -71,13 +71,13 @@ static int run_matmul(const tl_exec *exec, bench_job *job)
     return tl_exec_matmul(exec, job->src, job->packed, NULL, job->dst, &job->matmul);
 }
 
-const bench_work bench_matmul = {"matmul", prepare_matmul, run_matmul, NULL};
-const bench_work bench_matmul_trans1 = {"matmul, 1st transposed", prepare_matmul_trans1, run_matmul,
-                                        NULL};
-const bench_work bench_matmul_trans2 = {"matmul, 2nd transposed", prepare_matmul_trans2, run_matmul,
-                                        NULL};
-const bench_work bench_matmul_trans = {"matmul, both transposed", prepare_matmul_trans, run_matmul,
-                                       NULL};
+const bench_kernel bench_matmul = {"matmul", prepare_matmul, run_matmul, NULL};
+const bench_kernel bench_matmul_trans1 = {"matmul, 1st transposed", prepare_matmul_trans1,
+                                          run_matmul, NULL};
+const bench_kernel bench_matmul_trans2 = {"matmul, 2nd transposed", prepare_matmul_trans2,
+                                          run_matmul, NULL};
+const bench_kernel bench_matmul_trans = {"matmul, both transposed", prepare_matmul_trans,
+                                         run_matmul, NULL};
 
 static int prepare_matmul_packed(bench_job *job)
 {
@@ -110,11 +110,11 @@ static int prepare_matmul_pairs(bench_job *job)
     return tl_exec_matmul_pack(NULL, job->weight, job->packed, 0);
 }
 
-const bench_work bench_matmul_pairs = {"matmul, bfloat16", prepare_matmul_pairs, run_matmul_packed,
-                                       NULL};
+const bench_kernel bench_matmul_pairs = {"matmul, bfloat16", prepare_matmul_pairs,
+                                         run_matmul_packed, NULL};
 
-const bench_work bench_matmul_packed = {"matmul, 2nd packed", prepare_matmul_packed,
-                                        run_matmul_packed, NULL};
+const bench_kernel bench_matmul_packed = {"matmul, 2nd packed", prepare_matmul_packed,
+                                          run_matmul_packed, NULL};
 
 /* ---- convolutions ---- */
 
@@ -142,7 +142,7 @@ static int run_conv2d(const tl_exec *exec, bench_job *job)
     return tl_exec_conv2d(exec, job->src, job->weight, job->bias, job->dst, &job->conv);
 }
 
-const bench_work bench_conv2d = {"conv2d", prepare_conv2d, run_conv2d, NULL};
+const bench_kernel bench_conv2d = {"conv2d", prepare_conv2d, run_conv2d, NULL};
 
 static tl_tensor *blocked_like(bench_job *job, const tl_tensor *t)
 {
@@ -189,8 +189,8 @@ static int finish_blocked(bench_job *job)
     return tl_exec_from_blocked(NULL, job->dst, job->plain_dst);
 }
 
-const bench_work bench_blocked_conv2d = {"blocked_conv2d", prepare_blocked_conv2d,
-                                         run_blocked_conv2d, finish_blocked};
+const bench_kernel bench_blocked_conv2d = {"blocked_conv2d", prepare_blocked_conv2d,
+                                           run_blocked_conv2d, finish_blocked};
 
 /** Makes source and result of a prepared job blocked; returns 0 or -1. */
 static int use_blocks(bench_job *job)
@@ -221,7 +221,7 @@ static int prepare_blocked_conv2d_pairs(bench_job *job)
     return tl_exec_blocked_conv2d_pack(NULL, job->weight, job->bias, job->packed, 1, TL_BLOCK);
 }
 
-const bench_work bench_blocked_conv2d_pairs = {
+const bench_kernel bench_blocked_conv2d_pairs = {
     "blocked_conv2d, bfloat16", prepare_blocked_conv2d_pairs, run_blocked_conv2d, finish_blocked};
 
 /** Of a transposed convolution, by its own kernel. */
@@ -249,7 +249,7 @@ static int run_deconv2d(const tl_exec *exec, bench_job *job)
     return tl_exec_deconv2d(exec, job->src, job->weight, job->bias, job->dst, &job->conv);
 }
 
-const bench_work bench_deconv2d = {"deconv2d", prepare_deconv2d, run_deconv2d, NULL};
+const bench_kernel bench_deconv2d = {"deconv2d", prepare_deconv2d, run_deconv2d, NULL};
 
 static int prepare_blocked_deconv2d(bench_job *job)
 {
@@ -271,8 +271,8 @@ static int run_blocked_deconv2d(const tl_exec *exec, bench_job *job)
                                     DIMS(job->shape.dims[1], job->shape.out));
 }
 
-const bench_work bench_blocked_deconv2d = {"blocked_deconv2d", prepare_blocked_deconv2d,
-                                           run_blocked_deconv2d, finish_blocked};
+const bench_kernel bench_blocked_deconv2d = {"blocked_deconv2d", prepare_blocked_deconv2d,
+                                             run_blocked_deconv2d, finish_blocked};
 
 static int prepare_blocked_depthwise(bench_job *job)
 {
@@ -289,8 +289,8 @@ static int run_blocked_depthwise(const tl_exec *exec, bench_job *job)
     return tl_exec_blocked_depthwise(exec, job->src, job->packed, NULL, job->dst, &job->conv);
 }
 
-const bench_work bench_blocked_depthwise = {"blocked_depthwise", prepare_blocked_depthwise,
-                                            run_blocked_depthwise, finish_blocked};
+const bench_kernel bench_blocked_depthwise = {"blocked_depthwise", prepare_blocked_depthwise,
+                                              run_blocked_depthwise, finish_blocked};
 
 /* By Winograd's algorithm, with tiles of m x m results. */
 static int prepare_winograd(bench_job *job, int m)
@@ -330,12 +330,12 @@ static int prepare_winograd6(bench_job *job)
     return prepare_winograd(job, 6);
 }
 
-const bench_work bench_winograd2 = {"winograd 2x2", prepare_winograd2, run_winograd,
-                                    finish_blocked};
-const bench_work bench_winograd4 = {"winograd 4x4", prepare_winograd4, run_winograd,
-                                    finish_blocked};
-const bench_work bench_winograd6 = {"winograd 6x6", prepare_winograd6, run_winograd,
-                                    finish_blocked};
+const bench_kernel bench_winograd2 = {"winograd 2x2", prepare_winograd2, run_winograd,
+                                      finish_blocked};
+const bench_kernel bench_winograd4 = {"winograd 4x4", prepare_winograd4, run_winograd,
+                                      finish_blocked};
+const bench_kernel bench_winograd6 = {"winograd 6x6", prepare_winograd6, run_winograd,
+                                      finish_blocked};
 
 /* ---- pooling ---- */
 
@@ -363,8 +363,8 @@ static int run_avgpool2d(const tl_exec *exec, bench_job *job)
     return tl_exec_avgpool2d(exec, job->src, job->dst, &job->pool);
 }
 
-const bench_work bench_maxpool2d = {"maxpool2d", prepare_pool2d, run_maxpool2d, NULL};
-const bench_work bench_avgpool2d = {"avgpool2d", prepare_pool2d, run_avgpool2d, NULL};
+const bench_kernel bench_maxpool2d = {"maxpool2d", prepare_pool2d, run_maxpool2d, NULL};
+const bench_kernel bench_avgpool2d = {"avgpool2d", prepare_pool2d, run_avgpool2d, NULL};
 
 static int prepare_blocked_pool2d(bench_job *job)
 {
@@ -381,10 +381,10 @@ static int run_blocked_avgpool2d(const tl_exec *exec, bench_job *job)
     return tl_exec_blocked_avgpool2d(exec, job->src, job->dst, &job->pool, 0);
 }
 
-const bench_work bench_blocked_maxpool2d = {"blocked_maxpool2d", prepare_blocked_pool2d,
-                                            run_blocked_maxpool2d, finish_blocked};
-const bench_work bench_blocked_avgpool2d = {"blocked_avgpool2d", prepare_blocked_pool2d,
-                                            run_blocked_avgpool2d, finish_blocked};
+const bench_kernel bench_blocked_maxpool2d = {"blocked_maxpool2d", prepare_blocked_pool2d,
+                                              run_blocked_maxpool2d, finish_blocked};
+const bench_kernel bench_blocked_avgpool2d = {"blocked_avgpool2d", prepare_blocked_pool2d,
+                                              run_blocked_avgpool2d, finish_blocked};
 
 /* ---- along the last axis ---- */
 
@@ -400,7 +400,7 @@ static int run_softmax(const tl_exec *exec, bench_job *job)
     return tl_exec_softmax(exec, job->src, job->dst, 1);
 }
 
-const bench_work bench_softmax = {"softmax", prepare_lines, run_softmax, NULL};
+const bench_kernel bench_softmax = {"softmax", prepare_lines, run_softmax, NULL};
 
 static int prepare_layernorm(bench_job *job)
 {
@@ -416,7 +416,7 @@ static int run_layernorm(const tl_exec *exec, bench_job *job)
     return tl_exec_layernorm(exec, job->src, job->weight, job->bias, job->dst, NULL, NULL, 1, 1e-5);
 }
 
-const bench_work bench_layernorm = {"layernorm", prepare_layernorm, run_layernorm, NULL};
+const bench_kernel bench_layernorm = {"layernorm", prepare_layernorm, run_layernorm, NULL};
 
 /* ---- attention ---- */
 
@@ -445,7 +445,7 @@ static int run_attention(const tl_exec *exec, bench_job *job)
                              &attention_param);
 }
 
-const bench_work bench_attention = {"attention", prepare_attention, run_attention, NULL};
+const bench_kernel bench_attention = {"attention", prepare_attention, run_attention, NULL};
 
 /* ---- element by element ---- */
 
@@ -462,7 +462,7 @@ static int run_unary(const tl_exec *exec, bench_job *job)
                          job->shape.beta);
 }
 
-const bench_work bench_unary = {"unary", prepare_unary, run_unary, NULL};
+const bench_kernel bench_unary = {"unary", prepare_unary, run_unary, NULL};
 
 /** Two sources, the second of `dims2`. */
 static int prepare_two(bench_job *job, int ndim, const int *dims2)
@@ -483,7 +483,7 @@ static int run_add(const tl_exec *exec, bench_job *job)
     return tl_exec_elew(exec, job->src, job->weight, job->dst, TL_SUM);
 }
 
-const bench_work bench_add = {"elew sum", prepare_add, run_add, NULL};
+const bench_kernel bench_add = {"elew sum", prepare_add, run_add, NULL};
 
 static int prepare_mul(bench_job *job)
 {
@@ -495,7 +495,7 @@ static int run_mul(const tl_exec *exec, bench_job *job)
     return tl_exec_binary(exec, job->src, job->weight, job->dst, TL_BINARY_MUL);
 }
 
-const bench_work bench_mul = {"binary mul", prepare_mul, run_mul, NULL};
+const bench_kernel bench_mul = {"binary mul", prepare_mul, run_mul, NULL};
 
 /* ---- several steps on the same elements: hard swish as exporters write it, scaled, on a residual
  * ---- */
@@ -526,7 +526,7 @@ static int run_steps(const tl_exec *exec, bench_job *job)
     return status;
 }
 
-const bench_work bench_steps = {"step by step", prepare_mul, run_steps, NULL};
+const bench_kernel bench_steps = {"step by step", prepare_mul, run_steps, NULL};
 
 static int run_chain(const tl_exec *exec, bench_job *job)
 {
@@ -534,7 +534,7 @@ static int run_chain(const tl_exec *exec, bench_job *job)
     return tl_exec_chain(exec, srcs, 2, job->dst, chain_steps, STEPS);
 }
 
-const bench_work bench_chain = {"chain", prepare_mul, run_chain, NULL};
+const bench_kernel bench_chain = {"chain", prepare_mul, run_chain, NULL};
 
 /* ---- moves ---- */
 
@@ -552,7 +552,7 @@ static int run_transpose(const tl_exec *exec, bench_job *job)
     return tl_exec_transpose(exec, job->src, job->dst, job->shape.axes);
 }
 
-const bench_work bench_transpose = {"transpose", prepare_transpose, run_transpose, NULL};
+const bench_kernel bench_transpose = {"transpose", prepare_transpose, run_transpose, NULL};
 
 static int prepare_to_blocked(bench_job *job)
 {
@@ -567,8 +567,8 @@ static int run_to_blocked(const tl_exec *exec, bench_job *job)
     return tl_exec_to_blocked(exec, job->src, job->dst);
 }
 
-const bench_work bench_to_blocked = {"to_blocked", prepare_to_blocked, run_to_blocked,
-                                     finish_blocked};
+const bench_kernel bench_to_blocked = {"to_blocked", prepare_to_blocked, run_to_blocked,
+                                       finish_blocked};
 
 static int prepare_from_blocked(bench_job *job)
 {
@@ -585,5 +585,5 @@ static int run_from_blocked(const tl_exec *exec, bench_job *job)
     return tl_exec_from_blocked(exec, job->src, job->dst);
 }
 
-const bench_work bench_from_blocked = {"from_blocked", prepare_from_blocked, run_from_blocked,
-                                       NULL};
+const bench_kernel bench_from_blocked = {"from_blocked", prepare_from_blocked, run_from_blocked,
+                                         NULL};
