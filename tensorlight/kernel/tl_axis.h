@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A tensor seen along one axis, and loop bounds for work on it.
+// A tensor as lines along one axis, and loop bounds for kernels on it.
 //
 // Row-major [d0, .., d, .., dn] with `axis` at d is [outer, len, inner]: outer * inner lines of len
 // elements, `inner` apart. A kernel that gets the lines begin .. end-1 takes them in spans: lines
@@ -24,8 +24,8 @@ static inline tl_axis tl_axis_of(const tl_tensor *t, int axis)
     return a;
 }
 
-/** How many of the items begin .. end-1, rows of `row` items being apart, follow `begin` in its
- *  row: at most `most`. */
+/** The number of items from `begin` to the end of its row of `row` items, at most `most` and up to
+ * `end`. */
 static inline size_t tl_axis_span(size_t begin, size_t end, size_t row, size_t most)
 {
     size_t n = row - begin % row;
@@ -34,7 +34,7 @@ static inline size_t tl_axis_span(size_t begin, size_t end, size_t row, size_t m
     return n < most ? n : most;
 }
 
-/** Units that a thread takes at least, when one costs about `cost` simple operations. */
+/** The grain of a loop whose units cost about `cost` simple operations each. */
 static inline size_t tl_axis_grain(size_t cost)
 {
     return cost < 32768 ? 32768 / (cost ? cost : 1) : 1;

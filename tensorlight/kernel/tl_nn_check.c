@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Checks that several of the public neural-network functions make.
+// Checks shared by public neural-network functions.
 
 #include "kernel/tl_nn_check.h"
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Checks that several of the public neural-network functions make. All return 0, or -1 with a
-// reason that names the argument.
+// Checks shared by public neural-network functions. All return 0, or -1 with a reason that names
+// the argument.
 
 #ifndef TL_NN_CHECK_H
 #define TL_NN_CHECK_H

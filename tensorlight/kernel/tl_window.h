@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where windows meet what they slide over: the arithmetic of strides and borders.
+// The arithmetic of strides and borders of sliding windows.
 
 #ifndef TL_WINDOW_H
 #define TL_WINDOW_H
@@ -25,8 +25,8 @@ static inline void tl_window_hits(int n, int stride, int64_t offset, int64_t lim
     *begin = (int)(first < *end ? first : *end);
 }
 
-/** Where a tap finds src and a run of positions of dst along one axis: for k = begin .. end-1 the
- * element k * src_step + src_offset of src adds to the element k * acc_step + acc_offset of the
+/** The elements of src and dst for a tap along one axis: for k = begin .. end-1 the element
+ * k * src_step + src_offset of src adds to the element k * acc_step + acc_offset of the
  * run. */
 typedef struct tl_window_meeting {
     int begin, end;

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// The CPU quota of control groups, readable below any root so that tests can bring their own.
+// The CPU quota of control groups, below any root, for tests.
 
 #ifndef TL_CPU_H
 #define TL_CPU_H
 
 /** The cores that the quotas of this process' control groups allow, rounded up; 0 without a quota.
- *  `root` is what holds "proc/self/cgroup" and "sys/fs/cgroup": "" for the real ones. */
+ * `root` is the folder of "proc/self/cgroup" and "sys/fs/cgroup": "" for the real ones. */
 int tl_cpu_quota(const char *root);
 
 #endif

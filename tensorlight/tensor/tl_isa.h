@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which sets of features a choice of kernels may take.
+// The instruction sets that a selection of kernels may use.
 
 #ifndef TL_ISA_H
 #define TL_ISA_H

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Numbers as text with a decimal point, whatever locale the program has chosen.
+// Numbers as text with a decimal point, in every locale.
 //
 //     const locale_t before = tl_numeric_begin();
 //     fprintf(stream, "%.3f", value);
@@ -10,11 +10,11 @@
 
 #include <locale.h>
 
-/** From here on the calling thread's printf and strtof know the decimal point only. Returns what
- *  tl_numeric_end takes. */
+/** From now on the calling thread's printf and strtof use the decimal point. Returns the argument
+ * for tl_numeric_end. */
 locale_t tl_numeric_begin(void);
 
-/** Gives the thread back the locale it had. */
+/** Restores the thread's locale. */
 void tl_numeric_end(locale_t before);
 
 #endif

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What tests need of a stop: a request at a place that they can repeat.
+// A reproducible stop request, for tests.
 
 #ifndef TL_STOP_H
 #define TL_STOP_H

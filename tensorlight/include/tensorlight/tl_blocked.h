@@ -188,9 +188,9 @@ TL_API int tl_blocked_conv2d_pairs_pay(const int src[4], const int dst[4],
 enum { TL_BLOCKED_CONV2D_WAYS = 4 };
 
 /** As tl_blocked_conv2d_best, of a convolution that the algorithm computes: by measuring each way
- *  with the threads and the level of `exec`, some tenths of a second. Before every run, `others`
- *  bytes (64 MB at most) are read, as much as the rest of a network has weights, for it decides
- *  what caches hold. seconds[i] is the shortest time of way i. -1 with a reason: no memory. */
+ *  with the threads and the instruction set of `exec`, some tenths of a second. Before each run it
+ *  reads `others` bytes (64 MB at most), the weights of the rest of a network, which determine the
+ *  content of caches. seconds[i] is the min time of way i. -1 with a reason: no memory. */
 TL_API int tl_blocked_conv2d_measure(const tl_exec *exec, const int src[4], const int dst[4],
                                      const tl_conv2d_param *param, size_t others,
                                      double seconds[TL_BLOCKED_CONV2D_WAYS]);

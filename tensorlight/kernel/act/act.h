@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
-// Activations applied by other computations to what they have just written.
+// Activations fused into other kernels.
 
 #ifndef ACT_H
 #define ACT_H
 
 #include "tensorlight/tl_nn.h"
 
-/** -1 with a reason: `act` is none of tl_act. */
+/** -1 with a reason: `act` is not a tl_act. */
 int tl_act_check(tl_activation act);
 
-/** What a kernel keeps its results between, before tl_vf_activate (tl_simd_act.h): the numbers of
- *  TL_ACT_RELU and TL_ACT_CLIP, else infinite ones. */
+/** The bounds to which a kernel clamps its results before tl_vf_activate (tl_simd_act.h): those of
+ * TL_ACT_RELU and TL_ACT_CLIP, otherwise infinite. */
 void tl_act_bounds(tl_activation act, float *low, float *high);
 
 /** tl_parallel over `n` units of `func`, each of which writes the next dst->len / n elements of
- *  `dst`; these then get the activation while they are in the cache. */
+ * `dst`; then applies the activation to these while they are in the cache. */
 void tl_act_parallel(const tl_exec *exec, size_t n, size_t grain, tl_range_func func, void *arg,
                      const tl_tensor *dst, tl_activation act);
 

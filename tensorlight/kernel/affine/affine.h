@@ -18,7 +18,7 @@ typedef struct tl_affine_job {
 /** dst = src * scale + shift for the elements begin .. end-1 of the tl_affine_job at `arg`. */
 typedef void tl_affine_func(void *arg, size_t begin, size_t end);
 
-/** What changes no number when it is added: 0 would turn -0 into 0. */
+/** The neutral element of addition: 0 would turn -0 into 0. */
 #define TL_AFFINE_NOTHING (-0.0f)
 
 #define TL_AFFINE_KERNELS(ROW, arg)             \

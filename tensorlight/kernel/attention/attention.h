@@ -14,13 +14,13 @@
 
 enum {
     TL_ATTENTION_ROWS = 48, /* of a unit of work */
-    TL_ATTENTION_KEYS = 72, /* that a kernel takes at a time, at most */
+    TL_ATTENTION_KEYS = 72, /* max number per call of a kernel */
 };
 
-/** Where a tensor's rows lie; steps in elements. */
+/** The layout of a tensor's rows; steps in elements. */
 typedef struct tl_attention_view {
     void *data;
-    size_t batch, head, row; /* from one to the next; 0: the same again */
+    size_t batch, head, row; /* from one to the next; 0: repeated */
 } tl_attention_view;
 
 typedef struct tl_attention_job {
@@ -35,7 +35,7 @@ typedef struct tl_attention_job {
 } tl_attention_job;
 
 /** Computes the rows first .. first+n-1, n at most TL_ATTENTION_ROWS, of head `head` of the keys.
- *  `scratch`: memory of its own, as much as tl_attention_scratch says for one thread. */
+ * `scratch`: memory of its own, as large as tl_attention_scratch for one thread. */
 typedef void tl_attention_func(const tl_attention_job *job, size_t batch, size_t head, size_t first,
                                size_t n, void *scratch);
 

@@ -36,13 +36,13 @@
     TL_KERNELS(ROW, arg, tl_binary_##name, types, PLAIN) \
     TL_BESIDE_##sets(ROW, arg, tl_binary_##name)
 
-/** Both sources and dst have the row's type. They fail where tl_binary_op says so. */
+/** Both sources and dst have the row's type. They fail as documented for tl_binary_op. */
 #define TL_BINARY_DECLARE(type, op, name, types, grain, sets) \
     TL_BINARY_KERNELS(TL_KERNEL_DECLARE, type, name, types, sets)
 TL_BINARY_OPS(TL_BINARY_DECLARE, tl_broadcast_func)
 
-/** The kernel of `op`, which takes `dtype`, for the level of `exec`, and the elements that one
- *  thread takes at least: for chains. */
+/** The kernel of `op`, which supports `dtype`, for the instruction set of `exec`, and its grain:
+ * for chains. */
 tl_broadcast_func *tl_binary_kernel(const tl_exec *exec, tl_binary_op op, tl_dtype dtype);
 size_t tl_binary_grain(tl_binary_op op);
 

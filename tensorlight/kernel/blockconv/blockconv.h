@@ -2,15 +2,15 @@
 // Kernels of convolution in the blocked layout (tl_blocked.h).
 //
 // All of them compute tiles: up to TL_TILE_PIXELS neighbouring pixels of a line by one or two
-// blocks of output channels are summed in registers. What is summed is told by a list of taps, so
-// the same kernel serves 1x1 and larger windows, sources in blocks, and sources in planes, as the
-// first layer of a network has. A window that is larger than a pixel, or strided, reads lines that
-// were copied into scratch memory with their padding and with the columns of each phase of the
-// stride, or of each tap, side by side: there the pixels of a tile are neighbours, whatever the
+// blocks of output channels are summed in registers. A list of taps determines the sum, so the
+// same kernel serves 1x1 and larger windows, sources in blocks, and sources in planes, such as
+// the first layer of a network. A window that is larger than a pixel, or strided, reads lines
+// that were copied into scratch memory with their padding and with the columns of each phase of
+// the stride, or of each tap, side by side: there the pixels of a tile are adjacent, for any
 // stride.
 //
-// Kernels of pairs take a pixel's channels two by two, as bfloat16: each pair is what a float is to
-// others. Their sums are floats.
+// Kernels of pairs take a pixel's channels two by two, as bfloat16: each pair replaces a float of
+// other kernels. Their sums are floats.
 
 #ifndef BLOCKCONV_H
 #define BLOCKCONV_H
@@ -25,8 +25,8 @@ enum {
     TL_TILE_PAIRS = TL_BLOCK / 2, /* of a pixel of a block */
 };
 
-/** What is summed for a line of pixels, and where the sums go. Steps are in floats, or in pairs of
- *  bfloat16; of dst and add, in elements. */
+/** The operands and results of a line of pixels. Steps are in floats, or in pairs of bfloat16;
+ * those of dst and add, in elements. */
 typedef struct tl_tile_job {
     int lanes;             /* of a source pixel: TL_BLOCK, or 1 for planes, or TL_TILE_PAIRS */
     int shared;            /* 0, or of groups within a block: 4 or 8 lanes are summed for each */
@@ -44,7 +44,7 @@ typedef struct tl_tile_job {
     int rounds;            /* dst is of bfloat16 */
     int adds_halves;       /* and so is add */
     tl_activation act;
-    float low, high; /* what results are kept between: tl_act_bounds */
+    float low, high; /* bounds of results: tl_act_bounds */
 } tl_tile_job;
 
 /** Sums `n` neighbouring pixels of `n_blocks` blocks of output channels: bias, if not NULL, plus
@@ -53,7 +53,7 @@ typedef struct tl_tile_job {
 typedef void tl_tile_line_func(const tl_tile_job *job, const float *src, const float *weight,
                                const float *bias, const void *add, void *dst, int n, int n_blocks);
 
-/** The kernel for the level of `exec`. */
+/** The kernel for the instruction set of `exec`. */
 tl_tile_line_func *tl_tile_line(const tl_exec *exec);
 
 #define TL_BLOCKCONV_KERNELS(ROW, arg)            \

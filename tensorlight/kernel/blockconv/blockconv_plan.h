@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the packing of a convolution's weights and its computing agree on: which channels a block of
-// the result is summed from, and in which order the taps come.
+// Shared by packing and computing a convolution: the source channels of each block of the result,
+// and the order of the taps.
 
 #ifndef BLOCKCONV_PLAN_H
 #define BLOCKCONV_PLAN_H
@@ -23,11 +23,11 @@ typedef struct tl_conv_span {
     int first, channels; /* they are first .. channels-1 of those from that block on */
 } tl_conv_span;
 
-/** Of `n_blocks` blocks from `block` on; what lies within that belongs to other groups has weight
- *  0. */
+/** Of `n_blocks` blocks from `block` on; channels of other groups in that range have weight
+ * 0. */
 tl_conv_span tl_conv_span_of(const tl_conv_groups *g, int block, int n_blocks);
 
-/** The most channels that one of all units of `n_blocks` blocks is summed from. */
+/** The max number of source channels over all units of `n_blocks` blocks. */
 int tl_conv_most_channels(const tl_conv_groups *g, int n_blocks);
 
 /** Whether `block` and the next one are summed from the same channels: a tile has both. */

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Convolution in the blocked layout, whatever its elements are: how its work is divided, its source
-// prepared, and the results of a line at a time computed.
+// Convolution in the blocked layout for any element type: divides the computation, prepares the
+// source, and computes the results line by line.
 
 #ifndef BLOCKCONV_RUN_H
 #define BLOCKCONV_RUN_H
@@ -8,9 +8,9 @@
 #include "kernel/blockconv/blockconv.h"
 
 /** Computes `n` neighbouring results of a line, of `n_blocks` blocks of output channels from
- *  `block` on: `src` is what the first one is computed of, `to` the element of the result where it
- *  lies, and the weights of its grid, with their head if each grid has one, begin `weights`
- *  elements behind where those of the first grid do. */
+ * `block` on: `src` is the source of the first one, `to` its element of the result, and `weights`
+ * the distance in elements from the weights of the first grid to those of its grid, including
+ * heads, if any. */
 typedef void tl_conv_line_func(const void *arg, const tl_tile_job *tile, const void *src, int block,
                                size_t weights, size_t to, int n, int n_blocks);
 
@@ -18,21 +18,21 @@ typedef void tl_conv_line_func(const void *arg, const tl_tile_job *tile, const v
  *  bytes. */
 typedef void tl_conv_widen_func(void *dst, const void *src, size_t n, size_t step);
 
-/** What convolutions differ in. */
+/** The parameters of a kind of convolution. */
 typedef struct tl_conv_kind {
-    size_t size;               /* bytes of an element of what lines read */
-    tl_conv_widen_func *widen; /* how it is made; NULL: the source has such elements */
+    size_t size;               /* bytes of an element that lines read */
+    tl_conv_widen_func *widen; /* creates these elements; NULL: the source has them */
     int lanes;   /* elements of a pixel of a block, or of a plane: 4, 16, 32 or 64 bytes */
     int fill;    /* the value of each byte of padding */
     size_t row;  /* elements of the packed weights of a block of output channels */
-    size_t head; /* of these, those in front of the weights of each grid, if each has a head */
+    size_t head; /* of these, the head before the weights of each grid, if any */
     size_t tap;  /* and the weights of a tap */
     int is_transposed;
     tl_conv_line_func *line;
     const void *arg;
 } tl_conv_kind;
 
-/** Bytes of scratch memory for `threads` threads; SIZE_MAX: more than an address can name. */
+/** Bytes of scratch memory for `threads` threads; SIZE_MAX: larger than the address space. */
 size_t tl_conv_scratch(const tl_conv_kind *kind, const tl_tensor *src, const tl_tensor *dst,
                        const tl_conv2d_param *param, const int channels[2], int threads);
 

@@ -10,14 +10,14 @@
 #include "kernel/tl_kernel.h"
 #include "tensorlight/tl_blocked.h"
 
-/** What a block of results takes from one block of a source. */
+/** The lanes that a block of results takes from one block of a source. */
 typedef struct tl_block_part {
     const void *src;        /* the block's first pixel */
     int32_t from[TL_BLOCK]; /* for each lane of the result the source's, or -1: none of this one */
 } tl_block_part;
 
-/** Merges `n_parts` >= 1 blocks of `n` pixels each; lanes that no part has become 0. The
- *  pixels have the kernel's type. */
+/** Merges `n_parts` >= 1 blocks of `n` pixels each; lanes without a part become 0. The pixels have
+ * the kernel's type. */
 typedef void tl_blockpick_func(const tl_block_part *parts, int n_parts, void *dst, size_t n);
 
 #define TL_BLOCKPICK_KERNELS(ROW, arg)            \

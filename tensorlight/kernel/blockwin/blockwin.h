@@ -3,10 +3,10 @@
 // convolution, the maximum, and the mean.
 //
 // All of them compute tiles: a few neighbouring results of a line, each a vector (or several) in
-// registers. The taps of a window are taken row by row. Rows outside the source are left out before
-// a tile begins, columns outside it are skipped within the tile, so nothing is copied for the sake
-// of padding, and padding is never multiplied. Tiles whose windows all lie inside take convolutions
-// of the usual sizes without a question.
+// registers. The taps of a window are taken row by row. Rows outside the source are skipped
+// before a tile, columns outside it within the tile, so padding needs no copies and is never
+// multiplied. Tiles with all windows inside have specialized loops for convolutions of common
+// sizes.
 
 #ifndef BLOCKWIN_H
 #define BLOCKWIN_H
@@ -35,12 +35,12 @@ typedef struct tl_blockwin_job {
     int size[2], stride[2], dilation[2], padding[2]; /* padding: top, left */
     int64_t begin[2], end[2]; /* the rows and columns that a mean counts; the source's, or more */
     tl_activation act;
-    float low, high; /* what a convolution's results are kept between */
+    float low, high; /* bounds of a convolution's results */
 } tl_blockwin_job;
 
 /** Computes the lines begin .. end-1, of oh in each plane, for the tl_blockwin_job at `arg`. A
- *  convolution: the bias, plus each tap in order, plus add, if not NULL; then the activation. The
- *  windows of the others meet the source, and have dilation 1. */
+ * convolution: the bias, plus each tap in order, plus add, if not NULL; then the activation. The
+ * windows of the others overlap the source, and have dilation 1. */
 typedef void tl_blockwin_func(void *arg, size_t begin, size_t end);
 
 #define TL_BLOCKWIN_KERNELS(ROW, arg) TL_KERNELS(ROW, arg, tl_blockwin, F32, BOTH)

@@ -81,7 +81,7 @@ TL_INLINE tl_vf first_sum(const tl_blockwin_kind kind, const tl_blockwin_job *jo
     return tl_vf_load(at->plane + (y * job->iw + x) * TL_BLOCK + lane);
 }
 
-/** How many of `size` positions from `from` on lie in begin .. end-1. */
+/** The number of the `size` positions from `from` on in begin .. end-1. */
 static inline int64_t count_of(int64_t from, int size, int64_t begin, int64_t end)
 {
     const int64_t to = from + size;

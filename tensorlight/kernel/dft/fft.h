@@ -3,14 +3,14 @@
 //
 //     X[k] = sum of x[j] e^(-2 pi i j k / n) over j, in O(n log n)
 //
-// Lengths whose prime factors are small are taken apart factor by factor (Stockham's form, which
-// needs no reordering). All others become a convolution, which is computed by transforms of a
-// power of two (Bluestein). Sources: Cochran et al.: What is the fast Fourier transform?, 1967;
+// Lengths with small prime factors are decomposed factor by factor (Stockham's form, which needs
+// no reordering). All others become a convolution, which is computed by transforms of a power of
+// two (Bluestein). Sources: Cochran et al.: What is the fast Fourier transform?, 1967;
 // Bluestein: A linear filtering approach to the computation of the discrete Fourier transform,
 // 1970.
 //
-// The inverse is the same with the real and imaginary parts exchanged, before and after, and
-// divided by n.
+// The inverse is the same with real and imaginary parts swapped, before and after, and divided by
+// n.
 
 #ifndef FFT_H
 #define FFT_H
@@ -26,10 +26,10 @@ typedef struct tl_fft {
     size_t factors[TL_FFT_MAX_FACTORS]; /* their product is m */
     double *cos, *sin;                  /* [m]: of -2 pi i / m */
     double *chirp_re, *chirp_im;        /* [n]: e^(-pi i j^2 / n); NULL where m is n */
-    double *kernel_re, *kernel_im;      /* [m]: the transform of what is convolved with */
+    double *kernel_re, *kernel_im;      /* [m]: the transform of the convolution kernel */
 } tl_fft;
 
-/** How many doubles tl_fft_init needs as `table`, and tl_fft_run as `work`. n >= 1. */
+/** The number of doubles that tl_fft_init needs as `table`, and tl_fft_run as `work`. n >= 1. */
 size_t tl_fft_table_len(size_t n);
 size_t tl_fft_work_len(size_t n);
 

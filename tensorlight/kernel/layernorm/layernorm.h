@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Kernels that normalize lines of elements by their own mean and variance.
 //
-// src is lines, each [parts, inner]: a part has one scale and one bias, and those of neighbouring
-// lines follow each other, beginning anew after `period` lines.
+// src is lines, each [parts, inner]: a part has one scale and one bias, and those of adjacent lines
+// are contiguous, repeated after `period` lines.
 //
 //     layernorm, rmsnorm    a line is [len, 1], period 1: each line has the same
 //     groupnorm             a line is [C / groups, H * W], period `groups`: each image has the same

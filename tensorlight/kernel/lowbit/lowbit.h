@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Kernels of products of floats with weights of 2 or 4 bits (tl_lowbit.h says how weights lie).
+// Kernels of products of floats with weights of 2 or 4 bits (layout of weights: tl_lowbit.h).
 //
 // Weights are bytes in dot products of four, so rows of floats become integers before: the elements
 // x of a block are rounded to multiples of `unit`, 2^-22 of the power of two above the largest
@@ -16,10 +16,10 @@
 // bits. The result differs from the definition by less than that of a loop in floats: rounding the
 // elements costs half a unit each, and there are as many sums as blocks.
 //
-// Rows that have infinite elements or NaN are computed by the definition.
+// Rows with infinities or NaN are computed by the definition.
 //
-// Where there are many rows, a panel is turned into floats once, and multiplied as that of any
-// packed matrix (kernel/matmul/gemm.h).
+// For many rows, a panel is converted to floats once, and multiplied like that of any packed matrix
+// (kernel/matmul/gemm.h).
 
 #ifndef LOWBIT_H
 #define LOWBIT_H
@@ -33,10 +33,10 @@
 enum {
     TL_LOWBIT_LIMBS = 3,
     TL_LOWBIT_QUAD = 4,         /* rows of weights in a dot product */
-    TL_LOWBIT_MOST_BLOCK = 128, /* rows of a block: sums of more could be too large for 32 bits */
+    TL_LOWBIT_MOST_BLOCK = 128, /* max rows of a block: sums of more could overflow 32 bits */
 };
 
-/** What a block of a prepared row begins with; its limbs follow, [TL_LOWBIT_LIMBS][block]. */
+/** The header of a block of a prepared row; its limbs follow, [TL_LOWBIT_LIMBS][block]. */
 typedef struct tl_lowbit_head {
     int32_t high, low; /* sums of all high, and of all 256 middle + low */
     float unit;
@@ -47,7 +47,7 @@ typedef struct tl_lowbit_job {
     tl_lowbit_param param;
     size_t k, blocks;           /* rows of weights, and their blocks */
     size_t row_size;            /* bytes of a prepared row */
-    size_t scales_at, zeros_at; /* in a panel, behind the weights */
+    size_t scales_at, zeros_at; /* offset in a panel, after the weights */
     size_t panel_size;
 } tl_lowbit_job;
 
@@ -71,7 +71,7 @@ TL_LOWBIT_KERNELS(TL_KERNEL_DECLARE, tl_lowbit_func)
 #define TL_LOWBIT_ROWS_KERNELS(ROW, arg) TL_KERNELS(ROW, arg, tl_lowbit_rows, U8, DOT)
 TL_LOWBIT_ROWS_KERNELS(TL_KERNEL_DECLARE, tl_lowbit_rows_func)
 
-/** All but bounds of memory: `k` rows. */
+/** All fields except pointers: `k` rows. */
 tl_lowbit_job tl_lowbit_job_of(size_t k, const tl_lowbit_param *param);
 
 /** Bytes of a block of a prepared row. */
@@ -80,8 +80,8 @@ static inline size_t tl_lowbit_block_size(const tl_lowbit_job *job)
     return sizeof(tl_lowbit_head) + TL_LOWBIT_LIMBS * (size_t)job->param.block;
 }
 
-/** Where the weight of row k, as it is stored, is in a panel: the byte, and its lowest bit. Bytes
- * of a column have rows four apart: with 4 bits the first one has rows 0 and 4. */
+/** The position of the stored weight of row k in a panel: the byte, and its lowest bit. Bytes of a
+ * column have rows four apart: with 4 bits the first one has rows 0 and 4. */
 static inline size_t tl_lowbit_place(const tl_lowbit_job *job, size_t k, size_t col, int *bit)
 {
     const size_t rows = TL_LOWBIT_QUAD * (8 / (size_t)job->param.bits); // of a byte's four
@@ -89,7 +89,7 @@ static inline size_t tl_lowbit_place(const tl_lowbit_job *job, size_t k, size_t 
     return (k / rows * TL_LOWBIT_PANEL + col) * TL_LOWBIT_QUAD + k % TL_LOWBIT_QUAD;
 }
 
-/** The same product by the definition, of a row as it is. */
+/** The same product by the definition, for an unprepared row. */
 void tl_lowbit_define(const tl_lowbit_job *job, const float *src, const uint8_t *panel,
                       const float *bias, float *dst, size_t cols);
 

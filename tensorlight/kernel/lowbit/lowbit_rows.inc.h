@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Template: rows of floats as integers of three bytes, see lowbit.h. Plain C that compilers make
-// vectors of; each set's source includes it. All operations but the rounding are exact.
+// Template: rows of floats as integers of three bytes, see lowbit.h. Plain C for
+// auto-vectorization; each set's source includes it. All operations but the rounding are exact.
 
 #include <string.h>
 

@@ -5,13 +5,13 @@
 //
 //     [panel][row of src2][TL_GEMM_PANEL]
 //
-// A sum is taken in parts of at most TL_GEMM_LEN. For each part some rows of src1, a group, stay in
-// the second cache while the panels pass by: each is multiplied by all strips of the group, one
-// after the other, and meanwhile the next panel is asked for. Strips are read as they lie, or
-// copied where their numbers would compete for the same places of a cache. Panels that were not
-// packed before are packed when they come by: into one place, or, where other groups follow, side
-// by side. Copies and panels lie in scratch memory. A tile, a strip's rows by one or two vectors of
-// a panel, is summed in registers:
+// A sum is taken in parts of at most TL_GEMM_LEN. For each part some rows of src1, a group,
+// stay in the L2 cache during a loop over the panels: each is multiplied by all strips of
+// the group in turn, while the next panel is prefetched. Strips are read in place, or
+// copied if their elements would conflict in a cache. Unpacked panels are packed in the
+// loop: into one buffer, or, if other groups follow, side by side. Copies and panels are in
+// scratch memory. A tile, a strip's rows by one or two vectors of a panel, is summed in
+// registers:
 //
 //                         a panel, or half of it
 //                         b b b b b b b b      one row of it: 2 (or 4) registers
@@ -22,7 +22,7 @@
 // The order of a sum is that of k, in parts of TL_GEMM_LEN or less, which depend on k alone: tiles,
 // groups and threads do not change the result.
 //
-// With few rows there is nothing to gain from packing: src2 is read once, as it lies.
+// With few rows packing has no benefit: src2 is read once, in place.
 
 #ifndef GEMM_H
 #define GEMM_H
@@ -35,8 +35,8 @@ enum {
     TL_GEMM_PANEL = TL_MATMUL_PANEL, /* columns */
     TL_GEMM_LEN = 512,               /* of a part of the sum */
     TL_GEMM_COPY = 80 * 1024,        /* floats of the copy of a group */
-    TL_GEMM_FEW = 8,                 /* rows at most that tl_gemm_few_func takes */
-    TL_GEMM_FEW_FLOATS = 4096,       /* sums at most that it makes at once */
+    TL_GEMM_FEW = 8,                 /* max rows of tl_gemm_few_func */
+    TL_GEMM_FEW_FLOATS = 4096,       /* max sums that it computes at once */
 };
 
 /** A matrix: element [row, col] is data[row * row_step + col * col_step]. One of the steps is 1
@@ -55,15 +55,15 @@ typedef struct tl_gemm {
     size_t dst_row;
     float alpha, beta;
     tl_activation act;
-    float low, high; /* what results are kept between: tl_act_bounds */
-    int is_copied;   /* strips of src1, before they are multiplied */
+    float low, high; /* bounds of results: tl_act_bounds */
+    int is_copied;   /* packs strips of src1 */
 } tl_gemm;
 
-/** What one call computes: rows and columns of dst, and a part of the sum. */
+/** The task of one call: rows and columns of dst, and a part of the sum. */
 typedef struct tl_gemm_part {
     size_t row, rows;
     size_t col, cols;    /* col: a multiple of TL_GEMM_PANEL */
-    size_t begin, len;   /* of the sum; what is there before is in dst already */
+    size_t begin, len;   /* of the sum; dst already has the sum before it */
     const float *panels; /* the first panel, at `begin`; NULL: src2 is not packed yet */
     size_t panel_step;   /* floats from a panel to the next */
     float *room;         /* then: for panels */
@@ -71,8 +71,8 @@ typedef struct tl_gemm_part {
     float *copy;         /* for TL_GEMM_COPY floats, if strips are copied */
 } tl_gemm_part;
 
-/** Numbers of a group of rows, which the second cache holds beside two panels; those that are
- * copied take its place twice. */
+/** Elements of a group of rows, which fits in the L2 cache with two panels; copied ones count
+ * twice. */
 static inline size_t tl_gemm_group(int is_copied)
 {
     return is_copied ? 56 * 1024 : 84 * 1024;
@@ -126,13 +126,13 @@ void tl_gemm_pack_pairs(const tl_exec *exec, const tl_gemm_matrix *src, size_t k
 void tl_gemm_to_pairs(const tl_exec *exec, const float *src, size_t rows, size_t k, float *dst);
 size_t tl_gemm_pairs_row(size_t k);
 
-/** Bytes of scratch memory with which tl_gemm_run is faster for this plan: data is not looked at.
- */
+/** Bytes of scratch memory with which tl_gemm_run is faster for this plan. Data is
+ * ignored. */
 size_t tl_gemm_scratch(const tl_matmul_plan *plan, int is_packed, int threads);
 
-/** Carries out a plan for floats. `packed`, if not NULL, is all of src2 in panels; src2 is then not
- *  looked at. `dtype` TL_BFLOAT16: src1 and the panels are pairs of bfloat16. Without scratch
- * memory a panel that is not packed takes 64 KB of the stack. */
+/** Executes a plan for floats. `packed`, if not NULL, is all of src2 in panels; src2 is then
+ * ignored. `dtype` TL_BFLOAT16: src1 and the panels are pairs of bfloat16. Without scratch memory a
+ * panel that is not packed takes 64 KB of the stack. */
 void tl_gemm_run(const tl_exec *exec, const tl_matmul_plan *plan, const float *packed,
                  tl_dtype dtype, tl_activation act);
 

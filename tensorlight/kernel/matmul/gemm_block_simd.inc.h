@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The tiles of matrix products, a template: see gemm.h. What a word of memory is, its user says:
+// The tiles of matrix products, a template: see gemm.h. The user defines the type of a word:
 //
-//     BLOCK_FUNC                          the name of the tl_gemm_block_func that is made
+//     BLOCK_FUNC                          the name of the tl_gemm_block_func
 //     MULTIPLY_ADD(a, b, c)               c and the products of the words of a and b
 //     PACK_PANEL(src, len, cols, panel)   packs a panel that was not packed before
 
@@ -28,12 +28,12 @@ enum {
     TILE_COLS = PARTS * TL_VF_LANES,                                  /* columns of a tile */
     COPY_ROWS = (ROWS + TL_VF_LANES - 1) / TL_VF_LANES * TL_VF_LANES, /* of a copied column */
     LINE = 16,                                                        /* floats of a cache line */
-    AHEAD = 8, /* rows that are asked for before they are read */
+    AHEAD = 8,                                                        /* rows that are prefetched */
 };
 
 _Static_assert(TL_GEMM_PANEL % TILE_COLS == 0, "panels hold whole tiles");
 
-/** Asks for `n` floats that will soon be read. */
+/** Prefetches `n` floats. */
 TL_INLINE void fetch(const float *p, size_t n)
 {
     for (size_t i = 0; i < n; i += LINE)
@@ -49,22 +49,22 @@ static void copy_line(float *dst, const float *src, size_t n)
         tl_vf_store_partial(dst + i, tl_vf_load_partial(src + i, n - i), n - i);
 }
 
-/* ---- what becomes of sums ---- */
+/* ---- results from sums ---- */
 
 typedef struct place {
     const float *bias, *add;
     float *dst;
 } place;
 
-/** Whether results are sums, or those with a bias, before the activation: what is left out would
- *  change no bit. */
+/** Whether results before the activation are the sums, or the sums with a bias: omitted factors
+ * would not change a bit. */
 static int is_simple(const tl_gemm *g)
 {
     return g->alpha == 1 && (!g->bias.data || g->beta == 1) && !g->add.data &&
            g->low == -INFINITY && g->high == INFINITY;
 }
 
-/** Whether results are the sums themselves. */
+/** Whether results are the sums. */
 static int is_bare(const tl_gemm *g)
 {
     return is_simple(g) && !g->bias.data && g->act.act == TL_ACT_NONE;
@@ -141,9 +141,9 @@ typedef struct strip {
     size_t row, col, line;
 } strip;
 
-/** What is asked for while a tile is computed, to lie in the second cache when it is needed: with
- *  each of the first `lines` LINEs of the tile's sums, `n` pieces of `floats` floats, `step` apart.
- */
+/** Data to prefetch to the L2 cache during a tile: with each of the first
+ * `lines` LINEs of the tile's sums, `n` pieces of `floats` floats, `step`
+ * apart. */
 typedef struct ahead {
     const float *first;
     size_t floats, n, step;
@@ -160,7 +160,7 @@ TL_INLINE void fetch_ahead(const ahead *a, size_t line)
             __builtin_prefetch(p + j, 0, 2);
 }
 
-/** Where a tile's sums go. */
+/** The destination of a tile's sums. */
 typedef struct target {
     float *data;
     size_t row;
@@ -271,7 +271,7 @@ static size_t strip_row(const group *s, size_t i)
 }
 
 enum {
-    COPY_STEP = TL_GEMM_LEN * COPY_ROWS + LINE, /* of copied strips: not all in the same places */
+    COPY_STEP = TL_GEMM_LEN * COPY_ROWS + LINE, /* of copied strips: to avoid cache conflicts */
     COPY_AHEAD = 4,                             /* rows of a transposed src1 */
 };
 
@@ -289,7 +289,7 @@ static void copy_row(float *dst, const float *src, size_t len, size_t later)
     copy_line(dst, src + k, len - k);
 }
 
-/** Columns of src1, which lie in memory as they are, to the columns of copied strips. */
+/** Copies columns of src1, which are contiguous, to the columns of copied strips. */
 static void copy_columns(const group *s, const float *src, size_t col)
 {
     const size_t first = strip_row(s, s->begin), all = strip_row(s, s->end) - first;
@@ -298,7 +298,7 @@ static void copy_columns(const group *s, const float *src, size_t col)
         if (k + COPY_AHEAD < s->part->len)
             fetch(src + first + COPY_AHEAD * col, all);
         for (size_t i = s->begin; i < s->end; i++, dst += COPY_STEP) {
-            const size_t row = strip_row(s, i); // what is there beyond the strip is copied too
+            const size_t row = strip_row(s, i); // elements beyond the strip are copied, too
             copy_line(dst, src + row, tl_min_size(COPY_ROWS, s->gemm->m - row));
         }
     }
@@ -371,8 +371,8 @@ static ahead ahead_of_panel(const group *s, size_t j, size_t n, size_t *step)
     return (ahead){src.data, 1, share, src.col, lines, LINE};
 }
 
-/** Share `i` of `n` of the rows of src1 that come next: the next group's, or this one's in the next
- *  part of the sum. */
+/** Share `i` of `n` of the next rows of src1: the next group's, or this one's in the next part of
+ * the sum. */
 static ahead ahead_of_rows(const group *s, size_t i, size_t n)
 {
     const tl_gemm_matrix *const src1 = &s->gemm->src1;

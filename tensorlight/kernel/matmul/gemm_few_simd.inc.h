@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// Template: products of few rows with a matrix as it lies, see gemm.h; included by gemm_simd.c.
+// Template: products of few rows with an unpacked matrix, see gemm.h; included by gemm_simd.c.
 
 enum {
     SUMS = TL_SIMD_REGISTERS / 2, /* registers for sums, or for numbers of src1 */
 };
 
-/** sums [n][sums_row], the first `lines` columns, = rows of src1 x columns of src2 that lie in
- *  memory as they are. */
+/** sums [n][sums_row], the first `lines` columns, = rows of src1 x contiguous columns of
+ * src2. */
 TL_INLINE void dot_lines(const int n, const int lines, const float *a, size_t a_row, const float *b,
                          size_t b_step, size_t len, float *sums, size_t sums_row)
 {
@@ -49,8 +49,8 @@ TL_INLINE void dot_lines(const int n, const int lines, const float *a, size_t a_
     }
 }
 
-/** The sums += rows of src1 x `lines` rows of src2 that lie in memory as they are; those `later`
- *  floats further on will be next. */
+/** The sums += rows of src1 x `lines` contiguous rows of src2; the next ones are `later` floats
+ * further on. */
 TL_INLINE void add_lines(const int n, const int lines, const float *a, size_t a_row, size_t a_col,
                          const float *b, size_t b_step, size_t later, size_t cols, float *sums,
                          size_t sums_row)
@@ -71,7 +71,7 @@ TL_INLINE void add_lines(const int n, const int lines, const float *a, size_t a_
         TL_UNROLL
         for (int r = 0; r < lines; r++) {
             const float *const line = b + r * b_step + j;
-            if (lines < 4) // with more of them, the processor finds enough to do by itself
+            if (lines < 4) // with more of them, the CPU has enough independent operations
                 __builtin_prefetch(line + later);
             const tl_vf y = is_whole ? tl_vf_load(line) : tl_vf_load_partial(line, cols - j);
             TL_UNROLL

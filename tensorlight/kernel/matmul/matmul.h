@@ -7,8 +7,8 @@
 //
 //     src1: r0[0] r1[0] r2[0] r3[0]  r0[1] r1[1] r2[1] r3[1]  ..      src2: the same of 8 columns
 //
-// with zeros where the last panel is not full, so that the tile of a pair of panels reads memory in
-// order and stays in registers.
+// with zeros in the last panel, so that the tile of a pair of panels reads memory in order and
+// stays in registers.
 //
 // Sums have the type to compute in: double, float (16-bit floats too), or unsigned integers of 32
 // or 64 bits, which wrap and keep the lower bits of all narrower ones.
@@ -36,7 +36,7 @@ typedef struct tl_matmul_lines {
     const void *src;
     size_t n, step;       /* how many, and the distance of neighbours */
     size_t len, len_step; /* elements of a line that are summed along, and their distance */
-    const void *zero;     /* what to subtract, of the type of src, or NULL */
+    const void *zero;     /* zero points, of the type of src, or NULL */
     size_t zero_step;     /* from line to line: 0 or 1 */
 } tl_matmul_lines;
 

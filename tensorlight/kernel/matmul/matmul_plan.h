@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a product of matrices is to compute: extents, and where each matrix of the batch lies.
+// The plan of a matrix product: extents, and the offset of each matrix of the batch.
 
 #ifndef MATMUL_PLAN_H
 #define MATMUL_PLAN_H
@@ -22,7 +22,7 @@ typedef struct tl_matmul_plan {
     size_t batch[TL_MAXDIM];
     tl_matrices src1, src2, bias, dst;
     tl_matrices add;          /* of the shape of dst */
-    tl_matrices zero1, zero2; /* what to subtract from src1, src2 */
+    tl_matrices zero1, zero2; /* zero points of src1, src2 */
     double alpha, beta;
 } tl_matmul_plan;
 

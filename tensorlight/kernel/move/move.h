@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Elements moved as they are: blocks of bytes at even distances, from one place to another.
+// Copies of elements: blocks of bytes with constant strides.
 //
 // Every slice, concatenation, stacking and repetition is such a copy: along `axis` a tensor is `n`
-// = the product of the dims before it, blocks, each dims[axis] * (the product of the dims behind
-// it) elements long.
+// = the product of the dims before it, blocks, each dims[axis] * (the product of the dims after it)
+// elements long.
 //
 //     src  |aaaaaa|bbbbbb|     n = 2, size = 3 elements, src_stride = 6, dst_stride = 3:
 //     dst  |aaa|bbb|           a slice of 3 from 0 on
@@ -13,7 +13,7 @@
 
 #include "tensorlight/tl_tensor.h"
 
-/** A place in memory that holds blocks `stride` bytes apart. */
+/** Memory with blocks `stride` bytes apart. */
 typedef struct tl_strided {
     void *data;
     size_t stride;

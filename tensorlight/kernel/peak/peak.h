@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Kernels that do nothing but multiply and add, as fast as their instruction set can.
+// Kernels that only multiply and add, at the peak rate of their instruction set.
 
 #ifndef PEAK_H
 #define PEAK_H
@@ -7,17 +7,17 @@
 #include "kernel/tl_kernel.h"
 
 /** Applies x -> x * factor + addend to many numbers, `rounds` times, beginning with 0, 1, ...;
- *  `*result` is the largest of them then. Returns how many operations that were. */
+ * `*result` is the max of them. Returns the number of operations. */
 typedef double tl_peak_func(size_t rounds, float factor, float addend, float *result);
 
 /** Adds dot products of src[0 .. 3] with four weights for each lane of a vector, from the 64 at
- *  `weight`, to many sums, `rounds` times; `*result` is the largest sum. Returns how many
- * operations that were. */
+ * `weight`, to many sums, `rounds` times; `*result` is the max sum. Returns the number of
+ * operations. */
 typedef double tl_peak_bytes_func(size_t rounds, const uint8_t *src, const int8_t *weight,
                                   float *result);
 
 /** Adds factor1 * factor2, two times, to many sums, `rounds` times, beginning with 0, 1, ...;
- * `*result` is the largest sum. Returns how many operations that were. */
+ * `*result` is the max sum. Returns the number of operations. */
 typedef double tl_peak_pairs_func(size_t rounds, float factor1, float factor2, float *result);
 
 #define TL_PEAK_KERNELS(ROW, arg) TL_KERNELS(ROW, arg, tl_peak, F32, BOTH)

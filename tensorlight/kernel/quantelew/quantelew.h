@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Kernels of operations on 8-bit tensors, element by element (tl_quantized.h).
+// Kernels of element-wise operations on 8-bit tensors (tl_quantized.h).
 
 #ifndef QUANTELEW_H
 #define QUANTELEW_H
@@ -21,8 +21,8 @@ typedef struct tl_quantelew_job {
     tl_quantized_param q; /* act, dst_factor, dst_zero */
     float low, high;      /* the bounds of the activation, of tl_act_bounds */
     uint8_t bounds[2];    /* and as bytes */
-    int is_small;         /* whether all results are far from the ends of 32 bits */
-    const tl_exec *alone; /* what plain C computes activations with */
+    int is_small;         /* whether no result can overflow 32 bits */
+    const tl_exec *alone; /* the exec for activations in plain C */
 } tl_quantelew_job;
 
 enum { TL_QUANTELEW_CHUNK = 64 }; /* elements of a unit of work */

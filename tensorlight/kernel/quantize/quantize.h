@@ -13,14 +13,14 @@
 typedef void tl_quantize_func(const void *src, void *dst, const float *scale, const void *zero,
                               size_t n, int step);
 
-#define TL_ROWS_QUANTIZED(ROW, arg, work, set, isa) \
-    ROW(arg, work##_i8_##set, TL_INT8, isa)         \
-    ROW(arg, work##_u8_##set, TL_UINT8, isa)        \
-    ROW(arg, work##_i16_##set, TL_INT16, isa)       \
-    ROW(arg, work##_u16_##set, TL_UINT16, isa)
-#define TL_ROWS_DEQUANTIZED(ROW, arg, work, set, isa) \
-    TL_ROWS_QUANTIZED(ROW, arg, work, set, isa)       \
-    ROW(arg, work##_i32_##set, TL_INT32, isa)
+#define TL_ROWS_QUANTIZED(ROW, arg, kernel, set, isa) \
+    ROW(arg, kernel##_i8_##set, TL_INT8, isa)         \
+    ROW(arg, kernel##_u8_##set, TL_UINT8, isa)        \
+    ROW(arg, kernel##_i16_##set, TL_INT16, isa)       \
+    ROW(arg, kernel##_u16_##set, TL_UINT16, isa)
+#define TL_ROWS_DEQUANTIZED(ROW, arg, kernel, set, isa) \
+    TL_ROWS_QUANTIZED(ROW, arg, kernel, set, isa)       \
+    ROW(arg, kernel##_i32_##set, TL_INT32, isa)
 
 #define TL_DEQUANTIZE_KERNELS(ROW, arg) TL_KERNELS(ROW, arg, tl_dequantize, DEQUANTIZED, BOTH)
 TL_DEQUANTIZE_KERNELS(TL_KERNEL_DECLARE, tl_quantize_func)

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Kernels of 8-bit convolutions and products (tl_quantized.h says how weights lie).
+// Kernels of 8-bit convolutions and products (layout of weights: tl_quantized.h).
 //
 // All of them compute tiles: neighbouring pixels of a line by one or two blocks of output channels
-// are summed in registers, four source channels at a time, as simd/tl_simd_dot.h has it. A pixel
-// has TL_BLOCK channels side by side, with its neighbours behind them. The rows of a matrix are
-// brought into the same form, so that a product is a convolution of 1 x 1.
+// are summed in registers, four source channels at a time, with simd/tl_simd_dot.h. A pixel has
+// TL_BLOCK contiguous channels, followed by the next pixel. The rows of a matrix are converted to
+// the same layout, so that a product is a 1 x 1 convolution.
 
 #ifndef QUANTIZED_H
 #define QUANTIZED_H
@@ -19,33 +19,33 @@
 
 enum { TL_QUAD = 4 }; /* channels whose products are summed at a time */
 
-/** What stands in front of packed weights, for each of their output channels. */
+/** The header of packed weights, for each of their output channels. */
 typedef struct tl_quantized_head {
     int32_t bias[TL_BLOCK], weight_sum[TL_BLOCK];
     float factor[TL_BLOCK], addend[TL_BLOCK];
 } tl_quantized_head;
 
 /** Fills bias, factor and addend of the channels from `first` on, of `outputs` in all; each tensor
- * may be NULL. Lanes behind the last one become 0. */
+ * may be NULL. Lanes after the last one become 0. */
 void tl_quantized_head_fill(tl_quantized_head *head, int first, int outputs, const tl_tensor *bias,
                             const tl_tensor *factor, const tl_tensor *addend);
 
-/** What a row of packed weights of a convolution has: for each grid (blockconv_plan.h) a head and
- *  the weights of its taps. */
+/** The layout of a row of packed weights of a convolution: for each grid (blockconv_plan.h) a head
+ * and the weights of its taps. */
 typedef struct tl_quad_row {
     size_t tap, size; /* bytes of the weights of a tap, and of all */
 } tl_quad_row;
 
 tl_quad_row tl_quad_row_of(const int channels[2], const tl_conv2d_param *param, int is_transposed);
 
-/** A number as a byte, by the definition: NaN becomes 0. */
+/** A float as a byte, by the definition: NaN becomes 0. */
 static inline uint8_t tl_quantized_byte(const tl_quantized_param *q, float v)
 {
     const float shifted = rintf(v * q->dst_factor) + (float)q->dst_zero;
     return shifted > 0 ? (uint8_t)(shifted < 255 ? shifted : 255) : 0;
 }
 
-/** What is summed for a line of pixels, and where the results go. */
+/** The operands and results of a line of pixels. */
 typedef struct tl_quad_job {
     int channels;          /* of the source */
     size_t src_block_step; /* channels from a block of them to the next */
@@ -56,7 +56,7 @@ typedef struct tl_quad_job {
     size_t dst_block_step; /* from a block of output channels to the next */
     size_t dst_step;       /* from a pixel to the next */
     tl_quantized_param q;
-    float low, high; /* what results are kept between: tl_act_bounds */
+    float low, high; /* bounds of results: tl_act_bounds */
 } tl_quad_job;
 
 /** `n` neighbouring pixels of one or two blocks of output channels, of which the last one has only
@@ -66,14 +66,14 @@ typedef void tl_quad_line_func(const tl_quad_job *job, const uint8_t *src, const
 
 typedef struct tl_quad_kernel {
     tl_quad_line_func *line;
-    int bytes; /* that it reads for a byte of the source: 2 where tl_quad_widen made it */
+    int bytes; /* bytes that it reads for a byte of the source: 2 after tl_quad_widen */
 } tl_quad_kernel;
 
 /** The kernel for `exec`. */
 const tl_quad_kernel *tl_quad_kernel_for(const tl_exec *exec);
 
-/** The 16 channels of a pixel in words: those with even numbers, then those with odd ones.
- *  Only kernels of processors that put the lower byte first want them. */
+/** The 16 channels of a pixel in words: those with even numbers, then those with odd ones. Only for
+ * kernels of little-endian CPUs. */
 static inline void tl_quad_widen(uint8_t *dst, const uint8_t *src)
 {
     typedef uint16_t words __attribute__((vector_size(TL_BLOCK)));
@@ -84,7 +84,7 @@ static inline void tl_quad_widen(uint8_t *dst, const uint8_t *src)
     memcpy(dst + TL_BLOCK, &odd, sizeof(odd));
 }
 
-/** A job with all but what depends on shapes. */
+/** A job with all fields that do not depend on shapes. */
 tl_quad_job tl_quad_job_of(const tl_tensor *weight, const tl_tensor *dst,
                            const tl_quantized_param *q);
 

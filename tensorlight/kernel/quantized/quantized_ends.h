@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What becomes of exact sums, in vectors: the operations of tl_quantized.h, each rounded once.
-// Behind a kernel's #include of tl_simd.h.
+// Results from exact sums, in vectors: the operations of tl_quantized.h, each rounded once. Include
+// after tl_simd.h in a kernel.
 
 #ifndef QUANTIZED_ENDS_H
 #define QUANTIZED_ENDS_H
@@ -9,15 +9,15 @@
 #include "kernel/simd/tl_simd_quad.h"
 #include "kernel/simd/tl_simd_small.h"
 
-/** The numbers of a vector of channels. */
+/** The constants of a vector of channels. */
 typedef struct tl_quantized_ends {
-    tl_vi start; /* of a sum: what the source's zero point takes from it, and the bias */
+    tl_vi start; /* start of a sum: the bias minus the part of the source's zero point */
     tl_vf factor, addend;
-    tl_vf low, high; /* what the activation keeps numbers between: tl_act_bounds */
+    tl_vf low, high; /* bounds of the activation: tl_act_bounds */
     tl_vf dst_factor, dst_zero;
-    tl_vi_range range; /* where results are small: the bounds as bytes */
-    int is_small;      /* whether all results are far from the ends of 32 bits */
-    int is_plain;      /* and whether nothing is added to them, or multiplied with, before */
+    tl_vi_range range; /* for small results: the bounds as bytes */
+    int is_small;      /* whether no result can overflow 32 bits */
+    int is_plain;      /* and whether nothing is added or multiplied before */
 } tl_quantized_ends;
 
 /** Those of results alone. */
@@ -34,9 +34,9 @@ static inline tl_quantized_ends tl_quantized_ends_of(const tl_quantized_param *q
 }
 
 /** Those of the channels from `lane` on of a row of packed weights, which begins at `row`. `bounds`
- * are low and high as bytes. The products of a sum add up to no more than `products`. Where no
- * number can be as large as 2^30, rounding comes before the activation's bounds, which are then
- * bytes: both never fall, so that their order does not matter. */
+ * are low and high as bytes. The products of a sum add up to no more than `products`. If no value
+ * can reach 2^30, rounding comes before the activation's bounds, which are then bytes: both are
+ * monotonic, so their order does not matter. */
 static inline tl_quantized_ends tl_quantized_ends_at(const int8_t *row, int lane,
                                                      const tl_quantized_param *q, float low,
                                                      float high, const uint8_t bounds[2],
@@ -62,21 +62,21 @@ static inline tl_quantized_ends tl_quantized_ends_at(const int8_t *row, int lane
     return e;
 }
 
-/** Numbers kept between the bounds of the activation; NaN stays. */
+/** Values clamped to the bounds of the activation; NaN stays. */
 TL_INLINE tl_vf tl_quantized_keep(tl_vf v, const tl_quantized_ends *e)
 {
     return tl_vf_min(e->high, tl_vf_max(e->low, v));
 }
 
-/** The numbers of sums, which began with `start`, with the activation's bounds. */
+/** The values of sums, which began with `start`, clamped to the activation's bounds. */
 TL_INLINE tl_vf tl_quantized_numbers(tl_vi sum, const tl_quantized_ends *e)
 {
     const tl_vf product = tl_vf_mul(tl_vi_to_vf(sum), e->factor);
     return tl_quantized_keep(tl_vf_add(product, e->addend), e);
 }
 
-/** The sums of a vector of channels of up to four pixels as bytes, where all are small; is_plain is
- *  a constant. */
+/** The sums of a vector of channels of up to four pixels as bytes, for small sums; is_plain is a
+ * constant. */
 TL_INLINE void tl_quantized_store_sums(uint8_t *dst, const tl_vi *sum, int n, const int is_plain,
                                        const tl_quantized_ends *e)
 {
@@ -90,7 +90,7 @@ TL_INLINE void tl_quantized_store_sums(uint8_t *dst, const tl_vi *sum, int n, co
     tl_vi_store_pixels(dst, rounded, n, &e->range);
 }
 
-/** Numbers as bytes, saturated; 0 for NaN. */
+/** Values as bytes, saturated; 0 for NaN. */
 TL_INLINE void tl_quantized_store(uint8_t *dst, tl_vf v, const tl_quantized_ends *e)
 {
     const tl_vf rounded = tl_vf_round(tl_vf_mul(v, e->dst_factor));
@@ -98,7 +98,7 @@ TL_INLINE void tl_quantized_store(uint8_t *dst, tl_vf v, const tl_quantized_ends
     tl_vf_store_u8(dst, tl_vf_min(shifted, tl_vf_set1(255)));
 }
 
-/** Whether an activation is more than bounds. */
+/** Whether an activation consists of more than bounds. */
 static inline int tl_quantized_has_function(tl_activation act)
 {
     return act.act != TL_ACT_NONE && act.act != TL_ACT_RELU && act.act != TL_ACT_CLIP;

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// What becomes of exact sums, in plain C: the operations of tl_quantized.h, each rounded once.
+// Results from exact sums, in plain C: the operations of tl_quantized.h, each rounded once.
 
 #ifndef QUANTIZED_ENDS_C_H
 #define QUANTIZED_ENDS_C_H
 
 #include "kernel/quantized/quantized.h"
 
-/** The numbers of a block's sums of products, before the activation. */
+/** The values of a block's sums of products, before the activation. */
 static inline void tl_quantized_numbers_c(const tl_quantized_head *head,
                                           const tl_quantized_param *q, const uint32_t *sum,
                                           float *v)
@@ -20,8 +20,8 @@ static inline void tl_quantized_numbers_c(const tl_quantized_head *head,
     }
 }
 
-/** Activates the numbers of a block, and writes them from element `at` of dst on. `alone` has the
- *  instruction set of the activation. */
+/** Applies the activation to a block, and writes it from element `at` of dst on. `alone` has the
+ * instruction set of the activation. */
 static inline void tl_quantized_finish_c(const tl_quantized_param *q, const tl_exec *alone,
                                          float *v, int is_float, void *dst, size_t at)
 {

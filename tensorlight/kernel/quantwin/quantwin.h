@@ -30,17 +30,17 @@ typedef struct tl_quantwin_job {
     tl_quantized_param q;
     float low, high;      /* the bounds of the activation, of tl_act_bounds */
     uint8_t bounds[2];    /* and as bytes */
-    const tl_exec *alone; /* what plain C computes activations with */
+    const tl_exec *alone; /* the exec for activations in plain C */
 } tl_quantwin_job;
 
 /** Computes the lines begin .. end-1, of oh in each plane, for the tl_quantwin_job at `arg`. The
- *  windows of a maximum and a mean meet the source, and have dilation 1. */
+ * windows of a max and a mean overlap the source, and have dilation 1. */
 typedef void tl_quantwin_func(void *arg, size_t begin, size_t end);
 
 #define TL_QUANTWIN_KERNELS(ROW, arg) TL_KERNELS(ROW, arg, tl_quantwin, U8, DOT)
 TL_QUANTWIN_KERNELS(TL_KERNEL_DECLARE, tl_quantwin_func)
 
-/** How many of `size` positions from `from` on lie in begin .. end-1. */
+/** The number of the `size` positions from `from` on in begin .. end-1. */
 static inline int64_t tl_quantwin_count(int64_t from, int size, int64_t begin, int64_t end)
 {
     const int64_t to = from + size;

@@ -12,13 +12,13 @@
 //          0  2 -1 -2  1  0            1 -2  4           0  1 -1  2 -2  6       6 times result 3
 //          0  4  0 -5  0  1            0  0  1
 //
-// A' takes these factors back as far as it stays in integers. All of it is exact:
+// A' compensates these factors as far as possible in integers. All of it is exact:
 //
 // - Pixels less TL_QUANTWINO_OFFSET lie in -128 .. 127. The sums of |B'| along its rows are 10 at
 //   most, so that a transformed pixel is at most 100 * 128 = 12,800; those of |G| are 7 at most, so
 //   that a transformed weight is at most 49 * 128 = 6,272: both have 16 bits. B' maps a constant c
 //   to -6 c at the point 1 and to 0 elsewhere: the offset is subtracted from one point alone.
-// - Sums over channels, and A', are computed modulo 2^32. What comes out is a result times 9 * 2^n,
+// - Sums over channels, and A', are computed modulo 2^32. The outcome is a result times 9 * 2^n,
 //   n = 6 at most, modulo 2^32: multiplied by the inverse of 9 and shifted by n bits it is the
 //   result, if that lies in -2^25 .. 2^25 - 1. With 224 channels it does: 224 * 9 * 128 * 128 <
 //   2^25. More channels are summed in groups of at most TL_QUANTWINO_BLOCKS blocks, whose results
@@ -42,7 +42,7 @@ enum {
     TL_QUANTWINO_PAIR = 2,     /* channels whose products are summed at a time */
     TL_QUANTWINO_BLOCKS = 14,  /* of source channels in a group, at most */
     TL_QUANTWINO_OFFSET = 128, /* of pixels */
-    TL_QUANTWINO_AT_1 = -6,    /* what B' makes of 1 at the point 1 */
+    TL_QUANTWINO_AT_1 = -6,    /* B' applied to a constant 1, at the point 1 */
 };
 
 /** The inverse of 9 modulo 2^32. */
@@ -51,7 +51,7 @@ enum {
 /** Result i along an axis comes out multiplied by 3 and by a power of two. */
 static const int tl_quantwino_shift[TL_QUANTWINO_TILE] = {3, 2, 1, 1};
 
-/** What is summed for a point: steps are in elements. */
+/** The operands of a point: steps are in elements. */
 typedef struct tl_quantwino_sum {
     int channels;       /* of the group */
     size_t src_step;    /* from a block of source channels to the next */
@@ -59,18 +59,18 @@ typedef struct tl_quantwino_sum {
     size_t dst_step;    /* likewise, of products */
 } tl_quantwino_sum;
 
-/** What becomes of products. */
+/** Results from products. */
 typedef struct tl_quantwino_job {
     int groups;
     size_t step; /* from a point's products to the next; groups have 36 points each */
     size_t row;  /* elements from a line of results to the next */
     void *dst;
     int is_float;         /* dst */
-    tl_quantized_param q; /* its `zero` is less by the offset of pixels */
-    float most;           /* the most that the products of a sum add up to */
+    tl_quantized_param q; /* with the pixels' offset subtracted from `zero` */
+    float most;           /* max magnitude of a sum of products */
     float low, high;      /* the bounds of the activation, of tl_act_bounds */
     uint8_t bounds[2];    /* and as bytes */
-    const tl_exec *alone; /* what plain C computes activations with */
+    const tl_exec *alone; /* the exec for activations in plain C */
 } tl_quantwino_job;
 
 typedef struct tl_quantwino_kernel {
@@ -81,8 +81,8 @@ typedef struct tl_quantwino_kernel {
      *  channels][TL_BLOCK][2] -> dst [block][tile][TL_BLOCK], of `n_blocks` blocks. */
     void (*multiply)(const tl_quantwino_sum *sum, const int16_t *src, const int16_t *weight,
                      uint32_t *dst, int n, int n_blocks);
-    /** Transforms the products of `n` tiles side by side, and writes what becomes of them, `rows` x
-     *  `cols` pixels from element `at` of dst on. `head` begins the block's packed weights. */
+    /** Transforms the products of `n` tiles side by side, and writes their results, `rows` x `cols`
+     * pixels from element `at` of dst on. `head` begins the block's packed weights. */
     void (*result)(const tl_quantwino_job *job, const uint32_t *products, const int8_t *head,
                    size_t at, int n, int rows, int cols);
 } tl_quantwino_kernel;

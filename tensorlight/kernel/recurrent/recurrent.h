@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Kernels of recurrent networks: what a step does to the state of each sequence, once the product
-// of the states and the recurrence weights is known.
+// Kernels of recurrent networks: the update of each sequence's state in a step, after the product
+// of the states and the recurrence weights.
 
 #ifndef RECURRENT_H
 #define RECURRENT_H
@@ -22,8 +22,8 @@ typedef enum tl_recurrent_stage {
 } tl_recurrent_stage;
 
 /** With packed weights: a stage for blocks begin .. end-1 of TL_CELL_BLOCK numbers, for the
- *  tl_recurrent_job at `arg`, and with it the products that it needs; those in job->products are
- *  not looked at. */
+ * tl_recurrent_job at `arg`, including the products that it needs; job->products is
+ * ignored. */
 typedef void tl_cells_func(void *arg, size_t begin, size_t end);
 
 /** A step of one direction. */

@@ -8,10 +8,10 @@
 #include "kernel/tl_kernel.h"
 #include "tensorlight/tl_nn.h"
 
-/** Neighbouring results that are computed together, at most. */
+/** Max adjacent results that are computed together. */
 enum { TL_REDUCE_LINES = 64 };
 
-/** Neighbouring elements of one result that are summed apart. */
+/** Adjacent elements of one result that are summed separately. */
 enum { TL_REDUCE_LANES = 32 };
 
 /** An axis of src: its length, and the distance of its elements. */
@@ -19,9 +19,9 @@ typedef struct tl_reduce_axis {
     size_t len, stride;
 } tl_reduce_axis;
 
-/** src seen as axes that stay and axes that go, each kind in order, neighbours of one kind merged
- *  and those of length 1 dropped. `line` is the last one that goes if it is src's last, and so
- *  contiguous; else its length is 1 and the results' last axis is contiguous. */
+/** src as kept and reduced axes, each kind in order, adjacent ones of one kind merged and those of
+ * length 1 dropped. `line` is the last reduced axis if it is src's last one, and so contiguous;
+ * otherwise its length is 1 and the results' last axis is contiguous. */
 typedef struct tl_reduce_job {
     const void *src;
     void *dst;

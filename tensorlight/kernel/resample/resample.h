@@ -9,8 +9,8 @@
 #include "kernel/tl_kernel.h"
 #include "tensorlight/tl_vision.h"
 
-/** What each index along one axis of dst takes from src: the sum of weights[i * n + k] times
- *  element indices[i * n + k], k < n; to the nearest: element indices[i], -1 for the fill. */
+/** The source of each index along one axis of dst: the sum of weights[i * n + k] times element
+ * indices[i * n + k], k < n; to the nearest: element indices[i], -1 for the fill. */
 typedef struct tl_resample_table {
     int n;
     int *indices;
@@ -20,10 +20,10 @@ typedef struct tl_resample_table {
 /** The taps of an index of dst along one axis. */
 int64_t tl_resample_taps(const tl_resample_param *param, int axis);
 
-/** Whether the axis stays as it is. */
+/** Whether the axis does not change. */
 int tl_resample_is_identity(const tl_resample_param *param, int axis, int in, int out);
 
-/** Whether index `i` of dst looks outside src. */
+/** Whether index `i` of dst samples outside src. */
 int tl_resample_is_outside(const tl_resample_param *param, int axis, int in, int i);
 
 /** Fills the arrays of the table, of out * n elements. */
@@ -52,8 +52,8 @@ typedef struct tl_filter_job {
  *  but the last), of a tl_filter_job the lines [inner] of dst, or [out] where inner is 1. */
 typedef void tl_resample_func(void *arg, size_t begin, size_t end);
 
-/** Moves sums of integers away from 0 by a little more than they can have been rounded by. They are
- *  truncated next, and an image of 100s has to stay one of 100s. */
+/** Moves sums of integers away from 0 by slightly more than their max rounding error. They are
+ * truncated next, and a constant image must stay constant. */
 void tl_resample_away_from_0_f32_c(float *sums, size_t n);
 void tl_resample_away_from_0_f64_c(double *sums, size_t n);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Kernels that sample images at positions of the caller's, and the one that puts windows back.
+// Kernels that sample images at given positions, and one that sums overlapping windows (col2im).
 
 #ifndef SAMPLE_H
 #define SAMPLE_H
@@ -30,7 +30,7 @@ typedef struct tl_roi_job {
     const tl_tensor *batch; /* of roi_align */
     int channels, in[2];
     tl_roi_param param;
-    const tl_stop *stop; /* looked at now and then: regions decide how many samples there are */
+    const tl_stop *stop; /* polled: regions determine the number of samples */
 } tl_roi_job;
 
 /** src [images, channels, in..] -> dst [images, channels * taps, out..]. */

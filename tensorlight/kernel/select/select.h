@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Kernels of selections: which elements are not 0, and how two slices compare.
+// Kernels of selections: positions of nonzero elements, and comparison of slices.
 
 #ifndef SELECT_H
 #define SELECT_H
@@ -8,8 +8,8 @@
 
 #include "kernel/tl_kernel.h"
 
-/** Writes the positions of the elements that are not 0 to `to`, unless that is NULL. Returns how
- *  many they are. */
+/** Writes the positions of the elements that are not 0 to `to`, unless that is NULL. Returns their
+ * number. */
 typedef size_t tl_nonzero_kernel(const void *src, size_t len, int64_t *to);
 
 /** Two slices of a tensor: `outer` runs of `inner` elements, `stride` elements apart. */
@@ -17,7 +17,7 @@ typedef struct tl_slices {
     size_t outer, inner, stride;
 } tl_slices;
 
-/** Compares as words: -1, 0 or 1. NaN equals NaN and is larger than all numbers. */
+/** Compares lexicographically: -1, 0 or 1. NaN equals NaN and is larger than all numbers. */
 typedef int tl_compare_kernel(const void *a, const void *b, const tl_slices *shape);
 
 #define TL_NONZERO_KERNELS(ROW, arg) TL_KERNELS(ROW, arg, tl_nonzero, ALL, PLAIN)

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Vectors of floats, with the same names on every instruction set, for SIMD kernels.
 //
-// A kernel is written once with these names, in <work>_simd.c, which is compiled for each set of
-// features (tl_isa) with the flags and the vector header of that set (tensorlight/meson.build).
+// A kernel is written once with these names, in <kernel>_simd.c, which is compiled for each
+// instruction set (tl_isa) with its flags and vector header (tensorlight/meson.build).
 // SIMD(name) is the function's name followed by the set's: name_f32_avx512.
 //
 //     void SIMD(tl_scale)(const float *src, float *dst, size_t n, float factor)
@@ -63,7 +63,7 @@
 #include <stdint.h>
 #include <string.h>
 
-// What the compiler may use does not select the set: the build does (tensorlight/meson.build).
+// The build selects the set (tensorlight/meson.build), not the features of the compiler's target.
 #ifdef TL_SIMD_HEADER
 #include TL_SIMD_HEADER
 #else

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Activations of what a kernel has just written, in vectors: behind a template's #include of
-// tl_simd.h.
+// Activations of a kernel's results, in vectors. Include after tl_simd.h in a
+// template.
 
 #ifndef TL_SIMD_ACT_H
 #define TL_SIMD_ACT_H
@@ -9,9 +9,9 @@
 #include "kernel/unary/unary.h"
 #include "tensorlight/tl_nn.h"
 
-/** Applies `act` to y[0 .. n-1], with the same bits as tl_exec_act at this level. Nothing to do for
- *  TL_ACT_NONE, TL_ACT_RELU and TL_ACT_CLIP: kernels keep their results between two numbers, those
- *  of tl_act_bounds, before they write them. */
+/** Applies `act` to y[0 .. n-1], with the same bits as tl_exec_act on this instruction set. Does
+ * nothing for TL_ACT_NONE, TL_ACT_RELU and TL_ACT_CLIP: kernels clamp their results to the bounds
+ * of tl_act_bounds before they write them. */
 static inline void tl_vf_activate(tl_activation act, float *y, size_t n)
 {
     static tl_map_func *const funcs[TL_ACT_SIZE] = {

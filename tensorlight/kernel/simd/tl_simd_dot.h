@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Dot products of four bytes each, summed exactly in 32 bits: what 8-bit convolutions and products
-// are made of. See tl_simd.h.
+// Dot products of four bytes each, summed exactly in 32 bits, for 8-bit convolutions and products.
+// See tl_simd.h.
 //
 // Lane i of a sum gets the products of four source bytes, without sign, which all lanes share, with
-// four weights of its own, with sign. Nothing saturates, whatever the bytes are.
+// its four signed weights. Nothing saturates, for any bytes.
 //
 //     tl_vs                  sums: TL_VF_LANES of them, in TL_VS_REGISTERS registers
 //     tl_vx, tl_vx_load(p, part)   four source bytes, for all lanes

@@ -90,7 +90,7 @@ typedef tl_vi tl_vb;
 
 enum { TL_VB_VECTORS = 4 };
 
-/** In 32 bits; what is too large for them stays large. */
+/** In 32 bits, at most 2^30, which later saturates. */
 static inline tl_vi tl_vb_rounded(tl_vf v)
 {
     return TL_MM(cvtps_epi32)(TL_MM(min_ps)(v, TL_MM(set1_ps)(0x1p30f)));

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Functions of floats in vectors, for every instruction set: behind a template's #include of
-// tl_simd.h.
+// Functions of floats in vectors, for every instruction set. Include after tl_simd.h in a
+// template.
 //
 // A bound "n ULP" is the largest error in units of the last place of the exact result; all floats
 // were tried (kernel/unary/unary_sweep.c), and unary_test.c holds the functions to it. It is for

@@ -12,7 +12,7 @@ typedef void tl_transpose_kernel(const void *src, size_t src_stride, void *dst, 
                                  size_t rows, size_t cols);
 
 // Vectors of floats move any 4 bytes.
-#define TL_ROWS_4_BYTES(ROW, arg, work, set, isa) ROW(arg, work##_f32_##set, TL_UINT32, isa)
+#define TL_ROWS_4_BYTES(ROW, arg, kernel, set, isa) ROW(arg, kernel##_f32_##set, TL_UINT32, isa)
 #define TL_TRANSPOSE_KERNELS(ROW, arg)              \
     TL_KERNELS(ROW, arg, tl_transpose, UINT, PLAIN) \
     TL_KERNELS(ROW, arg, tl_transpose, 4_BYTES, SIMD)
