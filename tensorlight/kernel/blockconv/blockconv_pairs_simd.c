@@ -5,5 +5,6 @@
 #define LANES                 TL_TILE_PAIRS
 #define MULTIPLY_ADD(a, b, c) tl_vf_fma_pairs(a, b, c)
 #define STORE_ROUNDED(p, v)   tl_vf_store_rounded(p, v)
+#define TILES_ROUND           1
 #define HAS_PLANES            0
 #include "kernel/blockconv/blockconv_simd.inc.h"

@@ -5,5 +5,6 @@
 #define LANES                 TL_BLOCK
 #define MULTIPLY_ADD(a, b, c) tl_vf_fma(a, b, c)
 #define STORE_ROUNDED(p, v)   tl_vf_store_bf16(p, v)
+#define TILES_ROUND           0
 #define HAS_PLANES            1
 #include "kernel/blockconv/blockconv_simd.inc.h"

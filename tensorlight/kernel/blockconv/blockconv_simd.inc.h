@@ -5,6 +5,8 @@
 //     LANES                 floats of a pixel of a block, of which MULTIPLY_ADD takes one
 //     MULTIPLY_ADD(a, b, c) c and the products of a and b
 //     STORE_ROUNDED(p, v)   writes a vector as bfloat16
+//     TILES_ROUND           1: tiles read and write bfloat16; 0: floats alone, which is half the
+//                           code, and a buffer is between them and bfloat16
 //     HAS_PLANES            1: sources in planes, groups within a block, and, by sets with vectors
 //                           of a block, half blocks of results are computed, too
 
@@ -49,8 +51,8 @@ typedef struct tile_place {
     const float *src, *weight, *bias;
     const void *add; /* or NULL */
     void *dst;
-    size_t step, block_step; /* of dst */
-    int rounds;
+    size_t step, block_step; /* of dst and add */
+    int rounds, adds_halves;
 } tile_place;
 
 /** Hides from the compiler that the result equals `p`, so that it broadcasts from memory within a
@@ -232,15 +234,15 @@ TL_INLINE size_t offset_of(const int m, const int v, size_t step, size_t block_s
 
 /** Adds what lies at `add`. */
 TL_INLINE void add_others(tl_vf (*sum)[BLOCKS * PARTS], const int n, const int n_blocks,
-                          const tl_tile_job *job, const void *add, const int are_halves)
+                          const tile_place *from, const int are_halves)
 {
     TL_UNROLL
     for (int m = 0; m < n; m++) {
         TL_UNROLL
         for (int v = 0; v < n_blocks * PARTS; v++) {
-            const size_t at = offset_of(m, v, job->dst_step, job->dst_block_step);
-            const tl_vf other = are_halves ? tl_vf_load_bf16((const uint16_t *)add + at)
-                                           : tl_vf_load((const float *)add + at);
+            const size_t at = offset_of(m, v, from->step, from->block_step);
+            const tl_vf other = are_halves ? tl_vf_load_bf16((const uint16_t *)from->add + at)
+                                           : tl_vf_load((const float *)from->add + at);
             sum[m][v] = tl_vf_add(sum[m][v], other);
         }
     }
@@ -269,11 +271,11 @@ TL_INLINE void write(tl_vf (*sum)[BLOCKS * PARTS], const int n, const int n_bloc
 TL_INLINE void finish(tl_vf (*sum)[BLOCKS * PARTS], const int n, const int n_blocks,
                       const tl_tile_job *job, const tile_place *at)
 {
-    if (at->add && job->adds_halves)
-        add_others(sum, n, n_blocks, job, at->add, 1);
+    if (TILES_ROUND && at->add && at->adds_halves)
+        add_others(sum, n, n_blocks, at, 1);
     else if (at->add)
-        add_others(sum, n, n_blocks, job, at->add, 0);
-    if (at->rounds)
+        add_others(sum, n, n_blocks, at, 0);
+    if (TILES_ROUND && at->rounds)
         write(sum, n, n_blocks, job, at, 1);
     else
         write(sum, n, n_blocks, job, at, 0);
@@ -388,7 +390,54 @@ static void run_activated(const tl_tile_job *job, tile_func *run, const tile_pla
         activate(job, (float *)at->dst + k * job->dst_block_step, pixels);
 }
 
-/** The same where they are rounded after an activation that needs them in memory. */
+static int is_bounded(tl_activation act)
+{
+    return act.act == TL_ACT_NONE || act.act == TL_ACT_RELU || act.act == TL_ACT_CLIP;
+}
+
+/** Whether the tile computes in a buffer: of what it cannot read or write, or what is activated
+ *  before it is rounded. */
+static int needs_buffer(const tl_tile_job *job)
+{
+    if (TILES_ROUND)
+        return job->rounds && !is_bounded(job->act);
+    return job->rounds || job->adds_halves;
+}
+
+/** Where pixel `i` of all blocks lies. */
+static size_t pixel_offset(const tile_place *at, int i, int pixels)
+{
+    return i / pixels * at->block_step + i % pixels * at->step;
+}
+
+/** Copies what is added to the buffer. */
+static void read_others(float *values, const tile_place *from, int pixels, int blocks)
+{
+    for (int i = 0; i < blocks * pixels; i++) {
+        const size_t at = pixel_offset(from, i, pixels);
+        for (int k = 0; k < TL_BLOCK; k += TL_VF_LANES)
+            tl_vf_store(values + i * TL_BLOCK + k,
+                        from->adds_halves ? tl_vf_load_bf16((const uint16_t *)from->add + at + k)
+                                          : tl_vf_load((const float *)from->add + at + k));
+    }
+}
+
+/** Copies the results from the buffer. */
+static void write_results(const float *values, const tile_place *to, int pixels, int blocks)
+{
+    for (int i = 0; i < blocks * pixels; i++) {
+        const size_t at = pixel_offset(to, i, pixels);
+        for (int k = 0; k < TL_BLOCK; k += TL_VF_LANES) {
+            const tl_vf result = tl_vf_load(values + i * TL_BLOCK + k);
+            if (to->rounds)
+                STORE_ROUNDED((uint16_t *)to->dst + at + k, result);
+            else
+                tl_vf_store((float *)to->dst + at + k, result);
+        }
+    }
+}
+
+/** The same in a buffer of floats, with the tile's pixels and blocks one behind the other. */
 static void run_in_buffer(const tl_tile_job *job, tile_func *run, const tile_place *at, int pixels,
                           int blocks)
 {
@@ -397,20 +446,15 @@ static void run_in_buffer(const tl_tile_job *job, tile_func *run, const tile_pla
     buffer.dst = values;
     buffer.step = TL_BLOCK;
     buffer.block_step = (size_t)pixels * TL_BLOCK;
-    buffer.rounds = 0;
-    run(job, &buffer);
-    tl_vf_activate(job->act, values, blocks * buffer.block_step);
-    for (int i = 0; i < blocks * pixels; i++) {
-        uint16_t *const to =
-            (uint16_t *)at->dst + i / pixels * at->block_step + i % pixels * at->step;
-        for (int k = 0; k < TL_BLOCK; k += TL_VF_LANES)
-            STORE_ROUNDED(to + k, tl_vf_load(values + i * TL_BLOCK + k));
+    buffer.rounds = buffer.adds_halves = 0;
+    if (at->add) {
+        read_others(values, at, pixels, blocks);
+        buffer.add = values;
     }
-}
-
-static int is_bounded(tl_activation act)
-{
-    return act.act == TL_ACT_NONE || act.act == TL_ACT_RELU || act.act == TL_ACT_CLIP;
+    run(job, &buffer);
+    if (!is_bounded(job->act))
+        tl_vf_activate(job->act, values, blocks * buffer.block_step);
+    write_results(values, at, pixels, blocks);
 }
 
 /** Element `i` of floats, or of bfloat16. */
@@ -434,7 +478,7 @@ void LINE_FUNC(const tl_tile_job *job, const float *src, const float *weight, co
                const void *add, void *dst, int n, int n_blocks)
 {
     const int n_tiles = (n + PIXELS - 1) / PIXELS;
-    const int is_simple = is_bounded(job->act);
+    const int is_simple = is_bounded(job->act), is_buffered = needs_buffer(job);
     for (int b = 0; b < n_blocks; b += BLOCKS) {
         const int blocks = BLOCKS < n_blocks - b ? BLOCKS : n_blocks - b;
         const int kind = kind_of(job, b + blocks == n_blocks);
@@ -448,12 +492,13 @@ void LINE_FUNC(const tl_tile_job *job, const float *src, const float *weight, co
                                    element(dst, first, job->rounds),
                                    job->dst_step,
                                    job->dst_block_step,
-                                   job->rounds};
+                                   job->rounds,
+                                   job->adds_halves};
             tile_func *const run = tiles[pixels][blocks - 1][kind];
-            if (is_simple)
-                run(job, &at);
-            else if (job->rounds)
+            if (is_buffered)
                 run_in_buffer(job, run, &at, pixels, blocks);
+            else if (is_simple)
+                run(job, &at);
             else
                 run_activated(job, run, &at, pixels, blocks);
             m += pixels;
