@@ -11,7 +11,7 @@
 #define TL_SMALL_C(tag, type, load, store)                 \
     static inline tl_vf tl_vf_load_##tag(const type *p)    \
     {                                                      \
-        tl_vf v;                                           \
+        tl_vf v = {0};                                     \
         for (int i = 0; i < TL_VF_LANES; i++)              \
             v[i] = load(p[i]);                             \
         return v;                                          \
