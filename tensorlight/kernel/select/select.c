@@ -1,20 +1,29 @@
 // SPDX-License-Identifier: Apache-2.0
 // The elements that are not 0, and the slices for which a condition holds.
 
-#include "kernel/select/select.h"
+#ifndef T // once
 
 #include <assert.h>
+#include <stdint.h>
 #include <string.h>
 
 #include "kernel/tl_axis.h"
+#include "kernel/tl_kernel.h"
 #include "tensorlight/tl_shape.h"
 
-TL_KERNEL_TABLE(pick, tl_nonzero_kernel, TL_NONZERO_KERNELS)
+/** Writes the positions of the elements that are not 0 to `to`, unless that is NULL. Returns their
+ *  number. */
+typedef size_t nonzero_kernel(const void *src, size_t len, int64_t *to);
+
+#define TL_TEMPLATE "kernel/select/select.c"
+#include "tensor/tl_each_type.inc.h"
+
+TL_PLAIN_TABLE(pick, nonzero_kernel, nonzero, ALL)
 
 int tl_exec_nonzero(const tl_exec *exec, const tl_tensor *src, tl_tensor *dst, int *n)
 {
     assert(src->ndim > 0 && dst->dtype == TL_INT64);
-    tl_nonzero_kernel *const find = pick(exec, src->dtype);
+    nonzero_kernel *const find = pick(exec, src->dtype);
     const size_t count = find(src->data, (size_t)src->len, NULL);
     *n = (int)count;
     // The last row holds the positions until it gets its own coordinates, after all others.
@@ -52,3 +61,20 @@ int tl_exec_compress(const tl_exec *exec, const tl_tensor *src, const tl_tensor 
         }
     return 0;
 }
+
+#else // for each type
+
+static size_t NAME(nonzero, c)(const void *src, size_t len, int64_t *to)
+{
+    const T *const s = src;
+    size_t n = 0;
+    for (size_t i = 0; i < len; i++) {
+        const int counts = LOAD(s[i]) != 0;
+        if (to && counts)
+            to[n] = (int64_t)i;
+        n += (size_t)counts;
+    }
+    return n;
+}
+
+#endif

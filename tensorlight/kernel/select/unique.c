@@ -7,21 +7,42 @@
 // Groups are numbered in the order that is asked for; the first index of a group is the place where
 // its slice occurs first, since the sort is stable.
 
-#include "kernel/select/select.h"
+#ifndef T // once
 
 #include <assert.h>
+#include <stdint.h>
 #include <string.h>
 
 #include "kernel/tl_axis.h"
+#include "kernel/tl_kernel.h"
 #include "tensor/tl_result.h"
 #include "tensorlight/tl_shape.h"
 
-TL_KERNEL_TABLE(pick, tl_compare_kernel, TL_COMPARE_KERNELS)
+/** Two slices of a tensor: `outer` runs of `inner` elements, `stride` elements apart. */
+typedef struct slices {
+    size_t outer, inner, stride;
+} slices;
+
+/** Compares lexicographically: -1, 0 or 1. NaN equals NaN and is larger than all numbers. */
+typedef int compare_kernel(const void *a, const void *b, const slices *shape);
+
+#define TL_TEMPLATE "kernel/select/unique.c"
+
+#define IS_NAN(x) ((x) != (x))
+#include "tensor/tl_each_float.inc.h"
+#undef IS_NAN
+
+#define IS_NAN(x) 0
+#include "tensor/tl_each_int.inc.h"
+#define TL_TAG b8
+#include "tensor/tl_one_type.inc.h"
+
+TL_PLAIN_TABLE(pick, compare_kernel, compare, ALL)
 
 typedef struct unique {
     const char *src;
-    tl_compare_kernel *compare;
-    tl_slices slices;
+    compare_kernel *compare;
+    slices slices;
     size_t n;        /* slices */
     size_t step;     /* bytes from one slice to the next */
     int32_t *order;  /* [n] the slices, sorted */
@@ -156,3 +177,29 @@ int tl_exec_unique(const tl_exec *exec, const tl_tensor *src, const tl_unique *t
     *n = (int)n_groups;
     return 0;
 }
+
+#else // for each type
+
+static int NAME(compare, one)(C a, C b)
+{
+    const int a_is_nan = IS_NAN(a), b_is_nan = IS_NAN(b);
+    if (a_is_nan || b_is_nan)
+        return a_is_nan - b_is_nan;
+    return (a > b) - (a < b);
+}
+
+static int NAME(compare, c)(const void *a, const void *b, const slices *shape)
+{
+    for (size_t o = 0; o < shape->outer; o++) {
+        const T *const x = (const T *)a + o * shape->stride;
+        const T *const y = (const T *)b + o * shape->stride;
+        for (size_t i = 0; i < shape->inner; i++) {
+            const int order = NAME(compare, one)(LOAD(x[i]), LOAD(y[i]));
+            if (order)
+                return order;
+        }
+    }
+    return 0;
+}
+
+#endif
