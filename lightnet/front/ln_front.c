@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Front ends: what reads the model formats beside the IR's own.
+// Front ends: readers of the model formats other than JSON IR.
 
 #include "front/ln_front.h"
 
@@ -56,7 +56,7 @@ static const ln_front *find_reader_of_parts(const ln_infile *file)
     return NULL;
 }
 
-/* ---- what is no model ---- */
+/* ---- files that are not models ---- */
 
 static const char *const advice[] = {
     [LN_CONTENT_UNKNOWN] = "",

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is known of sizes that are known only at run time: how they follow from each other.
+// Symbolic sizes: relations between sizes that are known only at run time.
 //
 // The length of an axis, and each element of a small tensor of integers that is computed from such
 // lengths, is a sum of open lengths with factors and a number, or unknown. So a front end sees that
@@ -27,18 +27,18 @@ typedef struct ln_size {
 
 typedef struct ln_sizes ln_sizes;
 
-/** The value of a tensor that does not change from run to run; NULL: it does, or is not known.
- * Returns borrowed. */
+/** The value of a tensor that is the same in all runs; NULL: it is not, or is unknown. Returns
+ * borrowed. */
 typedef const tl_tensor *(*ln_sizes_value)(void *data, const char *tensor);
 
 /** Returns new (ln_sizes_free), for the tensors of `ctx`; NULL: no memory. */
 ln_sizes *ln_sizes_create(const ln_context *ctx);
 
-/** Takes NULL. */
+/** Ignores NULL. */
 void ln_sizes_free(ln_sizes *sizes);
 
-/** Finds what is known of the operator's outputs. After what it reads. `value(data, tensor)`: of
- * constants. -1: no memory. */
+/** Derives the sizes of the operator's outputs, after those of its inputs. `value(data, tensor)`:
+ * of constants. -1: no memory. */
 int ln_sizes_note(ln_sizes *sizes, const ln_op *op, ln_sizes_value value, void *data);
 
 /** Finds what is known of the elements of a tensor whose makers have not been noted, as far as they
@@ -48,7 +48,7 @@ int ln_sizes_find_elements(ln_sizes *sizes, const char *tensor, ln_sizes_value v
 /** The length of axis `i` of a tensor. */
 ln_size ln_sizes_axis(const ln_sizes *sizes, const char *tensor, int i);
 
-/** Whether something was found of the elements of a tensor. */
+/** Whether elements of a tensor are known. */
 int ln_sizes_has_elements(const ln_sizes *sizes, const char *tensor);
 
 /** Element `i` of a tensor of integers: one that was noted, or whose value(data, tensor) is known.
@@ -58,16 +58,16 @@ ln_size ln_sizes_element(const ln_sizes *sizes, const char *tensor, int i, ln_si
 
 ln_size ln_size_number(int64_t number);
 
-/** Whether both are known to be the same. */
+/** Whether both are known to be equal. */
 int ln_size_equals(const ln_size *a, const ln_size *b);
 
-/** a + times * b; unknown where one is, or where there would be too many terms. */
+/** a + times * b; unknown if one is, or if there are too many terms. */
 ln_size ln_size_sum(const ln_size *a, const ln_size *b, int64_t times);
 
 /** Whether the size is the same in all runs. */
 int ln_size_is_number(const ln_size *size);
 
-/** The least and the largest that a known size can be, cut to 32 bits. */
+/** The min and the max of a known size, clamped to 32 bits. */
 int64_t ln_sizes_least(const ln_sizes *sizes, const ln_size *size);
 int64_t ln_sizes_most(const ln_sizes *sizes, const ln_size *size);
 

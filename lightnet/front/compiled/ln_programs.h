@@ -12,7 +12,7 @@
 
 typedef struct ln_compiled_program {
     char *ir;                /* the key of its IR */
-    ln_interface *interface; /* NULL: the file does not say it, it has one program */
+    ln_interface *interface; /* NULL: not in the file, it has one program */
     ln_bundle own;           /* its tensors by its own names */
     const ln_bundle *tensors;
 } ln_compiled_program;
@@ -29,18 +29,18 @@ int ln_programs_read(ln_programs *programs, const ln_safetensors *st, const char
 
 void ln_programs_clear(ln_programs *programs);
 
-/** Fills the empty interface with what all programs take: a size that differs among them is open,
- * from the least to the most of any. The shapes of each program are in the metadata, "program.1"
- * and so on. -1: no memory. */
+/** Fills the empty interface from all programs: a size that differs among them is open, from the
+ * min to the max. The shapes of each program are in the metadata, "program.1" and so on. -1: no
+ * memory. */
 int ln_programs_describe(const ln_programs *programs, ln_interface *interface);
 
-/** Whether a program takes some of the shapes that the interface, of which sizes were narrowed,
- * allows. -1 with a reason that lists the programs. */
+/** Whether a program supports some shape of the interface after sizes were narrowed. -1 with a
+ * reason that lists the programs. */
 int ln_programs_check(const ln_programs *programs, const ln_interface *allowed,
                       const ln_context *ctx, const char *file);
 
-/** The program for the shapes that were bound in the context: the one with the fewest open sizes of
- * those that take them. NULL with a reason that lists the programs. */
+/** The program for the shapes bound in the context: of those that support them the one with the
+ * fewest open sizes. NULL with a reason that lists the programs. */
 const ln_compiled_program *ln_programs_choose(const ln_programs *programs, const ln_context *ctx,
                                               const char *file);
 

@@ -35,16 +35,16 @@
 #include "lightnet/ln_context.h"
 #include "lightnet/ln_list.h"
 
-/** The format's version: what is written, and the only one that is read. */
+/** The format's version: the only one that is written and read. */
 #define LN_IR_VERSION 1
 
-/* Where a text that was made from another has its things from. */
+/* The locations of a text in the text that it was translated from. */
 typedef struct ln_ir_places {
     ln_place_func find;
     const void *data;
 } ln_ir_places;
 
-/** What `places` says (NULL: nothing); NULL: unknown. */
+/** The location from `places` (NULL: none); NULL: unknown. */
 const char *ln_ir_place(const ln_ir_places *places, const char *body, const char *key, size_t i);
 
 /** Reads `len` bytes of `text`, called `name` in messages, or by `places` (may be NULL). *ops:

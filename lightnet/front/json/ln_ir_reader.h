@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reading elements of the JSON intermediate representation: what the readers of parameters, of
-// operators and of the top share. Every function fails with a message that says where (file,
-// operator) and what; names are borrowed from the tree, which outlives the reader.
+// Reading elements of the JSON intermediate representation: shared by the readers of parameters,
+// operators and the top level. Every function fails with a message that says where (file, operator)
+// and what; names are borrowed from the tree, which outlives the reader.
 
 #ifndef LN_IR_READER_H
 #define LN_IR_READER_H
@@ -15,24 +15,24 @@
 typedef struct ln_ir_reader {
     ln_context *ctx;
     const char *file;           /* its name in messages */
-    const ln_ir_places *places; /* NULL: the text was not made from another */
-    const char *body;           /* the body that is read, NULL: the top */
-    const char *at;             /* the key that is read, of those that have a place; NULL: none */
+    const ln_ir_places *places; /* NULL: the text was not translated */
+    const char *body;           /* the current body, NULL: the top level */
+    const char *at;             /* the current key with a location; NULL: none */
     size_t index;               /* of the operator being read */
-    const char *opname;         /* its name, NULL: not known yet */
-    const char *optype;         /* its type, NULL: not known yet */
+    const char *opname;         /* its name, NULL: unknown */
+    const char *optype;         /* its type, NULL: unknown */
     int in_op;                  /* an operator is being read */
-    const char *target;         /* for which the model is compiled and planned; NULL: it is not */
+    const char *target;         /* of the compiled model; NULL: not compiled */
     ln_hash *opnames;           /* operator names so far */
     ln_hash *scopes;  /* name -> the latest scope, an element of the tree, that has taken it */
     ln_hash *tensors; /* tensor name -> the type of the operator that defines it */
-    ln_hash *unknown; /* keys that a warning was given for */
+    ln_hash *unknown; /* keys with a warning */
 } ln_ir_reader;
 
-/* What a key may hold. */
+/* The types of a key's value. */
 typedef enum ln_ir_kind { LN_IR_STRING, LN_IR_NUMBER, LN_IR_ARRAY, LN_IR_OBJECT } ln_ir_kind;
 
-/* An object of the tree with what it is called in messages: "", or "tensors_in[1]: ". */
+/* An object of the tree with its label in messages: "", or "tensors_in[1]: ". */
 typedef struct ln_ir_element {
     const json_t *json;
     char label[64];
@@ -50,14 +50,14 @@ int ln_ir_is_kind(const json_t *json, ln_ir_kind wanted);
 int ln_ir_get_element(const ln_ir_reader *r, ln_ir_element *e, const json_t *array, const char *key,
                       size_t i);
 
-/** The value of a key, which must be there and be of that kind; NULL after a failure. */
+/** The value of a required key of that kind; NULL after a failure. */
 const json_t *ln_ir_get(const ln_ir_reader *r, const ln_ir_element *e, const char *key,
                         ln_ir_kind wanted);
 
-/** A string that can name something: 1 to LN_MAX_NAME_LEN - 1 bytes; NULL after a failure. */
+/** A string that is a valid name: 1 to LN_MAX_NAME_LEN - 1 bytes; NULL after a failure. */
 const char *ln_ir_get_name(const ln_ir_reader *r, const ln_ir_element *e, const char *key);
 
-/** A number of bytes, that is a whole number that a double holds exactly. */
+/** A number of bytes: an integer that a double represents exactly. */
 int ln_ir_get_size(const ln_ir_reader *r, const ln_ir_element *e, const char *key, size_t *size);
 
 /** Warns of keys that are not in the NULL-terminated list, of each once per model. */

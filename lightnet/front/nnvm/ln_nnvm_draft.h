@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A graph of NNVM's core operators that is being put together, and then written.
+// A graph of NNVM's core operators under construction, to be written.
 //
 // As with ln_emit.h, everything is written as if nothing could fail: the first failure is recorded
 // in the translation, and from then on every function does nothing.
@@ -60,7 +60,7 @@ void ln_nnvm_draft_begin(ln_nnvm_draft *d, const char *op, const char *name);
 /** Its next input. */
 void ln_nnvm_draft_arg(ln_nnvm_draft *d, ln_nnvm_entry entry);
 
-/** A node that must run before it, though it reads nothing of it. */
+/** A control dependency: a node that must run before it. */
 void ln_nnvm_draft_dep(ln_nnvm_draft *d, ln_nnvm_entry entry);
 
 /** Node `i` of the graph ln_nnvm_draft_keep_attrs is given is the one that was begun last. */

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// The graph of an NNVM file, checked: nodes, entries and attributes, before anything is translated.
+// The checked graph of an NNVM file: nodes, entries and attributes, before translation.
 //
 // An entry names output `index` of a node. Every entry names a node before the one that reads it,
-// so a walk in order meets makers before users. The JSON tree lives as long as the graph; names and
-// values are borrowed from it.
+// so a walk in order visits producers before readers. The JSON tree lives as long as the graph;
+// names and values are borrowed from it.
 
 #ifndef LN_NNVM_GRAPH_H
 #define LN_NNVM_GRAPH_H
@@ -23,7 +23,7 @@ typedef struct ln_nnvm_attr {
     int is_read; /* something asked for it */
 } ln_nnvm_attr;
 
-/* The place of a variable that the file leaves out. */
+/* The index of a variable that is not in the file. */
 #define LN_NNVM_NOWHERE SIZE_MAX
 
 typedef struct ln_nnvm_vertex {
@@ -33,7 +33,7 @@ typedef struct ln_nnvm_vertex {
         *origin; /* the node of the file that it was rewritten from, or NULL */
     ln_nnvm_entry *inputs;
     size_t n_inputs;
-    uint32_t *deps; /* the nodes before it that must run first, though it reads nothing of them */
+    uint32_t *deps; /* earlier nodes that must run first (control dependencies) */
     size_t n_deps;
     ln_nnvm_attr *attrs; /* those of `attrs`, `attr` and `param`; the first of a key counts */
     size_t n_attrs;
@@ -43,12 +43,12 @@ typedef struct ln_nnvm_vertex {
     int is_listed;                 /* of a variable: it is among the graph's `variables` */
     int is_weight;                 /* of a variable: some node reads it as a parameter */
     const struct ln_nnvm_row *row; /* how it is translated; of an operator */
-    const char **outs;             /* the tensors that it gave when translated */
+    const char **outs;             /* its output tensors after translation */
     uint32_t n_outs;
     struct ln_nnvm_vertex *root; /* what it waited for when it was last looked for; or NULL */
 } ln_nnvm_vertex;
 
-/* Which operators the names in a file mean. */
+/* The dialect of a file's operators. */
 typedef enum ln_nnvm_dialect { LN_NNVM_CORE, LN_NNVM_MXNET, LN_NNVM_COMPILED } ln_nnvm_dialect;
 
 typedef struct ln_nnvm_graph {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A model that is being translated: what the files of this folder share beside ln_onnx.h.
+// The model being translated: internals of this folder, in addition to ln_onnx.h.
 
 #ifndef LN_ONNX_MODEL_H
 #define LN_ONNX_MODEL_H
@@ -12,7 +12,7 @@
 struct ln_onnx_model {
     ln_translation base;
     LnOnnx__Model *proto;
-    ln_onnx_source source; /* the file that lean tensors have their data in */
+    ln_onnx_source source; /* the file with the data of lean tensors */
 
     ln_hash *varying;   /* name -> ln_onnx_variation of tensors that differ from run to run */
     ln_hash *values;    /* name -> tl_tensor: the values that were computed */
@@ -29,10 +29,10 @@ struct ln_onnx_model {
     size_t n_nodes;     /* nodes that were met, those of functions at every call */
 };
 
-/* On what a tensor depends, worst last. */
+/* The dependencies of a tensor, in order of variability. */
 typedef enum ln_onnx_variation {
-    LN_ONNX_CONSTANT, /* on nothing that is given at run time */
-    LN_ONNX_BOUND,    /* on inputs whose values were given before compiling */
+    LN_ONNX_CONSTANT, /* on nothing that is set at run time */
+    LN_ONNX_BOUND,    /* on inputs with values set before compiling */
     LN_ONNX_SIZED,    /* on sizes that are known only at run time: the largest are known */
     LN_ONNX_UNKNOWN,  /* on other inputs, or on chance */
 } ln_onnx_variation;
@@ -44,11 +44,11 @@ void ln_onnx_set_variation(ln_onnx_model *m, const char *tensor, ln_onnx_variati
  * around it, a function does not. */
 struct ln_onnx_scope {
     ln_onnx_model *model;
-    const ln_onnx_scope *outer; /* NULL: nothing around it is seen */
+    const ln_onnx_scope *outer; /* NULL: no outer names are visible */
     ln_hash *names;
     const LnOnnx__Node *call; /* within a function: the node that calls it, for its attributes */
     const LnOnnx__Function *function;
-    const ln_onnx_scope *caller; /* within a function: where the call stands */
+    const ln_onnx_scope *caller; /* within a function: the scope of the call */
     const LnOnnx__OperatorSet *const *opsets;
     size_t n_opsets;
 };
@@ -59,13 +59,13 @@ struct ln_onnx_scope {
 int ln_onnx_scope_init(ln_onnx_scope *scope, ln_onnx_model *m, const ln_onnx_scope *outer);
 void ln_onnx_scope_clear(ln_onnx_scope *scope);
 
-/** Lets an ONNX name stand for a tensor. */
+/** Binds an ONNX name to a tensor. */
 void ln_onnx_scope_set(ln_onnx_scope *scope, const char *name, const char *tensor);
 
-/** The tensor that the name stands for, here or further out; NULL: nothing. */
+/** The tensor bound to the name, here or in outer scopes; NULL: none. */
 const char *ln_onnx_scope_get(const ln_onnx_scope *scope, const char *name);
 
-/* What messages list: ln_onnx_find.c */
+/* Contents of messages: ln_onnx_find.c */
 
 /** Whether a domain is ONNX's own. */
 int ln_onnx_is_default_domain(const char *domain);
