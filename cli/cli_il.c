@@ -3,9 +3,17 @@
 
 #include "cli_il.h"
 
+#include <strings.h>
+
+int cli_il_is_format(const char *format)
+{
+    return !strcasecmp(format, "il");
+}
+
+#ifdef CLI_HAVE_IL
+
 #include <stdio.h>
 #include <string.h>
-#include <strings.h>
 
 #include "il/ln_il.h"
 #include "lightnet/ln_util.h"
@@ -128,11 +136,6 @@ int cli_il_read_file(ln_context *ctx, const char *source)
 
 /* ---- writing ---- */
 
-int cli_il_is_format(const char *format)
-{
-    return !strcasecmp(format, "il");
-}
-
 int cli_il_can_write(void)
 {
     return 1;
@@ -149,3 +152,39 @@ int cli_il_write(ln_context *ctx, const char *file)
 {
     return ln_il_write(write_ir, &ctx, file, ctx->error);
 }
+
+#else
+
+int cli_il_read_file(ln_context *ctx, const char *source)
+{
+    (void)ctx;
+    (void)source;
+    return 1;
+}
+
+int cli_il_read_text(ln_context *ctx, const char *name, const char *text, size_t len)
+{
+    (void)ctx;
+    (void)name;
+    (void)text;
+    (void)len;
+    return 1;
+}
+
+int cli_il_is_file(const char *source)
+{
+    (void)source;
+    return 0;
+}
+
+int cli_il_can_write(void)
+{
+    return 0;
+}
+
+int cli_il_write(ln_context *ctx, const char *file)
+{
+    return ln_fail(ctx, "%s: this build cannot write the intermediate language", file);
+}
+
+#endif

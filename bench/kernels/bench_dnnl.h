@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The same computations by oneDNN, to compare with. A build without oneDNN has none of them
-// (bench_dnnl_none.c).
+// The same computations by oneDNN, to compare with. A build without oneDNN has none of them.
 
 #ifndef BENCH_DNNL_H
 #define BENCH_DNNL_H

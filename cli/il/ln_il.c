@@ -9,7 +9,6 @@
 #include "base/ln_beneath.h"
 #include "base/ln_il_look.h"
 #include "base/ln_name.h"
-#include "il/ln_il_eval.h"
 #include "lightnet/ln_util.h"
 
 // What begins as text does, and not as JSON does.

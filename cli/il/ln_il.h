@@ -15,10 +15,40 @@
 #include <jansson.h>
 #include <stddef.h>
 
-#include "il/ln_il_text.h"
 #include "lightnet/ln_hash.h"
 #include "lightnet/ln_list.h"
+#include "lightnet/ln_msg.h"
 #include "lightnet/ln_outfile.h"
+
+/* ---- preprocessed text, and for each of its lines the place that the user wrote it in ---- */
+
+/* A line of a file. */
+typedef struct ln_il_place {
+    const char *file;
+    int line;
+} ln_il_place;
+
+/* All zero: empty. */
+typedef struct ln_il_text {
+    char *text;
+    size_t len, room;
+    ln_il_place *lines; /* the location of each line */
+    size_t n_lines, lines_room;
+} ln_il_text;
+
+/** Records "FILE:LINE: reason". Returns -1. */
+int ln_il_fail(ln_error *err, ln_il_place place, const char *fmt, ...) LN_PRINTF(3, 4);
+
+/** The same where there is no memory. */
+int ln_il_fail_memory(ln_error *err, ln_il_place place);
+
+/** Appends `len` bytes without newlines to the last line, which must exist. -1: no memory. */
+int ln_il_text_append(ln_il_text *t, const char *bytes, size_t len);
+
+/** Begins another line. `place` borrows its file. -1: no memory. */
+int ln_il_text_begin_line(ln_il_text *t, ln_il_place place);
+
+void ln_il_text_free(ln_il_text *t);
 
 /* ---- the parts of reading ---- */
 
@@ -94,5 +124,30 @@ const char *ln_il_place_of(const void *model, const char *body, const char *key,
  * macros; reading it restores the JSON IR. -1 with a reason, which may be that of `print`: the file
  * is as before. */
 int ln_il_write(ln_outfile_func print, const void *arg, const char *file, ln_error *err);
+
+/* ---- values ---- */
+
+/* The arithmetic of ${eval EXPR} in IL.
+ *
+ *     char value[LN_IL_VALUE_SIZE];
+ *     ln_il_eval("2 ** 10 / 4", 11, value, &reason); // "256" */
+
+/* Size of a buffer for a value as text, with its NUL. */
+enum { LN_IL_VALUE_SIZE = 32 };
+
+/** Evaluates `len` bytes of text: decimal and hexadecimal numbers, and from the loosest to the
+ * tightest `?:`, `== !=`, `< <= > >=`, `+ -`, `* / %`, signs, `**`; parentheses, and as such ${eval
+ * EXPR}, which arguments of macros may bring; int, ceil, floor, sqrt, min, max. Integers are exact
+ * (64 bits), and stay so in `+ - * % **`, in min and max, and in `/` where nothing is left over; a
+ * number with a point or exponent is a double. `a % b`, of integers, has the sign of b, as in Perl,
+ * whose expressions IL used before; comparisons give 1 or 0; of `?:` one side is computed. value
+ * [LN_IL_VALUE_SIZE]: an integer without a point, also one that a double holds; any other double
+ * with the fewest digits that read back as the same. -1 with a reason: anything else in the text,
+ * no integer in 64 bits, no finite number. */
+int ln_il_eval(const char *text, size_t len, char *value, ln_error *err);
+
+/** Appends a text with the value of each ${eval EXPR}, also within names and strings, unless a '\\'
+ * precedes it. Keeps the locations of lines. -1 with a reason. */
+int ln_il_eval_text(const ln_il_text *from, ln_il_text *to, ln_error *err);
 
 #endif

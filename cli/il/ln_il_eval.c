@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The arithmetic of ${eval EXPR} in IL: a recursive descent of limited depth; its values in a text.
 
-#include "il/ln_il_eval.h"
+#include "il/ln_il.h"
 
 #include <ctype.h>
 #include <errno.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Tests the arithmetic of ${eval}.
 
-#include "il/ln_il_eval.h"
+#include "il/ln_il.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -11,7 +11,6 @@
 #include "lightnet/ln_util.h"
 #include "ln_cases.h"
 #include "ln_check.h"
-#include "ln_golden.h"
 
 typedef int (*generate_func)(ln_cgen *out, const ln_opdescs *descs, ln_error *err);
 

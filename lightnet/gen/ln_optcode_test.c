@@ -9,7 +9,6 @@
 
 #include "ln_cases.h"
 #include "ln_check.h"
-#include "ln_golden.h"
 
 /** One description and what is generated from it. */
 typedef struct generated {
