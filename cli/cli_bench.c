@@ -5,7 +5,6 @@
 #include <string.h>
 #include <time.h>
 
-#include "cli.h"
 #include "cli_given.h"
 #include "cli_guard.h"
 #include "cli_measure.h"

@@ -5,10 +5,10 @@
 #include <strings.h>
 #include <sys/stat.h>
 
-#include "cli.h"
 #include "cli_guard.h"
 #include "cli_il.h"
 #include "cli_model.h"
+#include "cli_options.h"
 
 // What a name says of the format; NNVM shares its suffix with the first.
 static const cli_form forms[] = {

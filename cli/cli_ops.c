@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli.h"
+#include "cli_options.h"
 #include "lightnet/lightnet.h"
 #include "tensorlight/tl_exec.h"
 

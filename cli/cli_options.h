@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// The options of all commands: one table has their names, meanings and commands.
+// The commands, and the options of all of them: one table has their names, meanings and commands.
 
 #ifndef CLI_OPTIONS_H
 #define CLI_OPTIONS_H
 
 #include <stddef.h>
 #include <stdint.h>
+
+#include "cli_msg.h"
 
 /** Commands, as bits, so that an option can belong to several. */
 typedef enum cli_command {
@@ -103,5 +105,23 @@ void cli_options_free(cli_options *opt);
 
 /** Prints the options of `command` to standard output. */
 void cli_options_help(cli_command command);
+
+/* ---- commands ---- */
+
+/* A command returns its exit status: 0 success, 1 the model, data or comparison failed, 2 wrong
+ * usage. Results go to standard output; errors, one line each, warnings and times to standard
+ * error. */
+
+int cli_short(const cli_options *opt);
+int cli_run(const cli_options *opt);
+int cli_compile(const cli_options *opt);
+int cli_convert(const cli_options *opt);
+int cli_quantize(const cli_options *opt);
+int cli_show(const cli_options *opt);
+int cli_verify(const cli_options *opt);
+int cli_bench(const cli_options *opt);
+int cli_ops(const cli_options *opt);
+int cli_env(const cli_options *opt);
+int cli_version(const cli_options *opt);
 
 #endif

@@ -9,7 +9,6 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "cli.h"
 #include "cli_given.h"
 #include "cli_il.h"
 #include "cli_model.h"

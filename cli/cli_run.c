@@ -5,11 +5,11 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "cli.h"
 #include "cli_given.h"
 #include "cli_il.h"
 #include "cli_model.h"
 #include "cli_msg.h"
+#include "cli_options.h"
 #include "cli_output.h"
 #include "cli_session.h"
 #include "lightnet/ln_input.h"

@@ -5,7 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli.h"
 #include "cli_given.h"
 #include "cli_model.h"
 #include "cli_msg.h"

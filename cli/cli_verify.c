@@ -10,10 +10,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "cli.h"
 #include "cli_compare.h"
 #include "cli_guard.h"
 #include "cli_model.h"
+#include "cli_options.h"
 
 /* Stored data sets */
 

@@ -6,8 +6,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "cli.h"
 #include "cli_given.h"
+#include "cli_options.h"
 #include "lightnet/ln_msg.h"
 #include "lightnet/ln_plugin.h"
 #include "lightnet/ln_util.h"

@@ -2,7 +2,7 @@
 // How the constants of a context are computed: the operator that makes one, its parameters, and
 // the keys of what it reads, from the weights on.
 
-#include "run/ln_constant_keys.h"
+#include "run/ln_store.h"
 
 #include <string.h>
 

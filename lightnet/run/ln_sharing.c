@@ -11,7 +11,6 @@
 #include "ir/ln_limits.h"
 #include "ir/ln_weights.h"
 #include "lightnet/ln_util.h"
-#include "run/ln_constant_keys.h"
 #include "run/ln_load.h"
 #include "run/ln_store.h"
 

@@ -18,6 +18,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "lightnet/ln_context.h"
+
 typedef struct ln_store ln_store;
 
 /* The computation of a constant: a hash of 128 bits. */
@@ -79,5 +81,19 @@ void ln_store_give_back(ln_store *store, ln_stored *stored);
 
 /** Bytes of all published constants. */
 size_t ln_store_size(const ln_store *store);
+
+/* ---- keys: the computations of the constants of a context (ln_constant_keys.c) ---- */
+
+typedef struct ln_constant_keys ln_constant_keys;
+
+/** Returns new (ln_constant_keys_free): the keys of the constants that loading computes or reads.
+ * NULL with a reason in the context: no memory. */
+ln_constant_keys *ln_constant_keys_find(const ln_context *ctx);
+
+void ln_constant_keys_free(ln_constant_keys *keys);
+
+/** Whether tensor `tname` has a key, which is then in *key: not if a value is missing, or an
+ * operator's sizes are known only at run time. */
+int ln_constant_key(const ln_constant_keys *keys, const char *tname, ln_store_key *key);
 
 #endif

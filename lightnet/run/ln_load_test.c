@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The number of threads, and variables of the environment.
+// Tests of the number of threads, and of variables of the environment.
 
 #include "run/ln_load.h"
 
