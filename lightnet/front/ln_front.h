@@ -84,4 +84,11 @@ int ln_front_of(ln_infile *file, const ln_front **front, ln_error *err);
 int ln_front_check(const ln_context *ctx, const char *name, const ln_front *front,
                    const unsigned char *data, size_t size);
 
+/* Those that can be built in. */
+
+extern const ln_front ln_front_compiled;
+extern const ln_front ln_front_nnvm;
+extern const ln_front ln_front_onnx;
+extern const ln_front ln_front_il;
+
 #endif

@@ -12,6 +12,7 @@
 
 #include <stddef.h>
 
+#include "lightnet/ln_context.h"
 #include "lightnet/ln_util.h"
 #include "tensorlight/tl_tensor.h"
 
@@ -82,5 +83,10 @@ char *ln_port_sprint(const ln_port *port, char *buf, size_t size);
 /** The port of that name, or NULL. */
 ln_port *ln_interface_input(const ln_interface *interface, const char *name);
 ln_port *ln_interface_output(const ln_interface *interface, const char *name);
+
+/** Fills the empty interface: a size of an input is open where a range was given for it, one of an
+ * output where it depends on such a size or on data. Names are those of the model, also of sizes
+ * that are fixed by now. -1 with the reason in the context: no memory. */
+int ln_interface_fill(ln_interface *interface, const ln_context *ctx);
 
 #endif

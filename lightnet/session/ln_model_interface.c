@@ -6,7 +6,7 @@
 
 #include <stdio.h>
 
-#include "front/ln_interface_of.h"
+#include "front/ln_interface.h"
 #include "ir/ln_context_ops.h"
 #include "lightnet/ln_tensor.h"
 

@@ -15,7 +15,7 @@
 #include "data/ln_data_give.h"
 #include "data/ln_safetensors.h"
 #include "front/compiled/ln_programs.h"
-#include "front/ln_fronts.h"
+#include "front/ln_front.h"
 #include "ir/ln_context_ops.h"
 #include "lightnet/ln_arch.h"
 #include "tensorlight/tl_exec.h"

@@ -11,7 +11,7 @@
 #include "data/ln_safetensors.h"
 #include "front/compiled/ln_merge.h"
 #include "front/json/ln_ir_json.h"
-#include "front/ln_interface_of.h"
+#include "front/ln_interface.h"
 #include "ir/ln_context_ops.h"
 #include "ir/ln_from_file.h"
 #include "ir/ln_limits.h"

@@ -11,7 +11,7 @@
 #include "base/ln_protobuf.h"
 #include "data/ln_onnx_lean.h"
 #include "front/onnx/ln_onnx_model.h"
-#include "front/ln_fronts.h"
+#include "front/ln_front.h"
 #include "ir/ln_bind.h"
 #include "ir/ln_bodies.h"
 #include "ir/ln_context_ops.h"

@@ -2,12 +2,11 @@
 // ONNX's If: the branch that is known to be taken, or both as bodies of the operator `branch`; and
 // what the translators of If and of loops share. See onnx_control.c.
 
-#include "front/onnx/ln_onnx_control.h"
-
 #include <stdio.h>
 
 #include "front/onnx/ln_onnx.h"
 #include "front/onnx/ln_onnx_body.h"
+#include "front/onnx/ln_onnx_model.h"
 #include "ir/ln_bind.h"
 #include "tensorlight/tl_type.h"
 

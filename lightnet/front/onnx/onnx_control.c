@@ -15,7 +15,7 @@
 #include <string.h>
 
 #include "front/onnx/ln_onnx_body.h"
-#include "front/onnx/ln_onnx_control.h"
+#include "front/onnx/ln_onnx_model.h"
 #include "front/onnx/ln_onnx.h"
 #include "ir/ln_bind.h"
 #include "ir/ln_limits.h"

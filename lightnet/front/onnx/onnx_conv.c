@@ -6,7 +6,7 @@
 #include <stdlib.h>
 
 #include "front/onnx/ln_onnx.h"
-#include "front/onnx/ln_onnx_windows.h"
+#include "front/onnx/ln_onnx_steps.h"
 
 /** What a convolution is emitted of. */
 typedef struct convolution {

@@ -5,7 +5,7 @@
 #include <limits.h>
 
 #include "front/onnx/ln_onnx.h"
-#include "front/onnx/ln_onnx_windows.h"
+#include "front/onnx/ln_onnx_steps.h"
 #include "tensorlight/tl_nn.h"
 
 /** What a pooling is emitted of. */

@@ -3,9 +3,8 @@
 
 #include <limits.h>
 
-#include "front/onnx/ln_onnx_product.h"
 #include "front/onnx/ln_onnx.h"
-#include "front/onnx/ln_onnx_windows.h"
+#include "front/onnx/ln_onnx_steps.h"
 
 /** scale1 * scale2 / dst_scale, with which sums of products become elements of the result. */
 static const char *scale_ratio(ln_onnx_node *n, const char *scale1, const char *scale2,

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 
 #include "front/onnx/ln_onnx.h"
-#include "front/onnx/ln_onnx_windows.h"
+#include "front/onnx/ln_onnx_steps.h"
 
 /** A tensor that must have `ndim` dimensions; the node fails otherwise. */
 static const tl_tensor *of_ndim(ln_onnx_node *n, const char *tensor, int ndim)

@@ -9,7 +9,7 @@
 
 #include "base/ln_alloc_fail.h"
 #include "data/ln_data_give.h"
-#include "front/nnvm/read/ln_nnvm_vars.h"
+#include "front/nnvm/ln_nnvm_vars.h"
 #include "ir/ln_bind.h"
 
 /* The entries that stand for a node's outputs, those that may be used. Of a node that stays as it

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "front/nnvm/mxnet/ln_nnvm_core.h"
-#include "front/nnvm/read/ln_nnvm_steps.h"
+#include "front/nnvm/ln_nnvm_steps.h"
 
 /* ---- with weights ---- */
 

@@ -11,9 +11,9 @@
 
 #include "base/ln_name.h"
 #include "data/ln_data_give.h"
-#include "front/ln_fronts.h"
+#include "front/ln_front.h"
 #include "front/nnvm/mxnet/ln_nnvm_core.h"
-#include "front/nnvm/read/ln_nnvm_vars.h"
+#include "front/nnvm/ln_nnvm_vars.h"
 #include "front/nnvm/write/ln_nnvm_write.h"
 #include "ir/ln_bind.h"
 #include "ir/ln_context_ops.h"

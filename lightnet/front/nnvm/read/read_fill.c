@@ -6,7 +6,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "front/nnvm/read/ln_nnvm_steps.h"
+#include "front/nnvm/ln_nnvm_steps.h"
 #include "tensorlight/tl_util.h"
 
 /** `with`: the value, or NULL: an attribute says it. */

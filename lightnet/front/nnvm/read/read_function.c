@@ -4,7 +4,7 @@
 #include <float.h>
 #include <string.h>
 
-#include "front/nnvm/read/ln_nnvm_steps.h"
+#include "front/nnvm/ln_nnvm_steps.h"
 
 /* ---- functions ---- */
 

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "front/nnvm/read/ln_nnvm_steps.h"
+#include "front/nnvm/ln_nnvm_steps.h"
 
 /** 1 where a condition holds, else 0, in the type of `like`. */
 static void emit_truth(ln_nnvm_node *n, const char *truth, const char *like)

@@ -5,7 +5,7 @@
 #include <limits.h>
 #include <string.h>
 
-#include "front/nnvm/read/ln_nnvm_steps.h"
+#include "front/nnvm/ln_nnvm_steps.h"
 
 /* By what a sum is divided: the elements of the window that lie in the source (at least 1), all of
  * the window, or those that lie in the source and the padding that the node has. */

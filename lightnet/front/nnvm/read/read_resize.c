@@ -4,7 +4,7 @@
 #include <limits.h>
 #include <string.h>
 
-#include "front/nnvm/read/ln_nnvm_steps.h"
+#include "front/nnvm/ln_nnvm_steps.h"
 
 /* Which position of the source an index looks at: i in / out, (i + 1/2) in / out - 1/2, or
  * i (in - 1) / (out - 1). */

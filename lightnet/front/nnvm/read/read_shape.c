@@ -5,7 +5,7 @@
 #include <limits.h>
 #include <string.h>
 
-#include "front/nnvm/read/ln_nnvm_steps.h"
+#include "front/nnvm/ln_nnvm_steps.h"
 
 /* ---- reshape ---- */
 

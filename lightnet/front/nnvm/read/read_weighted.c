@@ -4,7 +4,7 @@
 #include <limits.h>
 #include <string.h>
 
-#include "front/nnvm/read/ln_nnvm_steps.h"
+#include "front/nnvm/ln_nnvm_steps.h"
 #include "tensorlight/tl_util.h"
 
 /* What a convolution is emitted of. */

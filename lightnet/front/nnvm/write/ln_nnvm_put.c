@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "front/nnvm/read/ln_nnvm_steps.h"
+#include "front/nnvm/ln_nnvm_steps.h"
 #include "base/ln_number.h"
 #include "lightnet/ln_hash.h"
 #include "tensorlight/tl_shape.h"

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "front/nnvm/write/ln_nnvm_write.h"
-#include "front/nnvm/read/ln_nnvm_steps.h"
+#include "front/nnvm/ln_nnvm_steps.h"
 #include "tensorlight/tl_type.h"
 
 /* What a function is written of: the source and its two numbers. */

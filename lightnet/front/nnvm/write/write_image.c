@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "front/nnvm/write/ln_nnvm_write.h"
-#include "front/nnvm/read/ln_nnvm_steps.h"
+#include "front/nnvm/ln_nnvm_steps.h"
 #include "tensorlight/tl_nn.h"
 #include "tensorlight/tl_shape.h"
 #include "tensorlight/tl_util.h"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Variables of a graph, and which rows its operators have.
 
-#include "front/nnvm/read/ln_nnvm_vars.h"
+#include "front/nnvm/ln_nnvm_vars.h"
 
 #include <inttypes.h>
 #include <limits.h>

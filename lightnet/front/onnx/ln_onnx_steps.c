@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// Windows as the attributes of ONNX operators say them.
+// Windows, and operands of products.
 
-#include "front/onnx/ln_onnx_windows.h"
+#include "front/onnx/ln_onnx_steps.h"
 
 #include <limits.h>
 #include <string.h>
 
 #include "lightnet/ln_msg.h"
+
+/* ---- windows ---- */
 
 tl_windows ln_onnx_windows(ln_onnx_node *n, const char *src, const char *weight)
 {
@@ -94,4 +96,41 @@ void ln_onnx_end_image(ln_onnx_node *n, const tl_windows *windows, int i)
     const tl_tensor *const t = ln_onnx_tensor_of(n, image);
     const int dims[] = {t->dims[0], t->dims[1], t->dims[3]};
     ln_emit_reshape(&n->emit, image, 3, dims, i);
+}
+
+/* ---- products ---- */
+
+const char *ln_onnx_as_matrix(ln_onnx_node *n, const char *tensor, int is_column)
+{
+    const tl_tensor *const t = ln_onnx_tensor_of(n, tensor);
+    if (t->ndim != 1)
+        return tensor;
+    const int row[] = {1, t->dims[0]}, column[] = {t->dims[0], 1};
+    return ln_emit_reshape(&n->emit, tensor, 2, is_column ? column : row, LN_EMIT_TEMP);
+}
+
+ln_onnx_operands ln_onnx_operands_of(ln_onnx_node *n, int input1, int input2)
+{
+    const char *const src1 = ln_onnx_in(n, input1), *const src2 = ln_onnx_in(n, input2);
+    return (ln_onnx_operands){.rows = ln_onnx_as_matrix(n, src1, 0),
+                              .cols = ln_onnx_as_matrix(n, src2, 1),
+                              .has_row = ln_onnx_tensor_of(n, src1)->ndim != 1,
+                              .has_col = ln_onnx_tensor_of(n, src2)->ndim != 1};
+}
+
+int ln_onnx_product_output(const ln_onnx_operands *m)
+{
+    return m->has_row && m->has_col ? 0 : LN_EMIT_TEMP;
+}
+
+void ln_onnx_drop_axes(ln_onnx_node *n, const char *dst, const ln_onnx_operands *m)
+{
+    const tl_tensor *const t = ln_onnx_tensor_of(n, dst);
+    if (m->has_row && m->has_col)
+        return;
+    int dims[TL_MAXDIM], ndim = 0;
+    for (int i = 0; i < t->ndim; i++)
+        if (!(i == t->ndim - 2 && !m->has_row) && !(i == t->ndim - 1 && !m->has_col))
+            dims[ndim++] = t->dims[i];
+    ln_emit_reshape(&n->emit, dst, ndim, dims, 0);
 }
