@@ -85,7 +85,7 @@ REFUSED = [
     (changed("nodes", 1, "control_deps", [9]), "control_deps[0]: expected a node, of 3"),
     (changed("nodes", 1, "control_deps", [0, 1]), 'nodes[1] "a".control_deps[1]: 1, expected a node before'),
     (changed("attr", {"shape": 3}), "attr.shape: expected [type, value]"),
-    (changed("nodes", 1, "op", "conjure"), 'nodes[1] "a": operator "conjure" is not supported'),
+    (changed("nodes", 1, "op", "conjure"), 'operators that are not supported: conjure (1 node, first nodes[1] "a")'),
     (changed("nodes", 1, "op", "_assign"), "it is for training"),
     (changed("nodes", 1, "op", "tvm_op"), "compiled graph"),
     ({**changed("nodes", 1, {"op": "tvm_op", "name": "a", "inputs": [[0, 0, 0]], "attrs": {"func_name": "fused", "num_outputs": "1"}}),

@@ -429,7 +429,7 @@ def refused(tap):
     m.add("unary", {"src": X}, {"func": "TL_UNARY_SIN"})
     m.add("unary", {"src": Z}, {"func": "TL_UNARY_SIN"})
     m.add("cumulate", {"src": X}, {"axis": 0})
-    check_refused(tap, "all_that_core_lacks_is_named", m, "TL_UNARY_ERF (operator 'op1', 1", "TL_UNARY_SIN (operator 'op3', 2", "cumulate (operator 'op7'")
+    check_refused(tap, "all_that_core_lacks_is_named", m, "TL_UNARY_ERF (1 node, first 'op1')", "TL_UNARY_SIN (2 nodes, first 'op3')", "cumulate (1 node, first 'op7')")
     for name, optype, ins, values, words in (
             ("pools_with_gaps", "poolnd", {"src": IMAGE}, {"size": [2, 2], "stride": [1, 1], "dilation": [2, 1], "padding": [0] * 4, "kind": "TL_POOL_MAX"},
              ["op1", "'dilation' has 2"]),

@@ -9,8 +9,8 @@
 #include <string.h>
 
 #include "data/ln_params.h"
+#include "front/ln_missing.h"
 #include "ir/ln_bind.h"
-#include "lightnet/ln_hash.h"
 #include "tensorlight/tl_util.h"
 
 /* Compiled graphs: what they are made of is told, and that is all */
@@ -116,42 +116,19 @@ static int is_unsupported(const ln_nnvm_vertex *v)
     return v->is_live && !v->is_variable && (!v->row || (!v->row->translate && !v->row->rewrite));
 }
 
-// How many nodes of that operator there are from `i` on; 0 when one stands before.
-static size_t count_first(const ln_nnvm_graph *g, ln_hash *seen, size_t i)
-{
-    size_t count = 0;
-    if (ln_hash_find(seen, g->nodes[i].op))
-        return 0;
-    for (size_t k = i; k < g->n_nodes; k++)
-        count += !strcmp(g->nodes[k].op, g->nodes[i].op);
-    return count;
-}
-
 // Names all operators that are not supported, each with its first node.
 static void check_support(ln_nnvm_model *m)
 {
-    const ln_nnvm_graph *g = &m->graph;
-    char text[LN_MAXLINE - 256] = "";
-    size_t len = 0;
-    ln_hash *seen = ln_hash_create(ln_str_hash, ln_str_cmp, NULL, NULL);
-    if (!seen)
-        ln_translation_fail_memory(&m->base);
-    for (size_t i = 0; seen && i < g->n_nodes && len < sizeof(text); i++) {
-        const ln_nnvm_vertex *v = &g->nodes[i];
-        const size_t count = is_unsupported(v) ? count_first(g, seen, i) : 0;
-        if (!count)
+    ln_missing missing = {.translation = &m->base};
+    for (size_t i = 0; i < m->graph.n_nodes; i++) {
+        const ln_nnvm_vertex *v = &m->graph.nodes[i];
+        char place[256];
+        if (!is_unsupported(v))
             continue;
-        if (ln_hash_insert(seen, v->op, (void *)v->op) < 0)
-            ln_translation_fail_memory(&m->base);
-        len += (size_t)snprintf(text + len, sizeof(text) - len,
-                                "%snodes[%zu] \"%.128s\": operator \"%.128s\" is not supported "
-                                "(%zu node%s%s%s)",
-                                len ? ", " : "", i, v->name, v->op, count, count == 1 ? "" : "s",
-                                v->row ? "; " : "", v->row ? v->row->with : "");
+        snprintf(place, sizeof(place), "nodes[%zu] \"%.128s\"", i, v->name);
+        ln_missing_note(&missing, v->op, place, v->row ? v->row->with : NULL);
     }
-    ln_hash_free(seen);
-    if (len)
-        ln_translation_fail_as(&m->base, LN_UNSUPPORTED, "%s", text);
+    ln_missing_report(&missing, "operators that are not supported");
 }
 
 // A variable is a parameter if a node reads it as such, itself or through nodes that keep shapes.

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "front/ln_missing.h"
 #include "ir/ln_context_ops.h"
 #include "ir/ln_from_file.h"
 #include "lightnet/ln_hash.h"
@@ -97,7 +98,7 @@ static void write_op(ln_nnvm_writer *w, const ln_op *op)
 
 // What it does: its type, or the value of the parameter that says so; NULL when core has something
 // for that.
-static const char *missing(const ln_op *op)
+static const char *lacking(const ln_op *op)
 {
     const ln_nnvm_op_row *const row = find_row(op->op_arg->optype);
     const ln_param_entry *pe =
@@ -107,44 +108,21 @@ static const char *missing(const ln_op *op)
     return pe && pe->value_string && !row->has(pe->value_string) ? pe->value_string : NULL;
 }
 
-// How many of these there are from `node` on; 0 when one stands before.
-static size_t count_first(ln_hash *seen, const ln_list *node, const char *what)
-{
-    size_t count = 0;
-    if (ln_hash_find(seen, what))
-        return 0;
-    for (; node; node = node->next) {
-        const char *const other = missing(node->data);
-        count += other && !strcmp(other, what);
-    }
-    return count;
-}
-
 // Names all that cannot be written, each with the first operator that does it.
 static void check_support(ln_nnvm_writer *w)
 {
-    char text[LN_MAXLINE - 256] = "";
-    size_t len = 0;
-    ln_hash *seen = ln_hash_create(ln_str_hash, ln_str_cmp, NULL, NULL);
-    if (!seen)
-        ln_translation_fail_memory(&w->draft.base);
-    for (const ln_list *node = w->draft.base.ctx->ops; seen && node && len < sizeof(text);
-         node = node->next) {
-        const char *const what = missing(node->data);
-        const size_t count = what ? count_first(seen, node, what) : 0;
-        if (!count)
+    ln_missing missing = {.translation = &w->draft.base};
+    const ln_op *op;
+    LN_LIST_FOREACH(op, w->draft.base.ctx->ops)
+    {
+        const char *const what = lacking(op);
+        char place[256];
+        if (!what)
             continue;
-        if (ln_hash_insert(seen, what, (void *)what) < 0)
-            ln_translation_fail_memory(&w->draft.base);
-        len += (size_t)snprintf(text + len, sizeof(text) - len,
-                                "%s%.64s (operator '%.128s', %zu "
-                                "of them)",
-                                len ? ", " : "", what, ((const ln_op *)node->data)->op_arg->name,
-                                count);
+        snprintf(place, sizeof(place), "'%.128s'", op->op_arg->name);
+        ln_missing_note(&missing, what, place, NULL);
     }
-    ln_hash_free(seen);
-    if (len)
-        ln_translation_fail(&w->draft.base, "NNVM's core has nothing for %s", text);
+    ln_missing_report(&missing, "operators that NNVM's core lacks");
 }
 
 static void write_ops(ln_nnvm_writer *w)
