@@ -6,11 +6,6 @@
 #include <limits.h>
 #include <string.h>
 
-int ln_nnvm_is_float(tl_dtype dtype)
-{
-    return dtype == TL_FLOAT || dtype == TL_DOUBLE || dtype == TL_FLOAT16 || dtype == TL_BFLOAT16;
-}
-
 int ln_nnvm_copy_dims(const ln_nnvm_node *n, const char *tensor, int dims[LN_MAXDIM])
 {
     const tl_tensor *const t = ln_nnvm_tensor_of(n, tensor);
@@ -68,7 +63,7 @@ const char *ln_nnvm_is_set(ln_nnvm_node *n, const char *src)
 // `unary` clips floats only.
 const char *ln_nnvm_clip(ln_nnvm_node *n, const char *src, double least, double most, int i)
 {
-    if (ln_nnvm_is_float(ln_nnvm_tensor_of(n, src)->dtype))
+    if (tl_dtype_is_float(ln_nnvm_tensor_of(n, src)->dtype))
         return ln_nnvm_unary_of(n, "TL_UNARY_CLIP", src, least, most, i);
     src = ln_emit_binary(&n->emit, "TL_BINARY_MAX", src, ln_nnvm_scalar_like(n, src, least),
                          LN_EMIT_TEMP);

@@ -6,8 +6,6 @@
 
 #include "front/nnvm/ln_nnvm.h"
 
-int ln_nnvm_is_float(tl_dtype dtype);
-
 /** The tensor's shape; returns the number of dimensions. */
 int ln_nnvm_copy_dims(const ln_nnvm_node *n, const char *tensor, int dims[LN_MAXDIM]);
 

@@ -47,46 +47,29 @@ static void translate_reduce_by_input(ln_onnx_node *n)
     emit_reduce(n, axes, len);
 }
 
-static void emit_arg_reduce(ln_onnx_node *n, int is_min)
+/** `with`: whether it is the minimum. */
+static void translate_arg_reduce(ln_onnx_node *n)
 {
     const char *const src = ln_onnx_in(n, 0);
     LN_EMIT(&n->emit, 0, "argreduce", LN_ARG("src", src),
             LN_INT("axis", ln_attr_axis(&n->emit, "axis", 0, ln_onnx_tensor_of(n, src)->ndim)),
-            LN_BOOL("is_min", is_min), LN_BOOL("is_last", ln_onnx_flag(n, "select_last_index", 0)),
+            LN_BOOL("is_min", n->row->with != NULL),
+            LN_BOOL("is_last", ln_onnx_flag(n, "select_last_index", 0)),
             LN_BOOL("keepdims", ln_onnx_flag(n, "keepdims", 1)));
-}
-
-static void translate_arg_max(ln_onnx_node *n)
-{
-    emit_arg_reduce(n, 0);
-}
-
-static void translate_arg_min(ln_onnx_node *n)
-{
-    emit_arg_reduce(n, 1);
 }
 
 /* ---- cumulative ---- */
 
-static void emit_cumulate(ln_onnx_node *n, int is_product)
+/** `with`: whether it is the product. */
+static void translate_cumulate(ln_onnx_node *n)
 {
     const char *const src = ln_onnx_in(n, 0);
     LN_EMIT(&n->emit, 0, "cumulate", LN_ARG("src", src),
             LN_INT("axis", ln_attr_to_axis(&n->emit, ln_onnx_int_in(n, 1, 0),
                                            ln_onnx_tensor_of(n, src)->ndim)),
-            LN_BOOL("is_product", is_product),
+            LN_BOOL("is_product", n->row->with != NULL),
             LN_BOOL("is_exclusive", ln_onnx_flag(n, "exclusive", 0)),
             LN_BOOL("is_reverse", ln_onnx_flag(n, "reverse", 0)));
-}
-
-static void translate_cum_sum(ln_onnx_node *n)
-{
-    emit_cumulate(n, 0);
-}
-
-static void translate_cum_prod(ln_onnx_node *n)
-{
-    emit_cumulate(n, 1);
 }
 
 /* ---- the k best ---- */
@@ -145,10 +128,10 @@ static void translate_softmax_cross_entropy(ln_onnx_node *n)
 }
 
 const ln_onnx_row ln_onnx_rows_reduce[] = {
-    {"ArgMax", 1, translate_arg_max},
-    {"ArgMin", 1, translate_arg_min},
-    {"CumProd", 26, translate_cum_prod},
-    {"CumSum", 11, translate_cum_sum},
+    {"ArgMax", 1, translate_arg_reduce},
+    {"ArgMin", 1, translate_arg_reduce, "min"},
+    {"CumProd", 26, translate_cumulate, "product"},
+    {"CumSum", 11, translate_cumulate},
     REDUCTION("ReduceL1", 18, "TL_REDUCE_L1"),
     REDUCTION("ReduceL2", 18, "TL_REDUCE_L2"),
     REDUCTION("ReduceLogSum", 18, "TL_REDUCE_LOG_SUM"),

@@ -47,12 +47,10 @@ static int bound_of(int64_t value, int none)
 static void slice(ln_nnvm_recast *r, int len, const int *begin, const int *end, const int *stride)
 {
     const ln_nnvm_entry src = ln_nnvm_recast_in(r, 0);
-    ln_nnvm_recast_begin(r, "strided_slice", 1, &src);
-    ln_nnvm_draft_set(r->draft, LN_INTS("begin", len, begin));
-    ln_nnvm_draft_set(r->draft, LN_INTS("end", len, end));
-    if (stride)
-        ln_nnvm_draft_set(r->draft, LN_INTS("stride", len, stride));
-    ln_nnvm_recast_out(r, 0, ln_nnvm_recast_end(r));
+    ln_nnvm_recast_out(r, 0,
+                       LN_RECAST(r, "strided_slice", LN_ENTRY(src), LN_INTS("begin", len, begin),
+                                 LN_INTS("end", len, end),
+                                 LN_ONLY_IF(stride, LN_INTS("stride", len, stride))));
 }
 
 /** Bounds that are None are those of the whole axis. */
@@ -160,11 +158,9 @@ static void split(ln_nnvm_recast *r, int len, const int *points, int is_uneven)
     const ln_nnvm_entry src = ln_nnvm_recast_in(r, 0);
     const int axis = ln_attr_int_in(&r->node.emit, "axis", 1, -LN_MAXDIM, LN_MAXDIM - 1);
     const int squeezes = ln_nnvm_bool(&r->node, "squeeze_axis", 0);
+    const char *const key = "indices_or_sections";
     ln_nnvm_recast_begin(r, "split", 1, &src);
-    if (points)
-        ln_nnvm_draft_set(r->draft, LN_INTS("indices_or_sections", len - 1, points));
-    else
-        ln_nnvm_draft_set(r->draft, LN_INT("indices_or_sections", len));
+    ln_nnvm_draft_set(r->draft, points ? LN_INTS(key, len - 1, points) : LN_INT(key, len));
     if (is_uneven)
         ln_nnvm_draft_set(r->draft, LN_BOOL("is_uneven", 1));
     ln_nnvm_draft_set(r->draft, LN_INT("axis", axis));

@@ -103,8 +103,19 @@ static void translate_shape_array(ln_nnvm_node *n)
     ln_nnvm_alias(n, 0, ln_emit_int64s(&n->emit, is_shape ? t->ndim : 1, values));
 }
 
-static void emit_pad(ln_nnvm_node *n, const int64_t *given, int len, const char *mode, double value)
+static void translate_pad(ln_nnvm_node *n)
 {
+    static const ln_attr_word modes[] = {{"constant", "TL_PAD_CONSTANT"},
+                                         {"edge", "TL_PAD_EDGE"},
+                                         {"reflect", "TL_PAD_REFLECT"},
+                                         {0}};
+    int64_t given[LN_NNVM_MAX_TUPLE];
+    ln_attr_require(&n->emit, "pad_width");
+    const char *const mode = ln_nnvm_was_mxnet(n)
+                                 ? ln_attr_choose(&n->emit, "mode", "constant", modes)
+                                 : "TL_PAD_CONSTANT";
+    const int len = ln_nnvm_ints(n, "pad_width", given);
+    const double value = ln_nnvm_float(n, "pad_value", 0);
     const char *const src = ln_nnvm_in(n, 0);
     const tl_tensor *const t = ln_nnvm_tensor_of(n, src);
     const int ndim = t->ndim;
@@ -120,21 +131,6 @@ static void emit_pad(ln_nnvm_node *n, const int64_t *given, int len, const char 
         return;
     LN_EMIT(&n->emit, 0, "pad", LN_ARG("src", src), LN_ARG("value", number),
             LN_INTS("before", ndim, before), LN_INTS("after", ndim, after), LN_TEXT("mode", mode));
-}
-
-static void translate_pad(ln_nnvm_node *n)
-{
-    static const ln_attr_word modes[] = {{"constant", "TL_PAD_CONSTANT"},
-                                         {"edge", "TL_PAD_EDGE"},
-                                         {"reflect", "TL_PAD_REFLECT"},
-                                         {0}};
-    int64_t given[LN_NNVM_MAX_TUPLE];
-    ln_attr_require(&n->emit, "pad_width");
-    const char *const mode = ln_nnvm_was_mxnet(n)
-                                 ? ln_attr_choose(&n->emit, "mode", "constant", modes)
-                                 : "TL_PAD_CONSTANT";
-    const int len = ln_nnvm_ints(n, "pad_width", given);
-    emit_pad(n, given, len, mode, ln_nnvm_float(n, "pad_value", 0));
 }
 
 /** The same number of dimensions; 0 keeps one. */

@@ -42,7 +42,7 @@ static void translate_round(ln_nnvm_node *n)
 {
     const char *const src = ln_nnvm_in(n, 0);
     const tl_dtype dtype = ln_nnvm_tensor_of(n, src)->dtype;
-    if (!ln_nnvm_is_float(dtype)) {
+    if (!tl_dtype_is_float(dtype)) {
         ln_nnvm_alias(n, 0, src);
         return;
     }
@@ -142,13 +142,14 @@ static void translate_leaky_relu(ln_nnvm_node *n)
 }
 
 /** x > 0 ? x : slope x, with a slope for each index along an axis, or one for all. */
-static void emit_prelu(ln_nnvm_node *n, const char *arg, int64_t given_axis)
+static void translate_prelu(ln_nnvm_node *n)
 {
     const char *const src = ln_nnvm_in(n, 0);
     const tl_tensor *const t = ln_nnvm_tensor_of(n, src);
-    const int axis = ln_attr_to_axis(&n->emit, given_axis, t->ndim), ndim = t->ndim;
+    const int ndim = t->ndim, is_own_axis = ndim == 1 && ln_nnvm_was_mxnet(n);
+    const int axis = is_own_axis ? 0 : ln_attr_axis(&n->emit, "axis", 1, ndim);
     int dims[LN_MAXDIM], channels = t->ndim ? t->dims[axis] : 1;
-    const char *slope = ln_nnvm_weight(n, 1, arg, 1, &channels);
+    const char *slope = ln_nnvm_weight(n, 1, "alpha", 1, &channels);
     const int len = ln_nnvm_tensor_of(n, slope)->len;
     if (len != 1 && len != channels)
         ln_emit_fail(&n->emit, "%d slopes, expected 1 or %d", len, channels);
@@ -156,12 +157,6 @@ static void emit_prelu(ln_nnvm_node *n, const char *arg, int64_t given_axis)
         dims[i] = i == axis ? len : 1;
     slope = ln_emit_reshape(&n->emit, slope, ndim, dims, LN_EMIT_TEMP);
     ln_emit_binary(&n->emit, "TL_BINARY_PRELU", src, slope, 0);
-}
-
-static void translate_prelu(ln_nnvm_node *n)
-{
-    const int is_vector = ln_nnvm_tensor_of(n, ln_nnvm_in(n, 0))->ndim == 1;
-    emit_prelu(n, "alpha", is_vector && ln_nnvm_was_mxnet(n) ? 0 : ln_nnvm_int(n, "axis", 1));
 }
 
 /** LightNet's own, which MXNet's activations are rewritten to. */

@@ -13,11 +13,6 @@ static void emit_truth(ln_nnvm_node *n, const char *truth, const char *like)
 
 /* ---- two tensors ---- */
 
-static int is_same_shape(const tl_tensor *a, const tl_tensor *b)
-{
-    return a->ndim == b->ndim && !memcmp(a->dims, b->dims, (size_t)a->ndim * sizeof(int));
-}
-
 /** Both operands. Nothing tells the shape of a parameter that is broadcast, so without a file of
  *  parameters it counts as one number for each channel, [C, 1, ..]; of one that is not, the shape
  * is that of the other operand. */
@@ -37,7 +32,7 @@ static void operands(ln_nnvm_node *n, int is_broadcast, const char **a, const ch
     *a = first ? other : known;
     *b = first ? known : other;
     const tl_tensor *const ta = ln_nnvm_tensor_of(n, *a), *const tb = ln_nnvm_tensor_of(n, *b);
-    if (!is_broadcast && !is_same_shape(ta, tb)) {
+    if (!is_broadcast && !tl_tensor_issameshape(ta, tb)) {
         char text_a[LN_MAX_SHAPE], text_b[LN_MAX_SHAPE];
         ln_emit_fail(&n->emit, "shapes are %s and %s, expected the same",
                      ln_sprint_shape(text_a, sizeof(text_a), ta->ndim, ta->dims),
@@ -50,8 +45,8 @@ static tl_dtype common_dtype(tl_dtype a, tl_dtype b)
 {
     if (a == b)
         return a;
-    if (ln_nnvm_is_float(a) != ln_nnvm_is_float(b))
-        return ln_nnvm_is_float(a) ? a : b;
+    if (tl_dtype_is_float(a) != tl_dtype_is_float(b))
+        return tl_dtype_is_float(a) ? a : b;
     return tl_size_of(a) >= tl_size_of(b) ? a : b;
 }
 
@@ -150,7 +145,7 @@ static void translate_sum_of_many(ln_nnvm_node *n)
     const tl_tensor *const t = ln_nnvm_tensor_of(n, sum);
     for (int i = 1; i < len && !ln_nnvm_failed(n); i++) {
         const char *const next = ln_nnvm_in(n, i);
-        if (!is_same_shape(t, ln_nnvm_tensor_of(n, next)))
+        if (!tl_tensor_issameshape(t, ln_nnvm_tensor_of(n, next)))
             ln_emit_fail(&n->emit, "input %d has another shape than the first", i);
         sum = ln_emit_binary(&n->emit, "TL_BINARY_ADD", sum, next, i < len - 1 ? LN_EMIT_TEMP : 0);
     }
@@ -166,7 +161,7 @@ static void translate_where(ln_nnvm_node *n)
         int dims[LN_MAXDIM] = {c->dims[0], 1, 1, 1, 1, 1, 1, 1};
         cond = ln_emit_reshape(&n->emit, cond, t->ndim, dims, LN_EMIT_TEMP);
     }
-    if (!is_same_shape(t, ln_nnvm_tensor_of(n, y)))
+    if (!tl_tensor_issameshape(t, ln_nnvm_tensor_of(n, y)))
         ln_emit_fail(&n->emit, "the operands have different shapes, expected the same");
     cond = ln_nnvm_is_set(n, cond);
     ln_nnvm_where(n, cond, x, y, 0);

@@ -135,7 +135,7 @@ static const char *emit_pool(ln_nnvm_node *n, pool *p, const char *src, int i)
         src = LN_EMIT(&n->emit, LN_EMIT_TEMP, "pad", LN_ARG("src", src),
                       LN_INTS("before", p->axes + 2, before), LN_INTS("after", p->axes + 2, after));
     }
-    const int computes = p->kind != POOL_MAX && !ln_nnvm_is_float(own);
+    const int computes = p->kind != POOL_MAX && !tl_dtype_is_float(own);
     n_steps += computes;
     if (computes)
         src = ln_emit_cast(&n->emit, src, TL_DOUBLE, LN_EMIT_TEMP);
@@ -285,7 +285,7 @@ static void translate_adaptive_pool(ln_nnvm_node *n)
     const int len = ln_nnvm_ints(n, "output_size", given);
     pool p = {.kind = POOL_MEAN, .axes = 2, .divisor = INSIDE};
     int out[2], is_even = 1;
-    if (t->ndim != 4 || !ln_nnvm_is_float(dtype) || !t->len)
+    if (t->ndim != 4 || !tl_dtype_is_float(dtype) || !t->len)
         ln_emit_fail(&n->emit, "its data is not an image [N, C, H, W] of floats");
     if (len > 2)
         ln_emit_fail(&n->emit, "attribute 'output_size' has %d numbers, expected 1 or 2", len);

@@ -90,7 +90,7 @@ static const char *read_weight(ln_nnvm_node *n, const conv *c, int first, int se
  *  then wrap as integers of 32 bits do. */
 static tl_dtype compute_dtype(tl_dtype src, tl_dtype out)
 {
-    return !ln_nnvm_is_float(src) || !ln_nnvm_is_float(out) ? TL_DOUBLE : out;
+    return !tl_dtype_is_float(src) || !tl_dtype_is_float(out) ? TL_DOUBLE : out;
 }
 
 /** The result of core's may have another type than the data, `own`. */
@@ -136,7 +136,7 @@ static void end_conv(ln_nnvm_node *n, const conv *c, const char *dst)
     if (ends_plain(c))
         return;
     dst = ln_nnvm_from_plain(n, dst, &c->out_layout, casts ? LN_EMIT_TEMP : 0);
-    if (casts && !ln_nnvm_is_float(c->out_dtype)) // wraps
+    if (casts && !tl_dtype_is_float(c->out_dtype)) // wraps
         dst = ln_emit_cast(&n->emit, dst, TL_INT64, LN_EMIT_TEMP);
     if (casts)
         ln_emit_cast(&n->emit, dst, c->out_dtype, 0);
@@ -219,7 +219,7 @@ static void translate_deconv(ln_nnvm_node *n)
 static void emit_dense(ln_nnvm_node *n, const char *src, int units, int with_bias)
 {
     const tl_tensor *t = ln_nnvm_tensor_of(n, src);
-    const tl_dtype own = t->dtype, dtype = !ln_nnvm_is_float(own) ? TL_DOUBLE : own;
+    const tl_dtype own = t->dtype, dtype = !tl_dtype_is_float(own) ? TL_DOUBLE : own;
     const int ndim = t->ndim;
     int dims[LN_MAXDIM];
     if (ln_nnvm_failed(n))

@@ -9,7 +9,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "front/nnvm/ln_nnvm_steps.h"
 #include "base/ln_number.h"
 #include "lightnet/ln_hash.h"
 #include "tensorlight/tl_shape.h"
@@ -184,7 +183,7 @@ ln_nnvm_value ln_put_bound(ln_nnvm_op *n, const char *op, ln_nnvm_value a, ln_nn
     const int is_min = !strcmp(op, "min");
     if (is_number_for(a, b) && !is_number_for(b, a))
         return ln_put_bound(n, op, b, a);
-    if (!is_number_for(b, a) || isnan(b.number) || !ln_nnvm_is_float(a.dtype))
+    if (!is_number_for(b, a) || isnan(b.number) || !tl_dtype_is_float(a.dtype))
         return ln_put_binary(n, op, a, b);
     return is_min ? ln_put_clip(n, a, -INFINITY, b.number) : ln_put_clip(n, a, b.number, INFINITY);
 }
@@ -210,6 +209,18 @@ ln_nnvm_value ln_put_reshape(ln_nnvm_op *n, ln_nnvm_value src, int ndim, const i
     if (ndim == src.ndim && !memcmp(dims, src.dims, (size_t)ndim * sizeof(int)))
         return src;
     return LN_PUT(n, "reshape", src.dtype, ndim, dims, LN_SRC(src), LN_INTS("shape", ndim, dims));
+}
+
+ln_nnvm_value ln_put_as_image(ln_nnvm_op *n, ln_nnvm_value src)
+{
+    const int dims[] = {src.dims[0], src.dims[1], 1, src.dims[2]};
+    return src.ndim == 3 ? ln_put_reshape(n, src, 4, dims) : src;
+}
+
+ln_nnvm_value ln_put_from_image(ln_nnvm_op *n, ln_nnvm_value src)
+{
+    const tl_tensor *const dst = ln_nnvm_op_tensor_of(n, "dst");
+    return ln_nnvm_op_failed(n) ? src : ln_put_reshape(n, src, dst->ndim, dst->dims);
 }
 
 ln_nnvm_value ln_put_transpose(ln_nnvm_op *n, ln_nnvm_value src, const int *axes)

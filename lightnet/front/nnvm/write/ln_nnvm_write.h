@@ -173,6 +173,10 @@ ln_nnvm_value ln_put_cast(ln_nnvm_op *n, ln_nnvm_value src, tl_dtype dtype);
 /** No node if it has that shape. */
 ln_nnvm_value ln_put_reshape(ln_nnvm_op *n, ln_nnvm_value src, int ndim, const int *dims);
 
+/** A tensor [A, B, L] as [A, B, 1, L], others as they are; and an image in the shape of `dst`. */
+ln_nnvm_value ln_put_as_image(ln_nnvm_op *n, ln_nnvm_value src);
+ln_nnvm_value ln_put_from_image(ln_nnvm_op *n, ln_nnvm_value src);
+
 /** dims'[k] = dims[axes[k]]. */
 ln_nnvm_value ln_put_transpose(ln_nnvm_op *n, ln_nnvm_value src, const int *axes);
 

@@ -77,19 +77,6 @@ static conv read_conv(ln_nnvm_op *n, int is_transposed)
     return c;
 }
 
-/** A tensor [A, B, L] as [A, B, 1, L]; others as they are. */
-static ln_nnvm_value as_image(ln_nnvm_op *n, ln_nnvm_value v)
-{
-    const int dims[] = {v.dims[0], v.dims[1], 1, v.dims[2]};
-    return v.ndim == 3 ? ln_put_reshape(n, v, 4, dims) : v;
-}
-
-static ln_nnvm_value from_image(ln_nnvm_op *n, ln_nnvm_value v)
-{
-    const tl_tensor *const dst = ln_nnvm_op_tensor_of(n, "dst");
-    return ln_put_reshape(n, v, dst->ndim, dst->dims);
-}
-
 static int is_zero(const tl_tensor *t)
 {
     const unsigned char *const bytes = t->data;
@@ -115,7 +102,7 @@ static ln_nnvm_value bias_of(ln_nnvm_op *n, int has)
 static ln_nnvm_value put_conv(ln_nnvm_op *n, const char *op, const conv *c, ln_nnvm_value src,
                               int channels, const int padding[2], int with_bias, const int *dims)
 {
-    const ln_nnvm_value weight = as_image(n, ln_nnvm_op_in(n, "weight"));
+    const ln_nnvm_value weight = ln_put_as_image(n, ln_nnvm_op_in(n, "weight"));
     const ln_nnvm_value bias = bias_of(n, with_bias);
     return LN_PUT(n, op, src.dtype, 4, dims, LN_SRC(src), LN_SRC(weight),
                   LN_ONLY_IF(with_bias, LN_SRC(bias)), LN_INT("channels", channels),
@@ -139,8 +126,10 @@ static ln_nnvm_value write_conv(ln_nnvm_op *n)
         return ln_nnvm_op_raw(n, "src");
     const int dims[] = {dst->dims[0], dst->dims[1], c.axes == 2 ? dst->dims[2] : 1,
                         dst->dims[c.axes + 1]};
-    const ln_nnvm_value src = ln_put_pad(n, as_image(n, ln_nnvm_op_in(n, "src")), before, after, 0);
-    return from_image(n, put_conv(n, "conv2d", &c, src, dims[1], padding, has_bias(n), dims));
+    const ln_nnvm_value src =
+        ln_put_pad(n, ln_put_as_image(n, ln_nnvm_op_in(n, "src")), before, after, 0);
+    return ln_put_from_image(n,
+                             put_conv(n, "conv2d", &c, src, dims[1], padding, has_bias(n), dims));
 }
 
 /* What is cut off the result of a transposed convolution. Core cuts the same off both ends; what is
@@ -181,7 +170,7 @@ static ln_nnvm_value write_deconv(ln_nnvm_op *n)
     const conv c = read_conv(n, 1);
     if (ln_nnvm_op_failed(n))
         return ln_nnvm_op_raw(n, "src");
-    const ln_nnvm_value src = as_image(n, ln_nnvm_op_in(n, "src"));
+    const ln_nnvm_value src = ln_put_as_image(n, ln_nnvm_op_in(n, "src"));
     const cuts k = read_cuts(n, &c, src);
     const int with_bias = has_bias(n), bias_dims[] = {k.dims[1], 1, 1};
     ln_nnvm_value v = put_conv(n, "conv2d_transpose", &c, src, k.dims[1], k.padding,
@@ -189,7 +178,7 @@ static ln_nnvm_value write_deconv(ln_nnvm_op *n)
     v = ln_put_pad(n, ln_put_slice(n, v, k.begin, k.end, step), none, k.more, 0);
     if (with_bias && k.grows)
         v = ln_put_binary(n, "add", v, ln_put_reshape(n, bias_of(n, 1), 3, bias_dims));
-    return from_image(n, v);
+    return ln_put_from_image(n, v);
 }
 
 /* ---- products ---- */

@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "front/nnvm/write/ln_nnvm_write.h"
-#include "front/nnvm/ln_nnvm_steps.h"
 #include "tensorlight/tl_type.h"
 
 /* What a function is written of: the source and its two numbers. */
@@ -143,7 +142,7 @@ static ln_nnvm_value write_round(ln_nnvm_op *n, args a)
                          : dtype == TL_FLOAT   ? 0x1p23
                          : dtype == TL_FLOAT16 ? 0x1p10
                                                : 0x1p7;
-    if (!ln_nnvm_is_float(dtype))
+    if (!tl_dtype_is_float(dtype))
         return a.x;
     const ln_nnvm_value size = ln_put(n, "abs", a.x), low = ln_put_clip(n, size, 0, whole);
     const ln_nnvm_value high = ln_put_binary(n, "sub", size, low);

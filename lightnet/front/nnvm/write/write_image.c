@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "front/nnvm/write/ln_nnvm_write.h"
-#include "front/nnvm/ln_nnvm_steps.h"
 #include "tensorlight/tl_nn.h"
 #include "tensorlight/tl_shape.h"
 #include "tensorlight/tl_util.h"
@@ -75,9 +74,8 @@ static pool read_pool(ln_nnvm_op *n, int is_max, int counts_padding)
         ln_nnvm_op_fail(n, "it has %d axes, expected 1 or 2: NNVM's core pools images", axes);
     if (ln_nnvm_op_failed(n))
         return p;
-    const int image[] = {p.src.dims[0], p.src.dims[1], 1, p.src.dims[2]};
     const int lines[] = {dst->dims[0], dst->dims[1], 1, dst->dims[2]};
-    p.src = axes == 1 ? ln_put_reshape(n, p.src, 4, image) : p.src;
+    p.src = ln_put_as_image(n, p.src);
     memcpy(p.dims, axes == 1 ? lines : dst->dims, sizeof(p.dims));
     for (int i = 0; i < 2; i++)
         read_axis(n, &p, i, i - (2 - axes));
@@ -107,26 +105,15 @@ static ln_nnvm_value put_pool(ln_nnvm_op *n, const pool *p, ln_nnvm_value src)
                   LN_ONLY_IF(!p->is_max, LN_BOOL("count_include_pad", p->counts_padding)));
 }
 
-static ln_nnvm_value from_image(ln_nnvm_op *n, ln_nnvm_value v)
-{
-    const tl_tensor *const dst = ln_nnvm_op_tensor_of(n, "dst");
-    return ln_nnvm_op_failed(n) ? v : ln_put_reshape(n, v, dst->ndim, dst->dims);
-}
-
 static ln_nnvm_value write_pool(ln_nnvm_op *n, int is_max, int counts_padding)
 {
     const pool p = read_pool(n, is_max, counts_padding);
-    return from_image(n, put_pool(n, &p, p.src));
+    return ln_put_from_image(n, put_pool(n, &p, p.src));
 }
 
-static ln_nnvm_value write_maxpool(ln_nnvm_op *n)
+static ln_nnvm_value write_pool2d(ln_nnvm_op *n)
 {
-    return write_pool(n, 1, 0);
-}
-
-static ln_nnvm_value write_avgpool(ln_nnvm_op *n)
-{
-    return write_pool(n, 0, 0);
+    return write_pool(n, !strcmp(n->op->op_arg->optype, "maxpool2d"), 0);
 }
 
 /** (sum of |x|^p)^(1/p), the sum being the mean times the size of the windows. */
@@ -137,7 +124,7 @@ static ln_nnvm_value write_norm_pool(ln_nnvm_op *n)
     p.counts_padding = 1; // zeros add nothing
     ln_nnvm_value v = ln_put_scalar(n, "pow", ln_put(n, "abs", p.src), power);
     v = ln_put_scalar(n, "mul", put_pool(n, &p, v), (double)p.size[0] * p.size[1]);
-    return from_image(n, ln_put_scalar(n, "pow", v, 1 / power));
+    return ln_put_from_image(n, ln_put_scalar(n, "pow", v, 1 / power));
 }
 
 static ln_nnvm_value write_poolnd(ln_nnvm_op *n)
@@ -326,7 +313,7 @@ static ln_nnvm_value put_axes(ln_nnvm_op *n)
     ln_nnvm_value v = ln_nnvm_op_in(n, "src");
     if (ln_nnvm_op_bool(n, "fill_outside", 0))
         ln_nnvm_op_fail(n, "parameter 'fill_outside' is true, expected false");
-    if (!is_nearest(n) && !ln_nnvm_is_float(v.dtype))
+    if (!is_nearest(n) && !tl_dtype_is_float(v.dtype))
         ln_nnvm_op_fail(n,
                         "its elements have type %s, expected floats, as products are rounded "
                         "in another way",
@@ -362,8 +349,8 @@ static ln_nnvm_value write_resize(ln_nnvm_op *n)
 }
 
 const ln_nnvm_op_row ln_nnvm_write_rows_image[] = {
-    {"maxpool2d", write_maxpool},
-    {"avgpool2d", write_avgpool},
+    {"maxpool2d", write_pool2d},
+    {"avgpool2d", write_pool2d},
     {"poolnd", write_poolnd},
     {"resample", write_resample},
     {"resize", write_resize},

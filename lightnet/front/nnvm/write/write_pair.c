@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "front/nnvm/write/ln_nnvm_write.h"
-#include "front/nnvm/ln_nnvm_steps.h"
 
 /* ---- operations ---- */
 
@@ -31,8 +30,8 @@ static ln_nnvm_value write_bound(ln_nnvm_op *n, const char *op)
     const ln_op *const max =
         ln_nnvm_maker(n, ln_nnvm_src_of(n->op, "src1"), "binary", "op", "TL_BINARY_MAX");
     double least;
-    if (strcmp(op, "min") || !b.is_number || ln_nnvm_is_float(b.dtype) || !max || b.ndim > a.ndim ||
-        !ln_nnvm_own_scalar(n, ln_nnvm_src_of(max, "src2"), &least))
+    if (strcmp(op, "min") || !b.is_number || tl_dtype_is_float(b.dtype) || !max ||
+        b.ndim > a.ndim || !ln_nnvm_own_scalar(n, ln_nnvm_src_of(max, "src2"), &least))
         return ln_put_bound(n, op, a, b);
     return ln_put_clip(n, ln_nnvm_op_tensor(n, ln_nnvm_src_of(max, "src1")), least, b.number);
 }

@@ -106,12 +106,10 @@ static ln_nnvm_value put_split(ln_nnvm_op *n, ln_nnvm_value src, int axis, int l
         return dst;
     for (int i = 0, at = 0; i < len - 1; i++)
         cuts[i] = at += lens[i];
+    const char *const key = "indices_or_sections";
     ln_put_begin(n, "split");
     ln_put_arg(n, src);
-    if (are_equal(len, lens))
-        ln_nnvm_draft_set(d, LN_INT("indices_or_sections", len));
-    else
-        ln_nnvm_draft_set(d, LN_INTS("indices_or_sections", len - 1, cuts));
+    ln_nnvm_draft_set(d, are_equal(len, lens) ? LN_INT(key, len) : LN_INTS(key, len - 1, cuts));
     ln_nnvm_draft_set(d, LN_INT("axis", axis));
     return ln_put_end(n, src.dtype, dst.ndim, dst.dims, (uint32_t)len);
 }

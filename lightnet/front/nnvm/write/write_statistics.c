@@ -67,27 +67,16 @@ static ln_nnvm_value scaled(ln_nnvm_op *n, ln_nnvm_value v, int axis)
     return v;
 }
 
-/** Over the axes from one on; `with`: of which mean. */
-static ln_nnvm_value write_layers(ln_nnvm_op *n,
-                                  ln_nnvm_value (*put)(ln_nnvm_op *n, ln_nnvm_value x, int n_axes,
-                                                       const int *axes))
+/** Over the axes from one on; rmsnorm subtracts no mean. */
+static ln_nnvm_value write_layers(ln_nnvm_op *n)
 {
     const ln_nnvm_value x = ln_nnvm_op_in(n, "src");
     const int axis = ln_nnvm_op_axis(n, x.ndim, -1);
     int axes[LN_MAXDIM];
     for (int i = axis; i < x.ndim && i >= 0; i++)
         axes[i - axis] = i;
-    return scaled(n, put(n, x, x.ndim - axis, axes), axis);
-}
-
-static ln_nnvm_value write_layernorm(ln_nnvm_op *n)
-{
-    return write_layers(n, put_normal);
-}
-
-static ln_nnvm_value write_rmsnorm(ln_nnvm_op *n)
-{
-    return write_layers(n, put_rms);
+    const int is_rms = !strcmp(n->op->op_arg->optype, "rmsnorm");
+    return scaled(n, (is_rms ? put_rms : put_normal)(n, x, x.ndim - axis, axes), axis);
 }
 
 /** [N, G, C / G, rest]; scale and bias are one number for each channel, or for each group. */
@@ -125,21 +114,12 @@ static ln_nnvm_value write_lrn(ln_nnvm_op *n)
                   LN_NUMBER("bias", ln_nnvm_op_number(n, "bias", 1)));
 }
 
-static ln_nnvm_value write_along(ln_nnvm_op *n, const char *op)
-{
-    const ln_nnvm_value x = ln_nnvm_op_in(n, "src");
-    return LN_PUT(n, op, x.dtype, x.ndim, x.dims, LN_SRC(x),
-                  LN_INT("axis", ln_nnvm_op_axis(n, x.ndim, -1)));
-}
-
 static ln_nnvm_value write_softmax(ln_nnvm_op *n)
 {
-    return write_along(n, "softmax");
-}
-
-static ln_nnvm_value write_logsoftmax(ln_nnvm_op *n)
-{
-    return write_along(n, "log_softmax");
+    const ln_nnvm_value x = ln_nnvm_op_in(n, "src");
+    const int is_log = !strcmp(n->op->op_arg->optype, "logsoftmax");
+    return LN_PUT(n, is_log ? "log_softmax" : "softmax", x.dtype, x.ndim, x.dims, LN_SRC(x),
+                  LN_INT("axis", ln_nnvm_op_axis(n, x.ndim, -1)));
 }
 
 /* What is reduced along which axes. */
@@ -269,12 +249,12 @@ static ln_nnvm_value write_dot_product(ln_nnvm_op *n)
 const ln_nnvm_op_row ln_nnvm_write_rows_statistics[] = {
     {"batchnorm", write_batchnorm},
     {"affine", write_affine},
-    {"layernorm", write_layernorm},
-    {"rmsnorm", write_rmsnorm},
+    {"layernorm", write_layers},
+    {"rmsnorm", write_layers},
     {"groupnorm", write_groupnorm},
     {"lrn", write_lrn},
     {"softmax", write_softmax},
-    {"logsoftmax", write_logsoftmax},
+    {"logsoftmax", write_softmax},
     {"reduce", write_reduce},
     {"maxreduce", write_maxreduce},
     {"argreduce", write_argreduce},
