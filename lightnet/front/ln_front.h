@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Front ends: what reads the model formats beside the IR's own.
+// Front ends: readers of the model formats other than JSON IR.
 //
-// The registered front ends are asked in turn whether they know the bytes of a model; none does: it
-// is JSON IR. They are filled before main and constant afterwards, as the architectures are.
+// The registered front ends are tried in turn on the bytes of a model; without a match it is JSON
+// IR. They are registered before main and constant afterwards, like architectures.
 
 #ifndef LN_FRONT_H
 #define LN_FRONT_H
@@ -25,7 +25,7 @@ typedef struct ln_front {
     /* Reading needs the shapes of inputs, which the files do not have. */
     int asks_shapes;
 
-    /* Its models are compiled: for which sizes, was chosen then. */
+    /* Its models are compiled, for sizes chosen at compilation. */
     int is_compiled;
 
     /** Fills the empty context with abstract operators, inputs and outputs. `file` may be taken
@@ -42,8 +42,8 @@ typedef struct ln_front {
     /** Fills the empty context, as `read` does. */
     int (*build)(ln_context *ctx, const char *name, const void *parsed);
 
-    /** Fills the empty interface with what the file says. 1: it says nothing, the interface is that
-     * of the context. -1 with the reason in the context. */
+    /** Fills the empty interface from the file. 1: not possible, the interface is that of the
+     * context. -1 with the reason in the context. */
     int (*describe)(const ln_context *ctx, const char *name, const void *parsed,
                     ln_interface *interface);
 
@@ -52,16 +52,16 @@ typedef struct ln_front {
     int (*check)(const ln_context *ctx, const char *name, const void *parsed,
                  const ln_interface *interface);
 
-    /** Frees it. Takes NULL. */
+    /** Frees it. Ignores NULL. */
     void (*drop)(void *parsed);
 
     /** Writes the context in this format to `file` ("-": standard output), which is replaced only
      * when all is written. -1 with the reason in the context. NULL: the format is only read. */
     int (*write)(ln_context *ctx, const char *file);
 
-    /** Writes the model in `in` in this format, which it has, to `file`, without the context,
-     * which stays empty: as far as that goes without the shapes of its inputs. 1: it does not go.
-     * -1 with the reason in the context. NULL: a model is only written from a context. */
+    /** Writes the model in `in` in this format, which it has, to `file`, without the context, which
+     * stays empty: if possible without the shapes of its inputs. 1: not possible. -1 with the
+     * reason in the context. NULL: a model is only written from a context. */
     int (*rewrite)(ln_context *ctx, const char *name, const ln_infile *in, const char *file);
 } ln_front;
 
@@ -71,7 +71,7 @@ int ln_front_register(const ln_front *front);
 /** All front ends (ln_front *) in the order of registration. Returns borrowed. */
 const ln_list *ln_front_list(void);
 
-/** The front end for the bytes, or NULL: none knows them. */
+/** The front end for the bytes, or NULL: unknown format. */
 const ln_front *ln_front_for(const unsigned char *data, size_t size);
 
 /** The same for an open file, which is then in memory unless the front end reads parts; *front is

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a model's file says of its inputs and outputs, before sizes are bound: names, types, shapes
-// with open sizes, metadata.
+// The inputs and outputs of a model file, before sizes are bound: names, types, shapes with open
+// sizes, metadata.
 //
 //     ln_interface *interface = ln_interface_create();
 //     ln_port *ids = ln_interface_add(interface, LN_PORT_INPUT, "ids", TL_INT64, 2);
@@ -32,10 +32,10 @@ typedef struct ln_port {
     tl_tensor info;       /* without data; dims is `dims` below, NULL: ndim is unknown. dtype may be
                              TL_DTYPE_INVALID: LightNet has no such type, or an output has none */
     int dims[LN_MAXDIM];  /* LN_PORT_OPEN: open */
-    int least[LN_MAXDIM]; /* of an open size: what it may be */
+    int least[LN_MAXDIM]; /* of an open size: its bounds */
     int most[LN_MAXDIM];
     char *dim_names[LN_MAXDIM]; /* of open sizes, or NULL */
-    int symbols[LN_MAXDIM];     /* numbers of these names, from 1; 0: none. Set by who needs them */
+    int symbols[LN_MAXDIM];     /* numbers of these names, from 1; 0: none. Set on demand */
 } ln_port;
 
 typedef struct ln_metadata {
@@ -52,11 +52,11 @@ typedef struct ln_interface {
 /** Returns new (ln_interface_free), empty; NULL: no memory. */
 ln_interface *ln_interface_create(void);
 
-/** Takes NULL. */
+/** Ignores NULL. */
 void ln_interface_free(ln_interface *interface);
 
-/** Adds an input or an output of `ndim` dimensions, all of them open; LN_PORT_OPEN: nothing is
- *  known of its shape. Returns borrowed; NULL: no memory. */
+/** Adds an input or an output of `ndim` dimensions, all of them open; LN_PORT_OPEN: its shape is
+ * unknown. Returns borrowed; NULL: no memory. */
 ln_port *ln_interface_add(ln_interface *interface, ln_port_kind kind, const char *name,
                           tl_dtype dtype, int ndim);
 
@@ -76,8 +76,8 @@ int ln_port_is_closed(const ln_port *port);
 /** The name of the port's type, for messages, also where LightNet has no such type. */
 const char *ln_port_dtype_name(const ln_port *port);
 
-/** The shape as the model writes it, for messages: "[batch, 3, ?, 224]", "of any shape". Returns
- *  buf. */
+/** The shape in the model, for messages: "[batch, 3, ?, 224]", "of any shape". Returns
+ * buf. */
 char *ln_port_sprint(const ln_port *port, char *buf, size_t size);
 
 /** The port of that name, or NULL. */

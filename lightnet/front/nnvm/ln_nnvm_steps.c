@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Steps that many translators are made of.
+// Steps shared by many translators.
 
 #include "front/nnvm/ln_nnvm_steps.h"
 

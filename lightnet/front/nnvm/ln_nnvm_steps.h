@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Steps that many translators are made of. `i`: the node's output, or LN_EMIT_TEMP.
+// Steps shared by many translators. `i`: the node's output, or LN_EMIT_TEMP.
 
 #ifndef LN_NNVM_STEPS_H
 #define LN_NNVM_STEPS_H
@@ -41,7 +41,7 @@ const char *ln_nnvm_where(ln_nnvm_node *n, const char *cond, const char *a, cons
 const char *ln_nnvm_reduce(ln_nnvm_node *n, const char *op, const char *src, int n_axes,
                            const int *axes, int keeps, int i);
 
-/** A product of matrices, swapped where the flags say so. */
+/** A matrix product, with operands transposed by the flags. */
 const char *ln_nnvm_matmul(ln_nnvm_node *n, const char *a, const char *b, int trans1, int trans2,
                            int i);
 
@@ -49,7 +49,7 @@ const char *ln_nnvm_matmul(ln_nnvm_node *n, const char *a, const char *b, int tr
 const char *ln_nnvm_slice(ln_nnvm_node *n, const char *src, int len, const int *axes,
                           const int *starts, const int *ends, const int *steps, int i);
 
-/** Tensors one behind the other along an axis; also of one alone. */
+/** Concatenates tensors along an axis; also a single one. */
 const char *ln_nnvm_join(ln_nnvm_node *n, int len, const char *const *src, int axis, int i);
 
 /** Axes of length 1 repeated, up to this shape. */

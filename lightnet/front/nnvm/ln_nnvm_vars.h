@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Variables of a graph, and which rows its operators have: what stands before its translation.
+// Before translation: variables of a graph, and the rows of its operators.
 
 #ifndef LN_NNVM_VARS_H
 #define LN_NNVM_VARS_H

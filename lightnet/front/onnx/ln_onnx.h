@@ -126,8 +126,8 @@ void ln_onnx_want_fixed_axis(ln_onnx_node *n, const char *src, int axis);
  * ends). */
 const tl_tensor *ln_onnx_value(ln_onnx_node *n, const char *tensor);
 
-/** As ln_onnx_value, also of a tensor that depends on inputs whose values were given before
- * compiling: these are fixed from then on. */
+/** As ln_onnx_value, also of a tensor that depends on inputs with values set before compiling:
+ * these are fixed from then on. */
 const tl_tensor *ln_onnx_bound_value(ln_onnx_node *n, const char *tensor);
 
 /** Element `k` of a tensor of integers, and the length of an axis: as far as they are known before

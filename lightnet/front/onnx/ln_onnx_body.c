@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Making bodies of what translators emit.
+// Moves emitted operators to bodies.
 
 #include "front/onnx/ln_onnx_body.h"
 

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Making bodies of what translators emit.
+// Moves emitted operators to bodies.
 //
-// The nodes of a graph are translated as if they stood in the program around it, where constants
-// and shapes are known. Then the operators that belong inside are taken out into a body: those that
-// depend on its inputs, or, of a graph without inputs, that do not depend on constants alone. What
-// they read of the operators that stay becomes an input of the body, too, a capture.
+// The nodes of a graph are translated as part of the outer program, where constants and shapes are
+// known. Then the operators that belong inside are taken out into a body: those that depend on its
+// inputs, or, of a graph without inputs, that do not depend on constants alone. Results of
+// remaining operators that they read become inputs of the body, too: captures.
 
 #ifndef LN_ONNX_BODY_H
 #define LN_ONNX_BODY_H
@@ -14,9 +14,9 @@
 /* Operators on their way into a body. Everything lives until the translation ends. */
 typedef struct ln_onnx_body {
     ln_list *before;     /* the last node of the program before them; NULL: none */
-    const char **inputs; /* tensors that stand for its inputs */
+    const char **inputs; /* tensors for its inputs */
     int n_inputs;
-    ln_op **ops; /* those that go inside, in order */
+    ln_op **ops; /* the operators to move, in order */
     int n_ops;
     const char **captures;
     int n_captures;
@@ -28,7 +28,7 @@ typedef struct ln_onnx_body {
  * inputs. */
 void ln_onnx_body_begin(ln_onnx_node *n, ln_onnx_body *body, int max_inputs);
 
-/** A tensor that stands for the next input. */
+/** A tensor for the next input. */
 const char *ln_onnx_body_input(ln_onnx_node *n, ln_onnx_body *body, tl_dtype dtype, int ndim,
                                const int *dims);
 
@@ -46,7 +46,7 @@ void ln_onnx_body_hide(ln_onnx_node *n, const char *tensor);
 
 /* What the translators of If and of loops share (onnx_branch.c) */
 
-/** The graph, an attribute that must be there; NULL after a failure. */
+/** The graph of a required attribute; NULL after a failure. */
 const LnOnnx__Graph *ln_onnx_required_graph(ln_onnx_node *n, const char *name);
 
 /** Room for `len` names, until the translation ends. */
@@ -66,7 +66,7 @@ void ln_onnx_emit_outs(ln_onnx_node *n, const char *arg, int len, int first, int
 /** Whether both have the same type and shape. */
 int ln_onnx_same_shapes(ln_onnx_node *n, const char *one, const char *other);
 
-/** Forgets a failure: there is another way. */
+/** Clears a failure, to try another way. */
 void ln_onnx_try_again(ln_onnx_node *n);
 
 #endif

@@ -43,13 +43,13 @@ void ln_onnx_end_image(ln_onnx_node *n, const tl_windows *windows, int i);
  *     ... an operator of m.rows and m.cols, whose output is ln_onnx_product_output(&m) ...
  *     ln_onnx_drop_axes(n, dst, &m); */
 
-/** The operands as matrices, and whether each has that axis itself. */
+/** The operands as matrices, and whether each is a matrix itself. */
 typedef struct ln_onnx_operands {
     const char *rows, *cols;
     int has_row, has_col;
 } ln_onnx_operands;
 
-/** A vector as one row, or as one column; any other tensor as it is. */
+/** A vector as one row, or as one column; other tensors unchanged. */
 const char *ln_onnx_as_matrix(ln_onnx_node *n, const char *tensor, int is_column);
 
 /** Two inputs of the node. */

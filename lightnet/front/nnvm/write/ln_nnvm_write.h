@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a LightNet operator is written to an NNVM graph with, in core operators.
+// Functions to write a LightNet operator to an NNVM graph, as core operators.
 //
-// The opposite of ln_nnvm.h: a writer reads its operator (inputs, parameters) and puts nodes into
-// the graph, as if nothing could fail. It returns what stands for the operator's first output.
+// The inverse of ln_nnvm.h: a writer reads its operator (inputs, parameters) and puts nodes into
+// the graph, as if nothing could fail. It returns the value of the operator's first output.
 //
 //     static ln_nnvm_value write_swish(ln_nnvm_op *n)
 //     {
@@ -13,14 +13,14 @@
 // The node that is returned gets the tensor's name, those before it names like it. What was read
 // from a graph and is written again must give the same graph: a writer puts what the translator of
 // that core operator makes the same operators of, or looks back for what it makes
-// (ln_nnvm_op_maker). Nodes that nobody needs in the end are left out.
+// (ln_nnvm_op_maker). Unused nodes are removed at the end.
 
 #ifndef LN_NNVM_WRITE_H
 #define LN_NNVM_WRITE_H
 
 #include "front/nnvm/ln_nnvm_draft.h"
 
-/* What stands for a tensor, or for a step towards one. Core has no operators that give scalars or
+/* The value of a tensor, or of an intermediate step. Core has no operators that give scalars or
  * truth values: the value of such a tensor may have the shape [1], or another type, in which
  * numbers that are not 0 are true, until somebody needs it as it is (ln_nnvm_op_in). */
 typedef struct ln_nnvm_value {
