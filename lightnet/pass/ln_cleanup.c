@@ -263,12 +263,12 @@ static int merge_equal(cleanup *c, const ln_op *op)
 {
     if (!may_merge(op))
         return 0;
-    const ln_op *earlier = ln_hash_find(c->seen, op);
-    if (earlier) {
-        merge(c, op, earlier);
-        return 0;
-    }
-    return ln_hash_insert(c->seen, op, (void *)op) < 0 ? ln_fail_memory(c->ctx) : 0;
+    const int added = ln_hash_add(c->seen, op, (void *)op);
+    if (added < 0)
+        return ln_fail_memory(c->ctx);
+    if (!added)
+        merge(c, op, ln_hash_find(c->seen, op));
+    return 0;
 }
 
 /* The walk */
