@@ -73,29 +73,32 @@ typedef struct ln_arg_info {
     const char *type; /* tensors: "4-D FLT" and the like, parameters: "array_number -> int [2]"; for
                          people */
     const char *deflt;          /* parameters: the default as JSON text; NULL: required */
-    int optional;               /* tensors: may be absent */
-    int variadic;               /* tensors: every argument whose name is arg_name and a number */
     const char *const *inplace; /* outputs: NULL-terminated names of inputs
                                    whose memory it may reuse; or NULL */
     const char *owner;          /* outputs: the input that it is a view of, or NULL */
     const char *sets;           /* inputs: the parameter that it sets in each
                                    run; the model's value is the max; or NULL */
-    int dynamic;                /* outputs: 1: `run` sets its shape; -1: its shape
-                                   depends on no input; 0: on the inputs' shapes */
 
     /* The checks of ln_op_begin, and where it stores the results. */
-    uint32_t dtypes;        /* inputs: the allowed data types; 0: any */
-    int ndim;               /* inputs: the number of dimensions; 0: any */
-    int isstatic;           /* inputs: its memory must never be reused */
-    int anywhere;           /* inputs: any memory type, not only that of the operator's target */
-    const char *same_type;  /* inputs: the input whose data type it must have, or NULL */
-    const char *same_shape; /* inputs: the input whose shape it must have, or NULL */
-    ln_opck_view view;      /* parameters: the view of a number */
-    const ln_bound *bounds; /* parameters: until LN_BOUND_NONE; or NULL */
-    const double *numbers;  /* parameters: the default of numbers and bools; NULL: none, or empty */
+    const char *same_type;      /* inputs: the input whose data type it must have, or NULL */
+    const char *same_shape;     /* inputs: the input whose shape it must have, or NULL */
+    const ln_bound *bounds;     /* parameters: until LN_BOUND_NONE; or NULL */
+    const double *numbers;      /* parameters: the default of numbers and bools; NULL: none, or
+                                   empty */
     const char *const *strings; /* parameters: the default of strings; NULL: none, or empty */
-    int n_default;              /* how many they are */
-    size_t at; /* LN_MEMBER of the private structure for its tensor or value; 0: none */
+    ln_opck_view view;          /* parameters: the view of a number */
+    uint32_t dtypes;            /* inputs: the allowed data types; 0: any */
+    uint16_t at;        /* LN_MEMBER of the private structure for its tensor or value; 0: none */
+    uint16_t n_default; /* how many elements `numbers` or `strings` has */
+    uint8_t ndim;       /* inputs: the number of dimensions; 0: any */
+
+    /* Narrow, since there are some 1,300 of these. */
+    uint8_t isstatic; /* inputs: its memory must never be reused */
+    uint8_t anywhere; /* inputs: any memory type, not only that of the operator's target */
+    uint8_t optional; /* tensors: may be absent */
+    uint8_t variadic; /* tensors: every argument whose name is arg_name and a number */
+    int8_t dynamic;   /* outputs: 1: `run` sets its shape; -1: its shape
+                         depends on no input; 0: on the inputs' shapes */
 } ln_arg_info;
 
 /** The offset of a member in a private structure plus 1, so the first is not 0. */
