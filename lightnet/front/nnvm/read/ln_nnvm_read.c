@@ -292,8 +292,15 @@ static void translate_nodes(ln_nnvm_model *m)
 
 /* Heads */
 
+// Whether the tensor has the name of a step of the MXNet operator whose output it is: the last step
+// changed nothing and was left out.
+static int has_name_of_step(const ln_nnvm_vertex *v, const char *tensor)
+{
+    return v->origin && v->n_outs == 1 && !ln_streq(tensor, v->name);
+}
+
 // An output has memory of its own: what stands for it may be an input, a constant, or another
-// output.
+// output. It has the name of its node.
 static void add_head(ln_nnvm_model *m, ln_hash *taken, size_t k)
 {
     const ln_nnvm_entry *e = &m->graph.heads[k];
@@ -313,7 +320,8 @@ static void add_head(ln_nnvm_model *m, ln_hash *taken, size_t k)
     if (!tensor)
         return;
     ln_nnvm_node own = ln_nnvm_node_init(m, &head);
-    if (!ln_translation_can_output(&m->base, tensor, tensor) || ln_hash_find(taken, tensor))
+    if (!ln_translation_can_output(&m->base, tensor, tensor) || ln_hash_find(taken, tensor) ||
+        has_name_of_step(v, tensor))
         tensor = ln_emit_simple(&own.emit, "forward", tensor, 0);
     if (tensor && ln_hash_insert(taken, tensor, (void *)tensor) < 0)
         ln_translation_fail_memory(&m->base);
