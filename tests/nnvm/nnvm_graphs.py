@@ -3,6 +3,7 @@
 """usage: nnvm_graphs.py LIGHTNET. What holds for graphs whatever their operators: what is refused, and with which words; files of
 other programs, where they are at hand."""
 import copy
+import json
 import os
 import sys
 import tempfile
@@ -166,6 +167,19 @@ def check_long_names(tap, lightnet):
         tap.check(f"a_name_of_{len(name.encode())}_bytes_can_be_written", [done.stderr] if done.returncode else [])
 
 
+def check_names_of_heads(tap, lightnet):
+    """An operator of MXNet whose last step changes nothing gives its name to its output, each time it is a head."""
+    whole = {"nodes": [{"op": "null", "name": "x", "inputs": [], "attrs": {"shape": "(2, 4)"}},
+                       {"op": "SoftmaxOutput", "name": "p", "inputs": [[0, 0, 0]]},
+                       {"op": "Flatten", "name": "flat", "inputs": [[1, 0, 0]]}],
+             "arg_nodes": [0], "heads": [[1, 0, 0], [2, 0, 0], [1, 0, 0]], "attrs": {"mxnet_version": ["int", 10500]}}
+    with tempfile.TemporaryDirectory() as folder:
+        out = os.path.join(folder, "ir.json")
+        done = call([lightnet, "convert", *write(folder, whole, {}, {}), "--to", "ir", "-o", out])
+        names = json.load(open(out, encoding="utf-8"))["outputs"] if not done.returncode else [done.stderr]
+    tap.check("heads_have_the_names_of_their_nodes", [] if names[:2] == ["p", "flat"] and len(set(names)) == 3 else [f"outputs {names}"])
+
+
 def main():
     lightnet, tap = sys.argv[1], Tap()
     tap.check("a_state_of_zeros_has_the_size_of_the_batch", faults_of(lightnet, with_state(), {"x": X}, {}, [np.pad(X, ((0, 0), (0, 3)))]))
@@ -191,6 +205,7 @@ def main():
         x = np.array([-0.9, -0.51, -0.49, -1e-3, -1e-7, -1e-30, 1e-30, 1e-7, 1e-3, 0.4, 0.6, 20], np.float32)
         tap.check(f"{op}_keeps_small_numbers", faults_of(lightnet, tiny, {"x": x}, {}, [function(x) / x], 1e-6))
     check_long_names(tap, lightnet)
+    check_names_of_heads(tap, lightnet)
     check_unknown_keys(tap, lightnet)
     chain = copy.deepcopy(SOUND)
     chain["nodes"] = SOUND["nodes"][:1] + [{"op": "negative", "name": f"n{i}", "inputs": [[i, 0, 0]]} for i in range(2001)]

@@ -292,11 +292,17 @@ static void translate_nodes(ln_nnvm_model *m)
 
 /* Heads */
 
-// Whether the tensor has the name of a step of the MXNet operator whose output it is: the last step
-// changed nothing and was left out.
-static int has_name_of_step(const ln_nnvm_vertex *v, const char *tensor)
+// Whether the tensor, the output of a node, is one of its inputs: the node is the last step of an
+// MXNet operator, changes nothing and was left out.
+static int is_input(const ln_nnvm_model *m, const ln_nnvm_vertex *v, const char *tensor)
 {
-    return v->origin && v->n_outs == 1 && !ln_streq(tensor, v->name);
+    for (size_t i = 0; v->origin && i < v->n_inputs; i++) {
+        const ln_nnvm_entry *e = &v->inputs[i];
+        const ln_nnvm_vertex *from = &m->graph.nodes[e->node];
+        if (e->index < from->n_outs && ln_streq(from->outs[e->index], tensor))
+            return 1;
+    }
+    return 0;
 }
 
 // An output has memory of its own: what stands for it may be an input, a constant, or another
@@ -321,7 +327,7 @@ static void add_head(ln_nnvm_model *m, ln_hash *taken, size_t k)
         return;
     ln_nnvm_node own = ln_nnvm_node_init(m, &head);
     if (!ln_translation_can_output(&m->base, tensor, tensor) || ln_hash_find(taken, tensor) ||
-        has_name_of_step(v, tensor))
+        is_input(m, v, tensor))
         tensor = ln_emit_simple(&own.emit, "forward", tensor, 0);
     if (tensor && ln_hash_insert(taken, tensor, (void *)tensor) < 0)
         ln_translation_fail_memory(&m->base);
