@@ -79,7 +79,7 @@ const char *ln_attr_choose(ln_emit *e, const char *key, const char *deflt,
             continue;
         if (!strcmp(word->name, text))
             return ours(word);
-        if (len < sizeof(known))
+        if (*word->name && len < sizeof(known))
             len += (size_t)snprintf(known + len, sizeof(known) - len, "%s\"%s\"", len ? ", " : "",
                                     word->name);
     }

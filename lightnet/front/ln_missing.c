@@ -13,7 +13,7 @@ typedef struct ln_missing_kind {
     struct ln_missing_kind *next;
 } kind;
 
-static const char *copy(ln_missing *m, const char *text)
+static const char *shorten(ln_missing *m, const char *text)
 {
     return text ? ln_translation_print(m->translation, "%.256s", text) : "";
 }
@@ -21,8 +21,8 @@ static const char *copy(ln_missing *m, const char *text)
 static void add_kind(ln_missing *m, const char *name, const char *place, const char *why)
 {
     kind *k = ln_translation_alloc(m->translation, sizeof(*k));
-    const kind own = {copy(m, name), copy(m, place), copy(m, why), 1, NULL};
-    if (!k || !own.name || !own.place || !own.why)
+    const kind own = {name, shorten(m, place), shorten(m, why), 1, NULL};
+    if (!k || !own.place || !own.why)
         return;
     *k = own;
     if (ln_hash_insert(m->kinds, k->name, k) < 0)
@@ -35,13 +35,14 @@ void ln_missing_note(ln_missing *m, const char *name, const char *place, const c
 {
     if (!m->kinds)
         m->kinds = ln_hash_create(ln_str_hash, ln_str_cmp, NULL, NULL);
-    kind *known = m->kinds ? ln_hash_find(m->kinds, name) : NULL;
-    if (!m->kinds)
+    const char *const key = shorten(m, name);
+    kind *known = m->kinds && key ? ln_hash_find(m->kinds, key) : NULL;
+    if (!m->kinds || !key)
         ln_translation_fail_memory(m->translation);
     else if (known)
         known->count++;
     else
-        add_kind(m, name, place, why);
+        add_kind(m, key, place, why);
 }
 
 void ln_missing_report(ln_missing *m, const char *what)

@@ -53,7 +53,7 @@ struct ln_onnx_scope {
     size_t n_opsets;
 };
 
-/* Scopes: ln_onnx_scope.c */
+/* Scopes */
 
 /** -1: no memory, the model has failed. Clear it also then. */
 int ln_onnx_scope_init(ln_onnx_scope *scope, ln_onnx_model *m, const ln_onnx_scope *outer);

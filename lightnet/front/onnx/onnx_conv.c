@@ -3,7 +3,6 @@
 // the fast ones.
 
 #include <limits.h>
-#include <stdlib.h>
 
 #include "front/onnx/ln_onnx.h"
 #include "front/onnx/ln_onnx_steps.h"
