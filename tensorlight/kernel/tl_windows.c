@@ -109,8 +109,12 @@ int tl_check_conv_bias(const tl_tensor *bias, int channels, tl_dtype dtype)
 int tl_check_conv(const tl_tensor *src, const tl_tensor *weight, const tl_tensor *bias,
                   const tl_windows *windows, int group, int is_transposed, int *dims)
 {
-    if (tl_check_float(src, "src") < 0 || tl_check_same_dtype(src, weight) < 0 ||
-        (is_transposed ? check_transposed_channels : tl_check_channels)(src, weight, windows, group,
+    if (tl_check_float(src, "src") < 0)
+        return -1;
+    if (weight->dtype != src->dtype)
+        return tl_fail("'weight' has dtype %s, expected %s as 'src'", tl_dtype_name(weight->dtype),
+                       tl_dtype_name(src->dtype));
+    if ((is_transposed ? check_transposed_channels : tl_check_channels)(src, weight, windows, group,
                                                                         dims) < 0)
         return -1;
     return tl_check_conv_bias(bias, dims[1], src->dtype);

@@ -503,7 +503,7 @@ START_TEST(a_tensor_of_the_wrong_kind_is_refused)
     ck_assert_ptr_null(tl_tensor_conv2d(ints, ints, NULL, NULL, &param));
     ck_assert_str_eq(tl_last_error(), "'src' has dtype TL_INT32, expected a float");
     ck_assert_ptr_null(tl_tensor_deconv2d(src, halves, NULL, NULL, &param));
-    ck_assert_str_eq(tl_last_error(), "dtypes TL_FLOAT and TL_FLOAT16, expected the same");
+    ck_assert_str_eq(tl_last_error(), "'weight' has dtype TL_FLOAT16, expected TL_FLOAT as 'src'");
     ck_assert_ptr_null(tl_tensor_conv2d(src, src, NULL, NULL, NULL));
     ck_assert_str_eq(tl_last_error(), "'param' is NULL, expected parameters");
     tl_tensor *const pixel = tl_tensor_zeros(4, (int[]){1, 1, 1, 1}, TL_FLOAT);
