@@ -437,7 +437,7 @@ static void write_results(const float *values, const tile_place *to, int pixels,
     }
 }
 
-/** The same in a buffer of floats, with the tile's pixels and blocks one behind the other. */
+/** A tile in a buffer of floats, with the tile's pixels and blocks one behind the other. */
 static void run_in_buffer(const tl_tile_job *job, tile_func *run, const tile_place *at, int pixels,
                           int blocks)
 {
