@@ -296,6 +296,24 @@ void ln_optcode_source(const ln_optdesc *desc, const char *header, ln_cgen *out)
     write_names(desc, out);
 }
 
+static int is_in_code(const ln_optdesc *desc, const char *function)
+{
+    int i = 0;
+    while (i < desc->ncode && !ln_c_names(desc->code[i]->text, function))
+        i++;
+    return i < desc->ncode;
+}
+
+/** Declares the handwritten rules that `code` does not declare. */
+static void write_handwritten(const ln_optdesc *desc, ln_cgen *out)
+{
+    for (const ln_optrule *rule = desc->rules; rule; rule = rule->next) {
+        if (rule->function && !is_in_code(desc, rule->function))
+            ln_cgen_print(out, "\nln_list *%s(const ln_context *ctx, ln_list **old_ops);\n",
+                          rule->function);
+    }
+}
+
 void ln_optcode_header(const ln_optdesc *desc, ln_cgen *out)
 {
     ln_optcode_banner(desc, "What an architecture registers of its rewrites", out);
@@ -308,7 +326,9 @@ void ln_optcode_header(const ln_optdesc *desc, ln_cgen *out)
         "extern ln_subgraph_func ln_sg_funcs_%s[];\n"
         "extern const ln_arch_stage ln_early_stages_%s[];\n"
         "extern const ln_arch_stage ln_later_stages_%s[];\n"
-        "extern const char *ln_rule_names_%s[];\n\n#endif\n",
+        "extern const char *ln_rule_names_%s[];\n",
         desc->arch, desc->arch, desc->arch, desc->arch, desc->arch, desc->arch, desc->arch,
         desc->arch);
+    write_handwritten(desc, out);
+    ln_cgen_print(out, "\n#endif\n");
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Channels in blocks of 16: joined, split, picked.
 
-#include "arch/cpu/ln_blocked_pick.h"
+#include "ln_rules_cpu.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -163,6 +163,8 @@ static int are_whole(const sources *srcs)
     return 1;
 }
 
+/** join_cpu of channels, one source at least from blocks: joins blocks if all sources except the
+ * last have full blocks, otherwise picks. */
 ln_list *ln_join_in_blocks(const ln_context *ctx, ln_list **old_ops)
 {
     const ln_tensor_entry *y = NULL;
@@ -201,6 +203,7 @@ static int can_split(const ln_op *op)
     return ln_rule_reads(op, "src", &x) && blocks_of(x);
 }
 
+/** split_cpu of channels from blocks: a pick for each part. */
 ln_list *ln_split_in_blocks(const ln_context *ctx, ln_list **old_ops)
 {
     const ln_tensor_entry *x = NULL;
@@ -329,6 +332,7 @@ static ln_list *pick_anew(const ln_context *ctx, const ln_op *op, int n_map, int
     return end(&made, op, old_ops);
 }
 
+/** pick_blocked_cpu of other picks: one pick from their sources, unless there are too many. */
 ln_list *ln_pick_of_picks(const ln_context *ctx, ln_list **old_ops)
 {
     const ln_op *const op = find(ctx, "pick_of_picks", picks_picked);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tests of the rules of ln_blocked_pick.h, in the way of those that are described: each model is
+// Tests of the rules of ln_blocked_pick.c, in the way of those that are described: each model is
 // compiled without the rule and with it.
 
 #include "ln_rule_check.h"

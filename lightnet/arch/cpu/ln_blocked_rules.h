@@ -7,9 +7,7 @@
 #include <limits.h>
 #include <string.h>
 
-#include "arch/cpu/ln_blocked_pick.h"
-#include "arch/cpu/ln_halves.h"
-#include "arch/cpu/ln_tuned.h"
+#include "arch/cpu/ln_choice.h"
 #include "arch/none/ln_padding.h"
 #include "ir/ln_dynamic.h"
 #include "lightnet/ln_rule.h"

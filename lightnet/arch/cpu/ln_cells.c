@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Recurrent networks whose weights never change.
+// Recurrent networks with constant weights: a handwritten rule, since any of their outputs may be
+// absent (graph.opt).
 
-#include "arch/cpu/ln_cells.h"
+#include "ln_rules_cpu.h"
 
 #include "lightnet/ln_pass.h"
 #include "lightnet/ln_rule.h"
@@ -42,6 +43,8 @@ static void make_outputs(ln_rule_made *made, const ln_op *op)
     }
 }
 
+/** Replaces recurrent_cpu of floats with constant weights and default activations by
+ * recurrent_pack_cpu and recurrent_packed_cpu. */
 ln_list *ln_cells_in_blocks(const ln_context *ctx, ln_list **old_ops)
 {
     const ln_tensor_entry *weights = NULL;

@@ -10,6 +10,7 @@
 #include "lightnet/ln_pass.h"
 #include "lightnet/ln_rule.h"
 #include "lightnet/ln_util.h"
+#include "ln_rules_cpu.h"
 #include "tensorlight/tl_nn.h"
 
 /* ---- texts ---- */
@@ -319,6 +320,8 @@ static ln_list *end(ln_rule_made *made, const group *g, ln_list **old_ops)
     return ln_rule_end_subgraph(made, replaced, old_ops);
 }
 
+/** Fuses functions and operations on floats of one shape without other readers into chain_cpu, up
+ * to its max sources and steps. */
 ln_list *ln_chain_elements(const ln_context *ctx, ln_list **old_ops)
 {
     group g = {.n_ops = 0};

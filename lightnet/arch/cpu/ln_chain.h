@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Chains of element-wise steps: the notation of chain_cpu, and the rule that creates it from
-// operators (graph.opt), hand-written, since these have any number of tensors.
+// Chains of element-wise steps: the notation of chain_cpu.
 //
 // A step is a text: the name of a function or an operation, and its operands: source I, srcI, or
 // the result of step K, stepK.
@@ -23,9 +22,5 @@ typedef struct ln_chain {
  * the thread's reason: a text that is not a step, or a chain that TensorLight does not support. */
 int ln_chain_read(ln_chain *chain, int n_srcs, int n_steps, char *const *texts, const double *alpha,
                   const double *beta);
-
-/** Fuses functions and operations on floats of one shape without other readers into chain_cpu, up
- * to its max sources and steps. */
-ln_list *ln_chain_elements(const ln_context *ctx, ln_list **old_ops);
 
 #endif

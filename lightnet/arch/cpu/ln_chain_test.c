@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tests of the rule of ln_chain.h, in the way of those that are described: each model is compiled
+// Tests of the rule of ln_chain.c, in the way of those that are described: each model is compiled
 // without the rule and with it, and gives the same to the bit.
 
 #include "ln_rule_check.h"

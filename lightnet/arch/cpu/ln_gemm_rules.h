@@ -6,6 +6,7 @@
 
 #include <string.h>
 
+#include "arch/cpu/ln_choice.h"
 #include "lightnet/ln_rule.h"
 #include "tensorlight/tl_linalg.h"
 
@@ -21,20 +22,13 @@ static inline int has_rows(const ln_context *ctx, const ln_tensor_entry *y, int 
            (ctx->many_shapes && tl_isa_contains(ctx->isa, TL_ISA_AVX512));
 }
 
-/** Whether a matrix is packed in pairs of bfloat16: the caller allows it, and the CPU supports
- * their products. */
-static inline int packs_pairs(const ln_context *ctx)
-{
-    return ctx->precision == TL_BFLOAT16 && tl_isa_contains(ctx->isa, TL_ISA_AVX512BF16);
-}
-
 /** Whether packing the constant `w` is worthwhile for a product `y`. */
 static inline int is_worth_packing(const ln_context *ctx, const ln_tensor_entry *w,
                                    const ln_tensor_entry *y)
 {
     const int columns = y->tensor->dims[y->tensor->ndim - 1];
     return w->isconst && w->tensor->dtype == TL_FLOAT && w->tensor->ndim == 2 &&
-           columns > FEW_COLUMNS && (packs_pairs(ctx) || has_rows(ctx, y, columns));
+           columns > FEW_COLUMNS && (ln_may_compute_in_halves(ctx) || has_rows(ctx, y, columns));
 }
 
 /** Whether an operator with optional activation has none. */

@@ -1,14 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
-// Joins that need no copy.
+// Joins that need no copy (graph.opt), and joins of what is then quantized (quantized_blocked.opt):
+// handwritten rules, since joins have any number of inputs.
 
-#include "arch/cpu/ln_join.h"
+#include "ln_rules_cpu.h"
 
 #include "lightnet/ln_hash.h"
 #include "lightnet/ln_pass.h"
 #include "lightnet/ln_rule.h"
 #include "lightnet/ln_util.h"
 
-enum { LINE = 64 }; // of a cache: kernels read whole ones
+enum { LINE = 64 };      // of a cache: kernels read whole ones
+enum { MOST_SRCS = 64 }; // of a quantized join
+
+/* ---- without a copy ---- */
 
 /** Whether the tensor can be a part of another: its memory is what an operator computes into, and
  *  nothing else. */
@@ -61,6 +65,8 @@ static int can_take(const ln_op *op)
     return are_different(op->op_arg->tensors_in);
 }
 
+/** Replaces join_cpu by join_nocopy_cpu, whose inputs are computed in its output, if they are
+ * contiguous there, consist of whole cache lines, and are not placed by another operator. */
 ln_list *ln_join_without_copy(const ln_context *ctx, ln_list **old_ops)
 {
     const ln_tensor_entry *y = NULL;
@@ -76,4 +82,90 @@ ln_list *ln_join_without_copy(const ln_context *ctx, ln_list **old_ops)
     ln_rule_all_params(&made, op);
     ln_rule_output(&made, "dst", y->name);
     return ln_rule_end_subgraph(&made, (const ln_op *const[]){op, NULL}, old_ops);
+}
+
+/* ---- quantized ---- */
+
+/** Whether `op` quantizes all elements to unsigned bytes alike. */
+static int quantizes_alike(const ln_op *op)
+{
+    const ln_tensor_entry *s = NULL;
+    return ln_rule_is(op, "quantize_cpu") && ln_rule_has_string(op, "dtype", "TL_UINT8") &&
+           ln_rule_has_number(op, "block", 0) && ln_rule_reads(op, "scale", &s) &&
+           s->tensor->len == 1 && !ln_rule_is_dynamic_beyond_batch(op);
+}
+
+/** Whether the tensor has no other readers, and owns the memory that its producer writes. */
+static int is_read_once(const ln_tensor_entry *te)
+{
+    return ln_entry_num_uses(te) == 1 && !ln_entry_is_output(te) && !ln_entry_is_mutated(te);
+}
+
+/** The operator that joins what `op` quantizes, or NULL: every source is read by it alone, so that
+ * nothing is quantized that was not before. */
+static const ln_op *join_of(const ln_op *op)
+{
+    const ln_tensor_entry *x = NULL;
+    const ln_tensor_list_entry *tle;
+    if (!quantizes_alike(op) || !ln_rule_reads(op, "src", &x) || !is_read_once(x))
+        return NULL;
+    const ln_op *const join = ln_entry_creater(x);
+    if (!ln_rule_is(join, "join_cpu") || ln_rule_is_dynamic_beyond_batch(join) ||
+        ln_rule_num_in(join) > MOST_SRCS)
+        return NULL;
+    LN_LIST_FOREACH(tle, join->op_arg->tensors_in)
+    {
+        const ln_tensor_entry *const te = ln_entry_of(tle, join->op_arg->tensor_table);
+        if (te->tensor->dtype != TL_FLOAT || te->isconst || !is_read_once(te))
+            return NULL;
+    }
+    return join;
+}
+
+/** `op` of `src`. Returns the result's name. */
+static const char *add_quantize(ln_rule_made *made, const ln_op *op, const char *src)
+{
+    const char *const dst = ln_rule_tensor(made, "q");
+    ln_rule_op(made, "quantize_cpu");
+    ln_rule_all_inputs(made, op);
+    ln_rule_input(made, "src", src);
+    ln_rule_all_params(made, op);
+    ln_rule_output(made, "dst", dst);
+    return dst;
+}
+
+/** The quantized sources of `join`, joined. */
+static void add_joined(ln_rule_made *made, const ln_op *op, const ln_op *join, const char *dst)
+{
+    const char *parts[MOST_SRCS];
+    const ln_tensor_list_entry *tle;
+    int n = 0;
+    LN_LIST_FOREACH(tle, join->op_arg->tensors_in)
+    {
+        parts[n++] = add_quantize(made, op, tle->name);
+    }
+    n = 0;
+    ln_rule_op(made, "join_cpu");
+    LN_LIST_FOREACH(tle, join->op_arg->tensors_in)
+    {
+        ln_rule_input(made, tle->arg_name, parts[n++]);
+    }
+    ln_rule_all_params(made, join);
+    ln_rule_output(made, "dst", dst);
+}
+
+/** Moves a quantization with one scale from the result of a join to its sources: their producers
+ * can then write bytes. Does not apply if other operators read a source. */
+ln_list *ln_quantize_joined(const ln_context *ctx, ln_list **old_ops)
+{
+    const ln_tensor_entry *y = NULL;
+    ln_rule_made made = {.ctx = ctx, .rule = "quantize_joined"};
+    const ln_op *op = ln_pass_rule_begins(ctx, made.rule) ? ln_rule_anchor(ctx, NULL) : NULL;
+    while (op && !join_of(op))
+        op = ln_rule_anchor(ctx, op);
+    *old_ops = NULL;
+    if (!op || !ln_rule_makes(op, "dst", &y))
+        return NULL;
+    add_joined(&made, op, join_of(op), y->name);
+    return ln_rule_end_subgraph(&made, (const ln_op *const[]){join_of(op), op, NULL}, old_ops);
 }

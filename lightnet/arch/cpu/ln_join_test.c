@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tests of the rule of ln_join.h, in the way of those that are described: each model is compiled
+// Tests of the rule of ln_join.c, in the way of those that are described: each model is compiled
 // without the rule and with it.
 
 #include "ln_rule_check.h"

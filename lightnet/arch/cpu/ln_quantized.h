@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Helpers of operators on 8-bit integers for their kernels: scales and zero points are read at run
-// time, since quantization may be dynamic. And the rule for quantized joins.
+// time, since quantization may be dynamic.
 
 #ifndef LN_QUANTIZED_H
 #define LN_QUANTIZED_H
@@ -93,9 +93,5 @@ static inline tl_quantized_param ln_quantized_param(const tl_tensor *zero, const
                                 .dst_factor = 1 / ln_quantized_scale(dst_scale),
                                 .dst_zero = ln_quantized_zero(dst_zero)};
 }
-
-/** Moves a quantization with one scale from the result of a join to its sources: their producers
- * can then write bytes. Does not apply if other operators read a source. */
-ln_list *ln_quantize_joined(const ln_context *ctx, ln_list **old_ops);
 
 #endif

@@ -6,7 +6,7 @@
 
 #include "arch/cpu/ln_blocked_rules.h"
 #include "arch/cpu/ln_quantized.h"
-#include "arch/cpu/ln_tuned.h"
+#include "arch/cpu/ln_choice.h"
 #include "lightnet/ln_rule.h"
 
 /** The max number of products of two 8-bit integers whose sum fits 32 bits. */

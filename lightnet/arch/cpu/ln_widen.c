@@ -1,7 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
-// Computing in 32 bits what a model computes in 16.
+// The rule that computes 16-bit float graphs in 32 bits, handwritten, since it applies to operators
+// of any type (graph.opt).
+//
+//     x f16 --> conv --> y f16 --> relu --> z f16
+//
+// becomes, operator by operator, in the order of the list,
+//
+//     x f16 --> cast --> x' f32 --> conv --> y' f32 --> relu --> z' f32 --> cast --> z f16
+//                                               \--> cast --> y f16
+//
+// where the cast to y is removed as dead unless y is an output of the model or read by an operator
+// that does not compute in 32 bits. docs/dev/design.md, "16-bit floats", has the decisions.
 
-#include "arch/cpu/ln_widen.h"
+#include "ln_rules_cpu.h"
 
 #include "base/ln_alloc_fail.h"
 #include "lightnet/ln_pass.h"
@@ -351,6 +362,8 @@ static ln_list *widen(ln_rule_made *made, const ln_op *op, ln_list **old_ops)
     return ln_rule_end_subgraph(made, replaced, old_ops);
 }
 
+/** Replaces an abstract operator with inputs of TL_FLOAT16 or TL_BFLOAT16 by the same operator with
+ * inputs of TL_FLOAT, if it supports them. */
 ln_list *ln_widen_halves(const ln_context *ctx, ln_list **old_ops)
 {
     *old_ops = NULL;

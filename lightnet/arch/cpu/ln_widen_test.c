@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tests of the rule of ln_widen.h, in the way of those that are described: each model is compiled
+// Tests of the rule of ln_widen.c, in the way of those that are described: each model is compiled
 // without the rule and with it. What may differ is the rounding to 16 bits between operators.
 
 #include "ln_rule_check.h"

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Replaces operators by general ones, such as relu by unary with func=TL_UNARY_RELU.
+// The rule that replaces operators by general ones, such as relu by unary with func=TL_UNARY_RELU.
+// The reference program applies it, too (identity.opt).
 
-#include "arch/none/ln_canonical.h"
+#include "ln_rules_none.h"
 
 #include "lightnet/ln_pass.h"
 #include "lightnet/ln_rule.h"
@@ -75,6 +76,7 @@ static void make(ln_rule_made *made, const form *f, const ln_op *op)
         ln_rule_all_inputs(made, op);
 }
 
+/** Replaces one operator by the general one of equal results. */
 ln_list *ln_canonical(const ln_context *ctx, ln_list **old_ops)
 {
     ln_rule_made made = {.ctx = ctx, .rule = "canonical"};

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Convolutions over three axes as sums of convolutions of images.
+// Convolutions over three axes as sums of convolutions of images: a handwritten rule, since it
+// creates one operator per depth index of the kernel (lines.opt).
 //
 // The slices of a volume, one for each depth, are images of a batch: [N, C, D, H, W] becomes [N, D,
 // C, H, W]. A kernel of the depth K is K kernels of images; with each of them a part of the slices
@@ -25,7 +26,7 @@
 //     even        . - . - . -         kernels 0 and 2
 //     odd         - . - . - .         kernels 1 and 3
 
-#include "arch/none/ln_volumes.h"
+#include "ln_rules_none.h"
 
 #include <stdint.h>
 #include <stdio.h>
@@ -427,6 +428,8 @@ static void make_transposed(ln_rule_made *made, const volume *v)
     make_volumes(made, v, n == y[2] ? all : make_slice(made, all, 1, start, y[2]));
 }
 
+/** Replaces convnd and deconvnd of floats over three axes, with constant weights, by convolutions
+ * of images; a transposed one must not have dilation along the depth. */
 ln_list *ln_volumes_as_images(const ln_context *ctx, ln_list **old_ops)
 {
     volume v;

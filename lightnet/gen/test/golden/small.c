@@ -20,52 +20,49 @@ static int is_identity(const int *axes, int n)
     return 1;
 }
 
-/** Written elsewhere. */
-ln_list *simplify_by_hand(const ln_context *ctx, ln_list **old_ops);
-
-#line 27 "small.c"
-/* abs_relu (small.opt:53): What abs or a square gives, relu does not change. */
+#line 24 "small.c"
+/* abs_relu (small.opt:50): What abs or a square gives, relu does not change. */
 LN_COMBINER_RULE(abs_relu, .removed = "mid 1", .sizes = LN_RULE_OPEN,
     .match = "{abs_toy|square_toy} first(* | dst=mid);"
              "relu_toy(src=mid | dst=y);",
     .replace = "first.optype(first.* | dst=y | first.*);")
 
-/* transpose_identity (small.opt:20): A transpose that changes nothing is a view. */
+/* transpose_identity (small.opt:17): A transpose that changes nothing is a view. */
 static bool allows_transpose_identity(const ln_rule_match *m)
 {
     const ln_op *const t = m->ops[0];
     const ln_tensor_entry *const y = m->tensors[1];
-#line 24 "small.opt"
+#line 21 "small.opt"
     return is_identity(ln_rule_get_ints(t, "axes", NULL), y->tensor->ndim);
-#line 41 "small.c"
+#line 38 "small.c"
 }
 
 LN_EXPANDER_RULE(transpose_identity, .allows = allows_transpose_identity,
     .match = "transpose_toy t(src=x | dst=y);",
     .replace = "forward_toy(src=x | dst=y);")
 
-/* scaled_sum (small.opt:28): The sum of a tensor and a scaled one is one operator, the sum in
+/* scaled_sum (small.opt:25): The sum of a tensor and a scaled one is one operator, the sum in
    either order. */
 static bool allows_scaled_sum(const ln_rule_match *m)
 {
     const ln_tensor_entry *const c = m->tensors[5], *const x = m->tensors[4],
         *const z = m->tensors[1];
-#line 37 "small.opt"
+#line 34 "small.opt"
     return c->isconst &&
            x->tensor->ndim == 4 && z->tensor->ndim == 4;
-#line 57 "small.c"
+#line 54 "small.c"
 }
 
 static void make_scaled_sum(ln_rule_match *m)
 {
     const ln_op *const k = m->ops[2];
-#line 40 "small.opt"
+#line 37 "small.opt"
     const double half = 0.5 * ln_rule_get_number(k, "scale");
-#line 65 "small.c"
+#line 62 "small.c"
     ln_rule_make(m, "prepare_toy(src=c | dst=c2, arg=unnamed2, rest=unnamed1);");
-#line 43 "small.opt"
+#line 40 "small.opt"
     ln_rule_number(&m->made, "factor", half);
-#line 69 "small.c"
+#line 66 "small.c"
     ln_rule_make(m,
                  "scaled_toy(src1=x, src2=z, scale=c2, bias=b | dst=y | sum.*, act=TL_ACT_NONE, "
                  "from=mul.elew_op, sizes=[1, 2], exact=true);");
@@ -77,21 +74,21 @@ LN_SUBGRAPH_RULE(scaled_sum, .removed = "mid 1", .swaps = 1, .allows = allows_sc
              "c = create_toy keep k( | dst=c);",
     .make = make_scaled_sum)
 
-/* slow_sort (small.opt:66): Sorting much is slow: an example of a warning, with a sentence that is
+/* slow_sort (small.opt:63): Sorting much is slow: an example of a warning, with a sentence that is
    too long for one line of the generated C. */
 static bool allows_slow_sort(const ln_rule_match *m)
 {
     const ln_tensor_entry *const x = m->tensors[0];
-#line 70 "small.opt"
+#line 67 "small.opt"
     return x->tensor->len > 1000;
-#line 88 "small.c"
+#line 85 "small.c"
 }
 
 LN_EXPANDER_RULE(slow_sort, .allows = allows_slow_sort,
     .match = "sort_toy(src_key=x | dst_key=y);",
     .warn = "sorting more than 1000 elements is slow here")
 
-/* ---- lower_toy (small.opt:80) ---- */
+/* ---- lower_toy (small.opt:77) ---- */
 
 /** An abstract operator becomes its form for 'toy'. */
 static ln_list *lower_toy(const ln_context *ctx, const ln_op *op, int *match)

@@ -14,4 +14,6 @@ extern const ln_arch_stage ln_early_stages_toy[];
 extern const ln_arch_stage ln_later_stages_toy[];
 extern const char *ln_rule_names_toy[];
 
+ln_list *simplify_by_hand(const ln_context *ctx, ln_list **old_ops);
+
 #endif

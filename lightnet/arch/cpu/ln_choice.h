@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+// The algorithms and the precision of convolutions in blocks: what operators (blocked.op) and rules
+// (blocked.opt, blocked_halves.opt) choose alike.
+
+#ifndef LN_CHOICE_H
+#define LN_CHOICE_H
+
+#include <stddef.h>
+
+#include "lightnet/ln_context.h"
+#include "tensorlight/tl_nn.h"
+
+/* ---- algorithms (ln_context_set_tuning) ---- */
+
+/** The fastest tiles for a blocked convolution of an image [N, C, H, W], as tl_blocked_conv2d_best:
+ * measured if the context enables it, once for each shape. */
+int ln_tuned_conv2d(const ln_context *ctx, const int src[4], const int dst[4],
+                    const tl_conv2d_param *param);
+
+/** The same for 8-bit integers, as tl_quantized_conv2d_best: never measured. */
+int ln_quantized_conv2d_tile(const ln_context *ctx, const int src[4], const int dst[4],
+                             const tl_conv2d_param *param);
+
+/* ---- bfloat16 ---- */
+
+/** Elements of a row of packed weights for a source in planes or blocks, of floats or bfloat16. */
+size_t ln_blocked_conv2d_row(const tl_tensor *src, int channels, const int size[2]);
+
+/** Whether operators may compute with bfloat16: the caller allows it, and the CPU supports it. */
+int ln_may_compute_in_halves(const ln_context *ctx);
+
+/** Whether all readers of the float tensor round it to bfloat16, or are blocked convolutions that
+ * add it to their sums. 0 also for lack of memory. */
+int ln_is_read_as_halves(const ln_context *ctx, const ln_tensor_entry *te);
+
+#endif

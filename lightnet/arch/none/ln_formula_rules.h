@@ -1,0 +1,171 @@
+// SPDX-License-Identifier: Apache-2.0
+// Queries and computations for the rules that recognize formulas: norms.opt, products.opt,
+// attention.opt, functions.opt.
+
+#ifndef LN_FORMULA_RULES_H
+#define LN_FORMULA_RULES_H
+
+#include <math.h>
+#include <string.h>
+
+#include "lightnet/ln_rule.h"
+
+/* ---- norms.opt ---- */
+
+static inline int is_floating(const ln_tensor_entry *te)
+{
+    return tl_dtype_is_float(te->tensor->dtype);
+}
+
+static inline int is_same_shape(const ln_tensor_entry *a, const ln_tensor_entry *b)
+{
+    return tl_tensor_issameshape(a->tensor, b->tensor);
+}
+
+/** The first of the axes that `reduce` takes, if these are the last ones of `x`; otherwise the
+ * number of axes. */
+static inline int first_axis(const ln_op *reduce, const ln_tensor_entry *x)
+{
+    int len, first = x->tensor->ndim;
+    const int *axes = ln_rule_get_ints(reduce, "axes", &len);
+    for (int i = 0; i < len; i++)
+        first = axes[i] < first ? axes[i] : first;
+    return first == x->tensor->ndim - len ? first : x->tensor->ndim;
+}
+
+/** Whether `k` has an element for each index of `x` along the axes from `axis` on, and is broadcast
+ * along the others. */
+static inline int spans(const ln_tensor_entry *k, const ln_tensor_entry *x, int axis)
+{
+    const int shift = x->tensor->ndim - k->tensor->ndim;
+    if (k->tensor->dtype != x->tensor->dtype || shift < 0 || shift > axis)
+        return 0;
+    for (int i = shift; i < x->tensor->ndim; i++) {
+        if (k->tensor->dims[i - shift] != (i < axis ? 1 : x->tensor->dims[i]))
+            return 0;
+    }
+    return 1;
+}
+
+/* ---- products.opt ---- */
+
+/** The factor of an operator with the constant `k` as src2; NaN: another function, or an unknown
+ * value. */
+static inline double factor_of(const ln_context *ctx, const ln_op *op, const ln_tensor_entry *k)
+{
+    const double value = ln_rule_scalar(ctx, k);
+    if (ln_rule_has_string(op, "op", "TL_BINARY_MUL"))
+        return value;
+    return ln_rule_has_string(op, "op", "TL_BINARY_DIV") ? 1 / value : NAN;
+}
+
+/** Whether a transpose moves the last axis of its source to the second-to-last position. */
+static inline int turns_last(const ln_op *transpose)
+{
+    int n;
+    const int *axes = ln_rule_get_ints(transpose, "axes", &n);
+    return n >= 2 && axes[n - 2] == n - 1;
+}
+
+/** The transpose's axes with the last two swapped. Returns their number. */
+static inline int turned(const ln_op *transpose, int *axes)
+{
+    int n;
+    const int *given = ln_rule_get_ints(transpose, "axes", &n);
+    for (int i = 0; i < n; i++)
+        axes[i] = given[i < n - 2 ? i : 2 * n - 3 - i];
+    return n;
+}
+
+/* ---- attention.opt ---- */
+
+/** Whether a tensor is an input of an attention: [B, H, S, D]. */
+static inline int has_heads(const ln_tensor_entry *te)
+{
+    return te->tensor->ndim == 4 && tl_dtype_is_float(te->tensor->dtype);
+}
+
+/** Whether all have the same batch and number of heads, so that nothing is broadcast. */
+static inline int share_heads(const ln_tensor_entry *q, const ln_tensor_entry *k,
+                              const ln_tensor_entry *v)
+{
+    int same = k->tensor->dims[2] == v->tensor->dims[2];
+    for (int i = 0; i < 2; i++)
+        same = same && q->tensor->dims[i] == k->tensor->dims[i] &&
+               k->tensor->dims[i] == v->tensor->dims[i];
+    return same;
+}
+
+/** Whether a tensor has its heads in the batch: [B, S, D]. */
+static inline int is_batch(const ln_tensor_entry *te)
+{
+    return te->tensor->ndim == 3 && te->tensor->len > 0 && tl_dtype_is_float(te->tensor->dtype);
+}
+
+static inline int share_batch(const ln_tensor_entry *q, const ln_tensor_entry *k,
+                              const ln_tensor_entry *v)
+{
+    return q->tensor->dims[0] == k->tensor->dims[0] && k->tensor->dims[0] == v->tensor->dims[0] &&
+           k->tensor->dims[1] == v->tensor->dims[1];
+}
+
+/** [B, S, D] as [B, 1, S, D]. */
+static inline void with_one_head(const ln_tensor_entry *te, int *dims)
+{
+    const int *own = te->tensor->dims;
+    memcpy(dims, (int[]){own[0], 1, own[1], own[2]}, 4 * sizeof(*dims));
+}
+
+/** Whether each head of x [B, G, T, D], as [B, G, 1, T, D], is repeated to [B, G, n, T, D], which
+ *  is y, [B, G * n, T, D]. */
+static inline int repeats_heads(const ln_tensor_entry *x, const ln_tensor_entry *one,
+                                const ln_tensor_entry *n, const ln_tensor_entry *y)
+{
+    const int *from = x->tensor->dims, *many = n->tensor->dims, *to = y->tensor->dims;
+    return has_heads(x) && has_heads(y) && one->tensor->ndim == 5 && one->tensor->dims[2] == 1 &&
+           n->tensor->ndim == 5 && many[0] == from[0] && many[1] == from[1] && many[3] == from[2] &&
+           many[4] == from[3] && to[0] == from[0] && to[2] == from[2] && to[3] == from[3];
+}
+
+/* ---- functions.opt ---- */
+
+static inline int is_wide_float(const ln_tensor_entry *te)
+{
+    return te->tensor->dtype == TL_FLOAT || te->tensor->dtype == TL_DOUBLE;
+}
+
+/** The name of the function x * `gate`, where `gate` is a function of x; NULL: none. */
+static const char *gated_by(const ln_op *gate)
+{
+    if (ln_rule_has_string(gate, "func", "TL_UNARY_SIGMOID"))
+        return "TL_UNARY_SWISH";
+    return ln_rule_has_string(gate, "func", "TL_UNARY_HARDSIGMOID") ? "TL_UNARY_HARDSWISH" : NULL;
+}
+
+/** The max relative difference between a constant and the intended number: the rounding error of
+ * its type in the model, or some digits of a float. */
+static inline double rounding_of(const ln_tensor_entry *k)
+{
+    const ln_op *const maker = ln_entry_creater(k);
+    const ln_tensor_entry *original = NULL;
+    if (ln_rule_is(maker, "cast") && ln_rule_reads(maker, "src", &original))
+        return rounding_of(original);
+    return k->tensor->dtype == TL_BFLOAT16  ? 0x1p-8
+           : k->tensor->dtype == TL_FLOAT16 ? 0x1p-11
+                                            : 1e-6;
+}
+
+/** Whether `a`, computed from the constant `k`, equals `b` within that difference. */
+static inline int is_near(const ln_tensor_entry *k, double a, double b)
+{
+    return fabs(a - b) <= rounding_of(k) * fabs(b);
+}
+
+/** Whether `op` multiplies by `factor`, or divides by its inverse: the constant `k`. */
+static inline int scales_by(const ln_context *ctx, const ln_op *op, const ln_tensor_entry *k,
+                            double factor)
+{
+    return is_near(k, factor_of(ctx, op, k), factor);
+}
+
+#endif

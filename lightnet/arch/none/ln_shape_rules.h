@@ -1,0 +1,246 @@
+// SPDX-License-Identifier: Apache-2.0
+// Queries and computations for the rules that move, pad and view tensors: identity.opt, rows.opt,
+// pad.opt, lines.opt.
+
+#ifndef LN_SHAPE_RULES_H
+#define LN_SHAPE_RULES_H
+
+#include <limits.h>
+#include <math.h>
+#include <string.h>
+
+#include "arch/none/ln_padding.h"
+#include "lightnet/ln_rule.h"
+
+/* ---- identity.opt ---- */
+
+/** Whether a view of `x` may replace a copy of it, `y`. */
+static inline int may_share(const ln_context *ctx, const ln_tensor_entry *x,
+                            const ln_tensor_entry *y)
+{
+    return !ln_context_is_mutated(ctx, x->name) && !ln_context_is_mutated(ctx, y->name);
+}
+
+/** Whether a permutation of the axes of `x` moves no elements: the axes longer than 1 keep their
+ * order. */
+static inline int moves_nothing(const ln_op *transpose, const ln_tensor_entry *x)
+{
+    const int *axes = ln_rule_get_ints(transpose, "axes", NULL);
+    int last = -1;
+    for (int i = 0; i < x->tensor->ndim; i++) {
+        if (x->tensor->dims[axes[i]] == 1)
+            continue;
+        if (axes[i] < last)
+            return 0;
+        last = axes[i];
+    }
+    return 1;
+}
+
+/* ---- rows.opt ---- */
+
+/** The index in the constant `index` for an axis of `len`; -1: unknown. */
+static inline int taken(const ln_context *ctx, const ln_tensor_entry *index, int len)
+{
+    const double i = ln_rule_scalar(ctx, index);
+    return i >= -len && i < len ? (int)(i < 0 ? i + len : i) : -1;
+}
+
+/** The dimension of a source of a broadcast result along the result's `axis`. */
+static inline int broadcast_dim(const ln_tensor_entry *src, const ln_tensor_entry *result, int axis)
+{
+    const int own = axis - (result->tensor->ndim - src->tensor->ndim);
+    return own < 0 ? 1 : src->tensor->dims[own];
+}
+
+/** Whether a source has the full length of the result along the axis of `slice`, and the same index
+ * of that axis. */
+static inline int is_whole(const ln_op *slice, const ln_tensor_entry *src,
+                           const ln_tensor_entry *result)
+{
+    const int axis = ln_rule_get_int(slice, "axis");
+    return src->tensor->ndim == result->tensor->ndim &&
+           src->tensor->dims[axis] == result->tensor->dims[axis];
+}
+
+/** Whether a source, or NULL, is broadcast along the axis of `slice`. */
+static inline int is_repeated(const ln_op *slice, const ln_tensor_entry *src,
+                              const ln_tensor_entry *result)
+{
+    return !src || broadcast_dim(src, result, ln_rule_get_int(slice, "axis")) == 1;
+}
+
+/** Whether a and b have the same axes up to that of `slice`. */
+static inline int begin_alike(const ln_op *slice, const ln_tensor_entry *a,
+                              const ln_tensor_entry *b)
+{
+    const int axis = ln_rule_get_int(slice, "axis");
+    int alike = axis < a->tensor->ndim;
+    for (int i = 0; i <= axis; i++)
+        alike = alike && a->tensor->dims[i] == b->tensor->dims[i];
+    return alike;
+}
+
+/* ---- pad.opt ---- */
+
+/** Whether `pad` writes zeros: `value` may be absent. */
+static inline int pads_zeros(const ln_context *ctx, const ln_tensor_entry *value)
+{
+    return !value || ln_rule_scalar(ctx, value) == 0;
+}
+
+/** Whether `pad` writes the min of its type, for floats minus infinity. */
+static inline int pads_lowest(const ln_context *ctx, const ln_tensor_entry *value)
+{
+    const tl_dtype dtype = value->tensor->dtype;
+    double lowest = -INFINITY;
+    char element[TL_DTYPE_MAX_SIZE];
+    if (!tl_dtype_is_float(dtype)) {
+        tl_convert(element, dtype, &lowest, TL_DOUBLE);
+        tl_convert(&lowest, TL_DOUBLE, element, dtype);
+    }
+    return ln_rule_scalar(ctx, value) == lowest;
+}
+
+/** Whether `pad` crops nothing, and leaves batch and channels as they are. */
+static inline int pads_space(const ln_op *pad)
+{
+    int ndim, crops = 0;
+    const int *const before = ln_rule_get_ints(pad, "before", &ndim);
+    const int *const after = ln_rule_get_ints(pad, "after", NULL);
+    for (int i = 0; i < ndim; i++)
+        crops |= before[i] < 0 || after[i] < 0;
+    return !crops && ndim > 2 && before[0] == 0 && after[0] == 0 && before[1] == 0 && after[1] == 0;
+}
+
+/** The sum of the padding of `pad` and of the windows after it, `own`: before each spatial axis,
+ * then after each. Returns the number of values; 0: no valid sum, since the windows crop, or it is
+ * too large. */
+static inline int padding_together(const ln_op *pad, const int *own, int *padding)
+{
+    int ndim;
+    const int *const before = ln_rule_get_ints(pad, "before", &ndim);
+    const int *const after = ln_rule_get_ints(pad, "after", NULL);
+    const int n = ndim - 2;
+    for (int i = 0; i < 2 * n; i++) {
+        const int more = i < n ? before[2 + i] : after[2 + i - n];
+        if (own[i] < 0 || own[i] > INT_MAX - more)
+            return 0;
+        padding[i] = own[i] + more;
+    }
+    return 2 * n;
+}
+
+/** The same for windows over an image `mid`. */
+static inline int image_padding(const ln_op *pad, const ln_op *windows, const ln_tensor_entry *mid,
+                                int padding[4])
+{
+    int own[4];
+    return padding_together(pad, ln_padding_of(windows, mid, own), padding);
+}
+
+/** Whether a pool supports the sum of the padding: each window overlaps the image. */
+static inline int fits_pool(const ln_op *pad, const ln_op *pool, const ln_tensor_entry *mid)
+{
+    int p[4];
+    const int *const size = ln_rule_get_ints(pool, "size", NULL);
+    return pads_space(pad) && image_padding(pad, pool, mid, p) && p[0] < size[0] &&
+           p[2] < size[0] && p[1] < size[1] && p[3] < size[1];
+}
+
+/** Whether a pool's windows are within its images `x`. */
+static inline int has_no_padding(const ln_op *pool, const ln_tensor_entry *x)
+{
+    int padding[4];
+    ln_padding_of(pool, x, padding);
+    return !(padding[0] || padding[1] || padding[2] || padding[3]);
+}
+
+/** Whether a unary function has no results below 0. NaN may pass, which a max drops after a zero
+ * and keeps at the beginning. */
+static inline int is_positive(const ln_op *func)
+{
+    return ln_rule_has_string(func, "func", "TL_UNARY_RELU") ||
+           ln_rule_has_string(func, "func", "TL_UNARY_SIGMOID") ||
+           (ln_rule_has_string(func, "func", "TL_UNARY_CLIP") &&
+            ln_rule_get_number(func, "alpha") >= 0 && ln_rule_get_number(func, "beta") >= 0);
+}
+
+/** Whether `y` is `x` with an axis of length 1 before its last one. */
+static inline int is_row_of(const ln_tensor_entry *y, const ln_tensor_entry *x)
+{
+    const int *const line = x->tensor->dims, *const image = y->tensor->dims;
+    return x->tensor->ndim == 3 && y->tensor->ndim == 4 && image[0] == line[0] &&
+           image[1] == line[1] && image[2] == 1 && image[3] == line[2];
+}
+
+/** The values of a `pad` of lines, for images of one row. */
+static const int *for_row(const ln_op *pad, const char *arg_name, int numbers[4])
+{
+    const int *const of = ln_rule_get_ints(pad, arg_name, NULL);
+    memcpy(numbers, (int[]){of[0], of[1], 0, of[2]}, 4 * sizeof(*numbers));
+    return numbers;
+}
+
+/** The values of a `pad`, in the order of a transpose after it. Returns their number. */
+static inline int in_order(const ln_op *pad, const char *arg_name, const ln_op *transpose,
+                           int *numbers)
+{
+    int ndim;
+    const int *const axes = ln_rule_get_ints(transpose, "axes", &ndim);
+    for (int i = 0; i < ndim; i++)
+        numbers[i] = ln_rule_get_ints(pad, arg_name, NULL)[axes[i]];
+    return ndim;
+}
+
+/* ---- lines.opt ---- */
+
+/** Whether it is an image [N, C, L, 1] with L > 1. */
+static inline int is_column(const ln_tensor_entry *te)
+{
+    const int *const dims = te->tensor->dims;
+    return te->tensor->ndim == 4 && dims[2] > 1 && dims[3] == 1;
+}
+
+/** Whether `x` is an image of one column, and `y`, computed from it, too. */
+static inline int stays_column(const ln_tensor_entry *x, const ln_tensor_entry *y)
+{
+    return is_column(x) && y->tensor->dims[3] == 1;
+}
+
+/** Whether `y` is a line or a column, and `x` the same as an image of one row. */
+static inline int is_line_of(const ln_tensor_entry *x, const ln_tensor_entry *y)
+{
+    const int *const row = x->tensor->dims, *const column = y->tensor->dims;
+    return is_row_of(x, y) || (is_column(y) && x->tensor->ndim == 4 && row[0] == column[0] &&
+                               row[1] == column[1] && row[2] == 1 && row[3] == column[2]);
+}
+
+/** The dimensions of an image with the last two axes swapped. */
+static const int *swapped_dims(const ln_tensor_entry *te, int dims[4])
+{
+    const int *const of = te->tensor->dims;
+    memcpy(dims, (int[]){of[0], of[1], of[3], of[2]}, 4 * sizeof(*dims));
+    return dims;
+}
+
+/** A parameter with values for both axes of an operator on images, with swapped axes. */
+static const int *swapped(const ln_op *op, const char *arg_name, int numbers[4])
+{
+    int n;
+    const int *const of = ln_rule_get_ints(op, arg_name, &n);
+    for (int i = 0; i < n && i < 4; i++)
+        numbers[i] = of[i ^ 1];
+    return numbers;
+}
+
+/** Whether `k`, an operand with an image of one column, has one element per channel, or one in
+ * all. */
+static inline int is_number_of_channels(const ln_tensor_entry *k, const ln_tensor_entry *column)
+{
+    const tl_tensor *const t = k->tensor;
+    return is_column(column) && t->ndim >= 2 && t->ndim <= 4 && t->dims[t->ndim - 1] == 1 &&
+           t->dims[t->ndim - 2] == 1;
+}
+
+#endif
