@@ -28,18 +28,13 @@ size_t ln_beneath_folder_len(const char *file)
     return slash ? (size_t)(slash - file) + 1 : 0;
 }
 
-static int is_parent(const char *part)
-{
-    return part[0] == '.' && part[1] == '.' && (part[2] == '/' || !part[2]);
-}
-
 int ln_beneath_is_inner(const char *path)
 {
     if (*path == '/' || !*path)
         return 0;
     for (const char *part = path; part; part = strchr(part, '/')) {
         part += *part == '/';
-        if (is_parent(part))
+        if (!strncmp(part, "..", 2) && (part[2] == '/' || !part[2]))
             return 0;
     }
     return 1;
@@ -68,19 +63,15 @@ static int find_place(int fd, place *where)
 }
 
 // A folder that is not there has nothing beneath it.
-static int find_folder(const char *folder, place *where)
-{
-    const int fd = open(*folder ? folder : ".", O_PATH | O_DIRECTORY | O_CLOEXEC);
-    const int status = fd < 0 ? -1 : find_place(fd, where);
-    if (fd >= 0)
-        close(fd);
-    return status;
-}
-
 static int lies_beneath(const char *folder, const place *file)
 {
     place where;
-    if (find_folder(folder, &where))
+    const int fd = open(*folder ? folder : ".", O_PATH | O_DIRECTORY | O_CLOEXEC);
+    if (fd < 0)
+        return 0;
+    const int status = find_place(fd, &where);
+    close(fd);
+    if (status)
         return 0;
     const size_t len = strcmp(where.path, "/") ? strlen(where.path) : 0;
     return !strncmp(file->path, where.path, len) && file->path[len] == '/';
@@ -118,18 +109,6 @@ static int find_in(const char *folder, const char *path)
     return -1;
 }
 
-static int find_in_any(const ln_beneath *folders, const char *path)
-{
-    const char *allowed;
-    int fd = find_in(folders->folder, path);
-    LN_LIST_FOREACH(allowed, folders->allowed)
-    {
-        if (fd < 0 && (errno == ENOENT || errno == ENOTDIR))
-            fd = find_in(allowed, path);
-    }
-    return fd;
-}
-
 static int check_file(const ln_beneath *folders, int fd, const char *path, ln_error *err)
 {
     struct stat about;
@@ -151,14 +130,6 @@ static int check_file(const ln_beneath *folders, int fd, const char *path, ln_er
     return 0;
 }
 
-static int open_again(int fd, const char *path, ln_error *err)
-{
-    char name[64];
-    name_descriptor(fd, name, sizeof(name));
-    const int again = open(name, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
-    return again < 0 ? cannot_read(path, err) : again;
-}
-
 int ln_beneath_check_folder(const char *folder, ln_error *err)
 {
     const int fd = open(*folder ? folder : ".", O_PATH | O_DIRECTORY | O_CLOEXEC);
@@ -173,10 +144,23 @@ int ln_beneath_open(const ln_beneath *folders, const char *path, ln_error *err)
 {
     if (!ln_beneath_is_inner(path))
         return ln_error_set(err, "%s: expected a relative path without '..'", path);
-    const int found = find_in_any(folders, path);
+    const char *allowed;
+    int found = find_in(folders->folder, path);
+    LN_LIST_FOREACH(allowed, folders->allowed)
+    {
+        if (found < 0 && (errno == ENOENT || errno == ENOTDIR))
+            found = find_in(allowed, path);
+    }
     if (found < 0)
         return cannot_read(path, err);
-    const int fd = check_file(folders, found, path, err) ? -1 : open_again(found, path, err);
+    int fd = -1;
+    if (!check_file(folders, found, path, err)) {
+        char name[64];
+        name_descriptor(found, name, sizeof(name));
+        fd = open(name, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+        if (fd < 0)
+            cannot_read(path, err);
+    }
     close(found);
     return fd;
 }

@@ -35,18 +35,6 @@ static int counts(void)
     return in_use && in_use->limit;
 }
 
-static int fits(const ln_budget *budget, size_t size)
-{
-    return budget->held <= budget->limit && size <= budget->limit - budget->held;
-}
-
-static int refuse(ln_budget *budget, size_t size)
-{
-    if (!budget->refused)
-        budget->refused = size;
-    return -1;
-}
-
 // Memory from before the budget may be freed under it.
 void ln_budget_give(ln_budget *budget, size_t size)
 {
@@ -60,7 +48,11 @@ int ln_budget_knows_sizes(void)
 
 int ln_budget_allows(size_t size)
 {
-    return !counts() || fits(in_use, size) || !refuse(in_use, size);
+    if (!counts() || (in_use->held <= in_use->limit && size <= in_use->limit - in_use->held))
+        return 1;
+    if (!in_use->refused)
+        in_use->refused = size;
+    return 0;
 }
 
 void *ln_budget_count(void *ptr)

@@ -63,17 +63,13 @@ static const magic magics[] = {
     MAGIC(257, "ustar", ARCHIVE, "a tar archive"),
 };
 
-static int has_magic(const unsigned char *data, size_t size, const magic *m)
-{
-    return size >= m->offset + m->len && !memcmp(data + m->offset, m->bytes, m->len);
-}
-
 static ln_content content_of_magic(const unsigned char *data, size_t size, const char **name)
 {
     for (size_t i = 0; i < sizeof(magics) / sizeof(magics[0]); i++) {
-        if (has_magic(data, size, &magics[i])) {
-            *name = magics[i].name;
-            return magics[i].kind;
+        const magic *const m = &magics[i];
+        if (size >= m->offset + m->len && !memcmp(data + m->offset, m->bytes, m->len)) {
+            *name = m->name;
+            return m->kind;
         }
     }
     return LN_CONTENT_UNKNOWN;

@@ -22,16 +22,6 @@ struct end_block {
     ln_slab *home;
 };
 
-static ln_list *place_of_node(ln_graph_node *node)
-{
-    return &((struct node_block *)node)->place;
-}
-
-static ln_list *place_of_end(ln_graph_edge_node *end)
-{
-    return &((struct end_block *)end)->place;
-}
-
 /* Puts `place` behind the last node of a list whose end is known. */
 static void append(ln_list **list, ln_list **last, ln_list *place)
 {
@@ -131,7 +121,7 @@ ln_graph_node *ln_graph_add(ln_graph *graph, void *data)
     if (!node)
         return NULL;
     node->before = graph->last;
-    append(&graph->nodes, &graph->last, place_of_node(node));
+    append(&graph->nodes, &graph->last, &((struct node_block *)node)->place);
     graph->size++;
     return node;
 }
@@ -166,7 +156,7 @@ static ln_graph_edge_node *append_end(struct ends ends, ln_graph_node *other, vo
     if (!end)
         return NULL;
     end->before = *ends.last;
-    append(ends.list, ends.last, place_of_end(end));
+    append(ends.list, ends.last, &((struct end_block *)end)->place);
     ++*ends.degree;
     return end;
 }
@@ -189,13 +179,6 @@ static void join(ln_graph_edge_node *out, ln_graph_edge_node *in)
     in->twin = out;
 }
 
-static int is_edge(const ln_graph_edge_node *edge_node, const ln_graph_node *other,
-                   const void *edge_data)
-{
-    return edge_node->node == other &&
-           (!edge_data || edge_node->edge_data_cmp(edge_node->edge_data, edge_data) == 0);
-}
-
 /* The oldest edge from `node` to `other` with these data, any when NULL; NULL: there is none. */
 static ln_graph_edge_node *find_edge(const ln_graph_node *node, const ln_graph_node *other,
                                      const void *edge_data)
@@ -203,7 +186,8 @@ static ln_graph_edge_node *find_edge(const ln_graph_node *node, const ln_graph_n
     ln_graph_edge_node *out;
     LN_LIST_FOREACH(out, node->out_edge_nodes)
     {
-        if (is_edge(out, other, edge_data))
+        if (out->node == other &&
+            (!edge_data || out->edge_data_cmp(out->edge_data, edge_data) == 0))
             return out;
     }
     return NULL;
@@ -316,37 +300,25 @@ static ln_hash *number_nodes(const ln_graph *graph)
     return numbers;
 }
 
-static size_t number_of(const ln_hash *numbers, const ln_graph_node *node)
-{
-    return (size_t)(uintptr_t)ln_hash_find(numbers, node);
-}
-
 /* What copying knows of the graph so far. */
 struct copying {
     ln_hash *nodes; /* node -> its copy */
     ln_hash *ends;  /* edge node -> its copy */
 };
 
-/* Copies an end, and joins it to the other end's copy when that is there. */
-static int copy_end(struct copying *copying, struct ends ends, const ln_graph_edge_node *edge)
-{
-    ln_graph_node *other = ln_hash_find(copying->nodes, edge->node);
-    ln_graph_edge_node *end = append_end(ends, other, edge->edge_data, edge->edge_data_cmp);
-    if (!end || ln_hash_insert(copying->ends, edge, end) < 0)
-        return -1;
-    ln_graph_edge_node *twin = ln_hash_find(copying->ends, edge->twin);
-    if (twin)
-        join(end, twin);
-    return 0;
-}
-
+/* Copies ends, and joins each to the other end's copy when that is there. */
 static int copy_ends(struct copying *copying, struct ends ends, const ln_list *list)
 {
     const ln_graph_edge_node *edge;
     LN_LIST_FOREACH(edge, list)
     {
-        if (copy_end(copying, ends, edge) < 0)
+        ln_graph_node *other = ln_hash_find(copying->nodes, edge->node);
+        ln_graph_edge_node *end = append_end(ends, other, edge->edge_data, edge->edge_data_cmp);
+        if (!end || ln_hash_insert(copying->ends, edge, end) < 0)
             return -1;
+        ln_graph_edge_node *twin = ln_hash_find(copying->ends, edge->twin);
+        if (twin)
+            join(end, twin);
     }
     return 0;
 }
@@ -437,20 +409,13 @@ static int begin_sorting(struct sorting *sorting, const ln_graph *graph)
     return 0;
 }
 
-static void end_sorting(struct sorting *sorting)
-{
-    ln_hash_free(sorting->numbers);
-    ln_free(sorting->places);
-    ln_free(sorting->ready);
-}
-
 /* The successors of a node whose layer is final wait for one edge less, in a layer after it. */
 static void release_successors(struct sorting *sorting, const struct place *place)
 {
     const ln_graph_edge_node *edge_node;
     LN_LIST_FOREACH(edge_node, place->node->out_edge_nodes)
     {
-        const size_t i = number_of(sorting->numbers, edge_node->node);
+        const size_t i = (size_t)(uintptr_t)ln_hash_find(sorting->numbers, edge_node->node);
         struct place *next = &sorting->places[i];
         if (next->layer <= place->layer)
             next->layer = place->layer + 1;
@@ -526,7 +491,9 @@ int ln_graph_topsort(ln_graph *graph, ln_list **layers)
     if (begin_sorting(&sorting, graph) == 0 && assign_layers(&sorting, graph) == 0 &&
         collect_layers(&sorting, layers) == 0)
         n = (int)sorting.n_layers;
-    end_sorting(&sorting);
+    ln_hash_free(sorting.numbers);
+    ln_free(sorting.places);
+    ln_free(sorting.ready);
     return n;
 }
 
@@ -540,17 +507,6 @@ void ln_graph_free_topsortlist(ln_list *layers)
     ln_list_free_deep(layers, free_layer);
 }
 
-static void fprint_edge(FILE *fp, const ln_graph_edge_node *edge_node, ln_fprint_func print_node,
-                        ln_fprint_func print_edge)
-{
-    print_node(fp, edge_node->node->data);
-    if (!print_edge)
-        return;
-    fputs(" (", fp);
-    print_edge(fp, edge_node->edge_data);
-    fputc(')', fp);
-}
-
 int ln_graph_fprint(FILE *fp, ln_graph *graph, ln_fprint_func print_node, ln_fprint_func print_edge)
 {
     const ln_graph_node *node;
@@ -558,8 +514,14 @@ int ln_graph_fprint(FILE *fp, ln_graph *graph, ln_fprint_func print_node, ln_fpr
     {
         print_node(fp, node->data);
         for (const ln_list *l = node->out_edge_nodes; l; l = l->next) {
+            const ln_graph_edge_node *const edge = l->data;
             fputs(l == node->out_edge_nodes ? " -> " : ", ", fp);
-            fprint_edge(fp, l->data, print_node, print_edge);
+            print_node(fp, edge->node->data);
+            if (!print_edge)
+                continue;
+            fputs(" (", fp);
+            print_edge(fp, edge->edge_data);
+            fputc(')', fp);
         }
         fputc('\n', fp);
     }
@@ -575,18 +537,14 @@ static int is_list_of(const ln_list *list, size_t len, const ln_list *last)
     return !list && len == 0 && end == last;
 }
 
-static int stands_in(const ln_graph_edge_node *end, const ln_list *list)
-{
-    const ln_list *at = end->before ? end->before->next : list;
-    return at && at->data == end;
-}
-
 /* Whether `end` and the end that it has for its twin, in the list of the other node, agree. */
 static int matches_twin(const ln_graph_edge_node *end, const ln_graph_node *node, int outward)
 {
     const ln_graph_edge_node *twin = end->twin;
-    return twin && twin->twin == end && twin->node == node && twin->edge_data == end->edge_data &&
-           stands_in(twin, *ends_of(end->node, !outward).list);
+    if (!twin || twin->twin != end || twin->node != node || twin->edge_data != end->edge_data)
+        return 0;
+    const ln_list *at = twin->before ? twin->before->next : *ends_of(end->node, !outward).list;
+    return at && at->data == twin;
 }
 
 /* Whether each edge in a node's list knows its place, and stands in the list of its other end. */

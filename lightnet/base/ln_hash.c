@@ -94,14 +94,6 @@ static pair *find_pair(const ln_hash *hash, const void *key)
     return number ? pair_at(hash, number) : NULL;
 }
 
-static size_t power_of_two(int capacity)
-{
-    size_t n = 1;
-    while (n < (size_t)capacity)
-        n *= 2;
-    return n;
-}
-
 ln_hash *ln_hash_create_full(ln_hash_func hash_func, ln_cmp_func cmp_func, ln_free_func free_k_func,
                              ln_free_func free_v_func, int init_capacity, float load_factor)
 {
@@ -115,8 +107,11 @@ ln_hash *ln_hash_create_full(ln_hash_func hash_func, ln_cmp_func cmp_func, ln_fr
     ln_hash *hash = ln_alloc(sizeof(*hash));
     if (!hash)
         return NULL;
+    size_t n_buckets = 1;
+    while (n_buckets < (size_t)init_capacity)
+        n_buckets *= 2;
     *hash = (ln_hash){
-        .n_buckets = power_of_two(init_capacity),
+        .n_buckets = n_buckets,
         .load_factor = load_factor,
         .hash_func = hash_func ? hash_func : ln_direct_hash,
         .cmp_func = cmp_func ? cmp_func : ln_direct_cmp,
@@ -208,17 +203,6 @@ static void grow(ln_hash *hash)
     ln_free(old);
 }
 
-static int make_room(ln_hash *hash)
-{
-    const uint32_t more = hash->capacity ? 2 * hash->capacity : FIRST_PAIRS;
-    pair *pairs = ln_realloc(hash->pairs, (size_t)more * sizeof(*pairs));
-    if (!pairs)
-        return -1;
-    hash->pairs = pairs;
-    hash->capacity = more;
-    return 0;
-}
-
 // The number of a pair that is not used; 0: no memory.
 static uint32_t take_pair(ln_hash *hash)
 {
@@ -227,7 +211,15 @@ static uint32_t take_pair(ln_hash *hash)
         hash->removed = pair_at(hash, number)->next;
         return number;
     }
-    return hash->n_pairs < hash->capacity || !make_room(hash) ? ++hash->n_pairs : 0;
+    if (hash->n_pairs == hash->capacity) {
+        const uint32_t more = hash->capacity ? 2 * hash->capacity : FIRST_PAIRS;
+        pair *pairs = ln_realloc(hash->pairs, (size_t)more * sizeof(*pairs));
+        if (!pairs)
+            return 0;
+        hash->pairs = pairs;
+        hash->capacity = more;
+    }
+    return ++hash->n_pairs;
 }
 
 // Adds a pair with a key, of hash `h`, that the table does not have. Returns 1; -1: no memory.
@@ -303,25 +295,19 @@ int ln_hash_size(const ln_hash *hash)
     return hash->size;
 }
 
-static int chain_is_valid(const ln_hash *hash, size_t bucket, int *n)
-{
-    for (uint32_t number = hash->buckets[bucket]; number; ++*n) {
-        const pair *p = pair_at(hash, number);
-        if (p->hash != hash_of(hash, p->key) || (p->hash & (hash->n_buckets - 1)) != bucket ||
-            *find_link(hash, p->hash, p->key) != number)
-            return 0;
-        number = p->next;
-    }
-    return 1;
-}
-
 ln_bool ln_hash_is_valid(const ln_hash *hash)
 {
     int n = 0;
     if (!hash || !hash->buckets || (hash->n_buckets & (hash->n_buckets - 1)))
         return LN_FALSE;
-    for (size_t i = 0; i < hash->n_buckets; i++)
-        if (!chain_is_valid(hash, i, &n))
-            return LN_FALSE;
+    for (size_t i = 0; i < hash->n_buckets; i++) {
+        for (uint32_t number = hash->buckets[i]; number; n++) {
+            const pair *p = pair_at(hash, number);
+            if (p->hash != hash_of(hash, p->key) || (p->hash & (hash->n_buckets - 1)) != i ||
+                *find_link(hash, p->hash, p->key) != number)
+                return LN_FALSE;
+            number = p->next;
+        }
+    }
     return n == hash->size ? LN_TRUE : LN_FALSE;
 }

@@ -26,13 +26,6 @@ static int take(looker *l, const char *text)
     return taken;
 }
 
-static void skip_to(looker *l, const char *text)
-{
-    while (l->at < l->end && !starts(l, text))
-        l->at++;
-    take(l, text);
-}
-
 // A directive goes on where its line ends in '\'.
 static void skip_line(looker *l)
 {
@@ -42,16 +35,12 @@ static void skip_line(looker *l)
             last = *l->at;
 }
 
-static int is_name_char(char c)
-{
-    return isalnum((unsigned char)c) || c == '_';
-}
-
 // The length of the name there.
 static size_t name_length(const looker *l, const char *begin)
 {
     const char *p = begin;
-    while (p < l->end && is_name_char(*p) && !isdigit((unsigned char)*begin))
+    while (p < l->end && (isalnum((unsigned char)*p) || *p == '_') &&
+           !isdigit((unsigned char)*begin))
         p++;
     return (size_t)(p - begin);
 }
@@ -81,7 +70,9 @@ static int skip_between(looker *l)
         if (isspace((unsigned char)*l->at)) {
             l->at++;
         } else if (take(l, "/*")) {
-            skip_to(l, "*/");
+            while (l->at < l->end && !starts(l, "*/"))
+                l->at++;
+            take(l, "*/");
             found = 1;
         } else if (is_directive(l) || starts(l, "//")) {
             skip_line(l);
@@ -107,16 +98,6 @@ static int is_next(looker *l, const char *characters)
     return l->at < l->end && strchr(characters, *l->at) != NULL;
 }
 
-// An operator behind its name and ':', which are in many texts that are not IL. A macro may stand
-// for any part of it, so one that is not called must have been defined.
-static int is_named_operator(looker *l, int may_be_macro)
-{
-    l->at++;
-    if (is_next(l, "\"$"))
-        return 1;
-    return take_name(l) && (is_next(l, "($") || may_be_macro);
-}
-
 // `found`: behind comments or directives.
 static int is_statement(looker *l, int found)
 {
@@ -124,8 +105,12 @@ static int is_statement(looker *l, int found)
     const size_t len = take_name(l);
     if (len && is_next(l, "(=$"))
         return 1;
-    if (len && is_next(l, ":"))
-        return is_named_operator(l, found);
+    if (len && is_next(l, ":")) {
+        // An operator behind its name and ':', which are in many texts that are not IL. A macro may
+        // stand for any part of it, so one that is not called must have been defined.
+        l->at++;
+        return is_next(l, "\"$") || (take_name(l) && (is_next(l, "($") || found));
+    }
     return len == 4 && !memcmp(name, "body", 4) && (is_next(l, "\"") || take_name(l));
 }
 

@@ -191,13 +191,6 @@ int ln_infile_load(ln_infile *file, ln_error *err)
     return 0;
 }
 
-static int open_regular(ln_infile *file, size_t size, ln_error *err)
-{
-    file->size = size;
-    return size <= LN_INFILE_SMALL ? ln_infile_load(file, err)
-                                   : read_copy(file, size < HEAD_SIZE ? size : HEAD_SIZE, err);
-}
-
 // Takes the descriptor.
 static int copy_stream(ln_infile *file, ln_error *err)
 {
@@ -221,9 +214,12 @@ static int open_descriptor(ln_infile *file, ln_error *err)
         return cannot_read(err, file->name, errno);
     if (S_ISDIR(about.st_mode))
         return cannot_read(err, file->name, EISDIR);
-    return S_ISREG(about.st_mode) && about.st_size > 0
-               ? open_regular(file, (size_t)about.st_size, err)
-               : copy_stream(file, err);
+    if (!S_ISREG(about.st_mode) || about.st_size <= 0)
+        return copy_stream(file, err);
+    file->size = (size_t)about.st_size;
+    if (file->size <= LN_INFILE_SMALL)
+        return ln_infile_load(file, err);
+    return read_copy(file, file->size < HEAD_SIZE ? file->size : HEAD_SIZE, err);
 }
 
 // Takes the descriptor.
@@ -314,43 +310,28 @@ typedef struct ln_sharing {
     atomic_int n; /* copies that are open */
 } ln_sharing;
 
-static ln_sharing *begin_sharing(void)
-{
-    ln_sharing *sharing = ln_alloc(sizeof(*sharing));
-    if (sharing)
-        atomic_init(&sharing->n, 1);
-    return sharing;
-}
-
 int ln_infile_share(ln_infile *file, ln_infile *copy, ln_error *err)
 {
     *copy = (ln_infile){0};
-    if (!file->sharing)
-        file->sharing = begin_sharing();
-    if (!file->sharing)
-        return fail_last(err);
+    if (!file->sharing) {
+        file->sharing = ln_alloc(sizeof(*file->sharing));
+        if (!file->sharing)
+            return fail_last(err);
+        atomic_init(&file->sharing->n, 1);
+    }
     atomic_fetch_add(&file->sharing->n, 1);
     *copy = *file;
     return 0;
 }
 
-// Whether others use the file on.
-static int leave_sharing(ln_infile *file)
-{
-    if (!file->sharing)
-        return 0;
-    if (atomic_fetch_sub(&file->sharing->n, 1) > 1)
-        return 1;
-    ln_free(file->sharing);
-    return 0;
-}
-
 void ln_infile_close(ln_infile *file)
 {
-    if (leave_sharing(file)) {
+    const int is_used_on = file->sharing && atomic_fetch_sub(&file->sharing->n, 1) > 1;
+    if (is_used_on) {
         *file = (ln_infile){0};
         return;
     }
+    ln_free(file->sharing);
     close_descriptor(file);
     if (file->map)
         munmap(file->map, file->size);

@@ -75,15 +75,6 @@ static int take(ln_lexer *l, size_t len)
     return 0;
 }
 
-static int read_name(ln_lexer *l)
-{
-    size_t len = 0;
-    while (isalnum(peek(l, len)) || peek(l, len) == '_')
-        len++;
-    l->kind = LN_TOKEN_NAME;
-    return take(l, len);
-}
-
 // Of the digits, letters, signs and points that are together; ".." is no part of a number.
 static size_t number_length(const ln_lexer *l)
 {
@@ -111,25 +102,25 @@ static int read_number(ln_lexer *l)
     return isfinite(l->number) ? 0 : ln_scan_fail(&l->token, "'%.40s' is too large", l->text.at);
 }
 
-// Strings beside each other are one, as in C.
-static int read_strings(ln_lexer *l)
-{
-    l->kind = LN_TOKEN_STRING;
-    do {
-        if (ln_scan_string(&l->at, &l->text, 1))
-            return -1;
-        ln_scan_blanks(&l->at);
-    } while (peek(l, 0) == '"');
-    return 0;
-}
-
 static int read_token(ln_lexer *l)
 {
     const int c = peek(l, 0);
-    if (c == '"')
-        return read_strings(l);
-    if (isalpha(c) || c == '_')
-        return read_name(l);
+    if (c == '"') {
+        l->kind = LN_TOKEN_STRING;
+        do { // strings beside each other are one, as in C
+            if (ln_scan_string(&l->at, &l->text, 1))
+                return -1;
+            ln_scan_blanks(&l->at);
+        } while (peek(l, 0) == '"');
+        return 0;
+    }
+    if (isalpha(c) || c == '_') {
+        size_t len = 1;
+        while (isalnum(peek(l, len)) || peek(l, len) == '_')
+            len++;
+        l->kind = LN_TOKEN_NAME;
+        return take(l, len);
+    }
     if (isdigit(c) || (c == '.' && isdigit(peek(l, 1))))
         return read_number(l);
     l->kind = ln_scan_is_end(&l->at) ? LN_TOKEN_END : c;

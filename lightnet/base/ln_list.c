@@ -24,11 +24,6 @@ static ln_list *create_node(void *data, ln_list *next)
     return &made->node;
 }
 
-static void free_node(ln_list *node)
-{
-    ln_slab_free(node, sizeof(block), ((block *)node)->home);
-}
-
 static ln_list **last_link(ln_list **link)
 {
     while (*link)
@@ -46,18 +41,13 @@ static ln_list *insert_at(ln_list **list, ln_list **link, void *data)
     return *list;
 }
 
-static void free_element(void *data, void (*free_func)(void *))
-{
-    if (free_func)
-        free_func(data);
-}
-
 static void remove_at(ln_list **link, void (*free_func)(void *))
 {
     ln_list *node = *link;
     *link = node->next;
-    free_element(node->data, free_func);
-    free_node(node);
+    if (free_func)
+        free_func(node->data);
+    ln_slab_free(node, sizeof(block), ((block *)node)->home);
 }
 
 // The link to the first node that matches, or the last link.

@@ -13,14 +13,6 @@ static ln_error *record(ln_error *err)
     return err ? err : &thread_error;
 }
 
-// Control characters would break the one line that a reason is.
-static void make_line(char *text)
-{
-    for (; *text; text++)
-        if ((unsigned char)*text < 0x20 || *text == 0x7f)
-            *text = '?';
-}
-
 // Formats into a line; one that is too long is cut between characters (UTF-8) and ends in "...".
 static void format_line(char line[LN_MAXLINE], const char *fmt, va_list args)
 {
@@ -28,7 +20,9 @@ static void format_line(char line[LN_MAXLINE], const char *fmt, va_list args)
     const int len = vsnprintf(line, LN_MAXLINE, fmt, args);
     if (len < 0)
         strcpy(line, "a message could not be formatted");
-    make_line(line);
+    for (char *at = line; *at; at++) // control characters would break the line
+        if ((unsigned char)*at < 0x20 || *at == 0x7f)
+            *at = '?';
     if (len < LN_MAXLINE)
         return;
     size_t cut = LN_MAXLINE - sizeof(dots);

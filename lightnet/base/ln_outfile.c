@@ -35,22 +35,6 @@ static int cannot_write(ln_error *err, const char *file)
                            errno ? strerror(errno) : "unknown reason");
 }
 
-static int close_stream(FILE *stream, const char *file, int rc, ln_error *err)
-{
-    errno = 0;
-    if (fclose(stream) && !rc)
-        return cannot_write(err, file);
-    return rc;
-}
-
-static int write_in_place(const char *file, ln_outfile_func func, const void *arg, ln_error *err)
-{
-    FILE *stream = fopen(file, "we");
-    if (!stream)
-        return cannot_write(err, file);
-    return close_stream(stream, file, ln_outfile_print(stream, file, func, arg, err), err);
-}
-
 /* ---- temporary names ---- */
 
 // A name for the moment in which a file replaces another, short for any name of the target. The
@@ -84,15 +68,6 @@ static void remove_dead(int folder, const char *name)
         !flock(fd, LOCK_EX | LOCK_NB) && is_same_file(fd, folder, name))
         unlinkat(folder, name, 0);
     close(fd);
-}
-
-static void remove_all_dead(const target *t)
-{
-    for (int k = 0; k < MOST_KILLED; k++) {
-        temporary_name name;
-        print_temporary(name, t->base, k);
-        remove_dead(t->folder, name);
-    }
 }
 
 /* ---- the content ---- */
@@ -160,15 +135,6 @@ static outcome link_and_replace(const target *t, int fd)
     return IMPOSSIBLE;
 }
 
-static outcome give_name(const target *t, int fd)
-{
-    if (t->old)
-        return link_and_replace(t, fd);
-    if (!link_as(fd, t->folder, t->base))
-        return DONE;
-    return errno == EEXIST ? link_and_replace(t, fd) : IMPOSSIBLE;
-}
-
 // What was not synced may still fail, such as on a network's file system.
 static outcome close_named(const target *t, FILE *stream, outcome end)
 {
@@ -185,7 +151,12 @@ static outcome write_nameless(const target *t)
     if (fd < 0)
         return IMPOSSIBLE;
     FILE *stream = fill(t, fd);
-    return stream ? close_named(t, stream, give_name(t, fd)) : FAILED;
+    if (!stream)
+        return FAILED;
+    if (!t->old && !link_as(fd, t->folder, t->base))
+        return close_named(t, stream, DONE);
+    const int is_there = t->old || errno == EEXIST;
+    return close_named(t, stream, is_there ? link_and_replace(t, fd) : IMPOSSIBLE);
 }
 
 /* ---- a file with a temporary name, where file systems have no others ---- */
@@ -204,21 +175,15 @@ static int create_locked(int folder, const char *name)
     return -1;
 }
 
-static int create_temporary(const target *t, temporary_name name)
+static outcome write_named(const target *t)
 {
+    temporary_name name;
     int fd = -1;
     errno = EEXIST;
     for (int k = 0; fd < 0 && errno == EEXIST && k < MOST_WRITERS; k++) {
         print_temporary(name, t->base, k);
         fd = create_locked(t->folder, name);
     }
-    return fd;
-}
-
-static outcome write_named(const target *t)
-{
-    temporary_name name;
-    const int fd = create_temporary(t, name);
     if (fd < 0) {
         cannot_write(t->err, t->file);
         return FAILED;
@@ -250,7 +215,11 @@ static int open_folder(const char *path)
 
 static int write_at(const target *t)
 {
-    remove_all_dead(t);
+    for (int k = 0; k < MOST_KILLED; k++) {
+        temporary_name name;
+        print_temporary(name, t->base, k);
+        remove_dead(t->folder, name);
+    }
     outcome end = write_nameless(t);
     if (end == IMPOSSIBLE)
         end = write_named(t);
@@ -271,24 +240,6 @@ static int write_then_rename(const char *path, const target *like)
     return rc;
 }
 
-static int write_resolved(const target *t)
-{
-    char *resolved = realpath(t->file, NULL);
-    if (!resolved)
-        return cannot_write(t->err, t->file);
-    const int rc = write_then_rename(resolved, t);
-    free(resolved);
-    return rc;
-}
-
-// "/dev/stdout" and the like: another file in its place would not be what it is open on.
-static int is_standard_output(const struct stat *about)
-{
-    struct stat out;
-    return !fstat(STDOUT_FILENO, &out) && out.st_dev == about->st_dev &&
-           out.st_ino == about->st_ino;
-}
-
 int ln_outfile_print(FILE *stream, const char *name, ln_outfile_func func, const void *arg,
                      ln_error *err)
 {
@@ -298,6 +249,16 @@ int ln_outfile_print(FILE *stream, const char *name, ln_outfile_func func, const
     if (ferror(stream) || fflush(stream))
         return cannot_write(err, name);
     return 0;
+}
+
+static int write_in_place(const target *t)
+{
+    FILE *stream = fopen(t->file, "we");
+    if (!stream)
+        return cannot_write(t->err, t->file);
+    const int rc = ln_outfile_print(stream, t->file, t->func, t->arg, t->err);
+    errno = 0;
+    return fclose(stream) && !rc ? cannot_write(t->err, t->file) : rc;
 }
 
 static int write_file(target *t)
@@ -310,11 +271,18 @@ static int write_file(target *t)
         return cannot_write(t->err, t->file);
     }
     if (!S_ISREG(st.st_mode))
-        return write_in_place(t->file, t->func, t->arg, t->err);
-    if (is_standard_output(&st))
+        return write_in_place(t);
+    // "/dev/stdout" and the like: another file in its place would not be what it is open on.
+    struct stat out;
+    if (!fstat(STDOUT_FILENO, &out) && out.st_dev == st.st_dev && out.st_ino == st.st_ino)
         return ln_outfile_print(stdout, t->file, t->func, t->arg, t->err);
     t->old = &st;
-    return write_resolved(t);
+    char *resolved = realpath(t->file, NULL);
+    if (!resolved)
+        return cannot_write(t->err, t->file);
+    const int rc = write_then_rename(resolved, t);
+    free(resolved);
+    return rc;
 }
 
 int ln_outfile_write(const char *file, ln_outfile_func func, const void *arg, ln_error *err)

@@ -3,6 +3,7 @@
 
 #include "base/ln_scan.h"
 
+#include <ctype.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
@@ -148,17 +149,6 @@ static int add_code_point(const ln_scan *ps, ln_scan_text *text, uint32_t cp)
     return ln_scan_add(ps, text, utf8, len);
 }
 
-static int hex_digit(char c)
-{
-    if (c >= '0' && c <= '9')
-        return c - '0';
-    if (c >= 'a' && c <= 'f')
-        return c - 'a' + 10;
-    if (c >= 'A' && c <= 'F')
-        return c - 'A' + 10;
-    return -1;
-}
-
 /** Reads `n` digits that follow '\' and `letter` at this place to *code without stepping over them;
  * -1 without a message. */
 static int peek_code(const ln_scan *ps, char letter, size_t n, uint32_t *code)
@@ -167,10 +157,10 @@ static int peek_code(const ln_scan *ps, char letter, size_t n, uint32_t *code)
     if (ln_scan_peek(ps, 0) != '\\' || ln_scan_peek(ps, 1) != letter)
         return -1;
     for (size_t i = 2; i < 2 + n; i++) {
-        const int digit = hex_digit(ln_scan_peek(ps, i));
-        if (digit < 0)
+        const int c = (unsigned char)ln_scan_peek(ps, i);
+        if (!isxdigit(c))
             return -1;
-        *code = *code << 4 | (uint32_t)digit;
+        *code = *code << 4 | (uint32_t)(isdigit(c) ? c - '0' : tolower(c) - 'a' + 10);
     }
     return 0;
 }

@@ -56,17 +56,6 @@ static void close_slab(ln_slab *slab)
         drop(slab, UNUSED - slab->n_made);
 }
 
-static ln_slab *open_slab(ln_slab_kind kind, size_t size)
-{
-    ln_slab *slab = ln_alloc(size);
-    if (!slab)
-        return NULL;
-    atomic_init(&slab->references, UNUSED);
-    slab->size = size - sizeof(*slab);
-    slab->kind = kind;
-    return slab;
-}
-
 // Begins again at the beginning of a slab whose objects are all gone. 1: it did.
 static int begin_again(ln_slab *slab)
 {
@@ -76,13 +65,6 @@ static int begin_again(ln_slab *slab)
     atomic_store_explicit(&slab->references, UNUSED, memory_order_relaxed);
     slab->n_made = slab->used = 0;
     return 1;
-}
-
-// The size of the slab that follows one.
-static size_t size_behind(const ln_slab *slab)
-{
-    const size_t twice = slab ? 2 * (slab->size + sizeof(*slab)) : FIRST_SIZE;
-    return twice < MAX_SIZE ? twice : MAX_SIZE;
 }
 
 static size_t round_up(size_t size)
@@ -98,12 +80,17 @@ static ln_slab *slab_for(ln_slabs *slabs, ln_slab_kind kind, size_t size)
         return *filling;
     if (*filling && (*filling)->size >= size && begin_again(*filling))
         return *filling;
-    size_t next_size = size_behind(*filling);
+    size_t next_size = *filling ? 2 * ((*filling)->size + sizeof(**filling)) : FIRST_SIZE;
     while (next_size < PARTS * size)
         next_size *= 2;
-    ln_slab *slab = open_slab(kind, next_size < MAX_SIZE ? next_size : MAX_SIZE);
+    if (next_size > MAX_SIZE)
+        next_size = MAX_SIZE;
+    ln_slab *slab = ln_alloc(next_size);
     if (!slab)
         return NULL;
+    atomic_init(&slab->references, UNUSED);
+    slab->size = next_size - sizeof(*slab);
+    slab->kind = kind;
     close_slab(*filling);
     *filling = slab;
     return slab;
@@ -126,22 +113,17 @@ void *ln_slab_alloc(ln_slab_kind kind, size_t size, ln_slab **home)
     return object;
 }
 
-// Whether the thread fills the slab now.
-static int is_filling(const ln_slab *slab)
-{
-    const ln_slabs *slabs = ln_budget_slabs();
-    return slabs && slabs->filling[slab->kind] == slab;
-}
-
 void ln_slab_free(void *object, size_t size, ln_slab *home)
 {
     if (!home) {
         ln_free(object);
         return;
     }
+    const ln_slabs *slabs = ln_budget_slabs();
+    const int is_filled_now = slabs && slabs->filling[home->kind] == home;
     // What is looked at for a moment is freed before something else is made.
     size = round_up(size);
-    if (size && is_filling(home) && (unsigned char *)object + size == home->bytes + home->used) {
+    if (size && is_filled_now && (unsigned char *)object + size == home->bytes + home->used) {
         home->used -= size;
         home->n_made--;
         return;

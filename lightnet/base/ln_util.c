@@ -59,17 +59,13 @@ static int may_allocate(size_t size)
 /* glibc keeps small blocks of each thread at hand, for malloc but not for calloc. */
 enum { SMALL = 1024 };
 
-static void *allocate_zeros(size_t size)
-{
-    if (size > SMALL)
-        return calloc(1, size);
-    void *ptr = malloc(size ? size : 1);
-    return ptr ? memset(ptr, 0, size) : NULL;
-}
-
 void *ln_alloc(size_t size)
 {
-    void *ptr = may_allocate(size) ? allocate_zeros(size) : NULL;
+    void *ptr = NULL;
+    if (may_allocate(size))
+        ptr = size > SMALL ? calloc(1, size) : malloc(size ? size : 1);
+    if (ptr && size <= SMALL)
+        memset(ptr, 0, size);
     return ptr ? ln_budget_count(ptr) : out_of_memory(size);
 }
 
@@ -136,23 +132,19 @@ struct text {
     size_t room;
 };
 
-static int grow(struct text *text)
-{
-    const size_t room = text->room ? text->room * 2 : 4096; /* below 4 * LN_MAX_TEXT: fits */
-    char *bytes = ln_realloc(text->bytes, room);
-    if (!bytes)
-        return -1;
-    text->bytes = bytes;
-    text->room = room;
-    return 0;
-}
-
 static int read_all(struct text *text, FILE *stream, const char *name)
 {
     size_t got;
     do {
-        if (text->size + 1 >= text->room && grow(text) < 0)
-            return -1;
+        if (text->size + 1 >= text->room) {
+            const size_t room =
+                text->room ? text->room * 2 : 4096; /* below 4 * LN_MAX_TEXT: fits */
+            char *bytes = ln_realloc(text->bytes, room);
+            if (!bytes)
+                return -1;
+            text->bytes = bytes;
+            text->room = room;
+        }
         errno = 0;
         got = fread(text->bytes + text->size, 1, text->room - 1 - text->size, stream);
         text->size += got;

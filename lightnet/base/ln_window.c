@@ -41,12 +41,6 @@ static int check_axis(const struct axis *axis)
     return 0;
 }
 
-/* The numerator is not negative, so that C's division is the floor. */
-static int64_t conv_out(const struct axis *axis, int64_t total_padding)
-{
-    return (axis->in + total_padding - effective_size(axis)) / axis->stride + 1;
-}
-
 static int64_t deconv_out(const struct axis *axis, int output_padding)
 {
     return (int64_t)axis->stride * (axis->in - 1) + output_padding + effective_size(axis);
@@ -69,7 +63,8 @@ int ln_output_dim_conv(int input, int size, int stride, int total_padding, int d
     if (padded < effective_size(&axis))
         return ln_error_set(NULL, "window covers %lld elements, the padded input has only %lld",
                             (long long)effective_size(&axis), (long long)padded);
-    return checked_extent(conv_out(&axis, total_padding));
+    // The numerator is not negative, so that C's division is the floor.
+    return checked_extent((padded - effective_size(&axis)) / stride + 1);
 }
 
 int ln_output_dim_deconv(int input, int size, int stride, int output_padding, int total_padding,
