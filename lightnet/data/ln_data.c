@@ -48,28 +48,12 @@ static void close_weights(weights *w)
         w->drop(w->thing);
 }
 
-static int read_safetensors(weights *w, ln_infile *in, const char *file, ln_error *err)
-{
-    w->safetensors = ln_safetensors_from_file(in, file, err);
-    if (!w->safetensors)
-        return -1;
-    w->bundle = ln_safetensors_bundle(w->safetensors);
-    return 0;
-}
-
 static int read_wts(weights *w, ln_infile *in, const char *file, ln_error *err)
 {
     const int rc = ln_wts_parse(&w->wts, in, file, err);
     ln_infile_close(in);
     w->bundle = &w->wts;
     return rc;
-}
-
-static int read_params(weights *w, ln_infile *in, const char *file, ln_error *err)
-{
-    w->file = *in;
-    w->bundle = &w->params;
-    return ln_params_parse(&w->params, &w->file, file, err);
 }
 
 // Close it also after a failure.
@@ -79,10 +63,18 @@ static int open_weights(weights *w, const char *file, ln_error *err)
     *w = (weights){0};
     if (ln_infile_open(&in, file, err))
         return -1;
-    if (ln_params_is(&in))
-        return read_params(w, &in, file, err);
-    if (ln_safetensors_is(&in))
-        return read_safetensors(w, &in, file, err);
+    if (ln_params_is(&in)) {
+        w->file = in;
+        w->bundle = &w->params;
+        return ln_params_parse(&w->params, &w->file, file, err);
+    }
+    if (ln_safetensors_is(&in)) {
+        w->safetensors = ln_safetensors_from_file(&in, file, err);
+        if (!w->safetensors)
+            return -1;
+        w->bundle = ln_safetensors_bundle(w->safetensors);
+        return 0;
+    }
     if (ln_wts_is(&in))
         return read_wts(w, &in, file, err);
     ln_infile_close(&in);
@@ -91,17 +83,14 @@ static int open_weights(weights *w, const char *file, ln_error *err)
 
 /* ---- tensors of the file and of the model ---- */
 
-static int is_same_shape(const ln_bundle *bundle, const tl_tensor *a, const tl_tensor *b)
-{
-    return bundle->shaped ? tl_tensor_issameshape(a, b) : a->len == b->len;
-}
-
 static int check_tensor(const ln_bundle *bundle, const tl_tensor *there, const ln_tensor_entry *te,
                         const char *file, ln_error *err)
 {
     const tl_tensor *wanted = te->tensor;
     char shape[TL_SHAPE_TEXT_SIZE], wanted_shape[TL_SHAPE_TEXT_SIZE];
-    if (there->dtype == wanted->dtype && is_same_shape(bundle, there, wanted))
+    const int is_same =
+        bundle->shaped ? tl_tensor_issameshape(there, wanted) : there->len == wanted->len;
+    if (there->dtype == wanted->dtype && is_same)
         return 0;
     if (!bundle->shaped)
         return ln_error_set(err, "%s: tensor '%s' is %s with %d elements, expected %s with %d",
@@ -111,19 +100,6 @@ static int check_tensor(const ln_bundle *bundle, const tl_tensor *there, const l
                         tl_dtype_name(there->dtype), tl_shape_text(shape, there->ndim, there->dims),
                         tl_dtype_name(wanted->dtype),
                         tl_shape_text(wanted_shape, wanted->ndim, wanted->dims));
-}
-
-static ln_weight weight_of(const ln_bundle *bundle, const ln_bundle_entry *entry)
-{
-    return (ln_weight){entry->name, entry->tensor, bundle->file, entry->offset};
-}
-
-static int copy_tensor(const tl_tensor *there, ln_hash *table, const char *name, const char *file,
-                       ln_error *err)
-{
-    if (ln_tensor_table_set_data(table, name, there->data))
-        return ln_error_set(err, "%s: tensor '%s': %s", file, name, ln_last_error());
-    return 0;
 }
 
 /* ---- into a tensor table: every array of the file ---- */
@@ -142,25 +118,20 @@ static int check_for_table(const weights *w, const ln_hash *table, const char *f
     return 0;
 }
 
-static int copy_to_table(const weights *w, ln_hash *table, const char *file)
-{
-    for (int i = 0; i < w->bundle->len; i++)
-        if (copy_tensor(w->bundle->entries[i].tensor, table, w->bundle->entries[i].name, file,
-                        NULL))
-            return -1;
-    return 0;
-}
-
 int ln_tensor_table_load_trt_weight_file(ln_hash *table, const char *file)
 {
     ln_infile in;
     weights w = {0};
     if (ln_infile_open(&in, file, NULL))
         return -1;
-    const int rc = read_wts(&w, &in, file, NULL) || check_for_table(&w, table, file) ||
-                   copy_to_table(&w, table, file);
+    int rc = read_wts(&w, &in, file, NULL) || check_for_table(&w, table, file) ? -1 : 0;
+    for (int i = 0; !rc && i < w.bundle->len; i++) {
+        const ln_bundle_entry *const entry = &w.bundle->entries[i];
+        if (ln_tensor_table_set_data(table, entry->name, entry->tensor->data))
+            rc = ln_error_set(NULL, "%s: tensor '%s': %s", file, entry->name, ln_last_error());
+    }
     close_weights(&w);
-    return rc ? -1 : 0;
+    return rc;
 }
 
 /* ---- into a model: what its operators take from a file ---- */
@@ -189,36 +160,11 @@ static int check_wanted(const ln_context *ctx, const weights *w, const ln_tensor
 static int check_value(const ln_context *ctx, const ln_bundle *bundle, const ln_bundle_entry *entry,
                        const char *file)
 {
-    const ln_weight weight = weight_of(bundle, entry);
+    const ln_weight weight = {entry->name, entry->tensor, bundle->file, entry->offset};
     uint64_t hash;
     if (ln_weight_hash(&weight, &hash, ctx->error))
         return -1;
     return ln_fixed_check_hash(ctx, entry->name, hash) ? ln_fail_at(ctx, "%s", file) : 0;
-}
-
-// The file may have values that the program was made for, even such as it does not want any more.
-static int check_fixed(const ln_context *ctx, const weights *w, const char *file)
-{
-    const ln_fixed_value *value;
-    LN_LIST_FOREACH(value, ln_fixed_values(ctx->fixed))
-    {
-        const ln_bundle_entry *there = ln_bundle_entry_of(w->bundle, value->tensor);
-        if (there && check_value(ctx, w->bundle, there, file))
-            return -1;
-    }
-    return 0;
-}
-
-static int check_for_model(const ln_context *ctx, const weights *w, const char *file)
-{
-    const ln_op *op;
-    LN_LIST_FOREACH(op, ctx->ops)
-    {
-        const ln_tensor_entry *te = wanted_by(ctx, op);
-        if (te && check_wanted(ctx, w, te, file))
-            return -1;
-    }
-    return check_fixed(ctx, w, file);
 }
 
 // A record of its own over data that the bundle has in memory, or its file.
@@ -309,6 +255,27 @@ static int keep_open(const ln_context *ctx, ln_weights **to, weights *w, const c
         kept->params.file = &kept->file;
     }
     return give_to_model(ctx, *to, kept, file);
+}
+
+static int check_for_model(const ln_context *ctx, const weights *w, const char *file)
+{
+    const ln_op *op;
+    LN_LIST_FOREACH(op, ctx->ops)
+    {
+        const ln_tensor_entry *te = wanted_by(ctx, op);
+        if (te && check_wanted(ctx, w, te, file))
+            return -1;
+    }
+    // The file may have values that the program was made for, even such as it does not want any
+    // more.
+    const ln_fixed_value *value;
+    LN_LIST_FOREACH(value, ln_fixed_values(ctx->fixed))
+    {
+        const ln_bundle_entry *there = ln_bundle_entry_of(w->bundle, value->tensor);
+        if (there && check_value(ctx, w->bundle, there, file))
+            return -1;
+    }
+    return 0;
 }
 
 // Takes what is open.
@@ -416,15 +383,6 @@ static int collect(const ln_context *ctx, content *c)
     return 0;
 }
 
-static void clear(content *c)
-{
-    for (int i = 0; i < c->n; i++)
-        tl_tensor_free(c->tensors[i]);
-    ln_free(c->names);
-    ln_free(c->tensors);
-    ln_free(c->weights);
-}
-
 int ln_data_save_with(const ln_context *ctx, const char *const *metadata, const char *file)
 {
     content c = {0};
@@ -433,7 +391,11 @@ int ln_data_save_with(const ln_context *ctx, const char *const *metadata, const 
             ? ln_fail_at(ctx, "%s", file)
             : ln_safetensors_write_weights(file, c.n, c.names, (const tl_tensor *const *)c.tensors,
                                            c.weights, metadata, ctx->error);
-    clear(&c);
+    for (int i = 0; i < c.n; i++)
+        tl_tensor_free(c.tensors[i]);
+    ln_free(c.names);
+    ln_free(c.tensors);
+    ln_free(c.weights);
     return status;
 }
 

@@ -97,16 +97,6 @@ static uint8_t to_8_bits(unsigned long sample, unsigned long max)
     return (uint8_t)((sample * 255 + max / 2) / max);
 }
 
-// A header must not ask for memory that the rest of the file cannot fill.
-static int check_room(const reader *r, uint64_t n, size_t sample_size, ln_error *err)
-{
-    const size_t there = (size_t)(r->end - r->at);
-    if (n <= there / sample_size)
-        return 0;
-    return ln_error_set(err, "%zu bytes of samples, expected at least %" PRIu64, there,
-                        n * sample_size);
-}
-
 static int read_text_samples(reader *r, uint8_t *pixels, size_t n, unsigned long max, ln_error *err)
 {
     for (size_t i = 0; i < n; i++) {
@@ -145,8 +135,11 @@ int ln_image_decode_pnm(const uint8_t *data, size_t size, ln_image *image, ln_er
         r.at++; // the one white space after the header
     // Numbers of a header are below 2^30, so this cannot overflow.
     const uint64_t n = (uint64_t)height * (uint64_t)width * (uint64_t)channels;
-    if (check_room(&r, n, sample_size, err) ||
-        ln_image_alloc(image, (size_t)height, (size_t)width, channels, err))
+    const size_t there = (size_t)(r.end - r.at);
+    if (n > there / sample_size) // no memory that the rest of the file cannot fill
+        return ln_error_set(err, "%zu bytes of samples, expected at least %" PRIu64, there,
+                            n * sample_size);
+    if (ln_image_alloc(image, (size_t)height, (size_t)width, channels, err))
         return -1;
     return is_text ? read_text_samples(&r, image->pixels, n, (unsigned long)max, err)
                    : read_binary_samples(&r, image->pixels, n, (unsigned long)max, err);

@@ -49,15 +49,6 @@ static int is_exact(const tl_tensor *dst, const tl_tensor *src, int i)
            !memcmp(&back, tl_pointer_add(src->data, i, src->dtype), tl_size_of(src->dtype));
 }
 
-static int check_exact(const char *file, const tl_tensor *dst, const tl_tensor *src, ln_error *err)
-{
-    for (int i = 0; i < src->len; i++)
-        if (!is_exact(dst, src, i))
-            return ln_error_set(err, "%s: the array has type %s, and element %d does not fit %s",
-                                file, tl_dtype_name(src->dtype), i, tl_dtype_name(dst->dtype));
-    return 0;
-}
-
 // Returns new: floating types are rounded, also to infinity; integers are exact. NULL with a
 // reason.
 static tl_tensor *convert(const char *file, const tl_tensor *src, tl_dtype dtype, ln_error *err)
@@ -69,9 +60,13 @@ static tl_tensor *convert(const char *file, const tl_tensor *src, tl_dtype dtype
     }
     tl_tensor *dst = tl_dtype_is_float(src->dtype) ? tl_tensor_cast(src, NULL, dtype)
                                                    : tl_tensor_convert(src, NULL, dtype);
-    if (!dst) {
+    if (!dst)
         ln_error_set(err, "%s: %s", file, tl_last_error());
-    } else if (!tl_dtype_is_float(src->dtype) && check_exact(file, dst, src, err)) {
+    for (int i = 0; dst && !tl_dtype_is_float(src->dtype) && i < src->len; i++) {
+        if (is_exact(dst, src, i))
+            continue;
+        ln_error_set(err, "%s: the array has type %s, and element %d does not fit %s", file,
+                     tl_dtype_name(src->dtype), i, tl_dtype_name(dst->dtype));
         tl_tensor_free_data_too(dst);
         return NULL;
     }
@@ -143,24 +138,19 @@ tl_tensor *ln_input_read(const char *file, const tl_tensor *like, const ln_image
     return tensor;
 }
 
-// What says its own shape.
-static tl_tensor *read_whole(const ln_infile *in, const char *file, ln_error *err)
-{
-    if (ln_npy_is(in))
-        return ln_npy_from_file(in, file, err);
-    if (!ln_has_suffix(file, ".bin") && ln_onnx_tensor_is(in))
-        return ln_onnx_tensor_from_file(in, file, err);
-    ln_error_set(err, "%s: the file does not contain a shape, expected npy or an ONNX tensor",
-                 file);
-    return NULL;
-}
-
 tl_tensor *ln_input_read_whole(const char *file, ln_error *err)
 {
     ln_infile in;
     if (ln_infile_open_whole(&in, file, err))
         return NULL;
-    tl_tensor *tensor = read_whole(&in, file, err);
+    tl_tensor *tensor = NULL;
+    if (ln_npy_is(&in))
+        tensor = ln_npy_from_file(&in, file, err);
+    else if (!ln_has_suffix(file, ".bin") && ln_onnx_tensor_is(&in))
+        tensor = ln_onnx_tensor_from_file(&in, file, err);
+    else
+        ln_error_set(err, "%s: the file does not contain a shape, expected npy or an ONNX tensor",
+                     file);
     ln_infile_close(&in);
     return tensor;
 }

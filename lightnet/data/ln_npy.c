@@ -35,14 +35,6 @@ static const char *code_of(tl_dtype dtype)
     return codes[dtype == TL_BFLOAT16 ? TL_UINT16 : dtype];
 }
 
-static tl_dtype dtype_of_code(const char *code)
-{
-    for (int dtype = 0; dtype < TL_DTYPE_SIZE; dtype++)
-        if (codes[dtype] && !strcmp(codes[dtype], code))
-            return (tl_dtype)dtype;
-    return TL_DTYPE_INVALID;
-}
-
 /* What the header says. */
 typedef struct header {
     tl_dtype dtype;
@@ -161,7 +153,10 @@ static int take_descr(cursor *c, header *h)
     if (take_string(c, descr, sizeof(descr)))
         return -1;
     const int ordered = *descr && strchr("<>|=", *descr);
-    h->dtype = dtype_of_code(descr + ordered);
+    h->dtype = TL_DTYPE_INVALID;
+    for (int dtype = 0; dtype < TL_DTYPE_SIZE; dtype++)
+        if (codes[dtype] && !strcmp(codes[dtype], descr + ordered))
+            h->dtype = (tl_dtype)dtype;
     if (!ordered || h->dtype == TL_DTYPE_INVALID)
         return ln_error_set(c->err,
                             "%s: 'descr' is '%s', expected a byte order and one of f2 f4 f8 i1 "

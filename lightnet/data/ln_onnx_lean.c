@@ -75,12 +75,6 @@ static message nested_kind(message within, uint32_t number)
     return NO_MESSAGE;
 }
 
-// float_data, raw_data, double_data: little-endian elements one behind the other.
-static int is_data(message within, uint32_t number)
-{
-    return within == TENSOR && (number == 4 || number == 9 || number == 10);
-}
-
 /* Writing */
 
 typedef struct writer {
@@ -144,14 +138,6 @@ static int put_number(writer *w, uint32_t number, uint64_t value)
                                                                                              : 0;
 }
 
-static int put_place(writer *w, const ln_protobuf_field *f)
-{
-    return put_number(w, LEAN_OFFSET, f->value.at) ||
-                   put_number(w, LEAN_SIZE, f->value.end - f->value.at)
-               ? -1
-               : 0;
-}
-
 // The length of a message that is written later has the width of any length.
 enum { LENGTH_SIZE = 5 };
 
@@ -188,8 +174,10 @@ static int put_field(writer *w, message within, const ln_protobuf_field *f, int 
         return 0; // a file cannot say this
     if (kind != NO_MESSAGE)
         return put_nested(w, f, kind, depth);
-    if (f->type == LN_PROTOBUF_BYTES && size > SMALL && is_data(within, f->number))
-        return put_place(w, f);
+    // float_data, raw_data, double_data: little-endian elements one behind the other.
+    const int is_data = within == TENSOR && (f->number == 4 || f->number == 9 || f->number == 10);
+    if (f->type == LN_PROTOBUF_BYTES && size > SMALL && is_data)
+        return put_number(w, LEAN_OFFSET, f->value.at) || put_number(w, LEAN_SIZE, size) ? -1 : 0;
     return put_copy(w, f->begin, f->value.end);
 }
 

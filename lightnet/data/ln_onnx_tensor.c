@@ -86,16 +86,6 @@ static int is_somewhere(const span *s)
     return s->data || s->file;
 }
 
-static int lean_span(const LnOnnx__Tensor *proto, const ln_onnx_source *source, span *s,
-                     ln_error *err)
-{
-    const uint64_t offset = proto->lean_offset, size = proto->lean_size, all = source->file->size;
-    if (offset > all || size > all - offset)
-        return ln_error_set(err, "its data lies outside of the file");
-    *s = (span){.file = source->file, .offset = (size_t)offset, .size = (size_t)size};
-    return 0;
-}
-
 static const char *external_value(const LnOnnx__Tensor *proto, const char *key)
 {
     for (size_t i = 0; i < proto->n_external_data; i++)
@@ -156,8 +146,13 @@ static int find_span(const LnOnnx__Tensor *proto, const ln_onnx_source *source, 
     *s = (span){0};
     if (proto->data_location == EXTERNAL)
         return external_span(proto, source, s, err);
-    if (proto->has_lean_size)
-        return lean_span(proto, source, s, err);
+    if (proto->has_lean_size) {
+        const uint64_t offset = proto->lean_offset, size = proto->lean_size;
+        if (offset > source->file->size || size > source->file->size - offset)
+            return ln_error_set(err, "its data lies outside of the file");
+        *s = (span){.file = source->file, .offset = (size_t)offset, .size = (size_t)size};
+        return 0;
+    }
     if (proto->has_raw_data)
         *s = (span){
             .data = proto->raw_data.data ? proto->raw_data.data : (const unsigned char *)"",
@@ -238,8 +233,16 @@ static int check_size(const span *s, const LnOnnx__Tensor *proto, const tl_tenso
 // Data of up to this many bytes is read at once: shapes and the like, which are looked at.
 enum { SMALL_DATA = 4096 };
 
-static int own_data(tl_tensor *t, const LnOnnx__Tensor *proto, const span *s, ln_error *err)
+static int give_data(tl_tensor *t, const LnOnnx__Tensor *proto, const span *s, ln_onnx_place *place,
+                     ln_error *err)
 {
+    if (check_size(s, proto, t, types[proto->data_type].holder, err))
+        return -1;
+    *place = (ln_onnx_place){NULL, 0};
+    if (s->file && s->size > SMALL_DATA) {
+        *place = (ln_onnx_place){s->file, s->offset};
+        return t->dtype == TL_BOOL ? ln_bools_check_in(s->file, s->offset, s->size, err) : 0;
+    }
     t->data = s->data ? ln_clone(s->data, s->size) : ln_alloc(tl_tensor_size(t));
     if (!t->data)
         return ln_error_memory(err);
@@ -248,18 +251,6 @@ static int own_data(tl_tensor *t, const LnOnnx__Tensor *proto, const span *s, ln
     if (!is_somewhere(s))
         copy_held(t, proto, types[proto->data_type].holder);
     return t->dtype == TL_BOOL ? ln_bools_check(t->data, tl_tensor_size(t), 0, err) : 0;
-}
-
-static int give_data(tl_tensor *t, const LnOnnx__Tensor *proto, const span *s, ln_onnx_place *place,
-                     ln_error *err)
-{
-    if (check_size(s, proto, t, types[proto->data_type].holder, err))
-        return -1;
-    *place = (ln_onnx_place){NULL, 0};
-    if (!s->file || s->size <= SMALL_DATA)
-        return own_data(t, proto, s, err);
-    *place = (ln_onnx_place){s->file, s->offset};
-    return t->dtype == TL_BOOL ? ln_bools_check_in(s->file, s->offset, s->size, err) : 0;
 }
 
 /** Bits of an element that is packed in bytes, else 0. */
@@ -280,23 +271,19 @@ static tl_tensor *create_packed(const LnOnnx__Tensor *proto, const int *dims,
     return tl_tensor_create(NULL, 1, &bytes, TL_UINT8);
 }
 
-static int check_type(const LnOnnx__Tensor *proto, const ln_onnx_packing *packing, ln_error *err)
-{
-    char buf[32];
-    if (ln_onnx_dtype(proto->data_type) != TL_DTYPE_INVALID ||
-        (packing && packed_bits(proto->data_type)))
-        return 0;
-    return ln_error_set(err, "its type is %s, which LightNet does not support",
-                        ln_onnx_dtype_name(proto->data_type, buf));
-}
-
 static tl_tensor *make(const LnOnnx__Tensor *proto, const ln_onnx_source *source,
                        ln_onnx_place *place, ln_onnx_packing *packing, ln_error *err)
 {
     int dims[LN_MAXDIM] = {0};
     span s;
-    if (check_type(proto, packing, err) || read_dims(proto, dims, err) ||
-        find_span(proto, source, &s, err))
+    char type[32];
+    if (ln_onnx_dtype(proto->data_type) == TL_DTYPE_INVALID &&
+        !(packing && packed_bits(proto->data_type))) {
+        ln_error_set(err, "its type is %s, which LightNet does not support",
+                     ln_onnx_dtype_name(proto->data_type, type));
+        return NULL;
+    }
+    if (read_dims(proto, dims, err) || find_span(proto, source, &s, err))
         return NULL;
     tl_tensor *t =
         packed_bits(proto->data_type)
@@ -339,17 +326,6 @@ static LnOnnx__Tensor *unpack(const ln_infile *in, ln_error *err)
     return proto;
 }
 
-// The data of a tensor that has left it in its file.
-static int fetch(tl_tensor *t, const ln_onnx_place *place, ln_error *err)
-{
-    if (!place->file)
-        return 0;
-    t->data = ln_alloc(tl_tensor_size(t));
-    if (!t->data)
-        return ln_error_memory(err);
-    return ln_infile_read(place->file, place->offset, t->data, tl_tensor_size(t), err);
-}
-
 static tl_tensor *read_message(const ln_infile *in, ln_error *err)
 {
     LnOnnx__Tensor *proto = unpack(in, err);
@@ -358,7 +334,13 @@ static tl_tensor *read_message(const ln_infile *in, ln_error *err)
     const ln_onnx_source source = {.file = in};
     ln_onnx_place place;
     tl_tensor *t = ln_onnx_tensor(proto, &source, &place, NULL, err);
-    if (t && fetch(t, &place, err)) {
+    int rc = 0;
+    if (t && place.file) { // the data is left in its file
+        t->data = ln_alloc(tl_tensor_size(t));
+        rc = t->data ? ln_infile_read(place.file, place.offset, t->data, tl_tensor_size(t), err)
+                     : ln_error_memory(err);
+    }
+    if (rc) {
         tl_tensor_free_data_too(t);
         t = NULL;
     }

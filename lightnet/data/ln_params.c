@@ -422,15 +422,6 @@ static const ln_params_type *type_of(tl_dtype dtype)
     return NULL;
 }
 
-// Readers take one "arg:" or "aux:" away.
-static void put_name(FILE *fp, const char *name)
-{
-    const char *prefix = strncmp(name, "arg:", 4) && strncmp(name, "aux:", 4) ? "" : "arg:";
-    put(fp, strlen(prefix) + strlen(name), 8);
-    fputs(prefix, fp);
-    fputs(name, fp);
-}
-
 static void put_array(FILE *fp, const tl_tensor *t)
 {
     const ln_params_type *type = type_of(t->dtype);
@@ -456,8 +447,13 @@ static int put_list(FILE *fp, const void *arg, ln_error *err)
     put(fp, LN_PARAMS_LIST, 8);
     put(fp, 0, 8);
     put(fp, (uint64_t)c->n, 8);
-    for (int i = 0; i < c->n; i++)
-        put_name(fp, c->names[i]);
+    for (int i = 0; i < c->n; i++) {
+        const char *const name = c->names[i];
+        // Readers take one "arg:" or "aux:" away.
+        const char *prefix = strncmp(name, "arg:", 4) && strncmp(name, "aux:", 4) ? "" : "arg:";
+        put(fp, strlen(prefix) + strlen(name), 8);
+        fprintf(fp, "%s%s", prefix, name);
+    }
     put(fp, (uint64_t)c->n, 8);
     for (int i = 0; i < c->n; i++)
         put_array(fp, c->tensors[i]);

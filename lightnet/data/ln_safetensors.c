@@ -31,15 +31,6 @@ const char *ln_safetensors_dtype_name(tl_dtype dtype)
     return names_of_dtypes[dtype];
 }
 
-// The dtype of that name, or TL_DTYPE_INVALID.
-static tl_dtype dtype_from_str(const char *str)
-{
-    for (int dtype = 0; dtype < TL_DTYPE_SIZE; dtype++)
-        if (!strcmp(names_of_dtypes[dtype], str))
-            return (tl_dtype)dtype;
-    return TL_DTYPE_INVALID;
-}
-
 _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__,
                "the data is little-endian and used in place");
 
@@ -123,13 +114,15 @@ static int get_dtype(const json_t *json, tl_dtype *dtype, const char *where, ln_
     const char *str = json_string_value(json_object_get(json, "dtype"));
     if (!str)
         return ln_error_set(err, "%s: 'dtype' is missing or not a string", where);
-    *dtype = dtype_from_str(str);
-    if (*dtype == TL_DTYPE_INVALID)
-        return ln_error_set(err,
-                            "%s: 'dtype' is '%s', expected one of F64 F32 F16 BF16 I64 I32 I16 I8 "
-                            "U64 U32 U16 U8 BOOL",
-                            where, str);
-    return 0;
+    for (int i = 0; i < TL_DTYPE_SIZE; i++) {
+        *dtype = (tl_dtype)i;
+        if (!strcmp(names_of_dtypes[i], str))
+            return 0;
+    }
+    return ln_error_set(err,
+                        "%s: 'dtype' is '%s', expected one of F64 F32 F16 BF16 I64 I32 I16 I8 "
+                        "U64 U32 U16 U8 BOOL",
+                        where, str);
 }
 
 static int get_shape(const json_t *json, int *ndim, int *dims, const char *where, ln_error *err)

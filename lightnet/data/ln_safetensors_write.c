@@ -89,12 +89,6 @@ static int print_header(FILE *fp, const void *arg, ln_error *err)
     return 0;
 }
 
-static void write_length(FILE *stream, size_t length)
-{
-    for (int i = 0; i < LENGTH_SIZE; i++)
-        fputc((int)((uint64_t)length >> 8 * i & 0xff), stream);
-}
-
 static int write_weight(FILE *stream, const ln_weight *weight, ln_error *err)
 {
     unsigned char part[LN_VIEW_SIZE];
@@ -124,7 +118,8 @@ static int write_safetensors(FILE *stream, const void *arg, ln_error *err)
     if (!header)
         return -1;
     const size_t padding = (ALIGNMENT - (LENGTH_SIZE + size) % ALIGNMENT) % ALIGNMENT;
-    write_length(stream, size + padding);
+    for (int i = 0; i < LENGTH_SIZE; i++)
+        fputc((int)((uint64_t)(size + padding) >> 8 * i & 0xff), stream);
     fprintf(stream, "%s%*s", header, (int)padding, "");
     free(header);
     for (size_t s = 0; s < NUM_GROUPS; s++)

@@ -45,22 +45,19 @@ static uint32_t bits_of(const tl_tensor *t, int i)
     }
 }
 
-static void write_array(FILE *stream, const char *name, const tl_tensor *t)
-{
-    const int type = type_of(t->dtype);
-    fprintf(stream, "%s %d %d", name, type, t->len);
-    for (int i = 0; i < t->len; i++)
-        fprintf(stream, " %0*" PRIx32, ln_wts_types[type].digits, bits_of(t, i));
-    fputc('\n', stream);
-}
-
 static int write_wts(FILE *stream, const void *arg, ln_error *err)
 {
     const content *c = arg;
     (void)err;
     fprintf(stream, "%d\n", c->n);
-    for (int i = 0; i < c->n; i++)
-        write_array(stream, c->names[i], c->tensors[i]);
+    for (int k = 0; k < c->n; k++) {
+        const tl_tensor *const t = c->tensors[k];
+        const int type = type_of(t->dtype);
+        fprintf(stream, "%s %d %d", c->names[k], type, t->len);
+        for (int i = 0; i < t->len; i++)
+            fprintf(stream, " %0*" PRIx32, ln_wts_types[type].digits, bits_of(t, i));
+        fputc('\n', stream);
+    }
     return 0;
 }
 
@@ -140,14 +137,6 @@ static int take_number(text *t, double *number)
     return 0;
 }
 
-// Whether the number is one of the dtype, up to rounding.
-static int fits(double number, tl_dtype dtype)
-{
-    if (dtype == TL_INT8)
-        return number >= INT8_MIN && number <= INT8_MAX && number == floor(number);
-    return !isfinite(number) || fabs(number) <= tl_dtype_max_double(dtype);
-}
-
 // Infinities stay: tl_convert would make the largest number of them.
 static void put_number(const tl_tensor *tensor, int i, double number)
 {
@@ -172,7 +161,10 @@ static int read_numbers(text t, tl_dtype dtype, const tl_tensor *tensor)
             return n;
         if (take_number(&t, &number))
             return -1;
-        if (!fits(number, dtype))
+        const int fits = dtype == TL_INT8
+                             ? number >= INT8_MIN && number <= INT8_MAX && number == floor(number)
+                             : !isfinite(number) || fabs(number) <= tl_dtype_max_double(dtype);
+        if (!fits)
             return ln_error_set(t.err, "%s:%d: %.17g does not fit %s", t.file, t.line, number,
                                 tl_dtype_name(dtype));
         if (n == INT32_MAX)
