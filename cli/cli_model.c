@@ -522,8 +522,8 @@ int cli_model_fail_missing(const ln_context *ctx, const char *name, const char *
 // Beside the inputs, other tensors that the model makes from nothing can be given by name.
 static int can_be_given(const ln_context *ctx, const char *name)
 {
-    const ln_op *maker = ln_context_creater(ctx, name);
-    return maker && !maker->op_arg->tensors_in;
+    const ln_op *producer = ln_context_creater(ctx, name);
+    return producer && !producer->op_arg->tensors_in;
 }
 
 // The names of the model's inputs, as many as fit.

@@ -112,9 +112,9 @@ static void print_edges(const ln_context *ctx, const ln_op *op)
     const ln_tensor_list_entry *tle;
     LN_LIST_FOREACH(tle, op->op_arg->tensors_in)
     {
-        const ln_op *maker = ln_entry_creater(ln_entry_of(tle, ctx->tensor_table));
+        const ln_op *producer = ln_entry_creater(ln_entry_of(tle, ctx->tensor_table));
         printf("    ");
-        print_quoted(maker->op_arg->name);
+        print_quoted(producer->op_arg->name);
         printf(" -> ");
         print_quoted(op->op_arg->name);
         printf(" [label=");
@@ -175,17 +175,17 @@ static const char *number(char text[16], double x)
 
 /* Parameters: the constants that the model brings, on which what the operator reads depends. */
 
-static int push_makers(const table *t, const ln_op *op, ln_list **todo)
+static int push_producers(const table *t, const ln_op *op, ln_list **todo)
 {
     const ln_tensor_list_entry *tle;
     LN_LIST_FOREACH(tle, op->op_arg->tensors_in)
     {
-        const ln_op *maker = ln_entry_creater(ln_entry_of(tle, t->ctx->tensor_table));
-        if (!ln_entry_of(tle, t->ctx->tensor_table)->isconst || !maker ||
-            ln_hash_find(t->seen, maker->op_arg->name))
+        const ln_op *producer = ln_entry_creater(ln_entry_of(tle, t->ctx->tensor_table));
+        if (!ln_entry_of(tle, t->ctx->tensor_table)->isconst || !producer ||
+            ln_hash_find(t->seen, producer->op_arg->name))
             continue;
-        ln_list *longer = ln_list_prepend(*todo, (void *)maker);
-        if (!longer || ln_hash_insert(t->seen, maker->op_arg->name, (void *)maker) < 0)
+        ln_list *longer = ln_list_prepend(*todo, (void *)producer);
+        if (!longer || ln_hash_insert(t->seen, producer->op_arg->name, (void *)producer) < 0)
             return cli_fail_memory();
         *todo = longer;
     }
@@ -206,13 +206,13 @@ static double elements_of(const table *t, const ln_op *op)
 static int count_params(const table *t, const ln_op *op, double *params)
 {
     ln_list *todo = NULL;
-    int status = push_makers(t, op, &todo);
+    int status = push_producers(t, op, &todo);
     *params = 0;
     while (todo && !status) {
-        const ln_op *maker = todo->data;
+        const ln_op *producer = todo->data;
         todo = ln_list_remove_nth(todo, 0);
-        *params += elements_of(t, maker);
-        status = push_makers(t, maker, &todo);
+        *params += elements_of(t, producer);
+        status = push_producers(t, producer, &todo);
     }
     ln_list_free(todo);
     return status;

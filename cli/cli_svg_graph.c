@@ -60,8 +60,8 @@ static int is_hidden(const ln_context *ctx, const ln_op *op)
 
 static int index_of(const graph *g, const char *tname)
 {
-    const ln_op *maker = ln_context_creater(g->ctx, tname);
-    return maker ? (int)(size_t)ln_hash_find(g->index, maker->op_arg->name) - 1 : -1;
+    const ln_op *producer = ln_context_creater(g->ctx, tname);
+    return producer ? (int)(size_t)ln_hash_find(g->index, producer->op_arg->name) - 1 : -1;
 }
 
 static int count_inputs(const ln_context *ctx)

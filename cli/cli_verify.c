@@ -249,10 +249,10 @@ typedef struct programs {
 static void report_difference(const programs *p, const ln_op *op, const char *tensor,
                               const difference *diff)
 {
-    const char *maker = ln_tensor_table_find(p->ctx->tensor_table, tensor)->creater;
+    const char *producer = ln_tensor_table_find(p->ctx->tensor_table, tensor)->creater;
     printf("DIFFERS: tensor '%s'[%d] is %.9g, expected %.9g; %s by operator '%s' (%s)%s%s\n",
            tensor, diff->index, diff->got, diff->expected,
-           strcmp(maker, op->op_arg->name) ? "written in place" : "made", op->op_arg->name,
+           strcmp(producer, op->op_arg->name) ? "written in place" : "made", op->op_arg->name,
            op->op_arg->optype, op->op_arg->rule ? ", rule " : "",
            op->op_arg->rule ? op->op_arg->rule : "");
 }
@@ -312,7 +312,7 @@ static int find_coarse(programs *p)
     return p->coarse ? 0 : cli_fail_memory();
 }
 
-// The operator that leaves what the memory of the tensor holds in the end; NULL: its maker.
+// The operator that leaves what the memory of the tensor holds in the end; NULL: its producer.
 static const ln_op *writer_of(const programs *p, const char *name)
 {
     const ln_hash *table = p->ctx->tensor_table;

@@ -378,7 +378,7 @@ def concat(n):
 
 @axis("one node: a Concat of different tensors")
 def concat_different(n):
-    # Of 64 bytes, so that their makers can write them where the Concat wants them.
+    # Of 64 bytes, so that their producers can write them where the Concat wants them.
     first = [node("Add", ["x", f"c{i}"], [name]) for i, name in enumerate(names("t", n))]
     return onnx(first + [node("Concat", names("t", n), ["y"], axis=0)], [value("y", "float", [16 * n])], inputs=[("x", [16])],
                 weights=[tensor(f"c{i}", "float", [], [i]) for i in range(n)])

@@ -183,8 +183,8 @@ void ln_translation_output(ln_translation *t, const char *name)
 
 int ln_translation_can_output(const ln_translation *t, const char *tensor, const char *name)
 {
-    const ln_op *maker = ln_context_creater(t->ctx, tensor);
-    return ln_streq(tensor, name) && maker->op_arg->tensors_in;
+    const ln_op *producer = ln_context_creater(t->ctx, tensor);
+    return ln_streq(tensor, name) && producer->op_arg->tensors_in;
 }
 
 const tl_tensor *ln_translation_tensor(const ln_translation *t, const char *tensor)

@@ -233,9 +233,9 @@ static int note_input(const describing *d, ln_port *port)
 static int add_input(const describing *d, const char *name)
 {
     const ln_tensor_entry *te = entry_of(d->ctx, name);
-    const ln_op *maker = ln_entry_creater(te);
-    const int *least = maker ? ln_placeholder_least(maker) : NULL;
-    const int *most = least ? ln_placeholder_most(maker) : te->tensor->dims;
+    const ln_op *producer = ln_entry_creater(te);
+    const int *least = producer ? ln_placeholder_least(producer) : NULL;
+    const int *most = least ? ln_placeholder_most(producer) : te->tensor->dims;
     ln_port *port =
         ln_interface_add(d->interface, LN_PORT_INPUT, name, te->tensor->dtype, te->tensor->ndim);
     if (!port || set_names(d, port))

@@ -588,17 +588,17 @@ enum { MOST_STEPS = 32 };
 static int find_elements(noted *n, const char *tensor, int steps)
 {
     const ln_tensor_list_entry *tle;
-    const ln_op *maker = ln_context_creater(n->sizes->ctx, tensor);
-    const struct row *row = maker ? row_of(maker) : NULL;
+    const ln_op *producer = ln_context_creater(n->sizes->ctx, tensor);
+    const struct row *row = producer ? row_of(producer) : NULL;
     if (!steps || !row || !row->element || !is_small_vector(tensor_of(n->sizes, tensor)) ||
         ln_hash_find(n->sizes->records, tensor))
         return 0;
-    LN_LIST_FOREACH(tle, maker->op_arg->tensors_in)
+    LN_LIST_FOREACH(tle, producer->op_arg->tensors_in)
     {
         if (find_elements(n, tle->name, steps - 1))
             return -1;
     }
-    return ln_sizes_note(n->sizes, maker, n->value, n->data);
+    return ln_sizes_note(n->sizes, producer, n->value, n->data);
 }
 
 int ln_sizes_find_elements(ln_sizes *sizes, const char *tensor, ln_sizes_value value, void *data)

@@ -2,8 +2,8 @@
 // Optimizer descriptions: whether the names of a rule fit together, and in which order it matches.
 //
 // A pattern is matched from its last operator, the anchor, against the direction of the data: an
-// operator is found as the maker of a tensor that an operator found before it reads. A tensor that
-// the pattern makes and the replacement does not is removed, and nothing else may read it.
+// operator is found as the producer of a tensor that an operator found before it reads. A tensor
+// that the pattern makes and the replacement does not is removed, and nothing else may read it.
 
 #include <stdio.h>
 #include <string.h>
@@ -144,11 +144,11 @@ static int check_match_outs(const checking *c, ln_optop *op)
         if (arg->optional || arg->exchange)
             return ln_optrule_fail(c->rule, &arg->place, c->err, "'%s' is not valid for an output",
                                    arg->optional ? "?=" : "<->");
-        if (tensor->maker)
+        if (tensor->producer)
             return ln_optrule_fail(c->rule, &arg->place, c->err,
                                    "tensor '%s' is produced by '%s' and by '%s'", tensor->name,
-                                   tensor->maker->name, op->name);
-        tensor->maker = op;
+                                   tensor->producer->name, op->name);
+        tensor->producer = op;
     }
     return 0;
 }
@@ -157,10 +157,10 @@ static int check_match_ins(const checking *c, ln_optop *op)
 {
     for (ln_optarg *arg = op->ins; arg; arg = arg->next) {
         ln_opttensor *tensor = ln_opttensor_find(c->rule, arg->tensor);
-        if (arg->optional && tensor->maker)
+        if (arg->optional && tensor->producer)
             return ln_optrule_fail(c->rule, &arg->place, c->err,
                                    "'%s' may be absent, but operator '%s' produces it",
-                                   tensor->name, tensor->maker->name);
+                                   tensor->name, tensor->producer->name);
         if (arg->exchange &&
             (arg->optional || !arg->next || arg->next->exchange || arg->next->optional))
             return ln_optrule_fail(c->rule, &arg->place, c->err,
@@ -230,7 +230,7 @@ static int leads_on(const ln_optrule *rule, const ln_optop *op)
 {
     for (const ln_optop *reader = op->next; reader; reader = reader->next) {
         for (const ln_optarg *arg = reader->ins; arg; arg = arg->next) {
-            if (ln_opttensor_find(rule, arg->tensor)->maker == op)
+            if (ln_opttensor_find(rule, arg->tensor)->producer == op)
                 return 1;
         }
     }
@@ -252,12 +252,12 @@ static void order_against_text(ln_optrule *rule)
 
 static void reach(ln_optrule *rule, int *n, ln_optop *op);
 
-/** The makers of `arg` and of the inputs after it, the last one first. */
-static void reach_makers(ln_optrule *rule, int *n, const ln_optarg *arg)
+/** The producers of `arg` and of the inputs after it, the last one first. */
+static void reach_producers(ln_optrule *rule, int *n, const ln_optarg *arg)
 {
     if (arg) {
-        reach_makers(rule, n, arg->next);
-        reach(rule, n, ln_opttensor_find(rule, arg->tensor)->maker);
+        reach_producers(rule, n, arg->next);
+        reach(rule, n, ln_opttensor_find(rule, arg->tensor)->producer);
     }
 }
 
@@ -266,13 +266,13 @@ static void reach(ln_optrule *rule, int *n, ln_optop *op)
 {
     if (op && !op->reached) {
         op->reached = 1;
-        reach_makers(rule, n, op->ins);
+        reach_producers(rule, n, op->ins);
         rule->order[--(*n)] = op;
     }
 }
 
-/** From the anchor to the makers of its inputs, and so on, each operator after all that read from
- * it: the opposite is an order to run in. */
+/** From the anchor to the producers of its inputs, and so on, each operator after all that read
+ * from it: the opposite is an order to run in. */
 static int order_by_data(const checking *c)
 {
     ln_optrule *rule = c->rule;
@@ -350,7 +350,7 @@ static int is_readable(const ln_opttensor *tensor)
 {
     if (tensor->made)
         return 1;
-    return !tensor->fresh && (!tensor->maker || tensor->maker->keep);
+    return !tensor->fresh && (!tensor->producer || tensor->producer->keep);
 }
 
 static int check_reads(const checking *c, const ln_rjson *place, const char *name)
@@ -414,20 +414,20 @@ static int check_made(const checking *c, const ln_optarg *arg, const ln_opttenso
                                tensor->name);
     if (tensor->fresh)
         return 0;
-    if (!tensor->maker)
+    if (!tensor->producer)
         return ln_optrule_fail(
             c->rule, &arg->place, c->err,
             "tensor '%s' is an input of the pattern, which a replacement cannot produce",
             tensor->name);
-    if (tensor->maker->keep)
+    if (tensor->producer->keep)
         return ln_optrule_fail(c->rule, &arg->place, c->err,
                                "tensor '%s' is produced by '%s', which is kept", tensor->name,
-                               tensor->maker->name);
-    if (tensor->maker != anchor && !c->rule->adjacent)
+                               tensor->producer->name);
+    if (tensor->producer != anchor && !c->rule->adjacent)
         return ln_optrule_fail(c->rule, &arg->place, c->err,
                                "tensor '%s' would be produced later, at the position of '%s'; "
                                "write 'keep' before '%s' instead",
-                               tensor->name, anchor->name, tensor->maker->name);
+                               tensor->name, anchor->name, tensor->producer->name);
     return 0;
 }
 
@@ -474,7 +474,8 @@ static int check_replace(const checking *c)
             return -1;
     }
     for (ln_opttensor *tensor = c->rule->tensors; tensor; tensor = tensor->next)
-        tensor->removed = !c->rule->warn && tensor->maker && !tensor->maker->keep && !tensor->made;
+        tensor->removed =
+            !c->rule->warn && tensor->producer && !tensor->producer->keep && !tensor->made;
     return 0;
 }
 

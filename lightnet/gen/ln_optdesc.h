@@ -100,13 +100,13 @@ typedef struct ln_opttensor {
     struct ln_opttensor *next;
     ln_rjson place; /* its first occurrence */
     const char *name;
-    ln_optop *maker; /* in the pattern, or NULL */
-    int reads;       /* by operators of the pattern that the replacement removes */
-    int optional;    /* may be absent */
-    int index;       /* its index in the order of matching, from 0 */
-    int fresh;       /* first named by the replacement */
-    int made;        /* by the replacement */
-    int removed;     /* produced by the pattern, not by the replacement */
+    ln_optop *producer; /* in the pattern, or NULL */
+    int reads;          /* by operators of the pattern that the replacement removes */
+    int optional;       /* may be absent */
+    int index;          /* its index in the order of matching, from 0 */
+    int fresh;          /* first named by the replacement */
+    int made;           /* by the replacement */
+    int removed;        /* produced by the pattern, not by the replacement */
 } ln_opttensor;
 
 /** A tensor of a rule's test: "const TL_FLOAT [C, 4] in 0.5 .. 2". */

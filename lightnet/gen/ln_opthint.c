@@ -61,10 +61,10 @@ static int check_tensor(const ln_optrule *rule, const ln_opttest *test, const ln
         return ln_optrule_fail(rule, &hint->place, err,
                                "a test names '%s', which is not a tensor of the pattern",
                                hint->tensor);
-    if (tensor && tensor->maker)
+    if (tensor && tensor->producer)
         return ln_optrule_fail(rule, &hint->place, err,
                                "a test describes '%s', but operator '%s' produces it", hint->tensor,
-                               tensor->maker->name);
+                               tensor->producer->name);
     if (hint->ndim > LN_MAXDIM)
         return ln_optrule_fail(rule, &hint->place, err,
                                "'%s' has %d dimensions, expected at most %d", hint->tensor,

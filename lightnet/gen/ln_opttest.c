@@ -117,7 +117,7 @@ static void add_source(writer *w, const char *name)
 {
     source **tail = &w->sources;
     const ln_opttensor *tensor = ln_opttensor_find(w->rule, name);
-    if (tensor && tensor->maker)
+    if (tensor && tensor->producer)
         return;
     while (*tail) {
         if (strcmp((*tail)->name, name) == 0)
@@ -323,7 +323,7 @@ static void find_sources(writer *w)
 
 static int is_output(const ln_opttensor *tensor)
 {
-    return tensor->maker && !tensor->removed && !tensor->maker->keep;
+    return tensor->producer && !tensor->removed && !tensor->producer->keep;
 }
 
 static int is_removed(const ln_opttensor *tensor)
@@ -333,7 +333,7 @@ static int is_removed(const ln_opttensor *tensor)
 
 static int is_kept(const ln_opttensor *tensor)
 {
-    return tensor->maker && tensor->maker->keep;
+    return tensor->producer && tensor->producer->keep;
 }
 
 static int has_any(const ln_optrule *rule, int (*belongs)(const ln_opttensor *))

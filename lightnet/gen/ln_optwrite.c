@@ -285,7 +285,7 @@ static const char *found_through(const ln_optrule *rule, int index)
 {
     for (int k = 0; k < index; k++) {
         for (const ln_optarg *arg = rule->order[k]->ins; arg; arg = arg->next) {
-            if (ln_opttensor_find(rule, arg->tensor)->maker == rule->order[index])
+            if (ln_opttensor_find(rule, arg->tensor)->producer == rule->order[index])
                 return arg->tensor;
         }
     }

@@ -243,10 +243,10 @@ typedef struct allowed {
 
 static allowed allowed_of(const ln_tensor_entry *te)
 {
-    const ln_op *maker = ln_entry_creater(te);
-    const int *least = maker ? ln_placeholder_least(maker) : NULL;
+    const ln_op *producer = ln_entry_creater(te);
+    const int *least = producer ? ln_placeholder_least(producer) : NULL;
     return (allowed){te->name, te->tensor->ndim, least ? least : te->tensor->dims,
-                     least ? ln_placeholder_most(maker) : te->tensor->dims};
+                     least ? ln_placeholder_most(producer) : te->tensor->dims};
 }
 
 static int least_of(const binding *b, int axis)
@@ -320,8 +320,8 @@ static int check_sizes(const ln_context *ctx, const binding *b)
 static int check(const ln_context *ctx, const binding *b)
 {
     const ln_tensor_entry *te = ln_tensor_table_find(ctx->tensor_table, b->name);
-    const ln_op *maker = te ? ln_entry_creater(te) : NULL;
-    if (!maker || !ln_makes_inputs(maker->op_arg->optype))
+    const ln_op *producer = te ? ln_entry_creater(te) : NULL;
+    if (!producer || !ln_makes_inputs(producer->op_arg->optype))
         return check_sizes(ctx, b);
     const allowed in = allowed_of(te);
     return check_input(ctx, b, &in);

@@ -20,7 +20,7 @@ static int check_links(const ln_context *ctx, const ln_list *node, const ln_list
 static int is_made_before(const ln_tensor_list_entry *tle, size_t begin)
 {
     const ln_dfg_value *value = tle->value;
-    return value && value->maker && value->maker->op_arg->number > begin &&
+    return value && value->producer && value->producer->op_arg->number > begin &&
            ln_streq(value->name, tle->name);
 }
 
@@ -41,7 +41,7 @@ static int is_made_by(const ln_context *ctx, const ln_tensor_list_entry *tle, co
 {
     const ln_tensor_entry *te = ln_tensor_table_find(ctx->tensor_table, tle->name);
     return te && te->value && te->value == tle->value && te->value->entry == te &&
-           te->value->maker == op && ln_streq(te->creater, op->op_arg->name);
+           te->value->producer == op && ln_streq(te->creater, op->op_arg->name);
 }
 
 static int check_makes(const ln_context *ctx, const ln_op *op)
@@ -167,7 +167,7 @@ static int check_gathers(const ln_context *ctx)
     return status;
 }
 
-// The graph has the makers and readers that the values have: operators in an order in which each
+// The graph has the producers and readers that the values have: operators in an order in which each
 // tensor is produced before it is read have no cycle, and read no missing tensors.
 int ln_context_check(const ln_context *ctx)
 {

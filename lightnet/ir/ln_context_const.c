@@ -72,9 +72,10 @@ static int revoke_all(const ln_context *ctx, ln_list *todo)
     while (todo && !status) {
         const ln_tensor_entry *te = todo->data;
         todo = ln_list_remove_nth(todo, 0);
-        const ln_op *maker = ln_entry_creater(te);
-        if (maker)
-            status = revoke_outputs(ctx, maker, &todo) || revoke_taken_inputs(ctx, maker, &todo);
+        const ln_op *producer = ln_entry_creater(te);
+        if (producer)
+            status =
+                revoke_outputs(ctx, producer, &todo) || revoke_taken_inputs(ctx, producer, &todo);
         status = status || revoke_readers(ctx, te, &todo) ? -1 : 0;
     }
     ln_list_free(todo);
@@ -89,7 +90,7 @@ static int revoke_constant(const ln_context *ctx, ln_tensor_entry *te)
 
 /* What is written in place: the values of all tensors that share memory with an in-place writer's
  * output are marked, each once. From one that becomes known it spreads to its owners, and to what
- * is a part of it: views of it that its readers made, and what its maker gathered. */
+ * is a part of it: views of it that its readers made, and what its producer gathered. */
 
 static int owns(const ln_tensor_entry *te, const ln_tensor_entry *part)
 {
@@ -139,10 +140,10 @@ static int note_views(const ln_context *ctx, const ln_tensor_entry *te, ln_list 
 
 static int note_relatives(const ln_context *ctx, const ln_tensor_entry *te, ln_list **todo)
 {
-    const ln_op *maker = ln_entry_creater(te);
+    const ln_op *producer = ln_entry_creater(te);
     return note_mutated(ctx, ln_entry_owner(te, ctx->tensor_table), todo) ||
            note_views(ctx, te, todo) ||
-           (maker && note_parts(ctx, te, maker->op_arg->tensors_in, todo));
+           (producer && note_parts(ctx, te, producer->op_arg->tensors_in, todo));
 }
 
 // Notes what shares memory with the tensors in `todo` (takes the list); none of it is constant.

@@ -135,7 +135,7 @@ static int tie_outputs(const ln_context *ctx, ln_op *op)
     return 0;
 }
 
-// Inputs are tied by their makers; what no operator makes may be in the table, too.
+// Inputs are tied by their producers; what no operator makes may be in the table, too.
 static int check_inputs(const ln_context *ctx, ln_op *op)
 {
     const ln_tensor_list_entry *tle;
@@ -185,7 +185,7 @@ static int has_outputs(const ln_op *op)
     const ln_tensor_list_entry *tle;
     LN_LIST_FOREACH(tle, op->op_arg->tensors_out)
     {
-        if (tle->value->maker == op)
+        if (tle->value->producer == op)
             return 1;
     }
     return 0;
@@ -321,7 +321,7 @@ int ln_context_init_ops(ln_context *ctx)
 }
 
 // The graph is taken apart forwards, since a tensor's oldest reader leaves it at the least cost;
-// the operators leave backwards, readers before makers.
+// the operators leave backwards, readers before producers.
 void ln_context_leave_ops(ln_context *ctx)
 {
     ln_list *ops = ctx->ops;

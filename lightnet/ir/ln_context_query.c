@@ -22,7 +22,7 @@ int ln_context_is_loaded(const ln_context *ctx)
 
 ln_op *ln_entry_creater(const ln_tensor_entry *te)
 {
-    return te->value ? te->value->maker : NULL;
+    return te->value ? te->value->producer : NULL;
 }
 
 int ln_entry_is_mutated(const ln_tensor_entry *te)
@@ -43,9 +43,9 @@ int ln_entry_num_uses(const ln_tensor_entry *te)
 ln_op *ln_context_creater(const ln_context *ctx, const char *tname)
 {
     const ln_tensor_entry *te = ln_tensor_table_find(ctx->tensor_table, tname);
-    ln_op *maker = te ? ln_entry_creater(te) : NULL;
+    ln_op *producer = te ? ln_entry_creater(te) : NULL;
     // Within a pre_run, what it makes is not tied to its operator yet.
-    return maker || !te ? maker : ln_op_table_find(ctx->op_table, te->creater);
+    return producer || !te ? producer : ln_op_table_find(ctx->op_table, te->creater);
 }
 
 int ln_context_is_mutated(const ln_context *ctx, const char *tname)
@@ -92,9 +92,9 @@ static int reads(const ln_op *op, const ln_tensor_entry *te)
 
 const ln_op *ln_context_taker(const ln_context *ctx, const ln_tensor_entry *te)
 {
-    const ln_op *maker = te->owner ? ln_entry_creater(te) : NULL;
-    const ln_tensor_entry *owner = maker ? ln_entry_owner(te, ctx->tensor_table) : NULL;
-    return owner && !reads(maker, owner) ? ln_entry_creater(owner) : NULL;
+    const ln_op *producer = te->owner ? ln_entry_creater(te) : NULL;
+    const ln_tensor_entry *owner = producer ? ln_entry_owner(te, ctx->tensor_table) : NULL;
+    return owner && !reads(producer, owner) ? ln_entry_creater(owner) : NULL;
 }
 
 int ln_context_unique_name(const ln_context *ctx, char *buf, const char *prefix)

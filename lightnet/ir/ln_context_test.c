@@ -359,7 +359,7 @@ START_TEST(a_redirected_operator_is_checked_anew)
 }
 END_TEST
 
-START_TEST(a_reader_that_became_constant_is_revoked_with_its_maker)
+START_TEST(a_reader_that_became_constant_is_revoked_with_its_producer)
 {
     ln_context *ctx = small_model();
     ln_list *position = op_of(ctx, "ob")->op_arg->node;
@@ -573,7 +573,7 @@ LN_TEST_MAIN(
     a_subgraph_takes_the_place_of_its_last_operator,
     an_order_of_old_operators_that_is_not_the_lists_does_no_harm,
     a_replacement_that_fails_leaves_a_context_to_clean_up, a_redirected_operator_is_checked_anew,
-    a_reader_that_became_constant_is_revoked_with_its_maker, what_is_joined_is_not_written_later,
+    a_reader_that_became_constant_is_revoked_with_its_producer, what_is_joined_is_not_written_later,
     a_joined_input_that_is_made_anew_is_joined_again, outputs_are_added_until_the_model_is_compiled,
     a_parameter_may_change_shapes_before_compiling, what_is_not_compiled_has_no_memory,
     an_architecture_is_registered_whole_or_not_at_all, a_rule_to_leave_out_must_be_known,

@@ -285,8 +285,8 @@ START_TEST(thousands_of_readers_leave_a_tensor_in_any_order)
     enum { LEN = 50000 };
     ln_op **ops = ln_alloc_array(LEN, sizeof *ops);
     ln_dfg *dfg = ln_dfg_create();
-    ln_op *maker = new_op("maker", "", "x");
-    ln_dfg_add(dfg, maker);
+    ln_op *producer = new_op("producer", "", "x");
+    ln_dfg_add(dfg, producer);
     for (int i = 0; i < LEN; i++) {
         char name[32];
         snprintf(name, sizeof name, "op%d", i);
@@ -295,14 +295,14 @@ START_TEST(thousands_of_readers_leave_a_tensor_in_any_order)
     }
     for (int i = LEN; i-- > 0;) {
         ck_assert_int_eq(ln_dfg_num_readers(dfg, "x"), i + 1);
-        ck_assert_ptr_eq(ln_dfg_prev(dfg, ops[i], "x"), maker);
+        ck_assert_ptr_eq(ln_dfg_prev(dfg, ops[i], "x"), producer);
         ln_dfg_remove(dfg, ops[i]);
     }
     ck_assert_uint_eq(dfg->graph->size, 1);
     ck_assert(ln_dfg_is_valid(dfg));
     for (int i = 0; i < LEN; i++)
         ln_op_free_lists_too(ops[i]);
-    ln_op_free_lists_too(maker);
+    ln_op_free_lists_too(producer);
     ln_free(ops);
     ln_dfg_free(dfg);
 }

@@ -67,13 +67,13 @@ void ln_dfg_value_release(ln_dfg_value *value)
 /* Entries */
 
 void ln_dfg_value_tie(ln_dfg_value *value, ln_tensor_entry *entry, const ln_hash *entries,
-                      ln_op *maker)
+                      ln_op *producer)
 {
     if (value->entry && value->entry != entry)
         ln_dfg_value_untie(value->entry);
     value->entry = entry;
     value->entries = entries;
-    value->maker = maker;
+    value->producer = producer;
     entry->value = value;
 }
 
@@ -85,7 +85,7 @@ void ln_dfg_value_untie(ln_tensor_entry *entry)
     entry->value = NULL;
     value->entry = NULL;
     value->entries = NULL;
-    value->maker = NULL;
+    value->producer = NULL;
 }
 
 /* Readers */

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Values: the tensors of a graph; all references to a tensor by name point to its value.
 //
-//     list entry (reader) --+                        +--> maker: the operator that made the entry
-//     list entry (maker)  --+--> value "y" --entry---+
-//     entry of a view     --+      |
-//                                  +--> ports: one writer, any readers --> nodes of the graph
+//     list entry (reader)   --+                        +--> producer: the operator that creates
+//     list entry (producer) --+--> value "y" --entry---+    the entry
+//     entry of a view       --+      |
+//                                    +--> ports: one writer, any readers --> nodes of the graph
 //
 // A value outlives its entry, which each pre_run of its producer replaces. Values are
 // reference-counted: by list entries of operators in the context, entries of views, and ports.
@@ -37,9 +37,9 @@ typedef struct ln_port {
 } ln_port;
 
 struct ln_dfg_value {
-    ln_tensor_entry *entry;   /* NULL: not made */
+    ln_tensor_entry *entry;   /* NULL: none yet */
     const ln_hash *entries;   /* the tensor table that has the entry */
-    ln_op *maker;             /* the operator that created the entry; NULL: none in the context */
+    ln_op *producer;          /* the operator that created the entry; NULL: none in the context */
     int isinput, isoutput;    /* it is an input, an output of the model */
     int ismutated;            /* an operator writes its memory in place */
     int num_references;       /* references; freed with the last one */
@@ -69,18 +69,18 @@ ln_dfg_value *ln_dfg_value_refer(ln_dfg_value *value);
 /** Drops a reference. Takes NULL. */
 void ln_dfg_value_release(ln_dfg_value *value);
 
-/** Sets `entry` of the tensor table `entries` as the value's entry, produced by `maker` (NULL: by
- * no operator of the context, or unknown), until the entry is freed. */
+/** Sets `entry` of the tensor table `entries` as the value's entry, produced by `producer` (NULL:
+ * by no operator of the context, or unknown), until the entry is freed. */
 void ln_dfg_value_tie(ln_dfg_value *value, ln_tensor_entry *entry, const ln_hash *entries,
-                      ln_op *maker);
+                      ln_op *producer);
 
 /** Unsets the entry of its value. */
 void ln_dfg_value_untie(ln_tensor_entry *entry);
 
 /** The operator that created the entry, if it is in a context, or NULL. Returns borrowed. */
-static inline ln_op *ln_dfg_value_maker(const ln_tensor_entry *te)
+static inline ln_op *ln_dfg_value_producer(const ln_tensor_entry *te)
 {
-    return te->value ? te->value->maker : NULL;
+    return te->value ? te->value->producer : NULL;
 }
 
 /** Adds a port at the end of the value's readers; removes it. */

@@ -261,8 +261,8 @@ int ln_constant_element(const ln_context *ctx, const ln_tensor_entry *te,
                    ? ln_weight_read(weight, 0, element, tl_size_of(t->dtype), &err)
                    : -1;
     }
-    const ln_op *const maker = ln_entry_creater(te);
-    const double *const number = maker ? number_of(maker) : NULL;
+    const ln_op *const producer = ln_entry_creater(te);
+    const double *const number = producer ? number_of(producer) : NULL;
     if (!number)
         return -1;
     tl_convert(element, t->dtype, number, TL_DOUBLE);

@@ -538,7 +538,7 @@ START_TEST(inputs_are_given_back_only_where_they_are_parts_of_an_output)
     ck_assert_str_eq(x->owner, "y");
     ln_op_give_inputs_back(op->op_arg, "src", 1);
     ck_assert_ptr_null(x->owner);
-    ck_assert_int_eq(ln_tensor_entry_set_owner(x, table, "other"), 0); // as a maker does it anew
+    ck_assert_int_eq(ln_tensor_entry_set_owner(x, table, "other"), 0); // as a producer does it anew
     ln_op_give_inputs_back(op->op_arg, "src", 1);
     ck_assert_str_eq(x->owner, "other");
     ln_op_free_lists_too(op);

@@ -191,7 +191,7 @@ static ln_tensor_entry *const nothing = NULL;
         "'weight' is tensor 'w', expected one that is defined before")                            \
     ROW(tensor_not_defined, ln_opck_tensor_not_defined(nothing, "y"),                             \
         ln_opck_tensor_not_defined(src, "y"),                                                     \
-        "'dst' is tensor 'y', which operator 'maker' defines already")                            \
+        "'dst' is tensor 'y', which operator 'producer' defines already")                         \
     ROW(tensor_ndim, ln_opck_tensor_ndim(src, 3), ln_opck_tensor_ndim(src, 4),                    \
         "'src' has shape [8, 3, 5], expected 4 dimensions")                                       \
     ROW(tensor_ndim_1, ln_opck_tensor_ndim(other, 1), ln_opck_tensor_ndim(src, 1),                \
@@ -276,7 +276,7 @@ static void create_tensors(void)
 {
     src = new_tensor("x", 3, (int[]){8, 3, 5}, TL_FLOAT);
     src->mtype = LN_MEM_CPU;
-    ln_tensor_entry_set_creater(src, "maker");
+    ln_tensor_entry_set_creater(src, "producer");
     weight = new_tensor("w", 2, (int[]){2, 3}, TL_INT8);
     weight->isstatic = 1;
     other = new_tensor("o", 1, (int[]){4}, TL_INT8);

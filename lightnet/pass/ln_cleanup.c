@@ -31,17 +31,17 @@ static int is_in_interface(const ln_op *op)
     return 0;
 }
 
-static void mark_makers(const ln_op *op)
+static void mark_producers(const ln_op *op)
 {
     const ln_tensor_list_entry *tle;
     LN_LIST_FOREACH(tle, op->op_arg->tensors_in)
     {
-        if (tle->value->maker)
-            tle->value->maker->op_arg->isneeded = 1;
+        if (tle->value->producer)
+            tle->value->producer->op_arg->isneeded = 1;
     }
 }
 
-// From the end of the list to its beginning, readers before makers: what is needed marks what it
+// From the end of the list to its beginning, readers before producers: what is needed marks what it
 // reads, and what nothing has marked leaves.
 int ln_cleanup_dead(ln_context *ctx)
 {
@@ -51,7 +51,7 @@ int ln_cleanup_dead(ln_context *ctx)
         before = op->op_arg->before;
         if (op->op_arg->isneeded || must_stay(op) || is_in_interface(op)) {
             op->op_arg->isneeded = 0;
-            mark_makers(op);
+            mark_producers(op);
         } else if (ln_context_remove_op(ctx, &node)) {
             return -1;
         } else {

@@ -121,7 +121,7 @@ START_TEST(readers_before_and_after_a_writer_stay_two)
 }
 END_TEST
 
-START_TEST(outputs_of_the_model_keep_their_makers)
+START_TEST(outputs_of_the_model_keep_their_producers)
 {
     begin_model("\"inputs\": [\"x\"], \"outputs\": [\"a\", \"b\", \"v\"],");
     ln_test_op(&m, "oa", "add1", "x", "a", "");
@@ -172,6 +172,6 @@ END_TEST
 LN_TEST_MAIN("cleanup", what_no_output_needs_goes, inputs_effects_and_writers_stay,
              equal_operators_become_one, a_reader_of_thousands_of_equal_operators_is_checked_once,
              operators_that_differ_in_a_parameter_stay_two,
-             readers_before_and_after_a_writer_stay_two, outputs_of_the_model_keep_their_makers,
+             readers_before_and_after_a_writer_stay_two, outputs_of_the_model_keep_their_producers,
              views_that_change_nothing_go, what_is_joined_stays_apart,
              the_reference_program_is_not_cleaned)

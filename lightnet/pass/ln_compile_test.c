@@ -113,7 +113,7 @@ static void use_rewrites(void)
 
 enum { LEN = 8, MAX_TENSORS = 64 };
 
-typedef struct maker {
+typedef struct generator {
     ln_test_model m;
     unsigned seed;
     int n;                   // tensors so far, t0, t1, ..
@@ -121,15 +121,15 @@ typedef struct maker {
     int varies[MAX_TENSORS]; // whether it is sure not to be constant
     int origin[MAX_TENSORS]; // what it is a view of, or itself
     int joined[MAX_TENSORS]; // whether it is a part of a joined tensor: then it is not written
-} maker;
+} generator;
 
-static int pick(maker *g)
+static int pick(generator *g)
 {
     return (int)ln_test_random(&g->seed, (unsigned)g->n);
 }
 
 // A tensor as long as t`a`.
-static int pick_same(maker *g, int a)
+static int pick_same(generator *g, int a)
 {
     for (int tries = 0; tries < 10; tries++) {
         const int b = pick(g);
@@ -144,7 +144,7 @@ static int is_view(const char *optype)
     return !strcmp(optype, "view") || !strcmp(optype, "part") || !strcmp(optype, "bump");
 }
 
-static void add_op(maker *g, const char *optype, const char *ins, const char *params, int len)
+static void add_op(generator *g, const char *optype, const char *ins, const char *params, int len)
 {
     char name[16], out[16];
     const int makes = len > 0;
@@ -161,14 +161,14 @@ static void add_op(maker *g, const char *optype, const char *ins, const char *pa
     g->n++;
 }
 
-static void add_pair(maker *g, const char *optype, int a, int b, int len)
+static void add_pair(generator *g, const char *optype, int a, int b, int len)
 {
     char ins[32];
     snprintf(ins, sizeof(ins), "t%d t%d", a, b);
     add_op(g, optype, ins, "", len);
 }
 
-static void add_part(maker *g, int a)
+static void add_part(generator *g, int a)
 {
     char ins[16], params[32];
     const int len = g->len[a] > 2 ? g->len[a] / 2 : 1;
@@ -179,7 +179,7 @@ static void add_part(maker *g, int a)
 }
 
 // What a combiner looks for.
-static void add_doubled(maker *g, int a)
+static void add_doubled(generator *g, int a)
 {
     char ins[16];
     snprintf(ins, sizeof(ins), "t%d", a);
@@ -188,7 +188,7 @@ static void add_doubled(maker *g, int a)
     add_op(g, "add1", ins, "", g->len[a]);
 }
 
-static int pick_varying(maker *g)
+static int pick_varying(generator *g)
 {
     int a = pick(g);
     while (!g->varies[a])
@@ -198,20 +198,20 @@ static int pick_varying(maker *g)
 
 // Two results of their own, right before they are joined; not constants, which have their own
 // place.
-static void add_join(maker *g)
+static void add_join(generator *g)
 {
-    static const char *const makers[] = {"double", "work"};
+    static const char *const optypes[] = {"double", "work"};
     for (int i = 0; i < 2; i++) {
         char ins[16];
         const int a = pick_varying(g);
         snprintf(ins, sizeof(ins), "t%d", a);
-        add_op(g, makers[i], ins, i ? "scratch 24" : "", g->len[a]);
+        add_op(g, optypes[i], ins, i ? "scratch 24" : "", g->len[a]);
     }
     g->joined[g->n - 2] = g->joined[g->n - 1] = 1;
     add_pair(g, "join", g->n - 2, g->n - 1, g->len[g->n - 2] + g->len[g->n - 1]);
 }
 
-static void add_any(maker *g)
+static void add_any(generator *g)
 {
     enum { VIEW = 5, BUMP = 6 };
     static const char *const unary[] = {"add1", "add1", "double", "twice",
@@ -237,7 +237,7 @@ static void add_any(maker *g)
 // t0 is the input, t1 a constant.
 static ln_context *random_model(unsigned seed)
 {
-    maker g = {.seed = seed * 2654435761u + 1};
+    generator g = {.seed = seed * 2654435761u + 1};
     ln_test_begin(&g.m, "\"inputs\": [\"t0\"],");
     add_op(&g, "create_test", "", "len 8 value 3", LEN);
     add_op(&g, "create_test", "", "len 8 value 5", LEN);

@@ -218,10 +218,10 @@ static int note_inspected(const ln_context *ctx, const ln_tensor_entry *te, cons
 /** What `te` is a cast of, or NULL. */
 static const ln_tensor_entry *cast_from(const ln_tensor_entry *te)
 {
-    const ln_op *const maker = ln_entry_creater(te);
+    const ln_op *const producer = ln_entry_creater(te);
     const ln_tensor_entry *src = NULL;
-    return (ln_rule_is(maker, "cast") || ln_rule_is(maker, "cast_cpu")) &&
-                   ln_rule_reads(maker, "src", &src)
+    return (ln_rule_is(producer, "cast") || ln_rule_is(producer, "cast_cpu")) &&
+                   ln_rule_reads(producer, "src", &src)
                ? src
                : NULL;
 }

@@ -135,7 +135,7 @@ START_TEST(a_number_in_the_models_file_is_known)
     tl_tensor *const record = tl_tensor_create((void *)numbers, 1, (int[]){1}, TL_FLOAT);
     one.tensor = record;
     one.isconst = 1;
-    ck_assert(isnan(ln_rule_scalar(ctx, &one))); // its maker does not say
+    ck_assert(isnan(ln_rule_scalar(ctx, &one))); // its producer does not say
     ctx->weights = ln_weights_create();
     ck_assert_int_eq(ln_weights_add(ctx->weights, "x", record, 0), 0);
     ck_assert_double_eq(ln_rule_scalar(ctx, &one), 0.25);

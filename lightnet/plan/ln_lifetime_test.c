@@ -40,7 +40,7 @@ static void check_life(const ln_context *ctx, const char *tname, int first, int 
                   first, last);
 }
 
-START_TEST(a_tensor_lives_from_its_maker_to_its_last_reader)
+START_TEST(a_tensor_lives_from_its_producer_to_its_last_reader)
 {
     ln_test_model m;
     ln_test_begin(&m, "\"inputs\": [\"x\"],");
@@ -252,7 +252,7 @@ START_TEST(the_check_finds_blocks_that_meet)
 }
 END_TEST
 
-LN_TEST_MAIN("lifetime", a_tensor_lives_from_its_maker_to_its_last_reader,
+LN_TEST_MAIN("lifetime", a_tensor_lives_from_its_producer_to_its_last_reader,
              an_output_takes_over_what_is_read_for_the_last_time,
              an_output_takes_over_one_of_any_number_of_inputs, a_view_keeps_its_root_alive,
              a_view_of_all_may_be_taken_over, joined_tensors_live_in_the_result_from_the_first_on,

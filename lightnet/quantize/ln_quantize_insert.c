@@ -93,8 +93,8 @@ static const char *make_pair(insertion *ins, const char *src, const ln_quantize_
 // Puts what has been made behind the operator that makes the tensor, and so before all readers.
 static int enter_made(insertion *ins, const char *src)
 {
-    const ln_op *const maker = ln_context_creater(ins->ctx, src);
-    const ln_list *const behind = maker ? maker->op_arg->node->next : NULL;
+    const ln_op *const producer = ln_context_creater(ins->ctx, src);
+    const ln_list *const behind = producer ? producer->op_arg->node->next : NULL;
     const ln_op *const follow = behind ? behind->data : NULL;
     ln_list *const ops = ins->made.ops;
     int status = ins->made.failed ? -1 : 0;

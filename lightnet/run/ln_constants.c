@@ -74,8 +74,8 @@ static int fetch_inputs(const loading *load, const ln_op *op)
     LN_LIST_FOREACH(tle, op->op_arg->tensors_in)
     {
         ln_tensor_entry *te = ln_entry_of(tle, load->ctx->tensor_table);
-        const ln_op *maker = te->isload ? ln_entry_creater(te) : NULL;
-        if (maker && te->isfetched == LN_FETCHED_NEVER && ln_from_file_name(maker) &&
+        const ln_op *producer = te->isload ? ln_entry_creater(te) : NULL;
+        if (producer && te->isfetched == LN_FETCHED_NEVER && ln_from_file_name(producer) &&
             fetch(load, te))
             return -1;
     }

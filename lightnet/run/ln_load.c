@@ -161,8 +161,8 @@ static int apply_bound(ln_context *ctx)
     LN_LIST_FOREACH(name, ctx->bound ? ctx->inputs : NULL)
     {
         const ln_tensor_entry *te = ln_tensor_table_find(ctx->tensor_table, name);
-        const ln_op *maker = te ? ln_entry_creater(te) : NULL;
-        if (!maker || !ln_is_placeholder(maker))
+        const ln_op *producer = te ? ln_entry_creater(te) : NULL;
+        if (!producer || !ln_is_placeholder(producer))
             continue;
         find_bound(ctx, te, dims);
         if (ln_context_set_shape(ctx, name, te->tensor->ndim, dims))

@@ -51,8 +51,8 @@ static int set_data(ln_context *ctx, const char *tname, const void *data)
         return -1;
     if (!data)
         return ln_fail(ctx, "the data for tensor '%s' is NULL", tname);
-    const ln_op *maker = ln_context_creater(ctx, tname);
-    if (maker->op_arg->at_load && maker->run)
+    const ln_op *producer = ln_context_creater(ctx, tname);
+    if (producer->op_arg->at_load && producer->run)
         return ln_fail(ctx, "tensor '%s' is computed from others when the model is loaded", tname);
     if (te->isload && te->owner)
         return ln_fail(ctx, "tensor '%s' is another shape of constant '%s': set that", tname,
@@ -94,15 +94,16 @@ static int check_shape(const ln_context *ctx, const ln_tensor_entry *te, const i
 int ln_context_set_shape(ln_context *ctx, const char *tname, int ndim, const int *dims)
 {
     ln_tensor_entry *te = find_loaded(ctx, tname);
-    const ln_op *maker = te ? ln_context_creater(ctx, tname) : NULL;
+    const ln_op *producer = te ? ln_context_creater(ctx, tname) : NULL;
     if (!te)
         return -1;
-    if (!ln_is_placeholder(maker))
+    if (!ln_is_placeholder(producer))
         return ln_fail(ctx, "tensor '%s' is not an input with open sizes", tname);
-    if (check_shape(ctx, te, ln_placeholder_least(maker), ln_placeholder_most(maker), ndim, dims))
+    if (check_shape(ctx, te, ln_placeholder_least(producer), ln_placeholder_most(producer), ndim,
+                    dims))
         return -1;
     for (int i = 0; i < ndim; i++)
-        te->bound[i] = te->tensor->dims[i] = dims[i]; // its maker makes it as large as it can be
+        te->bound[i] = te->tensor->dims[i] = dims[i]; // its producer makes it as large as it can be
     te->tensor->len = tl_compute_length(ndim, te->tensor->dims);
     return 0;
 }
@@ -136,7 +137,7 @@ static int overwrites(const ln_context *ctx, const ln_op *op, const piece *p)
            meets(p, op_arg->scratch_offset, op_arg->scratch_size);
 }
 
-// The plan keeps static tensors and outputs; of others, the operators behind the maker tell.
+// The plan keeps static tensors and outputs; of others, the operators behind the producer tell.
 static int survives(const ln_context *ctx, const ln_tensor_entry *te)
 {
     const ln_tensor_entry *root = ln_tensor_table_root(ctx->tensor_table, te);
@@ -147,8 +148,8 @@ static int survives(const ln_context *ctx, const ln_tensor_entry *te)
         return 0;
     if (root->isstatic || ctx->keep || ln_entry_is_output(te))
         return 1;
-    const ln_op *maker = ln_entry_creater(te);
-    for (const ln_list *node = maker->op_arg->node->next; node; node = node->next)
+    const ln_op *producer = ln_entry_creater(te);
+    for (const ln_list *node = producer->op_arg->node->next; node; node = node->next)
         if (overwrites(ctx, node->data, &p))
             return 0;
     return 1;

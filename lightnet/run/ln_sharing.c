@@ -119,9 +119,9 @@ static constant *constant_of(const ln_sharing *s, const ln_tensor_entry *te)
 static const void *find_mapped(const ln_context *ctx, const constant *c)
 {
     const ln_tensor_entry *te = ln_tensor_table_find(ctx->tensor_table, c->root);
-    const ln_op *maker = te ? ln_entry_creater(te) : NULL;
+    const ln_op *producer = te ? ln_entry_creater(te) : NULL;
     const ln_weight *weight =
-        maker && ln_from_file_name(maker) ? ln_weights_of(ctx, c->root) : NULL;
+        producer && ln_from_file_name(producer) ? ln_weights_of(ctx, c->root) : NULL;
     const void *data = weight ? ln_weight_mapped(weight) : NULL;
     const size_t align = ln_mem_type_info(LN_MEM_CPU).align_size;
     return data && (uintptr_t)data % align == 0 && tl_tensor_size(weight->tensor) == c->size ? data
@@ -212,7 +212,8 @@ static int is_needed(const ln_context *ctx, const ln_hash *wanted, const ln_op *
     return 0;
 }
 
-// Readers stand behind makers, so that backwards each operator is decided on before its makers.
+// Readers stand behind producers, so that backwards each operator is decided on before its
+// producers.
 static int leave_out(ln_context *ctx)
 {
     ln_hash *wanted = ln_hash_create(ln_str_hash, ln_str_cmp, NULL, NULL);

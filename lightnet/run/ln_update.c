@@ -191,7 +191,8 @@ static int is_renewed(const ln_op *op)
     return op->op_arg->at_load == LN_AT_LOAD_OUTDATED || op->op_arg->at_load == LN_AT_LOAD_PULLED;
 }
 
-// Readers stand behind makers, so that backwards each operator is decided on before its makers.
+// Readers stand behind producers, so that backwards each operator is decided on before its
+// producers.
 static void pull(const ln_context *ctx)
 {
     for (const ln_list *node = ctx->last; node; node = ((ln_op *)node->data)->op_arg->before) {
@@ -200,9 +201,9 @@ static void pull(const ln_context *ctx)
         LN_LIST_FOREACH(tle, is_renewed(op) ? op->op_arg->tensors_in : NULL)
         {
             const ln_tensor_entry *te = ln_entry_of(tle, ctx->tensor_table);
-            const ln_op *maker = te->isload && !find_kept(ctx, te) ? ln_entry_creater(te) : NULL;
-            if (maker && maker->op_arg->at_load == LN_AT_LOAD_DONE)
-                maker->op_arg->at_load = LN_AT_LOAD_PULLED;
+            const ln_op *producer = te->isload && !find_kept(ctx, te) ? ln_entry_creater(te) : NULL;
+            if (producer && producer->op_arg->at_load == LN_AT_LOAD_DONE)
+                producer->op_arg->at_load = LN_AT_LOAD_PULLED;
         }
     }
 }
@@ -232,10 +233,10 @@ static int fetch_input(ln_context *ctx, const ln_op *op, ln_tensor_entry *te)
 
 static int prepare_input(ln_context *ctx, const ln_op *op, ln_tensor_entry *te)
 {
-    const ln_op *maker = te->isload ? ln_entry_creater(te) : NULL;
-    if (!maker)
+    const ln_op *producer = te->isload ? ln_entry_creater(te) : NULL;
+    if (!producer)
         return 0;
-    if (ln_from_file_name(maker) && te->isfetched != LN_FETCHED_NOW && !find_kept(ctx, te) &&
+    if (ln_from_file_name(producer) && te->isfetched != LN_FETCHED_NOW && !find_kept(ctx, te) &&
         fetch_input(ctx, op, te))
         return -1;
     const kept *k = find_kept(ctx, te);

@@ -434,13 +434,13 @@ static int find_range(const ln_program *program, const ln_port *port, size_t i, 
 {
     const char *name = program->names[i];
     const ln_tensor_entry *te = name ? find_tensor(program->ctx, name) : NULL;
-    const ln_op *maker = te ? ln_entry_creater(te) : NULL;
-    const int *least = maker ? ln_placeholder_least(maker) : NULL;
+    const ln_op *producer = te ? ln_entry_creater(te) : NULL;
+    const int *least = producer ? ln_placeholder_least(producer) : NULL;
     for (int k = 0; k < (te ? te->tensor->ndim : port->info.ndim); k++) {
         const int is_open = !te && port->dims[k] < 0,
                   dim = te ? te->tensor->dims[k] : port->dims[k];
         range->least[k] = least ? least[k] : is_open ? port->least[k] : dim;
-        range->most[k] = least ? ln_placeholder_most(maker)[k] : is_open ? port->most[k] : dim;
+        range->most[k] = least ? ln_placeholder_most(producer)[k] : is_open ? port->most[k] : dim;
     }
     return least != NULL;
 }

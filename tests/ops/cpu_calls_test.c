@@ -78,8 +78,8 @@ START_TEST(a_parameter_that_is_refused_leaves_the_memory_of_constants_as_planned
     set_numbers(ctx, "m");
     run(ctx);
     ck_assert_ptr_nonnull(ln_context_get_data(ctx, "y", before));
-    const char *const maker = ln_context_creater(ctx, "x")->op_arg->name;
-    ck_assert_int_ne(ln_context_set_param(ctx, maker, "dims", 2, (double[]){3, 4}), 0);
+    const char *const producer = ln_context_creater(ctx, "x")->op_arg->name;
+    ck_assert_int_ne(ln_context_set_param(ctx, producer, "dims", 2, (double[]){3, 4}), 0);
     set_numbers(ctx, "b"); // so that the next run packs all weights anew
     run(ctx);
     ck_assert_ptr_nonnull(ln_context_get_data(ctx, "y", after));
@@ -178,10 +178,10 @@ END_TEST
 START_TEST(nor_by_the_parameter_that_it_came_from)
 {
     ln_context *ctx = load(SQUARE);
-    const char *const maker = ln_context_creater(ctx, "k")->op_arg->name;
-    ck_assert_int_ne(ln_context_set_param(ctx, maker, "data", 1, (double[]){3}), 0);
+    const char *const producer = ln_context_creater(ctx, "k")->op_arg->name;
+    ck_assert_int_ne(ln_context_set_param(ctx, producer, "data", 1, (double[]){3}), 0);
     assert_fixed_by_square(ctx);
-    ck_assert_msg(!ln_context_set_param(ctx, maker, "data", 1, (double[]){2}), "%s",
+    ck_assert_msg(!ln_context_set_param(ctx, producer, "data", 1, (double[]){2}), "%s",
                   ln_context_error(ctx));
     assert_two_stays(ctx, "k");
     ln_context_free(ctx);

@@ -255,20 +255,20 @@ static int are_steady(const part *p)
     return 1;
 }
 
-/** Adds the maker of a source that nothing else reads, of the shape of all: smaller ones would be
- *  computed again and again. 0: there is none. */
+/** Adds the producer of a source that nothing else reads, of the shape of all: smaller ones would
+ * be computed again and again. 0: there is none. */
 static int grow(group *g)
 {
     for (int s = 0; s < g->part.n_srcs; s++) {
         const ln_tensor_entry *const te = g->part.srcs[s];
-        const ln_op *const maker = ln_entry_creater(te);
+        const ln_op *const producer = ln_entry_creater(te);
         part first, all = g->part;
-        if (!maker || !is_steady(te) || !tl_tensor_issameshape(te->tensor, g->dst->tensor) ||
-            ln_entry_num_uses(te) != g->part.uses[s] || part_of(&first, maker) ||
+        if (!producer || !is_steady(te) || !tl_tensor_issameshape(te->tensor, g->dst->tensor) ||
+            ln_entry_num_uses(te) != g->part.uses[s] || part_of(&first, producer) ||
             !are_steady(&first) || put_before(&all, s, &first))
             continue;
         g->part = all;
-        g->ops[g->n_ops++] = maker;
+        g->ops[g->n_ops++] = producer;
         return 1;
     }
     return 0;
@@ -311,7 +311,7 @@ static void add_steps_of(ln_rule_made *made, const part *p)
     ln_rule_numbers(made, "beta", p->chain.n_steps, beta);
 }
 
-/** In an order of the list: makers first. */
+/** In an order of the list: producers first. */
 static ln_list *end(ln_rule_made *made, const group *g, ln_list **old_ops)
 {
     const ln_op *replaced[TL_CHAIN_STEPS + 1] = {NULL};

@@ -18,9 +18,9 @@ enum { MOST_SRCS = 64 }; // of a quantized join
  *  nothing else. */
 static int may_be_taken(const ln_tensor_entry *te)
 {
-    const ln_op *const maker = ln_entry_creater(te);
-    return maker && ln_rule_num_in(maker) > 0 && !te->isstatic && !te->isconst && !te->owner &&
-           !te->has_views && !ln_entry_is_mutated(te) && !ln_entry_is_output(te) &&
+    const ln_op *const producer = ln_entry_creater(te);
+    return producer && ln_rule_num_in(producer) > 0 && !te->isstatic && !te->isconst &&
+           !te->owner && !te->has_views && !ln_entry_is_mutated(te) && !ln_entry_is_output(te) &&
            tl_tensor_size(te->tensor) % LINE == 0;
 }
 

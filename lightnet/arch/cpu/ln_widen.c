@@ -61,11 +61,11 @@ static int is_mover(const ln_op *op)
  *  `by_rule`: where this rule has put the rounding there, and not the model. */
 static const ln_tensor_entry *unrounded(const ln_tensor_entry *te, int by_rule)
 {
-    const ln_op *const maker = ln_entry_creater(te);
+    const ln_op *const producer = ln_entry_creater(te);
     const ln_tensor_entry *wide = NULL;
-    return is_half(te->tensor->dtype) && ln_rule_is(maker, "cast") &&
-                   (!by_rule || ln_streq(maker->op_arg->rule, rule)) &&
-                   ln_rule_reads(maker, "src", &wide) && wide->tensor->dtype == TL_FLOAT
+    return is_half(te->tensor->dtype) && ln_rule_is(producer, "cast") &&
+                   (!by_rule || ln_streq(producer->op_arg->rule, rule)) &&
+                   ln_rule_reads(producer, "src", &wide) && wide->tensor->dtype == TL_FLOAT
                ? wide
                : NULL;
 }

@@ -111,7 +111,7 @@ static char *put_param(char *end, const ln_param_entry *pe)
     return end + sprintf(end, "]");
 }
 
-// The maker of y.
+// The producer of y.
 static const char *last_op(const ln_context *ctx)
 {
     static char text[TEXT];

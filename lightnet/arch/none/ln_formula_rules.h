@@ -146,9 +146,9 @@ static const char *gated_by(const ln_op *gate)
  * its type in the model, or some digits of a float. */
 static inline double rounding_of(const ln_tensor_entry *k)
 {
-    const ln_op *const maker = ln_entry_creater(k);
+    const ln_op *const producer = ln_entry_creater(k);
     const ln_tensor_entry *original = NULL;
-    if (ln_rule_is(maker, "cast") && ln_rule_reads(maker, "src", &original))
+    if (ln_rule_is(producer, "cast") && ln_rule_reads(producer, "src", &original))
         return rounding_of(original);
     return k->tensor->dtype == TL_BFLOAT16  ? 0x1p-8
            : k->tensor->dtype == TL_FLOAT16 ? 0x1p-11

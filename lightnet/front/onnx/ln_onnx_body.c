@@ -208,7 +208,7 @@ static void remove_op(ln_onnx_node *n, ln_op *op)
         ln_emit_fail_memory(&n->emit);
 }
 
-// Readers leave before makers.
+// Readers leave before producers.
 static void remove_ops(ln_onnx_node *n, const ln_onnx_body *body)
 {
     for (int i = body->n_ops; i-- > 0 && !ln_onnx_failed(n);)

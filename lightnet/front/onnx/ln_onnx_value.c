@@ -80,13 +80,13 @@ static const char *print_too_large(ln_onnx_model *m, const char *tensor)
 // can be.
 static const tl_tensor *largest_shape(ln_onnx_model *m, const char *tensor)
 {
-    const ln_op *maker = ln_context_creater(m->base.ctx, tensor);
+    const ln_op *producer = ln_context_creater(m->base.ctx, tensor);
     if (ln_onnx_variation_of(m, tensor) != LN_ONNX_SIZED ||
-        !ln_streq(maker->op_arg->optype, "shape"))
+        !ln_streq(producer->op_arg->optype, "shape"))
         return NULL;
-    const tl_tensor *src = ln_op_find_tensor_entry(maker, "src")->tensor;
-    const int start = ln_param_list_find(maker->op_arg->params, "start")->value_int;
-    const int end = ln_param_list_find(maker->op_arg->params, "end")->value_int;
+    const tl_tensor *src = ln_op_find_tensor_entry(producer, "src")->tensor;
+    const int start = ln_param_list_find(producer->op_arg->params, "start")->value_int;
+    const int end = ln_param_list_find(producer->op_arg->params, "end")->value_int;
     tl_tensor *value = tl_tensor_zeros(1, (int[]){end - start}, TL_INT64);
     for (int i = start; value && i < end; i++)
         ((int64_t *)value->data)[i - start] = src->dims[i];
@@ -183,12 +183,12 @@ static int enter_top(part *p, ln_list **stack)
             return ln_fail(p->ctx, "%s", print_too_large(p->model, tensor));
         }
         const tl_tensor *value = known_value(p->model, tensor);
-        const ln_op *maker = ln_context_creater(p->model->base.ctx, tensor);
+        const ln_op *producer = ln_context_creater(p->model->base.ctx, tensor);
         if (p->model->base.failed || (value && add_known(p, tensor, value)))
             return -1;
         if (!value)
-            ready = push_inputs(p, maker, stack);
-        if (ready < 0 || (!value && ready && add_copy(p, maker)))
+            ready = push_inputs(p, producer, stack);
+        if (ready < 0 || (!value && ready && add_copy(p, producer)))
             return -1;
     }
     if (ready)
@@ -196,7 +196,7 @@ static int enter_top(part *p, ln_list **stack)
     return 0;
 }
 
-static int enter_makers(part *p, const char *tensor)
+static int enter_producers(part *p, const char *tensor)
 {
     ln_list *stack = ln_list_prepend(NULL, (void *)tensor);
     int status = stack ? 0 : -1;
@@ -241,7 +241,7 @@ static int run_part(part *p, const char *tensor)
 {
     p->ctx->declared = LN_DECLARES_INPUTS | LN_DECLARES_OUTPUTS;
     p->ctx->weights = ln_weights_create();
-    if (!p->ctx->weights || enter_makers(p, tensor) || ln_context_add_output(p->ctx, tensor))
+    if (!p->ctx->weights || enter_producers(p, tensor) || ln_context_add_output(p->ctx, tensor))
         return -1;
     ln_context_set_reference(p->ctx);
     ln_context_keep_all(p->ctx);

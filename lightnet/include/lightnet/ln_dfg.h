@@ -5,7 +5,7 @@
 //     ln_dfg_add(dfg, conv);                             // writes "y"
 //     ln_dfg_add(dfg, relu);                             // reads "y": an edge appears
 //     ln_op *next = ln_dfg_next(dfg, conv, "y");         // relu
-//     if (ln_dfg_check(dfg)) ...                         // conv's inputs have no maker
+//     if (ln_dfg_check(dfg)) ...                         // conv's inputs have no producer
 //
 // Operators are added and removed in any order. An operator that reads a tensor twice
 // has two edges. The inputs and outputs of an operator are those of its lists when it

@@ -115,7 +115,7 @@ LN_API ln_tensor_entry *ln_op_define_variadic(ln_op_arg *op_arg, const ln_list *
                                               tl_dtype dtype, ln_mem_type mtype);
 
 /* An operator that joins its inputs need not copy them
- * if their makers write straight into its output: */
+ * if their producers write straight into its output: */
 
 /** Makes the inputs entries[0 .. n-1] parts of output `dst_name`.
  * Returns their number: fewer than n after ln_op_fail, if one

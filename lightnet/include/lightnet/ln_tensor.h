@@ -51,7 +51,8 @@ typedef struct ln_tensor_entry {
                              memory, where a run may overwrite it; values of run/ln_update.h */
     unsigned open;        /* of a dynamic one: bit i: the size of axis i may change between runs */
     size_t capacity;      /* of a dynamic one: bytes of the max shape, for which it is planned */
-    int bound[LN_MAXDIM]; /* of a dynamic one: the max shape for the current inputs of its maker */
+    int bound[LN_MAXDIM]; /* of a dynamic one: the max shape for the current inputs of its producer
+                           */
     int least[LN_MAXDIM]; /* of a dynamic one: the min shape */
     const struct ln_dfg_value *sizes_from; /* of a dynamic one: the model input whose only open
                                               axis determines the shape; NULL: several do */

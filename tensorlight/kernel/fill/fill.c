@@ -162,8 +162,8 @@ int tl_distribution_check(tl_distribution distribution, double a, double b)
 int tl_tensor_fill_random(tl_tensor *t, tl_distribution distribution, double a, double b,
                           uint64_t *state)
 {
-    static void (*const makers[TL_DISTRIBUTION_SIZE])(double *, size_t, double, double,
-                                                      uint64_t *) = {
+    static void (*const generate[TL_DISTRIBUTION_SIZE])(double *, size_t, double, double,
+                                                        uint64_t *) = {
         [TL_UNIFORM] = make_uniform, [TL_NORMAL] = make_normal};
     if (tl_check_data(t, "t") < 0 || tl_distribution_check(distribution, a, b) < 0)
         return -1;
@@ -173,7 +173,7 @@ int tl_tensor_fill_random(tl_tensor *t, tl_distribution distribution, double a, 
     double buffer[BUFFER];
     for (size_t i = 0; i < len; i += BUFFER) {
         const size_t n = len - i < BUFFER ? len - i : BUFFER;
-        makers[distribution](buffer, n, a, b, state);
+        generate[distribution](buffer, n, a, b, state);
         tl_convert_array(tl_pointer_add(t->data, (ptrdiff_t)i, t->dtype), t->dtype, buffer,
                          TL_DOUBLE, n);
     }

@@ -159,15 +159,15 @@ static const tl_tensor *constant_of(ln_nnvm_writer *w, const ln_op *op, const ch
 const tl_tensor *ln_nnvm_own_constant(ln_nnvm_op *n, const char *tensor)
 {
     ln_context *const ctx = n->writer->draft.base.ctx;
-    const ln_op *const maker = tensor ? ln_context_creater(ctx, tensor) : NULL;
-    if (ln_nnvm_op_failed(n) || !maker || !ln_makes_inputs(maker->op_arg->optype) ||
-        is_input(ctx, tensor) || ln_makes_random(maker))
+    const ln_op *const producer = tensor ? ln_context_creater(ctx, tensor) : NULL;
+    if (ln_nnvm_op_failed(n) || !producer || !ln_makes_inputs(producer->op_arg->optype) ||
+        is_input(ctx, tensor) || ln_makes_random(producer))
         return NULL;
-    if (ln_from_file_name(maker))
+    if (ln_from_file_name(producer))
         return ln_weights_find(ctx->given, tensor)
                    ? NULL
                    : data_of(n->writer, ln_weights_find(ctx->weights, tensor));
-    return filled(n->writer, maker, tensor);
+    return filled(n->writer, producer, tensor);
 }
 
 // Whether all elements are the same number, which a double holds.
@@ -260,13 +260,13 @@ ln_nnvm_value ln_nnvm_op_tensor(ln_nnvm_op *n, const char *tensor)
     const ln_nnvm_value *known = ln_hash_find(w->values, tensor);
     if (known)
         return *known;
-    const ln_op *const maker = ln_context_creater(w->draft.base.ctx, tensor);
-    if (!maker || !ln_makes_inputs(maker->op_arg->optype)) {
+    const ln_op *const producer = ln_context_creater(w->draft.base.ctx, tensor);
+    if (!producer || !ln_makes_inputs(producer->op_arg->optype)) {
         ln_nnvm_op_fail(n, "its tensor '%.256s' is an output that NNVM's operators do not have",
                         tensor);
         return none;
     }
-    const ln_nnvm_value v = add_parameter(n, maker, tensor);
+    const ln_nnvm_value v = add_parameter(n, producer, tensor);
     keep_value(w, tensor, v);
     return v;
 }
@@ -311,8 +311,8 @@ const char *ln_nnvm_src_of(const ln_op *op, const char *arg)
     return ln_tensor_list_find_name(op->op_arg->tensors_in, arg);
 }
 
-const ln_op *ln_nnvm_maker(const ln_nnvm_op *n, const char *tensor, const char *optype,
-                           const char *param, const char *with)
+const ln_op *ln_nnvm_producer(const ln_nnvm_op *n, const char *tensor, const char *optype,
+                              const char *param, const char *with)
 {
     const ln_op *const op = tensor ? ln_context_creater(n->writer->draft.base.ctx, tensor) : NULL;
     if (!op || strcmp(op->op_arg->optype, optype) != 0)

@@ -13,7 +13,7 @@
 // The node that is returned gets the tensor's name, those before it names like it. What was read
 // from a graph and is written again must give the same graph: a writer puts what the translator of
 // that core operator makes the same operators of, or looks back for what it makes
-// (ln_nnvm_op_maker). Unused nodes are removed at the end.
+// (ln_nnvm_producer). Unused nodes are removed at the end.
 
 #ifndef LN_NNVM_WRITE_H
 #define LN_NNVM_WRITE_H
@@ -102,8 +102,8 @@ void ln_nnvm_op_give(ln_nnvm_op *n, const char *tensor, ln_nnvm_value value);
 
 /** The operator that makes the tensor (a name; NULL: none is asked for) when it is of this type
  *  and, unless `with` is NULL, has that text as its parameter `param`; else NULL. */
-const ln_op *ln_nnvm_maker(const ln_nnvm_op *n, const char *tensor, const char *optype,
-                           const char *param, const char *with);
+const ln_op *ln_nnvm_producer(const ln_nnvm_op *n, const char *tensor, const char *optype,
+                              const char *param, const char *with);
 
 /** The name of the operator's input, or NULL. */
 const char *ln_nnvm_src_of(const ln_op *op, const char *arg);

@@ -226,12 +226,12 @@ static int is_weight(const ln_nnvm_op *n, const char *arg)
     const ln_context *const ctx = n->writer->draft.base.ctx;
     const char *tensor = ln_nnvm_src_of(n->op, arg);
     for (int i = 0; tensor && i < MOST_STEPS; i++) {
-        const ln_op *const maker = ln_context_creater(ctx, tensor);
-        if (!maker || ln_list_length(maker->op_arg->tensors_in) > 1)
+        const ln_op *const producer = ln_context_creater(ctx, tensor);
+        if (!producer || ln_list_length(producer->op_arg->tensors_in) > 1)
             return 0;
-        if (ln_makes_inputs(maker->op_arg->optype))
+        if (ln_makes_inputs(producer->op_arg->optype))
             return !ln_hash_find(ctx->input_names, tensor);
-        tensor = ln_nnvm_src_of(maker, "src");
+        tensor = ln_nnvm_src_of(producer, "src");
     }
     return 0;
 }

@@ -28,7 +28,7 @@ static ln_nnvm_value write_bound(ln_nnvm_op *n, const char *op)
 {
     const ln_nnvm_value a = ln_nnvm_op_raw(n, "src1"), b = ln_nnvm_op_raw(n, "src2");
     const ln_op *const max =
-        ln_nnvm_maker(n, ln_nnvm_src_of(n->op, "src1"), "binary", "op", "TL_BINARY_MAX");
+        ln_nnvm_producer(n, ln_nnvm_src_of(n->op, "src1"), "binary", "op", "TL_BINARY_MAX");
     double least;
     if (strcmp(op, "min") || !b.is_number || tl_dtype_is_float(b.dtype) || !max ||
         b.ndim > a.ndim || !ln_nnvm_own_scalar(n, ln_nnvm_src_of(max, "src2"), &least))
@@ -42,7 +42,7 @@ static ln_nnvm_value write_bound(ln_nnvm_op *n, const char *op)
 static const char *compared_with_zero(ln_nnvm_op *n, const char *tensor, const char *op)
 {
     double zero;
-    const ln_op *const compare = ln_nnvm_maker(n, tensor, "compare", "op", op);
+    const ln_op *const compare = ln_nnvm_producer(n, tensor, "compare", "op", op);
     if (!compare || !ln_nnvm_own_scalar(n, ln_nnvm_src_of(compare, "src2"), &zero) || zero != 0)
         return NULL;
     const char *const src = ln_nnvm_src_of(compare, "src1");
@@ -143,7 +143,7 @@ static ln_nnvm_value write_prelu(ln_nnvm_op *n, const char *op)
     }
     // The translator of prelu gives slopes that are a vector their place among the axes.
     const char *src = ln_nnvm_src_of(n->op, "src2");
-    const ln_op *const reshape = ln_nnvm_maker(n, src, "reshape", NULL, NULL);
+    const ln_op *const reshape = ln_nnvm_producer(n, src, "reshape", NULL, NULL);
     ln_nnvm_value alpha = ln_nnvm_op_tensor(n, reshape ? ln_nnvm_src_of(reshape, "src") : src);
     if (alpha.ndim != 1)
         alpha = ln_put_reshape(n, slopes, 1, &slope->len);

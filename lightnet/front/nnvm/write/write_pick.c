@@ -62,7 +62,7 @@ static ln_nnvm_value write_eye(ln_nnvm_op *n)
 // What a cast to another type reads, or the tensor itself.
 static const char *before_cast(ln_nnvm_op *n, const char *tensor)
 {
-    const ln_op *const cast = ln_nnvm_maker(n, tensor, "cast", NULL, NULL);
+    const ln_op *const cast = ln_nnvm_producer(n, tensor, "cast", NULL, NULL);
     const char *const src = cast ? ln_nnvm_src_of(cast, "src") : tensor;
     const tl_dtype dtype = ln_translation_tensor(&n->writer->draft.base, src)->dtype;
     return dtype == TL_BOOL ? tensor : src;
@@ -79,9 +79,9 @@ static double bound_of(ln_nnvm_op *n, const ln_op *binary)
  *  what is out of range itself. NULL: they are others. */
 static const char *clamped(ln_nnvm_op *n, const char *index, int len)
 {
-    const ln_op *const min = ln_nnvm_maker(n, index, "binary", "op", "TL_BINARY_MIN");
+    const ln_op *const min = ln_nnvm_producer(n, index, "binary", "op", "TL_BINARY_MIN");
     const char *const inner = min ? ln_nnvm_src_of(min, "src1") : NULL;
-    const ln_op *const max = ln_nnvm_maker(n, inner, "binary", "op", "TL_BINARY_MAX");
+    const ln_op *const max = ln_nnvm_producer(n, inner, "binary", "op", "TL_BINARY_MAX");
     if (bound_of(n, min) != len - 1 || bound_of(n, max) != 0)
         return NULL;
     return before_cast(n, ln_nnvm_src_of(max, "src1"));
@@ -140,7 +140,7 @@ static ln_nnvm_value write_take_nd(ln_nnvm_op *n)
     const tl_tensor *const dst = ln_nnvm_op_tensor_of(n, "dst");
     const ln_nnvm_value src = ln_nnvm_op_in(n, "src");
     const char *const tensor = ln_nnvm_src_of(n->op, "index");
-    const ln_op *const turn = ln_nnvm_maker(n, tensor, "transpose", NULL, NULL);
+    const ln_op *const turn = ln_nnvm_producer(n, tensor, "transpose", NULL, NULL);
     const int ndim = ln_nnvm_op_tensor_of(n, "index")->ndim;
     int axes[LN_MAXDIM], is_turned = turn != NULL;
     if (ln_nnvm_op_int(n, "batch", 0))
