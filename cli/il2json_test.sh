@@ -20,11 +20,11 @@ check version_goes_to_standard_output 0 'il2json 0.' "$il2json" --version
 check short_version_is_the_same 0 'il2json 0.' "$il2json" -v
 check model_is_needed 2 'error: 0 models, expected one' "$il2json"
 check one_model_is_enough 2 'error: 2 models' "$il2json" a b
-check unknown_option_is_refused 2 "error: unknown option '-x'; see il2json --help" "$il2json" -x
+check rejects_an_unknown_option 2 "error: unknown option '-x'; see il2json --help" "$il2json" -x
 check option_needs_its_value 2 "error: option '-o' needs a value; see" "$il2json" -o
 check missing_file_is_named 1 "error: none.net: cannot read: No such file" "$il2json" none.net
 cp "$il" own.net
-check output_that_is_the_input_is_refused 2 "error: own.net: the output would overwrite the input 'own.net'" "$il2json" -o own.net own.net
+check rejects_an_output_that_is_the_input 2 "error: own.net: the output would overwrite the input 'own.net'" "$il2json" -o own.net own.net
 check input_is_still_there 0 '' cmp "$il" own.net
 check other_formats_are_named 1 "error: named.json: not LightNet IL; lightnet convert" \
     "$il2json" named.json
@@ -53,19 +53,19 @@ printf '#include "fifo.inc"\n' > nets/fifo.net
 printf 'x:\n#include "/proc/self/maps"\n' > nets/maps.net
 check file_elsewhere_is_not_found 1 "nets/beside.net:1: #include: relu.inc: cannot read: No such file" "$il2json" nets/beside.net
 check file_in_a_named_folder_is_found 0 '{' "$il2json" --include parts nets/beside.net
-check folders_above_are_refused 1 \
+check rejects_parent_folders 1 \
     "nets/up.net:1: #include: ../parts/relu.inc: expected a relative path without '..'" "$il2json" nets/up.net
-check folders_above_are_always_refused 1 "expected a relative path without '..'" "$il2json" --include . nets/up.net
-check links_out_are_refused 1 "nets/link.net:1: #include: link.inc: links lead to" "$il2json" nets/link.net
+check always_rejects_parent_folders 1 "expected a relative path without '..'" "$il2json" --include . nets/up.net
+check rejects_links_out_of_the_folder 1 "nets/link.net:1: #include: link.inc: links lead to" "$il2json" nets/link.net
 check links_into_a_named_folder_are_followed 0 '{' "$il2json" --include parts nets/link.net
-check pipes_are_refused 1 "nets/fifo.net:1: #include: fifo.inc: not a regular file" timeout 10 "$il2json" nets/fifo.net
-check absolute_paths_are_refused 1 \
+check rejects_pipes 1 "nets/fifo.net:1: #include: fifo.inc: not a regular file" timeout 10 "$il2json" nets/fifo.net
+check rejects_absolute_paths 1 \
     "nets/maps.net:2: #include: /proc/self/maps: expected a relative path without '..'" "$il2json" nets/maps.net
 check standard_input_has_no_folder 1 \
     "standard input:1: #include: a model without a file has no folder to search; add one with --include" \
     sh -c "$il2json - < nets/beside.net"
 check standard_input_may_have_a_named_folder 0 '{' sh -c "$il2json --include parts - < nets/beside.net"
-check lightnet_refuses_the_same 1 "error: nets/up.net:1: #include: ../parts/relu.inc: expected a relative path" \
+check lightnet_rejects_the_same 1 "error: nets/up.net:1: #include: ../parts/relu.inc: expected a relative path" \
     "$lightnet" show nets/up.net
 check lightnet_takes_the_option_too 1 "error: parts/relu.inc:1: operator 'relu0' (relu): tensors_in[0]: tensor 'a'" \
     "$lightnet" show --include parts nets/beside.net

@@ -63,7 +63,7 @@ START_TEST(expressions_have_their_values)
 }
 END_TEST
 
-START_TEST(what_is_no_expression_is_refused_with_a_reason)
+START_TEST(rejects_invalid_expressions)
 {
     static const struct {
         const char *expr, *reason;
@@ -127,5 +127,5 @@ START_TEST(nesting_is_limited)
 }
 END_TEST
 
-LN_TEST_MAIN("il eval", expressions_have_their_values,
-             what_is_no_expression_is_refused_with_a_reason, nesting_is_limited)
+LN_TEST_MAIN("il eval", expressions_have_their_values, rejects_invalid_expressions,
+             nesting_is_limited)

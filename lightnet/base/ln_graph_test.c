@@ -99,7 +99,7 @@ START_TEST(first_node_with_equal_data_is_found)
 }
 END_TEST
 
-START_TEST(link_of_a_missing_node_is_refused)
+START_TEST(rejects_a_link_to_a_missing_node)
 {
     ln_graph *graph = draw("ab", "ab");
     ck_assert_int_eq(ln_graph_link(graph, letter('x'), letter('a'), NULL), -1);
@@ -380,7 +380,7 @@ START_TEST(broken_graph_is_not_valid)
 END_TEST
 
 LN_TEST_MAIN("graph", edge_stands_at_both_ends, first_node_with_equal_data_is_found,
-             link_of_a_missing_node_is_refused, graph_is_printed_a_node_a_line,
+             rejects_a_link_to_a_missing_node, graph_is_printed_a_node_a_line,
              oldest_matching_edge_is_unlinked, loop_is_linked_and_unlinked,
              node_is_removed_with_its_edges, copy_has_nodes_and_edges_of_its_own_in_order,
              outliers_have_no_edge_to_another_node,

@@ -202,7 +202,7 @@ START_TEST(thousands_of_keys_are_kept_apart)
 }
 END_TEST
 
-START_TEST(creation_refuses_what_makes_no_table)
+START_TEST(creation_rejects_missing_functions)
 {
     const struct {
         int init_capacity;
@@ -268,6 +268,6 @@ LN_TEST_MAIN("hash", value_is_found_by_an_equal_key, pair_with_a_null_value_is_f
              replacing_by_the_same_pointers_frees_nothing, key_may_lie_inside_its_value,
              adding_leaves_an_equal_key_as_it_is, removal_frees_key_and_value_and_says_whether,
              table_is_filled_from_an_array, thousands_of_keys_are_kept_apart,
-             creation_refuses_what_makes_no_table,
+             creation_rejects_missing_functions,
              failed_insertion_leaves_key_and_value_to_the_caller,
              table_that_cannot_grow_still_takes_pairs, table_with_a_changed_key_is_not_valid)

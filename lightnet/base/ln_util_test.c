@@ -126,7 +126,7 @@ START_TEST(chosen_allocation_fails_once)
 }
 END_TEST
 
-START_TEST(sizes_beyond_the_range_are_refused)
+START_TEST(rejects_sizes_out_of_range)
 {
     const struct {
         size_t a, b;
@@ -210,7 +210,7 @@ START_TEST(text_file_is_read_whole)
 }
 END_TEST
 
-START_TEST(what_is_no_text_file_is_refused_by_name)
+START_TEST(rejects_files_that_are_no_text_by_name)
 {
     char file[32], expected[128];
     ck_assert_ptr_null(ln_read_text("/no/such/file"));
@@ -273,8 +273,8 @@ END_TEST
 LN_TEST_MAIN("util", pointers_compare_by_address, strings_compare_by_content_and_null_is_least,
              hashes_are_fnv_1a, memory_is_zeroed_copied_and_resized, memory_of_size_0_is_an_object,
              string_is_duplicated_and_null_stays_null, memory_that_cannot_be_had_is_a_reason,
-             chosen_allocation_fails_once, sizes_beyond_the_range_are_refused,
-             stream_is_read_to_its_end, stream_survives_every_failing_allocation,
-             text_file_is_read_whole, what_is_no_text_file_is_refused_by_name,
+             chosen_allocation_fails_once, rejects_sizes_out_of_range, stream_is_read_to_its_end,
+             stream_survives_every_failing_allocation, text_file_is_read_whole,
+             rejects_files_that_are_no_text_by_name,
              closest_name_differs_in_a_third_of_its_letters_at_most,
              first_of_equally_close_names_stays)

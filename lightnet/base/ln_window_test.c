@@ -138,7 +138,7 @@ START_TEST(same_padding_of_a_deconv_gives_the_wanted_extent)
 }
 END_TEST
 
-START_TEST(autopadding_refuses_what_has_no_meaning)
+START_TEST(autopadding_rejects_bad_arguments)
 {
     const int in = 3, size = 3, zero = 0, one = 1, huge = INT_MAX;
     int padding[2] = {0, 0};
@@ -164,5 +164,4 @@ LN_TEST_MAIN("window", shape_is_printed_in_brackets,
              deconv_extent_is_what_the_window_reaches, window_error_tells_what_is_there,
              same_padding_of_a_conv_keeps_ceil_of_in_by_stride,
              padding_holds_the_begins_of_all_axes_then_their_ends,
-             same_padding_of_a_deconv_gives_the_wanted_extent,
-             autopadding_refuses_what_has_no_meaning)
+             same_padding_of_a_deconv_gives_the_wanted_extent, autopadding_rejects_bad_arguments)

@@ -115,7 +115,7 @@ START_TEST(unused_arrays_give_one_warning)
 }
 END_TEST
 
-static void check_refused(const char *message)
+static void check_rejected(const char *message)
 {
     model m;
     make_model(&m);
@@ -152,22 +152,22 @@ START_TEST(a_reason_of_before_is_forgotten)
 }
 END_TEST
 
-START_TEST(what_does_not_fit_is_refused_and_changes_nothing)
+START_TEST(rejects_wrong_data_files_and_changes_nothing)
 {
     enter_new_folder(folder);
-    check_refused("a: cannot read: No such file or directory");
+    check_rejected("a: cannot read: No such file or directory");
     make_text("a", "hello");
-    check_refused("a: neither a safetensors, a params nor a wts file");
+    check_rejected("a: neither a safetensors, a params nor a wts file");
     make_text("a", "1\nw 0 2 3f800000 40000000\n");
-    check_refused("a: no tensor 'b', expected TL_FLOAT [1]");
+    check_rejected("a: no tensor 'b', expected TL_FLOAT [1]");
     make_text("a", "2\nw 0 2 3f800000 40000000\nb 0 2 0 0\n");
-    check_refused("a: tensor 'b' is TL_FLOAT with 2 elements, expected TL_FLOAT with 1");
+    check_rejected("a: tensor 'b' is TL_FLOAT with 2 elements, expected TL_FLOAT with 1");
     make_text("a", "2\nw 0 2 3f800000 40000000\nb 1 1 0\n");
-    check_refused("a: tensor 'b' is TL_FLOAT16 with 1 elements, expected TL_FLOAT with 1");
+    check_rejected("a: tensor 'b' is TL_FLOAT16 with 1 elements, expected TL_FLOAT with 1");
     make_weights("a", (int[]){2, 1}, (int[]){1}, TL_FLOAT);
-    check_refused("a: tensor 'w' is TL_FLOAT [2, 1], expected TL_FLOAT [1, 2]");
+    check_rejected("a: tensor 'w' is TL_FLOAT [2, 1], expected TL_FLOAT [1, 2]");
     make_weights("a", (int[]){1, 2}, (int[]){1}, TL_INT32);
-    check_refused("a: tensor 'b' is TL_INT32 [1], expected TL_FLOAT [1]");
+    check_rejected("a: tensor 'b' is TL_INT32 [1], expected TL_FLOAT [1]");
     leave_folder(folder);
 }
 END_TEST
@@ -280,7 +280,7 @@ END_TEST
 
 LN_TEST_MAIN("data of a model", format_is_recognised_by_content, unused_arrays_give_one_warning,
              warning_names_the_model_where_it_has_a_name, a_reason_of_before_is_forgotten,
-             what_does_not_fit_is_refused_and_changes_nothing,
+             rejects_wrong_data_files_and_changes_nothing,
              values_that_the_program_was_made_for_are_the_only_ones_taken,
              every_failed_allocation_is_told, weights_that_the_model_brings_are_saved,
              every_failed_allocation_of_saving_is_told);

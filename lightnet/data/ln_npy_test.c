@@ -128,7 +128,7 @@ END_TEST
 
 #define REST "'fortran_order': False, 'shape': (2,)}"
 
-START_TEST(bad_headers_are_refused)
+START_TEST(rejects_bad_headers)
 {
     static const struct {
         const char *header, *message;
@@ -167,7 +167,7 @@ START_TEST(bad_headers_are_refused)
 }
 END_TEST
 
-START_TEST(bad_files_are_refused)
+START_TEST(rejects_bad_files)
 {
     static const struct {
         const char *bytes;
@@ -208,5 +208,5 @@ END_TEST
 
 LN_TEST_MAIN("npy", both_byte_orders_are_read, both_orders_of_axes_are_read,
              scalars_and_empty_arrays_are_read, version_2_is_read, written_bytes_are_numpys,
-             every_dtype_reads_back_bfloat16_as_its_bits, bad_headers_are_refused,
-             bad_files_are_refused, damaged_files_are_survived)
+             every_dtype_reads_back_bfloat16_as_its_bits, rejects_bad_headers, rejects_bad_files,
+             damaged_files_are_survived)

@@ -42,7 +42,7 @@ static tl_tensor *read_tensor(const LnOnnx__Tensor *t, ln_error *err)
     return ln_onnx_tensor_from_file(&in, "t.pb", err);
 }
 
-static void check_refused(const LnOnnx__Tensor *t, const char *expected)
+static void check_rejected(const LnOnnx__Tensor *t, const char *expected)
 {
     ln_error err;
     ck_assert_ptr_null(read_tensor(t, &err));
@@ -116,7 +116,7 @@ START_TEST(scalars_and_empty_tensors_are_read)
 }
 END_TEST
 
-START_TEST(what_does_not_fit_is_refused_with_the_reason)
+START_TEST(rejects_tensor_protos_with_wrong_data)
 {
     LnOnnx__Tensor t;
     int64_t dims[] = {2, 3}, negative[] = {-1}, nine[9] = {0}, huge[] = {65536, 65536};
@@ -125,21 +125,21 @@ START_TEST(what_does_not_fit_is_refused_with_the_reason)
     init_tensor(&t, 1, 2, dims);
     t.n_float_data = 2;
     t.float_data = numbers;
-    check_refused(&t, "t.pb: tensor 't': FLOAT [2, 3] has 2 elements of data, expected 6");
+    check_rejected(&t, "t.pb: tensor 't': FLOAT [2, 3] has 2 elements of data, expected 6");
     t.n_float_data = 0;
     t.has_raw_data = 1;
     t.raw_data = (ProtobufCBinaryData){2, bools};
-    check_refused(&t, "t.pb: tensor 't': FLOAT [2, 3] has 2 bytes of data, expected 24");
+    check_rejected(&t, "t.pb: tensor 't': FLOAT [2, 3] has 2 bytes of data, expected 24");
     init_tensor(&t, 9, 1, (int64_t[]){2});
     t.has_raw_data = 1;
     t.raw_data = (ProtobufCBinaryData){2, bools};
-    check_refused(&t, "t.pb: tensor 't': element 1 is the byte 2, expected a bool: 0 or 1");
+    check_rejected(&t, "t.pb: tensor 't': element 1 is the byte 2, expected a bool: 0 or 1");
     init_tensor(&t, 8, 1, dims);
-    check_refused(&t, "t.pb: tensor 't': its type is STRING, which LightNet does not support");
+    check_rejected(&t, "t.pb: tensor 't': its type is STRING, which LightNet does not support");
     init_tensor(&t, 1, 1, negative);
-    check_refused(&t, "t.pb: tensor 't': dimension 0 is -1, expected 0 to 2147483647");
+    check_rejected(&t, "t.pb: tensor 't': dimension 0 is -1, expected 0 to 2147483647");
     init_tensor(&t, 1, 9, nine);
-    check_refused(&t, "t.pb: tensor 't': it has 9 dimensions, expected at most 8");
+    check_rejected(&t, "t.pb: tensor 't': it has 9 dimensions, expected at most 8");
     init_tensor(&t, 1, 2, huge);
     ln_error err;
     ck_assert_ptr_null(read_tensor(&t, &err));
@@ -147,7 +147,7 @@ START_TEST(what_does_not_fit_is_refused_with_the_reason)
 }
 END_TEST
 
-START_TEST(data_outside_of_the_folder_is_refused)
+START_TEST(rejects_external_data_outside_of_the_folder)
 {
     LnOnnx__Tensor t;
     int64_t dims[] = {1};
@@ -160,9 +160,9 @@ START_TEST(data_outside_of_the_folder_is_refused)
     t.external_data = entries;
     location.key = "location";
     location.value = "../secret";
-    check_refused(&t,
-                  "t.pb: tensor 't': the location of its external data is '../secret', expected "
-                  "a file in the folder of the model");
+    check_rejected(&t,
+                   "t.pb: tensor 't': the location of its external data is '../secret', expected "
+                   "a file in the folder of the model");
 }
 END_TEST
 
@@ -192,7 +192,7 @@ START_TEST(every_truncation_and_every_changed_byte_is_survived)
 }
 END_TEST
 
-START_TEST(graphs_nested_without_end_are_refused)
+START_TEST(rejects_endlessly_nested_graphs)
 {
     // Model.graph, then Graph.node.attribute.g again and again, from the inside out.
     enum { LEVELS = 500 };
@@ -251,8 +251,7 @@ START_TEST(text_is_no_onnx)
 END_TEST
 
 LN_TEST_MAIN("onnx", raw_data_of_every_type_is_read, small_integers_stand_in_int32_data,
-             scalars_and_empty_tensors_are_read, what_does_not_fit_is_refused_with_the_reason,
-             data_outside_of_the_folder_is_refused,
-             every_truncation_and_every_changed_byte_is_survived,
-             graphs_nested_without_end_are_refused, a_lean_message_says_where_the_data_stands,
-             text_is_no_onnx)
+             scalars_and_empty_tensors_are_read, rejects_tensor_protos_with_wrong_data,
+             rejects_external_data_outside_of_the_folder,
+             every_truncation_and_every_changed_byte_is_survived, rejects_endlessly_nested_graphs,
+             a_lean_message_says_where_the_data_stands, text_is_no_onnx)

@@ -170,7 +170,7 @@ START_TEST(what_is_wrong_is_told_with_its_offset)
 }
 END_TEST
 
-START_TEST(sparse_arrays_and_trailing_bytes_are_refused)
+START_TEST(rejects_sparse_arrays_and_trailing_bytes)
 {
     int status;
     ln_error err = {0};
@@ -261,7 +261,7 @@ START_TEST(every_type_is_read_as_it_was_written)
 }
 END_TEST
 
-START_TEST(a_type_that_the_format_lacks_is_refused)
+START_TEST(rejects_types_that_the_format_lacks)
 {
     static const char *const name = "flag";
     ln_error err = {0};
@@ -276,6 +276,6 @@ END_TEST
 
 LN_TEST_MAIN("params", nnvm_has_names_before_arrays,
              mxnet_has_four_versions_of_arrays_and_prefixes_of_names,
-             what_is_wrong_is_told_with_its_offset, sparse_arrays_and_trailing_bytes_are_refused,
+             what_is_wrong_is_told_with_its_offset, rejects_sparse_arrays_and_trailing_bytes,
              any_bytes_are_survived, every_type_is_read_as_it_was_written,
-             a_type_that_the_format_lacks_is_refused)
+             rejects_types_that_the_format_lacks)

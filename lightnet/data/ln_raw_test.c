@@ -65,7 +65,7 @@ START_TEST(pipe_is_read_like_a_file)
 }
 END_TEST
 
-START_TEST(what_does_not_fit_is_refused)
+START_TEST(rejects_data_of_another_size)
 {
     enter_new_folder(folder);
     make_file("a.bin", "\x01\x00\xff\xff", 4);
@@ -119,5 +119,5 @@ START_TEST(no_record_means_the_threads)
 END_TEST
 
 LN_TEST_MAIN("raw data", bytes_become_elements, what_is_written_is_read_again,
-             pipe_is_read_like_a_file, what_does_not_fit_is_refused, bool_is_0_or_1,
+             pipe_is_read_like_a_file, rejects_data_of_another_size, bool_is_0_or_1,
              no_record_means_the_threads)

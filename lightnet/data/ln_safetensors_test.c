@@ -113,7 +113,7 @@ START_TEST(written_bytes_are_always_the_same)
 }
 END_TEST
 
-START_TEST(names_that_cannot_be_written_are_refused)
+START_TEST(rejects_names_that_cannot_be_written)
 {
     enter_new_folder(folder);
     int8_t data[] = {1};
@@ -139,7 +139,7 @@ START_TEST(names_that_cannot_be_written_are_refused)
 }
 END_TEST
 
-START_TEST(bad_headers_are_refused)
+START_TEST(rejects_bad_headers)
 {
     static const struct {
         const char *header, *message;
@@ -194,7 +194,7 @@ START_TEST(bad_headers_are_refused)
 }
 END_TEST
 
-START_TEST(bad_files_are_refused)
+START_TEST(rejects_bad_files)
 {
     static const struct {
         const char *bytes;
@@ -235,5 +235,5 @@ START_TEST(damaged_files_are_survived)
 END_TEST
 
 LN_TEST_MAIN("safetensors", tensors_and_metadata_are_found_by_name, every_dtype_reads_back_aligned,
-             written_bytes_are_always_the_same, names_that_cannot_be_written_are_refused,
-             bad_headers_are_refused, bad_files_are_refused, damaged_files_are_survived)
+             written_bytes_are_always_the_same, rejects_names_that_cannot_be_written,
+             rejects_bad_headers, rejects_bad_files, damaged_files_are_survived)

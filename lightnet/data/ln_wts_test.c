@@ -66,7 +66,7 @@ START_TEST(arrays_of_all_types_are_read)
 }
 END_TEST
 
-START_TEST(bad_files_are_refused)
+START_TEST(rejects_bad_files)
 {
     static const struct {
         const char *text, *message;
@@ -108,7 +108,7 @@ START_TEST(bad_files_are_refused)
 END_TEST
 
 // The reader sees 8 KB at a time: where a window ended, two words came of one.
-START_TEST(long_words_are_refused)
+START_TEST(rejects_long_words)
 {
     enum { BLANKS = 8192 - 513 - 6 };
     char text[8300];
@@ -180,7 +180,7 @@ START_TEST(texts_of_numbers_become_arrays)
 }
 END_TEST
 
-START_TEST(bad_texts_are_refused)
+START_TEST(rejects_bad_texts)
 {
     static const struct {
         const char *file, *text;
@@ -258,7 +258,6 @@ START_TEST(weight_file_fills_the_tensor_table)
 }
 END_TEST
 
-LN_TEST_MAIN("wts", arrays_of_all_types_are_read, bad_files_are_refused, long_words_are_refused,
+LN_TEST_MAIN("wts", arrays_of_all_types_are_read, rejects_bad_files, rejects_long_words,
              damaged_files_are_survived, what_is_written_reads_back_the_same,
-             texts_of_numbers_become_arrays, bad_texts_are_refused,
-             weight_file_fills_the_tensor_table)
+             texts_of_numbers_become_arrays, rejects_bad_texts, weight_file_fills_the_tensor_table)

@@ -156,7 +156,7 @@ START_TEST(an_architecture_without_memory_is_not_there)
 }
 END_TEST
 
-START_TEST(what_cannot_be_added_is_refused_and_leaves_all_as_it_was)
+START_TEST(rejects_bad_additions_and_changes_nothing)
 {
     static ln_op *twice[] = {&new_op, &new_op, NULL}, *stray[] = {&stray_op, NULL};
     static const struct {
@@ -255,8 +255,7 @@ END_TEST
 LN_TEST_MAIN("arch", added_rules_are_tried_before_those_that_are_there,
              added_operators_and_names_are_listed_behind_those_that_are_there,
              what_is_undone_is_as_it_was_before, an_extension_without_memory_leaves_all_as_it_was,
-             an_architecture_without_memory_is_not_there,
-             what_cannot_be_added_is_refused_and_leaves_all_as_it_was,
+             an_architecture_without_memory_is_not_there, rejects_bad_additions_and_changes_nothing,
              an_architecture_builds_only_on_one_that_is_there,
              tables_change_only_while_there_is_no_context, a_context_without_memory_does_not_count,
              targets_that_could_be_loaded_are_listed_with_those_that_are_there)

@@ -151,7 +151,7 @@ START_TEST(rewrites_without_an_end_are_an_error)
 }
 END_TEST
 
-START_TEST(an_operator_that_is_refused_names_its_rule)
+START_TEST(the_message_about_a_rejected_operator_names_its_rule)
 {
     static const ln_expander_func funcs[] = {wrong_op, NULL};
     ln_context *ctx = chain_model();
@@ -373,7 +373,7 @@ static const struct {
                  "operator that it must stay behind"},
 };
 
-START_TEST(a_wrong_schedule_is_refused_and_the_order_stays)
+START_TEST(rejects_a_wrong_schedule_and_keeps_the_order)
 {
     for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++) {
         const ln_schedule_func funcs[] = {wrong[i].func, NULL};
@@ -568,7 +568,7 @@ START_TEST(parameters_of_a_loaded_model_keep_its_shapes_and_its_plan)
 }
 END_TEST
 
-START_TEST(a_shape_that_changes_after_compiling_is_refused)
+START_TEST(rejects_a_shape_that_changes_after_compiling)
 {
     ln_test_model m;
     set_arch(NULL, NULL, NULL, NULL);
@@ -628,16 +628,16 @@ END_TEST
 
 LN_TEST_MAIN("pass", an_expander_rewrites_each_operator_that_it_matches,
              an_expander_may_leave_nothing, rewrites_without_an_end_are_an_error,
-             an_operator_that_is_refused_names_its_rule, a_function_that_fails_ends_the_pass,
-             a_combiner_sees_windows_of_its_size, a_rule_that_is_left_out_does_not_fire,
-             a_subgraph_function_matches_at_the_anchor, a_subgraph_function_may_ignore_the_anchor,
-             nothing_is_moved_past_a_writer_in_place,
+             the_message_about_a_rejected_operator_names_its_rule,
+             a_function_that_fails_ends_the_pass, a_combiner_sees_windows_of_its_size,
+             a_rule_that_is_left_out_does_not_fire, a_subgraph_function_matches_at_the_anchor,
+             a_subgraph_function_may_ignore_the_anchor, nothing_is_moved_past_a_writer_in_place,
              a_schedule_brings_operators_into_another_order,
-             a_wrong_schedule_is_refused_and_the_order_stays, effects_keep_their_order,
+             rejects_a_wrong_schedule_and_keeps_the_order, effects_keep_their_order,
              a_compiled_model_runs_again_and_again, the_same_model_compiles_to_the_same_bytes,
              what_cannot_be_compiled_says_why, endless_rounds_leave_an_empty_context,
              constants_are_computed_once_and_anew_when_they_are_set,
              only_what_outlives_the_run_can_be_read,
              parameters_of_a_loaded_model_keep_its_shapes_and_its_plan,
-             a_shape_that_changes_after_compiling_is_refused, stats_count_what_a_run_costs,
+             rejects_a_shape_that_changes_after_compiling, stats_count_what_a_run_costs,
              effects_are_seen_in_order_and_writers_persist)

@@ -579,7 +579,7 @@ START_TEST(nothing_is_saved_before_it_is_chosen)
 }
 END_TEST
 
-START_TEST(a_null_is_refused)
+START_TEST(rejects_null)
 {
     ln_quantizer *q;
     CHECK_FAILS(NULL, LN_BAD_ARGUMENT, ln_quantizer_create(NULL, &q), "the model is NULL");
@@ -594,7 +594,7 @@ START_TEST(a_null_is_refused)
 }
 END_TEST
 
-START_TEST(a_compiled_model_is_refused)
+START_TEST(rejects_a_compiled_model)
 {
     begin();
     ln_model *model;
@@ -616,4 +616,4 @@ LN_TEST_MAIN("quantize", a_quantized_network_computes_what_its_definition_says,
              an_impossible_budget_leaves_the_model_in_float32, a_mix_is_never_slower_than_float32,
              methods_of_calibration_give_other_ranges, the_largest_elements_are_counted,
              layers_with_values_that_are_not_finite_stay, options_are_checked, samples_are_checked,
-             nothing_is_saved_before_it_is_chosen, a_null_is_refused, a_compiled_model_is_refused)
+             nothing_is_saved_before_it_is_chosen, rejects_null, rejects_a_compiled_model)

@@ -150,7 +150,7 @@ START_TEST(shapes_are_inferred_anew_only_when_they_changed)
 }
 END_TEST
 
-START_TEST(more_than_is_planned_is_refused)
+START_TEST(rejects_results_larger_than_planned)
 {
     begin_model();
     ln_test_op(&m, "op", "positive", "x", "p", "extra 2");
@@ -528,7 +528,7 @@ END_TEST
 LN_TEST_MAIN("dynamic tensors", sizes_go_up_and_down_from_run_to_run,
              what_reads_a_dynamic_tensor_is_dynamic_unless_it_says_no,
              a_view_lies_where_the_true_size_puts_it,
-             shapes_are_inferred_anew_only_when_they_changed, more_than_is_planned_is_refused,
+             shapes_are_inferred_anew_only_when_they_changed, rejects_results_larger_than_planned,
              a_check_that_fails_at_run_time_names_the_operator,
              a_least_size_that_an_operator_rejects_is_no_failure,
              sizes_of_constants_are_found_at_load, a_context_can_be_loaded_again_and_parameters_set,

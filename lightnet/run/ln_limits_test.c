@@ -265,7 +265,7 @@ END_TEST
 
 /* Memory */
 
-START_TEST(planned_memory_is_refused_before_it_is_allocated)
+START_TEST(rejects_a_plan_above_the_limit_before_allocation)
 {
     ln_test_model m;
     ln_test_begin(&m, "\"inputs\": [\"x\"],");
@@ -371,7 +371,7 @@ LN_TEST_MAIN("limits", a_run_that_another_thread_cancels_ends_behind_its_operato
              constants_whose_computation_was_cancelled_are_computed_by_the_next_run,
              no_parameter_is_set_while_the_context_is_cancelled, a_run_ends_at_the_time_limit,
              operators_are_counted_while_they_are_there, there_are_no_other_limits,
-             time_for_folding_may_be_any_number, planned_memory_is_refused_before_it_is_allocated,
+             time_for_folding_may_be_any_number, rejects_a_plan_above_the_limit_before_allocation,
              scratch_memory_is_named_where_it_is_the_largest,
              reading_ends_at_each_limit_of_memory_until_it_is_enough,
              a_budget_counts_for_its_thread_alone)

@@ -62,7 +62,7 @@ START_TEST(an_operator_that_there_is_not_is_unsupported)
 }
 END_TEST
 
-START_TEST(a_model_without_its_weights_is_refused)
+START_TEST(rejects_a_model_without_its_weights)
 {
     static const char from_file[] = "\"from_file\", \"value\": ";
     char text[sizeof(ir_model)], *p;
@@ -77,7 +77,7 @@ START_TEST(a_model_without_its_weights_is_refused)
 }
 END_TEST
 
-START_TEST(weights_that_are_not_there_are_refused_by_opening)
+START_TEST(opening_rejects_missing_weights)
 {
     SKIP_WITHOUT_ONNX
     const tiny_bytes bytes = sum_model(); // its sizes are open, programs are made by runs
@@ -92,7 +92,7 @@ START_TEST(weights_that_are_not_there_are_refused_by_opening)
 }
 END_TEST
 
-START_TEST(questions_about_what_is_not_there_are_refused)
+START_TEST(rejects_unknown_names_and_numbers)
 {
     SKIP_WITHOUT_ONNX
     ln_model *model = open_model(sum_model(), NULL);
@@ -122,7 +122,7 @@ START_TEST(questions_about_what_is_not_there_are_refused)
 }
 END_TEST
 
-START_TEST(wrong_inputs_are_refused)
+START_TEST(rejects_inputs_of_other_types_and_shapes)
 {
     SKIP_WITHOUT_ONNX
     static const int good[] = {1, 3}, wide[] = {1, 4}, negative[] = {-1, 3},
@@ -176,7 +176,7 @@ START_TEST(wrong_inputs_are_refused)
 }
 END_TEST
 
-START_TEST(buffers_that_do_not_fit_are_refused)
+START_TEST(rejects_small_and_unaligned_buffers)
 {
     SKIP_WITHOUT_ONNX
     _Alignas(8) char buffer[64] = {0};
@@ -276,7 +276,7 @@ START_TEST(outputs_are_there_after_a_run_only)
 }
 END_TEST
 
-START_TEST(inputs_that_disagree_are_refused_by_the_run)
+START_TEST(a_run_rejects_inputs_with_different_sizes_of_one_name)
 {
     SKIP_WITHOUT_ONNX
     const float b[6] = {0};
@@ -299,7 +299,7 @@ static void ignore_time(void *data, const char *name, const char *type, uint64_t
     (void)ns;
 }
 
-START_TEST(null_handles_are_refused)
+START_TEST(rejects_null_handles)
 {
     SKIP_WITHOUT_ONNX
     ln_session *session = (ln_session *)&session;
@@ -331,11 +331,10 @@ START_TEST(null_handles_are_refused)
 END_TEST
 
 LN_TEST_MAIN("wrong calls of sessions", models_that_cannot_be_opened_say_why,
-             an_operator_that_there_is_not_is_unsupported, a_model_without_its_weights_is_refused,
-             weights_that_are_not_there_are_refused_by_opening,
-             questions_about_what_is_not_there_are_refused, wrong_inputs_are_refused,
-             buffers_that_do_not_fit_are_refused,
+             an_operator_that_there_is_not_is_unsupported, rejects_a_model_without_its_weights,
+             opening_rejects_missing_weights, rejects_unknown_names_and_numbers,
+             rejects_inputs_of_other_types_and_shapes, rejects_small_and_unaligned_buffers,
              an_output_may_have_another_type_than_the_file_says,
              an_input_of_a_type_that_lightnet_lacks_cannot_be_given,
-             outputs_are_there_after_a_run_only, inputs_that_disagree_are_refused_by_the_run,
-             null_handles_are_refused)
+             outputs_are_there_after_a_run_only,
+             a_run_rejects_inputs_with_different_sizes_of_one_name, rejects_null_handles)

@@ -765,7 +765,7 @@ START_TEST(a_mapped_model_has_the_bits_of_one_that_is_read)
 }
 END_TEST
 
-static void check_refused(const char *file, ln_status status, const char *reason)
+static void check_rejected(const char *file, ln_status status, const char *reason)
 {
     ln_model *model;
     ck_assert_int_eq(open_mapped(file, &model), status);
@@ -774,7 +774,7 @@ static void check_refused(const char *file, ln_status status, const char *reason
                   ln_model_error(NULL), reason);
 }
 
-START_TEST(what_cannot_be_mapped_is_refused)
+START_TEST(rejects_files_that_cannot_be_mapped)
 {
     size_t size;
     ln_model *model;
@@ -784,13 +784,13 @@ START_TEST(what_cannot_be_mapped_is_refused)
     char *bytes = file_bytes("m.safetensors", &size);
     make_file("cut.safetensors", bytes, size - 1);
     make_file("tiny.safetensors", bytes, 20);
-    check_refused("cut.safetensors", LN_BAD_MODEL, "data_offsets");
-    check_refused("tiny.safetensors", LN_BAD_MODEL, "the header has");
-    check_refused(getenv("LN_TEST_ENCODER"), LN_BAD_ARGUMENT,
-                  "option 'map' is for compiled models in one file (.safetensors), this is ONNX");
-    check_refused("none.safetensors", LN_NOT_FOUND,
-                  "none.safetensors: cannot read: No such file or directory");
-    check_refused(".", LN_BAD_ARGUMENT, ".: cannot map: not a regular file");
+    check_rejected("cut.safetensors", LN_BAD_MODEL, "data_offsets");
+    check_rejected("tiny.safetensors", LN_BAD_MODEL, "the header has");
+    check_rejected(getenv("LN_TEST_ENCODER"), LN_BAD_ARGUMENT,
+                   "option 'map' is for compiled models in one file (.safetensors), this is ONNX");
+    check_rejected("none.safetensors", LN_NOT_FOUND,
+                   "none.safetensors: cannot read: No such file or directory");
+    check_rejected(".", LN_BAD_ARGUMENT, ".: cannot map: not a regular file");
     ck_assert_int_eq(ln_options_set(options, "map", "maybe"), LN_BAD_ARGUMENT);
     ck_assert_str_eq(ln_model_error(NULL), "option 'map' is 'maybe', expected yes or no");
     ck_assert_int_eq(ln_options_set(options, "map", "yes"), LN_OK);
@@ -803,7 +803,7 @@ START_TEST(what_cannot_be_mapped_is_refused)
 }
 END_TEST
 
-START_TEST(wrong_questions_for_bounds_are_refused)
+START_TEST(rejects_bad_arguments_of_bounds)
 {
     int low, high;
     ln_model *model = model_of("LN_TEST_ENCODER");
@@ -837,5 +837,5 @@ LN_TEST_MAIN("session_sizes", lengths_that_keep_changing_take_few_programs,
              sessions_take_the_program_that_was_compiled_for_their_shapes,
              a_compiled_model_is_opened_for_sizes_that_it_takes,
              a_compiled_model_is_not_opened_for_sizes_that_it_cannot_take,
-             a_mapped_model_has_the_bits_of_one_that_is_read, what_cannot_be_mapped_is_refused,
-             wrong_questions_for_bounds_are_refused)
+             a_mapped_model_has_the_bits_of_one_that_is_read, rejects_files_that_cannot_be_mapped,
+             rejects_bad_arguments_of_bounds)

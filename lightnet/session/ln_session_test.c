@@ -431,7 +431,7 @@ END_TEST
 
 /* ---- options ---- */
 
-START_TEST(wrong_options_are_refused)
+START_TEST(rejects_bad_options)
 {
     static const struct {
         const char *key, *value, *message;
@@ -551,7 +551,7 @@ START_TEST(any_tensor_may_be_one_more_output)
 }
 END_TEST
 
-START_TEST(outputs_that_are_no_tensors_are_refused)
+START_TEST(rejects_outputs_that_are_no_tensors)
 {
     SKIP_WITHOUT_ONNX
     static const char *const names[] = {"none", NULL};
@@ -639,7 +639,7 @@ START_TEST(a_bounded_size_stays_open_within_its_range)
 }
 END_TEST
 
-START_TEST(options_that_the_model_contradicts_are_refused)
+START_TEST(rejects_options_that_contradict_the_model)
 {
     SKIP_WITHOUT_ONNX
     char known[LN_MAXLINE], no_target[2 * LN_MAXLINE];
@@ -910,11 +910,10 @@ LN_TEST_MAIN(
     nothing_is_known_of_a_shape_that_the_file_does_not_have, json_ir_is_a_model_too,
     sizes_that_an_ir_model_leaves_open_are_those_of_the_input,
     each_session_draws_the_same_random_numbers, random_numbers_go_on_when_shapes_change,
-    a_timed_run_reports_each_operator, wrong_options_are_refused, any_tensor_may_be_one_more_output,
-    outputs_that_are_no_tensors_are_refused, json_ir_has_further_outputs_too,
+    a_timed_run_reports_each_operator, rejects_bad_options, any_tensor_may_be_one_more_output,
+    rejects_outputs_that_are_no_tensors, json_ir_has_further_outputs_too,
     a_bound_size_is_fixed_for_all_that_have_its_name, a_bounded_size_stays_open_within_its_range,
-    options_that_the_model_contradicts_are_refused,
-    an_explicit_number_of_threads_beats_the_environment,
+    rejects_options_that_contradict_the_model, an_explicit_number_of_threads_beats_the_environment,
     pools_are_shared_and_may_be_freed_before_their_users, messages_reach_their_function,
     a_cancelled_session_stays_so_until_it_is_resumed, a_cancelled_session_leaves_others_alone,
     a_run_ends_at_its_time_limit_and_the_next_one_is_right, opening_ends_at_its_time_limit,

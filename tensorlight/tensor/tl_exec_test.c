@@ -165,7 +165,7 @@ END_TEST
 
 /* ---- threads ---- */
 
-START_TEST(impossible_pools_are_refused)
+START_TEST(rejects_impossible_pools)
 {
     ck_assert_ptr_null(tl_pool_create(-1));
     ck_assert_str_eq(tl_last_error(), "-1 threads, expected 0 to 1024");
@@ -395,8 +395,7 @@ LN_TEST_MAIN("tl_exec", every_unit_is_done_once_and_slots_are_never_shared,
              names_of_sets_are_read_back, sets_contain_others,
              what_is_part_of_a_usable_set_is_usable, the_environment_takes_features_away,
              a_set_in_the_environment_keeps_its_parts, there_is_at_least_one_core,
-             quotas_of_control_groups_are_read, impossible_pools_are_refused,
-             a_pool_of_0_has_all_cores, every_unit_is_done_once_in_ranges_of_the_grain,
-             without_an_exec_the_caller_works_alone, work_inside_a_unit_runs_inline,
-             a_requested_stop_leaves_the_rest_undone,
+             quotas_of_control_groups_are_read, rejects_impossible_pools, a_pool_of_0_has_all_cores,
+             every_unit_is_done_once_in_ranges_of_the_grain, without_an_exec_the_caller_works_alone,
+             work_inside_a_unit_runs_inline, a_requested_stop_leaves_the_rest_undone,
              a_stop_that_nobody_requests_leaves_small_work_in_one_piece, idle_threads_sleep)

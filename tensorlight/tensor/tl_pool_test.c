@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Tests of the thread pool. The linker directs pthread_create and tl_cpu_count here (--wrap), so
-// that threads are refused or late, and there are as many cores as a test wants.
+// that threads are rejected or late, and there are as many cores as a test wants.
 
 #include "tensor/tl_pool.h"
 
@@ -99,7 +99,7 @@ START_TEST(every_item_is_done_once)
 }
 END_TEST
 
-START_TEST(threads_that_the_system_refuses_are_done_without)
+START_TEST(works_without_threads_that_the_system_refuses)
 {
     for (int granted = 0; granted <= THREADS; granted++) {
         threads_left = granted;
@@ -475,7 +475,7 @@ START_TEST(a_child_without_threads_works_alone)
 }
 END_TEST
 
-LN_TEST_MAIN("tl_pool", every_item_is_done_once, threads_that_the_system_refuses_are_done_without,
+LN_TEST_MAIN("tl_pool", every_item_is_done_once, works_without_threads_that_the_system_refuses,
              no_more_threads_begin_than_there_are_cores,
              the_caller_waits_for_no_thread_that_has_not_begun, threads_work_at_the_same_time,
              calls_inside_an_item_run_on_its_thread, several_threads_use_one_pool,

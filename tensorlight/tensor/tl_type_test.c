@@ -169,7 +169,7 @@ START_TEST(elements_print_in_full)
 }
 END_TEST
 
-START_TEST(formats_that_do_not_fit_are_refused)
+START_TEST(rejects_formats_of_other_types)
 {
     const float f = 1;
     static const char *const bad[] = {"", "x", "%d", "%s", "%n", "%f%f", "%*f", "%", "%.3"};
@@ -188,5 +188,4 @@ END_TEST
 LN_TEST_MAIN("tl_type", documented_types_keep_their_numbers, every_name_is_read_back,
              unknown_names_are_invalid, sizes_and_formats_are_as_documented, limits_are_elements,
              comparison_is_three_way, half_floats_survive_the_way_to_float_and_back,
-             half_floats_round_half_to_even, elements_print_in_full,
-             formats_that_do_not_fit_are_refused)
+             half_floats_round_half_to_even, elements_print_in_full, rejects_formats_of_other_types)

@@ -131,7 +131,7 @@ START_TEST(a_length_is_the_product_of_the_dims)
 }
 END_TEST
 
-START_TEST(impossible_shapes_are_refused)
+START_TEST(rejects_impossible_shapes)
 {
     ck_assert_int_eq(tl_compute_length(2, (int[]){3, -1}), -1);
     ck_assert_str_eq(tl_last_error(), "shape [3, -1], expected no negative dimension");
@@ -219,6 +219,6 @@ END_TEST
 LN_TEST_MAIN("tl_util", the_last_error_is_kept_and_cleared, a_long_error_is_cut,
              each_thread_has_its_own_error, memory_that_cannot_be_had_is_an_error,
              copies_are_complete, large_pages_change_no_content, pointers_move_by_elements,
-             sizes_do_not_wrap, a_length_is_the_product_of_the_dims, impossible_shapes_are_refused,
+             sizes_do_not_wrap, a_length_is_the_product_of_the_dims, rejects_impossible_shapes,
              the_longest_shape_text_fits, numbers_are_read_between_anything_else,
              numbers_are_read_behind_a_nul_byte, random_numbers_repeat_and_spread)

@@ -131,7 +131,7 @@ START_TEST(macros_and_expressions_are_replaced)
 }
 END_TEST
 
-static void check_refused(const char *text, const char *message)
+static void check_rejected(const char *text, const char *message)
 {
     ln_context *ctx = ln_context_create();
     ck_assert_ptr_nonnull(ctx);
@@ -215,7 +215,7 @@ START_TEST(errors_point_at_the_lines_that_were_written)
          "m.net:3: operator 'relu0' (relu): tensors_in[0]"},
     };
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
-        check_refused(cases[i].text, cases[i].message);
+        check_rejected(cases[i].text, cases[i].message);
 }
 END_TEST
 
@@ -231,7 +231,7 @@ START_TEST(errors_of_operators_point_at_the_line_of_a_macro_call)
              "PART(d,\n"
              "     e, ${eval 2 * 2})\n",
              constant);
-    check_refused(text, "m.net:7: operator 'slice1' (slice): parameter 'len' is 4");
+    check_rejected(text, "m.net:7: operator 'slice1' (slice): parameter 'len' is 4");
 }
 END_TEST
 
@@ -273,9 +273,9 @@ static void remove_shelf(const shelf *s)
     ck_assert_int_eq(access(s->folder, F_OK), -1);
 }
 
-// A model on the shelf, refused for what `message` says of the file `name` there.
-static void check_refused_on(const shelf *s, const char *text, const char *name,
-                             const char *message)
+// Checks that a model on the shelf is rejected with `message` about its file `name`.
+static void check_rejected_in(const shelf *s, const char *text, const char *name,
+                              const char *message)
 {
     char expected[200];
     snprintf(expected, sizeof(expected), "%s%s", path_in(s, name), message);
@@ -292,8 +292,8 @@ START_TEST(included_files_are_named)
 {
     const shelf s = make_shelf();
     put_file(&s, "a.inc", "\nrelu(src=none | dst=x);\n");
-    check_refused_on(&s, "#include \"a.inc\"\n", "a.inc",
-                     ":2: operator 'relu0' (relu): tensors_in");
+    check_rejected_in(&s, "#include \"a.inc\"\n", "a.inc",
+                      ":2: operator 'relu0' (relu): tensors_in");
     remove_shelf(&s);
 }
 END_TEST
@@ -317,18 +317,18 @@ START_TEST(files_are_named_from_the_folder_of_what_includes_them)
         put_file(&s, "a.inc", ")");
         put_file(&s, "parts/b.inc", cases[i].b);
         put_file(&s, "parts/c.inc", cases[i].c);
-        check_refused_on(&s, cases[i].text, cases[i].name, cases[i].message);
+        check_rejected_in(&s, cases[i].text, cases[i].name, cases[i].message);
         remove_shelf(&s);
     }
 }
 END_TEST
 
-START_TEST(a_file_that_includes_itself_is_refused)
+START_TEST(rejects_a_file_that_includes_itself)
 {
     const shelf s = make_shelf();
     put_file(&s, "a.inc", "#include \"a.inc\"\n");
-    check_refused_on(&s, "#include \"a.inc\"\n", "a.inc",
-                     ":1: #include: files include each other more than 64 deep");
+    check_rejected_in(&s, "#include \"a.inc\"\n", "a.inc",
+                      ":1: #include: files include each other more than 64 deep");
     remove_shelf(&s);
 }
 END_TEST
@@ -346,8 +346,8 @@ START_TEST(once_a_file_is_read_once)
     put_file(&s, "a.inc", "#pragma once\n#include \"a.inc\"\n#include \"parts/b.inc\"\n");
     put_file(&s, "parts/b.inc", "#include \"c.inc\"\n#include \"a.inc\"\n");
     put_file(&s, "parts/c.inc", "relu(");
-    check_refused_on(&s, "#include \"a.inc\"\n)", "m.net",
-                     ":2: the end is unexpected, expected ';'");
+    check_rejected_in(&s, "#include \"a.inc\"\n)", "m.net",
+                      ":2: the end is unexpected, expected ';'");
     remove_shelf(&s);
 }
 END_TEST
@@ -528,8 +528,8 @@ START_TEST(what_macros_become_is_bounded)
     snprintf(call, sizeof(call), "16(\"%02500d\")", 0);
     char *tokens = doubling("(x)", "(x x)", "x", "40(1)");
     char *bytes = doubling("(x)", "(x x)", "#x", call);
-    check_refused(tokens, "m.net:42: macro expansion exceeds 16777216 tokens");
-    check_refused(bytes, "m.net:42: # and ## produce more than 67108864 bytes");
+    check_rejected(tokens, "m.net:42: macro expansion exceeds 16777216 tokens");
+    check_rejected(bytes, "m.net:42: # and ## produce more than 67108864 bytes");
     free(tokens);
     free(bytes);
 }
@@ -737,7 +737,7 @@ LN_TEST_MAIN("il", il_is_what_the_json_says, macros_and_expressions_are_replaced
              allowed_folders_come_after_that_of_the_model,
              nesting_is_bounded_and_fits_a_small_stack, networks_are_read_on_a_small_stack,
              what_macros_become_is_bounded, two_threads_read_at_the_same_time,
-             a_file_that_includes_itself_is_refused, what_is_written_reads_back_the_same,
+             rejects_a_file_that_includes_itself, what_is_written_reads_back_the_same,
              a_compiled_model_with_bodies_reads_back_the_same,
              a_file_that_cannot_be_written_is_named, models_are_recognised_by_how_they_begin,
              the_library_says_who_reads_it,

@@ -125,7 +125,7 @@ def differences(got, want, k, tolerance):
 
 
 def error_of(lightnet, whole, *arguments):
-    """The message with which the graph is refused; "" when it is read. None: it ended in another way."""
+    """The message with which the graph is rejected; "" when it is read. None: it ended in another way."""
     with tempfile.TemporaryDirectory() as folder:
         done = call([lightnet, "show", *write(folder, whole, {}, {}), *arguments])
         return {0: "", 1: done.stderr}.get(done.returncode)

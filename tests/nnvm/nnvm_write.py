@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: Apache-2.0
 """usage: nnvm_write.py LIGHTNET NNVM_AGAIN. Models written as NNVM graphs from what was read: they compute the same, what is read from them and
-written again gives the same bytes, and what core has nothing for is refused by name."""
+written again gives the same bytes, and what core has nothing for is rejected by name."""
 import glob
 import json
 import os
@@ -413,7 +413,7 @@ def check_weights(tap):
                   faults or (["there is bare.params"] if os.path.exists(os.path.join(folder, "bare.params")) else []))
 
 
-def check_refused(tap, name, m, *words):
+def check_rejected(tap, name, m, *words):
     with tempfile.TemporaryDirectory() as folder:
         source = os.path.join(folder, "model.json")
         m.write(source)
@@ -423,13 +423,13 @@ def check_refused(tap, name, m, *words):
         tap.check(name, faults + [f"{left} is left" for left in glob.glob(os.path.join(folder, "to.*"))])
 
 
-def refused(tap):
+def rejected(tap):
     m = Model()
     m.add("unary", {"src": X}, {"func": "TL_UNARY_ERF"})
     m.add("unary", {"src": X}, {"func": "TL_UNARY_SIN"})
     m.add("unary", {"src": Z}, {"func": "TL_UNARY_SIN"})
     m.add("cumulate", {"src": X}, {"axis": 0})
-    check_refused(tap, "all_that_core_lacks_is_named", m, "TL_UNARY_ERF (1 node, first 'op1')", "TL_UNARY_SIN (2 nodes, first 'op3')", "cumulate (1 node, first 'op7')")
+    check_rejected(tap, "all_that_core_lacks_is_named", m, "TL_UNARY_ERF (1 node, first 'op1')", "TL_UNARY_SIN (2 nodes, first 'op3')", "cumulate (1 node, first 'op7')")
     for name, optype, ins, values, words in (
             ("pools_with_gaps", "poolnd", {"src": IMAGE}, {"size": [2, 2], "stride": [1, 1], "dilation": [2, 1], "padding": [0] * 4, "kind": "TL_POOL_MAX"},
              ["op1", "'dilation' has 2"]),
@@ -442,11 +442,11 @@ def refused(tap):
             ("bits_of_integers", "binary", {"src1": INTS, "src2": INTS}, {"op": "TL_BINARY_AND"}, ["bits"])):
         m = Model()
         m.add(optype, ins, values)
-        check_refused(tap, name + "_are_refused", m, *words)
+        check_rejected(tap, "rejects_" + name, m, *words)
     m = Model()
     m.op("create", {}, {"dtype": "TL_FLOAT", "dims": [3], "ran": [0, 1], "data": [0], "from_file": False}, ["noise"])
     m.add("relu", {"src": "noise"})
-    check_refused(tap, "random_numbers_are_refused", m, "'noise'", "random")
+    check_rejected(tap, "rejects_random_numbers", m, "'noise'", "random")
 
 
 def check_files(tap):
@@ -478,7 +478,7 @@ def main():
     check_inputs(tap)
     check_names(tap)
     check_weights(tap)
-    refused(tap)
+    rejected(tap)
     check_files(tap)
     tap.end()
 

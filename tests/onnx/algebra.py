@@ -11,7 +11,7 @@ except ImportError:
     sys.exit(0)
 
 sys.path.append(os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "structure"))
-from onnx_case import FLOATS, INTEGERS, check_kinds, check_refused, one_node as case
+from onnx_case import FLOATS, INTEGERS, check_kinds, check_rejected, one_node as case
 from tap import Tap
 
 # Sums of a few dozen numbers around 1, whose roundings add up, of functions of the C library.
@@ -259,7 +259,7 @@ def main():
     tap = Tap()
     check_kinds(tap, lightnet, [reductions, along_an_axis, products, normalizations, losses, attention], TOLERANCE)
     for op_type, arrays, opset, attributes, message in WRONG:
-        check_refused(tap, lightnet, case("", op_type, arrays, X, opset, **attributes), f"{op_type} is refused: {message}",
+        check_rejected(tap, lightnet, case("", op_type, arrays, X, opset, **attributes), f"{op_type} is rejected: {message}",
                       message)
     tap.end()
 

@@ -368,7 +368,7 @@ def main():
         tap.check(sentence, faults_of(lightnet, it, inputs, expected))
     for sentence, it, words in WRONG:
         message = error_of(lightnet, it, {"x": X})
-        tap.check(sentence + " is refused",
+        tap.check(sentence + " is rejected",
                   [] if message and words in message else [f"expected {words!r} in: {message!r}"])
     tap.end()
 

@@ -11,7 +11,7 @@ except ImportError:
     sys.exit(0)
 
 sys.path.append(os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "structure"))
-from onnx_case import FLOATS, INTEGERS, NUMPY as ALL, Part, check_kinds, check_refused, elements, one_node as case
+from onnx_case import FLOATS, INTEGERS, NUMPY as ALL, Part, check_kinds, check_rejected, elements, one_node as case
 from onnx_writer import DTYPES, node
 from tap import Tap
 
@@ -217,7 +217,7 @@ def main():
     tap = Tap()
     check_kinds(tap, lightnet, [arithmetic, powers, logic, functions, conversions, conversions_to_bfloat16, old_opsets], RTOL)
     for op_type, arrays, attributes, message in WRONG:
-        check_refused(tap, lightnet, case("", op_type, arrays, X, 20, **attributes), f"{op_type} is refused: {message}", message)
+        check_rejected(tap, lightnet, case("", op_type, arrays, X, 20, **attributes), f"{op_type} is rejected: {message}", message)
     tap.end()
 
 

@@ -70,7 +70,7 @@ WRONG = [
      simple([node("Foo", ["x"], ["a"]), node("Foo", ["a"], ["b"]), node("Bar", ["b"], ["c"], domain="com.my"),
              node("StringNormalizer", ["c"], ["y"])]), {"x": X},
      "operators that are not supported: Foo (2 nodes), com.my.Bar (1 node), StringNormalizer (1 node; it works on strings)"),
-    ("an opset of the future is refused", simple([node("Relu", ["x"], ["y"])], opset=99), {"x": X},
+    ("an opset of the future is rejected", simple([node("Relu", ["x"], ["y"])], opset=99), {"x": X},
      "the model is written in operator set 99, expected at most"),
     ("a tensor that nothing makes is named", simple([node("Relu", ["z"], ["y"], name="r")]), {"x": X},
      "node 'r' (Relu, opset 17): input 0, 'z', is not produced by any node before"),
@@ -80,7 +80,7 @@ WRONG = [
      "node 'r' (Relu, opset 17): input 0 is missing"),
     ("an output too many is named", simple([node("Relu", ["x"], ["y", "z"], name="r")]), {"x": X},
      "node 'r' (Relu, opset 17): output 1, 'z', is not supported"),
-    ("an attribute of another type is refused", simple([node("ReduceMax", ["x"], ["y"], name="r", keepdims="no")]), {"x": X},
+    ("an attribute of another type is rejected", simple([node("ReduceMax", ["x"], ["y"], name="r", keepdims="no")]), {"x": X},
      "node 'r' (ReduceMax, opset 17): attribute 'keepdims' is of type STRING, expected INT"),
     ("a flag that is neither 0 nor 1 is rejected", simple([node("ReduceMax", ["x"], ["y"], name="r", keepdims=2)]), {"x": X},
      "node 'r' (ReduceMax, opset 17): attribute 'keepdims' is 2, expected 0 or 1"),
@@ -92,15 +92,15 @@ WRONG = [
     ("an order of the largest that is neither 0 nor 1 is rejected",
      simple([node("Constant", [], ["k"], value_ints=[1]), node("TopK", ["x", "k"], ["y"], name="r", sorted=-1)]), {"x": X},
      "node 'r' (TopK, opset 17): attribute 'sorted' is -1, expected 0 or 1"),
-    ("a shape that disagrees is refused", simple([node("Relu", ["x"], ["y"])], inputs=[("x", ("n", 4))]), {"x": X},
+    ("a shape that disagrees is rejected", simple([node("Relu", ["x"], ["y"])], inputs=[("x", ("n", 4))]), {"x": X},
      "input 'x' is given as TL_FLOAT [2, 3], expected TL_FLOAT [n, 4]"),
     ("a type that LightNet lacks is named", field(1, 8) + field(7, graph(
         [node("Relu", ["x"], ["y"])], [field(1, "x") + field(2, field(1, field(1, 17)))], [value("y", "float")])), {},
      "input 'x' is FLOAT8E4M3FN, expected a tensor of a type that LightNet supports"),
     ("a constant that lacks elements is named", simple([], ["c"], initializers=[field(1, 3) + field(2, 1) + field(8, "c")]), {"x": X},
      "tensor 'c': FLOAT [3] has 0 elements of data, expected 3"),
-    ("a message that is broken off is refused", simple([node("Relu", ["x"], ["y"])])[:-2], {"x": X}, "truncated or damaged"),
-    ("a model without a graph is refused", field(1, 8), {}, "the model has no graph"),
+    ("a message that is broken off is rejected", simple([node("Relu", ["x"], ["y"])])[:-2], {"x": X}, "truncated or damaged"),
+    ("a model without a graph is rejected", field(1, 8), {}, "the model has no graph"),
 ]
 
 
@@ -137,11 +137,11 @@ def command_faults(lightnet, model_bytes, arguments, message):
 def check_external(tap, lightnet):
     tap.check("data may be in another file, at any offset", external_faults(lightnet, "w.bin", 5, 12, np.array([0, 2, 3], np.float32)))
     for sentence, arguments, message in [
-            ("external data outside of its file is refused", ("w.bin", 6, 12), "is 12 bytes at 6, outside of the 17 bytes of"),
-            ("external data outside of the folder is refused", ("../w.bin", 5, 12), "expected a file in the folder of the model"),
-            ("external data by an absolute path is refused", ("/etc/passwd", 0, 12), "expected a file in the folder of the model"),
+            ("external data outside of its file is rejected", ("w.bin", 6, 12), "is 12 bytes at 6, outside of the 17 bytes of"),
+            ("external data outside of the folder is rejected", ("../w.bin", 5, 12), "expected a file in the folder of the model"),
+            ("external data by an absolute path is rejected", ("/etc/passwd", 0, 12), "expected a file in the folder of the model"),
             ("external data that is missing is named", ("q.bin", 0, 12), "q.bin: cannot read"),
-            ("an offset that is no number is refused", ("w.bin", "x", 12), "'offset' of its external data is 'x'")]:
+            ("an offset that is no number is rejected", ("w.bin", "x", 12), "'offset' of its external data is 'x'")]:
         tap.check(sentence, external_faults(lightnet, *arguments, message=message))
 
 
@@ -179,12 +179,12 @@ def check_links(tap, lightnet):
     tap.check("an allowed folder may be linked to", link_faults(lightnet, "blob.bin", ["--include", "{blobs}"]))
     tap.check("external data is looked for in allowed folders", link_faults(lightnet, "b.bin", ["--include", "{secret}", "--include={blobs}"]))
     for sentence, location, options, message in [
-            ("a link out of the folder is refused", "link.bin", [], outside("link.bin", "secret")),
-            ("a link to a folder is refused", "folder/w.bin", [], outside("folder/w.bin", "secret")),
+            ("a link out of the folder is rejected", "link.bin", [], outside("link.bin", "secret")),
+            ("a link to a folder is rejected", "folder/w.bin", [], outside("folder/w.bin", "secret")),
             ("other folders stay closed", "link.bin", ["--include", "{blobs}"], outside("link.bin", "secret")),
-            ("a link to a device is refused", "zero.bin", [], "zero.bin: links lead to /dev/zero, outside of the model's folder"),
-            ("a pipe is refused at once", "fifo.bin", [], "m.onnx: tensor 'c': its external data: fifo.bin: not a regular file"),
-            ("a device in an allowed folder is refused", "zero", ["--include", "/dev"], "its external data: zero: not a regular file"),
+            ("a link to a device is rejected", "zero.bin", [], "zero.bin: links lead to /dev/zero, outside of the model's folder"),
+            ("a pipe is rejected at once", "fifo.bin", [], "m.onnx: tensor 'c': its external data: fifo.bin: not a regular file"),
+            ("a device in an allowed folder is rejected", "zero", ["--include", "/dev"], "its external data: zero: not a regular file"),
             ("a folder that is missing is not allowed", "w.bin", ["--include", "{model}/none"],
              "none: not a folder that can be used: No such file or directory")]:
         tap.check(sentence, link_faults(lightnet, location, options, message))
@@ -214,7 +214,7 @@ def check_sizes(tap, lightnet):
                                                              "input 'x' has shape [n, 3], with sizes that are open"))
     tap.check("--shape gives an input its shape", command_faults(lightnet, opened, ["show", "MODEL", "--shape", "x=4x3"], "x TL_FLOAT [4, 3]"))
     tap.check("--shape gives an open dimension its size", command_faults(lightnet, opened, ["show", "MODEL", "--shape", "n=5"], "x TL_FLOAT [5, 3]"))
-    tap.check("a --shape that is none is refused", command_faults(lightnet, opened, ["show", "MODEL", "--shape", "x=4xx3"], "expected NAME=1x3x224x224"))
+    tap.check("a --shape that is none is rejected", command_faults(lightnet, opened, ["show", "MODEL", "--shape", "x=4xx3"], "expected NAME=1x3x224x224"))
 
 
 # The names of TensorProto.DataType's values; those that docs/onnx.md says LightNet has.

@@ -1,6 +1,6 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: Apache-2.0
-"""usage: hostile.py LIGHTNET. Attributes and shapes that no exporter writes: each is refused with its reason."""
+"""usage: hostile.py LIGHTNET. Attributes and shapes that no exporter writes: each is rejected with its reason."""
 import os
 import sys
 
@@ -20,7 +20,7 @@ IMAGE = np.ones((1, 2, 3, 3), np.float32)
 THETA = np.ones((1, 3, 4), np.float32)
 LEAST, MOST = -2**63, 2**31 - 1
 
-# A case and words of the message with which it is refused.
+# A case and words of the message with which it is rejected.
 WRONG = [
     (Case("in 0 groups", 11, "ConvTranspose", [IMAGE, IMAGE], group=0), "attribute 'group' is 0"),
     (Case("of the least length", 11, "ConvTranspose", [IMAGE, IMAGE], output_shape=[LEAST, LEAST]), "-9223372036854775808"),

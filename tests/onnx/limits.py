@@ -178,7 +178,7 @@ def run(command):
     return status, done.stderr, memory
 
 
-def refusal(command, words):
+def rejection(command, words):
     """What is wrong with how the command ends."""
     begin = time.monotonic()
     status, printed, memory = run(command)
@@ -202,7 +202,7 @@ def check(tap, lightnet, command, rows):
     for sentence, bytes_of_it, options, words in rows:
         with tempfile.TemporaryDirectory(prefix="lightnet-") as folder:
             arguments = write(folder, bytes_of_it, {})
-            tap.check(f"{command}: {sentence}", refusal([lightnet, command, *arguments, *options], words))
+            tap.check(f"{command}: {sentence}", rejection([lightnet, command, *arguments, *options], words))
 
 
 def main():

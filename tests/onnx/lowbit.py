@@ -131,13 +131,13 @@ def check_nbits(tap, lightnet):
             tap.check(f"MatMulNBits, {bits} bits, {dtype}, zeros {has_zeros}, bias {has_bias}",
                       faults_of(lightnet, what, {"x": x}, [expected]) + ([] if "matmul_lowbit_cpu" in ops else [f"operators: {ops}"]))
     few = dict(bits=4, k=32, n=1, block=32, bytes_of=bytes(16), scales=[1.0])
-    refused = (("8 bits", few | dict(bits=8, bytes_of=bytes(32)), "'bits' is 8, expected 2 or 4"),
-               ("groups", few | dict(inputs=["x", "w", "s", "", "w"]), "input 4, 'g_idx', is not supported"),
-               ("odd blocks", few | dict(block=8, bytes_of=bytes(16), scales=[1.0] * 4), "'block_size' is 8, expected a multiple of 16"),
-               ("too few weights", few | dict(bytes_of=bytes(16), n=2, scales=[1.0] * 2), "UINT8 [2, 1, 16] has 16 bytes of data, expected 32"))
-    for sentence, given, words in refused:
+    bad = (("8 bits", few | dict(bits=8, bytes_of=bytes(32)), "'bits' is 8, expected 2 or 4"),
+           ("groups", few | dict(inputs=["x", "w", "s", "", "w"]), "input 4, 'g_idx', is not supported"),
+           ("odd blocks", few | dict(block=8, bytes_of=bytes(16), scales=[1.0] * 4), "'block_size' is 8, expected a multiple of 16"),
+           ("too few weights", few | dict(bytes_of=bytes(16), n=2, scales=[1.0] * 2), "UINT8 [2, 1, 16] has 16 bytes of data, expected 32"))
+    for sentence, given, words in bad:
         message = error_of(lightnet, nbits_model(**given), {})
-        tap.check(f"MatMulNBits refused: {sentence}", [] if message and words in message else [f"expected {words!r} in: {message!r}"])
+        tap.check(f"MatMulNBits rejects: {sentence}", [] if message and words in message else [f"expected {words!r} in: {message!r}"])
 
 
 def check_size(tap, lightnet):
@@ -185,7 +185,7 @@ def check_results(tap, lightnet):
         what = model(graph([node(op_type, inputs, ["y"])], [value("x", "float", [4])], [value("y", "int8")],
                            [few, tensor("s", "float", [], [0.5])]), opset=25)
         message, words = error_of(lightnet, what, {"x": np.ones(4, F32)}), f"input {i} has elements of 4 bits"
-        tap.check(f"{op_type} to 4 bits is refused", [] if message and words in message else [f"expected {words!r} in: {message!r}"])
+        tap.check(f"{op_type} to 4 bits is rejected", [] if message and words in message else [f"expected {words!r} in: {message!r}"])
 
 
 REFUSED = (
@@ -218,7 +218,7 @@ def main():
     check_results(tap, lightnet)
     for sentence, constant, words in REFUSED:
         message = error_of(lightnet, model_of(constant), {})
-        tap.check(f"refused: {sentence}", [] if message and words in message else [f"expected {words!r} in: {message!r}"])
+        tap.check(f"rejects: {sentence}", [] if message and words in message else [f"expected {words!r} in: {message!r}"])
     tap.end()
 
 

@@ -127,8 +127,8 @@ def check_kinds(tap, lightnet, kinds, tolerances):
                    for fault in found])
 
 
-def check_refused(tap, lightnet, part, sentence, words):
-    """A test that the message with which the part is refused has these words."""
+def check_rejected(tap, lightnet, part, sentence, words):
+    """A test that the message with which the part is rejected has these words."""
     message = error_of(lightnet, *joined([part]))
     tap.check(sentence, [] if message and words in message else [f"expected {words!r} in: {message!r}"])
 
@@ -147,7 +147,7 @@ def compiled_faults_of(lightnet, model, cases):
 
 
 def error_of(lightnet, model, inputs, command=("run",)):
-    """The message with which the model is refused; "" when it runs. None: it ended in another way."""
+    """The message with which the model is rejected; "" when it runs. None: it ended in another way."""
     with tempfile.TemporaryDirectory() as folder:
         done = call([lightnet, *command, *write(folder, model, inputs)])
         return {0: "", 1: done.stderr}.get(done.returncode)

@@ -11,7 +11,7 @@ except ImportError:
     sys.exit(0)
 
 sys.path.append(os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "structure"))
-from onnx_case import NUMPY, Part, check_refused, elements, faults_of_parts
+from onnx_case import NUMPY, Part, check_rejected, elements, faults_of_parts
 from onnx_writer import graph, model, node, sparse_tensor, tensor, value
 from tap import Tap
 
@@ -45,7 +45,7 @@ def check_cases(tap, lightnet, right, wrong, tolerance=0):
     for part, faults in zip(parts, faults_of_parts(lightnet, parts, lambda part: tolerance)):
         tap.check(part.sentence, faults)
     for case, words in wrong:
-        check_refused(tap, lightnet, case.part([np.float32(0)]), case.sentence, words)
+        check_rejected(tap, lightnet, case.part([np.float32(0)]), case.sentence, words)
 
 
 def ints(*values):
@@ -190,47 +190,47 @@ RIGHT = [
 
 # A case and what its message says.
 WRONG = [
-    (Case("is refused with other numbers of elements", 14, "Reshape", [X], [ints(5)]), "expected 12 elements"),
-    (Case("is refused with two open axes", 14, "Reshape", [X], [ints(-1, -1)]), "-1 at 1 of the new shape"),
-    (Case("is refused with a negative axis", 14, "Reshape", [X], [ints(-2, 6)]), "-2 at 0 of the new shape, expected at least -1"),
-    (Case("is refused with a copied axis that is not there", 14, "Reshape", [X], [ints(3, 4, 0)]), "-2 at 2 of the new shape"),
-    (Case("is refused where nothing may be any number", 14, "Reshape", [EMPTY], [ints(0, -1)], allowzero=1),
+    (Case("is rejected with other numbers of elements", 14, "Reshape", [X], [ints(5)]), "expected 12 elements"),
+    (Case("is rejected with two open axes", 14, "Reshape", [X], [ints(-1, -1)]), "-1 at 1 of the new shape"),
+    (Case("is rejected with a negative axis", 14, "Reshape", [X], [ints(-2, 6)]), "-2 at 0 of the new shape, expected at least -1"),
+    (Case("is rejected with a copied axis that is not there", 14, "Reshape", [X], [ints(3, 4, 0)]), "-2 at 2 of the new shape"),
+    (Case("is rejected where nothing may be any number", 14, "Reshape", [EMPTY], [ints(0, -1)], allowzero=1),
      "the other axes, of 0 elements, to divide 0"),
-    (Case("is refused with too many dimensions", 14, "Reshape", [X], [np.ones(9, np.int64)]), "9 dimensions, expected at most 8"),
-    (Case("is refused with a shape of floats", 14, "Reshape", [X], [f32(3, 4)]), "expected TL_INT64 or TL_INT32"),
-    (Case("is refused with many axes", 13, "Squeeze", [X], [np.zeros(100, np.int64)]), "100 axes, expected at most 2"),
-    (Case("is refused with an axis of 3", 13, "Squeeze", [X], [ints(0)]), "axis 0 has length 3, expected 1"),
-    (Case("is refused with an axis twice", 13, "Unsqueeze", [X], [ints(0, -4)]), "duplicate axis 0"),
-    (Case("is refused with an axis outside", 13, "Unsqueeze", [X], [ints(3)]), "axis 3 of a tensor with 3 dimensions"),
-    (Case("is refused with an axis twice", 13, "Transpose", [X], perm=[1, 1]), "duplicate axis 1"),
-    (Case("is refused with too few axes", 13, "Transpose", [X], perm=[0]), "attribute 'perm' has 1 axes, expected 2"),
-    (Case("is refused without an axis", 13, "Concat", [X, X]), "attribute 'axis' is missing"),
-    (Case("is refused with different lengths", 13, "Concat", [X, EMPTY], axis=1), "axis 0 of 'x1' has length 0"),
-    (Case("is refused with a wrong sum", 13, "Split", [X], [ints(2)]), "has the sum 2, expected that axis 0"),
-    (Case("is refused with unlike lists", 13, "Slice", [X], [ints(0), ints(1, 2)]), "1 starts, 2 ends"),
-    (Case("is refused with a step of 0", 13, "Slice", [X], [ints(0), ints(1), ints(0), ints(0)]), "a step of 0"),
-    (Case("is refused with too few pads", 13, "Pad", [X], [ints(1, 1)]), "2 pads, expected two for each of 2 axes"),
-    (Case("is refused where nothing is left", 13, "Pad", [X], [ints(-3, 0, 1, 0)], mode="edge"), "axis 0"),
-    (Case("is refused with a mode of later", 18, "Pad", [X], [ints(1, 1, 1, 1)], mode="wrap"), "attribute 'mode' is \"wrap\""),
-    (Case("is refused where shapes do not broadcast", 13, "Expand", [X], [ints(2)]), "[3, 4] and [2]"),
-    (Case("is refused with too few repeats", 13, "Tile", [X], [ints(2)]), "1 repeats, expected one for each of 2 axes"),
-    (Case("is refused with an index outside", 13, "Gather", [X, ints(0, 3)]), "index 3 at position 1, expected -3 to 2"),
-    (Case("is refused with an index outside", 13, "ScatterND", [X, ints(-4)[None], X[:1]]), "index -4 at position 0"),
-    (Case("is refused with a reduction of later", 16, "ScatterND", [X], [ints(0)[None], X[:1]], reduction="max"),
+    (Case("is rejected with too many dimensions", 14, "Reshape", [X], [np.ones(9, np.int64)]), "9 dimensions, expected at most 8"),
+    (Case("is rejected with a shape of floats", 14, "Reshape", [X], [f32(3, 4)]), "expected TL_INT64 or TL_INT32"),
+    (Case("is rejected with many axes", 13, "Squeeze", [X], [np.zeros(100, np.int64)]), "100 axes, expected at most 2"),
+    (Case("is rejected with an axis of 3", 13, "Squeeze", [X], [ints(0)]), "axis 0 has length 3, expected 1"),
+    (Case("is rejected with an axis twice", 13, "Unsqueeze", [X], [ints(0, -4)]), "duplicate axis 0"),
+    (Case("is rejected with an axis outside", 13, "Unsqueeze", [X], [ints(3)]), "axis 3 of a tensor with 3 dimensions"),
+    (Case("is rejected with an axis twice", 13, "Transpose", [X], perm=[1, 1]), "duplicate axis 1"),
+    (Case("is rejected with too few axes", 13, "Transpose", [X], perm=[0]), "attribute 'perm' has 1 axes, expected 2"),
+    (Case("is rejected without an axis", 13, "Concat", [X, X]), "attribute 'axis' is missing"),
+    (Case("is rejected with different lengths", 13, "Concat", [X, EMPTY], axis=1), "axis 0 of 'x1' has length 0"),
+    (Case("is rejected with a wrong sum", 13, "Split", [X], [ints(2)]), "has the sum 2, expected that axis 0"),
+    (Case("is rejected with unlike lists", 13, "Slice", [X], [ints(0), ints(1, 2)]), "1 starts, 2 ends"),
+    (Case("is rejected with a step of 0", 13, "Slice", [X], [ints(0), ints(1), ints(0), ints(0)]), "a step of 0"),
+    (Case("is rejected with too few pads", 13, "Pad", [X], [ints(1, 1)]), "2 pads, expected two for each of 2 axes"),
+    (Case("is rejected where nothing is left", 13, "Pad", [X], [ints(-3, 0, 1, 0)], mode="edge"), "axis 0"),
+    (Case("is rejected with a mode of later", 18, "Pad", [X], [ints(1, 1, 1, 1)], mode="wrap"), "attribute 'mode' is \"wrap\""),
+    (Case("is rejected where shapes do not broadcast", 13, "Expand", [X], [ints(2)]), "[3, 4] and [2]"),
+    (Case("is rejected with too few repeats", 13, "Tile", [X], [ints(2)]), "1 repeats, expected one for each of 2 axes"),
+    (Case("is rejected with an index outside", 13, "Gather", [X, ints(0, 3)]), "index 3 at position 1, expected -3 to 2"),
+    (Case("is rejected with an index outside", 13, "ScatterND", [X, ints(-4)[None], X[:1]]), "index -4 at position 0"),
+    (Case("is rejected with a reduction of later", 16, "ScatterND", [X], [ints(0)[None], X[:1]], reduction="max"),
      "attribute 'reduction' is \"max\""),
-    (Case("is refused with a range outside", 24, "TensorScatter", [X, X[:, :2], ints(0, 0, 3)], axis=1),
+    (Case("is rejected with a range outside", 24, "TensorScatter", [X, X[:, :2], ints(0, 0, 3)], axis=1),
      "index 3 at position 2, expected 0 to 2"),
-    (Case("is refused with a negative depth", 11, "OneHot", [ints(0)], [np.int64(-1), f32(0, 1)]), "a depth of -1"),
-    (Case("is refused with a step of 0", 11, "Range", [], [np.int64(0), np.int64(1), np.int64(0)]), "steps of 0"),
-    (Case("is refused when it is endless", 11, "Range", [], [f32(0)[0], f32(np.inf)[0], f32(1)[0]]), "at most 2147483647 elements"),
-    (Case("is refused without a number", 13, "Constant", []), "no attribute with a number"),
-    (Case("is refused with an element outside", 11, "Constant", [],
+    (Case("is rejected with a negative depth", 11, "OneHot", [ints(0)], [np.int64(-1), f32(0, 1)]), "a depth of -1"),
+    (Case("is rejected with a step of 0", 11, "Range", [], [np.int64(0), np.int64(1), np.int64(0)]), "steps of 0"),
+    (Case("is rejected when it is endless", 11, "Range", [], [f32(0)[0], f32(np.inf)[0], f32(1)[0]]), "at most 2147483647 elements"),
+    (Case("is rejected without a number", 13, "Constant", []), "no attribute with a number"),
+    (Case("is rejected with an element outside", 11, "Constant", [],
           sparse_value=sparse_tensor([3], constant("v", f32(7)), constant("i", ints(3)))), "index 3 at position 0"),
-    (Case("is refused with a dimension outside", 11, "Constant", [],
+    (Case("is rejected with a dimension outside", 11, "Constant", [],
           sparse_value=sparse_tensor([2**40], constant("v", f32(7)), constant("i", ints(3)))), "a dimension of 1099511627776"),
-    (Case("is refused with more indices than values", 11, "Constant", [],
+    (Case("is rejected with more indices than values", 11, "Constant", [],
           sparse_value=sparse_tensor([9], constant("v", f32(7)), constant("i", ints(3, 4)))), "expected the shape of"),
-    (Case("is refused with a negative length", 18, "CenterCropPad", [X], [ints(-1, 2)]), "a length of -1"),
+    (Case("is rejected with a negative length", 18, "CenterCropPad", [X], [ints(-1, 2)]), "a length of -1"),
 ]
 
 

@@ -24,7 +24,7 @@ SIZES = [X, X * (X > 6), X * 0, X * (X > 2), X]
 
 # A sentence, nodes that make y of NonZero's n, and what the message says when the model is read.
 REFUSED = [
-    ("a size that only data says is refused", [node("Slice", ["n", "zero", "one"], ["s"]), node("Flatten", ["s"], ["f"]),
+    ("a size that only data says is rejected", [node("Slice", ["n", "zero", "one"], ["s"]), node("Flatten", ["s"], ["f"]),
                                               node("Reshape", ["zero", "f"], ["y"])], "'f', decides shapes"),
     ("so is a crop to the middle", [node("CenterCropPad", ["n", "ones"], ["y"])], "a size that is known only at run time"),
     ("and a diagonal", [node("EyeLike", ["n"], ["y"])], "a size that is known only at run time"),

@@ -110,20 +110,20 @@ RIGHT = [
      [quantized((LEFT.astype(int) - 9) @ RIGHT_SIDE.astype(int) * 0.5 * f32(0.01, 0.02, 0.03, 0.04, 0.05).astype(float), 4.0, 50, np.uint8)]),
 ]
 
-# A case and words of the message with which it is refused.
+# A case and words of the message with which it is rejected.
 WRONG = [
-    (Case("is refused when no window fits", 11, "Conv", [LINE, np.ones((1, 1, 7), np.float32)]), "expected at least the window's 7"),
-    (Case("is refused with few pads", 11, "Conv", [IMAGE, WEIGHT], pads=[1, 1]), "attribute 'pads' has 2 numbers, expected 4"),
-    (Case("is refused without a kernel", 12, "MaxPool", [LINE]), "attribute 'kernel_shape' is missing"),
-    (Case("is refused without axes", 12, "MaxPool", [f32(1, 2)], kernel_shape=[1]), "expected 3 to 8"),
-    (Case("is refused with an odd mode", 11, "Conv", [IMAGE, WEIGHT], auto_pad="SOME"), "\"SOME\""),
-    (Case("is refused with a stride of 0", 11, "Conv", [IMAGE, WEIGHT], strides=[0, 1]), "attribute 'strides' has 0"),
-    (Case("is refused with both", 19, "Resize", [RAMP], [None, f32(1, 1, 2, 2), ints(1, 1, 2)]), "scales and"),
-    (Case("is refused when it is too large", 19, "Resize", [RAMP], [None, f32(1, 1, 1e9, 1e9)]), "4"),
-    (Case("is refused with an odd mode", 19, "Resize", [RAMP], [None, f32(1, 1, 2, 2)], mode="area"), "\"area\""),
-    (Case("is refused without the image", 10, "RoiAlign", [RAMP, f32(0, 0, 2, 2).reshape(1, 4), ints(1)]), "region 0 is of image 1"),
-    (Case("is refused outside", 11, "MaxUnpool", [f32(7).reshape(1, 1, 1), ints(9).reshape(1, 1, 1)], kernel_shape=[2]), "9"),
-    (Case("is refused with 4 bits", 21, "QuantizeLinear", [f32(1)], [np.float32(1)], output_dtype=22), "output_dtype"),
+    (Case("is rejected when no window fits", 11, "Conv", [LINE, np.ones((1, 1, 7), np.float32)]), "expected at least the window's 7"),
+    (Case("is rejected with few pads", 11, "Conv", [IMAGE, WEIGHT], pads=[1, 1]), "attribute 'pads' has 2 numbers, expected 4"),
+    (Case("is rejected without a kernel", 12, "MaxPool", [LINE]), "attribute 'kernel_shape' is missing"),
+    (Case("is rejected without axes", 12, "MaxPool", [f32(1, 2)], kernel_shape=[1]), "expected 3 to 8"),
+    (Case("is rejected with an odd mode", 11, "Conv", [IMAGE, WEIGHT], auto_pad="SOME"), "\"SOME\""),
+    (Case("is rejected with a stride of 0", 11, "Conv", [IMAGE, WEIGHT], strides=[0, 1]), "attribute 'strides' has 0"),
+    (Case("is rejected with both", 19, "Resize", [RAMP], [None, f32(1, 1, 2, 2), ints(1, 1, 2)]), "scales and"),
+    (Case("is rejected when it is too large", 19, "Resize", [RAMP], [None, f32(1, 1, 1e9, 1e9)]), "4"),
+    (Case("is rejected with an odd mode", 19, "Resize", [RAMP], [None, f32(1, 1, 2, 2)], mode="area"), "\"area\""),
+    (Case("is rejected without the image", 10, "RoiAlign", [RAMP, f32(0, 0, 2, 2).reshape(1, 4), ints(1)]), "region 0 is of image 1"),
+    (Case("is rejected outside", 11, "MaxUnpool", [f32(7).reshape(1, 1, 1), ints(9).reshape(1, 1, 1)], kernel_shape=[2]), "9"),
+    (Case("is rejected with 4 bits", 21, "QuantizeLinear", [f32(1)], [np.float32(1)], output_dtype=22), "output_dtype"),
 ]
 
 

@@ -77,8 +77,8 @@ def faults_of_k(context, path):
     """The file's 2 is taken, its 3 is not, whatever `context` was read from."""
     context.library.ln_context_unload(context.this)
     write_k(path, 3)
-    refused = context.library.ln_context_load(context.this, path.encode())
-    faults = [] if refused and "rule 'square_as_product'" in context.error() else [f"3: {context.error()}"]
+    rejected = context.library.ln_context_load(context.this, path.encode())
+    faults = [] if rejected and "rule 'square_as_product'" in context.error() else [f"3: {context.error()}"]
     write_k(path, 2)
     if context.library.ln_context_load(context.this, path.encode()):
         return faults + [f"2: {context.error()}"]

@@ -13,7 +13,7 @@
 
 /* The order of calls */
 
-START_TEST(a_call_that_comes_too_late_is_refused_and_changes_nothing)
+START_TEST(rejects_calls_after_compiling_and_changes_nothing)
 {
     static float before[24 * 9 * 11], after[24 * 9 * 11];
     ln_context *ctx = load(CONVOLUTIONS);
@@ -69,7 +69,7 @@ static void set_numbers(ln_context *ctx, const char *name)
     free(data);
 }
 
-START_TEST(a_parameter_that_is_refused_leaves_the_memory_of_constants_as_planned)
+START_TEST(a_rejected_parameter_keeps_the_memory_of_constants)
 {
     static float before[24 * 9 * 11], after[24 * 9 * 11];
     ln_context *ctx = load(LOADED);
@@ -286,16 +286,16 @@ END_TEST
 
 /* Arguments, failures while running */
 
-START_TEST(variadic_operators_refuse_arguments_of_other_names)
+START_TEST(variadic_operators_reject_arguments_of_other_names)
 {
-    assert_refused(MODEL("'x'", "'g'",
-                         MATRIX "," OP("g", "gather", TENSOR("src1", "x") "," TENSOR("other", "x"),
-                                       TENSOR("dst", "g"), "")),
-                   "other");
-    assert_refused(MODEL("'x'", "'a','b'",
-                         MATRIX "," OP("s", "scatter", TENSOR("src", "x"),
-                                       TENSOR("dst1", "a") "," TENSOR("other", "b"), "")),
-                   "other");
+    assert_rejected(MODEL("'x'", "'g'",
+                          MATRIX "," OP("g", "gather", TENSOR("src1", "x") "," TENSOR("other", "x"),
+                                        TENSOR("dst", "g"), "")),
+                    "other");
+    assert_rejected(MODEL("'x'", "'a','b'",
+                          MATRIX "," OP("s", "scatter", TENSOR("src", "x"),
+                                        TENSOR("dst1", "a") "," TENSOR("other", "b"), "")),
+                    "other");
 }
 END_TEST
 
@@ -323,13 +323,13 @@ START_TEST(an_integer_division_by_zero_fails_the_run)
 }
 END_TEST
 
-LN_TEST_MAIN("cpu calls", a_call_that_comes_too_late_is_refused_and_changes_nothing,
-             a_parameter_that_is_refused_leaves_the_memory_of_constants_as_planned,
+LN_TEST_MAIN("cpu calls", rejects_calls_after_compiling_and_changes_nothing,
+             a_rejected_parameter_keeps_the_memory_of_constants,
              a_view_of_a_constant_that_only_loading_reads_cannot_be_set,
              a_number_that_a_rule_has_used_cannot_become_another,
              compiled_model_rejects_changed_constant, nor_by_the_parameter_that_it_came_from,
              a_number_that_a_rule_only_moves_can_become_another, zeros_are_zero_at_every_run,
              a_tensor_is_read_before_it_is_sorted_through_a_view,
              folded_batchnorm_weights_follow_inputs_set_between_runs,
-             variadic_operators_refuse_arguments_of_other_names,
+             variadic_operators_reject_arguments_of_other_names,
              an_index_outside_fails_the_run_and_is_named, an_integer_division_by_zero_fails_the_run)

@@ -111,19 +111,19 @@ START_TEST(nocopy_gather_lets_producers_write_into_its_output)
 }
 END_TEST
 
-START_TEST(nocopy_gather_refuses_inputs_that_cannot_be_parts)
+START_TEST(nocopy_gather_rejects_inputs_that_cannot_be_parts)
 {
-    assert_refused(
+    assert_rejected(
         MODEL("'a','b'", "'g'",
               TWO_RELUS OP("g", "gather_nocopy_cpu", TENSOR("src1", "x") "," TENSOR("src2", "x"),
                            TENSOR("dst", "g"), "")),
         "tensor 'x' is an input twice");
-    assert_refused(
+    assert_rejected(
         MODEL("'a','b'", "'g'",
               TWO_RELUS OP("f", "forward_cpu", TENSOR("src", "x"), TENSOR("dst", "v"), "") "," OP(
                   "g", "gather_nocopy_cpu", TENSOR("src1", "v"), TENSOR("dst", "g"), "")),
         "tensor 'v' shares the memory of 'x'");
-    assert_refused(
+    assert_rejected(
         MODEL("'a','b'", "'g','h'",
               TWO_RELUS OP("g", "gather_nocopy_cpu", TENSOR("src1", "x"), TENSOR("dst", "g"),
                            "") "," OP("h", "gather_nocopy_cpu",
@@ -155,14 +155,14 @@ END_TEST
 
 START_TEST(keys_and_values_of_one_memory_are_not_sorted)
 {
-    assert_refused(MODEL("'k'", "'a','b'",
-                         CREATE("create", "k", "TL_INT32", "[2]", "[1]") "," OP(
-                             "v", "forward", TENSOR("src", "k"), TENSOR("dst", "v"),
-                             "") "," OP("s", "sort1d_by_key",
-                                        TENSOR("src_key", "k") "," TENSOR("src_val", "v"),
-                                        TENSOR("dst_key", "a") "," TENSOR("dst_val", "b"),
-                                        PARAM("dir", "'TL_SORT_DIR_ASCENDING'"))),
-                   "'src_val' and 'src_key' lie in the memory of one tensor");
+    assert_rejected(MODEL("'k'", "'a','b'",
+                          CREATE("create", "k", "TL_INT32", "[2]", "[1]") "," OP(
+                              "v", "forward", TENSOR("src", "k"), TENSOR("dst", "v"),
+                              "") "," OP("s", "sort1d_by_key",
+                                         TENSOR("src_key", "k") "," TENSOR("src_val", "v"),
+                                         TENSOR("dst_key", "a") "," TENSOR("dst_val", "b"),
+                                         PARAM("dir", "'TL_SORT_DIR_ASCENDING'"))),
+                    "'src_val' and 'src_key' lie in the memory of one tensor");
 }
 END_TEST
 
@@ -227,6 +227,6 @@ LN_TEST_MAIN("cpu memory", fprint_replaces_the_file_at_every_run,
              fprint_warns_of_a_file_that_cannot_be_opened_and_goes_on,
              print_writes_to_standard_output_in_the_order_of_the_list,
              nocopy_gather_lets_producers_write_into_its_output,
-             nocopy_gather_refuses_inputs_that_cannot_be_parts, nocopy_scatter_gives_views_of_rows,
+             nocopy_gather_rejects_inputs_that_cannot_be_parts, nocopy_scatter_gives_views_of_rows,
              keys_and_values_of_one_memory_are_not_sorted,
              what_comes_from_a_file_serves_every_update)

@@ -102,7 +102,7 @@ static inline void run(ln_context *ctx)
     ck_assert_msg(!ln_context_run(ctx), "%s", ln_context_error(ctx));
 }
 
-static inline void assert_refused(const char *model, const char *reason)
+static inline void assert_rejected(const char *model, const char *reason)
 {
     ln_context *ctx;
     ck_assert_msg(compile(&ctx, model), "accepted, expected: %s", reason);

@@ -167,7 +167,7 @@ START_TEST(they_do_so_too_without_the_instructions_and_as_the_reference)
 }
 END_TEST
 
-START_TEST(another_precision_is_refused_and_one_for_a_compiled_model)
+START_TEST(rejects_unknown_precisions_and_precisions_of_compiled_models)
 {
     ln_context *ctx = read_product();
     ck_assert_int_eq(ln_context_set_precision(ctx, "float16"), -1);
@@ -270,5 +270,5 @@ LN_TEST_MAIN("precision", products_compute_in_bfloat16_where_it_is_allowed,
              products_of_one_row_do_so_too_since_they_read_less,
              by_default_they_compute_with_floats,
              they_do_so_too_without_the_instructions_and_as_the_reference,
-             another_precision_is_refused_and_one_for_a_compiled_model,
+             rejects_unknown_precisions_and_precisions_of_compiled_models,
              between_convolutions_there_are_16_bits_and_no_casts, what_others_read_too_stays_float)

@@ -56,7 +56,7 @@ check 'takes the files of one architecture only'
 
 "$optgen" small.opt small.opt 2> message
 test $? -eq 1 && grep -q 'already defined' message
-check 'refuses what is given twice'
+check 'rejects what is given twice'
 
 "$optgen" -o small.c small.opt 2> message
 test $? -eq 2 && grep -q usage message

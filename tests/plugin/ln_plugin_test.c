@@ -119,7 +119,7 @@ static void write_beginning(const char *name, size_t size, char file[PATH_MAX])
     free(bytes);
 }
 
-START_TEST(a_plugin_that_is_cut_off_anywhere_is_refused)
+START_TEST(rejects_every_truncated_plugin)
 {
     struct stat whole;
     ck_assert_int_eq(stat(path_of("right"), &whole), 0);
@@ -318,7 +318,7 @@ START_TEST(a_folder_that_is_not_there_is_told)
 END_TEST
 
 LN_TEST_MAIN("plugin", what_is_wrong_is_told_with_the_file_and_leaves_nothing,
-             a_plugin_that_is_cut_off_anywhere_is_refused, a_folder_and_other_files_are_no_plugins,
+             rejects_every_truncated_plugin, a_folder_and_other_files_are_no_plugins,
              a_pipe_is_not_waited_for, operators_and_rules_of_a_plugin_are_like_those_of_lightnet,
              an_architecture_of_a_plugin_is_a_target, what_a_plugin_has_brought_is_known_to_be_its,
              a_plugin_is_loaded_once, a_context_forbids_loading_while_it_is_there,

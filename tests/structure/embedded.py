@@ -17,7 +17,7 @@ from tap import ROOT, Tap, faults_of, pkg_config_env, run, text_of
 MODEL = os.path.join(ROOT, "examples/digits/digits.onnx")
 ANSWER = "It is a 1.\n"
 
-# Loads a plug-in, which a program with the static libraries must refuse.
+# Loads a plug-in, which a program with the static libraries must reject.
 PLUGIN_PROGRAM = """
 #include <lightnet/ln_plugin.h>
 #include <lightnet/ln_msg.h>
@@ -85,7 +85,7 @@ class Project:
         yield from self.by_pkg_config("--static", "digit-static")
         yield from (f"digit-static needs {name}" for name in libraries_of(self.path("digit-static")))
 
-    def refuses_plugins(self, plugin):
+    def rejects_plugins(self, plugin):
         write(self.folder, "plugin.c", PLUGIN_PROGRAM)
         archives = "$(pkg-config --static --cflags --libs lightnet | sed -E 's/-l(lightnet|tensorlight)/-l:lib\\1.a/g')"
         for name, command, reason in [
@@ -114,7 +114,7 @@ class Project:
         program = self.path(f"{build}/digit")
         return faults_of(["cmake", "--build", self.path(build)]) or wrong_answers(program) or wrong_kind(program, kind)
 
-    def refused_by_cmake(self):
+    def rejected_by_cmake(self):
         """What cannot be had is an error that says why."""
         for line, options, expected in [
             ("LightNet 0.1 REQUIRED COMPONENTS dynamic", [], "Unknown component 'dynamic'; expected shared or static."),
@@ -125,10 +125,10 @@ class Project:
              "The static libraries need 'jansson', which is not found."),
         ]:
             write(self.folder, "CMakeLists.txt", documented_file("app/CMakeLists.txt").replace("LightNet 0.1 REQUIRED", line))
-            status, output = self.cmake("build-refused", *options)
+            status, output = self.cmake("build-rejected", *options)
             if status == 0 or expected not in " ".join(output.split()):
                 yield f"find_package({line}): exit status {status}, expected '{expected}':\n{output}"
-            shutil.rmtree(self.path("build-refused"))
+            shutil.rmtree(self.path("build-rejected"))
 
 
 # A strict host, whose own settings must not reach LightNet.
@@ -192,13 +192,13 @@ def main():
         tap.check("pkg_config_links_the_shared_libraries",
                   app.by_pkg_config("", "digit") or wrong_kind(app.path("digit"), "shared"))
         tap.check("pkg_config_links_a_program_that_needs_nothing_else", app.static_needs_nothing())
-        tap.check("a_program_with_the_static_libraries_refuses_plugins",
-                  app.refuses_plugins(os.path.join(build, "tests/plugin/squareplus.so")))
+        tap.check("a_program_with_the_static_libraries_rejects_plugins",
+                  app.rejects_plugins(os.path.join(build, "tests/plugin/squareplus.so")))
         moved = os.path.join(folder, "second")
         if shutil.which("cmake"):
             tap.check("cmake_links_the_shared_libraries", app.by_cmake("shared", "lightnet"))
             tap.check("cmake_links_the_static_libraries", app.by_cmake("static", "lightnet_static"))
-            tap.check("cmake_says_what_cannot_be_had", app.refused_by_cmake())
+            tap.check("cmake_says_what_cannot_be_had", app.rejected_by_cmake())
             shutil.move(prefix, moved)
             tap.check("cmake_finds_them_where_they_were_moved_to", app.by_cmake("static", "lightnet_static", moved))
             for path in "lib/liblightnet.so", "lib/libtensorlight.so":

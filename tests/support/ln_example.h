@@ -38,7 +38,7 @@ typedef struct ln_example {
     const char *outputs; /* the same */
     const char *ops;     /* the operators as a JSON array */
     double tolerance;
-    const char *error; /* the model must be refused with this in the message; NULL: it must run */
+    const char *error; /* the model must be rejected with this in the message; NULL: it must run */
     const ln_example_output *expected;
 } ln_example;
 

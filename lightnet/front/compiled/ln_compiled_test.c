@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tests of compiled models in one file with their weights: written, read, run, and refused.
+// Tests of compiled models in one file with their weights: written, read, run, and rejected.
 
 #include <stdlib.h>
 #include <string.h>
@@ -131,7 +131,7 @@ START_TEST(the_context_that_was_saved_runs_on)
 }
 END_TEST
 
-START_TEST(constants_are_set_or_refused_by_name)
+START_TEST(sets_or_rejects_constants_by_name)
 {
     enter_new_folder(folder);
     save("m.safetensors");
@@ -223,7 +223,7 @@ static void write_changed(const char *key, const char *from, const char *to)
     ln_safetensors_close(st);
 }
 
-START_TEST(a_file_that_cannot_run_is_refused)
+START_TEST(rejects_a_file_that_cannot_run)
 {
     static const struct {
         const char *key, *from, *to, *reason;
@@ -399,7 +399,7 @@ START_TEST(a_context_takes_the_program_for_its_shapes)
 }
 END_TEST
 
-START_TEST(programs_that_cannot_be_saved_are_refused)
+START_TEST(rejects_programs_that_cannot_be_saved)
 {
     enter_new_folder(folder);
     ln_context *programs[] = {create_compiled(), create()};
@@ -429,7 +429,7 @@ static int read_two_and_run(const char *file, ln_error *err)
     return status;
 }
 
-START_TEST(a_bad_list_of_programs_is_refused)
+START_TEST(rejects_a_bad_list_of_programs)
 {
     static const struct {
         const char *from, *to, *reason;
@@ -494,7 +494,7 @@ START_TEST(a_file_for_other_cpu_features_runs_with_a_warning)
 }
 END_TEST
 
-START_TEST(broken_files_are_refused_or_run)
+START_TEST(broken_files_are_rejected_or_run)
 {
     size_t size;
     enter_new_folder(folder);
@@ -555,11 +555,11 @@ START_TEST(every_allocation_may_fail)
 END_TEST
 
 LN_TEST_MAIN("compiled models", a_saved_model_runs_and_computes_nothing_at_load,
-             the_context_that_was_saved_runs_on, constants_are_set_or_refused_by_name,
-             saving_twice_gives_the_same_bytes, a_file_that_cannot_run_is_refused,
+             the_context_that_was_saved_runs_on, sets_or_rejects_constants_by_name,
+             saving_twice_gives_the_same_bytes, rejects_a_file_that_cannot_run,
              a_mapped_constant_is_read_where_it_lies,
              setting_a_mapped_constant_leaves_the_file_alone,
              a_constant_that_is_not_aligned_is_copied, programs_share_what_they_have_alike,
-             a_context_takes_the_program_for_its_shapes, programs_that_cannot_be_saved_are_refused,
-             a_bad_list_of_programs_is_refused, a_file_for_other_cpu_features_runs_with_a_warning,
-             broken_files_are_refused_or_run, every_allocation_may_fail)
+             a_context_takes_the_program_for_its_shapes, rejects_programs_that_cannot_be_saved,
+             rejects_a_bad_list_of_programs, a_file_for_other_cpu_features_runs_with_a_warning,
+             broken_files_are_rejected_or_run, every_allocation_may_fail)

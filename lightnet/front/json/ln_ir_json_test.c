@@ -114,7 +114,7 @@ static void check_round_trip(const char *text)
     free_context(ctx);
 }
 
-static void check_refused(const char *text, const char *message)
+static void check_rejected(const char *text, const char *message)
 {
     ln_context *ctx = new_context();
     ck_assert_int_eq(read_text(ctx, text), -1);
@@ -284,9 +284,9 @@ START_TEST(unknown_keys_give_one_warning_each)
 }
 END_TEST
 
-/* ---- what must be refused ---- */
+/* ---- what must be rejected ---- */
 
-START_TEST(bad_models_are_refused_with_the_place_and_the_reason)
+START_TEST(rejects_bad_models_with_position_and_reason)
 {
     static const struct {
         const char *text, *message;
@@ -420,11 +420,11 @@ START_TEST(bad_models_are_refused_with_the_place_and_the_reason)
          "m.json: operator 'c' (create): scratch: 'size' is 1.5, expected a number of bytes"},
     };
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
-        check_refused(cases[i].text, cases[i].message);
+        check_rejected(cases[i].text, cases[i].message);
 }
 END_TEST
 
-START_TEST(text_that_is_not_json_is_refused_with_line_and_column)
+START_TEST(rejects_invalid_json_with_line_and_column)
 {
     static const struct {
         const char *text, *message;
@@ -439,11 +439,11 @@ START_TEST(text_that_is_not_json_is_refused_with_line_and_column)
          "m.json:1:17: JSON: \\u0000 is not allowed without JSON_ALLOW_NUL near '\"\\u0000\"'"},
     };
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
-        check_refused(cases[i].text, cases[i].message);
+        check_rejected(cases[i].text, cases[i].message);
 }
 END_TEST
 
-START_TEST(every_truncation_of_a_model_is_refused)
+START_TEST(rejects_every_truncated_model)
 {
     char *json = quoted(plain_model);
     for (size_t len = 0; len < strlen(json) - 2; len++) {
@@ -476,7 +476,7 @@ START_TEST(every_changed_byte_of_a_model_is_survived)
 }
 END_TEST
 
-START_TEST(nul_byte_and_deep_nesting_are_refused)
+START_TEST(rejects_nul_bytes_and_deep_nesting)
 {
     ln_context *ctx = new_context();
     ck_assert_int_eq(ln_ir_read(ctx, "m.json", "{\"ops\"\0: []}", 13, NULL, &ctx->ops), -1);
@@ -493,7 +493,7 @@ START_TEST(nul_byte_and_deep_nesting_are_refused)
 }
 END_TEST
 
-START_TEST(long_names_are_refused)
+START_TEST(rejects_long_names)
 {
     char text[2000], name[600];
     memset(name, 'n', sizeof(name));
@@ -501,7 +501,7 @@ START_TEST(long_names_are_refused)
     char message[2000];
     snprintf(message, sizeof(message),
              "m.json: operator '%.511s': 'optype' has 512 bytes, expected 1 to 511", name);
-    check_refused(text, message);
+    check_rejected(text, message);
 }
 END_TEST
 
@@ -602,9 +602,8 @@ END_TEST
 LN_TEST_MAIN("json ir", what_is_written_reads_back_the_same,
              operators_come_in_order_with_their_lists, compiled_model_has_its_plan,
              numbers_are_read_back_in_locales_without_points, unknown_keys_give_one_warning_each,
-             bad_models_are_refused_with_the_place_and_the_reason,
-             text_that_is_not_json_is_refused_with_line_and_column,
-             every_truncation_of_a_model_is_refused, every_changed_byte_of_a_model_is_survived,
-             nul_byte_and_deep_nesting_are_refused, long_names_are_refused,
+             rejects_bad_models_with_position_and_reason, rejects_invalid_json_with_line_and_column,
+             rejects_every_truncated_model, every_changed_byte_of_a_model_is_survived,
+             rejects_nul_bytes_and_deep_nesting, rejects_long_names,
              many_elements_take_time_in_proportion, failed_allocations_are_told_or_do_not_matter,
              a_string_that_was_never_set_is_not_written, files_are_written_whole_or_not_at_all)

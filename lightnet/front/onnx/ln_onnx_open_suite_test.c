@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The models of ONNX's own test data, with sizes left open: each gives the bits that it gives with
-// fixed ones, or is refused.
+// fixed ones, or is rejected.
 
 #include <glob.h>
 #include <stdio.h>
@@ -27,7 +27,7 @@ typedef struct model {
 
 /* How the models fared. */
 static struct {
-    int same, refused;
+    int same, rejected;
 } count;
 
 /* ---- models ---- */
@@ -163,7 +163,7 @@ static void try_open(const model *m, ln_context *fixed, const opening *o, const 
     snprintf(what, sizeof(what), "%s with input %d, axis %d open", folder, o->input, o->axis);
     if (run(open, m, o)) {
         ck_assert_msg(*ln_context_error(open), "%s: no reason", what);
-        count.refused++;
+        count.rejected++;
     } else {
         LN_LIST_FOREACH(name, open->outputs)
         {
@@ -206,7 +206,7 @@ START_TEST(models_with_open_sizes_give_the_bits_of_fixed_ones)
         try_model(found.gl_pathv[i]);
     globfree(&found);
     ck_assert_int_gt(count.same, 1000);
-    ck_assert_int_gt(count.refused, 100);
+    ck_assert_int_gt(count.rejected, 100);
 }
 END_TEST
 

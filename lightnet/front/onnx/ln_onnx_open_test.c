@@ -260,7 +260,7 @@ START_TEST(no_kernel_is_lost)
 }
 END_TEST
 
-START_TEST(a_shape_out_of_range_is_refused)
+START_TEST(rejects_a_shape_out_of_range)
 {
     const shapes least = encoder_shapes(1, 2), most = encoder_shapes(3, LONGEST);
     ln_context *ctx = made("LN_TEST_ENCODER", &least, &most, tl_isa_best(), 1);
@@ -281,7 +281,7 @@ START_TEST(a_shape_out_of_range_is_refused)
 }
 END_TEST
 
-START_TEST(what_is_no_range_is_refused)
+START_TEST(rejects_invalid_ranges)
 {
     ln_context *ctx = ln_context_create();
     ck_assert_int_eq(ln_context_bind_range(ctx, "ids", 2, (int[]){1, 3}, (int[]){1, 2}), -1);
@@ -294,5 +294,5 @@ END_TEST
 
 LN_TEST_MAIN("onnx_open", an_encoder_of_any_length_gives_the_same_bits, so_does_one_in_16_bits,
              a_decoder_with_any_cache_gives_the_same_bits, so_does_one_for_prompts_of_any_length,
-             a_network_of_images_takes_any_batch, no_kernel_is_lost,
-             a_shape_out_of_range_is_refused, what_is_no_range_is_refused)
+             a_network_of_images_takes_any_batch, no_kernel_is_lost, rejects_a_shape_out_of_range,
+             rejects_invalid_ranges)

@@ -108,7 +108,7 @@ START_TEST(threads_do_not_change_the_result)
 }
 END_TEST
 
-START_TEST(what_does_not_fit_is_refused)
+START_TEST(affine_rejects_bad_axes_and_shapes)
 {
     tl_tensor *const src = tl_tensor_zeros(2, (int[]){2, 3}, TL_FLOAT);
     tl_tensor *const scale = tl_tensor_zeros(1, (int[]){2}, TL_FLOAT);
@@ -133,4 +133,4 @@ END_TEST
 LN_TEST_MAIN("affine", each_channel_has_its_scale_and_shift,
              without_a_shift_nothing_is_added_to_minus_0, every_axis_and_float_agrees_with_double,
              a_fused_activation_gives_the_bits_of_a_separate_one, threads_do_not_change_the_result,
-             what_does_not_fit_is_refused)
+             affine_rejects_bad_axes_and_shapes)

@@ -86,7 +86,7 @@ START_TEST(threads_do_not_change_the_result)
 }
 END_TEST
 
-START_TEST(what_does_not_fit_is_refused)
+START_TEST(argreduce_rejects_bad_axes)
 {
     nn_room room = {0};
     tl_tensor *const src = nn_blank(&room, TL_FLOAT, 2, (int[]){2, 3});
@@ -208,7 +208,7 @@ START_TEST(threads_do_not_change_maxreduce)
 }
 END_TEST
 
-START_TEST(what_does_not_fit_maxreduce_is_refused)
+START_TEST(maxreduce_rejects_bad_axes_and_indices)
 {
     nn_room room = {0};
     tl_tensor *const src = nn_blank(&room, TL_FLOAT, 2, (int[]){2, 3});
@@ -231,8 +231,8 @@ END_TEST
 
 LN_TEST_MAIN("argreduce", the_first_or_the_last_of_equal_ones_is_found, a_nan_is_best,
              every_axis_and_type_agrees_with_loops, threads_do_not_change_the_result,
-             what_does_not_fit_is_refused, maxreduce_finds_the_lowest_index_of_equal_maxima,
+             argreduce_rejects_bad_axes, maxreduce_finds_the_lowest_index_of_equal_maxima,
              a_nan_stays_in_maxreduce_only_at_index_0,
              maxreduce_compares_unsigned_numbers_beyond_the_int_range,
              maxreduce_agrees_with_loops_on_every_axis_and_type, threads_do_not_change_maxreduce,
-             what_does_not_fit_maxreduce_is_refused)
+             maxreduce_rejects_bad_axes_and_indices)

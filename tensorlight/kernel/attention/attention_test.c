@@ -326,7 +326,7 @@ START_TEST(scratch_memory_is_needed_for_as_many_threads_as_use_it)
 }
 END_TEST
 
-START_TEST(what_does_not_fit_is_refused)
+START_TEST(attention_rejects_bad_axes_and_shapes)
 {
     static const struct {
         int k[4], v[4], mask[2];
@@ -388,4 +388,4 @@ LN_TEST_MAIN("attention", two_keys_by_hand, every_kernel_agrees_with_double,
              every_type_agrees_with_double, masks_are_broadcast, what_is_masked_out_has_no_weight,
              threads_do_not_change_the_result, what_is_not_finite_stays_in_its_row,
              without_keys_there_is_nothing, scratch_memory_is_needed_for_as_many_threads_as_use_it,
-             what_does_not_fit_is_refused)
+             attention_rejects_bad_axes_and_shapes)

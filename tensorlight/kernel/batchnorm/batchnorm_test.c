@@ -124,7 +124,7 @@ START_TEST(threads_do_not_change_the_result)
 }
 END_TEST
 
-START_TEST(what_does_not_fit_is_refused)
+START_TEST(batchnorm_rejects_bad_axes_and_shapes)
 {
     nn_room room = {0};
     const weights w = random_weights(&room, TL_FLOAT, 2);
@@ -142,4 +142,4 @@ END_TEST
 
 LN_TEST_MAIN("batchnorm", batchnorm_gives_the_known_result, a_negative_variance_gives_nan,
              every_float_agrees_with_double, folded_weights_agree_with_double,
-             threads_do_not_change_the_result, what_does_not_fit_is_refused)
+             threads_do_not_change_the_result, batchnorm_rejects_bad_axes_and_shapes)

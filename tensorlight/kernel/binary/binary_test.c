@@ -264,7 +264,7 @@ START_TEST(a_source_of_the_result_s_shape_may_be_overwritten)
 }
 END_TEST
 
-START_TEST(what_does_not_fit_is_refused)
+START_TEST(binary_rejects_bad_shapes_and_dtypes)
 {
     tl_tensor *const a = tl_tensor_zeros(2, (int[]){2, 3}, TL_FLOAT);
     tl_tensor *const b = tl_tensor_zeros(1, (int[]){2}, TL_FLOAT);
@@ -420,7 +420,7 @@ START_TEST(tensors_are_combined)
 }
 END_TEST
 
-START_TEST(elew_refuses_what_does_not_fit)
+START_TEST(elew_rejects_bad_shapes_and_dtypes)
 {
     tl_tensor *const a = tl_tensor_zeros(2, (int[]){2, 3}, TL_INT32);
     tl_tensor *const b = tl_tensor_zeros(2, (int[]){3, 2}, TL_INT32);
@@ -484,9 +484,9 @@ END_TEST
 LN_TEST_MAIN("binary", results_are_those_of_the_definitions, bool_is_logic,
              beside_nan_max_min_and_arithmetic_are_nan, an_integer_division_by_zero_is_an_error,
              every_pattern_of_shapes_is_broadcast, threads_begin_inside_of_rows,
-             a_source_of_the_result_s_shape_may_be_overwritten, what_does_not_fit_is_refused,
-             names_and_values_correspond, every_kernel_equals_element_by_element,
-             results_are_those_of_the_catalogue, elew_of_bool_is_logic,
-             division_by_zero_fails_for_all_but_floats, tensors_are_combined,
-             elew_refuses_what_does_not_fit, threads_do_not_change_elew,
+             a_source_of_the_result_s_shape_may_be_overwritten,
+             binary_rejects_bad_shapes_and_dtypes, names_and_values_correspond,
+             every_kernel_equals_element_by_element, results_are_those_of_the_catalogue,
+             elew_of_bool_is_logic, division_by_zero_fails_for_all_but_floats, tensors_are_combined,
+             elew_rejects_bad_shapes_and_dtypes, threads_do_not_change_elew,
              a_division_by_zero_in_any_thread_is_found)

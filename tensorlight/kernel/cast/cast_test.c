@@ -126,7 +126,7 @@ START_TEST(small_numbers_are_converted_as_by_convert)
 }
 END_TEST
 
-START_TEST(what_does_not_fit_is_refused)
+START_TEST(cast_rejects_bad_arguments)
 {
     tl_tensor *const src = tl_tensor_zeros(1, (int[]){2}, TL_FLOAT);
     ck_assert_ptr_null(tl_tensor_cast(src, NULL, TL_DTYPE_INVALID));
@@ -359,7 +359,7 @@ START_TEST(threads_do_not_change_the_result)
 END_TEST
 
 LN_TEST_MAIN("cast", values_become_what_computers_make_of_them, integers_round_to_bfloat16_once,
-             small_numbers_are_converted_as_by_convert, what_does_not_fit_is_refused,
+             small_numbers_are_converted_as_by_convert, cast_rejects_bad_arguments,
              every_pair_agrees_with_long_double, the_same_type_is_a_copy_of_the_bits,
              integers_convert_to_bfloat16_with_one_rounding, an_element_may_convert_in_its_place,
              tensors_convert, every_kernel_equals_plain_c, threads_do_not_change_the_result)

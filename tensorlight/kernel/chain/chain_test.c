@@ -61,7 +61,7 @@ START_TEST(a_function_of_a_number_and_numbers_alone_are_repeated)
 }
 END_TEST
 
-START_TEST(what_does_not_fit_is_refused)
+START_TEST(chain_rejects_bad_steps_and_sources)
 {
     char past_functions[64];
     snprintf(past_functions, sizeof(past_functions),
@@ -113,7 +113,7 @@ START_TEST(what_does_not_fit_is_refused)
 END_TEST
 
 /** As many functions of a source as may wait, and one more; then their sum, one after the other. */
-START_TEST(more_results_than_buffers_are_refused)
+START_TEST(rejects_more_results_than_buffers)
 {
     for (int n = TL_CHAIN_RESULTS; n <= TL_CHAIN_RESULTS + 1; n++) {
         tl_chain_step steps[TL_CHAIN_STEPS];
@@ -288,6 +288,7 @@ START_TEST(nothing_is_computed_of_no_elements)
 END_TEST
 
 LN_TEST_MAIN("chain", steps_compute_from_sources_and_each_other,
-             a_function_of_a_number_and_numbers_alone_are_repeated, what_does_not_fit_is_refused,
-             more_results_than_buffers_are_refused, chains_give_the_bits_of_their_steps,
-             long_chains_are_split_among_threads, nothing_is_computed_of_no_elements)
+             a_function_of_a_number_and_numbers_alone_are_repeated,
+             chain_rejects_bad_steps_and_sources, rejects_more_results_than_buffers,
+             chains_give_the_bits_of_their_steps, long_chains_are_split_among_threads,
+             nothing_is_computed_of_no_elements)

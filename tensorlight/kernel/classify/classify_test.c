@@ -41,7 +41,7 @@ START_TEST(each_class_is_found)
 }
 END_TEST
 
-START_TEST(integers_are_refused)
+START_TEST(rejects_integers)
 {
     tl_tensor *const src = tl_tensor_zeros(1, (int[]){2}, TL_INT32);
     ck_assert_ptr_null(tl_tensor_classify(src, NULL, TL_CLASS_NAN));
@@ -56,5 +56,5 @@ static const tl_map_variant variants[] = {TL_CLASSIFY_KERNELS(VARIANT, )};
 static const int some_classes = TL_CLASS_NAN | TL_CLASS_NEGATIVE_INF;
 TL_MAP_TESTS(variants, &some_classes)
 
-LN_TEST_MAIN("classify", each_class_is_found, integers_are_refused, every_kernel_equals_plain_c,
+LN_TEST_MAIN("classify", each_class_is_found, rejects_integers, every_kernel_equals_plain_c,
              threads_do_not_change_the_result)

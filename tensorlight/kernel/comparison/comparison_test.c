@@ -80,7 +80,7 @@ START_TEST(a_column_and_a_row_make_a_table)
 }
 END_TEST
 
-START_TEST(what_does_not_fit_is_refused)
+START_TEST(compare_rejects_bad_shapes_and_operations)
 {
     tl_tensor *const a = tl_tensor_zeros(1, (int[]){2}, TL_FLOAT);
     tl_tensor *const b = tl_tensor_zeros(1, (int[]){3}, TL_FLOAT);
@@ -106,5 +106,5 @@ TL_COMPARISONS(VARIANTS, )
 START_TEST(every_kernel_equals_element_by_element){TL_COMPARISONS(CHECK, )} END_TEST
 
     LN_TEST_MAIN("comparison", every_type_is_compared, nan_is_unequal_and_zeros_are_equal,
-                 a_column_and_a_row_make_a_table, what_does_not_fit_is_refused,
+                 a_column_and_a_row_make_a_table, compare_rejects_bad_shapes_and_operations,
                  every_kernel_equals_element_by_element)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Tests of convolution and deconvolution: known results, straightforward loops in double over odd
-// shapes, fused activations, threads, and what is refused.
+// shapes, fused activations, threads, and what is rejected.
 
 #include <limits.h>
 
@@ -353,7 +353,7 @@ START_TEST(threads_do_not_change_the_result)
 }
 END_TEST
 
-/* ---- what is refused ---- */
+/* ---- what is rejected ---- */
 
 START_TEST(an_empty_batch_gives_an_empty_result)
 {
@@ -369,19 +369,19 @@ START_TEST(an_empty_batch_gives_an_empty_result)
 }
 END_TEST
 
-typedef struct refusal {
+typedef struct bad_call {
     int src[4], weight[4], bias; /* shapes; bias 0: none */
     tl_conv2d_param param;
     const char *reason;
-} refusal;
+} bad_call;
 
 typedef tl_tensor *conv_func(const tl_tensor *src, const tl_tensor *weight, const tl_tensor *bias,
                              tl_tensor *dst, const tl_conv2d_param *param);
 
-static void check_refusals(const refusal *refusals, size_t n, conv_func *func)
+static void check_rejected(const bad_call *bad, size_t n, conv_func *func)
 {
     for (size_t i = 0; i < n; i++) {
-        const refusal *const r = &refusals[i];
+        const bad_call *const r = &bad[i];
         tl_tensor *const src = tl_tensor_zeros(4, r->src, TL_FLOAT);
         tl_tensor *const weight = tl_tensor_zeros(4, r->weight, TL_FLOAT);
         tl_tensor *const bias = r->bias ? tl_tensor_zeros(1, &r->bias, TL_FLOAT) : NULL;
@@ -393,9 +393,9 @@ static void check_refusals(const refusal *refusals, size_t n, conv_func *func)
     }
 }
 
-START_TEST(conv2d_refuses_what_does_not_fit)
+START_TEST(conv2d_rejects_bad_windows_and_channels)
 {
-    static const refusal refusals[] = {
+    static const bad_call bad[] = {
         {{1, 3, 4, 4},
          {2, 2, 1, 1},
          2,
@@ -452,13 +452,13 @@ START_TEST(conv2d_refuses_what_does_not_fit)
          {1, {1, 1}, {1, 1}, {1, 1}, {1, 1, 1, 1}},
          "length 0, size 1, stride 1, dilation 1, expected all at least 1"},
     };
-    check_refusals(refusals, NN_LEN(refusals), tl_tensor_conv2d);
+    check_rejected(bad, NN_LEN(bad), tl_tensor_conv2d);
 }
 END_TEST
 
-START_TEST(deconv2d_refuses_what_does_not_fit)
+START_TEST(deconv2d_rejects_bad_windows_and_channels)
 {
-    static const refusal refusals[] = {
+    static const bad_call bad[] = {
         {{1, 3, 4, 4},
          {2, 2, 1, 1},
          2,
@@ -485,11 +485,11 @@ START_TEST(deconv2d_refuses_what_does_not_fit)
          {1, {1, 1}, {1, 1}, {1, 1}, .output_padding = {0, -1}},
          "'output_padding' has -1 at index 1, expected at least 0"},
     };
-    check_refusals(refusals, NN_LEN(refusals), tl_tensor_deconv2d);
+    check_rejected(bad, NN_LEN(bad), tl_tensor_deconv2d);
 }
 END_TEST
 
-START_TEST(a_tensor_of_the_wrong_kind_is_refused)
+START_TEST(rejects_tensors_of_other_dtypes_and_ranks)
 {
     const tl_conv2d_param param = PLAIN(1, 1);
     tl_tensor *const src = tl_tensor_zeros(4, (int[]){1, 1, 2, 2}, TL_FLOAT);
@@ -524,5 +524,5 @@ LN_TEST_MAIN("conv2d", conv2d_gives_the_known_result, deconv2d_gives_the_known_r
              a_fused_activation_gives_the_bits_of_a_separate_one,
              an_activation_is_known_by_its_name, functions_are_activations_where_their_numbers_fit,
              threads_do_not_change_the_result, an_empty_batch_gives_an_empty_result,
-             conv2d_refuses_what_does_not_fit, deconv2d_refuses_what_does_not_fit,
-             a_tensor_of_the_wrong_kind_is_refused)
+             conv2d_rejects_bad_windows_and_channels, deconv2d_rejects_bad_windows_and_channels,
+             rejects_tensors_of_other_dtypes_and_ranks)

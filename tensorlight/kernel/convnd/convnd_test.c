@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Tests of convolutions over any number of axes: straightforward loops over odd shapes, every type,
-// the two-dimensional ones, threads, refusals.
+// the two-dimensional ones, threads, errors.
 
 #include "kernel/tl_nn_test.h"
 
@@ -245,7 +245,7 @@ START_TEST(sums_of_integers_wrap)
 }
 END_TEST
 
-/* ---- threads, refusals ---- */
+/* ---- threads, errors ---- */
 
 typedef struct threads_arg {
     const tl_tensor *src, *weight;
@@ -277,13 +277,13 @@ START_TEST(threads_do_not_change_the_result)
 }
 END_TEST
 
-START_TEST(what_does_not_fit_is_refused)
+START_TEST(convnd_rejects_bad_windows_and_channels)
 {
     static const struct {
         int src[3], weight[3], bias, group;
         tl_windows windows;
         const char *reason, *transposed_reason;
-    } refusals[] = {
+    } bad[] = {
         {{1, 2, 4},
          {2, 2, 2},
          2,
@@ -355,18 +355,17 @@ START_TEST(what_does_not_fit_is_refused)
          "length 1 with padding 0 and 0",
          NULL},
     };
-    for (size_t i = 0; i < NN_LEN(refusals); i++) {
-        tl_tensor *const src = tl_tensor_zeros(3, refusals[i].src, TL_FLOAT);
-        tl_tensor *const weight = tl_tensor_zeros(3, refusals[i].weight, TL_FLOAT);
-        tl_tensor *const bias = tl_tensor_zeros(1, &refusals[i].bias, TL_FLOAT);
+    for (size_t i = 0; i < NN_LEN(bad); i++) {
+        tl_tensor *const src = tl_tensor_zeros(3, bad[i].src, TL_FLOAT);
+        tl_tensor *const weight = tl_tensor_zeros(3, bad[i].weight, TL_FLOAT);
+        tl_tensor *const bias = tl_tensor_zeros(1, &bad[i].bias, TL_FLOAT);
         ck_assert_ptr_null(
-            tl_tensor_convnd(src, weight, bias, NULL, &refusals[i].windows, refusals[i].group));
-        ck_assert_msg(strstr(tl_last_error(), refusals[i].reason), "%s", tl_last_error());
-        if (refusals[i].transposed_reason) {
-            ck_assert_ptr_null(tl_tensor_deconvnd(src, weight, bias, NULL, &refusals[i].windows,
-                                                  refusals[i].group, NULL));
-            ck_assert_msg(strstr(tl_last_error(), refusals[i].transposed_reason), "%s",
-                          tl_last_error());
+            tl_tensor_convnd(src, weight, bias, NULL, &bad[i].windows, bad[i].group));
+        ck_assert_msg(strstr(tl_last_error(), bad[i].reason), "%s", tl_last_error());
+        if (bad[i].transposed_reason) {
+            ck_assert_ptr_null(
+                tl_tensor_deconvnd(src, weight, bias, NULL, &bad[i].windows, bad[i].group, NULL));
+            ck_assert_msg(strstr(tl_last_error(), bad[i].transposed_reason), "%s", tl_last_error());
         }
         tl_tensor_free_data_too(src);
         tl_tensor_free_data_too(weight);
@@ -378,4 +377,4 @@ END_TEST
 LN_TEST_MAIN("convnd", convnd_agrees_with_loops_on_every_float,
              deconvnd_agrees_with_loops_on_every_float,
              conv_int_agrees_with_loops_on_all_pairs_of_types, sums_of_integers_wrap,
-             threads_do_not_change_the_result, what_does_not_fit_is_refused)
+             threads_do_not_change_the_result, convnd_rejects_bad_windows_and_channels)

@@ -75,7 +75,7 @@ START_TEST(threads_do_not_change_the_result)
 }
 END_TEST
 
-START_TEST(what_does_not_fit_is_refused)
+START_TEST(cumulate_rejects_bad_axes_and_dtypes)
 {
     nn_room room = {0};
     tl_tensor *const src = nn_blank(&room, TL_FLOAT, 1, (int[]){2});
@@ -91,4 +91,4 @@ END_TEST
 
 LN_TEST_MAIN("cumulate", results_are_those_of_the_definition, every_axis_agrees_with_loops,
              integers_wrap_and_empty_tensors_stay_empty, threads_do_not_change_the_result,
-             what_does_not_fit_is_refused)
+             cumulate_rejects_bad_axes_and_dtypes)

@@ -37,7 +37,7 @@ START_TEST(a_permutation_has_its_sign_and_nothing_has_1)
 }
 END_TEST
 
-START_TEST(what_does_not_fit_is_refused)
+START_TEST(det_rejects_matrices_that_are_not_square)
 {
     nn_room room = {0};
     ck_assert_ptr_null(tl_tensor_det(nn_blank(&room, TL_FLOAT, 2, (int[]){2, 3}), NULL));
@@ -51,4 +51,4 @@ START_TEST(what_does_not_fit_is_refused)
 END_TEST
 
 LN_TEST_MAIN("det", determinants_of_small_matrices, a_permutation_has_its_sign_and_nothing_has_1,
-             what_does_not_fit_is_refused)
+             det_rejects_matrices_that_are_not_square)

@@ -67,7 +67,7 @@ START_TEST(threads_do_not_change_the_result)
 }
 END_TEST
 
-START_TEST(what_does_not_fit_is_refused)
+START_TEST(bbox_sqd_rejects_bad_shapes)
 {
     nn_room room = {0};
     tl_tensor *const boxes = nn_blank(&room, TL_FLOAT, 2, (int[]){2, 4});
@@ -89,4 +89,4 @@ START_TEST(what_does_not_fit_is_refused)
 END_TEST
 
 LN_TEST_MAIN("bbox sqd", one_box_gives_the_known_result, nan_stays_in_its_box,
-             threads_do_not_change_the_result, what_does_not_fit_is_refused)
+             threads_do_not_change_the_result, bbox_sqd_rejects_bad_shapes)

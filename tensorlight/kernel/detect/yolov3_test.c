@@ -120,7 +120,7 @@ START_TEST(threads_do_not_change_the_result)
 }
 END_TEST
 
-START_TEST(what_does_not_fit_is_refused)
+START_TEST(yolov3_rejects_bad_shapes)
 {
     nn_room room = {0};
     const head good = make_head(&room, 2, 1, 1, 1);
@@ -156,4 +156,4 @@ START_TEST(what_does_not_fit_is_refused)
 END_TEST
 
 LN_TEST_MAIN("yolov3", a_cell_gives_the_known_result, every_cell_agrees_with_double,
-             wild_sizes_are_clamped, threads_do_not_change_the_result, what_does_not_fit_is_refused)
+             wild_sizes_are_clamped, threads_do_not_change_the_result, yolov3_rejects_bad_shapes)

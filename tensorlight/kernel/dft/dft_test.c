@@ -242,7 +242,7 @@ START_TEST(threads_do_not_change_the_result)
 }
 END_TEST
 
-START_TEST(what_does_not_fit_is_refused)
+START_TEST(dft_rejects_bad_shapes_axes_and_lengths)
 {
     nn_room room = {0};
     tl_tensor *const real = nn_blank(&room, TL_FLOAT, 3, (int[]){1, 4, 1});
@@ -281,7 +281,7 @@ START_TEST(what_does_not_fit_is_refused)
 }
 END_TEST
 
-START_TEST(frames_that_do_not_fit_are_refused)
+START_TEST(stft_rejects_bad_frames)
 {
     nn_room room = {0};
     tl_tensor *const real = nn_blank(&room, TL_FLOAT, 3, (int[]){1, 4, 1});
@@ -314,5 +314,5 @@ LN_TEST_MAIN("dft", four_numbers_by_hand, every_length_agrees_with_the_definitio
              a_length_cuts_the_signal_or_adds_zeros,
              one_side_of_the_frequencies_gives_the_signal_back, frames_are_slices_times_the_window,
              frames_of_a_real_signal_may_be_one_sided, nothing_becomes_nothing,
-             threads_do_not_change_the_result, what_does_not_fit_is_refused,
-             frames_that_do_not_fit_are_refused)
+             threads_do_not_change_the_result, dft_rejects_bad_shapes_axes_and_lengths,
+             stft_rejects_bad_frames)

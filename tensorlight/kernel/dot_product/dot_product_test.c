@@ -82,7 +82,7 @@ START_TEST(a_sum_of_nothing_is_0)
 }
 END_TEST
 
-START_TEST(what_does_not_fit_is_refused)
+START_TEST(dot_product_rejects_different_shapes_and_dtypes)
 {
     nn_room room = {0};
     tl_tensor *const a = nn_blank(&room, TL_FLOAT, 1, (int[]){2});
@@ -100,4 +100,4 @@ END_TEST
 
 LN_TEST_MAIN("dot product", dot_product_is_a_sum_of_products_in_every_type, integers_wrap,
              bools_need_one_pair_of_ones, floats_sum_in_double, a_sum_of_nothing_is_0,
-             what_does_not_fit_is_refused)
+             dot_product_rejects_different_shapes_and_dtypes)

@@ -27,7 +27,7 @@ START_TEST(a_progression_is_converted)
 }
 END_TEST
 
-START_TEST(impossible_progressions_are_refused)
+START_TEST(arange_rejects_impossible_progressions)
 {
     static const struct {
         double start, stop, step;
@@ -165,7 +165,7 @@ START_TEST(normal_numbers_have_their_mean_and_deviation)
 }
 END_TEST
 
-START_TEST(impossible_distributions_are_refused)
+START_TEST(rejects_impossible_distributions)
 {
     uint64_t state = 0;
     tl_tensor *const t = tl_tensor_zeros(1, (int[]){3}, TL_FLOAT);
@@ -184,7 +184,7 @@ START_TEST(impossible_distributions_are_refused)
 END_TEST
 
 LN_TEST_MAIN("fill", a_progression_excludes_its_stop, a_progression_is_converted,
-             impossible_progressions_are_refused, a_tensor_is_filled_with_a_progression_again,
+             arange_rejects_impossible_progressions, a_tensor_is_filled_with_a_progression_again,
              every_element_gets_the_value_and_no_other_byte, threads_do_not_change_the_result,
              random_numbers_stay_in_range_and_repeat, normal_numbers_have_their_mean_and_deviation,
-             impossible_distributions_are_refused)
+             rejects_impossible_distributions)

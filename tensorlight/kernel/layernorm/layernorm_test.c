@@ -138,7 +138,7 @@ START_TEST(threads_do_not_change_the_result)
 }
 END_TEST
 
-START_TEST(what_does_not_fit_is_refused)
+START_TEST(layernorm_rejects_bad_axes_and_shapes)
 {
     nn_room room = {0};
     tl_tensor *const src = nn_blank(&room, TL_FLOAT, 3, (int[]){2, 3, 4});
@@ -158,4 +158,4 @@ END_TEST
 LN_TEST_MAIN("layernorm", a_layer_by_hand, the_root_of_the_mean_of_squares_by_hand,
              groups_have_scales_of_channels_or_their_own, a_large_mean_does_no_harm,
              random_numbers_agree_with_double, threads_do_not_change_the_result,
-             what_does_not_fit_is_refused)
+             layernorm_rejects_bad_axes_and_shapes)

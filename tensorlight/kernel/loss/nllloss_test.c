@@ -53,7 +53,7 @@ START_TEST(without_weights_the_mean_is_that_of_the_losses)
 }
 END_TEST
 
-START_TEST(what_does_not_fit_is_refused)
+START_TEST(nllloss_rejects_bad_shapes_and_dtypes)
 {
     nn_room room = {0};
     const tl_nllloss_param param = {TL_LOSS_SUM, 0, 0};
@@ -77,4 +77,4 @@ START_TEST(what_does_not_fit_is_refused)
 END_TEST
 
 LN_TEST_MAIN("nllloss", losses_are_single_summed_or_averaged,
-             without_weights_the_mean_is_that_of_the_losses, what_does_not_fit_is_refused)
+             without_weights_the_mean_is_that_of_the_losses, nllloss_rejects_bad_shapes_and_dtypes)

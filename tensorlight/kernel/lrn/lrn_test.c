@@ -44,7 +44,7 @@ START_TEST(random_numbers_agree_with_double)
 }
 END_TEST
 
-START_TEST(what_does_not_fit_is_refused)
+START_TEST(lrn_rejects_too_few_dimensions)
 {
     nn_room room = {0};
     tl_tensor *const src = nn_blank(&room, TL_FLOAT, 1, (int[]){2});
@@ -56,4 +56,4 @@ START_TEST(what_does_not_fit_is_refused)
 END_TEST
 
 LN_TEST_MAIN("lrn", neighbouring_channels_count, random_numbers_agree_with_double,
-             what_does_not_fit_is_refused)
+             lrn_rejects_too_few_dimensions)

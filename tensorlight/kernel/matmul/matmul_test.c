@@ -666,7 +666,7 @@ START_TEST(threads_with_a_small_stack_can_multiply)
 }
 END_TEST
 
-START_TEST(what_does_not_fit_is_refused)
+START_TEST(matmul_rejects_bad_shapes_and_factors)
 {
     nn_room room = {0};
     const tl_matmul_param one = {.alpha = 1}, half = {.alpha = 0.5};
@@ -705,4 +705,4 @@ LN_TEST_MAIN("matmul", a_small_product_by_hand, every_size_type_and_transpositio
              what_is_not_finite_stays_where_it_is, batches_broadcast, integers_wrap,
              nothing_sums_to_the_bias, zero_points_of_rows_and_columns_are_subtracted,
              threads_do_not_change_the_result, threads_with_a_small_stack_can_multiply,
-             what_does_not_fit_is_refused)
+             matmul_rejects_bad_shapes_and_factors)

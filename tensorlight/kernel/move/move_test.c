@@ -35,7 +35,7 @@ START_TEST(a_slice_is_a_range_along_its_axis)
 }
 END_TEST
 
-START_TEST(slices_outside_are_refused)
+START_TEST(rejects_slices_out_of_range)
 {
     tl_tensor *const src = counting(2, 3, 2);
     ck_assert_ptr_null(tl_tensor_slice(src, NULL, 1, 2, 2));
@@ -68,7 +68,7 @@ START_TEST(slices_concatenate_to_the_whole)
 }
 END_TEST
 
-START_TEST(tensors_that_do_not_join_are_refused)
+START_TEST(rejects_tensors_that_cannot_be_joined)
 {
     tl_tensor *const a = counting(2, 3, 4);
     tl_tensor *const b = counting(2, 2, 4);
@@ -166,7 +166,7 @@ START_TEST(a_copy_onto_itself_changes_nothing)
 }
 END_TEST
 
-LN_TEST_MAIN("move", a_slice_is_a_range_along_its_axis, slices_outside_are_refused,
-             slices_concatenate_to_the_whole, tensors_that_do_not_join_are_refused,
+LN_TEST_MAIN("move", a_slice_is_a_range_along_its_axis, rejects_slices_out_of_range,
+             slices_concatenate_to_the_whole, rejects_tensors_that_cannot_be_joined,
              gathered_tensors_scatter_again, many_tensors_concatenate,
              blocks_of_every_size_move_and_gaps_stay, a_copy_onto_itself_changes_nothing)

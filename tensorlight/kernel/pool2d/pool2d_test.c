@@ -117,7 +117,7 @@ START_TEST(avgpool2d_agrees_with_loops_on_every_float)
 }
 END_TEST
 
-/* ---- threads, refusals ---- */
+/* ---- threads, errors ---- */
 
 typedef struct threads_arg {
     const tl_tensor *src;
@@ -148,14 +148,14 @@ START_TEST(threads_do_not_change_the_result)
 }
 END_TEST
 
-START_TEST(what_does_not_fit_is_refused)
+START_TEST(pool2d_rejects_bad_windows)
 {
     static const struct {
         int dims[4];
         tl_dtype dtype;
         tl_pool2d_param param;
         const char *reason;
-    } refusals[] = {
+    } bad[] = {
         {{1, 1, 4, 4},
          TL_FLOAT,
          {{2, 2}, {1, 1}, {0, 2, 0, 0}},
@@ -185,10 +185,10 @@ START_TEST(what_does_not_fit_is_refused)
          {{2, 2}, {1, 1}, {0, 0, 0, 0}},
          "'src' has dtype TL_INT32, expected a float"},
     };
-    for (size_t i = 0; i < NN_LEN(refusals); i++) {
-        tl_tensor *const src = tl_tensor_zeros(4, refusals[i].dims, refusals[i].dtype);
-        ck_assert_ptr_null(tl_tensor_avgpool2d(src, NULL, &refusals[i].param));
-        ck_assert_str_eq(tl_last_error(), refusals[i].reason);
+    for (size_t i = 0; i < NN_LEN(bad); i++) {
+        tl_tensor *const src = tl_tensor_zeros(4, bad[i].dims, bad[i].dtype);
+        ck_assert_ptr_null(tl_tensor_avgpool2d(src, NULL, &bad[i].param));
+        ck_assert_str_eq(tl_last_error(), bad[i].reason);
         tl_tensor_free_data_too(src);
     }
 }
@@ -197,4 +197,4 @@ END_TEST
 LN_TEST_MAIN("pool2d", padding_counts_neither_for_the_mean_nor_for_the_maximum,
              a_maximum_below_0_wins_over_padding, a_nan_stays_only_where_a_window_begins_with_it,
              maxpool2d_agrees_with_loops_on_every_type, avgpool2d_agrees_with_loops_on_every_float,
-             threads_do_not_change_the_result, what_does_not_fit_is_refused)
+             threads_do_not_change_the_result, pool2d_rejects_bad_windows)

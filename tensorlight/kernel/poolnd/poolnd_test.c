@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Tests of pooling over any number of axes: straightforward loops over odd shapes, every type,
-// known results, threads, refusals.
+// known results, threads, errors.
 
 #include "kernel/tl_nn_test.h"
 
@@ -174,7 +174,7 @@ START_TEST(mean_and_norm_agree_with_loops_on_every_float)
 }
 END_TEST
 
-/* ---- threads, refusals ---- */
+/* ---- threads, errors ---- */
 
 typedef struct threads_arg {
     const tl_tensor *src;
@@ -199,14 +199,14 @@ START_TEST(threads_do_not_change_the_result)
 }
 END_TEST
 
-START_TEST(what_does_not_fit_is_refused)
+START_TEST(poolnd_rejects_bad_windows)
 {
     static const struct {
         int dims[3];
         tl_dtype dtype;
         tl_poolnd_param param;
         const char *reason;
-    } refusals[] = {
+    } bad[] = {
         {{1, 1, 4},
          TL_FLOAT,
          {.windows = {2, {2, 2}, {1, 1}, {1, 1}, {0}}},
@@ -236,10 +236,10 @@ START_TEST(what_does_not_fit_is_refused)
          {.windows = {1, {2}, {1}, {1}, {0}}, .kind = TL_POOL_KIND_SIZE},
          "pool kind 3, expected 0 to 2"},
     };
-    for (size_t i = 0; i < NN_LEN(refusals); i++) {
-        tl_tensor *const src = tl_tensor_zeros(3, refusals[i].dims, refusals[i].dtype);
-        ck_assert_ptr_null(tl_tensor_poolnd(src, NULL, NULL, &refusals[i].param));
-        ck_assert_str_eq(tl_last_error(), refusals[i].reason);
+    for (size_t i = 0; i < NN_LEN(bad); i++) {
+        tl_tensor *const src = tl_tensor_zeros(3, bad[i].dims, bad[i].dtype);
+        ck_assert_ptr_null(tl_tensor_poolnd(src, NULL, NULL, &bad[i].param));
+        ck_assert_str_eq(tl_last_error(), bad[i].reason);
         tl_tensor_free_data_too(src);
     }
 }
@@ -249,4 +249,4 @@ LN_TEST_MAIN("poolnd", windows_of_padding_alone_give_the_smallest_value_or_0,
              a_nan_stays_only_where_a_window_begins_with_it, no_images_give_no_results,
              the_maximum_agrees_with_loops_on_every_type,
              mean_and_norm_agree_with_loops_on_every_float, threads_do_not_change_the_result,
-             what_does_not_fit_is_refused)
+             poolnd_rejects_bad_windows)

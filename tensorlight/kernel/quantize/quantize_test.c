@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Tests of quantization: every layout of scales and every pair of types against plain loops, edge
-// values, threads, refusals.
+// values, threads, errors.
 
 #include "kernel/quantize/quantize.h"
 #include "kernel/tl_map_test.h"
@@ -176,7 +176,7 @@ START_TEST(threads_do_not_change_the_result)
 }
 END_TEST
 
-START_TEST(what_does_not_fit_is_refused)
+START_TEST(quantize_rejects_bad_dtypes_shapes_and_blocks)
 {
     tl_tensor *const src = tl_tensor_zeros(2, (int[]){2, 3}, TL_FLOAT);
     tl_tensor *const scale = tl_tensor_zeros(1, (int[]){3}, TL_FLOAT);
@@ -417,4 +417,4 @@ LN_TEST_MAIN("quantize", quantize_agrees_with_loops_on_all_types,
              threads_do_not_change_the_result, each_kernel_gives_the_bits_of_plain_c,
              floats_beside_ties_round_as_in_plain_c, each_kernel_finds_the_range_of_plain_c,
              lanes_without_a_channel_are_out_of_range, threads_find_the_same_range,
-             what_does_not_fit_is_refused)
+             quantize_rejects_bad_dtypes_shapes_and_blocks)

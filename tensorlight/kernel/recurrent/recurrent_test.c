@@ -475,13 +475,13 @@ START_TEST(threads_do_not_change_the_result)
 }
 END_TEST
 
-static void check_refused(tl_recurrent_tensors t, tl_recurrent_param p, const char *reason)
+static void check_rejected(tl_recurrent_tensors t, tl_recurrent_param p, const char *reason)
 {
     ck_assert_int_eq(tl_tensor_recurrent(&t, &p), -1);
     ck_assert_str_eq(tl_last_error(), reason);
 }
 
-START_TEST(what_does_not_fit_is_refused)
+START_TEST(recurrent_rejects_bad_tensors_and_parameters)
 {
     nn_room room = {0};
     const tl_recurrent_tensors good = {.src = nn_blank(&room, TL_FLOAT, 4, (int[]){1, 2, 3, 12}),
@@ -493,33 +493,33 @@ START_TEST(what_does_not_fit_is_refused)
     const tl_recurrent_param p = usual(TL_CELL_GRU);
     tl_recurrent_tensors t = good;
     t.src = halves;
-    check_refused(t, p, "'src' has dtype TL_FLOAT16, expected TL_FLOAT or TL_DOUBLE");
+    check_rejected(t, p, "'src' has dtype TL_FLOAT16, expected TL_FLOAT or TL_DOUBLE");
     t.src = states;
-    check_refused(t, p, "'src' has shape [1, 3, 4], expected [1 or 2, T, B, G * H]");
-    check_refused(good, usual(TL_CELL_LSTM),
-                  "'recurrence' is TL_FLOAT [1, 3, 4, 4], expected TL_FLOAT [1, 4, H, H] where "
-                  "'src' is [1, 2, 3, 12]");
+    check_rejected(t, p, "'src' has shape [1, 3, 4], expected [1 or 2, T, B, G * H]");
+    check_rejected(good, usual(TL_CELL_LSTM),
+                   "'recurrence' is TL_FLOAT [1, 3, 4, 4], expected TL_FLOAT [1, 4, H, H] where "
+                   "'src' is [1, 2, 3, 12]");
     t = good;
     t.initial_c = states;
-    check_refused(t, p, "'initial_c' is given, which TL_CELL_GRU does not have");
+    check_rejected(t, p, "'initial_c' is given, which TL_CELL_GRU does not have");
     t = good;
     t.initial_h = good.dst;
-    check_refused(t, p, "'initial_h' is TL_FLOAT [2, 1, 3, 4], expected TL_FLOAT [1, 3, 4]");
+    check_rejected(t, p, "'initial_h' is TL_FLOAT [2, 1, 3, 4], expected TL_FLOAT [1, 3, 4]");
     t = good;
     t.bias = states;
-    check_refused(t, p, "'bias' is TL_FLOAT [1, 3, 4], expected TL_FLOAT [1, 24]");
+    check_rejected(t, p, "'bias' is TL_FLOAT [1, 3, 4], expected TL_FLOAT [1, 24]");
     t = good;
     t.dst = states;
-    check_refused(t, p, "'dst' is TL_FLOAT [1, 3, 4], expected TL_FLOAT [2, 1, 3, 4]");
+    check_rejected(t, p, "'dst' is TL_FLOAT [1, 3, 4], expected TL_FLOAT [2, 1, 3, 4]");
     tl_recurrent_param wrong = p;
     wrong.cell = TL_CELL_SIZE;
-    check_refused(good, wrong, "cell 3, expected 0 to 2");
+    check_rejected(good, wrong, "cell 3, expected 0 to 2");
     wrong = p;
     wrong.acts[0][1].func = TL_UNARY_NOT;
-    check_refused(good, wrong, "activation 1 is TL_UNARY_NOT, which TL_FLOAT does not take");
+    check_rejected(good, wrong, "activation 1 is TL_UNARY_NOT, which TL_FLOAT does not take");
     wrong = p;
     wrong.clip = NAN;
-    check_refused(good, wrong, "clip nan, expected 0 or more");
+    check_rejected(good, wrong, "clip nan, expected 0 or more");
     nn_close(&room);
 }
 END_TEST
@@ -531,7 +531,7 @@ START_TEST(lengths_are_checked_when_computing)
         .src = nn_blank(&room, TL_FLOAT, 4, (int[]){1, 2, 3, 4}),
         .recurrence = nn_blank(&room, TL_FLOAT, 4, (int[]){1, 1, 4, 4}),
         .lens = nn_given(&room, TL_INT32, 1, (int[]){3}, (double[]){0, 2, 3})};
-    check_refused(t, usual(TL_CELL_RNN), "'lens' has 3 for sequence 2, expected 0 to 2");
+    check_rejected(t, usual(TL_CELL_RNN), "'lens' has 3 for sequence 2, expected 0 to 2");
     nn_close(&room);
 }
 END_TEST
@@ -552,5 +552,5 @@ LN_TEST_MAIN("recurrent", a_plain_cell_by_hand, a_gru_by_hand, an_lstm_by_hand,
              packed_weights_need_the_usual_activations,
              threads_do_not_change_the_result_of_packed_cells, each_direction_has_its_activations,
              without_steps_the_state_stays, without_sequences_or_numbers_there_is_nothing_to_do,
-             threads_do_not_change_the_result, what_does_not_fit_is_refused,
+             threads_do_not_change_the_result, recurrent_rejects_bad_tensors_and_parameters,
              lengths_are_checked_when_computing, names_and_values_correspond)

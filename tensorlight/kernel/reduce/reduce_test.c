@@ -218,7 +218,7 @@ START_TEST(threads_do_not_change_the_result)
 }
 END_TEST
 
-START_TEST(what_does_not_fit_is_refused)
+START_TEST(reduce_rejects_bad_axes_and_dtypes)
 {
     nn_room room = {0};
     tl_tensor *const src = nn_blank(&room, TL_FLOAT, 2, (int[]){2, 3});
@@ -242,4 +242,4 @@ END_TEST
 LN_TEST_MAIN("reduce", every_operation_gives_its_number, nothing_gives_the_neutral_element,
              a_nan_stays_wherever_it_is, large_exponents_do_not_overflow, floats_sum_in_double,
              every_set_of_axes_agrees_with_loops, integers_wrap_and_means_round_toward_zero,
-             threads_do_not_change_the_result, what_does_not_fit_is_refused)
+             threads_do_not_change_the_result, reduce_rejects_bad_axes_and_dtypes)

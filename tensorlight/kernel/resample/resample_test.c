@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tests of resampling: each element as the sum over all of src, every type, threads, refusals.
+// Tests of resampling: each element as the sum over all of src, every type, threads, errors.
 
 #include "kernel/tl_nn_test.h"
 
@@ -258,7 +258,7 @@ START_TEST(threads_do_not_change_the_result)
 }
 END_TEST
 
-START_TEST(without_scratch_memory_it_is_refused)
+START_TEST(rejects_missing_scratch_memory)
 {
     const tl_resample_param param = {.axes = {{0, 1, 2, 0, 1}}};
     nn_room room = {0};
@@ -274,4 +274,4 @@ LN_TEST_MAIN("resample", each_element_is_the_weighted_sum_over_all_of_src,
              an_integer_image_of_one_color_keeps_it,
              positions_at_exact_halves_round_as_told_along_each_axis,
              what_has_no_weight_does_not_count, scalars_and_empty_tensors_stay,
-             threads_do_not_change_the_result, without_scratch_memory_it_is_refused)
+             threads_do_not_change_the_result, rejects_missing_scratch_memory)

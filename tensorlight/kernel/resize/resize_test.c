@@ -198,7 +198,7 @@ START_TEST(scalars_and_empty_tensors_are_resized)
 }
 END_TEST
 
-START_TEST(what_does_not_fit_is_refused)
+START_TEST(resize_rejects_bad_shapes_and_dtypes)
 {
     nn_room room = {0};
     tl_tensor *const src = nn_blank(&room, TL_FLOAT, 1, (int[]){2});
@@ -221,4 +221,4 @@ LN_TEST_MAIN("resize", one_axis_gives_the_known_results, linear_integers_round_h
              an_infinity_beside_the_position_does_not_count,
              the_same_shape_is_a_copy_to_the_last_bit, nearest_agrees_with_loops_on_every_type,
              linear_agrees_with_loops_on_every_number_type, threads_do_not_change_the_result,
-             scalars_and_empty_tensors_are_resized, what_does_not_fit_is_refused)
+             scalars_and_empty_tensors_are_resized, resize_rejects_bad_shapes_and_dtypes)

@@ -152,7 +152,7 @@ END_TEST
 
 /* ---- regions ---- */
 
-START_TEST(regions_that_are_not_there_are_refused)
+START_TEST(rejects_regions_of_missing_images)
 {
     static const struct {
         double image, roi[4];
@@ -283,7 +283,7 @@ LN_TEST_MAIN("sample", positions_of_elements_give_the_elements,
              what_lies_outside_is_0_the_border_or_a_mirror,
              positions_at_halves_round_to_even_over_any_number_of_axes,
              a_mirror_repeats_and_what_is_no_number_stays_inside, threads_do_not_change_the_result,
-             regions_that_are_not_there_are_refused, a_region_of_a_ramp_is_a_ramp,
+             rejects_regions_of_missing_images, a_region_of_a_ramp_is_a_ramp,
              whole_bins_of_a_region_take_one_sample_each,
              columns_that_are_not_moved_are_windows_and_col2im_counts_them,
              a_tap_that_is_moved_out_of_numbers_gives_0)

@@ -116,7 +116,7 @@ START_TEST(the_logarithm_is_that_of_softmax)
 }
 END_TEST
 
-START_TEST(what_does_not_fit_is_refused)
+START_TEST(softmax_rejects_bad_axes_and_dtypes)
 {
     tl_tensor *const ints = tl_tensor_zeros(1, (int[]){2}, TL_INT32);
     tl_tensor *const src = tl_tensor_zeros(1, (int[]){2}, TL_FLOAT);
@@ -187,5 +187,5 @@ END_TEST
 LN_TEST_MAIN("softmax", the_logarithm_is_that_of_softmax, softmax_gives_the_known_result,
              large_numbers_do_not_overflow, nan_and_infinity_spoil_their_line_only,
              every_axis_and_float_agrees_with_double, threads_do_not_change_the_result,
-             what_does_not_fit_is_refused, an_empty_tensor_stays_empty,
+             softmax_rejects_bad_axes_and_dtypes, an_empty_tensor_stays_empty,
              short_lines_agree_with_long_ones)

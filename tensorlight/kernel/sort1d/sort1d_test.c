@@ -102,7 +102,7 @@ START_TEST(given_scratch_memory_is_enough_and_needed)
 }
 END_TEST
 
-START_TEST(what_does_not_fit_is_refused)
+START_TEST(sort1d_rejects_bad_keys_and_values)
 {
     nn_room room = {0};
     tl_tensor *const key = nn_blank(&room, TL_UINT8, 1, (int[]){2});
@@ -125,4 +125,4 @@ END_TEST
 LN_TEST_MAIN("sort1d", values_follow_their_keys_and_equal_keys_keep_their_order,
              nan_comes_last_in_both_directions, every_type_and_length_is_sorted_stably,
              values_may_be_narrower_or_wider_than_keys, given_scratch_memory_is_enough_and_needed,
-             what_does_not_fit_is_refused)
+             sort1d_rejects_bad_keys_and_values)

@@ -29,7 +29,7 @@ START_TEST(a_new_shape_follows_from_what_is_wanted)
 }
 END_TEST
 
-START_TEST(new_shapes_that_mean_nothing_are_refused)
+START_TEST(rejects_invalid_new_shapes)
 {
     static const struct {
         int wanted[3];
@@ -258,8 +258,7 @@ START_TEST(every_kernel_copies_lines_of_every_stride)
 }
 END_TEST
 
-LN_TEST_MAIN("stride", a_new_shape_follows_from_what_is_wanted,
-             new_shapes_that_mean_nothing_are_refused,
+LN_TEST_MAIN("stride", a_new_shape_follows_from_what_is_wanted, rejects_invalid_new_shapes,
              of_the_largest_size_elements_may_be_left_over,
              a_slice_is_counted_after_its_bounds_are_clamped,
              slices_step_and_turn_round_in_every_type, empty_slices_and_scalars_are_nothing_special,

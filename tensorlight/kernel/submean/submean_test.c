@@ -56,7 +56,7 @@ START_TEST(threads_do_not_change_the_result)
 }
 END_TEST
 
-START_TEST(what_does_not_fit_is_refused)
+START_TEST(submean_rejects_bad_shapes_and_dtypes)
 {
     nn_room room = {0};
     tl_tensor *const src = nn_blank(&room, TL_UINT8, 3, (int[]){2, 2, 3});
@@ -80,4 +80,4 @@ END_TEST
 
 LN_TEST_MAIN("submean", pixels_become_planes_less_their_mean,
              every_pair_of_types_converts_by_way_of_double, threads_do_not_change_the_result,
-             what_does_not_fit_is_refused)
+             submean_rejects_bad_shapes_and_dtypes)

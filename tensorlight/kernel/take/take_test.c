@@ -174,14 +174,14 @@ START_TEST(groups_outside_are_errors_and_leave_dst)
 }
 END_TEST
 
-START_TEST(what_does_not_fit_groups_is_refused)
+START_TEST(pick1d_rejects_bad_groups)
 {
     static const struct {
         int src, index;
         tl_dtype index_dtype;
         int stride, len;
         const char *reason;
-    } refusals[] = {
+    } bad[] = {
         {5, 2, TL_INT32, 2, 2, "'src' has 5 elements, expected a multiple of 'stride', 2"},
         {6, 2, TL_INT64, 2, 2, "'index' has dtype TL_INT64, expected TL_INT32"},
         {6, 2, TL_INT32, 2, 3, "'len' is 3, expected at most the 2 elements of 'index'"},
@@ -191,11 +191,11 @@ START_TEST(what_does_not_fit_groups_is_refused)
          "2 groups of 2000000000 elements, expected at most 2147483647 elements"},
         {0, 2, TL_INT32, 1, 1, "index 0 at position 0, expected 0 to -1"},
     };
-    for (size_t i = 0; i < NN_LEN(refusals); i++) {
-        tl_tensor *const src = tl_tensor_zeros(1, &refusals[i].src, TL_FLOAT);
-        tl_tensor *const index = tl_tensor_zeros(1, &refusals[i].index, refusals[i].index_dtype);
-        ck_assert_ptr_null(tl_tensor_pick1d(src, index, NULL, refusals[i].stride, refusals[i].len));
-        ck_assert_str_eq(tl_last_error(), refusals[i].reason);
+    for (size_t i = 0; i < NN_LEN(bad); i++) {
+        tl_tensor *const src = tl_tensor_zeros(1, &bad[i].src, TL_FLOAT);
+        tl_tensor *const index = tl_tensor_zeros(1, &bad[i].index, bad[i].index_dtype);
+        ck_assert_ptr_null(tl_tensor_pick1d(src, index, NULL, bad[i].stride, bad[i].len));
+        ck_assert_str_eq(tl_last_error(), bad[i].reason);
         tl_tensor_free_data_too(src);
         tl_tensor_free_data_too(index);
     }
@@ -244,5 +244,5 @@ LN_TEST_MAIN("take", slices_are_taken_along_each_axis, a_scalar_index_takes_the_
              indices_outside_are_errors, nothing_is_taken_without_indices,
              each_element_is_taken_along_the_axis, rows_of_coordinates_take_slices,
              sequences_are_turned_round_on_either_axis, groups_are_picked_in_every_type,
-             groups_outside_are_errors_and_leave_dst, what_does_not_fit_groups_is_refused,
+             groups_outside_are_errors_and_leave_dst, pick1d_rejects_bad_groups,
              threads_do_not_change_the_result)

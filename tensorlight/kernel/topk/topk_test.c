@@ -60,7 +60,7 @@ START_TEST(every_axis_and_type_gives_the_ranks)
 }
 END_TEST
 
-START_TEST(what_does_not_fit_is_refused)
+START_TEST(topk_rejects_more_elements_than_the_axis_has)
 {
     nn_room room = {0};
     tl_tensor *const src = nn_blank(&room, TL_FLOAT, 2, (int[]){2, 3});
@@ -78,4 +78,4 @@ START_TEST(what_does_not_fit_is_refused)
 END_TEST
 
 LN_TEST_MAIN("topk", equal_ones_keep_their_order_and_nan_is_largest,
-             every_axis_and_type_gives_the_ranks, what_does_not_fit_is_refused)
+             every_axis_and_type_gives_the_ranks, topk_rejects_more_elements_than_the_axis_has)

@@ -100,7 +100,7 @@ START_TEST(eight_axes_are_reversed)
 }
 END_TEST
 
-START_TEST(what_is_no_permutation_is_refused)
+START_TEST(rejects_axes_that_are_no_permutation)
 {
     tl_tensor *const src = tl_tensor_zeros(2, (int[]){2, 3}, TL_INT8);
     ck_assert_ptr_null(tl_tensor_transpose(src, NULL, (int[]){0, 0}));
@@ -162,5 +162,5 @@ START_TEST(every_kernel_moves_each_element_and_no_other)
 END_TEST
 
 LN_TEST_MAIN("transpose", a_matrix_is_transposed, every_permutation_agrees_with_the_definition,
-             eight_axes_are_reversed, what_is_no_permutation_is_refused,
+             eight_axes_are_reversed, rejects_axes_that_are_no_permutation,
              every_kernel_moves_each_element_and_no_other)

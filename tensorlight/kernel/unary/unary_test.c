@@ -257,7 +257,7 @@ START_TEST(names_and_values_correspond)
 }
 END_TEST
 
-START_TEST(what_does_not_fit_is_refused)
+START_TEST(unary_rejects_bad_dtypes_and_outputs)
 {
     tl_tensor *const src = tl_tensor_zeros(1, (int[]){2}, TL_INT32);
     ck_assert_ptr_null(tl_tensor_unary(src, NULL, TL_UNARY_EXP, 0, 0));
@@ -405,5 +405,6 @@ END_TEST
 LN_TEST_MAIN("unary", errors_in_vectors_are_bounded, floats_have_the_values_of_the_formulas,
              integers_wrap_and_bool_is_logic, far_out_nothing_is_lost, nan_stays_nan,
              the_catalogue_has_functions_of_its_own, a_double_takes_the_slope_of_a_float,
-             names_and_values_correspond, what_does_not_fit_is_refused, empty_tensors_stay_empty,
-             every_kernel_equals_plain_c, threads_do_not_change_the_result)
+             names_and_values_correspond, unary_rejects_bad_dtypes_and_outputs,
+             empty_tensors_stay_empty, every_kernel_equals_plain_c,
+             threads_do_not_change_the_result)

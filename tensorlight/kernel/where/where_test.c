@@ -47,7 +47,7 @@ START_TEST(all_three_are_broadcast)
 }
 END_TEST
 
-START_TEST(what_does_not_fit_is_refused)
+START_TEST(where_rejects_bad_shapes_and_dtypes)
 {
     tl_tensor *const cond = tl_tensor_zeros(1, (int[]){2}, TL_BOOL);
     tl_tensor *const a = tl_tensor_zeros(1, (int[]){3}, TL_FLOAT);
@@ -74,5 +74,5 @@ START_TEST(every_kernel_equals_element_by_element)
 }
 END_TEST
 
-LN_TEST_MAIN("where", each_element_is_chosen, all_three_are_broadcast, what_does_not_fit_is_refused,
-             every_kernel_equals_element_by_element)
+LN_TEST_MAIN("where", each_element_is_chosen, all_three_are_broadcast,
+             where_rejects_bad_shapes_and_dtypes, every_kernel_equals_element_by_element)
