@@ -68,21 +68,18 @@ static int check_isa(const ln_context *ctx, const ln_safetensors *st, const char
     return 0;
 }
 
-static int check_target(const ln_context *ctx, const char *name)
-{
-    if (!ctx->target)
-        return ln_fail(ctx, "%s: the model in '%s' is not compiled", name, LN_COMPILED_KEY_IR);
-    if (!ln_hash_find(LN_ARCH.arch_table, ctx->target))
-        return ln_fail(ctx, "%s: compiled for '%s', an unknown target", name, ctx->target);
-    return 0;
-}
-
 static int read_ir(ln_context *ctx, const ln_safetensors *st, const char *key, const char *name)
 {
     const char *ir = ln_safetensors_metadata(st, key);
     if (!ir)
         return ln_fail(ctx, "%s: the metadata has no '%s'", name, key);
-    return ln_context_read_ir(ctx, name, ir, strlen(ir)) || check_target(ctx, name) ? -1 : 0;
+    if (ln_context_read_ir(ctx, name, ir, strlen(ir)))
+        return -1;
+    if (!ctx->target)
+        return ln_fail(ctx, "%s: the model in '%s' is not compiled", name, LN_COMPILED_KEY_IR);
+    if (!ln_hash_find(LN_ARCH.arch_table, ctx->target))
+        return ln_fail(ctx, "%s: compiled for '%s', an unknown target", name, ctx->target);
+    return 0;
 }
 
 /* A file that was read once, for several contexts, in which its tensors lie. */
@@ -102,16 +99,6 @@ static void drop(void *data)
     ln_free(p);
 }
 
-// Takes the file, also after a failure.
-static int open_programs(parsed *p, const ln_context *ctx, const char *name, ln_infile *file)
-{
-    p->st = ln_safetensors_from_file(file, name, ctx->error);
-    return !p->st || check_version(ctx, p->st, name) ||
-                   ln_programs_read(&p->programs, p->st, name, ctx->error)
-               ? -1
-               : 0;
-}
-
 static void *parse(const ln_context *ctx, const char *name, ln_infile *file)
 {
     parsed *p = ln_alloc(sizeof(*p));
@@ -120,7 +107,9 @@ static void *parse(const ln_context *ctx, const char *name, ln_infile *file)
         return NULL;
     }
     atomic_init(&p->refs, 1);
-    if (!open_programs(p, ctx, name, file))
+    p->st = ln_safetensors_from_file(file, name, ctx->error);
+    if (p->st && !check_version(ctx, p->st, name) &&
+        !ln_programs_read(&p->programs, p->st, name, ctx->error))
         return p;
     drop(p);
     return NULL;

@@ -37,13 +37,6 @@ static int make_room(ln_merge *m)
 
 /* ---- contents ---- */
 
-static uint64_t hash_of(const tl_tensor *t, const void *data)
-{
-    uint64_t hash = ln_fnv64(&t->dtype, sizeof(t->dtype));
-    hash = ln_fnv64_more(hash, t->dims, (size_t)t->ndim * sizeof(*t->dims));
-    return ln_fnv64_more(hash, data, tl_tensor_size(t));
-}
-
 static int is_same(const ln_merge *m, int i, const tl_tensor *t, const void *data)
 {
     const tl_tensor *there = m->tensors[i];
@@ -52,18 +45,6 @@ static int is_same(const ln_merge *m, int i, const tl_tensor *t, const void *dat
 }
 
 /* ---- names ---- */
-
-static const char *keep_text(ln_merge *m, const char *text)
-{
-    char *copy = ln_strdup(text);
-    ln_list *longer = copy ? ln_list_prepend(m->texts, copy) : NULL;
-    if (!longer) {
-        ln_free(copy);
-        return NULL;
-    }
-    m->texts = longer;
-    return copy;
-}
 
 // The tensor's own name, or with a number behind it; NULL: no memory.
 static const char *unique_name(ln_merge *m, const char *name)
@@ -74,8 +55,16 @@ static const char *unique_name(ln_merge *m, const char *name)
     for (int i = 2;; i++) {
         snprintf(text, sizeof(text), "%.*s.%d", LN_MAX_NAME_LEN, name, i);
         if (!ln_hash_find(m->by_name, text))
-            return keep_text(m, text);
+            break;
     }
+    char *copy = ln_strdup(text);
+    ln_list *longer = copy ? ln_list_prepend(m->texts, copy) : NULL;
+    if (!longer) {
+        ln_free(copy);
+        return NULL;
+    }
+    m->texts = longer;
+    return copy;
 }
 
 /* ---- adding ---- */
@@ -96,13 +85,16 @@ static size_t add_new(ln_merge *m, const ln_weight *weight, tl_tensor *shape, ui
     return position;
 }
 
-// Takes the shape.
+// Takes the shape. The position, from 1; 0: no memory.
 static size_t add(ln_merge *m, const ln_weight *weight, tl_tensor *shape)
 {
-    const uint64_t hash = hash_of(shape, weight->tensor->data);
+    const void *const data = weight->tensor->data;
+    uint64_t hash = ln_fnv64(&shape->dtype, sizeof(shape->dtype));
+    hash = ln_fnv64_more(hash, shape->dims, (size_t)shape->ndim * sizeof(*shape->dims));
+    hash = ln_fnv64_more(hash, data, tl_tensor_size(shape));
     const size_t known =
         m->by_content ? (size_t)ln_hash_find(m->by_content, (void *)(uintptr_t)hash) : 0;
-    if (!known || !is_same(m, (int)known - 1, shape, weight->tensor->data))
+    if (!known || !is_same(m, (int)known - 1, shape, data))
         return add_new(m, weight, shape, hash);
     tl_tensor_free(shape);
     return known;

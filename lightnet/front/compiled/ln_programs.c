@@ -89,17 +89,6 @@ static int read_ports(const place *at, const json_t *json, const char *key, ln_p
     return 0;
 }
 
-static int add_tensor(const place *at, ln_bundle *own, const char *name,
-                      const ln_bundle_entry *stored)
-{
-    const tl_tensor *t = stored->tensor;
-    tl_tensor *record = tl_tensor_create(NULL, t->ndim, t->dims, t->dtype);
-    if (record && !ln_bundle_add(own, name, record, stored->offset))
-        return 0;
-    tl_tensor_free(record);
-    return fail_memory(at);
-}
-
 static int read_tensors(const place *at, const json_t *json, const ln_bundle *all, ln_bundle *own)
 {
     const json_t *tensors = json_object_get(json, "tensors");
@@ -115,8 +104,12 @@ static int read_tensors(const place *at, const json_t *json, const ln_bundle *al
         const ln_bundle_entry *entry = stored ? ln_bundle_entry_of(all, stored) : NULL;
         if (!entry)
             return fail(at, "one of its tensors is not in the file");
-        if (add_tensor(at, own, name, entry))
-            return -1;
+        const tl_tensor *const t = entry->tensor;
+        tl_tensor *record = tl_tensor_create(NULL, t->ndim, t->dims, t->dtype);
+        if (!record || ln_bundle_add(own, name, record, entry->offset)) {
+            tl_tensor_free(record);
+            return fail_memory(at);
+        }
     }
     return 0;
 }
@@ -170,16 +163,6 @@ static int allocate(ln_programs *programs, size_t n, const char *file, ln_error 
     return 0;
 }
 
-static int read_one(ln_programs *programs, const ln_safetensors *st, const char *file,
-                    ln_error *err)
-{
-    if (allocate(programs, 1, file, err))
-        return -1;
-    programs->of[0].ir = ln_strdup(LN_COMPILED_KEY_IR);
-    programs->of[0].tensors = ln_safetensors_bundle(st);
-    return programs->of[0].ir ? 0 : ln_error_memory_at(err, file);
-}
-
 static int read_all(ln_programs *programs, const json_t *json, const ln_safetensors *st,
                     const char *file, ln_error *err)
 {
@@ -202,8 +185,13 @@ int ln_programs_read(ln_programs *programs, const ln_safetensors *st, const char
 {
     json_error_t error;
     const char *text = ln_safetensors_metadata(st, LN_COMPILED_KEY_PROGRAMS);
-    if (!text)
-        return read_one(programs, st, file, err);
+    if (!text) {
+        if (allocate(programs, 1, file, err))
+            return -1;
+        programs->of[0].ir = ln_strdup(LN_COMPILED_KEY_IR);
+        programs->of[0].tensors = ln_safetensors_bundle(st);
+        return programs->of[0].ir ? 0 : ln_error_memory_at(err, file);
+    }
     json_t *json = ln_json_load(text, strlen(text), JSON_REJECT_DUPLICATES, &error);
     if (!json)
         return ln_json_load_fail(err, file, LN_COMPILED_KEY_PROGRAMS, &error);
@@ -387,19 +375,6 @@ static int takes_input(const ln_context *ctx, const ln_port *port, int index, in
     return takes;
 }
 
-// Inputs that are bound by their names do not count among those that are bound in order.
-static int takes_all(const ln_context *ctx, const ln_interface *interface, int *n_bound)
-{
-    int index = 0, takes = 1;
-    *n_bound = 0;
-    for (size_t i = 0; i < interface->n_inputs; i++) {
-        const int is_named = ln_bind_has(ctx, interface->inputs[i]->name);
-        takes &= takes_input(ctx, interface->inputs[i], index, n_bound);
-        index += !is_named;
-    }
-    return takes;
-}
-
 static int count_open(const ln_interface *interface)
 {
     int n = 0;
@@ -453,8 +428,13 @@ const ln_compiled_program *ln_programs_choose(const ln_programs *programs, const
         return &programs->of[0];
     for (size_t i = 0; i < programs->n; i++) {
         const ln_interface *interface = programs->of[i].interface;
-        if (takes_all(ctx, interface, &n_bound) &&
-            (!best || count_open(interface) < count_open(best->interface)))
+        int index = 0, takes = 1; // inputs bound by their names do not count among those in order
+        n_bound = 0;
+        for (size_t k = 0; k < interface->n_inputs; k++) {
+            takes &= takes_input(ctx, interface->inputs[k], index, &n_bound);
+            index += !ln_bind_has(ctx, interface->inputs[k]->name);
+        }
+        if (takes && (!best || count_open(interface) < count_open(best->interface)))
             best = &programs->of[i];
     }
     return best && (n_bound || programs->n == 1) ? best : fail_choice(programs, ctx, file, n_bound);

@@ -160,25 +160,18 @@ static int print_tensors(FILE *fp, const saving *s, const program *p, ln_error *
     return 0;
 }
 
-static int print_program(FILE *fp, const saving *s, const program *p, ln_error *err)
-{
-    fprintf(fp, "{\"ir\":\"%s\"", p->key);
-    if (print_ports(fp, "inputs", p->interface->inputs, p->interface->n_inputs, err) ||
-        print_ports(fp, "outputs", p->interface->outputs, p->interface->n_outputs, err) ||
-        print_tensors(fp, s, p, err))
-        return -1;
-    fputc('}', fp);
-    return 0;
-}
-
 static int print_programs(FILE *fp, const void *arg, ln_error *err)
 {
     const saving *s = arg;
     fputc('[', fp);
     for (int i = 0; i < s->n; i++) {
-        fputs(i ? ",\n" : "", fp);
-        if (print_program(fp, s, &s->programs[i], err))
+        const program *const p = &s->programs[i];
+        fprintf(fp, "%s{\"ir\":\"%s\"", i ? ",\n" : "", p->key);
+        if (print_ports(fp, "inputs", p->interface->inputs, p->interface->n_inputs, err) ||
+            print_ports(fp, "outputs", p->interface->outputs, p->interface->n_outputs, err) ||
+            print_tensors(fp, s, p, err))
             return -1;
+        fputc('}', fp);
     }
     fputc(']', fp);
     return 0;
@@ -219,14 +212,6 @@ static int write_all(const saving *s, const char *file)
     return status;
 }
 
-// Reasons are those of the first context, which the caller looks at.
-static int take_error(const ln_context *first, const ln_context *ctx)
-{
-    return ctx == first
-               ? -1
-               : ln_fail_as(first, ln_error_status(ctx->error), "%s", ln_context_error(ctx));
-}
-
 static int prepare(saving *s, program *p, const char *datafile)
 {
     p->interface = ln_interface_create();
@@ -254,21 +239,14 @@ static int save_all(saving *s, ln_context *const *programs, const char *datafile
         program *p = &s->programs[i];
         p->ctx = programs[i];
         snprintf(p->key, sizeof(p->key), i ? LN_COMPILED_KEY_IR ".%d" : LN_COMPILED_KEY_IR, i + 1);
-        if (prepare_limited(s, p, datafile))
-            return take_error(programs[0], programs[i]);
+        if (!prepare_limited(s, p, datafile))
+            continue;
+        // Reasons are those of the first context, which the caller looks at.
+        return i ? ln_fail_as(programs[0], ln_error_status(p->ctx->error), "%s",
+                              ln_context_error(p->ctx))
+                 : -1;
     }
     return write_all(s, file);
-}
-
-static void clear(saving *s)
-{
-    for (int i = 0; i < s->n && s->programs; i++) {
-        free(s->programs[i].ir);
-        ln_interface_free(s->programs[i].interface);
-        ln_hash_free(s->programs[i].stored);
-    }
-    ln_free(s->programs);
-    ln_merge_clear(&s->merge);
 }
 
 int ln_context_save_all(ln_context *const *programs, int n, const char *datafile, const char *file)
@@ -278,6 +256,12 @@ int ln_context_save_all(ln_context *const *programs, int n, const char *datafile
     saving s = {.programs = ln_alloc_array((size_t)n, sizeof(program)), .n = n};
     const int status =
         s.programs ? save_all(&s, programs, datafile, file) : ln_fail_memory(programs[0]);
-    clear(&s);
+    for (int i = 0; i < n && s.programs; i++) {
+        free(s.programs[i].ir);
+        ln_interface_free(s.programs[i].interface);
+        ln_hash_free(s.programs[i].stored);
+    }
+    ln_free(s.programs);
+    ln_merge_clear(&s.merge);
     return status;
 }

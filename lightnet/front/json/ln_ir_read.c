@@ -174,16 +174,6 @@ static int read_fixed(const ln_ir_reader *r, const ln_ir_element *top)
     return 0;
 }
 
-static int read_size_name(const ln_ir_reader *r, const ln_ir_element *e, const json_t *value,
-                          const char **name)
-{
-    if (!json_is_string(value) && !json_is_null(value))
-        return ln_ir_fail(r, "%s'names' has %s, expected strings and null", e->label,
-                          ln_json_describe(value));
-    *name = json_string_value(value);
-    return 0;
-}
-
 static int read_sizes_of(const ln_ir_reader *r, const ln_ir_element *e)
 {
     static const char *const keys[] = {"tensor", "names", NULL};
@@ -196,9 +186,13 @@ static int read_sizes_of(const ln_ir_reader *r, const ln_ir_element *e)
     if (n > LN_MAXDIM)
         return ln_ir_fail(r, "%s'names' has %zu elements, expected at most %d", e->label, n,
                           LN_MAXDIM);
-    for (size_t i = 0; i < n; i++)
-        if (read_size_name(r, e, json_array_get(array, i), &names[i]))
-            return -1;
+    for (size_t i = 0; i < n; i++) {
+        const json_t *const value = json_array_get(array, i);
+        if (!json_is_string(value) && !json_is_null(value))
+            return ln_ir_fail(r, "%s'names' has %s, expected strings and null", e->label,
+                              ln_json_describe(value));
+        names[i] = json_string_value(value);
+    }
     return ln_fixed_note_sizes(r->ctx->fixed, tensor, (int)n, names) ? ln_ir_fail_last(r) : 0;
 }
 
@@ -218,20 +212,18 @@ static int read_sizes(const ln_ir_reader *r, const ln_ir_element *top)
     return 0;
 }
 
-static int check_version(const ln_ir_reader *r, const ln_ir_element *top)
-{
-    const json_t *value = ln_ir_get(r, top, "version", LN_IR_NUMBER);
-    if (value && json_number_value(value) != LN_IR_VERSION)
-        return ln_ir_fail(r, "'version' is %.17g, expected %d", json_number_value(value),
-                          LN_IR_VERSION);
-    return value ? 0 : -1;
-}
-
 static int read_version(ln_ir_reader *r, const ln_ir_element *top)
 {
-    const json_t *value = json_object_get(top->json, "version");
-    r->at = value ? "version" : NULL;
-    const int rc = value ? check_version(r, top) : 0;
+    if (!json_object_get(top->json, "version"))
+        return 0;
+    int rc = -1;
+    r->at = "version";
+    const json_t *value = ln_ir_get(r, top, "version", LN_IR_NUMBER);
+    if (value)
+        rc = json_number_value(value) == LN_IR_VERSION
+                 ? 0
+                 : ln_ir_fail(r, "'version' is %.17g, expected %d", json_number_value(value),
+                              LN_IR_VERSION);
     r->at = NULL;
     return rc;
 }

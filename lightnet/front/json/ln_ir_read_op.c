@@ -11,15 +11,6 @@
 
 /* ---- tensors ---- */
 
-static int use_tensor(const ln_ir_reader *r, const ln_ir_element *e, const char *name)
-{
-    if (!ln_hash_find(r->tensors, name))
-        return ln_ir_fail(r,
-                          "%stensor '%s' is not defined, expected an output of an earlier operator",
-                          e->label, name);
-    return 0;
-}
-
 static int define_tensor(const ln_ir_reader *r, const ln_ir_element *e, const char *name)
 {
     if (ln_hash_find(r->tensors, name))
@@ -40,7 +31,11 @@ static int read_tensor(const ln_ir_reader *r, const json_t *op, const ln_ir_elem
     if (r->target && ln_ir_get_size(r, e, "offset", &offset))
         return -1;
     // An operator's own outputs are not there for its inputs: those were read before.
-    if (is_output ? define_tensor(r, e, name) : use_tensor(r, e, name))
+    if (!is_output && !ln_hash_find(r->tensors, name))
+        return ln_ir_fail(r,
+                          "%stensor '%s' is not defined, expected an output of an earlier operator",
+                          e->label, name);
+    if (is_output && define_tensor(r, e, name))
         return -1;
     *entry = ln_tensor_list_entry_create(arg_name, name);
     if (!*entry)
@@ -69,24 +64,6 @@ static int read_tensors(const ln_ir_reader *r, const json_t *op, const json_t *a
 
 /* ---- operators ---- */
 
-// The known operator type that is closest to the given one; NULL when none is close.
-static const char *closest_optype(const char *optype)
-{
-    const char *closest = NULL;
-    const ln_arch *arch;
-    LN_LIST_FOREACH(arch, (ln_list *)ln_arch_list())
-    {
-        for (ln_op **op = arch->reg_ops; op && *op; op++)
-            closest = ln_closer_name(optype, closest, (*op)->op_arg->optype);
-    }
-    return closest;
-}
-
-static int is_known_target(const char *target)
-{
-    return LN_ARCH.arch_table && ln_hash_find(LN_ARCH.arch_table, target);
-}
-
 // NULL after a failure.
 static const ln_op *find_proto(ln_ir_reader *r, const char *optype)
 {
@@ -95,8 +72,14 @@ static const ln_op *find_proto(ln_ir_reader *r, const char *optype)
         LN_ARCH.op_proto_table ? ln_hash_find(LN_ARCH.op_proto_table, optype) : NULL;
     if (proto)
         return proto;
-    const char *closest = closest_optype(optype);
-    if (r->target && !is_known_target(r->target))
+    const char *closest = NULL;
+    const ln_arch *arch;
+    LN_LIST_FOREACH(arch, (ln_list *)ln_arch_list())
+    {
+        for (ln_op **op = arch->reg_ops; op && *op; op++)
+            closest = ln_closer_name(optype, closest, (*op)->op_arg->optype);
+    }
+    if (r->target && !(LN_ARCH.arch_table && ln_hash_find(LN_ARCH.arch_table, r->target)))
         ln_ir_fail(r, "unknown optype '%s'; the model is compiled for '%s', an unknown target",
                    optype, r->target);
     else if (closest)

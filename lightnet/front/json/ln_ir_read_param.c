@@ -143,15 +143,6 @@ static const array_kind array_kinds[LN_PARAM_INVALID] = {
     [LN_PARAM_ARRAY_BOOL] = {LN_PARAM_BOOL, sizeof(ln_bool), read_bool, set_bools},
 };
 
-// The type of an array of such elements; LN_PARAM_INVALID: there is none.
-static ln_param_type array_of(ln_param_type element)
-{
-    for (int ptype = 0; ptype < LN_PARAM_INVALID; ptype++)
-        if (array_kinds[ptype].read && array_kinds[ptype].element == element)
-            return (ln_param_type)ptype;
-    return LN_PARAM_INVALID;
-}
-
 static int read_elements(const ln_ir_reader *r, const param *p, const array_kind *kind, void *array)
 {
     size_t i;
@@ -196,11 +187,13 @@ static ln_param_type array_ptype(const ln_ir_reader *r, const param *p)
                    INT_MAX);
         return LN_PARAM_INVALID;
     }
-    const ln_param_type ptype = array_of(element_ptype(p->value));
-    if (ptype == LN_PARAM_INVALID)
-        ln_ir_fail(r, "parameter '%s': element 0 is %s, expected a string, number or bool",
-                   p->arg_name, ln_json_describe(json_array_get(p->value, 0)));
-    return ptype;
+    const ln_param_type element = element_ptype(p->value);
+    for (int ptype = 0; ptype < LN_PARAM_INVALID; ptype++)
+        if (array_kinds[ptype].read && array_kinds[ptype].element == element)
+            return (ln_param_type)ptype;
+    ln_ir_fail(r, "parameter '%s': element 0 is %s, expected a string, number or bool", p->arg_name,
+               ln_json_describe(json_array_get(p->value, 0)));
+    return LN_PARAM_INVALID;
 }
 
 // The type of the value as it stands, LN_PARAM_INVALID after a failure: no type fits.
@@ -227,16 +220,12 @@ static int can_be_read_as(const param *p, ln_param_type there, ln_param_type wan
            as_number(json_array_get(p->value, 0), &number);
 }
 
-// An empty array has the type that the prototype says; whether it may be empty, its checks tell.
-static int is_empty_array_of(const param *p, ln_param_type wanted)
-{
-    return json_is_array(p->value) && json_array_size(p->value) == 0 &&
-           wanted != LN_PARAM_INVALID && array_kinds[wanted].read;
-}
-
 static int set_value(const ln_ir_reader *r, param *p, ln_param_type wanted)
 {
-    if (is_empty_array_of(p, wanted)) {
+    // An empty array has the type that the prototype says; whether it may be empty, its checks
+    // tell.
+    const int is_empty = json_is_array(p->value) && json_array_size(p->value) == 0;
+    if (is_empty && wanted != LN_PARAM_INVALID && array_kinds[wanted].read) {
         p->entry = ln_param_entry_create(p->arg_name, wanted);
         return p->entry ? 0 : ln_ir_fail_last(r);
     }

@@ -103,13 +103,6 @@ static int write_param(FILE *fp, const ln_context *ctx, const void *element, ln_
     return 0;
 }
 
-// The table knows best; a model that was only read has its offsets in the lists.
-static size_t offset_of(const ln_context *ctx, const ln_tensor_list_entry *tle)
-{
-    const ln_tensor_entry *te = ln_entry_of(tle, ctx->tensor_table);
-    return te ? te->offset : tle->offset;
-}
-
 static int write_tensor(FILE *fp, const ln_context *ctx, const void *element, ln_error *err)
 {
     const ln_tensor_list_entry *tle = element;
@@ -119,8 +112,11 @@ static int write_tensor(FILE *fp, const ln_context *ctx, const void *element, ln
     fputs(", \"name\": ", fp);
     if (ln_json_write_string(fp, tle->name, err))
         return -1;
-    if (ctx->target)
-        fprintf(fp, ", \"offset\": %zu", offset_of(ctx, tle));
+    if (ctx->target) {
+        // The table knows best; a model that was only read has its offsets in the lists.
+        const ln_tensor_entry *te = ln_entry_of(tle, ctx->tensor_table);
+        fprintf(fp, ", \"offset\": %zu", te ? te->offset : tle->offset);
+    }
     fputc('}', fp);
     return 0;
 }
@@ -207,18 +203,6 @@ static int write_plan(FILE *fp, const ln_context *ctx, ln_error *err)
     return 0;
 }
 
-static int write_fixed(FILE *fp, const ln_context *ctx, ln_error *err)
-{
-    const ln_list *values = ctx->outer ? NULL : ln_fixed_values(ctx->fixed);
-    if (!values)
-        return 0;
-    fputs("    \"fixed\": ", fp);
-    if (write_list(fp, ctx, 4, values, write_fixed_value, err))
-        return -1;
-    fputs(",\n", fp);
-    return 0;
-}
-
 static int write_size_names(FILE *fp, const ln_context *ctx, const void *element, ln_error *err)
 {
     (void)ctx;
@@ -238,25 +222,31 @@ static int write_size_names(FILE *fp, const ln_context *ctx, const void *element
     return 0;
 }
 
-static int write_sizes(FILE *fp, const ln_context *ctx, ln_error *err)
+static int write_bodies(FILE *fp, const ln_context *ctx, ln_error *err);
+
+// A line with a list that only some models have; NULL: it has none.
+static int write_optional(FILE *fp, const ln_context *ctx, const char *key, const ln_list *list,
+                          write_element_func write, ln_error *err)
 {
-    const ln_list *sizes = ctx->outer ? NULL : ln_fixed_sizes(ctx->fixed);
-    if (!sizes)
+    if (!list)
         return 0;
-    fputs("    \"sizes\": ", fp);
-    if (write_list(fp, ctx, 4, sizes, write_size_names, err))
+    fprintf(fp, "    \"%s\": ", key);
+    if (write_list(fp, ctx, 4, list, write, err))
         return -1;
     fputs(",\n", fp);
     return 0;
 }
 
-static int write_bodies(FILE *fp, const ln_context *ctx, ln_error *err);
-
 // What a model and a body have alike, and the bodies of a model before what runs them.
 static int write_program(FILE *fp, const ln_context *ctx, ln_error *err)
 {
-    if (write_plan(fp, ctx, err) || write_fixed(fp, ctx, err) || write_interface(fp, ctx, 1, err) ||
-        write_interface(fp, ctx, 0, err) || write_sizes(fp, ctx, err) || write_bodies(fp, ctx, err))
+    const ln_list *const fixed = ctx->outer ? NULL : ln_fixed_values(ctx->fixed);
+    const ln_list *const sizes = ctx->outer ? NULL : ln_fixed_sizes(ctx->fixed);
+    if (write_plan(fp, ctx, err) ||
+        write_optional(fp, ctx, "fixed", fixed, write_fixed_value, err) ||
+        write_interface(fp, ctx, 1, err) || write_interface(fp, ctx, 0, err) ||
+        write_optional(fp, ctx, "sizes", sizes, write_size_names, err) ||
+        write_bodies(fp, ctx, err))
         return -1;
     fputs("    \"ops\": ", fp);
     return write_list(fp, ctx, 4, ctx->ops, write_op, err);
