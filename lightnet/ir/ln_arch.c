@@ -79,23 +79,16 @@ static int create_tables(void)
                                  "out of memory for the architecture tables");
 }
 
-static int has_rule(const ln_arch *arch, const char *rule)
-{
-    for (const char **name = arch->rule_names; name && *name; name++)
-        if (ln_streq(*name, rule))
-            return 1;
-    return 0;
-}
-
 static int check_rule(const ln_arch *arch, const char *rule)
 {
     const ln_arch *other;
     LN_LIST_FOREACH(other, archs)
     {
-        if (has_rule(other, rule))
-            return ln_error_set(NULL,
-                                "architecture '%s': architecture '%s' has a rule '%s' already",
-                                arch->arch_name, other->arch_name, rule);
+        for (const char **name = other->rule_names; name && *name; name++)
+            if (ln_streq(*name, rule))
+                return ln_error_set(NULL,
+                                    "architecture '%s': architecture '%s' has a rule '%s' already",
+                                    arch->arch_name, other->arch_name, rule);
     }
     return 0;
 }
@@ -147,16 +140,11 @@ static change *begin_change(ln_arch *arch, const ln_arch *more)
     return c;
 }
 
-static void remove_ops(const ln_arch *arch)
-{
-    for (ln_op **op = arch->reg_ops; op && *op; op++)
-        if (ln_hash_find(LN_ARCH.op_proto_table, (*op)->op_arg->optype) == *op)
-            ln_hash_remove(LN_ARCH.op_proto_table, (*op)->op_arg->optype);
-}
-
 static void undo(change *c)
 {
-    remove_ops(c->more ? c->more : c->arch);
+    for (ln_op **op = (c->more ? c->more : c->arch)->reg_ops; op && *op; op++)
+        if (ln_hash_find(LN_ARCH.op_proto_table, (*op)->op_arg->optype) == *op)
+            ln_hash_remove(LN_ARCH.op_proto_table, (*op)->op_arg->optype);
     if (c->more) {
         void *const priv = c->arch->priv; // what init_func has made stays
         *c->arch = c->before;

@@ -36,16 +36,6 @@ static void free_binding(void *data)
     ln_free(b);
 }
 
-static void free_bindings(struct ln_bindings *all)
-{
-    if (!all)
-        return;
-    ln_hash_free(all->named);
-    ln_free(all->unnamed);
-    ln_list_free_deep(all->all, free_binding);
-    ln_free(all);
-}
-
 // NULL: no memory.
 static struct ln_bindings *bindings_of(ln_context *ctx)
 {
@@ -74,11 +64,6 @@ static int enter_unnamed(struct ln_bindings *all, binding *b)
     return 0;
 }
 
-static int enter_named(struct ln_bindings *all, binding *b)
-{
-    return ln_hash_insert(all->named, b->name, b) < 0 ? -1 : 0;
-}
-
 // Takes the tensor and `least`.
 static int bind(ln_context *ctx, const char *name, tl_tensor *tensor, int *least)
 {
@@ -91,7 +76,7 @@ static int bind(ln_context *ctx, const char *name, tl_tensor *tensor, int *least
     }
     *b = (binding){.name = ln_strdup(name), .tensor = tensor, .least = least};
     ln_list *node = name && !b->name ? NULL : ln_list_prepend(NULL, b);
-    if (!node || (name ? enter_named(all, b) : enter_unnamed(all, b))) {
+    if (!node || (name ? ln_hash_insert(all->named, b->name, b) < 0 : enter_unnamed(all, b))) {
         ln_list_free(node);
         free_binding(b);
         return ln_fail_last(ctx);
@@ -384,7 +369,12 @@ const tl_tensor *ln_bind_param(const ln_context *ctx, const char *name)
 
 void ln_bind_free(ln_context *ctx)
 {
-    free_bindings(ctx->bound);
+    if (ctx->bound) {
+        ln_hash_free(ctx->bound->named);
+        ln_free(ctx->bound->unnamed);
+        ln_list_free_deep(ctx->bound->all, free_binding);
+        ln_free(ctx->bound);
+    }
     ctx->bound = NULL;
     ln_free(ctx->datafile);
     ctx->datafile = NULL;

@@ -287,18 +287,15 @@ const ln_tensor_entry *ln_body_origin(const ln_context **ctx, const ln_tensor_en
 
 /* Running */
 
-static int makes_input(const ln_context *body, const ln_op *op)
-{
-    const ln_list *outs = op->op_arg->tensors_out;
-    return outs && ln_hash_find(body->input_names, ((ln_tensor_list_entry *)outs->data)->name);
-}
-
 int ln_body_check_ops(const ln_context *body)
 {
     const ln_op *op;
     LN_LIST_FOREACH(op, body->ops)
     {
-        if (op->static_run && !op->run && !makes_input(body, op))
+        const ln_tensor_list_entry *const out =
+            op->op_arg->tensors_out ? op->op_arg->tensors_out->data : NULL;
+        const int makes_input = out && ln_hash_find(body->input_names, out->name);
+        if (op->static_run && !op->run && !makes_input)
             return ln_fail(
                 body,
                 "operator '%s' (%s) of body '%s' creates a constant, expected an input of the body",

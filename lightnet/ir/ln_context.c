@@ -35,17 +35,6 @@ static int create_tables(ln_context *ctx)
     return has_tables(ctx) ? 0 : ln_fail_as(ctx, LN_OUT_OF_MEMORY, "out of memory for a context");
 }
 
-static void free_tables(ln_context *ctx)
-{
-    ln_op_table_free(ctx->op_table);
-    ln_tensor_table_free(ctx->tensor_table);
-    ln_dfg_free(ctx->dfg); // last, since operators and tensors point to its values
-    ln_hash_free(ctx->unique);
-    ln_hash_free(ctx->input_names);
-    ln_hash_free(ctx->output_names);
-    ln_fixed_free(ctx->fixed);
-}
-
 ln_context *ln_context_create(void)
 {
     if (ln_arch_begin_use())
@@ -132,7 +121,13 @@ void ln_context_destroy(ln_context *ctx)
         return;
     if (has_tables(ctx))
         ln_context_drop_model(ctx);
-    free_tables(ctx);
+    ln_op_table_free(ctx->op_table);
+    ln_tensor_table_free(ctx->tensor_table);
+    ln_dfg_free(ctx->dfg); // last, since operators and tensors point to its values
+    ln_hash_free(ctx->unique);
+    ln_hash_free(ctx->input_names);
+    ln_hash_free(ctx->output_names);
+    ln_fixed_free(ctx->fixed);
     ln_bind_free(ctx);
     if (!ctx->outer) { // a body borrows these
         ln_list_free_deep(ctx->disabled, ln_free);

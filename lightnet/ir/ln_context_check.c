@@ -15,33 +15,20 @@ static int check_links(const ln_context *ctx, const ln_list *node, const ln_list
     return 0;
 }
 
-// The walk numbers operators as it comes to them, on from the `begin` that earlier walks came to:
-// the number of an operator that is still to come is not above that.
-static int is_made_before(const ln_tensor_list_entry *tle, size_t begin)
-{
-    const ln_dfg_value *value = tle->value;
-    return value && value->producer && value->producer->op_arg->number > begin &&
-           ln_streq(value->name, tle->name);
-}
-
 static int check_reads(const ln_context *ctx, const ln_op *op, size_t begin)
 {
     const ln_tensor_list_entry *tle;
     LN_LIST_FOREACH(tle, op->op_arg->tensors_in)
     {
-        if (!is_made_before(tle, begin))
+        // The walk numbers operators as it comes to them, on from the `begin` that earlier walks
+        // came to: the number of an operator that is still to come is not above that.
+        const ln_dfg_value *value = tle->value;
+        if (!value || !value->producer || value->producer->op_arg->number <= begin ||
+            !ln_streq(value->name, tle->name))
             return ln_fail(ctx, "operator '%s' (%s) reads tensor '%s' before it is produced",
                            op->op_arg->name, op->op_arg->optype, tle->name);
     }
     return 0;
-}
-
-// The table has the entry that the value has, and the operator made it.
-static int is_made_by(const ln_context *ctx, const ln_tensor_list_entry *tle, const ln_op *op)
-{
-    const ln_tensor_entry *te = ln_tensor_table_find(ctx->tensor_table, tle->name);
-    return te && te->value && te->value == tle->value && te->value->entry == te &&
-           te->value->producer == op && ln_streq(te->creater, op->op_arg->name);
 }
 
 static int check_makes(const ln_context *ctx, const ln_op *op)
@@ -49,7 +36,10 @@ static int check_makes(const ln_context *ctx, const ln_op *op)
     const ln_tensor_list_entry *tle;
     LN_LIST_FOREACH(tle, op->op_arg->tensors_out)
     {
-        if (!is_made_by(ctx, tle, op))
+        // The table has the entry that the value has, and the operator made it.
+        const ln_tensor_entry *te = ln_tensor_table_find(ctx->tensor_table, tle->name);
+        if (!te || !te->value || te->value != tle->value || te->value->entry != te ||
+            te->value->producer != op || !ln_streq(te->creater, op->op_arg->name))
             return ln_fail(ctx, "tensor '%s' is not produced by operator '%s' (%s)", tle->name,
                            op->op_arg->name, op->op_arg->optype);
     }
@@ -145,23 +135,17 @@ static int note_gathered(const gathers *g, const ln_op *op)
     return 0;
 }
 
-static int check_writers(const gathers *g)
-{
-    const ln_op *op;
-    LN_LIST_FOREACH(op, g->ctx->ops)
-    {
-        if (note_origins(g, op) || check_written(g, op) || note_gathered(g, op))
-            return -1;
-    }
-    return 0;
-}
-
 static int check_gathers(const ln_context *ctx)
 {
     const gathers g = {.ctx = ctx,
                        .origins = ln_hash_create(ln_str_hash, ln_str_cmp, NULL, NULL),
                        .gathered = ln_hash_create(ln_str_hash, ln_str_cmp, NULL, NULL)};
-    const int status = g.origins && g.gathered ? check_writers(&g) : ln_fail_memory(ctx);
+    int status = g.origins && g.gathered ? 0 : ln_fail_memory(ctx);
+    for (const ln_list *node = ctx->ops; node && !status; node = node->next)
+        status = note_origins(&g, node->data) || check_written(&g, node->data) ||
+                         note_gathered(&g, node->data)
+                     ? -1
+                     : 0;
     ln_hash_free(g.origins);
     ln_hash_free(g.gathered);
     return status;

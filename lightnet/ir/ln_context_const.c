@@ -82,20 +82,9 @@ static int revoke_all(const ln_context *ctx, ln_list *todo)
     return status;
 }
 
-static int revoke_constant(const ln_context *ctx, ln_tensor_entry *te)
-{
-    ln_list *todo = NULL;
-    return revoke(ctx, te, &todo) ? -1 : revoke_all(ctx, todo);
-}
-
 /* What is written in place: the values of all tensors that share memory with an in-place writer's
  * output are marked, each once. From one that becomes known it spreads to its owners, and to what
  * is a part of it: views of it that its readers made, and what its producer gathered. */
-
-static int owns(const ln_tensor_entry *te, const ln_tensor_entry *part)
-{
-    return part && part->owner && part->owner_value == te->value;
-}
 
 // Notes that `te` (NULL: not made yet) is written; what that means for others is still `todo`.
 static int note_mutated(const ln_context *ctx, ln_tensor_entry *te, ln_list **todo)
@@ -117,7 +106,8 @@ static int note_parts(const ln_context *ctx, const ln_tensor_entry *te, const ln
     LN_LIST_FOREACH(tle, tensors)
     {
         ln_tensor_entry *part = ln_entry_of(tle, ctx->tensor_table);
-        if (owns(te, part) && note_mutated(ctx, part, todo))
+        const int is_part = part && part->owner && part->owner_value == te->value;
+        if (is_part && note_mutated(ctx, part, todo))
             return -1;
     }
     return 0;
@@ -136,34 +126,6 @@ static int note_views(const ln_context *ctx, const ln_tensor_entry *te, ln_list 
     }
     ln_list_free(readers);
     return status;
-}
-
-static int note_relatives(const ln_context *ctx, const ln_tensor_entry *te, ln_list **todo)
-{
-    const ln_op *producer = ln_entry_creater(te);
-    return note_mutated(ctx, ln_entry_owner(te, ctx->tensor_table), todo) ||
-           note_views(ctx, te, todo) ||
-           (producer && note_parts(ctx, te, producer->op_arg->tensors_in, todo));
-}
-
-// Notes what shares memory with the tensors in `todo` (takes the list); none of it is constant.
-static int spread_mutated(const ln_context *ctx, ln_list *todo)
-{
-    int status = 0;
-    while (todo && !status) {
-        ln_tensor_entry *te = todo->data;
-        todo = ln_list_remove_nth(todo, 0);
-        status = revoke_constant(ctx, te) || note_relatives(ctx, te, &todo) ? -1 : 0;
-    }
-    ln_list_free(todo);
-    return status;
-}
-
-static int mutate(const ln_context *ctx, ln_tensor_entry *te)
-{
-    ln_list *todo = NULL;
-    const int status = note_mutated(ctx, te, &todo);
-    return spread_mutated(ctx, todo) || status ? -1 : 0;
 }
 
 static int outputs_are_static(const ln_context *ctx, const ln_op *op)
@@ -188,14 +150,6 @@ static int inputs_are_constant(const ln_context *ctx, const ln_op *op)
     return 1;
 }
 
-// Whether a body is given the output of the operator as a constant.
-static int is_given_constant(const ln_context *ctx, const ln_op *op)
-{
-    const ln_list *outs = op->op_arg->tensors_out;
-    return outs && !((const ln_tensor_list_entry *)outs->data)->value->ismutated &&
-           ln_body_is_given_constant(ctx, ln_entry_of(outs->data, ctx->tensor_table));
-}
-
 static int makes_input_or_mutated(const ln_op *op)
 {
     const ln_tensor_list_entry *tle;
@@ -213,7 +167,9 @@ static int is_constant(const ln_context *ctx, const ln_op *op)
     // work is still to move out of it.
     if (ctx->outer && !ctx->body->is_constant)
         return 0;
-    if (ctx->outer && is_given_constant(ctx, op))
+    const ln_list *const outs = op->op_arg->tensors_out;
+    if (ctx->outer && outs && !((const ln_tensor_list_entry *)outs->data)->value->ismutated &&
+        ln_body_is_given_constant(ctx, ln_entry_of(outs->data, ctx->tensor_table)))
         return 1;
     if (makes_input_or_mutated(op))
         return 0;
@@ -235,10 +191,25 @@ static void mark_constants(const ln_context *ctx, ln_op *op)
     }
 }
 
-// Whether the operator writes the tensor's memory in place, or another one writes what it lies in.
-static int is_written(const ln_op *op, const ln_tensor_entry *te)
+// None of what shares memory with the tensor is constant.
+static int mutate(const ln_context *ctx, ln_tensor_entry *te)
 {
-    return ln_op_writes_inplace(op) || (te->owner_value && te->owner_value->ismutated);
+    ln_list *todo = NULL;
+    int status = note_mutated(ctx, te, &todo);
+    while (todo && !status) {
+        te = todo->data;
+        todo = ln_list_remove_nth(todo, 0);
+        const ln_op *producer = ln_entry_creater(te);
+        ln_list *revoked = NULL;
+        status = revoke(ctx, te, &revoked) || revoke_all(ctx, revoked) ||
+                         note_mutated(ctx, ln_entry_owner(te, ctx->tensor_table), &todo) ||
+                         note_views(ctx, te, &todo) ||
+                         (producer && note_parts(ctx, te, producer->op_arg->tensors_in, &todo))
+                     ? -1
+                     : 0;
+    }
+    ln_list_free(todo);
+    return status;
 }
 
 static int mutate_tensors(const ln_context *ctx, const ln_op *op, const ln_list *tensors)
@@ -247,7 +218,10 @@ static int mutate_tensors(const ln_context *ctx, const ln_op *op, const ln_list 
     LN_LIST_FOREACH(tle, tensors)
     {
         ln_tensor_entry *te = ln_entry_of(tle, ctx->tensor_table);
-        if (te && is_written(op, te) && mutate(ctx, te))
+        if (!te)
+            continue;
+        const int is_owner_written = te->owner_value && te->owner_value->ismutated;
+        if ((ln_op_writes_inplace(op) || is_owner_written) && mutate(ctx, te))
             return -1;
     }
     return 0;
@@ -261,22 +235,17 @@ int ln_context_mark_mutated(const ln_context *ctx, const ln_op *op)
                : 0;
 }
 
-// Taken inputs are parts of an output that something writes in place.
-static int release_taken_inputs(const ln_context *ctx, const ln_op *op)
-{
-    ln_list *todo = NULL;
-    if (!op->op_arg->takes_inputs || !makes_input_or_mutated(op))
-        return 0;
-    const int status = revoke_taken_inputs(ctx, op, &todo);
-    return revoke_all(ctx, todo) || status ? -1 : 0;
-}
-
 int ln_context_settle_constants(const ln_context *ctx, ln_op *op)
 {
     mark_constants(ctx, op);
     if (ln_context_mark_mutated(ctx, op))
         return -1;
-    return release_taken_inputs(ctx, op);
+    // Taken inputs are parts of an output that something writes in place.
+    if (!op->op_arg->takes_inputs || !makes_input_or_mutated(op))
+        return 0;
+    ln_list *todo = NULL;
+    const int status = revoke_taken_inputs(ctx, op, &todo);
+    return revoke_all(ctx, todo) || status ? -1 : 0;
 }
 
 int ln_context_revoke_outputs(const ln_context *ctx, ln_op *op)

@@ -86,36 +86,18 @@ void ln_context_set_order(ln_context *ctx, ln_list *ops)
     }
 }
 
-// A pre_run that is written by hand may name an owner whose value it had not been tied to.
-static int find_owner(const ln_context *ctx, ln_tensor_entry *te)
-{
-    if (!te->owner || te->owner_value)
-        return 0;
-    return ln_tensor_entry_set_owner(te, ctx->tensor_table, te->owner) ? ln_fail_last(ctx) : 0;
-}
-
 static int find_owners(const ln_context *ctx, const ln_list *tensors)
 {
     const ln_tensor_list_entry *tle;
     LN_LIST_FOREACH(tle, tensors)
     {
-        if (find_owner(ctx, ln_entry_of(tle, ctx->tensor_table)))
-            return -1;
+        // A pre_run written by hand may name an owner whose value it had not been tied to.
+        ln_tensor_entry *te = ln_entry_of(tle, ctx->tensor_table);
+        if (te->owner && !te->owner_value &&
+            ln_tensor_entry_set_owner(te, ctx->tensor_table, te->owner))
+            return ln_fail_last(ctx);
     }
     return 0;
-}
-
-// An operator whose inputs have become parts of an output (a no-copy gather) must do that again
-// whenever one of them is made anew.
-static void note_taken_inputs(const ln_context *ctx, ln_op *op)
-{
-    const ln_tensor_list_entry *tle;
-    LN_LIST_FOREACH(tle, op->op_arg->tensors_in)
-    {
-        const ln_tensor_entry *te = ln_entry_of(tle, ctx->tensor_table);
-        if (te && ln_context_taker(ctx, te) == op)
-            op->op_arg->takes_inputs = 1;
-    }
 }
 
 // Whether the operator has made all that it promises. The plan is kept in the operators' lists, so
@@ -161,22 +143,19 @@ static int check_op(const ln_context *ctx, ln_op *op)
     if (ln_op_call(op, op->pre_run) || ln_dynamic_check(op) || tie_outputs(ctx, op) ||
         find_owners(ctx, op->op_arg->tensors_out) || find_owners(ctx, op->op_arg->tensors_in))
         return -1;
-    note_taken_inputs(ctx, op);
+    // An operator whose inputs have become parts of an output (a no-copy gather) must do that again
+    // whenever one of them is made anew.
+    const ln_tensor_list_entry *tle;
+    LN_LIST_FOREACH(tle, op->op_arg->tensors_in)
+    {
+        const ln_tensor_entry *te = ln_entry_of(tle, ctx->tensor_table);
+        if (te && ln_context_taker(ctx, te) == op)
+            op->op_arg->takes_inputs = 1;
+    }
     if (op->op_arg->takes_inputs && op->op_arg->isdynamic)
         return ln_op_fail(op->op_arg, "its inputs are parts of its output, so their sizes must be "
                                       "known before the run");
     return ln_dynamic_find_open(op) || ln_context_settle_constants(ctx, op) ? -1 : 0;
-}
-
-static void give_back_inputs(const ln_context *ctx, const ln_op *op)
-{
-    const ln_tensor_list_entry *tle;
-    LN_LIST_FOREACH(tle, op->op_arg->tensors_in)
-    {
-        ln_tensor_entry *te = ln_entry_of(tle, ctx->tensor_table);
-        if (te && ln_context_taker(ctx, te) == op)
-            ln_tensor_entry_set_owner(te, ctx->tensor_table, NULL);
-    }
 }
 
 // Whether the context still has an output of the operator, whose outputs it had been tied to.
@@ -197,8 +176,13 @@ static void uncheck_op(const ln_context *ctx, ln_op *op)
     if (!op->op_arg->checked)
         return;
     op->op_arg->checked = 0;
-    if (op->op_arg->takes_inputs)
-        give_back_inputs(ctx, op);
+    const ln_tensor_list_entry *tle;
+    LN_LIST_FOREACH(tle, op->op_arg->takes_inputs ? op->op_arg->tensors_in : NULL)
+    {
+        ln_tensor_entry *te = ln_entry_of(tle, ctx->tensor_table);
+        if (te && ln_context_taker(ctx, te) == op)
+            ln_tensor_entry_set_owner(te, ctx->tensor_table, NULL);
+    }
     if (op->post_run)
         op->post_run(op->op_arg);
     if (!was_tied || has_outputs(op))
@@ -208,20 +192,16 @@ static void uncheck_op(const ln_context *ctx, ln_op *op)
 
 static int connect_op(ln_context *ctx, ln_op *op);
 
-static int reconnect_op(ln_context *ctx, ln_op *op)
-{
-    ln_dfg_remove(ctx->dfg, op);
-    uncheck_op(ctx, op);
-    return connect_op(ctx, op);
-}
-
 // What stands behind the operator was checked with other entries of its outputs: a no-copy gather
 // takes the new ones, views of what is written in place are written with it, and nothing runs at
 // load that reads what is not constant.
 static int settle_reader(ln_context *ctx, ln_op *reader, const ln_tensor_entry *te)
 {
-    if (reader->op_arg->takes_inputs)
-        return reconnect_op(ctx, reader);
+    if (reader->op_arg->takes_inputs) {
+        ln_dfg_remove(ctx->dfg, reader);
+        uncheck_op(ctx, reader);
+        return connect_op(ctx, reader);
+    }
     if (ln_entry_is_mutated(te) && ln_context_mark_mutated(ctx, reader))
         return -1;
     if (te->isconst || !reader->op_arg->at_load)
@@ -259,14 +239,6 @@ static int connect_op(ln_context *ctx, ln_op *op)
     return settle_readers(ctx, op);
 }
 
-static int enter_values(const ln_context *ctx, const ln_op *op)
-{
-    return ln_context_enter_values(ctx, op->op_arg->tensors_in) ||
-                   ln_context_enter_values(ctx, op->op_arg->tensors_out)
-               ? -1
-               : 0;
-}
-
 // The operator, which stands in ctx->ops, becomes part of tables and graph.
 static int enter_op(ln_context *ctx, ln_op *op)
 {
@@ -283,7 +255,10 @@ static int enter_op(ln_context *ctx, ln_op *op)
     op_arg->entered = 1;
     ctx->has_writers |= ln_op_writes_inplace(op);
     ln_limits_count_ops(ctx, 1);
-    return enter_values(ctx, op) ? -1 : connect_op(ctx, op);
+    if (ln_context_enter_values(ctx, op_arg->tensors_in) ||
+        ln_context_enter_values(ctx, op_arg->tensors_out))
+        return -1;
+    return connect_op(ctx, op);
 }
 
 // The opposite of enter_op, also after it failed half way; frees the operator.
@@ -334,16 +309,6 @@ void ln_context_leave_ops(ln_context *ctx)
     ctx->ops = ctx->last = NULL;
 }
 
-static void leave_all(ln_context *ctx, const ln_list *ops)
-{
-    ln_op *op;
-    LN_LIST_FOREACH(op, ops)
-    {
-        unlink_op(ctx, op);
-        leave_op(ctx, op);
-    }
-}
-
 // Enters the operators before `follow` (NULL: at the end). On failure those not yet entered are
 // freed.
 static int enter_all(ln_context *ctx, ln_list *new_ops, const ln_op *follow)
@@ -371,19 +336,6 @@ static const ln_op *op_after(const ln_op *op)
     return op->op_arg->node->next ? op->op_arg->node->next->data : NULL;
 }
 
-// The first operator behind the last of `old_ops` that stays.
-static const ln_op *find_follow(const ln_list *old_ops)
-{
-    const ln_op *follow = NULL, *op;
-    LN_LIST_FOREACH(op, old_ops)
-    {
-        follow = op_after(op);
-    }
-    while (follow && ln_list_find(old_ops, follow))
-        follow = op_after(follow);
-    return follow;
-}
-
 int ln_context_substitute(ln_context *ctx, ln_list *old_ops, ln_list *new_ops, ln_list **next)
 {
     if (fail_if_loaded(ctx)) {
@@ -391,8 +343,19 @@ int ln_context_substitute(ln_context *ctx, ln_list *old_ops, ln_list *new_ops, l
         return -1;
     }
     const ln_op *first = new_ops ? new_ops->data : NULL;
-    const ln_op *follow = find_follow(old_ops);
-    leave_all(ctx, old_ops);
+    const ln_op *follow = NULL; // the first operator behind the last of `old_ops` that stays
+    ln_op *op;
+    LN_LIST_FOREACH(op, old_ops)
+    {
+        follow = op_after(op);
+    }
+    while (follow && ln_list_find(old_ops, follow))
+        follow = op_after(follow);
+    LN_LIST_FOREACH(op, old_ops)
+    {
+        unlink_op(ctx, op);
+        leave_op(ctx, op);
+    }
     if (enter_all(ctx, new_ops, follow))
         return -1;
     if (!first)
@@ -453,17 +416,6 @@ static int reads_replaced(const ln_op *op)
     return 0;
 }
 
-static int read_instead(const ln_context *ctx, ln_tensor_list_entry *tle)
-{
-    ln_dfg_value *instead = tle->value->instead;
-    if (!instead)
-        return 0;
-    if (ln_tensor_list_entry_set_name(tle, instead->name))
-        return ln_fail_memory(ctx);
-    tle->value = ln_dfg_value_refer(instead);
-    return 0;
-}
-
 int ln_context_redirect(ln_context *ctx, ln_op *op)
 {
     ln_tensor_list_entry *tle;
@@ -475,8 +427,12 @@ int ln_context_redirect(ln_context *ctx, ln_op *op)
     uncheck_op(ctx, op);
     LN_LIST_FOREACH(tle, op->op_arg->tensors_in)
     {
-        if (read_instead(ctx, tle))
-            return -1;
+        ln_dfg_value *const instead = tle->value->instead;
+        if (!instead)
+            continue;
+        if (ln_tensor_list_entry_set_name(tle, instead->name))
+            return ln_fail_memory(ctx);
+        tle->value = ln_dfg_value_refer(instead);
     }
     return connect_op(ctx, op);
 }
