@@ -37,14 +37,9 @@ static ln_op *op_at(const ln_port *port)
 
 /* Dangling ports */
 
-static ln_list **dangling_list(ln_dfg *dfg, const ln_port *port)
-{
-    return port->writes ? &dfg->dangling_outs : &dfg->dangling_ins;
-}
-
 static void start_dangling(ln_dfg *dfg, ln_port *port)
 {
-    ln_list **head = dangling_list(dfg, port);
+    ln_list **head = port->writes ? &dfg->dangling_outs : &dfg->dangling_ins;
     if (port->link)
         return;
     port->place.next = *head;
@@ -99,43 +94,33 @@ static void unlink_reader(ln_dfg *dfg, ln_port *reader)
     update_writer(dfg, value);
 }
 
-static int link_readers(ln_dfg *dfg, const ln_dfg_value *value)
+/* Ports */
+
+/* Ties the port to its value, and a new writer to the readers that wait for it. */
+static int connect(ln_dfg *dfg, ln_port *port)
 {
+    ln_dfg_value *value = port->value;
+    if (port->writes)
+        value->writer = port;
+    else
+        ln_dfg_value_add_reader(port);
+    start_dangling(dfg, port);
+    if (!port->writes)
+        return value->writer ? link_reader(dfg, port) : 0;
     for (ln_port *reader = value->oldest; reader; reader = reader->newer)
         if (!reader->out_end && link_reader(dfg, reader))
             return -1;
     return 0;
 }
 
-static void unlink_readers(ln_dfg *dfg, const ln_dfg_value *value)
-{
-    for (ln_port *reader = value->oldest; reader; reader = reader->newer)
-        if (reader->out_end)
-            unlink_reader(dfg, reader);
-}
-
-/* Ports */
-
-static int connect_writer(ln_dfg *dfg, ln_port *port)
-{
-    port->value->writer = port;
-    start_dangling(dfg, port);
-    return link_readers(dfg, port->value);
-}
-
-static int connect_reader(ln_dfg *dfg, ln_port *port)
-{
-    ln_dfg_value_add_reader(port);
-    start_dangling(dfg, port);
-    return port->value->writer ? link_reader(dfg, port) : 0;
-}
-
-/* The opposite of both, also when they failed half way. */
+/* The opposite, also when it failed half way. */
 static void disconnect(ln_dfg *dfg, ln_port *port)
 {
     ln_dfg_value *value = port->value;
     if (port->writes) {
-        unlink_readers(dfg, value);
+        for (ln_port *reader = value->oldest; reader; reader = reader->newer)
+            if (reader->out_end)
+                unlink_reader(dfg, reader);
         value->writer = NULL;
     } else {
         if (port->out_end)
@@ -146,19 +131,13 @@ static void disconnect(ln_dfg *dfg, ln_port *port)
     ln_dfg_value_release(value);
 }
 
-/* Refers to the value that the list entry points to, or in a graph of no context to that of its
- * name. */
-static ln_dfg_value *refer_to_value(const ln_dfg *dfg, const ln_tensor_list_entry *tle)
-{
-    return tle->value && tle->value->values == dfg->values
-               ? ln_dfg_value_refer(tle->value)
-               : ln_dfg_value_enter(dfg->values, tle->name);
-}
-
 /* Adds a port to the node's. */
 static int add_port(ln_dfg *dfg, ln_graph_node *node, const ln_tensor_list_entry *tle, int writes)
 {
-    ln_dfg_value *value = refer_to_value(dfg, tle);
+    // The value that the list entry points to, or in a graph of no context that of its name.
+    ln_dfg_value *value = tle->value && tle->value->values == dfg->values
+                              ? ln_dfg_value_refer(tle->value)
+                              : ln_dfg_value_enter(dfg->values, tle->name);
     if (!value)
         return -1;
     if (writes && value->writer) {
@@ -173,7 +152,7 @@ static int add_port(ln_dfg *dfg, ln_graph_node *node, const ln_tensor_list_entry
     port->value = value;
     port->writes = writes;
     port->place.data = port;
-    return writes ? connect_writer(dfg, port) : connect_reader(dfg, port);
+    return connect(dfg, port);
 }
 
 static int add_ports(ln_dfg *dfg, ln_graph_node *node, const ln_list *tensors, int writes)
@@ -184,12 +163,6 @@ static int add_ports(ln_dfg *dfg, ln_graph_node *node, const ln_list *tensors, i
     return 0;
 }
 
-static size_t count_ports(const ln_op_arg *op_arg)
-{
-    return (size_t)ln_tensor_list_length(op_arg->tensors_in) +
-           (size_t)ln_tensor_list_length(op_arg->tensors_out);
-}
-
 static void free_ports(ln_graph_node *node)
 {
     if (node->ports)
@@ -197,20 +170,14 @@ static void free_ports(ln_graph_node *node)
     node->ports = NULL;
 }
 
-/* The newest first. */
-static void remove_ports(ln_dfg *dfg, ln_graph_node *node)
-{
-    for (size_t i = node->ports ? node->ports->len : 0; i-- > 0;)
-        disconnect(dfg, &node->ports->at[i]);
-    free_ports(node);
-}
-
 /* Adds the operator's ports to its node; on failure some are left. */
 static int add_all_ports(ln_dfg *dfg, const ln_op_arg *op_arg, ln_graph_node *node)
 {
     ln_slab *home;
-    const size_t size = sizeof(*node->ports) + count_ports(op_arg) * sizeof(ln_port);
-    node->ports = ln_slab_alloc(LN_SLAB_PORTS, size, &home);
+    const size_t n_ports = (size_t)ln_tensor_list_length(op_arg->tensors_in) +
+                           (size_t)ln_tensor_list_length(op_arg->tensors_out);
+    node->ports =
+        ln_slab_alloc(LN_SLAB_PORTS, sizeof(*node->ports) + n_ports * sizeof(ln_port), &home);
     if (!node->ports)
         return -1;
     node->ports->home = home;
@@ -249,7 +216,9 @@ static ln_port *oldest_reader(const ln_port *writer)
 
 static void remove_node(ln_dfg *dfg, const ln_op *op, ln_graph_node *node)
 {
-    remove_ports(dfg, node);
+    for (size_t i = node->ports ? node->ports->len : 0; i-- > 0;) // the newest first
+        disconnect(dfg, &node->ports->at[i]);
+    free_ports(node);
     ln_hash_remove(dfg->node_table, op->op_arg->name);
     ln_graph_remove_node(dfg->graph, node);
     if (is_of_context(dfg, op))
@@ -373,15 +342,6 @@ ln_op *ln_dfg_prev(const ln_dfg *dfg, const ln_op *op, const char *tname)
     return NULL;
 }
 
-static int check_sources(const ln_dfg *dfg)
-{
-    if (!dfg->dangling_ins)
-        return 0;
-    const ln_graph_edge_node *edge = dfg->dangling_ins->data;
-    return ln_error_set(NULL, "operator '%s' reads tensor '%s', which no operator produces",
-                        op_of(edge->node)->op_arg->name, (const char *)edge->edge_data);
-}
-
 /* Names the operator of a cycle of one, which is the likely mistake. */
 static int check_loops(const ln_dfg *dfg)
 {
@@ -400,7 +360,12 @@ static int check_loops(const ln_dfg *dfg)
 
 int ln_dfg_check(const ln_dfg *dfg)
 {
-    if (check_sources(dfg) || check_loops(dfg))
+    if (dfg->dangling_ins) {
+        const ln_graph_edge_node *edge = dfg->dangling_ins->data;
+        return ln_error_set(NULL, "operator '%s' reads tensor '%s', which no operator produces",
+                            op_of(edge->node)->op_arg->name, (const char *)edge->edge_data);
+    }
+    if (check_loops(dfg))
         return -1;
     ln_list *layers;
     const int n = ln_graph_topsort(dfg->graph, &layers);

@@ -21,18 +21,6 @@
 
 /* Beginning and end */
 
-static int has_dynamic_input(const ln_op_arg *op_arg)
-{
-    const ln_tensor_list_entry *tle;
-    LN_LIST_FOREACH(tle, op_arg->tensors_in)
-    {
-        const ln_tensor_entry *te = ln_entry_of(tle, op_arg->tensor_table);
-        if (te && te->isdynamic)
-            return 1;
-    }
-    return 0;
-}
-
 const char *ln_dynamic_param(const ln_op_arg *op_arg, const ln_tensor_list_entry *tle)
 {
     const ln_arg_info *info = op_arg->info ? op_arg->info->tensors_in : NULL;
@@ -40,17 +28,6 @@ const char *ln_dynamic_param(const ln_op_arg *op_arg, const ln_tensor_list_entry
         if (info->sets && ln_streq(info->arg_name, tle->arg_name))
             return info->sets;
     return NULL;
-}
-
-static int sets_params(const ln_op_arg *op_arg)
-{
-    const ln_tensor_list_entry *tle;
-    LN_LIST_FOREACH(tle, op_arg->tensors_in)
-    {
-        if (ln_dynamic_param(op_arg, tle))
-            return 1;
-    }
-    return 0;
 }
 
 /* What a run sets is a copy, so that the model and its plan stay what they are. */
@@ -82,9 +59,16 @@ void ln_dynamic_forget_shapes(ln_op_arg *op_arg)
 int ln_dynamic_begin(ln_op *op)
 {
     ln_op_arg *op_arg = op->op_arg;
-    const int has_setter = sets_params(op_arg);
+    const ln_tensor_list_entry *tle;
+    int has_setter = 0, has_dynamic = 0;
+    LN_LIST_FOREACH(tle, op_arg->tensors_in)
+    {
+        const ln_tensor_entry *te = ln_entry_of(tle, op_arg->tensor_table);
+        has_setter |= ln_dynamic_param(op_arg, tle) != NULL;
+        has_dynamic |= te && te->isdynamic;
+    }
     op_arg->isdynamic = sets_shapes(op_arg) ? LN_DYNAMIC_OUT : 0;
-    if (!has_setter && !has_dynamic_input(op_arg))
+    if (!has_setter && !has_dynamic)
         return 0;
     op_arg->isdynamic |= LN_DYNAMIC_IN;
     op_arg->shapes = ln_alloc_array((size_t)ln_tensor_list_length(op_arg->tensors_in),
@@ -157,21 +141,17 @@ int ln_dynamic_is_open(const ln_tensor_entry *entry, int i)
     return entry->isdynamic && (entry->open >> i & 1);
 }
 
-// Functions of one size that agree at both of its ends are taken for the same.
-static int is_same_size(const ln_tensor_entry *a, const ln_tensor_entry *b, int i)
-{
-    if (!ln_dynamic_is_open(a, i) && !ln_dynamic_is_open(b, i))
-        return 1;
-    return a->sizes_from && a->sizes_from == b->sizes_from && a->least[i] == b->least[i];
-}
-
 int ln_dynamic_is_same_shape(const ln_tensor_entry *a, const ln_tensor_entry *b)
 {
     if (!tl_tensor_issameshape(a->tensor, b->tensor))
         return 0;
-    for (int i = 0; i < a->tensor->ndim; i++)
-        if (!is_same_size(a, b, i))
+    // Functions of one size that agree at both of its ends are taken for the same.
+    const int has_same_origin = a->sizes_from && a->sizes_from == b->sizes_from;
+    for (int i = 0; i < a->tensor->ndim; i++) {
+        const int is_fixed = !ln_dynamic_is_open(a, i) && !ln_dynamic_is_open(b, i);
+        if (!is_fixed && !(has_same_origin && a->least[i] == b->least[i]))
             return 0;
+    }
     return 1;
 }
 
@@ -215,31 +195,12 @@ static void set_noted_inputs(ln_op_arg *op_arg)
     ln_dynamic_forget_shapes(op_arg);
 }
 
-static void note_least_outputs(const ln_op_arg *op_arg)
-{
-    const ln_tensor_list_entry *tle;
-    LN_LIST_FOREACH(tle, op_arg->tensors_out)
-    {
-        ln_tensor_entry *te = ln_entry_of(tle, op_arg->tensor_table);
-        memcpy(te->least, te->tensor->dims, (size_t)te->tensor->ndim * sizeof(te->least[0]));
-    }
-}
-
 // An axis whose least and largest sizes are one has this size in each run.
 static void close_axes(ln_tensor_entry *te)
 {
     for (int i = 0; i < te->tensor->ndim; i++)
         if (te->least[i] == te->tensor->dims[i])
             te->open &= ~(1u << i);
-}
-
-static void close_outputs(const ln_op_arg *op_arg)
-{
-    const ln_tensor_list_entry *tle;
-    LN_LIST_FOREACH(tle, op_arg->tensors_out)
-    {
-        close_axes(ln_entry_of(tle, op_arg->tensor_table));
-    }
 }
 
 // The input of the model that all dynamic inputs have their sizes from; NULL: there are several.
@@ -258,16 +219,6 @@ static const struct ln_dfg_value *find_origin(const ln_op_arg *op_arg)
     return origin;
 }
 
-static void note_origin(const ln_op_arg *op_arg)
-{
-    const struct ln_dfg_value *origin = find_origin(op_arg);
-    const ln_tensor_list_entry *tle;
-    LN_LIST_FOREACH(tle, op_arg->tensors_out)
-    {
-        ln_entry_of(tle, op_arg->tensor_table)->sizes_from = origin;
-    }
-}
-
 // The least shapes need not occur together in a run, so an operator that rejects them is no
 // failure. 1: their outputs are noted.
 static int infer_least(ln_op *op)
@@ -275,7 +226,12 @@ static int infer_least(ln_op *op)
     ln_op_arg *op_arg = op->op_arg;
     const unsigned long failures = ln_alloc_failures() + tl_alloc_failures();
     if (!ln_dynamic_infer(op, LN_INFERS_BOUNDS)) {
-        note_least_outputs(op_arg);
+        const ln_tensor_list_entry *tle;
+        LN_LIST_FOREACH(tle, op_arg->tensors_out)
+        {
+            ln_tensor_entry *te = ln_entry_of(tle, op_arg->tensor_table);
+            memcpy(te->least, te->tensor->dims, (size_t)te->tensor->ndim * sizeof(te->least[0]));
+        }
         return 1;
     }
     if (ln_alloc_failures() + tl_alloc_failures() > failures)
@@ -296,18 +252,16 @@ static int infer_open(ln_op *op)
     set_noted_inputs(op_arg);
     if (has_least < 0 || ln_dynamic_infer(op, LN_INFERS_BOUNDS))
         return -1;
-    if (has_least)
-        close_outputs(op_arg);
-    note_origin(op_arg);
+    const struct ln_dfg_value *origin = find_origin(op_arg);
+    const ln_tensor_list_entry *tle;
+    LN_LIST_FOREACH(tle, op_arg->tensors_out)
+    {
+        ln_tensor_entry *te = ln_entry_of(tle, op_arg->tensor_table);
+        if (has_least)
+            close_axes(te);
+        te->sizes_from = origin;
+    }
     return 0;
-}
-
-static int count_open(const ln_tensor_entry *te)
-{
-    int n = 0;
-    for (int i = 0; i < te->tensor->ndim; i++)
-        n += ln_dynamic_is_open(te, i);
-    return n;
 }
 
 static void close_placeholder(const ln_op *op)
@@ -316,7 +270,10 @@ static void close_placeholder(const ln_op *op)
     ln_tensor_entry *te = ln_entry_of(tle, op->op_arg->tensor_table);
     memcpy(te->least, ln_placeholder_least(op), (size_t)te->tensor->ndim * sizeof(te->least[0]));
     close_axes(te);
-    te->sizes_from = count_open(te) == 1 ? te->value : NULL;
+    int n_open = 0;
+    for (int i = 0; i < te->tensor->ndim; i++)
+        n_open += ln_dynamic_is_open(te, i);
+    te->sizes_from = n_open == 1 ? te->value : NULL;
 }
 
 int ln_dynamic_find_open(ln_op *op)

@@ -126,14 +126,6 @@ const ln_fixed_value *ln_fixed_find(const ln_fixed *fixed, const char *tname)
 
 /* ---- sizes ---- */
 
-static int is_any_open(int ndim, const char *const *names)
-{
-    for (int i = 0; i < ndim; i++)
-        if (names[i])
-            return 1;
-    return 0;
-}
-
 // NULL: no memory.
 static ln_open_sizes *create_sizes(const char *tname, int ndim, const char *const *names)
 {
@@ -152,29 +144,24 @@ static ln_open_sizes *create_sizes(const char *tname, int ndim, const char *cons
     return NULL;
 }
 
-// Takes the sizes; -1: they are still the caller's.
-static int add_sizes(ln_fixed *fixed, ln_open_sizes *sizes)
-{
-    ln_list *const node = ln_list_prepend(NULL, sizes);
-    if (!node || ln_hash_insert(fixed->sizes_of, sizes->tensor, sizes) < 0) {
-        ln_list_free(node);
-        return -1;
-    }
-    ln_list_extend(&fixed->sizes, &fixed->last_sizes, node);
-    return 0;
-}
-
 int ln_fixed_note_sizes(ln_fixed *fixed, const char *tname, int ndim, const char *const *names)
 {
-    if (!is_any_open(ndim, names) || ln_hash_find(fixed->sizes_of, tname))
+    int n_open = 0;
+    for (int i = 0; i < ndim; i++)
+        n_open += names[i] != NULL;
+    if (!n_open || ln_hash_find(fixed->sizes_of, tname))
         return 0;
     ln_open_sizes *sizes = create_sizes(tname, ndim, names);
     if (!sizes)
         return -1;
-    if (!add_sizes(fixed, sizes))
-        return 0;
-    free_sizes(sizes);
-    return -1;
+    ln_list *const node = ln_list_prepend(NULL, sizes);
+    if (!node || ln_hash_insert(fixed->sizes_of, sizes->tensor, sizes) < 0) {
+        ln_list_free(node);
+        free_sizes(sizes);
+        return -1;
+    }
+    ln_list_extend(&fixed->sizes, &fixed->last_sizes, node);
+    return 0;
 }
 
 const ln_open_sizes *ln_fixed_sizes_of(const ln_fixed *fixed, const char *tname, int ndim)
@@ -231,19 +218,13 @@ int ln_fixed_check_params(const ln_context *ctx)
     return 0;
 }
 
-static const ln_param_entry *numbers_of(const ln_op *op, const char *arg_name)
-{
-    const ln_param_entry *pe = ln_param_list_find(op->op_arg->params, arg_name);
-    return pe && pe->type == LN_PARAM_ARRAY_NUMBER ? pe : NULL;
-}
-
 // The number that an operator makes a constant of; NULL: it makes none, or its data come from
 // elsewhere.
 static const double *number_of(const ln_op *op)
 {
-    const ln_param_entry *data = numbers_of(op, "data");
-    return data && data->array_len == 1 && !op->op_arg->tensors_in && !ln_makes_random(op) &&
-                   !ln_from_file_name(op)
+    const ln_param_entry *data = ln_param_list_find(op->op_arg->params, "data");
+    return data && data->type == LN_PARAM_ARRAY_NUMBER && data->array_len == 1 &&
+                   !op->op_arg->tensors_in && !ln_makes_random(op) && !ln_from_file_name(op)
                ? data->value_array_double
                : NULL;
 }

@@ -201,21 +201,14 @@ ln_tensor_entry *ln_op_define_variadic(ln_op_arg *op_arg, const ln_list **at, co
 
 /* ---- inputs that become parts of an output ---- */
 
-static int is_among(const ln_tensor_entry *te, ln_tensor_entry *const *entries, int n)
-{
-    for (int k = 0; k < n; k++)
-        if (entries[k] == te)
-            return 1;
-    return 0;
-}
-
 // An entry without an owner has not been taken before.
 static int take(ln_op_arg *op_arg, ln_tensor_entry *const *entries, int k, const char *dst_name)
 {
     ln_tensor_entry *const te = entries[k];
-    if (te->owner && is_among(te, entries, k))
-        return ln_op_fail(op_arg, "tensor '%s' is an input twice, expected different ones",
-                          te->name);
+    for (int i = 0; te->owner && i < k; i++)
+        if (entries[i] == te)
+            return ln_op_fail(op_arg, "tensor '%s' is an input twice, expected different ones",
+                              te->name);
     if (te->isstatic)
         return ln_op_fail(
             op_arg, "tensor '%s' is static, expected one whose memory can be part of another's",
@@ -241,19 +234,14 @@ int ln_op_take_inputs(ln_op_arg *op_arg, ln_tensor_entry *const *entries, int n,
     return n;
 }
 
-// Whether the tensor is a part of an output; one that was made anew since it was taken is not.
-static int is_taken(const ln_op_arg *op_arg, const ln_tensor_entry *te)
-{
-    return te->owner && ln_tensor_list_find_by_name(op_arg->tensors_out, te->owner);
-}
-
 void ln_op_give_inputs_back(const ln_op_arg *op_arg, const char *arg_name, int n)
 {
     const ln_list *at = op_arg->tensors_in;
     for (int k = 0; k < n; k++) {
         const ln_tensor_list_entry *item = next_variadic(&at, arg_name);
         ln_tensor_entry *given = item ? ln_entry_of(item, op_arg->tensor_table) : NULL;
-        if (given && is_taken(op_arg, given))
+        // A tensor that was made anew since it was taken is no part of an output.
+        if (given && given->owner && ln_tensor_list_find_by_name(op_arg->tensors_out, given->owner))
             ln_tensor_entry_set_owner(given, op_arg->tensor_table, NULL);
     }
 }

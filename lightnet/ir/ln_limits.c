@@ -86,21 +86,16 @@ void ln_limits_set_time(const ln_context *ctx, uint64_t ms, uint64_t start)
     tl_stop_set_deadline(limits->stop, limits->deadline);
 }
 
-static void set_limit(const ln_context *ctx, ln_limit limit, uint64_t value)
-{
-    ctx->limits->max[limit] = value;
-    if (limit == LN_LIMIT_TIME)
-        ln_limits_set_time(ctx, value, tl_clock());
-    else if (limit == LN_LIMIT_MEMORY)
-        ctx->limits->budget.limit = value < SIZE_MAX ? (size_t)value : SIZE_MAX;
-}
-
 int ln_context_set_limit(ln_context *ctx, ln_limit limit, uint64_t value)
 {
     ln_context_clear_error(ctx);
     if ((unsigned)limit >= N_LIMITS)
         return ln_fail(ctx, "unknown limit number %d", (int)limit);
-    set_limit(ctx, limit, value);
+    ctx->limits->max[limit] = value;
+    if (limit == LN_LIMIT_TIME)
+        ln_limits_set_time(ctx, value, tl_clock());
+    else if (limit == LN_LIMIT_MEMORY)
+        ctx->limits->budget.limit = value < SIZE_MAX ? (size_t)value : SIZE_MAX;
     return 0;
 }
 
@@ -179,11 +174,6 @@ static uint64_t cpu_clock(void)
     return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
 }
 
-static int is_late(const ln_limits *limits)
-{
-    return limits->deadline && tl_clock() >= limits->deadline;
-}
-
 // Why the work stops.
 static ln_status print_reason(ln_limits *limits, char *buf, size_t size)
 {
@@ -192,7 +182,8 @@ static ln_status print_reason(ln_limits *limits, char *buf, size_t size)
         snprintf(buf, size, "cancelled");
         return LN_CANCELLED;
     }
-    if (is_late(root) || root == limits) {
+    const int is_late = root->deadline && tl_clock() >= root->deadline;
+    if (is_late || root == limits) {
         snprintf(buf, size, "stopped at the time limit of %" PRIu64 " ms",
                  root->max[LN_LIMIT_TIME]);
     } else {

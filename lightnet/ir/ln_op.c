@@ -64,15 +64,10 @@ ln_op *ln_op_create_from_proto(const ln_op *op_proto, const char *name, ln_list 
     return op;
 }
 
-static void free_block(struct block *block)
-{
-    ln_slab_free(block, 0, block->home);
-}
-
 void ln_op_free(ln_op *op)
 {
     if (op)
-        free_block((struct block *)op->op_arg);
+        ln_slab_free(op->op_arg, 0, ((struct block *)op->op_arg)->home);
 }
 
 void ln_op_free_lists_too(ln_op *op)
@@ -89,15 +84,6 @@ void ln_op_free_lists_too(ln_op *op)
 static int append_tensor(ln_list **list, const char *arg_name, const char *name)
 {
     ln_list *longer = ln_tensor_list_append(*list, arg_name, name);
-    if (!longer)
-        return -1;
-    *list = longer;
-    return 0;
-}
-
-static int append_empty_param(ln_list **list, const char *arg_name, ln_param_type type)
-{
-    ln_list *longer = ln_param_list_append_empty(*list, arg_name, type);
     if (!longer)
         return -1;
     *list = longer;
@@ -179,9 +165,12 @@ static int create_outputs(ln_op_arg *op_arg, const ln_list *ops)
 static int create_params(ln_op_arg *op_arg)
 {
     const ln_param_type *type = op_arg->param_ptypes;
-    for (const char **arg = op_arg->param_arg_names; arg && *arg; arg++, type++)
-        if (append_empty_param(&op_arg->params, *arg, *type))
+    for (const char **arg = op_arg->param_arg_names; arg && *arg; arg++, type++) {
+        ln_list *longer = ln_param_list_append_empty(op_arg->params, *arg, *type);
+        if (!longer)
             return -1;
+        op_arg->params = longer;
+    }
     return 0;
 }
 
@@ -231,18 +220,6 @@ ln_op *ln_op_create_with_opname(const ln_op *op_proto, ln_hash *tensor_table)
     return ln_op_create_from_proto(op_proto, name, NULL, NULL, NULL, tensor_table);
 }
 
-/* As ln_tensor_list_copy and ln_param_list_copy, but -1 when there is no memory. */
-static int copy_lists(ln_op_arg *copy, const ln_op_arg *op_arg)
-{
-    copy->tensors_in = ln_tensor_list_copy(op_arg->tensors_in);
-    copy->tensors_out = ln_tensor_list_copy(op_arg->tensors_out);
-    copy->params = ln_param_list_copy(op_arg->params);
-    return (op_arg->tensors_in && !copy->tensors_in) ||
-                   (op_arg->tensors_out && !copy->tensors_out) || (op_arg->params && !copy->params)
-               ? -1
-               : 0;
-}
-
 /* A new operator of the prototype's type with the name, lists and context of `op`. */
 static ln_op *copy_as(const ln_op *proto, const ln_op *op)
 {
@@ -251,8 +228,13 @@ static ln_op *copy_as(const ln_op *proto, const ln_op *op)
         ln_op_create_from_proto(proto, op_arg->name, NULL, NULL, NULL, op_arg->tensor_table);
     if (!copy)
         return NULL;
-    copy->op_arg->ctx = op_arg->ctx;
-    if (copy_lists(copy->op_arg, op_arg)) {
+    ln_op_arg *const to = copy->op_arg;
+    to->ctx = op_arg->ctx;
+    to->tensors_in = ln_tensor_list_copy(op_arg->tensors_in);
+    to->tensors_out = ln_tensor_list_copy(op_arg->tensors_out);
+    to->params = ln_param_list_copy(op_arg->params);
+    if ((op_arg->tensors_in && !to->tensors_in) || (op_arg->tensors_out && !to->tensors_out) ||
+        (op_arg->params && !to->params)) { // no memory
         ln_op_free_lists_too(copy);
         return NULL;
     }

@@ -99,14 +99,6 @@ static int is_declared(const char *arg_name, const struct args *args)
     return 0;
 }
 
-static int count_given(const struct args *args, const struct spec *spec)
-{
-    int n = 0;
-    for (const ln_list *l = args->list; l; l = l->next)
-        n += is_declared_as(args->arg_name_of(l->data), spec);
-    return n;
-}
-
 /* "'src', 'weight'", cut where it would be too long. */
 static const char *declared_text(char *buf, size_t size, const struct args *args)
 {
@@ -163,7 +155,9 @@ static int check_numbers(ln_op_arg *op_arg, const struct args *args, const struc
 
 static int check_declared(ln_op_arg *op_arg, const struct args *args, const struct spec *spec)
 {
-    const int n = count_given(args, spec);
+    int n = 0;
+    for (const ln_list *l = args->list; l; l = l->next)
+        n += is_declared_as(args->arg_name_of(l->data), spec);
     if (n == 0 && !spec->optional)
         return ln_op_fail(op_arg, "%s '%s%s' is missing", args->kind, spec->arg_name,
                           spec->variadic ? "0" : "");
@@ -202,22 +196,6 @@ int ln_op_check_args(ln_op_arg *op_arg)
 
 /* Outputs */
 
-static int has_negative_dim(int ndim, const int *dims)
-{
-    for (int i = 0; i < ndim; i++)
-        if (dims[i] < 0)
-            return 1;
-    return 0;
-}
-
-static int fits(int len, tl_dtype dtype, ln_mem_type mtype)
-{
-    const size_t max_size = ln_mem_type_info(mtype).max_size;
-    size_t size;
-    return ln_size_mul((size_t)len, tl_size_of(dtype), &size) == 0 &&
-           (mtype == LN_MEM_NONE || size <= max_size);
-}
-
 static int check_output(ln_op_arg *op_arg, const char *arg_name, int ndim, const int *dims,
                         tl_dtype dtype, ln_mem_type mtype)
 {
@@ -229,18 +207,21 @@ static int check_output(ln_op_arg *op_arg, const char *arg_name, int ndim, const
         return ln_op_fail(op_arg, "'%s' would have %d dimensions, expected at most %d", arg_name,
                           ndim, LN_MAXDIM);
     char shape[LN_MAX_SHAPE];
-    if (has_negative_dim(ndim, dims))
-        return ln_op_fail(op_arg, "'%s' would have shape %s, expected every dimension >= 0",
-                          arg_name, ln_sprint_shape(shape, sizeof shape, ndim, dims));
+    for (int i = 0; i < ndim; i++)
+        if (dims[i] < 0)
+            return ln_op_fail(op_arg, "'%s' would have shape %s, expected every dimension >= 0",
+                              arg_name, ln_sprint_shape(shape, sizeof shape, ndim, dims));
     const int len = tl_compute_length(ndim, dims);
     if (len < 0)
         return ln_op_fail(op_arg, "'%s' would have shape %s, expected at most %d elements",
                           arg_name, ln_sprint_shape(shape, sizeof shape, ndim, dims), INT_MAX);
-    if (!fits(len, dtype, mtype))
-        return ln_op_fail(op_arg,
-                          "'%s' would have shape %s and type %s, expected at most %zu bytes",
-                          arg_name, ln_sprint_shape(shape, sizeof shape, ndim, dims),
-                          tl_dtype_name(dtype), ln_mem_type_info(mtype).max_size);
+    const size_t max_size = ln_mem_type_info(mtype).max_size;
+    size_t size;
+    if (ln_size_mul((size_t)len, tl_size_of(dtype), &size) ||
+        (mtype != LN_MEM_NONE && size > max_size))
+        return ln_op_fail(
+            op_arg, "'%s' would have shape %s and type %s, expected at most %zu bytes", arg_name,
+            ln_sprint_shape(shape, sizeof shape, ndim, dims), tl_dtype_name(dtype), max_size);
     return 0;
 }
 
@@ -298,15 +279,6 @@ static ln_tensor_entry *create_output(ln_op_arg *op_arg, const char *arg_name, c
     return entry;
 }
 
-/* Whether the shape differs where the tensor has the same sizes in each run. */
-static int has_other_dims(const ln_tensor_entry *entry, const int *dims)
-{
-    for (int i = 0; i < entry->tensor->ndim; i++)
-        if (!ln_dynamic_is_open(entry, i) && entry->tensor->dims[i] != dims[i])
-            return 1;
-    return 0;
-}
-
 /* A dynamic tensor keeps its memory, so what it is to hold must fit into it. */
 static int check_size(ln_op_arg *op_arg, const char *arg_name, const ln_tensor_entry *entry,
                       int ndim, const int *dims)
@@ -319,7 +291,10 @@ static int check_size(ln_op_arg *op_arg, const char *arg_name, const ln_tensor_e
         return -1;
     const size_t size = (size_t)tl_compute_length(ndim, dims) * tl_size_of(tensor->dtype);
     char is[LN_MAX_SHAPE], was[LN_MAX_SHAPE];
-    if (has_other_dims(entry, dims))
+    int has_other_dims = 0; // where the tensor has the same sizes in each run
+    for (int i = 0; i < ndim; i++)
+        has_other_dims |= !ln_dynamic_is_open(entry, i) && tensor->dims[i] != dims[i];
+    if (has_other_dims)
         return ln_op_fail(op_arg, "'%s' would have shape %s at run time, but always has %s",
                           arg_name, ln_sprint_shape(is, sizeof is, ndim, dims),
                           ln_sprint_shape(was, sizeof was, tensor->ndim, tensor->dims));
@@ -364,14 +339,6 @@ static ln_tensor_entry *redefine_output(ln_op_arg *op_arg, const char *arg_name,
     return entry;
 }
 
-/* The entry of an output before it is defined, or defined anew: the value of a context has it, or
- * nothing has. */
-static ln_tensor_entry *find_output(const ln_op_arg *op_arg, const ln_tensor_list_entry *tle)
-{
-    return tle->value && !op_arg->infers ? tle->value->entry
-                                         : ln_entry_of(tle, op_arg->tensor_table);
-}
-
 /* Takes the entry into the table. */
 static int enter_output(ln_op_arg *op_arg, const ln_tensor_list_entry *tle, ln_tensor_entry *entry)
 {
@@ -390,7 +357,9 @@ ln_tensor_entry *ln_op_define_listed(ln_op_arg *op_arg, const ln_tensor_list_ent
                                      const int *dims, tl_dtype dtype, ln_mem_type mtype)
 {
     const char *arg_name = tle->arg_name;
-    ln_tensor_entry *before = find_output(op_arg, tle);
+    // Before an output is defined, or defined anew, the value of a context has it, or nothing has.
+    ln_tensor_entry *before =
+        tle->value && !op_arg->infers ? tle->value->entry : ln_entry_of(tle, op_arg->tensor_table);
     if (ln_opck_defined(op_arg, before, tle->name, op_arg->infers))
         return NULL;
     if (op_arg->infers)

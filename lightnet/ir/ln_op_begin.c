@@ -99,17 +99,13 @@ static int add_default(ln_op_arg *op_arg, const ln_arg_info *info, ln_param_type
     }
 }
 
-static int is_array(const ln_param_entry *entry)
-{
-    return entry->type == LN_PARAM_ARRAY_NUMBER || entry->type == LN_PARAM_ARRAY_STRING ||
-           entry->type == LN_PARAM_ARRAY_BOOL;
-}
-
 static int check_number(ln_op_arg *op_arg, const ln_param_entry *entry, ln_opck_view view,
                         ln_opck_cmp cmp, double value)
 {
-    return is_array(entry) ? ln_opck_array_number(op_arg, entry, view, cmp, value)
-                           : ln_opck_number(op_arg, entry, view, cmp, value);
+    const int is_array = entry->type == LN_PARAM_ARRAY_NUMBER ||
+                         entry->type == LN_PARAM_ARRAY_STRING || entry->type == LN_PARAM_ARRAY_BOOL;
+    return is_array ? ln_opck_array_number(op_arg, entry, view, cmp, value)
+                    : ln_opck_number(op_arg, entry, view, cmp, value);
 }
 
 /** The bounds hold, and a number that is seen as an int is one. */
@@ -145,13 +141,6 @@ static void store_number(const ln_op_arg *op_arg, const ln_arg_info *info,
     }
 }
 
-static const void *array_of_numbers(const ln_param_entry *entry, ln_opck_view view)
-{
-    return view == LN_OPCK_INT     ? (const void *)entry->value_array_int
-           : view == LN_OPCK_FLOAT ? (const void *)entry->value_array_float
-                                   : (const void *)entry->value_array_double;
-}
-
 static void store_value(const ln_op_arg *op_arg, const ln_arg_info *info,
                         const ln_param_entry *entry)
 {
@@ -167,7 +156,9 @@ static void store_value(const ln_op_arg *op_arg, const ln_arg_info *info,
         store(op_arg, info, &entry->value_string, sizeof(entry->value_string));
         break;
     case LN_PARAM_ARRAY_NUMBER:
-        array = array_of_numbers(entry, info->view);
+        array = info->view == LN_OPCK_INT     ? (const void *)entry->value_array_int
+                : info->view == LN_OPCK_FLOAT ? (const void *)entry->value_array_float
+                                              : (const void *)entry->value_array_double;
         store(op_arg, info, &array, sizeof(array));
         break;
     case LN_PARAM_ARRAY_STRING:
@@ -179,17 +170,6 @@ static void store_value(const ln_op_arg *op_arg, const ln_arg_info *info,
     default:
         break;
     }
-}
-
-static int begin_param(ln_op_arg *op_arg, const ln_arg_info *info, ln_param_type type)
-{
-    if (info->deflt && add_default(op_arg, info, type))
-        return -1;
-    const ln_param_entry *entry = ln_param_list_find(op_arg->params, info->arg_name);
-    if (ln_opck_type(op_arg, entry, type) || check_bounds(op_arg, info, entry))
-        return -1;
-    store_value(op_arg, info, entry);
-    return 0;
 }
 
 int ln_op_begin(ln_op_arg *op_arg, size_t size)
@@ -205,8 +185,14 @@ int ln_op_begin(ln_op_arg *op_arg, size_t size)
     if (begin_inputs(op_arg, info->tensors_in))
         return -1;
     for (int i = 0; info->params[i].arg_name; i++) {
-        if (begin_param(op_arg, &info->params[i], op_arg->param_ptypes[i]))
+        const ln_arg_info *const param = &info->params[i];
+        const ln_param_type type = op_arg->param_ptypes[i];
+        if (param->deflt && add_default(op_arg, param, type))
             return -1;
+        const ln_param_entry *entry = ln_param_list_find(op_arg->params, param->arg_name);
+        if (ln_opck_type(op_arg, entry, type) || check_bounds(op_arg, param, entry))
+            return -1;
+        store_value(op_arg, param, entry);
     }
     return 0;
 }

@@ -67,15 +67,6 @@ void ln_tensor_entry_free_tensor_too(ln_tensor_entry *entry)
     ln_tensor_entry_free(entry);
 }
 
-/* Whether `name` is in the chain of owners that begins with `entry` and has an end. */
-static int owners_include(const ln_hash *table, const ln_tensor_entry *entry, const char *name)
-{
-    for (; entry; entry = ln_entry_owner(entry, table))
-        if (ln_streq(entry->name, name))
-            return 1;
-    return 0;
-}
-
 // Only what others have named their owner can stand in a chain of owners, so that a new view of a
 // view thousands deep costs no walk.
 static int check_ring(const ln_tensor_entry *entry, const ln_hash *table, const ln_tensor_entry *oe)
@@ -84,9 +75,10 @@ static int check_ring(const ln_tensor_entry *entry, const ln_hash *table, const 
         return 0;
     if (!ln_tensor_table_root(table, oe))
         return -1;
-    if (owners_include(table, oe, entry->name))
-        return ln_error_set(NULL, "tensor '%s' would own itself through '%s'", entry->name,
-                            oe->name);
+    for (const ln_tensor_entry *at = oe; at; at = ln_entry_owner(at, table))
+        if (ln_streq(at->name, entry->name))
+            return ln_error_set(NULL, "tensor '%s' would own itself through '%s'", entry->name,
+                                oe->name);
     return 0;
 }
 

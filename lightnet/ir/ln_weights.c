@@ -147,22 +147,18 @@ const ln_weight *ln_weights_find(const ln_weights *weights, const char *name)
 
 /* ---- data ---- */
 
-// What was checked when the file was opened may be something else by now.
-static int read_file(const ln_weight *w, size_t at, void *dst, size_t size, ln_error *err)
+int ln_weight_read(const ln_weight *w, size_t at, void *dst, size_t size, ln_error *err)
 {
+    if (w->tensor->data) {
+        if (size)
+            memcpy(dst, (const char *)w->tensor->data + at, size);
+        return 0;
+    }
     int status = ln_infile_read(w->file, w->offset + at, dst, size, err);
+    // What was checked when the file was opened may be something else by now.
     if (!status && w->tensor->dtype == TL_BOOL)
         status = ln_bools_check(dst, size, at, err);
     return status ? ln_error_prefix(err, "%s: tensor '%s'", w->file->name, w->name) : 0;
-}
-
-int ln_weight_read(const ln_weight *w, size_t at, void *dst, size_t size, ln_error *err)
-{
-    if (!w->tensor->data)
-        return read_file(w, at, dst, size, err);
-    if (size)
-        memcpy(dst, (const char *)w->tensor->data + at, size);
-    return 0;
 }
 
 const void *ln_weight_mapped(const ln_weight *w)
