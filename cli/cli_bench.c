@@ -86,30 +86,7 @@ static int make_inputs(bench *b, char *line)
     return 0;
 }
 
-// No run may read what belongs to another.
-static void free_inputs(const bench *b)
-{
-    for (int i = 0; i < ln_model_num_inputs(b->model); i++) {
-        ln_session_bind_input(b->session, ln_model_input_name(b->model, i), TL_FLOAT, 0, NULL, NULL,
-                              0);
-        tl_tensor_free_data_too(b->inputs[i]);
-        b->inputs[i] = NULL;
-    }
-}
-
 /* Runs */
-
-static ln_status bind_inputs(const bench *b)
-{
-    ln_status status = LN_OK;
-    for (int i = 0; i < ln_model_num_inputs(b->model) && !status; i++) {
-        const tl_tensor *t = b->inputs[i];
-        if (t)
-            status = ln_session_bind_input(b->session, ln_model_input_name(b->model, i), t->dtype,
-                                           t->ndim, t->dims, t->data, tl_tensor_size(t));
-    }
-    return status;
-}
 
 // Each run has a limit of its own, which is 1 ms at least.
 static int check_time(const bench *b)
@@ -126,7 +103,14 @@ static int check_time(const bench *b)
 static int run_once(bench *b)
 {
     const uint64_t start = tl_clock();
-    if (bind_inputs(b) || cli_session_run(b->session, b->opt))
+    ln_status status = LN_OK;
+    for (int i = 0; i < ln_model_num_inputs(b->model) && !status; i++) {
+        const tl_tensor *t = b->inputs[i];
+        if (t)
+            status = ln_session_bind_input(b->session, ln_model_input_name(b->model, i), t->dtype,
+                                           t->ndim, t->dims, t->data, tl_tensor_size(t));
+    }
+    if (status || cli_session_run(b->session, b->opt))
         return fail_line(b, ln_session_error(b->session));
     const double ms = (double)(tl_clock() - start) * 1e-6;
     b->total += ms;
@@ -146,63 +130,47 @@ static int note_line(bench *b, const char *line)
     return 0;
 }
 
-static void trim_end(char *line)
+static int run_line(bench *b, char *line)
 {
     size_t len = strlen(line);
     while (len && strchr(blanks, line[len - 1]))
         line[--len] = '\0';
-}
-
-static int run_line(bench *b, char *line)
-{
-    trim_end(line);
-    if (!*line)
+    if (!len)
         return 0;
     const int failed = check_time(b) || note_line(b, line) || make_inputs(b, line) || run_once(b);
-    free_inputs(b);
-    return failed ? CLI_FAILED : 0;
-}
-
-static int run_lines(bench *b, char *text)
-{
-    int status = 0;
-    for (char *line; !status && (line = strsep(&text, "\n"));) {
-        b->line++;
-        status = run_line(b, line);
+    // No run may read what belongs to another.
+    for (int i = 0; i < ln_model_num_inputs(b->model); i++) {
+        ln_session_bind_input(b->session, ln_model_input_name(b->model, i), TL_FLOAT, 0, NULL, NULL,
+                              0);
+        tl_tensor_free_data_too(b->inputs[i]);
+        b->inputs[i] = NULL;
     }
-    return status || b->runs.n ? status : cli_fail("%s: no shapes", b->opt->run_shapes);
+    return failed ? CLI_FAILED : 0;
 }
 
 /* The report_shapes */
 
-static void print_table(const bench *b)
-{
-    printf("runs        %d\n", b->runs.n);
-    printf("new shapes  %d\n", b->n_new);
-    printf("total       %.3f ms\n", b->total);
-    printf("median      %.6f ms\n", cli_times_quantile(&b->runs, 0.5));
-    printf("p95         %.6f ms\n", cli_times_quantile(&b->runs, 0.95));
-    printf("longest     %.6f ms\n", cli_times_quantile(&b->runs, 1));
-    printf("peak memory %.1f MB\n", b->peak_kb / 1024);
-}
-
-static void print_shapes_json(const bench *b)
-{
-    printf("{\"model\": ");
-    cli_json_string(stdout, cli_source_name(b->opt->args[0]));
-    printf(", \"runs\": %d, \"new_shapes\": %d, \"total_ms\": %.6f, \"median_ms\": %.6f, "
-           "\"p95_ms\": %.6f, \"max_ms\": %.6f, \"peak_rss_mb\": %.3f}\n",
-           b->runs.n, b->n_new, b->total, cli_times_quantile(&b->runs, 0.5),
-           cli_times_quantile(&b->runs, 0.95), cli_times_quantile(&b->runs, 1), b->peak_kb / 1024);
-}
-
 static void report_shapes(bench *b)
 {
     cli_times_sort(&b->runs);
-    if (b->opt->json)
-        print_shapes_json(b);
-    else
-        print_table(b);
+    const double median = cli_times_quantile(&b->runs, 0.5);
+    const double p95 = cli_times_quantile(&b->runs, 0.95);
+    const double longest = cli_times_quantile(&b->runs, 1), peak_mb = b->peak_kb / 1024;
+    if (b->opt->json) {
+        printf("{\"model\": ");
+        cli_json_string(stdout, cli_source_name(b->opt->args[0]));
+        printf(", \"runs\": %d, \"new_shapes\": %d, \"total_ms\": %.6f, \"median_ms\": %.6f, "
+               "\"p95_ms\": %.6f, \"max_ms\": %.6f, \"peak_rss_mb\": %.3f}\n",
+               b->runs.n, b->n_new, b->total, median, p95, longest, peak_mb);
+        return;
+    }
+    printf("runs        %d\n", b->runs.n);
+    printf("new shapes  %d\n", b->n_new);
+    printf("total       %.3f ms\n", b->total);
+    printf("median      %.6f ms\n", median);
+    printf("p95         %.6f ms\n", p95);
+    printf("longest     %.6f ms\n", longest);
+    printf("peak memory %.1f MB\n", peak_mb);
 }
 
 /* The command */
@@ -225,7 +193,13 @@ static int measure_lines(bench *b, char *text)
     const int saved = cli_silence_output();
     if (saved < 0)
         return CLI_FAILED;
-    const int failed = prepare(b) || run_lines(b, text);
+    int failed = prepare(b);
+    for (char *line; !failed && (line = strsep(&text, "\n"));) {
+        b->line++;
+        failed = run_line(b, line);
+    }
+    if (!failed && !b->runs.n)
+        failed = cli_fail("%s: no shapes", b->opt->run_shapes);
     b->peak_kb = cli_peak_memory_kb();
     cli_restore_output(saved);
     return failed ? CLI_FAILED : 0;
@@ -263,15 +237,6 @@ typedef struct timing {
 
 /* Loading */
 
-// The processor time of the process until now stands for what came before the command: the system
-// tells when a process began to hundredths of a second only.
-static double ms_of_process(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
-    return (double)t.tv_sec * 1e3 + (double)t.tv_nsec * 1e-6;
-}
-
 static void end_phase(timing *t, int phase, uint64_t *since)
 {
     const uint64_t now = tl_clock();
@@ -302,7 +267,11 @@ static int load_and_run(timing *t, ln_context *ctx, const cli_options *opt, uint
 static ln_context *open_model(timing *t, const cli_options *opt)
 {
     uint64_t since = tl_clock();
-    *t = (timing){.phases = {{"start", ms_of_process()},
+    // The processor time of the process until now stands for what came before the command: the
+    // system tells when a process began to hundredths of a second only.
+    struct timespec before;
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &before);
+    *t = (timing){.phases = {{"start", (double)before.tv_sec * 1e3 + (double)before.tv_nsec * 1e-6},
                              {"read", 0},
                              {"compile and load", 0},
                              {"set inputs", 0},
@@ -340,27 +309,7 @@ static int measure_runs(timing *t, ln_context *ctx, const cli_options *opt)
 
 /* Each operator */
 
-// As many runs as were measured, within reason.
-static int measure_ops(cli_op_times *times, ln_context *ctx, const cli_options *opt,
-                       const timing *t)
-{
-    return opt->per_op || opt->trace ? cli_op_times_measure(times, ctx, opt, &t->inputs,
-                                                            t->runs.n < 100 ? t->runs.n : 100)
-                                     : 0;
-}
-
 /* The report */
-
-static void print_timing(const timing *t)
-{
-    printf("runs        %d\n", t->runs.n);
-    printf("min         %.6f ms\n", t->runs.ms[0]);
-    printf("median      %.6f ms\n", cli_times_quantile(&t->runs, 0.5));
-    printf("p95         %.6f ms\n", cli_times_quantile(&t->runs, 0.95));
-    printf("throughput  %.2f runs/s\n", 1e3 / cli_times_quantile(&t->runs, 0.5));
-    printf("peak memory %.1f MB\n", t->peak_kb / 1024);
-    printf("load time   %.3f ms to the first output\n", t->load);
-}
 
 static void print_json(const ln_context *ctx, const timing *t, const cli_op_times *times)
 {
@@ -384,7 +333,13 @@ static int report(const ln_context *ctx, const cli_options *opt, const timing *t
         print_json(ctx, t, opt->per_op ? times : NULL);
         return CLI_OK;
     }
-    print_timing(t);
+    printf("runs        %d\n", t->runs.n);
+    printf("min         %.6f ms\n", t->runs.ms[0]);
+    printf("median      %.6f ms\n", cli_times_quantile(&t->runs, 0.5));
+    printf("p95         %.6f ms\n", cli_times_quantile(&t->runs, 0.95));
+    printf("throughput  %.2f runs/s\n", 1e3 / cli_times_quantile(&t->runs, 0.5));
+    printf("peak memory %.1f MB\n", t->peak_kb / 1024);
+    printf("load time   %.3f ms to the first output\n", t->load);
     if (opt->per_op)
         cli_op_times_print(times, ctx);
     return CLI_OK;
@@ -395,7 +350,13 @@ static ln_context *measure(timing *t, cli_op_times *times, const cli_options *op
 {
     const int saved = cli_silence_output();
     ln_context *ctx = saved < 0 ? NULL : open_model(t, opt);
-    if (ctx && (measure_runs(t, ctx, opt) || measure_ops(times, ctx, opt, t))) {
+    int failed = ctx && measure_runs(t, ctx, opt);
+    if (ctx && !failed && (opt->per_op || opt->trace)) {
+        // As many runs as were measured, within reason.
+        const int runs = t->runs.n < 100 ? t->runs.n : 100;
+        failed = cli_op_times_measure(times, ctx, opt, &t->inputs, runs);
+    }
+    if (failed) {
         ln_context_free(ctx);
         ctx = NULL;
     }

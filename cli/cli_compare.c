@@ -61,24 +61,19 @@ static int agree(double got, double expected, const tolerance *tol)
     return got == expected || fabs(got - expected) <= tol->atol + tol->rtol * scale;
 }
 
-// Integers agree if they are equal, unless a tolerance is set: doubles do not hold all.
-static int elements_agree(const tl_tensor *got, const tl_tensor *expected, int i,
-                          const tolerance *tol)
-{
-    const size_t size = tl_size_of(got->dtype), at = (size_t)i * size;
-    if (tol->rtol < 0)
-        return !memcmp((const char *)got->data + at, (const char *)expected->data + at, size);
-    return agree(cli_element(got, i), cli_element(expected, i), tol);
-}
-
 void cli_compare(const tl_tensor *got, const tl_tensor *expected, const tolerance *tol,
                  difference *diff)
 {
+    const size_t size = tl_size_of(got->dtype);
+    const char *const g_bytes = got->data, *const e_bytes = expected->data;
     *diff = (difference){.index = -1};
     for (int i = 0; i < expected->len; i++) {
         const double g = cli_element(got, i), e = cli_element(expected, i);
         diff->abs = fmax(diff->abs, fabs(g - e));
-        if (diff->index < 0 && !elements_agree(got, expected, i, tol)) {
+        // Integers agree if they are equal, unless a tolerance is set: doubles do not hold all.
+        const size_t at = (size_t)i * size;
+        if (diff->index < 0 &&
+            (tol->rtol < 0 ? memcmp(g_bytes + at, e_bytes + at, size) != 0 : !agree(g, e, tol))) {
             diff->index = i;
             diff->got = g;
             diff->expected = e;
@@ -209,18 +204,6 @@ static const tl_tensor *find_tensor(const ln_context *ctx, const char *name)
     return te ? te->tensor : NULL;
 }
 
-static int agree_by(size_t row, sorted *s, const ln_context *ctx, const ln_context *reference,
-                    const cli_options *opt)
-{
-    const ln_tensor_list_entry *keys = ln_op_find_tensor_list_entry(s->op, rows[row].keys);
-    s->keys = keys ? find_tensor(ctx, keys->name) : NULL;
-    s->expected_keys = keys ? find_tensor(reference, keys->name) : NULL;
-    if (!s->keys || !s->expected_keys || !s->expected_keys->data)
-        return 0;
-    s->tol = cli_reference_tolerance(opt, s->expected_keys, 0);
-    return rows[row].agree(s);
-}
-
 int cli_ties_take_over(ln_context *ctx, ln_context *reference, const cli_options *opt,
                        const ln_op *op, const char *name)
 {
@@ -230,7 +213,13 @@ int cli_ties_take_over(ln_context *ctx, ln_context *reference, const cli_options
         const char *out = ln_tensor_list_find_name(op_arg->tensors_out, rows[i].arg);
         if (!is_form_of(op_arg->optype, rows[i].optype) || !out || strcmp(out, name))
             continue;
-        if (!agree_by(i, &s, ctx, reference, opt))
+        const ln_tensor_list_entry *keys = ln_op_find_tensor_list_entry(op, rows[i].keys);
+        s.keys = keys ? find_tensor(ctx, keys->name) : NULL;
+        s.expected_keys = keys ? find_tensor(reference, keys->name) : NULL;
+        if (!s.keys || !s.expected_keys || !s.expected_keys->data)
+            return 0;
+        s.tol = cli_reference_tolerance(opt, s.expected_keys, 0);
+        if (!rows[i].agree(&s))
             return 0;
         memcpy(s.got->data, s.expected->data, tl_tensor_size(s.got));
         return 1;

@@ -73,24 +73,21 @@ static int divide(shape_sets *sets, const cli_strings *shapes, char *is_given)
     return set ? 0 : cli_fail_memory();
 }
 
-// Whether `b` begins with the values of `a`.
-static int begins_with(const cli_strings *b, const cli_strings *a)
-{
-    int n = 0;
-    while (n < a->n && n < b->n && !strcmp(a->items[n], b->items[n]))
-        n++;
-    return n == a->n;
-}
-
 static int check_same(const shape_sets *sets)
 {
-    for (int k = 1; k < sets->n; k++)
-        for (int i = 0; i < k; i++)
-            if (begins_with(&sets->of[k], &sets->of[i]))
+    for (int k = 1; k < sets->n; k++) {
+        for (int i = 0; i < k; i++) {
+            const cli_strings *a = &sets->of[i], *b = &sets->of[k];
+            int n = 0; // values with which both begin
+            while (n < a->n && n < b->n && !strcmp(a->items[n], b->items[n]))
+                n++;
+            if (n == a->n)
                 return cli_usage(
                     "--shape gives programs %d and %d the same shapes: a repeated NAME starts "
                     "another program",
                     i + 1, k + 1);
+        }
+    }
     return 0;
 }
 
@@ -106,25 +103,6 @@ static int check_missing(const shape_sets *sets)
                      shape.name);
 }
 
-// Divides the values of --shape, which stay the options'. The sets are to be freed in any case.
-static int find_sets(shape_sets *sets, const cli_strings *shapes)
-{
-    char *is_given = calloc((size_t)shapes->n + 1, 1);
-    *sets = (shape_sets){0};
-    const int status = is_given ? divide(sets, shapes, is_given) : cli_fail_memory();
-    free(is_given);
-    if (status)
-        return status;
-    return check_same(sets) || check_missing(sets) ? CLI_WRONG_USAGE : 0;
-}
-
-static void free_sets(shape_sets *sets)
-{
-    for (int i = 0; i < sets->n; i++)
-        free(sets->of[i].items);
-    free(sets->of);
-}
-
 // NULL after a message.
 static ln_context *compile(const cli_options *opt, int has_others)
 {
@@ -136,14 +114,6 @@ static ln_context *compile(const cli_options *opt, int has_others)
         return ctx;
     ln_context_free(ctx);
     return NULL;
-}
-
-static int compile_one(const cli_options *opt)
-{
-    ln_context *ctx = compile(opt, 0);
-    const int status = ctx ? cli_model_write(ctx, opt) : CLI_FAILED;
-    ln_context_free(ctx);
-    return status;
 }
 
 static int compile_all(const cli_options *opt, const shape_sets *sets, ln_context **programs)
@@ -163,8 +133,12 @@ static int compile_all(const cli_options *opt, const shape_sets *sets, ln_contex
 
 static int compile_sets(const cli_options *opt, const shape_sets *sets)
 {
-    if (sets->n == 1)
-        return compile_one(opt);
+    if (sets->n == 1) {
+        ln_context *ctx = compile(opt, 0);
+        const int status = ctx ? cli_model_write(ctx, opt) : CLI_FAILED;
+        ln_context_free(ctx);
+        return status;
+    }
     if (!cli_writes_one_file(opt))
         return cli_usage("--shape gives %d sets of shapes, and a JSON file has one program; write "
                          "-o FILE.safetensors",
@@ -179,15 +153,20 @@ static int compile_sets(const cli_options *opt, const shape_sets *sets)
 
 int cli_compile(const cli_options *opt)
 {
-    shape_sets sets;
+    shape_sets sets = {0};
     if (!opt->outfile)
         return cli_usage("compile needs -o FILE");
     int status = cli_model_check_outfile(opt);
     if (status)
         return status;
-    status = find_sets(&sets, &opt->shapes);
+    char *is_given = calloc((size_t)opt->shapes.n + 1, 1);
+    status = is_given ? divide(&sets, &opt->shapes, is_given) : cli_fail_memory();
+    free(is_given);
     if (!status)
-        status = compile_sets(opt, &sets);
-    free_sets(&sets);
+        status =
+            check_same(&sets) || check_missing(&sets) ? CLI_WRONG_USAGE : compile_sets(opt, &sets);
+    for (int i = 0; i < sets.n; i++)
+        free(sets.of[i].items);
+    free(sets.of);
     return status;
 }

@@ -40,36 +40,21 @@ static int find_params(const cli_options *opt, char file[LN_MAXLINE], struct sta
     return ln_data_name_beside(file, LN_MAXLINE, opt->outfile, ".params") ? -1 : stat(file, st);
 }
 
-// Files are written anew, so a file that was there before is another one.
-static void tell_params(const cli_options *opt, int was_there, const struct stat *before)
-{
-    char file[LN_MAXLINE];
-    struct stat now;
-    if (!find_params(opt, file, &now) && !(was_there && now.st_ino == before->st_ino))
-        fprintf(stderr, "info: parameters written to %s; run %s with -f %s\n", file, opt->outfile,
-                file);
-}
-
 // The parameters may be those of another graph.
 static int convert_to_nnvm(ln_context *ctx, const cli_options *opt)
 {
     char file[LN_MAXLINE];
-    struct stat before;
+    struct stat before, now;
     const int was_there = !find_params(opt, file, &before);
     if (was_there && cli_guard_is_file(opt->outfile) && cli_guard_beside(opt, file))
         return CLI_FAILED;
     if (cli_model_convert(ctx, opt, "nnvm"))
         return CLI_FAILED;
-    tell_params(opt, was_there, &before);
+    // Files are written anew, so a file that was there before is another one.
+    if (!find_params(opt, file, &now) && !(was_there && now.st_ino == before.st_ino))
+        fprintf(stderr, "info: parameters written to %s; run %s with -f %s\n", file, opt->outfile,
+                file);
     return CLI_OK;
-}
-
-// Before the model is read, and weights are written beside it.
-static int check_format(const cli_options *opt, const char *format)
-{
-    return cli_il_is_format(format) && !cli_il_can_write()
-               ? cli_fail("%s: this build cannot write the intermediate language", opt->outfile)
-               : CLI_OK;
 }
 
 static int convert(ln_context *ctx, const cli_options *opt, const char *format)
@@ -87,8 +72,9 @@ int cli_convert(const cli_options *opt)
             ? form_of_option(opt->format)
             : cli_guard_form(opt->outfile, forms, "; or give the format with --to ir, il or nnvm");
     int status = form ? cli_guard_output(opt, opt->outfile, form->kind) : CLI_WRONG_USAGE;
-    if (!status)
-        status = check_format(opt, form->format);
+    // Before the model is read, and weights are written beside it.
+    if (!status && cli_il_is_format(form->format) && !cli_il_can_write())
+        status = cli_fail("%s: this build cannot write the intermediate language", opt->outfile);
     if (status)
         return status;
     ln_context *ctx = cli_model_create(opt);

@@ -37,13 +37,6 @@ const char *cli_source_name(const char *source)
     return cli_source_is_stdin(source) ? "standard input" : source;
 }
 
-static char *fail_empty(const char *source, char *text)
-{
-    ln_error_set(NULL, "%s: the file is empty", cli_source_name(source));
-    ln_free(text);
-    return NULL;
-}
-
 char *cli_source_read(const char *source, size_t *len)
 {
     FILE *stream = cli_source_is_stdin(source) ? stdin : fopen(source, "rbe");
@@ -55,7 +48,12 @@ char *cli_source_read(const char *source, size_t *len)
     if (stream != stdin)
         fclose(stream);
     // Standard input that is empty is an empty model.
-    return text && !*len && stream != stdin ? fail_empty(source, text) : text;
+    if (text && !*len && stream != stdin) {
+        ln_error_set(NULL, "%s: the file is empty", source);
+        ln_free(text);
+        return NULL;
+    }
+    return text;
 }
 
 // The size at *text, which is moved behind it; -1: there is none.
@@ -83,17 +81,6 @@ static int read_dim(cli_shape *shape, const char **text)
     return shape->dims[i] < shape->least[i] ? -1 : 0;
 }
 
-static int read_dims(cli_shape *shape, const char *text)
-{
-    shape->ndim = shape->is_range = 0;
-    while (*text && shape->ndim < LN_MAXDIM) {
-        text++;
-        if (read_dim(shape, &text) || (*text && *text != 'x'))
-            return -1;
-    }
-    return *text ? -1 : 0;
-}
-
 int cli_shape_is_reversed(const cli_shape *shape)
 {
     const int last = shape->ndim - 1;
@@ -108,7 +95,14 @@ int cli_shape_read(cli_shape *shape, const char *text)
         return -1;
     memcpy(shape->name, text, (size_t)(equals - text));
     shape->name[equals - text] = '\0';
-    return read_dims(shape, equals);
+    shape->is_range = 0;
+    text = equals;
+    while (*text && shape->ndim < LN_MAXDIM) {
+        text++;
+        if (read_dim(shape, &text) || (*text && *text != 'x'))
+            return -1;
+    }
+    return *text ? -1 : 0;
 }
 
 // The '=' of "NAME=FILE": the first one that a file stands behind, since a name may have one too;
@@ -131,28 +125,17 @@ const char *cli_given_split(const char *arg, char name[LN_MAX_NAME_LEN])
     return equals + 1;
 }
 
-// The file of an argument; "-": standard input. Returns borrowed, a part of it.
-static const char *file_of(const char *arg)
-{
-    char name[LN_MAX_NAME_LEN];
-    const char *file = cli_given_split(arg, name);
-    return file ? file : arg;
-}
-
-// Whether "NAME=FILE" may give this input, as the text alone says: cli_given_split asks for files.
-static int may_name(const char *arg, const char *input)
-{
-    const size_t len = strlen(input);
-    return !strncmp(arg, input, len) && arg[len] == '=';
-}
-
 int cli_given_is_named(const cli_options *opt, int n, const char *input)
 {
     char name[LN_MAX_NAME_LEN];
-    for (int i = 0; i < n; i++)
-        if (may_name(opt->inputs.items[i], input) && cli_given_split(opt->inputs.items[i], name) &&
+    const size_t len = strlen(input);
+    for (int i = 0; i < n; i++) {
+        const char *const arg = opt->inputs.items[i];
+        // The text first: cli_given_split asks for files.
+        if (!strncmp(arg, input, len) && arg[len] == '=' && cli_given_split(arg, name) &&
             !strcmp(name, input))
             return 1;
+    }
     return 0;
 }
 
@@ -210,16 +193,15 @@ static int begins_like_image(const char *file)
     return ln_image_is_image(begin, size);
 }
 
-static int may_be_image(const char *file)
-{
-    struct stat st;
-    return !strcmp(file, "-") || stat(file, &st) || !S_ISREG(st.st_mode) || begins_like_image(file);
-}
-
 void cli_given_warn(const cli_options *opt)
 {
+    char name[LN_MAX_NAME_LEN];
+    struct stat st;
     for (int i = 0; i < opt->inputs.n; i++) {
-        if (may_be_image(file_of(opt->inputs.items[i])))
+        const char *const arg = opt->inputs.items[i], *const named = cli_given_split(arg, name);
+        const char *const file = named ? named : arg;
+        if (!strcmp(file, "-") || stat(file, &st) || !S_ISREG(st.st_mode) ||
+            begins_like_image(file))
             return;
     }
     if (opt->for_images && !opt->data && !opt->quiet)

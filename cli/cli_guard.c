@@ -19,12 +19,6 @@ int cli_guard_is_file(const char *file)
     return strcmp(file, "-") && (stat(file, &st) || S_ISREG(st.st_mode));
 }
 
-static int is_folder(const char *file)
-{
-    struct stat st;
-    return strcmp(file, "-") && !stat(file, &st) && S_ISDIR(st.st_mode);
-}
-
 static int fail_if_same(const char *output, const char *input)
 {
     return input && is_same_file(output, input)
@@ -32,22 +26,18 @@ static int fail_if_same(const char *output, const char *input)
                : CLI_OK;
 }
 
-// "NAME=FILE" or "FILE", each of which may have '=' in it.
-static int fail_if_input(const char *output, const char *arg)
-{
-    int status = fail_if_same(output, arg);
-    while (!status && (arg = strchr(arg, '=')))
-        status = fail_if_same(output, ++arg);
-    return status;
-}
-
 int cli_guard_inputs(const cli_options *opt, const char *file)
 {
     int status = fail_if_same(file, opt->datafile);
     for (int i = 0; i < opt->n_args && !status; i++)
         status = fail_if_same(file, opt->args[i]);
-    for (int i = 0; i < opt->inputs.n && !status; i++)
-        status = fail_if_input(file, opt->inputs.items[i]);
+    for (int i = 0; i < opt->inputs.n && !status; i++) {
+        // "NAME=FILE" or "FILE", each of which may have '=' in it.
+        const char *arg = opt->inputs.items[i];
+        status = fail_if_same(file, arg);
+        while (!status && (arg = strchr(arg, '=')))
+            status = fail_if_same(file, ++arg);
+    }
     for (int i = 0; i < opt->plugins.n && !status; i++)
         status = fail_if_same(file, opt->plugins.items[i]);
     if (!status)
@@ -57,7 +47,8 @@ int cli_guard_inputs(const cli_options *opt, const char *file)
 
 int cli_guard_output(const cli_options *opt, const char *file, const char *kind)
 {
-    if (is_folder(file))
+    struct stat st;
+    if (strcmp(file, "-") && !stat(file, &st) && S_ISDIR(st.st_mode))
         return cli_fail("%s: cannot write: %s", file, strerror(EISDIR));
     if (!cli_guard_is_file(file))
         return CLI_OK;
@@ -84,18 +75,6 @@ const char *cli_guard_suffix(const char *file)
     return dot && dot > name ? dot : "";
 }
 
-// ".json, .net or .il"
-static void list_suffixes(const cli_form *forms, char *text, size_t size)
-{
-    size_t len = 0;
-    for (int i = 0; forms[i].suffix && len < size; i++) {
-        const int is_last = !forms[i + 1].suffix || !*forms[i + 1].suffix;
-        const char *before = !i ? "" : is_last ? " or " : ", ";
-        if (*forms[i].suffix)
-            len += (size_t)snprintf(text + len, size - len, "%s%s", before, forms[i].suffix);
-    }
-}
-
 const cli_form *cli_guard_form(const char *file, const cli_form *forms, const char *or_else)
 {
     const char *suffix = cli_guard_suffix(file);
@@ -105,7 +84,14 @@ const cli_form *cli_guard_form(const char *file, const cli_form *forms, const ch
     for (int i = 0; forms[i].suffix; i++)
         if (!strcmp(suffix, forms[i].suffix))
             return &forms[i];
-    list_suffixes(forms, known, sizeof(known));
+    size_t len = 0; // of `known`: ".json, .net or .il"
+    for (int i = 0; forms[i].suffix && len < sizeof(known); i++) {
+        const int is_last = !forms[i + 1].suffix || !*forms[i + 1].suffix;
+        const char *before = !i ? "" : is_last ? " or " : ", ";
+        if (*forms[i].suffix)
+            len +=
+                (size_t)snprintf(known + len, sizeof(known) - len, "%s%s", before, forms[i].suffix);
+    }
     if (*suffix)
         cli_usage("%s: unknown suffix '%s', expected %s%s", file, suffix, known, or_else);
     else

@@ -149,17 +149,6 @@ typedef struct cli_op_time {
 
 /* Measuring */
 
-static int time_once(ln_context *ctx, const cli_kept *inputs, uint64_t *ns, uint64_t *least,
-                     size_t n)
-{
-    memset(ns, 0, n * sizeof(*ns));
-    if (cli_kept_restore(inputs, ctx) || ln_context_run_timed(ctx, ns))
-        return -1;
-    for (size_t i = 0; i < n; i++)
-        least[i] = ns[i] < least[i] ? ns[i] : least[i];
-    return 0;
-}
-
 // The shortest times of all operators of ctx->ops, to `least`.
 static int time_ops(ln_context *ctx, const cli_options *opt, const cli_kept *inputs,
                     uint64_t *least, int runs)
@@ -168,9 +157,13 @@ static int time_ops(ln_context *ctx, const cli_options *opt, const cli_kept *inp
     uint64_t *ns = calloc(n + 1, sizeof(*ns));
     int status = ns ? 0 : cli_fail_memory();
     memset(least, 0xff, n * sizeof(*least));
-    for (int i = 0; i < runs && !status; i++)
-        if (time_once(ctx, inputs, ns, least, n))
+    for (int i = 0; i < runs && !status; i++) {
+        memset(ns, 0, n * sizeof(*ns));
+        if (cli_kept_restore(inputs, ctx) || ln_context_run_timed(ctx, ns))
             status = cli_model_fail(ctx, opt);
+        for (size_t k = 0; k < n && !status; k++)
+            least[k] = ns[k] < least[k] ? ns[k] : least[k];
+    }
     free(ns);
     return status;
 }
@@ -191,15 +184,6 @@ static double bytes_of(const ln_context *ctx, const ln_list *tensors)
     return bytes;
 }
 
-// "1x3x224x224", as --shape takes it.
-static void print_shape(char shape[SHAPE_SIZE], const tl_tensor *t)
-{
-    char *at = shape;
-    *at = '\0';
-    for (int i = 0; i < t->ndim; i++)
-        at += sprintf(at, "%s%d", i ? "x" : "", t->dims[i]);
-}
-
 static const char *or_dash(const char *text)
 {
     return text ? text : "-";
@@ -215,8 +199,13 @@ static cli_op_time time_of(const cli_op_times *times, const ln_context *ctx, con
         .ms = (double)ns * 1e-6,
         .bytes = bytes_of(ctx, op->tensors_in) + bytes_of(ctx, op->tensors_out),
     };
-    if (op->tensors_out)
-        print_shape(t.output, tensor_of(ctx, op->tensors_out->data));
+    if (op->tensors_out) {
+        // "1x3x224x224", as --shape takes it.
+        const tl_tensor *const out = tensor_of(ctx, op->tensors_out->data);
+        char *at = t.output;
+        for (int i = 0; i < out->ndim; i++)
+            at += sprintf(at, "%s%d", i ? "x" : "", out->dims[i]);
+    }
     if (ns) {
         t.gflops = 2 * op->macs / (double)ns;
         t.peak = 100 * t.gflops * 1e9 / times->flops;

@@ -47,21 +47,6 @@ void cli_model_print_message(void *data, ln_msg_level level, const char *text)
         cli_msg_print(level == LN_MSG_DEBUG ? "debug" : "warning", text);
 }
 
-static int read_text(ln_context *ctx, const char *name, const char *text, size_t len)
-{
-    const int status = cli_il_read_text(ctx, name, text, len);
-    return status > 0 ? ln_context_init_text(ctx, name, text, len) : status;
-}
-
-static int convert_text(ln_context *ctx, const char *name, const char *text, size_t len,
-                        const char *format, const char *file)
-{
-    const int status = cli_il_read_text(ctx, name, text, len);
-    return status > 0    ? ln_context_convert_text(ctx, name, text, len, format, file)
-           : status == 0 ? ln_context_write(ctx, ctx->datafile, format, file)
-                         : status;
-}
-
 /* What is to become of a model. */
 typedef struct reading {
     const char *source;
@@ -76,8 +61,12 @@ static int use_stream(ln_context *ctx, void *data)
     char *text = cli_source_read(in->source, &len);
     if (!text)
         return ln_fail_last(ctx);
-    const int status = in->format ? convert_text(ctx, name, text, len, in->format, in->file)
-                                  : read_text(ctx, name, text, len);
+    int status = cli_il_read_text(ctx, name, text, len);
+    if (status > 0)
+        status = in->format ? ln_context_convert_text(ctx, name, text, len, in->format, in->file)
+                            : ln_context_init_text(ctx, name, text, len);
+    else if (!status && in->format)
+        status = ln_context_write(ctx, ctx->datafile, in->format, in->file);
     ln_free(text);
     return status;
 }
@@ -92,34 +81,19 @@ static int read_source(ln_context *ctx, const char *source)
     return status > 0 ? ln_context_init(ctx, source) : status;
 }
 
-static int convert_file(ln_context *ctx, const char *source, const char *format, const char *file)
+static int convert_source(ln_context *ctx, const char *source, const char *format, const char *file)
 {
+    reading in = {.source = source, .format = format, .file = file};
+    ln_context_clear_error(ctx);
+    if (cli_source_is_stream(source))
+        return ln_context_do(ctx, use_stream, &in);
     const int status = cli_il_read_file(ctx, source);
     return status > 0    ? ln_context_convert(ctx, source, format, file)
            : status == 0 ? ln_context_write(ctx, ctx->datafile, format, file)
                          : status;
 }
 
-static int convert_source(ln_context *ctx, const char *source, const char *format, const char *file)
-{
-    reading in = {.source = source, .format = format, .file = file};
-    ln_context_clear_error(ctx);
-    return cli_source_is_stream(source) ? ln_context_do(ctx, use_stream, &in)
-                                        : convert_file(ctx, source, format, file);
-}
-
 /* What the options say of inputs before the model is read */
-
-static int bind_shape(ln_context *ctx, const char *arg)
-{
-    cli_shape shape;
-    if (cli_shape_read(&shape, arg) ||
-        (shape.is_range
-             ? ln_context_bind_range(ctx, shape.name, shape.ndim, shape.least, shape.dims)
-             : ln_context_bind_shape(ctx, shape.name, shape.ndim, shape.dims)))
-        return cli_fail("%s", ln_context_error(ctx));
-    return 0;
-}
 
 // A file that can be read twice and says its own shape gives the input's shape, and its value where
 // the model computes shapes from it. Others say nothing before the model is read.
@@ -141,18 +115,16 @@ static int bind_inputs(ln_context *ctx, const cli_options *opt)
     int status = opt->datafile && ln_context_bind_file(ctx, opt->datafile)
                      ? cli_fail("%s", ln_context_error(ctx))
                      : 0;
-    for (int i = 0; i < opt->shapes.n && !status; i++)
-        status = bind_shape(ctx, opt->shapes.items[i]);
+    for (int i = 0; i < opt->shapes.n && !status; i++) {
+        cli_shape s;
+        if (cli_shape_read(&s, opt->shapes.items[i]) ||
+            (s.is_range ? ln_context_bind_range(ctx, s.name, s.ndim, s.least, s.dims)
+                        : ln_context_bind_shape(ctx, s.name, s.ndim, s.dims)))
+            status = cli_fail("%s", ln_context_error(ctx));
+    }
     for (int i = 0; i < opt->inputs.n && !status; i++)
         status = bind_input(ctx, opt->inputs.items[i]);
     return status;
-}
-
-// Unless another rule is suggested.
-static const char *rules_hint(const ln_context *ctx)
-{
-    const char *error = ln_context_error(ctx), *mark = strrchr(error, '?');
-    return mark && !mark[1] ? "" : "; 'lightnet ops --rules' lists them";
 }
 
 static int set_limit(ln_context *ctx, ln_limit limit, uint64_t value)
@@ -169,38 +141,30 @@ uint64_t cli_model_time_left(const cli_options *opt)
     return ms < 1 ? 1 : ms < 1e15 ? (uint64_t)ms : (uint64_t)1e15;
 }
 
-static int apply_limits(ln_context *ctx, const cli_options *opt)
-{
-    const int status = set_limit(ctx, LN_LIMIT_MEMORY, opt->max_memory) ||
-                       set_limit(ctx, LN_LIMIT_TIME, cli_model_time_left(opt)) ||
-                       set_limit(ctx, LN_LIMIT_FOLD_MEMORY, opt->max_constant) ||
-                       set_limit(ctx, LN_LIMIT_OPS, (uint64_t)opt->max_operators);
-    return status ? -1 : 0;
-}
-
-// As the option says, else the environment, which the library reads, else all cores.
-static int apply_threads(ln_context *ctx, const cli_options *opt)
-{
-    const char *env = getenv("LIGHTNET_NUM_THREADS");
-    if (opt->threads < 0 && env && *env)
-        return 0;
-    return ln_context_set_threads(ctx, opt->threads < 0 ? 0 : opt->threads);
-}
-
 static int apply_settings(ln_context *ctx, const cli_options *opt)
 {
-    if (apply_limits(ctx, opt))
+    if (set_limit(ctx, LN_LIMIT_MEMORY, opt->max_memory) ||
+        set_limit(ctx, LN_LIMIT_TIME, cli_model_time_left(opt)) ||
+        set_limit(ctx, LN_LIMIT_FOLD_MEMORY, opt->max_constant) ||
+        set_limit(ctx, LN_LIMIT_OPS, (uint64_t)opt->max_operators))
         return -1;
     ln_context_set_seed(ctx, (uint64_t)opt->seed);
-    if (apply_threads(ctx, opt))
+    // As the option says, else the environment, which the library reads, else all cores.
+    const char *env = getenv("LIGHTNET_NUM_THREADS");
+    if ((opt->threads >= 0 || !env || !*env) &&
+        ln_context_set_threads(ctx, opt->threads < 0 ? 0 : opt->threads))
         return cli_model_fail(ctx, opt);
     if (opt->tune && ln_context_set_tuning(ctx))
         return cli_model_fail(ctx, opt);
     if (opt->precision && ln_context_set_precision(ctx, opt->precision))
         return cli_fail("--precision: %s", ln_context_error(ctx));
     for (int i = 0; i < opt->disabled.n; i++)
-        if (ln_context_disable_rule(ctx, opt->disabled.items[i]))
-            return cli_fail("%s%s", ln_context_error(ctx), rules_hint(ctx));
+        if (ln_context_disable_rule(ctx, opt->disabled.items[i])) {
+            const char *error = ln_context_error(ctx), *mark = strrchr(error, '?');
+            const int suggests_another = mark && !mark[1];
+            return cli_fail("%s%s", error,
+                            suggests_another ? "" : "; 'lightnet ops --rules' lists them");
+        }
     for (int i = 0; i < opt->includes.n; i++)
         if (ln_context_allow_folder(ctx, opt->includes.items[i]))
             return cli_fail("--include %s", ln_context_error(ctx));
@@ -230,23 +194,16 @@ ln_context *cli_model_create(const cli_options *opt)
     return NULL;
 }
 
-// What the file holds, by its beginning.
-static ln_content content_of_file(const char *file)
+// A file that belongs into another argument is a frequent mistake.
+int cli_model_fail_reading(const char *source, const cli_options *opt, const char *reason)
 {
     char begin[512];
-    const char *name;
+    const char *file = opt->args[0], *name;
     FILE *stream = cli_source_is_stdin(file) ? NULL : fopen(file, "rb");
     const size_t size = stream ? fread(begin, 1, sizeof(begin), stream) : 0;
     if (stream)
         fclose(stream);
-    return ln_content_of(begin, size, &name);
-}
-
-// A file that belongs into another argument is a frequent mistake.
-int cli_model_fail_reading(const char *source, const cli_options *opt, const char *reason)
-{
-    const char *file = opt->args[0];
-    switch (content_of_file(file)) {
+    switch (ln_content_of(begin, size, &name)) {
     case LN_CONTENT_INPUT:
         return cli_fail("%s; did you mean 'lightnet run MODEL -i %s'?", reason, file);
     case LN_CONTENT_WEIGHTS:
@@ -355,36 +312,24 @@ static int name_weights(const cli_options *opt, char file[LN_MAXLINE])
                : 0;
 }
 
-// Before anything is written, whether weights may be written beside it.
-static int check_weights(ln_context *ctx, const cli_options *opt)
-{
-    char file[LN_MAXLINE];
-    if (!ln_data_num_own(ctx) || !cli_guard_is_file(opt->outfile))
-        return 0;
-    return name_weights(opt, file) || cli_guard_beside(opt, file) ? CLI_FAILED : 0;
-}
-
-static int write_weights(ln_context *ctx, const cli_options *opt)
-{
-    char file[LN_MAXLINE];
-    if (name_weights(opt, file))
-        return CLI_FAILED;
-    if (ln_data_save(ctx, file))
-        return cli_fail("%s", ln_context_error(ctx));
-    fprintf(stderr, "info: weights written to %s; run %s with -f %s\n", file, opt->outfile, file);
-    return 0;
-}
-
 static int write_own_weights(ln_context *ctx, const cli_options *opt)
 {
+    char file[LN_MAXLINE];
     const int n = ln_data_num_own(ctx);
-    if (n && cli_guard_is_file(opt->outfile))
-        return write_weights(ctx, opt);
-    if (n)
+    if (!n)
+        return 0;
+    if (!cli_guard_is_file(opt->outfile)) {
         ln_warn(ctx,
                 "%s: the model's weights (%d tensors) are not written; -o FILE.json writes them to "
                 "FILE.safetensors",
                 ctx->source, n);
+        return 0;
+    }
+    if (name_weights(opt, file) || cli_guard_beside(opt, file))
+        return CLI_FAILED;
+    if (ln_data_save(ctx, file))
+        return cli_fail("%s", ln_context_error(ctx));
+    fprintf(stderr, "info: weights written to %s; run %s with -f %s\n", file, opt->outfile, file);
     return 0;
 }
 
@@ -408,21 +353,16 @@ int cli_model_check_outfile(const cli_options *opt)
     return form ? cli_guard_output(opt, opt->outfile, form->kind) : CLI_WRONG_USAGE;
 }
 
-// The library does not write IL. `format` NULL: the operators as they are.
-static int write_model(ln_context *ctx, const cli_options *opt, const char *format)
-{
-    if (!format)
-        return ln_context_print(ctx, opt->outfile);
-    return cli_il_is_format(format) ? cli_il_write(ctx, opt->outfile)
-                                    : ln_context_write(ctx, opt->datafile, format, opt->outfile);
-}
-
 // The weights first: where they cannot be written, the file that was there stays.
 static int write_both(ln_context *ctx, const cli_options *opt, const char *format)
 {
-    if (check_weights(ctx, opt) || write_own_weights(ctx, opt))
+    if (write_own_weights(ctx, opt))
         return CLI_FAILED;
-    return write_model(ctx, opt, format) ? cli_model_fail(ctx, opt) : 0;
+    const int status = !format ? ln_context_print(ctx, opt->outfile)
+                       : cli_il_is_format(format)
+                           ? cli_il_write(ctx, opt->outfile) // the library does not write IL
+                           : ln_context_write(ctx, opt->datafile, format, opt->outfile);
+    return status ? cli_model_fail(ctx, opt) : 0;
 }
 
 int cli_model_write(ln_context *ctx, const cli_options *opt)
@@ -432,20 +372,15 @@ int cli_model_write(ln_context *ctx, const cli_options *opt)
     return write_both(ctx, opt, NULL);
 }
 
-// The library would reject it only when it writes the weights.
-static int check_uncompiled(const ln_context *ctx)
-{
-    if (!ctx->target)
-        return 0;
-    return cli_fail("%s: the model is compiled, for '%s'; convert the original model", ctx->source,
-                    ctx->target);
-}
-
 int cli_model_write_as(ln_context *ctx, const cli_options *opt, const char *format)
 {
     if (read_source(ctx, opt->args[0]))
         return cli_model_fail_read(ctx, opt);
-    return check_uncompiled(ctx) ? CLI_FAILED : write_both(ctx, opt, format);
+    // The library would reject it only when it writes the weights.
+    if (ctx->target)
+        return cli_fail("%s: the model is compiled, for '%s'; convert the original model",
+                        ctx->source, ctx->target);
+    return write_both(ctx, opt, format);
 }
 
 /* Inputs */
@@ -453,17 +388,6 @@ int cli_model_write_as(ln_context *ctx, const cli_options *opt, const char *form
 static const tl_tensor *record(const ln_context *ctx, const char *name)
 {
     return ln_tensor_table_find(ctx->tensor_table, name)->tensor;
-}
-
-// An input with open sizes has those of its file from now on; the largest where that does not say.
-static int set_shape(ln_context *ctx, const cli_options *opt, const char *name, const char *file)
-{
-    ln_error err;
-    ln_error_clear(&err);
-    tl_tensor *whole = cli_source_is_stream(file) ? NULL : ln_input_read_whole(file, &err);
-    const int status = whole ? ln_context_set_shape(ctx, name, whole->ndim, whole->dims) : 0;
-    tl_tensor_free_data_too(whole);
-    return status ? cli_model_fail(ctx, opt) : 0;
 }
 
 int cli_model_set_input(ln_context *ctx, const cli_options *opt, const char *name, const char *arg,
@@ -476,9 +400,16 @@ int cli_model_set_input(ln_context *ctx, const cli_options *opt, const char *nam
     if (*arg && !ln_context_num_uses(ctx, name) &&
         !access(cli_source_is_stdin(arg) ? "/dev/stdin" : arg, R_OK))
         return 0;
-    if (*arg && ln_tensor_table_find(ctx->tensor_table, name)->isdynamic &&
-        set_shape(ctx, opt, name, arg))
-        return CLI_FAILED;
+    // Open sizes are those of the file from now on; the largest where that does not say.
+    const int is_open = ln_tensor_table_find(ctx->tensor_table, name)->isdynamic;
+    if (*arg && is_open && !cli_source_is_stream(arg)) {
+        tl_tensor *whole = ln_input_read_whole(arg, &err);
+        const int failed = whole && ln_context_set_shape(ctx, name, whole->ndim, whole->dims);
+        tl_tensor_free_data_too(whole);
+        if (failed)
+            return cli_model_fail(ctx, opt);
+        ln_error_clear(&err);
+    }
     tl_tensor *tensor = cli_given_read(opt, arg, record(ctx, name), &err);
     if (!tensor)
         return cli_fail("%s: input '%s': %s", ctx->source, name, ln_error_text(&err));
@@ -519,13 +450,6 @@ int cli_model_fail_missing(const ln_context *ctx, const char *name, const char *
     return cli_model_fail_not_given(ctx->source, name, t->dtype, shape, call);
 }
 
-// Beside the inputs, other tensors that the model makes from nothing can be given by name.
-static int can_be_given(const ln_context *ctx, const char *name)
-{
-    const ln_op *producer = ln_context_creater(ctx, name);
-    return producer && !producer->op_arg->tensors_in;
-}
-
 // The names of the model's inputs, as many as fit.
 static const char *list_inputs(const ln_context *ctx, char text[LN_MAXLINE])
 {
@@ -545,7 +469,9 @@ static int set_named(ln_context *ctx, const cli_options *opt)
     char name[LN_MAX_NAME_LEN], text[LN_MAXLINE];
     for (int i = 0; i < opt->inputs.n; i++) {
         const char *file = cli_given_split(opt->inputs.items[i], name);
-        if (file && !can_be_given(ctx, name))
+        // Beside the inputs, tensors that the model makes from nothing can be given by name.
+        const ln_op *producer = file ? ln_context_creater(ctx, name) : NULL;
+        if (file && (!producer || producer->op_arg->tensors_in))
             return cli_fail("%s: '-i %s': the model has no input '%s'; its inputs: %s", ctx->source,
                             opt->inputs.items[i], name, list_inputs(ctx, text));
         if (file && cli_given_is_named(opt, i, name))

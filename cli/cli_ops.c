@@ -42,15 +42,6 @@ static void list_rules(const ln_arch *arch)
         printf("  %s\n", *name);
 }
 
-static void list(void (*list_arch)(const ln_arch *))
-{
-    const ln_arch *arch;
-    LN_LIST_FOREACH(arch, ln_arch_list())
-    {
-        list_arch(arch);
-    }
-}
-
 static void print_args(const char *title, const ln_arg_info *args)
 {
     for (; args && args->arg_name; args++) {
@@ -135,8 +126,12 @@ int cli_ops(const cli_options *opt)
 {
     if (opt->rules && opt->n_args)
         return cli_usage("--rules lists all rules; leave out '%s'", opt->args[0]);
+    const ln_arch *arch;
     if (!opt->n_args) {
-        list(opt->rules ? list_rules : list_ops);
+        LN_LIST_FOREACH(arch, ln_arch_list())
+        {
+            (opt->rules ? list_rules : list_ops)(arch);
+        }
         return CLI_OK;
     }
     const ln_op *op = ln_hash_find(LN_ARCH.op_proto_table, opt->args[0]);

@@ -212,20 +212,18 @@ static int set_not_negative(double *value, const row *r, const char *text)
     return 0;
 }
 
-static uint64_t unit_of(char letter)
-{
-    static const char letters[] = "KMGT";
-    const char *at = letter ? strchr(letters, toupper((unsigned char)letter)) : NULL;
-    return at ? (uint64_t)1 << 10 * (at - letters + 1) : 0;
-}
-
 // A number of bytes, or of KiB, MiB, GiB, TiB with a letter behind it.
 static int set_size(uint64_t *size, const row *r, const char *text)
 {
+    static const char letters[] = "KMGT";
     char *end;
     errno = 0;
     const unsigned long long n = isdigit((unsigned char)*text) ? strtoull(text, &end, 10) : 0;
-    const uint64_t unit = n && *end && !end[1] ? unit_of(*end) : n && !*end;
+    uint64_t unit = n && !*end;
+    if (n && *end && !end[1]) {
+        const char *at = strchr(letters, toupper((unsigned char)*end));
+        unit = at ? (uint64_t)1 << 10 * (at - letters + 1) : 0;
+    }
     if (errno || !unit || n > UINT64_MAX / unit)
         return cli_usage("--%s is '%s', expected bytes, such as 1000000, 256M or 1G", r->name,
                          text);
@@ -372,16 +370,6 @@ static int is_of_run(const char *option)
     return 0;
 }
 
-static int fail_unknown(unsigned command, const char *option, const char *name)
-{
-    if (command == CLI_SHORT && is_of_run(option))
-        return cli_usage("unknown option '%s'; did you mean 'lightnet run MODEL %s'?", option,
-                         option);
-    const char *closest = strncmp(option, "--", 2) ? NULL : closest_option(command, option);
-    return closest ? cli_usage("unknown option '%s'; did you mean '--%s'?", option, closest)
-                   : cli_usage("unknown option '%s'; see %s --help", option, name);
-}
-
 // c is ':' for a missing value, '?' for anything else.
 static int fail_option(int c, unsigned command, const char *given, const char *name)
 {
@@ -393,7 +381,12 @@ static int fail_option(int c, unsigned command, const char *given, const char *n
         return cli_usage("option '%s' needs a value; see %s --help", option, name);
     if (r && optopt >= 256)
         return cli_usage("option '%s' takes no value; see %s --help", option, name);
-    return fail_unknown(command, option, name);
+    if (command == CLI_SHORT && is_of_run(option))
+        return cli_usage("unknown option '%s'; did you mean 'lightnet run MODEL %s'?", option,
+                         option);
+    const char *closest = strncmp(option, "--", 2) ? NULL : closest_option(command, option);
+    return closest ? cli_usage("unknown option '%s'; did you mean '--%s'?", option, closest)
+                   : cli_usage("unknown option '%s'; see %s --help", option, name);
 }
 
 /* ---- old spellings ---- */

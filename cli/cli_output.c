@@ -53,28 +53,6 @@ static void print_summary(const tl_tensor *t)
     printf(" (--print-all prints them, --top K the best)\n");
 }
 
-static void print_tensor(const char *name, const tl_tensor *t, int whole)
-{
-    char shape[LN_MAX_SHAPE];
-    printf("%s: %s %s\n", name, tl_dtype_name(t->dtype),
-           ln_sprint_shape(shape, sizeof(shape), t->ndim, t->dims));
-    if (whole || t->len <= LARGE)
-        tl_tensor_print(t, NULL);
-    else
-        print_summary(t);
-}
-
-static int add_label(cli_labels *names, char *line)
-{
-    char **lines = realloc(names->lines, (size_t)(names->n + 1) * sizeof(*lines));
-    if (!lines)
-        return cli_fail_memory();
-    line[strcspn(line, "\r")] = '\0';
-    names->lines = lines;
-    names->lines[names->n++] = line;
-    return 0;
-}
-
 int cli_labels_read(const char *file, cli_labels *names)
 {
     memset(names, 0, sizeof(*names));
@@ -84,12 +62,14 @@ int cli_labels_read(const char *file, cli_labels *names)
     if (!names->text)
         return cli_fail("%s", ln_last_error());
     char *rest = names->text;
-    while (*rest) {
+    while (rest && *rest) {
         char *line = strsep(&rest, "\n");
-        if (add_label(names, line))
-            return CLI_FAILED;
-        if (!rest)
-            break;
+        char **lines = realloc(names->lines, (size_t)(names->n + 1) * sizeof(*lines));
+        if (!lines)
+            return cli_fail_memory();
+        line[strcspn(line, "\r")] = '\0';
+        names->lines = lines;
+        names->lines[names->n++] = line;
     }
     return 0;
 }
@@ -117,24 +97,6 @@ static int by_rank(const void *a, const void *b)
     return (x->index > y->index) - (x->index < y->index);
 }
 
-static void print_ranks(const ranked *ranks, int k, const cli_labels *names)
-{
-    for (int i = 0; i < k; i++) {
-        const int labelled = ranks[i].index < names->n;
-        printf("  %6d  %.6g%s%s\n", ranks[i].index, ranks[i].value, labelled ? "  " : "",
-               labelled ? names->lines[ranks[i].index] : "");
-    }
-}
-
-// A file of labels for other classes is a mistake that the ranks alone would not show.
-static void warn_of_labels(const char *name, int len, const cli_labels *names,
-                           const cli_options *opt)
-{
-    if (opt->labels && names->n != len && !opt->quiet)
-        fprintf(stderr, "warning: %s: %d label%s for the %d classes of output '%s'\n", opt->labels,
-                names->n, names->n == 1 ? "" : "s", len, name);
-}
-
 static int print_top(const char *name, const tl_tensor *t, const cli_options *opt,
                      const cli_labels *names)
 {
@@ -144,13 +106,19 @@ static int print_top(const char *name, const tl_tensor *t, const cli_options *op
     ranked *ranks = malloc((size_t)len * sizeof(*ranks) + 1);
     if (!ranks)
         return cli_fail_memory();
-    warn_of_labels(name, len, names, opt);
+    // A file of labels for other classes is a mistake that the ranks alone would not show.
+    if (opt->labels && names->n != len && !opt->quiet)
+        fprintf(stderr, "warning: %s: %d label%s for the %d classes of output '%s'\n", opt->labels,
+                names->n, names->n == 1 ? "" : "s", len, name);
     for (int row = 0; row < n_printed; row++) {
         for (int i = 0; i < len; i++)
             ranks[i] = (ranked){.value = cli_element(t, row * len + i), .index = i};
         qsort(ranks, (size_t)len, sizeof(*ranks), by_rank);
         printf("%s[%d]:\n", name, row);
-        print_ranks(ranks, k, names);
+        for (const ranked *r = ranks; r < ranks + k; r++) {
+            const char *label = r->index < names->n ? names->lines[r->index] : NULL;
+            printf("  %6d  %.6g%s%s\n", r->index, r->value, label ? "  " : "", label ? label : "");
+        }
     }
     if (n_printed < n_rows)
         printf("%s: %d more rows (--print-all prints them)\n", name, n_rows - n_printed);
@@ -175,8 +143,15 @@ int cli_output_deliver(const cli_options *opt, const char *name, int k, const tl
         return CLI_FAILED;
     if (opt->outdir)
         return write_output(opt->outdir, name, k, t);
-    if (!opt->top)
-        print_tensor(name, t, opt->print_all);
+    if (opt->top)
+        return 0;
+    char shape[LN_MAX_SHAPE];
+    printf("%s: %s %s\n", name, tl_dtype_name(t->dtype),
+           ln_sprint_shape(shape, sizeof(shape), t->ndim, t->dims));
+    if (opt->print_all || t->len <= LARGE)
+        tl_tensor_print(t, NULL);
+    else
+        print_summary(t);
     return 0;
 }
 

@@ -53,13 +53,6 @@ static int is_visible(const struct dirent *entry)
     return entry->d_name[0] != '.';
 }
 
-static void close_folder(folder *f)
-{
-    for (int i = 0; i < f->n; i++)
-        free(f->entries[i]);
-    free(f->entries);
-}
-
 static int open_folder(folder *f)
 {
     f->n = scandir(f->path, &f->entries, is_visible, alphasort);
@@ -69,28 +62,20 @@ static int open_folder(folder *f)
     return cli_fail("%s: cannot read: %s", f->path, strerror(errno));
 }
 
-// A shape with open sizes is that of the array in the file. Returns new (tl_tensor_free_data_too),
-// NULL with a reason.
-static tl_tensor *read_open(const source *s, const char *file, tl_dtype dtype, ln_error *err)
-{
-    tl_tensor *const whole = ln_input_read_whole(file, err);
-    if (!whole)
-        return NULL;
-    tl_tensor like = *whole;
-    like.dtype = dtype;
-    tl_tensor *const t = cli_given_read(s->opt, file, &like, err);
-    tl_tensor_free_data_too(whole);
-    return t;
-}
-
 // Returns new (tl_tensor_free_data_too); NULL after a message.
 static tl_tensor *read_file(const source *s, int input, const char *file)
 {
     ln_error err;
     const tl_tensor *const info = ln_model_input_info(s->model, input);
     ln_error_clear(&err);
-    tl_tensor *const t = cli_session_is_open(info) ? read_open(s, file, info->dtype, &err)
-                                                   : cli_given_read(s->opt, file, info, &err);
+    // A shape with open sizes is that of the array in the file.
+    const int is_open = cli_session_is_open(info);
+    tl_tensor *const whole = is_open ? ln_input_read_whole(file, &err) : NULL;
+    tl_tensor like = whole ? *whole : *info, *t = NULL;
+    like.dtype = info->dtype;
+    if (whole || !is_open)
+        t = cli_given_read(s->opt, file, &like, &err);
+    tl_tensor_free_data_too(whole);
     if (!t)
         cli_fail("input '%s': %s", ln_model_input_name(s->model, input), ln_error_text(&err));
     return t;
@@ -148,8 +133,11 @@ static int add_folders(const source *s)
         status = check_folders(folders, n);
     for (int k = 0; n && !status && k < folders[0].n; k++)
         status = add_files(s, folders, n, k);
-    for (int i = 0; i < n && folders; i++)
-        close_folder(&folders[i]);
+    for (int i = 0; i < n && folders; i++) {
+        for (int k = 0; k < folders[i].n; k++)
+            free(folders[i].entries[k]);
+        free(folders[i].entries);
+    }
     free(folders);
     return status;
 }
@@ -193,11 +181,6 @@ static int add_part(const source *s, const tl_tensor *part, tl_dtype dtype)
     return status ? fail_quantizer(s, s->opt->data) : 0;
 }
 
-static int can_become(tl_dtype from, tl_dtype to)
-{
-    return from == to || (tl_dtype_is_float(from) && tl_dtype_is_float(to));
-}
-
 static int add_parts(const source *s, const tl_tensor *whole)
 {
     int dims[LN_MAXDIM + 1];
@@ -208,14 +191,15 @@ static int add_parts(const source *s, const tl_tensor *whole)
         tl_tensor_free(part);
         return fail_shape(s, whole);
     }
-    int status = can_become(whole->dtype, info->dtype)
-                     ? 0
-                     : cli_fail("%s: the array is of %s, input '%s' of %s", s->opt->data,
-                                tl_dtype_name(whole->dtype), ln_model_input_name(s->model, 0),
-                                tl_dtype_name(info->dtype));
+    const tl_dtype from = whole->dtype, to = info->dtype;
+    int status =
+        from == to || (tl_dtype_is_float(from) && tl_dtype_is_float(to))
+            ? 0
+            : cli_fail("%s: the array is of %s, input '%s' of %s", s->opt->data,
+                       tl_dtype_name(from), ln_model_input_name(s->model, 0), tl_dtype_name(to));
     for (int i = 0; i < whole->len / part->len && !status; i++) {
         part->data = (char *)whole->data + (size_t)i * tl_tensor_size(part);
-        status = add_part(s, part, info->dtype);
+        status = add_part(s, part, to);
     }
     tl_tensor_free(part);
     return status;
@@ -331,36 +315,19 @@ static void print_row(const ln_quantizer *quantizer, int i, int width)
 
 enum { LEAST_WIDTH = 5, MOST_WIDTH = 40 };
 
-static int width_of_names(const ln_quantizer *quantizer, int n)
+static void print_report(const ln_quantizer *quantizer)
 {
+    const ln_quantized_model *const model = ln_quantizer_result(quantizer);
     int width = LEAST_WIDTH;
-    for (int i = 0; i < n; i++) {
+    for (int i = 0; i < model->n_layers; i++) {
         const int len = (int)strlen(ln_quantizer_layer(quantizer, i)->name);
         width = len > width ? len : width;
     }
-    return width < MOST_WIDTH ? width : MOST_WIDTH;
-}
-
-static void print_table(const ln_quantizer *quantizer, const ln_quantized_model *model)
-{
-    const int width = width_of_names(quantizer, model->n_layers);
+    width = width < MOST_WIDTH ? width : MOST_WIDTH;
     printf("%-*s %-8s %-9s %10s %10s %10s\n", width, "layer", "type", "precision", "ms before",
            "ms after", "error");
     for (int i = 0; i < model->n_layers; i++)
         print_row(quantizer, i, width);
-}
-
-static const char *why_float(const ln_quantized_model *model)
-{
-    return !model->n_layers   ? "it has no layers that can be in 8 bits"
-           : !model->n_within ? "no faster mix of layers keeps the budget"
-                              : "the mix that keeps the budget is not faster";
-}
-
-static void print_report(const ln_quantizer *quantizer)
-{
-    const ln_quantized_model *const model = ln_quantizer_result(quantizer);
-    print_table(quantizer, model);
     printf("layers  %d of %d in 8 bits%s%s\n", model->n_quantized, model->n_layers,
            model->has_joints ? ", and sums and means between them" : "",
            model->is_bf16 ? "; others may round to bfloat16" : "");
@@ -369,20 +336,13 @@ static void print_report(const ln_quantizer *quantizer)
     printf("time    %.4f ms before, %.4f ms after\n", model->ns_before * 1e-6,
            model->ns_after * 1e-6);
     if (!model->n_quantized && !model->is_bf16)
-        printf("The model stays float32: %s.\n", why_float(model));
+        printf("The model stays float32: %s.\n",
+               !model->n_layers   ? "it has no layers that can be in 8 bits"
+               : !model->n_within ? "no faster mix of layers keeps the budget"
+                                  : "the mix that keeps the budget is not faster");
 }
 
 /* ---- the command ---- */
-
-static int run(ln_quantizer *quantizer, const ln_model *model, const cli_options *opt)
-{
-    if (set_options(quantizer, opt) || add_samples(quantizer, model, opt))
-        return CLI_FAILED;
-    if (ln_quantizer_run(quantizer) || ln_quantizer_save(quantizer, opt->outfile))
-        return fail(quantizer, opt);
-    print_report(quantizer);
-    return 0;
-}
 
 int cli_quantize(const cli_options *opt)
 {
@@ -393,7 +353,14 @@ int cli_quantize(const cli_options *opt)
     ln_model *const model = cli_session_open(opt);
     if (!model)
         return CLI_FAILED;
-    status = ln_quantizer_create(model, &quantizer) ? fail(NULL, opt) : run(quantizer, model, opt);
+    if (ln_quantizer_create(model, &quantizer))
+        status = fail(NULL, opt);
+    else if (set_options(quantizer, opt) || add_samples(quantizer, model, opt))
+        status = CLI_FAILED;
+    else if (ln_quantizer_run(quantizer) || ln_quantizer_save(quantizer, opt->outfile))
+        status = fail(quantizer, opt);
+    else
+        print_report(quantizer);
     ln_quantizer_free(quantizer);
     ln_model_free(model);
     return status;

@@ -48,12 +48,6 @@ static int is_for_session(const cli_options *opt)
     return !opt->run_only && !cli_source_is_stream(opt->args[0]) && !cli_il_is_file(opt->args[0]);
 }
 
-// Contexts check what is said of a compiled model.
-static int is_compiled(const ln_model *model)
-{
-    return ln_model_metadata(model, "target") || ln_model_metadata(model, "program.1");
-}
-
 // Whether the model has inputs, of types that there are, and all that -i names are inputs: other
 // tensors that a model makes may be given, too.
 static int has_inputs(const ln_model *model, const cli_options *opt)
@@ -93,7 +87,10 @@ static ln_model *open_model(const cli_options *opt)
 {
     const int may_try = is_for_session(opt) && opt->max_seconds < 0;
     ln_model *model = may_try ? cli_session_try(opt) : NULL;
-    if (!model || (has_inputs(model, opt) && !(find_excluding(opt) && is_compiled(model))))
+    // Contexts check what is said of a compiled model.
+    const int is_compiled =
+        model && (ln_model_metadata(model, "target") || ln_model_metadata(model, "program.1"));
+    if (!model || (has_inputs(model, opt) && !(find_excluding(opt) && is_compiled)))
         return model;
     ln_model_free(model);
     return NULL;
@@ -194,23 +191,20 @@ static int set_named(run *r)
     return 0;
 }
 
-static int fail_not_given(const run *r, int i)
-{
-    char shape[LN_MAXLINE];
-    return cli_model_fail_not_given(r->source, ln_model_input_name(r->model, i),
-                                    ln_model_input_info(r->model, i)->dtype,
-                                    cli_session_input_shape(r->model, i, shape), "");
-}
-
 static int set_unnamed(run *r)
 {
     const int n = ln_model_num_inputs(r->model);
+    char shape[LN_MAXLINE];
     int k = 0;
     for (int i = 0; i < n; i++) {
         if (r->is_named[i])
             continue;
         const char *file = cli_given_next(r->opt, &k);
-        if (file ? set_input(r, i, file) : fail_not_given(r, i))
+        if (!file)
+            return cli_model_fail_not_given(r->source, ln_model_input_name(r->model, i),
+                                            ln_model_input_info(r->model, i)->dtype,
+                                            cli_session_input_shape(r->model, i, shape), "");
+        if (set_input(r, i, file))
             return CLI_FAILED;
     }
     const char *surplus = cli_given_next(r->opt, &k);
@@ -309,22 +303,19 @@ static int hand_out_all(ln_context *ctx, const cli_options *opt, const cli_label
     return status;
 }
 
-static int load_and_run(ln_context *ctx, const cli_options *opt)
-{
-    const int is_meant = names_inputs(ctx) || opt->inputs.n;
-    if (cli_model_load(ctx, opt) || cli_model_set_inputs(ctx, opt, 0))
-        return CLI_FAILED;
-    if (!is_meant)
-        cli_model_warn_constant(ctx);
-    const int status = cli_output_check(opt, ln_list_length(ctx->outputs));
-    return status ? status : run_once(ctx, opt);
-}
-
 // With a context, for what sessions do not have.
 static int run_context(const cli_options *opt, const cli_labels *names)
 {
     ln_context *ctx = cli_model_read(opt);
-    int status = ctx ? load_and_run(ctx, opt) : CLI_FAILED;
+    const int is_meant = ctx && (names_inputs(ctx) || opt->inputs.n);
+    int status =
+        ctx && !cli_model_load(ctx, opt) && !cli_model_set_inputs(ctx, opt, 0) ? 0 : CLI_FAILED;
+    if (!status && !is_meant)
+        cli_model_warn_constant(ctx);
+    if (!status)
+        status = cli_output_check(opt, ln_list_length(ctx->outputs));
+    if (!status)
+        status = run_once(ctx, opt);
     if (!status)
         status = hand_out_all(ctx, opt, names);
     ln_context_free(ctx);

@@ -51,22 +51,17 @@ static int set_number(ln_options *options, const char *key, uint64_t value, int 
     return is_given ? set(options, key, text) : 0;
 }
 
-static int set_list(ln_options *options, const char *key, const cli_strings *values)
-{
-    int status = 0;
-    for (int i = 0; i < values->n && !status; i++)
-        status = set(options, key, values->items[i]);
-    return status;
-}
-
 static int set_all(ln_options *options, const cli_options *opt)
 {
     const char *fields = (const char *)opt;
     int status = 0;
     for (size_t i = 0; i < N_TEXTS && !status; i++)
         status = set(options, texts[i].key, *(const char *const *)(fields + texts[i].field));
-    for (size_t i = 0; i < N_LISTS && !status; i++)
-        status = set_list(options, lists[i].key, (const cli_strings *)(fields + lists[i].field));
+    for (size_t i = 0; i < N_LISTS && !status; i++) {
+        const cli_strings *values = (const cli_strings *)(fields + lists[i].field);
+        for (int k = 0; k < values->n && !status; k++)
+            status = set(options, lists[i].key, values->items[k]);
+    }
     return status || set_number(options, "threads", (uint64_t)opt->threads, opt->threads >= 0) ||
                    set_number(options, "seed", (uint64_t)opt->seed, 1) ||
                    set_number(options, "memory_limit", opt->max_memory, opt->max_memory > 0) ||
@@ -187,13 +182,6 @@ typedef struct port_kind {
 static const port_kind of_inputs = {ln_model_input_dim_name, ln_model_input_bounds},
                        of_outputs = {ln_model_output_dim_name, ln_model_output_bounds};
 
-static void add_bounds(line *l, const ln_model *model, const port_kind *kind, int i, int axis)
-{
-    int least, most;
-    if (!kind->bounds(model, i, axis, &least, &most) && most < INT_MAX)
-        add(l, " of %d..%d", least, most);
-}
-
 static const char *print_shape(const ln_model *model, int i, const tl_tensor *info,
                                const port_kind *kind, char *text)
 {
@@ -202,12 +190,14 @@ static const char *print_shape(const ln_model *model, int i, const tl_tensor *in
     for (int axis = 0; axis < info->ndim; axis++) {
         const char *name = kind->dim_name(model, i, axis);
         add(&l, axis ? ", " : "");
-        if (info->dims[axis] < 0)
-            add(&l, "%s", name ? name : "?");
-        else
+        if (info->dims[axis] >= 0) {
             add(&l, "%d", info->dims[axis]);
-        if (info->dims[axis] < 0)
-            add_bounds(&l, model, kind, i, axis);
+            continue;
+        }
+        int least, most;
+        add(&l, "%s", name ? name : "?");
+        if (!kind->bounds(model, i, axis, &least, &most) && most < INT_MAX)
+            add(&l, " of %d..%d", least, most);
     }
     add(&l, info->ndim < 0 ? "" : "]");
     return text;

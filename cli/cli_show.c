@@ -192,26 +192,19 @@ static int push_producers(const table *t, const ln_op *op, ln_list **todo)
     return 0;
 }
 
-static double elements_of(const table *t, const ln_op *op)
-{
-    double n = 0;
-    const ln_tensor_list_entry *tle;
-    LN_LIST_FOREACH(tle, op->op_arg->tensors_in ? NULL : op->op_arg->tensors_out)
-    {
-        n += ln_entry_of(tle, t->ctx->tensor_table)->tensor->len;
-    }
-    return n;
-}
-
 static int count_params(const table *t, const ln_op *op, double *params)
 {
     ln_list *todo = NULL;
+    const ln_tensor_list_entry *tle;
     int status = push_producers(t, op, &todo);
     *params = 0;
     while (todo && !status) {
         const ln_op *producer = todo->data;
         todo = ln_list_remove_nth(todo, 0);
-        *params += elements_of(t, producer);
+        LN_LIST_FOREACH(tle, producer->op_arg->tensors_in ? NULL : producer->op_arg->tensors_out)
+        {
+            *params += ln_entry_of(tle, t->ctx->tensor_table)->tensor->len;
+        }
         status = push_producers(t, producer, &todo);
     }
     ln_list_free(todo);
@@ -219,18 +212,6 @@ static int count_params(const table *t, const ln_op *op, double *params)
 }
 
 /* Lines */
-
-static double size_of(const table *t, const ln_op *op)
-{
-    double size = 0;
-    const ln_tensor_list_entry *tle;
-    LN_LIST_FOREACH(tle, op->op_arg->tensors_out)
-    {
-        const ln_tensor_entry *te = ln_entry_of(tle, t->ctx->tensor_table);
-        size += (double)ln_tensor_entry_capacity(te);
-    }
-    return size;
-}
 
 // With the params, macs and size of `t`.
 static void print_line(const char *name, const char *optype, const char *shape, const table *t,
@@ -246,16 +227,18 @@ static int print_op(table *t, const ln_op *op)
 {
     char shape[LN_MAX_SHAPE] = "";
     const ln_op_arg *op_arg = op->op_arg;
-    const ln_list *outs = op_arg->tensors_out;
     if (op_arg->at_load || !op->run)
         return 0;
-    table own = {.macs = op_arg->macs, .size = size_of(t, op)};
+    table own = {.macs = op_arg->macs};
     if (count_params(t, op, &own.params))
         return CLI_FAILED;
-    if (outs) {
-        const ln_tensor_list_entry *tle = outs->data;
-        const tl_tensor *tensor = ln_entry_of(tle, t->ctx->tensor_table)->tensor;
-        ln_sprint_shape(shape, sizeof(shape), tensor->ndim, tensor->dims);
+    const ln_tensor_list_entry *tle;
+    LN_LIST_FOREACH(tle, op_arg->tensors_out)
+    {
+        const ln_tensor_entry *te = ln_entry_of(tle, t->ctx->tensor_table);
+        own.size += (double)ln_tensor_entry_capacity(te);
+        if (tle == op_arg->tensors_out->data)
+            ln_sprint_shape(shape, sizeof(shape), te->tensor->ndim, te->tensor->dims);
     }
     print_line(op_arg->name, op_arg->optype, shape, &own, op_arg->algorithm);
     t->params += own.params;
@@ -286,28 +269,6 @@ static int print_ops(const ln_context *ctx)
 
 /* ---- models whose sizes are open ---- */
 
-// Whether an input has an open size.
-static int is_open(const ln_model *model)
-{
-    for (int i = 0; i < ln_model_num_inputs(model); i++)
-        if (cli_session_is_open(ln_model_input_info(model, i)))
-            return 1;
-    return 0;
-}
-
-// Those of a compiled model that has several. Returns how many there are.
-static int print_programs(const ln_model *model)
-{
-    int n = 0;
-    char key[32] = "program.1";
-    const char *shapes;
-    while ((shapes = ln_model_metadata(model, key))) {
-        printf("%-10s %s\n", "program", shapes);
-        snprintf(key, sizeof(key), "program.%d", ++n + 1);
-    }
-    return n;
-}
-
 static void print_interface(const ln_model *model, const cli_options *opt)
 {
     char text[LN_MAXLINE];
@@ -319,12 +280,19 @@ static void print_interface(const ln_model *model, const cli_options *opt)
     for (int i = 0; i < ln_model_num_outputs(model); i++)
         print_port("output", ln_model_output_name(model, i), ln_model_output_info(model, i),
                    cli_session_output_shape(model, i, text));
-    if (print_programs(model)) {
-        printf("%-10s are those of a program; choose one by --shape\n", "operators");
-        return;
+    // Those of a compiled model that has several.
+    int n = 0;
+    char key[32] = "program.1";
+    const char *shapes;
+    while ((shapes = ln_model_metadata(model, key))) {
+        printf("%-10s %s\n", "program", shapes);
+        snprintf(key, sizeof(key), "program.%d", ++n + 1);
     }
-    printf("%-10s depend on the sizes; give them, as by %s\n", "operators",
-           cli_session_shape_options(model, text));
+    if (n)
+        printf("%-10s are those of a program; choose one by --shape\n", "operators");
+    else
+        printf("%-10s depend on the sizes; give them, as by %s\n", "operators",
+               cli_session_shape_options(model, text));
 }
 
 // Prints the interface of the model, with the names of open sizes. Returns whether it has: not if
@@ -333,7 +301,9 @@ static int show_open(const cli_options *opt)
 {
     // A stream was read already.
     ln_model *model = cli_source_is_stream(opt->args[0]) ? NULL : cli_session_try(opt);
-    const int has_open = model && cli_session_has_types(model) && is_open(model);
+    int has_open = 0;
+    for (int i = 0; model && cli_session_has_types(model) && i < ln_model_num_inputs(model); i++)
+        has_open |= cli_session_is_open(ln_model_input_info(model, i));
     if (has_open)
         print_interface(model, opt);
     ln_model_free(model);
@@ -368,13 +338,6 @@ static int show_model(ln_context *ctx, const cli_options *opt)
     return opt->svg_memory ? cli_svg_memory(ctx) : print_table(ctx, opt);
 }
 
-// Where sizes are open there are no operators yet.
-static int show_unread(const ln_context *ctx, const cli_options *opt)
-{
-    const int wants_table = !opt->dot && !opt->svg && !opt->svg_memory;
-    return wants_table && show_open(opt) ? CLI_OK : cli_model_fail_read(ctx, opt);
-}
-
 int cli_show(const cli_options *opt)
 {
     if (opt->dot + opt->svg + opt->svg_memory > 1)
@@ -382,7 +345,11 @@ int cli_show(const cli_options *opt)
     ln_context *ctx = cli_model_create(opt);
     if (!ctx)
         return CLI_FAILED;
-    const int status = cli_model_read_into(ctx, opt) ? show_unread(ctx, opt) : show_model(ctx, opt);
+    // Where sizes are open there are no operators yet.
+    const int wants_table = !opt->dot && !opt->svg && !opt->svg_memory;
+    const int status = !cli_model_read_into(ctx, opt)  ? show_model(ctx, opt)
+                       : wants_table && show_open(opt) ? CLI_OK
+                                                       : cli_model_fail_read(ctx, opt);
     ln_context_free(ctx);
     return status;
 }

@@ -58,28 +58,17 @@ static int is_hidden(const ln_context *ctx, const ln_op *op)
     return ln_entry_of(outs->data, ctx->tensor_table)->isconst;
 }
 
-static int index_of(const graph *g, const char *tname)
-{
-    const ln_op *producer = ln_context_creater(g->ctx, tname);
-    return producer ? (int)(size_t)ln_hash_find(g->index, producer->op_arg->name) - 1 : -1;
-}
-
-static int count_inputs(const ln_context *ctx)
-{
-    int n = 0;
-    const ln_op *op;
-    LN_LIST_FOREACH(op, ctx->ops)
-    {
-        n += ln_list_length(op->op_arg->tensors_in);
-    }
-    return n;
-}
-
 static int allocate(graph *g)
 {
     const size_t n = (size_t)ln_list_length(g->ctx->ops) + 2;
+    size_t n_inputs = 0;
+    const ln_op *op;
+    LN_LIST_FOREACH(op, g->ctx->ops)
+    {
+        n_inputs += (size_t)ln_list_length(op->op_arg->tensors_in);
+    }
     g->nodes = calloc(n, sizeof(*g->nodes));
-    g->edges = calloc((size_t)count_inputs(g->ctx) + 1, sizeof(*g->edges));
+    g->edges = calloc(n_inputs + 1, sizeof(*g->edges));
     g->order = calloc(n, sizeof(*g->order));
     g->layers = calloc(n, sizeof(*g->layers));
     g->sums = calloc(n, sizeof(*g->sums));
@@ -92,18 +81,6 @@ static int allocate(graph *g)
                : cli_fail_memory();
 }
 
-static void free_graph(graph *g)
-{
-    free(g->nodes);
-    free(g->edges);
-    free(g->order);
-    free(g->layers);
-    free(g->sums);
-    free(g->counts);
-    free(g->keys);
-    ln_hash_free(g->index);
-}
-
 // Operators come after those they read.
 static int add_node(graph *g, const ln_op *op)
 {
@@ -112,7 +89,9 @@ static int add_node(graph *g, const ln_op *op)
     *v = (struct node){.op = op};
     LN_LIST_FOREACH(tle, op->op_arg->tensors_in)
     {
-        const int from = index_of(g, tle->name);
+        const ln_op *producer = ln_context_creater(g->ctx, tle->name);
+        const int from =
+            producer ? (int)(size_t)ln_hash_find(g->index, producer->op_arg->name) - 1 : -1;
         if (from < 0)
             continue;
         g->edges[g->n_edges++] = (edge){from, g->n, tle->name};
@@ -124,17 +103,6 @@ static int add_node(graph *g, const ln_op *op)
     g->n++;
     return ln_hash_insert(g->index, op->op_arg->name, (void *)(size_t)g->n) < 0 ? cli_fail_memory()
                                                                                 : 0;
-}
-
-static int build(graph *g)
-{
-    const ln_op *op;
-    LN_LIST_FOREACH(op, g->ctx->ops)
-    {
-        if (!is_hidden(g->ctx, op) && add_node(g, op))
-            return CLI_FAILED;
-    }
-    return 0;
 }
 
 /* Layers */
@@ -158,21 +126,6 @@ static void fill_layers(const graph *g)
     }
     for (int l = 0; l < g->n_layers; l++)
         place_layer(g, l);
-}
-
-static void add_place(const graph *g, int to, int from)
-{
-    g->sums[to] += g->nodes[from].place;
-    g->counts[to]++;
-}
-
-// Adds up the places of what each node reads, or of what reads it.
-static void sum_places(const graph *g, int down)
-{
-    memset(g->sums, 0, (size_t)g->n * sizeof(*g->sums));
-    memset(g->counts, 0, (size_t)g->n * sizeof(*g->counts));
-    for (const edge *e = g->edges; e < g->edges + g->n_edges; e++)
-        add_place(g, down ? e->to : e->from, down ? e->from : e->to);
 }
 
 static int compare_keys(const void *a, const void *b)
@@ -200,7 +153,14 @@ static void sort_layer(const graph *g, int layer)
 
 static void sweep(const graph *g, int down)
 {
-    sum_places(g, down);
+    // The places of what each node reads, or of what reads it.
+    memset(g->sums, 0, (size_t)g->n * sizeof(*g->sums));
+    memset(g->counts, 0, (size_t)g->n * sizeof(*g->counts));
+    for (const edge *e = g->edges; e < g->edges + g->n_edges; e++) {
+        const int to = down ? e->to : e->from, from = down ? e->from : e->to;
+        g->sums[to] += g->nodes[from].place;
+        g->counts[to]++;
+    }
     for (int l = 0; l < g->n_layers; l++)
         sort_layer(g, l);
 }
@@ -264,25 +224,19 @@ static void draw_title(const graph *g, const ln_op *op)
     printf("</title>");
 }
 
-static const char *class_of(const graph *g, const ln_op *op)
-{
-    const ln_tensor_entry *te = output_of(g, op);
-    if (!op->op_arg->tensors_in)
-        return "i";
-    return te && ln_entry_is_output(te) ? "o" : "n";
-}
-
 static void draw_node(const graph *g, const node *v)
 {
     char shape[LN_MAX_SHAPE] = "";
     const double x = x_of(g, v), y = y_of(v);
     const ln_tensor_entry *te = output_of(g, v->op);
-    const char *label = v->op->op_arg->tensors_in || !te ? v->op->op_arg->optype : te->name;
+    const int is_source = !v->op->op_arg->tensors_in;
+    const char *class = is_source ? "i" : te && ln_entry_is_output(te) ? "o" : "n";
+    const char *label = is_source && te ? te->name : v->op->op_arg->optype;
     if (te)
         ln_sprint_shape(shape, sizeof(shape), te->tensor->ndim, te->tensor->dims);
     printf("<g class=\"%s\"><rect x=\"%.1f\" y=\"%.1f\" width=\"%d\" height=\"%d\" rx=\"5\"/>"
            "<text x=\"%.1f\" y=\"%.1f\">",
-           class_of(g, v->op), x - WIDTH / 2.0, y, WIDTH, HEIGHT, x, y + 14);
+           class, x - WIDTH / 2.0, y, WIDTH, HEIGHT, x, y + 14);
     cli_svg_text(label, LABEL);
     printf("</text><text class=\"s\" x=\"%.1f\" y=\"%.1f\">", x, y + 27);
     cli_svg_text(shape, LABEL);
@@ -307,7 +261,13 @@ static void draw(const graph *g)
 int cli_svg_graph(const ln_context *ctx)
 {
     graph g = {.ctx = ctx};
-    const int status = allocate(&g) || build(&g) ? CLI_FAILED : CLI_OK;
+    int status = allocate(&g);
+    const ln_op *op;
+    LN_LIST_FOREACH(op, ctx->ops)
+    {
+        if (!status && !is_hidden(ctx, op))
+            status = add_node(&g, op);
+    }
     if (!status) {
         fill_layers(&g);
         for (int i = 0; i < SWEEPS; i++)
@@ -315,6 +275,13 @@ int cli_svg_graph(const ln_context *ctx)
         g.width = find_width(&g);
         draw(&g);
     }
-    free_graph(&g);
+    free(g.nodes);
+    free(g.edges);
+    free(g.order);
+    free(g.layers);
+    free(g.sums);
+    free(g.counts);
+    free(g.keys);
+    ln_hash_free(g.index);
     return status;
 }

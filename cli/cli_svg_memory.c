@@ -32,28 +32,6 @@ static int computes(const ln_op *op)
     return op->run != NULL;
 }
 
-static int count_load(const ln_context *ctx)
-{
-    int n = 0;
-    const ln_op *op;
-    LN_LIST_FOREACH(op, ctx->ops)
-    {
-        n += computes(op) && op->op_arg->at_load;
-    }
-    return n;
-}
-
-static int count_boxes(const ln_context *ctx)
-{
-    int n = 1;
-    const ln_op *op;
-    LN_LIST_FOREACH(op, ctx->ops)
-    {
-        n += 1 + ln_list_length(op->op_arg->tensors_out);
-    }
-    return n;
-}
-
 static box *box_of(const plan *p, const char *tname)
 {
     const ln_hash *table = p->ctx->tensor_table;
@@ -236,15 +214,17 @@ static void draw(const plan *p)
 
 int cli_svg_memory(const ln_context *ctx)
 {
-    int n_ops = 0;
+    int n_ops = 0, n_boxes = 1;
     const ln_op *op;
-    plan p = {.ctx = ctx, .n_load = count_load(ctx)};
+    plan p = {.ctx = ctx};
     LN_LIST_FOREACH(op, ctx->ops)
     {
         n_ops += computes(op);
+        n_boxes += 1 + ln_list_length(op->op_arg->tensors_out);
+        p.n_load += computes(op) && op->op_arg->at_load;
     }
     p.n_times = n_ops ? n_ops : 1;
-    p.boxes = calloc((size_t)count_boxes(ctx), sizeof(*p.boxes));
+    p.boxes = calloc((size_t)n_boxes, sizeof(*p.boxes));
     p.index = ln_hash_create(ln_str_hash, ln_str_cmp, NULL, NULL);
     const int status = p.boxes && p.index ? fill(&p) : cli_fail_memory();
     if (!status)

@@ -130,13 +130,6 @@ static int run(ln_context *ctx, const cli_options *opt)
     return ln_context_run(ctx) ? cli_model_fail(ctx, opt) : 0;
 }
 
-static int verify_set(ln_context *ctx, const cli_options *opt, const char *dir)
-{
-    return set_stored_inputs(ctx, opt, dir) || run(ctx, opt)
-               ? CLI_FAILED
-               : compare_stored_outputs(ctx, opt, dir);
-}
-
 /* A model whose sizes are open is read anew for each set, whose inputs close them. */
 
 // The files DIR/input_0, DIR/input_1, ... as -i would name them. Free with free_files.
@@ -176,21 +169,20 @@ static int verify_anew(const cli_options *opt, const char *dir)
     return status;
 }
 
-static int check_folder(const char *dir)
-{
-    struct stat st;
-    if (stat(dir, &st))
-        return cli_fail("%s: cannot read: %s", dir, strerror(errno));
-    return S_ISDIR(st.st_mode) ? 0 : cli_fail("%s: cannot read: %s", dir, strerror(ENOTDIR));
-}
-
 // `ctx` NULL: the model's sizes are open, or it cannot be read, which is said first.
 static int verify_folder(ln_context *ctx, const cli_options *opt, const char *dir)
 {
     const int is_there = ctx || !access(opt->args[0], R_OK);
-    if (is_there && check_folder(dir))
-        return CLI_FAILED;
-    return ctx ? verify_set(ctx, opt, dir) : verify_anew(opt, dir);
+    struct stat st;
+    if (is_there && stat(dir, &st))
+        return cli_fail("%s: cannot read: %s", dir, strerror(errno));
+    if (is_there && !S_ISDIR(st.st_mode))
+        return cli_fail("%s: cannot read: %s", dir, strerror(ENOTDIR));
+    if (!ctx)
+        return verify_anew(opt, dir);
+    return set_stored_inputs(ctx, opt, dir) || run(ctx, opt)
+               ? CLI_FAILED
+               : compare_stored_outputs(ctx, opt, dir);
 }
 
 static int verify_sets(const cli_options *opt)
@@ -465,16 +457,6 @@ static int compare_targets(ln_context *ctx, ln_context *other, const cli_options
     return CLI_OK;
 }
 
-static int verify_against(const cli_options *opt)
-{
-    ln_context *ctx = open_for(opt, opt->target);
-    ln_context *other = ctx ? open_for(opt, opt->against) : NULL;
-    const int status = other ? compare_targets(ctx, other, opt) : CLI_FAILED;
-    ln_context_free(ctx);
-    ln_context_free(other);
-    return status;
-}
-
 int cli_verify(const cli_options *opt)
 {
     const char *two_programs = opt->reference ? "--reference" : opt->against ? "--against" : NULL;
@@ -483,8 +465,16 @@ int cli_verify(const cli_options *opt)
     if (two_programs && opt->n_args > 1)
         return cli_usage("%s accepts no folder; unexpected argument '%s'", two_programs,
                          opt->args[1]);
-    if (two_programs)
-        return opt->reference ? verify_reference(opt) : verify_against(opt);
+    if (opt->reference)
+        return verify_reference(opt);
+    if (opt->against) {
+        ln_context *ctx = open_for(opt, opt->target);
+        ln_context *other = ctx ? open_for(opt, opt->against) : NULL;
+        const int status = other ? compare_targets(ctx, other, opt) : CLI_FAILED;
+        ln_context_free(ctx);
+        ln_context_free(other);
+        return status;
+    }
     if (opt->n_args < 2)
         return cli_usage("verify needs a folder with input_K.npy and output_K.npy, --reference or "
                          "--against");

@@ -80,23 +80,19 @@ static int translate(const char *file, const options *opt)
     return status;
 }
 
-static int allow_folder(options *opt, const char *folder)
-{
-    ln_list *longer = ln_list_append(opt->allowed, (void *)folder);
-    if (!longer)
-        return tool_fail(tool, ln_last_error());
-    opt->allowed = longer;
-    return TOOL_OK;
-}
-
 static int set_option(options *opt, int option, char **argv)
 {
+    ln_list *longer;
     switch (option) {
     case 'o':
         opt->outfile = optarg;
         return TOOL_OK;
     case 'I':
-        return allow_folder(opt, optarg);
+        longer = ln_list_append(opt->allowed, optarg);
+        if (!longer)
+            return tool_fail(tool, ln_last_error());
+        opt->allowed = longer;
+        return TOOL_OK;
     case 'h':
         opt->is_done = 1;
         return tool_print_help(help);

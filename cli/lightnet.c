@@ -69,15 +69,10 @@ static const char *call_of(const command *cmd, char name[CALL_SIZE])
     return name;
 }
 
-static void print_usage(const command *cmd)
+static void print_help(const command *cmd)
 {
     char name[CALL_SIZE];
     printf("usage: %s%s%s [OPTION...]\n", call_of(cmd, name), *cmd->args ? " " : "", cmd->args);
-}
-
-static void print_help(const command *cmd)
-{
-    print_usage(cmd);
     printf("%s.\n", cmd->help);
     if (cmd == &commands[0]) {
         printf("MODEL is a file or - for standard input. Other commands, each with --help:\n\n");

@@ -220,18 +220,13 @@ static ln_list *double_to_work(const ln_context *ctx, const ln_op *op, int *matc
     return new_ops;
 }
 
-static int list_kinds(void)
-{
-    for (size_t kind = 0; kind < N_KINDS; kind++)
-        puts(kinds[kind].name);
-    return EXIT_SUCCESS;
-}
-
 int main(int argc, char **argv)
 {
     static ln_expander_func expanders[] = {double_to_work, NULL};
+    for (size_t kind = 0; kind < N_KINDS && argc == 1; kind++)
+        puts(kinds[kind].name);
     if (argc == 1)
-        return list_kinds();
+        return EXIT_SUCCESS;
     ln_test_arch.ep_funcs = expanders;
     for (size_t kind = 0; kind < N_KINDS && argc == 3; kind++)
         if (!strcmp(kinds[kind].name, argv[1]))

@@ -74,13 +74,6 @@ static dnnl_memory_desc_t plain_of(int ndim, const dnnl_dims_t dims)
     return plain_of_type(ndim, dims, dnnl_f32);
 }
 
-static dnnl_memory_desc_t any_of(int ndim, const dnnl_dims_t dims, dnnl_data_type_t type)
-{
-    dnnl_memory_desc_t desc;
-    dnnl_memory_desc_init_by_tag(&desc, ndim, dims, type, dnnl_format_tag_any);
-    return desc;
-}
-
 static argument *add_argument(bench_dnnl *d, int index, dnnl_query_t query, const tl_tensor *t,
                               dnnl_memory_desc_t plain)
 {
@@ -112,7 +105,8 @@ static argument *add_result(bench_dnnl *d, const tl_tensor *dst)
 
 static void let_choose_type(argument *a, dnnl_data_type_t type)
 {
-    a->wish = any_of(a->plain.ndims, a->plain.dims, type);
+    dnnl_memory_desc_init_by_tag(&a->wish, a->plain.ndims, a->plain.dims, type,
+                                 dnnl_format_tag_any);
 }
 
 static void let_choose(argument *a)

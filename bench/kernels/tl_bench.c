@@ -204,22 +204,14 @@ static void report(bench *b, const char *shape, const char *kernel, const char *
         printf("# the largest difference is %g of the largest number\n", diff);
 }
 
-/** The difference between the result of a job with an instruction set, run and finished, and
- * `want`. */
-static double check_isa(bench_job *job, const bench_kernel *kernel, const tl_exec *exec,
-                        const tl_tensor *want)
-{
-    if (bench_job_run(job, kernel, *exec) || (kernel->finish && kernel->finish(job)))
-        return NAN;
-    return difference(job->plain_dst, want);
-}
-
 static void check_row(bench *b, const bench_kernel *kernel, bench_job *job, const tl_tensor *want)
 {
     for (const isa_peak *p = b->peaks; p < b->peaks + b->n_peaks; p++) {
         memset(job->plain_dst->data, 0xff, tl_tensor_size(job->plain_dst));
+        const int failed =
+            bench_job_run(job, kernel, p->exec) || (kernel->finish && kernel->finish(job));
         report(b, job->shape.name, kernel->name, tl_isa_name(p->exec.isa),
-               check_isa(job, kernel, &p->exec, want));
+               failed ? NAN : difference(job->plain_dst, want));
     }
 }
 
@@ -280,15 +272,6 @@ static int do_row(bench *b, const bench_group *group, const bench_kernel *kernel
     return status < 0 ? fail(tl_last_error()) : 0;
 }
 
-/** Selects the peaks for the operands of the group. */
-static void begin_group(bench *b, const bench_group *group)
-{
-    b->has_head &= b->numbers == group->numbers;
-    b->numbers = group->numbers;
-    b->peaks = b->peaks_of[group->numbers];
-    b->n_peaks = b->n_peaks_of[group->numbers];
-}
-
 static int do_shape(bench *b, const bench_group *group, const bench_shape *shape)
 {
     const bench_shape s = b->opt.check ? shrink(shape) : *shape;
@@ -304,9 +287,13 @@ static int do_shape(bench *b, const bench_group *group, const bench_shape *shape
 static int do_all(bench *b)
 {
     for (int i = 0; i < bench_n_groups; i++) {
-        begin_group(b, &bench_groups[i]);
-        for (const bench_shape *s = bench_groups[i].shapes; s->name && b->n_peaks; s++)
-            if (do_shape(b, &bench_groups[i], s))
+        const bench_group *const group = &bench_groups[i];
+        b->has_head &= b->numbers == group->numbers;
+        b->numbers = group->numbers;
+        b->peaks = b->peaks_of[group->numbers];
+        b->n_peaks = b->n_peaks_of[group->numbers];
+        for (const bench_shape *s = group->shapes; s->name && b->n_peaks; s++)
+            if (do_shape(b, group, s))
                 return -1;
     }
     if (b->opt.check)

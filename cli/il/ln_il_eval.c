@@ -520,14 +520,6 @@ static const char *append_value(ln_il_text *to, const char *at, const char *end,
     return NULL;
 }
 
-static size_t count_lines(const char *at, const char *end)
-{
-    size_t n = 0;
-    for (; at < end; at++)
-        n += *at == '\n';
-    return n;
-}
-
 // The line at `at`, with all that its expressions go on to; `*line` is then the last of these. What
 // is behind it; NULL with a reason.
 static const char *eval_line(const ln_il_text *from, size_t *line, const char *at, ln_il_text *to,
@@ -543,7 +535,8 @@ static const char *eval_line(const ln_il_text *from, size_t *line, const char *a
         const char *const expr = at += plain;
         if (at < end && *at != '\n' && !(at = append_value(to, at, end, from->lines[*line], err)))
             return NULL;
-        *line += count_lines(expr, at);
+        for (const char *p = expr; p < at; p++)
+            *line += *p == '\n';
     }
     return at < end ? at + 1 : end;
 }

@@ -26,17 +26,6 @@ static int is_same(const identity *a, const identity *b)
     return a->device == b->device && a->number == b->number;
 }
 
-static const identity *find_once(const ln_il_includer *in, const identity *wanted)
-{
-    const identity *known;
-    LN_LIST_FOREACH(known, in->once)
-    {
-        if (is_same(known, wanted))
-            return known;
-    }
-    return NULL;
-}
-
 /* ---- names ---- */
 
 // Returns new (ln_free): `len` bytes of `a`, then `b`; NULL: no memory.
@@ -84,20 +73,16 @@ static char *full_name(const ln_il_includer *in, const char *path, const identit
 
 /* ---- opening ---- */
 
-// A model without a folder has the first one that is allowed.
-static ln_beneath search_folders(const ln_il_host *host)
-{
-    const ln_list *allowed = host->allowed;
-    return host->model ? (ln_beneath){.folder = host->model, .allowed = allowed}
-                       : (ln_beneath){.folder = allowed->data, .allowed = allowed->next};
-}
-
 // Beside the file that includes it, else from the folders themselves. Sets *found, which is new
 // (ln_free), to the name beneath them.
 static int open_file(const ln_il_includer *in, const char *folder, const char *path, char **found,
                      ln_error *reason)
 {
-    const ln_beneath folders = search_folders(in->host);
+    // A model without a folder has the first one that is allowed.
+    const char *model = in->host->model;
+    const ln_list *allowed = in->host->allowed;
+    const ln_beneath folders = model ? (ln_beneath){.folder = model, .allowed = allowed}
+                                     : (ln_beneath){allowed->data, allowed->next};
     ln_error other = {0};
     *found = join(folder, strlen(folder), path);
     if (!*found)
@@ -170,10 +155,13 @@ static int read_opened(ln_il_includer *in, int fd, const char *path, ln_il_inclu
         close(fd);
         return ln_error_set(reason, "%s: cannot be read", path);
     }
-    const identity id = {st.st_dev, st.st_ino};
-    if (find_once(in, &id)) {
-        close(fd);
-        return 1;
+    const identity id = {st.st_dev, st.st_ino}, *known;
+    LN_LIST_FOREACH(known, in->once)
+    {
+        if (is_same(known, &id)) {
+            close(fd);
+            return 1;
+        }
     }
     ln_il_included read = {0};
     read.text = read_text(fd, path, &read.len, reason);

@@ -492,14 +492,6 @@ typedef struct arguments {
     size_t n;
 } arguments;
 
-static void free_arguments(arguments *args)
-{
-    for (size_t i = 0; args->at && i < args->n; i++)
-        ln_il_tokens_free(&args->at[i].replaced);
-    ln_free(args->at);
-    ln_il_tokens_free(&args->raw);
-}
-
 static int fail_count(const ln_il_macros *m, const macro *def, const char *there)
 {
     const size_t n = def->n_params - (def->is_variadic ? 1 : 0);
@@ -730,15 +722,11 @@ static int replace(ln_il_macros *m, macro *def, const ln_il_token *name)
         rc = make_result(m, def, &args, &r) || push_result(m, def, name, &r) ? -1 : 0;
     m->calls--;
     ln_il_tokens_free(&r.list);
-    free_arguments(&args);
+    for (size_t i = 0; args.at && i < args.n; i++)
+        ln_il_tokens_free(&args.at[i].replaced);
+    ln_free(args.at);
+    ln_il_tokens_free(&args.raw);
     return rc;
-}
-
-static int make_token(ln_il_macros *m, const macro *def, ln_il_token *t)
-{
-    if (def->refused)
-        return ln_il_fail(m->err, m->place, "%.*s: %s", (int)t->len, t->text, def->refused);
-    return def->make(m, t);
 }
 
 // Whether the macro is called here; -1 with a reason.
@@ -767,8 +755,10 @@ static int next_replaced(ln_il_macros *m, ln_il_token *t)
             t->flags |= LN_IL_NOT_EXPANDED;
             return 0;
         }
-        if (def->make || def->refused)
-            return make_token(m, def, t);
+        if (def->refused)
+            return ln_il_fail(m->err, m->place, "%.*s: %s", (int)t->len, t->text, def->refused);
+        if (def->make)
+            return def->make(m, t);
         const int called = is_called(m, def);
         if (called <= 0)
             return called;

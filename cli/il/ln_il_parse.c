@@ -147,15 +147,6 @@ static json_t *read_brackets(parser *p, int close, json_t *list, ln_lexer_func *
     return list;
 }
 
-static json_t *read_word(parser *p)
-{
-    if (ln_lexer_is_word(&p->lexer, "true"))
-        return json_true();
-    if (ln_lexer_is_word(&p->lexer, "false"))
-        return json_false();
-    return ln_lexer_is_word(&p->lexer, "null") ? json_null() : string(p);
-}
-
 // Behind '-': a number, or the word inf, which JSON has as a string.
 static json_t *read_negative(parser *p)
 {
@@ -175,10 +166,14 @@ static json_t *read_scalar(parser *p)
         value = read_negative(p);
     else if (is_next(p, LN_TOKEN_NUMBER))
         value = json_real(p->lexer.number);
-    else if (is_next(p, LN_TOKEN_STRING))
+    else if (ln_lexer_is_word(&p->lexer, "true"))
+        value = json_true();
+    else if (ln_lexer_is_word(&p->lexer, "false"))
+        value = json_false();
+    else if (ln_lexer_is_word(&p->lexer, "null"))
+        value = json_null();
+    else if (is_next(p, LN_TOKEN_STRING) || is_next(p, LN_TOKEN_NAME))
         value = string(p);
-    else if (is_next(p, LN_TOKEN_NAME))
-        value = read_word(p);
     else
         ln_lexer_unexpected(&p->lexer, "a value");
     if (!value)
@@ -204,16 +199,6 @@ static json_t *read_value(parser *p)
 
 /* Operators */
 
-static int read_offset(parser *p, json_t *tensor)
-{
-    ln_lexer_next(&p->lexer);
-    if (!is_next(p, LN_TOKEN_NUMBER))
-        return ln_lexer_unexpected(&p->lexer, "an offset");
-    const int rc = put(p, tensor, "offset", json_real(p->lexer.number));
-    ln_lexer_next(&p->lexer);
-    return rc;
-}
-
 // "ARG =", as the first member of an element that the list gets.
 static json_t *begin_argument(parser *p, json_t *op, const char *group)
 {
@@ -233,7 +218,14 @@ static int read_tensor(parser *p, json_t *op, const char *group)
     json_t *name = tensor ? take_name(p, "the name of a tensor") : NULL;
     if (!name || put(p, tensor, "name", name))
         return -1;
-    return is_next(p, '@') ? read_offset(p, tensor) : 0;
+    if (!is_next(p, '@'))
+        return 0;
+    ln_lexer_next(&p->lexer);
+    if (!is_next(p, LN_TOKEN_NUMBER))
+        return ln_lexer_unexpected(&p->lexer, "an offset");
+    const int rc = put(p, tensor, "offset", json_real(p->lexer.number));
+    ln_lexer_next(&p->lexer);
+    return rc;
 }
 
 static int read_input(ln_lexer *l, void *op)
@@ -313,11 +305,7 @@ typedef struct program {
 static int read_op(parser *p, const program *into, json_t *name, ln_il_place place)
 {
     json_t *op = json_object();
-    if (push(p, into->ops, op)) {
-        json_decref(name);
-        return -1;
-    }
-    if (keep_place(p, op, place)) {
+    if (push(p, into->ops, op) || keep_place(p, op, place)) {
         json_decref(name);
         return -1;
     }
@@ -335,17 +323,12 @@ static int read_op(parser *p, const program *into, json_t *name, ln_il_place pla
                : 0;
 }
 
-static int is_reserved(const char *key)
-{
-    return !strcmp(key, "ops") || !strcmp(key, "bodies");
-}
-
 // Takes the key.
 static int read_key(parser *p, const program *into, json_t *name, const ln_scan *at)
 {
     const char *key = json_string_value(name);
     int rc = 0;
-    if (is_reserved(key))
+    if (!strcmp(key, "ops") || !strcmp(key, "bodies"))
         rc = ln_lexer_fail_at(&p->lexer, at, "'%s' is unexpected before '='", key);
     else if (json_object_get(into->json, key))
         rc = ln_lexer_fail_at(&p->lexer, at, "duplicate '%.60s'", key);

@@ -433,13 +433,6 @@ static int read_directive(preprocessor *p)
 
 /* ---- text ---- */
 
-static int check_conditions(const preprocessor *p)
-{
-    if (p->n_conditions == p->top->n_conditions)
-        return 0;
-    return ln_il_fail(p->err, p->conditions[p->n_conditions - 1].place, "#if without #endif");
-}
-
 // The next token of the text that is no directive's: a ln_il_source_func.
 static int read_token(void *data, ln_il_token *t, ln_il_place *place)
 {
@@ -450,8 +443,9 @@ static int read_token(void *data, ln_il_token *t, ln_il_place *place)
             return -1;
         *place = here(p);
         if (t->kind == LN_IL_TOKEN_END) {
-            if (check_conditions(p))
-                return -1;
+            if (p->n_conditions != p->top->n_conditions)
+                return ln_il_fail(p->err, p->conditions[p->n_conditions - 1].place,
+                                  "#if without #endif");
             if (!p->top->outer || p->macros.calls)
                 return 0;
             ln_il_include_ends(&p->includer);

@@ -116,12 +116,6 @@ static int starts(const ln_il_scanner *s, const char *text)
     return (size_t)(s->end - s->at) >= len && !memcmp(s->at, text, len);
 }
 
-static void skip_to_newline(ln_il_scanner *s)
-{
-    const char *newline = memchr(s->at, '\n', (size_t)(s->end - s->at));
-    s->at = newline ? newline : s->end;
-}
-
 static int skip_comment(ln_il_scanner *s)
 {
     const ln_il_place begin = s->place;
@@ -134,13 +128,6 @@ static int skip_comment(ln_il_scanner *s)
     return 0;
 }
 
-static void skip_newline(ln_il_scanner *s, ln_il_token *t)
-{
-    s->at++;
-    s->place.line++;
-    t->flags |= LN_IL_FIRST_OF_LINE | LN_IL_AFTER_BLANK;
-}
-
 // Returns 1 at a token, 0 at the end, -1 with a reason.
 static int skip_blanks(ln_il_scanner *s, int within_line, ln_il_token *t)
 {
@@ -148,30 +135,25 @@ static int skip_blanks(ln_il_scanner *s, int within_line, ln_il_token *t)
         if (*s->at == '\n' && within_line)
             return 0;
         if (*s->at == '\n') {
-            skip_newline(s, t);
-            continue;
+            s->place.line++;
+            t->flags |= LN_IL_FIRST_OF_LINE;
         }
-        if (isspace((unsigned char)*s->at))
+        if (isspace((unsigned char)*s->at)) {
             s->at++;
-        else if (starts(s, "//"))
-            skip_to_newline(s);
-        else if (!starts(s, "/*"))
+        } else if (starts(s, "//")) {
+            const char *newline = memchr(s->at, '\n', (size_t)(s->end - s->at));
+            s->at = newline ? newline : s->end;
+        } else if (!starts(s, "/*")) {
             return 1;
-        else if (skip_comment(s))
+        } else if (skip_comment(s)) {
             return -1;
+        }
         t->flags |= LN_IL_AFTER_BLANK;
     }
     return 0;
 }
 
 /* ---- tokens ---- */
-
-static void scan_name(ln_il_scanner *s, ln_il_token *t)
-{
-    t->kind = LN_IL_TOKEN_NAME;
-    while (s->at < s->end && is_name_char(*s->at))
-        s->at++;
-}
 
 static void scan_number(ln_il_scanner *s, ln_il_token *t)
 {
@@ -228,12 +210,15 @@ static int scan_token(ln_il_scanner *s, ln_il_token *t)
     const char c = *s->at;
     if (c == '"' || c == '\'')
         return scan_quoted(s, t);
-    if (is_digit(c) || (c == '.' && s->end - s->at > 1 && is_digit(s->at[1])))
+    if (is_digit(c) || (c == '.' && s->end - s->at > 1 && is_digit(s->at[1]))) {
         scan_number(s, t);
-    else if (is_name_char(c))
-        scan_name(s, t);
-    else
+    } else if (is_name_char(c)) {
+        t->kind = LN_IL_TOKEN_NAME;
+        while (s->at < s->end && is_name_char(*s->at))
+            s->at++;
+    } else {
         scan_other(s, t);
+    }
     return 0;
 }
 

@@ -169,16 +169,6 @@ static void put_value(writer *w, const json_t *value)
 
 /* ---- operators ---- */
 
-static void put_tensor(writer *w, const json_t *tensor)
-{
-    const json_t *offset = json_object_get(tensor, "offset");
-    put_name(w, json_string_value(json_object_get(tensor, "name")));
-    if (offset) {
-        put(w, "@");
-        put_number(w, json_number_value(offset));
-    }
-}
-
 // Tensors or parameters.
 static void put_arguments(writer *w, const json_t *list)
 {
@@ -189,10 +179,16 @@ static void put_arguments(writer *w, const json_t *list)
         put_separator(w, i == 0);
         put_name(w, json_string_value(json_object_get(element, "arg_name")));
         put(w, "=");
-        if (json_object_get(element, "name"))
-            put_tensor(w, element);
+        const json_t *name = json_object_get(element, "name");
+        const json_t *offset = json_object_get(element, "offset");
+        if (name)
+            put_name(w, json_string_value(name));
         else
             put_value(w, json_object_get(element, "value"));
+        if (name && offset) {
+            put(w, "@");
+            put_number(w, json_number_value(offset));
+        }
     }
 }
 
@@ -319,24 +315,17 @@ static int write_tree(FILE *fp, const void *arg, ln_error *err)
     return 0;
 }
 
-// NULL: no memory, as the text is the library's.
-static json_t *read_tree(const char *json, size_t len)
-{
-    const locale_t before = ln_number_begin();
-    json_t *tree = json_loadb(json, len, JSON_DECODE_INT_AS_REAL, NULL);
-    ln_number_end(before);
-    return tree;
-}
-
 int ln_il_write(ln_outfile_func print, const void *arg, const char *file, ln_error *err)
 {
     size_t len;
     char *json = ln_outtext(print, arg, &len, err);
     if (!json)
         return -1;
-    json_t *tree = read_tree(json, len);
+    const locale_t before = ln_number_begin();
+    json_t *tree = json_loadb(json, len, JSON_DECODE_INT_AS_REAL, NULL);
+    ln_number_end(before);
     free(json);
-    if (!tree)
+    if (!tree) // the text is the library's, so memory is what lacks
         return ln_error_memory_at(err, file);
     const int rc = ln_outname_write(file, write_tree, tree, err);
     json_decref(tree);
