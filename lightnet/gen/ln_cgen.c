@@ -68,16 +68,11 @@ static void come_home(ln_cgen *out)
     append_line_directive(out, out->line + 2, out->file);
 }
 
-/** Whether it does not matter which line a compiler takes it for: empty lines, one comment. */
-static int is_inert(const char *text)
-{
-    return !text[strspn(text, "\n")] || strncmp(text, "    // ", strlen("    // ")) == 0;
-}
-
 void ln_cgen_print(ln_cgen *out, const char *fmt, ...)
 {
     va_list args;
-    if (!is_inert(fmt))
+    // For empty lines and comments it does not matter which line a compiler takes them for.
+    if (fmt[strspn(fmt, "\n")] && strncmp(fmt, "    // ", strlen("    // ")) != 0)
         come_home(out);
     va_start(args, fmt);
     append_text(out, ln_arena_vprintf(&out->arena, fmt, args));

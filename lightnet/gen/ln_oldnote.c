@@ -32,22 +32,6 @@ static const char *skip_word(const char *p)
     return len ? skip_blanks(p + len) : NULL;
 }
 
-// "relu {" or "relu_cpu : relu {"
-static int is_definition(const char *p)
-{
-    p = skip_word(p);
-    if (p && *p == ':')
-        p = skip_word(skip_blanks(p + 1));
-    return p && *p == '{';
-}
-
-// "{ optype:"
-static int is_object_of_words(const char *p)
-{
-    p = *p == '{' ? skip_word(skip_blanks(p + 1)) : NULL;
-    return p && *p == ':';
-}
-
 // "run: `...`", also with a quoted key
 static int has_backquoted_value(const char *text)
 {
@@ -59,8 +43,14 @@ static int has_backquoted_value(const char *text)
 
 int ln_oldnote_is_op(const char *text)
 {
-    const char *p = skip_blanks(text);
-    return is_definition(p) || is_object_of_words(p) || has_backquoted_value(p);
+    const char *const begin = skip_blanks(text);
+    const char *p = skip_word(begin); // "relu {" or "relu_cpu : relu {"
+    if (p && *p == ':')
+        p = skip_word(skip_blanks(p + 1));
+    if (p && *p == '{')
+        return 1;
+    p = *begin == '{' ? skip_word(skip_blanks(begin + 1)) : NULL; // "{ optype:"
+    return (p && *p == ':') || has_backquoted_value(begin);
 }
 
 int ln_oldnote_is_opt(const ln_rjson *root)

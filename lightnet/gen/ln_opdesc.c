@@ -61,21 +61,18 @@ static int read_fields(const ln_opdesc *op, const ln_rjson *object, const field_
 
 /* ---- files ---- */
 
-static void add_include(ln_opdesc *op, const ln_rjson *header)
-{
-    for (size_t i = 0; i < op->nincludes; i++) {
-        if (strcmp(op->includes[i]->text, header->text) == 0)
-            return;
-    }
-    op->includes =
-        ln_arena_grow(&op->descs->arena, op->includes, op->nincludes, sizeof(*op->includes));
-    op->includes[op->nincludes++] = header;
-}
-
 static void add_includes(ln_opdesc *op, const ln_rjson *const *headers, size_t n)
 {
-    for (size_t i = 0; i < n; i++)
-        add_include(op, headers[i]);
+    for (size_t i = 0; i < n; i++) {
+        size_t k = 0;
+        while (k < op->nincludes && strcmp(op->includes[k]->text, headers[i]->text) != 0)
+            k++;
+        if (k < op->nincludes)
+            continue;
+        op->includes =
+            ln_arena_grow(&op->descs->arena, op->includes, op->nincludes, sizeof(*op->includes));
+        op->includes[op->nincludes++] = headers[i];
+    }
 }
 
 /** The optype, or why there is none. */
@@ -275,21 +272,13 @@ int ln_opdescs_read(ln_opdescs *descs, const char *file, int own, ln_error *err)
 
 /* ---- inheritance ---- */
 
-static ln_argdesc *find_own_arg(ln_opdesc *op, ln_argdesc_kind kind, const char *name)
+/** The argument of that kind and name, a new one behind the others of its kind if need be. */
+static ln_argdesc *get_arg(ln_opdesc *op, ln_argdesc_kind kind, const char *name)
 {
     for (size_t i = 0; i < op->nargs; i++) {
         if (op->args[i].kind == kind && strcmp(op->args[i].name, name) == 0)
             return &op->args[i];
     }
-    return NULL;
-}
-
-/** The argument of that kind and name, a new one behind the others of its kind if need be. */
-static ln_argdesc *get_arg(ln_opdesc *op, ln_argdesc_kind kind, const char *name)
-{
-    ln_argdesc *known = find_own_arg(op, kind, name);
-    if (known)
-        return known;
     ln_argdesc *args = ln_arena_grow(&op->descs->arena, op->args, op->nargs, sizeof(*args));
     op->args = args;
     size_t at = op->nargs++;
@@ -333,19 +322,6 @@ static int read_arg_fields(const ln_opdesc *op, ln_argdesc *arg, const ln_rjson 
                        arg->fields, err);
 }
 
-/** Gives an argument the fields of the type that `node` names, if it names one. */
-static int read_arg_type(const ln_opdescs *descs, const ln_opdesc *op, ln_argdesc *arg,
-                         const ln_rjson *node, ln_error *err)
-{
-    const ln_rjson *name = ln_rjson_get(node, "type");
-    if (!name || name->type != LN_RJSON_STRING)
-        return 0; // reading the fields tells a wrong type
-    const ln_rjson *type = find_type(descs, name->text);
-    if (!type)
-        return ln_opdesc_fail(op, name, err, "type '%s' has no description", name->text);
-    return read_arg_fields(op, arg, type, err);
-}
-
 static int read_arg(const ln_opdescs *descs, ln_opdesc *op, ln_argdesc_kind kind,
                     const ln_rjson *node, ln_error *err)
 {
@@ -358,7 +334,16 @@ static int read_arg(const ln_opdescs *descs, ln_opdesc *op, ln_argdesc_kind kind
                               ln_rjson_type_name(name->type));
     ln_argdesc *arg = get_arg(op, kind, name->text);
     arg->node = node;
-    return read_arg_type(descs, op, arg, node, err) || read_arg_fields(op, arg, node, err) ? -1 : 0;
+    // Reading the fields tells a wrong type.
+    const ln_rjson *type = ln_rjson_get(node, "type");
+    if (type && type->type == LN_RJSON_STRING) {
+        const ln_rjson *described = find_type(descs, type->text);
+        if (!described)
+            return ln_opdesc_fail(op, type, err, "type '%s' has no description", type->text);
+        if (read_arg_fields(op, arg, described, err))
+            return -1;
+    }
+    return read_arg_fields(op, arg, node, err);
 }
 
 /** Merges the operator's own list of one kind into its arguments. */
@@ -532,17 +517,6 @@ static int resolve_target(ln_opdescs *descs, ln_opdesc *op, ln_error *err)
     return 0;
 }
 
-/** What the file says for all its operators. */
-static void read_file_fields(ln_opdesc *op)
-{
-    for (size_t f = 0; f < LN_OPDESC_FIELDS; f++) {
-        const field_spec *spec = &ln_opdesc_op_fields[f];
-        const ln_rjson *member = spec->of_file ? ln_rjson_get(op->root, spec->key) : NULL;
-        if (member)
-            op->fields[f] = member;
-    }
-}
-
 static int resolve(ln_opdescs *descs, ln_opdesc *op, ln_error *err)
 {
     if (op->state == LN_OPDESC_COMPLETE)
@@ -552,7 +526,12 @@ static int resolve(ln_opdescs *descs, ln_opdesc *op, ln_error *err)
     op->state = LN_OPDESC_BEING_COMPLETED;
     if (inherit(descs, op, err))
         return -1;
-    read_file_fields(op);
+    for (size_t f = 0; f < LN_OPDESC_FIELDS; f++) { // what the file says for all its operators
+        const field_spec *spec = &ln_opdesc_op_fields[f];
+        const ln_rjson *member = spec->of_file ? ln_rjson_get(op->root, spec->key) : NULL;
+        if (member)
+            op->fields[f] = member;
+    }
     if (read_fields(op, op->node, ln_opdesc_op_fields, LN_OPDESC_FIELDS, 0, op->fields, err))
         return -1;
     for (int kind = LN_ARGDESC_IN; kind <= LN_ARGDESC_PARAM; kind++) {

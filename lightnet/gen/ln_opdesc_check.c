@@ -157,14 +157,6 @@ static int check_reference(const ln_opdesc *op, const ln_argdesc *arg, const ln_
     return 0;
 }
 
-static int check_dtype(const ln_opdesc *op, const ln_argdesc *arg, ln_error *err)
-{
-    const ln_rjson *dtype = arg->fields[LN_ARGDESC_DTYPE];
-    if (!dtype || strncmp(dtype->text, "TL_", 3) != 0 || !ln_c_is_identifier(dtype->text))
-        return 0; // a set of types, or an expression
-    return check_word(op, arg, dtype, &dtypes, err);
-}
-
 /** An input that sets a parameter is optional; the parameter is of integers. */
 static int check_sets(const ln_opdesc *op, const ln_argdesc *arg, ln_error *err)
 {
@@ -192,8 +184,11 @@ static int check_tensor(const ln_opdesc *op, ln_argdesc *arg, ln_error *err)
     if (!arg->fields[LN_ARGDESC_MTYPE])
         arg->fields[LN_ARGDESC_MTYPE] = op->fields[LN_OPDESC_MTYPE];
     if (require(op, arg, LN_ARGDESC_MTYPE, err) ||
-        check_word(op, arg, arg->fields[LN_ARGDESC_MTYPE], &mtypes, err) ||
-        check_dtype(op, arg, err))
+        check_word(op, arg, arg->fields[LN_ARGDESC_MTYPE], &mtypes, err))
+        return -1;
+    const ln_rjson *dtype = arg->fields[LN_ARGDESC_DTYPE]; // or a set of types, or an expression
+    if (dtype && strncmp(dtype->text, "TL_", 3) == 0 && ln_c_is_identifier(dtype->text) &&
+        check_word(op, arg, dtype, &dtypes, err))
         return -1;
     if (check_reference(op, arg, arg->fields[LN_ARGDESC_SAMETYPE], models, err) ||
         check_reference(op, arg, arg->fields[LN_ARGDESC_SAMESHAPE], models, err) ||
@@ -330,31 +325,20 @@ static int check_default(const ln_opdesc *op, const ln_argdesc *arg, ln_error *e
     return expected == LN_RJSON_ARRAY ? ln_opdesc_check_items(op, value, 1 << type, err) : 0;
 }
 
-/** The ptype of that name, LN_ARGDESC_PTYPES when it is none. */
-static ln_argdesc_ptype find_ptype(const char *name)
-{
-    int i = 0;
-    while (i < LN_ARGDESC_PTYPES && strcmp(ln_ptype_specs[i].name, name) != 0)
-        i++;
-    return (ln_argdesc_ptype)i;
-}
-
-static int fail_unknown_ptype(const ln_opdesc *op, const ln_argdesc *arg, ln_error *err)
-{
-    const char *names[LN_ARGDESC_PTYPES];
-    const vocabulary ptypes = {"ptype", names, LENGTH_OF(names)};
-    for (int i = 0; i < LN_ARGDESC_PTYPES; i++)
-        names[i] = ln_ptype_specs[i].name;
-    return fail_unknown(op, arg, arg->fields[LN_ARGDESC_PTYPE], &ptypes, err);
-}
-
 static int check_param(const ln_opdesc *op, ln_argdesc *arg, ln_error *err)
 {
     if (require(op, arg, LN_ARGDESC_PTYPE, err))
         return -1;
-    arg->ptype = find_ptype(ln_argdesc_text(arg, LN_ARGDESC_PTYPE));
+    const char *names[LN_ARGDESC_PTYPES];
+    const vocabulary ptypes = {"ptype", names, LENGTH_OF(names)};
+    arg->ptype = LN_ARGDESC_PTYPES;
+    for (int i = 0; i < LN_ARGDESC_PTYPES; i++) {
+        names[i] = ln_ptype_specs[i].name;
+        if (strcmp(names[i], ln_argdesc_text(arg, LN_ARGDESC_PTYPE)) == 0)
+            arg->ptype = (ln_argdesc_ptype)i;
+    }
     if (arg->ptype == LN_ARGDESC_PTYPES)
-        return fail_unknown_ptype(op, arg, err);
+        return fail_unknown(op, arg, arg->fields[LN_ARGDESC_PTYPE], &ptypes, err);
     return check_param_fields(op, arg, err) || check_default(op, arg, err) ? -1 : 0;
 }
 
@@ -397,18 +381,6 @@ static int check_extra_priv(const ln_opdesc *op, const ln_rjson *priv, ln_error 
                               "\"name\" is '%s', expected a C identifier that is not a keyword, or "
                               "one with lengths: name[LENGTH]",
                               name->text);
-    return 0;
-}
-
-static int check_extra_privs(const ln_opdesc *op, ln_error *err)
-{
-    const ln_rjson *privs = op->fields[LN_OPDESC_EXTRA_PRIVS];
-    if (ln_opdesc_check_items(op, privs, OBJECT, err))
-        return -1;
-    for (size_t i = 0; privs && i < privs->len; i++) {
-        if (check_extra_priv(op, privs->items[i], err))
-            return -1;
-    }
     return 0;
 }
 
@@ -483,8 +455,14 @@ int ln_opdesc_check(ln_opdesc *op, ln_error *err)
 {
     if (check_required(op, err) ||
         check_word(op, NULL, op->fields[LN_OPDESC_MTYPE], &mtypes, err) ||
-        check_extra_privs(op, err) || apply_inplace(op, err) || apply_inplace_writer(op, err) ||
-        apply_pure(op, err))
+        ln_opdesc_check_items(op, op->fields[LN_OPDESC_EXTRA_PRIVS], OBJECT, err))
+        return -1;
+    const ln_rjson *privs = op->fields[LN_OPDESC_EXTRA_PRIVS];
+    for (size_t i = 0; privs && i < privs->len; i++) {
+        if (check_extra_priv(op, privs->items[i], err))
+            return -1;
+    }
+    if (apply_inplace(op, err) || apply_inplace_writer(op, err) || apply_pure(op, err))
         return -1;
     for (size_t i = 0; i < op->nargs; i++) {
         if (check_arg(op, &op->args[i], err))

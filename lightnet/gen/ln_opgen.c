@@ -141,16 +141,6 @@ static int is_known(const ln_opdescs *descs, const char *file)
     return 0;
 }
 
-/** 1 when the output would replace one of the descriptions. */
-static int is_output_an_input(const options *opts)
-{
-    for (char **file = opts->files; *file; file++) {
-        if (ln_cgen_is_same_file(*file, opts->output))
-            return 1;
-    }
-    return 0;
-}
-
 static int is_description(const struct dirent *entry)
 {
     return ln_has_suffix(entry->d_name, ".op");
@@ -232,8 +222,10 @@ static int generate(ln_cgen *out, const ln_opdescs *descs, const options *opts, 
 /** Reads, generates, saves. After a mistake there is no output, not even an older one. */
 static int run(const options *opts, ln_error *err)
 {
-    if (is_output_an_input(opts))
-        return ln_error_set(err, "%s: is a description, not an output", opts->output);
+    for (char **file = opts->files; *file; file++) {
+        if (ln_cgen_is_same_file(*file, opts->output))
+            return ln_error_set(err, "%s: is a description, not an output", opts->output);
+    }
     ln_cgen out = {.file = opts->output};
     ln_opdescs *descs = ln_opdescs_create();
     int result = read_all(descs, opts, err);

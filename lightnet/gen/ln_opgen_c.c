@@ -230,14 +230,6 @@ static int write_operator(generator *g, ln_error *err)
     return 0;
 }
 
-static int generate_operator(ln_cgen *out, const ln_opdesc *op, ln_error *err)
-{
-    generator g = {.out = out, .op = op};
-    ln_opgen_collect_codes(&g);
-    ln_opgen_collect_steps(&g);
-    return write_operator(&g, err);
-}
-
 void ln_opgen_print_sources(ln_cgen *out, const ln_opdescs *descs)
 {
     const char *last = NULL;
@@ -269,7 +261,12 @@ static void write_includes(ln_cgen *out, const ln_opdescs *descs, int is_system)
 static int write_operators(ln_cgen *out, const ln_opdescs *descs, ln_error *err)
 {
     for (size_t i = 0; i < descs->len; i++) {
-        if (ln_opdesc_is_generated(descs->ops[i]) && generate_operator(out, descs->ops[i], err))
+        generator g = {.out = out, .op = descs->ops[i]};
+        if (!ln_opdesc_is_generated(g.op))
+            continue;
+        ln_opgen_collect_codes(&g);
+        ln_opgen_collect_steps(&g);
+        if (write_operator(&g, err))
             return -1;
     }
     return 0;

@@ -65,17 +65,6 @@ int ln_opgen_has_pre_run(const ln_opdesc *op)
     return !op->base || has_last;
 }
 
-/** All code of "targets" stands in functions behind pre_run. */
-static void collect_targets(generator *g, const ln_rjson *targets)
-{
-    for (size_t i = 0; targets && i < targets->len; i++) {
-        const ln_rjson *row = targets->items[i];
-        ln_opgen_add_code(g, &g->later, row);
-        for (size_t k = 0; k < row->len; k++)
-            ln_opgen_add_code(g, &g->later, row->items[k]);
-    }
-}
-
 void ln_opgen_collect_codes(generator *g)
 {
     const ln_opdesc *op = ln_opdesc_base(g->op);
@@ -91,7 +80,13 @@ void ln_opgen_collect_codes(generator *g)
     ln_opgen_collect_last_codes(g, &g->pre, op);
     for (size_t i = 0; i < LENGTH_OF(later); i++)
         ln_opgen_add_code(g, &g->later, op->fields[later[i]]);
-    collect_targets(g, op->fields[LN_OPDESC_TARGETS]);
+    const ln_rjson *targets = op->fields[LN_OPDESC_TARGETS];
+    for (size_t i = 0; targets && i < targets->len; i++) {
+        const ln_rjson *row = targets->items[i];
+        ln_opgen_add_code(g, &g->later, row);
+        for (size_t k = 0; k < row->len; k++)
+            ln_opgen_add_code(g, &g->later, row->items[k]);
+    }
 }
 
 int ln_opgen_codes_name(const codes *cs, const char *word)
@@ -238,19 +233,11 @@ int ln_opgen_has_priv(const generator *g)
 
 /* ---- types of variables ---- */
 
-// The C type of a number or bool in ln_param_entry, for `value_...`.
-static const char *view_name(const ln_argdesc *arg)
-{
-    if (arg->ptype == LN_ARGDESC_BOOL || arg->ptype == LN_ARGDESC_ARRAY_BOOL)
-        return "bool";
-    return ln_opgen_is_string(arg) ? "string" : ln_argdesc_text(arg, LN_ARGDESC_REALTYPE);
-}
-
 // The C type of one value of a parameter, to be followed by a name.
 static void param_type(const ln_argdesc *arg, char *buf, size_t size)
 {
     const char *realtype = ln_argdesc_text(arg, LN_ARGDESC_REALTYPE);
-    const int is_bool = strcmp(view_name(arg), "bool") == 0;
+    const int is_bool = arg->ptype == LN_ARGDESC_BOOL || arg->ptype == LN_ARGDESC_ARRAY_BOOL;
     if (ln_opgen_is_converted_array(arg))
         snprintf(buf, size, "const %s *", realtype);
     else if (arg->ptype == LN_ARGDESC_ARRAY_STRING)
@@ -289,26 +276,20 @@ void ln_opgen_local_type(const ln_argdesc *arg, char *buf, size_t size)
 
 /* ---- declarations ---- */
 
-/** The declaration of that type, a new one where there is none. */
-static const char **line_of_type(const generator *g, declarations *d, const char *type, size_t len)
-{
-    for (size_t i = 0; i < d->n; i++) {
-        if (strncmp(d->of[i].type, type, len) == 0 && !d->of[i].type[len])
-            return &d->of[i].line;
-    }
-    d->of = ln_arena_grow(&g->out->arena, d->of, d->n, sizeof(*d->of));
-    d->of[d->n].type = ln_arena_strndup(&g->out->arena, type, len);
-    d->of[d->n].line = "";
-    return &d->of[d->n++].line;
-}
-
 void ln_opgen_declare(const generator *g, declarations *d, const char *type, const char *name,
                       const char *suffix, const char *value)
 {
     const size_t len = strcspn(type, "*");
-    const char **line = line_of_type(g, d, type, len);
-    ln_arena_extend(&g->out->arena, line, "%s%s%s%s%s", **line ? ", " : "", type + len, name,
-                    suffix, value);
+    size_t i = 0; // the declaration of that type, a new one where there is none
+    while (i < d->n && (strncmp(d->of[i].type, type, len) != 0 || d->of[i].type[len]))
+        i++;
+    if (i == d->n) {
+        d->of = ln_arena_grow(&g->out->arena, d->of, d->n++, sizeof(*d->of));
+        d->of[i].type = ln_arena_strndup(&g->out->arena, type, len);
+        d->of[i].line = "";
+    }
+    ln_arena_extend(&g->out->arena, &d->of[i].line, "%s%s%s%s%s", *d->of[i].line ? ", " : "",
+                    type + len, name, suffix, value);
 }
 
 void ln_opgen_write_declarations(const generator *g, const declarations *d)

@@ -25,13 +25,6 @@ static void write_cell(ln_cgen *out, const char *text)
     }
 }
 
-static void write_default(ln_cgen *out, const ln_rjson *value)
-{
-    ln_cgen_print(out, "; default `");
-    write_cell(out, ln_cgen_json(out, value));
-    ln_cgen_print(out, "`");
-}
-
 /** What the fields of an argument promise beside its type. */
 static void write_notes(ln_cgen *out, const ln_argdesc *arg)
 {
@@ -50,8 +43,11 @@ static void write_notes(ln_cgen *out, const ln_argdesc *arg)
         ln_cgen_print(out, "; this large at most");
     if (owner)
         ln_cgen_print(out, "; shares the memory of `%s`", owner);
-    if (arg->fields[LN_ARGDESC_DEFAULT])
-        write_default(out, arg->fields[LN_ARGDESC_DEFAULT]);
+    if (arg->fields[LN_ARGDESC_DEFAULT]) {
+        ln_cgen_print(out, "; default `");
+        write_cell(out, ln_cgen_json(out, arg->fields[LN_ARGDESC_DEFAULT]));
+        ln_cgen_print(out, "`");
+    }
 }
 
 static void write_arg(ln_cgen *out, const ln_argdesc *arg)

@@ -204,17 +204,6 @@ static void write_keys(ln_cgen *out, const char *field, const ln_optarg *args)
     write_string(out, field, keys);
 }
 
-static void append_number(ln_cgen *line, const char *item)
-{
-    if (!is_special(item))
-        ln_cgen_print(line, "%s", item);
-    else
-        ln_cgen_print(line, "%s",
-                      strcmp(item, "nan") == 0 ? "NAN"
-                      : *item == '-'           ? "-INFINITY"
-                                               : "INFINITY");
-}
-
 static void append_array(ln_cgen *line, const char *type, const char *const *items, int len)
 {
     if (len == 0) {
@@ -223,8 +212,11 @@ static void append_array(ln_cgen *line, const char *type, const char *const *ite
     }
     ln_cgen_print(line, "(const %s[]){", type);
     for (int i = 0; i < len; i++) {
-        ln_cgen_print(line, i ? ", " : "");
-        append_number(line, items[i]);
+        const char *number = !is_special(items[i])          ? items[i]
+                             : strcmp(items[i], "nan") == 0 ? "NAN"
+                             : *items[i] == '-'             ? "-INFINITY"
+                                                            : "INFINITY";
+        ln_cgen_print(line, "%s%s", i ? ", " : "", number);
     }
     ln_cgen_print(line, "}");
 }
@@ -249,17 +241,10 @@ static void write_expected(ln_cgen *out, const ln_optarg *output)
     ln_cgen_free(&line);
 }
 
-static void write_model(ln_cgen *out, const ln_opdesc *op, const ln_optexample *example)
-{
-    ln_cgen model = {.file = "-"};
-    print_model(&model, op, example);
-    write_string(out, "ops", model.text);
-    ln_cgen_free(&model);
-}
-
 static void write_example(ln_cgen *out, const ln_opdesc *op, const ln_optexample *example)
 {
     const ln_rjson *place = &example->op.place;
+    ln_cgen model = {.file = "-"};
     ln_cgen_line(out, 4, "{");
     ln_cgen_line(out, 8, ".place = \"%s:%d\",", ln_cgen_base_name(place->file), place->line);
     write_string(out, "doc", example->doc);
@@ -267,7 +252,9 @@ static void write_example(ln_cgen *out, const ln_opdesc *op, const ln_optexample
     ln_cgen_line(out, 8, ".arch = \"%s\",", op->arch);
     write_keys(out, "inputs", example->op.ins);
     write_keys(out, "outputs", example->op.outs);
-    write_model(out, op, example);
+    print_model(&model, op, example);
+    write_string(out, "ops", model.text);
+    ln_cgen_free(&model);
     if (example->tolerance)
         ln_cgen_line(out, 8, ".tolerance = %s,", example->tolerance);
     if (example->error)
@@ -300,26 +287,18 @@ static int write_examples(ln_cgen *out, const ln_opdesc *op, size_t *n, ln_error
     return 0;
 }
 
-static int write_table(ln_cgen *out, const ln_opdescs *descs, ln_error *err)
-{
-    size_t n = 0;
-    ln_cgen_print(out, "static const ln_example examples[] = {\n");
-    for (size_t i = 0; i < descs->len; i++) {
-        if (write_examples(out, descs->ops[i], &n, err))
-            return -1;
-    }
-    ln_cgen_print(out, "};\n\n");
-    return n > 0 ? 0 : ln_error_set(err, "the descriptions have no examples");
-}
-
 int ln_opgen_tests(ln_cgen *out, const ln_opdescs *descs, ln_error *err)
 {
     ln_cgen_print(out, "// Generated from ");
     ln_opgen_print_sources(out, descs);
-    ln_cgen_print(out, ": runs the examples of the operators.\n\n#include \"ln_example.h\"\n\n");
-    if (write_table(out, descs, err))
-        return -1;
-    ln_cgen_print(out, "int main(void)\n{\n    return ln_example_main(examples, "
+    ln_cgen_print(out, ": runs the examples of the operators.\n\n#include \"ln_example.h\"\n\n"
+                       "static const ln_example examples[] = {\n");
+    size_t n = 0;
+    for (size_t i = 0; i < descs->len; i++) {
+        if (write_examples(out, descs->ops[i], &n, err))
+            return -1;
+    }
+    ln_cgen_print(out, "};\n\nint main(void)\n{\n    return ln_example_main(examples, "
                        "sizeof(examples) / sizeof(*examples));\n}\n");
-    return 0;
+    return n > 0 ? 0 : ln_error_set(err, "the descriptions have no examples");
 }

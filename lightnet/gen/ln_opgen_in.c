@@ -15,17 +15,6 @@ static int has_mtype_check(const generator *g, const ln_argdesc *arg)
            !ln_opgen_field_is(arg->fields[LN_ARGDESC_MTYPE], "LN_MEM_NONE");
 }
 
-static void write_dtype_check(const generator *g, const ln_rjson *dtype, const char *entry,
-                              int indent)
-{
-    const char *set = ln_opgen_dtype_set(dtype->text);
-    if (set)
-        ln_cgen_line(g->out, indent, "LN_OPCK_RETURN(ln_opck_dtypes(op_arg, %s, %s));", entry, set);
-    else
-        ln_opgen_write_line(g, indent, dtype, "ln_opck_tensor_dtype_eq(%s, %s);", entry,
-                            dtype->text);
-}
-
 /** The checks that the fields of an input say, but for those that the tables hold. */
 static void write_tensor_checks(const generator *g, const ln_argdesc *arg, const char *entry,
                                 int indent)
@@ -38,8 +27,14 @@ static void write_tensor_checks(const generator *g, const ln_argdesc *arg, const
     else if (has_mtype_check(g, arg))
         ln_cgen_line(g->out, indent, "ln_opck_tensor_mtype_eq(%s, %s);", entry,
                      ln_argdesc_text(arg, LN_ARGDESC_MTYPE));
-    if (arg->fields[LN_ARGDESC_DTYPE] && !ln_opgen_is_listed(arg, LN_ARGDESC_DTYPE))
-        write_dtype_check(g, arg->fields[LN_ARGDESC_DTYPE], entry, indent);
+    const ln_rjson *dtype = arg->fields[LN_ARGDESC_DTYPE];
+    const char *set = dtype ? ln_opgen_dtype_set(dtype->text) : NULL;
+    const int is_dtype_listed = ln_opgen_is_listed(arg, LN_ARGDESC_DTYPE);
+    if (set && !is_dtype_listed)
+        ln_cgen_line(g->out, indent, "LN_OPCK_RETURN(ln_opck_dtypes(op_arg, %s, %s));", entry, set);
+    else if (dtype && !is_dtype_listed)
+        ln_opgen_write_line(g, indent, dtype, "ln_opck_tensor_dtype_eq(%s, %s);", entry,
+                            dtype->text);
     if (ndim && !ln_opgen_is_listed(arg, LN_ARGDESC_NDIM))
         ln_opgen_write_line(g, indent, ndim, "ln_opck_tensor_ndim(%s, %s);", entry, ndim->text);
     if (len)
@@ -88,37 +83,23 @@ static int is_model_of_variadic(const generator *g, const ln_argdesc *arg)
     return 0;
 }
 
-/** 1 when an output lies in the memory of `arg`. */
-static int is_owner(const generator *g, const ln_argdesc *arg)
-{
-    for (size_t i = 0; i < g->op->nargs; i++) {
-        if (ln_opgen_field_is(g->op->args[i].fields[LN_ARGDESC_OWNER], arg->name))
-            return 1;
-    }
-    return 0;
-}
-
-static int needs_entry(const generator *g, const ln_argdesc *arg)
-{
-    const int has_extras = arg->fields[LN_ARGDESC_CHECK] || arg->fields[LN_ARGDESC_CHECKS] ||
-                           arg->fields[LN_ARGDESC_CUSTOM];
-    return ln_opgen_names_in_pre(g, arg, VAR_ENTRY) || ln_opgen_is_kept(g, arg, VAR_ENTRY) ||
-           has_tensor_checks(g, arg) || is_model_of_variadic(g, arg) ||
-           (arg->optional && has_extras);
-}
-
 static void write_single_input(const generator *g, const ln_argdesc *arg)
 {
     char entry[LN_MAX_NAME_LEN];
     const char *x = arg->name;
     const int has_checks = has_tensor_checks(g, arg);
+    const int has_extras = arg->fields[LN_ARGDESC_CHECK] || arg->fields[LN_ARGDESC_CHECKS] ||
+                           arg->fields[LN_ARGDESC_CUSTOM];
+    int is_owner = 0; // of the memory of an output
+    for (size_t i = 0; i < g->op->nargs; i++)
+        is_owner |= ln_opgen_field_is(g->op->args[i].fields[LN_ARGDESC_OWNER], x);
     snprintf(entry, sizeof(entry), "%s_entry", x);
-    if (ln_opgen_names_in_pre(g, arg, VAR_NAME) || ln_opgen_is_kept(g, arg, VAR_NAME) ||
-        is_owner(g, arg))
+    if (ln_opgen_names_in_pre(g, arg, VAR_NAME) || ln_opgen_is_kept(g, arg, VAR_NAME) || is_owner)
         ln_cgen_line(g->out, 4,
                      "const char *%s_name = ln_tensor_list_find_name(op_arg->tensors_in, \"%s\");",
                      x, x);
-    if (needs_entry(g, arg))
+    if (ln_opgen_names_in_pre(g, arg, VAR_ENTRY) || ln_opgen_is_kept(g, arg, VAR_ENTRY) ||
+        has_checks || is_model_of_variadic(g, arg) || (arg->optional && has_extras))
         ln_cgen_line(g->out, 4, "ln_tensor_entry *%s = ln_op_find_input(op_arg, \"%s\");", entry,
                      x);
     if (has_checks && arg->optional)

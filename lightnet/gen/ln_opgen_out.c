@@ -152,16 +152,11 @@ static void write_entry_settings(const generator *g, const ln_argdesc *arg, cons
     }
 }
 
-static int has_entry_settings(const ln_argdesc *arg)
-{
-    return arg->fields[LN_ARGDESC_LEN] || arg->fields[LN_ARGDESC_OWNER] ||
-           ln_argdesc_is(arg, LN_ARGDESC_STATIC);
-}
-
 /** 1 when something names the entry or tensor of an output once it is defined. */
 static int needs_output_entry(const generator *g, const ln_argdesc *arg)
 {
-    return has_entry_settings(arg) || ln_opgen_names_in_pre(g, arg, VAR_ENTRY) ||
+    return arg->fields[LN_ARGDESC_LEN] || arg->fields[LN_ARGDESC_OWNER] ||
+           ln_argdesc_is(arg, LN_ARGDESC_STATIC) || ln_opgen_names_in_pre(g, arg, VAR_ENTRY) ||
            ln_opgen_has_value_in_pre(g, arg) || ln_opgen_is_kept(g, arg, VAR_ENTRY) ||
            ln_opgen_is_kept(g, arg, VAR_VALUE) || arg->fields[LN_ARGDESC_CLEANUP];
 }

@@ -66,16 +66,6 @@ static const step *find_obstacle(generator *g, const step *s)
 
 /* ---- the function ---- */
 
-static void write_declaration(const generator *g, const ln_argdesc *arg)
-{
-    static void (*const writers[])(const generator *, const ln_argdesc *) = {
-        [LN_ARGDESC_IN] = ln_opgen_write_input,
-        [LN_ARGDESC_OUT] = ln_opgen_write_output,
-        [LN_ARGDESC_PARAM] = ln_opgen_write_param,
-    };
-    writers[arg->kind](g, arg);
-}
-
 /** One more check of an argument, or its custom code. Of an optional argument only when it is
  * there; of a variadic one for each when it names the index `i`. */
 static void write_extra(const generator *g, const step *s)
@@ -112,6 +102,11 @@ static void write_section(const generator *g, const char **last, const char *tit
  * there are some. `with_outputs` 0: the steps of inputs and parameters only. */
 static void write_ready_steps(generator *g, int with_outputs)
 {
+    static void (*const writers[])(const generator *, const ln_argdesc *) = {
+        [LN_ARGDESC_IN] = ln_opgen_write_input,
+        [LN_ARGDESC_OUT] = ln_opgen_write_output,
+        [LN_ARGDESC_PARAM] = ln_opgen_write_param,
+    };
     static const char checks[] = "checks", outputs[] = "outputs";
     const char *last = NULL;
     for (int progress = 1; progress;) {
@@ -125,7 +120,7 @@ static void write_ready_steps(generator *g, int with_outputs)
             if (s->code)
                 write_extra(g, s);
             else
-                write_declaration(g, s->arg);
+                writers[s->arg->kind](g, s->arg);
             s->done = 1;
             progress = 1;
         }

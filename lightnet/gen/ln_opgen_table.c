@@ -28,15 +28,6 @@ static void write_shape(const ln_argdesc *arg, char *buf, size_t size)
         snprintf(buf, size, "%s-D", ndim->text);
 }
 
-static void write_dtype(const ln_argdesc *arg, char *buf, size_t size)
-{
-    const char *dtype = ln_argdesc_text(arg, LN_ARGDESC_DTYPE);
-    const char *sametype = ln_argdesc_text(arg, LN_ARGDESC_SAMETYPE);
-    *buf = '\0';
-    if ((sametype || dtype) && !is_custom(arg, VAR_DTYPE))
-        snprintf(buf, size, "%s%s", sametype ? "dtype of " : "", sametype ? sametype : dtype);
-}
-
 void ln_opgen_arg_type(const ln_argdesc *arg, char *buf, size_t size)
 {
     const char *realtype = ln_argdesc_text(arg, LN_ARGDESC_REALTYPE);
@@ -46,9 +37,14 @@ void ln_opgen_arg_type(const ln_argdesc *arg, char *buf, size_t size)
                  realtype ? realtype : "", len ? " [" : "", len ? len : "", len ? "]" : "");
         return;
     }
+    const int has_dtype = !is_custom(arg, VAR_DTYPE);
+    const char *sametype = has_dtype ? ln_argdesc_text(arg, LN_ARGDESC_SAMETYPE) : NULL;
+    const char *own = sametype    ? sametype
+                      : has_dtype ? ln_argdesc_text(arg, LN_ARGDESC_DTYPE)
+                                  : NULL;
     char shape[LN_MAX_NAME_LEN], dtype[LN_MAX_NAME_LEN];
     write_shape(arg, shape, sizeof(shape));
-    write_dtype(arg, dtype, sizeof(dtype));
+    snprintf(dtype, sizeof(dtype), "%s%s", sametype ? "dtype of " : "", own ? own : "");
     const char *between = !*shape || !*dtype                           ? ""
                           : ln_argdesc_text(arg, LN_ARGDESC_SAMESHAPE) ? ", "
                                                                        : " ";
@@ -114,16 +110,6 @@ static void write_bounds(const generator *g, const ln_argdesc *arg, int first, c
     }
 }
 
-/** One value of a default: a string, or a number as bools are, too. */
-static const char *default_value(const generator *g, const ln_rjson *value)
-{
-    if (value->type == LN_RJSON_STRING)
-        return quote(g, value->text);
-    if (value->type == LN_RJSON_BOOL)
-        return value->boolean ? "1" : "0";
-    return value->text;
-}
-
 static void write_default_values(const generator *g, const ln_argdesc *arg, const ln_rjson *value,
                                  const char **line)
 {
@@ -133,7 +119,11 @@ static void write_default_values(const generator *g, const ln_argdesc *arg, cons
     APPEND(g, line, ln_opgen_is_string(arg) ? ", LN_STRINGS(" : ", LN_NUMBERS(");
     for (size_t i = 0; i < n; i++) {
         const ln_rjson *item = value->type == LN_RJSON_ARRAY ? value->items[i] : value;
-        APPEND(g, line, "%s%s", i ? ", " : "", default_value(g, item));
+        const char *text = item->type == LN_RJSON_STRING ? quote(g, item->text)
+                           : item->type != LN_RJSON_BOOL ? item->text
+                           : item->boolean               ? "1"
+                                                         : "0";
+        APPEND(g, line, "%s%s", i ? ", " : "", text);
     }
     APPEND(g, line, ")");
 }
@@ -152,16 +142,6 @@ static void write_param_checks(const generator *g, const ln_argdesc *arg, const 
         APPEND(g, line, ", .bounds = LN_BOUNDS(%s)", bounds);
     if (arg->fields[LN_ARGDESC_DEFAULT])
         write_default_values(g, arg, arg->fields[LN_ARGDESC_DEFAULT], line);
-}
-
-static void write_checks(const generator *g, const ln_argdesc *arg, const char **line)
-{
-    if (arg->kind == LN_ARGDESC_IN && !arg->variadic)
-        write_input_checks(g, arg, line);
-    else if (arg->kind == LN_ARGDESC_PARAM)
-        write_param_checks(g, arg, line);
-    if (ln_opgen_is_stored(arg) && ln_opgen_is_member(g, arg, VAR_VALUE))
-        APPEND(g, line, ", .at = LN_PRIV(%s, %s)", g->op->optype, arg->name);
 }
 
 /** Appends the row of an argument, and what ends the table behind the last. */
@@ -185,7 +165,12 @@ static void write_arg_info(const generator *g, const ln_argdesc *arg, int is_las
     write_string_field(g, &line, "sets", ln_argdesc_text(arg, LN_ARGDESC_SETS));
     if (arg->fields[LN_ARGDESC_DYNAMIC])
         APPEND(g, &line, ", .dynamic = %d", ln_argdesc_is(arg, LN_ARGDESC_DYNAMIC) ? 1 : -1);
-    write_checks(g, arg, &line);
+    if (arg->kind == LN_ARGDESC_IN && !arg->variadic)
+        write_input_checks(g, arg, &line);
+    else if (arg->kind == LN_ARGDESC_PARAM)
+        write_param_checks(g, arg, &line);
+    if (ln_opgen_is_stored(arg) && ln_opgen_is_member(g, arg, VAR_VALUE))
+        APPEND(g, &line, ", .at = LN_PRIV(%s, %s)", g->op->optype, arg->name);
     ln_cgen_line(g->out, 4, "%s},%s", line, is_last ? " {.arg_name = NULL}};" : "");
 }
 
@@ -229,42 +214,27 @@ static void write_arg_names(const generator *g, ln_argdesc_kind kind)
                  kind_tables[kind].names, names);
 }
 
-static void write_ptypes(const generator *g)
-{
-    const char *types = "";
-    for (size_t i = 0; i < g->op->nargs; i++) {
-        if (g->op->args[i].kind == LN_ARGDESC_PARAM)
-            APPEND(g, &types, "%s, ", ln_argdesc_text(&g->op->args[i], LN_ARGDESC_PTYPE));
-    }
-    ln_cgen_line(g->out, 0, "static const ln_param_type %s_param_ptypes[] = {%sLN_PARAM_INVALID};",
-                 g->op->optype, types);
-}
-
-static int has_run(const ln_opdesc *op)
-{
-    return op->fields[LN_OPDESC_RUN] || op->fields[LN_OPDESC_CALL];
-}
-
-static void write_info(const generator *g)
+void ln_opgen_write_tables(const generator *g)
 {
     const ln_opdesc *op = g->op;
+    const char *types = "";
+    write_inplace(g);
+    for (int kind = LN_ARGDESC_IN; kind <= LN_ARGDESC_PARAM; kind++) {
+        write_arg_infos(g, (ln_argdesc_kind)kind);
+        write_arg_names(g, (ln_argdesc_kind)kind);
+    }
+    for (size_t i = 0; i < op->nargs; i++) {
+        if (op->args[i].kind == LN_ARGDESC_PARAM)
+            APPEND(g, &types, "%s, ", ln_argdesc_text(&op->args[i], LN_ARGDESC_PTYPE));
+    }
+    ln_cgen_line(g->out, 0, "static const ln_param_type %s_param_ptypes[] = {%sLN_PARAM_INVALID};",
+                 op->optype, types);
     ln_cgen_line(g->out, 0, "LN_OP_INFO(%s, %s, %s, %s, .pure = %d%s);", op->optype,
                  quote(g, ln_opdesc_text(op, LN_OPDESC_DOC)),
                  quote(g, ln_opdesc_text(op, LN_OPDESC_AUTHOR)),
                  quote(g, ln_cgen_base_name(op->node->file)), op->pure,
                  op->inplace_writer ? ", .inplace_writer = 1" : "");
     ln_cgen_print(g->out, "\n");
-}
-
-void ln_opgen_write_tables(const generator *g)
-{
-    write_inplace(g);
-    for (int kind = LN_ARGDESC_IN; kind <= LN_ARGDESC_PARAM; kind++) {
-        write_arg_infos(g, (ln_argdesc_kind)kind);
-        write_arg_names(g, (ln_argdesc_kind)kind);
-    }
-    write_ptypes(g);
-    write_info(g);
 }
 
 void ln_opgen_write_prototype(const generator *g)
@@ -276,7 +246,7 @@ void ln_opgen_write_prototype(const generator *g)
            mtype ? mtype : "LN_MEM_NONE", ln_opgen_has_pre_run(op) ? op->optype : base);
     if (op->fields[LN_OPDESC_STATIC_RUN] || op->fields[LN_OPDESC_STATIC_CALL])
         APPEND(g, &line, ", .static_run = %s_static_run", op->optype);
-    if (has_run(op))
+    if (op->fields[LN_OPDESC_RUN] || op->fields[LN_OPDESC_CALL])
         APPEND(g, &line, ", .run = %s_run", op->optype);
     if (ln_opgen_has_post_run(op))
         APPEND(g, &line, ", .post_run = %s_post_run", base);

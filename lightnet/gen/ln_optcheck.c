@@ -173,15 +173,6 @@ static int check_match_ins(const checking *c, ln_optop *op)
     return 0;
 }
 
-static int check_match_optype(const checking *c, const ln_optop *op)
-{
-    if (op->like)
-        return ln_optrule_fail(c->rule, &op->place, c->err,
-                               "'%s.optype' is not valid in a pattern, only in a replacement",
-                               op->like);
-    return 0;
-}
-
 static int check_match_params(const checking *c, const ln_optop *op)
 {
     for (const ln_optparam *param = op->params; param; param = param->next) {
@@ -211,7 +202,11 @@ static int check_match(const checking *c)
             return -1;
     }
     for (ln_optop *op = rule->match; op; op = op->next) {
-        if (check_match_optype(c, op) || check_match_outs(c, op) || check_match_params(c, op))
+        if (op->like)
+            return ln_optrule_fail(rule, &op->place, c->err,
+                                   "'%s.optype' is not valid in a pattern, only in a replacement",
+                                   op->like);
+        if (check_match_outs(c, op) || check_match_params(c, op))
             return -1;
     }
     for (ln_optop *op = rule->match; op; op = op->next) {
@@ -235,19 +230,6 @@ static int leads_on(const ln_optrule *rule, const ln_optop *op)
         }
     }
     return !op->next;
-}
-
-/** Matches against the order of the text, if each operator is found so: what is replaced is then in
- * the order of the text, too. */
-static void order_against_text(ln_optrule *rule)
-{
-    int n = rule->nmatch;
-    for (const ln_optop *op = rule->match; op; op = op->next) {
-        if (!leads_on(rule, op))
-            return;
-    }
-    for (ln_optop *op = rule->match; op; op = op->next)
-        rule->order[--n] = op;
 }
 
 static void reach(ln_optrule *rule, int *n, ln_optop *op);
@@ -292,7 +274,15 @@ static int order_by_data(const checking *c)
             rule, &anchor->place, c->err,
             "the last operator, '%s', cannot be kept: the replacement takes its position",
             anchor->name);
-    order_against_text(rule);
+    // Against the order of the text, if each operator is found so: what is replaced is then in the
+    // order of the text, too.
+    n = rule->nmatch;
+    for (const ln_optop *op = rule->match; op; op = op->next) {
+        if (!leads_on(rule, op))
+            return 0;
+    }
+    for (ln_optop *op = rule->match; op; op = op->next)
+        rule->order[--n] = op;
     return 0;
 }
 
@@ -344,15 +334,6 @@ static int check_source(const checking *c, const ln_rjson *place, const char *op
     return ln_optrule_fail(c->rule, place, c->err, "unknown operator '%s' in the pattern", op);
 }
 
-/** Whether the tensor is there when the replacement reads it: made outside of what is replaced, or
- * by an earlier operator of the replacement. */
-static int is_readable(const ln_opttensor *tensor)
-{
-    if (tensor->made)
-        return 1;
-    return !tensor->fresh && (!tensor->producer || tensor->producer->keep);
-}
-
 static int check_reads(const checking *c, const ln_rjson *place, const char *name)
 {
     ln_opttensor *tensor = ln_opttensor_find(c->rule, name);
@@ -360,7 +341,10 @@ static int check_reads(const checking *c, const ln_rjson *place, const char *nam
         return ln_optrule_fail(
             c->rule, place, c->err,
             "tensor '%s' is neither in the pattern nor an output of an earlier operator", name);
-    if (!is_readable(tensor))
+    // Made outside of what is replaced, or by an earlier operator of the replacement.
+    const int is_readable =
+        tensor->made || (!tensor->fresh && (!tensor->producer || tensor->producer->keep));
+    if (!is_readable)
         return ln_optrule_fail(c->rule, place, c->err,
                                "tensor '%s' is read, but the replacement has removed it", name);
     return 0;
@@ -452,15 +436,6 @@ static int check_replace_outs(const checking *c, const ln_optop *op)
     return 0;
 }
 
-static int check_replace_params(const checking *c, const ln_optop *op)
-{
-    for (const ln_optparam *param = op->params; param; param = param->next) {
-        if (param->op && check_source(c, &param->place, param->op))
-            return -1;
-    }
-    return 0;
-}
-
 static int check_replace(const checking *c)
 {
     name_unnamed(c, c->rule->replace);
@@ -470,8 +445,12 @@ static int check_replace(const checking *c)
                                    op->keep ? "'keep'" : "a set of optypes");
         if (op->like && check_source(c, &op->place, op->like))
             return -1;
-        if (check_replace_ins(c, op) || check_replace_outs(c, op) || check_replace_params(c, op))
+        if (check_replace_ins(c, op) || check_replace_outs(c, op))
             return -1;
+        for (const ln_optparam *param = op->params; param; param = param->next) {
+            if (param->op && check_source(c, &param->place, param->op))
+                return -1;
+        }
     }
     for (ln_opttensor *tensor = c->rule->tensors; tensor; tensor = tensor->next)
         tensor->removed =
@@ -480,14 +459,6 @@ static int check_replace(const checking *c)
 }
 
 /* ---- rules ---- */
-
-static int check_function(const checking *c)
-{
-    if (ln_c_is_identifier(c->rule->function))
-        return 0;
-    return ln_optrule_fail(c->rule, ln_rjson_get(&c->rule->place, "function"), c->err,
-                           "\"function\" is '%s', expected a C identifier", c->rule->function);
-}
 
 /** Of what ln_rule_match has room for. */
 static int check_size(const checking *c)
@@ -519,8 +490,11 @@ static int check_rule(const checking *c)
                                    "another rule has this name, at %s:%d", rule->place.file,
                                    rule->place.line);
     }
+    if (rule->function && ln_c_is_identifier(rule->function))
+        return 0;
     if (rule->function)
-        return check_function(c);
+        return ln_optrule_fail(rule, ln_rjson_get(&rule->place, "function"), c->err,
+                               "\"function\" is '%s', expected a C identifier", rule->function);
     if (check_match(c))
         return -1;
     rule->order = ln_arena_alloc(c->desc->arena, (size_t)rule->nmatch * sizeof(*rule->order));
@@ -531,9 +505,9 @@ static int check_rule(const checking *c)
     return ln_opthint_check(rule, c->err);
 }
 
-/** The names of arrays and functions end in these. */
-static int check_names(const ln_optdesc *desc, ln_error *err)
+int ln_optdesc_check(ln_optdesc *desc, ln_error *err)
 {
+    // The names of arrays and functions end in these.
     if (!ln_c_is_identifier(desc->arch))
         return ln_error_set(err, "%s: \"arch\" is '%s', expected a C identifier", desc->files[0],
                             desc->arch);
@@ -541,13 +515,6 @@ static int check_names(const ln_optdesc *desc, ln_error *err)
         return ln_rjson_fail(desc->lower, err,
                              "\"lower\" is '%s', expected the suffix of an optype",
                              desc->lower->text);
-    return 0;
-}
-
-int ln_optdesc_check(ln_optdesc *desc, ln_error *err)
-{
-    if (check_names(desc, err))
-        return -1;
     for (ln_optrule *rule = desc->rules; rule; rule = rule->next) {
         const checking c = {.desc = desc, .rule = rule, .err = err};
         if (check_rule(&c))

@@ -144,19 +144,6 @@ static void write_make(const ln_optwriter *w)
 
 /* ---- rules ---- */
 
-/** The field of the table that says what happens at a match; none: the operators disappear. */
-static void write_action(const ln_optwriter *w)
-{
-    const ln_optrule *rule = w->rule;
-    const char *const warning[] = {rule->warn, NULL};
-    if (rule->warn)
-        ln_optwrite_strings(w, "    .warn = ", warning, ")");
-    else if (has_code(rule))
-        ln_cgen_line(w->out, 4, ".make = make_%s)", rule->name);
-    else if (rule->replace)
-        ln_optwrite_strings(w, "    .replace = ", op_texts(w, rule->replace, NULL), ")");
-}
-
 static void write_rule(const ln_optwriter *w)
 {
     static const char *const macros[] = {[LN_OPT_EXPANDER] = "LN_EXPANDER_RULE",
@@ -173,7 +160,14 @@ static void write_rule(const ln_optwriter *w)
     ln_optmatch_fields(
         w, ln_arena_printf(w->desc->arena, "%s(%s", macros[ln_optkind_of(rule)], rule->name),
         rule->warn || rule->replace || has_code(rule) ? "," : ")");
-    write_action(w);
+    // The field that says what happens at a match; none: the operators disappear.
+    const char *const warning[] = {rule->warn, NULL};
+    if (rule->warn)
+        ln_optwrite_strings(w, "    .warn = ", warning, ")");
+    else if (has_code(rule))
+        ln_cgen_line(w->out, 4, ".make = make_%s)", rule->name);
+    else if (rule->replace)
+        ln_optwrite_strings(w, "    .replace = ", op_texts(w, rule->replace, NULL), ")");
     ln_cgen_print(w->out, "\n");
 }
 
@@ -228,14 +222,6 @@ static void write_functions(const ln_optdesc *desc, ln_optkind kind, int stage, 
     ln_cgen_print(out, "};\n\n");
 }
 
-static int has_early_stage(const ln_optdesc *desc)
-{
-    const ln_optrule *rule = desc->rules;
-    while (rule && rule->stage != 0)
-        rule = rule->next;
-    return rule != NULL;
-}
-
 /** The array of the stages from `first` to `last`. */
 static void write_stage_array(const ln_optdesc *desc, const char *name, int first, int last,
                               ln_cgen *out)
@@ -249,17 +235,6 @@ static void write_stage_array(const ln_optdesc *desc, const char *name, int firs
         ln_cgen_print(out, "},\n");
     }
     ln_cgen_print(out, "    {NULL, NULL, NULL},\n};\n\n");
-}
-
-static void write_stages(const ln_optdesc *desc, ln_cgen *out)
-{
-    const int first = has_early_stage(desc) ? 0 : 1;
-    for (int stage = first; stage <= desc->nstages; stage++) {
-        for (int kind = LN_OPT_EXPANDER; kind <= LN_OPT_SUBGRAPH; kind++)
-            write_functions(desc, (ln_optkind)kind, stage, out);
-    }
-    write_stage_array(desc, "early", first, 0, out);
-    write_stage_array(desc, "later", 2, desc->nstages, out);
 }
 
 static void write_names(const ln_optdesc *desc, ln_cgen *out)
@@ -292,7 +267,16 @@ void ln_optcode_source(const ln_optdesc *desc, const char *header, ln_cgen *out)
     if (desc->lower)
         write_lower(desc, out);
     ln_cgen_print(out, "/* ---- what the architecture registers ---- */\n\n");
-    write_stages(desc, out);
+    const ln_optrule *early = desc->rules;
+    while (early && early->stage != 0)
+        early = early->next;
+    const int first = early ? 0 : 1;
+    for (int stage = first; stage <= desc->nstages; stage++) {
+        for (int kind = LN_OPT_EXPANDER; kind <= LN_OPT_SUBGRAPH; kind++)
+            write_functions(desc, (ln_optkind)kind, stage, out);
+    }
+    write_stage_array(desc, "early", first, 0, out);
+    write_stage_array(desc, "later", 2, desc->nstages, out);
     write_names(desc, out);
 }
 

@@ -53,17 +53,6 @@ static const field *find_field(const field *fields, size_t n, const char *key)
     return NULL;
 }
 
-/** Puts a text, a bool or a number where a rule has it. */
-static void store(void *member, const ln_rjson *node)
-{
-    if (node->type == LN_RJSON_STRING)
-        *(const char **)member = node->text;
-    else if (node->type == LN_RJSON_BOOL)
-        *(int *)member = node->boolean;
-    else
-        *(double *)member = node->number;
-}
-
 static int read_field(const reading *to, const field *fields, size_t n, const ln_rjson *node)
 {
     const field *f = find_field(fields, n, node->key);
@@ -78,7 +67,13 @@ static int read_field(const reading *to, const field *fields, size_t n, const ln
                                ln_rjson_type_name(node->type), ln_rjson_type_name(f->type));
     if (f->read)
         return f->read(to, node);
-    store((char *)to->rule + f->at, node);
+    void *member = (char *)to->rule + f->at;
+    if (node->type == LN_RJSON_STRING)
+        *(const char **)member = node->text;
+    else if (node->type == LN_RJSON_BOOL)
+        *(int *)member = node->boolean;
+    else
+        *(double *)member = node->number;
     return 0;
 }
 
@@ -102,18 +97,6 @@ static int read_object(const reading *to, const field *fields, size_t n, const l
 
 #define N_FIELDS(fields) (sizeof(fields) / sizeof((fields)[0]))
 
-/** Every item of an array or object must have this type. */
-static int check_items(const reading *to, const ln_rjson *node, ln_rjson_type type)
-{
-    for (size_t i = 0; i < node->len; i++) {
-        if (node->items[i]->type != type)
-            return ln_optrule_fail(
-                to->rule, node->items[i], to->err, "an item of \"%s\" is %s, expected %s",
-                node->key, ln_rjson_type_name(node->items[i]->type), ln_rjson_type_name(type));
-    }
-    return 0;
-}
-
 /* ---- rules ---- */
 
 static int read_match(const reading *to, const ln_rjson *node)
@@ -135,7 +118,14 @@ static int read_when(const reading *to, const ln_rjson *node)
 {
     to->rule->when = (const ln_rjson **)node->items;
     to->rule->nwhen = (int)node->len;
-    return check_items(to, node, LN_RJSON_STRING);
+    for (size_t i = 0; i < node->len; i++) {
+        const ln_rjson_type type = node->items[i]->type;
+        if (type != LN_RJSON_STRING)
+            return ln_optrule_fail(to->rule, node->items[i], to->err,
+                                   "an item of \"%s\" is %s, expected %s", node->key,
+                                   ln_rjson_type_name(type), ln_rjson_type_name(LN_RJSON_STRING));
+    }
+    return 0;
 }
 
 static int read_let(const reading *to, const ln_rjson *node)
@@ -177,16 +167,6 @@ static const field rule_fields[] = {
     {"tests", LN_RJSON_STRING, 0, read_tests, 0},
 };
 
-/** Puts the rule behind all rules whose "order" is not larger. */
-static void add_rule(ln_optdesc *desc, ln_optrule *rule)
-{
-    ln_optrule **at = &desc->rules;
-    while (*at && (*at)->rank <= rule->rank)
-        at = &(*at)->next;
-    rule->next = *at;
-    *at = rule;
-}
-
 /** A rule is either hand-written, with few other fields, or has a pattern and fields for it. */
 static int check_form(const reading *to, const ln_rjson *node)
 {
@@ -221,7 +201,11 @@ static int read_rule(const reading *to, const ln_rjson *node)
     if (read_object(&inner, rule_fields, N_FIELDS(rule_fields), node, "a rule") ||
         check_form(&inner, node))
         return -1;
-    add_rule(to->desc, inner.rule);
+    ln_optrule **at = &to->desc->rules; // behind all rules whose "order" is not larger
+    while (*at && (*at)->rank <= inner.rule->rank)
+        at = &(*at)->next;
+    inner.rule->next = *at;
+    *at = inner.rule;
     return 0;
 }
 

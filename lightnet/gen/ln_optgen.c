@@ -69,16 +69,6 @@ static int check_outputs(const options *opts)
     return 0;
 }
 
-/** Leaves no output, not even an older one: after a mistake it would be taken for the new one. */
-static void remove_outputs(const options *opts)
-{
-    const char *const outputs[] = {opts->source, opts->header, opts->tests};
-    for (size_t k = 0; k < sizeof(outputs) / sizeof(outputs[0]); k++) {
-        if (outputs[k])
-            remove(outputs[k]);
-    }
-}
-
 static int write_file(const options *opts, const ln_optdesc *desc, const char *file,
                       int (*write)(const options *, const ln_optdesc *, ln_cgen *))
 {
@@ -118,7 +108,12 @@ static int generate(const options *opts, ln_optdesc *desc, ln_rjson **roots)
         !write_file(opts, desc, opts->header, write_header) &&
         !write_file(opts, desc, opts->tests, write_tests))
         return 0;
-    remove_outputs(opts);
+    // No output stays, not even an older one: it would be taken for the new one.
+    const char *const outputs[] = {opts->source, opts->header, opts->tests};
+    for (size_t k = 0; k < sizeof(outputs) / sizeof(outputs[0]); k++) {
+        if (outputs[k])
+            remove(outputs[k]);
+    }
     return -1;
 }
 

@@ -75,14 +75,6 @@ static int check_tensor(const ln_optrule *rule, const ln_opttest *test, const ln
     return 0;
 }
 
-static int check_precision(const ln_optrule *rule, const ln_opttest *test, ln_error *err)
-{
-    if (test->precision && strcmp(test->precision, "bf16") != 0)
-        return ln_optrule_fail(rule, &test->place, err,
-                               "a test has precision '%s', expected 'bf16'", test->precision);
-    return 0;
-}
-
 static int fail_twice(const ln_optrule *rule, const ln_rjson *place, const char *name,
                       ln_error *err)
 {
@@ -121,26 +113,22 @@ static int check_test(const ln_optrule *rule, const ln_opttest *test, ln_error *
         if (check_tensor(rule, test, hint, err))
             return -1;
     }
-    return check_precision(rule, test, err) || check_once(rule, test, err) ? -1 : 0;
-}
-
-/** A rule that never fires in its own tests is not tested. */
-static int check_any_fires(const ln_optrule *rule, ln_error *err)
-{
-    const ln_opttest *test = rule->tests;
-    while (test && !test->fires)
-        test = test->next;
-    if (test || !rule->tests)
-        return 0;
-    return ln_optrule_fail(rule, &rule->tests->place, err,
-                           "the rule does not fire in any of its tests");
+    if (test->precision && strcmp(test->precision, "bf16") != 0)
+        return ln_optrule_fail(rule, &test->place, err,
+                               "a test has precision '%s', expected 'bf16'", test->precision);
+    return check_once(rule, test, err);
 }
 
 int ln_opthint_check(const ln_optrule *rule, ln_error *err)
 {
+    int fires = 0;
     for (const ln_opttest *test = rule->tests; test; test = test->next) {
         if (check_test(rule, test, err))
             return -1;
+        fires |= test->fires;
     }
-    return check_any_fires(rule, err);
+    // A rule that never fires in its own tests is not tested.
+    return fires || !rule->tests ? 0
+                                 : ln_optrule_fail(rule, &rule->tests->place, err,
+                                                   "the rule does not fire in any of its tests");
 }

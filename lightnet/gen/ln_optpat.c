@@ -659,16 +659,6 @@ static const char *text_in_quotes(reader *r, const char *expected)
     return NULL;
 }
 
-/** What comes of the example: nothing more is said, or `within TOLERANCE`, or `fails MESSAGE`. */
-static int outcome(reader *r, ln_optexample *example)
-{
-    if (ln_lexer_accept_word(&r->lexer, "within"))
-        return (example->tolerance = number(r)) ? 0 : -1;
-    if (ln_lexer_accept_word(&r->lexer, "fails"))
-        return (example->error = text_in_quotes(r, "a message in quotes")) ? 0 : -1;
-    return 0;
-}
-
 static int example(reader *r, ln_optexample *example)
 {
     static ln_lexer_func *const read[3] = {example_input, example_output, param};
@@ -682,8 +672,13 @@ static int example(reader *r, ln_optexample *example)
     if (groups(r, &example->op, read, "'(' before the arguments of an example"))
         return -1;
     ln_lexer_next(&r->lexer);
-    if (outcome(r, example))
-        return -1;
+    if (ln_lexer_accept_word(&r->lexer, "within")) {
+        if (!(example->tolerance = number(r)))
+            return -1;
+    } else if (ln_lexer_accept_word(&r->lexer, "fails")) {
+        if (!(example->error = text_in_quotes(r, "a message in quotes")))
+            return -1;
+    }
     return expect(r, ";", "'within', 'fails' or ';' after an example");
 }
 

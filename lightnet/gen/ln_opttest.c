@@ -59,15 +59,6 @@ static void draw_sizes(writer *w)
     }
 }
 
-static int has_random_sizes(const ln_opttest *test)
-{
-    for (const ln_optsize *size = test->sizes; size; size = size->next) {
-        if (size->low < size->high)
-            return 1;
-    }
-    return 0;
-}
-
 /** The value of "12" or "N"; -1: no such size. */
 static int size_of(const writer *w, const char *text, size_t len)
 {
@@ -104,14 +95,6 @@ static int product_of(const writer *w, const char *text)
 
 /* ---- tensors ---- */
 
-static const ln_opthint *find_hint(const writer *w, const char *tensor)
-{
-    const ln_opthint *hint = w->test->tensors;
-    while (hint && strcmp(hint->tensor, tensor) != 0)
-        hint = hint->next;
-    return hint;
-}
-
 /** Notes that the model reads a tensor; what the pattern does not make is a source. */
 static void add_source(writer *w, const char *name)
 {
@@ -133,9 +116,10 @@ static int write_source(const writer *w, const char *name)
     static const char *const default_dims[] = {"2", "3", "4", "5"};
     static const ln_opthint default_hint = {
         .dtype = "TL_FLOAT", .dims = (const char **)default_dims, .ndim = 4, .low = -1, .high = 1};
-    const ln_opthint *hint = find_hint(w, name);
-    if (!hint)
-        hint = &default_hint;
+    const ln_opthint *hint = w->test->tensors;
+    while (hint && strcmp(hint->tensor, name) != 0)
+        hint = hint->next;
+    hint = hint ? hint : &default_hint;
     ln_cgen_print(w->out, "    {\"%s\", \"%s\", %d, {", name, hint->dtype, hint->ndim);
     for (int i = 0; i < hint->ndim; i++) {
         const int size = product_of(w, hint->dims[i]);
@@ -150,18 +134,6 @@ static int write_source(const writer *w, const char *name)
         ln_cgen_print(w->out, "%s%d", i ? ", " : "", size);
     }
     ln_cgen_print(w->out, "}, %.9g, %.9g, %d},\n", hint->low, hint->high, hint->is_const);
-    return 0;
-}
-
-static int write_sources(const writer *w)
-{
-    ln_cgen_print(w->out, "static const ln_rule_tensor %s_%d_tensors[] = {\n", w->rule->name,
-                  w->number);
-    for (const source *s = w->sources; s; s = s->next) {
-        if (write_source(w, s->name))
-            return -1;
-    }
-    ln_cgen_print(w->out, "    {NULL},\n};\n\n");
     return 0;
 }
 
@@ -296,17 +268,6 @@ static const ln_optop *nth_op(const ln_optrule *rule, int n)
     return rule->order[rule->adjacent ? n : rule->nmatch - 1 - n];
 }
 
-static int write_ops(writer *w)
-{
-    ln_cgen_print(w->out, "static const char %s_%d_ops[] =\n", w->rule->name, w->number);
-    for (int i = 0; i < w->rule->nmatch; i++) {
-        if (write_op(w, nth_op(w->rule, i), i + 1 == w->rule->nmatch))
-            return -1;
-    }
-    ln_cgen_print(w->out, "\n");
-    return 0;
-}
-
 static void find_sources(writer *w)
 {
     w->sources = NULL;
@@ -359,8 +320,19 @@ static void write_names(const writer *w, const char *list, int (*belongs)(const 
 static int write_model(writer *w)
 {
     find_sources(w);
-    if (write_sources(w) || write_ops(w))
-        return -1;
+    ln_cgen_print(w->out, "static const ln_rule_tensor %s_%d_tensors[] = {\n", w->rule->name,
+                  w->number);
+    for (const source *s = w->sources; s; s = s->next) {
+        if (write_source(w, s->name))
+            return -1;
+    }
+    ln_cgen_print(w->out, "    {NULL},\n};\n\nstatic const char %s_%d_ops[] =\n", w->rule->name,
+                  w->number);
+    for (int i = 0; i < w->rule->nmatch; i++) {
+        if (write_op(w, nth_op(w->rule, i), i + 1 == w->rule->nmatch))
+            return -1;
+    }
+    ln_cgen_print(w->out, "\n");
     write_names(w, "outputs", is_output);
     if (has_any(w->rule, is_removed))
         write_names(w, "removed", is_removed);
@@ -370,14 +342,6 @@ static int write_model(writer *w)
 }
 
 /* ---- the table ---- */
-
-static int count_alternatives(const ln_optrule *rule)
-{
-    int most = 1;
-    for (const ln_optop *op = rule->match; op; op = op->next)
-        most = op->noptypes > most ? op->noptypes : most;
-    return most;
-}
 
 static int count_absences(const ln_optrule *rule)
 {
@@ -404,10 +368,14 @@ static int for_inputs(writer *w, int (*write)(writer *))
 /** Calls `write` for every model of a test. */
 static int for_models(writer *w, int (*write)(writer *))
 {
-    const int draws = has_random_sizes(w->test) ? DRAWS : 1;
+    int draws = 1, alternatives = 1;
+    for (const ln_optsize *size = w->test->sizes; size; size = size->next)
+        draws = size->low < size->high ? DRAWS : draws;
+    for (const ln_optop *op = w->rule->match; op; op = op->next)
+        alternatives = op->noptypes > alternatives ? op->noptypes : alternatives;
     for (int draw = 0; draw < draws; draw++) {
         draw_sizes(w);
-        for (w->alternative = 0; w->alternative < count_alternatives(w->rule); w->alternative++) {
+        for (w->alternative = 0; w->alternative < alternatives; w->alternative++) {
             if (for_inputs(w, write))
                 return -1;
         }
@@ -455,12 +423,6 @@ static int write_row(writer *w)
     return 0;
 }
 
-/** How the operators of the pattern spell `create`: with the suffix of the architecture's own. */
-static const char *create_of(const ln_optdesc *desc)
-{
-    return ln_arena_printf(desc->arena, "create%s", desc->lower ? desc->lower->text : "");
-}
-
 int ln_optcode_tests(const ln_optdesc *desc, ln_cgen *out, ln_error *err)
 {
     ln_optcode_banner(desc, "The tests of an architecture's rewrites", out);
@@ -473,8 +435,10 @@ int ln_optcode_tests(const ln_optdesc *desc, ln_cgen *out, ln_error *err)
     for (const ln_optrule *rule = desc->rules; rule; rule = rule->next)
         for_tests(desc, rule, out, err, write_row);
     ln_cgen_print(out, "    {NULL},\n};\n\nint main(int argc, char **argv)\n{\n");
-    ln_cgen_line(out, 4, "return ln_rule_check(argc, argv, \"%s\", \"%s\", cases);",
-                 strcmp(desc->arch, "none") == 0 ? "cpu" : desc->arch, create_of(desc));
+    // With the architecture's own suffix, as the operators of the pattern spell `create`.
+    ln_cgen_line(out, 4, "return ln_rule_check(argc, argv, \"%s\", \"create%s\", cases);",
+                 strcmp(desc->arch, "none") == 0 ? "cpu" : desc->arch,
+                 desc->lower ? desc->lower->text : "");
     ln_cgen_print(out, "}\n");
     return 0;
 }

@@ -131,14 +131,6 @@ static int is_integer(const char *text)
     return digits > 0 && digits < 10 && text[digits + (size_t)(*text == '-')] == '\0';
 }
 
-static int are_integers(const ln_optparam *param)
-{
-    int are = param->len <= LN_MAXDIM;
-    for (int i = 0; i < param->len; i++)
-        are = are && is_integer(param->items[i]);
-    return are;
-}
-
 static int is_name(const char *text)
 {
     return ln_c_is_identifier(text) && strcmp(text, "true") != 0 && strcmp(text, "false") != 0 &&
@@ -147,10 +139,13 @@ static int is_name(const char *text)
 
 int ln_optwrite_is_plain(const ln_optparam *param)
 {
+    int are_integers = param->len <= LN_MAXDIM;
     switch (param->type) {
     case LN_OPT_NUMBER:
     case LN_OPT_NUMBERS:
-        return are_integers(param);
+        for (int i = 0; i < param->len; i++)
+            are_integers = are_integers && is_integer(param->items[i]);
+        return are_integers;
     case LN_OPT_STRING:
         return !param->arg_name || is_name(param->items[0]);
     default:
@@ -342,14 +337,6 @@ static const char *op_text(const ln_optwriter *w, int index)
                            group(w, op->outs, op->any_out), params(w, op));
 }
 
-static void write_match(const ln_optwriter *w, const char *end)
-{
-    const char *ops[LN_MAX_RULE_OPS + 1] = {NULL};
-    for (int i = 0; i < w->rule->nmatch; i++)
-        ops[i] = op_text(w, i);
-    ln_optwrite_strings(w, "    .match = ", ops, end);
-}
-
 static const char *removed(const ln_optwriter *w)
 {
     const char *text = "";
@@ -375,5 +362,8 @@ void ln_optmatch_fields(const ln_optwriter *w, const char *begin, const char *en
     if (ln_optmatch_has_conditions(rule))
         ln_arena_extend(w->desc->arena, &fields, ", .allows = allows_%s", rule->name);
     ln_cgen_line(w->out, 0, "%s%s,", begin, fields);
-    write_match(w, end);
+    const char *ops[LN_MAX_RULE_OPS + 1] = {NULL};
+    for (int i = 0; i < rule->nmatch; i++)
+        ops[i] = op_text(w, i);
+    ln_optwrite_strings(w, "    .match = ", ops, end);
 }
