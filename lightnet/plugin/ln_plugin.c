@@ -62,13 +62,6 @@ static int is_whole(const ln_infile *in, const elf_header *header)
     return 1;
 }
 
-// A pipe would be waited for, and is not mapped by the loader.
-static int is_stream(const char *file)
-{
-    struct stat about;
-    return !stat(file, &about) && !S_ISREG(about.st_mode) && !S_ISDIR(about.st_mode);
-}
-
 // 0 if `file` is a complete shared object for this machine: access to a truncated one ends the
 // process. Otherwise -1 with a reason that names it. Source:
 // System V Application Binary Interface, "Object Files" and "Program Loading".
@@ -76,8 +69,10 @@ static int check_elf(const char *file, ln_error *err)
 {
     ln_infile in;
     elf_header header;
+    struct stat about;
     int status = 0;
-    if (is_stream(file))
+    // A pipe would be waited for, and is not mapped by the loader.
+    if (!stat(file, &about) && !S_ISREG(about.st_mode) && !S_ISDIR(about.st_mode))
         return ln_error_set(err, "%s: is not a regular file", file);
     if (ln_infile_open(&in, file, err))
         return -1;
@@ -180,15 +175,6 @@ static const char *loader_error(const char *path)
                                                                               : text;
 }
 
-// What the object itself registered when it was mapped, without any check, must not stay.
-static int check_untouched(int before)
-{
-    if (ln_arch_changes() == before)
-        return 0;
-    return ln_error_set(NULL, "registers architectures by itself, expected them in its '%s'",
-                        LN_PLUGIN_SYMBOL);
-}
-
 // In a static program, dlopen() of the GNU C library maps a second C library, and what that one's
 // objects do crashes. Such a program shows no symbol to the loader, not even one of the C library.
 static void *open_object(const char *path)
@@ -215,44 +201,34 @@ static int load(char *path)
         ln_free(path);
         return 0;
     }
-    if (check_untouched(before) || check_descriptor(plugin) || register_all(plugin) ||
-        remember(handle, plugin, path)) {
-        ln_arch_undo(before);
-        dlclose(handle);
-        return -1;
-    }
-    return 0;
-}
-
-// Returns new (ln_free) absolute path of a file. NULL with a reason, which names it.
-static char *absolute_path(const char *file)
-{
-    char *real = realpath(file, NULL);
-    char *path = real ? ln_strdup(real) : NULL;
-    if (!real)
-        ln_error_set(NULL, "%s: %s", file, strerror(errno));
-    free(real);
-    return path;
-}
-
-// While nothing else uses the tables.
-static int load_alone(char *path)
-{
-    if (ln_arch_begin_change())
-        return -1;
-    const int status = load(path);
-    ln_arch_end_change();
-    return status;
+    // What the object itself registered when it was mapped, without any check, must not stay.
+    if (ln_arch_changes() != before)
+        ln_error_set(NULL, "registers architectures by itself, expected them in its '%s'",
+                     LN_PLUGIN_SYMBOL);
+    else if (!check_descriptor(plugin) && !register_all(plugin) && !remember(handle, plugin, path))
+        return 0;
+    ln_arch_undo(before);
+    dlclose(handle);
+    return -1;
 }
 
 int ln_plugin_load(const char *file)
 {
-    char *path = absolute_path(file);
+    char *real = realpath(file, NULL);
+    if (!real)
+        return ln_error_set(NULL, "%s: %s", file, strerror(errno));
+    char *path = ln_strdup(real);
+    free(real);
     if (!path || check_elf(file, NULL)) {
         ln_free(path);
         return -1;
     }
-    if (!load_alone(path))
+    int status = ln_arch_begin_change(); // while nothing else uses the tables
+    if (!status) {
+        status = load(path);
+        ln_arch_end_change();
+    }
+    if (!status)
         return 0;
     ln_free(path);
     return ln_error_prefix(NULL, "%s", file);
@@ -408,35 +384,21 @@ static int has_op(const ln_arch *arch, const ln_op *proto)
     return 0;
 }
 
-static int adds_op(const ln_plugin *plugin, const ln_op *proto)
-{
-    for (const ln_arch *const *more = plugin->additions; more && *more; more++)
-        if (has_op(*more, proto))
-            return 1;
-    return 0;
-}
-
-static int has_arch_with_op(const ln_plugin *plugin, const ln_op *proto)
-{
-    for (ln_arch *const *arch = plugin->archs; arch && *arch; arch++)
-        if (has_op(*arch, proto))
-            return 1;
-    return 0;
-}
-
 // What a plug-in adds to the architecture of another one is its own, though it stands there, too.
 const ln_plugin_loaded *ln_plugin_of_op(const ln_op *proto)
 {
     const ln_plugin_loaded *loaded;
     LN_LIST_FOREACH(loaded, plugins)
     {
-        if (adds_op(loaded->plugin, proto))
-            return loaded;
+        for (const ln_arch *const *more = loaded->plugin->additions; more && *more; more++)
+            if (has_op(*more, proto))
+                return loaded;
     }
     LN_LIST_FOREACH(loaded, plugins)
     {
-        if (has_arch_with_op(loaded->plugin, proto))
-            return loaded;
+        for (ln_arch *const *arch = loaded->plugin->archs; arch && *arch; arch++)
+            if (has_op(*arch, proto))
+                return loaded;
     }
     return NULL;
 }

@@ -51,16 +51,6 @@ static ln_status bad_argument(ln_quantizer *quantizer, const char *text)
 
 /* ---- life ---- */
 
-static ln_status check_model(const ln_model *model)
-{
-    if (!model->front || !model->front->is_compiled)
-        return LN_OK;
-    ln_error_set_as(NULL, LN_BAD_ARGUMENT,
-                    "%s: the model is compiled; quantize the model that it was compiled from",
-                    model->name);
-    return LN_BAD_ARGUMENT;
-}
-
 static ln_quantizer *create(ln_model *model)
 {
     ln_quantizer *const q = ln_alloc(sizeof(*q));
@@ -82,9 +72,12 @@ ln_status ln_quantizer_create(ln_model *model, ln_quantizer **quantizer)
         *quantizer = NULL;
     if (!model || !quantizer)
         return fail_null(NULL, model ? "the pointer to the quantizer" : "the model");
-    const ln_status status = check_model(model);
-    if (status)
-        return status;
+    if (model->front && model->front->is_compiled) {
+        ln_error_set_as(NULL, LN_BAD_ARGUMENT,
+                        "%s: the model is compiled; quantize the model that it was compiled from",
+                        model->name);
+        return LN_BAD_ARGUMENT;
+    }
     *quantizer = create(model);
     return *quantizer ? LN_OK : LN_OUT_OF_MEMORY;
 }
@@ -171,17 +164,6 @@ static const option options[] = {
 
 enum { N_OPTIONS = sizeof(options) / sizeof(options[0]), MOST_FIELD = sizeof(double) };
 
-static ln_status fail_key(ln_quantizer *q, const char *key)
-{
-    char keys[LN_MAXLINE] = "";
-    for (int i = 0; i < N_OPTIONS; i++) {
-        strcat(keys, i ? ", " : "");
-        strcat(keys, options[i].key);
-    }
-    ln_error_set_as(&q->error, LN_BAD_ARGUMENT, "unknown option '%s'; options: %s", key, keys);
-    return LN_BAD_ARGUMENT;
-}
-
 static ln_status set(ln_quantizer *q, const option *o, const char *value)
 {
     char before[MOST_FIELD];
@@ -199,11 +181,18 @@ ln_status ln_quantizer_set(ln_quantizer *quantizer, const char *key, const char 
 {
     if (!quantizer || !key || !value)
         return fail_null(quantizer, !quantizer ? "the quantizer" : key ? "the value" : "the key");
+    char keys[LN_MAXLINE] = "";
     ln_error_clear(&quantizer->error);
     for (int i = 0; i < N_OPTIONS; i++)
         if (ln_streq(options[i].key, key))
             return set(quantizer, &options[i], value);
-    return fail_key(quantizer, key);
+    for (int i = 0; i < N_OPTIONS; i++) {
+        strcat(keys, i ? ", " : "");
+        strcat(keys, options[i].key);
+    }
+    ln_error_set_as(&quantizer->error, LN_BAD_ARGUMENT, "unknown option '%s'; options: %s", key,
+                    keys);
+    return LN_BAD_ARGUMENT;
 }
 
 /* ---- samples ---- */
@@ -268,13 +257,6 @@ static int copy_sample(ln_quantize_samples *samples, int n, const tl_tensor *con
     return -1;
 }
 
-// Where shapes are decided on values, those of the first sample decide.
-static void note_values(ln_quantize_samples *samples)
-{
-    for (int i = 0; i < samples->model->n_required; i++)
-        samples->shapes[find_number(samples->model, i)].data = samples->data[i];
-}
-
 ln_status ln_quantizer_add_sample(ln_quantizer *quantizer, int n, const tl_tensor *const *inputs)
 {
     if (!quantizer || !inputs)
@@ -293,20 +275,14 @@ ln_status ln_quantizer_add_sample(ln_quantizer *quantizer, int n, const tl_tenso
         ln_error_set_last(&quantizer->error);
         return LN_OUT_OF_MEMORY;
     }
-    note_values(&quantizer->samples);
+    // Where shapes are decided on values, those of the first sample decide.
+    const ln_quantize_samples *const samples = &quantizer->samples;
+    for (int i = 0; i < wanted; i++)
+        samples->shapes[find_number(samples->model, i)].data = samples->data[i];
     return LN_OK;
 }
 
 /* ---- running ---- */
-
-// An error is asked for unless something else is.
-static ln_quantize_budget budget_of(const ln_quantizer *q)
-{
-    ln_quantize_budget budget = q->budget;
-    if (budget.max_error < 0 && budget.top1 < 0)
-        budget.max_error = default_error;
-    return budget;
-}
 
 static void note_row(const ln_quantizer *q, int i)
 {
@@ -349,7 +325,9 @@ ln_status ln_quantizer_run(ln_quantizer *quantizer)
     if (!quantizer)
         return fail_null(NULL, "the quantizer");
     const unsigned long failures = ln_call_begin();
-    const ln_quantize_budget budget = budget_of(quantizer);
+    ln_quantize_budget budget = quantizer->budget;
+    if (budget.max_error < 0 && budget.top1 < 0)
+        budget.max_error = default_error; // an error is asked for unless something else is
     ln_error *const err = &quantizer->error;
     ln_error_clear(err);
     forget_result(quantizer);
@@ -386,17 +364,6 @@ const char *ln_quantizer_layer_precision(const ln_quantizer *quantizer, int i)
 
 /* ---- saving ---- */
 
-static int save(ln_quantizer *q, const char *file)
-{
-    ln_quantize_program p = {0};
-    int status =
-        ln_quantize_program_compile(&p, &q->samples, &q->layers, &q->choice.mix, &q->error);
-    if (!status && ln_context_save(p.ctx, q->samples.model->options->weights, file))
-        status = ln_quantize_program_fail(&p, &q->error);
-    ln_quantize_program_free(&p);
-    return status;
-}
-
 ln_status ln_quantizer_save(ln_quantizer *quantizer, const char *file)
 {
     if (!quantizer || !file)
@@ -405,5 +372,12 @@ ln_status ln_quantizer_save(ln_quantizer *quantizer, const char *file)
     ln_error_clear(&quantizer->error);
     if (!quantizer->has_result)
         return bad_argument(quantizer, "nothing was chosen yet; run the quantizer first");
-    return save(quantizer, file) ? ln_call_status(&quantizer->error, failures, LN_IO_ERROR) : LN_OK;
+    const ln_quantize_samples *const samples = &quantizer->samples;
+    ln_quantize_program p = {0};
+    int status = ln_quantize_program_compile(&p, samples, &quantizer->layers,
+                                             &quantizer->choice.mix, &quantizer->error);
+    if (!status && ln_context_save(p.ctx, samples->model->options->weights, file))
+        status = ln_quantize_program_fail(&p, &quantizer->error);
+    ln_quantize_program_free(&p);
+    return status ? ln_call_status(&quantizer->error, failures, LN_IO_ERROR) : LN_OK;
 }

@@ -22,21 +22,18 @@ static int fail(calibration *c)
 
 /* ---- observing ---- */
 
-static void observe_tensor(const calibration *c, const ln_tensor_entry *te)
-{
-    ln_quantize_source *const source = ln_quantize_layers_source(c->layers, te->name);
-    if (source && c->is_counting)
-        ln_quantize_count(&source->seen, te->tensor->data, (size_t)te->tensor->len);
-    else if (source)
-        ln_quantize_see(&source->seen, te->tensor->data, (size_t)te->tensor->len);
-}
-
 static int observe(void *data, const ln_op *op)
 {
+    const calibration *const c = data;
     const ln_tensor_list_entry *tle;
     LN_LIST_FOREACH(tle, op->op_arg->tensors_out)
     {
-        observe_tensor(data, ln_entry_of(tle, op->op_arg->tensor_table));
+        const tl_tensor *const t = ln_entry_of(tle, op->op_arg->tensor_table)->tensor;
+        ln_quantize_source *const source = ln_quantize_layers_source(c->layers, tle->name);
+        if (source && c->is_counting)
+            ln_quantize_count(&source->seen, t->data, (size_t)t->len);
+        else if (source)
+            ln_quantize_see(&source->seen, t->data, (size_t)t->len);
     }
     return 0;
 }
@@ -58,15 +55,6 @@ static int add_output(void *data, const char *tensor)
     return ln_context_add_output(data, tensor);
 }
 
-// Constants are outputs, so that they are there after loading.
-static int add_constants(calibration *c)
-{
-    for (int i = 0; i < c->layers->n; i++)
-        if (ln_quantize_layer_constants(&c->layers->items[i], add_output, c->program.ctx))
-            return -1;
-    return 0;
-}
-
 static const char target[] = "cpu";
 
 static int make_program(calibration *c)
@@ -74,8 +62,12 @@ static int make_program(calibration *c)
     if (ln_quantize_program_read(&c->program, c->samples, c->err))
         return -1;
     ln_context *const ctx = c->program.ctx;
-    if (ln_quantize_layers_find(c->layers, ctx) || add_constants(c))
+    if (ln_quantize_layers_find(c->layers, ctx))
         return fail(c);
+    // Constants are outputs, so that they are there after loading.
+    for (int i = 0; i < c->layers->n; i++)
+        if (ln_quantize_layer_constants(&c->layers->items[i], add_output, ctx))
+            return fail(c);
     ctx->optimize = 0;
     return ln_context_compile(ctx, target)
                ? fail(c)

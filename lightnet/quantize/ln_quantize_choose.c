@@ -35,18 +35,15 @@ static int make(const choosing *c, ln_quantize_program *p, const ln_quantize_mix
 
 static const ln_quantize_mix float32 = {0};
 
-static int find_error(const choosing *c, const ln_quantize_program *p, int n,
-                      ln_quantize_error *error)
-{
-    return ln_quantize_error_find(error, &c->outputs, p, c->samples, n, c->err);
-}
-
 // The error of the mix on the first `n` samples.
 static int measure_mix(const choosing *c, const ln_quantize_mix *mix, int n,
                        ln_quantize_error *error)
 {
     ln_quantize_program p = {0};
-    const int status = make(c, &p, mix) || find_error(c, &p, n, error) ? -1 : 0;
+    const int status =
+        make(c, &p, mix) || ln_quantize_error_find(error, &c->outputs, &p, c->samples, n, c->err)
+            ? -1
+            : 0;
     ln_quantize_program_free(&p);
     return status;
 }
@@ -162,13 +159,6 @@ static int order_candidates(choosing *c)
 
 /* ---- within the budget ---- */
 
-static void set_prefix(const choosing *c, int n)
-{
-    memset(c->trial, 0, (size_t)c->layers->n);
-    for (int i = 0; i < n; i++)
-        c->trial[c->order[i]] = 1;
-}
-
 static void accept(const choosing *c, const ln_quantize_error *error)
 {
     memcpy(c->choice->is_on, c->trial, (size_t)c->layers->n);
@@ -182,7 +172,9 @@ static int find_prefix(const choosing *c)
     int within = 0, beyond = c->n_candidates + 1, next = c->n_candidates;
     while (within + 1 < beyond) {
         ln_quantize_error error;
-        set_prefix(c, next);
+        memset(c->trial, 0, (size_t)c->layers->n);
+        for (int i = 0; i < next; i++)
+            c->trial[c->order[i]] = 1;
         const int is_good = try_mix(c, &(ln_quantize_mix){.is_on = c->trial}, &error);
         if (is_good < 0)
             return -1;
@@ -298,16 +290,6 @@ static int begin_variants(const choosing *c, variant *best)
     return 0;
 }
 
-static void take(ln_quantize_choice *choice, const variant *v, int n)
-{
-    choice->mix = v->mix;
-    choice->error = v->error;
-    choice->total[0] = v->total[0];
-    choice->total[1] = v->total[1];
-    if (!v->mix.is_on)
-        memset(choice->is_on, 0, (size_t)n);
-}
-
 static int time_layers(const choosing *c)
 {
     ln_quantize_program p = {0};
@@ -324,11 +306,17 @@ static int time_layers(const choosing *c)
 static int time_choice(const choosing *c)
 {
     variant best;
-    c->choice->n_within = count(c);
+    ln_quantize_choice *const choice = c->choice;
+    choice->n_within = count(c);
     if (begin_variants(c, &best) || try_variants(c, &best))
         return -1;
-    take(c->choice, &best, c->layers->n);
-    c->choice->n_on = count(c);
+    choice->mix = best.mix;
+    choice->error = best.error;
+    choice->total[0] = best.total[0];
+    choice->total[1] = best.total[1];
+    if (!best.mix.is_on)
+        memset(choice->is_on, 0, (size_t)c->layers->n);
+    choice->n_on = count(c);
     return time_layers(c);
 }
 

@@ -136,15 +136,6 @@ static double relative_error(const sums *s)
     return s->is_float ? sqrt(s->difference / s->norm) : s->difference / s->norm;
 }
 
-static void conclude(ln_quantize_error *error, const sums *s, int n)
-{
-    *error = (ln_quantize_error){.top1 = 1};
-    for (int i = 0; i < n; i++)
-        error->relative = fmax(error->relative, relative_error(&s[i]));
-    if (n && s[0].rows > 0)
-        error->top1 = s[0].same / s[0].rows;
-}
-
 static void add_sample(sums *s, const ln_quantize_outputs *outputs, const ln_context *ctx,
                        int sample)
 {
@@ -168,7 +159,11 @@ int ln_quantize_error_find(ln_quantize_error *error, const ln_quantize_outputs *
             add_sample(s, outputs, p->ctx, i);
     }
     if (!status)
-        conclude(error, s, outputs->n);
+        *error = (ln_quantize_error){.top1 = 1};
+    for (int i = 0; i < outputs->n && !status; i++)
+        error->relative = fmax(error->relative, relative_error(&s[i]));
+    if (!status && outputs->n && s[0].rows > 0)
+        error->top1 = s[0].same / s[0].rows;
     ln_free(s);
     return status;
 }

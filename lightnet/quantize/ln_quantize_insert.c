@@ -144,11 +144,6 @@ typedef struct args {
     const char *src, *weight;
 } args;
 
-static args args_of(const ln_op *op)
-{
-    return ln_rule_is(op, "matmul") ? (args){"src1", "src2"} : (args){"src", "weight"};
-}
-
 static int note_weight(insertion *ins, const char *name, int number)
 {
     char *const key = ins->made.failed ? NULL : ln_strdup(name);
@@ -162,7 +157,7 @@ static int note_weight(insertion *ins, const char *name, int number)
 static int make_layer(insertion *ins, const ln_quantize_layer *layer, int number, const ln_op *op,
                       const ln_op *norm, const char *src)
 {
-    const args a = args_of(op);
+    const args a = ln_rule_is(op, "matmul") ? (args){"src1", "src2"} : (args){"src", "weight"};
     const char *const weight8 = make_constant(ins, "weight", layer->weight8);
     const char *const scale = make_constant(ins, "scale", layer->scale);
     const char *const weight = make_step(ins, "dequantize", weight8, scale, NULL, layer->axis);
@@ -270,12 +265,6 @@ static int is_marked(const flow *f, const char *tensor, int mark)
     return ((int)(intptr_t)ln_hash_find(f->marks, tensor) & mark) != 0;
 }
 
-static int mark_tensor(const flow *f, const char *tensor, int mark)
-{
-    const int marks = (int)(intptr_t)ln_hash_find(f->marks, tensor) | mark;
-    return ln_hash_insert(f->marks, tensor, (void *)(intptr_t)marks) < 0 ? -1 : 0;
-}
-
 // Of computed inputs, all are so marked, and there is one.
 static int are_marked(const flow *f, const ln_list *tensors, const ln_hash *table, int mark)
 {
@@ -297,7 +286,8 @@ static int mark_all(const flow *f, const ln_list *tensors, int mark)
     const ln_tensor_list_entry *tle;
     LN_LIST_FOREACH(tle, tensors)
     {
-        if (mark_tensor(f, tle->name, mark))
+        const int marks = (int)(intptr_t)ln_hash_find(f->marks, tle->name) | mark;
+        if (ln_hash_insert(f->marks, tle->name, (void *)(intptr_t)marks) < 0)
             return -1;
     }
     return 0;
@@ -389,30 +379,11 @@ static int find_between(const insertion *ins, const char *is_on, char *between)
 
 /* ---- all ---- */
 
-static int begin(insertion *ins)
-{
-    ins->dequantized = ln_hash_create(ln_str_hash, ln_str_cmp, ln_free, ln_free);
-    if (!ins->ctx->weights)
-        ins->ctx->weights = ln_weights_create();
-    return ins->dequantized && ins->ctx->weights ? 0 : fail(ins);
-}
-
 // Names that were made are in the operators by now.
 static void forget_names(insertion *ins)
 {
     ln_list_free_deep(ins->made.names, ln_free);
     ins->made.names = NULL;
-}
-
-static int insert_layers(insertion *ins, const char *is_on)
-{
-    int status = 0;
-    for (int i = 0; i < ins->layers->n && !status; i++) {
-        const ln_quantize_layer *const layer = &ins->layers->items[i];
-        status = is_on && is_on[i] ? insert(ins, layer, i) : note_weight(ins, layer->weight, i);
-        forget_names(ins);
-    }
-    return status;
 }
 
 // The flow is that of the model before its layers are quantized.
@@ -421,7 +392,13 @@ static int insert_all(insertion *ins, const ln_quantize_mix *mix, char *between)
     const int has_joints = mix->has_joints && mix->is_on;
     if (has_joints && find_between(ins, mix->is_on, between))
         return fail(ins);
-    int status = insert_layers(ins, mix->is_on);
+    int status = 0;
+    for (int i = 0; i < ins->layers->n && !status; i++) {
+        const ln_quantize_layer *const layer = &ins->layers->items[i];
+        const int is_on = mix->is_on && mix->is_on[i];
+        status = is_on ? insert(ins, layer, i) : note_weight(ins, layer->weight, i);
+        forget_names(ins);
+    }
     for (int i = 0; i < ins->layers->n_joints && has_joints && !status; i++) {
         if (between[i])
             status = insert_joint(ins, &ins->layers->joints[i]);
@@ -436,9 +413,11 @@ int ln_quantize_insert(ln_context *ctx, const ln_quantize_layers *layers,
     insertion ins = {
         .ctx = ctx, .layers = layers, .made = {.ctx = ctx, .rule = "quantize"}, .weights = weights};
     char *const between = ln_alloc((size_t)layers->n_joints + 1);
-    const int status = !between                                        ? fail(&ins)
-                       : begin(&ins) || insert_all(&ins, mix, between) ? -1
-                                                                       : 0;
+    ins.dequantized = ln_hash_create(ln_str_hash, ln_str_cmp, ln_free, ln_free);
+    if (!ctx->weights)
+        ctx->weights = ln_weights_create();
+    const int has_memory = between && ins.dequantized && ctx->weights;
+    const int status = has_memory ? insert_all(&ins, mix, between) : fail(&ins);
     ln_list_free_deep(ins.made.ops, free_op);
     forget_names(&ins);
     ln_hash_free(ins.dequantized);

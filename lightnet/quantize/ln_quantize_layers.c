@@ -187,18 +187,6 @@ static int note_joint(ln_quantize_layers *layers, const ln_context *ctx, const l
     return 0;
 }
 
-static int note_op(ln_quantize_layers *layers, const ln_context *ctx, const ln_op *op)
-{
-    parts p;
-    const char *const *const args = joint_args(op);
-    if (args)
-        return note_joint(layers, ctx, op, args);
-    return is_layer(op, &p) && (note_source(layers, ctx, p.src->name) ||
-                                note_layer(ctx, &layers->items[layers->n++], op, &p))
-               ? -1
-               : 0;
-}
-
 static int allocate(ln_quantize_layers *layers, const ln_context *ctx)
 {
     const ln_op *op;
@@ -223,14 +211,22 @@ static int allocate(ln_quantize_layers *layers, const ln_context *ctx)
 int ln_quantize_layers_find(ln_quantize_layers *layers, const ln_context *ctx)
 {
     const ln_op *op;
-    if (allocate(layers, ctx))
-        return -1;
+    parts p;
+    int status = allocate(layers, ctx);
     LN_LIST_FOREACH(op, ctx->ops)
     {
-        if (note_op(layers, ctx, op))
-            return -1;
+        if (status)
+            return status;
+        const char *const *const args = joint_args(op);
+        if (args)
+            status = note_joint(layers, ctx, op, args);
+        else if (is_layer(op, &p))
+            status = note_source(layers, ctx, p.src->name) ||
+                             note_layer(ctx, &layers->items[layers->n++], op, &p)
+                         ? -1
+                         : 0;
     }
-    return 0;
+    return status;
 }
 
 ln_quantize_source *ln_quantize_layers_source(const ln_quantize_layers *layers, const char *name)
@@ -253,19 +249,15 @@ static void free_layer(ln_quantize_layer *layer)
     tl_tensor_free_data_too(layer->folded);
 }
 
-static void free_joint(ln_quantize_joint *joint)
-{
-    for (int i = 0; i < LN_QUANTIZE_JOINT_SRCS; i++)
-        ln_free(joint->srcs[i]);
-    ln_free(joint->name);
-}
-
 void ln_quantize_layers_free(ln_quantize_layers *layers)
 {
     for (int i = 0; i < layers->n; i++)
         free_layer(&layers->items[i]);
-    for (int i = 0; i < layers->n_joints; i++)
-        free_joint(&layers->joints[i]);
+    for (int i = 0; i < layers->n_joints; i++) {
+        for (int k = 0; k < LN_QUANTIZE_JOINT_SRCS; k++)
+            ln_free(layers->joints[i].srcs[k]);
+        ln_free(layers->joints[i].name);
+    }
     for (int i = 0; i < layers->n_sources; i++) {
         ln_quantize_seen_clear(&layers->sources[i].seen);
         ln_free(layers->sources[i].name);

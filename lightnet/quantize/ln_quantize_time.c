@@ -16,18 +16,6 @@ enum { WARM_UP = 2, LEAST_RUNS = 5, RUNS_IN_TURN = 4, LEAST_TURNS = 3 };
 
 /* ---- runs ---- */
 
-static int run_once(const ln_quantize_program *p, const ln_quantize_samples *samples, double *ns,
-                    ln_error *err)
-{
-    if (ln_quantize_program_set(p, samples, 0, err))
-        return -1;
-    const uint64_t start = tl_clock();
-    if (ln_context_run(p->ctx))
-        return ln_quantize_program_fail(p, err);
-    *ns = (double)(tl_clock() - start);
-    return 0;
-}
-
 static int is_over(uint64_t start, double seconds, int runs, int least)
 {
     return runs >= least && (double)(tl_clock() - start) * 1e-9 >= seconds;
@@ -37,9 +25,12 @@ static int run_in_turn(const ln_quantize_program *p, const ln_quantize_samples *
                        ln_error *err)
 {
     for (int run = -1; run < RUNS_IN_TURN; run++) {
-        double now = 0;
-        if (run_once(p, samples, &now, err))
+        if (ln_quantize_program_set(p, samples, 0, err))
             return -1;
+        const uint64_t start = tl_clock();
+        if (ln_context_run(p->ctx))
+            return ln_quantize_program_fail(p, err);
+        const double now = (double)(tl_clock() - start);
         *ns = run < 0 ? *ns : fmin(*ns, now);
     }
     return 0;
@@ -66,22 +57,16 @@ typedef struct op_times {
     double *least;
 } op_times;
 
-static int time_once(op_times *times, const ln_quantize_program *p,
-                     const ln_quantize_samples *samples, ln_error *err)
-{
-    memset(times->now, 0, (size_t)times->n * sizeof(*times->now));
-    if (ln_quantize_program_set(p, samples, 0, err))
-        return -1;
-    return ln_context_run_timed(p->ctx, times->now) ? ln_quantize_program_fail(p, err) : 0;
-}
-
 static int time_ops(op_times *times, const ln_quantize_program *p,
                     const ln_quantize_samples *samples, double seconds, ln_error *err)
 {
     const uint64_t start = tl_clock();
     for (int run = -WARM_UP; run < 0 || !is_over(start, seconds, run, LEAST_RUNS); run++) {
-        if (time_once(times, p, samples, err))
+        memset(times->now, 0, (size_t)times->n * sizeof(*times->now));
+        if (ln_quantize_program_set(p, samples, 0, err))
             return -1;
+        if (ln_context_run_timed(p->ctx, times->now))
+            return ln_quantize_program_fail(p, err);
         for (int i = 0; i < times->n && run >= 0; i++)
             if (run == 0 || (double)times->now[i] < times->least[i])
                 times->least[i] = (double)times->now[i];

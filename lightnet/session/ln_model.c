@@ -26,20 +26,15 @@ ln_model *ln_model_keep(ln_model *model)
     return model;
 }
 
-static void free_programs(ln_program *program)
-{
-    while (program) {
-        ln_program *const next = program->next;
-        ln_program_free(program);
-        program = next;
-    }
-}
-
 void ln_model_free(ln_model *model)
 {
     if (!model || atomic_fetch_sub(&model->refs, 1) > 1)
         return;
-    free_programs(model->kept);
+    while (model->kept) {
+        ln_program *const next = model->kept->next;
+        ln_program_free(model->kept);
+        model->kept = next;
+    }
     if (model->parsed)
         model->front->drop(model->parsed);
     ln_store_free(model->store);
@@ -212,26 +207,20 @@ static int read_file(ln_model *model, const ln_context *ctx, const origin *o)
     return ln_limits_leave(ctx, before, status);
 }
 
-// The values, without data, of inputs whose sizes are all fixed.
-static ln_value *fixed_values(const ln_model *model)
-{
-    ln_value *values = ln_alloc_array(model->interface->n_inputs, sizeof(*values));
-    for (size_t i = 0; values && i < model->interface->n_inputs; i++) {
-        const ln_port *port = model->interface->inputs[i];
-        values[i].is_given = port->kind == LN_PORT_INPUT;
-        values[i].ndim = values[i].is_given ? port->info.ndim : 0;
-        memcpy(values[i].dims, port->dims, sizeof(port->dims));
-    }
-    return values;
-}
-
 // A model of fixed shapes has one program, which the first session finds. Where values of inputs
 // decide shapes it waits for them.
 static int make_fixed(ln_model *model, ln_program *program, int is_read)
 {
-    ln_value *values = fixed_values(model);
+    const ln_interface *const interface = model->interface;
+    ln_value *values = ln_alloc_array(interface->n_inputs, sizeof(*values));
     if (!values)
         return ln_fail_memory(program->ctx);
+    for (size_t i = 0; i < interface->n_inputs; i++) {
+        const ln_port *port = interface->inputs[i];
+        values[i].is_given = port->kind == LN_PORT_INPUT;
+        values[i].ndim = values[i].is_given ? port->info.ndim : 0;
+        memcpy(values[i].dims, port->dims, sizeof(port->dims));
+    }
     int status = is_read ? ln_program_finish(program, model, values)
                          : ln_program_make(program, model, values);
     if (!status)
@@ -342,12 +331,6 @@ ln_status ln_model_open_memory(const char *name, const void *bytes, size_t size,
 
 /* ---- programs that no session uses ---- */
 
-static int may_use(const ln_program *program, const ln_model *model, uint64_t session)
-{
-    return (!program->session || program->session == session) &&
-           !(program->ranges && model->stays_fixed);
-}
-
 // Takes the program at the place out of the list.
 static ln_program *take_at(ln_model *model, ln_program **place)
 {
@@ -362,20 +345,16 @@ ln_program *ln_kept_take(ln_model *model, const ln_value *values, uint64_t sessi
 {
     ln_session_lock();
     ln_program **place = &model->kept;
-    while (*place && !(may_use(*place, model, session) && ln_program_fits(*place, values)))
-        place = &(*place)->next;
+    for (; *place; place = &(*place)->next) {
+        const uint64_t owner = (*place)->session;
+        const int may_use =
+            (!owner || owner == session) && !((*place)->ranges && model->stays_fixed);
+        if (may_use && ln_program_fits(*place, values))
+            break;
+    }
     ln_program *program = *place ? take_at(model, place) : NULL;
     ln_session_unlock();
     return program;
-}
-
-// The last of the list, which is not empty.
-static ln_program *take_oldest(ln_model *model)
-{
-    ln_program **place = &model->kept;
-    while ((*place)->next)
-        place = &(*place)->next;
-    return take_at(model, place);
 }
 
 void ln_kept_give(ln_model *model, ln_program *program, uint64_t session)
@@ -387,7 +366,10 @@ void ln_kept_give(ln_model *model, ln_program *program, uint64_t session)
     program->next = model->kept;
     model->kept = program;
     model->n_kept++;
-    ln_program *oldest = model->n_kept > model->options->programs ? take_oldest(model) : NULL;
+    ln_program **last = &model->kept;
+    while ((*last)->next)
+        last = &(*last)->next;
+    ln_program *oldest = model->n_kept > model->options->programs ? take_at(model, last) : NULL;
     ln_session_unlock();
     ln_program_free(oldest);
 }

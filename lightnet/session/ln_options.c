@@ -190,23 +190,17 @@ static const option options_known[] = {
 
 enum { N_OPTIONS = sizeof(options_known) / sizeof(options_known[0]), DEFAULT_PROGRAMS = 16 };
 
-static int fail_key(const char *key)
+static const option *find_option(const char *key)
 {
     char known[LN_MAXLINE] = "";
     size_t len = 0;
-    for (size_t i = 0; i < N_OPTIONS && len < sizeof(known); i++)
-        len += (size_t)snprintf(known + len, sizeof(known) - len, "%s%s", i ? ", " : "",
-                                options_known[i].key);
-    return ln_error_set_as(NULL, LN_BAD_ARGUMENT, "unknown option '%s'; known options: %s", key,
-                           known);
-}
-
-static const option *find_option(const char *key)
-{
     for (size_t i = 0; i < N_OPTIONS; i++)
         if (ln_streq(options_known[i].key, key))
             return &options_known[i];
-    fail_key(key);
+    for (size_t i = 0; i < N_OPTIONS && len < sizeof(known); i++)
+        len += (size_t)snprintf(known + len, sizeof(known) - len, "%s%s", i ? ", " : "",
+                                options_known[i].key);
+    ln_error_set_as(NULL, LN_BAD_ARGUMENT, "unknown option '%s'; known options: %s", key, known);
     return NULL;
 }
 
@@ -224,22 +218,16 @@ static void free_setting(void *data)
     ln_free(s);
 }
 
-// NULL: no memory.
-static setting *create_setting(const option *o, const char *value)
+static int set(ln_options *options, const option *o, const char *value)
 {
     setting *s = ln_alloc(sizeof(*s));
     if (!s)
-        return NULL;
+        return -1;
     *s = (setting){o, ln_strdup(value)};
-    if (s->value)
-        return s;
-    free_setting(s);
-    return NULL;
-}
-
-static int set(ln_options *options, const option *o, const char *value)
-{
-    setting *s = create_setting(o, value);
+    if (!s->value) {
+        free_setting(s);
+        return -1;
+    }
     if (append(&options->settings, s, free_setting))
         return -1;
     if (!o->parse(o, (char *)options + o->offset, value))
@@ -291,25 +279,18 @@ void ln_options_free(ln_options *options)
     ln_free(options);
 }
 
-static int set_all(ln_options *options, const ln_list *settings)
-{
-    const setting *s;
-    LN_LIST_FOREACH(s, settings)
-    {
-        if (set(options, s->option, s->value))
-            return -1;
-    }
-    return 0;
-}
-
 ln_options *ln_options_copy(const ln_options *options)
 {
     ln_options *copy = ln_options_create();
     if (!copy || !options)
         return copy;
-    if (set_all(copy, options->settings)) {
-        ln_options_free(copy);
-        return NULL;
+    const setting *s;
+    LN_LIST_FOREACH(s, options->settings)
+    {
+        if (set(copy, s->option, s->value)) {
+            ln_options_free(copy);
+            return NULL;
+        }
     }
     copy->pool = ln_pool_keep(options->pool);
     copy->message_func = options->message_func;

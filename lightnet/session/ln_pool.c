@@ -83,22 +83,18 @@ ln_pool *ln_pool_keep(ln_pool *pool)
     return pool;
 }
 
-static void unlink_shared(const ln_pool *pool)
-{
-    ln_pool **place = &shared_pools;
-    while (*place != pool)
-        place = &(*place)->next;
-    *place = pool->next;
-}
-
 void ln_pool_free(ln_pool *pool)
 {
     if (!pool)
         return;
     ln_session_lock();
     const int is_last = --pool->refs == 0;
-    if (is_last && pool->is_shared)
-        unlink_shared(pool);
+    if (is_last && pool->is_shared) {
+        ln_pool **place = &shared_pools;
+        while (*place != pool)
+            place = &(*place)->next;
+        *place = pool->next;
+    }
     ln_session_unlock();
     if (!is_last)
         return;

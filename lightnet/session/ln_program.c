@@ -46,18 +46,6 @@ static int set_lists(ln_context *ctx, const ln_options *options)
     return options->weights ? ln_context_bind_file(ctx, options->weights) : 0;
 }
 
-// Sizes that the interface does not know of, for formats that ask for them when they are read.
-static int set_shapes(ln_context *ctx, const ln_options *options)
-{
-    const ln_shape_option *shape;
-    LN_LIST_FOREACH(shape, options->shapes)
-    {
-        if (ln_context_bind_range(ctx, shape->name, shape->ndim, shape->least, shape->most))
-            return -1;
-    }
-    return 0;
-}
-
 static int set_options(ln_context *ctx, const ln_options *options)
 {
     if (options->message_func) {
@@ -75,13 +63,6 @@ static int set_options(ln_context *ctx, const ln_options *options)
                    (options->is_tuned && ln_context_set_tuning(ctx))
                ? -1
                : 0;
-}
-
-// The threads are the pool's, which the context would make for itself otherwise.
-static int set_pool(ln_context *ctx, const ln_pool *pool)
-{
-    ctx->pool = ln_pool_threads(pool);
-    return ln_context_set_threads(ctx, ln_pool_size(pool));
 }
 
 // The limit on memory holds for a program and what it shares with others.
@@ -105,7 +86,10 @@ ln_program *ln_program_create(const ln_model *model, ln_error *err)
     }
     program->ctx->store = model->store;
     program->ctx->many_shapes = model->interface && ln_model_is_open(model);
-    if (!set_options(program->ctx, model->options) && !set_pool(program->ctx, model->pool)) {
+    // The threads are the pool's, which the context would make for itself otherwise.
+    program->ctx->pool = ln_pool_threads(model->pool);
+    if (!set_options(program->ctx, model->options) &&
+        !ln_context_set_threads(program->ctx, ln_pool_size(model->pool))) {
         count_shared(program->ctx, model);
         return program;
     }
@@ -149,17 +133,6 @@ static int bind_value(ln_context *ctx, const ln_port *port, const ln_value *valu
     return status;
 }
 
-static int bind_ranges(ln_context *ctx, const ln_model *model, const ln_value *values,
-                       const ln_range *ranges)
-{
-    for (size_t i = 0; i < model->interface->n_inputs; i++)
-        if (values[i].is_given &&
-            ln_context_bind_range(ctx, model->interface->inputs[i]->name, values[i].ndim,
-                                  ranges[i].least, ranges[i].most))
-            return -1;
-    return 0;
-}
-
 static int bind_inputs(ln_context *ctx, const ln_model *model, const ln_value *values,
                        int with_data)
 {
@@ -199,13 +172,6 @@ static int read_model(ln_context *ctx, const ln_model *model)
     return 0;
 }
 
-static void note_wanted(ln_model *model)
-{
-    ln_session_lock();
-    model->wants_values = 1;
-    ln_session_unlock();
-}
-
 static int wants_values(ln_model *model)
 {
     ln_session_lock();
@@ -225,7 +191,9 @@ static int read_for(ln_context *ctx, ln_model *model, const ln_value *values)
             return 0;
         if (!ln_bind_wants_values(ctx))
             return -1;
-        note_wanted(model);
+        ln_session_lock();
+        model->wants_values = 1;
+        ln_session_unlock();
         count_shared(ctx, model); // what failed has emptied the context
     }
     return bind_inputs(ctx, model, values, 1) || read_model(ctx, model) ? -1 : 0;
@@ -251,18 +219,7 @@ static int compile(ln_context *ctx, const ln_options *options)
     return ctx->target ? 0 : ln_context_compile(ctx, target);
 }
 
-static int load(ln_context *ctx, const ln_options *options)
-{
-    return ln_context_load(ctx, options->weights) || check_weights(ctx) ? -1 : 0;
-}
-
 /* ---- inputs and outputs ---- */
-
-// Inputs with a default that was not replaced are none of the program.
-static int is_input(const ln_port *port, const ln_value *value)
-{
-    return port->kind == LN_PORT_INPUT || value->is_given;
-}
 
 static const ln_tensor_entry *find_tensor(const ln_context *ctx, const char *name)
 {
@@ -283,18 +240,12 @@ static int fail_interface(const ln_context *ctx, const char *what)
     return ln_fail_as(ctx, LN_INTERNAL_ERROR, "the program lacks the model's %s", what);
 }
 
-static void note_deciding(const ln_program *program, const ln_model *model)
-{
-    for (size_t i = 0; i < program->n_inputs; i++)
-        if (program->is_fixed[i])
-            atomic_store(&model->decides[i], 1);
-}
-
 static int note_inputs(ln_program *program, const ln_model *model, const ln_value *values)
 {
     const ln_list *node = program->ctx->inputs;
     for (size_t i = 0; i < program->n_inputs; i++) {
-        if (!is_input(model->interface->inputs[i], &values[i]))
+        // Inputs with a default that was not replaced are none of the program.
+        if (model->interface->inputs[i]->kind != LN_PORT_INPUT && !values[i].is_given)
             continue;
         if (!node)
             return fail_interface(program->ctx, "inputs");
@@ -330,14 +281,6 @@ static int note_loans(ln_program *program)
     return 0;
 }
 
-static void note_shapes(ln_program *program, const ln_value *values)
-{
-    for (size_t i = 0; i < program->n_inputs; i++) {
-        program->inputs[i] = values[i];
-        program->inputs[i].data = program->inputs[i].own = NULL;
-    }
-}
-
 static int note_ports(ln_program *program, const ln_model *model, const ln_value *values)
 {
     const ln_interface *interface = model->interface;
@@ -352,7 +295,10 @@ static int note_ports(ln_program *program, const ln_model *model, const ln_value
     if (!program->inputs || !program->names || !program->fixed || !program->is_fixed ||
         !program->outputs)
         return ln_fail_memory(program->ctx);
-    note_shapes(program, values);
+    for (size_t i = 0; i < program->n_inputs; i++) {
+        program->inputs[i] = values[i];
+        program->inputs[i].data = program->inputs[i].own = NULL;
+    }
     return note_inputs(program, model, values) || note_outputs(program) || note_loans(program) ? -1
                                                                                                : 0;
 }
@@ -424,8 +370,14 @@ int ln_program_read(ln_program *program, ln_model *model, const ln_value *values
 {
     if (model->is_described)
         return read_for(program->ctx, model, values);
-    if (model->front && model->front->asks_shapes && set_shapes(program->ctx, model->options))
-        return -1;
+    // Sizes that the interface does not know of.
+    const ln_shape_option *s;
+    const int asks_shapes = model->front && model->front->asks_shapes;
+    LN_LIST_FOREACH(s, asks_shapes ? model->options->shapes : NULL)
+    {
+        if (ln_context_bind_range(program->ctx, s->name, s->ndim, s->least, s->most))
+            return -1;
+    }
     return read_model(program->ctx, model);
 }
 
@@ -463,10 +415,13 @@ static int note_ranges(ln_program *program, const ln_model *model)
 
 int ln_program_finish(ln_program *program, const ln_model *model, const ln_value *values)
 {
-    if (compile(program->ctx, model->options) || load(program->ctx, model->options) ||
+    if (compile(program->ctx, model->options) ||
+        ln_context_load(program->ctx, model->options->weights) || check_weights(program->ctx) ||
         note_ports(program, model, values) || (!program->ranges && note_ranges(program, model)))
         return -1;
-    note_deciding(program, model);
+    for (size_t i = 0; i < program->n_inputs; i++)
+        if (program->is_fixed[i])
+            atomic_store(&model->decides[i], 1);
     program->has_state = has_state(program->ctx);
     if (ln_sharing_is_movable(program->ctx))
         ln_program_lend(program, nowhere);
@@ -483,46 +438,28 @@ int ln_program_compile_open(ln_program *program, const ln_model *model, const ln
                             ln_range *ranges)
 {
     program->ranges = ranges;
-    return bind_ranges(program->ctx, model, values, ranges) || read_model(program->ctx, model) ||
-                   compile(program->ctx, model->options)
-               ? -1
-               : 0;
+    for (size_t i = 0; i < model->interface->n_inputs; i++)
+        if (values[i].is_given &&
+            ln_context_bind_range(program->ctx, model->interface->inputs[i]->name, values[i].ndim,
+                                  ranges[i].least, ranges[i].most))
+            return -1;
+    return read_model(program->ctx, model) || compile(program->ctx, model->options) ? -1 : 0;
 }
 
 /* ---- use ---- */
 
-static int has_fixed(const ln_program *program, size_t i, const ln_value *value)
-{
-    return !program->is_fixed[i] || (value->data && value->hash == program->fixed[i]);
-}
-
 int ln_program_fits(const ln_program *program, const ln_value *values)
 {
     for (size_t i = 0; i < program->n_inputs; i++) {
-        const ln_value *made_for = &program->inputs[i];
-        if (!(program->ranges ? ln_range_has(&program->ranges[i], made_for, &values[i])
-                              : ln_value_is_like(made_for, &values[i])) ||
-            !has_fixed(program, i, &values[i]))
+        const ln_value *made_for = &program->inputs[i], *value = &values[i];
+        const int has_sizes = program->ranges ? ln_range_has(&program->ranges[i], made_for, value)
+                                              : ln_value_is_like(made_for, value);
+        const int has_fixed =
+            !program->is_fixed[i] || (value->data && value->hash == program->fixed[i]);
+        if (!has_sizes || !has_fixed)
             return 0;
     }
     return 1;
-}
-
-static int fill_input(const ln_program *program, size_t i, const ln_value *value)
-{
-    ln_loan *loan = &program->loans[i];
-    if (loan->root) {
-        ln_loan_move(program->ctx, loan, (void *)value->data);
-        return 0;
-    }
-    return ln_context_set_data(program->ctx, program->names[i], value->data);
-}
-
-static int set_shape(const ln_program *program, size_t i, const ln_value *value)
-{
-    return program->ranges && ln_range_is_open(&program->ranges[i], value->ndim)
-               ? ln_context_set_shape(program->ctx, program->names[i], value->ndim, value->dims)
-               : 0;
 }
 
 static int meets(const ln_place *place, const void *data, size_t size)
@@ -545,18 +482,13 @@ static int is_shared(const ln_program *program, const ln_value *values, const ln
     return 0;
 }
 
-// The type may be another than the file says.
-static int is_aligned(const ln_place *place, const tl_tensor *tensor)
-{
-    return (uintptr_t)place->data % tl_size_of(tensor->dtype) == 0;
-}
-
 static void place_output(const ln_program *program, const ln_value *values, const ln_place *places,
                          size_t i)
 {
     ln_loan *loan = &program->loans[program->n_inputs + i];
     const int fits = places[i].data && places[i].size >= loan->size &&
-                     is_aligned(&places[i], program->outputs[i]) &&
+                     // The type may be another than the file says.
+                     (uintptr_t)places[i].data % tl_size_of(program->outputs[i]->dtype) == 0 &&
                      !is_shared(program, values, places, i);
     if (loan->root)
         ln_loan_move(program->ctx, loan, fits ? places[i].data : NULL);
@@ -564,11 +496,20 @@ static void place_output(const ln_program *program, const ln_value *values, cons
 
 int ln_program_fill(const ln_program *program, const ln_value *values, const ln_place *places)
 {
-    for (size_t i = 0; i < program->n_inputs; i++)
-        if (values[i].is_given && program->names[i] &&
-            (set_shape(program, i, &values[i]) ||
-             (values[i].size && fill_input(program, i, &values[i]))))
+    ln_context *const ctx = program->ctx;
+    for (size_t i = 0; i < program->n_inputs; i++) {
+        const ln_value *value = &values[i];
+        const char *name = program->names[i];
+        if (!value->is_given || !name)
+            continue;
+        if (program->ranges && ln_range_is_open(&program->ranges[i], value->ndim) &&
+            ln_context_set_shape(ctx, name, value->ndim, value->dims))
             return -1;
+        if (value->size && program->loans[i].root)
+            ln_loan_move(ctx, &program->loans[i], (void *)value->data);
+        else if (value->size && ln_context_set_data(ctx, name, value->data))
+            return -1;
+    }
     for (size_t i = 0; i < program->n_outputs; i++)
         place_output(program, values, places, i);
     return 0;

@@ -34,14 +34,6 @@ const char *ln_session_error(const ln_session *session)
 
 /* ---- life ---- */
 
-static uint64_t next_number(ln_model *model)
-{
-    ln_session_lock();
-    const uint64_t number = ++model->n_sessions;
-    ln_session_unlock();
-    return number;
-}
-
 ln_status ln_session_create(ln_model *model, ln_session **session)
 {
     if (session)
@@ -52,7 +44,9 @@ ln_status ln_session_create(ln_model *model, ln_session **session)
     if (!made)
         return LN_OUT_OF_MEMORY;
     made->model = ln_model_keep(model);
-    made->number = next_number(model);
+    ln_session_lock();
+    made->number = ++model->n_sessions;
+    ln_session_unlock();
     made->random = model->options->seed;
     made->values = ln_alloc_array(model->interface->n_inputs, sizeof(*made->values));
     made->places = ln_alloc_array(model->interface->n_outputs, sizeof(*made->places));
@@ -100,12 +94,6 @@ static int find_input(ln_session *session, const char *name)
     return ln_error_set_as(&session->error, LN_BAD_ARGUMENT, "the name of an input is NULL");
 }
 
-static ln_status fail_data(ln_session *session, const char *name)
-{
-    ln_error_set_as(&session->error, LN_BAD_ARGUMENT, "the data for input '%s' is NULL", name);
-    return LN_BAD_ARGUMENT;
-}
-
 ln_status ln_session_set_input(ln_session *session, const char *name, tl_dtype dtype, int ndim,
                                const int *dims, const void *data)
 {
@@ -118,8 +106,10 @@ ln_status ln_session_set_input(ln_session *session, const char *name, tl_dtype d
     if (ln_value_set_shape(&shaped, session->model->interface->inputs[i], dtype, ndim, dims,
                            &session->error))
         return session->error.status;
-    if (!data && shaped.size)
-        return fail_data(session, name);
+    if (!data && shaped.size) {
+        ln_error_set_as(&session->error, LN_BAD_ARGUMENT, "the data for input '%s' is NULL", name);
+        return LN_BAD_ARGUMENT;
+    }
     if (ln_value_copy(&shaped, data)) {
         ln_error_set_last(&session->error);
         return LN_OUT_OF_MEMORY;
@@ -167,14 +157,6 @@ ln_status ln_session_bind_input(ln_session *session, const char *name, tl_dtype 
     return LN_OK;
 }
 
-static int fail_missing(ln_session *session, const ln_port *port)
-{
-    char shape[LN_MAXLINE];
-    return ln_error_set_as(&session->error, LN_BAD_ARGUMENT,
-                           "input '%s' is not given, expected %s %s", port->name,
-                           ln_port_dtype_name(port), ln_port_sprint(port, shape, sizeof(shape)));
-}
-
 // A size that has a name is the same in all inputs.
 static int check_symbols(ln_session *session, const ln_port *port, const ln_value *value)
 {
@@ -194,13 +176,16 @@ static int check_symbols(ln_session *session, const ln_port *port, const ln_valu
 static int check_inputs(ln_session *session)
 {
     const ln_interface *interface = session->model->interface;
+    char shape[LN_MAXLINE];
     memset(session->symbols, 0,
            sizeof(ln_session_symbol) * ((size_t)session->model->n_symbols + 1));
     for (size_t i = 0; i < interface->n_inputs; i++) {
         const ln_port *port = interface->inputs[i];
         const ln_value *value = &session->values[i];
         if (!value->is_given && port->kind == LN_PORT_INPUT)
-            return fail_missing(session, port);
+            return ln_error_set_as(
+                &session->error, LN_BAD_ARGUMENT, "input '%s' is not given, expected %s %s",
+                port->name, ln_port_dtype_name(port), ln_port_sprint(port, shape, sizeof(shape)));
         if (value->is_given && check_symbols(session, port, value))
             return -1;
     }
@@ -297,25 +282,20 @@ typedef struct watcher {
     void *data;
 } watcher;
 
-static void report(const ln_context *ctx, const uint64_t *ns, const watcher *w)
-{
-    const ln_op *op;
-    LN_LIST_FOREACH(op, ctx->ops)
-    {
-        if (!op->op_arg->at_load)
-            w->func(w->data, op->op_arg->name, op->op_arg->optype, *ns);
-        ns++;
-    }
-}
-
 static int run_timed(const ln_context *ctx, const watcher *w)
 {
     uint64_t *ns = ln_alloc_array((size_t)ln_list_length(ctx->ops), sizeof(*ns));
     if (!ns)
         return ln_fail_last(ctx);
     const int status = ln_context_run_timed(ctx, ns);
-    if (!status)
-        report(ctx, ns, w);
+    const uint64_t *at = ns;
+    const ln_op *op;
+    LN_LIST_FOREACH(op, status ? NULL : ctx->ops)
+    {
+        if (!op->op_arg->at_load)
+            w->func(w->data, op->op_arg->name, op->op_arg->optype, *at);
+        at++;
+    }
     ln_free(ns);
     return status;
 }

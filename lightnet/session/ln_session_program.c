@@ -156,15 +156,6 @@ static ln_range *choose_ranges(ln_session *session)
     return ranges;
 }
 
-static void note_kernels(ln_model *model, const ln_context *ctx)
-{
-    const ln_kernels kernels = ln_kernels_of(ctx);
-    ln_session_lock();
-    model->kernels = kernels;
-    model->has_kernels = 1;
-    ln_session_unlock();
-}
-
 static void stay_fixed(ln_model *model)
 {
     ln_session_lock();
@@ -257,7 +248,11 @@ static int make_program(ln_session *session)
     attach(session, program->ctx);
     limit_time(session, program->ctx);
     if (!ln_program_make(program, session->model, session->values)) {
-        note_kernels(session->model, program->ctx);
+        const ln_kernels kernels = ln_kernels_of(program->ctx);
+        ln_session_lock();
+        session->model->kernels = kernels;
+        session->model->has_kernels = 1;
+        ln_session_unlock();
         session->program = program;
         return 0;
     }
@@ -300,16 +295,6 @@ static int make_any(ln_session *session)
     return -1;
 }
 
-static int find_program(ln_session *session)
-{
-    session->program = ln_kept_take(session->model, session->values, session->number);
-    if (!session->program)
-        return make_any(session);
-    attach(session, session->program->ctx);
-    limit_time(session, session->program->ctx);
-    return 0;
-}
-
 // Lets the program have the session's memory.
 static int lend(ln_session *session)
 {
@@ -324,24 +309,26 @@ static int lend(ln_session *session)
     return 0;
 }
 
-// Before programs are looked for, which is done under the lock.
-static void hash_values(ln_session *session)
+int ln_session_choose_program(ln_session *session)
 {
+    // Before programs are looked for, which is done under the lock.
     const ln_model *model = session->model;
     for (size_t i = 0; i < model->interface->n_inputs; i++)
         if (session->values[i].data && atomic_load(&model->decides[i]))
             session->values[i].hash = ln_value_hash(&session->values[i]);
-}
-
-int ln_session_choose_program(ln_session *session)
-{
-    hash_values(session);
     if (session->program && ln_program_fits(session->program, session->values)) {
         limit_time(session, session->program->ctx);
         return 0;
     }
     ln_session_drop_program(session);
-    return find_program(session) || lend(session) ? -1 : 0;
+    session->program = ln_kept_take(session->model, session->values, session->number);
+    if (session->program) {
+        attach(session, session->program->ctx);
+        limit_time(session, session->program->ctx);
+    } else if (make_any(session)) {
+        return -1;
+    }
+    return lend(session) ? -1 : 0;
 }
 
 /* ---- open programs that have failed ---- */
@@ -371,21 +358,16 @@ void ln_session_keep_fixed(ln_session *session, ln_program *open)
     stay_fixed(session->model);
 }
 
-// A fixed program that cannot be made rejects the sizes. One that runs rejects the data if it fails
-// in the check in which the open one did; another check says nothing about that one.
-static void note_failures(const ln_session *session, const ln_error *open_failure)
-{
-    if (!session->program)
-        note_refusal(session, key_of_sizes(session));
-    else if (ln_refusal_is_same_check(open_failure, &session->error))
-        note_refusal(session, ln_refusal_of_check(open_failure));
-}
-
 void ln_session_take_back(ln_session *session, ln_program *open, const ln_error *failure,
                           unsigned long failures)
 {
     if (is_about_model(session, failures)) {
-        note_failures(session, failure);
+        // A fixed program that cannot be made rejects the sizes. One that runs rejects the data if
+        // it fails in the check in which the open one did; another check says nothing about that.
+        if (!session->program)
+            note_refusal(session, key_of_sizes(session));
+        else if (ln_refusal_is_same_check(failure, &session->error))
+            note_refusal(session, ln_refusal_of_check(failure));
         session->error = *failure;
     }
     detach(session);

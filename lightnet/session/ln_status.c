@@ -50,20 +50,15 @@ const char *ln_version(void)
 
 static char build_info[4 * LN_MAXLINE];
 
-static void print_build_info(void)
-{
-    char formats[LN_MAXLINE], targets[LN_MAXLINE], images[LN_MAXLINE];
-    snprintf(build_info, sizeof(build_info), "formats: %s\ntargets: %s\nimages: %s\nisa: %s",
-             ln_sprint_formats(formats, sizeof(formats)),
-             ln_sprint_targets(targets, sizeof(targets)),
-             ln_sprint_image_formats(images, sizeof(images)), tl_isa_name(tl_isa_best()));
-}
-
 const char *ln_build_info(void)
 {
+    char formats[LN_MAXLINE], targets[LN_MAXLINE], images[LN_MAXLINE];
     ln_session_lock();
     if (!*build_info)
-        print_build_info();
+        snprintf(build_info, sizeof(build_info), "formats: %s\ntargets: %s\nimages: %s\nisa: %s",
+                 ln_sprint_formats(formats, sizeof(formats)),
+                 ln_sprint_targets(targets, sizeof(targets)),
+                 ln_sprint_image_formats(images, sizeof(images)), tl_isa_name(tl_isa_best()));
     ln_session_unlock();
     return build_info;
 }

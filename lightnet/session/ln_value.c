@@ -38,15 +38,6 @@ static int allows(const ln_port *port, tl_dtype dtype, int ndim, const int *dims
     return 1;
 }
 
-static int fail_shape(const ln_port *port, tl_dtype dtype, int ndim, const int *dims, ln_error *err)
-{
-    char given[LN_MAX_SHAPE], expected[LN_MAXLINE];
-    return ln_error_set_as(
-        err, LN_BAD_ARGUMENT, "input '%s' is given as %s %s, expected %s %s", port->name,
-        tl_dtype_name(dtype), ln_sprint_shape(given, sizeof(given), ndim, dims),
-        ln_port_dtype_name(port), ln_port_sprint(port, expected, sizeof(expected)));
-}
-
 static int check_call(const ln_port *port, tl_dtype dtype, int ndim, const int *dims, ln_error *err)
 {
     if (!tl_dtype_is_valid(dtype))
@@ -83,10 +74,14 @@ int ln_value_set_shape(ln_value *value, const ln_port *port, tl_dtype dtype, int
                        const int *dims, ln_error *err)
 {
     size_t size;
+    char given[LN_MAX_SHAPE], expected[LN_MAXLINE];
     if (check_call(port, dtype, ndim, dims, err))
         return -1;
     if (!allows(port, dtype, ndim, dims))
-        return fail_shape(port, dtype, ndim, dims, err);
+        return ln_error_set_as(
+            err, LN_BAD_ARGUMENT, "input '%s' is given as %s %s, expected %s %s", port->name,
+            tl_dtype_name(dtype), ln_sprint_shape(given, sizeof(given), ndim, dims),
+            ln_port_dtype_name(port), ln_port_sprint(port, expected, sizeof(expected)));
     if (count_bytes(dtype, ndim, dims, &size))
         return ln_error_set_as(err, LN_BAD_ARGUMENT,
                                "input '%s' is given with more than %d elements", port->name,
