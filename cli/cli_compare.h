@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Comparison of tensors within a tolerance, and of indices of elements that tie.
+// Comparison of tensors within a tolerance, and of indices of equal elements.
 
 #ifndef CLI_COMPARE_H
 #define CLI_COMPARE_H
@@ -21,7 +21,7 @@ typedef struct tolerance {
     double scale; // 0: the magnitude of each expected number
 } tolerance;
 
-/** Element `i` of the tensor, whatever its dtype. */
+/** Element `i` of a tensor of any dtype. */
 double cli_element(const tl_tensor *t, int i);
 
 /** The tolerance for a stored result: --rtol, or else the default of the type. */

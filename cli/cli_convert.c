@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// lightnet convert: write a model as it was read in another format.
+// lightnet convert: writes an uncompiled model in another format.
 
 #include <stdio.h>
 #include <strings.h>
@@ -10,7 +10,7 @@
 #include "cli_model.h"
 #include "cli_options.h"
 
-// What a name says of the format; NNVM shares its suffix with the first.
+// Formats by suffix. NNVM files also end in .json.
 static const cli_form forms[] = {
     {".json", "ir", NULL},
     {".net", "il", "an IL model"},
@@ -18,7 +18,7 @@ static const cli_form forms[] = {
     {NULL, NULL, NULL},
 };
 
-/* What --to may say. */
+/* Values of --to. */
 static const cli_form formats[] = {
     {NULL, "ir", NULL},
     {NULL, "il", "an IL model"},
@@ -34,13 +34,13 @@ static const cli_form *form_of_option(const char *format)
     return NULL;
 }
 
-// NNVM's parameters are in a file beside the graph, which the library writes.
+// Finds NNVM's parameter file, which the library writes beside the graph.
 static int find_params(const cli_options *opt, char file[LN_MAXLINE], struct stat *st)
 {
     return ln_data_name_beside(file, LN_MAXLINE, opt->outfile, ".params") ? -1 : stat(file, st);
 }
 
-// The parameters may be those of another graph.
+// An existing parameter file may belong to another graph, so it is guarded, too.
 static int convert_to_nnvm(ln_context *ctx, const cli_options *opt)
 {
     char file[LN_MAXLINE];
@@ -50,7 +50,7 @@ static int convert_to_nnvm(ln_context *ctx, const cli_options *opt)
         return CLI_FAILED;
     if (cli_model_convert(ctx, opt, "nnvm"))
         return CLI_FAILED;
-    // Files are written anew, so a file that was there before is another one.
+    // Writing replaces the file, so the same inode means that no parameters were written.
     if (!find_params(opt, file, &now) && !(was_there && now.st_ino == before.st_ino))
         fprintf(stderr, "info: parameters written to %s; run %s with -f %s\n", file, opt->outfile,
                 file);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Models and sessions by the options.
+// Opens models and creates sessions with the options of the command line.
 
 #ifndef CLI_SESSION_H
 #define CLI_SESSION_H
@@ -19,7 +19,7 @@ ln_model *cli_session_open(const cli_options *opt);
  * NULL after a message. */
 ln_session *cli_session_create(ln_model *model, const cli_options *opt);
 
-/** As ln_session_run, within the rest of --max-seconds. */
+/** As ln_session_run, within the remaining --max-seconds. */
 ln_status cli_session_run(ln_session *session, const cli_options *opt);
 
 /** Whether LightNet supports the types of all inputs. */

@@ -9,8 +9,8 @@
 
 #include "lightnet/ln_outfile.h"
 
-/** The output of func(.., arg), followed by a NUL. Returns new (free), of *len bytes; NULL with a
- * reason: that of `func`, or no memory. */
+/** The output of func(.., arg) as a string. Returns new (free), of *len bytes and a NUL; NULL with
+ * a reason: that of `func`, or no memory. */
 char *ln_outtext(ln_outfile_func func, const void *arg, size_t *len, ln_error *err);
 
 /** As ln_outfile_write; "-": to standard output, as ln_outfile_print. */

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The operators of patterns and replacements: a reader that knows where everything stands.
+// Parses the operators of patterns and replacements, tests and examples, with their positions.
 
 #include "gen/ln_optdesc.h"
 
@@ -10,10 +10,10 @@
 #include "base/ln_lexer.h"
 
 typedef struct reader {
-    ln_lexer lexer; /* first: what reads elements of lists is given it */
+    ln_lexer lexer; /* first: callbacks for list elements get a pointer to it */
     ln_arena *arena;
     const ln_optrule *rule;
-    const char *subject; /* what messages begin with where there is no rule, or NULL */
+    const char *subject; /* prefix of messages without a rule, or NULL */
     int in_test;         /* words in arrays of numbers are sizes */
     int in_example;      /* arrays may be empty */
 } reader;
@@ -53,13 +53,13 @@ static void begin(reader *r, ln_arena *arena, const ln_rjson *node, ln_error *er
     ln_lexer_begin(&r->lexer, &at);
 }
 
-/** The place of the token at hand. */
+/** The position of the current token. */
 static ln_rjson here(const reader *r)
 {
     return place_of(&r->lexer.token);
 }
 
-/** Goes on behind a text of several tokens, of which the first is at hand. */
+/** Consumes the given tokens, the first of which is the current one. */
 static int expect(reader *r, const char *tokens, const char *expected)
 {
     for (; *tokens; tokens++) {
@@ -69,7 +69,7 @@ static int expect(reader *r, const char *tokens, const char *expected)
     return 0;
 }
 
-/** The text of the token at hand, behind which the reader then is. */
+/** Consumes the current token. Returns its text. */
 static const char *take(reader *r)
 {
     const char *text = ln_arena_strndup(r->arena, r->lexer.text.at, r->lexer.text.len);
@@ -77,7 +77,7 @@ static const char *take(reader *r)
     return text;
 }
 
-/** The identifier at hand, or NULL after recording that one was `expected`. */
+/** Consumes an identifier, or returns NULL after recording that one was `expected`. */
 static const char *word(reader *r, const char *expected)
 {
     if (ln_lexer_is(&r->lexer, LN_TOKEN_NAME))
@@ -99,8 +99,8 @@ static int at_number(const reader *r)
     return ln_lexer_is(&r->lexer, LN_TOKEN_NUMBER) || ln_lexer_is(&r->lexer, '-');
 }
 
-/** The number at hand, behind a sign if it is negative. No "0x1p3", no "inf". */
-static const char *number_behind(reader *r, int negative)
+/** Consumes a number, whose sign has been consumed. Not "0x1p3", not "inf". */
+static const char *signed_number(reader *r, int negative)
 {
     const char *text = r->lexer.text.at;
     if (!ln_lexer_is(&r->lexer, LN_TOKEN_NUMBER) || text[strspn(text, "+-.0123456789eE")]) {
@@ -113,7 +113,7 @@ static const char *number_behind(reader *r, int negative)
 
 static const char *number(reader *r)
 {
-    return number_behind(r, ln_lexer_accept(&r->lexer, '-'));
+    return signed_number(r, ln_lexer_accept(&r->lexer, '-'));
 }
 
 /** One literal: its text, and its type in `*type`. NULL after a recorded reason. */
@@ -157,7 +157,7 @@ static int array_element(ln_lexer *l, void *to)
 
 static int array(reader *r, ln_optparam *param)
 {
-    param->type = LN_OPT_NUMBER; // of an empty one
+    param->type = LN_OPT_NUMBER; // if empty
     if (ln_lexer_is(&r->lexer, ']') && !r->in_example)
         return ln_lexer_unexpected(&r->lexer, "a value");
     if (ln_lexer_list(&r->lexer, ']', array_element, param))
@@ -168,7 +168,7 @@ static int array(reader *r, ln_optparam *param)
     return 0;
 }
 
-/** C code behind the parenthesis at hand, up to the one that closes it. */
+/** C code after the current parenthesis, up to its closing one. */
 static int code(reader *r, ln_optparam *param)
 {
     int depth = 1;
@@ -313,10 +313,10 @@ static int param(ln_lexer *l, void *to)
         return expect(r, "*", "'*' after an operator and '.'");
     }
     param->arg_name = name;
-    return expect(r, "=", "'=' behind a parameter") || value(r, param) ? -1 : 0;
+    return expect(r, "=", "'=' after a parameter") || value(r, param) ? -1 : 0;
 }
 
-/** The three groups between the parentheses; groups at the end may be left out. */
+/** The three groups between the parentheses; trailing groups are optional. */
 static int groups(reader *r, ln_optop *op, ln_lexer_func *const read[3], const char *expected)
 {
     return expect(r, "(", expected) || ln_lexer_groups(&r->lexer, read, 3, op) ||
@@ -356,7 +356,7 @@ static int optype(reader *r, ln_optop *op, const char *optype)
     return optype ? 0 : -1;
 }
 
-/** What stands before the parenthesis: `[keep] [NAME:] OPTYPE`, or `{OPTYPE|..}` for that. */
+/** The text before the parenthesis: `[keep] [NAME:] OPTYPE`, or `{OPTYPE|..}` for OPTYPE. */
 static int head(reader *r, ln_optop *op)
 {
     ln_lexer *l = &r->lexer;
@@ -471,7 +471,7 @@ typedef struct test_tails {
     ln_optsize **sizes;
 } test_tails;
 
-/** What stands behind `NAME=`: a tensor or a size. */
+/** The value after `NAME=`: a tensor or a size. */
 static int test_value(reader *r, test_tails *tails, const char *name, const ln_rjson *place)
 {
     if (!at_number(r)) {
@@ -501,12 +501,12 @@ static int test_item(reader *r, test_tails *tails)
     *op = (ln_optop){.name = name, .place = place};
     *tails->ops = op;
     tails->ops = &op->next;
-    const int rc = groups(r, op, op_groups, "'(' or '=' behind a name");
+    const int rc = groups(r, op, op_groups, "'(' or '=' after a name");
     ln_lexer_next(&r->lexer);
     return rc;
 }
 
-/** What stands behind the items, up to ';'. */
+/** The text after the items, up to ';'. */
 static int test_outcome(reader *r, ln_opttest *test)
 {
     test->fires = !ln_lexer_accept_word(&r->lexer, "unchanged");
@@ -524,13 +524,13 @@ static int test_outcome(reader *r, ln_opttest *test)
     return expect(r, ";", "',', 'unchanged', 'within', 'as' or ';' in a test");
 }
 
-/** Whether the items of a test have ended: a word is not the name of one. */
+/** Whether the items of a test have ended: at ';', or a keyword that does not name an item. */
 static int at_outcome(const reader *r)
 {
     static const char *const words[] = {"unchanged", "within", "as"};
-    ln_scan behind = r->lexer.at;
-    ln_scan_blanks(&behind);
-    const char next = ln_scan_peek(&behind, 0);
+    ln_scan after = r->lexer.at;
+    ln_scan_blanks(&after);
+    const char next = ln_scan_peek(&after, 0);
     for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++) {
         if (ln_lexer_is_word(&r->lexer, words[i]) && next != '=' && next != '(')
             return 1;
@@ -589,7 +589,7 @@ static const char *element(reader *r)
     if (!negative && ln_lexer_accept_word(&r->lexer, "nan"))
         return "nan";
     if (ln_lexer_is(&r->lexer, LN_TOKEN_NUMBER))
-        return number_behind(r, negative);
+        return signed_number(r, negative);
     ln_lexer_unexpected(&r->lexer, "a number, 'nan', 'inf' or '-inf'");
     return NULL;
 }
@@ -666,7 +666,7 @@ static int example(reader *r, ln_optexample *example)
     example->doc = "";
     if (ln_lexer_is(&r->lexer, LN_TOKEN_STRING)) {
         example->doc = take(r);
-        if (expect(r, ":", "':' behind a doc"))
+        if (expect(r, ":", "':' after a doc"))
             return -1;
     }
     if (groups(r, &example->op, read, "'(' before the arguments of an example"))

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which pieces of memory a program needs, and when each is alive.
+// The memory blocks of a program, and when each is alive.
 
 #include "plan/ln_lifetime.h"
 
@@ -29,13 +29,13 @@ static ln_block *add_block(const ln_context *ctx, ln_lifetime *life, ln_block bl
     if (life->n == life->capacity && grow(ctx, life))
         return NULL;
     block.part_of = (int)life->n;
-    block.taken = -1;
+    block.reused = -1;
     life->blocks[life->n] = block;
     return &life->blocks[life->n++];
 }
 
-// What a body is given lies in memory of others: it has no type, so that nothing is planned there
-// and nothing takes it over.
+// Inputs of a body are in memory of its caller: without a type, they are neither planned nor
+// reused.
 static ln_block *add_root(const ln_context *ctx, ln_lifetime *life, const ln_tensor_entry *root)
 {
     const int is_given = ln_body_is_given(ctx, root);
@@ -53,8 +53,8 @@ static ln_block *add_root(const ln_context *ctx, ln_lifetime *life, const ln_ten
         });
 }
 
-// The block that tensor `te` is in. Every owner on the way to it is entered too, so that the time
-// for all tensors together grows with their number alone, however long the chains of owners are.
+// The block of tensor `te`. Records it for all owners on the way, too, so that the time for all
+// tensors is linear, even with long chains of owners.
 static ln_block *find_or_add(const ln_context *ctx, ln_lifetime *life, ln_tensor_entry *te)
 {
     ln_tensor_entry *at = te;
@@ -90,14 +90,14 @@ static int use(const ln_context *ctx, ln_lifetime *life, ln_tensor_entry *te, in
     if (!block)
         return -1;
     live_at(block, time);
-    // What a run reads of constants was there before, and must be there for the next one.
+    // Constants that runs read must outlive each run.
     if (ctx->keep || (te->isconst ? time >= 0 : te->isstatic))
         live_always(life, block);
     return 0;
 }
 
-// A constant without inputs is there from the beginning, since callers may set it. What comes from
-// a file is fetched when it is read first, each time anew.
+// A constant without inputs is always alive, since callers may set it, unless it is from a file:
+// such data is fetched again at its first use.
 static int begin_life(const ln_context *ctx, ln_lifetime *life, const ln_op *op)
 {
     const ln_tensor_list_entry *tle;
@@ -149,7 +149,7 @@ static int add_scratch(const ln_context *ctx, ln_lifetime *life, const ln_op *op
     return add_block(ctx, life, scratch) ? 0 : -1;
 }
 
-// Names of the model's interface; one that no operator makes (any more) is left alone.
+// Uses names of the model's interface. Ignores names without a producer.
 static int use_names(const ln_context *ctx, ln_lifetime *life, const ln_list *names, int time)
 {
     const char *name;
@@ -162,7 +162,7 @@ static int use_names(const ln_context *ctx, ln_lifetime *life, const ln_list *na
     return 0;
 }
 
-static int makes_constants(const ln_context *ctx, const ln_op *op)
+static int produces_constants(const ln_context *ctx, const ln_op *op)
 {
     const ln_list *outs = op->op_arg->tensors_out;
     return !op->op_arg->tensors_in && outs && ln_entry_of(outs->data, ctx->tensor_table)->isconst;
@@ -171,7 +171,7 @@ static int makes_constants(const ln_context *ctx, const ln_op *op)
 static int find_uses_of(const ln_context *ctx, ln_lifetime *life, const ln_op *op, int position)
 {
     const int time = op->op_arg->at_load ? position - life->end : position;
-    if (makes_constants(ctx, op))
+    if (produces_constants(ctx, op))
         return begin_life(ctx, life, op);
     return use_all(ctx, life, op->op_arg->tensors_out, time) ||
                    use_all(ctx, life, op->op_arg->tensors_in, time) ||
@@ -194,7 +194,7 @@ static int find_uses(const ln_context *ctx, ln_lifetime *life)
                : 0;
 }
 
-// Nothing reads it, but it has its place.
+// Unread tensors have memory, too.
 static void place_unread(const ln_lifetime *life)
 {
     for (ln_block *block = life->blocks; block < life->blocks + life->n; block++)
@@ -202,7 +202,7 @@ static void place_unread(const ln_lifetime *life)
             block->first = block->last = life->begin;
 }
 
-// Says of each tensor whether it outlives loading, where something runs then.
+// Marks tensors that are alive only during loading, if operators run at load.
 static void mark_short_lives(const ln_context *ctx, const ln_lifetime *life)
 {
     const ln_op *op;
@@ -217,8 +217,8 @@ static void mark_short_lives(const ln_context *ctx, const ln_lifetime *life)
     }
 }
 
-// What an earlier lifetime has left.
-static void forget_life(const ln_context *ctx, const ln_list *tensors)
+// Clears the results of an earlier lifetime.
+static void clear_life(const ln_context *ctx, const ln_list *tensors)
 {
     const ln_tensor_list_entry *tle;
     LN_LIST_FOREACH(tle, tensors)
@@ -237,7 +237,7 @@ static void begin(const ln_context *ctx, ln_lifetime *life)
     *life = (ln_lifetime){.end = 1, .load_scratch = -1};
     LN_LIST_FOREACH(op, ctx->ops)
     {
-        forget_life(ctx, op->op_arg->tensors_out);
+        clear_life(ctx, op->op_arg->tensors_out);
         has_load |= op->op_arg->at_load != 0;
         life->end++;
     }
@@ -249,7 +249,7 @@ static int index_of(const ln_lifetime *life, const ln_block *block)
     return (int)(block - life->blocks);
 }
 
-// Inputs of `op` that lie in `block`, in whole or in part.
+// Counts inputs of `op` within `block`.
 static int count_inputs_in(const ln_context *ctx, const ln_lifetime *life, const ln_op *op,
                            const ln_block *block)
 {
@@ -263,27 +263,26 @@ static int count_inputs_in(const ln_context *ctx, const ln_lifetime *life, const
     return n;
 }
 
-// Whether output `dst`, a root of its own, may be computed over the memory of input `src`, which is
-// read for the last time.
-static int may_take_over(const ln_context *ctx, const ln_lifetime *life, const ln_op *op, int time,
-                         const ln_block *dst, const ln_block *src)
+// Whether output `dst`, which is no view, may reuse the memory of input `src`: `op` is its last
+// reader.
+static int may_reuse(const ln_context *ctx, const ln_lifetime *life, const ln_op *op, int time,
+                     const ln_block *dst, const ln_block *src)
 {
     return src != dst && src->first > 0 && dst->first == time && src->last == time &&
-           src->taken != time && src->size == dst->size && src->mtype == dst->mtype &&
+           src->reused != time && src->size == dst->size && src->mtype == dst->mtype &&
            !src->scratch && count_inputs_in(ctx, life, op, src) == 1;
 }
 
-static void take_over(ln_lifetime *life, ln_block *dst, ln_block *src, int time)
+static void reuse(ln_lifetime *life, ln_block *dst, ln_block *src, int time)
 {
     dst->part_of = index_of(life, src);
-    src->taken = time;
+    src->reused = time;
     if (dst->last > src->last)
         src->last = dst->last;
 }
 
-// Whether the description of the operator calls the input `name`: by this name, or by it and a
-// number where it has any number of them.
-static int is_called(const ln_op *op, const char *arg_name, const char *name)
+// Whether `arg_name` is the input `name` of the description, or one of the variadic input `name`.
+static int is_argument(const ln_op *op, const char *arg_name, const char *name)
 {
     for (const ln_arg_info *in = op->op_arg->info->tensors_in; in && in->arg_name; in++)
         if (in->variadic && ln_streq(in->arg_name, name))
@@ -291,20 +290,20 @@ static int is_called(const ln_op *op, const char *arg_name, const char *name)
     return ln_streq(arg_name, name);
 }
 
-// Lets `dst` take over the first of the inputs of this name that it may. 0: there is none.
-static int take_over_one(const ln_context *ctx, ln_lifetime *life, const ln_op *op, int time,
-                         ln_block *dst, const char *name)
+// Lets `dst` reuse the first possible input of argument `name`. Returns whether there is one.
+static int reuse_input(const ln_context *ctx, ln_lifetime *life, const ln_op *op, int time,
+                       ln_block *dst, const char *name)
 {
     const ln_tensor_list_entry *tle;
     LN_LIST_FOREACH(tle, op->op_arg->tensors_in)
     {
         const ln_tensor_entry *te = ln_entry_of(tle, ctx->tensor_table);
         ln_block *src =
-            is_called(op, tle->arg_name, name) ? ln_lifetime_block(ctx, life, te) : NULL;
-        // Of a block that is larger than the input, the input is only a part.
+            is_argument(op, tle->arg_name, name) ? ln_lifetime_block(ctx, life, te) : NULL;
+        // An input smaller than its block is only a part of it.
         if (src && ln_tensor_entry_capacity(te) == src->size &&
-            may_take_over(ctx, life, op, time, dst, src)) {
-            take_over(life, dst, src, time);
+            may_reuse(ctx, life, op, time, dst, src)) {
+            reuse(life, dst, src, time);
             return 1;
         }
     }
@@ -316,18 +315,17 @@ static void merge_output(const ln_context *ctx, ln_lifetime *life, const ln_op *
 {
     const ln_tensor_entry *dst_te =
         ln_tensor_list_find_entry(op->op_arg->tensors_out, ctx->tensor_table, info->arg_name);
-    // Of sizes that are equal at most, one input's may turn out to be smaller: then elements of it
-    // are read more than once, and must not be overwritten meanwhile.
+    // A dynamic input may be smaller than planned, and then broadcast: its elements are read
+    // several times, and must not be overwritten in between.
     const int is_sure =
         dst_te && (!dst_te->isdynamic || ln_list_length(op->op_arg->tensors_in) == 1);
     ln_block *dst = is_sure && !dst_te->owner ? ln_lifetime_block(ctx, life, dst_te) : NULL;
     int is_done = 0;
     for (const char *const *arg = info->inplace; dst && arg && *arg && !is_done; arg++)
-        is_done = take_over_one(ctx, life, op, time, dst, *arg);
+        is_done = reuse_input(ctx, life, op, time, dst, *arg);
 }
 
-// Lets outputs take over the memory of inputs that nothing reads any more, where the operator
-// allows it.
+// Lets outputs reuse the memory of inputs at their last use, if the operator allows it.
 static void merge_inplace(const ln_context *ctx, ln_lifetime *life)
 {
     const ln_op *op;
@@ -344,7 +342,7 @@ static void merge_inplace(const ln_context *ctx, ln_lifetime *life)
 int ln_lifetime_find(const ln_context *ctx, ln_lifetime *life)
 {
     begin(ctx, life);
-    if (grow(ctx, life) || find_uses(ctx, life)) { // also without operators there is an array
+    if (grow(ctx, life) || find_uses(ctx, life)) { // life->blocks is never NULL
         ln_lifetime_free(life);
         return -1;
     }
@@ -378,9 +376,8 @@ int ln_lifetime_is_input(const ln_context *ctx, const ln_lifetime *life, const l
            ln_hash_find(ctx->input_names, block->name);
 }
 
-// The operator that knows where a view lies in its owner is the one that made the view or, when the
-// tensor was only later given away to be part of another (a no-copy gather), the one that made
-// that.
+// The producer of a view knows its offset in the owner. If the tensor became part of another one
+// later (no-copy gather), the producer of that one knows it.
 size_t ln_lifetime_view_offset(const ln_context *ctx, ln_tensor_entry *te)
 {
     const ln_op *taker = ln_context_taker(ctx, te);
@@ -419,16 +416,16 @@ int ln_lifetime_bound(const ln_context *ctx, const ln_lifetime *life, ln_mem_typ
     return 0;
 }
 
-/* Checking: blocks come in order of time to a row of those that are alive, in order of address. As
- * long as no two of the row meet, a new one can only meet its neighbours. */
+/* Checking: blocks enter a set of live blocks, sorted by address, in order of time. While no two of
+ * the set overlap, a new one can only overlap its neighbours. */
 
-typedef struct row {
+typedef struct live_set {
     const ln_block **at;  /* all blocks of a type, in order of address: their ranks */
     const ln_block **due; /* the same in order of time */
-    size_t *ranks;        /* of the blocks by their place in the lifetime */
+    size_t *ranks;        /* of the blocks of the lifetime, by index */
     size_t n;
-    ln_rank_set alive; /* the ranks of those in the row */
-} row;
+    ln_rank_set alive; /* the ranks of live blocks */
+} live_set;
 
 static int by_begin(const void *a, const void *b)
 {
@@ -446,8 +443,8 @@ static int by_offset(const void *a, const void *b)
     return x->offset != y->offset ? (x->offset < y->offset ? -1 : 1) : by_begin(a, b);
 }
 
-// The neighbour on one side, without those whose time is over, which leave the row; or NULL.
-static const ln_block *neighbour(row *r, size_t rank, const ln_block *block,
+// The live neighbour on one side, or NULL. Removes dead ones on the way.
+static const ln_block *neighbour(live_set *r, size_t rank, const ln_block *block,
                                  size_t (*next)(const ln_rank_set *set, size_t rank))
 {
     for (size_t at = next(&r->alive, rank); at != LN_RANK_NONE; at = next(&r->alive, rank)) {
@@ -458,8 +455,8 @@ static const ln_block *neighbour(row *r, size_t rank, const ln_block *block,
     return NULL;
 }
 
-// Puts the block into the row. Returns the one that it meets, or NULL.
-static const ln_block *enter_row(row *r, size_t rank, const ln_block *block)
+// Adds the block to the set. Returns a block that it overlaps, or NULL.
+static const ln_block *add_live(live_set *r, size_t rank, const ln_block *block)
 {
     const ln_block *below = neighbour(r, rank, block, ln_rank_set_below);
     const ln_block *above = neighbour(r, rank, block, ln_rank_set_above);
@@ -471,7 +468,7 @@ static const ln_block *enter_row(row *r, size_t rank, const ln_block *block)
     return NULL;
 }
 
-static void sort_blocks(const ln_lifetime *life, ln_mem_type mtype, row *r)
+static void sort_blocks(const ln_lifetime *life, ln_mem_type mtype, live_set *r)
 {
     r->n = 0;
     for (const ln_block *block = life->blocks; block < life->blocks + life->n; block++)
@@ -485,7 +482,8 @@ static void sort_blocks(const ln_lifetime *life, ln_mem_type mtype, row *r)
         r->ranks[r->at[i] - life->blocks] = i;
 }
 
-static int check_type(const ln_context *ctx, const ln_lifetime *life, ln_mem_type mtype, row *r)
+static int check_type(const ln_context *ctx, const ln_lifetime *life, ln_mem_type mtype,
+                      live_set *r)
 {
     int status = 0;
     sort_blocks(life, mtype, r);
@@ -493,7 +491,7 @@ static int check_type(const ln_context *ctx, const ln_lifetime *life, ln_mem_typ
         return ln_fail_last(ctx);
     for (size_t i = 0; i < r->n && !status; i++) {
         const ln_block *block = r->due[i];
-        const ln_block *other = enter_row(r, r->ranks[block - life->blocks], block);
+        const ln_block *other = add_live(r, r->ranks[block - life->blocks], block);
         if (other)
             status = ln_fail(
                 ctx, "the memory plan lets '%s' and '%s' share memory while both are in use",
@@ -533,9 +531,9 @@ static int check_load_scratch(const ln_context *ctx, const ln_lifetime *life)
 
 int ln_lifetime_check(const ln_context *ctx, const ln_lifetime *life)
 {
-    row r = {.at = ln_alloc_array(life->n, sizeof(*r.at)),
-             .due = ln_alloc_array(life->n, sizeof(*r.due)),
-             .ranks = ln_alloc_array(life->n, sizeof(*r.ranks))};
+    live_set r = {.at = ln_alloc_array(life->n, sizeof(*r.at)),
+                  .due = ln_alloc_array(life->n, sizeof(*r.due)),
+                  .ranks = ln_alloc_array(life->n, sizeof(*r.ranks))};
     int status = r.at && r.due && r.ranks ? 0 : ln_fail_last(ctx);
     for (int m = LN_MEM_NONE + 1; m < LN_MEM_TYPE_SIZE && !status; m++)
         status = check_type(ctx, life, m, &r);

@@ -1,17 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-// The pieces of memory that a program needs, and their lifetimes.
+// The memory blocks of a program, and their lifetimes.
 //
 // Time is the position in the list of operators, from 1; 0 is before a run. Operators at load have
-// times before 0, in the same order. A tensor that only they read is alive only then, and its
-// memory is reused during inference. Tensors
-// that share memory (views, no-copy gathers, outputs that reuse an input's memory) form one
-// block, named after the tensor at their root. Scratch memory is a separate block; operators at
-// load run one after the other and share one.
+// times before 0, in the same order. A tensor that only they read is alive only then, and runs
+// reuse its memory. Tensors that share memory (views, no-copy gathers, outputs that reuse an
+// input's memory) form one block, named after the tensor at their root. Scratch memory is a
+// separate block; operators at load run one after the other and share one.
 //
 //     time      -3  -2  -1  0   1   2   3   4   (n + 1)
 //     weight    =====                              packed at load, at -2
 //     packed    =================================  read in runs: always alive
-//     conv_out                          =====      made at 2, last read at 3
+//     conv_out                          =====      produced at 2, last read at 3
 //     relu_out                              =====  an output of the model lives to the end
 
 #ifndef LN_LIFETIME_H
@@ -31,7 +30,7 @@ typedef struct ln_block {
     int last;        /* to this time, inclusive */
     int part_of;     /* index of the block whose memory it reuses; its own index: none */
     int is_constant; /* its root is constant: it has the same content in all runs */
-    int taken;       /* the time at which another block reuses its memory; -1: never */
+    int reused;      /* the time at which another block reuses its memory; -1: never */
 } ln_block;
 
 typedef struct ln_lifetime {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tests of lifetimes: which pieces of memory there are, when they live, and who shares them.
+// Tests of lifetimes: memory blocks, their lifetimes, and sharing.
 
 #include "plan/ln_lifetime.h"
 
@@ -61,7 +61,7 @@ START_TEST(a_tensor_lives_from_its_producer_to_its_last_reader)
 }
 END_TEST
 
-START_TEST(an_output_takes_over_what_is_read_for_the_last_time)
+START_TEST(an_output_reuses_an_input_at_its_last_use)
 {
     ln_test_model m;
     ln_test_begin(&m, "\"inputs\": [\"x\"],");
@@ -83,7 +83,7 @@ START_TEST(an_output_takes_over_what_is_read_for_the_last_time)
 }
 END_TEST
 
-START_TEST(an_output_takes_over_one_of_any_number_of_inputs)
+START_TEST(an_output_reuses_one_variadic_input)
 {
     ln_test_model m;
     ln_test_begin(&m, "\"inputs\": [\"x\"],");
@@ -117,7 +117,7 @@ START_TEST(a_view_keeps_its_root_alive)
 }
 END_TEST
 
-START_TEST(a_view_of_all_may_be_taken_over)
+START_TEST(a_view_of_a_whole_tensor_may_be_reused)
 {
     ln_test_model m;
     ln_test_begin(&m, "\"inputs\": [\"x\"],");
@@ -132,7 +132,7 @@ START_TEST(a_view_of_all_may_be_taken_over)
 }
 END_TEST
 
-START_TEST(joined_tensors_live_in_the_result_from_the_first_on)
+START_TEST(a_joined_result_is_alive_from_its_first_part_on)
 {
     ln_test_model m;
     ln_test_begin(&m, "\"inputs\": [\"x\"],");
@@ -150,7 +150,7 @@ START_TEST(joined_tensors_live_in_the_result_from_the_first_on)
 }
 END_TEST
 
-START_TEST(scratch_memory_lives_for_its_operator_and_at_load_all_share_one)
+START_TEST(operators_at_load_share_scratch_memory_others_do_not)
 {
     ln_test_model m;
     ln_test_begin(&m, "\"inputs\": [\"x\"],");
@@ -176,7 +176,7 @@ START_TEST(scratch_memory_lives_for_its_operator_and_at_load_all_share_one)
 }
 END_TEST
 
-START_TEST(what_is_read_at_load_only_leaves_its_memory_to_runs)
+START_TEST(runs_reuse_the_memory_of_tensors_read_only_at_load)
 {
     ln_test_model m;
     ln_test_begin(&m, "\"inputs\": [\"x\"],");
@@ -196,7 +196,7 @@ START_TEST(what_is_read_at_load_only_leaves_its_memory_to_runs)
 }
 END_TEST
 
-START_TEST(what_is_kept_lives_always)
+START_TEST(kept_tensors_are_always_alive)
 {
     ln_test_model m;
     ln_test_begin(&m, "\"inputs\": [\"x\"],");
@@ -233,7 +233,7 @@ static void check_boxes(ln_block *blocks, size_t n, const char *reason)
     ln_context_free(ctx);
 }
 
-START_TEST(the_check_finds_blocks_that_meet)
+START_TEST(the_check_finds_blocks_that_overlap)
 {
     ln_block apart[] = {box("a", 1, 3, 64, 64, 0), box("b", 2, 4, 128, 64, 1),
                         box("c", 4, 6, 64, 64, 2), box("d", 5, 6, 128, 1000, 3)};
@@ -253,9 +253,9 @@ START_TEST(the_check_finds_blocks_that_meet)
 END_TEST
 
 LN_TEST_MAIN("lifetime", a_tensor_lives_from_its_producer_to_its_last_reader,
-             an_output_takes_over_what_is_read_for_the_last_time,
-             an_output_takes_over_one_of_any_number_of_inputs, a_view_keeps_its_root_alive,
-             a_view_of_all_may_be_taken_over, joined_tensors_live_in_the_result_from_the_first_on,
-             scratch_memory_lives_for_its_operator_and_at_load_all_share_one,
-             what_is_read_at_load_only_leaves_its_memory_to_runs, what_is_kept_lives_always,
-             the_check_finds_blocks_that_meet)
+             an_output_reuses_an_input_at_its_last_use, an_output_reuses_one_variadic_input,
+             a_view_keeps_its_root_alive, a_view_of_a_whole_tensor_may_be_reused,
+             a_joined_result_is_alive_from_its_first_part_on,
+             operators_at_load_share_scratch_memory_others_do_not,
+             runs_reuse_the_memory_of_tensors_read_only_at_load, kept_tensors_are_always_alive,
+             the_check_finds_blocks_that_overlap)

@@ -1,15 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// The memory planner, for blocks: gives each its offset.
+// The memory planner for blocks: the offset of each.
 //
-// Blocks are boxes in a strip: time goes across, the address up; two boxes may not overlap, and the
-// strip shall be low. Boxes as wide as the strip, the static tensors, lie at the bottom, one on top
-// of the other, and cost no more than their sizes. To pack the others is NP-hard, so several orders
-// of placing are tried, each box going to the smallest gap among the boxes already placed that are
-// alive at the same time; then boxes that stick out at the top of the best packing are placed
-// earlier, a number of times. The lowest strip is kept.
+// Strip packing: blocks are boxes, with time on the x-axis and the address on the y-axis. Boxes
+// must not overlap, and the strip should be low. Boxes as wide as the strip, the static tensors,
+// are at the bottom. Packing the others is NP-hard. So the planner tries several orders; each box
+// gets the smallest gap among placed boxes that are alive at the same time. Then it repeatedly
+// places the topmost boxes of the best packing earlier, and keeps the lowest strip.
 //
-// Who is alive together is found once, in a walk over time, as lists of neighbours. A model with
-// too many pairs of neighbours is placed in order of time with a memory pool instead.
+// Neighbours, pairs of blocks that are alive together, are found once. If there are too many pairs,
+// a memory pool places the blocks in order of time instead.
 
 #include "plan/ln_plan.h"
 
@@ -20,34 +19,34 @@
 #include "lightnet/ln_mem.h"
 #include "lightnet/ln_util.h"
 
-// Above this many pairs of blocks alive together, the memory pool places.
+// With more pairs of neighbours, a memory pool places the blocks.
 enum { MAX_PAIRS = 1 << 20 };
 
-// How many attempts there may be to lower the strip, and how many pairs may be looked at in all.
+// Max attempts to lower the strip, and max pairs that all of them visit.
 enum { MAX_ATTEMPTS = 200, MAX_WORK = 1 << 24 };
 
 /* A block to place. Items are numbered in order of their first time. */
 typedef struct item {
     ln_block *block;
     size_t size;       // of whole units of alignment
-    size_t first_near; // where its neighbours begin in plan.near
+    size_t first_near; // index of its first neighbour in plan.near
     size_t n_near;
-    size_t at;   // the offset of the packing being made, 0: not placed yet
-    size_t best; // the offset of the lowest packing so far
+    size_t at;   // the offset in the current packing; 0: not placed yet
+    size_t best; // the offset in the lowest packing so far
 } item;
 
 typedef struct plan {
     const ln_context *ctx;
     item *items;
-    item **order; // in which they are placed
+    item **order; // of placing
     item **kept;  // the order of the lowest packing so far
     item **alive; // room for the items alive at a time, or for the placed neighbours of one
     int *near;    // the numbers of the neighbours of each item; NULL: too many
     size_t n;
     size_t n_pairs;
-    size_t base; // where the first block may lie
+    size_t base; // the first offset for blocks
     size_t align;
-    size_t bound; // no packing can need less
+    size_t bound; // a lower bound of all packings
 } plan;
 
 static int compare(size_t a, size_t b)
@@ -111,8 +110,8 @@ static int by_begin(const void *a, const void *b)
                                 : compare((size_t)(uintptr_t)x, (size_t)(uintptr_t)y);
 }
 
-// Walks over time, calling `visit` for each item with those of earlier numbers that are alive when
-// its life begins, up to the first failure.
+// Calls `visit` for each item in order of time, with p->alive: earlier items that are alive when it
+// begins. Stops at the first failure.
 static int walk_time(plan *p, int (*visit)(plan *p, item *it, size_t n_alive))
 {
     size_t n_alive = 0;
@@ -154,7 +153,7 @@ static int add_pairs(plan *p, item *it, size_t n_alive)
     return 0;
 }
 
-// Leaves p->near NULL when there are too many pairs. -1: no memory.
+// Leaves p->near NULL if there are too many pairs. -1: no memory.
 static int find_neighbours(plan *p)
 {
     size_t begin = 0;
@@ -191,8 +190,8 @@ static size_t placed_neighbours(const plan *p, const item *it)
     return n;
 }
 
-// The offset of the smallest gap, below or between the placed neighbours of the item, that holds
-// it; else above them.
+// The offset of the smallest gap for the item below or between its placed neighbours; else above
+// them.
 static size_t smallest_gap(const plan *p, const item *it)
 {
     size_t free_from = p->base, best = 0, best_gap = SIZE_MAX;
@@ -237,7 +236,7 @@ static void keep(plan *p)
         p->items[i].best = p->items[i].at;
 }
 
-// Moves the items that reach `height` to the front of the order. 0: they stand there already.
+// Moves the items that reach `height` to the front of the order. 0: they are there already.
 static int raise_tallest(plan *p, size_t height)
 {
     size_t n = 0, moved = 0;
@@ -256,8 +255,7 @@ static int raise_tallest(plan *p, size_t height)
     return 1;
 }
 
-// Tries to lower the kept packing of that height: what sticks out at the top is placed earlier, and
-// what sticks out then, and so on. Returns the height reached.
+// Tries to lower the kept packing: repeatedly places its topmost items earlier. Returns the height.
 static size_t lower(plan *p, size_t lowest)
 {
     const size_t affordable = MAX_WORK / (p->n + 2 * p->n_pairs + 1);
@@ -295,16 +293,16 @@ static size_t place_in_gaps(plan *p)
 
 /* With a pool */
 
-// What begins last ends first, so that the pool frees from the top.
+// Of equal ends, the latest begin is first, so that the pool frees from the top.
 static int earliest_end(const void *a, const void *b)
 {
     const int c = item_at(a)->block->last - item_at(b)->block->last;
     return c ? c : by_number(b, a);
 }
 
-// Plays the program with a pool: an item is allocated when its life begins, and given back when it
-// has ended. Returns the height of the strip, 0 on failure.
-static size_t play(plan *p, ln_mem_pool *pool)
+// Allocates each item from the pool when it begins, and frees it after its end. Returns the height
+// of the strip, 0 on failure.
+static size_t simulate(plan *p, ln_mem_pool *pool)
 {
     size_t height = p->base, ended = 0;
     for (size_t i = 0; i < p->n; i++)
@@ -327,14 +325,14 @@ static size_t play(plan *p, ln_mem_pool *pool)
 static size_t place_with_pool(plan *p)
 {
     ln_mem_pool *pool = ln_mem_pool_create(SIZE_MAX - p->base, p->align);
-    const size_t height = pool ? play(p, pool) : 0;
+    const size_t height = pool ? simulate(p, pool) : 0;
     ln_mem_pool_free(pool);
     if (!height)
         ln_fail_last(p->ctx);
     return height;
 }
 
-/* All of one memory type */
+/* Blocks of one memory type */
 
 static size_t align_up(size_t n, size_t align)
 {
@@ -346,7 +344,7 @@ static int is_of_type(const ln_lifetime *life, const ln_block *block, ln_mem_typ
     return block->mtype == mtype && block == &life->blocks[block->part_of];
 }
 
-// Afterwards sums of sizes and alignments cannot overflow.
+// After this check, sums of sizes and alignments cannot overflow.
 static int check_total(const ln_context *ctx, const ln_lifetime *life, ln_mem_type mtype,
                        size_t align)
 {
@@ -365,7 +363,7 @@ static size_t put_at(plan *p, ln_block *block, size_t end)
     return block->offset + block->size;
 }
 
-/* What lives always, in order of address: what is shared, or lent, by others lies at the ends. */
+/* Blocks that are always alive, in order of address. Constants may be shared, inputs lent. */
 typedef enum rank { CONSTANTS, LASTING, INPUTS, N_RANKS } rank;
 
 static rank rank_of(const ln_context *ctx, const ln_lifetime *life, const ln_block *block)
@@ -375,8 +373,7 @@ static rank rank_of(const ln_context *ctx, const ln_lifetime *life, const ln_blo
     return ln_lifetime_is_input(ctx, life, block) ? INPUTS : LASTING;
 }
 
-// Places what lives always: constants, which other programs may share, first; inputs last. Returns
-// where the rest may begin.
+// Places blocks that are always alive: constants first, inputs last. Returns the end.
 static size_t place_static(plan *p, ln_lifetime *life, ln_mem_type mtype)
 {
     size_t end = p->align;

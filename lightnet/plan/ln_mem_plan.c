@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The memory planner: gives every tensor and every piece of scratch memory its offset before
-// anything runs.
+// The memory planner: offsets of all tensors and scratch memory, before anything runs.
 
 #include "lightnet/ln_context.h"
 #include "lightnet/ln_util.h"
@@ -41,8 +40,7 @@ static void set_list_offsets(ln_context *ctx, const ln_list *tensors)
     }
 }
 
-// Gives the tensor its offset, after those of its owners that have none yet: the chain of these is
-// walked up, and down again.
+// Sets the tensor's offset, after those of its owners.
 static int resolve(const ln_context *ctx, const ln_lifetime *life, ln_tensor_entry *te)
 {
     ln_list *chain = NULL;
@@ -76,7 +74,7 @@ static int resolve_all(const ln_context *ctx, const ln_lifetime *life, const ln_
     return 0;
 }
 
-// What an operator reads was made, and thus has its offset, before.
+// Inputs have offsets already, since their producers precede the operator.
 static int set_tensor_offsets(ln_context *ctx, const ln_lifetime *life)
 {
     const ln_op *op;

@@ -37,7 +37,7 @@ static size_t offset_of(const ln_context *ctx, const char *tname)
     return te->offset;
 }
 
-START_TEST(static_tensors_lie_at_the_bottom_and_the_rest_shares)
+START_TEST(static_tensors_are_at_the_bottom_others_share_memory)
 {
     begin_model("16");
     ln_test_op(&m, "oa", "double", "x", "a", "");
@@ -54,7 +54,7 @@ START_TEST(static_tensors_lie_at_the_bottom_and_the_rest_shares)
 }
 END_TEST
 
-START_TEST(a_chain_in_place_needs_one_block)
+START_TEST(an_inplace_chain_needs_one_block)
 {
     begin_model("16");
     ln_test_op(&m, "oa", "add1", "x", "a", "");
@@ -70,7 +70,7 @@ START_TEST(a_chain_in_place_needs_one_block)
 }
 END_TEST
 
-START_TEST(views_lie_in_their_owners)
+START_TEST(views_are_within_their_owners)
 {
     begin_model("16");
     ln_test_op(&m, "oa", "double", "x", "a", "");
@@ -85,7 +85,7 @@ START_TEST(views_lie_in_their_owners)
 }
 END_TEST
 
-START_TEST(joined_tensors_lie_one_after_the_other_in_the_result)
+START_TEST(joined_tensors_are_adjacent_in_the_result)
 {
     begin_model("4");
     ln_test_op(&m, "oa", "double", "x", "a", "");
@@ -104,7 +104,7 @@ START_TEST(joined_tensors_lie_one_after_the_other_in_the_result)
 }
 END_TEST
 
-START_TEST(scratch_memory_lies_apart_from_what_is_in_use)
+START_TEST(scratch_memory_does_not_overlap_live_tensors)
 {
     begin_model("16");
     ln_test_op(&m, "oa", "work", "x", "a", "scratch 64");
@@ -120,7 +120,7 @@ START_TEST(scratch_memory_lies_apart_from_what_is_in_use)
 }
 END_TEST
 
-START_TEST(all_tensors_have_memory_of_their_own_when_all_are_kept)
+START_TEST(kept_tensors_do_not_share_memory)
 {
     begin_model("16");
     ln_test_op(&m, "oa", "add1", "x", "a", "");
@@ -133,7 +133,7 @@ START_TEST(all_tensors_have_memory_of_their_own_when_all_are_kept)
 }
 END_TEST
 
-START_TEST(lists_and_table_know_the_same_offsets)
+START_TEST(lists_and_table_have_the_same_offsets)
 {
     begin_model("16");
     ln_test_op(&m, "oa", "double", "x", "a", "");
@@ -156,7 +156,7 @@ typedef struct network {
     int end;
 } network;
 
-// A tensor made at `first` and last read at `last`.
+// A tensor produced at `first` and last read at `last`.
 static void tensor(network *net, int first, int last, size_t units)
 {
     net->blocks[net->n] =
@@ -278,7 +278,7 @@ START_TEST(plans_are_close_to_the_lower_bound)
 }
 END_TEST
 
-START_TEST(very_many_blocks_alive_together_are_placed_in_order_of_time)
+START_TEST(a_pool_places_very_many_neighbours)
 {
     static network net;
     for (int t = 1; t < 4000; t++)
@@ -287,10 +287,9 @@ START_TEST(very_many_blocks_alive_together_are_placed_in_order_of_time)
 }
 END_TEST
 
-LN_TEST_MAIN("memory planner", static_tensors_lie_at_the_bottom_and_the_rest_shares,
-             a_chain_in_place_needs_one_block, views_lie_in_their_owners,
-             joined_tensors_lie_one_after_the_other_in_the_result,
-             scratch_memory_lies_apart_from_what_is_in_use,
-             all_tensors_have_memory_of_their_own_when_all_are_kept,
-             lists_and_table_know_the_same_offsets, plans_are_close_to_the_lower_bound,
-             very_many_blocks_alive_together_are_placed_in_order_of_time)
+LN_TEST_MAIN("memory planner", static_tensors_are_at_the_bottom_others_share_memory,
+             an_inplace_chain_needs_one_block, views_are_within_their_owners,
+             joined_tensors_are_adjacent_in_the_result,
+             scratch_memory_does_not_overlap_live_tensors, kept_tensors_do_not_share_memory,
+             lists_and_table_have_the_same_offsets, plans_are_close_to_the_lower_bound,
+             a_pool_places_very_many_neighbours)

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Virtual memory pools: which bytes of a region are taken, best fit first.
+// Virtual memory pools: best-fit allocation of offsets in a region.
 //
 //     0      align                                          size
 //     | never |  used  |   hole   | used | used |    hole    |
 //
-// The region from `align` on is cut into spans, kept in two arrays sorted by address: the used
-// ones, and the holes between them. No two holes touch: a freed span is merged with its neighbours.
+// The region from `align` on consists of spans, in two arrays sorted by address: used ones, and the
+// holes between them. No two holes touch: a freed span is merged with its neighbours.
 
 #include "lightnet/ln_mem.h"
 
@@ -43,7 +43,7 @@ static int reserve(struct spans *spans, size_t len)
     return 0;
 }
 
-/* Room was reserved before. */
+/* The caller has reserved capacity. */
 static void insert_span(struct spans *spans, size_t i, struct span span)
 {
     memmove(&spans->at[i + 1], &spans->at[i], (spans->len - i) * sizeof span);
@@ -62,7 +62,7 @@ static size_t end_of(struct span span)
     return span.start + span.size;
 }
 
-/* The index of the first span that starts at `addr` or behind it. */
+/* The index of the first span that starts at or after `addr`. */
 static size_t lower_bound(const struct spans *spans, size_t addr)
 {
     size_t low = 0, high = spans->len;
@@ -81,8 +81,9 @@ static int starts_at(const struct spans *spans, size_t i, size_t addr)
     return i < spans->len && spans->at[i].start == addr;
 }
 
-/* The index of the smallest hole of at least `size` bytes; holes.len without one. Strictly smaller
- * wins, so that among equals it is the lowest address. */
+/* The index of the smallest hole of at least `size` bytes, of equal ones the lowest; holes.len:
+ * none.
+ */
 static size_t smallest_hole(const struct spans *holes, size_t size)
 {
     size_t best = holes->len;
@@ -102,7 +103,7 @@ static size_t largest_hole_size(const struct spans *holes)
     return size;
 }
 
-/* `size` in whole units, or all of the hole where the region's end cuts the last unit. */
+/* `size` in whole units, or all of the hole if the end of the region truncates the last unit. */
 static size_t whole_units(size_t size, size_t align, size_t hole_size)
 {
     const size_t padding = (align - size % align) % align;
@@ -216,8 +217,8 @@ int ln_mem_pool_dump(ln_mem_pool *mem_pool, FILE *fp)
     return ferror(fp) ? ln_error_set(NULL, "cannot write the layout of a memory pool") : 0;
 }
 
-/* Walks both arrays in one order of address: together they cover the region without gap or overlap,
- * which leaves no room for anything else to be wrong but two holes that touch. */
+/* In order of address, the spans of both arrays must cover the region without gap or overlap, and
+ * no two holes may touch. */
 int ln_mem_pool_is_valid(const ln_mem_pool *mem_pool)
 {
     const struct spans *used = &mem_pool->used, *holes = &mem_pool->holes;

@@ -10,7 +10,7 @@
 #include "lightnet/ln_msg.h"
 #include "ln_check.h"
 
-START_TEST(pool_hands_out_offsets_in_order_and_never_0)
+START_TEST(pool_allocates_offsets_in_order_and_never_0)
 {
     const size_t sizes[] = {10, 8, 2, 4, 6}, offsets[] = {1, 11, 19, 21, 25};
     ln_mem_pool *pool = ln_mem_pool_create(4096, 1);
@@ -22,7 +22,7 @@ START_TEST(pool_hands_out_offsets_in_order_and_never_0)
 }
 END_TEST
 
-START_TEST(pool_gives_the_smallest_hole_and_the_lowest_among_equals)
+START_TEST(pool_selects_the_smallest_then_lowest_hole)
 {
     // Blocks of 10, 8, 2, 4, 6, 4 at 1, 11, 19, 21, 25, 31; the holes will be 8, 4, 4 and the rest.
     const size_t sizes[] = {10, 8, 2, 4, 6, 4, 1};
@@ -235,7 +235,7 @@ static int use_pool(void)
     return worked;
 }
 
-START_TEST(every_failing_allocation_is_survived)
+START_TEST(survives_every_failing_allocation)
 {
     ln_bool failed = LN_TRUE;
     for (int n = 0; failed; n++) {
@@ -247,12 +247,12 @@ START_TEST(every_failing_allocation_is_survived)
 }
 END_TEST
 
-LN_TEST_MAIN("memory pools", pool_hands_out_offsets_in_order_and_never_0,
-             pool_gives_the_smallest_hole_and_the_lowest_among_equals,
+LN_TEST_MAIN("memory pools", pool_allocates_offsets_in_order_and_never_0,
+             pool_selects_the_smallest_then_lowest_hole,
              pool_merges_freed_blocks_with_their_neighbours, pool_rounds_to_its_alignment,
              pool_uses_the_last_bytes_of_its_region, peak_stays_after_deallocation,
              requests_that_do_not_fit_are_errors, extreme_pools_are_valid,
              only_allocated_offsets_exist_and_can_be_deallocated,
              dump_shows_the_blocks_in_order_of_address,
              pool_table_has_a_pool_for_each_real_memory_type, pool_agrees_with_a_map_of_every_byte,
-             every_failing_allocation_is_survived)
+             survives_every_failing_allocation)

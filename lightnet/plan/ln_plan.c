@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Planning a context that is not loaded, and its bodies; checking a plan, which may come from a
-// file or be older than a parameter; what a run costs.
+// Plans an unloaded context and its bodies, checks plans (from files, or older than a parameter),
+// and counts the costs of a run.
 
 #include "plan/ln_plan.h"
 
@@ -48,7 +48,7 @@ static int check_tensor_place(const ln_context *ctx, const ln_tensor_entry *te)
 {
     const size_t element_size = tl_size_of(te->tensor->dtype);
     const ln_tensor_entry *root = ln_tensor_table_root(ctx->tensor_table, te);
-    if (ln_body_is_given(ctx, root)) // elsewhere, and views lie within it
+    if (ln_body_is_given(ctx, root)) // in memory of the caller
         return 0;
     if (check_place(ctx, "tensor", te->name, te->mtype, te->offset, ln_tensor_entry_capacity(te)))
         return -1;
@@ -85,7 +85,7 @@ static int check_op_places(const ln_context *ctx, const ln_op_arg *op_arg)
     return op_arg->scratch_size ? check_scratch_place(ctx, op_arg) : 0;
 }
 
-// No tensor and no scratch memory may reach outside of its memory.
+// Tensors and scratch memory must be within their memory.
 static int check_places(const ln_context *ctx)
 {
     const ln_op *op;
@@ -97,7 +97,7 @@ static int check_places(const ln_context *ctx)
     return 0;
 }
 
-// A view lies where its owner puts it, and a result that takes over memory lies in that memory.
+// A view has the offset within its owner, an output that reuses memory the offset of its block.
 static int check_sharing(const ln_context *ctx, const ln_lifetime *life)
 {
     const ln_op *op;
@@ -110,16 +110,15 @@ static int check_sharing(const ln_context *ctx, const ln_lifetime *life)
             const size_t expected = te->owner ? ln_lifetime_view_offset(ctx, te)
                                               : ln_lifetime_block(ctx, life, te)->offset;
             if (te->offset != expected)
-                return ln_fail(
-                    ctx,
-                    "tensor '%s' is planned at offset %zu, but the memory it shares puts it at %zu",
-                    te->name, te->offset, expected);
+                return ln_fail(ctx,
+                               "tensor '%s' is planned at offset %zu, expected %zu in the memory "
+                               "that it shares",
+                               te->name, te->offset, expected);
         }
     }
     return 0;
 }
 
-// A plan may come from a file, or be older than a parameter.
 int ln_plan_find_checked(const ln_context *ctx, ln_lifetime *life)
 {
     if (check_places(ctx) || ln_lifetime_find(ctx, life))
@@ -175,7 +174,7 @@ int ln_context_stats(const ln_context *ctx, ln_stats *stats)
     {
         count_ops(body, stats);
     }
-    // An operator that runs a body tells what that costs.
+    // The macs of an operator include its bodies.
     LN_LIST_FOREACH(op, ctx->ops)
     {
         stats->macs += op->op_arg->at_load ? 0 : op->op_arg->macs;

@@ -11,7 +11,7 @@
 int ln_plan_memory(ln_context *ctx);
 
 /** Checks every operator of an unloaded context again, and plans its memory. -1 with the reason in
- * the context, also to stop. */
+ * the context, also when cancelled. */
 int ln_plan(ln_context *ctx);
 
 /** The same for it and its bodies. */
@@ -24,7 +24,7 @@ int ln_context_check_plan(const ln_context *ctx);
 /** The same; *life: the blocks of the plan (ln_lifetime_free). */
 int ln_plan_find_checked(const ln_context *ctx, ln_lifetime *life);
 
-/** Gives every block of `life` that is not part of another its offset, and sets ctx->mem_sizes. */
+/** Sets the offsets of all blocks of `life` that are no parts of others, and ctx->mem_sizes. */
 int ln_mem_blocks_place(ln_context *ctx, ln_lifetime *life);
 
 #endif

@@ -5,13 +5,13 @@
 
 #include "lightnet/ln_util.h"
 
-/* A calibration under way. */
+/* The state of a calibration. */
 typedef struct calibration {
     ln_quantize_layers *layers;
     const ln_quantize_samples *samples;
     const ln_quantize_method *method;
     ln_error *err;
-    ln_quantize_program program; /* unoptimized, so that all tensors are there */
+    ln_quantize_program program; /* unoptimized: it has all tensors */
     int is_counting;
 } calibration;
 
@@ -57,7 +57,7 @@ static int add_output(void *data, const char *tensor)
 
 static const char target[] = "cpu";
 
-static int make_program(calibration *c)
+static int create_program(calibration *c)
 {
     if (ln_quantize_program_read(&c->program, c->samples, c->err))
         return -1;
@@ -85,7 +85,7 @@ static int begin_counting(calibration *c)
     return 0;
 }
 
-// An operator that is equal to another one is merged with it, and its result not observed.
+// A source without values (n == 0) is the result of an operator that was merged with an equal one.
 static void decide(const calibration *c)
 {
     for (int i = 0; i < c->layers->n_sources; i++) {
@@ -103,7 +103,7 @@ static void decide(const calibration *c)
 
 static int calibrate(calibration *c)
 {
-    if (make_program(c))
+    if (create_program(c))
         return -1;
     if (ln_quantize_layers_weigh(c->layers, c->program.ctx))
         return fail(c);

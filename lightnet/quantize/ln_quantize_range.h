@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The values that a tensor has in the samples of calibration, and the range that 8 bits represent.
+// The range of a tensor's values in the calibration samples, and its scale and zero point.
 //
 //     ln_quantize_seen seen = {0};
 //     for (each sample)
@@ -7,8 +7,9 @@
 //     if (!ln_quantize_begin_bins(&seen))
 //         for (each sample)
 //             ln_quantize_count(&seen, data, len);              // second pass: the histogram
-//     ln_quantize_step step = ln_quantize_step_of(&seen,
-//     &(ln_quantize_method){LN_QUANTIZE_ENTROPY}); ln_quantize_seen_clear(&seen);
+//     const ln_quantize_method method = {LN_QUANTIZE_ENTROPY};
+//     ln_quantize_step step = ln_quantize_step_of(&seen, &method);
+//     ln_quantize_seen_clear(&seen);
 
 #ifndef LN_QUANTIZE_RANGE_H
 #define LN_QUANTIZE_RANGE_H
@@ -27,10 +28,10 @@ typedef enum ln_quantize_kind {
 
 typedef struct ln_quantize_method {
     ln_quantize_kind kind;
-    double percentile; /* 50 to 100: of the values, at each end */
+    double percentile; /* of the values, at each end: 50 to 100 */
 } ln_quantize_method;
 
-/* All zero: no values yet. */
+/* Statistics of the values seen so far. All zero: none. */
 typedef struct ln_quantize_seen {
     float least, most; /* both include 0 */
     size_t n;          /* values */
@@ -38,19 +39,19 @@ typedef struct ln_quantize_seen {
     double *bins;      /* LN_QUANTIZE_BINS counts, or NULL */
 } ln_quantize_seen;
 
-/* The meaning of 8-bit values: (number - zero) * scale. */
+/* Scale and zero point: an 8-bit value q means (q - zero) * scale. */
 typedef struct ln_quantize_step {
     float scale;
     int zero; /* 0 to 255 */
 } ln_quantize_step;
 
-/** Widens the range to the `len` values. */
+/** Extends the range to include the `len` values. */
 void ln_quantize_see(ln_quantize_seen *seen, const float *data, size_t len);
 
 /** Allocates the histogram of the range. -1 with the thread's last error: no memory. */
 int ln_quantize_begin_bins(ln_quantize_seen *seen);
 
-/** Counts values, which lie in the range. */
+/** Adds values, which must be within the range, to the histogram. */
 void ln_quantize_count(ln_quantize_seen *seen, const float *data, size_t len);
 
 /** Scale and zero point of unsigned 8 bits. 0 is represented exactly. A range of 0 alone has scale

@@ -33,7 +33,7 @@ static int is_input(const ln_context *ctx, const ln_tensor_entry *te)
 // Data that is given in place of the planned one is only read.
 static int may_read_elsewhere(const finder *f, const ln_block *block, const ln_tensor_entry *te)
 {
-    return !te->owner && !block->is_constant && block->taken < 0 &&
+    return !te->owner && !block->is_constant && block->reused < 0 &&
            !ln_context_is_mutated(f->ctx, te->name) && !ln_fixed_find(f->ctx->fixed, te->name);
 }
 

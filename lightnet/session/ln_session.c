@@ -40,22 +40,22 @@ ln_status ln_session_create(ln_model *model, ln_session **session)
         *session = NULL;
     if (!model || !session)
         return fail_null(NULL, model ? "the pointer to the session" : "the model");
-    ln_session *made = ln_alloc(sizeof(*made));
-    if (!made)
+    ln_session *created = ln_alloc(sizeof(*created));
+    if (!created)
         return LN_OUT_OF_MEMORY;
-    made->model = ln_model_keep(model);
+    created->model = ln_model_keep(model);
     ln_session_lock();
-    made->number = ++model->n_sessions;
+    created->number = ++model->n_sessions;
     ln_session_unlock();
-    made->random = model->options->seed;
-    made->values = ln_alloc_array(model->interface->n_inputs, sizeof(*made->values));
-    made->places = ln_alloc_array(model->interface->n_outputs, sizeof(*made->places));
-    made->symbols = ln_alloc_array((size_t)model->n_symbols + 1, sizeof(*made->symbols));
-    if (!made->values || !made->places || !made->symbols) {
-        ln_session_free(made);
+    created->random = model->options->seed;
+    created->values = ln_alloc_array(model->interface->n_inputs, sizeof(*created->values));
+    created->places = ln_alloc_array(model->interface->n_outputs, sizeof(*created->places));
+    created->symbols = ln_alloc_array((size_t)model->n_symbols + 1, sizeof(*created->symbols));
+    if (!created->values || !created->places || !created->symbols) {
+        ln_session_free(created);
         return LN_OUT_OF_MEMORY;
     }
-    *session = made;
+    *session = created;
     return LN_OK;
 }
 
@@ -85,7 +85,7 @@ ln_status ln_session_set_timeout(ln_session *session, uint64_t ms)
 
 /* ---- inputs ---- */
 
-// Begins a call about an input: which one, or -1.
+// Begins a call for an input. Returns its index, or -1.
 static int find_input(ln_session *session, const char *name)
 {
     ln_error_clear(&session->error);
@@ -118,7 +118,7 @@ ln_status ln_session_set_input(ln_session *session, const char *name, tl_dtype d
     return LN_OK;
 }
 
-// Of an output whose type the file does not tell, the program sees to the alignment.
+// If the file does not specify the type of an output, the program checks the alignment.
 static int check_place(ln_session *session, const char *what, const char *name, tl_dtype dtype,
                        const void *data, size_t needed, size_t size)
 {
@@ -157,7 +157,7 @@ ln_status ln_session_bind_input(ln_session *session, const char *name, tl_dtype 
     return LN_OK;
 }
 
-// A size that has a name is the same in all inputs.
+// Sizes with the same name must be equal in all inputs.
 static int check_symbols(ln_session *session, const ln_port *port, const ln_value *value)
 {
     for (int i = 0; i < port->info.ndim; i++) {
@@ -208,7 +208,7 @@ ln_status ln_session_bind_output(ln_session *session, const char *name, void *da
     if (data && check_place(session, "output", name, dtype, data, 0, size))
         return session->error.status;
     if (session->places[i].data)
-        session->has_outputs = 0; // it may lie there
+        session->has_outputs = 0; // the last output may be in the old buffer
     session->places[i] = (ln_place){data, size};
     return LN_OK;
 }
@@ -234,7 +234,7 @@ static int deliver(ln_session *session)
     return 0;
 }
 
-// Which output of the last run has that name, or -1.
+// The index of an output of the last run, or -1.
 static int find_output(ln_session *session, const char *name)
 {
     ln_error_clear(&session->error);
@@ -276,7 +276,7 @@ ln_status ln_session_copy_output(ln_session *session, const char *name, void *da
 
 /* ---- running ---- */
 
-/* Who wants the times of a run. */
+/* Receives the times of a run. */
 typedef struct watcher {
     ln_time_func func;
     void *data;
@@ -300,7 +300,7 @@ static int run_timed(const ln_context *ctx, const watcher *w)
     return status;
 }
 
-// Whatever program a run has, random numbers go on from those of the session's last run.
+// Random numbers continue from the session's last run, even with another program.
 static int compute(ln_session *session, const watcher *w)
 {
     ln_context *ctx = session->program->ctx;
@@ -312,7 +312,7 @@ static int compute(ln_session *session, const watcher *w)
     return 0;
 }
 
-// A program for open sizes may fail where one for just these does not.
+// A program for open sizes may fail where one for the current sizes does not.
 static int compute_fixed(ln_session *session, const watcher *w, unsigned long failures)
 {
     const ln_error failure = session->error;

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a translator of an NNVM or MXNet operator is written with.
+// The interface for translators of NNVM and MXNet operators.
 //
 // A translator reads its node (inputs, attributes) and emits LightNet operators with the node's
 // emitter (ln_emit.h), as if nothing could fail.
 //
 //     static void translate_leaky_relu(ln_nnvm_node *n)
 //     {
-//         // What comes out, "dst", is the node's output 0.
+//         // The output "dst" is the node's output 0.
 //         LN_EMIT(&n->emit, 0, "unary", LN_ARG("src", ln_nnvm_in(n, 0)),
 //                 LN_TEXT("func", "TL_UNARY_LRELU"),
 //                 LN_NUMBER("alpha", ln_nnvm_float(n, "alpha", 0.25)));
@@ -17,7 +17,7 @@
 //         {NULL},
 //     };
 //
-// An attribute that no translator asks for and that is not known to be harmless is an error.
+// An attribute that the translator does not read is an error, unless it is known to be harmless.
 
 #ifndef LN_NNVM_H
 #define LN_NNVM_H
@@ -27,21 +27,21 @@
 #include "front/ln_attr.h"
 #include "front/nnvm/ln_nnvm_graph.h"
 
-/* Which dialects have an operator of that name and meaning. LN_NNVM_ADDED: LightNet adds it to
- * core, for MXNet's operators to be rewritten to; no file has it. */
+/* Dialects with an operator of this name and meaning. LN_NNVM_ADDED: LightNet adds it to core, as a
+ * target of MXNet rewrites; it does not occur in files. */
 enum { LN_NNVM_IN_CORE = 1, LN_NNVM_IN_MXNET = 2, LN_NNVM_IN_BOTH = 3, LN_NNVM_ADDED = 4 };
 
-/* The most numbers that an attribute is read with. */
+/* The max length of a tuple. */
 enum { LN_NNVM_MAX_TUPLE = LN_ATTR_MOST };
 
-/* An element None of a tuple. */
+/* The element None of a tuple. */
 #define LN_NNVM_NONE INT64_MIN
 
 typedef struct ln_nnvm_model {
     ln_translation base;
     ln_nnvm_graph graph;
-    int n_unbound;  /* inputs that were met and not bound by name */
-    int batch_size; /* the first length of all inputs; 0: they differ, or nobody tells it */
+    int n_unbound;  /* inputs so far that are not bound by name */
+    int batch_size; /* the first dimension of all inputs; 0: different or unknown */
 } ln_nnvm_model;
 
 /* The node that is being translated. */
@@ -56,20 +56,19 @@ struct ln_nnvm_recast;
 
 typedef void (*ln_nnvm_translate)(ln_nnvm_node *n);
 
-/* How an operator is translated, or rewritten to core's. A table of these ends with an op of NULL.
- */
+/* How an operator is translated, or rewritten to core operators. A table ends with the op NULL. */
 typedef struct ln_nnvm_row {
     const char *op;
     int dialects;
-    ln_nnvm_translate translate; /* NULL: it is rewritten, or cannot be read, because of */
-    const char *with;    /* what tells it from other rows of the same function; or that reason */
-    int least, most;     /* how many inputs it may have; most 0: any number */
-    unsigned weights;    /* bit i: input i is a parameter, whose shape the others tell */
-    unsigned unread;     /* bit i: input i is not looked at: labels */
-    int keeps_shape;     /* of one input: the output has its shape, so one tells the other */
+    ln_nnvm_translate translate; /* NULL: it is rewritten, or not supported */
+    const char *with;    /* distinguishes rows of one function; or why it is not supported */
+    int least, most;     /* number of inputs; most 0: any number */
+    unsigned weights;    /* bit i: input i is a parameter, with a shape inferred from the others */
+    unsigned unread;     /* bit i: input i is ignored: labels */
+    int keeps_shape;     /* the output has the shape of the only input, and vice versa */
     const char *ignored; /* attributes without effect, each between blanks */
     void (*rewrite)(struct ln_nnvm_recast *r); /* ln_nnvm_core.h */
-    const char *attrs; /* what core calls its attributes (ln_nnvm_next_rename) */
+    const char *attrs; /* names of its attributes in core (ln_nnvm_next_rename) */
 } ln_nnvm_row;
 
 /* The tables of translators, and those of rewriters, one for each kind of operators. */
@@ -90,21 +89,21 @@ extern const ln_nnvm_row ln_nnvm_mxnet_rows_elementwise[];
 extern const ln_nnvm_row ln_nnvm_mxnet_rows_layers[];
 extern const ln_nnvm_row ln_nnvm_mxnet_rows_shape[];
 
-/** The row for an operator: its translator, else, of MXNet's, its rewriter. NULL: not known. */
+/** The row of an operator: with its translator, else (MXNet) with its rewriter. NULL: unknown. */
 const ln_nnvm_row *ln_nnvm_find_row(const char *op, ln_nnvm_dialect dialect);
 
-/** The row of an operator that another was rewritten to. */
+/** The row of an operator to which another one was rewritten. */
 const ln_nnvm_row *ln_nnvm_find_core_row(const char *op);
 
 /** The row with the rewriter of an operator of MXNet; NULL: there is none. */
 const ln_nnvm_row *ln_nnvm_find_rewriter(const char *op);
 
-/** Whether the name is an operator of MXNet alone. */
+/** Whether only MXNet has an operator of this name. */
 int ln_nnvm_is_mxnet_only(const char *op);
 
 int ln_nnvm_failed(const ln_nnvm_node *n);
-/** Whether its operator is one of MXNet; and whether it was, before it was rewritten to core's,
- * which may then have attributes that core's own lack. */
+/** Whether its operator is one of MXNet; whether it was, before it was rewritten to a core
+ * operator, which may then have attributes that core lacks. */
 int ln_nnvm_is_mxnet(const ln_nnvm_node *n);
 int ln_nnvm_was_mxnet(const ln_nnvm_node *n);
 
@@ -112,43 +111,43 @@ int ln_nnvm_was_mxnet(const ln_nnvm_node *n);
 
 int ln_nnvm_num_inputs(const ln_nnvm_node *n);
 
-/** Input `i`, which must be there. */
+/** Input `i`; a missing one is an error. */
 const char *ln_nnvm_in(ln_nnvm_node *n, int i);
 
-/** Input `i`, a parameter called `arg`: if its shape is not known yet it is this one. A file of
- *  MXNet 0.8 leaves it out if it is the last. */
+/** Input `i`, a parameter `arg`. Sets its shape if that is unknown. Files of MXNet 0.8 may omit it
+ * if it is the last. */
 const char *ln_nnvm_weight(ln_nnvm_node *n, int i, const char *arg, int ndim, const int *dims);
 
 /** Whether the shape of input `i` is known. */
 int ln_nnvm_is_shaped(const ln_nnvm_node *n, int i);
 
-/** The tensor's record; see ln_translation_tensor. */
+/** The tensor; see ln_translation_tensor. */
 const tl_tensor *ln_nnvm_tensor_of(const ln_nnvm_node *n, const char *tensor);
 
-/** Says that output `i` is a tensor that exists already. */
+/** Makes output `i` an existing tensor. */
 void ln_nnvm_alias(ln_nnvm_node *n, int i, const char *tensor);
 
-/* Attributes: the default when the node does not have it, or has None; what cannot be read is a
- * failure. ln_attr.h has further checks. */
+/* Attributes: the default if the attribute is missing or None; invalid values are errors. ln_attr.h
+ * has further checks. */
 
 extern const ln_attr_reader ln_nnvm_attrs;
 
-/* An attribute and what core calls it, with the value of those that do not have it; or NULL. */
+/* The names of an attribute in MXNet and in core, and its default. */
 typedef struct ln_nnvm_rename {
     char key[40], core_key[40], deflt[40];
     int is_needed, is_added;
 } ln_nnvm_rename;
 
-/** The next one of a row's, which are written "same old=new old=new:default !needed =new:always
- * +added", the last being one that LightNet adds to core's. Returns the text behind it; NULL: there
- * is none. */
+/** Parses the next rename of a row, such as "same old=new old=new:default !needed =new:always
+ * +added"
+ * ("+": LightNet adds the attribute to core). Returns the rest of the text; NULL: the end. */
 const char *ln_nnvm_next_rename(const char *attrs, ln_nnvm_rename *r);
 
-/** What the file calls an attribute of core's: for messages. */
+/** The name in the file of a core attribute, for messages. */
 const char *ln_nnvm_key(ln_nnvm_node *n, const char *key);
 
 int ln_nnvm_has(ln_nnvm_node *n, const char *key);
-/** Whether it says None, where that is not the default. */
+/** Whether it is None, where that is not the default. */
 int ln_nnvm_has_none(ln_nnvm_node *n, const char *key);
 int64_t ln_nnvm_int(ln_nnvm_node *n, const char *key, int64_t deflt);
 double ln_nnvm_float(ln_nnvm_node *n, const char *key, double deflt);
@@ -156,17 +155,17 @@ int ln_nnvm_bool(ln_nnvm_node *n, const char *key, int deflt);
 const char *ln_nnvm_text(ln_nnvm_node *n, const char *key, const char *deflt);
 tl_dtype ln_nnvm_dtype(ln_nnvm_node *n, const char *key, tl_dtype deflt);
 
-/** The numbers of a tuple, also of tuples within it; a number alone is a tuple of one. Returns how
- * many; -1: the node does not have it. */
+/** The elements of a tuple, nested tuples included; a single number is a tuple of one. Returns how
+ * many; -1: the attribute is missing. */
 int ln_nnvm_ints(ln_nnvm_node *n, const char *key, int64_t values[LN_NNVM_MAX_TUPLE]);
 int ln_nnvm_floats(ln_nnvm_node *n, const char *key, double values[LN_NNVM_MAX_TUPLE]);
 
-/* Syntax: 0, or -1 when the text is no such value */
+/* Parsers: 0, or -1 if the text is invalid */
 
 int ln_nnvm_parse_int(const char *text, int64_t *value);
 int ln_nnvm_parse_float(const char *text, double *value);
 int ln_nnvm_parse_bool(const char *text, int *value);
-/** Returns how many numbers there are, or -1; exactly one of the arrays is not NULL. */
+/** Returns the number of elements, or -1; exactly one of the arrays is not NULL. */
 int ln_nnvm_parse_tuple(const char *text, int64_t *ints, double *floats);
 tl_dtype ln_nnvm_parse_dtype(const char *text);
 

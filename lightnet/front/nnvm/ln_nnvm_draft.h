@@ -1,16 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// A graph of NNVM's core operators under construction, to be written.
+// Builds a graph of NNVM core operators, and writes it.
 //
-// As with ln_emit.h, everything is written as if nothing could fail: the first failure is recorded
-// in the translation, and from then on every function does nothing.
+// As with ln_emit.h, callers need not check for failures: the first one is recorded in the
+// translation, and all further calls do nothing.
 //
 //     ln_nnvm_draft_begin(d, "leaky_relu", "act1");
 //     ln_nnvm_draft_arg(d, src);
 //     ln_nnvm_draft_set(d, LN_NUMBER("alpha", 0.01));
 //     const ln_nnvm_entry dst = ln_nnvm_draft_end(d, 1);
 //
-// Nodes may be begun while others are unfinished only after ln_nnvm_draft_end; an entry that was
-// returned stays valid.
+// Begin a node only after ln_nnvm_draft_end of the previous one. Returned entries stay valid.
 
 #ifndef LN_NNVM_DRAFT_H
 #define LN_NNVM_DRAFT_H
@@ -24,46 +23,46 @@ typedef struct ln_nnvm_draft {
     ln_translation base; /* `file`: that of the graph, "-" for standard output */
     struct ln_nnvm_draft_node *nodes;
     size_t n_nodes;
-    size_t source; /* the node of the graph that nodes are drafted for now */
+    size_t source; /* the node of the source graph that new nodes replace */
     ln_nnvm_entry *heads;
     size_t n_heads;
-    ln_hash *variables;         /* their names */
-    const ln_nnvm_graph *graph; /* whose attributes it has; NULL: it has none */
-    json_t *attrs;              /* they, once the order of the nodes is known */
+    ln_hash *variables;         /* names of variables */
+    const ln_nnvm_graph *graph; /* the source of graph attributes; NULL: none */
+    json_t *attrs;              /* graph attributes, set when the order of nodes is known */
 } ln_nnvm_draft;
 
 /** An empty graph that will be written to `file`. Clear it also after a failure. */
 void ln_nnvm_draft_init(ln_nnvm_draft *d, ln_context *ctx, const char *file);
 void ln_nnvm_draft_clear(ln_nnvm_draft *d);
 
-/** A variable: an input, or a parameter if it has data. `like` has its type and shape, NULL: they
- *  are not known. `data`, which must live until the graph is written, goes to the file of
- *  parameters; NULL: none. Inputs are in the order of these calls. */
+/** Adds a variable: an input, or a parameter if it has data. `like` has its type and shape; NULL:
+ *  unknown. `data`, which must live until the graph is written, goes to the parameter file; NULL:
+ *  none. Inputs are in the order of these calls. */
 ln_nnvm_entry ln_nnvm_draft_variable(ln_nnvm_draft *d, const char *name, const tl_tensor *like,
                                      const tl_tensor *data);
 
-/** The data type of the variable that was made last, when its shape is not known. */
+/** Sets the data type of the last variable, whose shape is unknown. */
 void ln_nnvm_draft_set_variable_dtype(ln_nnvm_draft *d, tl_dtype dtype);
 
-/** The same, among the variables behind all of those, in the order of the nodes: whoever writes a
- *  graph that was read does not meet parameters in the order in which he met them before. */
+/** As ln_nnvm_draft_variable, but after those variables, in the order of nodes, so that parameters
+ * of a graph that is read and written again keep their order. */
 ln_nnvm_entry ln_nnvm_draft_parameter(ln_nnvm_draft *d, const char *name, const tl_tensor *like,
                                       const tl_tensor *data);
 
-/** A parameter with these elements (copied), under a name like `wanted` that none has. */
+/** Adds a parameter with these elements (copied) and a unique name like `wanted`. */
 ln_nnvm_entry ln_nnvm_draft_constant(ln_nnvm_draft *d, const char *wanted, tl_dtype dtype, int ndim,
                                      const int *dims, const void *data);
 
-/** Begins an operator's node; the texts are copied. */
+/** Begins a node with an operator; copies the strings. */
 void ln_nnvm_draft_begin(ln_nnvm_draft *d, const char *op, const char *name);
 
-/** Its next input. */
+/** Adds an input to the node. */
 void ln_nnvm_draft_arg(ln_nnvm_draft *d, ln_nnvm_entry entry);
 
-/** A control dependency: a node that must run before it. */
+/** Adds a control dependency: a node that must run before. */
 void ln_nnvm_draft_dep(ln_nnvm_draft *d, ln_nnvm_entry entry);
 
-/** Node `i` of the graph ln_nnvm_draft_keep_attrs is given is the one that was begun last. */
+/** The last node corresponds to node `i` of the graph of ln_nnvm_draft_keep_attrs. */
 void ln_nnvm_draft_set_origin(ln_nnvm_draft *d, size_t i);
 
 /** ((first, second), ..); and inputs, as parts of a node. */
@@ -72,39 +71,39 @@ void ln_nnvm_draft_set_origin(ln_nnvm_draft *d, size_t i);
 #define LN_ENTRY(input) ln_nnvm_draft_input_part(input)
 ln_part ln_nnvm_draft_input_part(ln_nnvm_entry entry);
 
-/** Its attribute; a tuple of one is (3,). A type has the name that attributes have for it, or is a
- *  failure. */
+/** Sets an attribute of the node; a tuple of one is (3,). Types without a name in attributes are
+ *  errors. */
 void ln_nnvm_draft_set(ln_nnvm_draft *d, ln_part part);
 
-/** Its inputs and attributes. */
+/** Adds inputs and attributes to the node. */
 void ln_nnvm_draft_parts(ln_nnvm_draft *d, const ln_part *parts);
 
 /** Ends the node, which has `n_outs` outputs, hidden ones included. Returns output 0. */
 ln_nnvm_entry ln_nnvm_draft_end(ln_nnvm_draft *d, uint32_t n_outs);
 
-/** Gives the node that makes `entry` another name (copied). */
+/** Renames the node that produces `entry` (copied). */
 void ln_nnvm_draft_rename(ln_nnvm_draft *d, ln_nnvm_entry entry, const char *name);
 
-/** The node that makes `entry`: its name (borrowed until it gets another one; "" after a failure),
- *  its operator ("null": a variable), and its input `i`. */
+/** The node that produces `entry`: its name (borrowed until it is renamed; "" after a failure), its
+ *  operator ("null": a variable), and its input `i`. */
 const char *ln_nnvm_draft_name(const ln_nnvm_draft *d, ln_nnvm_entry entry);
 const char *ln_nnvm_draft_op(const ln_nnvm_draft *d, ln_nnvm_entry entry);
 ln_nnvm_entry ln_nnvm_draft_input(const ln_nnvm_draft *d, ln_nnvm_entry entry, size_t i);
 
-/** The next output of the graph. */
+/** Adds an output to the graph. */
 void ln_nnvm_draft_head(ln_nnvm_draft *d, ln_nnvm_entry entry);
 
-/** Lets the graph have the attributes of `g` (kept until it is written), whose core operators it
- * has; those with a value for each entry in its own order of entries. */
+/** Copies the graph attributes of `g` (kept until the graph is written), which has the same core
+ * operators. Lists with a value for each entry follow the new order of entries. */
 void ln_nnvm_draft_keep_attrs(ln_nnvm_draft *d, const ln_nnvm_graph *g);
 
-/** Node `i` as a vertex of a graph, without a row: that of `nodes` which it is, or one whose origin
- * is what it was drafted for. Borrows from the draft. */
+/** Node `i` as a vertex without a row. If it corresponds to one of `nodes`, it has that vertex's
+ * fields, else its origin is the vertex that it replaces. Borrows from the draft. */
 ln_nnvm_vertex ln_nnvm_draft_vertex(const ln_nnvm_draft *d, size_t i, const ln_nnvm_vertex *nodes);
 
-/** Writes what the heads need, inputs before users, and the parameters that have data to the file
- *  beside (ln_data_file_beside, .params). -1 with the reason in the context: neither file is
- *  there. */
+/** Writes the nodes that outputs need, inputs before users, and parameters with data to the file
+ *  beside (ln_data_file_beside, .params). -1 with the reason in the context: writes neither file.
+ */
 int ln_nnvm_draft_write(ln_nnvm_draft *d);
 
 #endif

@@ -12,10 +12,10 @@
 #include "data/ln_json.h"
 #include "lightnet/ln_hash.h"
 
-// The newest MXNet whose files are known: 2.0.
+// The newest known version of MXNet: 2.0.
 enum { NEWEST_MXNET = 20000 };
 
-/* What is being checked. */
+/* The state of reading a graph. */
 typedef struct reader {
     ln_translation *t;
     ln_nnvm_graph *g;
@@ -28,7 +28,7 @@ static const char *article(json_type type)
     return type == JSON_ARRAY ? "array" : type == JSON_OBJECT ? "object" : "string";
 }
 
-// The member of that type, or NULL: absent, which fails where it is needed, or of another type.
+// The member, or NULL: absent (an error if needed), or of another type (an error).
 static json_t *member(reader *r, const json_t *object, const char *where, const char *key,
                       json_type type, int is_needed)
 {
@@ -44,7 +44,7 @@ static json_t *member(reader *r, const json_t *object, const char *where, const 
     return NULL;
 }
 
-// A number that an index may be.
+// -1: not an index.
 static int read_index(const json_t *json, uint32_t *value)
 {
     if (!json_is_integer(json) || json_integer_value(json) < 0 ||
@@ -59,7 +59,7 @@ static int read_index(const json_t *json, uint32_t *value)
 static void read_entry(reader *r, const json_t *json, const char *where, ln_nnvm_entry *entry)
 {
     uint32_t version = 0;
-    const size_t len = json_array_size(json); // 0 of what is no array
+    const size_t len = json_array_size(json); // 0: no array
     if ((len != 2 && len != 3) || read_index(json_array_get(json, 0), &entry->node) ||
         read_index(json_array_get(json, 1), &entry->index) ||
         (len == 3 && read_index(json_array_get(json, 2), &version)))
@@ -118,7 +118,7 @@ static void read_attrs(reader *r, const json_t *json, const char *where, ln_nnvm
         len += json_object_size(objects[i]);
     }
     if (objects[2])
-        objects[1] = NULL; // beside `param` it has only annotations of users
+        objects[1] = NULL; // beside `param`, `attr` has only annotations of users
     v->attrs = ln_translation_alloc(r->t, (len + 1) * sizeof(*v->attrs));
     for (int i = 0; i < 3 && !r->t->failed; i++) {
         char place[LN_MAXLINE];
@@ -296,8 +296,8 @@ static void check_graph_attrs(reader *r)
         ln_translation_fail(r->t, "attrs.mxnet_version: expected [\"int\", number]");
     r->g->version = json_integer_value(version);
     if (r->g->version > NEWEST_MXNET)
-        ln_warn(r->t->ctx, "%s: written by MXNet %" PRId64 ", newer than what is known", r->t->file,
-                r->g->version);
+        ln_warn(r->t->ctx, "%s: written by MXNet %" PRId64 ", newer than the newest known version",
+                r->t->file, r->g->version);
 }
 
 static void read_nodes(reader *r)
@@ -356,7 +356,7 @@ void ln_nnvm_graph_clear(ln_nnvm_graph *g)
     g->json = NULL;
 }
 
-/* What a checked graph is asked */
+/* Queries on a checked graph */
 
 const char *ln_nnvm_graph_attr(ln_nnvm_vertex *v, const char *key)
 {
@@ -396,9 +396,9 @@ int ln_nnvm_graph_shape(const ln_nnvm_graph *g, size_t i, int dims[LN_MAXDIM])
     return (int)ndim;
 }
 
-/* Recognising */
+/* Detection */
 
-// The end of the string that begins at data[i], a quote.
+// The index of the closing quote of the string at data[i].
 static size_t skip_string(const unsigned char *data, size_t size, size_t i)
 {
     for (i++; i < size && data[i] != '"'; i++)

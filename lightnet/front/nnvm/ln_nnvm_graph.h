@@ -20,7 +20,7 @@ typedef struct ln_nnvm_entry {
 /* An attribute of a node. */
 typedef struct ln_nnvm_attr {
     const char *key, *value;
-    int is_read; /* something asked for it */
+    int is_read; /* it has been read */
 } ln_nnvm_attr;
 
 /* The index of a variable that is not in the file. */
@@ -28,7 +28,7 @@ typedef struct ln_nnvm_attr {
 
 typedef struct ln_nnvm_vertex {
     const char *op, *name; /* op "null": a variable */
-    size_t at;             /* its place in the file */
+    size_t at;             /* its index in the file */
     const struct ln_nnvm_vertex
         *origin; /* the node of the file that it was rewritten from, or NULL */
     ln_nnvm_entry *inputs;
@@ -39,13 +39,13 @@ typedef struct ln_nnvm_vertex {
     size_t n_attrs;
     int is_variable;
     int is_mxnet;                  /* its operator is one of MXNet */
-    int is_live;                   /* the heads need it */
-    int is_listed;                 /* of a variable: it is among the graph's `variables` */
-    int is_weight;                 /* of a variable: some node reads it as a parameter */
-    const struct ln_nnvm_row *row; /* how it is translated; of an operator */
+    int is_live;                   /* an output needs it */
+    int is_listed;                 /* a variable among the graph's `variables` */
+    int is_weight;                 /* a variable that a node reads as a parameter */
+    const struct ln_nnvm_row *row; /* the translator of its operator */
     const char **outs;             /* its output tensors after translation */
     uint32_t n_outs;
-    struct ln_nnvm_vertex *root; /* what it waited for when it was last looked for; or NULL */
+    struct ln_nnvm_vertex *root; /* the vertex that it last waited for, or NULL */
 } ln_nnvm_vertex;
 
 /* The dialect of a file's operators. */
@@ -60,10 +60,10 @@ typedef struct ln_nnvm_graph {
     ln_nnvm_entry *heads;
     size_t n_heads;
     const json_t *row_ptr, *attrs; /* as they are in the file, or NULL */
-    int keeps_deps;                /* a node is needed by those that it must run before, too */
+    int keeps_deps;                /* nodes also need their control dependencies */
     ln_nnvm_dialect dialect;
     int64_t version; /* of MXNet, 10000 for each major one; 0: unknown, as before 0.9 */
-    int is_oldest;   /* as MXNet up to 0.8 wrote it: some variables are left out */
+    int is_oldest;   /* written by MXNet up to 0.8, which omits some variables */
 } ln_nnvm_graph;
 
 /** Reads and checks the file's bytes. The graph's arrays are the translation's memory; the tree is
@@ -75,14 +75,14 @@ void ln_nnvm_graph_clear(ln_nnvm_graph *g);
 /** The value of the node's attribute, or NULL; it counts as read. */
 const char *ln_nnvm_graph_attr(ln_nnvm_vertex *v, const char *key);
 
-/** The graph's first entry of node `i`, as it counts them: `i` where it does not say. */
+/** The index of the first entry of node `i`, by `node_row_ptr`; without it: `i`. */
 size_t ln_nnvm_graph_entry(const ln_nnvm_graph *g, size_t i);
 
-/** What a list among the graph's attributes has for output 0 of node `i` of the file, or NULL. */
+/** The element of a graph attribute for output 0 of node `i` of the file, or NULL. */
 const json_t *ln_nnvm_graph_value(const ln_nnvm_graph *g, const char *key, size_t i);
 
-/** The shape that graph attributes tell of output 0 of node `i` of the file: the number of
- * dimensions, or -1: none. */
+/** The shape of output 0 of node `i` of the file from graph attributes. Returns the number of
+ * dimensions; -1: unknown. */
 int ln_nnvm_graph_shape(const ln_nnvm_graph *g, size_t i, int dims[LN_MAXDIM]);
 
 /** Whether the bytes are such a file: JSON whose top level has a key of a graph. */

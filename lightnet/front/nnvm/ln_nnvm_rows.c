@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which translator, or rewriter, an operator has.
+// Finds the translator or rewriter of an operator.
 
 #include "front/nnvm/ln_nnvm.h"
 
 #include <string.h>
 
-/* Operators that are known and that LightNet does not run, each with the reason. */
+/* Known operators that LightNet does not support, with the reason. */
 
 #define CORE  LN_NNVM_IN_CORE
 #define MXNET LN_NNVM_IN_MXNET
@@ -13,9 +13,9 @@
 static const char packed[] = "its weights are packed for one target";
 static const char control[] = "it runs graphs of its own";
 static const char training[] = "it is for training";
-static const char unmade[] = "not supported yet";
+static const char missing[] = "not supported yet";
 
-static const ln_nnvm_row refused[] = {
+static const ln_nnvm_row unsupported[] = {
     {"_contrib_conv2d_NCHWc", CORE, NULL, packed},
     {"_contrib_conv2d_winograd_without_weight_transform", CORE, NULL, packed},
     {"_contrib_conv2d_winograd_weight_transform", CORE, NULL, packed},
@@ -24,10 +24,10 @@ static const ln_nnvm_row refused[] = {
     {"_assign", CORE, NULL, training},
     {"_max_mask", CORE, NULL, training},
     {"_min_mask", CORE, NULL, training},
-    {"yolo_region", CORE, NULL, unmade},
-    {"yolo2_region", CORE, NULL, unmade},
-    {"ROIPooling", MXNET, NULL, unmade},
-    {"_contrib_Proposal", MXNET, NULL, unmade},
+    {"yolo_region", CORE, NULL, missing},
+    {"yolo2_region", CORE, NULL, missing},
+    {"ROIPooling", MXNET, NULL, missing},
+    {"_contrib_Proposal", MXNET, NULL, missing},
     {"RNN", MXNET, NULL, "its weights are one packed vector"},
     {"Custom", MXNET, NULL, "it is a program of its own"},
     {"_foreach", MXNET, NULL, control},
@@ -48,7 +48,7 @@ static const ln_nnvm_row *const translators[] = {
     ln_nnvm_rows_shape,
     ln_nnvm_rows_statistics,
     ln_nnvm_rows_weighted,
-    refused,
+    unsupported,
     NULL,
 };
 

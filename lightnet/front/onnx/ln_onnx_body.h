@@ -41,7 +41,7 @@ void ln_onnx_body_end(ln_onnx_node *n, ln_onnx_body *body, int n_outputs,
 const char *ln_onnx_body_make(ln_onnx_node *n, ln_onnx_body *body, int n_captures,
                               const char *const *captures);
 
-/** Says that the value of a tensor, which an operator with bodies makes, shows at run time only. */
+/** Marks the value of a tensor, produced by an operator with bodies, as known only at run time. */
 void ln_onnx_body_hide(ln_onnx_node *n, const char *tensor);
 
 /* What the translators of If and of loops share (onnx_branch.c) */

@@ -1,21 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
-// Finding what has a name: functions, operator sets and attributes of messages, what the nodes of a
-// graph see.
+// Lookup by name: functions, operator sets and attributes of messages, tensors in the scope of
+// nodes.
 //
-// Lists of more than a few elements get an index when something is looked for in them first, so
-// that finding each of n costs n steps, not the square.
+// The first lookup in a longer list creates an index, so n lookups take linear time.
 
 #include <string.h>
 
 #include "front/onnx/ln_onnx_model.h"
 #include "ir/ln_context_ops.h"
 
-/* Up to so many elements, looking at each is faster than an index. */
+/* Up to this many elements, a linear search is faster than an index. */
 enum { SHORT = 16 };
 
 /* ---- lists of messages ---- */
 
-/* The name by which an element is found; NULL: it is not. */
+/* The name of an element; NULL: it cannot be found. */
 typedef const char *(*name_func)(const void *element);
 
 static ln_hash *make_index(const void *const *list, size_t n, name_func name_of)
@@ -23,7 +22,7 @@ static ln_hash *make_index(const void *const *list, size_t n, name_func name_of)
     ln_hash *index = ln_hash_create(ln_str_hash, ln_str_cmp, NULL, NULL);
     for (size_t i = 0; index && i < n; i++) {
         const char *name = name_of(list[i]);
-        if (!name || ln_hash_find(index, name)) // the first of a name counts
+        if (!name || ln_hash_find(index, name)) // of equal names, the first one
             continue;
         if (ln_hash_insert(index, name, (void *)list[i]) < 0) {
             ln_hash_free(index);
@@ -48,7 +47,7 @@ static const ln_hash *index_of(const ln_onnx_model *m, const void *const *list, 
     return index;
 }
 
-// The first element of that name, or NULL.
+// The first element with this name, or NULL.
 static const void *find(const ln_onnx_model *m, const void *const *list, size_t n,
                         name_func name_of, const char *name)
 {
@@ -104,7 +103,7 @@ const LnOnnx__Attribute *ln_onnx_find_attr(const ln_onnx_scope *scope, const LnO
         find_attr(scope->model, node->attribute, node->n_attribute, name);
     if (!attr || !attr->ref_attr_name || !*attr->ref_attr_name || !scope->function)
         return attr;
-    // Of a function's body: what the call gives, or else the function's default.
+    // In a function's body: the attribute of the call, else the function's default.
     const LnOnnx__Attribute *given =
         ln_onnx_find_attr(scope->caller, scope->call, attr->ref_attr_name);
     return given ? given
@@ -138,7 +137,7 @@ int ln_onnx_index_functions(ln_onnx_model *m)
     m->functions = ln_hash_create(hash_function, compare_functions, NULL, NULL);
     for (size_t i = 0; m->functions && i < m->proto->n_functions; i++) {
         LnOnnx__Function *f = m->proto->functions[i];
-        if (!f->name || ln_hash_find(m->functions, f)) // the first of a name counts
+        if (!f->name || ln_hash_find(m->functions, f)) // of equal names, the first one
             continue;
         if (ln_hash_insert(m->functions, f, f) < 0)
             return ln_fail_memory(m->base.ctx);
@@ -153,7 +152,7 @@ const LnOnnx__Function *ln_onnx_find_function(const ln_onnx_model *m, const LnOn
     return node->op_type && m->proto->n_functions ? ln_hash_find(m->functions, &wanted) : NULL;
 }
 
-/* The names that the nodes of a graph see */
+/* Scopes: names that are visible to the nodes of a graph */
 
 int ln_onnx_scope_init(ln_onnx_scope *scope, ln_onnx_model *m, const ln_onnx_scope *outer)
 {
@@ -177,8 +176,8 @@ void ln_onnx_scope_clear(ln_onnx_scope *scope)
     scope->names = NULL;
 }
 
-// Names are those of messages, tensors those of the table or of the model's memory: both live until
-// the translation ends.
+// Names of messages, and of tensors in the table or the model's memory, live until the translation
+// ends.
 void ln_onnx_scope_set(ln_onnx_scope *scope, const char *name, const char *tensor)
 {
     if (!tensor || scope->model->base.failed)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// ONNX's If: the branch that is known to be taken, or both as bodies of the operator `branch`; and
-// what the translators of If and of loops share. See onnx_control.c.
+// ONNX's If: one branch if the condition is known, else both as bodies of the operator `branch`.
+// Also helpers that loops share (onnx_control.c).
 
 #include <stdio.h>
 
@@ -10,7 +10,7 @@
 #include "ir/ln_bind.h"
 #include "tensorlight/tl_type.h"
 
-// The nodes of a branch, whose outputs get the names `outs`.
+// Inlines the nodes of a branch. Names of its outputs go to `outs`.
 static void inline_outputs(ln_onnx_node *n, const char *attr, const LnOnnx__Graph *graph,
                            const char **outs)
 {
@@ -31,7 +31,7 @@ static void inline_branch(ln_onnx_node *n, const char *attr)
         ln_onnx_alias(n, (int)i, outs[i]);
 }
 
-// Translates a branch, so that it can become a body.
+// Translates a branch to a body.
 static void try_branch(ln_onnx_node *n, const char *attr, ln_onnx_body *body)
 {
     const LnOnnx__Graph *graph = ln_onnx_required_graph(n, attr);
@@ -43,8 +43,8 @@ static void try_branch(ln_onnx_node *n, const char *attr, ln_onnx_body *body)
     ln_onnx_body_end(n, body, (int)n->proto->n_output, outs);
 }
 
-// The operator that runs both branches: their outputs have the same shapes, or at least as many
-// dimensions. NULL: there is none.
+// The operator for both branches: `branch` if their outputs have the same fixed shapes,
+// `branch_dynamic` if only types and ranks are equal, else NULL.
 static const char *branch_operator(ln_onnx_node *n, const ln_onnx_body *a, const ln_onnx_body *b)
 {
     int is_fixed = 1;
@@ -59,7 +59,7 @@ static const char *branch_operator(ln_onnx_node *n, const ln_onnx_body *a, const
     return is_fixed ? "branch" : "branch_dynamic";
 }
 
-// What both branches capture, each tensor once.
+// The captures of both branches, without duplicates.
 static const char **join_captures(ln_onnx_node *n, const ln_onnx_body *a, const ln_onnx_body *b,
                                   int *len)
 {
@@ -121,7 +121,7 @@ static void translate_if(ln_onnx_node *n)
         return;
     else
         optype = branch_operator(n, &then_body, &else_body);
-    // Sizes that are fixed are better than sizes that are not.
+    // Prefers fixed sizes.
     if (optype && (ln_streq(optype, "branch") || !is_given)) {
         emit_branch(n, optype, cond, &then_body, &else_body);
         return;
@@ -133,9 +133,9 @@ static void translate_if(ln_onnx_node *n)
     }
     ln_bind_want_values(n->model->base.ctx);
     ln_emit_fail(&n->emit,
-                 "the branches give different types or numbers of dimensions, and the "
-                 "condition shows at "
-                 "run time; give the inputs that it depends on before the model is compiled");
+                 "the branches have outputs of different types or numbers of dimensions, and the "
+                 "condition is known only at run time; give the inputs that it depends on before "
+                 "the model is compiled");
 }
 
 const LnOnnx__Graph *ln_onnx_required_graph(ln_onnx_node *n, const char *name)

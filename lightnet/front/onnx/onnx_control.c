@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// ONNX operators that repeat a graph: Loop, Scan. If stands in onnx_branch.c.
+// ONNX operators that repeat a graph: Loop, Scan. If is in onnx_branch.c.
 //
-// Where the number of iterations is known when compiling, they stand in the program as if the model
-// had written them out, and cost nothing more. The number of an iteration is a constant there, so
-// what depends on it is known as well.
+// If the number of iterations is known at compile time, the loop is unrolled. The number of an
+// iteration is then a constant, so values that depend on it are also known.
 //
-// Otherwise the graph becomes the body of the operator `loop`, if its sizes allow it; and at last,
-// what is known of inputs that were given before compiling decides.
+// Otherwise the graph becomes the body of the operator `loop`, if its sizes allow it. Finally,
+// values of inputs that were given before compiling are used.
 
 #include <inttypes.h>
 #include <limits.h>
@@ -21,12 +20,12 @@
 #include "ir/ln_limits.h"
 #include "tensorlight/tl_type.h"
 
-// The operators that the iterations of one loop may become.
+// The max operators of an unrolled loop.
 enum { MAX_UNROLLED = 20000 };
 
 /* Stacks of tensors */
 
-// The axes of `src` with `from` moved to `to`.
+// Transposes `src`: axis `from` becomes axis `to`.
 static const char *move_axis(ln_onnx_node *n, const char *src, int from, int to, int i)
 {
     const int ndim = ln_onnx_tensor_of(n, src)->ndim;
@@ -38,7 +37,8 @@ static const char *move_axis(ln_onnx_node *n, const char *src, int from, int to,
     return ln_emit_transpose(&n->emit, src, axes, i);
 }
 
-// The tensors in a row along a new axis; when there are none, as many dimensions as `like` tells.
+// Stacks the tensors along a new axis. Without tensors, the result is empty, with dimensions of
+// `like`.
 static const char *stack(ln_onnx_node *n, const char *const *parts, int len, const char *like,
                          int axis)
 {
@@ -62,7 +62,7 @@ static const char *stack(ln_onnx_node *n, const char *const *parts, int len, con
     return axis ? move_axis(n, stacked, 0, axis, LN_EMIT_TEMP) : stacked;
 }
 
-// The parts of `src` along an axis, `*len` of them; NULL after a failure.
+// Splits `src` along an axis into *len parts. NULL after a failure.
 static const char **unstack(ln_onnx_node *n, const char *src, int axis, int *len)
 {
     const tl_tensor *whole = ln_onnx_tensor_of(n, src);
@@ -90,20 +90,20 @@ static const char **unstack(ln_onnx_node *n, const char *src, int axis, int *len
     return ln_onnx_failed(n) ? NULL : parts;
 }
 
-/* Loops: what Loop and Scan have in common
+/* Loops: common parts of Loop and Scan
  *
- * A body is called as (number, condition | states | rows), the first two of Loop alone, and gives
- * (condition | states | parts): the condition to go on, the states of the next iteration, and the
- * parts that are stacked. */
+ * Inputs of a body are (number, condition | states | rows), the first two only for Loop. Its
+ * outputs are (condition | states | parts): the condition to continue, the states of the next
+ * iteration, and the parts that are stacked. */
 
 typedef struct loop {
     const LnOnnx__Graph *body;
     int is_scan;
     int n_states, n_rows, n_stacked;
-    int64_t trips;         /* at most so many iterations; -1: not known when compiling */
-    int given;             /* what was given before compiling may decide */
+    int64_t trips;         /* max iterations; -1: unknown at compile time */
+    int given;             /* whether to use values that were given before compiling */
     const char *cond;      /* NULL: true */
-    int keeps_cond;        /* the body gives the condition that it is given */
+    int keeps_cond;        /* the body returns its input condition */
     const char **ins;      /* of the body */
     const char **outs;     /* of the body */
     const char ***rows;    /* the parts of each scanned input */
@@ -127,7 +127,7 @@ static void check_body(ln_onnx_node *n, const loop *l)
     const size_t n_fixed = (size_t)l->n_states + (l->is_scan ? 0 : 1);
     if (l->body->n_input != n_ins || l->body->n_output < n_fixed)
         ln_emit_fail(&n->emit,
-                     "its graph has %zu inputs and %zu outputs, expected %zu, and %zu at least",
+                     "its graph has %zu inputs and %zu outputs, expected %zu, and at least %zu",
                      l->body->n_input, l->body->n_output, n_ins, n_fixed);
     else if (n->proto->n_output > l->body->n_output - (l->is_scan ? 0 : 1))
         ln_emit_fail(&n->emit, "%zu outputs, expected at most the %zu of its graph",
@@ -139,22 +139,22 @@ static int is_named(const char *name, const char *other)
     return name && *name && ln_streq(name, other);
 }
 
-// Whether the condition goes from the body's input to its output, by way of Identity at most. The
-// nodes stand in order.
+// Whether the condition passes from the body's input to its output, at most through Identity. Nodes
+// are sorted.
 static int keeps_condition(const LnOnnx__Graph *body)
 {
     const char *name = body->output[0]->name;
     for (size_t i = body->n_node; i-- > 0;) {
         const LnOnnx__Node *node = body->node[i];
-        const int makes_it = node->n_output == 1 && is_named(node->output[0], name);
-        if (makes_it && (!ln_streq(node->op_type, "Identity") || node->n_input != 1))
+        const int produces_it = node->n_output == 1 && is_named(node->output[0], name);
+        if (produces_it && (!ln_streq(node->op_type, "Identity") || node->n_input != 1))
             return 0;
-        name = makes_it ? node->input[0] : name;
+        name = produces_it ? node->input[0] : name;
     }
     return is_named(name, body->input[1]->name);
 }
 
-// Room for what goes in and out of the body; the numbers are set. -1 after a failure.
+// Allocates the arrays of the loop, whose counts are set. -1 after a failure.
 static int prepare_loop(ln_onnx_node *n, loop *l)
 {
     if (ln_onnx_failed(n))
@@ -186,7 +186,7 @@ static void reserve(ln_onnx_node *n, loop *l)
     l->capacity = capacity;
 }
 
-// A body may want a scalar or a line of one element: as its input says.
+// A constant of one element: a scalar or of shape [1], like input `i` of the body.
 static const char *single(ln_onnx_node *n, const loop *l, int i, tl_dtype dtype, double value)
 {
     static const int one[] = {1};
@@ -197,7 +197,7 @@ static const char *single(ln_onnx_node *n, const loop *l, int i, tl_dtype dtype,
     return ln_emit_constant(&n->emit, dtype, shape && shape->n_dim == 1, one, data);
 }
 
-// One iteration: afterwards the states are those of the next.
+// Emits one iteration, and sets the states for the next one.
 static void iterate(ln_onnx_node *n, loop *l)
 {
     const int n_ins = (int)l->body->n_input, n_outs = (int)l->body->n_output;
@@ -225,7 +225,7 @@ static const tl_tensor *known(ln_onnx_node *n, const char *tensor, int given)
     return given ? ln_onnx_bound_value(n, tensor) : ln_onnx_value(n, tensor);
 }
 
-// 1: true, 0: false, -1: not known when compiling.
+// 1: true, 0: false, -1: unknown at compile time.
 static int truth(ln_onnx_node *n, const loop *l)
 {
     const tl_tensor *value = l->cond ? known(n, l->cond, l->given) : NULL;
@@ -239,8 +239,8 @@ static int num_ops(const ln_onnx_node *n)
     return ln_hash_size(n->model->base.ctx->op_table);
 }
 
-// Whether the operators of the iterations, `n_ops` so far, are more than there may be. As long as
-// the condition stays what it is, the next ones will be as many.
+// Whether unrolling needs too many operators; so far there are `n_ops`. With a steady condition,
+// further iterations need as many each.
 static int is_too_long(const loop *l, const char *cond_before, int n_ops)
 {
     const int is_steady = l->is_scan || l->keeps_cond || ln_streq(cond_before, l->cond);
@@ -249,7 +249,7 @@ static int is_too_long(const loop *l, const char *cond_before, int n_ops)
     return is_steady && l->n_done && l->trips / l->n_done > MAX_UNROLLED / (n_ops ? n_ops : 1);
 }
 
-// Remembers that the loop is too long, so that none is tried twice.
+// Records that the loop is too long to unroll, so that it is not tried twice.
 static int give_up(ln_onnx_node *n)
 {
     if (ln_hash_insert(n->model->rolled, n->proto, NULL) < 0)
@@ -257,7 +257,7 @@ static int give_up(ln_onnx_node *n)
     return 0;
 }
 
-// Emits the iterations. 0: they are too many, or their number shows at run time only.
+// Emits the iterations. 0: there are too many, or their number is known only at run time.
 static int unroll(ln_onnx_node *n, loop *l)
 {
     const int before = num_ops(n);
@@ -265,9 +265,9 @@ static int unroll(ln_onnx_node *n, loop *l)
     if (l->trips < 0 || ln_hash_find_extended(n->model->rolled, n->proto, NULL, NULL))
         return 0;
     while (l->n_done < l->trips && !ln_onnx_failed(n)) {
-        const int go_on = truth(n, l);
-        if (go_on <= 0)
-            return go_on == 0;
+        const int next = truth(n, l);
+        if (next <= 0)
+            return next == 0;
         if (is_too_long(l, cond_before, num_ops(n) - before))
             return give_up(n);
         cond_before = l->cond ? l->cond : "";
@@ -276,7 +276,7 @@ static int unroll(ln_onnx_node *n, loop *l)
     return !ln_onnx_failed(n);
 }
 
-// The shape of what is stacked, where no iteration shows it: one is emitted, which nothing reads.
+// Infers the shapes of stacked parts of a loop without iterations, by an unused iteration.
 static void learn_parts(ln_onnx_node *n, loop *l)
 {
     if (l->n_done || !l->n_stacked)
@@ -301,7 +301,7 @@ static const char *stacked(ln_onnx_node *n, const loop *l, int k, int axis)
 
 /* Loops at run time */
 
-// Number `i` of an attribute that lists numbers; 0 where it does not.
+// Element `i` of an attribute; 0 beyond its end.
 static int64_t int_at(ln_onnx_node *n, const char *attr, int i)
 {
     int len;
@@ -309,18 +309,18 @@ static int64_t int_at(ln_onnx_node *n, const char *attr, int i)
     return i < len ? ints[i] : 0;
 }
 
-// A loop whose body is an operator's.
+// A loop as an operator with a body.
 typedef struct rolled {
     ln_onnx_body body;
-    const char **outs; /* of the body: those that are used */
+    const char **outs; /* used outputs of the body */
     int conditional;   /* the first of them is the condition */
-    int n_parts;       /* so many of them are stacked */
+    int n_parts;       /* how many of them are stacked */
     const char *trips; /* tensor; NULL: known or unbounded */
     const char *cond;  /* tensor; NULL: true */
     int64_t most;      /* -1: unbounded */
 } rolled;
 
-// The inputs of the body; what ONNX wants to have as a line of one element becomes one inside.
+// Adds the inputs of the body, and reshapes scalars to [1] where ONNX requires it.
 static void give_inputs(ln_onnx_node *n, loop *l, ln_onnx_body *body)
 {
     static const int one[] = {1};
@@ -341,7 +341,7 @@ static void give_inputs(ln_onnx_node *n, loop *l, ln_onnx_body *body)
     l->ins[1] = single(n, l, 1, TL_BOOL, 1);
 }
 
-// The condition to go on, a scalar; NULL: it stays true.
+// The condition to continue, a scalar; NULL: always true.
 static const char *next_condition(ln_onnx_node *n, const loop *l)
 {
     const char *cond = l->is_scan ? NULL : l->outs[0];
@@ -359,7 +359,7 @@ static int wants_part(const ln_onnx_node *n, const loop *l, int k)
     return ln_onnx_wants(n, l->n_states + k);
 }
 
-// Translates the body once. The loop's own states are then those inside.
+// Translates the body once. The loop's states are then those inside the body.
 static void try_rolled(ln_onnx_node *n, loop *l, rolled *r)
 {
     ln_onnx_body_begin(n, &r->body, 1 + l->n_states + l->n_rows);
@@ -392,7 +392,7 @@ static int wants_parts(const ln_onnx_node *n, const loop *l)
 
 static const char open_size[] = "the number of iterations decides the size of an output";
 
-// Why it cannot run as an operator; NULL: it can.
+// The reason why the loop cannot run as an operator; NULL: it can.
 static const char *obstacle(ln_onnx_node *n, const loop *l, const rolled *r)
 {
     for (int k = 0; k < l->n_states && !ln_onnx_failed(n); k++)
@@ -422,7 +422,7 @@ static int part_axis(ln_onnx_node *n, const loop *l, int k, int ndim)
     return l->is_scan ? ln_attr_to_axis(&n->emit, int_at(n, "scan_output_axes", k), ndim) : 0;
 }
 
-// The parts stand along axis 0 of what the operator makes.
+// The operator stacks parts along axis 0.
 static void emit_parts(ln_onnx_node *n, const loop *l, const char *const *made)
 {
     int i = 0;
@@ -519,11 +519,11 @@ static const char *roll_loop(ln_onnx_node *n)
     if (!states)
         return NULL;
     memcpy(states, states_in(&l), (size_t)l.n_states * sizeof(*states));
-    const int go_on = truth(n, &l);
+    const int next = truth(n, &l);
     const int is_counted = l.trips >= 0 && l.trips <= INT_MAX;
     r.most = is_counted ? l.trips : -1;
     r.trips = is_counted ? NULL : ln_onnx_optional(n, 0);
-    r.cond = go_on > 0 ? NULL : l.cond;
+    r.cond = next > 0 ? NULL : l.cond;
     if (wants_parts(n, &l) && !is_counted)
         return open_size;
     try_rolled(n, &l, &r);

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// The tiles of matrix products, a template: see gemm.h. The user defines the type of a word:
+// A template of the tiles of matrix multiplications: see gemm.h. The including file defines, for
+// its type of matrix elements:
 //
 //     BLOCK_FUNC                          the name of the tl_gemm_block_func
-//     MULTIPLY_ADD(a, b, c)               c and the products of the words of a and b
-//     PACK_PANEL(src, len, cols, panel)   packs a panel that was not packed before
+//     MULTIPLY_ADD(a, b, c)               a * b + c, for each element
+//     PACK_PANEL(src, len, cols, panel)   packs a panel of an unpacked matrix
 
 #include "kernel/matmul/gemm.h"
 
@@ -70,7 +71,7 @@ static int is_bare(const tl_gemm *g)
     return is_simple(g) && !g->bias.data && g->act.act == TL_ACT_NONE;
 }
 
-/** The result of a vector of sums, but for activations that need more than two bounds. */
+/** The results of a vector of sums, without activations other than clamping. */
 TL_INLINE tl_vf result(const tl_gemm *g, tl_vf sum, const place *at, size_t j, const size_t n,
                        const int simple)
 {
@@ -114,7 +115,7 @@ TL_INLINE void finish_row(const tl_gemm *g, const float *sums, const place *at, 
         finish_vector(g, sums, at, whole, cols - whole, simple, adds, is_last);
 }
 
-/** Sums, whole vectors of them, -> dst, for `rows` rows of `cols` columns. */
+/** Writes the results of sums (whole vectors) to dst: `rows` rows of `cols` columns. */
 static void finish(const tl_gemm *g, const float *sums, size_t sums_row, size_t row, size_t rows,
                    size_t col, size_t cols, int adds, int is_last)
 {
@@ -164,7 +165,7 @@ TL_INLINE void fetch_ahead(const ahead *a, size_t line)
 typedef struct target {
     float *data;
     size_t row;
-    int adds; /* to what is there */
+    int adds; /* to existing values */
 } target;
 
 /** dst [n][parts * TL_VF_LANES] = strip [n][len] x panel [len][parts * TL_VF_LANES]. The first two
@@ -259,9 +260,9 @@ typedef struct group {
     size_t n_strips;   /* of the part */
     size_t least_rows; /* of a strip; the first `longer` strips have one more */
     size_t longer;
-    size_t begin, end; /* those of the group */
-    int is_packing;    /* panels, when they come by */
-    size_t room_step;  /* floats from a panel to the next in the part's room */
+    size_t begin, end; /* the strips of the group */
+    int is_packing;    /* packs each panel before its first use */
+    size_t room_step;  /* floats between panels in the part's room */
 } group;
 
 /** The first row of the part's strip `i`: strips differ by a row at most. */
@@ -271,11 +272,11 @@ static size_t strip_row(const group *s, size_t i)
 }
 
 enum {
-    COPY_STEP = TL_GEMM_LEN * COPY_ROWS + LINE, /* of copied strips: to avoid cache conflicts */
-    COPY_AHEAD = 4,                             /* rows of a transposed src1 */
+    COPY_STEP = TL_GEMM_LEN * COPY_ROWS + LINE, /* between copied strips: no cache conflicts */
+    COPY_AHEAD = 4,                             /* prefetched rows of a transposed src1 */
 };
 
-/** A row of src1 to the lines of a copied strip; the row `later` floats further on will be next. */
+/** Copies a row of src1 to the lines of a copied strip, and prefetches `later` floats ahead. */
 static void copy_row(float *dst, const float *src, size_t len, size_t later)
 {
     size_t k = 0;
@@ -329,7 +330,7 @@ static strip strip_of(const group *s, size_t i)
                           : (strip){copy, 1, COPY_ROWS, LINE * COPY_ROWS};
 }
 
-/** The panel from column `j` of the part on, before it is packed. */
+/** The unpacked panel from column `j` of the part on. */
 static tl_gemm_matrix panel_source(const group *s, size_t j)
 {
     const tl_gemm_matrix *const src2 = &s->gemm->src2;
@@ -345,8 +346,8 @@ static const float *panel_at(const group *s, size_t j)
                            : s->part->room + j / TL_GEMM_PANEL * s->room_step;
 }
 
-/** The first of `n` shares of the panel from column `j` on, the others *step floats apart; 0: there
- *  is no such panel. */
+/** Prefetches the first of `n` shares of the panel from column `j` on; the others are *step floats
+ *  apart. All zero: there is no such panel. */
 static ahead ahead_of_panel(const group *s, size_t j, size_t n, size_t *step)
 {
     *step = 0;
@@ -371,8 +372,8 @@ static ahead ahead_of_panel(const group *s, size_t j, size_t n, size_t *step)
     return (ahead){src.data, 1, share, src.col, lines, LINE};
 }
 
-/** Share `i` of `n` of the next rows of src1: the next group's, or this one's in the next part of
- * the sum. */
+/** Prefetches share `i` of `n` of the next rows of src1: those of the next group, or of the first
+ *  group in the next part of the sum. */
 static ahead ahead_of_rows(const group *s, size_t i, size_t n)
 {
     const tl_gemm_matrix *const src1 = &s->gemm->src1;
@@ -394,7 +395,7 @@ static ahead ahead_of_rows(const group *s, size_t i, size_t n)
     return (ahead){data + first * src1->col, rows, 1, 0, end - first, src1->col};
 }
 
-/** Strip `i` by the panel from column `j` on: a tile to dst. */
+/** Multiplies strip `i` by the panel from column `j` on, and writes the tile to dst. */
 static void run_tile(const group *s, size_t i, size_t j, const ahead next[2])
 {
     _Alignas(64) float sums[ROWS * TL_GEMM_PANEL];
@@ -419,7 +420,7 @@ static void run_tile(const group *s, size_t i, size_t j, const ahead next[2])
         finish(g, sums, TL_GEMM_PANEL, row, rows, part->col + j, cols, adds, is_last);
 }
 
-/** All strips by the panel from column `j` on. */
+/** Multiplies all strips of the group by the panel from column `j` on. */
 static void run_panel(const group *s, size_t j)
 {
     const tl_gemm_part *const part = s->part;
@@ -440,7 +441,7 @@ static void run_panel(const group *s, size_t j)
     }
 }
 
-/** The groups that a part's strips are divided into. */
+/** The number of groups of a part's strips. */
 static size_t count_groups(const tl_gemm *g, const tl_gemm_part *part, size_t n_strips)
 {
     const size_t most = tl_gemm_group(g->is_copied);
