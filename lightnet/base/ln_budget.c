@@ -50,8 +50,8 @@ int ln_budget_allows(size_t size)
 {
     if (!counts() || (in_use->held <= in_use->limit && size <= in_use->limit - in_use->held))
         return 1;
-    if (!in_use->refused)
-        in_use->refused = size;
+    if (!in_use->rejected)
+        in_use->rejected = size;
     return 0;
 }
 

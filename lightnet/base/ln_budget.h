@@ -11,9 +11,9 @@
 #include <stddef.h>
 
 typedef struct ln_budget {
-    size_t limit;   /* the max bytes; 0: no limit, and nothing is counted */
-    size_t held;    /* bytes that are allocated */
-    size_t refused; /* the size of the first allocation that did not fit since this was set to 0 */
+    size_t limit;    /* the max bytes; 0: no limit, and nothing is counted */
+    size_t held;     /* bytes that are allocated */
+    size_t rejected; /* the size of the first allocation that did not fit since this was set to 0 */
     struct ln_slabs *slabs; /* for small objects (base/ln_slab.h); NULL: none */
 } ln_budget;
 

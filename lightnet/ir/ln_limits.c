@@ -131,16 +131,16 @@ int ln_limits_leave(const ln_context *ctx, ln_budget *before, int status)
 {
     ln_budget *const budget = &ctx->limits->budget;
     ln_budget_use(before);
-    const size_t refused = budget->refused;
-    if (before == budget || !refused)
+    const size_t rejected = budget->rejected;
+    if (before == budget || !rejected)
         return status;
-    budget->refused = 0;
+    budget->rejected = 0;
     if (status && ln_error_status(ctx->error) != LN_LIMIT_REACHED) {
         const ln_error error = *ctx->error;
         ln_context_clear_error(ctx);
         ln_fail_as(ctx, LN_LIMIT_REACHED,
                    "%s: %zu bytes more exceed the limit of %zu bytes of memory",
-                   ln_error_text(&error), refused, budget->limit);
+                   ln_error_text(&error), rejected, budget->limit);
     }
     return status;
 }

@@ -351,7 +351,7 @@ START_TEST(a_budget_counts_for_its_thread_alone)
     ck_assert_ptr_null(before);
     ck_assert_ptr_null(ln_alloc(1001));
     ck_assert_str_eq(ln_last_error(), "out of memory: cannot get 1001 bytes");
-    ck_assert_uint_eq(budget.refused, 1001);
+    ck_assert_uint_eq(budget.rejected, 1001);
     ck_assert_int_eq(pthread_create(&thread, NULL, allocate_much, &allocated), 0);
     pthread_join(thread, NULL);
     ck_assert_int_eq(allocated, 1);

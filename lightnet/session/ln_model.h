@@ -44,7 +44,7 @@ struct ln_model {
     int has_kernels;
     int most_capacity; /* larger ones the model has rejected; 0: unknown */
     int stays_fixed;   /* programs for open sizes fail, or are slower */
-    ln_refusals refusals;
+    ln_rejections rejections;
 };
 
 /** A new reference to the model (ln_model_free). */

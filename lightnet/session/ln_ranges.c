@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which sizes of a model change from run to run, the shapes that a program is made for, and what
-// was refused.
+// Sizes of a model that change from run to run, the shapes of new programs, and rejected inputs.
 
 #include "session/ln_ranges.h"
 
@@ -124,9 +123,9 @@ int ln_kernels_suffice(const ln_kernels *open, const ln_kernels *fixed)
     return open->products == fixed->products && open->n <= fixed->n + fixed->n / 4 + 2;
 }
 
-/* ---- refusals ---- */
+/* ---- rejections ---- */
 
-uint64_t ln_refusal_of_sizes(const ln_value *values, size_t n)
+uint64_t ln_rejection_of_sizes(const ln_value *values, size_t n)
 {
     uint64_t key = ln_fnv64("sizes", 5);
     for (size_t i = 0; i < n; i++) {
@@ -146,8 +145,8 @@ static uint64_t add_without_numbers(uint64_t key, const char *text)
     return key;
 }
 
-// Names may differ in their numbers alone, and stand before the first "): ".
-uint64_t ln_refusal_of_check(const ln_error *err)
+// Names, before the first "): ", may differ only in their numbers.
+uint64_t ln_rejection_of_check(const ln_error *err)
 {
     const char *reason = strstr(err->text, "): ");
     const uint64_t key = ln_fnv64("check", 5);
@@ -162,21 +161,21 @@ static uint64_t key_of_reason(const ln_error *err)
     return add_without_numbers(ln_fnv64("reason", 6), reason ? reason : err->text);
 }
 
-int ln_refusal_is_same_check(const ln_error *a, const ln_error *b)
+int ln_rejection_is_same_check(const ln_error *a, const ln_error *b)
 {
     return key_of_reason(a) == key_of_reason(b);
 }
 
-void ln_refusals_note(ln_refusals *refusals, uint64_t key)
+void ln_rejections_note(ln_rejections *rejections, uint64_t key)
 {
-    if (!ln_refusals_have(refusals, key))
-        refusals->keys[refusals->n++ % LN_MOST_REFUSALS] = key;
+    if (!ln_rejections_have(rejections, key))
+        rejections->keys[rejections->n++ % LN_MOST_REJECTIONS] = key;
 }
 
-int ln_refusals_have(const ln_refusals *refusals, uint64_t key)
+int ln_rejections_have(const ln_rejections *rejections, uint64_t key)
 {
-    for (unsigned i = 0; i < refusals->n && i < LN_MOST_REFUSALS; i++)
-        if (refusals->keys[i] == key)
+    for (unsigned i = 0; i < rejections->n && i < LN_MOST_REJECTIONS; i++)
+        if (rejections->keys[i] == key)
             return 1;
     return 0;
 }

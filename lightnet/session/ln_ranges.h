@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which sizes of a model change from run to run, the shapes that a program is made for, and what
-// was refused.
+// Sizes of a model that change from run to run, the shapes of new programs, and rejected inputs.
 //
 // A size with a few values gets a program for each. One that has changed repeatedly is left open:
 // its program supports sizes up to a capacity, the next power of two. That program must use the
@@ -61,32 +60,32 @@ ln_kernels ln_kernels_of(const ln_context *ctx);
 /** Whether an open program with the kernels `open` is as good as a fixed one. */
 int ln_kernels_suffice(const ln_kernels *open, const ln_kernels *fixed);
 
-/* ---- refusals ---- */
+/* ---- rejections ---- */
 
 /* Inputs that a model has rejected: sizes, and data that fails a check in a run. Programs for open
  * sizes may fail where one for fixed sizes does not, so each failure is retried with fixed ones.
  * Inputs that fail there, too, are not retried again. */
 
-enum { LN_MOST_REFUSALS = 32 };
+enum { LN_MOST_REJECTIONS = 32 };
 
 /* The most recent ones; all zero: none. */
-typedef struct ln_refusals {
-    uint64_t keys[LN_MOST_REFUSALS];
+typedef struct ln_rejections {
+    uint64_t keys[LN_MOST_REJECTIONS];
     unsigned n; /* the number of records so far */
-} ln_refusals;
+} ln_rejections;
 
 /** The key of the sizes of `n` values. */
-uint64_t ln_refusal_of_sizes(const ln_value *values, size_t n);
+uint64_t ln_rejection_of_sizes(const ln_value *values, size_t n);
 
 /** The key of a check in a run: the file, the operator, and the reason without its numbers. */
-uint64_t ln_refusal_of_check(const ln_error *err);
+uint64_t ln_rejection_of_check(const ln_error *err);
 
 /** Whether two programs failed in the same check: the reasons are equal except for numbers. Names
  * of operators may differ. */
-int ln_refusal_is_same_check(const ln_error *a, const ln_error *b);
+int ln_rejection_is_same_check(const ln_error *a, const ln_error *b);
 
-void ln_refusals_note(ln_refusals *refusals, uint64_t key);
+void ln_rejections_note(ln_rejections *rejections, uint64_t key);
 
-int ln_refusals_have(const ln_refusals *refusals, uint64_t key);
+int ln_rejections_have(const ln_rejections *rejections, uint64_t key);
 
 #endif

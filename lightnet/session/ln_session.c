@@ -319,7 +319,7 @@ static int compute_fixed(ln_session *session, const watcher *w, unsigned long fa
     const ln_status status = ln_call_status(&failure, failures, LN_OK);
     ln_program *open;
     if (!session->program->ranges || status == LN_CANCELLED || status == LN_LIMIT_REACHED ||
-        status == LN_OUT_OF_MEMORY || ln_session_is_refused(session))
+        status == LN_OUT_OF_MEMORY || ln_session_is_rejected(session))
         return -1;
     if (ln_session_make_fixed(session, &open) || compute(session, w)) {
         ln_session_take_back(session, open, &failure, failures);

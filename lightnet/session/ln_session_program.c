@@ -117,7 +117,7 @@ void ln_session_resume(ln_session *session)
     ln_session_unlock();
 }
 
-// All that a run makes and tries has the time of one run.
+// The timeout of a run includes the programs that it creates and tries.
 static void limit_time(const ln_session *session, const ln_context *ctx)
 {
     ln_limits_set_time(ctx, session->timeout, session->began);
@@ -145,8 +145,8 @@ static ln_range *choose_ranges(ln_session *session)
     if (model->is_described && !model->front->is_compiled && model->has_kernels &&
         !model->stays_fixed && !model->wants_values)
         ranges = ln_alloc_array(interface->n_inputs + 1, sizeof(*ranges));
-    const uint64_t sizes = ln_refusal_of_sizes(session->values, interface->n_inputs);
-    if (ranges && (ln_refusals_have(&model->refusals, sizes) ||
+    const uint64_t sizes = ln_rejection_of_sizes(session->values, interface->n_inputs);
+    if (ranges && (ln_rejections_have(&model->rejections, sizes) ||
                    !ln_ranges_choose(ranges, model->changes, interface->inputs, session->values,
                                      interface->n_inputs, model->most_capacity))) {
         ln_free(ranges);
@@ -263,16 +263,16 @@ static int make_program(ln_session *session)
 }
 
 // What is tried with the sizes of the session fails, whatever program has them.
-static void note_refusal(const ln_session *session, uint64_t key)
+static void note_rejection(const ln_session *session, uint64_t key)
 {
     ln_session_lock();
-    ln_refusals_note(&session->model->refusals, key);
+    ln_rejections_note(&session->model->rejections, key);
     ln_session_unlock();
 }
 
 static uint64_t key_of_sizes(const ln_session *session)
 {
-    return ln_refusal_of_sizes(session->values, session->model->interface->n_inputs);
+    return ln_rejection_of_sizes(session->values, session->model->interface->n_inputs);
 }
 
 // Sizes that a program for just them does not take say nothing of open ones.
@@ -291,7 +291,7 @@ static int make_any(ln_session *session)
         return 0;
     }
     if (is_doubtful && is_about_model(session, failures))
-        note_refusal(session, key_of_sizes(session));
+        note_rejection(session, key_of_sizes(session));
     return -1;
 }
 
@@ -333,14 +333,15 @@ int ln_session_choose_program(ln_session *session)
 
 /* ---- open programs that have failed ---- */
 
-int ln_session_is_refused(const ln_session *session)
+int ln_session_is_rejected(const ln_session *session)
 {
-    const uint64_t sizes = key_of_sizes(session), check = ln_refusal_of_check(&session->error);
-    const ln_refusals *refusals = &session->model->refusals;
+    const uint64_t sizes = key_of_sizes(session), check = ln_rejection_of_check(&session->error);
+    const ln_rejections *rejections = &session->model->rejections;
     ln_session_lock();
-    const int is_refused = ln_refusals_have(refusals, sizes) || ln_refusals_have(refusals, check);
+    const int is_rejected =
+        ln_rejections_have(rejections, sizes) || ln_rejections_have(rejections, check);
     ln_session_unlock();
-    return is_refused;
+    return is_rejected;
 }
 
 int ln_session_make_fixed(ln_session *session, ln_program **open)
@@ -365,9 +366,9 @@ void ln_session_take_back(ln_session *session, ln_program *open, const ln_error 
         // A fixed program that cannot be made rejects the sizes. One that runs rejects the data if
         // it fails in the check in which the open one did; another check says nothing about that.
         if (!session->program)
-            note_refusal(session, key_of_sizes(session));
-        else if (ln_refusal_is_same_check(failure, &session->error))
-            note_refusal(session, ln_refusal_of_check(failure));
+            note_rejection(session, key_of_sizes(session));
+        else if (ln_rejection_is_same_check(failure, &session->error))
+            note_rejection(session, ln_rejection_of_check(failure));
         session->error = *failure;
     }
     detach(session);

@@ -60,7 +60,7 @@ int ln_session_choose_program(ln_session *session);
 
 /** Whether the session's error, of a failed program for open sizes, is known to occur in a program
  * for these fixed sizes, too. */
-int ln_session_is_refused(const ln_session *session);
+int ln_session_is_rejected(const ln_session *session);
 
 /** Replaces the session's failed program for open sizes, which becomes *open, by one for its fixed
  * sizes; then call one of the two functions below. -1 with the session's error: it has no program

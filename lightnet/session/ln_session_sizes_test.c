@@ -178,7 +178,7 @@ START_TEST(sizes_that_the_model_cannot_take_end_nothing)
 }
 END_TEST
 
-// Whoever makes a program from now on fails.
+// Creating a program fails from now on.
 static void forbid_programs(const ln_model *model, int is_forbidden)
 {
     model->options->operators_limit = is_forbidden ? 1 : 0;
@@ -270,7 +270,7 @@ START_TEST(failures_are_alike_where_the_reasons_are_but_for_numbers)
         ln_error open = {.status = LN_OK}, fixed = {.status = LN_OK};
         ln_error_set(&open, "%s", rows[i].open);
         ln_error_set(&fixed, "%s", rows[i].fixed);
-        ck_assert_msg(ln_refusal_is_same_check(&open, &fixed) == rows[i].is_same, "row %zu", i);
+        ck_assert_msg(ln_rejection_is_same_check(&open, &fixed) == rows[i].is_same, "row %zu", i);
     }
 }
 END_TEST
