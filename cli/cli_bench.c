@@ -24,7 +24,7 @@ typedef struct bench {
     const cli_options *opt;
     ln_model *model;
     ln_session *session;
-    tl_tensor **inputs; /* of the run under way, as the model orders them; NULL: not given */
+    tl_tensor **inputs; /* of the current run, in the model's order; NULL: not given */
     int line;           /* of the file */
     ln_hash *seen;      /* lines so far; owns them */
     int n_new;          /* different ones */

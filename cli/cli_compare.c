@@ -191,7 +191,7 @@ static const struct {
     {"maxreduce_arg", "arg", "src", indices_agree},
 };
 
-// Whether it is `base`, or what a target makes of it: base_cpu.
+// Whether it is `base`, or that of a target: base_cpu.
 static int is_form_of(const char *optype, const char *base)
 {
     const size_t len = strlen(base);

@@ -19,7 +19,7 @@
 
 /* ---- with a session: inputs may have any shapes that the model allows ---- */
 
-/* A run under way. */
+/* The state of a run. */
 typedef struct run {
     const cli_options *opt;
     const char *source; /* for messages */
@@ -49,7 +49,7 @@ static int is_for_session(const cli_options *opt)
 }
 
 // Whether the model has inputs, of types that there are, and all that -i names are inputs: other
-// tensors that a model makes may be given, too.
+// tensors that a model creates may be given, too.
 static int has_inputs(const ln_model *model, const cli_options *opt)
 {
     char name[LN_MAX_NAME_LEN];
@@ -223,7 +223,7 @@ static void add_time(void *data, const char *name, const char *type, uint64_t ns
     *sum += ns;
 }
 
-// The time is that of the operators: the first run of new shapes makes a program, too.
+// The time is that of the operators: the first run with new shapes also creates a program.
 static int run_session_once(const run *r)
 {
     uint64_t ns = 0;
@@ -364,7 +364,7 @@ static int check_inputs(const ln_context *ctx, const cli_options *opt)
     return 0;
 }
 
-// The short form runs with the data that the model itself makes, and prints what the model prints.
+// The short form runs with the data that the model creates, and prints what the model prints.
 static int compile_and_run(ln_context *ctx, const cli_options *opt)
 {
     const int is_meant = names_inputs(ctx);

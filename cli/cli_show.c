@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// lightnet show: what a model is made of, and how its memory is planned.
+// lightnet show: the operators of a model, and its memory plan.
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -248,7 +248,7 @@ static int print_op(table *t, const ln_op *op)
 }
 
 // A line for each operator that a run computes: its type, the shape of its first output, the
-// parameters that it is the first to read, multiply-accumulates, the bytes of what it makes, and
+// parameters that it is the first to read, multiply-accumulates, the bytes of its outputs, and
 // its algorithm or function, if it has several; and their totals.
 static int print_ops(const ln_context *ctx)
 {

@@ -2,8 +2,8 @@
 // The memory plan in SVG: time across, address up, a box for each piece of memory.
 //
 // Time counts operators that compute: first those that run at load, then those of a run. A tensor
-// and all that shares its memory (views, parts) are one box, from the first operator that makes any
-// of it to the last that reads any.
+// and all that shares its memory (views, parts) are one box, from the first operator that produces
+// any of it to the last that reads any.
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -71,7 +71,7 @@ static void read_box(const plan *p, const char *tname, int time)
     extend_box(p, tname, time);
 }
 
-// Adds what the operator, which is at `time`, makes and reads.
+// Adds the outputs and inputs of the operator at `time`.
 static int add_op(plan *p, const ln_op *op, int time)
 {
     const ln_tensor_list_entry *tle;

@@ -244,7 +244,7 @@ static void report_difference(const programs *p, const ln_op *op, const char *te
     const char *producer = ln_tensor_table_find(p->ctx->tensor_table, tensor)->creater;
     printf("DIFFERS: tensor '%s'[%d] is %.9g, expected %.9g; %s by operator '%s' (%s)%s%s\n",
            tensor, diff->index, diff->got, diff->expected,
-           strcmp(producer, op->op_arg->name) ? "written in place" : "made", op->op_arg->name,
+           strcmp(producer, op->op_arg->name) ? "written in place" : "produced", op->op_arg->name,
            op->op_arg->optype, op->op_arg->rule ? ", rule " : "",
            op->op_arg->rule ? op->op_arg->rule : "");
 }
@@ -270,7 +270,8 @@ static int find_writers(programs *p)
     return p->writers ? 0 : cli_fail_memory();
 }
 
-// Whether the reference program rounds what the operator makes to 16 bits, or has done so before.
+// Whether the reference program rounds outputs of the operator, or has rounded its inputs, to 16
+// bits.
 static int computes_coarsely(const programs *p, const ln_op *op)
 {
     const ln_tensor_list_entry *tle;
@@ -304,7 +305,7 @@ static int find_coarse(programs *p)
     return p->coarse ? 0 : cli_fail_memory();
 }
 
-// The operator that leaves what the memory of the tensor holds in the end; NULL: its producer.
+// The operator that writes the tensor's memory last; NULL: its producer.
 static const ln_op *writer_of(const programs *p, const char *name)
 {
     const ln_hash *table = p->ctx->tensor_table;
@@ -338,7 +339,7 @@ static int compare_tensor(programs *p, const ln_op *op, const char *name)
     return diff.index >= 0 ? CLI_FAILED : 0;
 }
 
-// What operators before have made in memory that this one leaves as it stays.
+// Tensors of earlier operators, whose final content this one writes.
 static int compare_written(programs *p, const ln_op *writer)
 {
     const ln_op *op;
@@ -356,7 +357,7 @@ static int compare_written(programs *p, const ln_op *writer)
     return 0;
 }
 
-// Compares what the operator has made, or written in place, unless a later one writes it.
+// Compares outputs of the operator, also written in place, unless a later one writes them.
 static int compare_results(void *data, const ln_op *op)
 {
     programs *p = data;

@@ -286,7 +286,7 @@ static int is_word(char c)
     return isalnum((unsigned char)c) || c == '_' || c == '.';
 }
 
-// The word at hand: letters, digits and points, and the sign of an exponent.
+// The current word: letters, digits and points, and the sign of an exponent.
 static size_t word_length(const evaluator *e)
 {
     const int is_hex = e->end - e->at > 1 && e->at[0] == '0' && tolower(e->at[1]) == 'x';

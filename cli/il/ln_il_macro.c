@@ -29,7 +29,7 @@ typedef struct macro {
     ln_il_tokens body;
     unsigned char *param_of; /* of each token of the body, or NO_PARAM */
     int active;              /* it is being replaced */
-    const char *refused;     /* why it may not be used */
+    const char *rejected;    /* why it may not be used */
     int (*make)(ln_il_macros *m, ln_il_token *t);
 } macro;
 
@@ -121,7 +121,7 @@ static macro *find(const ln_il_macros *m, const ln_il_token *name)
 int ln_il_macros_has(const ln_il_macros *m, const ln_il_token *name)
 {
     const macro *def = find(m, name);
-    return def && !def->refused;
+    return def && !def->rejected;
 }
 
 static int enter(ln_il_macros *m, macro *def)
@@ -140,7 +140,7 @@ static int check_name(const ln_il_macros *m, const char *directive, const ln_il_
         return ln_il_fail(m->err, m->place, "#%s expects a name", directive);
     const macro *old = find(m, name);
     if (ln_il_token_is(name, "defined") || ln_il_token_is(name, "__VA_ARGS__") ||
-        (old && (old->make || old->refused)))
+        (old && (old->make || old->rejected)))
         return ln_il_fail(m->err, m->place, "#%s: '%.*s' is reserved", directive, (int)name->len,
                           name->text);
     return 0;
@@ -343,7 +343,7 @@ static const struct {
     const char *name;
     const char *value;
     int (*make)(ln_il_macros *m, ln_il_token *t);
-    const char *refused;
+    const char *rejected;
 } predefined[] = {
     {"__FILE__", NULL, make_file, NULL},
     {"__LINE__", NULL, make_line, NULL},
@@ -373,7 +373,7 @@ static int predefine(ln_il_macros *m, size_t i)
         return fail_memory(m);
     def->name = name;
     def->make = predefined[i].make;
-    def->refused = predefined[i].refused;
+    def->rejected = predefined[i].rejected;
     return enter(m, def);
 }
 
@@ -755,8 +755,8 @@ static int next_replaced(ln_il_macros *m, ln_il_token *t)
             t->flags |= LN_IL_NOT_EXPANDED;
             return 0;
         }
-        if (def->refused)
-            return ln_il_fail(m->err, m->place, "%.*s: %s", (int)t->len, t->text, def->refused);
+        if (def->rejected)
+            return ln_il_fail(m->err, m->place, "%.*s: %s", (int)t->len, t->text, def->rejected);
         if (def->make)
             return def->make(m, t);
         const int called = is_called(m, def);

@@ -83,7 +83,7 @@ static int push(parser *p, json_t *array, json_t *value)
 
 /* Values */
 
-// The token at hand as a string. Texts are checked to be UTF-8 when they become strings.
+// The current token as a string. Texts are checked to be UTF-8 when they become strings.
 static json_t *string(parser *p)
 {
     const ln_scan_text *text = &p->lexer.text;

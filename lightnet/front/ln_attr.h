@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Attributes of the node that an emitter stands for, with the checks that all formats share.
+// Attributes of an emitter's node, with checks that all formats share.
 //
 // A front end reads attributes (ln_attr_reader, in ln_emit.h); what cannot be read, or is not what
 // is expected, is a failure that names the attribute as the file does, its value, and what was

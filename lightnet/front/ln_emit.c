@@ -355,7 +355,7 @@ static const char *wanted_output(const ln_emit *e, int i)
     return i >= 0 ? e->front->output(e, i) : NULL;
 }
 
-static void say_made(ln_emit *e, int i, const char *tensor)
+static void report_output(ln_emit *e, int i, const char *tensor)
 {
     if (wanted_output(e, i))
         e->front->made(e, i, tensor);
@@ -405,7 +405,7 @@ const char *ln_emit_out(ln_emit *e, const char *arg, int i)
     if (!name)
         return NULL;
     add_tensor(e, &e->outs, &e->last_out, arg, name);
-    say_made(e, i, name);
+    report_output(e, i, name);
     return name;
 }
 
@@ -485,7 +485,7 @@ static const char *add_constant(ln_emit *e, tl_tensor *tensor, int i)
     ln_limits_take(e->translation->ctx, tl_tensor_size(tensor));
     name = ln_translation_weight(e->translation, tensor, NULL, 0, name);
     if (name)
-        say_made(e, i, name);
+        report_output(e, i, name);
     return name;
 }
 
@@ -609,7 +609,7 @@ const char *ln_emit_reshape(ln_emit *e, const char *src, int ndim, const int *di
 const char *ln_emit_cast(ln_emit *e, const char *src, tl_dtype dtype, int i)
 {
     if (ln_translation_tensor(e->translation, src)->dtype == dtype) {
-        say_made(e, i, src);
+        report_output(e, i, src);
         return src;
     }
     return LN_EMIT(e, i, "cast", LN_ARG("src", src), LN_DTYPE("dtype", dtype));

@@ -1,18 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-// What front ends write operators with.
+// The interface with which front ends emit operators.
 //
-// A translation fills a context from a model of some format; an emitter stands for the node that is
-// being translated. Everything is written as if nothing could fail: the first failure is recorded,
-// with the node's place, and from then on every function here does nothing and returns a harmless
-// value.
+// A translation fills a context from a model of some format; an emitter translates one node.
+// Callers need not check for failures: the first one is recorded, with the position of the node;
+// from then on, every function here does nothing and returns a harmless value.
 //
-//     // What comes out, "dst", is the node's output 0.
+//     // The output "dst" is the node's output 0.
 //     const char *dst =
 //         LN_EMIT(e, 0, "softmax", LN_ARG("src", src), LN_INT("axis", 1));
 //
-// Tensors are LightNet's, by name (const char *, which lives as long as the translation). The
-// operators stand in the context as soon as they are emitted, so types and shapes are known of
-// every tensor at once.
+// Tensors are LightNet's, by name (const char *, which lives as long as the translation). Emitting
+// adds operators to the context immediately, so types and shapes of all tensors are known.
 
 #ifndef LN_EMIT_H
 #define LN_EMIT_H
@@ -161,21 +159,21 @@ typedef struct ln_emit_front {
     /** Prints where the node is, for messages: node 'NAME' (OP). */
     void (*place)(const ln_emit *e, char *buf, size_t size);
 
-    /** What its operators are named after: its name ("": it has none) and its type. */
+    /** The base of its operators' names: its name ("": none) and its type. */
     const char *(*name)(const ln_emit *e);
     const char *(*type)(const ln_emit *e);
 
-    /** The name that its output `i` should have; NULL: nobody wants it. */
+    /** The wanted name of its output `i`; NULL: unused. */
     const char *(*output)(const ln_emit *e, int i);
 
-    /** Takes note that its output `i` is `tensor`. */
+    /** Records that its output `i` is `tensor`. */
     void (*made)(ln_emit *e, int i, const char *tensor);
 
-    /** Takes note that the operator stands in the program; may be NULL. */
+    /** Records that the operator has been added to the context; may be NULL. */
     void (*added)(ln_emit *e, const ln_op *op);
 } ln_emit_front;
 
-/* A node that is being translated: the first member of the front end's record of it. */
+/* A node in translation: the first member of the front end's struct for it. */
 struct ln_emit {
     ln_translation *translation;
     const ln_emit_front *front;
@@ -221,7 +219,8 @@ void ln_emit_set(ln_emit *e, ln_part part);
 /** One of its outputs: the node's output `i`, or LN_EMIT_TEMP. Returns the tensor's name. */
 const char *ln_emit_out(ln_emit *e, const char *arg, int i);
 
-/** Its last or only output; the operator then stands in the program. Returns the tensor's name. */
+/** Its last or only output; the operator is then added to the context. Returns the tensor's name.
+ */
 const char *ln_emit_end(ln_emit *e, const char *arg, int i);
 
 /** An operator with these parts, of one output, "dst": the node's output `i`, or LN_EMIT_TEMP.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Enters the front ends of this build into their table before main begins. That of IL is here: the
-// library does not read it, and says who does.
+// Registers the front ends of this build before main begins. The one for IL only rejects it, with a
+// message that names il2json.
 
 #include "front/ln_front.h"
 
@@ -13,7 +13,7 @@ static int is_il(const unsigned char *data, size_t size)
     return ln_il_look(data, size);
 }
 
-static int refuse(ln_context *ctx, const char *name, ln_infile *file)
+static int reject(ln_context *ctx, const char *name, ln_infile *file)
 {
     (void)file;
     return ln_fail(ctx,
@@ -25,7 +25,7 @@ static int refuse(ln_context *ctx, const char *name, ln_infile *file)
 const ln_front ln_front_il = {
     .format = "IL",
     .is = is_il,
-    .read = refuse,
+    .read = reject,
 };
 
 static const ln_front *const fronts[] = {
@@ -37,7 +37,7 @@ static const ln_front *const fronts[] = {
     &ln_front_nnvm,
 #endif
 #ifdef LN_HAVE_IL
-    &ln_front_il, // the last one: a text that may be anything
+    &ln_front_il, // last, since it accepts many texts
 #endif
     NULL,
 };
@@ -46,5 +46,5 @@ __attribute__((constructor)) static void register_fronts(void)
 {
     for (size_t i = 0; fronts[i]; i++)
         if (ln_front_register(fronts[i]))
-            return; // nobody to tell yet: the format will not be recognised
+            return; // no way to report it; the format will be unknown
 }

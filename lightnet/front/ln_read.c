@@ -17,7 +17,7 @@
 #include "lightnet/ln_util.h"
 #include "run/ln_load.h"
 
-// Whether the operator makes a tensor of zeros that is neither random nor read from a file: what
+// Whether the operator produces a tensor of zeros that is neither random nor read from a file: what
 // models without an "inputs" key use as the place for their input.
 static int is_placeholder(const ln_op *op)
 {
@@ -29,7 +29,7 @@ static int is_placeholder(const ln_op *op)
         return 0;
     if (ran->type != LN_PARAM_ARRAY_NUMBER || data->type != LN_PARAM_ARRAY_NUMBER)
         return 0;
-    return !ln_makes_random(op) && data->array_len == 1 && data->value_array_double[0] == 0;
+    return !ln_produces_random(op) && data->array_len == 1 && data->value_array_double[0] == 0;
 }
 
 static const char *first_name(const ln_list *tensors)
@@ -111,9 +111,8 @@ static int enter_read(ln_context *ctx)
     return ctx->declared & LN_DECLARES_OUTPUTS ? 0 : infer_outputs(ctx);
 }
 
-// The place of the operator of the context that refused to be entered; NULL: it was none, or nobody
-// knows.
-static const char *place_of_refused(const ln_context *ctx, const ln_ir_places *places)
+// The source position of the operator that the context rejected; NULL: none, or unknown.
+static const char *rejected_position(const ln_context *ctx, const ln_ir_places *places)
 {
     const ln_op *op;
     size_t i = 0;
@@ -128,11 +127,11 @@ static const char *place_of_refused(const ln_context *ctx, const ln_ir_places *p
 
 static const char *place_in_all(const ln_context *ctx, const ln_ir_places *places)
 {
-    const char *place = place_of_refused(ctx, places);
+    const char *place = rejected_position(ctx, places);
     const ln_context *body;
     LN_LIST_FOREACH(body, ctx->bodies)
     {
-        place = place ? place : place_of_refused(body, places);
+        place = place ? place : rejected_position(body, places);
     }
     return place;
 }

@@ -14,7 +14,7 @@
 
 enum { LN_SIZE_TERMS = 4 };
 
-/* A sum. Terms stand in order of their symbols, without zeros. */
+/* A sum of terms, in order of their symbols, without zeros. */
 typedef struct ln_size {
     int is_known;
     int n;

@@ -79,7 +79,7 @@ static int wrong_usage(const char *fmt, ...)
     return -1;
 }
 
-/** Tells why getopt_long refused the word that it looked at last; returns -1. */
+/** Reports why getopt_long rejected its last word. Returns -1. */
 static int wrong_option(int reason, char **argv)
 {
     const char letter[] = {'-', (char)optopt, '\0'};

@@ -86,7 +86,7 @@ static int check_example(const ln_opdesc *op, const ln_optexample *example, ln_e
 
 /* ---- the model ---- */
 
-/** Whether a `create` can make the tensor: it makes no scalars and no empty ones. */
+/** Whether a `create` can produce the tensor: not scalars, not empty ones. */
 static int is_creatable(const ln_optdata *data)
 {
     for (int i = 0; i < data->ndim; i++)
@@ -111,7 +111,7 @@ static void print_array(ln_cgen *model, const char *const *items, int len)
     ln_cgen_print(model, "]");
 }
 
-/** Prints the operator that makes an input: for an operator of a target, that target's. */
+/** Prints the producer of an input: for an operator of a target, that target's. */
 static void print_create(ln_cgen *model, const ln_opdesc *op, const ln_optarg *input)
 {
     const ln_optdata *data = input->data;

@@ -3,7 +3,7 @@
 //
 // A pattern is matched from its last operator, the anchor, against the direction of the data: an
 // operator is found as the producer of a tensor that an operator found before it reads. A tensor
-// that the pattern makes and the replacement does not is removed, and nothing else may read it.
+// that the pattern produces and the replacement does not is removed, and nothing else may read it.
 
 #include <stdio.h>
 #include <string.h>

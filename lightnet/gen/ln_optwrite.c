@@ -275,7 +275,7 @@ void ln_optmatch_conditions(const ln_optwriter *w)
 
 /* ---- the pattern ---- */
 
-/** The tensor through which `op` is found: what it makes and an operator before it reads. */
+/** The tensor through which `op` is found: its output that an operator found earlier reads. */
 static const char *found_through(const ln_optrule *rule, int index)
 {
     for (int k = 0; k < index; k++) {

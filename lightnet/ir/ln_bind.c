@@ -306,7 +306,7 @@ static int check(const ln_context *ctx, const binding *b)
 {
     const ln_tensor_entry *te = ln_tensor_table_find(ctx->tensor_table, b->name);
     const ln_op *producer = te ? ln_entry_creater(te) : NULL;
-    if (!producer || !ln_makes_inputs(producer->op_arg->optype))
+    if (!producer || !ln_produces_inputs(producer->op_arg->optype))
         return check_sizes(ctx, b);
     const allowed in = allowed_of(te);
     return check_input(ctx, b, &in);

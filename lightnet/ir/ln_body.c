@@ -294,8 +294,8 @@ int ln_body_check_ops(const ln_context *body)
     {
         const ln_tensor_list_entry *const out =
             op->op_arg->tensors_out ? op->op_arg->tensors_out->data : NULL;
-        const int makes_input = out && ln_hash_find(body->input_names, out->name);
-        if (op->static_run && !op->run && !makes_input)
+        const int produces_input = out && ln_hash_find(body->input_names, out->name);
+        if (op->static_run && !op->run && !produces_input)
             return ln_fail(
                 body,
                 "operator '%s' (%s) of body '%s' creates a constant, expected an input of the body",

@@ -150,7 +150,7 @@ static int inputs_are_constant(const ln_context *ctx, const ln_op *op)
     return 1;
 }
 
-static int makes_input_or_mutated(const ln_op *op)
+static int produces_input_or_mutated(const ln_op *op)
 {
     const ln_tensor_list_entry *tle;
     LN_LIST_FOREACH(tle, op->op_arg->tensors_out)
@@ -163,7 +163,7 @@ static int makes_input_or_mutated(const ln_op *op)
 
 static int is_constant(const ln_context *ctx, const ln_op *op)
 {
-    // A body begins anew in whatever memory it is given: it has constants only while its static
+    // Each call of a body may have other memory: it has constants only while its static
     // work is still to move out of it.
     if (ctx->outer && !ctx->body->is_constant)
         return 0;
@@ -171,7 +171,7 @@ static int is_constant(const ln_context *ctx, const ln_op *op)
     if (ctx->outer && outs && !((const ln_tensor_list_entry *)outs->data)->value->ismutated &&
         ln_body_is_given_constant(ctx, ln_entry_of(outs->data, ctx->tensor_table)))
         return 1;
-    if (makes_input_or_mutated(op))
+    if (produces_input_or_mutated(op))
         return 0;
     if (!op->op_arg->tensors_in)
         return outputs_are_static(ctx, op);
@@ -241,7 +241,7 @@ int ln_context_settle_constants(const ln_context *ctx, ln_op *op)
     if (ln_context_mark_mutated(ctx, op))
         return -1;
     // Taken inputs are parts of an output that something writes in place.
-    if (!op->op_arg->takes_inputs || !makes_input_or_mutated(op))
+    if (!op->op_arg->takes_inputs || !produces_input_or_mutated(op))
         return 0;
     ln_list *todo = NULL;
     const int status = revoke_taken_inputs(ctx, op, &todo);

@@ -101,7 +101,7 @@ static int find_owners(const ln_context *ctx, const ln_list *tensors)
 }
 
 // Whether the operator has made all that it promises. The plan is kept in the operators' lists, so
-// that it outlives the entries, which pre_run makes anew.
+// that it outlives the entries, which pre_run replaces.
 static int tie_outputs(const ln_context *ctx, ln_op *op)
 {
     const ln_tensor_list_entry *tle;
@@ -117,7 +117,7 @@ static int tie_outputs(const ln_context *ctx, ln_op *op)
     return 0;
 }
 
-// Inputs are tied by their producers; what no operator makes may be in the table, too.
+// Inputs are tied by their producers; tensors without a producer may be in the table, too.
 static int check_inputs(const ln_context *ctx, ln_op *op)
 {
     const ln_tensor_list_entry *tle;
@@ -437,8 +437,8 @@ int ln_context_redirect(ln_context *ctx, ln_op *op)
     return connect_op(ctx, op);
 }
 
-// Each operator is unchecked and checked at once, while what it consists of is in the cache, and
-// what it makes anew takes the memory of what it made before.
+// Unchecks and checks each operator at once, while its data is in the cache, so that new entries
+// reuse the memory of old ones.
 int ln_context_recheck(ln_context *ctx)
 {
     ln_op *op;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is asked of a context: who makes and reads a tensor, what its names stand for; and its lists
+// Queries on a context: producers and readers of tensors, the meaning of names; and its lists
 // of inputs and outputs.
 
 #include <stdio.h>
@@ -44,7 +44,7 @@ ln_op *ln_context_creater(const ln_context *ctx, const char *tname)
 {
     const ln_tensor_entry *te = ln_tensor_table_find(ctx->tensor_table, tname);
     ln_op *producer = te ? ln_entry_creater(te) : NULL;
-    // Within a pre_run, what it makes is not tied to its operator yet.
+    // Within a pre_run, outputs are not tied to their operator yet.
     return producer || !te ? producer : ln_op_table_find(ctx->op_table, te->creater);
 }
 

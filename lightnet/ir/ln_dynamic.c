@@ -2,7 +2,7 @@
 // Operators on tensors whose sizes are known only at run time: what they need beside their checks.
 //
 // What is planned for a dynamic tensor is its largest size. Before an operator with dynamic inputs
-// runs, its shapes are inferred anew if those of its inputs differ from the last time: its pre_run
+// runs, its shapes are inferred again if those of its inputs differ from the last time: its pre_run
 // is called in a mode in which ln_op_define_output changes the entries that are there. So every
 // check of a description holds for the true shapes, too. The inputs come first in the list, so
 // their shapes are the true ones by then. An input that sets a parameter does the same by its
@@ -241,7 +241,7 @@ static int infer_least(ln_op *op)
 }
 
 // Sizes grow with each other, so what is the same for the least and the largest shapes of the
-// inputs is so for those between. A rule may rely on it: ln_op_define_output refuses another size
+// inputs is so for those between. A rule may rely on it: ln_op_define_output rejects another size
 // in a run.
 static int infer_open(ln_op *op)
 {

@@ -218,13 +218,13 @@ int ln_fixed_check_params(const ln_context *ctx)
     return 0;
 }
 
-// The number that an operator makes a constant of; NULL: it makes none, or its data come from
+// The number that fills the constant of an operator; NULL: there is none, or its data come from
 // elsewhere.
 static const double *number_of(const ln_op *op)
 {
     const ln_param_entry *data = ln_param_list_find(op->op_arg->params, "data");
     return data && data->type == LN_PARAM_ARRAY_NUMBER && data->array_len == 1 &&
-                   !op->op_arg->tensors_in && !ln_makes_random(op) && !ln_from_file_name(op)
+                   !op->op_arg->tensors_in && !ln_produces_random(op) && !ln_from_file_name(op)
                ? data->value_array_double
                : NULL;
 }

@@ -10,7 +10,7 @@
 #include "lightnet/ln_param.h"
 #include "lightnet/ln_tensor.h"
 
-// NULL: it makes none.
+// NULL: none.
 static const char *first_output(const ln_op *op)
 {
     const ln_list *outs = op->op_arg->tensors_out;
@@ -31,13 +31,13 @@ int ln_is_form_of(const char *optype, const char *base)
     return !strncmp(optype, base, len) && (optype[len] == '\0' || optype[len] == '_');
 }
 
-int ln_makes_inputs(const char *optype)
+int ln_produces_inputs(const char *optype)
 {
     return ln_is_form_of(optype, "create") || ln_is_form_of(optype, "source") ||
            ln_is_form_of(optype, "placeholder");
 }
 
-int ln_makes_random(const ln_op *op)
+int ln_produces_random(const ln_op *op)
 {
     const ln_param_entry *range = ln_param_list_find(op->op_arg->params, "ran");
     return range && range->type == LN_PARAM_ARRAY_NUMBER && range->array_len == 2 &&

@@ -15,10 +15,10 @@ const char *ln_from_file_name(const ln_op *op);
 int ln_is_form_of(const char *optype, const char *base);
 
 /** Whether an operator of this type can produce inputs: create and source, of any target. */
-int ln_makes_inputs(const char *optype);
+int ln_produces_inputs(const char *optype);
 
 /** Whether the operator, a create, produces random numbers: its parameter `ran` is a range. */
-int ln_makes_random(const ln_op *op);
+int ln_produces_random(const ln_op *op);
 
 /** Whether the operator produces an input with open sizes. */
 int ln_is_placeholder(const ln_op *op);

@@ -11,7 +11,7 @@
 
 /* ---- defaults ---- */
 
-/** 1 for a string or array as ln_param_list_append_empty makes it: nothing was given. */
+/** 1 for a string or array from ln_param_list_append_empty: unset. */
 static int is_empty(const ln_param_entry *entry)
 {
     switch (entry->type) {

@@ -323,7 +323,7 @@ int ln_op_set_dims(ln_op_arg *op_arg, ln_tensor_entry *entry, int ndim, const in
     return resize(op_arg, tle ? tle->arg_name : entry->name, entry, ndim, dims);
 }
 
-/* The output, which is there, when shapes are inferred anew. */
+/* Updates an existing output when shapes are inferred again. */
 static ln_tensor_entry *redefine_output(ln_op_arg *op_arg, const char *arg_name,
                                         ln_tensor_entry *entry, int ndim, const int *dims,
                                         tl_dtype dtype)

@@ -53,7 +53,7 @@ static ln_list *lower(const ln_context *ctx, const ln_op *op, int *match)
     return new_ops;
 }
 
-// add1 behind another operator that makes its input -> work with scratch memory
+// add1 after another producer of its input -> work with scratch memory
 static ln_list *add1_to_work(const ln_context *ctx, const ln_list *win_ops, size_t win_size,
                              int *match)
 {
@@ -446,7 +446,7 @@ END_TEST
 
 START_TEST(the_operators_of_a_loaded_context_stay)
 {
-    static const char refused[] = "the context is loaded; unload it to change its operators";
+    static const char rejected[] = "the context is loaded; unload it to change its operators";
     size_t len;
     char *text = all_kinds(&len);
     use_rewrites();
@@ -455,11 +455,11 @@ START_TEST(the_operators_of_a_loaded_context_stay)
               !ln_test_load(ctx));
     ln_list *position = ctx->ops;
     ck_assert_int_eq(ln_context_remove_op(ctx, &position), -1);
-    ck_assert_str_eq(ln_context_error(ctx), refused);
+    ck_assert_str_eq(ln_context_error(ctx), rejected);
     ln_context_clear_error(ctx);
     ln_op *new_op = ln_test_new_op("new", "create_test", "", "new", "len 4 value 1");
     ck_assert_int_eq(ln_context_add_op(ctx, &position, new_op), -1);
-    ck_assert_str_eq(ln_context_error(ctx), refused);
+    ck_assert_str_eq(ln_context_error(ctx), rejected);
     ck_assert_int_eq(ln_context_init_ops(ctx), -1);
     ck_assert_ptr_eq(position, ctx->ops);
     ck_assert_int_eq(ln_context_run(ctx), 0);

@@ -63,7 +63,7 @@ static int note_random(const freezing *f)
     LN_LIST_FOREACH(op, f->ctx->ops)
     {
         const ln_op_arg *op_arg = op->op_arg;
-        if ((ln_makes_random(op) || has_any(f->random, op_arg->tensors_in)) &&
+        if ((ln_produces_random(op) || has_any(f->random, op_arg->tensors_in)) &&
             note_all(f, f->random, op_arg->tensors_out))
             return -1;
     }
@@ -189,7 +189,7 @@ static int see_weight(freezing *f, const ln_tensor_entry *te)
     return ln_weight_hash(weight, &hash, f->ctx->error) || note_gone(f, te, hash) ? -1 : 0;
 }
 
-// A constant that no operator makes of others.
+// A constant that is not computed from others.
 static int see_constant(freezing *f, const ln_op *op)
 {
     const ln_tensor_list_entry *tle = op->op_arg->tensors_out->data;
@@ -226,7 +226,7 @@ static ln_op *create_source(const ln_context *ctx, const char *tname)
     return ln_source_create(ctx, optype, name, tname, like, 1);
 }
 
-// Returns new (ln_op_list_free_lists_too): sources of all that the operator makes; NULL with a
+// Returns new (ln_op_list_free_lists_too): sources for all outputs of the operator; NULL with a
 // reason.
 static ln_list *create_sources(const ln_context *ctx, const ln_op *op)
 {

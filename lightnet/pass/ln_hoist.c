@@ -259,7 +259,7 @@ static ln_op *create_source(const ln_context *body, const char *tname, const tl_
     return ln_source_create(body, optype, name, tname, like, 0);
 }
 
-// Returns new (ln_op_list_free_lists_too): sources of all that the operator makes; NULL with a
+// Returns new (ln_op_list_free_lists_too): sources for all outputs of the operator; NULL with a
 // reason.
 static ln_list *create_sources(const ln_context *body, const ln_op *op)
 {

@@ -119,7 +119,7 @@ static int fits(ln_rule_match *m, const ln_list *list, const char *arg_name, con
         *te = found;
     }
     *n += tle != NULL;
-    // What a kept operator reads and makes is not written in place.
+    // Inputs and outputs of a kept operator are not written in place.
     return !(m->kept >> last & 1) || !*te || !ln_entry_is_mutated(*te);
 }
 
@@ -168,10 +168,10 @@ static int is_new(const ln_rule_match *m, const ln_op *op)
 
 static int has_sizes(const ln_rule *rule, const ln_op *op)
 {
-    static int (*const is_refused[])(const ln_op *) = {[LN_RULE_FIXED] = ln_rule_is_dynamic,
-                                                       [LN_RULE_OPEN_BATCH] =
-                                                           ln_rule_is_dynamic_beyond_batch};
-    return rule->sizes == LN_RULE_OPEN || !is_refused[rule->sizes](op);
+    static int (*const is_rejected[])(const ln_op *) = {[LN_RULE_FIXED] = ln_rule_is_dynamic,
+                                                        [LN_RULE_OPEN_BATCH] =
+                                                            ln_rule_is_dynamic_beyond_batch};
+    return rule->sizes == LN_RULE_OPEN || !is_rejected[rule->sizes](op);
 }
 
 /** Enters the operator, whose text goes on at `p` behind its type: "(", " NAME(" or " keep NAME(".

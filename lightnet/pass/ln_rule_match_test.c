@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tests of rules as tables: which operators a text matches, and what another makes.
+// Tests of rules as tables: which operators a pattern matches, and which a replacement creates.
 
 #include <string.h>
 

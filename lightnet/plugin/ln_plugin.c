@@ -170,7 +170,7 @@ static const char *loader_error(const char *path)
     const char *text = dlerror();
     const size_t len = strlen(path);
     if (!text)
-        return "for no known reason";
+        return "for an unknown reason";
     return strncmp(text, path, len) == 0 && strncmp(text + len, ": ", 2) == 0 ? text + len + 2
                                                                               : text;
 }

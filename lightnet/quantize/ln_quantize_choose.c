@@ -13,7 +13,7 @@
 /* A mix is faster than float32 if it takes at most this share of its time: less is noise. */
 static const double FASTER = 0.98;
 
-/* A choice under way. */
+/* The state of a choice. */
 typedef struct choosing {
     ln_quantize_choice *choice;
     const ln_quantize_layers *layers;

@@ -11,7 +11,7 @@
 #include "lightnet/ln_rule.h"
 #include "lightnet/ln_util.h"
 
-/* An insertion under way. What is made is made as a rule makes it; `made.failed` ends everything.
+/* The state of an insertion. Operators are created as in rules; `made.failed` ends everything.
  */
 typedef struct insertion {
     ln_context *ctx;
@@ -90,8 +90,8 @@ static const char *make_pair(insertion *ins, const char *src, const ln_quantize_
 
 /* ---- one layer ---- */
 
-// Puts what has been made behind the operator that makes the tensor, and so before all readers.
-static int enter_made(insertion *ins, const char *src)
+// Inserts the created operators after the producer of the tensor, and so before all its readers.
+static int enter_created(insertion *ins, const char *src)
 {
     const ln_op *const producer = ln_context_creater(ins->ctx, src);
     const ln_list *const behind = producer ? producer->op_arg->node->next : NULL;
@@ -119,7 +119,7 @@ static const char *dequantized_of(insertion *ins, const char *src)
         return there;
     const char *const name =
         make_pair(ins, src, &ln_quantize_layers_source(ins->layers, src)->step);
-    if (enter_made(ins, src))
+    if (enter_created(ins, src))
         return NULL;
     char *const key = ln_strdup(src), *const value = ln_strdup(name);
     if (key && value && ln_hash_insert(ins->dequantized, key, value) >= 0)

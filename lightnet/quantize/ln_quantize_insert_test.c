@@ -123,7 +123,7 @@ static int count(const network *net, const char *optype)
     return n;
 }
 
-// Whether the operator reads by `arg` what a dequantize makes.
+// Whether input `arg` of the operator is the output of a dequantize.
 static int reads_8_bits(const network *net, const char *name, const char *arg)
 {
     const ln_tensor_entry *te = NULL;

@@ -113,7 +113,7 @@ static int is_foldable(const ln_op *norm, const ln_tensor_entry *tensors[])
     return 1;
 }
 
-// The batch normalization that alone reads what the convolution makes, or NULL.
+// The batch normalization that alone reads the convolution's output, or NULL.
 static const ln_op *find_norm(const ln_op *conv, const ln_tensor_entry *tensors[])
 {
     const ln_tensor_entry *dst = NULL, *src = NULL;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How the constants of a context are computed: the operator that makes one, its parameters, and
+// Keys of the computations of constants: the producer, its parameters, and
 // the keys of what it reads, from the weights on.
 
 #include "run/ln_store.h"
@@ -73,7 +73,7 @@ static ln_store_key key_of_op(const ln_context *ctx, const ln_op *op)
     {
         key = more_param(key, pe);
     }
-    if (ln_makes_random(op))
+    if (ln_produces_random(op))
         key = more_int(key, (int64_t)ln_op_seed(op->op_arg));
     return key;
 }
@@ -153,7 +153,7 @@ static int find_keys_of(ln_constant_keys *keys, const ln_context *ctx, const ln_
     return is_known ? enter_outputs(keys, ctx, op, key) : 0;
 }
 
-static int is_made_at_load(const ln_context *ctx, const ln_op *op)
+static int is_produced_at_load(const ln_context *ctx, const ln_op *op)
 {
     return (op->op_arg->at_load || !op->op_arg->tensors_in) && !op->op_arg->isdynamic &&
            !runs_body(ctx, op);
@@ -170,7 +170,7 @@ ln_constant_keys *ln_constant_keys_find(const ln_context *ctx)
     }
     LN_LIST_FOREACH(op, ctx->ops)
     {
-        if (is_made_at_load(ctx, op) && find_keys_of(keys, ctx, op)) {
+        if (is_produced_at_load(ctx, op) && find_keys_of(keys, ctx, op)) {
             ln_constant_keys_free(keys);
             ln_fail_memory(ctx);
             return NULL;

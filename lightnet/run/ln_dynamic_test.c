@@ -226,7 +226,7 @@ START_TEST(sizes_of_constants_are_found_at_load)
         run_with(ctx, none);
         check(ctx, "p", 3, (const float[]){1, 2, 3});
         check(ctx, "k", 9, (const float[]){3, -1, 0, 0, 0, 0, 0, 0, 0});
-        // A constant may be set; what was computed at load is then computed anew.
+        // A constant may be set; values computed at load are then computed again.
     }
     ck_assert_int_eq(ln_context_set_data(ctx, "c", (const float[]){7, 8, 9, 1, 0, 0}), 0);
     run_with(ctx, none);

@@ -40,7 +40,7 @@ void ln_loans_free(ln_loan *loans, size_t n);
  * planned address. */
 void ln_loan_move(const ln_context *ctx, ln_loan *loan, void *memory);
 
-/** After ln_memory_move: all tensors are at their planned addresses. */
+/** Resets the loans after ln_memory_move, which moves all tensors to planned addresses. */
 void ln_loans_forget(ln_loan *loans, size_t n);
 
 #endif

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Checking the operators of a context anew, also of one that is loaded: after a parameter changed.
+// Checks the operators of a context again after a parameter changed, also in a loaded context.
 
 #include <stdarg.h>
 #include <string.h>
@@ -77,7 +77,7 @@ static int compare_shape(const ln_context *ctx, const ln_tensor_entry *te, shape
                    te->name, tl_dtype_name(now.dtype), is, tl_dtype_name(place->dtype), was);
 }
 
-// Checks all operators anew; a compiled model must keep its shapes and its plan.
+// Checks all operators again; a compiled model must keep its shapes and its plan.
 static int check_anew(ln_context *ctx)
 {
     if (!ctx->target)

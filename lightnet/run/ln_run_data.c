@@ -103,7 +103,7 @@ int ln_context_set_shape(ln_context *ctx, const char *tname, int ndim, const int
                     dims))
         return -1;
     for (int i = 0; i < ndim; i++)
-        te->bound[i] = te->tensor->dims[i] = dims[i]; // its producer makes it as large as it can be
+        te->bound[i] = te->tensor->dims[i] = dims[i]; // its producer sets the max size
     te->tensor->len = tl_compute_length(ndim, te->tensor->dims);
     return 0;
 }

@@ -235,7 +235,7 @@ static int leave_out(ln_context *ctx)
     return status;
 }
 
-static int makes_found(const ln_context *ctx, const ln_op *op)
+static int produces_found(const ln_context *ctx, const ln_op *op)
 {
     const ln_tensor_list_entry *tle;
     LN_LIST_FOREACH(tle, op->op_arg->tensors_out)
@@ -250,7 +250,7 @@ static int makes_found(const ln_context *ctx, const ln_op *op)
 int ln_sharing_has(const ln_context *ctx, const ln_op *op)
 {
     return ctx->sharing && (op->op_arg->at_load == LN_AT_LOAD_SHARED ||
-                            (!op->op_arg->tensors_in && makes_found(ctx, op)));
+                            (!op->op_arg->tensors_in && produces_found(ctx, op)));
 }
 
 /* Memory */

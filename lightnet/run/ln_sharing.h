@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// The memory of a context whose constants others share (ctx->store), in three parts:
+// The memory of a context that shares its constants (ctx->store), in three parts:
 //
 //     0         constants_end          lasting_end                      mem_sizes[LN_MEM_CPU]
-//     |  constants  |  what else lives always  |  inputs, what lives for a while  |
-//        in the store     the context's own        the context's own, or lent by whoever runs it
+//     |  constants  |  other static tensors    |  inputs, temporary tensors       |
+//        in the store     the context's own        the context's own, or lent by its session
 //
 // The plan has them in this order. A block of constants in the store is not computed again, nor are
 // tensors that only its computation reads. A constant of a mapped file stays there, if it is

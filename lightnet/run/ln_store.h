@@ -9,7 +9,7 @@
 //     ln_store *store = ln_store_create();
 //     ctx->store = store;             // borrowed; before ln_context_load
 //     ...
-//     ln_context_unload(ctx);         // gives back what it took
+//     ln_context_unload(ctx);         // returns its references
 //     ln_store_free(store);
 
 #ifndef LN_STORE_H

@@ -208,7 +208,7 @@ static void pull(const ln_context *ctx)
     }
 }
 
-static int makes_views(const ln_context *ctx, const ln_op *op)
+static int produces_views(const ln_context *ctx, const ln_op *op)
 {
     const ln_tensor_list_entry *tle;
     LN_LIST_FOREACH(tle, op->op_arg->tensors_out)
@@ -240,7 +240,7 @@ static int prepare_input(ln_context *ctx, const ln_op *op, ln_tensor_entry *te)
         fetch_input(ctx, op, te))
         return -1;
     const kept *k = find_kept(ctx, te);
-    if (k && makes_views(ctx, op))
+    if (k && produces_views(ctx, op))
         ln_mem_type_copy_func(te->mtype, te->mtype)(k->place, k->data, tl_tensor_size(te->tensor));
     return 0;
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tests of constants that a caller sets: how much is computed anew, and that it is right. They need
-// a memory plan, hence their place.
+// Tests of constants that a caller sets: how much is computed again, and that it is right. They
+// need a memory plan, hence their place.
 
 #include "run/ln_update.h"
 
@@ -328,7 +328,7 @@ static void set_all(ln_context *ctx, const float values[MOST_CREATES])
         set_one(ctx, i, values[i]);
 }
 
-// A context that computes everything anew says what is right.
+// A context that computes everything again has the expected values.
 static void compare_with_new(const random_model *r, unsigned seed, ln_context *ctx,
                              const float values[MOST_CREATES])
 {

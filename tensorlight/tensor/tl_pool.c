@@ -114,7 +114,7 @@ static inline void pause_briefly(void)
 #endif
 }
 
-/** Does the items of `r` that nobody has begun; returns how many. */
+/** Executes the items of `r` that no thread has begun. Returns how many. */
 static size_t do_range(const job *j, range *r)
 {
     size_t n = 0;
@@ -136,7 +136,7 @@ static size_t do_items(const job *j, size_t first, size_t threads)
     return n;
 }
 
-/** A job that nobody has taken, or NULL. */
+/** A job that no thread has taken, or NULL. */
 static job *take_job(tl_pool *pool)
 {
     for (size_t i = 0; i < JOBS; i++) {

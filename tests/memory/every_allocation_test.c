@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Each allocation of a scenario fails once, whoever makes it: LightNet, the libraries it calls, the
+// Each allocation of a scenario fails once: of LightNet, of the libraries it calls, of the
 // C library. The scenario then ends with a message that speaks of memory, or succeeds without that
 // memory; nothing leaks, no file is left behind.
 //
@@ -524,7 +524,7 @@ static long try_scenario(const scenario *s, long from, long to, long step)
     return faults + (failed == 0);
 }
 
-// The files that scenarios left half-written: those under names that nobody gave.
+// The files that scenarios left half-written: those with names that no scenario uses.
 static int left_behind(void)
 {
     int n = 0;

@@ -1,6 +1,6 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: Apache-2.0
-"""usage: nnvm_rewrite.py LIGHTNET [--update]. Graphs that nobody tells the shapes of, converted to NNVM: all operators that core can say compute
+"""usage: nnvm_rewrite.py LIGHTNET [--update]. Graphs without shapes, converted to NNVM: all operators that core has compute
 the same then, and what is converted again gives the same bytes."""
 import json
 import os
@@ -82,7 +82,7 @@ def check_files(tap, lightnet):
 
 
 def ordered_graph(row_ptr=True):
-    """c must run after a, which nobody reads, and after b. The entries of the written graph are in the order x a b c."""
+    """c must run after a, which has no reader, and after b. The entries of the written graph are in the order x a b c."""
     nodes = [{"op": "null", "name": "x", "inputs": [], "attrs": {"shape": "(2, 3)"}},
              {"op": "relu", "name": "unused", "inputs": [[0, 0, 0]]},
              {"op": "flatten", "name": "b", "inputs": [[0, 0, 0]]},

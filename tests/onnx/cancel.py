@@ -24,12 +24,12 @@ LIMIT_TIME = 1  # LN_LIMIT_TIME
 
 
 def counting():
-    """y counts the x[0] turns of a loop; each turn runs a loop of one turn."""
+    """y counts the x[0] iterations of a loop; each runs a loop of one iteration."""
     inner = graph([node("Identity", ["go2"], ["on2"]), node("Add", ["s2", "one"], ["t2"])],
                   [value("i2", "int64", []), value("go2", "bool", []), value("s2", "float", [1])],
                   [value("on2", "bool", []), value("t2", "float", [1])])
-    outer = graph([node("Identity", ["go"], ["on"]), node("ReduceSum", ["o"], ["turns"], keepdims=0),
-                   node("Loop", ["turns", "go", "s"], ["t"], body=inner)],
+    outer = graph([node("Identity", ["go"], ["on"]), node("ReduceSum", ["o"], ["count"], keepdims=0),
+                   node("Loop", ["count", "go", "s"], ["t"], body=inner)],
                   [value("i", "int64", []), value("go", "bool", []), value("s", "float", [1])],
                   [value("on", "bool", []), value("t", "float", [1])])
     nodes = [node("ReduceMax", ["x"], ["n"], keepdims=0), node("Sub", ["x", "x"], ["z"]), node("Add", ["z", "unit"], ["o"]),
@@ -38,14 +38,14 @@ def counting():
     return model(graph(nodes, [value("x", "int64", [1])], [value("y", "float", [1])], constants), opset=17)
 
 
-def turns(context, n):
+def iterations(context, n):
     return context.run(np.array([n], np.int64), np.dtype(np.float32))
 
 
 def ended(context, n, words):
-    """What is wrong with a run of `n` turns, which is to end with these words."""
+    """What is wrong with a run of `n` iterations, which must end with these words."""
     begin = time.monotonic()
-    got = turns(context, n)
+    got = iterations(context, n)
     lasted = time.monotonic() - begin
     if got is not None or words not in context.error():
         yield f"{got}, '{context.error()}', expected '{words}'"
@@ -54,7 +54,7 @@ def ended(context, n, words):
 
 
 def counted(context, n):
-    got = turns(context, n)
+    got = iterations(context, n)
     return [] if got is not None and got.tolist() == [n] else [f"{got}, '{context.error()}', expected {n}"]
 
 
@@ -114,16 +114,16 @@ def main():
         getattr(library, name).restype = None
     with tempfile.TemporaryDirectory(prefix="lightnet-") as folder:
         context = open_model(library, folder, counting())
-    tap.check("a loop counts its turns", [context.error()] if context.failed else counted(context, 5))
+    tap.check("a loop counts its iterations", [context.error()] if context.failed else counted(context, 5))
     canceller = threading.Timer(0.2, library.ln_context_cancel, [context.this])
     canceller.start()
-    tap.check("another thread cancels 2^62 turns", ended(context, 2**62, "(loop_cpu): cancelled"))
+    tap.check("another thread cancels 2^62 iterations", ended(context, 2**62, "(loop_cpu): cancelled"))
     canceller.join()
     tap.check("until it is resumed nothing runs", ended(context, 3, "cancelled"))
     library.ln_context_resume(context.this)
     tap.check("then the count is right", counted(context, 7))
     library.ln_context_set_limit(context.this, LIMIT_TIME, ctypes.c_uint64(200))
-    tap.check("a deadline ends 2^62 turns", ended(context, 2**62, "(loop_cpu): stopped at the time limit of 200 ms"))
+    tap.check("a deadline ends 2^62 iterations", ended(context, 2**62, "(loop_cpu): stopped at the time limit of 200 ms"))
     library.ln_context_set_limit(context.this, LIMIT_TIME, ctypes.c_uint64(0))
     tap.check("without one the count is right", counted(context, 6))
     library.ln_context_free(context.this)

@@ -124,7 +124,7 @@ KNOWN = [
      [np.array([W @ W @ W, W @ W]), np.array([[X[0] @ W, X[1] @ W @ W], [X[0] @ W, [0, 0, 0]]], np.float32)]),
 ]
 
-# What shows at run time: models of x, a condition c, and a number m.
+# Values known only at run time: models of x, a condition c, and a number m.
 
 def late(nodes, outputs, constants=()):
     """A model whose inputs are x, c and m; the shapes of its outputs are open."""
@@ -174,7 +174,7 @@ SUMS = [node("Add", ["a", "r"], ["b"]), node("Identity", ["b"], ["p"])]
 
 # A sentence, the model, and from c and m to what comes out of X.
 LATE = [
-    ("a branch that shows at run time", late([branches("c")], ["y"]), lambda c, m: [relu(X) if c else moved(1)]),
+    ("a branch that is known only at run time", late([branches("c")], ["y"]), lambda c, m: [relu(X) if c else moved(1)]),
     ("branches that give what is there already",
      late([either("c", [], "x", [node("Identity", ["w2"], ["z"])], "z")], ["y"],
           [tensor("w2", "float", [2, 3], [1.0] * 6)]), lambda c, m: [X if c else np.ones_like(X)]),
@@ -182,7 +182,7 @@ LATE = [
      late([node("Not", ["c"], ["d"]), either("c", [either("d", [], "x", [node("Relu", ["x"], ["r"])], "r")], "y",
                                              [node("Neg", ["x"], ["q"])], "q")], ["y"]),
      lambda c, m: [relu(X) if c else -X]),
-    ("a loop whose number of iterations shows at run time",
+    ("a loop whose number of iterations is known only at run time",
      late([loop(["m", "", "x"], ["y"], body([node("MatMul", ["s", "w"], ["t"])], ["s"], ["t"]))], ["y"]),
      lambda c, m: [moved(m)]),
     ("a loop that begins only if a condition holds",

@@ -84,7 +84,7 @@ def nested(depth, times):
 
 
 def endless():
-    """A loop that goes on for 2^62 turns."""
+    """A loop of 2^62 iterations."""
     body = graph([node("Identity", ["go"], ["on"]), node("Add", ["s", "one"], ["t"])],
                  [value("i", "int64", []), value("go", "bool", []), value("s", "float", [1])],
                  [value("on", "bool", []), value("t", "float", [1])])

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A plug-in that needs a function which nobody has.
+// A plug-in that needs a function that does not exist.
 
 #include "lightnet/lightnet.h"
 

@@ -245,7 +245,7 @@ static place source_of(const ln_op *pick, int channel)
     return (place){entry_of(pick, src->data), *channels, channel};
 }
 
-/** The pick that makes a tensor, or NULL. */
+/** The pick that produces a tensor, or NULL. */
 static const ln_op *pick_of(const ln_tensor_entry *te)
 {
     const ln_op *const op = ln_entry_creater(te);

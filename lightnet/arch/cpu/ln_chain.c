@@ -241,7 +241,7 @@ static int put_before(part *p, int s, const part *first)
     return tl_chain_check(p->chain.steps, p->chain.n_steps, p->n_srcs);
 }
 
-/** Whether a tensor is computed anew in each run, where it may be computed later as well. */
+/** Whether each run computes the tensor, possibly later than now. */
 static int is_steady(const ln_tensor_entry *te)
 {
     return !te->isconst && !ln_entry_is_mutated(te);

@@ -84,7 +84,7 @@ static int reads_half(const ln_op *op, int rounded)
     return 0;
 }
 
-/** Whether memory that the operator reads or makes is written in place, so that a copy of it would
+/** Whether an input or output of the operator is written in place, so that a copy of it would
  *  not be the same. */
 static int touches_mutated(const ln_op *op)
 {
@@ -119,7 +119,7 @@ static int may_widen(const ln_op *op)
            !touches_mutated(op);
 }
 
-/* ---- what the operator makes of 32 bits ---- */
+/* ---- the operator in 32 bits ---- */
 
 /** Puts into `table` a float of the shape of each input of 16 bits, and the like of each other one.
  *  -1: no memory. */

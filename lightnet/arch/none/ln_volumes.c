@@ -19,8 +19,8 @@
 //
 // A kernel of width and height 1 needs less: [N, C, D, H * W] is an image.
 //
-// A transposed convolution with the stride S along the depth makes each S-th slice of the result
-// from each S-th kernel. These are S sums as above, whose results take turns:
+// A transposed convolution with the stride S along the depth computes each S-th slice of the result
+// from each S-th kernel. These are S sums as above, whose results alternate:
 //
 //     result      0 1 2 3 4 5         S = 2, a kernel of depth 4
 //     even        . - . - . -         kernels 0 and 2
@@ -36,7 +36,7 @@
 #include "lightnet/ln_rule.h"
 #include "lightnet/ln_util.h"
 
-enum { AXES = 3, MOST_TURNS = 16, MOST_CHANNELS = 16, MOST_KERNELS = 32 };
+enum { AXES = 3, MOST_PHASES = 16, MOST_CHANNELS = 16, MOST_KERNELS = 32 };
 
 /* A convolution that becomes others. */
 typedef struct volume {
@@ -87,7 +87,7 @@ static int has_kernels(volume *v)
         return v->padding[0] <= reach && v->padding[AXES] <= reach;
     v->more = ln_rule_get_ints(v->op, "output_padding", &n);
     return v->more && n == AXES && v->dilation[0] == 1 && v->size[0] >= v->stride[0] &&
-           v->stride[0] <= MOST_TURNS;
+           v->stride[0] <= MOST_PHASES;
 }
 
 static int fits(const ln_op *op, volume *v)
@@ -108,7 +108,7 @@ static int is_point(const volume *v, int axis)
            v->padding[AXES + axis] == 0;
 }
 
-/* Making operators: each returns the name of what it makes, `dst` or, if that is NULL, a new one.
+/* Creating operators: each function returns the name of the output, `dst` or, if NULL, a new one.
  */
 
 static const char *output(ln_rule_made *made, const char *dst)
@@ -366,21 +366,21 @@ static void make_images(ln_rule_made *made, const volume *v)
 
 /* ---- transposed convolutions ---- */
 
-/* Slices first .. first + n - 1 of each turn; those before and behind would be cut off. */
-typedef struct turns {
+/* Slices first .. first + n - 1 of each phase; others would be cropped. */
+typedef struct phases {
     int first, n;
     slices all;
     int before; /* empty slices before the source's */
-} turns;
+} phases;
 
-static turns turns_of(ln_rule_made *made, const volume *v)
+static phases phases_of(ln_rule_made *made, const volume *v)
 {
     const int cut = v->padding[0], stride = v->stride[0], depth = v->y->tensor->dims[2];
     const int first = cut / stride, end = (cut + depth - 1) / stride + 1;
-    const int reach = (v->size[0] - 1) / stride; // back, of the last kernel of a turn
+    const int reach = (v->size[0] - 1) / stride; // back, of the last kernel of a phase
     const int before = reach > first ? reach - first : 0;
     const int after = end > v->x->tensor->dims[2] ? end - v->x->tensor->dims[2] : 0;
-    return (turns){first, end - first, make_slices(made, v, before, after), before};
+    return (phases){first, end - first, make_slices(made, v, before, after), before};
 }
 
 static int slice_size(const volume *v)
@@ -389,8 +389,8 @@ static int slice_size(const volume *v)
     return y[1] * y[3] * y[4];
 }
 
-/* What kernels k, k + stride, .. make: [N, n, 1, a slice]. */
-static const char *make_turn(ln_rule_made *made, const volume *v, const turns *t, int k)
+/* The results of kernels k, k + stride, ..: [N, n, 1, a slice]. */
+static const char *make_phase(ln_rule_made *made, const volume *v, const phases *t, int k)
 {
     const char *sum = NULL;
     for (int j = 0; k + j * v->stride[0] < v->size[0]; j++) {
@@ -400,15 +400,15 @@ static const char *make_turn(ln_rule_made *made, const volume *v, const turns *t
     return make_view(made, v, sum, NULL, 4, (int[]){v->y->tensor->dims[0], t->n, 1, slice_size(v)});
 }
 
-// One after the other: [N, n, stride, a slice].
-static const char *make_all_turns(ln_rule_made *made, const volume *v, const turns *t)
+// All phases: [N, n, stride, a slice].
+static const char *make_all_phases(ln_rule_made *made, const volume *v, const phases *t)
 {
-    const char *parts[MOST_TURNS];
+    const char *parts[MOST_PHASES];
     char arg_name[16];
     if (v->stride[0] == 1)
-        return make_turn(made, v, t, 0);
+        return make_phase(made, v, t, 0);
     for (int k = 0; k < v->stride[0]; k++)
-        parts[k] = make_turn(made, v, t, k);
+        parts[k] = make_phase(made, v, t, k);
     ln_rule_op(made, "join");
     for (int k = 0; k < v->stride[0]; k++) {
         snprintf(arg_name, sizeof(arg_name), "src%d", k);
@@ -421,10 +421,10 @@ static const char *make_all_turns(ln_rule_made *made, const volume *v, const tur
 static void make_transposed(ln_rule_made *made, const volume *v)
 {
     const int *const y = v->y->tensor->dims;
-    const turns t = turns_of(made, v);
+    const phases t = phases_of(made, v);
     const int n = t.n * v->stride[0], start = v->padding[0] - t.first * v->stride[0];
     const char *const all =
-        make_view(made, v, make_all_turns(made, v, &t), NULL, 3, (int[]){y[0], n, slice_size(v)});
+        make_view(made, v, make_all_phases(made, v, &t), NULL, 3, (int[]){y[0], n, slice_size(v)});
     make_volumes(made, v, n == y[2] ? all : make_slice(made, all, 1, start, y[2]));
 }
 

@@ -19,7 +19,7 @@
 #include "front/json/ln_ir_reader.h"
 #include "lightnet/ln_util.h"
 
-/* What the reader makes, before it is handed to the context. */
+/* The result of the reader, before the context owns it. */
 typedef struct model {
     ln_list *ops, *inputs, *outputs;
     char *target;
@@ -38,7 +38,7 @@ static int check_interface_name(const ln_ir_reader *r, const json_t *array, size
     const char *optype = ln_hash_find(r->tensors, name);
     if (!optype)
         return ln_ir_fail(r, "%s[%zu] '%s' is not a tensor of the model", key, i, name);
-    if (is_input && !ln_makes_inputs(optype))
+    if (is_input && !ln_produces_inputs(optype))
         return ln_ir_fail(r,
                           "%s[%zu] '%s' is an output of a '%s', expected one of a 'create' or "
                           "a 'source'",

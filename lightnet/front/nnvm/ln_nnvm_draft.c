@@ -128,7 +128,7 @@ void ln_nnvm_draft_set_variable_dtype(ln_nnvm_draft *d, tl_dtype dtype)
     ln_nnvm_draft_set(d, LN_DTYPE("dtype", dtype));
 }
 
-// A shape without dimensions, or with a length of 0, is one that nobody knows.
+// A shape without dimensions, or with a dimension of 0, is unknown.
 static int has_shape(const tl_tensor *like)
 {
     return like->ndim && like->len;

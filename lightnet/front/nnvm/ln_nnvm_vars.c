@@ -52,7 +52,7 @@ static const char *describe_output(const ln_nnvm_graph *g, size_t i, char *buf, 
     return buf;
 }
 
-static void refuse_compiled(ln_nnvm_model *m)
+static void reject_compiled(ln_nnvm_model *m)
 {
     const ln_nnvm_graph *g = &m->graph;
     listing inputs = {.len = 0}, functions = {.len = 0};
@@ -151,7 +151,7 @@ void ln_nnvm_choose_rows(ln_nnvm_model *m)
 {
     m->graph.dialect = dialect_of(&m->graph);
     if (m->graph.dialect == LN_NNVM_COMPILED) {
-        refuse_compiled(m);
+        reject_compiled(m);
         return;
     }
     // The nodes of other dialects are rewritten, and none stands for them.

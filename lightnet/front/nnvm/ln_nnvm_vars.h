@@ -9,36 +9,36 @@
 /** The node, to be translated. */
 ln_nnvm_node ln_nnvm_node_init(ln_nnvm_model *m, ln_nnvm_vertex *v);
 
-/** Decides the dialect, looks the rows up and marks what the heads need. The translation fails when
- *  an operator that is needed has none, naming all of them. */
+/** Determines the dialect, finds rows, and marks nodes that outputs need. Fails if needed operators
+ *  have no row, and names all of them. */
 void ln_nnvm_choose_rows(ln_nnvm_model *m);
 
-/** The type and shape of a variable that were told before the model was read, or by attributes:
- *  new (tl_tensor_free), without data; NULL: nobody tells the shape. */
+/** The type and shape of a variable, bound before reading or from attributes: new (tl_tensor_free),
+ *  without data; NULL: unknown shape. */
 tl_tensor *ln_nnvm_variable_like(ln_nnvm_model *m, ln_nnvm_vertex *v);
 tl_dtype ln_nnvm_variable_dtype(ln_nnvm_model *m, ln_nnvm_vertex *v);
 
-/* Checks of a node; what is wrong is a failure. */
+/* Checks of a node; errors fail the translation. */
 
 /** Whether an attribute has no effect. */
 int ln_nnvm_is_harmless(const ln_nnvm_node *n, const char *key);
-/** That all attributes were read, or are harmless. */
+/** Checks that all attributes were read or are harmless. */
 void ln_nnvm_check_attrs(ln_nnvm_node *n);
-/** The number of inputs. */
+/** Checks the number of inputs. */
 void ln_nnvm_check_inputs(ln_nnvm_node *n);
 /** Fails: the entry names an output that its node, which has `n_outs`, lacks. */
 void ln_nnvm_fail_output(ln_nnvm_node *n, const ln_nnvm_entry *e, uint32_t n_outs);
-/** What a parameter is called that a file of MXNet 0.8 leaves out; NULL after a failure. */
+/** The name of a parameter that a file of MXNet 0.8 omits; NULL after a failure. */
 const char *ln_nnvm_left_out_name(ln_nnvm_node *n, const char *arg);
 
-/** Makes the tensors of all variables whose shape is known: told of before the model was read, or
- *  by attributes. Inputs are declared, in the order of the file. */
+/** Creates the tensors of all variables with a known shape (bound before reading, or from
+ *  attributes), and declares inputs in the order of the file. */
 void ln_nnvm_add_known(ln_nnvm_model *m);
 
-/** Makes the tensor of a parameter, whose shape its reader tells. */
+/** Creates the tensor of a parameter with the shape that its reader infers. */
 void ln_nnvm_add_variable(ln_nnvm_model *m, ln_nnvm_vertex *v, int ndim, const int *dims);
 
-/** Enters a tensor whose data a file brings. Returns its name; NULL after a failure. */
+/** Adds a tensor with data from a file. Returns its name; NULL after a failure. */
 const char *ln_nnvm_add_param(ln_nnvm_model *m, const char *name, tl_dtype dtype, int ndim,
                               const int *dims);
 

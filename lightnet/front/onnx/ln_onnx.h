@@ -43,13 +43,13 @@ typedef struct ln_onnx_node {
 
 typedef void (*ln_onnx_translate)(ln_onnx_node *n);
 
-/* How an operator is translated from an opset on. A table of these ends with an op_type of NULL; of
- * the rows of an operator the one with the highest `since` that the node's opset reaches counts. */
+/* How an operator is translated from an opset on. A table ends with the op_type NULL. A node uses
+ * the row with the highest `since` up to its opset. */
 typedef struct ln_onnx_row {
     const char *op_type;
     int since;
-    ln_onnx_translate translate; /* NULL: it cannot be, because of */
-    const char *with; /* what tells it from other rows of the same function; or that reason */
+    ln_onnx_translate translate; /* NULL: not supported */
+    const char *with; /* distinguishes rows of one function; or why it is not supported */
 } ln_onnx_row;
 
 /* The tables of translators, one for each kind of operators. */
@@ -97,7 +97,7 @@ const char *ln_onnx_optional(ln_onnx_node *n, int i);
 /** Input `i`, the zero point of the integers `of`: NULL where it is absent, and where it is 0 for
  * all of them, so that no rule needs to look for what changes nothing. One of another type, or of
  * neither one element nor as many as there are along `axis`, is given as it is: the operator will
- * refuse it. */
+ * reject it. */
 const char *ln_onnx_zero_point(ln_onnx_node *n, int i, const char *of, int axis);
 
 /** Says that output `i` is a tensor that exists already. */

@@ -9,7 +9,7 @@ static const char strings[] = "it works on strings";
 static const char sequences[] = "it works on sequences";
 static const char optionals[] = "it works on optional values";
 
-static const ln_onnx_row refused[] = {
+static const ln_onnx_row unsupported[] = {
     {"ConcatFromSequence", 1, NULL, sequences},
     {"ImageDecoder", 1, NULL, "it decodes files"},
     {"Optional", 1, NULL, optionals},
@@ -58,7 +58,7 @@ static const ln_onnx_row *const tables[] = {
     ln_onnx_rows_random,
     ln_onnx_rows_recurrent,
     ln_onnx_rows_reduce,
-    refused,
+    unsupported,
     ln_onnx_rows_resize,
     ln_onnx_rows_sample,
     ln_onnx_rows_shape,

@@ -10,7 +10,7 @@
 #include "ir/ln_limits.h"
 #include "lightnet/ln_hash.h"
 
-// Deeper graphs are refused when they are translated.
+// Translation rejects deeper graphs.
 enum { MAX_DEPTH = 64 };
 
 typedef struct survey {
@@ -117,7 +117,7 @@ static void note_count(census *c, const LnOnnx__Function *f, size_t n)
         ln_translation_fail_memory(&c->model->base);
 }
 
-// A function that calls itself, which is refused when it is translated, has no nodes meanwhile.
+// A function that calls itself, which translation rejects, has no nodes here.
 static size_t count_function(census *c, const LnOnnx__Function *f)
 {
     void *known;

@@ -268,7 +268,7 @@ static const char *emit_stages(ln_onnx_node *n, const attention *a, const char *
     return multiply_heads(n, a, stages[3], a->value, 0, 1);
 }
 
-/** All in one, where nobody looks at the scores. */
+/** A single operator, if the scores are not an output. */
 static const char *emit_attention(ln_onnx_node *n, const attention *a, const char *bias,
                                   double scale)
 {

@@ -563,7 +563,7 @@ static void translate_loop(ln_onnx_node *n)
     }
     ln_bind_want_values(n->model->base.ctx);
     ln_emit_fail(&n->emit,
-                 "%s, and it shows at run time only, or is too large to be written out; give "
+                 "%s, and it is known only at run time, or too large to unroll; give "
                  "the inputs that it depends on before the model is compiled",
                  reason);
 }

@@ -465,7 +465,7 @@ LN_API void ln_context_dealloc_mem(ln_context *ctx);
  * a number, to `buf` (LN_MAX_NAME_LEN bytes), in constant time. */
 LN_API int ln_context_unique_name(const ln_context *ctx, char *buf, const char *prefix);
 
-/** The operator that makes tensor `tname`, or NULL.
+/** The operator that produces tensor `tname`, or NULL.
  * Returns borrowed (until the list changes). */
 LN_API ln_op *ln_context_creater(const ln_context *ctx, const char *tname);
 
@@ -481,7 +481,7 @@ LN_API int ln_context_num_uses(const ln_context *ctx, const char *tname);
 LN_API int ln_context_is_output(const ln_context *ctx, const char *tname);
 
 /** The same for an entry of the tensor table, without a search, if an
- * operator of the context makes or reads it. 0 and NULL for others. */
+ * operator of the context produces or reads it. 0 and NULL for others. */
 LN_API ln_op *ln_entry_creater(const ln_tensor_entry *te);
 LN_API int ln_entry_is_mutated(const ln_tensor_entry *te);
 LN_API int ln_entry_num_uses(const ln_tensor_entry *te);

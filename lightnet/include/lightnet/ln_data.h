@@ -26,7 +26,7 @@ LN_BEGIN_DECLS
 
 /* Data of a model */
 
-/** Reads the data of every tensor that a `create` with `from_file` makes from a wts
+/** Reads the data of every tensor that a `create` with `from_file` produces from a wts
  * or safetensors file, recognized by content. The tensors have memory
  * (ln_context_alloc_mem). Names, dtypes and shapes (wts has none: lengths) must
  * match; unused tensors cause one warning. -1 with the reason in the context: no data

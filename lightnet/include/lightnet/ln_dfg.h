@@ -74,7 +74,7 @@ LN_API int ln_dfg_num_readers(const ln_dfg *dfg, const char *tname);
 /** The operator that an edge with `tname` comes from to `op`, or NULL. Returns borrowed. */
 LN_API ln_op *ln_dfg_prev(const ln_dfg *dfg, const ln_op *op, const char *tname);
 
-/** 0 if another operator makes every input of every operator and there
+/** 0 if another operator produces every input of every operator and there
  * is no cycle; otherwise -1, and the reason names an exception. */
 LN_API int ln_dfg_check(const ln_dfg *dfg);
 

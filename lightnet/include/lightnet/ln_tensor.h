@@ -31,7 +31,7 @@ typedef struct ln_tensor_entry {
     char *name;        /* tensor name */
     tl_tensor *tensor; /* the tl_tensor; its data is NULL before the context is loaded */
     char *owner;   /* the tensor whose memory it shares, which may have an owner itself; or NULL */
-    char *creater; /* the operator that makes it */
+    char *creater; /* the operator that produces it */
     size_t offset; /* its offset in the memory of its type; 0: not planned */
     int isstatic;  /* its memory is never reused */
     ln_mem_type mtype; /* memory type */
@@ -77,7 +77,7 @@ LN_API void ln_tensor_entry_free_tensor_too(ln_tensor_entry *entry);
 LN_API int ln_tensor_entry_set_owner(ln_tensor_entry *entry, ln_hash *tensor_table,
                                      const char *owner);
 
-/** Copies the name of the operator that makes the tensor; NULL: none. */
+/** Copies the name of the operator that produces the tensor; NULL: none. */
 LN_API int ln_tensor_entry_set_creater(ln_tensor_entry *entry, const char *creater);
 
 /** 1 when the entry has a name, a well-formed shape and valid types, and is not its own owner. */

@@ -63,7 +63,7 @@ TL_API size_t tl_blocked_conv2d_packed_pairs(int channels, const int size[2]);
 TL_API int tl_exec_blocked_conv2d_pack(const tl_exec *exec, const tl_tensor *weight,
                                        const tl_tensor *bias, tl_tensor *dst, int group, int lanes);
 
-/** weight as tl_exec_blocked_conv2d_pack makes it for a source in blocks and one group, factor
+/** weight packed by tl_exec_blocked_conv2d_pack for a source in blocks and one group, factor
  *  [1, B, 1, 1, 16] -> dst like weight: a convolution with dst equals one with `weight` and
  *  the source times factor. Cheaper if there are fewer weights than elements of the source.
  */
@@ -77,8 +77,8 @@ TL_API size_t tl_blocked_conv2d_scratch(const tl_tensor *src, const tl_tensor *d
                                         const tl_conv2d_param *param, const int channels[2],
                                         int threads);
 
-/** src [N, B, H, W, 16], or planes [N, C, H, W] with group 1, weight as
- *  tl_exec_blocked_conv2d_pack makes it for that source -> dst [N, B, OH, OW, 16] =
+/** src [N, B, H, W, 16], or planes [N, C, H, W] with group 1, weight packed
+ *  by tl_exec_blocked_conv2d_pack for that source -> dst [N, B, OH, OW, 16] =
  *  act(conv(src) + add); add is NULL or has the shape of dst and may be dst. The order of each
  *  sum is fixed: block of channels, tap, channel. Padding is multiplied like any pixel: with an
  *  infinity or a NaN as weight, results at the border are NaN, unlike those of tl_exec_conv2d,
@@ -111,8 +111,8 @@ TL_API size_t tl_blocked_deconv2d_scratch(const tl_tensor *src, const tl_tensor 
                                           const tl_conv2d_param *param, const int channels[2],
                                           int threads);
 
-/** As tl_exec_blocked_conv2d, transposed: src [N, B, H, W, 16], weight as
- * tl_exec_blocked_deconv2d_pack makes it -> dst [N, B, OH, OW, 16]. The padding
+/** As tl_exec_blocked_conv2d, transposed: src [N, B, H, W, 16], weight packed
+ * by tl_exec_blocked_deconv2d_pack -> dst [N, B, OH, OW, 16]. The padding
  * at the top and the left, which crops the result, may be negative; the extents
  * of dst determine the other sides. Multiplies once per term of the sums. */
 TL_API int tl_exec_blocked_deconv2d(const tl_exec *exec, const tl_tensor *src,
@@ -128,7 +128,7 @@ TL_API int tl_exec_blocked_depthwise_pack(const tl_exec *exec, const tl_tensor *
                                           const tl_tensor *bias, tl_tensor *dst);
 
 /** Convolution of each channel by itself (as many groups as channels, before and
- *  after): src [N, B, H, W, 16], weight as tl_exec_blocked_depthwise_pack makes it
+ *  after): src [N, B, H, W, 16], weight packed by tl_exec_blocked_depthwise_pack
  *  -> dst [N, B, OH, OW, 16] = act(conv(src) + add); add is NULL or has the shape
  *  of dst and may be dst. The order of each sum is fixed, and skips padding. */
 TL_API int tl_exec_blocked_depthwise(const tl_exec *exec, const tl_tensor *src,
@@ -213,7 +213,7 @@ TL_API size_t tl_blocked_winograd_batch_scratch(const tl_tensor *src, const tl_t
                                                 int channels, int m, int threads);
 
 /** As tl_exec_blocked_conv2d for src [N, B, H, W, 16], with size 3x3, stride, dilation and group 1
- *  and any padding; weight as tl_exec_blocked_winograd_pack makes it for m. -1 with a reason when
+ *  and any padding; weight packed by tl_exec_blocked_winograd_pack for m. -1 with a reason when
  *  exec is NULL or has less scratch memory than for one thread. */
 TL_API int tl_exec_blocked_winograd(const tl_exec *exec, const tl_tensor *src,
                                     const tl_tensor *weight, const tl_tensor *add, tl_tensor *dst,

@@ -67,7 +67,7 @@ TL_API int tl_exec_lowbit_pack(const tl_exec *exec, const tl_tensor *weight, con
 TL_API size_t tl_lowbit_matmul_scratch(const tl_tensor *src, int n, const tl_lowbit_param *param,
                                        int threads);
 
-/** src TL_FLOAT [.., m, k], weight as tl_exec_lowbit_pack makes it, bias TL_FLOAT [n] or NULL ->
+/** src TL_FLOAT [.., m, k], weight packed by tl_exec_lowbit_pack, bias TL_FLOAT [n] or NULL ->
  *  dst TL_FLOAT [.., m, n]. -1 with a reason when exec is NULL or has less scratch memory. */
 TL_API int tl_exec_lowbit_matmul(const tl_exec *exec, const tl_tensor *src, const tl_tensor *weight,
                                  const tl_tensor *bias, tl_tensor *dst,

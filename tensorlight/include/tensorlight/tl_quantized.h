@@ -60,8 +60,8 @@ TL_API size_t tl_quantized_conv2d_scratch(const tl_tensor *src, const tl_tensor 
                                           const tl_conv2d_param *param, const int channels[2],
                                           int is_transposed, int threads);
 
-/** src TL_UINT8 [N, B, H, W, 16], weight as tl_exec_quantized_conv2d_pack
- * makes it -> dst TL_FLOAT or TL_UINT8 [N, B', OH, OW, 16]. Of `param`,
+/** src TL_UINT8 [N, B, H, W, 16], weight packed by
+ * tl_exec_quantized_conv2d_pack -> dst TL_FLOAT or TL_UINT8 [N, B', OH, OW, 16]. Of `param`,
  * it reads group, size, stride, dilation and padding. -1 with a reason
  * when exec is NULL or has less scratch memory than for one thread. */
 TL_API int tl_exec_quantized_conv2d(const tl_exec *exec, const tl_tensor *src,
@@ -103,7 +103,7 @@ TL_API size_t tl_quantized_winograd_batch_scratch(const tl_tensor *src, const tl
                                                   int channels, int threads);
 
 /** As tl_exec_quantized_conv2d for a convolution that tl_blocked_winograd_fits, with any padding;
- *  weight as tl_exec_quantized_winograd_pack makes it. */
+ *  weight packed by tl_exec_quantized_winograd_pack. */
 TL_API int tl_exec_quantized_winograd(const tl_exec *exec, const tl_tensor *src,
                                       const tl_tensor *weight, tl_tensor *dst,
                                       const tl_conv2d_param *param, int channels,
@@ -127,7 +127,7 @@ TL_API int tl_exec_quantized_matmul_pack(const tl_exec *exec, const tl_tensor *w
  *  has, or fewer. */
 TL_API size_t tl_quantized_matmul_scratch(const tl_tensor *src, const tl_tensor *dst, int threads);
 
-/** src TL_UINT8 [.., m, k], weight as tl_exec_quantized_matmul_pack makes it -> dst TL_FLOAT or
+/** src TL_UINT8 [.., m, k], weight packed by tl_exec_quantized_matmul_pack -> dst TL_FLOAT or
  *  TL_UINT8 [.., m, n]. -1 with a reason as above. */
 TL_API int tl_exec_quantized_matmul(const tl_exec *exec, const tl_tensor *src,
                                     const tl_tensor *weight, tl_tensor *dst,
@@ -147,7 +147,7 @@ TL_API int tl_exec_quantized_depthwise2d_pack(const tl_exec *exec, const tl_tens
                                               const tl_tensor *addend, tl_tensor *dst);
 
 /** Convolution of each channel by itself: src TL_UINT8 [N, B, H, W, 16], weight
- *  as tl_exec_quantized_depthwise2d_pack makes it -> dst TL_FLOAT or TL_UINT8 [N,
+ *  packed by tl_exec_quantized_depthwise2d_pack -> dst TL_FLOAT or TL_UINT8 [N,
  *  B, OH, OW, 16]. Of `param`, it reads size, stride, dilation and padding. */
 TL_API int tl_exec_quantized_depthwise2d(const tl_exec *exec, const tl_tensor *src,
                                          const tl_tensor *weight, tl_tensor *dst,

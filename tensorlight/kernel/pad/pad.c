@@ -2,7 +2,7 @@
 // Padding: each element of dst is one of src, or a constant.
 //
 // Along an axis, dst = |before| kept elements of src |after|. What is outside the kept range is
-// found anew for each element of the narrow borders; what is inside a row is copied as a block.
+// computed for each element of the narrow borders; the inside of a row is copied as a block.
 
 #include <assert.h>
 #include <string.h>

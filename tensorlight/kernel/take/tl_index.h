@@ -8,7 +8,7 @@
 
 #include "tensorlight/tl_tensor.h"
 
-/** Index `i` of the tensor, as it stands there. */
+/** Index `i` of the tensor, as stored. */
 static inline int64_t tl_index_at(const tl_tensor *index, size_t i)
 {
     return index->dtype == TL_INT64 ? ((const int64_t *)index->data)[i]

@@ -12,8 +12,8 @@
 #include "front/nnvm/ln_nnvm_vars.h"
 #include "ir/ln_bind.h"
 
-/* The entries that stand for a node's outputs, those that may be used. Of a node that stays as it
- * is the first one, and any number: whoever translates it knows. */
+/* The entries of a node's usable outputs. For an unchanged node: only the first entry, and any
+ * number, which its translator knows. */
 typedef struct outputs {
     ln_nnvm_entry *entries;
     uint32_t n;
@@ -289,7 +289,7 @@ static const struct {
 } several_outputs[] = {
     {"batch_norm", 3, 1}, {"dropout", 2, 1}, {"multibox_transform_loc", 2, 2}, {NULL, 1, 1}};
 
-// The parts that `split` makes; see the operator's documentation.
+// The outputs of `split`; see the operator's documentation.
 static uint32_t count_parts(ln_nnvm_recast *r)
 {
     int64_t points[LN_NNVM_MAX_TUPLE];

@@ -40,7 +40,7 @@ ln_nnvm_entry ln_nnvm_recast_in(ln_nnvm_recast *r, int i);
 /** Input `i`, a parameter called `arg`, which a file of MXNet 0.8 leaves out. */
 ln_nnvm_entry ln_nnvm_recast_weight(ln_nnvm_recast *r, int i, const char *arg);
 
-/** Says that output `i`, the next one, is this; the node that makes it gets the name of this one
+/** Sets output `i`, the next one; its node gets the name of this one
  *  if it was drafted for it. */
 void ln_nnvm_recast_out(ln_nnvm_recast *r, uint32_t i, ln_nnvm_entry entry);
 

@@ -141,7 +141,7 @@ static void rewrite_stack(ln_nnvm_recast *r)
     ln_nnvm_recast_out(r, 0, ln_nnvm_recast_end(r));
 }
 
-/** Gives out what a split makes; `squeezes`: without the axis. */
+/** Sets the outputs of a split; `squeezes`: without the axis. */
 static void give_parts(ln_nnvm_recast *r, ln_nnvm_entry part, int len, int axis, int squeezes)
 {
     for (int i = 0; i < len; i++, part.index++) {

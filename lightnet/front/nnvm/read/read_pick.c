@@ -8,7 +8,7 @@
 #include "tensorlight/tl_util.h"
 
 /** Indices of any numeric type as those of an axis of length `len`; out of range they are moved to
- *  the nearest, or count modulo the length, or stay, so that the operator refuses them, as
+ *  the nearest, or count modulo the length, or stay, so that the operator rejects them, as
  * attribute 'mode' says. */
 static const char *indices(ln_nnvm_node *n, const char *index, int len)
 {

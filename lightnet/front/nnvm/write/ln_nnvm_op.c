@@ -64,8 +64,8 @@ static ln_nnvm_value as_tensor(ln_nnvm_op *n, ln_nnvm_value v, const char *tenso
     return ln_put_reshape(n, ln_put_cast(n, v, t->dtype), t->ndim, t->dims);
 }
 
-// A node has the name of the tensor that it makes. What an operator only passes on has that of what
-// it reads, unless nobody else reads that.
+// A node has the name of its output. An operator that only passes its input on keeps the input's
+// name, unless it is the only reader.
 static void name_node(ln_nnvm_op *n, const char *tensor, ln_nnvm_value v)
 {
     ln_nnvm_draft *const d = &n->writer->draft;
@@ -137,7 +137,7 @@ static int is_input(const ln_context *ctx, const char *tensor)
     return ln_hash_find(ctx->input_names, tensor) != NULL;
 }
 
-// NULL: nobody has brought it, or after a failure.
+// NULL: missing, or after a failure.
 static const tl_tensor *data_of(ln_nnvm_writer *w, const ln_weight *weight)
 {
     const ln_context *const ctx = w->draft.base.ctx;
@@ -147,7 +147,7 @@ static const tl_tensor *data_of(ln_nnvm_writer *w, const ln_weight *weight)
     return t;
 }
 
-// What a source or a create of a constant makes; NULL: nobody has brought it, or after a failure.
+// The value of a source or a create of a constant; NULL: unset, or after a failure.
 static const tl_tensor *constant_of(ln_nnvm_writer *w, const ln_op *op, const char *tensor)
 {
     ln_context *const ctx = w->draft.base.ctx;
@@ -160,8 +160,8 @@ const tl_tensor *ln_nnvm_own_constant(ln_nnvm_op *n, const char *tensor)
 {
     ln_context *const ctx = n->writer->draft.base.ctx;
     const ln_op *const producer = tensor ? ln_context_creater(ctx, tensor) : NULL;
-    if (ln_nnvm_op_failed(n) || !producer || !ln_makes_inputs(producer->op_arg->optype) ||
-        is_input(ctx, tensor) || ln_makes_random(producer))
+    if (ln_nnvm_op_failed(n) || !producer || !ln_produces_inputs(producer->op_arg->optype) ||
+        is_input(ctx, tensor) || ln_produces_random(producer))
         return NULL;
     if (ln_from_file_name(producer))
         return ln_weights_find(ctx->given, tensor)
@@ -225,7 +225,7 @@ static ln_nnvm_value add_parameter(ln_nnvm_op *n, const ln_op *op, const char *t
     const tl_tensor *const like = record_of(w, tensor);
     const ln_nnvm_value none = {.dtype = like->dtype};
     double number;
-    if (ln_makes_random(op))
+    if (ln_produces_random(op))
         fail_variable(w, tensor, "random numbers, for which NNVM has no operator");
     if (!like->len)
         fail_variable(w, tensor, "no elements, which NNVM's tensors have always");
@@ -261,7 +261,7 @@ ln_nnvm_value ln_nnvm_op_tensor(ln_nnvm_op *n, const char *tensor)
     if (known)
         return *known;
     const ln_op *const producer = ln_context_creater(w->draft.base.ctx, tensor);
-    if (!producer || !ln_makes_inputs(producer->op_arg->optype)) {
+    if (!producer || !ln_produces_inputs(producer->op_arg->optype)) {
         ln_nnvm_op_fail(n, "its tensor '%.256s' is an output that NNVM's operators do not have",
                         tensor);
         return none;

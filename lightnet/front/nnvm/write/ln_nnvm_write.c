@@ -87,7 +87,7 @@ static void write_op(ln_nnvm_writer *w, const ln_op *op)
 {
     ln_nnvm_op n = {
         .writer = w, .op = op, .label = first_output(op), .first_node = (uint32_t)w->draft.n_nodes};
-    if (ln_makes_inputs(op->op_arg->optype))
+    if (ln_produces_inputs(op->op_arg->optype))
         return; // where somebody reads it
     check_sizes(&n);
     if (w->draft.base.failed)
@@ -104,7 +104,7 @@ static const char *lacking(const ln_op *op)
     const ln_param_entry *pe =
         row && row->param ? ln_param_list_find(op->op_arg->params, row->param) : NULL;
     if (!row)
-        return ln_makes_inputs(op->op_arg->optype) ? NULL : op->op_arg->optype;
+        return ln_produces_inputs(op->op_arg->optype) ? NULL : op->op_arg->optype;
     return pe && pe->value_string && !row->has(pe->value_string) ? pe->value_string : NULL;
 }
 

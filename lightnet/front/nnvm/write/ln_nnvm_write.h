@@ -10,10 +10,9 @@
 //         return ln_put_binary(n, "mul", x, ln_put(n, "sigmoid", x));
 //     }
 //
-// The node that is returned gets the tensor's name, those before it names like it. What was read
-// from a graph and is written again must give the same graph: a writer puts what the translator of
-// that core operator makes the same operators of, or looks back for what it makes
-// (ln_nnvm_producer). Unused nodes are removed at the end.
+// The returned node gets the tensor's name, nodes before it similar names. Reading and writing a
+// graph must reproduce it: a writer emits the core operator whose translator emits these operators,
+// or recognizes what that translator emits (ln_nnvm_producer). Unused nodes are removed at the end.
 
 #ifndef LN_NNVM_WRITE_H
 #define LN_NNVM_WRITE_H
@@ -81,13 +80,13 @@ int ln_nnvm_op_failed(const ln_nnvm_op *n);
 
 /* Tensors, by the role that they have in the operator */
 
-/** What stands for an input, with its type and shape. */
+/** The node output for an input, with its type and shape. */
 ln_nnvm_value ln_nnvm_op_in(ln_nnvm_op *n, const char *arg);
 
-/** The same, but it may have the shape [1] for a scalar, and numbers for truth values. */
+/** The same, but scalars may have the shape [1], and bools may be numbers. */
 ln_nnvm_value ln_nnvm_op_raw(ln_nnvm_op *n, const char *arg);
 
-/** A tensor, by its name, as it is at hand; and with its type and shape. */
+/** The node output for a tensor name, as written so far; with the tensor's type and shape. */
 ln_nnvm_value ln_nnvm_op_tensor(ln_nnvm_op *n, const char *tensor);
 ln_nnvm_value ln_nnvm_op_whole(ln_nnvm_op *n, const char *tensor);
 
@@ -97,10 +96,10 @@ int ln_nnvm_op_has_in(const ln_nnvm_op *n, const char *arg);
 /** The record of an input or output; of TL_FLOAT and no dimensions when it is missing. */
 const tl_tensor *ln_nnvm_op_tensor_of(const ln_nnvm_op *n, const char *arg);
 
-/** Says what stands for an output that is not the first. */
+/** Sets the node output for an output other than the first. */
 void ln_nnvm_op_give(ln_nnvm_op *n, const char *tensor, ln_nnvm_value value);
 
-/** The operator that makes the tensor (a name; NULL: none is asked for) when it is of this type
+/** The producer of the tensor (a name; NULL: returns NULL) if it is of this type
  *  and, unless `with` is NULL, has that text as its parameter `param`; else NULL. */
 const ln_op *ln_nnvm_producer(const ln_nnvm_op *n, const char *tensor, const char *optype,
                               const char *param, const char *with);
@@ -108,7 +107,7 @@ const ln_op *ln_nnvm_producer(const ln_nnvm_op *n, const char *tensor, const cha
 /** The name of the operator's input, or NULL. */
 const char *ln_nnvm_src_of(const ln_op *op, const char *arg);
 
-/** The elements of a constant that the model itself brings, as the operator that makes it fills
+/** The elements of a constant of the model itself, as its producer fills
  *  them; NULL: it is none, or a file beside may bring other ones. */
 const tl_tensor *ln_nnvm_own_constant(ln_nnvm_op *n, const char *tensor);
 

@@ -229,7 +229,7 @@ static int is_weight(const ln_nnvm_op *n, const char *arg)
         const ln_op *const producer = ln_context_creater(ctx, tensor);
         if (!producer || ln_list_length(producer->op_arg->tensors_in) > 1)
             return 0;
-        if (ln_makes_inputs(producer->op_arg->optype))
+        if (ln_produces_inputs(producer->op_arg->optype))
             return !ln_hash_find(ctx->input_names, tensor);
         tensor = ln_nnvm_src_of(producer, "src");
     }

@@ -75,7 +75,7 @@ static double bound_of(ln_nnvm_op *n, const ln_op *binary)
     return binary && ln_nnvm_own_scalar(n, ln_nnvm_src_of(binary, "src2"), &bound) ? bound : NAN;
 }
 
-/** The indices of min(max(x, 0), len - 1), which the translator of take makes: x, as core moves
+/** The indices of min(max(x, 0), len - 1), which the translator of take emits: x, as core moves
  *  what is out of range itself. NULL: they are others. */
 static const char *clamped(ln_nnvm_op *n, const char *index, int len)
 {
