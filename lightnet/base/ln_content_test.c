@@ -122,7 +122,7 @@ START_TEST(nothing_is_read_behind_the_end)
 }
 END_TEST
 
-START_TEST(fields_of_a_message_tell_onnx)
+START_TEST(detects_onnx_by_the_fields_of_a_message)
 {
 #define BYTES(text) (const unsigned char *)text, sizeof(text) - 1
     ck_assert(ln_protobuf_is_onnx_model(BYTES("\x08\x07\x12\x01x\x3a\x02\x12\0\x42\x02\x10\x0d")));
@@ -141,4 +141,4 @@ START_TEST(fields_of_a_message_tell_onnx)
 END_TEST
 
 LN_TEST_MAIN("content", files_are_recognised_by_content, nothing_is_read_behind_the_end,
-             fields_of_a_message_tell_onnx)
+             detects_onnx_by_the_fields_of_a_message)

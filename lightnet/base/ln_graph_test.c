@@ -67,7 +67,7 @@ static void check_layers(const ln_list *layers, const char *expected)
     ck_assert_str_eq(text, expected);
 }
 
-START_TEST(edge_stands_at_both_ends)
+START_TEST(an_edge_is_listed_at_both_ends)
 {
     ln_graph *graph = ln_graph_create(ln_str_cmp, ln_str_cmp);
     ln_graph_node *a = ln_graph_add(graph, letter('a')), *b = ln_graph_add(graph, letter('b'));
@@ -379,7 +379,7 @@ START_TEST(broken_graph_is_not_valid)
 }
 END_TEST
 
-LN_TEST_MAIN("graph", edge_stands_at_both_ends, first_node_with_equal_data_is_found,
+LN_TEST_MAIN("graph", an_edge_is_listed_at_both_ends, first_node_with_equal_data_is_found,
              rejects_a_link_to_a_missing_node, graph_is_printed_a_node_a_line,
              oldest_matching_edge_is_unlinked, loop_is_linked_and_unlinked,
              node_is_removed_with_its_edges, copy_has_nodes_and_edges_of_its_own_in_order,

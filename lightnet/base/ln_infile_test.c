@@ -111,7 +111,7 @@ START_TEST(a_view_is_moved_as_it_is_read)
 }
 END_TEST
 
-START_TEST(what_cannot_be_opened_is_named)
+START_TEST(errors_name_files_that_cannot_be_opened)
 {
     static const struct {
         const char *name, *reason;
@@ -229,7 +229,7 @@ START_TEST(a_mapped_file_is_in_memory_and_is_not_written)
 }
 END_TEST
 
-START_TEST(what_is_no_regular_file_is_not_mapped)
+START_TEST(only_regular_files_are_mapped)
 {
     ln_infile file;
     enter_new_folder();
@@ -260,6 +260,7 @@ START_TEST(what_is_no_regular_file_is_not_mapped)
 END_TEST
 
 LN_TEST_MAIN("infile", any_part_of_any_file_is_read, a_view_is_moved_as_it_is_read,
-             what_cannot_be_opened_is_named, a_file_that_is_replaced_while_it_is_parked_is_noticed,
+             errors_name_files_that_cannot_be_opened,
+             a_file_that_is_replaced_while_it_is_parked_is_noticed,
              a_shared_file_is_open_until_its_last_copy_is_closed, every_allocation_may_fail,
-             a_mapped_file_is_in_memory_and_is_not_written, what_is_no_regular_file_is_not_mapped)
+             a_mapped_file_is_in_memory_and_is_not_written, only_regular_files_are_mapped)

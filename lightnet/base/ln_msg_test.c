@@ -64,7 +64,7 @@ START_TEST(the_threads_reason_is_taken_over_with_its_status)
 }
 END_TEST
 
-START_TEST(prefix_says_where)
+START_TEST(prefix_names_the_position)
 {
     ln_error err = {0};
     ln_error_set(&err, "no tensor");
@@ -177,7 +177,7 @@ END_TEST
 
 LN_TEST_MAIN("msg", first_reason_wins_in_an_own_record, newest_reason_wins_in_the_threads_record,
              a_reason_keeps_its_status, the_threads_reason_is_taken_over_with_its_status,
-             prefix_says_where, arguments_may_point_into_the_record,
+             prefix_names_the_position, arguments_may_point_into_the_record,
              reason_is_one_line_and_never_empty, long_reason_is_cut_between_characters,
              prefix_on_a_full_record_stays_in_bounds, each_thread_has_its_own_record,
              message_reaches_its_function, levels_have_names)

@@ -23,7 +23,7 @@ START_TEST(a_number_ends_where_no_digit_follows)
 }
 END_TEST
 
-START_TEST(what_is_no_number_is_left)
+START_TEST(text_that_is_no_number_is_not_consumed)
 {
     check_number("", 0, "");
     check_number("x1", 0, "x1");
@@ -69,5 +69,5 @@ START_TEST(a_number_is_printed_with_the_fewest_digits_that_read_back)
 END_TEST
 
 LN_TEST_MAIN("number", a_number_is_printed_with_the_fewest_digits_that_read_back,
-             a_number_ends_where_no_digit_follows, what_is_no_number_is_left,
+             a_number_ends_where_no_digit_follows, text_that_is_no_number_is_not_consumed,
              the_point_is_read_in_a_locale_with_a_comma)

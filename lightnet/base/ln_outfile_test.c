@@ -91,7 +91,7 @@ static int write_half(FILE *stream, const void *text, ln_error *err)
     return ln_error_set(err, "the other half is missing");
 }
 
-START_TEST(file_is_made_and_replaced)
+START_TEST(file_is_created_and_replaced)
 {
     enter_new_folder();
     ln_error err = {0};
@@ -379,7 +379,7 @@ static int write_much(FILE *stream, const void *arg, ln_error *err)
     return 0;
 }
 
-START_TEST(what_finds_no_room_leaves_nothing)
+START_TEST(a_write_beyond_the_file_size_limit_keeps_the_old_file)
 {
     for (no_links = 0; no_links < 2; no_links++) {
         const struct rlimit little = {10000, RLIM_INFINITY},
@@ -455,13 +455,14 @@ START_TEST(every_allocation_may_fail)
 }
 END_TEST
 
-LN_TEST_MAIN("outfile", file_is_made_and_replaced, failure_leaves_the_old_file_and_no_other,
+LN_TEST_MAIN("outfile", file_is_created_and_replaced, failure_leaves_the_old_file_and_no_other,
              a_replaced_file_keeps_its_permissions, link_is_followed_and_stays,
              device_is_written_in_place, messages_name_the_file_and_the_reason,
              every_file_is_on_the_disk_before_it_has_its_name,
              results_wait_for_the_disk_where_they_replace_a_file,
              any_legal_name_is_written_and_replaced, a_killed_writer_leaves_nothing_for_long,
              writers_of_the_same_file_do_not_disturb_each_other,
-             temporary_names_of_others_are_left_alone, what_finds_no_room_leaves_nothing,
+             temporary_names_of_others_are_left_alone,
+             a_write_beyond_the_file_size_limit_keeps_the_old_file,
              a_folder_that_cannot_be_written_is_an_error,
              standard_output_is_written_where_it_is_open, every_allocation_may_fail)

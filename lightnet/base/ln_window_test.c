@@ -55,7 +55,7 @@ START_TEST(conv_extent_is_the_number_of_places_of_the_window)
 }
 END_TEST
 
-START_TEST(deconv_extent_is_what_the_window_reaches)
+START_TEST(deconv_extent_is_that_of_its_windows)
 {
     const struct {
         int input, size, stride, output_padding, padding, dilation, out;
@@ -72,7 +72,7 @@ START_TEST(deconv_extent_is_what_the_window_reaches)
 }
 END_TEST
 
-START_TEST(window_error_tells_what_is_there)
+START_TEST(window_errors_name_the_value_found)
 {
     ck_assert_int_eq(ln_output_dim_conv(2, 3, 1, 0, 1), -1);
     ck_assert_str_eq(ln_last_error(), "window covers 3 elements, the padded input has only 2");
@@ -161,7 +161,7 @@ END_TEST
 
 LN_TEST_MAIN("window", shape_is_printed_in_brackets,
              conv_extent_is_the_number_of_places_of_the_window,
-             deconv_extent_is_what_the_window_reaches, window_error_tells_what_is_there,
+             deconv_extent_is_that_of_its_windows, window_errors_name_the_value_found,
              same_padding_of_a_conv_keeps_ceil_of_in_by_stride,
              padding_holds_the_begins_of_all_axes_then_their_ends,
              same_padding_of_a_deconv_gives_the_wanted_extent, autopadding_rejects_bad_arguments)

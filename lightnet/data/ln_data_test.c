@@ -233,7 +233,7 @@ START_TEST(weights_that_the_model_brings_are_saved)
 }
 END_TEST
 
-START_TEST(every_failed_allocation_of_saving_is_told)
+START_TEST(saving_reports_every_failed_allocation)
 {
     enter_new_folder(folder);
     model m;
@@ -267,7 +267,7 @@ static void check_failed_allocations(void)
     }
 }
 
-START_TEST(every_failed_allocation_is_told)
+START_TEST(reports_every_failed_allocation)
 {
     enter_new_folder(folder);
     make_text("a", "2\nb 0 1 40400000\nw 0 2 3f800000 40000000\n");
@@ -282,5 +282,5 @@ LN_TEST_MAIN("data of a model", format_is_recognised_by_content, unused_arrays_g
              warning_names_the_model_where_it_has_a_name, a_reason_of_before_is_forgotten,
              rejects_wrong_data_files_and_changes_nothing,
              values_that_the_program_was_made_for_are_the_only_ones_taken,
-             every_failed_allocation_is_told, weights_that_the_model_brings_are_saved,
-             every_failed_allocation_of_saving_is_told);
+             reports_every_failed_allocation, weights_that_the_model_brings_are_saved,
+             saving_reports_every_failed_allocation);

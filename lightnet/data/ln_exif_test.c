@@ -49,7 +49,7 @@ static const struct {
     {BYTES(""), 0},
 };
 
-START_TEST(segment_tells_the_orientation)
+START_TEST(reads_the_orientation_from_a_segment)
 {
     for (size_t i = 0; i < LEN(rows); i++) {
         const int got = ln_exif_orientation((const uint8_t *)rows[i].data, rows[i].size);
@@ -122,6 +122,6 @@ START_TEST(image_without_memory_to_turn_it_stays)
 }
 END_TEST
 
-LN_TEST_MAIN("exif", segment_tells_the_orientation,
+LN_TEST_MAIN("exif", reads_the_orientation_from_a_segment,
              segment_that_is_cut_off_is_not_read_behind_its_end,
              image_is_turned_as_it_is_to_be_seen, image_without_memory_to_turn_it_stays)

@@ -214,7 +214,7 @@ START_TEST(rejects_endlessly_nested_graphs)
 }
 END_TEST
 
-START_TEST(a_lean_message_says_where_the_data_stands)
+START_TEST(a_lean_message_has_the_positions_of_data)
 {
     LnOnnx__Tensor t;
     packed p;
@@ -254,4 +254,4 @@ LN_TEST_MAIN("onnx", raw_data_of_every_type_is_read, small_integers_stand_in_int
              scalars_and_empty_tensors_are_read, rejects_tensor_protos_with_wrong_data,
              rejects_external_data_outside_of_the_folder,
              every_truncation_and_every_changed_byte_is_survived, rejects_endlessly_nested_graphs,
-             a_lean_message_says_where_the_data_stands, text_is_no_onnx)
+             a_lean_message_has_the_positions_of_data, text_is_no_onnx)

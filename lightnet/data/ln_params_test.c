@@ -154,7 +154,7 @@ static const struct {
     {94, 7, "the byte size is 7, which does not match type and shape"},
 };
 
-START_TEST(what_is_wrong_is_told_with_its_offset)
+START_TEST(errors_name_the_offset)
 {
     for (size_t i = 0; i < sizeof(changes) / sizeof(changes[0]); i++) {
         int status;
@@ -275,7 +275,6 @@ START_TEST(rejects_types_that_the_format_lacks)
 END_TEST
 
 LN_TEST_MAIN("params", nnvm_has_names_before_arrays,
-             mxnet_has_four_versions_of_arrays_and_prefixes_of_names,
-             what_is_wrong_is_told_with_its_offset, rejects_sparse_arrays_and_trailing_bytes,
-             any_bytes_are_survived, every_type_is_read_as_it_was_written,
-             rejects_types_that_the_format_lacks)
+             mxnet_has_four_versions_of_arrays_and_prefixes_of_names, errors_name_the_offset,
+             rejects_sparse_arrays_and_trailing_bytes, any_bytes_are_survived,
+             every_type_is_read_as_it_was_written, rejects_types_that_the_format_lacks)

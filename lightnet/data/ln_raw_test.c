@@ -27,7 +27,7 @@ START_TEST(bytes_become_elements)
 }
 END_TEST
 
-START_TEST(what_is_written_is_read_again)
+START_TEST(written_files_can_be_read)
 {
     enter_new_folder(folder);
     ln_error err = {0};
@@ -118,6 +118,5 @@ START_TEST(no_record_means_the_threads)
 }
 END_TEST
 
-LN_TEST_MAIN("raw data", bytes_become_elements, what_is_written_is_read_again,
-             pipe_is_read_like_a_file, rejects_data_of_another_size, bool_is_0_or_1,
-             no_record_means_the_threads)
+LN_TEST_MAIN("raw data", bytes_become_elements, written_files_can_be_read, pipe_is_read_like_a_file,
+             rejects_data_of_another_size, bool_is_0_or_1, no_record_means_the_threads)

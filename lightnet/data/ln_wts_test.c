@@ -132,7 +132,7 @@ START_TEST(damaged_files_are_survived)
 }
 END_TEST
 
-START_TEST(what_is_written_reads_back_the_same)
+START_TEST(a_written_file_reads_back_the_same)
 {
     enter_new_folder(folder);
     float f[] = {1, -0.0f};
@@ -259,5 +259,5 @@ START_TEST(weight_file_fills_the_tensor_table)
 END_TEST
 
 LN_TEST_MAIN("wts", arrays_of_all_types_are_read, rejects_bad_files, rejects_long_words,
-             damaged_files_are_survived, what_is_written_reads_back_the_same,
+             damaged_files_are_survived, a_written_file_reads_back_the_same,
              texts_of_numbers_become_arrays, rejects_bad_texts, weight_file_fills_the_tensor_table)

@@ -330,7 +330,7 @@ START_TEST(a_file_that_is_cut_off_after_loading_is_not_missed)
 }
 END_TEST
 
-START_TEST(what_is_computed_once_more_needs_its_file_again)
+START_TEST(an_update_reads_the_file_again)
 {
     for (int i = 0; i < N_FORMS; i++) {
         const form *f = &forms[i];
@@ -357,7 +357,7 @@ START_TEST(what_is_computed_once_more_needs_its_file_again)
 }
 END_TEST
 
-START_TEST(what_is_computed_often_needs_its_file_once)
+START_TEST(repeated_updates_read_the_file_once)
 {
     for (int i = 0; i < N_FORMS; i++) {
         const form *f = &forms[i];
@@ -474,8 +474,7 @@ START_TEST(every_allocation_may_fail)
 END_TEST
 
 LN_TEST_MAIN("shrinking", a_file_that_is_cut_off_before_loading_is_an_error,
-             a_file_that_is_cut_off_after_loading_is_not_missed,
-             what_is_computed_once_more_needs_its_file_again,
-             what_is_computed_often_needs_its_file_once, saving_what_is_cut_off_leaves_no_file,
+             a_file_that_is_cut_off_after_loading_is_not_missed, an_update_reads_the_file_again,
+             repeated_updates_read_the_file_once, saving_what_is_cut_off_leaves_no_file,
              tensors_of_a_file_are_read_when_they_are_asked_for,
              a_bool_that_has_changed_is_an_error, every_allocation_may_fail)

@@ -105,7 +105,7 @@ START_TEST(items_fill_lines)
 }
 END_TEST
 
-START_TEST(what_binds_less_than_and_is_no_operand)
+START_TEST(operands_bind_at_least_as_tightly_as_and)
 {
     ck_assert(ln_c_is_operand("a == b"));
     ck_assert(ln_c_is_operand("a && b <= c"));
@@ -176,6 +176,6 @@ LN_TEST_MAIN("generated C", long_lines_are_broken_where_c_allows_it,
              long_strings_are_broken_into_several, long_comments_stay_comments,
              a_snippet_points_to_its_place_and_back,
              a_line_that_follows_in_its_file_too_needs_no_directive, items_fill_lines,
-             what_binds_less_than_and_is_no_operand, names_are_found_as_identifiers_only,
+             operands_bind_at_least_as_tightly_as_and, names_are_found_as_identifiers_only,
              arguments_are_counted_as_a_macro_sees_them, keywords_are_no_identifiers,
              a_file_that_cannot_be_written_is_an_error)

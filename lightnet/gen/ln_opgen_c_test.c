@@ -112,7 +112,7 @@ static void reject(const char *file, char *message, size_t size)
     ln_free(text);
 }
 
-START_TEST(mistakes_are_told_as_expected)
+START_TEST(errors_have_the_expected_messages)
 {
     ck_assert_int_gt(ln_cases_check("bad_op.cases", ".op", reject), 50);
 }
@@ -120,4 +120,4 @@ END_TEST
 
 LN_TEST_MAIN("operator generator", generated_c_is_as_expected, generated_page_is_as_expected,
              no_line_is_too_long_except_the_authors, an_operator_inherits_from_another_file,
-             a_list_holds_the_operators_of_one_architecture, mistakes_are_told_as_expected)
+             a_list_holds_the_operators_of_one_architecture, errors_have_the_expected_messages)

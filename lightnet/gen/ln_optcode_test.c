@@ -82,7 +82,7 @@ static void reject(const char *file, char *message, size_t size)
     free_description(&g);
 }
 
-START_TEST(mistakes_are_told_with_their_place)
+START_TEST(errors_name_their_position)
 {
     ck_assert_int_gt(ln_cases_check("bad_opt.cases", ".opt", reject), 20);
 }
@@ -106,4 +106,4 @@ END_TEST
 
 LN_TEST_MAIN("optimizer descriptions", rules_become_readable_c,
              the_header_declares_what_an_architecture_registers, every_rule_has_a_test_model,
-             mistakes_are_told_with_their_place, the_same_description_gives_the_same_bytes)
+             errors_name_their_position, the_same_description_gives_the_same_bytes)

@@ -110,7 +110,7 @@ START_TEST(numbers_are_given_in_both_forms)
 }
 END_TEST
 
-START_TEST(mistakes_are_told_with_their_place)
+START_TEST(errors_name_their_position)
 {
     static const struct {
         const char *text;
@@ -235,7 +235,7 @@ END_TEST
 
 LN_TEST_MAIN("relaxed JSON", values_come_back_as_strict_json, escapes_beyond_ascii_become_utf8,
              nodes_know_where_they_stand, numbers_are_given_in_both_forms,
-             mistakes_are_told_with_their_place, a_nul_byte_is_a_mistake_everywhere,
+             errors_name_their_position, a_nul_byte_is_a_mistake_everywhere,
              the_text_need_not_end_in_a_nul, nesting_is_bounded,
              many_members_are_checked_in_little_time, a_record_can_be_given_for_the_reason,
              a_reader_of_the_tree_fails_at_a_place)

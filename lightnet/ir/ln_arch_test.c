@@ -82,7 +82,7 @@ static void assert_only_home(void)
     ck_assert_ptr_eq(home.later_stages, old_stages);
 }
 
-START_TEST(added_rules_are_tried_before_those_that_are_there)
+START_TEST(added_rules_are_tried_before_existing_ones)
 {
     register_home();
     ck_assert_int_eq(ln_arch_extend(&more), 0);
@@ -97,7 +97,7 @@ START_TEST(added_rules_are_tried_before_those_that_are_there)
 }
 END_TEST
 
-START_TEST(added_operators_and_names_are_listed_behind_those_that_are_there)
+START_TEST(added_operators_and_names_are_listed_after_existing_ones)
 {
     register_home();
     ck_assert_int_eq(ln_arch_extend(&more), 0);
@@ -109,7 +109,7 @@ START_TEST(added_operators_and_names_are_listed_behind_those_that_are_there)
 }
 END_TEST
 
-START_TEST(what_is_undone_is_as_it_was_before)
+START_TEST(undo_restores_the_previous_state)
 {
     static ln_arch other = {.arch_name = "other", .base = "home"};
     register_home();
@@ -183,7 +183,7 @@ START_TEST(rejects_bad_additions_and_changes_nothing)
 }
 END_TEST
 
-START_TEST(an_architecture_builds_only_on_one_that_is_there)
+START_TEST(the_base_of_an_architecture_must_exist)
 {
     static ln_arch loop = {.arch_name = "loop", .base = "loop"};
     register_home();
@@ -238,7 +238,7 @@ static void list_two(int (*add)(void *arg, const char *name), void *arg)
         add(arg, "more");
 }
 
-START_TEST(targets_that_could_be_loaded_are_listed_with_those_that_are_there)
+START_TEST(loadable_targets_are_listed_with_existing_ones)
 {
     char text[64], small[10];
     const int before = ln_arch_changes();
@@ -252,10 +252,10 @@ START_TEST(targets_that_could_be_loaded_are_listed_with_those_that_are_there)
 }
 END_TEST
 
-LN_TEST_MAIN("arch", added_rules_are_tried_before_those_that_are_there,
-             added_operators_and_names_are_listed_behind_those_that_are_there,
-             what_is_undone_is_as_it_was_before, an_extension_without_memory_leaves_all_as_it_was,
+LN_TEST_MAIN("arch", added_rules_are_tried_before_existing_ones,
+             added_operators_and_names_are_listed_after_existing_ones,
+             undo_restores_the_previous_state, an_extension_without_memory_leaves_all_as_it_was,
              an_architecture_without_memory_is_not_there, rejects_bad_additions_and_changes_nothing,
-             an_architecture_builds_only_on_one_that_is_there,
-             tables_change_only_while_there_is_no_context, a_context_without_memory_does_not_count,
-             targets_that_could_be_loaded_are_listed_with_those_that_are_there)
+             the_base_of_an_architecture_must_exist, tables_change_only_while_there_is_no_context,
+             a_context_without_memory_does_not_count,
+             loadable_targets_are_listed_with_existing_ones)

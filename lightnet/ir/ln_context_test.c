@@ -152,7 +152,7 @@ START_TEST(cleanup_forgets_all_that_the_model_brought)
 }
 END_TEST
 
-START_TEST(unique_names_meet_neither_operators_nor_tensors)
+START_TEST(unique_names_differ_from_operators_and_tensors)
 {
     ln_test_model m;
     char name[LN_MAX_NAME_LEN], prefix[LN_MAX_NAME_LEN];
@@ -171,7 +171,7 @@ START_TEST(unique_names_meet_neither_operators_nor_tensors)
 }
 END_TEST
 
-START_TEST(what_depends_on_constants_alone_is_constant)
+START_TEST(results_of_constants_are_constant)
 {
     ln_context *ctx = small_model();
     ck_assert(!tensor(ctx, "x")->isconst);
@@ -224,7 +224,7 @@ START_TEST(writing_in_place_revokes_constants_up_and_down)
 }
 END_TEST
 
-START_TEST(a_tensor_made_anew_is_still_mutated)
+START_TEST(a_replaced_tensor_is_still_mutated)
 {
     ln_context *ctx = mutating_model();
     ln_list *position = op_of(ctx, "od")->op_arg->node;
@@ -347,7 +347,7 @@ START_TEST(a_replacement_that_fails_leaves_a_context_to_clean_up)
 }
 END_TEST
 
-START_TEST(a_redirected_operator_is_checked_anew)
+START_TEST(a_redirected_operator_is_checked_again)
 {
     ln_context *ctx = small_model();
     redirect(ctx, "oy", "a", "b");
@@ -409,7 +409,7 @@ static void check_written(const char *written, int bump_is_first, const char *me
     ln_context_free(ctx);
 }
 
-START_TEST(what_is_joined_is_not_written_later)
+START_TEST(parts_of_a_join_are_not_written_later)
 {
     static const char message[] = "operator 'os' (bump) writes 'a' in place, after it became a "
                                   "part of a gathered tensor";
@@ -422,7 +422,7 @@ START_TEST(what_is_joined_is_not_written_later)
 }
 END_TEST
 
-START_TEST(a_joined_input_that_is_made_anew_is_joined_again)
+START_TEST(a_replaced_input_is_joined_again)
 {
     ln_context *ctx = joining_model();
     ck_assert_str_eq(tensor(ctx, "a")->owner, "y");
@@ -479,7 +479,7 @@ START_TEST(a_parameter_may_change_shapes_before_compiling)
 }
 END_TEST
 
-START_TEST(what_is_not_compiled_has_no_memory)
+START_TEST(a_context_that_is_not_loaded_has_no_memory)
 {
     ln_context *ctx = small_model();
     float data[4];
@@ -529,7 +529,7 @@ START_TEST(a_rule_to_leave_out_must_be_known)
 END_TEST
 
 // As in a build without front ends, which this program is.
-START_TEST(what_is_no_model_is_named)
+START_TEST(errors_name_the_content_of_files_that_are_no_models)
 {
     static const struct {
         const char *bytes;
@@ -563,19 +563,22 @@ START_TEST(what_is_no_model_is_named)
 }
 END_TEST
 
-LN_TEST_MAIN(
-    "context", a_model_is_read_and_what_nothing_reads_is_its_output,
-    a_failed_operator_is_named_once_and_leaves_the_context_empty_and_usable,
-    cleanup_forgets_all_that_the_model_brought, unique_names_meet_neither_operators_nor_tensors,
-    what_depends_on_constants_alone_is_constant, writing_in_place_revokes_constants_up_and_down,
-    a_tensor_made_anew_is_still_mutated, views_are_written_with_what_they_are_views_of,
-    rebind_checks_each_operator_once_more, operators_are_added_replaced_and_removed_at_both_ends,
-    a_subgraph_takes_the_place_of_its_last_operator,
-    an_order_of_old_operators_that_is_not_the_lists_does_no_harm,
-    a_replacement_that_fails_leaves_a_context_to_clean_up, a_redirected_operator_is_checked_anew,
-    a_reader_that_became_constant_is_revoked_with_its_producer, what_is_joined_is_not_written_later,
-    a_joined_input_that_is_made_anew_is_joined_again, outputs_are_added_until_the_model_is_compiled,
-    a_parameter_may_change_shapes_before_compiling, what_is_not_compiled_has_no_memory,
-    an_architecture_is_registered_whole_or_not_at_all, a_rule_to_leave_out_must_be_known,
+LN_TEST_MAIN("context", a_model_is_read_and_what_nothing_reads_is_its_output,
+             a_failed_operator_is_named_once_and_leaves_the_context_empty_and_usable,
+             cleanup_forgets_all_that_the_model_brought,
+             unique_names_differ_from_operators_and_tensors, results_of_constants_are_constant,
+             writing_in_place_revokes_constants_up_and_down, a_replaced_tensor_is_still_mutated,
+             views_are_written_with_what_they_are_views_of, rebind_checks_each_operator_once_more,
+             operators_are_added_replaced_and_removed_at_both_ends,
+             a_subgraph_takes_the_place_of_its_last_operator,
+             an_order_of_old_operators_that_is_not_the_lists_does_no_harm,
+             a_replacement_that_fails_leaves_a_context_to_clean_up,
+             a_redirected_operator_is_checked_again,
+             a_reader_that_became_constant_is_revoked_with_its_producer,
+             parts_of_a_join_are_not_written_later, a_replaced_input_is_joined_again,
+             outputs_are_added_until_the_model_is_compiled,
+             a_parameter_may_change_shapes_before_compiling,
+             a_context_that_is_not_loaded_has_no_memory,
+             an_architecture_is_registered_whole_or_not_at_all, a_rule_to_leave_out_must_be_known,
 
-    what_is_no_model_is_named)
+             errors_name_the_content_of_files_that_are_no_models)

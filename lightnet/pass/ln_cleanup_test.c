@@ -31,7 +31,7 @@ static void end_test(ln_context *ctx, const char *types)
     ck_assert_int_eq(ln_test_alive, 0);
 }
 
-START_TEST(what_no_output_needs_goes)
+START_TEST(removes_operators_that_no_output_needs)
 {
     begin_model("\"inputs\": [\"x\"], \"outputs\": [\"y\"],");
     ln_test_op(&m, "ow", "create_test", "", "w", "len 4 value 1"); // for c alone
@@ -146,7 +146,7 @@ START_TEST(views_that_change_nothing_go)
 }
 END_TEST
 
-START_TEST(what_is_joined_stays_apart)
+START_TEST(equal_parts_of_a_join_are_not_merged)
 {
     begin_model("\"inputs\": [\"x\"], \"outputs\": [\"y\"],");
     ln_test_op(&m, "oa", "add1", "x", "a", "");
@@ -169,9 +169,9 @@ START_TEST(the_reference_program_is_not_cleaned)
 }
 END_TEST
 
-LN_TEST_MAIN("cleanup", what_no_output_needs_goes, inputs_effects_and_writers_stay,
+LN_TEST_MAIN("cleanup", removes_operators_that_no_output_needs, inputs_effects_and_writers_stay,
              equal_operators_become_one, a_reader_of_thousands_of_equal_operators_is_checked_once,
              operators_that_differ_in_a_parameter_stay_two,
              readers_before_and_after_a_writer_stay_two, outputs_of_the_model_keep_their_producers,
-             views_that_change_nothing_go, what_is_joined_stays_apart,
+             views_that_change_nothing_go, equal_parts_of_a_join_are_not_merged,
              the_reference_program_is_not_cleaned)

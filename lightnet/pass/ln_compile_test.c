@@ -369,7 +369,7 @@ START_TEST(every_allocation_may_fail)
 }
 END_TEST
 
-START_TEST(what_an_architecture_leaves_is_rewritten_for_the_one_it_builds_on)
+START_TEST(the_base_architecture_rewrites_remaining_operators)
 {
     static ln_arch upper = {.arch_name = "upper", .base = "test"};
     ln_test_model m;
@@ -472,8 +472,7 @@ START_TEST(the_operators_of_a_loaded_context_stay)
 END_TEST
 
 LN_TEST_MAIN("compile", random_models_compute_the_same_however_they_are_compiled,
-             every_allocation_may_fail,
-             what_an_architecture_leaves_is_rewritten_for_the_one_it_builds_on,
+             every_allocation_may_fail, the_base_architecture_rewrites_remaining_operators,
              early_stages_come_before_the_rules_of_abstract_operators,
              a_model_without_operators_runs_and_does_nothing,
              the_operators_of_a_loaded_context_stay)

@@ -463,7 +463,7 @@ START_TEST(the_same_model_compiles_to_the_same_bytes)
 }
 END_TEST
 
-START_TEST(what_cannot_be_compiled_says_why)
+START_TEST(a_failed_compilation_has_a_reason)
 {
     set_arch(NULL, NULL, NULL, NULL);
     ln_context *ctx = chain_model();
@@ -514,7 +514,7 @@ static ln_context *constant_model(void)
     return ctx;
 }
 
-START_TEST(constants_are_computed_once_and_anew_when_they_are_set)
+START_TEST(constants_are_computed_once_and_again_when_set)
 {
     ln_context *ctx = constant_model();
     const float w[4] = {20, 20, 20, 20};
@@ -635,9 +635,8 @@ LN_TEST_MAIN("pass", an_expander_rewrites_each_operator_that_it_matches,
              a_schedule_brings_operators_into_another_order,
              rejects_a_wrong_schedule_and_keeps_the_order, effects_keep_their_order,
              a_compiled_model_runs_again_and_again, the_same_model_compiles_to_the_same_bytes,
-             what_cannot_be_compiled_says_why, endless_rounds_leave_an_empty_context,
-             constants_are_computed_once_and_anew_when_they_are_set,
-             only_what_outlives_the_run_can_be_read,
+             a_failed_compilation_has_a_reason, endless_rounds_leave_an_empty_context,
+             constants_are_computed_once_and_again_when_set, only_what_outlives_the_run_can_be_read,
              parameters_of_a_loaded_model_keep_its_shapes_and_its_plan,
              rejects_a_shape_that_changes_after_compiling, stats_count_what_a_run_costs,
              effects_are_seen_in_order_and_writers_persist)

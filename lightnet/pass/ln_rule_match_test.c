@@ -102,7 +102,7 @@ START_TEST(a_text_matches_the_operators_that_it_describes)
 }
 END_TEST
 
-START_TEST(what_is_used_elsewhere_is_not_removed)
+START_TEST(a_rule_does_not_remove_tensors_with_other_readers)
 {
     ln_rule rule = {.name = "row", .match = "add(src1=h, src2=d | dst=y);", .removed = "d 1, h 1"};
     int match;
@@ -152,5 +152,6 @@ START_TEST(parameters_have_the_order_of_the_text)
 END_TEST
 
 LN_TEST_MAIN("rules as tables", a_pattern_is_found_against_the_data,
-             a_text_matches_the_operators_that_it_describes, what_is_used_elsewhere_is_not_removed,
+             a_text_matches_the_operators_that_it_describes,
+             a_rule_does_not_remove_tensors_with_other_readers,
              parameters_have_the_order_of_the_text)

@@ -53,7 +53,7 @@ START_TEST(each_rule_warns_once_about_an_operator)
 }
 END_TEST
 
-START_TEST(what_comes_later_replaces_what_was_copied)
+START_TEST(later_arguments_replace_copied_ones)
 {
     int match;
     ln_context *ctx = part_model();
@@ -147,8 +147,7 @@ START_TEST(a_number_in_the_models_file_is_known)
 }
 END_TEST
 
-LN_TEST_MAIN("rules", each_rule_warns_once_about_an_operator,
-             what_comes_later_replaces_what_was_copied, a_replacement_of_unknown_type_fails,
-             a_parameter_must_be_there_to_be_copied,
+LN_TEST_MAIN("rules", each_rule_warns_once_about_an_operator, later_arguments_replace_copied_ones,
+             a_replacement_of_unknown_type_fails, a_parameter_must_be_there_to_be_copied,
              an_input_that_may_be_absent_is_the_same_where_it_is_there,
              a_number_in_the_models_file_is_known)

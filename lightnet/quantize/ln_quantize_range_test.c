@@ -45,7 +45,7 @@ START_TEST(nothing_but_0_has_scale_1)
 }
 END_TEST
 
-START_TEST(what_is_not_finite_is_noted_and_widens_nothing)
+START_TEST(nan_and_infinity_are_noted_and_do_not_extend_the_range)
 {
     static const float data[] = {1, NAN, -INFINITY, 255};
     ln_quantize_seen seen = {0};
@@ -148,7 +148,7 @@ START_TEST(a_channel_of_zeros_has_scale_1)
 END_TEST
 
 LN_TEST_MAIN("quantize range", min_and_max_become_the_ends_of_8_bits, nothing_but_0_has_scale_1,
-             what_is_not_finite_is_noted_and_widens_nothing,
+             nan_and_infinity_are_noted_and_do_not_extend_the_range,
              the_widest_range_of_floats_has_a_finite_scale, percentiles_leave_out_what_is_far_away,
              percentiles_cut_both_ends, entropy_clips_outliers_and_keeps_what_is_full,
              each_channel_of_a_weight_has_its_scale, a_channel_of_zeros_has_scale_1)

@@ -83,7 +83,7 @@ START_TEST(sizes_go_up_and_down_from_run_to_run)
 }
 END_TEST
 
-START_TEST(what_reads_a_dynamic_tensor_is_dynamic_unless_it_says_no)
+START_TEST(readers_of_dynamic_tensors_are_dynamic_unless_declared_otherwise)
 {
     begin_model();
     ln_test_op(&m, "op", "positive", "x", "p", "");
@@ -124,7 +124,7 @@ START_TEST(a_view_lies_where_the_true_size_puts_it)
 }
 END_TEST
 
-START_TEST(shapes_are_inferred_anew_only_when_they_changed)
+START_TEST(shapes_are_inferred_again_only_when_they_changed)
 {
     begin_model();
     ln_test_op(&m, "op", "positive", "x", "p", "");
@@ -293,7 +293,7 @@ START_TEST(a_tensor_sets_a_parameter)
 }
 END_TEST
 
-START_TEST(what_sets_a_parameter_is_checked)
+START_TEST(an_input_that_sets_a_parameter_is_checked)
 {
     begin_model();
     ln_test_op(&m, "of", "first", "x x", "f", "len 6");
@@ -306,7 +306,7 @@ START_TEST(what_sets_a_parameter_is_checked)
 }
 END_TEST
 
-START_TEST(two_inputs_of_equal_bounds_do_not_give_their_memory)
+START_TEST(two_inputs_of_equal_bounds_are_not_reused)
 {
     begin_model();
     ln_test_op(&m, "op", "positive", "x", "p", "");
@@ -526,13 +526,12 @@ START_TEST(every_allocation_may_fail)
 END_TEST
 
 LN_TEST_MAIN("dynamic tensors", sizes_go_up_and_down_from_run_to_run,
-             what_reads_a_dynamic_tensor_is_dynamic_unless_it_says_no,
+             readers_of_dynamic_tensors_are_dynamic_unless_declared_otherwise,
              a_view_lies_where_the_true_size_puts_it,
-             shapes_are_inferred_anew_only_when_they_changed, rejects_results_larger_than_planned,
+             shapes_are_inferred_again_only_when_they_changed, rejects_results_larger_than_planned,
              a_check_that_fails_at_run_time_names_the_operator,
              a_least_size_that_an_operator_rejects_is_no_failure,
              sizes_of_constants_are_found_at_load, a_context_can_be_loaded_again_and_parameters_set,
-             a_tensor_sets_a_parameter, what_sets_a_parameter_is_checked,
-             two_inputs_of_equal_bounds_do_not_give_their_memory,
-             a_no_copy_gather_takes_no_dynamic_tensors, random_models_compute_with_true_sizes,
-             every_allocation_may_fail)
+             a_tensor_sets_a_parameter, an_input_that_sets_a_parameter_is_checked,
+             two_inputs_of_equal_bounds_are_not_reused, a_no_copy_gather_takes_no_dynamic_tensors,
+             random_models_compute_with_true_sizes, every_allocation_may_fail)

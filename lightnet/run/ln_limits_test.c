@@ -217,7 +217,7 @@ static int read_with(ln_context *ctx, ln_limit limit, uint64_t value)
     return status;
 }
 
-START_TEST(operators_are_counted_while_they_are_there)
+START_TEST(existing_operators_are_counted)
 {
     ln_context *ctx = ln_context_create();
     ck_assert_int_eq(read_with(ctx, LN_LIMIT_OPS, 4), -1);
@@ -370,7 +370,7 @@ LN_TEST_MAIN("limits", a_run_that_another_thread_cancels_ends_behind_its_operato
              a_cancelled_context_begins_nothing, a_cancelled_load_leaves_the_context_unloaded,
              constants_whose_computation_was_cancelled_are_computed_by_the_next_run,
              no_parameter_is_set_while_the_context_is_cancelled, a_run_ends_at_the_time_limit,
-             operators_are_counted_while_they_are_there, there_are_no_other_limits,
+             existing_operators_are_counted, there_are_no_other_limits,
              time_for_folding_may_be_any_number, rejects_a_plan_above_the_limit_before_allocation,
              scratch_memory_is_named_where_it_is_the_largest,
              reading_ends_at_each_limit_of_memory_until_it_is_enough,

@@ -134,7 +134,7 @@ static const struct {
     {0, 1, {[Y] = 1, [S] = 1}},          // x is written
 };
 
-START_TEST(what_would_change_others_data_stays)
+START_TEST(constants_and_shared_blocks_have_no_loans)
 {
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
         ln_loan *loans;
@@ -175,5 +175,5 @@ START_TEST(without_memory_there_are_no_loans)
 END_TEST
 
 LN_TEST_MAIN("loans", an_input_is_read_and_outputs_are_written_where_they_are_lent,
-             memory_that_is_lent_ends_loans, what_would_change_others_data_stays,
+             memory_that_is_lent_ends_loans, constants_and_shared_blocks_have_no_loans,
              without_memory_there_are_no_loans)

@@ -81,7 +81,7 @@ START_TEST(a_second_context_computes_nothing_and_holds_nothing)
 }
 END_TEST
 
-START_TEST(what_is_computed_from_something_else_is_something_else)
+START_TEST(constants_of_different_inputs_are_different)
 {
     ln_store *store = ln_store_create();
     ln_context *one = model_of(10, 4), *two = model_of(11, 4);
@@ -220,7 +220,7 @@ START_TEST(threads_share_what_any_of_them_computes)
 END_TEST
 
 LN_TEST_MAIN("sharing", a_second_context_computes_nothing_and_holds_nothing,
-             what_is_computed_from_something_else_is_something_else,
-             a_context_runs_in_memory_that_is_lent, a_context_is_loaded_again,
-             without_memory_nothing_is_lost, a_large_constant_leaves_memory_that_a_small_one_keeps,
+             constants_of_different_inputs_are_different, a_context_runs_in_memory_that_is_lent,
+             a_context_is_loaded_again, without_memory_nothing_is_lost,
+             a_large_constant_leaves_memory_that_a_small_one_keeps,
              threads_share_what_any_of_them_computes)

@@ -71,7 +71,7 @@ static ln_context *weighted_sum(void)
     return loaded(&m);
 }
 
-START_TEST(only_what_depends_on_a_tensor_is_computed_anew)
+START_TEST(only_dependents_of_a_set_tensor_are_recomputed)
 {
     ln_context *ctx = weighted_sum();
     ck_assert_int_eq(run(ctx), 0);
@@ -107,7 +107,7 @@ START_TEST(a_weight_that_is_set_is_packed_again_and_no_other)
 }
 END_TEST
 
-START_TEST(parameters_and_rebinding_compute_everything_anew)
+START_TEST(parameters_and_rebinding_recompute_everything)
 {
     ln_context *ctx = weighted_sum();
     set(ctx, "x", 5);
@@ -135,7 +135,7 @@ START_TEST(parameters_and_rebinding_compute_everything_anew)
 END_TEST
 
 // y = 2 (x1 + f), z = 2 [x2, v]; v is the second element of f and lies where f is planned.
-START_TEST(what_is_kept_is_put_back_for_views_of_it)
+START_TEST(kept_results_are_restored_for_their_views)
 {
     ln_test_model m;
     ln_test_begin(&m, "\"inputs\": [],");
@@ -398,9 +398,9 @@ START_TEST(every_allocation_of_an_update_may_fail)
 }
 END_TEST
 
-LN_TEST_MAIN("updates", only_what_depends_on_a_tensor_is_computed_anew,
+LN_TEST_MAIN("updates", only_dependents_of_a_set_tensor_are_recomputed,
              a_weight_that_is_set_is_packed_again_and_no_other,
-             parameters_and_rebinding_compute_everything_anew,
-             what_is_kept_is_put_back_for_views_of_it,
+             parameters_and_rebinding_recompute_everything,
+             kept_results_are_restored_for_their_views,
              random_models_compute_what_they_would_from_the_start,
              every_allocation_of_an_update_may_fail)

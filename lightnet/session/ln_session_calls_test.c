@@ -219,7 +219,7 @@ static ln_session *open_relu(int type_of_x, int type_of_y)
     return open_session(tiny_end(&m), NULL);
 }
 
-START_TEST(an_output_may_have_another_type_than_the_file_says)
+START_TEST(an_output_may_have_another_type_than_in_the_file)
 {
     SKIP_WITHOUT_ONNX
     static const int types[] = {0, TINY_BOOL, TINY_INT64}; // 0: none
@@ -255,7 +255,7 @@ START_TEST(an_input_of_a_type_that_lightnet_lacks_cannot_be_given)
 }
 END_TEST
 
-START_TEST(outputs_are_there_after_a_run_only)
+START_TEST(outputs_exist_only_after_a_run)
 {
     SKIP_WITHOUT_ONNX
     static const char none[] =
@@ -334,7 +334,6 @@ LN_TEST_MAIN("wrong calls of sessions", models_that_cannot_be_opened_say_why,
              an_operator_that_there_is_not_is_unsupported, rejects_a_model_without_its_weights,
              opening_rejects_missing_weights, rejects_unknown_names_and_numbers,
              rejects_inputs_of_other_types_and_shapes, rejects_small_and_unaligned_buffers,
-             an_output_may_have_another_type_than_the_file_says,
-             an_input_of_a_type_that_lightnet_lacks_cannot_be_given,
-             outputs_are_there_after_a_run_only,
+             an_output_may_have_another_type_than_in_the_file,
+             an_input_of_a_type_that_lightnet_lacks_cannot_be_given, outputs_exist_only_after_a_run,
              a_run_rejects_inputs_with_different_sizes_of_one_name, rejects_null_handles)

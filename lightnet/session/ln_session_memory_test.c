@@ -278,7 +278,7 @@ START_TEST(a_bound_output_is_written_where_it_lies)
 }
 END_TEST
 
-START_TEST(buffers_that_meet_are_filled_when_everything_is_computed)
+START_TEST(overlapping_buffers_are_filled_after_the_run)
 {
     SKIP_WITHOUT_ONNX
     ln_model *model;
@@ -392,7 +392,6 @@ LN_TEST_MAIN("memory of sessions", programs_that_nobody_runs_hold_no_memory_of_r
              results_are_right_when_programs_and_their_memory_change,
              a_region_grows_at_once_and_shrinks_when_little_was_needed_for_long,
              each_program_counts_what_it_shares, a_program_that_exceeds_the_limit_leaves_others,
-             a_bound_output_is_written_where_it_lies,
-             buffers_that_meet_are_filled_when_everything_is_computed,
+             a_bound_output_is_written_where_it_lies, overlapping_buffers_are_filled_after_the_run,
              inputs_and_outputs_of_open_sizes_may_lie_elsewhere, outputs_stay_when_inputs_are_set,
              a_bound_output_with_room_for_more_has_what_the_run_gives)

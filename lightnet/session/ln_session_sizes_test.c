@@ -344,7 +344,7 @@ static void run_tiny(ln_model *model, float wanted)
     ln_session_free(session);
 }
 
-START_TEST(what_cannot_be_left_open_takes_a_program_for_each_shape)
+START_TEST(sizes_that_cannot_be_open_need_a_program_for_each_shape)
 {
     ln_model *pool = model_with("GlobalAveragePool"), *relu = model_with("Relu");
     run_tiny(pool, 0);
@@ -480,7 +480,7 @@ START_TEST(all_programs_that_a_run_tries_have_the_time_of_one_run)
 END_TEST
 
 // These compute something of the size of their input, which must not be the largest one.
-START_TEST(what_is_made_for_a_size_is_made_for_that_of_the_run)
+START_TEST(operators_use_the_current_size_of_their_input)
 {
     static const char *const optypes[] = {"Hardmax", "RandomUniformLike", "RandomNormalLike",
                                           "Bernoulli"};
@@ -828,10 +828,10 @@ LN_TEST_MAIN("session_sizes", lengths_that_keep_changing_take_few_programs,
              bad_data_costs_one_program_and_none_that_is_good,
              failures_are_alike_where_the_reasons_are_but_for_numbers,
              bad_sizes_are_tried_once_and_leave_the_program,
-             what_cannot_be_left_open_takes_a_program_for_each_shape,
+             sizes_that_cannot_be_open_need_a_program_for_each_shape,
              programs_for_values_are_found_by_all_sessions, batches_of_images_share_packed_weights,
              all_programs_that_a_run_tries_have_the_time_of_one_run,
-             what_is_made_for_a_size_is_made_for_that_of_the_run,
+             operators_use_the_current_size_of_their_input,
              a_compiled_model_has_the_interface_and_the_bits_of_its_origin,
              a_compiled_model_has_no_further_outputs,
              sessions_take_the_program_that_was_compiled_for_their_shapes,

@@ -114,7 +114,7 @@ START_TEST(an_empty_batch_has_empty_outputs)
 }
 END_TEST
 
-START_TEST(models_keep_as_many_programs_as_they_are_told)
+START_TEST(models_keep_as_many_programs_as_the_option_allows)
 {
     SKIP_WITHOUT_ONNX
     static const char *const kept[] = {"0", "1", "2"};
@@ -903,12 +903,12 @@ END_TEST
 LN_TEST_MAIN(
     "sessions", the_interface_has_open_sizes_with_their_names,
     a_session_takes_any_shape_that_the_model_allows, an_empty_batch_has_empty_outputs,
-    models_keep_as_many_programs_as_they_are_told, inputs_stay_and_a_failed_call_changes_nothing,
-    bound_buffers_are_read_and_written_by_each_run, an_input_with_a_default_need_not_be_given,
-    values_of_inputs_may_decide_shapes, an_output_has_the_shape_of_the_last_run,
-    a_model_without_inputs_runs, an_input_of_unknown_shape_takes_any,
-    nothing_is_known_of_a_shape_that_the_file_does_not_have, json_ir_is_a_model_too,
-    sizes_that_an_ir_model_leaves_open_are_those_of_the_input,
+    models_keep_as_many_programs_as_the_option_allows,
+    inputs_stay_and_a_failed_call_changes_nothing, bound_buffers_are_read_and_written_by_each_run,
+    an_input_with_a_default_need_not_be_given, values_of_inputs_may_decide_shapes,
+    an_output_has_the_shape_of_the_last_run, a_model_without_inputs_runs,
+    an_input_of_unknown_shape_takes_any, nothing_is_known_of_a_shape_that_the_file_does_not_have,
+    json_ir_is_a_model_too, sizes_that_an_ir_model_leaves_open_are_those_of_the_input,
     each_session_draws_the_same_random_numbers, random_numbers_go_on_when_shapes_change,
     a_timed_run_reports_each_operator, rejects_bad_options, any_tensor_may_be_one_more_output,
     rejects_outputs_that_are_no_tensors, json_ir_has_further_outputs_too,

@@ -46,7 +46,7 @@ START_TEST(sets_contain_others)
 }
 END_TEST
 
-START_TEST(what_is_part_of_a_usable_set_is_usable)
+START_TEST(subsets_of_usable_instruction_sets_are_usable)
 {
     ck_assert(tl_isa_is_usable(TL_ISA_C));
     ck_assert(!tl_isa_is_usable(TL_ISA_INVALID) && !tl_isa_is_usable(TL_ISA_SIZE));
@@ -393,7 +393,7 @@ END_TEST
 
 LN_TEST_MAIN("tl_exec", every_unit_is_done_once_and_slots_are_never_shared,
              names_of_sets_are_read_back, sets_contain_others,
-             what_is_part_of_a_usable_set_is_usable, the_environment_takes_features_away,
+             subsets_of_usable_instruction_sets_are_usable, the_environment_takes_features_away,
              a_set_in_the_environment_keeps_its_parts, there_is_at_least_one_core,
              quotas_of_control_groups_are_read, rejects_impossible_pools, a_pool_of_0_has_all_cores,
              every_unit_is_done_once_in_ranges_of_the_grain, without_an_exec_the_caller_works_alone,

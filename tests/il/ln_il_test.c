@@ -75,7 +75,7 @@ static void check_same(const char *one, const char *other)
     ln_context_free(b);
 }
 
-START_TEST(il_is_what_the_json_says)
+START_TEST(il_equals_the_json)
 {
     check_same(
         "create(| dst=a | dtype=TL_FLOAT, dims=[1, 2], data=[1, -2.5e-1], ran=[0, 0], "
@@ -522,7 +522,7 @@ static char *doubling(const char *params, const char *args, const char *last, co
     return text;
 }
 
-START_TEST(what_macros_become_is_bounded)
+START_TEST(macro_expansion_is_bounded)
 {
     char call[3000];
     snprintf(call, sizeof(call), "16(\"%02500d\")", 0);
@@ -573,7 +573,7 @@ static void check_written(ln_context *ctx)
     unlink(file);
 }
 
-START_TEST(what_is_written_reads_back_the_same)
+START_TEST(a_written_file_reads_back_the_same)
 {
     char text[40000];
     int len = snprintf(text, sizeof(text),
@@ -707,7 +707,7 @@ START_TEST(every_truncation_and_changed_byte_is_survived)
 }
 END_TEST
 
-START_TEST(failed_allocations_are_told_or_do_not_matter)
+START_TEST(failed_allocations_are_reported_or_harmless)
 {
     static const char macros[] =
         "#define EYE(n, ...) eye(| dst=n##_e | __VA_ARGS__, dims=[1, E(1)])\n"
@@ -730,17 +730,17 @@ START_TEST(failed_allocations_are_told_or_do_not_matter)
 }
 END_TEST
 
-LN_TEST_MAIN("il", il_is_what_the_json_says, macros_and_expressions_are_replaced,
+LN_TEST_MAIN("il", il_equals_the_json, macros_and_expressions_are_replaced,
              errors_point_at_the_lines_that_were_written,
              errors_of_operators_point_at_the_line_of_a_macro_call, included_files_are_named,
              files_are_named_from_the_folder_of_what_includes_them, once_a_file_is_read_once,
              allowed_folders_come_after_that_of_the_model,
              nesting_is_bounded_and_fits_a_small_stack, networks_are_read_on_a_small_stack,
-             what_macros_become_is_bounded, two_threads_read_at_the_same_time,
-             rejects_a_file_that_includes_itself, what_is_written_reads_back_the_same,
+             macro_expansion_is_bounded, two_threads_read_at_the_same_time,
+             rejects_a_file_that_includes_itself, a_written_file_reads_back_the_same,
              a_compiled_model_with_bodies_reads_back_the_same,
              a_file_that_cannot_be_written_is_named, models_are_recognised_by_how_they_begin,
              the_library_says_who_reads_it,
              a_byte_order_mark_and_ends_of_lines_of_windows_are_accepted,
              every_truncation_and_changed_byte_is_survived,
-             failed_allocations_are_told_or_do_not_matter)
+             failed_allocations_are_reported_or_harmless)

@@ -201,7 +201,7 @@ static ln_context *load_layers(const char *model)
     return ctx;
 }
 
-START_TEST(what_comes_from_a_file_serves_every_update)
+START_TEST(data_from_a_file_serves_every_update)
 {
     ln_context *constant = load_layers(LAYERS("")), *declared = load_layers(LAYERS("'x'"));
     for (int step = 1; step < 7; step++) {
@@ -228,5 +228,4 @@ LN_TEST_MAIN("cpu memory", fprint_replaces_the_file_at_every_run,
              print_writes_to_standard_output_in_the_order_of_the_list,
              nocopy_gather_lets_producers_write_into_its_output,
              nocopy_gather_rejects_inputs_that_cannot_be_parts, nocopy_scatter_gives_views_of_rows,
-             keys_and_values_of_one_memory_are_not_sorted,
-             what_comes_from_a_file_serves_every_update)
+             keys_and_values_of_one_memory_are_not_sorted, data_from_a_file_serves_every_update)

@@ -251,7 +251,7 @@ START_TEST(between_convolutions_there_are_16_bits_and_no_casts)
 }
 END_TEST
 
-START_TEST(what_others_read_too_stays_float)
+START_TEST(outputs_stay_float)
 {
     static float y[RESULTS];
     ln_context *ctx = read_residual();
@@ -271,4 +271,4 @@ LN_TEST_MAIN("precision", products_compute_in_bfloat16_where_it_is_allowed,
              by_default_they_compute_with_floats,
              they_do_so_too_without_the_instructions_and_as_the_reference,
              rejects_unknown_precisions_and_precisions_of_compiled_models,
-             between_convolutions_there_are_16_bits_and_no_casts, what_others_read_too_stays_float)
+             between_convolutions_there_are_16_bits_and_no_casts, outputs_stay_float)

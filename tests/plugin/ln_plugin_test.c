@@ -68,7 +68,7 @@ static void assert_unchanged(const state *before)
 #define NO_SUCH_SYMBOL "a_function_that_nobody_has: symbol not found"
 #endif
 
-START_TEST(what_is_wrong_is_told_with_the_file_and_leaves_nothing)
+START_TEST(errors_name_the_file_and_leave_nothing)
 {
     static const struct {
         const char *name, *message;
@@ -233,7 +233,7 @@ START_TEST(an_architecture_of_a_plugin_is_a_target)
 }
 END_TEST
 
-START_TEST(what_a_plugin_has_brought_is_known_to_be_its)
+START_TEST(additions_name_their_plugin)
 {
     ck_assert_int_eq(ln_plugin_load(path_of("right")), 0);
     ck_assert_int_eq(ln_plugin_load(path_of("squareplus")), 0);
@@ -259,7 +259,7 @@ START_TEST(a_plugin_is_loaded_once)
 }
 END_TEST
 
-START_TEST(a_context_forbids_loading_while_it_is_there)
+START_TEST(loading_fails_while_a_context_exists)
 {
     ln_context *ctx = ln_context_create();
     ck_assert_int_eq(ln_plugin_load(path_of("right")), -1);
@@ -306,7 +306,7 @@ START_TEST(folders_are_loaded_in_the_order_of_names)
 }
 END_TEST
 
-START_TEST(a_folder_that_is_not_there_is_told)
+START_TEST(reports_a_missing_folder)
 {
     ck_assert_int_eq(ln_plugin_load_path("/nowhere/at/all"), -1);
     ck_assert_str_eq(ln_last_error(), "/nowhere/at/all: cannot read the folder of plug-ins: No "
@@ -317,9 +317,9 @@ START_TEST(a_folder_that_is_not_there_is_told)
 }
 END_TEST
 
-LN_TEST_MAIN("plugin", what_is_wrong_is_told_with_the_file_and_leaves_nothing,
-             rejects_every_truncated_plugin, a_folder_and_other_files_are_no_plugins,
-             a_pipe_is_not_waited_for, operators_and_rules_of_a_plugin_are_like_those_of_lightnet,
-             an_architecture_of_a_plugin_is_a_target, what_a_plugin_has_brought_is_known_to_be_its,
-             a_plugin_is_loaded_once, a_context_forbids_loading_while_it_is_there,
-             folders_are_loaded_in_the_order_of_names, a_folder_that_is_not_there_is_told)
+LN_TEST_MAIN("plugin", errors_name_the_file_and_leave_nothing, rejects_every_truncated_plugin,
+             a_folder_and_other_files_are_no_plugins, a_pipe_is_not_waited_for,
+             operators_and_rules_of_a_plugin_are_like_those_of_lightnet,
+             an_architecture_of_a_plugin_is_a_target, additions_name_their_plugin,
+             a_plugin_is_loaded_once, loading_fails_while_a_context_exists,
+             folders_are_loaded_in_the_order_of_names, reports_a_missing_folder)

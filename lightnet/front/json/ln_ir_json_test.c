@@ -196,7 +196,7 @@ static const char compiled_model[] =
     "    ]\n"
     "}\n";
 
-START_TEST(what_is_written_reads_back_the_same)
+START_TEST(a_written_file_reads_back_the_same)
 {
     check_round_trip(plain_model);
     check_round_trip(compiled_model);
@@ -548,7 +548,7 @@ static void check_failed_allocations(const char *model)
     free(json);
 }
 
-START_TEST(failed_allocations_are_told_or_do_not_matter)
+START_TEST(failed_allocations_are_reported_or_harmless)
 {
     check_failed_allocations(plain_model);
     check_failed_allocations(compiled_model);
@@ -599,11 +599,11 @@ START_TEST(files_are_written_whole_or_not_at_all)
 }
 END_TEST
 
-LN_TEST_MAIN("json ir", what_is_written_reads_back_the_same,
+LN_TEST_MAIN("json ir", a_written_file_reads_back_the_same,
              operators_come_in_order_with_their_lists, compiled_model_has_its_plan,
              numbers_are_read_back_in_locales_without_points, unknown_keys_give_one_warning_each,
              rejects_bad_models_with_position_and_reason, rejects_invalid_json_with_line_and_column,
              rejects_every_truncated_model, every_changed_byte_of_a_model_is_survived,
              rejects_nul_bytes_and_deep_nesting, rejects_long_names,
-             many_elements_take_time_in_proportion, failed_allocations_are_told_or_do_not_matter,
+             many_elements_take_time_in_proportion, failed_allocations_are_reported_or_harmless,
              a_string_that_was_never_set_is_not_written, files_are_written_whole_or_not_at_all)

@@ -250,7 +250,7 @@ static void check_masked(tl_isa isa, int rows, int first_kind, int zero_empty)
     nn_close(&a.room);
 }
 
-START_TEST(what_is_masked_out_has_no_weight)
+START_TEST(masked_keys_have_no_weight)
 {
     TL_ISA_EACH_USABLE (isa)
         for (int zero_empty = 0; zero_empty < 2; zero_empty++) {
@@ -280,7 +280,7 @@ START_TEST(threads_do_not_change_the_result)
 }
 END_TEST
 
-START_TEST(what_is_not_finite_stays_in_its_row)
+START_TEST(nan_and_infinity_stay_in_their_rows)
 {
     static const shape s = {1, 1, 1, 40, 30, 16, 16};
     TL_ISA_EACH_USABLE (isa) {
@@ -385,7 +385,7 @@ START_TEST(attention_rejects_bad_axes_and_shapes)
 END_TEST
 
 LN_TEST_MAIN("attention", two_keys_by_hand, every_kernel_agrees_with_double,
-             every_type_agrees_with_double, masks_are_broadcast, what_is_masked_out_has_no_weight,
-             threads_do_not_change_the_result, what_is_not_finite_stays_in_its_row,
+             every_type_agrees_with_double, masks_are_broadcast, masked_keys_have_no_weight,
+             threads_do_not_change_the_result, nan_and_infinity_stay_in_their_rows,
              without_keys_there_is_nothing, scratch_memory_is_needed_for_as_many_threads_as_use_it,
              attention_rejects_bad_axes_and_shapes)

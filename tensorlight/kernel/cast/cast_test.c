@@ -31,7 +31,7 @@ static double cast(tl_dtype from, double value, tl_dtype to)
     return result;
 }
 
-START_TEST(values_become_what_computers_make_of_them)
+START_TEST(values_are_rounded_saturated_or_wrapped)
 {
     static const struct {
         tl_dtype from;
@@ -358,7 +358,7 @@ START_TEST(threads_do_not_change_the_result)
 }
 END_TEST
 
-LN_TEST_MAIN("cast", values_become_what_computers_make_of_them, integers_round_to_bfloat16_once,
+LN_TEST_MAIN("cast", values_are_rounded_saturated_or_wrapped, integers_round_to_bfloat16_once,
              small_numbers_are_converted_as_by_convert, cast_rejects_bad_arguments,
              every_pair_agrees_with_long_double, the_same_type_is_a_copy_of_the_bits,
              integers_convert_to_bfloat16_with_one_rounding, an_element_may_convert_in_its_place,

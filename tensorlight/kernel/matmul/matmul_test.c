@@ -369,7 +369,7 @@ START_TEST(packed_matrices_agree_at_every_instruction_set)
 }
 END_TEST
 
-START_TEST(whatever_follows_a_packed_product_is_computed)
+START_TEST(a_packed_product_supports_all_epilogues)
 {
     // Whole panels and a part of one, in one part of the sum and in two.
     static const int shapes[][3] = {{1, 64, 7}, {15, 70, 33}, {16, 64, 520}};
@@ -493,7 +493,7 @@ START_TEST(small_matrices_of_a_batch_agree)
 }
 END_TEST
 
-START_TEST(what_is_not_finite_stays_where_it_is)
+START_TEST(nan_and_infinity_stay_in_their_columns)
 {
     TL_ISA_EACH_USABLE (isa)
         for (int m = 1; m < 20; m += 9) {
@@ -699,10 +699,10 @@ LN_TEST_MAIN("matmul", a_small_product_by_hand, every_size_type_and_transpositio
              groups_of_rows_and_scratch_memory_change_no_bit,
              scratch_memory_is_asked_for_where_it_helps,
              packed_matrices_agree_at_every_instruction_set,
-             whatever_follows_a_packed_product_is_computed,
+             a_packed_product_supports_all_epilogues,
              pairs_of_bfloat16_agree_at_every_instruction_set,
              pairs_keep_infinities_and_need_their_scratch_memory, small_matrices_of_a_batch_agree,
-             what_is_not_finite_stays_where_it_is, batches_broadcast, integers_wrap,
+             nan_and_infinity_stay_in_their_columns, batches_broadcast, integers_wrap,
              nothing_sums_to_the_bias, zero_points_of_rows_and_columns_are_subtracted,
              threads_do_not_change_the_result, threads_with_a_small_stack_can_multiply,
              matmul_rejects_bad_shapes_and_factors)

@@ -201,7 +201,7 @@ START_TEST(positions_at_exact_halves_round_as_told_along_each_axis)
 }
 END_TEST
 
-START_TEST(what_has_no_weight_does_not_count)
+START_TEST(infinities_with_weight_0_are_ignored)
 {
     const tl_resample_param param = {.mode = TL_RESAMPLE_LINEAR, .axes = {{0, 1, 2, 0, 1}}};
     nn_room room = {0};
@@ -273,5 +273,5 @@ END_TEST
 LN_TEST_MAIN("resample", each_element_is_the_weighted_sum_over_all_of_src,
              an_integer_image_of_one_color_keeps_it,
              positions_at_exact_halves_round_as_told_along_each_axis,
-             what_has_no_weight_does_not_count, scalars_and_empty_tensors_stay,
+             infinities_with_weight_0_are_ignored, scalars_and_empty_tensors_stay,
              threads_do_not_change_the_result, rejects_missing_scratch_memory)

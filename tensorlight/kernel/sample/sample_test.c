@@ -27,7 +27,7 @@ START_TEST(positions_of_elements_give_the_elements)
 }
 END_TEST
 
-START_TEST(what_lies_outside_is_0_the_border_or_a_mirror)
+START_TEST(positions_outside_are_0_the_border_or_mirrored)
 {
     // A quarter of an element outside, three of them, and between elements.
     static const struct {
@@ -280,7 +280,7 @@ START_TEST(a_tap_that_is_moved_out_of_numbers_gives_0)
 END_TEST
 
 LN_TEST_MAIN("sample", positions_of_elements_give_the_elements,
-             what_lies_outside_is_0_the_border_or_a_mirror,
+             positions_outside_are_0_the_border_or_mirrored,
              positions_at_halves_round_to_even_over_any_number_of_axes,
              a_mirror_repeats_and_what_is_no_number_stays_inside, threads_do_not_change_the_result,
              rejects_regions_of_missing_images, a_region_of_a_ramp_is_a_ramp,
