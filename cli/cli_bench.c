@@ -365,7 +365,7 @@ static ln_context *measure(timing *t, cli_op_times *times, const cli_options *op
     return ctx;
 }
 
-// What looks at runs of one set of shapes.
+// Rejects options that inspect runs with one set of shapes.
 static int check_shapes(const cli_options *opt)
 {
     const char *other = opt->inputs.n ? "-i"

@@ -60,7 +60,7 @@ static int is_out_of_memory(const char *reason)
     return len >= sizeof(end) - 1 && !strcmp(reason + len - (sizeof(end) - 1), end);
 }
 
-// What only looks like IL may be another text.
+// A text that looks like IL may be another one.
 static int fail_text(const ln_context *ctx, const il_source *in)
 {
     const ln_error error = *ctx->error;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What benchmarks share: the times of runs and of operators, peak memory, and silence of the model.
+// Helpers of benchmarks: times of runs and operators, peak memory, silencing the model.
 
 #include "cli_measure.h"
 
@@ -134,7 +134,7 @@ void cli_restore_output(int saved)
 
 enum { SHAPE_SIZE = 12 * LN_MAXDIM };
 
-/* What is told of an operator. */
+/* The measurements of an operator. */
 typedef struct cli_op_time {
     const ln_op_arg *op;
     const char *algorithm;

@@ -47,7 +47,7 @@ void cli_model_print_message(void *data, ln_msg_level level, const char *text)
         cli_msg_print(level == LN_MSG_DEBUG ? "debug" : "warning", text);
 }
 
-/* What is to become of a model. */
+/* How to read a model, and whether to convert it. */
 typedef struct reading {
     const char *source;
     const char *format, *file; /* to convert it to; NULL: it is read only */
@@ -93,7 +93,7 @@ static int convert_source(ln_context *ctx, const char *source, const char *forma
                          : status;
 }
 
-/* What the options say of inputs before the model is read */
+/* Options about inputs, before the model is read */
 
 // A file that can be read twice and says its own shape gives the input's shape, and its value where
 // the model computes shapes from it. Others say nothing before the model is read.
@@ -333,7 +333,7 @@ static int write_own_weights(ln_context *ctx, const cli_options *opt)
     return 0;
 }
 
-// What a name says of the form of a compiled model.
+// Formats of compiled models by suffix.
 static const cli_form compiled_forms[] = {
     {".json", "JSON", NULL},
     {".safetensors", "one file", "a compiled model"},
@@ -396,7 +396,7 @@ int cli_model_set_input(ln_context *ctx, const cli_options *opt, const char *nam
     char text[LN_MAXLINE];
     ln_error err;
     ln_error_clear(&err);
-    // What nothing reads may be of any shape.
+    // Unread inputs may have any shape.
     if (*arg && !ln_context_num_uses(ctx, name) &&
         !access(cli_source_is_stdin(arg) ? "/dev/stdin" : arg, R_OK))
         return 0;

@@ -16,7 +16,7 @@ static const char *doc_of(const ln_op *op)
     return op->op_arg->info && op->op_arg->info->doc ? op->op_arg->info->doc : "";
 }
 
-// Says where an operator or an architecture comes from, if not from LightNet.
+// Prints the origin of an operator or an architecture outside LightNet.
 static void print_origin(const char *before, const ln_plugin_loaded *from, const char *behind)
 {
     if (from)

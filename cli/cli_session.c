@@ -173,7 +173,7 @@ __attribute__((format(printf, 2, 3))) static void add(line *l, const char *fmt, 
     va_end(args);
 }
 
-/* What is asked of an input, or of an output. */
+/* Queries on an input or output. */
 typedef struct port_kind {
     const char *(*dim_name)(const ln_model *model, int i, int axis);
     ln_status (*bounds)(const ln_model *model, int i, int axis, int *least, int *most);

@@ -57,7 +57,7 @@ static int is_there(const char *name, const identity *wanted)
     return !stat(name, &st) && is_same(&(identity){st.st_dev, st.st_ino}, wanted);
 }
 
-// What the user calls the file: with the folder in which it was found.
+// The name of the file for the user: with the folder in which it was found.
 static char *full_name(const ln_il_includer *in, const char *path, const identity *id)
 {
     const char *model = in->host->model;

@@ -13,7 +13,7 @@
  * tokens that replacing may move, and bytes of tokens that it may make, both in all. */
 enum { MAX_PARAMS = 127, MAX_DEPTH = 64, MAX_STEPS = 1 << 24, MAX_TEXTS = 64 << 20 };
 
-/* What a token of a replacement is, beside the flags of ln_il_pre.h. */
+/* Flags of tokens of a replacement, besides those of ln_il_pre.h. */
 enum {
     STRINGIZED = 8, /* # stands before it */
     PASTED = 16,    /* ## stands behind it */

@@ -10,7 +10,7 @@
 
 /* ---- tokens: names, numbers, strings, and single characters ---- */
 
-/* What a token is. */
+/* Types of tokens. */
 enum {
     LN_IL_TOKEN_END, /* of the text, or where only a line is read, of that */
     LN_IL_TOKEN_NAME,
@@ -20,7 +20,7 @@ enum {
     LN_IL_TOKEN_OTHER, /* a character, or several that are one in C, such as ## */
 };
 
-/* What else is known of it. */
+/* Flags of tokens. */
 enum {
     LN_IL_AFTER_BLANK = 1,
     LN_IL_FIRST_OF_LINE = 2,

@@ -48,7 +48,7 @@ static void put_blank(writer *w)
 
 /* ---- names and values ---- */
 
-// What may stand without quotes, whatever the preprocessor defines.
+// Words that need no quotes, with any macros.
 static int is_identifier(const char *text)
 {
     static const char *const words[] = {"true", "false", "null", "body", "defined"};

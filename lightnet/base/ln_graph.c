@@ -300,7 +300,7 @@ static ln_hash *number_nodes(const ln_graph *graph)
     return numbers;
 }
 
-/* What copying knows of the graph so far. */
+/* The state of copying a graph. */
 struct copying {
     ln_hash *nodes; /* node -> its copy */
     ln_hash *ends;  /* edge node -> its copy */
@@ -376,7 +376,7 @@ int ln_graph_num_outlier(ln_graph *graph)
     return n;
 }
 
-/* What sorting knows of each node, by number. */
+/* The state of sorting for each node, by number. */
 struct place {
     ln_graph_node *node;
     size_t waits_for; /* in edges from nodes without a layer */

@@ -45,7 +45,7 @@ static size_t name_length(const looker *l, const char *begin)
     return (size_t)(p - begin);
 }
 
-// What follows # distinguishes a directive from the heading of a page.
+// The text after # distinguishes a directive from the heading of a page.
 static int is_directive(const looker *l)
 {
     static const char *const words[] = {"define",  "error", "if",     "ifdef", "ifndef",

@@ -12,7 +12,7 @@
 
 #include "base/ln_scan.h"
 
-/* What a token is; anything else is the one character that it consists of. */
+/* Types of tokens; any other token is a single character, its own type. */
 enum { LN_TOKEN_END = 0, LN_TOKEN_NAME = 'n', LN_TOKEN_STRING = 's', LN_TOKEN_NUMBER = '0' };
 
 typedef struct ln_lexer {

@@ -101,7 +101,7 @@ static FILE *fill(const target *t, int fd)
 
 /* ---- a file without a name, which vanishes with its writer ---- */
 
-/* What became of it; FAILED with a reason. */
+/* The outcome of a step; FAILED with a reason. */
 typedef enum outcome { DONE, FAILED, IMPOSSIBLE } outcome;
 
 static int link_as(int fd, int folder, const char *name)
@@ -135,7 +135,7 @@ static outcome link_and_replace(const target *t, int fd)
     return IMPOSSIBLE;
 }
 
-// What was not synced may still fail, such as on a network's file system.
+// Unsynced data may still fail to be written, such as on a network file system.
 static outcome close_named(const target *t, FILE *stream, outcome end)
 {
     errno = 0;

@@ -121,7 +121,7 @@ void ln_slab_free(void *object, size_t size, ln_slab *home)
     }
     const ln_slabs *slabs = ln_budget_slabs();
     const int is_filled_now = slabs && slabs->filling[home->kind] == home;
-    // What is looked at for a moment is freed before something else is made.
+    // Reuses the memory of the last object, such as a temporary one.
     size = round_up(size);
     if (size && is_filled_now && (unsigned char *)object + size == home->bytes + home->used) {
         home->used -= size;

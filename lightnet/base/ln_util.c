@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What every part needs: comparing and hashing, memory, checked sizes, text files.
+// Common helpers: comparing and hashing, memory, checked sizes, text files.
 
 #include "lightnet/ln_util.h"
 

@@ -353,7 +353,7 @@ const ln_weight *ln_data_taken(const ln_context *ctx, const ln_op *op, tl_tensor
 
 /* ---- saving the weights of a model that is written without them ---- */
 
-/* What goes into the file. */
+/* The content of the file. */
 typedef struct content {
     const char **names;
     tl_tensor **tensors;

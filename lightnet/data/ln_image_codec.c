@@ -35,7 +35,7 @@ int ln_image_alloc(ln_image *image, size_t height, size_t width, int channels, l
 int ln_image_decode_png(const uint8_t *data, size_t size, ln_image *image, ln_error *err)
 {
     png_image png = {.version = PNG_IMAGE_VERSION};
-    // What is transparent is drawn on black.
+    // Draws transparent pixels on black.
     const png_color black = {0, 0, 0};
     if (!png_image_begin_read_from_memory(&png, data, size))
         return ln_error_set(err, "%s", png.message);

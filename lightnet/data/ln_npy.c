@@ -22,7 +22,7 @@ static const char magic[] = "\x93NUMPY";
 #define MAGIC_SIZE 6
 #define ALIGNMENT  64 /* of the elements, in files that are written */
 
-/* What NumPy calls the dtypes, without the byte order. It has no bfloat16: see code_of. */
+/* NumPy's codes of dtypes, without the byte order. It has no bfloat16: see code_of. */
 static const char *const codes[TL_DTYPE_SIZE] = {
     [TL_DOUBLE] = "f8", [TL_FLOAT] = "f4",  [TL_INT32] = "i4",  [TL_INT16] = "i2",
     [TL_INT8] = "i1",   [TL_UINT32] = "u4", [TL_UINT16] = "u2", [TL_UINT8] = "u1",
@@ -35,7 +35,7 @@ static const char *code_of(tl_dtype dtype)
     return codes[dtype == TL_BFLOAT16 ? TL_UINT16 : dtype];
 }
 
-/* What the header says. */
+/* The content of the header. */
 typedef struct header {
     tl_dtype dtype;
     int swap;    /* the bytes of an element are not in the machine's order */

@@ -271,7 +271,7 @@ static int parse_nnvm(cursor *c, ln_bundle *bundle, name_list *list)
 
 /* MXNet */
 
-// What has a shape of its own before that of the array is sparse.
+// An array with another shape before its own is sparse.
 static int take_version(cursor *c, uint64_t *version, array *a)
 {
     uint64_t ndim, storage = 0;
@@ -401,7 +401,7 @@ int ln_params_parse(ln_bundle *bundle, const ln_infile *in, const char *file, ln
 
 /* ---- writing ---- */
 
-/* What goes into a file. */
+/* The content of a file. */
 typedef struct content {
     int n;
     const char *const *names;

@@ -19,7 +19,7 @@
 #define ALIGNMENT   64
 #define LENGTH_SIZE 8
 
-/* What goes into a file. */
+/* The content of a file. */
 typedef struct content {
     int n;
     const char *const *names;

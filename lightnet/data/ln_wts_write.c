@@ -17,7 +17,7 @@
 
 /* ---- writing ---- */
 
-/* What goes into a file. */
+/* The content of a file. */
 typedef struct content {
     int n;
     const char *const *names;

@@ -31,7 +31,7 @@ void ln_attr_ints_of(ln_emit *e, const char *key, int len, int deflt, int least,
 int ln_attr_to_axis(ln_emit *e, int64_t axis, int ndim);
 int ln_attr_axis(ln_emit *e, const char *key, int64_t deflt, int ndim);
 
-/* What a text may be. A table of these ends with a name of NULL. */
+/* A valid word. A table ends with the name NULL. */
 typedef struct ln_attr_word {
     const char *name, *ours; /* the format's word and LightNet's; NULL: the same */
     int since;               /* the version of the format that has it first (ln_emit); 0: all */

@@ -374,7 +374,7 @@ static int op_name(ln_emit *e, char name[LN_MAX_NAME_LEN])
     return ln_context_unique_name(ctx, name, base);
 }
 
-// What a tensor is named after that is no output of the node.
+// The base of names of tensors that are no outputs of the node.
 static const char *label(const ln_emit *e)
 {
     const char *own = e->front->name(e), *first = e->front->output(e, 0);

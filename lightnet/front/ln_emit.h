@@ -88,7 +88,7 @@ int ln_translation_can_output(const ln_translation *t, const char *tensor, const
  *  Returns borrowed. */
 const tl_tensor *ln_translation_tensor(const ln_translation *t, const char *tensor);
 
-/* What a part of an operator is. */
+/* Types of parts of an operator. */
 typedef enum ln_part_kind {
     LN_PART_END, /* behind the last one */
     LN_PART_ARG,
@@ -148,11 +148,11 @@ typedef struct ln_attr_reader {
      */
     int (*integers)(ln_emit *e, const char *key, int64_t *values);
 
-    /** What the file calls the attribute; may be NULL. */
+    /** The name of the attribute in the file; may be NULL. */
     const char *(*name)(ln_emit *e, const char *key);
 } ln_attr_reader;
 
-/* What a front end knows of a node that is being translated. */
+/* A front end's functions for a node in translation. */
 typedef struct ln_emit_front {
     const ln_attr_reader *attrs;
 
@@ -251,7 +251,7 @@ const char *ln_emit_filled(ln_emit *e, tl_dtype dtype, int ndim, const int *dims
 const char *ln_emit_full(ln_emit *e, tl_dtype dtype, int ndim, const int *dims, double value,
                          int i);
 
-/* What many translators need. `i`: the node's output, or LN_EMIT_TEMP. */
+/* Common steps of translators. `i`: the node's output, or LN_EMIT_TEMP. */
 
 /** An operator of one input `src` and one output `dst` without parameters. */
 const char *ln_emit_simple(ln_emit *e, const char *optype, const char *src, int i);

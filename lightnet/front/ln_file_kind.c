@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What kind of file something is, of all that LightNet reads and of others.
+// Detects kinds of files: those that LightNet reads, and others.
 
 #include <stddef.h>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a model's file says of its inputs and outputs, before sizes are bound.
+// Inputs and outputs of a model file, before sizes are bound.
 
 #include "front/ln_interface.h"
 

@@ -192,7 +192,7 @@ static int init_model(ln_context *ctx, const char *name, ln_infile *file)
     return 0;
 }
 
-// What is wrong with the environment is said before a model could be blamed for it.
+// Reports errors in the environment before those of the model.
 static int check_before_reading(const ln_context *ctx)
 {
     ln_context_clear_error(ctx);

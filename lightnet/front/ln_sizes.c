@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is known of sizes that are known only at run time.
+// Symbolic sizes: relations of sizes that are known only at run time.
 //
 // Each operator is noted once, after those that it reads from, so that nothing is followed back
 // through the model. An operator that no row knows makes new symbols: its sizes are unlike all
@@ -22,7 +22,7 @@ struct symbol {
     int64_t least, most;
 };
 
-/* What is known of a tensor. */
+/* The symbolic sizes of a tensor, or of its elements. */
 typedef struct record {
     ln_size axes[LN_MAXDIM];     /* of one whose sizes are open */
     ln_size elements[LN_MAXDIM]; /* of integers that are computed from sizes */
@@ -208,7 +208,7 @@ static int new_symbol(ln_sizes *sizes, int64_t least, int64_t most, ln_size *siz
     return 0;
 }
 
-/* What rows ask of the operator */
+/* Queries of rows on the operator */
 
 static const char *input(const noted *n, const char *arg_name)
 {

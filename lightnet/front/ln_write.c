@@ -51,7 +51,7 @@ static int fail_format(const ln_context *ctx, const char *format)
     return ln_fail(ctx, "the format '%.64s' cannot be written, expected one of %s", format, known);
 }
 
-// What is written is a model as it was read, with the weights that are given.
+// Prepares writing an uncompiled model, with the given weights.
 static int prepare(ln_context *ctx, const char *datafile)
 {
     if (!ctx->source)
@@ -107,7 +107,7 @@ static int rewrite(ln_context *ctx, const char *name, ln_infile *in, const char 
                : 1;
 }
 
-// What was read into the context.
+// Writes the model that the context has read.
 static int write_read(ln_context *ctx, const char *format, const char *file)
 {
     return write_format(ctx, ctx->datafile, format, file);

@@ -312,7 +312,7 @@ static const ln_rjson *find_type(const ln_opdescs *descs, const char *name)
     return NULL;
 }
 
-/** Gives an argument the fields of `node` in place of those that it has. */
+/** Replaces fields of an argument by those of `node`. */
 static int read_arg_fields(const ln_opdesc *op, ln_argdesc *arg, const ln_rjson *node,
                            ln_error *err)
 {
@@ -366,7 +366,7 @@ static int read_args(const ln_opdescs *descs, ln_opdesc *op, ln_argdesc_kind kin
     return 0;
 }
 
-/** Makes an operator without own fields the same as its parent. */
+/** Copies the parent to an operator without own fields. */
 static void copy_inherited(ln_opdesc *op, const ln_opdesc *parent)
 {
     const size_t size = parent->nargs * sizeof(*parent->args);

@@ -59,7 +59,7 @@ static const struct option long_options[] = {
     {NULL, 0, NULL, 0},
 };
 
-/** Tells a failure in one line, as all programs of LightNet do. */
+/** Reports a failure in one line, like all programs of LightNet. */
 static void print_error(const char *reason)
 {
     fprintf(stderr, "ln-opgen: error: %s\n", reason);
@@ -67,7 +67,7 @@ static void print_error(const char *reason)
 
 static int wrong_usage(const char *fmt, ...) LN_PRINTF(1, 2);
 
-/** Tells wrong usage in one line; returns -1. */
+/** Reports wrong usage in one line. Returns -1. */
 static int wrong_usage(const char *fmt, ...)
 {
     char reason[LN_MAXLINE];

@@ -101,7 +101,7 @@ static int is_op_arg_used(const generator *g, const codes *cs)
            ln_opgen_codes_name(cs, "exec") || codes_name_any(g, cs);
 }
 
-/** What a target adds to the pre_run of its base: a function of its own that calls it. */
+/** Writes a pre_run for a target, which calls and extends that of its base. */
 static void write_target_pre_run(generator *g)
 {
     codes cs = {0};
@@ -184,7 +184,7 @@ static void write_calc_offset(generator *g)
 
 /* ---- one operator, one file ---- */
 
-/** What an operator shares with those that compute it on targets. */
+/** Writes the code that an operator shares with its targets. */
 static int write_shared(generator *g, ln_error *err)
 {
     if (ln_opgen_has_priv(g))

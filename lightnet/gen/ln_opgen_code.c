@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the code of a description names, the types of variables, lines that hold code.
+// Names in the code of a description, types of variables, lines with code.
 
 #include "gen/ln_opgen_code.h"
 

@@ -25,7 +25,7 @@ static void write_cell(ln_cgen *out, const char *text)
     }
 }
 
-/** What the fields of an argument promise beside its type. */
+/** Writes the properties of an argument besides its type. */
 static void write_notes(ln_cgen *out, const ln_argdesc *arg)
 {
     const char *owner = ln_argdesc_text(arg, LN_ARGDESC_OWNER);

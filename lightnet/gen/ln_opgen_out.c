@@ -132,7 +132,7 @@ static void write_shape(const generator *g, const ln_argdesc *arg, int indent, s
         ln_cgen_snippet(g->out, indent, arg->fields[LN_ARGDESC_CUSTOM]);
 }
 
-/** What becomes of the entry once the output is defined. */
+/** Writes the code that sets fields of a defined output's entry. */
 static void write_entry_settings(const generator *g, const ln_argdesc *arg, const char *entry,
                                  int indent)
 {

@@ -80,7 +80,7 @@ static void write_inplace(const generator *g)
     }
 }
 
-/** What ln_op_begin checks of an input. */
+/** The checks of an input by ln_op_begin. */
 static void write_input_checks(const generator *g, const ln_argdesc *arg, const char **line)
 {
     const char *dtype = ln_argdesc_text(arg, LN_ARGDESC_DTYPE);
@@ -128,7 +128,7 @@ static void write_default_values(const generator *g, const ln_argdesc *arg, cons
     APPEND(g, line, ")");
 }
 
-/** What ln_op_begin checks of a parameter, and adds. */
+/** The checks of a parameter by ln_op_begin, and its default. */
 static void write_param_checks(const generator *g, const ln_argdesc *arg, const char **line)
 {
     const char *realtype = ln_argdesc_text(arg, LN_ARGDESC_REALTYPE);

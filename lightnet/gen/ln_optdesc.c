@@ -10,7 +10,7 @@
 
 enum { MAX_STAGE = 9, NO_STAGE = -1 /* of the rules of a file that is being read */ };
 
-/** What a reading function needs: where the result goes, whose field it is, where reasons go. */
+/** Arguments of reading functions: the destination, the rule of the field, the error. */
 typedef struct reading {
     ln_optdesc *desc;
     ln_optrule *rule;

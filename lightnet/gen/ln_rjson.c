@@ -296,7 +296,7 @@ static int parse_items(ln_scan *ps, ln_rjson *node)
     return is_object ? check_keys(ps, node) : 0;
 }
 
-/* What a value begins with, decides what it is. */
+/* The first character determines the type of a value. */
 typedef struct value_start {
     const char *first; /* one of these characters */
     ln_rjson_type type;

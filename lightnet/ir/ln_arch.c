@@ -93,7 +93,7 @@ static int check_rule(const ln_arch *arch, const char *rule)
     return 0;
 }
 
-// What is new must not have a name that is there.
+// New names must differ from existing ones.
 static int check_names(const ln_arch *arch)
 {
     for (ln_op **op = arch->reg_ops; op && *op; op++)

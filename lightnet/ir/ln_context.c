@@ -22,7 +22,7 @@ static int has_tables(const ln_context *ctx)
            ctx->output_names && ctx->fixed;
 }
 
-// What one model brings is dropped by ln_context_cleanup; what the caller set stays.
+// ln_context_cleanup drops the data of a model; settings of the caller stay.
 static int create_tables(ln_context *ctx)
 {
     ctx->tensor_table = ln_tensor_table_create();
@@ -273,7 +273,7 @@ static int is_known_rule(const char *rule, const char **closest)
     return 0;
 }
 
-// What decides how a model is compiled comes before that.
+// Fails if the model is compiled already: compile options come before.
 static int check_uncompiled(ln_context *ctx)
 {
     return ctx->target ? ln_fail(ctx, "the model is compiled already, for '%s'", ctx->target) : 0;

@@ -46,7 +46,7 @@ static int check_makes(const ln_context *ctx, const ln_op *op)
     return 0;
 }
 
-// What the walk over the operators has seen.
+// The state of the walk over the operators.
 typedef struct tally {
     int ops, tensors;
     int has_gathers; // an operator takes its inputs

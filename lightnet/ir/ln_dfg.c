@@ -13,7 +13,7 @@
 #include "lightnet/ln_msg.h"
 #include "lightnet/ln_util.h"
 
-/* What a node of the graph has as `ports`. */
+/* The `ports` of a node of the graph. */
 struct ln_ports {
     size_t len;
     ln_slab *home;

@@ -30,7 +30,7 @@ const char *ln_dynamic_param(const ln_op_arg *op_arg, const ln_tensor_list_entry
     return NULL;
 }
 
-/* What a run sets is a copy, so that the model and its plan stay what they are. */
+/* A run sets copies, so that the model and its plan stay unchanged. */
 static int copy_params(ln_op_arg *op_arg)
 {
     ln_list *copy = ln_param_list_copy(op_arg->params);

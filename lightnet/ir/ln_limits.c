@@ -120,7 +120,7 @@ void ln_context_resume(ln_context *ctx)
 
 /* Calls */
 
-// What folding allocates for operators counts for the context around it.
+// Allocations of folding count for the enclosing context.
 ln_budget *ln_limits_enter(const ln_context *ctx)
 {
     ln_limits *const limits = ctx->limits->around ? ctx->limits->around : ctx->limits;

@@ -104,7 +104,7 @@ static int is_tensor_taken(const char *name, const ln_list *ops, const ln_hash *
 
 static const ln_arg_info no_infos[] = {{.arg_name = NULL}};
 
-/* What is known of the argument beyond its name; one that ends `infos` says nothing. */
+/* The description of the argument; the end of `infos`: none. */
 static const ln_arg_info *find_info(const ln_arg_info *infos, const char *arg_name)
 {
     const ln_arg_info *info = infos ? infos : no_infos;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the functions of an operator use: its arguments, its outputs, its means to run.
+// The interface for functions of operators: arguments, outputs, means to run.
 
 #include "lightnet/ln_op.h"
 
@@ -225,7 +225,7 @@ static int check_output(ln_op_arg *op_arg, const char *arg_name, int ndim, const
     return 0;
 }
 
-/* What the description says of an output's size; 0 where there is none. */
+/* The size of an output in the description; 0: none. */
 static int declared_dynamic(const ln_op_arg *op_arg, const char *arg_name)
 {
     const ln_arg_info *info = op_arg->info ? op_arg->info->tensors_out : NULL;

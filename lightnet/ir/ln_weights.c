@@ -155,7 +155,7 @@ int ln_weight_read(const ln_weight *w, size_t at, void *dst, size_t size, ln_err
         return 0;
     }
     int status = ln_infile_read(w->file, w->offset + at, dst, size, err);
-    // What was checked when the file was opened may be something else by now.
+    // The file may have changed since it was opened and checked.
     if (!status && w->tensor->dtype == TL_BOOL)
         status = ln_bools_check(dst, size, at, err);
     return status ? ln_error_prefix(err, "%s: tensor '%s'", w->file->name, w->name) : 0;

@@ -119,7 +119,7 @@ int ln_canonicalize(ln_context *ctx)
     return 0;
 }
 
-// What an architecture leaves is for the one that it builds on.
+// The base architecture rewrites remaining operators.
 static int rewrite_all(ln_context *ctx, const ln_arch *arch, int *is_clean)
 {
     for (; arch; arch = base_of(arch)) {
@@ -237,7 +237,7 @@ static int compile(ln_context *ctx, const ln_arch *arch)
 static int compile_model(ln_context *ctx, const ln_arch *arch)
 {
     return ln_context_threads(ctx, &ctx->planned_threads) ||
-                   // What is measured is measured with the threads of the runs.
+                   // Measurements use the threads of the runs.
                    (ctx->tuned && ln_context_start_threads(ctx)) || compile(ctx, arch)
                ? -1
                : 0;

@@ -300,7 +300,7 @@ static int move_ops(const hoisting *h, int which)
     return n;
 }
 
-/* What the bodies are given */
+/* Inputs of bodies */
 
 static int add_src(hoisting *h, const char *name)
 {

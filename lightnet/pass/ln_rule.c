@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What rewrite rules are made of.
+// Building blocks of rewrite rules.
 
 #include "lightnet/ln_rule.h"
 
@@ -215,7 +215,7 @@ static int note_inspected(const ln_context *ctx, const ln_tensor_entry *te, cons
     return longer ? 0 : -1;
 }
 
-/** What `te` is a cast of, or NULL. */
+/** The source of the cast that produces `te`, or NULL. */
 static const ln_tensor_entry *cast_from(const ln_tensor_entry *te)
 {
     const ln_op *const producer = ln_entry_creater(te);

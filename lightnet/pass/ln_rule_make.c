@@ -9,7 +9,7 @@
 
 /* ---- tensors ---- */
 
-/** What the context calls a tensor of the rule; NULL: it is absent. */
+/** The name in the context of a tensor of the rule; NULL: absent. */
 static const char *name_in_context(const ln_rule_match *m, const char *name)
 {
     const int i = ln_rule_tensor_index(m, name);

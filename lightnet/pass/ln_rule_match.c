@@ -15,7 +15,7 @@
 
 /* ---- types ---- */
 
-/** What is behind the word at the beginning of the text, if that is `string`; or NULL. */
+/** The text after its first word, if that is `string`; or NULL. */
 static const char *behind(const char *text, const char *string)
 {
     while (*string && *string == *text) {
@@ -25,7 +25,7 @@ static const char *behind(const char *text, const char *string)
     return !*string && !ln_rule_is_letter(*text) ? text : NULL;
 }
 
-/** What is behind a set of types, "{A|B}", if `optype` is one of them; or NULL. */
+/** The text after a set of types, "{A|B}", if `optype` is one of them; or NULL. */
 static const char *behind_set(const char *text, const char *optype)
 {
     int is_one = 0;
@@ -282,7 +282,7 @@ static int removed_fit(const ln_rule_match *m)
     return fit;
 }
 
-/** What the rule says once all operators are known. */
+/** Whether parameters and conditions fit, once all operators have matched. */
 static int rest_fits(const matching *at)
 {
     const ln_rule_match *const m = at->m;

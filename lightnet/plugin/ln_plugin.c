@@ -25,7 +25,7 @@
 typedef ElfW(Ehdr) elf_header;
 typedef ElfW(Phdr) elf_segment;
 
-// What the loader itself is: what it loads must be the same.
+// The word size and byte order of this process, which plug-ins must have.
 static const unsigned char this_class = sizeof(void *) == 8 ? ELFCLASS64 : ELFCLASS32;
 static const unsigned char this_order =
     __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__ ? ELFDATA2LSB : ELFDATA2MSB;
@@ -89,7 +89,7 @@ static ln_list *plugins; // ln_plugin_loaded *, in the order of loading
 
 /* ---- the descriptor ---- */
 
-/* What both sides have to agree on. */
+/* Structs whose sizes must be equal on both sides. */
 static const struct {
     const char *name;
     uint32_t size;
@@ -201,7 +201,7 @@ static int load(char *path)
         ln_free(path);
         return 0;
     }
-    // What the object itself registered when it was mapped, without any check, must not stay.
+    // Rejects objects that register something themselves, unchecked, when they are mapped.
     if (ln_arch_changes() != before)
         ln_error_set(NULL, "registers architectures by itself, expected them in its '%s'",
                      LN_PLUGIN_SYMBOL);
@@ -384,7 +384,7 @@ static int has_op(const ln_arch *arch, const ln_op *proto)
     return 0;
 }
 
-// What a plug-in adds to the architecture of another one is its own, though it stands there, too.
+// Additions to the architecture of another plug-in belong to the plug-in that adds them.
 const ln_plugin_loaded *ln_plugin_of_op(const ln_op *proto)
 {
     const ln_plugin_loaded *loaded;

@@ -115,7 +115,7 @@ static double saved_ns(const ln_quantize_choice *choice, int i)
     return choice->ns_before[i] - choice->ns_int8[i];
 }
 
-// What a layer is worth: time per error, or, where time does not count, least error.
+// The value of a layer: time saved per error; if time does not count, the least error.
 static double worth_of(const choosing *c, int i)
 {
     const double error = c->choice->errors[i] + 1e-12;

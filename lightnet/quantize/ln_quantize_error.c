@@ -70,7 +70,7 @@ static double element(const tl_tensor *t, size_t i)
     return value;
 }
 
-// What is not finite in float32 says nothing of the error.
+// Ignores elements that are not finite in float32.
 static void add_floats(sums *s, const tl_tensor *got, const tl_tensor *expected)
 {
     for (size_t i = 0; i < (size_t)expected->len; i++) {

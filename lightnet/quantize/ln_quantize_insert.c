@@ -229,7 +229,7 @@ static int insert_joint(insertion *ins, const ln_quantize_joint *joint)
 
 /* ---- which joints are between layers in 8 bits ---- */
 
-/* What an operator is for the flow of 8 bits. */
+/* The role of an operator in the flow of 8 bits. */
 typedef enum role {
     ROLE_OTHER,
     ROLE_LAYER,   /* in 8 bits */
@@ -237,7 +237,7 @@ typedef enum role {
     ROLE_THROUGH, /* computed by a layer with its result, or moves elements */
 } role;
 
-/* What is known of a tensor. */
+/* Flags of a tensor. */
 enum { FROM_LAYER = 1, TO_LAYER = 2 };
 
 typedef struct flow {

@@ -59,7 +59,7 @@ static int is_product(const ln_op *op, parts *p)
            is_one(op, "beta");
 }
 
-// What a model has quantized itself stays as it is.
+// Operators that the model itself quantizes stay unchanged.
 static int is_dequantized(const ln_tensor_entry *te)
 {
     return ln_rule_is(ln_entry_creater(te), "dequantize");

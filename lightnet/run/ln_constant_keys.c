@@ -131,7 +131,7 @@ static int enter_outputs(ln_constant_keys *keys, const ln_context *ctx, const ln
     return 0;
 }
 
-// What a body computes, its name does not tell.
+// The name of a body does not identify its computation.
 static int runs_body(const ln_context *ctx, const ln_op *op)
 {
     const ln_param_entry *pe;

@@ -64,7 +64,7 @@ static void give_loan(finder *f, ln_loan *loan, const char *name)
     *place = loan;
 }
 
-// What an output reads after the run must not change with the input.
+// Outputs must not change with the input after the run.
 static void keep_seen_inputs(const finder *f)
 {
     const char *name;

@@ -5,7 +5,7 @@
 #include "lightnet/ln_util.h"
 #include "run/ln_load.h"
 
-/* What takes the most memory of a plan: a tensor, or an operator's scratch memory. */
+/* The largest consumer of a plan: a tensor, or an operator's scratch memory. */
 typedef struct largest {
     const ln_op *op;
     const ln_tensor_entry *te; /* NULL: scratch memory */

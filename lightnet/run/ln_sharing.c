@@ -113,7 +113,7 @@ static constant *constant_of(const ln_sharing *s, const ln_tensor_entry *te)
     return te->mtype == LN_MEM_CPU ? constant_at(s, te->offset) : NULL;
 }
 
-/* What the store has */
+/* Constants in the store */
 
 // Where a mapped file has all of the block, and nothing else; NULL: none has.
 static const void *find_mapped(const ln_context *ctx, const constant *c)

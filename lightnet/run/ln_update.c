@@ -284,7 +284,7 @@ static int renew(ln_context *ctx, ln_op *op)
     return op->op_arg->at_load == LN_AT_LOAD_PULLED ? keep_results(ctx, op) : 0;
 }
 
-// What an operator of the runs has prepared may depend on the constants that it reads.
+// Prepares operators of runs again whose prepared data may depend on set constants.
 static int prepare_again(const ln_context *ctx, ln_op *op)
 {
     const ln_tensor_list_entry *tle;

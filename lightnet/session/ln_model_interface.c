@@ -40,7 +40,7 @@ int ln_model_add_outputs(const ln_model *model, const ln_context *ctx)
     return 0;
 }
 
-// What the file says of outputs may be less than what was inferred for them.
+// Completes outputs of the file by inferred ones.
 void ln_model_complete(const ln_model *model, const ln_context *ctx)
 {
     const ln_interface *interface = model->interface;

@@ -347,7 +347,7 @@ static int has_state(const ln_context *ctx)
 
 /* ---- memory ---- */
 
-/* What an idle program is lent. */
+/* The address of an idle program's run memory. */
 static _Alignas(64) char nowhere[64];
 
 size_t ln_program_run_size(const ln_program *program)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What an input is given.
+// Values of inputs.
 
 #include "session/ln_value.h"
 

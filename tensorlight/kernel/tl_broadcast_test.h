@@ -19,7 +19,7 @@ typedef struct tl_broadcast_variant {
     tl_isa isa;
 } tl_broadcast_variant;
 
-/** What `plain` gives for one element after the other; -1 as the kernel. */
+/** Applies `plain` to one element after the other; -1 like the kernel. */
 static inline int tl_broadcast_expect(const tl_broadcast_variant *plain, void *const *srcs,
                                       const int *steps, void *dst, size_t len)
 {

@@ -59,7 +59,7 @@ static inline int tl_map_is_same(const void *a, const void *b, size_t len, tl_dt
     return 1;
 }
 
-/** What `v` has to make of `src`. */
+/** The expected result of `v` for `src`. */
 static inline void tl_map_expect(const tl_map_variant *v, const tl_map_variant *plain,
                                  const void *src, void *dst, size_t len, const void *param)
 {

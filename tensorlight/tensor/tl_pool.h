@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What tl_exec.c asks of the thread pool.
+// The interface of the thread pool for tl_exec.c.
 
 #ifndef TL_POOL_H
 #define TL_POOL_H

@@ -351,7 +351,7 @@ static int has(const ln_port *port, int axis, int least, int most)
                                 : least == port->dims[axis] && most == port->dims[axis];
 }
 
-// What was bound by the name of a size.
+// Takes the range bound by the name of a size.
 static int takes_named(const ln_context *ctx, const ln_port *port, int axis, int *n_bound)
 {
     const char *name = port->dim_names[axis];

@@ -89,7 +89,7 @@ static int read_mem_sizes(const ln_ir_reader *r, const json_t *object, size_t *m
     return 0;
 }
 
-// What scratch memory is planned for; 1 is not written.
+// The number of threads with scratch memory; 1 is not written.
 static int read_threads(const ln_ir_reader *r, const ln_ir_element *top, int *threads)
 {
     if (!json_object_get(top->json, "threads"))
@@ -104,7 +104,7 @@ static int read_threads(const ln_ir_reader *r, const ln_ir_element *top, int *th
     return 0;
 }
 
-// What a compiled model has at its top.
+// Top-level keys of a compiled model.
 static int read_plan(ln_ir_reader *r, const ln_ir_element *top, model *m)
 {
     if (!json_object_get(top->json, "arch") && !json_object_get(top->json, "mem_sizes"))
@@ -228,7 +228,7 @@ static int read_version(ln_ir_reader *r, const ln_ir_element *top)
     return rc;
 }
 
-// What a model and a body have alike.
+// Common keys of models and bodies.
 static int read_program(ln_ir_reader *r, const ln_ir_element *e, model *m)
 {
     return ln_ir_read_ops(r, e, &m->ops) || read_interface(r, e, 1, m) || read_interface(r, e, 0, m)

@@ -164,7 +164,7 @@ static int write_op(FILE *fp, const ln_context *ctx, const void *element, ln_err
     return 0;
 }
 
-// What is left out will be inferred again.
+// Omitted names are inferred again.
 static int write_interface(FILE *fp, const ln_context *ctx, int is_input, ln_error *err)
 {
     const char *key = is_input ? "inputs" : "outputs";

@@ -409,7 +409,7 @@ ln_part ln_nnvm_draft_input_part(ln_nnvm_entry entry)
 
 /* ---- the order of the nodes ---- */
 
-/* What the heads need: inputs before their users, as a walk from the heads leaves them. */
+/* Nodes that outputs need, inputs before their users. */
 typedef struct order {
     const ln_nnvm_draft *draft;
     size_t *nodes; /* the node at each place */
@@ -652,7 +652,7 @@ static int write_graph(FILE *fp, const void *arg, ln_error *err)
 
 /* ---- files ---- */
 
-/* What goes into the file of parameters. */
+/* The content of the parameter file. */
 typedef struct params {
     int n;
     const char **names;

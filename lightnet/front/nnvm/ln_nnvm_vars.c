@@ -96,7 +96,7 @@ static void look_up_rows(ln_nnvm_graph *g)
     }
 }
 
-// What the heads do not need is never looked at again, nor what is only a label.
+// Nodes that outputs do not need, and labels, are ignored.
 static void mark_live(ln_nnvm_graph *g)
 {
     for (size_t i = 0; i < g->n_heads; i++)
@@ -193,7 +193,7 @@ static int own_shape(ln_nnvm_model *m, ln_nnvm_vertex *v, int dims[LN_MAXDIM])
 
 enum { UNSET = -1 };
 
-// What a code stands for. From 7 on, core's files of before 2019 have others than later ones.
+// The type of a code. From 7 on, codes in core's files before 2019 differ from later ones.
 static tl_dtype dtype_of_code(const ln_nnvm_graph *g, int64_t code)
 {
     const int64_t n = g->dialect == LN_NNVM_MXNET ? LN_PARAMS_NUM_CODES : LN_PARAMS_SURE_CODES;

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a translator of an ONNX operator is written with.
+// The interface for translators of ONNX operators.
 //
 // A translator reads its node (inputs, attributes) and emits LightNet operators with the node's
 // emitter (ln_emit.h), as if nothing could fail.
 //
 //     static void translate_leaky_relu(ln_onnx_node *n)
 //     {
-//         // What comes out, "dst", is the node's output 0.
+//         // The output "dst" is the node's output 0.
 //         LN_EMIT(&n->emit, 0, "unary", LN_ARG("src", ln_onnx_in(n, 0)),
 //                 LN_TEXT("func", "TL_UNARY_LRELU"),
 //                 LN_NUMBER("alpha", ln_onnx_float(n, "alpha", 0.01)));

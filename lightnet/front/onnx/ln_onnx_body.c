@@ -31,7 +31,7 @@ const char *ln_onnx_body_input(ln_onnx_node *n, ln_onnx_body *body, tl_dtype dty
     return name;
 }
 
-/* What goes inside */
+/* Moving operators to a body */
 
 typedef struct finding {
     ln_onnx_node *n;

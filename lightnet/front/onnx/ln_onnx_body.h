@@ -44,7 +44,7 @@ const char *ln_onnx_body_make(ln_onnx_node *n, ln_onnx_body *body, int n_capture
 /** Marks the value of a tensor, produced by an operator with bodies, as known only at run time. */
 void ln_onnx_body_hide(ln_onnx_node *n, const char *tensor);
 
-/* What the translators of If and of loops share (onnx_branch.c) */
+/* Helpers that If and loops share (onnx_branch.c) */
 
 /** The graph of a required attribute; NULL after a failure. */
 const LnOnnx__Graph *ln_onnx_required_graph(ln_onnx_node *n, const char *name);

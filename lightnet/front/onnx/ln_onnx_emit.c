@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the layer that emits operators knows of ONNX nodes, and what varies from run to run.
+// ONNX nodes for the emitter, and values that vary from run to run.
 
 #include <stdint.h>
 #include <stdio.h>

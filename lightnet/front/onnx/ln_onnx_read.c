@@ -194,7 +194,7 @@ static const char *name_of(const LnOnnx__ValueInfo *value)
     return value->name ? value->name : "";
 }
 
-// What was said of the name of a dimension, or NULL.
+// The size bound to the name of a dimension, or NULL.
 static const tl_tensor *bound_dim(const ln_onnx_model *m, const LnOnnx__Dimension *d)
 {
     const tl_tensor *bound =

@@ -181,7 +181,7 @@ static const char *complete_mask(ln_onnx_node *n, const attention *a, const char
     return emit_join(n, mask, rest, ndim - 1, LN_EMIT_TEMP);
 }
 
-/** What is added to the scores; NULL: nothing. */
+/** The bias of the scores; NULL: none. */
 static const char *emit_bias(ln_onnx_node *n, const attention *a)
 {
     const char *mask = ln_onnx_optional(n, 3);

@@ -7,7 +7,7 @@
 #include "front/onnx/ln_onnx.h"
 #include "front/onnx/ln_onnx_steps.h"
 
-/** What a convolution is emitted of. */
+/** Arguments of a convolution. */
 typedef struct convolution {
     const char *src, *weight, *bias; /* bias may be NULL */
     int group;

@@ -10,7 +10,7 @@
 //     labels of both that are not             k        second [batch.., k.., n..]
 //     labels of the first, of the second      m, n     result [batch.., m.., n..]
 //
-// What only one term has and nothing needs is summed up before.
+// Axes of only one term that the result lacks are summed first.
 
 #include <string.h>
 

@@ -8,7 +8,7 @@
 #include "front/onnx/ln_onnx_steps.h"
 #include "tensorlight/tl_nn.h"
 
-/** What a pooling is emitted of. */
+/** Arguments of a pooling. */
 typedef struct pooling {
     const char *src, *kind;
     int is_ceil, counts_padding;

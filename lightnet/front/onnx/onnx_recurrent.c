@@ -149,7 +149,8 @@ static const char *sequences(ln_onnx_node *n, const network *net, int i)
     return ln_emit_transpose(&n->emit, src, (int[]){1, 0, 2}, LN_EMIT_TEMP);
 }
 
-/** What the input adds to the gates: [1, T * B, I] x [D, I, G * H] as [D, T, B, G * H]. */
+/** The contribution of the input to the gates: [1, T * B, I] x [D, I, G * H] as [D, T, B, G * H].
+ */
 static const char *project(ln_onnx_node *n, const network *net)
 {
     const int lines = net->steps * net->rows, gates = net->n_gates * net->hidden;

@@ -115,7 +115,7 @@ static map_func *find_map(ln_onnx_node *n, const char *name)
     return half_pixel;
 }
 
-/** What all of these operators come down to. */
+/** The common form of these operators. */
 typedef struct resizing {
     const char *src, *mode, *rounding;
     map_func *map;

@@ -367,7 +367,7 @@ static void translate_split(ln_onnx_node *n)
     free(lens);
 }
 
-/** What Slice has given, one number for each of `len` axes. */
+/** The arguments of Slice, one number for each of `len` axes. */
 typedef struct slice {
     int len;
     int axes[LN_MAXDIM], starts[LN_MAXDIM], ends[LN_MAXDIM], steps[LN_MAXDIM];

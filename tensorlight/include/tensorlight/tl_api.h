@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What every public header of TensorLight needs: visibility, C++ linkage, printf checking.
+// Macros for all public headers of TensorLight: visibility, C++ linkage, printf checking.
 
 #ifndef TL_API_H
 #define TL_API_H

@@ -59,7 +59,7 @@ static inline float activated(const layer *l, float v)
     return v;
 }
 
-/** What becomes of the sum of channel `c`, in the type of dst. */
+/** The result for the sum of channel `c`, in the type of dst. */
 static inline double expected(const layer *l, int64_t sum, int c, tl_dtype dtype)
 {
     const float *const factor = l->factor ? l->factor->data : NULL;

@@ -122,7 +122,7 @@ static inline tl_vn tl_vn_begin(tl_vi sum)
     return sum;
 }
 
-/** What is below 16 has a sign, too. */
+/** Values below 16 have a sign, too. */
 static inline tl_vn tl_vn_dot(tl_vn s, tl_vb q, tl_vb w)
 {
     return vdotq_s32(s, vreinterpretq_s8_u8(q), vreinterpretq_s8_u8(w));

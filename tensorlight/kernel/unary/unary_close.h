@@ -181,7 +181,7 @@ static double error_of(float got, double expected, double least)
     return fabs(expected) < least ? (error <= least ? 0 : INFINITY) : error / ulp_of(expected);
 }
 
-/** What error_of may be for close_functions[k] of x. */
+/** The max error_of for close_functions[k] of x. */
 static double bound_of(int k, double x)
 {
     double (*const growth)(double x) = close_functions[k].growth;

@@ -62,7 +62,7 @@ static const tl_wino_points tl_wino_points_of[TL_WINO_PAIRS + 1] = {
  *  TL_BLOCK floats, `step` apart: B' patch B, the points of rows before those of columns. */
 typedef void tl_wino_source_func(int pairs, const float *src, size_t row, float *dst, size_t step);
 
-/** What becomes of products. */
+/** The epilogue of products. */
 typedef struct tl_wino_job {
     int pairs;
     size_t step; /* floats between the products of a tile */

@@ -24,7 +24,7 @@ typedef struct tl_wino_span {
     int n, rows, cols;
 } tl_wino_span;
 
-/** What convolutions differ in. Steps are in elements. */
+/** The differences between kinds of convolutions. Steps are in elements. */
 typedef struct tl_wino_kind {
     int m;             /* the extent of a tile */
     size_t size;       /* bytes of an element of the source */

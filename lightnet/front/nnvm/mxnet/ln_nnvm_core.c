@@ -85,7 +85,7 @@ static void rewrite_variable(ln_nnvm_core *c, ln_nnvm_vertex *v)
     ln_nnvm_recast_out(&r, 0, entry);
 }
 
-/* What rewriters are written with */
+/* The interface for rewriters */
 
 void ln_nnvm_recast_lacks(ln_nnvm_recast *r, const char *reason)
 {
@@ -93,7 +93,7 @@ void ln_nnvm_recast_lacks(ln_nnvm_recast *r, const char *reason)
         ln_emit_fail(&r->node.emit, "%s", reason);
 }
 
-// What stands for an entry of the graph; `r`: whose node needs it.
+// The new entry for an entry of the graph; `r`: the rewriter whose node needs it.
 static ln_nnvm_entry find_entry(ln_nnvm_recast *r, const ln_nnvm_entry *e)
 {
     const outputs *from = &r->core->outs[e->node];

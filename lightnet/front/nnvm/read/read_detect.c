@@ -229,7 +229,7 @@ static void translate_transform(ln_nnvm_node *n)
 
 /* ---- the best of boxes that overlap ---- */
 
-/* What `nms_rows` is emitted with. */
+/* Arguments of `nms_rows`. */
 typedef struct suppression {
     int box, score, label;
     double overlap;

@@ -193,7 +193,7 @@ static void translate_where(ln_nnvm_node *n)
     PAIR("broadcast_" name, CORE, translate_broadcast, with), \
         PAIR("__" symbol "_symbol__", CORE, translate_broadcast, with)
 
-/* What MXNet spells in two ways. */
+/* Operators with two names in MXNet. */
 #define MXNET_PAIR(name, old, with) \
     PAIR(name, MXNET, translate_elemwise, with), PAIR(old, MXNET, translate_elemwise, with)
 

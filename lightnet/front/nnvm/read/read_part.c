@@ -27,7 +27,7 @@ static void translate_flip(ln_nnvm_node *n)
         ln_nnvm_slice(n, src, len, axes, first, last, first, 0);
 }
 
-// What is not given, or None, is what a slice of the whole axis has.
+// Missing values, or None, are those of a slice of the whole axis.
 static int bound_of(const int64_t *given, int len, int i, int deflt)
 {
     const int64_t value = i < len ? given[i] : LN_NNVM_NONE;

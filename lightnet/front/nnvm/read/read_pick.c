@@ -126,7 +126,7 @@ static void translate_gather_nd(ln_nnvm_node *n)
     LN_EMIT(&n->emit, 0, "take_nd", LN_ARG("src", src), LN_ARG("index", index));
 }
 
-/* What is wanted of the first elements of an order. */
+/* A request for the first `k` elements of an order. */
 typedef struct ranking {
     const char *src;
     int axis, k, is_smallest;

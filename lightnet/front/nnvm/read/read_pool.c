@@ -202,7 +202,7 @@ static void read_core_padding(ln_nnvm_node *n, pool *p)
     }
 }
 
-/** What is pooled. LightNet adds sums and norms to core's. */
+/** Reads the kind of pooling. LightNet adds sums and norms to core's. */
 static pool read_kind(ln_nnvm_node *n, int axes)
 {
     pool p = {.kind = strcmp(n->row->with, "max") ? POOL_MEAN : POOL_MAX, .axes = axes};

@@ -7,7 +7,7 @@
 #include "front/nnvm/ln_nnvm_steps.h"
 #include "tensorlight/tl_util.h"
 
-/* What a convolution is emitted of. */
+/* Arguments of a convolution. */
 typedef struct conv {
     int axes; /* 1 to 3 spatial ones */
     int channels, groups, has_bias;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the writer of an operator sees of it: tensors, constants, parameters.
+// The view of an operator for its writer: tensors, constants, parameters.
 
 #include "front/nnvm/write/ln_nnvm_write.h"
 

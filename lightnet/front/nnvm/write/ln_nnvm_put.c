@@ -240,7 +240,7 @@ ln_nnvm_value ln_put_slice(ln_nnvm_op *n, ln_nnvm_value src, const int *begin, c
         const int way = step[i] > 0 ? end[i] - begin[i] : begin[i] - end[i];
         const int64_t size = step[i] > 0 ? step[i] : -(int64_t)step[i];
         dims[i] = way > 0 ? (int)((way - 1) / size) + 1 : 0;
-        // What is negative counts from the end.
+        // Negative values count from the end.
         ends[i] = end[i] < 0 ? end[i] - src.dims[i] : end[i];
         is_all &= step[i] == 1 && dims[i] == src.dims[i];
         if (!dims[i])

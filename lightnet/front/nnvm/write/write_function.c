@@ -7,7 +7,7 @@
 #include "front/nnvm/write/ln_nnvm_write.h"
 #include "tensorlight/tl_type.h"
 
-/* What a function is written of: the source and its two numbers. */
+/* The arguments of a function: the source and two numbers. */
 typedef struct args {
     ln_nnvm_value x;
     double alpha, beta;

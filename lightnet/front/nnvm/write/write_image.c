@@ -26,7 +26,7 @@ static int param_at(const ln_nnvm_op *n, const char *param, int i, int deflt)
     return i < len ? values[i] : deflt;
 }
 
-// What `autopad` puts before an axis, of `total` at both ends.
+// The padding that `autopad` puts before an axis, of `total` at both ends.
 static int64_t padding_before(const ln_nnvm_op *n, int given, int64_t total)
 {
     const char *const autopad = ln_nnvm_op_text(n, "autopad", "NOTSET");
@@ -259,7 +259,7 @@ static ln_nnvm_value put_picks(ln_nnvm_op *n, ln_nnvm_value v, int axis, const t
     return LN_PUT(n, "take", v.dtype, v.ndim, v.dims, src, LN_SRC(index), LN_INT("axis", axis));
 }
 
-/** What a matrix [out, in] makes of each line along the axis. */
+/** Multiplies each line along the axis by a matrix [out, in]. */
 static ln_nnvm_value put_products(ln_nnvm_op *n, ln_nnvm_value v, int axis, const tl_tensor *matrix)
 {
     int axes[LN_MAXDIM], dims[LN_MAXDIM], last = v.ndim - 1;

@@ -59,7 +59,7 @@ static ln_nnvm_value write_eye(ln_nnvm_op *n)
     return put_filled(n, filled);
 }
 
-// What a cast to another type reads, or the tensor itself.
+// The source of a cast to another type, or the tensor itself.
 static const char *before_cast(ln_nnvm_op *n, const char *tensor)
 {
     const ln_op *const cast = ln_nnvm_producer(n, tensor, "cast", NULL, NULL);

@@ -264,7 +264,7 @@ static ln_nnvm_value stretch(ln_nnvm_op *n, ln_nnvm_value src, int axis, int beg
     return put_part(n, src, &p);
 }
 
-// What mode TL_PAD_EDGE puts at one end: its element, repeated.
+// The padding of mode TL_PAD_EDGE at one end: its element, repeated.
 static ln_nnvm_value edge(ln_nnvm_op *n, ln_nnvm_value v, int axis, int at, int count)
 {
     int dims[LN_MAXDIM];
@@ -306,7 +306,7 @@ static double pad_value(ln_nnvm_op *n)
     return value;
 }
 
-/** What is negative crops, first of all. */
+/** Negative padding crops, before anything else. */
 static ln_nnvm_value write_pad(ln_nnvm_op *n)
 {
     const char *const mode = ln_nnvm_op_text(n, "mode", "TL_PAD_CONSTANT");

@@ -122,7 +122,7 @@ static ln_nnvm_value write_softmax(ln_nnvm_op *n)
                   LN_INT("axis", ln_nnvm_op_axis(n, x.ndim, -1)));
 }
 
-/* What is reduced along which axes. */
+/* The source and the axes of a reduction. */
 typedef struct reduction {
     ln_nnvm_value src;
     int n_axes, axes[LN_MAXDIM], keeps;
