@@ -23,20 +23,17 @@ static int common_dims(const tl_tensor *const *srcs, int n, int *dims)
     return ndim;
 }
 
-static int check_overlap(const tl_tensor *dst, const tl_tensor *src)
-{
-    return dst && dst->len == src->len ? tl_check_in_place(dst, src) : tl_check_apart(dst, src);
-}
-
 tl_tensor *tl_broadcast_begin(tl_tensor *dst, const tl_tensor *const *srcs, int n, tl_dtype dtype)
 {
     int dims[TL_MAXDIM];
     const int ndim = common_dims(srcs, n, dims);
     if (ndim < 0)
         return NULL;
-    for (int k = 0; k < n; k++)
-        if (check_overlap(dst, srcs[k]) < 0)
+    for (int k = 0; k < n; k++) {
+        const int may_be_same = dst && dst->len == srcs[k]->len;
+        if ((may_be_same ? tl_check_in_place(dst, srcs[k]) : tl_check_apart(dst, srcs[k])) < 0)
             return NULL;
+    }
     return tl_result_begin(dst, ndim, dims, dtype);
 }
 

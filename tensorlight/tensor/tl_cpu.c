@@ -16,24 +16,18 @@
 
 #include "tensorlight/tl_exec.h"
 
-/** Reads the first line; 0, or -1. */
-static int read_line(const char *path, char *line, int size)
-{
-    FILE *const stream = fopen(path, "r");
-    if (!stream)
-        return -1;
-    const int found = fgets(line, size, stream) != NULL;
-    fclose(stream);
-    return found ? 0 : -1;
-}
-
 /** Reads the first `n` numbers of a group's file; -1 when there are fewer. One too large saturates.
  */
 static int read_numbers(const char *folder, const char *name, long long *numbers, int n)
 {
     char path[PATH_MAX + 32], line[64];
     snprintf(path, sizeof(path), "%s/%s", folder, name);
-    if (read_line(path, line, sizeof(line)) < 0)
+    FILE *const stream = fopen(path, "r");
+    if (!stream)
+        return -1;
+    const int has_line = fgets(line, sizeof(line), stream) != NULL;
+    fclose(stream);
+    if (!has_line)
         return -1;
     const char *rest = line;
     for (int i = 0; i < n; i++) {

@@ -71,21 +71,18 @@ typedef struct shares {
     share of[TL_MOST_SLOTS];
 } shares;
 
-static void run_share(shares *all, size_t slot, share *s)
-{
-    while (atomic_load(&s->next) < s->end && !tl_stop_is_requested(all->stop)) {
-        const size_t i = atomic_fetch_add(&s->next, 1);
-        if (i < s->end)
-            all->func(all->arg, slot, i, i + 1);
-    }
-}
-
 /** First the slot's own units, then those that others have not begun. */
 static void run_slot(void *context, size_t slot)
 {
     shares *const all = context;
-    for (size_t k = 0; k < all->slots; k++)
-        run_share(all, slot, &all->of[(slot + k) % all->slots]);
+    for (size_t k = 0; k < all->slots; k++) {
+        share *const s = &all->of[(slot + k) % all->slots];
+        while (atomic_load(&s->next) < s->end && !tl_stop_is_requested(all->stop)) {
+            const size_t i = atomic_fetch_add(&s->next, 1);
+            if (i < s->end)
+                all->func(all->arg, slot, i, i + 1);
+        }
+    }
 }
 
 /** Without a stop, all at once: a kernel may keep something from unit to unit. */

@@ -136,25 +136,6 @@ static size_t do_items(const job *j, size_t first, size_t threads)
     return n;
 }
 
-/** A job that no thread has taken, or NULL. */
-static job *take_job(tl_pool *pool)
-{
-    for (size_t i = 0; i < JOBS; i++) {
-        unsigned none = 0;
-        if (atomic_compare_exchange_strong(&pool->jobs[i].state, &none, TAKEN))
-            return &pool->jobs[i];
-    }
-    return NULL;
-}
-
-static void divide(job *j, size_t n, size_t threads)
-{
-    for (size_t i = 0; i < threads; i++) {
-        atomic_store_explicit(&j->ranges[i].next, n * i / threads, memory_order_relaxed);
-        j->ranges[i].end = n * (i + 1) / threads;
-    }
-}
-
 static void tell_workers(tl_pool *pool, int n)
 {
     atomic_fetch_add(&pool->news, 1);
@@ -238,7 +219,13 @@ static job *job_for(tl_pool *pool, size_t n, uint64_t now)
     if (n < 2 || is_inside || now < get(&pool->alone_until))
         return NULL;
     const int threads = atomic_load_explicit(&pool->threads, memory_order_acquire);
-    return (threads ? threads : begin_workers(pool)) > 1 ? take_job(pool) : NULL;
+    const int has_workers = (threads ? threads : begin_workers(pool)) > 1;
+    for (size_t i = 0; has_workers && i < JOBS; i++) {
+        unsigned none = 0;
+        if (atomic_compare_exchange_strong(&pool->jobs[i].state, &none, TAKEN))
+            return &pool->jobs[i];
+    }
+    return NULL;
 }
 
 void tl_pool_run(tl_pool *pool, size_t n, void (*func)(void *arg, size_t i), void *arg)
@@ -251,7 +238,10 @@ void tl_pool_run(tl_pool *pool, size_t n, void (*func)(void *arg, size_t i), voi
     }
     j->func = func;
     j->arg = arg;
-    divide(j, n, pool->wanted);
+    for (size_t i = 0; i < pool->wanted; i++) {
+        atomic_store_explicit(&j->ranges[i].next, n * i / pool->wanted, memory_order_relaxed);
+        j->ranges[i].end = n * (i + 1) / pool->wanted;
+    }
     atomic_store(&j->state, TAKEN | OPEN);
     tell_workers(pool, (int)(n < pool->wanted ? n : pool->wanted) - 1);
     is_inside = 1;
@@ -370,19 +360,15 @@ static void after_fork(void)
 }
 
 /** Nothing of what other threads did goes on in the child. */
-static void forget_workers(tl_pool *pool)
-{
-    atomic_store(&pool->threads, 0);
-    atomic_store(&pool->sleepers, 0);
-    set(&pool->alone_until, 0);
-    for (size_t i = 0; i < JOBS; i++)
-        atomic_store(&pool->jobs[i].state, 0);
-}
-
 static void after_fork_in_child(void)
 {
-    for (tl_pool *pool = pools; pool; pool = pool->next)
-        forget_workers(pool);
+    for (tl_pool *pool = pools; pool; pool = pool->next) {
+        atomic_store(&pool->threads, 0);
+        atomic_store(&pool->sleepers, 0);
+        set(&pool->alone_until, 0);
+        for (size_t i = 0; i < JOBS; i++)
+            atomic_store(&pool->jobs[i].state, 0);
+    }
     pthread_mutex_unlock(&lock);
 }
 

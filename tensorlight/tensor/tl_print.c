@@ -27,12 +27,6 @@ static void print_char(FILE *stream, char c, int times)
         putc(c, stream);
 }
 
-static void print_empty(FILE *stream, const tl_tensor *t)
-{
-    print_char(stream, '[', t->ndim);
-    print_char(stream, ']', t->ndim);
-}
-
 static int print_elements(FILE *stream, const tl_tensor *t, const char *fmt)
 {
     const tl_fprintf_func print = tl_fprintf_getfunc(t->dtype);
@@ -60,10 +54,12 @@ int tl_tensor_fprint(FILE *stream, const tl_tensor *t, const char *fmt)
         return -1;
     if (!stream)
         return tl_fail("'stream' is NULL, expected a stream");
-    if (t->len == 0)
-        print_empty(stream, t);
-    else if (print_elements(stream, t, fmt) < 0)
+    if (t->len == 0) {
+        print_char(stream, '[', t->ndim);
+        print_char(stream, ']', t->ndim);
+    } else if (print_elements(stream, t, fmt) < 0) {
         return -1;
+    }
     putc('\n', stream);
     return ferror(stream) ? tl_fail("cannot write a tensor") : 0;
 }

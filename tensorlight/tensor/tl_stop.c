@@ -58,12 +58,6 @@ void tl_stop_clear(tl_stop *stop)
     atomic_store(&stop->deadline, 0);
 }
 
-static int is_counted_out(counter *checks)
-{
-    const size_t done = atomic_fetch_add(&checks->done, 1) + 1;
-    return checks->last && done >= checks->last;
-}
-
 int tl_stop_is_requested(const tl_stop *stop)
 {
     if (!stop)
@@ -73,7 +67,10 @@ int tl_stop_is_requested(const tl_stop *stop)
     const uint64_t deadline = atomic_load_explicit(&stop->deadline, memory_order_relaxed);
     if (deadline == 0)
         return 0;
-    return deadline == COUNTED ? is_counted_out(stop->checks) : tl_clock() >= deadline;
+    if (deadline != COUNTED)
+        return tl_clock() >= deadline;
+    const size_t done = atomic_fetch_add(&stop->checks->done, 1) + 1;
+    return stop->checks->last && done >= stop->checks->last;
 }
 
 void tl_stop_request_at(tl_stop *stop, size_t n)

@@ -17,18 +17,6 @@ typedef struct block {
     int dims[];
 } block;
 
-static tl_tensor *create_record(void *data, int len, int ndim, const int *dims, tl_dtype dtype)
-{
-    const size_t size = (size_t)ndim * sizeof(int);
-    block *const b = tl_alloc(sizeof(*b) + size);
-    if (!b)
-        return NULL;
-    b->t = (tl_tensor){.dtype = dtype, .len = len, .ndim = ndim, .dims = b->dims, .data = data};
-    if (size)
-        memcpy(b->dims, dims, size);
-    return &b->t;
-}
-
 static void free_dims(tl_tensor *t)
 {
     if (t->dims != ((block *)t)->dims)
@@ -45,7 +33,14 @@ tl_tensor *tl_tensor_create(void *data, int ndim, const int *dims, tl_dtype dtyp
     size_t size; // where a size_t is as narrow as an int, it may be too large
     if (len < 0 || tl_size_mul((size_t)len, tl_size_of(dtype), &size) < 0)
         return NULL;
-    return create_record(data, len, ndim, dims, dtype);
+    const size_t dims_size = (size_t)ndim * sizeof(int);
+    block *const b = tl_alloc(sizeof(*b) + dims_size);
+    if (!b)
+        return NULL;
+    b->t = (tl_tensor){.dtype = dtype, .len = len, .ndim = ndim, .dims = b->dims, .data = data};
+    if (dims_size)
+        memcpy(b->dims, dims, dims_size);
+    return &b->t;
 }
 
 void tl_tensor_free(tl_tensor *t)

@@ -23,12 +23,6 @@ typedef struct format {
     char *conversion; /* its conversion character in `text` */
 } format;
 
-/** Where `p`, which begins behind a '%', comes to the conversion's length modifier. */
-static const char *skip_flags(const char *p)
-{
-    return p + strspn(p, "-+ #0'123456789.");
-}
-
 /** Writes `fmt` to `out` with `modifier` as its one conversion's length modifier. -1 with a reason.
  */
 static int format_init(format *out, const char *fmt, const char *conversions, const char *modifier)
@@ -46,7 +40,7 @@ static int format_init(format *out, const char *fmt, const char *conversions, co
             *to++ = *from++;
             continue;
         }
-        const char *const end = skip_flags(from);
+        const char *const end = from + strspn(from, "-+ #0'123456789.");
         const char *const conversion = end + strspn(end, "hlLjztq");
         if (out->conversion || !*conversion || !strchr(conversions, *conversion))
             return tl_fail("format '%s', expected one conversion out of '%s'", fmt, conversions);

@@ -8,11 +8,6 @@
 
 #include "kernel/tl_map.h"
 
-static int copy_elsewhere(const tl_exec *exec, const tl_tensor *src, tl_tensor *dst)
-{
-    return src->data == dst->data ? 0 : tl_exec_copy(exec, src, dst);
-}
-
 /** The function of each but TL_ACT_NONE. */
 static const struct {
     const char *name;
@@ -83,7 +78,7 @@ int tl_exec_act(const tl_exec *exec, const tl_tensor *src, tl_tensor *dst, tl_ac
     double alpha, beta;
     const tl_unary_func func = tl_activation_func(act, &alpha, &beta);
     if (act.act == TL_ACT_NONE)
-        return copy_elsewhere(exec, src, dst);
+        return src->data == dst->data ? 0 : tl_exec_copy(exec, src, dst);
     return tl_exec_unary(exec, src, dst, func, alpha, beta);
 }
 

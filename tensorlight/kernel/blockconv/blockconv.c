@@ -506,12 +506,6 @@ static void run_grid(const conv *c, const part *u, const grid *g, tl_tile_job ti
     }
 }
 
-/** Whether the last block of so many channels (0: unknown) has none in its upper half. */
-static int ends_in_half_block(int channels)
-{
-    return channels > 0 && (channels - 1) % TL_BLOCK < TL_BLOCK / 2;
-}
-
 /** One or two blocks of the results of a unit. */
 static void run_blocks(const conv *c, const part *u, int block, int n_blocks)
 {
@@ -519,8 +513,9 @@ static void run_blocks(const conv *c, const part *u, int block, int n_blocks)
     tl_tile_job tile = c->tile;
     tile.first = s.first;
     tile.channels = s.channels;
-    tile.has_half_block =
-        block + n_blocks == c->blocks_out && ends_in_half_block(c->groups.all_out);
+    const int all = c->groups.all_out; // 0: unknown
+    const int ends_in_half_block = all > 0 && (all - 1) % TL_BLOCK < TL_BLOCK / 2;
+    tile.has_half_block = block + n_blocks == c->blocks_out && ends_in_half_block;
     for (int g = 0; g < c->n_grids; g++)
         run_grid(c, u, &c->grids[g], tile,
                  u->src + (size_t)(s.block - u->span.block) * tile.src_block_step * c->kind->size,
@@ -576,14 +571,6 @@ static void run_units(void *arg, size_t slot, size_t begin, size_t end)
         run_unit(arg, u, slot);
 }
 
-/** Each of several threads takes blocks of its own where it can: depthwise convolutions and other
- *  work block by block then finds them in its cache. */
-static void group_blocks(conv *c, size_t threads)
-{
-    const int apart = c->is_direct && c->block_units % threads == 0;
-    c->group_units = apart ? c->block_units / (int)threads : c->block_units;
-}
-
 int tl_conv_run(const tl_exec *exec, const tl_conv_kind *kind, const tl_tensor *src,
                 const tl_tensor *dst, const tl_conv2d_param *param, const int channels[2])
 {
@@ -604,7 +591,11 @@ int tl_conv_run(const tl_exec *exec, const tl_conv_kind *kind, const tl_tensor *
         c.scratch = exec->scratch;
         slots = tl_min_size(slots, exec->scratch_size / c.slot_size);
     }
-    group_blocks(&c, tl_min_size(slots, (size_t)tl_pool_size(exec ? exec->pool : NULL)));
+    // Each of several threads takes blocks of its own where it can: depthwise convolutions and
+    // other work block by block then finds them in its cache.
+    const int threads = (int)tl_min_size(slots, (size_t)tl_pool_size(exec ? exec->pool : NULL));
+    const int is_apart = c.is_direct && c.block_units % threads == 0;
+    c.group_units = is_apart ? c.block_units / threads : c.block_units;
     tl_parallel_slots(exec, c.places * c.block_units, slots, run_units, &c);
     return 0;
 }

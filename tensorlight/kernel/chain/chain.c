@@ -108,21 +108,16 @@ static const float *elements_of(piece *p, int operand, int *step)
                              &p->held[operand], step);
 }
 
-/** Makes a source's number what a kernel takes that moves on along it. */
-static const float *spread(piece *p, int operand, const float *number, int *step)
-{
-    copy_row((const void *[]){number}, step, p->copies[operand], p->len);
-    *step = 1;
-    return p->copies[operand];
-}
-
 static void run_step(piece *p, const work *w, float *dst)
 {
     int steps[2];
     const float *a = elements_of(p, w->src1, &steps[0]);
     const float *const b = w->map ? a : elements_of(p, w->src2, &steps[1]);
-    if (!steps[0] && (w->map || !steps[1]))
-        a = spread(p, w->src1, a, &steps[0]);
+    if (!steps[0] && (w->map || !steps[1])) { // a number: kernels move on along one source
+        copy_row((const void *[]){a}, &steps[0], p->copies[w->src1], p->len);
+        a = p->copies[w->src1];
+        steps[0] = 1;
+    }
     if (w->map)
         w->map(a, dst, p->len, &w->param);
     else

@@ -142,14 +142,6 @@ int tl_conv2d_extents(const tl_tensor *src, const tl_conv2d_param *p, int is_tra
 
 /* ---- what both directions share ---- */
 
-/** A plane of 1x1 windows that touch nothing else is one long row. */
-static int is_pointwise(const conv2d_job *job)
-{
-    const tl_conv2d_param *p = &job->param;
-    return p->size[0] == 1 && p->size[1] == 1 && p->stride[0] == 1 && p->stride[1] == 1 &&
-           p->padding[0] == 0 && p->padding[1] == 0 && job->ih == job->oh && job->iw == job->ow;
-}
-
 static void run(const tl_exec *exec, conv2d_func *func, const tl_tensor *src,
                 const tl_tensor *weight, const tl_tensor *bias, tl_tensor *dst,
                 const tl_conv2d_param *param)
@@ -168,7 +160,10 @@ static void run(const tl_exec *exec, conv2d_func *func, const tl_tensor *src,
                       .ow = dst->dims[3],
                       .param = *param,
                       .stop = exec ? exec->stop : NULL};
-    if (is_pointwise(&job)) {
+    const int is_pointwise = param->size[0] == 1 && param->size[1] == 1 && param->stride[0] == 1 &&
+                             param->stride[1] == 1 && param->padding[0] == 0 &&
+                             param->padding[1] == 0 && job.ih == job.oh && job.iw == job.ow;
+    if (is_pointwise) { // a plane of windows that touch nothing else is one long row
         job.iw = job.ow = job.oh * job.ow;
         job.ih = job.oh = 1;
     }

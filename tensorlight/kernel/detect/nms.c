@@ -98,25 +98,17 @@ static void enter(group *groups, int n, const box *b)
 
 /* ---- candidates ---- */
 
-/** Larger scores have larger numbers, NaN the least; 0 and -0 are the same. */
-static uint32_t rank_of(float score)
-{
-    const float positive_zero = score + 0.0f;
-    uint32_t bits;
-    if (score != score)
-        return 0;
-    memcpy(&bits, &positive_zero, sizeof(bits));
-    return bits & 0x80000000u ? ~bits : bits | 0x80000000u;
-}
-
+/** Larger scores have larger keys, NaN the least; 0 and -0 are the same. Of equal ones, the lower
+ *  index has the larger key. */
 static uint64_t key_of(float score, int index)
 {
-    return (uint64_t)rank_of(score) << 32 | (UINT32_MAX - (uint32_t)index);
-}
-
-static int index_of(uint64_t key)
-{
-    return (int)(UINT32_MAX - (uint32_t)key);
+    const float positive_zero = score + 0.0f;
+    uint32_t bits = 0;
+    if (score == score) {
+        memcpy(&bits, &positive_zero, sizeof(bits));
+        bits = bits & 0x80000000u ? ~bits : bits | 0x80000000u;
+    }
+    return (uint64_t)bits << 32 | (UINT32_MAX - (uint32_t)index);
 }
 
 static int exceeds(const float *scores, float least)
@@ -209,7 +201,7 @@ static int next_candidate(queue *q, int *index)
         sort_more(q);
     if (q->next == q->sorted)
         return 0;
-    *index = index_of(q->keys[q->next++]);
+    *index = (int)(UINT32_MAX - (uint32_t)q->keys[q->next++]);
     return 1;
 }
 

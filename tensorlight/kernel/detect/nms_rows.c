@@ -57,35 +57,24 @@ static void suppress(const rows_job *job)
                 job->order[k] = -1;
 }
 
-/** What is beyond as many boxes as may remain goes. */
-static void limit(const rows_job *job)
-{
-    int n = 0;
-    for (int i = 0; i < job->len && job->how->most > 0; i++)
-        if (is_box(job, i) && n++ >= job->how->most)
-            job->order[i] = -1;
-}
-
-/** The order of the first `len` rows by their scores, of which `most_compared` stay. */
-static void sort_rows(rows_job *job, float *keys, int32_t *other)
-{
-    for (int i = 0; i < job->len; i++)
-        keys[i] = job->rows[(size_t)i * (size_t)job->width + (size_t)job->how->score];
-    tl_sort1d_f32_c(keys, (size_t)job->len, TL_SORT_DIR_DESCENDING, job->order, other, job->stop);
-    if (job->how->most_compared > 0 && job->how->most_compared < job->len)
-        job->len = job->how->most_compared;
-}
-
 static void choose(rows_job *job, float *keys, int32_t *other)
 {
     if (job->how->overlap > 0) {
-        sort_rows(job, keys, other);
+        for (int i = 0; i < job->len; i++)
+            keys[i] = job->rows[(size_t)i * (size_t)job->width + (size_t)job->how->score];
+        tl_sort1d_f32_c(keys, (size_t)job->len, TL_SORT_DIR_DESCENDING, job->order, other,
+                        job->stop);
+        if (job->how->most_compared > 0 && job->how->most_compared < job->len)
+            job->len = job->how->most_compared;
         suppress(job);
     } else {
         for (int i = 0; i < job->len; i++)
             job->order[i] = i;
     }
-    limit(job);
+    // What is beyond as many boxes as may remain goes.
+    for (int i = 0, n = 0; i < job->len && job->how->most > 0; i++)
+        if (is_box(job, i) && n++ >= job->how->most)
+            job->order[i] = -1;
 }
 
 /** Writes what remains, all `room` rows. `index` may be NULL. */

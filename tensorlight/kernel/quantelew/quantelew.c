@@ -14,12 +14,6 @@ TL_KERNEL_TABLE(pick_look, tl_quantlook_func, TL_QUANTLOOK_KERNELS)
 
 /* ---- two sources ---- */
 
-/** Whether b has one pixel for each plane of a. */
-static int has_pixels(const tl_tensor *a, const tl_tensor *b)
-{
-    return b->len != a->len;
-}
-
 /** Whether no result, before it is rounded, can be as large as 2^30: rounding may then come before
  *  the activation's bounds, as both never fall. */
 static int has_small_results(const tl_quantelew_job *job)
@@ -48,7 +42,7 @@ static int run(const tl_exec *exec, const tl_tensor *a, const tl_tensor *b, tl_t
         .factors = {pair->factors[0], pair->factors[1]},
         .q = {.act = pair->act, .dst_factor = pair->dst_factor, .dst_zero = pair->dst_zero},
         .alone = &alone};
-    if (has_pixels(a, b)) {
+    if (b->len != a->len) { // b has one pixel for each plane of a
         assert(a->ndim == 5 && b->ndim == 5 && b->dims[2] == 1 && b->dims[3] == 1);
         assert(a->dims[0] == b->dims[0] && a->dims[1] == b->dims[1] && a->dims[4] == TL_BLOCK);
         job.plane = (size_t)a->dims[2] * a->dims[3] * TL_BLOCK;

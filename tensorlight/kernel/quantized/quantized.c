@@ -71,14 +71,6 @@ static tl_conv_kind kind_of(const tl_conv2d_param *param, const int channels[2],
                           .line = run_line};
 }
 
-/** Without what is not looked at. */
-static tl_conv2d_param geometry(const tl_conv2d_param *param)
-{
-    tl_conv2d_param p = *param;
-    p.act = (tl_activation){TL_ACT_NONE, 0, 0};
-    return p;
-}
-
 size_t tl_quantized_conv2d_scratch(const tl_tensor *src, const tl_tensor *dst,
                                    const tl_conv2d_param *param, const int channels[2],
                                    int is_transposed, int threads)
@@ -101,7 +93,8 @@ int tl_exec_quantized_conv2d(const tl_exec *exec, const tl_tensor *src, const tl
     const tl_quad_kernel *const kernel = tl_quad_kernel_for(exec);
     const lines l = {kernel->line, tl_quad_job_of(weight, dst, q), weight->data, dst->data,
                      tl_size_of(dst->dtype)};
-    const tl_conv2d_param p = geometry(param);
+    tl_conv2d_param p = *param;
+    p.act = (tl_activation){TL_ACT_NONE, 0, 0}; // not looked at
     tl_conv_kind kind = kind_of(&p, channels, is_transposed, kernel->bytes);
     kind.fill = q->zero;
     kind.arg = &l;

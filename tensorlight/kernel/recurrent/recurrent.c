@@ -158,15 +158,6 @@ int tl_recurrent_check(const tl_recurrent_tensors *t, const tl_recurrent_param *
     return check_shape(t->peephole, "peephole", 2, (int[]){e.directions, 3 * e.hidden}, dtype);
 }
 
-static int check_lens(const tl_tensor *lens, int steps)
-{
-    const int32_t *const values = lens ? lens->data : NULL;
-    for (int b = 0; values && b < lens->len; b++)
-        if (values[b] < 0 || values[b] > steps)
-            return tl_fail("'lens' has %d for sequence %d, expected 0 to %d", values[b], b, steps);
-    return 0;
-}
-
 /* ---- memory: what a direction works in ---- */
 
 /** Lengths in elements; before them, what the products work in. */
@@ -452,8 +443,12 @@ int tl_exec_recurrent(const tl_exec *exec, const tl_recurrent_tensors *t,
 {
     const int threads = tl_pool_size(exec ? exec->pool : NULL);
     const size_t needed = tl_recurrent_scratch(t, param->cell, threads);
-    if (check_lens(t->lens, t->src->dims[1]) < 0 ||
-        tl_check_scratch(exec, needed, "for a recurrent network") < 0)
+    const int steps = t->src->dims[1];
+    const int32_t *const lens = t->lens ? t->lens->data : NULL;
+    for (int b = 0; lens && b < t->lens->len; b++)
+        if (lens[b] < 0 || lens[b] > steps)
+            return tl_fail("'lens' has %d for sequence %d, expected 0 to %d", lens[b], b, steps);
+    if (tl_check_scratch(exec, needed, "for a recurrent network") < 0)
         return -1;
     for (int d = 0; d < t->src->dims[0]; d++)
         run_direction(exec, t, param, d);

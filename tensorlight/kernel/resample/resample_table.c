@@ -19,15 +19,11 @@ static float float_position_of(const tl_resample_axis *axis, int i)
     return (float)((i + axis->shift) * axis->span / axis->steps) + (float)axis->start;
 }
 
-/** Half the width of the filter, of a stretched one more. */
-static double reach_of(const tl_resample_param *param, int axis)
-{
-    return param->axes[axis].stretch * (param->mode == TL_RESAMPLE_CUBIC ? 2 : 1);
-}
-
 static int64_t first_tap(const tl_resample_param *param, int axis)
 {
-    return (int64_t)floor(-reach_of(param, axis)) + 1;
+    // Half the width of the filter, of a stretched one more.
+    const double reach = param->axes[axis].stretch * (param->mode == TL_RESAMPLE_CUBIC ? 2 : 1);
+    return (int64_t)floor(-reach) + 1;
 }
 
 int64_t tl_resample_taps(const tl_resample_param *param, int axis)

@@ -160,25 +160,16 @@ static void pooled_bin(double start, double bin, int k, int in, int *begin, int 
 
 /* ---- windows put back ---- */
 
-/** The window along axis `i` whose tap `tap` meets position `at`, or -1. */
-static int window_with(const tl_col2im_job *job, int i, int at, int tap)
-{
-    const tl_windows *const w = &job->windows;
-    const int64_t start = (int64_t)at + w->padding[i] - (int64_t)tap * w->dilation[i];
-    if (start < 0 || start % w->stride[i] != 0 || start / w->stride[i] >= job->n_along[i])
-        return -1;
-    return (int)(start / w->stride[i]);
-}
-
 /** The window whose taps meet position `at`, or -1. */
 static ptrdiff_t window_at(const tl_col2im_job *job, const int *at, const int *taps)
 {
     ptrdiff_t index = 0;
-    for (int i = 0; i < job->windows.n; i++) {
-        const int window = window_with(job, i, at[i], taps[i]);
-        if (window < 0)
+    const tl_windows *const w = &job->windows;
+    for (int i = 0; i < w->n; i++) {
+        const int64_t start = (int64_t)at[i] + w->padding[i] - (int64_t)taps[i] * w->dilation[i];
+        if (start < 0 || start % w->stride[i] != 0 || start / w->stride[i] >= job->n_along[i])
             return -1;
-        index = index * job->n_along[i] + window;
+        index = index * job->n_along[i] + (ptrdiff_t)(start / w->stride[i]);
     }
     return index;
 }

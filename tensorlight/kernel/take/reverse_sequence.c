@@ -29,23 +29,17 @@ static void reverse_range(void *arg, size_t begin, size_t end)
     }
 }
 
-static int check_lens(const tl_tensor *lens, int most)
-{
-    for (int i = 0; i < lens->len; i++) {
-        const int64_t len = tl_index_at(lens, (size_t)i);
-        if (len < 0 || len > most)
-            return tl_fail("length %lld at position %d, expected 0 to %d", (long long)len, i, most);
-    }
-    return 0;
-}
-
 int tl_exec_reverse_sequence(const tl_exec *exec, const tl_tensor *src, const tl_tensor *lens,
                              tl_tensor *dst, int time_axis, int batch_axis)
 {
     assert(src->dtype == dst->dtype && src->len == dst->len && time_axis != batch_axis &&
            lens->len == src->dims[batch_axis]);
-    if (check_lens(lens, src->dims[time_axis]) < 0)
-        return -1;
+    for (int i = 0; i < lens->len; i++) {
+        const int64_t len = tl_index_at(lens, (size_t)i);
+        if (len < 0 || len > src->dims[time_axis])
+            return tl_fail("length %lld at position %d, expected 0 to %d", (long long)len, i,
+                           src->dims[time_axis]);
+    }
     if (src->len == 0)
         return 0;
     const tl_axis time = tl_axis_of(src, time_axis), batch = tl_axis_of(src, batch_axis);

@@ -11,19 +11,6 @@
 #include "tensor/tl_result.h"
 #include "tensorlight/tl_shape.h"
 
-static int fail_index(int64_t value, size_t at, int dim)
-{
-    if (dim == 0)
-        return tl_fail("index %lld at position %zu of an axis of length 0", (long long)value, at);
-    return tl_fail("index %lld at position %zu, expected %d to %d", (long long)value, at, -dim,
-                   dim - 1);
-}
-
-static int is_inside(int64_t value, int dim)
-{
-    return value >= -(int64_t)dim && value < dim;
-}
-
 int tl_check_indices(const tl_tensor *index, int dim)
 {
     return index->len ? tl_check_index_rows(&(tl_tensor){.dtype = index->dtype,
@@ -40,8 +27,12 @@ int tl_check_index_rows(const tl_tensor *index, const int *dims)
     const size_t width = (size_t)index->dims[index->ndim - 1];
     for (size_t i = 0, k = 0; i < (size_t)index->len; i++) {
         const int64_t value = tl_index_at(index, i);
-        if (!is_inside(value, dims[k]))
-            return fail_index(value, i, dims[k]);
+        const int dim = dims[k];
+        if (value < -(int64_t)dim || value >= dim)
+            return dim == 0 ? tl_fail("index %lld at position %zu of an axis of length 0",
+                                      (long long)value, i)
+                            : tl_fail("index %lld at position %zu, expected %d to %d",
+                                      (long long)value, i, -dim, dim - 1);
         k = k + 1 == width ? 0 : k + 1;
     }
     return 0;

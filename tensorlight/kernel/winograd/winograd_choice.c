@@ -105,17 +105,13 @@ enum {
     INT_TRANSFORM_COST = 500, /* of a patch, or of a tile, of a block: twice the cycles */
 };
 
-/** Whether a set of features has dot products of bytes. */
-static int has_byte_products(tl_isa isa)
-{
-    return tl_isa_contains(isa, TL_ISA_AVXVNNI) || tl_isa_contains(isa, TL_ISA_AVX512VNNI) ||
-           tl_isa_contains(isa, TL_ISA_DOTPROD);
-}
-
 int tl_quantized_conv2d_best(const int src[4], const int dst[4], const tl_conv2d_param *param,
                              tl_isa isa)
 {
-    if (!tl_blocked_winograd_fits(param) || has_byte_products(isa))
+    const int has_byte_products = tl_isa_contains(isa, TL_ISA_AVXVNNI) ||
+                                  tl_isa_contains(isa, TL_ISA_AVX512VNNI) ||
+                                  tl_isa_contains(isa, TL_ISA_DOTPROD);
+    if (!tl_blocked_winograd_fits(param) || has_byte_products)
         return 0;
     const double by_tiles =
         model_winograd(src, dst, INT_TILE, 2 * INT_WEIGHT_COST, INT_TRANSFORM_COST);
