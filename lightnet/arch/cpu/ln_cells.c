@@ -20,27 +20,13 @@ static int has_usual_acts(const ln_op *op)
     return tl_recurrent_takes_packed(&param, directions);
 }
 
-/** Whether packing them does not make the weights much larger. */
-static int is_packable(const ln_tensor_entry *weights)
-{
-    const tl_tensor *const t = weights->tensor;
-    return weights->isconst && t->dtype == TL_FLOAT && t->dims[3] >= TL_CELL_BLOCK / 2;
-}
-
+/** Packing narrower weights would make them much larger. */
 static int fits(const ln_op *op, const ln_tensor_entry **weights)
 {
     *weights = NULL;
     return ln_rule_is(op, "recurrent_cpu") && ln_rule_reads(op, "recurrence", weights) &&
-           is_packable(*weights) && has_usual_acts(op);
-}
-
-static void make_outputs(ln_rule_made *made, const ln_op *op)
-{
-    const ln_tensor_list_entry *tle;
-    LN_LIST_FOREACH(tle, op->op_arg->tensors_out)
-    {
-        ln_rule_output(made, tle->arg_name, tle->name);
-    }
+           (*weights)->isconst && (*weights)->tensor->dtype == TL_FLOAT &&
+           (*weights)->tensor->dims[3] >= TL_CELL_BLOCK / 2 && has_usual_acts(op);
 }
 
 /** Replaces recurrent_cpu of floats with constant weights and default activations by
@@ -62,7 +48,11 @@ ln_list *ln_cells_in_blocks(const ln_context *ctx, ln_list **old_ops)
     ln_rule_op(&made, "recurrent_packed_cpu");
     ln_rule_all_inputs(&made, op);
     ln_rule_input(&made, "recurrence", packed);
-    make_outputs(&made, op);
+    const ln_tensor_list_entry *tle;
+    LN_LIST_FOREACH(tle, op->op_arg->tensors_out)
+    {
+        ln_rule_output(&made, tle->arg_name, tle->name);
+    }
     ln_rule_all_params(&made, op);
     return ln_rule_end_subgraph(&made, (const ln_op *const[]){op, NULL}, old_ops);
 }

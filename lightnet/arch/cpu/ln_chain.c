@@ -128,37 +128,24 @@ static tl_chain_step *add_step(part *p)
     return step;
 }
 
-static int add_function(part *p, int src, tl_unary_func func, double alpha, double beta)
-{
-    tl_chain_step *const step = add_step(p);
-    step->func = func;
-    step->src1 = src;
-    step->alpha = alpha;
-    step->beta = beta;
-    return 0;
-}
-
 /* Each reads an operator whose inputs are the sources; -1: it is not such a step. */
 
 static int read_unary(part *p, const ln_op *op)
 {
-    const tl_unary_func func = tl_unary_func_from_str(ln_rule_get_string(op, "func"));
-    return add_function(p, 0, func, ln_rule_get_number(op, "alpha"),
-                        ln_rule_get_number(op, "beta"));
-}
-
-static int add_operation(part *p, const ln_op *op, tl_binary_op operation)
-{
     tl_chain_step *const step = add_step(p);
-    step->op = operation;
-    step->src1 = source_of(p, op, "src1");
-    step->src2 = source_of(p, op, "src2");
+    step->func = tl_unary_func_from_str(ln_rule_get_string(op, "func"));
+    step->alpha = ln_rule_get_number(op, "alpha");
+    step->beta = ln_rule_get_number(op, "beta");
     return 0;
 }
 
 static int read_binary(part *p, const ln_op *op)
 {
-    return add_operation(p, op, tl_binary_op_from_str(ln_rule_get_string(op, "op")));
+    tl_chain_step *const step = add_step(p);
+    step->op = tl_binary_op_from_str(ln_rule_get_string(op, "op"));
+    step->src1 = source_of(p, op, "src1");
+    step->src2 = source_of(p, op, "src2");
+    return 0;
 }
 
 static int read_chain(part *p, const ln_op *op)
@@ -286,15 +273,6 @@ static void find_group(group *g, const ln_op *op)
         continue;
 }
 
-static void add_inputs_of(ln_rule_made *made, const part *p)
-{
-    char arg_name[32];
-    for (int i = 0; i < p->n_srcs; i++) {
-        snprintf(arg_name, sizeof(arg_name), "src%d", i);
-        ln_rule_input(made, arg_name, p->srcs[i]->name);
-    }
-}
-
 static void add_steps_of(ln_rule_made *made, const part *p)
 {
     char texts[TL_CHAIN_STEPS][TEXT_SIZE];
@@ -311,15 +289,6 @@ static void add_steps_of(ln_rule_made *made, const part *p)
     ln_rule_numbers(made, "beta", p->chain.n_steps, beta);
 }
 
-/** In an order of the list: producers first. */
-static ln_list *end(ln_rule_made *made, const group *g, ln_list **old_ops)
-{
-    const ln_op *replaced[TL_CHAIN_STEPS + 1] = {NULL};
-    for (int i = 0; i < g->n_ops; i++)
-        replaced[i] = g->ops[g->n_ops - 1 - i];
-    return ln_rule_end_subgraph(made, replaced, old_ops);
-}
-
 /** Fuses functions and operations on floats of one shape without other readers into chain_cpu, up
  * to its max sources and steps. */
 ln_list *ln_chain_elements(const ln_context *ctx, ln_list **old_ops)
@@ -333,8 +302,15 @@ ln_list *ln_chain_elements(const ln_context *ctx, ln_list **old_ops)
     if (g.n_ops < 2)
         return NULL;
     ln_rule_op(&made, "chain_cpu");
-    add_inputs_of(&made, &g.part);
+    for (int i = 0; i < g.part.n_srcs; i++) {
+        char arg_name[32];
+        snprintf(arg_name, sizeof(arg_name), "src%d", i);
+        ln_rule_input(&made, arg_name, g.part.srcs[i]->name);
+    }
     ln_rule_output(&made, "dst", g.dst->name);
     add_steps_of(&made, &g.part);
-    return end(&made, &g, old_ops);
+    const ln_op *replaced[TL_CHAIN_STEPS + 1] = {NULL};
+    for (int i = 0; i < g.n_ops; i++) // in an order of the list: producers first
+        replaced[i] = g.ops[g.n_ops - 1 - i];
+    return ln_rule_end_subgraph(&made, replaced, old_ops);
 }

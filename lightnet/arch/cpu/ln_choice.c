@@ -18,21 +18,6 @@
 /** Enough for a shape's text: twelve numbers, at most. */
 enum { KEY_SIZE = 256 };
 
-static void report(const ln_context *ctx, const char *key,
-                   const double seconds[TL_BLOCKED_CONV2D_WAYS], int tile)
-{
-    ln_debug(ctx, "tuning: %s: %.3f ms, tiles of 2: %.3f, 4: %.3f, 6: %.3f; chosen: %d", key,
-             seconds[0] * 1e3, seconds[1] * 1e3, seconds[2] * 1e3, seconds[3] * 1e3, tile);
-}
-
-/** Remembers what is not known by `key` yet; without memory it is measured again next time. */
-static void remember(const ln_context *ctx, const char *key, int tile)
-{
-    char *const copy = ln_strdup(key);
-    if (copy && ln_hash_insert(ctx->tuned, copy, (void *)(intptr_t)tile) < 0)
-        ln_free(copy);
-}
-
 static int measure(const ln_context *ctx, const char *key, const int src[4], const int dst[4],
                    const tl_conv2d_param *param)
 {
@@ -43,7 +28,8 @@ static int measure(const ln_context *ctx, const char *key, const int src[4], con
         return -1;
     const int tile = tl_blocked_conv2d_measure(&exec, src, dst, param, stats.param_size, seconds);
     if (tile >= 0)
-        report(ctx, key, seconds, tile);
+        ln_debug(ctx, "tuning: %s: %.3f ms, tiles of 2: %.3f, 4: %.3f, 6: %.3f; chosen: %d", key,
+                 seconds[0] * 1e3, seconds[1] * 1e3, seconds[2] * 1e3, seconds[3] * 1e3, tile);
     return tile;
 }
 
@@ -87,7 +73,9 @@ int ln_tuned_conv2d(const ln_context *ctx, const int src[4], const int dst[4],
         ln_warn(ctx, "%s cannot be measured, and is estimated: %s", key, tl_last_error());
         tile = estimated;
     }
-    remember(ctx, key, tile);
+    char *const copy = ln_strdup(key); // without memory it is measured again next time
+    if (copy && ln_hash_insert(ctx->tuned, copy, (void *)(intptr_t)tile) < 0)
+        ln_free(copy);
     return tile;
 }
 

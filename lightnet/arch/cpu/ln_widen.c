@@ -104,19 +104,14 @@ static int touches_mutated(const ln_op *op)
     return 0;
 }
 
-static int is_cast(const ln_op *op)
-{
-    return ln_rule_is(op, "cast") || ln_rule_is(op, "bitcast");
-}
-
 /** Whether the operator is one to be tried. Others have an effect besides, memory that is not
  * theirs alone, or programs of their own, whose tensors have fixed types. */
 static int may_widen(const ln_op *op)
 {
     const ln_op_info *const info = op->op_arg->info;
     return ln_streq(op->op_arg->arch, "none") && info && info->pure && !info->inplace_writer &&
-           !op->op_arg->takes_inputs && !is_cast(op) && reads_half(op, is_mover(op)) &&
-           !touches_mutated(op);
+           !op->op_arg->takes_inputs && !ln_rule_is(op, "cast") && !ln_rule_is(op, "bitcast") &&
+           reads_half(op, is_mover(op)) && !touches_mutated(op);
 }
 
 /* ---- the operator in 32 bits ---- */
@@ -148,18 +143,8 @@ static int enter_inputs(ln_hash *table, const ln_op *op)
     return 0;
 }
 
-/** Copies the types of the trial's outputs, which are those of `op`, to `dtypes`. */
-static void note_dtypes(const ln_op *trial, tl_dtype *dtypes)
-{
-    const ln_tensor_list_entry *tle;
-    LN_LIST_FOREACH(tle, trial->op_arg->tensors_out)
-    {
-        *dtypes++ = dtype_of(trial, tle);
-    }
-}
-
 /** The operator itself says which types its outputs have where its inputs are floats: it is checked
- *  with such, apart from the context. 1, or 0: it takes no such inputs. */
+ *  with such, apart from the context. 1, with the types in `dtypes`; 0: it takes no such inputs. */
 static int try_wide(const ln_op *op, tl_dtype *dtypes)
 {
     ln_hash *const table = ln_tensor_table_create();
@@ -169,8 +154,11 @@ static int try_wide(const ln_op *op, tl_dtype *dtypes)
         trial->op_arg->tensor_table = table;
         trial->op_arg->ctx = NULL;
         takes = !ln_op_call(trial, trial->pre_run);
-        if (takes)
-            note_dtypes(trial, dtypes);
+        const ln_tensor_list_entry *tle;
+        LN_LIST_FOREACH(tle, takes ? trial->op_arg->tensors_out : NULL)
+        {
+            *dtypes++ = dtype_of(trial, tle);
+        }
         ln_op_call(trial, trial->post_run);
     }
     ln_op_free_lists_too(trial);

@@ -173,15 +173,6 @@ static const char *make_steps(ln_rule_made *made, const char *src, int start, in
     return output(made, NULL);
 }
 
-static const char *make_zeros(ln_rule_made *made, int len)
-{
-    ln_rule_op(made, "source");
-    ln_rule_string(made, "dtype", "TL_FLOAT");
-    ln_rule_ints(made, "dims", 1, &len);
-    ln_rule_numbers(made, "data", 1, (double[]){0});
-    return output(made, NULL);
-}
-
 static const char *make_sum(ln_rule_made *made, const char *src1, const char *src2)
 {
     ln_rule_op(made, "binary");
@@ -222,7 +213,11 @@ static const char *make_conv(ln_rule_made *made, const volume *v, const char *sr
 
 static const char *zero_bias(ln_rule_made *made, const volume *v)
 {
-    return make_zeros(made, v->y->tensor->dims[1]);
+    ln_rule_op(made, "source");
+    ln_rule_string(made, "dtype", "TL_FLOAT");
+    ln_rule_ints(made, "dims", 1, &v->y->tensor->dims[1]);
+    ln_rule_numbers(made, "data", 1, (double[]){0});
+    return output(made, NULL);
 }
 
 static const char *bias_of(ln_rule_made *made, const volume *v)
@@ -345,12 +340,6 @@ static void make_joined(ln_rule_made *made, const volume *v)
     make_volumes(made, v, make_conv(made, v, images, weight, bias_of(made, v), 1));
 }
 
-static int has_few_channels(const volume *v)
-{
-    return v->size[0] > 1 && v->size[0] <= MOST_CHANNELS && ln_rule_get_int(v->op, "group") == 1 &&
-           v->x->tensor->dims[1] * (int64_t)v->size[0] <= MOST_CHANNELS;
-}
-
 static void make_images(ln_rule_made *made, const volume *v)
 {
     const slices all = make_slices(made, v, v->padding[0], v->padding[AXES]);
@@ -440,11 +429,14 @@ ln_list *ln_volumes_as_images(const ln_context *ctx, ln_list **old_ops)
     *old_ops = NULL;
     if (!op)
         return NULL;
+    const int has_few_channels = v.size[0] > 1 && v.size[0] <= MOST_CHANNELS &&
+                                 ln_rule_get_int(v.op, "group") == 1 &&
+                                 v.x->tensor->dims[1] * (int64_t)v.size[0] <= MOST_CHANNELS;
     if (is_transposed(&v))
         make_transposed(&made, &v);
     else if (is_point(&v, 1) && is_point(&v, 2))
         make_deep_images(&made, &v);
-    else if (has_few_channels(&v))
+    else if (has_few_channels)
         make_joined(&made, &v);
     else
         make_images(&made, &v);
