@@ -122,12 +122,6 @@ static int is_identity_view(const ln_context *ctx, const ln_op *op)
            may_replace(ctx, dst, src);
 }
 
-static void skip_identity(cleanup *c, const ln_op *op)
-{
-    replace(c, ln_entry_of(op->op_arg->tensors_out->data, c->ctx->tensor_table),
-            ln_entry_of(op->op_arg->tensors_in->data, c->ctx->tensor_table));
-}
-
 /* Equal operators */
 
 /* Operators as keys: equal keys, equal results. All that tells operators apart counts for the hash:
@@ -143,11 +137,6 @@ static uint32_t mix_number(uint32_t hash, double number)
     uint64_t bits;
     memcpy(&bits, &number, sizeof(bits));
     return (hash * 31u + (uint32_t)(bits >> 32)) * 31u + (uint32_t)bits;
-}
-
-static uint32_t mix_pointer(uint32_t hash, const void *pointer)
-{
-    return hash * 31u + ln_direct_hash(pointer);
 }
 
 static uint32_t mix_param(uint32_t hash, const ln_param_entry *param)
@@ -172,7 +161,7 @@ static uint32_t hash_op(const void *key)
     uint32_t hash = ln_str_hash(op_arg->optype);
     LN_LIST_FOREACH(tle, op_arg->tensors_in)
     {
-        hash = mix_pointer(mix(hash, tle->arg_name), tle->value);
+        hash = mix(hash, tle->arg_name) * 31u + ln_direct_hash(tle->value);
     }
     LN_LIST_FOREACH(param, op_arg->params)
     {
@@ -273,22 +262,17 @@ static int merge_equal(cleanup *c, const ln_op *op)
 
 /* The walk */
 
-static int clean_op(cleanup *c, ln_op *op)
-{
-    if (c->n && ln_context_redirect(c->ctx, op))
-        return -1;
-    if (!is_identity_view(c->ctx, op))
-        return merge_equal(c, op);
-    skip_identity(c, op);
-    return 0;
-}
-
 static int walk(cleanup *c)
 {
     ln_op *op;
     LN_LIST_FOREACH(op, c->ctx->ops)
     {
-        if (clean_op(c, op))
+        if (c->n && ln_context_redirect(c->ctx, op))
+            return -1;
+        if (is_identity_view(c->ctx, op))
+            replace(c, ln_entry_of(op->op_arg->tensors_out->data, c->ctx->tensor_table),
+                    ln_entry_of(op->op_arg->tensors_in->data, c->ctx->tensor_table));
+        else if (merge_equal(c, op))
             return -1;
     }
     return 0;

@@ -131,15 +131,6 @@ static int rewrite_all(ln_context *ctx, const ln_arch *arch, int *is_clean)
     return 0;
 }
 
-static void report_rules(const ln_context *ctx)
-{
-    const ln_rule_count *rule;
-    LN_LIST_FOREACH(rule, ctx->rules)
-    {
-        ln_debug(ctx, "rule %s: %d time%s", rule->name, rule->count, rule->count == 1 ? "" : "s");
-    }
-}
-
 // The operators of `ctx` become operators of the target.
 static int lower(ln_context *ctx, const ln_arch *arch)
 {
@@ -165,23 +156,19 @@ static int fail_in_body(const ln_context *ctx, const ln_context *body)
     return ln_fail_at(ctx, "body '%s'", ln_body_name(body));
 }
 
-static int lower_body(ln_context *body, const ln_arch *arch)
-{
-    if (set_target(body, arch) || ln_hoist_mark(body) || lower(body, arch))
-        return -1;
-    ln_hoist_note_runners(body);
-    return 0;
-}
-
 // After the operators that run them, which know what is constant.
 static int lower_bodies(ln_context *ctx, const ln_arch *arch)
 {
     int status = 0;
     const ln_list *node;
     ctx->bodies = ln_list_reverse(ctx->bodies);
-    for (node = ctx->bodies; node && !status; node = node->next)
-        if (lower_body(node->data, arch))
-            status = fail_in_body(ctx, node->data);
+    for (node = ctx->bodies; node && !status; node = node->next) {
+        ln_context *const body = node->data;
+        if (set_target(body, arch) || ln_hoist_mark(body) || lower(body, arch))
+            status = fail_in_body(ctx, body);
+        else
+            ln_hoist_note_runners(body);
+    }
     ctx->bodies = ln_list_reverse(ctx->bodies);
     return status;
 }
@@ -206,7 +193,11 @@ static int finish(ln_context *ctx, const ln_arch *arch)
         return -1;
     // From the rewritten operators, another interface might be inferred.
     ctx->declared = LN_DECLARES_INPUTS | LN_DECLARES_OUTPUTS;
-    report_rules(ctx);
+    const ln_rule_count *rule;
+    LN_LIST_FOREACH(rule, ctx->rules)
+    {
+        ln_debug(ctx, "rule %s: %d time%s", rule->name, rule->count, rule->count == 1 ? "" : "s");
+    }
     return 0;
 }
 
@@ -234,15 +225,6 @@ static int compile(ln_context *ctx, const ln_arch *arch)
                : 0;
 }
 
-static int compile_model(ln_context *ctx, const ln_arch *arch)
-{
-    return ln_context_threads(ctx, &ctx->planned_threads) ||
-                   // Measurements use the threads of the runs.
-                   (ctx->tuned && ln_context_start_threads(ctx)) || compile(ctx, arch)
-               ? -1
-               : 0;
-}
-
 int ln_context_compile(ln_context *ctx, const char *target)
 {
     ln_context_clear_error(ctx);
@@ -254,7 +236,11 @@ int ln_context_compile(ln_context *ctx, const char *target)
     if (ctx->target)
         return ln_fail(ctx, "the model is compiled already, for '%s'", ctx->target);
     ln_budget *const before = ln_limits_enter(ctx);
-    int status = compile_model(ctx, arch);
+    // Measurements use the threads of the runs.
+    int status = ln_context_threads(ctx, &ctx->planned_threads) ||
+                         (ctx->tuned && ln_context_start_threads(ctx)) || compile(ctx, arch)
+                     ? -1
+                     : 0;
     if (status && ctx->source)
         ln_fail_at(ctx, "%s", ctx->source);
     status = ln_limits_leave(ctx, before, status);

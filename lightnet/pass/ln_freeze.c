@@ -99,19 +99,13 @@ static int can_be_source(const ln_context *ctx, const ln_op_arg *op_arg)
     return 1;
 }
 
-static int can_freeze(const freezing *f, const ln_op *op)
-{
-    const ln_op_arg *op_arg = op->op_arg;
-    return op_arg->at_load && op->run && !op_arg->takes_inputs && can_be_source(f->ctx, op_arg) &&
-           !has_any(f->random, op_arg->tensors_out) && is_worth_its_size(f->ctx, op_arg);
-}
-
 static int choose_op(const freezing *f, const ln_op *op)
 {
     const ln_op_arg *op_arg = op->op_arg;
     if (op_arg->at_load && !has_any(f->needed, op_arg->tensors_out))
         return 0;
-    if (can_freeze(f, op))
+    if (op_arg->at_load && op->run && !op_arg->takes_inputs && can_be_source(f->ctx, op_arg) &&
+        !has_any(f->random, op_arg->tensors_out) && is_worth_its_size(f->ctx, op_arg))
         return note(f, f->frozen, op_arg->name);
     return note_all(f, f->needed, op_arg->tensors_in);
 }
@@ -134,19 +128,14 @@ static int choose(const freezing *f)
 
 /* While loading: what was computed */
 
-static int keep(const freezing *f, const ln_tensor_entry *te, const void *data)
-{
-    return ln_weights_copy(f->results, te->name, te->tensor, data) ? ln_fail_memory(f->ctx) : 0;
-}
-
 static int keep_results(const freezing *f, const ln_op *op)
 {
     const ln_tensor_list_entry *tle;
     LN_LIST_FOREACH(tle, op->op_arg->tensors_out)
     {
         const ln_tensor_entry *te = ln_entry_of(tle, f->ctx->tensor_table);
-        if (keep(f, te, te->tensor->data))
-            return -1;
+        if (ln_weights_copy(f->results, te->name, te->tensor, te->tensor->data))
+            return ln_fail_memory(f->ctx);
     }
     return 0;
 }
@@ -164,17 +153,6 @@ static int note_gone(freezing *f, const ln_tensor_entry *te, uint64_t hash)
     return 0;
 }
 
-// Takes the copy of the weight.
-static int keep_copy(const freezing *f, const char *name, tl_tensor *copy)
-{
-    if (!copy)
-        return -1;
-    if (!ln_weights_add(f->results, name, copy, 1))
-        return 0;
-    tl_tensor_free_data_too(copy);
-    return ln_fail_memory(f->ctx);
-}
-
 static int see_weight(freezing *f, const ln_tensor_entry *te)
 {
     const ln_weight *weight = ln_weights_of(f->ctx, te->name);
@@ -184,8 +162,15 @@ static int see_weight(freezing *f, const ln_tensor_entry *te)
                        "tensor '%s' takes its data from a file: give one when compiling (-f FILE, "
                        "option 'weights')",
                        te->name);
-    if (ln_hash_find(f->needed, te->name))
-        return keep_copy(f, te->name, ln_weight_clone(weight, f->ctx->error));
+    if (ln_hash_find(f->needed, te->name)) {
+        tl_tensor *copy = ln_weight_clone(weight, f->ctx->error);
+        if (!copy)
+            return -1;
+        if (!ln_weights_add(f->results, te->name, copy, 1))
+            return 0;
+        tl_tensor_free_data_too(copy);
+        return ln_fail_memory(f->ctx);
+    }
     return ln_weight_hash(weight, &hash, f->ctx->error) || note_gone(f, te, hash) ? -1 : 0;
 }
 
@@ -215,26 +200,20 @@ static int see(const ln_context *ctx, const ln_op *op, void *data)
 
 /* The frozen program */
 
-// Returns new: an operator that has tensor `tname` from the file; NULL with a reason.
-static ln_op *create_source(const ln_context *ctx, const char *tname)
-{
-    static const char optype[] = "source_cpu"; // for all that lies in this memory
-    char name[LN_MAX_NAME_LEN];
-    if (ln_context_unique_name(ctx, name, "source"))
-        return NULL;
-    const tl_tensor *like = ln_tensor_table_find(ctx->tensor_table, tname)->tensor;
-    return ln_source_create(ctx, optype, name, tname, like, 1);
-}
-
 // Returns new (ln_op_list_free_lists_too): sources for all outputs of the operator; NULL with a
 // reason.
 static ln_list *create_sources(const ln_context *ctx, const ln_op *op)
 {
+    static const char optype[] = "source_cpu"; // for all that lies in this memory
+    char name[LN_MAX_NAME_LEN];
     ln_list *sources = NULL;
     const ln_tensor_list_entry *tle;
     LN_LIST_FOREACH(tle, op->op_arg->tensors_out)
     {
-        ln_op *source = create_source(ctx, tle->name);
+        const tl_tensor *like = ln_tensor_table_find(ctx->tensor_table, tle->name)->tensor;
+        ln_op *source = ln_context_unique_name(ctx, name, "source")
+                            ? NULL
+                            : ln_source_create(ctx, optype, name, tle->name, like, 1);
         ln_list *longer = source ? ln_list_append(sources, source) : NULL;
         if (!longer) {
             ln_op_free_lists_too(source);
@@ -262,24 +241,19 @@ static int put_sources(const freezing *f)
     return 0;
 }
 
-static int hand_over_gone(freezing *f)
-{
-    f->gone = ln_list_reverse(f->gone);
-    while (f->gone) {
-        if (ln_fixed_add(f->ctx->fixed, f->gone->data))
-            return ln_fail_memory(f->ctx);
-        f->gone = ln_list_remove_nth(f->gone, 0);
-    }
-    return 0;
-}
-
 static int rebuild(freezing *f)
 {
     ln_context *ctx = f->ctx;
     ln_weights_free(ctx->weights);
     ctx->weights = f->results;
     f->results = NULL;
-    if (hand_over_gone(f) || put_sources(f) || ln_cleanup_dead(ctx) < 0)
+    f->gone = ln_list_reverse(f->gone);
+    while (f->gone) {
+        if (ln_fixed_add(ctx->fixed, f->gone->data))
+            return ln_fail_memory(ctx);
+        f->gone = ln_list_remove_nth(f->gone, 0);
+    }
+    if (put_sources(f) || ln_cleanup_dead(ctx) < 0)
         return -1;
     ln_bodies_prune(ctx);
     return ln_plan_all(ctx);

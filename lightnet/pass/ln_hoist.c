@@ -71,18 +71,6 @@ static int first_src(const ln_context *body, const ln_op *runner)
 
 /* Marking */
 
-static void mark_inputs(const ln_context *body, const ln_op *runner)
-{
-    const ln_tensor_list_entry *tle;
-    unsigned char *src = body->body->is_constant + first_src(body, runner);
-    LN_LIST_FOREACH(tle, runner->op_arg->tensors_in)
-    {
-        const ln_tensor_entry *te = ln_entry_of(tle, runner->op_arg->tensor_table);
-        if (src_number(tle) >= 0)
-            src[src_number(tle)] = te->isconst && !te->isdynamic;
-    }
-}
-
 int ln_hoist_mark(ln_context *body)
 {
     struct ln_body *own = body->body;
@@ -95,7 +83,14 @@ int ln_hoist_mark(ln_context *body)
         return ln_fail_last(body);
     own->n_constant = (int)n;
     memset(own->is_constant, 0, n);
-    mark_inputs(body, own->runner);
+    unsigned char *src = own->is_constant + first_src(body, own->runner);
+    const ln_tensor_list_entry *tle;
+    LN_LIST_FOREACH(tle, own->runner->op_arg->tensors_in)
+    {
+        const ln_tensor_entry *te = ln_entry_of(tle, own->runner->op_arg->tensor_table);
+        if (src_number(tle) >= 0)
+            src[src_number(tle)] = te->isconst && !te->isdynamic;
+    }
     return ln_context_recheck(body);
 }
 
@@ -403,23 +398,6 @@ static int is_result(const hoisting *h, int which, const ln_op *op)
            outer_name(h, which, tle->name) && ln_context_num_uses(h->bodies[which], tle->name) > 0;
 }
 
-static int push_results(hoisting *h, int which)
-{
-    const ln_op *op;
-    LN_LIST_FOREACH(op, h->bodies[which]->ops)
-    {
-        if (is_result(h, which, op) && push_result(h, which, op->op_arg->tensors_out->data))
-            return -1;
-    }
-    return 0;
-}
-
-static int tidy(ln_context *body)
-{
-    ln_body_forget_names(body);
-    return ln_cleanup_dead(body) < 0 ? -1 : 0;
-}
-
 /* The runner with other inputs */
 
 static int write_inputs(const hoisting *h, ln_op_arg *copy)
@@ -468,12 +446,19 @@ static int change_interface(hoisting *h)
 {
     if (keep_srcs(h))
         return -1;
-    for (int which = 0; which < h->n_bodies; which++)
-        if (push_results(h, which))
+    for (int which = 0; which < h->n_bodies; which++) {
+        const ln_op *op;
+        LN_LIST_FOREACH(op, h->bodies[which]->ops)
+        {
+            if (is_result(h, which, op) && push_result(h, which, op->op_arg->tensors_out->data))
+                return -1;
+        }
+    }
+    for (int which = 0; which < h->n_bodies; which++) {
+        ln_body_forget_names(h->bodies[which]);
+        if (ln_cleanup_dead(h->bodies[which]) < 0)
             return -1;
-    for (int which = 0; which < h->n_bodies; which++)
-        if (tidy(h->bodies[which]))
-            return -1;
+    }
     return replace_runner(h);
 }
 
@@ -518,12 +503,6 @@ static void find_bodies(hoisting *h)
     }
 }
 
-// How many bodies the operator runs.
-static int count_bodies(const ln_op *op)
-{
-    return ln_is_form_of(op->op_arg->optype, "branch") ? 2 : 1;
-}
-
 int ln_hoist(ln_context *ctx)
 {
     int n = 0;
@@ -533,7 +512,7 @@ int ln_hoist(ln_context *ctx)
             continue;
         find_bodies(&h);
         // Both branches have one interface, so both must be of this operator alone.
-        if (h.n_bodies != count_bodies(h.runner))
+        if (h.n_bodies != (ln_is_form_of(h.runner->op_arg->optype, "branch") ? 2 : 1))
             continue;
         if (hoist_from(&h))
             return -1;

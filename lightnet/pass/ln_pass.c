@@ -146,19 +146,6 @@ static int has_failed(const ln_context *ctx)
     return *ctx->error->text != 0;
 }
 
-// What a driver may do before it is taken to go in circles: more than any sensible set of rules
-// needs.
-static int budget(const ln_context *ctx)
-{
-    return 1000 + 20 * ln_hash_size(ctx->op_table);
-}
-
-static int endless(const ln_context *ctx)
-{
-    return ln_fail(ctx, "the rewrites do not terminate; the last one was '%s'",
-                   ctx->rewriting->fired ? ctx->rewriting->fired : "of unknown name");
-}
-
 static int touches_mutated(const ln_context *ctx, const ln_list *tensors)
 {
     const ln_tensor_list_entry *tle;
@@ -238,7 +225,8 @@ static int offer_anchor(ln_context *ctx, ln_list *node, const rewriter *with, ln
 static int walk(ln_context *ctx, const rewriter *with)
 {
     int n = 0;
-    const int most = budget(ctx);
+    // More than any sensible set of rules needs; a driver that does more goes in circles.
+    const int most = 1000 + 20 * ln_hash_size(ctx->op_table);
     for (ln_list *node = ctx->ops; node;) {
         ln_list *next = NULL;
         const int status = ln_limits_check(ctx) ? -1 : with->offer(ctx, node, with, &next);
@@ -246,7 +234,8 @@ static int walk(ln_context *ctx, const rewriter *with)
             return -1;
         n += status;
         if (n > most)
-            return endless(ctx);
+            return ln_fail(ctx, "the rewrites do not terminate; the last one was '%s'",
+                           ctx->rewriting->fired ? ctx->rewriting->fired : "of unknown name");
         node = status ? next : node->next;
     }
     return n;

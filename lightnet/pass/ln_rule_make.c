@@ -115,22 +115,17 @@ void ln_rule_make_params(ln_rule_match *m, const char *params)
 
 /* ---- operators ---- */
 
-/** "OPTYPE", or "OPERATOR.optype": that of an operator of the match. */
-static void make_op(ln_rule_match *m, const char **p)
-{
-    char optype[LN_MAX_NAME_LEN];
-    const char *const op = *p;
-    ln_rule_read_word(p, optype);
-    if (ln_rule_accept(p, ".optype"))
-        ln_rule_op(&m->made, m->ops[ln_rule_op_index(m, op)]->op_arg->optype);
-    else
-        ln_rule_op(&m->made, optype);
-}
-
 void ln_rule_make(ln_rule_match *m, const char *ops)
 {
+    char optype[LN_MAX_NAME_LEN];
     while (*ops) {
-        make_op(m, &ops);
+        // "OPTYPE", or "OPERATOR.optype": that of an operator of the match.
+        const char *const op = ops;
+        ln_rule_read_word(&ops, optype);
+        if (ln_rule_accept(&ops, ".optype"))
+            ln_rule_op(&m->made, m->ops[ln_rule_op_index(m, op)]->op_arg->optype);
+        else
+            ln_rule_op(&m->made, optype);
         ln_rule_accept(&ops, "(");
         make_args(m, &ops, make_input);
         ln_rule_accept(&ops, " | ");

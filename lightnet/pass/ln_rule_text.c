@@ -70,15 +70,6 @@ static double read_integer(const char **p)
     return (double)number;
 }
 
-static void read_array(const char **p, ln_rule_value *value)
-{
-    value->type = LN_RULE_NUMBERS;
-    do
-        value->numbers[value->len++] = read_integer(p);
-    while (ln_rule_accept(p, ", "));
-    ++*p; // ']'
-}
-
 /** A word: a name of the notation, a string, or `OPERATOR.PARAM`. */
 static void read_name(const ln_rule_match *m, const char **p, ln_rule_value *value)
 {
@@ -110,7 +101,11 @@ void ln_rule_read_value(const ln_rule_match *m, const char **p, ln_rule_value *v
 {
     value->len = 0;
     if (ln_rule_accept(p, "[")) {
-        read_array(p, value);
+        value->type = LN_RULE_NUMBERS;
+        do
+            value->numbers[value->len++] = read_integer(p);
+        while (ln_rule_accept(p, ", "));
+        ++*p; // ']'
     } else if (**p == '-' || (**p >= '0' && **p <= '9')) {
         value->type = LN_RULE_NUMBER;
         value->numbers[0] = read_integer(p);

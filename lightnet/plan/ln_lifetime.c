@@ -162,16 +162,11 @@ static int use_names(const ln_context *ctx, ln_lifetime *life, const ln_list *na
     return 0;
 }
 
-static int produces_constants(const ln_context *ctx, const ln_op *op)
-{
-    const ln_list *outs = op->op_arg->tensors_out;
-    return !op->op_arg->tensors_in && outs && ln_entry_of(outs->data, ctx->tensor_table)->isconst;
-}
-
 static int find_uses_of(const ln_context *ctx, ln_lifetime *life, const ln_op *op, int position)
 {
     const int time = op->op_arg->at_load ? position - life->end : position;
-    if (produces_constants(ctx, op))
+    const ln_list *outs = op->op_arg->tensors_out;
+    if (!op->op_arg->tensors_in && outs && ln_entry_of(outs->data, ctx->tensor_table)->isconst)
         return begin_life(ctx, life, op);
     return use_all(ctx, life, op->op_arg->tensors_out, time) ||
                    use_all(ctx, life, op->op_arg->tensors_in, time) ||
@@ -194,14 +189,6 @@ static int find_uses(const ln_context *ctx, ln_lifetime *life)
                : 0;
 }
 
-// Unread tensors have memory, too.
-static void place_unread(const ln_lifetime *life)
-{
-    for (ln_block *block = life->blocks; block < life->blocks + life->n; block++)
-        if (block->first > block->last)
-            block->first = block->last = life->begin;
-}
-
 // Marks tensors that are alive only during loading, if operators run at load.
 static void mark_short_lives(const ln_context *ctx, const ln_lifetime *life)
 {
@@ -217,18 +204,6 @@ static void mark_short_lives(const ln_context *ctx, const ln_lifetime *life)
     }
 }
 
-// Clears the results of an earlier lifetime.
-static void clear_life(const ln_context *ctx, const ln_list *tensors)
-{
-    const ln_tensor_list_entry *tle;
-    LN_LIST_FOREACH(tle, tensors)
-    {
-        ln_tensor_entry *te = ln_entry_of(tle, ctx->tensor_table);
-        te->block = 0;
-        te->isload = 0;
-    }
-}
-
 // Sets when the life of the program begins and ends.
 static void begin(const ln_context *ctx, ln_lifetime *life)
 {
@@ -237,7 +212,13 @@ static void begin(const ln_context *ctx, ln_lifetime *life)
     *life = (ln_lifetime){.end = 1, .load_scratch = -1};
     LN_LIST_FOREACH(op, ctx->ops)
     {
-        clear_life(ctx, op->op_arg->tensors_out);
+        const ln_tensor_list_entry *tle;
+        LN_LIST_FOREACH(tle, op->op_arg->tensors_out)
+        {
+            ln_tensor_entry *te = ln_entry_of(tle, ctx->tensor_table);
+            te->block = 0; // the results of an earlier lifetime
+            te->isload = 0;
+        }
         has_load |= op->op_arg->at_load != 0;
         life->end++;
     }
@@ -273,14 +254,6 @@ static int may_reuse(const ln_context *ctx, const ln_lifetime *life, const ln_op
            !src->scratch && count_inputs_in(ctx, life, op, src) == 1;
 }
 
-static void reuse(ln_lifetime *life, ln_block *dst, ln_block *src, int time)
-{
-    dst->part_of = index_of(life, src);
-    src->reused = time;
-    if (dst->last > src->last)
-        src->last = dst->last;
-}
-
 // Whether `arg_name` is the input `name` of the description, or one of the variadic input `name`.
 static int is_argument(const ln_op *op, const char *arg_name, const char *name)
 {
@@ -303,7 +276,9 @@ static int reuse_input(const ln_context *ctx, ln_lifetime *life, const ln_op *op
         // An input smaller than its block is only a part of it.
         if (src && ln_tensor_entry_capacity(te) == src->size &&
             may_reuse(ctx, life, op, time, dst, src)) {
-            reuse(life, dst, src, time);
+            dst->part_of = index_of(life, src);
+            src->reused = time;
+            src->last = dst->last > src->last ? dst->last : src->last;
             return 1;
         }
     }
@@ -346,7 +321,9 @@ int ln_lifetime_find(const ln_context *ctx, ln_lifetime *life)
         ln_lifetime_free(life);
         return -1;
     }
-    place_unread(life);
+    for (ln_block *block = life->blocks; block < life->blocks + life->n; block++)
+        if (block->first > block->last) // unread tensors have memory, too
+            block->first = block->last = life->begin;
     merge_inplace(ctx, life);
     mark_short_lives(ctx, life);
     return 0;

@@ -357,12 +357,6 @@ static int check_total(const ln_context *ctx, const ln_lifetime *life, ln_mem_ty
     return 0;
 }
 
-static size_t put_at(plan *p, ln_block *block, size_t end)
-{
-    block->offset = align_up(end, p->align);
-    return block->offset + block->size;
-}
-
 /* Blocks that are always alive, in order of address. Constants may be shared, inputs lent. */
 typedef enum rank { CONSTANTS, LASTING, INPUTS, N_RANKS } rank;
 
@@ -380,8 +374,10 @@ static size_t place_static(plan *p, ln_lifetime *life, ln_mem_type mtype)
     for (int r = 0; r < N_RANKS; r++)
         for (ln_block *block = life->blocks; block < life->blocks + life->n; block++)
             if (is_of_type(life, block, mtype) && ln_lifetime_is_always(life, block) &&
-                (int)rank_of(p->ctx, life, block) == r)
-                end = put_at(p, block, end);
+                (int)rank_of(p->ctx, life, block) == r) {
+                block->offset = align_up(end, p->align);
+                end = block->offset + block->size;
+            }
     return end;
 }
 

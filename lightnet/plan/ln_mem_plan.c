@@ -63,25 +63,18 @@ static int resolve(const ln_context *ctx, const ln_lifetime *life, ln_tensor_ent
     return 0;
 }
 
-static int resolve_all(const ln_context *ctx, const ln_lifetime *life, const ln_list *tensors)
-{
-    const ln_tensor_list_entry *tle;
-    LN_LIST_FOREACH(tle, tensors)
-    {
-        if (resolve(ctx, life, ln_entry_of(tle, ctx->tensor_table)))
-            return -1;
-    }
-    return 0;
-}
-
 // Inputs have offsets already, since their producers precede the operator.
 static int set_tensor_offsets(ln_context *ctx, const ln_lifetime *life)
 {
     const ln_op *op;
     LN_LIST_FOREACH(op, ctx->ops)
     {
-        if (resolve_all(ctx, life, op->op_arg->tensors_out))
-            return -1;
+        const ln_tensor_list_entry *tle;
+        LN_LIST_FOREACH(tle, op->op_arg->tensors_out)
+        {
+            if (resolve(ctx, life, ln_entry_of(tle, ctx->tensor_table)))
+                return -1;
+        }
         set_list_offsets(ctx, op->op_arg->tensors_in);
         set_list_offsets(ctx, op->op_arg->tensors_out);
     }

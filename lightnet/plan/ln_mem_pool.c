@@ -103,21 +103,6 @@ static size_t largest_hole_size(const struct spans *holes)
     return size;
 }
 
-/* `size` in whole units, or all of the hole if the end of the region truncates the last unit. */
-static size_t whole_units(size_t size, size_t align, size_t hole_size)
-{
-    const size_t padding = (align - size % align) % align;
-    return hole_size - size < padding ? hole_size : size + padding;
-}
-
-static void shrink_hole(struct spans *holes, size_t i, size_t size)
-{
-    holes->at[i].start += size;
-    holes->at[i].size -= size;
-    if (holes->at[i].size == 0)
-        remove_span(holes, i);
-}
-
 static void add_hole(struct spans *holes, struct span span)
 {
     size_t i = lower_bound(holes, span.start);
@@ -173,9 +158,15 @@ size_t ln_mem_pool_alloc(ln_mem_pool *mem_pool, size_t size)
     // There is at most one hole more than used spans. Reserving it now lets dealloc never fail.
     if (reserve(used, used->len + 1) || reserve(holes, used->len + 2))
         return 0;
-    const size_t start = holes->at[hole].start;
-    const size_t taken = whole_units(wanted, mem_pool->align, holes->at[hole].size);
-    shrink_hole(holes, hole, taken);
+    struct span *const from = &holes->at[hole];
+    const size_t start = from->start;
+    // In whole units, or all of the hole if the end of the region truncates the last unit.
+    const size_t padding = (mem_pool->align - wanted % mem_pool->align) % mem_pool->align;
+    const size_t taken = from->size - wanted < padding ? from->size : wanted + padding;
+    from->start += taken;
+    from->size -= taken;
+    if (from->size == 0)
+        remove_span(holes, hole);
     insert_span(used, lower_bound(used, start), (struct span){start, taken});
     if (start + wanted > mem_pool->peak)
         mem_pool->peak = start + wanted;

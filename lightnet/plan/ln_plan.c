@@ -74,24 +74,19 @@ static int check_scratch_place(const ln_context *ctx, const ln_op_arg *op_arg)
     return 0;
 }
 
-static int check_op_places(const ln_context *ctx, const ln_op_arg *op_arg)
-{
-    const ln_tensor_list_entry *tle;
-    LN_LIST_FOREACH(tle, op_arg->tensors_out)
-    {
-        if (check_tensor_place(ctx, ln_entry_of(tle, ctx->tensor_table)))
-            return -1;
-    }
-    return op_arg->scratch_size ? check_scratch_place(ctx, op_arg) : 0;
-}
-
 // Tensors and scratch memory must be within their memory.
 static int check_places(const ln_context *ctx)
 {
     const ln_op *op;
     LN_LIST_FOREACH(op, ctx->ops)
     {
-        if (check_op_places(ctx, op->op_arg))
+        const ln_tensor_list_entry *tle;
+        LN_LIST_FOREACH(tle, op->op_arg->tensors_out)
+        {
+            if (check_tensor_place(ctx, ln_entry_of(tle, ctx->tensor_table)))
+                return -1;
+        }
+        if (op->op_arg->scratch_size && check_scratch_place(ctx, op->op_arg))
             return -1;
     }
     return 0;

@@ -31,13 +31,6 @@ void ln_bodies_unload(ln_context *ctx)
     }
 }
 
-static ln_body_place place_of(const ln_context *body, const ln_tensor_entry *te)
-{
-    const int given = ln_body_given_number(body, te);
-    const ln_tensor_entry *root = ln_tensor_table_root(body->tensor_table, te);
-    return (ln_body_place){te->tensor, given, given < 0 ? te->offset : te->offset - root->offset};
-}
-
 static int find_places(ln_context *body)
 {
     const ln_op *op;
@@ -51,20 +44,12 @@ static int find_places(ln_context *body)
         const ln_tensor_list_entry *tle;
         LN_LIST_FOREACH(tle, op->op_arg->tensors_out)
         {
-            at[body->body->n_places++] = place_of(body, ln_entry_of(tle, body->tensor_table));
+            const ln_tensor_entry *te = ln_entry_of(tle, body->tensor_table);
+            const ln_tensor_entry *root = ln_tensor_table_root(body->tensor_table, te);
+            const int given = ln_body_given_number(body, te);
+            at[body->body->n_places++] = (ln_body_place){
+                te->tensor, given, given < 0 ? te->offset : te->offset - root->offset};
         }
-    }
-    return 0;
-}
-
-// Bodies within it, and whatever else needs it.
-static int prepare_ops(const ln_context *body)
-{
-    ln_op *op;
-    LN_LIST_FOREACH(op, body->ops)
-    {
-        if (op->run && ln_op_call(op, op->static_run))
-            return -1;
     }
     return 0;
 }
@@ -81,26 +66,28 @@ int ln_body_prepare(ln_op_arg *op_arg, ln_context *body)
     body->random = body->seed;
     if (!body->target)
         return ln_op_fail(op_arg, "body '%s' is not compiled", body->body->name);
-    return ln_body_check_ops(body) || ln_dynamic_forget_runs(body) || ln_context_check_plan(body) ||
-                   find_places(body) || prepare_ops(body)
-               ? fail_in(op_arg, body)
-               : 0;
-}
-
-static void bind(ln_context *body, void *memory, const void *const *given)
-{
-    const struct ln_body *b = body->body;
-    body->mem_starts[LN_MEM_CPU] = memory;
-    for (const ln_body_place *at = b->places; at < b->places + b->n_places; at++)
-        at->tensor->data =
-            at->given < 0 ? (char *)memory + at->offset : (char *)given[at->given] + at->offset;
+    if (ln_body_check_ops(body) || ln_dynamic_forget_runs(body) || ln_context_check_plan(body) ||
+        find_places(body))
+        return fail_in(op_arg, body);
+    ln_op *op;
+    LN_LIST_FOREACH(op, body->ops)
+    {
+        // Bodies within it, and whatever else needs it.
+        if (op->run && ln_op_call(op, op->static_run))
+            return fail_in(op_arg, body);
+    }
+    return 0;
 }
 
 int ln_body_run(ln_op_arg *op_arg, ln_context *body, void *memory, const void *const *given)
 {
     ln_op *op;
+    const struct ln_body *b = body->body;
     int status = ln_limits_check(body);
-    bind(body, memory, given);
+    body->mem_starts[LN_MEM_CPU] = memory;
+    for (const ln_body_place *at = b->places; at < b->places + b->n_places; at++)
+        at->tensor->data =
+            at->given < 0 ? (char *)memory + at->offset : (char *)given[at->given] + at->offset;
     LN_LIST_FOREACH(op, status ? NULL : body->ops)
     {
         if ((status = ln_dynamic_run(op)))

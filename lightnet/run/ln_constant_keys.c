@@ -153,12 +153,6 @@ static int find_keys_of(ln_constant_keys *keys, const ln_context *ctx, const ln_
     return is_known ? enter_outputs(keys, ctx, op, key) : 0;
 }
 
-static int is_produced_at_load(const ln_context *ctx, const ln_op *op)
-{
-    return (op->op_arg->at_load || !op->op_arg->tensors_in) && !op->op_arg->isdynamic &&
-           !runs_body(ctx, op);
-}
-
 ln_constant_keys *ln_constant_keys_find(const ln_context *ctx)
 {
     const ln_op *op;
@@ -170,7 +164,9 @@ ln_constant_keys *ln_constant_keys_find(const ln_context *ctx)
     }
     LN_LIST_FOREACH(op, ctx->ops)
     {
-        if (is_produced_at_load(ctx, op) && find_keys_of(keys, ctx, op)) {
+        const int is_produced_at_load = (op->op_arg->at_load || !op->op_arg->tensors_in) &&
+                                        !op->op_arg->isdynamic && !runs_body(ctx, op);
+        if (is_produced_at_load && find_keys_of(keys, ctx, op)) {
             ln_constant_keys_free(keys);
             ln_fail_memory(ctx);
             return NULL;

@@ -82,11 +82,6 @@ static int read_params(ln_op_arg *op_arg)
     return changed;
 }
 
-static int infer_shapes(ln_op *op)
-{
-    return ln_dynamic_infer(op, LN_INFERS_RUN) || ln_op_call(op, op->static_run) ? -1 : 0;
-}
-
 // `run` finds its dynamic outputs as large as they can become.
 static void set_bounds(const ln_op_arg *op_arg)
 {
@@ -119,7 +114,9 @@ static int prepare(ln_op *op)
 {
     ln_op_arg *op_arg = op->op_arg;
     const int changed = read_params(op_arg);
-    if (changed < 0 || (op_arg->shapes && (note_shapes(op_arg) | changed) && infer_shapes(op))) {
+    const int infers = changed >= 0 && op_arg->shapes && (note_shapes(op_arg) | changed);
+    if (changed < 0 ||
+        (infers && (ln_dynamic_infer(op, LN_INFERS_RUN) || ln_op_call(op, op->static_run)))) {
         ln_dynamic_forget_shapes(op_arg);
         return -1;
     }

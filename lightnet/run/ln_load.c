@@ -207,14 +207,10 @@ int ln_context_load(ln_context *ctx, const char *datafile)
     return ln_load(ctx, datafile, NULL);
 }
 
-static int load_data(ln_context *ctx, const char *file)
-{
-    return ln_limits_check(ctx) || ln_data_give(ctx, file) || ln_update_fetch(ctx) ? -1 : 0;
-}
-
 int ln_data_load(ln_context *ctx, const char *file)
 {
     ln_context_clear_error(ctx);
     ln_budget *const before = ln_limits_enter(ctx);
-    return ln_limits_leave(ctx, before, load_data(ctx, file));
+    const int failed = ln_limits_check(ctx) || ln_data_give(ctx, file) || ln_update_fetch(ctx);
+    return ln_limits_leave(ctx, before, failed ? -1 : 0);
 }

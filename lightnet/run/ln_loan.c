@@ -30,19 +30,6 @@ static int is_input(const ln_context *ctx, const ln_tensor_entry *te)
     return ln_hash_find(ctx->input_names, te->name) != NULL;
 }
 
-// Data that is given in place of the planned one is only read.
-static int may_read_elsewhere(const finder *f, const ln_block *block, const ln_tensor_entry *te)
-{
-    return !te->owner && !block->is_constant && block->reused < 0 &&
-           !ln_context_is_mutated(f->ctx, te->name) && !ln_fixed_find(f->ctx->fixed, te->name);
-}
-
-// It is written by each run, and by nothing else.
-static int may_write_elsewhere(const finder *f, const ln_block *block)
-{
-    return !ln_lifetime_is_always(&f->life, block) && !block->is_constant;
-}
-
 static ln_loan **loan_at(const finder *f, const ln_block *block)
 {
     return &f->of[block - f->life.blocks];
@@ -56,9 +43,14 @@ static void give_loan(finder *f, ln_loan *loan, const char *name)
     if (!block || block->mtype != LN_MEM_CPU)
         return;
     ln_loan **place = loan_at(f, block);
-    if (is_input(f->ctx, te) ? !may_read_elsewhere(f, block, te) : !may_write_elsewhere(f, block))
-        return;
-    if (*place)
+    // Data that is given in place of the planned one is only read; what is put elsewhere is written
+    // by each run, and by nothing else.
+    const int may_be_elsewhere = is_input(f->ctx, te)
+                                     ? !te->owner && block->reused < 0 &&
+                                           !ln_context_is_mutated(f->ctx, te->name) &&
+                                           !ln_fixed_find(f->ctx->fixed, te->name)
+                                     : !ln_lifetime_is_always(&f->life, block);
+    if (*place || block->is_constant || !may_be_elsewhere)
         return;
     *loan = (ln_loan){.root = find_entry(f->ctx, block->name), .size = block->size};
     *place = loan;

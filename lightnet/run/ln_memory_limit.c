@@ -45,17 +45,11 @@ int ln_memory_fail_limit(const ln_context *ctx, size_t total)
         l.te ? l.te->name : "", l.te ? "'" : "", l.size, total, ln_limits_memory(ctx));
 }
 
-static size_t planned_memory(const ln_context *ctx)
-{
-    size_t total = 0;
-    for (int m = LN_MEM_NONE + 1; m < LN_MEM_TYPE_SIZE; m++)
-        if (ln_size_add(total, ctx->mem_sizes[m], &total))
-            return SIZE_MAX;
-    return total;
-}
-
 int ln_memory_check_limit(const ln_context *ctx)
 {
-    const size_t total = planned_memory(ctx);
+    size_t total = 0;
+    for (int m = LN_MEM_NONE + 1; m < LN_MEM_TYPE_SIZE && total < SIZE_MAX; m++)
+        if (ln_size_add(total, ctx->mem_sizes[m], &total))
+            total = SIZE_MAX;
     return ln_limits_forbid(ctx, total) ? ln_memory_fail_limit(ctx, total) : 0;
 }

@@ -141,11 +141,6 @@ static int apply_param(ln_context *ctx, ln_param_entry *entry, va_list ap)
     return bind_again(ctx, status ? check_unchanged(ctx) : 0) ? -1 : status;
 }
 
-static int prepare_op(const ln_op *op)
-{
-    return ln_op_call((ln_op *)op, op->static_run) || ln_limits_check_op(op->op_arg) ? -1 : 0;
-}
-
 int ln_context_set_param(ln_context *ctx, const char *opname, const char *pname, ...)
 {
     ln_context_clear_error(ctx);
@@ -165,5 +160,7 @@ int ln_context_set_param(ln_context *ctx, const char *opname, const char *pname,
     va_end(ap);
     if (status || !ln_context_is_loaded(ctx))
         return status;
-    return op->op_arg->tensors_in ? 0 : prepare_op(op);
+    if (op->op_arg->tensors_in)
+        return 0;
+    return ln_op_call((ln_op *)op, op->static_run) || ln_limits_check_op(op->op_arg) ? -1 : 0;
 }

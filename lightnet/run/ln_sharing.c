@@ -128,22 +128,6 @@ static const void *find_mapped(const ln_context *ctx, const constant *c)
                                                                                              : NULL;
 }
 
-// -1: no memory.
-static int take_mapped(const ln_context *ctx, constant *c)
-{
-    const void *data = find_mapped(ctx, c);
-    c->stored = data ? ln_store_borrow(data, c->size) : NULL;
-    c->is_found = c->stored != NULL;
-    return data && !c->stored ? ln_fail_last(ctx) : 0;
-}
-
-static void take_stored(const ln_context *ctx, constant *c, const ln_constant_keys *keys)
-{
-    c->is_shared = ln_constant_key(keys, c->root, &c->key);
-    c->stored = c->is_shared ? ln_store_take(ctx->store, c->key, c->size) : NULL;
-    c->is_found = c->stored != NULL;
-}
-
 static int take_constants(ln_context *ctx)
 {
     const ln_sharing *s = ctx->sharing;
@@ -152,9 +136,14 @@ static int take_constants(ln_context *ctx)
     if (!keys)
         return -1;
     for (constant *c = s->constants; c < s->constants + s->n && !status; c++) {
-        status = take_mapped(ctx, c);
-        if (!status && !c->is_found)
-            take_stored(ctx, c, keys);
+        const void *mapped = find_mapped(ctx, c);
+        c->is_shared = !mapped && ln_constant_key(keys, c->root, &c->key);
+        c->stored = mapped         ? ln_store_borrow(mapped, c->size)
+                    : c->is_shared ? ln_store_take(ctx->store, c->key, c->size)
+                                   : NULL;
+        c->is_found = c->stored != NULL;
+        if (mapped && !c->stored)
+            status = ln_fail_last(ctx);
     }
     ln_constant_keys_free(keys);
     return status;

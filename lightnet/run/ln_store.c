@@ -128,12 +128,6 @@ ln_storage *ln_storage_create(size_t size)
     return NULL;
 }
 
-static void free_storage(ln_storage *storage)
-{
-    ln_mem_type_info(LN_MEM_CPU).free_func(storage->memory);
-    ln_free(storage);
-}
-
 void ln_storage_release(ln_storage *storage)
 {
     if (!storage)
@@ -141,8 +135,10 @@ void ln_storage_release(ln_storage *storage)
     lock();
     const int is_last = --storage->holders == 0;
     unlock();
-    if (is_last)
-        free_storage(storage);
+    if (!is_last)
+        return;
+    ln_mem_type_info(LN_MEM_CPU).free_func(storage->memory);
+    ln_free(storage);
 }
 
 ln_stored *ln_store_make(ln_storage *storage, size_t offset, size_t size)

@@ -156,22 +156,15 @@ static int outdate_readers(ln_context *ctx, const ln_tensor_entry *te, ln_list *
     return status;
 }
 
-// The tensor, and what it is a part of.
-static int outdate_owners(ln_context *ctx, ln_tensor_entry *te, ln_list **todo)
-{
-    for (; te; te = ln_entry_owner(te, ctx->tensor_table))
-        if (outdate(ctx, te, todo))
-            return -1;
-    return 0;
-}
-
 void ln_update_mark(ln_context *ctx, ln_tensor_entry *te)
 {
     ln_list *todo = NULL;
     te->isfetched = LN_FETCHED_NEVER;
     if (ctx->stale & LN_STALE_ALL)
         return;
-    int status = outdate_owners(ctx, te, &todo);
+    int status = 0;
+    for (; te && !status; te = ln_entry_owner(te, ctx->tensor_table)) // and what it is a part of
+        status = outdate(ctx, te, &todo);
     while (todo && !status) {
         const ln_tensor_entry *next = todo->data;
         todo = ln_list_remove_nth(todo, 0);
@@ -296,17 +289,6 @@ static int prepare_again(const ln_context *ctx, ln_op *op)
     return 0;
 }
 
-static int renew_all(ln_context *ctx)
-{
-    ln_op *op;
-    LN_LIST_FOREACH(op, ctx->ops)
-    {
-        if (is_renewed(op) ? renew(ctx, op) : prepare_again(ctx, op))
-            return -1;
-    }
-    return 0;
-}
-
 // After the update, or before it is tried again: then the outdated operators still are.
 static void settle(const ln_context *ctx, int failed)
 {
@@ -335,6 +317,7 @@ int ln_update_fetch(ln_context *ctx)
 
 int ln_update_run(ln_context *ctx)
 {
+    ln_op *op;
     int status = ctx->stale & LN_STALE_FILE ? ln_update_fetch(ctx) : 0;
     if (status)
         return -1;
@@ -344,7 +327,11 @@ int ln_update_run(ln_context *ctx)
         settle(ctx, status);
     } else if (ctx->stale) {
         pull(ctx);
-        status = renew_all(ctx);
+        LN_LIST_FOREACH(op, ctx->ops)
+        {
+            if (!status && (is_renewed(op) ? renew(ctx, op) : prepare_again(ctx, op)))
+                status = -1;
+        }
         settle(ctx, status);
     }
     if (!status)
