@@ -13,6 +13,93 @@
 #include "ir/ln_bind.h"
 #include "tensorlight/tl_util.h"
 
+/* Known operators that LightNet does not support, with the reason. */
+
+#define CORE  LN_NNVM_IN_CORE
+#define MXNET LN_NNVM_IN_MXNET
+
+static const char packed[] = "its weights are packed for one target";
+static const char control[] = "it runs graphs of its own";
+static const char training[] = "it is for training";
+static const char absent[] = "not supported yet";
+
+static const ln_nnvm_row unsupported[] = {
+    {"_contrib_conv2d_NCHWc", CORE, NULL, packed},
+    {"_contrib_conv2d_winograd_without_weight_transform", CORE, NULL, packed},
+    {"_contrib_conv2d_winograd_weight_transform", CORE, NULL, packed},
+    {"_conv2d_grad", CORE, NULL, training},
+    {"_max_pool2d_grad", CORE, NULL, training},
+    {"_assign", CORE, NULL, training},
+    {"_max_mask", CORE, NULL, training},
+    {"_min_mask", CORE, NULL, training},
+    {"yolo_region", CORE, NULL, absent},
+    {"yolo2_region", CORE, NULL, absent},
+    {"ROIPooling", MXNET, NULL, absent},
+    {"_contrib_Proposal", MXNET, NULL, absent},
+    {"RNN", MXNET, NULL, "its weights are one packed vector"},
+    {"Custom", MXNET, NULL, "it is a program of its own"},
+    {"_foreach", MXNET, NULL, control},
+    {"_while_loop", MXNET, NULL, control},
+    {"_cond", MXNET, NULL, control},
+    {NULL},
+};
+
+static const ln_nnvm_row *const translators[] = {
+    ln_nnvm_rows_detect,
+    ln_nnvm_rows_fill,
+    ln_nnvm_rows_function,
+    ln_nnvm_rows_pair,
+    ln_nnvm_rows_part,
+    ln_nnvm_rows_pick,
+    ln_nnvm_rows_pool,
+    ln_nnvm_rows_resize,
+    ln_nnvm_rows_shape,
+    ln_nnvm_rows_statistics,
+    ln_nnvm_rows_weighted,
+    unsupported,
+    NULL,
+};
+
+static const ln_nnvm_row *const rewriters[] = {
+    ln_nnvm_mxnet_rows_elementwise,
+    ln_nnvm_mxnet_rows_layers,
+    ln_nnvm_mxnet_rows_shape,
+    NULL,
+};
+
+// The first row of that name in one of the dialects, or NULL.
+static const ln_nnvm_row *find(const ln_nnvm_row *const *tables, const char *op, int dialects)
+{
+    for (; *tables; tables++)
+        for (const ln_nnvm_row *row = *tables; row->op; row++)
+            if ((row->dialects & dialects) && !strcmp(row->op, op))
+                return row;
+    return NULL;
+}
+
+const ln_nnvm_row *ln_nnvm_find_rewriter(const char *op)
+{
+    return find(rewriters, op, LN_NNVM_IN_MXNET);
+}
+
+const ln_nnvm_row *ln_nnvm_find_core_row(const char *op)
+{
+    return find(translators, op, LN_NNVM_IN_CORE | LN_NNVM_ADDED);
+}
+
+const ln_nnvm_row *ln_nnvm_find_row(const char *op, ln_nnvm_dialect dialect)
+{
+    if (dialect != LN_NNVM_MXNET)
+        return find(translators, op, LN_NNVM_IN_CORE);
+    const ln_nnvm_row *row = find(translators, op, LN_NNVM_IN_MXNET);
+    return row ? row : ln_nnvm_find_rewriter(op);
+}
+
+int ln_nnvm_is_mxnet_only(const char *op)
+{
+    return ln_nnvm_find_row(op, LN_NNVM_MXNET) && !ln_nnvm_find_row(op, LN_NNVM_CORE);
+}
+
 /* Compiled graphs: what they are made of is told, and that is all */
 
 /* Text that ends with how many items found no room. */
@@ -111,11 +198,6 @@ static void mark_live(ln_nnvm_graph *g)
     }
 }
 
-static int is_unsupported(const ln_nnvm_vertex *v)
-{
-    return v->is_live && !v->is_variable && (!v->row || (!v->row->translate && !v->row->rewrite));
-}
-
 // Names all operators that are not supported, each with its first node.
 static void check_support(ln_nnvm_model *m)
 {
@@ -123,7 +205,8 @@ static void check_support(ln_nnvm_model *m)
     for (size_t i = 0; i < m->graph.n_nodes; i++) {
         const ln_nnvm_vertex *v = &m->graph.nodes[i];
         char place[256];
-        if (!is_unsupported(v))
+        if (!(v->is_live && !v->is_variable &&
+              (!v->row || (!v->row->translate && !v->row->rewrite))))
             continue;
         snprintf(place, sizeof(place), "nodes[%zu] \"%.128s\"", i, v->name);
         ln_missing_note(&missing, v->op, place, v->row ? v->row->with : NULL);
