@@ -5,6 +5,7 @@
 
 #include <stdint.h>
 #include <stdio.h>
+#include <string.h>
 
 void cli_svg_begin(double width, double height, const char *style)
 {
@@ -47,18 +48,10 @@ static int is_char(uint32_t c)
 
 static const char *entity_of(uint32_t c)
 {
-    switch (c) {
-    case '<':
-        return "&lt;";
-    case '>':
-        return "&gt;";
-    case '&':
-        return "&amp;";
-    case '"':
-        return "&quot;";
-    default:
-        return NULL;
-    }
+    static const char chars[] = "<>&\"";
+    static const char *const entities[] = {"&lt;", "&gt;", "&amp;", "&quot;"};
+    const char *at = c && c < 0x80 ? strchr(chars, (int)c) : NULL;
+    return at ? entities[at - chars] : NULL;
 }
 
 void cli_svg_text(const char *text, int most)

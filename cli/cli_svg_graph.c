@@ -9,7 +9,6 @@
 
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "cli_msg.h"
 #include "cli_svg.h"
@@ -20,6 +19,8 @@ typedef struct node {
     const ln_op *op;
     int layer;
     double place; // in its layer, 0 the middle
+    double sum;   // of its neighbours' places, and their number
+    int count;
 } node;
 
 /* A node of a layer while that is sorted. */
@@ -38,11 +39,9 @@ typedef struct graph {
     node *nodes;
     edge *edges;
     int n, n_edges, n_layers;
-    double width; // of the diagram
-    int *order;   // nodes by layer, then by place
-    int *layers;  // where each layer begins in it, and its end
-    double *sums; // of the places of each node's neighbours, and their number
-    int *counts;
+    double width;   // of the diagram
+    int *order;     // nodes by layer, then by place
+    int *layers;    // where each layer begins in it, and its end
     key *keys;      // of a layer
     ln_hash *index; // operator name -> node + 1
 } graph;
@@ -71,14 +70,10 @@ static int allocate(graph *g)
     g->edges = calloc(n_inputs + 1, sizeof(*g->edges));
     g->order = calloc(n, sizeof(*g->order));
     g->layers = calloc(n, sizeof(*g->layers));
-    g->sums = calloc(n, sizeof(*g->sums));
-    g->counts = calloc(n, sizeof(*g->counts));
     g->keys = calloc(n, sizeof(*g->keys));
     g->index = ln_hash_create(ln_str_hash, ln_str_cmp, NULL, NULL);
-    return g->nodes && g->edges && g->order && g->layers && g->sums && g->counts && g->keys &&
-                   g->index
-               ? 0
-               : cli_fail_memory();
+    return g->nodes && g->edges && g->order && g->layers && g->keys && g->index ? 0
+                                                                                : cli_fail_memory();
 }
 
 // Operators come after those they read.
@@ -120,9 +115,9 @@ static void fill_layers(const graph *g)
         g->layers[g->nodes[i].layer + 1]++;
     for (int l = 0; l < g->n_layers; l++)
         g->layers[l + 1] += g->layers[l];
-    for (int i = 0; i < g->n; i++) {
+    for (int i = 0; i < g->n; i++) { // count: here, how many are in the layer of that number
         const int layer = g->nodes[i].layer;
-        g->order[g->layers[layer] + g->counts[layer]++] = i;
+        g->order[g->layers[layer] + g->nodes[layer].count++] = i;
     }
     for (int l = 0; l < g->n_layers; l++)
         place_layer(g, l);
@@ -141,9 +136,8 @@ static void sort_layer(const graph *g, int layer)
     int *order = g->order + g->layers[layer];
     const int n = g->layers[layer + 1] - g->layers[layer];
     for (int i = 0; i < n; i++) {
-        const int k = order[i];
-        const double place = g->nodes[k].place;
-        g->keys[i] = (key){g->counts[k] ? g->sums[k] / g->counts[k] : place, place, k};
+        const node *v = &g->nodes[order[i]];
+        g->keys[i] = (key){v->count ? v->sum / v->count : v->place, v->place, order[i]};
     }
     qsort(g->keys, (size_t)n, sizeof(*g->keys), compare_keys);
     for (int i = 0; i < n; i++)
@@ -153,13 +147,13 @@ static void sort_layer(const graph *g, int layer)
 
 static void sweep(const graph *g, int down)
 {
+    for (node *v = g->nodes; v < g->nodes + g->n; v++)
+        v->sum = v->count = 0;
     // The places of what each node reads, or of what reads it.
-    memset(g->sums, 0, (size_t)g->n * sizeof(*g->sums));
-    memset(g->counts, 0, (size_t)g->n * sizeof(*g->counts));
     for (const edge *e = g->edges; e < g->edges + g->n_edges; e++) {
-        const int to = down ? e->to : e->from, from = down ? e->from : e->to;
-        g->sums[to] += g->nodes[from].place;
-        g->counts[to]++;
+        node *v = &g->nodes[down ? e->to : e->from];
+        v->sum += g->nodes[down ? e->from : e->to].place;
+        v->count++;
     }
     for (int l = 0; l < g->n_layers; l++)
         sort_layer(g, l);
@@ -279,8 +273,6 @@ int cli_svg_graph(const ln_context *ctx)
     free(g.edges);
     free(g.order);
     free(g.layers);
-    free(g.sums);
-    free(g.counts);
     free(g.keys);
     ln_hash_free(g.index);
     return status;
