@@ -4,6 +4,7 @@
 #include "front/ln_emit.h"
 
 #include <inttypes.h>
+#include <limits.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -77,6 +78,14 @@ void *ln_translation_alloc(ln_translation *t, size_t size)
     }
     t->memory = longer;
     return data;
+}
+
+void *ln_translation_grow(ln_translation *t, void *array, size_t len, size_t size)
+{
+    if (len & (len - 1))
+        return t->failed ? NULL : array;
+    void *larger = ln_translation_alloc(t, (len ? 2 * len : 1) * size);
+    return larger && len ? memcpy(larger, array, len * size) : larger;
 }
 
 char *ln_translation_print(ln_translation *t, const char *fmt, ...)
@@ -264,15 +273,6 @@ static void add_tensor(ln_emit *e, ln_list **list, ln_list **end, const char *ar
         ln_emit_fail_memory(e);
 }
 
-// Makes `longer`, a list of the operator or NULL, that list.
-static void extend(ln_emit *e, ln_list **list, ln_list *longer)
-{
-    if (!longer)
-        ln_emit_fail_memory(e);
-    else
-        *list = longer;
-}
-
 void ln_emit_arg(ln_emit *e, const char *arg, const char *tensor)
 {
     if (tensor && !e->translation->failed)
@@ -344,8 +344,11 @@ void ln_emit_set(ln_emit *e, ln_part part)
         [LN_PART_DTYPE] = with_dtype,     [LN_PART_INTS] = with_ints,
         [LN_PART_NUMBERS] = with_numbers, [LN_PART_BOOLS] = with_bools,
         [LN_PART_TEXTS] = with_texts};
-    if (!e->translation->failed)
-        extend(e, &e->params, with[part.kind](e, &part));
+    ln_list *const longer = e->translation->failed ? NULL : with[part.kind](e, &part);
+    if (longer)
+        e->params = longer;
+    else
+        ln_emit_fail_memory(e);
 }
 
 /* Outputs and names */
@@ -543,19 +546,12 @@ const char *ln_emit_int64s(ln_emit *e, int len, const int64_t *values)
     return ln_emit_constant(e, TL_INT64, 1, &len, values);
 }
 
-// A scalar that is repeated when the model is loaded.
-static const char *emit_repeated(ln_emit *e, tl_dtype dtype, int ndim, const int *dims,
-                                 double value, int i)
-{
-    const char *scalar = ln_emit_scalar(e, dtype, value);
-    return LN_EMIT(e, i, "expand", LN_ARG("src", scalar), LN_INTS("dims", ndim, dims));
-}
-
 const char *ln_emit_full(ln_emit *e, tl_dtype dtype, int ndim, const int *dims, double value, int i)
 {
     const int len = tl_compute_length(ndim, dims);
+    // A scalar that is repeated when the model is loaded.
     if (len > 0 && is_too_large(e, (size_t)len, tl_size_of(dtype)))
-        return emit_repeated(e, dtype, ndim, dims, value, i);
+        return ln_emit_expand(e, ln_emit_scalar(e, dtype, value), ndim, dims, i);
     if (e->translation->failed || check_constant(e, dtype, ndim, dims))
         return NULL;
     tl_tensor *tensor = tl_tensor_zeros(ndim, dims, dtype);
@@ -586,6 +582,11 @@ static const char *emit_view(ln_emit *e, const char *optype, const char *src, in
 const char *ln_emit_view(ln_emit *e, const char *src, int ndim, const int *dims, int i)
 {
     return emit_view(e, "view", src, ndim, dims, i);
+}
+
+const char *ln_emit_expand(ln_emit *e, const char *src, int ndim, const int *dims, int i)
+{
+    return emit_view(e, "expand", src, ndim, dims, i);
 }
 
 static int is_dynamic(const ln_emit *e, const char *tensor)
@@ -625,8 +626,63 @@ const char *ln_emit_binary(ln_emit *e, const char *op, const char *src1, const c
     return LN_EMIT(e, i, "binary", LN_ARG("src1", src1), LN_ARG("src2", src2), LN_TEXT("op", op));
 }
 
+const char *ln_emit_compare(ln_emit *e, const char *op, const char *src1, const char *src2)
+{
+    return LN_EMIT(e, LN_EMIT_TEMP, "compare", LN_ARG("src1", src1), LN_ARG("src2", src2),
+                   LN_TEXT("op", op));
+}
+
+const char *ln_emit_where(ln_emit *e, const char *cond, const char *src1, const char *src2, int i)
+{
+    return LN_EMIT(e, i, "where", LN_ARG("cond", cond), LN_ARG("src1", src1), LN_ARG("src2", src2));
+}
+
+const char *ln_emit_reduce(ln_emit *e, const char *op, const char *src, int n_axes, const int *axes,
+                           int keeps, int i)
+{
+    return LN_EMIT(e, i, "reduce", LN_ARG("src", src), LN_TEXT("op", op),
+                   LN_INTS("axes", n_axes, axes), LN_BOOL("keepdims", keeps));
+}
+
 const char *ln_emit_transpose(ln_emit *e, const char *src, const int *axes, int i)
 {
     return LN_EMIT(e, i, "transpose", LN_ARG("src", src),
                    LN_INTS("axes", ln_translation_tensor(e->translation, src)->ndim, axes));
+}
+
+// Whether blocks of b x b divide the image, and all lengths of the result are an int's.
+static int fits_blocks(const tl_tensor *t, int64_t b, int is_to_depth)
+{
+    if (t->ndim != 4 || b > 1 << 15)
+        return 0;
+    return is_to_depth ? t->dims[2] % b == 0 && t->dims[3] % b == 0 && t->dims[1] * b * b <= INT_MAX
+                       : t->dims[1] % (b * b) == 0 && t->dims[2] * b <= INT_MAX &&
+                             t->dims[3] * b <= INT_MAX;
+}
+
+const char *ln_emit_blocks(ln_emit *e, const char *src, int b, ln_blocks way, int i)
+{
+    static const int axes[][6] = {[LN_SPACE_TO_DEPTH] = {0, 3, 5, 1, 2, 4},
+                                  [LN_DEPTH_TO_SPACE] = {0, 3, 4, 1, 5, 2},
+                                  [LN_DEPTH_TO_SPACE_CRD] = {0, 1, 4, 2, 5, 3}};
+    const tl_tensor *const t = ln_translation_tensor(e->translation, src);
+    const int is_to_depth = way == LN_SPACE_TO_DEPTH;
+    char text[TL_SHAPE_TEXT_SIZE];
+    if (!fits_blocks(t, b, is_to_depth))
+        ln_emit_fail(e,
+                     "its data has shape %s, expected images whose channels or space are blocks of "
+                     "%d x %d, before and after of lengths up to %d",
+                     tl_shape_text(text, t->ndim, t->dims), b, b, INT_MAX);
+    if (e->translation->failed)
+        return NULL;
+    const int *const d = t->dims;
+    const int c = is_to_depth ? d[1] : d[1] / (b * b);
+    const int h = is_to_depth ? d[2] / b : d[2], w = is_to_depth ? d[3] / b : d[3];
+    const int parts[][6] = {[LN_SPACE_TO_DEPTH] = {d[0], c, h, b, w, b},
+                            [LN_DEPTH_TO_SPACE] = {d[0], b, b, c, h, w},
+                            [LN_DEPTH_TO_SPACE_CRD] = {d[0], c, b, b, h, w}};
+    const int deep[] = {d[0], c * b * b, h, w}, wide[] = {d[0], c, h * b, w * b};
+    src = ln_emit_reshape(e, src, 6, parts[way], LN_EMIT_TEMP);
+    src = ln_emit_transpose(e, src, axes[way], LN_EMIT_TEMP);
+    return ln_emit_reshape(e, src, 4, is_to_depth ? deep : wide, i);
 }

@@ -50,6 +50,11 @@ void ln_translation_clear(ln_translation *t);
 
 /** Memory that lives until the translation ends; NULL after a failure. */
 void *ln_translation_alloc(ln_translation *t, size_t size);
+
+/** `array` of `len` elements of `size` bytes, with room for one more: its capacity is the next
+ * power of two. NULL after a failure. */
+void *ln_translation_grow(ln_translation *t, void *array, size_t len, size_t size);
+
 char *ln_translation_print(ln_translation *t, const char *fmt, ...) LN_PRINTF(2, 3);
 
 /* Most bytes of a name that something is put behind. */
@@ -272,7 +277,28 @@ const char *ln_emit_unary(ln_emit *e, const char *func, const char *src, int i);
 /** src1 op src2, broadcast, with a name of tl_binary_op. */
 const char *ln_emit_binary(ln_emit *e, const char *op, const char *src1, const char *src2, int i);
 
+/** src1 op src2, broadcast, with a name of tl_compare_op: TL_BOOL, a step. */
+const char *ln_emit_compare(ln_emit *e, const char *op, const char *src1, const char *src2);
+
+/** cond ? src1 : src2, broadcast. */
+const char *ln_emit_where(ln_emit *e, const char *cond, const char *src1, const char *src2, int i);
+
+/** One element for all along axes, which stay, of length 1, if `keeps`; `op` is a name of
+ * tl_reduce_op. */
+const char *ln_emit_reduce(ln_emit *e, const char *op, const char *src, int n_axes, const int *axes,
+                           int keeps, int i);
+
+/** Axes of length 1 repeated, up to this shape. */
+const char *ln_emit_expand(ln_emit *e, const char *src, int ndim, const int *dims, int i);
+
 /** The permuted dimensions: dims'[k] = dims[axes[k]]. */
 const char *ln_emit_transpose(ln_emit *e, const char *src, const int *axes, int i);
+
+/* How blocks of b x b pixels move between channels and space. An index of channels counts places in
+ * the block first, of CRD last. */
+typedef enum ln_blocks { LN_SPACE_TO_DEPTH, LN_DEPTH_TO_SPACE, LN_DEPTH_TO_SPACE_CRD } ln_blocks;
+
+/** Images [N, C, H, W] as [N, C b^2, H / b, W / b], or [N, C / b^2, H b, W b]; b is at least 1. */
+const char *ln_emit_blocks(ln_emit *e, const char *src, int b, ln_blocks way, int i);
 
 #endif

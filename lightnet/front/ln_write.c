@@ -62,16 +62,12 @@ static int prepare(ln_context *ctx, const char *datafile)
     return datafile ? ln_data_give(ctx, datafile) : 0;
 }
 
-static int write_ir(ln_context *ctx, const char *datafile, FILE *stream)
-{
-    return prepare(ctx, datafile) || ln_ir_write(ctx, stream) ? -1 : 0;
-}
-
 int ln_context_write_ir(ln_context *ctx, const char *datafile, FILE *stream)
 {
     ln_context_clear_error(ctx);
     ln_budget *const before = ln_limits_enter(ctx);
-    return ln_limits_leave(ctx, before, write_ir(ctx, datafile, stream));
+    return ln_limits_leave(ctx, before,
+                           prepare(ctx, datafile) || ln_ir_write(ctx, stream) ? -1 : 0);
 }
 
 static int write_format(ln_context *ctx, const char *datafile, const char *format, const char *file)

@@ -552,12 +552,6 @@ static void write_row_ptr(FILE *fp, const order *o)
 
 /* ---- attributes of the graph ---- */
 
-// The entries of node `i`, as the graph counts them.
-static size_t count_entries(const ln_nnvm_graph *g, size_t i)
-{
-    return g->row_ptr ? ln_nnvm_graph_entry(g, i + 1) - ln_nnvm_graph_entry(g, i) : 1;
-}
-
 // Whether the attribute has a value for each entry.
 static int is_per_entry(const ln_nnvm_graph *g, const json_t *value)
 {
@@ -568,7 +562,9 @@ static int is_per_entry(const ln_nnvm_graph *g, const json_t *value)
 // Whether the node has as many entries as the one that it was.
 static int keeps_entries(const ln_nnvm_graph *g, const node *n)
 {
-    return n->origin && count_entries(g, n->origin - 1) == n->n_outs;
+    const size_t i = n->origin;
+    return i && n->n_outs ==
+                    (g->row_ptr ? ln_nnvm_graph_entry(g, i) - ln_nnvm_graph_entry(g, i - 1) : 1);
 }
 
 // Returns new: the values in the order of the entries that are written; NULL: they do not say all.

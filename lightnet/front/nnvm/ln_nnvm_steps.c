@@ -49,15 +49,9 @@ const char *ln_nnvm_unary_of(ln_nnvm_node *n, const char *func, const char *src,
                    LN_NUMBER("alpha", alpha), LN_NUMBER("beta", beta));
 }
 
-const char *ln_nnvm_compare(ln_nnvm_node *n, const char *op, const char *a, const char *b)
-{
-    return LN_EMIT(&n->emit, LN_EMIT_TEMP, "compare", LN_ARG("src1", a), LN_ARG("src2", b),
-                   LN_TEXT("op", op));
-}
-
 const char *ln_nnvm_is_set(ln_nnvm_node *n, const char *src)
 {
-    return ln_nnvm_compare(n, "TL_COMPARE_NOT_EQUAL", src, ln_nnvm_scalar_like(n, src, 0));
+    return ln_emit_compare(&n->emit, "TL_COMPARE_NOT_EQUAL", src, ln_nnvm_scalar_like(n, src, 0));
 }
 
 // `unary` clips floats only.
@@ -68,19 +62,6 @@ const char *ln_nnvm_clip(ln_nnvm_node *n, const char *src, double least, double 
     src = ln_emit_binary(&n->emit, "TL_BINARY_MAX", src, ln_nnvm_scalar_like(n, src, least),
                          LN_EMIT_TEMP);
     return ln_emit_binary(&n->emit, "TL_BINARY_MIN", src, ln_nnvm_scalar_like(n, src, most), i);
-}
-
-const char *ln_nnvm_where(ln_nnvm_node *n, const char *cond, const char *a, const char *b, int i)
-{
-    return LN_EMIT(&n->emit, i, "where", LN_ARG("cond", cond), LN_ARG("src1", a),
-                   LN_ARG("src2", b));
-}
-
-const char *ln_nnvm_reduce(ln_nnvm_node *n, const char *op, const char *src, int n_axes,
-                           const int *axes, int keeps, int i)
-{
-    return LN_EMIT(&n->emit, i, "reduce", LN_ARG("src", src), LN_TEXT("op", op),
-                   LN_INTS("axes", n_axes, axes), LN_BOOL("keepdims", keeps));
 }
 
 const char *ln_nnvm_matmul(ln_nnvm_node *n, const char *a, const char *b, int trans1, int trans2,
@@ -110,11 +91,6 @@ const char *ln_nnvm_join(ln_nnvm_node *n, int len, const char *const *src, int a
     return ln_emit_end(&n->emit, "dst", i);
 }
 
-const char *ln_nnvm_expand(ln_nnvm_node *n, const char *src, int ndim, const int *dims, int i)
-{
-    return LN_EMIT(&n->emit, i, "expand", LN_ARG("src", src), LN_INTS("dims", ndim, dims));
-}
-
 const char *ln_nnvm_repeat(ln_nnvm_node *n, const char *src, int axis, int repeats, int i)
 {
     int dims[LN_MAXDIM + 1];
@@ -131,7 +107,7 @@ const char *ln_nnvm_repeat(ln_nnvm_node *n, const char *src, int axis, int repea
     dims[axis + 1] = 1; // [.., D, 1, ..] to [.., D, repeats, ..] to [.., D repeats, ..]
     src = ln_emit_reshape(&n->emit, src, ndim + 1, dims, LN_EMIT_TEMP);
     dims[axis + 1] = repeats;
-    src = ln_nnvm_expand(n, src, ndim + 1, dims, LN_EMIT_TEMP);
+    src = ln_emit_expand(&n->emit, src, ndim + 1, dims, LN_EMIT_TEMP);
     memmove(dims + axis, dims + axis + 1, (size_t)(ndim - axis) * sizeof(int));
     dims[axis] = len;
     return ln_emit_reshape(&n->emit, src, ndim, dims, i);
@@ -178,6 +154,12 @@ static int place_axis(ln_nnvm_layout *layout, char axis, int *n_placed, int *n_p
                 n_outer += !inner;
             }
     return n_outer;
+}
+
+const char *ln_nnvm_plain_layout(int axes)
+{
+    static const char *const layouts[] = {"NCW", "NCHW", "NCDHW"};
+    return layouts[axes - 1];
 }
 
 ln_nnvm_layout ln_nnvm_layout_of(ln_nnvm_node *n, const char *text, const char *plain)

@@ -24,22 +24,11 @@ const char *ln_nnvm_scalar_like(ln_nnvm_node *n, const char *like, double value)
 const char *ln_nnvm_unary_of(ln_nnvm_node *n, const char *func, const char *src, double alpha,
                              double beta, int i);
 
-/** a op b, with a name of tl_compare_op: TL_BOOL, broadcast. */
-const char *ln_nnvm_compare(ln_nnvm_node *n, const char *op, const char *a, const char *b);
-
 /** Whether elements are not 0: TL_BOOL. */
 const char *ln_nnvm_is_set(ln_nnvm_node *n, const char *src);
 
 /** Elements of any numeric type, moved between the limits. */
 const char *ln_nnvm_clip(ln_nnvm_node *n, const char *src, double least, double most, int i);
-
-/** cond ? a : b, broadcast. */
-const char *ln_nnvm_where(ln_nnvm_node *n, const char *cond, const char *a, const char *b, int i);
-
-/** One number for all elements along axes, which stay, with length 1, if `keeps`; `op` is a name of
- *  tl_reduce_op. */
-const char *ln_nnvm_reduce(ln_nnvm_node *n, const char *op, const char *src, int n_axes,
-                           const int *axes, int keeps, int i);
 
 /** A matrix product, with operands transposed by the flags. */
 const char *ln_nnvm_matmul(ln_nnvm_node *n, const char *a, const char *b, int trans1, int trans2,
@@ -51,9 +40,6 @@ const char *ln_nnvm_slice(ln_nnvm_node *n, const char *src, int len, const int *
 
 /** Concatenates tensors along an axis; also a single one. */
 const char *ln_nnvm_join(ln_nnvm_node *n, int len, const char *const *src, int axis, int i);
-
-/** Axes of length 1 repeated, up to this shape. */
-const char *ln_nnvm_expand(ln_nnvm_node *n, const char *src, int ndim, const int *dims, int i);
 
 /** Each index of an axis `repeats` times, at least 1, one behind the other. */
 const char *ln_nnvm_repeat(ln_nnvm_node *n, const char *src, int axis, int repeats, int i);
@@ -72,6 +58,9 @@ typedef struct ln_nnvm_layout {
                                letter,  from the outer part to the inner */
     int n_parts[LN_MAXDIM]; /* of each axis of the plain layout */
 } ln_nnvm_layout;
+
+/** The plain layout of data with 1 to 3 spatial axes. */
+const char *ln_nnvm_plain_layout(int axes);
 
 /** Reads a layout of the axes of `plain`; a failure when the letters are others. */
 ln_nnvm_layout ln_nnvm_layout_of(ln_nnvm_node *n, const char *text, const char *plain);

@@ -208,13 +208,6 @@ static void remove_op(ln_onnx_node *n, ln_op *op)
         ln_emit_fail_memory(&n->emit);
 }
 
-// Readers leave before producers.
-static void remove_ops(ln_onnx_node *n, const ln_onnx_body *body)
-{
-    for (int i = body->n_ops; i-- > 0 && !ln_onnx_failed(n);)
-        remove_op(n, body->ops[i]);
-}
-
 static const char *body_name(ln_onnx_node *n)
 {
     const LnOnnx__Node *p = n->proto;
@@ -231,7 +224,9 @@ const char *ln_onnx_body_make(ln_onnx_node *n, ln_onnx_body *body, int n_capture
     if (!made || enter_inputs(n, made, body->n_inputs, body->inputs) ||
         enter_inputs(n, made, n_captures, captures) || enter_ops(made, body))
         ln_emit_fail_memory(&n->emit);
-    remove_ops(n, body);
+    // Readers leave before producers.
+    for (int i = body->n_ops; i-- > 0 && !ln_onnx_failed(n);)
+        remove_op(n, body->ops[i]);
     for (int i = body->n_inputs; i-- > 0 && !ln_onnx_failed(n);)
         remove_op(n, ln_context_creater(n->model->base.ctx, body->inputs[i]));
     return ln_onnx_failed(n) ? NULL : name;

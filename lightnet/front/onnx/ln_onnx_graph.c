@@ -160,12 +160,6 @@ void ln_onnx_translate_graph(ln_onnx_scope *scope, const LnOnnx__Graph *graph)
     translate_nodes(scope, graph->node, graph->n_node);
 }
 
-static void bind_inputs(ln_onnx_scope *inner, const LnOnnx__Graph *graph, const char *const *ins)
-{
-    for (size_t i = 0; i < graph->n_input; i++)
-        ln_onnx_scope_set(inner, graph->input[i]->name ? graph->input[i]->name : "", ins[i]);
-}
-
 static void take_outputs(ln_onnx_node *n, const ln_onnx_scope *inner, const LnOnnx__Graph *graph,
                          const char **outs)
 {
@@ -190,7 +184,8 @@ void ln_onnx_inline(ln_onnx_node *n, const LnOnnx__Graph *graph, int n_ins, cons
     }
     if (ln_onnx_scope_init(&inner, n->model, n->scope))
         return;
-    bind_inputs(&inner, graph, ins);
+    for (size_t i = 0; i < graph->n_input; i++)
+        ln_onnx_scope_set(&inner, graph->input[i]->name ? graph->input[i]->name : "", ins[i]);
     ln_onnx_translate_graph(&inner, graph);
     take_outputs(n, &inner, graph, outs);
     ln_onnx_scope_clear(&inner);

@@ -502,13 +502,6 @@ static void add_output(ln_onnx_scope *scope, const LnOnnx__ValueInfo *output)
         note_sizes(m, output, tensor);
 }
 
-static void add_outputs(ln_onnx_scope *scope)
-{
-    const LnOnnx__Graph *graph = scope->model->proto->graph;
-    for (size_t i = 0; i < graph->n_output && !scope->model->base.failed; i++)
-        add_output(scope, graph->output[i]);
-}
-
 /* The whole */
 
 static const LnOnnx__OperatorSet first_opset = {.domain = "", .has_version = 1, .version = 1};
@@ -540,7 +533,8 @@ static void translate(ln_onnx_model *m)
     add_inputs(&scope);
     if (!m->base.failed)
         ln_onnx_translate_graph(&scope, m->proto->graph);
-    add_outputs(&scope);
+    for (size_t i = 0; i < m->proto->graph->n_output && !m->base.failed; i++)
+        add_output(&scope, m->proto->graph->output[i]);
     ln_onnx_scope_clear(&scope);
 }
 

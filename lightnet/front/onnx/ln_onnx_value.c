@@ -42,12 +42,6 @@ static int may_copy(ln_onnx_model *m, const char *tensor, size_t size)
     return !m->base.failed;
 }
 
-static void keep_copy(ln_onnx_model *m, const char *tensor, const tl_tensor *value)
-{
-    if (may_copy(m, tensor, tl_tensor_size(value)))
-        ln_onnx_keep_value(m, tensor, tl_tensor_clone(value));
-}
-
 // The value of the tensor counts as one that is given at run time, from now on.
 static void leave_to_run_time(ln_onnx_model *m, const char *tensor, const char *reason)
 {
@@ -220,8 +214,9 @@ static void keep_all(part *p, const char *wanted)
             const int asked = ln_streq(tle->name, wanted);
             if (!ln_hash_find(p->model->values, tle->name) &&
                 ln_entry_of(tle, p->model->base.ctx->tensor_table) &&
-                (asked || tl_tensor_size(te->tensor) <= KEPT_SIZE))
-                keep_copy(p->model, tle->name, te->tensor);
+                (asked || tl_tensor_size(te->tensor) <= KEPT_SIZE) &&
+                may_copy(p->model, tle->name, tl_tensor_size(te->tensor)))
+                ln_onnx_keep_value(p->model, tle->name, tl_tensor_clone(te->tensor));
         }
     }
 }

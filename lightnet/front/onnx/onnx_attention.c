@@ -16,12 +16,6 @@
 
 /* ---- steps ---- */
 
-static const char *emit_compare(ln_onnx_node *n, const char *op, const char *src1, const char *src2)
-{
-    return LN_EMIT(&n->emit, LN_EMIT_TEMP, "compare", LN_ARG("src1", src1), LN_ARG("src2", src2),
-                   LN_TEXT("op", op));
-}
-
 static const char *emit_join(ln_onnx_node *n, const char *first, const char *second, int axis,
                              int i)
 {
@@ -150,13 +144,13 @@ static const char *allowed_by_place(ln_onnx_node *n, const attention *a)
     if (lens)
         lens = ln_emit_reshape(&n->emit, lens, 4, (int[]){a->batch, 1, 1, 1}, LN_EMIT_TEMP);
     if (lens)
-        in_sequence = emit_compare(n, "TL_COMPARE_LESS", keys, lens);
+        in_sequence = ln_emit_compare(&n->emit, "TL_COMPARE_LESS", keys, lens);
     if (is_causal) {
         const int is_by_end = lens && a->past_len == 0; // the queries are the last of each sequence
         const char *last = indices_from(n, is_by_end ? -a->q_len : a->past_len, a->q_len, 1);
         if (is_by_end)
             last = ln_emit_binary(&n->emit, "TL_BINARY_ADD", last, lens, LN_EMIT_TEMP);
-        in_time = emit_compare(n, "TL_COMPARE_LESS_EQUAL", keys, last);
+        in_time = ln_emit_compare(&n->emit, "TL_COMPARE_LESS_EQUAL", keys, last);
     }
     return emit_and(n, in_time, in_sequence);
 }
@@ -243,14 +237,12 @@ static const char *emit_probabilities(ln_onnx_node *n, const attention *a, const
         return probabilities;
     const int last = ln_onnx_tensor_of(n, bias)->ndim - 1;
     const char *const best =
-        LN_EMIT(&n->emit, LN_EMIT_TEMP, "reduce", LN_ARG("src", bias),
-                LN_TEXT("op", "TL_REDUCE_MAX"), LN_INTS("axes", last >= 0, &last));
+        ln_emit_reduce(&n->emit, "TL_REDUCE_MAX", bias, last >= 0, &last, 1, LN_EMIT_TEMP);
     const char *const lowest =
         ln_emit_scalar(&n->emit, a->dtype, -HUGE_VAL); // of the finite numbers
-    const char *const is_empty = emit_compare(n, "TL_COMPARE_LESS", best, lowest);
+    const char *const is_empty = ln_emit_compare(&n->emit, "TL_COMPARE_LESS", best, lowest);
     const char *const zero = ln_emit_scalar(&n->emit, a->dtype, 0);
-    return LN_EMIT(&n->emit, LN_EMIT_TEMP, "where", LN_ARG("cond", is_empty), LN_ARG("src1", zero),
-                   LN_ARG("src2", probabilities));
+    return ln_emit_where(&n->emit, is_empty, zero, probabilities, LN_EMIT_TEMP);
 }
 
 /** The scores, of which a node may want one stage as its output 3, and their products with the

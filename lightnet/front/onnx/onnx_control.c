@@ -417,11 +417,6 @@ static void set_flags(ln_onnx_node *n, const char *param, const char *attr, int 
         ln_emit_set(&n->emit, LN_INTS(param, n_flags, flags));
 }
 
-static int part_axis(ln_onnx_node *n, const loop *l, int k, int ndim)
-{
-    return l->is_scan ? ln_attr_to_axis(&n->emit, int_at(n, "scan_output_axes", k), ndim) : 0;
-}
-
 // The operator stacks parts along axis 0.
 static void emit_parts(ln_onnx_node *n, const loop *l, const char *const *made)
 {
@@ -430,7 +425,9 @@ static void emit_parts(ln_onnx_node *n, const loop *l, const char *const *made)
         if (!wants_part(n, l, k))
             continue;
         const char *part = made[i++];
-        const int axis = part_axis(n, l, k, ln_onnx_tensor_of(n, part)->ndim);
+        const int axis = l->is_scan ? ln_attr_to_axis(&n->emit, int_at(n, "scan_output_axes", k),
+                                                      ln_onnx_tensor_of(n, part)->ndim)
+                                    : 0;
         ln_onnx_body_hide(n, part);
         ln_onnx_alias(n, l->n_states + k, axis ? move_axis(n, part, 0, axis, LN_EMIT_TEMP) : part);
     }

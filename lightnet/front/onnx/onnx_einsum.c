@@ -189,9 +189,7 @@ static void sum_up(ln_onnx_node *n, term *t, label_set needed)
             axes[n_axes++] = i;
     if (n_axes == 0)
         return;
-    t->tensor = LN_EMIT(&n->emit, LN_EMIT_TEMP, "reduce", LN_ARG("src", t->tensor),
-                        LN_TEXT("op", "TL_REDUCE_SUM"), LN_INTS("axes", n_axes, axes),
-                        LN_BOOL("keepdims", 0));
+    t->tensor = ln_emit_reduce(&n->emit, "TL_REDUCE_SUM", t->tensor, n_axes, axes, 0, LN_EMIT_TEMP);
     t->labels = rest;
 }
 

@@ -154,8 +154,8 @@ static void translate_mean(ln_onnx_node *n)
 
 static void translate_where(ln_onnx_node *n)
 {
-    LN_EMIT(&n->emit, 0, "where", LN_ARG("cond", ln_onnx_in(n, 0)),
-            LN_ARG("src1", ln_onnx_in(n, 1)), LN_ARG("src2", ln_onnx_in(n, 2)));
+    const char *const cond = ln_onnx_in(n, 0);
+    ln_emit_where(&n->emit, cond, ln_onnx_in(n, 1), ln_onnx_in(n, 2), 0);
 }
 
 const ln_onnx_row ln_onnx_rows_elementwise[] = {

@@ -6,16 +6,6 @@
 
 #include "front/onnx/ln_onnx.h"
 
-/* ---- steps of translations ---- */
-
-/** A reduction that keeps its axes. */
-static const char *emit_reduce(ln_onnx_node *n, const char *op, const char *src, int n_axes,
-                               const int *axes)
-{
-    return LN_EMIT(&n->emit, LN_EMIT_TEMP, "reduce", LN_ARG("src", src), LN_TEXT("op", op),
-                   LN_INTS("axes", n_axes, axes));
-}
-
 /* ---- softmax, logsoftmax, hardmax ---- */
 
 /** 1 where the first maximum is, else 0. */
@@ -175,10 +165,12 @@ static void take_batch_stats(ln_onnx_node *n, batch_stats *s)
     for (int i = 0; i < t->ndim; i++)
         if (i != 1)
             axes[n_axes++] = i;
-    const char *const mean = emit_reduce(n, "TL_REDUCE_MEAN", s->src, n_axes, axes);
+    const char *const mean =
+        ln_emit_reduce(&n->emit, "TL_REDUCE_MEAN", s->src, n_axes, axes, 1, LN_EMIT_TEMP);
     const char *const rest = ln_emit_binary(&n->emit, "TL_BINARY_SUB", s->src, mean, LN_EMIT_TEMP);
     const char *const square = ln_emit_binary(&n->emit, "TL_BINARY_MUL", rest, rest, LN_EMIT_TEMP);
-    const char *const var = emit_reduce(n, "TL_REDUCE_MEAN", square, n_axes, axes);
+    const char *const var =
+        ln_emit_reduce(&n->emit, "TL_REDUCE_MEAN", square, n_axes, axes, 1, LN_EMIT_TEMP);
     const char *const old_mean = s->mean, *const old_var = s->var;
     s->mean = ln_emit_reshape(&n->emit, mean, 1, &channels, LN_EMIT_TEMP);
     s->var = ln_emit_reshape(&n->emit, var, 1, &channels, LN_EMIT_TEMP);
@@ -226,8 +218,7 @@ static const char *factor_of_layer(ln_onnx_node *n, const char *factor, const ch
     factor = ln_emit_reshape(&n->emit, factor, ndim, flat, LN_EMIT_TEMP);
     if (is_same)
         return factor;
-    return LN_EMIT(&n->emit, LN_EMIT_TEMP, "expand", LN_ARG("src", factor),
-                   LN_INTS("dims", ndim, dims));
+    return ln_emit_expand(&n->emit, factor, ndim, dims, LN_EMIT_TEMP);
 }
 
 /** Mean or inverse deviation, in the type that stash_type names. */
@@ -354,8 +345,8 @@ static void translate_lp_norm(ln_onnx_node *n)
     const tl_dtype dtype = t->dtype;
     const int axis = ln_attr_axis(&n->emit, "axis", -1, t->ndim);
     const int p = ln_attr_int_in(&n->emit, "p", 2, 1, 2);
-    const char *const norm =
-        emit_reduce(n, p == 1 ? "TL_REDUCE_L1" : "TL_REDUCE_L2", src, 1, &axis);
+    const char *const norm = ln_emit_reduce(&n->emit, p == 1 ? "TL_REDUCE_L1" : "TL_REDUCE_L2", src,
+                                            1, &axis, 1, LN_EMIT_TEMP);
     const char *const above =
         ln_emit_binary(&n->emit, "TL_BINARY_MAX", norm,
                        ln_emit_scalar(&n->emit, dtype, least[dtype]), LN_EMIT_TEMP);

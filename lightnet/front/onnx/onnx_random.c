@@ -77,8 +77,7 @@ static void translate_bernoulli(ln_onnx_node *n)
     const char *const chances = ln_emit_cast(&n->emit, src, work, LN_EMIT_TEMP);
     const char *const numbers =
         emit_random(n, work, given.ndim, given.dims, "TL_UNIFORM", 0, 1, LN_EMIT_TEMP);
-    const char *const chosen = LN_EMIT(&n->emit, LN_EMIT_TEMP, "compare", LN_ARG("src1", numbers),
-                                       LN_ARG("src2", chances), LN_TEXT("op", "TL_COMPARE_LESS"));
+    const char *const chosen = ln_emit_compare(&n->emit, "TL_COMPARE_LESS", numbers, chances);
     ln_emit_cast(&n->emit, chosen, ln_onnx_attr_dtype(n, "dtype", given.dtype), 0);
 }
 
@@ -126,7 +125,7 @@ static void emit_mask(ln_onnx_node *n, const char *src, tl_dtype dtype)
     const tl_tensor *const t = ln_onnx_tensor_of(n, src);
     ln_onnx_want_fixed(n, src);
     const char *const one = ln_emit_scalar(&n->emit, dtype, 1);
-    LN_EMIT(&n->emit, 1, "expand", LN_ARG("src", one), LN_INTS("dims", t->ndim, t->dims));
+    ln_emit_expand(&n->emit, one, t->ndim, t->dims, 1);
 }
 
 /** The attributes of training, `is_test` and `seed`, make no difference to a model that is run. */
@@ -153,8 +152,7 @@ static void emit_training(ln_onnx_node *n, double ratio)
     const char *const factor = ln_emit_scalar(&n->emit, given.dtype, 1 / (1 - ratio));
     const char *const grown = ln_emit_binary(&n->emit, "TL_BINARY_MUL", src, factor, LN_EMIT_TEMP);
     const char *const zero = ln_emit_scalar(&n->emit, given.dtype, 0);
-    LN_EMIT(&n->emit, 0, "where", LN_ARG("cond", kept), LN_ARG("src1", grown),
-            LN_ARG("src2", zero));
+    ln_emit_where(&n->emit, kept, grown, zero, 0);
 }
 
 /** Since opset 12 the ratio and the mode are inputs; by a ratio of 0 nothing is dropped. */

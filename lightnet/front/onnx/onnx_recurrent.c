@@ -95,11 +95,6 @@ static void check_dims(ln_onnx_node *n, int i, const char *name, const int *dims
                      tl_shape_text(text, t->ndim, t->dims), tl_shape_text(expected, 3, dims));
 }
 
-static int direction_count(ln_onnx_node *n)
-{
-    return strcasecmp(ln_onnx_string(n, "direction", "forward"), "bidirectional") == 0 ? 2 : 1;
-}
-
 /** -1 after a failure. */
 static int find_shape(ln_onnx_node *n, network *net)
 {
@@ -113,7 +108,8 @@ static int find_shape(ln_onnx_node *n, network *net)
     net->is_batch_first = ln_onnx_flag(n, "layout", 0);
     net->dtype = x->dtype;
     net->work = tl_size_of(x->dtype) == 2 ? TL_FLOAT : x->dtype;
-    net->directions = direction_count(n);
+    net->directions =
+        strcasecmp(ln_onnx_string(n, "direction", "forward"), "bidirectional") == 0 ? 2 : 1;
     net->steps = x->dims[net->is_batch_first];
     net->rows = x->dims[!net->is_batch_first];
     net->inputs = x->dims[2];

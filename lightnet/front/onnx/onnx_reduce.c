@@ -28,8 +28,7 @@ static void emit_reduce(ln_onnx_node *n, const int64_t *given, int len)
     int n_axes = sorted_axes(n, given, len, ndim, axes);
     for (int i = 0; is_all && i < ndim; i++)
         axes[n_axes++] = i;
-    LN_EMIT(&n->emit, 0, "reduce", LN_ARG("src", src), LN_TEXT("op", n->row->with),
-            LN_INTS("axes", n_axes, axes), LN_BOOL("keepdims", ln_onnx_flag(n, "keepdims", 1)));
+    ln_emit_reduce(&n->emit, n->row->with, src, n_axes, axes, ln_onnx_flag(n, "keepdims", 1), 0);
 }
 
 static void translate_reduce(ln_onnx_node *n)

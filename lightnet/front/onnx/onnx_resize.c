@@ -313,12 +313,6 @@ static void set_roi(ln_onnx_node *n, resizing *r, const int *axes, int len, int 
     }
 }
 
-static void set_scales(ln_onnx_node *n, resizing *r, const int *axes, int len, const double *scales)
-{
-    for (int i = 0; i < len; i++)
-        set_scale(n, &r->axes[axes[i]], scales[i]);
-}
-
 static void translate_resize(ln_onnx_node *n)
 {
     resizing r = begin_resizing(n);
@@ -338,7 +332,8 @@ static void translate_resize(ln_onnx_node *n)
     if (ln_onnx_failed(n))
         return;
     if (n_scales > 0)
-        set_scales(n, &r, axes, len, scales);
+        for (int i = 0; i < len; i++)
+            set_scale(n, &r.axes[axes[i]], scales[i]);
     else
         set_sizes(n, &r, axes, len, sizes);
     if (r.map == tf_crop_and_resize)

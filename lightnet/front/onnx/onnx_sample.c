@@ -228,55 +228,24 @@ static void translate_col2im(ln_onnx_node *n)
 
 /* ---- blocks of elements between channels and space ---- */
 
-/** The block's length; where it divides neither, the node fails and 1 comes back. */
-static int read_block(ln_onnx_node *n, const tl_tensor *src, int is_to_space)
+static void emit_blocks(ln_onnx_node *n, ln_blocks way)
 {
-    const int b = ln_attr_int_in(&n->emit, "blocksize", 1, 0, INT_MAX);
-    const int fits = b > 0 && (is_to_space ? src->dims[1] % ((int64_t)b * b) == 0
-                                           : src->dims[2] % b == 0 && src->dims[3] % b == 0);
-    if (!fits)
-        ln_emit_fail(&n->emit, "blocks of %d x %d do not fit to %d channels of %d x %d", b, b,
-                     src->dims[1], src->dims[2], src->dims[3]);
-    return fits ? b : 1;
+    const char *const src = ln_onnx_in(n, 0);
+    const int b = ln_attr_int_in(&n->emit, "blocksize", 1, 1, INT_MAX);
+    ln_emit_blocks(&n->emit, src, b, way, 0);
 }
 
 static const ln_attr_word orders[] = {{"DCR", "", 0}, {"CRD", "channels first", 0}, {0}};
 
 static void translate_depth_to_space(ln_onnx_node *n)
 {
-    const char *const src = ln_onnx_in(n, 0);
-    const tl_tensor *const t = of_ndim(n, src, 4);
     const int is_crd = *ln_attr_choose(&n->emit, "mode", "DCR", orders) != 0;
-    if (ln_onnx_failed(n))
-        return;
-    const int b = read_block(n, t, 1), c = t->dims[1] / b / b, h = t->dims[2], w = t->dims[3];
-    const int64_t height = (int64_t)h * b, width = (int64_t)w * b;
-    if (height > INT_MAX || width > INT_MAX)
-        ln_emit_fail(&n->emit, "the result has %lld x %lld elements", (long long)height,
-                     (long long)width);
-    const int parts[2][6] = {{t->dims[0], b, b, c, h, w}, {t->dims[0], c, b, b, h, w}};
-    static const int axes[2][6] = {{0, 3, 4, 1, 5, 2}, {0, 1, 4, 2, 5, 3}};
-    const int dims[] = {t->dims[0], c, (int)height, (int)width};
-    const char *const apart = ln_emit_reshape(&n->emit, src, 6, parts[is_crd], LN_EMIT_TEMP);
-    ln_emit_reshape(&n->emit, ln_emit_transpose(&n->emit, apart, axes[is_crd], LN_EMIT_TEMP), 4,
-                    dims, 0);
+    emit_blocks(n, is_crd ? LN_DEPTH_TO_SPACE_CRD : LN_DEPTH_TO_SPACE);
 }
 
 static void translate_space_to_depth(ln_onnx_node *n)
 {
-    const char *const src = ln_onnx_in(n, 0);
-    const tl_tensor *const t = of_ndim(n, src, 4);
-    if (ln_onnx_failed(n))
-        return;
-    const int b = read_block(n, t, 0), h = t->dims[2] / b, w = t->dims[3] / b;
-    const int64_t channels = b <= 32768 ? (int64_t)t->dims[1] * b * b : INT64_MAX;
-    if (channels > INT_MAX)
-        ln_emit_fail(&n->emit, "the result has more than %d channels", INT_MAX);
-    const int parts[] = {t->dims[0], t->dims[1], h, b, w, b};
-    static const int axes[] = {0, 3, 5, 1, 2, 4};
-    const int dims[] = {t->dims[0], (int)channels, h, w};
-    const char *const apart = ln_emit_reshape(&n->emit, src, 6, parts, LN_EMIT_TEMP);
-    ln_emit_reshape(&n->emit, ln_emit_transpose(&n->emit, apart, axes, LN_EMIT_TEMP), 4, dims, 0);
+    emit_blocks(n, LN_SPACE_TO_DEPTH);
 }
 
 const ln_onnx_row ln_onnx_rows_sample[] = {

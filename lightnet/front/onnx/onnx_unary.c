@@ -193,8 +193,7 @@ static const char *upper_half(ln_onnx_node *n, const char *src)
         ln_emit_binary(&n->emit, "TL_BINARY_AND", bits, mask, LN_EMIT_TEMP);
     const char *const upper = bit_cast(n, upper_bits, TL_FLOAT, LN_EMIT_TEMP);
     const char *const nan = is_nan(n, src, LN_EMIT_TEMP);
-    return LN_EMIT(&n->emit, LN_EMIT_TEMP, "where", LN_ARG("cond", nan), LN_ARG("src1", src),
-                   LN_ARG("src2", upper));
+    return ln_emit_where(&n->emit, nan, src, upper, LN_EMIT_TEMP);
 }
 
 /** Input 0 as `dtype`. By a row with "cut", what TL_BFLOAT16 cannot hold of a float is cut off. */

@@ -122,23 +122,13 @@ ln_nnvm_entry ln_nnvm_recast_weight(ln_nnvm_recast *r, int i, const char *arg)
     return r->is_reading ? add_bare_variable(r->core, name) : add_variable(r->core, name, NULL);
 }
 
-// Room for one more; the array has room for a power of two. NULL after a failure.
-static ln_nnvm_entry *grow(ln_nnvm_recast *r, const outputs *outs)
-{
-    if (outs->n & (outs->n - 1))
-        return ln_nnvm_failed(&r->node) ? NULL : outs->entries;
-    ln_nnvm_entry *larger = ln_translation_alloc(
-        &r->node.model->base, (outs->n ? 2 * (size_t)outs->n : 1) * sizeof(*larger));
-    if (larger && outs->n)
-        memcpy(larger, outs->entries, outs->n * sizeof(*larger));
-    return larger;
-}
-
 void ln_nnvm_recast_out(ln_nnvm_recast *r, uint32_t i, ln_nnvm_entry entry)
 {
     const ln_nnvm_vertex *v = r->node.vertex;
     outputs *outs = &r->core->outs[v->at];
-    ln_nnvm_entry *entries = i == outs->n ? grow(r, outs) : NULL;
+    ln_nnvm_entry *entries = i == outs->n ? ln_translation_grow(&r->node.model->base, outs->entries,
+                                                                outs->n, sizeof(*entries))
+                                          : NULL;
     if (!entries)
         return;
     outs->entries = entries;
@@ -275,6 +265,13 @@ void ln_nnvm_recast_same(ln_nnvm_recast *r)
     ln_nnvm_recast_out(r, 0, ln_nnvm_recast_end(r));
 }
 
+void ln_nnvm_recast_take(ln_nnvm_recast *r, ln_nnvm_entry src, ln_nnvm_entry index, int axis)
+{
+    index = LN_RECAST(r, "cast", LN_ENTRY(index), LN_DTYPE("dtype", TL_INT32));
+    ln_nnvm_recast_out(r, 0,
+                       LN_RECAST(r, "take", LN_ENTRY(src), LN_ENTRY(index), LN_INT("axis", axis)));
+}
+
 void ln_nnvm_recast_alias(ln_nnvm_recast *r)
 {
     ln_nnvm_recast_out(r, 0, ln_nnvm_recast_in(r, 0));
@@ -300,14 +297,6 @@ static uint32_t count_parts(ln_nnvm_recast *r)
     return (uint32_t)ln_nnvm_ints(&r->node, key, points) + 1;
 }
 
-static void keep_attrs(ln_nnvm_recast *r)
-{
-    const ln_nnvm_vertex *v = r->node.vertex;
-    for (size_t i = 0; i < v->n_attrs; i++)
-        if (!ln_nnvm_is_harmless(&r->node, v->attrs[i].key))
-            ln_nnvm_recast_attr(r, v->attrs[i].key, v->attrs[i].key);
-}
-
 static void keep_node(ln_nnvm_recast *r)
 {
     const int len = ln_nnvm_num_inputs(&r->node);
@@ -324,7 +313,9 @@ static void keep_node(ln_nnvm_recast *r)
     for (size_t i = 0; i < v->n_deps; i++)
         ln_nnvm_draft_dep(r->draft, r->core->outs[v->deps[i]].entries[0]);
     ln_nnvm_draft_set_origin(r->draft, v->at);
-    keep_attrs(r);
+    for (size_t i = 0; i < v->n_attrs; i++)
+        if (!ln_nnvm_is_harmless(&r->node, v->attrs[i].key))
+            ln_nnvm_recast_attr(r, v->attrs[i].key, v->attrs[i].key);
     ln_nnvm_entry entry = ln_nnvm_draft_end(r->draft, splits ? parts : several_outputs[k].all);
     for (uint32_t i = 0; i < (splits ? parts : several_outputs[k].usable); i++, entry.index++)
         ln_nnvm_recast_out(r, i, entry);

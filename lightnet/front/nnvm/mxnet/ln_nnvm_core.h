@@ -73,8 +73,17 @@ ln_nnvm_entry ln_nnvm_recast_scalar(ln_nnvm_recast *r, const char *op, ln_nnvm_e
  * called there. */
 void ln_nnvm_recast_same(ln_nnvm_recast *r);
 
+/** Output 0: what numbers of any type, as indices, pick from `src`. */
+void ln_nnvm_recast_take(ln_nnvm_recast *r, ln_nnvm_entry src, ln_nnvm_entry index, int axis);
+
 /** The same tensor. */
 void ln_nnvm_recast_alias(ln_nnvm_recast *r);
+
+/** The row of a rewriter of MXNet's operator `op` with `len` inputs. */
+#define LN_MXNET_ROW(op, with, len, ...)                        \
+    {                                                           \
+        op, LN_NNVM_IN_MXNET, NULL, with, len, len, __VA_ARGS__ \
+    }
 
 /** Fails unless the node has as many inputs as attribute num_args says. */
 void ln_nnvm_recast_check_args(ln_nnvm_recast *r);

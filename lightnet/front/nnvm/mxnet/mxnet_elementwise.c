@@ -83,8 +83,8 @@ static ln_nnvm_entry leaky(ln_nnvm_recast *r, ln_nnvm_entry x, double slope)
 /** The slope of each channel is a parameter. */
 static void rewrite_prelu(ln_nnvm_recast *r, ln_nnvm_entry x)
 {
-    const ln_nnvm_entry inputs[] = {x, ln_nnvm_recast_weight(r, 1, "gamma")};
-    out(r, LN_RECAST(r, "prelu", LN_ENTRY(inputs[0]), LN_ENTRY(inputs[1]), LN_INT("axis", 1)));
+    const ln_nnvm_entry gamma = ln_nnvm_recast_weight(r, 1, "gamma");
+    out(r, LN_RECAST(r, "prelu", LN_ENTRY(x), LN_ENTRY(gamma), LN_INT("axis", 1)));
 }
 
 /** Klambauer et al. 2017, "Self-Normalizing Neural Networks", has the numbers of selu. */
@@ -221,12 +221,8 @@ static void rewrite_sum_of_many(ln_nnvm_recast *r)
     out(r, ln_nnvm_recast_end(r));
 }
 
-#define ROW(op, with, len, ...)                                 \
-    {                                                           \
-        op, LN_NNVM_IN_MXNET, NULL, with, len, len, __VA_ARGS__ \
-    }
-#define UNARY(op, rewrite_it, with) ROW(op, with, 1, .rewrite = rewrite_it)
-#define BINARY(op, core)            ROW(op, core, 2, .rewrite = ln_nnvm_recast_same)
+#define UNARY(op, rewrite_it, with) LN_MXNET_ROW(op, with, 1, .rewrite = rewrite_it)
+#define BINARY(op, core)            LN_MXNET_ROW(op, core, 2, .rewrite = ln_nnvm_recast_same)
 
 /* Names that are core's, and others for the same. */
 #define SAME(op)         UNARY(op, ln_nnvm_recast_same, NULL)
@@ -234,17 +230,18 @@ static void rewrite_sum_of_many(ln_nnvm_recast *r)
 
 /* Whether the number was an integer is said by MXNet since 1.7, and counts for nothing. */
 #define NUMBER(op, rewrite_it, with) \
-    ROW(op, with, 1, .ignored = " is_int ", .rewrite = rewrite_it, .attrs = "!scalar")
+    LN_MXNET_ROW(op, with, 1, .ignored = " is_int ", .rewrite = rewrite_it, .attrs = "!scalar")
 #define SCALAR(name, old, core) \
     NUMBER("_" name "_scalar", ln_nnvm_recast_same, core), NUMBER(old, ln_nnvm_recast_same, core)
 #define COMPARE(name, core)                                  \
     BINARY("_" name, core), BINARY("broadcast_" name, core), \
         NUMBER("_" name "_scalar", rewrite_scalar_compare, core)
-#define LOGICAL(name, core)                                     \
-    ROW("_logical_" name, core, 2, .rewrite = rewrite_logical), \
-        ROW("broadcast_logical_" name, core, 2, .rewrite = rewrite_logical)
-#define CAST(op)          ROW(op, "cast", 1, .rewrite = ln_nnvm_recast_same, .attrs = "!dtype")
-#define ALIAS(op, unused) ROW(op, NULL, 1, .ignored = unused, .rewrite = ln_nnvm_recast_alias)
+#define LOGICAL(name, core)                                              \
+    LN_MXNET_ROW("_logical_" name, core, 2, .rewrite = rewrite_logical), \
+        LN_MXNET_ROW("broadcast_logical_" name, core, 2, .rewrite = rewrite_logical)
+#define CAST(op) LN_MXNET_ROW(op, "cast", 1, .rewrite = ln_nnvm_recast_same, .attrs = "!dtype")
+#define ALIAS(op, unused) \
+    LN_MXNET_ROW(op, NULL, 1, .ignored = unused, .rewrite = ln_nnvm_recast_alias)
 
 const ln_nnvm_row ln_nnvm_mxnet_rows_elementwise[] = {
     SAME("abs"),
@@ -275,12 +272,12 @@ const ln_nnvm_row ln_nnvm_mxnet_rows_elementwise[] = {
     UNARY("hard_sigmoid", rewrite_hard_sigmoid, NULL),
     UNARY("Activation", rewrite_activation, NULL),
     {"LeakyReLU", LN_NNVM_IN_MXNET, NULL, NULL, 1, 2, .weights = 2, .rewrite = rewrite_leaky_relu},
-    ROW("clip", NULL, 1, .rewrite = ln_nnvm_recast_same, .attrs = "!a_min !a_max"),
+    LN_MXNET_ROW("clip", NULL, 1, .rewrite = ln_nnvm_recast_same, .attrs = "!a_min !a_max"),
     CAST("cast"),
     CAST("Cast"),
     CAST("amp_cast"),
-    ROW("Dropout", NULL, 1, .ignored = " axes cudnn_off ", .rewrite = rewrite_dropout,
-        .attrs = "p=rate"),
+    LN_MXNET_ROW("Dropout", NULL, 1, .ignored = " axes cudnn_off ", .rewrite = rewrite_dropout,
+                 .attrs = "p=rate"),
     ALIAS("BlockGrad", NULL),
     ALIAS("_copy", NULL),
     ALIAS("identity", NULL),
@@ -340,6 +337,6 @@ const ln_nnvm_row ln_nnvm_mxnet_rows_elementwise[] = {
     NUMBER("_MaximumScalar", rewrite_scalar_limit, "least"),
     NUMBER("_minimum_scalar", rewrite_scalar_limit, "most"),
     NUMBER("_MinimumScalar", rewrite_scalar_limit, "most"),
-    ROW("where", NULL, 3, .rewrite = ln_nnvm_recast_same),
+    LN_MXNET_ROW("where", NULL, 3, .rewrite = ln_nnvm_recast_same),
     {NULL},
 };

@@ -96,10 +96,7 @@ static void rewrite_embedding(ln_nnvm_recast *r)
     ln_attr_require(&r->node.emit, "input_dim");
     ln_attr_require(&r->node.emit, "output_dim");
     ln_nnvm_dtype(&r->node, "dtype", TL_FLOAT);
-    const ln_nnvm_entry inputs[] = {
-        weight, LN_RECAST(r, "cast", LN_ENTRY(index), LN_DTYPE("dtype", TL_INT32))};
-    ln_nnvm_recast_out(
-        r, 0, LN_RECAST(r, "take", LN_ENTRY(inputs[0]), LN_ENTRY(inputs[1]), LN_INT("axis", 0)));
+    ln_nnvm_recast_take(r, weight, index, 0);
 }
 
 /* ---- normalization ---- */
@@ -340,11 +337,6 @@ static void rewrite_logistic_output(ln_nnvm_recast *r)
     ln_nnvm_recast_out(r, 0, ln_nnvm_recast_unary(r, "sigmoid", ln_nnvm_recast_in(r, 0)));
 }
 
-#define ROW(op, with, len, ...)                                 \
-    {                                                           \
-        op, LN_NNVM_IN_MXNET, NULL, with, len, len, __VA_ARGS__ \
-    }
-
 #define CONVOLUTION(op, core, added)                                                              \
     {                                                                                             \
         op, LN_NNVM_IN_MXNET, NULL, core, 2, 3,                                                   \
@@ -352,10 +344,11 @@ static void rewrite_logistic_output(ln_nnvm_recast *r)
             .attrs = "!num_filter=channels !kernel=kernel_size stride=strides pad=padding "       \
                      "dilate=dilation num_group=groups layout" added                              \
     }
-#define BATCHNORM(op)                                             \
-    ROW(op, NULL, 5, .weights = 30, .rewrite = rewrite_batchnorm, \
-        .attrs = "eps=epsilon:1e-3 axis",                         \
-        .ignored = " momentum use_global_stats cudnn_off min_calib_range max_calib_range ")
+#define BATCHNORM(op)                                                      \
+    LN_MXNET_ROW(op, NULL, 5, .weights = 30, .rewrite = rewrite_batchnorm, \
+                 .attrs = "eps=epsilon:1e-3 axis",                         \
+                 .ignored =                                                \
+                     " momentum use_global_stats cudnn_off min_calib_range max_calib_range ")
 
 /* The label is not looked at. */
 #define LOSS(op, rewrite_it, training)                                              \
@@ -375,32 +368,33 @@ const ln_nnvm_row ln_nnvm_mxnet_rows_layers[] = {
     CONVOLUTION("Deconvolution", "conv2d_transpose", " +adj +target_shape"),
     {"FullyConnected", LN_NNVM_IN_MXNET, NULL, NULL, 2, 3, .weights = 6,
      .rewrite = rewrite_fully_connected, .attrs = "!num_hidden=units"},
-    ROW("Embedding", NULL, 2, .rewrite = rewrite_embedding),
+    LN_MXNET_ROW("Embedding", NULL, 2, .rewrite = rewrite_embedding),
     BATCHNORM("BatchNorm"),
     BATCHNORM("BatchNorm_v1"),
     BATCHNORM("CuDNNBatchNorm"),
-    ROW("LayerNorm", NULL, 3, .rewrite = rewrite_layernorm),
-    ROW("LRN", "lrn", 1, .rewrite = ln_nnvm_recast_same,
-        .attrs = "!nsize=size alpha:1e-4 beta:0.75 knorm=bias:2 =axis:1"),
-    ROW("L2Normalization", NULL, 1, .rewrite = rewrite_l2),
-    ROW("Pooling", NULL, 1, .ignored = " cudnn_off ", .rewrite = rewrite_pool,
-        .attrs = "kernel=pool_size stride=strides layout"),
-    ROW("Pooling_v1", "v1", 1, .rewrite = rewrite_pool,
-        .attrs = "kernel=pool_size stride=strides layout"),
-    ROW("_contrib_AdaptiveAvgPooling2D", "global_avg_pool2d", 1, .rewrite = rewrite_adaptive_pool),
-    ROW("UpSampling", "upsampling", 1, .rewrite = rewrite_upsampling, .attrs = "!scale"),
-    ROW("_contrib_BilinearResize2D", NULL, 1, .rewrite = rewrite_bilinear_resize),
-    ROW("softmax", "softmax", 1, .rewrite = rewrite_softmax),
-    ROW("log_softmax", "log_softmax", 1, .rewrite = rewrite_softmax),
-    ROW("softmin", NULL, 1, .rewrite = rewrite_softmax),
-    ROW("SoftmaxActivation", NULL, 1, .rewrite = rewrite_softmax_activation),
+    LN_MXNET_ROW("LayerNorm", NULL, 3, .rewrite = rewrite_layernorm),
+    LN_MXNET_ROW("LRN", "lrn", 1, .rewrite = ln_nnvm_recast_same,
+                 .attrs = "!nsize=size alpha:1e-4 beta:0.75 knorm=bias:2 =axis:1"),
+    LN_MXNET_ROW("L2Normalization", NULL, 1, .rewrite = rewrite_l2),
+    LN_MXNET_ROW("Pooling", NULL, 1, .ignored = " cudnn_off ", .rewrite = rewrite_pool,
+                 .attrs = "kernel=pool_size stride=strides layout"),
+    LN_MXNET_ROW("Pooling_v1", "v1", 1, .rewrite = rewrite_pool,
+                 .attrs = "kernel=pool_size stride=strides layout"),
+    LN_MXNET_ROW("_contrib_AdaptiveAvgPooling2D", "global_avg_pool2d", 1,
+                 .rewrite = rewrite_adaptive_pool),
+    LN_MXNET_ROW("UpSampling", "upsampling", 1, .rewrite = rewrite_upsampling, .attrs = "!scale"),
+    LN_MXNET_ROW("_contrib_BilinearResize2D", NULL, 1, .rewrite = rewrite_bilinear_resize),
+    LN_MXNET_ROW("softmax", "softmax", 1, .rewrite = rewrite_softmax),
+    LN_MXNET_ROW("log_softmax", "log_softmax", 1, .rewrite = rewrite_softmax),
+    LN_MXNET_ROW("softmin", NULL, 1, .rewrite = rewrite_softmax),
+    LN_MXNET_ROW("SoftmaxActivation", NULL, 1, .rewrite = rewrite_softmax_activation),
     SOFTMAX_LOSS("SoftmaxOutput"),
     SOFTMAX_LOSS("Softmax"),
     OTHER_LOSS("LogisticRegressionOutput", rewrite_logistic_output),
     OTHER_LOSS("LinearRegressionOutput", ln_nnvm_recast_alias),
     OTHER_LOSS("MAERegressionOutput", ln_nnvm_recast_alias),
     OTHER_LOSS("SVMOutput", ln_nnvm_recast_alias),
-    ROW("_contrib_MultiBoxPrior", "multibox_prior", 1, .rewrite = ln_nnvm_recast_same,
-        .attrs = "sizes ratios steps offsets clip"),
+    LN_MXNET_ROW("_contrib_MultiBoxPrior", "multibox_prior", 1, .rewrite = ln_nnvm_recast_same,
+                 .attrs = "sizes ratios steps offsets clip"),
     {NULL},
 };

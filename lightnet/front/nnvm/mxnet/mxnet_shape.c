@@ -268,10 +268,7 @@ static void rewrite_take(ln_nnvm_recast *r)
     const int axis = ln_attr_int_in(&r->node.emit, "axis", 0, -LN_MAXDIM, LN_MAXDIM - 1);
     if (strcmp(ln_nnvm_text(&r->node, "mode", "clip"), "clip"))
         ln_emit_fail(&r->node.emit, "core moves indices out of range to the nearest");
-    const ln_nnvm_entry inputs[] = {
-        src, LN_RECAST(r, "cast", LN_ENTRY(index), LN_DTYPE("dtype", TL_INT32))};
-    ln_nnvm_recast_out(
-        r, 0, LN_RECAST(r, "take", LN_ENTRY(inputs[0]), LN_ENTRY(inputs[1]), LN_INT("axis", axis)));
+    ln_nnvm_recast_take(r, src, index, axis);
 }
 
 /** Core reverses all axes to transpose, MXNet does not: without shapes only what is not transposed
@@ -294,15 +291,12 @@ static void rewrite_full(ln_nnvm_recast *r)
     ln_nnvm_recast_same(r);
 }
 
-#define ROW(op, with, len, ...)                                 \
-    {                                                           \
-        op, LN_NNVM_IN_MXNET, NULL, with, len, len, __VA_ARGS__ \
-    }
-#define SAME(op, core, len, ...) ROW(op, core, len, .rewrite = ln_nnvm_recast_same, __VA_ARGS__)
-#define REDUCE(op, core)         SAME(op, core, 1, .attrs = "axis keepdims exclude")
-#define FILL(op, core)                                            \
-    ROW(op, core, 0, .ignored = " ctx ", .rewrite = rewrite_full, \
-        .attrs = "shape dtype value=fill_value")
+#define SAME(op, core, len, ...) \
+    LN_MXNET_ROW(op, core, len, .rewrite = ln_nnvm_recast_same, __VA_ARGS__)
+#define REDUCE(op, core) SAME(op, core, 1, .attrs = "axis keepdims exclude")
+#define FILL(op, core)                                                     \
+    LN_MXNET_ROW(op, core, 0, .ignored = " ctx ", .rewrite = rewrite_full, \
+                 .attrs = "shape dtype value=fill_value")
 #define JOIN(op, rewrite_it, names)                                                         \
     {                                                                                       \
         op, LN_NNVM_IN_MXNET, NULL, "concatenate", 1, .rewrite = rewrite_it, .attrs = names \
@@ -311,31 +305,31 @@ static void rewrite_full(ln_nnvm_recast *r)
 const ln_nnvm_row ln_nnvm_mxnet_rows_shape[] = {
     SAME("Flatten", "flatten", 1, .attrs = NULL),
     SAME("flatten", NULL, 1, .attrs = NULL),
-    ROW("Reshape", "reshape", 1, .rewrite = rewrite_reshape, .attrs = "!shape +reverse"),
-    ROW("reshape", NULL, 1, .rewrite = rewrite_reshape, .attrs = "!shape +reverse"),
+    LN_MXNET_ROW("Reshape", "reshape", 1, .rewrite = rewrite_reshape, .attrs = "!shape +reverse"),
+    LN_MXNET_ROW("reshape", NULL, 1, .rewrite = rewrite_reshape, .attrs = "!shape +reverse"),
     SAME("reshape_like", NULL, 2, .attrs = NULL),
     SAME("transpose", NULL, 1, .attrs = "axes"),
     SAME("expand_dims", NULL, 1, .attrs = "!axis"),
     SAME("squeeze", NULL, 1, .attrs = "axis"),
-    ROW("slice", NULL, 1, .rewrite = rewrite_slice, .attrs = "step=stride"),
-    ROW("crop", NULL, 1, .rewrite = rewrite_slice, .attrs = "step=stride"),
-    ROW("slice_axis", NULL, 1, .rewrite = rewrite_slice_axis),
+    LN_MXNET_ROW("slice", NULL, 1, .rewrite = rewrite_slice, .attrs = "step=stride"),
+    LN_MXNET_ROW("crop", NULL, 1, .rewrite = rewrite_slice, .attrs = "step=stride"),
+    LN_MXNET_ROW("slice_axis", NULL, 1, .rewrite = rewrite_slice_axis),
     SAME("slice_like", NULL, 2, .attrs = "axes=axis"),
     {"Crop", LN_NNVM_IN_MXNET, NULL, NULL, 1, 2, .rewrite = rewrite_crop},
     JOIN("Concat", rewrite_concat, "dim=axis"),
     JOIN("concat", rewrite_concat, "dim=axis"),
     JOIN("stack", rewrite_stack, NULL),
-    ROW("SliceChannel", NULL, 1, .rewrite = rewrite_slice_channel),
-    ROW("split", NULL, 1, .rewrite = rewrite_slice_channel),
-    ROW("_split_v2", NULL, 1, .rewrite = rewrite_split_v2),
-    ROW("reverse", NULL, 1, .rewrite = rewrite_flip),
-    ROW("flip", NULL, 1, .rewrite = rewrite_flip),
-    ROW("Pad", NULL, 1, .rewrite = rewrite_pad, .attrs = "+mode"),
-    ROW("pad", NULL, 1, .rewrite = rewrite_pad, .attrs = "+mode"),
+    LN_MXNET_ROW("SliceChannel", NULL, 1, .rewrite = rewrite_slice_channel),
+    LN_MXNET_ROW("split", NULL, 1, .rewrite = rewrite_slice_channel),
+    LN_MXNET_ROW("_split_v2", NULL, 1, .rewrite = rewrite_split_v2),
+    LN_MXNET_ROW("reverse", NULL, 1, .rewrite = rewrite_flip),
+    LN_MXNET_ROW("flip", NULL, 1, .rewrite = rewrite_flip),
+    LN_MXNET_ROW("Pad", NULL, 1, .rewrite = rewrite_pad, .attrs = "+mode"),
+    LN_MXNET_ROW("pad", NULL, 1, .rewrite = rewrite_pad, .attrs = "+mode"),
     SAME("broadcast_to", NULL, 1, .attrs = "shape"),
-    ROW("take", NULL, 2, .rewrite = rewrite_take),
+    LN_MXNET_ROW("take", NULL, 2, .rewrite = rewrite_take),
     SAME("gather_nd", NULL, 2, .attrs = NULL),
-    ROW("dot", "matmul", 2, .rewrite = rewrite_dot),
+    LN_MXNET_ROW("dot", "matmul", 2, .rewrite = rewrite_dot),
     REDUCE("sum", NULL),
     REDUCE("mean", NULL),
     REDUCE("prod", NULL),
@@ -344,10 +338,10 @@ const ln_nnvm_row ln_nnvm_mxnet_rows_shape[] = {
     REDUCE("sum_axis", "sum"),
     REDUCE("max_axis", "max"),
     REDUCE("min_axis", "min"),
-    ROW("norm", NULL, 1, .rewrite = rewrite_norm, .attrs = "axis keepdims"),
-    ROW("argmax", "argmax", 1, .rewrite = rewrite_arg),
-    ROW("argmin", "argmin", 1, .rewrite = rewrite_arg),
-    ROW("argmax_channel", "argmax", 1, .rewrite = rewrite_arg),
+    LN_MXNET_ROW("norm", NULL, 1, .rewrite = rewrite_norm, .attrs = "axis keepdims"),
+    LN_MXNET_ROW("argmax", "argmax", 1, .rewrite = rewrite_arg),
+    LN_MXNET_ROW("argmin", "argmin", 1, .rewrite = rewrite_arg),
+    LN_MXNET_ROW("argmax_channel", "argmax", 1, .rewrite = rewrite_arg),
     FILL("_zeros", "zeros"),
     FILL("_ones", "ones"),
     FILL("_full", "full"),

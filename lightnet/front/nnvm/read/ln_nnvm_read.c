@@ -59,15 +59,10 @@ static void made(ln_emit *e, int i, const char *tensor)
     const size_t len = v->n_outs;
     if (i < 0 || (size_t)i != len)
         return;
-    if (!(len & (len - 1))) { // full: it has room for a power of two
-        const char **outs =
-            ln_translation_alloc(e->translation, (len ? 2 * len : 1) * sizeof(*outs));
-        if (!outs)
-            return;
-        if (len)
-            memcpy(outs, v->outs, len * sizeof(*outs));
-        v->outs = outs;
-    }
+    const char **outs = ln_translation_grow(e->translation, v->outs, len, sizeof(*outs));
+    if (!outs)
+        return;
+    v->outs = outs;
     v->outs[v->n_outs++] = tensor;
 }
 
@@ -163,18 +158,13 @@ static int waits(const ln_nnvm_vertex *v)
     return !v->n_outs;
 }
 
-static int is_step(const ln_nnvm_vertex *v)
-{
-    return !v->is_variable && v->row->keeps_shape && v->n_inputs && waits(v);
-}
-
 // The variable whose shape decides that of `v`, itself or through nodes that keep shapes. Where
 // that still waits so does all behind it, as nodes are translated from there on: chains may be
 // long, and are not walked along again.
 static ln_nnvm_vertex *root_of(const ln_nnvm_model *m, ln_nnvm_vertex *v)
 {
     ln_nnvm_vertex *root = v;
-    while (is_step(root))
+    while (!root->is_variable && root->row->keeps_shape && root->n_inputs && waits(root))
         root = root->root && waits(root->root) ? root->root : &m->graph.nodes[root->inputs[0].node];
     if (root != v)
         v->root = root;
@@ -275,17 +265,13 @@ const char *ln_nnvm_weight(ln_nnvm_node *n, int i, const char *arg, int ndim, co
     return ln_nnvm_in(n, i);
 }
 
-// A node that keeps its shape waits for a variable that has none yet.
-static int must_wait(const ln_nnvm_model *m, ln_nnvm_vertex *v)
-{
-    return v->row->keeps_shape && v->n_inputs && waits(root_of(m, v));
-}
-
 static void translate_nodes(ln_nnvm_model *m)
 {
     for (size_t i = 0; i < m->graph.n_nodes && !m->base.failed; i++) {
         ln_nnvm_vertex *v = &m->graph.nodes[i];
-        if (v->is_live && !v->is_variable && waits(v) && !must_wait(m, v))
+        // A node that keeps its shape waits for a variable that has none yet.
+        if (v->is_live && !v->is_variable && waits(v) &&
+            !(v->row->keeps_shape && v->n_inputs && waits(root_of(m, v))))
             translate_node(m, v);
     }
 }

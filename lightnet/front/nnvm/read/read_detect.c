@@ -189,7 +189,7 @@ static detections emit_detections(ln_nnvm_node *n)
     const int each[] = {d.n_batches, d.n_anchors, 1}, of_boxes[] = {d.n_batches, d.n_anchors, 4};
     const char *const objects = part(n, in[0], 1, 1, INT_MAX - 1);
     const char *const score =
-        ln_nnvm_reduce(n, "TL_REDUCE_MAX", objects, 1, &classes, 0, LN_EMIT_TEMP);
+        ln_emit_reduce(&n->emit, "TL_REDUCE_MAX", objects, 1, &classes, 0, LN_EMIT_TEMP);
     const char *const best =
         LN_EMIT(&n->emit, LN_EMIT_TEMP, "argreduce", LN_ARG("src", objects), LN_INT("axis", 1),
                 LN_BOOL("is_min", 0), LN_BOOL("keepdims", 0));
@@ -199,10 +199,10 @@ static detections emit_detections(ln_nnvm_node *n)
                                    ln_emit_reshape(&n->emit, score, 3, each, LN_EMIT_TEMP),
                                    emit_boxes(n, moves, in[2])};
     const char *const rows = ln_nnvm_join(n, 3, columns, 2, LN_EMIT_TEMP);
-    d.found = ln_nnvm_compare(n, "TL_COMPARE_GREATER_EQUAL", score,
+    d.found = ln_emit_compare(&n->emit, "TL_COMPARE_GREATER_EQUAL", score,
                               ln_nnvm_scalar_like(n, score, threshold));
-    d.rows = ln_nnvm_where(n, ln_emit_reshape(&n->emit, d.found, 3, each, LN_EMIT_TEMP), rows,
-                           ln_nnvm_scalar_like(n, rows, -1), LN_EMIT_TEMP);
+    d.rows = ln_emit_where(&n->emit, ln_emit_reshape(&n->emit, d.found, 3, each, LN_EMIT_TEMP),
+                           rows, ln_nnvm_scalar_like(n, rows, -1), LN_EMIT_TEMP);
     return d;
 }
 
@@ -220,11 +220,11 @@ static void translate_transform(ln_nnvm_node *n)
     ln_emit_out(&n->emit, "values", LN_EMIT_TEMP);
     const char *order = ln_emit_end(&n->emit, "indices", LN_EMIT_TEMP);
     order = ln_emit_reshape(&n->emit, order, 3, each, LN_EMIT_TEMP);
-    order = ln_nnvm_expand(n, order, 3, all, LN_EMIT_TEMP);
+    order = ln_emit_expand(&n->emit, order, 3, all, LN_EMIT_TEMP);
     LN_EMIT(&n->emit, 0, "take_along", LN_ARG("src", d.rows), LN_ARG("index", order),
             LN_INT("axis", 1));
-    ln_nnvm_reduce(n, "TL_REDUCE_SUM", ln_emit_cast(&n->emit, d.found, TL_INT32, LN_EMIT_TEMP), 1,
-                   &anchors, 0, 1);
+    ln_emit_reduce(&n->emit, "TL_REDUCE_SUM",
+                   ln_emit_cast(&n->emit, d.found, TL_INT32, LN_EMIT_TEMP), 1, &anchors, 0, 1);
 }
 
 /* ---- the best of boxes that overlap ---- */
@@ -331,8 +331,8 @@ static const char *only_where(ln_nnvm_node *n, const char *rows, int column, con
 {
     const char *const column_of = part(n, rows, 2, column, column + 1);
     const char *const stays =
-        ln_nnvm_compare(n, compare, column_of, ln_nnvm_scalar_like(n, rows, number));
-    return ln_nnvm_where(n, stays, rows, ln_nnvm_scalar_like(n, rows, -1), LN_EMIT_TEMP);
+        ln_emit_compare(&n->emit, compare, column_of, ln_nnvm_scalar_like(n, rows, number));
+    return ln_emit_where(&n->emit, stays, rows, ln_nnvm_scalar_like(n, rows, -1), LN_EMIT_TEMP);
 }
 
 /** MXNet's, for any rows: boxes go that overlap by more than 'overlap_thresh', and so do rows that

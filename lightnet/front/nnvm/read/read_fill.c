@@ -149,7 +149,7 @@ static void translate_broadcast_to(ln_nnvm_node *n)
         dims[i] = given[i] ? (int)given[i] : dims[i];
     }
     if (!ln_nnvm_failed(n))
-        ln_nnvm_expand(n, src, ndim, dims, 0);
+        ln_emit_expand(&n->emit, src, ndim, dims, 0);
 }
 
 static void translate_broadcast_like(ln_nnvm_node *n)
@@ -157,7 +157,7 @@ static void translate_broadcast_like(ln_nnvm_node *n)
     int dims[LN_MAXDIM];
     const char *const src = ln_nnvm_in(n, 0);
     const int ndim = ln_nnvm_copy_dims(n, ln_nnvm_in(n, 1), dims);
-    ln_nnvm_expand(n, src, ndim, dims, 0);
+    ln_emit_expand(&n->emit, src, ndim, dims, 0);
 }
 
 /** New axes at `axis`, or at all others, then as large as the second input. */
@@ -182,7 +182,7 @@ static void translate_expand_like(ln_nnvm_node *n)
         return;
     if (n_new)
         src = ln_emit_reshape(&n->emit, src, ndim, dims, LN_EMIT_TEMP);
-    ln_nnvm_expand(n, src, ndim, like, 0);
+    ln_emit_expand(&n->emit, src, ndim, like, 0);
 }
 
 static void translate_broadcast_axis(ln_nnvm_node *n)
@@ -203,7 +203,7 @@ static void translate_broadcast_axis(ln_nnvm_node *n)
             dims[axis] = (int)sizes[i];
     }
     if (!ln_nnvm_failed(n))
-        ln_nnvm_expand(n, src, ndim, dims, 0);
+        ln_emit_expand(&n->emit, src, ndim, dims, 0);
 }
 
 static void translate_tile(ln_nnvm_node *n)

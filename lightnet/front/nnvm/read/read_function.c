@@ -107,8 +107,8 @@ static void translate_log1p(ln_nnvm_node *n)
     const char *const far = ln_emit_unary(e, "TL_UNARY_LOG", more, LN_EMIT_TEMP);
     const char *const size = ln_emit_unary(e, "TL_UNARY_ABS", x, LN_EMIT_TEMP);
     const char *const is_small =
-        ln_nnvm_compare(n, "TL_COMPARE_LESS", size, ln_nnvm_scalar_like(n, x, 0.5));
-    ln_nnvm_where(n, is_small, near, far, 0);
+        ln_emit_compare(&n->emit, "TL_COMPARE_LESS", size, ln_nnvm_scalar_like(n, x, 0.5));
+    ln_emit_where(&n->emit, is_small, near, far, 0);
 }
 
 /** The cube root keeps the sign: sign(x) |x|^(1/3). */
@@ -130,7 +130,7 @@ static void translate_not(ln_nnvm_node *n)
 {
     const char *const src = ln_nnvm_in(n, 0);
     const char *const truth =
-        ln_nnvm_compare(n, "TL_COMPARE_EQUAL", src, ln_nnvm_scalar_like(n, src, 0));
+        ln_emit_compare(&n->emit, "TL_COMPARE_EQUAL", src, ln_nnvm_scalar_like(n, src, 0));
     ln_emit_cast(&n->emit, truth, ln_nnvm_tensor_of(n, src)->dtype, 0);
 }
 

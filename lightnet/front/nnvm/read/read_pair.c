@@ -13,9 +13,27 @@ static void emit_truth(ln_nnvm_node *n, const char *truth, const char *like)
 
 /* ---- two tensors ---- */
 
-/** Both operands. Nothing tells the shape of a parameter that is broadcast, so without a file of
- *  parameters it counts as one number for each channel, [C, 1, ..]; of one that is not, the shape
- * is that of the other operand. */
+// Types that differ meet in the wider one; of an integer and a float in the float.
+static tl_dtype common_dtype(tl_dtype a, tl_dtype b)
+{
+    if (a == b)
+        return a;
+    if (tl_dtype_is_float(a) != tl_dtype_is_float(b))
+        return tl_dtype_is_float(a) ? a : b;
+    return tl_size_of(a) >= tl_size_of(b) ? a : b;
+}
+
+static void unify(ln_nnvm_node *n, const char **a, const char **b)
+{
+    const tl_dtype dtype =
+        common_dtype(ln_nnvm_tensor_of(n, *a)->dtype, ln_nnvm_tensor_of(n, *b)->dtype);
+    *a = ln_emit_cast(&n->emit, *a, dtype, LN_EMIT_TEMP);
+    *b = ln_emit_cast(&n->emit, *b, dtype, LN_EMIT_TEMP);
+}
+
+/** Both operands, of one type. Nothing tells the shape of a parameter that is broadcast, so without
+ * a file of parameters it counts as one number for each channel, [C, 1, ..]; of one that is not,
+ * the shape is that of the other operand. */
 static void operands(ln_nnvm_node *n, int is_broadcast, const char **a, const char **b)
 {
     const int first = ln_nnvm_is_shaped(n, 0) ? 0 : 1;
@@ -38,24 +56,7 @@ static void operands(ln_nnvm_node *n, int is_broadcast, const char **a, const ch
                      ln_sprint_shape(text_a, sizeof(text_a), ta->ndim, ta->dims),
                      ln_sprint_shape(text_b, sizeof(text_b), tb->ndim, tb->dims));
     }
-}
-
-// Types that differ meet in the wider one; of an integer and a float in the float.
-static tl_dtype common_dtype(tl_dtype a, tl_dtype b)
-{
-    if (a == b)
-        return a;
-    if (tl_dtype_is_float(a) != tl_dtype_is_float(b))
-        return tl_dtype_is_float(a) ? a : b;
-    return tl_size_of(a) >= tl_size_of(b) ? a : b;
-}
-
-static void unify(ln_nnvm_node *n, const char **a, const char **b)
-{
-    const tl_dtype dtype =
-        common_dtype(ln_nnvm_tensor_of(n, *a)->dtype, ln_nnvm_tensor_of(n, *b)->dtype);
-    *a = ln_emit_cast(&n->emit, *a, dtype, LN_EMIT_TEMP);
-    *b = ln_emit_cast(&n->emit, *b, dtype, LN_EMIT_TEMP);
+    unify(n, a, b);
 }
 
 static int is_prefixed(const char *text, const char *prefix)
@@ -78,7 +79,7 @@ static void emit_operation(ln_nnvm_node *n, const char *op, const char *a, const
 {
     const char *const like = a;
     if (is_prefixed(op, "TL_COMPARE")) {
-        emit_truth(n, ln_nnvm_compare(n, op, a, b), like);
+        emit_truth(n, ln_emit_compare(&n->emit, op, a, b), like);
     } else if (is_prefixed(op, "hypot")) {
         emit_hypot(n, a, b);
     } else if (is_prefixed(op, "logical ")) {
@@ -95,7 +96,6 @@ static void translate_elemwise(ln_nnvm_node *n)
 {
     const char *a, *b;
     operands(n, 0, &a, &b);
-    unify(n, &a, &b);
     emit_operation(n, n->row->with, a, b);
 }
 
@@ -103,7 +103,6 @@ static void translate_broadcast(ln_nnvm_node *n)
 {
     const char *a, *b;
     operands(n, 1, &a, &b);
-    unify(n, &a, &b);
     emit_operation(n, n->row->with, a, b);
 }
 
@@ -112,8 +111,7 @@ static void translate_float_compare(ln_nnvm_node *n)
 {
     const char *a, *b;
     operands(n, 0, &a, &b);
-    unify(n, &a, &b);
-    ln_emit_cast(&n->emit, ln_nnvm_compare(n, n->row->with, a, b), TL_FLOAT, 0);
+    ln_emit_cast(&n->emit, ln_emit_compare(&n->emit, n->row->with, a, b), TL_FLOAT, 0);
 }
 
 /** A tensor and a number, which is converted to the tensor's type first. */
@@ -164,7 +162,7 @@ static void translate_where(ln_nnvm_node *n)
     if (!tl_tensor_issameshape(t, ln_nnvm_tensor_of(n, y)))
         ln_emit_fail(&n->emit, "the operands have different shapes, expected the same");
     cond = ln_nnvm_is_set(n, cond);
-    ln_nnvm_where(n, cond, x, y, 0);
+    ln_emit_where(&n->emit, cond, x, y, 0);
 }
 
 #define CORE  LN_NNVM_IN_CORE

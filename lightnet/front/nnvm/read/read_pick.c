@@ -86,8 +86,8 @@ static void translate_one_hot(ln_nnvm_node *n)
     const int ndim = ln_nnvm_tensor_of(n, index)->ndim;
     const char *const beyond = ln_emit_scalar(&n->emit, TL_INT64, depth);
     const char *const is_negative =
-        ln_nnvm_compare(n, "TL_COMPARE_LESS", index, ln_emit_scalar(&n->emit, TL_INT64, 0));
-    index = ln_nnvm_where(n, is_negative, beyond, index, LN_EMIT_TEMP);
+        ln_emit_compare(&n->emit, "TL_COMPARE_LESS", index, ln_emit_scalar(&n->emit, TL_INT64, 0));
+    index = ln_emit_where(&n->emit, is_negative, beyond, index, LN_EMIT_TEMP);
     const char *const both = ln_emit_cast(
         &n->emit, ln_emit_constant(&n->emit, TL_DOUBLE, 1, &two, values), dtype, LN_EMIT_TEMP);
     LN_EMIT(&n->emit, 0, "onehot", LN_ARG("src", index), LN_ARG("values", both),

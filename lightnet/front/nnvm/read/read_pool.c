@@ -164,16 +164,10 @@ static void take_all(pool *p, const tl_tensor *t)
     p->pads_zeros = 0;
 }
 
-static const char *plain_layout(int axes)
-{
-    static const char *const layouts[] = {"NCW", "NCHW", "NCDHW"};
-    return layouts[axes - 1];
-}
-
 /** Reads the source in its layout, pools, and gives the result in the same layout. */
 static void translate_in_layout(ln_nnvm_node *n, pool *p, int is_global)
 {
-    const char *const plain = plain_layout(p->axes);
+    const char *const plain = ln_nnvm_plain_layout(p->axes);
     const ln_nnvm_layout layout = ln_nnvm_layout_of(n, ln_nnvm_text(n, "layout", plain), plain);
     const char *const src = ln_nnvm_to_plain(n, ln_nnvm_in(n, 0), &layout);
     if (ln_nnvm_failed(n))

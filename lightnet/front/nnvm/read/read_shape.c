@@ -231,31 +231,14 @@ static void translate_swap_axis(ln_nnvm_node *n)
     ln_emit_transpose(&n->emit, src, axes, 0);
 }
 
-/** `with`: depth, blocks of b x b pixels become channels, or space, the opposite. An index of
- *  channels counts places in the block first. */
+/** `with`: depth, blocks of b x b pixels become channels, or space, the opposite. */
 static void translate_blocks(ln_nnvm_node *n)
 {
-    static const int to_depth[] = {0, 3, 5, 1, 2, 4}, to_space[] = {0, 3, 4, 1, 5, 2};
     const int is_depth = !strcmp(n->row->with, "depth");
-    const char *src = ln_nnvm_in(n, 0);
-    int d[LN_MAXDIM];
-    const int ndim = ln_nnvm_copy_dims(n, src, d);
     ln_attr_require(&n->emit, "block_size");
     const int b = ln_attr_int_in(&n->emit, "block_size", 1, 1, 1 << 12);
-    if (ndim != 4)
-        ln_emit_fail(&n->emit, "its data has %d dimensions, expected 4", ndim);
-    if (!ln_nnvm_failed(n) && (is_depth ? d[2] % b || d[3] % b : d[1] % (b * b)))
-        ln_emit_fail(&n->emit, "an image of %d x %d x %d in blocks of %d x %d", d[1], d[2], d[3], b,
-                     b);
-    if (ln_nnvm_failed(n))
-        return;
-    const int split_depth[] = {d[0], d[1], d[2] / b, b, d[3] / b, b};
-    const int split_space[] = {d[0], b, b, d[1] / (b * b), d[2], d[3]};
-    const int deep[] = {d[0], d[1] * b * b, d[2] / b, d[3] / b};
-    const int wide[] = {d[0], d[1] / (b * b), d[2] * b, d[3] * b};
-    src = ln_emit_reshape(&n->emit, src, 6, is_depth ? split_depth : split_space, LN_EMIT_TEMP);
-    src = ln_emit_transpose(&n->emit, src, is_depth ? to_depth : to_space, LN_EMIT_TEMP);
-    ln_emit_reshape(&n->emit, src, 4, is_depth ? deep : wide, 0);
+    ln_emit_blocks(&n->emit, ln_nnvm_in(n, 0), b, is_depth ? LN_SPACE_TO_DEPTH : LN_DEPTH_TO_SPACE,
+                   0);
 }
 
 /* The axes of one layout in the order of another, split and merged as these say. */

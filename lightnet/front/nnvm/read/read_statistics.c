@@ -151,7 +151,7 @@ static void translate_l2_normalize(ln_nnvm_node *n)
     ln_attr_require(&n->emit, "axis");
     const int len = ln_nnvm_axes(n, "axis", ln_nnvm_tensor_of(n, src)->ndim, 0, axes);
     const char *const sum =
-        ln_nnvm_reduce(n, "TL_REDUCE_SUM_SQUARE", src, len, axes, 1, LN_EMIT_TEMP);
+        ln_emit_reduce(&n->emit, "TL_REDUCE_SUM_SQUARE", src, len, axes, 1, LN_EMIT_TEMP);
     const char *const epsilon = ln_nnvm_scalar_like(n, src, ln_nnvm_float(n, "eps", 0));
     const char *const bound = ln_emit_binary(&n->emit, "TL_BINARY_MAX", sum, epsilon, LN_EMIT_TEMP);
     const char *const root = ln_emit_unary(&n->emit, "TL_UNARY_SQRT", bound, LN_EMIT_TEMP);
@@ -185,7 +185,7 @@ static void emit_reduce(ln_nnvm_node *n, const char *op, const char *src)
     const int keeps = ln_nnvm_bool(n, "keepdims", 0), is_all = !keeps && n_axes == ndim;
     static const int one = 1;
     const char *const dst =
-        ln_nnvm_reduce(n, op, src, n_axes, axes, keeps, is_all ? LN_EMIT_TEMP : 0);
+        ln_emit_reduce(&n->emit, op, src, n_axes, axes, keeps, is_all ? LN_EMIT_TEMP : 0);
     if (is_all)
         ln_emit_reshape(&n->emit, dst, 1, &one, 0);
 }
@@ -201,8 +201,8 @@ static void translate_nan_reduce(ln_nnvm_node *n)
     const char *src = ln_nnvm_in(n, 0);
     const int is_sum = !strcmp(n->row->with, "TL_REDUCE_SUM");
     const char *const neutral = ln_nnvm_scalar_like(n, src, is_sum ? 0 : 1);
-    const char *const is_number = ln_nnvm_compare(n, "TL_COMPARE_EQUAL", src, src);
-    src = ln_nnvm_where(n, is_number, src, neutral, LN_EMIT_TEMP);
+    const char *const is_number = ln_emit_compare(&n->emit, "TL_COMPARE_EQUAL", src, src);
+    src = ln_emit_where(&n->emit, is_number, src, neutral, LN_EMIT_TEMP);
     emit_reduce(n, n->row->with, src);
 }
 
@@ -293,7 +293,8 @@ static void translate_collapse_sum(ln_nnvm_node *n)
         else if (more < 0 || like->dims[i - more] != t->dims[i])
             ln_emit_fail(&n->emit, "axis %d has length %d, which does not collapse", i, t->dims[i]);
     }
-    const char *const sum = ln_nnvm_reduce(n, "TL_REDUCE_SUM", src, n_axes, axes, 1, LN_EMIT_TEMP);
+    const char *const sum =
+        ln_emit_reduce(&n->emit, "TL_REDUCE_SUM", src, n_axes, axes, 1, LN_EMIT_TEMP);
     if (!ln_nnvm_failed(n))
         ln_emit_reshape(&n->emit, sum, like->ndim, dims, 0);
 }

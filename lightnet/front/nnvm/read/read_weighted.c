@@ -28,16 +28,10 @@ static int count_axes(ln_nnvm_node *n)
     return 1;
 }
 
-static const char *plain_layout(int axes)
-{
-    static const char *const layouts[] = {"NCW", "NCHW", "NCDHW"};
-    return layouts[axes - 1];
-}
-
 static void read_layouts(ln_nnvm_node *n, conv *c)
 {
     static const char *const weights[] = {"OIW", "OIHW", "OIDHW"};
-    const char *const plain = weights[c->axes - 1], *const data = plain_layout(c->axes);
+    const char *const plain = weights[c->axes - 1], *const data = ln_nnvm_plain_layout(c->axes);
     c->layout = ln_nnvm_layout_of(n, ln_nnvm_text(n, "layout", data), data);
     c->weight_layout = ln_nnvm_layout_of(n, ln_nnvm_text(n, "kernel_layout", plain), plain);
 }
@@ -46,8 +40,9 @@ static void read_layouts(ln_nnvm_node *n, conv *c)
 static ln_nnvm_layout out_layout_of(ln_nnvm_node *n, const conv *c)
 {
     const char *const text = ln_nnvm_text(n, "out_layout", "__undef__");
-    return !*text || !strcmp(text, "__undef__") ? c->layout
-                                                : ln_nnvm_layout_of(n, text, plain_layout(c->axes));
+    return !*text || !strcmp(text, "__undef__")
+               ? c->layout
+               : ln_nnvm_layout_of(n, text, ln_nnvm_plain_layout(c->axes));
 }
 
 static conv read_conv(ln_nnvm_node *n)

@@ -132,11 +132,6 @@ static const tl_tensor *filled(ln_nnvm_writer *w, const ln_op *op, const char *t
     return t;
 }
 
-static int is_input(const ln_context *ctx, const char *tensor)
-{
-    return ln_hash_find(ctx->input_names, tensor) != NULL;
-}
-
 // NULL: missing, or after a failure.
 static const tl_tensor *data_of(ln_nnvm_writer *w, const ln_weight *weight)
 {
@@ -161,7 +156,7 @@ const tl_tensor *ln_nnvm_own_constant(ln_nnvm_op *n, const char *tensor)
     ln_context *const ctx = n->writer->draft.base.ctx;
     const ln_op *const producer = tensor ? ln_context_creater(ctx, tensor) : NULL;
     if (ln_nnvm_op_failed(n) || !producer || !ln_produces_inputs(producer->op_arg->optype) ||
-        is_input(ctx, tensor) || ln_produces_random(producer))
+        ln_hash_find(ctx->input_names, tensor) || ln_produces_random(producer))
         return NULL;
     if (ln_from_file_name(producer))
         return ln_weights_find(ctx->given, tensor)

@@ -29,12 +29,6 @@ static const ln_nnvm_op_row *find_row(const char *optype)
 
 /* ---- names and inputs ---- */
 
-static void take_name(ln_nnvm_writer *w, const char *name)
-{
-    if (!w->draft.base.failed && ln_hash_insert(w->names, name, (void *)name) < 0)
-        ln_translation_fail_memory(&w->draft.base);
-}
-
 // The names of tensors are theirs, also where no node has them in the end.
 static void take_names(ln_nnvm_writer *w)
 {
@@ -44,7 +38,8 @@ static void take_names(ln_nnvm_writer *w)
         const ln_tensor_list_entry *out;
         LN_LIST_FOREACH(out, op->op_arg->tensors_out)
         {
-            take_name(w, out->name);
+            if (!w->draft.base.failed && ln_hash_insert(w->names, out->name, (void *)out->name) < 0)
+                ln_translation_fail_memory(&w->draft.base);
         }
     }
 }
