@@ -6,7 +6,6 @@
 #include <limits.h>
 #include <string.h>
 
-#include "kernel/tl_nn_check.h"
 #include "tensor/tl_result.h"
 
 tl_windows tl_windows_of(int n, const int *size, const int *stride, const int *dilation,

@@ -25,8 +25,9 @@
 #include <pthread.h>
 #include <signal.h>
 #include <stdatomic.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
-#include "tensor/tl_futex.h"
 #include "tensorlight/tl_util.h"
 
 enum {
@@ -48,6 +49,30 @@ enum {
     AWAITED = 1 << 17,
     TAKEN = 1 << 18,
 };
+
+/* ---- threads that sleep until a word in memory changes ---- */
+
+/* The interface of the system, as <linux/futex.h> has it; C libraries such as musl come without
+ * Linux's headers. */
+enum {
+    FUTEX_WAIT = 0,      /* FUTEX_WAIT */
+    FUTEX_WAKE = 1,      /* FUTEX_WAKE */
+    FUTEX_PRIVATE = 128, /* FUTEX_PRIVATE_FLAG: the word belongs to this process alone */
+};
+
+/** Sleeps until futex_wake if *word is `value`. It may return earlier. */
+static void futex_wait(atomic_uint *word, unsigned value)
+{
+    syscall(SYS_futex, word, FUTEX_WAIT | FUTEX_PRIVATE, value, NULL, NULL, 0);
+}
+
+/** Wakes at most `n` threads that sleep on `word`. */
+static void futex_wake(atomic_uint *word, int n)
+{
+    syscall(SYS_futex, word, FUTEX_WAKE | FUTEX_PRIVATE, n, NULL, NULL, 0);
+}
+
+/* ---- the pool ---- */
 
 /** Items that one thread begins with. */
 typedef struct range {
@@ -140,7 +165,7 @@ static void tell_workers(tl_pool *pool, int n)
 {
     atomic_fetch_add(&pool->news, 1);
     if (atomic_load(&pool->sleepers) > 0)
-        tl_futex_wake(&pool->news, n);
+        futex_wake(&pool->news, n);
 }
 
 /** Looks at `word` until its bits `mask` are `value` (or, with `is_other`, are not), for `time`
@@ -167,7 +192,7 @@ static void close_job(job *j)
     if ((state & COUNT) && !watch(&j->state, COUNT, 0, 0, PATIENCE)) {
         state = atomic_fetch_or(&j->state, AWAITED) | AWAITED;
         for (; state & COUNT; state = atomic_load(&j->state))
-            tl_futex_wait(&j->state, state);
+            futex_wait(&j->state, state);
     }
     atomic_store(&j->state, 0);
 }
@@ -269,7 +294,7 @@ static void leave(job *j)
 {
     const unsigned before = atomic_fetch_sub_explicit(&j->state, 1, memory_order_release);
     if ((before & AWAITED) && (before & COUNT) == 1)
-        tl_futex_wake(&j->state, 1);
+        futex_wake(&j->state, 1);
 }
 
 /** Works on each job that is open, beginning with `first`, and returns the one after the last. */
@@ -293,7 +318,7 @@ static void await_news(tl_pool *pool, unsigned seen)
         return;
     atomic_fetch_add(&pool->sleepers, 1);
     while (atomic_load(&pool->news) == seen)
-        tl_futex_wait(&pool->news, seen);
+        futex_wait(&pool->news, seen);
     atomic_fetch_sub(&pool->sleepers, 1);
 }
 

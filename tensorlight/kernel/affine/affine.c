@@ -7,8 +7,8 @@
 
 #include "kernel/act/act.h"
 #include "kernel/tl_map.h"
-#include "kernel/tl_nn_check.h"
 #include "tensor/tl_result.h"
+#include "tensorlight/tl_nn.h"
 
 TL_KERNEL_TABLE(pick, tl_affine_func, TL_AFFINE_KERNELS)
 

@@ -9,8 +9,8 @@
 #include "kernel/tl_axis.h"
 #include "kernel/tl_kernel.h"
 #include "kernel/tl_map.h"
-#include "kernel/tl_nn_check.h"
 #include "tensor/tl_result.h"
+#include "tensorlight/tl_nn.h"
 
 /** src and dst are [axis.outer, axis.len, axis.inner] and may be the same; the others [axis.len].
  */

@@ -13,7 +13,6 @@
 
 #include "kernel/act/act.h"
 #include "kernel/blockconv/blockconv_plan.h"
-#include "kernel/blockconv/blockconv_run.h"
 #include "kernel/tl_axis.h"
 #include "tensor/tl_result.h"
 #include "tensorlight/tl_util.h"

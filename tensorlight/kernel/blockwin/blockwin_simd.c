@@ -4,7 +4,7 @@
 #include "kernel/blockwin/blockwin.h"
 
 #include "kernel/simd/tl_simd_act.h"
-#include "kernel/tl_window.h"
+#include "kernel/tl_windows.h"
 
 enum {
     PARTS = TL_BLOCK / TL_VF_LANES, /* vectors of a pixel */

@@ -8,8 +8,8 @@
 #include <math.h>
 
 #include "kernel/tl_map.h"
-#include "kernel/tl_nn_check.h"
 #include "tensor/tl_result.h"
+#include "tensorlight/tl_nn.h"
 
 typedef struct bbox_job {
     const float *delta, *anchor;

@@ -8,8 +8,8 @@
 #include <math.h>
 
 #include "kernel/tl_axis.h"
-#include "kernel/tl_nn_check.h"
 #include "tensor/tl_result.h"
+#include "tensorlight/tl_nn.h"
 
 /** The channels of an anchor, in this order; the classes follow. */
 enum { TX, TY, TW, TH, CONF, CLASSES };

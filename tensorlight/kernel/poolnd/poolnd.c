@@ -14,8 +14,6 @@
 
 #include "kernel/tl_axis.h"
 #include "kernel/tl_kernel.h"
-#include "kernel/tl_nn_check.h"
-#include "kernel/tl_window.h"
 #include "kernel/tl_windows.h"
 #include "tensor/tl_result.h"
 #include "tensorlight/tl_vision.h"

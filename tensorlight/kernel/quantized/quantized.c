@@ -6,7 +6,7 @@
 #include <assert.h>
 
 #include "kernel/act/act.h"
-#include "kernel/blockconv/blockconv_run.h"
+#include "kernel/blockconv/blockconv_plan.h"
 
 TL_KERNEL_TABLE(pick, const tl_quad_kernel, TL_QUANTIZED_KERNELS)
 

@@ -8,7 +8,6 @@
 #include <math.h>
 
 #include "kernel/tl_axis.h"
-#include "kernel/tl_nn_check.h"
 #include "kernel/tl_windows.h"
 #include "tensor/tl_result.h"
 

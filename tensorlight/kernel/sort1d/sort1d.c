@@ -12,8 +12,8 @@
 #include <assert.h>
 #include <string.h>
 
-#include "kernel/tl_nn_check.h"
 #include "tensor/tl_result.h"
+#include "tensorlight/tl_nn.h"
 
 enum { RUN = 16 };
 

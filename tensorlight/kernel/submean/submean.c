@@ -5,8 +5,8 @@
 
 #include "kernel/tl_kernel.h"
 #include "kernel/tl_map.h"
-#include "kernel/tl_nn_check.h"
 #include "tensor/tl_result.h"
+#include "tensorlight/tl_nn.h"
 
 enum { CHANNELS = 3, CHUNK = 256 };
 

@@ -7,9 +7,9 @@
 #include "kernel/stride/stride.h"
 #include "kernel/take/tl_index.h"
 #include "kernel/tl_axis.h"
-#include "kernel/tl_nn_check.h"
 #include "tensor/tl_result.h"
 #include "tensorlight/tl_shape.h"
+#include "tensorlight/tl_nn.h"
 
 int tl_check_indices(const tl_tensor *index, int dim)
 {
