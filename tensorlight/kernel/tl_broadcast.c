@@ -139,14 +139,44 @@ static void place_next(place *at, const tl_broadcast_walk *w)
     }
 }
 
-/** A repeated row of source `k` to `copies`, as often as a chunk of `len` elements needs it: each
- *  time as much again as there is. */
+/** The `size` bytes at `src` to `dst` until `all` bytes are full, a multiple: each time as much
+ * again as there is. */
+static void repeat(const void *src, size_t size, char *dst, size_t all)
+{
+    memcpy(dst, src, size);
+    for (size_t done = size; done < all; done *= 2)
+        memcpy(dst + done, dst, tl_min_size(done, all - done));
+}
+
+int tl_broadcast_pieces(tl_broadcast_loop *loop, const tl_broadcast_form *form,
+                        const void *const *srcs, const int *steps, void *dst, size_t len)
+{
+    char copies[TL_BROADCAST_MAX][CHUNK * TL_DTYPE_MAX_SIZE];
+    const void *at[TL_BROADCAST_MAX];
+    size_t most = len;
+    for (int k = 0; k < form->n; k++) {
+        at[k] = steps[k] ? srcs[k] : copies[k];
+        most = steps[k] ? most : tl_min_size(most, CHUNK);
+    }
+    for (int k = 0; k < form->n && len > 0; k++)
+        if (!steps[k])
+            repeat(srcs[k], form->src_sizes[k], copies[k], most * form->src_sizes[k]);
+    for (size_t n; len > 0; len -= n, dst = tl_padd(dst, (ptrdiff_t)n, form->dst_size)) {
+        n = tl_min_size(len, most);
+        if (loop(at, dst, n) < 0)
+            return -1;
+        for (int k = 0; k < form->n; k++)
+            at[k] = steps[k] ? tl_padd(at[k], (ptrdiff_t)n, form->src_sizes[k]) : at[k];
+    }
+    return 0;
+}
+
+/** A repeated row of source `k` to `copies`, as often as a chunk of `len` elements needs it. */
 static void repeat_row(const tl_broadcast_walk *w, const place *at, int k, char *copies, size_t len)
 {
-    const size_t size = w->period * w->src_sizes[k], all = size * (len / w->period + 2);
-    memcpy(copies, w->srcs[k] + at->offsets[k] * w->src_sizes[k], size);
-    for (size_t done = size; done < all; done *= 2)
-        memcpy(copies + done, copies, tl_min_size(done, all - done));
+    const size_t size = w->period * w->src_sizes[k];
+    repeat(w->srcs[k] + at->offsets[k] * w->src_sizes[k], size, copies,
+           size * (len / w->period + 2));
 }
 
 /** The same as run_part, in a row of joined ones. */

@@ -26,6 +26,20 @@ typedef int tl_broadcast_func(const void *const *srcs, const int *steps, void *d
 /** The most sources. */
 enum { TL_BROADCAST_MAX = 3 };
 
+/** The loop of a kernel whose sources all advance: dst[i] of `len` elements from srcs[k][i]. */
+typedef int tl_broadcast_loop(const void *const *srcs, void *dst, size_t len);
+
+/** The sources of a loop, and the bytes of their elements and of the result's. */
+typedef struct tl_broadcast_form {
+    int n;
+    size_t src_sizes[TL_BROADCAST_MAX], dst_size;
+} tl_broadcast_form;
+
+/** What a kernel does that has one loop for all steps: `loop` runs in pieces where sources have
+ *  step 0, each of which is repeated in a buffer. */
+int tl_broadcast_pieces(tl_broadcast_loop *loop, const tl_broadcast_form *form,
+                        const void *const *srcs, const int *steps, void *dst, size_t len);
+
 /** Runs `func` over all of `dst`, whose shape is that of the `n` sources broadcast. -1 (no reason
  *  recorded) when `func` fails. */
 int tl_broadcast(const tl_exec *exec, size_t grain, tl_broadcast_func *func,

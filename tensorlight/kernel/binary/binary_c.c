@@ -11,33 +11,26 @@
 
 #include "tensor/tl_convert.h"
 
-#define LOOP(can, value, a_of_i, b_of_i) \
-    for (size_t i = 0; i < len; i++) {   \
-        const C a = a_of_i, b = b_of_i;  \
-        if (!(can))                      \
-            return -1;                   \
-        d[i] = STORE(value);             \
-    }
-
 // OPERATION(name, can, value) makes a kernel of an operation's value for the elements a and b, both
-// of type C, where `can` is its condition. One loop for each pattern of steps, so that the compiler
-// can make vector code of it.
+// of type C, where `can` is its condition.
 #define OPERATION(name, can, value)                                                          \
-    int NAME(tl_binary_##name, TL_SET)(const void *const *srcs, const int *steps, void *dst, \
-                                       size_t len)                                           \
+    static int NAME(loop_##name, TL_SET)(const void *const *srcs, void *dst, size_t len)     \
     {                                                                                        \
         const T *const s1 = srcs[0], *const s2 = srcs[1];                                    \
         T *const d = dst;                                                                    \
-        if (steps[0] && steps[1]) {                                                          \
-            LOOP(can, value, LOAD(s1[i]), LOAD(s2[i]))                                       \
-        } else if (len && steps[0]) {                                                        \
-            const C b_first = LOAD(s2[0]);                                                   \
-            LOOP(can, value, LOAD(s1[i]), b_first)                                           \
-        } else if (len) {                                                                    \
-            const C a_first = LOAD(s1[0]);                                                   \
-            LOOP(can, value, a_first, LOAD(s2[i]))                                           \
+        for (size_t i = 0; i < len; i++) {                                                   \
+            const C a = LOAD(s1[i]), b = LOAD(s2[i]);                                        \
+            if (!(can))                                                                      \
+                return -1;                                                                   \
+            d[i] = STORE(value);                                                             \
         }                                                                                    \
         return 0;                                                                            \
+    }                                                                                        \
+    int NAME(tl_binary_##name, TL_SET)(const void *const *srcs, const int *steps, void *dst, \
+                                       size_t len)                                           \
+    {                                                                                        \
+        static const tl_broadcast_form form = {2, {sizeof(T), sizeof(T)}, sizeof(T)};        \
+        return tl_broadcast_pieces(NAME(loop_##name, TL_SET), &form, srcs, steps, dst, len); \
     }
 
 #define TL_TEMPLATE "kernel/binary/binary_c.c"

@@ -5,27 +5,20 @@
 
 #include "kernel/comparison/comparison.h"
 
-#define LOOP(a, op, b)               \
-    for (size_t i = 0; i < len; i++) \
-        d[i] = (a)op(b);
-
-// One loop for each pattern of steps, so that the compiler can make vector code of it.
 #define COMPARISON(name, op)                                                                  \
-    int NAME(tl_compare_##name, TL_SET)(const void *const *srcs, const int *steps, void *dst, \
-                                        size_t len)                                           \
+    static int NAME(loop_##name, TL_SET)(const void *const *srcs, void *dst, size_t len)      \
     {                                                                                         \
         const T *const s1 = srcs[0], *const s2 = srcs[1];                                     \
         uint8_t *const d = dst;                                                               \
-        if (steps[0] && steps[1]) {                                                           \
-            LOOP(LOAD(s1[i]), op, LOAD(s2[i]))                                                \
-        } else if (len && steps[0]) {                                                         \
-            const C b = LOAD(s2[0]);                                                          \
-            LOOP(LOAD(s1[i]), op, b)                                                          \
-        } else if (len) {                                                                     \
-            const C a = LOAD(s1[0]);                                                          \
-            LOOP(a, op, LOAD(s2[i]))                                                          \
-        }                                                                                     \
+        for (size_t i = 0; i < len; i++)                                                      \
+            d[i] = LOAD(s1[i]) op LOAD(s2[i]);                                                \
         return 0;                                                                             \
+    }                                                                                         \
+    int NAME(tl_compare_##name, TL_SET)(const void *const *srcs, const int *steps, void *dst, \
+                                        size_t len)                                           \
+    {                                                                                         \
+        static const tl_broadcast_form form = {2, {sizeof(T), sizeof(T)}, sizeof(uint8_t)};   \
+        return tl_broadcast_pieces(NAME(loop_##name, TL_SET), &form, srcs, steps, dst, len);  \
     }
 
 #define TL_TEMPLATE "kernel/comparison/comparison_c.c"
