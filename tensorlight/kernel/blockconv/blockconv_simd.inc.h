@@ -321,56 +321,65 @@ TL_INLINE void tile(const int n, const int n_blocks, const int lanes, const int 
 
 typedef void tile_func(const tl_tile_job *job, const tile_place *at);
 
-#define TILE(n, n_blocks, name, lanes, is_half)                                              \
-    static void tile_##n##_##n_blocks##_##name(const tl_tile_job *job, const tile_place *at) \
-    {                                                                                        \
-        tile(n, n_blocks, lanes, is_half, job, at);                                          \
-    }
-
 /** Tiles of blocks, planes and groups within blocks, and where the last block is a half. */
 enum { OF_BLOCKS, OF_PLANES, OF_SHARED, OF_HALVES, KINDS = OF_HALVES + 2 };
 
+// The tiles of each number of pixels, X(n, n_blocks, name, kind, lanes, is_half), and those of a
+// few numbers: networks read planes and groups within blocks in few layers, whose lines are wide.
+#define BLOCK_TILES(X, n)                \
+    X(n, 1, blocks, OF_BLOCKS, LANES, 0) \
+    TL_SECOND(X(n, 2, blocks, OF_BLOCKS, LANES, 0))
 #if HAS_HALVES
-#define TILES(n)                      \
-    TILE(n, 1, blocks, LANES, 0)      \
-    TILE(n, 1, planes, 1, 0)          \
-    TILE(n, 1, shared, SHARED, 0)     \
-    TILE(n, 1, half_blocks, LANES, 1) \
-    TILE(n, 1, half_planes, 1, 1)     \
-    TILE(n, 2, blocks, LANES, 0)      \
-    TILE(n, 2, planes, 1, 0)          \
-    TILE(n, 2, half_blocks, LANES, 1) \
-    TILE(n, 2, half_planes, 1, 1)
-#define TILE_ROW(n)                                                                   \
-    [n] = {{tile_##n##_1_blocks, tile_##n##_1_planes, tile_##n##_1_shared,            \
-            tile_##n##_1_half_blocks, tile_##n##_1_half_planes},                      \
-           {tile_##n##_2_blocks, tile_##n##_2_planes, NULL, tile_##n##_2_half_blocks, \
-            tile_##n##_2_half_planes}},
-#elif HAS_PLANES
-#define TILES(n)                 \
-    TILE(n, 1, blocks, LANES, 0) \
-    TILE(n, 1, planes, 1, 0)     \
-    TILE(n, 1, shared, SHARED, 0)
-#define TILE_ROW(n) [n] = {{tile_##n##_1_blocks, tile_##n##_1_planes, tile_##n##_1_shared}},
+#define TILES(X, n)                                       \
+    BLOCK_TILES(X, n)                                     \
+    X(n, 1, half_blocks, OF_HALVES + OF_BLOCKS, LANES, 1) \
+    X(n, 2, half_blocks, OF_HALVES + OF_BLOCKS, LANES, 1)
+#define FEW_TILES(X, n)                               \
+    X(n, 1, planes, OF_PLANES, 1, 0)                  \
+    X(n, 1, shared, OF_SHARED, SHARED, 0)             \
+    X(n, 1, half_planes, OF_HALVES + OF_PLANES, 1, 1) \
+    X(n, 2, planes, OF_PLANES, 1, 0)                  \
+    X(n, 2, half_planes, OF_HALVES + OF_PLANES, 1, 1)
 #else
-#define TILES(n)    TILE(n, 1, blocks, LANES, 0) TL_SECOND(TILE(n, 2, blocks, LANES, 0))
-#define TILE_ROW(n) [n] = {{tile_##n##_1_blocks}, TL_SECOND({tile_##n##_2_blocks})},
+#define TILES(X, n) BLOCK_TILES(X, n)
+#define FEW_TILES(X, n)              \
+    X(n, 1, planes, OF_PLANES, 1, 0) \
+    X(n, 1, shared, OF_SHARED, SHARED, 0)
 #endif
 
 #if TL_SIMD_LANES == 16
 #define TL_SECOND(...) __VA_ARGS__
-#define EACH_TILE(X)   X(1) X(2) X(3) X(4) X(5) X(6) X(7) X(8) X(9) X(10) X(11) X(12) X(13) X(14)
+#define EACH_MORE(X) \
+    TILES(X, 3)      \
+    TILES(X, 5)      \
+    TILES(X, 6) TILES(X, 8) TILES(X, 9) TILES(X, 10) TILES(X, 11) TILES(X, 12) TILES(X, 13)
+#define EACH_FEW(ROWS, X) ROWS(X, 1) ROWS(X, 2) ROWS(X, 4) ROWS(X, 7) ROWS(X, 14)
 #elif TL_SIMD_LANES == 8 || TL_SIMD_REGISTERS == 32
 #define TL_SECOND(...)
-#define EACH_TILE(X) X(1) X(2) X(3) X(4) X(5) X(6)
+#define EACH_MORE(X)      TILES(X, 3) TILES(X, 5)
+#define EACH_FEW(ROWS, X) ROWS(X, 1) ROWS(X, 2) ROWS(X, 4) ROWS(X, 6)
 #else
 #define TL_SECOND(...)
-#define EACH_TILE(X) X(1) X(2)
+#define EACH_MORE(X)
+#define EACH_FEW(ROWS, X) ROWS(X, 1) ROWS(X, 2)
 #endif
 
-EACH_TILE(TILES)
+#if HAS_PLANES
+#define EACH_TILE(X) EACH_FEW(TILES, X) EACH_MORE(X) EACH_FEW(FEW_TILES, X)
+#else
+#define EACH_TILE(X) EACH_FEW(TILES, X) EACH_MORE(X)
+#endif
 
-static tile_func *const tiles[PIXELS + 1][BLOCKS][KINDS] = {EACH_TILE(TILE_ROW)};
+#define TILE(n, n_blocks, name, kind, lanes, is_half)                                        \
+    static void tile_##n##_##n_blocks##_##name(const tl_tile_job *job, const tile_place *at) \
+    {                                                                                        \
+        tile(n, n_blocks, lanes, is_half, job, at);                                          \
+    }
+EACH_TILE(TILE)
+
+#define ELEMENT(n, n_blocks, name, kind, lanes, is_half) \
+    [n][(n_blocks)-1][kind] = tile_##n##_##n_blocks##_##name,
+static tile_func *const tiles[PIXELS + 1][BLOCKS][KINDS] = {EACH_TILE(ELEMENT)};
 
 static void activate(const tl_tile_job *job, float *dst, int pixels)
 {
@@ -482,8 +491,12 @@ void LINE_FUNC(const tl_tile_job *job, const float *src, const float *weight, co
     for (int b = 0; b < n_blocks; b += BLOCKS) {
         const int blocks = BLOCKS < n_blocks - b ? BLOCKS : n_blocks - b;
         const int kind = kind_of(job, b + blocks == n_blocks);
-        for (int i = 0, m = 0; i < n_tiles; i++) {
-            const int pixels = n / n_tiles + (i < n % n_tiles);
+        for (int i = 0, m = 0, pixels; m < n; i++, m += pixels) {
+            pixels = HAS_PLANES && (job->shared || job->lanes == 1)
+                         ? tl_min(n - m, PIXELS)
+                         : n / n_tiles + (i < n % n_tiles);
+            while (!tiles[pixels][blocks - 1][kind])
+                pixels--;
             const size_t first = b * job->dst_block_step + m * job->dst_step;
             const tile_place at = {src + (size_t)m * job->lanes,
                                    weight + b * job->weight_step,
@@ -501,7 +514,6 @@ void LINE_FUNC(const tl_tile_job *job, const float *src, const float *weight, co
                 run(job, &at);
             else
                 run_activated(job, run, &at, pixels, blocks);
-            m += pixels;
         }
     }
 }
