@@ -35,7 +35,7 @@ enum {
 };
 
 /* What a tile writes: 8-bit results, those that are kept between two numbers and have a factor,
- * floats, or floats in a buffer. */
+ * or its sums to a buffer, from which floats and all others are made. */
 typedef enum result { BYTES, KEPT_BYTES, FLOATS, VALUES } result;
 
 /** What all tiles of a line have in common. */
@@ -47,7 +47,6 @@ typedef struct line {
     float low, high; // what 8-bit results are kept between before they are rounded
     float zero;      // what is added behind
     result result;
-    size_t step, block_step; // of floats
 } line;
 
 typedef tl_vs sums[BLOCKS * PARTS];
@@ -157,23 +156,31 @@ TL_INLINE void finish_bytes(const line *l, sums *sum, const int n, const int n_b
     }
 }
 
-/** Floats, to where their job wants them or to a buffer. */
-TL_INLINE void finish_floats(const line *l, sums *sum, const int n, const int n_blocks, float *dst,
-                             size_t step, size_t block_step)
+/** Writes the sums. */
+TL_INLINE void keep_sums(sums *sum, const int n, const int n_blocks, sums *dst)
 {
-    const tl_vf low = tl_vf_set1(l->job->low), high = tl_vf_set1(l->job->high);
     TL_UNROLL
     for (int m = 0; m < n; m++) {
         TL_UNROLL
+        for (int v = 0; v < n_blocks * PARTS; v++)
+            dst[m][v] = sum[m][v];
+    }
+}
+
+/* ---- any type, any activation, any number of channels ---- */
+
+/** Makes floats of the sums, kept between two numbers: dst[b * block_step + m * step]. */
+static void write_floats(const line *l, sums *sum, int n, int n_blocks, float *dst, size_t step,
+                         size_t block_step)
+{
+    const tl_vf low = tl_vf_set1(l->job->low), high = tl_vf_set1(l->job->high);
+    for (int m = 0; m < n; m++)
         for (int v = 0; v < n_blocks * PARTS; v++) {
             const tl_vf x = scaled(l, sum[m][v], v / PARTS, v % PARTS);
             tl_vf_store(dst + v / PARTS * block_step + m * step + v % PARTS * TL_VF_LANES,
                         tl_vf_min(high, tl_vf_max(low, x)));
         }
-    }
 }
-
-/* ---- any activation, any number of channels ---- */
 
 /** Quantizes a block of a pixel. */
 static void quantize_block(const line *l, const float *src, uint8_t *dst)
@@ -186,11 +193,12 @@ static void quantize_block(const line *l, const float *src, uint8_t *dst)
     }
 }
 
-/** Writes results that lie in `values`, `n_blocks` blocks of a pixel after those of another one,
- *  activated; `lanes` of the last block. */
-static void write_values(const line *l, float *values, int n, int n_blocks, int lanes, void *dst)
+/** Writes results of the sums, activated; `lanes` of the last block. */
+static void write_values(const line *l, sums *sum, int n, int n_blocks, int lanes, void *dst)
 {
     const tl_quad_job *const job = l->job;
+    float results[PIXELS * BLOCKS * TL_BLOCK], *values = results;
+    write_floats(l, sum, n, n_blocks, values, (size_t)n_blocks * TL_BLOCK, TL_BLOCK);
     tl_vf_activate(job->q.act, values, (size_t)n * n_blocks * TL_BLOCK);
     for (int m = 0; m < n; m++)
         for (int b = 0; b < n_blocks; b++, values += TL_BLOCK) {
@@ -225,7 +233,7 @@ TL_INLINE void tile(const int n, const int n_blocks, const line *l, const uint8_
     else if (l->result == KEPT_BYTES)
         finish_bytes(l, sum, n, n_blocks, 1, dst);
     else
-        finish_floats(l, sum, n, n_blocks, dst, l->step, l->block_step);
+        keep_sums(sum, n, n_blocks, dst);
 }
 
 typedef void tile_func(const line *l, const uint8_t *src, void *dst);
@@ -310,8 +318,6 @@ static line line_of(const tl_quad_job *job, const int8_t *weight, int n_blocks, 
     l.low = representable(&l, job->low * job->q.dst_factor);
     l.high = representable(&l, job->high * job->q.dst_factor);
     l.result = result_of(&l, n_blocks, lanes);
-    l.step = l.result == VALUES ? (size_t)n_blocks * TL_BLOCK : job->dst_step;
-    l.block_step = l.result == VALUES ? TL_BLOCK : job->dst_block_step;
     return l;
 }
 
@@ -323,11 +329,14 @@ static void run_tiles(const line *l, const uint8_t *src, char *dst, int n, int n
     for (int i = 0, m = 0; i < n_tiles; i++) {
         const int pixels = n / n_tiles + (i < n % n_tiles);
         const uint8_t *const from = src + (size_t)m * PIXEL_BYTES;
-        float values[PIXELS * BLOCKS * TL_BLOCK];
-        tiles[pixels][n_blocks - 1](l, from,
-                                    l->result == VALUES ? (void *)values : dst + m * pixel);
-        if (l->result == VALUES)
-            write_values(l, values, pixels, n_blocks, lanes, dst + m * pixel);
+        char *const to = dst + m * pixel;
+        sums sum[PIXELS];
+        tiles[pixels][n_blocks - 1](l, from, l->result < FLOATS ? (void *)to : sum);
+        if (l->result == FLOATS)
+            write_floats(l, sum, pixels, n_blocks, (float *)(void *)to, job->dst_step,
+                         job->dst_block_step);
+        else if (l->result == VALUES)
+            write_values(l, sum, pixels, n_blocks, lanes, to);
         m += pixels;
     }
 }

@@ -61,20 +61,16 @@ static inline int is_inside(ptrdiff_t at, int extent)
 
 /* ---- results ---- */
 
-/** Writes the numbers of `len` results of a tile of `n`, a constant. With a function as activation
- *  they all become floats in `room`, or in dst, first. */
-TL_INLINE void put(const tl_quantwin_job *job, const int n, int len, const tl_vf *v, size_t at,
-                   int lane, float *room, const tl_quantized_ends *e)
+/** Writes the numbers of result `m` of a tile. With a function as activation they become floats in
+ *  `room`, or in dst, first. */
+static inline void put(const tl_quantwin_job *job, int m, tl_vf v, size_t at, int lane, float *room,
+                       const tl_quantized_ends *e)
 {
     float *const floats = job->is_float ? (float *)job->dst + at : room;
-    TL_UNROLL
-    for (int m = 0; m < n; m++)
-        if (m < len) {
-            if (floats)
-                tl_vf_store(floats + m * TL_BLOCK + lane, v[m]);
-            else
-                tl_quantized_store((uint8_t *)job->dst + at + m * TL_BLOCK + lane, v[m], e);
-        }
+    if (floats)
+        tl_vf_store(floats + m * TL_BLOCK + lane, v);
+    else
+        tl_quantized_store((uint8_t *)job->dst + at + m * TL_BLOCK + lane, v, e);
 }
 
 /** What is left to do for a tile whose results are floats in `room` or in dst. */
@@ -125,7 +121,8 @@ TL_INLINE void add_row_2(tl_vi *sum, const int n, const int quads, const uint8_t
     }
 }
 
-/** Writes results that are small; n and is_plain are constants. */
+/** Writes results that are small; n and is_plain are constants, and no more than one result of the
+ *  tile is not written. */
 TL_INLINE void put_small(const tl_quantwin_job *job, const int n, const int is_plain,
                          const tile_place *at, int lane, const tl_vi *sum,
                          const tl_quantized_ends *e)
@@ -134,21 +131,18 @@ TL_INLINE void put_small(const tl_quantwin_job *job, const int n, const int is_p
     const int len = at->len;
     TL_UNROLL
     for (int m = 0; m < n; m += 4)
-        if (len >= m + 4)
+        if (m + 4 < n || (m + 4 == n && len == n))
             tl_quantized_store_sums(dst + m * TL_BLOCK, sum + m, 4, is_plain, e);
-        else if (len > m)
+        else
             tl_quantized_store_sums(dst + m * TL_BLOCK, sum + m, len - m, is_plain, e);
 }
 
-/** Writes any results. */
-TL_INLINE void put_sums(const tl_quantwin_job *job, const int n, const tile_place *at, int lane,
-                        const tl_vi *sum, float *room, const tl_quantized_ends *e)
+/** Writes any results, one by one: they are rare, and so not part of each tile. */
+static void put_sums(const tl_quantwin_job *job, const tile_place *at, int lane, const tl_vi *sum,
+                     float *room, const tl_quantized_ends *e)
 {
-    tl_vf v[PIXELS];
-    TL_UNROLL
-    for (int m = 0; m < n; m++)
-        v[m] = tl_quantized_numbers(sum[m], e);
-    put(job, n, at->len, v, at->at, lane, room, e);
+    for (int m = 0; m < at->len; m++)
+        put(job, m, tl_quantized_numbers(sum[m], e), at->at, lane, room, e);
 }
 
 /** One tile. n, stride and quads are constants: each choice becomes a function of its own. */
@@ -169,12 +163,17 @@ TL_INLINE void quad_tile(const int n, const int stride, const int quads, const t
             else
                 add_row_2(sum, n, quads, rows[t] + lane, &taps[t]);
         }
-        if (!e->is_small || room || job->is_float)
-            put_sums(job, n, at, lane, sum, room, e);
-        else if (e->is_plain)
+        if (!e->is_small || room || job->is_float) {
+            tl_vi kept[PIXELS];
+            TL_UNROLL
+            for (int m = 0; m < n; m++)
+                kept[m] = sum[m];
+            put_sums(job, at, lane, kept, room, e);
+        } else if (e->is_plain) {
             put_small(job, n, 1, at, lane, sum, e);
-        else
+        } else {
             put_small(job, n, 0, at, lane, sum, e);
+        }
     }
 }
 
@@ -434,7 +433,7 @@ static void any_line(const tl_quantwin_job *job, tile_place at, const plane_job 
         for (int lane = 0; lane < TL_BLOCK; lane += TL_VF_LANES) {
             const tl_quantized_ends *const e = &plane->ends[lane / TL_VF_LANES];
             const tl_vf v = number_of(job, &at, lane, e);
-            put(job, 1, 1, &v, at.at, lane, has_function ? room : NULL, e);
+            put(job, 0, v, at.at, lane, has_function ? room : NULL, e);
         }
         if (has_function)
             activate(job, 1, at.at, room);
