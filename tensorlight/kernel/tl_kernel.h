@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Shared by all kernel families: lists of kernels, and selection of a kernel from them.
+// Shared by all kernel families: lists of kernels, selection of a kernel from them, and work on one
+// element after the other.
 
 /* A family's header lists its kernels by a macro, which calls ROW for each of them:
  *
@@ -20,7 +21,7 @@
 
 #include "tensor/tl_isa.h"
 #include "tensorlight/tl_exec.h"
-#include "tensorlight/tl_type.h"
+#include "tensorlight/tl_tensor.h"
 
 /** The rows of a kernel for some types and instruction sets: TL_ROWS_types below, or of the family,
  * and TL_SETS_sets. A function is named by the kernel, the tag of its type and the set. */
@@ -160,8 +161,57 @@
 /** A row as a declaration. */
 #define TL_KERNEL_DECLARE(func, name, dtype, isa) func name;
 
-/** A row as an element of a table [isa][dtype]. */
-#define TL_KERNEL_ELEMENT(arg, name, dtype, isa) [isa][dtype] = &(name),
+/** The place of a kernel in its family: the instruction set, and a column, in most families the
+ * dtype. */
+typedef struct tl_kernel_key {
+    uint8_t isa, column;
+} tl_kernel_key;
+
+/** A row as a key, and as a pointer. */
+#define TL_KERNEL_KEY(arg, name, column, isa)     {isa, column},
+#define TL_KERNEL_POINTER(arg, name, column, isa) &(name),
+
+/** What ends the keys. */
+#define TL_KERNEL_END TL_KERNEL_KEY(, , 0, TL_ISA_SIZE)
+
+/** The index of the key in `column` of the last set that `exec` may use; that of the end if there
+ * is none. */
+size_t tl_kernel_find(const tl_kernel_key *keys, const tl_exec *exec, int column);
+
+/** Defines the selection for the tables of TL_KERNEL_TABLE and TL_PLAIN_TABLE. */
+#define TL_KERNEL_PICK(pick, func)                                        \
+    static func *pick(const tl_exec *exec, int column)                    \
+    {                                                                     \
+        return pick##_kernels[tl_kernel_find(pick##_keys, exec, column)]; \
+    }
+
+/** Defines `static func *pick(const tl_exec *exec, int column)`: the kernel of a list for the last
+ * set with one that `exec` may use; NULL if plain C has none, either. */
+#define TL_KERNEL_TABLE(pick, func, LIST)                                             \
+    static const tl_kernel_key pick##_keys[] = {LIST(TL_KERNEL_KEY, ) TL_KERNEL_END}; \
+    static func *const pick##_kernels[] = {LIST(TL_KERNEL_POINTER, ) NULL};           \
+    TL_KERNEL_PICK(pick, func)
+
+/** The same for a kernel in plain C only. */
+#define TL_PLAIN_TABLE(pick, func, kernel, types)                                                 \
+    static const tl_kernel_key pick##_keys[] = {TL_KERNELS(TL_KERNEL_KEY, , kernel, types, PLAIN) \
+                                                    TL_KERNEL_END};                               \
+    static func *const pick##_kernels[] = {TL_KERNELS(TL_KERNEL_POINTER, , kernel, types, PLAIN)  \
+                                               NULL};                                             \
+    TL_KERNEL_PICK(pick, func)
+
+/* ---- for all families ---- */
+
+/** An element-wise kernel, src [len] -> dst [len]; `param` is the family's. */
+typedef void tl_map_func(const void *src, void *dst, size_t len, const void *param);
+
+/** The min elements per thread, for memory-bound kernels and for compute-bound ones such as exp:
+ *  some ten microseconds, many times the time to wake a thread. */
+enum { TL_GRAIN_MEMORY_BOUND = 32768, TL_GRAIN_COMPUTE_BOUND = 2048 };
+
+/** Runs `func` over all elements of `src`; `dst` has equal length. */
+void tl_map(const tl_exec *exec, size_t grain, tl_map_func *func, const tl_tensor *src,
+            tl_tensor *dst, const void *param);
 
 static inline int tl_min(int a, int b)
 {
@@ -201,46 +251,5 @@ static inline int tl_kernel_has_vectors(const tl_exec *exec)
 {
     return tl_isa_usable_within(exec ? exec->isa : TL_ISA_SIZE) != 1U << TL_ISA_C;
 }
-
-/** Before a block: for each set that `exec` may use, from the last one down. */
-#define TL_KERNEL_EACH_ISA(isa, exec)                                                \
-    for (unsigned isa = TL_ISA_SIZE,                                                 \
-                  usable = tl_isa_usable_within((exec) ? (exec)->isa : TL_ISA_SIZE); \
-         isa-- > 0;)                                                                 \
-        if (usable >> isa & 1)
-
-/** Defines `static func *pick(const tl_exec *exec, int column)`: the function of table[isa][column]
- * for the last set with one that `exec` may use; NULL if plain C has none, either. The column is
- * the dtype in most families. */
-#define TL_KERNEL_PICK(pick, func, table)              \
-    static func *pick(const tl_exec *exec, int column) \
-    {                                                  \
-        TL_KERNEL_EACH_ISA (isa, exec)                 \
-            if (table[isa][column])                    \
-                return table[isa][column];             \
-        return NULL;                                   \
-    }
-
-/** The same for a list of kernels, with their table: pick_table[isa][dtype]. */
-#define TL_KERNEL_TABLE(pick, func, LIST)                                                      \
-    static func *const pick##_table[TL_ISA_SIZE][TL_DTYPE_SIZE] = {LIST(TL_KERNEL_ELEMENT, )}; \
-    TL_KERNEL_PICK(pick, func, pick##_table)
-
-/** The same for a kernel in plain C only. */
-#define TL_PLAIN_TABLE(pick, func, kernel, types)                   \
-    static func *const pick##_table[TL_ISA_SIZE][TL_DTYPE_SIZE] = { \
-        TL_KERNELS(TL_KERNEL_ELEMENT, , kernel, types, PLAIN)};     \
-    TL_KERNEL_PICK(pick, func, pick##_table)
-
-/** The same for families of several kernels, each with a table: `static func *pick(table, exec,
- * dtype)`. */
-#define TL_KERNEL_PICK_FROM(pick, func)                                                        \
-    static func *pick(func *const(*table)[TL_DTYPE_SIZE], const tl_exec *exec, tl_dtype dtype) \
-    {                                                                                          \
-        TL_KERNEL_EACH_ISA (isa, exec)                                                         \
-            if (table[isa][dtype])                                                             \
-                return table[isa][dtype];                                                      \
-        return NULL;                                                                           \
-    }
 
 #endif

@@ -8,7 +8,7 @@
 #include <stdint.h>
 #include <string.h>
 
-#include "kernel/tl_map.h"
+#include "kernel/tl_kernel.h"
 #include "ln_check.h"
 #include "ln_guard.h"
 

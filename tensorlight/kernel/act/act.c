@@ -6,7 +6,7 @@
 #include <assert.h>
 #include <math.h>
 
-#include "kernel/tl_map.h"
+#include "kernel/tl_kernel.h"
 
 /** The function of each but TL_ACT_NONE. */
 static const struct {

@@ -16,24 +16,34 @@ TL_NAME_AND_FROM_STR(tl_binary_op, names, TL_BINARY_OP_SIZE)
 
 typedef struct operation {
     size_t grain;
-    tl_broadcast_func *kernels[TL_ISA_SIZE][TL_DTYPE_SIZE];
+    const tl_kernel_key *keys;
+    tl_broadcast_func *const *kernels;
 } operation;
 
-#define OPERATION(arg, op, name, types, grain, sets) \
-    [op] = {grain, {TL_BINARY_KERNELS(TL_KERNEL_ELEMENT, , name, types, sets)}},
+#define OPERATION(arg, op, name, types, grain, sets)                                               \
+    [op] = {grain,                                                                                 \
+            (const tl_kernel_key[]){TL_BINARY_KERNELS(TL_KERNEL_KEY, , name, types, sets)          \
+                                        TL_KERNEL_END},                                            \
+            (tl_broadcast_func *const[]){TL_BINARY_KERNELS(TL_KERNEL_POINTER, , name, types, sets) \
+                                             NULL}},
 static const operation operations[TL_BINARY_OP_SIZE] = {TL_BINARY_OPS(OPERATION, )};
-TL_KERNEL_PICK_FROM(pick, tl_broadcast_func)
+
+static tl_broadcast_func *kernel_of(const tl_exec *exec, tl_binary_op op, tl_dtype dtype)
+{
+    const operation *const o = &operations[op];
+    return o->kernels[tl_kernel_find(o->keys, exec, (int)dtype)];
+}
 
 int tl_binary_op_takes(tl_binary_op op, tl_dtype dtype)
 {
     assert(op >= 0 && op < TL_BINARY_OP_SIZE && tl_dtype_is_valid(dtype));
-    return operations[op].kernels[TL_ISA_C][dtype] != NULL;
+    return kernel_of(NULL, op, dtype) != NULL;
 }
 
 tl_broadcast_func *tl_binary_kernel(const tl_exec *exec, tl_binary_op op, tl_dtype dtype)
 {
     assert(tl_binary_op_takes(op, dtype));
-    return pick(operations[op].kernels, exec, dtype);
+    return kernel_of(exec, op, dtype);
 }
 
 size_t tl_binary_grain(tl_binary_op op)

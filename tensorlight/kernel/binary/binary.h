@@ -6,7 +6,6 @@
 
 #include "kernel/tl_broadcast.h"
 #include "kernel/tl_kernel.h"
-#include "kernel/tl_map.h"
 
 /** The binary operations: ROW(arg, op, name, types, grain, sets), one row for each of tl_binary_op,
  *  defined by `name` in binary_c.c for floats, integers and bool, and where sets is SIMD in

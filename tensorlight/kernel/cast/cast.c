@@ -6,22 +6,35 @@
 #include "tensor/tl_result.h"
 #include "tensorlight/tl_elementwise.h"
 
+/** Between all types in plain C, between some in vectors. */
+typedef struct conversion {
+    tl_map_func *plain[TL_DTYPE_SIZE][TL_DTYPE_SIZE];
+    const tl_kernel_key *keys; // by PAIR
+    tl_map_func *const *vectors;
+} conversion;
+
 #define PAIR(from, to)                    ((from)*TL_DTYPE_SIZE + (to))
-#define ELEMENT(arg, name, from, to, isa) [isa][PAIR(from, to)] = name,
-static tl_map_func *const casts[TL_ISA_SIZE][PAIR(TL_DTYPE_SIZE, 0)] = {TL_CAST_KERNELS(ELEMENT, )};
-static tl_map_func *const conversions[TL_ISA_SIZE][PAIR(TL_DTYPE_SIZE, 0)] = {
-    TL_CONVERT_KERNELS(ELEMENT, )};
-TL_KERNEL_PICK(pick_cast, tl_map_func, casts)
-TL_KERNEL_PICK(pick_conversion, tl_map_func, conversions)
+#define PLAIN(arg, name, from, to, isa)   [from][to] = name,
+#define KEY(arg, name, from, to, isa)     {isa, PAIR(from, to)},
+#define POINTER(arg, name, from, to, isa) name,
+static const conversion casts = {{TL_CAST_PLAIN(PLAIN, )},
+                                 (const tl_kernel_key[]){TL_CAST_SIMD(KEY, ) TL_KERNEL_END},
+                                 (tl_map_func *const[]){TL_CAST_SIMD(POINTER, ) NULL}};
+static const conversion conversions = {
+    {TL_CONVERT_PLAIN(PLAIN, )},
+    (const tl_kernel_key[]){TL_CONVERT_SIMD(KEY, ) TL_KERNEL_END},
+    (tl_map_func *const[]){TL_CONVERT_SIMD(POINTER, ) NULL}};
+
+/** NULL where the types are the same. */
+static tl_map_func *kernel_of(const conversion *c, const tl_exec *exec, tl_dtype from, tl_dtype to)
+{
+    tl_map_func *const vectors = c->vectors[tl_kernel_find(c->keys, exec, PAIR(from, to))];
+    return from == to ? NULL : vectors ? vectors : c->plain[from][to];
+}
 
 tl_map_func *tl_cast_kernel(const tl_exec *exec, tl_dtype from, tl_dtype to)
 {
-    return from == to ? NULL : pick_cast(exec, PAIR(from, to));
-}
-
-static tl_map_func *conversion_kernel(const tl_exec *exec, tl_dtype from, tl_dtype to)
-{
-    return from == to ? NULL : pick_conversion(exec, PAIR(from, to));
+    return kernel_of(&casts, exec, from, to);
 }
 
 /* ---- of arrays ---- */
@@ -32,22 +45,22 @@ void tl_convert_array(void *dst, tl_dtype dst_dtype, const void *src, tl_dtype s
     if (src_dtype == dst_dtype)
         tl_memcpy(dst, src, len * tl_size_of(dst_dtype));
     else
-        conversion_kernel(NULL, src_dtype, dst_dtype)(src, dst, len, NULL);
+        kernel_of(&conversions, NULL, src_dtype, dst_dtype)(src, dst, len, NULL);
 }
 
 void tl_convert(void *dst, tl_dtype dst_dtype, const void *src, tl_dtype src_dtype)
 {
-    tl_convert_array(dst, dst_dtype, src, src_dtype, 1);
+    if (src_dtype == dst_dtype)
+        memcpy(dst, src, tl_size_of(dst_dtype));
+    else
+        conversions.plain[src_dtype][dst_dtype](src, dst, 1, NULL);
 }
 
 /* ---- of tensors ---- */
 
-/** Selects tl_cast_kernel or conversion_kernel. */
-typedef tl_map_func *kernel_of(const tl_exec *exec, tl_dtype from, tl_dtype to);
-
-static int run(const tl_exec *exec, const tl_tensor *src, tl_tensor *dst, kernel_of *select)
+static int run(const tl_exec *exec, const tl_tensor *src, tl_tensor *dst, const conversion *c)
 {
-    tl_map_func *const kernel = select(exec, src->dtype, dst->dtype);
+    tl_map_func *const kernel = kernel_of(c, exec, src->dtype, dst->dtype);
     if (!kernel)
         return tl_exec_copy(exec, src, dst);
     tl_map(exec, TL_GRAIN_MEMORY_BOUND, kernel, src, dst, NULL);
@@ -55,30 +68,30 @@ static int run(const tl_exec *exec, const tl_tensor *src, tl_tensor *dst, kernel
 }
 
 static tl_tensor *run_checked(const tl_tensor *src, tl_tensor *dst, tl_dtype dtype,
-                              kernel_of *select)
+                              const conversion *c)
 {
     if (tl_check_data(src, "src") < 0 || tl_check_in_place(dst, src) < 0)
         return NULL;
     tl_tensor *const result = tl_result_begin(dst, src->ndim, src->dims, dtype);
-    return tl_result_end(result, dst, result ? run(NULL, src, result, select) : -1);
+    return tl_result_end(result, dst, result ? run(NULL, src, result, c) : -1);
 }
 
 int tl_exec_cast(const tl_exec *exec, const tl_tensor *src, tl_tensor *dst)
 {
-    return run(exec, src, dst, tl_cast_kernel);
+    return run(exec, src, dst, &casts);
 }
 
 tl_tensor *tl_tensor_cast(const tl_tensor *src, tl_tensor *dst, tl_dtype dtype)
 {
-    return run_checked(src, dst, dtype, tl_cast_kernel);
+    return run_checked(src, dst, dtype, &casts);
 }
 
 int tl_exec_convert(const tl_exec *exec, const tl_tensor *src, tl_tensor *dst)
 {
-    return run(exec, src, dst, conversion_kernel);
+    return run(exec, src, dst, &conversions);
 }
 
 tl_tensor *tl_tensor_convert(const tl_tensor *src, tl_tensor *dst, tl_dtype dtype)
 {
-    return run_checked(src, dst, dtype, conversion_kernel);
+    return run_checked(src, dst, dtype, &conversions);
 }

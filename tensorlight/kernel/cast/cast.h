@@ -5,7 +5,6 @@
 #define CAST_H
 
 #include "kernel/tl_kernel.h"
-#include "kernel/tl_map.h"
 
 /** Conversions in vectors: those to which nothing is too large, all, and those that saturate. */
 #define TL_ROWS_EXACT(ROW, arg, work, set, isa)                 \
@@ -35,21 +34,21 @@
     ROW(arg, work##_f32_f16_##set, TL_FLOAT, TL_FLOAT16, isa) \
     ROW(arg, work##_f32_bf16_##set, TL_FLOAT, TL_BFLOAT16, isa)
 
-/** dst[i] = src[i], by the rules of tl_tensor_cast; src and dst do not overlap; `param` is not
- *  used. */
-#define TL_CAST_KERNELS(ROW, arg)               \
-    TL_KERNELS(ROW, arg, tl_cast, PAIRS, PLAIN) \
-    TL_KERNELS(ROW, arg, tl_cast, CASTS, SIMD)
+/** In plain C, from every type to every type: dst[i] = src[i] by the rules of tl_tensor_cast and
+ *  those of tl_convert; src and dst do not overlap; `param` is not used. */
+#define TL_CAST_PLAIN(ROW, arg)    TL_KERNELS(ROW, arg, tl_cast, PAIRS, PLAIN)
+#define TL_CONVERT_PLAIN(ROW, arg) TL_KERNELS(ROW, arg, tl_convert, PAIRS, PLAIN)
 
-/** The same by the rules of tl_convert. Where nothing is too large, cast does the same. */
-#define TL_CONVERT_KERNELS(ROW, arg)               \
-    TL_KERNELS(ROW, arg, tl_convert, PAIRS, PLAIN) \
-    TL_KERNELS(ROW, arg, tl_cast, EXACT, SIMD)     \
+/** The same in vectors. Where nothing is too large, cast does the same as convert. */
+#define TL_CAST_SIMD(ROW, arg) TL_KERNELS(ROW, arg, tl_cast, CASTS, SIMD)
+#define TL_CONVERT_SIMD(ROW, arg)              \
+    TL_KERNELS(ROW, arg, tl_cast, EXACT, SIMD) \
     TL_KERNELS(ROW, arg, tl_convert, HALVES, SIMD)
 
 #define TL_CONVERSION_DECLARE(arg, name, from, to, isa) tl_map_func name;
-TL_CAST_KERNELS(TL_CONVERSION_DECLARE, )
-TL_KERNELS(TL_CONVERSION_DECLARE, , tl_convert, PAIRS, PLAIN)
+TL_CAST_PLAIN(TL_CONVERSION_DECLARE, )
+TL_CONVERT_PLAIN(TL_CONVERSION_DECLARE, )
+TL_CAST_SIMD(TL_CONVERSION_DECLARE, )
 TL_KERNELS(TL_CONVERSION_DECLARE, , tl_convert, HALVES, SIMD)
 
 /** The kernel of a cast; NULL where the types are the same. */

@@ -339,8 +339,9 @@ END_TEST
 /* ---- the kernels of both ---- */
 
 #define VARIANT(arg, name, from, to, isa) {#name, name, from, to, isa},
-static const tl_map_variant casts[] = {TL_CAST_KERNELS(VARIANT, )};
-static const tl_map_variant conversions[] = {TL_CONVERT_KERNELS(VARIANT, )};
+static const tl_map_variant casts[] = {TL_CAST_PLAIN(VARIANT, ) TL_CAST_SIMD(VARIANT, )};
+static const tl_map_variant conversions[] = {TL_CONVERT_PLAIN(VARIANT, )
+                                                 TL_CONVERT_SIMD(VARIANT, )};
 enum { CASTS = sizeof(casts) / sizeof(*casts) };
 enum { CONVERSIONS = sizeof(conversions) / sizeof(*conversions) };
 

@@ -15,7 +15,6 @@
 #include "kernel/binary/binary.h"
 #include "kernel/tl_broadcast.h"
 #include "kernel/tl_kernel.h"
-#include "kernel/tl_map.h"
 #include "kernel/unary/unary.h"
 #include "tensor/tl_result.h"
 #include "tensorlight/tl_shape.h"

@@ -5,7 +5,6 @@
 #define CLASSIFY_H
 
 #include "kernel/tl_kernel.h"
-#include "kernel/tl_map.h"
 
 /** dst[i], a TL_BOOL, = whether src[i] is in the classes at `param`, an int. */
 #define TL_CLASSIFY_KERNELS(ROW, arg) TL_KERNELS(ROW, arg, tl_classify, FLT, PLAIN)

@@ -5,7 +5,7 @@
 
 #include <assert.h>
 
-#include "kernel/tl_map.h"
+#include "kernel/tl_kernel.h"
 #include "tensor/tl_name.h"
 #include "tensor/tl_result.h"
 
@@ -15,13 +15,15 @@ TL_NAME_AND_FROM_STR(tl_compare_op, names, TL_COMPARE_OP_SIZE)
 
 typedef struct comparison {
     int swaps;
-    tl_broadcast_func *kernels[TL_ISA_SIZE][TL_DTYPE_SIZE];
+    const tl_kernel_key *keys;
+    tl_broadcast_func *const *kernels;
 } comparison;
 
-#define COMPARISON(arg, op, name, swaps) \
-    [op] = {swaps, {TL_COMPARISON_KERNELS(TL_KERNEL_ELEMENT, , name)}},
+#define COMPARISON(arg, op, name, swaps)                                                         \
+    [op] = {swaps,                                                                               \
+            (const tl_kernel_key[]){TL_COMPARISON_KERNELS(TL_KERNEL_KEY, , name) TL_KERNEL_END}, \
+            (tl_broadcast_func *const[]){TL_COMPARISON_KERNELS(TL_KERNEL_POINTER, , name) NULL}},
 static const comparison comparisons[TL_COMPARE_OP_SIZE] = {TL_COMPARISONS(COMPARISON, )};
-TL_KERNEL_PICK_FROM(pick, tl_broadcast_func)
 
 int tl_exec_compare(const tl_exec *exec, const tl_tensor *src1, const tl_tensor *src2,
                     tl_tensor *dst, tl_compare_op op)
@@ -30,8 +32,8 @@ int tl_exec_compare(const tl_exec *exec, const tl_tensor *src1, const tl_tensor 
     assert(op >= 0 && op < TL_COMPARE_OP_SIZE);
     const comparison *const c = &comparisons[op];
     const tl_tensor *const srcs[] = {c->swaps ? src2 : src1, c->swaps ? src1 : src2};
-    return tl_broadcast(exec, TL_GRAIN_MEMORY_BOUND, pick(c->kernels, exec, src1->dtype), srcs, 2,
-                        dst);
+    tl_broadcast_func *const kernel = c->kernels[tl_kernel_find(c->keys, exec, (int)src1->dtype)];
+    return tl_broadcast(exec, TL_GRAIN_MEMORY_BOUND, kernel, srcs, 2, dst);
 }
 
 tl_tensor *tl_tensor_compare(const tl_tensor *src1, const tl_tensor *src2, tl_tensor *dst,

@@ -10,7 +10,6 @@
 
 #include "kernel/tl_axis.h"
 #include "kernel/tl_kernel.h"
-#include "kernel/tl_map.h"
 #include "tensor/tl_result.h"
 #include "tensorlight/tl_nn.h"
 

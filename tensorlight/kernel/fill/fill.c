@@ -4,7 +4,7 @@
 #include <assert.h>
 #include <math.h>
 
-#include "kernel/tl_map.h"
+#include "kernel/tl_kernel.h"
 #include "tensor/tl_name.h"
 #include "tensor/tl_result.h"
 

@@ -55,10 +55,8 @@ static product product_of(const tl_tensor *src, int n, const tl_lowbit_param *pa
 /** Whether the rows are few for the kernels that `exec` may use. */
 static int is_few(const product *p, const tl_exec *exec)
 {
-    TL_KERNEL_EACH_ISA (isa, exec)
-        if (pick_table[isa][TL_UINT8])
-            return p->rows <= few_rows[isa] || p->job.k == 0;
-    return 0;
+    const tl_kernel_key key = pick_keys[tl_kernel_find(pick_keys, exec, TL_UINT8)];
+    return p->rows <= few_rows[key.isa] || p->job.k == 0;
 }
 
 /* ---- few rows ---- */

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "kernel/tl_axis.h"
-#include "kernel/tl_map.h"
+#include "kernel/tl_kernel.h"
 #include "tensorlight/tl_shape.h"
 
 /* ---- diagonals ---- */

@@ -8,7 +8,6 @@
 #include <math.h>
 
 #include "kernel/tl_kernel.h"
-#include "kernel/tl_map.h"
 #include "tensorlight/tl_shape.h"
 
 /** dst[i] = start + (first + i) * delta for i < len; integers wrap. */

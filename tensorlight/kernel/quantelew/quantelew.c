@@ -7,7 +7,7 @@
 #include <math.h>
 
 #include "kernel/act/act.h"
-#include "kernel/tl_map.h"
+#include "kernel/tl_kernel.h"
 
 TL_KERNEL_TABLE(pick, tl_quantelew_func, TL_QUANTELEW_KERNELS)
 TL_KERNEL_TABLE(pick_look, tl_quantlook_func, TL_QUANTLOOK_KERNELS)

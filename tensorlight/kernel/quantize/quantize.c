@@ -12,7 +12,7 @@
 
 #include "kernel/cast/cast.h"
 #include "kernel/tl_axis.h"
-#include "kernel/tl_map.h"
+#include "kernel/tl_kernel.h"
 #include "tensor/tl_result.h"
 
 TL_KERNEL_TABLE(pick_to, tl_quantize_func, TL_QUANTIZE_KERNELS)

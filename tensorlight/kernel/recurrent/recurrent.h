@@ -8,7 +8,6 @@
 #include <stdint.h>
 
 #include "kernel/tl_kernel.h"
-#include "kernel/tl_map.h"
 #include "kernel/unary/unary.h"
 #include "tensorlight/tl_recurrent.h"
 

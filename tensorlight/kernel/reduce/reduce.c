@@ -5,7 +5,7 @@
 
 #include <assert.h>
 
-#include "kernel/tl_map.h"
+#include "kernel/tl_kernel.h"
 #include "tensor/tl_result.h"
 
 TL_KERNEL_TABLE(pick, tl_reduce_func, TL_REDUCE_KERNELS)

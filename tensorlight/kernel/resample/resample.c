@@ -8,7 +8,7 @@
 #include <math.h>
 
 #include "kernel/cast/cast.h"
-#include "kernel/tl_map.h"
+#include "kernel/tl_kernel.h"
 #include "tensor/tl_result.h"
 
 TL_KERNEL_TABLE(pick_nearest, tl_resample_func, TL_RESAMPLE_NEAREST_KERNELS)

@@ -5,7 +5,7 @@
 
 #include <assert.h>
 
-#include "kernel/tl_map.h"
+#include "kernel/tl_kernel.h"
 #include "tensor/tl_result.h"
 #include "tensorlight/tl_nn.h"
 

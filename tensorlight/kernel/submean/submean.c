@@ -4,7 +4,6 @@
 #include <assert.h>
 
 #include "kernel/tl_kernel.h"
-#include "kernel/tl_map.h"
 #include "tensor/tl_result.h"
 #include "tensorlight/tl_nn.h"
 

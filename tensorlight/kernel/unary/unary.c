@@ -14,25 +14,34 @@ TL_NAME_AND_FROM_STR(tl_unary_func, names, TL_UNARY_FUNC_SIZE)
 
 typedef struct function {
     size_t grain;
-    tl_map_func *kernels[TL_ISA_SIZE][TL_DTYPE_SIZE];
+    const tl_kernel_key *keys;
+    tl_map_func *const *kernels;
 } function;
 
-#define FUNCTION(arg, func, name, types, grain, sets) \
-    [func] = {grain, {TL_UNARY_KERNELS(TL_KERNEL_ELEMENT, , name, types, sets)}},
+#define FUNCTION(arg, func, name, types, grain, sets)                                \
+    [func] = {                                                                       \
+        grain,                                                                       \
+        (const tl_kernel_key[]){TL_UNARY_KERNELS(TL_KERNEL_KEY, , name, types, sets) \
+                                    TL_KERNEL_END},                                  \
+        (tl_map_func *const[]){TL_UNARY_KERNELS(TL_KERNEL_POINTER, , name, types, sets) NULL}},
 static const function functions[TL_UNARY_FUNC_SIZE] = {TL_UNARY_FUNCS(FUNCTION, )};
 
-TL_KERNEL_PICK_FROM(pick, tl_map_func)
+static tl_map_func *kernel_of(const tl_exec *exec, tl_unary_func func, tl_dtype dtype)
+{
+    const function *const f = &functions[func];
+    return f->kernels[tl_kernel_find(f->keys, exec, (int)dtype)];
+}
 
 int tl_unary_func_takes(tl_unary_func func, tl_dtype dtype)
 {
     assert(func >= 0 && func < TL_UNARY_FUNC_SIZE && tl_dtype_is_valid(dtype));
-    return functions[func].kernels[TL_ISA_C][dtype] != NULL;
+    return kernel_of(NULL, func, dtype) != NULL;
 }
 
 tl_map_func *tl_unary_kernel(const tl_exec *exec, tl_unary_func func, tl_dtype dtype)
 {
     assert(tl_unary_func_takes(func, dtype));
-    return pick(functions[func].kernels, exec, dtype);
+    return kernel_of(exec, func, dtype);
 }
 
 size_t tl_unary_grain(tl_unary_func func)

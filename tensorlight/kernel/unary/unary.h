@@ -7,7 +7,6 @@
 #define UNARY_H
 
 #include "kernel/tl_kernel.h"
-#include "kernel/tl_map.h"
 #include "tensorlight/tl_elementwise.h"
 
 typedef struct tl_unary_param {

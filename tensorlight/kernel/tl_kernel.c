@@ -1,9 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
-// Work on one element after the other, split among threads.
+// Selection of a kernel, and work on one element after the other, split among threads.
 
-#include "kernel/tl_map.h"
+#include "kernel/tl_kernel.h"
 
 #include <assert.h>
+
+size_t tl_kernel_find(const tl_kernel_key *keys, const tl_exec *exec, int column)
+{
+    const unsigned usable = tl_isa_usable_within(exec ? exec->isa : TL_ISA_SIZE);
+    const tl_kernel_key *found = NULL, *key = keys;
+    for (; key->isa < TL_ISA_SIZE; key++)
+        if (key->column == column && usable >> key->isa & 1 && (!found || key->isa > found->isa))
+            found = key;
+    return (size_t)((found ? found : key) - keys);
+}
 
 typedef struct map {
     tl_map_func *func;
