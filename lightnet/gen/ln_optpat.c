@@ -4,6 +4,8 @@
 #include "gen/ln_optdesc.h"
 
 #include <ctype.h>
+#include <stdarg.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -19,6 +21,19 @@ typedef struct reader {
 } reader;
 
 /* ---- places and words ---- */
+
+int ln_optrule_fail(const ln_optrule *rule, const ln_rjson *node, ln_error *err, const char *fmt,
+                    ...)
+{
+    char reason[LN_MAXLINE];
+    va_list args;
+    va_start(args, fmt);
+    vsnprintf(reason, sizeof(reason), fmt, args);
+    va_end(args);
+    if (rule && rule->name)
+        return ln_rjson_fail(node, err, "rule '%s': %s", rule->name, reason);
+    return ln_rjson_fail(node, err, "%s", reason);
+}
 
 static ln_rjson place_of(const ln_scan *at)
 {

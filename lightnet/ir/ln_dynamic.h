@@ -33,7 +33,7 @@ int ln_dynamic_is_same_shape(const ln_tensor_entry *a, const ln_tensor_entry *b)
 /** The opposite of ln_dynamic_begin. */
 void ln_dynamic_end(ln_op *op);
 
-/* For running them (run/ln_dynamic_run.h) */
+/* For running them (run/ln_load.h) */
 
 /* Numbers that hold the shape of one input in op_arg->shapes: ndim, then the dimensions. */
 enum { LN_SHAPE_LEN = 1 + LN_MAXDIM, LN_NO_SHAPE = -1 };

@@ -9,10 +9,9 @@
 
 #include "base/ln_error_memory.h"
 #include "lightnet/ln_util.h"
-#include "quantize/ln_quantize_calibrate.h"
 #include "quantize/ln_quantize_choose.h"
 #include "quantize/ln_quantize_program.h"
-#include "session/ln_call.h"
+#include "session/ln_model.h"
 
 static const double default_error = 0.01, default_percentile = 99.99, default_seconds = 0.3;
 

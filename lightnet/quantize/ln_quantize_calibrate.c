@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Calibration: ranges of tensors from runs on samples.
 
-#include "quantize/ln_quantize_calibrate.h"
+#include "quantize/ln_quantize_program.h"
 
 #include "lightnet/ln_util.h"
 

@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "lightnet/ln_util.h"
-#include "quantize/ln_quantize_time.h"
+#include "quantize/ln_quantize_program.h"
 
 /* A mix is faster than float32 if it takes at most this share of its time: less is noise. */
 static const double FASTER = 0.98;

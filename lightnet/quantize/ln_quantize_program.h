@@ -59,4 +59,26 @@ int ln_quantize_program_fail(const ln_quantize_program *p, ln_error *err);
 
 void ln_quantize_program_free(ln_quantize_program *p);
 
+/* ---- calibration: float32 runs on the samples give the range of each tensor ---- */
+
+/** Finds the layers of the model, quantizes their weights, and determines the scales of their
+ * sources. -1 with a reason in `err`; ln_quantize_layers_free in any case. */
+int ln_quantize_calibrate(ln_quantize_layers *layers, const ln_quantize_samples *samples,
+                          const ln_quantize_method *method, ln_error *err);
+
+/* ---- times of programs and of their layers ---- */
+
+/** Measures runs of the first sample for about `seconds`. ns[i]: the time of layer i, the min of
+ * several runs: of its operators and those that follow up to the next layer; ns[layers->n]: of all
+ * other operators. is_bf16[i]: whether one of them computes in bfloat16; or NULL. -1 with a reason
+ * in `err`. */
+int ln_quantize_time_layers(double *ns, char *is_bf16, const ln_quantize_layers *layers,
+                            const ln_quantize_program *p, const ln_quantize_samples *samples,
+                            double seconds, ln_error *err);
+
+/** Measures runs of both programs in turns, for about `seconds`. ns[0] and ns[1]: the min of each.
+ * -1 with a reason in `err`. */
+int ln_quantize_time_both(double ns[2], const ln_quantize_program *const programs[2],
+                          const ln_quantize_samples *samples, double seconds, ln_error *err);
+
 #endif

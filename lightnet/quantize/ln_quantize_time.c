@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Measuring programs and the layers in them.
 
-#include "quantize/ln_quantize_time.h"
+#include "quantize/ln_quantize_program.h"
 
 #include <math.h>
 #include <stdint.h>

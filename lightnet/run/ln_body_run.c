@@ -5,7 +5,7 @@
 #include "ir/ln_context_ops.h"
 #include "ir/ln_limits.h"
 #include "lightnet/ln_util.h"
-#include "run/ln_dynamic_run.h"
+#include "run/ln_load.h"
 #include "plan/ln_plan.h"
 
 /* Where a tensor of the body lies in a run. */

@@ -9,7 +9,6 @@
 #include "ir/ln_limits.h"
 #include "run/ln_update.h"
 #include "ir/ln_weights.h"
-#include "run/ln_dynamic_run.h"
 #include "run/ln_sharing.h"
 
 typedef struct loading {

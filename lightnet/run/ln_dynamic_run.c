@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Running operators whose sizes are known only now: their shapes are inferred before.
 
-#include "run/ln_dynamic_run.h"
+#include "run/ln_load.h"
 
 #include "ir/ln_context_ops.h"
 #include "ir/ln_dynamic.h"

@@ -58,4 +58,14 @@ int ln_context_threads(const ln_context *ctx, int *n);
 /** Sets ctx->pool for that number of threads. */
 int ln_context_start_threads(ln_context *ctx);
 
+/* ---- running one operator ---- */
+
+/** Runs the operator, with the current shapes of its inputs. The context is loaded. -1 after
+ * ln_op_fail. */
+int ln_dynamic_run(ln_op *op);
+
+/** Resets dynamic tensors to their max shapes, those of the plan, after earlier runs. -1 with the
+ * reason in the context. */
+int ln_dynamic_forget_runs(ln_context *ctx);
+
 #endif

@@ -10,7 +10,6 @@
 #include "ir/ln_weights.h"
 #include "lightnet/ln_util.h"
 #include "plan/ln_plan.h"
-#include "run/ln_dynamic_run.h"
 #include "run/ln_sharing.h"
 #include "run/ln_update.h"
 

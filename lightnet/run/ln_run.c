@@ -4,7 +4,7 @@
 #include "ir/ln_context_ops.h"
 #include "ir/ln_limits.h"
 #include "lightnet/ln_util.h"
-#include "run/ln_dynamic_run.h"
+#include "run/ln_load.h"
 #include "run/ln_update.h"
 
 static int run_op(const ln_op *op)

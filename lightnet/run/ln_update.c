@@ -10,7 +10,6 @@
 #include "ir/ln_limits.h"
 #include "ir/ln_weights.h"
 #include "lightnet/ln_util.h"
-#include "run/ln_dynamic_run.h"
 
 /* A result of loading in memory of its own. */
 typedef struct kept {

@@ -14,7 +14,6 @@
 #include "lightnet/ln_arch.h"
 #include "lightnet/ln_plugin.h"
 #include "run/ln_store.h"
-#include "session/ln_call.h"
 #include "session/ln_pool.h"
 #include "session/ln_program.h"
 

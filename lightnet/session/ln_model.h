@@ -7,6 +7,7 @@
 
 #include <stdatomic.h>
 
+#include "base/ln_alloc_fail.h"
 #include "base/ln_infile.h"
 #include "front/ln_front.h"
 #include "front/ln_interface.h"
@@ -14,6 +15,7 @@
 #include "lightnet/ln_session.h"
 #include "session/ln_options.h"
 #include "session/ln_ranges.h"
+#include "tensorlight/tl_util.h"
 
 struct ln_model {
     atomic_int refs; /* of the caller and of sessions */
@@ -73,5 +75,23 @@ void ln_model_complete(const ln_model *model, const ln_context *ctx);
 /** The index of the input of that name; -1 with a reason that lists the inputs. */
 int ln_model_find_input(const ln_model *model, const char *name, ln_error *err);
 int ln_model_find_output(const ln_model *model, const char *name, ln_error *err);
+
+/* ---- the status of a failed call whose reason was recorded without a status ---- */
+
+/** The number of failed allocations of this thread, read before the call. */
+static inline unsigned long ln_call_begin(void)
+{
+    return ln_alloc_failures() + tl_alloc_failures();
+}
+
+/** The status of the record's reason; else LN_OUT_OF_MEMORY if an allocation has failed since
+ * `failures` was read, else `otherwise`. */
+static inline ln_status ln_call_status(const ln_error *err, unsigned long failures,
+                                       ln_status otherwise)
+{
+    if (ln_error_status(err) != LN_OK)
+        return ln_error_status(err);
+    return ln_call_begin() > failures ? LN_OUT_OF_MEMORY : otherwise;
+}
 
 #endif

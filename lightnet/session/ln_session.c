@@ -7,7 +7,6 @@
 
 #include "ir/ln_context_ops.h"
 #include "lightnet/ln_hash.h"
-#include "session/ln_call.h"
 #include "session/ln_model.h"
 #include "session/ln_pool.h"
 #include "session/ln_session_program.h"

@@ -8,7 +8,6 @@
 #include "ir/ln_context_ops.h"
 #include "ir/ln_limits.h"
 #include "lightnet/ln_mem.h"
-#include "session/ln_call.h"
 #include "session/ln_model.h"
 #include "session/ln_pool.h"
 

@@ -73,7 +73,7 @@ void ln_session_keep_fixed(ln_session *session, ln_program *open);
 
 /** The fixed program failed, or could not be created, too: restores `open` (takes it) in the
  * session. Its error is `failure`, the error of `open`, unless the trial ended for another reason,
- * such as an allocation that failed since `failures` was read (ln_call.h). */
+ * such as an allocation that failed since `failures` was read (ln_model.h). */
 void ln_session_take_back(ln_session *session, ln_program *open, const ln_error *failure,
                           unsigned long failures);
 

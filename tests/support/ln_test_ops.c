@@ -10,7 +10,7 @@
 #include "ir/ln_dynamic.h"
 #include "plan/ln_lifetime.h"
 #include "lightnet/ln_util.h"
-#include "run/ln_dynamic_run.h"
+#include "run/ln_load.h"
 
 _Thread_local double ln_test_seen;
 _Thread_local int ln_test_runs;
