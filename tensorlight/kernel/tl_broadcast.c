@@ -75,6 +75,9 @@ static int merge_axes(tl_broadcast_axis *merged, const tl_tensor *const *srcs, i
 /** Rows up to this length are joined, and run by so many elements at a time. */
 enum { SHORT_ROW = TL_BROADCAST_MORE / 2, CHUNK = 256 };
 
+/** Bytes of the copies of an element that stays. */
+enum { PIECE = 4096 };
+
 /** Makes short rows and the axis around them one row, where each source goes on along
  * that axis or repeats its row: as the channels of a pixel, in blocks, with a factor for each
  * channel. */
@@ -151,12 +154,12 @@ static void repeat(const void *src, size_t size, char *dst, size_t all)
 int tl_broadcast_pieces(tl_broadcast_loop *loop, const tl_broadcast_form *form,
                         const void *const *srcs, const int *steps, void *dst, size_t len)
 {
-    char copies[TL_BROADCAST_MAX][CHUNK * TL_DTYPE_MAX_SIZE];
+    _Alignas(64) char copies[TL_BROADCAST_MAX][PIECE];
     const void *at[TL_BROADCAST_MAX];
     size_t most = len;
     for (int k = 0; k < form->n; k++) {
         at[k] = steps[k] ? srcs[k] : copies[k];
-        most = steps[k] ? most : tl_min_size(most, CHUNK);
+        most = steps[k] ? most : tl_min_size(most, PIECE / form->src_sizes[k]);
     }
     for (int k = 0; k < form->n && len > 0; k++)
         if (!steps[k])
