@@ -108,15 +108,6 @@ static node *last_node(ln_nnvm_draft *d)
 
 /* ---- variables ---- */
 
-static void take_name(ln_nnvm_draft *d, const char *name)
-{
-    const int added = d->base.failed ? 1 : ln_hash_insert(d->variables, name, (void *)name);
-    if (added < 0)
-        ln_translation_fail_memory(&d->base);
-    else if (!added)
-        ln_translation_fail(&d->base, "two variables are called \"%.256s\"", name);
-}
-
 // The types that have had one code ever since are told by it, the others by their name.
 void ln_nnvm_draft_set_variable_dtype(ln_nnvm_draft *d, tl_dtype dtype)
 {
@@ -141,7 +132,11 @@ ln_nnvm_entry ln_nnvm_draft_variable(ln_nnvm_draft *d, const char *name, const t
     node *v = last_node(d);
     if (!v)
         return no_entry;
-    take_name(d, v->name);
+    const int added = ln_hash_insert(d->variables, v->name, (void *)v->name);
+    if (added < 0)
+        ln_translation_fail_memory(&d->base);
+    else if (!added)
+        ln_translation_fail(&d->base, "two variables are called \"%.256s\"", v->name);
     v->data = data;
     if (like && (has_shape(like) || like->dtype != TL_FLOAT))
         ln_nnvm_draft_set_variable_dtype(d, like->dtype);
@@ -157,15 +152,6 @@ ln_nnvm_entry ln_nnvm_draft_parameter(ln_nnvm_draft *d, const char *name, const 
     if (!d->base.failed)
         d->nodes[entry.node].is_parameter = 1;
     return entry;
-}
-
-// A name that no variable has.
-static const char *free_name(ln_nnvm_draft *d, const char *wanted)
-{
-    const char *name = *wanted ? wanted : "constant";
-    for (int i = 1; name && ln_hash_find(d->variables, name); i++)
-        name = ln_translation_print(&d->base, "%.*s_%d", ln_name_stem(wanted), wanted, i);
-    return name;
 }
 
 // A record in the translation's memory, with its shape and its data.
@@ -186,7 +172,9 @@ static const tl_tensor *copy_tensor(ln_nnvm_draft *d, const tl_tensor *t)
 ln_nnvm_entry ln_nnvm_draft_constant(ln_nnvm_draft *d, const char *wanted, tl_dtype dtype, int ndim,
                                      const int *dims, const void *data)
 {
-    const char *name = d->base.failed ? NULL : free_name(d, wanted);
+    const char *name = d->base.failed ? NULL : *wanted ? wanted : "constant";
+    for (int i = 1; name && ln_hash_find(d->variables, name); i++)
+        name = ln_translation_print(&d->base, "%.*s_%d", ln_name_stem(wanted), wanted, i);
     tl_tensor *t = name ? tl_tensor_create((void *)data, ndim, dims, dtype) : NULL;
     if (name && !t)
         ln_translation_fail(&d->base, "constant \"%.256s\": %s", name, tl_last_error());
@@ -499,15 +487,6 @@ static void write_index(FILE *fp, size_t index, int *is_first)
     *is_first = 0;
 }
 
-static void write_deps(FILE *fp, const order *o, const node *n)
-{
-    int is_first = 1;
-    fputs(", \"control_deps\": [", fp);
-    for (size_t i = 0; i < n->n_deps; i++)
-        write_index(fp, o->places[n->deps[i]] - 1, &is_first);
-    fputs("]", fp);
-}
-
 static int write_node(FILE *fp, const order *o, const node *n, ln_error *err)
 {
     fputs("{\"op\": ", fp);
@@ -518,9 +497,9 @@ static int write_node(FILE *fp, const order *o, const node *n, ln_error *err)
         return -1;
     fputs(", \"inputs\": ", fp);
     write_entries(fp, o, n->inputs, n->n_inputs);
-    if (n->n_deps)
-        write_deps(fp, o, n);
-    fputs("}", fp);
+    for (size_t i = 0; i < n->n_deps; i++)
+        fprintf(fp, "%s%zu", i ? ", " : ", \"control_deps\": [", o->places[n->deps[i]] - 1);
+    fputs(n->n_deps ? "]}" : "}", fp);
     return 0;
 }
 
@@ -552,21 +531,6 @@ static void write_row_ptr(FILE *fp, const order *o)
 
 /* ---- attributes of the graph ---- */
 
-// Whether the attribute has a value for each entry.
-static int is_per_entry(const ln_nnvm_graph *g, const json_t *value)
-{
-    const size_t n = g->row_ptr ? ln_nnvm_graph_entry(g, g->n_nodes) : g->n_nodes;
-    return json_is_array(value) && json_array_size(value) == n;
-}
-
-// Whether the node has as many entries as the one that it was.
-static int keeps_entries(const ln_nnvm_graph *g, const node *n)
-{
-    const size_t i = n->origin;
-    return i && n->n_outs ==
-                    (g->row_ptr ? ln_nnvm_graph_entry(g, i) - ln_nnvm_graph_entry(g, i - 1) : 1);
-}
-
 // Returns new: the values in the order of the entries that are written; NULL: they do not say all.
 static json_t *reorder(const order *o, const json_t *values)
 {
@@ -575,7 +539,9 @@ static json_t *reorder(const order *o, const json_t *values)
     for (size_t i = 0; i < o->len; i++) {
         const node *n = &o->draft->nodes[o->nodes[i]];
         const size_t first = n->origin ? ln_nnvm_graph_entry(g, n->origin - 1) : 0;
-        int failed = !keeps_entries(g, n);
+        // The node must have as many entries as the one that it was.
+        int failed =
+            !n->origin || n->n_outs != (g->row_ptr ? ln_nnvm_graph_entry(g, n->origin) - first : 1);
         for (uint32_t k = 0; k < n->n_outs && !failed; k++)
             failed = json_array_append(list, json_array_get(values, first + k));
         if (failed) {
@@ -588,8 +554,10 @@ static json_t *reorder(const order *o, const json_t *values)
 
 static int keep_attr(ln_nnvm_draft *d, const order *o, const char *key, json_t *pair)
 {
+    const ln_nnvm_graph *g = d->graph;
     const json_t *value = json_array_get(pair, 1);
-    if (!is_per_entry(d->graph, value))
+    const size_t n_entries = g->row_ptr ? ln_nnvm_graph_entry(g, g->n_nodes) : g->n_nodes;
+    if (!json_is_array(value) || json_array_size(value) != n_entries)
         return json_object_set(d->attrs, key, pair);
     json_t *list = reorder(o, value);
     if (list)
@@ -617,14 +585,6 @@ static int keep_graph_attrs(ln_nnvm_draft *d, const order *o)
     return 0;
 }
 
-static int write_graph_attrs(FILE *fp, const json_t *attrs)
-{
-    if (!json_object_size(attrs))
-        return 0;
-    fputs(",\n  \"attrs\": ", fp);
-    return json_dumpf(attrs, fp, JSON_ENSURE_ASCII);
-}
-
 static int write_graph(FILE *fp, const void *arg, ln_error *err)
 {
     const order *o = arg;
@@ -640,7 +600,9 @@ static int write_graph(FILE *fp, const void *arg, ln_error *err)
     write_row_ptr(fp, o);
     fputs(",\n  \"heads\": ", fp);
     write_entries(fp, o, o->draft->heads, o->draft->n_heads);
-    if (write_graph_attrs(fp, o->draft->attrs))
+    const int has_attrs = json_object_size(o->draft->attrs) > 0;
+    fputs(has_attrs ? ",\n  \"attrs\": " : "", fp);
+    if (has_attrs && json_dumpf(o->draft->attrs, fp, JSON_ENSURE_ASCII))
         return ln_error_memory(err);
     fputs("\n}\n", fp);
     return 0;
@@ -670,14 +632,6 @@ static int find_params(params *p, ln_nnvm_draft *d, const order *o)
     return 0;
 }
 
-static int write_params(const ln_nnvm_draft *d, const params *p, char file[LN_MAXLINE])
-{
-    return ln_data_name_beside(file, LN_MAXLINE, d->base.file, ".params") ||
-                   ln_params_write(file, p->n, p->names, p->tensors, d->base.ctx->error)
-               ? -1
-               : 0;
-}
-
 static int write_files(const ln_nnvm_draft *d, const order *o, const params *p)
 {
     char file[LN_MAXLINE];
@@ -689,7 +643,8 @@ static int write_files(const ln_nnvm_draft *d, const order *o, const params *p)
                     p->n);
         return ln_outfile_print(stdout, "standard output", write_graph, o, d->base.ctx->error);
     }
-    if (p->n && write_params(d, p, file))
+    if (p->n && (ln_data_name_beside(file, sizeof(file), d->base.file, ".params") ||
+                 ln_params_write(file, p->n, p->names, p->tensors, d->base.ctx->error)))
         return -1;
     if (!ln_outfile_write(d->base.file, write_graph, o, d->base.ctx->error))
         return 0;

@@ -23,11 +23,6 @@ typedef struct reader {
 
 /* Keys and their types */
 
-static const char *article(json_type type)
-{
-    return type == JSON_ARRAY ? "array" : type == JSON_OBJECT ? "object" : "string";
-}
-
 // The member, or NULL: absent (an error if needed), or of another type (an error).
 static json_t *member(reader *r, const json_t *object, const char *where, const char *key,
                       json_type type, int is_needed)
@@ -37,7 +32,10 @@ static json_t *member(reader *r, const json_t *object, const char *where, const 
         return value;
     if (value)
         ln_translation_fail(r->t, "%s%s%s: expected %s, found %s", where, *where ? "." : "", key,
-                            article(type), ln_json_describe(value));
+                            type == JSON_ARRAY    ? "array"
+                            : type == JSON_OBJECT ? "object"
+                                                  : "string",
+                            ln_json_describe(value));
     else if (is_needed)
         ln_translation_fail(r->t, "%s%smissing %s\"%s\"", where, *where ? ": " : "",
                             *where ? "" : "key ", key);
@@ -398,14 +396,6 @@ int ln_nnvm_graph_shape(const ln_nnvm_graph *g, size_t i, int dims[LN_MAXDIM])
 
 /* Detection */
 
-// The index of the closing quote of the string at data[i].
-static size_t skip_string(const unsigned char *data, size_t size, size_t i)
-{
-    for (i++; i < size && data[i] != '"'; i++)
-        i += data[i] == '\\';
-    return i;
-}
-
 static int is_word(const unsigned char *data, size_t len, const char *word)
 {
     return len == strlen(word) && !memcmp(data, word, len);
@@ -423,7 +413,9 @@ int ln_nnvm_is(const unsigned char *data, size_t size)
         depth -= depth && (c == '}' || c == ']');
         if (c != '"')
             continue;
-        const size_t end = skip_string(data, size, i);
+        size_t end = i + 1; // becomes the closing quote
+        for (; end < size && data[end] != '"'; end++)
+            end += data[end] == '\\';
         for (size_t k = 0; depth == 1 && k < sizeof(keys) / sizeof(keys[0]); k++)
             if (end < size && is_word(data + i + 1, end - i - 1, keys[k]))
                 return 1;

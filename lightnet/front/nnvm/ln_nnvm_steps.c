@@ -115,25 +115,15 @@ const char *ln_nnvm_repeat(ln_nnvm_node *n, const char *src, int axis, int repea
 
 /* ---- layouts ---- */
 
-static int is_upper(char c)
-{
-    return c >= 'A' && c <= 'Z';
-}
-
-static int is_digit(char c)
-{
-    return c >= '0' && c <= '9';
-}
-
 // The axes in the order of the text. -1: it is no layout.
 static int read_axes(const char *text, ln_nnvm_layout *layout)
 {
     for (; *text; text++) {
         int size = 0;
-        for (; is_digit(*text) && size < INT_MAX / 10 - 1; text++)
+        for (; *text >= '0' && *text <= '9' && size < INT_MAX / 10 - 1; text++)
             size = size * 10 + *text - '0';
         const char axis = size ? (char)(*text - 'a' + 'A') : *text;
-        if (!is_upper(axis) || layout->ndim == LN_MAXDIM)
+        if (axis < 'A' || axis > 'Z' || layout->ndim == LN_MAXDIM)
             return -1;
         layout->axes[layout->ndim] = axis;
         layout->sizes[layout->ndim++] = size;

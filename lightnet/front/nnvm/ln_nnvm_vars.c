@@ -174,15 +174,6 @@ static ln_nnvm_dialect dialect_of(const ln_nnvm_graph *g)
     return is_mxnet ? LN_NNVM_MXNET : LN_NNVM_CORE;
 }
 
-static void look_up_rows(ln_nnvm_graph *g)
-{
-    for (size_t i = 0; i < g->n_nodes; i++) {
-        ln_nnvm_vertex *v = &g->nodes[i];
-        v->is_mxnet = g->dialect == LN_NNVM_MXNET;
-        v->row = v->is_variable ? NULL : ln_nnvm_find_row(v->op, g->dialect);
-    }
-}
-
 // Nodes that outputs do not need, and labels, are ignored.
 static void mark_live(ln_nnvm_graph *g)
 {
@@ -232,15 +223,20 @@ static void mark_weights(ln_nnvm_model *m)
 
 void ln_nnvm_choose_rows(ln_nnvm_model *m)
 {
-    m->graph.dialect = dialect_of(&m->graph);
-    if (m->graph.dialect == LN_NNVM_COMPILED) {
+    ln_nnvm_graph *g = &m->graph;
+    g->dialect = dialect_of(g);
+    if (g->dialect == LN_NNVM_COMPILED) {
         reject_compiled(m);
         return;
     }
     // The nodes of other dialects are rewritten, and none stands for them.
-    m->graph.keeps_deps &= m->graph.dialect == LN_NNVM_CORE;
-    look_up_rows(&m->graph);
-    mark_live(&m->graph);
+    g->keeps_deps &= g->dialect == LN_NNVM_CORE;
+    for (size_t i = 0; i < g->n_nodes; i++) {
+        ln_nnvm_vertex *v = &g->nodes[i];
+        v->is_mxnet = g->dialect == LN_NNVM_MXNET;
+        v->row = v->is_variable ? NULL : ln_nnvm_find_row(v->op, g->dialect);
+    }
+    mark_live(g);
     check_support(m);
 }
 

@@ -356,12 +356,6 @@ static void rewrite_node(ln_nnvm_core *c, ln_nnvm_vertex *v)
     ln_nnvm_check_attrs(&r.node);
 }
 
-static void rewrite_head(ln_nnvm_core *c, const ln_nnvm_entry *e)
-{
-    ln_nnvm_recast r = recast_init(c, &c->model->graph.nodes[e->node]);
-    ln_nnvm_draft_head(c->draft, find_entry(&r, e));
-}
-
 static int failed(const ln_nnvm_core *c)
 {
     return c->model->base.failed || c->draft->base.failed;
@@ -379,8 +373,10 @@ static void rewrite_graph(ln_nnvm_core *c)
         if (g->nodes[i].is_live && !g->nodes[i].is_variable)
             rewrite_node(c, &g->nodes[i]);
     }
-    for (size_t i = 0; i < g->n_heads && !failed(c); i++)
-        rewrite_head(c, &g->heads[i]);
+    for (size_t i = 0; i < g->n_heads && !failed(c); i++) {
+        ln_nnvm_recast r = recast_init(c, &g->nodes[g->heads[i].node]);
+        ln_nnvm_draft_head(c->draft, find_entry(&r, &g->heads[i]));
+    }
 }
 
 /* The whole, to be read */

@@ -80,13 +80,6 @@ static ln_nnvm_entry leaky(ln_nnvm_recast *r, ln_nnvm_entry x, double slope)
     return LN_RECAST(r, "leaky_relu", LN_ENTRY(x), LN_NUMBER("alpha", slope));
 }
 
-/** The slope of each channel is a parameter. */
-static void rewrite_prelu(ln_nnvm_recast *r, ln_nnvm_entry x)
-{
-    const ln_nnvm_entry gamma = ln_nnvm_recast_weight(r, 1, "gamma");
-    out(r, LN_RECAST(r, "prelu", LN_ENTRY(x), LN_ENTRY(gamma), LN_INT("axis", 1)));
-}
-
 /** Klambauer et al. 2017, "Self-Normalizing Neural Networks", has the numbers of selu. */
 static void rewrite_leaky_relu(ln_nnvm_recast *r)
 {
@@ -98,7 +91,8 @@ static void rewrite_leaky_relu(ln_nnvm_recast *r)
     const double upper = ln_nnvm_float(&r->node, "upper_bound", 0.334);
     const ln_nnvm_entry x = ln_nnvm_recast_in(r, 0);
     if (!strcmp(type, "prelu")) {
-        rewrite_prelu(r, x);
+        const ln_nnvm_entry gamma = ln_nnvm_recast_weight(r, 1, "gamma"); // of each channel
+        out(r, LN_RECAST(r, "prelu", LN_ENTRY(x), LN_ENTRY(gamma), LN_INT("axis", 1)));
     } else if (!strcmp(type, "selu")) {
         out(r, function(r, "TL_UNARY_SELU", x, 1.6732632423543772, 1.0507009873554805));
     } else if (!strcmp(type, "gelu")) {

@@ -139,46 +139,24 @@ static void rewrite_layernorm(ln_nnvm_recast *r)
     ln_nnvm_recast_out(r, 0, ln_nnvm_recast_binary(r, "broadcast_add", x, beta));
 }
 
-/** The sum of squares along axes, or along all but those; the axes stay, of length 1. */
-static ln_nnvm_entry sum_of_squares(ln_nnvm_recast *r, ln_nnvm_entry src, int n_axes,
-                                    int is_excluded)
-{
-    static const int axes[] = {0, 1};
-    const ln_nnvm_entry squares = ln_nnvm_recast_binary(r, "elemwise_mul", src, src);
-    return LN_RECAST(r, "sum", LN_ENTRY(squares),
-                     LN_INTS("axis", n_axes, n_axes == 1 && !is_excluded ? axes + 1 : axes),
-                     LN_BOOL("exclude", is_excluded), LN_BOOL("keepdims", 1));
-}
-
-/** Core's l2_normalize takes the maximum of the sum and epsilon, MXNet's adds them. */
+/** Core's l2_normalize takes the maximum of the sum and epsilon, MXNet's adds them. The sum is
+ * along axis 1 (channel), or along all but 0 (instance) or 0 and 1 (spatial). */
 static void rewrite_l2(ln_nnvm_recast *r)
 {
     static const ln_attr_word modes[] = {{"instance"}, {"channel"}, {"spatial"}, {0}};
     const char *mode = ln_attr_choose(&r->node.emit, "mode", "instance", modes);
+    static const int axes[] = {0, 1};
+    const int n_axes = strcmp(mode, "spatial") ? 1 : 2, is_channel = !strcmp(mode, "channel");
     const ln_nnvm_entry src = ln_nnvm_recast_in(r, 0);
-    ln_nnvm_entry x =
-        sum_of_squares(r, src, strcmp(mode, "spatial") ? 1 : 2, strcmp(mode, "channel") != 0);
+    ln_nnvm_entry x = ln_nnvm_recast_binary(r, "elemwise_mul", src, src);
+    x = LN_RECAST(r, "sum", LN_ENTRY(x), LN_INTS("axis", n_axes, axes + is_channel),
+                  LN_BOOL("exclude", !is_channel), LN_BOOL("keepdims", 1));
     x = ln_nnvm_recast_scalar(r, "__add_scalar__", x, ln_nnvm_float(&r->node, "eps", 1e-10));
     x = ln_nnvm_recast_unary(r, "sqrt", x);
     ln_nnvm_recast_out(r, 0, ln_nnvm_recast_binary(r, "broadcast_div", src, x));
 }
 
 /* ---- pooling ---- */
-
-static int is_old_pooling(const ln_nnvm_recast *r)
-{
-    const ln_nnvm_graph *g = &r->node.model->graph;
-    return r->row->with || g->is_oldest || (g->version && g->version < 905);
-}
-
-/** Zeros around images, which old maxima take part in. */
-static ln_nnvm_entry with_zeros(ln_nnvm_recast *r, ln_nnvm_entry src, const int padding[2])
-{
-    const int around[] = {0, 0, padding[0], padding[1]};
-    if (!padding[0] && !padding[1])
-        return src;
-    return LN_RECAST(r, "pad", LN_ENTRY(src), LN_PAIRS("pad_width", 4, around, around));
-}
 
 static void begin_global_pool(ln_nnvm_recast *r, int is_max)
 {
@@ -197,15 +175,18 @@ static void begin_windows(ln_nnvm_recast *r, int is_max)
 {
     static const ln_attr_word conventions[] = {{"valid", ""}, {"full"}, {0}};
     const char *full = ln_attr_choose(&r->node.emit, "pooling_convention", "valid", conventions);
-    const int is_full = *full != '\0', is_old = is_old_pooling(r), axes = count_axes(r);
+    const ln_nnvm_graph *g = &r->node.model->graph;
+    const int is_old = r->row->with || g->is_oldest || (g->version && g->version < 905);
+    const int is_full = *full != '\0', axes = count_axes(r);
     const int counts = ln_nnvm_bool(&r->node, "count_include_pad", 1);
     ln_nnvm_entry src = ln_nnvm_recast_in(r, 0);
     int padding[3] = {0};
     ln_attr_ints_of(&r->node.emit, "pad", axes, 0, 0, padding);
     if (!is_max && counts && is_full && !is_old)
         ln_nnvm_recast_lacks(r, "where core's windows reach over the end, their means are others");
-    if (is_max && is_old && !r->is_reading) {
-        src = with_zeros(r, src, padding);
+    if (is_max && is_old && !r->is_reading && (padding[0] || padding[1])) {
+        const int around[] = {0, 0, padding[0], padding[1]}; // zeros, which old maxima include
+        src = LN_RECAST(r, "pad", LN_ENTRY(src), LN_PAIRS("pad_width", 4, around, around));
         padding[0] = padding[1] = 0;
     }
     ln_nnvm_recast_begin(r, is_max ? "max_pool2d" : "avg_pool2d", 1, &src);

@@ -89,18 +89,10 @@ static void rewrite_slice_axis(ln_nnvm_recast *r)
     slice(r, axis + 1, begin, end, NULL);
 }
 
-/** Rows and columns to the lengths of the second input. */
-static void crop_like(ln_nnvm_recast *r)
-{
-    static const int rows_and_columns[] = {2, 3};
-    const ln_nnvm_entry inputs[] = {ln_nnvm_recast_in(r, 0), ln_nnvm_recast_in(r, 1)};
-    ln_nnvm_recast_out(r, 0,
-                       LN_RECAST(r, "slice_like", LN_ENTRY(inputs[0]), LN_ENTRY(inputs[1]),
-                                 LN_INTS("axis", 2, rows_and_columns)));
-}
-
+/** Rows and columns to given lengths, or those of the second input. */
 static void rewrite_crop(ln_nnvm_recast *r)
 {
+    static const int rows_and_columns[] = {2, 3};
     int offset[2], size[2];
     const int is_like = ln_nnvm_num_inputs(&r->node) == 2;
     ln_attr_ints_of(&r->node.emit, "offset", 2, 0, 0, offset);
@@ -108,13 +100,17 @@ static void rewrite_crop(ln_nnvm_recast *r)
     ln_nnvm_int(&r->node, "num_args", 1);
     if (ln_nnvm_bool(&r->node, "center_crop", 0) || (is_like && (offset[0] || offset[1])))
         ln_emit_fail(&r->node.emit, "the lengths of its inputs decide where it cuts");
+    if (is_like) {
+        const ln_nnvm_entry src = ln_nnvm_recast_in(r, 0), like = ln_nnvm_recast_in(r, 1);
+        ln_nnvm_recast_out(r, 0,
+                           LN_RECAST(r, "slice_like", LN_ENTRY(src), LN_ENTRY(like),
+                                     LN_INTS("axis", 2, rows_and_columns)));
+        return;
+    }
     const int begin[] = {0, 0, offset[0], offset[1]};
     const int end[] = {TO_THE_END, TO_THE_END, bound_of((int64_t)offset[0] + size[0], 0),
                        bound_of((int64_t)offset[1] + size[1], 0)};
-    if (is_like)
-        crop_like(r);
-    else
-        slice(r, 4, begin, end, NULL);
+    slice(r, 4, begin, end, NULL);
 }
 
 /* ---- joins and parts ---- */
@@ -141,18 +137,6 @@ static void rewrite_stack(ln_nnvm_recast *r)
     ln_nnvm_recast_out(r, 0, ln_nnvm_recast_end(r));
 }
 
-/** Sets the outputs of a split; `squeezes`: without the axis. */
-static void give_parts(ln_nnvm_recast *r, ln_nnvm_entry part, int len, int axis, int squeezes)
-{
-    for (int i = 0; i < len; i++, part.index++) {
-        ln_nnvm_entry own = part;
-        if (squeezes) {
-            own = LN_RECAST(r, "squeeze", LN_ENTRY(part), LN_INTS("axis", 1, &axis));
-        }
-        ln_nnvm_recast_out(r, (uint32_t)i, own);
-    }
-}
-
 static void split(ln_nnvm_recast *r, int len, const int *points, int is_uneven)
 {
     const ln_nnvm_entry src = ln_nnvm_recast_in(r, 0);
@@ -164,7 +148,14 @@ static void split(ln_nnvm_recast *r, int len, const int *points, int is_uneven)
     if (is_uneven)
         ln_nnvm_draft_set(r->draft, LN_BOOL("is_uneven", 1));
     ln_nnvm_draft_set(r->draft, LN_INT("axis", axis));
-    give_parts(r, ln_nnvm_draft_end(r->draft, (uint32_t)len), len, axis, squeezes);
+    ln_nnvm_entry part = ln_nnvm_draft_end(r->draft, (uint32_t)len);
+    for (int i = 0; i < len; i++, part.index++) {
+        ln_nnvm_entry own = part;
+        if (squeezes) {
+            own = LN_RECAST(r, "squeeze", LN_ENTRY(part), LN_INTS("axis", 1, &axis));
+        }
+        ln_nnvm_recast_out(r, (uint32_t)i, own);
+    }
 }
 
 static void rewrite_slice_channel(ln_nnvm_recast *r)

@@ -244,19 +244,15 @@ const char *ln_nnvm_left_out_name(ln_nnvm_node *n, const char *arg)
                                 n->vertex->name, arg);
 }
 
-static const char *left_out(ln_nnvm_node *n, const char *arg, int ndim, const int *dims)
-{
-    const char *own = ln_nnvm_left_out_name(n, arg);
-    return own ? ln_nnvm_add_param(n->model, own, TL_FLOAT, ndim, dims) : NULL;
-}
-
 const char *ln_nnvm_weight(ln_nnvm_node *n, int i, const char *arg, int ndim, const int *dims)
 {
     ln_nnvm_model *m = n->model;
     if (ln_nnvm_failed(n))
         return NULL;
-    if (i >= ln_nnvm_num_inputs(n) && m->graph.is_oldest)
-        return left_out(n, arg, ndim, dims);
+    if (i >= ln_nnvm_num_inputs(n) && m->graph.is_oldest) {
+        const char *own = ln_nnvm_left_out_name(n, arg);
+        return own ? ln_nnvm_add_param(m, own, TL_FLOAT, ndim, dims) : NULL;
+    }
     if (i < ln_nnvm_num_inputs(n)) {
         ln_nnvm_vertex *root = root_of(m, &m->graph.nodes[n->vertex->inputs[i].node]);
         if (waits(root) && root->is_variable)

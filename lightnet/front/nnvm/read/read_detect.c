@@ -254,25 +254,20 @@ static int read_most(ln_nnvm_node *n, const char *key)
     return most > 0 ? most : 0;
 }
 
-static suppression read_suppression(ln_nnvm_node *n)
-{
-    return (suppression){.box = ln_attr_int_in(&n->emit, "coord_start", 2, 0, INT_MAX),
-                         .score = ln_attr_int_in(&n->emit, "score_index", 1, 0, INT_MAX),
-                         .label = ln_attr_int_in(&n->emit, "id_index", 0, -1, INT_MAX),
-                         .overlap = ln_nnvm_float(n, "iou_threshold", 0.5),
-                         .across_labels = ln_nnvm_bool(n, "force_suppress", 0),
-                         .most_compared = read_most(n, "top_k"),
-                         .most = read_most(n, "max_output_size"),
-                         .packs = ln_nnvm_bool(n, "invalid_to_bottom", 0)};
-}
-
 /** The rows, the best first, or where they were. */
 static void translate_nms(ln_nnvm_node *n)
 {
     const char *const rows = ln_nnvm_in(n, 0);
     const char *const count = ln_emit_cast(&n->emit, ln_nnvm_in(n, 1), TL_INT32, LN_EMIT_TEMP);
     const int wants_index = ln_nnvm_bool(n, "return_indices", 1);
-    const suppression s = read_suppression(n);
+    const suppression s = {.box = ln_attr_int_in(&n->emit, "coord_start", 2, 0, INT_MAX),
+                           .score = ln_attr_int_in(&n->emit, "score_index", 1, 0, INT_MAX),
+                           .label = ln_attr_int_in(&n->emit, "id_index", 0, -1, INT_MAX),
+                           .overlap = ln_nnvm_float(n, "iou_threshold", 0.5),
+                           .across_labels = ln_nnvm_bool(n, "force_suppress", 0),
+                           .most_compared = read_most(n, "top_k"),
+                           .most = read_most(n, "max_output_size"),
+                           .packs = ln_nnvm_bool(n, "invalid_to_bottom", 0)};
     begin_suppression(n, &s, rows, count);
     if (wants_index)
         ln_emit_out(&n->emit, "index", 0);

@@ -25,21 +25,15 @@ static void translate_dropout(ln_nnvm_node *n)
     translate_identity(n);
 }
 
-// The greatest number below 1/2.
-static double below_half(tl_dtype dtype)
-{
-    const double steps[] = {[TL_FLOAT] = FLT_EPSILON,
-                            [TL_DOUBLE] = DBL_EPSILON,
-                            [TL_FLOAT16] = 0x1p-10,
-                            [TL_BFLOAT16] = 0x1p-7}; // from 1 to the next one
-    return 0.5 - steps[dtype] / 4;
-}
-
 /** sign(x) floor(|x| + h): halves go away from zero. With 1/2 itself as h, sums just below a whole
  *  number would be rounded up to it; with the number below it, they stay, and those of halves are
  *  rounded to the whole number, being halfway to it or closer. */
 static void translate_round(ln_nnvm_node *n)
 {
+    static const double steps[] = {[TL_FLOAT] = FLT_EPSILON,
+                                   [TL_DOUBLE] = DBL_EPSILON,
+                                   [TL_FLOAT16] = 0x1p-10,
+                                   [TL_BFLOAT16] = 0x1p-7}; // from 1 to the next number
     const char *const src = ln_nnvm_in(n, 0);
     const tl_dtype dtype = ln_nnvm_tensor_of(n, src)->dtype;
     if (!tl_dtype_is_float(dtype)) {
@@ -47,9 +41,9 @@ static void translate_round(ln_nnvm_node *n)
         return;
     }
     const char *const size = ln_emit_unary(&n->emit, "TL_UNARY_ABS", src, LN_EMIT_TEMP);
+    const char *const below_half = ln_nnvm_scalar_like(n, size, 0.5 - steps[dtype] / 4);
     const char *const sum =
-        ln_emit_binary(&n->emit, "TL_BINARY_ADD", size,
-                       ln_nnvm_scalar_like(n, size, below_half(dtype)), LN_EMIT_TEMP);
+        ln_emit_binary(&n->emit, "TL_BINARY_ADD", size, below_half, LN_EMIT_TEMP);
     const char *const rounded = ln_emit_unary(&n->emit, "TL_UNARY_FLOOR", sum, LN_EMIT_TEMP);
     ln_emit_binary(&n->emit, "TL_BINARY_MUL",
                    ln_emit_unary(&n->emit, "TL_UNARY_SIGN", src, LN_EMIT_TEMP), rounded, 0);

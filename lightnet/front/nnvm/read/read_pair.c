@@ -64,15 +64,6 @@ static int is_prefixed(const char *text, const char *prefix)
     return !strncmp(text, prefix, strlen(prefix));
 }
 
-/** sqrt(a^2 + b^2). */
-static void emit_hypot(ln_nnvm_node *n, const char *a, const char *b)
-{
-    const char *const aa = ln_emit_binary(&n->emit, "TL_BINARY_MUL", a, a, LN_EMIT_TEMP);
-    const char *const bb = ln_emit_binary(&n->emit, "TL_BINARY_MUL", b, b, LN_EMIT_TEMP);
-    const char *const sum = ln_emit_binary(&n->emit, "TL_BINARY_ADD", aa, bb, LN_EMIT_TEMP);
-    ln_emit_unary(&n->emit, "TL_UNARY_SQRT", sum, 0);
-}
-
 /** a op b, `op` being a name of tl_binary_op or tl_compare_op, or one of tl_binary_op in lower case
  *  for truth values. */
 static void emit_operation(ln_nnvm_node *n, const char *op, const char *a, const char *b)
@@ -81,7 +72,10 @@ static void emit_operation(ln_nnvm_node *n, const char *op, const char *a, const
     if (is_prefixed(op, "TL_COMPARE")) {
         emit_truth(n, ln_emit_compare(&n->emit, op, a, b), like);
     } else if (is_prefixed(op, "hypot")) {
-        emit_hypot(n, a, b);
+        const char *const aa = ln_emit_binary(&n->emit, "TL_BINARY_MUL", a, a, LN_EMIT_TEMP);
+        const char *const bb = ln_emit_binary(&n->emit, "TL_BINARY_MUL", b, b, LN_EMIT_TEMP);
+        const char *const sum = ln_emit_binary(&n->emit, "TL_BINARY_ADD", aa, bb, LN_EMIT_TEMP);
+        ln_emit_unary(&n->emit, "TL_UNARY_SQRT", sum, 0);
     } else if (is_prefixed(op, "logical ")) {
         const char *const truth =
             ln_emit_binary(&n->emit, op + strlen("logical "), ln_nnvm_is_set(n, a),

@@ -79,24 +79,19 @@ static const char *emit_windows(ln_nnvm_node *n, const pool *p, const char *src,
     return ln_emit_end(&n->emit, "dst", i);
 }
 
-/** The elements of window `w` along axis `i` that lie in the source and its padding. */
-static int padded_size(const pool *p, int i, int extent, int w)
-{
-    const int64_t start = (int64_t)w * p->stride[i] - p->before[i];
-    const int64_t end = start + p->size[i], limit = (int64_t)extent + p->after[i];
-    return (int)((end < limit ? end : limit) - start);
-}
-
 /** What means over whole windows are multiplied with to be those over what is padded, along axis
  *  `i`: a constant that broadcasts. */
 static const char *padded_factors(ln_nnvm_node *n, const pool *p, int i, int extent, tl_dtype dtype)
 {
+    const int64_t limit = (int64_t)extent + p->after[i];
     int dims[5] = {1, 1, 1, 1, 1};
     double *factors =
         ln_translation_alloc(&n->model->base, ((size_t)p->len[i] + 1) * sizeof(*factors));
     dims[2 + i] = p->len[i];
-    for (int w = 0; factors && w < p->len[i]; w++)
-        factors[w] = (double)p->size[i] / padded_size(p, i, extent, w);
+    for (int w = 0; factors && w < p->len[i]; w++) {
+        const int64_t start = (int64_t)w * p->stride[i] - p->before[i], end = start + p->size[i];
+        factors[w] = (double)p->size[i] / (int)((end < limit ? end : limit) - start);
+    }
     if (!factors)
         return NULL;
     const char *const all = ln_emit_constant(&n->emit, TL_DOUBLE, p->axes + 2, dims, factors);

@@ -47,17 +47,13 @@ static void scale_size(ln_nnvm_node *n, const char *src, int scale, int size[2])
     }
 }
 
-static int reads_linear(ln_nnvm_node *n, const char *deflt)
-{
-    static const ln_attr_word methods[] = {{"BILINEAR"}, {"NEAREST_NEIGHBOR"}, {0}};
-    return !strcmp(ln_attr_choose(&n->emit, "method", deflt, methods), "BILINEAR");
-}
-
 /** `with`: scale, which attribute 'scale' multiplies sizes with, or size. */
 static void translate_core_resize(ln_nnvm_node *n)
 {
+    static const ln_attr_word methods[] = {{"BILINEAR"}, {"NEAREST_NEIGHBOR"}, {0}};
     const int scales = !strcmp(n->row->with, "scale");
-    const int is_linear = reads_linear(n, scales ? "NEAREST_NEIGHBOR" : "BILINEAR");
+    const char *const deflt = methods[scales].name;
+    const int is_linear = !strcmp(ln_attr_choose(&n->emit, "method", deflt, methods), "BILINEAR");
     const alignment by = !scales && ln_nnvm_bool(n, "align_corners", 0) ? BY_CORNER : BY_EDGE;
     int size[2];
     const ln_nnvm_layout layout = ln_nnvm_layout_of(n, ln_nnvm_text(n, "layout", "NCHW"), "NCHW");

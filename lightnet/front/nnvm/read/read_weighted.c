@@ -28,26 +28,11 @@ static int count_axes(ln_nnvm_node *n)
     return 1;
 }
 
-static void read_layouts(ln_nnvm_node *n, conv *c)
-{
-    static const char *const weights[] = {"OIW", "OIHW", "OIDHW"};
-    const char *const plain = weights[c->axes - 1], *const data = ln_nnvm_plain_layout(c->axes);
-    c->layout = ln_nnvm_layout_of(n, ln_nnvm_text(n, "layout", data), data);
-    c->weight_layout = ln_nnvm_layout_of(n, ln_nnvm_text(n, "kernel_layout", plain), plain);
-}
-
-// Of core's conv2d, the result may have a layout of its own.
-static ln_nnvm_layout out_layout_of(ln_nnvm_node *n, const conv *c)
-{
-    const char *const text = ln_nnvm_text(n, "out_layout", "__undef__");
-    return !*text || !strcmp(text, "__undef__")
-               ? c->layout
-               : ln_nnvm_layout_of(n, text, ln_nnvm_plain_layout(c->axes));
-}
-
 static conv read_conv(ln_nnvm_node *n)
 {
+    static const char *const weights[] = {"OIW", "OIHW", "OIDHW"};
     conv c = {.axes = count_axes(n)};
+    const char *const plain = weights[c.axes - 1], *const data = ln_nnvm_plain_layout(c.axes);
     ln_attr_require(&n->emit, "channels");
     c.channels = ln_attr_int_in(&n->emit, "channels", 1, 1, INT_MAX);
     c.groups = ln_attr_int_in(&n->emit, "groups", 1, 1, INT_MAX);
@@ -56,7 +41,9 @@ static conv read_conv(ln_nnvm_node *n)
     ln_attr_ints_of(&n->emit, "strides", c.axes, 1, 1, c.stride);
     ln_attr_ints_of(&n->emit, "padding", c.axes, 0, 0, c.padding);
     ln_attr_ints_of(&n->emit, "dilation", c.axes, 1, 1, c.dilation);
-    read_layouts(n, &c);
+    c.layout = ln_nnvm_layout_of(n, ln_nnvm_text(n, "layout", data), data);
+    c.weight_layout = ln_nnvm_layout_of(n, ln_nnvm_text(n, "kernel_layout", plain), plain);
+    c.out_layout = c.layout;
     if (c.channels % c.groups)
         ln_emit_fail(&n->emit, "%d channels, expected a multiple of the %d groups", c.channels,
                      c.groups);
@@ -81,19 +68,14 @@ static const char *read_weight(ln_nnvm_node *n, const conv *c, int first, int se
     return ln_nnvm_to_plain(n, weight, &c->weight_layout);
 }
 
-/** The type to compute in. Sums of products of integers of 8 or 16 bits are exact in double, and
- *  then wrap as integers of 32 bits do. */
-static tl_dtype compute_dtype(tl_dtype src, tl_dtype out)
-{
-    return !tl_dtype_is_float(src) || !tl_dtype_is_float(out) ? TL_DOUBLE : out;
-}
-
-/** The result of core's may have another type than the data, `own`. */
+/** The result of core's may have another type than the data, `own`. Sums of products of integers of
+ *  8 or 16 bits are exact in double, and then wrap as integers of 32 bits do. */
 static void read_types(ln_nnvm_node *n, conv *c, tl_dtype own)
 {
     const char *const text = ln_nnvm_text(n, "out_dtype", "same");
     c->out_dtype = strcmp(text, "same") ? ln_nnvm_dtype(n, "out_dtype", own) : own;
-    c->dtype = compute_dtype(own, c->out_dtype);
+    const int is_float = tl_dtype_is_float(own) && tl_dtype_is_float(c->out_dtype);
+    c->dtype = is_float ? c->out_dtype : TL_DOUBLE;
 }
 
 /** The operator, up to its own parameters. Images have the fast one. */
@@ -140,7 +122,10 @@ static void end_conv(ln_nnvm_node *n, const conv *c, const char *dst)
 static void translate_conv(ln_nnvm_node *n)
 {
     conv c = read_conv(n);
-    c.out_layout = out_layout_of(n, &c);
+    // Of core's conv2d, the result may have a layout of its own.
+    const char *const out_layout = ln_nnvm_text(n, "out_layout", "__undef__");
+    if (*out_layout && strcmp(out_layout, "__undef__"))
+        c.out_layout = ln_nnvm_layout_of(n, out_layout, ln_nnvm_plain_layout(c.axes));
     const char *const src = ln_nnvm_to_plain(n, ln_nnvm_in(n, 0), &c.layout);
     const tl_tensor *const t = ln_nnvm_tensor_of(n, src);
     read_types(n, &c, t->dtype);
@@ -204,7 +189,6 @@ static void translate_deconv(ln_nnvm_node *n)
     if (ln_nnvm_was_mxnet(n))
         apply_target(n, &c, t);
     read_types(n, &c, t->dtype);
-    c.out_layout = c.layout;
     const char *const weight = read_weight(n, &c, t->dims[1], c.channels / c.groups);
     begin_conv(n, &c, "deconv2d", "deconvnd", src, weight);
     end_deconv(n, &c);

@@ -142,15 +142,6 @@ static const tl_tensor *data_of(ln_nnvm_writer *w, const ln_weight *weight)
     return t;
 }
 
-// The value of a source or a create of a constant; NULL: unset, or after a failure.
-static const tl_tensor *constant_of(ln_nnvm_writer *w, const ln_op *op, const char *tensor)
-{
-    ln_context *const ctx = w->draft.base.ctx;
-    if (ln_from_file_name(op))
-        return data_of(w, ln_weights_of(ctx, tensor));
-    return filled(w, op, tensor);
-}
-
 const tl_tensor *ln_nnvm_own_constant(ln_nnvm_op *n, const char *tensor)
 {
     ln_context *const ctx = n->writer->draft.base.ctx;
@@ -229,7 +220,9 @@ static ln_nnvm_value add_parameter(ln_nnvm_op *n, const ln_op *op, const char *t
         return none;
     if (has_number(n, op, tensor, &number))
         return ln_put_full(n, tensor, t->dtype, t->ndim, t->dims, number);
-    const tl_tensor *const data = constant_of(w, op, tensor);
+    const tl_tensor *const data = ln_from_file_name(op)
+                                      ? data_of(w, ln_weights_of(w->draft.base.ctx, tensor))
+                                      : filled(w, op, tensor);
     if (data)
         t->data = data->data;
     return value_like(ln_nnvm_draft_parameter(&w->draft, tensor, t, data ? t : NULL), t);

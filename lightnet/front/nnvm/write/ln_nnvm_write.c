@@ -44,22 +44,7 @@ static void take_names(ln_nnvm_writer *w)
     }
 }
 
-static void add_inputs(ln_nnvm_writer *w)
-{
-    const char *name;
-    LN_LIST_FOREACH(name, w->draft.base.ctx->inputs)
-    {
-        ln_nnvm_writer_input(w, name);
-    }
-}
-
 /* ---- operators ---- */
-
-static const char *first_output(const ln_op *op)
-{
-    const ln_list *outs = op->op_arg->tensors_out;
-    return outs ? ((const ln_tensor_list_entry *)outs->data)->name : op->op_arg->name;
-}
 
 static void check_sizes(ln_nnvm_op *n)
 {
@@ -80,8 +65,12 @@ static void check_sizes(ln_nnvm_op *n)
 
 static void write_op(ln_nnvm_writer *w, const ln_op *op)
 {
-    ln_nnvm_op n = {
-        .writer = w, .op = op, .label = first_output(op), .first_node = (uint32_t)w->draft.n_nodes};
+    const ln_list *outs = op->op_arg->tensors_out;
+    ln_nnvm_op n = {.writer = w,
+                    .op = op,
+                    .label =
+                        outs ? ((const ln_tensor_list_entry *)outs->data)->name : op->op_arg->name,
+                    .first_node = (uint32_t)w->draft.n_nodes};
     if (ln_produces_inputs(op->op_arg->optype))
         return; // where somebody reads it
     check_sizes(&n);
@@ -120,16 +109,6 @@ static void check_support(ln_nnvm_writer *w)
     ln_missing_report(&missing, "operators that NNVM's core lacks");
 }
 
-static void write_ops(ln_nnvm_writer *w)
-{
-    const ln_op *op;
-    LN_LIST_FOREACH(op, w->draft.base.ctx->ops)
-    {
-        if (!w->draft.base.failed)
-            write_op(w, op);
-    }
-}
-
 static void add_heads(ln_nnvm_writer *w)
 {
     const char *name;
@@ -147,10 +126,19 @@ static void add_heads(ln_nnvm_writer *w)
 
 static void write_model(ln_nnvm_writer *w)
 {
+    const char *name;
+    const ln_op *op;
     take_names(w);
     check_support(w);
-    add_inputs(w);
-    write_ops(w);
+    LN_LIST_FOREACH(name, w->draft.base.ctx->inputs)
+    {
+        ln_nnvm_writer_input(w, name);
+    }
+    LN_LIST_FOREACH(op, w->draft.base.ctx->ops)
+    {
+        if (!w->draft.base.failed)
+            write_op(w, op);
+    }
     add_heads(w);
 }
 

@@ -197,26 +197,6 @@ static int has_row_bias(ln_nnvm_op *n, int units)
            ln_nnvm_op_number(n, "alpha", 1) == 1 && ln_nnvm_op_number(n, "beta", 1) == 1;
 }
 
-/** Rows times a matrix that lies as core's dense wants it. */
-static ln_nnvm_value put_dense(ln_nnvm_op *n, ln_nnvm_value rows, ln_nnvm_value weight,
-                               int with_bias)
-{
-    const int dims[] = {rows.dims[0], weight.dims[0]};
-    const ln_nnvm_value bias = bias_of(n, with_bias);
-    return LN_PUT(n, "dense", rows.dtype, 2, dims, LN_SRC(rows), LN_SRC(weight),
-                  LN_ONLY_IF(with_bias, LN_SRC(bias)), LN_INT("units", dims[1]),
-                  LN_BOOL("use_bias", with_bias));
-}
-
-static ln_nnvm_value put_matmul(ln_nnvm_op *n, ln_nnvm_value a, ln_nnvm_value b, int trans_a,
-                                int trans_b)
-{
-    const int dims[] = {a.dims[trans_a], b.dims[!trans_b]};
-    return LN_PUT(n, "matmul", a.dtype, 2, dims, LN_SRC(a), LN_SRC(b),
-                  LN_ONLY_IF(trans_a, LN_BOOL("transpose_a", 1)),
-                  LN_ONLY_IF(trans_b, LN_BOOL("transpose_b", 1)));
-}
-
 /* The most steps by which weights follow from constants. */
 enum { MOST_STEPS = 16 };
 
@@ -241,8 +221,16 @@ static int is_weight(const ln_nnvm_op *n, const char *arg)
 static ln_nnvm_value put_product(ln_nnvm_op *n, ln_nnvm_value a, ln_nnvm_value b, int with_bias)
 {
     const int trans_a = ln_nnvm_op_bool(n, "trans1", 0), trans_b = ln_nnvm_op_bool(n, "trans2", 0);
-    return !trans_a && trans_b && is_weight(n, "src2") ? put_dense(n, a, b, with_bias)
-                                                       : put_matmul(n, a, b, trans_a, trans_b);
+    const int dims[] = {a.dims[trans_a], b.dims[!trans_b]};
+    if (!trans_a && trans_b && is_weight(n, "src2")) {
+        const ln_nnvm_value bias = bias_of(n, with_bias);
+        return LN_PUT(n, "dense", a.dtype, 2, dims, LN_SRC(a), LN_SRC(b),
+                      LN_ONLY_IF(with_bias, LN_SRC(bias)), LN_INT("units", dims[1]),
+                      LN_BOOL("use_bias", with_bias));
+    }
+    return LN_PUT(n, "matmul", a.dtype, 2, dims, LN_SRC(a), LN_SRC(b),
+                  LN_ONLY_IF(trans_a, LN_BOOL("transpose_a", 1)),
+                  LN_ONLY_IF(trans_b, LN_BOOL("transpose_b", 1)));
 }
 
 /** Matrix `i` of a stack of them. */

@@ -281,12 +281,6 @@ static ln_nnvm_value put_products(ln_nnvm_op *n, ln_nnvm_value v, int axis, cons
     return axis == last ? v : ln_put_transpose(n, v, axes);
 }
 
-// Whether the axis stays as it is.
-static int is_same(const tl_tensor *a, const tl_tensor *b)
-{
-    return a->len == b->len && !memcmp(a->data, b->data, tl_tensor_size(a));
-}
-
 static ln_nnvm_value put_axis(ln_nnvm_op *n, ln_nnvm_value v, int axis, int out)
 {
     const int picks = is_nearest(n), in = v.dims[axis];
@@ -299,7 +293,8 @@ static ln_nnvm_value put_axis(ln_nnvm_op *n, ln_nnvm_value v, int axis, int out)
     tl_tensor *const after = before ? resample_rows(n, before, axis, out) : NULL;
     if (!after)
         ln_nnvm_op_fail(n, "%s", tl_last_error());
-    else if (!is_same(before, after))
+    else if (before->len != after->len ||
+             memcmp(before->data, after->data, tl_tensor_size(before)) != 0)
         v = picks ? put_picks(n, v, axis, after) : put_products(n, v, axis, after);
     tl_tensor_free_data_too(before);
     tl_tensor_free_data_too(after);

@@ -87,14 +87,6 @@ static ln_nnvm_value write_stride_slice(ln_nnvm_op *n)
     return put_part(n, src, &p);
 }
 
-static int are_equal(int len, const int *lens)
-{
-    for (int i = 1; i < len; i++)
-        if (lens[i] != lens[0])
-            return 0;
-    return 1;
-}
-
 // Parts of these lengths, output i of the node being part i.
 static ln_nnvm_value put_split(ln_nnvm_op *n, ln_nnvm_value src, int axis, int len, const int *lens)
 {
@@ -104,12 +96,15 @@ static ln_nnvm_value put_split(ln_nnvm_op *n, ln_nnvm_value src, int axis, int l
     dst.dims[axis] = lens[0];
     if (!cuts || len == 1)
         return dst;
-    for (int i = 0, at = 0; i < len - 1; i++)
+    int is_even = 1;
+    for (int i = 0, at = 0; i < len - 1; i++) {
         cuts[i] = at += lens[i];
+        is_even &= lens[i + 1] == lens[0];
+    }
     const char *const key = "indices_or_sections";
     ln_put_begin(n, "split");
     ln_put_arg(n, src);
-    ln_nnvm_draft_set(d, are_equal(len, lens) ? LN_INT(key, len) : LN_INTS(key, len - 1, cuts));
+    ln_nnvm_draft_set(d, is_even ? LN_INT(key, len) : LN_INTS(key, len - 1, cuts));
     ln_nnvm_draft_set(d, LN_INT("axis", axis));
     return ln_put_end(n, src.dtype, dst.ndim, dst.dims, (uint32_t)len);
 }
