@@ -14,19 +14,12 @@ static void emit_truth(ln_nnvm_node *n, const char *truth, const char *like)
 /* ---- two tensors ---- */
 
 // Types that differ meet in the wider one; of an integer and a float in the float.
-static tl_dtype common_dtype(tl_dtype a, tl_dtype b)
-{
-    if (a == b)
-        return a;
-    if (tl_dtype_is_float(a) != tl_dtype_is_float(b))
-        return tl_dtype_is_float(a) ? a : b;
-    return tl_size_of(a) >= tl_size_of(b) ? a : b;
-}
-
 static void unify(ln_nnvm_node *n, const char **a, const char **b)
 {
-    const tl_dtype dtype =
-        common_dtype(ln_nnvm_tensor_of(n, *a)->dtype, ln_nnvm_tensor_of(n, *b)->dtype);
+    const tl_dtype of_a = ln_nnvm_tensor_of(n, *a)->dtype, of_b = ln_nnvm_tensor_of(n, *b)->dtype;
+    const int is_float = tl_dtype_is_float(of_a), differ = is_float != tl_dtype_is_float(of_b);
+    const int takes_a = differ ? is_float : tl_size_of(of_a) >= tl_size_of(of_b);
+    const tl_dtype dtype = takes_a ? of_a : of_b;
     *a = ln_emit_cast(&n->emit, *a, dtype, LN_EMIT_TEMP);
     *b = ln_emit_cast(&n->emit, *b, dtype, LN_EMIT_TEMP);
 }

@@ -147,19 +147,8 @@ static const char *emit_pool(ln_nnvm_node *n, pool *p, const char *src, int i)
     return computes ? ln_emit_cast(&n->emit, dst, own, i) : dst;
 }
 
-/** The windows are those of the whole image. */
-static void take_all(pool *p, const tl_tensor *t)
-{
-    for (int i = 0; i < p->axes; i++) {
-        p->size[i] = t->dims[2 + i] ? t->dims[2 + i] : 1;
-        p->stride[i] = 1;
-        p->before[i] = p->after[i] = 0;
-    }
-    p->divisor = INSIDE;
-    p->pads_zeros = 0;
-}
-
-/** Reads the source in its layout, pools, and gives the result in the same layout. */
+/** Reads the source in its layout, pools, and gives the result in the same layout; `is_global`:
+ *  windows are those of the whole image. */
 static void translate_in_layout(ln_nnvm_node *n, pool *p, int is_global)
 {
     const char *const plain = ln_nnvm_plain_layout(p->axes);
@@ -167,8 +156,11 @@ static void translate_in_layout(ln_nnvm_node *n, pool *p, int is_global)
     const char *const src = ln_nnvm_to_plain(n, ln_nnvm_in(n, 0), &layout);
     if (ln_nnvm_failed(n))
         return;
-    if (is_global)
-        take_all(p, ln_nnvm_tensor_of(n, src));
+    for (int i = 0; is_global && i < p->axes; i++) {
+        const int len = ln_nnvm_tensor_of(n, src)->dims[2 + i];
+        p->size[i] = len ? len : 1;
+        p->stride[i] = 1;
+    }
     const int is_plain = ln_nnvm_is_plain(&layout);
     const char *const dst = emit_pool(n, p, src, is_plain ? 0 : LN_EMIT_TEMP);
     if (!is_plain)

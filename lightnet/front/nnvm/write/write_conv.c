@@ -77,19 +77,16 @@ static conv read_conv(ln_nnvm_op *n, int is_transposed)
     return c;
 }
 
-static int is_zero(const tl_tensor *t)
-{
-    const unsigned char *const bytes = t->data;
-    const size_t size = tl_tensor_size(t);
-    return size && !bytes[0] && !memcmp(bytes, bytes + 1, size - 1);
-}
-
 // Whether there is a bias that is not a constant of zeros.
 static int has_bias(ln_nnvm_op *n)
 {
     const char *const bias = ln_nnvm_src_of(n->op, "bias");
     const tl_tensor *const t = bias ? ln_nnvm_own_constant(n, bias) : NULL;
-    return bias && !(t && t->data && is_zero(t));
+    if (!t || !t->data)
+        return bias != NULL;
+    const unsigned char *const bytes = t->data;
+    const size_t size = tl_tensor_size(t);
+    return !size || bytes[0] || memcmp(bytes, bytes + 1, size - 1) != 0;
 }
 
 // The bias as a vector, if `has`.

@@ -56,15 +56,6 @@ static void read_axis(ln_nnvm_op *n, pool *p, int i, int at)
                         param_at(n, "dilation", at, 1));
 }
 
-// How far the windows that count padding may reach, which the operator's padding says.
-static void check_overhang(ln_nnvm_op *n, const pool *p, int axes)
-{
-    for (int i = 2 - axes; i < 2; i++)
-        if (p->counts_padding && p->end[i] > param_at(n, "padding", axes + i - (2 - axes), 0))
-            ln_nnvm_op_fail(n, "windows beyond the padding, whose elements NNVM counts and "
-                               "parameter 'count_padding' does not");
-}
-
 static pool read_pool(ln_nnvm_op *n, int is_max, int counts_padding)
 {
     const tl_tensor *const dst = ln_nnvm_op_tensor_of(n, "dst");
@@ -79,7 +70,10 @@ static pool read_pool(ln_nnvm_op *n, int is_max, int counts_padding)
     memcpy(p.dims, axes == 1 ? lines : dst->dims, sizeof(p.dims));
     for (int i = 0; i < 2; i++)
         read_axis(n, &p, i, i - (2 - axes));
-    check_overhang(n, &p, axes);
+    for (int i = 2 - axes; p.counts_padding && i < 2; i++)
+        if (p.end[i] > param_at(n, "padding", axes + i - (2 - axes), 0))
+            ln_nnvm_op_fail(n, "windows beyond the padding, whose elements NNVM counts and "
+                               "parameter 'count_padding' does not");
     return p;
 }
 
@@ -180,15 +174,6 @@ static int has_positions(const ln_nnvm_op *n, int axis, int in, int out, positio
            at_axis(n, "stretch", axis, 1) == 1 &&
            at_axis(n, "span", axis, in) * (out - corner) ==
                at_axis(n, "steps", axis, out) * (in - corner);
-}
-
-static positions positions_of(const ln_nnvm_op *n, const tl_tensor *src, const tl_tensor *dst)
-{
-    for (positions at = PLAIN; at < OTHER; at++)
-        if (has_positions(n, 2, src->dims[2], dst->dims[2], at) &&
-            has_positions(n, 3, src->dims[3], dst->dims[3], at))
-            return at;
-    return OTHER;
 }
 
 /* ---- what it does not: each axis by itself ---- */
@@ -325,7 +310,10 @@ static ln_nnvm_value write_resample(ln_nnvm_op *n)
     const tl_tensor *const dst = ln_nnvm_op_tensor_of(n, "dst");
     const int is_linear = !strcmp(ln_nnvm_op_text(n, "mode", ""), "TL_RESAMPLE_LINEAR");
     const int rounds_down = !strcmp(ln_nnvm_op_text(n, "rounding", ""), "TL_ROUND_DOWN");
-    const positions at = is_of_images(src, dst) ? positions_of(n, src, dst) : OTHER;
+    positions at = is_of_images(src, dst) ? PLAIN : OTHER;
+    while (at < OTHER && !(has_positions(n, 2, src->dims[2], dst->dims[2], at) &&
+                           has_positions(n, 3, src->dims[3], dst->dims[3], at)))
+        at++;
     if (ln_nnvm_op_bool(n, "fill_outside", 0) ||
         !((is_linear && at != OTHER) || (is_nearest(n) && rounds_down && at == PLAIN)))
         return put_axes(n);

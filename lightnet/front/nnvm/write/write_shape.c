@@ -290,17 +290,6 @@ static ln_nnvm_value pad_axis(ln_nnvm_op *n, ln_nnvm_value v, int axis, const in
     return ln_put_join(n, n_parts, parts, axis);
 }
 
-// The number in mode TL_PAD_CONSTANT.
-static double pad_value(ln_nnvm_op *n)
-{
-    const char *const tensor = ln_nnvm_src_of(n->op, "value");
-    double value = 0;
-    if (tensor && !ln_nnvm_own_scalar(n, tensor, &value))
-        ln_nnvm_op_fail(n, "input 'value' is not a constant of the model, expected one, as NNVM's "
-                           "pad has it as an attribute");
-    return value;
-}
-
 /** Negative padding crops, before anything else. */
 static ln_nnvm_value write_pad(ln_nnvm_op *n)
 {
@@ -319,8 +308,14 @@ static ln_nnvm_value write_pad(ln_nnvm_op *n)
     if (ln_nnvm_op_failed(n))
         return v;
     v = put_part(n, v, &p);
-    if (!strcmp(mode, "TL_PAD_CONSTANT"))
-        return ln_put_pad(n, v, before, after, pad_value(n));
+    if (!strcmp(mode, "TL_PAD_CONSTANT")) {
+        const char *const tensor = ln_nnvm_src_of(n->op, "value");
+        double value = 0;
+        if (tensor && !ln_nnvm_own_scalar(n, tensor, &value))
+            ln_nnvm_op_fail(n, "input 'value' is not a constant of the model, expected one, as "
+                               "NNVM's pad has it as an attribute");
+        return ln_put_pad(n, v, before, after, value);
+    }
     for (int i = 0; i < v.ndim && !ln_nnvm_op_failed(n); i++)
         v = pad_axis(n, v, i, (const int[]){before[i], after[i]}, mode);
     return v;

@@ -54,10 +54,17 @@ static ln_nnvm_value put_normal(ln_nnvm_op *n, ln_nnvm_value x, int n_axes, cons
     return put_rms(n, ln_put_binary(n, "sub", x, mean), n_axes, axes);
 }
 
-// v times scale plus bias, where there are these, with the axes of v from `axis` on.
-static ln_nnvm_value scaled(ln_nnvm_op *n, ln_nnvm_value v, int axis)
+/** Over the axes from one on; rmsnorm subtracts no mean. Scale and bias have these axes. */
+static ln_nnvm_value write_layers(ln_nnvm_op *n)
 {
     static const char *const args[][2] = {{"scale", "mul"}, {"bias", "add"}};
+    const ln_nnvm_value x = ln_nnvm_op_in(n, "src");
+    const int axis = ln_nnvm_op_axis(n, x.ndim, -1);
+    int axes[LN_MAXDIM];
+    for (int i = axis; i < x.ndim && i >= 0; i++)
+        axes[i - axis] = i;
+    const int is_rms = !strcmp(n->op->op_arg->optype, "rmsnorm");
+    ln_nnvm_value v = (is_rms ? put_rms : put_normal)(n, x, x.ndim - axis, axes);
     for (int i = 0; i < 2; i++)
         if (ln_nnvm_op_has_in(n, args[i][0])) {
             const ln_nnvm_value w =
@@ -65,18 +72,6 @@ static ln_nnvm_value scaled(ln_nnvm_op *n, ln_nnvm_value v, int axis)
             v = ln_put_binary(n, args[i][1], v, w);
         }
     return v;
-}
-
-/** Over the axes from one on; rmsnorm subtracts no mean. */
-static ln_nnvm_value write_layers(ln_nnvm_op *n)
-{
-    const ln_nnvm_value x = ln_nnvm_op_in(n, "src");
-    const int axis = ln_nnvm_op_axis(n, x.ndim, -1);
-    int axes[LN_MAXDIM];
-    for (int i = axis; i < x.ndim && i >= 0; i++)
-        axes[i - axis] = i;
-    const int is_rms = !strcmp(n->op->op_arg->optype, "rmsnorm");
-    return scaled(n, (is_rms ? put_rms : put_normal)(n, x, x.ndim - axis, axes), axis);
 }
 
 /** [N, G, C / G, rest]; scale and bias are one number for each channel, or for each group. */
