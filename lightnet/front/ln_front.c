@@ -132,14 +132,6 @@ int ln_front_check(const ln_context *ctx, const char *name, const ln_front *fron
 // Bytes of a file in no known format that is read whole, to say what it is, unless it is text.
 static const size_t most_binary = (size_t)64 << 20;
 
-// What is read whole is text: a larger file that is none is no model, whatever follows.
-static int is_large_binary(const ln_infile *file)
-{
-    size_t size;
-    const unsigned char *head = ln_infile_head(file, &size);
-    return !file->data && file->size > most_binary && memchr(head, '\0', size);
-}
-
 static int fail_large_binary(const ln_infile *file, ln_error *err)
 {
     char formats[LN_MAXLINE];
@@ -158,7 +150,10 @@ int ln_front_of(ln_infile *file, const ln_front **front, ln_error *err)
     *front = file->data ? NULL : find_reader_of_parts(file);
     if (*front)
         return 0;
-    if (is_large_binary(file))
+    size_t size;
+    const unsigned char *head = ln_infile_head(file, &size);
+    // What is read whole is text: a larger file that is none is no model, whatever follows.
+    if (!file->data && file->size > most_binary && memchr(head, '\0', size))
         return fail_large_binary(file, err);
     if (!file->data && file->size > LN_MAX_TEXT)
         return ln_error_set(err, "%s: the text has %zu bytes, expected at most %zu", file->name,

@@ -221,15 +221,6 @@ static void bound(ln_port *port, int axis, int least, int most)
     port->most[axis] = most;
 }
 
-static int note_input(const describing *d, ln_port *port)
-{
-    for (int i = 0; i < port->info.ndim; i++)
-        if (port->dim_names[i] && !ln_hash_find(d->inputs, port->dim_names[i]) &&
-            ln_hash_insert(d->inputs, port->dim_names[i], port) < 0)
-            return -1;
-    return 0;
-}
-
 static int add_input(const describing *d, const char *name)
 {
     const ln_tensor_entry *te = entry_of(d->ctx, name);
@@ -240,9 +231,13 @@ static int add_input(const describing *d, const char *name)
         ln_interface_add(d->interface, LN_PORT_INPUT, name, te->tensor->dtype, te->tensor->ndim);
     if (!port || set_names(d, port))
         return -1;
-    for (int i = 0; i < te->tensor->ndim; i++)
+    for (int i = 0; i < te->tensor->ndim; i++) {
+        const char *dim = port->dim_names[i];
         bound(port, i, least ? least[i] : most[i], most[i]);
-    return note_input(d, port);
+        if (dim && !ln_hash_find(d->inputs, dim) && ln_hash_insert(d->inputs, dim, port) < 0)
+            return -1;
+    }
+    return 0;
 }
 
 // A size of an output is what inputs have by its name.

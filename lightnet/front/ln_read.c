@@ -82,31 +82,19 @@ static int infer_outputs(ln_context *ctx)
     return ln_context_index_names(ctx);
 }
 
-static int init_body(ln_context *body)
-{
-    return ln_context_index_names(body) || ln_context_init_ops(body)
-               ? ln_fail_at(body, "body '%s'", ln_body_name(body))
-               : 0;
-}
-
-static int init_bodies(ln_context *ctx)
-{
-    ln_context *body;
-    LN_LIST_FOREACH(body, ctx->bodies)
-    {
-        if (init_body(body))
-            return -1;
-    }
-    return 0;
-}
-
 // Enters the operators that the context and its bodies were read with, and infers the inputs and
 // outputs that the model leaves open. -1 with the reason in the context, without the model's name.
 static int enter_read(ln_context *ctx)
 {
     if (!(ctx->declared & LN_DECLARES_INPUTS) && infer_inputs(ctx))
         return -1;
-    if (init_bodies(ctx) || ln_context_init_ops(ctx))
+    ln_context *body;
+    LN_LIST_FOREACH(body, ctx->bodies)
+    {
+        if (ln_context_index_names(body) || ln_context_init_ops(body))
+            return ln_fail_at(body, "body '%s'", ln_body_name(body));
+    }
+    if (ln_context_init_ops(ctx))
         return -1;
     return ctx->declared & LN_DECLARES_OUTPUTS ? 0 : infer_outputs(ctx);
 }
@@ -277,19 +265,15 @@ int ln_context_init_ir(ln_context *ctx, const char *name, const char *json, size
     return ln_limits_leave(ctx, before, init_ir(ctx, name, json, len, place ? &places : NULL));
 }
 
-// Before it is opened, which reads small files.
-static int check_file(const ln_context *ctx, const char *source)
-{
-    struct stat about;
-    return !stat(source, &about) && S_ISREG(about.st_mode)
-               ? check_size(ctx, source, (size_t)about.st_size)
-               : 0;
-}
-
 static int init_file(ln_context *ctx, const char *source)
 {
     ln_infile file = {0};
-    if (check_file(ctx, source) || ln_infile_open(&file, source, ctx->error))
+    struct stat about;
+    const int is_file = !stat(source, &about) && S_ISREG(about.st_mode);
+    // Opening it reads small files.
+    if (is_file && check_size(ctx, source, (size_t)about.st_size))
+        return -1;
+    if (ln_infile_open(&file, source, ctx->error))
         return -1;
     const int status = init_model(ctx, source, &file);
     ln_infile_close(&file);

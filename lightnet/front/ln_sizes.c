@@ -517,22 +517,18 @@ static const struct row *row_of(const ln_op *op)
     return NULL;
 }
 
-static int64_t least_of(const noted *n, int i)
-{
-    const ln_param_entry *least = ln_is_placeholder(n->op) ? param(n, "least") : NULL;
-    return least && i < least->array_len ? least->value_array_int[i] : 0;
-}
-
 static int note_axes(const noted *n, const struct row *row, const ln_tensor_entry *te, record *r)
 {
+    const ln_param_entry *least = ln_is_placeholder(n->op) ? param(n, "least") : NULL;
     if (row && row->axes)
         row->axes(n, r->axes);
-    for (int i = 0; i < n->dst->ndim; i++)
+    for (int i = 0; i < n->dst->ndim; i++) {
+        const int64_t from = least && i < least->array_len ? least->value_array_int[i] : 0;
         if (!ln_dynamic_is_open(te, i))
             r->axes[i] = ln_size_number(n->dst->dims[i]);
-        else if (!r->axes[i].is_known &&
-                 new_symbol(n->sizes, least_of(n, i), n->dst->dims[i], &r->axes[i]))
+        else if (!r->axes[i].is_known && new_symbol(n->sizes, from, n->dst->dims[i], &r->axes[i]))
             return -1;
+    }
     r->has_axes = 1;
     return 0;
 }
@@ -540,13 +536,6 @@ static int note_axes(const noted *n, const struct row *row, const ln_tensor_entr
 static int is_small_vector(const tl_tensor *t)
 {
     return t->ndim <= 1 && t->len <= LN_MAXDIM && (t->dtype == TL_INT64 || t->dtype == TL_INT32);
-}
-
-static void note_elements(const noted *n, const struct row *row, record *r)
-{
-    r->n_elements = n->dst->len;
-    for (int i = 0; i < n->dst->len; i++)
-        r->elements[i] = row->element(n, i);
 }
 
 static int note_output(noted *n, const struct row *row, const ln_tensor_entry *te)
@@ -564,8 +553,9 @@ static int note_output(noted *n, const struct row *row, const ln_tensor_entry *t
         ln_free(r);
         return -1;
     }
-    if (has_elements)
-        note_elements(n, row, r);
+    r->n_elements = has_elements ? n->dst->len : 0;
+    for (int i = 0; i < r->n_elements; i++)
+        r->elements[i] = row->element(n, i);
     return 0;
 }
 
