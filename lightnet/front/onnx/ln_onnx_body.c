@@ -73,14 +73,6 @@ static int varies(const finding *f, const ln_op *op)
     return 0;
 }
 
-// Of a loop, what every iteration would compute alike stays outside.
-static int goes_inside(const finding *f, const ln_op *op)
-{
-    if (!op->op_arg->tensors_in)
-        return ln_op_has_effect(op);
-    return ln_op_has_effect(op) || reads_inside(f, op) || (!f->body->n_inputs && varies(f, op));
-}
-
 static void take_in(finding *f, ln_op *op)
 {
     const ln_tensor_list_entry *tle;
@@ -124,9 +116,14 @@ static void find_ops(finding *f)
 {
     for (int i = 0; i < f->body->n_inputs; i++)
         enter(f, f->inside, f->body->inputs[i]);
-    for (const ln_list *node = first_of(f->n, f->body); node; node = node->next)
-        if (!ln_onnx_failed(f->n) && goes_inside(f, node->data))
-            take_in(f, node->data);
+    for (const ln_list *node = first_of(f->n, f->body); node; node = node->next) {
+        ln_op *op = node->data;
+        // Of a loop, what every iteration would compute alike stays outside.
+        const int is_loop = f->body->n_inputs > 0, has_inputs = op->op_arg->tensors_in != NULL;
+        if (!ln_onnx_failed(f->n) && (ln_op_has_effect(op) || reads_inside(f, op) ||
+                                      (!is_loop && has_inputs && varies(f, op))))
+            take_in(f, op);
+    }
 }
 
 // Each output is another tensor, and made inside.
@@ -208,18 +205,15 @@ static void remove_op(ln_onnx_node *n, ln_op *op)
         ln_emit_fail_memory(&n->emit);
 }
 
-static const char *body_name(ln_onnx_node *n)
-{
-    const LnOnnx__Node *p = n->proto;
-    return ln_translation_print(&n->model->base, "%.200s_%d",
-                                p->name && *p->name ? p->name : p->op_type,
-                                ln_bodies_count(n->model->base.ctx));
-}
-
 const char *ln_onnx_body_make(ln_onnx_node *n, ln_onnx_body *body, int n_captures,
                               const char *const *captures)
 {
-    const char *name = ln_onnx_failed(n) ? NULL : body_name(n);
+    const LnOnnx__Node *p = n->proto;
+    const char *name = ln_onnx_failed(n)
+                           ? NULL
+                           : ln_translation_print(&n->model->base, "%.200s_%d",
+                                                  p->name && *p->name ? p->name : p->op_type,
+                                                  ln_bodies_count(n->model->base.ctx));
     ln_context *made = name ? ln_body_create(n->model->base.ctx, name) : NULL;
     if (!made || enter_inputs(n, made, body->n_inputs, body->inputs) ||
         enter_inputs(n, made, n_captures, captures) || enter_ops(made, body))

@@ -46,16 +46,6 @@ const char *ln_onnx_add_tensor(ln_onnx_scope *scope, const LnOnnx__Tensor *proto
     return made;
 }
 
-// It is named by its values.
-static void enter_sparse(ln_onnx_scope *scope, const LnOnnx__SparseTensor *sparse)
-{
-    char *name = sparse->values && sparse->values->name ? sparse->values->name : "";
-    const LnOnnx__Node proto = {.op_type = "sparse initializer", .output = &name, .n_output = 1};
-    ln_onnx_node n = ln_onnx_node_init(scope, &proto);
-    ln_onnx_sparse(&n, sparse, 0);
-    ln_emit_begin(&n.emit, NULL); // drops what a failure left unfinished
-}
-
 static void enter_initializers(ln_onnx_scope *scope, const LnOnnx__Graph *graph)
 {
     ln_onnx_model *m = scope->model;
@@ -66,36 +56,30 @@ static void enter_initializers(ln_onnx_scope *scope, const LnOnnx__Graph *graph)
         if (!ln_hash_find(scope->names, name))
             ln_onnx_scope_set(scope, name, ln_onnx_add_tensor(scope, tensor, name));
     }
-    for (size_t i = 0; i < graph->n_sparse_initializer && !m->base.failed; i++)
-        enter_sparse(scope, graph->sparse_initializer[i]);
+    for (size_t i = 0; i < graph->n_sparse_initializer && !m->base.failed; i++) {
+        const LnOnnx__SparseTensor *sparse = graph->sparse_initializer[i];
+        char *name = sparse->values && sparse->values->name ? sparse->values->name : "";
+        const LnOnnx__Node proto = {
+            .op_type = "sparse initializer", .output = &name, .n_output = 1};
+        ln_onnx_node n = ln_onnx_node_init(scope, &proto);
+        ln_onnx_sparse(&n, sparse, 0);
+        ln_emit_begin(&n.emit, NULL); // drops what a failure left unfinished
+    }
 }
 
 /* Nodes */
 
-static void check_outputs(ln_onnx_node *n)
-{
-    for (size_t i = 0; i < n->proto->n_output; i++)
-        if (ln_onnx_wants(n, (int)i) && !ln_hash_find(n->scope->names, n->proto->output[i]))
-            ln_emit_fail_as(&n->emit, LN_UNSUPPORTED, "output %zu, '%s', is not supported", i,
-                            n->proto->output[i]);
-}
-
 static void translate_nodes(ln_onnx_scope *scope, LnOnnx__Node *const *nodes, size_t n_nodes);
 
-static void check_call(ln_onnx_node *n, const LnOnnx__Function *f)
+static void call_function(ln_onnx_node *n, const LnOnnx__Function *f)
 {
+    ln_onnx_scope inner;
     if (n->proto->n_input > f->n_input)
         ln_emit_fail(&n->emit, "the call has %zu inputs, expected at most %zu", n->proto->n_input,
                      f->n_input);
     if (n->proto->n_output > f->n_output)
         ln_emit_fail(&n->emit, "the call has %zu outputs, expected at most %zu", n->proto->n_output,
                      f->n_output);
-}
-
-static void call_function(ln_onnx_node *n, const LnOnnx__Function *f)
-{
-    ln_onnx_scope inner;
-    check_call(n, f);
     if (n->model->base.failed || ln_onnx_scope_init(&inner, n->model, NULL))
         return;
     inner.call = n->proto;
@@ -127,7 +111,10 @@ static void translate_node(ln_onnx_scope *scope, const LnOnnx__Node *proto)
             ln_emit_fail_as(&n.emit, LN_UNSUPPORTED, "the operator is not supported");
         ln_emit_begin(&n.emit, NULL); // drops what a translator left unfinished
     }
-    check_outputs(&n);
+    for (size_t i = 0; i < proto->n_output; i++)
+        if (ln_onnx_wants(&n, (int)i) && !ln_hash_find(scope->names, proto->output[i]))
+            ln_emit_fail_as(&n.emit, LN_UNSUPPORTED, "output %zu, '%s', is not supported", i,
+                            proto->output[i]);
 }
 
 static void translate_nodes(ln_onnx_scope *scope, LnOnnx__Node *const *nodes, size_t n_nodes)
@@ -160,17 +147,6 @@ void ln_onnx_translate_graph(ln_onnx_scope *scope, const LnOnnx__Graph *graph)
     translate_nodes(scope, graph->node, graph->n_node);
 }
 
-static void take_outputs(ln_onnx_node *n, const ln_onnx_scope *inner, const LnOnnx__Graph *graph,
-                         const char **outs)
-{
-    for (size_t i = 0; i < graph->n_output; i++) {
-        const char *name = graph->output[i]->name ? graph->output[i]->name : "";
-        outs[i] = ln_onnx_scope_get(inner, name);
-        if (!outs[i])
-            ln_emit_fail(&n->emit, "output '%s' of its graph is not produced by any node", name);
-    }
-}
-
 void ln_onnx_inline(ln_onnx_node *n, const LnOnnx__Graph *graph, int n_ins, const char *const *ins,
                     int n_outs, const char **outs)
 {
@@ -187,7 +163,12 @@ void ln_onnx_inline(ln_onnx_node *n, const LnOnnx__Graph *graph, int n_ins, cons
     for (size_t i = 0; i < graph->n_input; i++)
         ln_onnx_scope_set(&inner, graph->input[i]->name ? graph->input[i]->name : "", ins[i]);
     ln_onnx_translate_graph(&inner, graph);
-    take_outputs(n, &inner, graph, outs);
+    for (size_t i = 0; i < graph->n_output; i++) {
+        const char *name = graph->output[i]->name ? graph->output[i]->name : "";
+        outs[i] = ln_onnx_scope_get(&inner, name);
+        if (!outs[i])
+            ln_emit_fail(&n->emit, "output '%s' of its graph is not produced by any node", name);
+    }
     ln_onnx_scope_clear(&inner);
 }
 

@@ -68,20 +68,15 @@ static int is_all_zero(ln_onnx_node *n, const char *tensor)
     return value && i == size;
 }
 
-/** Whether `zero` may be a zero point of `of`: for all, or for each index along the axis. */
-static int is_zero_point(const tl_tensor *zero, const tl_tensor *of, int axis)
-{
-    return zero->dtype == of->dtype &&
-           (zero->len == 1 || (zero->ndim == 1 && axis < of->ndim && zero->len == of->dims[axis]));
-}
-
 const char *ln_onnx_zero_point(ln_onnx_node *n, int i, const char *of, int axis)
 {
     const char *const zero = ln_onnx_optional(n, i);
-    if (!zero || !of || ln_onnx_failed(n) ||
-        !is_zero_point(ln_onnx_tensor_of(n, zero), ln_onnx_tensor_of(n, of), axis))
+    if (!zero || !of || ln_onnx_failed(n))
         return zero;
-    return is_all_zero(n, zero) ? NULL : zero;
+    const tl_tensor *const z = ln_onnx_tensor_of(n, zero), *const t = ln_onnx_tensor_of(n, of);
+    const int is_for_each = z->ndim == 1 && axis < t->ndim && z->len == t->dims[axis];
+    const int may_be = z->dtype == t->dtype && (z->len == 1 || is_for_each);
+    return may_be && is_all_zero(n, zero) ? NULL : zero;
 }
 
 void ln_onnx_alias(ln_onnx_node *n, int i, const char *tensor)
@@ -95,19 +90,12 @@ const tl_tensor *ln_onnx_tensor_of(const ln_onnx_node *n, const char *tensor)
     return ln_translation_tensor(&n->model->base, tensor);
 }
 
-/** Bits of the elements of a constant that is unpacked; 0: of none. */
-static int few_bits(const ln_onnx_node *n, const char *tensor)
-{
-    const ln_tensor_entry *te = tensor && !n->model->base.failed
-                                    ? ln_tensor_table_find(n->model->base.ctx->tensor_table, tensor)
-                                    : NULL;
-    const ln_op *const op = te ? ln_entry_creater(te) : NULL;
-    return op && ln_is_form_of(op->op_arg->optype, "unpack_bits") ? ln_rule_get_int(op, "bits") : 0;
-}
-
 tl_dtype ln_onnx_dtype_like(ln_onnx_node *n, int i, const char *tensor)
 {
-    const int bits = few_bits(n, tensor);
+    const ln_op *const op =
+        tensor && !n->model->base.failed ? ln_context_creater(n->model->base.ctx, tensor) : NULL;
+    const int is_unpacked = op && ln_is_form_of(op->op_arg->optype, "unpack_bits");
+    const int bits = is_unpacked ? ln_rule_get_int(op, "bits") : 0;
     if (bits)
         ln_emit_fail(&n->emit, "input %d has elements of %d bits, which a result cannot have", i,
                      bits);
@@ -156,14 +144,6 @@ enum { FLOAT = 1, INT, STRING, TENSOR, GRAPH, FLOATS, INTS, STRINGS };
 static const char *const type_names[] = {"UNDEFINED", "FLOAT",  "INT",  "STRING", "TENSOR",
                                          "GRAPH",     "FLOATS", "INTS", "STRINGS"};
 
-static const char *type_name(int type, char buf[32])
-{
-    if (type >= 0 && (size_t)type < sizeof(type_names) / sizeof(type_names[0]))
-        return type_names[type];
-    snprintf(buf, 32, "type %d", type);
-    return buf;
-}
-
 // Files of the first IR version leave the type out.
 static int guess_type(const LnOnnx__Attribute *a)
 {
@@ -190,8 +170,10 @@ static const LnOnnx__Attribute *attr(ln_onnx_node *n, const char *name, int type
     const int there = a->type ? a->type : guess_type(a);
     if (there == type || !there) // an empty list has no sign of its type
         return a;
-    ln_emit_fail(&n->emit, "attribute '%s' is of type %s, expected %s", name, type_name(there, buf),
-                 type_names[type]);
+    const int has_name = there >= 0 && (size_t)there < sizeof(type_names) / sizeof(type_names[0]);
+    snprintf(buf, sizeof(buf), "type %d", there);
+    ln_emit_fail(&n->emit, "attribute '%s' is of type %s, expected %s", name,
+                 has_name ? type_names[there] : buf, type_names[type]);
     return NULL;
 }
 

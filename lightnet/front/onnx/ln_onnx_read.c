@@ -25,21 +25,13 @@ enum { NEWEST_OPSET = 26 };
 
 /* The file */
 
-// Returns new (ln_free): the folder of the model. NULL: no memory.
-static char *folder_of(const ln_onnx_model *m)
-{
-    char *folder = ln_strdup(m->base.file);
-    if (folder)
-        folder[ln_beneath_folder_len(folder)] = '\0';
-    return folder;
-}
-
 static int open_beneath(const ln_onnx_model *m, ln_infile *file, const char *location,
                         ln_error *err)
 {
-    char *folder = folder_of(m);
+    char *folder = ln_strdup(m->base.file);
     if (!folder)
         return ln_error_memory(err);
+    folder[ln_beneath_folder_len(folder)] = '\0';
     const ln_beneath folders = {folder, m->base.ctx->folders};
     const int status = ln_infile_open_beneath(file, &folders, location, err);
     ln_free(folder);
@@ -150,15 +142,6 @@ static int unpack(parsed *p, const ln_context *ctx, const char *name)
     return p->proto->graph ? 0 : ln_fail(ctx, "%s: the model has no graph", name);
 }
 
-// The file can be shared from now on, by any threads.
-static int take_file(parsed *p, const ln_context *ctx, ln_infile *file)
-{
-    if (ln_infile_share(file, &p->file, ctx->error))
-        return -1;
-    ln_infile_close(file);
-    return 0;
-}
-
 static void *parse(const ln_context *ctx, const char *name, ln_infile *file)
 {
     parsed *p = ln_alloc(sizeof(*p));
@@ -166,8 +149,11 @@ static void *parse(const ln_context *ctx, const char *name, ln_infile *file)
         ln_error_memory_at(ctx->error, name);
         return NULL;
     }
-    if (!take_file(p, ctx, file) && !unpack(p, ctx, name))
-        return p;
+    if (!ln_infile_share(file, &p->file, ctx->error)) {
+        ln_infile_close(file); // any threads can share it from now on
+        if (!unpack(p, ctx, name))
+            return p;
+    }
     drop(p);
     return NULL;
 }
@@ -562,14 +548,6 @@ static int read_onnx(ln_context *ctx, const char *name, ln_infile *file)
 
 /* The interface */
 
-static int add_dim(ln_port *port, int axis, const LnOnnx__Dimension *d)
-{
-    const char *name = d->dim_param && *d->dim_param ? d->dim_param : NULL;
-    const int is_fixed = d->has_dim_value && d->dim_value >= 0 && d->dim_value <= INT_MAX;
-    return ln_port_set_dim(port, axis, is_fixed ? (int)d->dim_value : LN_PORT_OPEN,
-                           is_fixed ? NULL : name);
-}
-
 // What cannot be an input or output is left to `build`, which says so.
 static int add_port(ln_interface *interface, ln_port_kind kind, const LnOnnx__ValueInfo *value)
 {
@@ -579,9 +557,14 @@ static int add_port(ln_interface *interface, ln_port_kind kind, const LnOnnx__Va
     ln_port *port = ln_interface_add(interface, kind, name_of(value),
                                      type ? ln_onnx_dtype(type->elem_type) : TL_DTYPE_INVALID,
                                      has_shape ? (int)shape->n_dim : LN_PORT_OPEN);
-    for (size_t i = 0; port && has_shape && i < shape->n_dim; i++)
-        if (add_dim(port, (int)i, shape->dim[i]))
+    for (size_t i = 0; port && has_shape && i < shape->n_dim; i++) {
+        const LnOnnx__Dimension *d = shape->dim[i];
+        const char *name = d->dim_param && *d->dim_param ? d->dim_param : NULL;
+        const int is_fixed = d->has_dim_value && d->dim_value >= 0 && d->dim_value <= INT_MAX;
+        if (ln_port_set_dim(port, (int)i, is_fixed ? (int)d->dim_value : LN_PORT_OPEN,
+                            is_fixed ? NULL : name))
             return -1;
+    }
     return port ? 0 : -1;
 }
 
@@ -605,24 +588,18 @@ static int add_field(ln_interface *interface, const char *key, const char *value
     return value && *value ? ln_interface_add_metadata(interface, key, value) : 0;
 }
 
-static int add_metadata(ln_interface *interface, const LnOnnx__Model *proto)
+static int describe(const ln_context *ctx, const char *name, const void *data,
+                    ln_interface *interface)
 {
-    int status = add_field(interface, "producer", proto->producer_name) ||
+    const LnOnnx__Model *proto = ((const parsed *)data)->proto;
+    ln_hash *defaults = initializer_names(proto->graph);
+    int status = !defaults || add_ports(interface, proto->graph, defaults) ||
+                 add_field(interface, "producer", proto->producer_name) ||
                  add_field(interface, "graph", proto->graph->name);
     for (size_t i = 0; !status && i < proto->n_metadata_props; i++) {
         const LnOnnx__Entry *entry = proto->metadata_props[i];
         status = ln_interface_add_metadata(interface, entry->key ? entry->key : "", entry->value);
     }
-    return status;
-}
-
-static int describe(const ln_context *ctx, const char *name, const void *data,
-                    ln_interface *interface)
-{
-    const parsed *p = data;
-    ln_hash *defaults = initializer_names(p->proto->graph);
-    const int status = !defaults || add_ports(interface, p->proto->graph, defaults) ||
-                       add_metadata(interface, p->proto);
     ln_hash_free(defaults);
     return status ? ln_error_memory_at(ctx->error, name) : 0;
 }

@@ -34,22 +34,16 @@ tl_windows ln_onnx_windows(ln_onnx_node *n, const char *src, const char *weight)
     return ln_onnx_failed(n) ? nothing : w;
 }
 
-// How much padding makes the output a size of the input over the stride depends on that size, but
-// for a stride of 1.
-static void want_fixed_strides(ln_onnx_node *n, const char *src, const tl_windows *windows)
-{
-    for (int i = 0; i < windows->n; i++)
-        if (windows->stride[i] > 1)
-            ln_onnx_want_fixed_axis(n, src, 2 + i);
-}
-
 void ln_onnx_auto_pad(ln_onnx_node *n, const char *src, tl_windows *windows)
 {
     const char *const mode = ln_onnx_string(n, "auto_pad", "NOTSET");
     if (ln_onnx_failed(n) || ln_streq(mode, "NOTSET") || ln_streq(mode, ""))
         return;
-    if (!ln_streq(mode, "VALID"))
-        want_fixed_strides(n, src, windows);
+    // How much padding makes the output a size of the input over the stride depends on that size,
+    // but for a stride of 1.
+    for (int i = 0; i < windows->n && !ln_streq(mode, "VALID"); i++)
+        if (windows->stride[i] > 1)
+            ln_onnx_want_fixed_axis(n, src, 2 + i);
     if (ln_autopadding_conv(windows->padding, ln_onnx_tensor_of(n, src)->dims + 2, windows->size,
                             windows->stride, windows->dilation, windows->n, mode) < 0)
         ln_emit_fail(&n->emit, "attribute 'auto_pad' is \"%s\": %s", mode, ln_last_error());

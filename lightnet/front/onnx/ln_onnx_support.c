@@ -235,15 +235,6 @@ static const char *text_of(const char *text)
     return text ? text : "";
 }
 
-static void fail_count(ln_onnx_model *m, size_t total, const LnOnnx__Node *node, size_t n)
-{
-    ln_translation_fail_as(&m->base, LN_LIMIT_REACHED,
-                           "the model unfolds to %zu nodes, of which node '%s' (%s) has %zu; they "
-                           "exceed the limit of %" PRIu64 " operators",
-                           total, text_of(node->name), text_of(node->op_type), n,
-                           ln_limits_max(m->base.ctx, LN_LIMIT_OPS));
-}
-
 static void count_graph(census *c, const LnOnnx__Graph *graph)
 {
     const LnOnnx__Node *largest = NULL;
@@ -258,7 +249,11 @@ static void count_graph(census *c, const LnOnnx__Graph *graph)
     }
     const uint64_t limit = ln_limits_max(c->model->base.ctx, LN_LIMIT_OPS);
     if (limit && total > limit)
-        fail_count(c->model, total, largest, most);
+        ln_translation_fail_as(&c->model->base, LN_LIMIT_REACHED,
+                               "the model unfolds to %zu nodes, of which node '%s' (%s) has %zu; "
+                               "they exceed the limit of %" PRIu64 " operators",
+                               total, text_of(largest->name), text_of(largest->op_type), most,
+                               limit);
 }
 
 void ln_onnx_check_count(ln_onnx_model *m)

@@ -323,18 +323,13 @@ static const char *unknown_input(const ln_onnx_model *m, const ln_op *op)
     return NULL;
 }
 
-// An input of the model that the tensor depends on and whose value is not known; NULL: it depends
-// on something else, such as chance.
-static const char *find_cause(const ln_onnx_model *m, const char *tensor)
-{
-    while (tensor && !ln_hash_find(m->base.ctx->input_names, tensor))
-        tensor = unknown_input(m, ln_context_creater(m->base.ctx, tensor));
-    return tensor;
-}
-
 static void fail_unknown(ln_onnx_node *n, int i, const char *tensor)
 {
-    const char *cause = find_cause(n->model, tensor);
+    const ln_context *ctx = n->model->base.ctx;
+    // An input of the model, whose value is not known; NULL: it is something else, such as chance.
+    const char *cause = tensor;
+    while (cause && !ln_hash_find(ctx->input_names, cause))
+        cause = unknown_input(n->model, ln_context_creater(ctx, cause));
     if (!cause) {
         ln_emit_fail(&n->emit,
                      "input %d, '%s', decides shapes and depends on what is computed at run time",

@@ -260,15 +260,6 @@ static const char *emit_stages(ln_onnx_node *n, const attention *a, const char *
     return multiply_heads(n, a, stages[3], a->value, 0, 1);
 }
 
-/** A single operator, if the scores are not an output. */
-static const char *emit_attention(ln_onnx_node *n, const attention *a, const char *bias,
-                                  double scale)
-{
-    return LN_EMIT(&n->emit, LN_EMIT_TEMP, "attention", LN_ARG("q", a->query), LN_ARG("k", a->key),
-                   LN_ARG("v", a->value), LN_ARG("mask", bias), LN_NUMBER("scale", scale),
-                   LN_BOOL("zero_empty", bias != NULL));
-}
-
 static void translate_attention(ln_onnx_node *n)
 {
     attention a = {.kv_heads = 1};
@@ -279,9 +270,12 @@ static void translate_attention(ln_onnx_node *n)
     const double scale = ln_onnx_float(n, "scale", 1 / sqrt(q->dims[3] ? q->dims[3] : 1));
     const double softcap = ln_onnx_float(n, "softcap", 0);
     const char *const bias = emit_bias(n, &a);
-    const char *const dst = softcap > 0 || ln_onnx_wants(n, 3)
-                                ? emit_stages(n, &a, bias, scale, softcap)
-                                : emit_attention(n, &a, bias, scale);
+    const int has_stages = softcap > 0 || ln_onnx_wants(n, 3);
+    const char *const dst =
+        has_stages ? emit_stages(n, &a, bias, scale, softcap)
+                   : LN_EMIT(&n->emit, LN_EMIT_TEMP, "attention", LN_ARG("q", a.query),
+                             LN_ARG("k", a.key), LN_ARG("v", a.value), LN_ARG("mask", bias),
+                             LN_NUMBER("scale", scale), LN_BOOL("zero_empty", bias != NULL));
     if (ln_onnx_tensor_of(n, ln_onnx_in(n, 0))->ndim == 4) {
         ln_onnx_alias(n, 0, dst);
         return;

@@ -661,20 +661,14 @@ static void roll_scan(ln_onnx_node *n)
         emit_loop(n, &l, &r, states);
 }
 
-// Whether there are more iterations than operators may be written out.
-static int is_long_scan(ln_onnx_node *n, const loop *l)
-{
-    const char *src = ln_onnx_in(n, l->n_states);
-    const int axis = scan_axis(n, "scan_input_axes", 0, src);
-    return !ln_onnx_failed(n) && ln_onnx_tensor_of(n, src)->dims[axis] > MAX_UNROLLED;
-}
-
 static void translate_scan(ln_onnx_node *n)
 {
     loop l;
     if (enter_scan(n, &l))
         return;
-    if (is_long_scan(n, &l)) {
+    const char *const first = ln_onnx_in(n, l.n_states);
+    const int axis = scan_axis(n, "scan_input_axes", 0, first);
+    if (!ln_onnx_failed(n) && ln_onnx_tensor_of(n, first)->dims[axis] > MAX_UNROLLED) {
         roll_scan(n);
         return;
     }
@@ -721,23 +715,6 @@ static const char ***enter_batch(ln_onnx_node *n, int first, int n_tensors, int 
     return parts;
 }
 
-static void enter_lens(ln_onnx_node *n, batch *b)
-{
-    int len;
-    b->lens = ln_onnx_ints_in(n, 0, &len);
-    if (b->lens && len != b->size)
-        ln_emit_fail(&n->emit, "input 0 has %d lengths of sequences, expected %d", len, b->size);
-}
-
-static const char ***new_outs(ln_onnx_node *n, int n_outs, int size)
-{
-    const char ***outs =
-        ln_translation_alloc(&n->model->base, ((size_t)n_outs + 1) * sizeof(*outs));
-    for (int k = 0; k < n_outs && outs; k++)
-        outs[k] = ln_onnx_new_names(n, (size_t)size);
-    return outs;
-}
-
 // Behind the end of a shorter sequence there are zeros.
 static void pad_parts(ln_onnx_node *n, loop *l, int64_t len)
 {
@@ -778,20 +755,26 @@ static void scan_element(ln_onnx_node *n, loop *l, const batch *b, int i)
 static void translate_scan_8(ln_onnx_node *n)
 {
     loop l;
+    int len;
     batch b = {.size = -1};
     if (begin_scan(n, &l, 1))
         return;
+    const int n_outs = l.n_states + l.n_stacked;
     b.states = enter_batch(n, 1, l.n_states, &b.size);
     b.sequences = enter_batch(n, 1 + l.n_states, l.n_rows, &b.size);
     if (ln_onnx_failed(n))
         return;
-    enter_lens(n, &b);
-    b.outs = new_outs(n, l.n_states + l.n_stacked, b.size);
+    b.lens = ln_onnx_ints_in(n, 0, &len);
+    if (b.lens && len != b.size)
+        ln_emit_fail(&n->emit, "input 0 has %d lengths of sequences, expected %d", len, b.size);
+    b.outs = ln_translation_alloc(&n->model->base, ((size_t)n_outs + 1) * sizeof(*b.outs));
+    for (int k = 0; k < n_outs && b.outs; k++)
+        b.outs[k] = ln_onnx_new_names(n, (size_t)b.size);
     if (!ln_onnx_failed(n) && !b.size)
         ln_emit_fail(&n->emit, "the batch is empty");
     for (int i = 0; i < b.size && !ln_onnx_failed(n); i++)
         scan_element(n, &l, &b, i);
-    for (int k = 0; k < l.n_states + l.n_stacked && !ln_onnx_failed(n); k++)
+    for (int k = 0; k < n_outs && !ln_onnx_failed(n); k++)
         ln_onnx_alias(n, k, stack(n, b.outs[k], b.size, b.outs[k][0], 0));
 }
 

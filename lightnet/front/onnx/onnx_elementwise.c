@@ -90,24 +90,17 @@ static void translate_pow(ln_onnx_node *n)
         ln_emit_cast(&n->emit, power, dtype, 0);
 }
 
-/** Up to opset 6 a slope for each channel stands at axis 1. */
-static const char *slope_of(ln_onnx_node *n)
-{
-    const char *const slope = ln_onnx_in(n, 1);
-    const tl_tensor *const t = ln_onnx_tensor_of(n, slope);
-    const int ndim = ln_onnx_tensor_of(n, ln_onnx_in(n, 0))->ndim;
-    if (n->opset >= 7 || t->ndim != 1 || t->len == 1 || ndim < 3)
-        return slope;
-    int dims[TL_MAXDIM] = {t->dims[0], 1, 1, 1, 1, 1, 1, 1};
-    return ln_emit_reshape(&n->emit, slope, ndim - 1, dims, LN_EMIT_TEMP);
-}
-
 static void translate_prelu(ln_onnx_node *n)
 {
-    const char *const src = ln_onnx_in(n, 0), *const slope = slope_of(n);
+    const char *const src = ln_onnx_in(n, 0), *slope = ln_onnx_in(n, 1);
+    const tl_tensor *const t = ln_onnx_tensor_of(n, src), *s = ln_onnx_tensor_of(n, slope);
+    // Up to opset 6 a slope for each channel stands at axis 1.
+    if (n->opset < 7 && s->ndim == 1 && s->len != 1 && t->ndim >= 3)
+        slope = ln_emit_reshape(&n->emit, slope, t->ndim - 1,
+                                (int[TL_MAXDIM]){s->dims[0], 1, 1, 1, 1, 1, 1, 1}, LN_EMIT_TEMP);
+    s = ln_onnx_tensor_of(n, slope);
     const char *const dst = ln_emit_binary(&n->emit, "TL_BINARY_PRELU", src, slope, 0);
     char text[TL_SHAPE_TEXT_SIZE], slope_text[TL_SHAPE_TEXT_SIZE];
-    const tl_tensor *const t = ln_onnx_tensor_of(n, src), *const s = ln_onnx_tensor_of(n, slope);
     if (dst && !tl_tensor_issameshape(ln_onnx_tensor_of(n, dst), t))
         ln_emit_fail(
             &n->emit, "the slope has shape %s, expected one that broadcasts to that of X, %s",

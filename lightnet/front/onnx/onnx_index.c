@@ -176,23 +176,14 @@ static void translate_unique(ln_onnx_node *n)
     ln_emit_end(&n->emit, outs[0], 0);
 }
 
-/** For how many boxes there is to be room: the number that is asked for, where it is known; without
- *  it none is. */
-static int limit_of_boxes(ln_onnx_node *n, const char *most)
-{
-    const tl_tensor *const value = ln_onnx_value(n, most);
-    if (!most)
-        return 0;
-    if (!value || value->dtype != TL_INT64 || value->len != 1)
-        return INT_MAX;
-    const int64_t asked = *(const int64_t *)value->data;
-    return asked < 0 ? 0 : asked > INT_MAX ? INT_MAX : (int)asked;
-}
-
 static void translate_nms(ln_onnx_node *n)
 {
     const char *const most = ln_onnx_optional(n, 2);
-    const int limit = limit_of_boxes(n, most);
+    const tl_tensor *const value = ln_onnx_value(n, most);
+    const int is_known = value && value->dtype == TL_INT64 && value->len == 1;
+    const int64_t asked = is_known ? *(const int64_t *)value->data : INT_MAX;
+    // For how many boxes there is to be room; without the input no box is wanted.
+    const int limit = !most || asked < 0 ? 0 : asked > INT_MAX ? INT_MAX : (int)asked;
     LN_EMIT(&n->emit, 0, "nms", LN_ARG("boxes", ln_onnx_in(n, 0)),
             LN_ARG("scores", ln_onnx_in(n, 1)), LN_ARG("most", most),
             LN_ARG("overlap", ln_onnx_optional(n, 3)), LN_ARG("score", ln_onnx_optional(n, 4)),

@@ -109,16 +109,6 @@ static const char *unpack_weights(ln_onnx_node *n, const few_bits *f, int has_ze
     return unpack(n, f, bytes, has_zeros ? TL_UINT8 : TL_INT8, f->n, f->k);
 }
 
-static const char *unpack_zeros(ln_onnx_node *n, const few_bits *f)
-{
-    const char *const zeros = ln_onnx_in(n, ZEROS);
-    if (!ln_onnx_failed(n) && ln_onnx_tensor_of(n, zeros)->dtype != TL_UINT8)
-        ln_emit_fail_as(&n->emit, LN_UNSUPPORTED,
-                        "input %d, 'zero_points', has type %s, expected TL_UINT8", ZEROS,
-                        tl_dtype_name(ln_onnx_tensor_of(n, zeros)->dtype));
-    return unpack(n, f, zeros, TL_UINT8, f->n, f->blocks);
-}
-
 static void translate_matmul_nbits(ln_onnx_node *n)
 {
     const few_bits f = read_few_bits(n);
@@ -127,7 +117,13 @@ static void translate_matmul_nbits(ln_onnx_node *n)
         return;
     const char *const src = ln_onnx_in(n, A), *const bias = ln_onnx_optional(n, BIAS);
     const char *const weights = unpack_weights(n, &f, has_zeros);
-    const char *const zeros = has_zeros ? unpack_zeros(n, &f) : NULL;
+    const char *zeros = ln_onnx_optional(n, ZEROS);
+    if (zeros && !ln_onnx_failed(n) && ln_onnx_tensor_of(n, zeros)->dtype != TL_UINT8)
+        ln_emit_fail_as(&n->emit, LN_UNSUPPORTED,
+                        "input %d, 'zero_points', has type %s, expected TL_UINT8", ZEROS,
+                        tl_dtype_name(ln_onnx_tensor_of(n, zeros)->dtype));
+    if (zeros)
+        zeros = unpack(n, &f, zeros, TL_UINT8, f.n, f.blocks);
     const char *const scales =
         ln_emit_reshape(&n->emit, ln_onnx_in(n, SCALES), 2, (int[]){f.n, f.blocks}, LN_EMIT_TEMP);
     const char *const floats = LN_EMIT(&n->emit, LN_EMIT_TEMP, "dequantize", LN_ARG("src", weights),

@@ -60,15 +60,6 @@ static void translate_along_rest(ln_onnx_node *n)
 
 /* ---- batch normalization ---- */
 
-/** Attribute epsilon, at least what the operator takes. */
-static double read_epsilon(ln_onnx_node *n)
-{
-    const double epsilon = ln_onnx_float(n, "epsilon", 1e-5);
-    if (!(epsilon >= 0))
-        ln_emit_fail(&n->emit, "attribute 'epsilon' is %g, expected at least 0", epsilon);
-    return epsilon > 0 ? epsilon : 1e-37;
-}
-
 /** The operands of a batch normalization, all of one dtype. */
 typedef struct batch_stats {
     const char *src, *scale, *offset, *mean, *var;
@@ -76,9 +67,13 @@ typedef struct batch_stats {
 
 static const char *emit_batchnorm(ln_onnx_node *n, const batch_stats *s, const char *images)
 {
+    const double epsilon = ln_onnx_float(n, "epsilon", 1e-5);
+    if (!(epsilon >= 0))
+        ln_emit_fail(&n->emit, "attribute 'epsilon' is %g, expected at least 0", epsilon);
+    const double allowed = epsilon > 0 ? epsilon : 1e-37; // the operator takes no 0
     return LN_EMIT(&n->emit, LN_EMIT_TEMP, "batchnorm", LN_ARG("src", images),
                    LN_ARG("scale", s->scale), LN_ARG("offset", s->offset), LN_ARG("mean", s->mean),
-                   LN_ARG("var", s->var), LN_NUMBER("epsilon", read_epsilon(n)));
+                   LN_ARG("var", s->var), LN_NUMBER("epsilon", allowed));
 }
 
 /** With one number for each channel: [N, C, ..] as [N, C, 1, rest], images as they are, so that the

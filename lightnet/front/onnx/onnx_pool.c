@@ -79,25 +79,20 @@ static pooling read_pooling(ln_onnx_node *n)
     return p;
 }
 
-/** The maxima, and where they are. */
-static void emit_max_pool_with_indices(ln_onnx_node *n, const pooling *p)
-{
-    const tl_windows *const w = &p->windows;
-    LN_EMIT_BEGIN(&n->emit, "maxpoolnd_arg", LN_ARG("src", p->src), LN_INTS("size", w->n, w->size),
-                  LN_INTS("stride", w->n, w->stride), LN_INTS("dilation", w->n, w->dilation),
-                  LN_INTS("padding", 2 * w->n, w->padding), LN_BOOL("ceil", p->is_ceil),
-                  LN_BOOL("column_major", ln_onnx_flag(n, "storage_order", 0)));
-    ln_emit_out(&n->emit, "dst", 0);
-    ln_emit_end(&n->emit, "arg", 1);
-}
-
 static void translate_max_pool(ln_onnx_node *n)
 {
     const pooling p = read_pooling(n);
-    if (ln_onnx_wants(n, 1))
-        emit_max_pool_with_indices(n, &p);
-    else
+    const tl_windows *const w = &p.windows;
+    if (!ln_onnx_wants(n, 1)) {
         emit_pool(n, &p);
+        return;
+    }
+    LN_EMIT_BEGIN(&n->emit, "maxpoolnd_arg", LN_ARG("src", p.src), LN_INTS("size", w->n, w->size),
+                  LN_INTS("stride", w->n, w->stride), LN_INTS("dilation", w->n, w->dilation),
+                  LN_INTS("padding", 2 * w->n, w->padding), LN_BOOL("ceil", p.is_ceil),
+                  LN_BOOL("column_major", ln_onnx_flag(n, "storage_order", 0)));
+    ln_emit_out(&n->emit, "dst", 0);
+    ln_emit_end(&n->emit, "arg", 1);
 }
 
 static void translate_average_pool(ln_onnx_node *n)
@@ -134,17 +129,6 @@ static void translate_global_pool(ln_onnx_node *n)
 
 /* ---- MaxUnpool ---- */
 
-/** The shape that pooling with these windows had before; what a window did not reach is lost. */
-static void unpooled_shape(ln_onnx_node *n, const tl_tensor *src, const tl_windows *w, int *dims)
-{
-    dims[0] = src->dims[0];
-    dims[1] = src->dims[1];
-    for (int i = 0; i < w->n; i++)
-        if ((dims[2 + i] = tl_deconv2d_length(src->dims[2 + i], w->size[i], w->stride[i], 1,
-                                              w->padding[i], w->padding[w->n + i], 0)) < 0)
-            ln_emit_fail(&n->emit, "%s", tl_last_error());
-}
-
 /** `tensor` [dims] with zeros behind it along each axis, as the optional input 2 says: output 0. */
 static void enlarge(ln_onnx_node *n, const char *tensor, int ndim, const int *dims)
 {
@@ -174,9 +158,14 @@ static void translate_max_unpool(ln_onnx_node *n)
     const char *const src = ln_onnx_in(n, 0), *const index = ln_onnx_in(n, 1);
     const tl_tensor *const t = ln_onnx_tensor_of(n, src);
     const tl_windows w = ln_onnx_windows(n, src, NULL);
-    int dims[TL_MAXDIM], len;
-    if (!ln_onnx_failed(n))
-        unpooled_shape(n, t, &w, dims);
+    if (ln_onnx_failed(n))
+        return;
+    // The shape that pooling had before; what a window did not reach is lost.
+    int dims[TL_MAXDIM] = {t->dims[0], t->dims[1]}, len;
+    for (int i = 0; i < w.n; i++)
+        if ((dims[2 + i] = tl_deconv2d_length(t->dims[2 + i], w.size[i], w.stride[i], 1,
+                                              w.padding[i], w.padding[w.n + i], 0)) < 0)
+            ln_emit_fail(&n->emit, "%s", tl_last_error());
     if (ln_onnx_failed(n))
         return;
     if ((len = tl_compute_length(t->ndim, dims)) < 0) {

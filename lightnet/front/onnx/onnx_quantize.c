@@ -55,16 +55,6 @@ static void translate_quantize(ln_onnx_node *n)
     emit_quantize(n, src, scale, zero, dtype, read_axis(n, src, scale, block), block, 0);
 }
 
-/** The zero point, which has as many elements as the scale. */
-static const char *read_zero(ln_onnx_node *n, const char *src, const char *scale, int axis)
-{
-    const char *const zero = ln_onnx_optional(n, 2);
-    if (!zero || ln_onnx_failed(n) ||
-        ln_onnx_tensor_of(n, zero)->len != ln_onnx_tensor_of(n, scale)->len)
-        return zero;
-    return ln_onnx_zero_point(n, 2, src, axis);
-}
-
 static void translate_dequantize(ln_onnx_node *n)
 {
     const char *const src = ln_onnx_in(n, 0), *const scale = ln_onnx_in(n, 1);
@@ -72,8 +62,12 @@ static void translate_dequantize(ln_onnx_node *n)
     const tl_dtype own = ln_onnx_tensor_of(n, scale)->dtype;
     const tl_dtype dtype = read_dtype(n, own);
     const int axis = read_axis(n, src, scale, block);
-    const char *const result = emit_dequantize(n, src, scale, read_zero(n, src, scale, axis), axis,
-                                               block, dtype == own ? 0 : LN_EMIT_TEMP);
+    const char *zero = ln_onnx_optional(n, 2);
+    if (zero && !ln_onnx_failed(n) &&
+        ln_onnx_tensor_of(n, zero)->len == ln_onnx_tensor_of(n, scale)->len)
+        zero = ln_onnx_zero_point(n, 2, src, axis);
+    const char *const result =
+        emit_dequantize(n, src, scale, zero, axis, block, dtype == own ? 0 : LN_EMIT_TEMP);
     if (dtype != own)
         ln_emit_cast(&n->emit, result, dtype, 0);
 }

@@ -119,22 +119,17 @@ static void translate_multinomial(ln_onnx_node *n)
 
 /* ---- dropout, which passes everything on when it does not train ---- */
 
-/** All elements are kept. */
-static void emit_mask(ln_onnx_node *n, const char *src, tl_dtype dtype)
-{
-    const tl_tensor *const t = ln_onnx_tensor_of(n, src);
-    ln_onnx_want_fixed(n, src);
-    const char *const one = ln_emit_scalar(&n->emit, dtype, 1);
-    ln_emit_expand(&n->emit, one, t->ndim, t->dims, 1);
-}
-
 /** The attributes of training, `is_test` and `seed`, make no difference to a model that is run. */
 static void translate_dropout(ln_onnx_node *n)
 {
     const char *const src = ln_onnx_in(n, 0);
+    const tl_tensor *const t = ln_onnx_tensor_of(n, src);
     ln_onnx_alias(n, 0, src);
-    if (ln_onnx_wants(n, 1))
-        emit_mask(n, src, n->opset < 10 ? ln_onnx_tensor_of(n, src)->dtype : TL_BOOL);
+    if (!ln_onnx_wants(n, 1))
+        return;
+    ln_onnx_want_fixed(n, src);
+    const char *const kept = ln_emit_scalar(&n->emit, n->opset < 10 ? t->dtype : TL_BOOL, 1);
+    ln_emit_expand(&n->emit, kept, t->ndim, t->dims, 1);
 }
 
 /** Each element is dropped with the probability `ratio`; the others grow to make up for it. */

@@ -6,28 +6,18 @@
 
 /* ---- reductions ---- */
 
-/** Marks the `len` axes of a tensor of `ndim` dimensions, then lists them in order to `axes`. */
-static int sorted_axes(ln_onnx_node *n, const int64_t *given, int len, int ndim, int *axes)
-{
-    int goes[TL_MAXDIM] = {0}, n_axes = 0;
-    for (int i = 0; i < len; i++)
-        goes[ln_attr_to_axis(&n->emit, given[i], ndim)] = 1;
-    for (int i = 0; i < ndim; i++)
-        if (goes[i])
-            axes[n_axes++] = i;
-    return n_axes;
-}
-
 /** No axes mean all, unless the node says that they mean none. */
 static void emit_reduce(ln_onnx_node *n, const int64_t *given, int len)
 {
     const char *const src = ln_onnx_in(n, 0);
     const int ndim = ln_onnx_tensor_of(n, src)->ndim;
     const int is_all = len == 0 && !ln_onnx_flag(n, "noop_with_empty_axes", 0);
-    int axes[TL_MAXDIM];
-    int n_axes = sorted_axes(n, given, len, ndim, axes);
-    for (int i = 0; is_all && i < ndim; i++)
-        axes[n_axes++] = i;
+    int axes[TL_MAXDIM], n_axes = 0, goes[TL_MAXDIM] = {0};
+    for (int i = 0; i < len; i++)
+        goes[ln_attr_to_axis(&n->emit, given[i], ndim)] = 1;
+    for (int i = 0; i < ndim; i++)
+        if (is_all || goes[i])
+            axes[n_axes++] = i;
     ln_emit_reduce(&n->emit, n->row->with, src, n_axes, axes, ln_onnx_flag(n, "keepdims", 1), 0);
 }
 
