@@ -117,13 +117,19 @@ static int fail_unrecognised(const ln_context *ctx, const char *name, const unsi
                    ln_sprint_formats(formats, sizeof(formats)));
 }
 
-int ln_front_check(const ln_context *ctx, const char *name, const ln_front *front,
-                   const unsigned char *data, size_t size)
+// Says what the bytes are, if that is no model.
+static int check_content(const char *name, const unsigned char *data, size_t size, ln_error *err)
 {
     const char *what;
     const ln_content content = ln_content_of(data, size, &what);
-    if (content)
-        return ln_fail(ctx, "%s: this is %s%s", name, what, advice[content]);
+    return content ? ln_error_set(err, "%s: this is %s%s", name, what, advice[content]) : 0;
+}
+
+int ln_front_check(const ln_context *ctx, const char *name, const ln_front *front,
+                   const unsigned char *data, size_t size)
+{
+    if (check_content(name, data, size, ctx->error))
+        return -1;
     return front || begins_like_json(data, size) ? 0 : fail_unrecognised(ctx, name, data, size);
 }
 
@@ -132,29 +138,20 @@ int ln_front_check(const ln_context *ctx, const char *name, const ln_front *fron
 // Bytes of a file in no known format that is read whole, to say what it is, unless it is text.
 static const size_t most_binary = (size_t)64 << 20;
 
-static int fail_large_binary(const ln_infile *file, ln_error *err)
-{
-    char formats[LN_MAXLINE];
-    const char *what;
-    size_t size;
-    const unsigned char *head = ln_infile_head(file, &size);
-    const ln_content content = ln_content_of(head, size, &what);
-    if (content)
-        return ln_error_set(err, "%s: this is %s%s", file->name, what, advice[content]);
-    return ln_error_set(err, "%s: no model format recognised; tried %s", file->name,
-                        ln_sprint_formats(formats, sizeof(formats)));
-}
-
 int ln_front_of(ln_infile *file, const ln_front **front, ln_error *err)
 {
     *front = file->data ? NULL : find_reader_of_parts(file);
     if (*front)
         return 0;
     size_t size;
+    char formats[LN_MAXLINE];
     const unsigned char *head = ln_infile_head(file, &size);
     // What is read whole is text: a larger file that is none is no model, whatever follows.
     if (!file->data && file->size > most_binary && memchr(head, '\0', size))
-        return fail_large_binary(file, err);
+        return check_content(file->name, head, size, err)
+                   ? -1
+                   : ln_error_set(err, "%s: no model format recognised; tried %s", file->name,
+                                  ln_sprint_formats(formats, sizeof(formats)));
     if (!file->data && file->size > LN_MAX_TEXT)
         return ln_error_set(err, "%s: the text has %zu bytes, expected at most %zu", file->name,
                             file->size, LN_MAX_TEXT);

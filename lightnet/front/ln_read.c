@@ -140,15 +140,18 @@ int ln_context_read_ir(ln_context *ctx, const char *name, const char *text, size
     return read_ir(ctx, name, text, len, NULL);
 }
 
+static int set_source(ln_context *ctx, const char *name)
+{
+    ctx->source = ln_strdup(name);
+    return ctx->source ? 0 : ln_fail_memory(ctx);
+}
+
 static int read_model(ln_context *ctx, const char *name, ln_infile *file)
 {
     const ln_front *front;
     size_t size;
-    if (ln_front_of(file, &front, ctx->error))
+    if (ln_front_of(file, &front, ctx->error) || set_source(ctx, name))
         return -1;
-    ctx->source = ln_strdup(name);
-    if (!ctx->source)
-        return ln_fail_memory(ctx);
     const unsigned char *head = ln_infile_head(file, &size);
     if (ln_front_check(ctx, name, front, head, size))
         return -1;
@@ -171,13 +174,17 @@ static int check_size(const ln_context *ctx, const char *name, size_t size)
         name, size, ln_limits_held(ctx), ln_limits_memory(ctx));
 }
 
+// A model that failed leaves the context empty.
+static int settle(ln_context *ctx, int failed)
+{
+    if (failed)
+        ln_context_cleanup(ctx);
+    return failed ? -1 : 0;
+}
+
 static int init_model(ln_context *ctx, const char *name, ln_infile *file)
 {
-    if (read_model(ctx, name, file) || ln_bind_check(ctx)) {
-        ln_context_cleanup(ctx);
-        return -1;
-    }
-    return 0;
+    return settle(ctx, read_model(ctx, name, file) || ln_bind_check(ctx));
 }
 
 // Reports errors in the environment before those of the model.
@@ -221,38 +228,14 @@ int ln_context_init_file(ln_context *ctx, const char *name, ln_infile *file)
     return ln_limits_leave(ctx, before, init_model(ctx, name, file));
 }
 
-static int build_model(ln_context *ctx, const char *name, const ln_front *front, const void *parsed)
-{
-    ctx->source = ln_strdup(name);
-    if (!ctx->source)
-        return ln_fail_memory(ctx);
-    if (front->build(ctx, name, parsed)) {
-        ln_context_cleanup(ctx);
-        return -1;
-    }
-    return 0;
-}
-
 int ln_context_init_parsed(ln_context *ctx, const char *name, const ln_front *front,
                            const void *parsed)
 {
     if (check_before_reading(ctx))
         return -1;
     ln_budget *const before = ln_limits_enter(ctx);
-    return ln_limits_leave(ctx, before, build_model(ctx, name, front, parsed));
-}
-
-static int init_ir(ln_context *ctx, const char *name, const char *json, size_t len,
-                   const ln_ir_places *places)
-{
-    ctx->source = ln_strdup(name);
-    if (!ctx->source)
-        return ln_fail_memory(ctx);
-    if (check_size(ctx, name, len) || read_ir(ctx, name, json, len, places) || ln_bind_check(ctx)) {
-        ln_context_cleanup(ctx);
-        return -1;
-    }
-    return 0;
+    const int failed = set_source(ctx, name) || front->build(ctx, name, parsed);
+    return ln_limits_leave(ctx, before, settle(ctx, failed));
 }
 
 int ln_context_init_ir(ln_context *ctx, const char *name, const char *json, size_t len,
@@ -262,7 +245,9 @@ int ln_context_init_ir(ln_context *ctx, const char *name, const char *json, size
     if (check_before_reading(ctx))
         return -1;
     ln_budget *const before = ln_limits_enter(ctx);
-    return ln_limits_leave(ctx, before, init_ir(ctx, name, json, len, place ? &places : NULL));
+    const int failed = set_source(ctx, name) || check_size(ctx, name, len) ||
+                       read_ir(ctx, name, json, len, place ? &places : NULL) || ln_bind_check(ctx);
+    return ln_limits_leave(ctx, before, settle(ctx, failed));
 }
 
 static int init_file(ln_context *ctx, const char *source)

@@ -10,9 +10,6 @@
 #include "ir/ln_limits.h"
 #include "tensorlight/tl_util.h"
 
-// Functions that call functions, and graphs within nodes of graphs.
-enum { MAX_DEPTH = 64 };
-
 /* Constants */
 
 // Packed elements stay packed in the constant, and an operator unpacks them.
@@ -120,9 +117,10 @@ static void translate_node(ln_onnx_scope *scope, const LnOnnx__Node *proto)
 static void translate_nodes(ln_onnx_scope *scope, LnOnnx__Node *const *nodes, size_t n_nodes)
 {
     ln_onnx_model *m = scope->model;
-    if (m->depth >= MAX_DEPTH) {
-        ln_translation_fail(
-            &m->base, "functions and graphs are more than %d deep within each other", MAX_DEPTH);
+    if (m->depth >= LN_ONNX_MAX_DEPTH) {
+        ln_translation_fail(&m->base,
+                            "functions and graphs are more than %d deep within each other",
+                            LN_ONNX_MAX_DEPTH);
         return;
     }
     const uint64_t most = ln_limits_max(m->base.ctx, LN_LIMIT_OPS);

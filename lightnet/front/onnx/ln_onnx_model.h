@@ -9,6 +9,9 @@
 #include "front/onnx/ln_onnx.h"
 #include "ir/ln_weights.h"
 
+/* Functions that call functions, and graphs within nodes of graphs. */
+enum { LN_ONNX_MAX_DEPTH = 64 };
+
 struct ln_onnx_model {
     ln_translation base;
     LnOnnx__Model *proto;

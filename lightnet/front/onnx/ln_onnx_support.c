@@ -100,9 +100,6 @@ const ln_onnx_row *ln_onnx_find_row(const char *domain, const char *op_type, int
 
 /* ---- before translation ---- */
 
-// Translation rejects deeper graphs.
-enum { MAX_DEPTH = 64 };
-
 typedef struct survey {
     ln_onnx_model *model;
     ln_missing missing;
@@ -154,7 +151,7 @@ static void look_at_node(survey *s, const ln_onnx_scope *scope, const LnOnnx__No
 static void look_at_nodes(survey *s, const ln_onnx_scope *scope, LnOnnx__Node *const *nodes,
                           size_t n)
 {
-    if (s->depth >= MAX_DEPTH)
+    if (s->depth >= LN_ONNX_MAX_DEPTH) // translation rejects it
         return;
     s->depth++;
     for (size_t i = 0; i < n; i++)
@@ -192,7 +189,7 @@ static size_t count_node(census *c, const LnOnnx__Node *node);
 static size_t count_nodes(census *c, LnOnnx__Node *const *nodes, size_t n)
 {
     size_t sum = 0;
-    if (c->depth >= MAX_DEPTH)
+    if (c->depth >= LN_ONNX_MAX_DEPTH) // translation rejects it
         return 0;
     c->depth++;
     for (size_t i = 0; i < n; i++)

@@ -382,14 +382,6 @@ static void try_rolled(ln_onnx_node *n, loop *l, rolled *r)
     ln_onnx_body_end(n, &r->body, n_outs, r->outs);
 }
 
-static int wants_parts(const ln_onnx_node *n, const loop *l)
-{
-    for (int k = 0; k < l->n_stacked; k++)
-        if (wants_part(n, l, k))
-            return 1;
-    return 0;
-}
-
 static const char open_size[] = "the number of iterations decides the size of an output";
 
 // The reason why the loop cannot run as an operator; NULL: it can.
@@ -521,7 +513,10 @@ static const char *roll_loop(ln_onnx_node *n)
     r.most = is_counted ? l.trips : -1;
     r.trips = is_counted ? NULL : ln_onnx_optional(n, 0);
     r.cond = next > 0 ? NULL : l.cond;
-    if (wants_parts(n, &l) && !is_counted)
+    int n_wanted = 0;
+    for (int k = 0; k < l.n_stacked; k++)
+        n_wanted += wants_part(n, &l, k);
+    if (n_wanted && !is_counted)
         return open_size;
     try_rolled(n, &l, &r);
     const char *reason = ln_onnx_failed(n) ? NULL : obstacle(n, &l, &r);
