@@ -106,14 +106,12 @@ static const ln_onnx_node *node_of(const ln_emit *e)
 
 static const char *name(const ln_emit *e)
 {
-    const char *given = node_of(e)->proto->name;
-    return given ? given : "";
+    return ln_onnx_text(node_of(e)->proto->name);
 }
 
 static const char *type(const ln_emit *e)
 {
-    const char *given = node_of(e)->proto->op_type;
-    return given ? given : "";
+    return ln_onnx_text(node_of(e)->proto->op_type);
 }
 
 static const char *output(const ln_emit *e, int i)

@@ -113,7 +113,7 @@ const LnOnnx__Attribute *ln_onnx_find_attr(const ln_onnx_scope *scope, const LnO
 
 /* ---- functions: by their name, domain and overload ---- */
 
-static const char *text_of(const char *text)
+const char *ln_onnx_text(const char *text)
 {
     return text ? text : "";
 }
@@ -121,15 +121,16 @@ static const char *text_of(const char *text)
 static uint32_t hash_function(const void *key)
 {
     const LnOnnx__Function *f = key;
-    return ln_str_hash(f->name) ^ 31 * ln_str_hash(text_of(f->domain)) ^
-           37 * ln_str_hash(text_of(f->overload));
+    return ln_str_hash(f->name) ^ 31 * ln_str_hash(ln_onnx_text(f->domain)) ^
+           37 * ln_str_hash(ln_onnx_text(f->overload));
 }
 
 static int compare_functions(const void *a, const void *b)
 {
     const LnOnnx__Function *f = a, *g = b;
-    return !(ln_streq(f->name, g->name) && ln_streq(text_of(f->domain), text_of(g->domain)) &&
-             ln_streq(text_of(f->overload), text_of(g->overload)));
+    return !(ln_streq(f->name, g->name) &&
+             ln_streq(ln_onnx_text(f->domain), ln_onnx_text(g->domain)) &&
+             ln_streq(ln_onnx_text(f->overload), ln_onnx_text(g->overload)));
 }
 
 int ln_onnx_index_functions(ln_onnx_model *m)

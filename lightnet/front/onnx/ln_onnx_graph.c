@@ -48,7 +48,7 @@ static void enter_initializers(ln_onnx_scope *scope, const LnOnnx__Graph *graph)
     ln_onnx_model *m = scope->model;
     for (size_t i = 0; i < graph->n_initializer && !m->base.failed; i++) {
         const LnOnnx__Tensor *tensor = graph->initializer[i];
-        const char *name = tensor->name ? tensor->name : "";
+        const char *name = ln_onnx_text(tensor->name);
         // An input that is bound by its name takes the place of its default.
         if (!ln_hash_find(scope->names, name))
             ln_onnx_scope_set(scope, name, ln_onnx_add_tensor(scope, tensor, name));

@@ -70,6 +70,9 @@ const char *ln_onnx_scope_get(const ln_onnx_scope *scope, const char *name);
 
 /* Contents of messages: ln_onnx_find.c */
 
+/** A text of a message, "" for one that is left out. */
+const char *ln_onnx_text(const char *text);
+
 /** Whether a domain is ONNX's own. */
 int ln_onnx_is_default_domain(const char *domain);
 

@@ -177,7 +177,7 @@ static int open_model(ln_onnx_model *m, const parsed *p)
 
 static const char *name_of(const LnOnnx__ValueInfo *value)
 {
-    return value->name ? value->name : "";
+    return ln_onnx_text(value->name);
 }
 
 // The size bound to the name of a dimension, or NULL.
@@ -229,8 +229,7 @@ static const char *shape_text(ln_onnx_model *m, const LnOnnx__Shape *shape)
         if (len < sizeof(text))
             len += print_dim(m, shape->dim[i], text + len, sizeof(text) - len);
     }
-    const char *copy = ln_translation_print(&m->base, "%s]", text);
-    return copy ? copy : "";
+    return ln_onnx_text(ln_translation_print(&m->base, "%s]", text));
 }
 
 static int agrees(const ln_onnx_model *m, const LnOnnx__Shape *shape, const tl_tensor *bound)
@@ -279,8 +278,7 @@ static const char *example_shape(ln_onnx_model *m, const LnOnnx__Shape *shape)
         len += (size_t)snprintf(text + len, sizeof(text) - len, "%s%" PRId64, i ? "x" : "",
                                 dim < 0 ? 1 : dim);
     }
-    const char *copy = ln_translation_print(&m->base, "%s", text);
-    return copy ? copy : "";
+    return ln_onnx_text(ln_translation_print(&m->base, "%s", text));
 }
 
 static void own_dims(ln_onnx_model *m, const char *name, const LnOnnx__Shape *shape,
@@ -433,8 +431,7 @@ static ln_hash *initializer_names(const LnOnnx__Graph *graph)
 {
     ln_hash *names = ln_hash_create(ln_str_hash, ln_str_cmp, NULL, NULL);
     for (size_t i = 0; names && i < graph->n_initializer; i++) {
-        const char *name = graph->initializer[i]->name;
-        if (ln_hash_insert(names, name ? name : "", NULL) < 0) {
+        if (ln_hash_insert(names, ln_onnx_text(graph->initializer[i]->name), NULL) < 0) {
             ln_hash_free(names);
             names = NULL;
         }
@@ -598,7 +595,7 @@ static int describe(const ln_context *ctx, const char *name, const void *data,
                  add_field(interface, "graph", proto->graph->name);
     for (size_t i = 0; !status && i < proto->n_metadata_props; i++) {
         const LnOnnx__Entry *entry = proto->metadata_props[i];
-        status = ln_interface_add_metadata(interface, entry->key ? entry->key : "", entry->value);
+        status = ln_interface_add_metadata(interface, ln_onnx_text(entry->key), entry->value);
     }
     ln_hash_free(defaults);
     return status ? ln_error_memory_at(ctx->error, name) : 0;

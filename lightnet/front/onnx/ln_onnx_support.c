@@ -227,11 +227,6 @@ static size_t count_node(census *c, const LnOnnx__Node *node)
     return sum;
 }
 
-static const char *text_of(const char *text)
-{
-    return text ? text : "";
-}
-
 static void count_graph(census *c, const LnOnnx__Graph *graph)
 {
     const LnOnnx__Node *largest = NULL;
@@ -249,8 +244,8 @@ static void count_graph(census *c, const LnOnnx__Graph *graph)
         ln_translation_fail_as(&c->model->base, LN_LIMIT_REACHED,
                                "the model unfolds to %zu nodes, of which node '%s' (%s) has %zu; "
                                "they exceed the limit of %" PRIu64 " operators",
-                               total, text_of(largest->name), text_of(largest->op_type), most,
-                               limit);
+                               total, ln_onnx_text(largest->name), ln_onnx_text(largest->op_type),
+                               most, limit);
 }
 
 void ln_onnx_check_count(ln_onnx_model *m)

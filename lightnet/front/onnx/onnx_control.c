@@ -10,7 +10,6 @@
 #include <inttypes.h>
 #include <limits.h>
 #include <stdint.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "front/onnx/ln_onnx_body.h"
@@ -80,11 +79,7 @@ static const char **unstack(ln_onnx_node *n, const char *src, int axis, int *len
                                  : src;
     ln_emit_begin(&n->emit, "scatter");
     ln_emit_arg(&n->emit, "src", rows);
-    for (int k = 0; k < *len; k++) {
-        char arg[LN_MAX_NAME_LEN];
-        snprintf(arg, sizeof(arg), "dst%d", k);
-        parts[k] = (k < *len - 1 ? ln_emit_out : ln_emit_end)(&n->emit, arg, LN_EMIT_TEMP);
-    }
+    ln_onnx_emit_outs(n, "dst", *len, -1, 1, parts);
     for (int k = 0; is_line && k < *len; k++)
         parts[k] = ln_emit_reshape(&n->emit, parts[k], 0, NULL, LN_EMIT_TEMP);
     return ln_onnx_failed(n) ? NULL : parts;

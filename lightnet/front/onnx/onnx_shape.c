@@ -3,10 +3,10 @@
 
 #include <limits.h>
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 
 #include "front/onnx/ln_onnx.h"
+#include "front/onnx/ln_onnx_body.h"
 #include "tensorlight/tl_shape.h"
 
 /** ONNX says "from here to the end" with the largest numbers there are. */
@@ -321,17 +321,6 @@ static void even_lens(ln_onnx_node *n, int dim, int parts, int may_differ, int *
         lens[i] = i < parts - 1 ? most : dim - most * (parts - 1);
 }
 
-static void emit_split(ln_onnx_node *n, const char *lens_now, int axis, int parts, const int *lens)
-{
-    LN_EMIT_BEGIN(&n->emit, "split", LN_ARG("src", ln_onnx_in(n, 0)), LN_ARG("lens_now", lens_now),
-                  LN_INT("axis", axis), LN_INTS("lens", parts, lens));
-    for (int i = 0; i < parts; i++) {
-        char arg[16];
-        snprintf(arg, sizeof(arg), "dst%d", i);
-        (i < parts - 1 ? ln_emit_out : ln_emit_end)(&n->emit, arg, i);
-    }
-}
-
 /** The lengths of the parts of an axis of length `dim`: those that are given, `len` of them; where
  *  they are known only at run time, the most that each can have; otherwise even ones. */
 static void split_lens(ln_onnx_node *n, const char *lens_now, const int64_t *given, int len,
@@ -362,8 +351,12 @@ static void translate_split(ln_onnx_node *n)
     if (!lens)
         return;
     split_lens(n, lens_now, given, len, t->dims[axis], parts, lens);
-    if (!ln_onnx_failed(n))
-        emit_split(n, lens_now, axis, parts, lens);
+    if (!ln_onnx_failed(n)) {
+        LN_EMIT_BEGIN(&n->emit, "split", LN_ARG("src", ln_onnx_in(n, 0)),
+                      LN_ARG("lens_now", lens_now), LN_INT("axis", axis),
+                      LN_INTS("lens", parts, lens));
+        ln_onnx_emit_outs(n, "dst", parts, 0, 1, NULL);
+    }
     free(lens);
 }
 
