@@ -13,7 +13,7 @@
 //     }
 //
 //     const ln_nnvm_row ln_nnvm_rows_example[] = {
-//         {"leaky_relu", LN_NNVM_IN_CORE, translate_leaky_relu, .least = 1, .most = 1},
+//         {"leaky_relu", LN_IN_CORE, translate_leaky_relu, .least = 1, .most = 1},
 //         {NULL},
 //     };
 //
@@ -29,7 +29,7 @@
 
 /* Dialects with an operator of this name and meaning. LN_NNVM_ADDED: LightNet adds it to core, as a
  * target of MXNet rewrites; it does not occur in files. */
-enum { LN_NNVM_IN_CORE = 1, LN_NNVM_IN_MXNET = 2, LN_NNVM_IN_BOTH = 3, LN_NNVM_ADDED = 4 };
+enum { LN_IN_CORE = 1, LN_IN_MXNET = 2, LN_IN_BOTH = 3, LN_NNVM_ADDED = 4 };
 
 /* The max length of a tuple. */
 enum { LN_NNVM_MAX_TUPLE = LN_ATTR_MOST };

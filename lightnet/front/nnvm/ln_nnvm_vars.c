@@ -15,32 +15,29 @@
 
 /* Known operators that LightNet does not support, with the reason. */
 
-#define CORE  LN_NNVM_IN_CORE
-#define MXNET LN_NNVM_IN_MXNET
-
 static const char packed[] = "its weights are packed for one target";
 static const char control[] = "it runs graphs of its own";
 static const char training[] = "it is for training";
 static const char absent[] = "not supported yet";
 
 static const ln_nnvm_row unsupported[] = {
-    {"_contrib_conv2d_NCHWc", CORE, NULL, packed},
-    {"_contrib_conv2d_winograd_without_weight_transform", CORE, NULL, packed},
-    {"_contrib_conv2d_winograd_weight_transform", CORE, NULL, packed},
-    {"_conv2d_grad", CORE, NULL, training},
-    {"_max_pool2d_grad", CORE, NULL, training},
-    {"_assign", CORE, NULL, training},
-    {"_max_mask", CORE, NULL, training},
-    {"_min_mask", CORE, NULL, training},
-    {"yolo_region", CORE, NULL, absent},
-    {"yolo2_region", CORE, NULL, absent},
-    {"ROIPooling", MXNET, NULL, absent},
-    {"_contrib_Proposal", MXNET, NULL, absent},
-    {"RNN", MXNET, NULL, "its weights are one packed vector"},
-    {"Custom", MXNET, NULL, "it is a program of its own"},
-    {"_foreach", MXNET, NULL, control},
-    {"_while_loop", MXNET, NULL, control},
-    {"_cond", MXNET, NULL, control},
+    {"_contrib_conv2d_NCHWc", LN_IN_CORE, NULL, packed},
+    {"_contrib_conv2d_winograd_without_weight_transform", LN_IN_CORE, NULL, packed},
+    {"_contrib_conv2d_winograd_weight_transform", LN_IN_CORE, NULL, packed},
+    {"_conv2d_grad", LN_IN_CORE, NULL, training},
+    {"_max_pool2d_grad", LN_IN_CORE, NULL, training},
+    {"_assign", LN_IN_CORE, NULL, training},
+    {"_max_mask", LN_IN_CORE, NULL, training},
+    {"_min_mask", LN_IN_CORE, NULL, training},
+    {"yolo_region", LN_IN_CORE, NULL, absent},
+    {"yolo2_region", LN_IN_CORE, NULL, absent},
+    {"ROIPooling", LN_IN_MXNET, NULL, absent},
+    {"_contrib_Proposal", LN_IN_MXNET, NULL, absent},
+    {"RNN", LN_IN_MXNET, NULL, "its weights are one packed vector"},
+    {"Custom", LN_IN_MXNET, NULL, "it is a program of its own"},
+    {"_foreach", LN_IN_MXNET, NULL, control},
+    {"_while_loop", LN_IN_MXNET, NULL, control},
+    {"_cond", LN_IN_MXNET, NULL, control},
     {NULL},
 };
 
@@ -79,19 +76,19 @@ static const ln_nnvm_row *find(const ln_nnvm_row *const *tables, const char *op,
 
 const ln_nnvm_row *ln_nnvm_find_rewriter(const char *op)
 {
-    return find(rewriters, op, LN_NNVM_IN_MXNET);
+    return find(rewriters, op, LN_IN_MXNET);
 }
 
 const ln_nnvm_row *ln_nnvm_find_core_row(const char *op)
 {
-    return find(translators, op, LN_NNVM_IN_CORE | LN_NNVM_ADDED);
+    return find(translators, op, LN_IN_CORE | LN_NNVM_ADDED);
 }
 
 const ln_nnvm_row *ln_nnvm_find_row(const char *op, ln_nnvm_dialect dialect)
 {
     if (dialect != LN_NNVM_MXNET)
-        return find(translators, op, LN_NNVM_IN_CORE);
-    const ln_nnvm_row *row = find(translators, op, LN_NNVM_IN_MXNET);
+        return find(translators, op, LN_IN_CORE);
+    const ln_nnvm_row *row = find(translators, op, LN_IN_MXNET);
     return row ? row : ln_nnvm_find_rewriter(op);
 }
 

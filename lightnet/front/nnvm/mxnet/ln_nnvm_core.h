@@ -80,9 +80,9 @@ void ln_nnvm_recast_take(ln_nnvm_recast *r, ln_nnvm_entry src, ln_nnvm_entry ind
 void ln_nnvm_recast_alias(ln_nnvm_recast *r);
 
 /** The row of a rewriter of MXNet's operator `op` with `len` inputs. */
-#define LN_MXNET_ROW(op, with, len, ...)                        \
-    {                                                           \
-        op, LN_NNVM_IN_MXNET, NULL, with, len, len, __VA_ARGS__ \
+#define LN_MXNET_ROW(op, with, len, ...)                   \
+    {                                                      \
+        op, LN_IN_MXNET, NULL, with, len, len, __VA_ARGS__ \
     }
 
 /** Fails unless the node has as many inputs as attribute num_args says. */

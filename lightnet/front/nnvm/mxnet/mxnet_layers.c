@@ -320,7 +320,7 @@ static void rewrite_logistic_output(ln_nnvm_recast *r)
 
 #define CONVOLUTION(op, core, added)                                                              \
     {                                                                                             \
-        op, LN_NNVM_IN_MXNET, NULL, core, 2, 3,                                                   \
+        op, LN_IN_MXNET, NULL, core, 2, 3,                                                        \
             .weights = 6, .ignored = " workspace cudnn_tune cudnn_off ", .rewrite = rewrite_conv, \
             .attrs = "!num_filter=channels !kernel=kernel_size stride=strides pad=padding "       \
                      "dilate=dilation num_group=groups layout" added                              \
@@ -332,10 +332,9 @@ static void rewrite_logistic_output(ln_nnvm_recast *r)
                      " momentum use_global_stats cudnn_off min_calib_range max_calib_range ")
 
 /* The label is not looked at. */
-#define LOSS(op, rewrite_it, training)                                              \
-    {                                                                               \
-        op, LN_NNVM_IN_MXNET, NULL, NULL, 1, 2, .unread = 2, .rewrite = rewrite_it, \
-                                                .ignored = training                 \
+#define LOSS(op, rewrite_it, training)                                                             \
+    {                                                                                              \
+        op, LN_IN_MXNET, NULL, NULL, 1, 2, .unread = 2, .rewrite = rewrite_it, .ignored = training \
     }
 #define SOFTMAX_LOSS(op)             \
     LOSS(op, rewrite_softmax_output, \
@@ -347,7 +346,7 @@ const ln_nnvm_row ln_nnvm_mxnet_rows_layers[] = {
     CONVOLUTION("Convolution", "conv2d", ""),
     CONVOLUTION("Convolution_v1", "conv2d", ""),
     CONVOLUTION("Deconvolution", "conv2d_transpose", " +adj +target_shape"),
-    {"FullyConnected", LN_NNVM_IN_MXNET, NULL, NULL, 2, 3, .weights = 6,
+    {"FullyConnected", LN_IN_MXNET, NULL, NULL, 2, 3, .weights = 6,
      .rewrite = rewrite_fully_connected, .attrs = "!num_hidden=units"},
     LN_MXNET_ROW("Embedding", NULL, 2, .rewrite = rewrite_embedding),
     BATCHNORM("BatchNorm"),

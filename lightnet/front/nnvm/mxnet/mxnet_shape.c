@@ -288,9 +288,9 @@ static void rewrite_full(ln_nnvm_recast *r)
 #define FILL(op, core)                                                     \
     LN_MXNET_ROW(op, core, 0, .ignored = " ctx ", .rewrite = rewrite_full, \
                  .attrs = "shape dtype value=fill_value")
-#define JOIN(op, rewrite_it, names)                                                         \
-    {                                                                                       \
-        op, LN_NNVM_IN_MXNET, NULL, "concatenate", 1, .rewrite = rewrite_it, .attrs = names \
+#define JOIN(op, rewrite_it, names)                                                    \
+    {                                                                                  \
+        op, LN_IN_MXNET, NULL, "concatenate", 1, .rewrite = rewrite_it, .attrs = names \
     }
 
 const ln_nnvm_row ln_nnvm_mxnet_rows_shape[] = {
@@ -306,7 +306,7 @@ const ln_nnvm_row ln_nnvm_mxnet_rows_shape[] = {
     LN_MXNET_ROW("crop", NULL, 1, .rewrite = rewrite_slice, .attrs = "step=stride"),
     LN_MXNET_ROW("slice_axis", NULL, 1, .rewrite = rewrite_slice_axis),
     SAME("slice_like", NULL, 2, .attrs = "axes=axis"),
-    {"Crop", LN_NNVM_IN_MXNET, NULL, NULL, 1, 2, .rewrite = rewrite_crop},
+    {"Crop", LN_IN_MXNET, NULL, NULL, 1, 2, .rewrite = rewrite_crop},
     JOIN("Concat", rewrite_concat, "dim=axis"),
     JOIN("concat", rewrite_concat, "dim=axis"),
     JOIN("stack", rewrite_stack, NULL),

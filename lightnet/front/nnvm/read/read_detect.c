@@ -390,17 +390,14 @@ static void translate_reorg(ln_nnvm_node *n)
     ln_emit_reshape(&n->emit, src, 4, dims, 0);
 }
 
-#define CORE  LN_NNVM_IN_CORE
-#define MXNET LN_NNVM_IN_MXNET
-
 const ln_nnvm_row ln_nnvm_rows_detect[] = {
-    {"multibox_prior", CORE, translate_prior, NULL, 1, 1},
-    {"multibox_transform_loc", CORE, translate_transform, NULL, 3, 3},
-    {"_contrib_MultiBoxDetection", MXNET, translate_detection, NULL, 3, 3},
-    {"non_max_suppression", CORE, translate_nms, NULL, 2, 2},
-    {"_contrib_box_nms", MXNET, translate_box_nms, NULL, 1, 1},
-    {"nms", CORE, translate_old_nms, NULL, 2, 2},
-    {"yolo_reorg", CORE, translate_reorg, NULL, 1, 1},
-    {"yolo2_reorg", CORE, translate_reorg, NULL, 1, 1},
+    {"multibox_prior", LN_IN_CORE, translate_prior, NULL, 1, 1},
+    {"multibox_transform_loc", LN_IN_CORE, translate_transform, NULL, 3, 3},
+    {"_contrib_MultiBoxDetection", LN_IN_MXNET, translate_detection, NULL, 3, 3},
+    {"non_max_suppression", LN_IN_CORE, translate_nms, NULL, 2, 2},
+    {"_contrib_box_nms", LN_IN_MXNET, translate_box_nms, NULL, 1, 1},
+    {"nms", LN_IN_CORE, translate_old_nms, NULL, 2, 2},
+    {"yolo_reorg", LN_IN_CORE, translate_reorg, NULL, 1, 1},
+    {"yolo2_reorg", LN_IN_CORE, translate_reorg, NULL, 1, 1},
     {NULL},
 };

@@ -243,26 +243,23 @@ static void translate_repeat(ln_nnvm_node *n)
     ln_nnvm_repeat(n, src, axis, repeats, 0);
 }
 
-#define CORE  LN_NNVM_IN_CORE
-#define MXNET LN_NNVM_IN_MXNET
-
 const ln_nnvm_row ln_nnvm_rows_fill[] = {
-    {"full", LN_NNVM_IN_CORE, translate_full, NULL},
-    {"zeros", LN_NNVM_IN_CORE, translate_full, "0"},
-    {"ones", LN_NNVM_IN_CORE, translate_full, "1"},
-    {"_arange", LN_NNVM_IN_MXNET, translate_arange, NULL, .ignored = " ctx "},
-    {"shape_array", LN_NNVM_IN_MXNET, translate_shape_array, "shape", 1, 1},
-    {"size_array", LN_NNVM_IN_MXNET, translate_shape_array, "size", 1, 1},
-    {"full_like", LN_NNVM_IN_CORE, translate_full_like, NULL, 1, 1},
-    {"zeros_like", LN_NNVM_IN_CORE, translate_full_like, "0", 1, 1},
-    {"ones_like", LN_NNVM_IN_CORE, translate_full_like, "1", 1, 1},
-    {"pad", CORE, translate_pad, NULL, 1, 1},
-    {"broadcast_to", CORE, translate_broadcast_to, NULL, 1, 1},
-    {"broadcast_like", MXNET, translate_broadcast_like, NULL, 2, 2},
-    {"expand_like", CORE, translate_expand_like, NULL, 2, 2},
-    {"broadcast_axis", MXNET, translate_broadcast_axis, NULL, 1, 1},
-    {"broadcast_axes", MXNET, translate_broadcast_axis, NULL, 1, 1},
-    {"tile", MXNET, translate_tile, NULL, 1, 1},
-    {"repeat", MXNET, translate_repeat, NULL, 1, 1},
+    {"full", LN_IN_CORE, translate_full, NULL},
+    {"zeros", LN_IN_CORE, translate_full, "0"},
+    {"ones", LN_IN_CORE, translate_full, "1"},
+    {"_arange", LN_IN_MXNET, translate_arange, NULL, .ignored = " ctx "},
+    {"shape_array", LN_IN_MXNET, translate_shape_array, "shape", 1, 1},
+    {"size_array", LN_IN_MXNET, translate_shape_array, "size", 1, 1},
+    {"full_like", LN_IN_CORE, translate_full_like, NULL, 1, 1},
+    {"zeros_like", LN_IN_CORE, translate_full_like, "0", 1, 1},
+    {"ones_like", LN_IN_CORE, translate_full_like, "1", 1, 1},
+    {"pad", LN_IN_CORE, translate_pad, NULL, 1, 1},
+    {"broadcast_to", LN_IN_CORE, translate_broadcast_to, NULL, 1, 1},
+    {"broadcast_like", LN_IN_MXNET, translate_broadcast_like, NULL, 2, 2},
+    {"expand_like", LN_IN_CORE, translate_expand_like, NULL, 2, 2},
+    {"broadcast_axis", LN_IN_MXNET, translate_broadcast_axis, NULL, 1, 1},
+    {"broadcast_axes", LN_IN_MXNET, translate_broadcast_axis, NULL, 1, 1},
+    {"tile", LN_IN_MXNET, translate_tile, NULL, 1, 1},
+    {"repeat", LN_IN_MXNET, translate_repeat, NULL, 1, 1},
     {NULL},
 };

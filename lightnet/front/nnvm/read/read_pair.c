@@ -152,9 +152,6 @@ static void translate_where(ln_nnvm_node *n)
     ln_emit_where(&n->emit, cond, x, y, 0);
 }
 
-#define CORE  LN_NNVM_IN_CORE
-#define MXNET LN_NNVM_IN_MXNET
-
 #define PAIR(op, dialects, translate, with) \
     {                                       \
         op, dialects, translate, with, 2, 2 \
@@ -171,34 +168,36 @@ static void translate_where(ln_nnvm_node *n)
 
 /* The two ways in which MXNet spells an operation with a number. */
 #define MXNET_SCALAR(name, old, with) \
-    SCALAR("_" name "_scalar", MXNET, with), SCALAR(old, MXNET, with)
+    SCALAR("_" name "_scalar", LN_IN_MXNET, with), SCALAR(old, LN_IN_MXNET, with)
 
 /* An operation of core, broadcast: by its name and its sign. */
-#define CORE_BROADCAST(name, symbol, with)                    \
-    PAIR("broadcast_" name, CORE, translate_broadcast, with), \
-        PAIR("__" symbol "_symbol__", CORE, translate_broadcast, with)
+#define CORE_BROADCAST(name, symbol, with)                          \
+    PAIR("broadcast_" name, LN_IN_CORE, translate_broadcast, with), \
+        PAIR("__" symbol "_symbol__", LN_IN_CORE, translate_broadcast, with)
 
 /* Operators with two names in MXNet. */
-#define MXNET_PAIR(name, old, with) \
-    PAIR(name, MXNET, translate_elemwise, with), PAIR(old, MXNET, translate_elemwise, with)
+#define MXNET_PAIR(name, old, with)                    \
+    PAIR(name, LN_IN_MXNET, translate_elemwise, with), \
+        PAIR(old, LN_IN_MXNET, translate_elemwise, with)
 
 /* A comparison, or an operation on truth values, of MXNet: of equal shapes, broadcast, and with a
  * number; and how old files spell the first and the last. */
-#define TRUTH(name, old, old_scalar, with)                                                      \
-    MXNET_PAIR("_" name, old, with), PAIR("broadcast_" name, MXNET, translate_broadcast, with), \
+#define TRUTH(name, old, old_scalar, with)                               \
+    MXNET_PAIR("_" name, old, with),                                     \
+        PAIR("broadcast_" name, LN_IN_MXNET, translate_broadcast, with), \
         MXNET_SCALAR(name, old_scalar, with)
 
 const ln_nnvm_row ln_nnvm_rows_pair[] = {
-    PAIR("elemwise_add", CORE, translate_elemwise, "TL_BINARY_ADD"),
-    PAIR("elemwise_sub", CORE, translate_elemwise, "TL_BINARY_SUB"),
-    PAIR("elemwise_mul", CORE, translate_elemwise, "TL_BINARY_MUL"),
-    PAIR("elemwise_div", CORE, translate_elemwise, "TL_BINARY_DIV"),
-    PAIR("elemwise_mod", CORE, translate_elemwise, "TL_BINARY_FMOD"),
-    PAIR("elemwise_pow", CORE, translate_elemwise, "TL_BINARY_POW"),
-    PAIR("logical_and", CORE, translate_elemwise, "logical TL_BINARY_AND"),
-    PAIR("logical_or", CORE, translate_elemwise, "logical TL_BINARY_OR"),
-    PAIR("greater", CORE, translate_float_compare, "TL_COMPARE_GREATER"),
-    PAIR("less", CORE, translate_float_compare, "TL_COMPARE_LESS"),
+    PAIR("elemwise_add", LN_IN_CORE, translate_elemwise, "TL_BINARY_ADD"),
+    PAIR("elemwise_sub", LN_IN_CORE, translate_elemwise, "TL_BINARY_SUB"),
+    PAIR("elemwise_mul", LN_IN_CORE, translate_elemwise, "TL_BINARY_MUL"),
+    PAIR("elemwise_div", LN_IN_CORE, translate_elemwise, "TL_BINARY_DIV"),
+    PAIR("elemwise_mod", LN_IN_CORE, translate_elemwise, "TL_BINARY_FMOD"),
+    PAIR("elemwise_pow", LN_IN_CORE, translate_elemwise, "TL_BINARY_POW"),
+    PAIR("logical_and", LN_IN_CORE, translate_elemwise, "logical TL_BINARY_AND"),
+    PAIR("logical_or", LN_IN_CORE, translate_elemwise, "logical TL_BINARY_OR"),
+    PAIR("greater", LN_IN_CORE, translate_float_compare, "TL_COMPARE_GREATER"),
+    PAIR("less", LN_IN_CORE, translate_float_compare, "TL_COMPARE_LESS"),
     MXNET_PAIR("_mod", "_Mod", "TL_BINARY_MOD"),
     MXNET_PAIR("_maximum", "_Maximum", "TL_BINARY_MAX"),
     MXNET_PAIR("_minimum", "_Minimum", "TL_BINARY_MIN"),
@@ -220,8 +219,8 @@ const ln_nnvm_row ln_nnvm_rows_pair[] = {
     CORE_BROADCAST("not_equal", "not_equal", "TL_COMPARE_NOT_EQUAL"),
     CORE_BROADCAST("greater_equal", "greater_equal", "TL_COMPARE_GREATER_EQUAL"),
     CORE_BROADCAST("less_equal", "less_equal", "TL_COMPARE_LESS_EQUAL"),
-    PAIR("broadcast_mod", MXNET, translate_broadcast, "TL_BINARY_MOD"),
-    PAIR("broadcast_hypot", MXNET, translate_broadcast, "hypot"),
+    PAIR("broadcast_mod", LN_IN_MXNET, translate_broadcast, "TL_BINARY_MOD"),
+    PAIR("broadcast_hypot", LN_IN_MXNET, translate_broadcast, "hypot"),
     TRUTH("equal", "_Equal", "_EqualScalar", "TL_COMPARE_EQUAL"),
     TRUTH("not_equal", "_Not_Equal", "_NotEqualScalar", "TL_COMPARE_NOT_EQUAL"),
     TRUTH("greater", "_Greater", "_GreaterScalar", "TL_COMPARE_GREATER"),
@@ -232,24 +231,24 @@ const ln_nnvm_row ln_nnvm_rows_pair[] = {
     TRUTH("logical_or", "_Logical_Or", "_LogicalOrScalar", "logical TL_BINARY_OR"),
     TRUTH("logical_xor", "_Logical_Xor", "_LogicalXorScalar", "logical TL_BINARY_XOR"),
 
-    SCALAR("__add_scalar__", CORE, "TL_BINARY_ADD"),
-    SCALAR("__sub_scalar__", CORE, "TL_BINARY_SUB"),
-    SCALAR("__mul_scalar__", CORE, "TL_BINARY_MUL"),
-    SCALAR("__div_scalar__", CORE, "TL_BINARY_DIV"),
-    SCALAR("__pow_scalar__", CORE, "TL_BINARY_POW"),
-    SCALAR("__lshift_scalar__", CORE, "TL_BINARY_SHIFT_LEFT"),
-    SCALAR("__rshift_scalar__", CORE, "TL_BINARY_SHIFT_RIGHT"),
-    SCALAR_LEFT("__rsub_scalar__", CORE, "TL_BINARY_SUB"),
-    SCALAR_LEFT("__rdiv_scalar__", CORE, "TL_BINARY_DIV"),
-    SCALAR_LEFT("__rpow_scalar__", CORE, "TL_BINARY_POW"),
+    SCALAR("__add_scalar__", LN_IN_CORE, "TL_BINARY_ADD"),
+    SCALAR("__sub_scalar__", LN_IN_CORE, "TL_BINARY_SUB"),
+    SCALAR("__mul_scalar__", LN_IN_CORE, "TL_BINARY_MUL"),
+    SCALAR("__div_scalar__", LN_IN_CORE, "TL_BINARY_DIV"),
+    SCALAR("__pow_scalar__", LN_IN_CORE, "TL_BINARY_POW"),
+    SCALAR("__lshift_scalar__", LN_IN_CORE, "TL_BINARY_SHIFT_LEFT"),
+    SCALAR("__rshift_scalar__", LN_IN_CORE, "TL_BINARY_SHIFT_RIGHT"),
+    SCALAR_LEFT("__rsub_scalar__", LN_IN_CORE, "TL_BINARY_SUB"),
+    SCALAR_LEFT("__rdiv_scalar__", LN_IN_CORE, "TL_BINARY_DIV"),
+    SCALAR_LEFT("__rpow_scalar__", LN_IN_CORE, "TL_BINARY_POW"),
     MXNET_SCALAR("mod", "_ModScalar", "TL_BINARY_MOD"),
     MXNET_SCALAR("maximum", "_MaximumScalar", "TL_BINARY_MAX"),
     MXNET_SCALAR("minimum", "_MinimumScalar", "TL_BINARY_MIN"),
     MXNET_SCALAR("hypot", "_HypotScalar", "hypot"),
-    SCALAR_LEFT("_rmod_scalar", MXNET, "TL_BINARY_MOD"),
-    SCALAR_LEFT("_RModScalar", MXNET, "TL_BINARY_MOD"),
+    SCALAR_LEFT("_rmod_scalar", LN_IN_MXNET, "TL_BINARY_MOD"),
+    SCALAR_LEFT("_RModScalar", LN_IN_MXNET, "TL_BINARY_MOD"),
 
-    {"elemwise_sum", CORE, translate_sum_of_many, NULL, 1},
-    {"where", CORE, translate_where, NULL, 3, 3},
+    {"elemwise_sum", LN_IN_CORE, translate_sum_of_many, NULL, 1},
+    {"where", LN_IN_CORE, translate_where, NULL, 3, 3},
     {NULL},
 };

@@ -217,16 +217,13 @@ static void translate_split(ln_nnvm_node *n)
         emit_cuts(n, src, axis, points, 1 + ln_nnvm_ints(n, key, points + 1));
 }
 
-#define CORE  LN_NNVM_IN_CORE
-#define MXNET LN_NNVM_IN_MXNET
-
 const ln_nnvm_row ln_nnvm_rows_part[] = {
-    {"flip", CORE, translate_flip, NULL, 1, 1},
-    {"strided_slice", CORE, translate_slice, NULL, 1, 1},
-    {"Crop", MXNET, translate_crop, NULL, 1, 2},
-    {"slice_axis", MXNET, translate_slice_axis, NULL, 1, 1},
-    {"slice_like", CORE, translate_slice_like, NULL, 2, 2},
-    {"concatenate", CORE, translate_concat, NULL, 1},
-    {"split", CORE, translate_split, NULL, 1, 1},
+    {"flip", LN_IN_CORE, translate_flip, NULL, 1, 1},
+    {"strided_slice", LN_IN_CORE, translate_slice, NULL, 1, 1},
+    {"Crop", LN_IN_MXNET, translate_crop, NULL, 1, 2},
+    {"slice_axis", LN_IN_MXNET, translate_slice_axis, NULL, 1, 1},
+    {"slice_like", LN_IN_CORE, translate_slice_like, NULL, 2, 2},
+    {"concatenate", LN_IN_CORE, translate_concat, NULL, 1},
+    {"split", LN_IN_CORE, translate_split, NULL, 1, 1},
     {NULL},
 };

@@ -290,10 +290,10 @@ static void translate_adaptive_pool(ln_nnvm_node *n)
 }
 
 const ln_nnvm_row ln_nnvm_rows_pool[] = {
-    {"max_pool2d", LN_NNVM_IN_CORE, translate_windows, "max", 1, 1},
-    {"avg_pool2d", LN_NNVM_IN_CORE, translate_windows, "mean", 1, 1},
-    {"global_max_pool2d", LN_NNVM_IN_CORE, translate_global, "max", 1, 1},
-    {"global_avg_pool2d", LN_NNVM_IN_CORE, translate_global, "mean", 1, 1},
-    {"_contrib_AdaptiveAvgPooling2D", LN_NNVM_IN_MXNET, translate_adaptive_pool, NULL, 1, 1},
+    {"max_pool2d", LN_IN_CORE, translate_windows, "max", 1, 1},
+    {"avg_pool2d", LN_IN_CORE, translate_windows, "mean", 1, 1},
+    {"global_max_pool2d", LN_IN_CORE, translate_global, "max", 1, 1},
+    {"global_avg_pool2d", LN_IN_CORE, translate_global, "mean", 1, 1},
+    {"_contrib_AdaptiveAvgPooling2D", LN_IN_MXNET, translate_adaptive_pool, NULL, 1, 1},
     {NULL},
 };

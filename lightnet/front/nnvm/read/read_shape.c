@@ -258,20 +258,17 @@ static void translate_layout(ln_nnvm_node *n)
         ln_nnvm_from_plain(n, ln_nnvm_to_plain(n, ln_nnvm_in(n, 0), &src), &dst, 0);
 }
 
-#define CORE  LN_NNVM_IN_CORE
-#define MXNET LN_NNVM_IN_MXNET
-
 const ln_nnvm_row ln_nnvm_rows_shape[] = {
-    {"reshape", CORE, translate_reshape, NULL, 1, 1},
-    {"reshape_like", CORE, translate_reshape_like, NULL, 2, 2},
-    {"flatten", CORE, translate_flatten, NULL, 1, 1},
-    {"expand_dims", CORE, translate_expand_dims, NULL, 1, 1},
-    {"squeeze", CORE, translate_squeeze, NULL, 1, 1},
-    {"transpose", CORE, translate_transpose, NULL, 1, 1},
-    {"__layout_transform__", CORE, translate_layout, NULL, 1, 1},
-    {"space_to_depth", MXNET, translate_blocks, "depth", 1, 1},
-    {"depth_to_space", MXNET, translate_blocks, "space", 1, 1},
-    {"swapaxes", MXNET, translate_swap_axis, NULL, 1, 1},
-    {"SwapAxis", MXNET, translate_swap_axis, NULL, 1, 1},
+    {"reshape", LN_IN_CORE, translate_reshape, NULL, 1, 1},
+    {"reshape_like", LN_IN_CORE, translate_reshape_like, NULL, 2, 2},
+    {"flatten", LN_IN_CORE, translate_flatten, NULL, 1, 1},
+    {"expand_dims", LN_IN_CORE, translate_expand_dims, NULL, 1, 1},
+    {"squeeze", LN_IN_CORE, translate_squeeze, NULL, 1, 1},
+    {"transpose", LN_IN_CORE, translate_transpose, NULL, 1, 1},
+    {"__layout_transform__", LN_IN_CORE, translate_layout, NULL, 1, 1},
+    {"space_to_depth", LN_IN_MXNET, translate_blocks, "depth", 1, 1},
+    {"depth_to_space", LN_IN_MXNET, translate_blocks, "space", 1, 1},
+    {"swapaxes", LN_IN_MXNET, translate_swap_axis, NULL, 1, 1},
+    {"SwapAxis", LN_IN_MXNET, translate_swap_axis, NULL, 1, 1},
     {NULL},
 };

@@ -299,28 +299,26 @@ static void translate_collapse_sum(ln_nnvm_node *n)
         ln_emit_reshape(&n->emit, sum, like->ndim, dims, 0);
 }
 
-#define CORE  LN_NNVM_IN_CORE
-#define MXNET LN_NNVM_IN_MXNET
-
 const ln_nnvm_row ln_nnvm_rows_statistics[] = {
-    {"batch_norm", CORE, translate_batchnorm, NULL, 5, 5, .weights = 30, .ignored = " momentum "},
-    {"InstanceNorm", MXNET, translate_groupnorm, "instance", 3, 3, .weights = 6},
-    {"GroupNorm", MXNET, translate_groupnorm, "", 3, 3, .weights = 6},
-    {"LayerNorm", MXNET, translate_layernorm, NULL, 3, 3, .weights = 6},
-    {"lrn", CORE, translate_lrn, NULL, 1, 1},
-    {"l2_normalize", CORE, translate_l2_normalize, NULL, 1, 1},
-    {"softmax", CORE, translate_softmax, "softmax", 1, 1},
-    {"log_softmax", CORE, translate_softmax, "logsoftmax", 1, 1},
-    {"sum", CORE, translate_reduce, "TL_REDUCE_SUM", 1, 1},
-    {"mean", CORE, translate_reduce, "TL_REDUCE_MEAN", 1, 1},
-    {"prod", CORE, translate_reduce, "TL_REDUCE_PROD", 1, 1},
-    {"max", CORE, translate_reduce, "TL_REDUCE_MAX", 1, 1},
-    {"min", CORE, translate_reduce, "TL_REDUCE_MIN", 1, 1},
-    {"nansum", MXNET, translate_nan_reduce, "TL_REDUCE_SUM", 1, 1},
-    {"nanprod", MXNET, translate_nan_reduce, "TL_REDUCE_PROD", 1, 1},
-    {"norm", MXNET, translate_norm, NULL, 1, 1},
-    {"argmax", CORE, translate_arg, "max", 1, 1},
-    {"argmin", CORE, translate_arg, "min", 1, 1},
-    {"collapse_sum", CORE, translate_collapse_sum, NULL, 2, 2},
+    {"batch_norm", LN_IN_CORE, translate_batchnorm, NULL, 5, 5, .weights = 30,
+     .ignored = " momentum "},
+    {"InstanceNorm", LN_IN_MXNET, translate_groupnorm, "instance", 3, 3, .weights = 6},
+    {"GroupNorm", LN_IN_MXNET, translate_groupnorm, "", 3, 3, .weights = 6},
+    {"LayerNorm", LN_IN_MXNET, translate_layernorm, NULL, 3, 3, .weights = 6},
+    {"lrn", LN_IN_CORE, translate_lrn, NULL, 1, 1},
+    {"l2_normalize", LN_IN_CORE, translate_l2_normalize, NULL, 1, 1},
+    {"softmax", LN_IN_CORE, translate_softmax, "softmax", 1, 1},
+    {"log_softmax", LN_IN_CORE, translate_softmax, "logsoftmax", 1, 1},
+    {"sum", LN_IN_CORE, translate_reduce, "TL_REDUCE_SUM", 1, 1},
+    {"mean", LN_IN_CORE, translate_reduce, "TL_REDUCE_MEAN", 1, 1},
+    {"prod", LN_IN_CORE, translate_reduce, "TL_REDUCE_PROD", 1, 1},
+    {"max", LN_IN_CORE, translate_reduce, "TL_REDUCE_MAX", 1, 1},
+    {"min", LN_IN_CORE, translate_reduce, "TL_REDUCE_MIN", 1, 1},
+    {"nansum", LN_IN_MXNET, translate_nan_reduce, "TL_REDUCE_SUM", 1, 1},
+    {"nanprod", LN_IN_MXNET, translate_nan_reduce, "TL_REDUCE_PROD", 1, 1},
+    {"norm", LN_IN_MXNET, translate_norm, NULL, 1, 1},
+    {"argmax", LN_IN_CORE, translate_arg, "max", 1, 1},
+    {"argmin", LN_IN_CORE, translate_arg, "min", 1, 1},
+    {"collapse_sum", LN_IN_CORE, translate_collapse_sum, NULL, 2, 2},
     {NULL},
 };

@@ -302,11 +302,11 @@ static void translate_dot(ln_nnvm_node *n)
 }
 
 const ln_nnvm_row ln_nnvm_rows_weighted[] = {
-    {"conv2d", LN_NNVM_IN_CORE, translate_conv, NULL, 2, 3, .weights = 6},
-    {"conv2d_transpose", LN_NNVM_IN_CORE, translate_deconv, NULL, 2, 3, .weights = 6},
-    {"dense", LN_NNVM_IN_CORE, translate_dense, NULL, 2, 3, .weights = 6},
-    {"matmul", LN_NNVM_IN_CORE, translate_dot, NULL, 2, 2},
-    {"dot", LN_NNVM_IN_MXNET, translate_dot, NULL, 2, 2, .ignored = " forward_stype "},
-    {"batch_dot", LN_NNVM_IN_MXNET, translate_batch_dot, NULL, 2, 2, .ignored = " forward_stype "},
+    {"conv2d", LN_IN_CORE, translate_conv, NULL, 2, 3, .weights = 6},
+    {"conv2d_transpose", LN_IN_CORE, translate_deconv, NULL, 2, 3, .weights = 6},
+    {"dense", LN_IN_CORE, translate_dense, NULL, 2, 3, .weights = 6},
+    {"matmul", LN_IN_CORE, translate_dot, NULL, 2, 2},
+    {"dot", LN_IN_MXNET, translate_dot, NULL, 2, 2, .ignored = " forward_stype "},
+    {"batch_dot", LN_IN_MXNET, translate_batch_dot, NULL, 2, 2, .ignored = " forward_stype "},
     {NULL},
 };
