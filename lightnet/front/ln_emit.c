@@ -23,29 +23,16 @@ enum { LONGEST_NAME = LN_MAX_NAME_LEN - 32 };
 
 /* The translation */
 
-static void fail_as(ln_translation *t, ln_status status, const char *fmt, va_list args)
-{
-    if (t->failed)
-        return;
-    t->failed = 1;
-    ln_error_vset_as(t->ctx->error, status, fmt, args); // unless the context knows better
-    ln_fail_at(t->ctx, "%s", t->file);
-}
-
-void ln_translation_fail(ln_translation *t, const char *fmt, ...)
-{
-    va_list args;
-    va_start(args, fmt);
-    fail_as(t, LN_OK, fmt, args);
-    va_end(args);
-}
-
 void ln_translation_fail_as(ln_translation *t, ln_status status, const char *fmt, ...)
 {
     va_list args;
+    if (t->failed)
+        return;
+    t->failed = 1;
     va_start(args, fmt);
-    fail_as(t, status, fmt, args);
+    ln_error_vset_as(t->ctx->error, status, fmt, args); // unless the context knows better
     va_end(args);
+    ln_fail_at(t->ctx, "%s", t->file);
 }
 
 void ln_translation_fail_memory(ln_translation *t)
@@ -216,28 +203,15 @@ static void add_place(ln_emit *e)
     ln_fail_at(e->translation->ctx, "%s: %s", e->translation->file, place);
 }
 
-static void fail_here(ln_emit *e, ln_status status, const char *fmt, va_list args)
-{
-    if (e->translation->failed)
-        return;
-    ln_error_vset_as(e->translation->ctx->error, status, fmt, args);
-    add_place(e);
-}
-
-void ln_emit_fail(ln_emit *e, const char *fmt, ...)
-{
-    va_list args;
-    va_start(args, fmt);
-    fail_here(e, LN_OK, fmt, args);
-    va_end(args);
-}
-
 void ln_emit_fail_as(ln_emit *e, ln_status status, const char *fmt, ...)
 {
     va_list args;
+    if (e->translation->failed)
+        return;
     va_start(args, fmt);
-    fail_here(e, status, fmt, args);
+    ln_error_vset_as(e->translation->ctx->error, status, fmt, args);
     va_end(args);
+    add_place(e);
 }
 
 void ln_emit_fail_memory(ln_emit *e)

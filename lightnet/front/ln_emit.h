@@ -33,7 +33,7 @@ typedef struct ln_translation {
 } ln_translation;
 
 /** Records "FILE: REASON"; the translation has failed. */
-void ln_translation_fail(ln_translation *t, const char *fmt, ...) LN_PRINTF(2, 3);
+#define ln_translation_fail(t, ...) ln_translation_fail_as(t, LN_OK, __VA_ARGS__)
 
 /** The same for a reason of a known status. */
 void ln_translation_fail_as(ln_translation *t, ln_status status, const char *fmt, ...)
@@ -194,7 +194,7 @@ struct ln_emit {
 enum { LN_EMIT_TEMP = -1 };
 
 /** Records "FILE: PLACE: REASON", unless something failed before. */
-void ln_emit_fail(ln_emit *e, const char *fmt, ...) LN_PRINTF(2, 3);
+#define ln_emit_fail(e, ...) ln_emit_fail_as(e, LN_OK, __VA_ARGS__)
 
 /** The same for a reason of a known status. */
 void ln_emit_fail_as(ln_emit *e, ln_status status, const char *fmt, ...) LN_PRINTF(3, 4);
