@@ -30,18 +30,15 @@ static const bench_kernel *const gemm_kernels[] = {&bench_matmul,        &bench_
         .name = "conv " #k "x" #k "/" #s " " #c "->" #out_ " " #hw, .dims = {1, c, hw, hw}, \
         .out = out_, .size = k, .stride = s                                                 \
     }
+/** 1x1 convolutions of ResNet-50. */
+#define RESNET50_1X1                                                                    \
+    CONV(64, 56, 64, 1, 1), CONV(64, 56, 256, 1, 1), CONV(256, 56, 64, 1, 1),           \
+        CONV(256, 56, 512, 1, 2), CONV(512, 28, 128, 1, 1), CONV(128, 28, 512, 1, 1),   \
+        CONV(1024, 14, 256, 1, 1), CONV(256, 14, 1024, 1, 1), CONV(2048, 7, 512, 1, 1), \
+        CONV(512, 7, 2048, 1, 1)
+
 static const bench_shape conv_shapes[] = {
-    // ResNet-50
-    CONV(64, 56, 64, 1, 1),
-    CONV(64, 56, 256, 1, 1),
-    CONV(256, 56, 64, 1, 1),
-    CONV(256, 56, 512, 1, 2),
-    CONV(512, 28, 128, 1, 1),
-    CONV(128, 28, 512, 1, 1),
-    CONV(1024, 14, 256, 1, 1),
-    CONV(256, 14, 1024, 1, 1),
-    CONV(2048, 7, 512, 1, 1),
-    CONV(512, 7, 2048, 1, 1),
+    RESNET50_1X1,
     // MobileNet v1
     CONV(512, 14, 512, 1, 1),
     CONV(1024, 7, 1024, 1, 1),
@@ -310,17 +307,7 @@ static const bench_kernel *const quantized_lookup_kernels[] = {&bench_quantized_
 
 /** A few of the convolutions above. */
 static const bench_shape quantized_conv_shapes[] = {
-    // ResNet-50
-    CONV(64, 56, 64, 1, 1),
-    CONV(64, 56, 256, 1, 1),
-    CONV(256, 56, 64, 1, 1),
-    CONV(256, 56, 512, 1, 2),
-    CONV(512, 28, 128, 1, 1),
-    CONV(128, 28, 512, 1, 1),
-    CONV(1024, 14, 256, 1, 1),
-    CONV(256, 14, 1024, 1, 1),
-    CONV(2048, 7, 512, 1, 1),
-    CONV(512, 7, 2048, 1, 1),
+    RESNET50_1X1,
     CONV(64, 56, 64, 3, 1),
     CONV(128, 28, 128, 3, 1),
     CONV(256, 14, 256, 3, 1),
