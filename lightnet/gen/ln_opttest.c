@@ -343,19 +343,14 @@ static int write_model(writer *w)
 
 /* ---- the table ---- */
 
-static int count_absences(const ln_optrule *rule)
-{
-    for (const ln_opttensor *tensor = rule->tensors; tensor; tensor = tensor->next) {
-        if (tensor->optional)
-            return 2;
-    }
-    return 1;
-}
-
 /** Calls `write` with inputs there, absent and exchanged. */
 static int for_inputs(writer *w, int (*write)(writer *))
 {
-    for (w->absent = 0; w->absent < count_absences(w->rule); w->absent++) {
+    int n_absences = 1;
+    for (const ln_opttensor *tensor = w->rule->tensors; tensor; tensor = tensor->next)
+        if (tensor->optional)
+            n_absences = 2;
+    for (w->absent = 0; w->absent < n_absences; w->absent++) {
         for (w->exchanged = 0; w->exchanged < 1 << w->rule->nexchange; w->exchanged++) {
             if (write(w))
                 return -1;

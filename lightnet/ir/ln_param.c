@@ -227,28 +227,13 @@ void ln_param_entry_exchange(ln_param_entry *a, ln_param_entry *b)
     b->arg_name = name_of_b;
 }
 
-static int same_numbers(const ln_param_entry *a, const ln_param_entry *b)
+static int same_element(const ln_param_entry *a, const ln_param_entry *b, int i)
 {
-    for (int i = 0; i < a->array_len; i++)
-        if (!same_number(a->value_array_double[i], b->value_array_double[i]))
-            return 0;
-    return 1;
-}
-
-static int same_strings(const ln_param_entry *a, const ln_param_entry *b)
-{
-    for (int i = 0; i < a->array_len; i++)
-        if (!ln_streq(a->value_array_string[i], b->value_array_string[i]))
-            return 0;
-    return 1;
-}
-
-static int same_bools(const ln_param_entry *a, const ln_param_entry *b)
-{
-    for (int i = 0; i < a->array_len; i++)
-        if (!a->value_array_bool[i] != !b->value_array_bool[i])
-            return 0;
-    return 1;
+    if (a->type == LN_PARAM_ARRAY_STRING)
+        return ln_streq(a->value_array_string[i], b->value_array_string[i]);
+    if (a->type == LN_PARAM_ARRAY_NUMBER)
+        return same_number(a->value_array_double[i], b->value_array_double[i]);
+    return !a->value_array_bool[i] == !b->value_array_bool[i];
 }
 
 int ln_param_entry_equal(const ln_param_entry *a, const ln_param_entry *b)
@@ -262,13 +247,10 @@ int ln_param_entry_equal(const ln_param_entry *a, const ln_param_entry *b)
         return same_number(a->value_double, b->value_double);
     case LN_PARAM_BOOL:
         return !a->value_bool == !b->value_bool;
-    case LN_PARAM_ARRAY_STRING:
-        return same_strings(a, b);
-    case LN_PARAM_ARRAY_NUMBER:
-        return same_numbers(a, b);
-    case LN_PARAM_ARRAY_BOOL:
-        return same_bools(a, b);
     default:
+        for (int i = 0; i < a->array_len; i++)
+            if (!same_element(a, b, i))
+                return 0;
         return 1;
     }
 }

@@ -6,7 +6,7 @@
 // cpu controller's own tree (-1: no limit). The limits of all groups above hold too. Inside a
 // container the group's path may be unknown; its own group is then the root of what it sees.
 
-#include "tensor/tl_cpu.h"
+#include "tensor/tl_isa.h"
 
 #include <limits.h>
 #include <sched.h>

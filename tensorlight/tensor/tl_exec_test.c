@@ -13,7 +13,6 @@
 #include <unistd.h>
 
 #include "ln_check.h"
-#include "tensor/tl_cpu.h"
 #include "tensor/tl_isa.h"
 #include "tensor/tl_stop.h"
 #include "tensorlight/tl_util.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The instruction sets that a selection of kernels may use.
+// The instruction sets that a selection of kernels may use, and the cores that a process may.
 
 #ifndef TL_ISA_H
 #define TL_ISA_H
@@ -14,5 +14,9 @@ unsigned tl_isa_usable_within(tl_isa most);
 #define TL_ISA_EACH_USABLE(isa)                                                  \
     for (tl_isa isa = TL_ISA_C; isa < TL_ISA_SIZE; isa = (tl_isa)((int)isa + 1)) \
         if (tl_isa_is_usable(isa))
+
+/** The cores that the quotas of this process' control groups allow, rounded up; 0 without a quota.
+ * `root` is the folder of "proc/self/cgroup" and "sys/fs/cgroup": "" for the real ones. */
+int tl_cpu_quota(const char *root);
 
 #endif
