@@ -307,8 +307,6 @@ static int measure_runs(timing *t, ln_context *ctx, const cli_options *opt)
     return 0;
 }
 
-/* Each operator */
-
 /* The report */
 
 static void print_json(const ln_context *ctx, const timing *t, const cli_op_times *times)

@@ -318,7 +318,9 @@ void ln_emit_set(ln_emit *e, ln_part part)
         [LN_PART_DTYPE] = with_dtype,     [LN_PART_INTS] = with_ints,
         [LN_PART_NUMBERS] = with_numbers, [LN_PART_BOOLS] = with_bools,
         [LN_PART_TEXTS] = with_texts};
-    ln_list *const longer = e->translation->failed ? NULL : with[part.kind](e, &part);
+    if (e->translation->failed)
+        return;
+    ln_list *const longer = with[part.kind](e, &part);
     if (longer)
         e->params = longer;
     else

@@ -193,8 +193,6 @@ const ln_optvalue_function ln_optvalue_functions[] = {
     [LN_OPT_CODE_NUMBERS] = {NULL, "ln_rule_numbers"},
 };
 
-/* ---- what a rule matches ---- */
-
 /* ---- conditions ---- */
 
 int ln_optmatch_has_conditions(const ln_optrule *rule)

@@ -81,9 +81,7 @@ static int starts_at(const struct spans *spans, size_t i, size_t addr)
     return i < spans->len && spans->at[i].start == addr;
 }
 
-/* The index of the smallest hole of at least `size` bytes, of equal ones the lowest; holes.len:
- * none.
- */
+/* The index of the smallest hole of at least `size` bytes, the lowest of equals, or holes.len. */
 static size_t smallest_hole(const struct spans *holes, size_t size)
 {
     size_t best = holes->len;

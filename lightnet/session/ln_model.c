@@ -364,11 +364,13 @@ void ln_kept_give(ln_model *model, ln_program *program, uint64_t session)
     program->session = program->has_state ? session : 0;
     program->next = model->kept;
     model->kept = program;
-    model->n_kept++;
-    ln_program **last = &model->kept;
-    while ((*last)->next)
-        last = &(*last)->next;
-    ln_program *oldest = model->n_kept > model->options->programs ? take_at(model, last) : NULL;
+    ln_program *oldest = NULL;
+    if (++model->n_kept > model->options->programs) {
+        ln_program **last = &model->kept;
+        while ((*last)->next)
+            last = &(*last)->next;
+        oldest = take_at(model, last);
+    }
     ln_session_unlock();
     ln_program_free(oldest);
 }

@@ -138,8 +138,8 @@ typedef struct ln_nnvm_rename {
     int is_needed, is_added;
 } ln_nnvm_rename;
 
-/** Parses the next rename of a row, such as "same old=new old=new:default !needed =new:always
- * +added"
+/** Parses the next rename of a row, such as
+ *      same old=new old=new:default !needed =new:always +added
  * ("+": LightNet adds the attribute to core). Returns the rest of the text; NULL: the end. */
 const char *ln_nnvm_next_rename(const char *attrs, ln_nnvm_rename *r);
 

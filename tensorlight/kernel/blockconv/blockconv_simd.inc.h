@@ -11,6 +11,9 @@
 //                           of a block, half blocks of results are computed, too
 
 #include "kernel/blockconv/blockconv.h"
+
+#include <assert.h>
+
 #include "kernel/simd/tl_simd_act.h"
 #include "kernel/simd/tl_simd_small.h"
 
@@ -495,8 +498,10 @@ void LINE_FUNC(const tl_tile_job *job, const float *src, const float *weight, co
             pixels = HAS_PLANES && (job->shared || job->lanes == 1)
                          ? tl_min(n - m, PIXELS)
                          : n / n_tiles + (i < n % n_tiles);
-            while (!tiles[pixels][blocks - 1][kind])
+            while (!tiles[pixels][blocks - 1][kind]) {
+                assert(pixels > 1);
                 pixels--;
+            }
             const size_t first = b * job->dst_block_step + m * job->dst_step;
             const tile_place at = {src + (size_t)m * job->lanes,
                                    weight + b * job->weight_step,

@@ -51,7 +51,7 @@ void tl_convert_array(void *dst, tl_dtype dst_dtype, const void *src, tl_dtype s
 void tl_convert(void *dst, tl_dtype dst_dtype, const void *src, tl_dtype src_dtype)
 {
     if (src_dtype == dst_dtype)
-        memcpy(dst, src, tl_size_of(dst_dtype));
+        tl_memcpy(dst, src, tl_size_of(dst_dtype));
     else
         conversions.plain[src_dtype][dst_dtype](src, dst, 1, NULL);
 }

@@ -56,6 +56,7 @@ static product product_of(const tl_tensor *src, int n, const tl_lowbit_param *pa
 static int is_few(const product *p, const tl_exec *exec)
 {
     const tl_kernel_key key = pick_keys[tl_kernel_find(pick_keys, exec, TL_UINT8)];
+    assert(key.isa < TL_ISA_SIZE);
     return p->rows <= few_rows[key.isa] || p->job.k == 0;
 }
 
