@@ -22,8 +22,9 @@ ROW = BAR * len(THREADS) + SPACE
 
 def read(read_json):
     """{(precision, threads): {network: ratio, or None where there is no correct result}}"""
+    rows = read_json("networks.json")
     return {(key, n): {network: ratio_of(row, tolerance)
-                       for network, row in read_json(f"{key}_{n}.json").items()}
+                       for network, row in rows[f"{key}_{n}"].items()}
             for key, _, tolerance in PRECISIONS for n, _, _ in THREADS}
 
 

@@ -67,14 +67,15 @@ def change(folder, name, edit):
         json.dump(value, file)
 
 
-def fail_three(results):
+def fail_three(networks):
+    results = networks["float32_1"]
     results["resnet18"] = None
     del results["squeezenet1.1"]
     results["vgg16"].update(error=1, ratio_min=100)
 
 
 def hidden_failures(folder):
-    change(folder, "float32_1.json", fail_three)
+    change(folder, "networks.json", fail_three)
     yield from faults_of(draw(folder))
     root = ElementTree.fromstring(read(folder, "bars.svg"))
     failed = [text for text in root.iter(SVG + "text") if text.text == "failed"]
@@ -84,7 +85,7 @@ def hidden_failures(folder):
 
 
 def huge_ratios(folder):
-    change(folder, "dyn_2.json", lambda results: results["vgg16"].update(ratio_min=37.5))
+    change(folder, "networks.json", lambda networks: networks["dyn_2"]["vgg16"].update(ratio_min=37.5))
     yield from faults_of(draw(folder))
     yield from outside(folder)
 
@@ -94,9 +95,9 @@ def vague_messages(folder):
     status, printed = run(draw(folder))
     if status != 1 or printed != f"plots.py: a file in {folder} lacks the field 'peak_gbs'\n":
         yield f"exit status {status}: {printed}"
-    os.remove(os.path.join(folder, "qdq_1.json"))
+    os.remove(os.path.join(folder, "networks.json"))
     status, printed = run(draw(folder))
-    if status != 1 or len(printed.splitlines()) != 1 or "qdq_1.json" not in printed:
+    if status != 1 or len(printed.splitlines()) != 1 or "networks.json" not in printed:
         yield f"exit status {status}: {printed}"
 
 
