@@ -34,8 +34,20 @@ static ln_arch own = {
     .arch_name = ARCH_NAME, .base = BASE, .reg_ops = own_ops, .rule_names = own_rules};
 static ln_arch *const archs[] = {&own, NULL};
 
+#ifdef INCOMPLETE
+extern int a_function_that_nobody_has(void);
+
+static void needs_it(ln_op_arg *op_arg)
+{
+    op_arg->failed = a_function_that_nobody_has();
+}
+#define RUN needs_it
+#else
+#define RUN NULL
+#endif
+
 static ln_op_arg second_arg = {.optype = OPTYPE, .arch = OP_ARCH};
-static ln_op second = {.op_arg = &second_arg};
+static ln_op second = {.op_arg = &second_arg, .run = RUN};
 static ln_op *more_ops[] = {&second, NULL};
 static const ln_arch more = {.arch_name = MORE_NAME, .reg_ops = more_ops};
 static const ln_arch *const additions[] = {&more, NULL};

@@ -106,11 +106,11 @@ gcc -std=c11 -Wall -Werror -I. -I$data/test -o rules_test ln_arch_toy.c toy_op.c
 
 
 def targets_work(prefix, folder):
-    """The target of tests/optgen can be built and its rules tested without LightNet's sources."""
+    """The target of tests/gen can be built and its rules tested without LightNet's sources."""
     place = os.path.join(folder, "target")
     os.mkdir(place)
     for name in "toy.op", "toy.opt", "ln_arch_toy.c":
-        shutil.copy(os.path.join(ROOT, "tests/optgen", name), place)
+        shutil.copy(os.path.join(ROOT, "tests/gen", name), place)
     env = pkg_config_env(prefix)
     env["PATH"] = os.path.join(prefix, "bin") + os.pathsep + env["PATH"]
     status, output = run(["sh", "-c", TARGET], env=env, cwd=place)
