@@ -113,8 +113,8 @@
 
 // PLAIN: plain C. SIMD: vectors of floats (simd/tl_simd.h). WIDE: plain C that is also compiled for
 // wider vectors; its lanes fix the order of sums, so all give the same bits. With plain C: DOT, dot
-// products of bytes (simd/tl_simd_dot.h); BF16, products of pairs of bfloat16; BOTH, vectors of
-// floats.
+// products of bytes (simd/tl_simd_dot.h), without kernels for AVX-512 that lacks VNNI, where AVX2's
+// run; BF16, products of pairs of bfloat16; BOTH, vectors of floats.
 #define TL_SETS_PLAIN(ROWS, ROW, arg, kernel) ROWS(ROW, arg, kernel, c, TL_ISA_C)
 
 #define TL_SETS_BOTH(ROWS, ROW, arg, kernel) \
@@ -127,7 +127,8 @@
     ROWS(ROW, arg, kernel, avx512, TL_ISA_AVX512)
 #define TL_SETS_WIDE(ROWS, ROW, arg, kernel) TL_SETS_SIMD(ROWS, ROW, arg, kernel)
 #define TL_SETS_DOT(ROWS, ROW, arg, kernel)         \
-    TL_SETS_BOTH(ROWS, ROW, arg, kernel)            \
+    TL_SETS_PLAIN(ROWS, ROW, arg, kernel)           \
+    ROWS(ROW, arg, kernel, avx2, TL_ISA_AVX2)       \
     ROWS(ROW, arg, kernel, avxvnni, TL_ISA_AVXVNNI) \
     ROWS(ROW, arg, kernel, avx512vnni, TL_ISA_AVX512VNNI)
 #define TL_SETS_BF16(ROWS, ROW, arg, kernel) \

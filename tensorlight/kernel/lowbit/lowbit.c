@@ -23,9 +23,9 @@ enum {
 };
 
 static const unsigned char few_rows[TL_ISA_SIZE] = {
-    [TL_ISA_C] = PLAIN_ROWS,     [TL_ISA_AVX2] = FEW_ROWS,       [TL_ISA_AVXVNNI] = DOT_ROWS,
-    [TL_ISA_AVX512] = FEW_ROWS,  [TL_ISA_AVX512VNNI] = DOT_ROWS, [TL_ISA_NEON] = FEW_ROWS,
-    [TL_ISA_DOTPROD] = DOT_ROWS, [TL_ISA_I8MM] = DOT_ROWS,
+    [TL_ISA_C] = PLAIN_ROWS,        [TL_ISA_AVX2] = FEW_ROWS, [TL_ISA_AVXVNNI] = DOT_ROWS,
+    [TL_ISA_AVX512VNNI] = DOT_ROWS, [TL_ISA_NEON] = FEW_ROWS, [TL_ISA_DOTPROD] = DOT_ROWS,
+    [TL_ISA_I8MM] = DOT_ROWS,
 };
 
 typedef struct product {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Dot products of bytes by AVX2 and AVX-512, with and without VNNI: see tl_simd_dot.h.
+// Dot products of bytes by AVX2, with and without VNNI, and AVX-512 with it: see tl_simd_dot.h.
 
 #ifndef TL_SIMD_DOT_X86_H
 #define TL_SIMD_DOT_X86_H
