@@ -109,16 +109,16 @@ static void place_layer(const graph *g, int layer)
         g->nodes[g->order[i]].place = i - begin - (end - begin - 1) / 2.0;
 }
 
+// Sorts the nodes by layer, by counting.
 static void fill_layers(const graph *g)
 {
+    int *const next = g->layers + 1; // the place of the next node of each layer, in the end its end
     for (int i = 0; i < g->n; i++)
-        g->layers[g->nodes[i].layer + 1]++;
+        next[g->nodes[i].layer + 1]++;
     for (int l = 0; l < g->n_layers; l++)
-        g->layers[l + 1] += g->layers[l];
-    for (int i = 0; i < g->n; i++) { // count: here, how many are in the layer of that number
-        const int layer = g->nodes[i].layer;
-        g->order[g->layers[layer] + g->nodes[layer].count++] = i;
-    }
+        next[l + 1] += next[l];
+    for (int i = 0; i < g->n; i++)
+        g->order[next[g->nodes[i].layer]++] = i;
     for (int l = 0; l < g->n_layers; l++)
         place_layer(g, l);
 }

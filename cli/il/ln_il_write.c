@@ -169,7 +169,24 @@ static void put_value(writer *w, const json_t *value)
 
 /* ---- operators ---- */
 
-// Tensors or parameters.
+// A tensor, perhaps at an offset, or a parameter.
+static void put_argument(writer *w, const json_t *argument)
+{
+    const json_t *name = json_object_get(argument, "name");
+    const json_t *offset = json_object_get(argument, "offset");
+    put_name(w, json_string_value(json_object_get(argument, "arg_name")));
+    put(w, "=");
+    if (!name) {
+        put_value(w, json_object_get(argument, "value"));
+        return;
+    }
+    put_name(w, json_string_value(name));
+    if (offset) {
+        put(w, "@");
+        put_number(w, json_number_value(offset));
+    }
+}
+
 static void put_arguments(writer *w, const json_t *list)
 {
     size_t i;
@@ -177,18 +194,7 @@ static void put_arguments(writer *w, const json_t *list)
     json_array_foreach(list, i, element)
     {
         put_separator(w, i == 0);
-        put_name(w, json_string_value(json_object_get(element, "arg_name")));
-        put(w, "=");
-        const json_t *name = json_object_get(element, "name");
-        const json_t *offset = json_object_get(element, "offset");
-        if (name)
-            put_name(w, json_string_value(name));
-        else
-            put_value(w, json_object_get(element, "value"));
-        if (name && offset) {
-            put(w, "@");
-            put_number(w, json_number_value(offset));
-        }
+        put_argument(w, element);
     }
 }
 

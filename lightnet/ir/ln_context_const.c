@@ -191,6 +191,17 @@ static void mark_constants(const ln_context *ctx, ln_op *op)
     }
 }
 
+// A write to `te` makes it variable, and is a write to what it is a part of, and to its parts.
+static int spread_mutation(const ln_context *ctx, ln_tensor_entry *te, ln_list **todo)
+{
+    const ln_op *producer = ln_entry_creater(te);
+    ln_list *revoked = NULL;
+    if (revoke(ctx, te, &revoked) || revoke_all(ctx, revoked) ||
+        note_mutated(ctx, ln_entry_owner(te, ctx->tensor_table), todo) || note_views(ctx, te, todo))
+        return -1;
+    return producer ? note_parts(ctx, te, producer->op_arg->tensors_in, todo) : 0;
+}
+
 // None of what shares memory with the tensor is constant.
 static int mutate(const ln_context *ctx, ln_tensor_entry *te)
 {
@@ -199,14 +210,7 @@ static int mutate(const ln_context *ctx, ln_tensor_entry *te)
     while (todo && !status) {
         te = todo->data;
         todo = ln_list_remove_nth(todo, 0);
-        const ln_op *producer = ln_entry_creater(te);
-        ln_list *revoked = NULL;
-        status = revoke(ctx, te, &revoked) || revoke_all(ctx, revoked) ||
-                         note_mutated(ctx, ln_entry_owner(te, ctx->tensor_table), &todo) ||
-                         note_views(ctx, te, &todo) ||
-                         (producer && note_parts(ctx, te, producer->op_arg->tensors_in, &todo))
-                     ? -1
-                     : 0;
+        status = spread_mutation(ctx, te, &todo);
     }
     ln_list_free(todo);
     return status;

@@ -136,15 +136,31 @@ static double relative_error(const sums *s)
     return s->is_float ? sqrt(s->difference / s->norm) : s->difference / s->norm;
 }
 
-static void add_sample(sums *s, const ln_quantize_outputs *outputs, const ln_context *ctx,
-                       int sample)
+// The sums of each output over `n` samples.
+static int add_samples(sums *of, const ln_quantize_outputs *outputs, const ln_quantize_program *p,
+                       const ln_quantize_samples *samples, int n, ln_error *err)
 {
-    tl_tensor *const *expected = outputs->items + (size_t)sample * (size_t)outputs->n;
+    tl_tensor *const *expected = outputs->items;
     const char *name;
-    LN_LIST_FOREACH(name, ctx->outputs)
-    {
-        add(s++, output_of(ctx, name), *expected++);
+    for (int i = 0; i < n; i++) {
+        sums *s = of;
+        if (ln_quantize_program_run(p, samples, i, err))
+            return -1;
+        LN_LIST_FOREACH(name, p->ctx->outputs)
+        {
+            add(s++, output_of(p->ctx, name), *expected++);
+        }
     }
+    return 0;
+}
+
+static ln_quantize_error error_of(const sums *of, int n)
+{
+    ln_quantize_error error = {.top1 = n && of->rows > 0 ? of->same / of->rows : 1};
+    for (const sums *s = of; s < of + n; s++)
+        if (relative_error(s) > error.relative)
+            error.relative = relative_error(s);
+    return error;
 }
 
 int ln_quantize_error_find(ln_quantize_error *error, const ln_quantize_outputs *outputs,
@@ -152,18 +168,11 @@ int ln_quantize_error_find(ln_quantize_error *error, const ln_quantize_outputs *
                            ln_error *err)
 {
     sums *const s = ln_alloc_array((size_t)outputs->n + 1, sizeof(*s));
-    int status = s ? 0 : ln_error_set_last(err);
-    for (int i = 0; i < n && !status; i++) {
-        status = ln_quantize_program_run(p, samples, i, err);
-        if (!status)
-            add_sample(s, outputs, p->ctx, i);
-    }
+    if (!s)
+        return ln_error_set_last(err);
+    const int status = add_samples(s, outputs, p, samples, n, err);
     if (!status)
-        *error = (ln_quantize_error){.top1 = 1};
-    for (int i = 0; i < outputs->n && !status; i++)
-        error->relative = fmax(error->relative, relative_error(&s[i]));
-    if (!status && outputs->n && s[0].rows > 0)
-        error->top1 = s[0].same / s[0].rows;
+        *error = error_of(s, outputs->n);
     ln_free(s);
     return status;
 }

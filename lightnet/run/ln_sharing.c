@@ -128,6 +128,18 @@ static const void *find_mapped(const ln_context *ctx, const constant *c)
                                                                                              : NULL;
 }
 
+static int take_constant(ln_context *ctx, ln_constant_keys *keys, constant *c)
+{
+    const void *const mapped = find_mapped(ctx, c);
+    c->is_shared = !mapped && ln_constant_key(keys, c->root, &c->key);
+    if (mapped)
+        c->stored = ln_store_borrow(mapped, c->size);
+    else if (c->is_shared)
+        c->stored = ln_store_take(ctx->store, c->key, c->size);
+    c->is_found = c->stored != NULL;
+    return mapped && !c->stored ? ln_fail_last(ctx) : 0;
+}
+
 static int take_constants(ln_context *ctx)
 {
     const ln_sharing *s = ctx->sharing;
@@ -135,16 +147,8 @@ static int take_constants(ln_context *ctx)
     ln_constant_keys *keys = ln_constant_keys_find(ctx);
     if (!keys)
         return -1;
-    for (constant *c = s->constants; c < s->constants + s->n && !status; c++) {
-        const void *mapped = find_mapped(ctx, c);
-        c->is_shared = !mapped && ln_constant_key(keys, c->root, &c->key);
-        c->stored = mapped         ? ln_store_borrow(mapped, c->size)
-                    : c->is_shared ? ln_store_take(ctx->store, c->key, c->size)
-                                   : NULL;
-        c->is_found = c->stored != NULL;
-        if (mapped && !c->stored)
-            status = ln_fail_last(ctx);
-    }
+    for (constant *c = s->constants; c < s->constants + s->n && !status; c++)
+        status = take_constant(ctx, keys, c);
     ln_constant_keys_free(keys);
     return status;
 }
