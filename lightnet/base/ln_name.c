@@ -82,6 +82,17 @@ char *ln_name_put(char *at, const char *str)
     return str ? strcpy(at, str) : NULL;
 }
 
+/* ---- tables ---- */
+
+const void *ln_row_named(const void *rows, size_t n, size_t size, const char *name)
+{
+    const char *row = rows;
+    for (size_t i = 0; i < n; i++, row += size)
+        if (!strcmp(*(const char *const *)(const void *)row, name))
+            return row;
+    return NULL;
+}
+
 /* ---- suffixes ---- */
 
 int ln_ends_with(const char *text, size_t len, const char *end)

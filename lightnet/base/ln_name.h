@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Unique names in a list: a prefix and a number. Names stored within the named object. Suffixes of
-// texts and file names.
+// Unique names in a list: a prefix and a number. Names stored within the named object. Rows of
+// tables by name. Suffixes of texts and file names.
 
 #ifndef LN_NAME_H
 #define LN_NAME_H
@@ -38,6 +38,13 @@ size_t ln_name_size(const char *str);
 
 /** Copies a name of ln_name_size bytes to `at`. Returns `at`; NULL for NULL. */
 char *ln_name_put(char *at, const char *str);
+
+/* ---- tables ---- */
+
+/** The row whose name is `name`, or NULL. A row begins with its name, a `const char *`. */
+const void *ln_row_named(const void *rows, size_t n, size_t size, const char *name);
+#define LN_ROW_NAMED(rows, name) \
+    ln_row_named(rows, sizeof(rows) / sizeof((rows)[0]), sizeof((rows)[0]), name)
 
 /* ---- suffixes ---- */
 

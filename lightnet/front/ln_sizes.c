@@ -10,6 +10,7 @@
 #include <limits.h>
 #include <string.h>
 
+#include "base/ln_name.h"
 #include "ir/ln_dynamic.h"
 #include "ir/ln_from_file.h"
 #include "lightnet/ln_param.h"
@@ -511,10 +512,7 @@ static const struct row {
 
 static const struct row *row_of(const ln_op *op)
 {
-    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
-        if (ln_streq(rows[i].optype, op->op_arg->optype))
-            return &rows[i];
-    return NULL;
+    return LN_ROW_NAMED(rows, op->op_arg->optype);
 }
 
 static int note_axes(const noted *n, const struct row *row, const ln_tensor_entry *te, record *r)

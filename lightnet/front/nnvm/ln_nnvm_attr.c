@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/ln_name.h"
 #include "base/ln_number.h"
 #include "front/nnvm/ln_nnvm.h"
 
@@ -103,7 +104,7 @@ int ln_nnvm_parse_tuple(const char *text, int64_t *ints, double *floats)
     return depth == 0 && (len || strpbrk(text, "([")) ? len : -1;
 }
 
-static const struct {
+static const struct dtype {
     const char *name;
     tl_dtype dtype;
 } dtypes[] = {
@@ -116,10 +117,8 @@ static const struct {
 
 tl_dtype ln_nnvm_parse_dtype(const char *text)
 {
-    for (size_t i = 0; i < sizeof(dtypes) / sizeof(dtypes[0]); i++)
-        if (!strcmp(dtypes[i].name, text))
-            return dtypes[i].dtype;
-    return TL_DTYPE_INVALID;
+    const struct dtype *const row = LN_ROW_NAMED(dtypes, text);
+    return row ? row->dtype : TL_DTYPE_INVALID;
 }
 
 const char *ln_nnvm_dtype_name(tl_dtype dtype)

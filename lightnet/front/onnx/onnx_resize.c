@@ -5,6 +5,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "base/ln_name.h"
 #include "front/onnx/ln_onnx.h"
 
 /** One axis: from `in` to `out` elements. */
@@ -107,12 +108,12 @@ static const ln_attr_word roundings[] = {
 
 static map_func *find_map(ln_onnx_node *n, const char *name)
 {
-    for (size_t i = 0; i < sizeof(maps) / sizeof(maps[0]); i++)
-        if (ln_streq(maps[i].name, name))
-            return maps[i].func;
-    ln_emit_fail(&n->emit,
-                 "attribute 'coordinate_transformation_mode' is \"%s\", which it cannot be", name);
-    return half_pixel;
+    const name_of_map *const row = LN_ROW_NAMED(maps, name);
+    if (!row)
+        ln_emit_fail(&n->emit,
+                     "attribute 'coordinate_transformation_mode' is \"%s\", which it cannot be",
+                     name);
+    return row ? row->func : half_pixel;
 }
 
 /** The common form of these operators. */

@@ -354,6 +354,16 @@ const double *ln_nnvm_op_doubles(const ln_nnvm_op *n, const char *param, int *le
     return *len ? pe->value_array_double : NULL;
 }
 
+void ln_nnvm_op_autopad(const ln_nnvm_op *n, int64_t total, int64_t padding[2])
+{
+    const char *const autopad = ln_nnvm_op_text(n, "autopad", "NOTSET");
+    if (!strcmp(autopad, "NOTSET"))
+        return;
+    const int64_t sum = !strcmp(autopad, "VALID") || total < 0 ? 0 : total;
+    padding[0] = (sum + (strcmp(autopad, "SAME_UPPER") != 0)) / 2;
+    padding[1] = sum - padding[0];
+}
+
 int ln_nnvm_op_axis(const ln_nnvm_op *n, int ndim, int deflt)
 {
     const int axis = ln_nnvm_op_int(n, "axis", deflt);

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/ln_name.h"
 #include "base/ln_number.h"
 #include "lightnet/ln_hash.h"
 #include "tensorlight/tl_shape.h"
@@ -143,15 +144,6 @@ static const struct operation {
     {"left_shift", "lshift", NULL, 0}, {"right_shift", "rshift", NULL, 0},
 };
 
-static const struct operation *find_operation(const char *op)
-{
-    static const struct operation none = {NULL};
-    for (size_t i = 0; i < sizeof(operations) / sizeof(operations[0]); i++)
-        if (!strcmp(operations[i].op, op))
-            return &operations[i];
-    return &none;
-}
-
 // Whether `b` is a number that leaves the shape of `a` as it is.
 static int is_number_for(ln_nnvm_value b, ln_nnvm_value a)
 {
@@ -160,12 +152,12 @@ static int is_number_for(ln_nnvm_value b, ln_nnvm_value a)
 
 ln_nnvm_value ln_put_binary(ln_nnvm_op *n, const char *op, ln_nnvm_value a, ln_nnvm_value b)
 {
-    const struct operation *const o = find_operation(op);
-    const int is_plain = o->has_elemwise && ln_nnvm_same_shape(a, b);
+    const struct operation *const o = LN_ROW_NAMED(operations, op);
+    const int is_plain = o && o->has_elemwise && ln_nnvm_same_shape(a, b);
     char name[64];
-    if (o->right && is_number_for(b, a))
+    if (o && o->right && is_number_for(b, a))
         return ln_put_scalar(n, o->right, a, b.number);
-    if (o->left && is_number_for(a, b))
+    if (o && o->left && is_number_for(a, b))
         return ln_put_scalar(n, o->left, b, a.number);
     ln_nnvm_value dst = a;
     dst.ndim = a.ndim > b.ndim ? a.ndim : b.ndim;
@@ -367,13 +359,4 @@ ln_nnvm_value ln_put_leaky(ln_nnvm_op *n, ln_nnvm_value x, double slope)
         return ln_put_number(n, "leaky_relu", x, "alpha", slope);
     const ln_nnvm_value below = ln_put(n, "relu", ln_put(n, "negative", x));
     return ln_put_binary(n, "sub", ln_put(n, "relu", x), ln_put_scalar(n, "mul", below, slope));
-}
-
-// x / |x| with a divisor that is 1 for 0, of numbers that are neither large nor infinite.
-ln_nnvm_value ln_put_sign(ln_nnvm_op *n, ln_nnvm_value src)
-{
-    const ln_nnvm_value x = ln_put_clip(n, src, -1, 1);
-    const ln_nnvm_value size =
-        ln_put_binary(n, "add", ln_put(n, "abs", x), ln_put(n, "logical_not", x));
-    return ln_put_binary(n, "div", x, size);
 }

@@ -126,6 +126,10 @@ const char *ln_nnvm_op_text(const ln_nnvm_op *n, const char *param, const char *
 const int *ln_nnvm_op_ints(const ln_nnvm_op *n, const char *param, int *len);
 const double *ln_nnvm_op_doubles(const ln_nnvm_op *n, const char *param, int *len);
 
+/** Replaces the padding before and behind an axis by that of parameter `autopad`: `total` elements,
+ * the odd one at the end or the beginning; none if it is negative. */
+void ln_nnvm_op_autopad(const ln_nnvm_op *n, int64_t total, int64_t padding[2]);
+
 /** The axis, from the front. */
 int ln_nnvm_op_axis(const ln_nnvm_op *n, int ndim, int deflt);
 
@@ -218,9 +222,6 @@ ln_nnvm_value ln_put_where(ln_nnvm_op *n, ln_nnvm_value cond, ln_nnvm_value a, l
 /** x < 0 ? slope x : x; core's operator takes slopes that are not negative, others are several
  *  nodes. */
 ln_nnvm_value ln_put_leaky(ln_nnvm_op *n, ln_nnvm_value x, double slope);
-
-/** -1, 0, or 1, without a constant: several nodes. */
-ln_nnvm_value ln_put_sign(ln_nnvm_op *n, ln_nnvm_value src);
 
 int ln_nnvm_same_shape(ln_nnvm_value a, ln_nnvm_value b);
 

@@ -29,22 +29,18 @@ static void read_axes(const ln_nnvm_op *n, const char *param, int at, int deflt,
     }
 }
 
-// What `autopad` makes of the padding: the total by the sizes, the odd one at the end or the
-// beginning.
-static void apply_autopad(ln_nnvm_op *n, conv *c, const int64_t total[2])
+// The padding of axis `i`, for which the windows reach `total` elements further than the axis.
+static void read_padding(ln_nnvm_op *n, conv *c, int i, int64_t total)
 {
-    const char *const autopad = ln_nnvm_op_text(n, "autopad", "NOTSET");
-    if (!strcmp(autopad, "NOTSET"))
-        return;
-    const int is_upper = !strcmp(autopad, "SAME_UPPER"), is_none = !strcmp(autopad, "VALID");
-    for (int i = 0; i < 2; i++) {
-        const int sum = is_none || total[i] < 0 ? 0 : total[i] > INT_MAX / 2 ? -1 : (int)total[i];
-        if (sum < 0)
-            ln_nnvm_op_fail(n, "a padding of %lld, expected at most %d", (long long)total[i],
-                            INT_MAX / 2);
-        c->before[i] = (sum + !is_upper) / 2;
-        c->after[i] = sum - c->before[i];
-    }
+    int64_t padding[2] = {c->before[i], c->after[i]};
+    ln_nnvm_op_autopad(n, total, padding);
+    if (padding[0] < 0 || padding[1] < 0)
+        ln_nnvm_op_fail(n, "parameter 'padding' has a negative number");
+    if (padding[0] + padding[1] > INT_MAX / 2)
+        ln_nnvm_op_fail(n, "a padding of %lld, expected at most %d",
+                        (long long)(padding[0] + padding[1]), INT_MAX / 2);
+    c->before[i] = (int)padding[0];
+    c->after[i] = (int)padding[1];
 }
 
 static conv read_conv(ln_nnvm_op *n, int is_transposed)
@@ -53,7 +49,6 @@ static conv read_conv(ln_nnvm_op *n, int is_transposed)
     const tl_tensor *const dst = ln_nnvm_op_tensor_of(n, "dst");
     const tl_tensor *const few = is_transposed ? src : dst, *const many = is_transposed ? dst : src;
     conv c = {.axes = src->ndim - 2};
-    int64_t total[2] = {0, 0};
     if (c.axes > 2) {
         ln_nnvm_op_fail(n, "it has %d axes, expected at most 2: NNVM's core convolves images",
                         c.axes);
@@ -67,13 +62,11 @@ static conv read_conv(ln_nnvm_op *n, int is_transposed)
     read_axes(n, "output_padding", 0, 0, &c, c.more);
     for (int i = 2 - c.axes; i < 2 && !ln_nnvm_op_failed(n); i++) {
         const int axis = i + c.axes;
-        total[i] = (few->dims[axis] - 1) * (int64_t)c.stride[i] +
-                   (c.size[i] - 1) * (int64_t)c.dilation[i] + 1 + c.more[i] - many->dims[axis];
+        read_padding(n, &c, i,
+                     (few->dims[axis] - 1) * (int64_t)c.stride[i] +
+                         (c.size[i] - 1) * (int64_t)c.dilation[i] + 1 + c.more[i] -
+                         many->dims[axis]);
     }
-    apply_autopad(n, &c, total);
-    for (int i = 0; i < 2; i++)
-        if (c.before[i] < 0 || c.after[i] < 0)
-            ln_nnvm_op_fail(n, "parameter 'padding' has a negative number");
     return c;
 }
 

@@ -26,17 +26,6 @@ static int param_at(const ln_nnvm_op *n, const char *param, int i, int deflt)
     return i < len ? values[i] : deflt;
 }
 
-// The padding that `autopad` puts before an axis, of `total` at both ends.
-static int64_t padding_before(const ln_nnvm_op *n, int given, int64_t total)
-{
-    const char *const autopad = ln_nnvm_op_text(n, "autopad", "NOTSET");
-    if (!strcmp(autopad, "NOTSET"))
-        return given;
-    if (!strcmp(autopad, "VALID") || total < 0)
-        return 0;
-    return (total + (strcmp(autopad, "SAME_UPPER") != 0)) / 2;
-}
-
 // The windows of axis i of the image, the axis `at` of the operator's.
 static void read_axis(ln_nnvm_op *n, pool *p, int i, int at)
 {
@@ -44,12 +33,13 @@ static void read_axis(ln_nnvm_op *n, pool *p, int i, int at)
     p->size[i] = at < 0 ? 1 : param_at(n, "size", at, 1);
     p->stride[i] = at < 0 ? 1 : param_at(n, "stride", at, 1);
     const int64_t reach = (int64_t)(len - 1) * p->stride[i] + p->size[i];
-    const int64_t before =
-        at < 0 ? 0 : padding_before(n, param_at(n, "padding", at, 0), reach - extent);
-    const int64_t end = reach - before - extent;
-    if (before > INT_MAX || end > INT_MAX)
+    int64_t padding[2] = {at < 0 ? 0 : param_at(n, "padding", at, 0)};
+    if (at >= 0)
+        ln_nnvm_op_autopad(n, reach - extent, padding);
+    const int64_t end = reach - padding[0] - extent;
+    if (padding[0] > INT_MAX || end > INT_MAX)
         ln_nnvm_op_fail(n, "windows that reach further than %d elements behind an axis", INT_MAX);
-    p->before[i] = (int)before;
+    p->before[i] = (int)padding[0];
     p->end[i] = end > 0 ? (int)end : 0;
     if (at >= 0 && param_at(n, "dilation", at, 1) != 1)
         ln_nnvm_op_fail(n, "parameter 'dilation' has %d, expected 1: NNVM's windows have no gaps",

@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "base/ln_name.h"
 #include "front/nnvm/write/ln_nnvm_write.h"
 
 /* ---- operations ---- */
@@ -88,14 +89,12 @@ static ln_nnvm_value write_compare(ln_nnvm_op *n)
         return ln_put(n, "logical_not", ln_put_numbers(n, ln_nnvm_op_tensor(n, zero)));
     if (zero && !strcmp(op, "TL_COMPARE_NOT_EQUAL"))
         return ln_put_truth(n, ln_put_numbers(n, ln_nnvm_op_tensor(n, zero)));
-    for (size_t i = 0; i < sizeof(ops) / sizeof(ops[0]); i++)
-        if (!strcmp(ops[i][0], op)) {
-            const ln_nnvm_value a = ln_put_numbers(n, ln_nnvm_op_raw(n, "src1"));
-            const ln_nnvm_value b = ln_put_numbers(n, ln_nnvm_op_raw(n, "src2"));
-            return ln_put_binary(n, ops[i][1], a, ln_put_cast(n, b, a.dtype));
-        }
-    ln_nnvm_op_fail(n, "parameter 'op' is %s, which NNVM's core has nothing for", op);
-    return ln_nnvm_op_raw(n, "src1");
+    const char *const *const row = LN_ROW_NAMED(ops, op);
+    if (!row)
+        ln_nnvm_op_fail(n, "parameter 'op' is %s, which NNVM's core has nothing for", op);
+    const ln_nnvm_value a = ln_put_numbers(n, ln_nnvm_op_raw(n, "src1"));
+    const ln_nnvm_value b = ln_put_numbers(n, ln_nnvm_op_raw(n, "src2"));
+    return ln_put_binary(n, row ? row[1] : "", a, ln_put_cast(n, b, a.dtype));
 }
 
 static ln_nnvm_value write_where(ln_nnvm_op *n)
@@ -178,22 +177,14 @@ static const struct operation {
     {"TL_BINARY_POW_DOUBLE", write_operation, "pow"},
 };
 
-static const struct operation *find_operation(const char *op)
-{
-    for (size_t i = 0; i < sizeof(operations) / sizeof(operations[0]); i++)
-        if (!strcmp(operations[i].name, op))
-            return &operations[i];
-    return NULL;
-}
-
 static int has_operation(const char *op)
 {
-    return find_operation(op) != NULL;
+    return LN_ROW_NAMED(operations, op) != NULL;
 }
 
 static ln_nnvm_value write_binary(ln_nnvm_op *n)
 {
-    const struct operation *const o = find_operation(ln_nnvm_op_text(n, "op", ""));
+    const struct operation *const o = LN_ROW_NAMED(operations, ln_nnvm_op_text(n, "op", ""));
     return o->write(n, o->op);
 }
 

@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "base/ln_name.h"
 #include "front/nnvm/write/ln_nnvm_write.h"
 
 static ln_nnvm_value write_batchnorm(ln_nnvm_op *n)
@@ -159,7 +160,7 @@ static ln_nnvm_value write_log_sum_exp(ln_nnvm_op *n, const reduction *r)
     return ln_put_binary(n, "add", v, ln_put_reshape(n, m, v.ndim, v.dims));
 }
 
-static const struct {
+static const struct reduce {
     const char *name, *op;
     ln_nnvm_value (*write)(ln_nnvm_op *n, const reduction *r);
 } reductions[] = {
@@ -201,12 +202,12 @@ static ln_nnvm_value write_reduce(ln_nnvm_op *n)
 {
     const char *const op = ln_nnvm_op_text(n, "op", "");
     const reduction r = read_reduction(n);
-    for (size_t i = 0; i < sizeof(reductions) / sizeof(reductions[0]); i++)
-        if (!strcmp(reductions[i].name, op))
-            return reductions[i].write ? reductions[i].write(n, &r)
-                                       : put(n, reductions[i].op, r.src, &r);
-    ln_nnvm_op_fail(n, "parameter 'op' is %s, which NNVM's core has nothing for", op);
-    return r.src;
+    const struct reduce *const row = LN_ROW_NAMED(reductions, op);
+    if (!row) {
+        ln_nnvm_op_fail(n, "parameter 'op' is %s, which NNVM's core has nothing for", op);
+        return r.src;
+    }
+    return row->write ? row->write(n, &r) : put(n, row->op, r.src, &r);
 }
 
 static ln_nnvm_value write_maxreduce(ln_nnvm_op *n)
