@@ -87,10 +87,10 @@ static void rewrite_variable(ln_nnvm_core *c, ln_nnvm_vertex *v)
 
 /* The interface for rewriters */
 
-void ln_nnvm_recast_lacks(ln_nnvm_recast *r, const char *reason)
+void ln_nnvm_recast_lacks(ln_nnvm_recast *r)
 {
     if (!r->is_reading)
-        ln_emit_fail(&r->node.emit, "%s", reason);
+        ln_emit_fail(&r->node.emit, "core alone cannot express it"); // shown to nobody
 }
 
 // The new entry for an entry of the graph; `r`: the rewriter whose node needs it.

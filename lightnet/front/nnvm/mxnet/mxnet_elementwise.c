@@ -50,7 +50,7 @@ static ln_nnvm_entry softsign(ln_nnvm_recast *r, ln_nnvm_entry x)
 static ln_nnvm_entry function(ln_nnvm_recast *r, const char *func, ln_nnvm_entry x, double alpha,
                               double beta)
 {
-    ln_nnvm_recast_lacks(r, "core has no such function");
+    ln_nnvm_recast_lacks(r); // core has no such function
     return LN_RECAST(r, "_unary", LN_ENTRY(x), LN_TEXT("func", func), LN_NUMBER("alpha", alpha),
                      LN_NUMBER("beta", beta));
 }
@@ -102,7 +102,7 @@ static void rewrite_leaky_relu(ln_nnvm_recast *r)
     } else {
         slope = strcmp(type, "rrelu") ? slope : (lower + upper) / 2;
         if (slope < 0)
-            ln_nnvm_recast_lacks(r, "core's slopes are not negative");
+            ln_nnvm_recast_lacks(r); // core's slopes are not negative
         out(r, leaky(r, x, slope));
     }
 }

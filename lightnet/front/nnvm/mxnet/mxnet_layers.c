@@ -16,7 +16,7 @@ static int count_axes(ln_nnvm_recast *r)
     ln_attr_require(&r->node.emit, "kernel");
     const int axes = ln_nnvm_ints(&r->node, "kernel", given);
     if (axes != 2)
-        ln_nnvm_recast_lacks(r, "core's windows are over 2 axes");
+        ln_nnvm_recast_lacks(r); // core's windows are over 2 axes
     if (axes >= 1 && axes <= 3)
         return axes;
     ln_emit_fail(&r->node.emit, "attribute 'kernel' has %d numbers, expected 1 to 3", axes);
@@ -30,7 +30,7 @@ static void lacks_unless_zeros(ln_nnvm_recast *r, const char *key)
     const int len = ln_nnvm_ints(&r->node, key, given);
     for (int i = 0; i < len; i++)
         if (given[i])
-            ln_nnvm_recast_lacks(r, "core computes no further rows");
+            ln_nnvm_recast_lacks(r); // core computes no further rows
 }
 
 /** Weight and, unless attribute no_bias says otherwise, bias. */
@@ -183,7 +183,7 @@ static void begin_windows(ln_nnvm_recast *r, int is_max)
     int padding[3] = {0};
     ln_attr_ints_of(&r->node.emit, "pad", axes, 0, 0, padding);
     if (!is_max && counts && is_full && !is_old)
-        ln_nnvm_recast_lacks(r, "where core's windows reach over the end, their means are others");
+        ln_nnvm_recast_lacks(r); // where core's windows reach over the end, their means are others
     if (is_max && is_old && !r->is_reading && (padding[0] || padding[1])) {
         const int around[] = {0, 0, padding[0], padding[1]}; // zeros, which old maxima include
         src = LN_RECAST(r, "pad", LN_ENTRY(src), LN_PAIRS("pad_width", 4, around, around));
@@ -206,7 +206,7 @@ static void rewrite_pool(ln_nnvm_recast *r)
     const int power = ln_attr_int_in(&r->node.emit, "p_value", 2, 1, INT_MAX);
     const int is_max = !strcmp(type, "max"), is_mean = !strcmp(type, "avg");
     if (!is_max && !is_mean)
-        ln_nnvm_recast_lacks(r, "core pools maxima and means only");
+        ln_nnvm_recast_lacks(r); // core pools maxima and means only
     if (ln_nnvm_bool(&r->node, "global_pool", 0))
         begin_global_pool(r, is_max);
     else

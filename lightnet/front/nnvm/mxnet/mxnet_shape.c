@@ -24,7 +24,7 @@ static void rewrite_reshape(ln_nnvm_recast *r)
     int64_t shape[LN_NNVM_MAX_TUPLE], target[LN_NNVM_MAX_TUPLE];
     const int n_target = ln_nnvm_ints(&r->node, "target_shape", target);
     if (ln_nnvm_bool(&r->node, "reverse", 0))
-        ln_nnvm_recast_lacks(r, "core does not count from the right");
+        ln_nnvm_recast_lacks(r);               // core does not count from the right
     ln_nnvm_bool(&r->node, "keep_highest", 0); // means nothing beside `shape`
     if (ln_nnvm_ints(&r->node, "shape", shape) <= 0 && n_target > 0)
         rewrite_target_shape(r, target, n_target);
@@ -172,7 +172,7 @@ static void rewrite_split_v2(ln_nnvm_recast *r)
     const int parts = ln_attr_int_in(&r->node.emit, "sections", 0, 0, 1 << 16);
     const int len = ln_nnvm_ints(&r->node, "indices", given);
     if (parts)
-        ln_nnvm_recast_lacks(r, "core has it for the points of cuts only");
+        ln_nnvm_recast_lacks(r); // core has it for the points of cuts only
     else if (len < 1 || given[0])
         ln_emit_fail(&r->node.emit, "attribute 'indices' does not begin with 0");
     for (int i = 1; i < len; i++)
@@ -204,7 +204,7 @@ static void rewrite_pad(ln_nnvm_recast *r)
     ln_attr_require(&r->node.emit, "pad_width");
     const int len = ln_nnvm_ints(&r->node, "pad_width", given);
     if (strcmp(ln_nnvm_text(&r->node, "mode", ""), "constant"))
-        ln_nnvm_recast_lacks(r, "core pads with a number only");
+        ln_nnvm_recast_lacks(r); // core pads with a number only
     if (len % 2)
         ln_emit_fail(&r->node.emit, "attribute 'pad_width' has %d numbers, expected pairs", len);
     for (int i = 0; i + 1 < len; i += 2) {
@@ -278,7 +278,7 @@ static void rewrite_full(ln_nnvm_recast *r)
     const int len = ln_nnvm_ints(&r->node, "shape", dims);
     for (int i = 0; i < len; i++)
         if (dims[i] < 1)
-            ln_nnvm_recast_lacks(r, "core has no unknown lengths");
+            ln_nnvm_recast_lacks(r); // core has no unknown lengths
     ln_nnvm_recast_same(r);
 }
 

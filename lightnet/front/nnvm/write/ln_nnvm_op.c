@@ -340,13 +340,6 @@ const char *ln_nnvm_op_text(const ln_nnvm_op *n, const char *param, const char *
     return pe && pe->value_string ? pe->value_string : deflt;
 }
 
-const int *ln_nnvm_op_ints(const ln_nnvm_op *n, const char *param, int *len)
-{
-    const ln_param_entry *pe = find_param(n, param);
-    *len = pe ? pe->array_len : 0;
-    return *len ? pe->value_array_int : NULL;
-}
-
 const double *ln_nnvm_op_doubles(const ln_nnvm_op *n, const char *param, int *len)
 {
     const ln_param_entry *pe = find_param(n, param);

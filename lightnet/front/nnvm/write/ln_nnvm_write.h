@@ -18,6 +18,7 @@
 #define LN_NNVM_WRITE_H
 
 #include "front/nnvm/ln_nnvm_draft.h"
+#include "lightnet/ln_rule.h"
 
 /* The value of a tensor, or of an intermediate step. Core has no operators that give scalars or
  * truth values: the value of such a tensor may have the shape [1], or another type, in which
@@ -121,9 +122,8 @@ double ln_nnvm_op_number(const ln_nnvm_op *n, const char *param, double deflt);
 int ln_nnvm_op_bool(const ln_nnvm_op *n, const char *param, int deflt);
 const char *ln_nnvm_op_text(const ln_nnvm_op *n, const char *param, const char *deflt);
 
-/** An array of integers. Returns borrowed, at least one element; NULL with *len 0: there is none.
- */
-const int *ln_nnvm_op_ints(const ln_nnvm_op *n, const char *param, int *len);
+/** Numbers, as ln_rule_get_ints gives integers. Returns borrowed, at least one element; NULL with
+ * *len 0: there is none. */
 const double *ln_nnvm_op_doubles(const ln_nnvm_op *n, const char *param, int *len);
 
 /** Replaces the padding before and behind an axis by that of parameter `autopad`: `total` elements,

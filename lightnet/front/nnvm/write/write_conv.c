@@ -22,7 +22,7 @@ static void read_axes(const ln_nnvm_op *n, const char *param, int at, int deflt,
                       int values[2])
 {
     int len;
-    const int *given = ln_nnvm_op_ints(n, param, &len);
+    const int *given = ln_rule_get_ints(n->op, param, &len);
     for (int i = 0; i < 2; i++) {
         const int k = at + i - (2 - c->axes);
         values[i] = i < 2 - c->axes || k >= len ? deflt : given[k];

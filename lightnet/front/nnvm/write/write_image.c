@@ -22,7 +22,7 @@ typedef struct pool {
 static int param_at(const ln_nnvm_op *n, const char *param, int i, int deflt)
 {
     int len;
-    const int *values = ln_nnvm_op_ints(n, param, &len);
+    const int *values = ln_rule_get_ints(n->op, param, &len);
     return i < len ? values[i] : deflt;
 }
 

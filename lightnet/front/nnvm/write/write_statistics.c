@@ -181,7 +181,7 @@ static reduction read_reduction(ln_nnvm_op *n)
 {
     reduction r = {.src = ln_nnvm_op_raw(n, "src"), .keeps = ln_nnvm_op_bool(n, "keepdims", 1)};
     int len;
-    const int *const axes = ln_nnvm_op_ints(n, "axes", &len);
+    const int *const axes = ln_rule_get_ints(n->op, "axes", &len);
     for (int i = 0; i < len && i < LN_MAXDIM; i++)
         r.axes[r.n_axes++] = axes[i] < 0 ? axes[i] + r.src.ndim : axes[i];
     if (r.n_axes)
