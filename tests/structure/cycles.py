@@ -74,13 +74,15 @@ def circles(graph):
     return sorted(sorted(group) for group in groups)
 
 
-def explained():
-    """The patterns of each line."""
-    return [line.split(":")[0].split() for line in text_of(EXPLAINED).splitlines() if line and not line.startswith("#")]
-
-
 def matches(group, patterns):
     return all(any(fnmatch.fnmatch(path, pattern) for pattern in patterns) for path in group)
+
+
+def explained(graph):
+    """The patterns of each line, without those of files that the build leaves out."""
+    left_out = set(sources().values()) - set(graph)
+    lines = [line.split(":")[0].split() for line in text_of(EXPLAINED).splitlines() if line and not line.startswith("#")]
+    return [patterns for patterns in lines if not any(matches([path], patterns) for path in left_out)]
 
 
 def faults(groups, lines):
@@ -106,12 +108,13 @@ def main():
     tap = Tap()
     graph = calls(os.path.abspath(sys.argv[1]))
     tap.check("the_objects_of_the_libraries_are_found", [] if len(graph) > 300 else [f"{len(graph)} sources"])
-    tap.check("files_that_call_each_other_in_a_circle_are_explained", faults(circles(graph), explained()))
+    lines = explained(graph)
+    tap.check("files_that_call_each_other_in_a_circle_are_explained", faults(circles(graph), lines))
     tap.check("calls_point_down", upward(graph))
     up = {"lightnet/ir/ln_op.c": {"lightnet/run/ln_run.c"}}
     tap.check("a_call_upwards_is_noticed", [] if list(upward(up)) else ["it is not"])
     graph["a.c"], graph["b.c"] = {"b.c"}, {"a.c"}
-    tap.check("a_new_circle_is_noticed", [] if faults(circles(graph), explained()) == ["a.c b.c"] else ["it is not"])
+    tap.check("a_new_circle_is_noticed", [] if faults(circles(graph), lines) == ["a.c b.c"] else ["it is not"])
     tap.end()
 
 
