@@ -70,12 +70,13 @@ def faults_of(lightnet, axis, step, small, start):
     return [f"{small} parts take {few:.3f} s, {small * FACTOR} take {many:.3f} s" + (f": {error}" if error else "")]
 
 
-def main(lightnet, sanitized=None):
-    small = 250 if sanitized else 1000
+def main(lightnet, *words):
+    """`words`: "sanitized", and the formats that the build lacks, as axes name them: "graph", "IL"."""
+    small = 250 if "sanitized" in words else 1000
     start = min(seconds([lightnet, "--version"])[0] for _ in range(5))
     tap = Tap()
     for axis in AXES:
-        if axis.name in WATCHED:
+        if axis.name in WATCHED and axis.name.split(":")[0] not in words:
             tap.check(axis.name, faults_of(lightnet, axis, WATCHED[axis.name], small, start))
     tap.check("every axis that is watched exists", sorted(set(WATCHED) - {axis.name for axis in AXES}))
     tap.end()
