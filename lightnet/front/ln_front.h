@@ -84,6 +84,20 @@ int ln_front_of(ln_infile *file, const ln_front **front, ln_error *err);
 int ln_front_check(const ln_context *ctx, const char *name, const ln_front *front,
                    const unsigned char *data, size_t size);
 
+/* Reading a model into a context (ln_read.c). */
+
+/** As ln_context_init, from an open file, called `name` in messages, which may be taken: it is left
+ * all zero then. */
+int ln_context_init_file(ln_context *ctx, const char *name, ln_infile *file);
+
+/** Reads JSON IR, called `name` in messages, into a context that has nothing but a source yet. -1
+ * with a reason: the caller cleans it up. */
+int ln_context_read_ir(ln_context *ctx, const char *name, const char *text, size_t len);
+
+/** As ln_context_init, from a model that `front` has parsed, called `name` in messages. */
+int ln_context_init_parsed(ln_context *ctx, const char *name, const ln_front *front,
+                           const void *parsed);
+
 /* Those that can be built in. */
 
 extern const ln_front ln_front_compiled;

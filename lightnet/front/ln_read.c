@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Reading a model into a context, from whichever format it is in.
 
-#include "front/ln_read.h"
-
 #include <string.h>
 #include <sys/stat.h>
 

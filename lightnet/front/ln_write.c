@@ -13,7 +13,6 @@
 #include "ir/ln_limits.h"
 #include "lightnet/ln_context.h"
 #include "lightnet/ln_util.h"
-#include "front/ln_read.h"
 
 // LightNet's own form, which is no front end's.
 static const char ir_name[] = "ir";

@@ -82,7 +82,7 @@ int ln_rjson_fail_key(const ln_rjson *node, ln_error *err, const char *fmt, ...)
 /** Prints a value as strict JSON on one line, without a newline at the end. */
 void ln_rjson_print(FILE *stream, const ln_rjson *node);
 
-/* ---- the notations of the first LightNet, recognized to name the new ones (ln_oldnote.c) ---- */
+/* ---- the notations of the first LightNet, recognized to name the new ones ---- */
 
 /** Whether the text is an operator description in the old notation: `relu_cpu : relu {` or `relu
  * {`, keys without quotes, values in backquotes. For texts that are not relaxed JSON. */

@@ -82,4 +82,12 @@ int ln_limits_fold_is_over(const ln_context *fold);
 /** Whether computing takes too many multiplications for the time. -1 with the reason. */
 int ln_limits_check_macs(const ln_context *fold, double macs);
 
+/* Planned memory */
+
+/** Whether the limit allows the memory of the plan. -1 with a reason. */
+int ln_limits_check_plan(const ln_context *ctx);
+
+/** Fails because `total` bytes exceed the memory limit: names the largest consumer. */
+int ln_limits_fail_plan(const ln_context *ctx, size_t total);
+
 #endif

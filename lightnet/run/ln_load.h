@@ -40,12 +40,6 @@ void ln_memory_bind(ln_context *ctx);
 /** Moves a context with shared constants to `region`: ln_sharing_move. */
 void ln_memory_move(ln_context *ctx, void *region);
 
-/** Whether the limit allows the memory of the plan. -1 with a reason. */
-int ln_memory_check_limit(const ln_context *ctx);
-
-/** Fails because `total` bytes exceed the memory limit: names the largest consumer. */
-int ln_memory_fail_limit(const ln_context *ctx, size_t total);
-
 /* ---- threads ---- */
 
 /** 0 if the environment variables are valid; -1 with a reason that names one. */

@@ -81,7 +81,7 @@ int ln_context_alloc_mem(ln_context *ctx)
         return ln_fail(ctx, "the context is loaded already; unload it first");
     if (ln_dynamic_forget_runs(ctx))
         return -1;
-    if (ctx->store ? share(ctx) : ln_context_check_plan(ctx) || ln_memory_check_limit(ctx))
+    if (ctx->store ? share(ctx) : ln_context_check_plan(ctx) || ln_limits_check_plan(ctx))
         return -1;
     if (!alloc_all(ctx))
         return 0;

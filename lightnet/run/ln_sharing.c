@@ -279,7 +279,7 @@ static int allocate_own(ln_context *ctx)
     const size_t region = ln_sharing_run_size(ctx);
     s->own_bytes = missing_size(s, 1) + lasting + region;
     if (ln_limits_forbid(ctx, s->own_bytes))
-        return ln_memory_fail_limit(ctx, s->own_bytes);
+        return ln_limits_fail_plan(ctx, s->own_bytes);
     ln_limits_take(ctx, s->own_bytes);
     s->lasting = allocate(ctx, lasting);
     s->region = s->lasting ? allocate(ctx, region) : NULL;

@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-#include "front/ln_read.h"
+#include "front/ln_front.h"
 #include "ir/ln_bind.h"
 #include "ir/ln_context_ops.h"
 #include "ir/ln_fixed.h"

@@ -19,7 +19,6 @@
 #include "ir/ln_context_ops.h"
 #include "lightnet/ln_arch.h"
 #include "tensorlight/tl_exec.h"
-#include "front/ln_read.h"
 
 // A header of 2^40 bytes and more is text that happens to have a brace there.
 static int is_compiled(const unsigned char *data, size_t size)
