@@ -56,6 +56,21 @@ typedef void tl_tile_line_func(const tl_tile_job *job, const float *src, const f
 /** The kernel for the instruction set of `exec`. */
 tl_tile_line_func *tl_tile_line(const tl_exec *exec);
 
+/** The pixels of a line's next tile where `left` are left, at most `most`: tiles are few, and the
+ *  last ones nearly equal. */
+static inline int tl_tile_pixels(int left, int most)
+{
+    const int n_tiles = (left + most - 1) / most;
+    return n_tiles > 3 ? most : (left + n_tiles - 1) / n_tiles;
+}
+
+/** Whether tiles of `n` pixels write results: those of which most lines consist. The others, with
+ *  half the code, write sums, and one loop makes results of them for all. */
+static inline int tl_tile_writes(int n, int most)
+{
+    return most < 8 ? n >= most / 2 : n % (most / 2) == 0;
+}
+
 #define TL_BLOCKCONV_KERNELS(ROW, arg)            \
     TL_KERNELS(ROW, arg, tl_tile_line, F32, BOTH) \
     TL_KERNELS(ROW, arg, tl_tile_pairs, BF16, BF16)

@@ -5,14 +5,15 @@
 //     LANES                 floats of a pixel of a block, of which MULTIPLY_ADD takes one
 //     MULTIPLY_ADD(a, b, c) c and the products of a and b
 //     STORE_ROUNDED(p, v)   writes a vector as bfloat16
-//     TILES_ROUND           1: tiles read and write bfloat16; 0: floats alone, which is half the
-//                           code, and a buffer is between them and bfloat16
+//     TILES_ROUND           1: tiles that write results read and write bfloat16; 0: floats alone,
+//                           which is half the code, and a buffer is between them and bfloat16
 //     HAS_PLANES            1: sources in planes, groups within a block, and, by sets with vectors
 //                           of a block, half blocks of results are computed, too
 
 #include "kernel/blockconv/blockconv.h"
 
 #include <assert.h>
+#include <math.h>
 
 #include "kernel/simd/tl_simd_act.h"
 #include "kernel/simd/tl_simd_small.h"
@@ -49,13 +50,14 @@ _Static_assert((int)BLOCKS == 2 && (int)PARTS == 1, "two blocks of one vector ea
 
 _Static_assert((int)PIXELS <= (int)TL_TILE_PIXELS, "the largest tile");
 
-/** Where a tile lies, and what its results are: as its job says, or floats in a buffer. */
+/** Where a tile lies, and what its results are: as its job says, or sums in a buffer. */
 typedef struct tile_place {
     const float *src, *weight, *bias;
     const void *add; /* or NULL */
     void *dst;
     size_t step, block_step; /* of dst and add */
     int rounds, adds_halves;
+    float low, high; /* bounds of results */
 } tile_place;
 
 /** Hides from the compiler that the result equals `p`, so that it broadcasts from memory within a
@@ -235,6 +237,22 @@ TL_INLINE size_t offset_of(const int m, const int v, size_t step, size_t block_s
     return v / PARTS * block_step + m * step + v % PARTS * TL_VF_LANES;
 }
 
+/** The sum plus what lies at `add`, there at `offset`. */
+TL_INLINE tl_vf plus_other(tl_vf sum, const tile_place *from, size_t offset, const int are_halves)
+{
+    return tl_vf_add(sum, are_halves ? tl_vf_load_bf16((const uint16_t *)from->add + offset)
+                                     : tl_vf_load((const float *)from->add + offset));
+}
+
+/** Writes a result to `offset`. */
+TL_INLINE void write(tl_vf result, const tile_place *to, size_t offset, const int rounds)
+{
+    if (rounds)
+        STORE_ROUNDED((uint16_t *)to->dst + offset, result);
+    else
+        tl_vf_store((float *)to->dst + offset, result);
+}
+
 /** Adds what lies at `add`. */
 TL_INLINE void add_others(tl_vf (*sum)[BLOCKS * PARTS], const int n, const int n_blocks,
                           const tile_place *from, const int are_halves)
@@ -242,46 +260,49 @@ TL_INLINE void add_others(tl_vf (*sum)[BLOCKS * PARTS], const int n, const int n
     TL_UNROLL
     for (int m = 0; m < n; m++) {
         TL_UNROLL
-        for (int v = 0; v < n_blocks * PARTS; v++) {
-            const size_t at = offset_of(m, v, from->step, from->block_step);
-            const tl_vf other = are_halves ? tl_vf_load_bf16((const uint16_t *)from->add + at)
-                                           : tl_vf_load((const float *)from->add + at);
-            sum[m][v] = tl_vf_add(sum[m][v], other);
-        }
+        for (int v = 0; v < n_blocks * PARTS; v++)
+            sum[m][v] = plus_other(sum[m][v], from, offset_of(m, v, from->step, from->block_step),
+                                   are_halves);
     }
 }
 
 /** Writes the sums, kept between two numbers. */
-TL_INLINE void write(tl_vf (*sum)[BLOCKS * PARTS], const int n, const int n_blocks,
-                     const tl_tile_job *job, const tile_place *to, const int rounds)
+TL_INLINE void write_all(tl_vf (*sum)[BLOCKS * PARTS], const int n, const int n_blocks,
+                         const tile_place *to, const int rounds)
 {
-    const tl_vf low = tl_vf_set1(job->low), high = tl_vf_set1(job->high);
+    const tl_vf low = tl_vf_set1(to->low), high = tl_vf_set1(to->high);
     TL_UNROLL
     for (int m = 0; m < n; m++) {
         TL_UNROLL
-        for (int v = 0; v < n_blocks * PARTS; v++) {
-            const size_t at = offset_of(m, v, to->step, to->block_step);
-            const tl_vf kept = tl_vf_min(high, tl_vf_max(low, sum[m][v]));
-            if (rounds)
-                STORE_ROUNDED((uint16_t *)to->dst + at, kept);
-            else
-                tl_vf_store((float *)to->dst + at, kept);
-        }
+        for (int v = 0; v < n_blocks * PARTS; v++)
+            write(tl_vf_min(high, tl_vf_max(low, sum[m][v])), to,
+                  offset_of(m, v, to->step, to->block_step), rounds);
     }
 }
 
 /** Writes what becomes of the sums. */
 TL_INLINE void finish(tl_vf (*sum)[BLOCKS * PARTS], const int n, const int n_blocks,
-                      const tl_tile_job *job, const tile_place *at)
+                      const tile_place *at)
 {
     if (TILES_ROUND && at->add && at->adds_halves)
         add_others(sum, n, n_blocks, at, 1);
     else if (at->add)
         add_others(sum, n, n_blocks, at, 0);
     if (TILES_ROUND && at->rounds)
-        write(sum, n, n_blocks, job, at, 1);
+        write_all(sum, n, n_blocks, at, 1);
     else
-        write(sum, n, n_blocks, job, at, 0);
+        write_all(sum, n, n_blocks, at, 0);
+}
+
+/** Writes the sums to a buffer. */
+TL_INLINE void keep(tl_vf (*sum)[BLOCKS * PARTS], const int n, const int n_blocks, float *dst)
+{
+    TL_UNROLL
+    for (int m = 0; m < n; m++) {
+        TL_UNROLL
+        for (int v = 0; v < n_blocks * PARTS; v++)
+            tl_vf_store(dst + offset_of(m, v, TL_BLOCK, (size_t)n * TL_BLOCK), sum[m][v]);
+    }
 }
 
 /** The biases. */
@@ -319,7 +340,10 @@ TL_INLINE void tile(const int n, const int n_blocks, const int lanes, const int 
     if (is_half)
         part_halves(sum, n, n_blocks - 1);
 #endif
-    finish(sum, n, n_blocks, job, at);
+    if (tl_tile_writes(n, PIXELS))
+        finish(sum, n, n_blocks, at);
+    else
+        keep(sum, n, n_blocks, at->dst);
 }
 
 typedef void tile_func(const tl_tile_job *job, const tile_place *at);
@@ -384,89 +408,56 @@ EACH_TILE(TILE)
     [n][(n_blocks)-1][kind] = tile_##n##_##n_blocks##_##name,
 static tile_func *const tiles[PIXELS + 1][BLOCKS][KINDS] = {EACH_TILE(ELEMENT)};
 
-static void activate(const tl_tile_job *job, float *dst, int pixels)
-{
-    if (job->dst_step == TL_BLOCK)
-        tl_vf_activate(job->act, dst, (size_t)pixels * TL_BLOCK);
-    else
-        for (int m = 0; m < pixels; m++)
-            tl_vf_activate(job->act, dst + m * job->dst_step, TL_BLOCK);
-}
-
-/** Writes results of a tile where it has floats, and activates them. */
-static void run_activated(const tl_tile_job *job, tile_func *run, const tile_place *at, int pixels,
-                          int blocks)
-{
-    run(job, at);
-    for (int k = 0; k < blocks; k++)
-        activate(job, (float *)at->dst + k * job->dst_block_step, pixels);
-}
-
 static int is_bounded(tl_activation act)
 {
     return act.act == TL_ACT_NONE || act.act == TL_ACT_RELU || act.act == TL_ACT_CLIP;
 }
 
-/** Whether the tile computes in a buffer: of what it cannot read or write, or what is activated
- *  before it is rounded. */
-static int needs_buffer(const tl_tile_job *job)
+/** Whether a tile that writes results can write these: not what is activated, nor of types that it
+ *  does not have. */
+static int can_write(const tl_tile_job *job)
 {
-    if (TILES_ROUND)
-        return job->rounds && !is_bounded(job->act);
-    return job->rounds || job->adds_halves;
+    return is_bounded(job->act) && (TILES_ROUND || !(job->rounds || job->adds_halves));
 }
 
-/** Where pixel `i` of all blocks lies. */
-static size_t pixel_offset(const tile_place *at, int i, int pixels)
+/** Adds what lies at `add` to sums in a buffer. */
+static void add_to_sums(float *sums, const tile_place *at, int pixels, int blocks)
 {
-    return i / pixels * at->block_step + i % pixels * at->step;
-}
-
-/** Copies what is added to the buffer. */
-static void read_others(float *values, const tile_place *from, int pixels, int blocks)
-{
-    for (int i = 0; i < blocks * pixels; i++) {
-        const size_t at = pixel_offset(from, i, pixels);
-        for (int k = 0; k < TL_BLOCK; k += TL_VF_LANES)
-            tl_vf_store(values + i * TL_BLOCK + k,
-                        from->adds_halves ? tl_vf_load_bf16((const uint16_t *)from->add + at + k)
-                                          : tl_vf_load((const float *)from->add + at + k));
-    }
-}
-
-/** Copies the results from the buffer. */
-static void write_results(const float *values, const tile_place *to, int pixels, int blocks)
-{
-    for (int i = 0; i < blocks * pixels; i++) {
-        const size_t at = pixel_offset(to, i, pixels);
-        for (int k = 0; k < TL_BLOCK; k += TL_VF_LANES) {
-            const tl_vf result = tl_vf_load(values + i * TL_BLOCK + k);
-            if (to->rounds)
-                STORE_ROUNDED((uint16_t *)to->dst + at + k, result);
-            else
-                tl_vf_store((float *)to->dst + at + k, result);
+    for (int v = 0; v < blocks * PARTS; v++)
+        for (int m = 0; m < pixels; m++) {
+            float *const sum = sums + offset_of(m, v, TL_BLOCK, (size_t)pixels * TL_BLOCK);
+            const size_t offset = offset_of(m, v, at->step, at->block_step);
+            tl_vf_store(sum, plus_other(tl_vf_load(sum), at, offset, at->adds_halves));
         }
-    }
 }
 
-/** A tile in a buffer of floats, with the tile's pixels and blocks one behind the other. */
+/** Writes what a buffer has, kept between two numbers. */
+static void write_sums(const float *sums, const tile_place *at, int pixels, int blocks)
+{
+    const tl_vf low = tl_vf_set1(at->low), high = tl_vf_set1(at->high);
+    for (int v = 0; v < blocks * PARTS; v++)
+        for (int m = 0; m < pixels; m++) {
+            const float *const sum = sums + offset_of(m, v, TL_BLOCK, (size_t)pixels * TL_BLOCK);
+            const tl_vf kept = tl_vf_min(high, tl_vf_max(low, tl_vf_load(sum)));
+            write(kept, at, offset_of(m, v, at->step, at->block_step), at->rounds);
+        }
+}
+
+/** A tile whose sums come to a buffer, its pixels and blocks one behind the other. */
 static void run_in_buffer(const tl_tile_job *job, tile_func *run, const tile_place *at, int pixels,
                           int blocks)
 {
-    float values[BLOCKS * PIXELS * TL_BLOCK];
-    tile_place buffer = *at;
-    buffer.dst = values;
+    float sums[BLOCKS * PIXELS * TL_BLOCK];
+    tile_place buffer = {.src = at->src, .weight = at->weight, .bias = at->bias, .dst = sums};
     buffer.step = TL_BLOCK;
     buffer.block_step = (size_t)pixels * TL_BLOCK;
-    buffer.rounds = buffer.adds_halves = 0;
-    if (at->add) {
-        read_others(values, at, pixels, blocks);
-        buffer.add = values;
-    }
+    buffer.low = -INFINITY;
+    buffer.high = INFINITY;
     run(job, &buffer);
-    if (!is_bounded(job->act))
-        tl_vf_activate(job->act, values, blocks * buffer.block_step);
-    write_results(values, at, pixels, blocks);
+    if (at->add)
+        add_to_sums(sums, at, pixels, blocks);
+    tl_vf_activate(job->act, sums, blocks * buffer.block_step);
+    write_sums(sums, at, pixels, blocks);
 }
 
 /** Element `i` of floats, or of bfloat16. */
@@ -489,15 +480,12 @@ static int kind_of(const tl_tile_job *job, int is_last)
 void LINE_FUNC(const tl_tile_job *job, const float *src, const float *weight, const float *bias,
                const void *add, void *dst, int n, int n_blocks)
 {
-    const int n_tiles = (n + PIXELS - 1) / PIXELS;
-    const int is_simple = is_bounded(job->act), is_buffered = needs_buffer(job);
+    const int is_direct = can_write(job), has_few = HAS_PLANES && (job->shared || job->lanes == 1);
     for (int b = 0; b < n_blocks; b += BLOCKS) {
         const int blocks = BLOCKS < n_blocks - b ? BLOCKS : n_blocks - b;
         const int kind = kind_of(job, b + blocks == n_blocks);
-        for (int i = 0, m = 0, pixels; m < n; i++, m += pixels) {
-            pixels = HAS_PLANES && (job->shared || job->lanes == 1)
-                         ? tl_min(n - m, PIXELS)
-                         : n / n_tiles + (i < n % n_tiles);
+        for (int m = 0, pixels; m < n; m += pixels) {
+            pixels = has_few ? tl_min(n - m, PIXELS) : tl_tile_pixels(n - m, PIXELS);
             while (!tiles[pixels][blocks - 1][kind]) {
                 assert(pixels > 1);
                 pixels--;
@@ -511,14 +499,14 @@ void LINE_FUNC(const tl_tile_job *job, const float *src, const float *weight, co
                                    job->dst_step,
                                    job->dst_block_step,
                                    job->rounds,
-                                   job->adds_halves};
+                                   job->adds_halves,
+                                   job->low,
+                                   job->high};
             tile_func *const run = tiles[pixels][blocks - 1][kind];
-            if (is_buffered)
-                run_in_buffer(job, run, &at, pixels, blocks);
-            else if (is_simple)
+            if (is_direct && tl_tile_writes(pixels, PIXELS))
                 run(job, &at);
             else
-                run_activated(job, run, &at, pixels, blocks);
+                run_in_buffer(job, run, &at, pixels, blocks);
         }
     }
 }
