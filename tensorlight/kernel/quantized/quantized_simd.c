@@ -35,7 +35,8 @@ enum {
 };
 
 /* What a tile writes: 8-bit results, those that are kept between two numbers and have a factor,
- * or its sums to a buffer, from which floats and all others are made. */
+ * or its sums to a buffer, from which floats and all others are made. Tiles of rare sizes always
+ * write sums (tl_tile_writes). */
 typedef enum result { BYTES, KEPT_BYTES, FLOATS, VALUES } result;
 
 /** What all tiles of a line have in common. */
@@ -125,34 +126,39 @@ TL_INLINE tl_vf unrounded(const line *l, tl_vs sum, int v, const int is_kept)
 
 enum { PIXELS_OF_BYTES = TL_VB_VECTORS / PARTS }; /* that a vector of bytes has, of a block */
 
+/** Results of the first pixels of `n`, as many as a vector of bytes has, of block b. */
+TL_INLINE void finish_vector(const line *l, const sums *sum, const int n, const int b,
+                             const int is_kept, uint8_t *dst)
+{
+    const size_t step = l->job->dst_step;
+    tl_vf v[TL_VB_VECTORS];
+    TL_UNROLL
+    for (int i = 0; i < TL_VB_VECTORS; i++) {
+        const int pixel = i / PARTS < n ? i / PARTS : 0, part = i % PARTS;
+        v[i] = unrounded(l, sum[pixel][b * PARTS + part], b * PARTS + part, is_kept);
+    }
+    const tl_vb bytes = tl_vb_of(v, l->job->q.dst_zero);
+    if (PIXELS_OF_BYTES <= n && step == TL_BLOCK) {
+        tl_vb_store(dst, bytes);
+        return;
+    }
+    TL_UNROLL
+    for (int i = 0; i < PIXELS_OF_BYTES; i++)
+        if (i < n)
+            tl_vb_store_block(dst + i * step, bytes, i);
+}
+
 /** Results whose activation, if any, only keeps them between two numbers. Without `is_kept` there
  *  is none that saturation does not make, and no factor. */
 TL_INLINE void finish_bytes(const line *l, sums *sum, const int n, const int n_blocks,
                             const int is_kept, uint8_t *dst)
 {
-    const size_t step = l->job->dst_step;
-    const int zero = l->job->q.dst_zero;
     TL_UNROLL
     for (int b = 0; b < n_blocks; b++) {
         uint8_t *const to = dst + b * l->job->dst_block_step;
         TL_UNROLL
-        for (int m = 0; m < n; m += PIXELS_OF_BYTES) {
-            tl_vf v[TL_VB_VECTORS];
-            TL_UNROLL
-            for (int i = 0; i < TL_VB_VECTORS; i++) {
-                const int pixel = m + i / PARTS < n ? m + i / PARTS : m, part = i % PARTS;
-                v[i] = unrounded(l, sum[pixel][b * PARTS + part], b * PARTS + part, is_kept);
-            }
-            const tl_vb bytes = tl_vb_of(v, zero);
-            if (m + PIXELS_OF_BYTES <= n && step == TL_BLOCK) {
-                tl_vb_store(to + m * TL_BLOCK, bytes);
-                continue;
-            }
-            TL_UNROLL
-            for (int i = 0; i < PIXELS_OF_BYTES; i++)
-                if (m + i < n)
-                    tl_vb_store_block(to + (m + i) * step, bytes, i);
-        }
+        for (int m = 0; m < n; m += PIXELS_OF_BYTES)
+            finish_vector(l, sum + m, n - m, b, is_kept, to + m * l->job->dst_step);
     }
 }
 
@@ -167,7 +173,16 @@ TL_INLINE void keep_sums(sums *sum, const int n, const int n_blocks, sums *dst)
     }
 }
 
-/* ---- any type, any activation, any number of channels ---- */
+/* ---- any tile, type, activation, number of channels ---- */
+
+/** The same as finish_bytes, of sums in memory. */
+static void write_bytes(const line *l, const sums *sum, int n, int n_blocks, uint8_t *dst)
+{
+    for (int b = 0; b < n_blocks; b++)
+        for (int m = 0; m < n; m += PIXELS_OF_BYTES)
+            finish_vector(l, sum + m, n - m, b, 1,
+                          dst + b * l->job->dst_block_step + m * l->job->dst_step);
+}
 
 /** Makes floats of the sums, kept between two numbers: dst[b * block_step + m * step]. */
 static void write_floats(const line *l, sums *sum, int n, int n_blocks, float *dst, size_t step,
@@ -228,9 +243,9 @@ TL_INLINE void tile(const int n, const int n_blocks, const line *l, const uint8_
             sum[m][v] = start;
     }
     add_taps(sum, n, n_blocks, l->job, src, l->weight);
-    if (l->result == BYTES)
+    if (tl_tile_writes(n, PIXELS) && l->result == BYTES)
         finish_bytes(l, sum, n, n_blocks, 0, dst);
-    else if (l->result == KEPT_BYTES)
+    else if (tl_tile_writes(n, PIXELS) && l->result == KEPT_BYTES)
         finish_bytes(l, sum, n, n_blocks, 1, dst);
     else
         keep_sums(sum, n, n_blocks, dst);
@@ -321,23 +336,32 @@ static line line_of(const tl_quad_job *job, const int8_t *weight, int n_blocks, 
     return l;
 }
 
+/** Makes results of the sums that a tile wrote. */
+static void write_results(const line *l, sums *sum, int n, int n_blocks, int lanes, char *dst)
+{
+    if (l->result == FLOATS)
+        write_floats(l, sum, n, n_blocks, (float *)(void *)dst, l->job->dst_step,
+                     l->job->dst_block_step);
+    else if (l->result == VALUES)
+        write_values(l, sum, n, n_blocks, lanes, dst);
+    else
+        write_bytes(l, sum, n, n_blocks, (uint8_t *)dst);
+}
+
 static void run_tiles(const line *l, const uint8_t *src, char *dst, int n, int n_blocks, int lanes)
 {
-    const tl_quad_job *const job = l->job;
-    const size_t pixel = job->dst_step * (job->is_float ? sizeof(float) : 1);
-    const int n_tiles = (n + PIXELS - 1) / PIXELS;
-    for (int i = 0, m = 0; i < n_tiles; i++) {
-        const int pixels = n / n_tiles + (i < n % n_tiles);
+    const size_t pixel = l->job->dst_step * (l->job->is_float ? sizeof(float) : 1);
+    for (int m = 0, pixels; m < n; m += pixels, dst += pixels * pixel) {
+        pixels = tl_tile_pixels(n - m, PIXELS);
+        tile_func *const run = tiles[pixels][n_blocks - 1];
         const uint8_t *const from = src + (size_t)m * PIXEL_BYTES;
-        char *const to = dst + m * pixel;
         sums sum[PIXELS];
-        tiles[pixels][n_blocks - 1](l, from, l->result < FLOATS ? (void *)to : sum);
-        if (l->result == FLOATS)
-            write_floats(l, sum, pixels, n_blocks, (float *)(void *)to, job->dst_step,
-                         job->dst_block_step);
-        else if (l->result == VALUES)
-            write_values(l, sum, pixels, n_blocks, lanes, to);
-        m += pixels;
+        if (l->result < FLOATS && tl_tile_writes(pixels, PIXELS)) {
+            run(l, from, dst);
+        } else {
+            run(l, from, sum);
+            write_results(l, sum, pixels, n_blocks, lanes, dst);
+        }
     }
 }
 
