@@ -23,17 +23,6 @@ static inline void ln_list_extend(ln_list **list, ln_list **end, ln_list *more)
     *end = ln_list_end(more ? more : *end);
 }
 
-/** As ln_list_append, in constant time. -1 with the thread's last error: no memory, the list is as
- * before. */
-static inline int ln_list_add(ln_list **list, ln_list **end, void *data)
-{
-    ln_list *node = ln_list_prepend(NULL, data);
-    if (!node)
-        return -1;
-    ln_list_extend(list, end, node);
-    return 0;
-}
-
 /* ---- lists that own their elements ---- */
 
 /** Appends the new `entry` (NULL: its creation failed). Returns the list; NULL with a reason: the

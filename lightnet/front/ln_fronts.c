@@ -8,11 +8,6 @@
 
 #include "base/ln_il_look.h"
 
-static int is_il(const unsigned char *data, size_t size)
-{
-    return ln_il_look(data, size);
-}
-
 static int reject(ln_context *ctx, const char *name, ln_infile *file)
 {
     (void)file;
@@ -24,7 +19,7 @@ static int reject(ln_context *ctx, const char *name, ln_infile *file)
 
 const ln_front ln_front_il = {
     .format = "IL",
-    .is = is_il,
+    .is = ln_il_look,
     .read = reject,
 };
 

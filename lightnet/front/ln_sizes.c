@@ -48,7 +48,7 @@ typedef struct noted {
 
 /* Sums */
 
-ln_size ln_size_number(int64_t number)
+static ln_size known_size(int64_t number)
 {
     return (ln_size){.is_known = 1, .plus = number};
 }
@@ -170,7 +170,7 @@ ln_size ln_sizes_axis(const ln_sizes *sizes, const char *tensor, int i)
     if (r && r->has_axes)
         return r->axes[i];
     const ln_tensor_entry *te = ln_tensor_table_find(sizes->ctx->tensor_table, tensor);
-    return ln_dynamic_is_open(te, i) ? (ln_size){0} : ln_size_number(te->tensor->dims[i]);
+    return ln_dynamic_is_open(te, i) ? (ln_size){0} : known_size(te->tensor->dims[i]);
 }
 
 int ln_sizes_has_elements(const ln_sizes *sizes, const char *tensor)
@@ -189,8 +189,8 @@ ln_size ln_sizes_element(const ln_sizes *sizes, const char *tensor, int i, ln_si
     if (!t || i >= t->len)
         return (ln_size){0};
     if (t->dtype == TL_INT64)
-        return ln_size_number(((const int64_t *)t->data)[i]);
-    return t->dtype == TL_INT32 ? ln_size_number(((const int32_t *)t->data)[i]) : (ln_size){0};
+        return known_size(((const int64_t *)t->data)[i]);
+    return t->dtype == TL_INT32 ? known_size(((const int32_t *)t->data)[i]) : (ln_size){0};
 }
 
 // -1: no memory.
@@ -253,7 +253,7 @@ static void axes_of_placeholder(const noted *n, ln_size *axes)
     for (int i = 0; i < n->dst->ndim; i++)
         if (least && least->array_len == dims->array_len &&
             least->value_array_int[i] == dims->value_array_int[i])
-            axes[i] = ln_size_number(dims->value_array_int[i]);
+            axes[i] = known_size(dims->value_array_int[i]);
 }
 
 static void axes_of_same(const noted *n, ln_size *axes)
@@ -271,7 +271,7 @@ static void axes_of_batch(const noted *n, ln_size *axes)
 // Of lengths of which each is the common one or 1.
 static void broadcast(ln_size *common, const ln_size *next)
 {
-    const ln_size one = ln_size_number(1);
+    const ln_size one = known_size(1);
     if (ln_size_equals(next, &one) || ln_size_equals(common, next) || ln_size_is_number(common))
         *common = ln_size_equals(common, &one) ? *next : *common;
     else if (ln_size_is_number(next) || ln_size_equals(common, &one))
@@ -284,12 +284,11 @@ static void axes_of_broadcast(const noted *n, ln_size *axes)
 {
     const ln_tensor_list_entry *tle;
     for (int i = 0; i < n->dst->ndim; i++) {
-        axes[i] = ln_size_number(1);
+        axes[i] = known_size(1);
         LN_LIST_FOREACH(tle, n->op->op_arg->tensors_in)
         {
             const int own = i - (n->dst->ndim - ndim_of(n, tle->name));
-            const ln_size next =
-                own < 0 ? ln_size_number(1) : ln_sizes_axis(n->sizes, tle->name, own);
+            const ln_size next = own < 0 ? known_size(1) : ln_sizes_axis(n->sizes, tle->name, own);
             if (!axes[i].is_known)
                 break;
             broadcast(&axes[i], &next);
@@ -305,8 +304,8 @@ static void axes_of_matmul(const noted *n, ln_size *axes)
         return;
     for (int i = 0; i < ndim - 2; i++) {
         const int own1 = i - (ndim - ndim1), own2 = i - (ndim - ndim2);
-        const ln_size next = own2 < 0 ? ln_size_number(1) : ln_sizes_axis(n->sizes, src2, own2);
-        axes[i] = own1 < 0 ? ln_size_number(1) : ln_sizes_axis(n->sizes, src1, own1);
+        const ln_size next = own2 < 0 ? known_size(1) : ln_sizes_axis(n->sizes, src2, own2);
+        axes[i] = own1 < 0 ? known_size(1) : ln_sizes_axis(n->sizes, src1, own1);
         broadcast(&axes[i], &next);
     }
     const ln_param_entry *trans1 = param(n, "trans1"), *trans2 = param(n, "trans2");
@@ -326,7 +325,7 @@ static void axes_of_view(const noted *n, ln_size *axes)
     const ln_param_entry *dims = param(n, "dims");
     for (int i = 0; dims && i < n->dst->ndim && i < dims->array_len; i++)
         if (dims->value_array_int[i] >= 0)
-            axes[i] = ln_size_number(dims->value_array_int[i]);
+            axes[i] = known_size(dims->value_array_int[i]);
         else if (dims->value_array_int[i] == -2)
             axes[i] = ln_sizes_axis(n->sizes, first_input(n), i);
 }
@@ -336,7 +335,7 @@ static void axes_of_join(const noted *n, ln_size *axes)
     const ln_tensor_list_entry *tle;
     const int axis = int_param(n, "axis");
     axes_of_same(n, axes);
-    axes[axis] = ln_size_number(0);
+    axes[axis] = known_size(0);
     LN_LIST_FOREACH(tle, n->op->op_arg->tensors_in)
     {
         const ln_size next = ln_sizes_axis(n->sizes, tle->name, axis);
@@ -378,7 +377,7 @@ static void axes_of_unsqueeze(const noted *n, ln_size *axes)
     const ln_param_entry *added = param(n, "axes");
     for (int i = 0, own = 0; i < n->dst->ndim; i++)
         axes[i] =
-            is_among(added, i) ? ln_size_number(1) : ln_sizes_axis(n->sizes, first_input(n), own++);
+            is_among(added, i) ? known_size(1) : ln_sizes_axis(n->sizes, first_input(n), own++);
 }
 
 static void axes_of_slice(const noted *n, ln_size *axes)
@@ -456,7 +455,7 @@ static ln_size element_of_binary(const noted *n, int i)
     const ln_size a = element_of(n, name1, len1 == 1 ? 0 : i);
     const ln_size b = element_of(n, name2, len2 == 1 ? 0 : i);
     const tl_binary_op kind = op ? tl_binary_op_from_str(op->value_string) : (tl_binary_op)-1;
-    const ln_size none = ln_size_number(0);
+    const ln_size none = known_size(0);
     if (kind == TL_BINARY_ADD || kind == TL_BINARY_SUB)
         return ln_size_sum(&a, &b, kind == TL_BINARY_ADD ? 1 : -1);
     if (kind == TL_BINARY_MUL && ln_size_is_number(&b))
@@ -523,7 +522,7 @@ static int note_axes(const noted *n, const struct row *row, const ln_tensor_entr
     for (int i = 0; i < n->dst->ndim; i++) {
         const int64_t from = least && i < least->array_len ? least->value_array_int[i] : 0;
         if (!ln_dynamic_is_open(te, i))
-            r->axes[i] = ln_size_number(n->dst->dims[i]);
+            r->axes[i] = known_size(n->dst->dims[i]);
         else if (!r->axes[i].is_known && new_symbol(n->sizes, from, n->dst->dims[i], &r->axes[i]))
             return -1;
     }

@@ -56,8 +56,6 @@ int ln_sizes_has_elements(const ln_sizes *sizes, const char *tensor);
 ln_size ln_sizes_element(const ln_sizes *sizes, const char *tensor, int i, ln_sizes_value value,
                          void *data);
 
-ln_size ln_size_number(int64_t number);
-
 /** Whether both are known to be equal. */
 int ln_size_equals(const ln_size *a, const ln_size *b);
 

@@ -12,11 +12,6 @@ ln_optkind ln_optkind_of(const ln_optrule *rule)
     return rule->nmatch == 1 ? LN_OPT_EXPANDER : LN_OPT_SUBGRAPH;
 }
 
-const char *ln_optwrite_quote(const ln_optwriter *w, const char *text)
-{
-    return ln_cgen_quote(w->out, text);
-}
-
 void ln_optwrite_comment(const ln_optwriter *w, const char *text)
 {
     static const char begin[] = "/*", end[] = " */";
@@ -42,10 +37,11 @@ void ln_optwrite_strings(const ln_optwriter *w, const char *begin, const char *c
     const int indent = (int)strlen(begin);
     for (int i = 0; texts[i]; i++)
         ln_cgen_line(w->out, i ? indent : 0, "%s%s%s", i ? "" : begin,
-                     ln_optwrite_quote(w, texts[i]), texts[i + 1] ? "" : end);
+                     ln_cgen_quote(w->out, texts[i]), texts[i + 1] ? "" : end);
 }
 
-int ln_optwrite_op_index(const ln_optrule *rule, const char *name)
+// The place of the operator in the rule's match.
+static int op_index(const ln_optrule *rule, const char *name)
 {
     int i = 0;
     while (strcmp(rule->order[i]->name, name) != 0)
@@ -60,7 +56,7 @@ int ln_optwrite_locals(const ln_optwriter *w, const char *code)
     for (const ln_optop *op = w->rule->match; op; op = op->next) {
         if (ln_c_names(code, op->name))
             ln_arena_extend(w->desc->arena, &ops, "%s*const %s = m->ops[%d]", *ops ? ", " : "",
-                            op->name, ln_optwrite_op_index(w->rule, op->name));
+                            op->name, op_index(w->rule, op->name));
     }
     for (const ln_opttensor *tensor = w->rule->tensors; tensor; tensor = tensor->next) {
         if (!tensor->fresh && ln_c_names(code, tensor->name))
@@ -81,7 +77,7 @@ static const char *literal_list(const ln_optwriter *w, const ln_optparam *param)
     const char *text = "";
     for (int i = 0; i < param->len; i++)
         ln_arena_extend(w->desc->arena, &text, "%s%s", i ? ", " : "",
-                        param->type == LN_OPT_STRINGS ? ln_optwrite_quote(w, param->items[i])
+                        param->type == LN_OPT_STRINGS ? ln_cgen_quote(w->out, param->items[i])
                                                       : param->items[i]);
     return text;
 }
@@ -105,7 +101,7 @@ const char *ln_optwrite_value(const ln_optwriter *w, const ln_optparam *param)
     ln_arena *arena = w->desc->arena;
     switch (param->type) {
     case LN_OPT_STRING:
-        return ln_arena_printf(arena, ", %s", ln_optwrite_quote(w, param->items[0]));
+        return ln_arena_printf(arena, ", %s", ln_cgen_quote(w->out, param->items[0]));
     case LN_OPT_NUMBER:
         return ln_arena_printf(arena, ", %s", param->items[0]);
     case LN_OPT_BOOL:
@@ -214,9 +210,8 @@ static void write_param_tests(const ln_optwriter *w)
             if (ln_optwrite_is_plain(param))
                 continue;
             ln_cgen_line(w->out, 4, "if (!%s(m->ops[%d], \"%s\"%s))",
-                         ln_optvalue_functions[param->type].test,
-                         ln_optwrite_op_index(w->rule, op->name), param->arg_name,
-                         ln_optwrite_value(w, param));
+                         ln_optvalue_functions[param->type].test, op_index(w->rule, op->name),
+                         param->arg_name, ln_optwrite_value(w, param));
             ln_cgen_line(w->out, 8, "return false;");
         }
     }

@@ -20,9 +20,6 @@ typedef enum ln_optkind { LN_OPT_EXPANDER, LN_OPT_COMBINER, LN_OPT_SUBGRAPH } ln
 
 ln_optkind ln_optkind_of(const ln_optrule *rule);
 
-/** A text as a C string literal. Returns borrowed (until the arena is freed), as all below. */
-const char *ln_optwrite_quote(const ln_optwriter *w, const char *text);
-
 /** Appends a comment of as many lines as it needs. */
 void ln_optwrite_comment(const ln_optwriter *w, const char *text);
 
@@ -31,9 +28,6 @@ void ln_optwrite_comment(const ln_optwriter *w, const char *text);
 void ln_optwrite_strings(const ln_optwriter *w, const char *begin, const char *const *texts,
                          const char *end);
 
-/** The expression for the operator in a rule's match. */
-int ln_optwrite_op_index(const ln_optrule *rule, const char *name);
-
 /** Declares the operators and tensors of `m` that C code of the description names, and `ctx`.
  * Returns their number. */
 int ln_optwrite_locals(const ln_optwriter *w, const char *code);
@@ -41,7 +35,8 @@ int ln_optwrite_locals(const ln_optwriter *w, const char *code);
 /** Whether the text of a rule can contain the parameter's value, for ln_rule_read_value. */
 int ln_optwrite_is_plain(const ln_optparam *param);
 
-/** Such a parameter in a text: `PARAM=VALUE`, or `OPERATOR.*`. */
+/** Such a parameter in a text: `PARAM=VALUE`, or `OPERATOR.*`. Returns borrowed (until the arena is
+ * freed), as below. */
 const char *ln_optwrite_param(const ln_optwriter *w, const ln_optparam *param);
 
 /** The C arguments for a parameter's literal value, each after ", ". */

@@ -77,12 +77,6 @@ void ln_dfg_value_tie(ln_dfg_value *value, ln_tensor_entry *entry, const ln_hash
 /** Unsets the entry of its value. */
 void ln_dfg_value_untie(ln_tensor_entry *entry);
 
-/** The operator that created the entry, if it is in a context, or NULL. Returns borrowed. */
-static inline ln_op *ln_dfg_value_producer(const ln_tensor_entry *te)
-{
-    return te->value ? te->value->producer : NULL;
-}
-
 /** Adds a port at the end of the value's readers; removes it. */
 void ln_dfg_value_add_reader(ln_port *port);
 void ln_dfg_value_remove_reader(const ln_port *port);

@@ -89,17 +89,11 @@ extern const ln_nnvm_row ln_nnvm_mxnet_rows_elementwise[];
 extern const ln_nnvm_row ln_nnvm_mxnet_rows_layers[];
 extern const ln_nnvm_row ln_nnvm_mxnet_rows_shape[];
 
-/** The row of an operator: with its translator, else (MXNet) with its rewriter. NULL: unknown. */
-const ln_nnvm_row *ln_nnvm_find_row(const char *op, ln_nnvm_dialect dialect);
-
 /** The row of an operator to which another one was rewritten. */
 const ln_nnvm_row *ln_nnvm_find_core_row(const char *op);
 
 /** The row with the rewriter of an operator of MXNet; NULL: there is none. */
 const ln_nnvm_row *ln_nnvm_find_rewriter(const char *op);
-
-/** Whether only MXNet has an operator of this name. */
-int ln_nnvm_is_mxnet_only(const char *op);
 
 int ln_nnvm_failed(const ln_nnvm_node *n);
 /** Whether its operator is one of MXNet; whether it was, before it was rewritten to a core
@@ -163,8 +157,6 @@ int ln_nnvm_floats(ln_nnvm_node *n, const char *key, double values[LN_NNVM_MAX_T
 /* Parsers: 0, or -1 if the text is invalid */
 
 int ln_nnvm_parse_int(const char *text, int64_t *value);
-int ln_nnvm_parse_float(const char *text, double *value);
-int ln_nnvm_parse_bool(const char *text, int *value);
 /** Returns the number of elements, or -1; exactly one of the arrays is not NULL. */
 int ln_nnvm_parse_tuple(const char *text, int64_t *ints, double *floats);
 tl_dtype ln_nnvm_parse_dtype(const char *text);

@@ -42,13 +42,13 @@ int ln_nnvm_parse_int(const char *text, int64_t *value)
     return end && !*skip_blanks(end) ? 0 : -1;
 }
 
-int ln_nnvm_parse_float(const char *text, double *value)
+static int parse_float(const char *text, double *value)
 {
     const char *end = take_float(text, value);
     return end && !*skip_blanks(end) ? 0 : -1;
 }
 
-int ln_nnvm_parse_bool(const char *text, int *value)
+static int parse_bool(const char *text, int *value)
 {
     static const char *const words[] = {"false", "true"};
     char word[8] = "";
@@ -203,7 +203,7 @@ double ln_nnvm_float(ln_nnvm_node *n, const char *key, double deflt)
 {
     const char *text = find(n, key);
     double value = deflt;
-    if (text && ln_nnvm_parse_float(text, &value))
+    if (text && parse_float(text, &value))
         fail_value(n, key, text, "a number");
     return value;
 }
@@ -212,7 +212,7 @@ int ln_nnvm_bool(ln_nnvm_node *n, const char *key, int deflt)
 {
     const char *text = find(n, key);
     int value = deflt;
-    if (text && ln_nnvm_parse_bool(text, &value))
+    if (text && parse_bool(text, &value))
         fail_value(n, key, text, "True or False");
     return value;
 }

@@ -84,7 +84,8 @@ const ln_nnvm_row *ln_nnvm_find_core_row(const char *op)
     return find(translators, op, LN_IN_CORE | LN_NNVM_ADDED);
 }
 
-const ln_nnvm_row *ln_nnvm_find_row(const char *op, ln_nnvm_dialect dialect)
+// The row of an operator: with its translator, else (MXNet) with its rewriter. NULL: unknown.
+static const ln_nnvm_row *find_row(const char *op, ln_nnvm_dialect dialect)
 {
     if (dialect != LN_NNVM_MXNET)
         return find(translators, op, LN_IN_CORE);
@@ -92,9 +93,9 @@ const ln_nnvm_row *ln_nnvm_find_row(const char *op, ln_nnvm_dialect dialect)
     return row ? row : ln_nnvm_find_rewriter(op);
 }
 
-int ln_nnvm_is_mxnet_only(const char *op)
+static int is_mxnet_only(const char *op)
 {
-    return ln_nnvm_find_row(op, LN_NNVM_MXNET) && !ln_nnvm_find_row(op, LN_NNVM_CORE);
+    return find_row(op, LN_NNVM_MXNET) && !find_row(op, LN_NNVM_CORE);
 }
 
 /* Compiled graphs: what they are made of is told, and that is all */
@@ -166,7 +167,7 @@ static ln_nnvm_dialect dialect_of(const ln_nnvm_graph *g)
     for (size_t i = 0; i < g->n_nodes; i++) {
         if (!strcmp(g->nodes[i].op, "tvm_op"))
             return LN_NNVM_COMPILED;
-        is_mxnet |= ln_nnvm_is_mxnet_only(g->nodes[i].op);
+        is_mxnet |= is_mxnet_only(g->nodes[i].op);
     }
     return is_mxnet ? LN_NNVM_MXNET : LN_NNVM_CORE;
 }
@@ -231,7 +232,7 @@ void ln_nnvm_choose_rows(ln_nnvm_model *m)
     for (size_t i = 0; i < g->n_nodes; i++) {
         ln_nnvm_vertex *v = &g->nodes[i];
         v->is_mxnet = g->dialect == LN_NNVM_MXNET;
-        v->row = v->is_variable ? NULL : ln_nnvm_find_row(v->op, g->dialect);
+        v->row = v->is_variable ? NULL : find_row(v->op, g->dialect);
     }
     mark_live(g);
     check_support(m);

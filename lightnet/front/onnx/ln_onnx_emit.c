@@ -71,7 +71,8 @@ void ln_onnx_find_small(ln_onnx_node *n, const char *tensor)
         ln_onnx_keep_value(m, tensor, value);
 }
 
-void ln_onnx_note_sizes(ln_onnx_node *n, const ln_op *op)
+// Finds what is known of the sizes of the operator's outputs.
+static void note_sizes(ln_onnx_node *n, const ln_op *op)
 {
     if (ln_sizes_note(n->model->sizes, op, small_value, n))
         ln_translation_fail_memory(&n->model->base);
@@ -149,7 +150,7 @@ static void note_variation(ln_emit *e, const ln_op *op)
         ln_onnx_set_variation(m, tle->name, worst);
     }
     if (worst >= LN_ONNX_SIZED)
-        ln_onnx_note_sizes((ln_onnx_node *)e, op);
+        note_sizes((ln_onnx_node *)e, op);
 }
 
 ln_onnx_node ln_onnx_node_init(ln_onnx_scope *scope, const LnOnnx__Node *proto)

@@ -97,9 +97,6 @@ void ln_onnx_find_small(ln_onnx_node *n, const char *tensor);
 /** Keeps the value (takes it) of the tensor. */
 void ln_onnx_keep_value(ln_onnx_model *m, const char *tensor, tl_tensor *value);
 
-/** Finds what is known of the sizes of the operator's outputs. */
-void ln_onnx_note_sizes(ln_onnx_node *n, const ln_op *op);
-
 /** The node of a scope, to be translated. */
 ln_onnx_node ln_onnx_node_init(ln_onnx_scope *scope, const LnOnnx__Node *proto);
 

@@ -103,8 +103,9 @@ ln_nnvm_value ln_put(ln_nnvm_op *n, const char *op, ln_nnvm_value src)
     return LN_PUT(n, op, src.dtype, src.ndim, src.dims, LN_SRC(src));
 }
 
-ln_nnvm_value ln_put_number(ln_nnvm_op *n, const char *op, ln_nnvm_value src, const char *key,
-                            double value)
+// An operator of one input, which keeps the shape, with a number.
+static ln_nnvm_value put_number(ln_nnvm_op *n, const char *op, ln_nnvm_value src, const char *key,
+                                double value)
 {
     return LN_PUT(n, op, src.dtype, src.ndim, src.dims, LN_SRC(src), LN_NUMBER(key, value));
 }
@@ -130,7 +131,7 @@ ln_nnvm_value ln_put_scalar(ln_nnvm_op *n, const char *op, ln_nnvm_value src, do
 {
     char name[64];
     snprintf(name, sizeof(name), "__%s_scalar__", op);
-    return ln_put_number(n, name, src, "scalar", shortest(src.dtype, number));
+    return put_number(n, name, src, "scalar", shortest(src.dtype, number));
 }
 
 /* The operations with a number on the right or the left, and of equal shapes, that core has beside
@@ -356,7 +357,7 @@ ln_nnvm_value ln_put_where(ln_nnvm_op *n, ln_nnvm_value cond, ln_nnvm_value a, l
 ln_nnvm_value ln_put_leaky(ln_nnvm_op *n, ln_nnvm_value x, double slope)
 {
     if (slope >= 0)
-        return ln_put_number(n, "leaky_relu", x, "alpha", slope);
+        return put_number(n, "leaky_relu", x, "alpha", slope);
     const ln_nnvm_value below = ln_put(n, "relu", ln_put(n, "negative", x));
     return ln_put_binary(n, "sub", ln_put(n, "relu", x), ln_put_scalar(n, "mul", below, slope));
 }

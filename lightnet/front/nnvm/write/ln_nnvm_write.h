@@ -154,10 +154,6 @@ ln_nnvm_value ln_put_parts(ln_nnvm_op *n, const char *op, tl_dtype dtype, int nd
 /** An operator of one input without attributes, which keeps the shape. */
 ln_nnvm_value ln_put(ln_nnvm_op *n, const char *op, ln_nnvm_value src);
 
-/** The same with a number. */
-ln_nnvm_value ln_put_number(ln_nnvm_op *n, const char *op, ln_nnvm_value src, const char *key,
-                            double value);
-
 /** src op number, as `__op_scalar__`. */
 ln_nnvm_value ln_put_scalar(ln_nnvm_op *n, const char *op, ln_nnvm_value src, double number);
 
