@@ -149,7 +149,7 @@ TL_INLINE void tile(const tl_blockwin_kind kind, const int n, const int width, c
 
 typedef void tile_func(const tl_blockwin_job *job, const tile_place *at);
 
-/** Tiles of one work: PIXELS results within the source, or 1 .. PIXELS results anywhere. */
+/** Tiles of one work: PIXELS results within the source, or some numbers of results anywhere. */
 typedef struct tile_set {
     tile_func *inner, *any[PIXELS + 1];
 } tile_set;
@@ -164,18 +164,16 @@ typedef struct tile_set {
     TILE(name, 2, kind, width, stride, 1) \
     TILE(name, 3, kind, width, stride, 1) \
     TILE(name, 4, kind, width, stride, 1) \
-    TILE(name, 5, kind, width, stride, 1) \
-    TILE(name, 6, kind, width, stride, 1) \
     TILE(name, 7, kind, width, stride, 1)
 #define CONV_TILES(name, width, stride)          \
     TILES(name, TL_BLOCKWIN_CONV, width, stride) \
     TILE(name##_inner, 7, TL_BLOCKWIN_CONV, width, stride, 0)
-#define SET(name, inner)                                                               \
-    {                                                                                  \
-        inner,                                                                         \
-        {                                                                              \
-            NULL, name##_1, name##_2, name##_3, name##_4, name##_5, name##_6, name##_7 \
-        }                                                                              \
+#define SET(name, inner)                                                       \
+    {                                                                          \
+        inner,                                                                 \
+        {                                                                      \
+            NULL, name##_1, name##_2, name##_3, name##_4, NULL, NULL, name##_7 \
+        }                                                                      \
     }
 
 TILES(conv, TL_BLOCKWIN_CONV, 0, 0)
@@ -211,23 +209,37 @@ static const tile_set *tiles_of(const tl_blockwin_job *job)
     return &any_tiles[job->kind];
 }
 
-/** One line of results; `at` is where its first tile lies. */
+/** Moves a tile by `n` results. */
+static void move(tile_place *at, ptrdiff_t n, int stride)
+{
+    at->left += n * stride;
+    at->dst += n * TL_BLOCK;
+    at->add = at->add ? at->add + n * TL_BLOCK : NULL;
+}
+
+/** One line of results; `at` is where its first tile lies. Where there is no tile of as many as are
+ *  left, a whole one computes some again, but not those that may have replaced what was added. */
 static void run_line(const tl_blockwin_job *job, const tile_set *tiles, tile_place at)
 {
-    const int stride = job->stride[1];
+    const int stride = job->stride[1], can_repeat = job->ow >= PIXELS && !at.add;
     const ptrdiff_t reach = (ptrdiff_t)(PIXELS - 1) * stride + // to the last tap of a whole tile
                             (ptrdiff_t)(job->size[1] - 1) * job->dilation[1];
-    for (int x = 0; x < job->ow; x += PIXELS) {
-        const int n = tl_min(PIXELS, job->ow - x);
+    for (int x = 0, n; x < job->ow; x += n) {
+        n = tl_min(PIXELS, job->ow - x);
+        if (!tiles->any[n] && can_repeat) {
+            move(&at, n - PIXELS, stride);
+            x -= PIXELS - n;
+            n = PIXELS;
+        }
+        while (!tiles->any[n])
+            n--;
         if (n == PIXELS && at.left >= 0 && at.left + reach < job->iw)
             tiles->inner(job, &at);
         else
             tiles->any[n](job, &at);
         if (job->kind == TL_BLOCKWIN_CONV)
             tl_vf_activate(job->act, at.dst, (size_t)n * TL_BLOCK);
-        at.left += (ptrdiff_t)n * stride;
-        at.dst += n * TL_BLOCK;
-        at.add = at.add ? at.add + n * TL_BLOCK : NULL;
+        move(&at, n, stride);
     }
 }
 
