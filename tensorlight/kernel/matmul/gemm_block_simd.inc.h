@@ -151,28 +151,23 @@ typedef struct ahead {
     size_t lines, next; /* next: from the pieces of a LINE to those of the next one */
 } ahead;
 
-TL_INLINE void fetch_ahead(const ahead *a, size_t line)
+TL_INLINE void fetch_ahead(const ahead a[2], size_t line)
 {
-    if (line >= a->lines)
-        return;
-    const float *p = a->first + line * a->next;
-    for (size_t i = 0; i < a->n; i++, p += a->step)
-        for (size_t j = 0; j < a->floats; j += LINE)
-            __builtin_prefetch(p + j, 0, 2);
+    for (const ahead *const end = a + 2; a < end; a++) {
+        if (line >= a->lines)
+            continue;
+        const float *p = a->first + line * a->next;
+        for (size_t i = 0; i < a->n; i++, p += a->step)
+            for (size_t j = 0; j < a->floats; j += LINE)
+                __builtin_prefetch(p + j, 0, 2);
+    }
 }
 
-/** The destination of a tile's sums. */
-typedef struct target {
-    float *data;
-    size_t row;
-    int adds; /* to existing values */
-} target;
-
-/** dst [n][parts * TL_VF_LANES] = strip [n][len] x panel [len][parts * TL_VF_LANES]. The first two
- *  arguments are constants: each choice becomes a function of its own. A register for every third
- *  row and one for `step` address all rows. */
+/** dst [n][parts * TL_VF_LANES], whose rows are dst_row floats apart, = strip [n][len] x panel
+ *  [len][parts * TL_VF_LANES]. The first two arguments are constants: each choice becomes a
+ *  function of its own. A register for every third row and one for `step` address all rows. */
 TL_INLINE void tile(const int n, const int parts, const strip *s, const float *panel, size_t len,
-                    const ahead next[2], const target *dst)
+                    const ahead next[2], float *dst, size_t dst_row)
 {
     const size_t step = s->row, col = s->col, jump = s->line - LINE * s->col;
     const float *rows[(ROWS + 2) / 3];
@@ -187,8 +182,7 @@ TL_INLINE void tile(const int n, const int parts, const strip *s, const float *p
             sum[i][v] = tl_vf_zero();
     }
     for (size_t begin = 0; begin < len; begin += LINE) {
-        fetch_ahead(&next[0], begin / LINE);
-        fetch_ahead(&next[1], begin / LINE);
+        fetch_ahead(next, begin / LINE);
         const float *const end = panel + tl_min_size(len - begin, LINE) * TL_GEMM_PANEL;
         for (; panel < end; panel += TL_GEMM_PANEL) {
             tl_vf b[PARTS];
@@ -210,31 +204,22 @@ TL_INLINE void tile(const int n, const int parts, const strip *s, const float *p
         for (int i = 0; i < n; i += 3)
             rows[i / 3] += jump;
     }
-    float *to = dst->data;
-    if (dst->adds) {
-        TL_UNROLL
-        for (int i = 0; i < n; i++) {
-            TL_UNROLL
-            for (int v = 0; v < parts; v++)
-                sum[i][v] = tl_vf_add(tl_vf_load(to + i * dst->row + v * TL_VF_LANES), sum[i][v]);
-        }
-    }
     TL_UNROLL
-    for (int i = 0; i < n; i++) {
+    for (int i = 0; i < n; i++, dst += dst_row) {
         TL_UNROLL
         for (int v = 0; v < parts; v++)
-            tl_vf_store(to + i * dst->row + v * TL_VF_LANES, sum[i][v]);
+            tl_vf_store(dst + v * TL_VF_LANES, sum[i][v]);
     }
 }
 
 typedef void tile_func(const strip *s, const float *panel, size_t len, const ahead next[2],
-                       const target *dst);
+                       float *dst, size_t dst_row);
 
-#define TILE(n, name, parts)                                                      \
-    static void tile_##n##_##name(const strip *s, const float *panel, size_t len, \
-                                  const ahead next[2], const target *dst)         \
-    {                                                                             \
-        tile(n, parts, s, panel, len, next, dst);                                 \
+#define TILE(n, name, parts)                                                       \
+    static void tile_##n##_##name(const strip *s, const float *panel, size_t len,  \
+                                  const ahead next[2], float *dst, size_t dst_row) \
+    {                                                                              \
+        tile(n, parts, s, panel, len, next, dst, dst_row);                         \
     }
 #define TILES(n)    TILE(n, half, PARTS / 2) TILE(n, whole, PARTS)
 #define TILE_ROW(n) [n] = {tile_##n##_half, tile_##n##_whole},
@@ -404,18 +389,17 @@ static void run_tile(const group *s, size_t i, size_t j, const ahead next[2])
     const size_t row = strip_row(s, i), rows = strip_row(s, i + 1) - row;
     const size_t cols = tl_min_size(TL_GEMM_PANEL, part->cols - j);
     const int adds = part->begin > 0, is_last = part->begin + part->len == g->k;
-    const int is_direct = cols == TL_GEMM_PANEL && (!is_last || is_bare(g));
+    const int is_direct = cols == TL_GEMM_PANEL && !adds && (!is_last || is_bare(g));
     const strip x = strip_of(s, i);
     const float *const panel = panel_at(s, j);
     float *const dst = g->dst + row * g->dst_row + part->col + j;
     for (size_t r = 0; r < rows; r++)
         for (size_t c = 0; c < cols; c += LINE)
             __builtin_prefetch(dst + r * g->dst_row + c, 1);
-    for (size_t c = 0; c < cols; c += TILE_COLS) {
-        const target to =
-            is_direct ? (target){dst + c, g->dst_row, adds} : (target){sums + c, TL_GEMM_PANEL, 0};
-        tiles[rows][cols - c > TILE_COLS / 2](&x, panel + c, part->len, next, &to);
-    }
+    float *const to = is_direct ? dst : sums;
+    const size_t to_row = is_direct ? g->dst_row : TL_GEMM_PANEL;
+    for (size_t c = 0; c < cols; c += TILE_COLS)
+        tiles[rows][cols - c > TILE_COLS / 2](&x, panel + c, part->len, next, to + c, to_row);
     if (!is_direct)
         finish(g, sums, TL_GEMM_PANEL, row, rows, part->col + j, cols, adds, is_last);
 }
