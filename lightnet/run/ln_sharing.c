@@ -173,7 +173,7 @@ static int make_missing(ln_context *ctx)
     for (constant *c = s->constants; !status && c < s->constants + s->n; c++) {
         if (c->is_found)
             continue;
-        c->stored = ln_store_make(storage, offset, c->size);
+        c->stored = ln_stored_create(storage, offset, c->size);
         status = c->stored ? 0 : ln_fail_last(ctx);
         offset += (c->size + align - 1) / align * align;
     }

@@ -170,8 +170,8 @@ START_TEST(a_large_constant_leaves_memory_that_a_small_one_keeps)
     enum { LARGE = 1 << 20, SMALL = 64 };
     ln_store *store = ln_store_create();
     ln_storage *storage = ln_storage_create(LARGE + SMALL);
-    ln_stored *large = ln_store_make(storage, 0, LARGE),
-              *small = ln_store_make(storage, LARGE, SMALL);
+    ln_stored *large = ln_stored_create(storage, 0, LARGE),
+              *small = ln_stored_create(storage, LARGE, SMALL);
     ln_storage_release(storage);
     char *data = ln_stored_place(large), *kept = ln_stored_place(small);
     memset(data, 1, LARGE);

@@ -141,7 +141,7 @@ void ln_storage_release(ln_storage *storage)
     ln_free(storage);
 }
 
-ln_stored *ln_store_make(ln_storage *storage, size_t offset, size_t size)
+ln_stored *ln_stored_create(ln_storage *storage, size_t offset, size_t size)
 {
     ln_stored *made = ln_alloc(sizeof(*made));
     if (!made)

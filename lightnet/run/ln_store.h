@@ -63,7 +63,7 @@ void ln_storage_release(ln_storage *storage);
 
 /** Returns new (ln_store_give_back): a constant at `offset` of the storage, whose data the caller
  * writes before ln_store_publish. NULL: no memory. */
-ln_stored *ln_store_make(ln_storage *storage, size_t offset, size_t size);
+ln_stored *ln_stored_create(ln_storage *storage, size_t offset, size_t size);
 
 /** Returns new (ln_store_give_back): a constant at `data`, external memory that outlives it. NULL:
  * no memory. */
