@@ -31,9 +31,9 @@ static int observe(void *data, const ln_op *op)
         const tl_tensor *const t = ln_entry_of(tle, op->op_arg->tensor_table)->tensor;
         ln_quantize_source *const source = ln_quantize_layers_source(c->layers, tle->name);
         if (source && c->is_counting)
-            ln_quantize_count(&source->seen, t->data, (size_t)t->len);
+            ln_quantize_stats_count(&source->stats, t->data, (size_t)t->len);
         else if (source)
-            ln_quantize_see(&source->seen, t->data, (size_t)t->len);
+            ln_quantize_stats_extend(&source->stats, t->data, (size_t)t->len);
     }
     return 0;
 }
@@ -80,7 +80,7 @@ static int begin_counting(calibration *c)
 {
     c->is_counting = 1;
     for (int i = 0; i < c->layers->n_sources; i++)
-        if (ln_quantize_begin_bins(&c->layers->sources[i].seen))
+        if (ln_quantize_stats_begin_bins(&c->layers->sources[i].stats))
             return ln_error_set_last(c->err);
     return 0;
 }
@@ -90,9 +90,9 @@ static void decide(const calibration *c)
 {
     for (int i = 0; i < c->layers->n_sources; i++) {
         ln_quantize_source *const source = &c->layers->sources[i];
-        source->step = ln_quantize_step_of(&source->seen, c->method);
-        source->is_usable = source->seen.n > 0 && !source->seen.is_not_finite;
-        ln_quantize_seen_clear(&source->seen);
+        source->step = ln_quantize_step_of(&source->stats, c->method);
+        source->is_usable = source->stats.n > 0 && !source->stats.is_not_finite;
+        ln_quantize_stats_clear(&source->stats);
     }
     for (int i = 0; i < c->layers->n; i++) {
         ln_quantize_layer *const layer = &c->layers->items[i];

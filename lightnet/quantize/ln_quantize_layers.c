@@ -259,7 +259,7 @@ void ln_quantize_layers_free(ln_quantize_layers *layers)
         ln_free(layers->joints[i].name);
     }
     for (int i = 0; i < layers->n_sources; i++) {
-        ln_quantize_seen_clear(&layers->sources[i].seen);
+        ln_quantize_stats_clear(&layers->sources[i].stats);
         ln_free(layers->sources[i].name);
     }
     ln_free(layers->items);

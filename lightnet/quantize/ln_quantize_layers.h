@@ -48,8 +48,8 @@ typedef struct ln_quantize_joint {
 /* A tensor that a layer or a joint reads. */
 typedef struct ln_quantize_source {
     char *name;
-    ln_quantize_seen seen; /* in calibration */
-    int is_usable;         /* its values are finite */
+    ln_quantize_stats stats; /* in calibration */
+    int is_usable;           /* its values are finite */
     ln_quantize_step step;
 } ln_quantize_source;
 

@@ -10,51 +10,51 @@
 /* Steps of unsigned 8 bits; magnitudes of signed ones, symmetric. */
 enum { STEPS = 255, MAX_WEIGHT = 127 };
 
-/* ---- what is seen ---- */
+/* ---- statistics ---- */
 
-void ln_quantize_see(ln_quantize_seen *seen, const float *data, size_t len)
+void ln_quantize_stats_extend(ln_quantize_stats *stats, const float *data, size_t len)
 {
-    seen->n += len;
+    stats->n += len;
     for (size_t i = 0; i < len; i++) {
         if (!isfinite(data[i]))
-            seen->is_not_finite = 1;
-        else if (data[i] < seen->least)
-            seen->least = data[i];
-        else if (data[i] > seen->most)
-            seen->most = data[i];
+            stats->is_not_finite = 1;
+        else if (data[i] < stats->least)
+            stats->least = data[i];
+        else if (data[i] > stats->most)
+            stats->most = data[i];
     }
 }
 
-int ln_quantize_begin_bins(ln_quantize_seen *seen)
+int ln_quantize_stats_begin_bins(ln_quantize_stats *stats)
 {
-    seen->bins = ln_alloc_array(LN_QUANTIZE_BINS, sizeof(*seen->bins));
-    return seen->bins ? 0 : -1;
+    stats->bins = ln_alloc_array(LN_QUANTIZE_BINS, sizeof(*stats->bins));
+    return stats->bins ? 0 : -1;
 }
 
 // In double: the difference of two floats may exceed their range.
-static double width_of_bin(const ln_quantize_seen *seen)
+static double width_of_bin(const ln_quantize_stats *stats)
 {
-    return ((double)seen->most - seen->least) / LN_QUANTIZE_BINS;
+    return ((double)stats->most - stats->least) / LN_QUANTIZE_BINS;
 }
 
-static int bin_of(const ln_quantize_seen *seen, double width, double value)
+static int bin_of(const ln_quantize_stats *stats, double width, double value)
 {
-    const double at = width > 0 ? (value - seen->least) / width : 0;
+    const double at = width > 0 ? (value - stats->least) / width : 0;
     return at <= 0 ? 0 : at >= LN_QUANTIZE_BINS ? LN_QUANTIZE_BINS - 1 : (int)at;
 }
 
-void ln_quantize_count(ln_quantize_seen *seen, const float *data, size_t len)
+void ln_quantize_stats_count(ln_quantize_stats *stats, const float *data, size_t len)
 {
-    const double width = width_of_bin(seen);
+    const double width = width_of_bin(stats);
     for (size_t i = 0; i < len; i++)
         if (isfinite(data[i]))
-            seen->bins[bin_of(seen, width, data[i])]++;
+            stats->bins[bin_of(stats, width, data[i])]++;
 }
 
-void ln_quantize_seen_clear(ln_quantize_seen *seen)
+void ln_quantize_stats_clear(ln_quantize_stats *stats)
 {
-    ln_free(seen->bins);
-    *seen = (ln_quantize_seen){0};
+    ln_free(stats->bins);
+    *stats = (ln_quantize_stats){0};
 }
 
 /* ---- ranges ---- */
@@ -83,18 +83,18 @@ static double sum_of(const double *bins, int from, int to)
 }
 
 // The bins from `*first` to before `*end` leave out at most a share of the values at each end.
-static range percentile_range(const ln_quantize_seen *seen, double percentile)
+static range percentile_range(const ln_quantize_stats *stats, double percentile)
 {
-    const double width = width_of_bin(seen);
+    const double width = width_of_bin(stats);
     const double allowed =
-        sum_of(seen->bins, 0, LN_QUANTIZE_BINS) * (1 - fmin(percentile, 100) / 100);
+        sum_of(stats->bins, 0, LN_QUANTIZE_BINS) * (1 - fmin(percentile, 100) / 100);
     int first = 0, end = LN_QUANTIZE_BINS;
-    double below = seen->bins[0], above = seen->bins[end - 1];
+    double below = stats->bins[0], above = stats->bins[end - 1];
     while (first < end - 1 && below <= allowed)
-        below += seen->bins[++first];
+        below += stats->bins[++first];
     while (end - 1 > first && above <= allowed)
-        above += seen->bins[--end - 1];
-    return (range){seen->least + first * width, seen->least + end * width};
+        above += stats->bins[--end - 1];
+    return (range){stats->least + first * width, stats->least + end * width};
 }
 
 /* ---- entropy ---- */
@@ -108,17 +108,17 @@ typedef struct part {
 } part;
 
 // The range of values up to a threshold, k / SHARES of the largest magnitude.
-static range range_within(const ln_quantize_seen *seen, int k)
+static range range_within(const ln_quantize_stats *stats, int k)
 {
-    const double threshold = (double)fmaxf(seen->most, -seen->least) * k / SHARES;
-    return (range){fmax(seen->least, -threshold), fmin(seen->most, threshold)};
+    const double threshold = (double)fmaxf(stats->most, -stats->least) * k / SHARES;
+    return (range){fmax(stats->least, -threshold), fmin(stats->most, threshold)};
 }
 
-static part part_of(const ln_quantize_seen *seen, range r)
+static part part_of(const ln_quantize_stats *stats, range r)
 {
-    const double width = width_of_bin(seen);
-    return (part){bin_of(seen, width, r.least),
-                  bin_of(seen, width, nextafter(r.most, r.least)) + 1};
+    const double width = width_of_bin(stats);
+    return (part){bin_of(stats, width, r.least),
+                  bin_of(stats, width, nextafter(r.most, r.least)) + 1};
 }
 
 // The count of a bin of the part, to whose ends what lies outside is clipped.
@@ -147,27 +147,27 @@ static double divergence_of_step(const double *bins, part p, double below, doubl
     return divergence;
 }
 
-// Of the values as they are clipped from those inside, each spread over the bins of its step.
-static double divergence(const ln_quantize_seen *seen, part p)
+// Of the clipped values from those inside, each of which is spread over the bins of its step.
+static double divergence(const ln_quantize_stats *stats, part p)
 {
-    const double below = sum_of(seen->bins, 0, p.first);
-    const double above = sum_of(seen->bins, p.end, LN_QUANTIZE_BINS);
-    const double inside = sum_of(seen->bins, p.first, p.end), all = below + inside + above;
+    const double below = sum_of(stats->bins, 0, p.first);
+    const double above = sum_of(stats->bins, p.end, LN_QUANTIZE_BINS);
+    const double inside = sum_of(stats->bins, p.first, p.end), all = below + inside + above;
     const int n = p.end - p.first;
     double sum = inside > 0 ? all * log(inside / all) : 0;
     for (int step = 0; step <= STEPS; step++)
-        sum += divergence_of_step(seen->bins, p, below, above, p.first + n * step / (STEPS + 1),
+        sum += divergence_of_step(stats->bins, p, below, above, p.first + n * step / (STEPS + 1),
                                   p.first + n * (step + 1) / (STEPS + 1));
     return sum;
 }
 
-static range entropy_range(const ln_quantize_seen *seen)
+static range entropy_range(const ln_quantize_stats *stats)
 {
-    range best = range_within(seen, SHARES);
-    double least = divergence(seen, part_of(seen, best));
+    range best = range_within(stats, SHARES);
+    double least = divergence(stats, part_of(stats, best));
     for (int k = SHARES - 1; k >= LEAST_SHARE; k--) {
-        const range r = range_within(seen, k);
-        const double d = divergence(seen, part_of(seen, r));
+        const range r = range_within(stats, k);
+        const double d = divergence(stats, part_of(stats, r));
         if (d < least) {
             least = d;
             best = r;
@@ -176,13 +176,14 @@ static range entropy_range(const ln_quantize_seen *seen)
     return best;
 }
 
-ln_quantize_step ln_quantize_step_of(const ln_quantize_seen *seen, const ln_quantize_method *method)
+ln_quantize_step ln_quantize_step_of(const ln_quantize_stats *stats,
+                                     const ln_quantize_method *method)
 {
-    if (seen->bins && method->kind == LN_QUANTIZE_PERCENTILE)
-        return step_of_range(percentile_range(seen, method->percentile));
-    if (seen->bins && method->kind == LN_QUANTIZE_ENTROPY)
-        return step_of_range(entropy_range(seen));
-    return step_of_range((range){seen->least, seen->most});
+    if (stats->bins && method->kind == LN_QUANTIZE_PERCENTILE)
+        return step_of_range(percentile_range(stats, method->percentile));
+    if (stats->bins && method->kind == LN_QUANTIZE_ENTROPY)
+        return step_of_range(entropy_range(stats));
+    return step_of_range((range){stats->least, stats->most});
 }
 
 /* ---- weights ---- */

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 // The range of a tensor's values in the calibration samples, and its scale and zero point.
 //
-//     ln_quantize_seen seen = {0};
+//     ln_quantize_stats stats = {0};
 //     for (each sample)
-//         ln_quantize_see(&seen, data, len);                    // first pass: min and max
-//     if (!ln_quantize_begin_bins(&seen))
+//         ln_quantize_stats_extend(&stats, data, len); // first pass: min and max
+//     if (!ln_quantize_stats_begin_bins(&stats))
 //         for (each sample)
-//             ln_quantize_count(&seen, data, len);              // second pass: the histogram
+//             ln_quantize_stats_count(&stats, data, len); // second pass: the histogram
 //     const ln_quantize_method method = {LN_QUANTIZE_ENTROPY};
-//     ln_quantize_step step = ln_quantize_step_of(&seen, &method);
-//     ln_quantize_seen_clear(&seen);
+//     ln_quantize_step step = ln_quantize_step_of(&stats, &method);
+//     ln_quantize_stats_clear(&stats);
 
 #ifndef LN_QUANTIZE_RANGE_H
 #define LN_QUANTIZE_RANGE_H
@@ -31,13 +31,13 @@ typedef struct ln_quantize_method {
     double percentile; /* of the values, at each end: 50 to 100 */
 } ln_quantize_method;
 
-/* Statistics of the values seen so far. All zero: none. */
-typedef struct ln_quantize_seen {
+/* Statistics of the values so far. All zero: no values. */
+typedef struct ln_quantize_stats {
     float least, most; /* both include 0 */
     size_t n;          /* values */
     int is_not_finite; /* a value was NaN or infinite */
     double *bins;      /* LN_QUANTIZE_BINS counts, or NULL */
-} ln_quantize_seen;
+} ln_quantize_stats;
 
 /* Scale and zero point: an 8-bit value q means (q - zero) * scale. */
 typedef struct ln_quantize_step {
@@ -46,18 +46,18 @@ typedef struct ln_quantize_step {
 } ln_quantize_step;
 
 /** Extends the range to include the `len` values. */
-void ln_quantize_see(ln_quantize_seen *seen, const float *data, size_t len);
+void ln_quantize_stats_extend(ln_quantize_stats *stats, const float *data, size_t len);
 
 /** Allocates the histogram of the range. -1 with the thread's last error: no memory. */
-int ln_quantize_begin_bins(ln_quantize_seen *seen);
+int ln_quantize_stats_begin_bins(ln_quantize_stats *stats);
 
 /** Adds values, which must be within the range, to the histogram. */
-void ln_quantize_count(ln_quantize_seen *seen, const float *data, size_t len);
+void ln_quantize_stats_count(ln_quantize_stats *stats, const float *data, size_t len);
 
 /** Scale and zero point of unsigned 8 bits. 0 is represented exactly. A range of 0 alone has scale
  * 1. Methods other than LN_QUANTIZE_MINMAX need the histogram. Source of the entropy method: S.
  * Migacz, "8-bit inference with TensorRT", GTC 2017; the threshold clips both ends of the range. */
-ln_quantize_step ln_quantize_step_of(const ln_quantize_seen *seen,
+ln_quantize_step ln_quantize_step_of(const ln_quantize_stats *stats,
                                      const ln_quantize_method *method);
 
 /** Quantizes a weight of `n` channels, [before, n, after], to signed 8 bits: scale[c] is the max
@@ -67,6 +67,6 @@ void ln_quantize_weight(const float *weight, size_t before, size_t n, size_t aft
                         int8_t *dst);
 
 /** Frees the histogram. */
-void ln_quantize_seen_clear(ln_quantize_seen *seen);
+void ln_quantize_stats_clear(ln_quantize_stats *stats);
 
 #endif

@@ -12,13 +12,13 @@
 static ln_quantize_step step_of(const float *data, size_t len, ln_quantize_kind kind,
                                 double percentile)
 {
-    ln_quantize_seen seen = {0};
-    ln_quantize_see(&seen, data, len);
-    ck_assert_int_eq(ln_quantize_begin_bins(&seen), 0);
-    ln_quantize_count(&seen, data, len);
+    ln_quantize_stats stats = {0};
+    ln_quantize_stats_extend(&stats, data, len);
+    ck_assert_int_eq(ln_quantize_stats_begin_bins(&stats), 0);
+    ln_quantize_stats_count(&stats, data, len);
     const ln_quantize_step step =
-        ln_quantize_step_of(&seen, &(ln_quantize_method){kind, percentile});
-    ln_quantize_seen_clear(&seen);
+        ln_quantize_step_of(&stats, &(ln_quantize_method){kind, percentile});
+    ln_quantize_stats_clear(&stats);
     return step;
 }
 
@@ -48,12 +48,12 @@ END_TEST
 START_TEST(nan_and_infinity_are_noted_and_do_not_extend_the_range)
 {
     static const float data[] = {1, NAN, -INFINITY, 255};
-    ln_quantize_seen seen = {0};
-    ln_quantize_see(&seen, data, LEN(data));
-    ck_assert_int_eq(seen.is_not_finite, 1);
-    ck_assert_float_eq(seen.least, 0);
-    ck_assert_float_eq(seen.most, 255);
-    ck_assert_uint_eq(seen.n, 4);
+    ln_quantize_stats stats = {0};
+    ln_quantize_stats_extend(&stats, data, LEN(data));
+    ck_assert_int_eq(stats.is_not_finite, 1);
+    ck_assert_float_eq(stats.least, 0);
+    ck_assert_float_eq(stats.most, 255);
+    ck_assert_uint_eq(stats.n, 4);
 }
 END_TEST
 
