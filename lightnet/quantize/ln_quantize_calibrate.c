@@ -105,7 +105,7 @@ static int calibrate(calibration *c)
 {
     if (create_program(c))
         return -1;
-    if (ln_quantize_layers_weigh(c->layers, c->program.ctx))
+    if (ln_quantize_layers_quantize(c->layers, c->program.ctx))
         return fail(c);
     if (observe_all(c))
         return -1;

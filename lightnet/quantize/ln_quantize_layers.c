@@ -336,7 +336,7 @@ static int are_finite(const float *data, size_t len)
     return 1;
 }
 
-static int weigh(ln_quantize_layer *layer, const ln_context *ctx)
+static int quantize_weight(ln_quantize_layer *layer, const ln_context *ctx)
 {
     const tl_tensor *const t = tensor_of(ctx, layer->weight);
     const channels ch = channels_of(t, layer->axis);
@@ -360,10 +360,10 @@ static int weigh(ln_quantize_layer *layer, const ln_context *ctx)
     return 0;
 }
 
-int ln_quantize_layers_weigh(ln_quantize_layers *layers, ln_context *ctx)
+int ln_quantize_layers_quantize(ln_quantize_layers *layers, ln_context *ctx)
 {
     for (int i = 0; i < layers->n; i++)
-        if (weigh(&layers->items[i], ctx))
+        if (quantize_weight(&layers->items[i], ctx))
             return -1;
     return 0;
 }

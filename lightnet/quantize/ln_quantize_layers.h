@@ -72,10 +72,10 @@ ln_quantize_source *ln_quantize_layers_source(const ln_quantize_layers *layers, 
 
 /** Quantizes the weights of all layers: `ctx` is loaded, and its outputs have the constants. Layers
  * with values that are not finite are not usable. -1 with the reason in the context. */
-int ln_quantize_layers_weigh(ln_quantize_layers *layers, ln_context *ctx);
+int ln_quantize_layers_quantize(ln_quantize_layers *layers, ln_context *ctx);
 
-/** Calls func(data, tensor) with each constant of a layer that ln_quantize_layers_weigh needs, up
- * to the first failure. Returns the result of that call. */
+/** Calls func(data, tensor) with each constant of a layer that ln_quantize_layers_quantize needs,
+ * up to the first failure. Returns the result of that call. */
 int ln_quantize_layer_constants(const ln_quantize_layer *layer,
                                 int (*func)(void *data, const char *tensor), void *data);
 
