@@ -208,5 +208,5 @@ char *ln_il_json(const ln_il_model *m, size_t *len, ln_error *err)
 
 int ln_il_print(const ln_il_model *m, const char *file, ln_error *err)
 {
-    return ln_outname_write(file, put_model, m, err);
+    return ln_outfile_write_or_print(file, put_model, m, err);
 }

@@ -333,7 +333,7 @@ int ln_il_write(ln_outfile_func print, const void *arg, const char *file, ln_err
     free(json);
     if (!tree) // the text is the library's, so memory is what lacks
         return ln_error_memory_at(err, file);
-    const int rc = ln_outname_write(file, write_tree, tree, err);
+    const int rc = ln_outfile_write_or_print(file, write_tree, tree, err);
     json_decref(tree);
     return rc;
 }

@@ -13,9 +13,9 @@
  * a reason: that of `func`, or no memory. */
 char *ln_outtext(ln_outfile_func func, const void *arg, size_t *len, ln_error *err);
 
-/** As ln_outfile_write; "-": to standard output, as ln_outfile_print. */
-static inline int ln_outname_write(const char *file, ln_outfile_func func, const void *arg,
-                                   ln_error *err)
+/** As ln_outfile_write; as ln_outfile_print to standard output if `file` is "-". */
+static inline int ln_outfile_write_or_print(const char *file, ln_outfile_func func, const void *arg,
+                                            ln_error *err)
 {
     return strcmp(file, "-") != 0 ? ln_outfile_write(file, func, arg, err)
                                   : ln_outfile_print(stdout, "standard output", func, arg, err);

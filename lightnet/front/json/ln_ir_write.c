@@ -285,5 +285,5 @@ int ln_ir_write(const ln_context *ctx, FILE *fp)
 
 int ln_ir_write_file(const ln_context *ctx, const char *outfile)
 {
-    return ln_outname_write(outfile, write_model, ctx, ctx->error);
+    return ln_outfile_write_or_print(outfile, write_model, ctx, ctx->error);
 }
