@@ -145,15 +145,15 @@ typedef struct strip {
 /** Data to prefetch to the L2 cache during a tile: with each of the first
  * `lines` LINEs of the tile's sums, `n` pieces of `floats` floats, `step`
  * apart. */
-typedef struct ahead {
+typedef struct prefetch {
     const float *first;
     size_t floats, n, step;
     size_t lines, next; /* next: from the pieces of a LINE to those of the next one */
-} ahead;
+} prefetch;
 
-TL_INLINE void fetch_ahead(const ahead a[2], size_t line)
+TL_INLINE void prefetch_line(const prefetch a[2], size_t line)
 {
-    for (const ahead *const end = a + 2; a < end; a++) {
+    for (const prefetch *const end = a + 2; a < end; a++) {
         if (line >= a->lines)
             continue;
         const float *p = a->first + line * a->next;
@@ -167,7 +167,7 @@ TL_INLINE void fetch_ahead(const ahead a[2], size_t line)
  *  [len][parts * TL_VF_LANES]. The first two arguments are constants: each choice becomes a
  *  function of its own. A register for every third row and one for `step` address all rows. */
 TL_INLINE void tile(const int n, const int parts, const strip *s, const float *panel, size_t len,
-                    const ahead next[2], float *dst, size_t dst_row)
+                    const prefetch next[2], float *dst, size_t dst_row)
 {
     const size_t step = s->row, col = s->col, jump = s->line - LINE * s->col;
     const float *rows[(ROWS + 2) / 3];
@@ -182,7 +182,7 @@ TL_INLINE void tile(const int n, const int parts, const strip *s, const float *p
             sum[i][v] = tl_vf_zero();
     }
     for (size_t begin = 0; begin < len; begin += LINE) {
-        fetch_ahead(next, begin / LINE);
+        prefetch_line(next, begin / LINE);
         const float *const end = panel + tl_min_size(len - begin, LINE) * TL_GEMM_PANEL;
         for (; panel < end; panel += TL_GEMM_PANEL) {
             tl_vf b[PARTS];
@@ -212,14 +212,14 @@ TL_INLINE void tile(const int n, const int parts, const strip *s, const float *p
     }
 }
 
-typedef void tile_func(const strip *s, const float *panel, size_t len, const ahead next[2],
+typedef void tile_func(const strip *s, const float *panel, size_t len, const prefetch next[2],
                        float *dst, size_t dst_row);
 
-#define TILE(n, name, parts)                                                       \
-    static void tile_##n##_##name(const strip *s, const float *panel, size_t len,  \
-                                  const ahead next[2], float *dst, size_t dst_row) \
-    {                                                                              \
-        tile(n, parts, s, panel, len, next, dst, dst_row);                         \
+#define TILE(n, name, parts)                                                          \
+    static void tile_##n##_##name(const strip *s, const float *panel, size_t len,     \
+                                  const prefetch next[2], float *dst, size_t dst_row) \
+    {                                                                                 \
+        tile(n, parts, s, panel, len, next, dst, dst_row);                            \
     }
 #define TILES(n)    TILE(n, half, PARTS / 2) TILE(n, whole, PARTS)
 #define TILE_ROW(n) [n] = {tile_##n##_half, tile_##n##_whole},
@@ -331,41 +331,41 @@ static const float *panel_at(const group *s, size_t j)
                            : s->part->room + j / TL_GEMM_PANEL * s->room_step;
 }
 
-/** Prefetches the first of `n` shares of the panel from column `j` on; the others are *step floats
- *  apart. All zero: there is no such panel. */
-static ahead ahead_of_panel(const group *s, size_t j, size_t n, size_t *step)
+/** The prefetch of the first of `n` shares of the panel from column `j` on; the others are *step
+ * floats apart. All zero: there is no such panel. */
+static prefetch prefetch_of_panel(const group *s, size_t j, size_t n, size_t *step)
 {
     *step = 0;
     const size_t len = s->part->len;
     if (len == 0 || j >= s->part->cols || s->part->rows <= ROWS / 2) // few rows wait for panels
-        return (ahead){0};
+        return (prefetch){0};
     const size_t lines = (len + LINE - 1) / LINE;
     if (!s->is_packing) {
         const size_t share = (LINE * TL_GEMM_PANEL / n + LINE - 1) / LINE * LINE;
         *step = share * lines;
-        return (ahead){panel_at(s, j), share, 1, 0, lines, share};
+        return (prefetch){panel_at(s, j), share, 1, 0, lines, share};
     }
     const tl_gemm_matrix src = panel_source(s, j);
     const size_t cols = tl_min_size(s->part->cols - j, TL_GEMM_PANEL);
     if (src.col == 1) {
         const size_t share = (len + n * lines - 1) / (n * lines);
         *step = share * lines * src.row;
-        return (ahead){src.data, cols, share, src.row, lines, share * src.row};
+        return (prefetch){src.data, cols, share, src.row, lines, share * src.row};
     }
     const size_t share = (cols + n - 1) / n;
     *step = share * src.col;
-    return (ahead){src.data, 1, share, src.col, lines, LINE};
+    return (prefetch){src.data, 1, share, src.col, lines, LINE};
 }
 
-/** Prefetches share `i` of `n` of the next rows of src1: those of the next group, or of the first
- *  group in the next part of the sum. */
-static ahead ahead_of_rows(const group *s, size_t i, size_t n)
+/** The prefetch of share `i` of `n` of the next rows of src1: those of the next group, or of the
+ * first group in the next part of the sum. */
+static prefetch prefetch_of_rows(const group *s, size_t i, size_t n)
 {
     const tl_gemm_matrix *const src1 = &s->gemm->src1;
     const int is_end = s->end == s->n_strips;
     const size_t k = s->part->begin + (is_end ? s->part->len : 0);
     if (k >= s->gemm->k)
-        return (ahead){0};
+        return (prefetch){0};
     const size_t row = strip_row(s, is_end ? 0 : s->end);
     const size_t rows = tl_min_size(strip_row(s, s->end) - strip_row(s, s->begin),
                                     s->part->row + s->part->rows - row);
@@ -373,15 +373,15 @@ static ahead ahead_of_rows(const group *s, size_t i, size_t n)
     const float *const data = src1->data + row * src1->row + k * src1->col;
     if (src1->col == 1) {
         const size_t first = i * rows / n, end = (i + 1) * rows / n;
-        return (ahead){data + first * src1->row, 1,   end - first, src1->row,
-                       (len + LINE - 1) / LINE,  LINE};
+        return (prefetch){data + first * src1->row, 1,   end - first, src1->row,
+                          (len + LINE - 1) / LINE,  LINE};
     }
     const size_t first = i * len / n, end = (i + 1) * len / n;
-    return (ahead){data + first * src1->col, rows, 1, 0, end - first, src1->col};
+    return (prefetch){data + first * src1->col, rows, 1, 0, end - first, src1->col};
 }
 
 /** Multiplies strip `i` by the panel from column `j` on, and writes the tile to dst. */
-static void run_tile(const group *s, size_t i, size_t j, const ahead next[2])
+static void run_tile(const group *s, size_t i, size_t j, const prefetch next[2])
 {
     _Alignas(64) float sums[ROWS * TL_GEMM_PANEL];
     const tl_gemm *const g = s->gemm;
@@ -416,9 +416,9 @@ static void run_panel(const group *s, size_t j)
     const size_t n = s->end - s->begin, first = j / TL_GEMM_PANEL * n;
     const size_t n_tiles = (part->cols + TL_GEMM_PANEL - 1) / TL_GEMM_PANEL * n;
     size_t step;
-    ahead next[2] = {ahead_of_panel(s, j + TL_GEMM_PANEL, n, &step)};
+    prefetch next[2] = {prefetch_of_panel(s, j + TL_GEMM_PANEL, n, &step)};
     for (size_t i = 0; i < n; i++) {
-        next[1] = ahead_of_rows(s, first + i, n_tiles);
+        next[1] = prefetch_of_rows(s, first + i, n_tiles);
         run_tile(s, s->begin + i, j, next);
         if (step)
             next[0].first += step;
