@@ -39,9 +39,9 @@ typedef struct product {
     float *dst;
     size_t rows, n, panels, row_units;
     size_t unit_panels, col_units;
-    size_t panel_floats;    /* of a panel as floats */
-    size_t room, slot_size; /* of scratch memory for many rows: for panels, and all of a slot's */
-    tl_exec alone;          /* what a slot multiplies floats with */
+    size_t panel_floats;           /* of a panel as floats */
+    size_t buffer_size, slot_size; /* of a slot, for many rows: for panels, and all */
+    tl_exec alone;                 /* for the product of floats of a slot */
 } product;
 
 static product product_of(const tl_tensor *src, int n, const tl_lowbit_param *param)
@@ -137,11 +137,11 @@ static void divide(product *p)
     p->panel_floats = p->job.k * TL_LOWBIT_PANEL;
     // The last panel has whole blocks.
     const size_t blocks = p->job.blocks * (size_t)p->job.param.block * TL_LOWBIT_PANEL;
-    p->room = ((p->unit_panels - 1) * p->panel_floats + blocks) * sizeof(float);
-    p->slot_size = p->room + tl_ceil_div(tl_gemm_scratch(&plan, 1, 1), 64) * 64;
+    p->buffer_size = ((p->unit_panels - 1) * p->panel_floats + blocks) * sizeof(float);
+    p->slot_size = p->buffer_size + tl_ceil_div(tl_gemm_scratch(&plan, 1, 1), 64) * 64;
 }
 
-static void run_wide_unit(const product *p, size_t unit, float *room)
+static void run_wide_unit(const product *p, size_t unit, float *buf)
 {
     const size_t first = unit / p->row_units * p->unit_panels, part = unit % p->row_units;
     const size_t panels = tl_min_size(p->unit_panels, p->panels - first);
@@ -150,11 +150,11 @@ static void run_wide_unit(const product *p, size_t unit, float *room)
     const size_t cols = tl_min_size(panels * TL_LOWBIT_PANEL, p->n - col);
     const tl_matmul_plan plan = plan_of(p, row, rows, col, cols);
     tl_exec exec = p->alone;
-    exec.scratch = (char *)room + p->room;
-    exec.scratch_size = p->slot_size - p->room;
-    for (size_t i = 0; i < panels; i++) // what one has too many, the next one replaces
-        p->widen(&p->job, p->weight + (first + i) * p->job.panel_size, room + i * p->panel_floats);
-    tl_gemm_run(&exec, &plan, room, TL_FLOAT, (tl_activation){TL_ACT_NONE, 0, 0});
+    exec.scratch = (char *)buf + p->buffer_size;
+    exec.scratch_size = p->slot_size - p->buffer_size;
+    for (size_t i = 0; i < panels; i++) // the next panel overwrites the padding of one
+        p->widen(&p->job, p->weight + (first + i) * p->job.panel_size, buf + i * p->panel_floats);
+    tl_gemm_run(&exec, &plan, buf, TL_FLOAT, (tl_activation){TL_ACT_NONE, 0, 0});
 }
 
 static void run_wide_units(void *arg, size_t slot, size_t begin, size_t end)

@@ -29,7 +29,7 @@ typedef struct job {
     size_t slots;             /* threads that are worth it */
     float *scratch;           /* or NULL */
     size_t copy_floats;       /* of it, for the copy of a slot's strips */
-    size_t room_floats;       /* behind them, for its panels */
+    size_t buffer_floats;     /* after them, for its panels */
 } job;
 
 static size_t round_up(size_t a, size_t b)
@@ -118,7 +118,7 @@ static void divide(job *j, int threads)
 
 /** Floats of the panels that a slot packs: of all of a unit, or of one where a single group of rows
  *  meets them. */
-static size_t room_floats(const job *j)
+static size_t buffer_floats(const job *j)
 {
     const size_t rows = tl_ceil_div(j->plan.m, j->row_units);
     const size_t panels = rows * j->part_len <= tl_gemm_group(j->gemm.is_copied)
@@ -137,13 +137,13 @@ static job job_of(const tl_matmul_plan *plan, int is_packed, int threads)
     divide(&j, threads);
     j.gemm.is_copied = !j.is_few && is_copied(&j.plan);
     j.copy_floats = j.gemm.is_copied ? TL_GEMM_COPY : 0;
-    j.room_floats = j.is_few || is_packed ? 0 : room_floats(&j);
+    j.buffer_floats = j.is_few || is_packed ? 0 : buffer_floats(&j);
     return j;
 }
 
 static size_t scratch_size(const job *j)
 {
-    return j->slots * (j->copy_floats + j->room_floats) * sizeof(float);
+    return j->slots * (j->copy_floats + j->buffer_floats) * sizeof(float);
 }
 
 size_t tl_gemm_scratch(const tl_matmul_plan *plan, int is_packed, int threads)
@@ -288,30 +288,30 @@ static __attribute__((noinline)) void run_blocks_on_stack(const job *j, const tl
                                                           tl_gemm_part *part)
 {
     _Alignas(64) float panel[TL_GEMM_PANEL * TL_GEMM_LEN];
-    part->room = panel;
-    part->room_floats = TL_GEMM_PANEL * TL_GEMM_LEN;
+    part->buffer = panel;
+    part->buffer_floats = TL_GEMM_PANEL * TL_GEMM_LEN;
     run_blocks(j, g, part);
 }
 
 static void run_units(void *arg, size_t slot, size_t begin, size_t end)
 {
     const job *const j = arg;
-    float *const copy = j->scratch ? j->scratch + slot * (j->copy_floats + j->room_floats) : NULL;
-    float *const room = j->scratch ? copy + j->copy_floats : NULL;
+    float *const copy = j->scratch ? j->scratch + slot * (j->copy_floats + j->buffer_floats) : NULL;
+    float *const buffer = j->scratch ? copy + j->copy_floats : NULL;
     for (size_t u = begin; u < end; u++) {
         const size_t units = u / j->row_units, row = u % j->row_units, col = units % j->col_units;
         const tl_gemm g = gemm_of(j, units / j->col_units);
         tl_gemm_part part = {.row = g.m * row / j->row_units,
                              .col = j->panels * col / j->col_units * TL_GEMM_PANEL,
                              .copy = copy,
-                             .room = room,
-                             .room_floats = j->room_floats};
+                             .buffer = buffer,
+                             .buffer_floats = j->buffer_floats};
         part.rows = g.m * (row + 1) / j->row_units - part.row;
         part.cols =
             tl_min_size(j->panels * (col + 1) / j->col_units * TL_GEMM_PANEL, g.n) - part.col;
         if (j->few)
             j->few(&g, part.col, part.cols);
-        else if (room || j->is_packed)
+        else if (buffer || j->is_packed)
             run_blocks(j, &g, &part);
         else
             run_blocks_on_stack(j, &g, &part);

@@ -62,13 +62,13 @@ typedef struct tl_gemm {
 /** The task of one call: rows and columns of dst, and a part of the sum. */
 typedef struct tl_gemm_part {
     size_t row, rows;
-    size_t col, cols;    /* col: a multiple of TL_GEMM_PANEL */
-    size_t begin, len;   /* of the sum; dst already has the sum before it */
-    const float *panels; /* the first panel, at `begin`; NULL: src2 is not packed yet */
-    size_t panel_step;   /* floats from a panel to the next */
-    float *room;         /* then: for panels */
-    size_t room_floats;  /* at least those of a panel of the part */
-    float *copy;         /* for TL_GEMM_COPY floats, if strips are copied */
+    size_t col, cols;     /* col: a multiple of TL_GEMM_PANEL */
+    size_t begin, len;    /* of the sum; dst already has the sum before it */
+    const float *panels;  /* the first panel, at `begin`; NULL: src2 is not packed yet */
+    size_t panel_step;    /* floats from a panel to the next */
+    float *buffer;        /* then: for packed panels */
+    size_t buffer_floats; /* at least those of a panel of the part */
+    float *copy;          /* for TL_GEMM_COPY floats, if strips are copied */
 } tl_gemm_part;
 
 /** Elements of a group of rows, which fits in the L2 cache with two panels; copied ones count

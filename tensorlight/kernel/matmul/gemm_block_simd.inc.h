@@ -245,9 +245,9 @@ typedef struct group {
     size_t n_strips;   /* of the part */
     size_t least_rows; /* of a strip; the first `longer` strips have one more */
     size_t longer;
-    size_t begin, end; /* the strips of the group */
-    int is_packing;    /* packs each panel before its first use */
-    size_t room_step;  /* floats between panels in the part's room */
+    size_t begin, end;  /* the strips of the group */
+    int is_packing;     /* packs each panel before its first use */
+    size_t buffer_step; /* floats between the panels in the part's buffer */
 } group;
 
 /** The first row of the part's strip `i`: strips differ by a row at most. */
@@ -328,7 +328,7 @@ static tl_gemm_matrix panel_source(const group *s, size_t j)
 static const float *panel_at(const group *s, size_t j)
 {
     return s->part->panels ? s->part->panels + j / TL_GEMM_PANEL * s->part->panel_step
-                           : s->part->room + j / TL_GEMM_PANEL * s->room_step;
+                           : s->part->buffer + j / TL_GEMM_PANEL * s->buffer_step;
 }
 
 /** The prefetch of the first of `n` shares of the panel from column `j` on; the others are *step
@@ -411,7 +411,7 @@ static void run_panel(const group *s, size_t j)
     if (s->is_packing) {
         const tl_gemm_matrix src = panel_source(s, j);
         const size_t cols = tl_min_size(TL_GEMM_PANEL, part->cols - j);
-        PACK_PANEL(&src, part->len, cols, part->room + j / TL_GEMM_PANEL * s->room_step);
+        PACK_PANEL(&src, part->len, cols, part->buffer + j / TL_GEMM_PANEL * s->buffer_step);
     }
     const size_t n = s->end - s->begin, first = j / TL_GEMM_PANEL * n;
     const size_t n_tiles = (part->cols + TL_GEMM_PANEL - 1) / TL_GEMM_PANEL * n;
@@ -443,11 +443,11 @@ void BLOCK_FUNC(const tl_gemm *g, const tl_gemm_part *part)
     const size_t n = count_groups(g, part, s.n_strips);
     const size_t n_panels = (part->cols + TL_GEMM_PANEL - 1) / TL_GEMM_PANEL;
     const size_t panel = part->len * TL_GEMM_PANEL;
-    s.room_step = n > 1 && n_panels * panel <= part->room_floats ? panel : 0;
+    s.buffer_step = n > 1 && n_panels * panel <= part->buffer_floats ? panel : 0;
     for (size_t i = 0; i < n; i++) {
         s.begin = s.n_strips * i / n;
         s.end = s.n_strips * (i + 1) / n;
-        s.is_packing = !part->panels && (i == 0 || s.room_step == 0);
+        s.is_packing = !part->panels && (i == 0 || s.buffer_step == 0);
         if (g->is_copied)
             copy_strips(&s);
         for (size_t j = 0; j < part->cols; j += TL_GEMM_PANEL)
