@@ -35,8 +35,8 @@ typedef struct tl_broadcast_form {
     size_t src_sizes[TL_BROADCAST_MAX], dst_size;
 } tl_broadcast_form;
 
-/** What a kernel does that has one loop for all steps: `loop` runs in pieces where sources have
- *  step 0, each of which is repeated in a buffer. */
+/** For kernels with one loop for all steps: runs `loop` in pieces if sources have step 0, and
+ *  repeats each of those in a buffer. */
 int tl_broadcast_pieces(tl_broadcast_loop *loop, const tl_broadcast_form *form,
                         const void *const *srcs, const int *steps, void *dst, size_t len);
 

@@ -172,7 +172,7 @@ typedef struct tl_kernel_key {
 #define TL_KERNEL_KEY(arg, name, column, isa)     {isa, column},
 #define TL_KERNEL_POINTER(arg, name, column, isa) &(name),
 
-/** What ends the keys. */
+/** Terminates the keys. */
 #define TL_KERNEL_END TL_KERNEL_KEY(, , 0, TL_ISA_SIZE)
 
 /** The index of the key in `column` of the last set that `exec` may use; that of the end if there

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the tests of the neural-network kernels share: tensors between guards, numbers as doubles,
+// Helpers of the tests of neural-network kernels: tensors between guards, numbers as doubles,
 // tolerances, and the comparison of one thread with three.
 //
 //     nn_room room = {.seed = 1};

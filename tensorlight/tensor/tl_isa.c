@@ -13,7 +13,7 @@
 #include <sys/auxv.h>
 #endif
 
-/** What a CPU has and kernels need. */
+/** CPU features that kernels need. */
 enum {
     AVX2 = 1 << 0, // FMA and F16C, too
     AVX_VNNI = 1 << 1,

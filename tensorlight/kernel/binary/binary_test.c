@@ -160,7 +160,7 @@ END_TEST
 
 /* ---- broadcasting ---- */
 
-/** What numpy's rule gives for the element at `coords` of the result. */
+/** The element at `coords` of the result by NumPy's broadcasting. */
 static int32_t element_at(const tl_tensor *t, const int *coords, int ndim)
 {
     int index = 0;

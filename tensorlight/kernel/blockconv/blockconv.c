@@ -306,7 +306,7 @@ size_t tl_conv_scratch(const tl_conv_kind *kind, const tl_tensor *src, const tl_
 
 /* ---- preparing the source ---- */
 
-/** What a unit computes, and of what. */
+/** The part of the result that a unit computes. */
 typedef struct part {
     size_t image;
     int line, n_lines, column, n_columns, block, n_blocks;

@@ -98,7 +98,7 @@ int tl_blocked_deconv2d_fits(const tl_conv2d_param *param)
                param->stride[0] <= TL_BLOCKED_GRIDS / param->stride[1];
     for (int i = 0; i < 4; i++)
         fits = fits && param->padding[i] >= -far && param->padding[i] <= far;
-    // What lies between far taps is prepared, too: not more than of the largest dense window.
+    // Sources between distant taps are packed, too: at most as many as of the largest dense window.
     return fits && extent(param, 0) * extent(param, 1) <= TL_BLOCKED_TAPS;
 }
 

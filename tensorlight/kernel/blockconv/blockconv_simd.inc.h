@@ -35,8 +35,8 @@ enum {
 #endif
 };
 
-/** What comes from memory or the third cache is asked for early, since streams end with each page,
- *  and what prefetches by itself stops there. */
+/** Distances of software prefetches from memory or the L3 cache: hardware prefetching stops at the
+ *  end of a page. */
 enum {
     WEIGHTS_AHEAD = 512, /* floats */
     SOURCE_AHEAD = 4,    /* blocks of channels */

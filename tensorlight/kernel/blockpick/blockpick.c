@@ -59,7 +59,7 @@ static void *pixel_at(const pick_job *job, const void *data, size_t i)
     return tl_padd(data, (ptrdiff_t)(i * TL_BLOCK), job->size);
 }
 
-/** What block `b` of image `n` consists of; returns how many parts. */
+/** Finds the parts of block `b` of image `n`; returns their number. */
 static int parts_of(const pick_job *job, size_t n, int b, tl_block_part *parts)
 {
     const int lanes = tl_min(TL_BLOCK, job->n_map - b * TL_BLOCK);

@@ -8,7 +8,7 @@
 #include "kernel/simd/tl_simd_quad.h"
 #include "kernel/simd/tl_simd_small.h"
 
-/** What a vector of results takes from one vector of a source. */
+/** The lanes of a result vector that come from one source vector. */
 typedef struct piece {
     const float *src;
     tl_vp pick;
@@ -80,7 +80,7 @@ void tl_blockpick_u8_c(const tl_block_part *parts, int n_parts, void *dst, size_
 
 #else
 
-/** What a pixel takes from one pixel of a source. */
+/** The bytes of a pixel that come from one source pixel. */
 typedef struct byte_piece {
     const uint8_t *src;
     tl_v16 from;

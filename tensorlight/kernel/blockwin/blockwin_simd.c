@@ -67,8 +67,8 @@ TL_INLINE void add_any_row(const tl_blockwin_kind kind, const int n, tl_vf *sum,
     }
 }
 
-/** What a sum begins with; a maximum with the window's first element, so that a NaN there stays and
- *  later ones lose. */
+/** The initial value of a sum; that of a maximum is the window's first element, so that a NaN there
+ *  stays and later ones lose. */
 TL_INLINE tl_vf first_sum(const tl_blockwin_kind kind, const tl_blockwin_job *job,
                           const tile_place *at, int m, int lane)
 {

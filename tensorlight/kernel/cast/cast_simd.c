@@ -5,7 +5,7 @@
 
 #include "kernel/simd/tl_simd_small.h"
 
-/** What `name` makes of the vector x, loaded as `from` and stored as `to`. */
+/** Defines kernel `name`: stores `value` of each vector x, loaded as `from`, as `to`. */
 #define CAST(name, from, from_type, to, to_type, value)                           \
     void SIMD_OF(name)(const void *src, void *dst, size_t len, const void *param) \
     {                                                                             \

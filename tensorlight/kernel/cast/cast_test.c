@@ -172,7 +172,7 @@ static long double value_of(const void *p, tl_dtype dtype)
     }
 }
 
-/** What a float type can hold: fraction bits, the smallest exponent, the largest number. */
+/** The range of a float type: fraction bits, min exponent, max value. */
 typedef struct float_type {
     int bits, min_exponent;
     long double max;

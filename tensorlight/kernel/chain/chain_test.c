@@ -165,7 +165,7 @@ static tl_tensor *random_source(int ndim, const int *dims, uint64_t *seed)
     return t;
 }
 
-/** What the steps give one after the other, as tensors of dst's shape. */
+/** Computes the steps one after the other, with tensors of dst's shape. */
 static void compute_one_by_one(const tl_exec *exec, const tl_tensor *const *srcs, int n_srcs,
                                tl_tensor *dst, const tl_chain_step *steps, int n_steps)
 {

@@ -66,8 +66,8 @@ typedef struct tensors {
     tl_tensor *src, *weight, *bias;
 } tensors;
 
-/** What the planes of `narrow`, whose positions are windows, and of `wide`, which they slide over,
- *  join: adds src * weight to sums, and its magnitude. */
+/** Adds src * weight, and its magnitude, to sums: over the planes of `narrow`, whose positions are
+ *  windows, and of `wide`, over which these slide. */
 static void add_all(const conv_case *c, const tensors *t, int is_transposed, const int *out,
                     value_of *src_value, value_of *weight_value, void *arg, double *sums,
                     double *magnitudes)

@@ -71,7 +71,7 @@ static void choose(rows_job *job, float *keys, int32_t *other)
         for (int i = 0; i < job->len; i++)
             job->order[i] = i;
     }
-    // What is beyond as many boxes as may remain goes.
+    // Drops boxes beyond the max number.
     for (int i = 0, n = 0; i < job->len && job->how->most > 0; i++)
         if (is_box(job, i) && n++ >= job->how->most)
             job->order[i] = -1;

@@ -80,7 +80,7 @@ TL_INLINE void add_block(const int n, const int bits, sums *sum, const uint8_t *
     }
 }
 
-/** What the zero points take from a block's sums. */
+/** Initializes a block's sums with minus the zero points' share. */
 TL_INLINE void begin_sums(const tl_lowbit_job *job, const tl_lowbit_head *head,
                           const uint8_t *zeros, sums *sum)
 {

@@ -115,7 +115,7 @@ static double *weights_of(const product *p)
     return weights;
 }
 
-/** What an element shall be, and how far off it may be. */
+/** The expected value of an element, and its tolerance. */
 typedef struct range {
     double value, tolerance;
 } range;
@@ -238,8 +238,8 @@ static const struct {
     tl_lowbit_widen_func *widen;
 } widen_kernels[] = {TL_LOWBIT_WIDEN_KERNELS(KERNEL, )};
 
-/** What the kernels of one set make of a product: prepared rows, results of the first panel, and
- * its weights as floats. */
+/** Results of the kernels of one set: prepared rows, results of the first panel, and its weights
+ * as floats. */
 typedef struct made {
     tl_tensor *rows, *dst, *floats;
 } made;

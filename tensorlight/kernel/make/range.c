@@ -47,7 +47,7 @@ static int fail_length(const tl_tensor *start, const tl_tensor *limit, const tl_
                    number_of(limit), number_of(delta), INT_MAX);
 }
 
-/** What lies between two integers, of which a double may not hold the difference. */
+/** Elements of a range of integers, whose span may be inexact in a double. */
 static int integer_length(const tl_tensor *start, const tl_tensor *limit, const tl_tensor *delta)
 {
     const int64_t from = integer_of(start), to = integer_of(limit), by = integer_of(delta);

@@ -310,7 +310,7 @@ static void run_packed(const tl_exec *exec, tl_tensor *dst, void *arg)
     close_scratch(&with);
 }
 
-/** What a packed product is made of besides its matrices. */
+/** The options of a packed product. */
 typedef struct packed_form {
     int trans1, trans2, bias_kind, has_add;
     double alpha;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the machine can do at most: arithmetic in registers, copies of large memory.
+// Measures the machine's peak rates: arithmetic in registers, copies of large memory.
 
 #include "kernel/peak/peak.h"
 

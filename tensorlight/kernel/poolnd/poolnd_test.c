@@ -71,7 +71,7 @@ static const pool_case cases[] = {
     {{1, 2, 2, 3, 2, 3}, {.windows = {4, {1, 2, 2, 1}, {1, 1, 1, 2}, {1, 1, 1, 1}, {0}}, .p = 2}},
 };
 
-/** What a window meets. */
+/** The elements of a window. */
 typedef struct meeting {
     double max, sum, norm;
     int count, padded; /* elements inside src; inside src and its padding */

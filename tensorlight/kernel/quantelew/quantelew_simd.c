@@ -12,7 +12,7 @@ enum { CHUNK = TL_QUANTELEW_CHUNK };
 
 /* ---- two sources ---- */
 
-/** What all chunks have in common. */
+/** Constants of all chunks. */
 typedef struct constants {
     tl_vf zeros[2], factors[2], factor;
     tl_quantized_ends ends;

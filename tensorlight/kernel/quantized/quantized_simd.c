@@ -34,12 +34,12 @@ enum {
     SOURCE_AHEAD = 4,                /* blocks of channels */
 };
 
-/* What a tile writes: 8-bit results, those that are kept between two numbers and have a factor,
- * or its sums to a buffer, from which floats and all others are made. Tiles of rare sizes always
- * write sums (tl_tile_writes). */
+/* Output of a tile: 8-bit results; the same scaled and clamped; or its sums to a buffer, from which
+ * floats and all other results are computed. Tiles of rare sizes always write sums
+ * (tl_tile_writes). */
 typedef enum result { BYTES, KEPT_BYTES, FLOATS, VALUES } result;
 
-/** What all tiles of a line have in common. */
+/** Parameters of all tiles of a line. */
 typedef struct line {
     const tl_quad_job *job;
     const int8_t *weight;
@@ -106,7 +106,7 @@ TL_INLINE void add_taps(sums *sum, const int n, const int n_blocks, const tl_qua
     }
 }
 
-/** What becomes of a vector of sums of block b, before the activation. */
+/** A vector of sums of block b with offset, factor and bias, before the activation. */
 TL_INLINE tl_vf scaled(const line *l, tl_vs sum, int b, int part)
 {
     const int at = part * TL_VF_LANES;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What tests of 8-bit convolutions and products share: random layers and zero points, and loops of
-// 64-bit integers, whose sums get the epilogue of tl_quantized.h in floats.
+// Helpers of the tests of 8-bit convolutions and products: random layers and zero points, and loops
+// of 64-bit integers, whose sums get the epilogue of tl_quantized.h in floats.
 
 #ifndef QUANTIZED_TEST_H
 #define QUANTIZED_TEST_H
@@ -121,7 +121,7 @@ static inline int source_of(const conv *c, int axis, int at, int tap)
     return from >= 0 && from < n ? from : -1;
 }
 
-/** What a tap sums at a place of the source, over the channels of o's group. */
+/** A tap's sum at a position of the source, over the channels of o's group. */
 static inline int64_t tap_sum(const conv *c, const layer *l, const tl_tensor *src, int n, int o,
                               int y, int x, int tap)
 {

@@ -39,7 +39,7 @@ typedef struct row_taps {
     tl_vk now[2], later[2];
 } row_taps;
 
-/** What the lines of a plane have in common. */
+/** Parameters of all lines of a plane. */
 typedef struct plane_job {
     tl_quantized_ends ends[PARTS];
     row_taps taps[PARTS][MOST_ROWS]; // for tiles of quads
@@ -73,7 +73,7 @@ static inline void put(const tl_quantwin_job *job, int m, tl_vf v, size_t at, in
         tl_quantized_store((uint8_t *)job->dst + at + m * TL_BLOCK + lane, v, e);
 }
 
-/** What is left to do for a tile whose results are floats in `room` or in dst. */
+/** Applies the activation to a tile of floats in `room` or in dst; quantizes those in `room`. */
 static void activate(const tl_quantwin_job *job, int len, size_t at, float *room)
 {
     const size_t n = (size_t)len * TL_BLOCK;
@@ -524,7 +524,7 @@ static line_func *line_of(const tl_quantwin_job *job)
     return job->kind == TL_QUANTWIN_CONV && takes_quads(job) ? quad_line : any_line;
 }
 
-/** What becomes of the sums of a block of channels. */
+/** Finds the epilogues of a block of channels. */
 static void find_ends(const tl_quantwin_job *job, const int8_t *row, tl_quantized_ends *ends)
 {
     const float most = 255.0f * 128 * (float)(job->size[0] * job->size[1]);
@@ -545,7 +545,7 @@ static row_taps taps_of(const tl_quantwin_job *job, const int8_t *weight)
         .later = {tl_vk_of(tl_vb_later(none, first)), tl_vk_of(tl_vb_later(first, second))}};
 }
 
-/** What the lines of a plane need, whose packed weights are `row`. */
+/** Fills the parameters of a plane whose packed weights are `row`. */
 static void find_plane(const tl_quantwin_job *job, const int8_t *row, int has_quads, plane_job *p)
 {
     const size_t step = (size_t)tl_quantwin_quads(job->size[1]) * QUAD_SIZE;

@@ -90,7 +90,7 @@ static float activated(tl_activation act, float v)
     return v;
 }
 
-/** What becomes of a number. */
+/** The result of a number after activation and quantization. */
 static double finished(float v, tl_dtype dtype, const tl_quantized_param *q)
 {
     v = activated(q->act, v);

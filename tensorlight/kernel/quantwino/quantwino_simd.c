@@ -218,7 +218,7 @@ TL_INLINE void store_numbers(const tl_vi *sum, int n, uint8_t *bytes, float *flo
     }
 }
 
-/** What becomes of a line of sums: the first `n`. */
+/** Stores the results of the first `n` sums of a line. */
 TL_INLINE void store_line(const words *sums, int n, uint8_t *bytes, float *floats,
                           const tl_quantized_ends *e)
 {

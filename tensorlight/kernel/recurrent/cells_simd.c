@@ -79,8 +79,8 @@ static multiply_func *const products[ROWS][GATES] = {
 
 /* ---- cells ---- */
 
-/** What is made at a time: `n` numbers from number `j` of the hidden ones, of one sequence, whose
- *  gates are at `x`, whose states are at `h`, and so on. */
+/** A step of the kernel: hidden elements `j` .. `j` + `n` - 1 of one sequence, whose gates are at
+ *  `x`, whose states are at `h`, and so on. */
 typedef struct cell {
     const tl_recurrent_job *job;
     const float *x, *h;
@@ -102,7 +102,7 @@ TL_INLINE void put(const cell *at, float *p, tl_vf v)
         tl_vf_store_partial(p + at->j, v, at->n);
 }
 
-/** What gate `g` gets: from the source, the product and the bias. */
+/** The input of gate `g`: source, product and bias. */
 TL_INLINE tl_vf gate_of(const cell *at, size_t g, tl_vf product)
 {
     const size_t first = g * at->job->hidden;

@@ -265,7 +265,7 @@ static size_t blocks_of(const tl_recurrent_job *job)
     return (size_t)tl_cell_blocks((int)job->hidden);
 }
 
-/** What a block costs in one step: products of vectors that the second cache has to give. */
+/** The cost of a block in one step: vector products whose weights come from the L2 cache. */
 static size_t block_cost(const tl_recurrent_job *job)
 {
     return job->rows * job->hidden * job->n_gates * (TL_CELL_BLOCK / 2);

@@ -13,7 +13,7 @@
 
 #else // for each type
 
-/** What a row of the batch works with: its source and its gates [G, H], its states [H]. */
+/** The data of a row of the batch: its source, its gates [G, H], its states [H]. */
 typedef struct NAME(row, c) {
     const T *x;
     T *gates, *h, *c, *extra;

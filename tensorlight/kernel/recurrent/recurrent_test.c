@@ -115,7 +115,7 @@ static double or_0(const tl_tensor *t, int i)
     return t ? nn_at(t, (size_t)i) : 0;
 }
 
-/** What gate `g` gets for number `j`: all but the peephole. `state` is h, or r h. */
+/** The input of gate `g` for hidden element `j`, without the peephole. `state` is h, or r h. */
 static double gate_sum(const tl_recurrent_tensors *t, int n_gates, int d, int row_of_src, int g,
                        int j, const double *state)
 {

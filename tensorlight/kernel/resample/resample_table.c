@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What resampling takes from where: positions, filters, tables of indices and weights.
+// Sources of resampled elements: positions, filters, tables of indices and weights.
 //
 // A filter is centered at the position x. With base = ceil(x) - 1, tap k meets index base + k, k =
 // first .. 1 - first, and weighs filter((base + k - x) / stretch).

@@ -40,7 +40,7 @@ static int nearest(int d, int in, int out)
     return c < 0 ? 0 : c >= (float)(in - 1) ? in - 1 : tl_min((int)c, in - 1);
 }
 
-/** What `d` mixes: (1 - part) of position `low` and `part` of position `high`. */
+/** An interpolated position: (1 - part) of position `low` plus `part` of position `high`. */
 typedef struct mix {
     int low, high;
     double part;

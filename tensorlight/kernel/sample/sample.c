@@ -141,8 +141,8 @@ static double number_at(const tl_tensor *t, size_t i)
     return value;
 }
 
-/** What the regions hold is checked when running: image and size of each. `first`: where its
- * corners begin in a row of rois. */
+/** Checks the image and size of each region, which are known only at run time. `first`: index of
+ * the corners in a row of rois. */
 static int check_regions(const tl_tensor *src, const tl_tensor *rois, const tl_tensor *batch,
                          int first, const tl_roi_param *param)
 {
@@ -187,7 +187,7 @@ static int run_roi(const tl_exec *exec, tl_sample_func *func, const tl_tensor *s
     return 0;
 }
 
-/** What both take; `columns` of rois. */
+/** Checks what both ROI operators share; rois have `columns`. */
 static int infer_roi(const tl_tensor *src, const tl_tensor *rois, int columns,
                      const tl_roi_param *param, int *dims)
 {

@@ -66,7 +66,7 @@ static double cubic(double x)
     return x < 2 ? ((x - 5) * x + 8) * x * a - 4 * a : 0;
 }
 
-/** What is sampled along one axis. */
+/** Indices and weights of the samples along one axis. */
 typedef struct axis_taps {
     int n, indices[4];
     double weights[4];
@@ -101,7 +101,7 @@ typedef struct sample {
 
 enum { MAX_SAMPLES = 64 };
 
-/** What position `p` of all images samples; returns how many. */
+/** Finds the samples of position `p` of all images; returns their number. */
 static int samples_at(const tl_grid_job *job, size_t p, sample *samples)
 {
     double x[TL_GRID_AXES];
@@ -361,7 +361,7 @@ void NAME(tl_deform_columns, c)(void *arg, size_t begin, size_t end)
     }
 }
 
-/** What all windows have at one position. */
+/** The sum of the elements of all windows at one position. */
 static double NAME(sum_at, c)(const tl_col2im_job *job, const T *src, const int *at)
 {
     static const int zeros[TL_MAX_SPATIAL];

@@ -55,7 +55,7 @@ START_TEST(positions_outside_are_0_the_border_or_mirrored)
 }
 END_TEST
 
-/** What index `i` of 3, at most one element outside, stands for: 1 more than the index, 0: none. */
+/** The index that replaces index `i` of 3, at most one element outside, plus 1; 0: none. */
 static int stands_for(int i, tl_outside outside, int aligns_corners)
 {
     static const int mirrored[2][5] = {{1, 1, 2, 3, 3}, {2, 1, 2, 3, 2}};

@@ -46,7 +46,7 @@ static inline tl_table tl_table_load(const uint8_t *p)
                        _mm512_loadu_si512(p + 128), _mm512_loadu_si512(p + 192)}};
 }
 
-/** What stands for bytes 0 .. 255 in words. */
+/** Table entries of indices 0 .. 255 in 16-bit words. */
 static inline __m512i tl_table_words(const tl_table *t, __m512i at)
 {
     const __m512i word = _mm512_srli_epi16(at, 1);

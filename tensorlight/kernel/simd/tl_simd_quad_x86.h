@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What dot products of bytes by AVX2 and AVX-512, with or without VNNI, have in common: see
+// Common parts of dot products of bytes by AVX2 and AVX-512, with or without VNNI: see
 // tl_simd_quad.h.
 
 #ifndef TL_SIMD_QUAD_X86_H

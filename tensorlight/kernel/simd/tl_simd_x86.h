@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What vectors of AVX2 and of AVX-512 have in common: see tl_simd.h. The header of either includes
-// it behind
+// Common parts of AVX2 and AVX-512 vectors: see tl_simd.h. The headers of both include this one
+// after the definitions of
 //
 //     tl_vf, tl_vm, tl_vi    floats, a mask, integers of any size
 //     TL_MM(name)            an instruction: _mm256_name, _mm512_name

@@ -135,10 +135,10 @@ void tl_strides_of(const tl_tensor *t, ptrdiff_t *strides)
 
 /* ---- shapes ---- */
 
-/** What is known of a new shape before the axis that is left. */
+/** A new shape, apart from the length of the axis that is inferred. */
 typedef struct new_shape {
     int rest;       /* that axis, or -1 */
-    int64_t known;  /* elements of the others */
+    int64_t known;  /* elements of the other axes */
     unsigned stays; /* those that have length 0, as in src at that place */
 } new_shape;
 

@@ -10,11 +10,11 @@
 #include "tensorlight/tl_quantized.h"
 #include "tensorlight/tl_util.h"
 
-/* What the largest tiles, which err most, must save to be worth it. */
+/* The least savings of the largest tiles, which have the largest rounding errors. */
 enum { CAREFUL_PERCENT = 5 };
 
-/* What rounded numbers must save beside tiles, whose costs are estimated too high where all weights
- * stay in the third cache. */
+/* The least savings of rounded numbers over tiles, whose estimated cost is too high if all weights
+ * stay in the L3 cache. */
 enum { ROUNDED_PERCENT = 10 };
 
 int tl_blocked_winograd_fits(const tl_conv2d_param *param)

@@ -6,7 +6,7 @@
 
 static const int sizes[] = {2, 4, 6};
 
-/** What the transforms multiply magnitudes with, by the size: for both axes the largest row of
+/** Growth of magnitudes by the transforms, by tile size: for both axes the largest row of
  *  |A'| |G| 1 |B'| 1 over the 3 products of a direct sum. */
 static const double growth[] = {[2] = 7.2, [4] = 69, [6] = 509};
 
