@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What kind of file some bytes are: by magic numbers, by the first name in a zip archive, by the
+// Detects file formats: by magic numbers, by the first name in a zip archive, by the
 // fields of a Protocol Buffers message, by the first two lines of text.
 
 #include "lightnet/ln_content.h"

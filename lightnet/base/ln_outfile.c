@@ -72,8 +72,8 @@ static void remove_dead(int folder, const char *name)
 
 /* ---- the content ---- */
 
-// What is on the disk before the name leads to it: after a power failure there is the old file or
-// the new one. Where the new one is after that is the folder's matter, and left to the system.
+// Writes the content to disk before the rename: after a power failure there is the old file or the
+// new one. Syncing the folder is left to the system.
 static int sync_file(const target *t, int fd)
 {
     if ((t->is_result && !t->old) || !fsync(fd) || errno == EINVAL || errno == ENOSYS ||

@@ -57,8 +57,7 @@ int ln_exif_orientation(const uint8_t *data, size_t size)
     return 0;
 }
 
-/* What is done to an image of each orientation: rows or columns in reverse order, then both
- * swapped. */
+/* Transforms of images by orientation: rows or columns reversed, then both swapped. */
 static const struct turn {
     int reverses_rows, reverses_columns, swaps;
 } turns[] = {

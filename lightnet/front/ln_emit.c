@@ -490,7 +490,7 @@ int ln_emit_allows(ln_emit *e, size_t len, size_t size)
     return !e->translation->failed;
 }
 
-// What ln_emit_allows of such a tensor; -1 after a failure, also of its shape.
+// Calls ln_emit_allows for such a tensor; -1 after a failure, also of its shape.
 static int check_constant(ln_emit *e, tl_dtype dtype, int ndim, const int *dims)
 {
     const int len = tl_compute_length(ndim, dims);

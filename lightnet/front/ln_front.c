@@ -146,7 +146,7 @@ int ln_front_of(ln_infile *file, const ln_front **front, ln_error *err)
     size_t size;
     char formats[LN_MAXLINE];
     const unsigned char *head = ln_infile_head(file, &size);
-    // What is read whole is text: a larger file that is none is no model, whatever follows.
+    // Other formats are text, which has no NUL: a larger file with one is not a model.
     if (!file->data && file->size > most_binary && memchr(head, '\0', size))
         return check_content(file->name, head, size, err)
                    ? -1

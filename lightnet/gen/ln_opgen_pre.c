@@ -179,7 +179,7 @@ static void write_keeping(const generator *g)
     }
 }
 
-/** What reports tell of the operator: fields whose C is assigned to the member of their name. */
+/** Writes the fields for reports, whose C is assigned to the member of their name. */
 static void write_for_reports(const generator *g)
 {
     static const ln_opdesc_field told[] = {LN_OPDESC_MACS, LN_OPDESC_ALGORITHM, LN_OPDESC_LAYOUT};
@@ -225,7 +225,7 @@ static void write_stored(generator *g)
     ln_opgen_write_declarations(g, &locals);
 }
 
-/** What the tables say comes first. */
+/** Writes the checks by tables, which come first. */
 static void write_beginning(generator *g)
 {
     const char *op = g->op->optype;

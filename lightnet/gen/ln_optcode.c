@@ -300,7 +300,7 @@ static void write_handwritten(const ln_optdesc *desc, ln_cgen *out)
 
 void ln_optcode_header(const ln_optdesc *desc, ln_cgen *out)
 {
-    ln_optcode_banner(desc, "What an architecture registers of its rewrites", out);
+    ln_optcode_banner(desc, "The rewrites that an architecture registers", out);
     ln_cgen_print(
         out,
         "#ifndef LN_RULES_%s_H\n#define LN_RULES_%s_H\n\n#include \"lightnet/ln_arch.h\"\n\n"

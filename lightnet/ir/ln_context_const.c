@@ -64,8 +64,8 @@ static int revoke_readers(const ln_context *ctx, const ln_tensor_entry *te, ln_l
     return status;
 }
 
-// What was computed at load from the tensors in `todo` (takes the list), and what shares their
-// memory, will have to be computed in each run.
+// Moves to each run what load computes from the tensors in `todo` (takes the list), or in their
+// memory.
 static int revoke_all(const ln_context *ctx, ln_list *todo)
 {
     int status = 0;
@@ -82,11 +82,11 @@ static int revoke_all(const ln_context *ctx, ln_list *todo)
     return status;
 }
 
-/* What is written in place: the values of all tensors that share memory with an in-place writer's
- * output are marked, each once. From one that becomes known it spreads to its owners, and to what
- * is a part of it: views of it that its readers made, and what its producer gathered. */
+/* In-place writes: marks the values of all tensors that share memory with the output of an in-place
+ * writer, each once. From a marked tensor the mark spreads to its owners and to its parts: views
+ * that its readers made, and tensors that its producer gathered. */
 
-// Notes that `te` (NULL: not made yet) is written; what that means for others is still `todo`.
+// Marks `te` (NULL: not created yet) as written; `todo` are the tensors whose parts to mark.
 static int note_mutated(const ln_context *ctx, ln_tensor_entry *te, ln_list **todo)
 {
     if (!te || !te->value || te->value->ismutated)

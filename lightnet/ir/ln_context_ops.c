@@ -192,9 +192,9 @@ static void uncheck_op(const ln_context *ctx, ln_op *op)
 
 static int connect_op(ln_context *ctx, ln_op *op);
 
-// What stands behind the operator was checked with other entries of its outputs: a no-copy gather
-// takes the new ones, views of what is written in place are written with it, and nothing runs at
-// load that reads what is not constant.
+// Readers were checked with the former entries of the operator's outputs: a no-copy gather takes
+// the new ones, views of a tensor that is written in place are marked as written, and no operator
+// that reads a variable tensor runs at load.
 static int settle_reader(ln_context *ctx, ln_op *reader, const ln_tensor_entry *te)
 {
     if (reader->op_arg->takes_inputs) {

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// Operators on tensors whose sizes are known only at run time: what they need beside their checks.
+// Operators on tensors whose sizes are known only at run time.
 //
-// What is planned for a dynamic tensor is its largest size. Before an operator with dynamic inputs
+// Memory is planned for the max size of a dynamic tensor. Before an operator with dynamic inputs
 // runs, its shapes are inferred again if those of its inputs differ from the last time: its pre_run
-// is called in a mode in which ln_op_define_output changes the entries that are there. So every
-// check of a description holds for the true shapes, too. The inputs come first in the list, so
-// their shapes are the true ones by then. An input that sets a parameter does the same by its
-// elements: no operator needs another form for what is known only at run time.
+// is called in a mode in which ln_op_define_output changes existing entries. So every check of a
+// description holds for the actual shapes, too. Producers come first in the list, so the shapes of
+// inputs are up to date by then. An input that sets a parameter has the same effect by its
+// elements: no operator needs another form for run-time values.
 
 #include "ir/ln_dynamic.h"
 

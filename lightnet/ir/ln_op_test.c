@@ -353,7 +353,7 @@ START_TEST(operator_with_names_has_empty_inputs_and_unique_outputs)
 }
 END_TEST
 
-/* What a description says of `src` (required), `bias` (optional) and `part` (variadic), and of the
+/* The description of inputs `src` (required), `bias` (optional) and `part` (variadic), and of
  * outputs `dst` (variadic) and `mask` (optional). */
 static const char *mixed_in_names[] = {"src", "bias", "part", NULL};
 static const char *mixed_out_names[] = {"dst", "mask", NULL};

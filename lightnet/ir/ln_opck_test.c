@@ -9,8 +9,8 @@
 #include "lightnet/ln_msg.h"
 #include "ln_check.h"
 
-/* What the checks look at. The operator reads tensors 'x' as 'src' and 'w' as 'weight', and writes
- * 'y' as 'dst'; tensor 'o' is no argument of it. */
+/* Operands of the checks. The operator reads tensors 'x' as 'src' and 'w' as 'weight', and writes
+ * 'y' as 'dst'; tensor 'o' is not its argument. */
 static ln_param_entry *n, *tenth, *large, *nan_entry, *text, *stride, *ones, *empty, *halves,
     *words;
 static ln_tensor_entry *src, *weight, *other;

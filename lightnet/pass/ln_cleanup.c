@@ -61,11 +61,11 @@ int ln_cleanup_dead(ln_context *ctx)
     return removed;
 }
 
-/* Reading another tensor instead. One walk over the list finds what reads the same and lets each
- * operator read that before it is looked at itself: so it is checked anew once at most, however
- * many of its inputs change. */
+/* Replacing duplicates. One pass over the list finds equal operators and redirects the inputs of
+ * each operator before it visits it: so each is checked again at most once, however many of its
+ * inputs change. */
 
-// What a no-copy gather has made a part of its own output cannot be read as another one instead.
+// A tensor that a no-copy gather made a part of its output cannot be replaced.
 static int may_replace(const ln_context *ctx, const ln_tensor_entry *from,
                        const ln_tensor_entry *to)
 {
@@ -115,7 +115,7 @@ static int is_identity_view(const ln_context *ctx, const ln_op *op)
     const ln_tensor_list_entry *in = op_arg->tensors_in->data, *out = op_arg->tensors_out->data;
     const ln_tensor_entry *src = ln_entry_of(in, ctx->tensor_table);
     const ln_tensor_entry *dst = ln_entry_of(out, ctx->tensor_table);
-    // What is the same at most may differ at run time, unless no parameter tells the shape.
+    // Shapes with equal max sizes may differ at run time, unless no parameter sets the shape.
     return dst->owner && ln_streq(dst->owner, src->name) && (!dst->isdynamic || !op_arg->params) &&
            tl_tensor_issameshape(dst->tensor, src->tensor) &&
            dst->tensor->dtype == src->tensor->dtype && dst->mtype == src->mtype &&

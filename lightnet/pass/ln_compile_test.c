@@ -178,7 +178,7 @@ static void add_part(generator *g, int a)
     add_op(g, "part", ins, params, len);
 }
 
-// What a combiner looks for.
+// The pattern of a combiner.
 static void add_doubled(generator *g, int a)
 {
     char ins[16];

@@ -155,7 +155,7 @@ static int inputs_have_names(const hoisting *h, int which, const ln_op *op)
     return 1;
 }
 
-// A part of what stays must stay, too, and an output of the body is made there.
+// Parts of tensors that stay must stay, too, and a body produces its own outputs.
 static int output_may_move(const hoisting *h, int which, const ln_tensor_entry *te)
 {
     return te->isconst && !te->isdynamic && te->mtype == LN_MEM_CPU && !ln_entry_is_output(te) &&
@@ -168,7 +168,7 @@ static int outputs_may_move(const hoisting *h, int which, const ln_op *op)
     LN_LIST_FOREACH(tle, op->op_arg->tensors_out)
     {
         const ln_tensor_entry *te = ln_entry_of(tle, h->bodies[which]->tensor_table);
-        // What has a name outside is a constant that is given, or the source of what has moved.
+        // A tensor with an outer name is a constant input, or the input for a moved tensor.
         if (outer_name(h, which, tle->name) || !output_may_move(h, which, te))
             return 0;
     }
@@ -344,8 +344,8 @@ static const char *src_of(const ln_op *runner, int number)
     return NULL;
 }
 
-// What is still read stays among what is given, in order. From the last to the first, so that
-// numbers stay what they are.
+// Keeps the inputs of the bodies that are still read, in order. From the last to the first, so that
+// the numbers of the others do not change.
 static int keep_srcs(hoisting *h)
 {
     int status = 0;
@@ -364,7 +364,7 @@ static int keep_srcs(hoisting *h)
     return status;
 }
 
-// The other body of a branch is given what this one reads, too.
+// The other body of a branch gets the inputs of this one, too.
 static int push_unread(const hoisting *h, int which, const tl_tensor *like)
 {
     ln_context *body = h->bodies[which];

@@ -126,7 +126,7 @@ static int count(const ln_context *ctx, const char *optype)
     return n;
 }
 
-/* What comes out, computed here. */
+/* Expected results, computed here. */
 
 static void multiply(const float *a, const float *b, float *dst)
 {

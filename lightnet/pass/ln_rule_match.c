@@ -42,8 +42,8 @@ static const char *behind_set(const char *text, const char *optype)
     return is_one ? text : NULL;
 }
 
-/** What is behind the type, or the types, at the beginning of the text, if the operator has it; or
- * NULL. */
+/** The text after the type, or the set of types, with which it begins, if the operator has such a
+ * type; or NULL. */
 static const char *behind_type(const char *text, const ln_op *op)
 {
     const char *const optype = op->op_arg->optype;
@@ -55,9 +55,9 @@ static const char *behind_type(const char *text, const ln_op *op)
 /** A pattern being compared. */
 typedef struct matching {
     ln_rule_match *m;
-    const char *p;  /* what comes next of the text */
-    int swaps;      /* the pairs of inputs that come next */
-    unsigned order; /* bit i: the pair that i others follow stands in the other order */
+    const char *p;  /* the rest of the text */
+    int swaps;      /* the remaining pairs of inputs */
+    unsigned order; /* bit i: the pair that i others follow is in reverse order */
     const char *params[LN_MAX_RULE_OPS]; /* the text of each operator's parameters */
 } matching;
 

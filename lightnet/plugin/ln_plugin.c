@@ -164,7 +164,7 @@ static int remember(void *handle, const ln_plugin *plugin, char *path)
     return 0;
 }
 
-// What the loader said, without the path, with which most of its messages begin.
+// The message of the loader, without the path, with which most of them begin.
 static const char *loader_error(const char *path)
 {
     const char *text = dlerror();

@@ -110,8 +110,8 @@ static int enter_created(insertion *ins, const char *src)
     return status;
 }
 
-// What is read in place of the tensor, in 8 bits. Returns borrowed; NULL with the reason in the
-// context.
+// The name of the tensor after quantize and dequantize, which are inserted once. Returns borrowed;
+// NULL with the reason in the context.
 static const char *dequantized_of(insertion *ins, const char *src)
 {
     const char *const there = ln_hash_find(ins->dequantized, src);

@@ -133,7 +133,7 @@ static int reads_8_bits(const network *net, const char *name, const char *arg)
     return ln_rule_is(ln_entry_creater(te), "dequantize");
 }
 
-/* What is a layer, and which axis of its weights has its output channels; -1: it is none. */
+/* Layers, and the axis of output channels in their weights; -1: not a layer. */
 static const struct kind {
     const char *op, *weight;
     int axis;

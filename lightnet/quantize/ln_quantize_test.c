@@ -143,7 +143,7 @@ static ln_model *open_network(const network *net)
 
 /* ---- the simulation ---- */
 
-/* What 8 bits mean, by the definition: from the least to the largest value, and 0. */
+/* Quantization to 8 bits by the definition: the range is from min to max, and includes 0. */
 typedef struct step {
     float scale;
     int zero;

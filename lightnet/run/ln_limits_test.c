@@ -55,7 +55,7 @@ static void check_result(ln_context *ctx, double expected)
     ck_assert_double_eq(ln_test_get(ctx, "y"), expected);
 }
 
-/* What an operator does while it runs, beside its work */
+/* The side effect of an operator while it runs */
 
 static void (*meanwhile)(ln_context *ctx);
 static ln_op_func work;

@@ -13,8 +13,8 @@
 #include "run/ln_load.h"
 #include "run/ln_update.h"
 
-/* What of a tensor must stay once its memory is planned. Of a dynamic one the dimensions are those
- * of the last run, which need not. */
+/* The properties of a tensor that must not change once its memory is planned: without the
+ * dimensions of a dynamic one, which are those of the last run. */
 typedef struct shape {
     int ndim;
     int dims[LN_MAXDIM];

@@ -181,7 +181,7 @@ static int make_missing(ln_context *ctx)
     return status;
 }
 
-/* What need not be computed: results that the store has, and what only their operators read. */
+/* Operators to skip: those of results in the store, and those that only these read. */
 
 static int is_wanted(const ln_context *ctx, const ln_hash *wanted, const char *tname)
 {

@@ -168,7 +168,7 @@ END_TEST
 
 enum { MOST_TENSORS = 40, MOST_CREATES = 4 };
 
-/* What may be done with a tensor. */
+/* Operations that a tensor permits. */
 typedef struct made {
     int len;
     int is_dynamic;

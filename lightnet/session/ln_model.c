@@ -155,8 +155,8 @@ static int check_map(const ln_model *model, const ln_context *ctx)
                       model->name, model->front ? model->front->format : "JSON IR");
 }
 
-// What was read is checked for what it is, as ln_context_init does. JSON and the like are parsed
-// for each program.
+// Detects and checks the format, as ln_context_init does. JSON and other text are parsed for each
+// program.
 static int parse(ln_model *model, const ln_context *ctx)
 {
     size_t size;

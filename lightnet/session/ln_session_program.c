@@ -261,7 +261,7 @@ static int make_program(ln_session *session)
     return -1;
 }
 
-// What is tried with the sizes of the session fails, whatever program has them.
+// Notes that the session's sizes fail in every program.
 static void note_rejection(const ln_session *session, uint64_t key)
 {
     ln_session_lock();
@@ -274,7 +274,7 @@ static uint64_t key_of_sizes(const ln_session *session)
     return ln_rejection_of_sizes(session->values, session->model->interface->n_inputs);
 }
 
-// Sizes that a program for just them does not take say nothing of open ones.
+// If a program of just these sizes fails, too, open sizes may still be supported.
 static int make_any(ln_session *session)
 {
     const unsigned long failures = ln_call_begin();

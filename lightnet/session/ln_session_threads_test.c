@@ -56,7 +56,8 @@ static ln_model *open_model(tiny_bytes bytes, int n_programs)
     return model;
 }
 
-/* What a thread does; failures are counted, as Check's assertions belong to its own thread. */
+/* The task of a thread; failures are counted, since Check supports assertions only in its own
+ * thread. */
 typedef struct worker {
     pthread_t thread;
     ln_model *model;

@@ -57,8 +57,8 @@ static int is_mover(const ln_op *op)
     return *optype != NULL;
 }
 
-/** What the 16-bit tensor was rounded from, in 32 bits; NULL: it was not, or must be read rounded.
- *  `by_rule`: where this rule has put the rounding there, and not the model. */
+/** The 32-bit source of the 16-bit tensor; NULL: it has none, or must be read rounded. `by_rule`:
+ *  only if this rule, not the model, rounds it. */
 static const ln_tensor_entry *unrounded(const ln_tensor_entry *te, int by_rule)
 {
     const ln_op *const producer = ln_entry_creater(te);
@@ -309,8 +309,8 @@ static void make_wide(ln_rule_made *made, const ln_op *op, const tl_dtype *dtype
     made->failed = 1;
 }
 
-/** What a cast of the model to more bits than 16 may read instead, since this rule, and not the
- * model, has rounded it; NULL: it is no such cast. */
+/** The 32-bit tensor that a cast of the model to more than 16 bits can read instead, since this
+ * rule, not the model, rounded it; NULL: it is not such a cast. */
 static const ln_tensor_entry *needless_rounding(const ln_op *op)
 {
     const ln_tensor_entry *src = NULL, *dst = NULL;

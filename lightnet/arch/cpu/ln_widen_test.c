@@ -74,7 +74,7 @@ static const char island[] =
 /* As above, to another wide type. */
 static const char island_of_doubles[] =
     CAST("a", "p", "TL_BFLOAT16") "," MUL("p", "p", "r") "," CAST("r", "y", "TL_DOUBLE");
-/* What is compared, made an integer, or sorted, is rounded as the model says: the same bits. */
+/* Operands of comparisons, integer casts and sorts are rounded as in the model: the same bits. */
 static const char compared[] = MUL("a", "b", "p") "," MUL("b", "a", "q") "," LESS("p", "q", "y");
 static const char made_integer[] = MUL("a", "b", "p") "," CAST("p", "y", "TL_INT32");
 /* The sum rounds to a whole number, below which floor would give another one. */

@@ -182,7 +182,7 @@ static const char *make_sum(ln_rule_made *made, const char *src1, const char *sr
     return output(made, NULL);
 }
 
-// What convolutions of images have of the volume's along axes `a` and `b`.
+// Sets the window of an image convolution to that of the volume along axes `a` and `b`.
 static void set_window(ln_rule_made *made, const volume *v, int a, int b)
 {
     ln_rule_param(made, "group", v->op, "group");

@@ -237,7 +237,7 @@ static int write_optional(FILE *fp, const ln_context *ctx, const char *key, cons
     return 0;
 }
 
-// What a model and a body have alike, and the bodies of a model before what runs them.
+// Writes the common parts of models and bodies, and the bodies of a model before their operators.
 static int write_program(FILE *fp, const ln_context *ctx, ln_error *err)
 {
     const ln_list *const fixed = ctx->outer ? NULL : ln_fixed_values(ctx->fixed);

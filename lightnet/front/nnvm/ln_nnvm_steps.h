@@ -68,8 +68,8 @@ ln_nnvm_layout ln_nnvm_layout_of(ln_nnvm_node *n, const char *text, const char *
 /** Whether it is `plain` itself. */
 int ln_nnvm_is_plain(const ln_nnvm_layout *layout);
 
-/** What a tensor of the shape `dims` in the plain layout has in this one; a failure when an axis is
- *  no multiple of its inner parts. */
+/** Converts the shape `dims` from the plain layout to this one; fails if an axis is not a multiple
+ *  of its inner parts. */
 void ln_nnvm_layout_dims(ln_nnvm_node *n, const ln_nnvm_layout *layout, const int *dims,
                          int there[LN_MAXDIM]);
 

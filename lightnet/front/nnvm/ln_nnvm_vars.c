@@ -319,8 +319,8 @@ tl_dtype ln_nnvm_variable_dtype(ln_nnvm_model *m, ln_nnvm_vertex *v)
     return TL_FLOAT;
 }
 
-// What was said of the variable, the `index`th that was not bound by name; NULL: nothing. The
-// format has no sizes that are open.
+// The tensor bound to the variable, the `index`th that was not bound by name; NULL: none. NNVM has
+// no open sizes.
 static const tl_tensor *find_bound(ln_nnvm_model *m, const ln_nnvm_vertex *v, int index)
 {
     char text[LN_MAX_SHAPE];

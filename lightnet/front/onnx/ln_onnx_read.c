@@ -252,9 +252,9 @@ static int is_closed(const ln_onnx_model *m, const LnOnnx__Shape *shape)
     return 1;
 }
 
-// What was said of the input, where it may be so. Beside a value that does not fit, a shape that
-// the model states stays: whether the data that is given later fits is seen then, and matters only
-// if something reads it.
+// The bound tensor of the input, if it fits the model. If a bound value does not fit the shape in
+// the model, NULL: data that is set later is checked then, and matters only if an operator reads
+// it.
 static const tl_tensor *usable(ln_onnx_model *m, const char *name, const LnOnnx__Shape *shape,
                                const tl_tensor *bound, const int *least)
 {
@@ -545,7 +545,7 @@ static int read_onnx(ln_context *ctx, const char *name, ln_infile *file)
 
 /* The interface */
 
-// What cannot be an input or output is left to `build`, which says so.
+// Invalid inputs and outputs are left to `build`, which reports them.
 static int add_port(ln_interface *interface, ln_port_kind kind, const LnOnnx__ValueInfo *value)
 {
     const LnOnnx__TensorType *type = value->type ? value->type->tensor_type : NULL;

@@ -70,8 +70,8 @@ static const char *print_too_large(ln_onnx_model *m, const char *tensor)
     return text ? text : "";
 }
 
-// What a tensor of LN_ONNX_SIZED is made from: the lengths of a tensor's axes, the largest there
-// can be.
+// The source of a tensor of LN_ONNX_SIZED: the max lengths of a tensor's axes; NULL: it is not the
+// output of a `shape`.
 static const tl_tensor *largest_shape(ln_onnx_model *m, const char *tensor)
 {
     const ln_op *producer = ln_context_creater(m->base.ctx, tensor);

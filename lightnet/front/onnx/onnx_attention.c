@@ -5,8 +5,8 @@
 // Heads come second: queries [B, Hq, S, D], keys [B, Hk, T, D], values [B, Hk, T, E]. Where several
 // heads of queries share one of keys, they are rows of one product, [B, Hk, Hq / Hk * S, D].
 //
-// What may not be attended to gets a bias of -infinity. All conditions are collected as bools,
-// which the logarithm makes biases: log(1) = 0, log(0) = -infinity. Source: ONNX Attention-24,
+// Masked positions get a bias of -infinity. All conditions are collected as bools, whose
+// logarithms are the biases: log(1) = 0, log(0) = -infinity. Source: ONNX Attention-24,
 // RotaryEmbedding-23.
 
 #include <inttypes.h>

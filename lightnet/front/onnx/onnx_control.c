@@ -604,7 +604,7 @@ static void finish_scan(ln_onnx_node *n, loop *l)
     }
 }
 
-// What Scan of all operator sets says of its inputs, `first` standing before the states.
+// Reads the inputs of Scan in all operator sets; the states begin after `first` inputs.
 static int begin_scan(ln_onnx_node *n, loop *l, int first)
 {
     const int n_ins = (int)n->proto->n_input - first;

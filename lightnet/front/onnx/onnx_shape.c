@@ -79,8 +79,8 @@ static void translate_reshape_1(ln_onnx_node *n)
     emit_reshape(n, shape, len);
 }
 
-/** What of a new shape that is known only at run time a view can say: at most one length that is
- * neither a number nor that of src at the same place. 0: it cannot say all. */
+/** The `dims` of a view with a new shape that is known only at run time: at most one length may be
+ * neither a number nor that of the same axis of src. 0: a view cannot express the shape. */
 static int view_dims(ln_onnx_node *n, const char *src, int ndim, int *dims)
 {
     const int src_ndim = ln_onnx_tensor_of(n, src)->ndim,

@@ -16,7 +16,7 @@
 #include <utility>
 #include "lightnet/ln_session.h"
 namespace lightnet {
-/** What any call throws. */
+/** The exception of all calls. */
 struct error : std::runtime_error {
     error(ln_status s, const std::string &text) : std::runtime_error(text), status(s) {}
     ln_status status;

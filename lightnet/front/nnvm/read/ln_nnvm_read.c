@@ -329,7 +329,7 @@ static void add_heads(ln_nnvm_model *m)
 
 /* The whole */
 
-// What nodes make has their names, whatever steps towards other nodes come before.
+// Reserves the names of nodes for their outputs: intermediate tensors of other nodes get others.
 static void reserve_names(ln_nnvm_model *m)
 {
     m->base.reserved = ln_hash_create(ln_str_hash, ln_str_cmp, NULL, NULL);

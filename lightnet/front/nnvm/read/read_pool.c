@@ -79,8 +79,8 @@ static const char *emit_windows(ln_nnvm_node *n, const pool *p, const char *src,
     return ln_emit_end(&n->emit, "dst", i);
 }
 
-/** What means over whole windows are multiplied with to be those over what is padded, along axis
- *  `i`: a constant that broadcasts. */
+/** Factors that turn means over whole windows into means over the padded source, along axis `i`: a
+ *  constant that broadcasts. */
 static const char *padded_factors(ln_nnvm_node *n, const pool *p, int i, int extent, tl_dtype dtype)
 {
     const int64_t limit = (int64_t)extent + p->after[i];

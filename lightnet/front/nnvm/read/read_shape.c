@@ -139,7 +139,7 @@ static void translate_reshape(ln_nnvm_node *n)
         emit_codes(n, src, codes, len, is_reverse);
 }
 
-/** What MXNet's operators on matrices are rewritten with is nothing where there is a matrix. */
+/** Reshapes of operators that MXNet defines on matrices are omitted if the source is a matrix. */
 static void emit_shape(ln_nnvm_node *n, const char *src, int ndim, const int *dims)
 {
     const tl_tensor *const t = ln_nnvm_tensor_of(n, src);

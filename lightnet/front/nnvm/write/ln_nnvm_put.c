@@ -79,7 +79,7 @@ void ln_put_arg(ln_nnvm_op *n, ln_nnvm_value src)
     ln_nnvm_draft_arg(draft_of(n), src.entry);
 }
 
-// What a step gives has a size, too, which may be larger than that of what comes out in the end.
+// Intermediate results are checked, too: they may be larger than the output.
 ln_nnvm_value ln_put_end(ln_nnvm_op *n, tl_dtype dtype, int ndim, const int *dims, uint32_t n_outs)
 {
     if (!ln_nnvm_op_failed(n) && tl_compute_length(ndim, dims) < 0)

@@ -80,8 +80,8 @@ static void write_op(ln_nnvm_writer *w, const ln_op *op)
     ln_nnvm_op_give(&n, n.label, v);
 }
 
-// What it does: its type, or the value of the parameter that says so; NULL when core has something
-// for that.
+// The unsupported type, or the unsupported value of the parameter that selects the function; NULL:
+// core supports it.
 static const char *lacking(const ln_op *op)
 {
     const ln_nnvm_op_row *const row = find_row(op->op_arg->optype);

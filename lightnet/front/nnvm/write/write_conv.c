@@ -122,13 +122,13 @@ static ln_nnvm_value write_conv(ln_nnvm_op *n)
                              put_conv(n, "conv2d", &c, src, dims[1], padding, has_bias(n), dims));
 }
 
-/* What is cut off the result of a transposed convolution. Core cuts the same off both ends; what is
- * to go at one end alone goes afterwards. */
+/* Cropping of the result of a transposed convolution. Core crops both ends alike; a slice then
+ * crops the rest at one end. */
 typedef struct cuts {
     int padding[2];       /* at both ends */
-    int dims[4];          /* of what is left then */
+    int dims[4];          /* of the result then */
     int begin[4], end[4]; /* the part of it that stays */
-    int more[4];          /* rows beyond the end, which have nothing but the bias */
+    int more[4];          /* rows beyond the end, which contain only the bias */
     int grows;            /* there are such */
 } cuts;
 
