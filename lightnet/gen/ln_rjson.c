@@ -434,7 +434,7 @@ static const char *skip_blanks(const char *p)
     }
 }
 
-// What stands behind an identifier and blanks; NULL: there is none.
+// The text after an identifier and blanks; NULL: there is none.
 static const char *skip_word(const char *p)
 {
     static const char letters[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz_0123456789";
