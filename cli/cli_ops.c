@@ -42,14 +42,14 @@ static void list_rules(const ln_arch *arch)
         printf("  %s\n", *name);
 }
 
-static void print_args(const char *title, const ln_arg_info *args)
+static void print_args(const char *title, const ln_arg_info *args, int have_defaults)
 {
-    for (; args && args->arg_name; args++) {
+    for (; args; args = ln_arg_info_next(args)) {
         printf("  %-8s %s%s: %s", title, args->arg_name, args->variadic ? "..." : "",
                args->type ? args->type : "");
         if (args->optional)
             printf(" (may be absent)");
-        if (args->deflt)
+        if (have_defaults && args->deflt)
             printf(" (default %s)", args->deflt);
         printf("\n");
         if (args->doc)
@@ -64,9 +64,9 @@ static void print_one(const ln_op *op)
     if (!info)
         return;
     printf("  %s\n", doc_of(op));
-    print_args("input", info->tensors_in);
-    print_args("output", info->tensors_out);
-    print_args("param", info->params);
+    print_args("input", info->tensors_in, 0);
+    print_args("output", info->tensors_out, 0);
+    print_args("param", info->params, 1);
     if (info->source)
         printf("  from     %s\n", info->source);
     print_origin("  of       ", ln_plugin_of_op(op), "\n");

@@ -144,7 +144,7 @@ static void write_param_checks(const generator *g, const ln_argdesc *arg, const 
         write_default_values(g, arg, arg->fields[LN_ARGDESC_DEFAULT], line);
 }
 
-/** Appends the row of an argument, and what ends the table behind the last. */
+/** Appends the row of an argument, and ends the table behind the last. */
 static void write_arg_info(const generator *g, const ln_argdesc *arg, int is_last)
 {
     char type[LN_MAX_NAME_LEN];
@@ -171,7 +171,7 @@ static void write_arg_info(const generator *g, const ln_argdesc *arg, int is_las
         write_param_checks(g, arg, &line);
     if (ln_opgen_is_stored(arg) && ln_opgen_is_member(g, arg, VAR_VALUE))
         APPEND(g, &line, ", .at = LN_PRIV(%s, %s)", g->op->optype, arg->name);
-    ln_cgen_line(g->out, 4, "%s},%s", line, is_last ? " {.arg_name = NULL}};" : "");
+    ln_cgen_line(g->out, 4, "%s%s", line, is_last ? ", .islast = 1}};" : "},");
 }
 
 /* The three tables of each kind of arguments. */
@@ -195,8 +195,9 @@ static void write_arg_infos(const generator *g, ln_argdesc_kind kind)
 {
     const ln_opdesc *op = g->op;
     const ln_argdesc *arg = next_arg(op, kind, 0), *next;
-    ln_cgen_print(g->out, "static const ln_arg_info %s_%s[] = {%s\n", op->optype,
-                  kind_tables[kind].infos, arg ? "" : "{.arg_name = NULL}};");
+    if (arg)
+        ln_cgen_print(g->out, "static const ln_arg_info %s_%s[] = {\n", op->optype,
+                      kind_tables[kind].infos);
     for (; arg; arg = next) {
         next = next_arg(op, kind, (size_t)(arg - op->args) + 1);
         write_arg_info(g, arg, !next);
@@ -217,11 +218,14 @@ static void write_arg_names(const generator *g, ln_argdesc_kind kind)
 void ln_opgen_write_tables(const generator *g)
 {
     const ln_opdesc *op = g->op;
-    const char *types = "";
+    const char *types = "", *tables = "";
     write_inplace(g);
     for (int kind = LN_ARGDESC_IN; kind <= LN_ARGDESC_PARAM; kind++) {
+        const char *infos = kind_tables[kind].infos;
         write_arg_infos(g, (ln_argdesc_kind)kind);
         write_arg_names(g, (ln_argdesc_kind)kind);
+        if (next_arg(op, (ln_argdesc_kind)kind, 0))
+            APPEND(g, &tables, ".%s = %s_%s, ", infos, op->optype, infos);
     }
     for (size_t i = 0; i < op->nargs; i++) {
         if (op->args[i].kind == LN_ARGDESC_PARAM)
@@ -229,10 +233,10 @@ void ln_opgen_write_tables(const generator *g)
     }
     ln_cgen_line(g->out, 0, "static const ln_param_type %s_param_ptypes[] = {%sLN_PARAM_INVALID};",
                  op->optype, types);
-    ln_cgen_line(g->out, 0, "LN_OP_INFO(%s, %s, %s, %s, .pure = %d%s);", op->optype,
+    ln_cgen_line(g->out, 0, "LN_OP_INFO(%s, %s, %s, %s, %s.pure = %d%s);", op->optype,
                  quote(g, ln_opdesc_text(op, LN_OPDESC_DOC)),
                  quote(g, ln_opdesc_text(op, LN_OPDESC_AUTHOR)),
-                 quote(g, ln_cgen_base_name(op->node->file)), op->pure,
+                 quote(g, ln_cgen_base_name(op->node->file)), tables, op->pure,
                  op->inplace_writer ? ", .inplace_writer = 1" : "");
     ln_cgen_print(g->out, "\n");
 }

@@ -24,7 +24,7 @@
 const char *ln_dynamic_param(const ln_op_arg *op_arg, const ln_tensor_list_entry *tle)
 {
     const ln_arg_info *info = op_arg->info ? op_arg->info->tensors_in : NULL;
-    for (; info && info->arg_name; info++)
+    for (; info; info = ln_arg_info_next(info))
         if (info->sets && ln_streq(info->arg_name, tle->arg_name))
             return info->sets;
     return NULL;
@@ -44,7 +44,7 @@ static int copy_params(ln_op_arg *op_arg)
 static int sets_shapes(const ln_op_arg *op_arg)
 {
     const ln_arg_info *info = op_arg->info ? op_arg->info->tensors_out : NULL;
-    for (; info && info->arg_name; info++)
+    for (; info; info = ln_arg_info_next(info))
         if (info->dynamic > 0)
             return 1;
     return 0;

@@ -102,15 +102,15 @@ static int is_tensor_taken(const char *name, const ln_list *ops, const ln_hash *
     return 0;
 }
 
-static const ln_arg_info no_infos[] = {{.arg_name = NULL}};
+static const ln_arg_info no_info;
 
-/* The description of the argument; the end of `infos`: none. */
+/* The description of the argument, or no_info. */
 static const ln_arg_info *find_info(const ln_arg_info *infos, const char *arg_name)
 {
-    const ln_arg_info *info = infos ? infos : no_infos;
-    while (info->arg_name && !ln_streq(info->arg_name, arg_name))
-        info++;
-    return info;
+    const ln_arg_info *info = infos;
+    while (info && !ln_streq(info->arg_name, arg_name))
+        info = ln_arg_info_next(info);
+    return info ? info : &no_info;
 }
 
 /* The name of the argument as it is created: the first of a variadic one. */

@@ -79,8 +79,11 @@ static struct spec spec_at(const struct args *args, int i)
 {
     if (!args->infos)
         return (struct spec){.arg_name = args->names ? args->names[i] : NULL};
+    if (i > 0 && args->infos[i - 1].islast)
+        return (struct spec){.arg_name = NULL};
     const ln_arg_info *info = &args->infos[i];
-    return (struct spec){info->arg_name, info->optional || info->deflt, info->variadic};
+    const int has_default = args->arg_name_of == param_arg_name && info->deflt;
+    return (struct spec){info->arg_name, info->optional || has_default, info->variadic};
 }
 
 static int is_declared_as(const char *arg_name, const struct spec *spec)
@@ -229,7 +232,7 @@ static int check_output(ln_op_arg *op_arg, const char *arg_name, int ndim, const
 static int declared_dynamic(const ln_op_arg *op_arg, const char *arg_name)
 {
     const ln_arg_info *info = op_arg->info ? op_arg->info->tensors_out : NULL;
-    for (; info && info->arg_name; info++) {
+    for (; info; info = ln_arg_info_next(info)) {
         const struct spec spec = {.arg_name = info->arg_name, .variadic = info->variadic};
         if (is_declared_as(arg_name, &spec))
             return info->dynamic;

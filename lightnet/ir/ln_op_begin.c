@@ -53,11 +53,11 @@ static int compare_input(ln_op_arg *op_arg, const ln_arg_info *info)
 
 static int begin_inputs(ln_op_arg *op_arg, const ln_arg_info *infos)
 {
-    for (const ln_arg_info *info = infos; info->arg_name; info++) {
+    for (const ln_arg_info *info = infos; info; info = ln_arg_info_next(info)) {
         if (!info->variadic && begin_input(op_arg, info))
             return -1;
     }
-    for (const ln_arg_info *info = infos; info->arg_name; info++) {
+    for (const ln_arg_info *info = infos; info; info = ln_arg_info_next(info)) {
         if (!info->variadic && compare_input(op_arg, info))
             return -1;
     }
@@ -184,13 +184,12 @@ int ln_op_begin(ln_op_arg *op_arg, size_t size)
     }
     if (begin_inputs(op_arg, info->tensors_in))
         return -1;
-    for (int i = 0; info->params[i].arg_name; i++) {
-        const ln_arg_info *const param = &info->params[i];
-        const ln_param_type type = op_arg->param_ptypes[i];
-        if (param->deflt && add_default(op_arg, param, type))
+    const ln_param_type *type = op_arg->param_ptypes;
+    for (const ln_arg_info *param = info->params; param; param = ln_arg_info_next(param), type++) {
+        if (param->deflt && add_default(op_arg, param, *type))
             return -1;
         const ln_param_entry *entry = ln_param_list_find(op_arg->params, param->arg_name);
-        if (ln_opck_type(op_arg, entry, type) || check_bounds(op_arg, param, entry))
+        if (ln_opck_type(op_arg, entry, *type) || check_bounds(op_arg, param, entry))
             return -1;
         store_value(op_arg, param, entry);
     }

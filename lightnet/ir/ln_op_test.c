@@ -269,11 +269,10 @@ END_TEST
 /* "src": required, "bias": optional, "part": variadic; "axis" has a default. */
 static const ln_arg_info mixed_ins[] = {{.arg_name = "src"},
                                         {.arg_name = "bias", .optional = 1},
-                                        {.arg_name = "part", .variadic = 1},
-                                        {0}};
-static const ln_arg_info mixed_outs[] = {{.arg_name = "dst"}, {0}};
-static const ln_arg_info mixed_params[] = {
-    {.arg_name = "axis", .deflt = "0"}, {.arg_name = "mode"}, {0}};
+                                        {.arg_name = "part", .variadic = 1, .islast = 1}};
+static const ln_arg_info mixed_outs[] = {{.arg_name = "dst", .islast = 1}};
+static const ln_arg_info mixed_params[] = {{.arg_name = "axis", .deflt = "0"},
+                                           {.arg_name = "mode", .islast = 1}};
 static const ln_op_info mixed_info = {
     .tensors_in = mixed_ins, .tensors_out = mixed_outs, .params = mixed_params};
 
@@ -357,8 +356,8 @@ END_TEST
  * outputs `dst` (variadic) and `mask` (optional). */
 static const char *mixed_in_names[] = {"src", "bias", "part", NULL};
 static const char *mixed_out_names[] = {"dst", "mask", NULL};
-static const ln_arg_info variadic_outs[] = {
-    {.arg_name = "dst", .variadic = 1}, {.arg_name = "mask", .optional = 1}, {0}};
+static const ln_arg_info variadic_outs[] = {{.arg_name = "dst", .variadic = 1},
+                                            {.arg_name = "mask", .optional = 1, .islast = 1}};
 static const ln_op_info variadic_info = {
     .tensors_in = mixed_ins, .tensors_out = variadic_outs, .params = mixed_params};
 

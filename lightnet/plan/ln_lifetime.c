@@ -257,7 +257,7 @@ static int may_reuse(const ln_context *ctx, const ln_lifetime *life, const ln_op
 // Whether `arg_name` is the input `name` of the description, or one of the variadic input `name`.
 static int is_argument(const ln_op *op, const char *arg_name, const char *name)
 {
-    for (const ln_arg_info *in = op->op_arg->info->tensors_in; in && in->arg_name; in++)
+    for (const ln_arg_info *in = op->op_arg->info->tensors_in; in; in = ln_arg_info_next(in))
         if (in->variadic && ln_streq(in->arg_name, name))
             return ln_name_number(arg_name, name) >= 0;
     return ln_streq(arg_name, name);
@@ -307,10 +307,10 @@ static void merge_inplace(const ln_context *ctx, ln_lifetime *life)
     int time = 0;
     LN_LIST_FOREACH(op, ctx->ops)
     {
-        const ln_op_info *info = op->op_arg->info;
+        const ln_arg_info *out = op->op_arg->info ? op->op_arg->info->tensors_out : NULL;
         time++;
-        for (const ln_arg_info *arg = info ? info->tensors_out : NULL; arg && arg->arg_name; arg++)
-            merge_output(ctx, life, op, time, arg);
+        for (; out; out = ln_arg_info_next(out))
+            merge_output(ctx, life, op, time, out);
     }
 }
 

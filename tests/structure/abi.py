@@ -19,7 +19,8 @@ CONSTANTS = "constants"
 
 
 def without_nested(body):
-    """A struct's body without what stands in inner braces."""
+    """A struct's body without what stands in inner braces, but with the fields of unions without a name."""
+    body = re.sub(r"\bunion\s*\{([^{}]*)\}\s*;", r"\1", body)
     while "{" in body:
         body = re.sub(r"\{[^{}]*\}", " ", body)
     return body

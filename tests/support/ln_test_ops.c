@@ -370,29 +370,25 @@ static size_t offset_of_joined(ln_op_arg *op_arg, ln_tensor_entry *te)
 
 /* The prototypes */
 
-static const ln_arg_info no_args[] = {{.arg_name = NULL}};
-static const ln_arg_info one_src[] = {{.arg_name = "src"}, {.arg_name = NULL}};
-static const ln_arg_info two_srcs[] = {
-    {.arg_name = "src1"}, {.arg_name = "src2"}, {.arg_name = NULL}};
-static const ln_arg_info some_srcs[] = {{.arg_name = "src", .variadic = 1}, {.arg_name = NULL}};
-static const ln_arg_info one_dst[] = {{.arg_name = "dst"}, {.arg_name = NULL}};
-static const ln_arg_info dst_over_src[] = {{.arg_name = "dst", .inplace = in_place_src},
-                                           {.arg_name = NULL}};
-static const ln_arg_info dst_over_both[] = {{.arg_name = "dst", .inplace = in_place_both},
-                                            {.arg_name = NULL}};
-static const ln_arg_info dst_in_src[] = {{.arg_name = "dst", .owner = "src"}, {.arg_name = NULL}};
+static const ln_arg_info one_src[] = {{.arg_name = "src", .islast = 1}};
+static const ln_arg_info two_srcs[] = {{.arg_name = "src1"}, {.arg_name = "src2", .islast = 1}};
+static const ln_arg_info some_srcs[] = {{.arg_name = "src", .variadic = 1, .islast = 1}};
+static const ln_arg_info one_dst[] = {{.arg_name = "dst", .islast = 1}};
+static const ln_arg_info dst_over_src[] = {
+    {.arg_name = "dst", .inplace = in_place_src, .islast = 1}};
+static const ln_arg_info dst_over_both[] = {
+    {.arg_name = "dst", .inplace = in_place_both, .islast = 1}};
+static const ln_arg_info dst_in_src[] = {{.arg_name = "dst", .owner = "src", .islast = 1}};
 static const ln_arg_info src_and_len[] = {
-    {.arg_name = "src1"}, {.arg_name = "src2", .sets = "len", .optional = 1}, {.arg_name = NULL}};
-static const ln_arg_info len_params[] = {{.arg_name = "len"}, {.arg_name = NULL}};
-static const ln_arg_info dynamic_dst[] = {{.arg_name = "dst", .dynamic = 1}, {.arg_name = NULL}};
-static const ln_arg_info fixed_dst[] = {{.arg_name = "dst", .dynamic = -1}, {.arg_name = NULL}};
-static const ln_arg_info create_params[] = {
-    {.arg_name = "len"}, {.arg_name = "value"}, {.arg_name = NULL}};
-static const ln_arg_info work_params[] = {{.arg_name = "scratch"}, {.arg_name = NULL}};
-static const ln_arg_info positive_params[] = {{.arg_name = "extra", .optional = 1},
-                                              {.arg_name = NULL}};
-static const ln_arg_info part_params[] = {
-    {.arg_name = "from"}, {.arg_name = "len"}, {.arg_name = NULL}};
+    {.arg_name = "src1"}, {.arg_name = "src2", .sets = "len", .optional = 1, .islast = 1}};
+static const ln_arg_info len_params[] = {{.arg_name = "len", .islast = 1}};
+static const ln_arg_info dynamic_dst[] = {{.arg_name = "dst", .dynamic = 1, .islast = 1}};
+static const ln_arg_info fixed_dst[] = {{.arg_name = "dst", .dynamic = -1, .islast = 1}};
+static const ln_arg_info create_params[] = {{.arg_name = "len"},
+                                            {.arg_name = "value", .islast = 1}};
+static const ln_arg_info work_params[] = {{.arg_name = "scratch", .islast = 1}};
+static const ln_arg_info positive_params[] = {{.arg_name = "extra", .optional = 1, .islast = 1}};
+static const ln_arg_info part_params[] = {{.arg_name = "from"}, {.arg_name = "len", .islast = 1}};
 
 static const char *no_names[] = {NULL};
 static const char *dst_name[] = {"dst", NULL};
@@ -419,41 +415,41 @@ static const ln_param_type numbers[] = {LN_PARAM_NUMBER, LN_PARAM_NUMBER, LN_PAR
                                  .info = &id##_info};                               \
     static ln_op id##_op = {.op_arg = &id##_arg, .post_run = undo, __VA_ARGS__};
 
-PROTO(create_test, no_args, no_names, one_dst, dst_name, create_params, create_names, .pure = 1,
+PROTO(create_test, NULL, no_names, one_dst, dst_name, create_params, create_names, .pure = 1,
       .pre_run = check_create, .static_run = fill)
-PROTO(add1, one_src, src_name, dst_over_src, dst_name, no_args, no_names, .pure = 1,
+PROTO(add1, one_src, src_name, dst_over_src, dst_name, NULL, no_names, .pure = 1,
       .pre_run = check_same, .run = run_add1)
-PROTO(add, two_srcs, src_names, dst_over_both, dst_name, no_args, no_names, .pure = 1,
+PROTO(add, two_srcs, src_names, dst_over_both, dst_name, NULL, no_names, .pure = 1,
       .pre_run = check_same, .run = run_add)
-PROTO(double, one_src, src_name, one_dst, dst_name, no_args, no_names, .pure = 1,
+PROTO(double, one_src, src_name, one_dst, dst_name, NULL, no_names, .pure = 1,
       .pre_run = check_same, .run = run_double)
 PROTO(work, one_src, src_name, one_dst, dst_name, work_params, work_names, .pure = 1,
       .pre_run = check_work, .run = run_work)
-PROTO(view, one_src, src_name, dst_in_src, dst_name, no_args, no_names, .pure = 1,
+PROTO(view, one_src, src_name, dst_in_src, dst_name, NULL, no_names, .pure = 1,
       .pre_run = check_view, .calc_offset = offset_of_view)
 PROTO(part, one_src, src_name, dst_in_src, dst_name, part_params, part_names, .pure = 1,
       .pre_run = check_part, .calc_offset = offset_of_view)
-PROTO(bump, one_src, src_name, dst_in_src, dst_name, no_args, no_names, .inplace_writer = 1,
+PROTO(bump, one_src, src_name, dst_in_src, dst_name, NULL, no_names, .inplace_writer = 1,
       .pre_run = check_view, .run = run_bump, .calc_offset = offset_of_view)
-PROTO(join, some_srcs, src_name, one_dst, dst_name, no_args, no_names, .pure = 1,
+PROTO(join, some_srcs, src_name, one_dst, dst_name, NULL, no_names, .pure = 1,
       .pre_run = check_join, .calc_offset = offset_of_joined)
 PROTO(positive, one_src, src_name, dynamic_dst, dst_name, positive_params, positive_names,
       .pure = 1, .pre_run = check_same, .run = run_positive)
-PROTO(half, one_src, src_name, dst_in_src, dst_name, no_args, no_names, .pure = 1,
+PROTO(half, one_src, src_name, dst_in_src, dst_name, NULL, no_names, .pure = 1,
       .pre_run = check_half, .calc_offset = offset_of_half)
-PROTO(chain, two_srcs, src_names, one_dst, dst_name, no_args, no_names, .pure = 1,
+PROTO(chain, two_srcs, src_names, one_dst, dst_name, NULL, no_names, .pure = 1,
       .pre_run = check_chain, .run = run_chain)
-PROTO(count, one_src, src_name, fixed_dst, dst_name, no_args, no_names, .pure = 1,
+PROTO(count, one_src, src_name, fixed_dst, dst_name, NULL, no_names, .pure = 1,
       .pre_run = check_count, .run = run_count)
-PROTO(stack, some_srcs, src_name, dst_over_src, dst_name, no_args, no_names, .pure = 1,
+PROTO(stack, some_srcs, src_name, dst_over_src, dst_name, NULL, no_names, .pure = 1,
       .pre_run = check_stack, .run = run_stack)
-PROTO(number, one_src, src_name, fixed_dst, dst_name, no_args, no_names, .pure = 1,
+PROTO(number, one_src, src_name, fixed_dst, dst_name, NULL, no_names, .pure = 1,
       .pre_run = check_number, .run = run_number)
 PROTO(first, src_and_len, src_names, one_dst, dst_name, len_params, len_names, .pure = 1,
       .pre_run = check_first, .run = run_first)
-PROTO(watch, one_src, src_name, no_args, no_names, no_args, no_names, .pure = 0,
-      .pre_run = check_watch, .run = run_watch)
-PROTO(twice, one_src, src_name, one_dst, dst_name, no_args, no_names, .pure = 1,
+PROTO(watch, one_src, src_name, NULL, no_names, NULL, no_names, .pure = 0, .pre_run = check_watch,
+      .run = run_watch)
+PROTO(twice, one_src, src_name, one_dst, dst_name, NULL, no_names, .pure = 1,
       .pre_run = check_abstract)
 
 static ln_op *all_ops[] = {&create_test_op, &add1_op,   &add_op,      &double_op, &work_op,

@@ -199,9 +199,9 @@ static tl_dtype *wide_dtypes(const ln_context *ctx, const ln_op *op)
 static int sets_shape(const ln_op *op)
 {
     const ln_arg_info *info = op->op_arg->info->tensors_out;
-    while (info->arg_name && info->dynamic <= 0)
-        info++;
-    return info->arg_name != NULL;
+    while (info && info->dynamic <= 0)
+        info = ln_arg_info_next(info);
+    return info != NULL;
 }
 
 /* Functions with steps: a number just below one and the one that it is rounded to give different

@@ -47,15 +47,10 @@ LN_API void ln_op_end(ln_op_arg *op_arg);
     .n_default = sizeof((const char *const[]){__VA_ARGS__}) / sizeof(char *)
 
 /** Defines TYPE_info, the facts of a description in `file` by `who` about
- * operators TYPE, with their tables; then come the other fields. */
-#define LN_OP_INFO(TYPE, documentation, who, file, ...)                       \
-    static const ln_op_info TYPE##_info = {.doc = documentation,              \
-                                           .author = who,                     \
-                                           .source = file,                    \
-                                           .tensors_in = TYPE##_tensors_in,   \
-                                           .tensors_out = TYPE##_tensors_out, \
-                                           .params = TYPE##_params,           \
-                                           __VA_ARGS__}
+ * operators TYPE; then come the other fields. */
+#define LN_OP_INFO(TYPE, documentation, who, file, ...) \
+    static const ln_op_info TYPE##_info = {             \
+        .doc = documentation, .author = who, .source = file, __VA_ARGS__}
 
 /** Defines ln_opimpl_TYPE, the prototype of an operator of an architecture with the tables of BASE;
  * then come its functions, pre_run first. */

@@ -68,38 +68,51 @@ typedef struct ln_bound {
 
 /** The description of one argument: an input, an output or a parameter. */
 typedef struct ln_arg_info {
-    const char *arg_name; /* NULL ends an array of these */
-    const char *doc;      /* one line */
+    const char *arg_name;
+    const char *doc;  /* one line */
     const char *type; /* tensors: "4-D FLT" and the like, parameters: "array_number -> int [2]"; for
                          people */
-    const char *deflt;          /* parameters: the default as JSON text; NULL: required */
-    const char *const *inplace; /* outputs: NULL-terminated names of inputs
-                                   whose memory it may reuse; or NULL */
-    const char *owner;          /* outputs: the input that it is a view of, or NULL */
-    const char *sets;           /* inputs: the parameter that it sets in each
-                                   run; the model's value is the max; or NULL */
 
+    /* Narrow, since there are some 1,300 of these. Fields of inputs, of outputs
+     * and of parameters share memory: read only those of its own kind. */
+    union {
+        const char *sets;           /* inputs: the parameter that it sets in each
+                                       run; the model's value is the max; or NULL */
+        const char *const *inplace; /* outputs: NULL-terminated names of inputs
+                                       whose memory it may reuse; or NULL */
+        const char *deflt;          /* parameters: the default as JSON text; NULL: required */
+    };
     /* The checks of ln_op_begin, and where it stores the results. */
-    const char *same_type;      /* inputs: the input whose data type it must have, or NULL */
-    const char *same_shape;     /* inputs: the input whose shape it must have, or NULL */
-    const ln_bound *bounds;     /* parameters: until LN_BOUND_NONE; or NULL */
-    const double *numbers;      /* parameters: the default of numbers and bools; NULL: none, or
-                                   empty */
-    const char *const *strings; /* parameters: the default of strings; NULL: none, or empty */
-    ln_opck_view view;          /* parameters: the view of a number */
-    uint32_t dtypes;            /* inputs: the allowed data types; 0: any */
-    uint16_t at;        /* LN_MEMBER of the private structure for its tensor or value; 0: none */
-    uint16_t n_default; /* how many elements `numbers` or `strings` has */
-    uint8_t ndim;       /* inputs: the number of dimensions; 0: any */
-
-    /* Narrow, since there are some 1,300 of these. */
-    uint8_t isstatic; /* inputs: its memory must never be reused */
-    uint8_t anywhere; /* inputs: any memory type, not only that of the operator's target */
-    uint8_t optional; /* tensors: may be absent */
-    uint8_t variadic; /* tensors: every argument whose name is arg_name and a number */
-    int8_t dynamic;   /* outputs: 1: `run` sets its shape; -1: its shape
-                         depends on no input; 0: on the inputs' shapes */
+    union {
+        const char *same_type;  /* inputs: the input whose data type it must have, or NULL */
+        const char *owner;      /* outputs: the input that it is a view of, or NULL */
+        const ln_bound *bounds; /* parameters: until LN_BOUND_NONE; or NULL */
+    };
+    union {
+        const char *same_shape;     /* inputs: the input whose shape it must have, or NULL */
+        const double *numbers;      /* parameters: the default of numbers and bools; NULL: none, or
+                                       empty */
+        const char *const *strings; /* parameters: the default of strings; NULL: none, or empty */
+    };
+    uint32_t dtypes;   /* inputs: the allowed data types; 0: any */
+    uint16_t at;       /* LN_MEMBER of the private structure for its tensor or value; 0: none */
+    uint8_t n_default; /* how many elements `numbers` or `strings` has */
+    uint8_t view;      /* parameters: the ln_opck_view of a number */
+    uint8_t ndim;      /* inputs: the number of dimensions; 0: any */
+    uint8_t isstatic;  /* inputs: its memory must never be reused */
+    uint8_t anywhere;  /* inputs: any memory type, not only that of the operator's target */
+    uint8_t optional;  /* tensors: may be absent */
+    uint8_t variadic;  /* tensors: every argument whose name is arg_name and a number */
+    int8_t dynamic;    /* outputs: 1: `run` sets its shape; -1: its shape
+                          depends on no input; 0: on the inputs' shapes */
+    uint8_t islast;    /* the last of its table */
 } ln_arg_info;
+
+/** The row behind `info` in its table, or NULL. */
+static inline const ln_arg_info *ln_arg_info_next(const ln_arg_info *info)
+{
+    return info->islast ? NULL : info + 1;
+}
 
 /** The offset of a member in a private structure plus 1, so the first is not 0. */
 #define LN_MEMBER(type, member) (offsetof(type, member) + 1)
@@ -112,6 +125,8 @@ typedef struct ln_op_info {
     int pure;           /* no side effect: may be merged, removed, or run once at load */
     int inplace_writer; /* `run` writes an input's memory through
                            an output that has it as owner */
+
+    /* Tables, each up to a row with `islast`; NULL: none. */
     const ln_arg_info *tensors_in;
     const ln_arg_info *tensors_out;
     const ln_arg_info *params;
