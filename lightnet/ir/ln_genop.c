@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Defaults and names of parameters, and variadic tensors, for generated operators.
+// Names of parameters, and variadic tensors, for generated operators.
 
 #include "lightnet/ln_genop.h"
 
@@ -8,94 +8,6 @@
 
 #include "base/ln_name.h"
 #include "ir/ln_context_ops.h"
-
-/* ---- defaults ---- */
-
-/** 1 for a string or array from ln_param_list_append_empty: unset. */
-static int is_empty(const ln_param_entry *entry)
-{
-    switch (entry->type) {
-    case LN_PARAM_STRING:
-        return !entry->value_string;
-    case LN_PARAM_ARRAY_STRING:
-    case LN_PARAM_ARRAY_NUMBER:
-    case LN_PARAM_ARRAY_BOOL:
-        return entry->array_len == 0;
-    default:
-        return 0;
-    }
-}
-
-/** 1 when the operator needs the default: it has no such parameter, or an empty one, now removed.
- * `stays`: an empty one is the default, and keeps its place. */
-static int needs_default(ln_op_arg *op_arg, const char *arg_name, ln_param_type type, int stays)
-{
-    ln_param_entry *entry = ln_param_list_find(op_arg->params, arg_name);
-    if (!entry)
-        return 1;
-    if (entry->type != type || !is_empty(entry) || stays)
-        return 0;
-    op_arg->params = ln_list_remove(op_arg->params, entry);
-    ln_param_entry_free(entry);
-    return 1;
-}
-
-/** Makes `params`, the operator's list with one more parameter or NULL, its list. */
-static int set_params(ln_op_arg *op_arg, ln_list *params)
-{
-    if (!params)
-        return ln_op_fail_last(op_arg);
-    op_arg->params = params;
-    return 0;
-}
-
-int ln_op_default_number(ln_op_arg *op_arg, const char *arg_name, double value)
-{
-    if (!needs_default(op_arg, arg_name, LN_PARAM_NUMBER, 0))
-        return 0;
-    return set_params(op_arg, ln_param_list_append_number(op_arg->params, arg_name, value));
-}
-
-int ln_op_default_string(ln_op_arg *op_arg, const char *arg_name, const char *value)
-{
-    if (!needs_default(op_arg, arg_name, LN_PARAM_STRING, 0))
-        return 0;
-    return set_params(op_arg, ln_param_list_append_string(op_arg->params, arg_name, value));
-}
-
-int ln_op_default_bool(ln_op_arg *op_arg, const char *arg_name, ln_bool value)
-{
-    if (!needs_default(op_arg, arg_name, LN_PARAM_BOOL, 0))
-        return 0;
-    return set_params(op_arg, ln_param_list_append_bool(op_arg->params, arg_name, value));
-}
-
-int ln_op_default_array_number(ln_op_arg *op_arg, const char *arg_name, int array_len,
-                               const double *values)
-{
-    if (!needs_default(op_arg, arg_name, LN_PARAM_ARRAY_NUMBER, array_len == 0))
-        return 0;
-    return set_params(
-        op_arg, ln_param_list_append_array_number(op_arg->params, arg_name, array_len, values));
-}
-
-int ln_op_default_array_string(ln_op_arg *op_arg, const char *arg_name, int array_len,
-                               const char *const *values)
-{
-    if (!needs_default(op_arg, arg_name, LN_PARAM_ARRAY_STRING, array_len == 0))
-        return 0;
-    return set_params(
-        op_arg, ln_param_list_append_array_string(op_arg->params, arg_name, array_len, values));
-}
-
-int ln_op_default_array_bool(ln_op_arg *op_arg, const char *arg_name, int array_len,
-                             const ln_bool *values)
-{
-    if (!needs_default(op_arg, arg_name, LN_PARAM_ARRAY_BOOL, array_len == 0))
-        return 0;
-    return set_params(op_arg,
-                      ln_param_list_append_array_bool(op_arg->params, arg_name, array_len, values));
-}
 
 /* ---- names ---- */
 

@@ -66,37 +66,69 @@ static int begin_inputs(ln_op_arg *op_arg, const ln_arg_info *infos)
 
 /* ---- parameters ---- */
 
-static int default_bools(ln_op_arg *op_arg, const ln_arg_info *info)
+/** 1 when the operator needs the default: it has no such parameter, or an empty string or array
+ * (ln_param_list_append_empty), now removed. An empty array that is the default keeps its place. */
+static int needs_default(ln_op_arg *op_arg, const ln_arg_info *info, ln_param_type type)
 {
-    ln_bool *values = ln_alloc_array((size_t)info->n_default, sizeof(*values));
-    if (!values)
-        return ln_op_fail_last(op_arg);
-    for (int i = 0; i < info->n_default; i++)
-        values[i] = info->numbers[i] != 0 ? LN_TRUE : LN_FALSE;
-    const int rc = ln_op_default_array_bool(op_arg, info->arg_name, info->n_default, values);
-    ln_free(values);
-    return rc;
+    ln_param_entry *entry = ln_param_list_find(op_arg->params, info->arg_name);
+    if (!entry || entry->type != type)
+        return !entry;
+    const int is_array = type == LN_PARAM_ARRAY_NUMBER || type == LN_PARAM_ARRAY_STRING ||
+                         type == LN_PARAM_ARRAY_BOOL;
+    const int is_empty = is_array ? entry->array_len == 0 && info->n_default > 0
+                                  : type == LN_PARAM_STRING && !entry->value_string;
+    if (!is_empty)
+        return 0;
+    op_arg->params = ln_list_remove(op_arg->params, entry);
+    ln_param_entry_free(entry);
+    return 1;
 }
 
-static int add_default(ln_op_arg *op_arg, const ln_arg_info *info, ln_param_type type)
+static ln_list *append_bools(ln_list *params, const ln_arg_info *info)
+{
+    ln_bool *values = ln_alloc_array(info->n_default, sizeof(*values));
+    if (!values)
+        return NULL;
+    for (int i = 0; i < info->n_default; i++)
+        values[i] = info->numbers[i] != 0 ? LN_TRUE : LN_FALSE;
+    ln_list *longer =
+        ln_param_list_append_array_bool(params, info->arg_name, info->n_default, values);
+    ln_free(values);
+    return longer;
+}
+
+static ln_list *append_default(ln_list *params, const ln_arg_info *info, ln_param_type type)
 {
     switch (type) {
     case LN_PARAM_NUMBER:
-        return ln_op_default_number(op_arg, info->arg_name, info->numbers[0]);
+        return ln_param_list_append_number(params, info->arg_name, info->numbers[0]);
     case LN_PARAM_BOOL:
-        return ln_op_default_bool(op_arg, info->arg_name,
-                                  info->numbers[0] != 0 ? LN_TRUE : LN_FALSE);
+        return ln_param_list_append_bool(params, info->arg_name,
+                                         info->numbers[0] != 0 ? LN_TRUE : LN_FALSE);
     case LN_PARAM_STRING:
-        return ln_op_default_string(op_arg, info->arg_name, info->strings[0]);
+        return ln_param_list_append_string(params, info->arg_name, info->strings[0]);
     case LN_PARAM_ARRAY_NUMBER:
-        return ln_op_default_array_number(op_arg, info->arg_name, info->n_default, info->numbers);
+        return ln_param_list_append_array_number(params, info->arg_name, info->n_default,
+                                                 info->numbers);
     case LN_PARAM_ARRAY_STRING:
-        return ln_op_default_array_string(op_arg, info->arg_name, info->n_default, info->strings);
-    case LN_PARAM_ARRAY_BOOL:
-        return default_bools(op_arg, info);
+        return ln_param_list_append_array_string(params, info->arg_name, info->n_default,
+                                                 info->strings);
     default:
-        return 0;
+        return append_bools(params, info);
     }
+}
+
+/** Adds a parameter that has a default and is needed, so that checks, rewrites and a printed model
+ * include the value. */
+static int add_default(ln_op_arg *op_arg, const ln_arg_info *info, ln_param_type type)
+{
+    if (!info->deflt || !needs_default(op_arg, info, type))
+        return 0;
+    ln_list *longer = append_default(op_arg->params, info, type);
+    if (!longer)
+        return ln_op_fail_last(op_arg);
+    op_arg->params = longer;
+    return 0;
 }
 
 static int check_number(ln_op_arg *op_arg, const ln_param_entry *entry, ln_opck_view view,
@@ -186,7 +218,7 @@ int ln_op_begin(ln_op_arg *op_arg, size_t size)
         return -1;
     const ln_param_type *type = op_arg->param_ptypes;
     for (const ln_arg_info *param = info->params; param; param = ln_arg_info_next(param), type++) {
-        if (param->deflt && add_default(op_arg, param, *type))
+        if (add_default(op_arg, param, *type))
             return -1;
         const ln_param_entry *entry = ln_param_list_find(op_arg->params, param->arg_name);
         if (ln_opck_type(op_arg, entry, *type) || check_bounds(op_arg, param, entry))

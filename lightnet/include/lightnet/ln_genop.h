@@ -65,20 +65,6 @@ LN_API void ln_op_end(ln_op_arg *op_arg);
                                       .mtype = memory};                          \
     ln_op ln_opimpl_##TYPE = {.op_arg = &TYPE##_op_arg, .pre_run = checks, __VA_ARGS__}
 
-/* Adds a parameter with its default to an operator that lacks it, or has it as an
- * empty string or array (ln_param_list_append_empty), so that checks, rewrites and a
- * printed model include the value. Return 0, or -1 after ln_op_fail: no memory. */
-
-LN_API int ln_op_default_number(ln_op_arg *op_arg, const char *arg_name, double value);
-LN_API int ln_op_default_string(ln_op_arg *op_arg, const char *arg_name, const char *value);
-LN_API int ln_op_default_bool(ln_op_arg *op_arg, const char *arg_name, ln_bool value);
-LN_API int ln_op_default_array_number(ln_op_arg *op_arg, const char *arg_name, int array_len,
-                                      const double *values);
-LN_API int ln_op_default_array_string(ln_op_arg *op_arg, const char *arg_name, int array_len,
-                                      const char *const *values);
-LN_API int ln_op_default_array_bool(ln_op_arg *op_arg, const char *arg_name, int array_len,
-                                    const ln_bool *values);
-
 /** ln_op_fail for a string parameter with a `value` (NULL: none) that is no name of its
  * enumeration: says it, and the names that `name_at` gives for 0, 1, ... until NULL. `name_at`
  * NULL: unknown. Returns -1. */
