@@ -174,13 +174,11 @@ static void write_arg_info(const generator *g, const ln_argdesc *arg, int is_las
     ln_cgen_line(g->out, 4, "%s%s", line, is_last ? ", .islast = 1}};" : "},");
 }
 
-/* The three tables of each kind of arguments. */
-static const struct {
-    const char *infos, *names;
-} kind_tables[] = {
-    [LN_ARGDESC_IN] = {"tensors_in", "in_arg_names"},
-    [LN_ARGDESC_OUT] = {"tensors_out", "out_arg_names"},
-    [LN_ARGDESC_PARAM] = {"params", "param_arg_names"},
+/* The table of each kind of arguments. */
+static const char *const kind_tables[] = {
+    [LN_ARGDESC_IN] = "tensors_in",
+    [LN_ARGDESC_OUT] = "tensors_out",
+    [LN_ARGDESC_PARAM] = "params",
 };
 
 /** The argument of a kind that follows the first `i`, or NULL. */
@@ -197,22 +195,11 @@ static void write_arg_infos(const generator *g, ln_argdesc_kind kind)
     const ln_argdesc *arg = next_arg(op, kind, 0), *next;
     if (arg)
         ln_cgen_print(g->out, "static const ln_arg_info %s_%s[] = {\n", op->optype,
-                      kind_tables[kind].infos);
+                      kind_tables[kind]);
     for (; arg; arg = next) {
         next = next_arg(op, kind, (size_t)(arg - op->args) + 1);
         write_arg_info(g, arg, !next);
     }
-}
-
-static void write_arg_names(const generator *g, ln_argdesc_kind kind)
-{
-    const char *names = "";
-    for (size_t i = 0; i < g->op->nargs; i++) {
-        if (g->op->args[i].kind == kind)
-            APPEND(g, &names, "\"%s\", ", g->op->args[i].name);
-    }
-    ln_cgen_line(g->out, 0, "static const char *%s_%s[] = {%sNULL};", g->op->optype,
-                 kind_tables[kind].names, names);
 }
 
 void ln_opgen_write_tables(const generator *g)
@@ -221,11 +208,9 @@ void ln_opgen_write_tables(const generator *g)
     const char *types = "", *tables = "";
     write_inplace(g);
     for (int kind = LN_ARGDESC_IN; kind <= LN_ARGDESC_PARAM; kind++) {
-        const char *infos = kind_tables[kind].infos;
         write_arg_infos(g, (ln_argdesc_kind)kind);
-        write_arg_names(g, (ln_argdesc_kind)kind);
         if (next_arg(op, (ln_argdesc_kind)kind, 0))
-            APPEND(g, &tables, ".%s = %s_%s, ", infos, op->optype, infos);
+            APPEND(g, &tables, ".%s = %s_%s, ", kind_tables[kind], op->optype, kind_tables[kind]);
     }
     for (size_t i = 0; i < op->nargs; i++) {
         if (op->args[i].kind == LN_ARGDESC_PARAM)
@@ -233,11 +218,11 @@ void ln_opgen_write_tables(const generator *g)
     }
     ln_cgen_line(g->out, 0, "static const ln_param_type %s_param_ptypes[] = {%sLN_PARAM_INVALID};",
                  op->optype, types);
-    ln_cgen_line(g->out, 0, "LN_OP_INFO(%s, %s, %s, %s, %s.pure = %d%s);", op->optype,
+    ln_cgen_line(g->out, 0, "LN_OP_INFO(%s, %s, %s, %s, %zu, %s.pure = %d%s);", op->optype,
                  quote(g, ln_opdesc_text(op, LN_OPDESC_DOC)),
                  quote(g, ln_opdesc_text(op, LN_OPDESC_AUTHOR)),
-                 quote(g, ln_cgen_base_name(op->node->file)), tables, op->pure,
-                 op->inplace_writer ? ", .inplace_writer = 1" : "");
+                 quote(g, ln_cgen_base_name(op->node->file)), op->nargs + LENGTH_OF(kind_tables),
+                 tables, op->pure, op->inplace_writer ? ", .inplace_writer = 1" : "");
     ln_cgen_print(g->out, "\n");
 }
 

@@ -101,10 +101,8 @@ static const ln_arg_info blur_tensors_in[] = {
      .at = LN_PRIV(blur, src)},
     {"bias", "one per line", .type = "1-D TL_FLOAT", .optional = 1,
      .dtypes = LN_DTYPE_BIT(TL_FLOAT), .ndim = 1, .at = LN_PRIV(blur, bias), .islast = 1}};
-static const char *blur_in_arg_names[] = {"src", "bias", NULL};
 static const ln_arg_info blur_tensors_out[] = {
     {"dst", "the result", .type = "shape of src, dtype of src", .islast = 1}};
-static const char *blur_out_arg_names[] = {"dst", NULL};
 static const ln_arg_info blur_params[] = {
     {"width", "", .type = "number -> int", .deflt = "3", .bounds = LN_BOUNDS(LN_VALUE(GE, 1),
      LN_VALUE(NE, 2)), LN_NUMBERS(3), .at = LN_PRIV(blur, width)},
@@ -123,16 +121,14 @@ static const ln_arg_info blur_params[] = {
     {"dtype", "", .type = "string -> tl_dtype", .deflt = "\"TL_FLOAT\"", LN_STRINGS("TL_FLOAT")},
     {"dtypes", "", .type = "array_string -> tl_dtype", .deflt = "[\"TL_FLOAT\"]",
      LN_STRINGS("TL_FLOAT"), .islast = 1}};
-static const char *blur_param_arg_names[] = {"width", "shift", "sigma", "edge", "wrap", "weights",
-                                             "flags", "labels", "dtype", "dtypes", NULL};
 static const ln_param_type blur_param_ptypes[] = {LN_PARAM_NUMBER, LN_PARAM_NUMBER,
                                                   LN_PARAM_NUMBER, LN_PARAM_STRING, LN_PARAM_BOOL,
                                                   LN_PARAM_ARRAY_NUMBER, LN_PARAM_ARRAY_BOOL,
                                                   LN_PARAM_ARRAY_STRING, LN_PARAM_STRING,
                                                   LN_PARAM_ARRAY_STRING, LN_PARAM_INVALID};
 LN_OP_INFO(blur, "Weighs each line's neighbours \"softly\".", "The LightNet authors", "good.op",
-           .tensors_in = blur_tensors_in, .tensors_out = blur_tensors_out, .params = blur_params,
-           .pure = 1);
+           16, .tensors_in = blur_tensors_in, .tensors_out = blur_tensors_out,
+           .params = blur_params, .pure = 1);
 
 LN_GENOP(blur, blur, "none", LN_MEM_NONE, blur_pre_run, .post_run = blur_post_run);
 
@@ -147,7 +143,7 @@ struct split_cpu_priv {
 #line 90 "good.op"
     int runs;
     double *table;
-#line 151 "good.c"
+#line 147 "good.c"
 };
 
 static void split_cpu_pre_run(ln_op_arg *op_arg)
@@ -162,7 +158,7 @@ static void split_cpu_pre_run(ln_op_arg *op_arg)
     // checks
 #line 94 "good.op"
     ln_opck_satisfy(src->ndim > 0 && src->dims[0] > 1);
-#line 166 "good.c"
+#line 162 "good.c"
     ln_param_entry *rows_entry = ln_param_list_find(op_arg->params, "rows");
     ln_opck_param_int_lt(rows_entry, src->dims[0]);
     // outputs
@@ -175,12 +171,12 @@ static void split_cpu_pre_run(ln_op_arg *op_arg)
     }
 
     upper_dims[0] = rows;
-#line 179 "good.c"
+#line 175 "good.c"
     ln_tensor_entry *upper_entry = ln_op_define_output(op_arg, "upper", src->ndim, upper_dims,
         src->dtype, LN_MEM_CPU);
 #line 112 "good.op"
     ln_free(upper_dims);
-#line 184 "good.c"
+#line 180 "good.c"
     if (!upper_entry)
         return;
     if (ln_tensor_entry_set_owner(upper_entry, op_arg->tensor_table, src_name)) {
@@ -194,7 +190,7 @@ static void split_cpu_pre_run(ln_op_arg *op_arg)
         memcpy(lower_dims, src->dims, sizeof(int) * (size_t)src->ndim);
 #line 122 "good.op"
         lower_dims[0] = src->dims[0] - upper->dims[0];
-#line 198 "good.c"
+#line 194 "good.c"
         lower_entry = ln_op_define_output(op_arg, "lower", src->ndim, lower_dims, upper->dtype,
                                           LN_MEM_CPU);
         if (!lower_entry)
@@ -214,7 +210,7 @@ static void split_cpu_pre_run(ln_op_arg *op_arg)
 #line 131 "good.op"
     op_arg->macs = 3.0 * rows;
     op_arg->algorithm = rows > 1 ? "many" : "one";
-#line 218 "good.c"
+#line 214 "good.c"
     op_arg->layout = "plain";
 }
 
@@ -225,7 +221,7 @@ static void split_cpu_post_run(ln_op_arg *op_arg)
         return;
 #line 141 "good.op"
     ln_free(priv->table);
-#line 229 "good.c"
+#line 225 "good.c"
     ln_op_end(op_arg);
 }
 
@@ -236,23 +232,20 @@ static size_t split_cpu_calc_offset(ln_op_arg *op_arg, ln_tensor_entry *te)
 
 #line 142 "good.op"
     return te == upper_entry ? src_entry->offset : te->offset;
-#line 240 "good.c"
+#line 236 "good.c"
 }
 
 static const ln_arg_info split_cpu_tensors_in[] = {
     {"src", "[n, ..]", .type = "any", .isstatic = 1, .at = LN_PRIV(split_cpu, src), .islast = 1}};
-static const char *split_cpu_in_arg_names[] = {"src", NULL};
 static const ln_arg_info split_cpu_tensors_out[] = {
     {"upper", "[rows, ..]", .type = "src->dtype", .owner = "src"},
     {"lower", "[n - rows, ..]", .type = "dtype of upper", .optional = 1, .islast = 1}};
-static const char *split_cpu_out_arg_names[] = {"upper", "lower", NULL};
 static const ln_arg_info split_cpu_params[] = {
     {"rows", "", .type = "number -> int", .bounds = LN_BOUNDS(LN_VALUE(GE, 1)),
      .at = LN_PRIV(split_cpu, rows), .islast = 1}};
-static const char *split_cpu_param_arg_names[] = {"rows", NULL};
 static const ln_param_type split_cpu_param_ptypes[] = {LN_PARAM_NUMBER, LN_PARAM_INVALID};
 LN_OP_INFO(split_cpu, "The upper rows and, if wanted, the others.", "The LightNet authors",
-           "good.op", .tensors_in = split_cpu_tensors_in, .tensors_out = split_cpu_tensors_out,
+           "good.op", 7, .tensors_in = split_cpu_tensors_in, .tensors_out = split_cpu_tensors_out,
            .params = split_cpu_params, .pure = 0, .inplace_writer = 1);
 
 static void split_cpu_static_run(ln_op_arg *op_arg)
@@ -261,7 +254,7 @@ static void split_cpu_static_run(ln_op_arg *op_arg)
 
 #line 134 "good.op"
     ((struct priv_s *)priv)->runs = 0;
-#line 265 "good.c"
+#line 258 "good.c"
 }
 
 static void split_cpu_run(ln_op_arg *op_arg)
@@ -275,7 +268,7 @@ static void split_cpu_run(ln_op_arg *op_arg)
     if (lower)
         memcpy(lower->data, (const char *)src->data + tl_tensor_size(upper),
                tl_tensor_size(lower));
-#line 279 "good.c"
+#line 272 "good.c"
 }
 
 LN_GENOP(split_cpu, split_cpu, "cpu", LN_MEM_CPU, split_cpu_pre_run,
@@ -311,12 +304,12 @@ static void stack_cpu_pre_run(ln_op_arg *op_arg)
     for (int i = 0; i < priv->src_n; i++) {
 #line 156 "good.op"
         ln_opck_satisfy(src[i]->dtype == src[0]->dtype && tl_tensor_issameshape(src[i], src[0]));
-#line 315 "good.c"
+#line 308 "good.c"
     }
 #line 157 "good.op"
     ln_opck_satisfy(src_n < 100);
     // outputs
-#line 320 "good.c"
+#line 313 "good.c"
     tl_dtype dst_dtype = TL_FLOAT;
     int dst_ndim = 1;
     int *dst_dims = NULL;
@@ -328,7 +321,7 @@ static void stack_cpu_pre_run(ln_op_arg *op_arg)
     memcpy(stacked + 1, src[0]->dims, sizeof(int) * (size_t)src[0]->ndim);
     stacked[0] = src_n;
     dst_dims = stacked;
-#line 332 "good.c"
+#line 325 "good.c"
     ln_tensor_entry *dst_entry = ln_op_define_output(op_arg, "dst", dst_ndim, dst_dims, dst_dtype,
         LN_MEM_CPU);
     if (!dst_entry)
@@ -349,15 +342,12 @@ static void stack_cpu_post_run(ln_op_arg *op_arg)
 
 static const ln_arg_info stack_cpu_tensors_in[] = {
     {"src", "[..]", .type = "any", .variadic = 1, .islast = 1}};
-static const char *stack_cpu_in_arg_names[] = {"src", NULL};
 static const ln_arg_info stack_cpu_tensors_out[] = {
     {"dst", "[n, ..]", .type = "any", .islast = 1}};
-static const char *stack_cpu_out_arg_names[] = {"dst", NULL};
-static const char *stack_cpu_param_arg_names[] = {NULL};
 static const ln_param_type stack_cpu_param_ptypes[] = {LN_PARAM_INVALID};
 LN_OP_INFO(stack_cpu,
            "One tensor of many tensors that have the same type and shape: the first axis counts "
-           "them, the others are theirs.", "The LightNet authors", "good.op",
+           "them, the others are theirs.", "The LightNet authors", "good.op", 5,
            .tensors_in = stack_cpu_tensors_in, .tensors_out = stack_cpu_tensors_out, .pure = 1);
 
 static void stack_cpu_run(ln_op_arg *op_arg)
@@ -370,7 +360,7 @@ static void stack_cpu_run(ln_op_arg *op_arg)
 
 #line 179 "good.op"
     if (tl_exec_gather(&exec, src, src_n, dst))
-#line 374 "good.c"
+#line 364 "good.c"
         ln_op_fail_tl(op_arg);
 }
 
@@ -414,7 +404,7 @@ static void rows_cpu_pre_run(ln_op_arg *op_arg)
 #line 199 "good.op"
     ln_opck_tensor_len(total_entry, dst_n);
     // for the other functions
-#line 418 "good.c"
+#line 408 "good.c"
     priv->total = total_entry->tensor;
 }
 
@@ -434,14 +424,11 @@ static const ln_arg_info rows_cpu_tensors_in[] = {
      .at = LN_PRIV(rows_cpu, src)},
     {"like", "[n, m]", .type = "shape of src, dtype of src", .same_type = "src",
      .same_shape = "src", .islast = 1}};
-static const char *rows_cpu_in_arg_names[] = {"src", "like", NULL};
 static const ln_arg_info rows_cpu_tensors_out[] = {
     {"dst", "[m]", .type = "1-D dtype of src", .variadic = 1, .dynamic = 1},
     {"total", "[1, n]", .type = "2-D TL_DOUBLE", .inplace = rows_cpu_total_inplace, .islast = 1}};
-static const char *rows_cpu_out_arg_names[] = {"dst", "total", NULL};
-static const char *rows_cpu_param_arg_names[] = {NULL};
 static const ln_param_type rows_cpu_param_ptypes[] = {LN_PARAM_INVALID};
-LN_OP_INFO(rows_cpu, "The rows of a matrix.", "The LightNet authors", "good.op",
+LN_OP_INFO(rows_cpu, "The rows of a matrix.", "The LightNet authors", "good.op", 7,
            .tensors_in = rows_cpu_tensors_in, .tensors_out = rows_cpu_tensors_out, .pure = 1);
 
 static void rows_cpu_static_run(ln_op_arg *op_arg)
@@ -452,7 +439,7 @@ static void rows_cpu_static_run(ln_op_arg *op_arg)
 
 #line 204 "good.op"
     if (tl_exec_zeros(&exec, total))
-#line 456 "good.c"
+#line 443 "good.c"
         ln_op_fail_tl(op_arg);
 }
 
@@ -466,7 +453,7 @@ static void rows_cpu_run(ln_op_arg *op_arg)
 
 #line 205 "good.op"
     if (tl_exec_scatter(&exec, src, dst, dst_n))
-#line 470 "good.c"
+#line 457 "good.c"
         ln_op_fail_tl(op_arg);
 }
 
@@ -509,7 +496,7 @@ static void rows_alone_cpu_pre_run(ln_op_arg *op_arg)
         return;
 #line 199 "good.op"
     ln_opck_tensor_len(total_entry, dst_n);
-#line 513 "good.c"
+#line 500 "good.c"
 }
 
 static void rows_alone_cpu_post_run(ln_op_arg *op_arg)
@@ -527,15 +514,12 @@ static const ln_arg_info rows_alone_cpu_tensors_in[] = {
     {"src", "[n, m]", .type = "2-D NUM", .dtypes = LN_DTYPES_NUMBER, .ndim = 2,
      .at = LN_PRIV(rows_alone_cpu, src)},
     {"like", "[n, m]", .type = "any", .islast = 1}};
-static const char *rows_alone_cpu_in_arg_names[] = {"src", "like", NULL};
 static const ln_arg_info rows_alone_cpu_tensors_out[] = {
     {"dst", "[m]", .type = "1-D dtype of src", .variadic = 1, .dynamic = 1},
     {"total", "[1, n]", .type = "2-D TL_DOUBLE", .inplace = rows_alone_cpu_total_inplace,
      .islast = 1}};
-static const char *rows_alone_cpu_out_arg_names[] = {"dst", "total", NULL};
-static const char *rows_alone_cpu_param_arg_names[] = {NULL};
 static const ln_param_type rows_alone_cpu_param_ptypes[] = {LN_PARAM_INVALID};
-LN_OP_INFO(rows_alone_cpu, "The rows of a matrix.", "The LightNet authors", "good.op",
+LN_OP_INFO(rows_alone_cpu, "The rows of a matrix.", "The LightNet authors", "good.op", 7,
            .tensors_in = rows_alone_cpu_tensors_in, .tensors_out = rows_alone_cpu_tensors_out,
            .pure = 1);
 
@@ -548,7 +532,7 @@ static void rows_alone_cpu_run(ln_op_arg *op_arg)
 
 #line 215 "good.op"
     tl_exec_scatter(NULL, src, dst, dst_n);
-#line 552 "good.c"
+#line 536 "good.c"
 }
 
 LN_GENOP(rows_alone_cpu, rows_alone_cpu, "cpu", LN_MEM_CPU, rows_alone_cpu_pre_run,
@@ -563,7 +547,7 @@ struct count_priv {
     int axis;
 #line 222 "good.op"
     int lines;
-#line 567 "good.c"
+#line 551 "good.c"
 };
 
 static void count_pre_run(ln_op_arg *op_arg)
@@ -585,24 +569,21 @@ static void count_pre_run(ln_op_arg *op_arg)
     priv->dst = dst_entry->tensor;
 #line 225 "good.op"
     priv->lines = src->dims[0];
-#line 589 "good.c"
+#line 573 "good.c"
 }
 
 static const ln_arg_info count_tensors_in[] = {
     {"src", "any floats", .type = "FLT", .dtypes = LN_DTYPES_FLOAT, .at = LN_PRIV(count, src)},
     {"host", "", .type = "dtype of src", .optional = 1, .anywhere = 1, .same_type = "src",
      .islast = 1}};
-static const char *count_in_arg_names[] = {"src", "host", NULL};
 static const ln_arg_info count_tensors_out[] = {
     {"dst", "the result", .type = "shape of src, dtype of src", .islast = 1}};
-static const char *count_out_arg_names[] = {"dst", NULL};
 static const ln_arg_info count_params[] = {
     {"axis", "", .type = "number -> int", .bounds = LN_BOUNDS(LN_VALUE(GE, 0)),
      .at = LN_PRIV(count, axis), .islast = 1}};
-static const char *count_param_arg_names[] = {"axis", NULL};
 static const ln_param_type count_param_ptypes[] = {LN_PARAM_NUMBER, LN_PARAM_INVALID};
 LN_OP_INFO(count, "Counts lines, and keeps what is positive.", "The LightNet authors", "good.op",
-           .tensors_in = count_tensors_in, .tensors_out = count_tensors_out,
+           7, .tensors_in = count_tensors_in, .tensors_out = count_tensors_out,
            .params = count_params, .pure = 1);
 
 LN_GENOP(count, count, "none", LN_MEM_NONE, count_pre_run, .post_run = ln_op_end);
@@ -620,7 +601,7 @@ static void count_cpu_run(ln_op_arg *op_arg)
 
 #line 227 "good.op"
     if (tl_exec_relu(&exec, src, dst))
-#line 624 "good.c"
+#line 605 "good.c"
         ln_op_fail_tl(op_arg);
 }
 
@@ -645,7 +626,7 @@ static void count_far_pre_run(ln_op_arg *op_arg)
     // for reports
 #line 231 "good.op"
     op_arg->macs = priv->lines;
-#line 649 "good.c"
+#line 630 "good.c"
 }
 
 static void count_far_static_run(ln_op_arg *op_arg)
@@ -656,7 +637,7 @@ static void count_far_static_run(ln_op_arg *op_arg)
 
 #line 232 "good.op"
     if (tl_exec_zeros(&exec, dst))
-#line 660 "good.c"
+#line 641 "good.c"
         ln_op_fail_tl(op_arg);
 }
 
@@ -667,7 +648,7 @@ static void count_far_run(ln_op_arg *op_arg)
 
 #line 233 "good.op"
     ((struct priv_s *)priv)->lines += axis;
-#line 671 "good.c"
+#line 652 "good.c"
 }
 
 LN_GENOP(count, count_far, "far", LN_MEM_CPU, count_far_pre_run,
@@ -682,7 +663,7 @@ struct count_slowly_cpu_priv {
     tl_tensor *dst;
 #line 222 "good.op"
     int lines;
-#line 686 "good.c"
+#line 667 "good.c"
 };
 
 static void count_slowly_cpu_pre_run(ln_op_arg *op_arg)
@@ -704,7 +685,7 @@ static void count_slowly_cpu_pre_run(ln_op_arg *op_arg)
     priv->dst = dst_entry->tensor;
 #line 225 "good.op"
     priv->lines = src->dims[0];
-#line 708 "good.c"
+#line 689 "good.c"
 }
 
 static const ln_arg_info count_slowly_cpu_tensors_in[] = {
@@ -712,16 +693,13 @@ static const ln_arg_info count_slowly_cpu_tensors_in[] = {
      src)},
     {"host", "", .type = "dtype of src", .optional = 1, .anywhere = 1, .same_type = "src",
      .islast = 1}};
-static const char *count_slowly_cpu_in_arg_names[] = {"src", "host", NULL};
 static const ln_arg_info count_slowly_cpu_tensors_out[] = {
     {"dst", "the result", .type = "shape of src, dtype of src", .islast = 1}};
-static const char *count_slowly_cpu_out_arg_names[] = {"dst", NULL};
 static const ln_arg_info count_slowly_cpu_params[] = {
     {"axis", "", .type = "number -> int", .bounds = LN_BOUNDS(LN_VALUE(GE, 0)), .islast = 1}};
-static const char *count_slowly_cpu_param_arg_names[] = {"axis", NULL};
 static const ln_param_type count_slowly_cpu_param_ptypes[] = {LN_PARAM_NUMBER, LN_PARAM_INVALID};
 LN_OP_INFO(count_slowly_cpu, "Counts lines, and keeps what is positive.", "The LightNet authors",
-           "good.op", .tensors_in = count_slowly_cpu_tensors_in,
+           "good.op", 7, .tensors_in = count_slowly_cpu_tensors_in,
            .tensors_out = count_slowly_cpu_tensors_out, .params = count_slowly_cpu_params,
            .pure = 1);
 
@@ -733,7 +711,7 @@ static void count_slowly_cpu_run(ln_op_arg *op_arg)
 
 #line 241 "good.op"
     if (tl_exec_relu(NULL, src, dst))
-#line 737 "good.c"
+#line 715 "good.c"
         ln_op_fail_tl(op_arg);
 }
 
@@ -750,11 +728,8 @@ static void watch_pre_run(ln_op_arg *op_arg)
 
 static const ln_arg_info watch_tensors_in[] = {
     {"src", "[..]", .type = "any", .islast = 1}};
-static const char *watch_in_arg_names[] = {"src", NULL};
-static const char *watch_out_arg_names[] = {NULL};
-static const char *watch_param_arg_names[] = {NULL};
 static const ln_param_type watch_param_ptypes[] = {LN_PARAM_INVALID};
-LN_OP_INFO(watch, "Somebody looks at it.", "The LightNet authors", "good.op",
+LN_OP_INFO(watch, "Somebody looks at it.", "The LightNet authors", "good.op", 4,
            .tensors_in = watch_tensors_in, .pure = 0);
 
 LN_GENOP(watch, watch, "none", LN_MEM_NONE, watch_pre_run, .post_run = ln_op_end);

@@ -46,23 +46,58 @@ LN_API void ln_op_end(ln_op_arg *op_arg);
     .strings = (const char *const[]){__VA_ARGS__}, \
     .n_default = sizeof((const char *const[]){__VA_ARGS__}) / sizeof(char *)
 
-/** Defines TYPE_info, the facts of a description in `file` by `who` about
- * operators TYPE; then come the other fields. */
-#define LN_OP_INFO(TYPE, documentation, who, file, ...) \
-    static const ln_op_info TYPE##_info = {             \
-        .doc = documentation, .author = who, .source = file, __VA_ARGS__}
+/** Defines TYPE_info, the facts of a description in `file` by `who` about operators TYPE,
+ * with `n_names` names of arguments and ends of their lists; then come the other fields. */
+#define LN_OP_INFO(TYPE, documentation, who, file, n_names, ...)                \
+    static const char *TYPE##_arg_names[n_names];                               \
+    static const ln_op_info TYPE##_info = {.doc = documentation,                \
+                                           .author = who,                       \
+                                           .source = file,                      \
+                                           .arg_names = TYPE##_arg_names,       \
+                                           .param_ptypes = TYPE##_param_ptypes, \
+                                           __VA_ARGS__}
+
+/** What differs from prototype to prototype. A prototype is made of it before main: most of its
+ * fields are zero, and need no space in a file then. */
+typedef struct ln_genop {
+    ln_op_arg *op_arg;
+    const ln_op_info *info;
+    char *optype, *arch;
+    ln_mem_type mtype;
+} ln_genop;
+
+static inline const char **ln_genop_fill_names(const char **names, const ln_arg_info *infos)
+{
+    for (const ln_arg_info *info = infos; info; info = ln_arg_info_next(info))
+        *names++ = info->arg_name;
+    return names + 1; // NULL is there
+}
+
+/** Fills `row->op_arg`. Inline: a plug-in that was built for another ABI fills its own structs. */
+static inline void ln_genop_fill(const ln_genop *row)
+{
+    ln_op_arg *const op_arg = row->op_arg;
+    const ln_op_info *const info = row->info;
+    op_arg->optype = row->optype;
+    op_arg->arch = row->arch;
+    op_arg->in_arg_names = info->arg_names;
+    op_arg->out_arg_names = ln_genop_fill_names(op_arg->in_arg_names, info->tensors_in);
+    op_arg->param_arg_names = ln_genop_fill_names(op_arg->out_arg_names, info->tensors_out);
+    ln_genop_fill_names(op_arg->param_arg_names, info->params);
+    op_arg->param_ptypes = info->param_ptypes;
+    op_arg->info = info;
+    op_arg->mtype = row->mtype;
+}
 
 /** Defines ln_opimpl_TYPE, the prototype of an operator of an architecture with the tables of BASE;
- * then come its functions, pre_run first. */
-#define LN_GENOP(BASE, TYPE, architecture, memory, checks, ...)                  \
-    static ln_op_arg TYPE##_op_arg = {.optype = #TYPE,                           \
-                                      .arch = architecture,                      \
-                                      .in_arg_names = BASE##_in_arg_names,       \
-                                      .out_arg_names = BASE##_out_arg_names,     \
-                                      .param_arg_names = BASE##_param_arg_names, \
-                                      .param_ptypes = BASE##_param_ptypes,       \
-                                      .info = &BASE##_info,                      \
-                                      .mtype = memory};                          \
+ * then come its functions, pre_run first. Other constructors run later, and can use it. */
+#define LN_GENOP(BASE, TYPE, architecture, memory, checks, ...)                                  \
+    static ln_op_arg TYPE##_op_arg;                                                              \
+    __attribute__((__constructor__(101))) static void TYPE##_fill(void)                          \
+    {                                                                                            \
+        static const ln_genop row = {&TYPE##_op_arg, &BASE##_info, #TYPE, architecture, memory}; \
+        ln_genop_fill(&row);                                                                     \
+    }                                                                                            \
     ln_op ln_opimpl_##TYPE = {.op_arg = &TYPE##_op_arg, .pre_run = checks, __VA_ARGS__}
 
 /** ln_op_fail for a string parameter with a `value` (NULL: none) that is no name of its

@@ -130,6 +130,10 @@ typedef struct ln_op_info {
     const ln_arg_info *tensors_in;
     const ln_arg_info *tensors_out;
     const ln_arg_info *params;
+
+    /* Of generated operators, for their prototypes. */
+    const char **arg_names; /* space for the names in the three tables, with NULL behind each */
+    const ln_param_type *param_ptypes;
 } ln_op_info;
 
 /* Values of op_arg->infers but 0. */
