@@ -59,13 +59,13 @@ typedef void (*ln_nnvm_translate)(ln_nnvm_node *n);
 /* How an operator is translated, or rewritten to core operators. A table ends with the op NULL. */
 typedef struct ln_nnvm_row {
     const char *op;
-    int dialects;
+    uint8_t dialects;
     ln_nnvm_translate translate; /* NULL: it is rewritten, or not supported */
     const char *with;    /* distinguishes rows of one function; or why it is not supported */
-    int least, most;     /* number of inputs; most 0: any number */
-    unsigned weights;    /* bit i: input i is a parameter, with a shape inferred from the others */
-    unsigned unread;     /* bit i: input i is ignored: labels */
-    int keeps_shape;     /* the output has the shape of the only input, and vice versa */
+    uint8_t least, most; /* number of inputs; most 0: any number */
+    uint16_t weights;    /* bit i: input i is a parameter, with a shape inferred from the others */
+    uint16_t unread;     /* bit i: input i is ignored: labels */
+    uint8_t keeps_shape; /* the output has the shape of the only input, and vice versa */
     const char *ignored; /* attributes without effect, each between blanks */
     void (*rewrite)(struct ln_nnvm_recast *r); /* ln_nnvm_core.h */
     const char *attrs; /* names of its attributes in core (ln_nnvm_next_rename) */
