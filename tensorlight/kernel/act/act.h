@@ -13,6 +13,12 @@ int tl_act_check(tl_activation act);
  * TL_ACT_RELU and TL_ACT_CLIP, otherwise infinite. */
 void tl_act_bounds(tl_activation act, float *low, float *high);
 
+/** Whether those bounds are all of the activation. */
+static inline int tl_act_is_bounds(tl_activation act)
+{
+    return act.act == TL_ACT_NONE || act.act == TL_ACT_RELU || act.act == TL_ACT_CLIP;
+}
+
 /** tl_parallel over `n` units of `func`, each of which writes the next dst->len / n elements of
  * `dst`; then applies the activation to these while they are in the cache. */
 void tl_act_parallel(const tl_exec *exec, size_t n, size_t grain, tl_range_func func, void *arg,

@@ -15,6 +15,7 @@
 #include <assert.h>
 #include <math.h>
 
+#include "kernel/act/act.h"
 #include "kernel/simd/tl_simd_act.h"
 #include "kernel/simd/tl_simd_small.h"
 
@@ -408,16 +409,11 @@ EACH_TILE(TILE)
     [n][(n_blocks)-1][kind] = tile_##n##_##n_blocks##_##name,
 static tile_func *const tiles[PIXELS + 1][BLOCKS][KINDS] = {EACH_TILE(ELEMENT)};
 
-static int is_bounded(tl_activation act)
-{
-    return act.act == TL_ACT_NONE || act.act == TL_ACT_RELU || act.act == TL_ACT_CLIP;
-}
-
 /** Whether a tile that writes results can write these: not what is activated, nor of types that it
  *  does not have. */
 static int can_write(const tl_tile_job *job)
 {
-    return is_bounded(job->act) && (TILES_ROUND || !(job->rounds || job->adds_halves));
+    return tl_act_is_bounds(job->act) && (TILES_ROUND || !(job->rounds || job->adds_halves));
 }
 
 /** Adds what lies at `add` to sums in a buffer. */

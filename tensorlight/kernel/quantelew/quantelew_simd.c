@@ -111,7 +111,7 @@ TL_INLINE void chunks(const tl_quantelew_job *job, const tl_quantelew_op op, siz
                       size_t end)
 {
     const constants c = constants_of(job);
-    const int is_small = job->is_small && !tl_quantized_has_function(job->q.act);
+    const int is_small = job->is_small && tl_act_is_bounds(job->q.act);
     size_t plane = 0, limit = 0; // elements up to `limit` have one pixel of b: that of `plane`
     for (size_t at = begin * CHUNK; begin < end; begin++, at += CHUNK) {
         const size_t n = tl_min_size(CHUNK, job->len - at);

@@ -5,6 +5,7 @@
 #ifndef QUANTIZED_ENDS_H
 #define QUANTIZED_ENDS_H
 
+#include "kernel/act/act.h"
 #include "kernel/quantized/quantized.h"
 #include "kernel/simd/tl_simd_quad.h"
 #include "kernel/simd/tl_simd_small.h"
@@ -96,12 +97,6 @@ TL_INLINE void tl_quantized_store(uint8_t *dst, tl_vf v, const tl_quantized_ends
     const tl_vf rounded = tl_vf_round(tl_vf_mul(v, e->dst_factor));
     const tl_vf shifted = tl_vf_max(tl_vf_add(rounded, e->dst_zero), tl_vf_zero());
     tl_vf_store_u8(dst, tl_vf_min(shifted, tl_vf_set1(255)));
-}
-
-/** Whether an activation consists of more than bounds. */
-static inline int tl_quantized_has_function(tl_activation act)
-{
-    return act.act != TL_ACT_NONE && act.act != TL_ACT_RELU && act.act != TL_ACT_CLIP;
 }
 
 #endif

@@ -5,6 +5,7 @@
 
 #include <math.h>
 
+#include "kernel/act/act.h"
 #include "kernel/simd/tl_simd_act.h"
 #include "kernel/simd/tl_simd_dot.h"
 #include "kernel/simd/tl_simd_small.h"
@@ -280,11 +281,6 @@ static tile_func *const tiles[PIXELS + 1][BLOCKS] = {EACH_TILE(TILE_ROW)};
 
 /* ---- lines ---- */
 
-static int is_bounded(tl_activation act)
-{
-    return act.act == TL_ACT_NONE || act.act == TL_ACT_RELU || act.act == TL_ACT_CLIP;
-}
-
 /** Whether no result is NaN: of finite numbers only infinite ones can come. */
 static int are_numbers(const line *l, int n_blocks)
 {
@@ -315,7 +311,7 @@ static float representable(const line *l, float x)
 
 static result result_of(const line *l, int n_blocks, int lanes)
 {
-    if (lanes < TL_BLOCK || !is_bounded(l->job->q.act))
+    if (lanes < TL_BLOCK || !tl_act_is_bounds(l->job->q.act))
         return VALUES;
     if (l->job->is_float)
         return FLOATS;

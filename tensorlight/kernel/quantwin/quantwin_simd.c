@@ -331,7 +331,7 @@ static void tile_rows(const tl_quantwin_job *job, const tile_place *at, int colu
 static void quad_line(const tl_quantwin_job *job, tile_place at, const plane_job *plane, ring *r)
 {
     const int stride = job->stride[1], quads = tl_quantwin_quads(job->size[1] + (stride == 1));
-    const int has_function = tl_quantized_has_function(job->q.act);
+    const int has_function = !tl_act_is_bounds(job->q.act);
     const uint8_t *rows[MOST_ROWS];
     float room[PIXELS * TL_BLOCK];
     if (r->columns)
@@ -427,7 +427,7 @@ static tl_vf number_of(const tl_quantwin_job *job, const tile_place *at, int lan
 static void any_line(const tl_quantwin_job *job, tile_place at, const plane_job *plane, ring *r)
 {
     (void)r;
-    const int has_function = tl_quantized_has_function(job->q.act);
+    const int has_function = !tl_act_is_bounds(job->q.act);
     float room[TL_BLOCK];
     for (int x = 0; x < job->ow; x++) {
         for (int lane = 0; lane < TL_BLOCK; lane += TL_VF_LANES) {

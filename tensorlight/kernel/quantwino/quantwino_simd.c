@@ -251,7 +251,7 @@ static place place_of(const tl_quantwino_job *job, size_t at, int rows, int cols
         return to;
     }
     to.bytes = (uint8_t *)job->dst + at;
-    if (tl_quantized_has_function(job->q.act)) {
+    if (!tl_act_is_bounds(job->q.act)) {
         to.floats = room;
         to.floats_row = TILE * TL_BLOCK;
     }
@@ -296,7 +296,7 @@ static void transform_products(const tl_quantwino_job *job, const uint32_t *prod
         const place to = place_of(job, at, rows, tl_min(TILE, cols), room);
         for (int p = 0; p < PARTS; p++)
             transform_lanes(job, products, p * TL_VF_LANES, &to, &ends[p]);
-        if (tl_quantized_has_function(job->q.act))
+        if (!tl_act_is_bounds(job->q.act))
             activate(job, &to, ends);
     }
 }
