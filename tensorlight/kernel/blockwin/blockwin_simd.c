@@ -184,29 +184,29 @@ CONV_TILES(conv_3_2, 3, 2)
 CONV_TILES(conv_5_1, 5, 1)
 CONV_TILES(conv_5_2, 5, 2)
 
-static const tile_set any_tiles[TL_BLOCKWIN_KIND_SIZE] = {
-    [TL_BLOCKWIN_CONV] = SET(conv, conv_7),
-    [TL_BLOCKWIN_MAX] = SET(max, max_7),
-    [TL_BLOCKWIN_MEAN] = SET(mean, mean_7),
-};
-
+/** The first row that fits a work is used; width 0: any. */
 static const struct {
+    tl_blockwin_kind kind;
     int width, stride;
     tile_set tiles;
-} conv_tiles[] = {
-    {3, 1, SET(conv_3_1, conv_3_1_inner_7)},
-    {3, 2, SET(conv_3_2, conv_3_2_inner_7)},
-    {5, 1, SET(conv_5_1, conv_5_1_inner_7)},
-    {5, 2, SET(conv_5_2, conv_5_2_inner_7)},
+} sets[] = {
+    {TL_BLOCKWIN_CONV, 3, 1, SET(conv_3_1, conv_3_1_inner_7)},
+    {TL_BLOCKWIN_CONV, 3, 2, SET(conv_3_2, conv_3_2_inner_7)},
+    {TL_BLOCKWIN_CONV, 5, 1, SET(conv_5_1, conv_5_1_inner_7)},
+    {TL_BLOCKWIN_CONV, 5, 2, SET(conv_5_2, conv_5_2_inner_7)},
+    {TL_BLOCKWIN_CONV, 0, 0, SET(conv, conv_7)},
+    {TL_BLOCKWIN_MAX, 0, 0, SET(max, max_7)},
+    {TL_BLOCKWIN_MEAN, 0, 0, SET(mean, mean_7)},
 };
 
 static const tile_set *tiles_of(const tl_blockwin_job *job)
 {
-    for (size_t i = 0; i < sizeof(conv_tiles) / sizeof(*conv_tiles); i++)
-        if (job->kind == TL_BLOCKWIN_CONV && job->dilation[1] == 1 &&
-            job->size[1] == conv_tiles[i].width && job->stride[1] == conv_tiles[i].stride)
-            return &conv_tiles[i].tiles;
-    return &any_tiles[job->kind];
+    size_t i = 0;
+    while (sets[i].kind != job->kind ||
+           (sets[i].width && (job->dilation[1] != 1 || job->size[1] != sets[i].width ||
+                              job->stride[1] != sets[i].stride)))
+        i++;
+    return &sets[i].tiles;
 }
 
 /** Moves a tile by `n` results. */
