@@ -268,7 +268,7 @@ static ln_context *open_model(timing *t, const cli_options *opt)
 {
     uint64_t since = tl_clock();
     // The processor time of the process until now stands for what came before the command: the
-    // system tells when a process began to hundredths of a second only.
+    // system reports the start of a process to hundredths of a second only.
     struct timespec before;
     clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &before);
     *t = (timing){.phases = {{"start", (double)before.tv_sec * 1e3 + (double)before.tv_nsec * 1e-6},

@@ -87,7 +87,7 @@ static void check_order(const order *o)
     set_elements(got, o);
     const int is_right = cli_ties_take_over(ctx, reference, &options, op, o->tensor);
     ck_assert_msg(is_right == o->is_right, "case %td: %d", o - orders, is_right);
-    // What goes on with them goes on with those of the reference.
+    // Later operators get the results of the reference.
     ck_assert_int_eq(!memcmp(got->data, want->data, tl_tensor_size(got)), is_right);
     ln_context_free(ctx);
     ln_context_free(reference);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What keeps commands from overwriting files of the user's: inputs always, other files unless
-// --force is given.
+// Prevents commands from overwriting the user's files: inputs always, other files unless --force
+// is given.
 
 #include "cli_guard.h"
 

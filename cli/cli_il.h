@@ -10,7 +10,7 @@
  * Returns 0; 1: it is not, or the file cannot be read; -1 with the reason in the context. */
 int cli_il_read_file(ln_context *ctx, const char *source);
 
-/** The same with `len` bytes in memory; `name` stands for the file in messages. */
+/** The same with `len` bytes in memory; `name` is the file's name in messages. */
 int cli_il_read_text(ln_context *ctx, const char *name, const char *text, size_t len);
 
 /** Whether the file `source`, not a stream, is an IL model. */

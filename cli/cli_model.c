@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What most commands begin with: a model read, compiled, loaded and given its inputs, as the
-// options say.
+// The first steps of most commands: reads, compiles and loads a model and sets its inputs, by the
+// options.
 
 #include "cli_model.h"
 
@@ -149,7 +149,7 @@ static int apply_settings(ln_context *ctx, const cli_options *opt)
         set_limit(ctx, LN_LIMIT_OPS, (uint64_t)opt->max_operators))
         return -1;
     ln_context_set_seed(ctx, (uint64_t)opt->seed);
-    // As the option says, else the environment, which the library reads, else all cores.
+    // By the option, else the environment, which the library reads, else all cores.
     const char *env = getenv("LIGHTNET_NUM_THREADS");
     if ((opt->threads >= 0 || !env || !*env) &&
         ln_context_set_threads(ctx, opt->threads < 0 ? 0 : opt->threads))

@@ -303,7 +303,7 @@ static void set_defaults(cli_options *opt)
 {
     memset(opt, 0, sizeof(*opt));
     opt->scale[0] = opt->scale[1] = opt->scale[2] = 1;
-    opt->threads = -1; // as the environment says
+    opt->threads = -1; // as in the environment
     opt->started = tl_clock();
     opt->seconds = 2;
     opt->max_seconds = -1;
@@ -315,7 +315,7 @@ static void set_defaults(cli_options *opt)
 // Fills getopt's two forms of the command's options. The long options' `val` is 256 and the row.
 static void fill_getopt(unsigned command, struct option *longs, char *letters)
 {
-    *letters++ = '-'; // arguments in the order in which they stand
+    *letters++ = '-'; // arguments in their order
     *letters++ = ':';
     for (int i = 0; i < N_ROWS; i++) {
         if (!(rows[i].commands & command))

@@ -80,7 +80,7 @@ void cli_labels_free(cli_labels *names)
     free(names->lines);
 }
 
-/* An element of a row and where it stands. */
+/* An element of a row and its index. */
 typedef struct ranked {
     double value;
     int index;
@@ -180,7 +180,7 @@ int cli_output_check(const cli_options *opt, int n)
 
 int cli_output_print_time(uint64_t ns)
 {
-    // What the model printed comes first, also where both streams go to one file.
+    // Output of the model comes first, also if both streams go to one file.
     if (cli_flush())
         return CLI_FAILED;
     fprintf(stderr, "info: run time: %.6fs\n", (double)ns * 1e-9);

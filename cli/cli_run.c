@@ -82,12 +82,12 @@ static ln_model *open_mapped(const cli_options *opt)
 
 // Where a time limit ends opening there is no time left for a context to explain it.
 // Opens the model if a session can do what the options ask for. NULL without a message: a context
-// must do it, or say why it cannot.
+// must do it, or report why it cannot.
 static ln_model *open_model(const cli_options *opt)
 {
     const int may_try = is_for_session(opt) && opt->max_seconds < 0;
     ln_model *model = may_try ? cli_session_try(opt) : NULL;
-    // Contexts check what is said of a compiled model.
+    // Contexts check the options of a compiled model.
     const int is_compiled =
         model && (ln_model_metadata(model, "target") || ln_model_metadata(model, "program.1"));
     if (!model || (has_inputs(model, opt) && !(find_excluding(opt) && is_compiled)))
@@ -277,7 +277,7 @@ static int run_session(ln_model *model, const cli_options *opt, const cli_labels
 
 /* ---- with a context ---- */
 
-// A model that has the key "inputs", be it empty, means what it says. Compiling writes it too.
+// A model with the key "inputs" has exactly these, also none. Compiling writes the key, too.
 static int names_inputs(const ln_context *ctx)
 {
     return ctx->declared & LN_DECLARES_INPUTS;

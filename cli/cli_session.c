@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Models and sessions as the options say.
+// Creates models and sessions by the options.
 
 #include "cli_session.h"
 

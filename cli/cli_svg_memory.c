@@ -92,7 +92,7 @@ static int add_op(plan *p, const ln_op *op, int time)
     return 0;
 }
 
-// What computes nothing is at the time of what computes next.
+// An operator that computes nothing has the time of the next one that computes.
 static int fill(plan *p)
 {
     int at_load = 0, run = p->n_load;

@@ -69,7 +69,7 @@ il2json_tests() {
     check other_formats_are_named 1 "error: named.json: not LightNet IL; lightnet convert" \
         "$tool" named.json
 
-    # What it writes for any target and any plug-in it need not know.
+    # It translates models for any target and plug-in.
     printf 'inputs = [x];\nmade_up: conv9d_fpga(src=none, | dst=x | size=[1e40, -3], why={a: [null]});\n' > other.net
     check unknown_operators_are_translated 0 '' "$tool" other.net -o other.json
     check translated_operators_are_what_was_written 0 '"optype": "conv9d_fpga"' grep -F '"optype"' other.json

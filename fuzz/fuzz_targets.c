@@ -50,7 +50,7 @@ static int is_long_loop(const ln_op *op)
     return row ? row->tensor->dims[0] > LONGEST : most->value_int < 0 || most->value_int > LONGEST;
 }
 
-// What prints is not wanted here, least of all to files that the input names.
+// Operators that print are skipped, above all those that print to files that the input names.
 static int prints(const ln_op *op)
 {
     return strstr(op->op_arg->optype, "print") != NULL;

@@ -37,7 +37,7 @@ import tempfile
 TESTS = os.path.dirname(os.path.abspath(__file__))
 ROOT = os.path.dirname(TESTS)
 CASES = os.path.join(TESTS, "cases")
-# What a work folder begins with; what is not there is left out.
+# The initial content of a work folder; missing files are omitted.
 START = ["tests/cases/sum.json", "tests/cases/bodies.json", "examples/example.json", "examples/example.net", "examples/digits", "examples/networks",
          "../shared/models/mnist", "../shared/models/ultraface"]
 TIMEOUT = 60
@@ -78,7 +78,7 @@ class Step:
 
 def lines(stream):
     text = re.sub(r"run time: [0-9]+\.[0-9]{6}s", "run time: *", stream.decode("utf-8", "backslashreplace"))
-    # What the address sanitizer says of memory that cannot be had is not ours.
+    # Drops the address sanitizer's warnings about failed allocations.
     return [line for line in text.splitlines() if "WARNING: AddressSanitizer failed to allocate" not in line]
 
 

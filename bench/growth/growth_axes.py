@@ -579,7 +579,7 @@ def op(kind, name, ins, outs, params=None):
 
 
 def create(name, dims, data=(0,)):
-    """What makes an input or a constant."""
+    """A `create` operator for an input or a constant."""
     return op("create", name, [], [("dst", name)],
               {"dtype": "TL_FLOAT", "dims": dims, "data": list(data), "ran": [0, 0], "from_file": False})
 

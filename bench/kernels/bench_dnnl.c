@@ -187,7 +187,7 @@ static dnnl_memory_desc_t weights_of(const bench_job *job)
     return group == 1 ? plain_of(4, whole) : plain_of(5, grouped);
 }
 
-/** What a convolution has, also a transposed one: its tensors, and where its windows lie. */
+/** A convolution, also a transposed one: its tensors, and the positions of its windows. */
 typedef struct convolution {
     argument *src, *weight, *bias, *dst;
     dnnl_dims_t strides, begin, end;

@@ -52,7 +52,7 @@ typedef struct bench_job {
     uint64_t random;
 } bench_job;
 
-/* What oneDNN computes for a group. */
+/* Primitives of oneDNN for a group. */
 typedef enum bench_dnnl_kind {
     BENCH_DNNL_NONE,
     BENCH_DNNL_MATMUL,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What sessions cost: memory, threads, new shapes, calls.
+// Measures the costs of sessions: memory, threads, new shapes, calls.
 //
 //     ln_session_bench memory MODEL [SIZE=N ..]          of four sessions beyond one
 //     ln_session_bench threads MODEL [SIZE=N ..]         runs a second of two sessions, and of one
@@ -201,7 +201,7 @@ static void *work(void *data)
     return NULL;
 }
 
-/* What `n` sessions in threads of their own show. */
+/* Measurements of `n` sessions in threads of their own. */
 typedef struct figures {
     double resident;        /* MB, after a run of each */
     double runs_per_second; /* of all */
@@ -286,7 +286,7 @@ static int by_value(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-// What the first run with each size takes more than the best of the next three.
+// The time by which the first run with each size exceeds the best of the next three.
 static void show_first(const char *file, const sizes *s)
 {
     enum { MOST = 64 };

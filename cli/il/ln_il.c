@@ -11,7 +11,7 @@
 #include "base/ln_name.h"
 #include "lightnet/ln_util.h"
 
-// What begins as text does, and not as JSON does.
+// Whether the data begins like text, but not like JSON.
 static int may_be_il(const unsigned char *data, size_t size)
 {
     size_t i = size >= 3 && !memcmp(data, "\xef\xbb\xbf", 3) ? 3 : 0;

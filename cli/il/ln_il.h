@@ -83,7 +83,7 @@ typedef struct ln_il_model {
     ln_hash *places; /* operators, bodies, and values of keys at the top -> "FILE:LINE" */
 } ln_il_model;
 
-/** Reads preprocessed text; `name` stands for the model in messages. -1 with a reason, which names
+/** Reads preprocessed text; `name` is the model's name in messages. -1 with a reason, which names
  * file and line. */
 int ln_il_parse(ln_il_model *m, const char *name, const ln_il_text *text, const ln_il_host *host,
                 ln_error *err);

@@ -368,7 +368,7 @@ static number read_primary(evaluator *e)
     return fail(e, "'%c' is unexpected, expected a number", *e->at);
 }
 
-// What every way into itself passes.
+// Every recursion calls it.
 static int is_too_deep(evaluator *e)
 {
     if (e->depth < MAX_DEPTH)
@@ -479,7 +479,7 @@ static int is_eval(const char *at, const char *end)
            (isspace((unsigned char)at[6]) || at[6] == '(');
 }
 
-// The `}` that ends an expression, in which others may stand; NULL: there is none.
+// The `}` that ends an expression, which may contain others; NULL: there is none.
 static const char *find_close(const char *expr, const char *end)
 {
     int depth = 1;

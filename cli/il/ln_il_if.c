@@ -240,7 +240,7 @@ static value read_primary(evaluator *e)
                 t->text);
 }
 
-// What every way into itself passes.
+// Every recursion calls it.
 static int is_too_deep(evaluator *e)
 {
     if (e->depth < MAX_DEPTH)

@@ -131,7 +131,7 @@ static char *read_text(int fd, const char *path, size_t *len, ln_error *reason)
     return text;
 }
 
-// What is known of a file that was opened becomes the innermost one.
+// Pushes an opened file: it becomes the innermost one.
 static int enter(ln_il_includer *in, const char *path, const identity *id, ln_il_included *file)
 {
     identity *own = ln_clone(id, sizeof(*id));

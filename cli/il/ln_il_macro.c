@@ -15,8 +15,8 @@ enum { MAX_PARAMS = 127, MAX_DEPTH = 64, MAX_STEPS = 1 << 24, MAX_TEXTS = 64 << 
 
 /* Flags of tokens of a replacement, besides those of ln_il_pre.h. */
 enum {
-    STRINGIZED = 8, /* # stands before it */
-    PASTED = 16,    /* ## stands behind it */
+    STRINGIZED = 8, /* # precedes it */
+    PASTED = 16,    /* ## follows it */
 };
 
 enum { NO_PARAM = 255 };
@@ -626,12 +626,12 @@ static int paste(ln_il_macros *m, ln_il_token *left, const ln_il_token *right)
 typedef struct result {
     ln_il_tokens list;
     int is_blank;    /* a blank stood before what became nothing at the end of the list */
-    int joins;       /* ## stands before what comes next, */
+    int joins;       /* ## precedes the next token, */
     size_t joins_to; /* which is joined with what begins here; the end of the list: with nothing */
 } result;
 
 // Appends tokens, the first one with the blank that stood before `at`, and joined to the last one
-// where ## says so.
+// after ##.
 static int append(ln_il_macros *m, result *r, const ln_il_token *tokens, size_t n,
                   const ln_il_token *at)
 {

@@ -393,7 +393,7 @@ static int do_include(preprocessor *p, const ln_il_token *tokens, size_t n)
 static const struct {
     const char *name;
     int (*run)(preprocessor *p, const ln_il_token *tokens, size_t n);
-    int in_calls; /* it may stand among the arguments of a macro */
+    int in_calls; /* it may be among the arguments of a macro */
 } directives[] = {
     {"define", do_define, 0}, {"undef", do_undef, 0}, {"include", do_include, 0},
     {"if", do_if, 1},         {"ifdef", do_ifdef, 1}, {"ifndef", do_ifndef, 1},

@@ -148,7 +148,7 @@ typedef struct ln_il_includer {
     const ln_il_host *host;
     ln_list **names; /* keeps the names of files */
     ln_list *open;   /* files that are being read, the innermost first */
-    ln_list *once;   /* files that say `#pragma once` */
+    ln_list *once;   /* files with `#pragma once` */
     int n;           /* files that were read */
 } ln_il_includer;
 

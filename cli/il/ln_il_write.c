@@ -134,7 +134,7 @@ static void put_array(writer *w, const json_t *array)
     put(w, "]");
 }
 
-// The members with the sign that stands between a key and its value.
+// The members with the sign between a key and its value.
 static void put_members(writer *w, const json_t *object, const char *sign)
 {
     int is_first = 1;

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What happens to a digit on its way to a 28x28 image: weight, affine, elastic, blur, noise."""
+"""Distortions of a digit before it becomes a 28x28 image: weight, affine, elastic, blur, noise."""
 
 import numpy as np
 

@@ -46,7 +46,7 @@ def params_of(op):
 
 
 def constant_of(op, weights):
-    """What a `create` makes."""
+    """The tensor that a `create` creates."""
     name, params = op["tensors_out"][0]["name"], params_of(op)
     dims, values = weights[name] if params["from_file"] else (params["dims"], params["data"] * params["dims"][0])
     return tensor(name, "float", dims, values)

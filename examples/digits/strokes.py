@@ -220,7 +220,7 @@ def _curve_matrix(stroke_lens):
 
 
 def _weights_at(t, neighbours, n):
-    """What the four neighbouring control points weigh at t in 0..1 (Catmull and Rom 1974)."""
+    """The weights of the four neighbouring control points at t in 0..1 (Catmull and Rom 1974)."""
     row = np.zeros(n)
     weights = (-t + 2 * t**2 - t**3, 2 - 5 * t**2 + 3 * t**3, t + 4 * t**2 - 3 * t**3, t**3 - t**2)
     np.add.at(row, neighbours, np.array(weights) / 2)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the plug-in brings: an abstract operator with its rule, and the operator that computes it.
+// The plug-in: an abstract operator with its rule, and the operator that computes it.
 
 #include <lightnet/lightnet.h>
 

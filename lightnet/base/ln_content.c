@@ -101,7 +101,7 @@ static ln_content content_of_bmp(const unsigned char *data, size_t size, const c
 
 enum { ZIP_NAME_LENGTH = 26, ZIP_NAME = 30 };
 
-// The first file of an archive tells which program wrote it.
+// The first file of an archive identifies the program that wrote it.
 static ln_content content_of_zip(const unsigned char *data, size_t size, const char **name)
 {
     if (size < ZIP_NAME || memcmp(data, "PK\3\4", 4))

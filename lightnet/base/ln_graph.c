@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A directed graph as adjacency lists. An edge stands at both of its ends; see ln_graph.h.
+// A directed graph as adjacency lists. Both ends of an edge list it; see ln_graph.h.
 
 #include "lightnet/ln_graph.h"
 
@@ -547,7 +547,7 @@ static int matches_twin(const ln_graph_edge_node *end, const ln_graph_node *node
     return at && at->data == twin;
 }
 
-/* Whether each edge in a node's list knows its place, and stands in the list of its other end. */
+/* Whether each edge in a node's list has its place, and is in the list of its other end. */
 static int ends_match(ln_graph_node *node, int outward, const ln_hash *numbers)
 {
     const ln_list *before = NULL;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A hash table with separate chaining: a power of two of buckets, each a chain of pairs.
 //
-// The pairs stand in one array, in the order in which they came, and are named by their numbers
+// The pairs are in one array, in the order of insertion, and are named by their numbers
 // there, from 1; 0 ends a chain. So what was inserted together lies together, which is how models
 // ask for it, and a pair costs no allocation of its own.
 

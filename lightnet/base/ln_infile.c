@@ -17,7 +17,7 @@
 #include "base/ln_error_memory.h"
 #include "lightnet/ln_util.h"
 
-// Of a file that stays open: enough to tell any format from any other.
+// Of a file that stays open: enough to distinguish all formats.
 enum { HEAD_SIZE = 4096 };
 
 static int cannot_read(ln_error *err, const char *name, int reason)

@@ -21,7 +21,7 @@ typedef struct ln_bundle {
     int len;
     int capacity;
     ln_hash *positions;    /* name -> 1 + its position */
-    int shaped;            /* 0: the format knows only the lengths of its tensors */
+    int shaped;            /* 0: the format has only the lengths of its tensors */
     const ln_infile *file; /* of data that is not in memory; outlives the bundle, or NULL */
 } ln_bundle;
 

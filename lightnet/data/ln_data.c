@@ -136,7 +136,7 @@ int ln_tensor_table_load_trt_weight_file(ln_hash *table, const char *file)
 
 /* ---- into a model: what its operators take from a file ---- */
 
-// The tensor that the operator wants from a file, or NULL: it wants none.
+// The tensor that the operator reads from a file; NULL: none.
 static const ln_tensor_entry *wanted_by(const ln_context *ctx, const ln_op *op)
 {
     const char *name = ln_from_file_name(op);
@@ -194,7 +194,7 @@ static int give_to_model(const ln_context *ctx, ln_weights *to, const weights *w
     return 0;
 }
 
-// Returns new (ln_hash_free): the names of what the model wants; NULL with a reason.
+// Returns new (ln_hash_free): the names of the tensors that the model needs; NULL with a reason.
 static ln_hash *wanted_names(const ln_context *ctx)
 {
     const ln_op *op;

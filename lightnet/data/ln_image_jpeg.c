@@ -148,7 +148,7 @@ static void read_rows(struct jpeg_decompress_struct *info, ln_image *image)
 // Cameras write segments of this kind; the longest that there can be.
 enum { APP1 = JPEG_APP0 + 1, LONGEST = 0xffff };
 
-// The first one that is told.
+// The first one in the file.
 static int find_orientation(const struct jpeg_decompress_struct *info)
 {
     int orientation = 0;

@@ -171,7 +171,7 @@ static int put_field(writer *w, message within, const ln_protobuf_field *f, int 
     const size_t size = f->value.end - f->value.at;
     const message kind = f->type == LN_PROTOBUF_BYTES ? nested_kind(within, f->number) : NO_MESSAGE;
     if (within == TENSOR && (f->number == LEAN_OFFSET || f->number == LEAN_SIZE))
-        return 0; // a file cannot say this
+        return 0; // a file cannot express this
     if (kind != NO_MESSAGE)
         return put_nested(w, f, kind, depth);
     // float_data, raw_data, double_data: little-endian elements one behind the other.

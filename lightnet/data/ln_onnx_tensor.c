@@ -73,7 +73,7 @@ const char *ln_onnx_dtype_name(int data_type, char buf[32])
     return buf;
 }
 
-/* Data that stands somewhere as bytes */
+/* Data that is somewhere as bytes */
 
 typedef struct span {
     const unsigned char *data; /* in the message, which goes before the tensor does; or NULL */

@@ -169,7 +169,7 @@ static int take_dims(cursor *c, array *a, size_t size)
     return 0;
 }
 
-// Takes the elements; the record says their type and shape.
+// Takes the elements; the record has their type and shape.
 static tl_tensor *take_data(cursor *c, const array *a)
 {
     const int len = tl_compute_length(a->ndim, a->dims);

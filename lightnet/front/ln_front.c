@@ -82,7 +82,7 @@ char *ln_sprint_formats(char *buf, size_t size)
     return buf;
 }
 
-// Text that only white space is in counts, too: the parser says that it is empty.
+// Text of white space alone counts, too: the parser reports that it is empty.
 static int begins_like_json(const unsigned char *data, size_t size)
 {
     size_t i = 0;
@@ -179,7 +179,7 @@ static const char *kind_of_front(const ln_front *front)
     return "a model";
 }
 
-// Takes the open file. A compiled model is a safetensors file that says so.
+// Takes the open file. A compiled model is a safetensors file with metadata that marks it.
 static const char *kind_of_safetensors(ln_infile *in, const char *file)
 {
     ln_error err;

@@ -171,7 +171,7 @@ static void append_wrapped(ln_cgen *out, const char *text)
     const size_t wanted = continuation(text);
     const size_t indent = wanted < sizeof(blanks) ? wanted : strspn(text, " ") + 4;
     snprintf(blanks, sizeof(blanks), "%*s", (int)indent, "");
-    size_t used = 0; // columns that stand before `text`
+    size_t used = 0; // columns before `text`
     int in_string = 0;
     while (used + strlen(text) > LN_CGEN_COLUMNS && !strchr(text, '\n')) { // an author's lines stay
         const line_break gap =

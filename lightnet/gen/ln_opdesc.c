@@ -137,7 +137,7 @@ static int read_op(ln_opdescs *descs, const ln_rjson *node, int own, ln_error *e
     if (!op)
         return -1;
     if (!targets || targets->type != LN_RJSON_OBJECT)
-        return 0; // reading the fields tells a wrong type
+        return 0; // reading the fields reports a wrong type
     for (size_t i = 0; i < targets->len; i++) {
         if (add_target(descs, op, targets->items[i], err))
             return -1;
@@ -334,7 +334,7 @@ static int read_arg(const ln_opdescs *descs, ln_opdesc *op, ln_argdesc_kind kind
                               ln_rjson_type_name(name->type));
     ln_argdesc *arg = get_arg(op, kind, name->text);
     arg->node = node;
-    // Reading the fields tells a wrong type.
+    // Reading the fields reports a wrong type.
     const ln_rjson *type = ln_rjson_get(node, "type");
     if (type && type->type == LN_RJSON_STRING) {
         const ln_rjson *described = find_type(descs, type->text);
@@ -404,7 +404,7 @@ static int inherit(ln_opdescs *descs, ln_opdesc *op, ln_error *err)
 {
     const ln_rjson *name = ln_rjson_get(op->node, "inherits");
     if (!name || name->type != LN_RJSON_STRING)
-        return 0; // reading the fields tells a wrong type
+        return 0; // reading the fields reports a wrong type
     ln_opdesc *parent = find_op(descs, name->text);
     if (!parent)
         return ln_opdesc_fail(op, name, err, "inherits '%s', which is described nowhere",
@@ -460,7 +460,7 @@ static int read_target_fields(ln_opdesc *op, ln_error *err)
     return 0;
 }
 
-/** The memory type that a target's kernels work on, where its row does not tell. */
+/** The memory type of a target's kernels, unless its row has one. */
 static const char *mtype_of_target(const char *target)
 {
     static const struct {
@@ -526,7 +526,7 @@ static int resolve(ln_opdescs *descs, ln_opdesc *op, ln_error *err)
     op->state = LN_OPDESC_BEING_COMPLETED;
     if (inherit(descs, op, err))
         return -1;
-    for (size_t f = 0; f < LN_OPDESC_FIELDS; f++) { // what the file says for all its operators
+    for (size_t f = 0; f < LN_OPDESC_FIELDS; f++) { // fields for all operators
         const field_spec *spec = &ln_opdesc_op_fields[f];
         const ln_rjson *member = spec->of_file ? ln_rjson_get(op->root, spec->key) : NULL;
         if (member)

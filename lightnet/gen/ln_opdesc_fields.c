@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Operator descriptions: the table of fields, and how a mistake in one is told.
+// Operator descriptions: the table of fields, and messages about errors in one.
 
 #include "gen/ln_opdesc_fields.h"
 

@@ -93,10 +93,10 @@ static int wrong_option(int reason, char **argv)
     return wrong_usage("unknown option '%s'", option);
 }
 
-/** 0; 1: help was asked for; -1: wrong usage, told on standard error. */
+/** 0; 1: help was requested; -1: wrong usage, with a message on standard error. */
 static int parse_options(options *opts, int argc, char **argv)
 {
-    opterr = 0; // getopt would not say who speaks
+    opterr = 0; // getopt's messages lack the program's name
     for (int c; (c = getopt_long(argc, argv, ":o:I:h", long_options, NULL)) != -1;) {
         switch (c) {
         case 'o':

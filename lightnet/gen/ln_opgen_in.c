@@ -15,7 +15,7 @@ static int has_mtype_check(const generator *g, const ln_argdesc *arg)
            !ln_opgen_field_is(arg->fields[LN_ARGDESC_MTYPE], "LN_MEM_NONE");
 }
 
-/** The checks that the fields of an input say, but for those that the tables hold. */
+/** The checks by the fields of an input, except those in the tables. */
 static void write_tensor_checks(const generator *g, const ln_argdesc *arg, const char *entry,
                                 int indent)
 {
@@ -47,7 +47,7 @@ static void write_tensor_checks(const generator *g, const ln_argdesc *arg, const
         ln_cgen_line(g->out, indent, "ln_opck_tensor_isstatic(%s);", entry);
 }
 
-/** 1 when the fields of an input say any check that no table holds. */
+/** 1 if the fields of an input require a check that is in no table. */
 static int has_tensor_checks(const generator *g, const ln_argdesc *arg)
 {
     return arg->variadic || has_mtype_check(g, arg) || arg->fields[LN_ARGDESC_LEN] ||

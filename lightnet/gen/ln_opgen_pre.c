@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Generates a pre_run in which every variable stands before its first use.
+// Generates a pre_run that declares each variable before its first use.
 
 #include "gen/ln_opgen_code.h"
 
@@ -127,7 +127,7 @@ static void write_ready_steps(generator *g, int with_outputs)
     }
 }
 
-/** Every step is written, or the first of the others and what it waits for are told. */
+/** Every step is written; otherwise reports the first of the others and what it waits for. */
 static int check_steps(generator *g, ln_error *err)
 {
     for (const step *s = g->steps; s < g->steps + g->nsteps; s++) {

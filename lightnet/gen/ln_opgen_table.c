@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/** 1 when the custom code of an output decides its variable; then the fields do not tell. */
+/** 1 if the custom code of an output sets its variable instead of the fields. */
 static int is_custom(const ln_argdesc *arg, var v)
 {
     return arg->kind == LN_ARGDESC_OUT &&

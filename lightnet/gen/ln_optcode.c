@@ -31,7 +31,7 @@ static const ln_optparam *next_param(const ln_optparam *param, int wanted)
     return param;
 }
 
-/** Whether a text cannot say all of the replacement. */
+/** Whether a text cannot express all of the replacement. */
 static int has_code(const ln_optrule *rule)
 {
     const ln_optop *op = rule->replace;
@@ -110,7 +110,7 @@ static void write_params(const ln_optwriter *w, const ln_optparam *param)
     }
 }
 
-/** All C of the description that stands in the replacing function. */
+/** All C of the description in the replacing function. */
 static const char *replacing_code(const ln_optwriter *w)
 {
     const char *all = w->rule->let ? w->rule->let->text : "";
@@ -160,7 +160,7 @@ static void write_rule(const ln_optwriter *w)
     ln_optmatch_fields(
         w, ln_arena_printf(w->desc->arena, "%s(%s", macros[ln_optkind_of(rule)], rule->name),
         rule->warn || rule->replace || has_code(rule) ? "," : ")");
-    // The field that says what happens at a match; none: the operators disappear.
+    // The field with the action at a match; none: the operators disappear.
     const char *const warning[] = {rule->warn, NULL};
     if (rule->warn)
         ln_optwrite_strings(w, "    .warn = ", warning, ")");

@@ -134,7 +134,7 @@ static int read_let(const reading *to, const ln_rjson *node)
     return 0;
 }
 
-/** Of a rule, or of all rules of the file that do not say it themselves. */
+/** Of a rule, or of all rules of the file that do not have it themselves. */
 static int read_stage(const reading *to, const ln_rjson *node)
 {
     const double stage = node->number;

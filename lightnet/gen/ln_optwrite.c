@@ -202,7 +202,7 @@ int ln_optmatch_has_conditions(const ln_optrule *rule)
     return rule->nwhen > 0;
 }
 
-/** Parameters whose values a text cannot say. */
+/** Parameters whose values a text cannot express. */
 static void write_param_tests(const ln_optwriter *w)
 {
     for (const ln_optop *op = w->rule->match; op; op = op->next) {
@@ -217,7 +217,7 @@ static void write_param_tests(const ln_optwriter *w)
     }
 }
 
-/** A condition, which stands between others and `&&` where there are some. */
+/** A condition, joined to others by `&&`. */
 static const char *operand(const ln_optwriter *w, int i)
 {
     const char *text = w->rule->when[i]->text;

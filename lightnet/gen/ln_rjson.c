@@ -252,7 +252,7 @@ static int compare_members(const void *a, const void *b)
                                         : m1->key_column - m2->key_column;
 }
 
-/** -1 when a key stands twice. Sorted, so that the time stays in bounds for any text. */
+/** -1 if a key occurs twice. Sorts them, so that the time stays bounded for any text. */
 static int check_keys(const ln_scan *ps, const ln_rjson *object)
 {
     if (object->len < 2)

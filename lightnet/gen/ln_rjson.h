@@ -54,7 +54,7 @@ typedef struct ln_rjson {
     size_t len;              /* the number of items */
 } ln_rjson;
 
-/** Parses `len` bytes of text; `name` stands for the file in messages. Returns new (ln_rjson_free).
+/** Parses `len` bytes of text; `name` is the file's name in messages. Returns new (ln_rjson_free).
  * NULL with "NAME:LINE:COLUMN: reason" in `err` (NULL: the thread's last error): a syntax error,
  * invalid UTF-8, a duplicate key, a number beyond double, nesting deeper than
  * LN_RJSON_MAX_DEPTH. */

@@ -15,10 +15,10 @@ typedef struct binding {
     char *name; /* NULL: of the next input in order */
     tl_tensor *tensor;
     int *least; /* the tensor's shape is the largest of those to come, this the smallest; or NULL */
-    int is_used; /* of the last of its name: the model has asked for it */
+    int is_used; /* of the last of its name: the model has read it */
 } binding;
 
-/* All that was said. */
+/* All bindings. */
 struct ln_bindings {
     ln_list *all, *last; /* in order */
     ln_hash *named;      /* name -> the last binding of it */
@@ -168,7 +168,7 @@ const int *ln_bind_least(const ln_context *ctx, const char *name, int index)
     return b ? b->least : NULL;
 }
 
-// Whether the model has asked for the name, of which the last binding knows.
+// Whether the model has read the name, which the last binding records.
 static int is_used(const ln_context *ctx, const binding *b)
 {
     return ((const binding *)ln_hash_find(ctx->bound->named, b->name))->is_used;

@@ -45,7 +45,7 @@ static void *system_alloc(size_t n)
     return p == MAP_FAILED ? NULL : p;
 }
 
-/* Fresh pages come zeroed from the system, and calloc alone knows which are. */
+/* Fresh pages come zeroed from the system, and only calloc can use that. */
 static void *cpu_alloc(size_t n)
 {
     origin o = {NULL, n >= SYSTEM_SIZE ? n + 2 * CPU_ALIGN : 0};

@@ -274,7 +274,7 @@ ln_tensor_list_entry *ln_op_find_tensor_list_entry(const ln_op *op, const char *
     return entry ? entry : ln_tensor_list_find_by_arg_name(op->op_arg->tensors_out, arg_name);
 }
 
-/* Entries have both names, and no arg_name stands twice. */
+/* Entries have both names, and no arg_name occurs twice. */
 static int is_tensor_list_valid(const ln_list *list)
 {
     for (const ln_list *l = list; l; l = l->next) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Checks for a pre_run: what holds, and what the message says where it does not.
+// Checks for a pre_run, with their messages.
 
 #include "lightnet/ln_opck.h"
 
@@ -11,7 +11,7 @@
 #include "ir/ln_param_type.h"
 #include "lightnet/ln_util.h"
 
-/* Comparisons: whether each holds by how its sides stand to each other; unordered: one is NaN. */
+/* Comparisons: whether each holds, by the order of its sides; unordered: one is NaN. */
 static const struct {
     const char *symbol;
     int less, equal, greater, unordered;
@@ -45,7 +45,7 @@ static const char *single_space(ln_opck_cmp cmp)
 
 #define NUMBER_SIZE 32
 
-/* Whole numbers in full, others with the nine digits that tell floats apart. */
+/* Whole numbers in full, others with the nine digits that distinguish floats. */
 static char *number_text(char *buf, double number)
 {
     const int whole = fabs(number) < 1e15 && number == floor(number);

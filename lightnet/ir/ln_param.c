@@ -72,7 +72,7 @@ static void take_value(ln_param_entry *entry, const ln_param_entry *value)
     entry->arg_name = arg_name;
 }
 
-/* As take_value where `made` says whether the value is complete. */
+/* Like take_value; `made` is whether the value is complete. */
 static int take_value_if(int made, ln_param_entry *entry, ln_param_entry *value)
 {
     if (made) {

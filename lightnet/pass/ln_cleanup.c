@@ -180,7 +180,7 @@ static int same_tensors(const ln_list *a, const ln_list *b)
     return !a && !b;
 }
 
-// Equal as numbers is not enough: 1/x tells -0 from 0.
+// Numeric equality is not enough: 1/x distinguishes -0 from 0.
 static int same_signs(const ln_param_entry *a, const ln_param_entry *b)
 {
     if (a->type == LN_PARAM_NUMBER)

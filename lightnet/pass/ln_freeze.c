@@ -19,7 +19,7 @@ typedef struct freezing {
     ln_context *ctx;
     ln_hash *random;     // tensors whose values depend on the seed
     ln_hash *needed;     // tensors that the frozen program has
-    ln_hash *frozen;     // operators whose results stand in their place
+    ln_hash *frozen;     // operators whose results replace them
     ln_weights *results; // what the frozen program takes from its file
     ln_list *gone;       // ln_fixed_value of what it does without
 } freezing;

@@ -242,7 +242,7 @@ static int enter_copy(const hoisting *h, int which, const ln_op *op)
     return -1;
 }
 
-/* In the body, sources stand in the place of what has moved. */
+/* In the body, sources replace moved operators. */
 
 // Returns new: an operator that has tensor `tname`, of like's type and shape, as an input.
 static ln_op *create_source(const ln_context *body, const char *tname, const tl_tensor *like)
@@ -389,7 +389,7 @@ static int push_result(hoisting *h, int which, const ln_tensor_list_entry *tle)
     return h->n_bodies > 1 ? push_unread(h, 1 - which, like) : 0;
 }
 
-// A source that is none of the inputs stands in the place of what has moved.
+// A source that is none of the inputs replaces a moved tensor.
 static int is_result(const hoisting *h, int which, const ln_op *op)
 {
     const ln_list *outs = op->op_arg->tensors_out;

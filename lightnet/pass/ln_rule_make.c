@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Rules as tables: the operators that take a match's place, made as a text says.
+// Rules as tables: creates the operators that replace a match from a text.
 
 #include <assert.h>
 #include <string.h>

@@ -19,7 +19,7 @@ struct ln_quantizer {
     ln_error error;
     ln_quantize_samples samples;
     ln_quantize_method method;
-    ln_quantize_budget budget; /* as options say: below 0: not set */
+    ln_quantize_budget budget; /* by the options; below 0: not set */
     ln_quantize_layers layers;
     ln_quantize_choice choice;
     ln_quantized_layer *rows;
@@ -326,7 +326,7 @@ ln_status ln_quantizer_run(ln_quantizer *quantizer)
     const unsigned long failures = ln_call_begin();
     ln_quantize_budget budget = quantizer->budget;
     if (budget.max_error < 0 && budget.top1 < 0)
-        budget.max_error = default_error; // an error is asked for unless something else is
+        budget.max_error = default_error; // the default without other bounds
     ln_error *const err = &quantizer->error;
     ln_error_clear(err);
     forget_result(quantizer);

@@ -140,7 +140,7 @@ static double divergence_of_step(const double *bins, part p, double below, doubl
     }
     for (int i = a; i < b; i++) {
         const double count = clipped(bins, p, below, above, i);
-        // Clipped values alone have no counterpart: one value stands for it.
+        // Clipped values alone have no counterpart: one value replaces it.
         if (count > 0)
             divergence += count * log(count / fmax(sum / n, 1));
     }

@@ -31,7 +31,7 @@ static int copy_over(const ln_context *ctx, const ln_weight *weight, const ln_te
     return 0;
 }
 
-// In pieces: a file may be slow, and the work may be told to stop.
+// In pieces: a file may be slow, and loading may be cancelled.
 static int read_over(const ln_context *ctx, const ln_weight *weight, const ln_tensor_entry *te)
 {
     enum { PIECE_SIZE = 4 << 20 };

@@ -205,7 +205,7 @@ static int is_needed(const ln_context *ctx, const ln_hash *wanted, const ln_op *
     return 0;
 }
 
-// Readers stand behind producers, so that backwards each operator is decided on before its
+// Readers follow producers, so that backwards each operator is decided on before its
 // producers.
 static int leave_out(ln_context *ctx)
 {

@@ -183,7 +183,7 @@ static int is_renewed(const ln_op *op)
     return op->op_arg->at_load == LN_AT_LOAD_OUTDATED || op->op_arg->at_load == LN_AT_LOAD_PULLED;
 }
 
-// Readers stand behind producers, so that backwards each operator is decided on before its
+// Readers follow producers, so that backwards each operator is decided on before its
 // producers.
 static void pull(const ln_context *ctx)
 {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Opening models, and what their interface says.
+// Opens models and describes their interface.
 
 #include "session/ln_model.h"
 
@@ -59,7 +59,7 @@ const char *ln_model_error(const ln_model *model)
 
 /* ---- threads ---- */
 
-// As the option says, else the environment, else all.
+// By the option, else the environment, else all.
 static int count_threads(const ln_options *options)
 {
     const char *env = getenv("LIGHTNET_NUM_THREADS");
@@ -86,7 +86,7 @@ static int choose_pool(ln_model *model)
     return model->pool ? 0 : -1;
 }
 
-// Targets that come as plug-ins are loaded when they are asked for.
+// Targets in plug-ins are loaded on demand.
 static int choose_target(const ln_model *model)
 {
     char known[LN_MAXLINE];

@@ -291,7 +291,7 @@ int ln_model_find_output(const ln_model *model, const char *name, ln_error *err)
                 "output", name, err);
 }
 
-/* ---- what callers ask ---- */
+/* ---- queries ---- */
 
 int ln_model_input_index(const ln_model *model, const char *name)
 {

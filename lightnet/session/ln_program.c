@@ -487,7 +487,7 @@ static void place_output(const ln_program *program, const ln_value *values, cons
 {
     ln_loan *loan = &program->loans[program->n_inputs + i];
     const int fits = places[i].data && places[i].size >= loan->size &&
-                     // The type may be another than the file says.
+                     // The type may differ from that in the file.
                      (uintptr_t)places[i].data % tl_size_of(program->outputs[i]->dtype) == 0 &&
                      !is_shared(program, values, places, i);
     if (loan->root)

@@ -86,7 +86,7 @@ static int has_feature_7_1(int bit)
 
 static unsigned features_of_cpu(void)
 {
-    __builtin_cpu_init(); // which knows whether the system saves the vectors' registers
+    __builtin_cpu_init(); // detects whether the system saves the vectors' registers
     const int avx2 = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") && has_f16c();
     const int avx512 = __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
                        __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl");

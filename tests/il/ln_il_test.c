@@ -371,7 +371,7 @@ START_TEST(allowed_folders_come_after_that_of_the_model)
 }
 END_TEST
 
-/* What is nested as deeply as it may be, and too deeply. */
+/* Nesting at the max depth, and beyond. */
 
 static char *nested(const char *begin, const char *open, int n, const char *inner,
                     const char *close, const char *end)
@@ -546,7 +546,7 @@ END_TEST
 
 /* Writing */
 
-// What is read from IL is what is read from JSON.
+// A model read from IL equals the one read from JSON.
 static void check_written(ln_context *ctx)
 {
     char file[] = "/tmp/ln_il_XXXXXX";

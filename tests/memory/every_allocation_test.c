@@ -284,7 +284,7 @@ static int use_model(ln_model *model)
     if (status)
         return keep_status(status, ln_session_error(NULL));
     int result = use_session(model, session);
-    // What has failed once for want of memory succeeds with it.
+    // A call that failed for lack of memory succeeds when there is enough.
     if (result == -1 && speaks_of_memory(reason) && use_session(model, session))
         result = keep_reason("the session is of no use after a failure");
     ln_session_free(session);
@@ -493,7 +493,7 @@ static int call(const scenario *s, long n)
     return status;
 }
 
-// What is wrong with the end of a scenario whose n-th allocation failed, or NULL.
+// The error at the end of a scenario whose n-th allocation failed, or NULL.
 static const char *fault_of(int status, long before)
 {
     static char text[128];

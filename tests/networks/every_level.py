@@ -101,7 +101,7 @@ def outputs_of(folder, lightnet, level, args, threads):
 
 
 def compiled(folder, lightnet, level, args, threads):
-    """What names the network on the command line when it is compiled for that many threads; or the lines that say why not."""
+    """The arguments that select the network compiled for that many threads; or the lines of the failure."""
     model = os.path.join(folder, "compiled.json")
     done = call(lightnet, level, "compile", *args, "-o", model, "--threads", str(threads))
     if done.returncode:

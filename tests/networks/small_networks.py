@@ -248,7 +248,7 @@ def language():
 
 
 def grouped():
-    """What else convolutions can be: groups, dilation, uneven windows and padding, a transposed one."""
+    """Other convolutions: groups, dilation, uneven windows and padding, a transposed one."""
     net = Network(image(21, 26, 18))
     x = net.add("Conv", "image", net.spread((24, 6, 3, 3), 54), net.uniform(-0.1, 0.1, 24), group=3, pads=[1, 1, 1, 1])
     x = net.act(x, "relu")

@@ -21,7 +21,7 @@ from nnvm_rewrite import DATA
 from tap import ROOT, Tap
 
 LIGHTNET, AGAIN = sys.argv[1:3]
-# What core has no operator for, and nothing to say it with.
+# Operators without an equivalent in core.
 NOTHING = {"sin", "cos", "tan", "arcsin", "arccos", "arctan", "erf", "topk", "sort", "argsort",
            "multibox_transform_loc"}
 

@@ -43,7 +43,7 @@ def iterations(context, n):
 
 
 def ended(context, n, words):
-    """What is wrong with a run of `n` iterations, which must end with these words."""
+    """Errors of a run of `n` iterations, which must end with these words."""
     begin = time.monotonic()
     got = iterations(context, n)
     lasted = time.monotonic() - begin
@@ -84,7 +84,7 @@ def seconds_to_load(library, context, path):
 
 
 def mixed(library, context, folder):
-    """What is wrong with runs after ln_data_load was cancelled at some time: all weights are those of one file."""
+    """Errors of runs after ln_data_load was cancelled at some time: all weights must be those of one file."""
     library.ln_data_load.restype = ctypes.c_int
     cancelled, before, duration = 0, 1, 0
     for k in range(40):

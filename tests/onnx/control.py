@@ -227,7 +227,7 @@ def long_scan(attributes):
                  [tensor("zero", "float", [2], [0.0, 0.0])], inputs=[value("rows", "float", TALL.shape)])
 
 
-# What is too long to be written out: a sentence, the model, its input, and what comes out.
+# Cases that are too long to be unrolled: a sentence, the model, its input, the expected outputs.
 TOO_LONG = [
     ("a long loop, with its parts",
      whole([loop(["many", "yes", "x"], ["y", "z"], body(
@@ -333,7 +333,7 @@ INSIDE = [
 
 
 def costs_nothing(lightnet):
-    """What is known when compiling leaves the operators that a model without it has."""
+    """Control flow that is known at compile time leaves the same operators as a model without it."""
     straight = ops_of(lightnet, whole([node("MatMul", ["x", "w"], ["t"]), node("MatMul", ["t", "w"], ["y"])], ["y"]))
     looped = ops_of(lightnet, whole([loop(["m", "yes", "x"], ["y"], body([node("If", ["cond"], ["moved"], then_branch=graph(
         [node("MatMul", ["s", "w"], ["a"])], [], [value("a", "float")]), else_branch=graph(

@@ -210,7 +210,7 @@ CONV = ["conv2d_blocked_cpu", "conv2d_pack_cpu"]
 TRANSPOSED = ["deconv2d_blocked_cpu", "deconv2d_pack_cpu"]
 GROUPED = ["conv2d_grouped_cpu", "conv2d_pack_cpu"] + BLOCKS
 
-# What each becomes: the operators that compute, besides views.
+# The compiled operators of each, without views.
 FORMS = [
     (padded_convolution, CONV + BLOCKS),
     (padded_depthwise_convolution, ["conv2d_depthwise_cpu", "conv2d_depthwise_pack_cpu"] + BLOCKS),

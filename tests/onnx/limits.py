@@ -179,7 +179,7 @@ def run(command):
 
 
 def rejection(command, words):
-    """What is wrong with how the command ends."""
+    """Errors at the end of the command."""
     begin = time.monotonic()
     status, printed, memory = run(command)
     lasted = time.monotonic() - begin

@@ -38,7 +38,7 @@ def weights(seed, kind, k, n, block, has_zeros):
 
 
 def packed(kind, array):
-    """What tensor() is told of it."""
+    """The arguments of tensor() for it."""
     return kind, list(array.shape), array.ravel().tolist()
 
 
@@ -179,7 +179,7 @@ def check_fields(tap, lightnet):
 
 
 def check_results(tap, lightnet):
-    """What takes its type from a constant would have results of 4 bits."""
+    """Operators whose output type is that of a constant would have results of 4 bits."""
     few = bare(22, [], field(5, varints(3)))
     for op_type, inputs, i in (("QuantizeLinear", ["x", "s", "w"], 2), ("CastLike", ["x", "w"], 1)):
         what = model(graph([node(op_type, inputs, ["y"])], [value("x", "float", [4])], [value("y", "int8")],

@@ -26,7 +26,7 @@ from tap import ROOT, Tap
 NODE = re.compile(r'^    "(?:[^"\\\\]|\\\\.)*" \[label="(\w+)"\];$', re.M)
 # A row of a translator: its name, an opset, and a function.
 ROW = re.compile(r'\{"(\w+)",\s*\d+,\s*(\w+)')
-# What weights and inputs are made by.
+# Operators that create weights and inputs.
 SOURCE = "source"
 
 
@@ -44,7 +44,7 @@ def translate(lightnet, model):
 
 
 def observe(lightnet, data):
-    """What each operator becomes in all models that show it."""
+    """The compiled operators of each operator, in all models that contain it."""
     models = [path for kind in SETS for path in sorted(glob.glob(f"{data}/{kind}/test_*/model.onnx"))]
     seen = collections.defaultdict(set)
     with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
@@ -55,7 +55,7 @@ def observe(lightnet, data):
 
 
 def listed(lightnet, name):
-    """What `lightnet ops` lists, each with its documentation, or None."""
+    """The operators that `lightnet ops` lists, each with its documentation, or None."""
     shown = run(lightnet, "ops", name)
     lines = shown.stdout.splitlines()
     if shown.returncode or lines[:1] != [f"{name} (ONNX)"]:

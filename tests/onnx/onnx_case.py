@@ -19,7 +19,7 @@ def name_of(array):
 
 
 def elements(array):
-    """What tensor() is told of an array, besides the name."""
+    """The arguments of tensor() for an array, except the name."""
     array = np.asarray(array)
     return name_of(array), list(array.shape), array.ravel().tolist()
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the tests ask of an ONNX file: its operators, their opset, and the types of their inputs. No other package needed."""
+"""Reads from an ONNX file its operators, their opset, and the types of their inputs, without other packages."""
 
 DTYPES = {1: "float", 2: "uint8", 3: "int8", 4: "uint16", 5: "int16", 6: "int32", 7: "int64", 8: "string", 9: "bool",
           10: "float16", 11: "double", 12: "uint32", 13: "uint64", 16: "bfloat16"}

@@ -241,7 +241,7 @@ def networks():
 
 
 KINDS = (convolutions, transposed, products, dynamic, networks)
-# What would compute a layer in floats, or in plain C.
+# Operators that compute a layer in floats, or in plain C.
 SLOW = {"conv2d_cpu", "conv2d_blocked_cpu", "conv2d_grouped_cpu", "conv2d_depthwise_cpu", "conv2d_winograd_cpu", "conv_int_cpu",
         "deconv2d_cpu", "deconv2d_blocked_cpu", "matmul_cpu", "matmul_packed_cpu", "matmul_int_cpu"}
 

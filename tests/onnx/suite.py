@@ -28,7 +28,7 @@ PAGE = "docs/onnx-operators.md"
 # Seconds for one model; the slowest takes a second, under sanitizers ten.
 TIMEOUT = 120
 
-# What LightNet does not take on: (a part of a model's operators or inputs, why).
+# Features out of scope: (a part of a model's operators or inputs, why).
 OUT_OF_SCOPE = [
     ("Sequence", "sequences"), ("SplitToSequence", "sequences"), ("Optional", "optional values"),
     ("StringNormalizer", "strings"), ("TfIdfVectorizer", "strings"), ("ai.onnx.preview.training", "training"),
@@ -64,7 +64,7 @@ class Model:
         return re.sub(r"^(lightnet: error: )?(%s\S*?: )?" % re.escape(self.folder), "", line).replace(self.folder + "/", "")
 
     def scope(self):
-        """Why the model's very subject is none of LightNet's, or None."""
+        """Why the model is out of scope, or None."""
         if "STRING" in self.name or re.search(r"_(seq|opt)(_|$)|sequence|string", self.name):
             return next((why for part, why in (("STRING", "strings"), ("string", "strings"), ("opt", "optional values"),
                                                ("seq", "sequences")) if part in self.name))

@@ -150,7 +150,7 @@ def first_token(net):
     return net.op("Gather", y, np.int64(0), axis=1), lambda x: (x + np.tanh(x @ weight))[:, 0]
 
 
-# What each becomes: the operators that compute, besides views.
+# The compiled operators of each, without views.
 FORMS = [
     (bert, ["attention_cpu"]),
     (scaled_dot_product, ["attention_cpu"]),

@@ -108,7 +108,7 @@ def main():
         faults = [context.error()] if set_weight(context, OTHER) else faults_of_run(context, OTHER)
         tap.check("others can be set", faults)
         tap.check("they can be read", [] if np.array_equal(weight_of(context), OTHER) else ["other weights"])
-        # What is set must not disturb an input that was set before.
+        # Setting a tensor must not affect an input that was set before.
         library.ln_context_set_data(context.this, b"x", X.ctypes.data_as(ctypes.c_void_p))
         faults = [context.error()] if set_weight(context, WEIGHT) or library.ln_context_run(context.this) else []
         tap.check("and be taken back", faults + faults_of_run(context, WEIGHT))

@@ -108,7 +108,7 @@ START_TEST(windows_with_far_taps_run)
 }
 END_TEST
 
-// What has more than INT_MAX elements in whole blocks of channels is left as it is.
+// Tensors of more than INT_MAX elements in whole blocks of channels keep their layout.
 START_TEST(convolutions_too_large_for_blocks_compile)
 {
     static const char *const models[] = {

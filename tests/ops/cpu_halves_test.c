@@ -170,7 +170,7 @@ static char *print_network(const network *n, const char *dtype, int how)
     return text;
 }
 
-/* What comes of it */
+/* Results */
 
 static void get_doubles(ln_context *ctx, const char *name, double *data, int n)
 {

@@ -36,7 +36,7 @@ static const ln_op *proto_of(const char *optype)
     return ln_hash_find(LN_ARCH.op_proto_table, optype);
 }
 
-// What the tables hold.
+// The content of the tables.
 typedef struct state {
     int archs, ops, plugins;
     ln_arch none, cpu;

@@ -149,7 +149,7 @@ def take_nd(t):
 
 
 def combined(dtype, op, old, new):
-    """What an element becomes; integers wrap, and bool takes what its arithmetic comes down to."""
+    """The new value of an element; integers wrap, and bool follows its logic."""
     with np.errstate(over="ignore"):
         return {"TL_PUT_SET": new, "TL_PUT_SUM": old + new, "TL_PUT_MUL": old * new, "TL_PUT_MAX": max(old, new),
                 "TL_PUT_MIN": min(old, new)}[op]

@@ -424,7 +424,7 @@ def add_deconv2d(g, src=None):
 
 
 def add_layer(g):
-    """What networks are made of: a convolution, a normalization or affine steps, an activation."""
+    """A typical block of networks: a convolution, a normalization or affine steps, an activation."""
     t = g.one_of([add_conv2d, add_conv2d, add_deconv2d])(g)
     for _ in range(g.below(3)):
         t = g.one_of([add_batchnorm, add_affine])(g, t)

@@ -142,14 +142,14 @@ def write_weights(path, tensors):
 
 
 def from_image(image, shape):
-    """What `as_float` was given; its conversion saturates infinities to values that bfloat16 does not have."""
+    """The inverse of `as_float`, which saturates infinities to values that bfloat16 does not have."""
     line = np.moveaxis(image, 0, 2).ravel()[:int(np.prod(shape))].reshape(shape)
     beyond = np.abs(line) == np.finfo(np.float32).max
     return np.where(beyond, np.copysign(np.float32(np.inf), line), line)
 
 
 def difference(dtype, got, expected, bound):
-    """What differs first, or None."""
+    """The first difference, or None."""
     if got.shape != expected.shape:
         return f"shape {list(got.shape)}, expected {list(expected.shape)}"
     if got.dtype != expected.dtype:

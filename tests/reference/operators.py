@@ -20,7 +20,7 @@ from tap import Tap
 SEED = 20240229
 AUTOPADS = ("NOTSET", "VALID", "SAME_UPPER", "SAME_LOWER")
 
-# What the optimized and the reference program may differ by in a model of one floating-point type; all else is exact.
+# Tolerance between the optimized and the reference program in a model of one floating-point type; others are exact.
 # A handful of roundings of values around 1.
 AGREEMENT = {"TL_DOUBLE": 1e-12, "TL_FLOAT": 1e-5, "TL_FLOAT16": 2.0**-8, "TL_BFLOAT16": 2.0**-5}
 
@@ -326,7 +326,7 @@ def maxreduce_arg(t):
 
 
 def reductions(dtype):
-    """What each operation makes of lines along `axis`, in double or in the integers, which wrap; and the bound."""
+    """The result of each operation on lines along `axis`, in double or in wrapping integers; and the bound."""
     wide = (lambda x: x.astype(np.float64)) if dtype in FLT else (lambda x: x)
     same = {} if dtype in FLT else {"dtype": NUMPY[dtype]}
     best = {"TL_REDUCE_MAX": lambda x, a: np.max(x, a, keepdims=True),

@@ -115,7 +115,7 @@ def layouts_of(text):
 
 
 def differences(golden, now):
-    """What breaks plug-ins: structs and constants that changed or are gone."""
+    """Changes that break plug-ins: changed or removed structs and constants."""
     new, values = layouts_of(now), constants_of(now)
     changed = [f"struct {name} differs from {GOLDEN}" if name in new else f"struct {name} is gone"
                for name, part in sorted(layouts_of(golden).items()) if new.get(name) != part]
@@ -124,7 +124,7 @@ def differences(golden, now):
 
 
 def additions(golden, now):
-    """What plug-ins can do without: names that are new."""
+    """Changes that do not break plug-ins: new names."""
     return sorted({**layouts_of(now), **constants_of(now)}.keys() - {**layouts_of(golden), **constants_of(golden)}.keys())
 
 

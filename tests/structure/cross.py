@@ -28,7 +28,7 @@ endian = 'little'
 needs_exe_wrapper = true
 """
 
-# What generated code ends in; that of other architectures is made in the same way.
+# The library of generated code; those of other architectures are built in the same way.
 LIBRARY = "lightnet/arch/libln_arch_none.a"
 
 

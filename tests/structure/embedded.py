@@ -115,7 +115,7 @@ class Project:
         return faults_of(["cmake", "--build", self.path(build)]) or wrong_answers(program) or wrong_kind(program, kind)
 
     def rejected_by_cmake(self):
-        """What cannot be had is an error that says why."""
+        """An unavailable component is an error with a reason."""
         for line, options, expected in [
             ("LightNet 0.1 REQUIRED COMPONENTS dynamic", [], "Unknown component 'dynamic'; expected shared or static."),
             ("LightNet 99.0 REQUIRED", [], 'compatible with requested version "99.0"'),
@@ -134,7 +134,7 @@ class Project:
 # A strict host, whose own settings must not reach LightNet.
 STRICT = ["-Dwerror=true", "-Dwarning_level=3", "-Dc_std=c99", "-Ddefault_library=static"]
 
-# What is built by default: the libraries, the generators, and the host's program.
+# The default targets: the libraries, the generators, and the host's program.
 PROGRAMS = ["digit", "ln-opgen", "ln-optgen"]
 
 

@@ -163,7 +163,7 @@ def elf_files(prefix):
                 yield path
 
 
-# What `readelf -W --dynamic --program-headers --notes --dyn-syms` prints for an object that is protected so.
+# The output of `readelf -W --dynamic --program-headers --notes --dyn-syms` for a hardened object.
 HARDENING = [
     ("a stack protector", r"__stack_chk_fail"),
     ("read-only relocations", r"GNU_RELRO"),

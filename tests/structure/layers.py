@@ -11,7 +11,7 @@ import sys
 
 from tap import ROOT, Tap, text_of, tracked
 
-# What the table calls the libraries that a part may use, and the headers that each of them stands for.
+# Libraries by their names in the table, with their headers.
 LIBRARIES = {
     "the JSON library": {"jansson.h"},
     "the image libraries": {"png.h", "jpeglib.h", "jerror.h"},
@@ -29,7 +29,7 @@ PUBLIC_WITHOUT_SOURCE = {
 }
 UMBRELLAS = {"lightnet.h", "tensorlight.h"}  # all public headers of their library: for users
 
-# What generators are expected to make, and other data of tests, is no part's source.
+# Golden files of generators and other test data are no part's sources.
 TEST_DATA = "/test/"
 
 SOURCES = [path for path in tracked("tensorlight/*.[ch]", "lightnet/*.[ch]", "cli/*.[ch]") if TEST_DATA not in path]

@@ -30,7 +30,7 @@ def page_of(program):
 
 
 def options_on_page(text):
-    """What the page defines: the options of its tagged paragraphs."""
+    """The options that the page defines in its tagged paragraphs."""
     tags = re.findall(r"^\.TP\n(?:\.PD.*\n)?(.*)$", text.replace("\\-", "-"), re.M)
     return {option for tag in tags for option in OPTION.findall(re.sub(r"\\f[BIRP]|^\.[BIR]+ ", " ", tag))}
 

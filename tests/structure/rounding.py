@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""What docs/dev/rounding.md names exists: operators, and tests, of FILE.c: NAME a START_TEST, of FILE.py: NAME a function."""
+"""Names in docs/dev/rounding.md exist: operators, and tests (FILE.c: NAME a START_TEST, FILE.py: NAME a function)."""
 import os
 import re
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the structure tests share: results in TAP, and the files of the tree."""
+"""Helpers of the structure tests: results in TAP, and the files of the tree."""
 import os
 import subprocess
 import sys

@@ -7,7 +7,7 @@
 //     ----
 //     MESSAGE, some lines
 //
-// What stands before the first case describes the table.
+// Text before the first case describes the table.
 
 #ifndef LN_CASES_H
 #define LN_CASES_H

@@ -14,9 +14,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/** What an assertion that holds does: tells Check where the test is, for the report of a crash.
- * Each time this writes to a file that is read again in the end, so a place is told once in a row:
- * loops over elements write millions of times otherwise. */
+/** An assertion that holds records its location in Check, for the report of a crash. Each record is
+ * a write to a file that is read again in the end, so repeated locations are recorded once: loops
+ * over elements would write millions of times otherwise. */
 static inline void ln_check_mark(const char *file, int line)
 {
     static _Thread_local const char *last_file;

@@ -19,7 +19,7 @@
 #include "lightnet/ln_plugin.h"
 #include "lightnet/ln_util.h"
 
-/** What an output must be. */
+/** An expected output. */
 typedef struct ln_example_output {
     const char *name;   /* NULL ends an array of these */
     const char *dtype;  /* NULL: not checked */

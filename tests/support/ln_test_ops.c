@@ -18,7 +18,7 @@ _Thread_local int ln_test_alive;
 
 static void (*after_run)(const ln_op_arg *op_arg); // or NULL
 
-/* What run needs: as in generated operators, found by pre_run. */
+/* Data of run: as in generated operators, pre_run finds it. */
 typedef struct test_priv {
     const tl_tensor *src, *src2;
     tl_tensor *dst;
@@ -563,7 +563,7 @@ int ln_test_load(ln_context *ctx)
     return 0;
 }
 
-/* What is destroyed while a model runs: the blocks whose time is over. */
+/* Overwrites memory of tensors that are no longer alive while a model runs. */
 static ln_context *poisoned;
 static ln_lifetime poison_life;
 static int poison_time;

@@ -33,7 +33,7 @@ static int measure(const ln_context *ctx, const char *key, const int src[4], con
     return tile;
 }
 
-// Programs for other batches share the weights, which are packed as one image wants them.
+// Programs for other batches share the weights, which are packed for one image.
 static int images_of(const ln_context *ctx, const int src[4])
 {
     return ctx->many_shapes ? 1 : src[0];

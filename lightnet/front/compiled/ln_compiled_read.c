@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reads a compiled model that stands in one file with its weights: the header at once, the weights
+// Reads a compiled model in one file with its weights: the header at once, the weights
 // when it is loaded.
 //
 // The form of the weights depends on the version of the format alone, not on the CPU: a model that

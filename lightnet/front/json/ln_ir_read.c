@@ -24,7 +24,7 @@ typedef struct model {
     ln_list *ops, *inputs, *outputs;
     char *target;
     size_t mem_sizes[LN_MEM_TYPE_SIZE];
-    int threads; // 0: not said
+    int threads; // 0: unspecified
     int declared;
 } model;
 

@@ -171,7 +171,7 @@ int ln_ir_read_ops(ln_ir_reader *r, const ln_ir_element *top, ln_list **ops)
         ln_ir_element e;
         if (ln_ir_get_element(r, &e, array, "ops", r->index))
             return -1;
-        e.label[0] = '\0'; // the place in a message says it
+        e.label[0] = '\0'; // the location in a message contains it
         r->at = "ops";
         r->in_op = 1;
         r->opname = r->optype = NULL;

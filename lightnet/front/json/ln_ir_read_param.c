@@ -30,7 +30,7 @@ static int as_number(const json_t *json, double *number)
     return 0;
 }
 
-// The type that the prototype says, LN_PARAM_INVALID when it does not know the parameter.
+// The type in the prototype; LN_PARAM_INVALID if it lacks the parameter.
 static ln_param_type declared_ptype(const ln_op_arg *proto, const char *arg_name)
 {
     for (size_t i = 0; proto->param_arg_names && proto->param_arg_names[i]; i++)
@@ -196,7 +196,7 @@ static ln_param_type array_ptype(const ln_ir_reader *r, const param *p)
     return LN_PARAM_INVALID;
 }
 
-// The type of the value as it stands, LN_PARAM_INVALID after a failure: no type fits.
+// The type of the value itself; LN_PARAM_INVALID after a failure: no type fits.
 static ln_param_type value_ptype(const ln_ir_reader *r, const param *p)
 {
     if (json_is_array(p->value))
@@ -208,7 +208,7 @@ static ln_param_type value_ptype(const ln_ir_reader *r, const param *p)
     return ptype;
 }
 
-// Strings that may be numbers are numbers where the prototype wants these.
+// Strings that may be numbers are numbers if the prototype requires these.
 static int can_be_read_as(const param *p, ln_param_type there, ln_param_type wanted)
 {
     double number;

@@ -108,7 +108,7 @@ static node *last_node(ln_nnvm_draft *d)
 
 /* ---- variables ---- */
 
-// The types that have had one code ever since are told by it, the others by their name.
+// Writes types by code if the code never changed, others by name.
 void ln_nnvm_draft_set_variable_dtype(ln_nnvm_draft *d, tl_dtype dtype)
 {
     for (int i = 0; i < LN_PARAMS_SURE_CODES; i++)
@@ -407,7 +407,7 @@ typedef struct order {
     size_t *next;   /* of each node: its input, or node to run before, that comes next */
 } order;
 
-// The nodes that must stand before it, inputs first.
+// The nodes that must precede it, inputs first.
 static size_t before(const node *n, size_t i)
 {
     return i < n->n_inputs ? n->inputs[i].node : n->deps[i - n->n_inputs];

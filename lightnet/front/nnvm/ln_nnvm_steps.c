@@ -221,7 +221,7 @@ static int is_ordered(const ln_nnvm_layout *layout)
 }
 
 // The product of the parts of each axis of the plain layout; returns how many axes there are. Inner
-// parts have the length that the layout says.
+// parts have the length in the layout.
 static int merge_dims(ln_nnvm_node *n, const ln_nnvm_layout *layout, const int *own, int *dims)
 {
     int axis = 0;

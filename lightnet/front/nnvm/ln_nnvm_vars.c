@@ -98,7 +98,7 @@ static int is_mxnet_only(const char *op)
     return find_row(op, LN_NNVM_MXNET) && !find_row(op, LN_NNVM_CORE);
 }
 
-/* Compiled graphs: what they are made of is told, and that is all */
+/* Compiled graphs: the error lists their inputs and functions */
 
 /* Text that ends with how many items found no room. */
 typedef struct listing {
@@ -123,7 +123,7 @@ static const char *end_listing(listing *l)
     return l->n_items ? l->text : "none";
 }
 
-// The type and the shape of output 0 of a node, as far as the graph tells them.
+// The type and the shape of output 0 of a node, as far as the graph has them.
 static const char *describe_output(const ln_nnvm_graph *g, size_t i, char *buf, size_t size)
 {
     char shape[LN_MAX_SHAPE] = "";

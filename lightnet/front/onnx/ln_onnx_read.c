@@ -190,7 +190,7 @@ static const tl_tensor *bound_dim(const ln_onnx_model *m, const LnOnnx__Dimensio
     return bound && bound->ndim == 1 ? bound : NULL;
 }
 
-// The size that a dimension has by itself or by what was said of its name, of a range the largest;
+// The size of a dimension in the model or bound to its name, of a range the max;
 // -1: it is open.
 static int64_t known_dim(const ln_onnx_model *m, const LnOnnx__Dimension *d)
 {
@@ -198,14 +198,14 @@ static int64_t known_dim(const ln_onnx_model *m, const LnOnnx__Dimension *d)
     return d->has_dim_value ? d->dim_value : bound ? bound->dims[0] : -1;
 }
 
-// The smallest size that was said of the dimension's name, or `otherwise`.
+// The min size bound to the dimension's name, or `otherwise`.
 static int least_dim(const ln_onnx_model *m, const LnOnnx__Dimension *d, int otherwise)
 {
     const int *least = bound_dim(m, d) ? ln_bind_least(m->base.ctx, d->dim_param, 0) : NULL;
     return least ? *least : otherwise;
 }
 
-// As the model writes it, for messages: "batch", "?", "3"; and what was said of the name.
+// As in the model, for messages: "batch", "?", "3"; and the binding of the name.
 static size_t print_dim(const ln_onnx_model *m, const LnOnnx__Dimension *d, char *text, size_t size)
 {
     const char *name = d->dim_param && *d->dim_param ? d->dim_param : "?";
@@ -298,7 +298,7 @@ static void own_dims(ln_onnx_model *m, const char *name, const LnOnnx__Shape *sh
     }
 }
 
-// The input's record, without data; NULL after a failure. `*bound`: what was said of it, or NULL;
+// The input's record, without data; NULL after a failure. `*bound`: its binding, or NULL;
 // NULL then if it cannot be so.
 static tl_tensor *input_record(ln_onnx_model *m, const LnOnnx__ValueInfo *input,
                                const tl_tensor **bound, const int *least)
@@ -361,7 +361,7 @@ static int find_least(const ln_onnx_model *m, const LnOnnx__ValueInfo *input, in
     return is_range;
 }
 
-// The names of the sizes that the model leaves open, whatever was said of them.
+// The names of the sizes that the model leaves open, whether they are bound or not.
 static void note_sizes(ln_onnx_model *m, const LnOnnx__ValueInfo *value, const char *name)
 {
     static const char unnamed[] = "";
@@ -406,7 +406,7 @@ static void add_input(ln_onnx_scope *scope, const LnOnnx__ValueInfo *input, int 
     tl_tensor_free(record);
 }
 
-// A shape that was said of a name which is not there is reported before sizes that are open.
+// A shape bound to an unknown name is reported before open sizes.
 static void check_names(ln_onnx_model *m)
 {
     const ln_context *ctx = m->base.ctx;

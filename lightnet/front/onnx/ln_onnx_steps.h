@@ -7,14 +7,14 @@
 #include "front/onnx/ln_onnx.h"
 #include "tensorlight/tl_vision.h"
 
-/* Windows as attributes say them: kernel_shape, strides, dilations, pads, auto_pad. */
+/* Windows by attributes: kernel_shape, strides, dilations, pads, auto_pad. */
 
 /** Reads windows over the axes of `src` behind the first two. `weight`: what the kernel's shape is
  *  taken from without kernel_shape; NULL: kernel_shape must be there. `auto_pad` is not looked at.
  *  The node fails where src has no such axes or the attributes do not fit. */
 tl_windows ln_onnx_windows(ln_onnx_node *n, const char *src, const char *weight);
 
-/** As auto_pad says, of windows that slide over `src`. */
+/** Padding by auto_pad, of windows that slide over `src`. */
 void ln_onnx_auto_pad(ln_onnx_node *n, const char *src, tl_windows *windows);
 
 /** Whether the windows slide over one axis or two, without gaps between taps where has_dilation is

@@ -492,7 +492,7 @@ static int enter_loop(ln_onnx_node *n, loop *l, int given)
     return ln_onnx_failed(n) ? -1 : 0;
 }
 
-// Emits the operator `loop`; otherwise says why there can be none.
+// Emits the operator `loop`; otherwise reports why it cannot.
 static const char *roll_loop(ln_onnx_node *n)
 {
     loop l;
@@ -627,7 +627,7 @@ static int enter_scan(ln_onnx_node *n, loop *l)
     return ln_onnx_failed(n) ? -1 : 0;
 }
 
-// Emits the operator `loop`, of scanned inputs whose parts stand along axis 0.
+// Emits the operator `loop`, of scanned inputs whose parts are along axis 0.
 static void roll_scan(ln_onnx_node *n)
 {
     loop l;

@@ -60,7 +60,7 @@ static int letter(char c)
     return c >= 'A' && c <= 'Z' ? c - 'A' : c >= 'a' && c <= 'z' ? 26 + c - 'a' : -1;
 }
 
-/** The labels up to a comma, "->" or the end; "..." stands for `n_dots` axes. Returns where it
+/** The labels up to a comma, "->" or the end; "..." is `n_dots` axes. Returns where it
  *  ends. */
 static const char *read_labels(ln_onnx_node *n, const char *text, int n_dots, labels *l)
 {
@@ -82,7 +82,7 @@ static const char *read_labels(ln_onnx_node *n, const char *text, int n_dots, la
     return text;
 }
 
-/** How many axes "..." stands for in a term of `ndim` axes; 0 without it. */
+/** The number of axes of "..." in a term of `ndim` axes; 0 without it. */
 static int dots_of(ln_onnx_node *n, const char *text, int ndim)
 {
     int letters = 0, has_dots = 0;
@@ -155,7 +155,7 @@ static void take_diagonals(ln_onnx_node *n, term *t)
             }
 }
 
-/** Axes of length 1 whose label is longer elsewhere say nothing. */
+/** Ignores axes of length 1 whose label is longer elsewhere. */
 static void drop_ones(ln_onnx_node *n, term *t, const int *lens)
 {
     const tl_tensor *const src = ln_onnx_tensor_of(n, t->tensor);

@@ -7,7 +7,7 @@
 
 /* ---- operands ---- */
 
-/** Up to opset 6 the second operand stands at `axis` of the first, at its end by default: it gets
+/** Up to opset 6 the second operand begins at `axis` of the first, at its end by default: it gets
  *  axes of length 1 for those of the first that follow. */
 static const char *second_operand(ln_onnx_node *n)
 {
@@ -94,7 +94,7 @@ static void translate_prelu(ln_onnx_node *n)
 {
     const char *const src = ln_onnx_in(n, 0), *slope = ln_onnx_in(n, 1);
     const tl_tensor *const t = ln_onnx_tensor_of(n, src), *s = ln_onnx_tensor_of(n, slope);
-    // Up to opset 6 a slope for each channel stands at axis 1.
+    // Up to opset 6 a slope for each channel is at axis 1.
     if (n->opset < 7 && s->ndim == 1 && s->len != 1 && t->ndim >= 3)
         slope = ln_emit_reshape(&n->emit, slope, t->ndim - 1,
                                 (int[TL_MAXDIM]){s->dims[0], 1, 1, 1, 1, 1, 1, 1}, LN_EMIT_TEMP);

@@ -40,7 +40,7 @@ static int read_axis(ln_onnx_node *n, const char *src, const char *scale, int bl
     return ln_attr_axis(&n->emit, "axis", 1, ln_onnx_tensor_of(n, src)->ndim);
 }
 
-/** The type of the result that the node says; 0 says none. */
+/** The result type that the node specifies; 0: none. */
 static tl_dtype read_dtype(ln_onnx_node *n, tl_dtype deflt)
 {
     return ln_onnx_int(n, "output_dtype", 0) ? ln_onnx_attr_dtype(n, "output_dtype", deflt) : deflt;

@@ -203,7 +203,7 @@ static void constant_of_sparse(ln_onnx_node *n)
         ln_emit_fail(&n->emit, "attribute 'sparse_value' has no tensor");
 }
 
-/** Exactly one of these attributes says what the constant is. */
+/** Exactly one of these attributes contains the constant. */
 static void translate_constant(ln_onnx_node *n)
 {
     static const struct {

@@ -9,7 +9,7 @@
 #include "front/onnx/ln_onnx.h"
 #include "tensorlight/tl_recurrent.h"
 
-/** The tensors of a node, in the order and the type that LightNet wants. */
+/** The tensors of a node, in LightNet's order and type. */
 typedef struct network {
     tl_cell cell;
     int is_batch_first;   /* the layout of the node */
@@ -136,7 +136,7 @@ static const char *input(ln_onnx_node *n, const network *net, int i)
     return src ? ln_emit_cast(&n->emit, src, net->work, LN_EMIT_TEMP) : NULL;
 }
 
-/** X or a state, with its first two axes as LightNet wants them. */
+/** X or a state, with its first two axes in LightNet's order. */
 static const char *sequences(ln_onnx_node *n, const network *net, int i)
 {
     const char *const src = input(n, net, i);
@@ -183,7 +183,7 @@ static void put_output(ln_onnx_node *n, const network *net, const char *src, int
         ln_emit_cast(&n->emit, src, net->dtype, i);
 }
 
-/** The outputs that the node wants; the operator stands in the program then. */
+/** The outputs that the node has; the operator is in the program by then. */
 static void put_outputs(ln_onnx_node *n, const network *net)
 {
     static const char *const names[] = {"dst", "last_h", "last_c"};

@@ -6,7 +6,7 @@
 
 /* ---- reductions ---- */
 
-/** No axes mean all, unless the node says that they mean none. */
+/** No axes mean all, unless the node has `noop_with_empty_axes`. */
 static void emit_reduce(ln_onnx_node *n, const int64_t *given, int len)
 {
     const char *const src = ln_onnx_in(n, 0);

@@ -9,7 +9,7 @@
 #include "front/onnx/ln_onnx_body.h"
 #include "tensorlight/tl_shape.h"
 
-/** ONNX says "from here to the end" with the largest numbers there are. */
+/** ONNX writes "from here to the end" as the largest integers. */
 static int clamp_to_int(int64_t value)
 {
     return value < INT_MIN ? INT_MIN : value > INT_MAX ? INT_MAX : (int)value;
@@ -572,7 +572,7 @@ static void translate_center_crop_pad(ln_onnx_node *n)
         emit_pad(n, src, before, after, "TL_PAD_CONSTANT", NULL);
 }
 
-/** To the shape that input `i` says, at run time if it is not known before. */
+/** Reshapes to the shape in input `i`, at run time if it is not known before. */
 static void emit_expand(ln_onnx_node *n, const char *src, int i)
 {
     int len, dims[LN_MAXDIM];

@@ -38,7 +38,7 @@ static void translate_dft_20(ln_onnx_node *n)
     emit_dft(n, ln_onnx_int_in(n, 2, -2));
 }
 
-/** How long a frame is, which the window says where nothing else does. */
+/** The length of a frame: by default that of the window. */
 static int frame_length(ln_onnx_node *n, const char *window)
 {
     if (ln_onnx_has_input(n, 3))
@@ -60,7 +60,7 @@ static void translate_stft(ln_onnx_node *n)
 
 /* ---- constants ---- */
 
-/** The node's output is a constant of these numbers, in the type that the node wants. */
+/** The node's output is a constant of these numbers, in the type of the node. */
 static void put_constant(ln_onnx_node *n, int ndim, const int *dims, const double *values)
 {
     const tl_dtype dtype = ln_onnx_attr_dtype(n, "output_datatype", TL_FLOAT);

@@ -34,7 +34,7 @@ enum {
     KEYS = TL_ATTENTION_KEYS / STREAMS * STREAMS, /* that p has room for */
 };
 
-/** Some queries: fewer than `lanes`, the last one stands for the rest. */
+/** Some queries; if fewer than `lanes`, the last one is repeated. */
 typedef struct block {
     const tl_attention_job *job;
     const float *k, *v; /* of their head */

@@ -249,7 +249,7 @@ static void find_grids(conv *c, const tl_conv2d_param *p, const tl_conv_taps *ta
                              .weights = c->kind->head * g + c->kind->tap * begin};
         if (c->step[0] * c->step[1] == 1)
             continue;
-        // The remainder says where a grid begins, as its taps do, if it has any.
+        // The remainder determines where a grid begins, like its taps, if it has any.
         const tl_conv2d_param ones = {.stride = {p->stride[0], p->stride[1]},
                                       .dilation = {1, 1},
                                       .padding = {p->padding[0], p->padding[1]}};

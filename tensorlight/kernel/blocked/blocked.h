@@ -25,7 +25,7 @@ enum { TL_TURN_STRIP = 512 };
 typedef struct tl_turn_strip {
     size_t plane, block; /* where its first plane and its block are, in elements */
     size_t begin, end;   /* pixels */
-    int lanes;           /* that stand for channels */
+    int lanes;           /* that are channels */
 } tl_turn_strip;
 
 static inline tl_turn_strip tl_turn_strip_at(const tl_turn_job *job, size_t unit)

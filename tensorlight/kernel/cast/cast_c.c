@@ -22,7 +22,7 @@
 #define SATURATED_UINT(x) NAME(tl, from_uint)(x)
 #define SATURATED_BOOL(x) NAME(tl, from_uint)(x)
 
-/* ---- to floats that C knows ---- */
+/* ---- to float and double ---- */
 
 #define OF_FLT(x)  ((T)(x))
 #define OF_INT(x)  ((T)(x))

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// SqueezeDet's boxes from what the network says about its anchors.
+// SqueezeDet's boxes from the network's outputs for its anchors.
 //
 // Source: B. Wu, F. Iandola, P. Jin, K. Keutzer: SqueezeDet (2016), section 3.1; operator
 // catalogue, transform_bboxSQD.

@@ -21,7 +21,7 @@ enum {
     LIMBS = TL_LOWBIT_LIMBS,
     QUAD = TL_LOWBIT_QUAD,
     QUAD_BYTES = QUAD * TL_LOWBIT_PANEL, /* of a panel's columns */
-    AHEAD = 2048,                        /* bytes: what comes from memory is asked for early */
+    AHEAD = 2048,                        /* bytes: prefetch from memory */
 };
 
 typedef tl_vn small_sums[VECTORS][LIMBS];

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Matrices and their diagonals: diagonal k runs through the elements [r, r + k]; and indices as
-// rows in which one element stands out.
+// one-hot rows.
 
 #include <assert.h>
 #include <string.h>

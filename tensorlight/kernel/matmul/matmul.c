@@ -264,7 +264,7 @@ tl_tensor *tl_tensor_matmul_int(const tl_tensor *src1, const tl_tensor *src2,
     const int ndim = tl_matmul_dims(src1, src2, 0, 0, dims);
     if (ndim < 0)
         return NULL;
-    int rows[TL_MAXDIM], cols[TL_MAXDIM]; // shapes that say nothing along the sums
+    int rows[TL_MAXDIM], cols[TL_MAXDIM]; // shapes without the summed axes
     memcpy(rows, dims, sizeof(rows));
     memcpy(cols, dims, sizeof(cols));
     rows[ndim - 1] = cols[ndim - 2] = 1;

@@ -53,7 +53,7 @@ static int64_t remainder_of(int64_t a, int64_t b)
     return r < 0 ? r + b : r;
 }
 
-/** The index of src that stands at index `i` of dst, or -1: none does. */
+/** The index of src for index `i` of dst; -1: none. */
 static int64_t source_of(const pad_axis *axis, tl_pad_mode mode, int64_t i)
 {
     const int64_t at = i - axis->before, n = axis->kept;

@@ -303,7 +303,7 @@ typedef struct range_job {
     } ranges[TL_MOST_SLOTS];
 } range_job;
 
-/** Lanes of a row that stand for channels. */
+/** Lanes of a row that are channels. */
 static int lanes_of(const range_job *job, size_t row)
 {
     if (job->channels == 0)

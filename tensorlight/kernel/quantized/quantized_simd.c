@@ -31,7 +31,7 @@ enum {
     QUADS = TL_BLOCK / TL_QUAD,
     PIXEL_BYTES = TL_BLOCK * TL_VX_BYTES,
     QUAD_BYTES = TL_BLOCK * TL_QUAD, /* of weights */
-    WEIGHTS_AHEAD = 1024,            /* bytes: what comes from memory is asked for early */
+    WEIGHTS_AHEAD = 1024,            /* bytes: prefetch from memory */
     SOURCE_AHEAD = 4,                /* blocks of channels */
 };
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Kernels of exact 8-bit 3x3 convolutions by Winograd's algorithm, in integers.
 //
-// As winograd.h says, a tile of 4 x 4 results needs a patch of 6 x 6 pixels, and a product for each
+// As in winograd.h, a tile of 4 x 4 results needs a patch of 6 x 6 pixels, and a product for each
 // of 36 points instead of 144. The points along an axis are 0, 1, -1, 2, -2 and infinity. B' has
 // integers already, and G has them once its rows are multiplied by 4, 6, 6, 24, 24 and 1:
 //

@@ -18,7 +18,7 @@ enum {
     PARTS = TL_BLOCK / TL_VF_LANES,            /* vectors of a block */
     PAIR_SIZE = TL_BLOCK * TL_QUANTWINO_PAIR,  /* weights of a pair of channels */
     SHORTS = TL_SIMD_LANES < 8 ? 8 : TL_BLOCK, /* lanes of a transformed source */
-    WEIGHTS_AHEAD = 512,                       /* what comes from memory is asked for early */
+    WEIGHTS_AHEAD = 512,                       /* prefetch from memory */
 };
 
 /* ---- the source ---- */

@@ -51,7 +51,7 @@ tl_rounding tl_rounding_from_str(const char *str)
 
 /* ---- scratch memory: buffers, then a table per axis ---- */
 
-/** The type to compute in: for integers one that leaves enough digits to tell whole sums. */
+/** The type to compute in: for integers one with enough digits for exact sums. */
 static tl_dtype work_dtype(tl_dtype dtype)
 {
     const int is_narrow = tl_dtype_is_float(dtype) ? dtype != TL_DOUBLE : tl_size_of(dtype) == 1;

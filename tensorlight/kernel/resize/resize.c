@@ -102,7 +102,7 @@ static int corners_of(const resize_job *job, size_t row, corner *corners)
 
 #define TL_TEMPLATE "kernel/resize/resize.c"
 
-// Each of these types stands for TL_FLOAT or another.
+// Each of these types is TL_FLOAT or another.
 #define IS_NEAREST
 #define TL_TUNED_ALL
 #include "tensor/tl_each_uint.inc.h"

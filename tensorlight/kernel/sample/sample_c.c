@@ -42,7 +42,7 @@ static double brought_inside(const tl_grid_job *job, double x, int in)
     return x > -8 ? (x < in + 8.0 ? x : in + 8.0) : -8;
 }
 
-/** The element that index `i`, a few elements outside at most, stands for; -1: none. */
+/** The element that replaces index `i`, at most a few elements outside; -1: none. */
 static int index_inside(const tl_grid_job *job, int i, int in)
 {
     const double half = job->aligns_corners ? 0 : 0.5;

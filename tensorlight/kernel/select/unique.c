@@ -4,7 +4,7 @@
 //     src    5 2 5 3      order  1 3 0 2   (indices, sorted by their slices; equal ones stay)
 //                         groups 0 1 2 2
 //
-// Groups are numbered in the order that is asked for; the first index of a group is the place where
+// Groups are numbered in the requested order; the first index of a group is the place where
 // its slice occurs first, since the sort is stable.
 
 #ifndef T // once

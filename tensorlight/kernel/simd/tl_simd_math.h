@@ -8,7 +8,7 @@
 // since an exponential on the way may be subnormal: those are off by no more than that number. NaN
 // gives NaN, with no further word.
 //
-// Method, where nothing else is said: the argument is reduced to a short interval (Cody & Waite,
+// Method, unless noted: the argument is reduced to a short interval (Cody & Waite,
 // Software Manual for the Elementary Functions, 1980), a polynomial is evaluated there by Horner's
 // rule. The polynomials have the least largest relative error (Remez' exchange algorithm); their
 // coefficients were rounded to float one after the other, lowest first, those behind fitted anew.

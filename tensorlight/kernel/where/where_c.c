@@ -5,7 +5,7 @@
 
 #include "kernel/where/where.h"
 
-// Each of these types stands for TL_FLOAT or another.
+// Each of these types is TL_FLOAT or another.
 #define TL_TUNED_ALL
 #define TL_TEMPLATE "kernel/where/where_c.c"
 #include "tensor/tl_each_uint.inc.h"

@@ -49,7 +49,7 @@ static const tl_tensor *find_param(const ln_nnvm_core *c, const char *name)
     return c->params ? ln_bundle_find(c->params, name) : NULL;
 }
 
-// One whose type and shape are asked for when it is read.
+// One whose type and shape are inferred when it is read.
 static ln_nnvm_entry add_bare_variable(ln_nnvm_core *c, const char *name)
 {
     ln_nnvm_draft_begin(c->draft, "null", name);

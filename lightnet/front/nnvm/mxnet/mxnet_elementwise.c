@@ -222,7 +222,7 @@ static void rewrite_sum_of_many(ln_nnvm_recast *r)
 #define SAME(op)         UNARY(op, ln_nnvm_recast_same, NULL)
 #define CALLED(op, core) UNARY(op, ln_nnvm_recast_same, core)
 
-/* Whether the number was an integer is said by MXNet since 1.7, and counts for nothing. */
+/* MXNet states since 1.7 whether the number was an integer; this has no effect. */
 #define NUMBER(op, rewrite_it, with) \
     LN_MXNET_ROW(op, with, 1, .ignored = " is_int ", .rewrite = rewrite_it, .attrs = "!scalar")
 #define SCALAR(name, old, core) \

@@ -33,7 +33,7 @@ static void lacks_unless_zeros(ln_nnvm_recast *r, const char *key)
             ln_nnvm_recast_lacks(r); // core computes no further rows
 }
 
-/** Weight and, unless attribute no_bias says otherwise, bias. */
+/** Weight and, unless attribute no_bias is set, bias. */
 static void begin_weighted(ln_nnvm_recast *r, const char *op, ln_nnvm_entry src, int without_bias)
 {
     const int with_bias = ln_nnvm_has_bias(&r->node, without_bias);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Operators that find objects: priors, boxes that a network moved, the best of those that overlap.
-// W. Liu et al. 2016, "SSD: Single Shot MultiBox Detector", says what these are.
+// Source: W. Liu et al. 2016, "SSD: Single Shot MultiBox Detector".
 
 #include <limits.h>
 #include <math.h>

@@ -9,7 +9,7 @@
 #include "front/nnvm/ln_nnvm_steps.h"
 #include "tensorlight/tl_util.h"
 
-/** `with`: the value, or NULL: an attribute says it. */
+/** `with`: the value, or NULL: an attribute has it. */
 static double value_of(ln_nnvm_node *n, const char *key)
 {
     if (n->row->with)

@@ -156,7 +156,7 @@ static void translate_where(ln_nnvm_node *n)
     {                                       \
         op, dialects, translate, with, 2, 2 \
     }
-/* Whether the number was an integer is said by MXNet since 1.7, and counts for nothing. */
+/* MXNet states since 1.7 whether the number was an integer; this has no effect. */
 #define SCALAR(op, dialects, with)                                                          \
     {                                                                                       \
         op, dialects, translate_scalar, with, 1, 1, .keeps_shape = 1, .ignored = " is_int " \

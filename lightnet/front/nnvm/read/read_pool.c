@@ -256,7 +256,7 @@ static const char *mean_matrix(ln_nnvm_node *n, int out, int in, tl_dtype dtype)
                    : NULL;
 }
 
-/** Means over as many windows as are asked for, as equal as they can be: pooling where they are. */
+/** Means over a given number of windows, as equal as possible: pooling where they are equal. */
 static void translate_adaptive_pool(ln_nnvm_node *n)
 {
     int64_t given[LN_NNVM_MAX_TUPLE];

@@ -9,7 +9,7 @@
 
 /* ---- reshape ---- */
 
-/* The codes of a shape that is asked for: see the operator's documentation. */
+/* The codes of a requested shape: see the operator's documentation. */
 enum { COPY = 0, INFER = -1, COPY_REST = -2, MERGE = -3, SPLIT = -4 };
 
 /* A shape that is being made: the source's dimensions are used up one after the other. */

@@ -55,7 +55,7 @@ typedef ln_nnvm_value (*ln_nnvm_write_func)(ln_nnvm_op *n);
 typedef struct ln_nnvm_op_row {
     const char *optype;
     ln_nnvm_write_func write;
-    const char *param;             /* the parameter that says what it does, or NULL */
+    const char *param;             /* the parameter that selects the function, or NULL */
     int (*has)(const char *value); /* whether core has something for that */
 } ln_nnvm_op_row;
 

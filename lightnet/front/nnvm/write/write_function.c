@@ -175,8 +175,8 @@ static ln_nnvm_value write_leaky(ln_nnvm_op *n, ln_nnvm_value x)
     return ln_put_leaky(n, x, ln_nnvm_op_number(n, "alpha", 1));
 }
 
-/* What has no formula: functions of core's. Sines, their inverses, and the error function have
- * nothing there. */
+/* Functions by an operator of core. Sines, their inverses, and the error function have
+ * none. */
 static const struct function {
     const char *func;
     const char *op;
