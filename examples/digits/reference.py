@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Runs digits.json in numpy alone, operator by operator: what LightNet's results are held against.
+"""Runs digits.json in numpy alone, operator by operator: the reference for LightNet's results.
 
     model = Model("digits.json", "digits.safetensors")
     probabilities = model.run(images)  # [n, 28, 28] of 0..255 -> [n, 10]

@@ -195,7 +195,7 @@ static void translate_reduce(ln_nnvm_node *n)
     emit_reduce(n, n->row->with, ln_nnvm_in(n, 0));
 }
 
-/** `with` names the operation; what is no number counts as its neutral element. */
+/** `with` names the operation; NaN counts as its neutral element. */
 static void translate_nan_reduce(ln_nnvm_node *n)
 {
     const char *src = ln_nnvm_in(n, 0);
