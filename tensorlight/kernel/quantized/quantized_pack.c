@@ -40,13 +40,15 @@ size_t tl_quantized_matmul_packed(int k)
 void tl_quantized_head_fill(tl_quantized_head *head, int first, int outputs, const tl_tensor *bias,
                             const tl_tensor *factor, const tl_tensor *addend)
 {
+    const int n = tl_min(TL_BLOCK, outputs - first);
     *head = (tl_quantized_head){.bias = {0}};
-    for (int i = 0; i < TL_BLOCK && first + i < outputs; i++) {
-        const int c = first + i;
-        head->bias[i] = bias ? ((const int32_t *)bias->data)[c] : 0;
-        head->factor[i] = factor ? ((const float *)factor->data)[factor->len > 1 ? c : 0] : 1;
-        head->addend[i] = addend ? ((const float *)addend->data)[c] : 0;
-    }
+    if (bias)
+        memcpy(head->bias, (const int32_t *)bias->data + first, (size_t)n * sizeof(int32_t));
+    if (addend)
+        memcpy(head->addend, (const float *)addend->data + first, (size_t)n * sizeof(float));
+    for (int i = 0; i < n; i++)
+        head->factor[i] =
+            factor ? ((const float *)factor->data)[factor->len > 1 ? first + i : 0] : 1;
 }
 
 typedef struct pack_job {
