@@ -44,11 +44,12 @@ typedef struct window {
     int is_empty;
 } window;
 
-static window window_at(const poolnd_job *job, size_t index)
+/** The window of result `index` of the first `n` axes, without taps along others. */
+static window window_at(const poolnd_job *job, size_t index, int n)
 {
     const tl_windows *const w = &job->param.windows;
     window at = {.is_empty = 0};
-    for (int i = w->n - 1; i >= 0; i--) {
+    for (int i = n - 1; i >= 0; i--) {
         at.start[i] = (int64_t)(index % job->out[i]) * w->stride[i] - w->padding[i];
         index /= job->out[i];
         tl_window_hits(w->size[i], w->dilation[i], at.start[i], job->in[i], &at.begin[i],
@@ -66,21 +67,6 @@ static size_t line_of(const poolnd_job *job, const window *at, const int *taps)
     for (int i = 0; i < w->n; i++)
         place += (size_t)(at->start[i] + (int64_t)taps[i] * w->dilation[i]) * job->in_step[i];
     return place;
-}
-
-/** The windows of a line of results, whose last axis begins at 0, without taps along it. */
-static window line_at(const poolnd_job *job, size_t line)
-{
-    const tl_windows *const w = &job->param.windows;
-    window at = {.is_empty = 0};
-    for (int i = w->n - 2; i >= 0; i--) {
-        at.start[i] = (int64_t)(line % job->out[i]) * w->stride[i] - w->padding[i];
-        line /= job->out[i];
-        tl_window_hits(w->size[i], w->dilation[i], at.start[i], job->in[i], &at.begin[i],
-                       &at.end[i]);
-        at.is_empty |= at.begin[i] == at.end[i];
-    }
-    return at;
 }
 
 /** `len` windows from `start` on of any line: where the first taps along the last axis meet src. */
@@ -314,7 +300,7 @@ static void NAME(max_line, c)(const poolnd_job *job, const part *p, const T *pla
 {
     const tl_windows *const w = &job->param.windows;
     const int last = w->n - 1, len = p->len;
-    const window at = line_at(job, line);
+    const window at = window_at(job, line, last);
     int taps[TL_MAX_SPATIAL], fresh = len;
     memcpy(taps, at.begin, sizeof(taps));
     for (int x = 0; x < len; x++)
@@ -354,7 +340,7 @@ static void NAME(max_and_args, c)(const poolnd_job *job, size_t p, const T *plan
 {
     int64_t *const args = job->arg + p * job->out_plane;
     for (size_t k = 0; k < job->out_plane && !is_stopped(job, k); k++) {
-        const window at = window_at(job, k);
+        const window at = window_at(job, k, job->param.windows.n);
         const size_t index = at.is_empty ? 0 : NAME(argmax, c)(job, plane, &at);
         memcpy(&dst[k], at.is_empty ? (const void *)&job->lowest : &plane[index], sizeof(T));
         args[k] = at.is_empty ? -1 : arg_of(job, p, index);
@@ -436,7 +422,7 @@ static void NAME(sum_parts, c)(const poolnd_job *job, const part *p, const T *pl
     double counts[PART];
     count_along(job, p, counts);
     for (size_t k = 0; k < job->out_plane && !tl_stop_is_requested(job->stop); k += len) {
-        const window at = line_at(job, k / len);
+        const window at = window_at(job, k / len, job->param.windows.n - 1);
         NAME(sum_part, c)(job, p, counts, plane, &at, dst + k + p->start);
     }
 }
