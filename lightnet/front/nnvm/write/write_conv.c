@@ -36,9 +36,9 @@ static void read_padding(ln_nnvm_op *n, conv *c, int i, int64_t total)
     ln_nnvm_op_autopad(n, total, padding);
     if (padding[0] < 0 || padding[1] < 0)
         ln_nnvm_op_fail(n, "parameter 'padding' has a negative number");
-    if (padding[0] + padding[1] > INT_MAX / 2)
-        ln_nnvm_op_fail(n, "a padding of %lld, expected at most %d",
-                        (long long)(padding[0] + padding[1]), INT_MAX / 2);
+    const long long sum = padding[0] + padding[1];
+    if (sum > INT_MAX / 2)
+        ln_nnvm_op_fail(n, "a padding of %lld, expected at most %d", sum, INT_MAX / 2);
     c->before[i] = (int)padding[0];
     c->after[i] = (int)padding[1];
 }
