@@ -27,7 +27,10 @@ def without_nested(body):
 
 
 def name_of_field(declarator):
-    """name, *name, name[2], (*name)(int, int), or None for nothing."""
+    """name, *name, name[2], (*name)(int, int), name : 1 as "name:1", or None for nothing."""
+    bits = re.search(r"(\w+)\s*:\s*(\d+)$", declarator.strip())
+    if bits:
+        return f"{bits[1]}:{bits[2]}"
     found = re.search(r"\(\s*\*\s*(\w+)\s*\)", declarator) or re.search(r"(\w+)\s*(?:\[[^\]]*\]\s*)*$", declarator.strip())
     return found and found[1]
 
@@ -83,7 +86,8 @@ def layouts(build, *options):
     prints = ['    printf("LN_PLUGIN_ABI %d\\n", LN_PLUGIN_ABI);']
     for name in sorted(found):
         prints.append(f'    printf("\\n{name} %zu\\n", sizeof(struct {name}));')
-        prints += [f'    printf("    %zu %zu {field}\\n", offsetof(struct {name}, {field}), sizeof(((struct {name} *)0)->{field}));'
+        prints += [f'    printf("    bits {field}\\n");' if ":" in field else
+                   f'    printf("    %zu %zu {field}\\n", offsetof(struct {name}, {field}), sizeof(((struct {name} *)0)->{field}));'
                    for field in found[name]]
     prints.append(f'    printf("\\n{CONSTANTS}\\n");')
     prints += [f'    printf("    %lld {name}\\n", (long long){name});' for name in sorted(constants(ours))]

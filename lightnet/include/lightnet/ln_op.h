@@ -94,18 +94,22 @@ typedef struct ln_arg_info {
                                        empty */
         const char *const *strings; /* parameters: the default of strings; NULL: none, or empty */
     };
-    uint32_t dtypes;   /* inputs: the allowed data types; 0: any */
-    uint16_t at;       /* LN_MEMBER of the private structure for its tensor or value; 0: none */
-    uint8_t n_default; /* how many elements `numbers` or `strings` has */
-    uint8_t view;      /* parameters: the ln_opck_view of a number */
-    uint8_t ndim;      /* inputs: the number of dimensions; 0: any */
-    uint8_t isstatic;  /* inputs: its memory must never be reused */
-    uint8_t anywhere;  /* inputs: any memory type, not only that of the operator's target */
-    uint8_t optional;  /* tensors: may be absent */
-    uint8_t variadic;  /* tensors: every argument whose name is arg_name and a number */
-    int8_t dynamic;    /* outputs: 1: `run` sets its shape; -1: its shape
-                          depends on no input; 0: on the inputs' shapes */
-    uint8_t islast;    /* the last of its table */
+    union {
+        uint32_t dtypes;   /* inputs: the allowed data types; 0: any */
+        int32_t n_default; /* parameters: how many elements `numbers` or `strings` has */
+    };
+    uint16_t at; /* LN_MEMBER of the private structure for its tensor or value; 0: none */
+    union {
+        uint8_t ndim;   /* inputs: the number of dimensions; 0: any */
+        int8_t dynamic; /* outputs: 1: `run` sets its shape; -1: its shape depends
+                           on no input; 0: on the inputs' shapes */
+        uint8_t view;   /* parameters: the ln_opck_view of a number */
+    };
+    uint8_t isstatic : 1; /* inputs: its memory must never be reused */
+    uint8_t anywhere : 1; /* inputs: any memory type, not only that of the operator's target */
+    uint8_t optional : 1; /* tensors: may be absent */
+    uint8_t variadic : 1; /* tensors: every argument whose name is arg_name and a number */
+    uint8_t islast : 1;   /* the last of its table */
 } ln_arg_info;
 
 /** The row behind `info` in its table, or NULL. */
