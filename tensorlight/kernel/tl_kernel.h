@@ -23,6 +23,9 @@
 #include "tensorlight/tl_exec.h"
 #include "tensorlight/tl_tensor.h"
 
+/** For a function that is a template: its constant arguments make a function of its own. */
+#define TL_INLINE static inline __attribute__((always_inline))
+
 /** The rows of a kernel for some types and instruction sets: TL_ROWS_types below, or of the family,
  * and TL_SETS_sets. A function is named by the kernel, the tag of its type and the set. */
 #define TL_KERNELS(ROW, arg, kernel, types, sets) TL_SETS_##sets(TL_ROWS_##types, ROW, arg, kernel)

@@ -67,18 +67,18 @@ tl_tensor *tl_tensor_cumulate(const tl_tensor *src, tl_tensor *dst, const tl_cum
 #else // for each type
 
 /** `n` neighbouring lines of `len` elements, `step` apart (negative: from the end). */
-static void NAME(cumulate_lines, c)(const T *src, T *dst, size_t n, size_t len, ptrdiff_t step,
-                                    const tl_cumulate_param *param)
+TL_INLINE void NAME(cumulate_lines, c)(const T *src, T *dst, size_t n, size_t len, ptrdiff_t step,
+                                       int is_product, int is_exclusive)
 {
     SUM acc[LINES];
     for (size_t j = 0; j < n; j++)
-        acc[j] = param->is_product ? 1 : 0;
+        acc[j] = is_product ? 1 : 0;
     for (size_t i = 0; i < len; i++, src += step, dst += step)
         for (size_t j = 0; j < n; j++) {
             const SUM before = acc[j];
             const SUM x = (SUM)LOAD(src[j]);
-            acc[j] = param->is_product ? before * x : before + x;
-            dst[j] = STORE((C)(param->is_exclusive ? before : acc[j]));
+            acc[j] = is_product ? before * x : before + x;
+            dst[j] = STORE((C)(is_exclusive ? before : acc[j]));
         }
 }
 
@@ -92,9 +92,15 @@ static void NAME(cumulate, c)(void *arg, size_t begin, size_t end)
         size_t first = k / inner * len * inner + k % inner;
         if (job->param->is_reverse)
             first += (len - 1) * inner;
-        NAME(cumulate_lines, c)
-        ((const T *)job->src + first, (T *)job->dst + first, n, len,
-         job->param->is_reverse ? -step : step, job->param);
+        const T *const src = (const T *)job->src + first;
+        T *const dst = (T *)job->dst + first;
+        const ptrdiff_t to_next = job->param->is_reverse ? -step : step;
+        if (job->param->is_product)
+            NAME(cumulate_lines, c)(src, dst, n, len, to_next, 1, job->param->is_exclusive);
+        else if (job->param->is_exclusive)
+            NAME(cumulate_lines, c)(src, dst, n, len, to_next, 0, 1);
+        else
+            NAME(cumulate_lines, c)(src, dst, n, len, to_next, 0, 0);
     }
 }
 

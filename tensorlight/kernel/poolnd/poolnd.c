@@ -370,6 +370,14 @@ static inline void NAME(add_line, c)(const T *from, int64_t step, double *sums, 
         sums[x] += (double)LOAD(from[x * step]);
 }
 
+/** sums[x] += |from[x * step]| ^ p, for x = begin .. end-1. */
+TL_INLINE void NAME(add_raised, c)(const T *from, int64_t step, double p, double *sums, int begin,
+                                   int end)
+{
+    for (int x = begin; x < end; x++)
+        sums[x] += raised((double)LOAD(from[x * step]), p);
+}
+
 /** Adds what the taps meet to the sums of a part of a line. */
 static void NAME(add_taps, c)(const poolnd_job *job, const part *p, const T *plane,
                               const window *at, double *sums)
@@ -390,8 +398,10 @@ static void NAME(add_taps, c)(const poolnd_job *job, const part *p, const T *pla
                 NAME(add_line, c)(from, 2, sums, m.begin, m.end);
             else if (!is_norm)
                 NAME(add_line, c)(from, m.src_step, sums, m.begin, m.end);
-            for (int x = m.begin; is_norm && x < m.end; x++)
-                sums[x] += raised((double)LOAD(from[x * m.src_step]), job->param.p);
+            else if (job->param.p == 2)
+                NAME(add_raised, c)(from, m.src_step, 2, sums, m.begin, m.end);
+            else
+                NAME(add_raised, c)(from, m.src_step, job->param.p, sums, m.begin, m.end);
         }
     } while (tl_next_tap(taps, at->begin, at->end, last));
 }

@@ -86,7 +86,4 @@
 #define TL_UNROLL _Pragma("clang loop unroll(full)")
 #endif
 
-/** For a function that is a template: its constant arguments make a function of its own. */
-#define TL_INLINE static inline __attribute__((always_inline))
-
 #endif
