@@ -60,7 +60,7 @@ def relus(n, source="x", stem="y"):
 
 # ---- nodes ----
 
-@axis("nodes: one behind the other", *ALL, "graph", "back")
+@axis("nodes: chain", *ALL, "graph", "back")
 def chain(n):
     nodes, last = [], "x"
     for i in range(n):
@@ -70,7 +70,7 @@ def chain(n):
     return onnx(nodes, [last], weights=[tensor("one", "float", [], [1])])
 
 
-@axis("nodes: reshapes as exporters write them")
+@axis("nodes: exported reshapes")
 def exported(n):
     nodes, last = [], "x"
     for i in range(n // 10):
@@ -86,7 +86,7 @@ def exported(n):
                 weights=[tensor("zero", "int64", [], [0]), tensor("axes", "int64", [1], [0]), tensor("rest", "int64", [1], [-1])])
 
 
-@axis("nodes: unneeded")
+@axis("nodes: dead")
 def dead(n):
     return onnx(relus(n, stem="d") + [node("Neg", ["x"], ["y"])], ["y"])
 
@@ -96,7 +96,7 @@ def equal(n):
     return onnx(relus(n) + [node("Sum", names("y", n), ["z"])], ["z"])
 
 
-@axis("nodes: computed when reading")
+@axis("nodes: folded by the reader")
 def folded(n):
     nodes, last = [node("Shape", ["x"], ["s0"])], "s0"
     for i in range(1, n):
@@ -141,7 +141,7 @@ def huge_names(n):
     return onnx(nodes, [last])
 
 
-@axis("nodes: all of one name")
+@axis("nodes: all with the same name")
 def one_name(n):
     nodes, last = [], "x"
     for i in range(n):
@@ -150,7 +150,7 @@ def one_name(n):
     return onnx(nodes, [last])
 
 
-@axis("views: one behind the other")
+@axis("views: chain")
 def views(n):
     nodes, last = [], "x"
     for i in range(n):
@@ -187,7 +187,7 @@ def inputs_defaults(n):
                 weights=[tensor(name, "float", [4], [1, 2, 3, 4]) for name in names("x", n)])
 
 
-@axis("inputs: open sizes given by --shape", "show", "convert", per=4, why="one command line holds 2 MB",
+@axis("inputs: open sizes set by --shape", "show", "convert", per=4, why="one command line holds 2 MB",
       options=lambda n: [f"--shape=n{i}=2" for i in range(n // 4)])
 def open_sizes(n):
     count = n // 4
@@ -195,13 +195,13 @@ def open_sizes(n):
                 inputs=[(f"x{i}", [f"n{i}"]) for i in range(count)])
 
 
-@axis("inputs: shapes given by --shape", "show", "convert", per=4, why="one command line holds 2 MB",
+@axis("inputs: shapes set by --shape", "show", "convert", per=4, why="one command line holds 2 MB",
       options=lambda n: [f"--shape=x{i}=2" for i in range(n // 4)])
 def given_shapes(n):
     return open_sizes(n)
 
 
-@axis("inputs: files given by -i", "given", per=8, why="one command line holds 2 MB",
+@axis("inputs: files of -i", "given", per=8, why="one command line holds 2 MB",
       options=lambda n: ["-ix%d={folder}/x.npy" % i for i in range(n // 8)])
 def given_files(n):
     count = n // 8
@@ -324,7 +324,7 @@ def function_often(n):
     return onnx(nodes, [last], opset={"mine": 1, "": 17}, functions=functions)
 
 
-@axis("functions: 30 deep, each calling the one before")
+@axis("functions: calls nested 30 deep")
 def functions_deep(n):
     functions = [function("mine", "F0", ["a"], ["b"], [node("Neg", ["a"], ["b"])])]
     functions += [function("mine", f"F{i}", ["a"], ["b"], [node(f"F{i - 1}", ["a"], ["b"], domain="mine")], opset={"mine": 1, "": 17}) for i in range(1, 30)]
@@ -335,7 +335,7 @@ def functions_deep(n):
     return onnx(nodes, [last], opset={"mine": 1, "": 17}, functions=functions)
 
 
-@axis("functions: inputs and outputs of one")
+@axis("functions: inputs and outputs of one function")
 def function_wide(n):
     count = n // 2
     body = [node("Neg", [f"a{i}"], [f"b{i}"]) for i in range(count)]
@@ -344,7 +344,7 @@ def function_wide(n):
     return onnx(first + [node("F", names("t", count), names("y", count), domain="mine")], names("y", count), opset={"mine": 1, "": 17}, functions=functions)
 
 
-@axis("functions: attributes of one", "show", "compile")
+@axis("functions: attributes of one function", "show", "compile")
 def function_attributes(n):
     count = n // 2
     functions = [function("mine", "F", ["a"], names("b", count),
@@ -353,7 +353,7 @@ def function_attributes(n):
                 opset={"mine": 1, "": 17}, functions=functions)
 
 
-@axis("functions: default attributes of one", "show", "compile")
+@axis("functions: default attributes of one function", "show", "compile")
 def function_defaults(n):
     count = n // 2
     functions = [function("mine", "F", ["a"], names("b", count),
@@ -431,7 +431,7 @@ def attribute_elements(n):
                  node("Gather", ["a", "c"], ["g"])], [value("g", "float", [n])], inputs=[("big", [2 * n])])
 
 
-@axis("one node: inputs left out")
+@axis("one node: omitted inputs")
 def left_out(n):
     return onnx([node("Clip", ["x"] + [""] * n, ["y"])], ["y"])
 
@@ -443,7 +443,7 @@ def branch(i, reads="x"):
     return graph([node("Neg" if i % 2 else "Abs", [reads], [f"b{i}"])], [], [value(f"b{i}", "float", [4])], name=f"g{i}")
 
 
-@axis("bodies: If in a row")
+@axis("bodies: chain of If")
 def ifs(n):
     nodes, last = [], "x"
     for i in range(n // 4):
@@ -452,13 +452,13 @@ def ifs(n):
     return model(graph(nodes, [value("x", "float", [4]), value("c", "bool", [])], [value(last, "float", [4])]))
 
 
-@axis("bodies: If beside each other")
+@axis("bodies: independent If nodes")
 def ifs_beside(n):
     nodes = [node("If", ["c"], [f"t{i}"], then_branch=branch(2 * i), else_branch=branch(2 * i + 1)) for i in range(n // 4)]
     return model(graph(nodes, [value("x", "float", [4]), value("c", "bool", [])], [value(f"t{i}", "float", [4]) for i in range(n // 4)]))
 
 
-@axis("bodies: If whose branch is known")
+@axis("bodies: If with a constant condition")
 def ifs_known(n):
     nodes, last = [], "x"
     for i in range(n // 4):
@@ -477,14 +477,14 @@ def binary(depth, path="r"):
     return graph(made, [], [value(out, "float", [4])], name=path)
 
 
-@axis("bodies: If within If, a tree of them")
+@axis("bodies: tree of nested If")
 def ifs_nested(n):
     inner = binary((n // 8).bit_length() - 1)
     nodes = [node("If", ["c"], ["y"], then_branch=inner, else_branch=branch(1))]
     return model(graph(nodes, [value("x", "float", [4]), value("c", "bool", [])], [value("y", "float", [4])]))
 
 
-@axis("bodies: If within If, 25 deep, in a row", per=1)
+@axis("bodies: chain of If nested 25 deep", per=1)
 def ifs_deep(n):
     nodes, last = [], "x"
     for i in range(max(1, n // 200)):
@@ -530,7 +530,7 @@ def loop_body(i, states=1):
     return graph(nodes, ins, [value("on", "bool", [])] + [value(f"r{k}", "float", [4]) for k in range(states)], name=f"g{i}")
 
 
-@axis("bodies: Loop in a row")
+@axis("bodies: chain of Loop")
 def loops(n):
     nodes, last = [], "x"
     for i in range(n // 8):
@@ -546,7 +546,7 @@ def loop_states(n):
     return model(graph(nodes, [value("x", "float", [4]), value("m", "int64", [])], [value(f"y{i}", "float", [4]) for i in range(count)]))
 
 
-@axis("bodies: iterations of a Loop that is unrolled", per=8, why="no more than 20,000 nodes are unrolled")
+@axis("bodies: iterations of an unrolled Loop", per=8, why="no more than 20,000 nodes are unrolled")
 def loop_unrolled(n):
     nodes = [node("Loop", ["m", "", "x"], ["y"], body=loop_body(0))]
     return onnx(nodes, ["y"], weights=[tensor("m", "int64", [], [n // 8])])
@@ -594,12 +594,12 @@ def ir_params(n):
     return ir([create("x", [4]), op("forward", "f", [("src", "x")], [("dst", "y")], {f"k{i}": i for i in range(n)})])
 
 
-@axis("IR: members that are ignored", "show", suffix="json")
+@axis("IR: ignored members", "show", suffix="json")
 def ir_members(n):
     return ir([create("x", [4]), op("forward", "f", [("src", "x")], [("dst", "y")])], **{f"k{i}": i for i in range(n)})
 
 
-@axis("IR: bodies that nothing runs", *IR, suffix="json")
+@axis("IR: unused bodies", *IR, suffix="json")
 def ir_bodies(n):
     bodies = {f"b{i}": {"inputs": [f"x{i}"], "outputs": [f"y{i}"],
                         "ops": [create(f"x{i}", [4]), op("forward", f"f{i}", [("src", f"x{i}")], [("dst", f"y{i}")])]} for i in range(n // 4)}

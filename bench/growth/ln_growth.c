@@ -167,7 +167,7 @@ static const struct {
     {"tree", "\"inputs\": [\"t0\"],", make_equal},
     {"views", "\"inputs\": [\"t0\"],", make_views},
     {"deep views", "\"inputs\": [\"t0\"],", make_deep_views},
-    {"written", "\"inputs\": [\"t0\"],", make_written_views},
+    {"written views", "\"inputs\": [\"t0\"],", make_written_views},
     {"blocks", "\"inputs\": [\"t0\"],", make_blocks},
     {"weights", "\"inputs\": [\"t0\"],", make_weights},
     {"sink", "\"inputs\": [\"t0\"],", make_sink},
