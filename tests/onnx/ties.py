@@ -52,7 +52,7 @@ def cube(n, side):
 
 # ---- numbers ----
 
-def whole_numbers():
+def rounding_to_integers():
     """Round: to even. The others have no ties, but -0.5 and 0.5 around 0."""
     for dtype in (F32, np.float64, np.float16):
         x = np.concatenate([HALVES, [1023.5, -1022.5, 0.49999997, np.inf, -np.inf, np.nan]]).astype(dtype)
@@ -530,7 +530,7 @@ def equal_elements():
                np.array([[0, 0, 0]], I64), 11)
 
 
-def sums_of_nothing():
+def empty_reductions():
     """Reductions over no elements give the neutral one; products over no elements are 0, or the bias."""
     x = np.zeros((2, 0, 3), F32)
     for op_type, value in (("ReduceSum", 0), ("ReduceProd", 1), ("ReduceMax", -np.inf), ("ReduceMin", np.inf),
@@ -607,9 +607,9 @@ def indices_at_the_border():
                num_outputs=3)
 
 
-KINDS = [whole_numbers, conversions, division, quantization, quantized_products, resizing_to_the_nearest,
+KINDS = [rounding_to_integers, conversions, division, quantization, quantized_products, resizing_to_the_nearest,
          resizing_of_integers, resizing_by_an_inexact_scale, sampling_at_halves, regions, pooling, pooling_in_blocks,
-         automatic_padding, padding, slicing, equal_elements, sums_of_nothing, indices_at_the_border]
+         automatic_padding, padding, slicing, equal_elements, empty_reductions, indices_at_the_border]
 
 # Means and ranges, whose fractions floats do not express.
 TOLERANCE = {"AveragePool": 1e-6, "Range": 1e-6}

@@ -5,7 +5,7 @@
 
 /* ---- argreduce ---- */
 
-START_TEST(the_first_or_the_last_of_equal_ones_is_found)
+START_TEST(the_first_or_the_last_of_equal_elements_is_selected)
 {
     nn_room room = {0};
     tl_tensor *const src =
@@ -22,7 +22,7 @@ START_TEST(the_first_or_the_last_of_equal_ones_is_found)
 }
 END_TEST
 
-START_TEST(a_nan_is_best)
+START_TEST(a_nan_is_max_and_min)
 {
     nn_room room = {0};
     tl_tensor *const src =
@@ -115,7 +115,7 @@ START_TEST(maxreduce_finds_the_lowest_index_of_equal_maxima)
 }
 END_TEST
 
-START_TEST(a_nan_stays_in_maxreduce_only_at_index_0)
+START_TEST(maxreduce_propagates_a_nan_only_from_index_0)
 {
     nn_room room = {0};
     tl_tensor *const src =
@@ -229,10 +229,10 @@ START_TEST(maxreduce_rejects_bad_axes_and_indices)
 }
 END_TEST
 
-LN_TEST_MAIN("argreduce", the_first_or_the_last_of_equal_ones_is_found, a_nan_is_best,
+LN_TEST_MAIN("argreduce", the_first_or_the_last_of_equal_elements_is_selected, a_nan_is_max_and_min,
              every_axis_and_type_agrees_with_loops, threads_do_not_change_the_result,
              argreduce_rejects_bad_axes, maxreduce_finds_the_lowest_index_of_equal_maxima,
-             a_nan_stays_in_maxreduce_only_at_index_0,
+             maxreduce_propagates_a_nan_only_from_index_0,
              maxreduce_compares_unsigned_numbers_beyond_the_int_range,
              maxreduce_agrees_with_loops_on_every_axis_and_type, threads_do_not_change_maxreduce,
              maxreduce_rejects_bad_axes_and_indices)

@@ -116,7 +116,7 @@ START_TEST(bool_is_logic)
 }
 END_TEST
 
-START_TEST(beside_nan_max_min_and_arithmetic_are_nan)
+START_TEST(max_min_and_arithmetic_propagate_nan)
 {
     for (int i = 0; i < TL_BINARY_OP_SIZE; i++) {
         const tl_binary_op op = (tl_binary_op)i;
@@ -482,7 +482,7 @@ START_TEST(a_division_by_zero_in_any_thread_is_found)
 END_TEST
 
 LN_TEST_MAIN("binary", results_are_those_of_the_definitions, bool_is_logic,
-             beside_nan_max_min_and_arithmetic_are_nan, an_integer_division_by_zero_is_an_error,
+             max_min_and_arithmetic_propagate_nan, an_integer_division_by_zero_is_an_error,
              every_pattern_of_shapes_is_broadcast, threads_begin_inside_of_rows,
              a_source_of_the_result_s_shape_may_be_overwritten,
              binary_rejects_bad_shapes_and_dtypes, names_and_values_correspond,

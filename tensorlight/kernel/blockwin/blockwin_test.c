@@ -242,7 +242,7 @@ static void check_pool(size_t row, tl_isa isa, int is_mean, int counts_padding)
     nn_close(&room);
 }
 
-START_TEST(pools_agree_with_the_plain_ones)
+START_TEST(pools_agree_with_plain_c)
 {
     TL_ISA_EACH_USABLE (isa)
         for (size_t i = 0; i < NN_LEN(pools); i++) {
@@ -254,4 +254,4 @@ START_TEST(pools_agree_with_the_plain_ones)
 END_TEST
 
 LN_TEST_MAIN("blockwin", depthwise_convolution_agrees_with_the_plain_one, padding_is_not_multiplied,
-             pools_agree_with_the_plain_ones)
+             pools_agree_with_plain_c)

@@ -149,7 +149,7 @@ START_TEST(a_length_cuts_the_signal_or_adds_zeros)
 }
 END_TEST
 
-START_TEST(one_side_of_the_frequencies_gives_the_signal_back)
+START_TEST(the_inverse_of_a_one_sided_dft_gives_the_signal)
 {
     for (int n = 1; n <= 70; n++) {
         nn_room room = {.seed = (uint64_t)n};
@@ -312,7 +312,7 @@ END_TEST
 LN_TEST_MAIN("dft", four_numbers_by_hand, every_length_agrees_with_the_definition,
              every_float_is_rounded_only_at_the_end, any_axis_but_the_last_is_transformed,
              a_length_cuts_the_signal_or_adds_zeros,
-             one_side_of_the_frequencies_gives_the_signal_back, frames_are_slices_times_the_window,
+             the_inverse_of_a_one_sided_dft_gives_the_signal, frames_are_slices_times_the_window,
              frames_of_a_real_signal_may_be_one_sided, nothing_becomes_nothing,
              threads_do_not_change_the_result, dft_rejects_bad_shapes_axes_and_lengths,
              stft_rejects_bad_frames)

@@ -555,7 +555,7 @@ START_TEST(integers_wrap)
 }
 END_TEST
 
-START_TEST(nothing_sums_to_the_bias)
+START_TEST(an_empty_inner_dimension_gives_the_bias)
 {
     nn_room room = {0};
     tl_tensor *const bias = nn_given(&room, TL_FLOAT, 0, NULL, (double[]){3});
@@ -703,6 +703,6 @@ LN_TEST_MAIN("matmul", a_small_product_by_hand, every_size_type_and_transpositio
              pairs_of_bfloat16_agree_at_every_instruction_set,
              pairs_keep_infinities_and_need_their_scratch_memory, small_matrices_of_a_batch_agree,
              nan_and_infinity_stay_in_their_columns, batches_broadcast, integers_wrap,
-             nothing_sums_to_the_bias, zero_points_of_rows_and_columns_are_subtracted,
-             threads_do_not_change_the_result, threads_with_a_small_stack_can_multiply,
-             matmul_rejects_bad_shapes_and_factors)
+             an_empty_inner_dimension_gives_the_bias,
+             zero_points_of_rows_and_columns_are_subtracted, threads_do_not_change_the_result,
+             threads_with_a_small_stack_can_multiply, matmul_rejects_bad_shapes_and_factors)

@@ -4,7 +4,7 @@
 #include "kernel/tl_nn_test.h"
 #include "tensorlight/tl_shape.h"
 
-START_TEST(lines_continue_as_the_mode_says)
+START_TEST(lines_are_padded_by_the_mode)
 {
     static const struct {
         tl_pad_mode mode;
@@ -93,6 +93,6 @@ START_TEST(modes_have_names)
 }
 END_TEST
 
-LN_TEST_MAIN("pad", lines_continue_as_the_mode_says, every_axis_is_padded,
+LN_TEST_MAIN("pad", lines_are_padded_by_the_mode, every_axis_is_padded,
              scalars_and_empty_tensors_are_padded_too, threads_do_not_change_the_result,
              modes_have_names)

@@ -32,7 +32,7 @@ START_TEST(a_maximum_below_0_wins_over_padding)
 }
 END_TEST
 
-START_TEST(a_nan_stays_only_where_a_window_begins_with_it)
+START_TEST(a_nan_propagates_only_from_the_start_of_a_window)
 {
     const tl_pool2d_param param = {{1, 2}, {1, 1}, {0, 0, 0, 0}};
     nn_room room = {0};
@@ -195,6 +195,6 @@ START_TEST(pool2d_rejects_bad_windows)
 END_TEST
 
 LN_TEST_MAIN("pool2d", padding_counts_neither_for_the_mean_nor_for_the_maximum,
-             a_maximum_below_0_wins_over_padding, a_nan_stays_only_where_a_window_begins_with_it,
+             a_maximum_below_0_wins_over_padding, a_nan_propagates_only_from_the_start_of_a_window,
              maxpool2d_agrees_with_loops_on_every_type, avgpool2d_agrees_with_loops_on_every_float,
              threads_do_not_change_the_result, pool2d_rejects_bad_windows)

@@ -4,7 +4,7 @@
 
 #include "kernel/tl_nn_test.h"
 
-START_TEST(windows_of_padding_alone_give_the_smallest_value_or_0)
+START_TEST(windows_of_padding_alone_give_the_min_value_or_0)
 {
     tl_poolnd_param param = {.windows = {1, {1}, {1}, {1}, {1, 0}}};
     nn_room room = {0};
@@ -23,7 +23,7 @@ START_TEST(windows_of_padding_alone_give_the_smallest_value_or_0)
 }
 END_TEST
 
-START_TEST(a_nan_stays_only_where_a_window_begins_with_it)
+START_TEST(a_nan_propagates_only_from_the_start_of_a_window)
 {
     const tl_poolnd_param param = {.windows = {1, {2}, {1}, {1}, {0}}};
     nn_room room = {0};
@@ -245,8 +245,8 @@ START_TEST(poolnd_rejects_bad_windows)
 }
 END_TEST
 
-LN_TEST_MAIN("poolnd", windows_of_padding_alone_give_the_smallest_value_or_0,
-             a_nan_stays_only_where_a_window_begins_with_it, no_images_give_no_results,
+LN_TEST_MAIN("poolnd", windows_of_padding_alone_give_the_min_value_or_0,
+             a_nan_propagates_only_from_the_start_of_a_window, no_images_give_no_results,
              the_maximum_agrees_with_loops_on_every_type,
              mean_and_norm_agree_with_loops_on_every_float, threads_do_not_change_the_result,
              poolnd_rejects_bad_windows)

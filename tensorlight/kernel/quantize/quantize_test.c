@@ -107,7 +107,7 @@ START_TEST(dequantize_agrees_with_loops_on_all_types)
 }
 END_TEST
 
-START_TEST(edges_saturate_and_nan_is_the_smallest)
+START_TEST(edges_saturate_and_nan_gives_the_min_value)
 {
     nn_room room = {0};
     tl_tensor *const src =
@@ -135,7 +135,7 @@ START_TEST(the_whole_range_of_32_bits_is_dequantized)
 }
 END_TEST
 
-START_TEST(a_range_holds_0_and_rounds_its_zero_point)
+START_TEST(a_range_includes_0_and_rounds_its_zero_point)
 {
     static const struct {
         double src[3], scale, zero;
@@ -300,7 +300,7 @@ START_TEST(each_kernel_gives_the_bits_of_plain_c)
 END_TEST
 
 /** The floats nearest to all ties of 8 bits, for many scales. */
-START_TEST(floats_beside_ties_round_as_in_plain_c)
+START_TEST(floats_near_ties_round_as_in_plain_c)
 {
     enum { LEN = 3 * 1200 };
     float src[LEN];
@@ -412,9 +412,9 @@ START_TEST(threads_find_the_same_range)
 END_TEST
 
 LN_TEST_MAIN("quantize", quantize_agrees_with_loops_on_all_types,
-             dequantize_agrees_with_loops_on_all_types, edges_saturate_and_nan_is_the_smallest,
-             the_whole_range_of_32_bits_is_dequantized, a_range_holds_0_and_rounds_its_zero_point,
-             threads_do_not_change_the_result, each_kernel_gives_the_bits_of_plain_c,
-             floats_beside_ties_round_as_in_plain_c, each_kernel_finds_the_range_of_plain_c,
-             lanes_without_a_channel_are_out_of_range, threads_find_the_same_range,
-             quantize_rejects_bad_dtypes_shapes_and_blocks)
+             dequantize_agrees_with_loops_on_all_types, edges_saturate_and_nan_gives_the_min_value,
+             the_whole_range_of_32_bits_is_dequantized,
+             a_range_includes_0_and_rounds_its_zero_point, threads_do_not_change_the_result,
+             each_kernel_gives_the_bits_of_plain_c, floats_near_ties_round_as_in_plain_c,
+             each_kernel_finds_the_range_of_plain_c, lanes_without_a_channel_are_out_of_range,
+             threads_find_the_same_range, quantize_rejects_bad_dtypes_shapes_and_blocks)

@@ -38,7 +38,7 @@ START_TEST(every_operation_gives_its_number)
 }
 END_TEST
 
-START_TEST(nothing_gives_the_neutral_element)
+START_TEST(empty_input_gives_the_neutral_element)
 {
     static const struct {
         tl_dtype dtype;
@@ -67,7 +67,7 @@ START_TEST(nothing_gives_the_neutral_element)
 }
 END_TEST
 
-START_TEST(a_nan_stays_wherever_it_is)
+START_TEST(a_nan_propagates_from_any_index)
 {
     for (int at = 0; at < 37; at++)
         for (int op = 0; op < TL_REDUCE_OP_SIZE; op++) {
@@ -239,7 +239,7 @@ START_TEST(reduce_rejects_bad_axes_and_dtypes)
 }
 END_TEST
 
-LN_TEST_MAIN("reduce", every_operation_gives_its_number, nothing_gives_the_neutral_element,
-             a_nan_stays_wherever_it_is, large_exponents_do_not_overflow, floats_sum_in_double,
+LN_TEST_MAIN("reduce", every_operation_gives_its_number, empty_input_gives_the_neutral_element,
+             a_nan_propagates_from_any_index, large_exponents_do_not_overflow, floats_sum_in_double,
              every_set_of_axes_agrees_with_loops, integers_wrap_and_means_round_toward_zero,
              threads_do_not_change_the_result, reduce_rejects_bad_axes_and_dtypes)

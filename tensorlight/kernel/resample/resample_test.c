@@ -131,7 +131,7 @@ static void check_case(const resample_case *c, tl_resample_mode mode, tl_dtype d
     nn_close(&room);
 }
 
-START_TEST(each_element_is_the_weighted_sum_over_all_of_src)
+START_TEST(each_element_is_a_weighted_sum_over_src)
 {
     for (size_t i = 0; i < NN_LEN(cases); i++)
         for (size_t k = 0; k < NN_LEN(nn_types); k++)
@@ -141,7 +141,7 @@ START_TEST(each_element_is_the_weighted_sum_over_all_of_src)
 }
 END_TEST
 
-START_TEST(an_integer_image_of_one_color_keeps_it)
+START_TEST(an_integer_image_of_one_color_is_unchanged)
 {
     static const double scales[] = {1.5, 2, 3, 0.6, 0.7, 1 / 3.0, 2.3, (double)0.6F};
     static const tl_dtype dtypes[] = {TL_UINT8, TL_INT8, TL_UINT16, TL_INT16, TL_INT32, TL_INT64};
@@ -168,7 +168,7 @@ START_TEST(an_integer_image_of_one_color_keeps_it)
 }
 END_TEST
 
-START_TEST(positions_at_exact_halves_round_as_told_along_each_axis)
+START_TEST(positions_at_exact_halves_round_by_the_mode_along_each_axis)
 {
     // Positions -0.5, 0.5, 1.5, 2.5 of three elements, as of 0, 1, 2 or 3 axes.
     static const int expected[TL_ROUNDING_SIZE][4] = {
@@ -270,8 +270,8 @@ START_TEST(rejects_missing_scratch_memory)
 }
 END_TEST
 
-LN_TEST_MAIN("resample", each_element_is_the_weighted_sum_over_all_of_src,
-             an_integer_image_of_one_color_keeps_it,
-             positions_at_exact_halves_round_as_told_along_each_axis,
+LN_TEST_MAIN("resample", each_element_is_a_weighted_sum_over_src,
+             an_integer_image_of_one_color_is_unchanged,
+             positions_at_exact_halves_round_by_the_mode_along_each_axis,
              infinities_with_weight_0_are_ignored, scalars_and_empty_tensors_stay,
              threads_do_not_change_the_result, rejects_missing_scratch_memory)

@@ -117,7 +117,7 @@ START_TEST(different_columns_are_found)
 }
 END_TEST
 
-START_TEST(nan_is_one_number_and_the_last)
+START_TEST(nans_are_equal_and_sorted_last)
 {
     nn_room room = {0};
     tl_tensor *const src =
@@ -165,5 +165,5 @@ END_TEST
 
 LN_TEST_MAIN("select", the_coordinates_of_all_but_zeros_come_out, nothing_is_not_zero_in_zeros,
              a_condition_keeps_slices, different_numbers_are_found_in_every_type,
-             different_columns_are_found, nan_is_one_number_and_the_last,
+             different_columns_are_found, nans_are_equal_and_sorted_last,
              nothing_is_different_in_nothing, many_numbers_agree_with_counting)

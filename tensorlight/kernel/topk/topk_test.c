@@ -3,7 +3,7 @@
 
 #include "kernel/tl_nn_test.h"
 
-START_TEST(equal_ones_keep_their_order_and_nan_is_largest)
+START_TEST(equal_elements_keep_their_order_and_nan_is_max)
 {
     nn_room room = {0};
     tl_tensor *const src =
@@ -77,5 +77,5 @@ START_TEST(topk_rejects_more_elements_than_the_axis_has)
 }
 END_TEST
 
-LN_TEST_MAIN("topk", equal_ones_keep_their_order_and_nan_is_largest,
+LN_TEST_MAIN("topk", equal_elements_keep_their_order_and_nan_is_max,
              every_axis_and_type_gives_the_ranks, topk_rejects_more_elements_than_the_axis_has)
