@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Arrows point down: every #include obeys the table "The parts, from the ground up" of docs/dev/architecture.md.
+"""Every #include obeys the table "Parts and dependencies" of docs/dev/architecture.md.
 
 Also: file names are unique, and every file begins as docs/dev/style.md says.
 """
@@ -36,9 +36,9 @@ SOURCES = [path for path in tracked("tensorlight/*.[ch]", "lightnet/*.[ch]", "cl
 
 
 def read_table():
-    """The table as {part: set of what it may use}, from the ground up."""
+    """The table as {part: its allowed dependencies}, from bottom to top."""
     text = text_of("docs/dev/architecture.md")
-    text = text[text.index("## The parts, from the ground up"):]
+    text = text[text.index("## Parts and dependencies"):]
     rows = re.findall(r"^\| *(`[^|]*) *\|[^|]*\| *([^|]*?) *\|$", text, re.M)
     table = {}
     for names, uses in rows:
