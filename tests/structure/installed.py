@@ -78,10 +78,10 @@ def descriptions_work(prefix, folder):
     os.mkdir(place)
     write(place, "my_kernels.h", KERNELS)
     write(place, "my.op", written_block("An example", "// Scales."))
-    write(place, "my_scale.c", written_block("In a program", "#include <lightnet/lightnet.h>"))
+    write(place, "my_scale.c", written_block("Use in a program", "#include <lightnet/lightnet.h>"))
     env = pkg_config_env(prefix)
     env["PATH"] = os.path.join(prefix, "bin") + os.pathsep + env["PATH"]
-    commands = written_block("In a program", "ln-opgen my.op").replace("gcc ", "gcc -std=c11 -Wall -Wextra -Werror ")
+    commands = written_block("Use in a program", "ln-opgen my.op").replace("gcc ", "gcc -std=c11 -Wall -Wextra -Werror ")
     status, output = run(["sh", "-c", commands], env=env, cwd=place)
     tested = re.search(r"^ok \d+ - .*scale", output, re.M)
     return [] if status == 0 and tested else [f"exit status {status}", *output.splitlines()[-30:]]
