@@ -322,15 +322,22 @@ static int read_arg_fields(const ln_opdesc *op, ln_argdesc *arg, const ln_rjson 
                        arg->fields, err);
 }
 
+/** The name of an argument: its own, or that of its type. */
+static const ln_rjson *name_of_arg(const ln_rjson *node)
+{
+    const ln_rjson *name = ln_rjson_get(node, "arg_name");
+    return name ? name : ln_rjson_get(node, "type");
+}
+
 static int read_arg(const ln_opdescs *descs, ln_opdesc *op, ln_argdesc_kind kind,
                     const ln_rjson *node, ln_error *err)
 {
-    const ln_rjson *name = ln_rjson_get(node, "arg_name");
+    const ln_rjson *name = name_of_arg(node);
     if (!name)
         return ln_opdesc_fail(op, node, err, "item of \"%s\" without \"arg_name\"",
                               ln_opdesc_key(ln_opdesc_kind_fields[kind]));
     if (name->type != LN_RJSON_STRING)
-        return ln_opdesc_fail(op, name, err, "\"arg_name\" is %s, expected a string",
+        return ln_opdesc_fail(op, name, err, "\"%s\" is %s, expected a string", name->key,
                               ln_rjson_type_name(name->type));
     ln_argdesc *arg = get_arg(op, kind, name->text);
     arg->node = node;
@@ -355,10 +362,9 @@ static int read_args(const ln_opdescs *descs, ln_opdesc *op, ln_argdesc_kind kin
     for (size_t i = 0; list && i < list->len; i++) {
         if (read_arg(descs, op, kind, list->items[i], err))
             return -1;
-        const char *name = ln_rjson_get(list->items[i], "arg_name")->text;
+        const char *name = name_of_arg(list->items[i])->text;
         for (size_t k = 0; k < i; k++) {
-            const ln_rjson *other = ln_rjson_get(list->items[k], "arg_name");
-            if (strcmp(other->text, name) == 0)
+            if (strcmp(name_of_arg(list->items[k])->text, name) == 0)
                 return ln_opdesc_fail(op, list->items[i], err, "argument '%s' is already described",
                                       name);
         }
