@@ -128,6 +128,7 @@ typedef struct ln_argdesc {
     const ln_rjson *node;                      /* the last description */
     const ln_rjson *fields[LN_ARGDESC_FIELDS]; /* the inherited ones too; NULL: not given */
     ln_argdesc_ptype ptype;                    /* of a parameter */
+    const char *dtypes; /* C: the set of data types that "dtype" names; NULL: "dtype" is C */
     int optional;
     int variadic;
 } ln_argdesc;

@@ -176,6 +176,34 @@ static int check_sets(const ln_opdesc *op, const ln_argdesc *arg, ln_error *err)
     return 0;
 }
 
+/** Each data type of "TL_INT8 or TL_UINT8" exists; sets `dtypes`. */
+static int check_dtypes(const ln_opdesc *op, ln_argdesc *arg, ln_error *err)
+{
+    static const char *const sets[][2] = {{"FLT", "LN_DTYPES_FLOAT"}, {"NUM", "LN_DTYPES_NUMBER"}};
+    const ln_rjson *dtype = arg->fields[LN_ARGDESC_DTYPE];
+    const char *set = "", *at = dtype ? dtype->text : "";
+    arg->dtypes = NULL;
+    for (size_t i = 0; i < LENGTH_OF(sets); i++) {
+        if (strcmp(at, sets[i][0]) == 0)
+            arg->dtypes = sets[i][1];
+    }
+    while (strncmp(at, "TL_", 3) == 0) {
+        ln_rjson word = *dtype;
+        word.text = ln_arena_printf(&op->descs->arena, "%.*s", (int)strcspn(at, " "), at);
+        if (!ln_c_is_identifier(word.text))
+            return 0;
+        if (check_word(op, arg, &word, &dtypes, err))
+            return -1;
+        ln_arena_extend(&op->descs->arena, &set, "%sLN_DTYPE_BIT(%s)", *set ? " | " : "",
+                        word.text);
+        at += strlen(word.text);
+        at += strncmp(at, " or ", 4) == 0 ? 4 : 0;
+    }
+    if (*set && !*at)
+        arg->dtypes = set;
+    return 0;
+}
+
 static int check_tensor(const ln_opdesc *op, ln_argdesc *arg, ln_error *err)
 {
     const int models = arg->kind == LN_ARGDESC_IN ? IN : TENSOR; // inputs come before outputs
@@ -186,11 +214,8 @@ static int check_tensor(const ln_opdesc *op, ln_argdesc *arg, ln_error *err)
     if (require(op, arg, LN_ARGDESC_MTYPE, err) ||
         check_word(op, arg, arg->fields[LN_ARGDESC_MTYPE], &mtypes, err))
         return -1;
-    const ln_rjson *dtype = arg->fields[LN_ARGDESC_DTYPE]; // or a set of types, or an expression
-    if (dtype && strncmp(dtype->text, "TL_", 3) == 0 && ln_c_is_identifier(dtype->text) &&
-        check_word(op, arg, dtype, &dtypes, err))
-        return -1;
-    if (check_reference(op, arg, arg->fields[LN_ARGDESC_SAMETYPE], models, err) ||
+    if (check_dtypes(op, arg, err) ||
+        check_reference(op, arg, arg->fields[LN_ARGDESC_SAMETYPE], models, err) ||
         check_reference(op, arg, arg->fields[LN_ARGDESC_SAMESHAPE], models, err) ||
         check_reference(op, arg, arg->fields[LN_ARGDESC_OWNER], IN, err))
         return -1;

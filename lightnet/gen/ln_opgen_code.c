@@ -145,24 +145,13 @@ int ln_opgen_has_value_in_pre(const generator *g, const ln_argdesc *arg)
            (arg->kind != LN_ARGDESC_PARAM && is_model_of_output(g, arg));
 }
 
-const char *ln_opgen_dtype_set(const char *dtype)
-{
-    static const char *const sets[][2] = {{"FLT", "LN_DTYPES_FLOAT"}, {"NUM", "LN_DTYPES_NUMBER"}};
-    for (size_t i = 0; i < LENGTH_OF(sets); i++) {
-        if (strcmp(dtype, sets[i][0]) == 0)
-            return sets[i][1];
-    }
-    return NULL;
-}
-
 int ln_opgen_is_listed(const ln_argdesc *arg, ln_argdesc_field field)
 {
     const ln_rjson *node = arg->fields[field];
     if (!node || arg->variadic)
         return 0;
     if (field == LN_ARGDESC_DTYPE)
-        return ln_opgen_dtype_set(node->text) ||
-               (strncmp(node->text, "TL_", 3) == 0 && ln_c_is_identifier(node->text));
+        return arg->dtypes != NULL;
     if (field == LN_ARGDESC_NDIM)
         return node->type == LN_RJSON_NUMBER && node->number > 0;
     return node->type == LN_RJSON_NUMBER;

@@ -88,9 +88,6 @@ const char *ln_opgen_mtype(const generator *g, const ln_argdesc *arg);
 /** 1 for a field of an input or parameter that is in a table, and checked by ln_op_begin. */
 int ln_opgen_is_listed(const ln_argdesc *arg, ln_argdesc_field field);
 
-/** The set of data types, in C, that "dtype" of an input names, or NULL. */
-const char *ln_opgen_dtype_set(const char *dtype);
-
 /** 1 for an argument whose tensor or value ln_op_begin stores in `priv`, if that has a member. */
 int ln_opgen_is_stored(const ln_argdesc *arg);
 

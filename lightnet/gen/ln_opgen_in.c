@@ -28,11 +28,10 @@ static void write_tensor_checks(const generator *g, const ln_argdesc *arg, const
         ln_cgen_line(g->out, indent, "ln_opck_tensor_mtype_eq(%s, %s);", entry,
                      ln_argdesc_text(arg, LN_ARGDESC_MTYPE));
     const ln_rjson *dtype = arg->fields[LN_ARGDESC_DTYPE];
-    const char *set = dtype ? ln_opgen_dtype_set(dtype->text) : NULL;
-    const int is_dtype_listed = ln_opgen_is_listed(arg, LN_ARGDESC_DTYPE);
-    if (set && !is_dtype_listed)
-        ln_cgen_line(g->out, indent, "LN_OPCK_RETURN(ln_opck_dtypes(op_arg, %s, %s));", entry, set);
-    else if (dtype && !is_dtype_listed)
+    if (arg->variadic && arg->dtypes)
+        ln_cgen_line(g->out, indent, "LN_OPCK_RETURN(ln_opck_dtypes(op_arg, %s, %s));", entry,
+                     arg->dtypes);
+    else if (dtype && !arg->dtypes)
         ln_opgen_write_line(g, indent, dtype, "ln_opck_tensor_dtype_eq(%s, %s);", entry,
                             dtype->text);
     if (ndim && !ln_opgen_is_listed(arg, LN_ARGDESC_NDIM))

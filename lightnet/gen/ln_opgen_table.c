@@ -83,11 +83,8 @@ static void write_inplace(const generator *g)
 /** The checks of an input by ln_op_begin. */
 static void write_input_checks(const generator *g, const ln_argdesc *arg, const char **line)
 {
-    const char *dtype = ln_argdesc_text(arg, LN_ARGDESC_DTYPE);
-    if (ln_opgen_is_listed(arg, LN_ARGDESC_DTYPE) && ln_opgen_dtype_set(dtype))
-        APPEND(g, line, ", .dtypes = %s", ln_opgen_dtype_set(dtype));
-    else if (ln_opgen_is_listed(arg, LN_ARGDESC_DTYPE))
-        APPEND(g, line, ", .dtypes = LN_DTYPE_BIT(%s)", dtype);
+    if (arg->dtypes)
+        APPEND(g, line, ", .dtypes = %s", arg->dtypes);
     if (ln_opgen_is_listed(arg, LN_ARGDESC_NDIM))
         APPEND(g, line, ", .ndim = %s", ln_argdesc_text(arg, LN_ARGDESC_NDIM));
     if (ln_argdesc_is(arg, LN_ARGDESC_STATIC))

@@ -248,24 +248,24 @@ int ln_opck_dtypes(ln_op_arg *op_arg, const ln_tensor_entry *entry, uint32_t dty
         {LN_DTYPES_NUMBER, "a number type"},
     };
     const tl_dtype dtype = entry->tensor->dtype;
+    char names[LN_MAX_NAME_LEN];
+    const char *expected = names;
     if (dtypes >> dtype & 1)
         return 0;
+    for (int d = 0, len = 0; d < TL_DTYPE_SIZE; d++) {
+        if (dtypes >> d & 1)
+            len += snprintf(names + len, sizeof(names) - (size_t)len, "%s%s", len ? " or " : "",
+                            tl_dtype_name((tl_dtype)d));
+    }
     for (size_t i = 0; i < sizeof(sets) / sizeof(*sets); i++) {
         if (sets[i].dtypes == dtypes)
-            return ln_op_fail(op_arg, "'%s' has data type %s, expected %s",
-                              role_of(op_arg, entry->name), known(tl_dtype_name(dtype)),
-                              sets[i].name);
+            expected = sets[i].name;
     }
-    int first = 0;
-    while (first < TL_DTYPE_SIZE && !(dtypes >> first & 1))
-        first++;
-    return ln_opck_dtype(op_arg, entry, (tl_dtype)first);
+    return ln_op_fail(op_arg, "'%s' has type %s, expected %s", role_of(op_arg, entry->name),
+                      known(tl_dtype_name(dtype)), expected);
 }
 
 int ln_opck_dtype(ln_op_arg *op_arg, const ln_tensor_entry *entry, tl_dtype expect)
 {
-    if (entry->tensor->dtype == expect)
-        return 0;
-    return ln_op_fail(op_arg, "'%s' has type %s, expected %s", role_of(op_arg, entry->name),
-                      known(tl_dtype_name(entry->tensor->dtype)), known(tl_dtype_name(expect)));
+    return ln_opck_dtypes(op_arg, entry, LN_DTYPE_BIT(expect));
 }

@@ -141,7 +141,7 @@ START_TEST(targets_share_the_checks_of_their_operator)
     assert_fails(prepare(&ln_opimpl_count_cpu, "src=nowhere", "dst=d", axis_one()),
                  "memory type LN_MEM_NONE, expected LN_MEM_CPU");
     assert_fails(prepare(&ln_opimpl_count_far, "src=ints", "dst=d", axis_one()),
-                 "'src' has data type TL_INT32, expected a floating-point type");
+                 "'src' has type TL_INT32, expected a floating-point type");
     assert_fails(prepare(&ln_opimpl_count_cpu, "src=m", "dst=d",
                          ln_param_list_append_number(NULL, "axis", -1)),
                  "parameter 'axis' is -1, expected >= 0");
@@ -222,8 +222,7 @@ START_TEST(checks_name_what_is_wrong)
         {"src=m", "dtype", 0, "TL_BOOL", "expected dtype != TL_BOOL"},
         {"src=m", "dtype", 0, "TL_INT8", "expected dtypes[0] == dtype"},
         {"src=m", "colour", 0, "red", "unknown parameter 'colour'"},
-        {"src=ints", "width", 3, NULL,
-         "'src' has data type TL_INT32, expected a floating-point type"},
+        {"src=ints", "width", 3, NULL, "'src' has type TL_INT32, expected a floating-point type"},
         {"src=row", "width", 3, NULL, "'src' has shape [2], expected 2 dimensions"},
         {"src=m bias=n", "width", 3, NULL, "'bias' has shape [2, 3]"},
         {"src=m bias=row", "width", 3, NULL, NULL},
@@ -334,7 +333,7 @@ START_TEST(variadic_outputs_are_all_defined)
                  "'like' has shape [2]");
     assert_fails(
         prepare(&ln_opimpl_rows_cpu, "src=bools like=bools", "dst0=a dst1=b total=t", NULL),
-        "'src' has data type TL_BOOL, expected a number type");
+        "'src' has type TL_BOOL, expected a number type");
     tear_down();
 }
 END_TEST

@@ -236,7 +236,9 @@ static size_t split_cpu_calc_offset(ln_op_arg *op_arg, ln_tensor_entry *te)
 }
 
 static const ln_arg_info split_cpu_tensors_in[] = {
-    {"src", "[n, ..]", .type = "any", .isstatic = 1, .at = LN_PRIV(split_cpu, src), .islast = 1}};
+    {"src", "[n, ..]", .type = "TL_FLOAT or TL_INT8",
+     .dtypes = LN_DTYPE_BIT(TL_FLOAT) | LN_DTYPE_BIT(TL_INT8), .isstatic = 1,
+     .at = LN_PRIV(split_cpu, src), .islast = 1}};
 static const ln_arg_info split_cpu_tensors_out[] = {
     {"upper", "[rows, ..]", .type = "src->dtype", .owner = "src"},
     {"lower", "[n - rows, ..]", .type = "dtype of upper", .optional = 1, .islast = 1}};
@@ -254,7 +256,7 @@ static void split_cpu_static_run(ln_op_arg *op_arg)
 
 #line 134 "good.op"
     ((struct priv_s *)priv)->runs = 0;
-#line 258 "good.c"
+#line 260 "good.c"
 }
 
 static void split_cpu_run(ln_op_arg *op_arg)
@@ -268,7 +270,7 @@ static void split_cpu_run(ln_op_arg *op_arg)
     if (lower)
         memcpy(lower->data, (const char *)src->data + tl_tensor_size(upper),
                tl_tensor_size(lower));
-#line 272 "good.c"
+#line 274 "good.c"
 }
 
 LN_GENOP(split_cpu, split_cpu, "cpu", LN_MEM_CPU, split_cpu_pre_run,
@@ -304,12 +306,12 @@ static void stack_cpu_pre_run(ln_op_arg *op_arg)
     for (int i = 0; i < priv->src_n; i++) {
 #line 156 "good.op"
         ln_opck_satisfy(src[i]->dtype == src[0]->dtype && tl_tensor_issameshape(src[i], src[0]));
-#line 308 "good.c"
+#line 310 "good.c"
     }
 #line 157 "good.op"
     ln_opck_satisfy(src_n < 100);
     // outputs
-#line 313 "good.c"
+#line 315 "good.c"
     tl_dtype dst_dtype = TL_FLOAT;
     int dst_ndim = 1;
     int *dst_dims = NULL;
@@ -321,7 +323,7 @@ static void stack_cpu_pre_run(ln_op_arg *op_arg)
     memcpy(stacked + 1, src[0]->dims, sizeof(int) * (size_t)src[0]->ndim);
     stacked[0] = src_n;
     dst_dims = stacked;
-#line 325 "good.c"
+#line 327 "good.c"
     ln_tensor_entry *dst_entry = ln_op_define_output(op_arg, "dst", dst_ndim, dst_dims, dst_dtype,
         LN_MEM_CPU);
     if (!dst_entry)
@@ -360,7 +362,7 @@ static void stack_cpu_run(ln_op_arg *op_arg)
 
 #line 179 "good.op"
     if (tl_exec_gather(&exec, src, src_n, dst))
-#line 364 "good.c"
+#line 366 "good.c"
         ln_op_fail_tl(op_arg);
 }
 
@@ -404,7 +406,7 @@ static void rows_cpu_pre_run(ln_op_arg *op_arg)
 #line 199 "good.op"
     ln_opck_tensor_len(total_entry, dst_n);
     // for the other functions
-#line 408 "good.c"
+#line 410 "good.c"
     priv->total = total_entry->tensor;
 }
 
@@ -439,7 +441,7 @@ static void rows_cpu_static_run(ln_op_arg *op_arg)
 
 #line 204 "good.op"
     if (tl_exec_zeros(&exec, total))
-#line 443 "good.c"
+#line 445 "good.c"
         ln_op_fail_tl(op_arg);
 }
 
@@ -453,7 +455,7 @@ static void rows_cpu_run(ln_op_arg *op_arg)
 
 #line 205 "good.op"
     if (tl_exec_scatter(&exec, src, dst, dst_n))
-#line 457 "good.c"
+#line 459 "good.c"
         ln_op_fail_tl(op_arg);
 }
 
@@ -496,7 +498,7 @@ static void rows_alone_cpu_pre_run(ln_op_arg *op_arg)
         return;
 #line 199 "good.op"
     ln_opck_tensor_len(total_entry, dst_n);
-#line 500 "good.c"
+#line 502 "good.c"
 }
 
 static void rows_alone_cpu_post_run(ln_op_arg *op_arg)
@@ -532,7 +534,7 @@ static void rows_alone_cpu_run(ln_op_arg *op_arg)
 
 #line 215 "good.op"
     tl_exec_scatter(NULL, src, dst, dst_n);
-#line 536 "good.c"
+#line 538 "good.c"
 }
 
 LN_GENOP(rows_alone_cpu, rows_alone_cpu, "cpu", LN_MEM_CPU, rows_alone_cpu_pre_run,
@@ -547,7 +549,7 @@ struct count_priv {
     int axis;
 #line 222 "good.op"
     int lines;
-#line 551 "good.c"
+#line 553 "good.c"
 };
 
 static void count_pre_run(ln_op_arg *op_arg)
@@ -569,7 +571,7 @@ static void count_pre_run(ln_op_arg *op_arg)
     priv->dst = dst_entry->tensor;
 #line 225 "good.op"
     priv->lines = src->dims[0];
-#line 573 "good.c"
+#line 575 "good.c"
 }
 
 static const ln_arg_info count_tensors_in[] = {
@@ -601,7 +603,7 @@ static void count_cpu_run(ln_op_arg *op_arg)
 
 #line 227 "good.op"
     if (tl_exec_relu(&exec, src, dst))
-#line 605 "good.c"
+#line 607 "good.c"
         ln_op_fail_tl(op_arg);
 }
 
@@ -626,7 +628,7 @@ static void count_far_pre_run(ln_op_arg *op_arg)
     // for reports
 #line 231 "good.op"
     op_arg->macs = priv->lines;
-#line 630 "good.c"
+#line 632 "good.c"
 }
 
 static void count_far_static_run(ln_op_arg *op_arg)
@@ -637,7 +639,7 @@ static void count_far_static_run(ln_op_arg *op_arg)
 
 #line 232 "good.op"
     if (tl_exec_zeros(&exec, dst))
-#line 641 "good.c"
+#line 643 "good.c"
         ln_op_fail_tl(op_arg);
 }
 
@@ -648,7 +650,7 @@ static void count_far_run(ln_op_arg *op_arg)
 
 #line 233 "good.op"
     ((struct priv_s *)priv)->lines += axis;
-#line 652 "good.c"
+#line 654 "good.c"
 }
 
 LN_GENOP(count, count_far, "far", LN_MEM_CPU, count_far_pre_run,
@@ -663,7 +665,7 @@ struct count_slowly_cpu_priv {
     tl_tensor *dst;
 #line 222 "good.op"
     int lines;
-#line 667 "good.c"
+#line 669 "good.c"
 };
 
 static void count_slowly_cpu_pre_run(ln_op_arg *op_arg)
@@ -685,7 +687,7 @@ static void count_slowly_cpu_pre_run(ln_op_arg *op_arg)
     priv->dst = dst_entry->tensor;
 #line 225 "good.op"
     priv->lines = src->dims[0];
-#line 689 "good.c"
+#line 691 "good.c"
 }
 
 static const ln_arg_info count_slowly_cpu_tensors_in[] = {
@@ -711,7 +713,7 @@ static void count_slowly_cpu_run(ln_op_arg *op_arg)
 
 #line 241 "good.op"
     if (tl_exec_relu(NULL, src, dst))
-#line 715 "good.c"
+#line 717 "good.c"
         ln_op_fail_tl(op_arg);
 }
 
