@@ -148,10 +148,10 @@ int ln_opgen_has_value_in_pre(const generator *g, const ln_argdesc *arg)
 int ln_opgen_is_listed(const ln_argdesc *arg, ln_argdesc_field field)
 {
     const ln_rjson *node = arg->fields[field];
-    if (!node || arg->variadic)
-        return 0;
     if (field == LN_ARGDESC_DTYPE)
         return arg->dtypes != NULL;
+    if (!node || arg->variadic || (field == LN_ARGDESC_LEN && arg->kind != LN_ARGDESC_PARAM))
+        return 0;
     if (field == LN_ARGDESC_NDIM)
         return node->type == LN_RJSON_NUMBER && node->number > 0;
     return node->type == LN_RJSON_NUMBER;

@@ -15,47 +15,36 @@ static int has_mtype_check(const generator *g, const ln_argdesc *arg)
            !ln_opgen_field_is(arg->fields[LN_ARGDESC_MTYPE], "LN_MEM_NONE");
 }
 
-/** The checks by the fields of an input, except those in the tables. */
-static void write_tensor_checks(const generator *g, const ln_argdesc *arg, const char *entry,
-                                int indent)
+/** Writes the checks of an input that are in no table; with indent 0 nothing. Returns their number.
+ */
+static int write_tensor_checks(const generator *g, const ln_argdesc *arg, const char *entry,
+                               int indent)
 {
-    const char *sametype = ln_argdesc_text(arg, LN_ARGDESC_SAMETYPE);
-    const char *sameshape = ln_argdesc_text(arg, LN_ARGDESC_SAMESHAPE);
-    const ln_rjson *ndim = arg->fields[LN_ARGDESC_NDIM], *len = arg->fields[LN_ARGDESC_LEN];
-    if (arg->variadic && !ln_opgen_has_own_mtype(g, arg))
-        ln_cgen_line(g->out, indent, "ln_opck_tensor_on_target(%s);", entry);
-    else if (has_mtype_check(g, arg))
+    static const struct {
+        ln_argdesc_field field;
+        const char *check;
+    } checks[] = {
+        {LN_ARGDESC_DTYPE, "dtype_eq"}, {LN_ARGDESC_NDIM, "ndim"}, {LN_ARGDESC_LEN, "len"}};
+    int n = has_mtype_check(g, arg);
+    if (n && indent)
         ln_cgen_line(g->out, indent, "ln_opck_tensor_mtype_eq(%s, %s);", entry,
                      ln_argdesc_text(arg, LN_ARGDESC_MTYPE));
-    const ln_rjson *dtype = arg->fields[LN_ARGDESC_DTYPE];
-    if (arg->variadic && arg->dtypes)
-        ln_cgen_line(g->out, indent, "LN_OPCK_RETURN(ln_opck_dtypes(op_arg, %s, %s));", entry,
-                     arg->dtypes);
-    else if (dtype && !arg->dtypes)
-        ln_opgen_write_line(g, indent, dtype, "ln_opck_tensor_dtype_eq(%s, %s);", entry,
-                            dtype->text);
-    if (ndim && !ln_opgen_is_listed(arg, LN_ARGDESC_NDIM))
-        ln_opgen_write_line(g, indent, ndim, "ln_opck_tensor_ndim(%s, %s);", entry, ndim->text);
-    if (len)
-        ln_opgen_write_line(g, indent, len, "ln_opck_tensor_len(%s, %s);", entry, len->text);
-    if (sametype && arg->variadic)
-        ln_cgen_line(g->out, indent, "ln_opck_tensor_issametype(%s, %s_entry);", entry, sametype);
-    if (sameshape && arg->variadic)
-        ln_cgen_line(g->out, indent, "ln_opck_tensor_issameshape(%s, %s_entry);", entry, sameshape);
-    if (ln_argdesc_is(arg, LN_ARGDESC_STATIC) && arg->variadic)
-        ln_cgen_line(g->out, indent, "ln_opck_tensor_isstatic(%s);", entry);
-}
-
-/** 1 if the fields of an input require a check that is in no table. */
-static int has_tensor_checks(const generator *g, const ln_argdesc *arg)
-{
-    return arg->variadic || has_mtype_check(g, arg) || arg->fields[LN_ARGDESC_LEN] ||
-           (arg->fields[LN_ARGDESC_DTYPE] && !ln_opgen_is_listed(arg, LN_ARGDESC_DTYPE)) ||
-           (arg->fields[LN_ARGDESC_NDIM] && !ln_opgen_is_listed(arg, LN_ARGDESC_NDIM));
+    for (size_t i = 0; i < LENGTH_OF(checks); i++) {
+        const ln_rjson *code = arg->fields[checks[i].field];
+        if (!code || ln_opgen_is_listed(arg, checks[i].field))
+            continue;
+        n++;
+        if (indent)
+            ln_opgen_write_line(g, indent, code, "ln_opck_tensor_%s(%s, %s);", checks[i].check,
+                                entry, code->text);
+    }
+    return n;
 }
 
 static void write_variadic_input(const generator *g, const ln_argdesc *arg)
 {
+    const char *sametype = ln_argdesc_text(arg, LN_ARGDESC_SAMETYPE);
+    const char *sameshape = ln_argdesc_text(arg, LN_ARGDESC_SAMESHAPE);
     char entry[LN_MAX_NAME_LEN];
     snprintf(entry, sizeof(entry), "priv->%s_entry[i]", arg->name);
     ln_cgen_line(g->out, 4,
@@ -65,7 +54,18 @@ static void write_variadic_input(const generator *g, const ln_argdesc *arg)
     ln_cgen_line(g->out, 8, "return;");
     ln_opgen_write_variadic_locals(g, arg);
     ln_cgen_line(g->out, 4, "for (int i = 0; i < priv->%s_n; i++) {", arg->name);
+    if (!ln_opgen_has_own_mtype(g, arg))
+        ln_cgen_line(g->out, 8, "ln_opck_tensor_on_target(%s);", entry);
+    if (arg->dtypes)
+        ln_cgen_line(g->out, 8, "LN_OPCK_RETURN(ln_opck_dtypes(op_arg, %s, %s));", entry,
+                     arg->dtypes);
     write_tensor_checks(g, arg, entry, 8);
+    if (sametype)
+        ln_cgen_line(g->out, 8, "ln_opck_tensor_issametype(%s, %s_entry);", entry, sametype);
+    if (sameshape)
+        ln_cgen_line(g->out, 8, "ln_opck_tensor_issameshape(%s, %s_entry);", entry, sameshape);
+    if (ln_argdesc_is(arg, LN_ARGDESC_STATIC))
+        ln_cgen_line(g->out, 8, "ln_opck_tensor_isstatic(%s);", entry);
     ln_cgen_line(g->out, 4, "}");
 }
 
@@ -86,7 +86,7 @@ static void write_single_input(const generator *g, const ln_argdesc *arg)
 {
     char entry[LN_MAX_NAME_LEN];
     const char *x = arg->name;
-    const int has_checks = has_tensor_checks(g, arg);
+    const int has_checks = write_tensor_checks(g, arg, "", 0) > 0;
     const int has_extras = arg->fields[LN_ARGDESC_CHECK] || arg->fields[LN_ARGDESC_CHECKS] ||
                            arg->fields[LN_ARGDESC_CUSTOM];
     int is_owner = 0; // of the memory of an output
