@@ -88,6 +88,10 @@ LN_END_DECLS
 #define ln_opck_satisfy_msg(condition, ...) ln_opck(LN_MSG_ERROR, condition, __VA_ARGS__)
 #define ln_opck_satisfy(condition)          ln_opck(LN_MSG_ERROR, condition, "expected %s", #condition)
 
+/* Results of TensorLight: -1 with a reason in tl_last_error(), or 0 and more */
+
+#define ln_opck_tl(result) LN_OPCK_RETURN((result) < 0 && ln_op_fail_tl(op_arg))
+
 /* Parameters */
 
 #define ln_opck_param_exist(entry, arg_name) \
