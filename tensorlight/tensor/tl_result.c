@@ -14,6 +14,40 @@ int tl_check_data(const tl_tensor *t, const char *name)
     return 0;
 }
 
+/** Whether the shape of a tensor has a form such as "[.., n, n]". */
+static int has_form(const tl_tensor *t, const char *form)
+{
+    int lens[128], n = !strstr(form, ".."), axis = 0; // lengths of letters, the number of axes
+    const char *at = form + 1;
+    for (const char *p = form; *p; p++)
+        n += *p == ',';
+    if (t->ndim < n || (t->ndim > n && !strstr(form, "..")))
+        return 0;
+    memset(lens, -1, sizeof(lens));
+    if (strncmp(at, "..", 2) == 0) {
+        axis = t->ndim - n;
+        at += strlen(".., ");
+    }
+    for (; axis < t->ndim && *at != '.'; axis++) {
+        int *const len = &lens[(unsigned char)*at & 127];
+        if (*len < 0)
+            *len = *at >= '0' && *at <= '9' ? atoi(at) : t->dims[axis];
+        if (*len != t->dims[axis])
+            return 0;
+        at += strcspn(at, ",]") + strlen(", ");
+    }
+    return 1;
+}
+
+int tl_check_shape(const tl_tensor *t, const char *name, const char *form)
+{
+    char text[TL_SHAPE_TEXT_SIZE];
+    if (!has_form(t, form))
+        return tl_fail("'%s' has shape %s, expected %s", name,
+                       tl_shape_text(text, t->ndim, t->dims), form);
+    return 0;
+}
+
 int tl_check_axis(const tl_tensor *t, int axis)
 {
     if (t->ndim == 0)

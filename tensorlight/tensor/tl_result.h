@@ -22,9 +22,6 @@ int tl_check_data(const tl_tensor *t, const char *name);
 /** -1 with a reason: `axis` outside 0 .. t->ndim-1. */
 int tl_check_axis(const tl_tensor *t, int axis);
 
-/** -1 with a reason: one of the `n_axes` axes is outside 0 .. t->ndim-1, or occurs twice. */
-int tl_check_axes(const tl_tensor *t, const int *axes, int n_axes);
-
 /** -1 with a reason: not 0 <= start, 1 <= len, start + len <= t->dims[axis] (axis is valid). */
 int tl_check_range(const tl_tensor *t, int axis, int start, int len);
 

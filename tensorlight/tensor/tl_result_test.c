@@ -101,5 +101,37 @@ START_TEST(a_scalar_has_no_axis)
 }
 END_TEST
 
-LN_TEST_MAIN("tl_result", element_by_element_dst_is_a_source_or_apart,
+START_TEST(a_shape_has_a_form)
+{
+    static const struct {
+        int ndim, dims[4];
+        const char *form;
+        int status;
+    } cases[] = {
+        {2, {3, 3}, "[.., n, n]", 0},
+        {3, {2, 3, 3}, "[.., n, n]", 0},
+        {2, {3, 4}, "[.., n, n]", -1},
+        {1, {3}, "[.., n, n]", -1},
+        {3, {2, 2, 16}, "[H, W, 16]", 0},
+        {3, {2, 2, 15}, "[H, W, 16]", -1},
+        {2, {2, 16}, "[H, W, 16]", -1},
+        {4, {2, 2, 2, 16}, "[H, W, 16]", -1},
+        {4, {1, 5, 6, 7}, "[1, C, ..]", 0},
+        {4, {2, 5, 6, 7}, "[1, C, ..]", -1},
+        {1, {1}, "[1, C, ..]", -1},
+        {0, {0}, "[N, ..]", -1},
+        {1, {0}, "[n]", 0},
+        {0, {0}, "[..]", 0},
+    };
+    for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+        const tl_tensor t = {.ndim = cases[i].ndim, .dims = (int *)cases[i].dims};
+        ck_assert_int_eq(tl_check_shape(&t, "t", cases[i].form), cases[i].status);
+    }
+    ck_assert_int_eq(tl_check_shape(&(tl_tensor){.ndim = 1, .dims = (int[]){5}}, "t", "[.., n, n]"),
+                     -1);
+    ck_assert_str_eq(tl_last_error(), "'t' has shape [5], expected [.., n, n]");
+}
+END_TEST
+
+LN_TEST_MAIN("tl_result", a_shape_has_a_form, element_by_element_dst_is_a_source_or_apart,
              a_sum_does_not_overwrite_its_source, a_scalar_has_no_axis)

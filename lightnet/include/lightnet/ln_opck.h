@@ -90,7 +90,8 @@ LN_END_DECLS
 
 /* Results of TensorLight: -1 with a reason in tl_last_error(), or 0 and more */
 
-#define ln_opck_tl(result) LN_OPCK_RETURN((result) < 0 && ln_op_fail_tl(op_arg))
+#define ln_opck_tl(result)          LN_OPCK_RETURN((result) < 0 && ln_op_fail_tl(op_arg))
+#define ln_opck_shape(tensor, form) ln_opck_tl(tl_check_shape(tensor, #tensor, form))
 
 /* Parameters */
 

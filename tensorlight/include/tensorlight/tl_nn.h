@@ -205,7 +205,9 @@ TL_API int tl_exec_rmsnorm(const tl_exec *exec, const tl_tensor *src, const tl_t
 
 /** As layernorm, over the channels of each of `groups` groups of src [N, C, ..] and all that
  *  follows; scale, bias: C elements, one for each channel, or `groups`, one for each group; or
- *  NULL. C groups: instance normalization. Source: ONNX GroupNormalization-21, -18. D. */
+ *  NULL. C groups: instance normalization. Source: ONNX GroupNormalization-21, -18. D. _check,
+ *  whatever the dtypes: -1 with a reason if the shapes are not such. */
+TL_API int tl_groupnorm_check(const tl_tensor *src, const tl_tensor *scale, int groups);
 TL_API tl_tensor *tl_tensor_groupnorm(const tl_tensor *src, const tl_tensor *scale,
                                       const tl_tensor *bias, tl_tensor *dst, int groups,
                                       double epsilon);
@@ -383,7 +385,9 @@ TL_API int tl_exec_sort1d_by_key(const tl_exec *exec, tl_tensor *key, tl_tensor 
 
 /** dst[i*stride + j] = src[index[i]*stride + j] for i < len, j < stride: 1-D src, index
  *  (TL_INT32) -> [len*stride]. -1 (NULL) with a reason: an index outside 0 ..
- *  src.len/stride - 1; dst is then unchanged. Source: operator catalogue, pick1d. D. */
+ *  src.len/stride - 1; dst is then unchanged. Source: operator catalogue, pick1d. D. _length:
+ *  len*stride; -1 with a reason if src, index, stride and len do not fit. */
+TL_API int tl_pick1d_length(const tl_tensor *src, const tl_tensor *index, int stride, int len);
 TL_API tl_tensor *tl_tensor_pick1d(const tl_tensor *src, const tl_tensor *index, tl_tensor *dst,
                                    int stride, int len);
 TL_API int tl_exec_pick1d(const tl_exec *exec, const tl_tensor *src, const tl_tensor *index,
@@ -413,7 +417,9 @@ TL_API int tl_exec_transform_bboxSQD(const tl_exec *exec, const tl_tensor *delta
  *  of the image) -> box_centers [1, A, 2, H, W] (x, y), box_sizes [1, A, 2, H, W]
  *  (w, h), boxes [1, A, 4, H, W] (xmin, ymin, xmax, ymax), confs [1, A, 1, H, W],
  *  probs [1, A, K, H, W]. TL_FLOAT, K >= 1. No threshold, no suppression. Note
- *  the order: height before width. Source: operator catalogue, detect_yolov3. */
+ *  the order: height before width. Source: operator catalogue, detect_yolov3. _check, whatever the
+ *  dtypes: -1 with a reason if the shapes are not such. */
+TL_API int tl_detect_yolov3_check(const tl_tensor *feature, const tl_tensor *anchors);
 TL_API int tl_tensor_detect_yolov3(const tl_tensor *feature, const tl_tensor *anchors,
                                    tl_tensor *box_centers, tl_tensor *box_sizes, tl_tensor *boxes,
                                    tl_tensor *confs, tl_tensor *probs, int img_h, int img_w);

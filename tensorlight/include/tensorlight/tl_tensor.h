@@ -76,6 +76,14 @@ TL_API void tl_tensor_coords(const tl_tensor *t, int index, int *coords);
 /** 1 when ndim and dims are equal; the dtype does not matter. */
 TL_API int tl_tensor_issameshape(const tl_tensor *t1, const tl_tensor *t2);
 
+/** -1 with a reason: the shape of `t`, called `name`, does not have the form `form`: "[.., n, n,
+ * 3]" has numbers, letters for any length, the same one for equal lengths, and, first or last, ".."
+ * for any other axes. */
+TL_API int tl_check_shape(const tl_tensor *t, const char *name, const char *form);
+
+/** -1 with a reason: one of the `n_axes` axes is outside 0 .. t->ndim-1, or occurs twice. */
+TL_API int tl_check_axes(const tl_tensor *t, const int *axes, int n_axes);
+
 /* ---- new tensors (tl_tensor_free_data_too) ---- */
 
 /** All elements 0. */
@@ -183,7 +191,11 @@ TL_API tl_tensor *tl_tensor_concat(const tl_tensor *src1, const tl_tensor *src2,
 TL_API int tl_exec_concat(const tl_exec *exec, const tl_tensor *const *srcs, int n, tl_tensor *dst,
                           int axis);
 
-/** dst.dims[i] = src.dims[axes[i]]: axis i of dst runs along axis axes[i] of src. D. */
+/** The shape of src with its axes permuted, dims[i] = src.dims[axes[i]]. -1 with a reason: `axes`
+ *  does not have each axis of src once. */
+TL_API int tl_transpose_dims(const tl_tensor *src, const int *axes, int *dims);
+
+/** Axis i of dst runs along axis axes[i] of src. D. */
 TL_API tl_tensor *tl_tensor_transpose(const tl_tensor *src, tl_tensor *dst, const int *axes);
 TL_API int tl_exec_transpose(const tl_exec *exec, const tl_tensor *src, tl_tensor *dst,
                              const int *axes);

@@ -27,12 +27,10 @@ static shape shape_of(const tl_tensor *t, int axis)
 
 static int check_tensor(const tl_tensor *t, const char *name, const tl_tensor *q, int axis)
 {
-    char text[TL_SHAPE_TEXT_SIZE];
     if (axis != 1 && axis != 2)
         return tl_fail("axis %d for the heads of '%s', expected 1 or 2", axis, name);
-    if (t->ndim != 4)
-        return tl_fail("'%s' has shape %s, expected 4 dimensions", name,
-                       tl_shape_text(text, t->ndim, t->dims));
+    if (tl_check_shape(t, name, axis == 1 ? "[B, H, S, D]" : "[B, S, H, D]") < 0)
+        return -1;
     if (t->dtype != q->dtype)
         return tl_fail("'%s' is of %s, expected %s as 'q'", name, tl_dtype_name(t->dtype),
                        tl_dtype_name(q->dtype));

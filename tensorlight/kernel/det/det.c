@@ -75,15 +75,9 @@ int tl_exec_det(const tl_exec *exec, const tl_tensor *src, tl_tensor *dst)
 
 tl_tensor *tl_tensor_det(const tl_tensor *src, tl_tensor *dst)
 {
-    char text[TL_SHAPE_TEXT_SIZE];
     if (tl_check_data(src, "src") < 0 || tl_check_float(src, "src") < 0 ||
-        tl_check_apart(dst, src) < 0)
+        tl_check_shape(src, "src", "[.., n, n]") < 0 || tl_check_apart(dst, src) < 0)
         return NULL;
-    if (src->ndim < 2 || src->dims[src->ndim - 1] != src->dims[src->ndim - 2]) {
-        tl_fail("'src' has shape %s, expected [.., n, n]",
-                tl_shape_text(text, src->ndim, src->dims));
-        return NULL;
-    }
     const tl_exec exec = {.isa = tl_isa_best(),
                           .scratch = tl_alloc(tl_det_scratch(src)),
                           .scratch_size = tl_det_scratch(src)};

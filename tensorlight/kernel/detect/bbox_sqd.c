@@ -71,12 +71,10 @@ int tl_exec_transform_bboxSQD(const tl_exec *exec, const tl_tensor *delta, const
 
 static int check_boxes(const tl_tensor *t, const char *name)
 {
-    char text[TL_SHAPE_TEXT_SIZE];
-    if (tl_check_data(t, name) < 0)
+    if (tl_check_data(t, name) < 0 || tl_check_shape(t, name, "[.., 4]") < 0)
         return -1;
-    if (t->dtype != TL_FLOAT || t->ndim < 1 || t->dims[t->ndim - 1] != 4)
-        return tl_fail("'%s' is %s %s, expected TL_FLOAT with a last dimension of 4", name,
-                       tl_dtype_name(t->dtype), tl_shape_text(text, t->ndim, t->dims));
+    if (t->dtype != TL_FLOAT)
+        return tl_fail("'%s' is of %s, expected TL_FLOAT", name, tl_dtype_name(t->dtype));
     return 0;
 }
 

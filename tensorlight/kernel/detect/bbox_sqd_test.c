@@ -75,11 +75,9 @@ START_TEST(bbox_sqd_rejects_bad_shapes)
     tl_tensor *const triples = nn_blank(&room, TL_FLOAT, 2, (int[]){2, 3});
     tl_tensor *const doubles = nn_blank(&room, TL_DOUBLE, 2, (int[]){2, 4});
     ck_assert_ptr_null(tl_tensor_transform_bboxSQD(triples, boxes, NULL, 1, 1, 1, 1, 0, 0));
-    ck_assert_str_eq(tl_last_error(),
-                     "'delta' is TL_FLOAT [2, 3], expected TL_FLOAT with a last dimension of 4");
+    ck_assert_str_eq(tl_last_error(), "'delta' has shape [2, 3], expected [.., 4]");
     ck_assert_ptr_null(tl_tensor_transform_bboxSQD(boxes, doubles, NULL, 1, 1, 1, 1, 0, 0));
-    ck_assert_str_eq(tl_last_error(),
-                     "'anchor' is TL_DOUBLE [2, 4], expected TL_FLOAT with a last dimension of 4");
+    ck_assert_str_eq(tl_last_error(), "'anchor' is of TL_DOUBLE, expected TL_FLOAT");
     ck_assert_ptr_null(tl_tensor_transform_bboxSQD(boxes, fewer, NULL, 1, 1, 1, 1, 0, 0));
     ck_assert_str_eq(tl_last_error(), "shapes [2, 4] and [1, 4], expected the same");
     ck_assert_ptr_null(tl_tensor_transform_bboxSQD(boxes, boxes, NULL, 1, 1, 1, 0, 0, 0));

@@ -112,22 +112,27 @@ int tl_exec_detect_yolov3(const tl_exec *exec, const tl_tensor *feature, const t
     return 0;
 }
 
+int tl_detect_yolov3_check(const tl_tensor *feature, const tl_tensor *anchors)
+{
+    if (tl_check_shape(feature, "feature", "[1, C, H, W]") < 0 ||
+        tl_check_shape(anchors, "anchors", "[A, 2]") < 0)
+        return -1;
+    const int channels = feature->dims[1], n = anchors->dims[0];
+    if (n < 1 || channels % n != 0 || channels / n <= CLASSES)
+        return tl_fail("'feature' has %d channels and 'anchors' %d rows, expected for each of 1 or "
+                       "more anchors %d channels and 1 or more classes",
+                       channels, n, CLASSES);
+    return 0;
+}
+
 static int check_inputs(const tl_tensor *feature, const tl_tensor *anchors)
 {
-    char text[TL_SHAPE_TEXT_SIZE];
-    if (tl_check_input(feature, "feature", 4) < 0 || tl_check_input(anchors, "anchors", 2) < 0)
+    if (tl_check_data(feature, "feature") < 0 || tl_check_data(anchors, "anchors") < 0)
         return -1;
     if (feature->dtype != TL_FLOAT || anchors->dtype != TL_FLOAT)
         return tl_fail("'feature' has dtype %s, 'anchors' %s, expected TL_FLOAT",
                        tl_dtype_name(feature->dtype), tl_dtype_name(anchors->dtype));
-    if (anchors->dims[0] < 1 || anchors->dims[1] != 2)
-        return tl_fail("'anchors' has shape %s, expected [1 or more, 2]",
-                       tl_shape_text(text, anchors->ndim, anchors->dims));
-    if (feature->dims[0] != 1 || feature->dims[1] % anchors->dims[0] != 0 ||
-        feature->dims[1] / anchors->dims[0] <= CLASSES)
-        return tl_fail("'feature' has shape %s, expected [1, %d * (5 + classes), height, width]",
-                       tl_shape_text(text, feature->ndim, feature->dims), anchors->dims[0]);
-    return 0;
+    return tl_detect_yolov3_check(feature, anchors);
 }
 
 int tl_tensor_detect_yolov3(const tl_tensor *feature, const tl_tensor *anchors,

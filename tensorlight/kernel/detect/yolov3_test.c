@@ -127,14 +127,17 @@ START_TEST(yolov3_rejects_bad_shapes)
     head bad = good;
     bad.feature = nn_blank(&room, TL_FLOAT, 4, (int[]){1, 13, 1, 1});
     ck_assert_int_eq(detect(&bad, 1, 1), -1);
-    ck_assert_str_eq(tl_last_error(), "'feature' has shape [1, 13, 1, 1], expected "
-                                      "[1, 2 * (5 + classes), height, width]");
+    ck_assert_str_eq(tl_last_error(),
+                     "'feature' has 13 channels and 'anchors' 2 rows, expected for "
+                     "each of 1 or more anchors 5 channels and 1 or more classes");
     bad.feature = nn_blank(&room, TL_FLOAT, 4, (int[]){1, 10, 1, 1});
     ck_assert_int_eq(detect(&bad, 1, 1), -1);
     bad = good;
     bad.anchors = nn_blank(&room, TL_FLOAT, 2, (int[]){0, 2});
     ck_assert_int_eq(detect(&bad, 1, 1), -1);
-    ck_assert_str_eq(tl_last_error(), "'anchors' has shape [0, 2], expected [1 or more, 2]");
+    ck_assert_str_eq(tl_last_error(),
+                     "'feature' has 12 channels and 'anchors' 0 rows, expected for "
+                     "each of 1 or more anchors 5 channels and 1 or more classes");
     bad = good;
     bad.boxes = good.sizes;
     ck_assert_int_eq(detect(&bad, 1, 1), -1);

@@ -29,20 +29,11 @@ static void run_lines(const tl_exec *exec, tl_dtype dtype, size_t lines, tl_laye
         tl_parallel(exec, lines, TL_GRAIN_MEMORY_BOUND / len / 4 + 1, pick(exec, dtype), job);
 }
 
-/** The number of elements of the axes from `axis` on. */
-static size_t len_from(const tl_tensor *t, int axis)
-{
-    size_t len = 1;
-    for (int i = axis; i < t->ndim; i++)
-        len *= (size_t)t->dims[i];
-    return len;
-}
-
 static int exec_layers(const tl_exec *exec, const tl_tensor *src, const tl_tensor *scale,
                        const tl_tensor *bias, tl_tensor *dst, tl_tensor *mean, tl_tensor *inv_std,
                        int axis, double epsilon, int is_centered)
 {
-    const size_t len = len_from(src, axis);
+    const size_t len = (size_t)tl_compute_length(src->ndim - axis, src->dims + axis);
     assert(axis >= 0 && axis <= src->ndim && dst->len == src->len && dst->dtype == src->dtype);
     assert(!scale || ((size_t)scale->len == len && scale->dtype == src->dtype));
     assert(!bias || ((size_t)bias->len == len && bias->dtype == src->dtype));
@@ -104,15 +95,30 @@ int tl_exec_groupnorm(const tl_exec *exec, const tl_tensor *src, const tl_tensor
 
 /* ---- checked ---- */
 
+int tl_groupnorm_check(const tl_tensor *src, const tl_tensor *scale, int groups)
+{
+    if (tl_check_shape(src, "src", "[N, C, ..]") < 0 ||
+        tl_check_at_least("groups", &groups, 1, 1) < 0)
+        return -1;
+    const int channels = src->dims[1];
+    if (channels % groups != 0)
+        return tl_fail("'src' has %d channels, expected a multiple of 'groups', %d", channels,
+                       groups);
+    if (scale && scale->len != channels && scale->len != groups)
+        return tl_fail("'scale' has %d elements, expected one for each of %d channels or %d groups",
+                       scale->len, channels, groups);
+    return 0;
+}
+
 /** `t` is NULL, or has data, the dtype of `src` and `len` elements. */
-static int check_factors(const tl_tensor *t, const char *name, const tl_tensor *src, size_t len)
+static int check_factors(const tl_tensor *t, const char *name, const tl_tensor *src, int len)
 {
     if (!t)
         return 0;
     if (tl_check_data(t, name) < 0)
         return -1;
-    if (t->dtype != src->dtype || (size_t)t->len != len)
-        return tl_fail("'%s' is %d elements of %s, expected %zu of %s", name, t->len,
+    if (t->dtype != src->dtype || t->len != len)
+        return tl_fail("'%s' is %d elements of %s, expected %d of %s", name, t->len,
                        tl_dtype_name(t->dtype), len, tl_dtype_name(src->dtype));
     return 0;
 }
@@ -127,9 +133,10 @@ static int check_src(const tl_tensor *src, const tl_tensor *dst)
 tl_tensor *tl_tensor_layernorm(const tl_tensor *src, const tl_tensor *scale, const tl_tensor *bias,
                                tl_tensor *dst, int axis, double epsilon)
 {
-    if (check_src(src, dst) < 0 || tl_check_axis(src, axis) < 0 ||
-        check_factors(scale, "scale", src, len_from(src, axis)) < 0 ||
-        check_factors(bias, "bias", src, len_from(src, axis)) < 0)
+    if (check_src(src, dst) < 0 || tl_check_axis(src, axis) < 0)
+        return NULL;
+    const int len = tl_compute_length(src->ndim - axis, src->dims + axis);
+    if (check_factors(scale, "scale", src, len) < 0 || check_factors(bias, "bias", src, len) < 0)
         return NULL;
     tl_tensor *const result = tl_result_begin(dst, src->ndim, src->dims, src->dtype);
     return tl_result_end(
@@ -141,7 +148,8 @@ tl_tensor *tl_tensor_rmsnorm(const tl_tensor *src, const tl_tensor *scale, tl_te
                              double epsilon)
 {
     if (check_src(src, dst) < 0 || tl_check_axis(src, axis) < 0 ||
-        check_factors(scale, "scale", src, len_from(src, axis)) < 0)
+        check_factors(scale, "scale", src, tl_compute_length(src->ndim - axis, src->dims + axis)) <
+            0)
         return NULL;
     tl_tensor *const result = tl_result_begin(dst, src->ndim, src->dims, src->dtype);
     return tl_result_end(result, dst,
@@ -151,16 +159,9 @@ tl_tensor *tl_tensor_rmsnorm(const tl_tensor *src, const tl_tensor *scale, tl_te
 tl_tensor *tl_tensor_groupnorm(const tl_tensor *src, const tl_tensor *scale, const tl_tensor *bias,
                                tl_tensor *dst, int groups, double epsilon)
 {
-    char text[TL_SHAPE_TEXT_SIZE];
-    if (check_src(src, dst) < 0)
+    if (check_src(src, dst) < 0 || tl_groupnorm_check(src, scale, groups) < 0)
         return NULL;
-    if (src->ndim < 2 || groups < 1 || src->dims[1] % groups != 0) {
-        tl_fail("'src' has shape %s, expected [N, C, ..] with a multiple of %d channels",
-                tl_shape_text(text, src->ndim, src->dims), groups);
-        return NULL;
-    }
-    const int is_by_group = scale && scale->len == groups;
-    const size_t scales = (size_t)(is_by_group ? groups : src->dims[1]);
+    const int scales = scale ? scale->len : src->dims[1];
     if (check_factors(scale, "scale", src, scales) < 0 ||
         check_factors(bias, "bias", src, scales) < 0)
         return NULL;

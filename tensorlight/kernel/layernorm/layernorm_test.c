@@ -148,9 +148,9 @@ START_TEST(layernorm_rejects_bad_axes_and_shapes)
     ck_assert_ptr_null(tl_tensor_rmsnorm(src, NULL, NULL, 3, 0));
     ck_assert_str_eq(tl_last_error(), "axis 3, expected 0 to 2");
     ck_assert_ptr_null(tl_tensor_groupnorm(src, scale, NULL, NULL, 2, 0));
-    ck_assert_str_eq(
-        tl_last_error(),
-        "'src' has shape [2, 3, 4], expected [N, C, ..] with a multiple of 2 channels");
+    ck_assert_str_eq(tl_last_error(), "'src' has 3 channels, expected a multiple of 'groups', 2");
+    ck_assert_ptr_null(tl_tensor_groupnorm(scale, scale, NULL, NULL, 1, 0));
+    ck_assert_str_eq(tl_last_error(), "'src' has shape [3], expected [N, C, ..]");
     nn_close(&room);
 }
 END_TEST

@@ -47,12 +47,9 @@ int tl_exec_submean(const tl_exec *exec, const tl_tensor *src, tl_tensor *dst, c
 
 static int check(const tl_tensor *src, const tl_tensor *dst, const double *mean)
 {
-    char text[TL_SHAPE_TEXT_SIZE];
-    if (tl_check_input(src, "src", 3) < 0 || (dst && tl_check_data(dst, "dst") < 0))
+    if (tl_check_data(src, "src") < 0 || tl_check_shape(src, "src", "[H, W, 3]") < 0 ||
+        (dst && tl_check_data(dst, "dst") < 0))
         return -1;
-    if (src->dims[2] != CHANNELS)
-        return tl_fail("'src' has shape %s, expected [height, width, 3]",
-                       tl_shape_text(text, src->ndim, src->dims));
     if (src->dtype == TL_BOOL || (dst && dst->dtype == TL_BOOL))
         return tl_fail("'%s' has dtype TL_BOOL, expected a number",
                        src->dtype == TL_BOOL ? "src" : "dst");

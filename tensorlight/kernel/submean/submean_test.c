@@ -63,7 +63,7 @@ START_TEST(submean_rejects_bad_shapes_and_dtypes)
     tl_tensor *const four = nn_blank(&room, TL_UINT8, 3, (int[]){2, 2, 4});
     tl_tensor *const bools = nn_blank(&room, TL_BOOL, 3, (int[]){2, 2, 3});
     ck_assert_ptr_null(tl_tensor_submean(four, NULL, mean));
-    ck_assert_str_eq(tl_last_error(), "'src' has shape [2, 2, 4], expected [height, width, 3]");
+    ck_assert_str_eq(tl_last_error(), "'src' has shape [2, 2, 4], expected [H, W, 3]");
     ck_assert_ptr_null(tl_tensor_submean(bools, NULL, mean));
     ck_assert_str_eq(tl_last_error(), "'src' has dtype TL_BOOL, expected a number");
     ck_assert_ptr_null(tl_tensor_submean(src, bools, mean));

@@ -104,32 +104,33 @@ int tl_exec_pick1d(const tl_exec *exec, const tl_tensor *src, const tl_tensor *i
     return tl_exec_take(exec, &rows, &chosen, dst, 0);
 }
 
-/** Checks everything but the indices and infers the length of dst. */
-static int infer_pick(const tl_tensor *src, const tl_tensor *index, int stride, int len,
-                      int *new_len)
+int tl_pick1d_length(const tl_tensor *src, const tl_tensor *index, int stride, int len)
 {
-    if (tl_check_input(src, "src", 1) < 0 || tl_check_input(index, "index", 1) < 0 ||
-        tl_check_at_least("stride", &stride, 1, 1) < 0 || tl_check_at_least("len", &len, 1, 1) < 0)
+    int new_len;
+    if (tl_check_at_least("stride", &stride, 1, 1) < 0 || tl_check_at_least("len", &len, 1, 1) < 0)
         return -1;
-    if (index->dtype != TL_INT32)
-        return tl_fail("'index' has dtype %s, expected TL_INT32", tl_dtype_name(index->dtype));
     if (src->len % stride != 0)
         return tl_fail("'src' has %d elements, expected a multiple of 'stride', %d", src->len,
                        stride);
     if (len > index->len)
         return tl_fail("'len' is %d, expected at most the %d elements of 'index'", len, index->len);
-    if (__builtin_mul_overflow(len, stride, new_len))
+    if (__builtin_mul_overflow(len, stride, &new_len))
         return tl_fail("%d groups of %d elements, expected at most %d elements", len, stride,
                        INT_MAX);
-    return 0;
+    return new_len;
 }
 
 tl_tensor *tl_tensor_pick1d(const tl_tensor *src, const tl_tensor *index, tl_tensor *dst,
                             int stride, int len)
 {
-    int new_len;
-    if (infer_pick(src, index, stride, len, &new_len) < 0 || tl_check_apart(dst, src) < 0 ||
-        tl_check_apart(dst, index) < 0)
+    if (tl_check_input(src, "src", 1) < 0 || tl_check_input(index, "index", 1) < 0)
+        return NULL;
+    if (index->dtype != TL_INT32) {
+        tl_fail("'index' has dtype %s, expected TL_INT32", tl_dtype_name(index->dtype));
+        return NULL;
+    }
+    const int new_len = tl_pick1d_length(src, index, stride, len);
+    if (new_len < 0 || tl_check_apart(dst, src) < 0 || tl_check_apart(dst, index) < 0)
         return NULL;
     tl_tensor *const result = tl_result_begin(dst, 1, &new_len, src->dtype);
     return tl_result_end(result, dst,
@@ -211,14 +212,6 @@ static void take_nd_range(void *arg, size_t begin, size_t end)
     }
 }
 
-static size_t product(const int *dims, int n)
-{
-    size_t len = 1;
-    for (int i = 0; i < n; i++)
-        len *= (size_t)dims[i];
-    return len;
-}
-
 int tl_exec_take_nd(const tl_exec *exec, const tl_tensor *src, const tl_tensor *index,
                     tl_tensor *dst, int batch)
 {
@@ -235,9 +228,10 @@ int tl_exec_take_nd(const tl_exec *exec, const tl_tensor *src, const tl_tensor *
         .index = index,
         .dims = src->dims + batch,
         .width = (size_t)width,
-        .per_batch = product(index->dims + batch, index->ndim - 1 - batch),
-        .slice = product(src->dims + batch, src->ndim - batch) * size,
-        .block = product(src->dims + batch + width, src->ndim - batch - width) * size,
+        .per_batch = (size_t)tl_compute_length(index->ndim - 1 - batch, index->dims + batch),
+        .slice = (size_t)tl_compute_length(src->ndim - batch, src->dims + batch) * size,
+        .block =
+            (size_t)tl_compute_length(src->ndim - batch - width, src->dims + batch + width) * size,
     };
     tl_parallel(exec, (size_t)dst->len * size / t.block, tl_axis_grain(t.block / 8 + t.width),
                 take_nd_range, &t);

@@ -165,27 +165,27 @@ int tl_exec_transpose(const tl_exec *exec, const tl_tensor *src, tl_tensor *dst,
     return 0;
 }
 
-static int check_permutation(const int *axes, int ndim)
+int tl_transpose_dims(const tl_tensor *src, const int *axes, int *dims)
 {
     if (!axes)
-        return tl_fail("'axes' is NULL, expected %d axes", ndim);
+        return tl_fail("'axes' is NULL, expected %d axes", src->ndim);
     unsigned seen = 0;
-    for (int i = 0; i < ndim; i++) {
-        if (axes[i] < 0 || axes[i] >= ndim || (seen & 1u << axes[i]))
-            return tl_fail("axes[%d] is %d, expected each of 0 to %d once", i, axes[i], ndim - 1);
+    for (int i = 0; i < src->ndim; i++) {
+        if (axes[i] < 0 || axes[i] >= src->ndim || (seen & 1u << axes[i]))
+            return tl_fail("axes[%d] is %d, expected each of 0 to %d once", i, axes[i],
+                           src->ndim - 1);
         seen |= 1u << axes[i];
+        dims[i] = src->dims[axes[i]];
     }
     return 0;
 }
 
 tl_tensor *tl_tensor_transpose(const tl_tensor *src, tl_tensor *dst, const int *axes)
 {
-    if (tl_check_data(src, "src") < 0 || check_permutation(axes, src->ndim) < 0 ||
+    int dims[TL_MAXDIM] = {0};
+    if (tl_check_data(src, "src") < 0 || tl_transpose_dims(src, axes, dims) < 0 ||
         tl_check_apart(dst, src) < 0)
         return NULL;
-    int dims[TL_MAXDIM] = {0};
-    for (int i = 0; i < src->ndim; i++)
-        dims[i] = src->dims[axes[i]];
     tl_tensor *const result = tl_result_begin(dst, src->ndim, dims, src->dtype);
     return tl_result_end(result, dst, result ? tl_exec_transpose(NULL, src, result, axes) : -1);
 }
