@@ -299,14 +299,10 @@ typedef struct channels {
 
 static channels channels_of(const tl_tensor *t, int axis)
 {
-    channels c = {.before = 1, .n = (size_t)t->dims[axis], .after = 1};
-    for (int i = 0; i < t->ndim; i++) {
-        if (i < axis)
-            c.before *= (size_t)t->dims[i];
-        if (i > axis)
-            c.after *= (size_t)t->dims[i];
-    }
-    return c;
+    const int after = axis + 1;
+    return (channels){.before = (size_t)tl_compute_length(axis, t->dims),
+                      .n = (size_t)t->dims[axis],
+                      .after = (size_t)tl_compute_length(t->ndim - after, t->dims + after)};
 }
 
 // y = (x - mean) * scale / sqrt(var + epsilon) + offset multiplies channel c of the weight, whose

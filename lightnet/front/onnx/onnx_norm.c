@@ -49,11 +49,10 @@ static void translate_along_rest(ln_onnx_node *n)
     const tl_tensor *const t = ln_onnx_tensor_of(n, src);
     const int ndim = t->ndim;
     const int axis = ln_attr_axis(&n->emit, "axis", 1, ndim);
-    int dims[TL_MAXDIM], flat[2] = {1, 1};
-    for (int i = 0; i < ndim; i++) {
-        dims[i] = t->dims[i];
-        flat[i >= axis] *= dims[i];
-    }
+    const int flat[] = {tl_compute_length(axis, t->dims),
+                        tl_compute_length(ndim - axis, t->dims + axis)};
+    int dims[TL_MAXDIM];
+    memcpy(dims, t->dims, (size_t)ndim * sizeof(*dims));
     const char *const rows = ln_emit_reshape(&n->emit, src, 2, flat, LN_EMIT_TEMP);
     ln_emit_reshape(&n->emit, emit_along(n, rows, 1, LN_EMIT_TEMP), ndim, dims, 0);
 }

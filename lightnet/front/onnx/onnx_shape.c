@@ -149,21 +149,14 @@ static const char *flatten(ln_onnx_node *n, const char *src, int start, int end,
                    LN_INT("end", end));
 }
 
-static int product(const int *dims, int begin, int end)
-{
-    int len = 1;
-    for (int i = begin; i < end; i++)
-        len *= dims[i]; // at most INT_MAX, also where another dim is 0
-    return len;
-}
-
 static void translate_flatten(ln_onnx_node *n)
 {
     const char *const src = ln_onnx_in(n, 0);
     const tl_tensor *const t = ln_onnx_tensor_of(n, src);
     const int64_t given = ln_onnx_int(n, "axis", 1);
     const int axis = given == t->ndim ? t->ndim : ln_attr_to_axis(&n->emit, given, t->ndim);
-    const int dims[] = {product(t->dims, 0, axis), product(t->dims, axis, t->ndim)};
+    const int dims[] = {tl_compute_length(axis, t->dims),
+                        tl_compute_length(t->ndim - axis, t->dims + axis)};
     if (!ln_onnx_is_dynamic(n, src))
         ln_emit_reshape(&n->emit, src, 2, dims, 0);
     else

@@ -6,6 +6,7 @@
 #include <assert.h>
 #include <string.h>
 
+#include "kernel/tl_axis.h"
 #include "tensor/tl_result.h"
 
 /** Bytes that are worth a thread. */
@@ -45,13 +46,9 @@ typedef struct layout {
 
 static layout layout_of(const tl_tensor *t, int axis)
 {
-    layout l = {1, 0, tl_size_of(t->dtype)};
-    for (int i = 0; i < axis; i++)
-        l.n *= (size_t)t->dims[i];
-    for (int i = axis + 1; i < t->ndim; i++)
-        l.step *= (size_t)t->dims[i];
-    l.size = l.step * (size_t)t->dims[axis];
-    return l;
+    const tl_axis a = tl_axis_of(t, axis);
+    const size_t step = a.inner * tl_size_of(t->dtype);
+    return (layout){a.outer, a.len * step, step};
 }
 
 int tl_exec_slice(const tl_exec *exec, const tl_tensor *src, tl_tensor *dst, int axis, int start)

@@ -165,12 +165,8 @@ int tl_exec_put_nd(const tl_exec *exec, const tl_tensor *src, const tl_tensor *i
                 .update = update->data,
                 .dst = dst,
                 .width = (size_t)width,
-                .rows = 1,
-                .block = 1};
-    for (int i = 0; i < index->ndim - 1; i++)
-        p.rows *= (size_t)index->dims[i];
-    for (int i = width; i < dst->ndim; i++)
-        p.block *= (size_t)dst->dims[i];
+                .rows = (size_t)tl_compute_length(index->ndim - 1, index->dims),
+                .block = (size_t)tl_compute_length(dst->ndim - width, dst->dims + width)};
     tl_parallel(exec, p.block, tl_axis_grain(p.rows), put_nd_range, &p);
     return 0;
 }

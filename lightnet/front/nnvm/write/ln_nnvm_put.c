@@ -27,10 +27,7 @@ int ln_nnvm_same_shape(ln_nnvm_value a, ln_nnvm_value b)
 
 int ln_nnvm_value_len(ln_nnvm_value v)
 {
-    int len = 1;
-    for (int i = 0; i < v.ndim; i++)
-        len *= v.dims[i];
-    return len;
+    return tl_compute_length(v.ndim, v.dims);
 }
 
 // Counts how often a step has been called so.
