@@ -372,17 +372,22 @@ static int read_args(const ln_opdescs *descs, ln_opdesc *op, ln_argdesc_kind kin
     return 0;
 }
 
-/** Copies the parent to an operator without own fields. */
+/** Copies fields of the parent that an operator without own fields lacks, and the arguments if it
+ * has none. */
 static void copy_inherited(ln_opdesc *op, const ln_opdesc *parent)
 {
     const size_t size = parent->nargs * sizeof(*parent->args);
-    for (size_t f = 0; f < LN_OPDESC_FIELDS; f++)
-        op->fields[f] = ln_opdesc_op_fields[f].is_own ? NULL : parent->fields[f];
+    for (size_t f = 0; f < LN_OPDESC_FIELDS; f++) {
+        if (!op->fields[f] && !ln_opdesc_op_fields[f].is_own)
+            op->fields[f] = parent->fields[f];
+    }
+    add_includes(op, parent->includes, parent->nincludes);
+    if (op->nargs)
+        return;
     op->nargs = parent->nargs;
     op->args = ln_arena_alloc(&op->descs->arena, size + 1);
     if (size)
         memcpy(op->args, parent->args, size);
-    add_includes(op, parent->includes, parent->nincludes);
 }
 
 static int resolve(ln_opdescs *descs, ln_opdesc *op, ln_error *err);
@@ -406,11 +411,11 @@ static int inherit_base(ln_opdesc *op, const ln_opdesc *parent, ln_error *err)
     return 0;
 }
 
-static int inherit(ln_opdescs *descs, ln_opdesc *op, ln_error *err)
+static int inherit_from(ln_opdescs *descs, ln_opdesc *op, const ln_rjson *name, ln_error *err)
 {
-    const ln_rjson *name = ln_rjson_get(op->node, "inherits");
-    if (!name || name->type != LN_RJSON_STRING)
-        return 0; // reading the fields reports a wrong type
+    if (name->type != LN_RJSON_STRING)
+        return ln_opdesc_fail(op, name, err, "item of \"inherits\" is %s, expected a string",
+                              ln_rjson_type_name(name->type));
     ln_opdesc *parent = find_op(descs, name->text);
     if (!parent)
         return ln_opdesc_fail(op, name, err, "inherits '%s', which is described nowhere",
@@ -421,8 +426,19 @@ static int inherit(ln_opdescs *descs, ln_opdesc *op, ln_error *err)
     if (resolve(descs, parent, err))
         return -1;
     copy_inherited(op, parent);
-    if (inherit_base(op, parent, err))
-        return -1;
+    return inherit_base(op, parent, err);
+}
+
+static int inherit(ln_opdescs *descs, ln_opdesc *op, ln_error *err)
+{
+    const ln_rjson *names = ln_rjson_get(op->node, "inherits");
+    if (!names || (names->type != LN_RJSON_STRING && names->type != LN_RJSON_ARRAY))
+        return 0; // reading the fields reports a wrong type
+    const size_t n = names->type == LN_RJSON_ARRAY ? names->len : 1;
+    for (size_t i = 0; i < n; i++) {
+        if (inherit_from(descs, op, names->type == LN_RJSON_ARRAY ? names->items[i] : names, err))
+            return -1;
+    }
     drop_inherited(op->fields, op->node, ln_opdesc_op_fields, ln_opdesc_op_pairs,
                    LN_OPDESC_OP_PAIRS);
     if (ln_rjson_get(op->node, "mtype") || ln_rjson_get(op->root, "mtype")) {

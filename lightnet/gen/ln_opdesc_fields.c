@@ -10,7 +10,7 @@ const field_spec ln_opdesc_op_fields[LN_OPDESC_FIELDS] = {
     [LN_OPDESC_OPTYPE] = {"optype", STRING, .is_required = 1, .is_own = 1},
     [LN_OPDESC_AUTHOR] = {"author", STRING, .is_required = 1, .of_file = 1},
     [LN_OPDESC_ARCH] = {"arch", STRING, .is_required = 1, .of_file = 1},
-    [LN_OPDESC_INHERITS] = {"inherits", STRING, .is_own = 1},
+    [LN_OPDESC_INHERITS] = {"inherits", STRING | ARRAY, .is_own = 1},
     [LN_OPDESC_AUTOGEN] = {"autogen", BOOL, .is_own = 1},
     [LN_OPDESC_TARGETS] = {"targets", OBJECT, .is_own = 1},
     [LN_OPDESC_DOC] = {"doc", STRING},

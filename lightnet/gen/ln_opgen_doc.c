@@ -66,7 +66,10 @@ static void write_arg(ln_cgen *out, const ln_argdesc *arg)
 static void write_op(ln_cgen *out, const ln_opdesc *op)
 {
     const char *doc = ln_opdesc_text(op, LN_OPDESC_DOC);
-    const char *inherits = op->base ? op->base->optype : ln_opdesc_text(op, LN_OPDESC_INHERITS);
+    const ln_rjson *parents = op->fields[LN_OPDESC_INHERITS];
+    const char *inherits = op->base                  ? op->base->optype
+                           : parents && parents->len ? parents->items[0]->text
+                                                     : ln_opdesc_text(op, LN_OPDESC_INHERITS);
     ln_cgen_print(out, "\n## %s\n\n", op->optype);
     if (doc)
         ln_cgen_print(out, "%s\n\n", doc);
