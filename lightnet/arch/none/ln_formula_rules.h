@@ -168,4 +168,20 @@ static inline int scales_by(const ln_context *ctx, const ln_op *op, const ln_ten
     return is_near(k, factor_of(ctx, op, k), factor);
 }
 
+/** The conditions of x (1 + ..) / 2 that all forms of gelu share. */
+static inline int is_gelu(const ln_context *ctx, const ln_tensor_entry *x, const ln_tensor_entry *y,
+                          const ln_op *half, const ln_tensor_entry *h, const ln_tensor_entry *one)
+{
+    return is_wide_float(x) && is_same_shape(x, y) && scales_by(ctx, half, h, 0.5) &&
+           ln_rule_scalar(ctx, one) == 1;
+}
+
+/** Those of sqrt(2 / pi) (x + 0.044715 x^3). */
+static inline int is_gelu_tanh(const ln_context *ctx, const ln_op *scale, const ln_tensor_entry *r,
+                               const ln_tensor_entry *three, const ln_tensor_entry *c)
+{
+    return ln_rule_scalar(ctx, three) == 3 && is_near(c, ln_rule_scalar(ctx, c), 0.044715) &&
+           scales_by(ctx, scale, r, sqrt(2 / 3.14159265358979323846));
+}
+
 #endif
