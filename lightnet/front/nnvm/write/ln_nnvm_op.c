@@ -303,62 +303,23 @@ const ln_op *ln_nnvm_producer(const ln_nnvm_op *n, const char *tensor, const cha
                               const char *param, const char *with)
 {
     const ln_op *const op = tensor ? ln_context_creater(n->writer->draft.base.ctx, tensor) : NULL;
-    if (!op || strcmp(op->op_arg->optype, optype) != 0)
-        return NULL;
-    const ln_param_entry *pe = with ? ln_param_list_find(op->op_arg->params, param) : NULL;
-    return !with || (pe && pe->value_string && !strcmp(pe->value_string, with)) ? op : NULL;
+    return ln_rule_is(op, optype) && (!with || ln_rule_has_string(op, param, with)) ? op : NULL;
 }
 
 /* ---- parameters ---- */
 
-static const ln_param_entry *find_param(const ln_nnvm_op *n, const char *param)
-{
-    return ln_param_list_find(n->op->op_arg->params, param);
-}
-
-int ln_nnvm_op_int(const ln_nnvm_op *n, const char *param, int deflt)
-{
-    const ln_param_entry *pe = find_param(n, param);
-    return pe ? pe->value_int : deflt;
-}
-
-double ln_nnvm_op_number(const ln_nnvm_op *n, const char *param, double deflt)
-{
-    const ln_param_entry *pe = find_param(n, param);
-    return pe ? pe->value_double : deflt;
-}
-
-int ln_nnvm_op_bool(const ln_nnvm_op *n, const char *param, int deflt)
-{
-    const ln_param_entry *pe = find_param(n, param);
-    return pe ? pe->value_bool == LN_TRUE : deflt;
-}
-
-const char *ln_nnvm_op_text(const ln_nnvm_op *n, const char *param, const char *deflt)
-{
-    const ln_param_entry *pe = find_param(n, param);
-    return pe && pe->value_string ? pe->value_string : deflt;
-}
-
-const double *ln_nnvm_op_doubles(const ln_nnvm_op *n, const char *param, int *len)
-{
-    const ln_param_entry *pe = find_param(n, param);
-    *len = pe ? pe->array_len : 0;
-    return *len ? pe->value_array_double : NULL;
-}
-
 void ln_nnvm_op_autopad(const ln_nnvm_op *n, int64_t total, int64_t padding[2])
 {
-    const char *const autopad = ln_nnvm_op_text(n, "autopad", "NOTSET");
-    if (!strcmp(autopad, "NOTSET"))
+    const char *const autopad = ln_rule_get_string(n->op, "autopad");
+    if (!*autopad || !strcmp(autopad, "NOTSET"))
         return;
     const int64_t sum = !strcmp(autopad, "VALID") || total < 0 ? 0 : total;
     padding[0] = (sum + (strcmp(autopad, "SAME_UPPER") != 0)) / 2;
     padding[1] = sum - padding[0];
 }
 
-int ln_nnvm_op_axis(const ln_nnvm_op *n, int ndim, int deflt)
+int ln_nnvm_op_axis(const ln_nnvm_op *n, int ndim)
 {
-    const int axis = ln_nnvm_op_int(n, "axis", deflt);
+    const int axis = ln_rule_get_int(n->op, "axis");
     return axis < 0 ? axis + ndim : axis;
 }

@@ -85,11 +85,10 @@ static void write_op(ln_nnvm_writer *w, const ln_op *op)
 static const char *lacking(const ln_op *op)
 {
     const ln_nnvm_op_row *const row = find_row(op->op_arg->optype);
-    const ln_param_entry *pe =
-        row && row->param ? ln_param_list_find(op->op_arg->params, row->param) : NULL;
     if (!row)
         return ln_produces_inputs(op->op_arg->optype) ? NULL : op->op_arg->optype;
-    return pe && pe->value_string && !row->has(pe->value_string) ? pe->value_string : NULL;
+    const char *const value = row->param ? ln_rule_get_string(op, row->param) : NULL;
+    return value && !row->has(value) ? value : NULL;
 }
 
 // Names all that cannot be written, each with the first operator that does it.

@@ -115,23 +115,15 @@ const tl_tensor *ln_nnvm_own_constant(ln_nnvm_op *n, const char *tensor);
 /** Whether it is such a constant of one element, which a double holds. */
 int ln_nnvm_own_scalar(ln_nnvm_op *n, const char *tensor, double *value);
 
-/* Parameters */
-
-int ln_nnvm_op_int(const ln_nnvm_op *n, const char *param, int deflt);
-double ln_nnvm_op_number(const ln_nnvm_op *n, const char *param, double deflt);
-int ln_nnvm_op_bool(const ln_nnvm_op *n, const char *param, int deflt);
-const char *ln_nnvm_op_text(const ln_nnvm_op *n, const char *param, const char *deflt);
-
-/** Numbers, as ln_rule_get_ints gives integers. Returns borrowed, at least one element; NULL with
- * *len 0: there is none. */
-const double *ln_nnvm_op_doubles(const ln_nnvm_op *n, const char *param, int *len);
+/* Parameters; ln_rule_get_int(n->op, ..) and its like return those of a checked operator, which has
+ * its defaults. */
 
 /** Replaces the padding before and behind an axis by that of parameter `autopad`: `total` elements,
  * the odd one at the end or the beginning; none if it is negative. */
 void ln_nnvm_op_autopad(const ln_nnvm_op *n, int64_t total, int64_t padding[2]);
 
 /** The axis, from the front. */
-int ln_nnvm_op_axis(const ln_nnvm_op *n, int ndim, int deflt);
+int ln_nnvm_op_axis(const ln_nnvm_op *n, int ndim);
 
 /* Nodes of core's operators, with the types and shapes of what they give. Each function puts one
  * node into the graph unless it says otherwise, and returns its output 0. */

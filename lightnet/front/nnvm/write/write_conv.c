@@ -98,7 +98,8 @@ static ln_nnvm_value put_conv(ln_nnvm_op *n, const char *op, const conv *c, ln_n
                   LN_ONLY_IF(with_bias, LN_SRC(bias)), LN_INT("channels", channels),
                   LN_INTS("kernel_size", 2, c->size), LN_INTS("strides", 2, c->stride),
                   LN_INTS("padding", 2, padding), LN_INTS("dilation", 2, c->dilation),
-                  LN_INT("groups", ln_nnvm_op_int(n, "group", 1)), LN_BOOL("use_bias", with_bias));
+                  LN_INT("groups", ln_rule_get_int(n->op, "group")),
+                  LN_BOOL("use_bias", with_bias));
 }
 
 /** Padding that is not the same at both ends is added before. */
@@ -175,7 +176,7 @@ static ln_nnvm_value write_deconv(ln_nnvm_op *n)
 
 static ln_nnvm_value scaled(ln_nnvm_op *n, ln_nnvm_value v, const char *param)
 {
-    const double factor = ln_nnvm_op_number(n, param, 1);
+    const double factor = ln_rule_get_number(n->op, param);
     return factor == 1 ? v : ln_put_scalar(n, "mul", v, factor);
 }
 
@@ -184,7 +185,7 @@ static int has_row_bias(ln_nnvm_op *n, int units)
 {
     const tl_tensor *const bias = ln_nnvm_op_tensor_of(n, "bias");
     return ln_nnvm_op_has_in(n, "bias") && bias->ndim == 1 && bias->dims[0] == units &&
-           ln_nnvm_op_number(n, "alpha", 1) == 1 && ln_nnvm_op_number(n, "beta", 1) == 1;
+           ln_rule_get_number(n->op, "alpha") == 1 && ln_rule_get_number(n->op, "beta") == 1;
 }
 
 /* The most steps by which weights follow from constants. */
@@ -210,7 +211,8 @@ static int is_weight(const ln_nnvm_op *n, const char *arg)
  *  it takes for weights. */
 static ln_nnvm_value put_product(ln_nnvm_op *n, ln_nnvm_value a, ln_nnvm_value b, int with_bias)
 {
-    const int trans_a = ln_nnvm_op_bool(n, "trans1", 0), trans_b = ln_nnvm_op_bool(n, "trans2", 0);
+    const int trans_a = ln_rule_has_bool(n->op, "trans1", LN_TRUE),
+              trans_b = ln_rule_has_bool(n->op, "trans2", LN_TRUE);
     const int dims[] = {a.dims[trans_a], b.dims[!trans_b]};
     if (!trans_a && trans_b && is_weight(n, "src2")) {
         const ln_nnvm_value bias = bias_of(n, with_bias);
@@ -270,9 +272,10 @@ static ln_nnvm_value write_matmul(ln_nnvm_op *n)
 {
     const tl_tensor *const dst = ln_nnvm_op_tensor_of(n, "dst");
     ln_nnvm_value a = ln_nnvm_op_in(n, "src1"), b = ln_nnvm_op_in(n, "src2"), v;
-    const int trans_a = ln_nnvm_op_bool(n, "trans1", 0), is_flat = !trans_a && b.ndim == 2;
-    const int with_bias =
-        is_flat && ln_nnvm_op_bool(n, "trans2", 0) && has_row_bias(n, b.ndim == 2 ? b.dims[0] : 0);
+    const int trans_a = ln_rule_has_bool(n->op, "trans1", LN_TRUE),
+              is_flat = !trans_a && b.ndim == 2;
+    const int with_bias = is_flat && ln_rule_has_bool(n->op, "trans2", LN_TRUE) &&
+                          has_row_bias(n, b.ndim == 2 ? b.dims[0] : 0);
     if (a.ndim < 2 || b.ndim < 2)
         ln_nnvm_op_fail(n, "operands of %d and %d dimensions, expected at least 2", a.ndim, b.ndim);
     if (ln_nnvm_op_failed(n))

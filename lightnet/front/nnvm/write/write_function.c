@@ -172,7 +172,7 @@ static ln_nnvm_value write_round(ln_nnvm_op *n, ln_nnvm_value x)
 
 static ln_nnvm_value write_leaky(ln_nnvm_op *n, ln_nnvm_value x)
 {
-    return ln_put_leaky(n, x, ln_nnvm_op_number(n, "alpha", 1));
+    return ln_put_leaky(n, x, ln_rule_get_number(n->op, "alpha"));
 }
 
 /* Functions by an operator of core. Sines, their inverses, and the error function have
@@ -198,14 +198,14 @@ static int has_function(const char *func)
 
 static ln_nnvm_value write_unary(ln_nnvm_op *n)
 {
-    const char *const func = ln_nnvm_op_text(n, "func", "");
+    const char *const func = ln_rule_get_string(n->op, "func");
     const struct function *const f = LN_ROW_NAMED(functions, func);
     const formula *const by = LN_ROW_NAMED(formulas, func);
     ln_nnvm_value x = ln_nnvm_op_raw(n, "src");
     x.is_number = 0; // it has a node
     if (by)
-        return put_formula(n, by->words, x, ln_nnvm_op_number(n, "alpha", 1),
-                           ln_nnvm_op_number(n, "beta", 0));
+        return put_formula(n, by->words, x, ln_rule_get_number(n->op, "alpha"),
+                           ln_rule_get_number(n->op, "beta"));
     return f->write ? f->write(n, x) : ln_put(n, f->op, x);
 }
 

@@ -97,13 +97,13 @@ static ln_nnvm_value write_pool(ln_nnvm_op *n, int is_max, int counts_padding)
 
 static ln_nnvm_value write_pool2d(ln_nnvm_op *n)
 {
-    return write_pool(n, !strcmp(n->op->op_arg->optype, "maxpool2d"), 0);
+    return write_pool(n, ln_rule_is(n->op, "maxpool2d"), 0);
 }
 
 /** (sum of |x|^p)^(1/p), the sum being the mean times the size of the windows. */
 static ln_nnvm_value write_norm_pool(ln_nnvm_op *n)
 {
-    const double power = ln_nnvm_op_number(n, "p", 2);
+    const double power = ln_rule_get_number(n->op, "p");
     pool p = read_pool(n, 0, 0);
     p.counts_padding = 1; // zeros add nothing
     ln_nnvm_value v = ln_put_scalar(n, "pow", ln_put(n, "abs", p.src), power);
@@ -113,11 +113,10 @@ static ln_nnvm_value write_norm_pool(ln_nnvm_op *n)
 
 static ln_nnvm_value write_poolnd(ln_nnvm_op *n)
 {
-    const char *const kind = ln_nnvm_op_text(n, "kind", "TL_POOL_MAX");
-    if (!strcmp(kind, "TL_POOL_NORM"))
+    const int is_max = ln_rule_has_string(n->op, "kind", "TL_POOL_MAX");
+    if (ln_rule_has_string(n->op, "kind", "TL_POOL_NORM"))
         return write_norm_pool(n);
-    return write_pool(n, !strcmp(kind, "TL_POOL_MAX"),
-                      strcmp(kind, "TL_POOL_MAX") && ln_nnvm_op_bool(n, "count_padding", 0));
+    return write_pool(n, is_max, !is_max && ln_rule_has_bool(n->op, "count_padding", LN_TRUE));
 }
 
 /* ---- what core's resize does ---- */
@@ -148,22 +147,19 @@ static int is_of_images(const tl_tensor *src, const tl_tensor *dst)
 
 /* ---- resample ---- */
 
-// The element of a parameter that has one for each axis.
-static double at_axis(const ln_nnvm_op *n, const char *param, int axis, double deflt)
+// The element of a parameter of `resample` that has one for each axis.
+static double at_axis(const ln_nnvm_op *n, const char *param, int axis)
 {
-    int len;
-    const double *const values = ln_nnvm_op_doubles(n, param, &len);
-    return axis < len ? values[axis] : deflt;
+    return ln_param_list_find(n->op->op_arg->params, param)->value_array_double[axis];
 }
 
 // Whether the positions along an axis are those.
 static int has_positions(const ln_nnvm_op *n, int axis, int in, int out, positions at)
 {
     const int corner = at == ALIGNED && out > 1;
-    return at_axis(n, "shift", axis, 0) == 0 && at_axis(n, "start", axis, 0) == 0 &&
-           at_axis(n, "stretch", axis, 1) == 1 &&
-           at_axis(n, "span", axis, in) * (out - corner) ==
-               at_axis(n, "steps", axis, out) * (in - corner);
+    return at_axis(n, "shift", axis) == 0 && at_axis(n, "start", axis) == 0 &&
+           at_axis(n, "stretch", axis) == 1 &&
+           at_axis(n, "span", axis) * (out - corner) == at_axis(n, "steps", axis) * (in - corner);
 }
 
 /* ---- what it does not: each axis by itself ---- */
@@ -173,22 +169,22 @@ enum { MOST_ELEMENTS = 1 << 24 };
 
 static int is_nearest(const ln_nnvm_op *n)
 {
-    const char *const mode = ln_nnvm_op_text(n, "mode", "");
-    return !strcmp(mode, "TL_RESAMPLE_NEAREST") || !strcmp(mode, "TL_NEAREST");
+    return ln_rule_has_string(n->op, "mode", "TL_RESAMPLE_NEAREST") ||
+           ln_rule_has_string(n->op, "mode", "TL_NEAREST");
 }
 
 /** The axis of the operator as axis 0 of rows [in, width], whose columns stay. */
-static tl_resample_param axis_param(const ln_nnvm_op *n, int axis, int in, int out, int width)
+static tl_resample_param axis_param(const ln_nnvm_op *n, int axis, int width)
 {
     const tl_resample_axis stays = {0, width, width, 0, 1};
-    const tl_resample_axis own = {at_axis(n, "shift", axis, 0), at_axis(n, "span", axis, in),
-                                  at_axis(n, "steps", axis, out), at_axis(n, "start", axis, 0),
-                                  at_axis(n, "stretch", axis, 1)};
+    const tl_resample_axis own = {at_axis(n, "shift", axis), at_axis(n, "span", axis),
+                                  at_axis(n, "steps", axis), at_axis(n, "start", axis),
+                                  at_axis(n, "stretch", axis)};
     return (tl_resample_param){
-        .mode = tl_resample_mode_from_str(ln_nnvm_op_text(n, "mode", "")),
-        .rounding = tl_rounding_from_str(ln_nnvm_op_text(n, "rounding", "TL_ROUND_HALF_DOWN")),
-        .cubic_a = ln_nnvm_op_number(n, "cubic_a", -0.75),
-        .excludes_outside = ln_nnvm_op_bool(n, "exclude_outside", 0),
+        .mode = tl_resample_mode_from_str(ln_rule_get_string(n->op, "mode")),
+        .rounding = tl_rounding_from_str(ln_rule_get_string(n->op, "rounding")),
+        .cubic_a = ln_rule_get_number(n->op, "cubic_a"),
+        .excludes_outside = ln_rule_has_bool(n->op, "exclude_outside", LN_TRUE),
         .axes = {own, stays}};
 }
 
@@ -197,10 +193,10 @@ static tl_resample_param axis_param(const ln_nnvm_op *n, int axis, int in, int o
 static tl_tensor *resample_rows(const ln_nnvm_op *n, const tl_tensor *rows, int axis, int out)
 {
     const int dims[] = {out, rows->dims[1]};
-    const char *const mode = ln_nnvm_op_text(n, "mode", "");
-    const tl_resample_param param = axis_param(n, axis, rows->dims[0], out, rows->dims[1]);
-    if (strcmp(n->op->op_arg->optype, "resample") != 0)
-        return tl_tensor_resize(rows, NULL, dims, tl_resize_type_from_str(mode));
+    if (!ln_rule_is(n->op, "resample"))
+        return tl_tensor_resize(rows, NULL, dims,
+                                tl_resize_type_from_str(ln_rule_get_string(n->op, "mode")));
+    const tl_resample_param param = axis_param(n, axis, rows->dims[1]);
     return tl_tensor_resample(rows, NULL, dims, &param);
 }
 
@@ -281,7 +277,7 @@ static ln_nnvm_value put_axes(ln_nnvm_op *n)
 {
     const tl_tensor *const dst = ln_nnvm_op_tensor_of(n, "dst");
     ln_nnvm_value v = ln_nnvm_op_in(n, "src");
-    if (ln_nnvm_op_bool(n, "fill_outside", 0))
+    if (ln_rule_has_bool(n->op, "fill_outside", LN_TRUE))
         ln_nnvm_op_fail(n, "parameter 'fill_outside' is true, expected false");
     if (!is_nearest(n) && !tl_dtype_is_float(v.dtype))
         ln_nnvm_op_fail(n,
@@ -298,13 +294,13 @@ static ln_nnvm_value write_resample(ln_nnvm_op *n)
 {
     const tl_tensor *const src = ln_nnvm_op_tensor_of(n, "src");
     const tl_tensor *const dst = ln_nnvm_op_tensor_of(n, "dst");
-    const int is_linear = !strcmp(ln_nnvm_op_text(n, "mode", ""), "TL_RESAMPLE_LINEAR");
-    const int rounds_down = !strcmp(ln_nnvm_op_text(n, "rounding", ""), "TL_ROUND_DOWN");
+    const int is_linear = ln_rule_has_string(n->op, "mode", "TL_RESAMPLE_LINEAR");
+    const int rounds_down = ln_rule_has_string(n->op, "rounding", "TL_ROUND_DOWN");
     positions at = is_of_images(src, dst) ? PLAIN : OTHER;
     while (at < OTHER && !(has_positions(n, 2, src->dims[2], dst->dims[2], at) &&
                            has_positions(n, 3, src->dims[3], dst->dims[3], at)))
         at++;
-    if (ln_nnvm_op_bool(n, "fill_outside", 0) ||
+    if (ln_rule_has_bool(n->op, "fill_outside", LN_TRUE) ||
         !((is_linear && at != OTHER) || (is_nearest(n) && rounds_down && at == PLAIN)))
         return put_axes(n);
     return put_resize(n, ln_nnvm_op_in(n, "src"), is_linear, at);

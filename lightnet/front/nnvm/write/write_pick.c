@@ -29,9 +29,9 @@ static ln_nnvm_value write_zeros(ln_nnvm_op *n)
 
 static ln_nnvm_value write_arange(ln_nnvm_op *n)
 {
-    return put_filled(n, tl_tensor_arange(ln_nnvm_op_number(n, "start", 0),
-                                          ln_nnvm_op_number(n, "stop", 1),
-                                          ln_nnvm_op_number(n, "step", 1),
+    return put_filled(n, tl_tensor_arange(ln_rule_get_number(n->op, "start"),
+                                          ln_rule_get_number(n->op, "stop"),
+                                          ln_rule_get_number(n->op, "step"),
                                           ln_nnvm_op_tensor_of(n, "dst")->dtype));
 }
 
@@ -54,7 +54,7 @@ static ln_nnvm_value write_eye(ln_nnvm_op *n)
 {
     const tl_tensor *const dst = ln_nnvm_op_tensor_of(n, "dst");
     tl_tensor *const filled = tl_tensor_zeros(dst->ndim, dst->dims, dst->dtype);
-    if (filled && tl_exec_eye(NULL, filled, ln_nnvm_op_int(n, "k", 0)))
+    if (filled && tl_exec_eye(NULL, filled, ln_rule_get_int(n->op, "k")))
         ln_nnvm_op_fail(n, "%s", tl_last_error());
     return put_filled(n, filled);
 }
@@ -114,7 +114,7 @@ static ln_nnvm_value write_take(ln_nnvm_op *n)
     const ln_nnvm_value src = ln_nnvm_op_in(n, "src");
     const tl_tensor *const dst = ln_nnvm_op_tensor_of(n, "dst");
     const char *const tensor = ln_nnvm_src_of(n->op, "index");
-    const int axis = ln_nnvm_op_axis(n, src.ndim, 0);
+    const int axis = ln_nnvm_op_axis(n, src.ndim);
     if (ln_nnvm_op_failed(n))
         return src;
     const char *const within = clamped(n, tensor, src.dims[axis]);
@@ -143,12 +143,13 @@ static ln_nnvm_value write_take_nd(ln_nnvm_op *n)
     const ln_op *const turn = ln_nnvm_producer(n, tensor, "transpose", NULL, NULL);
     const int ndim = ln_nnvm_op_tensor_of(n, "index")->ndim;
     int axes[LN_MAXDIM], is_turned = turn != NULL;
-    if (ln_nnvm_op_int(n, "batch", 0))
-        ln_nnvm_op_fail(n, "parameter 'batch' is %d, expected 0", ln_nnvm_op_int(n, "batch", 0));
-    const ln_param_entry *pe = turn ? ln_param_list_find(turn->op_arg->params, "axes") : NULL;
+    if (ln_rule_get_int(n->op, "batch"))
+        ln_nnvm_op_fail(n, "parameter 'batch' is %d, expected 0", ln_rule_get_int(n->op, "batch"));
+    int len;
+    const int *const turned = ln_rule_get_ints(turn, "axes", &len);
     for (int i = 0; i < ndim; i++) {
         axes[i] = (i + ndim - 1) % ndim;
-        is_turned &= pe && i < pe->array_len && pe->value_array_int[i] == (i + 1) % ndim;
+        is_turned &= i < len && turned[i] == (i + 1) % ndim;
     }
     ln_nnvm_value index = is_turned
                               ? ln_nnvm_op_tensor(n, before_cast(n, ln_nnvm_src_of(turn, "src")))
@@ -178,7 +179,7 @@ static ln_nnvm_value put_counting(ln_nnvm_op *n, int ndim, const int *dims, int 
 static ln_nnvm_value write_take_along(ln_nnvm_op *n)
 {
     const ln_nnvm_value src = ln_nnvm_op_in(n, "src"), given = ln_nnvm_op_in(n, "index");
-    const int ndim = src.ndim, axis = ln_nnvm_op_axis(n, ndim, 0);
+    const int ndim = src.ndim, axis = ln_nnvm_op_axis(n, ndim);
     ln_nnvm_value rows[LN_MAXDIM];
     int dims[LN_MAXDIM] = {1};
     if (ndim >= LN_MAXDIM)
@@ -201,7 +202,7 @@ static ln_nnvm_value write_onehot(ln_nnvm_op *n)
     static const int step = 1;
     const tl_tensor *const dst = ln_nnvm_op_tensor_of(n, "dst");
     const ln_nnvm_value src = ln_nnvm_op_in(n, "src"), values = ln_nnvm_op_in(n, "values");
-    const int axis = ln_nnvm_op_axis(n, dst->ndim, 0);
+    const int axis = ln_nnvm_op_axis(n, dst->ndim);
     int dims[LN_MAXDIM], places[LN_MAXDIM] = {1, 1, 1, 1, 1, 1, 1, 1};
     ln_nnvm_value srcs[3];
     if (ln_nnvm_op_failed(n))
@@ -225,7 +226,7 @@ static ln_nnvm_value write_onehot(ln_nnvm_op *n)
 // All of them are -1 in core, 0 in LightNet.
 static int most_of(const ln_nnvm_op *n, const char *param)
 {
-    const int most = ln_nnvm_op_int(n, param, 0);
+    const int most = ln_rule_get_int(n->op, param);
     return most ? most : -1;
 }
 
@@ -236,12 +237,12 @@ static ln_nnvm_value put_suppression(ln_nnvm_op *n, ln_nnvm_value rows, ln_nnvm_
     return LN_PUT(n, "non_max_suppression", gives_index ? TL_INT32 : rows.dtype,
                   gives_index ? 2 : 3, rows.dims, LN_SRC(rows), LN_SRC(count),
                   LN_BOOL("return_indices", gives_index),
-                  LN_INT("coord_start", ln_nnvm_op_int(n, "box", 2)),
-                  LN_INT("score_index", ln_nnvm_op_int(n, "score", 1)),
-                  LN_INT("id_index", ln_nnvm_op_int(n, "label", 0)),
-                  LN_NUMBER("iou_threshold", ln_nnvm_op_number(n, "overlap", 0)),
-                  LN_BOOL("force_suppress", ln_nnvm_op_bool(n, "across_labels", 0)),
-                  LN_BOOL("invalid_to_bottom", ln_nnvm_op_bool(n, "packs", 0)),
+                  LN_INT("coord_start", ln_rule_get_int(n->op, "box")),
+                  LN_INT("score_index", ln_rule_get_int(n->op, "score")),
+                  LN_INT("id_index", ln_rule_get_int(n->op, "label")),
+                  LN_NUMBER("iou_threshold", ln_rule_get_number(n->op, "overlap")),
+                  LN_BOOL("force_suppress", ln_rule_has_bool(n->op, "across_labels", LN_TRUE)),
+                  LN_BOOL("invalid_to_bottom", ln_rule_has_bool(n->op, "packs", LN_TRUE)),
                   LN_INT("top_k", most_of(n, "most_compared")),
                   LN_INT("max_output_size", most_of(n, "most")));
 }

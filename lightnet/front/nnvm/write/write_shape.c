@@ -51,12 +51,12 @@ static ln_nnvm_value put_part(ln_nnvm_op *n, ln_nnvm_value src, const part *p)
 static ln_nnvm_value write_slice(ln_nnvm_op *n)
 {
     const ln_nnvm_value src = ln_nnvm_op_in(n, "src");
-    const int axis = ln_nnvm_op_axis(n, src.ndim, 0);
+    const int axis = ln_nnvm_op_axis(n, src.ndim);
     part p = whole(src);
     if (ln_nnvm_op_failed(n))
         return src;
-    p.begin[axis] = ln_nnvm_op_int(n, "start", 0);
-    p.end[axis] = p.begin[axis] + ln_nnvm_op_int(n, "len", 1);
+    p.begin[axis] = ln_rule_get_int(n->op, "start");
+    p.end[axis] = p.begin[axis] + ln_rule_get_int(n->op, "len");
     return put_part(n, src, &p);
 }
 
@@ -137,7 +137,7 @@ static void take_output_names(ln_nnvm_op *n, int len)
 static ln_nnvm_value write_split(ln_nnvm_op *n)
 {
     const ln_nnvm_value src = ln_nnvm_op_in(n, "src");
-    const int axis = ln_nnvm_op_axis(n, src.ndim, 0);
+    const int axis = ln_nnvm_op_axis(n, src.ndim);
     const ln_tensor_list_entry *out;
     int len, i = 0;
     const int *const lens = ln_rule_get_ints(n->op, "lens", &len);
@@ -200,7 +200,7 @@ static ln_nnvm_value write_join(ln_nnvm_op *n)
     static const ln_nnvm_value none = {.dtype = TL_FLOAT};
     ln_nnvm_value *srcs;
     const int len = all_inputs(n, &srcs);
-    return len ? ln_put_join(n, len, srcs, ln_nnvm_op_axis(n, srcs[0].ndim, 0)) : none;
+    return len ? ln_put_join(n, len, srcs, ln_nnvm_op_axis(n, srcs[0].ndim)) : none;
 }
 
 /** Along a new first axis. */
@@ -293,7 +293,7 @@ static ln_nnvm_value pad_axis(ln_nnvm_op *n, ln_nnvm_value v, int axis, const in
 /** Negative padding crops, before anything else. */
 static ln_nnvm_value write_pad(ln_nnvm_op *n)
 {
-    const char *const mode = ln_nnvm_op_text(n, "mode", "TL_PAD_CONSTANT");
+    const char *const mode = ln_rule_get_string(n->op, "mode");
     ln_nnvm_value v = ln_nnvm_op_in(n, "src");
     int len, n_after, before[LN_MAXDIM] = {0}, after[LN_MAXDIM] = {0};
     const int *const given = ln_rule_get_ints(n->op, "before", &len);

@@ -16,7 +16,7 @@ static ln_nnvm_value write_batchnorm(ln_nnvm_op *n)
     for (int i = 0; i < 5; i++)
         ln_put_arg(n, srcs[i]);
     ln_nnvm_draft_set(&n->writer->draft,
-                      LN_NUMBER("epsilon", ln_nnvm_op_number(n, "epsilon", 1e-5)));
+                      LN_NUMBER("epsilon", ln_rule_get_number(n->op, "epsilon")));
     return ln_put_end(n, srcs[0].dtype, srcs[0].ndim, srcs[0].dims, 3);
 }
 
@@ -31,7 +31,7 @@ static ln_nnvm_value along(ln_nnvm_op *n, const char *arg, int axis, int ndim)
 static ln_nnvm_value write_affine(ln_nnvm_op *n)
 {
     const ln_nnvm_value x = ln_nnvm_op_in(n, "src");
-    const int axis = ln_nnvm_op_axis(n, x.ndim, 1);
+    const int axis = ln_nnvm_op_axis(n, x.ndim);
     const ln_nnvm_value v = ln_put_binary(n, "mul", x, along(n, "scale", axis, x.ndim));
     return ln_nnvm_op_has_in(n, "shift")
                ? ln_put_binary(n, "add", v, along(n, "shift", axis, x.ndim))
@@ -45,7 +45,7 @@ static ln_nnvm_value put_rms(ln_nnvm_op *n, ln_nnvm_value x, int n_axes, const i
 {
     const ln_nnvm_value square = ln_put_binary(n, "mul", x, x);
     const ln_nnvm_value mean = ln_put_reduce(n, "mean", square, n_axes, axes, 1);
-    const ln_nnvm_value sum = ln_put_scalar(n, "add", mean, ln_nnvm_op_number(n, "epsilon", 0));
+    const ln_nnvm_value sum = ln_put_scalar(n, "add", mean, ln_rule_get_number(n->op, "epsilon"));
     return ln_put_binary(n, "div", x, ln_put(n, "sqrt", sum));
 }
 
@@ -60,7 +60,7 @@ static ln_nnvm_value write_layers(ln_nnvm_op *n)
 {
     static const char *const args[][2] = {{"scale", "mul"}, {"bias", "add"}};
     const ln_nnvm_value x = ln_nnvm_op_in(n, "src");
-    const int axis = ln_nnvm_op_axis(n, x.ndim, -1);
+    const int axis = ln_nnvm_op_axis(n, x.ndim);
     int axes[LN_MAXDIM];
     for (int i = axis; i < x.ndim && i >= 0; i++)
         axes[i - axis] = i;
@@ -80,7 +80,8 @@ static ln_nnvm_value write_groupnorm(ln_nnvm_op *n)
 {
     static const int axes[] = {2, 3};
     const ln_nnvm_value x = ln_nnvm_op_in(n, "src");
-    const int groups = ln_nnvm_op_int(n, "groups", 1), len = ln_nnvm_op_tensor_of(n, "scale")->len;
+    const int groups = ln_rule_get_int(n->op, "groups"),
+              len = ln_nnvm_op_tensor_of(n, "scale")->len;
     if (ln_nnvm_op_failed(n))
         return x;
     const int batch = x.dims[0], channels = x.dims[1];
@@ -98,16 +99,16 @@ static ln_nnvm_value write_groupnorm(ln_nnvm_op *n)
 static ln_nnvm_value write_lrn(ln_nnvm_op *n)
 {
     const ln_nnvm_value x = ln_nnvm_op_in(n, "src");
-    const int size = ln_nnvm_op_int(n, "size", 1);
+    const int size = ln_rule_get_int(n->op, "size");
     if (size % 2 == 0 || x.ndim != 4)
         ln_nnvm_op_fail(n,
                         "parameter 'size' is %d, of %d dimensions, expected an odd number, of "
                         "images",
                         size, x.ndim);
     return LN_PUT(n, "lrn", x.dtype, x.ndim, x.dims, LN_SRC(x), LN_INT("size", size),
-                  LN_INT("axis", 1), LN_NUMBER("alpha", ln_nnvm_op_number(n, "alpha", 1)),
-                  LN_NUMBER("beta", ln_nnvm_op_number(n, "beta", 1)),
-                  LN_NUMBER("bias", ln_nnvm_op_number(n, "bias", 1)));
+                  LN_INT("axis", 1), LN_NUMBER("alpha", ln_rule_get_number(n->op, "alpha")),
+                  LN_NUMBER("beta", ln_rule_get_number(n->op, "beta")),
+                  LN_NUMBER("bias", ln_rule_get_number(n->op, "bias")));
 }
 
 static ln_nnvm_value write_softmax(ln_nnvm_op *n)
@@ -115,7 +116,7 @@ static ln_nnvm_value write_softmax(ln_nnvm_op *n)
     const ln_nnvm_value x = ln_nnvm_op_in(n, "src");
     const int is_log = !strcmp(n->op->op_arg->optype, "logsoftmax");
     return LN_PUT(n, is_log ? "log_softmax" : "softmax", x.dtype, x.ndim, x.dims, LN_SRC(x),
-                  LN_INT("axis", ln_nnvm_op_axis(n, x.ndim, -1)));
+                  LN_INT("axis", ln_nnvm_op_axis(n, x.ndim)));
 }
 
 /* The source and the axes of a reduction. */
@@ -179,7 +180,8 @@ static const struct reduce {
 // Without axes each element is reduced by itself, as along a new axis of length 1.
 static reduction read_reduction(ln_nnvm_op *n)
 {
-    reduction r = {.src = ln_nnvm_op_raw(n, "src"), .keeps = ln_nnvm_op_bool(n, "keepdims", 1)};
+    reduction r = {.src = ln_nnvm_op_raw(n, "src"),
+                   .keeps = ln_rule_has_bool(n->op, "keepdims", LN_TRUE)};
     int len;
     const int *const axes = ln_rule_get_ints(n->op, "axes", &len);
     for (int i = 0; i < len && i < LN_MAXDIM; i++)
@@ -200,7 +202,7 @@ static reduction read_reduction(ln_nnvm_op *n)
 
 static ln_nnvm_value write_reduce(ln_nnvm_op *n)
 {
-    const char *const op = ln_nnvm_op_text(n, "op", "");
+    const char *const op = ln_rule_get_string(n->op, "op");
     const reduction r = read_reduction(n);
     const struct reduce *const row = LN_ROW_NAMED(reductions, op);
     if (!row) {
@@ -213,7 +215,7 @@ static ln_nnvm_value write_reduce(ln_nnvm_op *n)
 static ln_nnvm_value write_maxreduce(ln_nnvm_op *n)
 {
     const ln_nnvm_value x = ln_nnvm_op_in(n, "src");
-    const int axis = ln_nnvm_op_axis(n, x.ndim, 0);
+    const int axis = ln_nnvm_op_axis(n, x.ndim);
     return ln_put_reduce(n, "max", x, 1, &axis, 1);
 }
 
@@ -222,8 +224,9 @@ static ln_nnvm_value write_argreduce(ln_nnvm_op *n)
 {
     const tl_tensor *const dst = ln_nnvm_op_tensor_of(n, "dst");
     const ln_nnvm_value x = ln_nnvm_op_in(n, "src");
-    const int axis = ln_nnvm_op_axis(n, x.ndim, 0), is_min = ln_nnvm_op_bool(n, "is_min", 0);
-    if (ln_nnvm_op_bool(n, "is_last", 0))
+    const int axis = ln_nnvm_op_axis(n, x.ndim),
+              is_min = ln_rule_has_bool(n->op, "is_min", LN_TRUE);
+    if (ln_rule_has_bool(n->op, "is_last", LN_TRUE))
         ln_nnvm_op_fail(n, "parameter 'is_last' is true: of equal ones, NNVM finds the first");
     if (ln_nnvm_op_failed(n))
         return x;
