@@ -437,6 +437,9 @@ def rejected(tap):
                                                                     "kind": "TL_POOL_MEAN", "ceil": True, "count_padding": True}, ["op1", "count_padding"]),
             ("convolutions_of_volumes", "convnd", {"src": floats(1, 2, 3, 3, 3), "weight": floats(2, 2, 2, 2, 2)},
              {"group": 1, "size": [2] * 3, "stride": [1] * 3, "dilation": [1] * 3, "padding": [0] * 6}, ["op2", "3 axes"]),
+            ("sizes_beyond_a_deconvolution", "deconv2d", {"src": IMAGE, "weight": floats(4, 5, 1, 1), "bias": floats(5)},
+             {"group": 1, "size": [1, 1], "stride": [1, 1], "dilation": [1, 1], "padding": [0] * 4, "autopad": "SAME_UPPER", "output_padding": [0, 0],
+              "output_dims": [2, 5, IMAGE.shape[2] + 1, IMAGE.shape[3]]}, ["op3", "a padding of 0 and -1, expected at least 0"]),
             ("the_last_of_equal_ones", "argreduce", {"src": X}, {"axis": 1, "is_last": True}, ["op1", "'is_last'"]),
             ("middles_of_integers", "resize", {"src": INTS}, {"mode": "TL_LINEAR", "dims": [2, 4]}, ["op1", "TL_INT32"]),
             ("bits_of_integers", "binary", {"src1": INTS, "src2": INTS}, {"op": "TL_BINARY_AND"}, ["bits"])):

@@ -308,16 +308,6 @@ const ln_op *ln_nnvm_producer(const ln_nnvm_op *n, const char *tensor, const cha
 
 /* ---- parameters ---- */
 
-void ln_nnvm_op_autopad(const ln_nnvm_op *n, int64_t total, int64_t padding[2])
-{
-    const char *const autopad = ln_rule_get_string(n->op, "autopad");
-    if (!*autopad || !strcmp(autopad, "NOTSET"))
-        return;
-    const int64_t sum = !strcmp(autopad, "VALID") || total < 0 ? 0 : total;
-    padding[0] = (sum + (strcmp(autopad, "SAME_UPPER") != 0)) / 2;
-    padding[1] = sum - padding[0];
-}
-
 int ln_nnvm_op_axis(const ln_nnvm_op *n, int ndim)
 {
     const int axis = ln_rule_get_int(n->op, "axis");

@@ -118,10 +118,6 @@ int ln_nnvm_own_scalar(ln_nnvm_op *n, const char *tensor, double *value);
 /* Parameters; ln_rule_get_int(n->op, ..) and its like return those of a checked operator, which has
  * its defaults. */
 
-/** Replaces the padding before and behind an axis by that of parameter `autopad`: `total` elements,
- * the odd one at the end or the beginning; none if it is negative. */
-void ln_nnvm_op_autopad(const ln_nnvm_op *n, int64_t total, int64_t padding[2]);
-
 /** The axis, from the front. */
 int ln_nnvm_op_axis(const ln_nnvm_op *n, int ndim);
 

@@ -7,14 +7,16 @@
 #include "front/nnvm/write/ln_nnvm_write.h"
 #include "ir/ln_from_file.h"
 #include "lightnet/ln_hash.h"
+#include "lightnet/ln_util.h"
 
 /* ---- windows ---- */
 
 /* Of a convolution over images: those over lines have windows of one row. */
 typedef struct conv {
     int axes; /* 1 or 2 */
-    int size[2], stride[2], dilation[2], before[2], after[2];
-    int more[2]; /* of a transposed one: rows and columns at the end that are computed */
+    int size[2], stride[2], dilation[2];
+    int padding[4]; /* before both axes, behind them */
+    int more[2];    /* of a transposed one: rows and columns at the end that are computed */
 } conv;
 
 // One number for each axis, behind those that a line lacks.
@@ -29,26 +31,32 @@ static void read_axes(const ln_nnvm_op *n, const char *param, int at, int deflt,
     }
 }
 
-// The padding of axis `i`, for which the windows reach `total` elements further than the axis.
-static void read_padding(ln_nnvm_op *n, conv *c, int i, int64_t total)
+// Only operators of images have parameter `autopad`, whose padding they have computed already.
+static void read_padding(ln_nnvm_op *n, conv *c, int is_transposed)
 {
-    int64_t padding[2] = {c->before[i], c->after[i]};
-    ln_nnvm_op_autopad(n, total, padding);
-    if (padding[0] < 0 || padding[1] < 0)
-        ln_nnvm_op_fail(n, "parameter 'padding' has a negative number");
-    const long long sum = padding[0] + padding[1];
-    if (sum > INT_MAX / 2)
-        ln_nnvm_op_fail(n, "a padding of %lld, expected at most %d", sum, INT_MAX / 2);
-    c->before[i] = (int)padding[0];
-    c->after[i] = (int)padding[1];
+    const int *const in = ln_nnvm_op_tensor_of(n, "src")->dims + 2;
+    const int *const out = ln_nnvm_op_tensor_of(n, "dst")->dims + 2;
+    const char *const mode = ln_rule_get_string(n->op, "autopad");
+    read_axes(n, "padding", 0, 0, c, c->padding);
+    read_axes(n, "padding", c->axes, 0, c, c->padding + 2);
+    if (*mode && is_transposed)
+        ln_autopadding_deconv(c->padding, in, c->size, c->stride, c->more, c->dilation, out, 2,
+                              mode);
+    else if (*mode)
+        ln_autopadding_conv(c->padding, in, c->size, c->stride, c->dilation, 2, mode);
+    for (int i = 0; i < 2; i++) {
+        const long long sum = (long long)c->padding[i] + c->padding[2 + i];
+        if (c->padding[i] < 0 || c->padding[2 + i] < 0)
+            ln_nnvm_op_fail(n, "a padding of %d and %d, expected at least 0", c->padding[i],
+                            c->padding[2 + i]);
+        if (sum > INT_MAX / 2)
+            ln_nnvm_op_fail(n, "a padding of %lld, expected at most %d", sum, INT_MAX / 2);
+    }
 }
 
 static conv read_conv(ln_nnvm_op *n, int is_transposed)
 {
-    const tl_tensor *const src = ln_nnvm_op_tensor_of(n, "src");
-    const tl_tensor *const dst = ln_nnvm_op_tensor_of(n, "dst");
-    const tl_tensor *const few = is_transposed ? src : dst, *const many = is_transposed ? dst : src;
-    conv c = {.axes = src->ndim - 2};
+    conv c = {.axes = ln_nnvm_op_tensor_of(n, "src")->ndim - 2};
     if (c.axes > 2) {
         ln_nnvm_op_fail(n, "it has %d axes, expected at most 2: NNVM's core convolves images",
                         c.axes);
@@ -57,16 +65,9 @@ static conv read_conv(ln_nnvm_op *n, int is_transposed)
     read_axes(n, "size", 0, 1, &c, c.size);
     read_axes(n, "stride", 0, 1, &c, c.stride);
     read_axes(n, "dilation", 0, 1, &c, c.dilation);
-    read_axes(n, "padding", 0, 0, &c, c.before);
-    read_axes(n, "padding", c.axes, 0, &c, c.after);
     read_axes(n, "output_padding", 0, 0, &c, c.more);
-    for (int i = 2 - c.axes; i < 2 && !ln_nnvm_op_failed(n); i++) {
-        const int axis = i + c.axes;
-        read_padding(n, &c, i,
-                     (few->dims[axis] - 1) * (int64_t)c.stride[i] +
-                         (c.size[i] - 1) * (int64_t)c.dilation[i] + 1 + c.more[i] -
-                         many->dims[axis]);
-    }
+    if (!ln_nnvm_op_failed(n))
+        read_padding(n, &c, is_transposed);
     return c;
 }
 
@@ -109,9 +110,9 @@ static ln_nnvm_value write_conv(ln_nnvm_op *n)
     conv c = read_conv(n, 0);
     int before[4] = {0}, after[4] = {0}, padding[2];
     for (int i = 0; i < 2; i++) {
-        padding[i] = c.before[i] < c.after[i] ? c.before[i] : c.after[i];
-        before[2 + i] = c.before[i] - padding[i];
-        after[2 + i] = c.after[i] - padding[i];
+        padding[i] = c.padding[i] < c.padding[2 + i] ? c.padding[i] : c.padding[2 + i];
+        before[2 + i] = c.padding[i] - padding[i];
+        after[2 + i] = c.padding[2 + i] - padding[i];
     }
     if (ln_nnvm_op_failed(n))
         return ln_nnvm_op_raw(n, "src");
@@ -140,13 +141,13 @@ static cuts read_cuts(ln_nnvm_op *n, const conv *c, ln_nnvm_value src)
     for (int i = 0; i < 2; i++) {
         const int64_t all = (src.dims[2 + i] - 1) * (int64_t)c->stride[i] +
                             (c->size[i] - 1) * (int64_t)c->dilation[i] + 1;
-        const int last = c->after[i] - c->more[i], cut = last > 0 ? last : 0;
+        const int last = c->padding[2 + i] - c->more[i], cut = last > 0 ? last : 0;
         if (all > INT_MAX)
             ln_nnvm_op_fail(n, "an axis of %lld elements, expected at most %d", (long long)all,
                             INT_MAX);
-        k.padding[i] = c->before[i] < cut ? c->before[i] : cut;
+        k.padding[i] = c->padding[i] < cut ? c->padding[i] : cut;
         k.dims[2 + i] = (int)(all - 2 * (int64_t)k.padding[i]);
-        k.begin[2 + i] = c->before[i] - k.padding[i];
+        k.begin[2 + i] = c->padding[i] - k.padding[i];
         k.end[2 + i] = k.dims[2 + i] - (cut - k.padding[i]);
         k.more[2 + i] = last < 0 ? -last : 0;
         k.grows |= last < 0;

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "front/nnvm/write/ln_nnvm_write.h"
+#include "lightnet/ln_util.h"
 #include "tensorlight/tl_nn.h"
 #include "tensorlight/tl_shape.h"
 #include "tensorlight/tl_util.h"
@@ -14,7 +15,9 @@
 /* Windows over images; over lines they have one row. */
 typedef struct pool {
     int is_max, counts_padding;
-    int size[2], stride[2], before[2], end[2];
+    int size[2], stride[2];
+    int padding[4];    /* before both axes, behind them */
+    int end[2];        /* how far the last window reaches behind the axis */
     ln_nnvm_value src; /* an image */
     int dims[4];       /* of the result */
 } pool;
@@ -27,23 +30,27 @@ static int param_at(const ln_nnvm_op *n, const char *param, int i, int deflt)
 }
 
 // The windows of axis i of the image, the axis `at` of the operator's.
-static void read_axis(ln_nnvm_op *n, pool *p, int i, int at)
+static void read_axis(ln_nnvm_op *n, pool *p, int axes, int i, int at)
 {
-    const int len = p->dims[2 + i], extent = p->src.dims[2 + i];
     p->size[i] = at < 0 ? 1 : param_at(n, "size", at, 1);
     p->stride[i] = at < 0 ? 1 : param_at(n, "stride", at, 1);
-    const int64_t reach = (int64_t)(len - 1) * p->stride[i] + p->size[i];
-    int64_t padding[2] = {at < 0 ? 0 : param_at(n, "padding", at, 0)};
-    if (at >= 0)
-        ln_nnvm_op_autopad(n, reach - extent, padding);
-    const int64_t end = reach - padding[0] - extent;
-    if (padding[0] > INT_MAX || end > INT_MAX)
-        ln_nnvm_op_fail(n, "windows that reach further than %d elements behind an axis", INT_MAX);
-    p->before[i] = (int)padding[0];
-    p->end[i] = end > 0 ? (int)end : 0;
+    for (int k = 0; k < 2; k++)
+        p->padding[2 * k + i] = at < 0 ? 0 : param_at(n, "padding", k * axes + at, 0);
     if (at >= 0 && param_at(n, "dilation", at, 1) != 1)
         ln_nnvm_op_fail(n, "parameter 'dilation' has %d, expected 1: NNVM's windows have no gaps",
                         param_at(n, "dilation", at, 1));
+}
+
+static void read_end(ln_nnvm_op *n, pool *p, int i)
+{
+    const int64_t reach = (p->dims[2 + i] - 1) * (int64_t)p->stride[i] + p->size[i];
+    const int64_t end = reach - p->padding[i] - p->src.dims[2 + i];
+    if (end > INT_MAX)
+        ln_nnvm_op_fail(n, "windows that reach further than %d elements behind an axis", INT_MAX);
+    p->end[i] = end > 0 ? (int)end : 0;
+    if (p->counts_padding && p->end[i] > p->padding[2 + i])
+        ln_nnvm_op_fail(n, "windows beyond the padding, whose elements NNVM counts and parameter "
+                           "'count_padding' does not");
 }
 
 static pool read_pool(ln_nnvm_op *n, int is_max, int counts_padding)
@@ -59,11 +66,12 @@ static pool read_pool(ln_nnvm_op *n, int is_max, int counts_padding)
     p.src = ln_put_as_image(n, p.src);
     memcpy(p.dims, axes == 1 ? lines : dst->dims, sizeof(p.dims));
     for (int i = 0; i < 2; i++)
-        read_axis(n, &p, i, i - (2 - axes));
-    for (int i = 2 - axes; p.counts_padding && i < 2; i++)
-        if (p.end[i] > param_at(n, "padding", axes + i - (2 - axes), 0))
-            ln_nnvm_op_fail(n, "windows beyond the padding, whose elements NNVM counts and "
-                               "parameter 'count_padding' does not");
+        read_axis(n, &p, axes, i, i - (2 - axes));
+    const char *const mode = ln_rule_get_string(n->op, "autopad"); // of images; computed already
+    if (*mode)
+        ln_autopadding_conv(p.padding, p.src.dims + 2, p.size, p.stride, NULL, 2, mode);
+    for (int i = 0; i < 2; i++)
+        read_end(n, &p, i);
     return p;
 }
 
@@ -72,13 +80,13 @@ static int is_global(const pool *p)
     int is = !p->counts_padding;
     for (int i = 0; i < 2; i++)
         is &=
-            p->dims[2 + i] == 1 && p->size[i] == p->src.dims[2 + i] && !p->before[i] && !p->end[i];
+            p->dims[2 + i] == 1 && p->size[i] == p->src.dims[2 + i] && !p->padding[i] && !p->end[i];
     return is;
 }
 
 static ln_nnvm_value put_pool(ln_nnvm_op *n, const pool *p, ln_nnvm_value src)
 {
-    const int padding[] = {p->before[0], p->before[1], p->end[0], p->end[1]};
+    const int padding[] = {p->padding[0], p->padding[1], p->end[0], p->end[1]};
     if (is_global(p)) {
         return LN_PUT(n, p->is_max ? "global_max_pool2d" : "global_avg_pool2d", src.dtype, 4,
                       p->dims, LN_SRC(src));
