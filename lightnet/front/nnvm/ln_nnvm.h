@@ -29,7 +29,7 @@
 
 /* Dialects with an operator of this name and meaning. LN_NNVM_ADDED: LightNet adds it to core, as a
  * target of MXNet rewrites; it does not occur in files. */
-enum { LN_IN_CORE = 1, LN_IN_MXNET = 2, LN_IN_BOTH = 3, LN_NNVM_ADDED = 4 };
+enum { LN_IN_CORE = 1, LN_IN_MXNET = 2, LN_NNVM_ADDED = 4 };
 
 /* The max length of a tuple. */
 enum { LN_NNVM_MAX_TUPLE = LN_ATTR_MOST };
@@ -96,7 +96,7 @@ const ln_nnvm_row *ln_nnvm_find_core_row(const char *op);
 const ln_nnvm_row *ln_nnvm_find_rewriter(const char *op);
 
 int ln_nnvm_failed(const ln_nnvm_node *n);
-/** Whether its operator is one of MXNet; whether it was, before it was rewritten to a core
+/** Whether its operator is one of MXNet; whether it is or was, before it was rewritten to a core
  * operator, which may then have attributes that core lacks. */
 int ln_nnvm_is_mxnet(const ln_nnvm_node *n);
 int ln_nnvm_was_mxnet(const ln_nnvm_node *n);

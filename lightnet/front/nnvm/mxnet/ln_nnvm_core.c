@@ -267,9 +267,12 @@ void ln_nnvm_recast_same(ln_nnvm_recast *r)
 
 void ln_nnvm_recast_take(ln_nnvm_recast *r, ln_nnvm_entry src, ln_nnvm_entry index, int axis)
 {
-    index = LN_RECAST(r, "cast", LN_ENTRY(index), LN_DTYPE("dtype", TL_INT32));
-    ln_nnvm_recast_out(r, 0,
-                       LN_RECAST(r, "take", LN_ENTRY(src), LN_ENTRY(index), LN_INT("axis", axis)));
+    if (!r->is_reading)
+        index = LN_RECAST(r, "cast", LN_ENTRY(index), LN_DTYPE("dtype", TL_INT32));
+    ln_nnvm_recast_begin(r, "take", 2, (const ln_nnvm_entry[]){src, index});
+    ln_nnvm_draft_set(r->draft, LN_INT("axis", axis));
+    ln_nnvm_recast_attrs(r);
+    ln_nnvm_recast_out(r, 0, ln_nnvm_recast_end(r));
 }
 
 void ln_nnvm_recast_alias(ln_nnvm_recast *r)

@@ -30,9 +30,20 @@ static ln_nnvm_entry log1p_of(ln_nnvm_recast *r, ln_nnvm_entry x)
     return LN_RECAST(r, "where", LN_ENTRY(rest), LN_ENTRY(product), LN_ENTRY(x));
 }
 
+/** A function that LightNet has, which it adds to core's. */
+static ln_nnvm_entry function(ln_nnvm_recast *r, const char *func, ln_nnvm_entry x, double alpha,
+                              double beta)
+{
+    ln_nnvm_recast_lacks(r); // core has no such function
+    return LN_RECAST(r, "_unary", LN_ENTRY(x), LN_TEXT("func", func), LN_NUMBER("alpha", alpha),
+                     LN_NUMBER("beta", beta));
+}
+
 /** log(1 + e^x) = max(x, 0) + log(1 + e^-|x|), which does not overflow. */
 static ln_nnvm_entry softplus(ln_nnvm_recast *r, ln_nnvm_entry x)
 {
+    if (r->is_reading)
+        return function(r, "TL_UNARY_SOFTPLUS", x, 1, 0);
     ln_nnvm_entry y = ln_nnvm_recast_unary(r, "abs", x);
     y = ln_nnvm_recast_unary(r, "exp", ln_nnvm_recast_unary(r, "negative", y));
     return ln_nnvm_recast_binary(r, "elemwise_add", ln_nnvm_recast_unary(r, "relu", x),
@@ -41,18 +52,11 @@ static ln_nnvm_entry softplus(ln_nnvm_recast *r, ln_nnvm_entry x)
 
 static ln_nnvm_entry softsign(ln_nnvm_recast *r, ln_nnvm_entry x)
 {
+    if (r->is_reading)
+        return function(r, "TL_UNARY_SOFTSIGN", x, 1, 0);
     const ln_nnvm_entry size = ln_nnvm_recast_unary(r, "abs", x);
     const ln_nnvm_entry more = ln_nnvm_recast_scalar(r, "__add_scalar__", size, 1);
     return ln_nnvm_recast_binary(r, "elemwise_div", x, more);
-}
-
-/** A function that LightNet has, which it adds to core's. */
-static ln_nnvm_entry function(ln_nnvm_recast *r, const char *func, ln_nnvm_entry x, double alpha,
-                              double beta)
-{
-    ln_nnvm_recast_lacks(r); // core has no such function
-    return LN_RECAST(r, "_unary", LN_ENTRY(x), LN_TEXT("func", func), LN_NUMBER("alpha", alpha),
-                     LN_NUMBER("beta", beta));
 }
 
 static void rewrite_activation(ln_nnvm_recast *r)
@@ -63,9 +67,9 @@ static void rewrite_activation(ln_nnvm_recast *r)
     const char *type = ln_attr_choose(&r->node.emit, "act_type", "relu", types);
     const ln_nnvm_entry x = ln_nnvm_recast_in(r, 0);
     if (!strcmp(type, "softplus"))
-        out(r, r->is_reading ? function(r, "TL_UNARY_SOFTPLUS", x, 1, 0) : softplus(r, x));
+        out(r, softplus(r, x));
     else if (!strcmp(type, "softsign"))
-        out(r, r->is_reading ? function(r, "TL_UNARY_SOFTSIGN", x, 1, 0) : softsign(r, x));
+        out(r, softsign(r, x));
     else
         out(r, ln_nnvm_recast_unary(r, type, x));
 }
@@ -109,9 +113,15 @@ static void rewrite_leaky_relu(ln_nnvm_recast *r)
 
 static void rewrite_hard_sigmoid(ln_nnvm_recast *r)
 {
+    const double alpha = ln_nnvm_float(&r->node, "alpha", 0.2);
+    const double beta = ln_nnvm_float(&r->node, "beta", 0.5);
     ln_nnvm_entry x = ln_nnvm_recast_in(r, 0);
-    x = ln_nnvm_recast_scalar(r, "__mul_scalar__", x, ln_nnvm_float(&r->node, "alpha", 0.2));
-    x = ln_nnvm_recast_scalar(r, "__add_scalar__", x, ln_nnvm_float(&r->node, "beta", 0.5));
+    if (r->is_reading) {
+        out(r, function(r, "TL_UNARY_HARDSIGMOID", x, alpha, beta));
+        return;
+    }
+    x = ln_nnvm_recast_scalar(r, "__mul_scalar__", x, alpha);
+    x = ln_nnvm_recast_scalar(r, "__add_scalar__", x, beta);
     out(r, clipped(r, x, 0, 1));
 }
 
@@ -125,6 +135,10 @@ static void rewrite_square(ln_nnvm_recast *r)
 static void rewrite_sign(ln_nnvm_recast *r)
 {
     const ln_nnvm_entry x = ln_nnvm_recast_in(r, 0);
+    if (r->is_reading) {
+        out(r, function(r, "TL_UNARY_SIGN", x, 1, 0));
+        return;
+    }
     const ln_nnvm_entry zeros = ln_nnvm_recast_unary(r, "zeros_like", x);
     const ln_nnvm_entry above = ln_nnvm_recast_binary(r, "broadcast_greater", x, zeros);
     const ln_nnvm_entry below = ln_nnvm_recast_binary(r, "broadcast_less", x, zeros);
@@ -176,32 +190,39 @@ static ln_nnvm_entry truth(ln_nnvm_recast *r, ln_nnvm_entry x)
     return ln_nnvm_recast_unary(r, "logical_not", ln_nnvm_recast_unary(r, "logical_not", x));
 }
 
-/** `with`: core's operation on truth values as numbers. */
+/** Written as an operation on truth values as numbers: core's own does not broadcast. */
 static void rewrite_logical(ln_nnvm_recast *r)
 {
+    const char *with = r->row->with;
+    if (r->is_reading) {
+        ln_nnvm_recast_same(r);
+        return;
+    }
     const ln_nnvm_entry a = truth(r, ln_nnvm_recast_in(r, 0));
     const ln_nnvm_entry b = truth(r, ln_nnvm_recast_in(r, 1));
-    out(r, ln_nnvm_recast_binary(r, r->row->with, a, b));
+    with = !strcmp(with, "logical_and")  ? "broadcast_mul"
+           : !strcmp(with, "logical_or") ? "broadcast_max"
+                                         : "broadcast_not_equal";
+    out(r, ln_nnvm_recast_binary(r, with, a, b));
 }
 
-static void rewrite_scalar_limit(ln_nnvm_recast *r)
+/** `with`: an operator that LightNet adds to core. It is written as core's of two tensors, which
+ * has that name without `scalar_`, of a tensor that the number fills, or as a clip. */
+static void rewrite_scalar(ln_nnvm_recast *r)
 {
+    const char *const core = r->row->with + strlen("scalar_");
+    const int is_max = !strcmp(core, "broadcast_max"), is_min = !strcmp(core, "broadcast_min");
+    const ln_nnvm_entry x = ln_nnvm_recast_in(r, 0);
     const double number = ln_nnvm_float(&r->node, "scalar", 0);
-    const int is_least = !strcmp(r->row->with, "least");
-    const ln_nnvm_entry x = ln_nnvm_recast_in(r, 0);
     ln_attr_require(&r->node.emit, "scalar");
-    out(r, clipped(r, x, is_least ? number : -INFINITY, is_least ? INFINITY : number));
-}
-
-/** `with`: core's comparison; the number fills a tensor. */
-static void rewrite_scalar_compare(ln_nnvm_recast *r)
-{
-    const ln_nnvm_entry x = ln_nnvm_recast_in(r, 0);
-    ln_attr_require(&r->node.emit, "scalar");
-    out(r, ln_nnvm_recast_binary(
-               r, r->row->with, x,
-               LN_RECAST(r, "full_like", LN_ENTRY(x),
-                         LN_NUMBER("fill_value", ln_nnvm_float(&r->node, "scalar", 0)))));
+    if (r->is_reading)
+        ln_nnvm_recast_same(r);
+    else if (is_max || is_min)
+        out(r, clipped(r, x, is_max ? number : -INFINITY, is_max ? INFINITY : number));
+    else
+        out(r, ln_nnvm_recast_binary(
+                   r, core, x,
+                   LN_RECAST(r, "full_like", LN_ENTRY(x), LN_NUMBER("fill_value", number))));
 }
 
 static void rewrite_sum_of_many(ln_nnvm_recast *r)
@@ -227,12 +248,18 @@ static void rewrite_sum_of_many(ln_nnvm_recast *r)
     LN_MXNET_ROW(op, with, 1, .ignored = " is_int ", .rewrite = rewrite_it, .attrs = "!scalar")
 #define SCALAR(name, old, core) \
     NUMBER("_" name "_scalar", ln_nnvm_recast_same, core), NUMBER(old, ln_nnvm_recast_same, core)
-#define COMPARE(name, core)                                  \
-    BINARY("_" name, core), BINARY("broadcast_" name, core), \
-        NUMBER("_" name "_scalar", rewrite_scalar_compare, core)
-#define LOGICAL(name, core)                                              \
-    LN_MXNET_ROW("_logical_" name, core, 2, .rewrite = rewrite_logical), \
-        LN_MXNET_ROW("broadcast_logical_" name, core, 2, .rewrite = rewrite_logical)
+/* Of equal shapes, where core's broadcasts; and as old files spell it. */
+#define EQUAL_SHAPES(op, core) \
+    LN_MXNET_ROW(op, core, 2, .rewrite = ln_nnvm_recast_same, .attrs = "+=broadcasts:False")
+#define COMPARE(name, old, old_scalar, core)                                                \
+    EQUAL_SHAPES("_" name, core), EQUAL_SHAPES(old, core), BINARY("broadcast_" name, core), \
+        NUMBER("_" name "_scalar", rewrite_scalar, "scalar_" core),                         \
+        NUMBER(old_scalar, rewrite_scalar, "scalar_" core)
+#define LOGICAL(name, old, core)                                                     \
+    LN_MXNET_ROW("_logical_" name, core, 2, .rewrite = rewrite_logical),             \
+        LN_MXNET_ROW(old, core, 2, .rewrite = rewrite_logical),                      \
+        LN_MXNET_ROW("broadcast_logical_" name, core, 2, .rewrite = rewrite_logical, \
+                     .attrs = "+=broadcasts:True")
 #define CAST(op) LN_MXNET_ROW(op, "cast", 1, .rewrite = ln_nnvm_recast_same, .attrs = "!dtype")
 #define ALIAS(op, unused) \
     LN_MXNET_ROW(op, NULL, 1, .ignored = unused, .rewrite = ln_nnvm_recast_alias)
@@ -295,8 +322,10 @@ const ln_nnvm_row ln_nnvm_mxnet_rows_elementwise[] = {
     BINARY("_div", "elemwise_div"),
     BINARY("_power", "elemwise_pow"),
     BINARY("_Power", "elemwise_pow"),
-    BINARY("_maximum", "broadcast_max"),
-    BINARY("_minimum", "broadcast_min"),
+    EQUAL_SHAPES("_maximum", "broadcast_max"),
+    EQUAL_SHAPES("_Maximum", "broadcast_max"),
+    EQUAL_SHAPES("_minimum", "broadcast_min"),
+    EQUAL_SHAPES("_Minimum", "broadcast_min"),
     {"add_n", LN_IN_MXNET, NULL, NULL, 1, .rewrite = rewrite_sum_of_many},
     {"ElementWiseSum", LN_IN_MXNET, NULL, NULL, 1, .rewrite = rewrite_sum_of_many},
 
@@ -309,15 +338,15 @@ const ln_nnvm_row ln_nnvm_mxnet_rows_elementwise[] = {
     BINARY("broadcast_power", "broadcast_pow"),
     BINARY("broadcast_maximum", "broadcast_max"),
     BINARY("broadcast_minimum", "broadcast_min"),
-    COMPARE("equal", "broadcast_equal"),
-    COMPARE("not_equal", "broadcast_not_equal"),
-    COMPARE("greater", "broadcast_greater"),
-    COMPARE("greater_equal", "broadcast_greater_equal"),
-    COMPARE("lesser", "broadcast_less"),
-    COMPARE("lesser_equal", "broadcast_less_equal"),
-    LOGICAL("and", "broadcast_mul"),
-    LOGICAL("or", "broadcast_max"),
-    LOGICAL("xor", "broadcast_not_equal"),
+    COMPARE("equal", "_Equal", "_EqualScalar", "broadcast_equal"),
+    COMPARE("not_equal", "_Not_Equal", "_NotEqualScalar", "broadcast_not_equal"),
+    COMPARE("greater", "_Greater", "_GreaterScalar", "broadcast_greater"),
+    COMPARE("greater_equal", "_Greater_Equal", "_GreaterEqualScalar", "broadcast_greater_equal"),
+    COMPARE("lesser", "_Lesser", "_LesserScalar", "broadcast_less"),
+    COMPARE("lesser_equal", "_Lesser_Equal", "_LesserEqualScalar", "broadcast_less_equal"),
+    LOGICAL("and", "_Logical_And", "logical_and"),
+    LOGICAL("or", "_Logical_Or", "logical_or"),
+    LOGICAL("xor", "_Logical_Xor", "_logical_xor"),
 
     SCALAR("plus", "_PlusScalar", "__add_scalar__"),
     SCALAR("minus", "_MinusScalar", "__sub_scalar__"),
@@ -327,10 +356,10 @@ const ln_nnvm_row ln_nnvm_mxnet_rows_elementwise[] = {
     SCALAR("rdiv", "_RDivScalar", "__rdiv_scalar__"),
     SCALAR("power", "_PowerScalar", "__pow_scalar__"),
     SCALAR("rpower", "_RPowerScalar", "__rpow_scalar__"),
-    NUMBER("_maximum_scalar", rewrite_scalar_limit, "least"),
-    NUMBER("_MaximumScalar", rewrite_scalar_limit, "least"),
-    NUMBER("_minimum_scalar", rewrite_scalar_limit, "most"),
-    NUMBER("_MinimumScalar", rewrite_scalar_limit, "most"),
+    NUMBER("_maximum_scalar", rewrite_scalar, "scalar_broadcast_max"),
+    NUMBER("_MaximumScalar", rewrite_scalar, "scalar_broadcast_max"),
+    NUMBER("_minimum_scalar", rewrite_scalar, "scalar_broadcast_min"),
+    NUMBER("_MinimumScalar", rewrite_scalar, "scalar_broadcast_min"),
     LN_MXNET_ROW("where", NULL, 3, .rewrite = ln_nnvm_recast_same),
     {NULL},
 };

@@ -44,13 +44,16 @@ static int bound_of(int64_t value, int none)
                                  : (int)value;
 }
 
-static void slice(ln_nnvm_recast *r, int len, const int *begin, const int *end, const int *stride)
+/** `axis`: the only one, which LightNet adds to core's; NULL: the first ones. */
+static void slice(ln_nnvm_recast *r, int len, const int *begin, const int *end, const int *stride,
+                  const int *axis)
 {
     const ln_nnvm_entry src = ln_nnvm_recast_in(r, 0);
     ln_nnvm_recast_out(r, 0,
                        LN_RECAST(r, "strided_slice", LN_ENTRY(src), LN_INTS("begin", len, begin),
                                  LN_INTS("end", len, end),
-                                 LN_ONLY_IF(stride, LN_INTS("stride", len, stride))));
+                                 LN_ONLY_IF(stride, LN_INTS("stride", len, stride)),
+                                 LN_ONLY_IF(axis, LN_INTS("axis", 1, axis))));
 }
 
 /** Bounds that are None are those of the whole axis. */
@@ -73,7 +76,7 @@ static void rewrite_slice(ln_nnvm_recast *r)
         end[i] =
             bound_of(i < n_end ? given[1][i] : LN_NNVM_NONE, turns ? TO_THE_BEGINNING : TO_THE_END);
     }
-    slice(r, len, begin, end, n_step > 0 ? step : NULL);
+    slice(r, len, begin, end, n_step > 0 ? step : NULL, NULL);
 }
 
 static void rewrite_slice_axis(ln_nnvm_recast *r)
@@ -81,12 +84,15 @@ static void rewrite_slice_axis(ln_nnvm_recast *r)
     int begin[LN_MAXDIM] = {0}, end[LN_MAXDIM];
     ln_attr_require(&r->node.emit, "axis");
     ln_attr_require(&r->node.emit, "begin");
-    const int axis = ln_attr_int_in(&r->node.emit, "axis", 0, 0, LN_MAXDIM - 1);
+    const int axis = ln_attr_int_in(&r->node.emit, "axis", 0, -LN_MAXDIM, LN_MAXDIM - 1);
+    const int at = r->is_reading || axis < 0 ? 0 : axis;
+    if (axis < 0)
+        ln_nnvm_recast_lacks(r); // core counts axes from the front
     for (int i = 0; i < LN_MAXDIM; i++)
         end[i] = TO_THE_END;
-    begin[axis] = ln_attr_int_in(&r->node.emit, "begin", 0, INT_MIN, INT_MAX);
-    end[axis] = ln_attr_int_in(&r->node.emit, "end", TO_THE_END, INT_MIN, INT_MAX);
-    slice(r, axis + 1, begin, end, NULL);
+    begin[at] = ln_attr_int_in(&r->node.emit, "begin", 0, INT_MIN, INT_MAX);
+    end[at] = ln_attr_int_in(&r->node.emit, "end", TO_THE_END, INT_MIN, INT_MAX);
+    slice(r, at + 1, begin, end, NULL, r->is_reading ? &axis : NULL);
 }
 
 /** Rows and columns to given lengths, or those of the second input. */
@@ -110,7 +116,7 @@ static void rewrite_crop(ln_nnvm_recast *r)
     const int begin[] = {0, 0, offset[0], offset[1]};
     const int end[] = {TO_THE_END, TO_THE_END, bound_of((int64_t)offset[0] + size[0], 0),
                        bound_of((int64_t)offset[1] + size[1], 0)};
-    slice(r, 4, begin, end, NULL);
+    slice(r, 4, begin, end, NULL, NULL);
 }
 
 /* ---- joins and parts ---- */
@@ -245,12 +251,14 @@ static void rewrite_norm(ln_nnvm_recast *r)
 {
     const ln_nnvm_entry src = ln_nnvm_recast_in(r, 0);
     const int ord = ln_attr_int_in(&r->node.emit, "ord", 2, 1, 2);
-    const ln_nnvm_entry terms = ord == 1 ? ln_nnvm_recast_unary(r, "abs", src)
-                                         : ln_nnvm_recast_binary(r, "elemwise_mul", src, src);
+    const ln_nnvm_entry terms = r->is_reading ? src
+                                : ord == 1    ? ln_nnvm_recast_unary(r, "abs", src)
+                                              : ln_nnvm_recast_binary(r, "elemwise_mul", src, src);
     ln_nnvm_recast_begin(r, "sum", 1, &terms);
     ln_nnvm_recast_attrs(r);
     const ln_nnvm_entry sum = ln_nnvm_recast_end(r);
-    ln_nnvm_recast_out(r, 0, ord == 1 ? sum : ln_nnvm_recast_unary(r, "sqrt", sum));
+    const int is_root = ord == 2 && !r->is_reading;
+    ln_nnvm_recast_out(r, 0, is_root ? ln_nnvm_recast_unary(r, "sqrt", sum) : sum);
 }
 
 static void rewrite_take(ln_nnvm_recast *r)
@@ -258,7 +266,7 @@ static void rewrite_take(ln_nnvm_recast *r)
     const ln_nnvm_entry src = ln_nnvm_recast_in(r, 0), index = ln_nnvm_recast_in(r, 1);
     const int axis = ln_attr_int_in(&r->node.emit, "axis", 0, -LN_MAXDIM, LN_MAXDIM - 1);
     if (strcmp(ln_nnvm_text(&r->node, "mode", "clip"), "clip"))
-        ln_emit_fail(&r->node.emit, "core moves indices out of range to the nearest");
+        ln_nnvm_recast_lacks(r); // core moves indices out of range to the nearest
     ln_nnvm_recast_take(r, src, index, axis);
 }
 
@@ -267,7 +275,7 @@ static void rewrite_take(ln_nnvm_recast *r)
 static void rewrite_dot(ln_nnvm_recast *r)
 {
     if (ln_nnvm_bool(&r->node, "transpose_a", 0) || ln_nnvm_bool(&r->node, "transpose_b", 0))
-        ln_emit_fail(&r->node.emit, "core transposes in another way");
+        ln_nnvm_recast_lacks(r);
     ln_nnvm_recast_same(r);
 }
 
@@ -318,9 +326,10 @@ const ln_nnvm_row ln_nnvm_mxnet_rows_shape[] = {
     LN_MXNET_ROW("Pad", NULL, 1, .rewrite = rewrite_pad, .attrs = "+mode"),
     LN_MXNET_ROW("pad", NULL, 1, .rewrite = rewrite_pad, .attrs = "+mode"),
     SAME("broadcast_to", NULL, 1, .attrs = "shape"),
-    LN_MXNET_ROW("take", NULL, 2, .rewrite = rewrite_take),
+    LN_MXNET_ROW("take", NULL, 2, .rewrite = rewrite_take, .attrs = "+mode"),
     SAME("gather_nd", NULL, 2, .attrs = NULL),
-    LN_MXNET_ROW("dot", "matmul", 2, .rewrite = rewrite_dot),
+    LN_MXNET_ROW("dot", "matmul", 2, .ignored = " forward_stype ", .rewrite = rewrite_dot,
+                 .attrs = "+transpose_a +transpose_b"),
     REDUCE("sum", NULL),
     REDUCE("mean", NULL),
     REDUCE("prod", NULL),
@@ -329,7 +338,7 @@ const ln_nnvm_row ln_nnvm_mxnet_rows_shape[] = {
     REDUCE("sum_axis", "sum"),
     REDUCE("max_axis", "max"),
     REDUCE("min_axis", "min"),
-    LN_MXNET_ROW("norm", NULL, 1, .rewrite = rewrite_norm, .attrs = "axis keepdims"),
+    LN_MXNET_ROW("norm", NULL, 1, .rewrite = rewrite_norm, .attrs = "axis keepdims +ord:2"),
     LN_MXNET_ROW("argmax", "argmax", 1, .rewrite = rewrite_arg),
     LN_MXNET_ROW("argmin", "argmin", 1, .rewrite = rewrite_arg),
     LN_MXNET_ROW("argmax_channel", "argmax", 1, .rewrite = rewrite_arg),

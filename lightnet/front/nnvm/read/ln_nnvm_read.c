@@ -85,7 +85,7 @@ int ln_nnvm_is_mxnet(const ln_nnvm_node *n)
 
 int ln_nnvm_was_mxnet(const ln_nnvm_node *n)
 {
-    return n->vertex->origin != NULL;
+    return ln_nnvm_is_mxnet(n) || n->vertex->origin;
 }
 
 const tl_tensor *ln_nnvm_tensor_of(const ln_nnvm_node *n, const char *tensor)

@@ -153,17 +153,11 @@ static void translate_prelu(ln_nnvm_node *n)
     ln_emit_binary(&n->emit, "TL_BINARY_PRELU", src, slope, 0);
 }
 
-/** LightNet's own, which MXNet's activations are rewritten to. */
+/** LightNet's own, which MXNet's functions are rewritten to. */
 static void translate_own_function(ln_nnvm_node *n)
 {
     const double alpha = ln_nnvm_float(n, "alpha", 1), beta = ln_nnvm_float(n, "beta", 0);
     ln_nnvm_unary_of(n, ln_nnvm_text(n, "func", ""), ln_nnvm_in(n, 0), alpha, beta, 0);
-}
-
-static void translate_hard_sigmoid(ln_nnvm_node *n)
-{
-    ln_nnvm_unary_of(n, "TL_UNARY_HARDSIGMOID", ln_nnvm_in(n, 0), ln_nnvm_float(n, "alpha", 0.2),
-                     ln_nnvm_float(n, "beta", 0.5), 0);
 }
 
 static void translate_clip(ln_nnvm_node *n)
@@ -202,10 +196,8 @@ const ln_nnvm_row ln_nnvm_rows_function[] = {
     FUNCTION("log", LN_IN_CORE, translate_unary, "TL_UNARY_LOG"),
     FUNCTION("negative", LN_IN_CORE, translate_unary, "TL_UNARY_NEG"),
     FUNCTION("rint", LN_IN_MXNET, translate_unary, "TL_UNARY_ROUND"),
-    FUNCTION("sign", LN_IN_MXNET, translate_unary, "TL_UNARY_SIGN"),
     FUNCTION("sin", LN_IN_MXNET, translate_unary, "TL_UNARY_SIN"),
     FUNCTION("sinh", LN_IN_MXNET, translate_unary, "TL_UNARY_SINH"),
-    FUNCTION("softsign", LN_IN_MXNET, translate_unary, "TL_UNARY_SOFTSIGN"),
     FUNCTION("sqrt", LN_IN_CORE, translate_unary, "TL_UNARY_SQRT"),
     FUNCTION("tan", LN_IN_MXNET, translate_unary, "TL_UNARY_TAN"),
     FUNCTION("tanh", LN_IN_CORE, translate_unary, "TL_UNARY_TANH"),
@@ -225,7 +217,6 @@ const ln_nnvm_row ln_nnvm_rows_function[] = {
     {"leaky_relu", LN_IN_CORE, translate_leaky_relu, NULL, 1, 1, .keeps_shape = 1},
     FUNCTION("_unary", LN_NNVM_ADDED, translate_own_function, NULL),
     {"prelu", LN_IN_CORE, translate_prelu, NULL, 2, 2, .weights = 2},
-    {"hard_sigmoid", LN_IN_MXNET, translate_hard_sigmoid, NULL, 1, 1, .keeps_shape = 1},
     FUNCTION("clip", LN_IN_CORE, translate_clip, NULL),
     FUNCTION("cast", LN_IN_CORE, translate_cast, NULL),
     {NULL},

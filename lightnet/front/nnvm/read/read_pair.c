@@ -79,18 +79,23 @@ static void emit_operation(ln_nnvm_node *n, const char *op, const char *a, const
     }
 }
 
-static void translate_elemwise(ln_nnvm_node *n)
+/** LightNet adds to core whether MXNet's operands broadcast. */
+static void translate_pair(ln_nnvm_node *n, int broadcasts)
 {
     const char *a, *b;
-    operands(n, 0, &a, &b);
+    operands(n, ln_nnvm_was_mxnet(n) ? ln_nnvm_bool(n, "broadcasts", broadcasts) : broadcasts, &a,
+             &b);
     emit_operation(n, n->row->with, a, b);
+}
+
+static void translate_elemwise(ln_nnvm_node *n)
+{
+    translate_pair(n, 0);
 }
 
 static void translate_broadcast(ln_nnvm_node *n)
 {
-    const char *a, *b;
-    operands(n, 1, &a, &b);
-    emit_operation(n, n->row->with, a, b);
+    translate_pair(n, 1);
 }
 
 /** Core's `greater` and `less` give floats. */
@@ -180,13 +185,6 @@ static void translate_where(ln_nnvm_node *n)
     PAIR(name, LN_IN_MXNET, translate_elemwise, with), \
         PAIR(old, LN_IN_MXNET, translate_elemwise, with)
 
-/* A comparison, or an operation on truth values, of MXNet: of equal shapes, broadcast, and with a
- * number; and how old files spell the first and the last. */
-#define TRUTH(name, old, old_scalar, with)                               \
-    MXNET_PAIR("_" name, old, with),                                     \
-        PAIR("broadcast_" name, LN_IN_MXNET, translate_broadcast, with), \
-        MXNET_SCALAR(name, old_scalar, with)
-
 const ln_nnvm_row ln_nnvm_rows_pair[] = {
     PAIR("elemwise_add", LN_IN_CORE, translate_elemwise, "TL_BINARY_ADD"),
     PAIR("elemwise_sub", LN_IN_CORE, translate_elemwise, "TL_BINARY_SUB"),
@@ -196,11 +194,10 @@ const ln_nnvm_row ln_nnvm_rows_pair[] = {
     PAIR("elemwise_pow", LN_IN_CORE, translate_elemwise, "TL_BINARY_POW"),
     PAIR("logical_and", LN_IN_CORE, translate_elemwise, "logical TL_BINARY_AND"),
     PAIR("logical_or", LN_IN_CORE, translate_elemwise, "logical TL_BINARY_OR"),
+    PAIR("_logical_xor", LN_NNVM_ADDED, translate_elemwise, "logical TL_BINARY_XOR"),
     PAIR("greater", LN_IN_CORE, translate_float_compare, "TL_COMPARE_GREATER"),
     PAIR("less", LN_IN_CORE, translate_float_compare, "TL_COMPARE_LESS"),
     MXNET_PAIR("_mod", "_Mod", "TL_BINARY_MOD"),
-    MXNET_PAIR("_maximum", "_Maximum", "TL_BINARY_MAX"),
-    MXNET_PAIR("_minimum", "_Minimum", "TL_BINARY_MIN"),
     MXNET_PAIR("_hypot", "_Hypot", "hypot"),
 
     CORE_BROADCAST("add", "add", "TL_BINARY_ADD"),
@@ -221,15 +218,6 @@ const ln_nnvm_row ln_nnvm_rows_pair[] = {
     CORE_BROADCAST("less_equal", "less_equal", "TL_COMPARE_LESS_EQUAL"),
     PAIR("broadcast_mod", LN_IN_MXNET, translate_broadcast, "TL_BINARY_MOD"),
     PAIR("broadcast_hypot", LN_IN_MXNET, translate_broadcast, "hypot"),
-    TRUTH("equal", "_Equal", "_EqualScalar", "TL_COMPARE_EQUAL"),
-    TRUTH("not_equal", "_Not_Equal", "_NotEqualScalar", "TL_COMPARE_NOT_EQUAL"),
-    TRUTH("greater", "_Greater", "_GreaterScalar", "TL_COMPARE_GREATER"),
-    TRUTH("greater_equal", "_Greater_Equal", "_GreaterEqualScalar", "TL_COMPARE_GREATER_EQUAL"),
-    TRUTH("lesser", "_Lesser", "_LesserScalar", "TL_COMPARE_LESS"),
-    TRUTH("lesser_equal", "_Lesser_Equal", "_LesserEqualScalar", "TL_COMPARE_LESS_EQUAL"),
-    TRUTH("logical_and", "_Logical_And", "_LogicalAndScalar", "logical TL_BINARY_AND"),
-    TRUTH("logical_or", "_Logical_Or", "_LogicalOrScalar", "logical TL_BINARY_OR"),
-    TRUTH("logical_xor", "_Logical_Xor", "_LogicalXorScalar", "logical TL_BINARY_XOR"),
 
     SCALAR("__add_scalar__", LN_IN_CORE, "TL_BINARY_ADD"),
     SCALAR("__sub_scalar__", LN_IN_CORE, "TL_BINARY_SUB"),
@@ -242,9 +230,18 @@ const ln_nnvm_row ln_nnvm_rows_pair[] = {
     SCALAR_LEFT("__rdiv_scalar__", LN_IN_CORE, "TL_BINARY_DIV"),
     SCALAR_LEFT("__rpow_scalar__", LN_IN_CORE, "TL_BINARY_POW"),
     MXNET_SCALAR("mod", "_ModScalar", "TL_BINARY_MOD"),
-    MXNET_SCALAR("maximum", "_MaximumScalar", "TL_BINARY_MAX"),
-    MXNET_SCALAR("minimum", "_MinimumScalar", "TL_BINARY_MIN"),
+    SCALAR("scalar_broadcast_max", LN_NNVM_ADDED, "TL_BINARY_MAX"),
+    SCALAR("scalar_broadcast_min", LN_NNVM_ADDED, "TL_BINARY_MIN"),
     MXNET_SCALAR("hypot", "_HypotScalar", "hypot"),
+    SCALAR("scalar_broadcast_equal", LN_NNVM_ADDED, "TL_COMPARE_EQUAL"),
+    SCALAR("scalar_broadcast_not_equal", LN_NNVM_ADDED, "TL_COMPARE_NOT_EQUAL"),
+    SCALAR("scalar_broadcast_greater", LN_NNVM_ADDED, "TL_COMPARE_GREATER"),
+    SCALAR("scalar_broadcast_greater_equal", LN_NNVM_ADDED, "TL_COMPARE_GREATER_EQUAL"),
+    SCALAR("scalar_broadcast_less", LN_NNVM_ADDED, "TL_COMPARE_LESS"),
+    SCALAR("scalar_broadcast_less_equal", LN_NNVM_ADDED, "TL_COMPARE_LESS_EQUAL"),
+    MXNET_SCALAR("logical_and", "_LogicalAndScalar", "logical TL_BINARY_AND"),
+    MXNET_SCALAR("logical_or", "_LogicalOrScalar", "logical TL_BINARY_OR"),
+    MXNET_SCALAR("logical_xor", "_LogicalXorScalar", "logical TL_BINARY_XOR"),
     SCALAR_LEFT("_rmod_scalar", LN_IN_MXNET, "TL_BINARY_MOD"),
     SCALAR_LEFT("_RModScalar", LN_IN_MXNET, "TL_BINARY_MOD"),
 

@@ -40,17 +40,18 @@ static int bound_of(const int64_t *given, int len, int i, int deflt)
 static void translate_slice(ln_nnvm_node *n)
 {
     const char *const src = ln_nnvm_in(n, 0);
-    const int ndim = ln_nnvm_tensor_of(n, src)->ndim;
+    const int has_axis = ln_nnvm_was_mxnet(n) && ln_nnvm_has(n, "axis");
     int64_t begin[LN_NNVM_MAX_TUPLE], end[LN_NNVM_MAX_TUPLE], step[LN_NNVM_MAX_TUPLE];
     int axes[LN_MAXDIM], starts[LN_MAXDIM], ends[LN_MAXDIM], steps[LN_MAXDIM];
     ln_attr_require(&n->emit, "begin");
     ln_attr_require(&n->emit, "end");
+    const int ndim =
+        ln_nnvm_axes(n, has_axis ? "axis" : "", ln_nnvm_tensor_of(n, src)->ndim, !has_axis, axes);
     const int n_begin = ln_nnvm_ints(n, "begin", begin), n_end = ln_nnvm_ints(n, "end", end);
     const int n_step = ln_nnvm_ints(n, "stride", step);
     if (n_begin > ndim || n_end > ndim || n_step > ndim)
         ln_emit_fail(&n->emit, "a slice of more axes than the data's %d", ndim);
     for (int i = 0; i < ndim && !ln_nnvm_failed(n); i++) {
-        axes[i] = i;
         steps[i] = bound_of(step, n_step, i, 1);
         starts[i] = bound_of(begin, n_begin, i, steps[i] < 0 ? INT_MAX - 1 : 0);
         ends[i] = bound_of(end, n_end, i, steps[i] < 0 ? INT_MIN + 2 : INT_MAX - 1);
@@ -60,19 +61,6 @@ static void translate_slice(ln_nnvm_node *n)
     }
     if (!ln_nnvm_failed(n))
         ln_nnvm_slice(n, src, ndim, axes, starts, ends, steps, 0);
-}
-
-static void translate_slice_axis(ln_nnvm_node *n)
-{
-    static const int one = 1;
-    const char *const src = ln_nnvm_in(n, 0);
-    ln_attr_require(&n->emit, "axis");
-    ln_attr_require(&n->emit, "begin");
-    const int axis = ln_attr_axis(&n->emit, "axis", 0, ln_nnvm_tensor_of(n, src)->ndim);
-    const int begin = ln_attr_int_in(&n->emit, "begin", 0, INT_MIN + 2, INT_MAX);
-    const int end = ln_attr_int_in(&n->emit, "end", INT_MAX, INT_MIN + 2, INT_MAX);
-    if (!ln_nnvm_failed(n))
-        ln_nnvm_slice(n, src, 1, &axis, &begin, &end, &one, 0);
 }
 
 /** Cuts axes to the lengths of another tensor. */
@@ -221,7 +209,6 @@ const ln_nnvm_row ln_nnvm_rows_part[] = {
     {"flip", LN_IN_CORE, translate_flip, NULL, 1, 1},
     {"strided_slice", LN_IN_CORE, translate_slice, NULL, 1, 1},
     {"Crop", LN_IN_MXNET, translate_crop, NULL, 1, 2},
-    {"slice_axis", LN_IN_MXNET, translate_slice_axis, NULL, 1, 1},
     {"slice_like", LN_IN_CORE, translate_slice_like, NULL, 2, 2},
     {"concatenate", LN_IN_CORE, translate_concat, NULL, 1},
     {"split", LN_IN_CORE, translate_split, NULL, 1, 1},

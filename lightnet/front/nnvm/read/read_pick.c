@@ -14,7 +14,7 @@ static const char *indices(ln_nnvm_node *n, const char *index, int len)
 {
     static const ln_attr_word modes[] = {{"clip"}, {"wrap"}, {"raise"}, {0}};
     const char *const mode =
-        ln_nnvm_is_mxnet(n) ? ln_attr_choose(&n->emit, "mode", "clip", modes) : "clip";
+        ln_nnvm_was_mxnet(n) ? ln_attr_choose(&n->emit, "mode", "clip", modes) : "clip";
     index = ln_emit_cast(&n->emit, index, TL_INT64, LN_EMIT_TEMP);
     if (!strcmp(mode, "raise"))
         return index;
@@ -34,7 +34,7 @@ static void translate_take(ln_nnvm_node *n)
 {
     const char *src = ln_nnvm_in(n, 0), *const index = ln_nnvm_in(n, 1);
     const tl_tensor *const t = ln_nnvm_tensor_of(n, src);
-    const int is_flat = !ln_nnvm_is_mxnet(n) && !ln_nnvm_has(n, "axis");
+    const int is_flat = !ln_nnvm_has(n, "axis");
     const int axis = is_flat ? 0 : ln_attr_axis(&n->emit, "axis", 0, t->ndim);
     if (is_flat)
         src = ln_emit_reshape(&n->emit, src, 1, &t->len, LN_EMIT_TEMP);
@@ -207,7 +207,7 @@ static void translate_sort(ln_nnvm_node *n)
 }
 
 const ln_nnvm_row ln_nnvm_rows_pick[] = {
-    {"take", LN_IN_BOTH, translate_take, NULL, 2, 2},
+    {"take", LN_IN_CORE, translate_take, NULL, 2, 2},
     {"pick", LN_IN_MXNET, translate_pick, NULL, 2, 2},
     {"choose_element_0index", LN_IN_MXNET, translate_pick, NULL, 2, 2},
     {"one_hot", LN_IN_MXNET, translate_one_hot, NULL, 1, 1},

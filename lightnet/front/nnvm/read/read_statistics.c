@@ -192,7 +192,9 @@ static void emit_reduce(ln_nnvm_node *n, const char *op, const char *src)
 
 static void translate_reduce(ln_nnvm_node *n)
 {
-    emit_reduce(n, n->row->with, ln_nnvm_in(n, 0));
+    const int64_t norm = ln_nnvm_was_mxnet(n) ? ln_nnvm_int(n, "ord", 0) : 0;
+    const char *const op = norm == 1 ? "TL_REDUCE_L1" : norm == 2 ? "TL_REDUCE_L2" : n->row->with;
+    emit_reduce(n, op, ln_nnvm_in(n, 0));
 }
 
 /** `with` names the operation; NaN counts as its neutral element. */
@@ -204,12 +206,6 @@ static void translate_nan_reduce(ln_nnvm_node *n)
     const char *const is_number = ln_emit_compare(&n->emit, "TL_COMPARE_EQUAL", src, src);
     src = ln_emit_where(&n->emit, is_number, src, neutral, LN_EMIT_TEMP);
     emit_reduce(n, n->row->with, src);
-}
-
-static void translate_norm(ln_nnvm_node *n)
-{
-    const int ord = ln_attr_int_in(&n->emit, "ord", 2, 1, 2);
-    emit_reduce(n, ord == 1 ? "TL_REDUCE_L1" : "TL_REDUCE_L2", ln_nnvm_in(n, 0));
 }
 
 /* Among which elements the greatest is looked for. */
@@ -316,7 +312,6 @@ const ln_nnvm_row ln_nnvm_rows_statistics[] = {
     {"min", LN_IN_CORE, translate_reduce, "TL_REDUCE_MIN", 1, 1},
     {"nansum", LN_IN_MXNET, translate_nan_reduce, "TL_REDUCE_SUM", 1, 1},
     {"nanprod", LN_IN_MXNET, translate_nan_reduce, "TL_REDUCE_PROD", 1, 1},
-    {"norm", LN_IN_MXNET, translate_norm, NULL, 1, 1},
     {"argmax", LN_IN_CORE, translate_arg, "max", 1, 1},
     {"argmin", LN_IN_CORE, translate_arg, "min", 1, 1},
     {"collapse_sum", LN_IN_CORE, translate_collapse_sum, NULL, 2, 2},

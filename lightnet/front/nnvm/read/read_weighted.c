@@ -266,7 +266,7 @@ static operand read_operand(ln_nnvm_node *n, int i, int is_first, const char *tr
         ln_emit_fail(&n->emit, "operand %d is a scalar, expected at least 1 dimension", i);
         return o;
     }
-    if (turns && ndim > 2 && !ln_nnvm_is_mxnet(n)) {
+    if (turns && ndim > 2 && !ln_nnvm_was_mxnet(n)) {
         for (int k = 0; k < ndim; k++)
             reversed[k] = ndim - 1 - k;
         src = ln_emit_transpose(&n->emit, src, reversed, LN_EMIT_TEMP);
@@ -306,7 +306,6 @@ const ln_nnvm_row ln_nnvm_rows_weighted[] = {
     {"conv2d_transpose", LN_IN_CORE, translate_deconv, NULL, 2, 3, .weights = 6},
     {"dense", LN_IN_CORE, translate_dense, NULL, 2, 3, .weights = 6},
     {"matmul", LN_IN_CORE, translate_dot, NULL, 2, 2},
-    {"dot", LN_IN_MXNET, translate_dot, NULL, 2, 2, .ignored = " forward_stype "},
     {"batch_dot", LN_IN_MXNET, translate_batch_dot, NULL, 2, 2, .ignored = " forward_stype "},
     {NULL},
 };
