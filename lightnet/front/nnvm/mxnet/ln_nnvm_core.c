@@ -87,10 +87,9 @@ static void rewrite_variable(ln_nnvm_core *c, ln_nnvm_vertex *v)
 
 /* The interface for rewriters */
 
-void ln_nnvm_recast_lacks(ln_nnvm_recast *r)
+void ln_nnvm_recast_lacks(ln_nnvm_recast *r, int lacks)
 {
-    if (!r->is_reading)
-        ln_emit_fail(&r->node.emit, "core alone cannot express it"); // shown to nobody
+    r->node.model->base.failed |= lacks && !r->is_reading;
 }
 
 // The new entry for an entry of the graph; `r`: the rewriter whose node needs it.
@@ -355,7 +354,7 @@ static void rewrite_node(ln_nnvm_core *c, ln_nnvm_vertex *v)
     if (r.row)
         r.row->rewrite(&r);
     else
-        ln_emit_fail(&r.node.emit, "it is none of core's operators");
+        ln_nnvm_recast_lacks(&r, 1);
     ln_nnvm_check_attrs(&r.node);
 }
 

@@ -31,9 +31,9 @@ typedef struct ln_nnvm_recast {
     const ln_nnvm_row *row;
 } ln_nnvm_recast;
 
-/** Fails where the graph is written, as core alone cannot express the node: the model is read then,
- * and written with its shapes. */
-void ln_nnvm_recast_lacks(ln_nnvm_recast *r);
+/** Fails, without a reason, where the graph is written and `lacks`: core alone cannot express the
+ * node. The model is read then, and written with its shapes. */
+void ln_nnvm_recast_lacks(ln_nnvm_recast *r, int lacks);
 
 /** Input `i`, which must be there. */
 ln_nnvm_entry ln_nnvm_recast_in(ln_nnvm_recast *r, int i);

@@ -34,7 +34,7 @@ static ln_nnvm_entry log1p_of(ln_nnvm_recast *r, ln_nnvm_entry x)
 static ln_nnvm_entry function(ln_nnvm_recast *r, const char *func, ln_nnvm_entry x, double alpha,
                               double beta)
 {
-    ln_nnvm_recast_lacks(r); // core has no such function
+    ln_nnvm_recast_lacks(r, 1); // core has no such function
     return LN_RECAST(r, "_unary", LN_ENTRY(x), LN_TEXT("func", func), LN_NUMBER("alpha", alpha),
                      LN_NUMBER("beta", beta));
 }
@@ -105,8 +105,7 @@ static void rewrite_leaky_relu(ln_nnvm_recast *r)
         out(r, function(r, "TL_UNARY_ELU", x, slope, 0));
     } else {
         slope = strcmp(type, "rrelu") ? slope : (lower + upper) / 2;
-        if (slope < 0)
-            ln_nnvm_recast_lacks(r); // core's slopes are not negative
+        ln_nnvm_recast_lacks(r, slope < 0); // core's slopes are not negative
         out(r, leaky(r, x, slope));
     }
 }

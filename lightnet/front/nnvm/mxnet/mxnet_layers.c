@@ -15,8 +15,7 @@ static int count_axes(ln_nnvm_recast *r)
     int64_t given[LN_NNVM_MAX_TUPLE];
     ln_attr_require(&r->node.emit, "kernel");
     const int axes = ln_nnvm_ints(&r->node, "kernel", given);
-    if (axes != 2)
-        ln_nnvm_recast_lacks(r); // core's windows are over 2 axes
+    ln_nnvm_recast_lacks(r, axes != 2); // core's windows are over 2 axes
     if (axes >= 1 && axes <= 3)
         return axes;
     ln_emit_fail(&r->node.emit, "attribute 'kernel' has %d numbers, expected 1 to 3", axes);
@@ -29,8 +28,7 @@ static void lacks_unless_zeros(ln_nnvm_recast *r, const char *key)
     int64_t given[LN_NNVM_MAX_TUPLE];
     const int len = ln_nnvm_ints(&r->node, key, given);
     for (int i = 0; i < len; i++)
-        if (given[i])
-            ln_nnvm_recast_lacks(r); // core computes no further rows
+        ln_nnvm_recast_lacks(r, given[i] != 0); // core computes no further rows
 }
 
 /** Weight and, unless attribute no_bias is set, bias. */
@@ -129,8 +127,8 @@ static void rewrite_layernorm(ln_nnvm_recast *r)
     const ln_nnvm_entry gamma = ln_nnvm_recast_weight(r, 1, "gamma");
     const ln_nnvm_entry beta = ln_nnvm_recast_weight(r, 2, "beta");
     ln_nnvm_entry x = ln_nnvm_recast_in(r, 0);
-    if (ln_nnvm_int(&r->node, "axis", -1) != -1 || ln_nnvm_bool(&r->node, "output_mean_var", 0))
-        ln_emit_fail(&r->node.emit, "core has it along the last axis only");
+    ln_nnvm_recast_lacks(r, ln_nnvm_int(&r->node, "axis", -1) != -1 ||
+                                ln_nnvm_bool(&r->node, "output_mean_var", 0));
     x = ln_nnvm_recast_binary(r, "broadcast_sub", x, mean_of_rows(r, x));
     ln_nnvm_entry size = mean_of_rows(r, ln_nnvm_recast_binary(r, "elemwise_mul", x, x));
     size = ln_nnvm_recast_scalar(r, "__add_scalar__", size, epsilon);
@@ -182,8 +180,8 @@ static void begin_windows(ln_nnvm_recast *r, int is_max)
     ln_nnvm_entry src = ln_nnvm_recast_in(r, 0);
     int padding[3] = {0};
     ln_attr_ints_of(&r->node.emit, "pad", axes, 0, 0, padding);
-    if (!is_max && counts && is_full && !is_old)
-        ln_nnvm_recast_lacks(r); // where core's windows reach over the end, their means are others
+    // Where core's windows reach over the end, their means are others.
+    ln_nnvm_recast_lacks(r, !is_max && counts && is_full && !is_old);
     if (is_max && is_old && !r->is_reading && (padding[0] || padding[1])) {
         const int around[] = {0, 0, padding[0], padding[1]}; // zeros, which old maxima include
         src = LN_RECAST(r, "pad", LN_ENTRY(src), LN_PAIRS("pad_width", 4, around, around));
@@ -205,8 +203,7 @@ static void rewrite_pool(ln_nnvm_recast *r)
     const char *type = ln_attr_choose(&r->node.emit, "pool_type", "max", types);
     const int power = ln_attr_int_in(&r->node.emit, "p_value", 2, 1, INT_MAX);
     const int is_max = !strcmp(type, "max"), is_mean = !strcmp(type, "avg");
-    if (!is_max && !is_mean)
-        ln_nnvm_recast_lacks(r); // core pools maxima and means only
+    ln_nnvm_recast_lacks(r, !is_max && !is_mean); // core pools maxima and means only
     if (ln_nnvm_bool(&r->node, "global_pool", 0))
         begin_global_pool(r, is_max);
     else
@@ -222,8 +219,7 @@ static void rewrite_adaptive_pool(ln_nnvm_recast *r)
 {
     int size[2];
     ln_attr_ints_of(&r->node.emit, "output_size", 2, 1, 1, size);
-    if (size[0] != 1 || size[1] != 1)
-        ln_emit_fail(&r->node.emit, "core has it for an output size of 1 only");
+    ln_nnvm_recast_lacks(r, size[0] != 1 || size[1] != 1); // core's is over the whole image
     ln_nnvm_recast_same(r);
 }
 
@@ -232,8 +228,7 @@ static void rewrite_adaptive_pool(ln_nnvm_recast *r)
 static void rewrite_upsampling(ln_nnvm_recast *r)
 {
     const char *type = ln_nnvm_text(&r->node, "sample_type", "");
-    if (strcmp(type, "nearest") || ln_nnvm_num_inputs(&r->node) != 1)
-        ln_emit_fail(&r->node.emit, "core has it for one input and the nearest sample only");
+    ln_nnvm_recast_lacks(r, strcmp(type, "nearest") || ln_nnvm_num_inputs(&r->node) != 1);
     ln_nnvm_int(&r->node, "num_args", 1);
     ln_nnvm_text(&r->node, "multi_input_mode", "concat");
     ln_nnvm_int(&r->node, "num_filter", 0);
@@ -245,9 +240,10 @@ static void rewrite_bilinear_resize(ln_nnvm_recast *r)
     const ln_nnvm_entry src = ln_nnvm_recast_in(r, 0);
     const int size[] = {ln_attr_int_in(&r->node.emit, "height", 1, 1, INT_MAX),
                         ln_attr_int_in(&r->node.emit, "width", 1, 1, INT_MAX)};
-    if (ln_nnvm_has(&r->node, "scale_height") || ln_nnvm_has(&r->node, "scale_width") ||
-        strcmp(ln_nnvm_text(&r->node, "mode", "size"), "size"))
-        ln_emit_fail(&r->node.emit, "core resizes to given sizes only");
+    // Core resizes to given sizes.
+    ln_nnvm_recast_lacks(r, ln_nnvm_has(&r->node, "scale_height") ||
+                                ln_nnvm_has(&r->node, "scale_width") ||
+                                strcmp(ln_nnvm_text(&r->node, "mode", "size"), "size"));
     ln_nnvm_recast_out(
         r, 0,
         LN_RECAST(r, "resize", LN_ENTRY(src), LN_INTS("size", 2, size),

@@ -23,9 +23,8 @@ static void rewrite_reshape(ln_nnvm_recast *r)
 {
     int64_t shape[LN_NNVM_MAX_TUPLE], target[LN_NNVM_MAX_TUPLE];
     const int n_target = ln_nnvm_ints(&r->node, "target_shape", target);
-    if (ln_nnvm_bool(&r->node, "reverse", 0))
-        ln_nnvm_recast_lacks(r);               // core does not count from the right
-    ln_nnvm_bool(&r->node, "keep_highest", 0); // means nothing beside `shape`
+    ln_nnvm_recast_lacks(r, ln_nnvm_bool(&r->node, "reverse", 0)); // core counts from the left
+    ln_nnvm_bool(&r->node, "keep_highest", 0);                     // means nothing beside `shape`
     if (ln_nnvm_ints(&r->node, "shape", shape) <= 0 && n_target > 0)
         rewrite_target_shape(r, target, n_target);
     else
@@ -86,8 +85,7 @@ static void rewrite_slice_axis(ln_nnvm_recast *r)
     ln_attr_require(&r->node.emit, "begin");
     const int axis = ln_attr_int_in(&r->node.emit, "axis", 0, -LN_MAXDIM, LN_MAXDIM - 1);
     const int at = r->is_reading || axis < 0 ? 0 : axis;
-    if (axis < 0)
-        ln_nnvm_recast_lacks(r); // core counts axes from the front
+    ln_nnvm_recast_lacks(r, axis < 0); // core counts axes from the front
     for (int i = 0; i < LN_MAXDIM; i++)
         end[i] = TO_THE_END;
     begin[at] = ln_attr_int_in(&r->node.emit, "begin", 0, INT_MIN, INT_MAX);
@@ -104,8 +102,9 @@ static void rewrite_crop(ln_nnvm_recast *r)
     ln_attr_ints_of(&r->node.emit, "offset", 2, 0, 0, offset);
     ln_attr_ints_of(&r->node.emit, "h_w", 2, 0, 0, size);
     ln_nnvm_int(&r->node, "num_args", 1);
-    if (ln_nnvm_bool(&r->node, "center_crop", 0) || (is_like && (offset[0] || offset[1])))
-        ln_emit_fail(&r->node.emit, "the lengths of its inputs decide where it cuts");
+    // Where it cuts may depend on lengths.
+    ln_nnvm_recast_lacks(r, ln_nnvm_bool(&r->node, "center_crop", 0) ||
+                                (is_like && (offset[0] || offset[1])));
     if (is_like) {
         const ln_nnvm_entry src = ln_nnvm_recast_in(r, 0), like = ln_nnvm_recast_in(r, 1);
         ln_nnvm_recast_out(r, 0,
@@ -177,9 +176,8 @@ static void rewrite_split_v2(ln_nnvm_recast *r)
     int points[LN_NNVM_MAX_TUPLE];
     const int parts = ln_attr_int_in(&r->node.emit, "sections", 0, 0, 1 << 16);
     const int len = ln_nnvm_ints(&r->node, "indices", given);
-    if (parts)
-        ln_nnvm_recast_lacks(r); // core has it for the points of cuts only
-    else if (len < 1 || given[0])
+    ln_nnvm_recast_lacks(r, parts); // core has it for the points of cuts only
+    if (!parts && (len < 1 || given[0]))
         ln_emit_fail(&r->node.emit, "attribute 'indices' does not begin with 0");
     for (int i = 1; i < len; i++)
         points[i - 1] = bound_of(given[i], 0);
@@ -209,8 +207,8 @@ static void rewrite_pad(ln_nnvm_recast *r)
     ln_attr_require(&r->node.emit, "mode");
     ln_attr_require(&r->node.emit, "pad_width");
     const int len = ln_nnvm_ints(&r->node, "pad_width", given);
-    if (strcmp(ln_nnvm_text(&r->node, "mode", ""), "constant"))
-        ln_nnvm_recast_lacks(r); // core pads with a number only
+    // Core pads with a number only.
+    ln_nnvm_recast_lacks(r, strcmp(ln_nnvm_text(&r->node, "mode", ""), "constant"));
     if (len % 2)
         ln_emit_fail(&r->node.emit, "attribute 'pad_width' has %d numbers, expected pairs", len);
     for (int i = 0; i + 1 < len; i += 2) {
@@ -265,8 +263,8 @@ static void rewrite_take(ln_nnvm_recast *r)
 {
     const ln_nnvm_entry src = ln_nnvm_recast_in(r, 0), index = ln_nnvm_recast_in(r, 1);
     const int axis = ln_attr_int_in(&r->node.emit, "axis", 0, -LN_MAXDIM, LN_MAXDIM - 1);
-    if (strcmp(ln_nnvm_text(&r->node, "mode", "clip"), "clip"))
-        ln_nnvm_recast_lacks(r); // core moves indices out of range to the nearest
+    // Core moves indices out of range to the nearest.
+    ln_nnvm_recast_lacks(r, strcmp(ln_nnvm_text(&r->node, "mode", "clip"), "clip"));
     ln_nnvm_recast_take(r, src, index, axis);
 }
 
@@ -274,8 +272,8 @@ static void rewrite_take(ln_nnvm_recast *r)
  * is the same in both. */
 static void rewrite_dot(ln_nnvm_recast *r)
 {
-    if (ln_nnvm_bool(&r->node, "transpose_a", 0) || ln_nnvm_bool(&r->node, "transpose_b", 0))
-        ln_nnvm_recast_lacks(r);
+    ln_nnvm_recast_lacks(r, ln_nnvm_bool(&r->node, "transpose_a", 0) ||
+                                ln_nnvm_bool(&r->node, "transpose_b", 0));
     ln_nnvm_recast_same(r);
 }
 
@@ -285,8 +283,7 @@ static void rewrite_full(ln_nnvm_recast *r)
     int64_t dims[LN_NNVM_MAX_TUPLE];
     const int len = ln_nnvm_ints(&r->node, "shape", dims);
     for (int i = 0; i < len; i++)
-        if (dims[i] < 1)
-            ln_nnvm_recast_lacks(r); // core has no unknown lengths
+        ln_nnvm_recast_lacks(r, dims[i] < 1); // core has no unknown lengths
     ln_nnvm_recast_same(r);
 }
 
