@@ -63,6 +63,13 @@ int ln_attr_axis(ln_emit *e, const char *key, int64_t deflt, int ndim)
     return ln_attr_to_axis(e, e->front->attrs->integer(e, key, deflt), ndim);
 }
 
+double ln_attr_epsilon(ln_emit *e, const char *key, double value)
+{
+    if (!(value >= 0))
+        ln_emit_fail(e, "attribute '%s' is %g, expected at least 0", name_of(e, key), value);
+    return value > 0 ? value : 1e-37;
+}
+
 static const char *ours(const ln_attr_word *word)
 {
     return word->ours ? word->ours : word->name;

@@ -31,6 +31,9 @@ void ln_attr_ints_of(ln_emit *e, const char *key, int len, int deflt, int least,
 int ln_attr_to_axis(ln_emit *e, int64_t axis, int ndim);
 int ln_attr_axis(ln_emit *e, const char *key, int64_t deflt, int ndim);
 
+/** The attribute, `value`, at least 0, as operators take it: above 0. */
+double ln_attr_epsilon(ln_emit *e, const char *key, double value);
+
 /* A valid word. A table ends with the name NULL. */
 typedef struct ln_attr_word {
     const char *name, *ours; /* the format's word and LightNet's; NULL: the same */

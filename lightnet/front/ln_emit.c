@@ -597,6 +597,13 @@ const char *ln_emit_unary(ln_emit *e, const char *func, const char *src, int i)
     return LN_EMIT(e, i, "unary", LN_ARG("src", src), LN_TEXT("func", func));
 }
 
+const char *ln_emit_unary_with(ln_emit *e, const char *func, const char *src, double alpha,
+                               double beta, int i)
+{
+    return LN_EMIT(e, i, "unary", LN_ARG("src", src), LN_TEXT("func", func),
+                   LN_NUMBER("alpha", alpha), LN_NUMBER("beta", beta));
+}
+
 const char *ln_emit_binary(ln_emit *e, const char *op, const char *src1, const char *src2, int i)
 {
     return LN_EMIT(e, i, "binary", LN_ARG("src1", src1), LN_ARG("src2", src2), LN_TEXT("op", op));
@@ -624,6 +631,24 @@ const char *ln_emit_transpose(ln_emit *e, const char *src, const int *axes, int 
 {
     return LN_EMIT(e, i, "transpose", LN_ARG("src", src),
                    LN_INTS("axes", ln_translation_tensor(e->translation, src)->ndim, axes));
+}
+
+const char *ln_emit_batchnorm(ln_emit *e, const char *src, int axis, const char *const vectors[4],
+                              double epsilon, int i)
+{
+    const tl_tensor *const t = ln_translation_tensor(e->translation, src);
+    const int ndim = t->ndim, as_is = ndim == 4 && axis == 1;
+    int dims[LN_MAXDIM] = {0}, images[4] = {1, 1, 1, 1};
+    for (int k = 0; k < ndim; k++) {
+        dims[k] = t->dims[k];
+        images[k < axis ? 0 : k == axis ? 1 : 3] *= dims[k];
+    }
+    src = as_is ? src : ln_emit_reshape(e, src, 4, images, LN_EMIT_TEMP);
+    const char *const dst = LN_EMIT(e, as_is ? i : LN_EMIT_TEMP, "batchnorm", LN_ARG("src", src),
+                                    LN_ARG("scale", vectors[0]), LN_ARG("offset", vectors[1]),
+                                    LN_ARG("mean", vectors[2]), LN_ARG("var", vectors[3]),
+                                    LN_NUMBER("epsilon", epsilon));
+    return as_is ? dst : ln_emit_reshape(e, dst, ndim, dims, i);
 }
 
 // Whether blocks of b x b divide the image, and all lengths of the result are an int's.

@@ -271,8 +271,10 @@ const char *ln_emit_view(ln_emit *e, const char *src, int ndim, const int *dims,
 /** The elements in another type; the tensor itself when it has that type already. */
 const char *ln_emit_cast(ln_emit *e, const char *src, tl_dtype dtype, int i);
 
-/** The function `func`, a name of tl_unary_func, of each element. */
+/** The function `func`, a name of tl_unary_func, of each element; with its two numbers. */
 const char *ln_emit_unary(ln_emit *e, const char *func, const char *src, int i);
+const char *ln_emit_unary_with(ln_emit *e, const char *func, const char *src, double alpha,
+                               double beta, int i);
 
 /** src1 op src2, broadcast, with a name of tl_binary_op. */
 const char *ln_emit_binary(ln_emit *e, const char *op, const char *src1, const char *src2, int i);
@@ -293,6 +295,12 @@ const char *ln_emit_expand(ln_emit *e, const char *src, int ndim, const int *dim
 
 /** The permuted dimensions: dims'[k] = dims[axes[k]]. */
 const char *ln_emit_transpose(ln_emit *e, const char *src, const int *axes, int i);
+
+/** Batch normalization along an axis; `vectors`: scale, offset, mean, variance. [A.., C, B..] as
+ * [A, C, 1, B]; images as they are, so that a convolution before them takes the scale into its
+ *  weights. */
+const char *ln_emit_batchnorm(ln_emit *e, const char *src, int axis, const char *const vectors[4],
+                              double epsilon, int i);
 
 /* How blocks of b x b pixels move between channels and space. An index of channels counts places in
  * the block first, of CRD last. */

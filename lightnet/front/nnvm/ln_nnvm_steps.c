@@ -37,16 +37,18 @@ int ln_nnvm_has_bias(ln_nnvm_node *n, int without)
     return has_bias;
 }
 
+int ln_nnvm_check_args(ln_nnvm_node *n)
+{
+    const int len = ln_nnvm_num_inputs(n);
+    const int64_t n_args = ln_nnvm_int(n, "num_args", len);
+    if (n_args != len)
+        ln_emit_fail(&n->emit, "%d inputs, expected 'num_args', %lld", len, (long long)n_args);
+    return len;
+}
+
 const char *ln_nnvm_scalar_like(ln_nnvm_node *n, const char *like, double value)
 {
     return ln_emit_scalar(&n->emit, ln_nnvm_tensor_of(n, like)->dtype, value);
-}
-
-const char *ln_nnvm_unary_of(ln_nnvm_node *n, const char *func, const char *src, double alpha,
-                             double beta, int i)
-{
-    return LN_EMIT(&n->emit, i, "unary", LN_ARG("src", src), LN_TEXT("func", func),
-                   LN_NUMBER("alpha", alpha), LN_NUMBER("beta", beta));
 }
 
 const char *ln_nnvm_is_set(ln_nnvm_node *n, const char *src)
@@ -58,7 +60,7 @@ const char *ln_nnvm_is_set(ln_nnvm_node *n, const char *src)
 const char *ln_nnvm_clip(ln_nnvm_node *n, const char *src, double least, double most, int i)
 {
     if (tl_dtype_is_float(ln_nnvm_tensor_of(n, src)->dtype))
-        return ln_nnvm_unary_of(n, "TL_UNARY_CLIP", src, least, most, i);
+        return ln_emit_unary_with(&n->emit, "TL_UNARY_CLIP", src, least, most, i);
     src = ln_emit_binary(&n->emit, "TL_BINARY_MAX", src, ln_nnvm_scalar_like(n, src, least),
                          LN_EMIT_TEMP);
     return ln_emit_binary(&n->emit, "TL_BINARY_MIN", src, ln_nnvm_scalar_like(n, src, most), i);

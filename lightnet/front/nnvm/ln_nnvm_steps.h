@@ -17,12 +17,11 @@ int ln_nnvm_axes(ln_nnvm_node *n, const char *key, int ndim, int excludes, int a
  *  without the attribute. */
 int ln_nnvm_has_bias(ln_nnvm_node *n, int without);
 
+/** The number of inputs; fails unless it is that of attribute num_args. */
+int ln_nnvm_check_args(ln_nnvm_node *n);
+
 /** A constant scalar of the type of `like`. */
 const char *ln_nnvm_scalar_like(ln_nnvm_node *n, const char *like, double value);
-
-/** A function of tl_unary_func with its two numbers. */
-const char *ln_nnvm_unary_of(ln_nnvm_node *n, const char *func, const char *src, double alpha,
-                             double beta, int i);
 
 /** Whether elements are not 0: TL_BOOL. */
 const char *ln_nnvm_is_set(ln_nnvm_node *n, const char *src);

@@ -64,32 +64,12 @@ typedef struct batch_stats {
     const char *src, *scale, *offset, *mean, *var;
 } batch_stats;
 
-static const char *emit_batchnorm(ln_onnx_node *n, const batch_stats *s, const char *images)
-{
-    const double epsilon = ln_onnx_float(n, "epsilon", 1e-5);
-    if (!(epsilon >= 0))
-        ln_emit_fail(&n->emit, "attribute 'epsilon' is %g, expected at least 0", epsilon);
-    const double allowed = epsilon > 0 ? epsilon : 1e-37; // the operator takes no 0
-    return LN_EMIT(&n->emit, LN_EMIT_TEMP, "batchnorm", LN_ARG("src", images),
-                   LN_ARG("scale", s->scale), LN_ARG("offset", s->offset), LN_ARG("mean", s->mean),
-                   LN_ARG("var", s->var), LN_NUMBER("epsilon", allowed));
-}
-
-/** With one number for each channel: [N, C, ..] as [N, C, 1, rest], images as they are, so that the
- *  convolution before them takes the scale into its weights. */
+/** With one number for each channel. */
 static const char *emit_by_channel(ln_onnx_node *n, const batch_stats *s)
 {
-    const tl_tensor *const t = ln_onnx_tensor_of(n, s->src);
-    const int ndim = t->ndim;
-    int dims[TL_MAXDIM] = {0}, images[4] = {1, 1, 1, 1};
-    if (ndim == 4)
-        return emit_batchnorm(n, s, s->src);
-    for (int k = 0; k < ndim; k++) {
-        dims[k] = t->dims[k];
-        images[k < 2 ? k : 3] *= dims[k];
-    }
-    const char *const flat = ln_emit_reshape(&n->emit, s->src, 4, images, LN_EMIT_TEMP);
-    return ln_emit_reshape(&n->emit, emit_batchnorm(n, s, flat), ndim, dims, LN_EMIT_TEMP);
+    const char *const vectors[] = {s->scale, s->offset, s->mean, s->var};
+    const double epsilon = ln_attr_epsilon(&n->emit, "epsilon", ln_onnx_float(n, "epsilon", 1e-5));
+    return ln_emit_batchnorm(&n->emit, s->src, 1, vectors, epsilon, LN_EMIT_TEMP);
 }
 
 /** With one number for each element of an image: spatial 0, before opset 9. */

@@ -13,15 +13,9 @@ static void translate_unary(ln_onnx_node *n)
     ln_emit_unary(&n->emit, n->row->with, ln_onnx_in(n, 0), 0);
 }
 
-static const char *unary_with(ln_onnx_node *n, const char *src, double alpha, double beta, int i)
-{
-    return LN_EMIT(&n->emit, i, "unary", LN_ARG("src", src), LN_TEXT("func", n->row->with),
-                   LN_NUMBER("alpha", alpha), LN_NUMBER("beta", beta));
-}
-
 static void emit_with(ln_onnx_node *n, double alpha, double beta)
 {
-    unary_with(n, ln_onnx_in(n, 0), alpha, beta, 0);
+    ln_emit_unary_with(&n->emit, n->row->with, ln_onnx_in(n, 0), alpha, beta, 0);
 }
 
 /** With integers, which ONNX allows here, it computes in double. */
@@ -30,11 +24,13 @@ static void emit_of_numbers(ln_onnx_node *n, double alpha, double beta)
     const char *const src = ln_onnx_in(n, 0);
     const tl_dtype dtype = ln_onnx_tensor_of(n, src)->dtype;
     if (tl_dtype_is_float(dtype)) {
-        unary_with(n, src, alpha, beta, 0);
+        ln_emit_unary_with(&n->emit, n->row->with, src, alpha, beta, 0);
         return;
     }
     const char *const wide = ln_emit_cast(&n->emit, src, TL_DOUBLE, LN_EMIT_TEMP);
-    ln_emit_cast(&n->emit, unary_with(n, wide, alpha, beta, LN_EMIT_TEMP), dtype, 0);
+    ln_emit_cast(&n->emit,
+                 ln_emit_unary_with(&n->emit, n->row->with, wide, alpha, beta, LN_EMIT_TEMP), dtype,
+                 0);
 }
 
 static void translate_erf(ln_onnx_node *n)
@@ -103,7 +99,7 @@ static int clip_at_once(ln_onnx_node *n, const char *src, const char *low, const
         return 0;
     tl_convert(&bounds[0], TL_DOUBLE, a->data, a->dtype);
     tl_convert(&bounds[1], TL_DOUBLE, b->data, b->dtype);
-    unary_with(n, src, bounds[0], bounds[1], 0);
+    ln_emit_unary_with(&n->emit, n->row->with, src, bounds[0], bounds[1], 0);
     return 1;
 }
 

@@ -246,14 +246,6 @@ void ln_nnvm_recast_attrs(ln_nnvm_recast *r)
     }
 }
 
-void ln_nnvm_recast_check_args(ln_nnvm_recast *r)
-{
-    const int len = ln_nnvm_num_inputs(&r->node);
-    const int64_t n_args = ln_nnvm_int(&r->node, "num_args", len);
-    if (n_args != len)
-        ln_emit_fail(&r->node.emit, "%d inputs, expected 'num_args', %lld", len, (long long)n_args);
-}
-
 void ln_nnvm_recast_same(ln_nnvm_recast *r)
 {
     const int len = ln_nnvm_num_inputs(&r->node);

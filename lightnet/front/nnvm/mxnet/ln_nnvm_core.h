@@ -86,9 +86,6 @@ void ln_nnvm_recast_alias(ln_nnvm_recast *r);
         op, LN_IN_MXNET, NULL, with, len, len, __VA_ARGS__ \
     }
 
-/** Fails unless the node has `num_args` inputs. */
-void ln_nnvm_recast_check_args(ln_nnvm_recast *r);
-
 /** Rewrites the model's graph to be read, if it is one of MXNet. Operators that have a translator
  * of their own stay. The graph borrows from the draft. */
 void ln_nnvm_recast_model(ln_nnvm_model *m, ln_nnvm_draft *d);

@@ -4,6 +4,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "front/nnvm/ln_nnvm_steps.h"
 #include "front/nnvm/mxnet/ln_nnvm_core.h"
 
 static void out(ln_nnvm_recast *r, ln_nnvm_entry entry)
@@ -226,8 +227,7 @@ static void rewrite_scalar(ln_nnvm_recast *r)
 
 static void rewrite_sum_of_many(ln_nnvm_recast *r)
 {
-    const int len = ln_nnvm_num_inputs(&r->node);
-    ln_nnvm_recast_check_args(r);
+    const int len = ln_nnvm_check_args(&r->node);
     ln_nnvm_recast_begin(r, "elemwise_sum", 0, NULL);
     for (int i = 0; i < len; i++)
         ln_nnvm_draft_arg(r->draft, ln_nnvm_recast_in(r, i));

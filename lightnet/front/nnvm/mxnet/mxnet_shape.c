@@ -4,6 +4,7 @@
 #include <limits.h>
 #include <string.h>
 
+#include "front/nnvm/ln_nnvm_steps.h"
 #include "front/nnvm/mxnet/ln_nnvm_core.h"
 
 /* ---- shapes ---- */
@@ -122,17 +123,16 @@ static void rewrite_crop(ln_nnvm_recast *r)
 
 static void rewrite_concat(ln_nnvm_recast *r)
 {
-    ln_nnvm_recast_check_args(r);
+    ln_nnvm_check_args(&r->node);
     ln_nnvm_recast_same(r);
 }
 
 static void rewrite_stack(ln_nnvm_recast *r)
 {
-    const int len = ln_nnvm_num_inputs(&r->node);
+    const int len = ln_nnvm_check_args(&r->node);
     const int axis = ln_attr_int_in(&r->node.emit, "axis", 0, -LN_MAXDIM, LN_MAXDIM - 1);
     ln_nnvm_entry *parts =
         ln_translation_alloc(&r->draft->base, ((size_t)len + 1) * sizeof(*parts));
-    ln_nnvm_recast_check_args(r);
     for (int i = 0; parts && i < len; i++) {
         const ln_nnvm_entry src = ln_nnvm_recast_in(r, i);
         parts[i] = LN_RECAST(r, "expand_dims", LN_ENTRY(src), LN_INT("axis", axis));

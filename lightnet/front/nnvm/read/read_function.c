@@ -71,7 +71,7 @@ static const char *emit_expm1_below(ln_nnvm_node *n, const char *minus)
     const char *const below =
         ln_emit_unary(&n->emit, "TL_UNARY_NEG",
                       ln_emit_unary(&n->emit, "TL_UNARY_RELU", minus, LN_EMIT_TEMP), LN_EMIT_TEMP);
-    return ln_nnvm_unary_of(n, "TL_UNARY_ELU", below, 1, 0, LN_EMIT_TEMP);
+    return ln_emit_unary_with(&n->emit, "TL_UNARY_ELU", below, 1, 0, LN_EMIT_TEMP);
 }
 
 /** e^x - 1 without cancellation: where x is positive, (1 - e^-x) e^x. */
@@ -132,7 +132,8 @@ static void translate_not(ln_nnvm_node *n)
 
 static void translate_leaky_relu(ln_nnvm_node *n)
 {
-    ln_nnvm_unary_of(n, "TL_UNARY_LRELU", ln_nnvm_in(n, 0), ln_nnvm_float(n, "alpha", 0.25), 0, 0);
+    ln_emit_unary_with(&n->emit, "TL_UNARY_LRELU", ln_nnvm_in(n, 0),
+                       ln_nnvm_float(n, "alpha", 0.25), 0, 0);
 }
 
 /** x > 0 ? x : slope x, with a slope for each index along an axis, or one for all. */
@@ -157,7 +158,7 @@ static void translate_prelu(ln_nnvm_node *n)
 static void translate_own_function(ln_nnvm_node *n)
 {
     const double alpha = ln_nnvm_float(n, "alpha", 1), beta = ln_nnvm_float(n, "beta", 0);
-    ln_nnvm_unary_of(n, ln_nnvm_text(n, "func", ""), ln_nnvm_in(n, 0), alpha, beta, 0);
+    ln_emit_unary_with(&n->emit, ln_nnvm_text(n, "func", ""), ln_nnvm_in(n, 0), alpha, beta, 0);
 }
 
 static void translate_clip(ln_nnvm_node *n)

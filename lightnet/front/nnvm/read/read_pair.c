@@ -127,10 +127,7 @@ static void translate_scalar_left(ln_nnvm_node *n)
 /** The sum of any number of tensors. */
 static void translate_sum_of_many(ln_nnvm_node *n)
 {
-    const int len = ln_nnvm_num_inputs(n);
-    if (ln_nnvm_int(n, "num_args", len) != len)
-        ln_emit_fail(&n->emit, "%d inputs, expected 'num_args', %lld", len,
-                     (long long)ln_nnvm_int(n, "num_args", len));
+    const int len = ln_nnvm_check_args(n);
     const char *sum = ln_nnvm_in(n, 0);
     const tl_tensor *const t = ln_nnvm_tensor_of(n, sum);
     for (int i = 1; i < len && !ln_nnvm_failed(n); i++) {

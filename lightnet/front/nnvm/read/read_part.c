@@ -106,8 +106,7 @@ static void translate_crop(ln_nnvm_node *n)
     ln_attr_ints_of(&n->emit, "offset", 2, 0, 0, starts);
     const int is_central = ln_nnvm_bool(n, "center_crop", 0);
     ln_attr_require(&n->emit, "num_args");
-    if (ln_nnvm_int(n, "num_args", 1) != ln_nnvm_num_inputs(n))
-        ln_emit_fail(&n->emit, "%d inputs, expected as many as 'num_args'", ln_nnvm_num_inputs(n));
+    ln_nnvm_check_args(n);
     if (t->ndim != 4 || like->ndim != 4)
         ln_emit_fail(&n->emit, "its data has %d dimensions, expected 4",
                      t->ndim != 4 ? t->ndim : like->ndim);

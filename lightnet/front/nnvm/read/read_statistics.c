@@ -14,46 +14,24 @@ static const char *filled(ln_nnvm_node *n, const char *like, int len, double val
     return ln_emit_filled(&n->emit, ln_nnvm_tensor_of(n, like)->dtype, 1, &len, value);
 }
 
-/** An epsilon that the operators take. */
-static double read_epsilon(ln_nnvm_node *n, const char *key, double deflt)
-{
-    const double epsilon = ln_nnvm_float(n, key, deflt);
-    if (!(epsilon >= 0))
-        ln_emit_fail(&n->emit, "attribute '%s' is %g, expected at least 0", ln_nnvm_key(n, key),
-                     epsilon);
-    return epsilon > 0 ? epsilon : 1e-37;
-}
-
-/** [A.., C, B..] as [A, C, 1, B]; images as they are, so that a convolution before them takes the
- *  scale into its weights. */
 static void translate_batchnorm(ln_nnvm_node *n)
 {
-    const char *const src = ln_nnvm_in(n, 0);
+    static const char *const args[] = {"gamma", "beta", "moving_mean", "moving_var"};
+    const char *const src = ln_nnvm_in(n, 0), *vectors[4];
     const tl_tensor *const t = ln_nnvm_tensor_of(n, src);
-    const int ndim = t->ndim, axis = ln_attr_axis(&n->emit, "axis", 1, ndim);
+    const int axis = ln_attr_axis(&n->emit, "axis", 1, t->ndim);
     const int scales = ln_nnvm_bool(n, "scale", 1), centers = ln_nnvm_bool(n, "center", 1);
-    const double epsilon = read_epsilon(n, "epsilon", 1e-5);
-    int dims[LN_MAXDIM], images[4] = {1, 1, 1, 1};
+    const double epsilon = ln_attr_epsilon(&n->emit, "epsilon", ln_nnvm_float(n, "epsilon", 1e-5));
     if (ln_nnvm_failed(n))
         return;
-    for (int i = 0; i < ndim; i++) {
-        dims[i] = t->dims[i];
-        images[i < axis ? 0 : i == axis ? 1 : 3] *= dims[i];
-    }
-    const int channels = dims[axis], as_is = ndim == 4 && axis == 1;
-    const char *const gamma = ln_nnvm_weight(n, 1, "gamma", 1, &channels);
-    const char *const beta = ln_nnvm_weight(n, 2, "beta", 1, &channels);
-    const char *const mean = ln_nnvm_weight(n, 3, "moving_mean", 1, &channels);
-    const char *const var = ln_nnvm_weight(n, 4, "moving_var", 1, &channels);
-    const char *const flat = as_is ? src : ln_emit_reshape(&n->emit, src, 4, images, LN_EMIT_TEMP);
-    const char *const scale = scales ? gamma : filled(n, src, channels, 1);
-    const char *const offset = centers ? beta : filled(n, src, channels, 0);
-    const char *const dst =
-        LN_EMIT(&n->emit, as_is ? 0 : LN_EMIT_TEMP, "batchnorm", LN_ARG("src", flat),
-                LN_ARG("scale", scale), LN_ARG("offset", offset), LN_ARG("mean", mean),
-                LN_ARG("var", var), LN_NUMBER("epsilon", epsilon));
-    if (!as_is)
-        ln_emit_reshape(&n->emit, dst, ndim, dims, 0);
+    const int channels = t->dims[axis];
+    for (int i = 0; i < 4; i++)
+        vectors[i] = ln_nnvm_weight(n, 1 + i, args[i], 1, &channels);
+    if (!scales)
+        vectors[0] = filled(n, src, channels, 1);
+    if (!centers)
+        vectors[1] = filled(n, src, channels, 0);
+    ln_emit_batchnorm(&n->emit, src, axis, vectors, epsilon, 0);
 }
 
 /* ---- groups and layers ---- */
@@ -67,7 +45,8 @@ static void translate_groupnorm(ln_nnvm_node *n)
     const int channels = t->ndim > 1 ? t->dims[1] : 1;
     const int groups =
         is_instance ? channels : ln_attr_int_in(&n->emit, "num_groups", 1, 1, INT_MAX);
-    const double epsilon = read_epsilon(n, "eps", is_instance ? 1e-3 : 1e-5);
+    const double epsilon =
+        ln_attr_epsilon(&n->emit, "eps", ln_nnvm_float(n, "eps", is_instance ? 1e-3 : 1e-5));
     const char *const gamma = ln_nnvm_weight(n, 1, "gamma", 1, &channels);
     const char *const beta = ln_nnvm_weight(n, 2, "beta", 1, &channels);
     LN_EMIT(&n->emit, 0, "groupnorm", LN_ARG("src", src), LN_ARG("scale", gamma),
@@ -98,7 +77,7 @@ static void translate_layernorm(ln_nnvm_node *n)
     const int len = ndim ? t->dims[axis] : 1, is_last = axis == ndim - 1;
     const char *const gamma = ln_nnvm_weight(n, 1, "gamma", 1, &len);
     const char *const beta = ln_nnvm_weight(n, 2, "beta", 1, &len);
-    const double epsilon = read_epsilon(n, "eps", 1e-5);
+    const double epsilon = ln_attr_epsilon(&n->emit, "eps", ln_nnvm_float(n, "eps", 1e-5));
     if (ln_nnvm_failed(n))
         return;
     src = swap_last(n, src, axis, LN_EMIT_TEMP);
