@@ -84,9 +84,9 @@ static void rewrite_slice_axis(ln_nnvm_recast *r)
     int begin[LN_MAXDIM] = {0}, end[LN_MAXDIM];
     ln_attr_require(&r->node.emit, "axis");
     ln_attr_require(&r->node.emit, "begin");
-    const int axis = ln_attr_int_in(&r->node.emit, "axis", 0, -LN_MAXDIM, LN_MAXDIM - 1);
-    const int at = r->is_reading || axis < 0 ? 0 : axis;
-    ln_nnvm_recast_lacks(r, axis < 0); // core counts axes from the front
+    const int axis = ln_attr_int_in(&r->node.emit, "axis", 0, INT_MIN, INT_MAX);
+    const int fits = axis >= 0 && axis < LN_MAXDIM, at = r->is_reading || !fits ? 0 : axis;
+    ln_nnvm_recast_lacks(r, !fits); // core counts axes from the front
     for (int i = 0; i < LN_MAXDIM; i++)
         end[i] = TO_THE_END;
     begin[at] = ln_attr_int_in(&r->node.emit, "begin", 0, INT_MIN, INT_MAX);
@@ -262,7 +262,8 @@ static void rewrite_norm(ln_nnvm_recast *r)
 static void rewrite_take(ln_nnvm_recast *r)
 {
     const ln_nnvm_entry src = ln_nnvm_recast_in(r, 0), index = ln_nnvm_recast_in(r, 1);
-    const int axis = ln_attr_int_in(&r->node.emit, "axis", 0, -LN_MAXDIM, LN_MAXDIM - 1);
+    const int axis = ln_attr_int_in(&r->node.emit, "axis", 0, INT_MIN, INT_MAX);
+    ln_nnvm_recast_lacks(r, axis < -LN_MAXDIM || axis >= LN_MAXDIM);
     // Core moves indices out of range to the nearest.
     ln_nnvm_recast_lacks(r, strcmp(ln_nnvm_text(&r->node, "mode", "clip"), "clip"));
     ln_nnvm_recast_take(r, src, index, axis);
