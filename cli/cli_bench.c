@@ -138,7 +138,7 @@ static int run_line(bench *b, char *line)
     if (!len)
         return 0;
     const int failed = check_time(b) || note_line(b, line) || make_inputs(b, line) || run_once(b);
-    // No run may read what belongs to another.
+    // The next run must not read inputs of this one.
     for (int i = 0; i < ln_model_num_inputs(b->model); i++) {
         ln_session_bind_input(b->session, ln_model_input_name(b->model, i), TL_FLOAT, 0, NULL, NULL,
                               0);
@@ -267,8 +267,8 @@ static int load_and_run(timing *t, ln_context *ctx, const cli_options *opt, uint
 static ln_context *open_model(timing *t, const cli_options *opt)
 {
     uint64_t since = tl_clock();
-    // The processor time of the process until now stands for what came before the command: the
-    // system reports the start of a process to hundredths of a second only.
+    // The CPU time of the process so far approximates the time before the command: the system
+    // reports a process's start to hundredths of a second only.
     struct timespec before;
     clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &before);
     *t = (timing){.phases = {{"start", (double)before.tv_sec * 1e3 + (double)before.tv_nsec * 1e-6},

@@ -38,8 +38,8 @@ static double largest_finite(const tl_tensor *t)
     return largest;
 }
 
-// Of the reference program: rounding errors of sums are those of their largest terms, so the
-// largest number of the tensor is what they are compared with.
+// Of the reference program: rounding errors of sums are those of their largest terms, so they are
+// relative to the max of the tensor.
 tolerance cli_reference_tolerance(const cli_options *opt, const tl_tensor *expected, int is_coarse)
 {
     const tl_dtype dtype = is_coarse && is_floating(expected->dtype) ? TL_FLOAT16 : expected->dtype;
@@ -84,7 +84,7 @@ void cli_compare(const tl_tensor *got, const tl_tensor *expected, const toleranc
 
 /* ---- ties ---- */
 
-/* Two programs' forms of one output, and what they were sorted by. */
+/* Two programs' forms of one output, and their sort key. */
 typedef struct sorted {
     const ln_op *op;
     const tl_tensor *got, *expected;

@@ -105,8 +105,8 @@ int cli_shape_read(cli_shape *shape, const char *text)
     return *text ? -1 : 0;
 }
 
-// The '=' of "NAME=FILE": the first one that a file stands behind, since a name may have one too;
-// the first one where there is no such file; or NULL.
+// The '=' of "NAME=FILE": the first one before the name of an existing file, since a NAME may
+// contain '=', else the first one; or NULL.
 static const char *find_equals(const char *arg)
 {
     const char *first = strchr(arg, '='), *equals = first;
@@ -179,7 +179,7 @@ int cli_given_has_nan(char *text, const char *file, const char *name, const tl_t
 
 /* ---- options for images ---- */
 
-/* More than what images begin with. */
+/* Longer than the signature of any image format. */
 enum { LOOK_SIZE = 64 };
 
 static int begins_like_image(const char *file)

@@ -142,7 +142,7 @@ typedef struct cli_op_time {
     char output[SHAPE_SIZE]; // the shape of the first one
     double ms;
     double gflops; // GFLOP/s
-    double peak;   // these in percent of what the machine can do
+    double peak;   // these in percent of the peak of the machine
     double bytes;  // of inputs and outputs
     double gbs;    // GB/s
 } cli_op_time;

@@ -90,7 +90,7 @@ int cli_op_times_measure(cli_op_times *times, ln_context *ctx, const cli_options
 void cli_op_times_free(cli_op_times *times);
 
 /** Prints a table. GFLOP/s count two operations for each multiply-accumulate of the direct
- * computation, whatever the algorithm; bytes are those of all inputs and outputs. */
+ * computation, for any algorithm; bytes are those of all inputs and outputs. */
 void cli_op_times_print(const cli_op_times *times, const ln_context *ctx);
 
 /** Prints the same as members of an open JSON object, beginning with a comma. */

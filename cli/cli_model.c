@@ -95,8 +95,8 @@ static int convert_source(ln_context *ctx, const char *source, const char *forma
 
 /* Options about inputs, before the model is read */
 
-// A file that can be read twice and says its own shape gives the input's shape, and its value where
-// the model computes shapes from it. Others say nothing before the model is read.
+// A file that can be read twice and has a shape sets the input's shape, and its value where the
+// model computes shapes from it. Other files have no effect before the model is read.
 static int bind_input(ln_context *ctx, const char *arg)
 {
     char name[LN_MAX_NAME_LEN];
@@ -400,7 +400,7 @@ int cli_model_set_input(ln_context *ctx, const cli_options *opt, const char *nam
     if (*arg && !ln_context_num_uses(ctx, name) &&
         !access(cli_source_is_stdin(arg) ? "/dev/stdin" : arg, R_OK))
         return 0;
-    // Open sizes are those of the file from now on; the largest where that does not say.
+    // Open sizes are those of the file from now on, or the max if the file has no shape.
     const int is_open = ln_tensor_table_find(ctx->tensor_table, name)->isdynamic;
     if (*arg && is_open && !cli_source_is_stream(arg)) {
         tl_tensor *whole = ln_input_read_whole(arg, &err);
@@ -436,7 +436,7 @@ static int set_random(ln_context *ctx, const cli_options *opt, const char *name,
 int cli_model_fail_not_given(const char *source, const char *name, tl_dtype dtype,
                              const char *shape, const char *call)
 {
-    // Names of ONNX models may have what a shell takes for something else.
+    // Names of ONNX models may have characters that are special to a shell.
     const char *quote = strpbrk(name, " \t;&|<>()$`\"*?[]#~!{}\\") ? "'" : "";
     return cli_fail("%s: input '%s' (%s %s) is not given; use %s-i %s%s=FILE%s", source, name,
                     tl_dtype_name(dtype), shape, call, quote, name, quote);

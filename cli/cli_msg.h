@@ -18,8 +18,8 @@ __attribute__((format(printf, 1, 2))) int cli_usage(const char *fmt, ...);
 /** Prints "WHAT: TEXT" to standard error, or keeps it for cli_msg_release. */
 void cli_msg_print(const char *what, const char *text);
 
-/** Holds back what cli_msg_print prints from now on: for an attempt that may be repeated, and would
- * then print the same. */
+/** Holds messages of cli_msg_print back from now on, for an attempt that may be repeated with the
+ * same messages. */
 void cli_msg_hold(void);
 
 /** Ends that; `prints`: prints the messages held back, otherwise drops them. */

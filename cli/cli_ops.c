@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // lightnet ops: the operators and their documentation, from the descriptions, and the rules.
-// lightnet version: what this build and this machine support. lightnet env: the environment
-// variables, what they mean, and their values.
+// lightnet version: features of this build and this machine. lightnet env: the environment
+// variables, their meanings and values.
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -308,7 +308,7 @@ static void set_defaults(cli_options *opt)
     opt->seconds = 2;
     opt->max_seconds = -1;
     opt->rtol = -1; // by type
-    opt->atol = -1; // by what is compared
+    opt->atol = -1; // depends on the comparison
     opt->percentile = opt->max_error = opt->top1 = opt->each_seconds = -1;
 }
 
@@ -339,7 +339,7 @@ static const row *row_of(int c)
     return NULL;
 }
 
-/* ---- what getopt does not understand ---- */
+/* ---- errors of getopt ---- */
 
 // The option of the command with the longest common spelling, NULL: none is like `given`, which
 // begins with two dashes.
@@ -375,7 +375,7 @@ static int fail_option(int c, unsigned command, const char *given, const char *n
 {
     const char letter[] = {'-', (char)optopt, '\0'};
     const row *r = optopt ? row_of(optopt) : NULL;
-    // A long option stands whole in its argument; a letter may share one with others.
+    // A long option is a whole argument; a letter may share one with others.
     const char *option = optopt && optopt < 256 ? letter : given;
     if (c == ':')
         return cli_usage("option '%s' needs a value; see %s --help", option, name);

@@ -91,7 +91,7 @@ typedef struct cli_options {
     int version;             /* -v */
     const char
         *for_images; /* the first one set of --mean, --scale, --bgr and --layout; NULL: none */
-    const char *const *args; /* what is not an option */
+    const char *const *args; /* the positional arguments */
     int n_args;
 } cli_options;
 

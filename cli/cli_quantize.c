@@ -20,7 +20,7 @@
 #include "lightnet/ln_session.h"
 #include "tensorlight/tl_type.h"
 
-/* ---- samples for calibration: what --data names ---- */
+/* ---- samples for calibration: files of --data ---- */
 
 //     DIR/*             of a model with one input: a file for each sample, in the order of names
 //     DIR/INPUT/*       of a model with several: a folder for each input, called as it; the k-th

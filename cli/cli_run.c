@@ -31,7 +31,7 @@ typedef struct run {
 
 /* Whether a session will do */
 
-// The option for compiling, or about what is compiled; NULL: none.
+// The first option that changes compilation or needs a context; NULL: none.
 static const char *find_excluding(const cli_options *opt)
 {
     return opt->run_only     ? "-r"
@@ -80,9 +80,8 @@ static ln_model *open_mapped(const cli_options *opt)
     return NULL;
 }
 
-// Where a time limit ends opening there is no time left for a context to explain it.
-// Opens the model if a session can do what the options ask for. NULL without a message: a context
-// must do it, or report why it cannot.
+// Opens the model if a session supports the options. NULL without a message: use a context, or let
+// it report why it cannot. Not with a time limit, which might leave a context no time to report.
 static ln_model *open_model(const cli_options *opt)
 {
     const int may_try = is_for_session(opt) && opt->max_seconds < 0;
@@ -103,7 +102,7 @@ static int fail_input(const run *r, const char *name, const char *reason)
     return cli_fail("%s: input '%s': %s", r->source, name, reason);
 }
 
-// Why the file, unless it cannot be read, does not say a shape.
+// Why a readable file has no shape.
 static int fail_open(const run *r, int i, const ln_error *err)
 {
     char option[LN_MAXLINE];
@@ -111,7 +110,7 @@ static int fail_open(const run *r, int i, const ln_error *err)
     if (ln_error_status(err) != LN_OK)
         return fail_input(r, name, reason);
     return cli_fail("%s: input '%s': %s; give its open sizes, as by %s", r->source, name,
-                    *reason ? reason : "a stream does not say its shape",
+                    *reason ? reason : "the shape of a stream is unknown",
                     cli_session_shape_option(r->model, i, option));
 }
 
@@ -303,7 +302,7 @@ static int hand_out_all(ln_context *ctx, const cli_options *opt, const cli_label
     return status;
 }
 
-// With a context, for what sessions do not have.
+// With a context, for features that sessions lack.
 static int run_context(const cli_options *opt, const cli_labels *names)
 {
     ln_context *ctx = cli_model_read(opt);
@@ -364,7 +363,7 @@ static int check_inputs(const ln_context *ctx, const cli_options *opt)
     return 0;
 }
 
-// The short form runs with the data that the model creates, and prints what the model prints.
+// The short form runs with the model's own data, and prints the output of its `print` operators.
 static int compile_and_run(ln_context *ctx, const cli_options *opt)
 {
     const int is_meant = names_inputs(ctx);

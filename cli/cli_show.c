@@ -173,7 +173,7 @@ static const char *number(char text[16], double x)
     return text;
 }
 
-/* Parameters: the constants that the model brings, on which what the operator reads depends. */
+/* Parameters: the model's constants on which the operator's inputs depend. */
 
 static int push_producers(const table *t, const ln_op *op, ln_list **todo)
 {

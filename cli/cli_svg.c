@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Shared by SVG diagrams: the frame, and text escaped as XML.
+// Functions shared by SVG diagrams: the document, and text escaped as XML.
 
 #include "cli_svg.h"
 
@@ -21,10 +21,10 @@ void cli_svg_end(void)
     printf("</svg>\n");
 }
 
-// The bytes of the UTF-8 character at `text`, and the character; 1 and 0 for what is none.
+// Decodes the UTF-8 character at `text` to *c. Returns its bytes; invalid: 1, and *c is 0.
 static int decode(const unsigned char *text, uint32_t *c)
 {
-    static const uint32_t least[] = {0, 0, 0x80, 0x800, 0x10000};
+    static const uint32_t min_char[] = {0, 0, 0x80, 0x800, 0x10000};
     const int n = *text < 0x80 ? 1 : *text < 0xc2 ? 0 : *text < 0xe0 ? 2 : *text < 0xf0 ? 3 : 4;
     *c = n == 1 ? *text : n ? *text & (0x7fu >> n) : 0;
     for (int i = 1; i < n; i++) {
@@ -34,7 +34,7 @@ static int decode(const unsigned char *text, uint32_t *c)
         }
         *c = *c << 6 | (text[i] & 0x3f);
     }
-    if (n == 0 || *c < least[n] || *c > 0x10ffff)
+    if (n == 0 || *c < min_char[n] || *c > 0x10ffff)
         *c = 0;
     return *c ? n : 1;
 }

@@ -3,7 +3,7 @@
 //
 // An operator's layer is the length of the longest path to it. Within a layer the order follows the
 // mean place of the neighbours in the layers before and after (barycentres), in some sweeps down
-// and up. An edge to a later layer than the next bends around what lies between. Source: Sugiyama,
+// and up. An edge to a later layer than the next bends around nodes between. Source: Sugiyama,
 // Tagawa, Toda: Methods for Visual Understanding of Hierarchical System Structures, IEEE
 // Transactions on Systems, Man, and Cybernetics 11 (2), 1981.
 
@@ -149,7 +149,7 @@ static void sweep(const graph *g, int down)
 {
     for (node *v = g->nodes; v < g->nodes + g->n; v++)
         v->sum = v->count = 0;
-    // The places of what each node reads, or of what reads it.
+    // The positions of the producers, or of the readers, of each node.
     for (const edge *e = g->edges; e < g->edges + g->n_edges; e++) {
         node *v = &g->nodes[down ? e->to : e->from];
         v->sum += g->nodes[down ? e->from : e->to].place;

@@ -84,8 +84,8 @@ static int fail_type(const char *where, const char *name, const tl_tensor *got,
     return CLI_FAILED;
 }
 
-// Returns 0 when the output agrees, CLI_FAILED after a message or when it does not (said in the
-// line for the set).
+// Returns 0 if the output agrees, CLI_FAILED after a message or if it differs (reported in the line
+// for the set).
 static int compare_output(const cli_options *opt, const char *dir, const char *name,
                           const tl_tensor *got, const tl_tensor *expected, double *worst)
 {
@@ -169,7 +169,7 @@ static int verify_anew(const cli_options *opt, const char *dir)
     return status;
 }
 
-// `ctx` NULL: the model's sizes are open, or it cannot be read, which is said first.
+// `ctx` NULL: the model's sizes are open, or it cannot be read, which is reported first.
 static int verify_folder(ln_context *ctx, const cli_options *opt, const char *dir)
 {
     const int is_there = ctx || !access(opt->args[0], R_OK);
@@ -235,7 +235,7 @@ typedef struct programs {
     int n;            // tensors that were compared
     int n_ties;       // of these, indices of elements that tie, in another order
     double worst;     // the largest difference, as a part of its tensor's largest number
-    int status;       // CLI_FAILED: one differs, which was said
+    int status;       // CLI_FAILED: one differs, as reported
 } programs;
 
 static void report_difference(const programs *p, const ln_op *op, const char *tensor,

@@ -158,8 +158,8 @@ static int run_command(const command *cmd, const cli_options *opt)
     return status ? status : cmd->run(opt);
 }
 
-// Keeps files that are opened later from becoming standard streams that were closed. What is
-// printed to one of these is an error still.
+// Keeps files that are opened later from becoming standard streams that were closed. Printing to
+// one of these is still an error.
 static void fill_closed_streams(void)
 {
     int fd;

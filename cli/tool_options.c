@@ -27,7 +27,7 @@ int tool_wrong_usage(const char *tool, const char *fmt, ...)
 
 int tool_wrong_option(const char *tool, int c, const char *given)
 {
-    // A letter may share its argument with others; a long option stands whole in it.
+    // A letter may share its argument with others; a long option is a whole argument.
     const char letter[] = {'-', (char)optopt, '\0'};
     const char *option = optopt ? letter : given;
     return c == ':' ? tool_wrong_usage(tool, "option '%s' needs a value", option)

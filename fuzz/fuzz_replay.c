@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // Runs a fuzz target on saved inputs, as a normal test: fuzz NAME [--broken] FILE... Speaks TAP.
 //
-// --broken: not on the file as it is, but cut off at every 97th byte, and changed in one place: a
-// bit flipped, bytes removed, repeated, or overwritten with what readers of numbers dislike. The
-// structure of a large file stands at its begin, and the rest is mostly weights: behind the first
-// 500 places it is cut off in 500 more, and one of four changes is there; there are fewer of them,
-// as each takes long. What it looks for ends the program: a crash, what a sanitizer reports, a case
-// that takes too long.
+// --broken: variants of the file: truncated at every 97th byte, and changed in one place: a bit
+// flipped, bytes removed, repeated, or overwritten with unusual numbers. A large file has its
+// structure at the start, then mostly weights: after the first 500 places it is truncated at only
+// 500 more, each with one of the four changes, since each takes long. A crash, a sanitizer's
+// report, or a case that takes too long ends the program.
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -45,7 +44,7 @@ static size_t next_random(uint64_t *state)
 
 static fuzz_target *target;
 
-// The bytes are a copy of their own, so that a sanitizer sees what is read behind them.
+// A copy of the bytes, so that a sanitizer detects reads past their end.
 static void try(const uint8_t *data, size_t size)
 {
     uint8_t *copy = malloc(size + !size);
@@ -87,7 +86,7 @@ static size_t repeat_bytes(uint8_t *data, size_t size, size_t at, uint64_t *stat
     return size + n;
 }
 
-// In place of the next digit, or of what is there.
+// Replaces the next digit, or the bytes at `at`.
 static size_t put_number(uint8_t *data, size_t size, size_t at, uint64_t *state)
 {
     static const char *const numbers[] = {

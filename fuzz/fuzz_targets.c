@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The fuzz targets: each reads its input as one kind of file. Whatever the bytes, it must neither
-// crash nor leak.
+// The fuzz targets: each reads its input as one kind of file. It must neither crash nor leak on any
+// input.
 
 #include "fuzz.h"
 
@@ -165,7 +165,7 @@ static void read_onnx(const uint8_t *data, size_t size)
 }
 
 // The NNVM front end, the operators' checks and the passes; converting to NNVM, with shapes and
-// without. What has no shape gets one to be compiled.
+// without. Inputs without a shape get one for compiling.
 static void read_nnvm(const uint8_t *data, size_t size)
 {
     static const int dims[] = {2, 6, 4, 4};

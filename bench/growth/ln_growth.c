@@ -70,7 +70,7 @@ static void make_shortcuts(growth *g)
             add(g, "add", i - 1, i - 4, i, "");
 }
 
-// Everything reads the first tensor, and nobody the rest: as many outputs as operators.
+// Everything reads the first tensor, and nothing the rest: as many outputs as operators.
 static void make_hub(growth *g)
 {
     for (int i = 1; i < g->n; i++)

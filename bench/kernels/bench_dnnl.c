@@ -16,7 +16,7 @@
 
 enum { MAX_ARGS = 5 };
 
-/* A tensor of a primitive: what it is here, and there. */
+/* A tensor of a primitive, as LightNet and oneDNN describe it. */
 typedef struct argument {
     int index; // DNNL_ARG_*
     dnnl_query_t query;
@@ -224,7 +224,7 @@ static dnnl_status_t describe_conv(bench_dnnl *d, const bench_job *job)
     return status ? status : describe(d, &desc);
 }
 
-/** Weights [IC, OC, KH, KW], whose first two axes stand the other way round there. */
+/** Weights [IC, OC, KH, KW]; oneDNN swaps the first two axes. */
 static dnnl_memory_desc_t transposed_weights_of(const bench_job *job)
 {
     const int *const w = job->weight->dims;
@@ -407,7 +407,7 @@ static dnnl_status_t copy_plain(bench_dnnl *d, const argument *a, void *data, in
 
 static dnnl_status_t make_memory(bench_dnnl *d, argument *a)
 {
-    // The k-th weights that are asked for: the bias stands behind them.
+    // oneDNN numbers its weights: the bias is number 1.
     const int k = a->index == DNNL_ARG_BIAS;
     const dnnl_memory_desc_t *chosen =
         a->query == dnnl_query_undef ? NULL : dnnl_primitive_desc_query_md(d->desc, a->query, k);

@@ -18,7 +18,7 @@ typedef struct bench_shape {
     const char *name;
     int dims[4]; /* of the source: [n, c, h, w], [rows, inner] */
     int out;     /* channels of the result, or columns of the second matrix */
-    int size;    /* of a window; its padding is what keeps the size at stride 1, or `pad` */
+    int size;    /* of a window; its padding keeps the size at stride 1, unless it is `pad` */
     int stride;
     int pad;      /* -1: none */
     int group;    /* of a convolution's channels, 0: 1 */
@@ -38,7 +38,7 @@ typedef struct bench_job {
     double flops; /* of a run; 0: it is limited by memory, and only bytes count */
     double bytes; /* of a run: read and written */
     tl_tensor *src, *weight, *bias, *dst;
-    tl_tensor *plain_src, *plain_dst; /* what oneDNN is given: as the operators define them */
+    tl_tensor *plain_src, *plain_dst; /* for oneDNN: as the operators define them */
     tl_tensor *packed;
     tl_matmul_param matmul;
     tl_conv2d_param conv;

@@ -25,7 +25,7 @@ static tl_tensor *transposed(bench_job *job, const tl_tensor *t)
     return result && !tl_exec_transpose(NULL, t, result, DIMS(1, 0)) ? result : NULL;
 }
 
-/** The second matrix as it is multiplied stands in `packed`. */
+/** Packs the second matrix into `packed`. */
 static int prepare_product(bench_job *job, int trans1, int trans2)
 {
     const int m = job->shape.dims[0], k = job->shape.dims[1], n = job->shape.out;

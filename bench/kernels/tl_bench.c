@@ -18,7 +18,7 @@ typedef struct options {
     int threads;
     double seconds;             // for each measurement
     tl_isa only;                // this instruction set, or TL_ISA_INVALID for all
-    const char *const *filters; // what a line must contain, any of them; NULL ends
+    const char *const *filters; // a line must contain one of them; NULL ends
 } options;
 
 /* An instruction set and its measured peak. */
@@ -305,7 +305,7 @@ static int do_all(bench *b)
 
 enum { MOST_SETS = 9 };
 
-/** Sets for which there are kernels, and what they reach at most; TL_ISA_SIZE ends. */
+/** Sets with kernels, and their peak rates; TL_ISA_SIZE ends. */
 static const struct numbers_sets {
     double (*peak)(const tl_exec *exec);
     tl_isa sets[MOST_SETS];

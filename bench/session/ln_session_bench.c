@@ -205,7 +205,7 @@ static void *work(void *data)
 typedef struct figures {
     double resident;        /* MB, after a run of each */
     double runs_per_second; /* of all */
-    double cpu;             /* ms of a core for each run, whatever else the machine does */
+    double cpu;             /* ms of CPU time per run */
 } figures;
 
 static figures measure(ln_model *model, const sizes *s, int n, double seconds)

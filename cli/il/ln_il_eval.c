@@ -23,12 +23,11 @@ typedef struct number {
     double d; /* unless is_int */
 } number;
 
-/* After a failure everything returns what it has, and nothing is read any more. */
+/* After a failure, nothing more is read, and values are meaningless. */
 typedef struct evaluator {
     const char *at, *end;
     int depth;
-    int skipped; /* > 0: on the side of a ?: that does not count; what it computes is not looked at
-                  */
+    int skipped; /* > 0: in the branch of a ?: that is not taken; its value is ignored */
     int failed;
     ln_error *err;
 } evaluator;
@@ -492,8 +491,8 @@ static const char *find_close(const char *expr, const char *end)
     return NULL;
 }
 
-// How many bytes come before the next expression or the end of the line; '\' takes the meaning from
-// what follows.
+// The number of bytes before the next expression or the end of the line; '\' escapes the next
+// character.
 static size_t plain_length(const char *at, const char *end)
 {
     const char *p = at;
@@ -502,7 +501,7 @@ static size_t plain_length(const char *at, const char *end)
     return (size_t)(p - at);
 }
 
-// Appends the value of the expression at `at`. What is behind it; NULL with a reason.
+// Appends the value of the expression at `at`. Returns the text after it; NULL with a reason.
 static const char *append_value(ln_il_text *to, const char *at, const char *end, ln_il_place place,
                                 ln_error *err)
 {
@@ -520,8 +519,8 @@ static const char *append_value(ln_il_text *to, const char *at, const char *end,
     return NULL;
 }
 
-// The line at `at`, with all that its expressions go on to; `*line` is then the last of these. What
-// is behind it; NULL with a reason.
+// Evaluates the line at `at`, with all lines that its expressions continue on; `*line` is then the
+// last of these. Returns the text after it; NULL with a reason.
 static const char *eval_line(const ln_il_text *from, size_t *line, const char *at, ln_il_text *to,
                              ln_error *err)
 {

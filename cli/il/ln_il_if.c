@@ -17,12 +17,12 @@ typedef struct value {
     int is_unsigned;
 } value;
 
-/* After a failure everything returns what it has, and nothing is read any more. */
+/* After a failure, nothing more is read, and values are meaningless. */
 typedef struct evaluator {
     const ln_il_token *at, *end;
     ln_il_place place;
     int depth;
-    int skipped; /* > 0: what is computed does not count, and may divide by 0 */
+    int skipped; /* > 0: the value is ignored, and may divide by 0 */
     int failed;
     ln_error *err;
 } evaluator;
@@ -75,7 +75,7 @@ static value divide(evaluator *e, value a, value b, int wants_rest)
     return (value){(uintmax_t)(wants_rest ? x % y : x / y), 0};
 }
 
-// Arithmetic to the right. A shift by more than there are bits leaves what a longer one would.
+// An arithmetic right shift. A shift by more bits than the type has equals the longest one.
 static value shift(value a, intmax_t by)
 {
     const uintmax_t sign = is_negative(a) ? UINTMAX_MAX : 0;

@@ -15,7 +15,7 @@
 /* Files within each other, files in all, and bytes of one. */
 enum { MAX_DEPTH = 64, MAX_FILES = 10000, MAX_SIZE = 64 << 20 };
 
-/* Which file it is, whatever its name. */
+/* Identifies the file under any name. */
 typedef struct identity {
     dev_t device;
     ino_t number;

@@ -33,12 +33,12 @@ typedef struct macro {
     int (*make)(ln_il_macros *m, ln_il_token *t);
 } macro;
 
-/* Tokens that are read before what is below them. */
+/* Tokens to read before those below them. */
 typedef struct replacement {
     struct replacement *below;
     const ln_il_token *at, *end;
     ln_il_tokens owned;
-    int is_blank_behind; /* a blank stood before what became nothing at its end */
+    int is_blank_behind; /* a blank preceded an empty expansion at its end */
     macro *of; /* NULL: an argument or a directive, which is read up to its end and no further */
 } replacement;
 
@@ -300,9 +300,9 @@ int ln_il_macros_undefine(ln_il_macros *m, const ln_il_token *name)
     return 0;
 }
 
-/* ---- what is predefined ---- */
+/* ---- predefined macros ---- */
 
-// Text as a string, with what must be escaped.
+// Text as a string literal, with escapes.
 static int make_string(ln_il_macros *m, const char *text, size_t len, ln_il_token *t)
 {
     char *to = new_text(m, 2 * len + 2);
@@ -448,7 +448,7 @@ static int read_top(ln_il_macros *m, ln_il_token *t)
     return step(m);
 }
 
-// The next token as it stands, behind a blank also where that stood before what became nothing.
+// The next token, unexpanded; after a blank also if one preceded an empty expansion.
 static int next_raw(ln_il_macros *m, ln_il_token *t)
 {
     if (read_top(m, t))
@@ -625,13 +625,12 @@ static int paste(ln_il_macros *m, ln_il_token *left, const ln_il_token *right)
 /* A replacement in the making. */
 typedef struct result {
     ln_il_tokens list;
-    int is_blank;    /* a blank stood before what became nothing at the end of the list */
+    int is_blank;    /* a blank preceded an empty expansion at the end of the list */
     int joins;       /* ## precedes the next token, */
-    size_t joins_to; /* which is joined with what begins here; the end of the list: with nothing */
+    size_t joins_to; /* which is joined with the token here; the end of the list: with none */
 } result;
 
-// Appends tokens, the first one with the blank that stood before `at`, and joined to the last one
-// after ##.
+// Appends tokens, the first one with the blank of `at`, and after ## joined to the last one.
 static int append(ln_il_macros *m, result *r, const ln_il_token *tokens, size_t n,
                   const ln_il_token *at)
 {
@@ -711,7 +710,7 @@ static int push_result(ln_il_macros *m, macro *def, const ln_il_token *name, res
     return 0;
 }
 
-// Puts what the macro becomes on the stack.
+// Puts the macro's expansion on the stack.
 static int replace(ln_il_macros *m, macro *def, const ln_il_token *name)
 {
     arguments args = {0};

@@ -3,7 +3,7 @@
 //
 //     program   = { statement }
 //     statement = [name ":"] optype "(" tensors [ "|" tensors [ "|" params [ "|" params ]]] ")" ";"
-//               | key "=" value ";"            what the JSON IR has at its top: inputs = [image];
+//               | key "=" value ";"            a top-level key of the JSON IR: inputs = [image];
 //               | "body" name "{" program "}"  a program that operators run
 //               | ";"
 //     tensors   = [ arg "=" tensor [ "@" offset ] { "," ... } [ "," ]]   inputs, then outputs
@@ -27,7 +27,7 @@
 enum { MAX_DEPTH = 16 };
 
 typedef struct parser {
-    ln_lexer lexer; /* first: what reads elements of lists is given it */
+    ln_lexer lexer; /* first: readers of list elements get a pointer to it */
     ln_il_model *model;
     const ln_il_host *host;
     size_t steps; /* statements, arguments and values that were read */
@@ -281,7 +281,7 @@ static int keep_place(parser *p, const json_t *element, ln_il_place place)
     return fail_memory(p);
 }
 
-// "conv2d3" for the fourth conv2d of its program, whatever the others are called.
+// "conv2d3" for the fourth conv2d of its program, under any names of the others.
 static int name_op(parser *p, json_t *op, json_t *counts)
 {
     const char *optype = json_string_value(json_object_get(op, "optype"));
@@ -301,7 +301,7 @@ typedef struct program {
     json_t *counts; /* operators so far, by type */
 } program;
 
-// After what may be the operator's name.
+// After the operator's optional name.
 static int read_op(parser *p, const program *into, json_t *name, ln_il_place place)
 {
     json_t *op = json_object();

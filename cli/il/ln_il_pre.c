@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The C preprocessor: directives, and what is left of the text.
+// The C preprocessor: directives, and the remaining text.
 
 #include "il/ln_il_pre.h"
 
@@ -27,7 +27,7 @@ typedef struct condition {
 typedef struct source {
     struct source *outer; /* which includes it; NULL: it is the model */
     ln_il_scanner scanner;
-    const char *folder; /* where what it includes is looked for first, beneath a search folder */
+    const char *folder; /* searched first for its includes, beneath a search folder */
     int n_conditions;   /* that were open when it began */
 } source;
 
@@ -58,7 +58,7 @@ static int fail_memory(const preprocessor *p)
 
 /* ---- sources ---- */
 
-// Keeps what ln_alloc gave in a list, or frees it. -1 with a reason.
+// Adds memory of ln_alloc to a list, or frees it. -1 with a reason.
 static int keep(const preprocessor *p, ln_list **list, void *data)
 {
     ln_list *longer = data ? ln_list_prepend(*list, data) : NULL;
@@ -228,8 +228,7 @@ static int do_endif(preprocessor *p, const ln_il_token *tokens, size_t n)
     return 0;
 }
 
-// At a directive in a group that is skipped, `depth` conditions deeper. *ends: what follows is
-// read.
+// At a directive in a skipped group, `depth` conditions deeper. *ends: the next line is read.
 static int look_at_directive(preprocessor *p, const ln_il_token *name, int *depth, int *ends)
 {
     condition *c = &p->conditions[p->n_conditions - 1];
@@ -271,7 +270,7 @@ static int skip_to_end(preprocessor *p)
         if (ln_il_scan(s, 0, &t))
             return -1;
         if (t.kind == LN_IL_TOKEN_END)
-            return 0; // its condition is open, which the end of the file tells
+            return 0; // the end of the file reports the open condition
         if (!(t.flags & LN_IL_FIRST_OF_LINE) || !ln_il_token_is(&t, "#"))
             continue;
         if (ln_il_scan(s, 1, &t) || look_at_directive(p, &t, &depth, &ends))
@@ -452,7 +451,7 @@ static int read_token(void *data, ln_il_token *t, ln_il_place *place)
             close_source(p);
         } else if (!(t->flags & LN_IL_FIRST_OF_LINE) || !ln_il_token_is(t, "#")) {
             return 0;
-        } else if (p->macros.peeks) { // what comes next is no parenthesis
+        } else if (p->macros.peeks) { // the next token is no parenthesis
             p->top->scanner = before;
             t->kind = LN_IL_TOKEN_END;
             return 0;
@@ -469,8 +468,7 @@ static int is_line(const preprocessor *p, ln_il_place place)
     return line && line->file == place.file && line->line == place.line;
 }
 
-// A token begins a line where it comes from another one than the last, unless it stands directly
-// behind that.
+// A token from another line than the last one begins a line, unless it directly follows that one.
 static int write_token(preprocessor *p, const ln_il_token *t)
 {
     ln_il_text *out = p->out;

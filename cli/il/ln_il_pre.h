@@ -160,9 +160,7 @@ int ln_il_include(ln_il_includer *in, const char *folder, const char *path, ln_i
 /** The innermost file ends. */
 void ln_il_include_ends(ln_il_includer *in);
 
-/** The innermost file is to be read once only; of the model itself this says nothing. -1: no
- * memory.
- */
+/** Includes the innermost file once only; no effect for the model itself. -1: no memory. */
 int ln_il_include_once(ln_il_includer *in, ln_error *err);
 
 void ln_il_includer_end(ln_il_includer *in);

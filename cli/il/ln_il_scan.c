@@ -168,7 +168,7 @@ static void scan_number(ln_il_scanner *s, ln_il_token *t)
     }
 }
 
-// The end of what is quoted, behind the closing quote; NULL: it has none on its line.
+// The end of a quoted text, after the closing quote; NULL: its line has none.
 static const char *find_quote(const ln_il_scanner *s)
 {
     const char quote = *s->at;

@@ -331,7 +331,7 @@ int ln_il_write(ln_outfile_func print, const void *arg, const char *file, ln_err
     json_t *tree = json_loadb(json, len, JSON_DECODE_INT_AS_REAL, NULL);
     ln_number_end(before);
     free(json);
-    if (!tree) // the text is the library's, so memory is what lacks
+    if (!tree) // the text is the library's, so memory ran out
         return ln_error_memory_at(err, file);
     const int rc = ln_outfile_write_or_print(file, write_tree, tree, err);
     json_decref(tree);

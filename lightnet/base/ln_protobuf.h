@@ -10,7 +10,7 @@
 //     }
 //
 // Source: Protocol Buffers, "Encoding". A message is a sequence of fields: a tag (number * 8 +
-// type) as a varint, and a value as the type says: a varint, 4 or 8 bytes, or a length as a varint
+// type) as a varint, and a value of that type: a varint, 4 or 8 bytes, or a length as a varint
 // with as many bytes after it.
 
 #ifndef LN_PROTOBUF_H
