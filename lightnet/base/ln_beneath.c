@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Files that a model names, opened only below its folder.
 //
-// A path is first opened with O_PATH, which follows links but neither waits nor reads. Then the
-// kernel says in /proc/self/fd where that open file lies, free of links, and the same of each
-// folder. Only a file beneath one of them is opened again, through the descriptor: no change of the
-// folders in the meantime can put another file in its place. openat2(RESOLVE_BENEATH) would reject
+// A path is first opened with O_PATH, which follows links but neither waits nor reads. Then
+// /proc/self/fd has the path of that open file, free of links, and that of each folder. Only a file
+// beneath one of them is opened again, through the descriptor: a change of the folders in the
+// meantime cannot replace it. openat2(RESOLVE_BENEATH) would reject
 // links between allowed folders, and older kernels lack it.
 
 #include "base/ln_beneath.h"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A memory budget: counts the allocations of the calling thread while it is in use.
 //
-// The allocator knows the sizes. Where it cannot be asked, only what is taken explicitly counts.
+// The allocator knows the sizes. If it reports none, only memory that is counted explicitly counts.
 
 #include "base/ln_budget.h"
 

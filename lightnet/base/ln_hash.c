@@ -2,8 +2,8 @@
 // A hash table with separate chaining: a power of two of buckets, each a chain of pairs.
 //
 // The pairs are in one array, in the order of insertion, and are named by their numbers
-// there, from 1; 0 ends a chain. So what was inserted together lies together, which is how models
-// ask for it, and a pair costs no allocation of its own.
+// there, from 1; 0 ends a chain. So pairs inserted together lie together, as models look
+// them up, and a pair costs no allocation of its own.
 
 #include "lightnet/ln_hash.h"
 

@@ -6,7 +6,7 @@
 #include <ctype.h>
 #include <string.h>
 
-/* How far is looked for what begins a model. */
+/* Limit of the search for the beginning of a model. */
 enum { MAX_LOOK = 64 << 10 };
 
 typedef struct looker {
@@ -107,7 +107,7 @@ static int is_statement(looker *l, int found)
         return 1;
     if (len && is_next(l, ":")) {
         // An operator behind its name and ':', which are in many texts that are not IL. A macro may
-        // stand for any part of it, so one that is not called must have been defined.
+        // expand to any part of it, so one that is not called must have been defined.
         l->at++;
         return is_next(l, "\"$") || (take_name(l) && (is_next(l, "($") || found));
     }

@@ -206,7 +206,7 @@ static int copy_stream(ln_infile *file, ln_error *err)
     return file->size ? 0 : ln_error_set(err, "%s: the file is empty", file->name);
 }
 
-// Files of /proc and the like are regular and of 0 bytes, whatever they have.
+// Files of /proc and the like are regular and report 0 bytes.
 static int open_descriptor(ln_infile *file, ln_error *err)
 {
     struct stat about;

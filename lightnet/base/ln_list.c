@@ -31,7 +31,7 @@ static ln_list **last_link(ln_list **link)
     return link;
 }
 
-// Adds behind what `link` follows. Returns `list`, or NULL when memory is out.
+// Inserts at `*link`. Returns `list`; NULL: out of memory.
 static ln_list *insert_at(ln_list **list, ln_list **link, void *data)
 {
     ln_list *node = create_node(data, *link);

@@ -17,7 +17,7 @@
 #include "base/ln_outtext.h"
 #include "lightnet/ln_util.h"
 
-/* Where the file goes: messages have the caller's name of it, whatever links lead to. */
+/* The target of the write: messages have the caller's name of it, not the target of links. */
 typedef struct target {
     const char *file;
     int folder;             /* descriptor */
@@ -37,8 +37,8 @@ static int cannot_write(ln_error *err, const char *file)
 
 /* ---- temporary names ---- */
 
-// A name for the moment in which a file replaces another, short for any name of the target. The
-// same target has the same names, so the next writer meets what a writer that was killed has left.
+// A temporary name while a file replaces another, short for any name of the target. It depends only
+// on the target, so the next writer finds the file of a writer that was killed.
 typedef char temporary_name[48];
 
 // Writers of one target at a time, and for how many of them is looked that may have been killed.
@@ -83,7 +83,7 @@ static int sync_file(const target *t, int fd)
 }
 
 // Takes the descriptor. Returns the stream with everything written; NULL with a reason. The new
-// file keeps the permissions of the old one, so that what was private stays private.
+// file keeps the permissions of the old one, so that a private file stays private.
 static FILE *fill(const target *t, int fd)
 {
     errno = 0;
@@ -272,7 +272,7 @@ static int write_file(target *t)
     }
     if (!S_ISREG(st.st_mode))
         return write_in_place(t);
-    // "/dev/stdout" and the like: another file in its place would not be what it is open on.
+    // "/dev/stdout" and the like: a replaced file would no longer be the open one.
     struct stat out;
     if (!fstat(STDOUT_FILENO, &out) && out.st_dev == st.st_dev && out.st_ino == st.st_ino)
         return ln_outfile_print(stdout, t->file, t->func, t->arg, t->err);

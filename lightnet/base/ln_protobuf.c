@@ -70,7 +70,7 @@ typedef struct fields {
     uint64_t varints, bytes, others;
 } fields;
 
-// Messages with more fields are not looked at: the time stays short, whatever the file.
+// Larger messages are not checked, so that the time is bounded.
 enum { MOST_FIELDS = 1 << 20 };
 
 // -1: the bytes are not a whole message.
@@ -181,7 +181,7 @@ static int begins_with(const known_field *known, const unsigned char *data, size
         const int status = ln_protobuf_read(&in, &part, &f);
         if (!is_known(known, &f))
             return 0;
-        if (status) // cut off: still what it began as
+        if (status) // truncated: the fields so far decide
             return n > 0;
     }
     return n > 0;

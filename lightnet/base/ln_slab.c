@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Slabs: see ln_slab.h. Each is filled from its beginning to its end, and no hole is filled again:
-// what is rewritten dies in the order in which it was made, so that whole slabs become free.
-//
-// Larger slabs than these would not be faster, and hold more that is gone.
+// Slabs: see ln_slab.h. Each is filled from its beginning to its end, and holes are not reused:
+// rewriting frees objects in the order of their creation, so that whole slabs become free.
 
 #include "base/ln_slab.h"
 

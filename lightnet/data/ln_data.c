@@ -134,7 +134,7 @@ int ln_tensor_table_load_trt_weight_file(ln_hash *table, const char *file)
     return rc;
 }
 
-/* ---- into a model: what its operators take from a file ---- */
+/* ---- into a model: its operators' data in a file ---- */
 
 // The tensor that the operator reads from a file; NULL: none.
 static const ln_tensor_entry *wanted_by(const ln_context *ctx, const ln_op *op)
@@ -237,7 +237,7 @@ static void free_weights(void *w)
     ln_free(w);
 }
 
-// Takes what is open. It is closed with *to, which is made anew, or at once where that fails.
+// Takes the open file. *to, which is created anew, closes it; a failure closes it at once.
 static int keep_open(const ln_context *ctx, ln_weights **to, weights *w, const char *file)
 {
     weights *kept = ln_clone(w, sizeof(*w));
@@ -278,7 +278,7 @@ static int check_for_model(const ln_context *ctx, const weights *w, const char *
     return 0;
 }
 
-// Takes what is open.
+// Takes the open file.
 static int give(const ln_context *ctx, ln_weights **to, weights *w, const char *file)
 {
     if (check_for_model(ctx, w, file) || warn_of_unused(ctx, w, file)) {

@@ -180,7 +180,7 @@ int ln_image_decode_jpeg(const uint8_t *data, size_t size, ln_image *image, ln_e
     }
     jpeg_start_decompress(&info);
     read_rows(&info, image);
-    const int orientation = find_orientation(&info); // before what was saved is freed
+    const int orientation = find_orientation(&info); // before the markers are freed
     jpeg_finish_decompress(&info);
     jpeg_destroy_decompress(&info);
     return ln_exif_orient(image, orientation, err);

@@ -35,7 +35,7 @@ static int is_malloc(void)
 
 static void *allocate_and_count(size_t size);
 
-// Whether what the library allocates counts: a program may have given it functions of its own.
+// Whether the library's allocations count: a program may have set functions of its own.
 static int is_counted(void)
 {
     json_malloc_t now;
@@ -44,8 +44,8 @@ static int is_counted(void)
     return now == allocate_and_count && is_malloc() && ln_budget_knows_sizes();
 }
 
-// Bytes that the library takes for the text, about: before each element stands one of these
-// characters, two before a member of an object.
+// About the bytes that the library allocates for the text: one of these characters precedes each
+// element, two precede a member of an object.
 static size_t memory_of(const char *text, size_t len)
 {
     enum { ELEMENT_SIZE = 56 };

@@ -40,7 +40,7 @@ enum { LEAN_OFFSET = 1000, LEAN_SIZE = 1001 };
 // Graphs in attributes of nodes of graphs ...; each level is a message in three.
 enum { MAX_DEPTH = 200 };
 
-// Data below this many bytes stays: it is as short as what would replace it.
+// Data below this many bytes stays: a replacement would not be shorter.
 enum { SMALL = 32 };
 
 typedef enum message {

@@ -27,8 +27,8 @@ unsigned char *ln_onnx_lean(ln_onnx_kind kind, const ln_infile *file, size_t *le
  * and failures in ln_alloc_failures. */
 ProtobufCAllocator *ln_onnx_allocator(void);
 
-/** Records why protobuf-c could not unpack a message: no memory, if ln_alloc_failures is greater
- *  than `failures`, which it was before; else `what`. Returns -1. */
+/** Records why protobuf-c could not unpack a message: no memory, if ln_alloc_failures has grown
+ *  since it was `failures`; else `what`. Returns -1. */
 int ln_onnx_unpack_fail(ln_error *err, unsigned long failures, const char *what);
 
 #endif

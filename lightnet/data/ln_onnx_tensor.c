@@ -27,7 +27,7 @@ static const struct {
     tl_dtype dtype;
     holder holder;
     int bits;        /* of elements that are packed in bytes, else 0 */
-    tl_dtype packed; /* what they become */
+    tl_dtype packed; /* the dtype when unpacked */
 } types[] = {
     [0] = {"UNDEFINED", TL_DTYPE_INVALID, NOWHERE},
     [1] = {"FLOAT", TL_FLOAT, FLOATS},

@@ -214,7 +214,7 @@ const ln_params_type ln_params_types[LN_PARAMS_NUM_TYPES] = {
     {2, 16, TL_FLOAT16}, {2, 32, TL_FLOAT},  {2, 64, TL_DOUBLE},
 };
 
-// DLPack's type: what it is, its bits, and how many lanes a vector has.
+// DLPack's type: its kind, its bits, and the lanes of a vector.
 static int take_dltype(cursor *c, tl_dtype *dtype)
 {
     uint64_t code, bits, lanes;

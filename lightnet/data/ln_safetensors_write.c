@@ -129,8 +129,7 @@ static int write_safetensors(FILE *stream, const void *arg, ln_error *err)
     return 0;
 }
 
-// A name that stands twice, in a list of `n` in steps of `step`, or NULL. -1 when there is no
-// memory.
+// A duplicate name in a list of `n` in steps of `step`, or NULL. -1: no memory.
 static int find_repeated(const char *const *names, int n, int step, const char **repeated)
 {
     ln_hash *seen = ln_hash_create(ln_str_hash, ln_str_cmp, NULL, NULL);

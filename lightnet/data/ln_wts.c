@@ -40,7 +40,7 @@ size_t ln_wts_identifier(const char *text, size_t len)
 /* Where the reader is in the text, of which it sees a window. */
 typedef struct cursor {
     const char *at, *end;
-    size_t next; /* the offset in the file of what follows the window */
+    size_t next; /* the offset in the file of the end of the window */
     size_t line;
     const char *file;
     ln_error *err;

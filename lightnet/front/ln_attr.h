@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Attributes of an emitter's node, with checks that all formats share.
 //
-// A front end reads attributes (ln_attr_reader, in ln_emit.h); what cannot be read, or is not what
-// is expected, is a failure that names the attribute as the file does, its value, and what was
-// expected. Afterwards the functions return harmless values.
+// A front end reads attributes (ln_attr_reader, in ln_emit.h). An unreadable or unexpected value is
+// a failure that names the attribute as the file does, its value, and the expected one. Afterwards
+// the functions return harmless values.
 //
 //     const int axis = ln_attr_axis(e, "axis", 1, ndim);
 //     const int group = ln_attr_int_in(e, "group", 1, 1, INT_MAX);

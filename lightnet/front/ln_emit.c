@@ -574,7 +574,7 @@ static int is_dynamic(const ln_emit *e, const char *tensor)
 
 const char *ln_emit_reshape(ln_emit *e, const char *src, int ndim, const int *dims, int i)
 {
-    int plain = ndim > 0; // what the catalogue's reshape takes
+    int plain = ndim > 0; // supported by the catalogue's reshape
     for (int k = 0; k < ndim; k++)
         plain &= dims[k] > 0;
     if (plain && is_dynamic(e, src) && tl_compute_length(ndim, dims) != 1)

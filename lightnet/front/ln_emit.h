@@ -28,7 +28,7 @@ typedef struct ln_translation {
     ln_context *ctx;
     const char *file; /* for messages */
     int failed;
-    ln_list *memory;   /* what lives until the translation ends */
+    ln_list *memory;   /* freed when the translation ends */
     ln_hash *reserved; /* names that only tensors of the model itself may have, or NULL */
 } ln_translation;
 
@@ -142,8 +142,8 @@ typedef struct ln_part {
 
 typedef struct ln_emit ln_emit;
 
-/* How a front end reads attributes of a node (ln_attr.h): `deflt` without the attribute; what
- * cannot be read is a failure. */
+/* How a front end reads attributes of a node (ln_attr.h): `deflt` without the attribute; an
+ * unreadable value is a failure. */
 typedef struct ln_attr_reader {
     int (*has)(ln_emit *e, const char *key);
     int64_t (*integer)(ln_emit *e, const char *key, int64_t deflt);
@@ -265,7 +265,7 @@ const char *ln_emit_simple(ln_emit *e, const char *optype, const char *src, int 
 const char *ln_emit_reshape(ln_emit *e, const char *src, int ndim, const int *dims, int i);
 
 /** The same with parts that follow from `src`, also where its size is known only at run time: -1 in
- *  `dims` is what is left, -2 the length in src at that place. */
+ *  `dims` is inferred, -2 copies the length of the same axis of src. */
 const char *ln_emit_view(ln_emit *e, const char *src, int ndim, const int *dims, int i);
 
 /** The elements in another type; the tensor itself when it has that type already. */

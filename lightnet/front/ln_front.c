@@ -117,7 +117,7 @@ static int fail_unrecognised(const ln_context *ctx, const char *name, const unsi
                    ln_sprint_formats(formats, sizeof(formats)));
 }
 
-// Says what the bytes are, if that is no model.
+// Fails with a description of the bytes if they are no model.
 static int check_content(const char *name, const unsigned char *data, size_t size, ln_error *err)
 {
     const char *what;
@@ -135,7 +135,7 @@ int ln_front_check(const ln_context *ctx, const char *name, const ln_front *fron
 
 /* ---- opening ---- */
 
-// Bytes of a file in no known format that is read whole, to say what it is, unless it is text.
+// The max size of a binary file in no known format that is read, to describe it in a message.
 static const size_t most_binary = (size_t)64 << 20;
 
 int ln_front_of(ln_infile *file, const ln_front **front, ln_error *err)
@@ -161,7 +161,7 @@ int ln_front_of(ln_infile *file, const ln_front **front, ln_error *err)
     return 0;
 }
 
-/* ---- what kind of file it is ---- */
+/* ---- kinds of files ---- */
 
 static const struct {
     const char *format, *name;

@@ -18,8 +18,8 @@ typedef struct ln_front {
     /** Whether the bytes are a model of this format. */
     int (*is)(const unsigned char *data, size_t size);
 
-    /* The first bytes tell whether it is, and large files are read in parts; others are in memory
-     * as a whole when `is` and `read` see them. */
+    /* The first bytes identify it, and large files are read in parts; otherwise `is` and `read` get
+     * the whole file in memory. */
     int reads_parts;
 
     /* Reading needs the shapes of inputs, which the files do not have. */
@@ -35,8 +35,8 @@ typedef struct ln_front {
     /* For formats of which several contexts are made: `read` in two steps. All NULL: the file is
      * read again for each context. */
 
-    /** Parses the file (takes it), for `build`. Any threads may then use what it returns at the
-     * same time. NULL with the reason in the context, which stays empty. */
+    /** Parses the file (takes it), for `build`. Threads may then share the result. NULL with the
+     * reason in the context, which stays empty. */
     void *(*parse)(const ln_context *ctx, const char *name, ln_infile *file);
 
     /** Fills the empty context, as `read` does. */

@@ -240,7 +240,7 @@ static int add_input(const describing *d, const char *name)
     return 0;
 }
 
-// A size of an output is what inputs have by its name.
+// Sets an output's named size from the inputs.
 static void take_size(const describing *d, ln_port *port, int axis, int dim)
 {
     const char *name = port->dim_names[axis];

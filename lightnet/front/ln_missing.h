@@ -16,8 +16,8 @@ typedef struct ln_missing {
     ln_hash *kinds; /* the same, by name */
 } ln_missing;
 
-/** Counts a node of the operator `kind`. `place` of the first one (NULL: without a name), and `why`
- *  (NULL: nothing is known of it), stand in the message. Texts are copied. */
+/** Counts a node of the operator `kind`. The message has `place` of the first one (NULL: no name)
+ *  and `why` (NULL: unknown). Texts are copied. */
 void ln_missing_note(ln_missing *m, const char *kind, const char *place, const char *why);
 
 /** Fails with "WHAT: KIND (N nodes, first PLACE; WHY), ..", if there are such. Frees the record. */

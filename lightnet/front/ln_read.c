@@ -15,8 +15,8 @@
 #include "lightnet/ln_util.h"
 #include "run/ln_load.h"
 
-// Whether the operator produces a tensor of zeros that is neither random nor read from a file: what
-// models without an "inputs" key use as the place for their input.
+// Whether the operator produces a tensor of zeros that is neither random nor read from a file: the
+// input of models without an "inputs" key.
 static int is_placeholder(const ln_op *op)
 {
     const ln_list *params = op->op_arg->params;

@@ -243,7 +243,7 @@ static ln_size element_of(const noted *n, const char *tensor, int i)
     return ln_sizes_element(n->sizes, tensor, i, n->value, n->data);
 }
 
-/* Axes, a function for each kind of operator; what it leaves unknown becomes a new symbol. */
+/* Axes: one function per kind of operator; an axis left unknown becomes a new symbol. */
 
 typedef void (*axes_func)(const noted *n, ln_size *axes);
 
@@ -262,7 +262,7 @@ static void axes_of_same(const noted *n, ln_size *axes)
         axes[i] = ln_sizes_axis(n->sizes, first_input(n), i);
 }
 
-// The first axis of images and what is made of them is the batch.
+// The first axis of images, and of results computed from them, is the batch.
 static void axes_of_batch(const noted *n, ln_size *axes)
 {
     axes[0] = ln_sizes_axis(n->sizes, first_input(n), 0);
@@ -568,8 +568,7 @@ int ln_sizes_note(ln_sizes *sizes, const ln_op *op, ln_sizes_value value, void *
     return 0;
 }
 
-/* How many operators may lie between a tensor and what is known: more are for those who run them.
- */
+/* The max number of operators between a tensor and known ones; a longer chain is run instead. */
 enum { MOST_STEPS = 32 };
 
 static int find_elements(noted *n, const char *tensor, int steps)

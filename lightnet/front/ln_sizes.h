@@ -41,8 +41,8 @@ void ln_sizes_free(ln_sizes *sizes);
  * of constants. -1: no memory. */
 int ln_sizes_note(ln_sizes *sizes, const ln_op *op, ln_sizes_value value, void *data);
 
-/** Finds what is known of the elements of a tensor whose producers have not been noted, as far as
- * they are operators on small tensors of integers. -1: no memory. */
+/** Finds the known elements of a tensor whose producers have not been noted, if they are operators
+ * on small tensors of integers. -1: no memory. */
 int ln_sizes_find_elements(ln_sizes *sizes, const char *tensor, ln_sizes_value value, void *data);
 
 /** The length of axis `i` of a tensor. */

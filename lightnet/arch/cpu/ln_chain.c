@@ -201,7 +201,7 @@ typedef struct group {
 static int put_before(part *p, int s, const part *first)
 {
     part all = *first;
-    int now[TL_CHAIN_SRCS + TL_CHAIN_STEPS]; // what operands of p are in all
+    int now[TL_CHAIN_SRCS + TL_CHAIN_STEPS]; // p's operands as operands of all
     if (first->chain.n_steps + p->chain.n_steps > TL_CHAIN_STEPS)
         return -1;
     for (int i = 0; i < p->n_srcs; i++) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which of several algorithms is the fastest, and what may be computed in bfloat16. Measurements
-// are remembered by shape.
+// Selects the fastest of several algorithms, and operators that may compute in bfloat16.
+// Measurements are cached by shape.
 
 #include "arch/cpu/ln_choice.h"
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The algorithms and the precision of convolutions in blocks: what operators (blocked.op) and rules
-// (blocked.opt, blocked_halves.opt) choose alike.
+// The algorithms and the precision of convolutions in blocks, selected alike by operators
+// (blocked.op) and rules (blocked.opt, blocked_halves.opt).
 
 #ifndef LN_CHOICE_H
 #define LN_CHOICE_H

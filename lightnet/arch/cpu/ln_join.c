@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Joins that need no copy (graph.opt), and joins of what is then quantized (quantized_blocked.opt):
+// Joins that need no copy (graph.opt), and joins of quantized tensors (quantized_blocked.opt):
 // handwritten rules, since joins have any number of inputs.
 
 #include "ln_rules_cpu.h"
@@ -14,8 +14,8 @@ enum { MOST_SRCS = 64 }; // of a quantized join
 
 /* ---- without a copy ---- */
 
-/** Whether the tensor can be a part of another: its memory is what an operator computes into, and
- *  nothing else. */
+/** Whether the tensor can be a part of another: its memory has no other use than as the output of
+ *  an operator. */
 static int may_be_taken(const ln_tensor_entry *te)
 {
     const ln_op *const producer = ln_entry_creater(te);
@@ -33,7 +33,7 @@ static int is_one_row(const tl_tensor *dst, int axis)
     return 1;
 }
 
-/** Whether no tensor is read twice; 0 also when there is no memory to tell. */
+/** Whether all tensors differ; also 0 if memory for the check runs out. */
 static int are_different(const ln_list *tensors)
 {
     const ln_tensor_list_entry *tle;
@@ -101,8 +101,8 @@ static int is_read_once(const ln_tensor_entry *te)
     return ln_entry_num_uses(te) == 1 && !ln_entry_is_output(te) && !ln_entry_is_mutated(te);
 }
 
-/** The operator that joins what `op` quantizes, or NULL: every source is read by it alone, so that
- * nothing is quantized that was not before. */
+/** The operator that joins the source of the quantization `op`, or NULL. Only it reads its sources,
+ * so nothing is quantized that was not before. */
 static const ln_op *join_of(const ln_op *op)
 {
     const ln_tensor_entry *x = NULL;

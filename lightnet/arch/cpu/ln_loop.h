@@ -54,7 +54,7 @@ void ln_loop_prepare(ln_loop *loop);
 /** Runs the loop; fails as ln_op_fail does. */
 void ln_loop_run(const ln_loop *loop, const tl_exec *exec);
 
-/** Frees what ln_loop_prepare allocated. */
+/** Frees the memory of ln_loop_prepare. */
 void ln_loop_clear(ln_loop *loop);
 
 #endif

@@ -36,10 +36,10 @@ static tl_dtype dtype_of(const ln_op *op, const ln_tensor_list_entry *tle)
     return ln_entry_of(tle, op->op_arg->tensor_table)->tensor->dtype;
 }
 
-/* ---- what there is to widen ---- */
+/* ---- operators to widen ---- */
 
-/* Operators that look at no element's value, or only at few of many. They move 16 bits at a time,
- * unless what they move has just been computed in 32. */
+/* Operators that read no element values, or only few of them. They move 16 bits at a time, unless
+ * their source has just been computed in 32. */
 static const char *const movers[] = {
     "view",      "reshape",   "reshape_to",   "squeeze",          "unsqueeze",
     "flatten",   "slice",     "stride_slice", "slice_from",       "join",
@@ -70,8 +70,8 @@ static const ln_tensor_entry *unrounded(const ln_tensor_entry *te, int by_rule)
                : NULL;
 }
 
-/** Whether an input is a 16-bit float, or one that this rule rounded to it: what only moves
- * elements keeps the model's own rounding. */
+/** Whether an input is a 16-bit float, or one that this rule rounded to it: operators that only
+ * move elements keep the model's own rounding. */
 static int reads_half(const ln_op *op, int rounded)
 {
     const ln_tensor_list_entry *tle;
@@ -143,8 +143,8 @@ static int enter_inputs(ln_hash *table, const ln_op *op)
     return 0;
 }
 
-/** The operator itself says which types its outputs have where its inputs are floats: it is checked
- *  with such, apart from the context. 1, with the types in `dtypes`; 0: it takes no such inputs. */
+/** Infers the output types for float inputs: checks the operator with such, outside of the context.
+ *  1, with the types in `dtypes`; 0: it does not support such inputs. */
 static int try_wide(const ln_op *op, tl_dtype *dtypes)
 {
     ln_hash *const table = ln_tensor_table_create();
@@ -224,8 +224,8 @@ static int has_steps(const ln_op *op)
     return 0;
 }
 
-/** Whether the operator decides something by the values: it has steps, or what it makes are
- * integers, truth values, or shapes. It reads them as the model rounds them. */
+/** Whether results depend on small differences: the operator has steps, or its outputs are
+ * integers, truth values, or shapes. It reads values as the model rounds them. */
 static int decides(const ln_op *op)
 {
     const ln_tensor_list_entry *tle;

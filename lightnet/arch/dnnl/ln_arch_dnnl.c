@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The architecture "dnnl": what oneDNN can compute it computes, the rest the CPU's operators do. It
-// is a plug-in, which is loaded on request, so that LightNet does not depend on oneDNN.
+// The architecture "dnnl": uses oneDNN for the operators that it supports, and the CPU's operators
+// for the rest. It is a plug-in, loaded on request, so LightNet does not depend on oneDNN.
 
 #include "lightnet/ln_plugin.h"
 #include "ln_ops_dnnl.h"

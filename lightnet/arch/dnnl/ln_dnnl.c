@@ -24,7 +24,7 @@ typedef struct making {
     ln_dnnl *prim;
     dnnl_primitive_attr_t attr;
     dnnl_post_ops_t post_ops;
-    dnnl_status_t status; // the first that is no success; what follows then does nothing
+    dnnl_status_t status; // the first failure; later calls then do nothing
 } making;
 
 /* ---- the engine, one for all ---- */
@@ -110,7 +110,7 @@ static dnnl_memory_desc_t like(making *m, const tl_tensor *t)
     return plain_of(m, t->ndim, dims, 0);
 }
 
-// Adds what the primitive runs on next.
+// Adds the next argument of the primitive.
 static void add_arg(making *m, int index, const dnnl_memory_desc_t *desc)
 {
     dnnl_exec_arg_t *arg = m->prim ? &m->prim->args[m->prim->n_args] : NULL;
@@ -178,7 +178,7 @@ static void create_primitive(making *m, const void *op_desc)
     dnnl_primitive_desc_destroy(desc);
 }
 
-// Ends the making with the primitive that `op_desc` describes, as `*prim`. `what` is for messages.
+// Finishes `*prim`, the primitive that `op_desc` describes. `what` names it in messages.
 static int end(making *m, const void *op_desc, ln_dnnl **prim, const char *what)
 {
     const int threads = m->prim ? use_threads(m->prim->threads) : 0;

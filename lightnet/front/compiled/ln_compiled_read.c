@@ -3,8 +3,8 @@
 // when it is loaded.
 //
 // The form of the weights depends on the version of the format alone, not on the CPU: a model that
-// was compiled for other features than this CPU has runs with the kernels that it has, which a
-// warning says.
+// was compiled for other features than this CPU has runs with the kernels that it has, with a
+// warning.
 
 #include <stdatomic.h>
 #include <stdlib.h>

@@ -19,8 +19,8 @@ typedef struct ln_merge {
     ln_list *texts;      /* names that were made */
 } ln_merge;
 
-/** Adds what the frozen program takes from its file. *stored: new (ln_hash_free), the name of each
- *  of its tensors in the file -> the position there, from 1. -1 with the reason in the context. */
+/** Adds the file data of the frozen program. *stored: new (ln_hash_free), the name of each of its
+ *  tensors in the file -> the position there, from 1. -1 with the reason in the context. */
 int ln_merge_add(ln_merge *m, const ln_context *ctx, ln_hash **stored);
 
 void ln_merge_clear(ln_merge *m);

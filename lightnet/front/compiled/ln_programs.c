@@ -242,7 +242,7 @@ static void list_programs(const ln_programs *programs, char text[LN_MAXLINE])
     }
 }
 
-/* ---- what all programs take ---- */
+/* ---- constants of all programs ---- */
 
 static const ln_port *port_of(const ln_programs *programs, size_t k, int is_input, size_t i)
 {

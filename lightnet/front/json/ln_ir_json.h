@@ -51,8 +51,8 @@ const char *ln_ir_place(const ln_ir_places *places, const char *body, const char
  * returns new (ln_op_list_free_lists_too) operators in order, made from the prototypes in LN_ARCH,
  * in the init state. Sets the context's inputs, outputs, declared, and for a compiled model target
  * and mem_sizes, the offsets of the tensor list entries and the operators' scratch memory. Names
- * are unique, tensors defined once and before their use, parameters of the type their prototype
- * says; which arguments there must be, and what else they must fulfil, is left to pre_run. Unknown
+ * are unique, tensors defined once and before their use, parameters of their prototype's
+ * type; pre_run checks for missing arguments and all other conditions. Unknown
  * keys give a warning. -1 with the reason in the context: *ops and the context are as before. */
 int ln_ir_read(ln_context *ctx, const char *name, const char *text, size_t len,
                const ln_ir_places *places, ln_list **ops);

@@ -222,8 +222,7 @@ static int can_be_read_as(const param *p, ln_param_type there, ln_param_type wan
 
 static int set_value(const ln_ir_reader *r, param *p, ln_param_type wanted)
 {
-    // An empty array has the type that the prototype says; whether it may be empty, its checks
-    // tell.
+    // An empty array has the prototype's type; its checks decide whether it may be empty.
     const int is_empty = json_is_array(p->value) && json_array_size(p->value) == 0;
     if (is_empty && wanted != LN_PARAM_INVALID && array_kinds[wanted].read) {
         p->entry = ln_param_entry_create(p->arg_name, wanted);

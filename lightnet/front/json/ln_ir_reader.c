@@ -13,8 +13,8 @@
 /* The largest integer up to which a double holds every one. */
 #define MAX_EXACT 9007199254740992.0
 
-// "FILE", "FILE: ops[2]", "FILE: operator 'conv1'" or "FILE: operator 'conv1' (conv2d)"; where the
-// place is known, it stands for the file.
+// "FILE", "FILE: ops[2]", "FILE: operator 'conv1'" or "FILE: operator 'conv1' (conv2d)"; a known
+// location replaces the file.
 static void print_place(const ln_ir_reader *r, char *buf, size_t size)
 {
     const char *place = r->at ? ln_ir_place(r->places, r->body, r->at, r->index) : NULL;
@@ -50,7 +50,7 @@ const char *ln_ir_place(const ln_ir_places *places, const char *body, const char
     return places ? places->find(places->data, body, key, i) : NULL;
 }
 
-/* How messages call what a key may hold. */
+/* Names of value types in messages. */
 static const char *const kind_names[] = {
     [LN_IR_STRING] = "a string",
     [LN_IR_NUMBER] = "a number",

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Reading elements of the JSON intermediate representation: shared by the readers of parameters,
-// operators and the top level. Every function fails with a message that says where (file, operator)
-// and what; names are borrowed from the tree, which outlives the reader.
+// operators and the top level. Every function fails with a message with the location (file,
+// operator) and the reason; names are borrowed from the tree, which outlives the reader.
 
 #ifndef LN_IR_READER_H
 #define LN_IR_READER_H
@@ -75,13 +75,13 @@ int ln_ir_take_arg_name(const ln_ir_reader *r, const ln_ir_element *e, const jso
  *  reversed, so that each element costs the same. */
 int ln_ir_push(const ln_ir_reader *r, ln_list **list, void *data);
 
-/** *list: returns new (ln_param_list_free): the parameters of `op`, of the types that its prototype
- *  says. After a failure, it holds what has been read. */
+/** *list: returns new (ln_param_list_free): the parameters of `op`, of its prototype's types. After
+ *  a failure, it has the parameters read so far. */
 int ln_ir_read_params(const ln_ir_reader *r, const json_t *op, const json_t *array,
                       const ln_op_arg *proto, ln_list **list);
 
 /** *ops: returns new (ln_op_list_free_lists_too): the operators of the key "ops". After a failure,
- *  it holds what has been read. */
+ *  it has the operators read so far. */
 int ln_ir_read_ops(ln_ir_reader *r, const ln_ir_element *top, ln_list **ops);
 
 #endif

@@ -74,7 +74,7 @@ static const char *take_element(const char *at, int64_t *ints, double *floats)
 
 int ln_nnvm_parse_tuple(const char *text, int64_t *ints, double *floats)
 {
-    int depth = 0, len = 0, expected = 1; // a number or a bracket may stand here
+    int depth = 0, len = 0, expected = 1; // a number or a bracket may come next
     const char *at = skip_blanks(text);
     for (; *at; at = skip_blanks(at)) {
         if (*at == '(' || *at == '[') {
@@ -137,7 +137,7 @@ static const char *find(ln_nnvm_node *n, const char *key)
     return text && strcmp(text, "None") != 0 ? text : NULL;
 }
 
-// Up to one of the characters `ends`. Returns what is behind.
+// Reads up to one of the characters `ends`. Returns the rest.
 static const char *take_word(const char *at, const char *ends, char word[40])
 {
     const size_t len = strcspn(at, ends);

@@ -531,7 +531,7 @@ static void write_row_ptr(FILE *fp, const order *o)
 
 /* ---- attributes of the graph ---- */
 
-// Returns new: the values in the order of the entries that are written; NULL: they do not say all.
+// Returns new: the values in the order of the written entries; NULL: some have no value.
 static json_t *reorder(const order *o, const json_t *values)
 {
     const ln_nnvm_graph *g = o->draft->graph;

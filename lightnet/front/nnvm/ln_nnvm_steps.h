@@ -13,8 +13,8 @@ int ln_nnvm_copy_dims(const ln_nnvm_node *n, const char *tensor, int dims[LN_MAX
  *  Returns how many. */
 int ln_nnvm_axes(ln_nnvm_node *n, const char *key, int ndim, int excludes, int axes[LN_MAXDIM]);
 
-/** Whether the node has a bias, which is its third input then; `without`: what MXNet's operator has
- *  without the attribute. */
+/** Whether the node has a bias, its third input; `without`: the default of the attribute in MXNet's
+ *  operator. */
 int ln_nnvm_has_bias(ln_nnvm_node *n, int without);
 
 /** The number of inputs; fails unless it is that of attribute num_args. */

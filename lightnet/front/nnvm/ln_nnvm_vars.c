@@ -159,7 +159,7 @@ static void reject_compiled(ln_nnvm_model *m)
                         functions.n_items, end_listing(&inputs), end_listing(&functions));
 }
 
-/* Dialect, rows, what is needed */
+/* Dialect, rows, needed nodes */
 
 static ln_nnvm_dialect dialect_of(const ln_nnvm_graph *g)
 {
@@ -227,7 +227,7 @@ void ln_nnvm_choose_rows(ln_nnvm_model *m)
         reject_compiled(m);
         return;
     }
-    // The nodes of other dialects are rewritten, and none stands for them.
+    // Nodes of other dialects are rewritten, without a node that corresponds to them.
     g->keeps_deps &= g->dialect == LN_NNVM_CORE;
     for (size_t i = 0; i < g->n_nodes; i++) {
         ln_nnvm_vertex *v = &g->nodes[i];
@@ -292,7 +292,7 @@ static int64_t own_code(const ln_nnvm_graph *g, ln_nnvm_vertex *v, const char **
     return !*name && code == UNSET && json_is_integer(told) ? json_integer_value(told) : code;
 }
 
-// By name or by code, whose name may stand beside in the graph's attributes.
+// By name or by code, whose name the graph's attributes may have.
 tl_dtype ln_nnvm_variable_dtype(ln_nnvm_model *m, ln_nnvm_vertex *v)
 {
     const ln_nnvm_graph *const g = &m->graph;

@@ -33,7 +33,7 @@ struct ln_onnx_row;
 
 /* The node that is being translated. */
 typedef struct ln_onnx_node {
-    ln_emit emit; /* what its operators are written with; failures name the node */
+    ln_emit emit; /* emits its operators; failures name the node */
     ln_onnx_model *model;
     ln_onnx_scope *scope;
     const LnOnnx__Node *proto;
@@ -94,13 +94,12 @@ int ln_onnx_wants(const ln_onnx_node *n, int i);
 const char *ln_onnx_in(ln_onnx_node *n, int i);
 const char *ln_onnx_optional(ln_onnx_node *n, int i);
 
-/** Input `i`, the zero point of the integers `of`: NULL where it is absent, and where it is 0 for
- * all of them, so that no rule needs to look for what changes nothing. One of another type, or of
- * neither one element nor as many as there are along `axis`, is given as it is: the operator will
- * reject it. */
+/** Input `i`, the zero point of the integers `of`: NULL if it is absent or 0 for all of them, so
+ * that rules need not match operators without effect. One of another type, or of neither one
+ * element nor the length of `axis`, is returned unchanged: the operator will reject it. */
 const char *ln_onnx_zero_point(ln_onnx_node *n, int i, const char *of, int axis);
 
-/** Says that output `i` is a tensor that exists already. */
+/** Makes output `i` an alias of an existing tensor. */
 void ln_onnx_alias(ln_onnx_node *n, int i, const char *tensor);
 
 /* Tensors */
@@ -116,14 +115,13 @@ tl_dtype ln_onnx_dtype_like(ln_onnx_node *n, int i, const char *tensor);
 /** Whether its size is known only at run time: the record then has the largest one. */
 int ln_onnx_is_dynamic(const ln_onnx_node *n, const char *tensor);
 
-/** The node fails if its first input, `src`, has a size that is known only at run time; or if that
- * of one axis is. For what is decided on the largest size. */
+/** The node fails if its first input, `src`, or one axis of it, has a size that is known only at
+ * run time. For decisions that use the max size. */
 void ln_onnx_want_fixed(ln_onnx_node *n, const char *src);
 void ln_onnx_want_fixed_axis(ln_onnx_node *n, const char *src, int axis);
 
-/** Its value, when it does not depend on what is given at run time: computed by running the
- * operators that make it. NULL: it does (nothing failed). Returns borrowed (until the translation
- * ends). */
+/** Its value, if it does not depend on run-time data: computed by running its producers. NULL: it
+ * does (no failure). Returns borrowed (until the translation ends). */
 const tl_tensor *ln_onnx_value(ln_onnx_node *n, const char *tensor);
 
 /** As ln_onnx_value, also of a tensor that depends on inputs with values set before compiling:
@@ -139,9 +137,9 @@ ln_size ln_onnx_axis_size(const ln_onnx_node *n, const char *tensor, int axis);
 int64_t ln_onnx_least(const ln_onnx_node *n, const ln_size *size);
 int64_t ln_onnx_most(const ln_onnx_node *n, const ln_size *size);
 
-/** The elements of input `i`, TL_INT32 or TL_INT64, that decide a shape: their value must be known,
- * otherwise it is a failure that tells how to bind it. NULL and `*len` 0 when the input is left
- * out. Returns borrowed. */
+/** The elements of input `i`, TL_INT32 or TL_INT64, which determine a shape: their value must be
+ * known, otherwise the node fails and explains how to bind it. NULL and `*len` 0 for an absent
+ * input. Returns borrowed. */
 const int64_t *ln_onnx_ints_in(ln_onnx_node *n, int i, int *len);
 
 /** Whether the value of input `i` is known only at run time. */

@@ -118,7 +118,7 @@ static void find_ops(finding *f)
         enter(f, f->inside, f->body->inputs[i]);
     for (const ln_list *node = first_of(f->n, f->body); node; node = node->next) {
         ln_op *op = node->data;
-        // Of a loop, what every iteration would compute alike stays outside.
+        // Loop-invariant operators stay outside.
         const int is_loop = f->body->n_inputs > 0, has_inputs = op->op_arg->tensors_in != NULL;
         if (!ln_onnx_failed(f->n) && (ln_op_has_effect(op) || reads_inside(f, op) ||
                                       (!is_loop && has_inputs && varies(f, op))))

@@ -32,7 +32,7 @@ void ln_onnx_body_begin(ln_onnx_node *n, ln_onnx_body *body, int max_inputs);
 const char *ln_onnx_body_input(ln_onnx_node *n, ln_onnx_body *body, tl_dtype dtype, int ndim,
                                const int *dims);
 
-/** Finds what goes inside, so that these tensors (any that are there) become its outputs. */
+/** Finds the operators inside, with these tensors (NULL is ignored) as outputs. */
 void ln_onnx_body_end(ln_onnx_node *n, ln_onnx_body *body, int n_outputs,
                       const char *const *outputs);
 
@@ -55,7 +55,7 @@ const char **ln_onnx_new_names(ln_onnx_node *n, size_t len);
 /** Whether a known value, of any type, is not 0. */
 int ln_onnx_is_true(const tl_tensor *value);
 
-/** A single element, which decides what runs. */
+/** Fails unless the tensor has one element, the condition. */
 void ln_onnx_check_single(ln_onnx_node *n, const char *what, const char *tensor);
 
 /** The operator's outputs `arg`, `len` of them, which are those of the node from number `first`.

@@ -71,7 +71,7 @@ void ln_onnx_find_small(ln_onnx_node *n, const char *tensor)
         ln_onnx_keep_value(m, tensor, value);
 }
 
-// Finds what is known of the sizes of the operator's outputs.
+// Derives the sizes of the operator's outputs.
 static void note_sizes(ln_onnx_node *n, const ln_op *op)
 {
     if (ln_sizes_note(n->model->sizes, op, small_value, n))
@@ -132,7 +132,7 @@ static void made(ln_emit *e, int i, const char *tensor)
     ln_onnx_scope_set(node_of(e)->scope, node_of(e)->proto->output[i], tensor);
 }
 
-// A result varies as the worst of what it is made from; what only asks for its size, less.
+// A result varies as its most variable input does; less if it depends only on the size of that.
 static void note_variation(ln_emit *e, const ln_op *op)
 {
     ln_onnx_model *m = node_of(e)->model;

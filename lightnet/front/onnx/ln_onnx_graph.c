@@ -60,7 +60,7 @@ static void enter_initializers(ln_onnx_scope *scope, const LnOnnx__Graph *graph)
             .op_type = "sparse initializer", .output = &name, .n_output = 1};
         ln_onnx_node n = ln_onnx_node_init(scope, &proto);
         ln_onnx_sparse(&n, sparse, 0);
-        ln_emit_begin(&n.emit, NULL); // drops what a failure left unfinished
+        ln_emit_begin(&n.emit, NULL); // drops unfinished operators of a failure
     }
 }
 
@@ -106,7 +106,7 @@ static void translate_node(ln_onnx_scope *scope, const LnOnnx__Node *proto)
             n.row->translate(&n);
         else
             ln_emit_fail_as(&n.emit, LN_UNSUPPORTED, "the operator is not supported");
-        ln_emit_begin(&n.emit, NULL); // drops what a translator left unfinished
+        ln_emit_begin(&n.emit, NULL); // drops unfinished operators of a translator
     }
     for (size_t i = 0; i < proto->n_output; i++)
         if (ln_onnx_wants(&n, (int)i) && !ln_hash_find(scope->names, proto->output[i]))
@@ -177,7 +177,7 @@ static const char *zeros(ln_onnx_node *n, tl_dtype dtype, int ndim, const int *d
                    LN_INTS("dims", ndim, dims));
 }
 
-/** Emits an operator that puts `values` to where `index` says. */
+/** Emits an operator that puts `values` at positions `index`. */
 static const char *put(ln_onnx_node *n, const char *optype, const char *src, const char *index,
                        const char *values, int i)
 {

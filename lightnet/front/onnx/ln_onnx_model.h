@@ -105,8 +105,8 @@ ln_onnx_node ln_onnx_node_init(ln_onnx_scope *scope, const LnOnnx__Node *proto);
 /** Enters the graph's initializers as constants, then translates its nodes in order. */
 void ln_onnx_translate_graph(ln_onnx_scope *scope, const LnOnnx__Graph *graph);
 
-/** A new constant for a tensor message, named after `name` if that is free; of elements of 2 or 4
- * bits what unpacks it. Returns its name; NULL after a failure. */
+/** A new constant for a tensor message, named after `name` if that is free; elements of 2 or 4 bits
+ * are unpacked by an operator. Returns its name; NULL after a failure. */
 const char *ln_onnx_add_tensor(ln_onnx_scope *scope, const LnOnnx__Tensor *proto, const char *name);
 
 /** A sparse tensor, emitted as operators that put its elements among zeros; `i` as in ln_emit_out.

@@ -268,7 +268,7 @@ static const tl_tensor *usable(ln_onnx_model *m, const char *name, const LnOnnx_
     return NULL;
 }
 
-// A shape that the input could be given: 1x3x224x224, with 1 for what is open.
+// A shape for the input: 1x3x224x224, with 1 for open sizes.
 static const char *example_shape(ln_onnx_model *m, const LnOnnx__Shape *shape)
 {
     char text[LN_MAXLINE] = "";
@@ -463,8 +463,8 @@ static void add_inputs(ln_onnx_scope *scope)
 
 /* Outputs */
 
-// The output has the model's name for it and memory of its own: what stands for it may be an input,
-// a constant, or another output.
+// The output has the model's name and memory of its own: the computed tensor may be an input, a
+// constant, or another output.
 static void add_output(ln_onnx_scope *scope, const LnOnnx__ValueInfo *output)
 {
     ln_onnx_model *m = scope->model;

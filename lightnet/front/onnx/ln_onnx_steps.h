@@ -9,17 +9,17 @@
 
 /* Windows by attributes: kernel_shape, strides, dilations, pads, auto_pad. */
 
-/** Reads windows over the axes of `src` behind the first two. `weight`: what the kernel's shape is
- *  taken from without kernel_shape; NULL: kernel_shape must be there. `auto_pad` is not looked at.
- *  The node fails where src has no such axes or the attributes do not fit. */
+/** Reads windows over the axes of `src` behind the first two. Without kernel_shape, the kernel has
+ *  the shape of `weight`; NULL: kernel_shape must be there. Ignores `auto_pad`. The node fails
+ *  where src has no such axes or the attributes do not fit. */
 tl_windows ln_onnx_windows(ln_onnx_node *n, const char *src, const char *weight);
 
 /** Padding by auto_pad, of windows that slide over `src`. */
 void ln_onnx_auto_pad(ln_onnx_node *n, const char *src, tl_windows *windows);
 
 /** Whether the windows slide over one axis or two, without gaps between taps where has_dilation is
- *  0, with padding that is not negative, over at least one element: what operators of images take,
- *  one axis being an image of one row. */
+ *  0, with padding that is not negative, over at least one element, as operators of images do;
+ *  one axis is an image of one row. */
 int ln_onnx_is_image(const ln_onnx_node *n, const char *src, const tl_windows *windows,
                      int has_dilation);
 

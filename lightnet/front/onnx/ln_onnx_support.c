@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Rows of operators; and what is checked of a model before it is translated: whether all of its
-// operators are known, in its graph, subgraphs and functions; and how many nodes it unfolds to.
+// Rows of operators; and checks of a model before it is translated: unknown operators in its
+// graph, subgraphs and functions, and the number of nodes that it unfolds to.
 
 #include <inttypes.h>
 #include <stdio.h>

@@ -146,7 +146,7 @@ static int add_known(part *p, const char *tensor, const tl_tensor *value)
     return ln_translation_source(&inner, tensor, record, 1) ? 0 : -1;
 }
 
-// Enters the producers of the tensor, deepest first; the stack holds what is still to be entered,
+// Enters the producers of the tensor, deepest first; the stack holds pending producers,
 // so that long chains cost memory, not stack.
 static int push_inputs(part *p, const ln_op *op, ln_list **stack)
 {

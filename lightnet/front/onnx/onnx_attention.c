@@ -56,7 +56,7 @@ static const char *split_heads(ln_onnx_node *n, const char *src, int heads)
 
 static const int swap_heads[] = {0, 2, 1, 3};
 
-/** [B, H, S, D] of an input that is that already, or [B, S, H * D] with heads as `name` says. */
+/** [B, H, S, D] of an input of this shape, or of [B, S, H * D] with attribute `name` heads. */
 static const char *heads_first(ln_onnx_node *n, const char *src, const char *name)
 {
     const int ndim = ln_onnx_tensor_of(n, src)->ndim;
@@ -155,8 +155,7 @@ static const char *allowed_by_place(ln_onnx_node *n, const attention *a)
     return emit_and(n, in_time, in_sequence);
 }
 
-/** `mask` with as many keys as there are: what it does not mention may not be attended to, which
- *  is false, or -infinity. */
+/** `mask` with the length of the keys: keys beyond it are masked, that is false or -infinity. */
 static const char *complete_mask(ln_onnx_node *n, const attention *a, const char *mask)
 {
     const tl_tensor *const t = ln_onnx_tensor_of(n, mask);
@@ -250,7 +249,7 @@ static const char *emit_probabilities(ln_onnx_node *n, const attention *a, const
 static const char *emit_stages(ln_onnx_node *n, const attention *a, const char *bias, double scale,
                                double softcap)
 {
-    const char *stages[4]; // what qk_matmul_output_mode chooses from
+    const char *stages[4]; // choices of qk_matmul_output_mode
     stages[0] = multiply_heads(n, a, a->query, a->key, 1, scale);
     stages[1] = softcap > 0 ? emit_softcap(n, a, stages[0], softcap) : stages[0];
     stages[2] =

@@ -391,7 +391,7 @@ static const char *obstacle(ln_onnx_node *n, const loop *l, const rolled *r)
     return NULL;
 }
 
-// 1 for each of the first `len` that an attribute says goes backward, where it is `wanted`.
+// 1 for each of the first `len` that an attribute marks as backward, if it is `wanted`.
 static void set_flags(ln_onnx_node *n, const char *param, const char *attr, int len,
                       int (*wanted)(const ln_onnx_node *, const loop *, int), const loop *l)
 {
@@ -520,7 +520,7 @@ static const char *roll_loop(ln_onnx_node *n)
     return reason;
 }
 
-// Whether the input is known, be it by what was given before compiling.
+// Whether the value of the input is known, also if it was bound before compiling.
 static int is_given(const ln_onnx_node *n, int i)
 {
     const char *tensor =

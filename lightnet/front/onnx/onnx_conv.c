@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// ONNX's convolutions. Those over one axis or two are what conv2d and deconv2d compute, which are
-// the fast ones.
+// ONNX's convolutions. Those over one axis or two use conv2d and deconv2d, which are optimized.
 
 #include <limits.h>
 
@@ -69,7 +68,7 @@ static void translate_conv(ln_onnx_node *n)
 
 /* ---- ConvTranspose ---- */
 
-/** Splits what is to be cut off an axis; below 0, it is added. */
+/** Splits the total cropping of an axis; negative: padding. */
 static void cut(tl_windows *w, int i, int64_t total, int is_upper)
 {
     const int64_t half = total >= 0 ? total / 2 : -((1 - total) / 2); // rounded down

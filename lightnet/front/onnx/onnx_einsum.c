@@ -270,7 +270,7 @@ typedef struct sum {
     labels out;
 } sum;
 
-/** Reads the operands' labels; returns what follows: "" or "-> ..". */
+/** Reads the operands' labels; returns the rest: "" or "-> ..". */
 static const char *read_terms(ln_onnx_node *n, const char *text, sum *s)
 {
     for (s->n = 0;; text++) {

@@ -31,7 +31,7 @@ static const ln_attr_word put_ops[] = {
     {"max", "TL_PUT_MAX", 18}, {"min", "TL_PUT_MIN", 18}, {0},
 };
 
-/** Emits what Scatter, ScatterElements and ScatterND have in common. */
+/** Emits the common part of Scatter, ScatterElements and ScatterND. */
 static void begin_put(ln_onnx_node *n, const char *optype)
 {
     const char *const op = ln_attr_choose(&n->emit, "reduction", "none", put_ops);

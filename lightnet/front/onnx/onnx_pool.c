@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// ONNX's pooling. Maxima and means over one axis or two, without gaps, are what maxpool2d and
-// avgpool2d compute, which are the fast ones.
+// ONNX's pooling. Maxima and means over one axis or two, without gaps, use maxpool2d and avgpool2d,
+// which are optimized.
 
 #include <limits.h>
 
@@ -16,8 +16,8 @@ typedef struct pooling {
     tl_windows windows;
 } pooling;
 
-/** The pooling's windows as those of maxpool2d or avgpool2d, which do not round up: what rounding
- * up adds becomes padding, which depends on the size. 0: they cannot say it. */
+/** The pooling's windows as those of maxpool2d or avgpool2d, which do not round up: rounding up
+ * becomes padding, which depends on the size. 0: not expressible. */
 static int as_image(const ln_onnx_node *n, const pooling *p, tl_windows *w)
 {
     const tl_tensor *const src = ln_onnx_tensor_of(n, p->src);
@@ -129,7 +129,7 @@ static void translate_global_pool(ln_onnx_node *n)
 
 /* ---- MaxUnpool ---- */
 
-/** `tensor` [dims] with zeros behind it along each axis, as the optional input 2 says: output 0. */
+/** `tensor` [dims], padded with zeros at the end of each axis to the optional input 2: output 0. */
 static void enlarge(ln_onnx_node *n, const char *tensor, int ndim, const int *dims)
 {
     int len, before[TL_MAXDIM] = {0}, after[TL_MAXDIM] = {0}, more = 0;
@@ -160,7 +160,7 @@ static void translate_max_unpool(ln_onnx_node *n)
     const tl_windows w = ln_onnx_windows(n, src, NULL);
     if (ln_onnx_failed(n))
         return;
-    // The shape that pooling had before; what a window did not reach is lost.
+    // The shape before pooling; elements outside of all windows are lost.
     int dims[TL_MAXDIM] = {t->dims[0], t->dims[1]}, len;
     for (int i = 0; i < w.n; i++)
         if ((dims[2 + i] = tl_deconv2d_length(t->dims[2 + i], w.size[i], w.stride[i], 1,

@@ -85,8 +85,8 @@ static void translate_dynamic_quantize(ln_onnx_node *n)
 
 /* ---- products ---- */
 
-/** The sums as quantized numbers: output `i`. What they are multiplied by is one number, or one for
- *  each index along an axis, or anything that broadcasts. */
+/** The sums as quantized numbers: output `i`. Their factor is one scalar, or one per index along an
+ *  axis, or anything that broadcasts. */
 static const char *requantize(ln_onnx_node *n, const char *sums, int axis, const char *factor,
                               const char *zero, int i)
 {

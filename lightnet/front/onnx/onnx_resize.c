@@ -11,7 +11,7 @@
 /** One axis: from `in` to `out` elements. */
 typedef struct axis {
     int in, out;
-    double scale;      /* out / in, or what the model says, which may leave a fraction of out */
+    double scale;      /* out / in, or of the model, which may leave a fraction of out */
     int is_by_size;    /* the scale is exactly out / in */
     double begin, end; /* the part of src, of 1, for tf_crop_and_resize */
 } axis;
@@ -188,7 +188,7 @@ static const char *emit(ln_onnx_node *n, const resizing *r, int output)
 
 /* ---- Upsample, and Resize of opset 10 ---- */
 
-/** The axes that shrink, whose positions round up to the nearest; what they leave is to be done. */
+/** Resizes the axes that shrink, with positions rounded up to the nearest; `r` keeps the others. */
 static void shrink(ln_onnx_node *n, resizing *r)
 {
     resizing shrinking = *r;

@@ -142,7 +142,7 @@ static void translate_reshape(ln_onnx_node *n)
     emit_reshape(n, shape, len);
 }
 
-/** The axes start .. end-1 as one, whatever their lengths will be. */
+/** The axes start .. end-1 as one, also of open lengths. */
 static const char *flatten(ln_onnx_node *n, const char *src, int start, int end, int i)
 {
     return LN_EMIT(&n->emit, i, "flatten", LN_ARG("src", src), LN_INT("start", start),
@@ -428,8 +428,8 @@ static void emit_slice_from(ln_onnx_node *n, const char *src, const slice *s)
 }
 
 /** Reads the starts or ends and returns how many there are, -1: not given. Those that are known
- *  only at run time, `*now`, stand here for as much as they can take: everything from the end that
- *  the step comes from, up to the other one. */
+ *  only at run time, `*now`, get their widest value: everything from the end where the step begins,
+ *  up to the other one. */
 static int slice_bounds(ln_onnx_node *n, const char *name, int input, const int *steps, int *bounds,
                         const char **now)
 {

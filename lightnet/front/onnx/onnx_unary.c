@@ -192,7 +192,7 @@ static const char *upper_half(ln_onnx_node *n, const char *src)
     return ln_emit_where(&n->emit, nan, src, upper, LN_EMIT_TEMP);
 }
 
-/** Input 0 as `dtype`. By a row with "cut", what TL_BFLOAT16 cannot hold of a float is cut off. */
+/** Input 0 as `dtype`. A row with "cut" truncates floats to TL_BFLOAT16. */
 static void emit_cast(ln_onnx_node *n, tl_dtype dtype)
 {
     const char *src = ln_onnx_in(n, 0);

@@ -24,7 +24,7 @@ typedef struct outputs {
 typedef struct ln_nnvm_core {
     ln_nnvm_model *model;
     ln_nnvm_draft *draft;
-    const ln_bundle *params; /* what the file of parameters has; NULL: there is none */
+    const ln_bundle *params; /* content of the parameter file; NULL: no file */
     outputs *outs;           /* of each node */
     int is_reading;
 } ln_nnvm_core;
@@ -410,7 +410,7 @@ void ln_nnvm_recast_model(ln_nnvm_model *m, ln_nnvm_draft *d)
 
 /* The whole, to be written */
 
-// 1: what the graph alone does not say has to be known.
+// 1: it needs information beyond the graph, such as shapes.
 static int rewrite(ln_nnvm_core *c)
 {
     const unsigned long failures = ln_alloc_failures();

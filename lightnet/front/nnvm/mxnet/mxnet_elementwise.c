@@ -131,7 +131,7 @@ static void rewrite_square(ln_nnvm_recast *r)
     out(r, ln_nnvm_recast_binary(r, "elemwise_mul", x, x));
 }
 
-/** 1 for what is positive minus 1 for what is negative. */
+/** 1 for positive elements minus 1 for negative ones. */
 static void rewrite_sign(ln_nnvm_recast *r)
 {
     const ln_nnvm_entry x = ln_nnvm_recast_in(r, 0);

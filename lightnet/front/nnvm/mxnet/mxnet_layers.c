@@ -43,7 +43,7 @@ static void begin_weighted(ln_nnvm_recast *r, const char *op, ln_nnvm_entry src,
     ln_nnvm_recast_attrs(r);
 }
 
-/** `with`: what core calls it. Weights have the layout of the data, with filters for the batch. */
+/** `with`: its name in core. Weights have the layout of the data, with filters for the batch. */
 static void rewrite_conv(ln_nnvm_recast *r)
 {
     static const char *const by_channel_last[] = {"OWI", "OHWI", "ODHWI"};
@@ -59,8 +59,7 @@ static void rewrite_conv(ln_nnvm_recast *r)
     ln_nnvm_recast_out(r, 0, ln_nnvm_recast_end(r));
 }
 
-/** Whether it is known to be a matrix: what flattens makes one, and what computes on one keeps it.
- */
+/** Whether it is known to be a matrix: the result of a flatten, or of operators on one. */
 static int is_matrix(const ln_nnvm_recast *r, ln_nnvm_entry entry)
 {
     const char *op = ln_nnvm_draft_op(r->draft, entry);
@@ -72,7 +71,7 @@ static int is_matrix(const ln_nnvm_recast *r, ln_nnvm_entry entry)
     return !strcmp(op, "flatten");
 }
 
-/** A reader leaves out what flattens a matrix, as it knows shapes. */
+/** Flattens, unless it is a matrix; readers know shapes and omit that themselves. */
 static ln_nnvm_entry flattened(ln_nnvm_recast *r, ln_nnvm_entry src)
 {
     return !r->is_reading && is_matrix(r, src) ? src : ln_nnvm_recast_unary(r, "flatten", src);
@@ -162,13 +161,13 @@ static void begin_global_pool(ln_nnvm_recast *r, int is_max)
     static const char *const unread[] = {"kernel", "stride", "pad", "pooling_convention",
                                          "count_include_pad"};
     for (size_t i = 0; i < sizeof(unread) / sizeof(unread[0]); i++)
-        ln_nnvm_has(&r->node, unread[i]); // whatever they are, they do not count
+        ln_nnvm_has(&r->node, unread[i]); // ignored
     ln_nnvm_recast_begin(r, is_max ? "global_max_pool2d" : "global_avg_pool2d", 1, &src);
     ln_nnvm_recast_attr(r, "layout", "layout");
 }
 
-/** A mean counts padding, but not what a window has behind it; up to 0.9.4 it is over all of a
- * window, and padding is zeros. */
+/** A mean counts padding, but not elements of a window beyond it; up to 0.9.4 it is over the whole
+ * window, with zeros as padding. */
 static void begin_windows(ln_nnvm_recast *r, int is_max)
 {
     static const ln_attr_word conventions[] = {{"valid", ""}, {"full"}, {0}};
@@ -258,7 +257,7 @@ static ln_nnvm_entry softmax(ln_nnvm_recast *r, const char *op, ln_nnvm_entry sr
     return LN_RECAST(r, op, LN_ENTRY(src), LN_INT("axis", axis));
 }
 
-/** `with`: what core calls it; NULL: softmax of what is negated. */
+/** `with`: its name in core; NULL: softmax of the negated input. */
 static void rewrite_softmax(ln_nnvm_recast *r)
 {
     const double heat = ln_nnvm_float(&r->node, "temperature", 1);

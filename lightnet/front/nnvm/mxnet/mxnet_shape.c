@@ -269,8 +269,8 @@ static void rewrite_take(ln_nnvm_recast *r)
     ln_nnvm_recast_take(r, src, index, axis);
 }
 
-/** Core reverses all axes to transpose, MXNet does not: without shapes only what is not transposed
- * is the same in both. */
+/** Core reverses all axes to transpose, MXNet does not: without shapes, the two agree only without
+ * transposition. */
 static void rewrite_dot(ln_nnvm_recast *r)
 {
     ln_nnvm_recast_lacks(r, ln_nnvm_bool(&r->node, "transpose_a", 0) ||
@@ -278,7 +278,7 @@ static void rewrite_dot(ln_nnvm_recast *r)
     ln_nnvm_recast_same(r);
 }
 
-/** A constant; the place where it was made says nothing. Core has no length that is open. */
+/** A constant; its device is ignored. Core has no open lengths. */
 static void rewrite_full(ln_nnvm_recast *r)
 {
     int64_t dims[LN_NNVM_MAX_TUPLE];

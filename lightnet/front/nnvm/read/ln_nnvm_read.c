@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Reading an NNVM graph into a context: variables, nodes in order, heads.
 //
-// A variable is a parameter or an input. The shape of a parameter may only follow from who reads
-// it, through nodes that keep shapes (a quantized weight is scaled, rounded and cut before the
-// convolution): such nodes wait until somebody reads what they make, and are translated then.
+// A variable is a parameter or an input. The shape of a parameter may follow only from its reader,
+// through nodes that keep shapes (a quantized weight is scaled, rounded and clipped before the
+// convolution): such nodes wait until another node reads their output.
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -146,7 +146,7 @@ static void translate_node(ln_nnvm_model *m, ln_nnvm_vertex *v)
     ln_nnvm_check_inputs(&n);
     if (!m->base.failed)
         v->row->translate(&n);
-    ln_emit_begin(&n.emit, NULL); // drops what a failure left unfinished
+    ln_emit_begin(&n.emit, NULL); // drops unfinished operators of a failure
     if (!m->base.failed)
         ln_nnvm_check_attrs(&n);
 }
@@ -287,8 +287,8 @@ static int is_input(const ln_nnvm_model *m, const ln_nnvm_vertex *v, const char 
     return 0;
 }
 
-// An output has memory of its own: what stands for it may be an input, a constant, or another
-// output. It has the name of its node.
+// An output has memory of its own: the tensor in the node's place may be an input, a constant, or
+// another output. It has the name of its node.
 static void add_head(ln_nnvm_model *m, ln_hash *taken, size_t k)
 {
     const ln_nnvm_entry *e = &m->graph.heads[k];

@@ -177,7 +177,7 @@ static detections check_detections(ln_nnvm_node *n, const char *const in[3])
 }
 
 /** The class is the best one besides the background, which is the first; without it they count from
- *  0. Rows of what scores less than 'threshold' are -1. */
+ *  0. Rows of boxes that score less than 'threshold' are -1. */
 static detections emit_detections(ln_nnvm_node *n)
 {
     static const int classes = 1;
@@ -247,7 +247,7 @@ static void begin_suppression(ln_nnvm_node *n, const suppression *s, const char 
                   LN_BOOL("across_labels", s->across_labels), LN_BOOL("packs", s->packs));
 }
 
-/** How many at most; what is not positive means all, which is 0 here. */
+/** How many at most; values <= 0 mean all, which is 0 here. */
 static int read_most(ln_nnvm_node *n, const char *key)
 {
     const int most = ln_attr_int_in(&n->emit, key, -1, INT_MIN, INT_MAX);
@@ -331,7 +331,7 @@ static const char *only_where(ln_nnvm_node *n, const char *rows, int column, con
 }
 
 /** MXNet's, for any rows: boxes go that overlap by more than 'overlap_thresh', and so do rows that
- *  score no more than 'valid_thresh' or are background. What remains comes first. */
+ *  score no more than 'valid_thresh' or are background. The remaining rows come first. */
 static void translate_box_nms(ln_nnvm_node *n)
 {
     static const ln_attr_word formats[] = {{"corner"}, {0}};

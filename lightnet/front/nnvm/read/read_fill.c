@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Operators that make constants, and those that give more elements: padding, and what is repeated.
+// Operators that create constants, and those that return more elements: padding and repetition.
 
 #include <inttypes.h>
 #include <limits.h>

@@ -65,7 +65,7 @@ static void translate_square(ln_nnvm_node *n)
     ln_emit_binary(&n->emit, "TL_BINARY_MUL", src, src, 0);
 }
 
-/** ELU, which keeps small numbers, of what is not positive. */
+/** ELU for elements <= 0, accurate for small ones. */
 static const char *emit_expm1_below(ln_nnvm_node *n, const char *minus)
 {
     const char *const below =

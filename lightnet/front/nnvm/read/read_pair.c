@@ -24,9 +24,9 @@ static void unify(ln_nnvm_node *n, const char **a, const char **b)
     *b = ln_emit_cast(&n->emit, *b, dtype, LN_EMIT_TEMP);
 }
 
-/** Both operands, of one type. Nothing tells the shape of a parameter that is broadcast, so without
- * a file of parameters it counts as one number for each channel, [C, 1, ..]; of one that is not,
- * the shape is that of the other operand. */
+/** Both operands, of one type. The shape of a broadcast parameter is unknown, so without a
+ * parameter file it is one scalar per channel, [C, 1, ..]; one that is not broadcast has the shape
+ * of the other operand. */
 static void operands(ln_nnvm_node *n, int is_broadcast, const char **a, const char **b)
 {
     const int first = ln_nnvm_is_shaped(n, 0) ? 0 : 1;

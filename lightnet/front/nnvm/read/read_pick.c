@@ -8,8 +8,8 @@
 #include "tensorlight/tl_util.h"
 
 /** Indices of any numeric type as those of an axis of length `len`; out of range they are moved to
- *  the nearest, or count modulo the length, or stay, so that the operator rejects them, as
- * attribute 'mode' says. */
+ *  the nearest, or count modulo the length, or stay, so that the operator rejects them, by
+ * attribute 'mode'. */
 static const char *indices(ln_nnvm_node *n, const char *index, int len)
 {
     static const ln_attr_word modes[] = {{"clip"}, {"wrap"}, {"raise"}, {0}};

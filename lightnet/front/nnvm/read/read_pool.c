@@ -7,8 +7,8 @@
 
 #include "front/nnvm/ln_nnvm_steps.h"
 
-/* By what a sum is divided: the elements of the window that lie in the source (at least 1), all of
- * the window, or those that lie in the source and the padding that the node has. */
+/* The divisor of a sum: the elements of the window inside the source (at least 1), all of the
+ * window, or those inside the source and the padding of the node. */
 typedef enum divisor { INSIDE, WINDOW, PADDED } divisor;
 
 /* The most weights of a mean over windows of unequal sizes. */
@@ -21,7 +21,7 @@ typedef struct pool {
     divisor divisor;
     double p;       /* of POOL_NORM */
     int axes;       /* 1 to 3 spatial ones */
-    int pads_zeros; /* what is outside counts as 0, also for maxima */
+    int pads_zeros; /* elements outside count as 0, also for maxima */
     int rounds_up;
     int size[3], stride[3], before[3], after[3];
     int len[3], end[3]; /* the number of windows; how far the last one reaches behind the source */
@@ -98,7 +98,7 @@ static const char *padded_factors(ln_nnvm_node *n, const pool *p, int i, int ext
     return ln_emit_cast(&n->emit, all, dtype, LN_EMIT_TEMP);
 }
 
-/** Whether the mean of the last windows along the axis is over what is padded alone. */
+/** Whether the last windows along the axis exceed the padding, which alone counts for means. */
 static int overhangs(const pool *p, int i)
 {
     return p->kind == POOL_MEAN && p->divisor == PADDED && p->end[i] > p->after[i];
@@ -236,7 +236,7 @@ static void translate_global(ln_nnvm_node *n)
 /* ---- windows of different sizes ---- */
 
 /** [out, in]: row i has equal weights from i in / out, rounded down, to (i + 1) in / out, rounded
- * up: what means over these windows are a product with. */
+ * up. A product with it computes the means over these windows. */
 static const char *mean_matrix(ln_nnvm_node *n, int out, int in, tl_dtype dtype)
 {
     const int dims[] = {out, in};

@@ -75,8 +75,8 @@ static void reverse(int *dims, int len)
     }
 }
 
-/** The shape that the codes ask for, with what is to be inferred. Returns the number of dimensions;
- *  0 after a failure. */
+/** The shape of the codes, with inferred lengths. Returns the number of dimensions; 0 after a
+ *  failure. */
 static int finish_shape(ln_nnvm_node *n, reshaping *r, int len, int dims[LN_MAXDIM])
 {
     int64_t product = 1;
@@ -241,7 +241,7 @@ static void translate_blocks(ln_nnvm_node *n)
                    0);
 }
 
-/* The axes of one layout in the order of another, split and merged as these say. */
+/* The axes of one layout in the order of another, split and merged by these factors. */
 static void translate_layout(ln_nnvm_node *n)
 {
     char plain[LN_MAXDIM + 1] = "";

@@ -100,7 +100,7 @@ static void begin_conv(ln_nnvm_node *n, const conv *c, const char *image, const 
                   LN_ONLY_IF(c->axes == 2, LN_TEXT("autopad", "NOTSET")));
 }
 
-/** Whether what is computed is the result already. */
+/** Whether the computed tensor is the result already. */
 static int ends_plain(const conv *c)
 {
     return c->dtype == c->out_dtype && ln_nnvm_is_plain(&c->out_layout);

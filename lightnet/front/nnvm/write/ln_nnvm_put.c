@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Nodes of NNVM's core operators, with the types and shapes of what they give.
+// Nodes of NNVM's core operators, with the types and shapes of their outputs.
 
 #include "front/nnvm/write/ln_nnvm_write.h"
 
@@ -47,7 +47,7 @@ static int next_number(ln_nnvm_op *n, const char *prefix)
     return 0;
 }
 
-// A name that nothing has yet, after what is being made and `what` it is for that.
+// A unique name: that of the operator and `what`, the purpose of the node.
 static const char *step_name(ln_nnvm_op *n, const char *what)
 {
     char prefix[LN_MAX_NAME_LEN], name[LN_MAX_NAME_LEN + 16];

@@ -72,7 +72,7 @@ static void write_op(ln_nnvm_writer *w, const ln_op *op)
                         outs ? ((const ln_tensor_list_entry *)outs->data)->name : op->op_arg->name,
                     .first_node = (uint32_t)w->draft.n_nodes};
     if (ln_produces_inputs(op->op_arg->optype))
-        return; // where somebody reads it
+        return; // at its reader
     check_sizes(&n);
     if (w->draft.base.failed)
         return;

@@ -12,7 +12,7 @@
 //
 // The returned node gets the tensor's name, nodes before it similar names. Reading and writing a
 // graph must reproduce it: a writer emits the core operator whose translator emits these operators,
-// or recognizes what that translator emits (ln_nnvm_producer). Unused nodes are removed at the end.
+// or recognizes these operators (ln_nnvm_producer). Unused nodes are removed at the end.
 
 #ifndef LN_NNVM_WRITE_H
 #define LN_NNVM_WRITE_H
@@ -22,7 +22,7 @@
 
 /* The value of a tensor, or of an intermediate step. Core has no operators that give scalars or
  * truth values: the value of such a tensor may have the shape [1], or another type, in which
- * numbers that are not 0 are true, until somebody needs it as it is (ln_nnvm_op_in). */
+ * numbers that are not 0 are true, until a reader needs it as it is (ln_nnvm_op_in). */
 typedef struct ln_nnvm_value {
     ln_nnvm_entry entry;
     tl_dtype dtype;
@@ -37,7 +37,7 @@ typedef struct ln_nnvm_writer {
     ln_hash *values;    /* tensor -> ln_nnvm_value */
     ln_hash *constants; /* tensor -> tl_tensor: those that were filled */
     ln_hash *names;     /* those that tensors and nodes have */
-    ln_hash *steps;     /* what steps are called after -> int: how often */
+    ln_hash *steps;     /* the prefix of step names -> int: its uses */
 } ln_nnvm_writer;
 
 /* The operator that is being written. */
@@ -121,8 +121,8 @@ int ln_nnvm_own_scalar(ln_nnvm_op *n, const char *tensor, double *value);
 /** The axis, from the front. */
 int ln_nnvm_op_axis(const ln_nnvm_op *n, int ndim);
 
-/* Nodes of core's operators, with the types and shapes of what they give. Each function puts one
- * node into the graph unless it says otherwise, and returns its output 0. */
+/* Nodes of core's operators, with the types and shapes of their outputs. Unless documented
+ * otherwise, each function adds one node to the graph, and returns its output 0. */
 
 /** Begins a node; inputs and attributes are the draft's (ln_nnvm_draft_arg, ..). */
 void ln_put_begin(ln_nnvm_op *n, const char *op);
@@ -200,7 +200,7 @@ ln_nnvm_value ln_put_truth(ln_nnvm_op *n, ln_nnvm_value src);
 /** Truth values as numbers: core's logic gives the type that it takes. No node for others. */
 ln_nnvm_value ln_put_numbers(ln_nnvm_op *n, ln_nnvm_value src);
 
-/** cond ? a : b, of one shape; what is not 0 is true. */
+/** cond ? a : b, of one shape; cond != 0 is true. */
 ln_nnvm_value ln_put_where(ln_nnvm_op *n, ln_nnvm_value cond, ln_nnvm_value a, ln_nnvm_value b);
 
 /** x < 0 ? slope x : x; core's operator takes slopes that are not negative, others are several

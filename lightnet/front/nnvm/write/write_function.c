@@ -14,7 +14,7 @@
  *
  *     x a b            the source, and the numbers alpha and beta
  *     0.5 -inf         a number
- *     =t               takes the last value and names it by a letter, which stands for it after
+ *     =t               takes the last value and names it by a letter for later use
  *     add sub mul div  of the last two values, one of which may be a number
  *     clip             of the last three: the first between the two numbers after it
  *     where            of the last three: the second where the first is not 0, else the third
@@ -24,7 +24,7 @@ typedef struct formula {
 } formula;
 
 /* Subtracting 1 from a power near 1, or adding a small number to 1, loses its last digits. Kahan's
- * formulas have them back from what the rounded sum u is off by. Source: Higham, Accuracy and
+ * formulas restore them from the error of the rounded sum u. Source: Higham, Accuracy and
  * Stability of Numerical Algorithms, 2002, section 1.14.
  *
  * Near 0 is where relu(1 - |x|) is not 0. */

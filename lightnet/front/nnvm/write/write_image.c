@@ -127,7 +127,7 @@ static ln_nnvm_value write_poolnd(ln_nnvm_op *n)
     return write_pool(n, is_max, !is_max && ln_rule_has_bool(n->op, "count_padding", LN_TRUE));
 }
 
-/* ---- what core's resize does ---- */
+/* ---- cases of core's resize ---- */
 
 /* How the positions in the source follow from an index i of the result, along both axes. */
 typedef enum positions {
@@ -170,7 +170,7 @@ static int has_positions(const ln_nnvm_op *n, int axis, int in, int out, positio
            at_axis(n, "span", axis) * (out - corner) == at_axis(n, "steps", axis) * (in - corner);
 }
 
-/* ---- what it does not: each axis by itself ---- */
+/* ---- other cases: each axis by itself ---- */
 
 /* The most elements of a matrix that resamples an axis. */
 enum { MOST_ELEMENTS = 1 << 24 };

@@ -14,7 +14,7 @@ static ln_nnvm_value write_operation(ln_nnvm_op *n, const char *op)
     return ln_put_binary(n, op, a, b);
 }
 
-/** The sign of b: what is left of a division toward zero, and b once more where signs differ. */
+/** The sign of b: the remainder of a division toward zero, plus b if their signs differ. */
 static ln_nnvm_value write_mod(ln_nnvm_op *n, const char *op)
 {
     const ln_nnvm_value b = ln_nnvm_op_raw(n, "src2"), rest = write_operation(n, op);

@@ -75,8 +75,8 @@ static double bound_of(ln_nnvm_op *n, const ln_op *binary)
     return binary && ln_nnvm_own_scalar(n, ln_nnvm_src_of(binary, "src2"), &bound) ? bound : NAN;
 }
 
-/** The indices of min(max(x, 0), len - 1), which the translator of take emits: x, as core moves
- *  what is out of range itself. NULL: they are others. */
+/** The indices x of min(max(x, 0), len - 1), which the translator of take emits: core clamps
+ *  indices itself. NULL: other indices. */
 static const char *clamped(ln_nnvm_op *n, const char *index, int len)
 {
     const ln_op *const min = ln_nnvm_producer(n, index, "binary", "op", "TL_BINARY_MIN");
@@ -195,8 +195,7 @@ static ln_nnvm_value write_take_along(ln_nnvm_op *n)
     return LN_PUT(n, "gather_nd", src.dtype, ndim, given.dims, LN_SRC(src), LN_SRC(coordinates));
 }
 
-/** Where the index is that of a place along the new axis, the second value stands, else the first.
- */
+/** The second value where the index equals the position along the new axis, else the first. */
 static ln_nnvm_value write_onehot(ln_nnvm_op *n)
 {
     static const int step = 1;

@@ -9,7 +9,7 @@
 
 /* ---- views ---- */
 
-/** The same elements, whatever says their shape, of the type that is at hand. */
+/** The same elements in the shape of dst, of the stored type. */
 static ln_nnvm_value write_view(ln_nnvm_op *n)
 {
     const tl_tensor *const dst = ln_nnvm_op_tensor_of(n, "dst");
@@ -227,7 +227,7 @@ static ln_nnvm_value write_expand(ln_nnvm_op *n)
     return ln_nnvm_op_failed(n) ? src : ln_put_expand(n, src, dst->ndim, dst->dims);
 }
 
-/** Copies along an axis are what a new axis before it repeats. */
+/** Copies along an axis repeat a new axis before it. */
 static ln_nnvm_value write_tile(ln_nnvm_op *n)
 {
     ln_nnvm_value v = ln_nnvm_op_in(n, "src");
