@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Operator descriptions: files read, operators completed by what they inherit.
+// Operator descriptions: files read, operators completed by inheritance.
 
 #include "gen/ln_opdesc.h"
 
@@ -392,8 +392,8 @@ static void copy_inherited(ln_opdesc *op, const ln_opdesc *parent)
 
 static int resolve(ln_opdescs *descs, ln_opdesc *op, ln_error *err);
 
-/** Takes over what the base of `parent`, an operator of a target, does at the end of its pre_run:
- * the parent calls that, this operator has a pre_run of its own. */
+/** Inherits the end of the pre_run of `parent`'s base: the parent, an operator of a target, calls
+ * that of the base, but this operator has its own. */
 static int inherit_base(ln_opdesc *op, const ln_opdesc *parent, ln_error *err)
 {
     for (size_t f = 0; parent->base && f < LN_OPDESC_FIELDS; f++) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Operator descriptions: read, completed by what they inherit, and checked.
+// Operator descriptions: read, completed by inheritance, and checked.
 //
 //     ln_opdescs *descs = ln_opdescs_create();
 //     if (ln_opdescs_read(descs, "cpu/conv.op", 1, NULL) ||

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Operator descriptions: the checks of a completed operator. What they find out on the way, such as
-// the type of a parameter, is kept in it.
+// Operator descriptions: the checks of a completed operator. Properties that they derive, such as
+// the type of a parameter, are stored in it.
 
 #include "gen/ln_opdesc_fields.h"
 
@@ -11,7 +11,7 @@
 
 /* The words that a field may hold. */
 typedef struct vocabulary {
-    const char *what; /* each of them is */
+    const char *what; /* the kind of the words, in messages */
     const char *const *words;
     size_t len;
 } vocabulary;
@@ -142,7 +142,7 @@ static const ln_argdesc *find_other(const ln_opdesc *op, const ln_argdesc *arg,
     return NULL;
 }
 
-/** A field that names another argument names one of these kinds, which stands for one tensor. */
+/** A field that refers to an argument must name one of these kinds, with one tensor. */
 static int check_reference(const ln_opdesc *op, const ln_argdesc *arg, const ln_rjson *name,
                            int kinds, ln_error *err)
 {
@@ -234,7 +234,7 @@ static int check_inplace(const ln_opdesc *op, const ln_argdesc *arg, ln_error *e
     return 0;
 }
 
-/** `dims` has items that are numbers >= 1 or C code, as many as a literal `ndim` says. */
+/** `dims` has items that are numbers >= 1 or C code, as many as a literal `ndim`. */
 static int check_dims(const ln_opdesc *op, const ln_argdesc *arg, ln_error *err)
 {
     const ln_rjson *dims = arg->fields[LN_ARGDESC_DIMS], *ndim = arg->fields[LN_ARGDESC_NDIM];
@@ -377,8 +377,7 @@ static const char *skip_length(const char *text)
     return *end == ']' && !is_blank ? end + 1 : NULL;
 }
 
-/** 1 for what can stand behind a type to declare a member: NAME, NAME[LENGTH],
- * NAME[LENGTH][LENGTH]. */
+/** Whether the text declares a member after its type: NAME, NAME[LENGTH], NAME[LENGTH][LENGTH]. */
 static int is_member_declarator(const char *text)
 {
     char name[LN_OPDESC_MAX_NAME + 1];
@@ -440,8 +439,8 @@ static int has_owner(const ln_opdesc *op)
     return 0;
 }
 
-/** Whether it writes in place: what computes and has an output in an input's memory does, and so
- * does an abstract operator that declares it. */
+/** Determines whether it writes in place: a computing operator with an output in an input's memory
+ * does, and so does an abstract operator that declares it. */
 static int apply_inplace_writer(ln_opdesc *op, ln_error *err)
 {
     const ln_rjson *writer = op->fields[LN_OPDESC_INPLACE_WRITER];

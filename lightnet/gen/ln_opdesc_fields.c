@@ -102,7 +102,7 @@ const field_pair ln_opdesc_arg_pairs[LN_OPDESC_ARG_PAIRS] = {
     {LN_ARGDESC_NDIM, LN_ARGDESC_SAMESHAPE},
 };
 
-/* ---- what the fields hold ---- */
+/* ---- types of the fields ---- */
 
 const char *ln_opdesc_key(ln_opdesc_field field)
 {

@@ -88,7 +88,7 @@ static int declare_locals(generator *g, const codes *cs)
     return has_locals || has_exec;
 }
 
-/** The same, set off from what follows. */
+/** The same, and an empty line. */
 static void write_locals(generator *g, const codes *cs)
 {
     if (declare_locals(g, cs))
@@ -300,7 +300,7 @@ static void write_headers(ln_cgen *out, const ln_cgen *draft, const ln_opdescs *
 
 int ln_opgen_c(ln_cgen *out, const ln_opdescs *descs, ln_error *err)
 {
-    ln_cgen draft = {.file = out->file}; // shows what is needed
+    ln_cgen draft = {.file = out->file}; // to find needed declarations
     int result = write_operators(&draft, descs, err);
     ln_cgen_print(out, "// Generated from ");
     ln_opgen_print_sources(out, descs);

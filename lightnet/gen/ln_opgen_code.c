@@ -9,7 +9,7 @@
 #include "gen/ln_opdesc_fields.h"
 #include "lightnet/ln_util.h"
 
-/* ---- what the code of a description names ---- */
+/* ---- names in the code of a description ---- */
 
 const char *const ln_opgen_var_suffixes[VARS] = {"",      "_entry", "_name", "_n",
                                                  "_ndim", "_dims",  "_dtype"};

@@ -182,7 +182,7 @@ static void write_converted_array(const generator *g, const ln_argdesc *arg)
     ln_cgen_line(g->out, 4, "}");
 }
 
-/** A value that is no more than what ln_op_begin has stored is declared already. */
+/** A value that equals the one of ln_op_begin is declared already. */
 static void write_param_value(const generator *g, const ln_argdesc *arg)
 {
     char type[LN_MAX_NAME_LEN];

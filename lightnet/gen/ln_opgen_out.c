@@ -10,7 +10,7 @@
 typedef struct shape_text {
     const char *ndim, *dims, *dtype;
     const ln_rjson *node;           /* where one of the expressions can be wrong, or NULL */
-    char names[3][LN_MAX_NAME_LEN]; /* room for what the descriptions do not hold as it is */
+    char names[3][LN_MAX_NAME_LEN]; /* buffers for texts that no description has */
 } shape_text;
 
 static int is_array(const ln_rjson *node)
@@ -121,7 +121,7 @@ static void write_dims_text(const generator *g, const ln_argdesc *arg, int inden
     shape->dims = set_name(shape, 2, arg->name, "_dims");
 }
 
-/** Declares the variables that an output's shape needs; `shape` then has what to define it with. */
+/** Declares the variables of an output's shape; `shape` gets their names. */
 static void write_shape(const generator *g, const ln_argdesc *arg, int indent, shape_text *shape)
 {
     *shape = (shape_text){0};

@@ -127,7 +127,7 @@ static void write_ready_steps(generator *g, int with_outputs)
     }
 }
 
-/** Every step is written; otherwise reports the first of the others and what it waits for. */
+/** Fails if a step is not written: reports the first one and its missing variable. */
 static int check_steps(generator *g, ln_error *err)
 {
     for (const step *s = g->steps; s < g->steps + g->nsteps; s++) {
@@ -209,7 +209,7 @@ static int uses_priv(const generator *g)
     return ln_opgen_codes_name(&g->pre, "priv");
 }
 
-/** Declares what ln_op_begin has stored and pre_run names. */
+/** Declares the values of ln_op_begin that pre_run names. */
 static void write_stored(generator *g)
 {
     char type[2 * LN_MAX_NAME_LEN], value[2 * LN_MAX_NAME_LEN];

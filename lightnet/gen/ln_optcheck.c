@@ -243,7 +243,7 @@ static void reach_producers(ln_optrule *rule, int *n, const ln_optarg *arg)
     }
 }
 
-/** Fills rule->order from its end, at `*n`: first what `op` reads, then `op` before it. */
+/** Fills rule->order from its end, at `*n`: first the producers of `op`, then `op` before them. */
 static void reach(ln_optrule *rule, int *n, ln_optop *op)
 {
     if (op && !op->reached) {
@@ -274,8 +274,8 @@ static int order_by_data(const checking *c)
             rule, &anchor->place, c->err,
             "the last operator, '%s', cannot be kept: the replacement takes its position",
             anchor->name);
-    // Against the order of the text, if each operator is found so: what is replaced is then in the
-    // order of the text, too.
+    // Against the order of the text, if that finds each operator: replaced operators are then in
+    // the order of the text, too.
     n = rule->nmatch;
     for (const ln_optop *op = rule->match; op; op = op->next) {
         if (!leads_on(rule, op))
@@ -341,7 +341,7 @@ static int check_reads(const checking *c, const ln_rjson *place, const char *nam
         return ln_optrule_fail(
             c->rule, place, c->err,
             "tensor '%s' is neither in the pattern nor an output of an earlier operator", name);
-    // Made outside of what is replaced, or by an earlier operator of the replacement.
+    // Produced by an operator that stays, or by an earlier one of the replacement.
     const int is_readable =
         tensor->made || (!tensor->fresh && (!tensor->producer || tensor->producer->keep));
     if (!is_readable)
@@ -460,7 +460,7 @@ static int check_replace(const checking *c)
 
 /* ---- rules ---- */
 
-/** Of what ln_rule_match has room for. */
+/** Compares with the capacity of ln_rule_match. */
 static int check_size(const checking *c)
 {
     int n = 0;

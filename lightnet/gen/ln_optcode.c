@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Rules as C: what takes the place of a match, the tables, and the file.
+// Rules as C: replacements, the tables, and the file.
 
 #include <string.h>
 

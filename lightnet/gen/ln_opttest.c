@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The tests of rules as C: for each the smallest models that match, as rows of a table.
 //
-// A rule's model is its pattern with a `create` for each tensor that comes from outside. What the
-// pattern leaves open (shapes, parameters, other inputs) comes from the rule's "tests". Each of
+// A rule's model is its pattern with a `create` for each tensor that comes from outside. Properties
+// outside of the pattern (shapes, parameters, other inputs) come from the rule's "tests". Each of
 // these is tried with every optype of the sets, with and without the inputs that may be absent, in
 // both orders of inputs that may be exchanged, and a few times where sizes are drawn at random.
 
@@ -35,7 +35,7 @@ typedef struct writer {
     int number;      /* of the rule's models, from 0 */
     int alternative; /* which optype of each set */
     int exchanged;   /* bit n: the inputs of the nth '<->' */
-    int absent;      /* leave out what may be absent */
+    int absent;      /* without optional inputs */
     uint32_t random; /* the generator of sizes */
     int *sizes;      /* the values of test->sizes, in their order */
     source *sources;
@@ -95,7 +95,7 @@ static int product_of(const writer *w, const char *text)
 
 /* ---- tensors ---- */
 
-/** Notes that the model reads a tensor; what the pattern does not make is a source. */
+/** Notes that the model reads a tensor; one that the pattern does not produce is a source. */
 static void add_source(writer *w, const char *name)
 {
     source **tail = &w->sources;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Rules as C: comments, texts, names and values; what a rule matches.
+// Rules as C: comments, texts, names and values; patterns.
 
 #include "gen/ln_optwrite.h"
 
@@ -225,8 +225,7 @@ static const char *operand(const ln_optwriter *w, int i)
     return ln_arena_printf(w->desc->arena, is_operand ? "%s" : "(%s)", text);
 }
 
-/** The conditions i and those after it that stand on the same line, in one; `*next` is the one
- * behind them. */
+/** Joins condition i and the next ones on the same line; `*next` is the one after them. */
 static const char *conditions_of_line(const ln_optwriter *w, int i, int *next)
 {
     const ln_optrule *rule = w->rule;

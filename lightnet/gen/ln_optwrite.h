@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Rules as C: what both halves of a rule are written with, and the whole: the functions of the
-// rules, and their tests.
+// Rules as C: shared writers of patterns and replacements, and the output: functions of the rules,
+// and tests.
 
 #ifndef LN_OPTWRITE_H
 #define LN_OPTWRITE_H

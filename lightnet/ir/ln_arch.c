@@ -3,7 +3,7 @@
 // while no context is there; constant otherwise.
 //
 // Each change, an architecture that is new or one that is extended, can be undone, the newest
-// first: what failed halfway leaves nothing, and neither does the end of the process. An extended
+// first: after a failure halfway, and at the end of the process. An extended
 // architecture keeps its place in memory and gets longer arrays.
 
 #include "lightnet/ln_arch.h"
@@ -20,7 +20,7 @@ ln_arch_info ln_global_arch_info;
 
 typedef struct change {
     ln_arch *arch;
-    const ln_arch *more; // what the architecture was extended by; NULL: it is new
+    const ln_arch *more; // its extension; NULL: the architecture is new
     ln_arch before;      // the architecture without it
     ln_list *made;       // arrays
 } change;
@@ -146,7 +146,7 @@ static void undo(change *c)
         if (ln_hash_find(LN_ARCH.op_proto_table, (*op)->op_arg->optype) == *op)
             ln_hash_remove(LN_ARCH.op_proto_table, (*op)->op_arg->optype);
     if (c->more) {
-        void *const priv = c->arch->priv; // what init_func has made stays
+        void *const priv = c->arch->priv; // data of init_func stays
         *c->arch = c->before;
         c->arch->priv = priv;
     } else if (ln_hash_find(LN_ARCH.arch_table, c->arch->arch_name) == c->arch) {
@@ -248,9 +248,9 @@ static void *join(change *c, const void *first, const void *second, size_t size)
     return joined;
 }
 
-/* Arrays of pointers, all alike in memory. What is added comes first where the order decides which
- * rule is tried first: it is the more special one, and before the first stage's last rule, which
- * lowers whatever is left. */
+/* Arrays of pointers, all alike in memory. Additions come first where the order decides which rule
+ * is tried first, as they are more special: also before the first stage's last rule, which lowers
+ * all remaining operators. */
 typedef struct array_field {
     size_t offset; // of the pointer to the array
     int first;

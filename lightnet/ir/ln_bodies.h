@@ -71,7 +71,7 @@ void ln_bodies_free(ln_context *ctx);
 /** The number of the input that shares memory with the tensor; -1: none. */
 int ln_body_given_number(const ln_context *body, const ln_tensor_entry *te);
 
-/** Frees what ln_body_prepare allocated. */
+/** Frees the memory of ln_body_prepare. */
 void ln_bodies_unload(ln_context *ctx);
 
 /** -1 with a reason: an operator of the compiled body keeps data from load to run. */

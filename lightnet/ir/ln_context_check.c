@@ -83,10 +83,9 @@ static int check_ops(const ln_context *ctx, tally *counts)
     return check_counts(ctx, before, counts);
 }
 
-/* No-copy gathers: what an operator writes in place must not have become a part of another tensor
- * before. A tensor is looked at as what it is a view of, gathers left aside, its `origin`: its own
- * where its owner came later, as that of what is gathered does. So each tensor is looked up once.
- */
+/* No-copy gathers: a tensor that an operator writes in place must not have become a part of another
+ * before. Checks look at its `origin`, the tensor that it is a view of, without gathers: itself if
+ * its owner came later, as that of a gathered tensor does. So each tensor is looked up once. */
 
 typedef struct gathers {
     const ln_context *ctx;

@@ -1,17 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 // Which tensors of a context are constant: see "Constants and static work" in docs/dev/design.md.
 //
-// An operator that becomes part of the context is judged by what stands before it. When it takes
-// the constancy of something away, all that was computed from that is revoked with it: a list of
-// tensors whose followers are still to be revoked is worked off until it is empty.
+// The operators before it decide about a new operator. If it makes a tensor variable, all tensors
+// computed from that become variable with it: a work list has the tensors whose readers are still
+// to be visited.
 
 #include "ir/ln_bodies.h"
 #include "ir/ln_context_ops.h"
 #include "ir/ln_dfg_value.h"
 #include "lightnet/ln_util.h"
 
-// Tensor `te` (NULL: not made yet) is not constant any more; what that means for others is still
-// `todo`.
+// Tensor `te` (NULL: not produced yet) becomes variable; `todo` gets it, for its readers.
 static int revoke(const ln_context *ctx, ln_tensor_entry *te, ln_list **todo)
 {
     if (!te || !te->isconst)
@@ -64,8 +63,8 @@ static int revoke_readers(const ln_context *ctx, const ln_tensor_entry *te, ln_l
     return status;
 }
 
-// Moves to each run what load computes from the tensors in `todo` (takes the list), or in their
-// memory.
+// Moves the computation of tensors in `todo` (takes the list), and of those in their memory, from
+// load to each run.
 static int revoke_all(const ln_context *ctx, ln_list *todo)
 {
     int status = 0;
@@ -191,7 +190,7 @@ static void mark_constants(const ln_context *ctx, ln_op *op)
     }
 }
 
-// A write to `te` makes it variable, and is a write to what it is a part of, and to its parts.
+// A write to `te` makes it variable, and also writes to its owners and to its parts.
 static int spread_mutation(const ln_context *ctx, ln_tensor_entry *te, ln_list **todo)
 {
     const ln_op *producer = ln_entry_creater(te);
@@ -202,7 +201,7 @@ static int spread_mutation(const ln_context *ctx, ln_tensor_entry *te, ln_list *
     return producer ? note_parts(ctx, te, producer->op_arg->tensors_in, todo) : 0;
 }
 
-// None of what shares memory with the tensor is constant.
+// No tensor that shares memory with this one is constant.
 static int mutate(const ln_context *ctx, ln_tensor_entry *te)
 {
     ln_list *todo = NULL;

@@ -239,7 +239,7 @@ static int connect_op(ln_context *ctx, ln_op *op)
     return settle_readers(ctx, op);
 }
 
-// The operator, which stands in ctx->ops, becomes part of tables and graph.
+// Adds the operator, which is in ctx->ops, to tables and graph.
 static int enter_op(ln_context *ctx, ln_op *op)
 {
     ln_op_arg *op_arg = op->op_arg;

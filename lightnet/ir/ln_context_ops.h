@@ -98,9 +98,8 @@ enum {
  * no memory. */
 int ln_context_settle_constants(const ln_context *ctx, ln_op *op);
 
-/** Marks as mutated what the operator writes in place, and what of its outputs, and of the
- * inputs that it has made parts of them, lies in such memory, with all that shares it. -1: no
- * memory. */
+/** Marks as mutated the tensors that the operator writes in place, its outputs in their memory, the
+ * inputs that became parts of them, and all tensors that share memory with these. -1: no memory. */
 int ln_context_mark_mutated(const ln_context *ctx, const ln_op *op);
 
 /** The operator cannot run at load any more: its outputs, and all that is computed from them, are

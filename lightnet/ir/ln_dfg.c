@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The data flow graph: the documented view of what values and their ports are (ir/ln_dfg_value.h).
+// The data flow graph: the documented view of values and their ports (ir/ln_dfg_value.h).
 //
 // A node has its ports in one array. A reading port is linked when the graph has its edge, which it
 // points to, and then counts in its value's num_linked. The dangling lists have the other reading
@@ -385,7 +385,7 @@ static int is_port_valid(const ln_dfg *dfg, const ln_port *port, const ln_graph_
            (!port->out_end || value->writer);
 }
 
-/* Counts what the node's ports make of degrees and dangling lists. */
+/* Counts the node's ports for degrees and dangling lists. */
 static int is_node_valid(const ln_dfg *dfg, const ln_graph_node *node, size_t *dangling)
 {
     size_t in = 0, out = 0;

@@ -114,7 +114,7 @@ int ln_dynamic_check(ln_op *op)
     return 0;
 }
 
-/* Inferring, and what is found by it before any run */
+/* Shape inference, and its results before any run */
 
 void ln_dynamic_note_shape(int *shape, const tl_tensor *tensor)
 {
@@ -240,9 +240,9 @@ static int infer_least(ln_op *op)
     return 0;
 }
 
-// Sizes grow with each other, so what is the same for the least and the largest shapes of the
-// inputs is so for those between. A rule may rely on it: ln_op_define_output rejects another size
-// in a run.
+// Sizes grow with each other, so a property of both the least and the largest shapes of the inputs
+// holds for those between. A rule may rely on it: ln_op_define_output rejects another size in a
+// run.
 static int infer_open(ln_op *op)
 {
     ln_op_arg *op_arg = op->op_arg;

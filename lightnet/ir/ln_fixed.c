@@ -237,7 +237,7 @@ int ln_constant_element(const ln_context *ctx, const ln_tensor_entry *te,
     if (!te->isconst || t->len != 1)
         return -1;
     if (weight) {
-        ln_error err = {0}; // what cannot be read is not known
+        ln_error err = {0}; // unreadable data is unknown
         return weight->tensor->len == 1 && weight->tensor->dtype == t->dtype
                    ? ln_weight_read(weight, 0, element, tl_size_of(t->dtype), &err)
                    : -1;

@@ -23,8 +23,8 @@ static const uint64_t defaults[N_LIMITS] = {
     [LN_LIMIT_FOLD_TIME] = 100,
 };
 
-// Folding counts time of the processor, so that what is folded does not depend on what else the
-// machine does. Within a kernel only the clock is looked at: so many times as far.
+// Folding measures CPU time, so that other processes do not change its decisions. Within a kernel
+// only the wall clock is checked, with a limit so many times as long.
 enum { FOLD_SLACK = 10 };
 
 // Plain C kernels do at least so many multiplications a millisecond.

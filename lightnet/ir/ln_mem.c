@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The table of memory types: what allocates, frees, sets and copies each of them.
+// The table of memory types: functions that allocate, free, set and copy each of them.
 
 #include "lightnet/ln_mem.h"
 
@@ -17,27 +17,27 @@
 /* A cache line, and the widest vector register. */
 #define CPU_ALIGN 64
 
-/* Leaves room for what is added to align, and differences of pointers fit in ptrdiff_t. */
+/* With padding for alignment, differences of pointers still fit in ptrdiff_t. */
 #define CPU_MAX ((size_t)PTRDIFF_MAX - 2 * CPU_ALIGN)
 
-/* From this size on memory comes from the system and goes back there when it is freed: what malloc
- * has learnt to keep for later would stay resident. */
+/* Memory of at least this size comes from the system and returns there when it is freed: malloc
+ * would learn to keep it, and it would stay resident. */
 #define SYSTEM_SIZE ((size_t)1 << 20)
 
 #ifdef __has_feature
 #if __has_feature(address_sanitizer)
 #undef SYSTEM_SIZE
-#define SYSTEM_SIZE SIZE_MAX /* malloc watches the ends of what it gives */
+#define SYSTEM_SIZE SIZE_MAX /* malloc guards the ends of its blocks */
 #endif
 #endif
 
-/* Stands before the aligned memory. */
+/* Precedes the aligned memory. */
 typedef struct origin {
     void *whole;
     size_t system_size; /* 0: calloc gave it */
 } origin;
 
-_Static_assert(sizeof(origin) <= CPU_ALIGN, "an origin stands before the aligned memory");
+_Static_assert(sizeof(origin) <= CPU_ALIGN, "an origin precedes the aligned memory");
 
 static void *system_alloc(size_t n)
 {

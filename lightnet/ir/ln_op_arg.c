@@ -282,7 +282,7 @@ static ln_tensor_entry *create_output(ln_op_arg *op_arg, const char *arg_name, c
     return entry;
 }
 
-/* A dynamic tensor keeps its memory, so what it is to hold must fit into it. */
+/* A dynamic tensor keeps its memory, so its new shape must fit. */
 static int check_size(ln_op_arg *op_arg, const char *arg_name, const ln_tensor_entry *entry,
                       int ndim, const int *dims)
 {

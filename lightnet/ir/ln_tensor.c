@@ -67,8 +67,8 @@ void ln_tensor_entry_free_tensor_too(ln_tensor_entry *entry)
     ln_tensor_entry_free(entry);
 }
 
-// Only what others have named their owner can stand in a chain of owners, so that a new view of a
-// view thousands deep costs no walk.
+// Only an entry with views can be in a chain of owners, so a new view of a view thousands deep
+// needs no walk.
 static int check_ring(const ln_tensor_entry *entry, const ln_hash *table, const ln_tensor_entry *oe)
 {
     if (entry != oe && !entry->has_views)

@@ -212,7 +212,7 @@ const tl_tensor *ln_weight_tensor(const ln_weight *w, ln_error *err)
     return w->tensor->data ? w->tensor : NULL;
 }
 
-/* ---- what the data lies in ---- */
+/* ---- memory of the data ---- */
 
 const ln_infile *ln_weights_keep(ln_weights *weights, const ln_infile *file)
 {

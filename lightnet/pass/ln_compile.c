@@ -156,7 +156,7 @@ static int fail_in_body(const ln_context *ctx, const ln_context *body)
     return ln_fail_at(ctx, "body '%s'", ln_body_name(body));
 }
 
-// After the operators that run them, which know what is constant.
+// After the operators that run them, which determine constant inputs.
 static int lower_bodies(ln_context *ctx, const ln_arch *arch)
 {
     int status = 0;

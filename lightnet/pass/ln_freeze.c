@@ -12,7 +12,7 @@
 #include "plan/ln_plan.h"
 #include "run/ln_load.h"
 
-/* Results of up to SMALL_SIZE bytes, or MOST_GROWTH times what they are computed from, are kept. */
+/* Results of up to SMALL_SIZE bytes, or MOST_GROWTH times the size of their sources, are kept. */
 enum { SMALL_SIZE = 4096, MOST_GROWTH = 2 };
 
 typedef struct freezing {
@@ -20,8 +20,8 @@ typedef struct freezing {
     ln_hash *random;     // tensors whose values depend on the seed
     ln_hash *needed;     // tensors that the frozen program has
     ln_hash *frozen;     // operators whose results replace them
-    ln_weights *results; // what the frozen program takes from its file
-    ln_list *gone;       // ln_fixed_value of what it does without
+    ln_weights *results; // data of the frozen program in its file
+    ln_list *gone;       // ln_fixed_value of removed constants
 } freezing;
 
 static int note(const freezing *f, ln_hash *names, const char *name)
@@ -110,7 +110,7 @@ static int choose_op(const freezing *f, const ln_op *op)
     return note_all(f, f->needed, op_arg->tensors_in);
 }
 
-// From what runs read back to what is computed once.
+// Backwards, from tensors that runs read to operators that compute once.
 static int choose(const freezing *f)
 {
     int status = note_random(f);
@@ -126,7 +126,7 @@ static int choose(const freezing *f)
     return status;
 }
 
-/* While loading: what was computed */
+/* While loading: computed results */
 
 static int keep_results(const freezing *f, const ln_op *op)
 {

@@ -102,8 +102,8 @@ void ln_hoist_end(const ln_context *body)
     body->body->runner = NULL;
 }
 
-/* Moving operators. What moves depends on what the body is given as constant, and on what has moved
- * before; both have names in the program around it. */
+/* Moving operators. The constant inputs of the body, and operators moved before, decide which ones
+ * move; these have names in the program around it. */
 
 typedef struct hoisting {
     ln_context *ctx; // of the runner
@@ -111,7 +111,7 @@ typedef struct hoisting {
     ln_context *bodies[2];
     ln_hash *names[2]; // of each body: its tensor -> the tensor in ctx
     int n_bodies;
-    ln_list *srcs; // names (char *) of what the runner is to give its bodies
+    ln_list *srcs; // names (char *) of the inputs that the runner will pass to its bodies
 } hoisting;
 
 static int set_name(const hoisting *h, int which, const char *inner, const char *outer)
@@ -309,7 +309,7 @@ static int add_src(hoisting *h, const char *name)
     return 0;
 }
 
-// Whether a body reads what the runner gives it as number `i` of src, which begin at `first` there.
+// Whether a body reads the runner's number `i` of src, which begin at `first` there.
 static int is_read(const hoisting *h, const int *first, int i)
 {
     for (int which = 0; which < h->n_bodies; which++) {

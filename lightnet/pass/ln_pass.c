@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The drivers of expanders, combiners and subgraph functions, and what they and the rules keep.
+// The drivers of expanders, combiners and subgraph functions, and their state.
 
 #include "lightnet/ln_pass.h"
 
@@ -11,7 +11,7 @@
 #include "pass/ln_rewriting.h"
 #include "plan/ln_plan.h"
 
-/* ---- what the drivers and the rules keep, and which rules fired ---- */
+/* ---- the state of drivers and rules, and which rules fired ---- */
 
 int ln_rewriting_begin(ln_context *ctx)
 {
@@ -220,7 +220,7 @@ static int offer_anchor(ln_context *ctx, ln_list *node, const rewriter *with, ln
     return status;
 }
 
-// Offers each operator in list order, continuing at what was rewritten. Returns the number of
+// Offers each operator in list order, continuing at rewritten ones. Returns the number of
 // rewrites, or -1.
 static int walk(ln_context *ctx, const rewriter *with)
 {

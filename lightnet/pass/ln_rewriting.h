@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Rewriting within compiling: what drivers and rules keep, and the passes between rules.
+// Rewriting within compiling: the state of drivers and rules, and the passes between rules.
 
 #ifndef LN_REWRITING_H
 #define LN_REWRITING_H

@@ -226,8 +226,8 @@ static const ln_tensor_entry *cast_from(const ln_tensor_entry *te)
                : NULL;
 }
 
-/** The one element of constant `te` of the context `home`, in its own type, seen through casts and
- * the bodies that are given it. What the element comes from is noted as inspected in `ctx`, where
+/** The one element of constant `te` of the context `home`, in its own type, traced through casts
+ * and the runners' inputs of bodies. The source of the element is noted as inspected in `ctx`, if
  * the program itself has it. */
 static int inspect(const ln_context *ctx, const ln_context *home, const ln_tensor_entry *te,
                    char element[TL_DTYPE_MAX_SIZE])

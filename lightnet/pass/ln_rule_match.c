@@ -102,8 +102,8 @@ static const ln_tensor_entry **place_of(ln_rule_match *m, const char *name)
     return &m->tensors[i];
 }
 
-/** Whether the argument of the last operator that stands in the list as `arg_name` is the tensor
- * that the pattern says. Counts it in `*n` if it is there. */
+/** Whether the argument `arg_name` in the last operator's list is the tensor of the pattern. Counts
+ * it in `*n` if it is there. */
 static int fits(ln_rule_match *m, const ln_list *list, const char *arg_name, const pattern_arg *arg,
                 int *n)
 {
@@ -268,7 +268,7 @@ static int params_fit(const ln_rule_match *m, const ln_op *op, const char *p)
 
 /* ---- rules ---- */
 
-/** Whether what disappears is used nowhere else. */
+/** Whether removed tensors have no other readers. */
 static int removed_fit(const ln_rule_match *m)
 {
     const char *p = m->rule->removed;
@@ -355,7 +355,7 @@ static int find_anywhere(ln_rule_match *m)
     return 0;
 }
 
-/** Ends the making of what takes the place of all operators that are not kept, in their order. */
+/** Finishes the replacements of all operators that are not kept, in their order. */
 static ln_list *end_subgraph(ln_rule_match *m, ln_list **old_ops)
 {
     const ln_op *replaced[LN_MAX_RULE_OPS + 1];

@@ -27,9 +27,9 @@ static int is_permutation(ln_context *ctx, const ln_list *ops)
     return status && n == ln_list_length(ctx->ops);
 }
 
-/* Operators must not pass each other when one writes in place what the other touches, nor when both
+/* Operators must not pass each other when one writes in place the other's tensor, nor when both
  * have effects. So each use of a mutated tensor has an age, the number of writers before it, and so
- * has each effect; a schedule must leave all ages as they are. */
+ * has each effect; a schedule must keep all ages. */
 typedef struct ages {
     ln_hash *writers; // root tensor name -> how many operators have written it so far
     ln_hash *of_op;   // operator -> index + 1 of its first age in `at`
@@ -97,7 +97,7 @@ static int find_ages(const ln_context *ctx, ages *a)
     return 0;
 }
 
-// The operators have the same number of ages in both; the first index tells where.
+// Each operator has equally many ages in both; of_op maps it to the first one, from 1.
 static int compare_ages(const ln_context *ctx, const ages *before, const ages *after)
 {
     const ln_op *op;

@@ -175,8 +175,8 @@ static const char *loader_error(const char *path)
                                                                               : text;
 }
 
-// In a static program, dlopen() of the GNU C library maps a second C library, and what that one's
-// objects do crashes. Such a program shows no symbol to the loader, not even one of the C library.
+// In a static program, dlopen() of the GNU C library maps a second C library, whose objects crash.
+// Such a program shows no symbol to the loader, not even one of the C library.
 static void *open_object(const char *path)
 {
     void *handle = NULL;
@@ -241,7 +241,7 @@ static int is_plugin_name(const struct dirent *entry)
     return entry->d_name[0] != '.' && ln_has_suffix(entry->d_name, ".so");
 }
 
-// By bytes, whatever the locale.
+// By bytes, in every locale.
 static int compare_names(const struct dirent **a, const struct dirent **b)
 {
     return strcmp((*a)->d_name, (*b)->d_name);
@@ -324,8 +324,8 @@ static int find_target(char file[PATH_MAX], const char *target)
            !access(file, F_OK);
 }
 
-// Adds what an entry of one of the two folders is called, if a target's plug-in is there, and is
-// not found in the other folder.
+// Adds the target's name of an entry of one of the two folders, if its plug-in is there, and the
+// other folder has none.
 static int add_entry(const char *folder, const char *entry, int (*add)(void *arg, const char *name),
                      void *arg)
 {
@@ -369,7 +369,7 @@ int ln_plugin_load_target(const char *target)
     return ln_plugin_load(file);
 }
 
-/* ---- what is loaded ---- */
+/* ---- loaded plug-ins ---- */
 
 const ln_list *ln_plugin_list(void)
 {
@@ -422,8 +422,8 @@ static void free_loaded(void *data)
     ln_free(loaded);
 }
 
-// After main, so that leak checkers see only real leaks. The objects stay mapped: what they have
-// registered is used until the tables are freed.
+// After main, so that leak checkers see only real leaks. The objects stay mapped: their
+// registered data is used until the tables are freed.
 __attribute__((destructor)) static void free_list(void)
 {
     ln_list_free_deep(plugins, free_loaded);

@@ -166,7 +166,7 @@ static void accept(const choosing *c, const ln_quantize_error *error)
 }
 
 // Returns the length of the longest prefix found that keeps the budget; -1 with a reason. Errors
-// grow with the prefix, by and large, so it is found by halves; what is accepted was measured.
+// mostly grow with the prefix, so it bisects; the accepted prefix was measured.
 static int find_prefix(const choosing *c)
 {
     int within = 0, beyond = c->n_candidates + 1, next = c->n_candidates;
@@ -262,8 +262,8 @@ static int try_variant(const choosing *c, variant *best, ln_quantize_mix mix)
     return 0;
 }
 
-// First with joints, then what is best by then with bfloat16, then that without layers in 8 bits,
-// whose errors may have used up the budget.
+// First with joints, then the best so far with bfloat16, then that without layers in 8 bits, whose
+// errors may have used up the budget.
 static int try_variants(const choosing *c, variant *best)
 {
     const int may_join = c->choice->n_within && c->layers->n_joints;

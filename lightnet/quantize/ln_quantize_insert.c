@@ -17,7 +17,7 @@ typedef struct insertion {
     ln_context *ctx;
     const ln_quantize_layers *layers;
     ln_rule_made made;
-    ln_hash *dequantized; /* tensor -> the name of what quantized readers read in its place */
+    ln_hash *dequantized; /* tensor -> the name of the tensor that quantized readers read instead */
     ln_hash *weights;     /* tensor -> the number of the layer, from 1 */
 } insertion;
 

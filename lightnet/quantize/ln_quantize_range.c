@@ -121,7 +121,7 @@ static part part_of(const ln_quantize_stats *stats, range r)
                   bin_of(stats, width, nextafter(r.most, r.least)) + 1};
 }
 
-// The count of a bin of the part, to whose ends what lies outside is clipped.
+// The count of a bin of the part, after values outside are clipped to its ends.
 static double clipped(const double *bins, part p, double below, double above, int i)
 {
     return bins[i] + (i == p.first ? below : 0) + (i == p.end - 1 ? above : 0);

@@ -76,8 +76,8 @@ static int time_ops(op_times *times, const ln_quantize_program *p,
 
 /* ---- layers ---- */
 
-/* Names of tensors change when a program is compiled; those of weights do not. What is computed
- * from the weight of a layer belongs to it, and so does the first operator of a run that reads it,
+/* Names of tensors change when a program is compiled; those of weights do not. Operators on
+ * the weight of a layer belong to it, and so does the first operator of a run that reads it,
  * with those that follow. Operators before the first layer belong to that. */
 typedef struct owners {
     ln_hash *of; /* tensor -> the number of its layer, from 1 */

@@ -72,7 +72,7 @@ int ln_body_prepare(ln_op_arg *op_arg, ln_context *body)
     ln_op *op;
     LN_LIST_FOREACH(op, body->ops)
     {
-        // Bodies within it, and whatever else needs it.
+        // Bodies within it, and other operators with a static_run.
         if (op->run && ln_op_call(op, op->static_run))
             return fail_in(op_arg, body);
     }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Keys of the computations of constants: the producer, its parameters, and
-// the keys of what it reads, from the weights on.
+// Keys of the computations of constants: the producer, its parameters, and the keys of its inputs,
+// from the weights on.
 
 #include "run/ln_store.h"
 

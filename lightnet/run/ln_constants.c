@@ -45,8 +45,8 @@ static int read_over(const ln_context *ctx, const ln_weight *weight, const ln_te
     return 0;
 }
 
-// Straight from the file to where it is needed, so that weights are held once. What is still
-// missing counts as 0.
+// Reads straight from the file to the tensor's memory, so that each weight is in memory once.
+// Missing data counts as 0.
 static int fetch(const loading *load, ln_tensor_entry *te)
 {
     const ln_weight *weight = ln_weights_of(load->ctx, te->name);
@@ -66,7 +66,7 @@ int ln_constants_fetch_tensor(const ln_context *ctx, ln_tensor_entry *te)
     return fetch(&load, te);
 }
 
-// Data of files that is wanted now; what lives on is fetched once only.
+// Reads the file data that the operator needs now; lasting tensors are fetched once only.
 static int fetch_inputs(const loading *load, const ln_op *op)
 {
     const ln_tensor_list_entry *tle;
@@ -134,7 +134,7 @@ int ln_constants_fetch(const ln_context *ctx)
     return 0;
 }
 
-// The end of what runs need of the memory.
+// The end of the memory that runs need.
 static size_t end_of(const ln_context *ctx)
 {
     size_t end = 0;

@@ -21,7 +21,7 @@ static int has_shape(const int *shape, const tl_tensor *tensor)
     return 1;
 }
 
-// Notes the shapes of the inputs. Returns 1 when one differs from what was noted before.
+// Notes the shapes of the inputs. Returns 1 when one differs from the last noted ones.
 static int note_shapes(ln_op_arg *op_arg)
 {
     const ln_tensor_list_entry *tle;
@@ -133,7 +133,7 @@ int ln_dynamic_run(ln_op *op)
     const int status = ln_op_call(op, op->run);
     if (!ln_limits_check_op(op->op_arg))
         return status;
-    ln_dynamic_forget_shapes(op->op_arg); // what was prepared for them may be unfinished
+    ln_dynamic_forget_shapes(op->op_arg); // preparations for them may be unfinished
     return -1;
 }
 

@@ -88,8 +88,8 @@ static int note_missing(ln_context *ctx, const char *tname)
     return 0;
 }
 
-// The tensor whose data a caller must set: one from a file, if there is none, or what the model
-// calls an input, reads, and has no data for. NULL: none.
+// A tensor whose data a caller must set: one from a file, if there is no file, or an input of the
+// model that it reads and has no data for. NULL: none.
 static const char *wanted_of(const ln_context *ctx, const ln_op *op, int has_file)
 {
     const char *from_file = ln_from_file_name(op);

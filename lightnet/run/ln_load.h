@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Loading a compiled context: its memory, its threads, and what is computed once: constants, when
-// it is loaded, and again when one of them was set.
+// Loading a compiled context: its memory, its threads, and its constants, which are computed at
+// load, and again when one of them was set.
 
 #ifndef LN_LOAD_H
 #define LN_LOAD_H

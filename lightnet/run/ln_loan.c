@@ -43,8 +43,8 @@ static void give_loan(finder *f, ln_loan *loan, const char *name)
     if (!block || block->mtype != LN_MEM_CPU)
         return;
     ln_loan **place = loan_at(f, block);
-    // Data that is given in place of the planned one is only read; what is put elsewhere is written
-    // by each run, and by nothing else.
+    // Inputs in a caller's memory are only read; outputs elsewhere are written by each run, and by
+    // nothing else.
     const int may_be_elsewhere = is_input(f->ctx, te)
                                      ? !te->owner && block->reused < 0 &&
                                            !ln_context_is_mutated(f->ctx, te->name) &&

@@ -65,7 +65,7 @@ static int share(ln_context *ctx)
 static int alloc_all(ln_context *ctx)
 {
     for (int m = LN_MEM_NONE + 1; m < LN_MEM_TYPE_SIZE; m++) {
-        // A model that computes nothing has memory all the same: that is what being loaded means.
+        // A model without tensors has memory all the same, which marks it as loaded.
         const int is_there = ctx->mem_starts[m] || (!ctx->mem_sizes[m] && m != LN_MEM_CPU);
         if (!is_there && alloc_type(ctx, m))
             return -1;

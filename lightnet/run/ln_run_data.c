@@ -137,7 +137,7 @@ static int overwrites(const ln_context *ctx, const ln_op *op, const piece *p)
            meets(p, op_arg->scratch_offset, op_arg->scratch_size);
 }
 
-// The plan keeps static tensors and outputs; of others, the operators behind the producer tell.
+// The plan keeps static tensors and outputs; others survive unless later operators overwrite them.
 static int survives(const ln_context *ctx, const ln_tensor_entry *te)
 {
     const ln_tensor_entry *root = ln_tensor_table_root(ctx->tensor_table, te);

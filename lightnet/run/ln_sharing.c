@@ -30,7 +30,7 @@ struct ln_sharing {
     size_t constants_end, lasting_end; /* offsets */
     void *lasting;
     void *region;     /* NULL: it is lent */
-    int is_movable;   /* what lives always lies below lasting_end */
+    int is_movable;   /* all lasting memory is below lasting_end */
     size_t own_bytes; /* that count for the limit */
 };
 

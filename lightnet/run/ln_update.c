@@ -94,7 +94,7 @@ static int give_memory(ln_context *ctx, ln_tensor_entry *te)
     return 0;
 }
 
-// Keeps what the tensor holds.
+// Copies the tensor's data.
 static int keep(ln_context *ctx, ln_tensor_entry *te)
 {
     const void *data = te->tensor->data;
@@ -104,7 +104,7 @@ static int keep(ln_context *ctx, ln_tensor_entry *te)
     return 0;
 }
 
-// The same of what a file has for it.
+// Copies its data from the file.
 static int keep_weight(ln_context *ctx, ln_tensor_entry *te)
 {
     if (give_memory(ctx, te))
@@ -162,7 +162,7 @@ void ln_update_mark(ln_context *ctx, ln_tensor_entry *te)
     if (ctx->stale & LN_STALE_ALL)
         return;
     int status = 0;
-    for (; te && !status; te = ln_entry_owner(te, ctx->tensor_table)) // and what it is a part of
+    for (; te && !status; te = ln_entry_owner(te, ctx->tensor_table)) // and its owners
         status = outdate(ctx, te, &todo);
     while (todo && !status) {
         const ln_tensor_entry *next = todo->data;
@@ -170,7 +170,7 @@ void ln_update_mark(ln_context *ctx, ln_tensor_entry *te)
         status = outdate_readers(ctx, next, &todo);
     }
     ln_list_free(todo);
-    // Without memory to find out what depends on it, everything does.
+    // Without memory to find its dependents, all values count as such.
     ctx->stale |= status ? LN_STALE_ALL : LN_STALE_MARKED;
     if (status)
         ln_context_clear_error(ctx);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The interface of a model: where it comes from, sizes that options bind, and what callers ask of
-// it.
+// The interface of a model: its source, sizes that options bind, and the functions for
+// callers.
 
 #include "session/ln_model.h"
 

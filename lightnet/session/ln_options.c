@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Options of a model: one row for each key, with what parses its value.
+// Options of a model: one row for each key, with the parser of its value.
 
 #include "session/ln_options.h"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Pools of threads that models share, and the lock over what threads share.
+// Pools of threads that models share, and the lock over data that threads share.
 
 #include "session/ln_pool.h"
 
@@ -112,7 +112,7 @@ static ln_pool *find_shared(int n)
     return pool;
 }
 
-// One that another thread has made meanwhile wins; *made is what is too many then.
+// Returns one that another thread has created meanwhile; *made is then to be freed.
 static ln_pool *enter_shared(ln_pool **made)
 {
     ln_session_lock();

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Thread pools that models share: those of callers, and a process-wide one for each number of
-// threads. The lock over what threads share.
+// threads. The lock over data that threads share.
 
 #ifndef LN_POOL_H
 #define LN_POOL_H

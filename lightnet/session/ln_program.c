@@ -65,7 +65,7 @@ static int set_options(ln_context *ctx, const ln_options *options)
                : 0;
 }
 
-// The limit on memory holds for a program and what it shares with others.
+// The memory limit includes memory that a program shares with others.
 static void count_shared(const ln_context *ctx, const ln_model *model)
 {
     const size_t shared = model->read_size + ln_store_size(model->store);
@@ -119,7 +119,7 @@ void ln_program_free(ln_program *program)
 
 /* ---- reading and compiling ---- */
 
-// Larger inputs are data, whatever a model does with them.
+// Larger inputs are data and never decide shapes.
 enum { MOST_DECISIVE = 64 << 10 };
 
 static int bind_value(ln_context *ctx, const ln_port *port, const ln_value *value)
@@ -194,7 +194,7 @@ static int read_for(ln_context *ctx, ln_model *model, const ln_value *values)
         ln_session_lock();
         model->wants_values = 1;
         ln_session_unlock();
-        count_shared(ctx, model); // what failed has emptied the context
+        count_shared(ctx, model); // the failure has emptied the context
     }
     return bind_inputs(ctx, model, values, 1) || read_model(ctx, model) ? -1 : 0;
 }
@@ -313,8 +313,8 @@ static int draws_for_session(const ln_op *op)
            seed->value_double < 0;
 }
 
-// Whether the operator keeps something from one run to the next: what it has drawn, or a tensor
-// that lasts and is written in place.
+// Whether the operator keeps state between runs: its random numbers, or a lasting tensor that is
+// written in place.
 static int op_has_state(const ln_context *ctx, const ln_op *op)
 {
     const ln_tensor_list_entry *tle;

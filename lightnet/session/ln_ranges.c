@@ -119,7 +119,7 @@ ln_kernels ln_kernels_of(const ln_context *ctx)
 
 int ln_kernels_suffice(const ln_kernels *open, const ln_kernels *fixed)
 {
-    // Some operators more find positions in tables, or move what a fixed shape lets lie.
+    // Some more operators find positions in tables, or copy where fixed shapes need no copy.
     return open->products == fixed->products && open->n <= fixed->n + fixed->n / 4 + 2;
 }
 

@@ -11,12 +11,12 @@
 #include "session/ln_model.h"
 #include "session/ln_pool.h"
 
-/* Every so many times what has been used is looked at: if at most one of so many parts was needed,
- * the rest goes back to the system, unless that is little anyway. */
+/* Usage is checked every so many times: if at most one of so many parts was needed, the rest
+ * returns to the system, unless it is little anyway. */
 enum { TIMES = 32, PARTS = 4, LITTLE = 1 << 20 };
 
-/* A region that has to grow has room for so many times what it had: pages that are not used yet
- * take no memory, and those of another region would be new ones. */
+/* A region that grows reserves so many times its size: unused pages take no memory, and those of
+ * another region would be new ones. */
 enum { ROOM = 16 };
 
 void ln_region_clear(ln_region *region)
@@ -363,7 +363,7 @@ void ln_session_take_back(ln_session *session, ln_program *open, const ln_error 
 {
     if (is_about_model(session, failures)) {
         // A fixed program that cannot be made rejects the sizes. One that runs rejects the data if
-        // it fails in the check in which the open one did; another check says nothing about that.
+        // it fails in the check in which the open one did; another check proves nothing.
         if (!session->program)
             note_rejection(session, key_of_sizes(session));
         else if (ln_rejection_is_same_check(failure, &session->error))

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Statuses and versions: what they are called.
+// Names of statuses and versions.
 
 #include <stdio.h>
 #include <string.h>

@@ -22,7 +22,7 @@ typedef struct ln_value {
     size_t room;
 } ln_value;
 
-/** Frees what it owns. */
+/** Frees its data. */
 void ln_value_clear(ln_value *value);
 
 /** Whether both are set and have the same shape, or neither is set. */

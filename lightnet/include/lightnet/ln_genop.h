@@ -57,7 +57,7 @@ LN_API void ln_op_end(ln_op_arg *op_arg);
                                            .param_ptypes = TYPE##_param_ptypes, \
                                            __VA_ARGS__}
 
-/** What differs from prototype to prototype. A prototype is made of it before main: most of its
+/** The parts in which prototypes differ. Prototypes are built from it before main: most of their
  * fields are zero, and need no space in a file then. */
 typedef struct ln_genop {
     ln_op_arg *op_arg;
@@ -101,12 +101,12 @@ static inline void ln_genop_fill(const ln_genop *row)
     ln_op ln_opimpl_##TYPE = {.op_arg = &TYPE##_op_arg, .pre_run = checks, __VA_ARGS__}
 
 /** ln_op_fail for a string parameter with a `value` (NULL: none) that is no name of its
- * enumeration: says it, and the names that `name_at` gives for 0, 1, ... until NULL. `name_at`
+ * enumeration: lists it, and the names that `name_at` gives for 0, 1, ... until NULL. `name_at`
  * NULL: unknown. Returns -1. */
 LN_API int ln_op_fail_name(ln_op_arg *op_arg, const char *arg_name, const char *value,
                            const char *(*name_at)(int i));
 
-/* A variadic tensor `src` stands for all tensors whose arg_name is "src" and a number, in list
+/* A variadic tensor `src` comprises all tensors whose arg_name is "src" and a number, in list
  * order. */
 
 /** The arg_name of the `index`th one in the list, or NULL. Returns borrowed. */

@@ -33,7 +33,7 @@ typedef struct ln_graph_node {
     ln_list *last_out;      /* the last of out_edge_nodes, or NULL */
     ln_list *last_in;       /* the last of in_edge_nodes, or NULL */
     ln_list *before;        /* in front of this one in the graph's nodes; NULL: first, or in none */
-    struct ln_ports *ports; /* of a data flow graph: what its operator reads and writes */
+    struct ln_ports *ports; /* of a data flow graph: its operator's inputs and outputs */
 } ln_graph_node;
 
 /* One end of an edge: its data, and the node at the other end. */
@@ -106,7 +106,7 @@ LN_API ln_graph *ln_graph_copy(ln_graph *graph);
 /** The number of nodes without an edge from or to another node. */
 LN_API int ln_graph_num_outlier(ln_graph *graph);
 /** Sorts the graph topologically: *layers becomes a new list of layers (ln_graph_free_topsortlist),
- * each a list of borrowed ln_graph_node in the order of insertion. A node stands in the layer after
+ * each a list of borrowed ln_graph_node in the order of insertion. A node is in the layer after
  * the last of its predecessors, in the first layer when it has none. Returns the number of layers,
  * 0 for an empty graph; -1 with a reason and *layers NULL: a cycle, no memory. O(nodes + edges).
  * Source: Kahn, Topological sorting of large networks, 1962. */
@@ -119,9 +119,8 @@ LN_API void ln_graph_free_topsortlist(ln_list *layers);
  * could not be written. */
 LN_API int ln_graph_fprint(FILE *fp, ln_graph *graph, ln_fprint_func print_node,
                            ln_fprint_func print_edge);
-/** Whether sizes, degrees and the ends of lists are right, and every edge stands at both of its
- * ends, which are nodes of the graph. No memory for the check counts as invalid. O(nodes + edges).
- */
+/** Whether sizes, degrees and the ends of lists are right, and both nodes of each edge, nodes of
+ * the graph, list it. No memory for the check counts as invalid. O(nodes + edges). */
 LN_API ln_bool ln_graph_is_valid(const ln_graph *graph);
 
 LN_END_DECLS

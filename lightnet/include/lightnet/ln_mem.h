@@ -77,8 +77,7 @@ LN_API void ln_mem_pool_free(ln_mem_pool *mem_pool);
  *  that fits, the lowest among equals. 0 with a reason: no gap fits, no memory. O(gaps). */
 LN_API size_t ln_mem_pool_alloc(ln_mem_pool *mem_pool, size_t size);
 
-/** Frees what ln_mem_pool_alloc returned. -1 with a reason: not allocated; the pool is as before.
- */
+/** Frees memory of ln_mem_pool_alloc. -1 with a reason: not allocated; the pool is unchanged. */
 LN_API int ln_mem_pool_dealloc(ln_mem_pool *mem_pool, size_t addr);
 
 /** 1 when ln_mem_pool_alloc returned `addr` and it is not deallocated, else 0. */

@@ -2,10 +2,10 @@
 // Messages, and the bounded record of an error.
 //
 // A record keeps the reason of a failure as one line of text. There are two kinds:
-// - An object's own (a context has one): the first reason wins, since what fails later is mostly a
-//   consequence. It stays until ln_error_clear.
-// - The calling thread's, meant wherever an `ln_error *` is NULL, for functions that have no object
-//   to tell: the newest failing call wins. Like errno it means something only after a call that
+// - An object's own (a context has one): the first reason wins, since later failures are mostly
+//   consequences. It stays until ln_error_clear.
+// - The calling thread's, meant wherever an `ln_error *` is NULL, for functions without an object:
+//   the newest failing call wins. Like errno it means something only after a call that
 //   failed.
 //
 //     if (weight->ndim != 4)

@@ -310,7 +310,7 @@ LN_API ln_tensor_entry *ln_op_define_output(ln_op_arg *op_arg, const char *arg_n
  * another number of dimensions, a dim < 0, or more bytes than planned. */
 LN_API int ln_op_set_dims(ln_op_arg *op_arg, ln_tensor_entry *entry, int ndim, const int *dims);
 
-/** The operator's parameters in the model, whatever inputs have set. Returns borrowed. */
+/** The operator's parameters in the model, without values that inputs set. Returns borrowed. */
 LN_API ln_list *ln_op_params(const ln_op_arg *op_arg);
 
 /** Removes the outputs of this operator from the tensor

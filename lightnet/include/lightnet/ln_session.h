@@ -234,7 +234,7 @@ LN_API ln_status ln_session_set_timeout(ln_session *session, uint64_t ms);
 LN_API void ln_session_cancel(ln_session *session);
 
 /** Reverts all calls of ln_session_cancel so far. Call it in the thread that uses
- *  the session, between runs. Later runs are correct, whatever was cancelled. */
+ *  the session, between runs. Later runs are correct. */
 LN_API void ln_session_resume(ln_session *session);
 
 /** The error of the last call with `session`; NULL: of the calling thread's

@@ -25,7 +25,7 @@
 
 LN_BEGIN_DECLS
 
-struct ln_dfg_value; /* what all names of a tensor in a context point to */
+struct ln_dfg_value; /* shared by all names of a tensor in a context */
 
 typedef struct ln_tensor_entry {
     char *name;        /* tensor name */
