@@ -9,11 +9,11 @@
 
 #include "tensorlight/tl_vision.h"
 
-/** -1 with a reason: not as tl_vision.h says, or src [N, C, ..] has not windows->n spatial axes. */
+/** -1 with a reason: invalid (tl_vision.h), or src [N, C, ..] has not windows->n spatial axes. */
 int tl_check_windows(const tl_windows *windows, const tl_tensor *src);
 
 /** -1 with a reason: the weights of a convolution by `windows` have not the channels, groups and
- *  sizes that src needs, whatever the dtypes. dims: sets images and channels of the result. */
+ *  sizes that src needs, for any dtypes. dims: sets images and channels of the result. */
 int tl_check_channels(const tl_tensor *src, const tl_tensor *weight, const tl_windows *windows,
                       int group, int *dims);
 
@@ -28,8 +28,8 @@ int tl_check_conv(const tl_tensor *src, const tl_tensor *weight, const tl_tensor
 int tl_check_conv_data(const tl_tensor *src, const tl_tensor *weight, const tl_tensor *bias,
                        const tl_tensor *dst);
 
-/** The extent along spatial axis `i` of what slides over `in` positions, or its transpose; -1 with
- *  a reason: no window fits, or more than INT_MAX. */
+/** The output length along spatial axis `i` of windows over `in` positions, or of the transpose; -1
+ *  with a reason: no window fits, or more than INT_MAX. */
 int tl_windows_length(const tl_windows *windows, int i, int in, int is_ceil);
 int tl_windows_transposed_length(const tl_windows *windows, int i, int in, int output_padding);
 

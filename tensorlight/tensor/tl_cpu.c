@@ -4,7 +4,7 @@
 // A control group limits CPU time to `quota` microseconds in every `period`. Version 2 keeps both
 // in the file cpu.max of the group's folder ("max 100000": no limit), version 1 in two files of the
 // cpu controller's own tree (-1: no limit). The limits of all groups above hold too. Inside a
-// container the group's path may be unknown; its own group is then the root of what it sees.
+// container the group's path may be unknown; its own group is then the visible root.
 
 #include "tensor/tl_isa.h"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Sets of CPU features: what each consists of, and which of them this CPU has.
+// Sets of CPU features: the features of each, and the sets that this CPU has.
 
 #include "tensor/tl_isa.h"
 
@@ -120,7 +120,7 @@ static unsigned features_of_cpu(void)
 
 #endif
 
-/* ---- what may be used ---- */
+/* ---- usable sets ---- */
 
 /** The usable sets, and those within each set, bit i for set i. */
 static unsigned all_usable = 1, usable_within[TL_ISA_SIZE];

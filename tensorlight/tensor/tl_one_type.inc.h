@@ -5,8 +5,8 @@
 //     T            the type in memory             LOAD(t)   a T as a C
 //     C            the type to compute in         STORE(c)  a C as a T
 //     NAME(a, b)   the name a_<tag>_b, for example tl_softmax_f32_c
-//     TL_SET       what the names of its kernels end in: c, or the instruction set with whose flags
-//                  the build compiles the source for wider vectors
+//     TL_SET       the suffix of its kernels' names: c, or the instruction set for which the
+//                  build compiles the source with wider vectors
 //     TL_IS_FLOAT, TL_IS_BOOL  in #if: whether the type is one of these
 //
 // A source is its own template, as softmax_c.c:
@@ -19,8 +19,8 @@
 //     void NAME(tl_softmax, c)(void *arg, size_t begin, size_t end) {..}
 //     #endif
 //
-// Networks compute in TL_FLOAT. For all other types the compiler is told to spend no code on speed,
-// which makes the library a third smaller; a file that wants it defines TL_TUNED_<tag> for a type,
+// Networks compute in TL_FLOAT. All other types are optimized for size, which makes the library a
+// third smaller; a file that wants it defines TL_TUNED_<tag> for a type,
 // or TL_TUNED_ALL. (Clang has no such switch.)
 
 #include "tensor/tl_element.h"

@@ -217,8 +217,7 @@ static uint64_t get(const _Atomic uint64_t *from)
 }
 
 /** Whether the caller would have needed less than half the time without the workers, which had lost
- *  their cores: if `n` items take what each of those took that it did in `worked` nanoseconds,
- *  before it waited for `waited`. */
+ *  their cores: it did `done` of `n` items in `worked` ns, then waited for `waited`. */
 static int is_late(size_t n, size_t done, uint64_t worked, uint64_t waited)
 {
     return waited > LATE && done > 0 && 2 * (worked / done) * n < worked + waited;
@@ -337,8 +336,7 @@ static void *work(void *arg)
     }
 }
 
-/** Signals are the business of the host's threads, but for those that tell of a fault of this one.
- */
+/** Leaves signals to the host's threads, except those for faults of this one. */
 static void block_signals(sigset_t *before)
 {
     static const int faults[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGSYS};
@@ -384,7 +382,7 @@ static void after_fork(void)
     pthread_mutex_unlock(&lock);
 }
 
-/** Nothing of what other threads did goes on in the child. */
+/** Work of other threads does not continue in the child. */
 static void after_fork_in_child(void)
 {
     for (tl_pool *pool = pools; pool; pool = pool->next) {

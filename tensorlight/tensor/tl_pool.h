@@ -8,7 +8,7 @@
 
 /** Calls func(arg, 0 .. n-1) on the calling thread and the workers of `pool` that are free; returns
  *  when all calls have returned. Any number of threads may call it at a time: the workers divide
- *  themselves among the calls, and the caller does what they leave. Each thread begins with the
+ *  themselves among the calls, and the caller does the rest. Each thread begins with the
  *  same share of the items each time. A call from inside `func` runs on its thread alone. */
 void tl_pool_run(tl_pool *pool, size_t n, void (*func)(void *arg, size_t i), void *arg);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Element types and enumerations: one table each, and what single elements need besides arithmetic.
+// Element types and enumerations: one table each, and functions of single elements.
 
 #include "tensorlight/tl_type.h"
 

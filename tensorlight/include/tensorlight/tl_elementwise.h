@@ -4,7 +4,7 @@
 //     tl_tensor *e = tl_tensor_unary(src, NULL, TL_UNARY_EXP, 0, 0);
 //     tl_tensor *s = tl_tensor_binary(e, row, NULL, TL_BINARY_ADD);
 //
-// D rule, errors and preconditions of tl_exec_X: see tl_tensor.h. FLT stands for the
+// D rule, errors and preconditions of tl_exec_X: see tl_tensor.h. FLT means the
 // four floating dtypes (those of 16 bits compute in float and round at the end), INT for
 // the eight integer ones. Integers wrap. The names of enumerations: as in tl_type.h.
 
@@ -18,7 +18,7 @@ TL_BEGIN_DECLS
 /* ---- unary functions ---- */
 
 /** x is the element; a and b are the parameters alpha and beta of the functions that have them.
- *  FLT where no other type is named; NaN stays where nothing else is said. Source: the ONNX
+ *  FLT where no other type is named; NaN propagates unless documented otherwise. Source: the ONNX
  *  operators of these names, opset 1 to 24. */
 typedef enum tl_unary_func {
     TL_UNARY_FUNC_INVALID = -1,

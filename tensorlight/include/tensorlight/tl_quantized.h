@@ -13,8 +13,8 @@
 // are 0 to 255. Padding of an image is worth `zero`. Sums of more than 65,536 products may not fit
 // 32 bits: they are then taken modulo 2^32.
 //
-// Images have their channels in blocks of 16, [N, B, H, W, 16], as tl_blocked.h
-// says. All functions trust their caller like all tl_exec_X (tl_tensor.h).
+// Images have their channels in blocks of 16, [N, B, H, W, 16] (tl_blocked.h).
+// All functions trust their caller like all tl_exec_X (tl_tensor.h).
 
 #ifndef TL_QUANTIZED_H
 #define TL_QUANTIZED_H
@@ -33,10 +33,10 @@ typedef struct tl_quantized_param {
     int dst_zero;
 } tl_quantized_param;
 
-/** Bytes of a row of packed weights: what tl_exec_quantized_conv2d reads for a block of output
+/** Bytes of a row of packed weights, which tl_exec_quantized_conv2d reads for a block of output
  *  channels. It reads group and size of `param` and, where `is_transposed`, stride and dilation,
- *  for which tl_blocked_deconv2d_fits holds. `channels` are all of the source and all of
- *  the result; those of the result matter only in groups. */
+ *  for which tl_blocked_deconv2d_fits holds. `channels` are all of the source and all of the
+ *  result; those of the result matter only in groups. */
 TL_API size_t tl_quantized_conv2d_packed(const int channels[2], const tl_conv2d_param *param,
                                          int is_transposed);
 

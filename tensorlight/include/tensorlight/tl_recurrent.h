@@ -6,7 +6,7 @@
 // for all steps: tl_tensor_matmul of [T * B, I] and the weights [D, I, G * H]. These
 // functions compute the rest. D: directions, T: steps, B: batch. TL_DOUBLE or TL_FLOAT.
 //
-// Errors, and what tl_exec_X trusts: see tl_tensor.h.
+// Errors, and preconditions of tl_exec_X: see tl_tensor.h.
 
 #ifndef TL_RECURRENT_H
 #define TL_RECURRENT_H

@@ -61,7 +61,7 @@ TL_API tl_tensor *tl_tensor_create(void *data, int ndim, const int *dims, tl_dty
 /** Frees the record and its dims, not the data. Ignores NULL. */
 TL_API void tl_tensor_free(tl_tensor *t);
 
-/** Frees the data too, whatever its owner: not for views or external data. Ignores NULL. */
+/** Frees the data too, also without owning it: not for views or external data. Ignores NULL. */
 TL_API void tl_tensor_free_data_too(tl_tensor *t);
 
 /** Bytes of the elements. */

@@ -12,7 +12,7 @@
 static const struct {
     const char *name;
     tl_unary_func func;
-    float alpha; /* not 0: the function's, whatever the activation has */
+    float alpha; /* not 0: the function's, which overrides the activation's */
 } acts[TL_ACT_SIZE] = {
     [TL_ACT_NONE] = {"TL_ACT_NONE", TL_UNARY_FUNC_INVALID},
     [TL_ACT_RELU] = {"TL_ACT_RELU", TL_UNARY_RELU},

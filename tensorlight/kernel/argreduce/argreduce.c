@@ -2,8 +2,8 @@
 // The extreme along an axis, and its index: argreduce, and maxreduce, to which a NaN is a maximum
 // at index 0 only.
 //
-// Neighbouring lines are searched together, so that memory is read in order whatever the axis; up
-// to LINES at a time, so that what they have found stays in the cache.
+// Neighbouring lines are searched together, so that memory is read in order for any axis; up
+// to LINES at a time, so that their results stay in the cache.
 
 #ifndef T // once
 
@@ -150,7 +150,7 @@ SEARCH(first_min, IS_FIRST_MIN)
 SEARCH(last_min, IS_LAST_MIN)
 SEARCH(greatest, IS_GREATEST)
 
-/** Writes what the lines from `k` on have found. */
+/** Writes the results of the lines from `k` on. */
 static void NAME(write, found)(const argreduce_job *job, size_t k, size_t n, const C *best,
                                const int32_t *index)
 {

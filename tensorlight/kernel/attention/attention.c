@@ -15,7 +15,7 @@ TL_KERNEL_TABLE(pick, tl_attention_func, TL_ATTENTION_KERNELS)
 
 /* ---- shapes ---- */
 
-/** A tensor's sizes, whatever the order of its axes. */
+/** A tensor's sizes, for any order of its axes. */
 typedef struct shape {
     int batch, heads, rows, len;
 } shape;

@@ -26,7 +26,7 @@ enum { STREAMS = 8, VECTORS = 3 };
 enum { STREAMS = 6, VECTORS = 2 };
 #endif
 
-/** For what gains nothing from being a template: the number of vectors is that of the block. */
+/** For functions that gain nothing as templates: they use the number of vectors of the block. */
 #define ONCE static __attribute__((noinline))
 
 enum {
@@ -160,7 +160,7 @@ ONCE void add_mask(const block *b, size_t first, size_t n)
     }
 }
 
-/** Makes the scores of n keys weights: exp(score - most). Gives what scales the sums so far. */
+/** Turns scores of n keys into weights: exp(score - most). *scale: the factor of earlier sums. */
 TL_INLINE void weigh_keys(block *b, int vectors, size_t n, tl_vf *scale)
 {
     const size_t width = (size_t)vectors * TL_VF_LANES;
@@ -285,7 +285,7 @@ TL_INLINE void store_up_to(float *p, tl_vf a, size_t n)
         tl_vf_store_partial(p, a, n);
 }
 
-/** The products of a query with TL_VF_LANES keys, of which the n-th stands for those behind it. */
+/** The dot products of a query with TL_VF_LANES keys; those after the n-th repeat it. */
 TL_INLINE tl_vf score_some(const tl_attention_job *job, const float *q, const float *k, size_t n)
 {
     const size_t d = job->d, whole = d - d % TL_VF_LANES;

@@ -100,7 +100,7 @@ static int64_t reach(const tl_conv2d_param *p, int axis)
     return (int64_t)(p->size[axis] - 1) * p->dilation[axis];
 }
 
-/** The phases of what `n` neighbouring results along an axis need. */
+/** The phases for `n` neighbouring results along an axis. */
 static phases phases_for(const tl_conv2d_param *p, int axis, int n)
 {
     const int taps = p->size[axis], stride = p->stride[axis];
@@ -132,8 +132,8 @@ static int fit_pixels(double bytes, double size, int most)
     return n < TL_TILE_PIXELS ? tl_min(TL_TILE_PIXELS, most) : n - n % TL_TILE_PIXELS;
 }
 
-/** Lines of results whose prepared rows of `row_bytes` stay in the second cache. What a window
- *  reaches beyond them is not counted. */
+/** Lines of results whose prepared rows of `row_bytes` stay in the L2 cache. Rows that a window
+ *  reaches beyond them do not count. */
 static int lines_of_unit(const conv *c, double row_bytes)
 {
     const int taps = c->window.size[0], stride = c->window.stride[0];
@@ -168,7 +168,7 @@ static void divide_prepared(conv *c, double pixel_bytes)
     }
 }
 
-/** Decides what a unit is, from the shapes alone. */
+/** Sets the size of a unit, from the shapes alone. */
 static void divide(conv *c)
 {
     const double pixel_bytes = (double)spanned_blocks(c, 2) * c->tile.lanes * c->kind->size;
@@ -193,7 +193,7 @@ static void divide(conv *c)
 }
 
 /** Bytes of a unit's prepared source: for two blocks of output channels at most LINE_BYTES, KH
- * times SOURCE_BYTES, or what a tile needs, which is less than a row of packed weights. SIZE_MAX:
+ * times SOURCE_BYTES, or the size of a tile, which is less than a row of packed weights. SIZE_MAX:
  * more than an address can name. */
 static size_t prepared_size(const conv *c)
 {
@@ -311,7 +311,7 @@ typedef struct part {
     size_t image;
     int line, n_lines, column, n_columns, block, n_blocks;
     tl_conv_span span; /* of these blocks */
-    const char *src;   /* what the first result is computed of, in the first block of the span */
+    const char *src;   /* source of the first result, in the first block of the span */
     size_t src_step;   /* from line to line */
 } part;
 
@@ -370,7 +370,7 @@ static int64_t columns_below(int64_t limit, int64_t first, int64_t n, int stride
     return first < limit ? (limit - first - 1) / stride + 1 : 0;
 }
 
-/** Bytes of a pixel in a block of what lines read. */
+/** Bytes of a source pixel in a block, as lines read it. */
 static int pixel_size(const conv *c)
 {
     return c->tile.lanes * (int)c->kind->size;
@@ -455,7 +455,7 @@ static const char *block_of(const conv *c, size_t image, int block)
     return c->src + (image * c->blocks_in + block) * c->ih * (size_t)c->iw * source_pixel(c);
 }
 
-/** Copies what a unit needs, with padding, to a slot's scratch. */
+/** Copies a unit's source, with padding, to a slot's scratch. */
 static void prepare(const conv *c, const part *u, char *scratch)
 {
     const int n = c->tile.lanes == 1 ? u->span.channels : tl_blocks(u->span.channels);
@@ -471,7 +471,7 @@ static ptrdiff_t tap_position(const tl_conv2d_param *p, int axis, const phases *
     return s->is_by_taps ? tap * s->len : at % s->n * s->len + at / s->n;
 }
 
-/** Where the taps lie in what is prepared, in their order. */
+/** Offsets of the taps in the prepared source, in their order. */
 static void find_taps(const conv *c, const tl_conv2d_param *p, const tl_conv_taps *order,
                       int is_transposed, ptrdiff_t *taps)
 {

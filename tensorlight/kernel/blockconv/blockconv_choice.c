@@ -10,8 +10,8 @@
 enum {
     TILE_COST = 2,    /* of a source lane and a tap: one block of results takes as long as two */
     SHARED_COST = 3,  /* the same where a register is spread within groups */
-    RESULT_COST = 20, /* to store a block of a result, and of changing its layout what neighbours in
-                         blocks do not save */
+    RESULT_COST = 20, /* to store a block of a result, and to change its layout unless neighbours
+                         are in blocks */
     LINE_COST = 200,  /* to begin a line of a block of results, of each grid */
 
     PLAIN_ROW_COST = 40, /* to begin a row of products with a tap of PLAIN_PLANES channels */

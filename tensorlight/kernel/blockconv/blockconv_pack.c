@@ -17,8 +17,8 @@ int tl_blocks(int channels)
 
 /* ---- channels ---- */
 
-/** Groups that lie within a block, as many channels in as out. Two of 2 are taken for one of 4 with
- *  weights of 0, unless a last one stands alone. */
+/** Groups within a block, with as many channels in as out. Two groups of 2 become one of 4 with
+ *  weights of 0, unless the last one has no partner. */
 static int shared_by(const tl_conv_groups *g)
 {
     if (g->n == 1 || g->in != g->out)
@@ -152,8 +152,7 @@ static int channel_of(const pack_job *job, int o, int first, int k)
     return job->groups.shared ? ((o / 4) ^ (k / 4)) * 4 + k % 4 : first + k;
 }
 
-/** Weights of channel `o`, from the ones of source channel `c` on: what a kernel takes at a time.
- */
+/** The weights of channel `o` that a kernel multiplies at a time, from source channel `c` on. */
 static float next_weights(const pack_job *job, int o, int c, int tap)
 {
     const float w = weight_of(job, o, c, tap);

@@ -41,7 +41,7 @@ typedef struct tl_conv_taps {
     int order[TL_BLOCKED_TAPS]; /* the taps, y * KW + x, grid by grid */
     int n_grids;                /* grid g has the taps whose distance from the first one leaves the
                                    remainders g / stride[1] and g % stride[1] */
-    int end[TL_BLOCKED_GRIDS];  /* of each grid: what follows its last tap in `order` */
+    int end[TL_BLOCKED_GRIDS];  /* of each grid: after its last tap in `order` */
 } tl_conv_taps;
 
 /** Of a transposed convolution, or of a convolution. */

@@ -51,7 +51,7 @@ _Static_assert((int)BLOCKS == 2 && (int)PARTS == 1, "two blocks of one vector ea
 
 _Static_assert((int)PIXELS <= (int)TL_TILE_PIXELS, "the largest tile");
 
-/** Where a tile lies, and what its results are: as its job says, or sums in a buffer. */
+/** The addresses of a tile, and its results: as in its job, or sums in a buffer. */
 typedef struct tile_place {
     const float *src, *weight, *bias;
     const void *add; /* or NULL */
@@ -238,7 +238,7 @@ TL_INLINE size_t offset_of(const int m, const int v, size_t step, size_t block_s
     return v / PARTS * block_step + m * step + v % PARTS * TL_VF_LANES;
 }
 
-/** The sum plus what lies at `add`, there at `offset`. */
+/** The sum plus the addend at `offset`. */
 TL_INLINE tl_vf plus_other(tl_vf sum, const tile_place *from, size_t offset, const int are_halves)
 {
     return tl_vf_add(sum, are_halves ? tl_vf_load_bf16((const uint16_t *)from->add + offset)
@@ -254,7 +254,7 @@ TL_INLINE void write(tl_vf result, const tile_place *to, size_t offset, const in
         tl_vf_store((float *)to->dst + offset, result);
 }
 
-/** Adds what lies at `add`. */
+/** Adds the addends at `add`. */
 TL_INLINE void add_others(tl_vf (*sum)[BLOCKS * PARTS], const int n, const int n_blocks,
                           const tile_place *from, const int are_halves)
 {
@@ -281,7 +281,7 @@ TL_INLINE void write_all(tl_vf (*sum)[BLOCKS * PARTS], const int n, const int n_
     }
 }
 
-/** Writes what becomes of the sums. */
+/** Writes the results of the sums. */
 TL_INLINE void finish(tl_vf (*sum)[BLOCKS * PARTS], const int n, const int n_blocks,
                       const tile_place *at)
 {
@@ -409,14 +409,13 @@ EACH_TILE(TILE)
     [n][(n_blocks)-1][kind] = tile_##n##_##n_blocks##_##name,
 static tile_func *const tiles[PIXELS + 1][BLOCKS][KINDS] = {EACH_TILE(ELEMENT)};
 
-/** Whether a tile that writes results can write these: not what is activated, nor of types that it
- *  does not have. */
+/** Whether tiles can write these results: with bounds as activation, and in types of the tiles. */
 static int can_write(const tl_tile_job *job)
 {
     return tl_act_is_bounds(job->act) && (TILES_ROUND || !(job->rounds || job->adds_halves));
 }
 
-/** Adds what lies at `add` to sums in a buffer. */
+/** Adds the addends at `add` to sums in a buffer. */
 static void add_to_sums(float *sums, const tile_place *at, int pixels, int blocks)
 {
     for (int v = 0; v < blocks * PARTS; v++)
@@ -427,7 +426,7 @@ static void add_to_sums(float *sums, const tile_place *at, int pixels, int block
         }
 }
 
-/** Writes what a buffer has, kept between two numbers. */
+/** Writes the sums of a buffer, clipped to two bounds. */
 static void write_sums(const float *sums, const tile_place *at, int pixels, int blocks)
 {
     const tl_vf low = tl_vf_set1(at->low), high = tl_vf_set1(at->high);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Channels picked in the blocked layout: what each block consists of, choice of the kernel,
+// Channels picked in the blocked layout: the parts of each block, selection of the kernel,
 // threads.
 //
 // A block of results is merged from the blocks that hold its channels, pixel by pixel. In a
@@ -77,8 +77,8 @@ static int parts_of(const pick_job *job, size_t n, int b, tl_block_part *parts)
     return n_parts;
 }
 
-/** Whether the one part of a block is all of it, in order; what stands for no channel is as good
- *  as anything. */
+/** Whether the one part of a block is all of it, in order; lanes beyond the channels may hold
+ *  anything. */
 static int is_copy(const tl_block_part *part, int n_parts)
 {
     for (int lane = 0; lane < TL_BLOCK; lane++)

@@ -96,7 +96,7 @@ static inline float mean_count(const tl_blockwin_job *job, const tile_place *at,
                    count_of(left, job->size[1], job->begin[1], job->end[1]));
 }
 
-/** Writes what becomes of the sums. */
+/** Writes the results of the sums. */
 TL_INLINE void finish(const tl_blockwin_kind kind, const int n, const tl_blockwin_job *job,
                       const tile_place *at, tl_vf *sum, int lane)
 {
@@ -217,8 +217,8 @@ static void move(tile_place *at, ptrdiff_t n, int stride)
     at->add = at->add ? at->add + n * TL_BLOCK : NULL;
 }
 
-/** One line of results; `at` is where its first tile lies. Where there is no tile of as many as are
- *  left, a whole one computes some again, but not those that may have replaced what was added. */
+/** One line of results; `at` is its first tile. If no tile has the number of remaining results, a
+ *  whole one computes some again, unless their addends may be overwritten already. */
 static void run_line(const tl_blockwin_job *job, const tile_set *tiles, tile_place at)
 {
     const int stride = job->stride[1], can_repeat = job->ow >= PIXELS && !at.add;
@@ -243,7 +243,7 @@ static void run_line(const tl_blockwin_job *job, const tile_set *tiles, tile_pla
     }
 }
 
-/** Whether a window covers the source whatever its position: then there is one result. */
+/** Whether a window covers the source at every position: then there is one result. */
 static int is_global(const tl_blockwin_job *job)
 {
     return job->oh == 1 && job->ow == 1 && job->size[0] - job->padding[0] >= job->ih &&

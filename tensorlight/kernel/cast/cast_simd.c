@@ -55,6 +55,6 @@ CAST(tl_cast_f32_bf16, , float, _bf16, uint16_t, x)
 CAST(tl_cast_f16_bf16, _f16, uint16_t, _bf16, uint16_t, x)
 CAST(tl_cast_bf16_f16, _bf16, uint16_t, _f16, uint16_t, x)
 
-// Of tl_convert: what is too large becomes the largest.
+// Of tl_convert: saturates.
 CAST(tl_convert_f32_f16, , float, _f16, uint16_t, kept_between(x, -65504, 65504))
 CAST(tl_convert_f32_bf16, , float, _bf16, uint16_t, kept_between(x, -0x1.fep127f, 0x1.fep127f))

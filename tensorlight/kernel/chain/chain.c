@@ -43,7 +43,7 @@ static int last_reader(const tl_chain_step *steps, int n_steps, int operand)
 /** The buffer of each step's result; TL_CHAIN_RESULTS where there is none left. */
 static void assign_buffers(const tl_chain_step *steps, int n_steps, int n_srcs, int *buffers)
 {
-    int until[TL_CHAIN_RESULTS + 1] = {0}; // the last reader of what a buffer holds
+    int until[TL_CHAIN_RESULTS + 1] = {0}; // the last reader of a buffer's content
     for (int i = 0; i < n_steps; i++) {
         int k = 0;
         while (k < TL_CHAIN_RESULTS && until[k] > i)
@@ -58,7 +58,7 @@ static void assign_buffers(const tl_chain_step *steps, int n_steps, int n_srcs, 
 /** Elements of a piece. */
 enum { PIECE = 1024 };
 
-/** A step with what computes it. */
+/** A step with its kernel. */
 typedef struct work {
     tl_map_func *map; /* of src1; NULL: */
     tl_broadcast_func *op;

@@ -11,7 +11,7 @@
 //
 // so that either is the other with the roles exchanged, and one template serves both. A sum begins
 // with the bias and runs over blocks of channels, in a block over row, column and channel: the same
-// order whatever the tiles.
+// order for all tiles.
 
 #ifndef T // once
 
@@ -138,7 +138,7 @@ int tl_conv2d_extents(const tl_tensor *src, const tl_conv2d_param *p, int is_tra
     return 0;
 }
 
-/* ---- what both directions share ---- */
+/* ---- shared by both directions ---- */
 
 static void run(const tl_exec *exec, conv2d_func *func, const tl_tensor *src,
                 const tl_tensor *weight, const tl_tensor *bias, tl_tensor *dst,
@@ -281,7 +281,7 @@ static void NAME(add_row, c)(C *restrict acc, ptrdiff_t acc_step, const T *restr
     }
 }
 
-/** Adds what one tap contributes to the tile from `n_planes` planes of src. */
+/** Adds the contribution of one tap to the tile from `n_planes` planes of src. */
 static void NAME(add_tap, c)(const conv2d_job *job, C *acc, int acc_width, const T *src,
                              tl_window_meeting rows, tl_window_meeting columns, const C *w,
                              int n_planes)
@@ -299,8 +299,8 @@ static void NAME(add_tap, c)(const conv2d_job *job, C *acc, int acc_width, const
     }
 }
 
-/** Adds what the channels c .. c+n_planes-1 of the group of `oc` contribute to the tile; src is
- *  the first one's plane. */
+/** Adds the contribution of channels c .. c+n_planes-1 of the group of `oc` to the tile; src is the
+ *  first one's plane. */
 static void NAME(add_channels, c)(const conv2d_job *job, int is_transposed, const T *src, int c,
                                   int n_planes, int oc, rectangle tile, C *acc)
 {

@@ -181,7 +181,7 @@ TL_PLAIN_TABLE(pick_conv, convnd_func, convnd, FLT)
 TL_PLAIN_TABLE(pick_deconv, convnd_func, deconvnd, FLT)
 TL_KERNEL_TABLE(pick_int, convnd_func, TL_CONV_INT_KERNELS)
 
-/* ---- what all of them share ---- */
+/* ---- shared by all of them ---- */
 
 static convnd_job make_job(const tl_tensor *src, const tl_tensor *weight, const tl_tensor *bias,
                            tl_tensor *dst, const tl_windows *windows, int group)
@@ -357,7 +357,7 @@ tl_tensor *tl_tensor_conv_int(const tl_conv_int_args *args, tl_tensor *dst,
 
 #else // for each type
 
-/** Adds what one tap of the last axis contributes from a line of src. */
+/** Adds the contribution of one tap of the last axis from a line of src. */
 static void LOCAL(add)(const convnd_job *job, A *restrict acc, const T *restrict src,
                        tl_window_meeting m, A w)
 {
@@ -373,8 +373,8 @@ static void LOCAL(add)(const convnd_job *job, A *restrict acc, const T *restrict
     (void)job;
 }
 
-/** Adds what the taps of all axes but the last join with the piece: line `index` of the planes of
- *  a group. */
+/** Adds the contributions of line `index` of a group's planes, which taps of the outer axes select,
+ *  to the piece. */
 static void LOCAL(add_line)(const convnd_job *job, A *acc, int start, int len, const line *l,
                             ptrdiff_t index, const int *taps)
 {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The sums and products up to each element: floats in double, integers modulo 2^64,
 // which keeps their own lower bits. Neighbouring lines are computed together, up to LINES at a
-// time, so that memory is read in order whatever the axis.
+// time, so that memory is read in order for any axis.
 
 #ifndef T // once
 

@@ -180,7 +180,7 @@ static void sort_short(uint64_t *keys, int n)
     }
 }
 
-/** Puts the best of what is in no order yet in order. */
+/** Sorts the best of the unsorted ones. */
 static void sort_more(queue *q)
 {
     int n = q->ends[q->n_segments - 1] - q->sorted;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Non-maximum suppression of rows that hold class, score and box, in place of what goes -1.
+// Non-maximum suppression of rows that hold class, score and box; removed rows become -1.
 
 #include <assert.h>
 #include <math.h>
@@ -77,7 +77,7 @@ static void choose(rows_job *job, float *keys, int32_t *other)
             job->order[i] = -1;
 }
 
-/** Writes what remains, all `room` rows. `index` may be NULL. */
+/** Writes the remaining rows, all `room` rows. `index` may be NULL. */
 static void write_rows(const rows_job *job, int room, float *dst, int32_t *index)
 {
     int to = 0;

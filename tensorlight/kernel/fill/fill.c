@@ -16,7 +16,7 @@ typedef struct fill {
     size_t size; /* of an element */
 } fill;
 
-/** Puts one element down, and then copies what is there behind itself. */
+/** Writes one element, then copies the written ones behind themselves. */
 static void fill_range(void *arg, size_t begin, size_t end)
 {
     const fill *const f = arg;
@@ -134,7 +134,7 @@ static void make_uniform(double *buffer, size_t n, double lo, double hi, uint64_
     }
 }
 
-/** Always in pairs: what is too many of the last one is lost. */
+/** Always in pairs: an excess one at the end is dropped. */
 static void make_normal(double *buffer, size_t n, double mean, double scale, uint64_t *state)
 {
     for (size_t k = 0; k < n; k += 2) {

@@ -60,7 +60,7 @@ static void add_limbs(const int8_t *limbs, size_t n, int16_t (*weight)[TL_LOWBIT
             sums[c] += (int16_t)limbs[i] * weight[i][c];
 }
 
-/** total += what block `block` adds to each column. */
+/** total += the contribution of block `block` to each column. */
 static void add_block(const tl_lowbit_job *job, const char *prepared, const uint8_t *panel,
                       size_t block, int16_t (*weight)[TL_LOWBIT_PANEL], float *total)
 {

@@ -66,8 +66,8 @@ typedef struct pack_job {
     uint8_t *dst;
 } pack_job;
 
-/** [rows, cols], or with `is_transposed` [cols, rows]; one element, or one for each column, stand
- * for all rows. */
+/** [rows, cols], or with `is_transposed` [cols, rows]; one element, or one per column, applies to
+ * all rows. */
 static matrix matrix_of(const tl_tensor *t, int is_transposed)
 {
     if (!t || t->len == 1)

@@ -47,7 +47,7 @@ static void trilu_rows(void *arg, size_t begin, size_t end)
 {
     const trilu *const t = arg;
     for (size_t i = begin; i < end; i++) {
-        // Above the diagonal it belongs to what stays, below too.
+        // The diagonal itself is kept, above and below.
         const int64_t k = t->upper || t->k == INT64_MAX ? t->k : t->k + 1;
         const size_t split = column_of((int64_t)(i % t->rows), k, t->cols) * t->size;
         const size_t row = t->cols * t->size;

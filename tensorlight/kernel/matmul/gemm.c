@@ -16,7 +16,7 @@ TL_KERNEL_TABLE(pick_few, tl_gemm_few_func, TL_GEMM_FEW_KERNELS)
 /** A product, divided into units: some rows by some columns of a matrix of the batch. */
 typedef struct job {
     tl_matmul_plan plan;
-    tl_gemm gemm; /* what all matrices have in common */
+    tl_gemm gemm; /* shared by all matrices */
     int is_packed;
     const float *packed; /* then: all of src2 */
     tl_gemm_block_func *block;
@@ -37,7 +37,7 @@ static size_t round_up(size_t a, size_t b)
     return tl_ceil_div(a, b) * b;
 }
 
-/** The parts of a sum of `k` terms have this length, the last one what is left. */
+/** The length of the parts of a sum of `k` terms; the last one may be shorter. */
 static size_t part_len(size_t k)
 {
     return k == 0 ? 1 : round_up(tl_ceil_div(k, tl_ceil_div(k, TL_GEMM_LEN)), 16);
@@ -87,7 +87,7 @@ enum {
     MOST_ROWS = 4096,     /* of a unit: a part of its sums takes some tenths of a second */
 };
 
-/** Decides what a unit is. The result does not depend on it. */
+/** Sets the size of a unit. The result does not depend on it. */
 static void divide(job *j, int threads)
 {
     const tl_matmul_plan *const p = &j->plan;
@@ -267,7 +267,7 @@ static tl_gemm gemm_of(const job *j, size_t index)
     return g;
 }
 
-/** A unit of whole sums, part by part; those after the first add to what is in dst. */
+/** A unit of whole sums, part by part; all but the first accumulate in dst. */
 static void run_blocks(const job *j, const tl_gemm *g, tl_gemm_part *part)
 {
     part->panel_step = g->k * TL_GEMM_PANEL;

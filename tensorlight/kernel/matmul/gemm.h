@@ -90,7 +90,7 @@ typedef void tl_gemm_block_func(const tl_gemm *g, const tl_gemm_part *part);
  *
  *     [panel][pair of rows][TL_GEMM_PANEL][2]
  *
- * and k counts pairs; what is missing in the last one is 0. Sums are floats. */
+ * and k counts pairs; the last one is padded with 0. Sums are floats. */
 
 /** src [n] -> dst [(n + 1) / 2] pairs. */
 typedef void tl_gemm_to_pairs_func(const float *src, size_t n, float *dst);

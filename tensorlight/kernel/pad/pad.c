@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Padding: each element of dst is one of src, or a constant.
 //
-// Along an axis, dst = |before| kept elements of src |after|. What is outside the kept range is
+// Along an axis, dst = |before| kept elements of src |after|. Elements outside the kept range are
 // computed for each element of the narrow borders; the inside of a row is copied as a block.
 
 #include <assert.h>

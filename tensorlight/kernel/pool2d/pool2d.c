@@ -36,7 +36,7 @@ static range window_at(const pool2d_job *job, int axis, int at)
     return (range){(int)(start > 0 ? start : 0), (int)(stop < in ? stop : in)};
 }
 
-/** Defines the kernel `work` of one type: each window becomes what `reduce` makes of it. */
+/** Defines the kernel `work` of one type: `reduce` maps each window to a result. */
 #define POOL_PLANES(work, reduce)                                                         \
     static void NAME(work, c)(void *arg, size_t begin, size_t end)                        \
     {                                                                                     \

@@ -378,7 +378,7 @@ TL_INLINE void NAME(add_raised, c)(const T *from, int64_t step, double p, double
         sums[x] += raised((double)LOAD(from[x * step]), p);
 }
 
-/** Adds what the taps meet to the sums of a part of a line. */
+/** Adds the elements under the taps to the sums of a part of a line. */
 static void NAME(add_taps, c)(const poolnd_job *job, const part *p, const T *plane,
                               const window *at, double *sums)
 {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Elements placed by index: set, or combined with what is there. All indices are checked before the
+// Elements placed by index: set, or combined with old elements. All indices are checked before the
 // first element changes.
 //
 // Updates of one element apply in order, so threads share work only where no element is common.
@@ -13,7 +13,7 @@
 #include "kernel/tl_axis.h"
 #include "tensorlight/tl_shape.h"
 
-/** A row of the list of operations: its name, and what combines the old and the new value. */
+/** A row of the list of operations: its name, and the function of the old and the new value. */
 typedef struct put_row {
     const char *name;
     tl_elew_op elew; /* TL_ELEW_OP_INVALID: the new value replaces the old one */

@@ -320,7 +320,7 @@ static void find_range(void *arg, size_t slot, size_t begin, size_t end)
     }
 }
 
-/** Spreads what the rows hold over 0 .. 255. */
+/** Sets scale and zero point that map the range of the rows to 0 .. 255. */
 static void spread(const tl_exec *exec, range_job *job, tl_tensor *scale, tl_tensor *zero)
 {
     assert(scale->dtype == TL_FLOAT && zero->dtype == TL_UINT8);

@@ -75,7 +75,7 @@ size_t tl_quantized_conv2d_scratch(const tl_tensor *src, const tl_tensor *dst,
                                    const tl_conv2d_param *param, const int channels[2],
                                    int is_transposed, int threads)
 {
-    size_t most = 0; // any kernel may run what is planned now
+    size_t most = 0; // any kernel may use the planned scratch
     for (int bytes = 1; bytes <= 2; bytes++) {
         const tl_conv_kind kind = kind_of(param, channels, is_transposed, bytes);
         const size_t size = tl_conv_scratch(&kind, src, dst, param, channels, threads);

@@ -46,14 +46,14 @@ typedef struct line {
     const int8_t *weight;
     uint32_t start[BLOCKS][TL_BLOCK]; // of the sums
     float factor[BLOCKS][TL_BLOCK], addend[BLOCKS][TL_BLOCK];
-    float low, high; // what 8-bit results are kept between before they are rounded
-    float zero;      // what is added behind
+    float low, high; // bounds of 8-bit results before rounding
+    float zero;      // added after rounding
     result result;
 } line;
 
 typedef tl_vs sums[BLOCKS * PARTS];
 
-/** A vector of weights of each of the blocks: what all pixels are multiplied with. */
+/** A vector of weights of each of the blocks, which multiplies all pixels. */
 TL_INLINE void load_weights(tl_vw *w, const int n_blocks, const int8_t *weight, size_t weight_step,
                             const int part)
 {

@@ -12,7 +12,7 @@ static inline int between(nn_room *room, int low, int high)
     return low + (int)(tl_random_uniform(&room->seed) * (high - low + 1));
 }
 
-/** The weights of a layer, and what is done to its sums. */
+/** The weights of a layer, and its epilogue. */
 typedef struct layer {
     tl_tensor *weight, *bias, *factor, *addend;
     tl_quantized_param q;

@@ -105,7 +105,7 @@ int tl_exec_quantized_depthwise2d(const tl_exec *exec, const tl_tensor *src,
     return 0;
 }
 
-/** Pools; what lies outside the source by no more than its padding counts for a mean if
+/** Pools; elements outside the source, within its padding, count for a mean if
  *  `counts_padding`. */
 static int run_pool(const tl_exec *exec, tl_quantwin_job job, const tl_tensor *dst,
                     const tl_pool2d_param *param, int counts_padding)

@@ -10,8 +10,8 @@
 //     result x+1    0   w0   w1   w2
 //
 // The rows of a plane are copied before they are read, with columns of zero points at both sides; a
-// row above or below the image is one of zero points. Of wide images only what tiles at the edges
-// read is copied.
+// row above or below the image is one of zero points. Of wide images only columns for tiles at
+// the edges are copied.
 
 #include "kernel/quantwin/quantwin.h"
 

@@ -62,7 +62,7 @@ typedef struct pack_job {
     size_t row; /* bytes */
 } pack_job;
 
-/** Windows of a block of output channels, or what became of them: [place][channel]. */
+/** Windows of a block of output channels, or their transforms: [position][channel]. */
 typedef int16_t block_table[TL_QUANTWINO_POINTS][TL_BLOCK];
 
 /** The weight between channel `o` of the result and channel `c` of the source; 0: there is none. */

@@ -234,7 +234,7 @@ TL_INLINE void store_line(const words *sums, int n, uint8_t *bytes, float *float
         tl_quantized_store_sums(bytes, sum, n, 0, e);
 }
 
-/** Where the results of a tile go; what has a function as activation becomes floats first. */
+/** The output of a tile; results with a function as activation become floats first. */
 typedef struct place {
     uint8_t *bytes;         /* or NULL */
     float *floats;          /* or NULL */

@@ -158,9 +158,9 @@ int tl_recurrent_check(const tl_recurrent_tensors *t, const tl_recurrent_param *
     return check_shape(t->peephole, "peephole", 2, (int[]){e.directions, 3 * e.hidden}, dtype);
 }
 
-/* ---- memory: what a direction works in ---- */
+/* ---- memory of a direction ---- */
 
-/** Lengths in elements; before them, what the products work in. */
+/** Lengths in elements; scratch of matrix multiplications precedes them. */
 typedef struct memory {
     size_t room; /* bytes, whole cache lines */
     size_t products, gates, state, bias;

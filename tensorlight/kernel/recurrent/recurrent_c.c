@@ -38,7 +38,7 @@ static void NAME(apply, c)(const tl_recurrent_job *job, const T *src, T *dst, si
     job->acts[act](src, dst, n, &job->act_params[act]);
 }
 
-/** `n` numbers of gates, from their sums to what they let through. */
+/** Activates `n` elements of gates in place. */
 static void NAME(activate, c)(const tl_recurrent_job *job, T *gates, size_t n, int act)
 {
     const T clip = (T)job->param->clip;

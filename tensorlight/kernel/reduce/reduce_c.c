@@ -144,8 +144,8 @@
 
 #else // for each type
 
-/** The steps of an operation on `n` accumulators at `acc`. `shift` belongs to each result: what
- *  log_sum_exp subtracts. */
+/** The steps of an operation on `n` accumulators at `acc`. `shift` belongs to each result:
+ *  log_sum_exp subtracts it. */
 typedef struct NAME(steps, TL_SET) {
     void (*begin)(void *acc, size_t n);
     void (*add)(void *acc, const T *src, const double *shift, size_t n, size_t rows,

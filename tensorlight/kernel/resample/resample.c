@@ -217,7 +217,7 @@ static void run_filter(const tl_exec *exec, const layout *l, const tl_tensor *sr
         store(exec, scratch + l->buffers[(l->n - 1) % 2], work, dst);
 }
 
-/** Overwrites what looks outside src. */
+/** Overwrites results whose position is outside src. */
 static void fill_outside(const tl_tensor *src, tl_tensor *dst, const tl_resample_param *param)
 {
     const uint64_t fill = fill_of(param, dst->dtype);

@@ -24,8 +24,8 @@ static ptrdiff_t nearest_src_row(const tl_nearest_job *job, size_t row)
     return src_row;
 }
 
-// Each of the integers stands for TL_FLOAT or another; integers of more than 8 bits are mixed in
-// double.
+// Unsigned integers serve all types of their size, such as TL_FLOAT; integers of more than 8 bits
+// are mixed in double.
 #define TL_TUNED_ALL
 #define TL_TEMPLATE "kernel/resample/resample_c.c"
 #include "tensor/tl_each_uint.inc.h"
@@ -78,7 +78,7 @@ void NAME(tl_resample_nearest, c)(void *arg, size_t begin, size_t end)
 
 /* ---- one axis by weights ---- */
 
-/** dst [n] = the sum of weights[k] * src [indices[k], n]; what has no weight is not looked at. */
+/** dst [n] = the sum of weights[k] * src [indices[k], n]; elements of weight 0 are not read. */
 static void NAME(mix_lines, c)(const T *src, T *restrict dst, size_t n, const int *indices,
                                const double *weights, int n_taps)
 {
@@ -100,7 +100,7 @@ static void NAME(mix_lines, c)(const T *src, T *restrict dst, size_t n, const in
         dst[x] = 0;
 }
 
-/** The same along the last axis: neighbours are what is mixed. */
+/** The same along the last axis: mixes neighbours. */
 static void NAME(mix_elements, c)(const T *src, T *restrict dst, const tl_filter_job *job)
 {
     const int n = job->table.n;

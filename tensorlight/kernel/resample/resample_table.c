@@ -39,7 +39,7 @@ int tl_resample_is_identity(const tl_resample_param *param, int axis, int in, in
 
 int tl_resample_is_outside(const tl_resample_param *param, int axis, int in, int i)
 {
-    // As a float: what rounding alone drives beyond the border is inside.
+    // As a float: a position that only rounding moves beyond the border is inside.
     const float x = float_position_of(&param->axes[axis], i);
     return !(x >= 0 && x <= (float)(in - 1));
 }
@@ -79,7 +79,7 @@ static void normalize(double *weights, int n)
         weights[k] /= sum;
 }
 
-/** Takes the weight of what lies outside, unless nothing else would be left. */
+/** Zeroes weights outside of src, unless none would be left. */
 static void exclude_outside(double *weights, int n, double first, int in)
 {
     double inside = 0;

@@ -2,7 +2,7 @@
 // Resampling.
 //
 // Position d of `out` lies at c = (d + 0.5) * (in / out) - 0.5 of `in`. Rows are computed in chunks
-// of the last axis: what a chunk needs to know of its columns is worked out once for all rows.
+// of the last axis: positions of the columns of a chunk are computed once for all rows.
 
 #ifndef T // once
 

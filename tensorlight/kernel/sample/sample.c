@@ -187,7 +187,7 @@ static int run_roi(const tl_exec *exec, tl_sample_func *func, const tl_tensor *s
     return 0;
 }
 
-/** Checks what both ROI operators share; rois have `columns`. */
+/** Checks shared by both ROI operators; rois have `columns`. */
 static int infer_roi(const tl_tensor *src, const tl_tensor *rois, int columns,
                      const tl_roi_param *param, int *dims)
 {

@@ -308,7 +308,7 @@ void NAME(tl_roi_maxpool, c)(void *arg, size_t begin, size_t end)
     }
 }
 
-/** The element at a position, 0 of what lies outside. */
+/** The element at a position, 0 outside. */
 static double NAME(linear_at, c)(const T *plane, int height, int width, double y, double x)
 {
     if (!(y > -1 && y < height && x > -1 && x < width))

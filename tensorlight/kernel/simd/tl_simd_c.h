@@ -94,7 +94,7 @@ static inline tl_vf tl_vf_fnma(tl_vf a, tl_vf b, tl_vf c)
 }
 
 /** By the halves of a and b, whose products are exact (T. J. Dekker, Numerische Mathematik 18,
- * 1971), |a|, |b| < 2^115: what rounding takes from a * b counts where c cancels most of it. */
+ * 1971), |a|, |b| < 2^115: the rounding error of a * b matters where c cancels most of it. */
 static inline tl_vf tl_vf_fma_once(tl_vf a, tl_vf b, tl_vf c)
 {
     const tl_vf wide_a = 4097 * a, wide_b = 4097 * b;
@@ -151,7 +151,7 @@ static inline tl_vf tl_vf_copysign(tl_vf a, tl_vf b)
     return (tl_vf)(((tl_vm)a & INT32_MAX) | ((tl_vm)b & INT32_MIN));
 }
 
-// From 2^23 on, floats are integers: adding that rounds what is below, to even.
+// From 2^23 on, floats are integers: adding that rounds fractions, ties to even.
 static inline tl_vf tl_vf_round(tl_vf a)
 {
     const tl_vf magnitude = tl_vf_abs(a), far = tl_vf_set1(0x1p23f);

@@ -18,9 +18,9 @@
 //     TL_VX_BYTES            bytes that tl_vx_load reads for a source byte: 1, as it lies, or 2:
 //                            words, of each 16 those with even numbers before the others
 //
-//     TL_VX_OFFSET           what source bytes are worth less than without it: instructions that
-//                            take only signed bytes find them moved by 128, so that `start` has
-//                            TL_VX_OFFSET times the sum of the weights more
+//     TL_VX_OFFSET           the offset subtracted from source bytes: instructions for signed
+//                            bytes only get them less 128, so `start` contains TL_VX_OFFSET
+//                            times the sum of the weights
 
 //     tl_vb, TL_VB_VECTORS   bytes of TL_VB_VECTORS vectors, in their order
 //     tl_vb_of(v, zero)      v[0 .. TL_VB_VECTORS-1], of which none is NaN, rounded, ties to even,

@@ -190,8 +190,8 @@ TL_INLINE tl_vf tl_vf_softplus(tl_vf x)
 
 /* ---- the normal distribution ---- */
 
-/** erfc(x / sqrt(2)) / 2 for x >= 0, the part of a normal distribution beyond x: the bounds of
- *  gelu and erf say how exactly.
+/** erfc(x / sqrt(2)) / 2 for x >= 0, the upper tail of the normal distribution. For its error see
+ *  the bounds of gelu and erf.
  *
  *  As g(x) e^(-x^2 / 2), where g decreases from 1/2 to about 1 / (sqrt(2 pi) x). g = u / (a x u +
  * w) with polynomials u and w, and `a` near sqrt(2 pi). All coefficients are positive, so that

@@ -42,7 +42,7 @@ static inline tl_vdw tl_vdw_load(const int16_t *p)
     return TL_MM_BITS(loadu)((const tl_vi *)p);
 }
 
-/** At once: what GCC adds later it keeps in memory until then. */
+/** Adds at once: GCC would keep the addends of a later addition in memory. */
 static inline tl_vd tl_vd_add(tl_vd s, tl_vdx x, tl_vdw w)
 {
     s += (tl_vd)TL_MM(madd_epi16)(x, w);

@@ -7,8 +7,8 @@
 //     tl_vi_add, tl_vi_mul          modulo 2^32
 //     tl_vi_to_vf(a)                the nearest floats
 //     tl_vi_round(v)                the nearest integers to floats, ties to even, |v| < 2^31
-//     tl_vi_range, tl_vi_range_of(zero, low, high)   what integers become as bytes: more by zero,
-//                                   0 .. 255, then kept between two bytes
+//     tl_vi_range, tl_vi_range_of(zero, low, high)   the conversion of integers to bytes: add zero,
+//                                   saturate to 0 .. 255, then clip to two bytes
 //     tl_vi_store_pixels(p, v, n, r)  the integers v[k], moved by the range r and saturated, as
 //                                   bytes from p[16 * k] on, for k = 0 .. n-1, n <= 4
 //     tl_vb, tl_vb_load(p), _zero          four bytes for each lane

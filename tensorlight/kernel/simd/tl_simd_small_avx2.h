@@ -87,7 +87,7 @@ static inline void tl_vf_store_u8(uint8_t *p, tl_vf v)
     _mm_storel_epi64((__m128i *)p, _mm_packus_epi16(words, words));
 }
 
-// The conversion gives INT32_MIN for what does not fit: all bits turned, that is INT32_MAX.
+// The conversion returns INT32_MIN for values out of range: inverted, that is INT32_MAX.
 static inline void tl_vf_store_i32(int32_t *p, tl_vf v)
 {
     const __m256 is_large = _mm256_cmp_ps(v, _mm256_set1_ps(0x1p31f), _CMP_GE_OQ);

@@ -2,8 +2,8 @@
 // Softmax, and its logarithm, in plain C.
 //
 // Lines that lie next to each other are computed together, up to LINES at a time, so that memory is
-// read in order whatever the axis. The exponentials wait in dst for their sum, which is kept in
-// double; where dst would round them, to 16 bits, they are computed again.
+// read in order for any axis. dst holds the exponentials until their sum is complete, in double;
+// where dst would round them, to 16 bits, they are computed again.
 
 #ifndef T // once
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Copies with strides, and what is made of them: slices with steps, broadcasting, tiling.
+// Copies with strides, and functions based on them: slices with steps, broadcasting, tiling.
 //
-// Axes of length 1 are dropped, and axes that continue each other in src as in dst become one. What
-// is left last is a line; a unit of work is a piece of a line.
+// Axes of length 1 are dropped, and axes that continue each other in src as in dst become one. The
+// last one is a line; a unit of work is a piece of a line.
 
 #include "kernel/stride/stride.h"
 

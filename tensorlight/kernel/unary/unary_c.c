@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Unary element-wise functions in plain C, for every type.
 //
-// FORMULA(name, value) defines what `name` makes of the element x, of type C, and the parameters a
-// and b, of type P; the kernels call it.
+// FORMULA(name, value) defines the value of `name` for the element x, of type C, and the parameters
+// a and b, of type P; the kernels call it.
 
 #ifndef T // once
 

@@ -117,7 +117,7 @@ static const struct {
     {CLOSE(SWISH, swish), swish, 2.5, 0x1p-119, {-0x1.0af0b8p+5f, 0x1.4369bp+1f}},
     // 4.026, 4.436
     {CLOSE(GELU, gelu), gelu, 4.5, 0x1p-119, {0x1.e7619ep-6f, -0x1.d59a72p+0f}},
-    // 1.979, 1.979 beside what grows
+    // 1.979, 1.979 plus growth
     {CLOSE(GELU_TANH, gelu_tanh),
      gelu_tanh,
      3,

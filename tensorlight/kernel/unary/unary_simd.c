@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Unary element-wise functions in vectors. FORMULA(name, value) makes a kernel of what
-// `name` makes of the vector x and the parameters a and b.
+// Unary element-wise functions in vectors. FORMULA(name, value) defines the kernel of
+// `name`, with its value for the vector x and the parameters a and b.
 
 #include "kernel/unary/unary.h"
 

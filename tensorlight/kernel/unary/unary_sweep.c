@@ -16,7 +16,7 @@ enum { PIECE = 1 << 14 };
 
 /** The largest error so far. */
 typedef struct worst {
-    double ulp, excess; /* excess over what grows */
+    double ulp, excess; /* excess over the growing bound */
     float x;
 } worst;
 

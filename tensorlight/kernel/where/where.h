@@ -7,8 +7,8 @@
 #include "kernel/tl_broadcast.h"
 #include "kernel/tl_kernel.h"
 
-/** Sources: the condition, TL_BOOL, and the two to choose from, of the row's type, which stands for
- *  all of its size. */
+/** Sources: the condition, TL_BOOL, and two of the row's type, which serves all types of its size.
+ *  */
 #define TL_WHERE_KERNELS(ROW, arg)              \
     TL_KERNELS(ROW, arg, tl_where, UINT, PLAIN) \
     TL_KERNELS(ROW, arg, tl_where, UINT, WIDE)

@@ -18,7 +18,7 @@ static int NAME(loop, TL_SET)(const void *const *srcs, void *dst, size_t len)
     const T *const s1 = srcs[1], *const s2 = srcs[2];
     T *const d = dst;
     for (size_t i = 0; i < len; i++) {
-        // Both are read whatever the condition: compilers make vectors of no others.
+        // Both are read in any case: compilers vectorize no other form.
         const T one = s1[i], other = s2[i];
         d[i] = cond[i] ? one : other;
     }

@@ -29,11 +29,11 @@ typedef struct pack_job {
     int oc, ic, pairs;
 } pack_job;
 
-/** Windows of a block of output channels, or what became of them: [place][channel]. */
+/** Windows of a block of output channels, or their transforms: [position][channel]. */
 typedef double block_table[TL_WINO_SIZE * TL_WINO_SIZE][TL_BLOCK];
 
-/** G times three rows of a table, `step` apart: the values of polynomials with these factors, over
- *  what B' and A' leave out. */
+/** G times three rows of a table, `step` apart: the values of polynomials with these factors,
+ *  divided by the scales omitted in B' and A'. */
 static void weight_line(int pairs, double (*src)[TL_BLOCK], int step, double (*dst)[TL_BLOCK],
                         int dst_step)
 {

@@ -10,7 +10,7 @@
 // which becomes t * t ordinary sums over channels, computed for many tiles at a time by the tiles
 // of blockconv (a 1x1 convolution whose pixels are tiles).
 //
-// The points are 0, infinity, and m / 2 pairs +p, -p. What a pair has in common is computed once:
+// The points are 0, infinity, and m / 2 pairs +p, -p. Common terms of a pair are computed once:
 // with N(x) the product of x^2 - q^2 over the other pairs, the row of B' for the point +-p is
 // x (x +- p) N(x), so d[2], d[4], .. and d[1], d[3], .. get the same factors; row p of A' is
 // 1, p, p^2, ..: even and odd powers again. Every scale is left to G, so the products' rows are
@@ -68,7 +68,7 @@ typedef struct tl_wino_job {
     size_t step; /* floats between the products of a tile */
     size_t row;  /* floats between rows of results, and of add */
     tl_activation act;
-    float low, high; /* what results are kept between */
+    float low, high; /* bounds of results */
 } tl_wino_job;
 
 /** Transforms t * t vectors of a block to the first `rows` x `cols` pixels of a tile: A' src A,

@@ -127,13 +127,13 @@ enum {
     MOST_RUNS = 30,
 };
 
-/* Cache lines are what matters of memory; numbers only must not be exceptional. */
+/* Memory is touched by cache lines; values only must not be exceptional. */
 enum { CACHE_LINE = 64 };
 static const float any = 0.5f;
 
 static const uint64_t run_nanoseconds = 100000000; // of an algorithm, unless LEAST_RUNS take longer
 
-/** A convolution that is measured, and what the rest of its network reads between two runs. */
+/** A measured convolution, and the memory that the rest of its network reads between two runs. */
 typedef struct trial {
     tl_exec exec;
     const tl_conv2d_param *param;

@@ -67,7 +67,7 @@ static void set_tiles(tl_wino *w, int tiles)
     w->slot_size = slot_size(w, w->source_step, w->product_step);
 }
 
-/** Decides what a unit is, from the shapes alone. Blocks are divided where tiles are too few: each
+/** Sets the size of a unit, from the shapes alone. Blocks are divided where tiles are too few: each
  *  thread then transforms the source anew. */
 static void divide(tl_wino *w)
 {

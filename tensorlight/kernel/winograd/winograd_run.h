@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Winograd's convolution in the blocked layout, whatever its elements are: how its work is divided,
-// and where patches and results are. See winograd.h for the algorithm.
+// Winograd's convolution in the blocked layout, for all element types: division of its work, and
+// offsets of patches and results. See winograd.h for the algorithm.
 //
 // A unit is some tiles by some blocks of output channels. The patches of its tiles are transformed
 // once; then, for two blocks at a time, the products of all points, and the results.
