@@ -4,9 +4,9 @@
 
 usage: mutate.py LIGHTNET [SEED [SECONDS]]
 
-A run may succeed, or fail with status 1 and one line that says why; it never crashes, hangs, or fails in silence. Under
-the sanitizers, it does not touch what is not its own, and leaks nothing. Every kind of file has the same share of SECONDS,
-20 unless told. What failed is kept, and named with the seed, in the folder that TMPDIR says.
+A run may succeed, or fail with status 1 and one line with the reason; it never crashes, hangs, or fails in silence. Under
+the sanitizers, it accesses no memory out of bounds, and leaks nothing. Every kind of file has the same share of SECONDS,
+20 by default. Failing files are kept, and named with the seed, in the folder TMPDIR.
 
 The readers alone, within one process, are given far more by the replayed fuzz targets (`fuzz NAME --broken`).
 """

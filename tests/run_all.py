@@ -108,7 +108,7 @@ def skip(reason, count):
 
 
 def build_and_cross(name, jobs, count):
-    """For another machine or C library: what it needs, a build with tools/cross/NAME.ini, and the tests that can run."""
+    """For another machine or C library: its requirements, a build with tools/cross/NAME.ini, and the tests that can run."""
     machines, suites, slowness, env = CROSS[name]
     root, factor = f"build-{name}-root", str(slowness)
     env = dict(os.environ, CC="gcc", CK_TIMEOUT_MULTIPLIER=factor, **env)

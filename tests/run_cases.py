@@ -4,7 +4,7 @@
 
 usage: run_cases.py LIGHTNET GENWTS FEATURES [NAME...]
 
-FEATURES: what LightNet is built with, such as onnx,png,jpeg. NAME: of a folder or file of cases, all without.
+FEATURES: build options of LightNet, such as onnx,png,jpeg. NAME: of a folder or file of cases, all without.
 
 Two kinds of cases, in tests/cases:
 
@@ -15,7 +15,7 @@ Two kinds of cases, in tests/cases:
         ----
         bias_of_wrong_length.json: ...           the message
 
-    NAME.test                        tests that share a work folder, each a sentence and what is typed and seen:
+    NAME.test                        tests that share a work folder, each a sentence, commands and their output:
 
         # labels name the best digits            a test begins
         $ lightnet run digits.json --top 1       a command, for sh
@@ -44,7 +44,7 @@ TIMEOUT = 60
 
 
 class Step:
-    """A command and what it is to print."""
+    """A command and its expected output."""
 
     def __init__(self, command):
         self.command = command
@@ -65,7 +65,7 @@ class Step:
             want.search(got) if isinstance(want, re.Pattern) else want == got for want, got in zip(self.out, out))
 
     def run(self, env, folder):
-        """Returns what is wrong, or None."""
+        """Returns the error, or None."""
         result = subprocess.run(["sh", "-c", self.command], cwd=folder, env=env, timeout=TIMEOUT,
                                 stdin=subprocess.DEVNULL, capture_output=True)
         out, err = (lines(stream) for stream in (result.stdout, result.stderr))
@@ -164,7 +164,7 @@ def main():
     with tempfile.TemporaryDirectory() as bin_folder:
         for program in programs:
             os.symlink(program, os.path.join(bin_folder, os.path.basename(program)))
-        # For the programs of cases/bin: what comes first in PATH may be a script that looks for the interpreter at every start.
+        # For the programs of cases/bin: the first one in PATH may be a script that looks for the interpreter at every start.
         os.symlink(os.path.realpath(sys.executable), os.path.join(bin_folder, "python3"))
         env = dict(os.environ, PATH=os.pathsep.join([bin_folder, os.path.join(CASES, "bin"), os.environ["PATH"]]),
                    LC_ALL="C", PYTHON=sys.executable)

@@ -31,7 +31,7 @@ def chain(n):
 
 
 def weighted():
-    """The sum of x with what is computed at load of a constant and a weight."""
+    """The sum of x with a tensor that is computed at load from a constant and a weight."""
     return {"inputs": ["x"], "outputs": ["y"], "ops": [
         source("x", []), source("v", [1, 2, 3, 4]), source("w", [], True),
         op("u", "elew", [("src1", "v"), ("src2", "w")], "u", {"elew_op": "TL_SUM"}),
@@ -52,7 +52,7 @@ def show(folder, model, option):
 
 
 def overlaps(boxes):
-    """Pairs of boxes of which each holds a part of the other, beyond what rounding of numbers makes."""
+    """Pairs of boxes that overlap without one containing the other, beyond rounding."""
     edge = 0.05
     return [(a[1], b[1]) for i, a in enumerate(boxes) for b in boxes[:i]
             if a[2] + edge < b[2] + b[4] and b[2] + edge < a[2] + a[4] and

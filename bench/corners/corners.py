@@ -52,7 +52,7 @@ def normal(*shape):
 
 
 def weights(*shape):
-    """Such that sums keep the size of what is summed."""
+    """Such that sums keep the magnitude of their terms."""
     return normal(*shape) / np.float32(math.sqrt(np.prod(shape[1:])))
 
 

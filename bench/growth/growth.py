@@ -29,8 +29,7 @@ WEIGHTS = {"ir.json": "ir.safetensors", "graph-symbol.json": "graph-symbol.param
 
 
 def seconds(command, limit=None):
-    """The processor time of a command that may take `limit` seconds of it; and what it wrote to standard error, "" when it
-    succeeded."""
+    """The CPU time of a command, limited to `limit` seconds, and its standard error, "" when it succeeded."""
     limits = (limit or LIMIT,) * 2
     with tempfile.TemporaryFile() as errors:
         # pylint: disable-next=consider-using-with,subprocess-popen-preexec-fn

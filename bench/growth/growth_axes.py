@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """The axes along which models grow: for each, how to write a model of n such parts and what to do with it.
 
-A step of an axis is a command line of lightnet: MODEL stands for the file that `make` wrote, the names of STEPS for what
-earlier steps wrote.
+A step of an axis is a command line of lightnet: MODEL is the file that `make` wrote, the names of STEPS are
+the outputs of earlier steps.
 """
 import collections
 import functools
@@ -169,7 +169,7 @@ def views_of_one(n):
                 weights=[tensor("a", "int64", [2], [2, 2]), tensor("b", "int64", [1], [4])])
 
 
-# ---- what a model lists ----
+# ---- lists in a model ----
 
 @axis("inputs", *ALL, "graph", "back")
 def inputs_used(n):
@@ -554,7 +554,7 @@ def loop_unrolled(n):
 
 @axis("bodies: scanned tensors of a Scan")
 def scan(n):
-    count = n // 8  # 64 iterations: more nodes than are unrolled, whatever n is
+    count = n // 8  # 64 iterations: more nodes than are unrolled, for any n
     ins = [value(f"a{k}", "float", [4]) for k in range(count)]
     body = graph([node("Neg", [f"a{k}"], [f"b{k}"]) for k in range(count)], ins, [value(f"b{k}", "float", [4]) for k in range(count)], name="g")
     nodes = [node("Scan", ["x"] * count, names("y", count), body=body, num_scan_inputs=count)]

@@ -117,7 +117,7 @@ class _Face(ctypes.Structure):
 class Font:
     """One font file; `Font(path).glyph("7")` is the picture of a character."""
 
-    # FT_LOAD_NO_HINTING | FT_LOAD_RENDER | FT_LOAD_NO_BITMAP: grey outlines, whatever the size.
+    # FT_LOAD_NO_HINTING | FT_LOAD_RENDER | FT_LOAD_NO_BITMAP: grey outlines at any size.
     LOAD_FLAGS = 2 | 4 | 8
 
     _lib = None

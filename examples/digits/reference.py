@@ -45,7 +45,7 @@ def write_safetensors(path, arrays):
 
 
 def conv2d(src, weight, bias, *, group, size, stride, dilation, padding, autopad):
-    """Cross-correlation, for what digits.json uses: one group, no dilation, stride 1."""
+    """Cross-correlation, as digits.json uses it: one group, no dilation, stride 1."""
     if (group, stride, dilation, autopad) != (1, [1, 1], [1, 1], "NOTSET"):
         raise ValueError("conv2d: only one group, stride 1, no dilation and NOTSET are known here")
     top, left, bottom, right = padding
@@ -64,7 +64,7 @@ def relu(src):
 
 
 def maxpool2d(src, *, size, stride, padding, autopad):
-    """Maximum of each window, for what digits.json uses: windows side by side, no padding."""
+    """Maximum of each window, as digits.json uses it: adjacent windows, no padding."""
     if (size, padding, autopad) != (stride, [0, 0, 0, 0], "NOTSET"):
         raise ValueError("maxpool2d: only stride = size, no padding and NOTSET are known here")
     n, channels, height, width = src.shape

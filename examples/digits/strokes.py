@@ -206,7 +206,7 @@ def _moved(rng, points, n):
 def _curve_matrix(stroke_lens):
     """Catmull-Rom curves: matrix, with path points = matrix @ control points, and pen_down.
 
-    pen_down[i] says whether the path has ink between its points i and i + 1.
+    pen_down[i]: whether the path has ink between its points i and i + 1.
     """
     rows, pen_down, first = [], [], 0
     for length in stroke_lens:

@@ -5,7 +5,7 @@
     train.py                  train (about a quarter of an hour), write the weights, measure
     train.py --evaluate       measure the weights that are there
     train.py --predict FILE   one image (.pgm or .npy, 28x28, white on black) through the reference
-    train.py --samples        write the sample images and what the reference expects for them
+    train.py --samples        write the sample images and the reference's results for them
 """
 
 import argparse

@@ -3,7 +3,7 @@
 """usage: axes.py LIGHTNET [sanitized]. Reading, converting and compiling stays far from the square along the axes that models grow.
 
 Each command handles a model and one of 16 times its size. Linear work takes 16 to 25 times as long, quadratic work 256 times: more
-than 64 times fails, if three tries in a row say so, each the best of what was measured so far. `bench/growth` measures exactly.
+than 64 times fails, if three tries in a row agree, each the min time so far. `bench/growth` measures exactly.
 """
 import os
 import sys
@@ -17,7 +17,7 @@ from tap import Tap
 
 FACTOR, MOST = 16, 64
 TRIES = 3
-LEAST = 0.01  # seconds: what is faster is not measured well
+LEAST = 0.01  # seconds: shorter times are inaccurate
 
 # Of each axis a command that takes little time; most have been quadratic.
 WATCHED = {
@@ -56,13 +56,13 @@ def least(lightnet, axis, step, n, limit):
 
 
 def faults_of(lightnet, axis, step, small, start):
-    """Lines that say why the axis fails."""
+    """The reasons why the axis fails, as lines."""
     few = many = float("inf")
     for _ in range(TRIES):
         spent, error = least(lightnet, axis, step, small, None)
         few = min(few, max(spent - start, LEAST))
         if not error:
-            # More processor time than this is the square whatever else the machine does.
+            # More CPU time than this is quadratic on any load of the machine.
             spent, error = least(lightnet, axis, step, small * FACTOR, int(4 * MOST * few) + 2)
             many = min(many, spent - start)
         if not error and many <= MOST * few:

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""usage: against_cpp.py LN_IL_PRE_PRINT SOURCE_ROOT. The preprocessor of IL gives the tokens that the C compiler's gives.
+"""usage: against_cpp.py LN_IL_PRE_PRINT SOURCE_ROOT. The preprocessor of IL returns the same tokens as the C compiler's.
 
-Tables of what C's macros are known for, the networks of the examples, and random programs of macros. Compared are tokens, not
-blanks; and where the compiler rejects a program, ours does.
+Tables of corner cases of C macros, the networks of the examples, and random programs of macros. It compares tokens, not
+blanks; programs that the compiler rejects must be rejected.
 """
 import os
 import random

@@ -30,7 +30,7 @@ BFLOAT16 = "avx512bf16"
 # In bfloat16, of the largest element; the inputs are random. A network that was trained on photos makes small offsets of boxes of them.
 TOLERANCE, TOLERANCES = "2e-2", {"RFB-320": "5e-2"}
 MODELS = os.path.join(os.path.dirname(ROOT), "shared", "models")
-# Where a network is at hand: the model and what else names it on the command line.
+# Where a network is available: the model and its further command-line arguments.
 AT_HAND = {
     "digits": ["examples/digits/digits.json", "-f", "examples/digits/digits.safetensors"],
     "mnist": [f"{MODELS}/mnist/mnist.json", "-f", f"{MODELS}/mnist/mnist.safetensors"],
@@ -72,7 +72,7 @@ def verified(lightnet, level, args, threads, *options):
 
 
 def inputs_of(folder, lightnet, args):
-    """Files with random inputs for the network, as `lightnet show` tells their types and shapes, in the network's order."""
+    """Files with random inputs for the network, of the types and shapes that `lightnet show` prints, in the network's order."""
     shown = call(lightnet, "c", "show", *args).stdout
     rng = np.random.default_rng(5)
     files = []
@@ -88,7 +88,7 @@ def inputs_of(folder, lightnet, args):
 
 
 def outputs_of(folder, lightnet, level, args, threads):
-    """The bytes of all output files, by name; or the lines that say why there are none."""
+    """The bytes of all output files, by name; or the reasons why there are none, as lines."""
     out = tempfile.mkdtemp(dir=folder)
     done = call(lightnet, level, "run", *args, "-O", out, "--threads", str(threads))
     if done.returncode:
@@ -132,7 +132,7 @@ def check(lightnet, name, args, level):
 
 
 def check_bfloat16(lightnet, name, args):
-    """The same for what may compute in bfloat16."""
+    """The same where bfloat16 is allowed."""
     rounded = [*args, "--precision", "bf16"]
     with tempfile.TemporaryDirectory() as folder:
         inputs = inputs_of(folder, lightnet, args)

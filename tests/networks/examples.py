@@ -34,7 +34,7 @@ class Network:
         return subprocess.run([self.lightnet, command, self.file, *args], capture_output=True, text=True)
 
     def shown(self, *lines):
-        """Faults: what `show` does not say."""
+        """Faults: texts that `show` does not print."""
         r = self.call("show")
         return [f"no '{line}' in:\n{r.stdout}{r.stderr}" for line in lines if line not in r.stdout]
 

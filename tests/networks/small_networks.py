@@ -2,7 +2,7 @@
 """Small networks with the structure of well-known ones, as ONNX models: {name: function that returns the bytes}.
 
 Their extents fill no vector and no block on purpose. Weights are random, from a fixed seed, spread so that activations stay
-in range: each layer keeps the variance of what it is given.
+in range: each layer keeps the variance of its input.
 """
 import os
 import sys
@@ -204,7 +204,7 @@ def pyramid():
 
 
 def excited():
-    """EfficientNet: SiLU, windows of 5, channels weighted by what is in all of them."""
+    """EfficientNet: SiLU, windows of 5, channels weighted by squeeze-and-excitation."""
     net = Network(image(31))
     x, c = net.layer("image", 3, 10, 3, 2, "silu"), 10
     for out, size, stride in ((10, 3, 1), (14, 5, 2), (14, 5, 1)):

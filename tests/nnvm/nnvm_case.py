@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Makes graphs of NNVM and MXNet, runs them, and compares what comes out; and the lists of operators in docs/nnvm-operators.md, each kept by
+"""Makes graphs of NNVM and MXNet, runs them, and compares their outputs; and the lists of operators in docs/nnvm-operators.md, each kept by
 the test that tries these operators."""
 import json
 import os
@@ -68,7 +68,7 @@ def write(folder, whole, inputs, weights):
 
 
 def outputs_of(lightnet, whole, inputs, weights, count):
-    """The arrays of a run, or None and lines that say why there are none."""
+    """The arrays of a run, or None and the reasons, as lines."""
     with tempfile.TemporaryDirectory() as folder:
         out = os.path.join(folder, "out")
         done = call([lightnet, "run", *write(folder, whole, inputs, weights), "-O", out])
@@ -78,7 +78,7 @@ def outputs_of(lightnet, whole, inputs, weights, count):
 
 
 def faults_of(lightnet, whole, inputs, weights, expected, tolerance=1e-5):
-    """Lines that say what is wrong with the outputs, arrays in order."""
+    """Errors in the outputs, arrays in order, as lines."""
     got, faults = outputs_of(lightnet, whole, inputs, weights, len(expected))
     return faults or [fault for k, want in enumerate(expected) for fault in differences(got[k], np.asarray(want), k, tolerance)]
 

@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: Apache-2.0
-"""usage: nnvm_graphs.py LIGHTNET. What holds for graphs whatever their operators: what is rejected, and with which words; files of
-other programs, where they are at hand."""
+"""usage: nnvm_graphs.py LIGHTNET. Graphs with any operators: rejections and their messages; files of
+other programs, where available."""
 import copy
 import json
 import os
@@ -159,7 +159,7 @@ def check_unknown_keys(tap, lightnet):
 
 
 def check_long_names(tap, lightnet):
-    """Names that are cut end with a whole character, else what was read could not be written."""
+    """Truncated names end with a whole UTF-8 character, otherwise the graph could not be written."""
     for length in range(395, 403):
         name = "a" * length + "\u00e9" * 60
         whole = {"nodes": [{"op": "null", "name": "x", "inputs": [], "attrs": {"shape": "(2, 4)"}},

@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: Apache-2.0
 """usage: nnvm_rewrite.py LIGHTNET [--update]. Graphs without shapes, converted to NNVM: all operators that core has compute
-the same then, and what is converted again gives the same bytes."""
+the same then, and converting the result again gives the same bytes."""
 import json
 import os
 import re
@@ -28,7 +28,7 @@ def convert(lightnet, source, to, *arguments):
 
 
 def same_again(lightnet, folder, source, *arguments):
-    """Faults: what is converted differs from what is converted once more."""
+    """Faults: the converted graph changes when it is converted again."""
     one, two = os.path.join(folder, "one.json"), os.path.join(folder, "two.json")
     faults = convert(lightnet, source, one, *arguments) or convert(lightnet, one, two)
     if faults:
@@ -58,7 +58,7 @@ def faults_of_all(lightnet, cases):
 
 
 def is_converted(tap, lightnet, case):
-    """Whether core can say the operator, beside one of an input without shape; if not, the message asks for the shape."""
+    """Whether core can express the operator, beside one of an input without shape; if not, the message asks for the shape."""
     whole, *_ = join([case, ("identity", True, [nnvm_operators.X], [], {}, [nnvm_operators.X])])
     with tempfile.TemporaryDirectory() as folder:
         source = os.path.join(folder, "graph.json")

@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: Apache-2.0
-"""usage: nnvm_write.py LIGHTNET NNVM_AGAIN. Models written as NNVM graphs from what was read: they compute the same, what is read from them and
-written again gives the same bytes, and what core has nothing for is rejected by name."""
+"""usage: nnvm_write.py LIGHTNET NNVM_AGAIN. Models that were read and written as NNVM graphs: they compute the same, reading and writing them
+again gives the same bytes, and operators that core lacks are rejected by name."""
 import glob
 import json
 import os
@@ -57,7 +57,7 @@ def faults_between(one, two):
 
 
 def round_trip(folder, source, weights="-"):
-    """Writes the model as one.json, and what is read from that as two.json. Returns the faults."""
+    """Writes the model as one.json, and the graph read from that as two.json. Returns the faults."""
     one, two = os.path.join(folder, "one.json"), os.path.join(folder, "two.json")
     faults = write((source, weights, one)) or write((one, params_beside(one), two))
     return faults or [fault for ending in (".json", ".params")
@@ -357,7 +357,7 @@ def check_model(tap, make):
 # ---- inputs, names, weights ----
 
 def check_inputs(tap):
-    """Inputs keep their order and outputs their names, whatever the order in which they are read."""
+    """Inputs keep their order and outputs their names, for any order of their readers."""
     m = Model()
     m.inputs = ["late", "first"]
     for name, dims in (("late", [3]), ("first", [2, 3])):

@@ -1,6 +1,6 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: Apache-2.0
-"""usage: algebra.py LIGHTNET. ONNX reductions, products, normalizations, losses and attention give what numpy gives."""
+"""usage: algebra.py LIGHTNET. ONNX reductions, products, normalizations, losses and attention agree with numpy."""
 import os
 import sys
 
@@ -233,7 +233,7 @@ def attention():
 
 
 X = real(2, 3)
-# A node, its inputs, opset, attributes, and what the message says.
+# A node, its inputs, opset, attributes, and the message.
 WRONG = [
     ("ReduceSum", [X], 11, {"axes": [2]}, "axis 2 of a tensor with 2 dimensions, expected -2 to 1"),
     ("ReduceSum", [X > 0], 11, {}, "'src' has type TL_BOOL, expected a number type for TL_REDUCE_SUM"),

@@ -1,6 +1,6 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: Apache-2.0
-"""usage: control.py LIGHTNET. If, Loop and Scan, where what they do is known when compiling and where it is not."""
+"""usage: control.py LIGHTNET. If, Loop and Scan, with control values known or unknown when compiling."""
 import os
 import sys
 
@@ -36,7 +36,7 @@ def whole(nodes, outputs, constants=(), *, inputs=None, opset=17):
 
 
 def body(nodes, inputs, outputs, constants=(), *, cond="cond"):
-    """The graph of a Loop; `cond`: what it gives as the condition."""
+    """The graph of a Loop; `cond`: its condition output."""
     return graph(nodes, [value("i", "int64", []), value("cond", "bool", []), *[value(name, "float") for name in inputs]],
                  [value(cond, "bool", []), *[value(name, "float") for name in outputs]], constants)
 
@@ -46,7 +46,7 @@ def branches(cond):
                 else_branch=graph([node("MatMul", ["x", "w"], ["b"])], [], [value("b", "float")]))
 
 
-# Moves the columns once in each iteration and lists what is positive.
+# Moves the columns once in each iteration and lists the positive elements.
 MOVE = body([node("MatMul", ["s", "w"], ["moved"]), node("Relu", ["moved"], ["positive"])], ["s"],
             ["moved", "positive"])
 
@@ -72,7 +72,7 @@ COUNT = body([node("Identity", ["i"], ["number"])], [], ["number"])
 NESTED = body([loop(["two", "yes", "s"], ["t"], body([node("MatMul", ["s2", "w"], ["u"])], ["s2"], ["u"])),
                node("MatMul", ["t", "w"], ["moved"])], ["s"], ["moved"])
 
-# A sentence, the model, and what comes out of X.
+# A sentence, the model, and its output for X.
 KNOWN = [
     ("the branch of a condition that holds stands alone", whole([branches("yes")], ["y"]), [relu(X)]),
     ("the branch of one that does not", whole([branches("no")], ["y"]), [moved(1)]),
@@ -172,7 +172,7 @@ def nested(steps, c):
 
 SUMS = [node("Add", ["a", "r"], ["b"]), node("Identity", ["b"], ["p"])]
 
-# A sentence, the model, and from c and m to what comes out of X.
+# A sentence, the model, and a function from c and m to its output for X.
 LATE = [
     ("a branch that is known only at run time", late([branches("c")], ["y"]), lambda c, m: [relu(X) if c else moved(1)]),
     ("branches that give what is there already",
@@ -212,7 +212,7 @@ def doubled(c, most):
     return [s, relu(np.array(parts, np.float32).reshape(-1, 2, 3))]
 
 
-# A sentence, the model, whose inputs are x, c and most, and from c and most to what comes out of X: sizes, too.
+# A sentence, the model, whose inputs are x, c and most, and a function from c and most to its output for X: sizes, too.
 SIZES = [
     ("branches of several shapes",
      whole([either("c", [node("Transpose", ["x"], ["t"])], "t", [node("Neg", ["x"], ["n"])], "n"),
@@ -244,7 +244,7 @@ TOO_LONG = [
 
 M3 = [number("m", "int64", 3)]
 
-# A sentence, the model, and what its message says.
+# A sentence, the model, and its message.
 WRONG = [
     ("an If without a branch", whole([node("If", ["yes"], ["y"])], ["y"]), "attribute 'then_branch' is missing"),
     ("a branch with too few outputs",
@@ -282,7 +282,7 @@ WRONG = [
 ]
 
 
-# Weights within bodies: a sentence, the model of x, c and m, and from c and m to what comes out of an image.
+# Weights within bodies: a sentence, the model of x, c and m, and a function from c and m to its output for an image.
 
 IMAGE = (np.arange(20 * 5 * 6, dtype=np.float32).reshape(1, 20, 5, 6) * 7 % 11) - 5
 KERNEL = (np.arange(20 * 20 * 9, dtype=np.float32).reshape(20, 20, 3, 3) * 5 % 7) - 3

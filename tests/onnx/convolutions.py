@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: Apache-2.0
-"""usage: convolutions.py LIGHTNET. What convolutional networks are made of, as exporters write it: what it becomes, and its
-results against numpy."""
+"""usage: convolutions.py LIGHTNET. Parts of convolutional networks, as exporters write them: their compiled operators, and their
+results compared with numpy."""
 import os
 import sys
 
@@ -72,7 +72,7 @@ def padded_depthwise_convolution(net):
 
 
 def padded_maximum(net):
-    """Zeros around what is not below 0."""
+    """Zeros around elements >= 0."""
     x = net.op("Relu", net.input("x", *IMAGE))
     y = net.op("MaxPool", pad(net, x, (1, 1, 1, 1)), kernel_shape=[3, 3], strides=[2, 2])
     return y, lambda x: windows(padded(positive(x), (1, 1, 1, 1)), (3, 3), (2, 2)).max((4, 5))
@@ -105,7 +105,7 @@ def mean_that_counts_padding(net):
 
 
 def causal_line(net):
-    """A convolution of lines that sees what was before."""
+    """A causal convolution of lines."""
     weight = random(24, 20, 3)
     x = net.op("Pad", net.input("x", 2, 20, 17), np.array([0, 0, 2, 0, 0, 0], np.int64), np.float32(0))
     return net.op("Conv", x, weight), \
@@ -177,7 +177,7 @@ def transposed(x, weight, stride, pad=0, more=0):
 
 
 def upsampled(net):
-    """As in a U-Net: twice as large, beside what was as large before."""
+    """As in a U-Net: upsampled by 2, joined with an earlier tensor of that size."""
     first, up, last = random(32, 20, 3, 3), random(32, 16, 2, 2), random(8, 36, 1, 1)
     x = net.input("x", *IMAGE)
     y = net.op("Relu", net.op("Conv", x, first, pads=[1, 1, 1, 1], strides=[2, 2]))

@@ -1,6 +1,6 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: Apache-2.0
-"""usage: dynamic.py LIGHTNET. Sizes that depend on data, and what stands behind such tensors."""
+"""usage: dynamic.py LIGHTNET. Sizes that depend on data, and the readers of such tensors."""
 import os
 import sys
 
@@ -25,7 +25,7 @@ def ints(name, *values):
     return tensor(name, "int64", [len(values)], list(values))
 
 
-# Each begins with z, the coordinates of what is not 0 in x, and p [N], these elements.
+# Each begins with z, the coordinates of nonzero elements of x, and p [N], these elements.
 PICKED = [node("NonZero", ["x"], ["z"]), node("Transpose", ["z"], ["t"], perm=[1, 0]), node("GatherND", ["x", "t"], ["p"])]
 
 
@@ -70,7 +70,7 @@ CASES = [
 ]
 
 
-# A sentence, nodes that make the shape t from an input s, what is given for s, and the end of the message.
+# A sentence, nodes that make the shape t from an input s, the value of s, and the end of the message.
 X34, ASKED = DATA[0], "input 1, 't', decides shapes and depends on "
 NOT_GIVEN = ASKED + ("input 's', which is not given as TL_INT64 before the model is compiled; give its value "
                      "(-i s=FILE.npy, ln_context_bind_input)")

@@ -1,6 +1,6 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: Apache-2.0
-"""usage: elementwise.py LIGHTNET. ONNX operators on elements give what numpy gives: all types, and opsets of long ago."""
+"""usage: elementwise.py LIGHTNET. ONNX element-wise operators agree with numpy: all types, and old opsets."""
 import os
 import sys
 
@@ -194,7 +194,7 @@ def old_opsets():
     yield case("ratio and mode are inputs", "Dropout", [X, F32(0.5), np.bool_(False)], [X, np.ones(X.shape, bool)], 13)
 
 
-# A node, its inputs, and what the message says.
+# A node, its inputs, and the message.
 WRONG = [
     ("Not", [X], {}, "input 0 has type TL_FLOAT, expected TL_BOOL"),
     ("And", [X > 0, X], {}, "input 1 has type TL_FLOAT, expected TL_BOOL"),

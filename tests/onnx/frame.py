@@ -1,6 +1,6 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: Apache-2.0
-"""usage: frame.py LIGHTNET. What holds for ONNX models whatever their operators: names, inputs, outputs, files, mistakes."""
+"""usage: frame.py LIGHTNET. ONNX models with any operators: names, inputs, outputs, files, errors."""
 import os
 import sys
 import tempfile
@@ -27,7 +27,7 @@ def simple(nodes, outputs=("y",), inputs=(("x", (2, 3)),), initializers=(), spar
                        [value(name, "float") for name in outputs], initializers) + repeated(15, sparse), **options)
 
 
-# A sentence, the model, its inputs, what comes out.
+# A sentence, the model, its inputs, its outputs.
 RIGHT = [
     ("an input can be an output", simple([], ["x"]), {"x": X}, [X]),
     ("a tensor can be several outputs", simple([node("Relu", ["x"], ["r"]), node("Identity", ["r"], ["s"])], ["s", "r", "x"]),
@@ -217,7 +217,7 @@ def check_sizes(tap, lightnet):
     tap.check("a --shape that is none is rejected", command_faults(lightnet, opened, ["show", "MODEL", "--shape", "x=4xx3"], "expected NAME=1x3x224x224"))
 
 
-# The names of TensorProto.DataType's values; those that docs/onnx.md says LightNet has.
+# The names of TensorProto.DataType's values; those that docs/onnx.md lists.
 TYPES = ("UNDEFINED FLOAT UINT8 INT8 UINT16 INT16 INT32 INT64 STRING BOOL FLOAT16 DOUBLE UINT32 UINT64 COMPLEX64 COMPLEX128 BFLOAT16 "
          "FLOAT8E4M3FN FLOAT8E4M3FNUZ FLOAT8E5M2 FLOAT8E5M2FNUZ UINT4 INT4 FLOAT4E2M1 FLOAT8E8M0 UINT2 INT2").split()
 SUPPORTED = {"BOOL", "FLOAT", "DOUBLE", "FLOAT16", "BFLOAT16", *(f"{sign}INT{bits}" for sign in ("U", "") for bits in (8, 16, 32, 64))}

@@ -42,7 +42,7 @@ def leaky(slope):
     return np.where(X < 0, X * np.float32(slope), X)
 
 
-# A sentence, the model, what comes out, and how far from it (float32 roundings of an exponential).
+# A sentence, the model, its output, and the tolerance (float32 roundings of an exponential).
 RIGHT = [
     ("a function is called", calling([node("Rectify", ["x"], ["y"], domain="my")], [one("Rectify", "Relu")]),
      [np.maximum(X, 0)], 0),
@@ -97,7 +97,7 @@ RIGHT = [
      [np.maximum(X, 0)], 0),
 ]
 
-# A sentence, the model, and what its message says.
+# A sentence, the model, and its message.
 WRONG = [
     ("a function that calls itself is rejected",
      calling([node("F", ["x"], ["y"], domain="my")],

@@ -1,6 +1,6 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: Apache-2.0
-"""usage: limits.py LIGHTNET. Small models that ask for much: each ends with a message that names what asks for how much."""
+"""usage: limits.py LIGHTNET. Small models that ask for much: each ends with a message that names the operator and the amount."""
 import os
 import sys
 import tempfile
@@ -17,7 +17,7 @@ from onnx_case import call, faults_of, write
 from onnx_writer import function, graph, model, node, tensor, value
 from tap import Tap
 
-MOST_MEMORY = 300_000_000  # bytes that a process may take, whatever the model asks for
+MOST_MEMORY = 300_000_000  # bytes that a process may take, for any model
 MOST_SECONDS = 10  # on a machine with other work
 LIMITED = ["--max-memory", "256M", "--max-seconds", "1"]
 X = np.array([1, 5, 2, 4], np.float32)
@@ -129,7 +129,7 @@ def clipped(n):
                  [ints("s", n)], [value("x", "float", [4])])
 
 
-# A sentence, a model, options, and words of the message, that all stand in it.
+# A sentence, a model, options, and words that its message contains.
 RUN = [
     ("a constant of 6 GB", fill(1_500_000_000), LIMITED,
      ["(expand_cpu): tensor 'y_0' takes 6000000000 of", "exceed the limit of 268435456 bytes"]),
@@ -172,7 +172,7 @@ print(done.returncode, resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss * 
 
 
 def run(command):
-    """Its status, what it wrote to standard error, and the most memory it took, in bytes."""
+    """Its status, its standard error, and the most memory it took, in bytes."""
     done = call([sys.executable, "-S", "-c", MEASURE, *command])
     status, memory = map(int, done.stdout.split())
     return status, done.stderr, memory

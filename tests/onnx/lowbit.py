@@ -28,7 +28,7 @@ def spread(seed, low, high, shape):
 
 
 def weights(seed, kind, k, n, block, has_zeros):
-    """Elements, scales, zero points (or None), and what they are together, [k, n]."""
+    """Elements, scales, zero points (or None), and their dequantized values, [k, n]."""
     w = spread(seed, *RANGES[kind], (k, n))
     blocks = -(-k // block)
     scale = (2.0 ** -spread(seed + 1, 1, 4, (blocks, n))).astype(F32)
@@ -97,7 +97,7 @@ def constants():
 
 
 def nbits_model(bits, k, n, block, bytes_of, inputs=("x", "w", "s"), zeros=None, bias=None, scales=None, dtype="float", rank=2):
-    """MatMulNBits with weights of `bytes_of`, whatever else is wrong with it."""
+    """MatMulNBits with weights of `bytes_of`, with any other error."""
     constants = [tensor("w", "uint8", [n, k // block, block * bits // 8], list(bytes_of)), tensor("s", dtype, [n * (k // block)], scales)]
     constants += [] if zeros is None else [tensor("z", "uint8", [len(zeros)], list(zeros))]
     constants += [] if bias is None else [tensor("b", dtype, [n], bias.tolist())]

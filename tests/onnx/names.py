@@ -4,8 +4,8 @@
 
 usage: names.py LIGHTNET [--data DIR]
 
-The list is that of cli/cli_onnx_ops.def. Models of ONNX's own test data with one node show what it must be; those that need
-the value of an input to be read show nothing. Each translator has a row there.
+The list is that of cli/cli_onnx_ops.def. Models of ONNX's own test data with one node show the expected operator, unless
+reading them needs the value of an input. Each translator has a row there.
 """
 import argparse
 import collections
@@ -35,7 +35,7 @@ def run(*command):
 
 
 def translate(lightnet, model):
-    """The operator of a model with one node, and what it becomes; None."""
+    """The operator of a model with one node, and its LightNet operator; or None."""
     _, nodes = onnx_reader.survey(model)
     if len(nodes) != 1:
         return None

@@ -130,7 +130,7 @@ def chances():
             ("Dropout", {"x": ones, "r": np.array(0.75, F32), "t": np.array(True)}, {}, 1, 3**0.5)]:
         nodes = [node(op_type, list(arrays), ["random"], **attributes), node("Cast", ["random"], ["float"], to=1),
                  node("ReduceMean", ["float"], ["y"], keepdims=0)]
-        known = {"r": "float", "t": "bool"}  # what decides the program is constant
+        known = {"r": "float", "t": "bool"}  # control inputs are constant
         whole = graph(nodes, [value(name, KIND[a.dtype], a.shape) for name, a in arrays.items() if name not in known],
                       [value("y", "float", [])],
                       [tensor(name, kind, [], [arrays[name].item()]) for name, kind in known.items() if name in arrays])

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Runs models that onnx_writer makes, and compares what comes out."""
+"""Runs models that onnx_writer makes, and compares their outputs."""
 import json
 import os
 import subprocess
@@ -25,7 +25,7 @@ def elements(array):
 
 
 class Part:
-    """Some nodes, what they are given and what they make: a model, or a part of a larger one."""
+    """Some nodes, their inputs and outputs: a model, or a part of a larger one."""
 
     def __init__(self, sentence, opset, nodes, given, wanted, constants=None, kind=None):
         """given, wanted: arrays by name; constants: elements by name; kind: of outputs whose type numpy does not have."""
@@ -47,7 +47,7 @@ def one_node(sentence, op_type, arrays, expected, opset=18, const=(), **attribut
 
 
 def joined(parts):
-    """The model of parts of one opset, and what it is given. Names of several have the number of the part before them."""
+    """The model of parts of one opset, and its inputs. Names of several have the number of the part before them."""
     nodes, inputs, outputs, initializers, given = [], [], [], [], {}
     for k, part in enumerate(parts):
         def own(name, before=f"{k}_" if len(parts) > 1 else ""):
@@ -78,7 +78,7 @@ def write(folder, model, inputs):
 
 
 def faults_of(lightnet, model, inputs, expected, rtol=0, atol=0):
-    """Lines that say what is wrong: with the outputs, arrays in order, or with the agreement of the optimized
+    """Errors as lines: in the outputs, arrays in order, or in the agreement of the optimized
     program, the reference program and the compiled model that was written and read."""
     with tempfile.TemporaryDirectory() as folder:
         arguments = write(folder, model, inputs)
@@ -90,8 +90,8 @@ def faults_of(lightnet, model, inputs, expected, rtol=0, atol=0):
 
 
 def faults_of_parts(lightnet, parts, tolerance=lambda part: 0):
-    """For each part, in order, what is wrong with it: parts of one opset are one model. Where that fails as a whole, each part
-    is a model, which tells whose fault it is."""
+    """For each part, in order, its errors: parts of one opset are one model. If that fails as a whole, each part becomes
+    a model, to find the wrong one."""
     faults = {}
     for opset in {part.opset for part in parts}:
         same = [part for part in parts if part.opset == opset]

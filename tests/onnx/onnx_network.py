@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Networks as exporters write them: what they become, and what comes out."""
+"""Networks as exporters write them: their compiled operators, and their outputs."""
 import json
 import os
 import tempfile
@@ -58,7 +58,7 @@ def operators_of(lightnet, whole):
 
 def check_forms(tap, lightnet, forms, rng):
     """Checks functions that make networks. Each takes a Network and returns its result and a function from the inputs, in
-    double, to what is expected; with it stand the operators that compute in the compiled model."""
+    double, to the expected output; beside it are the computing operators of the compiled model."""
     for form, operators in forms:
         net = Network(rng)
         result, expected = form(net)

@@ -35,7 +35,7 @@ class Graph(bytes):
 
 
 class Node(bytes):
-    """A NodeProto, and what it is made of."""
+    """A NodeProto, and its parts."""
 
 
 class Ref(tuple):
@@ -90,7 +90,7 @@ def sparse_tensor(dims, values, indices):
 
 
 def value(name, dtype, dims=None):
-    """An input or output; a str is a dimension's name; `dims` None: the shape is not said."""
+    """An input or output; a str is a dimension's name; `dims` None: no shape."""
     kind = field(1, DTYPES[dtype][0])
     if dims is not None:
         kind += field(2, repeated(1, [field(2 if isinstance(dim, str) else 1, dim) for dim in dims]))
@@ -98,7 +98,7 @@ def value(name, dtype, dims=None):
 
 
 def attribute(name, given):
-    """By the type of what is given, one of the fields of AttributeProto."""
+    """One of the fields of AttributeProto, by the type of the value."""
     if isinstance(given, Ref):
         return field(1, name) + field(20, KINDS[given[1]]) + field(21, given[0])
     one = given[0] if isinstance(given, list) and given else given
@@ -124,7 +124,7 @@ def node(op_type, inputs, outputs, *, name="", domain="", overload="", **attribu
 
 
 def renamed(given, new_name):
-    """The node with other inputs and outputs, but for what graphs in its attributes name."""
+    """The node with other inputs and outputs, except in graphs of its attributes."""
     return node(given.op_type, [new_name(name) for name in given.inputs], [new_name(name) for name in given.outputs],
                 **given.options)
 

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """usage: open_networks.py ENCODER.onnx DECODER.onnx IMAGES.onnx HALVES.onnx. Writes small networks whose sizes are open.
 
-The first two are what torch exports, with one layer, 2 heads and 16 features; the decoder reads and writes a cache of keys and values.
+The first two are as torch exports them, with one layer, 2 heads and 16 features; the decoder reads and writes a cache of keys and values.
 The third one has convolutions of images, and an open batch. The last one is the encoder in float16.
 """
 import math

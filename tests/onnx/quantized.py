@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: Apache-2.0
-"""usage: quantized.py LIGHTNET. Layers of 8-bit integers, in the forms in which exporters write them, give what the
-standard's text gives: every scale is a power of two and sums are small, so floats are exact, and the results must be equal.
+"""usage: quantized.py LIGHTNET. Layers of 8-bit integers, in the forms in which exporters write them, agree with the
+standard: every scale is a power of two and sums are small, so floats are exact, and the results must be equal.
 Rules must find them all: no layer is computed in floats."""
 import os
 import sys

@@ -40,7 +40,7 @@ class Case:
 
 
 def check_cases(tap, lightnet, right, wrong, tolerance=0):
-    """A test for each case and what comes out, and for each and what its message says."""
+    """A test for each case with an output, and for each with a message."""
     parts = [case.part(expected) for case, expected in right]
     for part, faults in zip(parts, faults_of_parts(lightnet, parts, lambda part: tolerance)):
         tap.check(part.sentence, faults)
@@ -66,7 +66,7 @@ FIVE = np.float32(5)
 BOXES = np.array([[[0, 0, 1, 1], [0, 0.1, 1, 1.1], [5, 5, 6, 6]]], np.float32)
 SCORES = np.array([[[0.5, 0.75, 0.25], [0.5, 0.125, 0.1]]], np.float32)
 
-# A case and what comes out.
+# A case and its output.
 RIGHT = [
     (Case("takes its shape from an attribute", 1, "Reshape", [X], shape=[0, 2, -1]), [X.reshape(3, 2, 2)]),
     (Case("makes a scalar", 14, "Reshape", [f32(5)], [ints()]), [FIVE]),
@@ -188,7 +188,7 @@ RIGHT = [
     (Case("can be a tensor", 1, "Constant", [], value=constant("v", X)), [X]),
 ]
 
-# A case and what its message says.
+# A case and its message.
 WRONG = [
     (Case("is rejected with other numbers of elements", 14, "Reshape", [X], [ints(5)]), "expected 12 elements"),
     (Case("is rejected with two open axes", 14, "Reshape", [X], [ints(-1, -1)]), "-1 at 1 of the new shape"),
@@ -249,7 +249,7 @@ def of_every_type():
             [np.array([[x[1, 0], x[2, 1], x[1, 2], x[2, 0]]], kind)]
 
 
-# Operators behind NonZero: of its result, [2, N] (and its transpose, [N, 2]) what is "y" after these nodes.
+# Operators behind NonZero: of its result, [2, N] (and its transpose, [N, 2]) "y" after these nodes.
 BEHIND = [
     ("Transpose", [node("Transpose", ["n"], ["y"])], lambda n: n.T),
     ("Shape", [node("Shape", ["n"], ["y"])], lambda n: ints(*n.shape)),

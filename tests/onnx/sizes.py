@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """usage: sizes.py LIBLIGHTNET. Programs whose sizes follow from data, compiled once and run with several sizes.
 
-What is given before a model is compiled is known to it, and the command line gives all. So these go by the C interface.
+The command line sets all inputs before it compiles, so their values are known. Therefore these tests use the C API.
 """
 import ctypes
 import os
@@ -22,7 +22,7 @@ from tap import Tap
 
 SIZES = [X, X * (X > 6), X * 0, X * (X > 2), X]
 
-# A sentence, nodes that make y of NonZero's n, and what the message says when the model is read.
+# A sentence, nodes that make y of NonZero's n, and the message when the model is read.
 REFUSED = [
     ("a size that only data says is rejected", [node("Slice", ["n", "zero", "one"], ["s"]), node("Flatten", ["s"], ["f"]),
                                               node("Reshape", ["zero", "f"], ["y"])], "'f', decides shapes"),
@@ -30,7 +30,7 @@ REFUSED = [
     ("and a diagonal", [node("EyeLike", ["n"], ["y"])], "a size that is known only at run time"),
 ]
 
-# The same of what only a run can find wrong, where NonZero finds 11 elements.
+# The same for errors that only a run detects, where NonZero finds 11 elements.
 FAILING = [
     ("lengths that do not add up fail the run",
      [node("Shape", ["n"], ["e"], start=1), node("Concat", ["e", "one"], ["l"], axis=0), node("Split", ["n", "l"], ["y", "z"], axis=1)],

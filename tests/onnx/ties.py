@@ -3,7 +3,7 @@
 """usage: ties.py LIGHTNET. Exact ties, borders and empty sizes of every operator that has a rule for them, in each of its
 forms: numbers of axes, types, layouts, at each instruction set, optimized and as the reference program.
 
-What is expected is computed here from ONNX's text alone, in fractions where a number of floats could hide a tie.
+Expected results are computed here from ONNX's text alone, in fractions where a number of floats could hide a tie.
 docs/dev/rounding.md lists which function holds which rule.
 """
 import itertools
@@ -387,7 +387,7 @@ WINDOWS = [(5, 2, 2, 1, (0, 0), 1), (5, 3, 2, 1, (1, 1), 1), (6, 3, 2, 1, (0, 1)
 
 
 def pooling():
-    """Over one to three axes: the first of equal maxima, what padding and windows behind the border count."""
+    """Over one to three axes: the first of equal maxima, counting of padding and of windows beyond the border."""
     for n, (side, size, stride, dilation, pads, is_ceil) in itertools.product((1, 2, 3), WINDOWS):
         axes = [windows_along(side, size, stride, dilation, pads, is_ceil)] * n
         same = dict(kernel_shape=cube(n, size), strides=cube(n, stride), pads=cube(n, pads[0]) + cube(n, pads[1]),
@@ -445,13 +445,13 @@ def automatic_padding():
 
 def padded(x, begins, ends, mode, value):
     for axis, (begin, end) in enumerate(zip(begins, ends)):
-        x = np.take(x, range(max(-begin, 0), x.shape[axis] - max(-end, 0)), axis)  # what is negative crops, first of all
+        x = np.take(x, range(max(-begin, 0), x.shape[axis] - max(-end, 0)), axis)  # negative padding crops first
     added = [(max(b, 0), max(e, 0)) for b, e in zip(begins, ends)]
     return np.pad(x, added, "constant", constant_values=value) if mode == "constant" else np.pad(x, added, mode)
 
 
 def padding():
-    """Every mode, from one element to five axes, what is negative, and more than the length."""
+    """Every mode, from one element to five axes, negative padding, and padding beyond the length."""
     for n, dtype, mode in itertools.product((1, 2, 3, 4, 5), (F32, np.uint8, I64), ("constant", "reflect", "edge", "wrap")):
         x = ramp(dtype, *cube(n, 3))
         for one, other in ((1, 2), (-1, 1), (-1, -1), (2, 2)):

@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: Apache-2.0
-"""usage: transformers.py LIGHTNET. What transformers are made of, as exporters write it: what it becomes, and its results
-against numpy."""
+"""usage: transformers.py LIGHTNET. Parts of transformers, as exporters write them: their compiled operators, and their results
+compared with numpy."""
 import os
 import sys
 

@@ -47,7 +47,7 @@ BLOCK_SCALES = np.abs(RNG.normal(size=(2, 6))).astype(np.float32) + np.float32(0
 SPREAD = BLOCK_SCALES.repeat(2, 0)
 LEFT, RIGHT_SIDE = RNG.integers(0, 255, (2, 3, 4), dtype=np.uint8), RNG.integers(-128, 127, (4, 5), dtype=np.int8)
 
-# A case and what comes out.
+# A case and its output.
 RIGHT = [
     (Case("over an image", 22, "Conv", [IMAGE, WEIGHT], pads=[1, 0, 1, 2], strides=[2, 1]),
      [conv(IMAGE, WEIGHT, (1, 0, 1, 2), (2, 1)).astype(np.float32)]),

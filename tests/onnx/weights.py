@@ -74,7 +74,7 @@ def write_k(path, k):
 
 
 def faults_of_k(context, path):
-    """The file's 2 is taken, its 3 is not, whatever `context` was read from."""
+    """The file's 2 is taken, its 3 is not, for any source of `context`."""
     context.library.ln_context_unload(context.this)
     write_k(path, 3)
     rejected = context.library.ln_context_load(context.this, path.encode())

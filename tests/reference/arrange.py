@@ -1,6 +1,6 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: Apache-2.0
-"""usage: arrange.py LIGHTNET. The operators on shapes and indices give what numpy gives, of every type and number of axes."""
+"""usage: arrange.py LIGHTNET. The operators on shapes and indices agree with numpy, for every type and number of axes."""
 import os
 import sys
 import tempfile

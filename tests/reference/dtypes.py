@@ -55,7 +55,7 @@ def rounded(dtype, values):
 
 
 def bits_of(dtype, array):
-    """The bit patterns, for comparisons that tell -0 from 0."""
+    """The bit patterns, for comparisons that distinguish -0 from 0."""
     if dtype == "TL_BFLOAT16":
         return bfloat16_bits(array).reshape(array.shape)
     return np.ascontiguousarray(array).view(f"u{array.dtype.itemsize}").reshape(array.shape)
@@ -120,7 +120,7 @@ def tolerance(dtype, magnitude, steps=1):
     """How far a result may be from the true value.
 
     Each of `steps` roundings, and four more for a different order or a function of the C library, is wrong by at most
-    half a unit in the last place of what is summed up so far, which `magnitude`, the sum of all terms' absolute
+    half a unit in the last place of the sum so far, which `magnitude`, the sum of all terms' absolute
     values, bounds; then both sides round to `dtype`, where the smallest number is the least possible error.
     """
     magnitude = np.nan_to_num(np.asarray(magnitude, np.float64), nan=0, posinf=0, neginf=0)

@@ -1,6 +1,6 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: Apache-2.0
-"""usage: elements.py LIGHTNET. The operators on elements beyond the catalogue give what numpy gives, with edge values."""
+"""usage: elements.py LIGHTNET. The operators on elements beyond the catalogue agree with numpy, with edge values."""
 import math
 import os
 import sys
@@ -56,7 +56,7 @@ def unary(t):
                 with np.errstate(all="ignore"):
                     exact = formula(src.astype(np.float64), *parameters)
                     # An exponential is wrong by its argument's rounding too; where it leaves the range of the type that
-                    # computes, 0 will do for what is less than the smallest normal number.
+                    # computes, 0 is accepted for values below the smallest normal number.
                     steps = 120 if name in MAGNIFYING else 8
                     least = 2.0**-126 if dtype != "TL_DOUBLE" else 2.0**-1022
                     bound = tolerance(dtype, np.abs(exact) + sum(abs(p) for p in parameters), steps) + least

@@ -2,7 +2,7 @@
 """The operators of the catalogue in plain numpy: written from its text, in its order, without a look at the C code.
 
 Functions named `*_sum` return the result in double precision and the sum of the absolute values of its terms, by which
-`dtypes.tolerance` says what error is allowed. All others return the result itself.
+`dtypes.tolerance` computes the tolerance. All others return the result itself.
 """
 import math
 

@@ -1,9 +1,9 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: Apache-2.0
-"""usage: graphs.py LIGHTNET [FIRST [COUNT]]. Random graphs give what numpy gives, whatever rewrites make of them.
+"""usage: graphs.py LIGHTNET [FIRST [COUNT]]. Random graphs agree with numpy, before and after rewrites.
 
 numpy has views and writes in place as LightNet does: a reshape is a numpy view of the same elements, a sort changes
-them for all views, and what was copied before stays. So a graph is run by numpy while it is drawn, operator by
+them for all views, and earlier copies stay. So a graph is run by numpy while it is drawn, operator by
 operator, and compared in the end.
 """
 import os
@@ -97,7 +97,7 @@ class Graph:
         return src if src.array.ndim == 1 else self.view("reshape", src, [src.array.size], dims=[src.array.size])
 
     def grow(self):
-        """Adds one or a few operators, if what was drawn can be added."""
+        """Adds one or a few operators, if the drawn ones can be added."""
         steps = MOVING + (COMPUTING if self.dtype == "TL_FLOAT" else ())
         step = self.one_of(steps)
         step(self)
@@ -165,7 +165,7 @@ def add_transposes(g):
 
 
 def add_rewritten_between(g):
-    """Two operators that are one, but for what is written in place between them."""
+    """Two equal operators, except for a write in place between them."""
     src = g.some(lambda t: t.array.ndim > 1)
     if not src:
         return
@@ -338,7 +338,7 @@ MOVING = (add_create, add_reshape, add_reshape, add_forward, add_transpose, add_
           add_maxpool, add_maxreduce, add_resize, add_sort, add_sort, add_sort_by_key, add_rearange)
 
 
-# Steps that round: what rewrites may compute in another way
+# Operators that round, which rewrites may compute in another way
 
 
 def image(g):
@@ -354,7 +354,7 @@ def constant(g, *shape, low=-1.0, high=1.0):
 
 def grown(src, gain, magnitude, steps):
     """The error behind an operator that multiplies errors by at most `gain` and sums up to `magnitude`: never 0, which
-    would tell -0 from 0."""
+    would distinguish -0 from 0."""
     return src.error[0] * gain + (steps + 16) * EPSILON * float(np.max(magnitude)) * 2 + 1e-30
 
 

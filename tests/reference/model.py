@@ -16,7 +16,7 @@ SAFETENSORS = {
 
 
 class Model:
-    """Operators that make tensors, and what those must be; `check` writes, runs and compares."""
+    """Operators that make tensors, and their expected values; `check` writes, runs and compares."""
 
     def __init__(self, suffix=""):
         self.suffix = suffix   # of every optype: "_cpu" for a model of concrete operators
@@ -57,7 +57,7 @@ class Model:
         self.expected.append((name, dtype, np.asarray(array), bound, label))
 
     def as_float(self, name, n):
-        """Adds what makes floats of a tensor of bfloat16, which npy files cannot hold: `submean` is the operator that
+        """Adds operators that convert a bfloat16 tensor to floats, which npy files cannot hold: `submean` is the operator that
         converts, images [H, W, 3] to [3, H, W]."""
         line, = self.op("reshape", [("src", name)], dims=[n])
         missing = -n % 3
@@ -84,7 +84,7 @@ class Model:
         return arguments
 
     def check(self, lightnet, folder, rtol=1e-3, atol=1e-5, options=()):
-        """Lines that say what is wrong: with the optimized program's results, or with its agreement with the
+        """Errors as lines: in the optimized program's results, or in its agreement with the
         reference program within `rtol` and `atol`."""
         arguments = self.write(folder)
         out = os.path.join(folder, "out")

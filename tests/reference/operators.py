@@ -1,6 +1,6 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: Apache-2.0
-"""usage: operators.py LIGHTNET. Every operator of the catalogue gives what its text says, as computed with numpy."""
+"""usage: operators.py LIGHTNET. Every operator of the catalogue agrees with its specification, computed with numpy."""
 import os
 import sys
 import tempfile
@@ -421,7 +421,7 @@ def layernorm(t):
             wide = src.astype(np.float64)
             unit = (wide - wide.mean(axis, keepdims=True)) / np.sqrt(wide.var(axis, keepdims=True) + 0.25)
             expected = unit * scale + bias
-            # The difference to the mean loses what both have in common: at most some ten roundings of numbers up to 4.
+            # The difference to the mean cancels: at most some ten roundings of numbers up to 4.
             bound = tolerance(dtype, np.abs(expected) + np.abs(bias) + 4 * np.abs(scale), 10)
             t.add(dtype, [("src", src), ("scale", scale), ("bias", bias)], [("dst", dtype, rounded(dtype, expected), bound)],
                   axis=axis, epsilon=0.25)
@@ -511,7 +511,7 @@ def sigmoid(t):
         src = rounded(dtype, np.linspace(-100, 100, 211))
         expected = rounded(dtype, f.logistic(src.astype(np.float64)))
         # exp is wrong by its argument's rounding too: up to 100 of its units; where it leaves the range of the type
-        # that computes, 0 will do for what is less than the smallest normal number.
+        # that computes, 0 is accepted for values below the smallest normal number.
         least = 0 if dtype == "TL_DOUBLE" else 2.0**-126
         t.add(dtype, [("src", src)], [("dst", dtype, expected, tolerance(dtype, expected, 100) + least)])
 
@@ -565,7 +565,7 @@ def sort1d_by_key(t):
 def submean(t):
     for source in NUM:
         for dtype in NUM:
-            # The catalogue leaves open what becomes of values that a 16-bit float does not reach.
+            # The catalogue does not specify values beyond a 16-bit float.
             narrow = dtype in ("TL_FLOAT16", "TL_BFLOAT16")
             src = t.values(source, 2, 5, 3, scale=300, edged=not narrow)
             if narrow and source in INT:

@@ -19,7 +19,7 @@ CONSTANTS = "constants"
 
 
 def without_nested(body):
-    """A struct's body without what stands in inner braces, but with the fields of unions without a name."""
+    """A struct's body without inner braces, but with the fields of unions without a name."""
     body = re.sub(r"\bunion\s*\{([^{}]*)\}\s*;", r"\1", body)
     while "{" in body:
         body = re.sub(r"\{[^{}]*\}", " ", body)
@@ -45,7 +45,7 @@ def fields(body):
 
 
 def preprocessed(build):
-    """The lines that include the public headers, and what stands in these."""
+    """The lines that include the public headers, and their content."""
     includes = "".join(f"#include <{header}>\n" for header in public_headers())
     with tempfile.TemporaryDirectory(prefix="lightnet-abi-") as folder:
         unit = os.path.join(folder, "unit.c")
@@ -74,13 +74,13 @@ def structs(ours):
 
 
 def constants(ours):
-    """The names of all enumerators but those that only say how many there are."""
+    """The names of all enumerators but those that are counts."""
     names = [name for body in re.findall(r"\benum\b[^{};()]*\{([^}]*)\}", ours) for name in re.findall(r"(?:^|,)\s*(\w+)", body)]
     return [name for name in names if not name.endswith("_SIZE")]
 
 
 def layouts(build, *options):
-    """The lines of abi.txt, as the compiler has the structs and constants; or what it said."""
+    """The lines of abi.txt, as the compiler has the structs and constants; or its message."""
     includes, ours = preprocessed(build)
     found = structs(ours)
     prints = ['    printf("LN_PLUGIN_ABI %d\\n", LN_PLUGIN_ABI);']

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""usage: cookbook.py BUILD SANITIZERS. The programs of docs/c-api.md, built with the sanitizers that BUILD has, print what is shown.
+"""usage: cookbook.py BUILD SANITIZERS. The programs of docs/c-api.md, built with the sanitizers that BUILD has, print the output shown there.
 
-docs.py follows the document with what is installed, which has none.
+docs.py follows the document with the installed LightNet, which has none.
 """
 import os
 import sys

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """usage: cross.py. LightNet can be built for a machine whose programs do not run here: the generators are then built for both.
 
-The other machine is this one, with the same compiler; Meson is told that nothing built for it runs here.
+The other machine is this one, with the same compiler; for Meson, nothing built for it runs here.
 """
 import os
 import shlex

@@ -3,7 +3,7 @@
 """usage: cycles.py BUILD. Files of the libraries that call each other in a circle are those that cycles.txt explains, and no part
 calls one that it may not use (docs/dev/architecture.md).
 
-What a file calls is what its object leaves undefined and another one defines.
+A file calls the symbols that its object leaves undefined and another one defines.
 """
 import fnmatch
 import os
@@ -34,7 +34,7 @@ def source_of(path, known):
 
 
 def symbols(paths):
-    """{path: (what the object defines, what it needs)}"""
+    """{path: (symbols that the object defines, symbols that it needs)}"""
     status, output = run(["nm", "-A", "-P", "-g", *paths])
     assert status == 0, output
     found = {path: (set(), set()) for path in paths}

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""usage: docs.py BUILD [DOCUMENT...]. The documents tell the truth: their commands print what they show.
+"""usage: docs.py BUILD [DOCUMENT...]. The documents are correct: their commands print the output shown.
 
-Each document is followed, as reader.py says, in a copy of the tree, with LightNet installed and first in PATH. Links to
+Each document is followed (reader.py) in a copy of the tree, with LightNet installed and first in PATH. Links to
 files are followed in every document of the tree. The messages in docs/troubleshooting.md are those of the sources.
 """
 import os
@@ -26,7 +26,7 @@ def broken_links(documents):
 
 
 def sources_of_messages():
-    """The text of the sources, with string literals that stand one after the other joined, as the compiler does."""
+    """The text of the sources, with adjacent string literals joined, as the compiler does."""
     text = "\n".join(map(text_of, tracked("cli/*.c", "lightnet/*.c", "tensorlight/*.c", "Makefile")))
     return re.sub(r'"\s*\n\s*"', "", text)
 

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""The charts in docs/images are what bench/plots makes of the measurements beside them.
+"""The charts in docs/images are up to date with the measurements beside them.
 
 They have words for screen readers, stay on their page, and show failures as such.
 """
@@ -60,7 +60,7 @@ def outside(folder):
 
 
 def change(folder, name, edit):
-    """Lets `edit` change what one of the files in `folder` holds."""
+    """Lets `edit` change the content of one of the files in `folder`."""
     value = json.loads(read(folder, name))
     edit(value)
     with open(os.path.join(folder, name), "w", encoding="utf-8") as file:

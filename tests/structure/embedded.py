@@ -34,7 +34,7 @@ int main(int argc, char **argv)
 
 
 def documented_file(path):
-    """The text of a file that docs/embedding.md tells to write."""
+    """The text of a file in docs/embedding.md."""
     return next("\n".join(lines) + "\n" for _, info, lines in blocks(text_of("docs/embedding.md")) if info.endswith(f" file={path}"))
 
 

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""usage: guide.py. Following docs/adding-an-operator.md in a fresh copy of the tree gives what it shows.
+"""usage: guide.py. Following docs/adding-an-operator.md in a fresh copy of the tree gives the output shown.
 
 The copy is configured as `make` does it before the packages of the tests are installed, but without optimization, which builds many
-times faster, and without what the page does not need.
+times faster, and without parts that the page does not need.
 """
 import os
 import shutil

@@ -51,7 +51,7 @@ def option_keys(text, begin, pattern):
 
 
 def differing_options():
-    """The options of a model stand in the header, on the page and in the code, in the same order."""
+    """Header, page and code list the options of a model in the same order."""
     known = re.findall(r'^    \{"(\w+)", parse', text_of("lightnet/session/ln_options.c"), re.M)
     header = option_keys(text_of("lightnet/include/lightnet/ln_session.h").split("LN_API ln_status ln_options_set")[0],
                          "Sets an option", r"^ \*  \| (\w+) ")

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""usage: installed.py BUILD. What `make install` puts somewhere works there, and still does after the folder has moved.
+"""usage: installed.py BUILD. An installation by `make install` works, and still does after the folder has moved.
 
 Where checks from outside lie in ../shared/check, they look at the same installation.
 """
@@ -73,7 +73,7 @@ def written_block(title, first):
 
 
 def descriptions_work(prefix, folder):
-    """An operator of one's own, as docs/operator-descriptions.md has it, is built with what is installed and passes its examples."""
+    """An operator of one's own, as docs/operator-descriptions.md has it, is built with the installation and passes its examples."""
     place = os.path.join(folder, "operator")
     os.mkdir(place)
     write(place, "my_kernels.h", KERNELS)
@@ -196,7 +196,7 @@ PROCESSES = r"\b(v?fork|clone3?|execv\w*|execl\w*|posix_spawnp?|system|popen|wai
 
 
 def processes(prefix):
-    """Libraries that need the preprocessor's library, or call what starts processes."""
+    """Libraries that need the preprocessor's library, or call functions that start processes."""
     for name in "liblightnet.so", "libtensorlight.so":
         path = os.path.join(prefix, "lib", name)
         _, dynamic = run(["readelf", "-W", "--dynamic", path])
@@ -218,8 +218,8 @@ def wrong_sonames(prefix):
 
 
 def replaces_files(build, prefix):
-    """Installing again gives each file a new inode, so that programs that run from the old one are left alone, and removes what
-    an older version had installed and this one has not."""
+    """Installing again gives each file a new inode, so that programs that run from the old one are left alone, and removes
+    files that only an older version had."""
     library = os.path.realpath(os.path.join(prefix, "lib/liblightnet.so"))
     before = os.stat(library).st_ino
     obsolete = write(os.path.join(prefix, "lib"), "libobsolete.so", "")
@@ -235,7 +235,7 @@ def replaces_files(build, prefix):
 
 
 def respects_destdir(build, folder):
-    """DESTDIR stands before the prefix, and `uninstall` leaves nothing but what others have."""
+    """DESTDIR precedes the prefix, and `uninstall` leaves only files of others."""
     stage = os.path.join(folder, "stage")
     env = dict(os.environ, DESTDIR=stage)
     yield from faults_of(["tools/install", build, "/opt/lightnet"], cwd=ROOT, env=env)

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Every #include obeys the table "Parts and dependencies" of docs/dev/architecture.md.
 
-Also: file names are unique, and every file begins as docs/dev/style.md says.
+Also: file names are unique, and every file begins as in docs/dev/style.md.
 """
 import collections
 import os
@@ -82,7 +82,7 @@ def public_homes(table):
 
 
 def includes():
-    """Every #include as (file, line number, < or ", what is included)."""
+    """Every #include as (file, line number, < or ", included file)."""
     for path in SOURCES:
         for i, line in enumerate(text_of(path).splitlines(), 1):
             found = re.match(r'\s*#\s*include\s*([<"])([^>"]+)[>"]', line)
@@ -116,7 +116,7 @@ def upward(table, homes):
 
 
 def inner_target(name, table):
-    """The part of a header that is not public; None for what is generated or stands beside the file or in tests/support."""
+    """The part of a header that is not public; None if it is generated, beside the file or in tests/support."""
     for root in ("tensorlight/", "lightnet/", "cli/"):
         if os.path.exists(os.path.join(ROOT, root, name)):
             return part_of(root + name, table)
@@ -162,7 +162,7 @@ def repeated_names():
     for path in tracked():
         if os.path.basename(path) not in repeatable and TEST_DATA not in path:
             places[os.path.basename(path)].append(path)
-    # A description may stand in one folder per target under the same name: the C made of it says which.
+    # Each target may have a description of the same name: the C made of it names the file.
     return (f"{name}: {', '.join(paths)}" for name, paths in places.items()
             if len(paths) > 1 and not name.endswith((".op", ".opt")))
 

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """usage: native.py BUILD_ROOT. With CFLAGS=-march=native each instruction set still gets kernels of its own.
 
-A small family of kernels stands for all, since they choose their vectors in one place: its source is compiled for each set as in
+A small family of kernels represents all, since they choose their vectors in one place: its source is compiled for each set as in
 BUILD_ROOT, with that flag in front, and its test is linked with them, where a kernel that is missing or there twice is an error, and run.
 """
 import json
@@ -20,7 +20,7 @@ TEST = f"tensorlight/{FAMILY}_test"
 
 
 def native(command, output):
-    """A compiler's command line, for this CPU and to another file, without a list of what it reads."""
+    """A compiler's command line, for this CPU and to another file, without its list of dependencies."""
     words = [word for word in shlex.split(command) if os.path.basename(word) != "ccache"]
     words[1:1] = ["-march=native"] # as Meson does: the flags of a file have the last word
     for option in ["-MF", "-MQ"]:
@@ -32,7 +32,7 @@ def native(command, output):
 
 
 def compile_kernels(root, folder):
-    """Compiles the family's files of instruction sets; returns pairs of a set and an object file, and what is wrong."""
+    """Compiles the family's files of instruction sets; returns pairs of a set and an object file, and errors."""
     with open(os.path.join(root, "compile_commands.json"), encoding="utf-8") as file:
         commands = [entry["command"] for entry in json.load(file) if os.path.basename(entry["file"]) == f"{FAMILY}_simd.c"]
     objects, faults = [], []
@@ -44,7 +44,7 @@ def compile_kernels(root, folder):
 
 
 def foreign_symbols(objects):
-    """Lines for what an object defines without the name of its set."""
+    """Lines for symbols that an object defines without the name of its set."""
     for name, path in objects:
         symbols = subprocess.run(["nm", "--defined-only", "-g", path], check=True, capture_output=True, text=True).stdout.split()[2::3]
         if not symbols:

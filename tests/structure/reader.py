@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """A reader of documents, who follows one from top to bottom in a copy of the tree:
 
-    ```console           runs each line that begins with `$ ` and compares what it prints with the lines below it;
-                         a line `...` stands for any lines, `...` at the end of a line for any rest, and times
+    ```console           runs each line that begins with `$ ` and compares its output with the lines below it;
+                         a line `...` matches any lines, `...` at the end of a line any rest, and times
                          are not compared
     ```console needs=PATH   the same, where LightNet was installed with that file
     ```console needs=PROGRAM   the same, where there is such a program
@@ -62,7 +62,7 @@ def agrees(shown, printed):
 
 
 def is_typed(info, installed):
-    """Whether the block is commands that can be typed with what is installed in that folder (None: with anything)."""
+    """Whether the block is commands that run with the installation in that folder (None: any)."""
     kind, _, needed = info.partition(" needs=")
     if kind != "console" or not needed or not installed:
         return kind == "console"
@@ -70,7 +70,7 @@ def is_typed(info, installed):
 
 
 class Reader:
-    """Somebody who types what a document says."""
+    """A reader who types the commands of a document."""
 
     def __init__(self, folder, env, installed=None):
         self.folder, self.env, self.installed = folder, env, installed

@@ -30,7 +30,7 @@ def check_rows(tap, files):
 
 
 def check_kinds(tap, files):
-    """Each function of ties.py that makes cases stands in the table."""
+    """The table lists each function of ties.py that makes cases."""
     kinds = re.search(r"^KINDS = \[(.*?)\]", text_of(files["ties.py"]), re.M | re.S).group(1)
     missing = [kind for kind in re.findall(r"\w+", kinds) if f"`ties.py: {kind}`" not in text_of(PAGE)]
     tap.check("all_kinds_of_ties_stand_in_the_table", missing)

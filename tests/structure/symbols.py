@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""usage: symbols.py LIBLIGHTNET LIBTENSORLIGHT BUILD. The shared libraries export what the public headers declare.
+"""usage: symbols.py LIBLIGHTNET LIBTENSORLIGHT BUILD. The shared libraries export the declarations of the public headers.
 
 Every declaration marked LN_API or TL_API is a symbol of its library, no other symbol is, and each has a docstring. Where
 a list of documented names lies in ../shared/spec/api_names.txt, its functions are among them.

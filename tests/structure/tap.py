@@ -14,7 +14,7 @@ class Tap:
         self.n = self.failed = 0
 
     def check(self, name, faults):
-        """Passes when `faults`, lines that say what is wrong where, is empty."""
+        """Passes when `faults`, a list of errors with locations, is empty."""
         faults = list(faults)
         self.n += 1
         self.failed += bool(faults)
@@ -45,20 +45,20 @@ def text_of(path):
 
 
 def run(command, **options):
-    """Runs a command; returns its exit status and what it printed, both streams together."""
+    """Runs a command; returns its exit status and its output, both streams together."""
     done = subprocess.run(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
                           text=True, errors="replace", **options)
     return done.returncode, done.stdout
 
 
 def faults_of(command, **options):
-    """No line when the command succeeds, else what it printed."""
+    """No line when the command succeeds, else its output."""
     status, output = run(command, **options)
     return [] if status == 0 else [f"exit status {status}: {' '.join(map(str, command))}", *output.splitlines()[-30:]]
 
 
 def pkg_config_env(prefix):
-    """The environment in which pkg-config finds what was installed to `prefix`, and nothing leads a program to it."""
+    """The environment in which pkg-config finds the installation in `prefix`, and programs do not find its libraries."""
     env = dict(os.environ, PKG_CONFIG_PATH=os.path.join(prefix, "lib", "pkgconfig"))
     env.pop("LD_LIBRARY_PATH", None)
     return env
