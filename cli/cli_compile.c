@@ -98,8 +98,8 @@ static int check_missing(const shape_sets *sets)
     const cli_strings *first = &sets->of[0], *last = &sets->of[sets->n - 1];
     if (first->n == last->n || cli_shape_read(&shape, last->items[first->n]))
         return 0;
-    return cli_usage("--shape gives no '%s' to program 1, which begins before it; give what all "
-                     "programs share first",
+    return cli_usage("--shape gives no '%s' to program 1, which begins before it; give shapes that "
+                     "all programs share first",
                      shape.name);
 }
 

@@ -80,7 +80,7 @@ UNKNOWN_SHAPES = [
                                                   node("Cast", ["a"], ["t"], to=7)], {}, NOT_GIVEN),
     ("of another type is none", [node("Identity", ["s"], ["t"])], {"s": np.int32([4, 3])}, NOT_GIVEN),
     ("by chance comes from no input", [node("RandomUniform", [], ["r"], shape=[2], seed=3.0), node("Cast", ["r"], ["t"], to=7)], {},
-     ASKED + "what is computed at run time"),
+     ASKED + "values computed at run time"),
 ]
 
 

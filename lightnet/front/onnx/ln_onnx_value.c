@@ -332,8 +332,8 @@ static void fail_unknown(ln_onnx_node *n, int i, const char *tensor)
         cause = unknown_input(n->model, ln_context_creater(ctx, cause));
     if (!cause) {
         ln_emit_fail(&n->emit,
-                     "input %d, '%s', decides shapes and depends on what is computed at run time",
-                     i, n->proto->input[i]);
+                     "input %d, '%s', decides shapes and depends on values computed at run time", i,
+                     n->proto->input[i]);
         return;
     }
     const tl_tensor *input = ln_translation_tensor(&n->model->base, cause);

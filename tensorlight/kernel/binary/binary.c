@@ -72,7 +72,7 @@ static int check_op(tl_binary_op op, const tl_tensor *src)
     if (op < 0 || op >= TL_BINARY_OP_SIZE)
         return tl_fail("binary op %d, expected 0 to %d", op, TL_BINARY_OP_SIZE - 1);
     if (!tl_binary_op_takes(op, src->dtype))
-        return tl_fail("'src1' has dtype %s, which %s does not take", tl_dtype_name(src->dtype),
+        return tl_fail("'src1' has dtype %s, which %s does not support", tl_dtype_name(src->dtype),
                        names[op]);
     return 0;
 }

@@ -275,7 +275,7 @@ START_TEST(binary_rejects_bad_shapes_and_dtypes)
     ck_assert_str_eq(tl_last_error(), "dtypes TL_FLOAT and TL_INT32, expected the same");
     ck_assert_ptr_null(tl_tensor_binary(a, a, NULL, TL_BINARY_AND));
     ck_assert_str_eq(tl_last_error(),
-                     "'src1' has dtype TL_FLOAT, which TL_BINARY_AND does not take");
+                     "'src1' has dtype TL_FLOAT, which TL_BINARY_AND does not support");
     ck_assert_ptr_null(tl_tensor_binary(a, a, NULL, TL_BINARY_OP_SIZE));
     ck_assert_ptr_null(tl_tensor_binary(a, NULL, NULL, TL_BINARY_ADD));
     ck_assert_ptr_null(tl_tensor_binary(a, a, b, TL_BINARY_ADD));

@@ -123,7 +123,7 @@ static int check_cell(const tl_recurrent_tensors *t, const tl_recurrent_param *p
         for (int a = 0; a < tl_cell_acts(param->cell); a++) {
             const tl_unary_func func = param->acts[d][a].func;
             if (!tl_unary_func_name(func) || !tl_unary_func_takes(func, t->src->dtype))
-                return tl_fail("activation %d is %s, which %s does not take", a,
+                return tl_fail("activation %d is %s, which does not support %s", a,
                                tl_unary_func_name(func) ? tl_unary_func_name(func) : "none",
                                tl_dtype_name(t->src->dtype));
         }

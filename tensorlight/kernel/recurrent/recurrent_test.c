@@ -516,7 +516,7 @@ START_TEST(recurrent_rejects_bad_tensors_and_parameters)
     check_rejected(good, wrong, "cell 3, expected 0 to 2");
     wrong = p;
     wrong.acts[0][1].func = TL_UNARY_NOT;
-    check_rejected(good, wrong, "activation 1 is TL_UNARY_NOT, which TL_FLOAT does not take");
+    check_rejected(good, wrong, "activation 1 is TL_UNARY_NOT, which does not support TL_FLOAT");
     wrong = p;
     wrong.clip = NAN;
     check_rejected(good, wrong, "clip nan, expected 0 or more");

@@ -147,7 +147,7 @@ static int read_axis(new_shape *s, const tl_tensor *src, int axis, int wanted, i
     const int copies = wanted == -2;
     if (wanted < -2 || (copies && axis >= src->ndim) || (wanted == -1 && s->rest >= 0))
         return tl_fail("%d at %d of the new shape, expected a length%s%s", wanted, axis,
-                       s->rest < 0 ? ", -1 for what is left" : "",
+                       s->rest < 0 ? ", -1 for the rest" : "",
                        axis < src->ndim ? ", -2 for the one in the source" : "");
     *dim = copies ? src->dims[axis] : wanted;
     if (wanted == -1)

@@ -36,9 +36,9 @@ START_TEST(rejects_invalid_new_shapes)
         const char *reason;
     } rows[] = {
         {{-1, -1, 1}, "-1 at 1 of the new shape, expected a length, -2 for the one in the source"},
-        {{12, 1, -2}, "-2 at 2 of the new shape, expected a length, -1 for what is left"},
+        {{12, 1, -2}, "-2 at 2 of the new shape, expected a length, -1 for the rest"},
         {{-3, 1, 1},
-         "-3 at 0 of the new shape, expected a length, -1 for what is left, -2 for the one in the "
+         "-3 at 0 of the new shape, expected a length, -1 for the rest, -2 for the one in the "
          "source"},
         {{5, -1, 1}, "-1 in the new shape, expected the other axes, of 5 elements, to divide 12"},
         {{0, -1, 1}, "-1 in the new shape, expected the other axes, of 0 elements, to divide 12"},

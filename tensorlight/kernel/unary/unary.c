@@ -63,7 +63,7 @@ static int check_func(tl_unary_func func, const tl_tensor *src)
     if (func < 0 || func >= TL_UNARY_FUNC_SIZE)
         return tl_fail("function %d, expected 0 to %d", func, TL_UNARY_FUNC_SIZE - 1);
     if (!tl_unary_func_takes(func, src->dtype))
-        return tl_fail("'src' has dtype %s, which %s does not take", tl_dtype_name(src->dtype),
+        return tl_fail("'src' has dtype %s, which %s does not support", tl_dtype_name(src->dtype),
                        names[func]);
     return 0;
 }

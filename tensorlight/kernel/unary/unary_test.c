@@ -261,7 +261,8 @@ START_TEST(unary_rejects_bad_dtypes_and_outputs)
 {
     tl_tensor *const src = tl_tensor_zeros(1, (int[]){2}, TL_INT32);
     ck_assert_ptr_null(tl_tensor_unary(src, NULL, TL_UNARY_EXP, 0, 0));
-    ck_assert_str_eq(tl_last_error(), "'src' has dtype TL_INT32, which TL_UNARY_EXP does not take");
+    ck_assert_str_eq(tl_last_error(),
+                     "'src' has dtype TL_INT32, which TL_UNARY_EXP does not support");
     ck_assert_ptr_null(tl_tensor_unary(src, NULL, TL_UNARY_FUNC_SIZE, 0, 0));
     ck_assert_ptr_null(tl_tensor_unary(src, NULL, TL_UNARY_FUNC_INVALID, 0, 0));
     ck_assert_ptr_null(tl_tensor_unary(NULL, NULL, TL_UNARY_EXP, 0, 0));
