@@ -436,7 +436,7 @@ static token next_token(const char **p, const token *after)
         tk.len = strncmp(tk.text, "->", 2) == 0 ? 2 : 1;
         tk.text += tk.len - 1; // so that "->" shows its '>', which alone would be a comparison
         if (tk.len == 1 && c == '>')
-            tk.type = TOKEN_LITERAL; // "a > b": what follows is no member
+            tk.type = TOKEN_LITERAL; // "a > b": no member follows
         tk.len = 1;
     }
     *p = tk.text + tk.len;

@@ -22,7 +22,7 @@ static const char usage[] =
     "  -o, --output FILE   where to write (default: standard output)\n"
     "  -I, --include DIR   where inherited operators are described: all DIR/*.op\n"
     "      --with FILE.op  a file that describes inherited operators\n"
-    "      --depfile FILE  also write a make rule: what the output depends on\n"
+    "      --depfile FILE  also write a make rule of its dependencies\n"
     "  -h, --help          print this\n"
     "\n"
     "Instead of definitions:\n"

@@ -266,7 +266,7 @@ void ln_optcode_source(const ln_optdesc *desc, const char *header, ln_cgen *out)
     }
     if (desc->lower)
         write_lower(desc, out);
-    ln_cgen_print(out, "/* ---- what the architecture registers ---- */\n\n");
+    ln_cgen_print(out, "/* ---- registration ---- */\n\n");
     const ln_optrule *early = desc->rules;
     while (early && early->stage != 0)
         early = early->next;

@@ -25,7 +25,7 @@ ln_opgen_tests() {
     check 'writes the same bytes for the same input'
 
     "$program" --with good.op child.op -o child.c --depfile child.d && grep -q 'child.c: child.op good.op' child.d
-    check 'says what the output depends on'
+    check 'writes the dependencies of the output'
 
     mkdir ops && cp good.op ops && "$program" -I ops child.op -o child2.c
     check 'finds what is inherited in a folder'

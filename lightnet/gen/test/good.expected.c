@@ -540,7 +540,7 @@ static void rows_alone_cpu_run(ln_op_arg *op_arg)
 LN_GENOP(rows_alone_cpu, rows_alone_cpu, "cpu", LN_MEM_CPU, rows_alone_cpu_pre_run,
          .run = rows_alone_cpu_run, .post_run = rows_alone_cpu_post_run);
 
-// count: Counts lines, and keeps what is positive.
+// count: Counts lines, and keeps positive numbers.
 #define priv_s count_priv
 
 struct count_priv {
@@ -584,7 +584,7 @@ static const ln_arg_info count_params[] = {
     {"axis", "", .type = "number -> int", .bounds = LN_BOUNDS(LN_VALUE(GE, 0)),
      .at = LN_PRIV(count, axis), .islast = 1}};
 static const ln_param_type count_param_ptypes[] = {LN_PARAM_NUMBER, LN_PARAM_INVALID};
-LN_OP_INFO(count, "Counts lines, and keeps what is positive.", "The LightNet authors", "good.op",
+LN_OP_INFO(count, "Counts lines, and keeps positive numbers.", "The LightNet authors", "good.op",
            7, .tensors_in = count_tensors_in, .tensors_out = count_tensors_out,
            .params = count_params, .pure = 1);
 
@@ -658,7 +658,7 @@ LN_GENOP(count, count_far, "far", LN_MEM_CPU, count_far_pre_run,
 
 #undef priv_s
 
-// count_slowly_cpu: Counts lines, and keeps what is positive.
+// count_slowly_cpu: Counts lines, and keeps positive numbers.
 
 struct count_slowly_cpu_priv {
     const tl_tensor *src;
@@ -700,7 +700,7 @@ static const ln_arg_info count_slowly_cpu_tensors_out[] = {
 static const ln_arg_info count_slowly_cpu_params[] = {
     {"axis", "", .type = "number -> int", .bounds = LN_BOUNDS(LN_VALUE(GE, 0)), .islast = 1}};
 static const ln_param_type count_slowly_cpu_param_ptypes[] = {LN_PARAM_NUMBER, LN_PARAM_INVALID};
-LN_OP_INFO(count_slowly_cpu, "Counts lines, and keeps what is positive.", "The LightNet authors",
+LN_OP_INFO(count_slowly_cpu, "Counts lines, and keeps positive numbers.", "The LightNet authors",
            "good.op", 7, .tensors_in = count_slowly_cpu_tensors_in,
            .tensors_out = count_slowly_cpu_tensors_out, .params = count_slowly_cpu_params,
            .pure = 1);

@@ -21,7 +21,7 @@ static int is_identity(const int *axes, int n)
 }
 
 #line 24 "small.c"
-/* abs_relu (small.opt:50): What abs or a square gives, relu does not change. */
+/* abs_relu (small.opt:50): relu does not change results of abs or a square. */
 LN_COMBINER_RULE(abs_relu, .removed = "mid 1", .sizes = LN_RULE_OPEN,
     .match = "{abs_toy|square_toy} first(* | dst=mid);"
              "relu_toy(src=mid | dst=y);",
@@ -96,7 +96,7 @@ static ln_list *lower_toy(const ln_context *ctx, const ln_op *op, int *match)
     return ln_rule_lower(ctx, "lower_toy", "_toy", op, match);
 }
 
-/* ---- what the architecture registers ---- */
+/* ---- registration ---- */
 
 ln_expander_func ln_ep_funcs_toy[] = {
     apply_transpose_identity, apply_slow_sort, lower_toy, NULL,
