@@ -11,7 +11,7 @@
 #include "cli_options.h"
 
 // Formats by suffix. NNVM files also end in .json.
-static const cli_form forms[] = {
+static const cli_format by_suffix[] = {
     {".json", "ir", NULL},
     {".net", "il", "an IL model"},
     {".il", "il", "an IL model"},
@@ -19,17 +19,17 @@ static const cli_form forms[] = {
 };
 
 /* Values of --to. */
-static const cli_form formats[] = {
+static const cli_format by_name[] = {
     {NULL, "ir", NULL},
     {NULL, "il", "an IL model"},
     {NULL, "nnvm", "an NNVM graph"},
 };
 
-static const cli_form *form_of_option(const char *format)
+static const cli_format *format_of_option(const char *format)
 {
-    for (size_t i = 0; i < sizeof(formats) / sizeof(formats[0]); i++)
-        if (!strcasecmp(format, formats[i].format))
-            return &formats[i];
+    for (size_t i = 0; i < sizeof(by_name) / sizeof(by_name[0]); i++)
+        if (!strcasecmp(format, by_name[i].format))
+            return &by_name[i];
     cli_usage("--to is '%s', expected ir, il or nnvm", format);
     return NULL;
 }
@@ -67,10 +67,10 @@ int cli_convert(const cli_options *opt)
 {
     if (!opt->outfile)
         return cli_usage("convert needs -o FILE");
-    const cli_form *form =
-        opt->format
-            ? form_of_option(opt->format)
-            : cli_guard_form(opt->outfile, forms, "; or give the format with --to ir, il or nnvm");
+    const cli_format *form =
+        opt->format ? format_of_option(opt->format)
+                    : cli_guard_format(opt->outfile, by_suffix,
+                                       "; or give the format with --to ir, il or nnvm");
     int status = form ? cli_guard_output(opt, opt->outfile, form->kind) : CLI_WRONG_USAGE;
     // Before the model is read, and weights are written beside it.
     if (!status && cli_il_is_format(form->format) && !cli_il_can_write())

@@ -75,22 +75,22 @@ const char *cli_guard_suffix(const char *file)
     return dot && dot > name ? dot : "";
 }
 
-const cli_form *cli_guard_form(const char *file, const cli_form *forms, const char *or_else)
+const cli_format *cli_guard_format(const char *file, const cli_format *formats, const char *or_else)
 {
     const char *suffix = cli_guard_suffix(file);
     char known[256];
     if (!cli_guard_is_file(file))
-        return &forms[0];
-    for (int i = 0; forms[i].suffix; i++)
-        if (!strcmp(suffix, forms[i].suffix))
-            return &forms[i];
+        return &formats[0];
+    for (int i = 0; formats[i].suffix; i++)
+        if (!strcmp(suffix, formats[i].suffix))
+            return &formats[i];
     size_t len = 0; // of `known`: ".json, .net or .il"
-    for (int i = 0; forms[i].suffix && len < sizeof(known); i++) {
-        const int is_last = !forms[i + 1].suffix || !*forms[i + 1].suffix;
+    for (int i = 0; formats[i].suffix && len < sizeof(known); i++) {
+        const int is_last = !formats[i + 1].suffix || !*formats[i + 1].suffix;
         const char *before = !i ? "" : is_last ? " or " : ", ";
-        if (*forms[i].suffix)
-            len +=
-                (size_t)snprintf(known + len, sizeof(known) - len, "%s%s", before, forms[i].suffix);
+        if (*formats[i].suffix)
+            len += (size_t)snprintf(known + len, sizeof(known) - len, "%s%s", before,
+                                    formats[i].suffix);
     }
     if (*suffix)
         cli_usage("%s: unknown suffix '%s', expected %s%s", file, suffix, known, or_else);

@@ -334,7 +334,7 @@ static int write_own_weights(ln_context *ctx, const cli_options *opt)
 }
 
 // Formats of compiled models by suffix.
-static const cli_form compiled_forms[] = {
+static const cli_format compiled_formats[] = {
     {".json", "JSON", NULL},
     {".safetensors", "one file", "a compiled model"},
     {"", "JSON", NULL},
@@ -343,13 +343,13 @@ static const cli_form compiled_forms[] = {
 
 int cli_writes_one_file(const cli_options *opt)
 {
-    return opt->outfile && !strcmp(cli_guard_suffix(opt->outfile), compiled_forms[1].suffix) &&
+    return opt->outfile && !strcmp(cli_guard_suffix(opt->outfile), compiled_formats[1].suffix) &&
            cli_guard_is_file(opt->outfile);
 }
 
 int cli_model_check_outfile(const cli_options *opt)
 {
-    const cli_form *form = cli_guard_form(opt->outfile, compiled_forms, "");
+    const cli_format *form = cli_guard_format(opt->outfile, compiled_formats, "");
     return form ? cli_guard_output(opt, opt->outfile, form->kind) : CLI_WRONG_USAGE;
 }
 
