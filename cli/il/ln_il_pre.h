@@ -38,7 +38,7 @@ typedef struct ln_il_token {
 /* Tokens in a row; all zero: none. */
 typedef struct ln_il_tokens {
     ln_il_token *at;
-    size_t n, room;
+    size_t n, capacity;
 } ln_il_tokens;
 
 /* Reads a text from its beginning to its end. */

@@ -27,13 +27,13 @@ int ln_il_fail_memory(ln_error *err, ln_il_place place)
 
 int ln_il_text_append(ln_il_text *t, const char *bytes, size_t len)
 {
-    if (len >= t->room - t->len) {
-        const size_t room = 2 * t->room + len + 256;
-        char *text = ln_realloc(t->text, room);
+    if (len >= t->capacity - t->len) {
+        const size_t capacity = 2 * t->capacity + len + 256;
+        char *text = ln_realloc(t->text, capacity);
         if (!text)
             return -1;
         t->text = text;
-        t->room = room;
+        t->capacity = capacity;
     }
     memcpy(t->text + t->len, bytes, len);
     t->len += len;
@@ -43,13 +43,13 @@ int ln_il_text_append(ln_il_text *t, const char *bytes, size_t len)
 
 int ln_il_text_begin_line(ln_il_text *t, ln_il_place place)
 {
-    if (t->n_lines == t->lines_room) {
-        const size_t room = 2 * t->lines_room + 64;
-        ln_il_place *lines = ln_realloc(t->lines, room * sizeof(*lines));
+    if (t->n_lines == t->lines_capacity) {
+        const size_t capacity = 2 * t->lines_capacity + 64;
+        ln_il_place *lines = ln_realloc(t->lines, capacity * sizeof(*lines));
         if (!lines)
             return -1;
         t->lines = lines;
-        t->lines_room = room;
+        t->lines_capacity = capacity;
     }
     t->lines[t->n_lines++] = place;
     return t->n_lines > 1 ? ln_il_text_append(t, "\n", 1) : 0;
@@ -260,13 +260,13 @@ int ln_il_tokens_stick(const ln_il_token *left, const ln_il_token *right)
 
 int ln_il_tokens_push(ln_il_tokens *list, ln_il_token t)
 {
-    if (list->n == list->room) {
-        const size_t room = 2 * list->room + 8;
-        ln_il_token *at = ln_realloc(list->at, room * sizeof(*at));
+    if (list->n == list->capacity) {
+        const size_t capacity = 2 * list->capacity + 8;
+        ln_il_token *at = ln_realloc(list->at, capacity * sizeof(*at));
         if (!at)
             return -1;
         list->at = at;
-        list->room = room;
+        list->capacity = capacity;
     }
     list->at[list->n++] = t;
     return 0;
