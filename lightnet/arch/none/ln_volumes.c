@@ -1,21 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
-// Convolutions over three axes as sums of convolutions of images: a handwritten rule, since it
-// creates one operator per depth index of the kernel (lines.opt).
+// 3-D convolutions as sums of 2-D convolutions: a handwritten rule, since it creates one operator
+// per depth index of the kernel (lines.opt).
 //
 // The slices of a volume, one for each depth, are images of a batch: [N, C, D, H, W] becomes [N, D,
-// C, H, W]. A kernel of the depth K is K kernels of images; with each of them a part of the slices
-// is convolved, one as long as the result is deep:
+// C, H, W]. A kernel of depth K is K 2-D kernels; each convolves as many slices as the result
+// has:
 //
 //     slices      0 0 1 2 3 4 0 0     with padding, D + 4
 //     kernel 0   [. . . . .]          D results each, which are added up
 //     kernel 1     [. . . . .]
 //     kernel 2       [. . . . .]
 //
-// Of few channels, those of all kernels' images stand behind each other in one convolution, so that
-// the result is written once.
+// If there are few channels, one convolution has the joined channels of all kernels' images, so
+// that the result is written once.
 //
-// These convolutions have all that those of images have: blocks of channels, algorithms with fewer
-// multiplications, and sums as a part of the convolution.
+// These are usual 2-D convolutions: with blocks of channels, algorithms with fewer multiplications,
+// and fused sums.
 //
 // A kernel of width and height 1 needs less: [N, C, D, H * W] is an image.
 //
@@ -36,19 +36,19 @@
 #include "lightnet/ln_rule.h"
 #include "lightnet/ln_util.h"
 
-enum { AXES = 3, MOST_PHASES = 16, MOST_CHANNELS = 16, MOST_KERNELS = 32 };
+enum { AXES = 3, MAX_PHASES = 16, MAX_CHANNELS = 16, MAX_KERNELS = 32 };
 
-/* A convolution that becomes others. */
+/* A 3-D convolution. */
 typedef struct volume {
     const ln_op *op;
     const ln_tensor_entry *x, *w, *bias, *y; /* bias: or NULL */
     const int *size, *stride, *dilation;     /* [AXES] */
     const int *padding;                      /* [2 * AXES] */
-    const int *more;                         /* [AXES]: at the end, of a transposed one; or NULL */
+    const int *output_padding;               /* [AXES], of a transposed one; or NULL */
     int is_open;                             /* the batch is known only at run time */
 } volume;
 
-static int has_parameters(volume *v)
+static int read_params(volume *v)
 {
     int n[4] = {0};
     v->size = ln_rule_get_ints(v->op, "size", &n[0]);
@@ -59,7 +59,7 @@ static int has_parameters(volume *v)
            n[2] == AXES && n[3] == 2 * AXES;
 }
 
-// Negative padding cuts.
+// Negative padding crops.
 static int only_pads(const volume *v)
 {
     for (int i = 0; i < 2 * AXES; i++)
@@ -73,21 +73,20 @@ static int is_transposed(const volume *v)
     return ln_rule_is(v->op, "deconvnd");
 }
 
-// Whether each slice of the result is made of slices of the source: not of padding alone, or, where
-// it is transposed, of nothing.
-static int has_kernels(volume *v)
+// Whether each slice of the result depends on the source: not on padding alone, or, if transposed,
+// on nothing. Reads output_padding.
+static int is_depth_supported(volume *v)
 {
     int n = 0;
     const int64_t reach = (v->size[0] - 1) * (int64_t)v->dilation[0];
-    // Each kernel becomes operators of its own, and padding memory.
-    if (v->size[0] > MOST_KERNELS || v->padding[0] > MOST_KERNELS ||
-        v->padding[AXES] > MOST_KERNELS)
+    // Each kernel costs operators, and padding costs memory.
+    if (v->size[0] > MAX_KERNELS || v->padding[0] > MAX_KERNELS || v->padding[AXES] > MAX_KERNELS)
         return 0;
     if (!is_transposed(v))
         return v->padding[0] <= reach && v->padding[AXES] <= reach;
-    v->more = ln_rule_get_ints(v->op, "output_padding", &n);
-    return v->more && n == AXES && v->dilation[0] == 1 && v->size[0] >= v->stride[0] &&
-           v->stride[0] <= MOST_PHASES;
+    v->output_padding = ln_rule_get_ints(v->op, "output_padding", &n);
+    return v->output_padding && n == AXES && v->dilation[0] == 1 && v->size[0] >= v->stride[0] &&
+           v->stride[0] <= MAX_PHASES;
 }
 
 static int fits(const ln_op *op, volume *v)
@@ -98,18 +97,17 @@ static int fits(const ln_op *op, volume *v)
            ln_rule_may_read(op, "bias", &v->bias) && ln_rule_makes(op, "dst", &v->y) &&
            v->x->tensor->dtype == TL_FLOAT && v->x->tensor->ndim == 2 + AXES && v->w->isconst &&
            (!v->bias || v->bias->isconst) && v->x->tensor->len > 0 && v->y->tensor->len > 0 &&
-           has_parameters(v) && only_pads(v) && has_kernels(v);
+           read_params(v) && only_pads(v) && is_depth_supported(v);
 }
 
-// Whether the kernel has size 1 along the axis and does not change it.
+// Whether the kernel has size 1, stride 1 and no padding along the axis.
 static int is_point(const volume *v, int axis)
 {
     return v->size[axis] == 1 && v->stride[axis] == 1 && v->padding[axis] == 0 &&
            v->padding[AXES + axis] == 0;
 }
 
-/* Creating operators: each function returns the name of the output, `dst` or, if NULL, a new one.
- */
+/* Creating operators: each function returns the name of the output, `dst` or, if NULL, a new one */
 
 static const char *output(ln_rule_made *made, const char *dst)
 {
@@ -118,7 +116,7 @@ static const char *output(ln_rule_made *made, const char *dst)
     return name;
 }
 
-// Of a constant, or a fixed batch.
+// For constants and fixed batches.
 static const char *make_reshape(ln_rule_made *made, const char *src, const char *dst, int ndim,
                                 const int *dims)
 {
@@ -128,7 +126,7 @@ static const char *make_reshape(ln_rule_made *made, const char *src, const char 
     return output(made, dst);
 }
 
-// The first dimension is that of the largest batch; an open one follows from the others.
+// dims[0] is that of the max batch; an open batch is inferred from the other dimensions.
 static const char *make_view(ln_rule_made *made, const volume *v, const char *src, const char *dst,
                              int ndim, const int *dims)
 {
@@ -161,8 +159,9 @@ static const char *make_slice(ln_rule_made *made, const char *src, int axis, int
     return output(made, NULL);
 }
 
-// Along the depth of [N, D, ..].
-static const char *make_steps(ln_rule_made *made, const char *src, int start, int len, int step)
+// Of axis 1, the depth of [N, D, ..].
+static const char *make_strided_slice(ln_rule_made *made, const char *src, int start, int len,
+                                      int step)
 {
     ln_rule_op(made, "stride_slice");
     ln_rule_input(made, "src", src);
@@ -194,8 +193,8 @@ static void set_window(ln_rule_made *made, const volume *v, int a, int b)
     ln_rule_string(made, "autopad", "NOTSET");
 }
 
-/* A convolution of images with all but the depth of the kernel; or, where `axis` is 0, of images
- * that are as high as the volume is deep, with the depth alone. */
+/* A 2-D convolution along `axis` and the width: of slices if `axis` is 1; if it is 0, of images
+ * whose height is the depth. */
 static const char *make_conv(ln_rule_made *made, const volume *v, const char *src,
                              const char *weight, const char *bias, int axis)
 {
@@ -205,7 +204,8 @@ static const char *make_conv(ln_rule_made *made, const volume *v, const char *sr
     ln_rule_input(made, "bias", bias);
     set_window(made, v, axis, 2);
     if (is_transposed(v)) {
-        ln_rule_ints(made, "output_padding", 2, (int[]){v->more[axis], v->more[2]});
+        ln_rule_ints(made, "output_padding", 2,
+                     (int[]){v->output_padding[axis], v->output_padding[2]});
         ln_rule_ints(made, "output_dims", 4, (int[]){0, 0, 0, 0});
     }
     return output(made, NULL);
@@ -239,9 +239,9 @@ static void make_deep_images(ln_rule_made *made, const volume *v)
 
 /* ---- slices ---- */
 
-static const int turn[2 + AXES] = {0, 2, 1, 3, 4}; // depth and channels change places
+static const int depth_first[2 + AXES] = {0, 2, 1, 3, 4}; // swaps depth and channels
 
-/* The slices of the source, [N, n, C, H, W], with empty ones around them. */
+/* The slices of the source with padding, [N, n, C, H, W]. */
 typedef struct slices {
     const char *name;
     int n;
@@ -250,27 +250,28 @@ typedef struct slices {
 static slices make_slices(ln_rule_made *made, const volume *v, int n_before, int n_after)
 {
     const int before[2 + AXES] = {0, n_before}, after[2 + AXES] = {0, n_after};
-    const char *const turned = make_transpose(made, v->x->name, NULL, turn);
+    const char *const swapped = make_transpose(made, v->x->name, NULL, depth_first);
     const int n = v->x->tensor->dims[2] + n_before + n_after;
     if (!n_before && !n_after)
-        return (slices){turned, n};
+        return (slices){swapped, n};
     ln_rule_op(made, "pad");
-    ln_rule_input(made, "src", turned);
+    ln_rule_input(made, "src", swapped);
     ln_rule_ints(made, "before", 2 + AXES, before);
     ln_rule_ints(made, "after", 2 + AXES, after);
     ln_rule_string(made, "mode", "TL_PAD_CONSTANT");
     return (slices){output(made, NULL), n};
 }
 
-/* The images of `len` slices, `step` apart. Of one volume they lie one behind the other; as part of
- * all its images, they come into blocks of channels but once. */
+/* The images of `len` slices, `step` apart. Those of a single volume are contiguous: a slice of all
+ * its images is taken, so that these are converted to blocks of channels only once. */
 static const char *images_of(ln_rule_made *made, const volume *v, const slices *all, int start,
                              int len, int step)
 {
     const int *const x = v->x->tensor->dims;
     const int images[] = {len * x[0], x[1], x[3], x[4]};
     if (step != 1)
-        return make_view(made, v, make_steps(made, all->name, start, len, step), NULL, 4, images);
+        return make_view(made, v, make_strided_slice(made, all->name, start, len, step), NULL, 4,
+                         images);
     if (len == all->n)
         return make_view(made, v, all->name, NULL, 4, images);
     if (x[0] > 1 || v->is_open)
@@ -287,7 +288,7 @@ static const char *weight_of(ln_rule_made *made, const volume *v, int k)
     return make_reshape(made, one, NULL, 4, (int[]){w[0], w[1], w[3], w[4]});
 }
 
-/* The convolution of the images with kernel `k`, and what there is already; NULL: nothing yet. */
+/* `sum` (NULL: none yet) plus the convolution of the images with kernel `k`. */
 static const char *add_kernel(ln_rule_made *made, const volume *v, const char *sum,
                               const char *images, int k)
 {
@@ -297,27 +298,27 @@ static const char *add_kernel(ln_rule_made *made, const volume *v, const char *s
 }
 
 // From [N, D, C, H, W].
-static void make_volumes(ln_rule_made *made, const volume *v, const char *turned)
+static void make_volumes(ln_rule_made *made, const volume *v, const char *swapped)
 {
     const int *const y = v->y->tensor->dims;
     const char *const volumes =
-        make_view(made, v, turned, NULL, 2 + AXES, (int[]){y[0], y[2], y[1], y[3], y[4]});
-    make_transpose(made, volumes, v->y->name, turn);
+        make_view(made, v, swapped, NULL, 2 + AXES, (int[]){y[0], y[2], y[1], y[3], y[4]});
+    make_transpose(made, volumes, v->y->name, depth_first);
 }
 
 /* ---- convolutions ---- */
 
-/* The images of all kernels, their channels behind each other. */
+/* The images of all kernels, with joined channels. */
 static const char *all_images(ln_rule_made *made, const volume *v, const slices *all)
 {
     const int *const x = v->x->tensor->dims;
     const int depth = v->y->tensor->dims[2], n = v->size[0];
-    const char *parts[MOST_CHANNELS];
+    const char *parts[MAX_CHANNELS];
     char arg_name[16];
     for (int k = 0; k < n; k++)
-        parts[k] = v->stride[0] != 1
-                       ? make_steps(made, all->name, k * v->dilation[0], depth, v->stride[0])
-                       : make_slice(made, all->name, 1, k * v->dilation[0], depth);
+        parts[k] = v->stride[0] != 1 ? make_strided_slice(made, all->name, k * v->dilation[0],
+                                                          depth, v->stride[0])
+                                     : make_slice(made, all->name, 1, k * v->dilation[0], depth);
     ln_rule_op(made, "join");
     for (int k = 0; k < n; k++) {
         snprintf(arg_name, sizeof(arg_name), "src%d", k);
@@ -328,15 +329,15 @@ static const char *all_images(ln_rule_made *made, const volume *v, const slices 
                      (int[]){x[0] * depth, n * x[1], x[3], x[4]});
 }
 
-/* Of few channels: one convolution of the channels of all kernels' images. */
+/* For few channels: one convolution of the joined channels of all kernels' images. */
 static void make_joined(ln_rule_made *made, const volume *v)
 {
     const int *const w = v->w->tensor->dims;
     const slices all = make_slices(made, v, v->padding[0], v->padding[AXES]);
     const char *const images = all_images(made, v, &all);
-    const char *const turned = make_transpose(made, v->w->name, NULL, turn);
+    const char *const swapped = make_transpose(made, v->w->name, NULL, depth_first);
     const char *const weight =
-        make_reshape(made, turned, NULL, 4, (int[]){w[0], w[2] * w[1], w[3], w[4]});
+        make_reshape(made, swapped, NULL, 4, (int[]){w[0], w[2] * w[1], w[3], w[4]});
     make_volumes(made, v, make_conv(made, v, images, weight, bias_of(made, v), 1));
 }
 
@@ -355,18 +356,18 @@ static void make_images(ln_rule_made *made, const volume *v)
 
 /* ---- transposed convolutions ---- */
 
-/* Slices first .. first + n - 1 of each phase; others would be cropped. */
+/* Slices first .. first + n - 1 of each phase; the result crops others. */
 typedef struct phases {
     int first, n;
     slices all;
-    int before; /* empty slices before the source's */
+    int before; /* slices of padding before the source's */
 } phases;
 
 static phases phases_of(ln_rule_made *made, const volume *v)
 {
     const int cut = v->padding[0], stride = v->stride[0], depth = v->y->tensor->dims[2];
     const int first = cut / stride, end = (cut + depth - 1) / stride + 1;
-    const int reach = (v->size[0] - 1) / stride; // back, of the last kernel of a phase
+    const int reach = (v->size[0] - 1) / stride; // of the last kernel of a phase, back
     const int before = reach > first ? reach - first : 0;
     const int after = end > v->x->tensor->dims[2] ? end - v->x->tensor->dims[2] : 0;
     return (phases){first, end - first, make_slices(made, v, before, after), before};
@@ -378,7 +379,7 @@ static int slice_size(const volume *v)
     return y[1] * y[3] * y[4];
 }
 
-/* The results of kernels k, k + stride, ..: [N, n, 1, a slice]. */
+/* The sum of kernels k, k + stride, ..: [N, n, 1, slice size]. */
 static const char *make_phase(ln_rule_made *made, const volume *v, const phases *t, int k)
 {
     const char *sum = NULL;
@@ -389,10 +390,10 @@ static const char *make_phase(ln_rule_made *made, const volume *v, const phases 
     return make_view(made, v, sum, NULL, 4, (int[]){v->y->tensor->dims[0], t->n, 1, slice_size(v)});
 }
 
-// All phases: [N, n, stride, a slice].
+// All phases: [N, n, stride, slice size].
 static const char *make_all_phases(ln_rule_made *made, const volume *v, const phases *t)
 {
-    const char *parts[MOST_PHASES];
+    const char *parts[MAX_PHASES];
     char arg_name[16];
     if (v->stride[0] == 1)
         return make_phase(made, v, t, 0);
@@ -417,8 +418,8 @@ static void make_transposed(ln_rule_made *made, const volume *v)
     make_volumes(made, v, n == y[2] ? all : make_slice(made, all, 1, start, y[2]));
 }
 
-/** Replaces convnd and deconvnd of floats over three axes, with constant weights, by convolutions
- * of images; a transposed one must not have dilation along the depth. */
+/** Replaces convnd and deconvnd of floats over three axes, with constant weights, by 2-D
+ * convolutions; a transposed one must not have dilation along the depth. */
 ln_list *ln_volumes_as_images(const ln_context *ctx, ln_list **old_ops)
 {
     volume v;
@@ -429,9 +430,9 @@ ln_list *ln_volumes_as_images(const ln_context *ctx, ln_list **old_ops)
     *old_ops = NULL;
     if (!op)
         return NULL;
-    const int has_few_channels = v.size[0] > 1 && v.size[0] <= MOST_CHANNELS &&
+    const int has_few_channels = v.size[0] > 1 && v.size[0] <= MAX_CHANNELS &&
                                  ln_rule_get_int(v.op, "group") == 1 &&
-                                 v.x->tensor->dims[1] * (int64_t)v.size[0] <= MOST_CHANNELS;
+                                 v.x->tensor->dims[1] * (int64_t)v.size[0] <= MAX_CHANNELS;
     if (is_transposed(&v))
         make_transposed(&made, &v);
     else if (is_point(&v, 1) && is_point(&v, 2))
