@@ -41,8 +41,8 @@ static void mark_producers(const ln_op *op)
     }
 }
 
-// From the end of the list to its beginning, readers before producers: what is needed marks what it
-// reads, and what nothing has marked leaves.
+// Backwards, readers before producers: each needed operator marks the producers of its inputs;
+// unmarked operators are removed.
 int ln_cleanup_dead(ln_context *ctx)
 {
     int removed = 0;
@@ -61,23 +61,22 @@ int ln_cleanup_dead(ln_context *ctx)
     return removed;
 }
 
-/* Replacing duplicates. One pass over the list finds equal operators and redirects the inputs of
- * each operator before it visits it: so each is checked again at most once, however many of its
- * inputs change. */
+/* Replacing duplicates. One pass over the list finds equal operators. It redirects all inputs of an
+ * operator before it visits it, so each is checked again at most once. */
 
-// A tensor that a no-copy gather made a part of its output cannot be replaced.
-static int may_replace(const ln_context *ctx, const ln_tensor_entry *from,
+// A tensor that is a part of the output of a no-copy gather cannot be replaced.
+static int can_replace(const ln_context *ctx, const ln_tensor_entry *from,
                        const ln_tensor_entry *to)
 {
     return !ln_entry_is_output(from) && !ln_entry_is_mutated(from) && !ln_entry_is_mutated(to) &&
            !ln_context_taker(ctx, from) && !ln_context_taker(ctx, to);
 }
 
-// The state of a clean-up: values have their replacements for later readers.
+// The state of a clean-up; `instead` of a value is its replacement for later readers.
 typedef struct cleanup {
     ln_context *ctx;
-    int n;         // values that are read no longer
-    ln_hash *seen; // operator -> itself, of those that stay
+    int n;         // values without readers
+    ln_hash *seen; // operator -> itself, without duplicates
 } cleanup;
 
 static void replace(cleanup *c, const ln_tensor_entry *from, const ln_tensor_entry *to)
@@ -86,7 +85,7 @@ static void replace(cleanup *c, const ln_tensor_entry *from, const ln_tensor_ent
     c->n++;
 }
 
-static void forget_replaced(const ln_context *ctx)
+static void clear_replacements(const ln_context *ctx)
 {
     const ln_op *op;
     LN_LIST_FOREACH(op, ctx->ops)
@@ -99,9 +98,9 @@ static void forget_replaced(const ln_context *ctx)
     }
 }
 
-/* Views that change nothing */
+/* Redundant views */
 
-static int has_one(const ln_list *list)
+static int has_one_element(const ln_list *list)
 {
     return list && !list->next;
 }
@@ -109,8 +108,8 @@ static int has_one(const ln_list *list)
 static int is_identity_view(const ln_context *ctx, const ln_op *op)
 {
     const ln_op_arg *op_arg = op->op_arg;
-    if (op->run || op->static_run || must_stay(op) || !has_one(op_arg->tensors_in) ||
-        !has_one(op_arg->tensors_out))
+    if (op->run || op->static_run || must_stay(op) || !has_one_element(op_arg->tensors_in) ||
+        !has_one_element(op_arg->tensors_out))
         return 0;
     const ln_tensor_list_entry *in = op_arg->tensors_in->data, *out = op_arg->tensors_out->data;
     const ln_tensor_entry *src = ln_entry_of(in, ctx->tensor_table);
@@ -119,13 +118,13 @@ static int is_identity_view(const ln_context *ctx, const ln_op *op)
     return dst->owner && ln_streq(dst->owner, src->name) && (!dst->isdynamic || !op_arg->params) &&
            tl_tensor_issameshape(dst->tensor, src->tensor) &&
            dst->tensor->dtype == src->tensor->dtype && dst->mtype == src->mtype &&
-           may_replace(ctx, dst, src);
+           can_replace(ctx, dst, src);
 }
 
 /* Equal operators */
 
-/* Operators as keys: equal keys, equal results. All that tells operators apart counts for the hash:
- * thousands may differ in a single number, or in the name of a body. */
+/* Operators as keys: equal keys, equal results. The hash covers the whole key: thousands may differ
+ * in a single number, or in the name of a body. */
 
 static uint32_t mix(uint32_t hash, const char *name)
 {
@@ -208,9 +207,9 @@ static int compare_ops(const void *a, const void *b)
            !same_params(x->params, y->params);
 }
 
-// Operators without inputs stay apart: each `create` can be set by its name, and equal `zeros` may
-// be written in place.
-static int may_merge(const ln_op *op)
+// Operators without inputs are not merged: each `create` can be set by its name, and equal `zeros`
+// may be written in place.
+static int can_merge(const ln_op *op)
 {
     const ln_tensor_list_entry *tle;
     if (must_stay(op) || !op->op_arg->tensors_in)
@@ -223,7 +222,7 @@ static int may_merge(const ln_op *op)
     return 1;
 }
 
-// The output of that name, most likely the one at `*at`, which moves on to the next; or NULL.
+// The output with that arg_name, or NULL. Looks at `*at` first, and advances it.
 static const ln_tensor_list_entry *output_at(const ln_op *op, const ln_list **at,
                                              const char *arg_name)
 {
@@ -243,14 +242,14 @@ static void merge(cleanup *c, const ln_op *op, const ln_op *earlier)
         const ln_tensor_list_entry *same = output_at(earlier, &at, tle->arg_name);
         const ln_tensor_entry *from = ln_entry_of(tle, c->ctx->tensor_table);
         const ln_tensor_entry *to = same ? ln_entry_of(same, c->ctx->tensor_table) : NULL;
-        if (to && may_replace(c->ctx, from, to))
+        if (to && can_replace(c->ctx, from, to))
             replace(c, from, to);
     }
 }
 
 static int merge_equal(cleanup *c, const ln_op *op)
 {
-    if (!may_merge(op))
+    if (!can_merge(op))
         return 0;
     const int added = ln_hash_add(c->seen, op, (void *)op);
     if (added < 0)
@@ -260,7 +259,7 @@ static int merge_equal(cleanup *c, const ln_op *op)
     return 0;
 }
 
-/* The walk */
+/* The pass */
 
 static int walk(cleanup *c)
 {
@@ -285,7 +284,7 @@ static int redirect_readers(ln_context *ctx)
     cleanup c = {.ctx = ctx, .seen = ln_hash_create(hash_op, compare_ops, NULL, NULL)};
     const int failed = c.seen ? walk(&c) : ln_fail_memory(ctx);
     if (c.n)
-        forget_replaced(ctx);
+        clear_replacements(ctx);
     ln_hash_free(c.seen);
     return failed ? -1 : c.n;
 }
