@@ -15,13 +15,13 @@ TL_KERNEL_TABLE(pick_bytes, tl_peak_bytes_func, TL_PEAK_BYTES_KERNELS)
 
 enum {
     ROUNDS = 1 << 17,             // about a millisecond
-    TRIES = 20,                   // the best counts: the others were interrupted
-    COPY_SIZE = 64 * 1024 * 1024, // more than the caches hold
-    PIECE_SIZE = 2 * 1024 * 1024, // what is timed at once, of each thread
-    COPY_ROUNDS = 3,              // of which the first finds new memory
+    TRIES = 20,                   // the min counts: others were interrupted
+    COPY_SIZE = 64 * 1024 * 1024, // exceeds all caches
+    PIECE_SIZE = 2 * 1024 * 1024, // bytes per thread of one measurement
+    COPY_ROUNDS = 3,              // the first one faults in the pages
 };
 
-/** The seconds that one unit for each thread takes. */
+/** Seconds of one unit per thread. */
 static double seconds_of(const tl_exec *exec, int threads, tl_range_func func, void *arg)
 {
     const uint64_t start = tl_clock();
@@ -45,14 +45,14 @@ static void compute(void *arg, size_t begin, size_t end)
     }
 }
 
-/** Operations a second, of `work` for each thread, which is `ops` operations. */
+/** Operations per second of one unit of `work` per thread, `ops` operations each. */
 static double rate_of(const tl_exec *exec, double ops, tl_range_func work, void *arg)
 {
     const int threads = threads_of(exec);
-    double least = INFINITY;
+    double min = INFINITY;
     for (int i = 0; i < TRIES; i++)
-        least = fmin(least, seconds_of(exec, threads, work, arg));
-    return ops * threads / least;
+        min = fmin(min, seconds_of(exec, threads, work, arg));
+    return ops * threads / min;
 }
 
 double tl_peak_flops(const tl_exec *exec)
@@ -90,29 +90,29 @@ double tl_peak_byte_ops(const tl_exec *exec)
 
 /* ---- memory ---- */
 
-typedef struct copying {
+typedef struct copy_job {
     const char *from;
     char *to;
-    size_t share; // bytes of a unit
-} copying;
+    size_t share; // bytes per thread
+} copy_job;
 
 static void copy(void *arg, size_t begin, size_t end)
 {
-    const copying *const c = arg;
+    const copy_job *const c = arg;
     memcpy(c->to + begin * c->share, c->from + begin * c->share, (end - begin) * c->share);
 }
 
-/** The shortest time of a piece, wherever it lies. */
-static double least_copy_seconds(const tl_exec *exec, int threads, const char *from, char *to,
-                                 size_t piece)
+/** The min time to copy a piece, over all offsets and rounds. */
+static double min_copy_seconds(const tl_exec *exec, int threads, const char *from, char *to,
+                               size_t piece)
 {
-    double least = INFINITY;
+    double min = INFINITY;
     for (int i = 0; i < COPY_ROUNDS; i++)
         for (size_t at = 0; at + piece <= COPY_SIZE; at += piece) {
-            copying c = {from + at, to + at, piece / (size_t)threads};
-            least = fmin(least, seconds_of(exec, threads, copy, &c));
+            copy_job c = {from + at, to + at, piece / (size_t)threads};
+            min = fmin(min, seconds_of(exec, threads, copy, &c));
         }
-    return least;
+    return min;
 }
 
 double tl_peak_bandwidth(const tl_exec *exec)
@@ -122,10 +122,10 @@ double tl_peak_bandwidth(const tl_exec *exec)
     char *const from = tl_alloc(COPY_SIZE), *const to = tl_alloc(COPY_SIZE);
     double bandwidth = 0;
     if (from && to) {
-        memset(from, 1, COPY_SIZE); // pages that were never written are all the same one
+        memset(from, 1, COPY_SIZE); // unwritten pages all share the zero page
         const size_t share = piece / (size_t)threads;
         bandwidth =
-            2.0 * (double)share * threads / least_copy_seconds(exec, threads, from, to, piece);
+            2.0 * (double)share * threads / min_copy_seconds(exec, threads, from, to, piece);
     }
     tl_free(from);
     tl_free(to);

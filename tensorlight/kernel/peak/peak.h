@@ -6,18 +6,17 @@
 
 #include "kernel/tl_kernel.h"
 
-/** Applies x -> x * factor + addend to many numbers, `rounds` times, beginning with 0, 1, ...;
- * `*result` is the max of them. Returns the number of operations. */
+/** Applies x -> x * factor + addend `rounds` times to many scalars, initially 0, 1, ...; `*result`
+ * is their max. Returns the number of operations. */
 typedef double tl_peak_func(size_t rounds, float factor, float addend, float *result);
 
-/** Adds dot products of src[0 .. 3] with four weights for each lane of a vector, from the 64 at
- * `weight`, to many sums, `rounds` times; `*result` is the max sum. Returns the number of
- * operations. */
+/** Adds dot products of src[0 .. 3] with four weights per lane, of the 64 at `weight`, to many
+ * sums, `rounds` times; `*result` is the max sum. Returns the number of operations. */
 typedef double tl_peak_bytes_func(size_t rounds, const uint8_t *src, const int8_t *weight,
                                   float *result);
 
-/** Adds factor1 * factor2, two times, to many sums, `rounds` times, beginning with 0, 1, ...;
- * `*result` is the max sum. Returns the number of operations. */
+/** Adds 2 * factor1 * factor2 `rounds` times to many sums, initially 0, 1, ...; `*result` is the
+ * max sum. Returns the number of operations. */
 typedef double tl_peak_pairs_func(size_t rounds, float factor1, float factor2, float *result);
 
 #define TL_PEAK_KERNELS(ROW, arg) TL_KERNELS(ROW, arg, tl_peak, F32, BOTH)
