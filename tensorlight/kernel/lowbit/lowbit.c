@@ -87,8 +87,8 @@ static void run_panel(const product *p, size_t panel)
     p->multiply(&p->job, p->scratch, p->rows, weight, bias, p->dst + col, p->n, cols);
     for (size_t r = 0; r < p->rows; r++)
         if (!is_finite(&p->job, p->scratch + r * p->job.row_size))
-            tl_lowbit_define(&p->job, p->src + r * p->job.k, weight, bias, p->dst + r * p->n + col,
-                             cols);
+            tl_lowbit_reference(&p->job, p->src + r * p->job.k, weight, bias,
+                                p->dst + r * p->n + col, cols);
 }
 
 static void run_panels(void *arg, size_t begin, size_t end)

@@ -14,7 +14,7 @@ void tl_lowbit_rows_u8_c(const tl_lowbit_job *job, const float *src, char *dst)
 static int stored_at(const tl_lowbit_job *job, const uint8_t *panel, size_t k, size_t col)
 {
     int bit;
-    const size_t at = tl_lowbit_place(job, k, col, &bit);
+    const size_t at = tl_lowbit_weight_at(job, k, col, &bit);
     return panel[at] >> bit & ((1 << job->param.bits) - 1);
 }
 
@@ -45,7 +45,7 @@ static void take_apart(const tl_lowbit_job *job, const uint8_t *panel, size_t bl
     for (size_t c = 0; c < TL_LOWBIT_PANEL; c++)
         zeros[c] = (int16_t)zero_at(job, panel, block, c);
     for (size_t i = 0; i < size; i++) {
-        const uint8_t *const bytes = panel + tl_lowbit_place(job, block * size + i, 0, &bit);
+        const uint8_t *const bytes = panel + tl_lowbit_weight_at(job, block * size + i, 0, &bit);
         for (size_t c = 0; c < TL_LOWBIT_PANEL; c++)
             weight[i][c] = (int16_t)((bytes[c * TL_LOWBIT_QUAD] >> bit & mask) - zeros[c]);
     }
@@ -79,7 +79,7 @@ static void add_block(const tl_lowbit_job *job, const char *prepared, const uint
 static void multiply(const tl_lowbit_job *job, const char *prepared, size_t rows,
                      const uint8_t *panel, float (*total)[TL_LOWBIT_PANEL])
 {
-    int16_t weight[TL_LOWBIT_MOST_BLOCK][TL_LOWBIT_PANEL];
+    int16_t weight[TL_LOWBIT_MAX_BLOCK][TL_LOWBIT_PANEL];
     for (size_t b = 0; b < job->blocks; b++, prepared += tl_lowbit_block_size(job)) {
         take_apart(job, panel, b, weight);
         for (size_t r = 0; r < rows; r++)
@@ -104,7 +104,7 @@ void tl_lowbit_u8_c(const tl_lowbit_job *job, const char *prepared, size_t rows,
 void tl_lowbit_widen_u8_c(const tl_lowbit_job *job, const uint8_t *panel, float *dst)
 {
     const size_t block = (size_t)job->param.block;
-    int16_t weight[TL_LOWBIT_MOST_BLOCK][TL_LOWBIT_PANEL];
+    int16_t weight[TL_LOWBIT_MAX_BLOCK][TL_LOWBIT_PANEL];
     for (size_t b = 0; b < job->blocks; b++) {
         take_apart(job, panel, b, weight);
         for (size_t i = 0; i < block; i++)
@@ -113,8 +113,8 @@ void tl_lowbit_widen_u8_c(const tl_lowbit_job *job, const uint8_t *panel, float 
     }
 }
 
-void tl_lowbit_define(const tl_lowbit_job *job, const float *src, const uint8_t *panel,
-                      const float *bias, float *dst, size_t cols)
+void tl_lowbit_reference(const tl_lowbit_job *job, const float *src, const uint8_t *panel,
+                         const float *bias, float *dst, size_t cols)
 {
     for (size_t c = 0; c < cols; c++) {
         float sum = 0;

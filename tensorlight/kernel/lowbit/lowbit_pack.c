@@ -16,13 +16,13 @@ enum {
 
 int tl_lowbit_block(int k, int block)
 {
-    if (block >= k && k >= TL_LOWBIT_MOST_BLOCK)
-        return TL_LOWBIT_MOST_BLOCK;
+    if (block >= k && k >= TL_LOWBIT_MAX_BLOCK)
+        return TL_LOWBIT_MAX_BLOCK;
     if (block >= k)
         return k > 0 ? (k - 1) / LEAST_BLOCK * LEAST_BLOCK + LEAST_BLOCK : LEAST_BLOCK;
     if (block < LEAST_BLOCK || block % LEAST_BLOCK != 0)
         return 0;
-    int most = tl_min(block, TL_LOWBIT_MOST_BLOCK);
+    int most = tl_min(block, TL_LOWBIT_MAX_BLOCK);
     while (block % most != 0)
         most -= LEAST_BLOCK;
     return most;
@@ -91,7 +91,7 @@ static void pack_column(const pack_job *p, size_t col, size_t lane, uint8_t *pan
 {
     for (size_t k = 0; k < p->job.k; k++) {
         int bit;
-        const size_t at = tl_lowbit_place(&p->job, k, lane, &bit);
+        const size_t at = tl_lowbit_weight_at(&p->job, k, lane, &bit);
         panel[at] = (uint8_t)(panel[at] | stored(p, &p->weight, k, col) << bit);
     }
     for (size_t b = 0; b < p->job.blocks; b++) {
