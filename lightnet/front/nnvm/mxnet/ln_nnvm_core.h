@@ -87,7 +87,7 @@ void ln_nnvm_recast_alias(ln_nnvm_recast *r);
     }
 
 /** Rewrites the model's graph before it is read, if its dialect is MXNet. Operators with a
-  * translator of their own stay. The graph borrows from the draft. */
+ * translator of their own stay. The graph borrows from the draft. */
 void ln_nnvm_recast_model(ln_nnvm_model *m, ln_nnvm_draft *d);
 
 /** Writes the NNVM or MXNet graph in `in` to `file` in core's operators, and the parameters of
