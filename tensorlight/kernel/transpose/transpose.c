@@ -167,7 +167,7 @@ int tl_exec_transpose(const tl_exec *exec, const tl_tensor *src, tl_tensor *dst,
 
 int tl_transpose_dims(const tl_tensor *src, const int *axes, int *dims)
 {
-    if (!axes)
+    if (!axes && src->ndim > 0)
         return tl_fail("'axes' is NULL, expected %d axes", src->ndim);
     unsigned seen = 0;
     for (int i = 0; i < src->ndim; i++) {
