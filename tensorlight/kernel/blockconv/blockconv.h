@@ -64,9 +64,10 @@ static inline int tl_tile_pixels(int left, int most)
     return n_tiles > 3 ? most : (left + n_tiles - 1) / n_tiles;
 }
 
-/** Whether tiles of `n` pixels write results: those of which most lines consist. The others, with
- *  half the code, write sums, and one loop makes results of them for all. */
-static inline int tl_tile_writes(int n, int most)
+/** Whether most lines consist of tiles of `n` pixels. These write results of all kinds. The others,
+ *  with half the code, write the most frequent kind; for the rest, sums to a buffer, of which one
+ *  loop makes results for all. */
+static inline int tl_tile_is_common(int n, int most)
 {
     return most < 8 ? n >= most / 2 : n % (most / 2) == 0;
 }

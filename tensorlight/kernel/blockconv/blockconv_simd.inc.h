@@ -89,7 +89,8 @@ TL_INLINE void add_lanes(tl_vf (*sum)[BLOCKS * PARTS], const int n, const int n_
             __builtin_prefetch(weight + b * weight_step + c * TL_BLOCK + WEIGHTS_AHEAD);
         TL_UNROLL
         for (int m = 0; m < n; m++) {
-            const int is_in_memory = HAS_HALVES && n_blocks == 2 && m % 2; // a register otherwise
+            const int is_in_memory =
+                HAS_HALVES && lanes > 1 && n_blocks == 2 && m % 2; // a register otherwise
             TL_UNROLL
             for (int v = 0; v < n_blocks * PARTS; v++) {
                 const tl_vf x = tl_vf_set1((is_in_memory && v ? again : src)[m * lanes + c]);
@@ -295,17 +296,6 @@ TL_INLINE void finish(tl_vf (*sum)[BLOCKS * PARTS], const int n, const int n_blo
         write_all(sum, n, n_blocks, at, 0);
 }
 
-/** Writes the sums to a buffer. */
-TL_INLINE void keep(tl_vf (*sum)[BLOCKS * PARTS], const int n, const int n_blocks, float *dst)
-{
-    TL_UNROLL
-    for (int m = 0; m < n; m++) {
-        TL_UNROLL
-        for (int v = 0; v < n_blocks * PARTS; v++)
-            tl_vf_store(dst + offset_of(m, v, TL_BLOCK, (size_t)n * TL_BLOCK), sum[m][v]);
-    }
-}
-
 /** The biases. */
 TL_INLINE void begin(tl_vf (*sum)[BLOCKS * PARTS], const int n, const int n_blocks,
                      const tl_tile_job *job, const tile_place *at)
@@ -341,10 +331,10 @@ TL_INLINE void tile(const int n, const int n_blocks, const int lanes, const int 
     if (is_half)
         part_halves(sum, n, n_blocks - 1);
 #endif
-    if (tl_tile_writes(n, PIXELS))
+    if (tl_tile_is_common(n, PIXELS))
         finish(sum, n, n_blocks, at);
     else
-        keep(sum, n, n_blocks, at->dst);
+        write_all(sum, n, n_blocks, at, 0);
 }
 
 typedef void tile_func(const tl_tile_job *job, const tile_place *at);
@@ -409,10 +399,23 @@ EACH_TILE(TILE)
     [n][(n_blocks)-1][kind] = tile_##n##_##n_blocks##_##name,
 static tile_func *const tiles[PIXELS + 1][BLOCKS][KINDS] = {EACH_TILE(ELEMENT)};
 
-/** Whether tiles can write these results: with bounds as activation, and in types of the tiles. */
+/** Whether tiles can write these results, in types of the tiles; floats are activated in place. */
 static int can_write(const tl_tile_job *job)
 {
-    return tl_act_is_bounds(job->act) && (TILES_ROUND || !(job->rounds || job->adds_halves));
+    return TILES_ROUND ? !job->rounds || tl_act_is_bounds(job->act)
+                       : !job->rounds && !job->adds_halves;
+}
+
+/** A tile that writes its results, which are activated where they are. */
+static void run_direct(const tl_tile_job *job, tile_func *run, const tile_place *at, int pixels,
+                       int blocks)
+{
+    const int n = at->step == TL_BLOCK ? pixels : 1; // pixels that are neighbours
+    run(job, at);
+    for (int b = 0; b < blocks && !tl_act_is_bounds(job->act); b++)
+        for (int m = 0; m < pixels; m += n)
+            tl_vf_activate(job->act, (float *)at->dst + b * at->block_step + m * at->step,
+                           (size_t)n * TL_BLOCK);
 }
 
 /** Adds the addends at `add` to sums in a buffer. */
@@ -475,7 +478,8 @@ static int kind_of(const tl_tile_job *job, int is_last)
 void LINE_FUNC(const tl_tile_job *job, const float *src, const float *weight, const float *bias,
                const void *add, void *dst, int n, int n_blocks)
 {
-    const int is_direct = can_write(job), has_few = HAS_PLANES && (job->shared || job->lanes == 1);
+    const int has_few = HAS_PLANES && (job->shared || job->lanes == 1);
+    const int is_direct = can_write(job), is_plain = is_direct && !add && !job->rounds;
     for (int b = 0; b < n_blocks; b += BLOCKS) {
         const int blocks = BLOCKS < n_blocks - b ? BLOCKS : n_blocks - b;
         const int kind = kind_of(job, b + blocks == n_blocks);
@@ -498,8 +502,8 @@ void LINE_FUNC(const tl_tile_job *job, const float *src, const float *weight, co
                                    job->low,
                                    job->high};
             tile_func *const run = tiles[pixels][blocks - 1][kind];
-            if (is_direct && tl_tile_writes(pixels, PIXELS))
-                run(job, &at);
+            if (is_plain || (is_direct && tl_tile_is_common(pixels, PIXELS)))
+                run_direct(job, run, &at, pixels, blocks);
             else
                 run_in_buffer(job, run, &at, pixels, blocks);
         }

@@ -37,7 +37,7 @@ enum {
 
 /* Output of a tile: 8-bit results; the same scaled and clamped; or its sums to a buffer, from which
  * floats and all other results are computed. Tiles of rare sizes always write sums
- * (tl_tile_writes). */
+ * (tl_tile_is_common). */
 typedef enum result { BYTES, KEPT_BYTES, FLOATS, VALUES } result;
 
 /** Parameters of all tiles of a line. */
@@ -244,9 +244,9 @@ TL_INLINE void tile(const int n, const int n_blocks, const line *l, const uint8_
             sum[m][v] = start;
     }
     add_taps(sum, n, n_blocks, l->job, src, l->weight);
-    if (tl_tile_writes(n, PIXELS) && l->result == BYTES)
+    if (tl_tile_is_common(n, PIXELS) && l->result == BYTES)
         finish_bytes(l, sum, n, n_blocks, 0, dst);
-    else if (tl_tile_writes(n, PIXELS) && l->result == KEPT_BYTES)
+    else if (tl_tile_is_common(n, PIXELS) && l->result == KEPT_BYTES)
         finish_bytes(l, sum, n, n_blocks, 1, dst);
     else
         keep_sums(sum, n, n_blocks, dst);
@@ -352,7 +352,7 @@ static void run_tiles(const line *l, const uint8_t *src, char *dst, int n, int n
         tile_func *const run = tiles[pixels][n_blocks - 1];
         const uint8_t *const from = src + (size_t)m * PIXEL_BYTES;
         sums sum[PIXELS];
-        if (l->result < FLOATS && tl_tile_writes(pixels, PIXELS)) {
+        if (l->result < FLOATS && tl_tile_is_common(pixels, PIXELS)) {
             run(l, from, dst);
         } else {
             run(l, from, sum);
