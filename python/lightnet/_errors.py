@@ -1,0 +1,67 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The exceptions, by the names of onnxruntime, and which status of the C API raises which."""
+
+
+class Error(Exception):
+    """What all exceptions of models and sessions derive from. `status` is the C API's, such as "LN_BAD_MODEL"."""
+
+    status = "LN_INTERNAL_ERROR"
+
+
+class Fail(Error):
+    """An error of the library itself, or of writing a file."""
+
+
+class InvalidArgument(Error, ValueError):
+    """A wrong name, type, shape or option."""
+
+    status = "LN_BAD_ARGUMENT"
+
+
+class NoSuchFile(Error, FileNotFoundError):
+    """The model, or a file that it names, does not exist."""
+
+    status = "LN_NOT_FOUND"
+
+
+class InvalidGraph(Error):
+    """The file is no model, is damaged, or contradicts itself."""
+
+    status = "LN_BAD_MODEL"
+
+
+InvalidProtobuf = InvalidGraph
+
+
+class NotImplemented(Error, NotImplementedError):  # the name is onnxruntime's
+    """The model is valid, but needs an operator, a type or a format that this build lacks."""
+
+    status = "LN_UNSUPPORTED"
+
+
+class LimitReached(Error):
+    """A deadline, or a limit of memory or operators."""
+
+    status = "LN_LIMIT_REACHED"
+
+
+class Cancelled(Error):
+    """Another thread has cancelled the run."""
+
+    status = "LN_CANCELLED"
+
+
+class InputOutputError(Fail, OSError):
+    """A file cannot be read or written."""
+
+    status = "LN_IO_ERROR"
+
+
+RuntimeException = Fail
+
+
+def by_status(names):
+    """The exception of each status, in the order of `names`."""
+    known = {error.status: error for error in
+             (Fail, InvalidArgument, NoSuchFile, InvalidGraph, NotImplemented, LimitReached, Cancelled, InputOutputError)}
+    return [known.get(name, MemoryError if name == "LN_OUT_OF_MEMORY" else Fail) for name in names]

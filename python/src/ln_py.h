@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+// The extension module lightnet._lightnet: models and sessions for Python, over the API of
+// ln_session.h.
+//
+// It is compiled for the stable ABI of CPython 3.8, so that one file serves all later versions.
+// That ABI has the buffer protocol since 3.11, but all versions export it with the same layout:
+// older headers hide it only.
+
+#ifndef LN_PY_H
+#define LN_PY_H
+
+#define PY_SSIZE_T_CLEAN
+#include <Python.h>
+
+#include "lightnet/ln_session.h"
+
+#if defined(Py_LIMITED_API) && Py_LIMITED_API < 0x030b0000
+typedef struct {
+    void *buf;
+    PyObject *obj;
+    Py_ssize_t len, itemsize;
+    int readonly, ndim;
+    char *format;
+    Py_ssize_t *shape, *strides, *suboffsets;
+    void *internal;
+} Py_buffer;
+#define PyBUF_WRITABLE     0x0001
+#define PyBUF_FORMAT       0x0004
+#define PyBUF_ND           0x0008
+#define PyBUF_STRIDES      (0x0010 | PyBUF_ND)
+#define PyBUF_C_CONTIGUOUS (0x0020 | PyBUF_STRIDES)
+PyAPI_FUNC(int) PyObject_GetBuffer(PyObject *object, Py_buffer *view, int flags);
+PyAPI_FUNC(void) PyBuffer_Release(Py_buffer *view);
+#endif
+
+/** A C-contiguous array of an object, as LightNet sees it. */
+typedef struct ln_py_array {
+    Py_buffer view; /* obj is NULL: nothing is held */
+    tl_dtype dtype;
+    int dims[TL_MAXDIM];
+} ln_py_array;
+
+/** What functions of the module share. */
+typedef struct ln_py_globals {
+    PyObject *errors[LN_STATUS_SIZE]; /* the exception of each status */
+    PyObject *as_array;               /* Python: of any object, one that ln_py_array_get takes */
+    PyObject *new_array; /* Python: of a shape and the name of a type, an empty array */
+} ln_py_globals;
+
+extern ln_py_globals ln_py;
+
+/** Raises the exception of `status` with `message`. Returns NULL. */
+PyObject *ln_py_fail(ln_status status, const char *message);
+
+/** Fills `array` with the memory of `object`: anything with the buffer protocol, or what
+ * ln_py.as_array makes of it. -1: an exception is set, and nothing is held. */
+int ln_py_array_get(ln_py_array *array, PyObject *object, int is_writable);
+
+/** Releases the memory; ignores an array that holds nothing. */
+void ln_py_array_release(ln_py_array *array);
+
+/** Returns new: an empty array of that type and shape, held by `array`. NULL: an exception is set.
+ */
+PyObject *ln_py_array_new(ln_py_array *array, tl_dtype dtype, int ndim, const int *dims);
+
+/** The name of a type in NumPy, such as "float32", or "bfloat16"; NULL: none. */
+const char *ln_py_dtype_name(tl_dtype dtype);
+
+extern PyType_Spec ln_py_model_spec, ln_py_session_spec;
+
+/** From now on, SIGINT cancels runs of `session`, if this is the main thread and Python handles it.
+ *  Returns whether it does; then ln_py_interrupt_end ends it, and returns whether a SIGINT came. */
+int ln_py_interrupt_begin(ln_session *session);
+int ln_py_interrupt_end(void);
+
+/** The model of a lightnet._lightnet.Model. */
+ln_model *ln_py_model_of(PyObject *model);
+
+/** Whether `object` is a Model. */
+int ln_py_is_model(PyObject *object);
+
+extern PyObject *ln_py_model_type;
+
+#endif

@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: Apache-2.0
+// Arrays of Python objects: their types, shapes and memory, without copies.
+
+#include "ln_py.h"
+
+#include <stdint.h>
+#include <string.h>
+
+/** The types by their name in NumPy, and the letters of the buffer protocol. */
+static const struct {
+    const char *name, *letters;
+} types[TL_DTYPE_SIZE] = {
+    [TL_DOUBLE] = {"float64", "d"},   [TL_FLOAT] = {"float32", "f"},
+    [TL_INT32] = {"int32", "i"},      [TL_INT16] = {"int16", "h"},
+    [TL_INT8] = {"int8", "b"},        [TL_UINT32] = {"uint32", "I"},
+    [TL_UINT16] = {"uint16", "H"},    [TL_UINT8] = {"uint8", "B"},
+    [TL_BOOL] = {"bool", "?"},        [TL_INT64] = {"int64", "lq"},
+    [TL_UINT64] = {"uint64", "LQ"},   [TL_FLOAT16] = {"float16", "e"},
+    [TL_BFLOAT16] = {"bfloat16", ""},
+};
+
+const char *ln_py_dtype_name(tl_dtype dtype)
+{
+    return dtype >= 0 && dtype < TL_DTYPE_SIZE ? types[dtype].name : NULL;
+}
+
+static tl_dtype dtype_of_name(const char *name)
+{
+    for (int i = 0; i < TL_DTYPE_SIZE; i++)
+        if (!strcmp(name, types[i].name))
+            return (tl_dtype)i;
+    return TL_DTYPE_INVALID;
+}
+
+/** The type of elements of a format of the buffer protocol in the machine's order of bytes. */
+static tl_dtype dtype_of_format(const char *format, Py_ssize_t size)
+{
+    if (!format)
+        format = "B";
+    format += *format == '@' || *format == '=' || *format == '<';
+    if (!*format || format[1])
+        return TL_DTYPE_INVALID;
+    for (int i = 0; i < TL_DTYPE_SIZE; i++)
+        if (strchr(types[i].letters, *format) && (Py_ssize_t)tl_size_of((tl_dtype)i) == size)
+            return (tl_dtype)i;
+    return TL_DTYPE_INVALID;
+}
+
+/** Takes the memory of `object`, if it has the buffer protocol with a shape that LightNet knows. 0:
+ * it does not. */
+static int take_buffer(ln_py_array *array, PyObject *object, int is_writable)
+{
+    const int flags = PyBUF_C_CONTIGUOUS | PyBUF_FORMAT | (is_writable ? PyBUF_WRITABLE : 0);
+    if (PyObject_GetBuffer(object, &array->view, flags) < 0) {
+        PyErr_Clear();
+        array->view.obj = NULL;
+        return 0;
+    }
+    const Py_buffer *const view = &array->view;
+    array->dtype = dtype_of_format(view->format, view->itemsize);
+    int is_known = array->dtype != TL_DTYPE_INVALID && view->ndim <= TL_MAXDIM &&
+                   (uintptr_t)view->buf % (size_t)view->itemsize == 0;
+    for (int i = 0; is_known && i < view->ndim; i++) {
+        array->dims[i] = (int)view->shape[i];
+        is_known = array->dims[i] == view->shape[i];
+    }
+    if (!is_known)
+        ln_py_array_release(array);
+    return is_known;
+}
+
+/** Of what ln_py.as_array returned: an array, and the name of its type, or None. */
+static int take_pair(ln_py_array *array, PyObject *pair, int is_writable)
+{
+    PyObject *object, *name;
+    if (!PyArg_ParseTuple(pair, "OO", &object, &name))
+        return -1;
+    if (!take_buffer(array, object, is_writable)) {
+        PyErr_Format(PyExc_TypeError, "%R has a type or shape that LightNet does not support",
+                     object);
+        return -1;
+    }
+    if (name == Py_None)
+        return 0;
+    PyObject *const utf8 = PyUnicode_AsUTF8String(name);
+    array->dtype = utf8 ? dtype_of_name(PyBytes_AsString(utf8)) : TL_DTYPE_INVALID;
+    Py_XDECREF(utf8);
+    if (array->dtype != TL_DTYPE_INVALID)
+        return 0;
+    ln_py_array_release(array);
+    if (!PyErr_Occurred())
+        PyErr_Format(PyExc_TypeError, "unknown type %R", name);
+    return -1;
+}
+
+int ln_py_array_get(ln_py_array *array, PyObject *object, int is_writable)
+{
+    if (take_buffer(array, object, is_writable))
+        return 0;
+    PyObject *const pair = PyObject_CallFunctionObjArgs(ln_py.as_array, object,
+                                                        is_writable ? Py_True : Py_False, NULL);
+    if (!pair)
+        return -1;
+    const int status = take_pair(array, pair, is_writable);
+    Py_DECREF(pair);
+    return status;
+}
+
+void ln_py_array_release(ln_py_array *array)
+{
+    if (array->view.obj)
+        PyBuffer_Release(&array->view);
+    array->view.obj = NULL;
+}
+
+PyObject *ln_py_array_new(ln_py_array *array, tl_dtype dtype, int ndim, const int *dims)
+{
+    PyObject *const shape = PyTuple_New(ndim);
+    for (int i = 0; shape && i < ndim; i++)
+        PyTuple_SetItem(shape, i, PyLong_FromLong(dims[i]));
+    PyObject *const object =
+        shape ? PyObject_CallFunction(ln_py.new_array, "Os", shape, ln_py_dtype_name(dtype)) : NULL;
+    Py_XDECREF(shape);
+    if (object && ln_py_array_get(array, object, 1) == 0) {
+        array->dtype = dtype;
+        return object;
+    }
+    Py_XDECREF(object);
+    return NULL;
+}

@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: Apache-2.0
+// The module lightnet._lightnet: its types, and the exceptions and functions that Python gives it.
+
+#include "ln_py.h"
+
+#include <string.h>
+
+ln_py_globals ln_py;
+
+PyObject *ln_py_fail(ln_status status, const char *message)
+{
+    if (status == LN_OUT_OF_MEMORY)
+        return PyErr_NoMemory();
+    PyObject *const error = status > LN_OK && status < LN_STATUS_SIZE ? ln_py.errors[status] : NULL;
+    const char *const text = message ? message : ln_status_text(status);
+    PyObject *const decoded = PyUnicode_DecodeUTF8(text, (Py_ssize_t)strlen(text), "replace");
+    if (decoded)
+        PyErr_SetObject(error ? error : PyExc_RuntimeError, decoded);
+    Py_XDECREF(decoded);
+    return NULL;
+}
+
+static void replace(PyObject **slot, PyObject *object)
+{
+    PyObject *const old = *slot;
+    Py_XINCREF(object);
+    *slot = object;
+    Py_XDECREF(old);
+}
+
+/** configure([exception of each status], as_array, new_array) */
+static PyObject *configure(PyObject *module, PyObject *args)
+{
+    PyObject *errors, *as_array, *new_array;
+    (void)module;
+    if (!PyArg_ParseTuple(args, "OOO", &errors, &as_array, &new_array))
+        return NULL;
+    for (int i = 0; i < LN_STATUS_SIZE; i++) {
+        PyObject *const error = PySequence_GetItem(errors, i);
+        if (!error)
+            return NULL;
+        replace(&ln_py.errors[i], error);
+        Py_DECREF(error);
+    }
+    replace(&ln_py.as_array, as_array);
+    replace(&ln_py.new_array, new_array);
+    return Py_BuildValue("");
+}
+
+static PyObject *statuses(PyObject *module, PyObject *args)
+{
+    PyObject *const list = PyList_New(0);
+    (void)module, (void)args;
+    for (int i = 0; list && i < LN_STATUS_SIZE; i++) {
+        PyObject *const name = Py_BuildValue("s", ln_status_name((ln_status)i));
+        if (!name || PyList_Append(list, name) < 0)
+            return NULL;
+        Py_DECREF(name);
+    }
+    return list;
+}
+
+static PyObject *version(PyObject *module, PyObject *args)
+{
+    (void)module, (void)args;
+    return Py_BuildValue("ss", ln_version(), ln_build_info());
+}
+
+static PyMethodDef functions[] = {
+    {"configure", configure, METH_VARARGS, "configure(exceptions, as_array, new_array)"},
+    {"statuses", statuses, METH_NOARGS, "The names of all statuses, by their numbers."},
+    {"version", version, METH_NOARGS, "(version, build options, one per line)"},
+    {NULL, NULL, 0, NULL},
+};
+
+static struct PyModuleDef definition = {
+    PyModuleDef_HEAD_INIT,
+    "lightnet._lightnet",
+    "Models and sessions of LightNet.",
+    -1,
+    functions,
+    NULL,
+    NULL,
+    NULL,
+    NULL,
+};
+
+PyMODINIT_FUNC PyInit__lightnet(void); // called by the import
+
+PyMODINIT_FUNC PyInit__lightnet(void)
+{
+    PyObject *const module = PyModule_Create(&definition);
+    PyObject *const session = PyType_FromSpec(&ln_py_session_spec);
+    ln_py_model_type = PyType_FromSpec(&ln_py_model_spec);
+    if (!module || !session || !ln_py_model_type)
+        return NULL;
+    Py_INCREF(ln_py_model_type);
+    if (PyModule_AddObject(module, "Model", ln_py_model_type) < 0 ||
+        PyModule_AddObject(module, "Session", session) < 0)
+        return NULL;
+    return module;
+}
