@@ -61,23 +61,11 @@ typedef struct tile_place {
     float low, high; /* bounds of results */
 } tile_place;
 
-/** Hides from the compiler that the result equals `p`, so that it broadcasts from memory within a
- *  multiplication and not from a register: to fill that register occupies a multiply port of Zen 4.
- */
-TL_INLINE const float *read_again(const float *p)
-{
-#if HAS_HALVES
-    __asm__("" : "+r"(p));
-#endif
-    return p;
-}
-
 /** sum += the source's lanes first .. depth-1 at the `n` pixels from `src` times the weights. */
 TL_INLINE void add_lanes(tl_vf (*sum)[BLOCKS * PARTS], const int n, const int n_blocks,
                          const int lanes, const float *src, const float *weight, size_t weight_step,
                          int first, int depth)
 {
-    const float *const again = read_again(src);
     for (int c = first; c < depth; c++) {
         tl_vf w[BLOCKS * PARTS];
         TL_UNROLL
@@ -89,18 +77,24 @@ TL_INLINE void add_lanes(tl_vf (*sum)[BLOCKS * PARTS], const int n, const int n_
             __builtin_prefetch(weight + b * weight_step + c * TL_BLOCK + WEIGHTS_AHEAD);
         TL_UNROLL
         for (int m = 0; m < n; m++) {
-            const int is_in_memory =
-                HAS_HALVES && lanes > 1 && n_blocks == 2 && m % 2; // a register otherwise
+            const tl_vf x = tl_vf_set1(src[m * lanes + c]);
             TL_UNROLL
-            for (int v = 0; v < n_blocks * PARTS; v++) {
-                const tl_vf x = tl_vf_set1((is_in_memory && v ? again : src)[m * lanes + c]);
+            for (int v = 0; v < n_blocks * PARTS; v++)
                 sum[m][v] = MULTIPLY_ADD(x, w[v], sum[m][v]);
-            }
         }
     }
 }
 
 #if HAS_HALVES
+/** Hides from the compiler that the result equals `p`, so that it broadcasts from memory within a
+ *  multiplication and not from a register: to fill that register occupies a multiply port of Zen 4.
+ */
+TL_INLINE const float *read_again(const float *p)
+{
+    __asm__("" : "+r"(p));
+    return p;
+}
+
 /** The same where the last block has a lower half alone: sums of two pixels share a vector, that of
  *  the first one. */
 TL_INLINE void add_halves(tl_vf (*sum)[BLOCKS * PARTS], const int n, const int n_blocks,
