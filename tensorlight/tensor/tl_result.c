@@ -31,7 +31,7 @@ static int has_form(const tl_tensor *t, const char *form)
     for (; axis < t->ndim && *at != '.'; axis++) {
         int *const len = &lens[(unsigned char)*at & 127];
         if (*len < 0)
-            *len = *at >= '0' && *at <= '9' ? atoi(at) : t->dims[axis];
+            *len = *at >= '0' && *at <= '9' ? (int)strtol(at, NULL, 10) : t->dims[axis];
         if (*len != t->dims[axis])
             return 0;
         at += strcspn(at, ",]") + strlen(", ");
