@@ -63,6 +63,8 @@
 #include <stdint.h>
 #include <string.h>
 
+#include "kernel/tl_kernel.h"
+
 // The build selects the set (tensorlight/meson.build), not the features of the compiler's target.
 #ifdef TL_SIMD_HEADER
 #include TL_SIMD_HEADER
