@@ -142,7 +142,8 @@ static const row rows[] = {
     {"plugin", 0, TEXTS, FIELD(plugins), CLI_ALL, "FILE",
      "load a plug-in with operators, rules and targets"},
     {"precision", 0, TEXT, FIELD(precision), MODEL_COMMANDS, "NAME",
-     "float32 (default), or bf16: products and convolutions may round to bfloat16"},
+     "float32 (default), or bf16: products and convolutions may round to bfloat16; for cuda also "
+     "tf32 and fp16"},
     {"tune", 0, FLAG, FIELD(tune), COMPILE_COMMANDS, NULL,
      "measure the fastest algorithms instead of estimating them"},
     {"map", 0, FLAG, FIELD(map), CLI_RUN | CLI_BENCH, NULL,

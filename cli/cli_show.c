@@ -80,6 +80,20 @@ static int print_types(const ln_context *ctx, size_t total)
     return 0;
 }
 
+// How many operators of each run another target than the program's computes: the CPU.
+static void print_others(const ln_context *ctx)
+{
+    const ln_op *op;
+    int n = 0;
+    LN_LIST_FOREACH(op, ctx->ops)
+    {
+        const ln_op_arg *op_arg = op->op_arg;
+        n += !op_arg->at_load && op->run && strcmp(op_arg->arch, ctx->target) != 0;
+    }
+    if (n)
+        printf("%-10s %d operator%s of each run\n", "on the CPU", n, n == 1 ? "" : "s");
+}
+
 static int print_stats(const ln_context *ctx, const cli_options *opt)
 {
     ln_stats stats;
@@ -96,6 +110,7 @@ static int print_stats(const ln_context *ctx, const cli_options *opt)
     else
         printf("%-10s %d: %d at load only, %d views\n", "operators", stats.ops, stats.ops_at_load,
                stats.views);
+    print_others(ctx);
     return print_types(ctx, (size_t)stats.ops);
 }
 

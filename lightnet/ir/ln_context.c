@@ -199,6 +199,7 @@ void ln_bodies_share_settings(ln_context *ctx)
         body->msg_data = ctx->msg_data;
         body->isa = ctx->isa;
         body->precision = ctx->precision;
+        body->allows_tf32 = ctx->allows_tf32;
         body->optimize = ctx->optimize;
         body->disabled = ctx->disabled;
         body->tuned = ctx->tuned;
@@ -312,17 +313,31 @@ int ln_context_set_tuning(ln_context *ctx)
     return ctx->tuned ? 0 : ln_fail_last(ctx);
 }
 
+static const struct {
+    const char *name;
+    tl_dtype dtype;
+    int allows_tf32;
+} precisions[] = {
+    {"float32", TL_FLOAT, 0},
+    {"tf32", TL_FLOAT, 1},
+    {"fp16", TL_FLOAT16, 0},
+    {"bf16", TL_BFLOAT16, 0},
+};
+
 int ln_context_set_precision(ln_context *ctx, const char *name)
 {
     ln_context_clear_error(ctx);
     if (check_uncompiled(ctx))
         return -1;
-    const int is_bf16 = ln_streq(name, "bf16");
-    if (!is_bf16 && !ln_streq(name, "float32"))
-        return ln_fail_as(ctx, LN_BAD_ARGUMENT, "the precision is '%s', expected float32 or bf16",
-                          name);
-    ctx->precision = is_bf16 ? TL_BFLOAT16 : TL_FLOAT;
-    return 0;
+    for (size_t i = 0; i < sizeof(precisions) / sizeof(*precisions); i++) {
+        if (!ln_streq(name, precisions[i].name))
+            continue;
+        ctx->precision = precisions[i].dtype;
+        ctx->allows_tf32 = precisions[i].allows_tf32;
+        return 0;
+    }
+    return ln_fail_as(ctx, LN_BAD_ARGUMENT,
+                      "the precision is '%s', expected float32, tf32, fp16 or bf16", name);
 }
 
 int ln_context_add_output(ln_context *ctx, const char *tname)

@@ -78,6 +78,9 @@ int ln_context_readers(const ln_context *ctx, const ln_tensor_entry *te, ln_list
 ln_tensor_entry *ln_op_define_listed(ln_op_arg *op_arg, const ln_tensor_list_entry *tle, int ndim,
                                      const int *dims, tl_dtype dtype, ln_mem_type mtype);
 
+/** The memory type of the operator's scratch memory: that of its target. */
+ln_mem_type ln_op_scratch_type(const ln_op_arg *op_arg);
+
 /* ---- constants ---- */
 
 /* Which tensors of a context are constant: kept up to date while operators are added and removed.

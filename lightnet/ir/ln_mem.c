@@ -82,19 +82,38 @@ void ln_mem_discard(void *p, size_t n)
         (void)madvise((void *)begin, end - begin, MADV_DONTNEED); // failing costs memory only
 }
 
-static const ln_mem_info mem_infos[] = {
+/* The functions of other types are those of a plug-in, entered before any context exists. */
+static ln_mem_info mem_infos[] = {
     [LN_MEM_NONE] = {.name = "LN_MEM_NONE"},
     [LN_MEM_CPU] = {"LN_MEM_CPU", cpu_alloc, cpu_free, memset, CPU_MAX, CPU_ALIGN},
+    [LN_MEM_CUDA] = {"LN_MEM_CUDA", .max_size = CPU_MAX, .align_size = 256},
 };
 
 /* [destination][source] */
-static const ln_copy_func copy_funcs[][LN_MEM_TYPE_SIZE] = {
+static ln_copy_func copy_funcs[][LN_MEM_TYPE_SIZE] = {
     [LN_MEM_NONE] = {NULL},
     [LN_MEM_CPU] = {[LN_MEM_CPU] = memcpy},
+    [LN_MEM_CUDA] = {NULL},
 };
 
 static_assert(sizeof mem_infos / sizeof *mem_infos == LN_MEM_TYPE_SIZE, "a row per memory type");
 static_assert(sizeof copy_funcs / sizeof *copy_funcs == LN_MEM_TYPE_SIZE, "a row per memory type");
+
+int ln_mem_type_provide(const ln_mem_provider *provider)
+{
+    const ln_mem_type mtype = provider->mtype;
+    if (!ln_mem_type_is_valid(mtype) || mtype == LN_MEM_NONE)
+        return ln_error_set(NULL, "memory type %d is unknown", (int)mtype);
+    if (mem_infos[mtype].alloc_func)
+        return ln_error_set(NULL, "memory type %s has functions already", mem_infos[mtype].name);
+    mem_infos[mtype].alloc_func = provider->alloc_func;
+    mem_infos[mtype].free_func = provider->free_func;
+    mem_infos[mtype].memset_func = provider->memset_func;
+    copy_funcs[mtype][LN_MEM_CPU] = provider->copy_in;
+    copy_funcs[LN_MEM_CPU][mtype] = provider->copy_out;
+    copy_funcs[mtype][mtype] = provider->copy_within;
+    return 0;
+}
 
 int ln_mem_type_is_valid(ln_mem_type mtype)
 {

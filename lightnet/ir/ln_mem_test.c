@@ -4,6 +4,7 @@
 #include "lightnet/ln_mem.h"
 
 #include <stdint.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/ln_alloc_fail.h"
@@ -70,6 +71,44 @@ START_TEST(cpu_memory_is_copied_as_by_memcpy)
 }
 END_TEST
 
+static void *fake_alloc(size_t n)
+{
+    return calloc(1, n);
+}
+
+static void *copy_backward(void *dst, const void *src, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        ((char *)dst)[i] = ((const char *)src)[n - 1 - i];
+    return dst;
+}
+
+START_TEST(a_plugin_provides_the_memory_of_a_device_once)
+{
+    const ln_mem_provider gpu = {LN_MEM_CUDA,   fake_alloc, free,   memset,
+                                 copy_backward, memcpy,     memmove};
+    ln_mem_provider other = gpu;
+    ck_assert_str_eq(ln_mem_type_name(LN_MEM_CUDA), "LN_MEM_CUDA");
+    ck_assert_ptr_null(ln_mem_type_info(LN_MEM_CUDA).alloc_func);
+    ck_assert_ptr_null(ln_mem_type_copy_func(LN_MEM_CUDA, LN_MEM_CPU));
+    ck_assert_int_eq(ln_mem_type_provide(&gpu), 0);
+    const ln_mem_info info = ln_mem_type_info(LN_MEM_CUDA);
+    ck_assert(info.alloc_func == fake_alloc && info.free_func == free && info.align_size == 256);
+    ck_assert(ln_mem_type_copy_func(LN_MEM_CUDA, LN_MEM_CPU) == copy_backward);
+    ck_assert(ln_mem_type_copy_func(LN_MEM_CPU, LN_MEM_CUDA) == memcpy);
+    ck_assert(ln_mem_type_copy_func(LN_MEM_CUDA, LN_MEM_CUDA) == memmove);
+    ck_assert_int_eq(ln_mem_type_provide(&gpu), -1);
+    ck_assert_str_eq(ln_last_error(), "memory type LN_MEM_CUDA has functions already");
+    other.mtype = LN_MEM_CPU;
+    ck_assert_int_eq(ln_mem_type_provide(&other), -1);
+    other.mtype = LN_MEM_NONE;
+    ck_assert_int_eq(ln_mem_type_provide(&other), -1);
+    other.mtype = LN_MEM_TYPE_SIZE;
+    ck_assert_int_eq(ln_mem_type_provide(&other), -1);
+}
+END_TEST
+
 LN_TEST_MAIN("memory types", types_have_their_enum_names,
              cpu_memory_is_aligned_and_can_be_set_and_freed, memory_that_cannot_be_had_is_an_error,
-             no_memory_and_invalid_types_have_no_functions, cpu_memory_is_copied_as_by_memcpy)
+             no_memory_and_invalid_types_have_no_functions, cpu_memory_is_copied_as_by_memcpy,
+             a_plugin_provides_the_memory_of_a_device_once)

@@ -23,12 +23,17 @@ tl_exec ln_op_exec(const ln_op_arg *op_arg)
     if (!ctx)
         return (tl_exec){.isa = tl_isa_best()};
     tl_exec exec = {.pool = ctx->pool, .isa = ctx->isa, .stop = ln_limits_stop(ctx)};
-    char *memory = ctx->mem_starts[LN_MEM_CPU];
+    char *memory = ctx->mem_starts[ln_op_scratch_type(op_arg)];
     if (memory && op_arg->scratch_size) {
         exec.scratch = memory + op_arg->scratch_offset;
         exec.scratch_size = op_arg->scratch_size;
     }
     return exec;
+}
+
+ln_mem_type ln_op_scratch_type(const ln_op_arg *op_arg)
+{
+    return op_arg->mtype == LN_MEM_NONE ? LN_MEM_CPU : op_arg->mtype;
 }
 
 int ln_op_threads(const ln_op_arg *op_arg)

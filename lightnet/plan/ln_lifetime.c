@@ -127,10 +127,11 @@ static int use_all(const ln_context *ctx, ln_lifetime *life, const ln_list *tens
 static int add_scratch(const ln_context *ctx, ln_lifetime *life, const ln_op *op, int time)
 {
     const ln_op_arg *op_arg = op->op_arg;
+    const ln_mem_type mtype = ln_op_scratch_type(op_arg);
     if (!op_arg->scratch_size)
         return 0;
-    if (op_arg->at_load && life->load_scratch >= 0) {
-        ln_block *shared = &life->blocks[life->load_scratch];
+    if (op_arg->at_load && life->load_scratch[mtype]) {
+        ln_block *shared = &life->blocks[life->load_scratch[mtype] - 1];
         if (op_arg->scratch_size > shared->size)
             shared->size = op_arg->scratch_size;
         return 0;
@@ -138,15 +139,17 @@ static int add_scratch(const ln_context *ctx, ln_lifetime *life, const ln_op *op
     const ln_block scratch = {
         .name = op_arg->name,
         .scratch = op,
-        .mtype = LN_MEM_CPU,
+        .mtype = mtype,
         .size = op_arg->scratch_size,
         .offset = op_arg->scratch_offset,
         .first = op_arg->at_load ? life->begin : time,
         .last = op_arg->at_load ? 0 : time,
     };
+    if (!add_block(ctx, life, scratch))
+        return -1;
     if (op_arg->at_load)
-        life->load_scratch = (int)life->n;
-    return add_block(ctx, life, scratch) ? 0 : -1;
+        life->load_scratch[mtype] = life->n;
+    return 0;
 }
 
 // Uses names of the model's interface. Ignores names without a producer.
@@ -209,7 +212,7 @@ static void begin(const ln_context *ctx, ln_lifetime *life)
 {
     const ln_op *op;
     int has_load = 0;
-    *life = (ln_lifetime){.end = 1, .load_scratch = -1};
+    *life = (ln_lifetime){.end = 1};
     LN_LIST_FOREACH(op, ctx->ops)
     {
         const ln_tensor_list_entry *tle;
@@ -490,14 +493,21 @@ static int check_parts(const ln_context *ctx, const ln_lifetime *life)
     return 0;
 }
 
+const ln_block *ln_lifetime_load_scratch(const ln_lifetime *life, const ln_op_arg *op_arg)
+{
+    return &life->blocks[life->load_scratch[ln_op_scratch_type(op_arg)] - 1];
+}
+
 static int check_load_scratch(const ln_context *ctx, const ln_lifetime *life)
 {
     const ln_op *op;
-    LN_LIST_FOREACH(op, life->load_scratch < 0 ? NULL : ctx->ops)
+    LN_LIST_FOREACH(op, ctx->ops)
     {
         const ln_op_arg *op_arg = op->op_arg;
-        const size_t expected = life->blocks[life->load_scratch].offset;
-        if (op_arg->at_load && op_arg->scratch_size && op_arg->scratch_offset != expected)
+        if (!op_arg->at_load || !op_arg->scratch_size)
+            continue;
+        const size_t expected = ln_lifetime_load_scratch(life, op_arg)->offset;
+        if (op_arg->scratch_offset != expected)
             return ln_fail(ctx,
                            "the memory plan has the scratch memory of '%s' at offset %zu, expected "
                            "that of all that runs at load, %zu",

@@ -37,9 +37,10 @@ typedef struct ln_lifetime {
     ln_block *blocks;
     size_t n;
     size_t capacity;
-    int begin;        /* the time of the first operator that runs at load; 0: there is none */
-    int end;          /* the time after the last operator */
-    int load_scratch; /* index of the scratch memory that is used at load; -1: none */
+    int begin; /* the time of the first operator that runs at load; 0: there is none */
+    int end;   /* the time after the last operator */
+    size_t load_scratch[LN_MEM_TYPE_SIZE]; /* of each memory type: index + 1 of the scratch memory
+                                              that is used at load; 0: none */
 } ln_lifetime;
 
 /** Determines the blocks of ctx and their lifetimes. Returns 0, or -1 with the reason in the
@@ -62,6 +63,9 @@ int ln_lifetime_is_input(const ln_context *ctx, const ln_lifetime *life, const l
 
 /** The offset of tensor `te`, whose owner has one. */
 size_t ln_lifetime_view_offset(const ln_context *ctx, ln_tensor_entry *te);
+
+/** The scratch memory of an operator that runs at load, which all such operators share. */
+const ln_block *ln_lifetime_load_scratch(const ln_lifetime *life, const ln_op_arg *op_arg);
 
 /** *bound: the max sum of live sizes in memory `mtype`, a lower bound of any plan. */
 int ln_lifetime_bound(const ln_context *ctx, const ln_lifetime *life, ln_mem_type mtype,

@@ -160,7 +160,7 @@ START_TEST(operators_at_load_share_scratch_memory_others_do_not)
     ln_test_op(&m, "o4", "work", "w2", "w3", "scratch 300");
     ln_test_op(&m, "o5", "work", "x", "y", "scratch 50");
     ln_context *ctx = end_model(&m);
-    const ln_block *shared = &life.blocks[life.load_scratch];
+    const ln_block *shared = &life.blocks[life.load_scratch[LN_MEM_CPU] - 1];
     ck_assert_uint_eq(shared->size, 300);
     ck_assert_int_eq(shared->first, life.begin);
     ck_assert_int_eq(shared->last, 0);
@@ -226,7 +226,7 @@ static ln_block box(const char *name, int first, int last, size_t offset, size_t
 static void check_boxes(ln_block *blocks, size_t n, const char *reason)
 {
     ln_context *ctx = ln_context_create();
-    const ln_lifetime boxes = {.blocks = blocks, .n = n, .end = 10, .load_scratch = -1};
+    const ln_lifetime boxes = {.blocks = blocks, .n = n, .end = 10};
     const int status = ln_lifetime_check(ctx, &boxes);
     ck_assert_str_eq(ln_context_error(ctx), reason);
     ck_assert_int_eq(status, *reason ? -1 : 0);

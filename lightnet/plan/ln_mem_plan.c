@@ -87,10 +87,10 @@ static void set_scratch_offsets(const ln_context *ctx, const ln_lifetime *life)
     for (const ln_block *block = life->blocks; block < life->blocks + life->n; block++)
         if (block->scratch)
             block->scratch->op_arg->scratch_offset = block->offset;
-    LN_LIST_FOREACH(op, life->load_scratch < 0 ? NULL : ctx->ops)
+    LN_LIST_FOREACH(op, ctx->ops)
     {
         if (op->op_arg->at_load && op->op_arg->scratch_size)
-            op->op_arg->scratch_offset = life->blocks[life->load_scratch].offset;
+            op->op_arg->scratch_offset = ln_lifetime_load_scratch(life, op->op_arg)->offset;
     }
 }
 

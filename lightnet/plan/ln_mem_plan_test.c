@@ -248,7 +248,6 @@ static double ratio_of(network *net)
     size_t bound;
     for (size_t i = 0; i < net->n; i++)
         net->blocks[i].part_of = (int)i;
-    life.load_scratch = -1;
     ck_assert_int_eq(ln_lifetime_bound(ctx, &life, LN_MEM_CPU, &bound), 0);
     ck_assert_int_eq(ln_mem_blocks_place(ctx, &life), 0);
     ck_assert_msg(ln_lifetime_check(ctx, &life) == 0, "%s", ln_context_error(ctx));

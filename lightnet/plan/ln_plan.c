@@ -62,9 +62,10 @@ static int check_tensor_place(const ln_context *ctx, const ln_tensor_entry *te)
 
 static int check_scratch_place(const ln_context *ctx, const ln_op_arg *op_arg)
 {
-    const size_t align = ln_mem_type_info(LN_MEM_CPU).align_size;
-    if (check_place(ctx, "scratch memory of operator", op_arg->name, LN_MEM_CPU,
-                    op_arg->scratch_offset, op_arg->scratch_size))
+    const ln_mem_type mtype = ln_op_scratch_type(op_arg);
+    const size_t align = ln_mem_type_info(mtype).align_size;
+    if (check_place(ctx, "scratch memory of operator", op_arg->name, mtype, op_arg->scratch_offset,
+                    op_arg->scratch_size))
         return -1;
     if (op_arg->scratch_offset % align)
         return ln_fail(ctx,

@@ -128,6 +128,8 @@ static int check_descriptor(const ln_plugin *plugin)
 
 static int register_all(const ln_plugin *plugin)
 {
+    if (plugin->memory && ln_mem_type_provide(plugin->memory))
+        return -1;
     for (ln_arch *const *arch = plugin->archs; arch && *arch; arch++) {
         if (ln_arch_check_ops(*arch) || ln_arch_register(*arch))
             return -1;

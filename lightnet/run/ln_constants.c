@@ -151,7 +151,8 @@ static size_t end_of(const ln_context *ctx)
                 end = last;
         }
         const size_t last = op_arg->scratch_offset + op_arg->scratch_size;
-        if (!op_arg->at_load && op_arg->scratch_size && last > end)
+        if (!op_arg->at_load && op_arg->scratch_size && last > end &&
+            ln_op_scratch_type(op_arg) == LN_MEM_CPU)
             end = last;
     }
     return end;

@@ -44,10 +44,12 @@ void ln_memory_bind(ln_context *ctx)
 static int alloc_type(ln_context *ctx, ln_mem_type m)
 {
     const ln_mem_info info = ln_mem_type_info(m);
+    if (!info.alloc_func)
+        return ln_fail(ctx, "the model needs %zu bytes of %s, which no loaded plug-in provides",
+                       ctx->mem_sizes[m], info.name);
     ctx->mem_starts[m] = info.alloc_func(ctx->mem_sizes[m]);
     if (!ctx->mem_starts[m])
-        return ln_fail_as(ctx, LN_OUT_OF_MEMORY, "cannot allocate %zu bytes of %s",
-                          ctx->mem_sizes[m], info.name);
+        return ln_fail_last(ctx);
     ln_limits_take(ctx, ctx->mem_sizes[m]);
     return 0;
 }

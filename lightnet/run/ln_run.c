@@ -30,6 +30,7 @@ static int prepare_run(const ln_context *ctx)
                        missing);
     if (ln_limits_check(ctx))
         return -1;
+    ((ln_context *)ctx)->run_number++;
     return ctx->stale ? ln_update_run((ln_context *)ctx) : 0;
 }
 
@@ -46,31 +47,44 @@ int ln_context_run(const ln_context *ctx)
     return 0;
 }
 
+// Runs operator by operator, each done before the next begins.
+static int run_stepwise(ln_context *ctx, int (*seen)(void *data, const ln_op *op), void *data)
+{
+    int status = prepare_run(ctx);
+    ctx->is_stepwise = 1;
+    for (const ln_list *node = status ? NULL : ctx->ops; node && !status; node = node->next) {
+        const ln_op *op = node->data;
+        status = (!op->op_arg->at_load && run_op(op)) || seen(data, op) ? -1 : 0;
+    }
+    ctx->is_stepwise = 0;
+    return status;
+}
+
+/* The time of each operator in turn. */
+typedef struct timing {
+    ln_context *ctx;
+    uint64_t *ns; /* where that of the next one is added */
+    uint64_t start;
+} timing;
+
+static int take_time(void *data, const ln_op *op)
+{
+    timing *const t = data;
+    const uint64_t now = tl_clock();
+    (void)op;
+    *t->ns++ += t->ctx->device_ns ? t->ctx->device_ns : now - t->start;
+    t->ctx->device_ns = 0;
+    t->start = tl_clock();
+    return 0;
+}
+
 int ln_context_run_timed(const ln_context *ctx, uint64_t *ns)
 {
-    const ln_op *op;
-    size_t i = 0;
-    if (prepare_run(ctx))
-        return -1;
-    LN_LIST_FOREACH(op, ctx->ops)
-    {
-        const uint64_t start = tl_clock();
-        if (!op->op_arg->at_load && run_op(op))
-            return -1;
-        ns[i++] += tl_clock() - start;
-    }
-    return 0;
+    timing t = {(ln_context *)ctx, ns, tl_clock()};
+    return run_stepwise(t.ctx, take_time, &t);
 }
 
 int ln_context_run_each(const ln_context *ctx, int (*seen)(void *data, const ln_op *op), void *data)
 {
-    const ln_op *op;
-    if (prepare_run(ctx))
-        return -1;
-    LN_LIST_FOREACH(op, ctx->ops)
-    {
-        if ((!op->op_arg->at_load && run_op(op)) || seen(data, op))
-            return -1;
-    }
-    return 0;
+    return run_stepwise((ln_context *)ctx, seen, data);
 }

@@ -133,7 +133,7 @@ static int overwrites(const ln_context *ctx, const ln_op *op, const piece *p)
             ln_tensor_table_root(ctx->tensor_table, te) != p->root)
             return 1;
     }
-    return p->root->mtype == LN_MEM_CPU && op_arg->scratch_size &&
+    return p->root->mtype == ln_op_scratch_type(op_arg) && op_arg->scratch_size &&
            meets(p, op_arg->scratch_offset, op_arg->scratch_size);
 }
 

@@ -171,7 +171,8 @@ START_TEST(rejects_unknown_precisions_and_precisions_of_compiled_models)
 {
     ln_context *ctx = read_product();
     ck_assert_int_eq(ln_context_set_precision(ctx, "float16"), -1);
-    ck_assert_str_eq(ln_context_error(ctx), "the precision is 'float16', expected float32 or bf16");
+    ck_assert_str_eq(ln_context_error(ctx),
+                     "the precision is 'float16', expected float32, tf32, fp16 or bf16");
     finish(ctx);
     ck_assert_int_eq(ln_context_set_precision(ctx, "bf16"), -1);
     ck_assert_str_eq(ln_context_error(ctx), "the model is compiled already, for 'cpu'");

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Chains of element-wise steps: their notation, and the rule that creates them.
 
-#include "arch/cpu/ln_chain.h"
+#include "lightnet/ln_chain.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -84,6 +84,7 @@ typedef struct part {
     int uses[TL_CHAIN_SRCS]; /* by how many arguments of the operators */
     int n_srcs;
     ln_chain chain;
+    const ln_chain_ops *ops; /* of its target */
 } part;
 
 /** The index of source `te`, which is added if missing; -1: too many. */
@@ -99,6 +100,12 @@ static int index_of(part *p, const ln_tensor_entry *te)
     return i;
 }
 
+static int is_supported(const part *p, tl_dtype dtype)
+{
+    return dtype == TL_FLOAT ||
+           (p->ops->has_halves && (dtype == TL_FLOAT16 || dtype == TL_BFLOAT16));
+}
+
 /** Adds the inputs of an operator; -1: not supported in a chain. */
 static int add_inputs(part *p, const ln_op *op)
 {
@@ -106,7 +113,7 @@ static int add_inputs(part *p, const ln_op *op)
     LN_LIST_FOREACH(tle, op->op_arg->tensors_in)
     {
         const ln_tensor_entry *const te = ln_entry_of(tle, op->op_arg->tensor_table);
-        const int i = te && te->tensor->dtype == TL_FLOAT ? index_of(p, te) : -1;
+        const int i = te && is_supported(p, te->tensor->dtype) ? index_of(p, te) : -1;
         if (i < 0)
             return -1;
         p->uses[i]++;
@@ -163,19 +170,14 @@ static int read_chain(part *p, const ln_op *op)
                          alpha->value_array_double, beta->value_array_double);
 }
 
-static const struct {
-    const char *optype;
-    int (*read)(part *p, const ln_op *op);
-} readers[] = {
-    {"unary_cpu", read_unary},
-    {"binary_cpu", read_binary},
-    {"chain_cpu", read_chain},
-};
-
 /** The steps of `op`; -1: it does not consist of steps on floats. */
-static int part_of(part *p, const ln_op *op)
+static int part_of(part *p, const ln_chain_ops *ops, const ln_op *op)
 {
-    *p = (part){.n_srcs = 0};
+    const struct {
+        const char *optype;
+        int (*read)(part *p, const ln_op *op);
+    } readers[] = {{ops->unary, read_unary}, {ops->binary, read_binary}, {ops->chain, read_chain}};
+    *p = (part){.ops = ops};
     for (size_t i = 0; i < sizeof(readers) / sizeof(*readers); i++) {
         if (!ln_rule_is(op, readers[i].optype))
             continue;
@@ -251,7 +253,7 @@ static int grow(group *g)
         const ln_op *const producer = ln_entry_creater(te);
         part first, all = g->part;
         if (!producer || !is_steady(te) || !tl_tensor_issameshape(te->tensor, g->dst->tensor) ||
-            ln_entry_num_uses(te) != g->part.uses[s] || part_of(&first, producer) ||
+            ln_entry_num_uses(te) != g->part.uses[s] || part_of(&first, g->part.ops, producer) ||
             !are_steady(&first) || put_before(&all, s, &first))
             continue;
         g->part = all;
@@ -262,10 +264,10 @@ static int grow(group *g)
 }
 
 /** The operators that become one with `op`; fewer than two: none do. */
-static void find_group(group *g, const ln_op *op)
+static void find_group(group *g, const ln_chain_ops *ops, const ln_op *op)
 {
     *g = (group){.n_ops = 0};
-    if (part_of(&g->part, op) || !ln_rule_makes(op, "dst", &g->dst) || !is_steady(g->dst) ||
+    if (part_of(&g->part, ops, op) || !ln_rule_makes(op, "dst", &g->dst) || !is_steady(g->dst) ||
         !are_steady(&g->part))
         return;
     g->ops[g->n_ops++] = op;
@@ -289,19 +291,17 @@ static void add_steps_of(ln_rule_made *made, const part *p)
     ln_rule_numbers(made, "beta", p->chain.n_steps, beta);
 }
 
-/** Fuses functions and operations on floats of one shape without other readers into chain_cpu, up
- * to its max sources and steps. */
-ln_list *ln_chain_elements(const ln_context *ctx, ln_list **old_ops)
+ln_list *ln_chain_fuse(const ln_chain_ops *ops, const ln_context *ctx, ln_list **old_ops)
 {
     group g = {.n_ops = 0};
-    ln_rule_made made = {.ctx = ctx, .rule = "chain_elements"};
+    ln_rule_made made = {.ctx = ctx, .rule = ops->rule};
     const ln_op *op = ln_pass_rule_begins(ctx, made.rule) ? ln_rule_anchor(ctx, NULL) : NULL;
     for (; op && g.n_ops < 2; op = ln_rule_anchor(ctx, op))
-        find_group(&g, op);
+        find_group(&g, ops, op);
     *old_ops = NULL;
     if (g.n_ops < 2)
         return NULL;
-    ln_rule_op(&made, "chain_cpu");
+    ln_rule_op(&made, ops->chain);
     for (int i = 0; i < g.part.n_srcs; i++) {
         char arg_name[32];
         snprintf(arg_name, sizeof(arg_name), "src%d", i);
@@ -313,4 +313,10 @@ ln_list *ln_chain_elements(const ln_context *ctx, ln_list **old_ops)
     for (int i = 0; i < g.n_ops; i++) // in an order of the list: producers first
         replaced[i] = g.ops[g.n_ops - 1 - i];
     return ln_rule_end_subgraph(&made, replaced, old_ops);
+}
+
+ln_list *ln_chain_elements(const ln_context *ctx, ln_list **old_ops)
+{
+    static const ln_chain_ops ops = {"chain_elements", "unary_cpu", "binary_cpu", "chain_cpu", 0};
+    return ln_chain_fuse(&ops, ctx, old_ops);
 }

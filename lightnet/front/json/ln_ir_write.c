@@ -194,9 +194,11 @@ static int write_plan(FILE *fp, const ln_context *ctx, ln_error *err)
         fputs(",\n", fp);
     }
     fputs("    \"mem_sizes\": {", fp);
-    for (int mtype = LN_MEM_NONE + 1; mtype < LN_MEM_TYPE_SIZE; mtype++)
-        fprintf(fp, "%s\"%s\": %zu", mtype > LN_MEM_NONE + 1 ? ", " : "",
-                ln_mem_type_name((ln_mem_type)mtype), ctx->mem_sizes[mtype]);
+    for (int mtype = LN_MEM_CPU; mtype < LN_MEM_TYPE_SIZE; mtype++) {
+        if (mtype == LN_MEM_CPU || ctx->mem_sizes[mtype])
+            fprintf(fp, "%s\"%s\": %zu", mtype > LN_MEM_CPU ? ", " : "",
+                    ln_mem_type_name((ln_mem_type)mtype), ctx->mem_sizes[mtype]);
+    }
     fputs("},\n", fp);
     if (!ctx->outer && ctx->planned_threads != 1)
         fprintf(fp, "    \"threads\": %d,\n", ctx->planned_threads);

@@ -95,8 +95,15 @@ typedef struct ln_context {
                                        constants that they pack are packed here, too */
     struct ln_sharing *sharing; /* its shared constants, and its own memory (run/ln_sharing.h) */
     struct ln_limits *limits;   /* resource limits; of a body: those of the outer context */
-    tl_dtype precision;         /* precision of products: TL_FLOAT, TL_BFLOAT16 */
+    tl_dtype precision;         /* precision of products: TL_FLOAT, TL_FLOAT16, TL_BFLOAT16 */
+    int allows_tf32;            /* their float32 factors may round to 10 bits of mantissa */
     int has_writers;            /* it has, or had, an operator that writes in place */
+    uint64_t run_number;        /* of the current run, from 1: operators of other devices than the
+                                   CPU see that another one begins */
+    int is_stepwise;            /* each operator of the run is done when its `run` returns, since
+                                   its time is taken, or its results are read */
+    uint64_t device_ns;         /* if not 0: the time of its last operator on its device; taken,
+                                   and set to 0, by ln_context_run_timed */
 } ln_context;
 
 /** The number of times that a rule fired. */

@@ -28,12 +28,13 @@ LN_BEGIN_DECLS
 typedef enum ln_mem_type {
     LN_MEM_NONE = 0, /* none: of abstract tensors, which no program has */
     LN_MEM_CPU = 1,
-#ifdef LN_CUDA /* by ln_config.h; the value is reserved */
-    LN_MEM_CUDA = 2,
+#ifdef LN_CUDA       /* by ln_config.h: in every build */
+    LN_MEM_CUDA = 2, /* of an NVIDIA GPU; the plug-in of the target cuda has its functions */
 #endif
     LN_MEM_TYPE_SIZE
 } ln_mem_type;
 
+/** The functions and limits of a memory type. */
 typedef struct ln_mem_info {
     const char *name;            /* the enum name */
     void *(*alloc_func)(size_t); /* returns new memory aligned to align_size, zeroed, a distinct
@@ -44,6 +45,21 @@ typedef struct ln_mem_info {
     size_t align_size;                         /* bytes */
 } ln_mem_info;
 
+/** What a plug-in provides for a memory type. */
+typedef struct ln_mem_provider {
+    ln_mem_type mtype;
+    void *(*alloc_func)(size_t); /* these three as in ln_mem_info */
+    void (*free_func)(void *);
+    void *(*memset_func)(void *, int, size_t);
+    ln_copy_func copy_in;     /* from LN_MEM_CPU; the copy functions return after the copy */
+    ln_copy_func copy_out;    /* to LN_MEM_CPU */
+    ln_copy_func copy_within; /* from and to this type */
+} ln_mem_provider;
+
+/** Provides the functions of a memory type other than LN_MEM_CPU, until the process ends: for
+ * plug-ins (ln_plugin.h). -1 with a reason: it has functions already, or is invalid. */
+LN_API int ln_mem_type_provide(const ln_mem_provider *provider);
+
 /** 1 for LN_MEM_NONE .. LN_MEM_TYPE_SIZE - 1. */
 LN_API int ln_mem_type_is_valid(ln_mem_type mtype);
 
@@ -53,7 +69,8 @@ LN_API const char *ln_mem_type_name(ln_mem_type mtype);
 /** The type of that name, or -1. */
 LN_API int ln_mem_type_from_str(const char *str);
 
-/** The type's functions and limits. LN_MEM_NONE and invalid types: functions NULL, sizes 0. */
+/** The type's functions and limits. LN_MEM_NONE and invalid types: functions NULL, sizes 0. A type
+ * of a plug-in that is not loaded: functions NULL. */
 LN_API ln_mem_info ln_mem_type_info(ln_mem_type mtype);
 
 /** Returns the pages within CPU memory to the
@@ -61,7 +78,8 @@ LN_API ln_mem_info ln_mem_type_info(ln_mem_type mtype);
 LN_API void ln_mem_discard(void *p, size_t n);
 
 /** Copies bytes that do not overlap, as memcpy, from memory of the
- *  second type to the first; NULL for LN_MEM_NONE and invalid types. */
+ *  second type to the first; NULL for LN_MEM_NONE, invalid types, and
+ *  those of a plug-in that is not loaded. */
 LN_API ln_copy_func ln_mem_type_copy_func(ln_mem_type dst_mtype, ln_mem_type src_mtype);
 
 typedef struct ln_mem_pool ln_mem_pool;

@@ -37,7 +37,7 @@ LN_BEGIN_DECLS
 /** The ABI number of LightNet and plug-ins, also in the SONAME of its
  * libraries. It increases when a struct, constant or function of a public
  * header changes or is removed; additions keep it (tests/structure/abi.py). */
-#define LN_PLUGIN_ABI 16
+#define LN_PLUGIN_ABI 17
 
 /** The first word of a descriptor: "LNPI", which other objects lack. */
 #define LN_PLUGIN_MAGIC UINT32_C(0x49504e4c)
@@ -48,6 +48,7 @@ LN_BEGIN_DECLS
     X(ln_arch_stage)         \
     X(ln_arg_info)           \
     X(ln_context)            \
+    X(ln_mem_provider)       \
     X(ln_list)               \
     X(ln_op)                 \
     X(ln_op_arg)             \
@@ -73,6 +74,7 @@ typedef struct ln_plugin {
     ln_arch *const *archs;           /* new architectures; NULL terminated, or NULL */
     const ln_arch *const *additions; /* operators and rules for existing architectures,
                                         for ln_arch_extend; NULL terminated, or NULL */
+    const ln_mem_provider *memory;   /* the functions of a memory type, or NULL */
 } ln_plugin;
 
 /** The name of a plug-in's descriptor, the only symbol that is looked up in it. */

@@ -67,7 +67,8 @@ LN_API void ln_options_free(ln_options *options);
  *  | folder          | also searched for files that the model names; may be set several times   |
  *  | seed            | of random tensors and operators (default 0): each session draws the same |
  *  | reference       | yes: run the operators one by one on plain C kernels                     |
- *  | precision       | bf16: products, convolutions may round to bfloat16 (ln_context.h)        |
+ *  | precision       | bf16: products, convolutions may round to bfloat16; tf32 and fp16 are    |
+ *  |                 | for the target cuda (ln_context.h)                                       |
  *  | tuning          | yes: measure and select the fastest kernels when a program is compiled   |
  *  | map             | yes: map a compiled model in one file, so that processes share its       |
  *  |                 | weights. The caller guarantees that the file does not change or shrink   |
