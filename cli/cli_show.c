@@ -105,6 +105,9 @@ static int print_stats(const ln_context *ctx, const cli_options *opt)
     printf("%-10s %zu bytes, %.3f times the lower bound of %zu\n", "memory", stats.memory,
            stats.memory_bound ? (double)stats.memory / (double)stats.memory_bound : 1.0,
            stats.memory_bound);
+    for (int m = LN_MEM_CPU + 1; m < LN_MEM_TYPE_SIZE; m++)
+        if (ctx->mem_sizes[m])
+            printf("%-10s and %zu bytes of %s\n", "", ctx->mem_sizes[m], ln_mem_type_name(m));
     if (!stats.ops)
         printf("%-10s 0: the model computes nothing\n", "operators");
     else

@@ -26,7 +26,7 @@ import zipfile
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 BUILD = ROOT / "build-python"
 OPTIONS = ["--buildtype=release", "--default-library=shared", "--prefix=/", "--libdir=lib", "-Dtests=disabled",
-           "-Dtools=enabled", "-Ddnnl=disabled", "-Dpython=enabled"]
+           "-Dtools=enabled", "-Ddnnl=disabled", "-Dcuda=disabled", "-Dpython=enabled"]
 C_LIBRARY = re.compile(r"^(linux-vdso|ld-linux|lib(c|m|mvec|dl|pthread|rt|util|resolv|anl))\b")
 SUMMARY = "Neural-network inference on the CPU, with the API of onnxruntime"
 WHEEL = "Wheel-Version: 1.0\nGenerator: lightnet\nRoot-Is-Purelib: false\nTag: {tag}\n"

@@ -371,8 +371,9 @@ LN_API int ln_context_set_tuning(ln_context *ctx);
  * model (the default), or "bf16": they round their sources to bfloat16, and sum in floats, if the
  * CPU multiplies that faster. The error of a product is then within 2^-8 of the product of
  * magnitudes. Results of convolutions, and added tensors, may also be rounded to bfloat16, within
- * 2^-9, if only convolutions read them. -1: unknown name, or the model is compiled already.
- */
+ * 2^-9, if only convolutions read them. For the target cuda: "tf32", by which factors of products
+ * round to 10 bits of mantissa, and "fp16" and "bf16", in which the whole network computes; others
+ * ignore tf32 and fp16. -1: unknown name, or the model is compiled already. */
 LN_API int ln_context_set_precision(ln_context *ctx, const char *name);
 
 /** Adds tensor `tname` to the outputs (it then survives the run). An error once compiled. */

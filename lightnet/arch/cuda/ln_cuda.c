@@ -1,0 +1,445 @@
+// SPDX-License-Identifier: Apache-2.0
+// The GPU as the operators of a context use it: memory, streams, graphs of segments, copies.
+
+#include "arch/cuda/ln_cuda.h"
+#include "arch/cuda/ln_cuda_plan.h"
+
+#include <pthread.h>
+#include <string.h>
+
+#include "lightnet/ln_context.h"
+#include "lightnet/ln_msg.h"
+
+/* What the operators of the current segment do. */
+typedef enum segment_mode {
+    NO_SEGMENT,
+    ADDING,    /* their work goes to the stream */
+    RECORDING, /* to the stream, which is being recorded */
+    LAUNCHED,  /* nothing: a graph has it */
+} segment_mode;
+
+struct ln_cuda {
+    const ln_context *ctx;
+    int n_nodes; /* that have entered */
+    cudaStream_t stream;
+    cudaEvent_t start, stop; /* for times of operators */
+    ln_cuda_libs *libs;      /* NULL: no operator needs them so far */
+    segment_mode mode;
+    ln_cuda_node *first; /* of the current segment */
+    uint64_t run_number; /* that it belongs to */
+    int failed;          /* ln_cuda_begin has failed */
+    ln_cuda *next;       /* in the list of all */
+};
+
+static ln_cuda *all; /* one for each context that has operators here */
+static pthread_mutex_t all_mutex = PTHREAD_MUTEX_INITIALIZER;
+
+int ln_cuda_expect(cudaError_t status, const char *what)
+{
+    return status == cudaSuccess ? 0
+                                 : tl_fail("CUDA cannot %s: %s", what, cudaGetErrorString(status));
+}
+
+int ln_cuda_check(void)
+{
+    int n = 0;
+    const cudaError_t status = cudaGetDeviceCount(&n);
+    if (status != cudaSuccess)
+        return tl_fail("no NVIDIA GPU can be used: %s", cudaGetErrorString(status));
+    return n > 0 ? 0 : tl_fail("there is no NVIDIA GPU");
+}
+
+/* ---- memory ---- */
+
+static void *alloc_memory(size_t n)
+{
+    void *p = NULL;
+    if (ln_cuda_check()) {
+        ln_error_set(NULL, "%s", tl_last_error());
+        return NULL;
+    }
+    cudaError_t status = cudaMalloc(&p, n ? n : 1);
+    if (status == cudaSuccess)
+        status = cudaMemset(p, 0, n ? n : 1);
+    if (status == cudaSuccess) // streams of contexts would not wait for the zeros
+        status = cudaDeviceSynchronize();
+    if (status == cudaSuccess)
+        return p;
+    cudaFree(p);
+    ln_error_set_as(NULL, LN_OUT_OF_MEMORY, "cannot allocate %zu bytes of GPU memory: %s", n,
+                    cudaGetErrorString(status));
+    return NULL;
+}
+
+static void free_memory(void *p)
+{
+    cudaFree(p);
+}
+
+// Streams of contexts do not wait for the default stream, nor it for them.
+static void *copy_when_idle(void *dst, const void *src, size_t n, enum cudaMemcpyKind kind)
+{
+    cudaDeviceSynchronize();
+    cudaMemcpy(dst, src, n, kind);
+    cudaDeviceSynchronize();
+    return dst;
+}
+
+static void *set_memory(void *p, int value, size_t n)
+{
+    cudaDeviceSynchronize();
+    cudaMemset(p, value, n);
+    cudaDeviceSynchronize();
+    return p;
+}
+
+static void *copy_from_host(void *dst, const void *src, size_t n)
+{
+    return copy_when_idle(dst, src, n, cudaMemcpyHostToDevice);
+}
+
+static void *copy_to_host(void *dst, const void *src, size_t n)
+{
+    return copy_when_idle(dst, src, n, cudaMemcpyDeviceToHost);
+}
+
+static void *copy_on_device(void *dst, const void *src, size_t n)
+{
+    return copy_when_idle(dst, src, n, cudaMemcpyDeviceToDevice);
+}
+
+const ln_mem_provider ln_cuda_memory = {
+    .mtype = LN_MEM_CUDA,
+    .alloc_func = alloc_memory,
+    .free_func = free_memory,
+    .memset_func = set_memory,
+    .copy_in = copy_from_host,
+    .copy_out = copy_to_host,
+    .copy_within = copy_on_device,
+};
+
+/* ---- the state of a context ---- */
+
+static void destroy(ln_cuda *cuda)
+{
+    if (!cuda)
+        return;
+    ln_cuda_libs_free(cuda->libs);
+    if (cuda->start)
+        cudaEventDestroy(cuda->start);
+    if (cuda->stop)
+        cudaEventDestroy(cuda->stop);
+    if (cuda->stream)
+        cudaStreamDestroy(cuda->stream);
+    tl_free(cuda);
+}
+
+static ln_cuda *create(const ln_context *ctx)
+{
+    ln_cuda *cuda = tl_alloc(sizeof(*cuda));
+    if (!cuda)
+        return NULL;
+    memset(cuda, 0, sizeof(*cuda));
+    cuda->ctx = ctx;
+    if (ln_cuda_check() ||
+        ln_cuda_expect(cudaStreamCreateWithFlags(&cuda->stream, cudaStreamNonBlocking),
+                       "create a stream") ||
+        ln_cuda_expect(cudaEventCreate(&cuda->start), "create an event") ||
+        ln_cuda_expect(cudaEventCreate(&cuda->stop), "create an event")) {
+        destroy(cuda);
+        return NULL;
+    }
+    return cuda;
+}
+
+// The state of the context, which is created if it has none.
+static ln_cuda *acquire(const ln_context *ctx)
+{
+    pthread_mutex_lock(&all_mutex);
+    ln_cuda *cuda = all;
+    while (cuda && cuda->ctx != ctx)
+        cuda = cuda->next;
+    if (!cuda && (cuda = create(ctx))) {
+        cuda->next = all;
+        all = cuda;
+    }
+    if (cuda)
+        cuda->n_nodes++;
+    pthread_mutex_unlock(&all_mutex);
+    return cuda;
+}
+
+static void release(ln_cuda *cuda)
+{
+    pthread_mutex_lock(&all_mutex);
+    const int is_last = --cuda->n_nodes == 0;
+    if (is_last) {
+        ln_cuda **at = &all;
+        while (*at != cuda)
+            at = &(*at)->next;
+        *at = cuda->next;
+    }
+    pthread_mutex_unlock(&all_mutex);
+    if (is_last)
+        destroy(cuda);
+}
+
+int ln_cuda_enter(ln_cuda_node *node, const ln_op_arg *op_arg)
+{
+    if (node->cuda) // loading again
+        return 0;
+    node->cuda = acquire(op_arg->ctx);
+    if (!node->cuda)
+        return -1;
+    node->stream = node->cuda->stream;
+    node->op_arg = op_arg;
+    return 0;
+}
+
+ln_cuda_libs *ln_cuda_libs_of(const ln_cuda_node *node)
+{
+    if (!node->cuda->libs)
+        node->cuda->libs = ln_cuda_libs_create();
+    return node->cuda->libs;
+}
+
+/* ---- segments ---- */
+
+// Ends a recording that is not to be used.
+static void abandon(ln_cuda *cuda)
+{
+    cudaGraph_t graph = NULL;
+    if (cuda->mode == RECORDING && cudaStreamEndCapture(cuda->stream, &graph) == cudaSuccess)
+        cudaGraphDestroy(graph);
+    cuda->mode = NO_SEGMENT;
+    cuda->first = NULL;
+}
+
+static int finish_recording(ln_cuda *cuda)
+{
+    cudaGraph_t graph = NULL;
+    if (ln_cuda_expect(cudaStreamEndCapture(cuda->stream, &graph), "record a graph"))
+        return -1;
+    const int status =
+        ln_cuda_expect(cudaGraphInstantiate(&cuda->first->graph, graph, 0), "instantiate a graph");
+    cudaGraphDestroy(graph);
+    return status ? -1
+                  : ln_cuda_expect(cudaGraphLaunch(cuda->first->graph, cuda->stream),
+                                   "launch a graph");
+}
+
+// A copy from or to the CPU ends the segment. One of an earlier run, which failed, is abandoned.
+static int close_segment(ln_cuda *cuda)
+{
+    int status = 0;
+    if (cuda->mode == RECORDING && cuda->run_number == cuda->ctx->run_number) {
+        status = finish_recording(cuda);
+        cuda->mode = NO_SEGMENT;
+        cuda->first = NULL;
+    } else {
+        abandon(cuda);
+    }
+    return status;
+}
+
+static int open_segment(ln_cuda *cuda, ln_cuda_node *node)
+{
+    cuda->first = node;
+    cuda->run_number = cuda->ctx->run_number;
+    if (node->graph) {
+        cuda->mode = LAUNCHED;
+        return ln_cuda_expect(cudaGraphLaunch(node->graph, cuda->stream), "launch a graph");
+    }
+    if (!node->runs && cuda->libs)
+        ln_cuda_trim(cuda->libs); // all plans are made
+    // The first run loads kernels, which cannot be recorded.
+    cuda->mode = node->runs++ ? RECORDING : ADDING;
+    return cuda->mode == ADDING
+               ? 0
+               : ln_cuda_expect(
+                     cudaStreamBeginCapture(cuda->stream, cudaStreamCaptureModeThreadLocal),
+                     "record the stream");
+}
+
+static int begin(ln_cuda_node *node)
+{
+    ln_cuda *const cuda = node->cuda;
+    const ln_context *const ctx = cuda->ctx;
+    if (node->op_arg->at_load)
+        return 0;
+    if (ctx->is_stepwise) {
+        abandon(cuda);
+        return ln_cuda_expect(cudaEventRecord(cuda->start, cuda->stream), "record an event");
+    }
+    if (cuda->mode != NO_SEGMENT && cuda->run_number != ctx->run_number)
+        abandon(cuda);
+    if (cuda->mode == NO_SEGMENT && open_segment(cuda, node)) {
+        abandon(cuda);
+        return -1;
+    }
+    return 0;
+}
+
+int ln_cuda_begin(ln_cuda_node *node)
+{
+    node->cuda->failed = begin(node) != 0;
+    if (node->cuda->failed)
+        return -1;
+    return node->op_arg->at_load || node->cuda->ctx->is_stepwise || node->cuda->mode != LAUNCHED;
+}
+
+int ln_cuda_status(const ln_cuda_node *node)
+{
+    return node->cuda->failed ? -1 : 0;
+}
+
+// Waits for the operator, and takes its time.
+static int finish_step(ln_cuda *cuda)
+{
+    float ms = 0;
+    if (ln_cuda_expect(cudaEventRecord(cuda->stop, cuda->stream), "record an event") ||
+        ln_cuda_expect(cudaEventSynchronize(cuda->stop), "finish an operator") ||
+        ln_cuda_expect(cudaEventElapsedTime(&ms, cuda->start, cuda->stop), "take a time"))
+        return -1;
+    ((ln_context *)cuda->ctx)->device_ns = (uint64_t)((double)ms * 1e6) + 1;
+    return 0;
+}
+
+int ln_cuda_end(ln_cuda_node *node, int status)
+{
+    ln_cuda *const cuda = node->cuda;
+    if (status) {
+        abandon(cuda);
+        return -1;
+    }
+    return cuda->ctx->is_stepwise && !node->op_arg->at_load ? finish_step(cuda) : 0;
+}
+
+int ln_cuda_wait(ln_cuda_node *node)
+{
+    return close_segment(node->cuda) ||
+                   ln_cuda_expect(cudaStreamSynchronize(node->stream), "finish the work")
+               ? -1
+               : 0;
+}
+
+void ln_cuda_leave(ln_cuda_node *node)
+{
+    if (!node->cuda)
+        return;
+    if (node->cuda->first == node)
+        abandon(node->cuda);
+    cudaStreamSynchronize(node->stream);
+    if (node->graph)
+        cudaGraphExecDestroy(node->graph);
+    if (node->pinned)
+        cudaFreeHost(node->pinned);
+    release(node->cuda);
+    *node = (ln_cuda_node){0};
+}
+
+/* ---- copies ---- */
+
+static int is_same(const tl_tensor *src, const int *axes, const tl_tensor *dst)
+{
+    int is_permuted = 0;
+    for (int i = 0; axes && i < src->ndim; i++)
+        is_permuted |= axes[i] != i;
+    return src->dtype == dst->dtype && !is_permuted;
+}
+
+static int make_pinned(ln_cuda_node *node, size_t size)
+{
+    if (node->pinned || !size)
+        return 0;
+    return ln_cuda_expect(cudaHostAlloc(&node->pinned, size, cudaHostAllocDefault),
+                          "allocate pinned memory");
+}
+
+/* A copy within the CPU's memory, by units. */
+typedef struct copy {
+    char *to;
+    const char *from;
+    size_t size;
+} copy;
+
+enum { UNIT = 64 << 10, PIECE = 32 * UNIT };
+
+static void copy_units(void *arg, size_t begin, size_t end)
+{
+    const copy *const c = arg;
+    const size_t at = begin * UNIT, to = end * UNIT < c->size ? end * UNIT : c->size;
+    memcpy(c->to + at, c->from + at, to - at);
+}
+
+static void copy_by_threads(const tl_exec *exec, char *to, const char *from, size_t size)
+{
+    copy c = {to, from, size};
+    tl_parallel(exec, (size + UNIT - 1) / UNIT, 1, copy_units, &c);
+}
+
+// In pieces, so that the GPU fetches one while the next is copied to pinned memory.
+static int send(const tl_exec *exec, ln_cuda_node *node, const char *from, size_t size, char *to)
+{
+    char *const pinned = node->pinned;
+    for (size_t at = 0, n; at < size; at += n) {
+        n = size - at < PIECE ? size - at : PIECE;
+        copy_by_threads(exec, pinned + at, from + at, n);
+        if (ln_cuda_expect(
+                cudaMemcpyAsync(to + at, pinned + at, n, cudaMemcpyHostToDevice, node->stream),
+                "copy to the GPU"))
+            return -1;
+    }
+    return 0;
+}
+
+int ln_cuda_copy_in(const tl_exec *exec, ln_cuda_node *node, const tl_tensor *src, const int *axes,
+                    tl_tensor *dst)
+{
+    const size_t size = tl_tensor_size(src);
+    if (close_segment(node->cuda) || make_pinned(node, size))
+        return -1;
+    if (is_same(src, axes, dst)) {
+        if (send(exec, node, src->data, size, dst->data))
+            return -1;
+    } else {
+        tl_tensor there = *src;
+        there.data = exec->scratch;
+        if (send(exec, node, src->data, size, there.data) ||
+            ln_cuda_convert(node->stream, &there, axes, dst))
+            return -1;
+    }
+    // Of a constant, pinned memory is needed no more; and times are taken of what is done.
+    const int is_over = node->op_arg->at_load || node->cuda->ctx->is_stepwise;
+    if (is_over && ln_cuda_expect(cudaStreamSynchronize(node->stream), "copy to the GPU"))
+        return -1;
+    if (node->op_arg->at_load) {
+        cudaFreeHost(node->pinned);
+        node->pinned = NULL;
+    }
+    return 0;
+}
+
+int ln_cuda_copy_out(const tl_exec *exec, ln_cuda_node *node, const tl_tensor *src, const int *axes,
+                     tl_tensor *dst)
+{
+    const size_t size = tl_tensor_size(dst);
+    const void *from = src->data;
+    if (close_segment(node->cuda) || make_pinned(node, size))
+        return -1;
+    if (!is_same(src, axes, dst)) {
+        tl_tensor there = *dst;
+        there.data = exec->scratch;
+        if (ln_cuda_convert(node->stream, src, axes, &there))
+            return -1;
+        from = there.data;
+    }
+    if (size && ln_cuda_expect(
+                    cudaMemcpyAsync(node->pinned, from, size, cudaMemcpyDeviceToHost, node->stream),
+                    "copy from the GPU"))
+        return -1;
+    if (ln_cuda_expect(cudaStreamSynchronize(node->stream), "finish the work"))
+        return -1;
+    copy_by_threads(exec, dst->data, node->pinned, size);
+    return 0;
+}

@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+// The GPU as the operators of a context use it: a stream, the libraries, and the graphs of runs.
+//
+// Operators between two copies from or to the CPU are a *segment*. Its first run adds the work of
+// each operator to the stream, its second records it as a CUDA graph, and later runs launch that
+// graph by the segment's first operator. The others then do nothing. In the description of an
+// operator, `node` is a member of its private structure:
+//
+//     "static_call": "ln_cuda_enter(&priv->node, op_arg)",
+//     "call": "LN_CUDA_RUN(&priv->node, ln_cuda_softmax(priv->node.stream, src, dst, axis, 0))",
+//     "post_run": "ln_cuda_leave(&priv->node);"
+//
+// Functions that return int return -1 with the reason in tl_last_error().
+
+#ifndef LN_CUDA_H
+#define LN_CUDA_H
+
+#include <cuda_runtime_api.h>
+
+#include "arch/cuda/ln_cuda_kernels.h"
+#include "arch/cuda/ln_cuda_libs.h"
+#include "lightnet/ln_mem.h"
+#include "lightnet/ln_op.h"
+
+typedef struct ln_cuda ln_cuda;
+
+/* An operator on the GPU, within its private structure; all 0 before ln_cuda_enter. */
+typedef struct ln_cuda_node {
+    ln_cuda *cuda;
+    cudaStream_t stream;
+    const ln_op_arg *op_arg;
+    cudaGraphExec_t graph; /* of the segment that begins here; NULL: not recorded yet */
+    int runs;              /* of that segment, before there was a graph */
+    void *pinned;          /* host memory for copies; NULL: none */
+} ln_cuda_node;
+
+/** The functions of LN_MEM_CUDA. */
+extern const ln_mem_provider ln_cuda_memory;
+
+/** 0 if there is a GPU that works; -1 with the reason. */
+int ln_cuda_check(void);
+
+/** The operator, of a context that is being loaded, may run. Creates the context's stream for its
+ *  first operator. */
+int ln_cuda_enter(ln_cuda_node *node, const ln_op_arg *op_arg);
+
+/** Takes a node that was never entered, too. */
+void ln_cuda_leave(ln_cuda_node *node);
+
+/** The libraries that the context's operators share, created for the first. NULL with a reason. */
+ln_cuda_libs *ln_cuda_libs_of(const ln_cuda_node *node);
+
+/** 1: the operator must add its work to the stream now, and call ln_cuda_end; 0: a graph has it;
+ * -1: failed. */
+int ln_cuda_begin(ln_cuda_node *node);
+
+/** Ends what ln_cuda_begin began, with the status of the work. */
+int ln_cuda_end(ln_cuda_node *node, int status);
+
+#define LN_CUDA_RUN(node, work) \
+    (ln_cuda_begin(node) > 0 ? ln_cuda_end(node, work) : ln_cuda_status(node))
+
+/** 0, or -1 after a failure of ln_cuda_begin. */
+int ln_cuda_status(const ln_cuda_node *node);
+
+/** Copies `src` of LN_MEM_CPU to the GPU, and there converts and permutes it as ln_cuda_convert;
+ * axes NULL: the order stays. The scratch memory of `exec` is GPU memory of src's size. */
+int ln_cuda_copy_in(const tl_exec *exec, ln_cuda_node *node, const tl_tensor *src, const int *axes,
+                    tl_tensor *dst);
+
+/** The reverse, to `dst` of LN_MEM_CPU, with scratch memory of its size; returns when it is done,
+ * as is all work before it. */
+int ln_cuda_copy_out(const tl_exec *exec, ln_cuda_node *node, const tl_tensor *src, const int *axes,
+                     tl_tensor *dst);
+
+/** Returns when all work of the context is done. */
+int ln_cuda_wait(ln_cuda_node *node);
+
+/** -1 with a message that names `what` unless `status` is cudaSuccess. */
+int ln_cuda_expect(cudaError_t status, const char *what);
+
+#endif

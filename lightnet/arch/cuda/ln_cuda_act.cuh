@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: Apache-2.0
+// Activations as exact as a result of 16 bits shows, by the approximate instructions.
+
+#ifndef LN_CUDA_ACT_CUH
+#define LN_CUDA_ACT_CUH
+
+#include "arch/cuda/ln_cuda_common.cuh"
+
+static __device__ __forceinline__ float ln_fast_exp(float x)
+{
+    float r;
+    asm("ex2.approx.ftz.f32 %0, %1;\n" : "=f"(r) : "f"(x * 1.44269504088896340736f));
+    return r;
+}
+
+static __device__ __forceinline__ float ln_fast_reciprocal(float x)
+{
+    float r;
+    asm("rcp.approx.ftz.f32 %0, %1;\n" : "=f"(r) : "f"(x));
+    return r;
+}
+
+/** x is NaN: NaN. */
+static __device__ __forceinline__ float ln_max_of(float x, float y)
+{
+    float r;
+    asm("max.NaN.f32 %0, %1, %2;\n" : "=f"(r) : "f"(x), "f"(y));
+    return r;
+}
+
+static __device__ __forceinline__ float ln_min_of(float x, float y)
+{
+    float r;
+    asm("min.NaN.f32 %0, %1, %2;\n" : "=f"(r) : "f"(x), "f"(y));
+    return r;
+}
+
+static __device__ __forceinline__ float ln_fast_sigmoid(float x)
+{
+    return ln_fast_reciprocal(1 + ln_fast_exp(-x));
+}
+
+/** x times the half of erfc(-x / sqrt(2)), within 1e-7 x. Source: Abramowitz, Stegun: Handbook of
+ *  Mathematical Functions, 7.1.26. */
+static __device__ __forceinline__ float ln_fast_gelu(float x)
+{
+    const float z = fabsf(x) * 0.70710678118654752440f;
+    const float t = ln_fast_reciprocal(1 + 0.3275911f * z);
+    float p = 0.5f * 1.061405429f;
+    p = p * t - 0.5f * 1.453152027f;
+    p = p * t + 0.5f * 1.421413741f;
+    p = p * t - 0.5f * 0.284496736f;
+    p = p * t + 0.5f * 0.254829592f;
+    const float h = p * t * ln_fast_exp(-z * z); // erfc(z) / 2
+    return x * (x < 0 ? h : 1 - h);
+}
+
+/** The activation of N elements, with one choice for all of them. */
+template <int N>
+static __device__ __forceinline__ void ln_fast_act_all(float (&x)[N], const tl_activation &act)
+{
+#define LN_EACH(value)                                              \
+    {                                                               \
+        _Pragma("unroll") for (int i = 0; i < N; i++) x[i] = value; \
+        break;                                                      \
+    }
+    switch (act.act) {
+    case TL_ACT_RELU:
+        LN_EACH(ln_max_of(x[i], 0))
+    case TL_ACT_LRELU:
+        LN_EACH(x[i] < 0 ? act.alpha * x[i] : x[i])
+    case TL_ACT_SIGMOID:
+        LN_EACH(ln_fast_sigmoid(x[i]))
+    case TL_ACT_CLIP:
+        LN_EACH(ln_min_of(ln_max_of(x[i], act.alpha), act.beta))
+    case TL_ACT_TANH:
+        LN_EACH(tanhf(x[i]))
+    case TL_ACT_SILU:
+        LN_EACH(x[i] * ln_fast_sigmoid(x[i]))
+    case TL_ACT_GELU:
+        LN_EACH(ln_fast_gelu(x[i]))
+    case TL_ACT_GELU_TANH:
+        LN_EACH(x[i] * ln_fast_sigmoid(
+                           x[i] * (1.59576912160573071176f + 0.0713548162726f * x[i] * x[i])))
+    case TL_ACT_HARDSIGMOID:
+        LN_EACH(ln_hardsigmoid(x[i], act.alpha, act.beta))
+    case TL_ACT_HARDSWISH:
+        LN_EACH(x[i] * __saturatef(act.alpha * x[i] + act.beta))
+    default:
+        break;
+    }
+#undef LN_EACH
+}
+
+#endif

@@ -1,0 +1,361 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the kernels share: float types as float, vectors of elements, division of indices,
+// reductions within a block, unary functions and activations, launches.
+//
+//     return ln_cuda_of_float(src->dtype, "softmax", [&](auto zero) {
+//         using T = decltype(zero); // float, __half or __nv_bfloat16
+//         softmax<T><<<blocks, threads, 0, stream>>>((const T *)src->data, (T *)dst->data);
+//         return ln_cuda_launched("softmax");
+//     });
+
+#ifndef LN_CUDA_COMMON_CUH
+#define LN_CUDA_COMMON_CUH
+
+#include <cuda_bf16.h>
+#include <cuda_fp16.h>
+#include <cuda_runtime.h>
+#include <float.h>
+#include <stdint.h>
+
+#include "arch/cuda/ln_cuda_kernels.h"
+
+/* ---- launches ---- */
+
+/** 0, or -1 with a reason when the launch before failed. */
+static inline int ln_cuda_launched(const char *what)
+{
+    const cudaError_t e = cudaGetLastError();
+    return e == cudaSuccess ? 0 : tl_fail("CUDA kernel %s: %s", what, cudaGetErrorString(e));
+}
+
+/** The multiprocessors of the current device, asked once. */
+static inline int ln_cuda_n_sms(void)
+{
+    static int n = 0;
+    int device = 0, found = 0;
+    if (!n && cudaGetDevice(&device) == cudaSuccess &&
+        cudaDeviceGetAttribute(&found, cudaDevAttrMultiProcessorCount, device) == cudaSuccess)
+        n = found;
+    return n > 0 ? n : 64;
+}
+
+/** Blocks of `threads` for `work` threads, 1 or more; at most `waves` times what the device runs at
+ *  once (2048 threads for each multiprocessor), so that threads loop over the rest. */
+static inline unsigned ln_cuda_blocks(int64_t work, int threads, int waves = 4)
+{
+    const int64_t most = (int64_t)ln_cuda_n_sms() * (2048 / threads) * waves;
+    const int64_t blocks = (work + threads - 1) / threads;
+    return (unsigned)(blocks < 1 ? 1 : blocks < most ? blocks : most);
+}
+
+/** Allows `kernel` so much dynamic shared memory, once per device: `done`, 0 at first, has their
+ *  bits. */
+template <class K>
+static int ln_cuda_allow_shared(K *kernel, int size, uint64_t *done, const char *what)
+{
+    int device = 0;
+    if (size <= 48 * 1024)
+        return 0;
+    cudaError_t e = cudaGetDevice(&device);
+    const uint64_t bit = device < 64 ? (uint64_t)1 << device : 0;
+    if (e == cudaSuccess && (__atomic_load_n(done, __ATOMIC_RELAXED) & bit))
+        return 0;
+    if (e == cudaSuccess)
+        e = cudaFuncSetAttribute((const void *)kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
+                                 size);
+    if (e != cudaSuccess)
+        return tl_fail("CUDA kernel %s: %d bytes of shared memory: %s", what, size,
+                       cudaGetErrorString(e));
+    __atomic_fetch_or(done, bit, __ATOMIC_RELAXED);
+    return 0;
+}
+
+/** 1: the address is a multiple of `size`, a power of 2. */
+static inline int ln_is_aligned(const void *p, size_t size)
+{
+    return ((uintptr_t)p & (size - 1)) == 0;
+}
+
+/** Calls f with a zero of the type of `dtype`, and returns what it does. */
+template <class F> static int ln_cuda_of_float(tl_dtype dtype, const char *what, F f)
+{
+    switch (dtype) {
+    case TL_FLOAT:
+        return f(0.0f);
+    case TL_FLOAT16:
+        return f(__half());
+    case TL_BFLOAT16:
+        return f(__nv_bfloat16());
+    default:
+        return tl_fail("CUDA kernel %s: dtype %s, expected a float of 16 or 32 bits", what,
+                       tl_dtype_name(dtype));
+    }
+}
+
+/** Calls f with a zero of an unsigned integer of `size` bytes: for elements that only move. */
+template <class F> static int ln_cuda_of_size(size_t size, const char *what, F f)
+{
+    switch (size) {
+    case 1:
+        return f((uint8_t)0);
+    case 2:
+        return f((uint16_t)0);
+    case 4:
+        return f((uint32_t)0);
+    case 8:
+        return f((uint64_t)0);
+    default:
+        return tl_fail("CUDA kernel %s: elements of %d bytes", what, (int)size);
+    }
+}
+
+/* ---- elements ---- */
+
+static __device__ __forceinline__ float ln_load(float x)
+{
+    return x;
+}
+
+static __device__ __forceinline__ float ln_load(__half x)
+{
+    return __half2float(x);
+}
+
+static __device__ __forceinline__ float ln_load(__nv_bfloat16 x)
+{
+    return __bfloat162float(x);
+}
+
+/** Rounds half to even; too large values become infinite. */
+template <class T> static __device__ __forceinline__ T ln_store(float x);
+
+template <> __device__ __forceinline__ float ln_store<float>(float x)
+{
+    return x;
+}
+
+template <> __device__ __forceinline__ __half ln_store<__half>(float x)
+{
+    return __float2half_rn(x);
+}
+
+template <> __device__ __forceinline__ __nv_bfloat16 ln_store<__nv_bfloat16>(float x)
+{
+    return __float2bfloat16_rn(x);
+}
+
+/** N elements that are loaded and stored at once; their address is a multiple of their size. */
+template <class T, int N> struct alignas(sizeof(T) * N) ln_vec {
+    T at[N];
+};
+
+/** The elements of 16 bytes. */
+template <class T> constexpr int ln_width = 16 / (int)sizeof(T);
+
+/** N elements at `p`, which is a multiple of their size, as float. */
+template <int N, class T>
+static __device__ __forceinline__ void ln_load_vec(const T *p, float (&x)[N])
+{
+    const ln_vec<T, N> v = *reinterpret_cast<const ln_vec<T, N> *>(p);
+#pragma unroll
+    for (int i = 0; i < N; i++)
+        x[i] = ln_load(v.at[i]);
+}
+
+template <int N, class T>
+static __device__ __forceinline__ void ln_store_vec(T *p, const float (&x)[N])
+{
+    ln_vec<T, N> v;
+#pragma unroll
+    for (int i = 0; i < N; i++)
+        v.at[i] = ln_store<T>(x[i]);
+    *reinterpret_cast<ln_vec<T, N> *>(p) = v;
+}
+
+/* ---- division of indices by a number that is known before the launch ---- */
+
+/** n / d for 0 <= n < 2^31 and 1 <= d < 2^31. Source: Granlund, Montgomery: Division by Invariant
+ *  Integers using Multiplication, 1994. */
+struct ln_divisor {
+    uint32_t multiplier, shift, d;
+
+    ln_divisor() = default;
+    explicit ln_divisor(int64_t divisor)
+    {
+        d = (uint32_t)divisor;
+        for (shift = 0; shift < 31 && (1u << shift) < d; shift++)
+            ;
+        multiplier = (uint32_t)((((uint64_t)1 << 32) * (((uint64_t)1 << shift) - d)) / d + 1);
+    }
+    __device__ __forceinline__ uint32_t quotient(uint32_t n) const
+    {
+        return (__umulhi(n, multiplier) + n) >> shift;
+    }
+    /** Makes n the remainder. */
+    __device__ __forceinline__ uint32_t divide(uint32_t &n) const
+    {
+        const uint32_t q = quotient(n);
+        n -= q * d;
+        return q;
+    }
+};
+
+/* ---- reductions within a block ---- */
+
+struct ln_sum {
+    static __device__ __forceinline__ float none()
+    {
+        return 0;
+    }
+    __device__ __forceinline__ float operator()(float a, float b) const
+    {
+        return a + b;
+    }
+};
+
+/** Ignores NaN, as fmaxf. */
+struct ln_max {
+    static __device__ __forceinline__ float none()
+    {
+        return -INFINITY;
+    }
+    __device__ __forceinline__ float operator()(float a, float b) const
+    {
+        return fmaxf(a, b);
+    }
+};
+
+/** The reduction of `x` over a warp, for each of its threads, all of which call this. */
+template <class F> static __device__ __forceinline__ float ln_warp_reduce(float x, F f)
+{
+#pragma unroll
+    for (int lane = 16; lane > 0; lane >>= 1)
+        x = f(x, __shfl_xor_sync(0xffffffffu, x, lane));
+    return x;
+}
+
+/** The same over a block of a multiple of 32 threads, one-dimensional. `shared` has 32 elements,
+ *  and may be used again at once. */
+template <class F> static __device__ float ln_block_reduce(float x, F f, float *shared)
+{
+    const int warp = threadIdx.x >> 5, lane = threadIdx.x & 31, n_warps = blockDim.x >> 5;
+    x = ln_warp_reduce(x, f);
+    if (n_warps == 1)
+        return x;
+    if (lane == 0)
+        shared[warp] = x;
+    __syncthreads();
+    x = ln_warp_reduce(lane < n_warps ? shared[lane] : F::none(), f);
+    __syncthreads();
+    return x;
+}
+
+/* ---- unary functions: the formulas of unary_c.c, which say why they are so ---- */
+
+static __device__ __forceinline__ float ln_clip(float x, float a, float b)
+{
+    x = x < a ? a : x;
+    return x > b ? b : x;
+}
+
+static __device__ __forceinline__ float ln_sigmoid(float x)
+{
+    return 1 / (1 + expf(-x));
+}
+
+static __device__ __forceinline__ float ln_swish(float x, float a)
+{
+    return x / (1 + expf(-(a * x)));
+}
+
+static __device__ __forceinline__ float ln_softplus(float x)
+{
+    return (x < 0 ? 0 : x) + log1pf(expf(-fabsf(x)));
+}
+
+static __device__ __forceinline__ float ln_gelu(float x)
+{
+    return x * (erfcf(x * -0.70710678118654752440f) / 2);
+}
+
+static __device__ __forceinline__ float ln_gelu_tanh(float x)
+{
+    return x / (1 + expf(-1.59576912160573071176f * (x + 0.044715f * x * x * x)));
+}
+
+static __device__ __forceinline__ float ln_hardsigmoid(float x, float a, float b)
+{
+    return ln_clip(b + a * x, 0, 1);
+}
+
+static __device__ __forceinline__ float ln_elu(float x, float a)
+{
+    return x > 0 ? x : a * expm1f(x);
+}
+
+/** The activation of one element. */
+static __device__ __forceinline__ float ln_act(float x, tl_activation act)
+{
+    switch (act.act) {
+    case TL_ACT_RELU:
+        return x < 0 ? 0 : x;
+    case TL_ACT_LRELU:
+        return x < 0 ? act.alpha * x : x;
+    case TL_ACT_SIGMOID:
+        return ln_sigmoid(x);
+    case TL_ACT_CLIP:
+        return ln_clip(x, act.alpha, act.beta);
+    case TL_ACT_TANH:
+        return tanhf(x);
+    case TL_ACT_SILU:
+        return ln_swish(x, 1);
+    case TL_ACT_GELU:
+        return ln_gelu(x);
+    case TL_ACT_GELU_TANH:
+        return ln_gelu_tanh(x);
+    case TL_ACT_HARDSIGMOID:
+        return ln_hardsigmoid(x, act.alpha, act.beta);
+    case TL_ACT_HARDSWISH:
+        return x * ln_hardsigmoid(x, act.alpha, act.beta);
+    default:
+        return x;
+    }
+}
+
+/** The same of N elements, with one choice for all of them. */
+template <int N>
+static __device__ __forceinline__ void ln_act_all(float (&x)[N], const tl_activation &act)
+{
+#define LN_EACH(value)                                              \
+    {                                                               \
+        _Pragma("unroll") for (int i = 0; i < N; i++) x[i] = value; \
+        break;                                                      \
+    }
+    switch (act.act) {
+    case TL_ACT_RELU:
+        LN_EACH(x[i] < 0 ? 0 : x[i])
+    case TL_ACT_LRELU:
+        LN_EACH(x[i] < 0 ? act.alpha * x[i] : x[i])
+    case TL_ACT_SIGMOID:
+        LN_EACH(ln_sigmoid(x[i]))
+    case TL_ACT_CLIP:
+        LN_EACH(ln_clip(x[i], act.alpha, act.beta))
+    case TL_ACT_TANH:
+        LN_EACH(tanhf(x[i]))
+    case TL_ACT_SILU:
+        LN_EACH(ln_swish(x[i], 1))
+    case TL_ACT_GELU:
+        LN_EACH(ln_gelu(x[i]))
+    case TL_ACT_GELU_TANH:
+        LN_EACH(ln_gelu_tanh(x[i]))
+    case TL_ACT_HARDSIGMOID:
+        LN_EACH(ln_hardsigmoid(x[i], act.alpha, act.beta))
+    case TL_ACT_HARDSWISH:
+        LN_EACH((x[i] * ln_hardsigmoid(x[i], act.alpha, act.beta)))
+    default:
+        break;
+    }
+#undef LN_EACH
+}
+
+#endif

@@ -1,0 +1,991 @@
+// SPDX-License-Identifier: Apache-2.0
+// Convolutions: by graphs of cuDNN, by our own kernels, or as products of matrices.
+//
+// A graph of cuDNN is a chain; only its ends are in memory, "virtual" tensors between are not:
+//
+//     x, w -> convolution -> (+ addend) -> (+ bias) -> (activation) -> y
+//
+// The addend comes before the bias, as in the fused kernels that cuDNN has compiled; other graphs
+// are compiled when a plan is made, about 0.3 s for each engine. So that a network loads soon, a
+// request measures in this order, and compiles at most one:
+//
+// 1. Our own kernels, and products: they do everything.
+// 2. The convolution alone, by engines that are compiled already. A fused kernel is hardly faster
+//    than this without the pass for the rest. The fastest competes once more, with the rest.
+// 3. The fused graph, by engines that are compiled already.
+// 4. The fused graph, by an engine that is compiled now, unless it cannot gain much:
+//    - A candidate was a kernel that does everything: what fusion saves, it saves, too.
+//    - The best is close to 2, less than which no fused kernel takes.
+//    - 2 is short: the pass for the rest, over so little, costs about a launch.
+// 5. Without any plan so far: the convolution alone, by an engine that is compiled now.
+//
+// No graph with the bias only: what it saves, the pass for the addend or the activation costs, too.
+//
+// A depthwise convolution on [N, H, W, C] has its weights twice: [C, KH, KW, 1] for cuDNN, and the
+// taps [KH, KW, C] for our kernels. Source: cuDNN 9, "Backend API", and the descriptors' attributes
+// there.
+
+#include "arch/cuda/ln_cuda_plan.h"
+
+#include <float.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
+
+// When no engine is compiled: the best is so close to the convolution alone, or this is so short.
+static const double close_to_alone = 1.25, short_seconds = 12e-6;
+
+enum {
+    MOST_CONFIGS = 64,     // of engines, that one query of a heuristic returns
+    HEURISTICS = 3,        // that are queried
+    ENOUGH_CONFIGS = 4,    // the next heuristic is not queried
+    MOST_MEASURED = 8,     // of the configurations of a graph, the first ones
+    MOST_COMPILED = 1,     // of those that are compiled when a plan is made
+    MOST_DESCRIPTORS = 32, // of a graph
+    MOST_OPERATIONS = 4,
+    FIRST_VIRTUAL = 100, // the first id of a virtual tensor; others have that of their argument
+    N = 0,               // axes of all tensors of cuDNN, whatever their strides
+    C = 1,
+    H = 2,
+    W = 3,
+};
+
+/* What a graph computes beside the convolution. */
+typedef struct extent {
+    int has_bias, has_addend;
+    tl_activation act;
+} extent;
+
+/* A convolution that is being planned. */
+typedef struct request {
+    ln_cuda_libs *libs;
+    const ln_cuda_conv *conv;
+    int is_bare;        // no bias, addend and activation; cuDNN only
+    int has_whole;      // a kernel that does everything was measured, not of a graph
+    ln_cuda_plan *best; // so far, or NULL
+    char reason[256];   // cuDNN's last one against a graph
+} request;
+
+/* A graph of cuDNN in the making. */
+typedef struct making {
+    const ln_cuda_conv *conv;
+    const extent *extent;
+    cudnnStatus_t status;                           // the first failure; later calls do nothing
+    cudnnBackendDescriptor_t all[MOST_DESCRIPTORS]; // to be destroyed
+    int n_all;
+    cudnnBackendDescriptor_t ops[MOST_OPERATIONS];
+    int n_ops;
+    int n_left; // operations that still follow
+    cudnnBackendDescriptor_t graph;
+} making;
+
+/* What the heuristics propose for a graph, likely fast ones first. */
+typedef struct proposals {
+    extent extent;
+    int n;
+    struct {
+        cudnnBackendDescriptor_t config; // NULL: a plan has taken it
+        int64_t engine;
+        int is_compiled; // when a plan is made
+    } all[HEURISTICS * MOST_CONFIGS];
+} proposals;
+
+/* A plan by cuDNN. */
+typedef struct cudnn_plan {
+    ln_cuda_plan base;
+    cudnnBackendDescriptor_t config, execution;
+    int64_t ids[LN_CUDA_ARGS]; // of the tensors in memory
+    int args[LN_CUDA_ARGS];    // whose data they have
+    int n_ids;
+} cudnn_plan;
+
+/* ---- descriptors ---- */
+
+static cudnnBackendDescriptor_t create(making *m, cudnnBackendDescriptorType_t type)
+{
+    cudnnBackendDescriptor_t desc = NULL;
+    if (!m->status && m->n_all == MOST_DESCRIPTORS)
+        m->status = CUDNN_STATUS_NOT_SUPPORTED;
+    if (!m->status)
+        m->status = cudnnBackendCreateDescriptor(type, &desc);
+    if (!m->status)
+        m->all[m->n_all++] = desc;
+    return desc;
+}
+
+static void set(making *m, cudnnBackendDescriptor_t desc, cudnnBackendAttributeName_t name,
+                cudnnBackendAttributeType_t type, int64_t n, const void *values)
+{
+    if (!m->status)
+        m->status = cudnnBackendSetAttribute(desc, name, type, n, values);
+}
+
+static void set_ints(making *m, cudnnBackendDescriptor_t desc, cudnnBackendAttributeName_t name,
+                     int n, const int64_t *values)
+{
+    set(m, desc, name, CUDNN_TYPE_INT64, n, values);
+}
+
+static void set_dtype(making *m, cudnnBackendDescriptor_t desc, cudnnBackendAttributeName_t name,
+                      cudnnDataType_t dtype)
+{
+    set(m, desc, name, CUDNN_TYPE_DATA_TYPE, 1, &dtype);
+}
+
+static void set_double(making *m, cudnnBackendDescriptor_t desc, cudnnBackendAttributeName_t name,
+                       double value)
+{
+    set(m, desc, name, CUDNN_TYPE_DOUBLE, 1, &value);
+}
+
+static void set_float(making *m, cudnnBackendDescriptor_t desc, cudnnBackendAttributeName_t name,
+                      float value)
+{
+    set(m, desc, name, CUDNN_TYPE_FLOAT, 1, &value);
+}
+
+static void set_desc(making *m, cudnnBackendDescriptor_t desc, cudnnBackendAttributeName_t name,
+                     cudnnBackendDescriptor_t value)
+{
+    set(m, desc, name, CUDNN_TYPE_BACKEND_DESCRIPTOR, 1, &value);
+}
+
+static void finalize(making *m, cudnnBackendDescriptor_t desc)
+{
+    if (!m->status)
+        m->status = cudnnBackendFinalize(desc);
+}
+
+static void destroy(cudnnBackendDescriptor_t desc)
+{
+    if (desc)
+        cudnnBackendDestroyDescriptor(desc);
+}
+
+static void destroy_all(making *m)
+{
+    while (m->n_all)
+        destroy(m->all[--m->n_all]);
+}
+
+/* ---- tensors ---- */
+
+static cudnnDataType_t dtype_of(tl_dtype dtype)
+{
+    return dtype == TL_FLOAT     ? CUDNN_DATA_FLOAT
+           : dtype == TL_FLOAT16 ? CUDNN_DATA_HALF
+                                 : CUDNN_DATA_BFLOAT16;
+}
+
+// The dims of images or weights, in cuDNN's order.
+static void dims_of(const tl_tensor *t, int is_nhwc, int64_t dims[4])
+{
+    const int *const d = t->dims;
+    dims[N] = d[0];
+    dims[C] = d[is_nhwc ? 3 : 1];
+    dims[H] = d[is_nhwc ? 1 : 2];
+    dims[W] = d[is_nhwc ? 2 : 3];
+}
+
+static void strides_of(const int64_t dims[4], int is_nhwc, int64_t strides[4])
+{
+    strides[N] = dims[C] * dims[H] * dims[W];
+    strides[C] = is_nhwc ? 1 : dims[H] * dims[W];
+    strides[H] = is_nhwc ? dims[W] * dims[C] : dims[W];
+    strides[W] = is_nhwc ? dims[C] : 1;
+}
+
+static cudnnBackendDescriptor_t new_tensor(making *m, int64_t id, const int64_t dims[4],
+                                           int is_virtual)
+{
+    const int64_t alignment = LN_CUDA_ALIGNMENT;
+    const bool yes = true;
+    int64_t strides[4];
+    const cudnnBackendDescriptor_t t = create(m, CUDNN_BACKEND_TENSOR_DESCRIPTOR);
+    strides_of(dims, m->conv->is_nhwc, strides);
+    set_dtype(m, t, CUDNN_ATTR_TENSOR_DATA_TYPE,
+              is_virtual ? CUDNN_DATA_FLOAT : dtype_of(m->conv->src->dtype));
+    set_ints(m, t, CUDNN_ATTR_TENSOR_DIMENSIONS, 4, dims);
+    set_ints(m, t, CUDNN_ATTR_TENSOR_STRIDES, 4, strides);
+    set_ints(m, t, CUDNN_ATTR_TENSOR_UNIQUE_ID, 1, &id);
+    set_ints(m, t, CUDNN_ATTR_TENSOR_BYTE_ALIGNMENT, 1, &alignment);
+    if (is_virtual)
+        set(m, t, CUDNN_ATTR_TENSOR_IS_VIRTUAL, CUDNN_TYPE_BOOLEAN, 1, &yes);
+    finalize(m, t);
+    return t;
+}
+
+static int64_t id_of(int arg)
+{
+    return arg + 1;
+}
+
+static cudnnBackendDescriptor_t like(making *m, int arg, const tl_tensor *t)
+{
+    int64_t dims[4];
+    dims_of(t, m->conv->is_nhwc, dims);
+    return new_tensor(m, id_of(arg), dims, 0);
+}
+
+static cudnnBackendDescriptor_t bias_of(making *m)
+{
+    int64_t y[4];
+    dims_of(m->conv->dst, m->conv->is_nhwc, y);
+    const int64_t dims[4] = {1, y[C], 1, 1};
+    return new_tensor(m, id_of(LN_CUDA_BIAS), dims, 0);
+}
+
+// The result of the next operation: y for the last one.
+static cudnnBackendDescriptor_t next_result(making *m)
+{
+    int64_t dims[4];
+    if (--m->n_left == 0)
+        return like(m, LN_CUDA_DST, m->conv->dst);
+    dims_of(m->conv->dst, m->conv->is_nhwc, dims);
+    return new_tensor(m, FIRST_VIRTUAL + m->n_left, dims, 1);
+}
+
+/* ---- operations: each returns its result ---- */
+
+static cudnnBackendDescriptor_t new_window(making *m)
+{
+    const tl_conv2d_param *const p = &m->conv->param;
+    const cudnnConvolutionMode_t mode = CUDNN_CROSS_CORRELATION;
+    const int64_t axes = 2, strides[2] = {p->stride[0], p->stride[1]},
+                  dilations[2] = {p->dilation[0], p->dilation[1]},
+                  before[2] = {p->padding[0], p->padding[1]},
+                  behind[2] = {p->padding[2], p->padding[3]};
+    const cudnnBackendDescriptor_t window = create(m, CUDNN_BACKEND_CONVOLUTION_DESCRIPTOR);
+    set_dtype(m, window, CUDNN_ATTR_CONVOLUTION_COMP_TYPE, CUDNN_DATA_FLOAT);
+    set(m, window, CUDNN_ATTR_CONVOLUTION_CONV_MODE, CUDNN_TYPE_CONVOLUTION_MODE, 1, &mode);
+    set_ints(m, window, CUDNN_ATTR_CONVOLUTION_SPATIAL_DIMS, 1, &axes);
+    set_ints(m, window, CUDNN_ATTR_CONVOLUTION_PRE_PADDINGS, 2, before);
+    set_ints(m, window, CUDNN_ATTR_CONVOLUTION_POST_PADDINGS, 2, behind);
+    set_ints(m, window, CUDNN_ATTR_CONVOLUTION_DILATIONS, 2, dilations);
+    set_ints(m, window, CUDNN_ATTR_CONVOLUTION_FILTER_STRIDES, 2, strides);
+    finalize(m, window);
+    return window;
+}
+
+static void add_op(making *m, cudnnBackendDescriptor_t op)
+{
+    finalize(m, op);
+    if (!m->status)
+        m->ops[m->n_ops++] = op;
+}
+
+static cudnnBackendDescriptor_t convolve(making *m)
+{
+    const cudnnBackendDescriptor_t window = new_window(m), x = like(m, LN_CUDA_SRC, m->conv->src),
+                                   w = like(m, LN_CUDA_WEIGHT, m->conv->weight), y = next_result(m);
+    const cudnnBackendDescriptor_t op =
+        create(m, CUDNN_BACKEND_OPERATION_CONVOLUTION_FORWARD_DESCRIPTOR);
+    set_desc(m, op, CUDNN_ATTR_OPERATION_CONVOLUTION_FORWARD_CONV_DESC, window);
+    set_desc(m, op, CUDNN_ATTR_OPERATION_CONVOLUTION_FORWARD_X, x);
+    set_desc(m, op, CUDNN_ATTR_OPERATION_CONVOLUTION_FORWARD_W, w);
+    set_desc(m, op, CUDNN_ATTR_OPERATION_CONVOLUTION_FORWARD_Y, y);
+    set_float(m, op, CUDNN_ATTR_OPERATION_CONVOLUTION_FORWARD_ALPHA, 1);
+    set_float(m, op, CUDNN_ATTR_OPERATION_CONVOLUTION_FORWARD_BETA, 0);
+    add_op(m, op);
+    return y;
+}
+
+static cudnnBackendDescriptor_t new_pointwise(making *m, cudnnPointwiseMode_t mode)
+{
+    const cudnnBackendDescriptor_t pointwise = create(m, CUDNN_BACKEND_POINTWISE_DESCRIPTOR);
+    set(m, pointwise, CUDNN_ATTR_POINTWISE_MODE, CUDNN_TYPE_POINTWISE_MODE, 1, &mode);
+    set_dtype(m, pointwise, CUDNN_ATTR_POINTWISE_MATH_PREC, CUDNN_DATA_FLOAT);
+    return pointwise;
+}
+
+static cudnnBackendDescriptor_t add(making *m, cudnnBackendDescriptor_t x,
+                                    cudnnBackendDescriptor_t b)
+{
+    const cudnnBackendDescriptor_t pointwise = new_pointwise(m, CUDNN_POINTWISE_ADD);
+    finalize(m, pointwise);
+    const cudnnBackendDescriptor_t y = next_result(m),
+                                   op = create(m, CUDNN_BACKEND_OPERATION_POINTWISE_DESCRIPTOR);
+    set_desc(m, op, CUDNN_ATTR_OPERATION_POINTWISE_PW_DESCRIPTOR, pointwise);
+    set_desc(m, op, CUDNN_ATTR_OPERATION_POINTWISE_XDESC, x);
+    set_desc(m, op, CUDNN_ATTR_OPERATION_POINTWISE_BDESC, b);
+    set_desc(m, op, CUDNN_ATTR_OPERATION_POINTWISE_YDESC, y);
+    add_op(m, op);
+    return y;
+}
+
+static const cudnnPointwiseMode_t modes[TL_ACT_SIZE] = {
+    // 0: cuDNN lacks it.
+    [TL_ACT_RELU] = CUDNN_POINTWISE_RELU_FWD,
+    [TL_ACT_LRELU] = CUDNN_POINTWISE_RELU_FWD,
+    [TL_ACT_CLIP] = CUDNN_POINTWISE_RELU_FWD,
+    [TL_ACT_SIGMOID] = CUDNN_POINTWISE_SIGMOID_FWD,
+    [TL_ACT_TANH] = CUDNN_POINTWISE_TANH_FWD,
+    [TL_ACT_SILU] = CUDNN_POINTWISE_SWISH_FWD,
+    [TL_ACT_GELU] = CUDNN_POINTWISE_GELU_FWD,
+    [TL_ACT_GELU_TANH] = CUDNN_POINTWISE_GELU_APPROX_TANH_FWD,
+};
+
+static int can_fuse(tl_activation act)
+{
+    return modes[act.act] && (act.act != TL_ACT_CLIP || (act.alpha == 0 && act.beta > 0));
+}
+
+static cudnnBackendDescriptor_t activate(making *m, cudnnBackendDescriptor_t x, tl_activation act)
+{
+    const cudnnBackendDescriptor_t pointwise = new_pointwise(m, modes[act.act]);
+    if (act.act == TL_ACT_LRELU)
+        set_double(m, pointwise, CUDNN_ATTR_POINTWISE_RELU_LOWER_CLIP_SLOPE, act.alpha);
+    if (act.act == TL_ACT_CLIP)
+        set_double(m, pointwise, CUDNN_ATTR_POINTWISE_RELU_UPPER_CLIP,
+                   act.beta < FLT_MAX ? act.beta : FLT_MAX);
+    if (act.act == TL_ACT_SILU)
+        set_double(m, pointwise, CUDNN_ATTR_POINTWISE_SWISH_BETA, 1);
+    finalize(m, pointwise);
+    const cudnnBackendDescriptor_t y = next_result(m),
+                                   op = create(m, CUDNN_BACKEND_OPERATION_POINTWISE_DESCRIPTOR);
+    set_desc(m, op, CUDNN_ATTR_OPERATION_POINTWISE_PW_DESCRIPTOR, pointwise);
+    set_desc(m, op, CUDNN_ATTR_OPERATION_POINTWISE_XDESC, x);
+    set_desc(m, op, CUDNN_ATTR_OPERATION_POINTWISE_YDESC, y);
+    add_op(m, op);
+    return y;
+}
+
+/* ---- graphs ---- */
+
+static void make_graph(making *m, cudnnHandle_t handle)
+{
+    m->graph = create(m, CUDNN_BACKEND_OPERATIONGRAPH_DESCRIPTOR);
+    set(m, m->graph, CUDNN_ATTR_OPERATIONGRAPH_HANDLE, CUDNN_TYPE_HANDLE, 1, &handle);
+    set(m, m->graph, CUDNN_ATTR_OPERATIONGRAPH_OPS, CUDNN_TYPE_BACKEND_DESCRIPTOR, m->n_ops,
+        m->ops);
+    finalize(m, m->graph);
+}
+
+// Describes the convolution and what follows it. destroy_all frees.
+static void describe(making *m, const ln_cuda_conv *conv, const extent *e, cudnnHandle_t handle)
+{
+    const int acts = e->act.act != TL_ACT_NONE;
+    *m = (making){.conv = conv, .extent = e, .n_left = 1 + e->has_addend + e->has_bias + acts};
+    cudnnBackendDescriptor_t result = convolve(m);
+    if (e->has_addend)
+        result = add(m, result, like(m, LN_CUDA_ADDEND, conv->dst));
+    if (e->has_bias)
+        result = add(m, result, bias_of(m));
+    if (acts)
+        activate(m, result, e->act);
+    make_graph(m, handle);
+}
+
+/* ---- engines ---- */
+
+// Fills `configs` with what the heuristic proposes for the graph; returns how many.
+static int query(cudnnBackendDescriptor_t graph, cudnnBackendHeurMode_t mode,
+                 cudnnBackendDescriptor_t configs[MOST_CONFIGS])
+{
+    int64_t n = 0;
+    making m = {0};
+    const cudnnBackendDescriptor_t heuristic = create(&m, CUDNN_BACKEND_ENGINEHEUR_DESCRIPTOR);
+    set_desc(&m, heuristic, CUDNN_ATTR_ENGINEHEUR_OPERATION_GRAPH, graph);
+    set(&m, heuristic, CUDNN_ATTR_ENGINEHEUR_MODE, CUDNN_TYPE_HEUR_MODE, 1, &mode);
+    finalize(&m, heuristic);
+    int n_made = 0;
+    while (!m.status && n_made < MOST_CONFIGS) {
+        m.status =
+            cudnnBackendCreateDescriptor(CUDNN_BACKEND_ENGINECFG_DESCRIPTOR, &configs[n_made]);
+        n_made += !m.status;
+    }
+    if (!m.status)
+        m.status =
+            cudnnBackendGetAttribute(heuristic, CUDNN_ATTR_ENGINEHEUR_RESULTS,
+                                     CUDNN_TYPE_BACKEND_DESCRIPTOR, MOST_CONFIGS, &n, configs);
+    n = m.status ? 0 : n < n_made ? n : n_made;
+    while (n_made > n)
+        destroy(configs[--n_made]);
+    destroy_all(&m);
+    return (int)n;
+}
+
+// A bit for each numerical note of an engine; all bits if they are unknown.
+static unsigned notes_of(cudnnBackendDescriptor_t engine)
+{
+    cudnnBackendNumericalNote_t notes[CUDNN_NUMERICAL_NOTE_TYPE_COUNT];
+    int64_t n = 0;
+    unsigned bits = 0;
+    if (cudnnBackendGetAttribute(engine, CUDNN_ATTR_ENGINE_NUMERICAL_NOTE,
+                                 CUDNN_TYPE_NUMERICAL_NOTE, CUDNN_NUMERICAL_NOTE_TYPE_COUNT, &n,
+                                 notes))
+        return ~0u;
+    for (int64_t i = 0; i < n && i < CUDNN_NUMERICAL_NOTE_TYPE_COUNT; i++)
+        bits |= 1u << notes[i];
+    return bits;
+}
+
+// Whether the engine is as precise as demanded. TF32 has the note TENSOR_CORE.
+static int is_allowed(const making *m, cudnnBackendDescriptor_t engine)
+{
+    const unsigned notes = notes_of(engine);
+    unsigned banned = 1u << CUDNN_NUMERICAL_NOTE_REDUCED_PRECISION_REDUCTION |
+                      1u << CUDNN_NUMERICAL_NOTE_DOWN_CONVERT_INPUTS;
+    if (m->conv->src->dtype == TL_FLOAT && !m->conv->allow_tf32)
+        banned |= 1u << CUDNN_NUMERICAL_NOTE_TENSOR_CORE;
+    return !(notes & banned);
+}
+
+// Whether the engine's code is compiled when a plan is made.
+static int is_compiled_late(cudnnBackendDescriptor_t engine)
+{
+    cudnnBackendBehaviorNote_t notes[CUDNN_BEHAVIOR_NOTE_TYPE_COUNT];
+    int64_t n = 0;
+    if (cudnnBackendGetAttribute(engine, CUDNN_ATTR_ENGINE_BEHAVIOR_NOTE, CUDNN_TYPE_BEHAVIOR_NOTE,
+                                 CUDNN_BEHAVIOR_NOTE_TYPE_COUNT, &n, notes))
+        return 0;
+    for (int64_t i = 0; i < n && i < CUDNN_BEHAVIOR_NOTE_TYPE_COUNT; i++)
+        if (notes[i] == CUDNN_BEHAVIOR_NOTE_RUNTIME_COMPILATION)
+            return 1;
+    return 0;
+}
+
+// The number of the configuration's engine, or -1: there is none, or it is not allowed.
+static int64_t engine_of(const making *m, cudnnBackendDescriptor_t config, int *is_compiled)
+{
+    cudnnBackendDescriptor_t engine = NULL;
+    int64_t n = 0, number = -1;
+    if (cudnnBackendCreateDescriptor(CUDNN_BACKEND_ENGINE_DESCRIPTOR, &engine))
+        return -1;
+    if (cudnnBackendGetAttribute(config, CUDNN_ATTR_ENGINECFG_ENGINE, CUDNN_TYPE_BACKEND_DESCRIPTOR,
+                                 1, &n, &engine) ||
+        !is_allowed(m, engine) ||
+        cudnnBackendGetAttribute(engine, CUDNN_ATTR_ENGINE_GLOBAL_INDEX, CUDNN_TYPE_INT64, 1, &n,
+                                 &number))
+        number = -1;
+    *is_compiled = is_compiled_late(engine);
+    destroy(engine);
+    return number;
+}
+
+/* ---- plans of cuDNN ---- */
+
+static void clear_cudnn(ln_cuda_plan *base)
+{
+    cudnn_plan *const plan = (cudnn_plan *)base;
+    destroy(plan->execution);
+    destroy(plan->config);
+}
+
+// The data of a run, as cuDNN wants it.
+static cudnnStatus_t fill_pack(cudnnBackendDescriptor_t pack, const cudnn_plan *plan,
+                               const ln_cuda_run *run)
+{
+    making m = {0};
+    void *pointers[LN_CUDA_ARGS], *work = run->work;
+    for (int i = 0; i < plan->n_ids; i++)
+        pointers[i] = run->data[plan->args[i]];
+    set(&m, pack, CUDNN_ATTR_VARIANT_PACK_DATA_POINTERS, CUDNN_TYPE_VOID_PTR, plan->n_ids,
+        pointers);
+    set_ints(&m, pack, CUDNN_ATTR_VARIANT_PACK_UNIQUE_IDS, plan->n_ids, plan->ids);
+    set(&m, pack, CUDNN_ATTR_VARIANT_PACK_WORKSPACE, CUDNN_TYPE_VOID_PTR, 1, &work);
+    finalize(&m, pack);
+    return m.status;
+}
+
+static int run_cudnn(const ln_cuda_plan *base, ln_cuda_libs *libs, const ln_cuda_run *run)
+{
+    const cudnn_plan *const plan = (const cudnn_plan *)base;
+    cudnnBackendDescriptor_t pack = NULL;
+    cudnnStatus_t status = cudnnSetStream(libs->cudnn, run->stream);
+    if (!status)
+        status = cudnnBackendCreateDescriptor(CUDNN_BACKEND_VARIANT_PACK_DESCRIPTOR, &pack);
+    if (!status)
+        status = fill_pack(pack, plan, run);
+    if (!status)
+        status = cudnnBackendExecute(libs->cudnn, plan->execution, pack);
+    destroy(pack);
+    return status ? tl_fail("cuDNN fails: %s", cudnnGetErrorString(status)) : 0;
+}
+
+static void add_id(cudnn_plan *plan, int arg)
+{
+    plan->ids[plan->n_ids] = id_of(arg);
+    plan->args[plan->n_ids++] = arg;
+}
+
+static void add_ids(cudnn_plan *plan, const extent *e)
+{
+    add_id(plan, LN_CUDA_SRC);
+    add_id(plan, LN_CUDA_WEIGHT);
+    if (e->has_bias)
+        add_id(plan, LN_CUDA_BIAS);
+    if (e->has_addend)
+        add_id(plan, LN_CUDA_ADDEND);
+    add_id(plan, LN_CUDA_DST);
+}
+
+// The arguments of all plans of the request.
+static void fill_base(const request *r, ln_cuda_plan *plan)
+{
+    const ln_cuda_conv *const conv = r->conv;
+    plan->dtype = conv->src->dtype;
+    plan->axis = conv->is_nhwc ? 3 : 1;
+    plan->args[LN_CUDA_SRC] = ln_cuda_shape_of(conv->src);
+    plan->args[LN_CUDA_WEIGHT] = ln_cuda_shape_of(conv->weight);
+    plan->args[LN_CUDA_DST] = ln_cuda_shape_of(conv->dst);
+    if (!r->is_bare)
+        plan->args[LN_CUDA_BIAS] = (ln_cuda_shape){1, {conv->dst->dims[plan->axis]}};
+    if (!r->is_bare && conv->has_addend)
+        plan->args[LN_CUDA_ADDEND] = ln_cuda_shape_of(conv->dst);
+}
+
+// What the graph leaves to do.
+static ln_cuda_rest rest_of(const request *r, const extent *e)
+{
+    ln_cuda_rest rest = {0};
+    if (r->is_bare)
+        return rest;
+    rest.has_bias = !e->has_bias;
+    rest.has_addend = r->conv->has_addend && !e->has_addend;
+    if (e->act.act == TL_ACT_NONE)
+        rest.act = r->conv->param.act;
+    return rest;
+}
+
+static cudnnStatus_t make_execution(cudnn_plan *plan, cudnnHandle_t handle)
+{
+    int64_t n = 0, work = 0;
+    cudnnStatus_t status =
+        cudnnBackendCreateDescriptor(CUDNN_BACKEND_EXECUTION_PLAN_DESCRIPTOR, &plan->execution);
+    // Early versions of cuDNN 9 require the handle, later ones may do without: no status is needed.
+    if (!status)
+        cudnnBackendSetAttribute(plan->execution, CUDNN_ATTR_EXECUTION_PLAN_HANDLE,
+                                 CUDNN_TYPE_HANDLE, 1, &handle);
+    if (!status)
+        status = cudnnBackendSetAttribute(plan->execution, CUDNN_ATTR_EXECUTION_PLAN_ENGINE_CONFIG,
+                                          CUDNN_TYPE_BACKEND_DESCRIPTOR, 1, &plan->config);
+    if (!status)
+        status = cudnnBackendFinalize(plan->execution);
+    if (!status)
+        status = cudnnBackendGetAttribute(plan->execution, CUDNN_ATTR_EXECUTION_PLAN_WORKSPACE_SIZE,
+                                          CUDNN_TYPE_INT64, 1, &n, &work);
+    plan->base.work = (size_t)work;
+    return status;
+}
+
+// Takes `config`. NULL: the engine cannot do it, or needs too much memory.
+static cudnn_plan *new_cudnn_plan(const request *r, const extent *e,
+                                  cudnnBackendDescriptor_t config, int64_t engine)
+{
+    cudnn_plan *const plan = ln_cuda_new_plan(sizeof(*plan));
+    if (!plan) {
+        destroy(config);
+        return NULL;
+    }
+    plan->config = config;
+    plan->base.run = run_cudnn;
+    plan->base.clear = clear_cudnn;
+    plan->base.rest = rest_of(r, e);
+    fill_base(r, &plan->base);
+    add_ids(plan, e);
+    snprintf(plan->base.name, sizeof(plan->base.name), "cudnn %d%s", (int)engine,
+             ln_cuda_is_whole(&plan->base) && !r->is_bare ? " fused" : "");
+    if (!make_execution(plan, r->libs->cudnn) && plan->base.work <= LN_CUDA_WORK)
+        return plan;
+    ln_cuda_free_plan(&plan->base);
+    return NULL;
+}
+
+/* ---- proposals ---- */
+
+static void note_reason(request *r, cudnnStatus_t status)
+{
+    char text[200] = "";
+    cudnnGetLastErrorString(text, sizeof(text));
+    snprintf(r->reason, sizeof(r->reason), "%s: %.180s", cudnnGetErrorString(status), text);
+}
+
+static int has_engine(const proposals *p, int n, int64_t engine)
+{
+    for (int i = 0; i < n; i++)
+        if (p->all[i].engine == engine)
+            return 1;
+    return 0;
+}
+
+// Adds the allowed configurations that a heuristic proposes. Other heuristics propose much of the
+// same: engines that an earlier one knows are left to it.
+static void add_proposals(proposals *p, const making *m, cudnnBackendHeurMode_t mode, int is_bare)
+{
+    cudnnBackendDescriptor_t configs[MOST_CONFIGS];
+    const int n = query(m->graph, mode, configs), known = is_bare ? 0 : p->n;
+    for (int i = 0; i < n; i++) {
+        int is_compiled = 0;
+        const int64_t engine = engine_of(m, configs[i], &is_compiled);
+        if (engine < 0 || has_engine(p, known, engine)) {
+            destroy(configs[i]);
+            continue;
+        }
+        p->all[p->n].config = configs[i];
+        p->all[p->n].engine = engine;
+        p->all[p->n++].is_compiled = is_compiled;
+    }
+}
+
+// Fills `p` for the graph of this extent. free_proposals frees.
+static void find_proposals(request *r, const extent *e, proposals *p)
+{
+    static const cudnnBackendHeurMode_t heuristics[HEURISTICS] = {
+        CUDNN_HEUR_MODE_A, CUDNN_HEUR_MODE_B, CUDNN_HEUR_MODE_FALLBACK};
+    making m;
+    p->extent = *e;
+    p->n = 0;
+    describe(&m, r->conv, e, r->libs->cudnn);
+    for (int i = 0; i < HEURISTICS && !m.status; i++)
+        if (r->is_bare || p->n < ENOUGH_CONFIGS)
+            add_proposals(p, &m, heuristics[i], r->is_bare);
+    if (m.status || !p->n)
+        note_reason(r, m.status ? m.status : CUDNN_STATUS_NOT_SUPPORTED);
+    destroy_all(&m);
+}
+
+static void free_proposals(proposals *p)
+{
+    while (p->n)
+        destroy(p->all[--p->n].config);
+}
+
+// Measures the first `most` proposals of a kind that work, for `*best`; without the rest.
+static void try_proposals(request *r, proposals *p, int is_compiled, int most, ln_cuda_plan **best)
+{
+    for (int i = 0, n = 0; i < p->n && n < most; i++) {
+        if (!p->all[i].config || p->all[i].is_compiled != is_compiled)
+            continue;
+        cudnn_plan *const plan = new_cudnn_plan(r, &p->extent, p->all[i].config, p->all[i].engine);
+        p->all[i].config = NULL;
+        if (!plan)
+            continue;
+        if (best != &r->best)
+            plan->base.rest = (ln_cuda_rest){0};
+        ln_cuda_compete(r->libs, best, &plan->base);
+        n++;
+    }
+}
+
+/* ---- graphs of cuDNN ---- */
+
+// The convolution alone, then the rest. Returns the seconds of the convolution, 0: there is none.
+static double try_alone(request *r, proposals *p, int is_compiled, int most)
+{
+    const extent alone = {0};
+    ln_cuda_plan *best = NULL;
+    find_proposals(r, &alone, p);
+    try_proposals(r, p, is_compiled, most, &best);
+    free_proposals(p);
+    if (!best)
+        return 0;
+    const double seconds = best->seconds;
+    best->rest = rest_of(r, &alone);
+    if (r->best && r->best->seconds <= seconds)
+        ln_cuda_free_plan(best);
+    else
+        ln_cuda_compete(r->libs, &r->best, best);
+    return seconds;
+}
+
+static int is_worth_compiling(const request *r, double alone)
+{
+    if (!r->best)
+        return 1;
+    return !r->has_whole && alone >= short_seconds && r->best->seconds > alone * close_to_alone;
+}
+
+static void try_fused(request *r, proposals *p, double alone)
+{
+    const ln_cuda_conv *const conv = r->conv;
+    extent all = {.has_bias = 1, .has_addend = !!conv->has_addend};
+    if (can_fuse(conv->param.act))
+        all.act = conv->param.act;
+    find_proposals(r, &all, p);
+    try_proposals(r, p, 0, MOST_MEASURED, &r->best);
+    if (is_worth_compiling(r, alone))
+        try_proposals(r, p, 1, MOST_COMPILED, &r->best);
+    free_proposals(p);
+}
+
+static void try_bare(request *r, proposals *p)
+{
+    const extent alone = {0};
+    find_proposals(r, &alone, p);
+    for (int is_compiled = 0; is_compiled < 2; is_compiled++)
+        try_proposals(r, p, is_compiled, HEURISTICS * MOST_CONFIGS, &r->best);
+    free_proposals(p);
+}
+
+static void try_cudnn(request *r)
+{
+    proposals p;
+    if (r->is_bare) {
+        try_bare(r, &p);
+        return;
+    }
+    try_fused(r, &p, try_alone(r, &p, 0, MOST_MEASURED));
+    if (!r->best)
+        try_alone(r, &p, 1, MOST_COMPILED);
+}
+
+/* ---- depthwise convolutions ---- */
+
+typedef struct depthwise_plan {
+    ln_cuda_plan base;
+    tl_conv2d_param param;
+    int is_nhwc;
+    int way; // to choose tiles, or -1: by ln_cuda_depthwise
+} depthwise_plan;
+
+static int run_depthwise(const ln_cuda_plan *base, ln_cuda_libs *libs, const ln_cuda_run *run)
+{
+    const depthwise_plan *const plan = (const depthwise_plan *)base;
+    const tl_tensor src = ln_cuda_tensor(base, LN_CUDA_SRC, run->data),
+                    weight = ln_cuda_tensor(base, LN_CUDA_WEIGHT, run->data),
+                    bias = ln_cuda_tensor(base, LN_CUDA_BIAS, run->data),
+                    addend = ln_cuda_tensor(base, LN_CUDA_ADDEND, run->data);
+    tl_tensor dst = ln_cuda_tensor(base, LN_CUDA_DST, run->data);
+    const tl_tensor *const more = addend.ndim ? &addend : NULL;
+    (void)libs;
+    return plan->way >= 0 ? ln_cuda_depthwise_tiles(run->stream, &src, &weight, &bias, more, &dst,
+                                                    &plan->param, plan->way)
+                          : ln_cuda_depthwise(run->stream, &src, &weight, &bias, more, &dst,
+                                              &plan->param, plan->is_nhwc);
+}
+
+static void try_depthwise_way(request *r, int way)
+{
+    const ln_cuda_conv *const conv = r->conv;
+    depthwise_plan *const plan = ln_cuda_new_plan(sizeof(*plan));
+    if (!plan)
+        return;
+    if (way < 0)
+        strcpy(plan->base.name, "depthwise");
+    else
+        snprintf(plan->base.name, sizeof(plan->base.name), "depthwise %d", way);
+    plan->base.run = run_depthwise;
+    plan->param = conv->param;
+    plan->is_nhwc = conv->is_nhwc;
+    plan->way = way;
+    fill_base(r, &plan->base);
+    if (conv->is_nhwc) {
+        plan->base.takes_taps = 1;
+        plan->base.args[LN_CUDA_WEIGHT] = ln_cuda_shape_of(conv->taps);
+    }
+    ln_cuda_compete(r->libs, &r->best, &plan->base);
+}
+
+static void try_depthwise(request *r)
+{
+    const ln_cuda_conv *const conv = r->conv;
+    if (conv->is_nhwc && ln_cuda_has_depthwise_tiles(conv->src, &conv->param))
+        for (int way = 0; way < LN_CUDA_TILE_WAYS; way++)
+            try_depthwise_way(r, way);
+    try_depthwise_way(r, -1);
+    r->has_whole = 1;
+}
+
+static int is_depthwise(const ln_cuda_conv *conv)
+{
+    const int axis = conv->is_nhwc ? 3 : 1, group = conv->param.group;
+    return conv->src->dims[axis] == group && conv->dst->dims[axis] == group;
+}
+
+/* ---- convolutions of images with few channels ---- */
+
+typedef struct first_plan {
+    ln_cuda_plan base;
+    tl_conv2d_param param;
+} first_plan;
+
+static int run_first(const ln_cuda_plan *base, ln_cuda_libs *libs, const ln_cuda_run *run)
+{
+    const tl_tensor src = ln_cuda_tensor(base, LN_CUDA_SRC, run->data),
+                    weight = ln_cuda_tensor(base, LN_CUDA_WEIGHT, run->data),
+                    bias = ln_cuda_tensor(base, LN_CUDA_BIAS, run->data);
+    tl_tensor dst = ln_cuda_tensor(base, LN_CUDA_DST, run->data);
+    (void)libs;
+    return ln_cuda_first_conv(run->stream, &src, &weight, &bias, &dst,
+                              &((const first_plan *)base)->param);
+}
+
+static int is_first(const ln_cuda_conv *conv)
+{
+    return conv->is_nhwc && !conv->has_addend &&
+           ln_cuda_has_first_conv(conv->src, conv->weight, &conv->param);
+}
+
+static void try_first(request *r)
+{
+    first_plan *const plan = ln_cuda_new_plan(sizeof(*plan));
+    if (!plan)
+        return;
+    strcpy(plan->base.name, "first");
+    plan->base.run = run_first;
+    plan->param = r->conv->param;
+    fill_base(r, &plan->base);
+    ln_cuda_compete(r->libs, &r->best, &plan->base);
+    r->has_whole = 1;
+}
+
+/* ---- products of matrices ---- */
+
+// Whether each pixel of dst is one of src times the weights.
+static int is_product(const ln_cuda_conv *conv)
+{
+    const tl_conv2d_param *const p = &conv->param;
+    const int *const w = conv->weight->dims;
+    return conv->is_nhwc && p->group == 1 && w[1] == 1 && w[2] == 1 && p->stride[0] == 1 &&
+           p->stride[1] == 1 && !p->padding[0] && !p->padding[1] && !p->padding[2] &&
+           !p->padding[3];
+}
+
+static tl_tensor matrix(const tl_tensor *t, int *dims, int columns)
+{
+    tl_tensor m = *t;
+    dims[0] = t->len / columns;
+    dims[1] = columns;
+    m.ndim = 2;
+    m.dims = dims;
+    return m;
+}
+
+// Whether ln_cuda_gemm supports the product.
+static int has_gemm(const ln_cuda_conv *conv)
+{
+    const ln_cuda_gemm_job job = {
+        .dtype = conv->src->dtype, .n = conv->dst->dims[3], .k = conv->src->dims[3], .batch = 1};
+    return ln_cuda_has_gemm(&job);
+}
+
+static void try_product(request *r)
+{
+    const ln_cuda_conv *const conv = r->conv;
+    const int channels = conv->src->dims[3], out = conv->dst->dims[3];
+    int dims[3][2], bias_dims[1] = {out};
+    const tl_tensor src = matrix(conv->src, dims[0], channels),
+                    weight = matrix(conv->weight, dims[1], channels),
+                    dst = matrix(conv->dst, dims[2], out),
+                    bias = {.dtype = src.dtype, .len = out, .ndim = 1, .dims = bias_dims};
+    const ln_cuda_product product = {.src1 = &src,
+                                     .src2 = &weight,
+                                     .dst = &dst,
+                                     .bias = &bias,
+                                     .trans2 = 1,
+                                     .alpha = 1,
+                                     .has_addend = conv->has_addend,
+                                     .act = conv->param.act,
+                                     .allow_tf32 = conv->allow_tf32};
+    // Its data is in the same order, so the plan of the product is one of the convolution. It has
+    // measured itself; others compare with that.
+    ln_cuda_plan_product(r->libs, &r->best, &product);
+    r->has_whole = has_gemm(conv) || (r->best && ln_cuda_is_whole(r->best));
+}
+
+/* ---- requests ---- */
+
+static ln_cuda_key key_of(const ln_cuda_conv *conv, int is_bare)
+{
+    const tl_conv2d_param *const p = &conv->param;
+    ln_cuda_key key = {0};
+    ln_cuda_key_add(&key, is_bare ? 1 : 0);
+    ln_cuda_key_add(&key, conv->src->dtype);
+    ln_cuda_key_add_dims(&key, conv->src);
+    ln_cuda_key_add_dims(&key, conv->weight);
+    ln_cuda_key_add_dims(&key, conv->dst);
+    ln_cuda_key_add(&key, p->group);
+    for (int i = 0; i < 4; i++)
+        ln_cuda_key_add(&key, p->padding[i]);
+    for (int i = 0; i < 2; i++) {
+        ln_cuda_key_add(&key, p->stride[i]);
+        ln_cuda_key_add(&key, p->dilation[i]);
+    }
+    ln_cuda_key_add_act(&key, p->act);
+    ln_cuda_key_add(&key, !!conv->has_addend);
+    ln_cuda_key_add(&key, !!conv->is_nhwc);
+    ln_cuda_key_add(&key, conv->taps != NULL);
+    ln_cuda_key_add(&key, !!conv->allow_tf32);
+    return key;
+}
+
+static int has_taps_of(const tl_tensor *taps, const tl_tensor *weight)
+{
+    return taps->dtype == weight->dtype && taps->ndim == 3 && taps->dims[2] == weight->dims[0] &&
+           taps->len == weight->len;
+}
+
+static int check(const ln_cuda_conv *conv)
+{
+    const int dtype = conv->src->dtype;
+    if (!ln_cuda_is_float(dtype) || conv->weight->dtype != dtype || conv->dst->dtype != dtype)
+        return tl_fail("convolution of %s, %s and %s; expected one type of float, 16 or 32 bits",
+                       tl_dtype_name(dtype), tl_dtype_name(conv->weight->dtype),
+                       tl_dtype_name(conv->dst->dtype));
+    if (conv->src->ndim != 4 || conv->weight->ndim != 4 || conv->dst->ndim != 4)
+        return tl_fail("convolution of %d, %d and %d dimensions, expected 4", conv->src->ndim,
+                       conv->weight->ndim, conv->dst->ndim);
+    if (conv->taps &&
+        !(conv->is_nhwc && is_depthwise(conv) && has_taps_of(conv->taps, conv->weight)))
+        return tl_fail("convolution with %d taps, expected %d of a depthwise one in NHWC, or none",
+                       conv->taps->len, conv->weight->len);
+    return 0;
+}
+
+static int fail_shapes(const request *r)
+{
+    const tl_tensor *const src = r->conv->src, *const w = r->conv->weight,
+                           *const dst = r->conv->dst;
+    char texts[3][TL_SHAPE_TEXT_SIZE];
+    return tl_fail("no kernel for the convolution %s * %s -> %s of %s, group %d, %s (%s)",
+                   tl_shape_text(texts[0], src->ndim, src->dims),
+                   tl_shape_text(texts[1], w->ndim, w->dims),
+                   tl_shape_text(texts[2], dst->ndim, dst->dims), tl_dtype_name(src->dtype),
+                   r->conv->param.group, r->conv->is_nhwc ? "NHWC" : "NCHW", r->reason);
+}
+
+// Finds the best plan of the request.
+static int make_plan(request *r)
+{
+    ln_cuda_plan shapes = {0};
+    if (r->conv->dst->len == 0) {
+        r->best = ln_cuda_plan_nothing();
+        return r->best ? 0 : -1;
+    }
+    fill_base(r, &shapes);
+    if (!r->is_bare && is_product(r->conv))
+        try_product(r);
+    if (ln_cuda_use_shapes(r->libs, &shapes)) {
+        ln_cuda_free_plan(r->best);
+        return -1;
+    }
+    if (!r->is_bare && is_depthwise(r->conv) && (!r->conv->is_nhwc || r->conv->taps))
+        try_depthwise(r);
+    if (!r->is_bare && is_first(r->conv))
+        try_first(r);
+    try_cudnn(r);
+    return r->best ? 0 : fail_shapes(r);
+}
+
+static int plan_conv2d(ln_cuda_libs *libs, ln_cuda_plan **plan, const ln_cuda_conv *conv,
+                       int is_bare)
+{
+    if (check(conv))
+        return -1;
+    const ln_cuda_key key = key_of(conv, is_bare);
+    request r = {.libs = libs, .conv = conv, .is_bare = is_bare};
+    if (ln_cuda_find_plan(libs, &key, plan))
+        return 0;
+    return make_plan(&r) ? -1 : ln_cuda_keep_plan(libs, &key, r.best, plan);
+}
+
+int ln_cuda_plan_conv2d(ln_cuda_libs *libs, ln_cuda_plan **plan, const ln_cuda_conv *conv)
+{
+    return plan_conv2d(libs, plan, conv, 0);
+}
+
+int ln_cuda_plan_bare_conv2d(ln_cuda_libs *libs, ln_cuda_plan **plan, const ln_cuda_conv *conv)
+{
+    return plan_conv2d(libs, plan, conv, 1);
+}

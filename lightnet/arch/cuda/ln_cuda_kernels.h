@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: Apache-2.0
+// LightNet's own kernels for NVIDIA GPUs, on tensors whose data is device memory.
+//
+//     if (ln_cuda_softmax(stream, src, dst, 1))
+//         fprintf(stderr, "%s\n", tl_last_error());
+//
+// Each function adds its work to a stream and returns before it is done. Work can be captured in a
+// CUDA graph: no function allocates, waits, or copies from the host. Shapes are checked by the
+// caller. "F" is TL_FLOAT, TL_FLOAT16 or TL_BFLOAT16, of all float tensors of a call alike; values
+// of 16 bits compute in float. -1 with a reason in tl_last_error(): a type or size is not
+// supported, or the launch failed. A tensor without elements is no error: nothing is done.
+
+#ifndef LN_CUDA_KERNELS_H
+#define LN_CUDA_KERNELS_H
+
+#include "tensorlight/tensorlight.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct CUstream_st *ln_cuda_stream;
+
+/** Converts and permutes: axis i of dst is axis axes[i] of src; axes NULL: the same order. From any
+ * of TL_FLOAT, TL_DOUBLE, TL_FLOAT16, TL_BFLOAT16, TL_INT8 to TL_INT64, TL_UINT8 to TL_UINT64,
+ * TL_BOOL to any of these, with the results of tl_exec_cast. */
+int ln_cuda_convert(ln_cuda_stream stream, const tl_tensor *src, const int *axes, tl_tensor *dst);
+
+/** Copies a region, of any type of 1, 2, 4 or 8 bytes: dst[to + i] = src[from + i * step] for i in
+ * [0, dims), each along every axis; `step` may be negative. src and dst have src->ndim axes. */
+int ln_cuda_copy_region(ln_cuda_stream stream, const tl_tensor *src, const int *from,
+                        const int *step, const int *dims, tl_tensor *dst, const int *to);
+
+/** As tl_exec_chain, of F: sources broadcast to dst's shape. Every tl_unary_func and tl_binary_op
+ * that tl_chain_check allows. Steps compute in float; only the result is rounded to F. */
+int ln_cuda_chain(ln_cuda_stream stream, const tl_tensor *const *srcs, int n_srcs, tl_tensor *dst,
+                  const tl_chain_step *steps, int n_steps);
+
+/** 1: ln_cuda_chain can compute these steps on so many sources. */
+int ln_cuda_has_chain(int n_srcs, const tl_chain_step *steps, int n_steps);
+
+/** As tl_exec_softmax, of F; is_log: as tl_exec_logsoftmax. dst may be src. */
+int ln_cuda_softmax(ln_cuda_stream stream, const tl_tensor *src, tl_tensor *dst, int axis,
+                    int is_log);
+
+/** As tl_exec_layernorm without statistics, of F; `bias` may be NULL. With `addend` (NULL: none),
+ * of src's shape, the sum src + addend is normalized, and with `sum` (NULL: none) stored there. */
+int ln_cuda_layernorm(ln_cuda_stream stream, const tl_tensor *src, const tl_tensor *addend,
+                      const tl_tensor *scale, const tl_tensor *bias, tl_tensor *sum, tl_tensor *dst,
+                      int axis, double epsilon);
+
+/** As tl_exec_reduce, of F; sums are in float. */
+int ln_cuda_reduce(ln_cuda_stream stream, const tl_tensor *src, tl_tensor *dst, tl_reduce_op op,
+                   const int *axes, int n_axes);
+
+/** As tl_exec_maxpool2d or tl_exec_avgpool2d, of F, on images [N, C, H, W]; is_nhwc: on [N, H, W,
+ * C].
+ */
+int ln_cuda_pool2d(ln_cuda_stream stream, const tl_tensor *src, tl_tensor *dst,
+                   const tl_pool2d_param *param, int is_max, int is_nhwc);
+
+/** As tl_exec_resample, of F, for TL_RESAMPLE_NEAREST and TL_RESAMPLE_LINEAR without stretch and
+ * fill_outside. */
+int ln_cuda_resample(ln_cuda_stream stream, const tl_tensor *src, tl_tensor *dst,
+                     const tl_resample_param *param);
+
+/** 1: ln_cuda_resample can do this. */
+int ln_cuda_has_resample(const tl_resample_param *param, int ndim);
+
+/** As tl_exec_take, of any type of 1, 2, 4 or 8 bytes; an index that is out of range takes the
+ * nearest one. */
+int ln_cuda_take(ln_cuda_stream stream, const tl_tensor *src, const tl_tensor *index,
+                 tl_tensor *dst, int axis);
+
+/** A depthwise convolution, then addend (NULL: none), then the activation of `param`, of F. src
+ *  [N, C, H, W], weight [C, 1, KH, KW]; is_nhwc: src and dst [N, H, W, C], weight [KH, KW, C].
+ * `bias` [C]. */
+int ln_cuda_depthwise(ln_cuda_stream stream, const tl_tensor *src, const tl_tensor *weight,
+                      const tl_tensor *bias, const tl_tensor *addend, tl_tensor *dst,
+                      const tl_conv2d_param *param, int is_nhwc);
+
+/** The same of 16 bits with is_nhwc, by tiles in shared memory; `way` < LN_CUDA_TILE_WAYS chooses
+ * their size. All data is aligned to 16 bytes. */
+enum { LN_CUDA_TILE_WAYS = 5 };
+int ln_cuda_depthwise_tiles(ln_cuda_stream stream, const tl_tensor *src, const tl_tensor *weight,
+                            const tl_tensor *bias, const tl_tensor *addend, tl_tensor *dst,
+                            const tl_conv2d_param *param, int way);
+
+/** 1: ln_cuda_depthwise_tiles has kernels for this: 3x3 or 5x5, stride 1 or 2, a multiple of 8
+ * channels, and a frequent activation. */
+int ln_cuda_has_depthwise_tiles(const tl_tensor *src, const tl_conv2d_param *param);
+
+/** A convolution of an image with few channels, as first layers, and the activation of `param`: src
+ *  and dst [N, H, W, C], weight [OC, KH, KW, C], bias [OC] or NULL. The data of bias and dst is
+ *  aligned to 16 bytes. */
+int ln_cuda_first_conv(ln_cuda_stream stream, const tl_tensor *src, const tl_tensor *weight,
+                       const tl_tensor *bias, tl_tensor *dst, const tl_conv2d_param *param);
+
+/** 1: ln_cuda_first_conv has a kernel for this: 16 bits, one group, 1, 3 or 4 channels to a
+ *  multiple of 8 up to 64; 3x3 of stride 1 or 2, or 7x7 of stride 2. */
+int ln_cuda_has_first_conv(const tl_tensor *src, const tl_tensor *weight,
+                           const tl_conv2d_param *param);
+
+/** dst = act(dst + bias + addend), of F: what a library's convolution or product did not do itself.
+ * `bias` (NULL: none) has one element for each index of `axis`; addend (NULL: none) dst's shape. */
+int ln_cuda_epilogue(ln_cuda_stream stream, const tl_tensor *bias, const tl_tensor *addend,
+                     tl_tensor *dst, int axis, tl_activation act);
+
+/** As tl_exec_attention, of F, without a tensor of scores. `mask` may be NULL. Source: Dao et al.,
+ * "FlashAttention: Fast and Memory-Efficient Exact Attention with IO-Awareness", 2022. */
+int ln_cuda_attention(ln_cuda_stream stream, const tl_tensor *q, const tl_tensor *k,
+                      const tl_tensor *v, const tl_tensor *mask, tl_tensor *dst,
+                      const tl_attention_param *param, int allow_tf32);
+
+/** 1: ln_cuda_attention has a kernel for these shapes. */
+int ln_cuda_has_attention(const tl_tensor *q, const tl_tensor *k, const tl_tensor *v,
+                          const tl_attention_param *param);
+
+/** Non-maximum suppression as tl_exec_nms, of TL_FLOAT. `dst` has room for [batches * classes *
+ * most (at most N), 3] of TL_INT64; `count`, device memory, gets the number of its rows; `work` is
+ * device memory of ln_cuda_nms_work bytes. */
+int ln_cuda_nms(ln_cuda_stream stream, const tl_tensor *boxes, const tl_tensor *scores,
+                const tl_nms *how, tl_tensor *dst, int *count, void *work);
+size_t ln_cuda_nms_work(const tl_tensor *boxes, const tl_tensor *scores, const tl_nms *how);
+
+/** A product of matrices with all that follows it: dst = act(alpha * src1 x src2 + bias + addend).
+ *  dst and addend [batch, m, n], src1 [batch, m, k], src2 [batch, k, n] or with trans2 [batch, n,
+ *  k]; is_shared: src2 without `batch`. bias [n]. Their data is at multiples of 16 bytes. */
+typedef struct ln_cuda_gemm_job {
+    const void *src1, *src2, *bias, *addend; /* bias and addend may be NULL */
+    void *dst;                               /* may be the addend */
+    tl_dtype dtype;                          /* TL_FLOAT16 or TL_BFLOAT16; sums are in float */
+    int m, n, k, batch;
+    int is_shared, trans2;
+    float alpha;
+    tl_activation act;
+    int tile; /* how to divide the work: 0 .. LN_CUDA_GEMM_TILES - 1 */
+} ln_cuda_gemm_job;
+
+enum { LN_CUDA_GEMM_TILES = 6, LN_CUDA_GEMM_CHOICES = 4 };
+
+int ln_cuda_gemm(ln_cuda_stream stream, const ln_cuda_gemm_job *job);
+
+/** 1: ln_cuda_gemm can compute the job by its tile: n and k are multiples of 8. For the last two
+ *  tiles, of whole rows, src2 is shared and fits in shared memory. */
+int ln_cuda_has_gemm(const ln_cuda_gemm_job *job);
+
+/** Writes the tiles that may be the fastest for the job; returns how many. 0: it is unsupported. */
+int ln_cuda_gemm_choices(const ln_cuda_gemm_job *job, int choices[LN_CUDA_GEMM_CHOICES]);
+
+/** "gemm 128x64": a constant string. */
+const char *ln_cuda_gemm_name(int tile);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

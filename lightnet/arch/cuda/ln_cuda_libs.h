@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+// Convolutions and products of matrices by cuDNN and cuBLASLt. Each is planned once: its kernels
+// are chosen by measuring on the GPU what the libraries propose.
+//
+//     ln_cuda_plan *plan = NULL;
+//     if (ln_cuda_plan_conv2d(libs, &plan, &conv) ||
+//         ln_cuda_run_plan(plan, libs, stream, (void *const[]){x, w, b, addend, y}, work))
+//         fprintf(stderr, "%s\n", tl_last_error());
+//     ln_cuda_free_plan(plan);
+
+#ifndef LN_CUDA_LIBS_H
+#define LN_CUDA_LIBS_H
+
+#include "arch/cuda/ln_cuda_kernels.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/** Handles of cuDNN and cuBLASLt, and the plans that were made with them, by shape. */
+typedef struct ln_cuda_libs ln_cuda_libs;
+typedef struct ln_cuda_plan ln_cuda_plan;
+
+/** The most device memory that a plan may need to run, in bytes. */
+enum { LN_CUDA_WORK = 128 << 20 };
+
+/** Returns new (ln_cuda_libs_free). NULL with a reason in tl_last_error(). */
+ln_cuda_libs *ln_cuda_libs_create(void);
+void ln_cuda_libs_free(ln_cuda_libs *libs);
+
+typedef struct ln_cuda_conv {
+    const tl_tensor *src, *weight, *dst; /* shapes and dtypes; their data is not used. Plain: [N, C,
+                                            H, W], [OC, IC / group, KH, KW]; is_nhwc: [N, H, W, C],
+                                            [OC, KH, KW, IC / group] */
+    const tl_tensor *taps; /* NULL, or of a depthwise one with is_nhwc the same weights as
+                              [KH, KW, OC]; without them, our depthwise kernels do not compete */
+    int has_addend;        /* of dst's shape, added before the activation */
+    tl_conv2d_param param; /* with the activation */
+    int is_nhwc;
+    int allow_tf32; /* float32 products may round to 10 bits of mantissa */
+} ln_cuda_conv;
+
+/** The fastest way to compute the convolution, its bias, addend and activation: a fused kernel of
+ * cuDNN, one of cuDNN and ln_cuda_epilogue, or one of ours. `*plan` is replaced, if any. Runs on:
+ * src, weight (or taps), bias, addend (or NULL), dst. Source: cuDNN, "Graph API". */
+int ln_cuda_plan_conv2d(ln_cuda_libs *libs, ln_cuda_plan **plan, const ln_cuda_conv *conv);
+
+/** Whether the plan of a convolution runs on the taps in place of the weight. */
+int ln_cuda_plan_takes_taps(const ln_cuda_plan *plan);
+
+typedef struct ln_cuda_product {
+    const tl_tensor *src1, *src2,
+        *dst;              /* [.., m, k], [.., k, n] and [.., m, n], as matmul of arch none */
+    const tl_tensor *bias; /* NULL, or [n]-shaped: one for each column */
+    int trans1, trans2;
+    double alpha;
+    int has_addend;    /* of dst's shape, added before the activation */
+    tl_activation act; /* of the sum */
+    int allow_tf32;
+} ln_cuda_product;
+
+/** The fastest way to multiply, add and apply the activation. Axes before the last two are equal in
+ * all three tensors, or of src2 all 1 or absent. Runs on: src1, src2, bias (or NULL), addend (or
+ * NULL), dst. Source: cuBLAS, "Using the cuBLASLt API". */
+int ln_cuda_plan_product(ln_cuda_libs *libs, ln_cuda_plan **plan, const ln_cuda_product *product);
+
+/** Whether ln_cuda_plan_product takes these shapes. */
+int ln_cuda_has_product(const tl_tensor *src1, const tl_tensor *src2, const tl_tensor *bias,
+                        const tl_tensor *dst);
+
+/** Adds the work of the plan to the stream. `work`: device memory of ln_cuda_plan_work bytes. */
+int ln_cuda_run_plan(const ln_cuda_plan *plan, ln_cuda_libs *libs, ln_cuda_stream stream,
+                     void *const *data, void *work);
+size_t ln_cuda_plan_work(const ln_cuda_plan *plan);
+
+/** What it runs, such as "cudnn 12 fused" or "cublaslt"; a constant string while `libs` lives. */
+const char *ln_cuda_plan_name(const ln_cuda_plan *plan);
+
+/** The time of the fastest choice as measured, in seconds. */
+double ln_cuda_plan_seconds(const ln_cuda_plan *plan);
+
+/** Takes NULL. */
+void ln_cuda_free_plan(ln_cuda_plan *plan);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

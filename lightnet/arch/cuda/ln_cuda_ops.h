@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+// Operators of the GPU that take more than one call.
+
+#ifndef LN_CUDA_OPS_H
+#define LN_CUDA_OPS_H
+
+#include "arch/cuda/ln_cuda.h"
+
+/** ln_cuda_enter, and the plan of the operator, which names its algorithm. */
+int ln_cuda_prepare_conv2d(ln_cuda_node *node, ln_op_arg *op_arg, ln_cuda_plan **plan,
+                           const ln_cuda_conv *conv);
+int ln_cuda_prepare_product(ln_cuda_node *node, ln_op_arg *op_arg, ln_cuda_plan **plan,
+                            const ln_cuda_product *product);
+
+/** As tl_exec_concat, of any type of 1, 2, 4 or 8 bytes. */
+int ln_cuda_join(ln_cuda_stream stream, const tl_tensor *const *srcs, int n, tl_tensor *dst,
+                 int axis);
+
+/** As tl_exec_nms: `boxes` and `scores` on the GPU, `dst` of LN_MEM_CPU; returns when it is done.
+ * `work`: GPU memory of ln_cuda_nms_scratch bytes. */
+int ln_cuda_run_nms(ln_cuda_node *node, const tl_tensor *boxes, const tl_tensor *scores,
+                    const tl_nms *how, tl_tensor *dst, int *n, void *work);
+size_t ln_cuda_nms_scratch(const tl_tensor *boxes, const tl_tensor *scores, const tl_tensor *dst);
+
+#endif

@@ -1,0 +1,947 @@
+// SPDX-License-Identifier: Apache-2.0
+// Which abstract operators the GPU computes, and in which types and layouts.
+//
+// Each becomes an operator on tensors of the GPU, with copies around it:
+//
+//     x --> relu --> y    becomes    x --> to_cuda --> x' --> unary_cuda --> y' --> from_cuda --> y
+//
+// Operators come in the order of the list. So a reader of y finds that y is a copy of y', and reads
+// y' itself; from_cuda is then removed as dead, unless the CPU reads y, too. A tensor on the GPU
+// has a type of its own, that of the precision, and an order of axes of its own: axis i of y is
+// axis permutation[i] of y'. Each function below decides which order an operator wants. Transposing
+// a tensor changes nothing but that order.
+
+#include "arch/cuda/ln_cuda_place.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "arch/cuda/ln_cuda_kernels.h"
+#include "arch/cuda/ln_cuda_libs.h"
+#include "lightnet/ln_pass.h"
+#include "lightnet/ln_rule.h"
+#include "lightnet/ln_util.h"
+
+static const char rule[] = "cuda_place";
+
+static const int plain[LN_MAXDIM] = {0, 1, 2, 3, 4, 5, 6, 7};
+
+/* [N, C, H, W] as [N, H, W, C] on the GPU. */
+static const int channels_last[] = {0, 3, 1, 2};
+
+/* An operator that is being placed. */
+typedef struct placing {
+    ln_rule_made made;
+    const ln_op *op;
+    tl_dtype real; /* the type of floats on the GPU */
+    int nhwc;      /* images have their channels last */
+    int tf32;
+} placing;
+
+/* A tensor on the GPU: axis i of the model's tensor is its axis axes[i]. */
+typedef struct value {
+    const char *name; /* NULL: there is none */
+    tl_dtype dtype;
+    int ndim, axes[LN_MAXDIM];
+    int dims[LN_MAXDIM]; /* in the order of the GPU */
+} value;
+
+static int is_real(tl_dtype dtype)
+{
+    return dtype == TL_FLOAT || dtype == TL_FLOAT16 || dtype == TL_BFLOAT16;
+}
+
+/* ---- arguments of the operator ---- */
+
+static const ln_tensor_entry *input(const placing *p, const char *arg_name)
+{
+    const ln_tensor_entry *te = NULL;
+    return ln_rule_reads(p->op, arg_name, &te) ? te : NULL;
+}
+
+static const ln_tensor_entry *output(const placing *p, const char *arg_name)
+{
+    const ln_tensor_entry *te = NULL;
+    return ln_rule_makes(p->op, arg_name, &te) ? te : NULL;
+}
+
+static int is_float_input(const placing *p, const char *arg_name)
+{
+    const ln_tensor_entry *te = input(p, arg_name);
+    return te && is_real(te->tensor->dtype);
+}
+
+static const int *ints(const placing *p, const char *arg_name)
+{
+    return ln_rule_get_ints(p->op, arg_name, NULL);
+}
+
+static int flag(const placing *p, const char *arg_name)
+{
+    return ln_rule_has_bool(p->op, arg_name, LN_TRUE);
+}
+
+/* ---- values ---- */
+
+static void invert(const int *axes, int ndim, int *inverse)
+{
+    for (int i = 0; i < ndim; i++)
+        inverse[axes[i]] = i;
+}
+
+static void set_order(value *v, int ndim, const int *axes)
+{
+    v->ndim = ndim;
+    if (ndim)
+        memcpy(v->axes, axes, (size_t)ndim * sizeof(int));
+}
+
+/** The tensor of the GPU that this one is a copy of. */
+static value find(const ln_tensor_entry *te)
+{
+    const ln_op *const producer = ln_entry_creater(te);
+    const ln_tensor_entry *src = NULL;
+    value v = {NULL};
+    if (!ln_rule_is(producer, "from_cuda") || !ln_rule_reads(producer, "src", &src))
+        return v;
+    v = (value){.name = src->name, .dtype = src->tensor->dtype};
+    set_order(&v, te->tensor->ndim, ln_rule_get_ints(producer, "permutation", NULL));
+    memcpy(v.dims, src->tensor->dims, (size_t)v.ndim * sizeof(int));
+    return v;
+}
+
+static tl_dtype dtype_on_gpu(const placing *p, tl_dtype dtype)
+{
+    return is_real(dtype) ? p->real : dtype;
+}
+
+static value new_value(placing *p, tl_dtype dtype, int ndim, const int *axes)
+{
+    value v = {.name = ln_rule_tensor(&p->made, "gpu"), .dtype = dtype};
+    set_order(&v, ndim, axes);
+    return v;
+}
+
+/** Adds an operator of the GPU that reads `src`, and writes a new tensor. */
+static value add(placing *p, const char *optype, const value *src, tl_dtype dtype, int ndim,
+                 const int *axes)
+{
+    const value v = new_value(p, dtype, ndim, axes);
+    ln_rule_op(&p->made, optype);
+    ln_rule_input(&p->made, "src", src->name);
+    ln_rule_output(&p->made, "dst", v.name);
+    return v;
+}
+
+/** Permutes and converts: axis i of the result is axis permutation[i] of src. */
+static value convert(placing *p, const char *optype, const value *src, const int *permutation,
+                     tl_dtype dtype, const int *axes)
+{
+    value v = add(p, optype, src, dtype, src->ndim, axes);
+    ln_rule_ints(&p->made, "permutation", src->ndim, permutation);
+    ln_rule_string(&p->made, "dtype", tl_dtype_name(dtype));
+    for (int i = 0; i < src->ndim; i++)
+        v.dims[i] = src->dims[permutation[i]];
+    return v;
+}
+
+/** Another shape of a plain tensor. */
+static value reshape(placing *p, const value *src, int ndim, const int *dims)
+{
+    value v = add(p, "reshape_cuda", src, src->dtype, ndim, plain);
+    ln_rule_ints(&p->made, "dims", ndim, dims);
+    memcpy(v.dims, dims, (size_t)ndim * sizeof(int));
+    return v;
+}
+
+/** Whether no element moves: axes that are longer than 1 keep their order. */
+static int is_still(const value *v, const int *permutation)
+{
+    int last = -1;
+    for (int i = 0; i < v->ndim; i++) {
+        if (v->dims[permutation[i]] == 1)
+            continue;
+        if (permutation[i] < last)
+            return 0;
+        last = permutation[i];
+    }
+    return 1;
+}
+
+static value reorder(placing *p, const value *v, const int *axes, tl_dtype dtype)
+{
+    int inverse[LN_MAXDIM], permutation[LN_MAXDIM], dims[LN_MAXDIM];
+    if (v->dtype == dtype && memcmp(v->axes, axes, (size_t)v->ndim * sizeof(int)) == 0)
+        return *v;
+    invert(axes, v->ndim, inverse);
+    for (int i = 0; i < v->ndim; i++) {
+        permutation[i] = v->axes[inverse[i]];
+        dims[i] = v->dims[permutation[i]];
+    }
+    if (v->dtype == dtype && is_still(v, permutation)) {
+        value still = reshape(p, v, v->ndim, dims);
+        set_order(&still, v->ndim, axes);
+        return still;
+    }
+    return convert(p, "convert_cuda", v, permutation, dtype, axes);
+}
+
+/** The tensor on the GPU, in this order of axes; axes NULL: in any. */
+static value on_gpu_as(placing *p, const ln_tensor_entry *te, const int *axes, tl_dtype dtype)
+{
+    const tl_tensor *const t = te->tensor;
+    const value v = find(te);
+    if (v.name)
+        return reorder(p, &v, axes ? axes : v.axes, dtype);
+    int inverse[LN_MAXDIM];
+    value host = {.name = te->name, .dtype = t->dtype};
+    set_order(&host, t->ndim, plain);
+    memcpy(host.dims, t->dims, (size_t)t->ndim * sizeof(int));
+    axes = axes ? axes : plain;
+    invert(axes, t->ndim, inverse);
+    return convert(p, "to_cuda", &host, inverse, dtype, axes);
+}
+
+static value on_gpu(placing *p, const ln_tensor_entry *te, const int *axes)
+{
+    return on_gpu_as(p, te, axes, dtype_on_gpu(p, te->tensor->dtype));
+}
+
+/** The model's tensor is a copy of `v`. */
+static void store(placing *p, const value *v, const ln_tensor_entry *te)
+{
+    ln_rule_op(&p->made, "from_cuda");
+    ln_rule_input(&p->made, "src", v->name);
+    ln_rule_output(&p->made, "dst", te->name);
+    ln_rule_ints(&p->made, "permutation", v->ndim, v->axes);
+    ln_rule_string(&p->made, "dtype", tl_dtype_name(te->tensor->dtype));
+}
+
+/* ---- operators on elements ---- */
+
+/* Each function adds the operators that replace p->op, and returns 1; 0: it stays. */
+
+static int place_unary(placing *p)
+{
+    const tl_chain_step step = {
+        .func = tl_unary_func_from_str(ln_rule_get_string(p->op, "func")),
+        .op = TL_BINARY_OP_INVALID,
+    };
+    if (!is_float_input(p, "src") || !ln_cuda_has_chain(1, &step, 1))
+        return 0;
+    const value src = on_gpu(p, input(p, "src"), NULL);
+    const value dst = add(p, "unary_cuda", &src, src.dtype, src.ndim, src.axes);
+    ln_rule_all_params(&p->made, p->op);
+    store(p, &dst, output(p, "dst"));
+    return 1;
+}
+
+static int has_order(const value *v, int ndim, const int *axes)
+{
+    return v->name && v->ndim == ndim && memcmp(v->axes, axes, (size_t)ndim * sizeof(int)) == 0;
+}
+
+/** The order of axes of the result: that of images if an input has it, else the model's if one has
+ * that, else that of the first input on the GPU. */
+static const int *order_of(const placing *p, const ln_tensor_entry *const *srcs, int n, int ndim,
+                           value *first)
+{
+    int is_any_plain = 0;
+    *first = (value){NULL};
+    for (int i = 0; i < n; i++) {
+        const value v = find(srcs[i]);
+        if (p->nhwc && ndim == 4 && has_order(&v, ndim, channels_last))
+            return channels_last;
+        is_any_plain |= has_order(&v, ndim, plain);
+        if (!first->name && v.name && v.ndim == ndim)
+            *first = v;
+    }
+    return first->name && !is_any_plain ? first->axes : plain;
+}
+
+/** An operand that is broadcast to `ndim` axes of this order. */
+static value operand(placing *p, const ln_tensor_entry *te, int ndim, const int *axes)
+{
+    const tl_tensor *const t = te->tensor;
+    int dims[LN_MAXDIM];
+    if (t->ndim == ndim)
+        return on_gpu(p, te, axes);
+    value v = on_gpu(p, te, plain);
+    if (t->len == 1 || memcmp(axes, plain, (size_t)ndim * sizeof(int)) == 0)
+        return v;
+    for (int i = 0; i < ndim; i++)
+        dims[i] = i < ndim - t->ndim ? 1 : t->dims[i - (ndim - t->ndim)];
+    v = reshape(p, &v, ndim, dims);
+    return reorder(p, &v, axes, v.dtype);
+}
+
+static int place_binary(placing *p)
+{
+    const tl_chain_step step = {
+        .func = TL_UNARY_FUNC_INVALID,
+        .op = tl_binary_op_from_str(ln_rule_get_string(p->op, "op")),
+        .src2 = 1,
+    };
+    const ln_tensor_entry *srcs[] = {input(p, "src1"), input(p, "src2")};
+    const ln_tensor_entry *dst = output(p, "dst");
+    value found;
+    if (!is_float_input(p, "src1") || !ln_cuda_has_chain(2, &step, 1))
+        return 0;
+    const int ndim = dst->tensor->ndim, *axes = order_of(p, srcs, 2, ndim, &found);
+    const value a = operand(p, srcs[0], ndim, axes), b = operand(p, srcs[1], ndim, axes);
+    const value v = new_value(p, a.dtype, ndim, axes);
+    ln_rule_op(&p->made, "binary_cuda");
+    ln_rule_input(&p->made, "src1", a.name);
+    ln_rule_input(&p->made, "src2", b.name);
+    ln_rule_output(&p->made, "dst", v.name);
+    ln_rule_all_params(&p->made, p->op);
+    store(p, &v, dst);
+    return 1;
+}
+
+// A type of floats is that of the GPU, whichever the model has.
+static int place_cast(placing *p)
+{
+    const ln_tensor_entry *src = input(p, "src"), *dst = output(p, "dst");
+    const value found = find(src);
+    if (is_real(src->tensor->dtype) && is_real(dst->tensor->dtype)) {
+        const value v = on_gpu(p, src, NULL);
+        store(p, &v, dst);
+        return 1;
+    }
+    if (!found.name)
+        return 0;
+    const value v =
+        convert(p, "convert_cuda", &found, plain, dtype_on_gpu(p, dst->tensor->dtype), found.axes);
+    store(p, &v, dst);
+    return 1;
+}
+
+/* ---- images ---- */
+
+static const int *image_order(const placing *p)
+{
+    return p->nhwc ? channels_last : plain;
+}
+
+/* The padding that an operator's windows come to: top, left, bottom, right. */
+typedef struct frame {
+    int padding[4];
+} frame;
+
+/** -1: no memory, or unknown. */
+static int find_frame(const placing *p, const int *dilation, frame *f)
+{
+    memcpy(f->padding, ints(p, "padding"), sizeof(f->padding));
+    return ln_autopadding_conv(f->padding, &input(p, "src")->tensor->dims[2], ints(p, "size"),
+                               ints(p, "stride"), dilation, 2,
+                               ln_rule_get_string(p->op, "autopad"));
+}
+
+static void add_window(placing *p, const frame *f)
+{
+    ln_rule_param(&p->made, "size", p->op, "size");
+    ln_rule_param(&p->made, "stride", p->op, "stride");
+    ln_rule_ints(&p->made, "padding", 4, f->padding);
+    ln_rule_bool(&p->made, "nhwc", p->nhwc ? LN_TRUE : LN_FALSE);
+}
+
+/** The weights of a depthwise convolution, plain on the GPU, as [KH, KW, C]. */
+static value taps_of(placing *p, const value *w)
+{
+    static const int taps_first[] = {2, 0, 1};
+    const value v = reshape(p, w, 3, (const int[]){w->dims[0], w->dims[2], w->dims[3]});
+    return reorder(p, &v, taps_first, v.dtype);
+}
+
+static int is_depthwise(const tl_tensor *src, const tl_tensor *weight, int group)
+{
+    return group > 1 && group == src->dims[1] && group == weight->dims[0];
+}
+
+static int place_conv2d(placing *p)
+{
+    const ln_tensor_entry *src = input(p, "src"), *weight = input(p, "weight");
+    const int group = ln_rule_get_int(p->op, "group");
+    frame f;
+    if (!is_float_input(p, "src") || find_frame(p, ints(p, "dilation"), &f))
+        return 0;
+    const int has_taps = p->nhwc && is_depthwise(src->tensor, weight->tensor, group);
+    const value x = on_gpu(p, src, image_order(p)), b = on_gpu(p, input(p, "bias"), plain);
+    value w = on_gpu(p, weight, has_taps ? plain : image_order(p)), taps = {NULL};
+    if (has_taps) {
+        taps = taps_of(p, &w);
+        w = reorder(p, &w, channels_last, w.dtype);
+    }
+    const value y = add(p, "conv2d_cuda", &x, x.dtype, 4, image_order(p));
+    ln_rule_input(&p->made, "weight", w.name);
+    if (has_taps)
+        ln_rule_input(&p->made, "taps", taps.name);
+    ln_rule_input(&p->made, "bias", b.name);
+    ln_rule_number(&p->made, "group", group);
+    ln_rule_ints(&p->made, "dilation", 2, ints(p, "dilation"));
+    ln_rule_bool(&p->made, "tf32", p->tf32 ? LN_TRUE : LN_FALSE);
+    add_window(p, &f);
+    store(p, &y, output(p, "dst"));
+    return 1;
+}
+
+static int place_pool(placing *p, const char *optype)
+{
+    frame f;
+    if (!is_float_input(p, "src") || find_frame(p, NULL, &f))
+        return 0;
+    const value x = on_gpu(p, input(p, "src"), image_order(p));
+    const value y = add(p, optype, &x, x.dtype, 4, image_order(p));
+    add_window(p, &f);
+    store(p, &y, output(p, "dst"));
+    return 1;
+}
+
+static int place_maxpool2d(placing *p)
+{
+    return place_pool(p, "maxpool2d_cuda");
+}
+
+static int place_avgpool2d(placing *p)
+{
+    return place_pool(p, "avgpool2d_cuda");
+}
+
+static tl_resample_param resample_param(const placing *p)
+{
+    tl_resample_param param = {
+        .mode = tl_resample_mode_from_str(ln_rule_get_string(p->op, "mode")),
+        .rounding = tl_rounding_from_str(ln_rule_get_string(p->op, "rounding")),
+        .excludes_outside = flag(p, "exclude_outside"),
+        .fills_outside = flag(p, "fill_outside"),
+    };
+    const ln_param_entry *stretch = ln_param_list_find(p->op->op_arg->params, "stretch");
+    for (int i = 0; stretch && i < stretch->array_len; i++)
+        param.axes[i].stretch = stretch->value_array_double[i];
+    return param;
+}
+
+static int place_resample(placing *p)
+{
+    static const char *const per_axis[] = {"shift", "span", "steps", "start", "stretch"};
+    const tl_resample_param param = resample_param(p);
+    const tl_tensor *const dst = output(p, "dst")->tensor;
+    int inverse[LN_MAXDIM], dims[LN_MAXDIM];
+    if (!is_float_input(p, "src") || !ln_cuda_has_resample(&param, dst->ndim))
+        return 0;
+    const value x = on_gpu(p, input(p, "src"), NULL);
+    const value y = add(p, "resample_cuda", &x, x.dtype, x.ndim, x.axes);
+    ln_rule_all_params(&p->made, p->op);
+    invert(x.axes, x.ndim, inverse);
+    for (int i = 0; i < x.ndim; i++)
+        dims[i] = dst->dims[inverse[i]];
+    ln_rule_ints(&p->made, "dims", x.ndim, dims);
+    for (size_t k = 0; k < sizeof(per_axis) / sizeof(*per_axis); k++) {
+        const ln_param_entry *entry = ln_param_list_find(p->op->op_arg->params, per_axis[k]);
+        double numbers[LN_MAXDIM];
+        for (int i = 0; i < x.ndim; i++)
+            numbers[i] = entry->value_array_double[inverse[i]];
+        ln_rule_numbers(&p->made, per_axis[k], x.ndim, numbers);
+    }
+    store(p, &y, output(p, "dst"));
+    return 1;
+}
+
+/* ---- products ---- */
+
+/** Whether the bias has an element for each column, and is the same in each row. */
+static int is_row(const tl_tensor *bias, int n)
+{
+    return bias->ndim > 0 && bias->len == n && bias->dims[bias->ndim - 1] == n;
+}
+
+static int place_matmul(placing *p)
+{
+    const ln_tensor_entry *a = input(p, "src1"), *b = input(p, "src2"), *bias = input(p, "bias"),
+                          *dst = output(p, "dst");
+    const tl_tensor *const y = dst->tensor;
+    if (!is_float_input(p, "src1") || y->ndim < 2 ||
+        (bias &&
+         (ln_rule_get_number(p->op, "beta") != 1 || !is_row(bias->tensor, y->dims[y->ndim - 1]))) ||
+        !ln_cuda_has_product(a->tensor, b->tensor, NULL, y))
+        return 0;
+    const value x = on_gpu(p, a, plain), w = on_gpu(p, b, plain);
+    value c = {NULL};
+    if (bias) {
+        c = on_gpu(p, bias, plain);
+        if (c.ndim != 1)
+            c = reshape(p, &c, 1, &y->dims[y->ndim - 1]);
+    }
+    const value v = new_value(p, x.dtype, y->ndim, plain);
+    ln_rule_op(&p->made, "matmul_cuda");
+    ln_rule_input(&p->made, "src1", x.name);
+    ln_rule_input(&p->made, "src2", w.name);
+    if (bias)
+        ln_rule_input(&p->made, "bias", c.name);
+    ln_rule_output(&p->made, "dst", v.name);
+    ln_rule_param(&p->made, "trans1", p->op, "trans1");
+    ln_rule_param(&p->made, "trans2", p->op, "trans2");
+    ln_rule_param(&p->made, "alpha", p->op, "alpha");
+    ln_rule_bool(&p->made, "tf32", p->tf32 ? LN_TRUE : LN_FALSE);
+    store(p, &v, dst);
+    return 1;
+}
+
+static int place_attention(placing *p)
+{
+    static const char *const args[] = {"q", "k", "v", "mask"};
+    const tl_attention_param param = {
+        ln_rule_get_int(p->op, "q_axis"),   ln_rule_get_int(p->op, "k_axis"),
+        ln_rule_get_int(p->op, "v_axis"),   ln_rule_get_int(p->op, "dst_axis"),
+        ln_rule_get_number(p->op, "scale"), flag(p, "zero_empty"),
+    };
+    const ln_tensor_entry *const dst = output(p, "dst");
+    value srcs[4] = {{NULL}};
+    if (!is_float_input(p, "q") ||
+        !ln_cuda_has_attention(input(p, "q")->tensor, input(p, "k")->tensor, input(p, "v")->tensor,
+                               &param))
+        return 0;
+    for (int i = 0; i < 4; i++)
+        if (input(p, args[i]))
+            srcs[i] = on_gpu(p, input(p, args[i]), plain);
+    const value y = new_value(p, srcs[0].dtype, 4, plain);
+    ln_rule_op(&p->made, "attention_cuda");
+    for (int i = 0; i < 4; i++)
+        if (srcs[i].name)
+            ln_rule_input(&p->made, args[i], srcs[i].name);
+    ln_rule_output(&p->made, "dst", y.name);
+    ln_rule_all_params(&p->made, p->op);
+    ln_rule_bool(&p->made, "tf32", p->tf32 ? LN_TRUE : LN_FALSE);
+    store(p, &y, dst);
+    return 1;
+}
+
+/* ---- lines and sums ---- */
+
+/** An operator along one axis, whichever order the axes have. */
+static int place_along_axis(placing *p, const char *optype)
+{
+    if (!is_float_input(p, "src"))
+        return 0;
+    const value x = on_gpu(p, input(p, "src"), NULL);
+    const value y = add(p, optype, &x, x.dtype, x.ndim, x.axes);
+    ln_rule_number(&p->made, "axis", x.axes[ln_rule_get_int(p->op, "axis")]);
+    store(p, &y, output(p, "dst"));
+    return 1;
+}
+
+static int place_softmax(placing *p)
+{
+    return place_along_axis(p, "softmax_cuda");
+}
+
+static int place_logsoftmax(placing *p)
+{
+    return place_along_axis(p, "logsoftmax_cuda");
+}
+
+static int place_layernorm(placing *p)
+{
+    const ln_tensor_entry *bias = input(p, "bias");
+    if (!is_float_input(p, "src") || !input(p, "scale") || output(p, "mean") ||
+        output(p, "inv_std"))
+        return 0;
+    const value x = on_gpu(p, input(p, "src"), plain), k = on_gpu(p, input(p, "scale"), plain);
+    const value h = bias ? on_gpu(p, bias, plain) : (value){NULL};
+    const value y = add(p, "layernorm_cuda", &x, x.dtype, x.ndim, plain);
+    ln_rule_input(&p->made, "scale", k.name);
+    if (bias)
+        ln_rule_input(&p->made, "bias", h.name);
+    ln_rule_all_params(&p->made, p->op);
+    store(p, &y, output(p, "dst"));
+    return 1;
+}
+
+/** The order of the axes that a reduction leaves: those of the model, each at its place among the
+ *  axes of the GPU that stay. */
+static int remaining_order(const value *x, const int *is_reduced, int *axes)
+{
+    int n = 0;
+    for (int i = 0; i < x->ndim; i++) {
+        if (is_reduced[i])
+            continue;
+        int at = 0;
+        for (int k = 0; k < x->ndim; k++)
+            at += !is_reduced[k] && x->axes[k] < x->axes[i];
+        axes[n++] = at;
+    }
+    return n;
+}
+
+static int place_reduce(placing *p)
+{
+    int n_axes, axes[LN_MAXDIM], is_reduced[LN_MAXDIM] = {0}, left[LN_MAXDIM];
+    const int *const reduced = ln_rule_get_ints(p->op, "axes", &n_axes);
+    const int keeps = flag(p, "keepdims");
+    if (!is_float_input(p, "src"))
+        return 0;
+    const value x = on_gpu(p, input(p, "src"), NULL);
+    for (int i = 0; i < n_axes; i++) {
+        axes[i] = x.axes[reduced[i]];
+        is_reduced[reduced[i]] = 1;
+    }
+    const int n_left = remaining_order(&x, is_reduced, left);
+    const value y = keeps ? add(p, "reduce_cuda", &x, x.dtype, x.ndim, x.axes)
+                          : add(p, "reduce_cuda", &x, x.dtype, n_left, left);
+    ln_rule_all_params(&p->made, p->op);
+    ln_rule_ints(&p->made, "axes", n_axes, axes);
+    store(p, &y, output(p, "dst"));
+    return 1;
+}
+
+/* ---- elements that move ---- */
+
+/* These are placed where their source is on the GPU already. */
+
+static int place_transpose(placing *p)
+{
+    const ln_tensor_entry *src = input(p, "src");
+    const int *const axes = ints(p, "axes");
+    value v = find(src), moved;
+    if (!v.name && !is_real(src->tensor->dtype))
+        return 0;
+    v = on_gpu(p, src, NULL);
+    moved = v;
+    for (int i = 0; i < v.ndim; i++)
+        moved.axes[i] = v.axes[axes[i]];
+    store(p, &moved, output(p, "dst"));
+    return 1;
+}
+
+/* A reshape in groups: some adjacent axes of the source become some of the result. */
+typedef struct group {
+    int src_begin, src_end, dst_begin, dst_end; /* axes of the model's tensors */
+    int first;                                  /* of the source's axes on the GPU, the first */
+} group;
+
+/** The smallest groups, in the model's order. Returns how many. */
+static int find_groups(const value *v, const tl_tensor *src, const tl_tensor *dst, group *groups)
+{
+    int n = 0;
+    for (int s = 0, d = 0; s < src->ndim && d < dst->ndim; n++) {
+        group *const g = &groups[n];
+        int from = src->dims[s], to = dst->dims[d];
+        *g = (group){.src_begin = s++, .dst_begin = d++};
+        while (from != to) {
+            if (from < to)
+                from *= src->dims[s++];
+            else
+                to *= dst->dims[d++];
+        }
+        // What is left over has length 1.
+        g->src_end = d == dst->ndim ? src->ndim : s;
+        g->dst_end = s == src->ndim ? dst->ndim : d;
+        g->first = v->axes[g->src_begin];
+        for (int i = g->src_begin; i < g->src_end; i++)
+            if (v->axes[i] < g->first)
+                g->first = v->axes[i];
+    }
+    return n;
+}
+
+static int by_first(const void *a, const void *b)
+{
+    return ((const group *)a)->first - ((const group *)b)->first;
+}
+
+/** The orders in which groups lie one behind the other, each in the model's order. */
+static void order_groups(const group *groups, int n, int *src_axes, int *dst_axes)
+{
+    for (int g = 0, s = 0, d = 0; g < n; g++) {
+        for (int i = groups[g].src_begin; i < groups[g].src_end; i++)
+            src_axes[i] = s++;
+        for (int i = groups[g].dst_begin; i < groups[g].dst_end; i++)
+            dst_axes[i] = d++;
+    }
+}
+
+static int place_reshape(placing *p)
+{
+    const ln_tensor_entry *src = input(p, "src"), *dst = output(p, "dst");
+    const tl_tensor *const d = dst->tensor;
+    group groups[LN_MAXDIM];
+    int src_axes[LN_MAXDIM], dst_axes[LN_MAXDIM], dims[LN_MAXDIM];
+    value v = find(src);
+    if (!v.name || v.ndim == 0 || d->ndim == 0)
+        return 0;
+    const int n = find_groups(&v, src->tensor, d, groups);
+    qsort(groups, (size_t)n, sizeof(*groups), by_first);
+    order_groups(groups, n, src_axes, dst_axes);
+    v = reorder(p, &v, src_axes, v.dtype);
+    for (int i = 0; i < d->ndim; i++)
+        dims[dst_axes[i]] = d->dims[i];
+    v = reshape(p, &v, d->ndim, dims);
+    set_order(&v, d->ndim, dst_axes);
+    store(p, &v, dst);
+    return 1;
+}
+
+static int place_forward(placing *p)
+{
+    const value v = find(input(p, "src"));
+    if (!v.name)
+        return 0;
+    store(p, &v, output(p, "dst"));
+    return 1;
+}
+
+/** One of the inputs is on the GPU. */
+static int is_any_on_gpu(const ln_tensor_entry *const *srcs, int n)
+{
+    for (int i = 0; i < n; i++)
+        if (find(srcs[i]).name)
+            return 1;
+    return 0;
+}
+
+static int place_join(placing *p)
+{
+    enum { MOST = 64 };
+    const ln_tensor_entry *srcs[MOST] = {NULL}, *dst = output(p, "dst");
+    value parts[MOST] = {{NULL}}, found;
+    char arg_name[32];
+    const ln_tensor_list_entry *tle;
+    int n = 0;
+    if (ln_rule_num_in(p->op) > MOST)
+        return 0;
+    LN_LIST_FOREACH(tle, p->op->op_arg->tensors_in)
+    {
+        srcs[n++] = ln_entry_of(tle, p->op->op_arg->tensor_table);
+    }
+    if (!is_any_on_gpu(srcs, n))
+        return 0;
+    const int ndim = dst->tensor->ndim, *axes = order_of(p, srcs, n, ndim, &found);
+    for (int i = 0; i < n; i++)
+        parts[i] = on_gpu(p, srcs[i], axes);
+    const value v = new_value(p, parts[0].dtype, ndim, axes);
+    ln_rule_op(&p->made, "join_cuda");
+    for (int i = 0; i < n; i++) {
+        snprintf(arg_name, sizeof(arg_name), "src%d", i);
+        ln_rule_input(&p->made, arg_name, parts[i].name);
+    }
+    ln_rule_output(&p->made, "dst", v.name);
+    ln_rule_number(&p->made, "axis", axes[ln_rule_get_int(p->op, "axis")]);
+    store(p, &v, dst);
+    return 1;
+}
+
+/** A region of `x`, which the model's axes describe. */
+static void add_region(placing *p, const value *x, const int *starts, const int *steps,
+                       const ln_tensor_entry *dst)
+{
+    int from[LN_MAXDIM], step[LN_MAXDIM], dims[LN_MAXDIM];
+    for (int i = 0; i < x->ndim; i++) {
+        from[x->axes[i]] = starts[i];
+        step[x->axes[i]] = steps[i];
+        dims[x->axes[i]] = dst->tensor->dims[i];
+    }
+    const value y = add(p, "region_cuda", x, x->dtype, x->ndim, x->axes);
+    ln_rule_ints(&p->made, "starts", x->ndim, from);
+    ln_rule_ints(&p->made, "steps", x->ndim, step);
+    ln_rule_ints(&p->made, "dims", x->ndim, dims);
+    store(p, &y, dst);
+}
+
+static const int from_zero[LN_MAXDIM] = {0}, one_by_one[LN_MAXDIM] = {1, 1, 1, 1, 1, 1, 1, 1};
+
+static int place_slice(placing *p)
+{
+    const value x = find(input(p, "src"));
+    int starts[LN_MAXDIM] = {0};
+    if (!x.name)
+        return 0;
+    starts[ln_rule_get_int(p->op, "axis")] = ln_rule_get_int(p->op, "start");
+    add_region(p, &x, starts, one_by_one, output(p, "dst"));
+    return 1;
+}
+
+static int place_split(placing *p)
+{
+    const value x = find(input(p, "src"));
+    const int axis = ln_rule_get_int(p->op, "axis");
+    const ln_tensor_list_entry *tle;
+    int starts[LN_MAXDIM] = {0};
+    if (!x.name || input(p, "lens_now"))
+        return 0;
+    LN_LIST_FOREACH(tle, p->op->op_arg->tensors_out)
+    {
+        const ln_tensor_entry *dst = ln_entry_of(tle, p->op->op_arg->tensor_table);
+        add_region(p, &x, starts, one_by_one, dst);
+        starts[axis] += dst->tensor->dims[axis];
+    }
+    return 1;
+}
+
+static int place_stride_slice(placing *p)
+{
+    const value x = find(input(p, "src"));
+    int n, firsts[LN_MAXDIM], steps[LN_MAXDIM];
+    const int *const axes = ln_rule_get_ints(p->op, "axes", &n);
+    const int *const starts = ints(p, "starts"), *const ends = ints(p, "ends"),
+                     *const by = ints(p, "steps");
+    if (!x.name || ln_rule_num_in(p->op) != 1)
+        return 0;
+    memcpy(firsts, from_zero, sizeof(firsts));
+    memcpy(steps, one_by_one, sizeof(steps));
+    for (int i = 0; i < n; i++) {
+        tl_slice_length(input(p, "src")->tensor->dims[axes[i]], starts[i], ends[i], by[i],
+                        &firsts[axes[i]]);
+        steps[axes[i]] = by[i];
+    }
+    add_region(p, &x, firsts, steps, output(p, "dst"));
+    return 1;
+}
+
+static int place_take(placing *p)
+{
+    if (!is_float_input(p, "src"))
+        return 0;
+    const value x = on_gpu(p, input(p, "src"), plain), index = on_gpu(p, input(p, "index"), plain);
+    const value y = add(p, "take_cuda", &x, x.dtype, output(p, "dst")->tensor->ndim, plain);
+    ln_rule_input(&p->made, "index", index.name);
+    ln_rule_all_params(&p->made, p->op);
+    store(p, &y, output(p, "dst"));
+    return 1;
+}
+
+// The boxes that it keeps are for the CPU, which learns their number.
+static int place_nms(placing *p)
+{
+    static const char *const limits[] = {"most", "overlap", "score"};
+    const ln_tensor_entry *const srcs[] = {input(p, "boxes"), input(p, "scores")};
+    if (!is_any_on_gpu(srcs, 2))
+        return 0;
+    const value boxes = on_gpu_as(p, srcs[0], plain, TL_FLOAT),
+                scores = on_gpu_as(p, srcs[1], plain, TL_FLOAT);
+    ln_rule_op(&p->made, "nms_cuda");
+    ln_rule_input(&p->made, "boxes", boxes.name);
+    ln_rule_input(&p->made, "scores", scores.name);
+    for (int i = 0; i < 3; i++)
+        if (input(p, limits[i]))
+            ln_rule_input(&p->made, limits[i], input(p, limits[i])->name);
+    ln_rule_output(&p->made, "dst", output(p, "dst")->name);
+    ln_rule_all_params(&p->made, p->op);
+    return 1;
+}
+
+/* ---- the rule ---- */
+
+static const struct {
+    const char *optype;
+    int (*place)(placing *p);
+} places[] = {
+    {"unary", place_unary},
+    {"binary", place_binary},
+    {"cast", place_cast},
+    {"conv2d", place_conv2d},
+    {"maxpool2d", place_maxpool2d},
+    {"avgpool2d", place_avgpool2d},
+    {"resample", place_resample},
+    {"matmul", place_matmul},
+    {"attention", place_attention},
+    {"softmax", place_softmax},
+    {"logsoftmax", place_logsoftmax},
+    {"layernorm", place_layernorm},
+    {"reduce", place_reduce},
+    {"transpose", place_transpose},
+    {"reshape", place_reshape},
+    {"view", place_reshape},
+    {"squeeze", place_reshape},
+    {"unsqueeze", place_reshape},
+    {"flatten", place_reshape},
+    {"forward", place_forward},
+    {"join", place_join},
+    {"slice", place_slice},
+    {"split", place_split},
+    {"stride_slice", place_stride_slice},
+    {"take", place_take},
+    {"nms", place_nms},
+};
+
+/** Whether all shapes are fixed, and there are elements. */
+static int has_fixed_elements(const ln_op *op, const ln_list *tensors)
+{
+    const ln_tensor_list_entry *tle;
+    LN_LIST_FOREACH(tle, tensors)
+    {
+        const ln_tensor_entry *te = ln_entry_of(tle, op->op_arg->tensor_table);
+        if (te->tensor->len == 0 || ln_entry_is_mutated(te) ||
+            (te->isdynamic && !ln_rule_is(op, "nms")))
+            return 0;
+    }
+    return 1;
+}
+
+static int is_constant(const ln_op *op)
+{
+    const ln_tensor_list_entry *tle;
+    LN_LIST_FOREACH(tle, op->op_arg->tensors_out)
+    {
+        if (!ln_entry_of(tle, op->op_arg->tensor_table)->isconst)
+            return 0;
+    }
+    return 1;
+}
+
+// The CPU computes constants, in float and in the model's order; bodies of branches and loops lie
+// in memory of their operators.
+static int may_place(const ln_context *ctx, const ln_op *op)
+{
+    return ln_streq(op->op_arg->arch, "none") && !ctx->outer && !is_constant(op) &&
+           has_fixed_elements(op, op->op_arg->tensors_in) &&
+           has_fixed_elements(op, op->op_arg->tensors_out);
+}
+
+static int place(placing *p)
+{
+    for (size_t i = 0; i < sizeof(places) / sizeof(*places); i++)
+        if (ln_rule_is(p->op, places[i].optype))
+            return may_place(p->made.ctx, p->op) && places[i].place(p);
+    return 0;
+}
+
+ln_list *ln_cuda_place(const ln_context *ctx, ln_list **old_ops)
+{
+    *old_ops = NULL;
+    if (!ln_pass_lowering_begins(ctx, rule))
+        return NULL;
+    for (const ln_op *op = ln_rule_anchor(ctx, NULL); op; op = ln_rule_anchor(ctx, op)) {
+        placing p = {.made = {.ctx = ctx, .rule = rule}, .op = op, .real = ctx->precision};
+        p.tf32 = ctx->allows_tf32;
+        p.nhwc = p.tf32 || p.real != TL_FLOAT;
+        if (!place(&p))
+            continue;
+        const ln_op *const replaced[] = {op, NULL};
+        return ln_rule_end_subgraph(&p.made, replaced, old_ops);
+    }
+    return NULL;
+}
+
+static tl_dtype computed_half(const ln_op *op)
+{
+    const ln_tensor_list_entry *tle;
+    LN_LIST_FOREACH(tle, ln_rule_is(op, "cast") ? NULL : op->op_arg->tensors_out)
+    {
+        const ln_tensor_entry *te = ln_entry_of(tle, op->op_arg->tensor_table);
+        const tl_dtype dtype = te->tensor->dtype;
+        if (!te->isconst && (dtype == TL_FLOAT16 || dtype == TL_BFLOAT16))
+            return dtype;
+    }
+    return TL_FLOAT;
+}
+
+ln_list *ln_cuda_note_precision(const ln_context *ctx, ln_list **old_ops)
+{
+    *old_ops = NULL;
+    const ln_op *op = ctx->precision == TL_FLOAT ? ln_rule_anchor(ctx, NULL) : NULL;
+    for (; op && ctx->precision == TL_FLOAT; op = ln_rule_anchor(ctx, op))
+        ((ln_context *)ctx)->precision = computed_half(op);
+    return NULL;
+}

@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+// The rewrites of the target cuda that are written by hand.
+
+#ifndef LN_CUDA_PLACE_H
+#define LN_CUDA_PLACE_H
+
+#include "lightnet/ln_arch.h"
+
+/** Graphs of 16-bit floats compute in this type on the GPU: a subgraph function of an early stage,
+ * which changes the context's precision only. */
+ln_list *ln_cuda_note_precision(const ln_context *ctx, ln_list **old_ops);
+
+/** A subgraph function: replaces an abstract operator by one of the GPU, between copies. */
+ln_list *ln_cuda_place(const ln_context *ctx, ln_list **old_ops);
+
+/** Subgraph functions: fuse a sum, or an activation, into the convolution or product before it, and
+ * element-wise operators of the GPU into chains. */
+ln_list *ln_cuda_fuse_sum(const ln_context *ctx, ln_list **old_ops);
+ln_list *ln_cuda_fuse_act(const ln_context *ctx, ln_list **old_ops);
+ln_list *ln_cuda_chain_elements(const ln_context *ctx, ln_list **old_ops);
+
+#endif
