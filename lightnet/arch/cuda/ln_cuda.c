@@ -184,10 +184,27 @@ static void release(ln_cuda *cuda)
         destroy(cuda);
 }
 
+// An input that may be anywhere is one of the CPU's. While rules are applied, its producer may be
+// abstract, so its memory is looked at now.
+static int check_memory(const ln_op_arg *op_arg)
+{
+    const ln_arg_info *info = op_arg->info->tensors_in;
+    for (; info; info = ln_arg_info_next(info)) {
+        const ln_tensor_entry *te = ln_op_find_input(op_arg, info->arg_name);
+        const ln_mem_type expected = info->anywhere ? LN_MEM_CPU : LN_MEM_CUDA;
+        if (te && te->mtype != expected)
+            return tl_fail("'%s' is in %s, expected %s", te->name, ln_mem_type_name(te->mtype),
+                           ln_mem_type_name(expected));
+    }
+    return 0;
+}
+
 int ln_cuda_enter(ln_cuda_node *node, const ln_op_arg *op_arg)
 {
     if (node->cuda) // loading again
         return 0;
+    if (check_memory(op_arg))
+        return -1;
     node->cuda = acquire(op_arg->ctx);
     if (!node->cuda)
         return -1;

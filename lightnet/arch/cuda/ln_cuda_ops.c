@@ -4,6 +4,64 @@
 #include "arch/cuda/ln_cuda_ops.h"
 
 #include <limits.h>
+#include <string.h>
+
+#include "lightnet/ln_util.h"
+
+/* ---- shapes ---- */
+
+// `expected` has t->ndim numbers.
+static int check_shape(const char *arg_name, const tl_tensor *t, const int *expected)
+{
+    char is[LN_MAX_SHAPE], wanted[LN_MAX_SHAPE];
+    if (memcmp(t->dims, expected, (size_t)t->ndim * sizeof(int)) == 0)
+        return 0;
+    return tl_fail("'%s' has shape %s, expected %s", arg_name,
+                   ln_sprint_shape(is, sizeof(is), t->ndim, t->dims),
+                   ln_sprint_shape(wanted, sizeof(wanted), t->ndim, expected));
+}
+
+static int check_weights(const tl_tensor *weight, const tl_tensor *taps, int channels, int kernels,
+                         const tl_conv2d_param *p, int is_nhwc)
+{
+    const int h = p->size[0], w = p->size[1], c = channels / p->group;
+    const int is_depthwise = is_nhwc && p->group == channels && p->group == kernels;
+    if (check_shape("weight", weight,
+                    is_nhwc ? (const int[]){kernels, h, w, c} : (const int[]){kernels, c, h, w}))
+        return -1;
+    if (taps && !is_depthwise)
+        return tl_fail("'taps' are there, expected none but for a depthwise convolution with nhwc");
+    return taps ? check_shape("taps", taps, (const int[]){h, w, kernels}) : 0;
+}
+
+int ln_cuda_conv2d_dims(const tl_tensor *src, const tl_tensor *weight, const tl_tensor *taps,
+                        const tl_tensor *bias, const tl_conv2d_param *p, int is_nhwc, int *dims)
+{
+    const int h = is_nhwc ? 1 : 2, c = is_nhwc ? 3 : 1, channels = src->dims[c];
+    if (!src->len || !bias->len)
+        return tl_fail("'src' or 'bias' is empty");
+    if (channels % p->group || bias->len % p->group)
+        return tl_fail("%d channels of 'src' and %d of 'bias', expected multiples of 'group', %d",
+                       channels, bias->len, p->group);
+    if (check_weights(weight, taps, channels, bias->len, p, is_nhwc))
+        return -1;
+    dims[0] = src->dims[0];
+    dims[c] = bias->len;
+    for (int i = 0; i < 2; i++) {
+        dims[h + i] = tl_conv2d_length(src->dims[h + i], p->size[i], p->stride[i], p->dilation[i],
+                                       p->padding[i], p->padding[2 + i]);
+        if (dims[h + i] < 0)
+            return -1;
+    }
+    return 0;
+}
+
+int ln_cuda_line_length(const tl_tensor *src, int axis)
+{
+    return tl_compute_length(src->ndim - axis, src->dims + axis);
+}
+
+/* ---- plans ---- */
 
 int ln_cuda_prepare_conv2d(ln_cuda_node *node, ln_op_arg *op_arg, ln_cuda_plan **plan,
                            const ln_cuda_conv *conv)
@@ -24,6 +82,8 @@ int ln_cuda_prepare_product(ln_cuda_node *node, ln_op_arg *op_arg, ln_cuda_plan 
     op_arg->algorithm = ln_cuda_plan_name(*plan);
     return 0;
 }
+
+/* ---- operators ---- */
 
 int ln_cuda_join(ln_cuda_stream stream, const tl_tensor *const *srcs, int n, tl_tensor *dst,
                  int axis)

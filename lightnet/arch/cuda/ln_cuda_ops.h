@@ -6,6 +6,16 @@
 
 #include "arch/cuda/ln_cuda.h"
 
+/** The shape of conv2d_cuda's result. -1 with a reason: the arguments do not fit. `taps` may be
+ * NULL.
+ */
+int ln_cuda_conv2d_dims(const tl_tensor *src, const tl_tensor *weight, const tl_tensor *taps,
+                        const tl_tensor *bias, const tl_conv2d_param *param, int is_nhwc,
+                        int *dims);
+
+/** The number of elements along the axes from `axis` on. */
+int ln_cuda_line_length(const tl_tensor *src, int axis);
+
 /** ln_cuda_enter, and the plan of the operator, which names its algorithm. */
 int ln_cuda_prepare_conv2d(ln_cuda_node *node, ln_op_arg *op_arg, ln_cuda_plan **plan,
                            const ln_cuda_conv *conv);
