@@ -233,4 +233,5 @@ void ln_op_end(ln_op_arg *op_arg)
     ln_op_undefine_outputs(op_arg);
     ln_free(op_arg->priv);
     op_arg->priv = NULL;
+    op_arg->algorithm = NULL; // it may have been in what post_run has freed
 }

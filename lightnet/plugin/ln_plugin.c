@@ -124,12 +124,27 @@ static int check_descriptor(const ln_plugin *plugin)
     return 0;
 }
 
+// Memory is provided last, since that cannot be undone: here nothing may stand in the way.
+static int check_memory(const ln_mem_provider *memory)
+{
+    if (!memory)
+        return 0;
+    if (!ln_mem_type_is_valid(memory->mtype) || memory->mtype == LN_MEM_NONE)
+        return ln_error_set(NULL, "provides memory type %d, which is unknown", (int)memory->mtype);
+    if (!memory->alloc_func || !memory->free_func || !memory->memset_func || !memory->copy_in ||
+        !memory->copy_out || !memory->copy_within)
+        return ln_error_set(NULL, "lacks functions of memory type %s",
+                            ln_mem_type_name(memory->mtype));
+    if (ln_mem_type_info(memory->mtype).alloc_func)
+        return ln_error_set(NULL, "provides memory type %s, which has functions already",
+                            ln_mem_type_name(memory->mtype));
+    return 0;
+}
+
 /* ---- loading ---- */
 
 static int register_all(const ln_plugin *plugin)
 {
-    if (plugin->memory && ln_mem_type_provide(plugin->memory))
-        return -1;
     for (ln_arch *const *arch = plugin->archs; arch && *arch; arch++) {
         if (ln_arch_check_ops(*arch) || ln_arch_register(*arch))
             return -1;
@@ -207,8 +222,9 @@ static int load(char *path)
     if (ln_arch_changes() != before)
         ln_error_set(NULL, "registers architectures by itself, expected them in its '%s'",
                      LN_PLUGIN_SYMBOL);
-    else if (!check_descriptor(plugin) && !register_all(plugin) && !remember(handle, plugin, path))
-        return 0;
+    else if (!check_descriptor(plugin) && !check_memory(plugin->memory) && !register_all(plugin) &&
+             !remember(handle, plugin, path))
+        return plugin->memory ? ln_mem_type_provide(plugin->memory) : 0;
     ln_arch_undo(before);
     dlclose(handle);
     return -1;

@@ -171,6 +171,20 @@ static int apply_bound(ln_context *ctx)
     return 0;
 }
 
+// Callers read outputs where they are.
+static int check_outputs(const ln_context *ctx)
+{
+    const char *name;
+    LN_LIST_FOREACH(name, ctx->outputs)
+    {
+        const ln_tensor_entry *te = ln_tensor_table_find(ctx->tensor_table, name);
+        if (te && te->mtype != LN_MEM_CPU && te->mtype != LN_MEM_NONE)
+            return ln_fail(ctx, "output '%s' is in %s, expected LN_MEM_CPU", name,
+                           ln_mem_type_name(te->mtype));
+    }
+    return 0;
+}
+
 static int load(ln_context *ctx, const char *datafile, const ln_constants_watch *watch)
 {
     if (!ctx->ops && !ctx->source)
@@ -181,7 +195,7 @@ static int load(ln_context *ctx, const char *datafile, const ln_constants_watch 
         return ln_fail(ctx, "the model is compiled for '%s', an unknown target", ctx->target);
     if (ln_context_is_loaded(ctx))
         return ln_fail(ctx, "the context is loaded already; unload it first");
-    if (plan_for_threads(ctx) || ln_context_alloc_mem(ctx))
+    if (check_outputs(ctx) || plan_for_threads(ctx) || ln_context_alloc_mem(ctx))
         return -1;
     ctx->random = ctx->seed;
     if (ln_context_check_environment(ctx) || ln_context_start_threads(ctx) ||

@@ -47,12 +47,13 @@ int ln_context_run(const ln_context *ctx)
     return 0;
 }
 
-// Runs operator by operator, each done before the next begins.
+// Runs operator by operator, each done before the next begins, after prepare_run.
 static int run_stepwise(ln_context *ctx, int (*seen)(void *data, const ln_op *op), void *data)
 {
-    int status = prepare_run(ctx);
+    int status = 0;
     ctx->is_stepwise = 1;
-    for (const ln_list *node = status ? NULL : ctx->ops; node && !status; node = node->next) {
+    ctx->device_ns = 0;
+    for (const ln_list *node = ctx->ops; node && !status; node = node->next) {
         const ln_op *op = node->data;
         status = (!op->op_arg->at_load && run_op(op)) || seen(data, op) ? -1 : 0;
     }
@@ -80,11 +81,13 @@ static int take_time(void *data, const ln_op *op)
 
 int ln_context_run_timed(const ln_context *ctx, uint64_t *ns)
 {
+    if (prepare_run(ctx))
+        return -1;
     timing t = {(ln_context *)ctx, ns, tl_clock()};
     return run_stepwise(t.ctx, take_time, &t);
 }
 
 int ln_context_run_each(const ln_context *ctx, int (*seen)(void *data, const ln_op *op), void *data)
 {
-    return run_stepwise((ln_context *)ctx, seen, data);
+    return prepare_run(ctx) ? -1 : run_stepwise((ln_context *)ctx, seen, data);
 }

@@ -36,8 +36,10 @@ static pthread_mutex_t all_mutex = PTHREAD_MUTEX_INITIALIZER;
 
 int ln_cuda_expect(cudaError_t status, const char *what)
 {
-    return status == cudaSuccess ? 0
-                                 : tl_fail("CUDA cannot %s: %s", what, cudaGetErrorString(status));
+    if (status == cudaSuccess)
+        return 0;
+    cudaGetLastError(); // or the next launch would report it
+    return tl_fail("CUDA cannot %s: %s", what, cudaGetErrorString(status));
 }
 
 int ln_cuda_check(void)
@@ -51,6 +53,53 @@ int ln_cuda_check(void)
 
 /* ---- memory ---- */
 
+// Results of runs are read when the work of their contexts is done. Each run ends with a copy to
+// the CPU, which waits; work behind that is what only ln_context_get_data reads.
+static void wait_for_contexts(void)
+{
+    pthread_mutex_lock(&all_mutex);
+    for (const ln_cuda *cuda = all; cuda; cuda = cuda->next)
+        if (cuda->mode != RECORDING)
+            cudaStreamSynchronize(cuda->stream);
+    pthread_mutex_unlock(&all_mutex);
+}
+
+/* Copies and zeros have a stream of their own, since waiting for the whole GPU would break what
+ * another thread records. */
+
+static cudaStream_t memory_stream;
+static cudaError_t memory_status;
+
+static void create_memory_stream(void)
+{
+    memory_status = cudaStreamCreateWithFlags(&memory_stream, cudaStreamNonBlocking);
+}
+
+static cudaError_t find_memory_stream(void)
+{
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+    return pthread_once(&once, create_memory_stream) ? cudaErrorUnknown : memory_status;
+}
+
+// Waits for `status`, that of work in the memory stream.
+static cudaError_t finish_memory(cudaError_t status)
+{
+    if (status == cudaSuccess)
+        status = cudaStreamSynchronize(memory_stream);
+    if (status != cudaSuccess)
+        cudaGetLastError();
+    return status;
+}
+
+static void *fail_memory(void *p, size_t n, const char *reason)
+{
+    cudaFree(p);
+    cudaGetLastError();
+    ln_error_set_as(NULL, LN_OUT_OF_MEMORY, "cannot allocate %zu bytes of GPU memory: %s", n,
+                    reason);
+    return NULL;
+}
+
 static void *alloc_memory(size_t n)
 {
     void *p = NULL;
@@ -58,54 +107,46 @@ static void *alloc_memory(size_t n)
         ln_error_set(NULL, "%s", tl_last_error());
         return NULL;
     }
-    cudaError_t status = cudaMalloc(&p, n ? n : 1);
+    cudaError_t status = find_memory_stream();
     if (status == cudaSuccess)
-        status = cudaMemset(p, 0, n ? n : 1);
-    if (status == cudaSuccess) // streams of contexts would not wait for the zeros
-        status = cudaDeviceSynchronize();
+        status = cudaMalloc(&p, n ? n : 1);
     if (status == cudaSuccess)
-        return p;
-    cudaFree(p);
-    ln_error_set_as(NULL, LN_OUT_OF_MEMORY, "cannot allocate %zu bytes of GPU memory: %s", n,
-                    cudaGetErrorString(status));
-    return NULL;
+        status = finish_memory(cudaMemsetAsync(p, 0, n ? n : 1, memory_stream));
+    return status == cudaSuccess ? p : fail_memory(p, n, cudaGetErrorString(status));
 }
 
 static void free_memory(void *p)
 {
     cudaFree(p);
-}
-
-// Streams of contexts do not wait for the default stream, nor it for them.
-static void *copy_when_idle(void *dst, const void *src, size_t n, enum cudaMemcpyKind kind)
-{
-    cudaDeviceSynchronize();
-    cudaMemcpy(dst, src, n, kind);
-    cudaDeviceSynchronize();
-    return dst;
+    cudaGetLastError();
 }
 
 static void *set_memory(void *p, int value, size_t n)
 {
-    cudaDeviceSynchronize();
-    cudaMemset(p, value, n);
-    cudaDeviceSynchronize();
+    finish_memory(cudaMemsetAsync(p, value, n, memory_stream));
     return p;
 }
 
 static void *copy_from_host(void *dst, const void *src, size_t n)
 {
-    return copy_when_idle(dst, src, n, cudaMemcpyHostToDevice);
+    finish_memory(cudaMemcpyAsync(dst, src, n, cudaMemcpyHostToDevice, memory_stream));
+    return dst;
 }
 
+// What cannot be read is 0, not what was there.
 static void *copy_to_host(void *dst, const void *src, size_t n)
 {
-    return copy_when_idle(dst, src, n, cudaMemcpyDeviceToHost);
+    wait_for_contexts();
+    if (finish_memory(cudaMemcpyAsync(dst, src, n, cudaMemcpyDeviceToHost, memory_stream)) !=
+        cudaSuccess)
+        memset(dst, 0, n);
+    return dst;
 }
 
 static void *copy_on_device(void *dst, const void *src, size_t n)
 {
-    return copy_when_idle(dst, src, n, cudaMemcpyDeviceToDevice);
+    finish_memory(cudaMemcpyAsync(dst, src, n, cudaMemcpyDeviceToDevice, memory_stream));
+    return dst;
 }
 
 const ln_mem_provider ln_cuda_memory = {
@@ -186,9 +227,13 @@ static void release(ln_cuda *cuda)
 
 // An input that may be anywhere is one of the CPU's. While rules are applied, its producer may be
 // abstract, so its memory is looked at now.
-static int check_memory(const ln_op_arg *op_arg)
+static int check_inputs(const ln_op_arg *op_arg)
 {
     const ln_arg_info *info = op_arg->info->tensors_in;
+    if (op_arg->ctx->outer)
+        return tl_fail("the GPU runs no operators of bodies");
+    if (op_arg->isdynamic & LN_DYNAMIC_IN)
+        return tl_fail("the GPU runs no operators of open sizes");
     for (; info; info = ln_arg_info_next(info)) {
         const ln_tensor_entry *te = ln_op_find_input(op_arg, info->arg_name);
         const ln_mem_type expected = info->anywhere ? LN_MEM_CPU : LN_MEM_CUDA;
@@ -199,12 +244,22 @@ static int check_memory(const ln_op_arg *op_arg)
     return 0;
 }
 
+static void forget_graph(ln_cuda_node *node)
+{
+    if (node->graph)
+        cudaGraphExecDestroy(node->graph);
+    node->graph = NULL;
+    node->runs = 0;
+}
+
 int ln_cuda_enter(ln_cuda_node *node, const ln_op_arg *op_arg)
 {
-    if (node->cuda) // loading again
-        return 0;
-    if (check_memory(op_arg))
+    if (check_inputs(op_arg))
         return -1;
+    if (node->cuda) { // loading again: memory has moved
+        forget_graph(node);
+        return 0;
+    }
     node->cuda = acquire(op_arg->ctx);
     if (!node->cuda)
         return -1;
@@ -228,6 +283,7 @@ static void abandon(ln_cuda *cuda)
     cudaGraph_t graph = NULL;
     if (cuda->mode == RECORDING && cudaStreamEndCapture(cuda->stream, &graph) == cudaSuccess)
         cudaGraphDestroy(graph);
+    cudaGetLastError();
     cuda->mode = NO_SEGMENT;
     cuda->first = NULL;
 }
@@ -249,7 +305,10 @@ static int finish_recording(ln_cuda *cuda)
 static int close_segment(ln_cuda *cuda)
 {
     int status = 0;
-    if (cuda->mode == RECORDING && cuda->run_number == cuda->ctx->run_number) {
+    const int is_whole = cuda->first && cuda->run_number == cuda->ctx->run_number;
+    if (is_whole)
+        cuda->first->runs++;
+    if (is_whole && cuda->mode == RECORDING) {
         status = finish_recording(cuda);
         cuda->mode = NO_SEGMENT;
         cuda->first = NULL;
@@ -270,26 +329,26 @@ static int open_segment(ln_cuda *cuda, ln_cuda_node *node)
     if (!node->runs && cuda->libs)
         ln_cuda_trim(cuda->libs); // all plans are made
     // The first run loads kernels, which cannot be recorded.
-    cuda->mode = node->runs++ ? RECORDING : ADDING;
+    cuda->mode = node->runs ? RECORDING : ADDING;
+    // Relaxed: a run that fails leaves the stream recording until another begins, in any thread.
     return cuda->mode == ADDING
                ? 0
-               : ln_cuda_expect(
-                     cudaStreamBeginCapture(cuda->stream, cudaStreamCaptureModeThreadLocal),
-                     "record the stream");
+               : ln_cuda_expect(cudaStreamBeginCapture(cuda->stream, cudaStreamCaptureModeRelaxed),
+                                "record the stream");
 }
 
 static int begin(ln_cuda_node *node)
 {
     ln_cuda *const cuda = node->cuda;
     const ln_context *const ctx = cuda->ctx;
+    if (cuda->mode != NO_SEGMENT && cuda->run_number != ctx->run_number)
+        abandon(cuda);
     if (node->op_arg->at_load)
         return 0;
     if (ctx->is_stepwise) {
         abandon(cuda);
         return ln_cuda_expect(cudaEventRecord(cuda->start, cuda->stream), "record an event");
     }
-    if (cuda->mode != NO_SEGMENT && cuda->run_number != ctx->run_number)
-        abandon(cuda);
     if (cuda->mode == NO_SEGMENT && open_segment(cuda, node)) {
         abandon(cuda);
         return -1;
@@ -329,7 +388,9 @@ int ln_cuda_end(ln_cuda_node *node, int status)
         abandon(cuda);
         return -1;
     }
-    return cuda->ctx->is_stepwise && !node->op_arg->at_load ? finish_step(cuda) : 0;
+    if (node->op_arg->at_load) // what updates constants copies them by another stream
+        return ln_cuda_expect(cudaStreamSynchronize(cuda->stream), "compute a constant");
+    return cuda->ctx->is_stepwise ? finish_step(cuda) : 0;
 }
 
 int ln_cuda_wait(ln_cuda_node *node)
@@ -344,11 +405,9 @@ void ln_cuda_leave(ln_cuda_node *node)
 {
     if (!node->cuda)
         return;
-    if (node->cuda->first == node)
-        abandon(node->cuda);
+    abandon(node->cuda);
     cudaStreamSynchronize(node->stream);
-    if (node->graph)
-        cudaGraphExecDestroy(node->graph);
+    forget_graph(node);
     if (node->pinned)
         cudaFreeHost(node->pinned);
     release(node->cuda);

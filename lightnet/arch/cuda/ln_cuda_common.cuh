@@ -32,11 +32,11 @@ static inline int ln_cuda_launched(const char *what)
 static inline int ln_cuda_n_sms(void)
 {
     static int n = 0;
-    int device = 0, found = 0;
-    if (!n && cudaGetDevice(&device) == cudaSuccess &&
+    int device = 0, found = __atomic_load_n(&n, __ATOMIC_RELAXED);
+    if (!found && cudaGetDevice(&device) == cudaSuccess &&
         cudaDeviceGetAttribute(&found, cudaDevAttrMultiProcessorCount, device) == cudaSuccess)
-        n = found;
-    return n > 0 ? n : 64;
+        __atomic_store_n(&n, found, __ATOMIC_RELAXED);
+    return found > 0 ? found : 64;
 }
 
 /** Blocks of `threads` for `work` threads, 1 or more; at most `waves` times what the device runs at

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Convolutions and products of matrices by cuDNN and cuBLASLt. Each is planned once: its kernels
+// Convolutions and matrix multiplications by cuDNN and cuBLASLt. Each is planned once: its kernels
 // are chosen by measuring on the GPU what the libraries propose.
 //
 //     ln_cuda_plan *plan = NULL;

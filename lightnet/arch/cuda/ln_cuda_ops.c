@@ -30,7 +30,7 @@ static int check_weights(const tl_tensor *weight, const tl_tensor *taps, int cha
                     is_nhwc ? (const int[]){kernels, h, w, c} : (const int[]){kernels, c, h, w}))
         return -1;
     if (taps && !is_depthwise)
-        return tl_fail("'taps' are there, expected none but for a depthwise convolution with nhwc");
+        return tl_fail("'taps' requires a depthwise convolution with 'nhwc'");
     return taps ? check_shape("taps", taps, (const int[]){h, w, kernels}) : 0;
 }
 

@@ -300,13 +300,22 @@ static int place_binary(placing *p)
     return 1;
 }
 
+/** Rounds to a 16-bit type, as a cast of the model does, where the GPU computes in float32. */
+static value round_as(placing *p, const value *v, tl_dtype dtype)
+{
+    const value narrow = convert(p, "convert_cuda", v, plain, dtype, v->axes);
+    return convert(p, "convert_cuda", &narrow, plain, v->dtype, v->axes);
+}
+
 // A type of floats is that of the GPU, whichever the model has.
 static int place_cast(placing *p)
 {
     const ln_tensor_entry *src = input(p, "src"), *dst = output(p, "dst");
     const value found = find(src);
     if (is_real(src->tensor->dtype) && is_real(dst->tensor->dtype)) {
-        const value v = on_gpu(p, src, NULL);
+        value v = on_gpu(p, src, NULL);
+        if (p->real == TL_FLOAT && dst->tensor->dtype != TL_FLOAT)
+            v = round_as(p, &v, dst->tensor->dtype);
         store(p, &v, dst);
         return 1;
     }
@@ -811,7 +820,7 @@ static int place_take(placing *p)
     return 1;
 }
 
-// The boxes that it keeps are for the CPU, which learns their number.
+// `dst` is in the CPU's memory; its length is known after the run.
 static int place_nms(placing *p)
 {
     static const char *const limits[] = {"most", "overlap", "score"};
@@ -865,15 +874,14 @@ static const struct {
     {"nms", place_nms},
 };
 
-/** Whether all shapes are fixed, and there are elements. */
-static int has_fixed_elements(const ln_op *op, const ln_list *tensors)
+/** Whether all shapes are fixed, but for `may_be_open`, and there are elements. */
+static int has_fixed_elements(const ln_op *op, const ln_list *tensors, int may_be_open)
 {
     const ln_tensor_list_entry *tle;
     LN_LIST_FOREACH(tle, tensors)
     {
         const ln_tensor_entry *te = ln_entry_of(tle, op->op_arg->tensor_table);
-        if (te->tensor->len == 0 || ln_entry_is_mutated(te) ||
-            (te->isdynamic && !ln_rule_is(op, "nms")))
+        if (te->tensor->len == 0 || ln_entry_is_mutated(te) || (te->isdynamic && !may_be_open))
             return 0;
     }
     return 1;
@@ -895,8 +903,8 @@ static int is_constant(const ln_op *op)
 static int may_place(const ln_context *ctx, const ln_op *op)
 {
     return ln_streq(op->op_arg->arch, "none") && !ctx->outer && !is_constant(op) &&
-           has_fixed_elements(op, op->op_arg->tensors_in) &&
-           has_fixed_elements(op, op->op_arg->tensors_out);
+           has_fixed_elements(op, op->op_arg->tensors_in, 0) &&
+           has_fixed_elements(op, op->op_arg->tensors_out, ln_rule_is(op, "nms"));
 }
 
 static int place(placing *p)
@@ -924,24 +932,36 @@ ln_list *ln_cuda_place(const ln_context *ctx, ln_list **old_ops)
     return NULL;
 }
 
-static tl_dtype computed_half(const ln_op *op)
+/** The 16-bit type of all floats that the model computes; TL_FLOAT: they have several types. Casts,
+ *  and inputs of the model, do not count. */
+static tl_dtype computed_type(const ln_context *ctx)
 {
-    const ln_tensor_list_entry *tle;
-    LN_LIST_FOREACH(tle, ln_rule_is(op, "cast") ? NULL : op->op_arg->tensors_out)
+    const ln_op *op;
+    tl_dtype found = TL_DTYPE_INVALID;
+    LN_LIST_FOREACH(op, ctx->ops)
     {
-        const ln_tensor_entry *te = ln_entry_of(tle, op->op_arg->tensor_table);
-        const tl_dtype dtype = te->tensor->dtype;
-        if (!te->isconst && (dtype == TL_FLOAT16 || dtype == TL_BFLOAT16))
-            return dtype;
+        const ln_tensor_list_entry *tle;
+        const int counts = op->op_arg->tensors_in && !ln_rule_is(op, "cast");
+        LN_LIST_FOREACH(tle, counts ? op->op_arg->tensors_out : NULL)
+        {
+            const ln_tensor_entry *te = ln_entry_of(tle, op->op_arg->tensor_table);
+            const tl_dtype dtype = te->tensor->dtype;
+            if (te->isconst || (!is_real(dtype) && dtype != TL_DOUBLE))
+                continue;
+            if ((dtype != TL_FLOAT16 && dtype != TL_BFLOAT16) ||
+                (found != TL_DTYPE_INVALID && found != dtype))
+                return TL_FLOAT;
+            found = dtype;
+        }
     }
-    return TL_FLOAT;
+    return found == TL_DTYPE_INVALID ? TL_FLOAT : found;
 }
 
+// The whole model is looked at once, with its first operator.
 ln_list *ln_cuda_note_precision(const ln_context *ctx, ln_list **old_ops)
 {
     *old_ops = NULL;
-    const ln_op *op = ctx->precision == TL_FLOAT ? ln_rule_anchor(ctx, NULL) : NULL;
-    for (; op && ctx->precision == TL_FLOAT; op = ln_rule_anchor(ctx, op))
-        ((ln_context *)ctx)->precision = computed_half(op);
+    if (ctx->precision == TL_FLOAT && ctx->ops && ln_rule_anchor(ctx, NULL) == ctx->ops->data)
+        ((ln_context *)ctx)->precision = computed_type(ctx);
     return NULL;
 }
