@@ -59,11 +59,6 @@ static __device__ __forceinline__ float ln_fast_gelu(float x)
 template <int N>
 static __device__ __forceinline__ void ln_fast_act_all(float (&x)[N], const tl_activation &act)
 {
-#define LN_EACH(value)                                              \
-    {                                                               \
-        _Pragma("unroll") for (int i = 0; i < N; i++) x[i] = value; \
-        break;                                                      \
-    }
     switch (act.act) {
     case TL_ACT_RELU:
         LN_EACH(ln_max_of(x[i], 0))
@@ -89,7 +84,6 @@ static __device__ __forceinline__ void ln_fast_act_all(float (&x)[N], const tl_a
     default:
         break;
     }
-#undef LN_EACH
 }
 
 #endif

@@ -322,15 +322,17 @@ static __device__ __forceinline__ float ln_act(float x, tl_activation act)
     }
 }
 
-/** The same of N elements, with one choice for all of them. */
-template <int N>
-static __device__ __forceinline__ void ln_act_all(float (&x)[N], const tl_activation &act)
-{
+/* A case of a switch: each of the N elements of x becomes `value`. */
 #define LN_EACH(value)                                              \
     {                                                               \
         _Pragma("unroll") for (int i = 0; i < N; i++) x[i] = value; \
         break;                                                      \
     }
+
+/** The same of N elements, with one choice for all of them. */
+template <int N>
+static __device__ __forceinline__ void ln_act_all(float (&x)[N], const tl_activation &act)
+{
     switch (act.act) {
     case TL_ACT_RELU:
         LN_EACH(x[i] < 0 ? 0 : x[i])
@@ -355,7 +357,6 @@ static __device__ __forceinline__ void ln_act_all(float (&x)[N], const tl_activa
     default:
         break;
     }
-#undef LN_EACH
 }
 
 #endif
