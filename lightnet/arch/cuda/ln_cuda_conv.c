@@ -670,23 +670,27 @@ static void try_proposals(request *r, proposals *p, int is_compiled, int most, l
 
 /* ---- graphs of cuDNN ---- */
 
-// The convolution alone, then the rest. Returns the seconds of the convolution, 0: there is none.
-static double try_alone(request *r, proposals *p, int is_compiled, int most)
+// Returns new: the fastest convolution alone, without the rest. NULL: there is none.
+static ln_cuda_plan *find_alone(request *r, proposals *p, int is_compiled, int most)
 {
     const extent alone = {0};
     ln_cuda_plan *best = NULL;
     find_proposals(r, &alone, p);
     try_proposals(r, p, is_compiled, most, &best);
     free_proposals(p);
-    if (!best)
-        return 0;
-    const double seconds = best->seconds;
-    best->rest = rest_of(r, &alone);
-    if (r->best && r->best->seconds <= seconds)
-        ln_cuda_free_plan(best);
-    else
-        ln_cuda_compete(r->libs, &r->best, best);
-    return seconds;
+    return best;
+}
+
+// Takes `alone` (NULL: none), which competes with the rest behind it.
+static void try_unfused(request *r, ln_cuda_plan *alone)
+{
+    const extent nothing = {0};
+    if (!alone || (r->best && r->best->seconds <= alone->seconds)) {
+        ln_cuda_free_plan(alone);
+        return;
+    }
+    alone->rest = rest_of(r, &nothing);
+    ln_cuda_compete(r->libs, &r->best, alone);
 }
 
 static int is_worth_compiling(const request *r, double alone)
@@ -718,6 +722,14 @@ static void try_bare(request *r, proposals *p)
     free_proposals(p);
 }
 
+// Whether the plan's kernel adds bias and addend before it rounds.
+static int rounds_once(const ln_cuda_plan *plan)
+{
+    return plan && !plan->rest.has_bias && !plan->rest.has_addend;
+}
+
+// In 16 bits, a convolution that is rounded before its bias is added is a last resort: where both
+// are large and their sum is not, the error grows. In mobilenet_v2 it doubles.
 static void try_cudnn(request *r)
 {
     proposals p;
@@ -725,56 +737,79 @@ static void try_cudnn(request *r)
         try_bare(r, &p);
         return;
     }
-    try_fused(r, &p, try_alone(r, &p, 0, MOST_MEASURED));
+    ln_cuda_plan *alone = find_alone(r, &p, 0, MOST_MEASURED);
+    const double seconds = alone ? alone->seconds : 0;
+    if (r->conv->src->dtype == TL_FLOAT) {
+        try_unfused(r, alone);
+        alone = NULL;
+    }
+    try_fused(r, &p, seconds);
+    if (rounds_once(r->best)) {
+        ln_cuda_free_plan(alone);
+        return;
+    }
+    try_unfused(r, alone);
     if (!r->best)
-        try_alone(r, &p, 1, MOST_COMPILED);
+        try_unfused(r, find_alone(r, &p, 1, MOST_COMPILED));
 }
 
-/* ---- depthwise convolutions ---- */
+/* ---- kernels of our own ---- */
 
-typedef struct depthwise_plan {
+/* Numbers from 0 on: ln_cuda_depthwise_tiles with this `way`. */
+enum { OWN_DEPTHWISE = -1, OWN_FIRST = -2, OWN_DIRECT = -3 };
+
+typedef struct own_plan {
     ln_cuda_plan base;
     tl_conv2d_param param;
     int is_nhwc;
-    int way; // to choose tiles, or -1: by ln_cuda_depthwise
-} depthwise_plan;
+    int kernel;
+} own_plan;
 
-static int run_depthwise(const ln_cuda_plan *base, ln_cuda_libs *libs, const ln_cuda_run *run)
+static int run_own(const ln_cuda_plan *base, ln_cuda_libs *libs, const ln_cuda_run *run)
 {
-    const depthwise_plan *const plan = (const depthwise_plan *)base;
+    const own_plan *const plan = (const own_plan *)base;
+    const tl_conv2d_param *const param = &plan->param;
     const tl_tensor src = ln_cuda_tensor(base, LN_CUDA_SRC, run->data),
                     weight = ln_cuda_tensor(base, LN_CUDA_WEIGHT, run->data),
                     bias = ln_cuda_tensor(base, LN_CUDA_BIAS, run->data),
                     addend = ln_cuda_tensor(base, LN_CUDA_ADDEND, run->data);
     tl_tensor dst = ln_cuda_tensor(base, LN_CUDA_DST, run->data);
     const tl_tensor *const more = addend.ndim ? &addend : NULL;
+    const ln_cuda_stream stream = run->stream;
     (void)libs;
-    return plan->way >= 0 ? ln_cuda_depthwise_tiles(run->stream, &src, &weight, &bias, more, &dst,
-                                                    &plan->param, plan->way)
-                          : ln_cuda_depthwise(run->stream, &src, &weight, &bias, more, &dst,
-                                              &plan->param, plan->is_nhwc);
+    switch (plan->kernel) {
+    case OWN_DEPTHWISE:
+        return ln_cuda_depthwise(stream, &src, &weight, &bias, more, &dst, param, plan->is_nhwc);
+    case OWN_FIRST:
+        return ln_cuda_first_conv(stream, &src, &weight, &bias, &dst, param);
+    case OWN_DIRECT:
+        return ln_cuda_direct_conv(stream, &src, &weight, &bias, more, &dst, param, plan->is_nhwc);
+    default:
+        return ln_cuda_depthwise_tiles(stream, &src, &weight, &bias, more, &dst, param,
+                                       plan->kernel);
+    }
 }
 
-static void try_depthwise_way(request *r, int way)
+static void try_own(request *r, const char *name, int kernel)
 {
     const ln_cuda_conv *const conv = r->conv;
-    depthwise_plan *const plan = ln_cuda_new_plan(sizeof(*plan));
+    own_plan *const plan = ln_cuda_new_plan(sizeof(*plan));
     if (!plan)
         return;
-    if (way < 0)
-        strcpy(plan->base.name, "depthwise");
-    else
-        snprintf(plan->base.name, sizeof(plan->base.name), "depthwise %d", way);
-    plan->base.run = run_depthwise;
+    strcpy(plan->base.name, name);
+    if (kernel >= 0)
+        snprintf(plan->base.name, sizeof(plan->base.name), "%s %d", name, kernel);
+    plan->base.run = run_own;
     plan->param = conv->param;
     plan->is_nhwc = conv->is_nhwc;
-    plan->way = way;
+    plan->kernel = kernel;
     fill_base(r, &plan->base);
-    if (conv->is_nhwc) {
+    if (conv->taps && kernel >= OWN_DEPTHWISE) {
         plan->base.takes_taps = 1;
         plan->base.args[LN_CUDA_WEIGHT] = ln_cuda_shape_of(conv->taps);
     }
     ln_cuda_compete(r->libs, &r->best, &plan->base);
+    r->has_whole = 1;
 }
 
 static void try_depthwise(request *r)
@@ -782,9 +817,8 @@ static void try_depthwise(request *r)
     const ln_cuda_conv *const conv = r->conv;
     if (conv->is_nhwc && ln_cuda_has_depthwise_tiles(conv->src, &conv->param))
         for (int way = 0; way < LN_CUDA_TILE_WAYS; way++)
-            try_depthwise_way(r, way);
-    try_depthwise_way(r, -1);
-    r->has_whole = 1;
+            try_own(r, "depthwise", way);
+    try_own(r, "depthwise", OWN_DEPTHWISE);
 }
 
 static int is_depthwise(const ln_cuda_conv *conv)
@@ -793,41 +827,11 @@ static int is_depthwise(const ln_cuda_conv *conv)
     return conv->src->dims[axis] == group && conv->dst->dims[axis] == group;
 }
 
-/* ---- convolutions of images with few channels ---- */
-
-typedef struct first_plan {
-    ln_cuda_plan base;
-    tl_conv2d_param param;
-} first_plan;
-
-static int run_first(const ln_cuda_plan *base, ln_cuda_libs *libs, const ln_cuda_run *run)
-{
-    const tl_tensor src = ln_cuda_tensor(base, LN_CUDA_SRC, run->data),
-                    weight = ln_cuda_tensor(base, LN_CUDA_WEIGHT, run->data),
-                    bias = ln_cuda_tensor(base, LN_CUDA_BIAS, run->data);
-    tl_tensor dst = ln_cuda_tensor(base, LN_CUDA_DST, run->data);
-    (void)libs;
-    return ln_cuda_first_conv(run->stream, &src, &weight, &bias, &dst,
-                              &((const first_plan *)base)->param);
-}
-
+// Of images with few channels.
 static int is_first(const ln_cuda_conv *conv)
 {
     return conv->is_nhwc && !conv->has_addend &&
            ln_cuda_has_first_conv(conv->src, conv->weight, &conv->param);
-}
-
-static void try_first(request *r)
-{
-    first_plan *const plan = ln_cuda_new_plan(sizeof(*plan));
-    if (!plan)
-        return;
-    strcpy(plan->base.name, "first");
-    plan->base.run = run_first;
-    plan->param = r->conv->param;
-    fill_base(r, &plan->base);
-    ln_cuda_compete(r->libs, &r->best, &plan->base);
-    r->has_whole = 1;
 }
 
 /* ---- products of matrices ---- */
@@ -963,8 +967,10 @@ static int make_plan(request *r)
     if (!r->is_bare && is_depthwise(r->conv) && (!r->conv->is_nhwc || r->conv->taps))
         try_depthwise(r);
     if (!r->is_bare && is_first(r->conv))
-        try_first(r);
+        try_own(r, "first", OWN_FIRST);
     try_cudnn(r);
+    if (!r->best && !r->is_bare)
+        try_own(r, "direct", OWN_DIRECT);
     return r->best ? 0 : fail_shapes(r);
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tests of the CUDA kernels of images: ln_cuda_pool2d, ln_cuda_resample, ln_cuda_depthwise and
-// ln_cuda_first_conv.
+// Tests of the CUDA kernels of images: ln_cuda_pool2d, ln_cuda_resample, ln_cuda_depthwise,
+// ln_cuda_depthwise_tiles, ln_cuda_direct_conv and ln_cuda_first_conv.
 
 #include "arch/cuda/ln_cuda_test.h"
 
@@ -299,6 +299,70 @@ CU_TEST(depthwise_with_every_activation)
         check_depthwise(&depthwises[way & 2 ? 5 : 0], dtype, (tl_act)act, way & 1, way >> 1, -1);
 }
 
+/* ---- ln_cuda_direct_conv ---- */
+
+/** {N, C, H, W}, and the number of dst's channels. */
+static const struct dense {
+    int dims[4], channels;
+    tl_conv2d_param param;
+} denses[] = {
+    {{2, 3, 7, 9}, 5, {1, {3, 3}, {1, 1}, {1, 1}, {1, 1, 1, 1}, {0}, {0}}},
+    {{1, 12, 9, 8}, 8, {4, {1, 1}, {2, 2}, {1, 1}, {0}, {0}, {0}}},
+    {{1, 6, 15, 13}, 9, {3, {3, 5}, {2, 1}, {1, 2}, {0, 3, 2, 1}, {0}, {0}}},
+    {{3, 1, 5, 5}, 1, {1, {5, 5}, {1, 1}, {1, 1}, {0}, {0}, {0}}},
+    {{1, 64, 33, 31}, 130, {1, {3, 3}, {1, 1}, {3, 3}, {3, 3, 3, 3}, {0}, {0}}},
+    {{0, 3, 4, 4}, 2, {1, {3, 3}, {1, 1}, {1, 1}, {1, 1, 1, 1}, {0}, {0}}},
+};
+
+static void check_direct(const struct dense *d, tl_dtype dtype, tl_act act, int has_addend,
+                         int is_nhwc)
+{
+    const int weight_dims[] = {d->channels, d->dims[1] / d->param.group, d->param.size[0],
+                               d->param.size[1]};
+    tl_conv2d_param param = d->param;
+    int dims[4] = {d->dims[0], d->channels};
+    cu_case c;
+    param.act = cu_act(act);
+    cu_open(&c, "ln_cuda_direct_conv", dtype,
+            "%s group %d size [%s] stride [%s] dilation [%s] padding [%s] %s",
+            is_nhwc ? "nhwc" : "nchw", param.group, cu_list(2, param.size),
+            cu_list(2, param.stride), cu_list(2, param.dilation), cu_list(4, param.padding),
+            tl_act_name(act));
+    const tl_tensor *image = cu_host_random(&c, dtype, 4, d->dims, -1, 1);
+    const tl_tensor *weight = cu_host_random(&c, dtype, 4, weight_dims, -0.1, 0.1);
+    tl_tensor *const bias = cu_random(&c, dtype, 1, &d->channels, -1, 1);
+    ck_assert_int_eq(tl_conv2d_extents(image, &d->param, 0, dims + 2), 0);
+    const tl_tensor *more = has_addend ? cu_host_random(&c, dtype, 4, dims, -1, 1) : NULL;
+    tl_tensor *expected = cu_host_blank(&c, TL_DOUBLE, 4, dims);
+    if (expected->len) {
+        tl_exec_conv2d(cu_exec(0), cu_host_double(&c, image), cu_host_double(&c, weight),
+                       cu_double(&c, bias), expected, &d->param);
+        cu_add_and_act(expected, more ? cu_host_double(&c, more) : NULL, param.act);
+    }
+    if (is_nhwc && expected->len) {
+        image = cu_host_permuted(&c, image, to_nhwc);
+        weight = cu_host_permuted(&c, weight, to_nhwc);
+        more = more ? cu_host_permuted(&c, more, to_nhwc) : NULL;
+        expected = cu_host_permuted(&c, expected, to_nhwc);
+    }
+    tl_tensor *const src = cu_given(&c, image), *const weights = cu_given(&c, weight);
+    tl_tensor *const addend = more ? cu_given(&c, more) : NULL;
+    tl_tensor *const dst = cu_output(&c, dtype, 4, expected->dims);
+    cu_finish(&c,
+              ln_cuda_direct_conv(cu_start(&c), src, weights, bias, addend, dst, &param, is_nhwc));
+    cu_check_near(&c, dst, expected, cu_tolerance(dtype, CU_SUM));
+    cu_close(&c);
+}
+
+CU_TEST(direct_conv_of_every_shape)
+{
+    int n = 0;
+    for (int i = 0; i < CU_LEN(denses); i++)
+        CU_EACH_FLOAT(dtype)
+    for (int way = 0; way < 4; way++)
+        check_direct(&denses[i], dtype, n++ % TL_ACT_SIZE, way & 1, way >> 1);
+}
+
 /* ---- ln_cuda_first_conv ---- */
 
 /** {N, C, H, W}, and the number of dst's channels. */
@@ -402,5 +466,6 @@ END_TEST
 CU_TEST_MAIN("cuda image", pool2d_of_both_kinds_and_layouts, pool2d_of_what_is_not_finite,
              resample_nearest_with_every_rounding, resample_linear_up_and_down,
              depthwise_of_every_shape, depthwise_by_tiles, depthwise_with_every_activation,
-             first_conv_of_every_shape, first_conv_with_every_activation,
-             first_conv_of_what_is_infinite, first_conv_that_is_unsupported)
+             direct_conv_of_every_shape, first_conv_of_every_shape,
+             first_conv_with_every_activation, first_conv_of_what_is_infinite,
+             first_conv_that_is_unsupported)

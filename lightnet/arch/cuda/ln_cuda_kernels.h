@@ -101,6 +101,13 @@ int ln_cuda_first_conv(ln_cuda_stream stream, const tl_tensor *src, const tl_ten
 int ln_cuda_has_first_conv(const tl_tensor *src, const tl_tensor *weight,
                            const tl_conv2d_param *param);
 
+/** Any convolution, then addend (NULL: none), then the activation of `param`, of F: slow, for what
+ *  no other kernel supports. src [N, C, H, W], weight [OC, C/group, KH, KW]; is_nhwc: src and dst
+ *  [N, H, W, C], weight [OC, KH, KW, C/group]. bias [OC]. */
+int ln_cuda_direct_conv(ln_cuda_stream stream, const tl_tensor *src, const tl_tensor *weight,
+                        const tl_tensor *bias, const tl_tensor *addend, tl_tensor *dst,
+                        const tl_conv2d_param *param, int is_nhwc);
+
 /** dst = act(dst + bias + addend), of F: what a library's convolution or product did not do itself.
  * `bias` (NULL: none) has one element for each index of `axis`; addend (NULL: none) dst's shape. */
 int ln_cuda_epilogue(ln_cuda_stream stream, const tl_tensor *bias, const tl_tensor *addend,
