@@ -313,13 +313,15 @@ static const ln_op *writer_of(const programs *p, const char *name)
     return ln_hash_find(p->writers, ln_tensor_table_root(table, te)->name);
 }
 
-// A tensor that only one of the programs has, or in another form, is left out, but for outputs.
+// A tensor that only one of the programs has in the CPU's memory, or in another form, is left out,
+// but for outputs.
 static int compare_tensor(programs *p, const ln_op *op, const char *name)
 {
-    const tl_tensor *got = ln_tensor_table_find(p->ctx->tensor_table, name)->tensor;
+    const ln_tensor_entry *entry = ln_tensor_table_find(p->ctx->tensor_table, name);
     const ln_tensor_entry *te = ln_tensor_table_find(p->reference->tensor_table, name);
-    if (!te)
+    if (!te || entry->mtype != LN_MEM_CPU || te->mtype != LN_MEM_CPU)
         return 0;
+    const tl_tensor *got = entry->tensor;
     if (got->dtype != te->tensor->dtype || !tl_tensor_issameshape(got, te->tensor)) {
         const int is_output = ln_context_is_output(p->ctx, name);
         return is_output ? fail_type(p->ctx->source, name, got, te->tensor) : 0;

@@ -30,6 +30,11 @@ static const int plain[LN_MAXDIM] = {0, 1, 2, 3, 4, 5, 6, 7};
 /* [N, C, H, W] as [N, H, W, C] on the GPU. */
 static const int channels_last[] = {0, 3, 1, 2};
 
+enum { FEW_CHANNELS = 4 }; /* of an image */
+
+/* Bits of ctx->notes. */
+enum { IMAGES_LAST = 1 }; /* images have their channels last in float32, too */
+
 /* An operator that is being placed. */
 typedef struct placing {
     ln_rule_made made;
@@ -369,6 +374,58 @@ static int is_depthwise(const tl_tensor *src, const tl_tensor *weight, int group
     return group > 1 && group == src->dims[1] && group == weight->dims[0];
 }
 
+/** x times the transposed w, plus c. */
+static value product(placing *p, const value *x, const value *w, const value *c)
+{
+    value v = new_value(p, x->dtype, 2, plain);
+    v.dims[0] = x->dims[0];
+    v.dims[1] = w->dims[0];
+    ln_rule_op(&p->made, "matmul_cuda");
+    ln_rule_input(&p->made, "src1", x->name);
+    ln_rule_input(&p->made, "src2", w->name);
+    ln_rule_input(&p->made, "bias", c->name);
+    ln_rule_output(&p->made, "dst", v.name);
+    ln_rule_bool(&p->made, "trans2", LN_TRUE);
+    ln_rule_bool(&p->made, "tf32", p->tf32 ? LN_TRUE : LN_FALSE);
+    return v;
+}
+
+/** Whether an image of few channels, with those last, falls into patches that do not overlap: cuDNN
+ *  has no fast kernel for that. */
+static int is_patches(const placing *p, const frame *f)
+{
+    const tl_tensor *const src = input(p, "src")->tensor;
+    const int *const size = ints(p, "size"), *const stride = ints(p, "stride"),
+                     *const dilation = ints(p, "dilation"), zeros[4] = {0};
+    for (int i = 0; i < 2; i++)
+        if (size[i] != stride[i] || dilation[i] != 1 || src->dims[2 + i] % size[i])
+            return 0;
+    return p->nhwc && ln_rule_get_int(p->op, "group") == 1 && src->dims[1] <= FEW_CHANNELS &&
+           size[0] * size[1] > 1 && !memcmp(f->padding, zeros, sizeof(zeros));
+}
+
+/** A product of the patches, each as a row, and the weights. */
+static int place_patches(placing *p)
+{
+    static const int patches_first[] = {0, 1, 3, 2, 4};
+    const int *const size = ints(p, "size");
+    const ln_tensor_entry *const dst = output(p, "dst");
+    const value image = on_gpu(p, input(p, "src"), channels_last),
+                weight = on_gpu(p, input(p, "weight"), channels_last),
+                bias = on_gpu(p, input(p, "bias"), plain);
+    const int n = image.dims[0], h = image.dims[1] / size[0], w = image.dims[2] / size[1],
+              row = size[1] * image.dims[3], len = size[0] * row, out = weight.dims[0];
+    value v = reshape(p, &image, 5, (const int[]){n, h, size[0], w, row});
+    v = convert(p, "convert_cuda", &v, patches_first, v.dtype, plain);
+    v = reshape(p, &v, 2, (const int[]){n * h * w, len});
+    const value matrix = reshape(p, &weight, 2, (const int[]){out, len});
+    v = product(p, &v, &matrix, &bias);
+    v = reshape(p, &v, 4, (const int[]){n, h, w, out});
+    set_order(&v, 4, channels_last);
+    store(p, &v, dst);
+    return 1;
+}
+
 static int place_conv2d(placing *p)
 {
     const ln_tensor_entry *src = input(p, "src"), *weight = input(p, "weight");
@@ -376,6 +433,8 @@ static int place_conv2d(placing *p)
     frame f;
     if (!is_float_input(p, "src") || find_frame(p, ints(p, "dilation"), &f))
         return 0;
+    if (is_patches(p, &f))
+        return place_patches(p);
     const int has_taps = p->nhwc && is_depthwise(src->tensor, weight->tensor, group);
     const value x = on_gpu(p, src, image_order(p)), b = on_gpu(p, input(p, "bias"), plain);
     value w = on_gpu(p, weight, has_taps ? plain : image_order(p)), taps = {NULL};
@@ -918,12 +977,12 @@ static int place(placing *p)
 ln_list *ln_cuda_place(const ln_context *ctx, ln_list **old_ops)
 {
     *old_ops = NULL;
-    if (!ln_pass_lowering_begins(ctx, rule))
+    if (!ln_pass_rule_begins(ctx, rule))
         return NULL;
     for (const ln_op *op = ln_rule_anchor(ctx, NULL); op; op = ln_rule_anchor(ctx, op)) {
         placing p = {.made = {.ctx = ctx, .rule = rule}, .op = op, .real = ctx->precision};
         p.tf32 = ctx->allows_tf32;
-        p.nhwc = p.tf32 || p.real != TL_FLOAT;
+        p.nhwc = p.tf32 || p.real != TL_FLOAT || ctx->notes & IMAGES_LAST;
         if (!place(&p))
             continue;
         const ln_op *const replaced[] = {op, NULL};
@@ -957,11 +1016,43 @@ static tl_dtype computed_type(const ln_context *ctx)
     return found == TL_DTYPE_INVALID ? TL_FLOAT : found;
 }
 
-// The whole model is looked at once, with its first operator.
-ln_list *ln_cuda_note_precision(const ln_context *ctx, ln_list **old_ops)
+/** Whether the convolution has a fast kernel in float32 for images with their channels last: one
+ *  of our own, that of a product, or one for few channels. */
+static int is_fast_channels_last(const ln_op *op)
 {
+    static const int ones[2] = {1, 1}, zeros[4] = {0};
+    const placing p = {.op = op};
+    const ln_tensor_entry *src = input(&p, "src"), *weight = input(&p, "weight");
+    const int n_groups = ln_rule_get_int(op, "group");
+    if (!src || !weight || src->isdynamic || src->tensor->ndim != 4)
+        return 0;
+    if (is_depthwise(src->tensor, weight->tensor, n_groups) || src->tensor->dims[1] <= FEW_CHANNELS)
+        return 1;
+    return n_groups == 1 && !memcmp(&weight->tensor->dims[2], ones, sizeof(ones)) &&
+           !memcmp(ints(&p, "stride"), ones, sizeof(ones)) &&
+           !memcmp(ints(&p, "padding"), zeros, sizeof(zeros));
+}
+
+static int are_fast_channels_last(const ln_context *ctx)
+{
+    const ln_op *op;
+    LN_LIST_FOREACH(op, ctx->ops)
+    {
+        if (ln_rule_is(op, "conv2d") && !is_fast_channels_last(op))
+            return 0;
+    }
+    return 1;
+}
+
+// The whole model is looked at once, with its first operator.
+ln_list *ln_cuda_note_model(const ln_context *ctx, ln_list **old_ops)
+{
+    ln_context *const noted = (ln_context *)ctx;
     *old_ops = NULL;
-    if (ctx->precision == TL_FLOAT && ctx->ops && ln_rule_anchor(ctx, NULL) == ctx->ops->data)
-        ((ln_context *)ctx)->precision = computed_type(ctx);
+    if (ctx->precision != TL_FLOAT || !ctx->ops || ln_rule_anchor(ctx, NULL) != ctx->ops->data)
+        return NULL;
+    noted->precision = computed_type(ctx);
+    if (are_fast_channels_last(ctx))
+        noted->notes |= IMAGES_LAST;
     return NULL;
 }

@@ -6,9 +6,10 @@
 
 #include "lightnet/ln_arch.h"
 
-/** Graphs of 16-bit floats compute in this type on the GPU: a subgraph function of an early stage,
- * which changes the context's precision only. */
-ln_list *ln_cuda_note_precision(const ln_context *ctx, ln_list **old_ops);
+/** A subgraph function of an early stage, which changes the context's precision and notes only:
+ * graphs of 16-bit floats compute in this type on the GPU, and images have their channels last
+ * where all convolutions are fast with them. */
+ln_list *ln_cuda_note_model(const ln_context *ctx, ln_list **old_ops);
 
 /** A subgraph function: replaces an abstract operator by one of the GPU, between copies. */
 ln_list *ln_cuda_place(const ln_context *ctx, ln_list **old_ops);
