@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Translating graphs: constants, sparse ones among them (few elements among zeros, put there by
-// operators that run at load), nodes in order, functions and graphs within nodes.
+// operators that run at load), nodes in their order, functions and graphs within nodes.
 
 #include <inttypes.h>
 #include <limits.h>
@@ -131,9 +131,10 @@ static void translate_nodes(ln_onnx_scope *scope, LnOnnx__Node *const *nodes, si
             "the model unfolds to more nodes than the limit of %" PRIu64 " operators", most);
         return;
     }
+    LnOnnx__Node *const *const sorted = ln_onnx_sort(m, nodes, n_nodes);
     m->depth++;
     for (size_t i = 0; i < n_nodes && !m->base.failed; i++) {
-        translate_node(scope, nodes[i]);
+        translate_node(scope, sorted[i]);
         ln_translation_check(&m->base);
     }
     m->depth--;

@@ -102,7 +102,7 @@ ln_onnx_node ln_onnx_node_init(ln_onnx_scope *scope, const LnOnnx__Node *proto);
 
 /* Graphs: ln_onnx_graph.c */
 
-/** Enters the graph's initializers as constants, then translates its nodes in order. */
+/** Enters the graph's initializers as constants, then translates its nodes. */
 void ln_onnx_translate_graph(ln_onnx_scope *scope, const LnOnnx__Graph *graph);
 
 /** A new constant for a tensor message, named after `name` if that is free; elements of 2 or 4 bits
@@ -112,6 +112,10 @@ const char *ln_onnx_add_tensor(ln_onnx_scope *scope, const LnOnnx__Tensor *proto
 /** A sparse tensor, emitted as operators that put its elements among zeros; `i` as in ln_emit_out.
  * Returns its name; NULL after a failure. */
 const char *ln_onnx_sparse(ln_onnx_node *n, const LnOnnx__SparseTensor *sparse, int i);
+
+/** The nodes, each behind those whose outputs it reads: `nodes` itself if it is sorted. Returns
+ *  borrowed, until the translation ends; NULL after a failure: they form a cycle. ln_onnx_sort.c */
+LnOnnx__Node *const *ln_onnx_sort(ln_onnx_model *m, LnOnnx__Node *const *nodes, size_t n);
 
 /** Fails with the names of all operators that cannot be translated, and how often each is used. */
 void ln_onnx_check_support(const ln_onnx_scope *scope);

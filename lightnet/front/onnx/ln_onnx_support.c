@@ -12,6 +12,7 @@
 
 /* Operators that LightNet does not run, each with the reason. */
 
+static const char domains[] = "unsupported domain: export with standard operators only";
 static const char strings[] = "it works on strings";
 static const char sequences[] = "it works on sequences";
 static const char optionals[] = "it works on optional values";
@@ -85,14 +86,17 @@ static const ln_onnx_row *find_in(const ln_onnx_row *row, const char *op_type, i
     return found;
 }
 
+static int is_microsoft(const char *domain)
+{
+    return ln_streq(domain, "com.microsoft");
+}
+
 const ln_onnx_row *ln_onnx_find_row(const char *domain, const char *op_type, int opset)
 {
     const ln_onnx_row *found = NULL;
     const char *const type = op_type ? op_type : "";
     if (!ln_onnx_is_default_domain(domain))
-        return ln_streq(domain, "com.microsoft")
-                   ? find_in(ln_onnx_rows_microsoft, type, opset, NULL)
-                   : NULL;
+        return is_microsoft(domain) ? find_in(ln_onnx_rows_microsoft, type, opset, NULL) : NULL;
     for (size_t i = 0; i < sizeof(tables) / sizeof(tables[0]); i++)
         found = find_in(tables[i], type, opset, found);
     return found;
@@ -111,6 +115,8 @@ static void note(survey *s, const LnOnnx__Node *node, const char *why)
 {
     char kind[256];
     const int is_default = ln_onnx_is_default_domain(node->domain);
+    if (!is_default && !is_microsoft(node->domain))
+        why = domains;
     snprintf(kind, sizeof(kind), "%.120s%s%.120s", is_default ? "" : node->domain,
              is_default ? "" : ".", node->op_type ? node->op_type : "");
     ln_missing_note(&s->missing, kind, NULL, why);

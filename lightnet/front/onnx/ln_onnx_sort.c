@@ -1,0 +1,215 @@
+// SPDX-License-Identifier: Apache-2.0
+// Sorting the nodes of a graph: the standard requires each node behind those whose outputs it
+// reads, but some tools write files that are not sorted.
+//
+// Most files are, so the first pass only compares positions. Otherwise nodes keep their order, but
+// for those that a node before them needs: these come directly before it.
+
+#include <string.h>
+
+#include "front/onnx/ln_onnx_model.h"
+#include "lightnet/ln_hash.h"
+#include "tensorlight/tl_util.h"
+
+/* Names that a graph within a node defines itself, and the graphs around it. */
+typedef struct locals {
+    ln_hash *names;
+    const struct locals *outer;
+} locals;
+
+typedef struct sorter {
+    ln_onnx_model *model;
+    LnOnnx__Node *const *nodes;
+    size_t n;
+    ln_hash *producers; /* output -> 1 + the position of its node */
+    size_t reader;      /* the node that is looked at */
+    int is_unsorted;
+    size_t n_reads;
+    size_t *reads;  /* positions of producers, those of each reader side by side; or NULL */
+    size_t *begins; /* of each reader, where its reads begin; [n + 1] */
+    int depth;
+} sorter;
+
+/* ---- what a node reads ---- */
+
+static void note_read(sorter *s, const locals *l, const char *name)
+{
+    for (; l; l = l->outer)
+        if (ln_hash_find_extended(l->names, name, NULL, NULL))
+            return;
+    const size_t producer = (size_t)ln_hash_find(s->producers, name);
+    if (!producer)
+        return;
+    s->is_unsorted |= producer - 1 >= s->reader;
+    if (s->reads)
+        s->reads[s->n_reads] = producer - 1;
+    s->n_reads++;
+}
+
+static void define(sorter *s, locals *l, const char *name)
+{
+    if (l->names && name && ln_hash_insert(l->names, name, l) < 0)
+        ln_translation_fail_memory(&s->model->base);
+}
+
+static void define_all(sorter *s, locals *l, const LnOnnx__Graph *g)
+{
+    for (size_t i = 0; i < g->n_input; i++)
+        define(s, l, g->input[i]->name);
+    for (size_t i = 0; i < g->n_initializer; i++)
+        define(s, l, g->initializer[i]->name);
+    for (size_t i = 0; i < g->n_sparse_initializer; i++)
+        if (g->sparse_initializer[i]->values)
+            define(s, l, g->sparse_initializer[i]->values->name);
+    for (size_t i = 0; i < g->n_node; i++)
+        for (size_t k = 0; k < g->node[i]->n_output; k++)
+            define(s, l, g->node[i]->output[k]);
+}
+
+static void look_at_node(sorter *s, const locals *l, const LnOnnx__Node *node);
+
+static void look_at_graph(sorter *s, const locals *outer, const LnOnnx__Graph *g)
+{
+    if (s->depth >= LN_ONNX_MAX_DEPTH) // translation rejects it
+        return;
+    locals l = {ln_hash_create(ln_str_hash, ln_str_cmp, NULL, NULL), outer};
+    if (!l.names) {
+        ln_translation_fail_memory(&s->model->base);
+        return;
+    }
+    s->depth++;
+    define_all(s, &l, g);
+    for (size_t i = 0; i < g->n_node; i++)
+        look_at_node(s, &l, g->node[i]);
+    for (size_t i = 0; i < g->n_output; i++)
+        if (g->output[i]->name)
+            note_read(s, &l, g->output[i]->name);
+    s->depth--;
+    ln_hash_free(l.names);
+}
+
+static void look_at_node(sorter *s, const locals *l, const LnOnnx__Node *node)
+{
+    for (size_t i = 0; i < node->n_input; i++)
+        if (*node->input[i])
+            note_read(s, l, node->input[i]);
+    for (size_t i = 0; i < node->n_attribute; i++)
+        if (node->attribute[i]->g)
+            look_at_graph(s, l, node->attribute[i]->g);
+}
+
+static void look_at_nodes(sorter *s)
+{
+    s->n_reads = 0;
+    for (s->reader = 0; s->reader < s->n && !s->model->base.failed; s->reader++) {
+        if (s->begins)
+            s->begins[s->reader] = s->n_reads;
+        look_at_node(s, NULL, s->nodes[s->reader]);
+    }
+    if (s->begins)
+        s->begins[s->n] = s->n_reads;
+}
+
+/* ---- order ---- */
+
+enum { NEW, OPEN, DONE }; /* OPEN: it waits for what it reads */
+
+static void fail_cycle(sorter *s, const LnOnnx__Node *node)
+{
+    ln_translation_fail(&s->model->base,
+                        "node '%s' (%s): it reads what is computed from its own outputs",
+                        ln_onnx_text(node->name), ln_onnx_text(node->op_type));
+}
+
+// Puts a node into `order` at `at`, behind all that it needs. Returns the position behind it.
+static size_t place(sorter *s, size_t first, unsigned char *states, size_t *path, size_t *next,
+                    LnOnnx__Node **order, size_t at)
+{
+    size_t len = 1;
+    path[0] = first;
+    states[first] = OPEN;
+    next[first] = s->begins[first];
+    while (len) {
+        const size_t i = path[len - 1];
+        if (next[i] == s->begins[i + 1]) {
+            states[i] = DONE;
+            order[at++] = s->nodes[i];
+            len--;
+            continue;
+        }
+        const size_t needed = s->reads[next[i]++];
+        if (states[needed] == OPEN) {
+            fail_cycle(s, s->nodes[needed]);
+            return at;
+        }
+        if (states[needed] == DONE)
+            continue;
+        path[len++] = needed;
+        states[needed] = OPEN;
+        next[needed] = s->begins[needed];
+    }
+    return at;
+}
+
+static void *alloc(sorter *s, size_t n, size_t size)
+{
+    size_t bytes;
+    if (!ln_size_mul(n, size, &bytes))
+        return ln_translation_alloc(&s->model->base, bytes ? bytes : 1);
+    ln_translation_fail_memory(&s->model->base);
+    return NULL;
+}
+
+// NULL after a failure.
+static LnOnnx__Node *const *sort(sorter *s)
+{
+    LnOnnx__Node **const order = alloc(s, s->n, sizeof(*order));
+    unsigned char *const states = alloc(s, s->n, 1);
+    size_t *const path = alloc(s, s->n, sizeof(*path)), *const next = alloc(s, s->n, sizeof(*next));
+    s->reads = alloc(s, s->n_reads, sizeof(*s->reads));
+    s->begins = alloc(s, s->n + 1, sizeof(*s->begins));
+    if (s->model->base.failed)
+        return NULL;
+    memset(states, NEW, s->n);
+    look_at_nodes(s);
+    for (size_t i = 0, at = 0; i < s->n && !s->model->base.failed; i++)
+        if (states[i] == NEW)
+            at = place(s, i, states, path, next, order, at);
+    return s->model->base.failed ? NULL : order;
+}
+
+// 1: two nodes have an output of this name, so the order of the file counts.
+static int enter_producers(sorter *s)
+{
+    for (size_t i = 0; i < s->n; i++) {
+        const LnOnnx__Node *const node = s->nodes[i];
+        for (size_t k = 0; k < node->n_output; k++) {
+            if (!*node->output[k])
+                continue;
+            const int is_new = ln_hash_insert(s->producers, node->output[k], (void *)(i + 1));
+            if (is_new < 0)
+                ln_translation_fail_memory(&s->model->base);
+            if (is_new <= 0)
+                return 1;
+        }
+    }
+    return 0;
+}
+
+LnOnnx__Node *const *ln_onnx_sort(ln_onnx_model *m, LnOnnx__Node *const *nodes, size_t n)
+{
+    sorter s = {.model = m,
+                .nodes = nodes,
+                .n = n,
+                .producers = ln_hash_create(ln_str_hash, ln_str_cmp, NULL, NULL)};
+    LnOnnx__Node *const *order = nodes;
+    if (!s.producers) {
+        ln_translation_fail_memory(&m->base);
+    } else if (!enter_producers(&s)) {
+        look_at_nodes(&s);
+        if (s.is_unsorted && !m->base.failed)
+            order = sort(&s);
+    }
+    ln_hash_free(s.producers);
+    return m->base.failed ? NULL : order;
+}
