@@ -65,6 +65,7 @@ extern const ln_onnx_row ln_onnx_rows_matmul[];
 extern const ln_onnx_row ln_onnx_rows_microsoft[]; /* of the domain com.microsoft */
 extern const ln_onnx_row ln_onnx_rows_norm[];
 extern const ln_onnx_row ln_onnx_rows_pool[];
+extern const ln_onnx_row ln_onnx_rows_preview[]; /* of the domain ai.onnx.preview */
 extern const ln_onnx_row ln_onnx_rows_quantize[];
 extern const ln_onnx_row ln_onnx_rows_random[];
 extern const ln_onnx_row ln_onnx_rows_recurrent[];
@@ -73,6 +74,7 @@ extern const ln_onnx_row ln_onnx_rows_resize[];
 extern const ln_onnx_row ln_onnx_rows_sample[];
 extern const ln_onnx_row ln_onnx_rows_shape[];
 extern const ln_onnx_row ln_onnx_rows_signal[];
+extern const ln_onnx_row ln_onnx_rows_state[];
 extern const ln_onnx_row ln_onnx_rows_unary[];
 
 /* Failing */

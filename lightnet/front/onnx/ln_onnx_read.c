@@ -21,7 +21,7 @@
 #include "tensorlight/tl_util.h"
 
 // The newest version of the default operator set that is known.
-enum { NEWEST_OPSET = 26 };
+enum { NEWEST_OPSET = 28 };
 
 /* The file */
 
@@ -498,9 +498,9 @@ static void choose_opsets(ln_onnx_scope *scope)
     scope->n_opsets = proto->n_opset_import ? proto->n_opset_import : 1;
     const int opset = ln_onnx_scope_opset(scope, "");
     if (opset > NEWEST_OPSET)
-        ln_translation_fail_as(&scope->model->base, LN_UNSUPPORTED,
-                               "the model is written in operator set %d, expected at most %d",
-                               opset, NEWEST_OPSET);
+        ln_warn(scope->model->base.ctx,
+                "%s: operator set %d is newer than %d, the newest known one, as which it is read",
+                scope->model->base.file, opset, NEWEST_OPSET);
 }
 
 static void translate(ln_onnx_model *m)

@@ -71,6 +71,7 @@ static const ln_onnx_row *const tables[] = {
     ln_onnx_rows_sample,
     ln_onnx_rows_shape,
     ln_onnx_rows_signal,
+    ln_onnx_rows_state,
     ln_onnx_rows_unary,
 };
 // clang-format on
@@ -86,17 +87,30 @@ static const ln_onnx_row *find_in(const ln_onnx_row *row, const char *op_type, i
     return found;
 }
 
-static int is_microsoft(const char *domain)
+/** The operators of another domain than ONNX's own; NULL: it is unknown. */
+static const ln_onnx_row *rows_of(const char *domain)
 {
-    return ln_streq(domain, "com.microsoft");
+    static const struct {
+        const char *domain;
+        const ln_onnx_row *rows;
+    } others[] = {
+        {"ai.onnx.preview", ln_onnx_rows_preview},
+        {"com.microsoft", ln_onnx_rows_microsoft},
+    };
+    for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++)
+        if (ln_streq(domain, others[i].domain))
+            return others[i].rows;
+    return NULL;
 }
 
 const ln_onnx_row *ln_onnx_find_row(const char *domain, const char *op_type, int opset)
 {
     const ln_onnx_row *found = NULL;
     const char *const type = op_type ? op_type : "";
-    if (!ln_onnx_is_default_domain(domain))
-        return is_microsoft(domain) ? find_in(ln_onnx_rows_microsoft, type, opset, NULL) : NULL;
+    if (!ln_onnx_is_default_domain(domain)) {
+        const ln_onnx_row *const rows = rows_of(domain);
+        return rows ? find_in(rows, type, opset, NULL) : NULL;
+    }
     for (size_t i = 0; i < sizeof(tables) / sizeof(tables[0]); i++)
         found = find_in(tables[i], type, opset, found);
     return found;
@@ -115,7 +129,7 @@ static void note(survey *s, const LnOnnx__Node *node, const char *why)
 {
     char kind[256];
     const int is_default = ln_onnx_is_default_domain(node->domain);
-    if (!is_default && !is_microsoft(node->domain))
+    if (!is_default && !rows_of(node->domain))
         why = domains;
     snprintf(kind, sizeof(kind), "%.120s%s%.120s", is_default ? "" : node->domain,
              is_default ? "" : ".", node->op_type ? node->op_type : "");

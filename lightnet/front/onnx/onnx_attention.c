@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // ONNX Attention, as one operator or, where its scores are wanted or capped, as products of
-// matrices and softmax; and RotaryEmbedding.
+// matrices and softmax; FlexAttention, always so; and RotaryEmbedding.
 //
 // Heads come second: queries [B, Hq, S, D], keys [B, Hk, T, D], values [B, Hk, T, E]. Where several
 // heads of queries share one of keys, they are rows of one product, [B, Hk, Hq / Hk * S, D].
 //
 // Masked positions get a bias of -infinity. All conditions are collected as bools, whose
 // logarithms are the biases: log(1) = 0, log(0) = -infinity. Source: ONNX Attention-24,
-// RotaryEmbedding-23.
+// RotaryEmbedding-23, FlexAttention-1 (preview).
 
 #include <inttypes.h>
 #include <math.h>
@@ -284,6 +284,56 @@ static void translate_attention(ln_onnx_node *n)
     ln_emit_reshape(&n->emit, ln_emit_transpose(&n->emit, dst, swap_heads, LN_EMIT_TEMP), 3, dims,
                     0);
 }
+
+/* ---- attention with functions of the scores and of the probabilities ---- */
+
+/** What the graph in attribute `name` makes of `src`, in its shape and type; `src` without it. */
+static const char *modify(ln_onnx_node *n, const char *name, const char *src)
+{
+    const LnOnnx__Graph *const graph = ln_onnx_graph(n, name);
+    const char *dst = NULL;
+    if (!graph)
+        return src;
+    ln_onnx_inline(n, graph, 1, &src, 1, &dst);
+    const tl_tensor *const s = ln_onnx_tensor_of(n, src), *const d = ln_onnx_tensor_of(n, dst);
+    if (!ln_onnx_failed(n) && (s->dtype != d->dtype || !tl_tensor_issameshape(s, d)))
+        ln_emit_fail(&n->emit, "graph '%s' changes the shape or the type of its input", name);
+    return dst;
+}
+
+/** The type of scores and probabilities. */
+static tl_dtype softmax_dtype(ln_onnx_node *n, tl_dtype dtype)
+{
+    const tl_dtype deflt = dtype == TL_DOUBLE ? TL_DOUBLE : TL_FLOAT;
+    const tl_dtype found = ln_onnx_attr_dtype(n, "softmax_precision", deflt);
+    if (!tl_dtype_is_float(found))
+        ln_emit_fail(&n->emit, "attribute 'softmax_precision' is %s, expected a float type",
+                     tl_dtype_name(found));
+    return found;
+}
+
+static void translate_flex_attention(ln_onnx_node *n)
+{
+    attention a = {.kv_heads = 1};
+    read_attention(n, &a);
+    const tl_dtype dtype = softmax_dtype(n, a.dtype);
+    if (ln_onnx_failed(n))
+        return;
+    const int width = ln_onnx_tensor_of(n, a.query)->dims[3];
+    const double scale = ln_onnx_float(n, "scale", 1 / sqrt(width ? width : 1));
+    const char *x = multiply_heads(n, &a, ln_emit_cast(&n->emit, a.query, dtype, LN_EMIT_TEMP),
+                                   ln_emit_cast(&n->emit, a.key, dtype, LN_EMIT_TEMP), 1, scale);
+    x = modify(n, "score_mod", x);
+    x = LN_EMIT(&n->emit, LN_EMIT_TEMP, "softmax", LN_ARG("src", x), LN_INT("axis", 3));
+    x = modify(n, "prob_mod", x);
+    x = multiply_heads(n, &a, x, ln_emit_cast(&n->emit, a.value, dtype, LN_EMIT_TEMP), 0, 1);
+    ln_emit_cast(&n->emit, x, a.dtype, 0);
+}
+
+const ln_onnx_row ln_onnx_rows_preview[] = {
+    {"FlexAttention", 1, translate_flex_attention},
+    {NULL},
+};
 
 /* ---- rotary embedding ---- */
 

@@ -151,6 +151,16 @@ static void translate_where(ln_onnx_node *n)
     ln_emit_where(&n->emit, cond, ln_onnx_in(n, 1), ln_onnx_in(n, 2), 0);
 }
 
+static void translate_swiglu(ln_onnx_node *n)
+{
+    const char *const gate = ln_onnx_in(n, 0), *const value = ln_onnx_in(n, 1);
+    if (!tl_tensor_issameshape(ln_onnx_tensor_of(n, gate), ln_onnx_tensor_of(n, value)))
+        ln_emit_fail(&n->emit, "inputs 0 and 1 differ in shape");
+    const char *const open = ln_emit_unary_with(&n->emit, "TL_UNARY_SWISH", gate,
+                                                ln_onnx_float(n, "alpha", 1), 0, LN_EMIT_TEMP);
+    ln_emit_binary(&n->emit, "TL_BINARY_MUL", open, value, 0);
+}
+
 const ln_onnx_row ln_onnx_rows_elementwise[] = {
     {"Add", 1, translate_binary, "TL_BINARY_ADD"},
     {"And", 1, translate_logic, "TL_BINARY_AND"},
@@ -174,6 +184,7 @@ const ln_onnx_row ln_onnx_rows_elementwise[] = {
     {"Pow", 1, translate_pow},
     {"Sub", 1, translate_binary, "TL_BINARY_SUB"},
     {"Sum", 1, translate_join, "TL_BINARY_ADD"},
+    {"SwiGLU", 28, translate_swiglu},
     {"Where", 1, translate_where},
     {"Xor", 1, translate_logic, "TL_BINARY_XOR"},
     {NULL},

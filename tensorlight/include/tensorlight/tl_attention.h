@@ -50,6 +50,33 @@ TL_API int tl_attention_dims(const tl_tensor *q, const tl_tensor *k, const tl_te
 TL_API size_t tl_attention_scratch(const tl_tensor *q, const tl_tensor *k, const tl_tensor *v,
                                    const tl_attention_param *param, int threads);
 
+/** Linear attention: a state S [D, E] for each head of keys, which each position changes in turn:
+ *
+ *      S = exp(decay) S            each row, or all, if there is a decay
+ *      u = beta (v - S^T k)        with is_delta; else u = beta v
+ *      S = S + k u^T
+ *      dst = scale S^T q           for each head of queries that shares the keys
+ *
+ *  All of TL_FLOAT; what is NULL is absent: no decay, beta 1, a past of zeros. Source: ONNX
+ *  LinearAttention-27; Yang et al., "Gated Delta Networks", 2024. */
+typedef struct tl_linear_attention {
+    const tl_tensor *q;     /* [B, T, H, D]; H is a multiple of G */
+    const tl_tensor *k, *v; /* [B, T, G, D], [B, T, G, E] */
+    const tl_tensor *past;  /* the state before: [B, G, D, E] */
+    const tl_tensor *decay; /* [B, T, G], or of each row of S: [B, T, G, D] */
+    const tl_tensor *beta;  /* [B, T, G] or [B, T, 1] */
+    double scale;
+    int is_delta;
+} tl_linear_attention;
+
+/** 0, or -1 with a reason: inconsistent shapes or types. */
+TL_API int tl_linear_attention_check(const tl_linear_attention *a);
+
+/** Computes dst [B, T, H, E], and the state after the last position, [B, G, D, E]; neither overlaps
+ *  an input. Memory of dst and state is the caller's; `a` has been checked. Returns 0. */
+TL_API int tl_exec_linear_attention(const tl_exec *exec, const tl_linear_attention *a,
+                                    tl_tensor *dst, tl_tensor *state);
+
 TL_END_DECLS
 
 #endif
