@@ -279,8 +279,8 @@ static tl_tensor *make(const LnOnnx__Tensor *proto, const ln_onnx_source *source
     char type[32];
     if (ln_onnx_dtype(proto->data_type) == TL_DTYPE_INVALID &&
         !(packing && packed_bits(proto->data_type))) {
-        ln_error_set(err, "its type is %s, which LightNet does not support",
-                     ln_onnx_dtype_name(proto->data_type, type));
+        ln_error_set_as(err, LN_UNSUPPORTED, "its type is %s, which LightNet does not support",
+                        ln_onnx_dtype_name(proto->data_type, type));
         return NULL;
     }
     if (read_dims(proto, dims, err) || find_span(proto, source, &s, err))

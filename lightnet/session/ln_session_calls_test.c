@@ -62,6 +62,24 @@ START_TEST(an_operator_that_there_is_not_is_unsupported)
 }
 END_TEST
 
+START_TEST(a_type_that_there_is_not_is_unsupported)
+{
+    SKIP_WITHOUT_ONNX
+    enum { STRING = 8 };
+    tiny_model m = {.graph.size = 0};
+    ln_model *model;
+    tiny_input(&m, "x", STRING, "2");
+    tiny_node(&m, "Identity", "x", NULL, "y");
+    tiny_output(&m, "y", STRING, "2");
+    const tiny_bytes bytes = tiny_end(&m);
+    ck_assert_int_eq(ln_model_open_memory("m.onnx", bytes.data, bytes.size, NULL, &model),
+                     LN_UNSUPPORTED);
+    ck_assert_str_eq(ln_model_error(NULL),
+                     "m.onnx: input 'x' is STRING, expected a tensor of a type that LightNet "
+                     "supports");
+}
+END_TEST
+
 START_TEST(rejects_a_model_without_its_weights)
 {
     static const char from_file[] = "\"from_file\", \"value\": ";
@@ -331,9 +349,9 @@ START_TEST(rejects_null_handles)
 END_TEST
 
 LN_TEST_MAIN("wrong calls of sessions", models_that_cannot_be_opened_say_why,
-             an_operator_that_there_is_not_is_unsupported, rejects_a_model_without_its_weights,
-             opening_rejects_missing_weights, rejects_unknown_names_and_numbers,
-             rejects_inputs_of_other_types_and_shapes, rejects_small_and_unaligned_buffers,
-             an_output_may_have_another_type_than_in_the_file,
+             an_operator_that_there_is_not_is_unsupported, a_type_that_there_is_not_is_unsupported,
+             rejects_a_model_without_its_weights, opening_rejects_missing_weights,
+             rejects_unknown_names_and_numbers, rejects_inputs_of_other_types_and_shapes,
+             rejects_small_and_unaligned_buffers, an_output_may_have_another_type_than_in_the_file,
              an_input_of_a_type_that_lightnet_lacks_cannot_be_given, outputs_exist_only_after_a_run,
              a_run_rejects_inputs_with_different_sizes_of_one_name, rejects_null_handles)

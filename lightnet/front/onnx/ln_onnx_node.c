@@ -208,8 +208,9 @@ tl_dtype ln_onnx_attr_dtype(ln_onnx_node *n, const char *name, tl_dtype deflt)
     const int type = a->i > 0 && a->i <= INT32_MAX ? (int)a->i : 0;
     if (ln_onnx_dtype(type) == TL_DTYPE_INVALID) {
         char text[32];
-        ln_emit_fail(&n->emit, "attribute '%s' is %s, which LightNet does not support", name,
-                     ln_onnx_dtype_name(type, text));
+        ln_emit_fail_as(&n->emit, LN_UNSUPPORTED,
+                        "attribute '%s' is %s, which LightNet does not support", name,
+                        ln_onnx_dtype_name(type, text));
         return deflt;
     }
     return ln_onnx_dtype(type);

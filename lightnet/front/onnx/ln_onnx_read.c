@@ -307,9 +307,10 @@ static tl_tensor *input_record(ln_onnx_model *m, const LnOnnx__ValueInfo *input,
     int dims[LN_MAXDIM] = {0};
     const LnOnnx__TensorType *type = input->type ? input->type->tensor_type : NULL;
     if (!type || ln_onnx_dtype(type->elem_type) == TL_DTYPE_INVALID) {
-        ln_translation_fail(
-            &m->base, "input '%s' is %s, expected a tensor of a type that LightNet supports",
-            name_of(input), type ? ln_onnx_dtype_name(type->elem_type, buf) : "not a tensor");
+        ln_translation_fail_as(
+            &m->base, LN_UNSUPPORTED,
+            "input '%s' is %s, expected a tensor of a type that LightNet supports", name_of(input),
+            type ? ln_onnx_dtype_name(type->elem_type, buf) : "not a tensor");
         return NULL;
     }
     if (type->shape && type->shape->n_dim > LN_MAXDIM)

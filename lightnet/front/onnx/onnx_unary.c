@@ -218,7 +218,8 @@ static void translate_cast_by_name(ln_onnx_node *n)
     while (type < FIRST_UNKNOWN && !ln_streq(ln_onnx_dtype_name(type, text), name))
         type++;
     if (ln_onnx_dtype(type) == TL_DTYPE_INVALID)
-        ln_emit_fail(&n->emit, "attribute 'to' is '%s', which LightNet does not support", name);
+        ln_emit_fail_as(&n->emit, LN_UNSUPPORTED,
+                        "attribute 'to' is '%s', which LightNet does not support", name);
     emit_cast(n, ln_onnx_failed(n) ? TL_FLOAT : ln_onnx_dtype(type));
 }
 
