@@ -5,6 +5,7 @@
 
 #include "base/ln_alloc_fail.h"
 #include "ir/ln_limits.h"
+#include "lightnet/ln_memory.h"
 #include "lightnet/ln_session.h"
 #include "lightnet/ln_util.h"
 #include "ln_check.h"
@@ -387,7 +388,98 @@ START_TEST(a_bound_output_with_room_for_more_has_what_the_run_gives)
 }
 END_TEST
 
-LN_TEST_MAIN("memory of sessions", programs_that_nobody_runs_hold_no_memory_of_runs,
+/* ---- memory plans ---- */
+
+/* The blocks of a plan that are no scratch memory. */
+typedef struct blocks {
+    int n;
+    size_t end; // the max offset + size
+    ln_memory_block y;
+    char first_op[64];
+} blocks;
+
+static int note_block(void *data, const ln_memory_block *block)
+{
+    blocks *const all = data;
+    all->n++;
+    all->end = block->offset + block->size > all->end ? block->offset + block->size : all->end;
+    if (!strcmp(block->name, "y")) {
+        all->y = *block;
+        strcpy(all->first_op, block->first_op ? block->first_op : "");
+    }
+    return 0;
+}
+
+static int end_list(void *data, const ln_memory_block *block)
+{
+    (void)block;
+    ++*(int *)data;
+    return 1;
+}
+
+// y = x + x, of 1000 elements.
+static tiny_bytes fixed_model(void)
+{
+    tiny_model m = {.graph.size = 0};
+    tiny_input(&m, "x", TINY_FLOAT, "1000");
+    tiny_node(&m, "Add", "x", "x", "y");
+    tiny_output(&m, "y", TINY_FLOAT, "1000");
+    return tiny_end(&m);
+}
+
+START_TEST(a_plan_lists_blocks_before_and_after_a_run)
+{
+    SKIP_WITHOUT_ONNX
+    ln_model *model;
+    ln_session *session = open_session(fixed_model(), NULL, &model);
+    for (int has_run = 0; has_run < 2; has_run++) {
+        blocks all = {.n = 0};
+        ln_memory_total totals[LN_MEM_TYPE_SIZE];
+        CHECK_OK(session, ln_session_memory_plan(session, note_block, &all, totals));
+        ck_assert_int_ge(all.n, 2); // x and y
+        ck_assert_uint_eq(all.y.size, 4000);
+        ck_assert_int_eq(all.y.first, all.y.last - 1); // an output lives to the end
+        ck_assert_int_ge(all.y.first, 1);
+        ck_assert_int_gt((int)strlen(all.first_op), 0);
+        ck_assert_ptr_null(all.y.last_op);
+        ck_assert_int_eq(all.y.is_scratch || all.y.is_constant, 0);
+        ck_assert_uint_eq(totals[LN_MEM_CPU].bound, 8000);
+        ck_assert_uint_ge(totals[LN_MEM_CPU].size, all.end);
+        ck_assert_uint_le(totals[LN_MEM_CPU].size, 8000 + 3 * 64);                    // alignment
+        ck_assert_int_eq(ln_session_run(session), has_run ? LN_OK : LN_BAD_ARGUMENT); // x is unset
+        bind_x(session, numbers(), 1000);
+    }
+    CHECK_OK(session, ln_session_memory_plan(session, NULL, NULL, NULL));
+    ck_assert_ptr_nonnull(ln_session_output(session, "y"));
+    ln_session_free(session);
+    ln_model_free(model);
+}
+END_TEST
+
+START_TEST(a_plan_of_open_sizes_needs_a_run)
+{
+    SKIP_WITHOUT_ONNX
+    ln_model *model;
+    blocks all = {.n = 0};
+    int n = 0;
+    ln_session *session = open_session(sum_model(0), NULL, &model);
+    ck_assert_int_eq(ln_session_memory_plan(session, note_block, &all, NULL), LN_BAD_ARGUMENT);
+    ck_assert_str_eq(ln_session_error(session), "input 'x' has open sizes, which decide the "
+                                                "memory plan; run the session first");
+    bind_x(session, numbers(), 10);
+    CHECK_OK(session, ln_session_run(session));
+    CHECK_OK(session, ln_session_memory_plan(session, note_block, &all, NULL));
+    ck_assert_uint_eq(all.y.size, 40);
+    ck_assert_int_eq(ln_session_memory_plan(session, end_list, &n, NULL), LN_BAD_ARGUMENT);
+    ck_assert_int_eq(n, 1);
+    ck_assert_int_eq(ln_session_memory_plan(NULL, end_list, &n, NULL), LN_BAD_ARGUMENT);
+    ln_session_free(session);
+    ln_model_free(model);
+}
+END_TEST
+
+LN_TEST_MAIN("memory of sessions", a_plan_lists_blocks_before_and_after_a_run,
+             a_plan_of_open_sizes_needs_a_run, programs_that_nobody_runs_hold_no_memory_of_runs,
              an_input_without_memory_for_another_value_keeps_the_one_it_has,
              results_are_right_when_programs_and_their_memory_change,
              a_region_grows_at_once_and_shrinks_when_little_was_needed_for_long,

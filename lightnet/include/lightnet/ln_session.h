@@ -44,6 +44,8 @@ typedef struct ln_model ln_model;     /* the content of a file, and its compiled
 typedef struct ln_session ln_session; /* inputs, memory of one run, outputs */
 typedef struct ln_options ln_options; /* how a model is read and run */
 typedef struct ln_pool ln_pool;       /* threads that models share */
+struct ln_memory_block;               /* of a memory plan: ln_memory.h */
+struct ln_memory_total;
 
 /* ---- Options ---- */
 
@@ -215,6 +217,16 @@ typedef void (*ln_time_func)(void *data, const char *name, const char *type, uin
 /** As ln_session_run; then calls func(data, ..) for each operator, in execution order.
  */
 LN_API ln_status ln_session_run_timed(ln_session *session, ln_time_func func, void *data);
+
+/** The memory plan of the program of the last run; before the first run, of the program for the
+ *  inputs that are set and the shapes in the model. Calls func(data, ..) (NULL: not) for each
+ *  block, fills totals [LN_MEM_TYPE_SIZE] (NULL: not), both as ln_context_memory_plan. Names are
+ *  valid during the call. LN_BAD_ARGUMENT: an input without a value has open sizes, `func` ended
+ *  the list. */
+LN_API ln_status ln_session_memory_plan(ln_session *session,
+                                        int (*func)(void *data,
+                                                    const struct ln_memory_block *block),
+                                        void *data, struct ln_memory_total *totals);
 
 /** An output of the last run. Returns borrowed (until the next call with `session`
  *  other than ln_session_output, ln_session_copy_output and ln_session_error);
