@@ -283,6 +283,14 @@ ln_status ln_quantizer_add_sample(ln_quantizer *quantizer, int n, const tl_tenso
 
 /* ---- running ---- */
 
+ln_status ln_quantizer_set_progress(ln_quantizer *quantizer, ln_progress_func func, void *data)
+{
+    if (!quantizer)
+        return fail_null(NULL, "the quantizer");
+    quantizer->samples.progress = (ln_quantize_progress){func, data};
+    return LN_OK;
+}
+
 static void note_row(const ln_quantizer *q, int i)
 {
     const ln_quantize_choice *const c = &q->choice;

@@ -41,7 +41,9 @@ static int observe(void *data, const ln_op *op)
 static int observe_all(calibration *c)
 {
     for (int i = 0; i < c->samples->n; i++)
-        if (ln_quantize_program_set(&c->program, c->samples, i, c->err))
+        if (ln_quantize_report(c->samples, c->is_counting ? "count" : "calibrate", i, c->samples->n,
+                               c->err) ||
+            ln_quantize_program_set(&c->program, c->samples, i, c->err))
             return -1;
         else if (ln_context_run_each(c->program.ctx, observe, c))
             return fail(c);

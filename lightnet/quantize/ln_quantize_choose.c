@@ -59,7 +59,8 @@ static int is_within(const choosing *c, const ln_quantize_error *error)
 // 1, or 0: it exceeds the budget; -1 with a reason.
 static int try_mix(const choosing *c, const ln_quantize_mix *mix, ln_quantize_error *error)
 {
-    if (measure_mix(c, mix, c->samples->n, error))
+    if (ln_quantize_report(c->samples, "select", c->choice->n_tried++, 0, c->err) ||
+        measure_mix(c, mix, c->samples->n, error))
         return -1;
     return is_within(c, error);
 }
@@ -100,6 +101,8 @@ static int measure_singles(const choosing *c)
         ln_quantize_error error = {.relative = INFINITY};
         memset(c->trial, 0, (size_t)c->layers->n);
         c->trial[i] = 1;
+        if (ln_quantize_report(c->samples, "layers", i, c->layers->n, c->err))
+            return -1;
         if (c->layers->items[i].is_usable &&
             measure_mix(c, &(ln_quantize_mix){.is_on = c->trial}, n, &error))
             return -1;
@@ -347,11 +350,12 @@ int ln_quantize_choose(ln_quantize_choice *choice, const ln_quantize_layers *lay
     choosing c = {
         .choice = choice, .layers = layers, .samples = samples, .budget = budget, .err = err};
     *choice = (ln_quantize_choice){0};
-    const int status = allocate(&c) || measure_float(&c) || measure_all(&c) ||
-                               measure_singles(&c) || order_candidates(&c) || choose_within(&c) ||
-                               time_choice(&c)
-                           ? -1
-                           : 0;
+    const int status =
+        allocate(&c) || ln_quantize_report(samples, "time", 0, 2, err) || measure_float(&c) ||
+                ln_quantize_report(samples, "time", 1, 2, err) || measure_all(&c) ||
+                measure_singles(&c) || order_candidates(&c) || choose_within(&c) || time_choice(&c)
+            ? -1
+            : 0;
     ln_quantize_outputs_free(&c.outputs);
     ln_free(c.order);
     ln_free(c.trial);

@@ -38,6 +38,7 @@ typedef struct ln_quantize_choice {
     ln_quantize_error error;
     int n_on;
     int n_within; /* layers of the mix that keeps the budget, before it was timed */
+    int n_tried;  /* mixes that were tried */
 } ln_quantize_choice;
 
 /** Selects the mix. -1 with a reason in `err`; ln_quantize_choice_free in any case. */

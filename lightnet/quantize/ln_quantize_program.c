@@ -91,3 +91,13 @@ void ln_quantize_program_free(ln_quantize_program *p)
     ln_hash_free(p->weights);
     *p = (ln_quantize_program){0};
 }
+
+int ln_quantize_report(const ln_quantize_samples *samples, const char *step, int done, int total,
+                       ln_error *err)
+{
+    const ln_quantize_progress *const p = &samples->progress;
+    if (!p->func || !p->func(p->data, step, done, total))
+        return 0;
+    return ln_error_set_as(err, LN_CANCELLED, "the caller ended the quantization, in step '%s'",
+                           step);
+}

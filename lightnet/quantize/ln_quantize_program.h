@@ -7,11 +7,18 @@
 #include <stdint.h>
 
 #include "lightnet/ln_context.h"
+#include "lightnet/ln_quantize.h"
 #include "quantize/ln_quantize_insert.h"
 #include "quantize/ln_quantize_layers.h"
 #include "session/ln_model.h"
 #include "session/ln_program.h"
 #include "session/ln_value.h"
+
+/* Who is told of the progress (ln_quantizer_set_progress). */
+typedef struct ln_quantize_progress {
+    ln_progress_func func; /* NULL: nobody */
+    void *data;
+} ln_quantize_progress;
 
 /* The samples: values of all required inputs, one set after the other. */
 typedef struct ln_quantize_samples {
@@ -19,7 +26,13 @@ typedef struct ln_quantize_samples {
     ln_value *shapes; /* of each input of the interface; the data is that of the first sample */
     void **data;      /* n * model->n_required */
     int n, room;
+    ln_quantize_progress progress;
 } ln_quantize_samples;
+
+/** Reports that `done` of `total` parts of a step are done (total 0: unknown). -1 with LN_CANCELLED
+ * in `err`: the caller ends the quantization. */
+int ln_quantize_report(const ln_quantize_samples *samples, const char *step, int done, int total,
+                       ln_error *err);
 
 typedef struct ln_quantize_program {
     ln_program *program;

@@ -611,7 +611,55 @@ START_TEST(rejects_a_compiled_model)
 }
 END_TEST
 
-LN_TEST_MAIN("quantize", a_quantized_network_computes_what_its_definition_says,
+/* The parts of steps that were reported. */
+typedef struct progress {
+    int n, n_layers, total_layers, n_steps;
+    int end_at; // the report that ends the run; 0: none
+    char step[16];
+} progress;
+
+static int note_progress(void *data, const char *name, int done, int total)
+{
+    progress *const p = data;
+    if (strcmp(p->step, name)) {
+        p->n_steps++;
+        snprintf(p->step, sizeof(p->step), "%s", name);
+    }
+    p->n_layers += !strcmp(name, "layers");
+    if (!strcmp(name, "layers"))
+        p->total_layers = total;
+    ck_assert_int_ge(done, 0);
+    ck_assert(total == 0 || done < total);
+    return ++p->n == p->end_at;
+}
+
+START_TEST(progress_is_reported_and_ends_a_run)
+{
+    begin();
+    progress p = {.n = 0};
+    ln_quantizer *q = quantizer_for(&net, samples);
+    CHECK_OK(q, ln_quantizer_set_progress(q, note_progress, &p));
+    CHECK_OK(q, ln_quantizer_run(q));
+    ck_assert_int_ge(p.n_steps, 4); // calibrate, time, layers, select
+    ck_assert_int_eq(p.n_layers, ln_quantizer_result(q)->n_layers);
+    ck_assert_int_eq(p.n_layers, p.total_layers);
+    const int n = p.n;
+    for (int at = 1; at <= n; at += n > 5 ? n / 5 : 1) {
+        p = (progress){.end_at = at};
+        ck_assert_int_eq(ln_quantizer_run(q), LN_CANCELLED);
+        ck_assert_ptr_nonnull(strstr(ln_quantizer_error(q), "the caller ended the quantization"));
+        ck_assert_int_eq(p.n, at);
+        ck_assert_ptr_null(ln_quantizer_result(q));
+    }
+    CHECK_OK(q, ln_quantizer_set_progress(q, NULL, NULL));
+    CHECK_OK(q, ln_quantizer_run(q));
+    ck_assert_int_eq(ln_quantizer_set_progress(NULL, NULL, NULL), LN_BAD_ARGUMENT);
+    ln_quantizer_free(q);
+}
+END_TEST
+
+LN_TEST_MAIN("quantize", progress_is_reported_and_ends_a_run,
+             a_quantized_network_computes_what_its_definition_says,
              errors_are_those_of_each_layer_and_of_the_mix, the_mix_keeps_the_budget,
              an_impossible_budget_leaves_the_model_in_float32, a_mix_is_never_slower_than_float32,
              methods_of_calibration_give_other_ranges, the_largest_elements_are_counted,

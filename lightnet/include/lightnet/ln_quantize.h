@@ -80,6 +80,24 @@ LN_API ln_status ln_quantizer_set(ln_quantizer *quantizer, const char *key, cons
 LN_API ln_status ln_quantizer_add_sample(ln_quantizer *quantizer, int n,
                                          const tl_tensor *const *inputs);
 
+/** Receives the progress of ln_quantizer_run: `done` of `total` parts of a step are done; `total`
+ * is 0 in a step of unknown length. Steps, in order:
+ *
+ *  | step      | its parts                                                                      |
+ *  |-----------|--------------------------------------------------------------------------------|
+ *  | calibrate | samples: the ranges of values                                                  |
+ *  | count     | samples: their distribution, for percentile and entropy                        |
+ *  | time      | programs to time: float32, all layers in 8 bits                                |
+ *  | layers    | layers: the error of each one alone                                            |
+ *  | select    | mixes of layers (`total` is 0)                                                 |
+ *
+ *  A value other than 0 ends the run with LN_CANCELLED. */
+typedef int (*ln_progress_func)(void *data, const char *step, int done, int total);
+
+/** Later runs call func(data, ..) in the thread of ln_quantizer_run; NULL (default): nothing. */
+LN_API ln_status ln_quantizer_set_progress(ln_quantizer *quantizer, ln_progress_func func,
+                                           void *data);
+
 /** Calibrates, measures and selects, with the threads of the model's options.
  * LN_BAD_ARGUMENT: no samples. A model that stays float32 is a success. */
 LN_API ln_status ln_quantizer_run(ln_quantizer *quantizer);
