@@ -79,7 +79,8 @@ def _needed(library):
 def _collect(stage):
     """{name in the wheel: path}"""
     lib = stage / "lib"
-    files = {f"lightnet/{path.name}": path for path in (ROOT / "python/lightnet").glob("*.py")}
+    package = ROOT / "python/lightnet"
+    files = {f"lightnet/{path.relative_to(package)}": path for path in package.rglob("*.py")}
     files["lightnet/py.typed"] = ROOT / "python/lightnet/py.typed"
     files["lightnet/_lightnet.abi3.so"] = next(stage.rglob("_lightnet.abi3.so"))
     files["lightnet/bin/lightnet"] = stage / "bin/lightnet"

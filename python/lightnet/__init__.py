@@ -5,50 +5,83 @@
     session = ort.InferenceSession("model.onnx")
     outputs = session.run(None, {session.get_inputs()[0].name: array})
 
-Beyond it: Model, sessions that share it, deadline=, cancel(), profile(), and the functions convert, compile_model, quantize,
-verify and explain.
+Beyond it: Model, sessions that share it, deadline=, cancel(), profile(), memory_plan(), and the functions convert,
+compile_model, quantize, verify and explain.
 """
+from __future__ import annotations
+
+from typing import List, Tuple
+
 from . import _lightnet
 from ._arrays import OrtValue, as_array, new_array
-from ._errors import (Cancelled, Error, Fail, InputOutputError, InvalidArgument, InvalidGraph, InvalidProtobuf,
-                      LimitReached, NoSuchFile, NotImplemented, RuntimeException, by_status)
-from ._session import (PROVIDERS, ExecutionMode, GraphOptimizationLevel, InferenceSession, IOBinding, Model, ModelMetadata,
-                       NodeArg, RunOptions, SessionOptions)
-
-from ._tools import compile_model, convert, explain, quantize, verify
+from ._binding import IOBinding
+from ._device import OrtDevice, SparseTensor
+from ._errors import (Cancelled, EngineError, EPFail, Error, Fail, InputOutputError, InvalidArgument, InvalidGraph,
+                      InvalidProtobuf, LimitReached, ModelLoadCanceled, ModelLoaded, ModelRequiresCompilation, NoModel,
+                      NoSuchFile, NotImplemented, RuntimeException, by_status)
+from ._options import ExecutionMode, ExecutionOrder, GraphOptimizationLevel, RunOptions, SessionOptions
+from ._plan import MemoryBlock, MemoryPlan
+from ._quantize import QuantizationReport, QuantizedLayer, quantize
+from ._session import PROVIDERS, InferenceSession, Model, ModelMetadata, NodeArg
+from ._tools import compile_model, convert, explain, verify
+from .capi import onnxruntime_pybind11_state as _state  # so that lightnet.capi exists, as in onnxruntime
 
 _lightnet.configure(by_status(_lightnet.statuses()), as_array, new_array)
 
-__version__, build_info = _lightnet.version()
+_versions: Tuple[str, str] = _lightnet.version()
+__version__: str = _versions[0]
 
 
-def get_available_providers():
+def get_version_string() -> str:
+    """The version of the library, "1.2.3"."""
+    return __version__
+
+
+def get_build_info() -> str:
+    """The build options of the library, one per line."""
+    return _versions[1]
+
+
+def get_available_providers() -> List[str]:
     """["CPUExecutionProvider"]"""
     return list(PROVIDERS)
 
 
-get_all_providers = get_available_providers
+def get_all_providers() -> List[str]:
+    """["CPUExecutionProvider"]"""
+    return list(PROVIDERS)
 
 
-def get_device():
+def get_device() -> str:
+    """The device of sessions: CPU."""
     return "CPU"
 
 
-def get_build_info():
-    """The build options of the library, one per line."""
-    return build_info
-
-
-def set_default_logger_severity(level):
+def set_default_logger_severity(severity: int) -> None:
     """Accepted: the library prints nothing."""
 
 
-def set_seed(seed):
+def set_default_logger_verbosity(verbosity: int) -> None:
+    """Accepted: the library prints nothing."""
+
+
+def set_seed(seed: int) -> None:
     """Accepted for compatibility; sessions take the option seed=."""
 
 
-__all__ = ["Cancelled", "Error", "ExecutionMode", "Fail", "GraphOptimizationLevel", "IOBinding", "InferenceSession",
-           "InputOutputError", "InvalidArgument", "InvalidGraph", "InvalidProtobuf", "LimitReached", "Model",
-           "ModelMetadata", "NoSuchFile", "NodeArg", "NotImplemented", "OrtValue", "RunOptions", "RuntimeException",
-           "SessionOptions", "compile_model", "convert", "explain", "get_all_providers", "get_available_providers", "get_build_info", "get_device",
-           "quantize", "set_default_logger_severity", "set_seed", "verify"]
+def enable_telemetry_events() -> None:
+    """Accepted: there is no telemetry."""
+
+
+def disable_telemetry_events() -> None:
+    """Accepted: there is no telemetry."""
+
+
+__all__ = ["Cancelled", "EPFail", "EngineError", "Error", "ExecutionMode", "ExecutionOrder", "Fail", "GraphOptimizationLevel",
+           "IOBinding", "InferenceSession", "InputOutputError", "InvalidArgument", "InvalidGraph", "InvalidProtobuf",
+           "LimitReached", "MemoryBlock", "MemoryPlan", "Model", "ModelLoadCanceled", "ModelLoaded", "ModelMetadata",
+           "ModelRequiresCompilation", "NoModel", "NoSuchFile", "NodeArg", "NotImplemented", "OrtDevice", "OrtValue",
+           "QuantizationReport", "QuantizedLayer", "RunOptions", "RuntimeException", "SessionOptions", "SparseTensor",
+           "compile_model", "convert", "disable_telemetry_events", "enable_telemetry_events", "explain", "get_all_providers",
+           "get_available_providers", "get_build_info", "get_device", "get_version_string", "quantize",
+           "set_default_logger_severity", "set_default_logger_verbosity", "set_seed", "verify"]

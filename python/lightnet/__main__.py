@@ -6,7 +6,7 @@ import sys
 from ._tools import command
 
 
-def main():
+def main() -> None:
     """Becomes the command with the same arguments."""
     program = command()
     os.execv(program, [program, *sys.argv[1:]])

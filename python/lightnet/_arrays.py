@@ -1,21 +1,31 @@
 # SPDX-License-Identifier: Apache-2.0
 """Arrays in and out, and OrtValue. NumPy is imported by the first call that needs it."""
-import ctypes
+from __future__ import annotations
 
-TENSOR_TYPES = {
+import ctypes
+from typing import TYPE_CHECKING, Any, Dict, List, Optional, Sequence, Tuple
+
+from ._device import check_device
+from ._errors import InvalidArgument
+
+if TYPE_CHECKING:
+    import numpy as np
+
+TENSOR_TYPES: Dict[str, str] = {
     "float64": "tensor(double)", "float32": "tensor(float)", "float16": "tensor(float16)", "bfloat16": "tensor(bfloat16)",
     "int8": "tensor(int8)", "int16": "tensor(int16)", "int32": "tensor(int32)", "int64": "tensor(int64)",
     "uint8": "tensor(uint8)", "uint16": "tensor(uint16)", "uint32": "tensor(uint32)", "uint64": "tensor(uint64)",
     "bool": "tensor(bool)",
 }
 # The numbers of onnx.TensorProto.DataType.
-ELEMENT_TYPES = {"float32": 1, "uint8": 2, "int8": 3, "uint16": 4, "int16": 5, "int32": 6, "int64": 7, "bool": 9,
+ELEMENT_TYPES: Dict[str, int] = {"float32": 1, "uint8": 2, "int8": 3, "uint16": 4, "int16": 5, "int32": 6, "int64": 7, "bool": 9,
                  "float16": 10, "float64": 11, "uint32": 12, "uint64": 13, "bfloat16": 16}
 
-_numpy = None
+_numpy: Any = None
+DLPACK_CPU = (1, 3)  # kDLCPU, and kDLCUDAHost, which the CPU reads, too
 
 
-def numpy():
+def numpy() -> Any:
     """The module numpy."""
     global _numpy
     if _numpy is None:
@@ -24,7 +34,7 @@ def numpy():
     return _numpy
 
 
-def _bfloat16():
+def _bfloat16() -> Any:
     """The type bfloat16 of the package ml_dtypes, or None without it."""
     try:
         import ml_dtypes
@@ -33,13 +43,13 @@ def _bfloat16():
     return numpy().dtype(ml_dtypes.bfloat16)
 
 
-def new_array(shape, name):
+def new_array(shape: Sequence[int], name: str) -> np.ndarray:
     """An array of that shape and type to be filled. bfloat16 is uint16 there: the bits."""
     np = numpy()
     return np.empty(shape, np.uint16 if name == "bfloat16" else name)
 
 
-def as_array(value, is_writable=False):
+def as_array(value: Any, is_writable: bool = False) -> Tuple[np.ndarray, Optional[str]]:
     """(array, name of its type or None): what the buffer protocol does not give by itself. Copies only if elements are
     not next to each other or in another order of bytes; TypeError where a copy would not be written back."""
     np = numpy()
@@ -47,7 +57,7 @@ def as_array(value, is_writable=False):
     if isinstance(value, OrtValue):
         value, name = value._array, value._type
     if not isinstance(value, np.ndarray) and hasattr(value, "__dlpack__") and hasattr(np, "from_dlpack"):
-        array = np.from_dlpack(value)
+        array = _from_dlpack(value)
     else:
         array = np.asarray(value)
     if array.dtype.name == "bfloat16":
@@ -60,113 +70,177 @@ def as_array(value, is_writable=False):
     return result, name
 
 
+class _Capsule:
+    """A DLPack capsule as an object with the protocol."""
+
+    def __init__(self, capsule: Any) -> None:
+        self._capsule = capsule
+
+    def __dlpack__(self, **options: Any) -> Any:
+        return self._capsule
+
+    def __dlpack_device__(self) -> Tuple[int, int]:
+        return DLPACK_CPU[0], 0
+
+
+def _from_dlpack(data: Any) -> np.ndarray:
+    """The memory of anything with __dlpack__, or of a capsule."""
+    if type(data).__name__ == "PyCapsule":
+        data = _Capsule(data)
+    if not hasattr(data, "__dlpack__") or not hasattr(data, "__dlpack_device__"):
+        raise TypeError(f"DLPack: {type(data).__name__} has no __dlpack__ and __dlpack_device__, expected a tensor")
+    if not hasattr(numpy(), "from_dlpack"):
+        raise TypeError(f"DLPack needs NumPy 1.22 or later, this is {numpy().__version__}")
+    device = data.__dlpack_device__()
+    if device[0] not in DLPACK_CPU:
+        raise InvalidArgument(f"DLPack: the tensor is on device {tuple(map(int, device))}, expected the CPU, (1, 0); copy it first")
+    try:
+        return numpy().from_dlpack(data)
+    except (BufferError, RuntimeError, TypeError, ValueError) as error:
+        raise InvalidArgument(f"DLPack: NumPy cannot read the {type(data).__name__}: {error}") from error
+
+
 class OrtValue:
     """A tensor in memory that LightNet reads and writes in place; see the class of this name in onnxruntime."""
 
-    def __init__(self, array, type_name=None):
+    def __init__(self, array: np.ndarray, type_name: Optional[str] = None) -> None:
         self._array = array
         self._type = type_name
 
     @staticmethod
-    def ortvalue_from_numpy(numpy_obj, device_type="cpu", device_id=0):
-        """Keeps the array: changes of either are changes of both. A copy only if its elements are not contiguous."""
-        _check_device(device_type)
+    def ortvalue_from_numpy(numpy_obj: Any, device_type: str = "cpu", device_id: int = 0) -> OrtValue:
+        """Keeps the array: changes of either are changes of both. A copy only if its elements are not contiguous.
+        TypeError: a type that LightNet lacks."""
+        check_device(device_type)
         return OrtValue(*as_array(numpy_obj))
 
     @staticmethod
-    def ortvalue_from_numpy_with_onnx_type(data, onnx_element_type):
-        """The same, with the type as a number of onnx.TensorProto: uint16 may be bfloat16."""
+    def ortvalue_from_numpy_with_onnx_type(data: Any, onnx_element_type: int) -> OrtValue:
+        """The same, with the type as a number of onnx.TensorProto: uint16 may be bfloat16. ValueError: the array has
+        elements of another size."""
         array, _ = as_array(data)
-        return OrtValue(array, _name_of(onnx_element_type))
+        name = _name_of(onnx_element_type)
+        size = numpy().dtype("uint16" if name == "bfloat16" else name).itemsize
+        if array.itemsize != size:
+            raise InvalidArgument(f"elements of {name} have {size} bytes, those of the array {array.itemsize}")
+        return OrtValue(array if name == "bfloat16" else array.view(name), name)
 
     @staticmethod
-    def ortvalue_from_shape_and_type(shape, element_type, device_type="cpu", device_id=0):
-        """Memory of that shape and type, undefined."""
-        _check_device(device_type)
+    def ortvalue_from_shape_and_type(shape: Sequence[int], element_type: Any, device_type: str = "cpu",
+                                     device_id: int = 0) -> OrtValue:
+        """Memory of that shape and type, undefined. element_type: of NumPy, or a number of onnx.TensorProto."""
+        check_device(device_type)
         name = _name_of(element_type)
         return OrtValue(new_array(tuple(shape), name), name)
 
     @staticmethod
-    def from_dlpack(data, is_bool_tensor=False):
-        """Shares the memory of anything with __dlpack__."""
-        array = numpy().from_dlpack(data)
-        return OrtValue(array.view(bool) if is_bool_tensor else array)
+    def from_dlpack(data: Any, is_bool_tensor: bool = False) -> OrtValue:
+        """Shares the memory of anything with __dlpack__, or of a capsule. is_bool_tensor: its uint8 are bools.
+        TypeError: it is neither. InvalidArgument: another device or type."""
+        array = _from_dlpack(data)
+        if not is_bool_tensor:
+            return OrtValue(array)
+        if array.itemsize != 1:
+            raise InvalidArgument(f"DLPack: a tensor of {array.dtype} is no bool tensor, expected uint8 or bool")
+        return OrtValue(array.view(bool))
 
-    def numpy(self):
+    def numpy(self) -> np.ndarray:
         """The array, without a copy. bfloat16: of ml_dtypes where that package is installed, else the bits as uint16."""
-        kind = self._type == "bfloat16" and _bfloat16()
-        return self._array.view(kind) if kind else self._array
+        kind = _bfloat16() if self._type == "bfloat16" else None
+        return self._array if kind is None else self._array.view(kind)
 
-    def data_type(self):
+    def data_type(self) -> str:
         """Such as "tensor(float)"."""
         return TENSOR_TYPES[self._type or self._array.dtype.name]
 
-    def element_type(self):
+    def element_type(self) -> int:
         """The number of onnx.TensorProto."""
         return ELEMENT_TYPES[self._type or self._array.dtype.name]
 
-    def shape(self):
+    def shape(self) -> List[int]:
+        """The size of each axis."""
         return list(self._array.shape)
 
-    def data_ptr(self):
+    def data_ptr(self) -> int:
+        """The address of the first element."""
         return self._array.ctypes.data
 
-    def tensor_size_in_bytes(self):
+    def tensor_size_in_bytes(self) -> int:
+        """The bytes of all elements."""
         return self._array.nbytes
 
-    def device_name(self):
+    def device_name(self) -> str:
+        """The name of the device: cpu."""
         return "cpu"
 
-    def has_value(self):
+    def has_value(self) -> bool:
+        """True"""
         return True
 
-    def is_tensor(self):
+    def is_tensor(self) -> bool:
+        """True"""
         return True
 
-    def is_sparse_tensor(self):
+    def is_sparse_tensor(self) -> bool:
+        """False"""
         return False
 
-    def is_tensor_sequence(self):
+    def is_tensor_sequence(self) -> bool:
+        """False"""
         return False
 
-    def update_inplace(self, np_arr):
-        """Copies an array of the same shape and type into this one."""
+    def update_inplace(self, np_arr: np.ndarray) -> None:
+        """Copies an array of the same shape and type into this one. ValueError: they differ."""
         if np_arr.shape != self._array.shape or np_arr.dtype != self._array.dtype:
             raise ValueError(f"an array {np_arr.dtype} {np_arr.shape}, expected {self._array.dtype} {self._array.shape}")
         self._array[...] = np_arr
 
-    def __dlpack__(self, **options):
+    def __dlpack__(self, **options: Any) -> Any:
+        """The DLPack capsule. BufferError: NumPy exports no such type."""
+        if self._type == "bfloat16":
+            raise BufferError("NumPy exports no bfloat16 by DLPack")
         return self._array.__dlpack__(**options)
 
-    def __dlpack_device__(self):
-        return self._array.__dlpack_device__()
+    def __dlpack_device__(self) -> Tuple[int, int]:
+        return DLPACK_CPU[0], 0
 
     to_dlpack = __dlpack__
 
     @property
-    def __array_interface__(self):
+    def __array_interface__(self) -> Dict[str, Any]:
+        if self._type == "bfloat16":  # NumPy then calls __array__
+            raise AttributeError("NumPy has no type bfloat16")
         return self._array.__array_interface__
 
-    def __array__(self, dtype=None):
-        return self._array if dtype is None else self._array.astype(dtype)
+    def __array__(self, dtype: Any = None, copy: Optional[bool] = None) -> np.ndarray:
+        """bfloat16 without ml_dtypes: the values as float32, a copy. ValueError: copy is False, and one is needed."""
+        array = self.numpy()
+        if self._type == "bfloat16" and array.dtype == "uint16":
+            array = _widened(array)
+        if dtype is not None:
+            array = array.astype(dtype, copy=False)
+        is_copied = not numpy().shares_memory(array, self._array)
+        if copy is False and is_copied and self._array.size:
+            raise ValueError(f"an array of {array.dtype} from a tensor of {self._type or self._array.dtype} needs a copy")
+        return array.copy() if copy and not is_copied else array
 
 
-def _name_of(element_type):
+def _widened(bits: np.ndarray) -> np.ndarray:
+    """The float32 of bfloat16 bits."""
+    return (bits.astype("uint32") << 16).view("float32")
+
+
+def _name_of(element_type: Any) -> str:
     """The type's name in NumPy, of a NumPy type or a number of onnx.TensorProto."""
     if isinstance(element_type, int):
         for name, number in ELEMENT_TYPES.items():
             if number == element_type:
                 return name
-        raise ValueError(f"element type {element_type} is not supported")
+        raise InvalidArgument(f"element type {element_type} is not supported")
     return element_type if element_type == "bfloat16" else numpy().dtype(element_type).name
 
 
-def _check_device(device_type):
-    if device_type != "cpu":
-        raise ValueError(f"device '{device_type}', expected 'cpu'")
-
-
-def array_at(address, shape, element_type):
+def array_at(address: int, shape: Sequence[int], element_type: Any) -> OrtValue:
     """An array over memory of the caller's, which must outlive it."""
     name = _name_of(element_type)
     kind = numpy().dtype("uint16" if name == "bfloat16" else name)

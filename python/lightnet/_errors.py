@@ -1,11 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
 """The exceptions, by the names of onnxruntime, and which status of the C API raises which."""
+from __future__ import annotations
+
+from typing import Sequence
 
 
 class Error(Exception):
     """What all exceptions of models and sessions derive from. `status` is the C API's, such as "LN_BAD_MODEL"."""
 
-    status = "LN_INTERNAL_ERROR"
+    status: str = "LN_INTERNAL_ERROR"
 
 
 class Fail(Error):
@@ -60,7 +63,33 @@ class InputOutputError(Fail, OSError):
 RuntimeException = Fail
 
 
-def by_status(names):
+# Names of onnxruntime that programs catch. LightNet raises none of them: it has one provider, and a session has a model.
+
+class NoModel(Fail):
+    """Never raised: a session always has a model."""
+
+
+class ModelLoaded(Fail):
+    """Never raised: a session never loads a second model."""
+
+
+class EngineError(Fail):
+    """Never raised: errors of the library are Fail."""
+
+
+class EPFail(Fail):
+    """Never raised: there is one provider."""
+
+
+class ModelLoadCanceled(Fail):
+    """Never raised: option open_timeout raises LimitReached."""
+
+
+class ModelRequiresCompilation(Fail):
+    """Never raised: sessions compile their models."""
+
+
+def by_status(names: Sequence[str]) -> list[type[BaseException]]:
     """The exception of each status, in the order of `names`."""
     known = {error.status: error for error in
              (Fail, InvalidArgument, NoSuchFile, InvalidGraph, NotImplemented, LimitReached, Cancelled, InputOutputError)}

@@ -1,199 +1,146 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Models, sessions, options and bindings, by the names and signatures of onnxruntime."""
-import enum
+"""Models and sessions, by the names and signatures of onnxruntime.
+
+No lock is held here, so a fork() finds none: single operations on lists and sets, and calls of _lightnet that do not run,
+exclude each other by the lock of the interpreter.
+"""
+from __future__ import annotations
+
+import contextlib
 import json
 import math
 import os
 import threading
+import time
 import warnings
+from typing import TYPE_CHECKING, Any, Callable, Dict, Iterator, List, Mapping, Optional, Sequence, Tuple, Union
 
 from . import _lightnet
-from ._arrays import OrtValue, TENSOR_TYPES, array_at, as_array
+from ._arrays import OrtValue, TENSOR_TYPES
+from ._binding import IOBinding
 from ._errors import InvalidArgument
+from ._initializers import with_denotations, with_initializers
+from ._options import RunOptions, SessionOptions
+from ._plan import MemoryPlan
+from ._profile import Profile, Run, trace_of
+
+if TYPE_CHECKING:
+    import numpy as np
 
 PROVIDERS = ["CPUExecutionProvider"]
-
-
-class GraphOptimizationLevel(enum.IntEnum):
-    """ORT_DISABLE_ALL runs the reference program: plain kernels, operator by operator. All others are the same."""
-
-    ORT_DISABLE_ALL = 0
-    ORT_ENABLE_BASIC = 1
-    ORT_ENABLE_EXTENDED = 2
-    ORT_ENABLE_LAYOUT = 3
-    ORT_ENABLE_ALL = 99
-
-
-class ExecutionMode(enum.IntEnum):
-    """Accepted; operators run one after the other, each on all threads."""
-
-    ORT_SEQUENTIAL = 0
-    ORT_PARALLEL = 1
-
-
-class SessionOptions:
-    """Options of a session. Those that LightNet has no use for are kept, and have no effect: arenas, memory patterns,
-    logging. `intra_op_num_threads` 0 means all cores."""
-
-    def __init__(self):
-        self.intra_op_num_threads = 0
-        self.inter_op_num_threads = 0
-        self.graph_optimization_level = GraphOptimizationLevel.ORT_ENABLE_ALL
-        self.execution_mode = ExecutionMode.ORT_SEQUENTIAL
-        self.enable_profiling = False
-        self.profile_file_prefix = "lightnet_profile_"
-        self.optimized_model_filepath = ""
-        self.enable_cpu_mem_arena = True
-        self.enable_mem_pattern = True
-        self.enable_mem_reuse = True
-        self.use_deterministic_compute = False
-        self.log_severity_level = -1
-        self.log_verbosity_level = 0
-        self.logid = ""
-        self._entries = {}
-        self._sizes = {}
-
-    def add_session_config_entry(self, key, value):
-        """"lightnet.KEY" sets KEY of the options of the C API; others are kept without effect."""
-        self._entries[key] = value
-
-    def get_session_config_entry(self, key):
-        return self._entries[key]
-
-    def add_free_dimension_override_by_name(self, dim_name, dim_value):
-        """Fixes an open size of the model."""
-        self._sizes[dim_name] = dim_value
-
-    def _pairs(self):
-        """The options of the C API."""
-        pairs = [("shape", f"{name}={size}") for name, size in self._sizes.items()]
-        if self.intra_op_num_threads:
-            pairs.append(("threads", str(self.intra_op_num_threads)))
-        if self.graph_optimization_level == GraphOptimizationLevel.ORT_DISABLE_ALL:
-            pairs.append(("reference", "yes"))
-        return pairs + [(key[9:], value) for key, value in self._entries.items() if key.startswith("lightnet.")]
-
-
-class RunOptions:
-    """Options of a run. `terminate = True`, from any thread, ends the runs that use them."""
-
-    def __init__(self):
-        self.log_severity_level = -1
-        self.log_verbosity_level = 0
-        self.logid = ""
-        self.only_execute_path_to_fetches = False
-        self._terminate = False
-        self._running = set()
-        self._lock = threading.Lock()  # held to end runs, and to leave _running
-
-    @property
-    def terminate(self):
-        return self._terminate
-
-    @terminate.setter
-    def terminate(self, value):
-        with self._lock:
-            self._terminate = bool(value)
-            for session in self._running if value else ():
-                session.cancel()
-
-    def _begin(self, session):
-        with self._lock:
-            self._running.add(session)
-            if self._terminate:
-                session.cancel()
-
-    def _end(self, session):
-        with self._lock:
-            self._running.discard(session)
-
-    def add_run_config_entry(self, key, value):
-        """Accepted, without effect."""
-
-    def get_run_config_entry(self, key):
-        raise KeyError(key)
+Feed = Mapping[str, Any]  # name: array
+Source = Union[str, "os.PathLike[str]", bytes, bytearray, memoryview]
 
 
 class NodeArg:
     """An input or output: `name`, `shape` (a number, a name, or None for each axis; None where the number of
     axes is unknown), `type` such as "tensor(float)"."""
 
-    def __init__(self, name, dtype, shape):
-        self.name = name
-        self.shape = None if shape is None else list(shape)
-        self.type = TENSOR_TYPES.get(dtype, "tensor(unknown)")
+    def __init__(self, name: str, dtype: Optional[str], shape: Optional[Sequence[Union[int, str, None]]]) -> None:
+        self.name: str = name
+        self.shape: Optional[List[Union[int, str, None]]] = None if shape is None else list(shape)
+        self.type: str = TENSOR_TYPES.get(dtype or "", "tensor(unknown)")
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         return f"NodeArg(name='{self.name}', type='{self.type}', shape={self.shape})"
 
 
 class ModelMetadata:
     """What the model says of itself."""
 
-    def __init__(self, metadata):
-        self.producer_name = metadata.get("producer_name", "")
-        self.graph_name = metadata.get("graph_name", "")
-        self.graph_description = ""
-        self.domain = metadata.get("domain", "")
-        self.description = metadata.get("doc_string", "")
+    def __init__(self, metadata: Mapping[str, str]) -> None:
+        self.producer_name: str = metadata.get("producer_name", "")
+        self.graph_name: str = metadata.get("graph_name", "")
+        self.graph_description: str = ""
+        self.domain: str = metadata.get("domain", "")
+        self.description: str = metadata.get("doc_string", "")
         version = metadata.get("model_version", "0")
-        self.version = int(version) if version.lstrip("-").isdigit() else 0
-        self.custom_metadata_map = dict(metadata)
+        self.version: int = int(version) if version.lstrip("-").isdigit() else 0
+        self.custom_metadata_map: Dict[str, str] = dict(metadata)
 
 
 class Model:
     """A model that sessions share: its weights are in memory once.
 
     path_or_bytes: a file in any format that LightNet reads, or the bytes of one.
+    initializers: {name: array}, and denotations: {denotation: size}, as in SessionOptions.
     options: those of the C API (ln_options_set), such as threads=2, shape="batch=1..8", precision="bf16"; a list sets an
     option several times.
+
+    Raises NoSuchFile, InvalidGraph (a damaged file), NotImplemented (an operator that LightNet lacks), InvalidArgument (an
+    option), LimitReached.
     """
 
-    def __init__(self, path_or_bytes, **options):
+    def __init__(self, path_or_bytes: Source, initializers: Optional[Feed] = None,
+                 denotations: Optional[Mapping[str, int]] = None, **options: Any) -> None:
         is_file = isinstance(path_or_bytes, (str, os.PathLike))
-        self.path = os.path.abspath(path_or_bytes) if is_file else None
+        self.path: Optional[str] = os.path.abspath(path_or_bytes) if is_file else None
         self._bytes = None if is_file else bytes(memoryview(path_or_bytes))
+        self._changes = dict(initializers or {}), dict(denotations or {})
         self._options = options
-        self._model = _lightnet.Model(os.fsencode(path_or_bytes) if is_file else b"model", self._bytes, list(_pairs(options)))
+        name = os.fsencode(path_or_bytes) if is_file else b"model"
+        self._model = _lightnet.Model(name, self._changed_bytes(), list(_pairs(options)))
         self._inputs = [NodeArg(*row) for row in self._model.inputs]
         self._outputs = [NodeArg(*row) for row in self._model.outputs]
         self._output_names = tuple(output.name for output in self._outputs)
 
-    def session(self, **defaults):
+    def _changed_bytes(self) -> Optional[bytes]:
+        """The model's bytes; None: those of its file."""
+        initializers, denotations = self._changes
+        content = self._bytes
+        if content is None and (initializers or denotations):
+            content = self._read()
+        if initializers:
+            content = with_initializers(content, initializers)
+        if denotations:
+            content = with_denotations(content, denotations)
+        return content
+
+    def _read(self) -> bytes:
+        with open(self.path, "rb") as file:
+            return file.read()
+
+    def session(self, **defaults: Any) -> InferenceSession:
         """A session of this model: InferenceSession(model)."""
         return InferenceSession(self, **defaults)
 
+    def memory_plan(self, input_feed: Optional[Feed] = None) -> MemoryPlan:
+        """The memory plan of its program, as InferenceSession.memory_plan."""
+        return InferenceSession(self).memory_plan(input_feed)
+
     @property
-    def inputs(self):
+    def inputs(self) -> List[NodeArg]:
+        """The required inputs."""
         return list(self._inputs)
 
     @property
-    def outputs(self):
+    def outputs(self) -> List[NodeArg]:
+        """The outputs."""
         return list(self._outputs)
 
     @property
-    def metadata(self):
-        """{key: value}"""
+    def metadata(self) -> Dict[str, str]:
+        """{key: value}; "format" always exists."""
         return self._model.metadata
 
-    def __reduce__(self):
-        return _open_model, (self.path or self._bytes, self._options)
+    def __reduce__(self) -> Tuple[Any, ...]:
+        return _open_model, (self.path or self._bytes, self._changes, self._options)
 
 
-def _open_model(source, options):
-    return Model(source, **options)
+def _open_model(source: Source, changes: Tuple[Any, Any], options: Dict[str, Any]) -> Model:
+    return Model(source, *changes, **options)
 
 
-def _pairs(options):
+def _pairs(options: Mapping[str, Any]) -> Iterator[Tuple[str, str]]:
     """(key, value) of keyword arguments."""
     for key, value in options.items():
         for one in value if isinstance(value, (list, tuple)) else [value]:
-            yield key, "yes" if one is True else str(one)
+            yield key, "yes" if one is True else os.fspath(one) if isinstance(one, os.PathLike) else str(one)
 
 
-def _merged(options, pairs):
+def _merged(options: Mapping[str, Any], pairs: Sequence[Tuple[str, str]]) -> Dict[str, Any]:
     """Keyword arguments, and the pairs that they do not set; shapes apply together."""
-    result = {}
+    result: Dict[str, Any] = {}
     for key, value in pairs:
         result.setdefault(key, []).append(value)
     for key, value in options.items():
@@ -202,12 +149,12 @@ def _merged(options, pairs):
     return result
 
 
-def _milliseconds(seconds):
+def _milliseconds(seconds: float) -> int:
     """At least one, and at most a year."""
     return max(1, math.ceil(min(seconds, 366 * 86400) * 1000))
 
 
-def _check_providers(providers):
+def _check_providers(providers: Any) -> None:
     names = [p if isinstance(p, str) else p[0] for p in ([providers] if isinstance(providers, str) else providers or [])]
     if names and PROVIDERS[0] not in names:
         warnings.warn(f"providers {names} are not available, using {PROVIDERS}", stacklevel=3)
@@ -218,106 +165,134 @@ class InferenceSession:
 
     path_or_bytes: a file, bytes, or a Model to share. providers and provider_options are accepted: LightNet computes on
     the CPU, and warns of a list without CPUExecutionProvider. deadline: seconds after which a run ends with
-    LimitReached. options: those of Model.
+    LimitReached. options: those of Model. A Model that is shared has its own options; sess_options may then set those of
+    the session, such as profiling. Raises what Model raises.
     """
 
-    def __init__(self, path_or_bytes, sess_options=None, providers=None, provider_options=None, deadline=None, **options):
+    def __init__(self, path_or_bytes: Union[Source, Model], sess_options: Optional[SessionOptions] = None,
+                 providers: Any = None, provider_options: Any = None, deadline: Optional[float] = None,
+                 **options: Any) -> None:
         _check_providers(providers)
         for key in ("disabled_optimizers", "enable_fallback", "read_config_from_model"):
             options.pop(key, None)  # onnxruntime's, without effect
-        self._sess_options = sess_options or SessionOptions()
-        self._deadline = deadline
-        if isinstance(path_or_bytes, Model):
-            if options or sess_options:
-                raise ValueError("options belong to the Model")
-            self._model = path_or_bytes
+        settings = sess_options or SessionOptions()
+        if not isinstance(path_or_bytes, Model):
+            model = Model(path_or_bytes, settings._initializers, settings._denotations, **_merged(options, settings._pairs()))
+        elif options or settings._changes_model():
+            raise InvalidArgument("options that change a model belong to the Model, not to a session that shares it")
         else:
-            self._model = Model(path_or_bytes, **_merged(options, self._sess_options._pairs()))
-        self._names = self._model._output_names
-        self._required = len(self._model._inputs)
-        self._idle = []
-        self._busy = set()
-        self._lock = threading.Lock()  # held to cancel runs, and to end one
-        self._events = [] if self._sess_options.enable_profiling else None
+            model = path_or_bytes
+        self._open(model, settings, deadline)
+
+    def _open(self, model: Model, settings: SessionOptions, deadline: Optional[float]) -> None:
+        self._model = model
+        self._sess_options = settings
+        self._deadline = deadline
+        self._names = model._output_names
+        self._required = len(model._inputs)
+        self._idle: List[Any] = []
+        self._sessions: List[Any] = []  # all that run() has made; cancel() ignores those that do not run
+        self._armed_ones: set = set()   # others that run
+        self._profile = Profile() if settings.enable_profiling else None
 
     # ---- running ----
 
-    def run(self, output_names, input_feed, run_options=None, deadline=None):
-        """The outputs `output_names` (None or []: all), a list of arrays, for {name: array}. Arrays are read in place.
+    def run(self, output_names: Optional[Sequence[str]], input_feed: Feed, run_options: Optional[RunOptions] = None,
+            deadline: Optional[float] = None) -> List[np.ndarray]:
+        """The outputs `output_names` (None or []: all), a list of arrays, for {name: array}. Arrays are read in place, and
+        have the types and shapes of get_inputs().
 
         Raises ValueError: an input is missing; InvalidArgument: a wrong name, type or shape; LimitReached: after
-        `deadline` seconds; Cancelled: cancel() or run_options.terminate; KeyboardInterrupt: Ctrl-C."""
+        `deadline` seconds; Cancelled: cancel() or run_options.terminate; KeyboardInterrupt: Ctrl-C. A signal whose handler
+        does not raise has no effect on the result: the run may begin again."""
         if len(input_feed) < self._required:
             self._check_missing(input_feed)
         if isinstance(output_names, str):
             raise TypeError("output_names is a list of names")
         names = tuple(output_names) if output_names else self._names
-        if run_options is not None or deadline is not None or self._deadline is not None or self._events is not None:
+        if not isinstance(input_feed, dict):
+            input_feed = dict(input_feed)
+        if run_options is not None or deadline is not None or self._deadline is not None or self._profile is not None:
             return self._run_with(names, input_feed, run_options, self._deadline if deadline is None else deadline)
         try:
             session = self._idle.pop()
         except IndexError:
-            session = _lightnet.Session(self._model._model)
-        with self._lock:
-            self._busy.add(session)
+            session = self._new_session()
         try:
             return session.run(input_feed, names)
         finally:
-            self._end(session)
             self._idle.append(session)
 
-    def _end(self, session):
-        """No cancel() reaches the session from now on."""
-        with self._lock:
-            self._busy.discard(session)
-            session.resume()
+    def _new_session(self) -> Any:
+        session = _lightnet.Session(self._model._model)
+        self._sessions.append(session)
+        return session
 
-    def _run_with(self, names, input_feed, run_options, deadline):
+    @contextlib.contextmanager
+    def _armed(self, session: Any, run_options: Optional[RunOptions], deadline: Optional[float]) -> Iterator[None]:
+        """Within it, cancel() and the options end runs of the session, and its deadline is set."""
+        number = session.arm()
+        self._armed_ones.add(session)
+        try:
+            if run_options is not None:
+                run_options._begin(session, number)
+            session.set_timeout(0 if deadline is None else _milliseconds(deadline))
+            yield
+        finally:
+            if run_options is not None:
+                run_options._end(session, number)
+            self._armed_ones.discard(session)
+            session.disarm()
+            session.set_timeout(0)
+
+    def _run_with(self, names: Tuple[str, ...], input_feed: Dict[str, Any], run_options: Optional[RunOptions],
+                  deadline: Optional[float]) -> List[np.ndarray]:
         """A run with options, a deadline or profiling."""
         try:
             session = self._idle.pop()
         except IndexError:
-            session = _lightnet.Session(self._model._model)
-        events = self._events
-        with self._lock:
-            self._busy.add(session)
-        if run_options is not None:
-            run_options._begin(session)
+            session = self._new_session()
         try:
-            if deadline is not None:
-                session.set_timeout(_milliseconds(deadline))
-            if events is None:
-                return session.run(input_feed, names)
-            return self._run_timed(session, names, input_feed, events)
+            with self._armed(session, run_options, deadline):
+                if self._profile is None:
+                    return session.run(input_feed, names)
+                return self._run_timed(session, names, input_feed)
         finally:
-            if run_options is not None:
-                run_options._end(session)
-            self._end(session)
-            if deadline is not None:
-                session.set_timeout(0)
             self._idle.append(session)
 
-    def _run_timed(self, session, names, input_feed, events):
-        """A run whose operators are timed; their times are added to the events."""
-        rows = []
+    def _run_timed(self, session: Any, names: Tuple[str, ...], input_feed: Dict[str, Any]) -> List[np.ndarray]:
+        """A run whose operators are timed."""
         try:
             for name, value in input_feed.items():
                 session.bind_input(name, value)
-            session.run_bound(rows)
-            events.append(rows)
+            self._run_bound(session)
             return [session.output(name) for name in names]
         finally:
             for name in input_feed:
-                session.bind_input(name, None)
+                with contextlib.suppress(InvalidArgument):  # a name that there is not
+                    session.bind_input(name, None)
 
-    def _check_missing(self, input_feed):
+    def _run_bound(self, session: Any) -> None:
+        """A run with what is bound, whose times are added to the profile, if any."""
+        profile = self._profile
+        if profile is None:
+            session.run_bound()
+            return
+        rows: List[Any] = []
+        start = time.perf_counter_ns()
+        session.run_bound(rows)
+        profile.add(start, rows)
+
+    def _check_missing(self, input_feed: Feed) -> None:
         missing = [i.name for i in self._model._inputs if i.name not in input_feed]
         if missing:
             raise ValueError(f"Required inputs ({missing}) are missing from input feed ({list(input_feed)}).")
 
-    def run_async(self, output_names, input_feed, callback, user_data, run_options=None):
+    def run_async(self, output_names: Optional[Sequence[str]], input_feed: Feed,
+                  callback: Callable[[List[np.ndarray], Any, str], Any], user_data: Any,
+                  run_options: Optional[RunOptions] = None) -> None:
         """Runs in a thread, then calls callback(outputs, user_data, error), error "" or a message."""
-        def work():
+        def work() -> None:
             try:
                 outputs, error = self.run(output_names, input_feed, run_options), ""
             except Exception as reason:  # what the callback is told
@@ -325,190 +300,117 @@ class InferenceSession:
             callback(outputs, user_data, error)
         threading.Thread(target=work, daemon=True).start()
 
-    def run_with_ort_values(self, output_names, input_dict_ort_values, run_options=None):
-        """The same with OrtValue in and out."""
+    def run_with_ort_values(self, output_names: Optional[Sequence[str]], input_dict_ort_values: Mapping[str, OrtValue],
+                            run_options: Optional[RunOptions] = None) -> List[OrtValue]:
+        """run with OrtValue in and out."""
         names = list(output_names or self._names)
         types = {row[0]: row[1] for row in self._model._model.outputs}
         outputs = self.run(names, input_dict_ort_values, run_options)
         return [OrtValue(array, "bfloat16" if types.get(name) == "bfloat16" else None) for name, array in zip(names, outputs)]
 
-    def cancel(self):
+    def cancel(self) -> None:
         """Ends all current runs, in any thread, with Cancelled. Later ones are as before."""
-        with self._lock:
-            for session in self._busy:
-                session.cancel()
+        for session in [*self._sessions, *self._armed_ones]:
+            session.cancel()
 
     # ---- what a session is ----
 
-    def get_inputs(self):
+    def get_inputs(self) -> List[NodeArg]:
+        """The required inputs."""
         return self._model.inputs
 
-    def get_outputs(self):
+    def get_outputs(self) -> List[NodeArg]:
+        """The outputs."""
         return self._model.outputs
 
-    def get_overridable_initializers(self):
+    def get_overridable_initializers(self) -> List[NodeArg]:
         """[]: values with a default are set by name, and not listed."""
         return []
 
-    def get_modelmeta(self):
+    def get_modelmeta(self) -> ModelMetadata:
+        """The metadata of the model."""
         return ModelMetadata(self._model.metadata)
 
-    def get_providers(self):
+    def get_providers(self) -> List[str]:
+        """["CPUExecutionProvider"]"""
         return list(PROVIDERS)
 
-    def get_provider_options(self):
+    def get_provider_options(self) -> Dict[str, Dict[str, str]]:
+        """No options, for each provider."""
         return {PROVIDERS[0]: {}}
 
-    def set_providers(self, providers=None, provider_options=None):
+    def set_providers(self, providers: Any = None, provider_options: Any = None) -> None:
         """Warns where CPUExecutionProvider is not among them."""
         _check_providers(providers)
 
-    def get_session_options(self):
+    def get_session_options(self) -> SessionOptions:
+        """The options it was made with."""
         return self._sess_options
 
-    def enable_fallback(self):
+    def enable_fallback(self) -> None:
         """Accepted: there is one provider."""
 
-    def disable_fallback(self):
+    def disable_fallback(self) -> None:
         """Accepted: there is one provider."""
 
     # ---- bindings ----
 
-    def io_binding(self):
+    def io_binding(self) -> IOBinding:
         """Inputs and outputs that stay bound from run to run."""
         return IOBinding(self)
 
-    def run_with_iobinding(self, iobinding, run_options=None):
-        """Runs with what is bound; the outputs are in iobinding.get_outputs()."""
+    def run_with_iobinding(self, iobinding: IOBinding, run_options: Optional[RunOptions] = None) -> None:
+        """Runs with what is bound; the outputs are in iobinding.get_outputs(). Raises what run raises."""
         iobinding._run(run_options)
 
-    # ---- profiles ----
+    # ---- memory and time ----
 
-    def profile(self, input_feed, trace=None):
+    def memory_plan(self, input_feed: Optional[Feed] = None) -> MemoryPlan:
+        """The memory plan of the program for these inputs, which are run once; None: for the shapes in the model.
+        InvalidArgument: without inputs, a size is open."""
+        session = _lightnet.Session(self._model._model)
+        if input_feed is not None:
+            session.run(dict(input_feed), self._names)
+        return MemoryPlan(*session.memory_plan())
+
+    def profile(self, input_feed: Feed, trace: Union[str, "os.PathLike[str]", None] = None) -> List[Dict[str, Any]]:
         """One run: [{"name", "type", "ns"}, ..] of its operators in order. trace: a file that becomes a Chrome trace."""
         session = _lightnet.Session(self._model._model)
-        rows = []
+        rows: List[Any] = []
         for name, value in input_feed.items():
             session.bind_input(name, value)
         session.run_bound()
         session.run_bound(rows)
         if trace is not None:
-            _write_trace(trace, [rows])
+            with open(trace, "w", encoding="utf-8") as file:
+                json.dump(trace_of([Run(0, threading.get_native_id(), rows)], 0), file)
         return [{"name": name, "type": kind, "ns": ns} for name, kind, ns in rows]
 
-    def end_profiling(self):
-        """Writes the runs since the session began as a Chrome trace. Returns the file's name."""
-        if self._events is None:
+    def get_profiling_start_time_ns(self) -> int:
+        """When profiling began, in ns of time.perf_counter_ns; 0: it is off."""
+        profile = self._profile
+        return 0 if profile is None else profile.start
+
+    def end_profiling(self) -> str:
+        """Ends profiling, and writes the runs so far as a Chrome trace, a new file SessionOptions.profile_file_prefix + date,
+        time and process. Returns its name. InvalidArgument: profiling is off, or has ended."""
+        profile, self._profile = self._profile, None
+        if profile is None:
             raise InvalidArgument("profiling is off: set SessionOptions.enable_profiling")
-        path = f"{self._sess_options.profile_file_prefix}{os.getpid()}.json"
-        _write_trace(path, self._events)
-        self._events = None
-        return path
+        return profile.write(self._sess_options.profile_file_prefix)
 
-    def __reduce__(self):
-        return _open_session, (self._model, self._deadline)
+    def __reduce__(self) -> Tuple[Any, ...]:
+        return _open_session, (self._model, self._sess_options, self._deadline)
 
-    def __enter__(self):
+    def __enter__(self) -> InferenceSession:
         return self
 
-    def __exit__(self, *reason):
+    def __exit__(self, *reason: Any) -> None:
         self._idle.clear()
+        self._sessions.clear()
 
 
-def _open_session(model, deadline):
-    return InferenceSession(model, deadline=deadline)
-
-
-def _write_trace(path, runs):
-    """Runs as a Chrome trace: chrome://tracing and Perfetto show it."""
-    events, start = [], 0
-    for rows in runs:
-        for name, kind, ns in rows:
-            events.append({"name": name, "cat": kind, "ph": "X", "pid": 0, "tid": 0, "ts": start / 1000, "dur": ns / 1000})
-            start += ns
-    with open(path, "w", encoding="utf-8") as file:
-        json.dump({"traceEvents": events}, file)
-
-
-class IOBinding:
-    """Inputs and outputs of a session that stay bound; see the class of this name in onnxruntime."""
-
-    def __init__(self, session):
-        self._owner = session
-        self._session = _lightnet.Session(session._model._model)
-        self._inputs = set()
-        self._outputs = {}  # name: OrtValue that is bound, or None for an output that the run allocates
-
-    def bind_cpu_input(self, name, arr_on_cpu):
-        """Each run reads the array in place."""
-        self._session.bind_input(name, arr_on_cpu)
-        self._inputs.add(name)
-
-    def bind_ortvalue_input(self, name, ortvalue):
-        self.bind_cpu_input(name, ortvalue)
-
-    def bind_input(self, name, device_type, device_id, element_type, shape, buffer_ptr):
-        """Memory of the caller's, which outlives the binding."""
-        self.bind_cpu_input(name, array_at(buffer_ptr, tuple(shape), element_type))
-
-    def bind_output(self, name, device_type="cpu", device_id=0, element_type=None, shape=None, buffer_ptr=None):
-        """Without an address, the run allocates the output; get_outputs returns it."""
-        if buffer_ptr is None:
-            self._session.bind_output(name, None)
-            self._outputs[name] = None
-        else:
-            self.bind_ortvalue_output(name, array_at(buffer_ptr, tuple(shape), element_type))
-
-    def bind_ortvalue_output(self, name, ortvalue):
-        """Each run writes the value in place."""
-        self._session.bind_output(name, ortvalue)
-        self._outputs[name] = ortvalue
-
-    def get_outputs(self):
-        """The outputs of the last run as OrtValue, in the order they were bound."""
-        return [OrtValue(*as_array(self._session.output(name))) if value is None else value
-                for name, value in self._outputs.items()]
-
-    def copy_outputs_to_cpu(self):
-        """The same as arrays."""
-        return [self._session.output(name) if value is None else value.numpy() for name, value in self._outputs.items()]
-
-    def clear_binding_inputs(self):
-        for name in self._inputs:
-            self._session.bind_input(name, None)
-        self._inputs.clear()
-
-    def clear_binding_outputs(self):
-        for name, value in self._outputs.items():
-            if value is not None:
-                self._session.bind_output(name, None)
-        self._outputs.clear()
-
-    def synchronize_inputs(self):
-        """Accepted: there is one device."""
-
-    def synchronize_outputs(self):
-        """Accepted: there is one device."""
-
-    def _check_outputs(self):
-        """Bound values have the types and shapes of the outputs."""
-        for name, value in self._outputs.items():
-            if value is not None:
-                has = value._type or value._array.dtype.name, value._array.shape
-                if has != self._session.output_info(name):
-                    raise InvalidArgument(f"output '{name}' is {self._session.output_info(name)}, the value bound to it {has}")
-
-    def _run(self, run_options):
-        owner, session = self._owner, self._session
-        with owner._lock:
-            owner._busy.add(session)
-        if run_options is not None:
-            run_options._begin(session)
-        try:
-            session.set_timeout(0 if owner._deadline is None else _milliseconds(owner._deadline))
-            session.run_bound()
-            self._check_outputs()
-        finally:
-            if run_options is not None:
-                run_options._end(session)
-            owner._end(session)
+def _open_session(model: Model, settings: SessionOptions, deadline: Optional[float]) -> InferenceSession:
+    session = InferenceSession.__new__(InferenceSession)
+    session._open(model, settings, deadline)
+    return session

@@ -66,7 +66,22 @@ PyObject *ln_py_array_new(ln_py_array *array, tl_dtype dtype, int ndim, const in
 /** The name of a type in NumPy, such as "float32", or "bfloat16"; NULL: none. */
 const char *ln_py_dtype_name(tl_dtype dtype);
 
-extern PyType_Spec ln_py_model_spec, ln_py_session_spec;
+/* ---- Names: UTF-8; bytes that are not are lone surrogates (PEP 383) ---- */
+
+/** Returns new: the string of a name; NULL gives None. NULL: an exception is set. */
+PyObject *ln_py_text(const char *name);
+
+/** Returns new: the bytes of a name. NULL: no string, or it has a NUL; an exception is set. */
+PyObject *ln_py_bytes(PyObject *name);
+
+/** The same as a converter of PyArg_ParseTuple ("O&"), into a PyObject *. */
+int ln_py_bytes_arg(PyObject *name, void *bytes);
+
+/** Appends `item` (takes it) to `list` (takes it after a failure). Returns the list; NULL: one of
+ *  them is NULL, or an exception is set. */
+PyObject *ln_py_append(PyObject *list, PyObject *item);
+
+extern PyType_Spec ln_py_model_spec, ln_py_session_spec, ln_py_quantizer_spec;
 
 /** From now on, SIGINT cancels runs of `session`, if this is the main thread and Python handles it.
  *  Returns whether it does; then ln_py_interrupt_end ends it, and returns whether a SIGINT came. */

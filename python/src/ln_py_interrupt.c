@@ -21,6 +21,8 @@ static pid_t watched; // the process that has a watcher
 static struct sigaction python_action;
 static volatile sig_atomic_t run_number, interrupted_run;
 
+static int is_installed; // on_sigint is the handler of SIGINT
+
 static void on_sigint(int number, siginfo_t *info, void *context)
 {
     interrupted_run = run_number;
@@ -66,6 +68,25 @@ static int start_watcher(pid_t process)
     return 0;
 }
 
+/** A fork during a run of another thread: the child has neither the run nor the watcher. */
+static void reset_in_child(void)
+{
+    if (is_installed)
+        sigaction(SIGINT, &python_action, NULL);
+    is_installed = 0;
+    interruptible = NULL;
+    watched = 0;
+}
+
+/** Whether forks are noticed from now on. */
+static int watch_forks(void)
+{
+    static int is_watching;
+    if (!is_watching)
+        is_watching = pthread_atfork(NULL, NULL, reset_in_child) == 0;
+    return is_watching;
+}
+
 /** Whether Python, or the program, handles SIGINT by a function. */
 static int has_handler(const struct sigaction *action)
 {
@@ -81,7 +102,7 @@ int ln_py_interrupt_begin(ln_session *session)
     if (watched == process && interruptible) // a run within a callback of a run
         return 0;
     if (sigaction(SIGINT, NULL, &python_action) < 0 || !has_handler(&python_action) ||
-        (watched != process && start_watcher(process) < 0))
+        !watch_forks() || (watched != process && start_watcher(process) < 0))
         return 0;
     struct sigaction action = {.sa_flags = SA_SIGINFO | SA_ONSTACK};
     action.sa_sigaction = on_sigint;
@@ -91,6 +112,7 @@ int ln_py_interrupt_begin(ln_session *session)
     was_interrupted = 0;
     interruptible = session;
     pthread_mutex_unlock(&mutex);
+    is_installed = 1;
     if (sigaction(SIGINT, &action, NULL) == 0)
         return 1;
     ln_py_interrupt_end();
@@ -100,6 +122,7 @@ int ln_py_interrupt_begin(ln_session *session)
 int ln_py_interrupt_end(void)
 {
     sigaction(SIGINT, &python_action, NULL);
+    is_installed = 0;
     pthread_mutex_lock(&mutex);
     interruptible = NULL;
     const int result = was_interrupted;

@@ -25,10 +25,17 @@ static int set_options(ln_options *options, PyObject *pairs)
 {
     const Py_ssize_t n = PySequence_Size(pairs);
     for (Py_ssize_t i = 0; i < n; i++) {
-        const char *key, *value;
+        PyObject *key = NULL, *value = NULL;
         PyObject *const pair = PySequence_GetItem(pairs, i);
-        const int is_pair = pair && PyArg_ParseTuple(pair, "ss", &key, &value);
-        const ln_status status = is_pair ? ln_options_set(options, key, value) : LN_OK;
+        const int is_pair =
+            pair && PyArg_ParseTuple(pair, "O&O&", ln_py_bytes_arg, &key, ln_py_bytes_arg, &value);
+        const ln_status status =
+            is_pair ? ln_options_set(options, PyBytes_AsString(key), PyBytes_AsString(value))
+                    : LN_OK;
+        if (is_pair) {
+            Py_DECREF(key);
+            Py_DECREF(value);
+        }
         Py_XDECREF(pair);
         if (!is_pair)
             return -1;
@@ -97,8 +104,7 @@ static PyObject *size_of(const ln_model *model, const tl_tensor *info, int i, in
 {
     if (info->dims[axis] >= 0)
         return PyLong_FromLong(info->dims[axis]);
-    const char *const name = dim_name(model, i, axis);
-    return Py_BuildValue("z", name);
+    return ln_py_text(dim_name(model, i, axis));
 }
 
 /** (name, type or None, shape or None) of an input or output. */
@@ -113,15 +119,8 @@ static PyObject *describe(const ln_model *model, int i, const char *name, const 
             return NULL;
         }
     }
-    return shape ? Py_BuildValue("szN", name, ln_py_dtype_name(info->dtype), shape) : NULL;
-}
-
-static PyObject *append(PyObject *list, PyObject *item)
-{
-    if (!list || !item || PyList_Append(list, item) < 0)
-        Py_CLEAR(list);
-    Py_XDECREF(item);
-    return list;
+    return shape ? Py_BuildValue("NzN", ln_py_text(name), ln_py_dtype_name(info->dtype), shape)
+                 : NULL;
 }
 
 static PyObject *model_inputs(PyObject *self, void *closure)
@@ -130,8 +129,8 @@ static PyObject *model_inputs(PyObject *self, void *closure)
     PyObject *list = PyList_New(0);
     (void)closure;
     for (int i = 0; list && i < ln_model_num_inputs(model); i++)
-        list = append(list, describe(model, i, ln_model_input_name(model, i),
-                                     ln_model_input_info(model, i), ln_model_input_dim_name));
+        list = ln_py_append(list, describe(model, i, ln_model_input_name(model, i),
+                                           ln_model_input_info(model, i), ln_model_input_dim_name));
     return list;
 }
 
@@ -141,8 +140,9 @@ static PyObject *model_outputs(PyObject *self, void *closure)
     PyObject *list = PyList_New(0);
     (void)closure;
     for (int i = 0; list && i < ln_model_num_outputs(model); i++)
-        list = append(list, describe(model, i, ln_model_output_name(model, i),
-                                     ln_model_output_info(model, i), ln_model_output_dim_name));
+        list =
+            ln_py_append(list, describe(model, i, ln_model_output_name(model, i),
+                                        ln_model_output_info(model, i), ln_model_output_dim_name));
     return list;
 }
 
@@ -153,8 +153,10 @@ static PyObject *model_metadata(PyObject *self, void *closure)
     (void)closure;
     const char *key;
     for (int i = 0; dict && (key = ln_model_metadata_key(model, i)); i++) {
-        PyObject *const value = Py_BuildValue("z", ln_model_metadata(model, key));
-        const int status = value ? PyDict_SetItemString(dict, key, value) : -1;
+        PyObject *const name = ln_py_text(key), *const value =
+                                                    ln_py_text(ln_model_metadata(model, key));
+        const int status = name && value ? PyDict_SetItem(dict, name, value) : -1;
+        Py_XDECREF(name);
         Py_XDECREF(value);
         if (status < 0) {
             Py_DECREF(dict);

@@ -5,6 +5,9 @@
 
 #include <string.h>
 
+#include "lightnet/ln_msg.h"
+#include "lightnet/ln_plugin.h"
+
 ln_py_globals ln_py;
 
 PyObject *ln_py_fail(ln_status status, const char *message)
@@ -66,10 +69,22 @@ static PyObject *version(PyObject *module, PyObject *args)
     return Py_BuildValue("ss", ln_version(), ln_build_info());
 }
 
+/** load_plugin(file as bytes) */
+static PyObject *load_plugin(PyObject *module, PyObject *args)
+{
+    const char *file;
+    (void)module;
+    if (!PyArg_ParseTuple(args, "y", &file))
+        return NULL;
+    return ln_plugin_load(file) ? ln_py_fail(LN_UNSUPPORTED, ln_last_error()) : Py_BuildValue("");
+}
+
 static PyMethodDef functions[] = {
     {"configure", configure, METH_VARARGS, "configure(exceptions, as_array, new_array)"},
     {"statuses", statuses, METH_NOARGS, "The names of all statuses, by their numbers."},
     {"version", version, METH_NOARGS, "(version, build options, one per line)"},
+    {"load_plugin", load_plugin, METH_VARARGS,
+     "load_plugin(file as bytes): adds its operators and targets, until the process ends"},
     {NULL, NULL, 0, NULL},
 };
 
@@ -91,12 +106,14 @@ PyMODINIT_FUNC PyInit__lightnet(void)
 {
     PyObject *const module = PyModule_Create(&definition);
     PyObject *const session = PyType_FromSpec(&ln_py_session_spec);
+    PyObject *const quantizer = PyType_FromSpec(&ln_py_quantizer_spec);
     ln_py_model_type = PyType_FromSpec(&ln_py_model_spec);
-    if (!module || !session || !ln_py_model_type)
+    if (!module || !session || !quantizer || !ln_py_model_type)
         return NULL;
     Py_INCREF(ln_py_model_type);
     if (PyModule_AddObject(module, "Model", ln_py_model_type) < 0 ||
-        PyModule_AddObject(module, "Session", session) < 0)
+        PyModule_AddObject(module, "Session", session) < 0 ||
+        PyModule_AddObject(module, "Quantizer", quantizer) < 0)
         return NULL;
     return module;
 }

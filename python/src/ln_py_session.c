@@ -7,15 +7,31 @@
 #include <stdint.h>
 #include <string.h>
 
+#include "lightnet/ln_memory.h"
+#include "tensorlight/tl_util.h"
+
 enum { DIRECT_BYTES = 64 * 1024 }; // outputs of so many bytes are worth being bound
 
 typedef struct session_object {
     PyObject base;
     ln_session *session;
-    PyObject *model; /* a Model */
-    PyObject *bound; /* {name: capsule}: what bind_input and bind_output hold */
+    PyObject *model;     /* a Model */
+    struct bound *bound; /* what bind_input and bind_output hold */
+    Py_ssize_t n_bound;
+    unsigned long long timeout; /* ms; 0: none */
     int is_busy; /* a call is in progress: others may have the lock of the interpreter meanwhile */
+    int is_running;            /* that call is a run */
+    int is_armed;              /* cancel() has an effect, although there is no run yet */
+    int is_cancelled;          /* by cancel(), until the run ends, or resume() */
+    unsigned long long number; /* of the current run */
 } session_object;
+
+/** Memory that stays bound from run to run. */
+struct bound {
+    PyObject *name; /* bytes, owned */
+    int is_output;
+    ln_py_array array;
+};
 
 /* ---- Running ---- */
 
@@ -30,20 +46,56 @@ static void add_time(void *data, const char *name, const char *type, uint64_t ns
     PyGILState_Release(state);
 }
 
-/** Runs without the lock of the interpreter; times: a list, or NULL. -1: an exception is set. */
-static int run_session(session_object *self, PyObject *times)
+/** Runs without the lock of the interpreter; times: a list, or NULL. *was_interrupted: a SIGINT
+ *  cancelled the run. */
+static ln_status run_once(session_object *self, PyObject *times, int *was_interrupted)
 {
     const int is_interruptible = ln_py_interrupt_begin(self->session);
     PyThreadState *const state = PyEval_SaveThread();
     const ln_status status = times ? ln_session_run_timed(self->session, add_time, times)
                                    : ln_session_run(self->session);
     PyEval_RestoreThread(state);
-    const int was_interrupted = is_interruptible && ln_py_interrupt_end();
-    // KeyboardInterrupt, or what the program's handler raises, goes first.
-    if (status != LN_OK && (!was_interrupted || PyErr_CheckSignals() == 0))
+    *was_interrupted = is_interruptible && ln_py_interrupt_end();
+    return status;
+}
+
+/** Reverts the cancel of an interrupt, but none of the program's. */
+static void revert_interrupt(session_object *self)
+{
+    ln_session_resume(self->session);
+    if (self->is_cancelled)
+        ln_session_cancel(self->session);
+}
+
+/** Sets the time that is left of the timeout of a run that began at `start`. */
+static void shorten_timeout(session_object *self, uint64_t start)
+{
+    const uint64_t spent = (tl_clock() - start) / 1000000; // ms
+    if (self->timeout)
+        ln_session_set_timeout(self->session, spent < self->timeout ? self->timeout - spent : 1);
+}
+
+/** Runs, also again: an interrupt whose handler does not raise has no effect on the result, as for
+ *  system calls (PEP 475). times: a list, or NULL. -1: an exception is set. */
+static int run_session(session_object *self, PyObject *times)
+{
+    const uint64_t start = self->timeout ? tl_clock() : 0;
+    int was_interrupted = 0, is_again = 0, is_raised;
+    ln_status status;
+    do {
+        if (is_again)
+            shorten_timeout(self, start);
+        status = run_once(self, times, &was_interrupted);
+        // KeyboardInterrupt, or what the program's handler raises, goes first.
+        is_raised = status != LN_OK && was_interrupted && PyErr_CheckSignals() < 0;
+        if (was_interrupted)
+            revert_interrupt(self);
+        is_again = status == LN_CANCELLED && was_interrupted && !is_raised && !self->is_cancelled;
+    } while (is_again);
+    if (self->timeout)
+        ln_session_set_timeout(self->session, self->timeout);
+    if (status != LN_OK && !is_raised)
         ln_py_fail(status, ln_session_error(self->session));
-    if (was_interrupted)
-        ln_session_resume(self->session);
     return status == LN_OK ? 0 : -1;
 }
 
@@ -63,6 +115,31 @@ static PyObject *end_call(session_object *self, PyObject *result)
 {
     self->is_busy = 0;
     return result;
+}
+
+/** Begins a run, which cancel() ends. The lock of the interpreter protects these fields. */
+static int begin_run(session_object *self)
+{
+    if (begin_call(self) < 0)
+        return -1;
+    self->number += !self->is_armed;
+    self->is_running = 1;
+    return 0;
+}
+
+static void revert_cancel(session_object *self)
+{
+    if (self->is_cancelled)
+        ln_session_resume(self->session);
+    self->is_cancelled = 0;
+}
+
+static PyObject *end_run(session_object *self, PyObject *result)
+{
+    self->is_running = 0;
+    if (!self->is_armed)
+        revert_cancel(self);
+    return end_call(self, result);
 }
 
 static int fail_session(session_object *self, ln_status status)
@@ -92,17 +169,6 @@ static feed feed_new(Py_ssize_t n)
     return f;
 }
 
-/** The bytes of a name, owned; NULL: no string, or it has a NUL. */
-static PyObject *take_name(PyObject *name)
-{
-    char *text;
-    PyObject *const bytes = PyUnicode_AsUTF8String(name);
-    if (bytes && PyBytes_AsStringAndSize(bytes, &text, NULL) == 0)
-        return bytes;
-    Py_XDECREF(bytes);
-    return NULL;
-}
-
 static const char *name_of(const struct feed_entry *entry)
 {
     return PyBytes_AsString(entry->name);
@@ -124,11 +190,7 @@ static int bind_feed(session_object *self, feed *inputs, PyObject *dict)
     Py_ssize_t at = 0;
     while (inputs->n < inputs->capacity && PyDict_Next(dict, &at, &key, &value)) {
         struct feed_entry *const entry = &inputs->entries[inputs->n];
-        if (!PyUnicode_Check(key)) {
-            PyErr_SetString(PyExc_TypeError, "names of inputs are strings");
-            return -1;
-        }
-        entry->name = take_name(key);
+        entry->name = ln_py_bytes(key);
         inputs->n++;
         Py_INCREF(value);
         const int got = entry->name ? ln_py_array_get(&entry->array, value, 0) : -1;
@@ -186,7 +248,7 @@ static int bind_results(session_object *self, feed *outputs, PyObject *names, Py
 {
     for (Py_ssize_t i = 0; i < outputs->capacity; i++) {
         struct feed_entry *const entry = &outputs->entries[outputs->n];
-        entry->name = take_name(PyTuple_GetItem(names, i));
+        entry->name = ln_py_bytes(PyTuple_GetItem(names, i));
         outputs->n++;
         const tl_tensor *const info = entry->name ? fixed_output(self, name_of(entry)) : NULL;
         if (!entry->name)
@@ -261,62 +323,104 @@ static PyObject *session_run(PyObject *object, PyObject *args)
         PyErr_SetString(PyExc_TypeError, "run expects a dict of arrays and a tuple of names");
         return NULL;
     }
-    return begin_call(self) < 0 ? NULL : end_call(self, run_feed(self, dict, names));
+    return begin_run(self) < 0 ? NULL : end_run(self, run_feed(self, dict, names));
 }
 
 /* ---- Bindings that stay ---- */
 
-static void free_bound(PyObject *capsule)
+/** Unbinds what `it` holds, and releases it. */
+static void free_bound(session_object *self, struct bound *it)
 {
-    ln_py_array *const array = PyCapsule_GetPointer(capsule, NULL);
-    ln_py_array_release(array);
-    PyMem_Free(array);
+    const char *const name = PyBytes_AsString(it->name);
+    if (it->is_output)
+        ln_session_bind_output(self->session, name, NULL, 0);
+    else
+        ln_session_bind_input(self->session, name, it->array.dtype, 0, NULL, NULL, 0);
+    ln_py_array_release(&it->array);
+    Py_CLEAR(it->name);
 }
 
-/** Keeps `array` (takes it) under `key` until it is replaced. */
-static int keep_bound(session_object *self, PyObject *key, ln_py_array *array)
+static struct bound *find_bound(const session_object *self, const char *name, int is_output)
 {
-    PyObject *const capsule = PyCapsule_New(array, NULL, free_bound);
-    if (!capsule) {
-        ln_py_array_release(array);
-        PyMem_Free(array);
+    for (struct bound *it = self->bound; it && it < self->bound + self->n_bound; it++)
+        if (it->is_output == is_output && !strcmp(PyBytes_AsString(it->name), name))
+            return it;
+    return NULL;
+}
+
+/** The place of that name: a new one holds nothing. NULL: an exception is set. */
+static struct bound *add_bound(session_object *self, PyObject *name, int is_output)
+{
+    struct bound *const found = find_bound(self, PyBytes_AsString(name), is_output);
+    if (found)
+        return found;
+    struct bound *const longer =
+        PyMem_Realloc(self->bound, (size_t)(self->n_bound + 1) * sizeof(*longer));
+    if (!longer) {
+        PyErr_NoMemory();
+        return NULL;
+    }
+    self->bound = longer;
+    Py_INCREF(name);
+    longer[self->n_bound] = (struct bound){.name = name, .is_output = is_output};
+    return &longer[self->n_bound++];
+}
+
+static void remove_bound(session_object *self, const char *name, int is_output)
+{
+    struct bound *const it = find_bound(self, name, is_output);
+    if (!it)
+        return;
+    struct bound old = *it;
+    *it = self->bound[--self->n_bound];
+    ln_py_array_release(&old.array);
+    Py_DECREF(old.name);
+}
+
+/** Binds the memory of `array`; one that holds nothing unbinds. */
+static ln_status bind_array(session_object *self, const char *name, const ln_py_array *array,
+                            int is_output)
+{
+    return is_output ? ln_session_bind_output(self->session, name, array->view.buf,
+                                              (size_t)array->view.len)
+                     : ln_session_bind_input(self->session, name, array->dtype, array->view.ndim,
+                                             array->dims, array->view.buf, (size_t)array->view.len);
+}
+
+/** Binds `object` until it is replaced; None: unbinds. -1: an exception is set. */
+static int bind_object(session_object *self, PyObject *name, PyObject *object, int is_output)
+{
+    ln_py_array array = {{0}};
+    const char *const text = PyBytes_AsString(name);
+    if (object != Py_None && ln_py_array_get(&array, object, is_output) < 0)
+        return -1;
+    struct bound *const it = array.view.obj ? add_bound(self, name, is_output) : NULL;
+    if ((array.view.obj && !it) ||
+        fail_session(self, bind_array(self, text, &array, is_output)) < 0) {
+        ln_py_array_release(&array);
+        if (it && !it->array.view.obj)
+            remove_bound(self, text, is_output);
         return -1;
     }
-    const int status = PyDict_SetItem(self->bound, key, capsule);
-    Py_DECREF(capsule);
-    return status;
+    if (!it) {
+        remove_bound(self, text, is_output);
+        return 0;
+    }
+    ln_py_array old = it->array;
+    it->array = array;
+    ln_py_array_release(&old);
+    return 0;
 }
 
 /** bind_input(name, array) or bind_output(name, array); None: unbinds. */
 static PyObject *bind(session_object *self, PyObject *args, int is_output)
 {
-    const char *name;
-    PyObject *object;
-    if (!PyArg_ParseTuple(args, "sO", &name, &object))
+    PyObject *name = NULL, *object;
+    if (!PyArg_ParseTuple(args, "O&O", ln_py_bytes_arg, &name, &object))
         return NULL;
-    PyObject *const key = PyUnicode_FromFormat("%s %s", is_output ? "output" : "input", name);
-    ln_py_array *const array = key ? PyMem_Calloc(1, sizeof(*array)) : NULL;
-    if (!array && key)
-        PyErr_NoMemory();
-    if (!array || (object != Py_None && ln_py_array_get(array, object, is_output) < 0)) {
-        PyMem_Free(array);
-        Py_XDECREF(key);
-        return NULL;
-    }
-    const ln_status status =
-        is_output
-            ? ln_session_bind_output(self->session, name, array->view.buf, (size_t)array->view.len)
-            : ln_session_bind_input(self->session, name, array->dtype, array->view.ndim,
-                                    array->dims, array->view.buf, (size_t)array->view.len);
-    if (fail_session(self, status) < 0) {
-        ln_py_array_release(array);
-        PyMem_Free(array);
-        Py_DECREF(key);
-        return NULL;
-    }
-    const int kept = keep_bound(self, key, array);
-    Py_DECREF(key);
-    return kept < 0 ? NULL : Py_BuildValue("");
+    const int status = bind_object(self, name, object, is_output);
+    Py_DECREF(name);
+    return status < 0 ? NULL : Py_BuildValue("");
 }
 
 static PyObject *session_bind_input(PyObject *object, PyObject *args)
@@ -336,18 +440,27 @@ static PyObject *session_run_bound(PyObject *object, PyObject *args)
 {
     session_object *const self = (session_object *)object;
     PyObject *times = NULL;
-    if (!PyArg_ParseTuple(args, "|O", &times) || begin_call(self) < 0)
+    if (!PyArg_ParseTuple(args, "|O", &times) || begin_run(self) < 0)
         return NULL;
-    return end_call(self, run_session(self, times) < 0 ? NULL : Py_BuildValue(""));
+    return end_run(self, run_session(self, times) < 0 ? NULL : Py_BuildValue(""));
+}
+
+/** func(self, the name in args) */
+static PyObject *call_with_name(session_object *self, PyObject *args,
+                                PyObject *func(session_object *self, const char *name))
+{
+    PyObject *name = NULL;
+    if (!PyArg_ParseTuple(args, "O&", ln_py_bytes_arg, &name))
+        return NULL;
+    PyObject *const result =
+        begin_call(self) < 0 ? NULL : end_call(self, func(self, PyBytes_AsString(name)));
+    Py_DECREF(name);
+    return result;
 }
 
 static PyObject *session_output(PyObject *object, PyObject *args)
 {
-    session_object *const self = (session_object *)object;
-    const char *name;
-    if (!PyArg_ParseTuple(args, "s", &name) || begin_call(self) < 0)
-        return NULL;
-    return end_call(self, copy_output(self, name));
+    return call_with_name((session_object *)object, args, copy_output);
 }
 
 /* ---- Limits ---- */
@@ -366,11 +479,7 @@ static PyObject *describe_output(session_object *self, const char *name)
 
 static PyObject *session_output_info(PyObject *object, PyObject *args)
 {
-    session_object *const self = (session_object *)object;
-    const char *name;
-    if (!PyArg_ParseTuple(args, "s", &name) || begin_call(self) < 0)
-        return NULL;
-    return end_call(self, describe_output(self, name));
+    return call_with_name((session_object *)object, args, describe_output);
 }
 
 static PyObject *session_set_timeout(PyObject *object, PyObject *args)
@@ -380,24 +489,95 @@ static PyObject *session_set_timeout(PyObject *object, PyObject *args)
     if (!PyArg_ParseTuple(args, "K", &ms) || begin_call(self) < 0)
         return NULL;
     const int status = fail_session(self, ln_session_set_timeout(self->session, ms));
+    self->timeout = ms;
     return end_call(self, status < 0 ? NULL : Py_BuildValue(""));
 }
 
-static PyObject *session_cancel(PyObject *self, PyObject *args)
-{
-    (void)args;
-    ln_session_cancel(((session_object *)self)->session);
-    return Py_BuildValue("");
-}
-
-static PyObject *session_resume(PyObject *object, PyObject *args)
+/** arm() -> the number of the next run, which cancel() ends even before it begins */
+static PyObject *session_arm(PyObject *object, PyObject *args)
 {
     session_object *const self = (session_object *)object;
     (void)args;
     if (begin_call(self) < 0)
         return NULL;
-    ln_session_resume(self->session);
+    self->is_armed = 1;
+    return end_call(self, PyLong_FromUnsignedLongLong(++self->number));
+}
+
+/** cancel(number=None): ends the current run, if it has that number */
+static PyObject *session_cancel(PyObject *object, PyObject *args)
+{
+    session_object *const self = (session_object *)object;
+    unsigned long long number = self->number;
+    if (!PyArg_ParseTuple(args, "|K", &number))
+        return NULL;
+    if (number == self->number && (self->is_running || self->is_armed)) {
+        self->is_cancelled = 1;
+        ln_session_cancel(self->session);
+    }
+    return Py_BuildValue("");
+}
+
+/** disarm(): reverts arm(), and a cancel() since then */
+static PyObject *session_disarm(PyObject *object, PyObject *args)
+{
+    session_object *const self = (session_object *)object;
+    (void)args;
+    if (begin_call(self) < 0)
+        return NULL;
+    self->is_armed = 0;
+    revert_cancel(self);
     return end_call(self, Py_BuildValue(""));
+}
+
+/* ---- The memory plan ---- */
+
+static int add_block(void *data, const ln_memory_block *block)
+{
+    const PyGILState_STATE state = PyGILState_Ensure();
+    PyObject *const row = Py_BuildValue(
+        "NsKKiiNNNii", ln_py_text(block->name), ln_mem_type_name(block->mtype),
+        (unsigned long long)block->size, (unsigned long long)block->offset, block->first,
+        block->last, ln_py_text(block->first_op), ln_py_text(block->last_op),
+        ln_py_text(block->reuses), block->is_scratch, block->is_constant);
+    const int status = row ? PyList_Append(data, row) : -1;
+    Py_XDECREF(row);
+    PyGILState_Release(state);
+    return status;
+}
+
+/** [(memory type, size, bound), ..] of the used types */
+static PyObject *describe_totals(const ln_memory_total *totals)
+{
+    PyObject *list = PyList_New(0);
+    for (int m = LN_MEM_CPU; list && m < LN_MEM_TYPE_SIZE; m++)
+        if (totals[m].size)
+            list = ln_py_append(list, Py_BuildValue("sKK", ln_mem_type_name((ln_mem_type)m),
+                                                    (unsigned long long)totals[m].size,
+                                                    (unsigned long long)totals[m].bound));
+    return list;
+}
+
+static PyObject *memory_plan(session_object *self)
+{
+    ln_memory_total totals[LN_MEM_TYPE_SIZE];
+    PyObject *const blocks = PyList_New(0);
+    if (!blocks)
+        return NULL;
+    PyThreadState *const state = PyEval_SaveThread();
+    const ln_status status = ln_session_memory_plan(self->session, add_block, blocks, totals);
+    PyEval_RestoreThread(state);
+    if (status == LN_OK)
+        return Py_BuildValue("NN", blocks, describe_totals(totals));
+    Py_DECREF(blocks);
+    return PyErr_Occurred() ? NULL : ln_py_fail(status, ln_session_error(self->session));
+}
+
+static PyObject *session_memory_plan(PyObject *object, PyObject *args)
+{
+    session_object *const self = (session_object *)object;
+    (void)args;
+    return begin_call(self) < 0 ? NULL : end_call(self, memory_plan(self));
 }
 
 /* ---- The type ---- */
@@ -426,19 +606,41 @@ static PyObject *session_new(PyTypeObject *type, PyObject *args, PyObject *kwarg
     Py_INCREF(model);
     self->model = model;
     self->session = session;
-    self->bound = PyDict_New();
-    if (self->bound)
-        return (PyObject *)self;
-    Py_DECREF(self);
-    return NULL;
+    return (PyObject *)self;
+}
+
+/** The type itself lives as long as the module. */
+static int session_traverse(PyObject *object, visitproc visit, void *arg)
+{
+    const session_object *const self = (session_object *)object;
+    Py_VISIT(self->model);
+    for (Py_ssize_t i = 0; i < self->n_bound; i++)
+        Py_VISIT(self->bound[i].array.view.obj);
+    return 0;
+}
+
+static int session_clear(PyObject *object)
+{
+    session_object *const self = (session_object *)object;
+    while (self->n_bound) {
+        struct bound last = self->bound[--self->n_bound];
+        free_bound(self, &last);
+    }
+    PyMem_Free(self->bound);
+    self->bound = NULL;
+    return 0;
 }
 
 static void session_dealloc(PyObject *object)
 {
     PyTypeObject *const type = Py_TYPE(object);
     session_object *const self = (session_object *)object;
-    ln_session_free(self->session);
-    Py_XDECREF(self->bound);
+    PyObject_GC_UnTrack(object);
+    // A child of fork() has sessions that another thread of its parent used: they are never freed.
+    if (!self->is_busy) {
+        session_clear(object);
+        ln_session_free(self->session);
+    }
     Py_XDECREF(self->model);
     ((freefunc)PyType_GetSlot(type, Py_tp_free))(object);
     Py_DECREF(type);
@@ -453,16 +655,24 @@ static PyMethodDef session_methods[] = {
     {"bind_output", session_bind_output, METH_VARARGS, "bind_output(name, array or None)"},
     {"output", session_output, METH_VARARGS, "output(name) -> array, a copy"},
     {"output_info", session_output_info, METH_VARARGS, "output_info(name) -> (type, shape)"},
+    {"memory_plan", session_memory_plan, METH_NOARGS,
+     "memory_plan() -> ([(name, memory type, size, offset, first, last, first operator, last "
+     "operator, name of the block that it reuses, is_scratch, is_constant), ..], [(memory type, "
+     "size, bound), ..])"},
     {"set_timeout", session_set_timeout, METH_VARARGS, "set_timeout(ms); 0: none"},
-    {"cancel", session_cancel, METH_NOARGS,
-     "cancel(): ends the current and later runs, until resume"},
-    {"resume", session_resume, METH_NOARGS, "resume(): reverts cancel"},
+    {"arm", session_arm, METH_NOARGS,
+     "arm() -> number: from now on, cancel(number) ends the next run, until disarm()"},
+    {"cancel", session_cancel, METH_VARARGS,
+     "cancel(number=None): ends the current run, of that number; has no effect without one"},
+    {"disarm", session_disarm, METH_NOARGS, "disarm(): reverts arm and cancel"},
     {NULL, NULL, 0, NULL},
 };
 
 static PyType_Slot session_slots[] = {
     {Py_tp_new, session_new},
     {Py_tp_dealloc, session_dealloc},
+    {Py_tp_traverse, session_traverse},
+    {Py_tp_clear, session_clear},
     {Py_tp_methods, session_methods},
     {Py_tp_doc, "Session(model): the inputs, memory and outputs of one run. One thread at a time."},
     {0, NULL},
@@ -471,6 +681,6 @@ static PyType_Slot session_slots[] = {
 PyType_Spec ln_py_session_spec = {
     .name = "lightnet._lightnet.Session",
     .basicsize = sizeof(session_object),
-    .flags = Py_TPFLAGS_DEFAULT,
+    .flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_GC,
     .slots = session_slots,
 };

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """usage: tools.py PACKAGE LIGHTNET. The functions of the Python package that are commands of LIGHTNET."""
 import os
+import shutil
 import sys
 import tempfile
 
@@ -40,6 +41,18 @@ def failing(kind, function, word):
     return ["raised nothing"]
 
 
+def dashed(folder):
+    """Faults unless models in files "-o.onnx" and "-x.safetensors" of the current folder work."""
+    before = os.getcwd()
+    os.chdir(folder)
+    try:
+        shutil.copy(DIGITS, "-o.onnx")
+        lightnet.compile_model("-o.onnx", "-x.safetensors")
+        return same("-x.safetensors", 1e-6) + contains(lightnet.explain("-x.safetensors"), "image TL_FLOAT")
+    finally:
+        os.chdir(before)
+
+
 def main():
     tap = Tap()
     with tempfile.TemporaryDirectory() as folder:
@@ -50,8 +63,7 @@ def main():
         with open(DIGITS, "rb") as file:
             lightnet.compile_model(lightnet.Model(file.read()), path("compiled.safetensors"))
         tap.check("a_compiled_model_computes_the_same", same(path("compiled.safetensors"), 1e-6))
-        report = lightnet.quantize(DIGITS, path("q.safetensors"), [{"image": image(i)} for i in range(8)], max_error=0.05)
-        tap.check("a_quantized_model_computes_nearly_the_same", same(path("q.safetensors"), 0.05) + contains(report, "layer"))
+        tap.check("a_path_may_begin_with_a_dash", dashed(folder))
         tap.check("verify_reports_what_agrees",
                   contains(lightnet.verify(lightnet.InferenceSession(DIGITS), {"image": image(2)}), "agrees"))
         tap.check("explain_shows_inputs_and_operators", contains(lightnet.explain(DIGITS), "image TL_FLOAT", "conv2d"))

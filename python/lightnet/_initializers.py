@@ -1,0 +1,151 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Changes of the bytes of an ONNX model before it is opened: initializers, and sizes by their denotation.
+
+A Protocol Buffers message is a list of fields: a number and a wire type in one varint, then a varint (type 0), 8 bytes (1),
+a length and bytes (2), or 4 bytes (5). Fields that do not change are copied as they are.
+"""
+from __future__ import annotations
+
+from typing import Callable, Iterator, List, Mapping, Optional, Tuple
+
+from ._arrays import ELEMENT_TYPES, as_array
+from ._errors import InvalidArgument, InvalidGraph
+
+VARINT, EIGHT, BYTES, FOUR = 0, 1, 2, 5
+GRAPH = 7                                          # of ModelProto
+INITIALIZER, INPUT, SPARSE_INITIALIZER = 5, 11, 15  # of GraphProto
+Edit = Callable[[memoryview], Optional[bytes]]
+
+
+def _varint(data: memoryview, at: int) -> Tuple[int, int]:
+    """(number, where it ends)"""
+    number = shift = 0
+    while shift < 70 and at < len(data):
+        byte = data[at]
+        number |= (byte & 0x7f) << shift
+        at, shift = at + 1, shift + 7
+        if byte < 0x80:
+            return number, at
+    raise InvalidGraph("the file is not an ONNX model: a number is truncated")
+
+
+def fields(data: memoryview) -> Iterator[Tuple[int, int, memoryview, memoryview]]:
+    """(number, wire type, the whole field, its content) of each field of a message."""
+    at = 0
+    while at < len(data):
+        begin = at
+        key, at = _varint(data, at)
+        kind, start = key & 7, at
+        if kind == VARINT:
+            _, at = _varint(data, at)
+        elif kind == BYTES:
+            size, start = _varint(data, at)
+            at = start + size
+        elif kind in (EIGHT, FOUR):
+            at += 8 if kind == EIGHT else 4
+        else:
+            raise InvalidGraph(f"the file is not an ONNX model: wire type {kind} at byte {begin}")
+        if at > len(data):
+            raise InvalidGraph(f"the file is not an ONNX model: field {key >> 3} at byte {begin} is truncated")
+        yield key >> 3, kind, data[begin:at], data[start:at]
+
+
+def put_varint(number: int) -> bytes:
+    """A number, seven bits a byte, the lowest first."""
+    out = bytearray()
+    while number > 0x7f:
+        out.append(number & 0x7f | 0x80)
+        number >>= 7
+    out.append(number)
+    return bytes(out)
+
+
+def put_bytes(number: int, content: bytes) -> bytes:
+    """A field of bytes."""
+    return put_varint(number << 3 | BYTES) + put_varint(len(content)) + content
+
+
+def put_number(number: int, content: int) -> bytes:
+    """A field that is a number."""
+    return put_varint(number << 3) + put_varint(content)
+
+
+def edited(data: memoryview, edits: Mapping[int, Edit], more: bytes = b"") -> bytes:
+    """The message with each field of bytes that has an edit replaced by edit(content); None: dropped. `more` is added."""
+    parts: List[bytes] = []
+    for number, kind, whole, content in fields(data):
+        if kind != BYTES or number not in edits:
+            parts.append(whole)
+            continue
+        changed = edits[number](content)
+        if changed is not None:
+            parts.append(put_bytes(number, changed))
+    return b"".join([*parts, more])
+
+
+def text_of(data: memoryview, number: int) -> str:
+    """The last field of that number as text; "": none."""
+    found = [bytes(content) for n, kind, _, content in fields(data) if n == number and kind == BYTES]
+    return found[-1].decode("utf-8", "surrogateescape") if found else ""
+
+
+def _tensor(name: str, value: object) -> bytes:
+    """A TensorProto."""
+    array, kind = as_array(value)
+    shape = b"".join(put_number(1, size) for size in array.shape)
+    number = ELEMENT_TYPES[kind or array.dtype.name]
+    little = array.astype(array.dtype.newbyteorder("<"), copy=False)
+    return shape + put_number(2, number) + put_bytes(8, name.encode("utf-8", "surrogateescape")) + put_bytes(9, little.tobytes())
+
+
+def with_initializers(model: bytes, values: Mapping[str, object]) -> bytes:
+    """The model with these initializers: they replace those of the same names, or give inputs a default.
+    InvalidArgument: the graph has neither of that name."""
+    known = set()
+
+    def drop(content: memoryview) -> Optional[bytes]:
+        name = text_of(content, 8)
+        known.add(name)
+        return None if name in values else bytes(content)
+
+    def drop_sparse(content: memoryview) -> Optional[bytes]:
+        name = next((text_of(inner, 8) for n, _, _, inner in fields(content) if n == 1), "")
+        known.add(name)
+        return None if name in values else bytes(content)
+
+    def note_input(content: memoryview) -> bytes:
+        known.add(text_of(content, 1))
+        return bytes(content)
+
+    def change(graph: memoryview) -> bytes:
+        tensors = b"".join(put_bytes(INITIALIZER, _tensor(name, value)) for name, value in values.items())
+        return edited(graph, {INITIALIZER: drop, SPARSE_INITIALIZER: drop_sparse, INPUT: note_input}, tensors)
+
+    result = edited(memoryview(model), {GRAPH: change})
+    for name in values:
+        if name not in known:
+            raise InvalidArgument(f"the model has no initializer or input '{name}'")
+    return result
+
+
+def with_denotations(model: bytes, sizes: Mapping[str, int]) -> bytes:
+    """The model whose inputs have these sizes where a dimension has the denotation, such as "DATA_BATCH"."""
+    found = set()
+
+    def fix(dim: memoryview) -> bytes:
+        denotation = text_of(dim, 3)
+        if denotation not in sizes:
+            return bytes(dim)
+        found.add(denotation)
+        return put_number(1, sizes[denotation]) + put_bytes(3, denotation.encode())
+
+    def within(number: int, edit: Edit) -> Edit:
+        return lambda content: edited(content, {number: edit})
+
+    # ValueInfoProto.type .tensor_type .shape .dim
+    of_input = within(2, within(1, within(2, within(1, fix))))
+    result = edited(memoryview(model), {GRAPH: within(INPUT, of_input)})
+    for denotation in sizes:
+        if denotation not in found:
+            raise InvalidArgument(f"no dimension of an input has the denotation '{denotation}'")
+    return result

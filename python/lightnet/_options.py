@@ -1,0 +1,164 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Options of sessions and of runs, by the names of onnxruntime."""
+from __future__ import annotations
+
+import enum
+import os
+from typing import Any, Dict, List, Sequence, Set, Tuple, Union
+
+from . import _lightnet
+from ._arrays import OrtValue
+from ._errors import InvalidArgument
+
+
+class GraphOptimizationLevel(enum.IntEnum):
+    """ORT_DISABLE_ALL runs the reference program: plain kernels, operator by operator. All others are the same."""
+
+    ORT_DISABLE_ALL = 0
+    ORT_ENABLE_BASIC = 1
+    ORT_ENABLE_EXTENDED = 2
+    ORT_ENABLE_LAYOUT = 3
+    ORT_ENABLE_ALL = 99
+
+
+class ExecutionMode(enum.IntEnum):
+    """Accepted; operators run one after the other, each on all threads."""
+
+    ORT_SEQUENTIAL = 0
+    ORT_PARALLEL = 1
+
+
+class ExecutionOrder(enum.IntEnum):
+    """Accepted; the order of operators is that of the compiled program."""
+
+    DEFAULT = 0
+    PRIORITY_BASED = 1
+    MEMORY_EFFICIENT = 2
+
+
+class SessionOptions:
+    """Options of a session. Those that LightNet has no use for are kept, and have no effect: arenas, memory patterns,
+    logging. `intra_op_num_threads` 0 means all cores."""
+
+    def __init__(self) -> None:
+        self.intra_op_num_threads: int = 0
+        self.inter_op_num_threads: int = 0
+        self.graph_optimization_level: GraphOptimizationLevel = GraphOptimizationLevel.ORT_ENABLE_ALL
+        self.execution_mode: ExecutionMode = ExecutionMode.ORT_SEQUENTIAL
+        self.execution_order: ExecutionOrder = ExecutionOrder.DEFAULT
+        self.enable_profiling: bool = False
+        self.profile_file_prefix: str = "lightnet_profile_"
+        self.optimized_model_filepath: str = ""
+        self.enable_cpu_mem_arena: bool = True
+        self.enable_mem_pattern: bool = True
+        self.enable_mem_reuse: bool = True
+        self.use_deterministic_compute: bool = False
+        self.log_severity_level: int = -1
+        self.log_verbosity_level: int = 0
+        self.logid: str = ""
+        self._entries: Dict[str, str] = {}
+        self._sizes: Dict[str, int] = {}
+        self._denotations: Dict[str, int] = {}
+        self._initializers: Dict[str, OrtValue] = {}
+
+    def add_session_config_entry(self, key: str, value: str) -> None:
+        """"lightnet.KEY" sets KEY of the options of the C API; others are kept without effect."""
+        self._entries[key] = value
+
+    def get_session_config_entry(self, key: str) -> str:
+        """The value of the entry. InvalidArgument: it was never added."""
+        return _entry(self._entries, "session", key)
+
+    def has_session_config_entry(self, key: str) -> bool:
+        """Whether the entry was added."""
+        return key in self._entries
+
+    def add_free_dimension_override_by_name(self, dim_name: str, dim_value: int) -> None:
+        """Fixes an open size of the model."""
+        self._sizes[dim_name] = dim_value
+
+    def add_free_dimension_override_by_denotation(self, denotation: str, dim_value: int) -> None:
+        """Fixes the sizes of inputs with this denotation, such as "DATA_BATCH". ONNX models; InvalidArgument, when the
+        session is made: no size has it."""
+        self._denotations[denotation] = dim_value
+
+    def add_initializer(self, name: str, ort_value: OrtValue) -> None:
+        """Replaces the initializer of that name by a copy of the value, or gives an input a default value. ONNX models;
+        InvalidArgument, when the session is made: the model has neither."""
+        if not isinstance(ort_value, OrtValue):
+            raise TypeError(f"add_initializer expects an OrtValue, not {type(ort_value).__name__}")
+        self._initializers[name] = ort_value
+
+    def add_external_initializers(self, external_initializer_names: Sequence[str],
+                                  external_initializer_values: Sequence[OrtValue]) -> None:
+        """add_initializer for several."""
+        if len(external_initializer_names) != len(external_initializer_values):
+            raise InvalidArgument(f"{len(external_initializer_names)} names, and {len(external_initializer_values)} values")
+        for name, value in zip(external_initializer_names, external_initializer_values):
+            self.add_initializer(name, value)
+
+    def register_custom_ops_library(self, library_path: Union[str, os.PathLike]) -> None:
+        """Loads a plug-in of LightNet (docs/plugins.md) at once, for all models that are opened later, until the process
+        ends. NotImplemented: it is no plug-in, such as a library for onnxruntime, or a model is open."""
+        _lightnet.load_plugin(os.fsencode(library_path))
+
+    def _pairs(self) -> List[Tuple[str, str]]:
+        """The options of the C API."""
+        pairs = [("shape", f"{name}={size}") for name, size in self._sizes.items()]
+        if self.intra_op_num_threads:
+            pairs.append(("threads", str(self.intra_op_num_threads)))
+        if self.graph_optimization_level == GraphOptimizationLevel.ORT_DISABLE_ALL:
+            pairs.append(("reference", "yes"))
+        return pairs + [(key[9:], value) for key, value in self._entries.items() if key.startswith("lightnet.")]
+
+    def _changes_model(self) -> bool:
+        """Whether a model that is open already lacks these options."""
+        return bool(self._pairs() or self._initializers or self._denotations)
+
+
+class RunOptions:
+    """Options of a run. `terminate = True`, from any thread, ends the runs that use them."""
+
+    def __init__(self) -> None:
+        self.log_severity_level: int = -1
+        self.log_verbosity_level: int = 0
+        self.logid: str = ""
+        self.only_execute_path_to_fetches: bool = False
+        self._entries: Dict[str, str] = {}
+        self._terminate = False
+        # (session, number of its run). Single operations on it, and calls of sessions, exclude each other by the lock of
+        # the interpreter; a run that ended meanwhile has another number.
+        self._running: Set[Tuple[Any, int]] = set()
+
+    @property
+    def terminate(self) -> bool:
+        """Whether runs with these options end with Cancelled."""
+        return self._terminate
+
+    @terminate.setter
+    def terminate(self, value: bool) -> None:
+        self._terminate = bool(value)
+        for session, number in list(self._running) if value else ():
+            session.cancel(number)
+
+    def _begin(self, session: Any, number: int) -> None:
+        self._running.add((session, number))
+        if self._terminate:
+            session.cancel(number)
+
+    def _end(self, session: Any, number: int) -> None:
+        self._running.discard((session, number))
+
+    def add_run_config_entry(self, key: str, value: str) -> None:
+        """Kept, without effect."""
+        self._entries[key] = value
+
+    def get_run_config_entry(self, key: str) -> str:
+        """The value of the entry. InvalidArgument: it was never added."""
+        return _entry(self._entries, "run", key)
+
+
+def _entry(entries: Dict[str, str], kind: str, key: str) -> str:
+    if key not in entries:
+        raise InvalidArgument(f"the {kind} options have no entry '{key}'; they have: {', '.join(sorted(entries)) or 'none'}")
+    return entries[key]

@@ -1,0 +1,63 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The times of runs as Chrome traces, which chrome://tracing and Perfetto show."""
+from __future__ import annotations
+
+import itertools
+import json
+import os
+import threading
+import time
+from typing import Any, Dict, List, NamedTuple, Tuple
+
+Rows = List[Tuple[str, str, int]]  # (name, type, ns) of each operator
+
+
+class Run(NamedTuple):
+    """The operators of a run."""
+
+    start: int   # ns, of time.perf_counter_ns
+    thread: int  # its number
+    rows: Rows
+
+
+class Profile:
+    """The runs since it began. Several threads may add runs at the same time."""
+
+    def __init__(self) -> None:
+        self.start = time.perf_counter_ns()
+        self._runs: List[Run] = []
+
+    def add(self, start: int, rows: Rows) -> None:
+        """Adds a run that began at `start`."""
+        self._runs.append(Run(start, threading.get_native_id(), rows))
+
+    def write(self, prefix: str) -> str:
+        """Writes a new file PREFIX + date, time and process. Returns its name."""
+        base = f"{prefix}{time.strftime('%Y-%m-%d_%H-%M-%S')}_{os.getpid()}"
+        runs = list(self._runs)
+        for i in itertools.count():
+            path = f"{base}_{i}.json" if i else f"{base}.json"
+            try:
+                with open(path, "x", encoding="utf-8") as file:
+                    json.dump(trace_of(runs, self.start), file)
+                return path
+            except FileExistsError:
+                continue
+        raise AssertionError
+
+
+def trace_of(runs: List[Run], origin: int) -> Dict[str, Any]:
+    """The trace; times count from `origin`."""
+    events, process = [], os.getpid()
+    for run in runs:
+        at = run.start - origin
+        for name, kind, ns in run.rows:
+            events.append({"name": _valid(name), "cat": kind, "ph": "X", "pid": process, "tid": run.thread, "ts": at / 1000,
+                           "dur": ns / 1000})
+            at += ns
+    return {"traceEvents": events}
+
+
+def _valid(name: str) -> str:
+    """The name, where bytes that are not UTF-8 become question marks."""
+    return name.encode("utf-8", "replace").decode("utf-8")

@@ -1,0 +1,443 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""usage: python_api.py PACKAGE. The names of onnxruntime, annotations, arrays, options, plans and quantization of the package."""
+import glob
+import importlib
+import inspect
+import json
+import os
+import pickle
+import sys
+import tempfile
+import threading
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path[:0] = [sys.argv[1], os.path.join(HERE, "../structure"), os.path.join(HERE, "../onnx")]
+
+import numpy as np
+from tap import ROOT, Tap
+
+import lightnet
+import onnx_writer as w
+from lightnet import OrtValue
+
+DIGITS = os.path.join(ROOT, "examples/digits/digits.onnx")
+BFLOAT16 = 16  # of onnx.TensorProto
+tests = []
+
+
+def test(function):
+    tests.append(function)
+    return function
+
+
+def raises(kind, function, *texts):
+    """Faults unless function() raises `kind` with these texts in its message."""
+    try:
+        function()
+    except kind as error:
+        return [f"'{text}' is not in: {error}" for text in texts if text not in str(error)]
+    except BaseException as error:  # of another kind: that is the fault
+        return [f"raised {type(error).__name__}: {error}"]
+    return ["raised nothing"]
+
+
+def same(seen, wanted):
+    return [] if seen == wanted else [f"{seen!r}, expected {wanted!r}"]
+
+
+def equal(a, b):
+    return [] if a.dtype == b.dtype and a.shape == b.shape and np.array_equal(a, b) else [f"{a!r} is not {b!r}"]
+
+
+def unary(op="Abs", dtype="float", shape=(2, "n"), x="x", y="y"):
+    """The bytes of y = op(x)."""
+    whole = w.graph([w.node(op, [x], [y])], [w.value(x, dtype, list(shape))], [w.value(y, dtype, list(shape))])
+    return w.model(whole, opset=17)
+
+
+def scaled():
+    """The bytes of y = x * k, with the initializer k = 2."""
+    whole = w.graph([w.node("Mul", ["x", "k"], ["y"])], [w.value("x", "float", [2])], [w.value("y", "float", [2])],
+                    [w.tensor("k", "float", [], [2])])
+    return w.model(whole, opset=17)
+
+
+def image(seed=0):
+    return np.random.default_rng(seed).random((1, 1, 28, 28), np.float32)
+
+
+# ---- names ----
+
+@test
+def names_of_onnxruntime_exist():
+    state = importlib.import_module("lightnet.capi.onnxruntime_pybind11_state")
+    faults = [f"no {name}" for name in ("Fail InvalidArgument NoSuchFile NoModel EngineError RuntimeException InvalidProtobuf "
+                                        "ModelLoaded NotImplemented InvalidGraph EPFail").split() if not hasattr(state, name)]
+    faults += [f"{name} is another" for name in state.__all__ if getattr(lightnet, name) is not getattr(state, name)]
+    faults += [f"{name} is no exception" for name in state.__all__ if not issubclass(getattr(state, name), Exception)]
+    lightnet.set_default_logger_verbosity(1)
+    lightnet.set_default_logger_severity(3)
+    return faults + same(lightnet.get_version_string(), lightnet.__version__) + \
+        same(lightnet.capi.onnxruntime_pybind11_state.Fail, lightnet.Fail) + \
+        ([] if "formats" in lightnet.get_build_info() else [lightnet.get_build_info()])
+
+
+@test
+def devices_are_the_cpu_and_sparse_tensors_are_refused():
+    device = lightnet.OrtDevice.make("cpu", 0)
+    binding = lightnet.InferenceSession(unary()).io_binding()
+    return same((device.device_type(), device.device_id(), lightnet.OrtDevice.cpu()), (0, 0, 0)) + \
+        raises(lightnet.InvalidArgument, lambda: lightnet.OrtDevice.make("cuda", 0), "'cuda'", "expected 'cpu'") + \
+        raises(ValueError, lambda: binding.bind_output("y", "cuda"), "'cuda'") + \
+        raises(NotImplementedError, lambda: lightnet.SparseTensor(None), "dense") + \
+        raises(lightnet.NotImplemented, lambda: lightnet.SparseTensor.sparse_coo_from_numpy([1], [1], [1], device), "dense")
+
+
+def public_functions(owner, prefix):
+    """(name, function) of what callers may call, also in public classes."""
+    for name, member in vars(owner).items():
+        function = member.__func__ if isinstance(member, staticmethod) else getattr(member, "fget", None) or member
+        is_public = not name.startswith("_") or name in ("__init__", "__call__")
+        if inspect.isfunction(function) and is_public and function.__module__.startswith("lightnet"):
+            yield f"{prefix}.{name}", function
+        elif inspect.isclass(member) and is_public and member.__module__.startswith("lightnet") and owner is lightnet:
+            yield from public_functions(member, f"{prefix}.{name}")
+
+
+@test
+def everything_public_is_annotated_and_described():
+    faults, n = [], 0
+    for name, function in public_functions(lightnet, "lightnet"):
+        n += 1
+        signature = inspect.signature(function)
+        lacking = [p.name for p in signature.parameters.values() if p.annotation is p.empty and p.name not in ("self", "cls")]
+        if lacking or signature.return_annotation is signature.empty:
+            faults.append(f"{name} lacks annotations of {lacking or 'its result'}")
+        if not (function.__doc__ or name.endswith("__init__")):
+            faults.append(f"{name} has no docstring")
+    faults += [f"{name} has no docstring" for name in lightnet.__all__ if not getattr(lightnet, name).__doc__]
+    faults += [] if os.path.exists(os.path.join(os.path.dirname(lightnet.__file__), "py.typed")) else ["no py.typed"]
+    return faults + ([] if n > 100 else [f"found {n} functions, expected more than 100"])
+
+
+@test
+def names_that_are_not_utf8_work():
+    name = b"x\xff\xe9".decode("utf-8", "surrogateescape")
+    given = unary(x="x__").replace(b"x__", b"x\xff\xe9")
+    s = lightnet.InferenceSession(given)
+    x = np.array([[-1, 2], [3, -4]], np.float32)
+    binding = s.io_binding()
+    binding.bind_cpu_input(name, x)
+    binding.bind_output("y")
+    s.run_with_iobinding(binding)
+    return same(s.get_inputs()[0].name, name) + equal(s.run(None, {name: x})[0], np.abs(x)) + \
+        equal(binding.copy_outputs_to_cpu()[0], np.abs(x)) + \
+        raises(lightnet.InvalidArgument, lambda: s.run(None, {name: x, "z": x}))
+
+
+# ---- options ----
+
+@test
+def entries_of_options_are_returned():
+    session, run = lightnet.SessionOptions(), lightnet.RunOptions()
+    session.add_session_config_entry("a", "1")
+    run.add_run_config_entry("b", "2")
+    return same((session.get_session_config_entry("a"), run.get_run_config_entry("b")), ("1", "2")) + \
+        raises(lightnet.InvalidArgument, lambda: session.get_session_config_entry("c"), "'c'", "they have: a") + \
+        raises(lightnet.InvalidArgument, lambda: run.get_run_config_entry("c"), "'c'", "they have: b")
+
+
+@test
+def initializers_are_replaced():
+    options, x = lightnet.SessionOptions(), np.array([1, 2], np.float32)
+    options.add_initializer("k", OrtValue.ortvalue_from_numpy(np.array(5, np.float32)))
+    s = lightnet.InferenceSession(scaled(), options)
+    wrong = lightnet.SessionOptions()
+    wrong.add_initializer("nothing", OrtValue.ortvalue_from_numpy(x))
+    with tempfile.NamedTemporaryFile(suffix=".onnx") as file:
+        file.write(scaled())
+        file.flush()
+        faults = equal(lightnet.InferenceSession(file.name, options).run(None, {"x": x})[0], 5 * x)
+    return faults + equal(s.run(None, {"x": x})[0], 5 * x) + \
+        equal(pickle.loads(pickle.dumps(s)).run(None, {"x": x})[0], 5 * x) + \
+        raises(lightnet.InvalidArgument, lambda: lightnet.InferenceSession(scaled(), wrong), "'nothing'") + \
+        raises(lightnet.InvalidGraph, lambda: lightnet.InferenceSession(b"{}", options), "not an ONNX model") + \
+        raises(TypeError, lambda: options.add_initializer("k", x), "OrtValue")
+
+
+@test
+def sizes_are_fixed_by_denotation():
+    dim = w.field(2, "n")
+    shape = w.field(2, w.repeated(1, [w.field(1, 2), dim + w.field(3, "DATA_BATCH")]))
+    port = [w.field(1, name) + w.field(2, w.field(1, w.field(1, 1) + shape)) for name in "xy"]
+    given = w.model(w.graph([w.node("Abs", ["x"], ["y"])], port[:1], port[1:]), opset=17)
+    options = lightnet.SessionOptions()
+    options.add_free_dimension_override_by_denotation("DATA_BATCH", 3)
+    s = lightnet.InferenceSession(given, options)
+    other = lightnet.SessionOptions()
+    other.add_free_dimension_override_by_denotation("DATA_CHANNEL", 3)
+    return same(s.get_inputs()[0].shape, [2, 3]) + same(lightnet.InferenceSession(given).get_inputs()[0].shape, [2, "n"]) + \
+        raises(lightnet.InvalidArgument, lambda: lightnet.InferenceSession(given, other), "DATA_CHANNEL")
+
+
+@test
+def bytes_that_are_no_onnx_model_are_invalid():
+    options, faults = lightnet.SessionOptions(), []
+    options.add_initializer("k", OrtValue.ortvalue_from_numpy(np.array(5, np.float32)))
+    whole = scaled()
+    for size in range(len(whole)):
+        try:
+            lightnet.InferenceSession(whole[:size], options).run(None, {"x": np.ones(2, np.float32)})
+        except (lightnet.Error, ValueError):
+            continue
+        faults.append(f"{size} of {len(whole)} bytes were a model")
+    # A model may end between its last fields.
+    return faults[:1] if len(faults) > 2 else []
+
+
+@test
+def libraries_of_operators_are_plug_ins():
+    options = lightnet.SessionOptions()
+    return raises(lightnet.NotImplemented, lambda: options.register_custom_ops_library("none.so"), "none.so") + \
+        raises(lightnet.NotImplemented, lambda: options.register_custom_ops_library(DIGITS), "digits.onnx")
+
+
+@test
+def pickles_keep_session_options():
+    options = lightnet.SessionOptions()
+    options.enable_profiling, options.logid, options.intra_op_num_threads = True, "mine", 1
+    s = pickle.loads(pickle.dumps(lightnet.InferenceSession(unary(), options)))
+    kept = s.get_session_options()
+    return same((kept.enable_profiling, kept.logid, kept.intra_op_num_threads), (True, "mine", 1)) + \
+        ([] if s.get_profiling_start_time_ns() > 0 else ["not profiling"])
+
+
+# ---- arrays ----
+
+@test
+def bfloat16_stays_bfloat16():
+    s = lightnet.InferenceSession(unary("Neg", "bfloat16", (2,)))
+    bits = np.array([0x3f80, 0xc040], np.uint16)  # 1, -3
+    value = OrtValue.ortvalue_from_numpy_with_onnx_type(bits, BFLOAT16)
+    binding = s.io_binding()
+    binding.bind_ortvalue_input("x", value)
+    binding.bind_output("y")
+    s.run_with_iobinding(binding)
+    out = binding.get_outputs()[0]
+    faults = same((out.data_type(), out.element_type()), ("tensor(bfloat16)", BFLOAT16))
+    faults += same(np.asarray(out).astype(np.float32).tolist(), [-1, 3]) + same(np.array(out, np.float64).tolist(), [-1, 3])
+    faults += same(s.run_with_ort_values(None, {"x": value})[0].data_type(), "tensor(bfloat16)")
+    return faults + raises(BufferError, out.__dlpack__, "bfloat16") + raises(AttributeError, lambda: out.__array_interface__)
+
+
+@test
+def arrays_follow_the_protocol_of_numpy_2():
+    x = np.arange(3, dtype=np.float32)
+    value = OrtValue.ortvalue_from_numpy(x)
+    shared = [value.__array__(), value.__array__(None, copy=False), value.__array__(np.float32, copy=None)]
+    copied = [value.__array__(copy=True), value.__array__(np.float64)]
+    faults = [f"shared {i} is a copy" for i, a in enumerate(shared) if not np.shares_memory(a, x)]
+    faults += [f"copy {i} is shared" for i, a in enumerate(copied) if np.shares_memory(a, x)]
+    bf16 = OrtValue.ortvalue_from_shape_and_type([2], "bfloat16")
+    needs = [] if bf16.numpy().dtype != np.uint16 else raises(ValueError, lambda: bf16.__array__(copy=False), "needs a copy")
+    return faults + needs + raises(ValueError, lambda: value.__array__(np.float64, copy=False), "needs a copy") + \
+        same(copied[1].dtype, np.dtype(np.float64))
+
+
+class Foreign:
+    """A tensor on another device."""
+
+    def __dlpack__(self, **options):
+        raise AssertionError("was read")
+
+    def __dlpack_device__(self):
+        return 2, 1
+
+
+@test
+def dlpack_errors_name_the_reason():
+    x = np.arange(4, dtype=np.uint8)
+    constant = np.frombuffer(b"1234", np.uint8)
+    return raises(TypeError, lambda: OrtValue.from_dlpack([1]), "list", "__dlpack__") + \
+        raises(lightnet.InvalidArgument, lambda: OrtValue.from_dlpack(Foreign()), "(2, 1)", "expected the CPU") + \
+        raises(lightnet.InvalidArgument, lambda: OrtValue.from_dlpack(np.arange(3.0), True), "float64", "uint8") + \
+        raises(lightnet.InvalidArgument, lambda: OrtValue.from_dlpack(constant), "ndarray") + \
+        equal(OrtValue.from_dlpack(x.__dlpack__()).numpy(), x) + \
+        same(OrtValue.from_dlpack(x, True).data_type(), "tensor(bool)") + \
+        raises(ValueError, lambda: OrtValue.ortvalue_from_numpy_with_onnx_type(x, BFLOAT16), "2 bytes")
+
+
+# ---- profiles, plans ----
+
+@test
+def each_profile_has_its_own_file():
+    options = lightnet.SessionOptions()
+    options.enable_profiling = True
+    x = np.ones((2, 3), np.float32)
+    with tempfile.TemporaryDirectory() as folder:
+        options.profile_file_prefix = os.path.join(folder, "p_")
+        model = lightnet.Model(unary())  # shared models are profiled, too
+        sessions = [lightnet.InferenceSession(model, options) for _ in range(4)]
+        for n, s in enumerate(sessions):
+            for _ in range(n):
+                s.run(None, {"x": x})
+        paths = [s.end_profiling() for s in sessions]
+        counts = []
+        for path in paths:
+            with open(path, encoding="utf-8") as file:
+                counts.append(len(json.load(file)["traceEvents"]))
+        faults = same(len(set(paths)), 4) + same(sorted(paths), sorted(glob.glob(options.profile_file_prefix + "*")))
+        faults += same([count // max(1, counts[1]) for count in counts], [0, 1, 2, 3])
+        return faults + raises(lightnet.InvalidArgument, sessions[0].end_profiling, "profiling is off") + \
+            same(sessions[0].get_profiling_start_time_ns(), 0)
+
+
+@test
+def profiling_ends_while_others_run():
+    options, faults = lightnet.SessionOptions(), []
+    options.enable_profiling = True
+    x = np.ones((2, 3), np.float32)
+    with tempfile.TemporaryDirectory() as folder:
+        options.profile_file_prefix = os.path.join(folder, "p")
+        for _ in range(20):
+            s = lightnet.InferenceSession(unary(), options)
+            def work(session=s):
+                try:
+                    for _ in range(50):
+                        session.run(None, {"x": x})
+                except BaseException as error:
+                    faults.append(repr(error))
+            threads = [threading.Thread(target=work) for _ in range(3)]
+            for thread in threads:
+                thread.start()
+            with open(s.end_profiling(), encoding="utf-8") as file:
+                json.load(file)
+            for thread in threads:
+                thread.join()
+    return faults[:3]
+
+
+@test
+def options_of_a_model_do_not_belong_to_its_sessions():
+    model, options = lightnet.Model(unary()), lightnet.SessionOptions()
+    options.intra_op_num_threads = 1
+    return raises(ValueError, lambda: lightnet.InferenceSession(model, options), "belong to the Model") + \
+        raises(ValueError, lambda: lightnet.InferenceSession(model, threads=1), "belong to the Model")
+
+
+@test
+def memory_plans_list_blocks():
+    plan = lightnet.InferenceSession(DIGITS).memory_plan()
+    names = {block.name for block in plan}
+    live = max(sum(b.bytes for b in plan if b.reuses is None and b.first <= time <= b.last)
+               for time in range(min(b.first for b in plan), 1 + max(b.last for b in plan)))
+    faults = same(live, plan.lower_bound) + same(len(plan), len(plan.blocks))
+    faults += [] if {"image", "probabilities"} <= names else [f"no image or probabilities in {names}"]
+    faults += [] if plan.lower_bound <= plan.total <= 2 * plan.lower_bound else [repr(plan)]
+    faults += [str(b) for b in plan if b.offset + b.bytes > plan.total or b.first > b.last or b.memory != "LN_MEM_CPU"]
+    faults += [] if any(b.first_operator and b.last_operator for b in plan) else ["no operators"]
+    for i, a in enumerate(plan.blocks):
+        faults += [f"{a} and {b} overlap" for b in plan.blocks[:i]
+                   if a.reuses is None and b.reuses is None and a.first <= b.last and b.first <= a.last and
+                   a.offset < b.offset + b.bytes and b.offset < a.offset + a.bytes]
+    return faults[:3]
+
+
+@test
+def memory_plans_of_open_sizes_need_inputs():
+    model = lightnet.Model(unary())
+    sizes = [next(b.bytes for b in model.memory_plan({"x": np.ones((2, n), np.float32)}) if b.name == "y") for n in (10, 1000)]
+    return same(sizes, [80, 8000]) + raises(lightnet.InvalidArgument, model.memory_plan, "input 'x' has open sizes")
+
+
+# ---- quantization ----
+
+def difference(path):
+    a, b = (lightnet.InferenceSession(file).run(None, {"image": image(99)})[0] for file in (DIGITS, path))
+    return float(np.abs(a - b).max())
+
+
+@test
+def quantize_reports_and_writes_a_model():
+    steps = []
+    with tempfile.TemporaryDirectory() as folder:
+        to = os.path.join(folder, "q.safetensors")
+        report = lightnet.quantize(DIGITS, to, ({"image": image(i)} for i in range(8)), lambda *step: steps.append(step),
+                                   max_error=0.05, any_speed=True, seconds=0.01)
+        off = difference(to)
+    faults = [] if off < 0.05 else [f"differs by {off}"]
+    faults += same(report.n_quantized, sum(layer.precision == "int8" for layer in report.layers))
+    faults += [] if report.n_quantized and 0 <= report.error <= 0.05 and report.ns_before > 0 else [repr(report)]
+    texts = "layer ", "of 4 in 8 bits", "error   0.0"
+    faults += [f"'{text}' is not in: {report}" for text in texts if text not in str(report)]
+    names = [step[0] for step in steps]
+    return faults + same(names[:8], ["calibrate"] * 8) + \
+        same([step[1:] for step in steps if step[0] == "layers"], [(i, 4) for i in range(4)])
+
+
+@test
+def progress_ends_quantize_and_other_threads_run():
+    seen = []
+    def stop(step, done, total):
+        seen.append(step)
+        if step == "layers":
+            raise KeyboardInterrupt("enough")
+    with tempfile.TemporaryDirectory() as folder:
+        to = os.path.join(folder, "q.safetensors")
+        samples = [{"image": image(i)} for i in range(4)]
+        faults = raises(KeyboardInterrupt, lambda: lightnet.quantize(DIGITS, to, samples, stop, seconds=0.01), "enough")
+        ticks, done = [], threading.Event()
+        def tick():
+            while not done.wait(0.005):
+                ticks.append(1)
+        thread = threading.Thread(target=tick)
+        thread.start()
+        lightnet.quantize(DIGITS, to, samples, seconds=0.1)
+        done.set()
+        thread.join()
+        return faults + same(seen[-1], "layers") + ([] if len(ticks) > 10 else [f"another thread ran {len(ticks)} times"])
+
+
+@test
+def samples_of_quantize_may_be_files():
+    with tempfile.TemporaryDirectory() as folder:
+        os.mkdir(os.path.join(folder, "samples"))
+        for i in range(4):
+            np.save(os.path.join(folder, "samples", f"{i}.npy"), image(i))
+        np.save(os.path.join(folder, "all.npy"), np.concatenate([image(i) for i in range(4)]))
+        lists = {"folder": os.path.join(folder, "samples"), "array": os.path.join(folder, "all.npy"),
+                 "list": [{"image": image(i)} for i in range(4)]}
+        errors = {}
+        for name, samples in lists.items():
+            report = lightnet.quantize(DIGITS, os.path.join(folder, "q.safetensors"), samples, any_speed=True,
+                                       seconds=0.01, max_error=1)
+            errors[name] = [layer.error for layer in report.layers]
+        with open(os.path.join(folder, "samples", "x.png"), "wb") as file:
+            file.write(b"x")
+        faults = same(errors["folder"], errors["list"]) + same(errors["array"], errors["list"])
+        to, one = os.path.join(folder, "r.safetensors"), [{"image": image()}]
+        cases = [(lambda: lightnet.quantize(DIGITS, to, lists["folder"]), "x.png", "npy"),
+                 (lambda: lightnet.quantize(DIGITS, to, []), "no samples"),
+                 (lambda: lightnet.quantize(DIGITS, to, [{"x": image()}]), "sample 0", "['image']"),
+                 (lambda: lightnet.quantize(DIGITS, to, [{"image": image()[0]}]), "[1, 28, 28]"),
+                 (lambda: lightnet.quantize(DIGITS, to, one, max_error=-1), "max_error"),
+                 (lambda: lightnet.quantize(DIGITS, to, one, nonsense=1), "nonsense"),
+                 (lambda: lightnet.quantize(lightnet.Model(DIGITS), to, one, threads=1), "belong to the Model")]
+        faults += [f"case {i}: {f}" for i, (call, *texts) in enumerate(cases) for f in raises(lightnet.InvalidArgument, call, *texts)]
+        return faults + raises(lightnet.NoSuchFile, lambda: lightnet.quantize(DIGITS, to, folder + "/none"), "none")
+
+
+def main():
+    tap = Tap()
+    for function in tests:
+        try:
+            faults = function()
+        except BaseException as error:  # counts as a fault of this test
+            faults = [f"{type(error).__name__}: {error}"]
+        tap.check(function.__name__, faults)
+    tap.end()
+
+
+if __name__ == "__main__":
+    main()
