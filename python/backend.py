@@ -8,6 +8,10 @@ It uses the standard library alone, so `pip install .` needs no network. Meson a
     lightnet/_lightnet.abi3.so   the extension, for CPython 3.8 and later
     lightnet/lib/                LightNet, TensorLight, and the libraries that they need
     lightnet/bin/lightnet        the command
+    lightnet/licenses/           the licences of those libraries, from /usr/share/doc
+
+An editable wheel (PEP 660, `pip install -e .`) has the modules of the clone, and what was compiled in build-python/editable,
+which it finds by a path file. Run pip again after a change of C.
 """
 import base64
 import hashlib
@@ -90,7 +94,30 @@ def _collect(stage):
     for name in ("liblightnet", "libtensorlight"):
         path = next(path for path in lib.glob(f"{name}.so.*") if path.name.count(".") == 2)
         files[f"lightnet/lib/{path.name}"] = path
-    return files
+    bundled = {name: path for name, path in files.items() if name.startswith("lightnet/lib/") and stage not in path.parents}
+    return {**files, **_licences(bundled)}
+
+
+def _licences(files):
+    """{name in the wheel: path} of the licences of the bundled libraries that are of Debian's packages."""
+    licences = {}
+    for path in files.values():
+        package = _package_of(path)
+        text = pathlib.Path("/usr/share/doc") / package / "copyright" if package else None
+        if text and text.exists():
+            licences[f"lightnet/licenses/{package}.txt"] = text.resolve()
+    return licences
+
+
+def _package_of(path):
+    """The Debian package that has installed a file outside of LightNet, or None."""
+    if ROOT in path.resolve().parents or shutil.which("dpkg") is None:
+        return None
+    # The merged /usr: packages may have a file's name in /lib.
+    names = {str(path), str(path.resolve()), str(path.resolve()).replace("/usr/lib/", "/lib/", 1)}
+    done = subprocess.run(["dpkg", "-S", *sorted(names)], capture_output=True, text=True)
+    found = re.search(r"^([^:,\s]+)[:,]", done.stdout, re.M)
+    return found and found[1]
 
 
 def _digest(data):
@@ -129,6 +156,30 @@ def build_wheel(wheel_directory, config_settings=None, metadata_directory=None):
         files = {name: path.read_bytes() for name, path in sorted(_collect(stage).items())}
     name = f"lightnet-{_version()}-{_tag()}.whl"
     _write_wheel(pathlib.Path(wheel_directory) / name, {**files, **_info_files()})
+    return name
+
+
+def _lay_out(folder, files):
+    """Makes the new `folder` a package: modules are links to the clone, other files are copies."""
+    for name, source in files.items():
+        target = folder / name
+        target.parent.mkdir(parents=True, exist_ok=True)
+        if ROOT / "python" in source.parents:
+            target.symlink_to(source)
+        else:
+            shutil.copy2(source.resolve(), target)
+
+
+def build_editable(wheel_directory, config_settings=None, metadata_directory=None):
+    """Builds a wheel that refers to this clone. Returns its name."""
+    folder = BUILD / "editable"
+    with tempfile.TemporaryDirectory(prefix="lightnet-editable-") as stage:
+        _compile(pathlib.Path(stage))
+        shutil.rmtree(folder, ignore_errors=True)  # modules that are gone
+        _lay_out(folder, _collect(pathlib.Path(stage)))
+    name = f"lightnet-{_version()}-{_tag()}.whl"
+    path_file = {"__editable__lightnet.pth": f"{folder}\n".encode()}
+    _write_wheel(pathlib.Path(wheel_directory) / name, {**path_file, **_info_files()})
     return name
 
 
