@@ -5,7 +5,7 @@
 //     ln_session_bench threads MODEL [SIZE=N ..]         runs a second of two sessions, and of one
 //     ln_session_bench first MODEL SIZE=FROM..TO [..]    first run with each size, beside the next
 //     ln_session_bench random MODEL SIZE=FROM..TO [..]   2,000 runs with sizes drawn at random
-//     ln_session_bench call                              of a model with one operator
+//     ln_session_bench call [N]                          of a model with one operator, in N threads
 //
 // SIZE is the name of an open size of the model; one that is not given is 1. LIGHTNET_NUM_THREADS
 // decides how many threads runs use, but for `threads` and `memory`, where it is one.
@@ -364,23 +364,56 @@ static void call(ln_session *session)
         fail(ln_session_error(session));
 }
 
-static void show_call(void)
+/* A thread with a session of its own. */
+typedef struct caller {
+    pthread_t thread;
+    pthread_barrier_t *gate;
+    ln_session *session;
+} caller;
+
+enum { N_CALLS = 10000, N_ROUNDS = 100, MOST_CALLERS = 64 };
+
+static void *call_often(void *arg)
 {
-    enum { N = 10000, ROUNDS = 100 };
+    const caller *c = arg;
+    for (int k = 0; k < N_ROUNDS; k++) {
+        pthread_barrier_wait(c->gate);
+        for (int i = 0; i < N_CALLS; i++)
+            call(c->session);
+        pthread_barrier_wait(c->gate);
+    }
+    return NULL;
+}
+
+static void show_call(int n)
+{
     ln_model *model;
+    pthread_barrier_t gate;
+    caller callers[MOST_CALLERS];
     double best = 1e9;
     if (ln_model_open_memory("one.json", one_operator, strlen(one_operator), NULL, &model))
         fail(ln_model_error(model));
-    ln_session *session = create(model);
-    for (int k = 0; k < ROUNDS; k++) {
+    if (pthread_barrier_init(&gate, NULL, (unsigned)n + 1))
+        fail("no barrier");
+    for (int i = 0; i < n; i++) {
+        callers[i] = (caller){.gate = &gate, .session = create(model)};
+        if (pthread_create(&callers[i].thread, NULL, call_often, &callers[i]))
+            fail("no thread");
+    }
+    for (int k = 0; k < N_ROUNDS; k++) {
+        pthread_barrier_wait(&gate);
         const double start = now();
-        for (int i = 0; i < N; i++)
-            call(session);
-        const double each = (now() - start) / N;
+        pthread_barrier_wait(&gate);
+        const double each = (now() - start) / N_CALLS;
         best = each < best ? each : best;
     }
-    printf("call: %.3f us for set_input, run and output of one operator\n", best * 1e3);
-    ln_session_free(session);
+    printf("call: %.3f us for set_input, run and output of one operator, in each of %d threads\n",
+           best * 1e3, n);
+    for (int i = 0; i < n; i++) {
+        pthread_join(callers[i].thread, NULL);
+        ln_session_free(callers[i].session);
+    }
+    pthread_barrier_destroy(&gate);
     ln_model_free(model);
 }
 
@@ -398,8 +431,12 @@ static const struct {
 int main(int argc, char **argv)
 {
     sizes s = {.n = 0};
-    if (argc == 2 && !strcmp(argv[1], "call"))
-        return show_call(), 0;
+    if ((argc == 2 || argc == 3) && !strcmp(argv[1], "call")) {
+        const long n = argc == 3 ? strtol(argv[2], NULL, 10) : 1;
+        if (n < 1 || n > MOST_CALLERS)
+            fail("expected 1 to 64 threads");
+        return show_call((int)n), 0;
+    }
     for (int i = 3; i < argc; i++)
         parse_size(&s, argv[i]);
     for (int i = 0; argc > 2 && rows[i].name; i++)

@@ -22,6 +22,7 @@ ELEMENT_TYPES: Dict[str, int] = {"float32": 1, "uint8": 2, "int8": 3, "uint16": 
                  "float16": 10, "float64": 11, "uint32": 12, "uint64": 13, "bfloat16": 16}
 
 _numpy: Any = None
+_kinds: Dict[str, Any] = {}  # the types of NumPy by their names
 DLPACK_CPU = (1, 3)  # kDLCPU, and kDLCUDAHost, which the CPU reads, too
 
 
@@ -45,8 +46,10 @@ def _bfloat16() -> Any:
 
 def new_array(shape: Sequence[int], name: str) -> np.ndarray:
     """An array of that shape and type to be filled. bfloat16 is uint16 there: the bits."""
-    np = numpy()
-    return np.empty(shape, np.uint16 if name == "bfloat16" else name)
+    kind = _kinds.get(name)
+    if kind is None:
+        kind = _kinds[name] = numpy().dtype("uint16" if name == "bfloat16" else name)
+    return _numpy.empty(shape, kind)
 
 
 def as_array(value: Any, is_writable: bool = False) -> Tuple[np.ndarray, Optional[str]]:

@@ -192,7 +192,7 @@ class InferenceSession:
         self._required = len(model._inputs)
         self._idle: List[Any] = []
         self._sessions: List[Any] = []  # all that run() has made; cancel() ignores those that do not run
-        self._armed_ones: set = set()   # others that run
+        self._others: set = set()  # others that may run
         self._profile = Profile() if settings.enable_profiling else None
 
     # ---- running ----
@@ -232,7 +232,7 @@ class InferenceSession:
     def _armed(self, session: Any, run_options: Optional[RunOptions], deadline: Optional[float]) -> Iterator[None]:
         """Within it, cancel() and the options end runs of the session, and its deadline is set."""
         number = session.arm()
-        self._armed_ones.add(session)
+        self._others.add(session)
         try:
             if run_options is not None:
                 run_options._begin(session, number)
@@ -241,7 +241,7 @@ class InferenceSession:
         finally:
             if run_options is not None:
                 run_options._end(session, number)
-            self._armed_ones.discard(session)
+            self._others.discard(session)
             session.disarm()
             session.set_timeout(0)
 
@@ -310,7 +310,7 @@ class InferenceSession:
 
     def cancel(self) -> None:
         """Ends all current runs, in any thread, with Cancelled. Later ones are as before."""
-        for session in [*self._sessions, *self._armed_ones]:
+        for session in [*self._sessions, *self._others]:
             session.cancel()
 
     # ---- what a session is ----

@@ -3,6 +3,8 @@
 // the run; Python's own handler is called as well, and raises afterwards.
 //
 // The handler may interrupt any code of the run, so it only wakes a thread, which cancels the run.
+// It is installed by the first run, over Python's, and stays: then a run needs one system call, to
+// see that Python has not installed its own again.
 
 #include "ln_py.h"
 
@@ -17,20 +19,30 @@ static ln_session *interruptible; // of the run in the main thread; NULL: none
 static int was_interrupted;       // that run
 
 static sem_t wakeup;
-static pid_t watched; // the process that has a watcher
-static struct sigaction python_action;
+static int is_watched;                 // this process has a watcher
+static struct sigaction replaced;      // by on_sigint, the last time it was installed
+static struct sigaction python_action; // the first time
 static volatile sig_atomic_t run_number, interrupted_run;
+static volatile sig_atomic_t is_handling;
+static _Thread_local int is_main; // 1: this is the main thread, -1: it is not, 0: unknown
 
-static int is_installed; // on_sigint is the handler of SIGINT
+static void call_action(const struct sigaction *action, int number, siginfo_t *info, void *context)
+{
+    if (action->sa_flags & SA_SIGINFO)
+        action->sa_sigaction(number, info, context);
+    else
+        action->sa_handler(number);
+}
 
 static void on_sigint(int number, siginfo_t *info, void *context)
 {
     interrupted_run = run_number;
     sem_post(&wakeup);
-    if (python_action.sa_flags & SA_SIGINFO)
-        python_action.sa_sigaction(number, info, context);
-    else
-        python_action.sa_handler(number);
+    // A handler that replaced this one may call it, and be called by it in turn.
+    const int is_nested = is_handling;
+    is_handling = 1;
+    call_action(is_nested ? &python_action : &replaced, number, info, context);
+    is_handling = is_nested;
 }
 
 static void *watch(void *arg)
@@ -48,15 +60,28 @@ static void *watch(void *arg)
     return arg;
 }
 
-/** Starts the watcher of this process, which receives no signals itself; a child has none of its
- *  parent's threads. */
-static int start_watcher(pid_t process)
+/** A child has no watcher, and no run of the main thread of its parent; its only thread is the main
+ *  one. The mutex and the semaphore may be in use. */
+static void reset_in_child(void)
 {
+    interruptible = NULL;
+    is_watched = 0;
+    is_main = 0;
+    pthread_mutex_init(&mutex, NULL);
+    sem_init(&wakeup, 0, 0);
+}
+
+/** Starts the watcher of this process, which receives no signals itself. */
+static int start_watcher(void)
+{
+    static int has_handler_of_forks;
     pthread_t thread;
     sigset_t all, before;
-    pthread_mutex_init(&mutex, NULL);
-    if (sem_init(&wakeup, 0, 0) < 0)
-        return -1;
+    if (!has_handler_of_forks) {
+        if (pthread_atfork(NULL, NULL, reset_in_child) || sem_init(&wakeup, 0, 0) < 0)
+            return -1;
+        has_handler_of_forks = 1;
+    }
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &before);
     const int error = pthread_create(&thread, NULL, watch, NULL);
@@ -64,27 +89,8 @@ static int start_watcher(pid_t process)
     if (error)
         return -1;
     pthread_detach(thread);
-    watched = process;
+    is_watched = 1;
     return 0;
-}
-
-/** A fork during a run of another thread: the child has neither the run nor the watcher. */
-static void reset_in_child(void)
-{
-    if (is_installed)
-        sigaction(SIGINT, &python_action, NULL);
-    is_installed = 0;
-    interruptible = NULL;
-    watched = 0;
-}
-
-/** Whether forks are noticed from now on. */
-static int watch_forks(void)
-{
-    static int is_watching;
-    if (!is_watching)
-        is_watching = pthread_atfork(NULL, NULL, reset_in_child) == 0;
-    return is_watching;
 }
 
 /** Whether Python, or the program, handles SIGINT by a function. */
@@ -94,35 +100,54 @@ static int has_handler(const struct sigaction *action)
            (action->sa_handler != SIG_DFL && action->sa_handler != SIG_IGN);
 }
 
+static int is_ours(const struct sigaction *action)
+{
+    return action->sa_flags & SA_SIGINFO && action->sa_sigaction == on_sigint;
+}
+
+/** Lets on_sigint handle SIGINT, if a function does. Returns whether it does. */
+static int install(void)
+{
+    static int has_python_action;
+    struct sigaction now;
+    if (sigaction(SIGINT, NULL, &now) < 0)
+        return 0;
+    if (is_ours(&now))
+        return 1;
+    if (!has_handler(&now))
+        return 0;
+    struct sigaction ours = {.sa_flags = SA_SIGINFO | SA_ONSTACK, .sa_mask = now.sa_mask};
+    ours.sa_sigaction = on_sigint;
+    if (!has_python_action)
+        python_action = now;
+    has_python_action = 1;
+    replaced = now;
+    return sigaction(SIGINT, &ours, NULL) == 0;
+}
+
+static int is_main_thread(void)
+{
+    if (!is_main)
+        is_main = syscall(SYS_gettid) == getpid() ? 1 : -1;
+    return is_main > 0;
+}
+
 int ln_py_interrupt_begin(ln_session *session)
 {
-    const pid_t process = getpid();
-    if (syscall(SYS_gettid) != process) // not the main thread
+    if (!is_main_thread() || interruptible) // or a run within a callback of a run
         return 0;
-    if (watched == process && interruptible) // a run within a callback of a run
+    if ((!is_watched && start_watcher() < 0) || !install())
         return 0;
-    if (sigaction(SIGINT, NULL, &python_action) < 0 || !has_handler(&python_action) ||
-        !watch_forks() || (watched != process && start_watcher(process) < 0))
-        return 0;
-    struct sigaction action = {.sa_flags = SA_SIGINFO | SA_ONSTACK};
-    action.sa_sigaction = on_sigint;
-    action.sa_mask = python_action.sa_mask;
     pthread_mutex_lock(&mutex);
     run_number++;
     was_interrupted = 0;
     interruptible = session;
     pthread_mutex_unlock(&mutex);
-    is_installed = 1;
-    if (sigaction(SIGINT, &action, NULL) == 0)
-        return 1;
-    ln_py_interrupt_end();
-    return 0;
+    return 1;
 }
 
 int ln_py_interrupt_end(void)
 {
-    sigaction(SIGINT, &python_action, NULL);
-    is_installed = 0;
     pthread_mutex_lock(&mutex);
     interruptible = NULL;
     const int result = was_interrupted;
