@@ -270,7 +270,7 @@ static int bind_results(session_object *self, feed *outputs, PyObject *names, Py
 static PyObject *copy_output(session_object *self, const char *name)
 {
     const tl_tensor *const t = ln_session_output(self->session, name);
-    ln_py_array array = {{0}};
+    ln_py_array array = {.view = {.buf = NULL}};
     if (!t) {
         ln_py_fail(LN_BAD_ARGUMENT, ln_session_error(self->session));
         return NULL;
@@ -390,7 +390,7 @@ static ln_status bind_array(session_object *self, const char *name, const ln_py_
 /** Binds `object` until it is replaced; None: unbinds. -1: an exception is set. */
 static int bind_object(session_object *self, PyObject *name, PyObject *object, int is_output)
 {
-    ln_py_array array = {{0}};
+    ln_py_array array = {.view = {.buf = NULL}};
     const char *const text = PyBytes_AsString(name);
     if (object != Py_None && ln_py_array_get(&array, object, is_output) < 0)
         return -1;
