@@ -14,6 +14,7 @@
 
 #include "cli_compare.h"
 #include "cli_options.h"
+#include "cli_preprocess.h"
 #include "lightnet/lightnet.h"
 #include "lightnet/ln_input.h"
 #include "lightnet/ln_msg.h"
@@ -150,17 +151,34 @@ const char *cli_given_next(const cli_options *opt, int *i)
     return NULL;
 }
 
+/* Longer than the signature of any image format. */
+enum { LOOK_SIZE = 64 };
+
+static int begins_like_image(const char *file)
+{
+    char begin[LOOK_SIZE];
+    FILE *stream = fopen(file, "rbe");
+    if (!stream)
+        return 1; // an error later
+    const size_t size = fread(begin, 1, sizeof(begin), stream);
+    fclose(stream);
+    return ln_image_is_image(begin, size);
+}
+
 tl_tensor *cli_given_read(const cli_options *opt, const char *file, const tl_tensor *like,
                           ln_error *err)
 {
-    ln_image_format format = {.bgr = opt->bgr, .nhwc = opt->nhwc};
+    const ln_image_format format = cli_preprocess_format(opt);
+    struct stat st;
     if (!*file) {
         ln_error_set(err, "the name of the file is empty");
         return NULL;
     }
-    memcpy(format.mean, opt->mean, sizeof(format.mean));
-    memcpy(format.scale, opt->scale, sizeof(format.scale));
-    return ln_input_read(cli_source_is_stdin(file) ? "/dev/stdin" : file, like, &format, err);
+    tl_tensor *t =
+        ln_input_read(cli_source_is_stdin(file) ? "/dev/stdin" : file, like, &format, err);
+    if (t && opt->photo && !stat(file, &st) && S_ISREG(st.st_mode) && begins_like_image(file))
+        cli_preprocess_note(opt->photo, file, &format, t);
+    return t;
 }
 
 // Numbers of this kind spread to all outputs, mostly unintended.
@@ -178,20 +196,6 @@ int cli_given_has_nan(char *text, const char *file, const char *name, const tl_t
 }
 
 /* ---- options for images ---- */
-
-/* Longer than the signature of any image format. */
-enum { LOOK_SIZE = 64 };
-
-static int begins_like_image(const char *file)
-{
-    char begin[LOOK_SIZE];
-    FILE *stream = fopen(file, "rbe");
-    if (!stream)
-        return 1; // an error later
-    const size_t size = fread(begin, 1, sizeof(begin), stream);
-    fclose(stream);
-    return ln_image_is_image(begin, size);
-}
 
 void cli_given_warn(const cli_options *opt)
 {

@@ -19,8 +19,8 @@ const char *cli_given_split(const char *arg, char name[LN_MAX_NAME_LEN]);
 int cli_given_is_named(const cli_options *opt, int n, const char *input);
 
 /** Reads `file`, "-" for standard input, into a tensor of like's type and shape, as ln_input_read:
- * images according to --mean, --scale, --bgr and --layout. Returns new (tl_tensor_free_data_too);
- * NULL with a reason. */
+ * images according to the options for them; the first image also fills opt->photo. Returns new
+ * (tl_tensor_free_data_too); NULL with a reason. */
 tl_tensor *cli_given_read(const cli_options *opt, const char *file, const tl_tensor *like,
                           ln_error *err);
 

@@ -78,8 +78,8 @@ int cli_model_fail_not_given(const char *source, const char *name, tl_dtype dtyp
 /** cli_model_read, cli_model_load and cli_model_set_inputs. NULL after a message. */
 ln_context *cli_model_open(const cli_options *opt, int random);
 
-/** Sets input `name` from file `arg`, "-" for standard input, according to --mean, --scale, --bgr
- * and --layout. With `warns`, warns of NaN elements. */
+/** Sets input `name` from file `arg`, "-" for standard input, images according to the options
+ * for them. With `warns`, warns of NaN elements. */
 int cli_model_set_input(ln_context *ctx, const cli_options *opt, const char *name, const char *arg,
                         int warns);
 

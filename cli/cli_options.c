@@ -14,6 +14,7 @@
 
 #include "cli_given.h"
 #include "cli_msg.h"
+#include "cli_preprocess.h"
 #include "lightnet/ln_util.h"
 #include "tensorlight/tl_exec.h"
 #include "tensorlight/tl_util.h"
@@ -29,7 +30,10 @@ typedef enum kind {
     NOT_NEGATIVE,
     SIZE,
     CHANNELS,
-    LAYOUT
+    LAYOUT,
+    PREPROCESS,
+    RESIZE,
+    FILTER
 } kind;
 
 typedef struct row {
@@ -82,9 +86,16 @@ static const row rows[] = {
     {"shape", 0, SHAPES, FIELD(shapes), READ_COMMANDS & ~(unsigned)CLI_COMPILE, "NAME=1x3x224x224",
      "the shape of input NAME, or the open size NAME; 1..512 is a range"},
     {"fetch", 0, TEXTS, FIELD(fetch), CLI_RUN, "NAME", "treat tensor NAME as an additional output"},
+    {"preprocess", 0, PREPROCESS, FIELD(preprocess), IMAGE_COMMANDS, "NAME",
+     "images: as imagenet, clip, yolo, caffe, inception, 0-1 or 0-255; other options override it"},
+    {"resize", 0, RESIZE, FIELD(resize), IMAGE_COMMANDS, "HOW",
+     "images: stretch, crop[=SHARE] or letterbox[=GREY], with --filter antialias"},
+    {"filter", 0, FILTER, FIELD(filter), IMAGE_COMMANDS, "NAME",
+     "images: resize by linear (default), antialias or bicubic"},
     {"mean", 0, CHANNELS, FIELD(mean), IMAGE_COMMANDS, "M[,M,M]",
      "images: subtract M, one value or one per channel"},
     {"scale", 0, CHANNELS, FIELD(scale), IMAGE_COMMANDS, "S[,S,S]", "images: then multiply by S"},
+    {"std", 0, CHANNELS, FIELD(std), IMAGE_COMMANDS, "S[,S,S]", "images: then divide by S"},
     {"bgr", 0, FLAG, FIELD(bgr), IMAGE_COMMANDS, NULL, "images: channel 0 is blue"},
     {"layout", 0, LAYOUT, FIELD(nhwc), IMAGE_COMMANDS, "nchw|nhwc",
      "images: order of the input's axes (default nchw)"},
@@ -263,8 +274,20 @@ static int set_layout(int *nhwc, const row *r, const char *text)
 
 static int is_for_images(const row *r)
 {
-    return r->field == FIELD(mean) || r->field == FIELD(scale) || r->field == FIELD(bgr) ||
-           r->field == FIELD(nhwc);
+    static const size_t fields[] = {FIELD(mean),       FIELD(scale),  FIELD(std),    FIELD(bgr),
+                                    FIELD(preprocess), FIELD(resize), FIELD(filter), FIELD(nhwc)};
+    for (size_t i = 0; i < sizeof(fields) / sizeof(fields[0]); i++)
+        if (r->field == fields[i])
+            return 1;
+    return 0;
+}
+
+static int set_std(double values[3], const row *r, const char *text)
+{
+    const int status = set_channels(values, r, text);
+    if (!status && (values[0] == 0 || values[1] == 0 || values[2] == 0))
+        return cli_usage("--%s is '%s', expected no 0", r->name, text);
+    return status;
 }
 
 static int set_option(cli_options *opt, const row *r, const char *text)
@@ -293,9 +316,18 @@ static int set_option(cli_options *opt, const row *r, const char *text)
     case SIZE:
         return set_size(field, r, text);
     case CHANNELS:
-        return set_channels(field, r, text);
+        return r->field == FIELD(std) ? set_std(field, r, text) : set_channels(field, r, text);
     case LAYOUT:
         return set_layout(field, r, text);
+    case PREPROCESS:
+        *(const char **)field = text;
+        return cli_preprocess_check_name(text);
+    case RESIZE:
+        *(const char **)field = text;
+        return cli_preprocess_check_resize(text);
+    case FILTER:
+        *(const char **)field = text;
+        return cli_preprocess_check_filter(text);
     }
     return 0;
 }
@@ -303,8 +335,9 @@ static int set_option(cli_options *opt, const row *r, const char *text)
 static void set_defaults(cli_options *opt)
 {
     memset(opt, 0, sizeof(*opt));
-    opt->scale[0] = opt->scale[1] = opt->scale[2] = 1;
-    opt->threads = -1; // as in the environment
+    for (int i = 0; i < 3; i++)
+        opt->mean[i] = opt->scale[i] = opt->std[i] = NAN; // not given
+    opt->threads = -1;                                    // as in the environment
     opt->started = tl_clock();
     opt->seconds = 2;
     opt->max_seconds = -1;

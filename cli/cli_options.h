@@ -9,6 +9,8 @@
 
 #include "cli_msg.h"
 
+struct cli_photo;
+
 /** Commands, as bits, so that an option can belong to several. */
 typedef enum cli_command {
     CLI_SHORT = 1 << 0, /* lightnet MODEL */
@@ -45,6 +47,9 @@ typedef struct cli_options {
     const char *run_shapes;  /* --shapes */
     const char *data;        /* --data */
     const char *calibration; /* --calibration, NULL: not given */
+    const char *preprocess;  /* --preprocess, NULL: not given */
+    const char *resize;      /* --resize, NULL: not given */
+    const char *filter;      /* --filter, NULL: not given */
     cli_strings inputs;      /* -i */
     cli_strings fetch;       /* --fetch */
     cli_strings shapes;      /* --shape */
@@ -60,8 +65,9 @@ typedef struct cli_options {
     uint64_t max_constant;   /* --max-constant, in bytes; 0: the library's limit */
     int max_operators;       /* --max-operators; 0: the library's limit */
     uint64_t started;        /* when the command began, on tl_clock() */
-    double mean[3];          /* --mean, of each channel */
-    double scale[3];         /* --scale, of each channel */
+    double mean[3];          /* --mean, of each channel; NaN: not given */
+    double scale[3];         /* --scale, the same */
+    double std[3];           /* --std, the same */
     double rtol;             /* --rtol, below 0: not given */
     double atol;             /* --atol, below 0: not given */
     double percentile;       /* --percentile, below 0: not given */
@@ -89,8 +95,8 @@ typedef struct cli_options {
     int json;                /* --json */
     int help;                /* -h */
     int version;             /* -v */
-    const char
-        *for_images; /* the first one set of --mean, --scale, --bgr and --layout; NULL: none */
+    const char *for_images;  /* the first one set of the options for images; NULL: none */
+    struct cli_photo *photo; /* of run: filled by cli_given_read; NULL: ignored */
     const char *const *args; /* the positional arguments */
     int n_args;
 } cli_options;

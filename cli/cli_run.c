@@ -11,6 +11,7 @@
 #include "cli_msg.h"
 #include "cli_options.h"
 #include "cli_output.h"
+#include "cli_preprocess.h"
 #include "cli_session.h"
 #include "lightnet/ln_input.h"
 #include "lightnet/ln_msg.h"
@@ -250,6 +251,7 @@ static int set_and_run(run *r)
     cli_msg_release(!r->has_other);
     if (!is_set)
         return CLI_FAILED;
+    cli_preprocess_warn(r->opt, r->opt->photo);
     const int status = cli_output_check(r->opt, ln_model_num_outputs(r->model));
     return status ? status : run_session_once(r);
 }
@@ -312,6 +314,8 @@ static int run_context(const cli_options *opt, const cli_labels *names)
     if (!status && !is_meant)
         cli_model_warn_constant(ctx);
     if (!status)
+        cli_preprocess_warn(opt, opt->photo);
+    if (!status)
         status = cli_output_check(opt, ln_list_length(ctx->outputs));
     if (!status)
         status = run_once(ctx, opt);
@@ -331,10 +335,14 @@ static int run_and_hand_out(const cli_options *opt, const cli_labels *names)
     return has_other_shape ? run_context(opt, names) : status;
 }
 
-int cli_run(const cli_options *opt)
+int cli_run(const cli_options *given)
 {
+    cli_photo photo = {0};
+    cli_options with = *given;
+    const cli_options *const opt = &with;
     cli_labels names;
     int made = 0;
+    with.photo = &photo;
     if (opt->labels && !opt->top)
         return cli_usage("--labels needs --top K");
     int status = cli_labels_read(opt->labels, &names);

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "data/ln_image_codec.h"
+#include "data/ln_image_resize.h"
 #include "lightnet/ln_util.h"
 #include "tensorlight/tl_type.h"
 #include "tensorlight/tl_util.h"
@@ -91,7 +92,7 @@ int ln_image_decode(const char *file, ln_image *image, ln_error *err)
 typedef struct layout {
     int height;
     int width;
-    int channels;
+    int channels;        // 1 or 3
     size_t channel_step; // elements from one channel of the tensor to the next
     size_t pixel_step;   // elements from one pixel to the next
 } layout;
@@ -128,33 +129,6 @@ static double sample(const ln_image *image, int y, int x, int c, int channels)
     return channels == 3 ? p[c] : 0.299 * p[0] + 0.587 * p[1] + 0.114 * p[2];
 }
 
-// The two neighbours of a destination coordinate and the second one's weight; half-pixel centres.
-typedef struct tap {
-    int first;
-    int second;
-    double weight;
-} tap;
-
-static tap tap_at(int d, int in, int out)
-{
-    double c = (d + 0.5) * ((double)in / out) - 0.5;
-    if (c < 0)
-        c = 0;
-    if (c > in - 1)
-        c = in - 1;
-    const int first = (int)c;
-    return (tap){.first = first, .second = first + 1 < in ? first + 1 : first, .weight = c - first};
-}
-
-static double resampled(const ln_image *image, tap y, tap x, int c, int channels)
-{
-    const double top = sample(image, y.first, x.first, c, channels) * (1 - x.weight) +
-                       sample(image, y.first, x.second, c, channels) * x.weight;
-    const double bottom = sample(image, y.second, x.first, c, channels) * (1 - x.weight) +
-                          sample(image, y.second, x.second, c, channels) * x.weight;
-    return top * (1 - y.weight) + bottom * y.weight;
-}
-
 // Integers are rounded: truncated, equal red, green and blue of 1 would become a grey of 0.
 static void put(tl_tensor *dst, size_t at, double value)
 {
@@ -162,23 +136,79 @@ static void put(tl_tensor *dst, size_t at, double value)
     tl_convert((char *)dst->data + at * tl_size_of(dst->dtype), dst->dtype, &v, TL_DOUBLE);
 }
 
-static void fit(const ln_image *image, const layout *to, const ln_image_format *format,
-                tl_tensor *dst)
+/* Resizing. */
+typedef struct resizing {
+    const ln_image *image;
+    const ln_image_format *format;
+    layout to;
+    ln_image_taps rows;
+    ln_image_taps columns;
+    double *line; // a row of pixels, red, green, blue, or grey
+} resizing;
+
+// Adds the image's row `y`, resized to the tensor's width and times `weight`, to the line.
+static void add_row(const resizing *r, int y, double weight)
 {
-    for (int i = 0; i < to->height; i++) {
-        const tap y = tap_at(i, image->height, to->height);
-        for (int j = 0; j < to->width; j++) {
-            const tap x = tap_at(j, image->width, to->width);
-            const size_t pixel = ((size_t)i * (size_t)to->width + (size_t)j) * to->pixel_step;
-            for (int c = 0; c < to->channels; c++) {
-                const int colour = format->bgr && to->channels == 3 ? 2 - c : c;
-                const double v = (resampled(image, y, x, colour, to->channels) - format->mean[c]) *
-                                 format->scale[c];
-                const size_t at = pixel + (size_t)c * to->channel_step;
-                put(dst, at, v);
-            }
+    const int channels = r->to.channels;
+    double *at = r->line;
+    for (int j = 0; j < r->to.width; j++) {
+        const ln_image_span x = r->columns.spans[j];
+        for (int c = 0; c < channels; c++) {
+            double sum = 0;
+            for (int k = 0; k < x.n; k++)
+                sum += sample(r->image, y, x.first + k, c, channels) * x.weights[k];
+            *at++ += sum * weight;
         }
     }
+}
+
+static void compute_line(const resizing *r, int i)
+{
+    const size_t len = (size_t)r->to.width * (size_t)r->to.channels;
+    const ln_image_span y = r->rows.spans[i];
+    memset(r->line, 0, len * sizeof(*r->line));
+    for (int k = 0; k < y.n; k++)
+        add_row(r, y.first + k, y.weights[k]);
+    for (size_t j = 0; j < len && ln_image_filter_overshoots(r->format->filter); j++)
+        r->line[j] = fmin(fmax(r->line[j], 0), 255);
+}
+
+static void put_line(const resizing *r, int i, tl_tensor *dst)
+{
+    const ln_image_format *format = r->format;
+    const int channels = r->to.channels, row_is_inside = r->rows.spans[i].n > 0;
+    for (int j = 0; j < r->to.width; j++) {
+        const int is_inside = row_is_inside && r->columns.spans[j].n > 0;
+        const size_t pixel = ((size_t)i * (size_t)r->to.width + (size_t)j) * r->to.pixel_step;
+        for (int c = 0; c < channels; c++) {
+            const int colour = format->bgr && channels == 3 ? 2 - c : c;
+            const double v = is_inside ? r->line[j * channels + colour] : format->border;
+            put(dst, pixel + (size_t)c * r->to.channel_step,
+                (v - format->mean[c]) * format->scale[c]);
+        }
+    }
+}
+
+// Returns 0, or -1 with a reason: no memory.
+static int fit(const ln_image *image, const layout *to, const ln_image_format *format,
+               tl_tensor *dst, ln_error *err)
+{
+    resizing r = {.image = image, .format = format, .to = *to};
+    ln_image_axis axes[2];
+    ln_image_axes(format, image->height, image->width, to->height, to->width, axes);
+    r.line = ln_alloc_array((size_t)to->width, (size_t)to->channels * sizeof(*r.line));
+    int status = ln_image_taps_init(&r.rows, &axes[0], format->filter, err) ||
+                 ln_image_taps_init(&r.columns, &axes[1], format->filter, err);
+    if (!status && !r.line)
+        status = ln_error_set_as(err, LN_OUT_OF_MEMORY, "out of memory for %d pixels", to->width);
+    for (int i = 0; i < to->height && !status; i++) {
+        compute_line(&r, i);
+        put_line(&r, i, dst);
+    }
+    ln_image_taps_free(&r.rows);
+    ln_image_taps_free(&r.columns);
+    ln_free(r.line);
+    return status ? -1 : 0;
 }
 
 tl_tensor *ln_image_from_file(const ln_infile *in, const char *file, const tl_tensor *like,
@@ -193,10 +223,13 @@ tl_tensor *ln_image_from_file(const ln_infile *in, const char *file, const tl_te
     if (decode_file(in, file, &image, err))
         return NULL;
     tl_tensor *dst = tl_tensor_zeros(like->ndim, like->dims, like->dtype);
-    if (dst)
-        fit(&image, &to, format, dst);
-    else
+    if (!dst) {
         ln_error_set(err, "%s: %s", file, tl_last_error());
+    } else if (dst->len && fit(&image, &to, format, dst, err)) {
+        ln_error_prefix(err, "%s", file);
+        tl_tensor_free_data_too(dst);
+        dst = NULL;
+    }
     ln_image_free(&image);
     return dst;
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Memory for the pixels of an image, and the decoders of PNG, PGM and PPM.
+// Memory for the pixels of an image; reading and writing PNG, PGM and PPM.
 
 #include "data/ln_image_codec.h"
 
@@ -52,12 +52,28 @@ int ln_image_decode_png(const uint8_t *data, size_t size, ln_image *image, ln_er
     return 0;
 }
 
+int ln_image_encode_png(FILE *stream, const ln_image *image, ln_error *err)
+{
+    png_image png = {.version = PNG_IMAGE_VERSION,
+                     .width = (png_uint_32)image->width,
+                     .height = (png_uint_32)image->height,
+                     .format = image->channels == 3 ? PNG_FORMAT_RGB : PNG_FORMAT_GRAY};
+    const int is_written = png_image_write_to_stdio(&png, stream, 0, image->pixels, 0, NULL);
+    return is_written ? 0 : ln_error_set(err, "%s", png.message);
+}
+
 #else
 
 int ln_image_decode_png(const uint8_t *data, size_t size, ln_image *image, ln_error *err)
 {
     (void)data, (void)size, (void)image;
     return ln_error_set(err, "this LightNet is built without libpng and cannot read PNG images");
+}
+
+int ln_image_encode_png(FILE *stream, const ln_image *image, ln_error *err)
+{
+    (void)stream, (void)image;
+    return ln_error_set(err, "this LightNet is built without libpng and cannot write PNG images");
 }
 
 #endif
@@ -143,4 +159,13 @@ int ln_image_decode_pnm(const uint8_t *data, size_t size, ln_image *image, ln_er
         return -1;
     return is_text ? read_text_samples(&r, image->pixels, n, (unsigned long)max, err)
                    : read_binary_samples(&r, image->pixels, n, (unsigned long)max, err);
+}
+
+int ln_image_encode_pnm(FILE *stream, const ln_image *image, ln_error *err)
+{
+    const size_t n = (size_t)image->height * (size_t)image->width * (size_t)image->channels;
+    (void)err;
+    fprintf(stream, "P%d\n%d %d\n255\n", image->channels == 3 ? 6 : 5, image->width, image->height);
+    fwrite(image->pixels, 1, n, stream);
+    return 0;
 }

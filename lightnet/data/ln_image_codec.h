@@ -6,6 +6,7 @@
 
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 
 #include "base/ln_infile.h"
 #include "lightnet/ln_image.h"
@@ -17,6 +18,14 @@ typedef int (*ln_image_decoder)(const uint8_t *data, size_t size, ln_image *imag
 int ln_image_decode_png(const uint8_t *data, size_t size, ln_image *image, ln_error *err);
 int ln_image_decode_jpeg(const uint8_t *data, size_t size, ln_image *image, ln_error *err);
 int ln_image_decode_pnm(const uint8_t *data, size_t size, ln_image *image, ln_error *err);
+
+/** An encoder writes the image to `stream`. Returns 0, or -1 with a reason (which does not name the
+ * file). The caller checks the stream's own errors. */
+typedef int (*ln_image_encoder)(FILE *stream, const ln_image *image, ln_error *err);
+
+int ln_image_encode_png(FILE *stream, const ln_image *image, ln_error *err);
+int ln_image_encode_jpeg(FILE *stream, const ln_image *image, ln_error *err);
+int ln_image_encode_pnm(FILE *stream, const ln_image *image, ln_error *err);
 
 /** Allocates memory for height x width pixels. -1 with a reason: an extent below 1, or more than
  * 2^28 samples. */

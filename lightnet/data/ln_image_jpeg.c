@@ -186,7 +186,51 @@ int ln_image_decode_jpeg(const uint8_t *data, size_t size, ln_image *image, ln_e
     return ln_exif_orient(image, orientation, err);
 }
 
+// 90 of 100, beyond which files grow faster than they improve.
+enum { QUALITY = 90 };
+
+static void write_rows(struct jpeg_compress_struct *info, const ln_image *image)
+{
+    const size_t stride = (size_t)image->width * (size_t)image->channels;
+    while (info->next_scanline < info->image_height) {
+        JSAMPROW row = image->pixels + info->next_scanline * stride;
+        jpeg_write_scanlines(info, &row, 1);
+    }
+}
+
+int ln_image_encode_jpeg(FILE *stream, const ln_image *image, ln_error *err)
+{
+    struct jpeg_compress_struct info;
+    failure f;
+    info.err = jpeg_std_error(&f.manager);
+    f.manager.error_exit = fail;
+    f.manager.emit_message = handle_message;
+    if (setjmp(f.back)) {
+        jpeg_destroy_compress(&info);
+        return ln_error_set(err, "%s", f.text);
+    }
+    jpeg_create_compress(&info);
+    jpeg_stdio_dest(&info, stream);
+    info.image_width = (JDIMENSION)image->width;
+    info.image_height = (JDIMENSION)image->height;
+    info.input_components = image->channels;
+    info.in_color_space = image->channels == 3 ? JCS_RGB : JCS_GRAYSCALE;
+    jpeg_set_defaults(&info);
+    jpeg_set_quality(&info, QUALITY, TRUE);
+    jpeg_start_compress(&info, TRUE);
+    write_rows(&info, image);
+    jpeg_finish_compress(&info);
+    jpeg_destroy_compress(&info);
+    return 0;
+}
+
 #else
+
+int ln_image_encode_jpeg(FILE *stream, const ln_image *image, ln_error *err)
+{
+    (void)stream, (void)image;
+    return ln_error_set(err, "this LightNet is built without libjpeg and cannot write JPEG images");
+}
 
 int ln_image_decode_jpeg(const uint8_t *data, size_t size, ln_image *image, ln_error *err)
 {

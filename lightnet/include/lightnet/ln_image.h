@@ -16,6 +16,20 @@
 
 LN_BEGIN_DECLS
 
+/** How an image becomes as large as the tensor. */
+typedef enum ln_image_fit {
+    LN_IMAGE_STRETCH,  /* each axis is resized by itself */
+    LN_IMAGE_CROP,     /* keeps the aspect ratio, and shows the center (torchvision CenterCrop) */
+    LN_IMAGE_LETTERBOX /* keeps the aspect ratio, and shows the whole image with a border */
+} ln_image_fit;
+
+/** The filter of resizing, with half-pixel centers. Images that keep their size stay exact. */
+typedef enum ln_image_filter {
+    LN_IMAGE_LINEAR,    /* the two nearest pixels of an axis, as OpenCV's INTER_LINEAR */
+    LN_IMAGE_ANTIALIAS, /* all pixels that an element covers, as Pillow's BILINEAR */
+    LN_IMAGE_BICUBIC    /* the same with a cubic filter, as Pillow's BICUBIC; stays in 0 .. 255 */
+} ln_image_filter;
+
 /** Converts pixels to elements: (pixel - mean[c]) * scale[c], for channel
  * c of the tensor. An unset scale is 0, and makes every element 0. */
 typedef struct ln_image_format {
@@ -23,6 +37,10 @@ typedef struct ln_image_format {
     int bgr;  /* channel 0 is blue, not red */
     double mean[3];
     double scale[3]; /* a one-channel tensor uses the first ones */
+    ln_image_fit fit;
+    ln_image_filter filter;
+    double share;  /* LN_IMAGE_CROP: the tensor shows this share of the tighter axis; 0: 1 */
+    double border; /* LN_IMAGE_LETTERBOX: the pixels of the border, 0 .. 255 */
 } ln_image_format;
 
 /** An image in memory: 8 bits a sample, rows from the top, samples of a pixel side by side. */
@@ -32,6 +50,15 @@ typedef struct ln_image {
     int channels; /* 1 grey, 3 red green blue */
     uint8_t *pixels;
 } ln_image;
+
+/** An axis of an image and of its tensor: the image is resized from `in` to `size`
+ * pixels, and element i of 0 .. out - 1 is pixel i + offset of these, or border. */
+typedef struct ln_image_axis {
+    int in;
+    int size;
+    int offset; /* below 0: a border comes first */
+    int out;
+} ln_image_axis;
 
 /** Whether `size` bytes at `data` begin like a supported image file. */
 LN_API int ln_image_is_image(const void *data, size_t size);
@@ -49,11 +76,22 @@ LN_API int ln_image_decode(const char *file, ln_image *image, ln_error *err);
 /** Frees the pixels. */
 LN_API void ln_image_free(ln_image *image);
 
+/** Writes the image to a file: PNG, JPEG, PGM or PPM by the suffix of its name (.png,
+ * .jpg, .jpeg, .pgm, .ppm), completely or not at all. PGM needs 1 channel, PPM 3. Equal
+ * images give equal bytes. Returns 0, or -1 with a reason that names the file. */
+LN_API int ln_image_write(const char *file, const ln_image *image, ln_error *err);
+
+/** How ln_image_read covers a tensor of out_height x out_width with an image of height x
+ * width pixels, all at least 1: axes[0] is the height, axes[1] the width. LN_IMAGE_CROP
+ * rounds as torchvision's Resize and CenterCrop, LN_IMAGE_LETTERBOX as Ultralytics' LetterBox. */
+LN_API void ln_image_axes(const ln_image_format *format, int height, int width, int out_height,
+                          int out_width, ln_image_axis axes[2]);
+
 /** Reads an image into a tensor of like's dtype and shape, [1, C, H, W] or [C, H,
  * W], with C 1 or 3 (format->nhwc: C last): converts color to gray (luma of ITU-R
- * BT.601) or gray to color, resizes to H x W (linear, half-pixel centers; an image
- * of that size stays exact), and scales; integers are rounded and saturated. Returns
- * new (tl_tensor_free_data_too), or NULL with a reason that names the file. */
+ * BT.601) or gray to color, resizes (an image of that size stays exact), and
+ * scales; integers are rounded and saturated. Returns new (tl_tensor_free_data_too),
+ * or NULL with a reason that names the file. */
 LN_API tl_tensor *ln_image_read(const char *file, const tl_tensor *like,
                                 const ln_image_format *format, ln_error *err);
 

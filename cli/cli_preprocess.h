@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+// How images become inputs: --preprocess and the options that override its parts.
+
+#ifndef CLI_PREPROCESS_H
+#define CLI_PREPROCESS_H
+
+#include "lightnet/ln_image.h"
+#include "tensorlight/tl_tensor.h"
+
+struct cli_options;
+
+/** The first image of -i, and the input that it became. */
+typedef struct cli_photo {
+    const char *file; /* NULL: none yet; borrowed from the options */
+    ln_image_format format;
+    int height; /* of the input */
+    int width;
+    int has_large; /* an input of 3 channels of a floating type has values beyond 1 */
+} cli_photo;
+
+/* Check the value of an option. Return 0, or CLI_WRONG_USAGE after a message. */
+
+int cli_preprocess_check_name(const char *text);
+int cli_preprocess_check_resize(const char *text);
+int cli_preprocess_check_filter(const char *text);
+
+/** The format of images by the options, which have been checked. */
+ln_image_format cli_preprocess_format(const struct cli_options *opt);
+
+/** Fills *photo with the first image: `file` became `t` by `format`. */
+void cli_preprocess_note(cli_photo *photo, const char *file, const ln_image_format *format,
+                         const tl_tensor *t);
+
+/** Warns of a photo whose pixels have become an input as they are, 0 to 255, by no option. */
+void cli_preprocess_warn(const struct cli_options *opt, const cli_photo *photo);
+
+#endif
