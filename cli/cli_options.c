@@ -77,7 +77,16 @@ static const row rows[] = {
      "write output_0.npy, ... to DIR (bfloat16 as uint16)"},
     {"top", 0, COUNT_FROM_1, FIELD(top), CLI_RUN, "K",
      "print the K best classes of each output row"},
-    {"labels", 0, TEXT, FIELD(labels), CLI_RUN, "FILE", "names of classes for --top, one per line"},
+    {"labels", 0, TEXT, FIELD(labels), CLI_RUN, "FILE",
+     "names of classes for --top and --draw, one per line"},
+    {"draw", 0, TEXT, FIELD(draw), CLI_RUN, "WHAT",
+     "draw boxes, mask or classes on the image of -i, and write -o FILE"},
+    {"outfile", 'o', TEXT, FIELD(outfile), CLI_RUN, "FILE",
+     "--draw: the image to write, .png, .jpg or .ppm"},
+    {"threshold", 0, NOT_NEGATIVE, FIELD(threshold), CLI_RUN, "T",
+     "--draw: the min score of boxes and masks (default 0.5)"},
+    {"overlap", 0, NOT_NEGATIVE, FIELD(overlap), CLI_RUN, "V",
+     "--draw boxes: the max intersection over union of two boxes (default 0.5)"},
     {"print-all", 0, FLAG, FIELD(print_all), CLI_RUN, NULL,
      "print large outputs in full, and --top of all rows"},
     {"shape", 0, SHAPES, FIELD(shapes), CLI_COMPILE, "NAME=1x3x224x224",
@@ -143,7 +152,7 @@ static const row rows[] = {
      "print a diagram of the memory plan as SVG"},
     {"rules", 0, FLAG, FIELD(rules), CLI_OPS, NULL, "list the rules for --disable-rule"},
     {"force", 0, FLAG, FIELD(force),
-     CLI_SHORT | CLI_COMPILE | CLI_CONVERT | CLI_BENCH | CLI_QUANTIZE, NULL,
+     CLI_SHORT | CLI_RUN | CLI_COMPILE | CLI_CONVERT | CLI_BENCH | CLI_QUANTIZE, NULL,
      "replace files of other formats, and weight files beside FILE"},
     {"threads", 0, THREADS, FIELD(threads), COMPILE_COMMANDS, "N",
      "threads, 0 for all cores (default LIGHTNET_NUM_THREADS, or 0)"},
@@ -341,6 +350,7 @@ static void set_defaults(cli_options *opt)
     opt->started = tl_clock();
     opt->seconds = 2;
     opt->max_seconds = -1;
+    opt->threshold = opt->overlap = 0.5;
     opt->rtol = -1; // by type
     opt->atol = -1; // depends on the comparison
     opt->percentile = opt->max_error = opt->top1 = opt->each_seconds = -1;

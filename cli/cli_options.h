@@ -50,6 +50,7 @@ typedef struct cli_options {
     const char *preprocess;  /* --preprocess, NULL: not given */
     const char *resize;      /* --resize, NULL: not given */
     const char *filter;      /* --filter, NULL: not given */
+    const char *draw;        /* --draw, NULL: not given */
     cli_strings inputs;      /* -i */
     cli_strings fetch;       /* --fetch */
     cli_strings shapes;      /* --shape */
@@ -68,6 +69,8 @@ typedef struct cli_options {
     double mean[3];          /* --mean, of each channel; NaN: not given */
     double scale[3];         /* --scale, the same */
     double std[3];           /* --std, the same */
+    double threshold;        /* --threshold */
+    double overlap;          /* --overlap */
     double rtol;             /* --rtol, below 0: not given */
     double atol;             /* --atol, below 0: not given */
     double percentile;       /* --percentile, below 0: not given */

@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "cli_compare.h"
+#include "cli_draw.h"
 #include "cli_guard.h"
 #include "cli_model.h"
 #include "cli_msg.h"
@@ -139,11 +140,11 @@ static int write_output(const char *dir, const char *name, int k, const tl_tenso
 int cli_output_deliver(const cli_options *opt, const char *name, int k, const tl_tensor *t,
                        const cli_labels *names)
 {
-    if (opt->top && print_top(name, t, opt, names))
+    if (cli_draw_add(opt, name, t) || (opt->top && print_top(name, t, opt, names)))
         return CLI_FAILED;
     if (opt->outdir)
         return write_output(opt->outdir, name, k, t);
-    if (opt->top)
+    if (opt->top || opt->draw)
         return 0;
     char shape[LN_MAX_SHAPE];
     printf("%s: %s %s\n", name, tl_dtype_name(t->dtype),

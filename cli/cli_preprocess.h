@@ -9,13 +9,16 @@
 
 struct cli_options;
 
+struct cli_drawing;
+
 /** The first image of -i, and the input that it became. */
 typedef struct cli_photo {
     const char *file; /* NULL: none yet; borrowed from the options */
     ln_image_format format;
     int height; /* of the input */
     int width;
-    int has_large; /* an input of 3 channels of a floating type has values beyond 1 */
+    struct cli_drawing *drawing; /* the outputs for --draw; NULL: none are wanted */
+    int has_large;               /* an input of 3 channels of a floating type has values beyond 1 */
 } cli_photo;
 
 /* Check the value of an option. Return 0, or CLI_WRONG_USAGE after a message. */

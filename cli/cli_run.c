@@ -3,8 +3,10 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
+#include "cli_draw.h"
 #include "cli_given.h"
 #include "cli_il.h"
 #include "cli_model.h"
@@ -241,7 +243,7 @@ static int deliver_all(const run *r, const cli_labels *names)
         status = t ? cli_output_deliver(r->opt, name, k, t, names)
                    : cli_session_fail(r->session, r->opt);
     }
-    return status;
+    return status ? status : cli_draw(r->opt, names);
 }
 
 static int set_and_run(run *r)
@@ -321,6 +323,8 @@ static int run_context(const cli_options *opt, const cli_labels *names)
         status = run_once(ctx, opt);
     if (!status)
         status = hand_out_all(ctx, opt, names);
+    if (!status)
+        status = cli_draw(opt, names);
     ln_context_free(ctx);
     return status;
 }
@@ -335,17 +339,26 @@ static int run_and_hand_out(const cli_options *opt, const cli_labels *names)
     return has_other_shape ? run_context(opt, names) : status;
 }
 
+/* For --draw classes without --top. */
+enum { DRAWN_CLASSES = 3 };
+
 int cli_run(const cli_options *given)
 {
-    cli_photo photo = {0};
+    cli_drawing drawing = {0};
+    cli_photo photo = {.drawing = &drawing};
     cli_options with = *given;
     const cli_options *const opt = &with;
     cli_labels names;
     int made = 0;
     with.photo = &photo;
-    if (opt->labels && !opt->top)
-        return cli_usage("--labels needs --top K");
-    int status = cli_labels_read(opt->labels, &names);
+    if (opt->draw && !opt->top && !strcmp(opt->draw, "classes"))
+        with.top = DRAWN_CLASSES;
+    if (opt->labels && !opt->top && !opt->draw)
+        return cli_usage("--labels needs --top K or --draw");
+    int status = cli_draw_check(opt);
+    if (status)
+        return status;
+    status = cli_labels_read(opt->labels, &names);
     if (!status && opt->outdir)
         status = cli_output_prepare(opt->outdir, &made);
     if (!status)
@@ -353,6 +366,7 @@ int cli_run(const cli_options *given)
     if (status && made)
         rmdir(opt->outdir); // stays when an output is in it
     cli_labels_free(&names);
+    cli_draw_free(&drawing);
     return status;
 }
 
