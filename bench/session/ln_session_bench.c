@@ -369,20 +369,34 @@ typedef struct caller {
     pthread_t thread;
     pthread_barrier_t *gate;
     ln_session *session;
+    double each; // ms of a call in the last round
 } caller;
 
 enum { N_CALLS = 10000, N_ROUNDS = 100, MOST_CALLERS = 64 };
 
 static void *call_often(void *arg)
 {
-    const caller *c = arg;
+    caller *c = arg;
     for (int k = 0; k < N_ROUNDS; k++) {
         pthread_barrier_wait(c->gate);
+        const double start = now();
         for (int i = 0; i < N_CALLS; i++)
             call(c->session);
+        c->each = (now() - start) / N_CALLS;
         pthread_barrier_wait(c->gate);
     }
     return NULL;
+}
+
+// The slowest thread of a round, ms of a call. The barriers order the accesses.
+static double run_round(pthread_barrier_t *gate, const caller *callers, int n)
+{
+    double worst = 0;
+    pthread_barrier_wait(gate);
+    pthread_barrier_wait(gate);
+    for (int i = 0; i < n; i++)
+        worst = callers[i].each > worst ? callers[i].each : worst;
+    return worst;
 }
 
 static void show_call(int n)
@@ -401,10 +415,7 @@ static void show_call(int n)
             fail("no thread");
     }
     for (int k = 0; k < N_ROUNDS; k++) {
-        pthread_barrier_wait(&gate);
-        const double start = now();
-        pthread_barrier_wait(&gate);
-        const double each = (now() - start) / N_CALLS;
+        const double each = run_round(&gate, callers, n);
         best = each < best ? each : best;
     }
     printf("call: %.3f us for set_input, run and output of one operator, in each of %d threads\n",

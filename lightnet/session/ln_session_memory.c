@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "lightnet/ln_memory.h"
+#include "lightnet/ln_memory_plan.h"
 #include "lightnet/ln_session.h"
 #include "session/ln_model.h"
 #include "session/ln_session_program.h"

@@ -5,7 +5,7 @@
 
 #include "base/ln_alloc_fail.h"
 #include "ir/ln_limits.h"
-#include "lightnet/ln_memory.h"
+#include "lightnet/ln_memory_plan.h"
 #include "lightnet/ln_session.h"
 #include "lightnet/ln_util.h"
 #include "ln_check.h"

@@ -7,7 +7,7 @@
 #include <stdint.h>
 #include <string.h>
 
-#include "lightnet/ln_memory.h"
+#include "lightnet/ln_memory_plan.h"
 #include "tensorlight/tl_util.h"
 
 enum { DIRECT_BYTES = 64 * 1024 }; // outputs of so many bytes are worth being bound

@@ -7,7 +7,7 @@ import sys
 import tempfile
 
 sys.path[:0] = [sys.argv[1], os.path.join(os.path.dirname(os.path.abspath(__file__)), "../structure")]
-os.environ["LIGHTNET_COMMAND"] = sys.argv[2]
+os.environ["LIGHTNET_COMMAND"] = os.path.abspath(sys.argv[2])
 
 import numpy as np
 from tap import ROOT, Tap

@@ -18,7 +18,7 @@
 #include "lightnet/ln_input.h"
 #include "lightnet/ln_list.h"
 #include "lightnet/ln_mem.h"
-#include "lightnet/ln_memory.h"
+#include "lightnet/ln_memory_plan.h"
 #include "lightnet/ln_msg.h"
 #include "lightnet/ln_op.h"
 #include "lightnet/ln_outfile.h"

@@ -44,7 +44,7 @@ typedef struct ln_model ln_model;     /* the content of a file, and its compiled
 typedef struct ln_session ln_session; /* inputs, memory of one run, outputs */
 typedef struct ln_options ln_options; /* how a model is read and run */
 typedef struct ln_pool ln_pool;       /* threads that models share */
-struct ln_memory_block;               /* of a memory plan: ln_memory.h */
+struct ln_memory_block;               /* of a memory plan: ln_memory_plan.h */
 struct ln_memory_total;
 
 /* ---- Options ---- */

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The memory plan of a context, for callers.
 
-#include "lightnet/ln_memory.h"
+#include "lightnet/ln_memory_plan.h"
 
 #include <string.h>
 

@@ -13,8 +13,8 @@
 // operator. Time is the position in the list of operators, from 1; 0 is before a run, and the
 // number of operators + 1 is after it. Operators at load have negative times, in the same order.
 
-#ifndef LN_MEMORY_H
-#define LN_MEMORY_H
+#ifndef LN_MEMORY_PLAN_H
+#define LN_MEMORY_PLAN_H
 
 #include <stddef.h>
 
