@@ -208,6 +208,6 @@ void cli_given_warn(const cli_options *opt)
             begins_like_image(file))
             return;
     }
-    if (opt->for_images && !opt->data && !opt->quiet)
+    if (opt->for_images && !opt->data && !opt->each && !opt->quiet)
         fprintf(stderr, "warning: --%s does nothing: no input is an image\n", opt->for_images);
 }

@@ -42,6 +42,8 @@ int cli_guard_inputs(const cli_options *opt, const char *file)
         status = fail_if_same(file, opt->plugins.items[i]);
     if (!status)
         status = fail_if_same(file, opt->data);
+    if (!status)
+        status = fail_if_same(file, opt->each);
     return status ? status : fail_if_same(file, opt->labels);
 }
 

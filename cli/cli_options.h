@@ -51,6 +51,7 @@ typedef struct cli_options {
     const char *resize;      /* --resize, NULL: not given */
     const char *filter;      /* --filter, NULL: not given */
     const char *draw;        /* --draw, NULL: not given */
+    const char *each;        /* --each */
     cli_strings inputs;      /* -i */
     cli_strings fetch;       /* --fetch */
     cli_strings shapes;      /* --shape */
@@ -60,6 +61,7 @@ typedef struct cli_options {
     int threads;             /* --threads, -1: not given */
     int seed;                /* --seed */
     int top;                 /* --top */
+    int batch;               /* --batch, 0: not given */
     double seconds;          /* --seconds */
     uint64_t max_memory;     /* --max-memory, in bytes; 0: no limit */
     double max_seconds;      /* --max-seconds, below 0: not given */

@@ -14,6 +14,7 @@
 #include "cli_compare.h"
 #include "cli_draw.h"
 #include "cli_guard.h"
+#include "cli_json.h"
 #include "cli_model.h"
 #include "cli_msg.h"
 
@@ -81,21 +82,32 @@ void cli_labels_free(cli_labels *names)
     free(names->lines);
 }
 
-/* An element of a row and its index. */
-typedef struct ranked {
-    double value;
-    int index;
-} ranked;
-
 // The largest first, of equal ones the one with the lowest index; NaN last.
 static int by_rank(const void *a, const void *b)
 {
-    const ranked *x = a, *y = b;
+    const cli_ranked *x = a, *y = b;
     if (isnan(x->value) != isnan(y->value))
         return isnan(x->value) ? 1 : -1;
     if (x->value > y->value || x->value < y->value)
         return x->value > y->value ? -1 : 1;
     return (x->index > y->index) - (x->index < y->index);
+}
+
+void cli_output_rank(cli_ranked *ranks, const tl_tensor *t, int row, int len)
+{
+    for (int i = 0; i < len; i++)
+        ranks[i] = (cli_ranked){.value = cli_element(t, row * len + i), .index = i};
+    qsort(ranks, (size_t)len, sizeof(*ranks), by_rank);
+}
+
+// A file of labels for other classes is a mistake that the ranks alone would not show.
+void cli_output_warn_labels(const cli_options *opt, const char *name, const tl_tensor *t,
+                            const cli_labels *names)
+{
+    const int len = t->ndim ? t->dims[t->ndim - 1] : 1;
+    if (opt->labels && names->n != len && !opt->quiet)
+        fprintf(stderr, "warning: %s: %d label%s for the %d classes of output '%s'\n", opt->labels,
+                names->n, names->n == 1 ? "" : "s", len, name);
 }
 
 static int print_top(const char *name, const tl_tensor *t, const cli_options *opt,
@@ -104,19 +116,14 @@ static int print_top(const char *name, const tl_tensor *t, const cli_options *op
     const int len = t->ndim ? t->dims[t->ndim - 1] : 1, k = opt->top < len ? opt->top : len;
     const int n_rows = len ? t->len / len : 0;
     const int n_printed = n_rows <= MOST_ROWS || opt->print_all ? n_rows : MOST_ROWS;
-    ranked *ranks = malloc((size_t)len * sizeof(*ranks) + 1);
+    cli_ranked *ranks = malloc((size_t)len * sizeof(*ranks) + 1);
     if (!ranks)
         return cli_fail_memory();
-    // A file of labels for other classes is a mistake that the ranks alone would not show.
-    if (opt->labels && names->n != len && !opt->quiet)
-        fprintf(stderr, "warning: %s: %d label%s for the %d classes of output '%s'\n", opt->labels,
-                names->n, names->n == 1 ? "" : "s", len, name);
+    cli_output_warn_labels(opt, name, t, names);
     for (int row = 0; row < n_printed; row++) {
-        for (int i = 0; i < len; i++)
-            ranks[i] = (ranked){.value = cli_element(t, row * len + i), .index = i};
-        qsort(ranks, (size_t)len, sizeof(*ranks), by_rank);
+        cli_output_rank(ranks, t, row, len);
         printf("%s[%d]:\n", name, row);
-        for (const ranked *r = ranks; r < ranks + k; r++) {
+        for (const cli_ranked *r = ranks; r < ranks + k; r++) {
             const char *label = r->index < names->n ? names->lines[r->index] : NULL;
             printf("  %6d  %.6g%s%s\n", r->index, r->value, label ? "  " : "", label ? label : "");
         }
@@ -137,10 +144,27 @@ static int write_output(const char *dir, const char *name, int k, const tl_tenso
     return ln_npy_write(file, t, &err) ? cli_fail("output '%s': %s", name, ln_error_text(&err)) : 0;
 }
 
+static int print_json(const cli_options *opt, const char *name, int k, const tl_tensor *t,
+                      const cli_labels *names)
+{
+    char file[LN_MAXLINE];
+    if (opt->outdir && cli_data_file(file, opt->outdir, "output", k, "npy"))
+        return CLI_FAILED;
+    if (opt->top)
+        cli_output_warn_labels(opt, name, t, names);
+    return cli_json_output(stdout, opt, name, k, t, names, opt->outdir ? file : NULL);
+}
+
 int cli_output_deliver(const cli_options *opt, const char *name, int k, const tl_tensor *t,
                        const cli_labels *names)
 {
-    if (cli_draw_add(opt, name, t) || (opt->top && print_top(name, t, opt, names)))
+    if (cli_draw_add(opt, name, t))
+        return CLI_FAILED;
+    if (opt->json)
+        return opt->outdir && write_output(opt->outdir, name, k, t)
+                   ? CLI_FAILED
+                   : print_json(opt, name, k, t, names);
+    if (opt->top && print_top(name, t, opt, names))
         return CLI_FAILED;
     if (opt->outdir)
         return write_output(opt->outdir, name, k, t);

@@ -32,6 +32,20 @@ int cli_output_check(const cli_options *opt, int n);
  * cannot be written. */
 int cli_output_print_time(uint64_t ns);
 
+/* An element of a row and its index. */
+typedef struct cli_ranked {
+    double value;
+    int index;
+} cli_ranked;
+
+/** The `len` elements of a row, of the last axis, into `ranks`: the largest first, of equal ones
+ * the one with the lowest index; NaN last. */
+void cli_output_rank(cli_ranked *ranks, const tl_tensor *t, int row, int len);
+
+/** Warns if there are --labels for another number of classes. */
+void cli_output_warn_labels(const cli_options *opt, const char *name, const tl_tensor *t,
+                            const cli_labels *names);
+
 /** Delivers output `k` by the options. Returns 0, or CLI_FAILED after a message. */
 int cli_output_deliver(const cli_options *opt, const char *name, int k, const tl_tensor *t,
                        const cli_labels *names);

@@ -8,7 +8,10 @@
 
 #include "cli_draw.h"
 #include "cli_given.h"
+#include "cli_each.h"
 #include "cli_il.h"
+#include "cli_json.h"
+#include "cli_measure.h"
 #include "cli_model.h"
 #include "cli_msg.h"
 #include "cli_options.h"
@@ -31,6 +34,23 @@ typedef struct run {
     char *is_named; /* of each input: an -i has given it by name */
     int has_other;  /* an array has not the fixed shape of its input */
 } run;
+
+/* Standard output during a run: with --json, what `print` operators write is left out. */
+
+enum { NOT_SILENT = -1, FAILED_TO_BEGIN = -2 };
+
+// The argument for end_run; FAILED_TO_BEGIN after a message.
+static int begin_run(const cli_options *opt)
+{
+    const int saved = opt->json ? cli_silence_output() : NOT_SILENT;
+    return opt->json && saved < 0 ? FAILED_TO_BEGIN : saved;
+}
+
+static void end_run(int saved)
+{
+    if (saved >= 0)
+        cli_restore_output(saved);
+}
 
 /* Whether a session will do */
 
@@ -229,20 +249,28 @@ static void add_time(void *data, const char *name, const char *type, uint64_t ns
 static int run_session_once(const run *r)
 {
     uint64_t ns = 0;
+    const int saved = begin_run(r->opt);
+    if (saved == FAILED_TO_BEGIN)
+        return CLI_FAILED;
     ln_session_set_timeout(r->session, cli_model_time_left(r->opt));
-    return ln_session_run_timed(r->session, add_time, &ns) ? cli_session_fail(r->session, r->opt)
-                                                           : cli_output_print_time(ns);
+    const ln_status status = ln_session_run_timed(r->session, add_time, &ns);
+    end_run(saved);
+    return status ? cli_session_fail(r->session, r->opt) : cli_output_print_time(ns);
 }
 
 static int deliver_all(const run *r, const cli_labels *names)
 {
     int status = 0;
+    if (r->opt->json)
+        cli_json_begin(stdout, NULL);
     for (int k = 0; k < ln_model_num_outputs(r->model) && !status; k++) {
         const char *name = ln_model_output_name(r->model, k);
         const tl_tensor *t = ln_session_output(r->session, name);
         status = t ? cli_output_deliver(r->opt, name, k, t, names)
                    : cli_session_fail(r->session, r->opt);
     }
+    if (r->opt->json)
+        cli_json_end(stdout);
     return status ? status : cli_draw(r->opt, names);
 }
 
@@ -288,21 +316,29 @@ static int names_inputs(const ln_context *ctx)
 
 static int run_once(ln_context *ctx, const cli_options *opt)
 {
+    const int saved = begin_run(opt);
+    if (saved == FAILED_TO_BEGIN)
+        return CLI_FAILED;
     const uint64_t start = tl_clock();
-    if (ln_context_run(ctx))
-        return cli_model_fail(ctx, opt);
-    return cli_output_print_time(tl_clock() - start);
+    const int status = ln_context_run(ctx);
+    const uint64_t ns = tl_clock() - start;
+    end_run(saved);
+    return status ? cli_model_fail(ctx, opt) : cli_output_print_time(ns);
 }
 
 static int hand_out_all(ln_context *ctx, const cli_options *opt, const cli_labels *names)
 {
     const char *name;
     int k = 0, status = 0;
+    if (opt->json)
+        cli_json_begin(stdout, NULL);
     LN_LIST_FOREACH(name, ctx->outputs)
     {
         const tl_tensor *t = status ? NULL : cli_model_tensor(ctx, opt, name);
         status = t ? cli_output_deliver(opt, name, k++, t, names) : CLI_FAILED;
     }
+    if (opt->json)
+        cli_json_end(stdout);
     return status;
 }
 
@@ -355,6 +391,10 @@ int cli_run(const cli_options *given)
         with.top = DRAWN_CLASSES;
     if (opt->labels && !opt->top && !opt->draw)
         return cli_usage("--labels needs --top K or --draw");
+    if (opt->batch && !opt->each)
+        return cli_usage("--batch needs --each DIR, PATTERN or LIST");
+    if (opt->draw && opt->each)
+        return cli_usage("--draw and --each exclude each other");
     int status = cli_draw_check(opt);
     if (status)
         return status;
@@ -362,7 +402,7 @@ int cli_run(const cli_options *given)
     if (!status && opt->outdir)
         status = cli_output_prepare(opt->outdir, &made);
     if (!status)
-        status = run_and_hand_out(opt, &names);
+        status = opt->each ? cli_each_run(opt, &names) : run_and_hand_out(opt, &names);
     if (status && made)
         rmdir(opt->outdir); // stays when an output is in it
     cli_labels_free(&names);

@@ -28,6 +28,11 @@ the parent runs: good
 """
 
 
+def run_each(lightnet, **options):
+    command = [lightnet, "run", MODEL, "--each", os.path.join(os.path.dirname(IMAGE), "*.pgm"), "--batch", "1", "--json"]
+    return subprocess.run(command, capture_output=True, timeout=60, check=False, **options)
+
+
 def run_digits(lightnet, threads, **options):
     """Status and output, without how long it took."""
     command = [lightnet, "run", MODEL, "-i", IMAGE, "--threads", str(threads)]
@@ -56,6 +61,9 @@ def main():
     tap.check("the_model_runs", [] if expected[0] == 0 and "1.000" in expected[1] else [str(expected)])
     preloaded = run_digits(lightnet, 2, env={**os.environ, "LD_PRELOAD": no_threads})
     tap.check("where_no_thread_can_be_created_one_does_the_work", [] if preloaded == expected else [str(preloaded)])
+    files, alone = run_each(lightnet), run_each(lightnet, env={**os.environ, "LD_PRELOAD": no_threads})
+    tap.check("without_threads_many_files_are_decoded_run_and_written_by_one",
+              [] if alone.returncode == 0 and alone.stdout == files.stdout and files.stdout.count(b"\n") == 4 else [str(alone)])
     tap.check("where_address_space_is_short_runs_end",
               [fault for megabytes in [*range(8, 32), *range(32, 201, 24)] for fault in faults_of_limit(lightnet, megabytes, expected)])
     with tempfile.NamedTemporaryFile("w", suffix=".json", prefix="lightnet-threads-") as model:

@@ -1,0 +1,545 @@
+// SPDX-License-Identifier: Apache-2.0
+// lightnet run --each: one model, run for each of many files.
+//
+// Decoding, running and writing overlap (cli_pipeline.h). A slot holds a file from the begin of
+// decoding to the end of writing: first its input, then its part of the outputs of a run, or the
+// reason why there is none. The calling thread runs the model.
+
+#include "cli_each.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "cli_each_input.h"
+#include "cli_files.h"
+#include "cli_given.h"
+#include "cli_il.h"
+#include "cli_interrupt.h"
+#include "cli_json.h"
+#include "cli_measure.h"
+#include "cli_model.h"
+#include "cli_msg.h"
+#include "cli_outnames.h"
+#include "cli_pipeline.h"
+#include "cli_progress.h"
+#include "cli_session.h"
+#include "lightnet/lightnet.h"
+#include "tensorlight/tl_exec.h"
+#include "tensorlight/tl_util.h"
+
+enum { MOST_DECODERS = 16 };
+
+/* A file between decoding and writing. */
+typedef struct slot {
+    tl_tensor *input;
+    tl_tensor **outputs; /* [n_outputs], NULL before the run */
+    int has_failed;
+    char *reason;  /* names the file; NULL: no memory */
+    char *warning; /* NULL: none */
+} slot;
+
+typedef struct each {
+    const cli_options *opt;
+    const cli_labels *labels;
+    const char *source; /* of the files, for messages */
+    cli_files files;
+    cli_outnames names; /* with -O */
+    cli_each_input input;
+    ln_model *model;
+    ln_session *session;
+    cli_pipeline *pipeline;
+    slot *slots; /* [capacity] */
+    int capacity;
+    int n_outputs;
+    void *buffer; /* the inputs of a run, one after the other */
+    size_t buffer_size;
+    uint64_t run_ns;
+    ln_error fatal; /* why no further file is run */
+    /* of the thread that writes */
+    FILE *out;
+    cli_options printing; /* how one output is printed */
+    cli_progress progress;
+    int n_failed;
+} each;
+
+static slot *slot_of(const each *e, int item)
+{
+    return &e->slots[item % e->capacity];
+}
+
+static const char *path_of(const each *e, int item)
+{
+    return e->files.paths[item];
+}
+
+static void set_reason(slot *s, const char *reason)
+{
+    s->has_failed = 1;
+    s->reason = strdup(reason);
+}
+
+/* ---- decoding, in any thread ---- */
+
+// Reading a pipe could take forever, and only the first time.
+static int check_file(const char *path, ln_error *err)
+{
+    struct stat st;
+    if (stat(path, &st))
+        return ln_error_set(err, "%s: cannot read: %s", path, strerror(errno));
+    if (!S_ISREG(st.st_mode))
+        return ln_error_set(err, "%s: this is no regular file", path);
+    return 0;
+}
+
+static int has_nan(const tl_tensor *t)
+{
+    const float *data = t->data;
+    int n = 0;
+    if (t->dtype != TL_FLOAT)
+        return tl_dtype_is_float(t->dtype);
+    for (int i = 0; i < t->len; i++)
+        n |= isnan(data[i]);
+    return n;
+}
+
+static void decode(void *data, int item)
+{
+    const each *e = data;
+    slot *s = slot_of(e, item);
+    // "-" would be standard input.
+    const char *path = strcmp(path_of(e, item), "-") ? path_of(e, item) : "./-";
+    char text[LN_MAXLINE];
+    ln_error err;
+    ln_error_clear(&err);
+    s->input = check_file(path, &err) ? NULL : cli_each_input_read(&e->input, path, &err);
+    if (!s->input)
+        set_reason(s, ln_error_text(&err));
+    else if (has_nan(s->input) && cli_given_has_nan(text, path, e->input.name, s->input))
+        s->warning = strdup(text);
+}
+
+/* ---- running ---- */
+
+static int is_fatal(const each *e)
+{
+    return *ln_error_text(&e->fatal) != '\0';
+}
+
+// A reason for these files, or a fatal one. Returns -1.
+static int fail_run(each *e, const int *items, int n, ln_status status)
+{
+    char text[LN_MAXLINE];
+    const char *reason = ln_session_error(e->session);
+    if (status == LN_LIMIT_REACHED || status == LN_OUT_OF_MEMORY || status == LN_CANCELLED)
+        return ln_error_set_as(&e->fatal, status, "%s", reason);
+    for (int i = 0; i < n; i++) {
+        snprintf(text, sizeof(text), "%s: %s", path_of(e, items[i]), reason);
+        set_reason(slot_of(e, items[i]), text);
+    }
+    return -1;
+}
+
+static int fail_memory(each *e)
+{
+    return ln_error_set_as(&e->fatal, LN_OUT_OF_MEMORY, "out of memory");
+}
+
+// The inputs of `n` files, repeating the last one up to `rows`, one after the other. Returns
+// borrowed; NULL: no memory.
+static const void *gather(each *e, const int *items, int n, int rows, size_t *size)
+{
+    const slot *first = slot_of(e, items[0]);
+    const size_t row_size = tl_tensor_size(first->input);
+    if (ln_size_mul(row_size, (size_t)rows, size))
+        return NULL;
+    if (rows == 1)
+        return first->input->data;
+    if (*size > e->buffer_size) {
+        free(e->buffer);
+        e->buffer = malloc(*size);
+        e->buffer_size = e->buffer ? *size : 0;
+    }
+    for (int i = 0; e->buffer && i < rows && row_size; i++)
+        memcpy((char *)e->buffer + (size_t)i * row_size,
+               slot_of(e, items[i < n ? i : n - 1])->input->data, row_size);
+    return e->buffer;
+}
+
+// Each file's part of output `k`, of a run of `rows`.
+static int hand_out(each *e, const int *items, int n, int rows, int k)
+{
+    char shape[LN_MAX_SHAPE];
+    const char *name = ln_model_output_name(e->model, k);
+    tl_tensor *t = (tl_tensor *)ln_session_output(e->session, name);
+    if (!t)
+        return ln_error_set(&e->fatal, "%s", ln_session_error(e->session));
+    if (rows > 1 && (!t->ndim || t->dims[0] != rows))
+        return ln_error_set(&e->fatal,
+                            "output '%s' has shape %s for a batch of %d, expected a row for each "
+                            "file; run it without --batch",
+                            name, ln_sprint_shape(shape, sizeof(shape), t->ndim, t->dims), rows);
+    for (int i = 0; i < n; i++) {
+        tl_tensor **output = &slot_of(e, items[i])->outputs[k];
+        *output = rows > 1 ? tl_tensor_slice(t, NULL, 0, i, 1) : tl_tensor_clone(t);
+        if (!*output)
+            return fail_memory(e);
+    }
+    return 0;
+}
+
+static ln_status run_session(each *e, const void *data, size_t size, const tl_tensor *like,
+                             int rows)
+{
+    int dims[LN_MAXDIM];
+    for (int axis = 0; axis < like->ndim; axis++)
+        dims[axis] = axis == 0 && e->input.is_batched ? rows : like->dims[axis];
+    ln_status status =
+        ln_session_bind_input(e->session, e->input.name, like->dtype, like->ndim, dims, data, size);
+    const uint64_t start = tl_clock();
+    if (!status)
+        status = cli_session_run(e->session, e->opt);
+    e->run_ns += tl_clock() - start;
+    return status;
+}
+
+// Runs the files as one batch. Returns 0; -1: with reasons in their slots, or a fatal one.
+static int run_files(each *e, const int *items, int n)
+{
+    const tl_tensor *like = slot_of(e, items[0])->input;
+    const int rows = n > e->input.least_rows ? n : e->input.least_rows;
+    size_t size;
+    const void *data = gather(e, items, n, rows, &size);
+    if (!data && size)
+        return fail_memory(e);
+    // An empty array needs no data, but no data would remove the input.
+    const ln_status status = run_session(e, data ? data : "", size, like, rows);
+    int failed = status ? fail_run(e, items, n, status) : 0;
+    for (int k = 0; k < e->n_outputs && !failed; k++)
+        failed = hand_out(e, items, n, rows, k);
+    return failed;
+}
+
+static void clear_reason(slot *s)
+{
+    free(s->reason);
+    s->reason = NULL;
+    s->has_failed = 0;
+}
+
+// The same; where a batch fails, its files run one by one.
+static void run_batch(each *e, const int *items, int n)
+{
+    if (!run_files(e, items, n) || n == 1)
+        return;
+    for (int i = 0; i < n && !is_fatal(e); i++) {
+        clear_reason(slot_of(e, items[i]));
+        run_files(e, &items[i], 1);
+    }
+}
+
+// Collects decoded files of one shape from item `begin` on, up to a full batch, and runs them.
+// Returns the next item; -1: no further one.
+static int run_next(each *e, int *items, int begin)
+{
+    int n = 0, item = begin, is_going = 1;
+    // Items beyond the capacity are not decoded before the first one is written.
+    const int end = e->files.n - begin > e->capacity ? begin + e->capacity : e->files.n;
+    for (; item < end && n < e->input.most && is_going; item++) {
+        if (cli_pipeline_wait(e->pipeline, item))
+            return -1;
+        const slot *s = slot_of(e, item);
+        if (s->has_failed)
+            is_going = !cli_pipeline_done(e->pipeline, item);
+        else if (n && !tl_tensor_issameshape(s->input, slot_of(e, items[0])->input))
+            break;
+        else
+            items[n++] = item;
+    }
+    if (n)
+        run_batch(e, items, n);
+    for (int i = 0; i < n && !is_fatal(e) && is_going; i++)
+        is_going = !cli_pipeline_done(e->pipeline, items[i]);
+    return is_fatal(e) || !is_going ? -1 : item;
+}
+
+/* ---- writing ---- */
+
+static void print_header(const each *e, int item)
+{
+    if (e->opt->json)
+        cli_json_begin(e->out, path_of(e, item));
+    else if (e->opt->top || !e->opt->outdir)
+        printf("%s:\n", path_of(e, item));
+}
+
+static int print_output(each *e, const char *name, int k, const tl_tensor *t, const char *path)
+{
+    if (!e->opt->json)
+        return e->opt->top || !path ? cli_output_deliver(&e->printing, name, k, t, e->labels) : 0;
+    if (e->opt->top)
+        cli_output_warn_labels(&e->printing, name, t, e->labels);
+    return cli_json_output(e->out, e->opt, name, k, t, e->labels, path);
+}
+
+static int write_output(each *e, int item, int k)
+{
+    ln_error err;
+    const char *name = ln_model_output_name(e->model, k);
+    const char *path = e->opt->outdir ? cli_outnames_of(&e->names, item, k) : NULL;
+    const tl_tensor *t = slot_of(e, item)->outputs[k];
+    ln_error_clear(&err);
+    if (path && ln_npy_write(path, t, &err))
+        return cli_fail("output '%s': %s", name, ln_error_text(&err));
+    return print_output(e, name, k, t, path);
+}
+
+static int write_all(each *e, int item)
+{
+    int status = 0;
+    print_header(e, item);
+    for (int k = 0; k < e->n_outputs && !status; k++)
+        status = write_output(e, item, k);
+    if (e->opt->json)
+        cli_json_end(e->out);
+    e->printing.quiet = 1; // labels of another number are worth one warning
+    return status;
+}
+
+static void write_failure(each *e, int item)
+{
+    const char *reason = slot_of(e, item)->reason;
+    e->n_failed++;
+    cli_fail("%s", reason ? reason : "out of memory");
+    if (e->opt->json)
+        cli_json_error(e->out, path_of(e, item), reason ? reason : "out of memory");
+}
+
+static void clear_slot(each *e, int item)
+{
+    slot *s = slot_of(e, item);
+    tl_tensor_free_data_too(s->input);
+    s->input = NULL;
+    for (int k = 0; k < e->n_outputs; k++) {
+        tl_tensor_free_data_too(s->outputs[k]);
+        s->outputs[k] = NULL;
+    }
+    clear_reason(s);
+    free(s->warning);
+    s->warning = NULL;
+}
+
+// Programs that read the results have them at once.
+static int flush(const each *e)
+{
+    errno = 0;
+    return fflush(e->out) || ferror(e->out)
+               ? cli_fail("standard output: cannot write: %s", strerror(errno ? errno : EIO))
+               : 0;
+}
+
+static int write_item(void *data, int item)
+{
+    each *e = data;
+    const slot *s = slot_of(e, item);
+    int status = 0;
+    cli_progress_hide(&e->progress);
+    if (s->warning)
+        cli_model_print_message((void *)e->opt, LN_MSG_WARN, s->warning);
+    if (s->has_failed)
+        write_failure(e, item);
+    else
+        status = write_all(e, item);
+    if (!status)
+        status = flush(e);
+    clear_slot(e, item);
+    cli_progress_show(&e->progress, item + 1);
+    return status;
+}
+
+/* ---- all of it ---- */
+
+static void cancel(void *data)
+{
+    const each *e = data;
+    ln_session_cancel(e->session);
+    cli_pipeline_stop(e->pipeline);
+}
+
+static int min_of(int a, int b)
+{
+    return a < b ? a : b;
+}
+
+static int n_decoders(const each *e)
+{
+    const int n = e->opt->threads > 0 ? e->opt->threads : tl_cpu_count();
+    return min_of(min_of(n, MOST_DECODERS), e->files.n);
+}
+
+static int allocate(each *e)
+{
+    const double wanted = 2.0 * e->input.most + 2.0 * n_decoders(e) + 2;
+    e->n_outputs = ln_model_num_outputs(e->model);
+    e->capacity = wanted < e->files.n ? (int)wanted : e->files.n;
+    e->slots = calloc((size_t)e->capacity, sizeof(*e->slots));
+    for (int i = 0; e->slots && i < e->capacity; i++)
+        if (!(e->slots[i].outputs = calloc((size_t)e->n_outputs + 1, sizeof(tl_tensor *))))
+            return cli_fail_memory();
+    return e->slots ? 0 : cli_fail_memory();
+}
+
+// Returns the number of files that are written; *signal: the one that ended it, 0: none.
+static int run_all(each *e, int *items, int *signal)
+{
+    const cli_pipeline_steps steps = {.data = e,
+                                      .n = e->files.n,
+                                      .capacity = e->capacity,
+                                      .n_decoders = n_decoders(e),
+                                      .decode = decode,
+                                      .write = write_item};
+    cli_progress_begin(&e->progress, e->files.n);
+    e->pipeline = cli_pipeline_start(&steps);
+    if (!e->pipeline)
+        return fail_memory(e);
+    cli_interrupt *interrupt = cli_interrupt_watch(cancel, e);
+    for (int next = 0; next >= 0 && next < e->files.n;)
+        next = run_next(e, items, next);
+    *signal = cli_interrupt_end(interrupt);
+    const int n = cli_pipeline_finish(e->pipeline);
+    cli_progress_hide(&e->progress);
+    return n;
+}
+
+static int report(const each *e, int n, int signal)
+{
+    const int n_files = e->files.n;
+    if (signal)
+        return cli_fail("%s: interrupted after %d of %d files", e->source, n, n_files);
+    if (is_fatal(e))
+        return cli_model_fail_for(cli_source_name(e->opt->args[0]), e->opt,
+                                  ln_error_text(&e->fatal));
+    if (n < n_files)
+        return CLI_FAILED; // writing has failed, with a message
+    if (cli_flush())
+        return CLI_FAILED;
+    fprintf(stderr, "info: %d file%s, run time: %.6fs\n", n, n == 1 ? "" : "s",
+            (double)e->run_ns * 1e-9);
+    return e->n_failed ? cli_fail("%s: %d of %d files failed", e->source, e->n_failed, n_files)
+                       : CLI_OK;
+}
+
+static int run_and_report(each *e, int *signal)
+{
+    int *items = calloc((size_t)e->input.most, sizeof(*items));
+    const int n = items ? run_all(e, items, signal) : fail_memory(e);
+    free(items);
+    return report(e, n, *signal);
+}
+
+// With --json, what `print` operators of the model write is left out.
+static int run_and_print(each *e, int *signal)
+{
+    const int saved = e->opt->json ? cli_silence_output() : -1;
+    e->out = saved < 0 ? stdout : fdopen(saved, "w");
+    if (!e->out)
+        cli_fail_memory();
+    if (!e->out || (e->opt->json && saved < 0))
+        return CLI_FAILED;
+    const int status = run_and_report(e, signal);
+    if (e->out != stdout)
+        fclose(e->out);
+    return status;
+}
+
+/* ---- before ---- */
+
+// A compiled model is run as it is, by -r and without; others by the options.
+static int check_compiled(const each *e)
+{
+    const cli_options *opt = e->opt;
+    const char *const source = cli_source_name(opt->args[0]);
+    const char *const late = opt->target       ? "-t"
+                             : opt->tune       ? "--tune"
+                             : opt->precision  ? "--precision"
+                             : opt->disabled.n ? "--disable-rule"
+                                               : NULL;
+    const int is_compiled =
+        ln_model_metadata(e->model, "target") || ln_model_metadata(e->model, "program.1");
+    if (opt->run_only && !is_compiled)
+        return cli_fail("%s: the model is not compiled; run it without -r", source);
+    if (is_compiled && late)
+        return cli_fail("%s: the model is compiled already, too late for %s", source, late);
+    return 0;
+}
+
+static int is_stdin_twice(const cli_options *opt)
+{
+    return cli_source_is_stdin(opt->each) && cli_source_is_stdin(opt->args[0]);
+}
+
+static int open_model(each *e)
+{
+    const char *const model = e->opt->args[0];
+    if (is_stdin_twice(e->opt))
+        return cli_usage("MODEL and --each cannot both be standard input");
+    if (!cli_source_is_stream(model) && cli_il_is_file(model))
+        return cli_fail("%s: --each does not support IL; convert the model first, by lightnet "
+                        "convert %s -o FILE.json",
+                        model, model);
+    e->model = cli_session_open(e->opt);
+    return e->model ? check_compiled(e) : CLI_FAILED;
+}
+
+static int prepare(each *e)
+{
+    int status = open_model(e);
+    if (!status)
+        status = cli_files_find(&e->files, e->opt->each);
+    if (!status)
+        status = cli_each_input_find(&e->input, e->opt, e->model, e->files.n);
+    if (!status && e->opt->outdir)
+        status = cli_outnames_make(&e->names, e->opt, &e->files, e->model);
+    if (!status)
+        status = allocate(e);
+    if (!status)
+        e->session = cli_session_create(e->model, e->opt);
+    if (!status && !e->session)
+        status = CLI_FAILED;
+    return status ? status : cli_each_input_set_others(&e->input, e->session);
+}
+
+static void free_all(each *e)
+{
+    for (int i = 0; e->slots && i < e->capacity; i++) {
+        if (e->slots[i].outputs)
+            clear_slot(e, i);
+        free(e->slots[i].outputs);
+    }
+    free(e->slots);
+    free(e->buffer);
+    cli_outnames_free(&e->names, &e->files);
+    cli_files_free(&e->files);
+    ln_session_free(e->session);
+    ln_model_free(e->model);
+}
+
+int cli_each_run(const cli_options *opt, const cli_labels *labels)
+{
+    each e = {.opt = opt, .labels = labels, .source = cli_source_name(opt->each)};
+    int signal = 0;
+    e.printing = *opt;
+    e.printing.outdir = NULL;
+    ln_error_clear(&e.fatal);
+    int status = prepare(&e);
+    if (!status)
+        status = run_and_print(&e, &signal);
+    free_all(&e);
+    if (signal)
+        cli_interrupt_die(signal);
+    return status;
+}

@@ -1,0 +1,174 @@
+// SPDX-License-Identifier: Apache-2.0
+// The files of run --each: those of a folder, of a pattern, or of a list.
+
+#include "cli_files.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <glob.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+#include <sys/stat.h>
+
+#include "cli_given.h"
+#include "cli_guard.h"
+#include "cli_msg.h"
+#include "lightnet/lightnet.h"
+
+/* Of the files that a model's input can be read from. */
+static const char *const suffixes[] = {".png", ".jpg", ".jpeg", ".pgm",
+                                       ".ppm", ".npy", ".pb",   ".bin"};
+
+enum { N_SUFFIXES = sizeof(suffixes) / sizeof(suffixes[0]) };
+
+static int is_input(const char *name)
+{
+    for (int i = 0; i < N_SUFFIXES; i++)
+        if (!strcasecmp(cli_guard_suffix(name), suffixes[i]))
+            return 1;
+    return 0;
+}
+
+// Takes `path`; NULL: no memory.
+static int add(cli_files *files, char *path)
+{
+    // The capacity is the power of two from `n` on.
+    const int is_full = !(files->n & (files->n - 1));
+    const size_t capacity = files->n ? 2 * (size_t)files->n : 1;
+    char **paths = files->paths;
+    if (is_full && path)
+        paths = files->n > INT_MAX / 2 ? NULL : realloc(paths, capacity * sizeof(*paths));
+    if (!path || !paths) {
+        free(path);
+        return cli_fail_memory();
+    }
+    files->paths = paths;
+    files->paths[files->n++] = path;
+    return 0;
+}
+
+/* A folder */
+
+static char *join(const char *folder, const char *name)
+{
+    const size_t len = strlen(folder), size = len + strlen(name) + 2;
+    char *path = malloc(size);
+    if (path)
+        snprintf(path, size, "%s%s%s", folder, len && folder[len - 1] == '/' ? "" : "/", name);
+    return path;
+}
+
+static int is_regular(const char *path)
+{
+    struct stat st;
+    return !stat(path, &st) && S_ISREG(st.st_mode);
+}
+
+static int add_entry(cli_files *files, const char *folder, const char *name)
+{
+    char *path = join(folder, name);
+    if (!path || is_regular(path))
+        return add(files, path);
+    free(path);
+    return 0;
+}
+
+static int by_path(const void *a, const void *b)
+{
+    return strcmp(*(char *const *)a, *(char *const *)b);
+}
+
+static int find_in_folder(cli_files *files, const char *folder)
+{
+    DIR *stream = opendir(folder);
+    int status = stream ? 0 : cli_fail("%s: cannot read: %s", folder, strerror(errno));
+    const struct dirent *entry;
+    while (!status && (entry = readdir(stream)))
+        if (entry->d_name[0] != '.' && is_input(entry->d_name))
+            status = add_entry(files, folder, entry->d_name);
+    if (stream)
+        closedir(stream);
+    if (files->n)
+        qsort(files->paths, (size_t)files->n, sizeof(*files->paths), by_path);
+    return status || files->n
+               ? status
+               : cli_fail("%s: the folder has no file to read, of a name that ends in .npy, .pb, "
+                          ".png, .jpg, .jpeg, .pgm, .ppm or .bin",
+                          folder);
+}
+
+/* A pattern */
+
+static int find_pattern(cli_files *files, const char *pattern)
+{
+    glob_t found = {0};
+    const int error = glob(pattern, GLOB_NOSORT, NULL, &found);
+    int status = error == GLOB_NOSPACE ? cli_fail_memory() : 0;
+    for (size_t i = 0; i < found.gl_pathc && !status; i++)
+        if (is_regular(found.gl_pathv[i]))
+            status = add(files, strdup(found.gl_pathv[i]));
+    globfree(&found);
+    if (files->n)
+        qsort(files->paths, (size_t)files->n, sizeof(*files->paths), by_path);
+    return status || files->n ? status : cli_fail("%s: no file matches the pattern", pattern);
+}
+
+/* A list */
+
+static int add_lines(cli_files *files, const char *name, char *text)
+{
+    int status = 0;
+    char *rest = text;
+    while (rest && !status) {
+        char *line = strsep(&rest, "\n");
+        line[strcspn(line, "\r")] = '\0';
+        if (*line)
+            status = add(files, strdup(line));
+    }
+    return status || files->n ? status : cli_fail("%s: the list has no path", name);
+}
+
+static int find_in_list(cli_files *files, const char *source)
+{
+    size_t len = 0;
+    const char *const name = cli_source_name(source);
+    const char *const kind = cli_source_is_stream(source) ? NULL : ln_file_kind(source);
+    if (kind)
+        return cli_fail("%s: this is %s, expected a folder, a pattern, or a list with a path in "
+                        "each line",
+                        source, kind);
+    char *text = cli_source_read(source, &len);
+    if (!text)
+        return cli_fail("%s", ln_last_error());
+    const int status = memchr(text, '\0', len)
+                           ? cli_fail("%s: the file is not text, expected a folder, a pattern, or "
+                                      "a list with a path in each line",
+                                      name)
+                           : add_lines(files, name, text);
+    ln_free(text);
+    return status;
+}
+
+int cli_files_find(cli_files *files, const char *source)
+{
+    struct stat st;
+    const int exists = cli_source_is_stdin(source) || !stat(source, &st);
+    memset(files, 0, sizeof(*files));
+    if (!exists && strpbrk(source, "*?["))
+        return find_pattern(files, source);
+    if (!exists)
+        return cli_fail("%s: cannot read: %s", source, strerror(errno));
+    return !cli_source_is_stdin(source) && S_ISDIR(st.st_mode) ? find_in_folder(files, source)
+                                                               : find_in_list(files, source);
+}
+
+void cli_files_free(cli_files *files)
+{
+    for (int i = 0; i < files->n; i++)
+        free(files->paths[i]);
+    free(files->paths);
+    memset(files, 0, sizeof(*files));
+}

@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+// Ctrl-C, and the signal that asks a process to end: the command finishes what it has begun.
+//
+//     cli_interrupt *interrupt = cli_interrupt_watch(cancel, &work);
+//     ...                                        // cancel(&work) is called in another thread
+//     int signal = cli_interrupt_end(interrupt); // 0: there was none
+//     ...                                        // report, free
+//     if (signal)
+//         cli_interrupt_die(signal);
+
+#ifndef CLI_INTERRUPT_H
+#define CLI_INTERRUPT_H
+
+typedef struct cli_interrupt cli_interrupt;
+
+/** From now on, the first SIGINT or SIGTERM calls func(data) in a thread of its own; the second one
+ * ends the process. Begin other threads later, or with all signals blocked. Returns new
+ * (cli_interrupt_end); NULL: the system has no thread, or the process ignores these signals, which
+ * keep their effect. */
+cli_interrupt *cli_interrupt_watch(void (*func)(void *data), void *data);
+
+/** Ends this: `func` is not called any more, and does not run. Returns the signal that came; 0:
+ * none, or `interrupt` is NULL. */
+int cli_interrupt_end(cli_interrupt *interrupt);
+
+/** Ends the process by `signal`, so that the shell that started it ends its script, too. Flush and
+ * free before. */
+void cli_interrupt_die(int signal);
+
+#endif

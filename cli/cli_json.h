@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+// Outputs of a run as JSON, one object in a line:
+//
+//     {"file": "a.png", "outputs": [
+//      {"name": "y", "type": "TL_FLOAT", "shape": [1, 3], "data": [0.25, 0.5, 0.25]}]}
+//
+// `data` has the elements in row-major order. Floats have as many digits as it takes to read the
+// same element back; those that JSON lacks are the strings "NaN", "Infinity" and "-Infinity", as
+// in the JSON of Protocol Buffers. Instead of `data`, there is `top` with --top, a list of the best
+// classes of each row, and `path` with -O, of the file that
+// has the elements.
+
+#ifndef CLI_JSON_H
+#define CLI_JSON_H
+
+#include <stdio.h>
+
+#include "cli_options.h"
+#include "cli_output.h"
+#include "tensorlight/tl_tensor.h"
+
+/** Prints a JSON string. A byte that is not UTF-8 becomes the surrogate U+DC80 + byte - 0x80, as
+ * Python's file names have it. */
+void cli_json_text(FILE *fp, const char *text);
+
+/** Begins the object. `file` NULL: without this member. */
+void cli_json_begin(FILE *fp, const char *file);
+
+/** Output `k`. `path`: of its file; NULL: its elements, or the best of each row with --top.
+ * Returns 0, or CLI_FAILED after a message. */
+int cli_json_output(FILE *fp, const cli_options *opt, const char *name, int k, const tl_tensor *t,
+                    const cli_labels *labels, const char *path);
+
+/** Ends the object and the line. */
+void cli_json_end(FILE *fp);
+
+/** The object of a file that could not be run: {"file": "a.png", "error": "..."}. */
+void cli_json_error(FILE *fp, const char *file, const char *reason);
+
+#endif

@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+// Work on numbered items in three steps that overlap: threads decode items ahead, the caller runs
+// them, and a thread writes their results in order.
+//
+//     cli_pipeline_steps steps = {.data = &work, .n = 1000, .capacity = 16, .n_decoders = 2,
+//                                 .decode = decode, .write = write};
+//     cli_pipeline *p = cli_pipeline_start(&steps);
+//     for (int i = 0; i < 1000 && !cli_pipeline_wait(p, i); i++)
+//         run(&work, i), cli_pipeline_done(p, i);
+//     int n_written = cli_pipeline_finish(p);
+//
+// At most `capacity` items are between the begin of decoding and the end of writing, so that item
+// i can use the slot i % capacity of an array. A step that the system has no thread for is done by
+// the caller, in cli_pipeline_wait and cli_pipeline_done.
+
+#ifndef CLI_PIPELINE_H
+#define CLI_PIPELINE_H
+
+typedef struct cli_pipeline cli_pipeline;
+
+typedef struct cli_pipeline_steps {
+    void *data;                           /* of the functions */
+    int n;                                /* items */
+    int capacity;                         /* items at a time, at least 1 */
+    int n_decoders;                       /* threads */
+    void (*decode)(void *data, int item); /* in any thread, several items at a time */
+    int (*write)(void *data, int item);   /* one item at a time, in order; not 0: stops */
+} cli_pipeline_steps;
+
+/** Starts the threads (copies `steps`). They block all signals but SIGPIPE. Returns new (cli_pipeline_finish);
+ * NULL: no memory. */
+cli_pipeline *cli_pipeline_start(const cli_pipeline_steps *steps);
+
+/** Waits until `item` is decoded, the items before it being so, too. Returns 0, or -1: stopped. */
+int cli_pipeline_wait(cli_pipeline *p, int item);
+
+/** A decoded item is ready to be written: after all items before it. Returns 0, or -1: stopped. */
+int cli_pipeline_done(cli_pipeline *p, int item);
+
+/** Lets all steps end after their current item; from any thread. */
+void cli_pipeline_stop(cli_pipeline *p);
+
+/** Writes all that is done up to the first item that is not, and ends the threads. Returns the
+ * number of items written. Ignores NULL. */
+int cli_pipeline_finish(cli_pipeline *p);
+
+#endif

@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+// How far a long command is, in the last line of a terminal: files done, their rate, the time left.
+// Prints nothing where standard error is no terminal.
+
+#ifndef CLI_PROGRESS_H
+#define CLI_PROGRESS_H
+
+#include <stdint.h>
+
+typedef struct cli_progress {
+    int n;          /* files */
+    int is_on;      /* standard error is a terminal */
+    int is_shown;   /* the line is on it now */
+    uint64_t start; /* on tl_clock() */
+    uint64_t drawn; /* when the line was drawn last */
+} cli_progress;
+
+void cli_progress_begin(cli_progress *p, int n);
+
+/** Erases the line: before anything else is printed, and at the end. */
+void cli_progress_hide(cli_progress *p);
+
+/** Draws the line, if the last time was a tenth of a second ago. */
+void cli_progress_show(cli_progress *p, int n_done);
+
+#endif
