@@ -192,6 +192,13 @@ static int hand_out(each *e, const int *items, int n, int rows, int k)
     return 0;
 }
 
+// A run has at least a millisecond, however late it is; many short ones would never end.
+static int is_late(const each *e)
+{
+    return e->opt->max_seconds >= 0 &&
+           (double)(tl_clock() - e->opt->started) * 1e-9 > e->opt->max_seconds;
+}
+
 static ln_status run_session(each *e, const void *data, size_t size, const tl_tensor *like,
                              int rows)
 {
@@ -213,6 +220,9 @@ static int run_files(each *e, const int *items, int n)
     const tl_tensor *like = slot_of(e, items[0])->input;
     const int rows = n > e->input.least_rows ? n : e->input.least_rows;
     size_t size;
+    if (is_late(e))
+        return ln_error_set_as(&e->fatal, LN_LIMIT_REACHED, "stopped at the time limit of %g s",
+                               e->opt->max_seconds);
     const void *data = gather(e, items, n, rows, &size);
     if (!data && size)
         return fail_memory(e);
