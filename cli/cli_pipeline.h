@@ -27,8 +27,8 @@ typedef struct cli_pipeline_steps {
     int (*write)(void *data, int item);   /* one item at a time, in order; not 0: stops */
 } cli_pipeline_steps;
 
-/** Starts the threads (copies `steps`). They block all signals but SIGPIPE. Returns new (cli_pipeline_finish);
- * NULL: no memory. */
+/** Starts the threads (copies `steps`). They block all signals but SIGPIPE. Returns new
+ * (cli_pipeline_finish); NULL: no memory. */
 cli_pipeline *cli_pipeline_start(const cli_pipeline_steps *steps);
 
 /** Waits until `item` is decoded, the items before it being so, too. Returns 0, or -1: stopped. */
