@@ -65,15 +65,15 @@ int cli_each_input_find(cli_each_input *in, const cli_options *opt, const ln_mod
 /* ---- reading ---- */
 
 /* The shape of a file. */
-typedef struct shape {
+typedef struct file_shape {
     int dims[LN_MAXDIM];
     int ndim;
     int n_open; /* sizes; unknown dimensions count as one */
-} shape;
+} file_shape;
 
-static shape shape_of_file(const cli_each_input *in)
+static file_shape shape_of_file(const cli_each_input *in)
 {
-    shape s = {.ndim = in->info->ndim, .n_open = in->info->ndim < 0};
+    file_shape s = {.ndim = in->info->ndim, .n_open = in->info->ndim < 0};
     for (int axis = 0; axis < s.ndim; axis++) {
         s.dims[axis] = axis == 0 && in->is_batched ? 1 : in->info->dims[axis];
         s.n_open += s.dims[axis] < 0;
@@ -81,7 +81,7 @@ static shape shape_of_file(const cli_each_input *in)
     return s;
 }
 
-static tl_tensor *read_as(const cli_each_input *in, const char *file, shape *s, ln_error *err)
+static tl_tensor *read_as(const cli_each_input *in, const char *file, file_shape *s, ln_error *err)
 {
     tl_tensor *like = tl_tensor_create(NULL, s->ndim, s->dims, in->info->dtype);
     tl_tensor *t = like ? cli_given_read(in->opt, file, like, err) : NULL;
@@ -97,7 +97,7 @@ static tl_tensor *read_whole(const cli_each_input *in, const char *file, ln_erro
     tl_tensor *whole = ln_input_read_whole(file, err), *t = NULL;
     if (!whole)
         return NULL;
-    shape s = {.ndim = whole->ndim};
+    file_shape s = {.ndim = whole->ndim};
     char text[LN_MAX_SHAPE];
     if (whole->ndim)
         memcpy(s.dims, whole->dims, (size_t)whole->ndim * sizeof(s.dims[0]));
@@ -113,7 +113,7 @@ static tl_tensor *read_whole(const cli_each_input *in, const char *file, ln_erro
 }
 
 // Images and raw files have no shape: one row, if only the first axis is open.
-static tl_tensor *read_shapeless(const cli_each_input *in, const char *file, shape *s,
+static tl_tensor *read_shapeless(const cli_each_input *in, const char *file, file_shape *s,
                                  ln_error *err)
 {
     char option[LN_MAXLINE];
@@ -129,7 +129,7 @@ static tl_tensor *read_shapeless(const cli_each_input *in, const char *file, sha
 
 tl_tensor *cli_each_input_read(const cli_each_input *in, const char *file, ln_error *err)
 {
-    shape s = shape_of_file(in);
+    file_shape s = shape_of_file(in);
     if (!s.n_open)
         return read_as(in, file, &s, err);
     tl_tensor *t = read_whole(in, file, err);

@@ -386,7 +386,7 @@ int cli_run(const cli_options *given)
     const cli_options *const opt = &with;
     cli_labels names;
     int made = 0;
-    with.photo = &photo;
+    with.photo = opt->each ? NULL : &photo; // files are decoded by several threads
     if (opt->draw && !opt->top && !strcmp(opt->draw, "classes"))
         with.top = DRAWN_CLASSES;
     if (opt->labels && !opt->top && !opt->draw)
