@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "cli_compare.h"
+#include "cli_npz.h"
 #include "cli_options.h"
 #include "cli_preprocess.h"
 #include "lightnet/lightnet.h"
@@ -111,7 +112,7 @@ int cli_shape_read(cli_shape *shape, const char *text)
 static const char *find_equals(const char *arg)
 {
     const char *first = strchr(arg, '='), *equals = first;
-    while (equals && !cli_source_is_stdin(equals + 1) && access(equals + 1, F_OK))
+    while (equals && !cli_source_is_stdin(equals + 1) && !cli_npz_exists(equals + 1))
         equals = strchr(equals + 1, '=');
     return equals ? equals : first;
 }
@@ -174,6 +175,10 @@ tl_tensor *cli_given_read(const cli_options *opt, const char *file, const tl_ten
         ln_error_set(err, "the name of the file is empty");
         return NULL;
     }
+    char path[LN_MAXLINE];
+    const char *array;
+    if (cli_npz_split(file, path, &array))
+        return cli_npz_read(path, array, like, err);
     tl_tensor *t =
         ln_input_read(cli_source_is_stdin(file) ? "/dev/stdin" : file, like, &format, err);
     if (t && opt->photo && !stat(file, &st) && S_ISREG(st.st_mode) && begins_like_image(file))
@@ -199,11 +204,11 @@ int cli_given_has_nan(char *text, const char *file, const char *name, const tl_t
 
 void cli_given_warn(const cli_options *opt)
 {
-    char name[LN_MAX_NAME_LEN];
+    char name[LN_MAX_NAME_LEN], path[LN_MAXLINE];
     struct stat st;
     for (int i = 0; i < opt->inputs.n; i++) {
         const char *const arg = opt->inputs.items[i], *const named = cli_given_split(arg, name);
-        const char *const file = named ? named : arg;
+        const char *const file = cli_npz_file(named ? named : arg, path);
         if (!strcmp(file, "-") || stat(file, &st) || !S_ISREG(st.st_mode) ||
             begins_like_image(file))
             return;

@@ -10,6 +10,7 @@
 #include <sys/stat.h>
 
 #include "cli_msg.h"
+#include "cli_npz.h"
 #include "lightnet/lightnet.h"
 #include "tool_options.h"
 
@@ -21,6 +22,9 @@ int cli_guard_is_file(const char *file)
 
 static int fail_if_same(const char *output, const char *input)
 {
+    char path[LN_MAXLINE];
+    if (input)
+        input = cli_npz_file(input, path);
     return input && is_same_file(output, input)
                ? cli_usage("%s: the output would overwrite the input '%s'", output, input)
                : CLI_OK;

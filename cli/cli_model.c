@@ -14,6 +14,7 @@
 #include "cli_given.h"
 #include "cli_guard.h"
 #include "cli_il.h"
+#include "cli_npz.h"
 
 const char *cli_target(const cli_options *opt)
 {
@@ -104,7 +105,7 @@ static int bind_input(ln_context *ctx, const char *arg)
     const char *named = cli_given_split(arg, name);
     const char *file = named ? named : arg;
     ln_error_clear(&err);
-    tl_tensor *value = cli_source_is_stream(file) ? NULL : ln_input_read_whole(file, &err);
+    tl_tensor *value = cli_source_is_stream(file) ? NULL : cli_npz_read_whole(file, &err);
     const int status = value || !named ? ln_context_bind_input(ctx, named ? name : NULL, value) : 0;
     tl_tensor_free_data_too(value);
     return status ? cli_fail("%s", ln_context_error(ctx)) : 0;
@@ -398,12 +399,12 @@ int cli_model_set_input(ln_context *ctx, const cli_options *opt, const char *nam
     ln_error_clear(&err);
     // Unread inputs may have any shape.
     if (*arg && !ln_context_num_uses(ctx, name) &&
-        !access(cli_source_is_stdin(arg) ? "/dev/stdin" : arg, R_OK))
+        !access(cli_source_is_stdin(arg) ? "/dev/stdin" : cli_npz_file(arg, text), R_OK))
         return 0;
     // Open sizes are those of the file from now on, or the max if the file has no shape.
     const int is_open = ln_tensor_table_find(ctx->tensor_table, name)->isdynamic;
     if (*arg && is_open && !cli_source_is_stream(arg)) {
-        tl_tensor *whole = ln_input_read_whole(arg, &err);
+        tl_tensor *whole = cli_npz_read_whole(arg, &err);
         const int failed = whole && ln_context_set_shape(ctx, name, whole->ndim, whole->dims);
         tl_tensor_free_data_too(whole);
         if (failed)

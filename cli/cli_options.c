@@ -14,6 +14,7 @@
 
 #include "cli_given.h"
 #include "cli_msg.h"
+#include "cli_npz.h"
 #include "cli_preprocess.h"
 #include "lightnet/ln_util.h"
 #include "tensorlight/tl_exec.h"
@@ -72,14 +73,15 @@ static const row rows[] = {
     {"run", 'r', FLAG, FIELD(run_only), CLI_SHORT | CLI_RUN, NULL,
      "run only: reject a MODEL that is not compiled"},
     {"input", 'i', TEXTS, FIELD(inputs), INPUT_COMMANDS, "[NAME=]FILE",
-     "an input, by name or in the model's order: npy, pb, png, jpg, pgm, ppm, bin"},
+     "an input, by name or in the model's order: npy, npz (all its "
+     "arrays, by their names), pb, png, jpg, pgm, ppm, bin"},
     {"each", 0, TEXT, FIELD(each), CLI_RUN, "DIR|PATTERN|LIST",
      "run once for each file of a folder, of a quoted pattern, or of a text file with a path in "
-     "each "
-     "line (- standard input)"},
+     "each line (- standard input)"},
     {"batch", 0, COUNT_FROM_1, FIELD(batch), CLI_RUN, "N", "--each: run N files at a time"},
-    {"outdir", 'O', TEXT, FIELD(outdir), CLI_RUN, "DIR",
-     "write output_0.npy, ... to DIR (bfloat16 as uint16); --each: FILE_OUTPUT.npy"},
+    {"outdir", 'O', TEXT, FIELD(outdir), CLI_RUN, "DIR|FILE.npz",
+     "write output_0.npy, ... to DIR, or all outputs to FILE.npz (bfloat16 as uint16); --each: "
+     "FILE_OUTPUT.npy"},
     {"top", 0, COUNT_FROM_1, FIELD(top), CLI_RUN, "K",
      "print the K best classes of each output row"},
     {"labels", 0, TEXT, FIELD(labels), CLI_RUN, "FILE",
@@ -554,6 +556,7 @@ int cli_options_read(cli_options *opt, cli_command command, const char *name, in
 
 void cli_options_free(cli_options *opt)
 {
+    cli_npz_free(opt);
     free(opt->inputs.items);
     free(opt->fetch.items);
     free(opt->shapes.items);

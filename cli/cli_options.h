@@ -53,6 +53,7 @@ typedef struct cli_options {
     const char *draw;        /* --draw, NULL: not given */
     const char *each;        /* --each */
     cli_strings inputs;      /* -i */
+    cli_strings npz_inputs;  /* texts among these that cli_npz_expand made */
     cli_strings fetch;       /* --fetch */
     cli_strings shapes;      /* --shape */
     cli_strings disabled;    /* --disable-rule */

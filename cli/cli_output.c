@@ -17,6 +17,7 @@
 #include "cli_json.h"
 #include "cli_model.h"
 #include "cli_msg.h"
+#include "cli_npz.h"
 
 // Outputs with more elements than this are summed up in a line instead of printed; of outputs with
 // more rows than this, the best of the first ones are printed.
@@ -166,6 +167,8 @@ int cli_output_deliver(const cli_options *opt, const char *name, int k, const tl
                    : print_json(opt, name, k, t, names);
     if (opt->top && print_top(name, t, opt, names))
         return CLI_FAILED;
+    if (cli_npz_is_output(opt))
+        return 0; // written with the others
     if (opt->outdir)
         return write_output(opt->outdir, name, k, t);
     if (opt->top || opt->draw)
@@ -197,6 +200,8 @@ int cli_output_check(const cli_options *opt, int n)
 {
     char file[LN_MAXLINE];
     int status = CLI_OK;
+    if (cli_npz_is_output(opt))
+        return CLI_OK; // see cli_npz_check
     for (int k = 0; opt->outdir && k < n && !status; k++)
         status = cli_data_file(file, opt->outdir, "output", k, "npy") ? CLI_FAILED
                                                                       : cli_guard_inputs(opt, file);

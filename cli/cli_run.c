@@ -14,6 +14,7 @@
 #include "cli_measure.h"
 #include "cli_model.h"
 #include "cli_msg.h"
+#include "cli_npz.h"
 #include "cli_options.h"
 #include "cli_output.h"
 #include "cli_preprocess.h"
@@ -143,7 +144,7 @@ static tl_tensor *read_open(const run *r, int i, const char *file)
 {
     ln_error err;
     ln_error_clear(&err);
-    tl_tensor *whole = cli_source_is_stream(file) ? NULL : ln_input_read_whole(file, &err);
+    tl_tensor *whole = cli_source_is_stream(file) ? NULL : cli_npz_read_whole(file, &err);
     if (!whole) {
         fail_open(r, i, &err);
         return NULL;
@@ -161,7 +162,7 @@ static int has_other_shape(const char *file, const tl_tensor *info)
 {
     ln_error err;
     ln_error_clear(&err);
-    tl_tensor *whole = cli_source_is_stream(file) ? NULL : ln_input_read_whole(file, &err);
+    tl_tensor *whole = cli_source_is_stream(file) ? NULL : cli_npz_read_whole(file, &err);
     const int is_other = whole && !tl_tensor_issameshape(whole, info);
     tl_tensor_free_data_too(whole);
     return is_other;
@@ -269,6 +270,8 @@ static int deliver_all(const run *r, const cli_labels *names)
         status = t ? cli_output_deliver(r->opt, name, k, t, names)
                    : cli_session_fail(r->session, r->opt);
     }
+    if (!status && cli_npz_is_output(r->opt))
+        status = cli_npz_write_session(r->opt, r->model, r->session);
     if (r->opt->json)
         cli_json_end(stdout);
     return status ? status : cli_draw(r->opt, names);
@@ -337,6 +340,8 @@ static int hand_out_all(ln_context *ctx, const cli_options *opt, const cli_label
         const tl_tensor *t = status ? NULL : cli_model_tensor(ctx, opt, name);
         status = t ? cli_output_deliver(opt, name, k++, t, names) : CLI_FAILED;
     }
+    if (!status && cli_npz_is_output(opt))
+        status = cli_npz_write_context(opt, ctx);
     if (opt->json)
         cli_json_end(stdout);
     return status;
@@ -399,7 +404,10 @@ int cli_run(const cli_options *given)
     if (status)
         return status;
     status = cli_labels_read(opt->labels, &names);
-    if (!status && opt->outdir)
+    if (!status && cli_npz_is_output(opt))
+        status = opt->each ? cli_usage("--each writes to a folder, not to '%s'", opt->outdir)
+                           : cli_npz_check(opt);
+    else if (!status && opt->outdir)
         status = cli_output_prepare(opt->outdir, &made);
     if (!status)
         status = opt->each ? cli_each_run(opt, &names) : run_and_hand_out(opt, &names);

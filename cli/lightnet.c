@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "cli_given.h"
+#include "cli_npz.h"
 #include "cli_options.h"
 #include "lightnet/ln_msg.h"
 #include "lightnet/ln_plugin.h"
@@ -138,7 +139,7 @@ static int is_meant_as_command(const char *name)
     return *name && !strpbrk(name, "./-") && access(name, F_OK);
 }
 
-static int run_command(const command *cmd, const cli_options *opt)
+static int run_command(const command *cmd, cli_options *opt)
 {
     if (opt->help) {
         print_help(cmd);
@@ -152,7 +153,9 @@ static int run_command(const command *cmd, const cli_options *opt)
         return fail_first(cmd, "empty");
     if (!cmd->name && is_meant_as_command(opt->args[0]))
         return fail_unknown(opt->args[0]);
-    const int status = load_plugins(opt);
+    int status = load_plugins(opt);
+    if (!status)
+        status = cli_npz_expand(opt);
     if (!status)
         cli_given_warn(opt);
     return status ? status : cmd->run(opt);

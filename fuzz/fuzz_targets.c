@@ -102,6 +102,16 @@ static void read_npy(const uint8_t *data, size_t size)
     tl_tensor_free_data_too(ln_npy_read(file_of(data, size), &err));
 }
 
+// The reader of npz files.
+static void read_npz(const uint8_t *data, size_t size)
+{
+    ln_error err = {0};
+    ln_npz *npz = ln_npz_open(file_of(data, size), &err);
+    for (int i = 0; npz && i < ln_npz_count(npz); i++)
+        tl_tensor_free_data_too(ln_npz_read(npz, ln_npz_name(npz, i), NULL, &err));
+    ln_npz_close(npz);
+}
+
 static const char graph[] = "{\"nodes\": [{\"op\": \"null\", \"name\": \"a\", \"inputs\": []},"
                             "{\"op\": \"negative\", \"name\": \"b\", \"inputs\": [[0, 0, 0]]}],"
                             "\"arg_nodes\": [0], \"heads\": [[1, 0, 0]]}";
@@ -231,6 +241,7 @@ static const struct {
 } targets[] = {
     {"safetensors", read_safetensors},
     {"npy", read_npy},
+    {"npz", read_npz},
     {"params", read_params},
     {"wts", read_wts},
     {"image", read_image},

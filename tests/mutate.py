@@ -12,10 +12,12 @@ The readers alone, within one process, are given far more by the replayed fuzz t
 """
 import os
 import random
+import shutil
 import subprocess
 import sys
 import tempfile
 import time
+import zipfile
 
 DIGITS = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "examples", "digits")
 MODEL, WEIGHTS, IMAGE = (os.path.join(DIGITS, name) for name in ("digits.json", "digits.safetensors", "seven.pgm"))
@@ -49,6 +51,12 @@ def sources(folder):
     header = b"{'descr': '<f4', 'fortran_order': False, 'shape': (1, 1, 28, 28), }"
     header += b" " * (-(len(header) + 11) % 64) + b"\n"
     write(npy, b"\x93NUMPY\x01\0" + len(header).to_bytes(2, "little") + header + bytes(4 * 28 * 28))
+    npz, deflated = path("input.npz"), path("deflated.npz")
+    for file, how in ((npz, zipfile.ZIP_STORED), (deflated, zipfile.ZIP_DEFLATED)):
+        with zipfile.ZipFile(file, "w", how) as archive:
+            archive.write(npy, "image.npy")
+    # An archive is recognized by its name.
+    renamed = path("broken.npz")
     wts = path("weights.wts")
     write(wts, b"2\nconv1_weight 0 4 3f800000 0 ff800000 7fc00000\nx 2 3 ff 1 7f\n")
     return [
@@ -58,6 +66,8 @@ def sources(folder):
         ("safetensors", read(WEIGHTS), lambda file: ["run", MODEL, "-f", file, "-i", IMAGE]),
         ("wts", read(wts), lambda file: ["run", MODEL, "-f", file, "-i", IMAGE]),
         ("npy", read(npy), lambda file: ["run", MODEL, "-f", WEIGHTS, "-i", file]),
+        ("npz", read(npz), lambda file: ["run", MODEL, "-f", WEIGHTS, "-i", shutil.copy(file, renamed)]),
+        ("compressed npz", read(deflated), lambda file: ["run", MODEL, "-f", WEIGHTS, "-i", shutil.copy(file, renamed)]),
         ("pgm", read(IMAGE), lambda file: ["run", MODEL, "-f", WEIGHTS, "-i", file]),
         ("png", read(os.path.join(DIGITS, "seven.png")), lambda file: ["run", MODEL, "-f", WEIGHTS, "-i", file]),
     ]

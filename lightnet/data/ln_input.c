@@ -73,8 +73,7 @@ static tl_tensor *convert(const char *file, const tl_tensor *src, tl_dtype dtype
     return dst;
 }
 
-// Takes `src`. Returns new: its numbers in like's dtype. NULL with a reason.
-static tl_tensor *fit(const char *file, tl_tensor *src, const tl_tensor *like, ln_error *err)
+tl_tensor *ln_input_fit(const char *file, tl_tensor *src, const tl_tensor *like, ln_error *err)
 {
     tl_tensor *dst = NULL;
     if (src->dtype == TL_UINT16 && like->dtype == TL_BFLOAT16)
@@ -113,7 +112,7 @@ static tl_tensor *read_file(const ln_infile *in, const char *file, const tl_tens
 {
     if (ln_npy_is(in)) {
         tl_tensor *src = ln_npy_from_file(in, file, err);
-        return src ? fit(file, src, like, err) : NULL;
+        return src ? ln_input_fit(file, src, like, err) : NULL;
     }
     if (format && ln_image_is_image(in->data, in->size))
         return ln_image_from_file(in, file, like, format, err);
@@ -121,7 +120,7 @@ static tl_tensor *read_file(const ln_infile *in, const char *file, const tl_tens
         return ln_bin_from_file(in, file, like->dtype, like->ndim, like->dims, err);
     if (ln_onnx_tensor_is(in)) {
         tl_tensor *src = ln_onnx_tensor_from_file(in, file, err);
-        return src ? fit(file, src, like, err) : NULL;
+        return src ? ln_input_fit(file, src, like, err) : NULL;
     }
     fail_kind(in, file, format, err);
     return NULL;

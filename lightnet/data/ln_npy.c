@@ -294,11 +294,9 @@ static void print_shape(char *buf, size_t size, const tl_tensor *t)
     snprintf(buf + len, size - len, t->ndim == 1 ? ",)" : ")");
 }
 
-static int write_npy(FILE *stream, const void *arg, ln_error *err)
+size_t ln_npy_header(unsigned char buf[LN_NPY_HEADER_SIZE], const tl_tensor *t)
 {
-    (void)err;
-    const tl_tensor *t = arg;
-    char shape[TL_SHAPE_TEXT_SIZE + 1], text[256];
+    char shape[TL_SHAPE_TEXT_SIZE + 1], text[LN_NPY_HEADER_SIZE - ALIGNMENT];
     const char order = tl_size_of(t->dtype) == 1                   ? '|'
                        : __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__ ? '<'
                                                                    : '>';
@@ -309,12 +307,23 @@ static int write_npy(FILE *stream, const void *arg, ln_error *err)
     const int unpadded = MAGIC_SIZE + 4 + len + 1;
     const int padding = (ALIGNMENT - unpadded % ALIGNMENT) % ALIGNMENT;
     const int header_size = len + padding + 1;
-    fwrite(magic, 1, MAGIC_SIZE, stream);
-    fputc(1, stream);
-    fputc(0, stream);
-    fputc(header_size & 0xff, stream);
-    fputc(header_size >> 8, stream);
-    fprintf(stream, "%s%*s\n", text, padding, "");
+    const unsigned char fields[] = {1, 0, (unsigned char)(header_size & 0xff),
+                                    (unsigned char)(header_size >> 8)};
+    memcpy(buf, magic, MAGIC_SIZE);
+    memcpy(buf + MAGIC_SIZE, fields, sizeof(fields));
+    char *const rest = (char *)buf + MAGIC_SIZE + sizeof(fields);
+    memcpy(rest, text, (size_t)len);
+    memset(rest + len, ' ', (size_t)padding);
+    rest[len + padding] = '\n';
+    return (size_t)(unpadded + padding);
+}
+
+static int write_npy(FILE *stream, const void *arg, ln_error *err)
+{
+    (void)err;
+    const tl_tensor *t = arg;
+    unsigned char bytes[LN_NPY_HEADER_SIZE];
+    fwrite(bytes, 1, ln_npy_header(bytes, t), stream);
     fwrite(t->data, 1, tl_tensor_size(t), stream);
     return 0;
 }

@@ -36,6 +36,16 @@ int ln_npy_is(const ln_infile *in);
 /** As ln_npy_read, from the open file `in`, called `file` in messages. */
 tl_tensor *ln_npy_from_file(const ln_infile *in, const char *file, ln_error *err);
 
+/* The bytes of ln_npy_header, at most. */
+enum { LN_NPY_HEADER_SIZE = 320 };
+
+/** Writes what an npy file of the tensor has before the elements. Returns the number of bytes. */
+size_t ln_npy_header(unsigned char buf[LN_NPY_HEADER_SIZE], const tl_tensor *t);
+
+/** Takes `src`. Returns it, or a new tensor (tl_tensor_free_data_too), with like's dtype and shape
+ * by the rules of ln_input_read for npy; NULL with a reason that begins with "WHERE: ". */
+tl_tensor *ln_input_fit(const char *where, tl_tensor *src, const tl_tensor *like, ln_error *err);
+
 /** Whether the bytes are a TensorProto. */
 int ln_onnx_tensor_is(const ln_infile *in);
 

@@ -15,6 +15,7 @@ from tap import ROOT, Tap, text_of, tracked
 LIBRARIES = {
     "the JSON library": {"jansson.h"},
     "the image libraries": {"png.h", "jpeglib.h", "jerror.h"},
+    "the compression library": {"zlib.h"},
     "Check": {"check.h"},
 }
 

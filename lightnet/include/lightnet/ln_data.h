@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Weight and tensor files: safetensors, wts, npy and raw data.
+// Weight and tensor files: safetensors, wts, npy, npz and raw data.
 //
 //     ln_error err = {0};
 //     tl_tensor *image = ln_npy_read("image.npy", &err);
@@ -103,6 +103,36 @@ LN_API tl_tensor *ln_npy_read(const char *file, ln_error *err);
 /** Writes a tensor with data as npy version 1, C order. bfloat16,
  * which npy lacks, is written as uint16 with the same bits. */
 LN_API int ln_npy_write(const char *file, const tl_tensor *t, ln_error *err);
+
+/* npz: named arrays, as NumPy's savez and savez_compressed save them */
+
+typedef struct ln_npz ln_npz;
+
+/** Returns new (ln_npz_close); NULL with a reason. The directory of the archive is checked
+ *  completely: members are npy files, stored or deflated, with different names, without
+ *  overlaps. Archives of 4 GiB or more (zip64) are rejected. Arrays are read on demand. */
+LN_API ln_npz *ln_npz_open(const char *file, ln_error *err);
+
+/** Closes the file. Ignores NULL. */
+LN_API void ln_npz_close(ln_npz *npz);
+
+/** The number of arrays. */
+LN_API int ln_npz_count(const ln_npz *npz);
+
+/** The name of array `i`, 0 .. count - 1, in the archive's order. Returns borrowed (until
+ *  closing). */
+LN_API const char *ln_npz_name(const ln_npz *npz, int i);
+
+/** Reads the array of that name, and checks its CRC. like NULL: as it is; else in like's dtype
+ *  and shape, as ln_input_read. Returns new (tl_tensor_free_data_too); NULL with a reason. */
+LN_API tl_tensor *ln_npz_read(const ln_npz *npz, const char *name, const tl_tensor *like,
+                              ln_error *err);
+
+/** Writes `n` tensors with data, names[i] with tensors[i], uncompressed, each as ln_npy_write.
+ *  Equal input gives equal bytes. -1 with a reason, among others: two names are equal, a name
+ *  is empty, or the file would have 4 GiB. */
+LN_API int ln_npz_write(const char *file, int n, const char *const *names,
+                        const tl_tensor *const *tensors, ln_error *err);
 
 /* Raw little-endian elements */
 

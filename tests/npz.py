@@ -1,0 +1,117 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""usage: npz.py LIGHTNET. Arrays that NumPy wrote are inputs, and NumPy reads the outputs bit for bit. Speaks TAP."""
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import zipfile
+
+import numpy as np
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "structure"))
+from tap import Tap  # noqa: E402
+
+SHAPE = (3, 40)
+LIGHTNET = os.path.abspath(sys.argv[1])
+
+
+def create(name):
+    return {"name": f"create_{name}", "optype": "create", "tensors_in": [], "tensors_out": [{"arg_name": "dst", "name": name}],
+            "params": [{"arg_name": "dtype", "value": "TL_FLOAT"}, {"arg_name": "dims", "value": SHAPE},
+                       {"arg_name": "data", "value": [0]}, {"arg_name": "ran", "value": [0, 0]},
+                       {"arg_name": "from_file", "value": False}]}
+
+
+def combine(name, how):
+    return {"name": f"op_{name}", "optype": "elew",
+            "tensors_in": [{"arg_name": "src1", "name": "a"}, {"arg_name": "src2", "name": "b/1"}],
+            "tensors_out": [{"arg_name": "dst", "name": name}], "params": [{"arg_name": "elew_op", "value": how}]}
+
+
+MODEL = {"inputs": ["a", "b/1"], "outputs": ["sum", "größte"],
+         "ops": [create("a"), create("b/1"), combine("sum", "TL_SUM"), combine("größte", "TL_MAX")]}
+
+
+def run(*args):
+    done = subprocess.run([LIGHTNET, "run", "model.json", *args], stdin=subprocess.DEVNULL, capture_output=True, text=True,
+                          check=False)
+    return done.returncode, done.stderr
+
+
+def faults_of(arrays, status, err):
+    """The faults of out.npz, which NumPy and Python's zipfile check, too."""
+    if status:
+        return [err]
+    with zipfile.ZipFile("out.npz") as archive:
+        damaged = archive.testzip()
+    with np.load("out.npz") as outputs:
+        got = {name: outputs[name] for name in outputs.files}
+    a, b = (arrays[name].astype(np.float32) for name in ("a", "b/1"))
+    expected = {"sum": a + b, "größte": np.maximum(a, b)}
+    return ([f"damaged: {damaged}"] if damaged else []) + ([f"outputs {list(got)}"] if list(got) != list(expected) else []) + [
+        f"{name} differs" for name in expected
+        if got[name].dtype != np.float32 or got[name].tobytes() != expected[name].tobytes()]
+
+
+class Stream:
+    """A file that cannot go back: headers of members have no sizes."""
+
+    def __init__(self, file):
+        self.file = file
+
+    def write(self, data):
+        return self.file.write(data)
+
+    def flush(self):
+        self.file.flush()
+
+
+def write_stream(path, arrays):
+    with open(path, "wb") as file, zipfile.ZipFile(Stream(file), "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, array in arrays.items():
+            with archive.open(name + ".npy", "w") as member:
+                np.lib.format.write_array(member, array)
+
+
+def main():
+    tap, random = Tap(), np.random.default_rng(1)
+    arrays = {"a": random.standard_normal(SHAPE).astype(np.float32), "b/1": random.standard_normal(SHAPE).astype(np.float32)}
+    forms = {
+        "float32": arrays,
+        "Fortran order": {name: np.asfortranarray(array) for name, array in arrays.items()},
+        "float64, big-endian": {name: np.round(array * 8).astype(">f8") for name, array in arrays.items()},
+        "int8": {name: np.round(array * 8).astype(np.int8) for name, array in arrays.items()},
+    }
+    with open("model.json", "w", encoding="utf-8") as file:
+        json.dump(MODEL, file)
+    for form, given in forms.items():
+        for how, save in {"savez": np.savez, "savez_compressed": np.savez_compressed}.items():
+            save("in.npz", **given)
+            tap.check(f"{form} of {how} is read", faults_of(given, *run("-i", "in.npz", "-O", "out.npz")))
+    write_stream("in.npz", arrays)
+    tap.check("an archive written as a stream is read", faults_of(arrays, *run("-i", "in.npz", "-O", "out.npz")))
+
+    np.savez_compressed("in.npz", other=arrays["b/1"], a=arrays["a"])
+    np.savez("one.npz", arrays["a"])
+    tap.check("arrays are given to inputs of other names",
+              faults_of(arrays, *run("-i", "a=one.npz", "-i", "b/1=in.npz:other", "-O", "out.npz")))
+    tap.check("an array of the input's name is preferred",
+              faults_of(arrays, *run("-i", "a=in.npz", "-i", "b/1=in.npz:other", "-O", "out.npz")))
+    np.save("b.npy", arrays["b/1"])
+    tap.check("npz and npy files complete each other",
+              faults_of(arrays, *run("-i", "b.npy", "-i", "a=in.npz", "-O", "out.npz")))
+
+    status, err = run("-i", "a=one.npz", "-i", "b.npy", "-O", "folder")
+    npy = [np.load(f"folder/output_{k}.npy").tobytes() for k in range(2)] if not status else err
+    with np.load("out.npz") as outputs:
+        npz = [outputs[name].tobytes() for name in outputs.files]
+    tap.check("npz and npy outputs are equal", [] if npy == npz else [str(npy)[:200]])
+    tap.end()
+
+
+if __name__ == "__main__":
+    with tempfile.TemporaryDirectory() as place:
+        os.chdir(place)
+        main()
