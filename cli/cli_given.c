@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "cli_compare.h"
+#include "cli_msg.h"
 #include "cli_npz.h"
 #include "cli_options.h"
 #include "cli_preprocess.h"
@@ -214,5 +215,5 @@ void cli_given_warn(const cli_options *opt)
             return;
     }
     if (opt->for_images && !opt->data && !opt->each && !opt->quiet)
-        fprintf(stderr, "warning: --%s does nothing: no input is an image\n", opt->for_images);
+        cli_warn("--%s does nothing: no input is an image", opt->for_images);
 }

@@ -3,6 +3,8 @@
 
 #include "cli_msg.h"
 
+#include "cli_color.h"
+
 #include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -12,7 +14,7 @@
 static void say(const char *what, const char *fmt, va_list ap)
 {
     fflush(stdout);
-    fprintf(stderr, "lightnet: %s: ", what);
+    fprintf(stderr, "lightnet: %s%s:%s ", cli_color(stderr, CLI_RED), what, cli_color_end(stderr));
     vfprintf(stderr, fmt, ap);
     fputc('\n', stderr);
 }
@@ -47,7 +49,19 @@ static size_t held_size;
 
 void cli_msg_print(const char *what, const char *text)
 {
-    fprintf(held ? held : stderr, "%s: %s\n", what, text);
+    const cli_style style = !strcmp(what, "warning") ? CLI_YELLOW : CLI_PLAIN;
+    fprintf(held ? held : stderr, "%s%s:%s %s\n", cli_color(stderr, style), what,
+            style ? cli_color_end(stderr) : "", text);
+}
+
+void cli_warn(const char *fmt, ...)
+{
+    va_list ap;
+    fprintf(stderr, "%swarning:%s ", cli_color(stderr, CLI_YELLOW), cli_color_end(stderr));
+    va_start(ap, fmt);
+    vfprintf(stderr, fmt, ap);
+    va_end(ap);
+    fputc('\n', stderr);
 }
 
 // Without memory, messages are printed at once.

@@ -15,6 +15,9 @@ int cli_fail_memory(void);
 /** As cli_fail, for wrong usage. Returns CLI_WRONG_USAGE. */
 __attribute__((format(printf, 1, 2))) int cli_usage(const char *fmt, ...);
 
+/** Prints "warning: ..." to standard error. */
+__attribute__((format(printf, 1, 2))) void cli_warn(const char *fmt, ...);
+
 /** Prints "WHAT: TEXT" to standard error, or keeps it for cli_msg_release. */
 void cli_msg_print(const char *what, const char *text);
 

@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cli_color.h"
+#include "cli_json_doc.h"
 #include "cli_options.h"
 #include "lightnet/lightnet.h"
 #include "tensorlight/tl_exec.h"
@@ -25,7 +27,8 @@ static void print_origin(const char *before, const ln_plugin_loaded *from, const
 
 static void list_ops(const ln_arch *arch)
 {
-    printf("operators of arch %s", arch->arch_name);
+    printf("%soperators of arch %s%s", cli_color(stdout, CLI_BOLD), arch->arch_name,
+           cli_color_end(stdout));
     print_origin(" (", ln_plugin_of_arch(arch), ")");
     printf(":\n");
     for (ln_op **op = arch->reg_ops; op && *op; op++) {
@@ -37,7 +40,8 @@ static void list_ops(const ln_arch *arch)
 
 static void list_rules(const ln_arch *arch)
 {
-    printf("rules of arch %s:\n", arch->arch_name);
+    printf("%srules of arch %s:%s\n", cli_color(stdout, CLI_BOLD), arch->arch_name,
+           cli_color_end(stdout));
     for (const char **name = arch->rule_names; name && *name; name++)
         printf("  %s\n", *name);
 }
@@ -122,11 +126,112 @@ static int fail_unknown(const char *optype)
                    : cli_fail("unknown operator '%s'; 'lightnet ops' lists them", optype);
 }
 
+/* ---- JSON ---- */
+
+static void add_origin(cli_json_doc *doc, const ln_plugin_loaded *from)
+{
+    if (from)
+        cli_json_text(doc, "plugin", from->file);
+}
+
+static void add_args(cli_json_doc *doc, const char *key, const ln_arg_info *args, int have_defaults)
+{
+    cli_json_open(doc, key, '[');
+    for (; args; args = ln_arg_info_next(args)) {
+        cli_json_open(doc, NULL, '{');
+        cli_json_text(doc, "name", args->arg_name);
+        cli_json_text(doc, "type", args->type);
+        cli_json_flag(doc, "variadic", args->variadic);
+        cli_json_flag(doc, "optional", args->optional);
+        if (have_defaults)
+            cli_json_text(doc, "default", args->deflt);
+        cli_json_text(doc, "doc", args->doc);
+        cli_json_close(doc);
+    }
+    cli_json_close(doc);
+}
+
+static void add_operators(cli_json_doc *doc, const ln_arch *arch)
+{
+    cli_json_open(doc, "operators", '[');
+    for (ln_op **op = arch->reg_ops; op && *op; op++) {
+        cli_json_open(doc, NULL, '{');
+        cli_json_text(doc, "type", (*op)->op_arg->optype);
+        cli_json_text(doc, "doc", doc_of(*op));
+        add_origin(doc, ln_plugin_of_op(*op));
+        cli_json_close(doc);
+    }
+    cli_json_close(doc);
+}
+
+static void add_rules(cli_json_doc *doc, const ln_arch *arch)
+{
+    cli_json_open(doc, "rules", '[');
+    for (const char **name = arch->rule_names; name && *name; name++)
+        cli_json_text(doc, NULL, *name);
+    cli_json_close(doc);
+}
+
+static void list_as_json(const cli_options *opt)
+{
+    cli_json_doc doc = {0};
+    const ln_arch *arch;
+    cli_json_open(&doc, NULL, '{');
+    cli_json_open(&doc, "architectures", '[');
+    LN_LIST_FOREACH(arch, ln_arch_list())
+    {
+        cli_json_open(&doc, NULL, '{');
+        cli_json_text(&doc, "name", arch->arch_name);
+        add_origin(&doc, ln_plugin_of_arch(arch));
+        (opt->rules ? add_rules : add_operators)(&doc, arch);
+        cli_json_close(&doc);
+    }
+    cli_json_close(&doc);
+    cli_json_close(&doc);
+}
+
+static void print_one_as_json(const ln_op *op)
+{
+    cli_json_doc doc = {0};
+    const ln_op_info *info = op->op_arg->info;
+    cli_json_open(&doc, NULL, '{');
+    cli_json_text(&doc, "type", op->op_arg->optype);
+    cli_json_text(&doc, "architecture", op->op_arg->arch);
+    cli_json_text(&doc, "doc", doc_of(op));
+    add_args(&doc, "inputs", info ? info->tensors_in : NULL, 0);
+    add_args(&doc, "outputs", info ? info->tensors_out : NULL, 0);
+    add_args(&doc, "params", info ? info->params : NULL, 1);
+    cli_json_text(&doc, "source", info ? info->source : NULL);
+    add_origin(&doc, ln_plugin_of_op(op));
+    cli_json_close(&doc);
+}
+
+static void print_onnx_as_json(const struct onnx_op *onnx)
+{
+    cli_json_doc doc = {0};
+    char optype[LN_MAX_NAME_LEN];
+    cli_json_open(&doc, NULL, '{');
+    cli_json_text(&doc, "onnx", onnx->name);
+    cli_json_open(&doc, "operators", '[');
+    for (const char *rest = onnx->ops; *rest;) {
+        const int len = (int)strcspn(rest, " ");
+        snprintf(optype, sizeof(optype), "%.*s", len, rest);
+        cli_json_text(&doc, NULL, optype);
+        rest += len + (rest[len] == ' ');
+    }
+    cli_json_close(&doc);
+    cli_json_close(&doc);
+}
+
 int cli_ops(const cli_options *opt)
 {
     if (opt->rules && opt->n_args)
         return cli_usage("--rules lists all rules; leave out '%s'", opt->args[0]);
     const ln_arch *arch;
+    if (!opt->n_args && opt->json) {
+        list_as_json(opt);
+        return CLI_OK;
+    }
     if (!opt->n_args) {
         LN_LIST_FOREACH(arch, ln_arch_list())
         {
@@ -139,9 +244,9 @@ int cli_ops(const cli_options *opt)
     if (!op && !onnx)
         return fail_unknown(opt->args[0]);
     if (op)
-        print_one(op);
+        (opt->json ? print_one_as_json : print_one)(op);
     else
-        print_onnx(onnx);
+        (opt->json ? print_onnx_as_json : print_onnx)(onnx);
     return CLI_OK;
 }
 
@@ -155,9 +260,28 @@ static const struct variable {
      "folders of plug-ins, *.so, which ':' separates; --plugin adds others"},
 };
 
+static void print_env_as_json(void)
+{
+    cli_json_doc doc = {0};
+    cli_json_open(&doc, NULL, '{');
+    cli_json_open(&doc, "variables", '[');
+    for (size_t i = 0; i < sizeof(variables) / sizeof(variables[0]); i++) {
+        cli_json_open(&doc, NULL, '{');
+        cli_json_text(&doc, "name", variables[i].name);
+        cli_json_text(&doc, "value", getenv(variables[i].name));
+        cli_json_text(&doc, "doc", variables[i].help);
+        cli_json_close(&doc);
+    }
+    cli_json_close(&doc);
+    cli_json_close(&doc);
+}
+
 int cli_env(const cli_options *opt)
 {
-    (void)opt;
+    if (opt->json) {
+        print_env_as_json();
+        return CLI_OK;
+    }
     for (size_t i = 0; i < sizeof(variables) / sizeof(variables[0]); i++) {
         const char *value = getenv(variables[i].name);
         printf("%-22s %-10s %s\n", variables[i].name, value ? value : "(not set)",
@@ -174,6 +298,7 @@ int cli_version(const cli_options *opt)
     printf("models:   %s\n", ln_sprint_formats(text, sizeof(text)));
     printf("images:   %s\n", ln_sprint_image_formats(text, sizeof(text)));
     printf("targets:  %s\n", ln_sprint_targets(text, sizeof(text)));
+    printf("libraries: %s\n", ln_sprint_libraries(text, sizeof(text)));
     printf("kernels:  %s\n", tl_isa_name(tl_isa_best()));
     return CLI_OK;
 }

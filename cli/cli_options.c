@@ -152,7 +152,8 @@ static const row rows[] = {
      "measure each program for S seconds (default 0.3)"},
     {"per-op", 0, FLAG, FIELD(per_op), CLI_BENCH, NULL, "time each operator"},
     {"trace", 0, TEXT, FIELD(trace), CLI_BENCH, "FILE", "write a Chrome trace of one run to FILE"},
-    {"json", 0, FLAG, FIELD(json), CLI_RUN | CLI_BENCH, NULL, "print JSON"},
+    {"json", 0, FLAG, FIELD(json),
+     CLI_RUN | CLI_BENCH | CLI_SHOW | CLI_VERIFY | CLI_OPS | CLI_ENV, NULL, "print JSON"},
     {"dot", 0, FLAG, FIELD(dot), CLI_SHOW, NULL, "print the graph for Graphviz"},
     {"svg", 0, FLAG, FIELD(svg), CLI_SHOW, NULL, "print a diagram of the graph as SVG"},
     {"svg-memory", 0, FLAG, FIELD(svg_memory), CLI_SHOW, NULL,
@@ -178,6 +179,9 @@ static const row rows[] = {
      "map a one-file compiled model, which must not change; bench: with --shapes"},
     {"debug", 'd', FLAG, FIELD(debug), COMPILE_COMMANDS, NULL, "print the applied rules"},
     {"no-warnings", 'w', FLAG, FIELD(quiet), READ_COMMANDS, NULL, "print no warnings"},
+    {"color", 0, TEXT, FIELD(color), CLI_ANY, "auto|always|never",
+     "color messages and headings (default auto: on a terminal, without NO_COLOR)"},
+    {"no-color", 0, FLAG, FIELD(no_color), CLI_ANY, NULL, "as --color never"},
     {"help", 'h', FLAG, FIELD(help), CLI_ANY, NULL, "print this help"},
     {"version", 'v', FLAG, FIELD(version), CLI_ANY, NULL,
      "print the version and the supported features"},
@@ -563,6 +567,15 @@ void cli_options_free(cli_options *opt)
     free(opt->disabled.items);
     free(opt->plugins.items);
     free(opt->includes.items);
+}
+
+int cli_options_info(int i, cli_option_info *info)
+{
+    if (i < 0 || i >= N_ROWS)
+        return 0;
+    const row *r = &rows[i];
+    *info = (cli_option_info){r->name, r->letter, r->commands, r->arg, r->help};
+    return 1;
 }
 
 void cli_options_help(cli_command command)

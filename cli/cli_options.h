@@ -26,7 +26,8 @@ typedef enum cli_command {
     CLI_ALL = (1 << 10) - 1, /* those above, which work */
     CLI_HELP = 1 << 10,
     CLI_VERSION = 1 << 11,
-    CLI_ANY = (1 << 12) - 1
+    CLI_COMPLETION = 1 << 12,
+    CLI_ANY = (1 << 13) - 1
 } cli_command;
 
 /** Several values of an option that may be repeated. */
@@ -105,6 +106,12 @@ typedef struct cli_options {
     struct cli_photo *photo; /* of run: filled by cli_given_read; NULL: ignored */
     const char *const *args; /* the positional arguments */
     int n_args;
+
+    /* what --json prints while verify runs; or NULL */
+    struct cli_json_doc *doc;
+
+    const char *color; /* --color, NULL: not given */
+    int no_color;      /* --no-color */
 } cli_options;
 
 /** Reads the arguments of `command` (argv[0] is skipped) into `opt`, and moves those that are not
@@ -118,7 +125,32 @@ void cli_options_free(cli_options *opt);
 /** Prints the options of `command` to standard output. */
 void cli_options_help(cli_command command);
 
+/* An option, as completion and help show it. */
+typedef struct cli_option_info {
+    const char *name;  /* without dashes */
+    char letter;       /* 0: none */
+    unsigned commands; /* that have it */
+    const char *arg;   /* the name of its value; NULL: none */
+    const char *help;
+} cli_option_info;
+
+/** Option `i`, from 0, in the order of the help. Returns 0 behind the last one. A name has several,
+ * for different commands. */
+int cli_options_info(int i, cli_option_info *info);
+
 /* ---- commands ---- */
+
+typedef struct cli_command_info {
+    const char *name; /* NULL: the short form */
+    cli_command bit;
+    const char *help;
+} cli_command_info;
+
+/** Command `i`, from 0, the short form. Returns 0 behind the last one. */
+int cli_command_at(int i, cli_command_info *info);
+
+/** Prints the examples of a command for its help. */
+void cli_examples_print(cli_command command);
 
 /* A command returns its exit status: 0 success, 1 the model, data or comparison failed, 2 wrong
  * usage. Results go to standard output; errors, one line each, warnings and times to standard
@@ -135,5 +167,6 @@ int cli_bench(const cli_options *opt);
 int cli_ops(const cli_options *opt);
 int cli_env(const cli_options *opt);
 int cli_version(const cli_options *opt);
+int cli_completion(const cli_options *opt);
 
 #endif

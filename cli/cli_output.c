@@ -107,8 +107,8 @@ void cli_output_warn_labels(const cli_options *opt, const char *name, const tl_t
 {
     const int len = t->ndim ? t->dims[t->ndim - 1] : 1;
     if (opt->labels && names->n != len && !opt->quiet)
-        fprintf(stderr, "warning: %s: %d label%s for the %d classes of output '%s'\n", opt->labels,
-                names->n, names->n == 1 ? "" : "s", len, name);
+        cli_warn("%s: %d label%s for the %d classes of output '%s'", opt->labels, names->n,
+                 names->n == 1 ? "" : "s", len, name);
 }
 
 static int print_top(const char *name, const tl_tensor *t, const cli_options *opt,
@@ -149,11 +149,15 @@ static int print_json(const cli_options *opt, const char *name, int k, const tl_
                       const cli_labels *names)
 {
     char file[LN_MAXLINE];
-    if (opt->outdir && cli_data_file(file, opt->outdir, "output", k, "npy"))
+    const int is_npz = cli_npz_is_output(opt);
+    if (opt->outdir && !is_npz && cli_data_file(file, opt->outdir, "output", k, "npy"))
         return CLI_FAILED;
     if (opt->top)
         cli_output_warn_labels(opt, name, t, names);
-    return cli_json_output(stdout, opt, name, k, t, names, opt->outdir ? file : NULL);
+    return cli_json_output(stdout, opt, name, k, t, names,
+                           !opt->outdir ? NULL
+                           : is_npz     ? opt->outdir
+                                        : file);
 }
 
 int cli_output_deliver(const cli_options *opt, const char *name, int k, const tl_tensor *t,
@@ -162,7 +166,7 @@ int cli_output_deliver(const cli_options *opt, const char *name, int k, const tl
     if (cli_draw_add(opt, name, t))
         return CLI_FAILED;
     if (opt->json)
-        return opt->outdir && write_output(opt->outdir, name, k, t)
+        return opt->outdir && !cli_npz_is_output(opt) && write_output(opt->outdir, name, k, t)
                    ? CLI_FAILED
                    : print_json(opt, name, k, t, names);
     if (opt->top && print_top(name, t, opt, names))

@@ -5,7 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cli_color.h"
 #include "cli_given.h"
+#include "cli_json_doc.h"
 #include "cli_model.h"
 #include "cli_msg.h"
 #include "cli_options.h"
@@ -54,14 +56,17 @@ static size_t list_types(const ln_context *ctx, type_count *counts)
     return n;
 }
 
-// How many operators there are of each type, by name, `total` in all.
-static int print_types(const ln_context *ctx, size_t total)
+// How many operators there are of each type, by name, `total` in all. Returns new (free), *n_types
+// counts; NULL after a message.
+static type_count *count_types(const ln_context *ctx, size_t total, size_t *n_types)
 {
     const ln_context *body;
-    size_t n_types = 0;
+    *n_types = 0;
     type_count *counts = calloc(total + 1, sizeof(*counts));
-    if (!counts)
-        return cli_fail_memory();
+    if (!counts) {
+        cli_fail_memory();
+        return NULL;
+    }
     size_t n = list_types(ctx, counts);
     LN_LIST_FOREACH(body, ctx->bodies)
     {
@@ -69,11 +74,20 @@ static int print_types(const ln_context *ctx, size_t total)
     }
     qsort(counts, n, sizeof(*counts), by_name);
     for (size_t i = 0; i < n; i++) {
-        if (n_types && !strcmp(counts[n_types - 1].optype, counts[i].optype))
-            counts[n_types - 1].n++;
+        if (*n_types && !strcmp(counts[*n_types - 1].optype, counts[i].optype))
+            counts[*n_types - 1].n++;
         else
-            counts[n_types++] = counts[i];
+            counts[(*n_types)++] = counts[i];
     }
+    return counts;
+}
+
+static int print_types(const ln_context *ctx, size_t total)
+{
+    size_t n_types;
+    type_count *counts = count_types(ctx, total, &n_types);
+    if (!counts)
+        return CLI_FAILED;
     for (size_t i = 0; i < n_types; i++)
         printf("  %6d %s\n", counts[i].n, counts[i].optype);
     free(counts);
@@ -81,7 +95,7 @@ static int print_types(const ln_context *ctx, size_t total)
 }
 
 // How many operators of each run another target than the program's computes: the CPU.
-static void print_others(const ln_context *ctx)
+static int count_others(const ln_context *ctx)
 {
     const ln_op *op;
     int n = 0;
@@ -90,6 +104,12 @@ static void print_others(const ln_context *ctx)
         const ln_op_arg *op_arg = op->op_arg;
         n += !op_arg->at_load && op->run && strcmp(op_arg->arch, ctx->target) != 0;
     }
+    return n;
+}
+
+static void print_others(const ln_context *ctx)
+{
+    const int n = count_others(ctx);
     if (n)
         printf("%-10s %d operator%s of each run\n", "on the CPU", n, n == 1 ? "" : "s");
 }
@@ -241,9 +261,21 @@ static void print_line(const char *name, const char *optype, const char *shape, 
            algorithm ? algorithm : "");
 }
 
-static int print_op(table *t, const ln_op *op)
+/* Prints an operator of a run: its first output, or NULL, and its own params, macs and size. */
+typedef void (*op_printer)(void *data, const ln_op *op, const tl_tensor *output, const table *own);
+
+static void print_op(void *data, const ln_op *op, const tl_tensor *output, const table *own)
 {
     char shape[LN_MAX_SHAPE] = "";
+    (void)data;
+    if (output)
+        ln_sprint_shape(shape, sizeof(shape), output->ndim, output->dims);
+    print_line(op->op_arg->name, op->op_arg->optype, shape, own, op->op_arg->algorithm);
+}
+
+static int count_op(table *t, const ln_op *op, op_printer print, void *data)
+{
+    const tl_tensor *output = NULL;
     const ln_op_arg *op_arg = op->op_arg;
     if (op_arg->at_load || !op->run)
         return 0;
@@ -255,14 +287,28 @@ static int print_op(table *t, const ln_op *op)
     {
         const ln_tensor_entry *te = ln_entry_of(tle, t->ctx->tensor_table);
         own.size += (double)ln_tensor_entry_capacity(te);
-        if (tle == op_arg->tensors_out->data)
-            ln_sprint_shape(shape, sizeof(shape), te->tensor->ndim, te->tensor->dims);
+        if (!output)
+            output = te->tensor;
     }
-    print_line(op_arg->name, op_arg->optype, shape, &own, op_arg->algorithm);
+    print(data, op, output, &own);
     t->params += own.params;
     t->macs += own.macs;
     t->size += own.size;
     return 0;
+}
+
+// Calls print(data, ..) for each operator that a run computes. *t: their totals.
+static int each_op(table *t, const ln_context *ctx, op_printer print, void *data)
+{
+    const ln_op *op;
+    *t = (table){.ctx = ctx, .seen = ln_hash_create(ln_str_hash, ln_str_cmp, NULL, NULL)};
+    int status = t->seen ? 0 : cli_fail_memory();
+    LN_LIST_FOREACH(op, ctx->ops)
+    {
+        status = status ? status : count_op(t, op, print, data);
+    }
+    ln_hash_free(t->seen);
+    return status;
 }
 
 // A line for each operator that a run computes: its type, the shape of its first output, the
@@ -270,19 +316,105 @@ static int print_op(table *t, const ln_op *op)
 // its algorithm or function, if it has several; and their totals.
 static int print_ops(const ln_context *ctx)
 {
-    const ln_op *op;
-    table t = {.ctx = ctx, .seen = ln_hash_create(ln_str_hash, ln_str_cmp, NULL, NULL)};
-    int status = t.seen ? 0 : cli_fail_memory();
-    printf("\n%-*s  %-24s  %-20s %9s %9s %9s  algorithm\n", NAME_WIDTH, "operator", "type",
-           "output", "params", "MACs", "bytes");
-    LN_LIST_FOREACH(op, ctx->ops)
-    {
-        status = status ? status : print_op(&t, op);
-    }
+    table t;
+    printf("\n%s%-*s  %-24s  %-20s %9s %9s %9s  algorithm%s\n", cli_color(stdout, CLI_BOLD),
+           NAME_WIDTH, "operator", "type", "output", "params", "MACs", "bytes",
+           cli_color_end(stdout));
+    const int status = each_op(&t, ctx, print_op, NULL);
     if (!status)
         print_line("total", "", "", &t, NULL);
-    ln_hash_free(t.seen);
     return status;
+}
+
+/* ---- the same as JSON ---- */
+
+static void add_port(void *data, const char *name, const tl_tensor *info, const char *shape)
+{
+    cli_json_doc *doc = data;
+    cli_json_open(doc, NULL, '{');
+    cli_json_text(doc, "name", name);
+    cli_json_text(doc, "dtype", tl_dtype_name(info->dtype));
+    cli_json_shape(doc, "shape", info->ndim, info->dims);
+    cli_json_text(doc, "shape_text", shape);
+    cli_json_close(doc);
+}
+
+static int add_ports(cli_json_doc *doc, const ln_context *ctx, const cli_options *opt)
+{
+    cli_json_open(doc, "inputs", '[');
+    int status = ln_context_describe(ctx, add_port, NULL, doc);
+    cli_json_close(doc);
+    cli_json_open(doc, "outputs", '[');
+    status = status || ln_context_describe(ctx, NULL, add_port, doc);
+    cli_json_close(doc);
+    return status ? cli_model_fail(ctx, opt) : 0;
+}
+
+static void add_memory(cli_json_doc *doc, const ln_context *ctx, const ln_stats *stats)
+{
+    cli_json_open(doc, "memory", '{');
+    cli_json_count(doc, "bytes", stats->memory);
+    cli_json_count(doc, "lower_bound", stats->memory_bound);
+    cli_json_open(doc, "other", '{');
+    for (int m = LN_MEM_CPU + 1; m < LN_MEM_TYPE_SIZE; m++)
+        if (ctx->mem_sizes[m])
+            cli_json_count(doc, ln_mem_type_name(m), ctx->mem_sizes[m]);
+    cli_json_close(doc);
+    cli_json_close(doc);
+}
+
+static int add_types(cli_json_doc *doc, const ln_context *ctx, size_t total)
+{
+    size_t n;
+    type_count *counts = count_types(ctx, total, &n);
+    cli_json_open(doc, "types", '{');
+    for (size_t i = 0; counts && i < n; i++)
+        cli_json_count(doc, counts[i].optype, (uint64_t)counts[i].n);
+    cli_json_close(doc);
+    free(counts);
+    return counts ? 0 : CLI_FAILED;
+}
+
+static void add_op(void *data, const ln_op *op, const tl_tensor *output, const table *own)
+{
+    cli_json_doc *doc = data;
+    cli_json_open(doc, NULL, '{');
+    cli_json_text(doc, "name", op->op_arg->name);
+    cli_json_text(doc, "type", op->op_arg->optype);
+    cli_json_shape(doc, "shape", output ? output->ndim : -1, output ? output->dims : NULL);
+    cli_json_count(doc, "params", (uint64_t)own->params);
+    cli_json_number(doc, "macs", own->macs);
+    cli_json_count(doc, "bytes", (uint64_t)own->size);
+    cli_json_text(doc, "algorithm", op->op_arg->algorithm);
+    cli_json_close(doc);
+}
+
+// Returns 0, or CLI_FAILED after a message; the document is complete, without what failed.
+static int print_json(const ln_context *ctx, const cli_options *opt)
+{
+    cli_json_doc doc = {0};
+    ln_stats stats;
+    table t;
+    if (ln_context_stats(ctx, &stats))
+        return cli_model_fail(ctx, opt);
+    cli_json_open(&doc, NULL, '{');
+    cli_json_text(&doc, "model", ctx->source);
+    cli_json_text(&doc, "target", ctx->target);
+    int status = add_ports(&doc, ctx, opt);
+    cli_json_count(&doc, "parameters", stats.params);
+    cli_json_count(&doc, "parameter_bytes", stats.param_size);
+    cli_json_number(&doc, "macs", stats.macs);
+    add_memory(&doc, ctx, &stats);
+    cli_json_count(&doc, "operators", (uint64_t)stats.ops);
+    cli_json_count(&doc, "operators_at_load", (uint64_t)stats.ops_at_load);
+    cli_json_count(&doc, "views", (uint64_t)stats.views);
+    cli_json_count(&doc, "operators_on_cpu", (uint64_t)count_others(ctx));
+    status = status || add_types(&doc, ctx, (size_t)stats.ops);
+    cli_json_open(&doc, "ops", '[');
+    status = status || each_op(&t, ctx, add_op, &doc);
+    cli_json_close(&doc);
+    cli_json_close(&doc);
+    return status ? CLI_FAILED : 0;
 }
 
 /* ---- models whose sizes are open ---- */
@@ -313,6 +445,34 @@ static void print_interface(const ln_model *model, const cli_options *opt)
                cli_session_shape_options(model, text));
 }
 
+// The same as JSON; there is no target yet.
+static void print_interface_as_json(const ln_model *model, const cli_options *opt)
+{
+    char text[LN_MAXLINE], key[32] = "program.1";
+    const char *shapes;
+    cli_json_doc doc = {0};
+    cli_json_open(&doc, NULL, '{');
+    cli_json_text(&doc, "model", cli_source_name(opt->args[0]));
+    cli_json_text(&doc, "format", ln_model_metadata(model, "format"));
+    cli_json_open(&doc, "inputs", '[');
+    for (int i = 0; i < ln_model_num_inputs(model); i++)
+        add_port(&doc, ln_model_input_name(model, i), ln_model_input_info(model, i),
+                 cli_session_input_shape(model, i, text));
+    cli_json_close(&doc);
+    cli_json_open(&doc, "outputs", '[');
+    for (int i = 0; i < ln_model_num_outputs(model); i++)
+        add_port(&doc, ln_model_output_name(model, i), ln_model_output_info(model, i),
+                 cli_session_output_shape(model, i, text));
+    cli_json_close(&doc);
+    cli_json_open(&doc, "programs", '[');
+    for (int n = 1; (shapes = ln_model_metadata(model, key)); n++) {
+        cli_json_text(&doc, NULL, shapes);
+        snprintf(key, sizeof(key), "program.%d", n + 1);
+    }
+    cli_json_close(&doc);
+    cli_json_close(&doc);
+}
+
 // Prints the interface of the model, with the names of open sizes. Returns whether it has: not if
 // the front door cannot open the model, or no size is open.
 static int show_open(const cli_options *opt)
@@ -323,7 +483,7 @@ static int show_open(const cli_options *opt)
     for (int i = 0; model && cli_session_has_types(model) && i < ln_model_num_inputs(model); i++)
         has_open |= cli_session_is_open(ln_model_input_info(model, i));
     if (has_open)
-        print_interface(model, opt);
+        (opt->json ? print_interface_as_json : print_interface)(model, opt);
     ln_model_free(model);
     return has_open;
 }
@@ -353,13 +513,15 @@ static int show_model(ln_context *ctx, const cli_options *opt)
         return cli_svg_graph(ctx);
     if (cli_model_compile(ctx, opt))
         return CLI_FAILED;
-    return opt->svg_memory ? cli_svg_memory(ctx) : print_table(ctx, opt);
+    return opt->svg_memory ? cli_svg_memory(ctx)
+           : opt->json     ? print_json(ctx, opt)
+                           : print_table(ctx, opt);
 }
 
 int cli_show(const cli_options *opt)
 {
-    if (opt->dot + opt->svg + opt->svg_memory > 1)
-        return cli_usage("--dot, --svg and --svg-memory exclude each other");
+    if (opt->dot + opt->svg + opt->svg_memory + opt->json > 1)
+        return cli_usage("--dot, --svg, --svg-memory and --json exclude each other");
     ln_context *ctx = cli_model_create(opt);
     if (!ctx)
         return CLI_FAILED;

@@ -10,10 +10,70 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "cli_color.h"
 #include "cli_compare.h"
+#include "cli_given.h"
 #include "cli_guard.h"
+#include "cli_json_doc.h"
 #include "cli_model.h"
 #include "cli_options.h"
+
+/* JSON: an object for each comparison. It agrees, or has the first difference. */
+
+static void begin_comparison(cli_json_doc *doc, const char *folder, int agrees)
+{
+    cli_json_open(doc, NULL, '{');
+    if (folder)
+        cli_json_text(doc, "folder", folder);
+    cli_json_flag(doc, "agrees", agrees);
+}
+
+// `max_key`: the name of the largest difference.
+static void add_agreement(cli_json_doc *doc, const char *folder, int n, const char *max_key,
+                          double worst, int n_ties)
+{
+    begin_comparison(doc, folder, 1);
+    cli_json_count(doc, "tensors", (uint64_t)n);
+    cli_json_number(doc, max_key, worst);
+    cli_json_count(doc, "ties", (uint64_t)n_ties);
+    cli_json_close(doc);
+}
+
+// `op`: the operator that computed the tensor, or NULL.
+static void add_difference(cli_json_doc *doc, const char *folder, const char *tensor,
+                           const difference *diff, const ln_op *op)
+{
+    begin_comparison(doc, folder, 0);
+    cli_json_text(doc, "tensor", tensor);
+    cli_json_count(doc, "index", (uint64_t)diff->index);
+    cli_json_number(doc, "got", diff->got);
+    cli_json_number(doc, "expected", diff->expected);
+    if (op) {
+        cli_json_text(doc, "operator", op->op_arg->name);
+        cli_json_text(doc, "type", op->op_arg->optype);
+        cli_json_text(doc, "rule", op->op_arg->rule);
+    }
+    cli_json_close(doc);
+}
+
+static void add_type_difference(cli_json_doc *doc, const char *folder, const char *tensor,
+                                const tl_tensor *got, const tl_tensor *expected)
+{
+    begin_comparison(doc, folder, 0);
+    cli_json_text(doc, "tensor", tensor);
+    cli_json_text(doc, "dtype", tl_dtype_name(got->dtype));
+    cli_json_shape(doc, "shape", got->ndim, got->dims);
+    cli_json_text(doc, "expected_dtype", tl_dtype_name(expected->dtype));
+    cli_json_shape(doc, "expected_shape", expected->ndim, expected->dims);
+    cli_json_close(doc);
+}
+
+// Begins the line of a difference; `where` may be NULL.
+static void print_differs(const char *where)
+{
+    printf("%s%s%sDIFFERS:%s ", where ? where : "", where ? ": " : "", cli_color(stdout, CLI_RED),
+           cli_color_end(stdout));
+}
 
 /* Stored data sets */
 
@@ -73,12 +133,18 @@ static tl_tensor *read_stored(const char *file, const tl_tensor *like)
     return t;
 }
 
-static int fail_type(const char *where, const char *name, const tl_tensor *got,
-                     const tl_tensor *expected)
+// `folder`: of stored outputs, or NULL.
+static int fail_type(const cli_options *opt, const char *where, const char *folder,
+                     const char *name, const tl_tensor *got, const tl_tensor *expected)
 {
     char there[LN_MAX_SHAPE], wanted[LN_MAX_SHAPE];
-    printf("%s: DIFFERS: output '%s' is %s %s, expected %s %s\n", where, name,
-           tl_dtype_name(got->dtype), ln_sprint_shape(there, sizeof(there), got->ndim, got->dims),
+    if (opt->doc) {
+        add_type_difference(opt->doc, folder, name, got, expected);
+        return CLI_FAILED;
+    }
+    print_differs(where);
+    printf("output '%s' is %s %s, expected %s %s\n", name, tl_dtype_name(got->dtype),
+           ln_sprint_shape(there, sizeof(there), got->ndim, got->dims),
            tl_dtype_name(expected->dtype),
            ln_sprint_shape(wanted, sizeof(wanted), expected->ndim, expected->dims));
     return CLI_FAILED;
@@ -92,13 +158,17 @@ static int compare_output(const cli_options *opt, const char *dir, const char *n
     const tolerance tol = cli_stored_tolerance(opt, got->dtype);
     difference diff;
     if (got->dtype != expected->dtype || !tl_tensor_issameshape(got, expected))
-        return fail_type(dir, name, got, expected);
+        return fail_type(opt, dir, dir, name, got, expected);
     cli_compare(got, expected, &tol, &diff);
     *worst = fmax(*worst, diff.abs);
     if (diff.index < 0)
         return 0;
-    printf("%s: DIFFERS: output '%s'[%d] is %.9g, expected %.9g\n", dir, name, diff.index, diff.got,
-           diff.expected);
+    if (opt->doc) {
+        add_difference(opt->doc, dir, name, &diff, NULL);
+        return CLI_FAILED;
+    }
+    print_differs(dir);
+    printf("output '%s'[%d] is %.9g, expected %.9g\n", name, diff.index, diff.got, diff.expected);
     return CLI_FAILED;
 }
 
@@ -121,7 +191,11 @@ static int compare_stored_outputs(ln_context *ctx, const cli_options *opt, const
             return status;
     }
     warn_of_surplus(ctx, dir, "output", k);
-    printf("%s: agrees (%d output%s, largest difference %.3g)\n", dir, k, k == 1 ? "" : "s", worst);
+    if (opt->doc)
+        add_agreement(opt->doc, dir, k, "max_difference", worst, 0);
+    else
+        printf("%s: agrees (%d output%s, largest difference %.3g)\n", dir, k, k == 1 ? "" : "s",
+               worst);
     return 0;
 }
 
@@ -242,8 +316,13 @@ static void report_difference(const programs *p, const ln_op *op, const char *te
                               const difference *diff)
 {
     const char *producer = ln_tensor_table_find(p->ctx->tensor_table, tensor)->creater;
-    printf("DIFFERS: tensor '%s'[%d] is %.9g, expected %.9g; %s by operator '%s' (%s)%s%s\n",
-           tensor, diff->index, diff->got, diff->expected,
+    if (p->opt->doc) {
+        add_difference(p->opt->doc, NULL, tensor, diff, op);
+        return;
+    }
+    print_differs(NULL);
+    printf("tensor '%s'[%d] is %.9g, expected %.9g; %s by operator '%s' (%s)%s%s\n", tensor,
+           diff->index, diff->got, diff->expected,
            strcmp(producer, op->op_arg->name) ? "written in place" : "produced", op->op_arg->name,
            op->op_arg->optype, op->op_arg->rule ? ", rule " : "",
            op->op_arg->rule ? op->op_arg->rule : "");
@@ -324,7 +403,7 @@ static int compare_tensor(programs *p, const ln_op *op, const char *name)
     const tl_tensor *got = entry->tensor;
     if (got->dtype != te->tensor->dtype || !tl_tensor_issameshape(got, te->tensor)) {
         const int is_output = ln_context_is_output(p->ctx, name);
-        return is_output ? fail_type(p->ctx->source, name, got, te->tensor) : 0;
+        return is_output ? fail_type(p->opt, p->ctx->source, NULL, name, got, te->tensor) : 0;
     }
     const int is_coarse = ln_hash_find_extended(p->coarse, name, NULL, NULL);
     const tolerance tol = cli_reference_tolerance(p->opt, te->tensor, is_coarse);
@@ -384,6 +463,10 @@ static int compare_programs(programs *p)
         return CLI_FAILED;
     if (ln_context_run_each(p->ctx, compare_results, p))
         return p->status ? p->status : cli_model_fail(p->ctx, p->opt);
+    if (p->opt->doc) {
+        add_agreement(p->opt->doc, NULL, p->n, "max_relative_difference", p->worst, p->n_ties);
+        return CLI_OK;
+    }
     printf("agrees with the reference program (%d tensors, largest difference %.3g of the largest "
            "element",
            p->n, p->worst);
@@ -431,13 +514,18 @@ static int compare_with_target(ln_context *ctx, ln_context *other, const cli_opt
     if (!expected)
         return CLI_FAILED;
     if (got->dtype != expected->dtype || !tl_tensor_issameshape(got, expected))
-        return fail_type(opt->against, name, got, expected);
+        return fail_type(opt, opt->against, NULL, name, got, expected);
     const tolerance tol = cli_reference_tolerance(opt, expected, 0);
     cli_compare(got, expected, &tol, &diff);
     *worst = fmax(*worst, diff.rel);
     if (diff.index < 0)
         return 0;
-    printf("DIFFERS: output '%s'[%d] is %.9g for %s, %.9g for %s\n", name, diff.index, diff.got,
+    if (opt->doc) {
+        add_difference(opt->doc, NULL, name, &diff, NULL);
+        return CLI_FAILED;
+    }
+    print_differs(NULL);
+    printf("output '%s'[%d] is %.9g for %s, %.9g for %s\n", name, diff.index, diff.got,
            cli_target(opt), diff.expected, opt->against);
     return CLI_FAILED;
 }
@@ -455,9 +543,50 @@ static int compare_targets(ln_context *ctx, ln_context *other, const cli_options
             return CLI_FAILED;
     }
     const int n = ln_list_length(ctx->outputs);
+    if (opt->doc) {
+        add_agreement(opt->doc, NULL, n, "max_relative_difference", worst, 0);
+        return CLI_OK;
+    }
     printf("%s agrees with %s (%d output%s, largest difference %.3g of the largest element)\n",
            cli_target(opt), opt->against, n, n == 1 ? "" : "s", worst);
     return CLI_OK;
+}
+
+static int verify_targets(const cli_options *opt)
+{
+    ln_context *ctx = open_for(opt, opt->target);
+    ln_context *other = ctx ? open_for(opt, opt->against) : NULL;
+    const int status = other ? compare_targets(ctx, other, opt) : CLI_FAILED;
+    ln_context_free(ctx);
+    ln_context_free(other);
+    return status;
+}
+
+static int verify(const cli_options *opt)
+{
+    return opt->reference ? verify_reference(opt)
+           : opt->against ? verify_targets(opt)
+                          : verify_sets(opt);
+}
+
+// The comparisons that are possible, in one document.
+static int verify_as_json(const cli_options *opt)
+{
+    cli_json_doc doc = {0};
+    cli_options with = *opt;
+    with.doc = &doc;
+    cli_json_open(&doc, NULL, '{');
+    cli_json_text(&doc, "model", cli_source_name(opt->args[0]));
+    cli_json_text(&doc, "compared_with",
+                  opt->reference ? "reference"
+                  : opt->against ? opt->against
+                                 : "stored");
+    cli_json_open(&doc, "comparisons", '[');
+    const int status = verify(&with);
+    cli_json_close(&doc);
+    cli_json_flag(&doc, "agrees", !status);
+    cli_json_close(&doc);
+    return status;
 }
 
 int cli_verify(const cli_options *opt)
@@ -468,21 +597,11 @@ int cli_verify(const cli_options *opt)
     if (two_programs && opt->n_args > 1)
         return cli_usage("%s accepts no folder; unexpected argument '%s'", two_programs,
                          opt->args[1]);
-    if (opt->reference)
-        return verify_reference(opt);
-    if (opt->against) {
-        ln_context *ctx = open_for(opt, opt->target);
-        ln_context *other = ctx ? open_for(opt, opt->against) : NULL;
-        const int status = other ? compare_targets(ctx, other, opt) : CLI_FAILED;
-        ln_context_free(ctx);
-        ln_context_free(other);
-        return status;
-    }
-    if (opt->n_args < 2)
+    if (!two_programs && opt->n_args < 2)
         return cli_usage("verify needs a folder with input_K.npy and output_K.npy, --reference or "
                          "--against");
-    if (opt->inputs.n)
+    if (!two_programs && opt->inputs.n)
         return cli_usage("-i needs --reference or --against; without them, each folder contains "
                          "the inputs");
-    return verify_sets(opt);
+    return opt->json ? verify_as_json(opt) : verify(opt);
 }

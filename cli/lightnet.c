@@ -6,6 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "cli_color.h"
 #include "cli_given.h"
 #include "cli_npz.h"
 #include "cli_options.h"
@@ -42,6 +43,8 @@ static const command commands[] = {
     {"env", CLI_ENV, cli_env, "", 0, 0, "list the environment variables"},
     {"help", CLI_HELP, show_help, "[COMMAND]", 0, 1, "list the options of a command"},
     {"version", CLI_VERSION, cli_version, "", 0, 0, "print the version and the supported features"},
+    {"completion", CLI_COMPLETION, cli_completion, "SHELL", 1, 1,
+     "print the completion script for bash, zsh or fish"},
 };
 
 enum { N_COMMANDS = sizeof(commands) / sizeof(commands[0]), CALL_SIZE = 32 };
@@ -73,16 +76,26 @@ static const char *call_of(const command *cmd, char name[CALL_SIZE])
 static void print_help(const command *cmd)
 {
     char name[CALL_SIZE];
-    printf("usage: %s%s%s [OPTION...]\n", call_of(cmd, name), *cmd->args ? " " : "", cmd->args);
+    printf("%susage:%s %s%s%s [OPTION...]\n", cli_color(stdout, CLI_BOLD), cli_color_end(stdout),
+           call_of(cmd, name), *cmd->args ? " " : "", cmd->args);
     printf("%s.\n", cmd->help);
     if (cmd == &commands[0]) {
         printf("MODEL is a file or - for standard input. Other commands, each with --help:\n\n");
         for (int i = 1; i < N_COMMANDS; i++)
-            printf("  lightnet %-8s %-16s %s\n", commands[i].name, commands[i].args,
+            printf("  lightnet %-10s %-16s %s\n", commands[i].name, commands[i].args,
                    commands[i].help);
     }
     printf("\n");
     cli_options_help(cmd->bit);
+    cli_examples_print(cmd->bit);
+}
+
+int cli_command_at(int i, cli_command_info *info)
+{
+    if (i < 0 || i >= N_COMMANDS)
+        return 0;
+    *info = (cli_command_info){commands[i].name, commands[i].bit, commands[i].help};
+    return 1;
 }
 
 // "MODEL is missing", for a command of "MODEL -o FILE".
@@ -141,6 +154,8 @@ static int is_meant_as_command(const char *name)
 
 static int run_command(const command *cmd, cli_options *opt)
 {
+    if (cli_color_set(opt))
+        return CLI_WRONG_USAGE;
     if (opt->help) {
         print_help(cmd);
         return CLI_OK;
@@ -176,6 +191,7 @@ static void fill_closed_streams(void)
 int main(int argc, char **argv)
 {
     fill_closed_streams();
+    cli_color_look(argc, argv);
     const char *first = argc > 1 ? argv[1] : NULL;
     const command *cmd = find_command(first);
     const int named = cmd->name != NULL;

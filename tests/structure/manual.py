@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""usage: manual.py PROGRAM... . The manual pages name the commands and options that the programs' own help names."""
+"""usage: manual.py PROGRAM... . The manual pages name the commands, options and examples of the programs' own help."""
 import os
 import re
 import shutil
@@ -16,8 +16,24 @@ def help_of(program):
     status, text = run([program, "--help"])
     assert status == 0, text
     name = os.path.basename(program)
-    commands = re.findall(rf"^  {name} (\w+)", text, re.M)
+    commands = re.findall(rf"^  {name} (\w+)", without_examples(text), re.M)
     return commands, [text, *(run([program, command, "--help"])[1] for command in commands)]
+
+
+def without_examples(text):
+    return text.split("\nexamples:\n")[0]
+
+
+def examples_in_help(texts):
+    """The calls: lines with two spaces, each above its purpose."""
+    return [line[2:] for text in texts for line in text.partition("\nexamples:\n")[2].splitlines()
+            if re.match(r"  \S", line)]
+
+
+def examples_on_page(text):
+    """Bold lines of the section EXAMPLES."""
+    section = re.search(r"^\.SH EXAMPLES\n(.*?)(?=^\.SH )", text, re.M | re.S)
+    return re.findall(r"^\.B (.*)$", section[1].replace("\\-", "-"), re.M) if section else []
 
 
 def options_in_help(texts):
@@ -44,11 +60,15 @@ def main():
             continue
         text = text_of(page)
         commands, helps = help_of(program)
-        printed, written = options_in_help(helps), options_on_page(text)
+        printed, written = options_in_help(map(without_examples, helps)), options_on_page(text)
         tap.check(f"{page} names every option of {name}", [f"{option} is missing" for option in sorted(printed - written)])
         tap.check(f"{page} names no other option", [f"{name} has no {option}" for option in sorted(written - printed)])
         tap.check(f"{page} names every command of {name}",
                   [f"{command} is missing" for command in commands if not re.search(rf"^\.SS.*\b{command}\b", text, re.M)])
+        shown, explained = examples_in_help(helps), examples_on_page(text)
+        if shown:
+            tap.check(f"{page} has the examples of {name}", [f"'{call}' is missing" for call in shown if call not in explained]
+                      + [f"{name} has no '{call}'" for call in explained if call not in shown])
         if shutil.which("groff"):
             status, output = run(["groff", "-man", "-Tutf8", "-ww", "-z", os.path.join(ROOT, page)])
             tap.check(f"{page} is well-formed", output.splitlines() or ([] if status == 0 else [f"exit status {status}"]))

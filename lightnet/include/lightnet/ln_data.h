@@ -144,6 +144,12 @@ LN_API tl_tensor *ln_bin_read(const char *file, tl_dtype dtype, int ndim, const 
 /** Writes the elements of a tensor with data, of any dtype, and nothing else. */
 LN_API int ln_bin_write(const char *file, const tl_tensor *t, ln_error *err);
 
+/* Libraries */
+
+/** Lists the libraries in use that read files, with their versions: "Jansson 2.14, zlib 1.2.13".
+ *  Truncates to `size` bytes with the NUL. Returns `buf`. */
+LN_API char *ln_sprint_libraries(char *buf, size_t size);
+
 LN_END_DECLS
 
 #endif

@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+// Colors on terminals: errors red, warnings yellow, headings bold. By default never in files and
+// pipes, and not where the environment has NO_COLOR (https://no-color.org).
+
+#ifndef CLI_COLOR_H
+#define CLI_COLOR_H
+
+#include <stdio.h>
+
+#include "cli_options.h"
+
+typedef enum cli_style { CLI_PLAIN, CLI_BOLD, CLI_RED, CLI_YELLOW } cli_style;
+
+/** Looks for --color and --no-color among the arguments, for errors in other options. */
+void cli_color_look(int argc, char **argv);
+
+/** Sets what the options say. Returns 0, or CLI_WRONG_USAGE after a message. */
+int cli_color_set(const cli_options *opt);
+
+/** What begins the style on the stream, "" without colors. */
+const char *cli_color(FILE *stream, cli_style style);
+
+/** What ends it. */
+const char *cli_color_end(FILE *stream);
+
+#endif
