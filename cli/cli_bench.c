@@ -7,6 +7,7 @@
 
 #include "cli_given.h"
 #include "cli_guard.h"
+#include "cli_json.h"
 #include "cli_measure.h"
 #include "cli_model.h"
 #include "cli_options.h"

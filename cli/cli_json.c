@@ -43,7 +43,7 @@ static int size_of_char(const unsigned char *text)
     return 0;
 }
 
-void cli_json_text(FILE *fp, const char *text)
+void cli_json_string(FILE *fp, const char *text)
 {
     const unsigned char *at = (const unsigned char *)text;
     fputc('"', fp);
@@ -139,7 +139,7 @@ static int print_top(FILE *fp, const tl_tensor *t, int top, const cli_labels *la
             print_element(fp, t, row * len + class);
             if (class < labels->n) {
                 fputs(", \"label\": ", fp);
-                cli_json_text(fp, labels->lines[class]);
+                cli_json_string(fp, labels->lines[class]);
             }
             fputc('}', fp);
         }
@@ -157,7 +157,7 @@ void cli_json_begin(FILE *fp, const char *file)
     fputc('{', fp);
     if (file) {
         fputs("\"file\": ", fp);
-        cli_json_text(fp, file);
+        cli_json_string(fp, file);
         fputs(", ", fp);
     }
     fputs("\"outputs\": [", fp);
@@ -168,8 +168,8 @@ int cli_json_output(FILE *fp, const cli_options *opt, const char *name, int k, c
 {
     int status = 0;
     fputs(k ? ", {\"name\": " : "{\"name\": ", fp);
-    cli_json_text(fp, name);
-    fprintf(fp, ", \"type\": \"%s\", \"shape\": [", tl_dtype_name(t->dtype));
+    cli_json_string(fp, name);
+    fprintf(fp, ", \"dtype\": \"%s\", \"shape\": [", tl_dtype_name(t->dtype));
     for (int i = 0; i < t->ndim; i++)
         fprintf(fp, "%s%d", i ? ", " : "", t->dims[i]);
     fputs("], ", fp);
@@ -179,7 +179,7 @@ int cli_json_output(FILE *fp, const cli_options *opt, const char *name, int k, c
         print_data(fp, t);
     if (path) {
         fputs(opt->top ? ", \"path\": " : "\"path\": ", fp);
-        cli_json_text(fp, path);
+        cli_json_string(fp, path);
     }
     fputc('}', fp);
     return status;
@@ -193,8 +193,8 @@ void cli_json_end(FILE *fp)
 void cli_json_error(FILE *fp, const char *file, const char *reason)
 {
     fputs("{\"file\": ", fp);
-    cli_json_text(fp, file);
+    cli_json_string(fp, file);
     fputs(", \"error\": ", fp);
-    cli_json_text(fp, reason);
+    cli_json_string(fp, reason);
     fputs("}\n", fp);
 }

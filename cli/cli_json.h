@@ -2,7 +2,7 @@
 // Outputs of a run as JSON, one object in a line:
 //
 //     {"file": "a.png", "outputs": [
-//      {"name": "y", "type": "TL_FLOAT", "shape": [1, 3], "data": [0.25, 0.5, 0.25]}]}
+//      {"name": "y", "dtype": "TL_FLOAT", "shape": [1, 3], "data": [0.25, 0.5, 0.25]}]}
 //
 // `data` has the elements in row-major order. Floats have as many digits as it takes to read the
 // same element back; those that JSON lacks are the strings "NaN", "Infinity" and "-Infinity", as
@@ -21,7 +21,7 @@
 
 /** Prints a JSON string. A byte that is not UTF-8 becomes the surrogate U+DC80 + byte - 0x80, as
  * Python's file names have it. */
-void cli_json_text(FILE *fp, const char *text);
+void cli_json_string(FILE *fp, const char *text);
 
 /** Begins the object. `file` NULL: without this member. */
 void cli_json_begin(FILE *fp, const char *file);

@@ -7,42 +7,8 @@
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
-#include <string.h>
 
-// The bytes of the UTF-8 sequence at `text`, 0: it is none.
-static int sequence(const unsigned char *text)
-{
-    const int n = *text < 0x80             ? 1
-                  : (*text & 0xe0) == 0xc0 ? 2
-                  : (*text & 0xf0) == 0xe0 ? 3
-                  : (*text & 0xf8) == 0xf0 ? 4
-                                           : 0;
-    static const uint32_t least[] = {0, 0, 0x80, 0x800, 0x10000};
-    uint32_t c = n > 1 ? *text & (0x7fu >> n) : *text;
-    for (int i = 1; i < n; i++) {
-        if ((text[i] & 0xc0) != 0x80)
-            return 0;
-        c = c << 6 | (text[i] & 0x3f);
-    }
-    return n && c >= least[n] && c <= 0x10ffff && (c < 0xd800 || c > 0xdfff) ? n : 0;
-}
-
-static void print_string(const char *text)
-{
-    const unsigned char *at = (const unsigned char *)text;
-    putchar('"');
-    while (*at) {
-        const int n = sequence(at);
-        if (!n)
-            printf("\\ufffd");
-        else if (*at < 0x20)
-            printf("\\u%04x", *at);
-        else
-            printf("%s%.*s", *at == '"' || *at == '\\' ? "\\" : "", n, (const char *)at);
-        at += n ? n : 1;
-    }
-    putchar('"');
-}
+#include "cli_json.h"
 
 // What precedes a value: a comma, a line of its own in the document and in its members, the key.
 static void begin(cli_json_doc *doc, const char *key)
@@ -53,7 +19,7 @@ static void begin(cli_json_doc *doc, const char *key)
     if (has_line)
         printf("\n%*s", doc->depth, "");
     if (key) {
-        print_string(key);
+        cli_json_string(stdout, key);
         printf(": ");
     }
 }
@@ -82,7 +48,7 @@ void cli_json_text(cli_json_doc *doc, const char *key, const char *text)
 {
     begin(doc, key);
     if (text)
-        print_string(text);
+        cli_json_string(stdout, text);
     else
         printf("null");
 }

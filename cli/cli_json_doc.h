@@ -31,7 +31,7 @@ void cli_json_open(cli_json_doc *doc, const char *key, char what);
 /** Ends the last one that is open; the document ends with a line break. */
 void cli_json_close(cli_json_doc *doc);
 
-/** A string; NULL: null. Bytes that are not UTF-8 become U+FFFD. */
+/** A string; NULL: null. See cli_json_string. */
 void cli_json_text(cli_json_doc *doc, const char *key, const char *text);
 
 /** An integer. */

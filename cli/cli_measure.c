@@ -11,6 +11,7 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include "cli_json.h"
 #include "cli_msg.h"
 #include "lightnet/ln_util.h"
 #include "tensorlight/tl_peak.h"
@@ -298,18 +299,6 @@ void cli_op_times_print(const cli_op_times *times, const ln_context *ctx)
 }
 
 /* JSON */
-
-void cli_json_string(FILE *fp, const char *text)
-{
-    fputc('"', fp);
-    for (; *text; text++) {
-        if ((unsigned char)*text < 0x20)
-            fprintf(fp, "\\u%04x", *text);
-        else
-            fprintf(fp, *text == '"' || *text == '\\' ? "\\%c" : "%c", *text);
-    }
-    fputc('"', fp);
-}
 
 static void print_member(FILE *fp, const char *name, const char *text)
 {

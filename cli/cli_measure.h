@@ -101,7 +101,4 @@ void cli_op_times_print_json(const cli_op_times *times);
 int cli_op_times_write_trace(const cli_op_times *times, const ln_context *ctx,
                              const cli_phase *phases, int n, const char *file);
 
-/** Prints a JSON string. */
-void cli_json_string(FILE *fp, const char *text);
-
 #endif

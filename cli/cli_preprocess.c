@@ -203,8 +203,7 @@ void cli_preprocess_warn(const cli_options *opt, const cli_photo *photo)
     const int has_values =
         opt->preprocess || is_given(opt->mean) || is_given(opt->scale) || is_given(opt->std);
     if (photo->file && photo->has_large && !has_values && !opt->quiet)
-        fprintf(stderr,
-                "warning: %s: the input has the pixels' values, 0 to 255, and most models expect "
-                "others; see --preprocess (0-255 accepts these)\n",
-                photo->file);
+        cli_warn("%s: the input has the pixels' values, 0 to 255, and most models expect others; "
+                 "see --preprocess (0-255 accepts these)",
+                 photo->file);
 }
