@@ -328,7 +328,8 @@ def check_usage(tap, lightnet):
     with open("weights.png", "wb") as stream:
         stream.write(b"\x93NUMPY\1\0")
     draw = ["-i", "photo.ppm", "-w", "--draw"]
-    shapes = "--draw boxes: the outputs are 'y' [1, 3, 10, 10]; expected boxes [1, N, 4] and scores [1, N, C] of a floating type"
+    shapes = ("--draw boxes: the outputs are 'y' [1, 3, 10, 10]; expected boxes [1, N, 4] and scores [1, N, C] of a floating "
+              "type")
     np.save("x.npy", np.zeros((1, 3, 10, 10), np.float32))
     cases = [
         (["--preprocess", "imagnet"], 2,
@@ -348,8 +349,10 @@ def check_usage(tap, lightnet):
         (["-i", "x.npy", "--draw", "mask", "-o", "out.ppm"], 1, "--draw needs an image: no file of -i is one"),
     ]
     cases += [(["--resize", value], 2,
-               f"--resize is '{value}', expected stretch, crop, crop=SHARE (0.01 to 1), letterbox or letterbox=GREY (0 to 255)")
-              for value in ("", "fit", "stretch=1", "crop=", "crop=2", "crop=0", "crop=nan", "letterbox=256", "letterbox=1x")]
+               f"--resize is '{value}', expected stretch, crop, crop=SHARE (0.01 to 1), letterbox or letterbox=GREY (0 to "
+               "255)")
+              for value in ("", "fit", "stretch=1", "crop=", "crop=2", "crop=0", "crop=nan", "letterbox=256",
+                            "letterbox=1x")]
     fault = ""
     for options, status, expected in cases:
         got, printed, errors = run(lightnet, "model.json", *options)
