@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""usage: cookbook.py BUILD SANITIZERS. The programs of docs/c-api.md, built with the sanitizers that BUILD has, print the output shown there.
+"""usage: cookbook.py BUILD SANITIZERS. The programs of docs/c-api.md and of examples, built with the sanitizers that BUILD has, print the output shown there.
 
-docs.py follows the document with the installed LightNet, which has none.
+docs.py follows these documents with the installed LightNet, which has none.
 """
 import os
 import sys
@@ -11,7 +11,7 @@ import tempfile
 from reader import Reader, copy_tree
 from tap import ROOT, Tap
 
-DOCUMENT = "docs/c-api.md"
+DOCUMENTS = ["docs/c-api.md"] + [f"examples/{name}/README.md" for name in ("sentences", "sound", "table")]
 COMPILERS = {"gcc": "clang", "g++": "clang++"}
 LIBRARIES = ["lightnet", "tensorlight"]
 HEADERS = [os.path.join(ROOT, library, "include") for library in LIBRARIES]
@@ -31,15 +31,18 @@ def main():
     tap = Tap()
     with tempfile.TemporaryDirectory(prefix="lightnet-cookbook-") as folder:
         libraries = ":".join(os.path.join(build, library) for library in LIBRARIES)
-        tree, programs = os.path.join(folder, "lightnet"), os.path.join(folder, "programs")
-        copy_tree(tree)
+        programs = os.path.join(folder, "programs")
         os.mkdir(programs)
         write_compilers(programs, sanitizers)
         env = dict(os.environ, LC_ALL="C.UTF-8", PATH=programs + ":" + os.environ["PATH"],
                    PKG_CONFIG_PATH=os.path.join(build, "meson-uninstalled"),
                    CPATH=":".join(HEADERS + [os.path.join(build, "lightnet/include")]),
                    LIBRARY_PATH=libraries, LD_LIBRARY_PATH=libraries)
-        tap.check(f"{DOCUMENT} shows what happens under sanitizers", Reader(tree, env).follow(DOCUMENT))
+        env.pop("PYTHONPATH", None)  # Python has no sanitizers
+        for i, document in enumerate(DOCUMENTS):
+            tree = os.path.join(folder, str(i), "lightnet")
+            copy_tree(tree)
+            tap.check(f"{document} shows what happens under sanitizers", Reader(tree, env).follow(document))
     tap.end()
 
 

@@ -56,6 +56,9 @@ def main():
         assert status == 0, printed
         env = dict(pkg_config_env(prefix), BUILD=build, LC_ALL="C.UTF-8")
         env["PATH"] = os.path.join(prefix, "bin") + ":" + env["PATH"]
+        # python3 is the one that runs this test, with the package of the build.
+        os.symlink(sys.executable, os.path.join(prefix, "bin", "python3"))
+        env["PYTHONPATH"] = os.path.join(build, "python")
         for i, document in enumerate(filter(is_followed, documents)):
             tree = os.path.join(folder, str(i), "lightnet")
             copy_tree(tree)

@@ -6,6 +6,7 @@
                          are not compared
     ```console needs=PATH   the same, where LightNet was installed with that file
     ```console needs=PROGRAM   the same, where there is such a program
+    ```console needs=python:MODULE   the same, where python3 has that module
     ```c file=PATH       writes the block to PATH, as a reader would (any language)
     ```c file=PATH after=LINE   puts the block into PATH after the first line that reads LINE
     ```c file=PATH instead-of=LINE   puts the block into PATH instead of that line
@@ -61,9 +62,11 @@ def agrees(shown, printed):
     return re.fullmatch("".join(map(pattern_of, "\n".join(shown).rstrip().splitlines())), text) is not None
 
 
-def is_typed(info, installed):
-    """Whether the block is commands that run with the installation in that folder (None: any)."""
+def is_typed(info, installed, env=None):
+    """Whether the block is commands that run with the installation in that folder, and in that environment (None: any)."""
     kind, _, needed = info.partition(" needs=")
+    if kind == "console" and needed.startswith("python:") and env:
+        return run(["python3", "-c", "import " + needed.partition(":")[2]], env=env)[0] == 0
     if kind != "console" or not needed or not installed:
         return kind == "console"
     return os.path.exists(os.path.join(installed, needed)) if "/" in needed else shutil.which(needed) is not None
@@ -78,7 +81,7 @@ class Reader:
 
     def follow(self, document):
         for line, info, lines in blocks(text_of(document)):
-            if is_typed(info, self.installed):
+            if is_typed(info, self.installed, self.env):
                 for offset, command, shown in commands(lines):
                     yield from self.type(f"{document}:{line + 1 + offset}", command, shown)
             elif " file=" in info:
