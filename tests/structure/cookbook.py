@@ -9,9 +9,9 @@ import sys
 import tempfile
 
 from reader import Reader, copy_tree
-from tap import ROOT, Tap
+from tap import ROOT, Tap, text_of, tracked
 
-DOCUMENTS = ["docs/c-api.md"] + [f"examples/{name}/README.md" for name in ("sentences", "sound", "table")]
+DOCUMENTS = ["docs/c-api.md"] + [page for page in tracked("examples/*/README.md") if "```console" in text_of(page)]
 COMPILERS = {"gcc": "clang", "g++": "clang++"}
 LIBRARIES = ["lightnet", "tensorlight"]
 HEADERS = [os.path.join(ROOT, library, "include") for library in LIBRARIES]
