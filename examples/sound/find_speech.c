@@ -44,12 +44,12 @@ static unsigned number(const unsigned char *bytes, int n)
 }
 
 /* Reads the headers of a WAV file, up to its samples; returns their number. */
-static unsigned begin_wav(FILE *file)
+static unsigned begin_wav(const char *name, FILE *file)
 {
     unsigned char head[16];
     int is_supported = 0;
     if (fread(head, 1, 12, file) != 12 || memcmp(head, "RIFF", 4) || memcmp(head + 8, "WAVE", 4))
-        fail("not a WAV file");
+        fail("%s: not a WAV file", name);
     while (fread(head, 1, 8, file) == 8) {
         unsigned size = number(head + 4, 4);
         if (!memcmp(head, "data", 4) && is_supported)
@@ -62,7 +62,7 @@ static unsigned begin_wav(FILE *file)
         for (size += size % 2; size > 0 && getc(file) != EOF; size--)
             ;
     }
-    fail("expected a WAV file with samples of 16 bits, mono, 16 kHz");
+    fail("%s: expected samples of 16 bits, mono, 16 kHz", name);
     return 0;
 }
 
@@ -86,11 +86,14 @@ static void bind_state(ln_session *session, const char *input, const char *outpu
     check(ln_session_bind_output(session, output, state, size), session);
 }
 
-static void find_speech(ln_session *session, FILE *file)
+static void find_speech(ln_session *session, const char *name)
 {
     float samples[CHUNK * HOP] = {0}, speech[CHUNK], tail[HOP] = {0}, state[HIDDEN] = {0};
     segment current = {-1, -1};
     int frame = 0;
+    FILE *file = fopen(name, "rb");
+    if (!file)
+        fail("%s: cannot be read", name);
     check(ln_session_bind_input(session, "samples", TL_FLOAT, 2, (const int[]){1, CHUNK * HOP},
                                 samples, sizeof(samples)),
           session);
@@ -98,13 +101,14 @@ static void find_speech(ln_session *session, FILE *file)
     bind_state(session, "tail", "next_tail", 2, (const int[]){1, HOP}, tail, sizeof(tail));
     bind_state(session, "state", "next_state", 3, (const int[]){1, 1, HIDDEN}, state,
                sizeof(state));
-    for (unsigned left = begin_wav(file), n = 1; left > 0 && n > 0; left -= n) {
+    for (unsigned left = begin_wav(name, file), n = 1; left > 0 && n > 0; left -= n) {
         n = read_samples(file, samples, left < CHUNK * HOP ? left : CHUNK * HOP);
         check(ln_session_run(session), session);
         for (int i = 0; i < CHUNK; i++)
             add_frame(&current, frame++, speech[i]);
     }
     end_segment(&current);
+    fclose(file);
 }
 
 int main(int argc, char **argv)
@@ -112,11 +116,7 @@ int main(int argc, char **argv)
     if (argc != 3)
         fail("usage: find_speech MODEL FILE.wav");
     ln_session *session = open_model(argv[1]);
-    FILE *file = fopen(argv[2], "rb");
-    if (!file)
-        fail("%s: cannot be read", argv[2]);
-    find_speech(session, file);
-    fclose(file);
+    find_speech(session, argv[2]);
     ln_session_free(session);
     return 0;
 }

@@ -48,6 +48,8 @@ class wav
   public:
     explicit wav(const std::string &name) : file(name, std::ios::binary)
     {
+        if (!file)
+            throw std::runtime_error(name + ": cannot be read");
         if (bytes(4) != "RIFF" || bytes(8).substr(4) != "WAVE")
             throw std::runtime_error(name + ": not a WAV file");
         bool is_supported = false;
