@@ -227,7 +227,8 @@ static int run_files(each *e, const int *items, int n)
     if (!data && size)
         return fail_memory(e);
     // An empty array needs no data, but no data would remove the input.
-    const ln_status status = run_session(e, data ? data : "", size, like, rows);
+    static const uint64_t nothing = 0;
+    const ln_status status = run_session(e, data ? data : &nothing, size, like, rows);
     int failed = status ? fail_run(e, items, n, status) : 0;
     for (int k = 0; k < e->n_outputs && !failed; k++)
         failed = hand_out(e, items, n, rows, k);
