@@ -24,7 +24,7 @@ static const struct {
     {"to", "ir il nnvm"},
     {"calibration", "minmax percentile entropy"},
     {"precision", "float32 bf16 tf32 fp16"},
-    {"target", "cpu cuda dnnl none"},
+    {"target", "cpu cuda dnnl"},
     {"threads", "0 1 2 4 8"},
 };
 
