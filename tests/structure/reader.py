@@ -16,6 +16,7 @@ Other blocks are for reading only.
 import os
 import re
 import shutil
+import sys
 
 from tap import ROOT, run, text_of, tracked
 
@@ -66,7 +67,8 @@ def is_typed(info, installed, env=None):
     """Whether the block is commands that run with the installation in that folder, and in that environment (None: any)."""
     kind, _, needed = info.partition(" needs=")
     if kind == "console" and needed.startswith("python:") and env:
-        return run(["python3", "-c", "import " + needed.partition(":")[2]], env=env)[0] == 0
+        # In the tree, `import lightnet` would find its folder of that name.
+        return run(["python3", "-c", "import " + needed.partition(":")[2]], cwd="/", env=env)[0] == 0
     if kind != "console" or not needed or not installed:
         return kind == "console"
     return os.path.exists(os.path.join(installed, needed)) if "/" in needed else shutil.which(needed) is not None
