@@ -24,6 +24,7 @@ def write_compilers(folder, sanitizers):
         with open(path, "w", encoding="utf-8") as file:
             file.write(f'#!/bin/sh\nexec {compiler} -fsanitize={sanitizers} -fno-sanitize-recover=all "$@"\n')
         os.chmod(path, 0o755)
+    os.symlink(sys.executable, os.path.join(folder, "python3"))  # which has NumPy
 
 
 def main():
