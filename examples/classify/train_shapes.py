@@ -1,9 +1,9 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: Apache-2.0
-"""Trains the classifier of this example on drawn shapes, writes shapes.onnx, and measures it.
+"""Trains the classifier of this example on drawn shapes, writes ten_shapes.onnx, and measures it.
 
-    train_shapes.py              train (about three minutes), write shapes.onnx
-    train_shapes.py --evaluate   accuracy of shapes.onnx on new images, run by LightNet
+    train_shapes.py              train (about three minutes), write ten_shapes.onnx
+    train_shapes.py --evaluate   accuracy of ten_shapes.onnx on new images, run by LightNet
     train_shapes.py --samples    write the sample images
 """
 
@@ -17,7 +17,7 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.append(os.path.join(HERE, "..", "imaging"))
 from paint import background, blend, colour, photograph, write_ppm
 
-MODEL = os.path.join(HERE, "shapes.onnx")
+MODEL = os.path.join(HERE, "ten_shapes.onnx")
 LABELS = os.path.join(HERE, "shapes.txt")
 TRAINING_SEED, EVALUATION_SEED, SAMPLES_SEED = 1, 2, 6
 SIDE = 64
