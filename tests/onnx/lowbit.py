@@ -131,7 +131,7 @@ def check_nbits(tap, lightnet):
             tap.check(f"MatMulNBits, {bits} bits, {dtype}, zeros {has_zeros}, bias {has_bias}",
                       faults_of(lightnet, what, {"x": x}, [expected]) + ([] if "matmul_lowbit_cpu" in ops else [f"operators: {ops}"]))
     few = dict(bits=4, k=32, n=1, block=32, bytes_of=bytes(16), scales=[1.0])
-    bad = (("8 bits", few | dict(bits=8, bytes_of=bytes(32)), "'bits' is 8, expected 2 or 4"),
+    bad = (("3 bits", few | dict(bits=3, bytes_of=bytes(12)), "'bits' is 3, expected 2, 4 or 8"),
            ("groups", few | dict(inputs=["x", "w", "s", "", "w"]), "input 4, 'g_idx', is not supported"),
            ("odd blocks", few | dict(block=8, bytes_of=bytes(16), scales=[1.0] * 4), "'block_size' is 8, expected a multiple of 16"),
            ("too few weights", few | dict(bytes_of=bytes(16), n=2, scales=[1.0] * 2), "UINT8 [2, 1, 16] has 16 bytes of data, expected 32"))

@@ -11,6 +11,7 @@ from onnx_writer import graph, model, node, renamed, tensor, value
 
 FLOATS = {"float": np.float32, "double": np.float64, "float16": np.float16}
 INTEGERS = {np.dtype(t).name: t for t in (np.uint8, np.int8, np.uint16, np.int16, np.int32, np.int64, np.uint32, np.uint64)}
+CONTRIB = "com.microsoft"
 NUMPY = {**FLOATS, **INTEGERS, "bool": np.bool_}  # ONNX's names, as onnx_writer has them
 
 
@@ -46,6 +47,11 @@ def one_node(sentence, op_type, arrays, expected, opset=18, const=(), **attribut
                 {name: elements(inputs[name]) for name in fixed})
 
 
+def contrib(sentence, op_type, arrays, expected, const=(), **attributes):
+    """As one_node, of ONNX Runtime's domain."""
+    return one_node(sentence, op_type, arrays, expected, 17, const, domain=CONTRIB, **attributes)
+
+
 def joined(parts):
     """The model of parts of one opset, and its inputs. Names of several have the number of the part before them."""
     nodes, inputs, outputs, initializers, given = [], [], [], [], {}
@@ -57,7 +63,7 @@ def joined(parts):
         outputs += [value(own(name), part.kind or name_of(array)) for name, array in part.wanted.items()]
         initializers += [tensor(own(name), *what) for name, what in part.constants.items()]
         given |= {own(name): array for name, array in part.given.items()}
-    return model(graph(nodes, inputs, outputs, initializers), opset=parts[0].opset), given
+    return model(graph(nodes, inputs, outputs, initializers), opset={"": parts[0].opset, CONTRIB: 1}), given
 
 
 def call(command):
@@ -143,6 +149,29 @@ def compiled_faults_of(lightnet, model, cases):
             done = call([lightnet, "run", path, *write(folder, model, inputs)[1:], "-O", out])
             faults += failure(done) or [fault for k, want in enumerate(expected)
                                         for fault in differences(os.path.join(out, f"output_{k}.npy"), want, 0, 0)]
+        return faults
+
+
+def ranged_faults_of(lightnet, parts, ranges, tolerance):
+    """As faults_of, of parts that are the same but for their sizes, compiled once for `ranges`: {input: shape}."""
+    def open_of(name):
+        return [f"{name}{k}" if ".." in size else int(size) for k, size in enumerate(ranges[name].split("x"))]
+
+    first = parts[0]
+    whole = graph(first.nodes, [value(name, name_of(array), open_of(name)) for name, array in first.given.items()],
+                  [value(name, name_of(array)) for name, array in first.wanted.items()],
+                  [tensor(name, *what) for name, what in first.constants.items()])
+    bytes_of = model(whole, opset={"": first.opset, CONTRIB: 1})
+    with tempfile.TemporaryDirectory() as folder:
+        path = os.path.join(folder, "compiled.safetensors")
+        shapes = [word for name, shape in ranges.items() for word in ("--shape", f"{name}={shape}")]
+        faults = failure(call([lightnet, "compile", *write(folder, bytes_of, {}), *shapes, "-o", path]))
+        for part in [] if faults else parts:
+            out = os.path.join(folder, "out")
+            done = call([lightnet, "run", path, *write(folder, bytes_of, part.given)[1:], "-O", out])
+            faults += failure(done) or [
+                fault for k, want in enumerate(part.wanted.values())
+                for fault in differences(os.path.join(out, f"output_{k}.npy"), want, tolerance, tolerance)]
         return faults
 
 

@@ -62,7 +62,6 @@ extern const ln_onnx_row ln_onnx_rows_einsum[];
 extern const ln_onnx_row ln_onnx_rows_elementwise[];
 extern const ln_onnx_row ln_onnx_rows_index[];
 extern const ln_onnx_row ln_onnx_rows_matmul[];
-extern const ln_onnx_row ln_onnx_rows_microsoft[]; /* of the domain com.microsoft */
 extern const ln_onnx_row ln_onnx_rows_norm[];
 extern const ln_onnx_row ln_onnx_rows_pool[];
 extern const ln_onnx_row ln_onnx_rows_preview[]; /* of the domain ai.onnx.preview */
@@ -76,6 +75,10 @@ extern const ln_onnx_row ln_onnx_rows_shape[];
 extern const ln_onnx_row ln_onnx_rows_signal[];
 extern const ln_onnx_row ln_onnx_rows_state[];
 extern const ln_onnx_row ln_onnx_rows_unary[];
+
+/* Those of ONNX Runtime's domain com.microsoft. */
+
+extern const ln_onnx_row ln_onnx_rows_contrib_nbits[];
 
 /* Failing */
 
@@ -109,6 +112,9 @@ void ln_onnx_alias(ln_onnx_node *n, int i, const char *tensor);
 /** Its dtype, ndim, dims and len; after a failure, or for NULL, a scalar of TL_FLOAT. Returns
  * borrowed. */
 const tl_tensor *ln_onnx_tensor_of(const ln_onnx_node *n, const char *tensor);
+
+/** The bits of its elements, where these are fewer than of a byte; otherwise 0. */
+int ln_onnx_bits_of(const ln_onnx_node *n, const char *tensor);
 
 /** The type of results like `tensor`, which is input `i`. Fails where its elements have fewer bits
  *  than a byte: a result has no such type. */

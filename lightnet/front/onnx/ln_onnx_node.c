@@ -90,12 +90,17 @@ const tl_tensor *ln_onnx_tensor_of(const ln_onnx_node *n, const char *tensor)
     return ln_translation_tensor(&n->model->base, tensor);
 }
 
-tl_dtype ln_onnx_dtype_like(ln_onnx_node *n, int i, const char *tensor)
+int ln_onnx_bits_of(const ln_onnx_node *n, const char *tensor)
 {
     const ln_op *const op =
         tensor && !n->model->base.failed ? ln_context_creater(n->model->base.ctx, tensor) : NULL;
     const int is_unpacked = op && ln_is_form_of(op->op_arg->optype, "unpack_bits");
-    const int bits = is_unpacked ? ln_rule_get_int(op, "bits") : 0;
+    return is_unpacked ? ln_rule_get_int(op, "bits") : 0;
+}
+
+tl_dtype ln_onnx_dtype_like(ln_onnx_node *n, int i, const char *tensor)
+{
+    const int bits = ln_onnx_bits_of(n, tensor);
     if (bits)
         ln_emit_fail(&n->emit, "input %d has elements of %d bits, which a result cannot have", i,
                      bits);

@@ -82,14 +82,104 @@ void ln_onnx_set_image_ints(ln_onnx_node *n, const char *param, const tl_windows
     ln_emit_set(&n->emit, LN_INTS(param, len, all));
 }
 
-void ln_onnx_end_image(ln_onnx_node *n, const tl_windows *windows, int i)
+const char *ln_onnx_end_image(ln_onnx_node *n, const tl_windows *windows, int i)
 {
     const char *const image = ln_emit_end(&n->emit, "dst", windows->n == 2 ? i : LN_EMIT_TEMP);
     if (windows->n == 2)
-        return;
+        return image;
     const tl_tensor *const t = ln_onnx_tensor_of(n, image);
     const int dims[] = {t->dims[0], t->dims[1], t->dims[3]};
-    ln_emit_reshape(&n->emit, image, 3, dims, i);
+    return ln_emit_reshape(&n->emit, image, 3, dims, i);
+}
+
+/* ---- shapes ---- */
+
+const char *ln_onnx_channels_first(ln_onnx_node *n, const char *src, int i)
+{
+    const int ndim = ln_onnx_tensor_of(n, src)->ndim;
+    int axes[TL_MAXDIM];
+    for (int k = 0; k < ndim; k++)
+        axes[k] = k == 0 ? 0 : k == 1 ? ndim - 1 : k - 1;
+    return ln_emit_transpose(&n->emit, src, axes, i);
+}
+
+const char *ln_onnx_channels_last(ln_onnx_node *n, const char *src, int i)
+{
+    const int ndim = ln_onnx_tensor_of(n, src)->ndim;
+    int axes[TL_MAXDIM];
+    for (int k = 0; k < ndim; k++)
+        axes[k] = k == 0 ? 0 : k == ndim - 1 ? 1 : k + 1;
+    return ln_emit_transpose(&n->emit, src, axes, i);
+}
+
+void ln_onnx_want_shape(ln_onnx_node *n, int i, const char *name, int ndim, const int *dims)
+{
+    const tl_tensor *const t = ln_onnx_tensor_of(n, ln_onnx_in(n, i));
+    char text[TL_SHAPE_TEXT_SIZE], wanted[TL_SHAPE_TEXT_SIZE];
+    int is_same = t->ndim == ndim;
+    for (int k = 0; k < ndim && is_same; k++)
+        is_same = t->dims[k] == dims[k];
+    if (!is_same)
+        ln_emit_fail(&n->emit, "input %d, '%s', has shape %s, expected %s", i, name,
+                     tl_shape_text(text, t->ndim, t->dims), tl_shape_text(wanted, ndim, dims));
+}
+
+const char *ln_onnx_scalar_in(ln_onnx_node *n, int i)
+{
+    const char *const tensor = ln_onnx_in(n, i);
+    const tl_tensor *const t = ln_onnx_tensor_of(n, tensor);
+    return t->len == 1 && t->ndim > 0 ? ln_emit_reshape(&n->emit, tensor, 0, NULL, LN_EMIT_TEMP)
+                                      : tensor;
+}
+
+/* ---- operators ---- */
+
+const char *ln_onnx_add(ln_onnx_node *n, const char *a, const char *b)
+{
+    return a && b ? ln_emit_binary(&n->emit, "TL_BINARY_ADD", a, b, LN_EMIT_TEMP) : a ? a : b;
+}
+
+const char *ln_onnx_slice(ln_onnx_node *n, const char *src, int axis, int start, int len)
+{
+    return LN_EMIT(&n->emit, LN_EMIT_TEMP, "slice", LN_ARG("src", src), LN_INT("axis", axis),
+                   LN_INT("start", start), LN_INT("len", len));
+}
+
+const char *ln_onnx_with_axes(ln_onnx_node *n, const char *src, int n_axes, const int *axes)
+{
+    return LN_EMIT(&n->emit, LN_EMIT_TEMP, "unsqueeze", LN_ARG("src", src),
+                   LN_INTS("axes", n_axes, axes));
+}
+
+void ln_onnx_refuse_input(ln_onnx_node *n, int i, const char *name)
+{
+    if (ln_onnx_has_input(n, i))
+        ln_emit_fail_as(&n->emit, LN_UNSUPPORTED, "input %d, '%s', is not supported", i, name);
+}
+
+void ln_onnx_refuse_attr(ln_onnx_node *n, const char *name, int64_t value)
+{
+    const int64_t given = ln_onnx_int(n, name, value);
+    if (given != value)
+        ln_emit_fail_as(&n->emit, LN_UNSUPPORTED, "attribute '%s' is %lld, expected %lld", name,
+                        (long long)given, (long long)value);
+}
+
+void ln_onnx_want_multiple(ln_onnx_node *n, int i, int len, int count)
+{
+    if (len % count != 0)
+        ln_emit_fail(&n->emit, "input %d has a last axis of length %d, expected a multiple of %d",
+                     i, len, count);
+}
+
+/* ---- nodes ---- */
+
+void ln_onnx_translate_standard(ln_onnx_node *n)
+{
+    enum { OPSET = 18 };
+    n->row = ln_onnx_find_row("", n->row->op_type, OPSET);
+    n->opset = OPSET;
+    n->row->translate(n);
 }
 
 /* ---- products ---- */

@@ -32,8 +32,71 @@ void ln_onnx_set_image_ints(ln_onnx_node *n, const char *param, const tl_windows
                             int groups, const int *values, int first);
 
 /** The last output of the operator of images; output `i` of the node has the spatial axes of
- *  `windows`. */
-void ln_onnx_end_image(ln_onnx_node *n, const tl_windows *windows, int i);
+ *  `windows`. Returns it. */
+const char *ln_onnx_end_image(ln_onnx_node *n, const tl_windows *windows, int i);
+
+/* Operators of ONNX as steps of others: inputs and attributes are those of the node, output `i` as
+ * in ln_emit.h. */
+
+/** Conv of `src`, with the weight and bias in inputs 1 and 2. */
+const char *ln_onnx_emit_conv(ln_onnx_node *n, const char *src, int i);
+
+/** Gemm, of inputs 0 to 2. */
+const char *ln_onnx_emit_gemm(ln_onnx_node *n, int i);
+
+/** Softmax of `src`, as in this opset of ONNX. */
+const char *ln_onnx_emit_softmax(ln_onnx_node *n, const char *src, int opset, int i);
+
+/** AveragePool and MaxPool of `src`; and the mean over all axes behind the first two. */
+const char *ln_onnx_emit_average_pool(ln_onnx_node *n, const char *src, int i);
+const char *ln_onnx_emit_max_pool(ln_onnx_node *n, const char *src, int i);
+const char *ln_onnx_emit_global_average(ln_onnx_node *n, const char *src, int i);
+
+/* Normalization over the axes from `axis` on. */
+typedef struct ln_onnx_layernorm {
+    const char *optype; /* layernorm; or rmsnorm, without bias */
+    const char *src, *scale, *bias;
+    int axis;
+    double epsilon;
+} ln_onnx_layernorm;
+
+/** The normalized tensor; of layernorm also the node's outputs 1 and 2, if it wants them: mean and
+ *  inverse deviation. */
+const char *ln_onnx_emit_layernorm(ln_onnx_node *n, const ln_onnx_layernorm *norm, int i);
+
+/** 1 / sqrt(mean of squares + epsilon) over these axes, which get length 1; nothing where the node
+ *  does not want its output `i`. */
+void ln_onnx_emit_inverse_rms(ln_onnx_node *n, const char *src, int axis, double epsilon, int i);
+
+/** A tensor with its last axis as its second, and one with its second axis as its last. */
+const char *ln_onnx_channels_first(ln_onnx_node *n, const char *src, int i);
+const char *ln_onnx_channels_last(ln_onnx_node *n, const char *src, int i);
+
+/** The node fails unless its input `i` has this shape. */
+void ln_onnx_want_shape(ln_onnx_node *n, int i, const char *name, int ndim, const int *dims);
+
+/** a + b; either may be NULL. */
+const char *ln_onnx_add(ln_onnx_node *n, const char *a, const char *b);
+
+/** `len` indices from `start` on along an axis. */
+const char *ln_onnx_slice(ln_onnx_node *n, const char *src, int axis, int start, int len);
+
+/** `src` with axes of length 1 inserted. */
+const char *ln_onnx_with_axes(ln_onnx_node *n, const char *src, int n_axes, const int *axes);
+
+/** The node fails, as not supported, if it has input `i`, or another value of the attribute. */
+void ln_onnx_refuse_input(ln_onnx_node *n, int i, const char *name);
+void ln_onnx_refuse_attr(ln_onnx_node *n, const char *name, int64_t value);
+
+/** The node fails unless `len`, the last axis of input `i`, is a multiple of `count`. */
+void ln_onnx_want_multiple(ln_onnx_node *n, int i, int len, int count);
+
+/** Input `i`, as a scalar if it has one element: it then broadcasts without an axis more. */
+const char *ln_onnx_scalar_in(ln_onnx_node *n, int i);
+
+/** Translates a node of another domain as the operator of the same name in ONNX's own, in opset 18.
+ */
+void ln_onnx_translate_standard(ln_onnx_node *n);
 
 /* Operands of matrix products, vectors among them: NumPy's rule, which MatMul, MatMulInteger and
  * QLinearMatMul share. A vector on the left counts as one row, on the right as one column, and the

@@ -50,7 +50,7 @@ static const ln_onnx_row basic[] = {
 };
 
 // clang-format off
-static const ln_onnx_row *const tables[] = {
+static const ln_onnx_row *const default_tables[] = {
     ln_onnx_rows_attention,
     basic,
     ln_onnx_rows_branch,
@@ -74,6 +74,14 @@ static const ln_onnx_row *const tables[] = {
     ln_onnx_rows_state,
     ln_onnx_rows_unary,
 };
+
+static const ln_onnx_row *const preview_tables[] = {
+    ln_onnx_rows_preview,
+};
+
+static const ln_onnx_row *const contrib_tables[] = {
+    ln_onnx_rows_contrib_nbits,
+};
 // clang-format on
 
 /** The newest row for an opset, in a table; `found` is the best one of others. */
@@ -87,32 +95,37 @@ static const ln_onnx_row *find_in(const ln_onnx_row *row, const char *op_type, i
     return found;
 }
 
-/** The operators of another domain than ONNX's own; NULL: it is unknown. */
-static const ln_onnx_row *rows_of(const char *domain)
+/* The tables of a domain. */
+typedef struct domain_rows {
+    const char *domain;
+    const ln_onnx_row *const *tables;
+    size_t n;
+} domain_rows;
+
+#define TABLES(tables) tables, sizeof(tables) / sizeof(tables[0])
+
+/** NULL: the domain is unknown. */
+static const domain_rows *find_domain(const char *domain)
 {
-    static const struct {
-        const char *domain;
-        const ln_onnx_row *rows;
-    } others[] = {
-        {"ai.onnx.preview", ln_onnx_rows_preview},
-        {"com.microsoft", ln_onnx_rows_microsoft},
+    static const domain_rows domains[] = {
+        {"", TABLES(default_tables)},
+        {"ai.onnx.preview", TABLES(preview_tables)},
+        {"com.microsoft", TABLES(contrib_tables)},
     };
-    for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++)
-        if (ln_streq(domain, others[i].domain))
-            return others[i].rows;
+    if (ln_onnx_is_default_domain(domain))
+        return &domains[0];
+    for (size_t i = 1; i < sizeof(domains) / sizeof(domains[0]); i++)
+        if (ln_streq(domain, domains[i].domain))
+            return &domains[i];
     return NULL;
 }
 
 const ln_onnx_row *ln_onnx_find_row(const char *domain, const char *op_type, int opset)
 {
+    const domain_rows *const rows = find_domain(domain);
     const ln_onnx_row *found = NULL;
-    const char *const type = op_type ? op_type : "";
-    if (!ln_onnx_is_default_domain(domain)) {
-        const ln_onnx_row *const rows = rows_of(domain);
-        return rows ? find_in(rows, type, opset, NULL) : NULL;
-    }
-    for (size_t i = 0; i < sizeof(tables) / sizeof(tables[0]); i++)
-        found = find_in(tables[i], type, opset, found);
+    for (size_t i = 0; rows && i < rows->n; i++)
+        found = find_in(rows->tables[i], op_type ? op_type : "", opset, found);
     return found;
 }
 
@@ -129,7 +142,7 @@ static void note(survey *s, const LnOnnx__Node *node, const char *why)
 {
     char kind[256];
     const int is_default = ln_onnx_is_default_domain(node->domain);
-    if (!is_default && !rows_of(node->domain))
+    if (!find_domain(node->domain))
         why = domains;
     snprintf(kind, sizeof(kind), "%.120s%s%.120s", is_default ? "" : node->domain,
              is_default ? "" : ".", node->op_type ? node->op_type : "");

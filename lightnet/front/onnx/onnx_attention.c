@@ -10,14 +10,14 @@
 // RotaryEmbedding-23, FlexAttention-1 (preview).
 
 #include <inttypes.h>
+#include <limits.h>
 #include <math.h>
 
-#include "front/onnx/ln_onnx.h"
+#include "front/onnx/ln_onnx_attention.h"
 
 /* ---- steps ---- */
 
-static const char *emit_join(ln_onnx_node *n, const char *first, const char *second, int axis,
-                             int i)
+const char *ln_onnx_join(ln_onnx_node *n, const char *first, const char *second, int axis, int i)
 {
     return LN_EMIT(&n->emit, i, "join", LN_ARG_AT("src", 0, first), LN_ARG_AT("src", 1, second),
                    LN_INT("axis", axis));
@@ -44,17 +44,34 @@ static int heads_of(ln_onnx_node *n, const char *name, const char *src)
     return 1;
 }
 
-/** [B, S, H * D] as [B, S, H, D]. */
-static const char *split_heads(ln_onnx_node *n, const char *src, int heads)
+const char *ln_onnx_split_heads(ln_onnx_node *n, const char *src, int heads)
 {
     const tl_tensor *const t = ln_onnx_tensor_of(n, src);
     if (t->ndim != 3)
         return src;
     const int dims[] = {t->dims[0], t->dims[1], heads, t->dims[2] / heads};
+    if (ln_onnx_is_dynamic(n, src))
+        return ln_emit_view(&n->emit, src, 4, (int[]){-2, -2, heads, dims[3]}, LN_EMIT_TEMP);
     return ln_emit_reshape(&n->emit, src, 4, dims, LN_EMIT_TEMP);
 }
 
-static const int swap_heads[] = {0, 2, 1, 3};
+const char *ln_onnx_swap_heads(ln_onnx_node *n, const char *src)
+{
+    static const int swapped[] = {0, 2, 1, 3};
+    return ln_emit_transpose(&n->emit, src, swapped, LN_EMIT_TEMP);
+}
+
+const char *ln_onnx_merge_heads(ln_onnx_node *n, const char *src, int i)
+{
+    const char *const swapped = ln_onnx_swap_heads(n, src);
+    const tl_tensor *const t = ln_onnx_tensor_of(n, swapped);
+    if (ln_onnx_failed(n))
+        return swapped;
+    const int dims[] = {t->dims[0], t->dims[1], t->dims[2] * t->dims[3]};
+    if (ln_onnx_is_dynamic(n, swapped))
+        return ln_emit_view(&n->emit, swapped, 3, (int[]){-2, -2, dims[2]}, i);
+    return ln_emit_reshape(&n->emit, swapped, 3, dims, i);
+}
 
 /** [B, H, S, D] of an input of this shape, or of [B, S, H * D] with attribute `name` heads. */
 static const char *heads_first(ln_onnx_node *n, const char *src, const char *name)
@@ -64,35 +81,13 @@ static const char *heads_first(ln_onnx_node *n, const char *src, const char *nam
         return src;
     if (ndim != 3)
         ln_emit_fail(&n->emit, "an input has %d dimensions, expected 3 or 4", ndim);
-    const char *const split = split_heads(n, src, heads_of(n, name, src));
-    return ln_emit_transpose(&n->emit, split, swap_heads, LN_EMIT_TEMP);
+    return ln_onnx_swap_heads(n, ln_onnx_split_heads(n, src, heads_of(n, name, src)));
 }
 
 /* ---- attention ---- */
 
-typedef struct attention {
-    tl_dtype dtype;
-    int batch, q_heads, kv_heads, q_len, kv_len, past_len;
-    const char *query, *key, *value;
-} attention;
-
-/** The past followed by `now`, along the axis of time; the node's output `i`. */
-static const char *with_past(ln_onnx_node *n, const char *past, const char *now, int i)
+void ln_onnx_measure_attention(ln_onnx_node *n, ln_onnx_attention *a)
 {
-    if (past)
-        return emit_join(n, past, now, 2, ln_onnx_wants(n, i) ? i : LN_EMIT_TEMP);
-    ln_onnx_alias(n, i, now);
-    return now;
-}
-
-static void read_attention(ln_onnx_node *n, attention *a)
-{
-    const char *const past_key = ln_onnx_optional(n, 4);
-    a->query = heads_first(n, ln_onnx_in(n, 0), "q_num_heads");
-    a->key = heads_first(n, ln_onnx_in(n, 1), "kv_num_heads");
-    a->value = heads_first(n, ln_onnx_in(n, 2), "kv_num_heads");
-    a->key = with_past(n, past_key, a->key, 1);
-    a->value = with_past(n, ln_onnx_optional(n, 5), a->value, 2);
     const tl_tensor *const q = ln_onnx_tensor_of(n, a->query);
     const tl_tensor *const k = ln_onnx_tensor_of(n, a->key);
     if (ln_onnx_failed(n) || q->ndim != 4 || k->ndim != 4)
@@ -103,14 +98,31 @@ static void read_attention(ln_onnx_node *n, attention *a)
     a->q_len = q->dims[2];
     a->kv_heads = k->dims[1];
     a->kv_len = k->dims[2];
-    a->past_len = past_key ? ln_onnx_tensor_of(n, past_key)->dims[2] : 0;
     if (a->kv_heads == 0 || a->q_heads % a->kv_heads != 0)
         ln_emit_fail(&n->emit, "%d heads of queries, expected a multiple of those of keys, %d",
                      a->q_heads, a->kv_heads);
 }
 
-/** The indices first, first + 1, .. as a column [len, 1] or a row [len]. */
-static const char *indices_from(ln_onnx_node *n, int64_t first, int len, int is_column)
+/** The past followed by `now`, along the axis of time; the node's output `i`. */
+static const char *with_past(ln_onnx_node *n, const char *past, const char *now, int i)
+{
+    if (past)
+        return ln_onnx_join(n, past, now, 2, ln_onnx_wants(n, i) ? i : LN_EMIT_TEMP);
+    ln_onnx_alias(n, i, now);
+    return now;
+}
+
+static void read_attention(ln_onnx_node *n, ln_onnx_attention *a)
+{
+    a->query = heads_first(n, ln_onnx_in(n, 0), "q_num_heads");
+    a->key = heads_first(n, ln_onnx_in(n, 1), "kv_num_heads");
+    a->value = heads_first(n, ln_onnx_in(n, 2), "kv_num_heads");
+    a->key = with_past(n, ln_onnx_optional(n, 4), a->key, 1);
+    a->value = with_past(n, ln_onnx_optional(n, 5), a->value, 2);
+    ln_onnx_measure_attention(n, a);
+}
+
+const char *ln_onnx_indices_from(ln_onnx_node *n, int64_t first, int len, int is_column)
 {
     if (!ln_emit_allows(&n->emit, (size_t)len, sizeof(int64_t)))
         return NULL;
@@ -134,20 +146,22 @@ static const char *emit_and(ln_onnx_node *n, const char *a, const char *b)
 
 /** Key j is before the end of its sequence, and with is_causal not after query i. NULL: no
  *  condition. */
-static const char *allowed_by_place(ln_onnx_node *n, const attention *a)
+static const char *allowed_by_place(ln_onnx_node *n, const ln_onnx_attention *a)
 {
     const int is_causal = ln_onnx_flag(n, "is_causal", 0);
     const char *lens = ln_onnx_optional(n, 6), *in_time = NULL, *in_sequence = NULL;
     if (!is_causal && !lens)
         return NULL;
-    const char *const keys = indices_from(n, 0, a->kv_len, 0);
+    const char *const keys = ln_onnx_indices_from(n, 0, a->kv_len, 0);
     if (lens)
         lens = ln_emit_reshape(&n->emit, lens, 4, (int[]){a->batch, 1, 1, 1}, LN_EMIT_TEMP);
     if (lens)
         in_sequence = ln_emit_compare(&n->emit, "TL_COMPARE_LESS", keys, lens);
     if (is_causal) {
-        const int is_by_end = lens && a->past_len == 0; // the queries are the last of each sequence
-        const char *last = indices_from(n, is_by_end ? -a->q_len : a->past_len, a->q_len, 1);
+        const char *const past = ln_onnx_optional(n, 4);
+        const int past_len = past ? ln_onnx_tensor_of(n, past)->dims[2] : 0;
+        const int is_by_end = lens && past_len == 0; // the queries are the last of each sequence
+        const char *last = ln_onnx_indices_from(n, is_by_end ? -a->q_len : past_len, a->q_len, 1);
         if (is_by_end)
             last = ln_emit_binary(&n->emit, "TL_BINARY_ADD", last, lens, LN_EMIT_TEMP);
         in_time = ln_emit_compare(&n->emit, "TL_COMPARE_LESS_EQUAL", keys, last);
@@ -155,8 +169,14 @@ static const char *allowed_by_place(ln_onnx_node *n, const attention *a)
     return emit_and(n, in_time, in_sequence);
 }
 
+const char *ln_onnx_bias_of(ln_onnx_node *n, const char *allowed, tl_dtype dtype)
+{
+    const char *const numbers = ln_emit_cast(&n->emit, allowed, dtype, LN_EMIT_TEMP);
+    return ln_emit_unary(&n->emit, "TL_UNARY_LOG", numbers, LN_EMIT_TEMP);
+}
+
 /** `mask` with the length of the keys: keys beyond it are masked, that is false or -infinity. */
-static const char *complete_mask(ln_onnx_node *n, const attention *a, const char *mask)
+static const char *complete_mask(ln_onnx_node *n, const ln_onnx_attention *a, const char *mask)
 {
     const tl_tensor *const t = ln_onnx_tensor_of(n, mask);
     int dims[TL_MAXDIM];
@@ -171,11 +191,11 @@ static const char *complete_mask(ln_onnx_node *n, const attention *a, const char
                                LN_INTS("dims", ndim, dims));
     if (dtype != TL_BOOL)
         rest = ln_emit_unary(&n->emit, "TL_UNARY_LOG", rest, LN_EMIT_TEMP);
-    return emit_join(n, mask, rest, ndim - 1, LN_EMIT_TEMP);
+    return ln_onnx_join(n, mask, rest, ndim - 1, LN_EMIT_TEMP);
 }
 
 /** The bias of the scores; NULL: none. */
-static const char *emit_bias(ln_onnx_node *n, const attention *a)
+static const char *emit_bias(ln_onnx_node *n, const ln_onnx_attention *a)
 {
     const char *mask = ln_onnx_optional(n, 3);
     const char *allowed = allowed_by_place(n, a);
@@ -188,10 +208,8 @@ static const char *emit_bias(ln_onnx_node *n, const attention *a)
         allowed = emit_and(n, mask, allowed);
         mask = NULL;
     }
-    if (allowed) {
-        allowed = ln_emit_cast(&n->emit, allowed, a->dtype, LN_EMIT_TEMP);
-        allowed = ln_emit_unary(&n->emit, "TL_UNARY_LOG", allowed, LN_EMIT_TEMP);
-    }
+    if (allowed)
+        allowed = ln_onnx_bias_of(n, allowed, a->dtype);
     if (mask)
         mask = ln_emit_cast(&n->emit, mask, a->dtype, LN_EMIT_TEMP);
     if (mask && allowed)
@@ -201,7 +219,7 @@ static const char *emit_bias(ln_onnx_node *n, const attention *a)
 
 /** `src` [B, Hq, S, ..] as [B, Hk, Hq / Hk * S, ..] times `matrix` [B, Hk, ..], or its transpose,
  *  as [B, Hq, S, ..]. */
-static const char *multiply_heads(ln_onnx_node *n, const attention *a, const char *src,
+static const char *multiply_heads(ln_onnx_node *n, const ln_onnx_attention *a, const char *src,
                                   const char *matrix, int is_transposed, double factor)
 {
     const tl_tensor *const t = ln_onnx_tensor_of(n, src);
@@ -217,26 +235,41 @@ static const char *multiply_heads(ln_onnx_node *n, const attention *a, const cha
 }
 
 /** softcap * tanh(x / softcap). */
-static const char *emit_softcap(ln_onnx_node *n, const attention *a, const char *scores,
-                                double softcap)
+static const char *emit_softcap(ln_onnx_node *n, const ln_onnx_attention *a, const char *scores)
 {
-    const char *const cap = ln_emit_scalar(&n->emit, a->dtype, softcap);
+    const char *const cap = ln_emit_scalar(&n->emit, a->dtype, a->softcap);
     const char *x = ln_emit_binary(&n->emit, "TL_BINARY_DIV", scores, cap, LN_EMIT_TEMP);
     x = ln_emit_unary(&n->emit, "TL_UNARY_TANH", x, LN_EMIT_TEMP);
     return ln_emit_binary(&n->emit, "TL_BINARY_MUL", x, cap, LN_EMIT_TEMP);
 }
 
-/** Softmax of the rows; 0 where the bias, unless NULL, leaves nothing of a row. */
-static const char *emit_probabilities(ln_onnx_node *n, const attention *a, const char *scores,
-                                      const char *bias)
+/** Softmax of the rows, each with the score of its head's sink, whose share is lost. */
+static const char *emit_with_sink(ln_onnx_node *n, const ln_onnx_attention *a, const char *scores)
 {
+    const int by_head[] = {1, a->q_heads, 1, 1}, dims[] = {a->batch, a->q_heads, a->q_len, 1};
+    const char *const sink =
+        ln_emit_expand(&n->emit, ln_emit_reshape(&n->emit, a->sink, 4, by_head, LN_EMIT_TEMP), 4,
+                       dims, LN_EMIT_TEMP);
+    const char *const all =
+        LN_EMIT(&n->emit, LN_EMIT_TEMP, "softmax",
+                LN_ARG("src", ln_onnx_join(n, scores, sink, 3, LN_EMIT_TEMP)), LN_INT("axis", 3));
+    return LN_EMIT(&n->emit, LN_EMIT_TEMP, "slice", LN_ARG("src", all), LN_INT("axis", 3),
+                   LN_INT("start", 0), LN_INT("len", a->kv_len));
+}
+
+/** Softmax of the rows; 0 where the bias, unless NULL, leaves nothing of a row. */
+static const char *emit_probabilities(ln_onnx_node *n, const ln_onnx_attention *a,
+                                      const char *scores)
+{
+    if (a->sink)
+        return emit_with_sink(n, a, scores);
     const char *const probabilities =
         LN_EMIT(&n->emit, LN_EMIT_TEMP, "softmax", LN_ARG("src", scores), LN_INT("axis", 3));
-    if (!bias)
+    if (!a->bias)
         return probabilities;
-    const int last = ln_onnx_tensor_of(n, bias)->ndim - 1;
+    const int last = ln_onnx_tensor_of(n, a->bias)->ndim - 1;
     const char *const best =
-        ln_emit_reduce(&n->emit, "TL_REDUCE_MAX", bias, last >= 0, &last, 1, LN_EMIT_TEMP);
+        ln_emit_reduce(&n->emit, "TL_REDUCE_MAX", a->bias, last >= 0, &last, 1, LN_EMIT_TEMP);
     const char *const lowest =
         ln_emit_scalar(&n->emit, a->dtype, -HUGE_VAL); // of the finite numbers
     const char *const is_empty = ln_emit_compare(&n->emit, "TL_COMPARE_LESS", best, lowest);
@@ -244,45 +277,82 @@ static const char *emit_probabilities(ln_onnx_node *n, const attention *a, const
     return ln_emit_where(&n->emit, is_empty, zero, probabilities, LN_EMIT_TEMP);
 }
 
-/** The scores, of which a node may want one stage as its output 3, and their products with the
+/** The scores, of which a node may want one stage as an output, and their products with the
  *  values. */
-static const char *emit_stages(ln_onnx_node *n, const attention *a, const char *bias, double scale,
-                               double softcap)
+static const char *emit_stages(ln_onnx_node *n, const ln_onnx_attention *a)
 {
-    const char *stages[4]; // choices of qk_matmul_output_mode
-    stages[0] = multiply_heads(n, a, a->query, a->key, 1, scale);
-    stages[1] = softcap > 0 ? emit_softcap(n, a, stages[0], softcap) : stages[0];
-    stages[2] =
-        bias ? ln_emit_binary(&n->emit, "TL_BINARY_ADD", stages[1], bias, LN_EMIT_TEMP) : stages[1];
-    stages[3] = emit_probabilities(n, a, stages[2], bias);
-    ln_onnx_alias(n, 3, stages[ln_attr_int_in(&n->emit, "qk_matmul_output_mode", 0, 0, 3)]);
-    return multiply_heads(n, a, stages[3], a->value, 0, 1);
+    const char *stages[4];
+    stages[LN_ONNX_SCORES] = multiply_heads(n, a, a->query, a->key, 1, a->scale);
+    stages[LN_ONNX_CAPPED] =
+        a->softcap > 0 ? emit_softcap(n, a, stages[LN_ONNX_SCORES]) : stages[LN_ONNX_SCORES];
+    stages[LN_ONNX_BIASED] = a->bias ? ln_emit_binary(&n->emit, "TL_BINARY_ADD",
+                                                      stages[LN_ONNX_CAPPED], a->bias, LN_EMIT_TEMP)
+                                     : stages[LN_ONNX_CAPPED];
+    stages[LN_ONNX_PROBABILITIES] = emit_probabilities(n, a, stages[LN_ONNX_BIASED]);
+    if (a->stage >= 0)
+        ln_onnx_alias(n, a->stage_output, stages[a->stage]);
+    return multiply_heads(n, a, stages[LN_ONNX_PROBABILITIES], a->value, 0, 1);
+}
+
+const char *ln_onnx_emit_attention(ln_onnx_node *n, const ln_onnx_attention *a)
+{
+    if (a->softcap > 0 || a->stage >= 0 || a->sink)
+        return emit_stages(n, a);
+    return LN_EMIT(&n->emit, LN_EMIT_TEMP, "attention", LN_ARG("q", a->query), LN_ARG("k", a->key),
+                   LN_ARG("v", a->value), LN_ARG("mask", a->bias), LN_NUMBER("scale", a->scale),
+                   LN_BOOL("zero_empty", a->bias != NULL));
 }
 
 static void translate_attention(ln_onnx_node *n)
 {
-    attention a = {.kv_heads = 1};
+    ln_onnx_attention a = {.kv_heads = 1, .stage = -1, .stage_output = 3};
     read_attention(n, &a);
     if (ln_onnx_failed(n))
         return;
     const tl_tensor *const q = ln_onnx_tensor_of(n, a.query);
-    const double scale = ln_onnx_float(n, "scale", 1 / sqrt(q->dims[3] ? q->dims[3] : 1));
-    const double softcap = ln_onnx_float(n, "softcap", 0);
-    const char *const bias = emit_bias(n, &a);
-    const int has_stages = softcap > 0 || ln_onnx_wants(n, 3);
-    const char *const dst =
-        has_stages ? emit_stages(n, &a, bias, scale, softcap)
-                   : LN_EMIT(&n->emit, LN_EMIT_TEMP, "attention", LN_ARG("q", a.query),
-                             LN_ARG("k", a.key), LN_ARG("v", a.value), LN_ARG("mask", bias),
-                             LN_NUMBER("scale", scale), LN_BOOL("zero_empty", bias != NULL));
-    if (ln_onnx_tensor_of(n, ln_onnx_in(n, 0))->ndim == 4) {
+    a.scale = ln_onnx_float(n, "scale", 1 / sqrt(q->dims[3] ? q->dims[3] : 1));
+    a.softcap = ln_onnx_float(n, "softcap", 0);
+    a.bias = emit_bias(n, &a);
+    if (ln_onnx_wants(n, 3)) // a choice of qk_matmul_output_mode
+        a.stage = ln_attr_int_in(&n->emit, "qk_matmul_output_mode", 0, 0, 3);
+    const char *const dst = ln_onnx_emit_attention(n, &a);
+    if (ln_onnx_tensor_of(n, ln_onnx_in(n, 0))->ndim == 4)
         ln_onnx_alias(n, 0, dst);
-        return;
+    else
+        ln_onnx_merge_heads(n, dst, 0);
+}
+
+/* ---- shared with com.microsoft ---- */
+
+int ln_onnx_read_heads(ln_onnx_node *n, const char *name)
+{
+    ln_attr_require(&n->emit, name);
+    return ln_attr_int_in(&n->emit, name, 1, 1, INT_MAX);
+}
+
+double ln_onnx_read_scale(ln_onnx_node *n, int size)
+{
+    const double given = ln_onnx_float(n, "scale", 0);
+    return given != 0 ? given : 1 / sqrt(size ? size : 1);
+}
+
+const char *ln_onnx_read_score_bias(ln_onnx_node *n, const ln_onnx_attention *a, int i)
+{
+    const char *const bias = ln_onnx_optional(n, i);
+    const tl_tensor *const t = ln_onnx_tensor_of(n, bias);
+    if (!bias || ln_onnx_failed(n))
+        return NULL;
+    const int fits = t->ndim == 4 && (t->dims[0] == 1 || t->dims[0] == a->batch) &&
+                     (t->dims[1] == 1 || t->dims[1] == a->q_heads) && t->dims[2] == a->q_len &&
+                     t->dims[3] == a->kv_len;
+    if (!fits) {
+        char text[TL_SHAPE_TEXT_SIZE];
+        ln_emit_fail(
+            &n->emit,
+            "input %d, 'attention_bias', has shape %s, expected [1 or %d, 1 or %d, %d, %d]", i,
+            tl_shape_text(text, t->ndim, t->dims), a->batch, a->q_heads, a->q_len, a->kv_len);
     }
-    const int width = a.q_heads * ln_onnx_tensor_of(n, dst)->dims[3];
-    const int dims[] = {a.batch, a.q_len, width};
-    ln_emit_reshape(&n->emit, ln_emit_transpose(&n->emit, dst, swap_heads, LN_EMIT_TEMP), 3, dims,
-                    0);
+    return ln_emit_cast(&n->emit, bias, a->dtype, LN_EMIT_TEMP);
 }
 
 /* ---- attention with functions of the scores and of the probabilities ---- */
@@ -378,15 +448,15 @@ static const char *with_last_axis(ln_onnx_node *n, const char *tensor)
     return ln_emit_reshape(&n->emit, tensor, ndim + 1, dims, LN_EMIT_TEMP);
 }
 
-/** Rotates pairs of elements: neighbours, or elements of the two halves. */
-static const char *emit_rotation(ln_onnx_node *n, const char *src, const char *cosines,
-                                 const char *sines)
+/** All pairs of the last axis. */
+static const char *rotate_all(ln_onnx_node *n, const char *src, const char *cosines,
+                              const char *sines, int is_paired)
 {
     const tl_tensor *const t = ln_onnx_tensor_of(n, src);
     if (ln_onnx_failed(n))
         return src;
     const int dims[] = {t->dims[0], t->dims[1], t->dims[2], t->dims[3]};
-    const int len = dims[3], is_paired = ln_onnx_flag(n, "interleaved", 0);
+    const int len = dims[3];
     const char *const x =
         is_paired ? emit_part(n, src, 0, len, 2) : emit_part(n, src, 0, len / 2, 1);
     const char *const y =
@@ -394,10 +464,23 @@ static const char *emit_rotation(ln_onnx_node *n, const char *src, const char *c
     const char *const real = emit_rotated(n, "TL_BINARY_SUB", cosines, x, sines, y);
     const char *const imaginary = emit_rotated(n, "TL_BINARY_ADD", sines, x, cosines, y);
     if (!is_paired)
-        return emit_join(n, real, imaginary, 3, LN_EMIT_TEMP);
+        return ln_onnx_join(n, real, imaginary, 3, LN_EMIT_TEMP);
     const char *const pairs =
-        emit_join(n, with_last_axis(n, real), with_last_axis(n, imaginary), 4, LN_EMIT_TEMP);
+        ln_onnx_join(n, with_last_axis(n, real), with_last_axis(n, imaginary), 4, LN_EMIT_TEMP);
     return ln_emit_reshape(&n->emit, pairs, 4, dims, LN_EMIT_TEMP);
+}
+
+const char *ln_onnx_rotate(ln_onnx_node *n, const char *src, const char *cosines, const char *sines,
+                           int rotated, int is_paired)
+{
+    const tl_tensor *const t = ln_onnx_tensor_of(n, src);
+    const int size = t->ndim == 4 ? t->dims[3] : rotated;
+    if (rotated >= size)
+        return rotate_all(n, src, cosines, sines, is_paired);
+    const char *const rest = emit_part(n, src, rotated, size, 1);
+    const char *const x =
+        rotate_all(n, emit_part(n, src, 0, rotated, 1), cosines, sines, is_paired);
+    return ln_onnx_join(n, x, rest, 3, LN_EMIT_TEMP);
 }
 
 /** How many of the `size` elements of a head are rotated, in pairs. */
@@ -418,22 +501,16 @@ static void translate_rotary(ln_onnx_node *n)
     const char *const src = ln_onnx_in(n, 0);
     const tl_tensor *const t = ln_onnx_tensor_of(n, src);
     const int is_flat = t->ndim == 3; // [B, S, H * D], otherwise [B, H, S, D]
-    const char *x = is_flat ? split_heads(n, src, heads_of(n, "num_heads", src)) : src;
+    const char *x = is_flat ? ln_onnx_split_heads(n, src, heads_of(n, "num_heads", src)) : src;
     if (!is_flat && t->ndim != 4)
         ln_emit_fail(&n->emit, "input 0 has %d dimensions, expected 3 or 4", t->ndim);
     if (ln_onnx_failed(n))
         return;
     const int dims[] = {t->dims[0], t->dims[1], t->dims[2]};
     const int rotated = rotated_size(n, ln_onnx_tensor_of(n, x)->dims[3]);
-    const int size = ln_onnx_tensor_of(n, x)->dims[3];
     const char *const cosines = angles_of(n, 1, is_flat ? 2 : 1);
     const char *const sines = angles_of(n, 2, is_flat ? 2 : 1);
-    const char *const rest = rotated < size ? emit_part(n, x, rotated, size, 1) : NULL;
-    if (rest)
-        x = emit_part(n, x, 0, rotated, 1);
-    x = emit_rotation(n, x, cosines, sines);
-    if (rest)
-        x = emit_join(n, x, rest, 3, LN_EMIT_TEMP);
+    x = ln_onnx_rotate(n, x, cosines, sines, rotated, ln_onnx_flag(n, "interleaved", 0));
     if (is_flat)
         ln_emit_reshape(&n->emit, x, 3, dims, 0);
     else

@@ -13,9 +13,9 @@ typedef struct convolution {
     tl_windows windows;
 } convolution;
 
-static convolution read_convolution(ln_onnx_node *n, int bias)
+static convolution read_convolution(ln_onnx_node *n, const char *src, int bias)
 {
-    convolution c = {.src = ln_onnx_in(n, 0), .weight = ln_onnx_in(n, 1)};
+    convolution c = {.src = src, .weight = ln_onnx_in(n, 1)};
     if (bias >= 0)
         c.bias = ln_onnx_optional(n, bias);
     c.group = ln_attr_int_in(&n->emit, "group", 1, 1, INT_MAX);
@@ -52,18 +52,22 @@ static void begin_nd(ln_onnx_node *n, const char *optype, const convolution *c)
 
 /* ---- Conv ---- */
 
-static void translate_conv(ln_onnx_node *n)
+const char *ln_onnx_emit_conv(ln_onnx_node *n, const char *src, int i)
 {
-    convolution c = read_convolution(n, 2);
+    convolution c = read_convolution(n, src, 2);
     ln_onnx_auto_pad(n, c.src, &c.windows);
     const tl_tensor *const weight = ln_onnx_tensor_of(n, c.weight);
     if (weight->len > 0 && ln_onnx_is_image(n, c.src, &c.windows, 1)) {
         begin_image(n, "conv2d", &c, weight->dims[0]);
-        ln_onnx_end_image(n, &c.windows, 0);
-    } else {
-        begin_nd(n, "convnd", &c);
-        ln_emit_end(&n->emit, "dst", 0);
+        return ln_onnx_end_image(n, &c.windows, i);
     }
+    begin_nd(n, "convnd", &c);
+    return ln_emit_end(&n->emit, "dst", i);
+}
+
+static void translate_conv(ln_onnx_node *n)
+{
+    ln_onnx_emit_conv(n, ln_onnx_in(n, 0), 0);
 }
 
 /* ---- ConvTranspose ---- */
@@ -114,7 +118,7 @@ static void pad_transposed(ln_onnx_node *n, const convolution *c, tl_windows *w,
 
 static void translate_conv_transpose(ln_onnx_node *n)
 {
-    convolution c = read_convolution(n, 2);
+    convolution c = read_convolution(n, ln_onnx_in(n, 0), 2);
     int output_padding[TL_MAX_SPATIAL];
     ln_attr_ints_of(&n->emit, "output_padding", c.windows.n, 0, 0, output_padding);
     pad_transposed(n, &c, &c.windows, output_padding);
@@ -136,7 +140,7 @@ static void translate_conv_transpose(ln_onnx_node *n)
 
 static void translate_conv_integer(ln_onnx_node *n)
 {
-    convolution c = read_convolution(n, -1);
+    convolution c = read_convolution(n, ln_onnx_in(n, 0), -1);
     ln_onnx_auto_pad(n, c.src, &c.windows);
     const char *const src_zero = ln_onnx_zero_point(n, 2, c.src, 0);
     const char *const weight_zero = ln_onnx_zero_point(n, 3, c.weight, 0);

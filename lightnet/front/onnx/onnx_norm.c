@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "front/onnx/ln_onnx.h"
+#include "front/onnx/ln_onnx_steps.h"
 
 /* ---- softmax, logsoftmax, hardmax ---- */
 
@@ -28,24 +29,23 @@ static const char *emit_hardmax(ln_onnx_node *n, const char *src, int axis, int 
                    LN_INT("depth", depth), LN_INT("axis", axis));
 }
 
-static const char *emit_along(ln_onnx_node *n, const char *src, int axis, int i)
+static const char *emit_along(ln_onnx_node *n, const char *optype, const char *src, int axis, int i)
 {
-    if (strcmp(n->row->with, "hardmax") == 0)
+    if (strcmp(optype, "hardmax") == 0)
         return emit_hardmax(n, src, axis, i);
-    return LN_EMIT(&n->emit, i, n->row->with, LN_ARG("src", src), LN_INT("axis", axis));
+    return LN_EMIT(&n->emit, i, optype, LN_ARG("src", src), LN_INT("axis", axis));
 }
 
 static void translate_along_axis(ln_onnx_node *n)
 {
     const char *const src = ln_onnx_in(n, 0);
     const int ndim = ln_onnx_tensor_of(n, src)->ndim;
-    emit_along(n, src, ln_attr_axis(&n->emit, "axis", -1, ndim), 0);
+    emit_along(n, n->row->with, src, ln_attr_axis(&n->emit, "axis", -1, ndim), 0);
 }
 
 /** Before opset 13 the axes from `axis` on count as one, as do those before. */
-static void translate_along_rest(ln_onnx_node *n)
+static const char *emit_along_rest(ln_onnx_node *n, const char *optype, const char *src, int i)
 {
-    const char *const src = ln_onnx_in(n, 0);
     const tl_tensor *const t = ln_onnx_tensor_of(n, src);
     const int ndim = t->ndim;
     const int axis = ln_attr_axis(&n->emit, "axis", 1, ndim);
@@ -54,7 +54,20 @@ static void translate_along_rest(ln_onnx_node *n)
     int dims[TL_MAXDIM];
     memcpy(dims, t->dims, (size_t)ndim * sizeof(*dims));
     const char *const rows = ln_emit_reshape(&n->emit, src, 2, flat, LN_EMIT_TEMP);
-    ln_emit_reshape(&n->emit, emit_along(n, rows, 1, LN_EMIT_TEMP), ndim, dims, 0);
+    return ln_emit_reshape(&n->emit, emit_along(n, optype, rows, 1, LN_EMIT_TEMP), ndim, dims, i);
+}
+
+static void translate_along_rest(ln_onnx_node *n)
+{
+    emit_along_rest(n, n->row->with, ln_onnx_in(n, 0), 0);
+}
+
+const char *ln_onnx_emit_softmax(ln_onnx_node *n, const char *src, int opset, int i)
+{
+    const int ndim = ln_onnx_tensor_of(n, src)->ndim;
+    if (opset < 13)
+        return emit_along_rest(n, "softmax", src, i);
+    return emit_along(n, "softmax", src, ln_attr_axis(&n->emit, "axis", -1, ndim), i);
 }
 
 /* ---- batch normalization ---- */
@@ -202,16 +215,35 @@ static void emit_stats(ln_onnx_node *n, const char *stats, int i)
     ln_emit_cast(&n->emit, stats, dtype, i);
 }
 
-static const char *emit_layernorm(ln_onnx_node *n, const char *optype, const char *src,
-                                  const char *scale, const char *bias, int axis, int i)
+void ln_onnx_emit_inverse_rms(ln_onnx_node *n, const char *src, int axis, double epsilon, int i)
+{
+    const int ndim = ln_onnx_tensor_of(n, src)->ndim;
+    const tl_dtype dtype = ln_onnx_tensor_of(n, src)->dtype == TL_DOUBLE ? TL_DOUBLE : TL_FLOAT;
+    int axes[TL_MAXDIM];
+    if (!ln_onnx_wants(n, i))
+        return;
+    for (int k = axis; k < ndim; k++)
+        axes[k - axis] = k;
+    const char *const wide = ln_emit_cast(&n->emit, src, dtype, LN_EMIT_TEMP);
+    const char *const square = ln_emit_binary(&n->emit, "TL_BINARY_MUL", wide, wide, LN_EMIT_TEMP);
+    const char *const mean =
+        ln_emit_reduce(&n->emit, "TL_REDUCE_MEAN", square, ndim - axis, axes, 1, LN_EMIT_TEMP);
+    const char *const sum = ln_emit_binary(&n->emit, "TL_BINARY_ADD", mean,
+                                           ln_emit_scalar(&n->emit, dtype, epsilon), LN_EMIT_TEMP);
+    const char *const root = ln_emit_unary(&n->emit, "TL_UNARY_SQRT", sum, LN_EMIT_TEMP);
+    emit_stats(n, ln_emit_unary(&n->emit, "TL_UNARY_RECIPROCAL", root, LN_EMIT_TEMP), i);
+}
+
+const char *ln_onnx_emit_layernorm(ln_onnx_node *n, const ln_onnx_layernorm *norm, int i)
 {
     const char *mean = NULL, *inv_std = NULL;
-    LN_EMIT_BEGIN(&n->emit, optype, LN_ARG("src", src), LN_ARG("scale", scale),
-                  LN_ARG("bias", bias), LN_INT("axis", axis),
-                  LN_NUMBER("epsilon", ln_onnx_float(n, "epsilon", 1e-5)));
-    if (ln_onnx_wants(n, 1))
+    const int is_centered = ln_streq(norm->optype, "layernorm");
+    LN_EMIT_BEGIN(&n->emit, norm->optype, LN_ARG("src", norm->src), LN_ARG("scale", norm->scale),
+                  LN_ARG("bias", norm->bias), LN_INT("axis", norm->axis),
+                  LN_NUMBER("epsilon", norm->epsilon));
+    if (is_centered && ln_onnx_wants(n, 1))
         mean = ln_emit_out(&n->emit, "mean", LN_EMIT_TEMP);
-    if (ln_onnx_wants(n, 2))
+    if (is_centered && ln_onnx_wants(n, 2))
         inv_std = ln_emit_out(&n->emit, "inv_std", LN_EMIT_TEMP);
     const char *const dst = ln_emit_end(&n->emit, "dst", i);
     if (mean)
@@ -221,28 +253,48 @@ static const char *emit_layernorm(ln_onnx_node *n, const char *optype, const cha
     return dst;
 }
 
-/** LayerNormalization and RMSNormalization: the row names the operator. Factors that differ along
- *  the axes before `axis` are applied afterwards. */
+/** The type to compute in: that of both tensors, or one that holds either. */
+static tl_dtype common_dtype(tl_dtype a, tl_dtype b)
+{
+    return a == b ? a : a == TL_DOUBLE || b == TL_DOUBLE ? TL_DOUBLE : TL_FLOAT;
+}
+
+/** The normalization of layers with its factors: output `i`. Those that differ along the axes
+ *  before `axis` are applied afterwards. */
+static const char *emit_with_factors(ln_onnx_node *n, ln_onnx_layernorm *norm, int i)
+{
+    const char *const scale = norm->scale, *const bias = norm->bias;
+    norm->scale = factor_of_layer(n, scale, norm->src, norm->axis);
+    norm->bias = bias ? factor_of_layer(n, bias, norm->src, norm->axis) : NULL;
+    if (norm->scale && (norm->bias || !bias))
+        return ln_onnx_emit_layernorm(n, norm, i);
+    norm->scale = norm->bias = NULL;
+    const char *const plain = ln_onnx_emit_layernorm(n, norm, LN_EMIT_TEMP);
+    const char *const scaled =
+        ln_emit_binary(&n->emit, "TL_BINARY_MUL", plain, scale, bias ? LN_EMIT_TEMP : i);
+    return bias ? ln_emit_binary(&n->emit, "TL_BINARY_ADD", scaled, bias, i) : scaled;
+}
+
+/** LayerNormalization, RMSNormalization, SimplifiedLayerNormalization: the row names the operator.
+ *  The result has the type of the scale. */
 static void translate_layernorm(ln_onnx_node *n)
 {
-    const char *const src = ln_onnx_in(n, 0);
-    const int axis = ln_attr_axis(&n->emit, "axis", -1, ln_onnx_tensor_of(n, src)->ndim);
-    const tl_dtype dtype = ln_onnx_tensor_of(n, src)->dtype;
-    const char *const scale = ln_emit_cast(&n->emit, ln_onnx_in(n, 1), dtype, LN_EMIT_TEMP);
-    const char *bias = ln_onnx_optional(n, 2);
-    if (bias)
-        bias = ln_emit_cast(&n->emit, bias, dtype, LN_EMIT_TEMP);
-    const char *const layer_scale = factor_of_layer(n, scale, src, axis);
-    const char *const layer_bias = bias ? factor_of_layer(n, bias, src, axis) : NULL;
-    if (layer_scale && (layer_bias || !bias)) {
-        emit_layernorm(n, n->row->with, src, layer_scale, layer_bias, axis, 0);
-        return;
-    }
-    const char *const plain = emit_layernorm(n, n->row->with, src, NULL, NULL, axis, LN_EMIT_TEMP);
-    const char *const scaled =
-        ln_emit_binary(&n->emit, "TL_BINARY_MUL", plain, scale, bias ? LN_EMIT_TEMP : 0);
-    if (bias)
-        ln_emit_binary(&n->emit, "TL_BINARY_ADD", scaled, bias, 0);
+    const char *const src = ln_onnx_in(n, 0), *const scale = ln_onnx_in(n, 1);
+    const tl_dtype out = ln_onnx_tensor_of(n, scale)->dtype;
+    const tl_dtype dtype = common_dtype(ln_onnx_tensor_of(n, src)->dtype, out);
+    const char *const bias = ln_onnx_optional(n, 2);
+    ln_onnx_layernorm norm = {
+        .optype = n->row->with,
+        .src = ln_emit_cast(&n->emit, src, dtype, LN_EMIT_TEMP),
+        .scale = ln_emit_cast(&n->emit, scale, dtype, LN_EMIT_TEMP),
+        .bias = bias ? ln_emit_cast(&n->emit, bias, dtype, LN_EMIT_TEMP) : NULL,
+        .axis = ln_attr_axis(&n->emit, "axis", -1, ln_onnx_tensor_of(n, src)->ndim),
+        .epsilon = ln_onnx_float(n, "epsilon", 1e-5)};
+    if (ln_streq(norm.optype, "rmsnorm"))
+        ln_onnx_emit_inverse_rms(n, norm.src, norm.axis, norm.epsilon, 1);
+    const char *const dst = emit_with_factors(n, &norm, out == dtype ? 0 : LN_EMIT_TEMP);
+    if (out != dtype)
+        ln_emit_cast(&n->emit, dst, out, 0);
 }
 
 static void emit_groupnorm(ln_onnx_node *n, int64_t groups)
@@ -344,12 +396,14 @@ const ln_onnx_row ln_onnx_rows_norm[] = {
     {"Hardmax", 13, translate_along_axis, "hardmax"},
     {"InstanceNormalization", 1, translate_instancenorm},
     {"LRN", 1, translate_lrn},
-    {"LayerNormalization", 17, translate_layernorm, "layernorm"},
+    // Before opset 17 as ONNX Runtime writes it, in ONNX's own domain.
+    {"LayerNormalization", 1, translate_layernorm, "layernorm"},
     {"LogSoftmax", 1, translate_along_rest, "logsoftmax"},
     {"LogSoftmax", 13, translate_along_axis, "logsoftmax"},
     {"LpNormalization", 1, translate_lp_norm},
     {"MeanVarianceNormalization", 9, translate_mvn},
     {"RMSNormalization", 23, translate_layernorm, "rmsnorm"},
+    {"SimplifiedLayerNormalization", 1, translate_layernorm, "rmsnorm"}, // of ONNX Runtime
     {"Softmax", 1, translate_along_rest, "softmax"},
     {"Softmax", 13, translate_along_axis, "softmax"},
     {NULL},

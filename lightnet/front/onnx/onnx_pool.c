@@ -42,7 +42,7 @@ static int as_image(const ln_onnx_node *n, const pooling *p, tl_windows *w)
     return 1;
 }
 
-static void emit_pool(ln_onnx_node *n, const pooling *p)
+static const char *emit_pool(ln_onnx_node *n, const pooling *p, int i)
 {
     tl_windows w;
     if (as_image(n, p, &w)) {
@@ -53,15 +53,15 @@ static void emit_pool(ln_onnx_node *n, const pooling *p)
         ln_onnx_set_image_ints(n, "stride", &w, 1, w.stride, 1);
         ln_onnx_set_image_ints(n, "padding", &w, 2, w.padding, 0);
         ln_emit_set(&n->emit, LN_TEXT("autopad", "NOTSET"));
-        ln_onnx_end_image(n, &w, 0);
-        return;
+        return ln_onnx_end_image(n, &w, i);
     }
-    LN_EMIT(&n->emit, 0, "poolnd", LN_ARG("src", p->src), LN_TEXT("kind", p->kind),
-            LN_INTS("size", p->windows.n, p->windows.size),
-            LN_INTS("stride", p->windows.n, p->windows.stride),
-            LN_INTS("dilation", p->windows.n, p->windows.dilation),
-            LN_INTS("padding", 2 * p->windows.n, p->windows.padding), LN_BOOL("ceil", p->is_ceil),
-            LN_BOOL("count_padding", p->counts_padding), LN_NUMBER("p", p->p));
+    return LN_EMIT(&n->emit, i, "poolnd", LN_ARG("src", p->src), LN_TEXT("kind", p->kind),
+                   LN_INTS("size", p->windows.n, p->windows.size),
+                   LN_INTS("stride", p->windows.n, p->windows.stride),
+                   LN_INTS("dilation", p->windows.n, p->windows.dilation),
+                   LN_INTS("padding", 2 * p->windows.n, p->windows.padding),
+                   LN_BOOL("ceil", p->is_ceil), LN_BOOL("count_padding", p->counts_padding),
+                   LN_NUMBER("p", p->p));
 }
 
 /** The exponent: a float in opset 1, an integer since. */
@@ -70,9 +70,9 @@ static double read_p(ln_onnx_node *n)
     return n->opset < 2 ? ln_onnx_float(n, "p", 2) : (double)ln_onnx_int(n, "p", 2);
 }
 
-static pooling read_pooling(ln_onnx_node *n)
+static pooling read_pooling(ln_onnx_node *n, const char *src, const char *kind)
 {
-    pooling p = {.src = ln_onnx_in(n, 0), .kind = n->row->with, .p = 2};
+    pooling p = {.src = src, .kind = kind, .p = 2};
     p.windows = ln_onnx_windows(n, p.src, NULL);
     ln_onnx_auto_pad(n, p.src, &p.windows);
     p.is_ceil = ln_onnx_flag(n, "ceil_mode", 0);
@@ -81,10 +81,10 @@ static pooling read_pooling(ln_onnx_node *n)
 
 static void translate_max_pool(ln_onnx_node *n)
 {
-    const pooling p = read_pooling(n);
+    const pooling p = read_pooling(n, ln_onnx_in(n, 0), n->row->with);
     const tl_windows *const w = &p.windows;
     if (!ln_onnx_wants(n, 1)) {
-        emit_pool(n, &p);
+        emit_pool(n, &p, 0);
         return;
     }
     LN_EMIT_BEGIN(&n->emit, "maxpoolnd_arg", LN_ARG("src", p.src), LN_INTS("size", w->n, w->size),
@@ -95,36 +95,55 @@ static void translate_max_pool(ln_onnx_node *n)
     ln_emit_end(&n->emit, "arg", 1);
 }
 
+const char *ln_onnx_emit_max_pool(ln_onnx_node *n, const char *src, int i)
+{
+    const pooling p = read_pooling(n, src, "TL_POOL_MAX");
+    return emit_pool(n, &p, i);
+}
+
+const char *ln_onnx_emit_average_pool(ln_onnx_node *n, const char *src, int i)
+{
+    pooling p = read_pooling(n, src, "TL_POOL_MEAN");
+    p.counts_padding = ln_onnx_flag(n, "count_include_pad", 0);
+    return emit_pool(n, &p, i);
+}
+
 static void translate_average_pool(ln_onnx_node *n)
 {
-    pooling p = read_pooling(n);
-    p.counts_padding = ln_onnx_flag(n, "count_include_pad", 0);
-    emit_pool(n, &p);
+    ln_onnx_emit_average_pool(n, ln_onnx_in(n, 0), 0);
 }
 
 static void translate_lp_pool(ln_onnx_node *n)
 {
-    pooling p = read_pooling(n);
+    pooling p = read_pooling(n, ln_onnx_in(n, 0), n->row->with);
     p.p = read_p(n);
-    emit_pool(n, &p);
+    emit_pool(n, &p, 0);
 }
 
 /** One window over all that there is. */
-static void translate_global_pool(ln_onnx_node *n)
+static const char *emit_global_pool(ln_onnx_node *n, const char *src, const char *kind, int i)
 {
-    const char *src = ln_onnx_in(n, 0);
     const tl_tensor *const t = ln_onnx_tensor_of(n, src);
-    pooling p = {.src = src, .kind = n->row->with, .p = 2, .windows = {.n = t->ndim - 2}};
+    pooling p = {.src = src, .kind = kind, .p = 2, .windows = {.n = t->ndim - 2}};
     if (p.windows.n < 1)
         ln_emit_fail(&n->emit, "its input has %d dimensions, expected at least 3", t->ndim);
-    for (int i = 0; i < p.windows.n; i++) {
-        p.windows.size[i] = t->dims[2 + i];
-        p.windows.stride[i] = p.windows.dilation[i] = 1;
+    for (int k = 0; k < p.windows.n; k++) {
+        p.windows.size[k] = t->dims[2 + k];
+        p.windows.stride[k] = p.windows.dilation[k] = 1;
     }
     if (ln_streq(p.kind, "TL_POOL_NORM"))
         p.p = read_p(n);
-    if (!ln_onnx_failed(n))
-        emit_pool(n, &p);
+    return ln_onnx_failed(n) ? src : emit_pool(n, &p, i);
+}
+
+const char *ln_onnx_emit_global_average(ln_onnx_node *n, const char *src, int i)
+{
+    return emit_global_pool(n, src, "TL_POOL_MEAN", i);
+}
+
+static void translate_global_pool(ln_onnx_node *n)
+{
+    emit_global_pool(n, ln_onnx_in(n, 0), n->row->with, 0);
 }
 
 /* ---- MaxUnpool ---- */

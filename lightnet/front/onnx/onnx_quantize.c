@@ -108,9 +108,12 @@ static const char *as_scalar(ln_onnx_node *n, const char *tensor)
                                       : tensor;
 }
 
+/** In com.microsoft, channels can be last. */
 static void translate_qlinear_conv(ln_onnx_node *n)
 {
-    const char *const src = ln_onnx_in(n, 0), *const weight = ln_onnx_in(n, 3);
+    const int is_last = ln_onnx_flag(n, "channels_last", 0);
+    const char *const given = ln_onnx_in(n, 0), *const weight = ln_onnx_in(n, 3);
+    const char *const src = is_last ? ln_onnx_channels_first(n, given, LN_EMIT_TEMP) : given;
     const char *const src_scale = as_scalar(n, ln_onnx_in(n, 1));
     const char *const weight_scale = as_scalar(n, ln_onnx_in(n, 4));
     const char *const dst_scale = as_scalar(n, ln_onnx_in(n, 6));
@@ -126,7 +129,10 @@ static void translate_qlinear_conv(ln_onnx_node *n)
         LN_INT("group", group), LN_INTS("size", w.n, w.size), LN_INTS("stride", w.n, w.stride),
         LN_INTS("dilation", w.n, w.dilation), LN_INTS("padding", 2 * w.n, w.padding));
     const char *const factor = scale_ratio(n, src_scale, weight_scale, dst_scale);
-    requantize(n, sums, 1, factor, ln_onnx_in(n, 7), 0);
+    const char *const dst =
+        requantize(n, sums, 1, factor, ln_onnx_in(n, 7), is_last ? LN_EMIT_TEMP : 0);
+    if (is_last)
+        ln_onnx_channels_last(n, dst, 0);
 }
 
 /** Of vectors: of matrices with one row, or one column, which the result then loses. */

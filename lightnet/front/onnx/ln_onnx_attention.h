@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+// Attention and rotary embedding as steps, which the operators of ONNX and of com.microsoft share.
+//
+//     ln_onnx_attention a = {.query = q, .key = k, .value = v, .scale = 1, .stage = -1};
+//     ln_onnx_measure_attention(n, &a);
+//     const char *const dst = ln_onnx_emit_attention(n, &a);
+
+#ifndef LN_ONNX_ATTENTION_H
+#define LN_ONNX_ATTENTION_H
+
+#include "front/onnx/ln_onnx.h"
+
+/* Stages of the scores, each made of the one before. */
+enum { LN_ONNX_SCORES, LN_ONNX_CAPPED, LN_ONNX_BIASED, LN_ONNX_PROBABILITIES };
+
+/* Operands with their heads second: [B, H, length, size]. */
+typedef struct ln_onnx_attention {
+    const char *query, *key, *value;
+    const char *bias; /* added to the scores, or NULL */
+    const char *sink; /* [Hq]: a score of each head for a key without a value, or NULL */
+    double scale, softcap;
+    int stage, stage_output; /* the stage that is this output of the node; -1: none */
+
+    tl_dtype dtype; /* measured, here and below */
+    int batch, q_heads, kv_heads, q_len, kv_len;
+} ln_onnx_attention;
+
+/** The lengths of query and key. The node fails where the heads do not fit. */
+void ln_onnx_measure_attention(ln_onnx_node *n, ln_onnx_attention *a);
+
+/** softmax(scale * query x key^T + bias) x value, [B, Hq, S, E]; a row whose scores are all
+ *  -infinity gets 0. */
+const char *ln_onnx_emit_attention(ln_onnx_node *n, const ln_onnx_attention *a);
+
+/** The attribute, a number of heads that is at least 1. */
+int ln_onnx_read_heads(ln_onnx_node *n, const char *name);
+
+/** Attribute 'scale', or 1 / sqrt(size) where it is 0 or missing. */
+double ln_onnx_read_scale(ln_onnx_node *n, int size);
+
+/** Input `i`, which is added to the scores: [B or 1, Hq or 1, S, T]; NULL: none. */
+const char *ln_onnx_read_score_bias(ln_onnx_node *n, const ln_onnx_attention *a, int i);
+
+/** The indices first, first + 1, .. as a column [len, 1] or a row [len], of TL_INT64. */
+const char *ln_onnx_indices_from(ln_onnx_node *n, int64_t first, int len, int is_column);
+
+/** 0 where `allowed`, a tensor of bools, is true, otherwise -infinity. */
+const char *ln_onnx_bias_of(ln_onnx_node *n, const char *allowed, tl_dtype dtype);
+
+/** `first` followed by `second` along an axis. */
+const char *ln_onnx_join(ln_onnx_node *n, const char *first, const char *second, int axis, int i);
+
+/** [B, S, H * D] as [B, S, H, D], and that as [B, H, S, D], and back. */
+const char *ln_onnx_split_heads(ln_onnx_node *n, const char *src, int heads);
+const char *ln_onnx_swap_heads(ln_onnx_node *n, const char *src);
+const char *ln_onnx_merge_heads(ln_onnx_node *n, const char *src, int i);
+
+/** Rotates pairs of the first `rotated` elements of the last axis of `src` of 4 dimensions: of
+ *  neighbours, or of the two halves. The angles broadcast to [.., rotated / 2]. */
+const char *ln_onnx_rotate(ln_onnx_node *n, const char *src, const char *cosines, const char *sines,
+                           int rotated, int is_paired);
+
+#endif

@@ -1,0 +1,240 @@
+// SPDX-License-Identifier: Apache-2.0
+// Operators of com.microsoft whose constants are integers of few bits, scaled in blocks.
+
+#include <limits.h>
+
+#include "front/onnx/ln_onnx.h"
+
+/* ---- integers of few bits ---- */
+
+/** Bytes as elements of `bits` bits, [rows, cols]; each row begins with a byte of its own. */
+static const char *unpack(ln_onnx_node *n, int bits, const char *bytes, tl_dtype dtype, int rows,
+                          int cols)
+{
+    const int per_byte = 8 / bits, padded = (cols + per_byte - 1) / per_byte * per_byte;
+    const int dims[] = {rows, padded};
+    if (bits == 8)
+        return dtype == TL_INT8
+                   ? ln_emit_reshape(&n->emit,
+                                     LN_EMIT(&n->emit, LN_EMIT_TEMP, "bitcast",
+                                             LN_ARG("src", bytes), LN_DTYPE("dtype", TL_INT8)),
+                                     2, dims, LN_EMIT_TEMP)
+                   : ln_emit_reshape(&n->emit, bytes, 2, dims, LN_EMIT_TEMP);
+    const char *const all =
+        LN_EMIT(&n->emit, LN_EMIT_TEMP, "unpack_bits", LN_ARG("src", bytes),
+                LN_DTYPE("dtype", dtype), LN_INTS("dims", 2, dims), LN_INT("bits", bits));
+    if (padded == cols)
+        return all;
+    return LN_EMIT(&n->emit, LN_EMIT_TEMP, "slice", LN_ARG("src", all), LN_INT("axis", 1),
+                   LN_INT("start", 0), LN_INT("len", cols));
+}
+
+/** Elements [rows, cols] around half of their range: with their highest bits flipped, they are
+ *  numbers with sign around 0. */
+static const char *unpack_around_half(ln_onnx_node *n, int bits, const char *bytes, int rows,
+                                      int cols)
+{
+    const int highest = bits == 8 ? 0x80 : bits == 4 ? 0x88 : 0xaa;
+    const char *const signs = ln_emit_scalar(&n->emit, TL_UINT8, highest);
+    const char *const flipped =
+        ln_emit_binary(&n->emit, "TL_BINARY_XOR", bytes, signs, LN_EMIT_TEMP);
+    return unpack(n, bits, flipped, TL_INT8, rows, cols);
+}
+
+/** The attribute, a number of bits: 2, 4 or 8. */
+static int read_bits(ln_onnx_node *n)
+{
+    const int bits = ln_attr_int_in(&n->emit, "bits", 4, 1, INT_MAX);
+    if (bits != 2 && bits != 4 && bits != 8)
+        ln_emit_fail_as(&n->emit, LN_UNSUPPORTED, "'bits' is %d, expected 2, 4 or 8", bits);
+    return bits;
+}
+
+/* ---- MatMulNBits: A x transposed weights of few bits + bias ---- */
+
+enum { A, B, SCALES, ZEROS, GROUPS, BIAS };
+
+typedef struct few_bits {
+    int k, n, bits, block, blocks; /* columns of A, rows of B; `blocks` of `block` columns */
+} few_bits;
+
+static few_bits read_few_bits(ln_onnx_node *n)
+{
+    few_bits f = {.k = ln_attr_int_in(&n->emit, "K", 0, 1, INT_MAX / 2),
+                  .n = ln_attr_int_in(&n->emit, "N", 0, 1, INT_MAX),
+                  .bits = read_bits(n),
+                  .block = ln_attr_int_in(&n->emit, "block_size", 0, 1, INT_MAX / 2)};
+    if (f.block % 16 != 0)
+        ln_emit_fail(&n->emit, "'block_size' is %d, expected a multiple of 16", f.block);
+    if (ln_onnx_has_input(n, GROUPS))
+        ln_emit_fail_as(&n->emit, LN_UNSUPPORTED, "input %d, 'g_idx', is not supported", GROUPS);
+    f.blocks = (f.k + f.block - 1) / f.block;
+    return f;
+}
+
+/** The source, with zeros in the columns that only the last block of weights has. */
+static const char *padded_source(ln_onnx_node *n, const few_bits *f)
+{
+    const char *const src = ln_onnx_in(n, A);
+    const int ndim = ln_onnx_tensor_of(n, src)->ndim, more = f->blocks * f->block - f->k;
+    int before[TL_MAXDIM] = {0}, after[TL_MAXDIM] = {0};
+    if (more == 0 || ln_onnx_failed(n))
+        return src;
+    if (ndim < 1 || ln_onnx_tensor_of(n, src)->dims[ndim - 1] != f->k) {
+        ln_emit_fail(&n->emit, "input %d has a last axis of length %d, expected 'K', %d", A,
+                     ndim ? ln_onnx_tensor_of(n, src)->dims[ndim - 1] : 1, f->k);
+        return src;
+    }
+    after[ndim - 1] = more;
+    return LN_EMIT(&n->emit, LN_EMIT_TEMP, "pad", LN_ARG("src", src),
+                   LN_INTS("before", ndim, before), LN_INTS("after", ndim, after));
+}
+
+static const char *dequantize(ln_onnx_node *n, const char *src, const char *scales,
+                              const char *zeros, int axis, int block)
+{
+    return LN_EMIT(&n->emit, LN_EMIT_TEMP, "dequantize", LN_ARG("src", src),
+                   LN_ARG("scale", scales), LN_ARG("zero", zeros), LN_INT("axis", axis),
+                   LN_INT("block", block));
+}
+
+/** Weights whose zero points are floats: element * scale - zero * scale. */
+static const char *with_float_zeros(ln_onnx_node *n, const few_bits *f, const char *scales)
+{
+    const int by_block[] = {f->n, f->blocks, f->block}, of_block[] = {f->n, f->blocks, 1};
+    const int flat[] = {f->n, f->blocks * f->block}, each[] = {f->n, f->blocks};
+    const tl_dtype dtype = ln_onnx_tensor_of(n, scales)->dtype;
+    const char *const weights = unpack(n, f->bits, ln_onnx_in(n, B), TL_UINT8, f->n, flat[1]);
+    const char *const floats = dequantize(n, weights, scales, NULL, 1, f->block);
+    const char *zeros = ln_emit_cast(&n->emit, ln_onnx_in(n, ZEROS), dtype, LN_EMIT_TEMP);
+    zeros = ln_emit_reshape(&n->emit, zeros, 2, each, LN_EMIT_TEMP);
+    zeros = ln_emit_binary(&n->emit, "TL_BINARY_MUL", zeros, scales, LN_EMIT_TEMP);
+    const char *const less = ln_emit_binary(
+        &n->emit, "TL_BINARY_SUB", ln_emit_reshape(&n->emit, floats, 3, by_block, LN_EMIT_TEMP),
+        ln_emit_reshape(&n->emit, zeros, 3, of_block, LN_EMIT_TEMP), LN_EMIT_TEMP);
+    return ln_emit_reshape(&n->emit, less, 2, flat, LN_EMIT_TEMP);
+}
+
+/** The weights as floats [n, blocks * block]. Without zero points these are half of the range. */
+static const char *float_weights(ln_onnx_node *n, const few_bits *f)
+{
+    const char *const zeros = ln_onnx_optional(n, ZEROS), *const bytes = ln_onnx_in(n, B);
+    const int cols = f->blocks * f->block;
+    const char *const scales =
+        ln_emit_reshape(&n->emit, ln_onnx_in(n, SCALES), 2, (int[]){f->n, f->blocks}, LN_EMIT_TEMP);
+    if (!zeros)
+        return dequantize(n, unpack_around_half(n, f->bits, bytes, f->n, cols), scales, NULL, 1,
+                          f->block);
+    const tl_dtype dtype = ln_onnx_tensor_of(n, zeros)->dtype;
+    if (tl_dtype_is_float(dtype) && !ln_onnx_failed(n))
+        return with_float_zeros(n, f, scales);
+    if (dtype != TL_UINT8 && !ln_onnx_failed(n))
+        ln_emit_fail(&n->emit, "input %d, 'zero_points', has type %s, expected TL_UINT8 or floats",
+                     ZEROS, tl_dtype_name(dtype));
+    return dequantize(n, unpack(n, f->bits, bytes, TL_UINT8, f->n, cols), scales,
+                      unpack(n, f->bits, zeros, TL_UINT8, f->n, f->blocks), 1, f->block);
+}
+
+static void translate_matmul_nbits(ln_onnx_node *n)
+{
+    const few_bits f = read_few_bits(n);
+    if (ln_onnx_failed(n))
+        return;
+    const char *const src = padded_source(n, &f), *const bias = ln_onnx_optional(n, BIAS);
+    LN_EMIT(&n->emit, 0, "matmul", LN_ARG("src1", src), LN_ARG("src2", float_weights(n, &f)),
+            LN_ARG("bias", bias), LN_BOOL("trans2", 1));
+}
+
+/* ---- GatherBlockQuantized ---- */
+
+enum { DATA, INDICES, G_SCALES, G_ZEROS };
+
+typedef struct gathered {
+    int bits, block, gather_axis, quantize_axis;
+    int is_packed; /* the data are bytes, of one element or several */
+} gathered;
+
+static gathered read_gathered(ln_onnx_node *n)
+{
+    const tl_tensor *const t = ln_onnx_tensor_of(n, ln_onnx_in(n, DATA));
+    const int is_packed = t->dtype == TL_UINT8 && !ln_onnx_bits_of(n, ln_onnx_in(n, DATA));
+    gathered g = {.bits = read_bits(n), .is_packed = is_packed};
+    g.block = ln_attr_int_in(&n->emit, "block_size", 128, 16, INT_MAX / 2);
+    g.gather_axis = ln_attr_axis(&n->emit, "gather_axis", 0, t->ndim);
+    g.quantize_axis = ln_attr_axis(&n->emit, "quantize_axis", 1, t->ndim);
+    if ((g.block & (g.block - 1)) != 0)
+        ln_emit_fail(&n->emit, "'block_size' is %d, expected a power of 2", g.block);
+    if (g.is_packed && g.bits < 8 && g.gather_axis == t->ndim - 1)
+        ln_emit_fail(&n->emit, "'gather_axis' is %d, the axis of packed elements, expected another",
+                     g.gather_axis);
+    if (g.gather_axis == g.quantize_axis)
+        ln_emit_fail_as(&n->emit, LN_UNSUPPORTED,
+                        "'gather_axis' and 'quantize_axis' are both %d, expected different axes",
+                        g.gather_axis);
+    return g;
+}
+
+static const char *gather(ln_onnx_node *n, const gathered *g, const char *src)
+{
+    return LN_EMIT(&n->emit, LN_EMIT_TEMP, "take", LN_ARG("src", src),
+                   LN_ARG("index", ln_onnx_in(n, INDICES)), LN_INT("axis", g->gather_axis));
+}
+
+/** Packed elements along the last axis of bytes, of which `cols` are used; those around half of
+ *  their range with sign. */
+static const char *unpack_last(ln_onnx_node *n, const gathered *g, const char *bytes, int cols,
+                               int is_around_half)
+{
+    const tl_tensor *const t = ln_onnx_tensor_of(n, bytes);
+    int dims[TL_MAXDIM];
+    const int ndim = t->ndim;
+    for (int i = 0; i < ndim; i++)
+        dims[i] = t->dims[i];
+    const int per_row = ndim ? dims[ndim - 1] : 0, rows = per_row ? t->len / per_row : 0;
+    if (ln_onnx_failed(n))
+        return bytes;
+    if (ndim < 1 || per_row != (cols + 8 / g->bits - 1) / (8 / g->bits)) {
+        ln_emit_fail(&n->emit, "%d bytes for %d elements of %d bits, expected another number",
+                     per_row, cols, g->bits);
+        return bytes;
+    }
+    dims[ndim - 1] = cols;
+    const char *const flat = is_around_half ? unpack_around_half(n, g->bits, bytes, rows, cols)
+                                            : unpack(n, g->bits, bytes, TL_UINT8, rows, cols);
+    return ln_emit_reshape(&n->emit, flat, ndim, dims, LN_EMIT_TEMP);
+}
+
+/** Elements, scales and zero points of the indices, then the floats. Zero points of packed elements
+ *  are half of their range unless they are given. */
+static void translate_gather_block_quantized(ln_onnx_node *n)
+{
+    const gathered g = read_gathered(n);
+    if (ln_onnx_failed(n))
+        return;
+    const int index_ndim = ln_onnx_tensor_of(n, ln_onnx_in(n, INDICES))->ndim;
+    const char *const scales = gather(n, &g, ln_onnx_in(n, G_SCALES));
+    const char *data = gather(n, &g, ln_onnx_in(n, DATA)), *zeros = ln_onnx_optional(n, G_ZEROS);
+    const int has_zeros = zeros != NULL;
+    if (zeros)
+        zeros = gather(n, &g, zeros);
+    if (ln_onnx_failed(n))
+        return;
+    ln_onnx_want_fixed(n, scales);
+    const tl_tensor *const d = ln_onnx_tensor_of(n, data), *const s = ln_onnx_tensor_of(n, scales);
+    if (g.is_packed) {
+        const int cols = d->dims[d->ndim - 1] * (8 / g.bits);
+        data = unpack_last(n, &g, data, cols, !has_zeros);
+        if (has_zeros)
+            zeros = unpack_last(n, &g, zeros, s->dims[s->ndim - 1], 0);
+    }
+    const int axis =
+        g.quantize_axis > g.gather_axis ? g.quantize_axis + index_ndim - 1 : g.quantize_axis;
+    LN_EMIT(&n->emit, 0, "dequantize", LN_ARG("src", data), LN_ARG("scale", scales),
+            LN_ARG("zero", zeros), LN_INT("axis", axis), LN_INT("block", g.block));
+}
+
+const ln_onnx_row ln_onnx_rows_contrib_nbits[] = {
+    {"GatherBlockQuantized", 1, translate_gather_block_quantized},
+    {"MatMulNBits", 1, translate_matmul_nbits},
+    {NULL},
+};
