@@ -1,0 +1,346 @@
+// SPDX-License-Identifier: Apache-2.0
+// Operators of com.microsoft that ONNX Runtime fuses: products and convolutions with activations,
+// GELU in its forms, sums with biases; and those that are like ONNX's own.
+//
+// Each becomes the operators that it was fused from, so the rules of LightNet fuse them again.
+// Source: ContribOperators.md of ONNX Runtime.
+
+#include <float.h>
+
+#include "front/onnx/ln_onnx.h"
+#include "front/onnx/ln_onnx_steps.h"
+#include "tensorlight/tl_shape.h"
+
+/* ---- activations ---- */
+
+/* The functions that can be fused, with their parameters. */
+typedef struct activation {
+    const char *func;
+    int n_params;
+    double params[2]; /* by default */
+    const char *names[2];
+} activation;
+
+static const ln_attr_word activation_words[] = {
+    {"", ""},
+    {"Relu", "TL_UNARY_RELU"},
+    {"Tanh", "TL_UNARY_TANH"},
+    {"Sigmoid", "TL_UNARY_SIGMOID"},
+    {"LeakyRelu", "TL_UNARY_LRELU"},
+    {"Clip", "TL_UNARY_CLIP"},
+    {"HardSigmoid", "TL_UNARY_HARDSIGMOID"},
+    {"Elu", "TL_UNARY_ELU"},
+    {"Selu", "TL_UNARY_SELU"},
+    {"Softplus", "TL_UNARY_SOFTPLUS"},
+    {"Softsign", "TL_UNARY_SOFTSIGN"},
+    {"ThresholdedRelu", "TL_UNARY_THRESHOLDEDRELU"},
+    {0},
+};
+
+#define ALPHA "activation_alpha"
+#define BETA  "activation_beta"
+#define GAMMA "activation_gamma"
+
+/* Those with parameters. */
+static const activation activations[] = {
+    {"TL_UNARY_LRELU", 1, {0.01}, {ALPHA}},
+    {"TL_UNARY_CLIP", 2, {-FLT_MAX, FLT_MAX}, {ALPHA, BETA}},
+    {"TL_UNARY_HARDSIGMOID", 2, {0.2, 0.5}, {ALPHA, BETA}},
+    {"TL_UNARY_ELU", 1, {1}, {ALPHA}},
+    {"TL_UNARY_SELU", 2, {1.67326319217681884765625, 1.05070102214813232421875}, {ALPHA, GAMMA}},
+    {"TL_UNARY_THRESHOLDEDRELU", 1, {1}, {ALPHA}},
+};
+
+/** The activation that the node names, with its default parameters; `func` "": none. */
+static activation find_activation(ln_onnx_node *n)
+{
+    const char *const func = ln_attr_choose(&n->emit, "activation", "", activation_words);
+    for (size_t i = 0; i < sizeof(activations) / sizeof(activations[0]); i++)
+        if (ln_streq(activations[i].func, func))
+            return activations[i];
+    return (activation){.func = func};
+}
+
+/** With parameters of separate attributes. */
+static activation named_activation(ln_onnx_node *n)
+{
+    activation a = find_activation(n);
+    for (int i = 0; i < a.n_params; i++)
+        a.params[i] = ln_onnx_float(n, a.names[i], a.params[i]);
+    return a;
+}
+
+/** With parameters of one list. */
+static activation listed_activation(ln_onnx_node *n)
+{
+    int len;
+    activation a = find_activation(n);
+    const float *const params = ln_onnx_floats(n, "activation_params", &len);
+    if (len != a.n_params && (len > 0 || a.n_params > 0))
+        ln_emit_fail(&n->emit, "attribute 'activation_params' has %d numbers, expected %d", len,
+                     a.n_params);
+    for (int i = 0; i < a.n_params && i < len; i++)
+        a.params[i] = params[i];
+    return a;
+}
+
+/** Where the operator before the activation goes: the node's output 0 without one. */
+static int before_activation(const activation *a)
+{
+    return *a->func ? LN_EMIT_TEMP : 0;
+}
+
+/** The activation of `src`, as the node's output 0. */
+static void emit_activation(ln_onnx_node *n, const char *src, const activation *a)
+{
+    if (*a->func)
+        ln_emit_unary_with(&n->emit, a->func, src, a->params[0], a->params[1], 0);
+}
+
+/* ---- products ---- */
+
+/** The first axis of a batch of matrices becomes the one before the last. */
+static const char *move_batch(ln_onnx_node *n, const char *src, const char *attr)
+{
+    const int ndim = ln_onnx_tensor_of(n, src)->ndim;
+    int axes[TL_MAXDIM];
+    if (!ln_onnx_flag(n, attr, 0) || ndim < 3)
+        return src;
+    for (int i = 0; i < ndim; i++)
+        axes[i] = i < ndim - 2 ? i + 1 : i == ndim - 2 ? 0 : i;
+    return ln_emit_transpose(&n->emit, src, axes, LN_EMIT_TEMP);
+}
+
+/** A vector is never transposed. */
+static void emit_fused_product(ln_onnx_node *n, const activation *a)
+{
+    ln_onnx_operands m = ln_onnx_operands_of(n, 0, 1);
+    m.rows = move_batch(n, m.rows, "transBatchA");
+    m.cols = move_batch(n, m.cols, "transBatchB");
+    const int is_whole = m.has_row && m.has_col;
+    const char *const dst = LN_EMIT(&n->emit, is_whole ? before_activation(a) : LN_EMIT_TEMP,
+                                    "matmul", LN_ARG("src1", m.rows), LN_ARG("src2", m.cols),
+                                    LN_BOOL("trans1", ln_onnx_flag(n, "transA", 0) && m.has_row),
+                                    LN_BOOL("trans2", ln_onnx_flag(n, "transB", 0) && m.has_col),
+                                    LN_NUMBER("alpha", ln_onnx_float(n, "alpha", 1)));
+    if (is_whole) {
+        emit_activation(n, dst, a);
+        return;
+    }
+    ln_onnx_drop_axes(n,
+                      *a->func ? ln_emit_unary_with(&n->emit, a->func, dst, a->params[0],
+                                                    a->params[1], LN_EMIT_TEMP)
+                               : dst,
+                      &m);
+}
+
+static void translate_fused_matmul(ln_onnx_node *n)
+{
+    const activation none = {.func = ""};
+    emit_fused_product(n, &none);
+}
+
+static void translate_fused_matmul_activation(ln_onnx_node *n)
+{
+    ln_attr_require(&n->emit, "activation");
+    const activation a = named_activation(n);
+    emit_fused_product(n, &a);
+}
+
+static void translate_fused_gemm(ln_onnx_node *n)
+{
+    const activation a = named_activation(n);
+    emit_activation(n, ln_onnx_emit_gemm(n, before_activation(&a)), &a);
+}
+
+/* ---- convolutions ---- */
+
+/** Input 3 is added before the activation. */
+static void translate_fused_conv(ln_onnx_node *n)
+{
+    const activation a = listed_activation(n);
+    const char *const sum = ln_onnx_optional(n, 3);
+    const int before = before_activation(&a);
+    const char *dst = ln_onnx_emit_conv(n, ln_onnx_in(n, 0), sum ? LN_EMIT_TEMP : before);
+    if (sum) {
+        const tl_tensor *const t = ln_onnx_tensor_of(n, dst);
+        ln_onnx_want_shape(n, 3, "Z", t->ndim, t->dims);
+    }
+    if (sum)
+        dst = ln_emit_binary(&n->emit, "TL_BINARY_ADD", dst, sum, before);
+    emit_activation(n, dst, &a);
+}
+
+/** Channels last: of the source, of the sum, and of the result; the weight is as in Conv. */
+static void translate_nhwc_conv(ln_onnx_node *n)
+{
+    const activation a = listed_activation(n);
+    const char *const sum = ln_onnx_optional(n, 3);
+    const char *const src = ln_onnx_channels_first(n, ln_onnx_in(n, 0), LN_EMIT_TEMP);
+    const char *dst = ln_onnx_emit_conv(n, src, LN_EMIT_TEMP);
+    if (sum)
+        dst = ln_emit_binary(&n->emit, "TL_BINARY_ADD", dst,
+                             ln_onnx_channels_first(n, sum, LN_EMIT_TEMP), LN_EMIT_TEMP);
+    if (*a.func)
+        dst = ln_emit_unary_with(&n->emit, a.func, dst, a.params[0], a.params[1], LN_EMIT_TEMP);
+    ln_onnx_channels_last(n, dst, 0);
+}
+
+/* ---- sums with a bias, and their functions ---- */
+
+/** Input 0 plus input 1, a vector as long as the last axis, if it is there. */
+static const char *with_bias(ln_onnx_node *n)
+{
+    const char *const src = ln_onnx_in(n, 0), *const bias = ln_onnx_optional(n, 1);
+    const tl_tensor *const t = ln_onnx_tensor_of(n, src);
+    if (!bias || ln_onnx_failed(n))
+        return src;
+    ln_onnx_want_shape(n, 1, "bias", 1, t->ndim ? &t->dims[t->ndim - 1] : (int[]){1});
+    return ln_emit_binary(&n->emit, "TL_BINARY_ADD", src, bias, LN_EMIT_TEMP);
+}
+
+/** Gelu, BiasGelu and FastGelu: `with` is the function. */
+static void translate_gelu(ln_onnx_node *n)
+{
+    ln_emit_unary(&n->emit, n->row->with, with_bias(n), 0);
+}
+
+static void translate_bias_gelu(ln_onnx_node *n)
+{
+    ln_onnx_in(n, 1);
+    translate_gelu(n);
+}
+
+/** x * sigmoid(alpha * x). */
+static void translate_quick_gelu(ln_onnx_node *n)
+{
+    ln_emit_unary_with(&n->emit, "TL_UNARY_SWISH", ln_onnx_in(n, 0),
+                       ln_onnx_float(n, "alpha", (double)1.702F), 0, 0);
+}
+
+static void translate_gemm_fast_gelu(ln_onnx_node *n)
+{
+    const ln_onnx_operands m = ln_onnx_operands_of(n, 0, 1);
+    const char *const dst = LN_EMIT(&n->emit, LN_EMIT_TEMP, "matmul", LN_ARG("src1", m.rows),
+                                    LN_ARG("src2", m.cols), LN_ARG("bias", ln_onnx_optional(n, 2)));
+    ln_emit_unary(&n->emit, "TL_UNARY_GELU_TANH", dst, 0);
+}
+
+static void translate_bias_add(ln_onnx_node *n)
+{
+    ln_onnx_in(n, 1);
+    ln_emit_binary(&n->emit, "TL_BINARY_ADD", with_bias(n), ln_onnx_in(n, 2), 0);
+}
+
+/** The first half of the last axis times the GELU of the second. */
+static void translate_bias_split_gelu(ln_onnx_node *n)
+{
+    ln_onnx_in(n, 1);
+    const char *const sum = with_bias(n);
+    const tl_tensor *const t = ln_onnx_tensor_of(n, sum);
+    const int axis = t->ndim - 1, half = t->ndim ? t->dims[axis] / 2 : 0;
+    if (t->ndim < 1 || t->dims[axis] % 2 != 0)
+        ln_emit_fail(&n->emit, "input 0 has a last axis of length %d, expected an even one",
+                     t->ndim ? t->dims[axis] : 1);
+    const char *const first =
+        LN_EMIT(&n->emit, LN_EMIT_TEMP, "slice", LN_ARG("src", sum), LN_INT("axis", axis),
+                LN_INT("start", 0), LN_INT("len", half));
+    const char *const second =
+        LN_EMIT(&n->emit, LN_EMIT_TEMP, "slice", LN_ARG("src", sum), LN_INT("axis", axis),
+                LN_INT("start", half), LN_INT("len", half));
+    ln_emit_binary(&n->emit, "TL_BINARY_MUL", first,
+                   ln_emit_unary(&n->emit, "TL_UNARY_GELU", second, LN_EMIT_TEMP), 0);
+}
+
+/** Softmax along the axes from `axis` on, as one, of the sum; the bias is broadcast. */
+static void translate_bias_softmax(ln_onnx_node *n)
+{
+    ln_attr_require(&n->emit, "is_inner_broadcast");
+    ln_onnx_flag(n, "is_inner_broadcast", 0); // both ways follow from the shape of the bias
+    const char *const src = ln_onnx_in(n, 0);
+    const char *const sum =
+        ln_emit_binary(&n->emit, "TL_BINARY_ADD", src, ln_onnx_in(n, 1), LN_EMIT_TEMP);
+    ln_onnx_emit_softmax(n, sum, 1, 0);
+}
+
+/* ---- like ONNX's own ---- */
+
+/** The step may be left out. */
+static void translate_range(ln_onnx_node *n)
+{
+    if (ln_onnx_has_input(n, 2)) {
+        ln_onnx_translate_standard(n);
+        return;
+    }
+    double numbers[] = {ln_onnx_number_in(n, 0, 0), ln_onnx_number_in(n, 1, 0), 1};
+    tl_tensor t[3];
+    for (int i = 0; i < 3; i++)
+        t[i] = (tl_tensor){.dtype = TL_DOUBLE, .len = 1, .data = &numbers[i]};
+    const char *const start = ln_onnx_in(n, 0);
+    ln_onnx_in(n, 1);
+    const int len = ln_onnx_failed(n) ? 0 : tl_range_length(&t[0], &t[1], &t[2]);
+    if (len < 0)
+        ln_emit_fail(&n->emit, "%s", tl_last_error());
+    LN_EMIT(&n->emit, 0, "range", LN_ARG("start", start),
+            LN_ARG("delta", ln_emit_scalar(&n->emit, ln_onnx_tensor_of(n, start)->dtype, 1)),
+            LN_INT("len", len));
+}
+
+static void translate_expand_dims(ln_onnx_node *n)
+{
+    const char *const src = ln_onnx_in(n, 0);
+    ln_onnx_in(n, 1);
+    const int axis =
+        ln_attr_to_axis(&n->emit, ln_onnx_int_in(n, 1, 0), ln_onnx_tensor_of(n, src)->ndim + 1);
+    LN_EMIT(&n->emit, 0, "unsqueeze", LN_ARG("src", src), LN_INTS("axes", 1, &axis));
+}
+
+/** Elements in order of their first occurrence, the index of each element among them, counts. */
+static void translate_unique(ln_onnx_node *n)
+{
+    const char *const src = ln_onnx_in(n, 0);
+    if (ln_onnx_tensor_of(n, src)->ndim != 1)
+        ln_emit_fail(&n->emit, "input 0 has %d dimensions, expected 1",
+                     ln_onnx_tensor_of(n, src)->ndim);
+    LN_EMIT_BEGIN(&n->emit, "unique", LN_ARG("src", src), LN_INT("axis", 0), LN_BOOL("sorted", 0));
+    if (ln_onnx_wants(n, 1))
+        ln_emit_out(&n->emit, "inverse", 1);
+    if (ln_onnx_wants(n, 2))
+        ln_emit_out(&n->emit, "counts", 2);
+    ln_emit_end(&n->emit, "dst", 0);
+}
+
+/** Inputs 2 and 3 matter only in training. */
+static void translate_torch_embedding(ln_onnx_node *n)
+{
+    LN_EMIT(&n->emit, 0, "take", LN_ARG("src", ln_onnx_in(n, 0)), LN_ARG("index", ln_onnx_in(n, 1)),
+            LN_INT("axis", 0));
+}
+
+const ln_onnx_row ln_onnx_rows_contrib_fused[] = {
+    {"BiasAdd", 1, translate_bias_add},
+    {"BiasGelu", 1, translate_bias_gelu, "TL_UNARY_GELU"},
+    {"BiasSoftmax", 1, translate_bias_softmax},
+    {"BiasSplitGelu", 1, translate_bias_split_gelu},
+    {"ExpandDims", 1, translate_expand_dims},
+    {"FastGelu", 1, translate_gelu, "TL_UNARY_GELU_TANH"},
+    {"FusedConv", 1, translate_fused_conv},
+    {"FusedGemm", 1, translate_fused_gemm},
+    {"FusedMatMul", 1, translate_fused_matmul},
+    {"FusedMatMulActivation", 1, translate_fused_matmul_activation},
+    {"GatherND", 1, ln_onnx_translate_standard},
+    {"Gelu", 1, translate_gelu, "TL_UNARY_GELU"},
+    {"GemmFastGelu", 1, translate_gemm_fast_gelu},
+    {"GridSample", 1, ln_onnx_translate_standard},
+    {"Inverse", 1, NULL, "it inverts matrices"},
+    {"NhwcConv", 1, translate_nhwc_conv},
+    {"NhwcFusedConv", 1, translate_nhwc_conv},
+    {"Pad", 1, ln_onnx_translate_standard},
+    {"QuickGelu", 1, translate_quick_gelu},
+    {"Range", 1, translate_range},
+    {"TorchEmbedding", 1, translate_torch_embedding},
+    {"TransposeMatMul", 1, translate_fused_matmul},
+    {"Trilu", 1, ln_onnx_translate_standard},
+    {"Unique", 1, translate_unique},
+    {NULL},
+};
