@@ -78,7 +78,9 @@ extern const ln_onnx_row ln_onnx_rows_unary[];
 
 /* Those of ONNX Runtime's domain com.microsoft. */
 
+extern const ln_onnx_row ln_onnx_rows_contrib_attention[];
 extern const ln_onnx_row ln_onnx_rows_contrib_fused[];
+extern const ln_onnx_row ln_onnx_rows_contrib_grouped[];
 extern const ln_onnx_row ln_onnx_rows_contrib_nbits[];
 extern const ln_onnx_row ln_onnx_rows_contrib_norm[];
 

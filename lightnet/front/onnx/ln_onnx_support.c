@@ -80,7 +80,9 @@ static const ln_onnx_row *const preview_tables[] = {
 };
 
 static const ln_onnx_row *const contrib_tables[] = {
+    ln_onnx_rows_contrib_attention,
     ln_onnx_rows_contrib_fused,
+    ln_onnx_rows_contrib_grouped,
     ln_onnx_rows_contrib_nbits,
     ln_onnx_rows_contrib_norm,
 };

@@ -1,0 +1,337 @@
+// SPDX-License-Identifier: Apache-2.0
+// GroupQueryAttention of com.microsoft, with its cache; and RotaryEmbedding, which it can contain.
+//
+// Source: ContribOperators.md of ONNX Runtime.
+
+#include <limits.h>
+
+#include "front/onnx/ln_onnx_attention.h"
+#include "front/onnx/ln_onnx_steps.h"
+
+/* ---- rotary embedding ---- */
+
+/** The rows of a cache [M, half] at positions [B or 1, S], as [.., S, 1, half], or with is_second
+ *  [.., 1, S, half]: for heads third or second. */
+static const char *angles_at(ln_onnx_node *n, int input, int half, const char *positions,
+                             int is_second)
+{
+    const char *const cache = ln_onnx_in(n, input);
+    const tl_tensor *const t = ln_onnx_tensor_of(n, cache);
+    const int axis = is_second ? 1 : 2;
+    if (!ln_onnx_failed(n) && (t->ndim != 2 || t->dims[1] != half)) {
+        char text[TL_SHAPE_TEXT_SIZE];
+        ln_emit_fail(&n->emit, "input %d, a cache, has shape %s, expected [.., %d]", input,
+                     tl_shape_text(text, t->ndim, t->dims), half);
+    }
+    const char *const rows = LN_EMIT(&n->emit, LN_EMIT_TEMP, "take", LN_ARG("src", cache),
+                                     LN_ARG("index", positions), LN_INT("axis", 0));
+    return ln_onnx_with_axes(n, rows, 1, &axis);
+}
+
+/** The positions `first`, an integer or one for each batch [B, 1], + 0, 1, .. : [B or 1, len]. */
+static const char *positions_from(ln_onnx_node *n, const char *first, int len)
+{
+    const char *const steps = ln_emit_reshape(&n->emit, ln_onnx_indices_from(n, 0, len, 0), 2,
+                                              (int[]){1, len}, LN_EMIT_TEMP);
+    return ln_onnx_add(n, steps, first);
+}
+
+/** Input 1: the first position [1] of all, or all of them [B, S]. */
+static const char *read_positions(ln_onnx_node *n, int batch, int len)
+{
+    const char *const given = ln_onnx_in(n, 1);
+    const tl_tensor *const t = ln_onnx_tensor_of(n, given);
+    if (t->ndim == 1 && t->len == 1) {
+        const char *const first = ln_emit_reshape(&n->emit, given, 2, (int[]){1, 1}, LN_EMIT_TEMP);
+        return positions_from(n, ln_emit_cast(&n->emit, first, TL_INT64, LN_EMIT_TEMP), len);
+    }
+    ln_onnx_want_shape(n, 1, "position_ids", 2, (int[]){batch, len});
+    return given;
+}
+
+/** The heads of [B, S, width]: by attribute, or by the size that the cache has for each. */
+static int rotary_heads(ln_onnx_node *n, int width)
+{
+    const tl_tensor *const cache = ln_onnx_tensor_of(n, ln_onnx_in(n, 2));
+    const int given = ln_attr_int_in(&n->emit, "num_heads", 0, 0, INT_MAX);
+    const int size = cache->ndim == 2 ? 2 * cache->dims[1] : 0;
+    const int heads = given ? given : size ? width / size : 1;
+    if (heads > 0 && width % heads == 0)
+        return heads;
+    ln_emit_fail(&n->emit, "%d heads of a last axis of length %d, expected a divisor", heads,
+                 width);
+    return 1;
+}
+
+static void translate_rotary(ln_onnx_node *n)
+{
+    const char *const src = ln_onnx_in(n, 0);
+    const tl_tensor *const t = ln_onnx_tensor_of(n, src);
+    const int is_flat = t->ndim == 3; // [B, S, H * D], otherwise [B, H, S, D]
+    if (!is_flat && t->ndim != 4)
+        ln_emit_fail(&n->emit, "input 0 has %d dimensions, expected 3 or 4", t->ndim);
+    ln_onnx_refuse_attr(n, "is_packed_batching", 0);
+    if (ln_onnx_float(n, "scale", 1) != 1)
+        ln_emit_fail_as(&n->emit, LN_UNSUPPORTED, "attribute 'scale' is %g, expected 1",
+                        ln_onnx_float(n, "scale", 1));
+    ln_onnx_want_fixed(n, src);
+    if (ln_onnx_failed(n))
+        return;
+    const int dims[] = {t->dims[0], t->dims[1], t->dims[2]};
+    const char *const x = is_flat ? ln_onnx_split_heads(n, src, rotary_heads(n, dims[2])) : src;
+    const int size = ln_onnx_failed(n) ? 1 : ln_onnx_tensor_of(n, x)->dims[3];
+    const int given = ln_attr_int_in(&n->emit, "rotary_embedding_dim", 0, 0, size);
+    const int rotated = given ? given : size;
+    if (rotated % 2 != 0)
+        ln_emit_fail(&n->emit, "%d elements of a head are rotated, expected an even number",
+                     rotated);
+    const char *const positions = read_positions(n, dims[0], dims[is_flat ? 1 : 2]);
+    const char *const cosines = angles_at(n, 2, rotated / 2, positions, !is_flat);
+    const char *const sines = angles_at(n, 3, rotated / 2, positions, !is_flat);
+    const char *const y =
+        ln_onnx_rotate(n, x, cosines, sines, rotated, ln_onnx_flag(n, "interleaved", 0));
+    if (is_flat)
+        ln_emit_reshape(&n->emit, y, 3, dims, 0);
+    else
+        ln_onnx_alias(n, 0, y);
+}
+
+/* ---- GroupQueryAttention ----
+ *
+ * Its keys are those of a cache, followed by new ones: `first` of each batch is the index of the
+ * first new key, and the position of the first query. Where one batch alone is computed, and where
+ * all keys are new, that is known. */
+
+enum {
+    G_QUERY,
+    G_KEY,
+    G_VALUE,
+    G_PAST_KEY,
+    G_PAST_VALUE,
+    G_LENS,
+    G_TOTAL,
+    G_COSINES,
+    G_SINES,
+    G_POSITIONS,
+    G_BIAS,
+    G_SINK,
+    G_KEY_SCALE,
+    G_VALUE_SCALE,
+    G_QUERY_NORM,
+    G_KEY_NORM
+};
+
+typedef struct grouped {
+    int batch, heads, kv_heads, size; /* of a head */
+    int len, total;                   /* of the queries; of the keys, with those of the cache */
+    int known_first;                  /* -1: `first` varies */
+    const char *first;                /* [B], TL_INT64 */
+} grouped;
+
+static void refuse_cache_formats(ln_onnx_node *n)
+{
+    static const ln_attr_word none[] = {{"NONE"}, {0}};
+    ln_attr_choose(&n->emit, "k_quant_type", "NONE", none);
+    ln_attr_choose(&n->emit, "v_quant_type", "NONE", none);
+    ln_onnx_refuse_attr(n, "sliding_window_cache", 0);
+    ln_onnx_refuse_input(n, G_KEY_SCALE, "k_scale");
+    ln_onnx_refuse_input(n, G_VALUE_SCALE, "v_scale");
+}
+
+/** Query, key and value with their heads third. */
+static void read_grouped(ln_onnx_node *n, grouped *g, const char **parts)
+{
+    const char *const query = ln_onnx_in(n, G_QUERY);
+    const tl_tensor *const t = ln_onnx_tensor_of(n, query);
+    const int is_packed = !ln_onnx_has_input(n, G_KEY);
+    const int heads[] = {g->heads, g->kv_heads, g->kv_heads};
+    if (!ln_onnx_failed(n) && t->ndim != 3)
+        ln_emit_fail(&n->emit, "input 0 has %d dimensions, expected 3", t->ndim);
+    if (!ln_onnx_failed(n))
+        ln_onnx_want_multiple(n, 0, t->dims[2], is_packed ? g->heads + 2 * g->kv_heads : g->heads);
+    ln_onnx_want_fixed(n, query);
+    if (ln_onnx_failed(n))
+        return;
+    g->batch = t->dims[0];
+    g->len = t->dims[1];
+    g->size = t->dims[2] / (is_packed ? g->heads + 2 * g->kv_heads : g->heads);
+    const int dims[] = {g->batch, g->len, g->kv_heads * g->size};
+    for (int i = G_KEY; i <= G_VALUE && !is_packed; i++)
+        ln_onnx_want_shape(n, i, i == G_KEY ? "key" : "value", 3, dims);
+    for (int k = 0, at = 0; k < 3 && !ln_onnx_failed(n); at += heads[k++] * g->size) {
+        const char *const part =
+            is_packed ? ln_onnx_slice(n, query, 2, at, heads[k] * g->size) : ln_onnx_in(n, k);
+        parts[k] = ln_onnx_split_heads(n, part, heads[k]);
+    }
+}
+
+/** The lengths: of all keys, which must be known, and of those before the new ones. */
+static void read_lengths(ln_onnx_node *n, grouped *g)
+{
+    const char *const lens = ln_onnx_in(n, G_LENS);
+    const int64_t total = ln_onnx_int_in(n, G_TOTAL, 0);
+    ln_onnx_in(n, G_TOTAL);
+    if (!ln_onnx_failed(n) && ln_onnx_tensor_of(n, lens)->len != g->batch)
+        ln_emit_fail(&n->emit, "input %d, 'seqlens_k', has %d elements, expected %d", G_LENS,
+                     ln_onnx_tensor_of(n, lens)->len, g->batch);
+    if (!ln_onnx_failed(n) && (total < g->len || total > INT_MAX))
+        ln_emit_fail(&n->emit, "input %d, 'total_sequence_length', is %lld, expected at least %d",
+                     G_TOTAL, (long long)total, g->len);
+    if (ln_onnx_failed(n))
+        return;
+    g->total = (int)total;
+    g->known_first = g->batch == 1 || g->total == g->len ? g->total - g->len : -1;
+    const char *const wide = ln_emit_cast(&n->emit, lens, TL_INT64, LN_EMIT_TEMP);
+    const char *const line = ln_emit_reshape(&n->emit, wide, 1, &g->batch, LN_EMIT_TEMP);
+    g->first = ln_onnx_add(n, line, ln_emit_scalar(&n->emit, TL_INT64, 1 - g->len));
+    if (g->known_first >= 0)
+        g->first = ln_emit_filled(&n->emit, TL_INT64, 1, &g->batch, g->known_first);
+}
+
+/** Normalizes each head of `src` [B, S, H, D] with the weight in input `i`, if that is there. */
+static const char *with_norm(ln_onnx_node *n, const grouped *g, const char *src, int i)
+{
+    if (!ln_onnx_has_input(n, i))
+        return src;
+    ln_onnx_want_shape(n, i, i == G_QUERY_NORM ? "q_norm_weight" : "k_norm_weight", 1, &g->size);
+    return LN_EMIT(&n->emit, LN_EMIT_TEMP, "rmsnorm", LN_ARG("src", src),
+                   LN_ARG("scale", ln_onnx_in(n, i)), LN_INT("axis", 3),
+                   LN_NUMBER("epsilon", ln_onnx_float(n, "qk_norm_epsilon", (double)1e-6F)));
+}
+
+static void rotate_grouped(ln_onnx_node *n, const grouped *g, const char **parts)
+{
+    const tl_tensor *const cache = ln_onnx_tensor_of(n, ln_onnx_in(n, G_COSINES));
+    const int half = cache->ndim == 2 ? cache->dims[1] : 0;
+    const char *positions = ln_onnx_optional(n, G_POSITIONS);
+    if (!ln_onnx_failed(n) && (half < 1 || 2 * half > g->size))
+        ln_emit_fail(&n->emit, "input %d, 'cos_cache', has %d columns, expected 1 to %d", G_COSINES,
+                     half, g->size / 2);
+    if (ln_onnx_failed(n))
+        return;
+    if (positions)
+        ln_onnx_want_shape(n, G_POSITIONS, "position_ids", 2, (int[]){g->batch, g->len});
+    else
+        positions = positions_from(
+            n, ln_emit_reshape(&n->emit, g->first, 2, (int[]){g->batch, 1}, LN_EMIT_TEMP), g->len);
+    const char *const cosines = angles_at(n, G_COSINES, half, positions, 0);
+    const char *const sines = angles_at(n, G_SINES, half, positions, 0);
+    const int is_paired = ln_onnx_flag(n, "rotary_interleaved", 0);
+    for (int k = 0; k < 2; k++)
+        parts[k] = ln_onnx_rotate(n, parts[k], cosines, sines, 2 * half, is_paired);
+}
+
+/** The cache in input `past` [B, Hk, P, D], if any, with `now` from `first` on, as output `i`: of
+ *  P elements, or as many as there are keys where these are more. Returns the keys: the first
+ *  `total` of it. */
+static const char *with_cache(ln_onnx_node *n, const grouped *g, int past, const char *now, int i)
+{
+    const char *cache = ln_onnx_optional(n, past);
+    const tl_tensor *const t = ln_onnx_tensor_of(n, cache);
+    const int out = ln_onnx_wants(n, i) ? i : LN_EMIT_TEMP;
+    if (ln_onnx_failed(n))
+        return now;
+    const int past_len = cache && t->ndim == 4 ? t->dims[2] : 0;
+    if (cache)
+        ln_onnx_want_shape(n, past, past == G_PAST_KEY ? "past_key" : "past_value", 4,
+                           (int[]){g->batch, g->kv_heads, past_len, g->size});
+    if (past_len < g->total - g->len)
+        ln_emit_fail(&n->emit, "input %d has %d elements of the past, expected at least %d", past,
+                     past_len, g->total - g->len);
+    if (g->known_first == past_len && past_len > 0)
+        return ln_onnx_join(n, cache, now, 2, out);
+    if (g->total == g->len && past_len <= g->total) {
+        ln_onnx_alias(n, i, now);
+        return now;
+    }
+    const int before[] = {0, 0, 0, 0}, after[] = {0, 0, g->total - past_len, 0};
+    if (past_len < g->total)
+        cache = LN_EMIT(&n->emit, LN_EMIT_TEMP, "pad", LN_ARG("src", cache),
+                        LN_INTS("before", 4, before), LN_INTS("after", 4, after));
+    const char *const present =
+        LN_EMIT(&n->emit, out, "put_range", LN_ARG("src", cache), LN_ARG("update", now),
+                LN_ARG("first", g->first), LN_INT("axis", 2));
+    return past_len > g->total ? ln_onnx_slice(n, present, 2, 0, g->total) : present;
+}
+
+/** The bias of causality, of the window, and of keys beyond the end of a sequence; NULL: none. */
+static const char *grouped_bias(ln_onnx_node *n, const grouped *g, tl_dtype dtype)
+{
+    const int is_causal = ln_onnx_flag(n, "causal", 1);
+    const int window = ln_attr_int_in(&n->emit, "local_window_size", -1, -1, INT_MAX);
+    if (!is_causal && window >= 0)
+        ln_emit_fail(&n->emit, "attribute 'local_window_size' is %d without causality, expected -1",
+                     window);
+    if (ln_onnx_failed(n) || (g->known_first >= 0 && !is_causal) ||
+        (g->known_first >= 0 && g->len == 1 && window < 0))
+        return NULL;
+    const char *const keys = ln_onnx_indices_from(n, 0, g->total, 0);
+    const char *first =
+        g->known_first >= 0
+            ? ln_emit_scalar(&n->emit, TL_INT64, g->known_first)
+            : ln_emit_reshape(&n->emit, g->first, 4, (int[]){g->batch, 1, 1, 1}, LN_EMIT_TEMP);
+    if (!is_causal) {
+        const char *const end = ln_onnx_add(n, first, ln_emit_scalar(&n->emit, TL_INT64, g->len));
+        return ln_onnx_bias_of(n, ln_emit_compare(&n->emit, "TL_COMPARE_LESS", keys, end), dtype);
+    }
+    const char *const last = ln_onnx_add(n, ln_onnx_indices_from(n, 0, g->len, 1), first);
+    const char *allowed = ln_emit_compare(&n->emit, "TL_COMPARE_LESS_EQUAL", keys, last);
+    if (window >= 0) {
+        const char *const before =
+            ln_onnx_add(n, last, ln_emit_scalar(&n->emit, TL_INT64, -window));
+        const char *const near = ln_emit_compare(&n->emit, "TL_COMPARE_GREATER", keys, before);
+        allowed = ln_emit_binary(&n->emit, "TL_BINARY_AND", allowed, near, LN_EMIT_TEMP);
+    }
+    return ln_onnx_bias_of(n, allowed, dtype);
+}
+
+/** The sinks that the node gives, or 0 for each head with smooth_softmax; NULL: none. */
+static const char *read_sink(ln_onnx_node *n, const grouped *g, tl_dtype dtype)
+{
+    const int is_smooth = ln_onnx_int(n, "smooth_softmax", 0) > 0;
+    if (ln_onnx_has_input(n, G_SINK)) {
+        ln_onnx_want_shape(n, G_SINK, "head_sink", 1, &g->heads);
+        return ln_emit_cast(&n->emit, ln_onnx_in(n, G_SINK), dtype, LN_EMIT_TEMP);
+    }
+    return is_smooth ? ln_emit_filled(&n->emit, dtype, 1, &g->heads, 0) : NULL;
+}
+
+static void translate_group_query(ln_onnx_node *n)
+{
+    grouped g = {.heads = ln_onnx_read_heads(n, "num_heads"),
+                 .kv_heads = ln_onnx_read_heads(n, "kv_num_heads")};
+    const char *parts[3] = {NULL, NULL, NULL};
+    refuse_cache_formats(n);
+    read_grouped(n, &g, parts);
+    read_lengths(n, &g);
+    if (ln_onnx_failed(n))
+        return;
+    parts[0] = with_norm(n, &g, parts[0], G_QUERY_NORM);
+    parts[1] = with_norm(n, &g, parts[1], G_KEY_NORM);
+    if (ln_onnx_flag(n, "do_rotary", 0))
+        rotate_grouped(n, &g, parts);
+    ln_onnx_attention a = {.query = ln_onnx_swap_heads(n, parts[0]),
+                           .scale = ln_onnx_read_scale(n, g.size),
+                           .softcap = ln_onnx_float(n, "softcap", 0),
+                           .stage = -1,
+                           .stage_output = 3};
+    a.key = with_cache(n, &g, G_PAST_KEY, ln_onnx_swap_heads(n, parts[1]), 1);
+    a.value = with_cache(n, &g, G_PAST_VALUE, ln_onnx_swap_heads(n, parts[2]), 2);
+    ln_onnx_measure_attention(n, &a);
+    if (ln_onnx_failed(n))
+        return;
+    a.bias = ln_onnx_add(n, ln_onnx_read_score_bias(n, &a, G_BIAS), grouped_bias(n, &g, a.dtype));
+    a.sink = read_sink(n, &g, a.dtype);
+    const int stage = ln_attr_int_in(&n->emit, "qk_output", 0, 0, 2);
+    if (ln_onnx_wants(n, 3) && stage == 0)
+        ln_emit_fail(&n->emit, "output 3 is wanted with 'qk_output' 0, expected 1 or 2");
+    if (ln_onnx_wants(n, 3))
+        a.stage = stage == 1 ? LN_ONNX_BIASED : LN_ONNX_PROBABILITIES;
+    ln_onnx_merge_heads(n, ln_onnx_emit_attention(n, &a), 0);
+}
+
+const ln_onnx_row ln_onnx_rows_contrib_grouped[] = {
+    {"GroupQueryAttention", 1, translate_group_query},
+    {"RotaryEmbedding", 1, translate_rotary},
+    {NULL},
+};
