@@ -58,6 +58,7 @@ extern const ln_onnx_row ln_onnx_rows_attention[];
 extern const ln_onnx_row ln_onnx_rows_branch[];
 extern const ln_onnx_row ln_onnx_rows_control[];
 extern const ln_onnx_row ln_onnx_rows_conv[];
+extern const ln_onnx_row ln_onnx_rows_dropped[];
 extern const ln_onnx_row ln_onnx_rows_einsum[];
 extern const ln_onnx_row ln_onnx_rows_elementwise[];
 extern const ln_onnx_row ln_onnx_rows_index[];
@@ -83,6 +84,7 @@ extern const ln_onnx_row ln_onnx_rows_contrib_fused[];
 extern const ln_onnx_row ln_onnx_rows_contrib_grouped[];
 extern const ln_onnx_row ln_onnx_rows_contrib_nbits[];
 extern const ln_onnx_row ln_onnx_rows_contrib_norm[];
+extern const ln_onnx_row ln_onnx_rows_contrib_quantize[];
 
 /* Failing */
 

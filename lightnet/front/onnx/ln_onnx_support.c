@@ -56,6 +56,7 @@ static const ln_onnx_row *const default_tables[] = {
     ln_onnx_rows_branch,
     ln_onnx_rows_control,
     ln_onnx_rows_conv,
+    ln_onnx_rows_dropped,
     ln_onnx_rows_einsum,
     ln_onnx_rows_elementwise,
     ln_onnx_rows_index,
@@ -85,6 +86,7 @@ static const ln_onnx_row *const contrib_tables[] = {
     ln_onnx_rows_contrib_grouped,
     ln_onnx_rows_contrib_nbits,
     ln_onnx_rows_contrib_norm,
+    ln_onnx_rows_contrib_quantize,
 };
 // clang-format on
 
