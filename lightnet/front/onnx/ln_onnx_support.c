@@ -12,7 +12,7 @@
 
 /* Operators that LightNet does not run, each with the reason. */
 
-static const char domains[] = "unsupported domain: export with standard operators only";
+static const char unknown_domain[] = "unsupported domain: export with standard operators only";
 static const char strings[] = "it works on strings";
 static const char sequences[] = "it works on sequences";
 static const char optionals[] = "it works on optional values";
@@ -149,7 +149,7 @@ static void note(survey *s, const LnOnnx__Node *node, const char *why)
     char kind[256];
     const int is_default = ln_onnx_is_default_domain(node->domain);
     if (!find_domain(node->domain))
-        why = domains;
+        why = unknown_domain;
     snprintf(kind, sizeof(kind), "%.120s%s%.120s", is_default ? "" : node->domain,
              is_default ? "" : ".", node->op_type ? node->op_type : "");
     ln_missing_note(&s->missing, kind, NULL, why);

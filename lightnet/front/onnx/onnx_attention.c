@@ -384,7 +384,7 @@ static tl_dtype softmax_dtype(ln_onnx_node *n, tl_dtype dtype)
 
 static void translate_flex_attention(ln_onnx_node *n)
 {
-    attention a = {.kv_heads = 1};
+    ln_onnx_attention a = {.kv_heads = 1};
     read_attention(n, &a);
     const tl_dtype dtype = softmax_dtype(n, a.dtype);
     if (ln_onnx_failed(n))
