@@ -264,6 +264,8 @@ WRONG = [
     ("QGemm", [A[0], S, Z, A, S, Z], {}, "input 0 has 1 dimensions, expected 2"),
     ("MatMulIntegerToFloat", [A, A, S, S], {}, "[2, 3] and [2, 3], expected [.., m, k] and [.., k, n]"),
     ("DynamicQuantizeMatMul", [A.astype(F32), A], {}, "input 2 is missing"),
+    ("GatherBlockQuantized", [A, np.int64(0), real(2)], {"block_size": 16},
+     "'scales', has 1 dimensions less than 'data', expected 0"),
     ("GatherBlockQuantized", [A, np.int64([0]), real(2, 1)], {"bits": 3}, "'bits' is 3, expected 2, 4 or 8"),
     ("GatherBlockQuantized", [A, np.int64([0]), real(2, 1)], {"block_size": 24}, "'block_size' is 24, expected a power of 2"),
     ("GatherBlockQuantized", [A, np.int64([0]), real(2, 1)], {"quantize_axis": 0}, "are both 0, expected different axes"),
@@ -283,7 +285,8 @@ WRONG_DROPPED = [
 def by_bytes():
     """Products whose weights are around 0, as quantizers write them."""
     a, b, bias = spread(np.uint8, 5, 64), spread(np.int8, 64, 16), spread(np.int32, 16, low=-90, high=90)
-    yield contrib("", "MatMulIntegerToFloat", [a, b, F32(0.5), F32(0.5), np.uint8(9), np.int8(0), real(16)], real(5, 16), range(1, 7))
+    yield contrib("", "MatMulIntegerToFloat", [a, b, F32(0.5), F32(0.5), np.uint8(9), np.int8(0), real(16)], real(5, 16), range(1,
+            7))
     yield contrib("", "DynamicQuantizeMatMul", [real(5, 64), b, F32(0.5), np.int8(0), real(16)], real(5, 16), range(1, 5))
     yield contrib("", "QGemm", [a, F32(0.5), np.uint8(9), b, F32(0.5), np.int8(0), bias], real(5, 16), range(1, 7))
 

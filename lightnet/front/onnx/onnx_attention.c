@@ -67,7 +67,11 @@ const char *ln_onnx_merge_heads(ln_onnx_node *n, const char *src, int i)
     const tl_tensor *const t = ln_onnx_tensor_of(n, swapped);
     if (ln_onnx_failed(n))
         return swapped;
-    const int dims[] = {t->dims[0], t->dims[1], t->dims[2] * t->dims[3]};
+    const int64_t width = (int64_t)t->dims[2] * t->dims[3];
+    if (width > INT_MAX)
+        ln_emit_fail(&n->emit, "a result of %lld columns, expected at most %d", (long long)width,
+                     INT_MAX);
+    const int dims[] = {t->dims[0], t->dims[1], width <= INT_MAX ? (int)width : 0};
     if (ln_onnx_is_dynamic(n, swapped))
         return ln_emit_view(&n->emit, swapped, 3, (int[]){-2, -2, dims[2]}, i);
     return ln_emit_reshape(&n->emit, swapped, 3, dims, i);
@@ -327,7 +331,7 @@ static void translate_attention(ln_onnx_node *n)
 int ln_onnx_read_heads(ln_onnx_node *n, const char *name)
 {
     ln_attr_require(&n->emit, name);
-    return ln_attr_int_in(&n->emit, name, 1, 1, INT_MAX);
+    return ln_attr_int_in(&n->emit, name, 1, 1, INT_MAX / 4);
 }
 
 double ln_onnx_read_scale(ln_onnx_node *n, int size)

@@ -5,6 +5,8 @@
 // Heads come second, as in onnx_attention.c. Masks add a number, `mask_filter_value`, to the scores
 // of masked keys; causality is -infinity. Source: ContribOperators.md of ONNX Runtime.
 
+#include <limits.h>
+
 #include "front/onnx/ln_onnx_attention.h"
 #include "front/onnx/ln_onnx_steps.h"
 
@@ -158,7 +160,8 @@ static int read_operands(ln_onnx_node *n, int heads, const char **parts)
 static void add_biases(ln_onnx_node *n, const char **parts, int n_parts)
 {
     const char *const bias = ln_onnx_optional(n, BIAS);
-    int lens[3], total = 0;
+    int lens[3];
+    int64_t total = 0;
     if (!bias || ln_onnx_failed(n))
         return;
     for (int k = 0; k < 3; k++) {
@@ -166,7 +169,7 @@ static void add_biases(ln_onnx_node *n, const char **parts, int n_parts)
         lens[k] = t->ndim == 4 ? t->dims[3] * t->dims[n_parts < 3 && k > 0 ? 1 : 2] : 1;
         total += lens[k];
     }
-    ln_onnx_want_shape(n, BIAS, "bias", 1, &total);
+    ln_onnx_want_shape(n, BIAS, "bias", 1, &(int){total <= INT_MAX ? (int)total : -1});
     for (int k = 0, at = 0; k < n_parts && !ln_onnx_failed(n); at += lens[k++]) {
         const tl_tensor *const t = ln_onnx_tensor_of(n, parts[k]);
         const int dims[] = {t->dims[2], t->dims[3]};

@@ -54,7 +54,7 @@ static int rotary_heads(ln_onnx_node *n, int width)
 {
     const tl_tensor *const cache = ln_onnx_tensor_of(n, ln_onnx_in(n, 2));
     const int given = ln_attr_int_in(&n->emit, "num_heads", 0, 0, INT_MAX);
-    const int size = cache->ndim == 2 ? 2 * cache->dims[1] : 0;
+    const int size = cache->ndim == 2 && cache->dims[1] <= INT_MAX / 2 ? 2 * cache->dims[1] : 0;
     const int heads = given ? given : size ? width / size : 1;
     if (heads > 0 && width % heads == 0)
         return heads;
@@ -155,6 +155,11 @@ static void read_grouped(ln_onnx_node *n, grouped *g, const char **parts)
     g->batch = t->dims[0];
     g->len = t->dims[1];
     g->size = t->dims[2] / (is_packed ? g->heads + 2 * g->kv_heads : g->heads);
+    if ((int64_t)(g->heads + 2 * g->kv_heads) * g->size > INT_MAX) {
+        ln_emit_fail(&n->emit, "%d and twice %d heads of %d elements, expected at most %d elements",
+                     g->heads, g->kv_heads, g->size, INT_MAX);
+        return;
+    }
     const int dims[] = {g->batch, g->len, g->kv_heads * g->size};
     for (int i = G_KEY; i <= G_VALUE && !is_packed; i++)
         ln_onnx_want_shape(n, i, i == G_KEY ? "key" : "value", 3, dims);
@@ -204,7 +209,7 @@ static void rotate_grouped(ln_onnx_node *n, const grouped *g, const char **parts
     const tl_tensor *const cache = ln_onnx_tensor_of(n, ln_onnx_in(n, G_COSINES));
     const int half = cache->ndim == 2 ? cache->dims[1] : 0;
     const char *positions = ln_onnx_optional(n, G_POSITIONS);
-    if (!ln_onnx_failed(n) && (half < 1 || 2 * half > g->size))
+    if (!ln_onnx_failed(n) && (half < 1 || half > g->size / 2))
         ln_emit_fail(&n->emit, "input %d, 'cos_cache', has %d columns, expected 1 to %d", G_COSINES,
                      half, g->size / 2);
     if (ln_onnx_failed(n))

@@ -60,10 +60,10 @@ typedef struct few_bits {
 
 static few_bits read_few_bits(ln_onnx_node *n)
 {
-    few_bits f = {.k = ln_attr_int_in(&n->emit, "K", 0, 1, INT_MAX / 2),
+    few_bits f = {.k = ln_attr_int_in(&n->emit, "K", 0, 1, INT_MAX / 4),
                   .n = ln_attr_int_in(&n->emit, "N", 0, 1, INT_MAX),
                   .bits = read_bits(n),
-                  .block = ln_attr_int_in(&n->emit, "block_size", 0, 1, INT_MAX / 2)};
+                  .block = ln_attr_int_in(&n->emit, "block_size", 0, 1, INT_MAX / 4)};
     if (f.block % 16 != 0)
         ln_emit_fail(&n->emit, "'block_size' is %d, expected a multiple of 16", f.block);
     if (ln_onnx_has_input(n, GROUPS))
@@ -204,6 +204,20 @@ static const char *unpack_last(ln_onnx_node *n, const gathered *g, const char *b
     return ln_emit_reshape(&n->emit, flat, ndim, dims, LN_EMIT_TEMP);
 }
 
+/** The node fails unless gathered data and scales have as many dimensions, and rows of a length
+ * that can be unpacked. */
+static void want_block_dims(ln_onnx_node *n, const gathered *g, const char *data,
+                            const char *scales)
+{
+    const tl_tensor *const d = ln_onnx_tensor_of(n, data), *const s = ln_onnx_tensor_of(n, scales);
+    if (d->ndim != s->ndim)
+        ln_emit_fail(&n->emit, "input %d, 'scales', has %d dimensions less than 'data', expected 0",
+                     G_SCALES, d->ndim - s->ndim);
+    else if (g->is_packed && d->ndim > 0 && d->dims[d->ndim - 1] > INT_MAX / 8)
+        ln_emit_fail(&n->emit, "input %d has rows of %d bytes, expected at most %d", DATA,
+                     d->dims[d->ndim - 1], INT_MAX / 8);
+}
+
 /** Elements, scales and zero points of the indices, then the floats. Zero points of packed elements
  *  are half of their range unless they are given. */
 static void translate_gather_block_quantized(ln_onnx_node *n)
@@ -217,9 +231,10 @@ static void translate_gather_block_quantized(ln_onnx_node *n)
     const int has_zeros = zeros != NULL;
     if (zeros)
         zeros = gather(n, &g, zeros);
+    ln_onnx_want_fixed(n, scales);
+    want_block_dims(n, &g, data, scales);
     if (ln_onnx_failed(n))
         return;
-    ln_onnx_want_fixed(n, scales);
     const tl_tensor *const d = ln_onnx_tensor_of(n, data), *const s = ln_onnx_tensor_of(n, scales);
     if (g.is_packed) {
         const int cols = d->dims[d->ndim - 1] * (8 / g.bits);

@@ -74,8 +74,9 @@ static void translate_crop(ln_onnx_node *n)
     for (int k = 0; k < 2; k++) {
         const int64_t start = border[k == 0 ? TOP : LEFT], after = border[k == 0 ? BOTTOM : RIGHT];
         const int64_t dim = t->dims[axes[k]];
-        const int64_t len = scale ? scale[k] : start < 0 || start > dim ? -1 : dim - start - after;
-        if (start < 0 || start > dim || after < 0 || len < 1 || len > dim - start) {
+        const int is_within = start >= 0 && start <= dim && after >= 0 && after <= dim;
+        const int64_t len = scale ? scale[k] : is_within ? dim - start - after : -1;
+        if (!is_within || len < 1 || len > dim - start) {
             ln_emit_fail(&n->emit,
                          "axis %d, of length %d, is cropped to %lld from %lld on, expected a part "
                          "of it",
