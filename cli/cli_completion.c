@@ -26,6 +26,10 @@ static const struct {
     {"precision", "float32 bf16 tf32 fp16"},
     {"target", "cpu cuda dnnl"},
     {"threads", "0 1 2 4 8"},
+    {"draw", "boxes mask classes"},
+    {"preprocess", "imagenet clip yolo caffe inception 0-1 0-255"},
+    {"resize", "stretch crop letterbox"},
+    {"filter", "linear antialias bicubic"},
 };
 
 // "nchw|nhwc" has the words; DIR, FILE and what contains it are paths.

@@ -152,14 +152,24 @@ static int is_mask(const tl_tensor *t, int nhwc, mask *m)
     return m->height > 1 || m->width > 1;
 }
 
+/* Of aspect ratios. */
+enum { MOST_STRETCHED = 4 };
+
+// Whether the grid has about the aspect ratio of the input: boxes [1, N, 4] have not.
+static int fits_input(const mask *m, const cli_photo *photo)
+{
+    const double h = (double)m->height * photo->width, w = (double)m->width * photo->height;
+    return h <= MOST_STRETCHED * w && w <= MOST_STRETCHED * h;
+}
+
 static int find_mask(const scene *s, mask *m)
 {
     const cli_drawing *d = s->opt->photo->drawing;
     for (int i = 0; i < d->n; i++)
-        if (is_mask(d->tensors[i], s->opt->nhwc, m))
+        if (is_mask(d->tensors[i], s->opt->nhwc, m) && fits_input(m, s->opt->photo))
             return 0;
     return cli_fail("--draw mask: no output has a shape of masks, expected [1, C, H, W] or [1, H, "
-                    "W]");
+                    "W] with about the aspect ratio of the input");
 }
 
 // The class of an element of the grid; of equal scores the first one.
@@ -323,6 +333,8 @@ int cli_draw_check(const cli_options *opt)
 {
     if (!opt->draw)
         return opt->outfile ? cli_usage("-o needs --draw; -O DIR writes outputs") : 0;
+    if (opt->json)
+        return cli_usage("--draw and --json exclude each other");
     if (!find_kind(opt->draw))
         return cli_usage("--draw is '%s', expected boxes, mask or classes", opt->draw);
     if (!opt->outfile)
