@@ -47,15 +47,15 @@ static int are_boxes(const cli_drawing *d, int i, int k, int is_strict)
 
 static int find_outputs(const cli_drawing *d, const tl_tensor **boxes, const tl_tensor **scores)
 {
-    const int n_pairs = d->n * d->n;
-    for (int p = 0; p < 2 * n_pairs; p++) {
-        const int i = p % n_pairs / d->n, k = p % n_pairs % d->n;
-        if (!are_boxes(d, i, k, p < n_pairs))
-            continue;
-        *boxes = d->tensors[i];
-        *scores = d->tensors[k];
-        return 0;
-    }
+    for (int is_strict = 1; is_strict >= 0; is_strict--)
+        for (int i = 0; i < d->n; i++)
+            for (int k = 0; k < d->n; k++) {
+                if (!are_boxes(d, i, k, is_strict))
+                    continue;
+                *boxes = d->tensors[i];
+                *scores = d->tensors[k];
+                return 0;
+            }
     return -1;
 }
 
@@ -121,7 +121,7 @@ static void free_suppression(suppression *s)
     free(s->scratch);
 }
 
-// Boxes that are not finite have the score 0.
+// Boxes that are not finite have a score below all thresholds.
 static void fill_suppression(const suppression *s, const tl_tensor *boxes, const tl_tensor *scores,
                              int first)
 {
@@ -135,7 +135,7 @@ static void fill_suppression(const suppression *s, const tl_tensor *boxes, const
         }
         for (int c = 0; c < n_classes; c++) {
             const double v = cli_element(scores, i * (n_classes + first) + c + first);
-            score[(size_t)c * (size_t)n + (size_t)i] = is_finite && v >= 0 ? (float)v : 0;
+            score[(size_t)c * (size_t)n + (size_t)i] = !is_finite ? -1 : v >= 0 ? (float)v : 0;
         }
     }
 }

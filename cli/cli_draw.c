@@ -140,9 +140,9 @@ typedef struct mask {
 
 static int is_mask(const tl_tensor *t, int nhwc, mask *m)
 {
-    const int *dims = t->dims + t->ndim - 3;
     if (t->ndim < 3 || t->ndim > 4 || !t->len || (t->ndim == 4 && t->dims[0] != 1))
         return 0;
+    const int *dims = t->dims + t->ndim - 3;
     const int has_last = nhwc && t->ndim == 4;
     *m = (mask){.t = t, .n_classes = dims[has_last ? 2 : 0], .height = dims[has_last ? 0 : 1]};
     m->width = dims[has_last ? 1 : 2];
@@ -276,12 +276,18 @@ static int draw_mask(scene *s)
 
 /* ---- classes ---- */
 
-// The index of the largest of `n` elements at `t`'s start that is not `used`; -1: none.
+static int is_better(double a, double b)
+{
+    return a > b || (isnan(b) && !isnan(a));
+}
+
+// The index of the largest of `n` elements at `t`'s start that is not `used`; -1: none. NaN are the
+// last.
 static int best_of(const tl_tensor *t, int n, const char *used)
 {
     int best = -1;
     for (int i = 0; i < n; i++)
-        if (!used[i] && (best < 0 || cli_element(t, i) > cli_element(t, best)))
+        if (!used[i] && (best < 0 || is_better(cli_element(t, i), cli_element(t, best))))
             best = i;
     return best;
 }

@@ -297,24 +297,35 @@ static int print_output(each *e, const char *name, int k, const tl_tensor *t, co
     return cli_json_output(e->out, e->opt, name, k, t, e->labels, path);
 }
 
-static int write_output(each *e, int item, int k)
+static const char *path_of_output(const each *e, int item, int k)
 {
-    ln_error err;
-    const char *name = ln_model_output_name(e->model, k);
-    const char *path = e->opt->outdir ? cli_outnames_of(&e->names, item, k) : NULL;
-    const tl_tensor *t = slot_of(e, item)->outputs[k];
-    ln_error_clear(&err);
-    if (path && ln_npy_write(path, t, &err))
-        return cli_fail("output '%s': %s", name, ln_error_text(&err));
-    return print_output(e, name, k, t, path);
+    return e->opt->outdir ? cli_outnames_of(&e->names, item, k) : NULL;
 }
 
+static int write_file(each *e, int item, int k)
+{
+    ln_error err;
+    const char *path = path_of_output(e, item, k);
+    ln_error_clear(&err);
+    if (!path || !ln_npy_write(path, slot_of(e, item)->outputs[k], &err))
+        return 0;
+    if (e->opt->json)
+        cli_json_error(e->out, path_of(e, item), ln_error_text(&err));
+    return cli_fail("output '%s': %s", ln_model_output_name(e->model, k), ln_error_text(&err));
+}
+
+// Files come first, so that an object of JSON is whole or has the error.
 static int write_all(each *e, int item)
 {
     int status = 0;
+    for (int k = 0; k < e->n_outputs && !status; k++)
+        status = write_file(e, item, k);
+    if (status)
+        return status;
     print_header(e, item);
     for (int k = 0; k < e->n_outputs && !status; k++)
-        status = write_output(e, item, k);
+        status = print_output(e, ln_model_output_name(e->model, k), k, slot_of(e, item)->outputs[k],
+                              path_of_output(e, item, k));
     if (e->opt->json)
         cli_json_end(e->out);
     e->printing.quiet = 1; // labels of another number are worth one warning

@@ -179,7 +179,7 @@ static const row rows[] = {
     {"debug", 'd', FLAG, FIELD(debug), COMPILE_COMMANDS, NULL, "print the applied rules"},
     {"no-warnings", 'w', FLAG, FIELD(quiet), READ_COMMANDS, NULL, "print no warnings"},
     {"color", 0, TEXT, FIELD(color), CLI_ANY, "auto|always|never",
-     "colour messages and headings (default auto: on a terminal, without NO_COLOR)"},
+     "color messages and headings (default auto: on a terminal, without NO_COLOR)"},
     {"no-color", 0, FLAG, FIELD(no_color), CLI_ANY, NULL, "as --color never"},
     {"help", 'h', FLAG, FIELD(help), CLI_ANY, NULL, "print this help"},
     {"version", 'v', FLAG, FIELD(version), CLI_ANY, NULL,

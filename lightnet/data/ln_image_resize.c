@@ -21,10 +21,11 @@ static int scaled(int n, int to, int from)
     return size < 1 ? 1 : (int)(size < INT32_MAX ? size : INT32_MAX);
 }
 
-// The same, rounded to the nearest integer, at most `most`.
+// The same, rounded to the nearest integer, halves to even, at most `most`.
 static int scaled_to_nearest(int n, int to, int from, int most)
 {
-    const int64_t size = ((int64_t)n * to * 2 + from) / ((int64_t)from * 2);
+    const int64_t whole = (int64_t)n * to / from, twice = (int64_t)n * to % from * 2;
+    const int64_t size = whole + (twice > from || (twice == from && whole % 2));
     return size < 1 ? 1 : (int)(size < most ? size : most);
 }
 
@@ -53,8 +54,8 @@ static void crop(const ln_image_format *format, ln_image_axis axes[2])
     }
 }
 
-// As Ultralytics' LetterBox: the shorter side is rounded to the nearest size, and the first border
-// is not larger than the second one.
+// As Ultralytics' LetterBox: the shorter side is rounded to the nearest size, halves to even, and
+// the first border is not larger than the second one.
 static void letterbox(const ln_image_format *format, ln_image_axis axes[2])
 {
     (void)format;
@@ -144,6 +145,9 @@ static int wide_weights(const ln_image_axis *axis, ln_image_filter filter, int d
     return n;
 }
 
+/* Of an axis: 0.5 GB. */
+enum { MOST_WEIGHTS = 1 << 26 };
+
 // The max number of samples of an element.
 static size_t max_samples(const ln_image_axis *axis, ln_image_filter filter)
 {
@@ -157,7 +161,7 @@ int ln_image_taps_init(ln_image_taps *taps, const ln_image_axis *axis, ln_image_
 {
     const size_t most = max_samples(axis, filter), out = (size_t)axis->out;
     *taps = (ln_image_taps){ln_alloc_array(out, sizeof(*taps->spans)), NULL};
-    if (out <= SIZE_MAX / sizeof(double) / most)
+    if (out <= MOST_WEIGHTS / most)
         taps->weights = ln_alloc_array(out, most * sizeof(double));
     if (!taps->spans || !taps->weights)
         return ln_error_set_as(err, LN_OUT_OF_MEMORY, "out of memory to resize %d pixels to %d",

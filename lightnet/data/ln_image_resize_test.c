@@ -30,6 +30,7 @@ START_TEST(crop_and_letterbox_round_as_their_sources)
         // Ultralytics: 640 * 427 / 640 = 427, (640 - 427) / 2 - 0.1 is 106.
         {LN_IMAGE_LETTERBOX, 0, {427, 640}, {640, 640}, {427, 640}, {-106, 0}},
         {LN_IMAGE_LETTERBOX, 0, {640, 427}, {320, 640}, {320, 214}, {0, -213}},
+        {LN_IMAGE_LETTERBOX, 0, {641, 1280}, {640, 640}, {320, 640}, {-160, 0}}, // 320.5 is 320
         {LN_IMAGE_LETTERBOX, 0, {1 << 28, 1}, {8, 8}, {8, 1}, {0, -3}},
     };
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {

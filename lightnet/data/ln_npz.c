@@ -146,6 +146,8 @@ static int check_names(const archive *a, const char *file, ln_error *err)
         if (!*a->names[i] || name_len(a, i) >= LN_MAX_NAME_LEN)
             status = ln_error_set(err, "%s: array %d has a name of %zu bytes, expected 1 to %zu",
                                   file, i, strlen(a->names[i]), LN_MAX_NAME_LEN - 1 - SUFFIX_LEN);
+        else if (ln_zip_check_name(file, i, a->names[i], strlen(a->names[i]), err))
+            status = -1;
         else if (ln_hash_find_extended(seen, a->names[i], NULL, NULL))
             status = ln_error_set(err, "%s: two arrays have the name '%s'", file, a->names[i]);
         else if (ln_hash_insert(seen, a->names[i], (void *)a->names[i]) < 0)
@@ -166,9 +168,8 @@ static int place(archive *a, const char *file, ln_error *err)
         m->size = m->npy_size + tl_tensor_size(t);
         m->offset = at;
         if (m->size >= LN_ZIP_LIMIT || at >= LN_ZIP_LIMIT)
-            return ln_error_set(err,
-                                "%s: array '%s' ends beyond 4 GiB, which npz files here cannot",
-                                file, a->names[i]);
+            return ln_error_set(err, "%s: array '%s' ends beyond 4 GiB; write several files", file,
+                                a->names[i]);
         m->crc = ln_zip_crc(ln_zip_crc(0, m->npy, m->npy_size), t->data, tl_tensor_size(t));
         at += LN_ZIP_LOCAL_SIZE + name_len(a, i) + m->size;
         directory_size += LN_ZIP_CENTRAL_SIZE + name_len(a, i);

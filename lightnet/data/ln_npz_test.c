@@ -132,6 +132,9 @@ START_TEST(names_that_cannot_be_read_back_are_not_written)
         const char *names[2], *message;
     } cases[] = {
         {{"x", "x"}, "a: two arrays have the name 'x'"},
+        {{"x", "y\x01"},
+         "a: the name of member 1 has no valid character at byte 1, expected UTF-8"},
+        {{"\xff", "x"}, "a: the name of member 0 has no valid character at byte 0, expected UTF-8"},
         {{"x", ""}, "a: array 1 has a name of 0 bytes, expected 1 to 507"},
         {{"x", longest}, NULL},
     };

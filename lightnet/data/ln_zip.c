@@ -128,21 +128,21 @@ static size_t sequence(const unsigned char *p, size_t size)
     return 0;
 }
 
-static int check_name(const archive *a, int i, const unsigned char *name, size_t len)
+int ln_zip_check_name(const char *file, int i, const char *name, size_t len, ln_error *err)
 {
     size_t at = 0, step = 1;
     if (!len || len >= LN_MAX_NAME_LEN)
-        return ln_error_set(a->err, "%s: member %d has a name of %zu bytes, expected 1 to %d",
-                            a->file, i, len, LN_MAX_NAME_LEN - 1);
+        return ln_error_set(err, "%s: member %d has a name of %zu bytes, expected 1 to %d", file, i,
+                            len, LN_MAX_NAME_LEN - 1);
     while (at < len && step) {
-        step = sequence(name + at, len - at);
+        step = sequence((const unsigned char *)name + at, len - at);
         at += step;
     }
     return step ? 0
-                : ln_error_set(a->err,
+                : ln_error_set(err,
                                "%s: the name of member %d has no valid character at byte %zu, "
                                "expected UTF-8",
-                               a->file, i, at);
+                               file, i, at);
 }
 
 static int check_form(const archive *a, const ln_zip_member *m, unsigned flags, unsigned method)
@@ -178,7 +178,7 @@ static int read_entry(const archive *a, ln_zip_member *m, int i, const unsigned 
         return ln_error_set(a->err, "%s: entry %d of the directory has %zu bytes, %zu remain",
                             a->file, i, size, rest);
     const unsigned char *name = p + LN_ZIP_CENTRAL_SIZE;
-    if (check_name(a, i, name, name_len))
+    if (ln_zip_check_name(a->file, i, (const char *)name, name_len, a->err))
         return -1;
     m->name = ln_alloc(name_len + 1);
     if (!m->name)
@@ -323,7 +323,7 @@ void ln_zip_clear(ln_zip *zip)
 
 uint32_t ln_zip_crc(uint32_t crc, const void *data, size_t size)
 {
-    return (uint32_t)crc32_z(crc, data, size);
+    return size ? (uint32_t)crc32_z(crc, data, size) : crc; // zlib forgets `crc` without data
 }
 
 static int fail_deflated(const ln_zip_member *m, const char *where, ln_error *err)

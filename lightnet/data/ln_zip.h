@@ -47,6 +47,9 @@ void *ln_zip_extract(const ln_zip_member *member, const ln_infile *in, const cha
 
 void ln_zip_clear(ln_zip *zip);
 
+/** 0 if member `i` can have this name: UTF-8 without control characters. -1 with a reason. */
+int ln_zip_check_name(const char *file, int i, const char *name, size_t len, ln_error *err);
+
 /** CRC-32 of `size` bytes after those with the value `crc`, 0 at the beginning. */
 uint32_t ln_zip_crc(uint32_t crc, const void *data, size_t size);
 

@@ -283,7 +283,8 @@ ln_status ln_quantizer_add_sample(ln_quantizer *quantizer, int n, const tl_tenso
 
 /* ---- running ---- */
 
-ln_status ln_quantizer_set_progress(ln_quantizer *quantizer, ln_progress_func func, void *data)
+ln_status ln_quantizer_set_progress(ln_quantizer *quantizer, ln_quantizer_progress_func func,
+                                    void *data)
 {
     if (!quantizer)
         return fail_null(NULL, "the quantizer");

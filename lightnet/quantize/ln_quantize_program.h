@@ -16,7 +16,7 @@
 
 /* Who is told of the progress (ln_quantizer_set_progress). */
 typedef struct ln_quantize_progress {
-    ln_progress_func func; /* NULL: nobody */
+    ln_quantizer_progress_func func; /* NULL: nobody */
     void *data;
 } ln_quantize_progress;
 

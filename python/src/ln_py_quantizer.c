@@ -93,12 +93,14 @@ static PyObject *add_sample(quantizer_object *self, PyObject *arrays)
 {
     sample s;
     PyObject *result = NULL;
+    self->is_busy = 1; // taking an array may run code of Python
     int status = sample_new(&s, PyTuple_Size(arrays));
     for (int i = 0; !status && i < s.n; i++)
         status = take_array(&s, PyTuple_GetItem(arrays, i));
     if (!status)
         result = finish(self, ln_quantizer_add_sample(self->quantizer, s.n, s.pointers));
     sample_free(&s);
+    self->is_busy = 0;
     return result;
 }
 

@@ -265,7 +265,7 @@ WRONG = [
     ("MatMulIntegerToFloat", [A, A, S, S], {}, "[2, 3] and [2, 3], expected [.., m, k] and [.., k, n]"),
     ("DynamicQuantizeMatMul", [A.astype(F32), A], {}, "input 2 is missing"),
     ("GatherBlockQuantized", [A, np.int64(0), real(2)], {"block_size": 16},
-     "'scales', has 1 dimensions less than 'data', expected 0"),
+     "'scales', has 1 dimensions, expected 2"),
     ("GatherBlockQuantized", [A, np.int64([0]), real(2, 1)], {"bits": 3}, "'bits' is 3, expected 2, 4 or 8"),
     ("GatherBlockQuantized", [A, np.int64([0]), real(2, 1)], {"block_size": 24}, "'block_size' is 24, expected a power of 2"),
     ("GatherBlockQuantized", [A, np.int64([0]), real(2, 1)], {"quantize_axis": 0}, "are both 0, expected different axes"),

@@ -35,6 +35,9 @@ const char *ln_onnx_emit_attention(ln_onnx_node *n, const ln_onnx_attention *a);
 /** The attribute, a number of heads that is at least 1. */
 int ln_onnx_read_heads(ln_onnx_node *n, const char *name);
 
+/** The same, a divisor of the last axis of `src` [B, S, H * D]. */
+int ln_onnx_heads_of(ln_onnx_node *n, const char *name, const char *src);
+
 /** Attribute 'scale', or 1 / sqrt(size) where it is 0 or missing. */
 double ln_onnx_read_scale(ln_onnx_node *n, int size);
 

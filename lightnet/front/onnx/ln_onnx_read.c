@@ -499,9 +499,10 @@ static void choose_opsets(ln_onnx_scope *scope)
     scope->n_opsets = proto->n_opset_import ? proto->n_opset_import : 1;
     const int opset = ln_onnx_scope_opset(scope, "");
     if (opset > NEWEST_OPSET)
-        ln_warn(scope->model->base.ctx,
-                "%s: operator set %d is newer than %d, the newest known one, as which it is read",
-                scope->model->base.file, opset, NEWEST_OPSET);
+        ln_warn(
+            scope->model->base.ctx,
+            "%s: operator set %d is newer than the newest supported one; reading the model as %d",
+            scope->model->base.file, opset, NEWEST_OPSET);
 }
 
 static void translate(ln_onnx_model *m)

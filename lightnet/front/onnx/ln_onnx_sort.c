@@ -34,6 +34,8 @@ typedef struct sorter {
 
 static void note_read(sorter *s, const locals *l, const char *name)
 {
+    if (s->model->base.failed) // names of `l` may be missing
+        return;
     for (; l; l = l->outer)
         if (ln_hash_find_extended(l->names, name, NULL, NULL))
             return;

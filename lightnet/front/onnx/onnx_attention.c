@@ -32,12 +32,11 @@ static const char *emit_part(ln_onnx_node *n, const char *src, int start, int en
                    LN_INTS("ends", 1, &end), LN_INTS("steps", 1, &step));
 }
 
-/** The number of heads in attribute `name`, which divides the last axis of `src` [B, S, H * D]. */
-static int heads_of(ln_onnx_node *n, const char *name, const char *src)
+int ln_onnx_heads_of(ln_onnx_node *n, const char *name, const char *src)
 {
     const int64_t heads = ln_onnx_int(n, name, 0);
     const tl_tensor *const t = ln_onnx_tensor_of(n, src);
-    if (t->ndim == 3 && heads > 0 && t->dims[2] % heads == 0)
+    if (t->ndim == 3 && heads > 0 && heads <= INT_MAX && t->dims[2] % heads == 0)
         return (int)heads;
     ln_emit_fail(&n->emit, "attribute '%s' is %" PRId64 ", expected a divisor of the last axis, %d",
                  name, heads, t->ndim ? t->dims[t->ndim - 1] : 1);
@@ -85,7 +84,7 @@ static const char *heads_first(ln_onnx_node *n, const char *src, const char *nam
         return src;
     if (ndim != 3)
         ln_emit_fail(&n->emit, "an input has %d dimensions, expected 3 or 4", ndim);
-    return ln_onnx_swap_heads(n, ln_onnx_split_heads(n, src, heads_of(n, name, src)));
+    return ln_onnx_swap_heads(n, ln_onnx_split_heads(n, src, ln_onnx_heads_of(n, name, src)));
 }
 
 /* ---- attention ---- */
@@ -505,7 +504,8 @@ static void translate_rotary(ln_onnx_node *n)
     const char *const src = ln_onnx_in(n, 0);
     const tl_tensor *const t = ln_onnx_tensor_of(n, src);
     const int is_flat = t->ndim == 3; // [B, S, H * D], otherwise [B, H, S, D]
-    const char *x = is_flat ? ln_onnx_split_heads(n, src, heads_of(n, "num_heads", src)) : src;
+    const char *x =
+        is_flat ? ln_onnx_split_heads(n, src, ln_onnx_heads_of(n, "num_heads", src)) : src;
     if (!is_flat && t->ndim != 4)
         ln_emit_fail(&n->emit, "input 0 has %d dimensions, expected 3 or 4", t->ndim);
     if (ln_onnx_failed(n))

@@ -211,8 +211,9 @@ static void want_block_dims(ln_onnx_node *n, const gathered *g, const char *data
 {
     const tl_tensor *const d = ln_onnx_tensor_of(n, data), *const s = ln_onnx_tensor_of(n, scales);
     if (d->ndim != s->ndim)
-        ln_emit_fail(&n->emit, "input %d, 'scales', has %d dimensions less than 'data', expected 0",
-                     G_SCALES, d->ndim - s->ndim);
+        ln_emit_fail(&n->emit, "input %d, 'scales', has %d dimensions, expected %d", G_SCALES,
+                     ln_onnx_tensor_of(n, ln_onnx_in(n, G_SCALES))->ndim,
+                     ln_onnx_tensor_of(n, ln_onnx_in(n, 0))->ndim);
     else if (g->is_packed && d->ndim > 0 && d->dims[d->ndim - 1] > INT_MAX / 8)
         ln_emit_fail(&n->emit, "input %d has rows of %d bytes, expected at most %d", DATA,
                      d->dims[d->ndim - 1], INT_MAX / 8);

@@ -2,35 +2,18 @@
 // ONNX operators that carry a state from one call to the next: LinearAttention and
 // CausalConvWithState. Source: ONNX 27.
 
-#include <inttypes.h>
 #include <math.h>
 
 #include "front/onnx/ln_onnx.h"
+#include "front/onnx/ln_onnx_attention.h"
 
 /* ---- LinearAttention ---- */
-
-/** The positive attribute `name`, which divides the last axis of `src` [B, T, N]. */
-static int count_heads(ln_onnx_node *n, const char *name, const char *src)
-{
-    const int64_t heads = ln_onnx_int(n, name, 0);
-    const tl_tensor *const t = ln_onnx_tensor_of(n, src);
-    if (t->ndim == 3 && heads > 0 && t->dims[2] % heads == 0)
-        return (int)heads;
-    ln_emit_fail(&n->emit,
-                 "attribute '%s' is %" PRId64 ", expected a divisor of the last of 3 axes", name,
-                 heads);
-    return 1;
-}
 
 /** [B, T, heads * D] as [B, T, heads, D], in float32. */
 static const char *by_head(ln_onnx_node *n, const char *src, int heads)
 {
-    const tl_tensor *const t = ln_onnx_tensor_of(n, src);
-    if (ln_onnx_failed(n) || t->ndim != 3)
-        return src;
-    const int dims[] = {t->dims[0], t->dims[1], heads, t->dims[2] / heads};
-    src = ln_emit_cast(&n->emit, src, TL_FLOAT, LN_EMIT_TEMP);
-    return ln_emit_reshape(&n->emit, src, 4, dims, LN_EMIT_TEMP);
+    const char *const wide = ln_emit_cast(&n->emit, src, TL_FLOAT, LN_EMIT_TEMP);
+    return ln_onnx_split_heads(n, wide, heads);
 }
 
 /** The decay of heads, [B, T, G], as it is; of elements, [B, T, G * D], as [B, T, G, D]. */
@@ -80,8 +63,8 @@ static void translate_linear_attention(ln_onnx_node *n)
     const char *const past = ln_onnx_optional(n, 3);
     const tl_dtype state_dtype = past ? ln_onnx_tensor_of(n, past)->dtype : dtype;
     const update_rule rule = read_rule(n);
-    const int heads = count_heads(n, "q_num_heads", query);
-    const int kv_heads = count_heads(n, "kv_num_heads", ln_onnx_in(n, 1));
+    const int heads = ln_onnx_heads_of(n, "q_num_heads", query);
+    const int kv_heads = ln_onnx_heads_of(n, "kv_num_heads", ln_onnx_in(n, 1));
     const char *const q = by_head(n, query, heads), *const k =
                                                         by_head(n, ln_onnx_in(n, 1), kv_heads);
     const char *const v = by_head(n, value, kv_heads), *const decay = decay_of(n, kv_heads);

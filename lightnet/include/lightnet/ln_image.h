@@ -47,7 +47,7 @@ typedef struct ln_image_format {
 typedef struct ln_image {
     int height;
     int width;
-    int channels; /* 1 grey, 3 red green blue */
+    int channels; /* 1 gray, 3 red green blue */
     uint8_t *pixels;
 } ln_image;
 

@@ -92,10 +92,10 @@ LN_API ln_status ln_quantizer_add_sample(ln_quantizer *quantizer, int n,
  *  | select    | mixes of layers (`total` is 0)                                                 |
  *
  *  A value other than 0 ends the run with LN_CANCELLED. */
-typedef int (*ln_progress_func)(void *data, const char *step, int done, int total);
+typedef int (*ln_quantizer_progress_func)(void *data, const char *step, int done, int total);
 
 /** Later runs call func(data, ..) in the thread of ln_quantizer_run; NULL (default): nothing. */
-LN_API ln_status ln_quantizer_set_progress(ln_quantizer *quantizer, ln_progress_func func,
+LN_API ln_status ln_quantizer_set_progress(ln_quantizer *quantizer, ln_quantizer_progress_func func,
                                            void *data);
 
 /** Calibrates, measures and selects, with the threads of the model's options.
