@@ -23,9 +23,11 @@
 
 /* Of the library in use where it reports its version, else of its headers. */
 #ifdef LIBJPEG_TURBO_VERSION
-#define JPEG_NAME "libjpeg-turbo " VALUE_OF(LIBJPEG_TURBO_VERSION)
+#define JPEG_NAME    ", libjpeg-turbo "
+#define JPEG_VERSION VALUE_OF(LIBJPEG_TURBO_VERSION)
 #elif defined(LN_HAVE_JPEG)
-#define JPEG_NAME "libjpeg " VALUE_OF(JPEG_LIB_VERSION)
+#define JPEG_NAME    ", libjpeg "
+#define JPEG_VERSION VALUE_OF(JPEG_LIB_VERSION)
 #endif
 
 char *ln_sprint_libraries(char *buf, size_t size)
@@ -39,7 +41,7 @@ char *ln_sprint_libraries(char *buf, size_t size)
         ", libpng ",     png_get_libpng_ver(NULL),
 #endif
 #ifdef LN_HAVE_JPEG
-        ", " JPEG_NAME,  "",
+        JPEG_NAME,       JPEG_VERSION,
 #endif
 #ifdef LN_HAVE_ZLIB
         ", zlib ",       zlibVersion(),

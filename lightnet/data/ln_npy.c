@@ -309,13 +309,14 @@ size_t ln_npy_header(unsigned char buf[LN_NPY_HEADER_SIZE], const tl_tensor *t)
     const int header_size = len + padding + 1;
     const unsigned char fields[] = {1, 0, (unsigned char)(header_size & 0xff),
                                     (unsigned char)(header_size >> 8)};
-    memcpy(buf, magic, MAGIC_SIZE);
+    for (int i = 0; i < MAGIC_SIZE; i++)
+        buf[i] = (unsigned char)magic[i];
     memcpy(buf + MAGIC_SIZE, fields, sizeof(fields));
     char *const rest = (char *)buf + MAGIC_SIZE + sizeof(fields);
     memcpy(rest, text, (size_t)len);
     memset(rest + len, ' ', (size_t)padding);
     rest[len + padding] = '\n';
-    return (size_t)(unpadded + padding);
+    return (size_t)unpadded + (size_t)padding;
 }
 
 static int write_npy(FILE *stream, const void *arg, ln_error *err)
