@@ -64,9 +64,11 @@ static const char *bias_of_mask(ln_onnx_node *n, const ln_onnx_attention *a, int
         return NULL;
     if (t->ndim == 1)
         return filter(n, allowed_by_length(n, a, i, mask, may_start), a->dtype);
-    if (t->ndim != 2 && t->ndim != 3)
+    if (t->ndim != 2 && t->ndim != 3) {
         ln_emit_fail_as(&n->emit, LN_UNSUPPORTED,
                         "input %d, the mask, has %d dimensions, expected 1 to 3", i, t->ndim);
+        return NULL;
+    }
     ln_onnx_want_shape(n, i, "mask", t->ndim, t->ndim == 2 ? batch_and_keys : all);
     const char *const allowed =
         ln_emit_compare(&n->emit, "TL_COMPARE_GREATER", mask,

@@ -202,7 +202,7 @@ int tl_exec_linear_attention(const tl_exec *exec, const tl_linear_attention *a, 
         memcpy(state->data, a->past->data, tl_tensor_size(state));
     else
         memset(state->data, 0, tl_tensor_size(state));
-    if (j.heads == 0 || j.e == 0)
+    if (j.heads == 0 || j.e == 0 || j.len == 0)
         return 0;
     j.group = (size_t)a->q->dims[2] / j.heads;
     j.parts = (j.e + COLUMNS - 1) / COLUMNS;
