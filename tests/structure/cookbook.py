@@ -12,7 +12,7 @@ from reader import Reader, copy_tree
 from tap import ROOT, Tap, text_of, tracked
 
 DOCUMENTS = ["docs/c-api.md"] + [page for page in tracked("examples/*/README.md") if "```console" in text_of(page)]
-COMPILERS = {"gcc": "clang", "g++": "clang++"}
+COMPILERS = {"gcc": "clang", "cc": "clang", "g++": "clang++", "c++": "clang++"}
 LIBRARIES = ["lightnet", "tensorlight"]
 HEADERS = [os.path.join(ROOT, library, "include") for library in LIBRARIES]
 
