@@ -75,26 +75,16 @@ typedef struct expansion {
     cli_strings owned;  /* those that were made */
 } expansion;
 
-static int add(cli_strings *strings, const char *text)
-{
-    const char **items = realloc(strings->items, (size_t)(strings->n + 1) * sizeof(*items));
-    if (!items)
-        return cli_fail_memory();
-    items[strings->n++] = text;
-    strings->items = items;
-    return 0;
-}
-
 static int add_array(expansion *e, const char *name, const char *file, const char *array)
 {
     char *text = NULL;
     if (asprintf(&text, "%s=%s:%s", name, file, array) < 0)
         return cli_fail_memory();
-    if (add(&e->owned, text)) {
+    if (cli_strings_add(&e->owned, text)) {
         free(text);
         return CLI_FAILED;
     }
-    return add(&e->inputs, text);
+    return cli_strings_add(&e->inputs, text);
 }
 
 static int add_all(expansion *e, const ln_npz *npz, const char *file)
@@ -123,7 +113,7 @@ static int expand(expansion *e, const char *arg)
     ln_error err;
     const char *const named = cli_given_split(arg, name), *const file = named ? named : arg;
     if (!is_npz(file))
-        return add(&e->inputs, arg);
+        return cli_strings_add(&e->inputs, arg);
     ln_error_clear(&err);
     ln_npz *npz = ln_npz_open(file, &err);
     const int status = !npz    ? cli_fail("%s", ln_error_text(&err))

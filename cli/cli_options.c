@@ -199,16 +199,19 @@ static int set_text(const char **value, const row *r, const char *text)
     return check_text(r, text);
 }
 
-static int set_texts(cli_strings *strings, const row *r, const char *text)
+int cli_strings_add(cli_strings *strings, const char *text)
 {
-    if (check_text(r, text))
-        return CLI_WRONG_USAGE;
     const char **items = realloc(strings->items, (size_t)(strings->n + 1) * sizeof(*items));
     if (!items)
         return cli_fail_memory();
     items[strings->n++] = text;
     strings->items = items;
     return 0;
+}
+
+static int set_texts(cli_strings *strings, const row *r, const char *text)
+{
+    return check_text(r, text) ? CLI_WRONG_USAGE : cli_strings_add(strings, text);
 }
 
 static int set_shape(cli_strings *strings, const row *r, const char *text)

@@ -36,6 +36,9 @@ typedef struct cli_strings {
     int n;
 } cli_strings;
 
+/** Adds a text, which is borrowed. Returns 0, or CLI_FAILED after a message. */
+int cli_strings_add(cli_strings *strings, const char *text);
+
 typedef struct cli_options {
     const char *outfile;     /* -o */
     const char *outdir;      /* -O */

@@ -14,6 +14,7 @@
 #include <string.h>
 
 #include "base/ln_error_memory.h"
+#include "base/ln_utf8.h"
 #include "lightnet/ln_util.h"
 
 #ifdef LN_HAVE_ZLIB
@@ -105,27 +106,11 @@ static int read_end(archive *a)
     return status;
 }
 
-// The length of the UTF-8 sequence at `p`; 0: it is none, or a control character.
-static size_t sequence(const unsigned char *p, size_t size)
+// The length of the character at `p`; 0: it is none, or a control character.
+static size_t character(const unsigned char *p, size_t size)
 {
-    static const struct {
-        unsigned char mask, lead;
-        uint32_t least;
-    } forms[] = {{0x80, 0, 0x20}, {0xe0, 0xc0, 0xa0}, {0xf0, 0xe0, 0x800}, {0xf8, 0xf0, 0x10000}};
-    for (size_t len = 1; len <= 4 && len <= size; len++) {
-        if ((*p & forms[len - 1].mask) != forms[len - 1].lead)
-            continue;
-        uint32_t c = *p & (unsigned char)~forms[len - 1].mask;
-        for (size_t i = 1; i < len; i++) {
-            if ((p[i] & 0xc0) != 0x80)
-                return 0;
-            c = c << 6 | (p[i] & 0x3f);
-        }
-        const int is_valid =
-            c >= forms[len - 1].least && c != 0x7f && c <= 0x10ffff && (c < 0xd800 || c > 0xdfff);
-        return is_valid ? len : 0;
-    }
-    return 0;
+    const int is_control = *p < 0x20 || *p == 0x7f || (*p == 0xc2 && size > 1 && p[1] < 0xa0);
+    return is_control ? 0 : ln_utf8_length(p, size);
 }
 
 int ln_zip_check_name(const char *file, int i, const char *name, size_t len, ln_error *err)
@@ -135,7 +120,7 @@ int ln_zip_check_name(const char *file, int i, const char *name, size_t len, ln_
         return ln_error_set(err, "%s: member %d has a name of %zu bytes, expected 1 to %d", file, i,
                             len, LN_MAX_NAME_LEN - 1);
     while (at < len && step) {
-        step = sequence((const unsigned char *)name + at, len - at);
+        step = character((const unsigned char *)name + at, len - at);
         at += step;
     }
     return step ? 0

@@ -50,6 +50,9 @@ const char *ln_onnx_indices_from(ln_onnx_node *n, int64_t first, int len, int is
 /** 0 where `allowed`, a tensor of bools, is true, otherwise -infinity. */
 const char *ln_onnx_bias_of(ln_onnx_node *n, const char *allowed, tl_dtype dtype);
 
+/** `past` (NULL: none) followed by `now`, along the axis of time; the node's output `i`. */
+const char *ln_onnx_with_past(ln_onnx_node *n, const char *past, const char *now, int i);
+
 /** `first` followed by `second` along an axis. */
 const char *ln_onnx_join(ln_onnx_node *n, const char *first, const char *second, int axis, int i);
 

@@ -124,12 +124,16 @@ void ln_onnx_want_shape(ln_onnx_node *n, int i, const char *name, int ndim, cons
                      tl_shape_text(text, t->ndim, t->dims), tl_shape_text(wanted, ndim, dims));
 }
 
-const char *ln_onnx_scalar_in(ln_onnx_node *n, int i)
+const char *ln_onnx_as_scalar(ln_onnx_node *n, const char *tensor)
 {
-    const char *const tensor = ln_onnx_in(n, i);
     const tl_tensor *const t = ln_onnx_tensor_of(n, tensor);
     return t->len == 1 && t->ndim > 0 ? ln_emit_reshape(&n->emit, tensor, 0, NULL, LN_EMIT_TEMP)
                                       : tensor;
+}
+
+const char *ln_onnx_scalar_in(ln_onnx_node *n, int i)
+{
+    return ln_onnx_as_scalar(n, ln_onnx_in(n, i));
 }
 
 /* ---- operators ---- */

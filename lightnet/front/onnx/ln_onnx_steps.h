@@ -91,7 +91,9 @@ void ln_onnx_refuse_attr(ln_onnx_node *n, const char *name, int64_t value);
 /** The node fails unless `len`, the last axis of input `i`, is a multiple of `count`. */
 void ln_onnx_want_multiple(ln_onnx_node *n, int i, int len, int count);
 
-/** Input `i`, as a scalar if it has one element: it then broadcasts without an axis more. */
+/** The tensor, or input `i`, as a scalar if it has one element, which broadcasts without adding an
+ * axis. */
+const char *ln_onnx_as_scalar(ln_onnx_node *n, const char *tensor);
 const char *ln_onnx_scalar_in(ln_onnx_node *n, int i);
 
 /** Translates a node of another domain as the operator of the same name in ONNX's own, in opset 18.

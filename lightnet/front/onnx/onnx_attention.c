@@ -106,8 +106,7 @@ void ln_onnx_measure_attention(ln_onnx_node *n, ln_onnx_attention *a)
                      a->q_heads, a->kv_heads);
 }
 
-/** The past followed by `now`, along the axis of time; the node's output `i`. */
-static const char *with_past(ln_onnx_node *n, const char *past, const char *now, int i)
+const char *ln_onnx_with_past(ln_onnx_node *n, const char *past, const char *now, int i)
 {
     if (past)
         return ln_onnx_join(n, past, now, 2, ln_onnx_wants(n, i) ? i : LN_EMIT_TEMP);
@@ -120,8 +119,8 @@ static void read_attention(ln_onnx_node *n, ln_onnx_attention *a)
     a->query = heads_first(n, ln_onnx_in(n, 0), "q_num_heads");
     a->key = heads_first(n, ln_onnx_in(n, 1), "kv_num_heads");
     a->value = heads_first(n, ln_onnx_in(n, 2), "kv_num_heads");
-    a->key = with_past(n, ln_onnx_optional(n, 4), a->key, 1);
-    a->value = with_past(n, ln_onnx_optional(n, 5), a->value, 2);
+    a->key = ln_onnx_with_past(n, ln_onnx_optional(n, 4), a->key, 1);
+    a->value = ln_onnx_with_past(n, ln_onnx_optional(n, 5), a->value, 2);
     ln_onnx_measure_attention(n, a);
 }
 

@@ -180,16 +180,6 @@ static void add_biases(ln_onnx_node *n, const char **parts, int n_parts)
     }
 }
 
-/** The past in input `past`, if any, followed by `now` [B, H, S, D]; the node's output `i`. */
-static const char *after_past(ln_onnx_node *n, int past, const char *now, int i)
-{
-    const char *const before = ln_onnx_optional(n, past);
-    if (before)
-        return ln_onnx_join(n, before, now, 2, ln_onnx_wants(n, i) ? i : LN_EMIT_TEMP);
-    ln_onnx_alias(n, i, now);
-    return now;
-}
-
 static void translate_multi_head(ln_onnx_node *n)
 {
     const int heads = ln_onnx_read_heads(n, "num_heads");
@@ -207,8 +197,8 @@ static void translate_multi_head(ln_onnx_node *n)
         .query = ln_onnx_swap_heads(n, parts[0]), .stage = -1, .stage_output = 3};
     a.key = is_projected ? parts[1] : ln_onnx_swap_heads(n, parts[1]);
     a.value = is_projected ? parts[2] : ln_onnx_swap_heads(n, parts[2]);
-    a.key = after_past(n, PAST_KEY, a.key, 1);
-    a.value = after_past(n, PAST_VALUE, a.value, 2);
+    a.key = ln_onnx_with_past(n, ln_onnx_optional(n, PAST_KEY), a.key, 1);
+    a.value = ln_onnx_with_past(n, ln_onnx_optional(n, PAST_VALUE), a.value, 2);
     ln_onnx_measure_attention(n, &a);
     if (ln_onnx_failed(n))
         return;

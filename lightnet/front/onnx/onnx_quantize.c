@@ -100,23 +100,15 @@ static const char *requantize(ln_onnx_node *n, const char *sums, int axis, const
     return emit_quantize(n, numbers, one, zero, ln_onnx_tensor_of(n, zero)->dtype, 0, 0, i);
 }
 
-/** A scale or zero point of one element as a scalar, which broadcasts without an axis more. */
-static const char *as_scalar(ln_onnx_node *n, const char *tensor)
-{
-    const tl_tensor *const t = ln_onnx_tensor_of(n, tensor);
-    return t->len == 1 && t->ndim > 0 ? ln_emit_reshape(&n->emit, tensor, 0, NULL, LN_EMIT_TEMP)
-                                      : tensor;
-}
-
 /** In com.microsoft, channels can be last. */
 static void translate_qlinear_conv(ln_onnx_node *n)
 {
     const int is_last = ln_onnx_flag(n, "channels_last", 0);
     const char *const given = ln_onnx_in(n, 0), *const weight = ln_onnx_in(n, 3);
     const char *const src = is_last ? ln_onnx_channels_first(n, given, LN_EMIT_TEMP) : given;
-    const char *const src_scale = as_scalar(n, ln_onnx_in(n, 1));
-    const char *const weight_scale = as_scalar(n, ln_onnx_in(n, 4));
-    const char *const dst_scale = as_scalar(n, ln_onnx_in(n, 6));
+    const char *const src_scale = ln_onnx_scalar_in(n, 1);
+    const char *const weight_scale = ln_onnx_scalar_in(n, 4);
+    const char *const dst_scale = ln_onnx_scalar_in(n, 6);
     const char *const src_zero = ln_onnx_zero_point(n, 2, src, 0);
     const char *const weight_zero = ln_onnx_zero_point(n, 5, weight, 0);
     const char *const bias = ln_onnx_optional(n, 8);
@@ -139,12 +131,12 @@ static void translate_qlinear_conv(ln_onnx_node *n)
 static void translate_qlinear_matmul(ln_onnx_node *n)
 {
     const ln_onnx_operands m = ln_onnx_operands_of(n, 0, 3);
-    const char *const scale1 = ln_onnx_as_matrix(n, as_scalar(n, ln_onnx_in(n, 1)), 1);
-    const char *const zero1 = ln_onnx_as_matrix(n, as_scalar(n, ln_onnx_in(n, 2)), 1);
-    const char *const scale2 = as_scalar(n, ln_onnx_in(n, 4));
+    const char *const scale1 = ln_onnx_as_matrix(n, ln_onnx_scalar_in(n, 1), 1);
+    const char *const zero1 = ln_onnx_as_matrix(n, ln_onnx_scalar_in(n, 2), 1);
+    const char *const scale2 = ln_onnx_scalar_in(n, 4);
     const char *zero2 = ln_onnx_zero_point(n, 5, ln_onnx_in(n, 3), 1);
-    zero2 = zero2 ? as_scalar(n, zero2) : NULL;
-    const char *const dst_scale = as_scalar(n, ln_onnx_in(n, 6));
+    zero2 = zero2 ? ln_onnx_as_scalar(n, zero2) : NULL;
+    const char *const dst_scale = ln_onnx_scalar_in(n, 6);
     const char *const sums =
         LN_EMIT(&n->emit, LN_EMIT_TEMP, "matmul_int", LN_ARG("src1", m.rows),
                 LN_ARG("src2", m.cols), LN_ARG("zero1", zero1), LN_ARG("zero2", zero2));
