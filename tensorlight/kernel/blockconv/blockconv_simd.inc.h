@@ -12,7 +12,6 @@
 
 #include "kernel/blockconv/blockconv.h"
 
-#include <assert.h>
 #include <math.h>
 
 #include "kernel/act/act.h"
@@ -338,33 +337,24 @@ enum { OF_BLOCKS, OF_PLANES, OF_SHARED, OF_HALVES, KINDS = OF_HALVES + 2 };
 
 // The tiles of each number of pixels, X(n, n_blocks, name, kind, lanes, is_half), and those of a
 // few numbers: networks read planes and groups within blocks in few layers, whose lines are wide.
-#define BLOCK_TILES(X, n)                \
+// Of half blocks, the lines of most networks have tiles of 7 and 14 pixels.
+#define TILES(X, n)                      \
     X(n, 1, blocks, OF_BLOCKS, LANES, 0) \
     TL_SECOND(X(n, 2, blocks, OF_BLOCKS, LANES, 0))
-#if HAS_HALVES
-#define TILES(X, n)                                       \
-    BLOCK_TILES(X, n)                                     \
+#define FEW_TILES(X, n)                   \
+    X(n, 1, planes, OF_PLANES, 1, 0)      \
+    X(n, 1, shared, OF_SHARED, SHARED, 0) \
+    TL_SECOND(X(n, 2, planes, OF_PLANES, 1, 0))
+#define HALF_TILES(X, n)                                  \
     X(n, 1, half_blocks, OF_HALVES + OF_BLOCKS, LANES, 1) \
-    X(n, 2, half_blocks, OF_HALVES + OF_BLOCKS, LANES, 1)
-#define FEW_TILES(X, n)                               \
-    X(n, 1, planes, OF_PLANES, 1, 0)                  \
-    X(n, 1, shared, OF_SHARED, SHARED, 0)             \
-    X(n, 1, half_planes, OF_HALVES + OF_PLANES, 1, 1) \
-    X(n, 2, planes, OF_PLANES, 1, 0)                  \
+    X(n, 2, half_blocks, OF_HALVES + OF_BLOCKS, LANES, 1) \
+    X(n, 1, half_planes, OF_HALVES + OF_PLANES, 1, 1)     \
     X(n, 2, half_planes, OF_HALVES + OF_PLANES, 1, 1)
-#else
-#define TILES(X, n) BLOCK_TILES(X, n)
-#define FEW_TILES(X, n)              \
-    X(n, 1, planes, OF_PLANES, 1, 0) \
-    X(n, 1, shared, OF_SHARED, SHARED, 0)
-#endif
 
 #if TL_SIMD_LANES == 16
 #define TL_SECOND(...) __VA_ARGS__
 #define EACH_MORE(X) \
-    TILES(X, 3)      \
-    TILES(X, 5)      \
-    TILES(X, 6) TILES(X, 8) TILES(X, 9) TILES(X, 10) TILES(X, 11) TILES(X, 12) TILES(X, 13)
+    TILES(X, 3) TILES(X, 5) TILES(X, 6) TILES(X, 8) TILES(X, 10) TILES(X, 12) TILES(X, 13)
 #define EACH_FEW(ROWS, X) ROWS(X, 1) ROWS(X, 2) ROWS(X, 4) ROWS(X, 7) ROWS(X, 14)
 #elif TL_SIMD_LANES == 8 || TL_SIMD_REGISTERS == 32
 #define TL_SECOND(...)
@@ -376,8 +366,14 @@ enum { OF_BLOCKS, OF_PLANES, OF_SHARED, OF_HALVES, KINDS = OF_HALVES + 2 };
 #define EACH_FEW(ROWS, X) ROWS(X, 1) ROWS(X, 2)
 #endif
 
+#if HAS_HALVES
+#define EACH_HALF(X) HALF_TILES(X, 7) HALF_TILES(X, 14)
+#else
+#define EACH_HALF(X)
+#endif
+
 #if HAS_PLANES
-#define EACH_TILE(X) EACH_FEW(TILES, X) EACH_MORE(X) EACH_FEW(FEW_TILES, X)
+#define EACH_TILE(X) EACH_FEW(TILES, X) EACH_MORE(X) EACH_FEW(FEW_TILES, X) EACH_HALF(X)
 #else
 #define EACH_TILE(X) EACH_FEW(TILES, X) EACH_MORE(X)
 #endif
@@ -469,20 +465,45 @@ static int kind_of(const tl_tile_job *job, int is_last)
            (HAS_HALVES && is_last && job->has_half_block ? OF_HALVES : 0);
 }
 
+/** The pixels of the next tile of whole blocks where `left` are left: where no tile has as many as
+ *  would make the last ones nearly equal, it has more, or half of what is left. */
+static int block_pixels(int blocks, int left)
+{
+    int n = tl_tile_pixels(left, PIXELS);
+    while (!tiles[n][blocks - 1][OF_BLOCKS])
+        n = n < left ? n + 1 : (n + 1) / 2;
+    return n;
+}
+
+/** The same of other tiles. */
+static int few_pixels(int blocks, int kind, int left)
+{
+    int n = tl_min(left, PIXELS);
+    while (!tiles[n][blocks - 1][kind])
+        n--;
+    return n;
+}
+
+/** The next tile of a line where `left` pixels are left, and how many it has. Where there is none
+ * of half blocks, one of whole blocks: weights of channels that are not there are 0. */
+static tile_func *tile_of(int kind, int blocks, int left, int *pixels)
+{
+    const int whole = kind % OF_HALVES;
+    const int n = whole == OF_BLOCKS ? block_pixels(blocks, left) : few_pixels(blocks, whole, left);
+    tile_func *const run = tiles[n][blocks - 1][kind];
+    *pixels = n;
+    return run ? run : tiles[n][blocks - 1][whole];
+}
+
 void LINE_FUNC(const tl_tile_job *job, const float *src, const float *weight, const float *bias,
                const void *add, void *dst, int n, int n_blocks)
 {
-    const int has_few = HAS_PLANES && (job->shared || job->lanes == 1);
     const int is_direct = can_write(job), is_plain = is_direct && !add && !job->rounds;
     for (int b = 0; b < n_blocks; b += BLOCKS) {
         const int blocks = BLOCKS < n_blocks - b ? BLOCKS : n_blocks - b;
         const int kind = kind_of(job, b + blocks == n_blocks);
         for (int m = 0, pixels; m < n; m += pixels) {
-            pixels = has_few ? tl_min(n - m, PIXELS) : tl_tile_pixels(n - m, PIXELS);
-            while (!tiles[pixels][blocks - 1][kind]) {
-                assert(pixels > 1);
-                pixels--;
-            }
+            tile_func *const run = tile_of(kind, blocks, n - m, &pixels);
             const size_t first = b * job->dst_block_step + m * job->dst_step;
             const tile_place at = {src + (size_t)m * job->lanes,
                                    weight + b * job->weight_step,
@@ -495,7 +516,6 @@ void LINE_FUNC(const tl_tile_job *job, const float *src, const float *weight, co
                                    job->adds_halves,
                                    job->low,
                                    job->high};
-            tile_func *const run = tiles[pixels][blocks - 1][kind];
             if (is_plain || (is_direct && tl_tile_is_common(pixels, PIXELS)))
                 run_direct(job, run, &at, pixels, blocks);
             else
