@@ -221,20 +221,28 @@ typedef void tile_func(const strip *s, const float *panel, size_t len, const pre
     {                                                                                 \
         tile(n, parts, s, panel, len, next, dst, dst_row);                            \
     }
-#define TILES(n)    TILE(n, half, PARTS / 2) TILE(n, whole, PARTS)
-#define TILE_ROW(n) [n] = {tile_##n##_half, tile_##n##_whole},
+#define WHOLE(n)     TILE(n, whole, PARTS)
+#define TILES(n)     TILE(n, half, PARTS / 2) WHOLE(n)
+#define WHOLE_ROW(n) [n] = {tile_##n##_whole, tile_##n##_whole},
+#define TILE_ROW(n)  [n] = {tile_##n##_half, tile_##n##_whole},
 
+// Most strips of many rows have 12 to 14, and those of few rows are short: the others have no tile
+// of half the columns, and compute columns of zeros.
 #if TL_SIMD_LANES == 16
-#define EACH_TILE(X) X(1) X(2) X(3) X(4) X(5) X(6) X(7) X(8) X(9) X(10) X(11) X(12) X(13) X(14)
+#define EACH_TILE(X)  X(1) X(2) X(3) X(4) X(5) X(6) X(7) X(12) X(13) X(14)
+#define EACH_WHOLE(X) X(8) X(9) X(10) X(11)
 #elif TL_SIMD_LANES == 8 || TL_SIMD_REGISTERS == 32
 #define EACH_TILE(X) X(1) X(2) X(3) X(4) X(5) X(6)
+#define EACH_WHOLE(X)
 #else
 #define EACH_TILE(X) X(1) X(2)
+#define EACH_WHOLE(X)
 #endif
 
 EACH_TILE(TILES)
+EACH_WHOLE(WHOLE)
 
-static tile_func *const tiles[ROWS + 1][2] = {EACH_TILE(TILE_ROW)};
+static tile_func *const tiles[ROWS + 1][2] = {EACH_TILE(TILE_ROW) EACH_WHOLE(WHOLE_ROW)};
 
 /* ---- groups ---- */
 

@@ -5,11 +5,21 @@ enum {
     SUMS = TL_SIMD_REGISTERS / 2, /* registers for sums, or for numbers of src1 */
 };
 
+/** `n` lines of `len` floats, less than a vector each, that lie `step` apart: as vectors, filled up
+ *  with zeros. */
+static __attribute__((noinline)) void copy_ends(float *ends, int n, const float *src, size_t step,
+                                                size_t len)
+{
+    for (int i = 0; i < n; i++)
+        tl_vf_store(ends + i * TL_VF_LANES, tl_vf_load_partial(src + i * step, len));
+}
+
 /** sums [n][sums_row], the first `lines` columns, = rows of src1 x contiguous columns of
- * src2. */
+ * src2. What is left of them behind whole vectors is copied, so that the same loop adds it. */
 TL_INLINE void dot_lines(const int n, const int lines, const float *a, size_t a_row, const float *b,
                          size_t b_step, size_t len, float *sums, size_t sums_row)
 {
+    _Alignas(64) float ends[(TL_GEMM_FEW + SUMS) * TL_VF_LANES];
     tl_vf sum[TL_GEMM_FEW][SUMS];
     TL_UNROLL
     for (int i = 0; i < n; i++) {
@@ -17,29 +27,31 @@ TL_INLINE void dot_lines(const int n, const int lines, const float *a, size_t a_
         for (int j = 0; j < lines; j++)
             sum[i][j] = tl_vf_zero();
     }
-    size_t k = 0;
-    for (; k + TL_VF_LANES <= len; k += TL_VF_LANES) {
-        tl_vf y[SUMS];
-        TL_UNROLL
-        for (int j = 0; j < lines; j++)
-            y[j] = tl_vf_load(b + j * b_step + k);
-        TL_UNROLL
-        for (int i = 0; i < n; i++) {
-            const tl_vf x = tl_vf_load(a + i * a_row + k);
+    size_t left = len % TL_VF_LANES;
+    const float *end = a + (len - left);
+    for (;;) {
+        for (; a < end; a += TL_VF_LANES, b += TL_VF_LANES) {
+            tl_vf y[SUMS];
             TL_UNROLL
             for (int j = 0; j < lines; j++)
-                sum[i][j] = tl_vf_fma(x, y[j], sum[i][j]);
-        }
-    }
-    if (k < len) {
-        TL_UNROLL
-        for (int i = 0; i < n; i++) {
-            const tl_vf x = tl_vf_load_partial(a + i * a_row + k, len - k);
+                y[j] = tl_vf_load(b + j * b_step);
             TL_UNROLL
-            for (int j = 0; j < lines; j++)
-                sum[i][j] =
-                    tl_vf_fma(x, tl_vf_load_partial(b + j * b_step + k, len - k), sum[i][j]);
+            for (int i = 0; i < n; i++) {
+                const tl_vf x = tl_vf_load(a + i * a_row);
+                TL_UNROLL
+                for (int j = 0; j < lines; j++)
+                    sum[i][j] = tl_vf_fma(x, y[j], sum[i][j]);
+            }
         }
+        if (left == 0)
+            break;
+        copy_ends(ends, n, a, a_row, left);
+        copy_ends(ends + n * TL_VF_LANES, lines, b, b_step, left);
+        a = ends;
+        b = ends + n * TL_VF_LANES;
+        a_row = b_step = TL_VF_LANES;
+        end = a + TL_VF_LANES;
+        left = 0;
     }
     TL_UNROLL
     for (int i = 0; i < n; i++) {
