@@ -22,7 +22,6 @@ ELEMENT_TYPES: Dict[str, int] = {"float32": 1, "uint8": 2, "int8": 3, "uint16": 
                  "float16": 10, "float64": 11, "uint32": 12, "uint64": 13, "bfloat16": 16}
 
 _numpy: Any = None
-_kinds: Dict[str, Any] = {}  # the types of NumPy by their names
 DLPACK_CPU = (1, 3)  # kDLCPU, and kDLCUDAHost, which the CPU reads, too
 
 
@@ -44,12 +43,9 @@ def _bfloat16() -> Any:
     return numpy().dtype(ml_dtypes.bfloat16)
 
 
-def new_array(shape: Sequence[int], name: str) -> np.ndarray:
-    """An array of that shape and type to be filled. bfloat16 is uint16 there: the bits."""
-    kind = _kinds.get(name)
-    if kind is None:
-        kind = _kinds[name] = numpy().dtype("uint16" if name == "bfloat16" else name)
-    return _numpy.empty(shape, kind)
+def kind_of(name: str) -> Tuple[Any, np.dtype]:
+    """numpy.empty, and the dtype of elements of type `name`. bfloat16 is uint16 there: the bits."""
+    return numpy().empty, numpy().dtype("uint16" if name == "bfloat16" else name)
 
 
 def as_array(value: Any, is_writable: bool = False) -> Tuple[np.ndarray, Optional[str]]:
@@ -134,7 +130,8 @@ class OrtValue:
         """Memory of that shape and type, undefined. element_type: of NumPy, or a number of onnx.TensorProto."""
         check_device(device_type)
         name = _name_of(element_type)
-        return OrtValue(new_array(tuple(shape), name), name)
+        empty, kind = kind_of(name)
+        return OrtValue(empty(tuple(shape), kind), name)
 
     @staticmethod
     def from_dlpack(data: Any, is_bool_tensor: bool = False) -> OrtValue:

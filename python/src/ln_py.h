@@ -44,7 +44,7 @@ typedef struct ln_py_array {
 typedef struct ln_py_globals {
     PyObject *errors[LN_STATUS_SIZE]; /* the exception of each status */
     PyObject *as_array;               /* Python: of any object, one that ln_py_array_get takes */
-    PyObject *new_array; /* Python: of a shape and the name of a type, an empty array */
+    PyObject *kind_of;                /* Python: of the name of a type, (numpy.empty, its dtype) */
 } ln_py_globals;
 
 extern ln_py_globals ln_py;

@@ -113,18 +113,47 @@ void ln_py_array_release(ln_py_array *array)
     array->view.obj = NULL;
 }
 
-PyObject *ln_py_array_new(ln_py_array *array, tl_dtype dtype, int ndim, const int *dims)
+/** numpy.empty, and its dtypes: those that were needed yet. */
+static PyObject *empty, *kinds[TL_DTYPE_SIZE];
+
+/** Fetches numpy.empty and the dtype of `dtype`. -1: an exception is set. */
+static int fetch_kind(tl_dtype dtype)
+{
+    PyObject *const pair = PyObject_CallFunction(ln_py.kind_of, "s", ln_py_dtype_name(dtype));
+    PyObject *func = NULL, *kind = NULL;
+    if (pair && PyArg_ParseTuple(pair, "OO", &func, &kind)) {
+        Py_INCREF(func);
+        Py_XDECREF(empty);
+        empty = func;
+        Py_INCREF(kind);
+        kinds[dtype] = kind;
+    }
+    Py_XDECREF(pair);
+    return kinds[dtype] ? 0 : -1;
+}
+
+static PyObject *shape_of(int ndim, const int *dims)
 {
     PyObject *const shape = PyTuple_New(ndim);
     for (int i = 0; shape && i < ndim; i++)
         PyTuple_SetItem(shape, i, PyLong_FromLong(dims[i]));
+    return shape;
+}
+
+PyObject *ln_py_array_new(ln_py_array *array, tl_dtype dtype, int ndim, const int *dims)
+{
+    if (!kinds[dtype] && fetch_kind(dtype) < 0)
+        return NULL;
+    PyObject *const shape = shape_of(ndim, dims);
     PyObject *const object =
-        shape ? PyObject_CallFunction(ln_py.new_array, "Os", shape, ln_py_dtype_name(dtype)) : NULL;
+        shape ? PyObject_CallFunctionObjArgs(empty, shape, kinds[dtype], NULL) : NULL;
     Py_XDECREF(shape);
-    if (object && ln_py_array_get(array, object, 1) == 0) {
+    // A view of bytes: NumPy would describe type and shape by text.
+    if (object && PyObject_GetBuffer(object, &array->view, PyBUF_WRITABLE) == 0) {
         array->dtype = dtype;
         return object;
     }
+    array->view.obj = NULL;
     Py_XDECREF(object);
     return NULL;
 }

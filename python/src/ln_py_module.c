@@ -31,12 +31,12 @@ static void replace(PyObject **slot, PyObject *object)
     Py_XDECREF(old);
 }
 
-/** configure([exception of each status], as_array, new_array) */
+/** configure([exception of each status], as_array, kind_of) */
 static PyObject *configure(PyObject *module, PyObject *args)
 {
-    PyObject *errors, *as_array, *new_array;
+    PyObject *errors, *as_array, *kind_of;
     (void)module;
-    if (!PyArg_ParseTuple(args, "OOO", &errors, &as_array, &new_array))
+    if (!PyArg_ParseTuple(args, "OOO", &errors, &as_array, &kind_of))
         return NULL;
     for (int i = 0; i < LN_STATUS_SIZE; i++) {
         PyObject *const error = PySequence_GetItem(errors, i);
@@ -46,7 +46,7 @@ static PyObject *configure(PyObject *module, PyObject *args)
         Py_DECREF(error);
     }
     replace(&ln_py.as_array, as_array);
-    replace(&ln_py.new_array, new_array);
+    replace(&ln_py.kind_of, kind_of);
     return Py_BuildValue("");
 }
 
@@ -80,7 +80,7 @@ static PyObject *load_plugin(PyObject *module, PyObject *args)
 }
 
 static PyMethodDef functions[] = {
-    {"configure", configure, METH_VARARGS, "configure(exceptions, as_array, new_array)"},
+    {"configure", configure, METH_VARARGS, "configure(exceptions, as_array, kind_of)"},
     {"statuses", statuses, METH_NOARGS, "The names of all statuses, by their numbers."},
     {"version", version, METH_NOARGS, "(version, build options, one per line)"},
     {"load_plugin", load_plugin, METH_VARARGS,
