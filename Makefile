@@ -16,7 +16,7 @@ build_word  := $(call shell_word,$(BUILD))
 empty :=
 ninja_file := $(subst $(empty) ,\ ,$(BUILD))/build.ninja
 
-.PHONY: all run test test-all quick-test install uninstall clean help packages test-packages
+.PHONY: all run test test-more test-all quick-test install uninstall clean help packages test-packages
 
 all: $(ninja_file) ## build everything, optimized, in BUILD, build/ if it is not given
 	@ninja -C $(build_word) -j$(JOBS)
@@ -25,10 +25,13 @@ run: $(ninja_file) ## build the program, then run the example of the IR document
 	@ninja -C $(build_word) -j$(JOBS) cli/lightnet
 	@tools/demo $(build_word)
 
-test: test-packages ## build and run all tests: gcc, clang, sanitizers, formatting, clang-tidy
+test: test-packages ## build with gcc and run the tests, and check formatting
 	@/usr/bin/python3 tests/run_all.py --jobs $(JOBS)
 
-test-all: test-packages ## the same, and builds for arm64, run by qemu, and for musl, which take some minutes more
+test-more: test-packages ## the same, slow tests, a build with clang and sanitizers, and clang-tidy
+	@/usr/bin/python3 tests/run_all.py --jobs $(JOBS) --more
+
+test-all: test-packages ## the same, and builds for arm64, run by qemu, and for musl
 	@/usr/bin/python3 tests/run_all.py --jobs $(JOBS) --all
 
 quick-test: test-packages $(ninja_file) ## the tests of one build only

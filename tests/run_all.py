@@ -1,13 +1,15 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: Apache-2.0
-"""Builds LightNet with each compiler, runs all tests of each build and the checks of the sources, and counts.
+"""Builds LightNet, runs the tests and the checks of the sources, and counts.
 
-usage: run_all.py [--jobs N] [--only NAME] [--all]
+usage: run_all.py [--jobs N] [--only NAME] [--more] [--all]
+
+Without an option: the tests of a build with GCC that take seconds, and formatting. --more: also slow ones, a build with Clang
+and sanitizers, and clang-tidy. --all: also builds for arm64 and musl.
 
 The last line is `N passed, N failed` (and `, N skipped` where a test lacked something). Exit status 0 when none failed.
 """
 import argparse
-import functools
 import os
 import subprocess
 import sys
@@ -16,24 +18,31 @@ import xml.etree.ElementTree as ElementTree
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 
-# name, compiler, options of `meson setup`
-BUILDS = [
-    ("gcc", "gcc", ["-Dwerror=true"]),
-    ("clang-sanitized", "clang", ["-Dwerror=true", "-Db_sanitize=address,undefined", "-Db_lundef=false",
-                                  "-Doptimization=1"]),
-]
+# name: folder, compiler, options of `meson setup`, those of `meson test`
+GCC = ["build-gcc", "gcc", ["-Dwerror=true"]]
+BUILDS = {
+    "gcc": [*GCC, ["--no-suite", "slow"]],
+    "slow": [*GCC, ["--suite", "slow"]],
+    "clang-sanitized": ["build-clang-sanitized", "clang", ["-Dwerror=true", "-Db_sanitize=address,undefined",
+                                                           "-Db_lundef=false", "-Doptimization=1"], []],
+}
 
-# With --all. name: machines that can build it, suites of tests, times that they take longer, variables. arm64 runs by qemu, slowly.
+# name: machines that can build it, suites of tests, times that they take longer, variables. arm64 runs by qemu, slowly.
 CROSS = {
     "arm64": (["x86_64"], ["lightnet:tensorlight", "lightnet:lightnet"], 20, {"LN_TEST_EMULATED": "1"}),
     "musl": (["x86_64"], ["lightnet:tensorlight", "lightnet:lightnet", "lightnet:reference", "lightnet:onnx"], 2, {}),
 }
 
-# name, command; run after the builds, from the root
-CHECKS = [
-    ("format", ["tests/check_format"]),
-    ("tidy", ["tests/check_tidy", "build-clang-sanitized"]),
-]
+# name: command; run after the builds, from the root
+CHECKS = {
+    "format": ["tests/check_format"],
+    "tidy": ["tests/check_tidy", "build-clang-sanitized"],
+}
+
+# What runs without an option, with --more and with --all.
+FAST = ["gcc", "format"]
+MORE = ["gcc", "slow", "clang-sanitized", "format", "tidy"]
+ALL = [*MORE[:3], *CROSS, *MORE[3:]]
 
 # Findings show two calls of where memory came from; a program that is run by hand shows them all. Each place of an allocation that
 # is told from others takes memory, which is what starting a program costs. LeakSanitizer of Clang 14 takes memory of thread-local
@@ -94,10 +103,11 @@ def run_tests(build, arguments, env, jobs, count):
         count.add(False)
 
 
-def build_and_test(name, compiler, options, jobs, count):
+def build_and_test(name, jobs, count):
+    folder, compiler, options, arguments = BUILDS[name]
     env = dict(os.environ, CC=compiler, **SANITIZERS)
-    if is_built(f"build-{name}", options, [], env, jobs):
-        run_tests(f"build-{name}", [], env, jobs, count)
+    if is_built(folder, options, [], env, jobs):
+        run_tests(folder, arguments, env, jobs, count)
     else:
         count.add(False)
 
@@ -127,26 +137,23 @@ def build_and_cross(name, jobs, count):
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--jobs", type=int, default=os.cpu_count())
-    parser.add_argument("--only", help="one build or check by name")
-    parser.add_argument("--all", action="store_true", help="builds for arm64 and musl, too, which take some minutes")
+    parser.add_argument("--only", choices=ALL, metavar="NAME", help="one of " + ", ".join(ALL))
+    parser.add_argument("--more", action="store_true", help="slow tests, sanitizers and clang-tidy, too")
+    parser.add_argument("--all", action="store_true", help="the same, and builds for arm64 and musl")
     args = parser.parse_args()
     count = Count()
     if args.all:
         os.environ["LIGHTNET_TEST_ALL"] = "1"
-    builds = {name: functools.partial(build_and_test, name, compiler, options) for name, compiler, options in BUILDS}
-    builds.update({name: functools.partial(build_and_cross, name) for name in CROSS if args.all or args.only == name})
-    for name, build in builds.items():
-        if args.only in (None, name):
-            start = time.time()
-            print(f"== {name}", flush=True)
-            build(args.jobs, count)
-            print(f"   {time.time() - start:.0f} s, so far {count}", flush=True)
-    for name, command in CHECKS:
-        if args.only in (None, name):
-            start = time.time()
-            print(f"== {name}", flush=True)
-            count.add(run_quietly(command))
-            print(f"   {time.time() - start:.0f} s", flush=True)
+    for name in [args.only] if args.only else ALL if args.all else MORE if args.more else FAST:
+        start = time.time()
+        print(f"== {name}", flush=True)
+        if name in BUILDS:
+            build_and_test(name, args.jobs, count)
+        elif name in CROSS:
+            build_and_cross(name, args.jobs, count)
+        else:
+            count.add(run_quietly(CHECKS[name]))
+        print(f"   {time.time() - start:.0f} s, so far {count}", flush=True)
     print(count)
     return 1 if count.failed or not count.passed else 0
 
