@@ -3,12 +3,14 @@
 //
 // Decoding, running and writing overlap (cli_pipeline.h). A slot holds a file from the begin of
 // decoding to the end of writing: first its input, then its part of the outputs of a run, or the
-// reason why there is none. The calling thread runs the model.
+// reason why there is none. Several sessions run the model at the same time, each with its share of
+// the threads: small models gain less from a second thread than from a second file.
 
 #include "cli_each.h"
 
 #include <errno.h>
 #include <math.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -29,10 +31,14 @@
 #include "cli_progress.h"
 #include "cli_session.h"
 #include "lightnet/lightnet.h"
+#include "lightnet/ln_memory_plan.h"
 #include "tensorlight/tl_exec.h"
 #include "tensorlight/tl_util.h"
 
-enum { MOST_DECODERS = 16 };
+enum {
+    MOST_THREADS = 16,                /* that decode, and that run */
+    MOST_MEMORY = 1024 * 1024 * 1024, /* of all sessions, bytes */
+};
 
 /* A file between decoding and writing. */
 typedef struct slot {
@@ -43,23 +49,34 @@ typedef struct slot {
     char *warning; /* NULL: none */
 } slot;
 
+/* A thread that runs the model. */
+typedef struct runner {
+    struct each *each;
+    ln_session *session;
+    int *items;   /* [most], of a run */
+    void *buffer; /* their inputs, one after the other */
+    size_t buffer_size;
+    uint64_t run_ns;
+    ln_error fatal; /* why it runs no further file */
+} runner;
+
 typedef struct each {
     const cli_options *opt;
+    cli_options opening; /* those of the model: each session has its share of the threads */
     const cli_labels *labels;
     const char *source; /* of the files, for messages */
     cli_files files;
     cli_outnames names; /* with -O */
     cli_each_input input;
     ln_model *model;
-    ln_session *session;
+    runner *runners; /* [n_runners] */
+    int n_runners;
     cli_pipeline *pipeline;
     slot *slots; /* [capacity] */
     int capacity;
     int n_outputs;
-    void *buffer; /* the inputs of a run, one after the other */
-    size_t buffer_size;
-    uint64_t run_ns;
-    ln_error fatal; /* why no further file is run */
+    pthread_mutex_t taking; /* files for a run: of `next` */
+    int next;               /* the first file that no session has taken; -1: none is left */
     /* of the thread that writes */
     FILE *out;
     cli_options printing; /* how one output is printed */
@@ -125,113 +142,114 @@ static void decode(void *data, int item)
 
 /* ---- running ---- */
 
-static int is_fatal(const each *e)
+static int is_fatal(const runner *r)
 {
-    return *ln_error_text(&e->fatal) != '\0';
+    return *ln_error_text(&r->fatal) != '\0';
 }
 
-// A reason for these files, or a fatal one. Returns -1.
-static int fail_run(each *e, const int *items, int n, ln_status status)
+// A reason for these `n` files, or a fatal one. Returns -1.
+static int fail_run(runner *r, const int *items, int n, ln_status status)
 {
     char text[LN_MAXLINE];
-    const char *reason = ln_session_error(e->session);
+    const char *reason = ln_session_error(r->session);
     if (status == LN_LIMIT_REACHED || status == LN_OUT_OF_MEMORY || status == LN_CANCELLED)
-        return ln_error_set_as(&e->fatal, status, "%s", reason);
+        return ln_error_set_as(&r->fatal, status, "%s", reason);
     for (int i = 0; i < n; i++) {
-        snprintf(text, sizeof(text), "%s: %s", path_of(e, items[i]), reason);
-        set_reason(slot_of(e, items[i]), text);
+        snprintf(text, sizeof(text), "%s: %s", path_of(r->each, items[i]), reason);
+        set_reason(slot_of(r->each, items[i]), text);
     }
     return -1;
 }
 
-static int fail_memory(each *e)
+static int fail_memory(runner *r)
 {
-    return ln_error_set_as(&e->fatal, LN_OUT_OF_MEMORY, "out of memory");
+    return ln_error_set_as(&r->fatal, LN_OUT_OF_MEMORY, "out of memory");
 }
 
 // The inputs of `n` files, repeating the last one up to `rows`, one after the other. Returns
 // borrowed; NULL: no memory.
-static const void *gather(each *e, const int *items, int n, int rows, size_t *size)
+static const void *gather(runner *r, const int *items, int n, int rows, size_t *size)
 {
-    const slot *first = slot_of(e, items[0]);
+    const slot *first = slot_of(r->each, items[0]);
     const size_t row_size = tl_tensor_size(first->input);
     if (ln_size_mul(row_size, (size_t)rows, size))
         return NULL;
     if (rows == 1)
         return first->input->data;
-    if (*size > e->buffer_size) {
-        free(e->buffer);
-        e->buffer = malloc(*size);
-        e->buffer_size = e->buffer ? *size : 0;
+    if (*size > r->buffer_size) {
+        free(r->buffer);
+        r->buffer = malloc(*size);
+        r->buffer_size = r->buffer ? *size : 0;
     }
-    for (int i = 0; e->buffer && i < rows && row_size; i++)
-        memcpy((char *)e->buffer + (size_t)i * row_size,
-               slot_of(e, items[i < n ? i : n - 1])->input->data, row_size);
-    return e->buffer;
+    for (int i = 0; r->buffer && i < rows && row_size; i++)
+        memcpy((char *)r->buffer + (size_t)i * row_size,
+               slot_of(r->each, items[i < n ? i : n - 1])->input->data, row_size);
+    return r->buffer;
 }
 
 // Each file's part of output `k`, of a run of `rows`.
-static int hand_out(each *e, const int *items, int n, int rows, int k)
+static int hand_out(runner *r, const int *items, int n, int rows, int k)
 {
     char shape[LN_MAX_SHAPE];
-    const char *name = ln_model_output_name(e->model, k);
-    tl_tensor *t = (tl_tensor *)ln_session_output(e->session, name);
+    const char *name = ln_model_output_name(r->each->model, k);
+    tl_tensor *t = (tl_tensor *)ln_session_output(r->session, name);
     if (!t)
-        return ln_error_set(&e->fatal, "%s", ln_session_error(e->session));
+        return ln_error_set(&r->fatal, "%s", ln_session_error(r->session));
     if (rows > 1 && (!t->ndim || t->dims[0] != rows))
-        return ln_error_set(&e->fatal,
+        return ln_error_set(&r->fatal,
                             "output '%s' has shape %s for a batch of %d, expected a row for each "
                             "file; run it without --batch",
                             name, ln_sprint_shape(shape, sizeof(shape), t->ndim, t->dims), rows);
     for (int i = 0; i < n; i++) {
-        tl_tensor **output = &slot_of(e, items[i])->outputs[k];
+        tl_tensor **output = &slot_of(r->each, items[i])->outputs[k];
         *output = rows > 1 ? tl_tensor_slice(t, NULL, 0, i, 1) : tl_tensor_clone(t);
         if (!*output)
-            return fail_memory(e);
+            return fail_memory(r);
     }
     return 0;
 }
 
 // A run has at least a millisecond, however late it is; many short ones would never end.
-static int is_late(const each *e)
+static int is_late(const cli_options *opt)
 {
-    return e->opt->max_seconds >= 0 &&
-           (double)(tl_clock() - e->opt->started) * 1e-9 > e->opt->max_seconds;
+    return opt->max_seconds >= 0 && (double)(tl_clock() - opt->started) * 1e-9 > opt->max_seconds;
 }
 
-static ln_status run_session(each *e, const void *data, size_t size, const tl_tensor *like,
+static ln_status run_session(runner *r, const void *data, size_t size, const tl_tensor *like,
                              int rows)
 {
+    const cli_each_input *const input = &r->each->input;
     int dims[LN_MAXDIM];
     for (int axis = 0; axis < like->ndim; axis++)
-        dims[axis] = axis == 0 && e->input.is_batched ? rows : like->dims[axis];
+        dims[axis] = axis == 0 && input->is_batched ? rows : like->dims[axis];
     ln_status status =
-        ln_session_bind_input(e->session, e->input.name, like->dtype, like->ndim, dims, data, size);
+        ln_session_bind_input(r->session, input->name, like->dtype, like->ndim, dims, data, size);
     const uint64_t start = tl_clock();
     if (!status)
-        status = cli_session_run(e->session, e->opt);
-    e->run_ns += tl_clock() - start;
+        status = cli_session_run(r->session, r->each->opt);
+    r->run_ns += tl_clock() - start;
     return status;
 }
 
 // Runs the files as one batch. Returns 0; -1: with reasons in their slots, or a fatal one.
-static int run_files(each *e, const int *items, int n)
+static int run_files(runner *r, const int *items, int n)
 {
+    const each *const e = r->each;
     const tl_tensor *like = slot_of(e, items[0])->input;
     const int rows = n > e->input.least_rows ? n : e->input.least_rows;
     size_t size;
-    if (is_late(e))
-        return ln_error_set_as(&e->fatal, LN_LIMIT_REACHED, "stopped at the time limit of %g s",
+    if (is_late(e->opt))
+        return ln_error_set_as(&r->fatal, LN_LIMIT_REACHED, "stopped at the time limit of %g s",
                                e->opt->max_seconds);
-    const void *data = gather(e, items, n, rows, &size);
+    const void *data = gather(r, items, n, rows, &size);
     if (!data && size)
-        return fail_memory(e);
+        return fail_memory(r);
     // An empty array needs no data, but no data would remove the input.
     static const uint64_t nothing = 0;
-    const ln_status status = run_session(e, data ? data : &nothing, size, like, rows);
-    int failed = status ? fail_run(e, items, n, status) : 0;
+    const ln_status status = run_session(r, data ? data : &nothing, size, like, rows);
+    int failed = status ? fail_run(r, items, n, status) : 0;
     for (int k = 0; k < e->n_outputs && !failed; k++)
-        failed = hand_out(e, items, n, rows, k);
+        failed = hand_out(r, items, n, rows, k);
     return failed;
 }
 
@@ -243,39 +261,63 @@ static void clear_reason(slot *s)
 }
 
 // The same; where a batch fails, its files run one by one.
-static void run_batch(each *e, const int *items, int n)
+static void run_batch(runner *r, const int *items, int n)
 {
-    if (!run_files(e, items, n) || n == 1)
+    if (!run_files(r, items, n) || n == 1)
         return;
-    for (int i = 0; i < n && !is_fatal(e); i++) {
-        clear_reason(slot_of(e, items[i]));
-        run_files(e, &items[i], 1);
+    for (int i = 0; i < n && !is_fatal(r); i++) {
+        clear_reason(slot_of(r->each, items[i]));
+        run_files(r, &items[i], 1);
     }
 }
 
-// Collects decoded files of one shape from item `begin` on, up to a full batch, and runs them.
-// Returns the next item; -1: no further one.
-static int run_next(each *e, int *items, int begin)
+// Takes decoded files of one shape, up to a full batch, from the first one that no session has
+// taken. Returns how many; 0: none is left.
+static int take_files(each *e, int *items)
 {
-    int n = 0, item = begin, is_going = 1;
+    int n = 0, item = e->next;
     // Items beyond the capacity are not decoded before the first one is written.
-    const int end = e->files.n - begin > e->capacity ? begin + e->capacity : e->files.n;
-    for (; item < end && n < e->input.most && is_going; item++) {
-        if (cli_pipeline_wait(e->pipeline, item))
-            return -1;
+    const int end = e->files.n - item > e->capacity ? item + e->capacity : e->files.n;
+    for (; item >= 0 && item < end && n < e->input.most; item++) {
+        if (cli_pipeline_wait(e->pipeline, item)) {
+            e->next = -1;
+            return 0;
+        }
         const slot *s = slot_of(e, item);
         if (s->has_failed)
-            is_going = !cli_pipeline_done(e->pipeline, item);
+            cli_pipeline_done(e->pipeline, item);
         else if (n && !tl_tensor_issameshape(s->input, slot_of(e, items[0])->input))
             break;
         else
             items[n++] = item;
     }
-    if (n)
-        run_batch(e, items, n);
-    for (int i = 0; i < n && !is_fatal(e) && is_going; i++)
-        is_going = !cli_pipeline_done(e->pipeline, items[i]);
-    return is_fatal(e) || !is_going ? -1 : item;
+    e->next = item < e->files.n ? item : -1;
+    return n;
+}
+
+// Takes files until there are some, or none is left. Returns how many.
+static int take_next(each *e, int *items)
+{
+    int n = 0;
+    pthread_mutex_lock(&e->taking);
+    while (!n && e->next >= 0)
+        n = take_files(e, items);
+    pthread_mutex_unlock(&e->taking);
+    return n;
+}
+
+// Runs batches until no file is left, or there is a fatal reason, which stops the others, too.
+static void run_in_session(void *data, int index)
+{
+    each *const e = data;
+    runner *const r = &e->runners[index];
+    for (int n; !is_fatal(r) && (n = take_next(e, r->items)) > 0;) {
+        run_batch(r, r->items, n);
+        for (int i = 0; i < n && !is_fatal(r); i++)
+            cli_pipeline_done(e->pipeline, r->items[i]);
+    }
+    if (is_fatal(r))
+        cli_pipeline_stop(e->pipeline);
 }
 
 /* ---- writing ---- */
@@ -388,7 +430,8 @@ static int write_item(void *data, int item)
 static void cancel(void *data)
 {
     const each *e = data;
-    ln_session_cancel(e->session);
+    for (int i = 0; i < e->n_runners; i++)
+        ln_session_cancel(e->runners[i].session);
     cli_pipeline_stop(e->pipeline);
 }
 
@@ -397,15 +440,26 @@ static int min_of(int a, int b)
     return a < b ? a : b;
 }
 
+// The threads that the options, or else the environment, permit; 0: the environment is wrong.
+static int count_threads(const cli_options *opt)
+{
+    const char *const env = getenv("LIGHTNET_NUM_THREADS");
+    if (opt->threads > 0)
+        return opt->threads;
+    if (opt->threads == 0 || !env || !*env || !strcmp(env, "0"))
+        return tl_cpu_count();
+    return (int)strtol(env, NULL, 10);
+}
+
 static int n_decoders(const each *e)
 {
-    const int n = e->opt->threads > 0 ? e->opt->threads : tl_cpu_count();
-    return min_of(min_of(n, MOST_DECODERS), e->files.n);
+    const int n = count_threads(e->opt);
+    return min_of(min_of(n > 0 ? n : 1, MOST_THREADS), e->files.n);
 }
 
 static int allocate(each *e)
 {
-    const double wanted = 2.0 * e->input.most + 2.0 * n_decoders(e) + 2;
+    const double wanted = 2.0 * e->n_runners * e->input.most + 2.0 * n_decoders(e) + 2;
     e->n_outputs = ln_model_num_outputs(e->model);
     e->capacity = wanted < e->files.n ? (int)wanted : e->files.n;
     e->slots = calloc((size_t)e->capacity, sizeof(*e->slots));
@@ -416,7 +470,7 @@ static int allocate(each *e)
 }
 
 // Returns the number of files that are written; *signal: the one that ended it, 0: none.
-static int run_all(each *e, int *items, int *signal)
+static int run_all(each *e, int *signal)
 {
     const cli_pipeline_steps steps = {.data = e,
                                       .n = e->files.n,
@@ -427,14 +481,30 @@ static int run_all(each *e, int *items, int *signal)
     cli_progress_begin(&e->progress, e->files.n);
     e->pipeline = cli_pipeline_start(&steps);
     if (!e->pipeline)
-        return fail_memory(e);
+        return fail_memory(&e->runners[0]);
     cli_interrupt *interrupt = cli_interrupt_watch(cancel, e);
-    for (int next = 0; next >= 0 && next < e->files.n;)
-        next = run_next(e, items, next);
+    cli_pipeline_run(e->pipeline, e->n_runners, run_in_session);
     *signal = cli_interrupt_end(interrupt);
     const int n = cli_pipeline_finish(e->pipeline);
     cli_progress_hide(&e->progress);
     return n;
+}
+
+// The first fatal reason of a session, or NULL.
+static const char *fatal_of(const each *e)
+{
+    for (int i = 0; i < e->n_runners; i++)
+        if (is_fatal(&e->runners[i]))
+            return ln_error_text(&e->runners[i].fatal);
+    return NULL;
+}
+
+static double run_seconds(const each *e)
+{
+    uint64_t ns = 0;
+    for (int i = 0; i < e->n_runners; i++)
+        ns += e->runners[i].run_ns;
+    return (double)ns * 1e-9;
 }
 
 static int report(const each *e, int n, int signal)
@@ -442,24 +512,20 @@ static int report(const each *e, int n, int signal)
     const int n_files = e->files.n;
     if (signal)
         return cli_fail("%s: interrupted after %d of %d files", e->source, n, n_files);
-    if (is_fatal(e))
-        return cli_model_fail_for(cli_source_name(e->opt->args[0]), e->opt,
-                                  ln_error_text(&e->fatal));
+    if (fatal_of(e))
+        return cli_model_fail_for(cli_source_name(e->opt->args[0]), e->opt, fatal_of(e));
     if (n < n_files)
         return CLI_FAILED; // writing has failed, with a message
     if (cli_flush())
         return CLI_FAILED;
-    fprintf(stderr, "info: %d file%s, run time: %.6fs\n", n, n == 1 ? "" : "s",
-            (double)e->run_ns * 1e-9);
+    fprintf(stderr, "info: %d file%s, run time: %.6fs\n", n, n == 1 ? "" : "s", run_seconds(e));
     return e->n_failed ? cli_fail("%s: %d of %d files failed", e->source, e->n_failed, n_files)
                        : CLI_OK;
 }
 
 static int run_and_report(each *e, int *signal)
 {
-    int *items = calloc((size_t)e->input.most, sizeof(*items));
-    const int n = items ? run_all(e, items, signal) : fail_memory(e);
-    free(items);
+    const int n = run_all(e, signal);
     return report(e, n, *signal);
 }
 
@@ -504,7 +570,7 @@ static int is_stdin_twice(const cli_options *opt)
     return cli_source_is_stdin(opt->each) && cli_source_is_stdin(opt->args[0]);
 }
 
-static int open_model(each *e)
+static int check_sources(const each *e)
 {
     const char *const model = e->opt->args[0];
     if (is_stdin_twice(e->opt))
@@ -513,26 +579,94 @@ static int open_model(each *e)
         return cli_fail("%s: --each does not support IL; convert the model first, by lightnet "
                         "convert %s -o FILE.json",
                         model, model);
-    e->model = cli_session_open(e->opt);
+    return 0;
+}
+
+// Opens the model for `n` sessions at the same time.
+static int open_model(each *e, int n)
+{
+    const int n_threads = count_threads(e->opt);
+    e->n_runners = n;
+    if (n > 1)
+        e->opening.threads = n_threads / n;
+    e->model = cli_session_open(&e->opening);
     return e->model ? check_compiled(e) : CLI_FAILED;
+}
+
+static int create_session(each *e, int i)
+{
+    runner *const r = &e->runners[i];
+    r->each = e;
+    ln_error_clear(&r->fatal);
+    r->items = calloc((size_t)e->input.most, sizeof(*r->items));
+    if (!r->items)
+        return cli_fail_memory();
+    r->session = cli_session_create(e->model, e->opt);
+    return r->session ? cli_each_input_set_others(&e->input, r->session) : CLI_FAILED;
+}
+
+// How many sessions could run at the same time. A limit of memory is for one.
+static int most_sessions(const each *e)
+{
+    const int batch = e->opt->batch > 0 ? e->opt->batch : 1;
+    const int n = min_of(count_threads(e->opt), (e->files.n + batch - 1) / batch);
+    return e->opt->max_memory || n < 1 ? 1 : min_of(n, MOST_THREADS);
+}
+
+// How many of those sessions have the memory that all may have, by the plan of the first one.
+static int count_sessions(const each *e)
+{
+    ln_memory_total totals[LN_MEM_TYPE_SIZE] = {{0}};
+    if (ln_session_memory_plan(e->runners[0].session, NULL, NULL, totals))
+        return e->n_runners; // open sizes, which are not known yet
+    const size_t n = MOST_MEMORY / (totals[LN_MEM_CPU].size + 1);
+    return n < (size_t)e->n_runners ? n > 1 ? (int)n : 1 : e->n_runners;
+}
+
+static void close_model(each *e)
+{
+    for (int i = 0; e->runners && i < e->n_runners; i++) {
+        ln_session_free(e->runners[i].session);
+        free(e->runners[i].items);
+        free(e->runners[i].buffer);
+    }
+    free(e->runners);
+    e->runners = NULL;
+    ln_model_free(e->model);
+    e->model = NULL;
+}
+
+// Opens the model and `n` sessions; fewer, which then have more threads, where so many would take
+// too much memory.
+static int open_sessions(each *e, int n)
+{
+    int status = open_model(e, n);
+    if (!status)
+        status = cli_each_input_find(&e->input, e->opt, e->model, e->files.n);
+    if (!status && !(e->runners = calloc((size_t)n, sizeof(*e->runners))))
+        status = cli_fail_memory();
+    if (!status)
+        status = create_session(e, 0);
+    const int fewer = status ? n : count_sessions(e);
+    if (fewer < n) {
+        close_model(e);
+        return open_sessions(e, fewer);
+    }
+    for (int i = 1; i < n && !status; i++)
+        status = create_session(e, i);
+    return status;
 }
 
 static int prepare(each *e)
 {
-    int status = open_model(e);
+    int status = check_sources(e);
     if (!status)
         status = cli_files_find(&e->files, e->opt->each);
     if (!status)
-        status = cli_each_input_find(&e->input, e->opt, e->model, e->files.n);
+        status = open_sessions(e, most_sessions(e));
     if (!status && e->opt->outdir)
         status = cli_outnames_make(&e->names, e->opt, &e->files, e->model);
-    if (!status)
-        status = allocate(e);
-    if (!status)
-        e->session = cli_session_create(e->model, e->opt);
-    if (!status && !e->session)
-        status = CLI_FAILED;
-    return status ? status : cli_each_input_set_others(&e->input, e->session);
+    return status ? status : allocate(e);
 }
 
 static void free_all(each *e)
@@ -543,20 +677,20 @@ static void free_all(each *e)
         free(e->slots[i].outputs);
     }
     free(e->slots);
-    free(e->buffer);
     cli_outnames_free(&e->names, &e->files);
     cli_files_free(&e->files);
-    ln_session_free(e->session);
-    ln_model_free(e->model);
+    close_model(e);
+    pthread_mutex_destroy(&e->taking);
 }
 
 int cli_each_run(const cli_options *opt, const cli_labels *labels)
 {
-    each e = {.opt = opt, .labels = labels, .source = cli_source_name(opt->each)};
+    each e = {.opt = opt, .opening = *opt, .labels = labels};
     int signal = 0;
     e.printing = *opt;
     e.printing.outdir = NULL;
-    ln_error_clear(&e.fatal);
+    e.source = cli_source_name(opt->each);
+    pthread_mutex_init(&e.taking, NULL);
     int status = prepare(&e);
     if (!status)
         status = run_and_print(&e, &signal);

@@ -26,6 +26,7 @@ struct cli_pipeline {
     int is_over;            /* no further item becomes DONE */
     int has_failed;         /* `write` */
     int has_writer;         /* a thread */
+    int is_writing;         /* it, or one that runs */
     int n_threads;          /* the writer is the first one, if there is one */
     pthread_t threads[];    /* [1 + n_decoders] */
 };
@@ -67,9 +68,11 @@ static int can_write(cli_pipeline *p)
 static int write_next(cli_pipeline *p)
 {
     const int item = p->next_write;
+    p->is_writing = 1;
     pthread_mutex_unlock(&p->lock);
     const int status = p->steps.write(p->steps.data, item);
     pthread_mutex_lock(&p->lock);
+    p->is_writing = 0;
     if (status)
         p->is_stopped = p->has_failed = 1;
     else
@@ -109,17 +112,23 @@ static void *write_all(void *data)
     return NULL;
 }
 
-// Whether the system has a thread for the function.
-static int begin(cli_pipeline *p, void *(*func)(void *))
+// Whether the system has a thread for func(data).
+static int begin(pthread_t *thread, void *(*func)(void *), void *data)
 {
     sigset_t all, before;
     sigfillset(&all);
     sigdelset(&all, SIGPIPE); // concerns the thread that writes
     pthread_sigmask(SIG_SETMASK, &all, &before);
-    const int error = pthread_create(&p->threads[p->n_threads], NULL, func, p);
+    const int error = pthread_create(thread, NULL, func, data);
     pthread_sigmask(SIG_SETMASK, &before, NULL);
-    p->n_threads += !error;
     return !error;
+}
+
+static int begin_step(cli_pipeline *p, void *(*func)(void *))
+{
+    const int has_begun = begin(&p->threads[p->n_threads], func, p);
+    p->n_threads += has_begun;
+    return has_begun;
 }
 
 cli_pipeline *cli_pipeline_start(const cli_pipeline_steps *steps)
@@ -136,13 +145,41 @@ cli_pipeline *cli_pipeline_start(const cli_pipeline_steps *steps)
     p->states = states;
     pthread_mutex_init(&p->lock, NULL);
     pthread_cond_init(&p->changed, NULL);
-    p->has_writer = begin(p, write_all);
-    for (int i = 0; i < steps->n_decoders && begin(p, decode_all); i++)
+    p->has_writer = begin_step(p, write_all);
+    for (int i = 0; i < steps->n_decoders && begin_step(p, decode_all); i++)
         ;
     return p;
 }
 
-/* The caller */
+/* The caller, and those that run */
+
+typedef struct runner {
+    void (*run)(void *data, int runner);
+    void *data;
+    int index;
+    pthread_t thread;
+} runner;
+
+static void *run_one(void *data)
+{
+    const runner *r = data;
+    r->run(r->data, r->index);
+    return NULL;
+}
+
+void cli_pipeline_run(cli_pipeline *p, int n, void (*run)(void *data, int runner))
+{
+    int n_begun = 0;
+    runner *others = calloc((size_t)n, sizeof(*others)); // those it has no memory for are left out
+    for (int i = 1; others && i < n; i++) {
+        others[n_begun] = (runner){.run = run, .data = p->steps.data, .index = i};
+        n_begun += begin(&others[n_begun].thread, run_one, &others[n_begun]);
+    }
+    run(p->steps.data, 0);
+    for (int i = 0; i < n_begun; i++)
+        pthread_join(others[i].thread, NULL);
+    free(others);
+}
 
 int cli_pipeline_wait(cli_pipeline *p, int item)
 {
@@ -163,7 +200,7 @@ int cli_pipeline_done(cli_pipeline *p, int item)
 {
     pthread_mutex_lock(&p->lock);
     set(p, item, DONE);
-    while (!p->has_writer && !p->has_failed && can_write(p))
+    while (!p->has_writer && !p->has_failed && !p->is_writing && can_write(p))
         write_next(p);
     const int status = p->is_stopped ? -1 : 0;
     pthread_mutex_unlock(&p->lock);

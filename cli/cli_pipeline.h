@@ -1,17 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
-// Work on numbered items in three steps that overlap: threads decode items ahead, the caller runs
-// them, and a thread writes their results in order.
+// Work on numbered items in three steps that overlap: threads decode items ahead, the caller and
+// other threads run them, and a thread writes their results in order.
 //
 //     cli_pipeline_steps steps = {.data = &work, .n = 1000, .capacity = 16, .n_decoders = 2,
 //                                 .decode = decode, .write = write};
 //     cli_pipeline *p = cli_pipeline_start(&steps);
-//     for (int i = 0; i < 1000 && !cli_pipeline_wait(p, i); i++)
-//         run(&work, i), cli_pipeline_done(p, i);
+//     cli_pipeline_run(p, 2, run_all);
 //     int n_written = cli_pipeline_finish(p);
+//
+//     void run_all(void *data, int runner)
+//     {
+//         for (int i; (i = next(data)) < 1000 && !cli_pipeline_wait(p, i);)
+//             run(data, runner, i), cli_pipeline_done(p, i);
+//     }
 //
 // At most `capacity` items are between the begin of decoding and the end of writing, so that item
 // i can use the slot i % capacity of an array. A step that the system has no thread for is done by
-// the caller, in cli_pipeline_wait and cli_pipeline_done.
+// those that run, in cli_pipeline_wait and cli_pipeline_done.
 
 #ifndef CLI_PIPELINE_H
 #define CLI_PIPELINE_H
@@ -30,6 +35,10 @@ typedef struct cli_pipeline_steps {
 /** Starts the threads (copies `steps`). They block all signals but SIGPIPE. Returns new
  * (cli_pipeline_finish); NULL: no memory. */
 cli_pipeline *cli_pipeline_start(const cli_pipeline_steps *steps);
+
+/** Calls run(data, i), i below `n`, at the same time: i = 0 in the calling thread, others in
+ * threads as far as the system has them. Returns when all have returned. */
+void cli_pipeline_run(cli_pipeline *p, int n, void (*run)(void *data, int runner));
 
 /** Waits until `item` is decoded, the items before it being so, too. Returns 0, or -1: stopped. */
 int cli_pipeline_wait(cli_pipeline *p, int item);
