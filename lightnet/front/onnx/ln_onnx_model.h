@@ -100,6 +100,19 @@ void ln_onnx_keep_value(ln_onnx_model *m, const char *tensor, tl_tensor *value);
 /** The node of a scope, to be translated. */
 ln_onnx_node ln_onnx_node_init(ln_onnx_scope *scope, const LnOnnx__Node *proto);
 
+/* Inputs: ln_onnx_input.c */
+
+/** Enters the model's inputs. An initializer with the name of an input is its default, which stays
+ * unless the input is bound by its name. */
+void ln_onnx_add_inputs(ln_onnx_scope *scope);
+
+/** Notes the names of the sizes that the model leaves open, whether they are bound or not, of the
+ * input or output that is tensor `name`. */
+void ln_onnx_note_sizes(ln_onnx_model *m, const LnOnnx__ValueInfo *value, const char *name);
+
+/** Returns new (ln_hash_free): the names of the graph's initializers; NULL: no memory. */
+ln_hash *ln_onnx_initializer_names(const LnOnnx__Graph *graph);
+
 /* Graphs: ln_onnx_graph.c */
 
 /** Enters the graph's initializers as constants, then translates its nodes. */
