@@ -73,7 +73,7 @@ static int is_for_session(const cli_options *opt)
 }
 
 // Whether the model has inputs, of types that there are, and all that -i names are inputs: other
-// tensors that a model creates may be given, too.
+// tensors that a model creates may be given, too, as may sequences and optional values.
 static int has_inputs(const ln_model *model, const cli_options *opt)
 {
     char name[LN_MAX_NAME_LEN];
@@ -82,7 +82,7 @@ static int has_inputs(const ln_model *model, const cli_options *opt)
     for (int i = 0; i < opt->inputs.n; i++)
         if (cli_given_split(opt->inputs.items[i], name) && ln_model_input_index(model, name) < 0)
             return 0;
-    return ln_model_num_inputs(model) > 0;
+    return ln_model_num_inputs(model) > 0 && opt->inputs.n <= ln_model_num_inputs(model);
 }
 
 // The same with --map, which a context cannot do. NULL after a message.

@@ -68,6 +68,16 @@ static void add_type_difference(cli_json_doc *doc, const char *folder, const cha
     cli_json_close(doc);
 }
 
+static void add_length_difference(cli_json_doc *doc, const char *folder, const char *name, int got,
+                                  int expected)
+{
+    begin_comparison(doc, folder, 0);
+    cli_json_text(doc, "tensor", name);
+    cli_json_count(doc, "length", (uint64_t)got);
+    cli_json_count(doc, "expected_length", (uint64_t)expected);
+    cli_json_close(doc);
+}
+
 // Begins the line of a difference; `where` may be NULL.
 static void print_differs(const char *where)
 {
@@ -172,21 +182,72 @@ static int compare_output(const cli_options *opt, const char *dir, const char *n
     return CLI_FAILED;
 }
 
-static int compare_stored_outputs(ln_context *ctx, const cli_options *opt, const char *dir)
+// Output tensor number `i`.
+static int compare_tensor_with(ln_context *ctx, const cli_options *opt, const char *dir, int i,
+                               const tl_tensor *expected, double *worst)
+{
+    const ln_list *node = ctx->outputs;
+    while (i-- > 0)
+        node = node->next;
+    const tl_tensor *got = cli_model_tensor(ctx, opt, node->data);
+    return got ? compare_output(opt, dir, node->data, got, expected, worst) : CLI_FAILED;
+}
+
+static int fail_length(const cli_options *opt, const char *dir, const ln_value_info *info, int n)
+{
+    const int got = info->len < 0 ? 0 : info->len, expected = n < 0 ? 0 : n;
+    if (opt->doc) {
+        add_length_difference(opt->doc, dir, info->name, got, expected);
+        return CLI_FAILED;
+    }
+    print_differs(dir);
+    printf("output '%s' has %d tensor%s, expected %d\n", info->name, got, got == 1 ? "" : "s",
+           expected);
+    return CLI_FAILED;
+}
+
+// Files do not distinguish an absent tensor from an empty sequence.
+static int compare_sequence(ln_context *ctx, const cli_options *opt, const char *dir,
+                            const ln_value_info *info, const char *file, double *worst)
+{
+    int n, status = 0;
+    ln_error err;
+    ln_error_clear(&err);
+    tl_tensor **tensors = ln_input_read_sequence(file, &n, &err);
+    if (!tensors)
+        return cli_fail("%s", ln_error_text(&err));
+    if (n != info->len && (n > 0 || info->len > 0))
+        status = fail_length(opt, dir, info, n);
+    for (int i = 0; i < n && !status; i++)
+        status = compare_tensor_with(ctx, opt, dir, info->first + i, tensors[i], worst);
+    ln_input_free_sequence(tensors, n);
+    return status;
+}
+
+static int compare_value(ln_context *ctx, const cli_options *opt, const char *dir, int k,
+                         const ln_value_info *info, double *worst)
 {
     char file[LN_MAXLINE];
-    const char *name;
+    if (find_stored(file, dir, "output", k, info->name))
+        return CLI_FAILED;
+    if (info->form != LN_FORM_TENSOR &&
+        (info->form != LN_FORM_OPTIONAL || info->len < 0 || ln_input_is_sequence(file)))
+        return compare_sequence(ctx, opt, dir, info, file, worst);
+    const tl_tensor *got = cli_model_tensor(ctx, opt, info->name);
+    tl_tensor *expected = got ? read_stored(file, got) : NULL;
+    const int status =
+        expected ? compare_output(opt, dir, info->name, got, expected, worst) : CLI_FAILED;
+    tl_tensor_free_data_too(expected);
+    return status;
+}
+
+static int compare_stored_outputs(ln_context *ctx, const cli_options *opt, const char *dir)
+{
+    ln_value_info info;
     int k = 0;
     double worst = 0;
-    LN_LIST_FOREACH(name, ctx->outputs)
-    {
-        const tl_tensor *got = cli_model_tensor(ctx, opt, name);
-        if (!got || find_stored(file, dir, "output", k++, name))
-            return CLI_FAILED;
-        tl_tensor *expected = read_stored(file, got);
-        const int status =
-            expected ? compare_output(opt, dir, name, got, expected, &worst) : CLI_FAILED;
-        tl_tensor_free_data_too(expected);
+    for (; !ln_context_output_value(ctx, k, &info); k++) {
+        const int status = compare_value(ctx, opt, dir, k, &info, &worst);
         if (status)
             return status;
     }
@@ -259,10 +320,24 @@ static int verify_folder(ln_context *ctx, const cli_options *opt, const char *di
                : compare_stored_outputs(ctx, opt, dir);
 }
 
+// Sequences have any length, and optional values may be absent: each set decides.
+static int has_compound_inputs(const ln_context *ctx)
+{
+    ln_value_info info;
+    for (int k = 0; !ln_context_input_value(ctx, k, &info); k++)
+        if (info.form != LN_FORM_TENSOR)
+            return 1;
+    return 0;
+}
+
 static int verify_sets(const cli_options *opt)
 {
     int status = 0;
     ln_context *ctx = cli_model_try(opt);
+    if (ctx && has_compound_inputs(ctx)) {
+        ln_context_free(ctx);
+        ctx = NULL;
+    }
     if (ctx && cli_model_load(ctx, opt)) {
         ln_context_free(ctx);
         return CLI_FAILED;

@@ -174,6 +174,15 @@ static void read_onnx(const uint8_t *data, size_t size)
     ln_context_free(ctx);
 }
 
+// The reader of ONNX's sequences and optional values.
+static void read_sequence(const uint8_t *data, size_t size)
+{
+    int n;
+    ln_error err = {0};
+    tl_tensor **tensors = ln_input_read_sequence(file_of(data, size), &n, &err);
+    ln_input_free_sequence(tensors, n);
+}
+
 // The NNVM front end, the operators' checks and the passes; converting to NNVM, with shapes and
 // without. Inputs without a shape get one for compiling.
 static void read_nnvm(const uint8_t *data, size_t size)
@@ -248,6 +257,7 @@ static const struct {
     {"rjson", read_rjson},
     {"ir", read_ir},
     {"onnx", read_onnx},
+    {"onnx_sequence", read_sequence},
     {"nnvm", read_nnvm},
     {"compiled", read_compiled},
 #ifdef FUZZ_IL

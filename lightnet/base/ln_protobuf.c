@@ -196,3 +196,56 @@ int ln_protobuf_is_onnx_tensor(const unsigned char *data, size_t size)
 {
     return begins_with(tensor_fields, data, size);
 }
+
+/* SequenceProto and OptionalProto: name (1), elem_type (2), tensors (3), sequences (5). A tensor
+ * has dims (1) as numbers, which are no text if it has no elements, and data elsewhere, of which 5
+ * alone might look like a sequence. */
+
+enum { OF_NOTHING, OF_TENSORS, OF_SEQUENCES = 3 };
+
+// The byte at the end of a part, or -1.
+static int single_byte(ln_protobuf *in, const ln_protobuf_part *part)
+{
+    const unsigned char *byte =
+        part->end - part->at == 1 ? ln_view_at(&in->view, part->at, 1, in->err) : NULL;
+    return byte ? *byte : -1;
+}
+
+static int is_text(ln_protobuf *in, ln_protobuf_part part)
+{
+    for (; part.at < part.end; part.at++) {
+        const unsigned char *byte = ln_view_at(&in->view, part.at, 1, in->err);
+        if (!byte || *byte < ' ')
+            return 0;
+    }
+    return 1;
+}
+
+// `depth` 1: within another one.
+static int is_list(ln_protobuf *in, ln_protobuf_part part, int depth)
+{
+    int of = OF_NOTHING, n_fields = 0, n_tensors = 0, n_sequences = 0;
+    for (; part.at < part.end; n_fields++) {
+        ln_protobuf_field f;
+        if (n_fields == MOST_FIELDS || ln_protobuf_read(in, &part, &f))
+            return 0;
+        if (f.number == 2 && f.type == VARINT)
+            of = single_byte(in, &f.value);
+        else if (f.number == 3 && f.type == BYTES)
+            n_tensors++;
+        else if (f.number == 5 && f.type == BYTES && !depth && is_list(in, f.value, 1))
+            n_sequences++;
+        else if (f.number != 1 || f.type != BYTES || !is_text(in, f.value))
+            return 0;
+    }
+    return of == OF_TENSORS     ? !n_sequences
+           : of == OF_SEQUENCES ? !n_tensors && !depth
+           : of == OF_NOTHING   ? !n_tensors && !n_sequences && (depth || n_fields)
+                                : 0;
+}
+
+int ln_protobuf_is_onnx_sequence(const ln_infile *file)
+{
+    ln_protobuf in = {.view.file = file};
+    return is_list(&in, (ln_protobuf_part){0, file->size}, 0);
+}

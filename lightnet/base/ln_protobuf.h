@@ -66,6 +66,10 @@ int ln_protobuf_is_onnx_model(const unsigned char *data, size_t size);
 /** The same for TensorProto. */
 int ln_protobuf_is_onnx_tensor(const unsigned char *data, size_t size);
 
+/** Whether the file is an ONNX SequenceProto of tensors, or an OptionalProto of a tensor or of such
+ * a sequence. Their fields are also some of TensorProto, which differs in its values. */
+int ln_protobuf_is_onnx_sequence(const ln_infile *file);
+
 /** The name of the message with an article, if it is a model of another program, else NULL. */
 const char *ln_protobuf_foreign(const unsigned char *data, size_t size);
 

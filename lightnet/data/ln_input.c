@@ -8,6 +8,7 @@
 
 #include "base/ln_infile.h"
 #include "base/ln_name.h"
+#include "base/ln_protobuf.h"
 #include "data/ln_image_codec.h"
 #include "data/ln_raw.h"
 #include "lightnet/ln_content.h"
@@ -29,6 +30,14 @@ int ln_onnx_tensor_is(const ln_infile *in)
 tl_tensor *ln_onnx_tensor_from_file(const ln_infile *in, const char *file, ln_error *err)
 {
     (void)in;
+    ln_error_set(err, "%s: this build of LightNet does not support ONNX", file);
+    return NULL;
+}
+
+tl_tensor **ln_onnx_sequence_from_file(const ln_infile *in, const char *file, int *n, ln_error *err)
+{
+    (void)in;
+    *n = 0;
     ln_error_set(err, "%s: this build of LightNet does not support ONNX", file);
     return NULL;
 }
@@ -152,4 +161,38 @@ tl_tensor *ln_input_read_whole(const char *file, ln_error *err)
                      file);
     ln_infile_close(&in);
     return tensor;
+}
+
+int ln_input_is_sequence(const char *file)
+{
+    ln_infile in;
+    ln_error err;
+    ln_error_clear(&err);
+    if (ln_infile_open(&in, file, &err))
+        return 0;
+    const int is_sequence = ln_protobuf_is_onnx_sequence(&in);
+    ln_infile_close(&in);
+    return is_sequence;
+}
+
+tl_tensor **ln_input_read_sequence(const char *file, int *n, ln_error *err)
+{
+    ln_infile in;
+    tl_tensor **tensors = NULL;
+    *n = 0;
+    if (ln_infile_open_whole(&in, file, err))
+        return NULL;
+    if (ln_protobuf_is_onnx_sequence(&in))
+        tensors = ln_onnx_sequence_from_file(&in, file, n, err);
+    else
+        ln_error_set(err, "%s: this is no sequence and no optional value of ONNX tensors", file);
+    ln_infile_close(&in);
+    return tensors;
+}
+
+void ln_input_free_sequence(tl_tensor **tensors, int n)
+{
+    for (int i = 0; tensors && i < n; i++)
+        tl_tensor_free_data_too(tensors[i]);
+    ln_free(tensors);
 }

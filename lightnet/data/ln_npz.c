@@ -3,6 +3,7 @@
 // "NAME.npy" is the array NAME, an npy file.
 
 #include "lightnet/ln_data.h"
+#include "lightnet/ln_input.h"
 
 #include <stdint.h>
 #include <stdio.h>

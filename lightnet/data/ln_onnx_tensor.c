@@ -16,6 +16,7 @@
 #include "data/ln_onnx_lean.h"
 #include "data/ln_raw.h"
 #include "ir/ln_weights.h"
+#include "lightnet/ln_input.h"
 #include "lightnet/ln_util.h"
 #include "tensorlight/tl_util.h"
 
@@ -359,4 +360,68 @@ tl_tensor *ln_onnx_tensor_from_file(const ln_infile *in, const char *file, ln_er
     if (!t)
         ln_error_prefix(err, "%s", file);
     return t;
+}
+
+/* A file of a sequence or an optional value, which ln_protobuf_is_onnx_sequence accepts */
+
+enum { OF_TENSORS = 1, TENSOR_FIELD = 3, SEQUENCE_FIELD = 5 };
+
+typedef struct list {
+    tl_tensor **tensors;
+    int n, capacity;
+} list;
+
+static int add_tensor(list *l, const ln_infile *in, const ln_protobuf_part *part, ln_error *err)
+{
+    const ln_infile message = {.data = in->data + part->at, .size = part->end - part->at};
+    if (l->n == l->capacity) {
+        const int more = l->n < INT_MAX / 2 ? 2 * l->n + 8 : 0;
+        tl_tensor **longer = more ? ln_realloc(l->tensors, (size_t)more * sizeof(*longer)) : NULL;
+        if (!longer)
+            return ln_error_memory(err);
+        l->tensors = longer;
+        l->capacity = more;
+    }
+    l->tensors[l->n] = read_message(&message, err);
+    if (!l->tensors[l->n])
+        return ln_error_prefix(err, "tensor %d", l->n);
+    l->n++;
+    return 0;
+}
+
+// Adds the tensors of the message, or of the sequence in it. *has_value: it has one.
+static int add_tensors(list *l, const ln_infile *in, ln_protobuf_part part, int *has_value,
+                       ln_error *err)
+{
+    ln_protobuf reader = {.view.file = in, .err = err};
+    int n_sequences = 0;
+    while (part.at < part.end) {
+        ln_protobuf_field f;
+        if (ln_protobuf_read(&reader, &part, &f))
+            return ln_error_set(err, "the message is truncated or damaged");
+        *has_value |= f.number == TENSOR_FIELD || f.number == SEQUENCE_FIELD ||
+                      (f.number == 2 && in->data[f.value.at] == OF_TENSORS);
+        if (f.number == SEQUENCE_FIELD && n_sequences++)
+            return ln_error_set_as(err, LN_UNSUPPORTED,
+                                   "a sequence of sequences, which LightNet does not support");
+        if ((f.number == TENSOR_FIELD && add_tensor(l, in, &f.value, err)) ||
+            (f.number == SEQUENCE_FIELD && add_tensors(l, in, f.value, has_value, err)))
+            return -1;
+    }
+    return 0;
+}
+
+tl_tensor **ln_onnx_sequence_from_file(const ln_infile *in, const char *file, int *n, ln_error *err)
+{
+    list l = {.tensors = ln_alloc_array(8, sizeof(*l.tensors)), .capacity = 8};
+    int has_value = 0;
+    if (!l.tensors)
+        ln_error_memory(err);
+    if (l.tensors && !add_tensors(&l, in, (ln_protobuf_part){0, in->size}, &has_value, err)) {
+        *n = has_value ? l.n : -1;
+        return l.tensors;
+    }
+    ln_input_free_sequence(l.tensors, l.n);
+    ln_error_prefix(err, "%s", file);
+    return NULL;
 }

@@ -42,15 +42,16 @@ enum { LN_NPY_HEADER_SIZE = 320 };
 /** Writes what an npy file of the tensor has before the elements. Returns the number of bytes. */
 size_t ln_npy_header(unsigned char buf[LN_NPY_HEADER_SIZE], const tl_tensor *t);
 
-/** Takes `src`. Returns it, or a new tensor (tl_tensor_free_data_too), with like's dtype and shape
- * by the rules of ln_input_read for npy; NULL with a reason that begins with "WHERE: ". */
-tl_tensor *ln_input_fit(const char *where, tl_tensor *src, const tl_tensor *like, ln_error *err);
-
 /** Whether the bytes are a TensorProto. */
 int ln_onnx_tensor_is(const ln_infile *in);
 
 /** Returns new (tl_tensor_free_data_too): the tensor of a file that holds one TensorProto. NULL
  * with a reason that names the file. */
 tl_tensor *ln_onnx_tensor_from_file(const ln_infile *in, const char *file, ln_error *err);
+
+/** The same for one that ln_protobuf_is_onnx_sequence accepts: as ln_input_read_sequence. The whole
+ * file is in memory. */
+tl_tensor **ln_onnx_sequence_from_file(const ln_infile *in, const char *file, int *n,
+                                       ln_error *err);
 
 #endif

@@ -15,6 +15,9 @@ typedef struct binding {
     char *name; /* NULL: of the next input in order */
     tl_tensor *tensor;
     int *least; /* the tensor's shape is the largest of those to come, this the smallest; or NULL */
+    int is_list; /* a sequence or an optional value, without `tensor` */
+    tl_tensor **items;
+    int n_items; /* -1: an absent optional value */
     int is_used; /* of the last of its name: the model has read it */
 } binding;
 
@@ -27,13 +30,20 @@ struct ln_bindings {
     int wants_values;
 };
 
-static void free_binding(void *data)
+static void clear_binding(binding *b)
 {
-    binding *b = data;
+    for (int i = 0; b->items && i < b->n_items; i++)
+        tl_tensor_free_data_too(b->items[i]);
+    ln_free(b->items);
     tl_tensor_free_data_too(b->tensor);
     ln_free(b->least);
     ln_free(b->name);
-    ln_free(b);
+}
+
+static void free_binding(void *data)
+{
+    clear_binding(data);
+    ln_free(data);
 }
 
 // NULL: no memory.
@@ -64,18 +74,18 @@ static int enter_unnamed(struct ln_bindings *all, binding *b)
     return 0;
 }
 
-// Takes the tensor and `least`.
-static int bind(ln_context *ctx, const char *name, tl_tensor *tensor, int *least)
+// Takes what the binding has, but for its name. `name` NULL: of the next input.
+static int bind(ln_context *ctx, const char *name, const binding *what)
 {
     struct ln_bindings *all = bindings_of(ctx);
-    binding *b = all ? ln_alloc(sizeof(*b)) : NULL;
+    binding *b = ln_clone(what, sizeof(*what));
     if (!b) {
-        tl_tensor_free_data_too(tensor);
-        ln_free(least);
+        binding own = *what;
+        clear_binding(&own);
         return ln_fail_last(ctx);
     }
-    *b = (binding){.name = ln_strdup(name), .tensor = tensor, .least = least};
-    ln_list *node = name && !b->name ? NULL : ln_list_prepend(NULL, b);
+    b->name = ln_strdup(name);
+    ln_list *node = !all || (name && !b->name) ? NULL : ln_list_prepend(NULL, b);
     if (!node || (name ? ln_hash_insert(all->named, b->name, b) < 0 : enter_unnamed(all, b))) {
         ln_list_free(node);
         free_binding(b);
@@ -89,7 +99,7 @@ int ln_context_bind_shape(ln_context *ctx, const char *name, int ndim, const int
 {
     ln_context_clear_error(ctx);
     tl_tensor *tensor = tl_tensor_create(NULL, ndim, dims, TL_FLOAT);
-    return tensor ? bind(ctx, name, tensor, NULL) : ln_fail_tl(ctx);
+    return tensor ? bind(ctx, name, &(binding){.tensor = tensor}) : ln_fail_tl(ctx);
 }
 
 int ln_context_bind_range(ln_context *ctx, const char *name, int ndim, const int *least,
@@ -110,14 +120,34 @@ int ln_context_bind_range(ln_context *ctx, const char *name, int ndim, const int
         tl_tensor_free(tensor);
         return ln_fail_last(ctx);
     }
-    return bind(ctx, name, tensor, copy);
+    return bind(ctx, name, &(binding){.tensor = tensor, .least = copy});
 }
 
 int ln_context_bind_input(ln_context *ctx, const char *name, const tl_tensor *value)
 {
     ln_context_clear_error(ctx);
     tl_tensor *copy = value ? tl_tensor_clone(value) : NULL;
-    return value && !copy ? ln_fail_tl(ctx) : bind(ctx, name, copy, NULL);
+    return value && !copy ? ln_fail_tl(ctx) : bind(ctx, name, &(binding){.tensor = copy});
+}
+
+static tl_tensor *copy_item(const tl_tensor *t)
+{
+    return t->data ? tl_tensor_clone(t) : tl_tensor_create(NULL, t->ndim, t->dims, t->dtype);
+}
+
+int ln_context_bind_sequence(ln_context *ctx, const char *name, int n,
+                             const tl_tensor *const *tensors)
+{
+    binding list = {.is_list = 1, .n_items = n < 0 ? -1 : 0};
+    ln_context_clear_error(ctx);
+    if (n > 0 && !(list.items = ln_alloc_array((size_t)n, sizeof(*list.items))))
+        return ln_fail_last(ctx);
+    while (list.n_items < n && (list.items[list.n_items] = copy_item(tensors[list.n_items])))
+        list.n_items++;
+    if (list.n_items == n || n < 0)
+        return bind(ctx, name, &list);
+    clear_binding(&list);
+    return ln_fail_tl(ctx);
 }
 
 // Ignores lack of memory: the message names the missing input anyway.
@@ -141,11 +171,16 @@ static const binding *find_named(const ln_context *ctx, const char *name)
     return b;
 }
 
+static int is_bound(const binding *b)
+{
+    return b->tensor || b->is_list;
+}
+
 static const binding *find(const ln_context *ctx, const char *name, int index)
 {
     const struct ln_bindings *all = ctx->bound;
     const binding *named = find_named(ctx, name);
-    if (named && named->tensor)
+    if (named && is_bound(named))
         return named;
     return all && index >= 0 && (size_t)index < all->n_unnamed ? all->unnamed[index] : NULL;
 }
@@ -153,7 +188,18 @@ static const binding *find(const ln_context *ctx, const char *name, int index)
 int ln_bind_has(const ln_context *ctx, const char *name)
 {
     const binding *b = find_named(ctx, name);
-    return b && b->tensor;
+    return b && is_bound(b);
+}
+
+int ln_bind_find_list(const ln_context *ctx, const char *name, int index,
+                      const tl_tensor *const **items, int *n)
+{
+    const binding *b = find(ctx, name, index);
+    if (!b || !b->is_list)
+        return 0;
+    *items = (const tl_tensor *const *)b->items;
+    *n = b->n_items;
+    return 1;
 }
 
 const tl_tensor *ln_bind_find(const ln_context *ctx, const char *name, int index)

@@ -14,6 +14,11 @@ const tl_tensor *ln_bind_find(const ln_context *ctx, const char *name, int index
 /** The min shape, if it was bound to a range; NULL: it was not. Returns borrowed. */
 const int *ln_bind_least(const ln_context *ctx, const char *name, int index);
 
+/** Whether a sequence or an optional value was bound to input `name`, or to the `index`th as above:
+ * *items is then its list of *n tensors, borrowed; *n is -1 for an absent optional value. */
+int ln_bind_find_list(const ln_context *ctx, const char *name, int index,
+                      const tl_tensor *const **items, int *n);
+
 /** Whether that name was bound. */
 int ln_bind_has(const ln_context *ctx, const char *name);
 

@@ -19,6 +19,7 @@ struct ln_fixed {
     ln_list *values, *last;
     ln_hash *sizes_of; /* name -> ln_open_sizes */
     ln_list *sizes, *last_sizes;
+    ln_list *forms[2], *last_forms[2]; /* ln_value_info, of inputs and of outputs */
 };
 
 ln_fixed_value *ln_fixed_value_create(const char *tensor, const char *rule, uint64_t hash)
@@ -78,8 +79,19 @@ void ln_fixed_free(ln_fixed *fixed)
     ln_free(fixed);
 }
 
+static void free_form(void *data)
+{
+    ln_value_info *info = data;
+    ln_free((char *)info->name);
+    ln_free(info);
+}
+
 void ln_fixed_clear(ln_fixed *fixed)
 {
+    for (int i = 0; i < 2; i++) {
+        ln_list_free_deep(fixed->forms[i], free_form);
+        fixed->forms[i] = fixed->last_forms[i] = NULL;
+    }
     ln_hash_clear(fixed->of_tensor);
     ln_hash_clear(fixed->sizes_of);
     ln_list_free_deep(fixed->values, ln_fixed_value_free);
@@ -248,4 +260,57 @@ int ln_constant_element(const ln_context *ctx, const ln_tensor_entry *te,
         return -1;
     tl_convert(element, t->dtype, number, TL_DOUBLE);
     return 0;
+}
+
+/* ---- inputs and outputs that are no tensors ---- */
+
+int ln_fixed_note_value(ln_fixed *fixed, int is_output, const char *name, ln_value_form form,
+                        int first, int len)
+{
+    ln_value_info *info = ln_alloc(sizeof(*info));
+    if (!info)
+        return -1;
+    *info = (ln_value_info){ln_strdup(name), form, first, len};
+    ln_list *node = info->name ? ln_list_prepend(NULL, info) : NULL;
+    if (!node) {
+        free_form(info);
+        return -1;
+    }
+    ln_list_extend(&fixed->forms[is_output], &fixed->last_forms[is_output], node);
+    return 0;
+}
+
+// Value `k` of those whose tensors are the names of the list.
+static int find_value(const ln_list *forms, const ln_list *names, int k, ln_value_info *found)
+{
+    const ln_value_info *info;
+    int first = 0; // of value `k`, which counts from the value that has this tensor
+    LN_LIST_FOREACH(info, forms)
+    {
+        if (k < info->first - first)
+            break;
+        k -= info->first - first;
+        if (!k--) {
+            *found = *info;
+            return 0;
+        }
+        first = info->first + (info->len > 0 ? info->len : 0);
+    }
+    const int n = ln_list_length(names);
+    if (k < 0 || k >= n - first)
+        return -1;
+    for (int i = first + k; i > 0; i--)
+        names = names->next;
+    *found = (ln_value_info){names->data, LN_FORM_TENSOR, first + k, 1};
+    return 0;
+}
+
+int ln_context_input_value(const ln_context *ctx, int k, ln_value_info *info)
+{
+    return find_value(ctx->fixed->forms[0], ctx->inputs, k, info);
+}
+
+int ln_context_output_value(const ln_context *ctx, int k, ln_value_info *info)
+{
+    return find_value(ctx->fixed->forms[1], ctx->outputs, k, info);
 }

@@ -2,7 +2,8 @@
 // Values that a program depends on: a rule has made the value of a constant part of an operator,
 // shapes depend on the value of an input, or the model contains values computed from it.
 //
-// Also the open sizes of the model's inputs and outputs, with their names.
+// Also the open sizes of the model's inputs and outputs, with their names; and which of these are
+// the tensors of sequences and optional values.
 //
 // Such a tensor may be set to the same value again, but not to another, from any source. A hash of
 // the value is stored, also in a compiled model, independently of the source of its weights.
@@ -68,6 +69,11 @@ const ln_open_sizes *ln_fixed_sizes_of(const ln_fixed *fixed, const char *tname,
 
 /** All open sizes (ln_open_sizes), in order. Returns borrowed. */
 const ln_list *ln_fixed_sizes(const ln_fixed *fixed);
+
+/** Records the next input or output of the model's file, of those that are no tensors: its `len`
+ * tensors, -1 if it is absent, from number `first` on of the inputs or outputs. -1: no memory. */
+int ln_fixed_note_value(ln_fixed *fixed, int is_output, const char *name, ln_value_form form,
+                        int first, int len);
 
 /** The required value of tensor `tname`; NULL: any. Returns borrowed. */
 const ln_fixed_value *ln_fixed_find(const ln_fixed *fixed, const char *tname);

@@ -41,6 +41,11 @@ void ln_model_free(ln_model *model)
     ln_hash_free(model->input_numbers);
     ln_hash_free(model->output_numbers);
     ln_interface_free(model->interface);
+    for (int i = 0; i < 2; i++) {
+        for (int k = 0; k < model->n_values[i]; k++)
+            ln_free((char *)model->values[i][k].name);
+        ln_free(model->values[i]);
+    }
     ln_free(model->required);
     ln_free(model->required_numbers);
     ln_free(model->changes);

@@ -31,10 +31,12 @@ struct ln_model {
     int *required_numbers;    /* for each input of the interface; -1: not required */
     int n_required;
     ln_hash *input_numbers, *output_numbers; /* names -> numbers, from 1 */
-    struct ln_store *store;                  /* constants of all programs */
-    size_t read_size;                        /* bytes allocated to read it, if memory is limited */
-    int n_symbols;       /* names of open sizes: ln_port.symbols are 1 .. n_symbols */
-    atomic_int *decides; /* for each input: some program is only for one value of it */
+    ln_value_info *values[2];                /* of inputs and outputs; NULL: each is one tensor */
+    int n_values[2];
+    struct ln_store *store; /* constants of all programs */
+    size_t read_size;       /* bytes allocated to read it, if memory is limited */
+    int n_symbols;          /* names of open sizes: ln_port.symbols are 1 .. n_symbols */
+    atomic_int *decides;    /* for each input: some program is only for one value of it */
 
     /* ln_session_lock */
     int wants_values;        /* shapes depend on values of inputs */
@@ -52,13 +54,16 @@ struct ln_model {
 /** A new reference to the model (ln_model_free). */
 ln_model *ln_model_keep(ln_model *model);
 
+/** Whether the options' shapes are for reading the model: its interface follows from them. */
+int ln_model_asks_shapes(const ln_model *model);
+
 /** Whether a required input has open sizes. */
 int ln_model_is_open(const ln_model *model);
 
 /* The interface, while the model is opened. -1 with the reason in the context. */
 
 /** Creates it from a context, for formats whose front end does not describe models. */
-int ln_model_describe(const ln_model *model, const ln_context *ctx);
+int ln_model_describe(ln_model *model, const ln_context *ctx);
 
 /** Adds the outputs of option "output", of unknown type and shape. */
 int ln_model_add_outputs(const ln_model *model, const ln_context *ctx);

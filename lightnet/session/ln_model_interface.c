@@ -15,12 +15,34 @@ static const char ir_format[] = "JSON IR";
 
 /* ---- the interface of a context, for formats that do not describe their models ---- */
 
-// Sizes that options bind are left to the reader of formats that ask for shapes.
-int ln_model_describe(const ln_model *model, const ln_context *ctx)
+/* Either of ln_context_input_value and ln_context_output_value. */
+typedef int value_func(const ln_context *ctx, int k, ln_value_info *info);
+
+static int copy_values(ln_model *model, const ln_context *ctx, int is_output, value_func *value_of)
 {
-    if (ln_interface_fill(model->interface, ctx))
+    ln_value_info info;
+    int n = 0;
+    while (!value_of(ctx, n, &info))
+        n++;
+    ln_value_info *values = ln_alloc_array((size_t)n + 1, sizeof(*values));
+    model->values[is_output] = values;
+    for (int k = 0; values && k < n && !value_of(ctx, k, &values[k]); k++) {
+        values[k].name = ln_strdup(values[k].name);
+        model->n_values[is_output]++;
+        if (!values[k].name)
+            return ln_fail_memory(ctx);
+    }
+    return values ? 0 : ln_fail_memory(ctx);
+}
+
+// Sizes that options bind are left to the reader of formats that ask for shapes.
+int ln_model_describe(ln_model *model, const ln_context *ctx)
+{
+    if (ln_interface_fill(model->interface, ctx) ||
+        copy_values(model, ctx, 0, ln_context_input_value) ||
+        copy_values(model, ctx, 1, ln_context_output_value))
         return -1;
-    return model->front && model->front->asks_shapes ? 0 : ln_model_narrow(model, ctx);
+    return ln_model_asks_shapes(model) ? 0 : ln_model_narrow(model, ctx);
 }
 
 int ln_model_add_outputs(const ln_model *model, const ln_context *ctx)
@@ -405,6 +427,38 @@ ln_status ln_model_output_bounds(const ln_model *model, int i, int axis, int *le
     return bounds_of(output_at(model, i), "output", axis, least, most);
 }
 
+static ln_status value_of(const ln_model *model, int k, int is_output, ln_value_info *info)
+{
+    const char *const what = is_output ? "output" : "input";
+    if (!model || !info) {
+        ln_error_set_as(NULL, LN_BAD_ARGUMENT, "the %s is NULL", model ? "info" : "model");
+        return LN_BAD_ARGUMENT;
+    }
+    const ln_value_info *values = model->values[is_output];
+    const int n_ports = is_output ? ln_model_num_outputs(model) : ln_model_num_inputs(model);
+    const int n = values ? model->n_values[is_output] : n_ports;
+    if (k < 0 || k >= n) {
+        ln_error_set_as(NULL, LN_NOT_FOUND, "the file has %d %ss, number %d is requested", n, what,
+                        k);
+        return LN_NOT_FOUND;
+    }
+    *info = values ? values[k]
+                   : (ln_value_info){is_output ? ln_model_output_name(model, k)
+                                               : ln_model_input_name(model, k),
+                                     LN_FORM_TENSOR, k, 1};
+    return LN_OK;
+}
+
+ln_status ln_model_input_value(const ln_model *model, int k, ln_value_info *info)
+{
+    return value_of(model, k, 0, info);
+}
+
+ln_status ln_model_output_value(const ln_model *model, int k, ln_value_info *info)
+{
+    return value_of(model, k, 1, info);
+}
+
 const char *ln_model_metadata(const ln_model *model, const char *key)
 {
     for (size_t i = 0; model && i < model->interface->n_metadata; i++)
@@ -417,6 +471,14 @@ const char *ln_model_metadata_key(const ln_model *model, int i)
 {
     const size_t n = model ? model->interface->n_metadata : 0;
     return i >= 0 && (size_t)i < n ? model->interface->metadata[i].key : NULL;
+}
+
+// Also the lengths of sequences, which a front end that parses models cannot describe.
+int ln_model_asks_shapes(const ln_model *model)
+{
+    const ln_front *front = model->front;
+    return front &&
+           (front->asks_shapes || (model->parsed && !model->is_described && !front->is_compiled));
 }
 
 int ln_model_is_open(const ln_model *model)

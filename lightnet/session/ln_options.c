@@ -250,6 +250,66 @@ ln_status ln_options_set(ln_options *options, const char *key, const char *value
     return !o || set(options, o, value) ? ln_error_status(NULL) : LN_OK;
 }
 
+/* ---- values ---- */
+
+static void free_bound(void *data)
+{
+    ln_bound_value *b = data;
+    for (int i = 0; b && b->tensors && i < b->n; i++)
+        tl_tensor_free_data_too(b->tensors[i]);
+    if (b) {
+        ln_free(b->tensors);
+        ln_free(b->name);
+    }
+    ln_free(b);
+}
+
+static tl_tensor *copy_tensor(const tl_tensor *t)
+{
+    return t->data ? tl_tensor_clone(t) : tl_tensor_create(NULL, t->ndim, t->dims, t->dtype);
+}
+
+// -1 with the thread's last error.
+static int bind(ln_options *options, const char *name, int is_sequence, int n,
+                const tl_tensor *const *tensors)
+{
+    ln_bound_value *b = ln_alloc(sizeof(*b));
+    if (!b)
+        return -1;
+    *b = (ln_bound_value){.name = ln_strdup(name), .is_sequence = is_sequence};
+    b->tensors = n > 0 ? ln_alloc_array((size_t)n, sizeof(*b->tensors)) : NULL;
+    while (b->tensors && b->n < n && (b->tensors[b->n] = copy_tensor(tensors[b->n])))
+        b->n++;
+    if (b->name && (b->n == n || n < 0)) {
+        b->n = n;
+        return append(&options->bound, b, free_bound);
+    }
+    free_bound(b);
+    return -1;
+}
+
+static ln_status bind_checked(ln_options *options, const char *name, int is_sequence, int n,
+                              const tl_tensor *const *tensors)
+{
+    const char *const missing = !options ? "options" : !name ? "the name of an input" : NULL;
+    if (missing || (n > 0 && (!tensors || !tensors[0]))) {
+        ln_error_set_as(NULL, LN_BAD_ARGUMENT, "%s is NULL", missing ? missing : "a tensor");
+        return LN_BAD_ARGUMENT;
+    }
+    return bind(options, name, is_sequence, n < 0 ? -1 : n, tensors) ? LN_OUT_OF_MEMORY : LN_OK;
+}
+
+ln_status ln_options_bind_input(ln_options *options, const char *name, const tl_tensor *value)
+{
+    return bind_checked(options, name, 0, 1, &value);
+}
+
+ln_status ln_options_bind_sequence(ln_options *options, const char *name, int n,
+                                   const tl_tensor *const *tensors)
+{
+    return bind_checked(options, name, 1, n, tensors);
+}
+
 /* ---- life ---- */
 
 ln_options *ln_options_create(void)
@@ -269,6 +329,7 @@ void ln_options_free(ln_options *options)
         return;
     ln_list_free_deep(options->settings, free_setting);
     ln_list_free_deep(options->shapes, free_shape);
+    ln_list_free_deep(options->bound, free_bound);
     ln_list_free_deep(options->folders, ln_free);
     ln_list_free_deep(options->disabled, ln_free);
     ln_list_free_deep(options->outputs, ln_free);
@@ -288,6 +349,14 @@ ln_options *ln_options_copy(const ln_options *options)
     LN_LIST_FOREACH(s, options->settings)
     {
         if (set(copy, s->option, s->value)) {
+            ln_options_free(copy);
+            return NULL;
+        }
+    }
+    const ln_bound_value *b;
+    LN_LIST_FOREACH(b, options->bound)
+    {
+        if (bind(copy, b->name, b->is_sequence, b->n, (const tl_tensor *const *)b->tensors)) {
             ln_options_free(copy);
             return NULL;
         }

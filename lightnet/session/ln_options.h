@@ -20,12 +20,21 @@ typedef struct ln_shape_option {
     int least[LN_MAXDIM], most[LN_MAXDIM];
 } ln_shape_option;
 
+/* A value that was bound. */
+typedef struct ln_bound_value {
+    char *name;
+    int is_sequence;     /* or an optional value */
+    int n;               /* of tensors; -1: an absent one */
+    tl_tensor **tensors; /* with or without data */
+} ln_bound_value;
+
 struct ln_options {
     ln_list *settings; /* of each call, in order, for copying the options */
     char *target;      /* NULL: the default */
     char *weights;     /* or NULL */
     char *precision;   /* or NULL */
     ln_list *shapes;   /* ln_shape_option */
+    ln_list *bound;    /* ln_bound_value */
     ln_list *folders;  /* char * */
     ln_list *disabled; /* char *: rules */
     ln_list *outputs;  /* char *: tensors */

@@ -366,18 +366,39 @@ void ln_program_lend(ln_program *program, void *memory)
 
 /* ---- making ---- */
 
+static int bind_option(ln_context *ctx, const ln_bound_value *b)
+{
+    const tl_tensor *const value = b->is_sequence ? NULL : b->tensors[0];
+    return b->is_sequence
+               ? ln_context_bind_sequence(ctx, b->name, b->n, (const tl_tensor *const *)b->tensors)
+           : value->data ? ln_context_bind_input(ctx, b->name, value)
+                         : ln_context_bind_shape(ctx, b->name, value->ndim, value->dims);
+}
+
+// What the options say of inputs, for a model whose interface follows from it.
+static int bind_options(ln_context *ctx, const ln_options *options)
+{
+    const ln_shape_option *s;
+    LN_LIST_FOREACH(s, options->shapes)
+    {
+        if (ln_context_bind_range(ctx, s->name, s->ndim, s->least, s->most))
+            return -1;
+    }
+    const ln_bound_value *b;
+    LN_LIST_FOREACH(b, options->bound)
+    {
+        if (bind_option(ctx, b))
+            return -1;
+    }
+    return 0;
+}
+
 int ln_program_read(ln_program *program, ln_model *model, const ln_value *values)
 {
     if (model->is_described)
         return read_for(program->ctx, model, values);
-    // Sizes that the interface does not know of.
-    const ln_shape_option *s;
-    const int asks_shapes = model->front && model->front->asks_shapes;
-    LN_LIST_FOREACH(s, asks_shapes ? model->options->shapes : NULL)
-    {
-        if (ln_context_bind_range(program->ctx, s->name, s->ndim, s->least, s->most))
-            return -1;
-    }
+    if (ln_model_asks_shapes(model) && bind_options(program->ctx, model->options))
+        return -1;
     return read_model(program->ctx, model);
 }
 

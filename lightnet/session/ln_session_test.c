@@ -48,6 +48,19 @@ static tiny_bytes constant_model(void)
     return tiny_end(&m);
 }
 
+// y: the tensor of sequence s at position p; t: s.
+static tiny_bytes sequence_model(void)
+{
+    tiny_model m = {.graph.size = 0};
+    tiny_sequence(&m, 11, "s", TINY_FLOAT);
+    tiny_input(&m, "p", TINY_INT64, "1");
+    tiny_node(&m, "SequenceAt", "s", "p", "y");
+    tiny_node(&m, "Identity", "s", NULL, "t");
+    tiny_output(&m, "y", TINY_FLOAT, NULL);
+    tiny_sequence(&m, 12, "t", TINY_FLOAT);
+    return tiny_end(&m);
+}
+
 // Nothing is known of x.
 static tiny_bytes shapeless_model(void)
 {
@@ -220,6 +233,81 @@ START_TEST(values_of_inputs_may_decide_shapes)
     check_reduced(session, 1, 3, 7);
     check_reduced(session, 0, 4, 6);
     ln_session_free(session);
+}
+END_TEST
+
+// Options with a sequence of tensors of 1 and of 2 elements, and the position 1.
+static ln_options *sequence_options(void)
+{
+    int one[] = {1}, two[] = {2};
+    int64_t position = 1;
+    const tl_tensor first = {.dtype = TL_FLOAT, .len = 1, .ndim = 1, .dims = one},
+                    second = {.dtype = TL_FLOAT, .len = 2, .ndim = 1, .dims = two},
+                    p = {.dtype = TL_INT64, .len = 1, .ndim = 1, .dims = one, .data = &position};
+    const tl_tensor *const tensors[] = {&first, &second};
+    ln_options *options = ln_options_create();
+    CHECK_OK(NULL, ln_options_bind_sequence(options, "s", 2, tensors));
+    CHECK_OK(NULL, ln_options_bind_input(options, "p", &p));
+    return options;
+}
+
+START_TEST(sequences_have_an_input_or_output_for_each_tensor)
+{
+    SKIP_WITHOUT_ONNX
+    const float a[] = {5}, b[] = {6, 7};
+    const int64_t position = 1, other = 0;
+    ln_options *options = sequence_options();
+    ln_model *model = open_model(sequence_model(), options);
+    ln_session *session;
+    ln_value_info info;
+    ln_options_free(options);
+    CHECK_OK(NULL, ln_model_input_value(model, 0, &info));
+    ck_assert_str_eq(info.name, "s");
+    ck_assert_int_eq(info.form, LN_FORM_SEQUENCE);
+    ck_assert_int_eq(info.len, 2);
+    CHECK_OK(NULL, ln_model_input_value(model, 1, &info));
+    ck_assert_int_eq(info.form, LN_FORM_TENSOR);
+    ck_assert_int_eq(info.first, 2);
+    CHECK_OK(NULL, ln_model_output_value(model, 1, &info));
+    ck_assert_str_eq(info.name, "t");
+    ck_assert_int_eq(info.first, 1);
+    ck_assert_int_eq(info.len, 2);
+    CHECK_FAILS(NULL, LN_NOT_FOUND, ln_model_output_value(model, 2, &info),
+                "the file has 2 outputs, number 2 is requested");
+    CHECK_OK(NULL, ln_session_create(model, &session));
+    CHECK_OK(session, ln_session_set_input(session, "s[0]", TL_FLOAT, 1, (const int[]){1}, a));
+    CHECK_OK(session, ln_session_set_input(session, "s[1]", TL_FLOAT, 1, (const int[]){2}, b));
+    CHECK_OK(session, ln_session_set_input(session, "p", TL_INT64, 1, (const int[]){1}, &position));
+    CHECK_OK(session, ln_session_run(session));
+    ck_assert_float_eq(((const float *)ln_session_output(session, "y")->data)[1], 7);
+    ck_assert_float_eq(((const float *)ln_session_output(session, "t[0]")->data)[0], 5);
+    // The program is for that position.
+    CHECK_OK(session, ln_session_set_input(session, "p", TL_INT64, 1, (const int[]){1}, &other));
+    ck_assert_int_ne(ln_session_run(session), LN_OK);
+    ln_session_free(session);
+    ln_model_free(model);
+}
+END_TEST
+
+START_TEST(a_sequence_of_unknown_length_is_rejected)
+{
+    SKIP_WITHOUT_ONNX
+    const tiny_bytes bytes = sequence_model();
+    ln_model *model;
+    ck_assert_int_eq(ln_model_open_memory("m.onnx", bytes.data, bytes.size, NULL, &model),
+                     LN_BAD_MODEL);
+    ck_assert_ptr_nonnull(strstr(ln_model_error(NULL), "'s' is a sequence of unknown length"));
+    CHECK_FAILS(NULL, LN_BAD_ARGUMENT, ln_options_bind_input(NULL, "p", NULL), "options is NULL");
+    ln_options *options = ln_options_create();
+    CHECK_FAILS(NULL, LN_BAD_ARGUMENT, ln_options_bind_input(options, "p", NULL),
+                "a tensor is NULL");
+    CHECK_FAILS(NULL, LN_BAD_ARGUMENT, ln_options_bind_sequence(options, NULL, 0, NULL),
+                "the name of an input is NULL");
+    CHECK_OK(NULL, ln_options_bind_sequence(options, "s", -1, NULL));
+    ck_assert_int_ne(ln_model_open_memory("m.onnx", bytes.data, bytes.size, options, &model),
+                     LN_OK);
+    ck_assert_ptr_nonnull(strstr(ln_model_error(NULL), "no value is given"));
+    ln_options_free(options);
 }
 END_TEST
 
@@ -906,6 +994,7 @@ LN_TEST_MAIN(
     models_keep_as_many_programs_as_the_option_allows,
     inputs_stay_and_a_failed_call_changes_nothing, bound_buffers_are_read_and_written_by_each_run,
     an_input_with_a_default_need_not_be_given, values_of_inputs_may_decide_shapes,
+    sequences_have_an_input_or_output_for_each_tensor, a_sequence_of_unknown_length_is_rejected,
     an_output_has_the_shape_of_the_last_run, a_model_without_inputs_runs,
     an_input_of_unknown_shape_takes_any, nothing_is_known_of_a_shape_that_the_file_does_not_have,
     json_ir_is_a_model_too, sizes_that_an_ir_model_leaves_open_are_those_of_the_input,

@@ -108,6 +108,20 @@ static inline void tiny_output(tiny_model *m, const char *name, int type, const 
     tiny_value(&m->graph, 12, name, type, sizes);
 }
 
+/** An input (field 11) or output (12) that is a sequence of tensors of unknown shapes. */
+static inline void tiny_sequence(tiny_model *m, unsigned field, const char *name, int type)
+{
+    tiny_bytes tensor = {.size = 0}, element = {.size = 0}, sequence = {.size = 0};
+    tiny_bytes kind = {.size = 0}, value = {.size = 0};
+    tiny_number(&tensor, 1, (uint64_t)type);
+    tiny_message(&element, 1, &tensor);
+    tiny_message(&sequence, 1, &element);
+    tiny_message(&kind, 4, &sequence);
+    tiny_text(&value, 1, name);
+    tiny_message(&value, 2, &kind);
+    tiny_message(&m->graph, field, &value);
+}
+
 /** src2 may be NULL. */
 static inline void tiny_node(tiny_model *m, const char *type, const char *src1, const char *src2,
                              const char *dst)

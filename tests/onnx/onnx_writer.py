@@ -19,7 +19,7 @@ DTYPES = {"float": (1, "f"), "uint8": (2, "B"), "int8": (3, "b"), "uint16": (4, 
 PACKED = {"uint4": (21, 4), "int4": (22, 4), "uint2": (25, 2), "int2": (26, 2)}
 # AttributeProto.AttributeType
 KINDS = {"FLOAT": 1, "INT": 2, "STRING": 3, "TENSOR": 4, "GRAPH": 5, "FLOATS": 6, "INTS": 7, "STRINGS": 8,
-         "SPARSE_TENSOR": 11}
+         "SPARSE_TENSOR": 11, "TYPE_PROTO": 13}
 
 
 class Tensor(bytes):
@@ -28,6 +28,10 @@ class Tensor(bytes):
 
 class SparseTensor(bytes):
     """A SparseTensorProto."""
+
+
+class Type(bytes):
+    """A TypeProto."""
 
 
 class Graph(bytes):
@@ -89,12 +93,41 @@ def sparse_tensor(dims, values, indices):
     return SparseTensor(field(1, values) + field(2, indices) + repeated(3, dims))
 
 
-def value(name, dtype, dims=None):
-    """An input or output; a str is a dimension's name; `dims` None: no shape."""
+def tensor_type(dtype, dims=None):
+    """A str is a dimension's name; `dims` None: no shape."""
     kind = field(1, DTYPES[dtype][0])
     if dims is not None:
         kind += field(2, repeated(1, [field(2 if isinstance(dim, str) else 1, dim) for dim in dims]))
-    return field(1, name) + field(2, field(1, kind))
+    return Type(field(1, kind))
+
+
+def sequence_type(element):
+    return Type(field(4, field(1, element)))
+
+
+def optional_type(element):
+    return Type(field(9, field(1, element)))
+
+
+def typed(name, kind):
+    """An input or output of any type."""
+    return field(1, name) + field(2, kind)
+
+
+def value(name, dtype, dims=None):
+    """An input or output that is a tensor."""
+    return typed(name, tensor_type(dtype, dims))
+
+
+def sequence_file(tensors):
+    """A SequenceProto of tensor()s."""
+    return field(1, "sequence") + field(2, 1) + repeated(3, tensors)
+
+
+def optional_file(element):
+    """An OptionalProto: of a tensor(), of the bytes of a sequence_file(), or None."""
+    kind, number = (1, 3) if isinstance(element, Tensor) else (3, 5)
+    return field(1, "optional") + (field(2, 0) if element is None else field(2, kind) + field(number, element))
 
 
 def attribute(name, given):
@@ -103,7 +136,7 @@ def attribute(name, given):
         return field(1, name) + field(20, KINDS[given[1]]) + field(21, given[0])
     one = given[0] if isinstance(given, list) and given else given
     kind, number = {int: ("INT", 3), bool: ("INT", 3), float: ("FLOAT", 2), str: ("STRING", 4),
-                    Tensor: ("TENSOR", 5), SparseTensor: ("SPARSE_TENSOR", 22), Graph: ("GRAPH", 6), list: ("INT", 3)}[type(one)]
+                    Tensor: ("TENSOR", 5), Type: ("TYPE_PROTO", 14), SparseTensor: ("SPARSE_TENSOR", 22), Graph: ("GRAPH", 6), list: ("INT", 3)}[type(one)]
     if isinstance(given, list):
         kind, number = kind + "S", {"INT": 8, "FLOAT": 7, "STRING": 9}[kind]
     fields = repeated(number, given) if isinstance(given, list) else field(number, given)

@@ -30,7 +30,6 @@ TIMEOUT = 120
 
 # Features out of scope: (a part of a model's operators or inputs, why).
 OUT_OF_SCOPE = [
-    ("Sequence", "sequences"), ("SplitToSequence", "sequences"), ("Optional", "optional values"),
     ("StringNormalizer", "strings"), ("TfIdfVectorizer", "strings"), ("ai.onnx.preview.training", "training"),
     ("RandomUniformLike", "random numbers"), ("Bernoulli", "random numbers"),
 ]
@@ -65,9 +64,8 @@ class Model:
 
     def scope(self):
         """Why the model is out of scope, or None."""
-        if "STRING" in self.name or re.search(r"_(seq|opt)(_|$)|sequence|string", self.name):
-            return next((why for part, why in (("STRING", "strings"), ("string", "strings"), ("opt", "optional values"),
-                                               ("seq", "sequences")) if part in self.name))
+        if "STRING" in self.name or "string" in self.name:
+            return "strings"
         if "training_dropout" in self.name:
             return "training"
         return next((why for part, why in OUT_OF_SCOPE if any(part in operator for operator, _ in self.nodes)), None)

@@ -64,6 +64,7 @@ extern const ln_onnx_row ln_onnx_rows_elementwise[];
 extern const ln_onnx_row ln_onnx_rows_index[];
 extern const ln_onnx_row ln_onnx_rows_matmul[];
 extern const ln_onnx_row ln_onnx_rows_norm[];
+extern const ln_onnx_row ln_onnx_rows_optional[];
 extern const ln_onnx_row ln_onnx_rows_pool[];
 extern const ln_onnx_row ln_onnx_rows_preview[]; /* of the domain ai.onnx.preview */
 extern const ln_onnx_row ln_onnx_rows_quantize[];
@@ -72,6 +73,7 @@ extern const ln_onnx_row ln_onnx_rows_recurrent[];
 extern const ln_onnx_row ln_onnx_rows_reduce[];
 extern const ln_onnx_row ln_onnx_rows_resize[];
 extern const ln_onnx_row ln_onnx_rows_sample[];
+extern const ln_onnx_row ln_onnx_rows_sequence[];
 extern const ln_onnx_row ln_onnx_rows_shape[];
 extern const ln_onnx_row ln_onnx_rows_signal[];
 extern const ln_onnx_row ln_onnx_rows_state[];
@@ -101,7 +103,8 @@ int ln_onnx_num_outputs(const ln_onnx_node *n);
 int ln_onnx_has_input(const ln_onnx_node *n, int i);
 int ln_onnx_wants(const ln_onnx_node *n, int i);
 
-/** Input `i`, which must be there; and one that is optional: NULL when it is left out. */
+/** Input `i`, a tensor, which must be there; and one that is optional: NULL when it is left out.
+ * For other values, see ln_onnx_compound.h. */
 const char *ln_onnx_in(ln_onnx_node *n, int i);
 const char *ln_onnx_optional(ln_onnx_node *n, int i);
 
@@ -110,8 +113,8 @@ const char *ln_onnx_optional(ln_onnx_node *n, int i);
  * element nor the length of `axis`, is returned unchanged: the operator will reject it. */
 const char *ln_onnx_zero_point(ln_onnx_node *n, int i, const char *of, int axis);
 
-/** Makes output `i` an alias of an existing tensor. */
-void ln_onnx_alias(ln_onnx_node *n, int i, const char *tensor);
+/** Makes output `i` an alias of an existing value. */
+void ln_onnx_alias(ln_onnx_node *n, int i, const char *value);
 
 /* Tensors */
 
@@ -204,12 +207,15 @@ tl_dtype ln_onnx_attr_dtype(ln_onnx_node *n, const char *name, tl_dtype deflt);
 const char *ln_onnx_attr_tensor(ln_onnx_node *n, const char *name);
 
 /** NULL without the attribute. */
+const LnOnnx__Type *ln_onnx_attr_type(ln_onnx_node *n, const char *name);
+
+/** NULL without the attribute. */
 const LnOnnx__Graph *ln_onnx_graph(ln_onnx_node *n, const char *name);
 
 /* Graphs within nodes, and functions */
 
-/** Translates the graph's nodes in place, with `ins` for its inputs; `outs` receives the tensors of
- * its outputs. The lengths must be those of the graph. */
+/** Translates the graph's nodes in place, with `ins` for its inputs; `outs` receives its outputs.
+ * These are values of any kind. The lengths must be those of the graph. */
 void ln_onnx_inline(ln_onnx_node *n, const LnOnnx__Graph *graph, int n_ins, const char *const *ins,
                     int n_outs, const char **outs);
 

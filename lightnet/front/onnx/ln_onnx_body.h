@@ -44,6 +44,9 @@ const char *ln_onnx_body_make(ln_onnx_node *n, ln_onnx_body *body, int n_capture
 /** Marks the value of a tensor, produced by an operator with bodies, as known only at run time. */
 void ln_onnx_body_hide(ln_onnx_node *n, const char *tensor);
 
+/* The max operators of an unrolled loop. */
+enum { LN_ONNX_MAX_UNROLLED = 20000 };
+
 /* Helpers that If and loops share (onnx_branch.c) */
 
 /** The graph of a required attribute; NULL after a failure. */

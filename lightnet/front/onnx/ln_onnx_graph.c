@@ -6,6 +6,7 @@
 #include <limits.h>
 #include <string.h>
 
+#include "front/onnx/ln_onnx_compound.h"
 #include "front/onnx/ln_onnx_model.h"
 #include "ir/ln_limits.h"
 #include "tensorlight/tl_util.h"
@@ -85,7 +86,7 @@ static void call_function(ln_onnx_node *n, const LnOnnx__Function *f)
     inner.opsets = (const LnOnnx__OperatorSet *const *)f->opset_import;
     inner.n_opsets = f->n_opset_import;
     for (size_t i = 0; i < n->proto->n_input; i++)
-        ln_onnx_scope_set(&inner, f->input[i], ln_onnx_optional(n, (int)i));
+        ln_onnx_scope_set(&inner, f->input[i], ln_onnx_any_optional(n, (int)i));
     translate_nodes(&inner, f->node, f->n_node);
     for (size_t i = 0; i < n->proto->n_output; i++)
         ln_onnx_alias(n, (int)i, ln_onnx_scope_get(&inner, f->output[i]));

@@ -5,9 +5,11 @@
 #include <limits.h>
 #include <stdio.h>
 
+#include "front/onnx/ln_onnx_compound.h"
 #include "front/onnx/ln_onnx_model.h"
 #include "ir/ln_bind.h"
 #include "ir/ln_fixed.h"
+#include "ir/ln_limits.h"
 #include "tensorlight/tl_util.h"
 
 static const char *name_of(const LnOnnx__ValueInfo *value)
@@ -181,12 +183,12 @@ static void keep_bound_value(ln_onnx_model *m, const char *name, const tl_tensor
 
 // The smallest shape of an input, of which `most` is the largest. Returns whether they differ: then
 // the sizes are known in each run, else now.
-static int find_least(const ln_onnx_model *m, const LnOnnx__ValueInfo *input, int index,
+static int find_least(const ln_onnx_model *m, const LnOnnx__ValueInfo *input, const int *bound,
                       const tl_tensor *most, int least[LN_MAXDIM])
 {
     const LnOnnx__Shape *shape = input->type->tensor_type->shape;
-    const int *bound =
-        shape && is_closed(m, shape) ? NULL : ln_bind_least(m->base.ctx, name_of(input), index);
+    if (shape && is_closed(m, shape))
+        bound = NULL;
     int is_range = 0;
     for (int i = 0; i < most->ndim; i++) {
         least[i] = bound ? bound[i] : most->dims[i];
@@ -213,21 +215,21 @@ void ln_onnx_note_sizes(ln_onnx_model *m, const LnOnnx__ValueInfo *value, const 
         ln_translation_fail_memory(&m->base);
 }
 
-static void add_input(ln_onnx_scope *scope, const LnOnnx__ValueInfo *input, int index)
+// Adds an input that is a tensor, bound to `bound`, or from `bound_least` to that. Returns its
+// name; NULL after a failure.
+static const char *add_tensor(ln_onnx_model *m, const LnOnnx__ValueInfo *input,
+                              const tl_tensor *bound, const int *bound_least)
 {
-    ln_onnx_model *m = scope->model;
-    const tl_tensor *bound = ln_bind_find(m->base.ctx, name_of(input), index);
-    tl_tensor *record =
-        input_record(m, input, &bound, ln_bind_least(m->base.ctx, name_of(input), index));
+    tl_tensor *record = input_record(m, input, &bound, bound_least);
     const char *name = record ? ln_translation_name(&m->base, name_of(input)) : NULL;
+    const char *tensor = NULL;
     if (name) {
         const int known = bound && bound->data && bound->dtype == record->dtype;
         ln_translation_input(&m->base, name);
         int least[LN_MAXDIM];
-        const int is_range = !known && find_least(m, input, index, record, least);
-        ln_onnx_scope_set(scope, name_of(input),
-                          is_range ? ln_translation_placeholder(&m->base, name, record, least)
-                                   : ln_translation_source(&m->base, name, record, 0));
+        const int is_range = !known && find_least(m, input, bound_least, record, least);
+        tensor = is_range ? ln_translation_placeholder(&m->base, name, record, least)
+                          : ln_translation_source(&m->base, name, record, 0);
         if (!m->base.failed && known)
             keep_bound_value(m, name, bound);
         if (!m->base.failed && is_range &&
@@ -239,6 +241,183 @@ static void add_input(ln_onnx_scope *scope, const LnOnnx__ValueInfo *input, int 
             ln_onnx_set_variation(m, name, known ? LN_ONNX_BOUND : LN_ONNX_UNKNOWN);
     }
     tl_tensor_free(record);
+    return m->base.failed ? NULL : tensor;
+}
+
+/* Sequences and optional values: inputs of their own for their tensors */
+
+/* An input that is no tensor. */
+typedef struct compound {
+    const char *name;
+    ln_value_form form;
+    const LnOnnx__TensorType *type; /* of its tensors */
+    int len;                        /* -1: it is absent */
+    const tl_tensor *const *items;  /* bound tensors; NULL: by their own names */
+} compound;
+
+// The name of tensor `i`.
+static const char *item_name(ln_onnx_model *m, const compound *c, int i)
+{
+    return c->form == LN_FORM_OPTIONAL
+               ? c->name
+               : ln_onnx_text(
+                     ln_translation_print(&m->base, "%.*s[%d]", ln_name_stem(c->name), c->name, i));
+}
+
+// How many tensors are bound by their own names.
+static int count_named(ln_onnx_model *m, const compound *c)
+{
+    int n = 0;
+    while (!m->base.failed && ln_bind_has(m->base.ctx, item_name(m, c, n)))
+        n++;
+    return n;
+}
+
+// The length of a sequence that was given as a shape.
+static int bound_len(ln_onnx_model *m, const compound *c, const tl_tensor *bound, const int *least)
+{
+    if (bound->data)
+        ln_translation_fail(&m->base,
+                            "input '%s' is a sequence, but a tensor is given; give a file of a "
+                            "sequence, or its tensors as '%s[0]' and so on",
+                            c->name, c->name);
+    else if (bound->ndim != 1 || (least && least[0] != bound->dims[0]))
+        ln_translation_fail(&m->base,
+                            "input '%s' is a sequence; option 'shape' may give its length, as "
+                            "'%s=2'",
+                            c->name, c->name);
+    return m->base.failed ? 0 : bound->dims[0];
+}
+
+static void find_len(ln_onnx_model *m, compound *c, int index)
+{
+    const ln_context *ctx = m->base.ctx;
+    const tl_tensor *bound = ln_bind_find(ctx, c->name, index);
+    const int is_optional = c->form != LN_FORM_SEQUENCE;
+    if (ln_bind_find_list(ctx, c->name, index, &c->items, &c->len)) {
+        // Files do not distinguish an absent value from an empty sequence.
+        if (c->form == LN_FORM_OPTIONAL && !c->len)
+            c->len = -1;
+        return;
+    }
+    c->len = c->form == LN_FORM_OPTIONAL ? (bound ? 1 : -1)
+             : bound ? bound_len(m, c, bound, ln_bind_least(ctx, c->name, index))
+                     : count_named(m, c);
+    if (c->len || bound || m->base.failed)
+        return;
+    c->len = -1;
+    if (!is_optional)
+        ln_translation_fail(&m->base,
+                            "input '%s' is a sequence of unknown length; give its tensors "
+                            "(-i %s=FILE.pb, or -i '%s[0]=FILE' and so on), or its length by "
+                            "option 'shape', as '%s=2'",
+                            c->name, c->name, c->name, c->name);
+}
+
+static void check_len(ln_onnx_model *m, const compound *c)
+{
+    const uint64_t most = ln_limits_max(m->base.ctx, LN_LIMIT_OPS);
+    if (c->form == LN_FORM_OPTIONAL && c->len > 1)
+        ln_translation_fail(&m->base, "input '%s' is an optional tensor, but %d tensors are given",
+                            c->name, c->len);
+    if (c->form == LN_FORM_SEQUENCE && c->len < 0)
+        ln_translation_fail(&m->base, "input '%s' is a sequence, but no value is given", c->name);
+    if (most && c->len > 0 && (uint64_t)c->len > most)
+        ln_translation_fail_as(&m->base, LN_LIMIT_REACHED,
+                               "input '%s' has %d tensors, more than the limit of %" PRIu64
+                               " operators",
+                               c->name, c->len, most);
+}
+
+static const char **add_items(ln_onnx_model *m, const compound *c, int index)
+{
+    const int is_one = c->form == LN_FORM_OPTIONAL;
+    LnOnnx__Type type = LN_ONNX__TYPE__INIT;
+    LnOnnx__ValueInfo item = LN_ONNX__VALUE_INFO__INIT;
+    const char **tensors =
+        ln_translation_alloc(&m->base, ((size_t)(c->len < 0 ? 0 : c->len) + 1) * sizeof(*tensors));
+    type.tensor_type = (LnOnnx__TensorType *)c->type;
+    item.type = &type;
+    for (int i = 0; i < c->len && !m->base.failed; i++) {
+        item.name = (char *)item_name(m, c, i);
+        const int at = is_one ? index : -1;
+        const tl_tensor *bound = c->items ? c->items[i] : ln_bind_find(m->base.ctx, item.name, at);
+        tensors[i] = add_tensor(m, &item, bound,
+                                c->items ? NULL : ln_bind_least(m->base.ctx, item.name, at));
+    }
+    return tensors;
+}
+
+static void add_compound(ln_onnx_scope *scope, compound *c, int index)
+{
+    ln_onnx_model *m = scope->model;
+    char buf[32];
+    const LnOnnx__Node proto = {.op_type = "input"};
+    ln_onnx_node n = ln_onnx_node_init(scope, &proto);
+    const tl_dtype dtype = c->type ? ln_onnx_dtype(c->type->elem_type) : TL_DTYPE_INVALID;
+    if (dtype == TL_DTYPE_INVALID)
+        ln_translation_fail_as(
+            &m->base, LN_UNSUPPORTED,
+            "input '%s' has elements that are %s, expected tensors of a type "
+            "that LightNet supports",
+            c->name, c->type ? ln_onnx_dtype_name(c->type->elem_type, buf) : "no tensors");
+    const int first = ln_list_length(m->base.ctx->inputs);
+    if (!m->base.failed)
+        find_len(m, c, index);
+    check_len(m, c);
+    const char **tensors = m->base.failed ? NULL : add_items(m, c, index);
+    if (m->base.failed)
+        return;
+    const char *value = c->len < 0 ? ln_onnx_optional_absent(&n, dtype, c->form != LN_FORM_OPTIONAL)
+                        : c->form == LN_FORM_OPTIONAL
+                            ? tensors[0]
+                            : ln_onnx_sequence(&n, dtype, c->len, tensors);
+    if (c->form != LN_FORM_SEQUENCE && c->len >= 0)
+        value = ln_onnx_optional_of(&n, value);
+    ln_onnx_scope_set(scope, c->name, value);
+    if (!m->base.failed &&
+        ln_fixed_note_value(m->base.ctx->fixed, 0, c->name, c->form, first, c->len))
+        ln_translation_fail_memory(&m->base);
+}
+
+ln_value_form ln_onnx_form_of(const LnOnnx__Type *type, const LnOnnx__TensorType **tensor)
+{
+    const LnOnnx__OptionalElement *element =
+        type && type->optional_type ? type->optional_type->elem_type : NULL;
+    const LnOnnx__SequenceType *sequence = element ? element->sequence_type
+                                           : type  ? type->sequence_type
+                                                   : NULL;
+    *tensor = sequence  ? sequence->elem_type ? sequence->elem_type->tensor_type : NULL
+              : element ? element->tensor_type
+              : type    ? type->tensor_type
+                        : NULL;
+    return !type || (!type->optional_type && !sequence) ? LN_FORM_TENSOR
+           : !type->optional_type                       ? LN_FORM_SEQUENCE
+           : sequence                                   ? LN_FORM_OPTIONAL_SEQUENCE
+                                                        : LN_FORM_OPTIONAL;
+}
+
+static void add_input(ln_onnx_scope *scope, const LnOnnx__ValueInfo *input, int index)
+{
+    const ln_context *ctx = scope->model->base.ctx;
+    compound c = {.name = name_of(input)};
+    c.form = ln_onnx_form_of(input->type, &c.type);
+    if (c.form != LN_FORM_TENSOR)
+        add_compound(scope, &c, index);
+    else
+        ln_onnx_scope_set(scope, c.name,
+                          add_tensor(scope->model, input, ln_bind_find(ctx, c.name, index),
+                                     ln_bind_least(ctx, c.name, index)));
+}
+
+// Whether the input, or the first of its tensors, is bound by its name.
+static int is_named(ln_onnx_model *m, const LnOnnx__ValueInfo *input)
+{
+    compound c = {.name = name_of(input)};
+    c.form = ln_onnx_form_of(input->type, &c.type);
+    return ln_bind_has(m->base.ctx, c.name) ||
+           (c.form != LN_FORM_TENSOR && c.form != LN_FORM_OPTIONAL &&
+            ln_bind_has(m->base.ctx, item_name(m, &c, 0)));
 }
 
 // A shape bound to an unknown name is reported before open sizes.
@@ -247,9 +426,12 @@ static void check_names(ln_onnx_model *m)
     const ln_context *ctx = m->base.ctx;
     const LnOnnx__Graph *graph = m->proto->graph;
     for (size_t i = 0; i < graph->n_input; i++) {
-        const LnOnnx__ValueInfo *input = graph->input[i];
-        const LnOnnx__TensorType *type = input->type ? input->type->tensor_type : NULL;
-        ln_bind_has(ctx, name_of(input));
+        compound c = {.name = name_of(graph->input[i])};
+        c.form = ln_onnx_form_of(graph->input[i]->type, &c.type);
+        const LnOnnx__TensorType *type = c.type;
+        ln_bind_has(ctx, c.name);
+        if (c.form == LN_FORM_SEQUENCE || c.form == LN_FORM_OPTIONAL_SEQUENCE)
+            count_named(m, &c);
         for (size_t k = 0; type && type->shape && k < type->shape->n_dim; k++)
             bound_dim(m, type->shape->dim[k]);
     }
@@ -284,7 +466,7 @@ void ln_onnx_add_inputs(ln_onnx_scope *scope)
     check_names(m);
     for (size_t i = 0; i < graph->n_input && !m->base.failed; i++) {
         const char *name = name_of(graph->input[i]);
-        const int named = ln_bind_has(m->base.ctx, name);
+        const int named = is_named(m, graph->input[i]);
         if (!named && ln_hash_find_extended(defaults, name, NULL, NULL))
             continue;
         add_input(scope, graph->input[i], index);

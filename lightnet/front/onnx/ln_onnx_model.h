@@ -26,6 +26,8 @@ struct ln_onnx_model {
     ln_hash *functions; /* the model's functions, themselves the keys */
     ln_hash *indexes;   /* long lists of messages -> ln_hash of names -> messages */
     ln_hash *unfolded;  /* name -> why its value, a constant, is left to run time */
+    ln_hash *compounds; /* names, themselves the keys -> ln_onnx_compound */
+    size_t n_items;     /* of all sequences that were built */
     ln_sizes *sizes;    /* of tensors whose sizes are known only at run time */
     size_t values_size; /* bytes of the data in `values` */
     int depth;          /* of graphs and functions within each other */
@@ -109,6 +111,9 @@ void ln_onnx_add_inputs(ln_onnx_scope *scope);
 /** Notes the names of the sizes that the model leaves open, whether they are bound or not, of the
  * input or output that is tensor `name`. */
 void ln_onnx_note_sizes(ln_onnx_model *m, const LnOnnx__ValueInfo *value, const char *name);
+
+/** What a value of that type is (NULL: a tensor), and the type of its tensors, or NULL. */
+ln_value_form ln_onnx_form_of(const LnOnnx__Type *type, const LnOnnx__TensorType **tensor);
 
 /** Returns new (ln_hash_free): the names of the graph's initializers; NULL: no memory. */
 ln_hash *ln_onnx_initializer_names(const LnOnnx__Graph *graph);

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "front/onnx/ln_onnx_compound.h"
 #include "front/onnx/ln_onnx_model.h"
 #include "ir/ln_from_file.h"
 #include "lightnet/ln_rule.h"
@@ -40,13 +41,11 @@ int ln_onnx_wants(const ln_onnx_node *n, int i)
 
 const char *ln_onnx_optional(ln_onnx_node *n, int i)
 {
-    if (n->model->base.failed || !ln_onnx_has_input(n, i))
-        return NULL;
-    const char *tensor = ln_onnx_scope_get(n->scope, n->proto->input[i]);
-    if (!tensor)
-        ln_emit_fail(&n->emit, "input %d, '%s', is not produced by any node before", i,
-                     n->proto->input[i]);
-    return tensor;
+    const char *value = ln_onnx_any_optional(n, i);
+    if (value && ln_onnx_compound_of(n->model, value))
+        ln_emit_fail(&n->emit, "input %d, '%s', is %s, expected a tensor", i, n->proto->input[i],
+                     ln_onnx_value_text(n->model, value));
+    return ln_onnx_failed(n) ? NULL : value;
 }
 
 const char *ln_onnx_in(ln_onnx_node *n, int i)
@@ -144,10 +143,11 @@ void ln_onnx_axes(ln_onnx_node *n, const int64_t *given, int len, int ndim, int 
 
 /* Attributes: the rows of AttributeProto.AttributeType that are read */
 
-enum { FLOAT = 1, INT, STRING, TENSOR, GRAPH, FLOATS, INTS, STRINGS };
+enum { FLOAT = 1, INT, STRING, TENSOR, GRAPH, FLOATS, INTS, STRINGS, TYPE = 13 };
 
-static const char *const type_names[] = {"UNDEFINED", "FLOAT",  "INT",  "STRING", "TENSOR",
-                                         "GRAPH",     "FLOATS", "INTS", "STRINGS"};
+static const char *const type_names[] = {
+    "UNDEFINED", "FLOAT",   "INT",     "STRING", "TENSOR",        "GRAPH",          "FLOATS",
+    "INTS",      "STRINGS", "TENSORS", "GRAPHS", "SPARSE_TENSOR", "SPARSE_TENSORS", "TYPE_PROTO"};
 
 // Files of the first IR version leave the type out.
 static int guess_type(const LnOnnx__Attribute *a)
@@ -157,6 +157,7 @@ static int guess_type(const LnOnnx__Attribute *a)
            : a->has_s     ? STRING
            : a->t         ? TENSOR
            : a->g         ? GRAPH
+           : a->tp        ? TYPE
            : a->n_floats  ? FLOATS
            : a->n_ints    ? INTS
            : a->n_strings ? STRINGS
@@ -268,6 +269,12 @@ const LnOnnx__Graph *ln_onnx_graph(ln_onnx_node *n, const char *name)
 {
     const LnOnnx__Attribute *a = attr(n, name, GRAPH);
     return a ? a->g : NULL;
+}
+
+const LnOnnx__Type *ln_onnx_attr_type(ln_onnx_node *n, const char *name)
+{
+    const LnOnnx__Attribute *a = attr(n, name, TYPE);
+    return a ? a->tp : NULL;
 }
 
 const char *ln_onnx_attr_tensor(ln_onnx_node *n, const char *name)

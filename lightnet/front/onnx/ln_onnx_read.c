@@ -7,10 +7,12 @@
 #include "base/ln_error_memory.h"
 #include "base/ln_protobuf.h"
 #include "data/ln_onnx_lean.h"
+#include "front/onnx/ln_onnx_compound.h"
 #include "front/onnx/ln_onnx_model.h"
 #include "front/ln_front.h"
 #include "ir/ln_bodies.h"
 #include "ir/ln_context_ops.h"
+#include "ir/ln_fixed.h"
 #include "ir/ln_limits.h"
 #include "pass/ln_rewriting.h"
 
@@ -79,10 +81,11 @@ static int create_tables(ln_onnx_model *m)
     m->rolled = ln_hash_create(ln_direct_hash, ln_direct_cmp, NULL, NULL);
     m->indexes = ln_hash_create(ln_direct_hash, ln_direct_cmp, NULL, free_index);
     m->unfolded = ln_hash_create(ln_str_hash, ln_str_cmp, NULL, NULL);
+    m->compounds = ln_hash_create(ln_direct_hash, ln_direct_cmp, NULL, NULL);
     m->sizes = ln_sizes_create(m->base.ctx);
     m->base.ctx->weights = ln_weights_create();
     return m->varying && m->values && m->opened && m->constants && m->rolled && m->indexes &&
-                   m->unfolded && m->sizes && m->base.ctx->weights
+                   m->unfolded && m->compounds && m->sizes && m->base.ctx->weights
                ? 0
                : ln_fail_memory(m->base.ctx);
 }
@@ -97,6 +100,7 @@ static void free_model(ln_onnx_model *m)
     ln_hash_free(m->functions);
     ln_hash_free(m->indexes);
     ln_hash_free(m->unfolded);
+    ln_hash_free(m->compounds);
     ln_sizes_free(m->sizes);
     ln_limits_give(m->base.ctx, m->values_size);
     ln_translation_clear(&m->base);
@@ -176,24 +180,90 @@ static const char *name_of(const LnOnnx__ValueInfo *value)
 
 // The output has the model's name and memory of its own: the computed tensor may be an input, a
 // constant, or another output.
-static void add_output(ln_onnx_scope *scope, const LnOnnx__ValueInfo *output)
+static void add_tensor(ln_onnx_scope *scope, const LnOnnx__ValueInfo *output, const char *tensor)
 {
     ln_onnx_model *m = scope->model;
-    const char *name = name_of(output);
-    char *names[] = {(char *)name};
+    char *names[] = {(char *)name_of(output)};
     const LnOnnx__Node proto = {.op_type = "output", .output = names, .n_output = 1};
     ln_onnx_node n = ln_onnx_node_init(scope, &proto);
-    const char *tensor = ln_onnx_scope_get(scope, name);
-    if (!tensor) {
-        ln_translation_fail(&m->base, "output '%s' is not produced by any node", name);
-        return;
-    }
-    if (!ln_translation_can_output(&m->base, tensor, name))
+    if (!ln_translation_can_output(&m->base, tensor, names[0]))
         tensor = ln_emit_simple(&n.emit, "forward", tensor, 0);
     if (tensor)
         ln_translation_output(&m->base, tensor);
     if (!m->base.failed)
         ln_onnx_note_sizes(m, output, tensor);
+}
+
+/* An output that is no tensor. */
+typedef struct compound {
+    const LnOnnx__ValueInfo *output;
+    const LnOnnx__TensorType *type; /* of its tensors in the file, or NULL */
+    ln_value_form form;
+    const ln_onnx_compound *holder; /* the sequence, or the optional tensor; NULL: it is absent */
+} compound;
+
+static void add_items(ln_onnx_scope *scope, const compound *c)
+{
+    ln_onnx_model *m = scope->model;
+    const char *name = name_of(c->output);
+    LnOnnx__Type type = LN_ONNX__TYPE__INIT;
+    LnOnnx__ValueInfo item = LN_ONNX__VALUE_INFO__INIT;
+    type.tensor_type = (LnOnnx__TensorType *)c->type;
+    item.type = &type;
+    for (int i = 0; c->holder && i < c->holder->len && !m->base.failed; i++) {
+        item.name = c->form == LN_FORM_OPTIONAL
+                        ? (char *)name
+                        : ln_translation_print(&m->base, "%.*s[%d]", ln_name_stem(name), name, i);
+        if (item.name)
+            add_tensor(scope, &item, c->holder->items[i]);
+    }
+}
+
+static void add_compound(ln_onnx_scope *scope, compound *c, const ln_onnx_compound *value)
+{
+    ln_onnx_model *m = scope->model;
+    const int first = ln_list_length(m->base.ctx->outputs);
+    c->form = !value->is_optional     ? LN_FORM_SEQUENCE
+              : value->is_of_sequence ? LN_FORM_OPTIONAL_SEQUENCE
+                                      : LN_FORM_OPTIONAL;
+    c->holder = value->is_optional && !value->len      ? NULL
+                : c->form == LN_FORM_OPTIONAL_SEQUENCE ? ln_onnx_compound_of(m, value->items[0])
+                                                       : value;
+    add_items(scope, c);
+    if (!m->base.failed && ln_fixed_note_value(m->base.ctx->fixed, 1, name_of(c->output), c->form,
+                                               first, c->holder ? c->holder->len : -1))
+        ln_translation_fail_memory(&m->base);
+}
+
+static void check_form(ln_onnx_model *m, const LnOnnx__ValueInfo *output, const char *value,
+                       ln_value_form form)
+{
+    static const char *const texts[] = {"a tensor", "a sequence", "an optional value",
+                                        "an optional sequence"};
+    const ln_onnx_compound *c = ln_onnx_compound_of(m, value);
+    const int is_optional = form == LN_FORM_OPTIONAL || form == LN_FORM_OPTIONAL_SEQUENCE;
+    if ((form != LN_FORM_TENSOR) != (c != NULL) ||
+        (c && (is_optional != c->is_optional ||
+               (form == LN_FORM_OPTIONAL) != (is_optional && !c->is_of_sequence))))
+        ln_translation_fail(&m->base, "output '%s' is %s, but %s in the model's interface",
+                            name_of(output), ln_onnx_value_text(m, value), texts[form]);
+}
+
+static void add_output(ln_onnx_scope *scope, const LnOnnx__ValueInfo *output)
+{
+    ln_onnx_model *m = scope->model;
+    const char *value = ln_onnx_scope_get(scope, name_of(output));
+    compound c = {.output = output};
+    if (!value) {
+        ln_translation_fail(&m->base, "output '%s' is not produced by any node", name_of(output));
+        return;
+    }
+    check_form(m, output, value, ln_onnx_form_of(output->type, &c.type));
+    const ln_onnx_compound *made = m->base.failed ? NULL : ln_onnx_compound_of(m, value);
+    if (made)
+        add_compound(scope, &c, made);
+    else if (!m->base.failed)
+        add_tensor(scope, output, value);
 }
 
 /* The whole */
@@ -291,6 +361,16 @@ static int add_ports(ln_interface *interface, const LnOnnx__Graph *graph, const 
     return 0;
 }
 
+// The tensors of sequences and optional values are known only when the model is translated.
+static int has_compounds(LnOnnx__ValueInfo *const *values, size_t n)
+{
+    const LnOnnx__TensorType *type;
+    for (size_t i = 0; i < n; i++)
+        if (ln_onnx_form_of(values[i]->type, &type) != LN_FORM_TENSOR)
+            return 1;
+    return 0;
+}
+
 // Fields that a file leaves out are empty.
 static int add_field(ln_interface *interface, const char *key, const char *value)
 {
@@ -301,6 +381,10 @@ static int describe(const ln_context *ctx, const char *name, const void *data,
                     ln_interface *interface)
 {
     const LnOnnx__Model *proto = ((const parsed *)data)->proto;
+    const LnOnnx__Graph *graph = proto->graph;
+    if (has_compounds(graph->input, graph->n_input) ||
+        has_compounds(graph->output, graph->n_output))
+        return 1;
     ln_hash *defaults = ln_onnx_initializer_names(proto->graph);
     int status = !defaults || add_ports(interface, proto->graph, defaults) ||
                  add_field(interface, "producer", proto->producer_name) ||

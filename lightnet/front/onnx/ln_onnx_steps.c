@@ -3,9 +3,13 @@
 
 #include "front/onnx/ln_onnx_steps.h"
 
+#include <inttypes.h>
 #include <limits.h>
 #include <string.h>
 
+#include "front/onnx/ln_onnx_body.h"
+#include "front/onnx/ln_onnx_model.h"
+#include "ir/ln_limits.h"
 #include "lightnet/ln_msg.h"
 
 /* ---- windows ---- */
@@ -174,6 +178,65 @@ void ln_onnx_want_multiple(ln_onnx_node *n, int i, int len, int count)
     if (len % count != 0)
         ln_emit_fail(&n->emit, "input %d has a last axis of length %d, expected a multiple of %d",
                      i, len, count);
+}
+
+/* ---- stacks of tensors ---- */
+
+const char *ln_onnx_move_axis(ln_onnx_node *n, const char *src, int from, int to, int i)
+{
+    const int ndim = ln_onnx_tensor_of(n, src)->ndim;
+    int axes[LN_MAXDIM];
+    for (int k = 0, next = 0; k < ndim; k++) {
+        next += next == from;
+        axes[k] = k == to ? from : next++;
+    }
+    return ln_emit_transpose(&n->emit, src, axes, i);
+}
+
+const char *ln_onnx_stack(ln_onnx_node *n, const char *const *parts, int len, const char *like,
+                          int axis)
+{
+    const tl_tensor *part = ln_onnx_tensor_of(n, like);
+    const char *stacked;
+    if (part->ndim >= LN_MAXDIM) {
+        ln_emit_fail(&n->emit, "tensors with %d dimensions are stacked, expected at most %d",
+                     part->ndim, LN_MAXDIM - 1);
+        return NULL;
+    }
+    if (len) {
+        ln_emit_begin(&n->emit, "gather");
+        for (int k = 0; k < len; k++)
+            ln_emit_arg_at(&n->emit, "src", k, parts[k]);
+        stacked = ln_emit_end(&n->emit, "dst", LN_EMIT_TEMP);
+    } else {
+        int dims[LN_MAXDIM] = {0};
+        memcpy(dims + 1, part->dims, (size_t)part->ndim * sizeof(int));
+        stacked = ln_emit_constant(&n->emit, part->dtype, part->ndim + 1, dims, NULL);
+    }
+    return axis ? ln_onnx_move_axis(n, stacked, 0, axis, LN_EMIT_TEMP) : stacked;
+}
+
+const char **ln_onnx_unstack(ln_onnx_node *n, const char *src, int axis, int *len)
+{
+    const tl_tensor *whole = ln_onnx_tensor_of(n, src);
+    *len = whole->dims[axis];
+    const int is_line = whole->ndim == 1;
+    const uint64_t most = ln_limits_max(n->model->base.ctx, LN_LIMIT_OPS);
+    if (most && (uint64_t)*len > most)
+        ln_emit_fail_as(&n->emit, LN_LIMIT_REACHED,
+                        "%d parts exceed the limit of %" PRIu64 " operators", *len, most);
+    const char **parts = ln_onnx_new_names(n, (size_t)*len);
+    if (!parts || !*len)
+        return parts;
+    const char *rows = axis      ? ln_onnx_move_axis(n, src, axis, 0, LN_EMIT_TEMP)
+                       : is_line ? ln_emit_reshape(&n->emit, src, 2, (int[]){*len, 1}, LN_EMIT_TEMP)
+                                 : src;
+    ln_emit_begin(&n->emit, "scatter");
+    ln_emit_arg(&n->emit, "src", rows);
+    ln_onnx_emit_outs(n, "dst", *len, -1, 1, parts);
+    for (int k = 0; is_line && k < *len; k++)
+        parts[k] = ln_emit_reshape(&n->emit, parts[k], 0, NULL, LN_EMIT_TEMP);
+    return ln_onnx_failed(n) ? NULL : parts;
 }
 
 /* ---- nodes ---- */

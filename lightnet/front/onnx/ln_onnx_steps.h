@@ -96,6 +96,18 @@ void ln_onnx_want_multiple(ln_onnx_node *n, int i, int len, int count);
 const char *ln_onnx_as_scalar(ln_onnx_node *n, const char *tensor);
 const char *ln_onnx_scalar_in(ln_onnx_node *n, int i);
 
+/** Transposes `src`: axis `from` becomes axis `to`; output `i` as in ln_emit.h. */
+const char *ln_onnx_move_axis(ln_onnx_node *n, const char *src, int from, int to, int i);
+
+/** Stacks the tensors along a new axis. Without tensors, the result is empty, with dimensions of
+ * `like`. */
+const char *ln_onnx_stack(ln_onnx_node *n, const char *const *parts, int len, const char *like,
+                          int axis);
+
+/** Splits `src` along an axis, which the parts do not have, into *len of them. NULL after a
+ * failure. */
+const char **ln_onnx_unstack(ln_onnx_node *n, const char *src, int axis, int *len);
+
 /** Translates a node of another domain as the operator of the same name in ONNX's own, in opset 18.
  */
 void ln_onnx_translate_standard(ln_onnx_node *n);

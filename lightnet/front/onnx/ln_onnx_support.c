@@ -14,24 +14,10 @@
 
 static const char unknown_domain[] = "unsupported domain: export with standard operators only";
 static const char strings[] = "it works on strings";
-static const char sequences[] = "it works on sequences";
-static const char optionals[] = "it works on optional values";
 
 static const ln_onnx_row unsupported[] = {
-    {"ConcatFromSequence", 1, NULL, sequences},
     {"ImageDecoder", 1, NULL, "it decodes files"},
-    {"Optional", 1, NULL, optionals},
-    {"OptionalGetElement", 1, NULL, optionals},
-    {"OptionalHasElement", 1, NULL, optionals},
     {"RegexFullMatch", 1, NULL, strings},
-    {"SequenceAt", 1, NULL, sequences},
-    {"SequenceConstruct", 1, NULL, sequences},
-    {"SequenceEmpty", 1, NULL, sequences},
-    {"SequenceErase", 1, NULL, sequences},
-    {"SequenceInsert", 1, NULL, sequences},
-    {"SequenceLength", 1, NULL, sequences},
-    {"SequenceMap", 1, NULL, sequences},
-    {"SplitToSequence", 1, NULL, sequences},
     {"StringConcat", 1, NULL, strings},
     {"StringNormalizer", 1, NULL, strings},
     {"StringSplit", 1, NULL, strings},
@@ -39,20 +25,9 @@ static const ln_onnx_row unsupported[] = {
     {NULL},
 };
 
-static void translate_identity(ln_onnx_node *n)
-{
-    ln_onnx_alias(n, 0, ln_onnx_in(n, 0));
-}
-
-static const ln_onnx_row basic[] = {
-    {"Identity", 1, translate_identity},
-    {NULL},
-};
-
 // clang-format off
 static const ln_onnx_row *const default_tables[] = {
     ln_onnx_rows_attention,
-    basic,
     ln_onnx_rows_branch,
     ln_onnx_rows_control,
     ln_onnx_rows_conv,
@@ -62,6 +37,7 @@ static const ln_onnx_row *const default_tables[] = {
     ln_onnx_rows_index,
     ln_onnx_rows_matmul,
     ln_onnx_rows_norm,
+    ln_onnx_rows_optional,
     ln_onnx_rows_pool,
     ln_onnx_rows_quantize,
     ln_onnx_rows_random,
@@ -70,6 +46,7 @@ static const ln_onnx_row *const default_tables[] = {
     unsupported,
     ln_onnx_rows_resize,
     ln_onnx_rows_sample,
+    ln_onnx_rows_sequence,
     ln_onnx_rows_shape,
     ln_onnx_rows_signal,
     ln_onnx_rows_state,

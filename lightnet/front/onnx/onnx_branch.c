@@ -6,6 +6,7 @@
 
 #include "front/onnx/ln_onnx.h"
 #include "front/onnx/ln_onnx_body.h"
+#include "front/onnx/ln_onnx_compound.h"
 #include "front/onnx/ln_onnx_model.h"
 #include "ir/ln_bind.h"
 #include "tensorlight/tl_type.h"
@@ -31,25 +32,36 @@ static void inline_branch(ln_onnx_node *n, const char *attr)
         ln_onnx_alias(n, (int)i, outs[i]);
 }
 
-// Translates a branch to a body.
-static void try_branch(ln_onnx_node *n, const char *attr, ln_onnx_body *body)
+/* A branch as a body. */
+typedef struct branch {
+    ln_onnx_body body;
+    const char **outs; /* the values of its outputs, whose tensors are the outputs of the body */
+} branch;
+
+static void try_branch(ln_onnx_node *n, const char *attr, branch *b)
 {
+    const int n_outs = (int)n->proto->n_output;
     const LnOnnx__Graph *graph = ln_onnx_required_graph(n, attr);
-    const char **outs = graph ? ln_onnx_new_names(n, graph->n_output) : NULL;
-    ln_onnx_body_begin(n, body, 0);
-    if (!outs)
+    b->outs = graph ? ln_onnx_new_names(n, graph->n_output) : NULL;
+    ln_onnx_body_begin(n, &b->body, 0);
+    if (!b->outs)
         return;
-    inline_outputs(n, attr, graph, outs);
-    ln_onnx_body_end(n, body, (int)n->proto->n_output, outs);
+    inline_outputs(n, attr, graph, b->outs);
+    int n_tensors;
+    const char **tensors = ln_onnx_flatten(n, n_outs, b->outs, &n_tensors);
+    ln_onnx_body_end(n, &b->body, n_tensors, tensors);
 }
 
 // The operator for both branches: `branch` if their outputs have the same fixed shapes,
 // `branch_dynamic` if only types and ranks are equal, else NULL.
-static const char *branch_operator(ln_onnx_node *n, const ln_onnx_body *a, const ln_onnx_body *b)
+static const char *branch_operator(ln_onnx_node *n, const branch *a, const branch *b)
 {
     int is_fixed = 1;
-    for (int i = 0; i < a->n_outputs && !ln_onnx_failed(n); i++) {
-        const char *one = a->outputs[i], *other = b->outputs[i];
+    for (size_t i = 0; i < n->proto->n_output && !ln_onnx_failed(n); i++)
+        if (!ln_onnx_is_alike(n->model, a->outs[i], b->outs[i]))
+            return NULL;
+    for (int i = 0; i < a->body.n_outputs && !ln_onnx_failed(n); i++) {
+        const char *one = a->body.outputs[i], *other = b->body.outputs[i];
         const tl_tensor *x = ln_onnx_tensor_of(n, one), *y = ln_onnx_tensor_of(n, other);
         if (x->dtype != y->dtype || x->ndim != y->ndim)
             return NULL;
@@ -80,12 +92,27 @@ static const char **join_captures(ln_onnx_node *n, const ln_onnx_body *a, const 
     return all;
 }
 
-static void emit_branch(ln_onnx_node *n, const char *optype, const char *cond,
-                        ln_onnx_body *then_body, ln_onnx_body *else_body)
+// The outputs of the node, from the tensors of the operator.
+static void alias_outputs(ln_onnx_node *n, const branch *like, const char *const *tensors)
+{
+    for (size_t i = 0; i < n->proto->n_output && !ln_onnx_failed(n); i++)
+        ln_onnx_alias(n, (int)i, ln_onnx_rebuild(n, like->outs[i], &tensors));
+}
+
+static void emit_branch(ln_onnx_node *n, const char *optype, const char *cond, branch *then_branch,
+                        branch *else_branch)
 {
     int n_captures;
+    ln_onnx_body *then_body = &then_branch->body, *else_body = &else_branch->body;
     const char **captures = join_captures(n, then_body, else_body, &n_captures);
     const int n_outs = then_body->n_outputs;
+    const int is_plain =
+        !ln_onnx_has_compound(n->model, (int)n->proto->n_output, then_branch->outs);
+    const char **outs = ln_onnx_new_names(n, (size_t)n_outs);
+    if (!n_outs || !outs) { // absent values, empty sequences
+        alias_outputs(n, then_branch, outs);
+        return;
+    }
     const char *then_name = ln_onnx_body_make(n, then_body, n_captures, captures);
     const char *else_name = ln_onnx_body_make(n, else_body, n_captures, captures);
     ln_emit_begin(&n->emit, optype);
@@ -94,11 +121,11 @@ static void emit_branch(ln_onnx_node *n, const char *optype, const char *cond,
         ln_emit_arg_at(&n->emit, "src", i, captures[i]);
     ln_emit_set(&n->emit, LN_TEXT("then_body", then_name));
     ln_emit_set(&n->emit, LN_TEXT("else_body", else_name));
-    const char **outs = ln_onnx_new_names(n, (size_t)n_outs);
-    if (outs)
-        ln_onnx_emit_outs(n, "dst", n_outs, 0, 1, outs);
+    ln_onnx_emit_outs(n, "dst", n_outs, is_plain ? 0 : -1, 1, outs);
     for (int i = 0; i < n_outs && !ln_onnx_failed(n); i++)
         ln_onnx_body_hide(n, outs[i]);
+    if (!is_plain)
+        alias_outputs(n, then_branch, outs);
 }
 
 static void translate_if(ln_onnx_node *n)
@@ -110,20 +137,20 @@ static void translate_if(ln_onnx_node *n)
         inline_branch(n, value && ln_onnx_is_true(value) ? "then_branch" : "else_branch");
         return;
     }
-    ln_onnx_body then_body, else_body;
+    branch then_branch, else_branch;
     const char *optype = NULL;
     const int is_given = ln_onnx_variation_of(n->model, cond) == LN_ONNX_BOUND;
-    try_branch(n, "then_branch", &then_body);
-    try_branch(n, "else_branch", &else_body);
+    try_branch(n, "then_branch", &then_branch);
+    try_branch(n, "else_branch", &else_branch);
     if (ln_onnx_failed(n) && is_given)
         ln_onnx_try_again(n);
     else if (ln_onnx_failed(n))
         return;
     else
-        optype = branch_operator(n, &then_body, &else_body);
+        optype = branch_operator(n, &then_branch, &else_branch);
     // Prefers fixed sizes.
     if (optype && (ln_streq(optype, "branch") || !is_given)) {
-        emit_branch(n, optype, cond, &then_body, &else_body);
+        emit_branch(n, optype, cond, &then_branch, &else_branch);
         return;
     }
     value = ln_onnx_bound_value(n, cond);
@@ -133,9 +160,9 @@ static void translate_if(ln_onnx_node *n)
     }
     ln_bind_want_values(n->model->base.ctx);
     ln_emit_fail(&n->emit,
-                 "the branches have outputs of different types or numbers of dimensions, and the "
-                 "condition is known only at run time; give the inputs that it depends on before "
-                 "the model is compiled");
+                 "the branches have outputs of different types, numbers of dimensions, or lengths "
+                 "of sequences, and the condition is known only at run time; give the inputs that "
+                 "it depends on before the model is compiled");
 }
 
 const LnOnnx__Graph *ln_onnx_required_graph(ln_onnx_node *n, const char *name)

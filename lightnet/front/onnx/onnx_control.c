@@ -13,83 +13,19 @@
 #include <string.h>
 
 #include "front/onnx/ln_onnx_body.h"
+#include "front/onnx/ln_onnx_compound.h"
 #include "front/onnx/ln_onnx_model.h"
-#include "front/onnx/ln_onnx.h"
+#include "front/onnx/ln_onnx_steps.h"
 #include "ir/ln_bind.h"
 #include "ir/ln_limits.h"
 #include "tensorlight/tl_type.h"
-
-// The max operators of an unrolled loop.
-enum { MAX_UNROLLED = 20000 };
-
-/* Stacks of tensors */
-
-// Transposes `src`: axis `from` becomes axis `to`.
-static const char *move_axis(ln_onnx_node *n, const char *src, int from, int to, int i)
-{
-    const int ndim = ln_onnx_tensor_of(n, src)->ndim;
-    int axes[LN_MAXDIM];
-    for (int k = 0, next = 0; k < ndim; k++) {
-        next += next == from;
-        axes[k] = k == to ? from : next++;
-    }
-    return ln_emit_transpose(&n->emit, src, axes, i);
-}
-
-// Stacks the tensors along a new axis. Without tensors, the result is empty, with dimensions of
-// `like`.
-static const char *stack(ln_onnx_node *n, const char *const *parts, int len, const char *like,
-                         int axis)
-{
-    const tl_tensor *part = ln_onnx_tensor_of(n, like);
-    const char *stacked;
-    if (part->ndim >= LN_MAXDIM) {
-        ln_emit_fail(&n->emit, "tensors with %d dimensions are stacked, expected at most %d",
-                     part->ndim, LN_MAXDIM - 1);
-        return NULL;
-    }
-    if (len) {
-        ln_emit_begin(&n->emit, "gather");
-        for (int k = 0; k < len; k++)
-            ln_emit_arg_at(&n->emit, "src", k, parts[k]);
-        stacked = ln_emit_end(&n->emit, "dst", LN_EMIT_TEMP);
-    } else {
-        int dims[LN_MAXDIM] = {0};
-        memcpy(dims + 1, part->dims, (size_t)part->ndim * sizeof(int));
-        stacked = ln_emit_constant(&n->emit, part->dtype, part->ndim + 1, dims, NULL);
-    }
-    return axis ? move_axis(n, stacked, 0, axis, LN_EMIT_TEMP) : stacked;
-}
-
-// Splits `src` along an axis into *len parts. NULL after a failure.
-static const char **unstack(ln_onnx_node *n, const char *src, int axis, int *len)
-{
-    const tl_tensor *whole = ln_onnx_tensor_of(n, src);
-    *len = whole->dims[axis];
-    const int is_line = whole->ndim == 1;
-    const uint64_t most = ln_limits_max(n->model->base.ctx, LN_LIMIT_OPS);
-    if (most && (uint64_t)*len > most)
-        ln_emit_fail_as(&n->emit, LN_LIMIT_REACHED,
-                        "%d parts exceed the limit of %" PRIu64 " operators", *len, most);
-    const char **parts = ln_onnx_new_names(n, (size_t)*len);
-    if (!parts || !*len)
-        return parts;
-    const char *rows = axis      ? move_axis(n, src, axis, 0, LN_EMIT_TEMP)
-                       : is_line ? ln_emit_reshape(&n->emit, src, 2, (int[]){*len, 1}, LN_EMIT_TEMP)
-                                 : src;
-    ln_emit_begin(&n->emit, "scatter");
-    ln_emit_arg(&n->emit, "src", rows);
-    ln_onnx_emit_outs(n, "dst", *len, -1, 1, parts);
-    for (int k = 0; is_line && k < *len; k++)
-        parts[k] = ln_emit_reshape(&n->emit, parts[k], 0, NULL, LN_EMIT_TEMP);
-    return ln_onnx_failed(n) ? NULL : parts;
-}
 
 /* Loops: common parts of Loop and Scan
  *
  * Inputs of a body are (number, condition | states | rows), the first two only for Loop. Its
  * outputs are (condition | states | parts): the condition to continue, the states of the next
- * iteration, and the parts that are stacked. */
+ * iteration, and the parts that are stacked. States of a Loop may be sequences or optional values,
+ * everything else is tensors. */
 
 typedef struct loop {
     const LnOnnx__Graph *body;
@@ -192,6 +128,16 @@ static const char *single(ln_onnx_node *n, const loop *l, int i, tl_dtype dtype,
     return ln_emit_constant(&n->emit, dtype, shape && shape->n_dim == 1, one, data);
 }
 
+static void check_outs(ln_onnx_node *n, const loop *l)
+{
+    const char **states = states_out(l);
+    if (!l->is_scan && !ln_onnx_failed(n))
+        ln_onnx_want_tensor(n, "the condition", l->outs[0]);
+    for (int k = l->is_scan ? 0 : l->n_states; k < l->n_states + l->n_stacked; k++)
+        if (!ln_onnx_failed(n))
+            ln_onnx_want_tensor(n, "an output of its graph", states[k]);
+}
+
 // Emits one iteration, and sets the states for the next one.
 static void iterate(ln_onnx_node *n, loop *l)
 {
@@ -203,6 +149,7 @@ static void iterate(ln_onnx_node *n, loop *l)
     for (int k = 0; k < l->n_rows; k++)
         states_in(l)[l->n_states + k] = l->rows[k][l->n_done];
     ln_onnx_inline(n, l->body, n_ins, l->ins, n_outs, l->outs);
+    check_outs(n, l);
     reserve(n, l);
     if (ln_onnx_failed(n))
         return;
@@ -239,9 +186,10 @@ static int num_ops(const ln_onnx_node *n)
 static int is_too_long(const loop *l, const char *cond_before, int n_ops)
 {
     const int is_steady = l->is_scan || l->keeps_cond || ln_streq(cond_before, l->cond);
-    if (n_ops > MAX_UNROLLED)
+    if (n_ops > LN_ONNX_MAX_UNROLLED)
         return 1;
-    return is_steady && l->n_done && l->trips / l->n_done > MAX_UNROLLED / (n_ops ? n_ops : 1);
+    return is_steady && l->n_done &&
+           l->trips / l->n_done > LN_ONNX_MAX_UNROLLED / (n_ops ? n_ops : 1);
 }
 
 // Records that the loop is too long to unroll, so that it is not tried twice.
@@ -291,7 +239,7 @@ static void learn_parts(ln_onnx_node *n, loop *l)
 
 static const char *stacked(ln_onnx_node *n, const loop *l, int k, int axis)
 {
-    return stack(n, l->stacked[k], (int)l->n_done, l->stacked[k][0], axis);
+    return ln_onnx_stack(n, l->stacked[k], (int)l->n_done, l->stacked[k][0], axis);
 }
 
 /* Loops at run time */
@@ -308,12 +256,33 @@ static int64_t int_at(ln_onnx_node *n, const char *attr, int i)
 typedef struct rolled {
     ln_onnx_body body;
     const char **outs; /* used outputs of the body */
+    int n_tensors;     /* of the states */
+    int is_uneven;     /* the states after an iteration have other tensors */
     int conditional;   /* the first of them is the condition */
     int n_parts;       /* how many of them are stacked */
     const char *trips; /* tensor; NULL: known or unbounded */
     const char *cond;  /* tensor; NULL: true */
     int64_t most;      /* -1: unbounded */
 } rolled;
+
+// An input of the body for each tensor of a state.
+static const char *state_input(ln_onnx_node *n, ln_onnx_body *body, const char *state)
+{
+    int len;
+    const char **tensors = ln_onnx_flatten(n, 1, &state, &len);
+    const char *const *next = tensors;
+    for (int i = 0; i < len && !ln_onnx_failed(n); i++) {
+        const tl_tensor *like = ln_onnx_tensor_of(n, tensors[i]);
+        tensors[i] = ln_onnx_body_input(n, body, like->dtype, like->ndim, like->dims);
+    }
+    return ln_onnx_failed(n) ? NULL : ln_onnx_rebuild(n, state, &next);
+}
+
+static const char *row_input(ln_onnx_node *n, ln_onnx_body *body, const char *rows)
+{
+    const tl_tensor *like = ln_onnx_tensor_of(n, rows);
+    return ln_onnx_body_input(n, body, like->dtype, like->ndim - 1, like->dims + 1);
+}
 
 // Adds the inputs of the body, and reshapes scalars to [1] where ONNX requires it.
 static void give_inputs(ln_onnx_node *n, loop *l, ln_onnx_body *body)
@@ -323,12 +292,8 @@ static void give_inputs(ln_onnx_node *n, loop *l, ln_onnx_body *body)
     const LnOnnx__Type *type = l->is_scan ? NULL : l->body->input[0]->type;
     const LnOnnx__Shape *shape = type && type->tensor_type ? type->tensor_type->shape : NULL;
     const char **states = states_in(l);
-    for (int k = 0; k < l->n_states + l->n_rows && !ln_onnx_failed(n); k++) {
-        const int is_row = k >= l->n_states;
-        const tl_tensor *like = ln_onnx_tensor_of(n, states[k]);
-        states[k] =
-            ln_onnx_body_input(n, body, like->dtype, like->ndim - is_row, like->dims + is_row);
-    }
+    for (int k = 0; k < l->n_states + l->n_rows && !ln_onnx_failed(n); k++)
+        states[k] = (k < l->n_states ? state_input : row_input)(n, body, states[k]);
     if (l->is_scan || ln_onnx_failed(n))
         return;
     l->ins[0] = shape && shape->n_dim == 1 ? ln_emit_reshape(&n->emit, number, 1, one, LN_EMIT_TEMP)
@@ -354,35 +319,48 @@ static int wants_part(const ln_onnx_node *n, const loop *l, int k)
     return ln_onnx_wants(n, l->n_states + k);
 }
 
+static int is_uneven(const ln_onnx_node *n, const loop *l)
+{
+    for (int k = 0; k < l->n_states; k++)
+        if (!ln_onnx_is_alike(n->model, states_in(l)[k], states_out(l)[k]))
+            return 1;
+    return 0;
+}
+
 // Translates the body once. The loop's states are then those inside the body.
 static void try_rolled(ln_onnx_node *n, loop *l, rolled *r)
 {
-    ln_onnx_body_begin(n, &r->body, 1 + l->n_states + l->n_rows);
+    ln_onnx_body_begin(n, &r->body, 1 + r->n_tensors + l->n_rows);
     give_inputs(n, l, &r->body);
     ln_onnx_inline(n, l->body, (int)l->body->n_input, l->ins, (int)l->body->n_output, l->outs);
+    check_outs(n, l);
     const char *cond = ln_onnx_failed(n) ? NULL : next_condition(n, l);
-    int n_outs = 0;
-    r->outs = ln_onnx_new_names(n, l->body->n_output + 1);
-    if (ln_onnx_failed(n))
+    int n_outs = 0, n_tensors;
+    const char **states = ln_onnx_flatten(n, l->n_states, states_out(l), &n_tensors);
+    r->outs = ln_onnx_new_names(n, (size_t)n_tensors + (size_t)l->n_stacked + 1);
+    r->is_uneven = !ln_onnx_failed(n) && is_uneven(n, l);
+    if (ln_onnx_failed(n) || r->is_uneven)
         return;
     if (cond)
         r->outs[n_outs++] = cond;
-    for (int k = 0; k < l->n_states; k++)
-        r->outs[n_outs++] = states_out(l)[k];
+    for (int k = 0; k < n_tensors; k++)
+        r->outs[n_outs++] = states[k];
     for (int k = 0; k < l->n_stacked; k++)
         if (wants_part(n, l, k))
             r->outs[n_outs++] = states_out(l)[l->n_states + k];
     r->conditional = cond != NULL;
-    r->n_parts = n_outs - r->conditional - l->n_states;
+    r->n_parts = n_outs - r->conditional - n_tensors;
     ln_onnx_body_end(n, &r->body, n_outs, r->outs);
 }
 
 static const char open_size[] = "the number of iterations decides the size of an output";
 
 // The reason why the loop cannot run as an operator; NULL: it can.
-static const char *obstacle(ln_onnx_node *n, const loop *l, const rolled *r)
+static const char *obstacle(ln_onnx_node *n, const rolled *r)
 {
-    for (int k = 0; k < l->n_states && !ln_onnx_failed(n); k++)
+    if (r->is_uneven)
+        return "a sequence or an optional value changes its length from one iteration to the next";
+    for (int k = 0; k < r->n_tensors && !ln_onnx_failed(n); k++)
         if (!ln_onnx_same_shapes(n, r->body.inputs[1 + k], r->body.outputs[r->conditional + k]))
             return "a state changes its type or shape from one iteration to the next";
     for (int k = 0; k < r->body.n_outputs && !ln_onnx_failed(n); k++)
@@ -416,22 +394,32 @@ static void emit_parts(ln_onnx_node *n, const loop *l, const char *const *made)
                                                       ln_onnx_tensor_of(n, part)->ndim)
                                     : 0;
         ln_onnx_body_hide(n, part);
-        ln_onnx_alias(n, l->n_states + k, axis ? move_axis(n, part, 0, axis, LN_EMIT_TEMP) : part);
+        ln_onnx_alias(n, l->n_states + k,
+                      axis ? ln_onnx_move_axis(n, part, 0, axis, LN_EMIT_TEMP) : part);
     }
 }
 
+// The states after the loop are like those of the body.
+static void alias_states(ln_onnx_node *n, const loop *l, const char *const *tensors)
+{
+    for (int k = 0; k < l->n_states && !ln_onnx_failed(n); k++)
+        ln_onnx_alias(n, k, ln_onnx_rebuild(n, states_in(l)[k], &tensors));
+}
+
+// `states`: the tensors of the states, then the rows.
 static void emit_loop(ln_onnx_node *n, const loop *l, rolled *r, const char *const *states)
 {
     const ln_onnx_body *b = &r->body;
+    const int is_plain = !ln_onnx_has_compound(n->model, l->n_states, states_in(l));
     const char *name = ln_onnx_body_make(n, &r->body, b->n_captures, b->captures);
-    const char **last = ln_onnx_new_names(n, (size_t)l->n_states),
+    const char **last = ln_onnx_new_names(n, (size_t)r->n_tensors),
                **parts = ln_onnx_new_names(n, (size_t)r->n_parts);
     ln_emit_begin(&n->emit, r->n_parts && (r->conditional || r->cond) ? "loop_dynamic" : "loop");
     ln_emit_arg(&n->emit, "trips", r->trips);
     ln_emit_arg(&n->emit, "cond", r->cond);
-    for (int k = 0; k < l->n_states + l->n_rows; k++)
-        ln_emit_arg_at(&n->emit, k < l->n_states ? "state" : "row",
-                       k < l->n_states ? k : k - l->n_states, states[k]);
+    for (int k = 0; k < r->n_tensors + l->n_rows; k++)
+        ln_emit_arg_at(&n->emit, k < r->n_tensors ? "state" : "row",
+                       k < r->n_tensors ? k : k - r->n_tensors, states[k]);
     for (int k = 0; k < b->n_captures; k++)
         ln_emit_arg_at(&n->emit, "src", k, b->captures[k]);
     ln_emit_set(&n->emit, LN_TEXT("body", name));
@@ -443,10 +431,12 @@ static void emit_loop(ln_onnx_node *n, const loop *l, rolled *r, const char *con
     }
     if (ln_onnx_failed(n))
         return;
-    ln_onnx_emit_outs(n, "last", l->n_states, 0, !r->n_parts, last);
+    ln_onnx_emit_outs(n, "last", r->n_tensors, is_plain ? 0 : -1, !r->n_parts, last);
     ln_onnx_emit_outs(n, "part", r->n_parts, -1, 1, parts);
-    for (int k = 0; k < l->n_states && !ln_onnx_failed(n); k++)
+    for (int k = 0; k < r->n_tensors && !ln_onnx_failed(n); k++)
         ln_onnx_body_hide(n, last[k]);
+    if (!is_plain)
+        alias_states(n, l, last);
     emit_parts(n, l, parts);
 }
 
@@ -488,7 +478,7 @@ static int enter_loop(ln_onnx_node *n, loop *l, int given)
     if (prepare_loop(n, l))
         return -1;
     for (int k = 0; k < l->n_states; k++)
-        states_in(l)[k] = ln_onnx_in(n, 2 + k);
+        states_in(l)[k] = ln_onnx_any_in(n, 2 + k);
     return ln_onnx_failed(n) ? -1 : 0;
 }
 
@@ -499,10 +489,9 @@ static const char *roll_loop(ln_onnx_node *n)
     rolled r = {0};
     if (enter_loop(n, &l, 0))
         return NULL;
-    const char **states = ln_onnx_new_names(n, (size_t)l.n_states);
+    const char **states = ln_onnx_flatten(n, l.n_states, states_in(&l), &r.n_tensors);
     if (!states)
         return NULL;
-    memcpy(states, states_in(&l), (size_t)l.n_states * sizeof(*states));
     const int next = truth(n, &l);
     const int is_counted = l.trips >= 0 && l.trips <= INT_MAX;
     r.most = is_counted ? l.trips : -1;
@@ -514,9 +503,11 @@ static const char *roll_loop(ln_onnx_node *n)
     if (n_wanted && !is_counted)
         return open_size;
     try_rolled(n, &l, &r);
-    const char *reason = ln_onnx_failed(n) ? NULL : obstacle(n, &l, &r);
-    if (!reason && !ln_onnx_failed(n) && l.n_states + r.n_parts)
+    const char *reason = ln_onnx_failed(n) ? NULL : obstacle(n, &r);
+    if (!reason && !ln_onnx_failed(n) && r.n_tensors + r.n_parts)
         emit_loop(n, &l, &r, states);
+    else if (!reason && !ln_onnx_failed(n))
+        alias_states(n, &l, states);
     return reason;
 }
 
@@ -571,7 +562,7 @@ static void enter_rows(ln_onnx_node *n, loop *l, int k, const char *src, int axi
                        const char *directions)
 {
     int len;
-    l->rows[k] = unstack(n, src, axis, &len);
+    l->rows[k] = ln_onnx_unstack(n, src, axis, &len);
     if (ln_onnx_failed(n))
         return;
     if (k && len != l->trips)
@@ -637,14 +628,15 @@ static void roll_scan(ln_onnx_node *n)
     for (int k = 0; k < l.n_rows && !ln_onnx_failed(n); k++) {
         const char *src = ln_onnx_in(n, l.n_states + k);
         const int axis = scan_axis(n, "scan_input_axes", k, src);
-        l.ins[l.n_states + k] = axis ? move_axis(n, src, axis, 0, LN_EMIT_TEMP) : src;
+        l.ins[l.n_states + k] = axis ? ln_onnx_move_axis(n, src, axis, 0, LN_EMIT_TEMP) : src;
     }
     const char **states = ln_onnx_new_names(n, l.body->n_input);
     if (!states)
         return;
     memcpy(states, l.ins, l.body->n_input * sizeof(*states));
+    r.n_tensors = l.n_states;
     try_rolled(n, &l, &r);
-    const char *reason = ln_onnx_failed(n) ? NULL : obstacle(n, &l, &r);
+    const char *reason = ln_onnx_failed(n) ? NULL : obstacle(n, &r);
     if (reason)
         ln_emit_fail(&n->emit, "%s, and there are too many to be written out", reason);
     else if (!ln_onnx_failed(n))
@@ -658,7 +650,7 @@ static void translate_scan(ln_onnx_node *n)
         return;
     const char *const first = ln_onnx_in(n, l.n_states);
     const int axis = scan_axis(n, "scan_input_axes", 0, first);
-    if (!ln_onnx_failed(n) && ln_onnx_tensor_of(n, first)->dims[axis] > MAX_UNROLLED) {
+    if (!ln_onnx_failed(n) && ln_onnx_tensor_of(n, first)->dims[axis] > LN_ONNX_MAX_UNROLLED) {
         roll_scan(n);
         return;
     }
@@ -695,7 +687,7 @@ static const char ***enter_batch(ln_onnx_node *n, int first, int n_tensors, int 
         if (ln_onnx_tensor_of(n, src)->ndim < 1)
             ln_emit_fail(&n->emit, "input %d is a scalar, expected a batch", first + k);
         else
-            parts[k] = unstack(n, src, 0, &len);
+            parts[k] = ln_onnx_unstack(n, src, 0, &len);
         if (!ln_onnx_failed(n) && *size >= 0 && len != *size)
             ln_emit_fail(&n->emit, "input %d is a batch of %d, expected %d as the first", first + k,
                          len, *size);
@@ -734,7 +726,7 @@ static void scan_element(ln_onnx_node *n, loop *l, const batch *b, int i)
                      (long long)b->lens[i], (long long)whole);
     l->trips = b->lens ? b->lens[i] : whole;
     if (!ln_onnx_failed(n) && !unroll(n, l))
-        ln_emit_fail(&n->emit, "more than %d operators", MAX_UNROLLED);
+        ln_emit_fail(&n->emit, "more than %d operators", (int)LN_ONNX_MAX_UNROLLED);
     pad_parts(n, l, whole);
     for (int k = 0; k < l->n_states && !ln_onnx_failed(n); k++)
         b->outs[k][i] = l->ins[k];
@@ -765,7 +757,7 @@ static void translate_scan_8(ln_onnx_node *n)
     for (int i = 0; i < b.size && !ln_onnx_failed(n); i++)
         scan_element(n, &l, &b, i);
     for (int k = 0; k < n_outs && !ln_onnx_failed(n); k++)
-        ln_onnx_alias(n, k, stack(n, b.outs[k], b.size, b.outs[k][0], 0));
+        ln_onnx_alias(n, k, ln_onnx_stack(n, b.outs[k], b.size, b.outs[k][0], 0));
 }
 
 const ln_onnx_row ln_onnx_rows_control[] = {

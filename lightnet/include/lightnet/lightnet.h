@@ -31,6 +31,7 @@
 #include "lightnet/ln_stack.h"
 #include "lightnet/ln_tensor.h"
 #include "lightnet/ln_util.h"
+#include "lightnet/ln_value_info.h"
 #include "lightnet/ln_version.h"
 
 #endif

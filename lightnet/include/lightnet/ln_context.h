@@ -32,6 +32,7 @@
 #include "lightnet/ln_op.h"
 #include "tensorlight/tl_tensor.h"
 #include "tensorlight/tl_exec.h"
+#include "lightnet/ln_value_info.h"
 
 LN_BEGIN_DECLS
 
@@ -204,6 +205,13 @@ LN_API int ln_context_bind_range(ln_context *ctx, const char *name, int ndim, co
  * not bound by name; `value` NULL skips that input. The run still needs
  * the input's data; if shapes depend on it, other data is rejected. */
 LN_API int ln_context_bind_input(ln_context *ctx, const char *name, const tl_tensor *value);
+
+/** As ln_context_bind_input, of an input that is a sequence of `n` tensors (copied, with their data
+ * or without), or an optional value: one with an element has its tensors, an absent one n -1. The
+ * tensors are inputs of their own, NAME[0], NAME[1] .., which ln_context_bind_input can bind
+ * instead; an optional tensor is NAME. Its length alone can be bound as a shape [n]. */
+LN_API int ln_context_bind_sequence(ln_context *ctx, const char *name, int n,
+                                    const tl_tensor *const *tensors);
 
 /** Sets the weight file of a later ln_context_load. Formats such as NNVM, whose graphs neither
  * distinguish parameters from inputs nor specify shapes, use it when the model is read. */
@@ -481,6 +489,12 @@ LN_API ln_op *ln_context_creater(const ln_context *ctx, const char *tname);
 /** Whether an operator writes the memory of tensor `tname` in place: then its value depends on the
  * order of the operators. */
 LN_API int ln_context_is_mutated(const ln_context *ctx, const char *tname);
+
+/** Input, or output, `k` of the model's file: its tensors in the context. Of formats without
+ * sequences, and of compiled models, each is one tensor. -1: there is none. info->name is borrowed
+ * (until the context changes). */
+LN_API int ln_context_input_value(const ln_context *ctx, int k, ln_value_info *info);
+LN_API int ln_context_output_value(const ln_context *ctx, int k, ln_value_info *info);
 
 /** The number of operator arguments that read tensor `tname`, plus one for a model output. */
 LN_API int ln_context_num_uses(const ln_context *ctx, const char *tname);

@@ -36,6 +36,7 @@
 #include <stdint.h>
 
 #include "lightnet/ln_api.h"
+#include "lightnet/ln_value_info.h"
 #include "tensorlight/tl_tensor.h"
 
 LN_BEGIN_DECLS
@@ -62,9 +63,10 @@ LN_API void ln_options_free(ln_options *options);
  *  | target          | the target to compile for: cpu (default), or one of a plug-in            |
  *  | threads         | of each run, 1 to 1024; 0: all that the process may use. Default:        |
  *  |                 | LIGHTNET_NUM_THREADS, else 0. 1: runs use the calling thread alone       |
- *  | shape           | NAME=1x3x224x224, of an input, or NAME=8, of an open size; a size may be |
- *  |                 | a range, 1..512. Runs stay within it, and within the model. May be       |
- *  |                 | set for several names, and several times: all apply                      |
+ *  | shape           | NAME=1x3x224x224, of an input, NAME=8, of an open size, or NAME=2, the   |
+ *  |                 | length of a sequence; a size may be a range, 1..512. Runs stay within    |
+ *  |                 | it, and within the model. May be set for several names, and several      |
+ *  |                 | times: all apply                                                         |
  *  | weights         | the weight file, for formats with separate weights                       |
  *  | folder          | also searched for files that the model names; may be set several times   |
  *  | seed            | of random tensors and operators (default 0): each session draws the same |
@@ -90,6 +92,18 @@ LN_API void ln_options_free(ln_options *options);
  *  | programs        | unused programs that the model caches (default 16)                       |
  */
 LN_API ln_status ln_options_set(ln_options *options, const char *key, const char *value);
+
+/** Sets input `name` for opening a model whose inputs and outputs follow from it: an ONNX model
+ * with sequences or optional values. Other models ignore it. The value is copied; without data, it
+ * is a type and a shape, otherwise the model may compute shapes from its elements, and runs then
+ * reject other ones. Runs need inputs anyway. */
+LN_API ln_status ln_options_bind_input(ln_options *options, const char *name,
+                                       const tl_tensor *value);
+
+/** The same for a sequence of `n` tensors, or an optional value: one with an element has its
+ *  tensors, an absent one n -1. Without a call, optional values are absent. */
+LN_API ln_status ln_options_bind_sequence(ln_options *options, const char *name, int n,
+                                          const tl_tensor *const *tensors);
 
 /** Runs use the threads of `pool` (keeps it, also after
  *  ln_pool_free) instead of option "threads". NULL: resets this. */
@@ -165,6 +179,13 @@ LN_API ln_status ln_model_input_bounds(const ln_model *model, int i, int axis, i
                                        int *most);
 LN_API ln_status ln_model_output_bounds(const ln_model *model, int i, int axis, int *least,
                                         int *most);
+
+/** Input, or output, `k` of the model's file, counted without inputs that have a default value: its
+ *  tensors among the inputs, or outputs. It is one tensor, but for sequences and optional values of
+ *  ONNX models, whose lengths were set by option "shape", NAME=2, or ln_options_bind_sequence.
+ *  LN_NOT_FOUND: there is none. info->name is borrowed, as long as the model lives. */
+LN_API ln_status ln_model_input_value(const ln_model *model, int k, ln_value_info *info);
+LN_API ln_status ln_model_output_value(const ln_model *model, int k, ln_value_info *info);
 
 /** The metadata value of `key`; NULL: none. "format" always exists,
  *  and "target" for a compiled model with one program. "program.1",

@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+// Inputs and outputs of a model's file that may be several tensors: sequences, optional values.
+
+#ifndef LN_VALUE_INFO_H
+#define LN_VALUE_INFO_H
+
+#include "lightnet/ln_api.h"
+
+LN_BEGIN_DECLS
+
+/** What an input or an output of the model's file is. */
+typedef enum ln_value_form {
+    LN_FORM_TENSOR,
+    LN_FORM_SEQUENCE,          /* a list of tensors */
+    LN_FORM_OPTIONAL,          /* a tensor, or absent */
+    LN_FORM_OPTIONAL_SEQUENCE, /* a sequence, or absent */
+} ln_value_form;
+
+/** An input or an output of the model's file: tensors NAME[0], NAME[1] .. of a sequence, else NAME.
+ */
+typedef struct ln_value_info {
+    const char *name;
+    ln_value_form form;
+    int first; /* the number of its first tensor among the inputs, or outputs */
+    int len;   /* how many tensors it is; -1: it is absent */
+} ln_value_info;
+
+LN_END_DECLS
+
+#endif
