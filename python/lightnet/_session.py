@@ -18,28 +18,31 @@ from typing import TYPE_CHECKING, Any, Callable, Dict, Iterator, List, Mapping, 
 from . import _lightnet
 from ._arrays import OrtValue, TENSOR_TYPES
 from ._binding import IOBinding
-from ._errors import InvalidArgument
+from ._errors import Error, InvalidArgument, NotImplemented
 from ._initializers import with_denotations, with_initializers
 from ._options import RunOptions, SessionOptions
 from ._plan import MemoryPlan
 from ._profile import Profile, Run, trace_of
+from ._sequences import FORMS, TENSOR, Compound, Port, grouped, keep, ports_of
+from ._sequences import Feed as CompoundFeed
 
 if TYPE_CHECKING:
     import numpy as np
 
 PROVIDERS = ["CPUExecutionProvider"]
-Feed = Mapping[str, Any]  # name: array
+Feed = Mapping[str, Any]  # name: array; of a sequence a list of arrays, of an absent optional value None
 Source = Union[str, "os.PathLike[str]", bytes, bytearray, memoryview]
 
 
 class NodeArg:
     """An input or output: `name`, `shape` (a number, a name, or None for each axis; None where the number of
-    axes is unknown), `type` such as "tensor(float)"."""
+    axes is unknown, and of sequences), `type` such as "tensor(float)", "seq(tensor(float))", "optional(tensor(float))"."""
 
-    def __init__(self, name: str, dtype: Optional[str], shape: Optional[Sequence[Union[int, str, None]]]) -> None:
+    def __init__(self, name: str, dtype: Optional[str], shape: Optional[Sequence[Union[int, str, None]]],
+                 form: int = TENSOR) -> None:
         self.name: str = name
         self.shape: Optional[List[Union[int, str, None]]] = None if shape is None else list(shape)
-        self.type: str = TENSOR_TYPES.get(dtype or "", "tensor(unknown)")
+        self.type: str = FORMS[form].format(TENSOR_TYPES.get(dtype or "", "tensor(unknown)"))
 
     def __repr__(self) -> str:
         return f"NodeArg(name='{self.name}', type='{self.type}', shape={self.shape})"
@@ -78,11 +81,58 @@ class Model:
         self._bytes = None if is_file else bytes(memoryview(path_or_bytes))
         self._changes = dict(initializers or {}), dict(denotations or {})
         self._options = options
-        name = os.fsencode(path_or_bytes) if is_file else b"model"
-        self._model = _lightnet.Model(name, self._changed_bytes(), list(_pairs(options)))
-        self._inputs = [NodeArg(*row) for row in self._model.inputs]
-        self._outputs = [NodeArg(*row) for row in self._model.outputs]
+        self._name = os.fsencode(path_or_bytes) if is_file else b"model"
+        self._compound: Optional[Compound] = None
+        model = self._open_or_find_ports()
+        if self._compound is not None:
+            self._inputs = [_node_arg(port) for port in self._compound.inputs]
+            self._outputs = [_node_arg(port) for port in self._compound.outputs]
+        else:
+            self._set(model)
         self._output_names = tuple(output.name for output in self._outputs)
+
+    def _open_or_find_ports(self) -> Any:
+        """The engine's model. One with sequences or optional values has variants instead: self._compound."""
+        try:
+            model = self._open([])
+            if all(form == TENSOR for _, form, _, _ in model.input_values + model.output_values):
+                return model
+        except Error:
+            self._find_ports()
+            if self._compound is None:
+                raise
+            return None
+        self._find_ports()
+        return model
+
+    def _find_ports(self) -> None:
+        ports = ports_of(self.path, self._changed_bytes())
+        if ports is not None:
+            self._compound = Compound(ports, self._variant)
+
+    def _open(self, bound: Sequence[Any]) -> Any:
+        return _lightnet.Model(self._name, self._changed_bytes(), list(_pairs(self._options)), bound)
+
+    def _set(self, model: Any) -> None:
+        self._engine_model = model
+        self._inputs = [NodeArg(*row) for row in model.inputs]
+        self._outputs = [NodeArg(*row) for row in model.outputs]
+
+    def _variant(self, bound: Sequence[Any]) -> Model:
+        """The model with inputs of known lengths and shapes."""
+        made = Model.__new__(Model)
+        made.__dict__.update(self.__dict__)
+        made._compound = None
+        made._set(self._open(bound))
+        made._output_names = tuple(output.name for output in made._outputs)
+        return made
+
+    @property
+    def _model(self) -> Any:
+        """The engine's model."""
+        if self._compound is not None:
+            raise NotImplemented("the model has sequences or optional values as inputs or outputs: it runs by run and run_async")
+        return self._engine_model
 
     def _changed_bytes(self) -> Optional[bytes]:
         """The model's bytes; None: those of its file."""
@@ -121,10 +171,15 @@ class Model:
     @property
     def metadata(self) -> Dict[str, str]:
         """{key: value}; "format" always exists."""
-        return self._model.metadata
+        variant = self if self._compound is None else self._compound.any_variant()
+        return {"format": "ONNX"} if variant is None else variant._model.metadata
 
     def __reduce__(self) -> Tuple[Any, ...]:
         return _open_model, (self.path or self._bytes, self._changes, self._options)
+
+
+def _node_arg(port: Port) -> NodeArg:
+    return NodeArg(port.name, port.dtype, port.shape, port.form)
 
 
 def _open_model(source: Source, changes: Tuple[Any, Any], options: Dict[str, Any]) -> Model:
@@ -194,13 +249,16 @@ class InferenceSession:
         self._sessions: List[Any] = []  # all that run() has made; cancel() ignores those that do not run
         self._others: set = set()  # others that may run
         self._profile = Profile() if settings.enable_profiling else None
+        self._variants: Dict[Any, InferenceSession] = {}  # of a model with sequences or optional values
+        if model._compound is not None:
+            self.run = self._run_compound  # type: ignore[method-assign]
 
     # ---- running ----
 
     def run(self, output_names: Optional[Sequence[str]], input_feed: Feed, run_options: Optional[RunOptions] = None,
             deadline: Optional[float] = None) -> List[np.ndarray]:
         """The outputs `output_names` (None or []: all), a list of arrays, for {name: array}. Arrays are read in place, and
-        have the types and shapes of get_inputs().
+        have the types and shapes of get_inputs(). A sequence is a list of arrays, an absent optional value None.
 
         Raises ValueError: an input is missing; InvalidArgument: a wrong name, type or shape; LimitReached: after
         `deadline` seconds; Cancelled: cancel() or run_options.terminate; KeyboardInterrupt: Ctrl-C. A signal whose handler
@@ -222,6 +280,30 @@ class InferenceSession:
             return session.run(input_feed, names)
         finally:
             self._idle.append(session)
+
+    def _run_compound(self, output_names: Optional[Sequence[str]], input_feed: Feed, run_options: Optional[RunOptions] = None,
+                      deadline: Optional[float] = None) -> List[Any]:
+        """As run, of a model with sequences or optional values."""
+        if isinstance(output_names, str):
+            raise TypeError("output_names is a list of names")
+        compound = self._model._compound
+        names = list(output_names or self._names)
+        for name in names:
+            if name not in self._names:
+                raise InvalidArgument(f"the model has no output '{name}'; it has: {', '.join(self._names)}")
+        feed = CompoundFeed(compound.inputs, input_feed)
+        session = self._session_for(*compound.variant_for(feed))
+        arrays = session.run(None, feed.flat(), run_options, deadline) if session._names else []
+        outputs = grouped(session._model._model.output_values, arrays)
+        return [outputs[name] for name in names]
+
+    def _session_for(self, key: Any, model: Model) -> InferenceSession:
+        session = self._variants.get(key)
+        if session is None or session._model is not model:
+            session = _open_session(model, self._sess_options, self._deadline)
+            session._profile = self._profile
+            keep(self._variants, key, session)
+        return session
 
     def _new_session(self) -> Any:
         session = _lightnet.Session(self._model._model)
@@ -310,7 +392,7 @@ class InferenceSession:
 
     def cancel(self) -> None:
         """Ends all current runs, in any thread, with Cancelled. Later ones are as before."""
-        for session in [*self._sessions, *self._others]:
+        for session in [*self._sessions, *self._others, *self._variants.values()]:
             session.cancel()
 
     # ---- what a session is ----
@@ -408,6 +490,7 @@ class InferenceSession:
     def __exit__(self, *reason: Any) -> None:
         self._idle.clear()
         self._sessions.clear()
+        self._variants.clear()
 
 
 def _open_session(model: Model, settings: SessionOptions, deadline: Optional[float]) -> InferenceSession:

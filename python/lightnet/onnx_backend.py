@@ -91,14 +91,26 @@ def _proto_of(model):
     return onnx.load_model_from_string(bytes(model))
 
 
+def _tensor_of(kind):
+    """(type of the tensors of a TypeProto, whether it is a sequence of them, whether it is optional). The first is None where
+    it has none."""
+    is_optional, is_sequence = kind.HasField("optional_type"), False
+    if is_optional:
+        kind = kind.optional_type.elem_type
+    if kind.HasField("sequence_type"):
+        kind, is_sequence = kind.sequence_type.elem_type, True
+    return (kind.tensor_type if kind.WhichOneof("value") in ("tensor_type", None) else None), is_sequence, is_optional
+
+
 def _check_are_tensors(graph):
-    """Raises NotSupported where an input or output is no tensor."""
+    """Raises NotSupported where an input or output has no tensors."""
     for role, values in (("input", graph.input), ("output", graph.output)):
         for value in values:
-            kind = value.type.WhichOneof("value") or "tensor_type"
-            if kind != "tensor_type":
-                what = kind[:-len("_type")].replace("_", " ")
-                raise NotSupported(f"{role} '{value.name}' is of type {what}, expected a tensor")
+            if _tensor_of(value.type)[0] is None:
+                what = value.type.WhichOneof("value")[:-len("_type")].replace("_", " ")
+                of = "" if what in ("map", "sparse tensor", "opaque") else " of other values"
+                raise NotSupported(f"{role} '{value.name}' is of type {what}{of}, expected tensors, sequences of tensors, or "
+                                   "optional values of these")
 
 
 def _check_device(device):
@@ -108,7 +120,14 @@ def _check_device(device):
 
 def _types(values):
     """{name: number of onnx.TensorProto} of inputs or outputs; 0: unknown."""
-    return {value.name: value.type.tensor_type.elem_type for value in values}
+    return {value.name: _tensor_of(value.type)[0].elem_type for value in values}
+
+
+def _each(function, value, *rest):
+    """Of an array; of each of a list, which is a sequence; None stays."""
+    if isinstance(value, list):
+        return [function(item, *rest) for item in value]
+    return None if value is None else function(value, *rest)
 
 
 def _pairs(choices, values):
@@ -134,7 +153,7 @@ def _without_shapes(proto, names):
     copy = onnx.ModelProto()
     copy.CopyFrom(proto)
     for value in [*(value for value in copy.graph.input if value.name in names), *copy.graph.output]:
-        value.type.tensor_type.ClearField("shape")
+        _tensor_of(value.type)[0].ClearField("shape")
     del copy.graph.value_info[:]
     return copy.SerializeToString()
 
@@ -150,6 +169,7 @@ class LightNetRep(BackendRep):
         self._inputs = _types(graph.input)
         self._outputs = _types(graph.output)
         self._shapes = _declared(graph.input)
+        self._sequences = {value.name for value in graph.input if _tensor_of(value.type)[1]}
         required = [value.name for value in session.get_inputs()]
         # Up to IR version 3, initializers are inputs as well.
         self._choices = [required] + [list(self._inputs)[:n] for n in range(len(required) + 1, len(self._inputs) + 1)]
@@ -158,21 +178,26 @@ class LightNetRep(BackendRep):
     def run(self, inputs, **kwargs):
         """The outputs, a named tuple: outputs[0] and outputs["name"].
 
-        inputs: a list in the order of the graph's inputs, {name: value}, or one value. In a list, inputs with a default may
-        be missing: all of them, or the last. As in ONNX's reference implementation, shapes may be others than the model
+        inputs: a list in the order of the graph's inputs, {name: value}, or one value. A sequence is a list of arrays, an
+        absent optional value None. In a list, inputs with a default may be missing: all of them, or the last. As in ONNX's reference implementation, shapes may be others than the model
         declares, if its operators can run on them; models of files are an exception. kwargs: those of InferenceSession.run,
         such as deadline=0.1. Raises what that raises; NotSupported: the engine lacks what the model needs for these shapes.
         """
         feed = inputs if isinstance(inputs, dict) else _pairs(self._choices, _as_list(inputs))
-        feed = {name: _to_engine(value, self._inputs.get(name, 0)) for name, value in feed.items()}
+        feed = {name: self._input(name, value) for name, value in feed.items()}
         try:
             outputs = self._session_for(feed).run(None, feed, **kwargs)
         except NotImplemented as error:
             raise NotSupported(str(error)) from error
-        return self._result(*map(_from_engine, outputs, self._outputs.values()))
+        return self._result(*(_each(_from_engine, output, kind) for output, kind in zip(outputs, self._outputs.values())))
+
+    def _input(self, name, value):
+        kind = self._inputs.get(name, 0)
+        is_sequence = name in self._sequences and isinstance(value, (list, tuple))
+        return _each(_to_engine, list(value), kind) if is_sequence else None if value is None else _to_engine(value, kind)
 
     def _session_for(self, feed):
-        names = frozenset(name for name, value in feed.items() if self._is_other(name, _shape_of(value)))
+        names = frozenset(name for name, value in feed.items() if name in self._shapes and self._is_other(name, _shape_of(value)))
         if not names or self._reopen is None:
             return self.session
         if names not in self._reopened:
@@ -181,9 +206,8 @@ class LightNetRep(BackendRep):
 
     def _is_other(self, name, shape):
         """Whether the shape contradicts the one that the model declares."""
-        declared = self._shapes.get(name)
-        return declared is not None and (
-            len(declared) != len(shape) or any(size not in (None, given) for size, given in zip(declared, shape)))
+        declared = self._shapes[name]
+        return len(declared) != len(shape) or any(size not in (None, given) for size, given in zip(declared, shape))
 
 
 # ---- models of one node ----
@@ -222,21 +246,34 @@ def _node_feed(node, inputs):
     if not isinstance(inputs, dict):
         present = [name for name in node.input if name]
         inputs = _pairs([present, list(node.input), list(dict.fromkeys(present))], _as_list(inputs))
-    return {name: value if isinstance(value, OrtValue) else numpy().asarray(value)
-            for name, value in inputs.items() if name}
+    return {name: value if isinstance(value, OrtValue) or _is_sequence(value) else numpy().asarray(value)
+            for name, value in inputs.items() if name and value is not None}
+
+
+def _is_sequence(value):
+    """Whether it is a list of arrays, which is a sequence."""
+    return isinstance(value, list) and bool(value) and all(hasattr(item, "dtype") for item in value)
+
+
+def _value_info(name, value):
+    helper = onnx.helper
+    if not _is_sequence(value):
+        return helper.make_tensor_value_info(name, _elem_type_of(value), _shape_of(value))
+    return helper.make_tensor_sequence_value_info(name, _elem_type_of(value[0]), None)
 
 
 def _model_of(node, feed, outputs_info, opset_version):
     """A model of one node whose inputs are those of `feed`."""
     helper = onnx.helper
-    inputs = [helper.make_tensor_value_info(name, _elem_type_of(value), _shape_of(value)) for name, value in feed.items()]
+    inputs = [_value_info(name, value) for name, value in feed.items()]
     outputs = [onnx.ValueInfoProto(name=name) for name in node.output if name]
     model = helper.make_model(helper.make_graph([node], node.op_type, inputs, outputs),
                               opset_imports=_opsets(node, opset_version))
     model = onnx.shape_inference.infer_shapes(model)
     given = {name: numpy().dtype(info[0]) for name, info in zip(node.output, outputs_info or [])}
     for output in model.graph.output:
-        if not output.type.tensor_type.elem_type and output.name in given:
+        if output.type.WhichOneof("value") in ("tensor_type", None) and not output.type.tensor_type.elem_type \
+                and output.name in given:
             output.type.tensor_type.elem_type = _elem_type_of(numpy().empty(0, given[output.name]))
     return model
 
@@ -262,7 +299,7 @@ class LightNetBackend(Backend):
         """A LightNetRep. model: a ModelProto, its bytes, or a file, which may be larger than 2 GB and have external data.
         kwargs: options of InferenceSession, such as threads=2.
 
-        Raises NotSupported: an input or output is no tensor, or the engine lacks what the model needs; InvalidArgument: the
+        Raises NotSupported: an input or output has no tensors, or the engine lacks what the model needs; InvalidArgument: the
         device; and what InferenceSession raises."""
         _check_device(device)
         proto = _proto_of(model)

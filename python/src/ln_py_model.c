@@ -47,6 +47,88 @@ static int set_options(ln_options *options, PyObject *pairs)
     return n < 0 ? -1 : 0;
 }
 
+/** The tensors of a list of arrays. */
+typedef struct tensors {
+    Py_ssize_t n;
+    ln_py_array *arrays;
+    tl_tensor *items;
+    const tl_tensor **list;
+} tensors;
+
+static void tensors_free(tensors *t)
+{
+    for (Py_ssize_t i = 0; t->arrays && i < t->n; i++)
+        ln_py_array_release(&t->arrays[i]);
+    PyMem_Free(t->arrays);
+    PyMem_Free(t->items);
+    PyMem_Free(t->list);
+}
+
+/** -1: an exception is set. */
+static int tensors_get(tensors *t, PyObject *list, int with_data)
+{
+    t->n = PySequence_Size(list);
+    const size_t room = t->n > 0 ? (size_t)t->n : 1;
+    t->arrays = PyMem_Calloc(room, sizeof(*t->arrays));
+    t->items = PyMem_Calloc(room, sizeof(*t->items));
+    t->list = PyMem_Calloc(room, sizeof(*t->list));
+    if (t->n < 0 || !t->arrays || !t->items || !t->list)
+        return t->n < 0 ? -1 : (PyErr_NoMemory(), -1);
+    for (Py_ssize_t i = 0; i < t->n; i++) {
+        ln_py_array *const a = &t->arrays[i];
+        PyObject *const item = PySequence_GetItem(list, i);
+        const int status = item ? ln_py_array_get(a, item, 0) : -1;
+        Py_XDECREF(item);
+        if (status < 0)
+            return -1;
+        t->items[i] = (tl_tensor){.dtype = a->dtype,
+                                  .len = (int)(a->view.len / a->view.itemsize),
+                                  .ndim = a->view.ndim,
+                                  .dims = a->dims,
+                                  .data = with_data ? a->view.buf : NULL};
+        t->list[i] = &t->items[i];
+    }
+    return 0;
+}
+
+/** Binds one value, of (name, arrays or None, whether it is a sequence, whether its data counts).
+ */
+static int bind_value(ln_options *options, PyObject *value)
+{
+    PyObject *name, *list;
+    int is_sequence, with_data;
+    tensors t = {0};
+    if (!PyArg_ParseTuple(value, "O&Opp", ln_py_bytes_arg, &name, &list, &is_sequence, &with_data))
+        return -1;
+    const int is_absent = list == Py_None;
+    int failed = !is_absent && tensors_get(&t, list, with_data) < 0;
+    if (!failed) {
+        const char *const text = PyBytes_AsString(name);
+        const ln_status status =
+            is_sequence ? ln_options_bind_sequence(options, text, is_absent ? -1 : (int)t.n, t.list)
+                        : ln_options_bind_input(options, text, t.n == 1 ? t.list[0] : NULL);
+        failed = status != LN_OK;
+        if (failed)
+            ln_py_fail(status, ln_session_error(NULL));
+    }
+    tensors_free(&t);
+    Py_DECREF(name);
+    return failed ? -1 : 0;
+}
+
+static int bind_values(ln_options *options, PyObject *values)
+{
+    const Py_ssize_t n = PySequence_Size(values);
+    for (Py_ssize_t i = 0; i < n; i++) {
+        PyObject *const value = PySequence_GetItem(values, i);
+        const int status = value ? bind_value(options, value) : -1;
+        Py_XDECREF(value);
+        if (status < 0)
+            return -1;
+    }
+    return n < 0 ? -1 : 0;
+}
+
 /** Opens the file `name`, or the `size` bytes, without the lock of the interpreter. */
 static ln_model *open_model(const char *name, const char *bytes, Py_ssize_t size,
                             const ln_options *options)
@@ -62,20 +144,20 @@ static ln_model *open_model(const char *name, const char *bytes, Py_ssize_t size
     return model;
 }
 
-/** Model(name as bytes, bytes or None, [(key, value), ..]) */
+/** Model(name as bytes, bytes or None, [(key, value), ..], [value of bind_value, ..]) */
 static PyObject *model_new(PyTypeObject *type, PyObject *args, PyObject *kwargs)
 {
     const char *name, *bytes;
     Py_ssize_t size;
-    PyObject *pairs;
+    PyObject *pairs, *values;
     (void)kwargs;
-    if (!PyArg_ParseTuple(args, "yz#O", &name, &bytes, &size, &pairs))
+    if (!PyArg_ParseTuple(args, "yz#OO", &name, &bytes, &size, &pairs, &values))
         return NULL;
     ln_options *const options = ln_options_create();
     if (!options)
         return PyErr_NoMemory();
-    ln_model *const model =
-        set_options(options, pairs) == 0 ? open_model(name, bytes, size, options) : NULL;
+    const int is_set = set_options(options, pairs) == 0 && bind_values(options, values) == 0;
+    ln_model *const model = is_set ? open_model(name, bytes, size, options) : NULL;
     ln_options_free(options);
     if (!model)
         return NULL;
@@ -146,6 +228,31 @@ static PyObject *model_outputs(PyObject *self, void *closure)
     return list;
 }
 
+typedef ln_status value_func(const ln_model *model, int k, ln_value_info *info);
+
+/** [(name, form, number of its first tensor, its tensors or -1), ..] */
+static PyObject *list_values(const ln_model *model, value_func *value_of)
+{
+    PyObject *list = PyList_New(0);
+    ln_value_info info;
+    for (int k = 0; list && value_of(model, k, &info) == LN_OK; k++)
+        list = ln_py_append(list, Py_BuildValue("Niii", ln_py_text(info.name), (int)info.form,
+                                                info.first, info.len));
+    return list;
+}
+
+static PyObject *model_input_values(PyObject *self, void *closure)
+{
+    (void)closure;
+    return list_values(ln_py_model_of(self), ln_model_input_value);
+}
+
+static PyObject *model_output_values(PyObject *self, void *closure)
+{
+    (void)closure;
+    return list_values(ln_py_model_of(self), ln_model_output_value);
+}
+
 static PyObject *model_metadata(PyObject *self, void *closure)
 {
     const ln_model *const model = ln_py_model_of(self);
@@ -169,6 +276,10 @@ static PyObject *model_metadata(PyObject *self, void *closure)
 static PyGetSetDef model_getset[] = {
     {"inputs", model_inputs, NULL, "[(name, type, shape), ..] of the required inputs", NULL},
     {"outputs", model_outputs, NULL, "[(name, type, shape), ..] of the outputs", NULL},
+    {"input_values", model_input_values, NULL,
+     "[(name, form, first input, length), ..] of the inputs of the file", NULL},
+    {"output_values", model_output_values, NULL,
+     "[(name, form, first output, length), ..] of the outputs of the file", NULL},
     {"metadata", model_metadata, NULL, "{key: value}", NULL},
     {NULL, NULL, NULL, NULL, NULL},
 };
@@ -178,7 +289,8 @@ static PyType_Slot model_slots[] = {
     {Py_tp_dealloc, model_dealloc},
     {Py_tp_getset, model_getset},
     {Py_tp_doc,
-     "Model(name as bytes, bytes or None, [(option, value), ..]): a model that sessions share."},
+     "Model(name as bytes, bytes or None, [(option, value), ..], values): a model that sessions "
+     "share. values: (name, arrays or None, is a sequence, has data) of inputs."},
     {0, NULL},
 };
 

@@ -428,6 +428,106 @@ def samples_of_quantize_may_be_files():
         return faults + raises(lightnet.NoSuchFile, lambda: lightnet.quantize(DIGITS, to, folder + "/none"), "none")
 
 
+# ---- sequences and optional values ----
+
+FLOATS = w.sequence_type(w.tensor_type("float"))
+
+
+def sequence_model(path=None):
+    """From a sequence s, a tensor x and an optional tensor o: s with x at its end, the length of that, o, and the last of s."""
+    nodes = [w.node("SequenceInsert", ["s", "x"], ["t"]), w.node("SequenceLength", ["t"], ["n"]), w.node("Identity", ["o"], ["p"]),
+             w.node("Constant", [], ["last"], value_int=-1), w.node("SequenceAt", ["s", "last"], ["e"])]
+    inputs = [w.typed("s", FLOATS), w.value("x", "float", ["n"]), w.typed("o", w.optional_type(w.tensor_type("float", [2, "m"])))]
+    outputs = [w.typed("t", FLOATS), w.value("n", "int64", []), w.typed("p", w.optional_type(w.tensor_type("float"))),
+               w.value("e", "float")]
+    content = w.model(w.graph(nodes, inputs, outputs), opset=18)
+    if path is None:
+        return content
+    with open(path, "wb") as file:
+        file.write(content)
+    return path
+
+
+S = [np.arange(3, dtype=np.float32), np.ones((2, 2), np.float32)]
+X, O = np.array([7, 8], np.float32), np.zeros((2, 5), np.float32)
+
+
+def same_lists(seen, wanted):
+    if not isinstance(seen, list) or len(seen) != len(wanted):
+        return [f"{seen!r}, expected {wanted!r}"]
+    return [fault for a, b in zip(seen, wanted) for fault in equal(a, b)]
+
+
+@test
+def sequences_are_lists_and_absent_values_none():
+    session = lightnet.InferenceSession(sequence_model())
+    faults = []
+    for s, o in ((S, O), (S[:1], None), (S * 3, O), (S, O)):
+        t, n, p, e = session.run(None, {"s": s, "x": X, "o": o})
+        faults += same_lists(t, [*s, X]) + equal(n, np.array(len(s) + 1)) + equal(e, s[-1])
+        faults += same(p, None) if o is None else equal(p, o)
+    n, t = session.run(["n", "t"], {"s": S, "x": X})
+    return faults + equal(n, np.array(3)) + same_lists(t, [*S, X])
+
+
+@test
+def their_types_are_those_of_onnxruntime():
+    with tempfile.TemporaryDirectory() as folder:
+        session = lightnet.InferenceSession(sequence_model(os.path.join(folder, "model.onnx")))
+        inputs = [(i.name, i.type, i.shape) for i in session.get_inputs()]
+        outputs = [(o.name, o.type) for o in session.get_outputs()]
+        t = session.run(["t"], {"s": S, "x": X})[0]
+    wanted = [("s", "seq(tensor(float))", None), ("x", "tensor(float)", ["n"]), ("o", "optional(tensor(float))", [2, "m"])]
+    return same(inputs, wanted) + same_lists(t, [*S, X]) + \
+        same(outputs, [("t", "seq(tensor(float))"), ("n", "tensor(int64)"), ("p", "optional(tensor(float))"), ("e", "tensor(float)")])
+
+
+@test
+def wrong_values_of_sequences_are_named():
+    session = lightnet.InferenceSession(sequence_model())
+    feed = {"s": S, "x": X}
+    return raises(ValueError, lambda: session.run(None, {"s": S}), "Required inputs (['x'])") + \
+        raises(lightnet.InvalidArgument, lambda: session.run(None, {**feed, "y": X}), "no input 'y'; it has: o, s, x") + \
+        raises(lightnet.InvalidArgument, lambda: session.run(["z"], feed), "no output 'z'") + \
+        raises(lightnet.InvalidArgument, lambda: session.run(None, {**feed, "s": X}), "input 's' is ndarray, expected a list") + \
+        raises(lightnet.Error, lambda: session.run(None, {**feed, "s": []}), "the sequence is empty") + \
+        raises(lightnet.Error, lambda: session.run(None, {**feed, "o": np.zeros((3, 1), np.float32)}), "[3, 1]") + \
+        raises(lightnet.InvalidArgument, lambda: session.run(None, {**feed, "s": [X.astype(np.int64)]}), "TL_INT64", "s[0]") + \
+        raises(lightnet.NotImplemented, session.io_binding, "sequences or optional values") + \
+        same_lists(session.run(["t"], feed)[0], [*S, X])
+
+
+@test
+def values_may_decide_shapes_of_models_with_sequences():
+    nodes = [w.node("SplitToSequence", ["x", "lens"], ["t"])]
+    model = w.model(w.graph(nodes, [w.value("x", "float", [6]), w.value("lens", "int64", [2])], [w.typed("t", FLOATS)]), opset=17)
+    session, x = lightnet.InferenceSession(model), np.arange(6, dtype=np.float32)
+    faults = []
+    for k in (1, 4, 1):
+        faults += same_lists(session.run(None, {"x": x, "lens": np.array([k, 6 - k])})[0], [x[:k], x[k:]])
+    return faults + raises(lightnet.Error, lambda: session.run(None, {"x": x, "lens": np.array([4, 4])}), "do not add up to 6")
+
+
+@test
+def sessions_with_sequences_have_deadlines_copies_and_metadata():
+    session = lightnet.InferenceSession(sequence_model(), deadline=60)
+    copy = pickle.loads(pickle.dumps(session))
+    results = []
+    session.run_async(["n"], {"s": S, "x": X}, lambda outputs, data, error: results.append((outputs, error)), None)
+    t = copy.run(["t"], {"s": S, "x": X}, deadline=30)[0]
+    for _ in range(500):
+        if results:
+            break
+        threading.Event().wait(0.01)
+    return same_lists(t, [*S, X]) + same(results, [([np.array(3)], "")]) + same(lightnet.Model(sequence_model()).metadata["format"], "ONNX")
+
+
+@test
+def an_empty_model_of_sequences_runs():
+    model = w.model(w.graph([w.node("Identity", ["s"], ["t"])], [w.typed("s", FLOATS)], [w.typed("t", FLOATS)]), opset=17)
+    return same(lightnet.InferenceSession(model).run(None, {"s": []}), [[]])
+
+
 def main():
     tap = Tap()
     for function in tests:
