@@ -90,6 +90,7 @@ static const struct {
     {TL_UNARY_THRESHOLDEDRELU, -3, 3, 1, 0},
     {TL_UNARY_SHRINK, -3, 3, 0.5, 0.25},
     {TL_UNARY_CLIP, -3, 3, -1, 2},
+    {TL_UNARY_PROBIT, 0.01, 0.99, 0, 0},
 };
 
 CU_TEST(chain_of_every_unary_function)

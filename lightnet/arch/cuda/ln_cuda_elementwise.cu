@@ -290,6 +290,8 @@ __device__ __forceinline__ void apply_unary(int func, float alpha, float beta, f
         EACH_OF(-alpha > a[j] ? a[j] + beta : a[j] > alpha ? a[j] - beta : 0)
     case TL_UNARY_CLIP:
         EACH_OF(ln_clip(a[j], alpha, beta))
+    case TL_UNARY_PROBIT:
+        EACH_OF(normcdfinvf(a[j]))
     }
 }
 

@@ -65,6 +65,9 @@ typedef enum tl_unary_func {
     TL_UNARY_THRESHOLDEDRELU, /* x > a ? x : 0; NaN gives 0 */
     TL_UNARY_SHRINK,          /* x < -a ? x + b : x > a ? x - b : 0; NaN gives 0 */
     TL_UNARY_CLIP,            /* min(max(x, a), b), so b where a > b */
+    TL_UNARY_PROBIT,          /* the x-quantile of the standard normal distribution, NaN outside of
+                                 0 <= x <= 1; error: 1e-15 max(1, |dst|) and rounding to the type;
+                                 of doubles below 1e-300 and their complements: 2e-9 |dst| */
     TL_UNARY_FUNC_SIZE
 } tl_unary_func;
 TL_API const char *tl_unary_func_name(tl_unary_func func);

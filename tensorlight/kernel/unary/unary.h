@@ -59,7 +59,8 @@ typedef struct tl_unary_param {
     ROW(arg, TL_UNARY_SELU, selu, FLT, TL_GRAIN_COMPUTE_BOUND, SIMD)                      \
     ROW(arg, TL_UNARY_THRESHOLDEDRELU, thresholdedrelu, FLT, TL_GRAIN_MEMORY_BOUND, SIMD) \
     ROW(arg, TL_UNARY_SHRINK, shrink, FLT, TL_GRAIN_MEMORY_BOUND, SIMD)                   \
-    ROW(arg, TL_UNARY_CLIP, clip, FLT, TL_GRAIN_MEMORY_BOUND, SIMD)
+    ROW(arg, TL_UNARY_CLIP, clip, FLT, TL_GRAIN_MEMORY_BOUND, SIMD)                       \
+    ROW(arg, TL_UNARY_PROBIT, probit, FLT, TL_GRAIN_COMPUTE_BOUND, PLAIN)
 
 /** The rows of a function in all its types and instruction sets. */
 #define TL_UNARY_KERNELS(ROW, arg, name, types, sets)   \

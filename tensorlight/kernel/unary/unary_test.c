@@ -104,6 +104,11 @@ static const struct {
     {TL_UNARY_CLIP, 3, -2, 2, 2},
     {TL_UNARY_CLIP, 0.5, -2, 2, 0.5},
     {TL_UNARY_CLIP, 0, 2, -2, -2},
+    {TL_UNARY_PROBIT, 0.5, 0, 0, 0},
+    {TL_UNARY_PROBIT, 0.25, 0, 0, -0.6744897501960817},
+    {TL_UNARY_PROBIT, 0.9375, 0, 0, 1.5341205443525463},
+    {TL_UNARY_PROBIT, 0.015625, 0, 0, -2.153874694061456},
+    {TL_UNARY_PROBIT, 0.9921875, 0, 0, 2.4175590162365048},
 };
 enum { FLOAT_ROWS = sizeof(float_rows) / sizeof(*float_rows) };
 
@@ -194,7 +199,8 @@ START_TEST(far_out_nothing_is_lost)
         {TL_UNARY_TANH, INFINITY, 1},       {TL_UNARY_RECIPROCAL, -INFINITY, 0},
         {TL_UNARY_EXP, 1000, INFINITY},     {TL_UNARY_LOG, 0, -INFINITY},
         {TL_UNARY_CLIP, INFINITY, 0.5},     {TL_UNARY_SHRINK, NAN, 0},
-        {TL_UNARY_THRESHOLDEDRELU, NAN, 0},
+        {TL_UNARY_THRESHOLDEDRELU, NAN, 0}, {TL_UNARY_PROBIT, 0, -INFINITY},
+        {TL_UNARY_PROBIT, 1, INFINITY},     {TL_UNARY_PROBIT, 1e-30f, -11.4640247f},
     };
     for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
         const float got = float_result(rows[i].func, rows[i].x);
@@ -203,6 +209,8 @@ START_TEST(far_out_nothing_is_lost)
     }
     ck_assert(signbit(float_result(TL_UNARY_SIGN, -0.0f)));
     ck_assert(isnan(float_result(TL_UNARY_SQRT, -1)));
+    ck_assert(isnan(float_result(TL_UNARY_PROBIT, -1e-30f)));
+    ck_assert(isnan(float_result(TL_UNARY_PROBIT, 1.0000001f)));
 }
 END_TEST
 
