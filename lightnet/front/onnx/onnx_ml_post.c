@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: Apache-2.0
+// Rows, transformed scores, and labels of classifiers and regressors of the domain ai.onnx.ml.
+
+#include "front/onnx/onnx_ml_post.h"
+
+/* ---- rows ---- */
+
+const char *ln_onnx_ml_rows(ln_onnx_node *n, int i, tl_dtype dtype)
+{
+    const char *src = ln_onnx_in(n, i);
+    const int ndim = ln_onnx_tensor_of(n, src)->ndim;
+    if (ndim != 1 && ndim != 2)
+        ln_emit_fail(&n->emit, "input %d has %d dimensions, expected 1 or 2", i, ndim);
+    if (ln_onnx_failed(n))
+        return NULL;
+    src = ln_emit_cast(&n->emit, src, dtype, LN_EMIT_TEMP);
+    return ndim == 2 ? src : ln_emit_view(&n->emit, src, 2, (int[]){1, -1}, LN_EMIT_TEMP);
+}
+
+/* ---- post_transform ---- */
+
+static const ln_attr_word posts[] = {
+    {"NONE"}, {"SOFTMAX"}, {"LOGISTIC"}, {"SOFTMAX_ZERO"}, {"PROBIT"}, {0},
+};
+
+ln_onnx_ml_post ln_onnx_ml_post_of(ln_onnx_node *n)
+{
+    const char *const word = ln_attr_choose(&n->emit, "post_transform", "NONE", posts);
+    int i = 0;
+    while (posts[i].name && !ln_streq(posts[i].name, word))
+        i++;
+    return posts[i].name ? (ln_onnx_ml_post)i : LN_ONNX_ML_NONE;
+}
+
+/** `op` along the columns: [N, C] to [N, 1]. */
+static const char *reduce_rows(ln_onnx_node *n, const char *op, const char *src)
+{
+    return ln_emit_reduce(&n->emit, op, src, 1, (int[]){1}, 1, LN_EMIT_TEMP);
+}
+
+static const char *softmax_zero(ln_onnx_node *n, const char *x, int i)
+{
+    // The threshold is a float, also where scores are doubles.
+    const double zero = 1e-7F;
+    ln_emit *const e = &n->emit;
+    const tl_dtype dtype = ln_onnx_tensor_of(n, x)->dtype;
+    const char *const max = reduce_rows(n, "TL_REDUCE_MAX", x);
+    const char *const size = ln_emit_unary(e, "TL_UNARY_ABS", x, LN_EMIT_TEMP);
+    const char *const counts =
+        ln_emit_compare(e, "TL_COMPARE_GREATER", size, ln_emit_scalar(e, dtype, zero));
+    const char *const rest = ln_emit_binary(e, "TL_BINARY_SUB", x, max, LN_EMIT_TEMP);
+    const char *const power = ln_emit_unary(e, "TL_UNARY_EXP", rest, LN_EMIT_TEMP);
+    const char *const counted =
+        ln_emit_where(e, counts, power, ln_emit_scalar(e, dtype, 0), LN_EMIT_TEMP);
+    const char *const sum = reduce_rows(n, "TL_REDUCE_SUM", counted);
+    const char *const below = ln_emit_unary(e, "TL_UNARY_NEG", max, LN_EMIT_TEMP);
+    const char *const unit = ln_emit_unary(e, "TL_UNARY_EXP", below, LN_EMIT_TEMP);
+    const char *const small = ln_emit_binary(e, "TL_BINARY_MUL", x, unit, LN_EMIT_TEMP);
+    const char *const all = ln_emit_where(e, counts, power, small, LN_EMIT_TEMP);
+    return ln_emit_binary(e, "TL_BINARY_DIV", all, sum, i);
+}
+
+/** A row without elements has no max. */
+static int has_columns(const ln_onnx_node *n, const char *scores)
+{
+    const tl_tensor *const t = ln_onnx_tensor_of(n, scores);
+    return t->ndim == 2 && t->dims[1] > 0;
+}
+
+const char *ln_onnx_ml_emit_post(ln_onnx_node *n, ln_onnx_ml_post post, const char *scores, int i)
+{
+    if (post == LN_ONNX_ML_SOFTMAX)
+        return LN_EMIT(&n->emit, i, "softmax", LN_ARG("src", scores), LN_INT("axis", 1));
+    if (post == LN_ONNX_ML_LOGISTIC)
+        return ln_emit_unary(&n->emit, "TL_UNARY_SIGMOID", scores, i);
+    if (post == LN_ONNX_ML_SOFTMAX_ZERO && has_columns(n, scores))
+        return softmax_zero(n, scores, i);
+    if (post == LN_ONNX_ML_PROBIT)
+        return ln_emit_unary(&n->emit, "TL_UNARY_PROBIT", scores, i);
+    ln_onnx_alias(n, i, scores);
+    return scores;
+}
+
+const char *ln_onnx_ml_two_columns(ln_onnx_node *n, const char *score, int is_complement)
+{
+    const char *const first = ln_emit_unary_with(&n->emit, "TL_UNARY_AFFINE", score, -1,
+                                                 is_complement ? 1 : 0, LN_EMIT_TEMP);
+    return LN_EMIT(&n->emit, LN_EMIT_TEMP, "join", LN_ARG_AT("src", 0, first),
+                   LN_ARG_AT("src", 1, score), LN_INT("axis", 1));
+}
+
+/* ---- labels ---- */
+
+const char *ln_onnx_ml_best(ln_onnx_node *n, const char *scores)
+{
+    return LN_EMIT(&n->emit, LN_EMIT_TEMP, "argreduce", LN_ARG("src", scores), LN_INT("axis", 1),
+                   LN_BOOL("keepdims", 0));
+}
+
+const char *ln_onnx_ml_above(ln_onnx_node *n, const char *score, double threshold)
+{
+    const tl_dtype dtype = ln_onnx_tensor_of(n, score)->dtype;
+    const char *const line = ln_emit_view(&n->emit, score, 1, (int[]){-1}, LN_EMIT_TEMP);
+    const char *const is_above = ln_emit_compare(&n->emit, "TL_COMPARE_GREATER", line,
+                                                 ln_emit_scalar(&n->emit, dtype, threshold));
+    return ln_emit_cast(&n->emit, is_above, TL_INT64, LN_EMIT_TEMP);
+}
+
+ln_onnx_ml_labels ln_onnx_ml_labels_of(ln_onnx_node *n, const char *ints, const char *strings)
+{
+    ln_onnx_ml_labels labels = {0};
+    labels.ints = ln_onnx_ints(n, ints, &labels.len);
+    const int has_strings = ln_onnx_string_at(n, strings, 0) != NULL;
+    if (labels.len > 0 && has_strings)
+        ln_emit_fail(&n->emit, "has both attributes '%s' and '%s', expected one of them", ints,
+                     strings);
+    else if (has_strings)
+        ln_emit_fail_as(&n->emit, LN_UNSUPPORTED,
+                        "attribute '%s' has labels that are strings, which LightNet does not "
+                        "support; expected integers in '%s'",
+                        strings, ints);
+    else if (labels.len == 0)
+        ln_emit_fail(&n->emit, "has no labels, expected them in attribute '%s' or '%s'", ints,
+                     strings);
+    return labels;
+}
+
+void ln_onnx_ml_emit_labels(ln_onnx_node *n, const char *classes, const ln_onnx_ml_labels *labels,
+                            int i)
+{
+    const char *const all = ln_emit_int64s(&n->emit, labels->len, labels->ints);
+    LN_EMIT(&n->emit, i, "take", LN_ARG("src", all), LN_ARG("index", classes), LN_INT("axis", 0));
+}
