@@ -322,6 +322,44 @@ static int nms_rows(room *r)
                             wanted(r, TL_INT32, DIMS(2, 300)));
 }
 
+/** Trees of three levels. */
+static int trees_of(room *r, int rows)
+{
+    enum { TREES = 900, NODES = 7, LEAVES = 4 };
+    tl_trees trees = {.split = floats(r, DIMS(TREES * NODES)),
+                      .feature = indices(r, TL_INT32, DIMS(TREES * NODES), 6),
+                      .child = wanted(r, TL_INT32, DIMS(TREES * NODES, 2)),
+                      .root = wanted(r, TL_INT32, DIMS(TREES)),
+                      .votes = {.weight = floats(r, DIMS(TREES * LEAVES))}};
+    for (int i = 0; i < TREES * NODES; i++) {
+        const int tree = i / NODES, k = i % NODES, is_leaf = k >= NODES - LEAVES;
+        int32_t *const child = (int32_t *)trees.child->data + 2 * (size_t)i;
+        ((int32_t *)trees.root->data)[tree] = tree * NODES;
+        child[0] = is_leaf ? tree * LEAVES + k - (NODES - LEAVES) : tree * NODES + 2 * k + 1;
+        child[1] = child[0] + 1;
+        if (is_leaf)
+            ((int32_t *)trees.feature->data)[i] = -1;
+    }
+    char scratch[(3 * TREES * NODES + 7) * sizeof(uint32_t)];
+    const tl_exec packing = {.scratch = scratch, .scratch_size = sizeof(scratch)};
+    tl_tensor *const packed = wanted(r, TL_UINT8, DIMS((int)tl_trees_packed(&trees, 3)));
+    ck_assert_int_eq(tl_exec_trees_pack(&packing, &trees, 3, packed), 0);
+    tl_tensor *const src = floats(r, DIMS(rows, 3));
+    return tl_exec_trees_packed(with_scratch(r, tl_trees_scratch(src, packed, THREADS)), src,
+                                packed, &trees.votes, NULL, wanted(r, TL_FLOAT, DIMS(rows, 1)),
+                                TL_TREE_SUM);
+}
+
+static int trees(room *r)
+{
+    return trees_of(r, 5000);
+}
+
+static int trees_of_few_rows(room *r)
+{
+    return trees_of(r, 7);
+}
+
 static int det(room *r)
 {
     tl_tensor *const src = floats(r, DIMS(3, 30, 30));
@@ -356,6 +394,8 @@ static const struct {
                ROW(maxpool2d),
                ROW(poolnd),
                ROW(roi_align),
+               ROW(trees),
+               ROW(trees_of_few_rows),
                ROW(topk),
                ROW(sort),
                ROW(unique),

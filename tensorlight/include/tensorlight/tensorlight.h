@@ -19,6 +19,7 @@
 #include "tensorlight/tl_quantize.h"
 #include "tensorlight/tl_quantized.h"
 #include "tensorlight/tl_tensor.h"
+#include "tensorlight/tl_tree.h"
 #include "tensorlight/tl_type.h"
 #include "tensorlight/tl_util.h"
 #include "tensorlight/tl_vision.h"
