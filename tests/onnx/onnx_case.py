@@ -11,7 +11,7 @@ from onnx_writer import graph, model, node, renamed, tensor, value
 
 FLOATS = {"float": np.float32, "double": np.float64, "float16": np.float16}
 INTEGERS = {np.dtype(t).name: t for t in (np.uint8, np.int8, np.uint16, np.int16, np.int32, np.int64, np.uint32, np.uint64)}
-CONTRIB = "com.microsoft"
+CONTRIB, ML = "com.microsoft", "ai.onnx.ml"
 NUMPY = {**FLOATS, **INTEGERS, "bool": np.bool_}  # ONNX's names, as onnx_writer has them
 
 
@@ -63,7 +63,7 @@ def joined(parts):
         outputs += [value(own(name), part.kind or name_of(array)) for name, array in part.wanted.items()]
         initializers += [tensor(own(name), *what) for name, what in part.constants.items()]
         given |= {own(name): array for name, array in part.given.items()}
-    return model(graph(nodes, inputs, outputs, initializers), opset={"": parts[0].opset, CONTRIB: 1}), given
+    return model(graph(nodes, inputs, outputs, initializers), opset={"": parts[0].opset, CONTRIB: 1, ML: 5}), given
 
 
 def call(command):
@@ -161,7 +161,7 @@ def ranged_faults_of(lightnet, parts, ranges, tolerance):
     whole = graph(first.nodes, [value(name, name_of(array), open_of(name)) for name, array in first.given.items()],
                   [value(name, name_of(array)) for name, array in first.wanted.items()],
                   [tensor(name, *what) for name, what in first.constants.items()])
-    bytes_of = model(whole, opset={"": first.opset, CONTRIB: 1})
+    bytes_of = model(whole, opset={"": first.opset, CONTRIB: 1, ML: 5})
     with tempfile.TemporaryDirectory() as folder:
         path = os.path.join(folder, "compiled.safetensors")
         shapes = [word for name, shape in ranges.items() for word in ("--shape", f"{name}={shape}")]

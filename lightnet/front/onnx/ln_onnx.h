@@ -88,6 +88,10 @@ extern const ln_onnx_row ln_onnx_rows_contrib_nbits[];
 extern const ln_onnx_row ln_onnx_rows_contrib_norm[];
 extern const ln_onnx_row ln_onnx_rows_contrib_quantize[];
 
+/* Those of the domain ai.onnx.ml. */
+
+extern const ln_onnx_row ln_onnx_rows_ml_trees[];
+
 /* Failing */
 
 /** Whether something failed. */

@@ -65,6 +65,10 @@ static const ln_onnx_row *const contrib_tables[] = {
     ln_onnx_rows_contrib_norm,
     ln_onnx_rows_contrib_quantize,
 };
+
+static const ln_onnx_row *const ml_tables[] = {
+    ln_onnx_rows_ml_trees,
+};
 // clang-format on
 
 /** The newest row for an opset, in a table; `found` is the best one of others. */
@@ -94,6 +98,7 @@ static const domain_rows *find_domain(const char *domain)
         {"", TABLES(default_tables)},
         {"ai.onnx.preview", TABLES(preview_tables)},
         {"com.microsoft", TABLES(contrib_tables)},
+        {"ai.onnx.ml", TABLES(ml_tables)},
     };
     if (ln_onnx_is_default_domain(domain))
         return &domains[0];
