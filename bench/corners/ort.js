@@ -8,6 +8,7 @@ const ort = require('onnxruntime-node');
 
 const TYPES = {
   '<f4': ['float32', Float32Array],
+  '<f8': ['float64', Float64Array],
   '<i8': ['int64', BigInt64Array],
   '<i4': ['int32', Int32Array],
   '|u1': ['uint8', Uint8Array],

@@ -1,0 +1,134 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: Apache-2.0
+"""A random forest, LightNet beside ONNX Runtime: same machine, same inputs, in turns.
+
+usage: forest_bench.py [--lightnet PATH] [--ort] [--trees N] [--depth N] [--features N] [--targets N] [--double] [--uneven]
+                       [--rows N ..] [--threads N ..] [--rounds N] [--seconds S]
+
+Makes TreeEnsembleRegressor with random splits, and prints the least time of all rounds for each number of rows and threads.
+With --ort also that of ONNX Runtime, the ratio (above 1: LightNet is faster), and the largest difference of the results by
+the largest number. --uneven: each branch has a leaf as one of its children with probability 0.3. Needs numpy, and for --ort
+node and the npm package onnxruntime-node where NODE_PATH or ~/.cache/lightnet-bench/node_modules has it.
+"""
+import argparse
+import json
+import math
+import os
+import subprocess
+import sys
+import tempfile
+
+import numpy as np
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+ROOT = os.path.dirname(os.path.dirname(HERE))
+ORT = os.path.join(ROOT, "bench", "corners", "ort.js")
+sys.path.append(os.path.join(ROOT, "tests", "onnx"))
+from onnx_writer import graph, model, node, value
+
+
+def tree(depth, rng, uneven):
+    """Children of the nodes of a tree, level by level, and which nodes are leaves."""
+    first, second, levels = [], [], [0]
+    for node_of_level in levels:
+        is_leaf = node_of_level >= depth or (uneven and node_of_level and rng.random() < 0.3)
+        first.append(0 if is_leaf else len(levels))
+        second.append(0 if is_leaf else len(levels) + 1)
+        levels += [] if is_leaf else [node_of_level + 1] * 2
+    return first, second
+
+
+def attributes(args, rng):
+    columns = {name: [] for name in ("treeids", "nodeids", "truenodeids", "falsenodeids", "modes", "featureids", "values")}
+    votes = {name: [] for name in ("treeids", "nodeids", "ids", "weights")}
+    for k in range(args.trees):
+        first, second = tree(args.depth, rng, args.uneven)
+        n, leaves = len(first), [i for i, child in enumerate(first) if not child]
+        for name, column in (("treeids", [k] * n), ("nodeids", range(n)), ("truenodeids", first), ("falsenodeids", second),
+                             ("modes", ["BRANCH_LEQ" if child else "LEAF" for child in first]),
+                             ("featureids", rng.integers(0, args.features, n).tolist()),
+                             ("values", rng.normal(0, 0.7, n).astype(np.float32).tolist())):
+            columns[name] += column
+        for name, column in (("treeids", [k] * len(leaves)), ("nodeids", leaves),
+                             ("ids", rng.integers(0, args.targets, len(leaves)).tolist()),
+                             ("weights", rng.normal(size=len(leaves)).astype(np.float32).tolist())):
+            votes[name] += column
+    return {**{"nodes_" + name: column for name, column in columns.items()},
+            **{"target_" + name: column for name, column in votes.items()}, "n_targets": args.targets}
+
+
+def run(command):
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    if done.returncode:
+        sys.exit(f"{' '.join(command)}: {done.stderr.strip()}")
+    return done.stdout
+
+
+class Measuring:
+    """The model, with some rows."""
+
+    def __init__(self, args, folder, path, rows, rng):
+        self.args, self.folder, self.path, self.x = args, folder, path, os.path.join(folder, "x.npy")
+        np.save(self.x, rng.normal(size=(rows, args.features)).astype(np.float64 if args.double else np.float32))
+
+    def lightnet(self, threads, command, *options):
+        return run([self.args.lightnet, command, self.path, "-i", self.x, "--threads", str(threads), *options])
+
+    def ort(self, threads, mode, argument):
+        return run(["node", ORT, mode, self.path, str(threads), argument, self.x])
+
+    def error(self):
+        self.ort(1, "run", os.path.join(self.folder, "ort"))
+        self.lightnet(1, "run", "-O", self.folder)
+        theirs, ours = (np.load(os.path.join(self.folder, name)) for name in ("ort0.npy", "output_0.npy"))
+        return float(np.abs(theirs - ours).max() / np.abs(theirs).max()) if theirs.shape == ours.shape else math.inf
+
+    def times(self, threads):
+        ours, theirs, seconds = math.inf, math.inf, str(self.args.seconds)
+        for _ in range(self.args.rounds):
+            ours = min(ours, json.loads(self.lightnet(threads, "bench", "--seconds", seconds, "--json"))["min_ms"])
+            if self.args.ort:
+                theirs = min(theirs, json.loads(self.ort(threads, "time", seconds))["min_ms"])
+        return ours, theirs
+
+
+def options():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--lightnet", default="lightnet")
+    parser.add_argument("--ort", action="store_true")
+    parser.add_argument("--trees", type=int, default=1000)
+    parser.add_argument("--depth", type=int, default=8)
+    parser.add_argument("--features", type=int, default=50)
+    parser.add_argument("--targets", type=int, default=1)
+    parser.add_argument("--double", action="store_true")
+    parser.add_argument("--uneven", action="store_true")
+    parser.add_argument("--rows", type=int, nargs="+", default=[1, 100, 10000])
+    parser.add_argument("--threads", type=int, nargs="+", default=[1, 2])
+    parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--seconds", type=float, default=1)
+    return parser.parse_args()
+
+
+def main():
+    args = options()
+    os.environ.setdefault("NODE_PATH", os.path.expanduser("~/.cache/lightnet-bench/node_modules"))
+    rng = np.random.default_rng(5)
+    kind = "double" if args.double else "float"
+    with tempfile.TemporaryDirectory() as folder:
+        path = os.path.join(folder, "forest.onnx")
+        with open(path, "wb") as file:
+            trees = node("TreeEnsembleRegressor", ["x"], ["y"], domain="ai.onnx.ml", **attributes(args, rng))
+            file.write(model(graph([trees], [value("x", kind, ["N", args.features])], [value("y", "float", ["N", args.targets])]),
+                             opset={"": 17, "ai.onnx.ml": 3}))
+        print(f'{"rows":>7} {"threads":>7} {"LightNet ms":>11} {"ORT ms":>9} {"ratio":>6}  error')
+        for rows in args.rows:
+            measuring = Measuring(args, folder, path, rows, rng)
+            error = f"{measuring.error():.1e}" if args.ort else ""
+            for threads in args.threads:
+                ours, theirs = measuring.times(threads)
+                beside = f"{theirs:9.3f} {theirs / ours:6.2f}  {error}" if args.ort else ""
+                print(f"{rows:7} {threads:7} {ours:11.3f} {beside}", flush=True)
+
+
+if __name__ == "__main__":
+    main()
