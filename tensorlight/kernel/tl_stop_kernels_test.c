@@ -366,6 +366,21 @@ static int det(room *r)
     return tl_exec_det(with_scratch(r, tl_det_scratch(src)), src, wanted(r, TL_FLOAT, DIMS(3)));
 }
 
+static int inverse(room *r)
+{
+    tl_tensor *const src = floats(r, DIMS(3, 30, 30));
+    return tl_exec_inverse(with_scratch(r, tl_inverse_scratch(src)), src,
+                           wanted(r, TL_FLOAT, DIMS(3, 30, 30)));
+}
+
+static int matmul_by(room *r)
+{
+    tl_tensor *const src = floats(r, DIMS(60, 40)), *const weight = floats(r, DIMS(3, 50, 40));
+    tl_tensor *const dst = wanted(r, TL_FLOAT, DIMS(60, 50));
+    return tl_exec_matmul_by(with_scratch(r, tl_matmul_by_scratch(src, weight, dst, THREADS)), src,
+                             indices(r, TL_INT32, DIMS(60), 3), weight, NULL, dst);
+}
+
 /* ---- all of them ---- */
 
 #define ROW(name)   \
@@ -403,7 +418,9 @@ static const struct {
                ROW(packed_cells),
                ROW(nms),
                ROW(nms_rows),
-               ROW(det)};
+               ROW(det),
+               ROW(inverse),
+               ROW(matmul_by)};
 
 /** Runs a kernel that is stopped at check `at`, 0: never; returns the number of checks. */
 static size_t checks_of(size_t kernel, tl_pool *pool, size_t at)

@@ -204,6 +204,14 @@ def like_the_standard():
     yield contrib("rows", "GatherND", [x, np.int64([[2], [0]])], x[[2, 0]])
     yield contrib("elements", "GatherND", [x, np.int64([[2, 1], [0, 3]])], x[[2, 0], [1, 3]])
     yield contrib("rows", "TorchEmbedding", [x, np.int64([[2, 0, 1], [0, 0, 2]]), np.int64(0)], x[[[2, 0, 1], [0, 0, 2]]])
+    for dtype in (np.float32, np.float16, np.float64, np.int8, np.int64, np.uint16):
+        y = rng.integers(0, 99, (2, 7, 5)).astype(dtype)
+        for dim, size, step in ((-1, 3, 1), (1, 2, 2), (0, 2, 1), (1, 7, 3), (-2, 1, 4)):
+            windows = np.lib.stride_tricks.sliding_window_view(y, size, dim)
+            wanted = windows.take(range(0, windows.shape[dim % 3], step), dim % 3)
+            yield contrib(f"{np.dtype(dtype).name}, {size} along {dim} by {step}", "UnfoldTensor", [y], wanted, dim=dim, size=size,
+                          step=step)
+    yield contrib("one window of all", "UnfoldTensor", [x], x[:, None], size=4)
     image = real(1, 2, 3, 4)
     at = np.stack(np.meshgrid(np.linspace(-1, 1, 4), np.linspace(-1, 1, 3)), -1)[None].astype(F32)
     yield contrib("the pixels themselves", "GridSample", [image, at], image, align_corners=1)
@@ -296,6 +304,25 @@ def embeddings():
                           [like(kind, normalized(total, g, b, 1e-12)), np.int32([0, 0])])
 
 
+def quantized_embeddings():
+    ids = np.int32([[1, 10, 3, 0], [4, 4, 2, 7]])
+    parts, mask = np.int32([[0, 0, 1, 2], [1, 1, 0, 0]]), np.int32([[1, 1, 1, 0], [1, 1, 0, 0]])
+    for dtype in (np.int8, np.uint8):
+        low, high = np.iinfo(dtype).min, np.iinfo(dtype).max
+        tables = [rng.integers(low, high + 1, dims).astype(dtype) for dims in ((11, 6), (9, 6), (3, 6), (6,), (6,))]
+        scales = [F32(v) for v in (0.02, 0.01, 0.03, 0.005, 0.002)]
+        zeros = [dtype(v) for v in (3, 0, 100, 7, 1)]
+        w, p, s, g, b = ((t.astype(float) - float(z)) * float(c) for t, c, z in zip(tables, scales, zeros))
+        what = np.dtype(dtype).name
+        arrays = [ids, parts, *tables, mask, *scales, *zeros]
+        yield contrib(what, "QEmbedLayerNormalization", arrays,
+                      [like("float", normalized(w[ids] + p[:4] + s[parts], g, b, 1e-5)), np.int32([3, 2])],
+                      const=range(2, 7), epsilon=1e-5)
+        without = [None if i in (1, 4, 7, 10, 15) else array for i, array in enumerate(arrays)]
+        yield contrib(f"{what}, neither segments nor mask", "QEmbedLayerNormalization", without,
+                      [like("float", normalized(w[ids] + p[:4], g, b, 1e-12)), np.int32([0, 0])], const=(2, 3, 5, 6))
+
+
 def groups_of(x, n, scale, bias, epsilon, act):
     """Channels last."""
     d = x.reshape(x.shape[0], -1, n, x.shape[-1] // n)
@@ -343,7 +370,8 @@ def ranged(steps):
         yield "x0=1x1..9x6", contrib("", "BiasGelu", [x, scale], like("float", gelu(x.astype(float) + scale)), (1,))
 
 
-KINDS = (products, products_with_activations, convolutions, functions, like_the_standard, layers, skips, embeddings, groups)
+KINDS = (products, products_with_activations, convolutions, functions, like_the_standard, layers, skips, embeddings,
+         quantized_embeddings, groups)
 X = real(2, 3)
 IMAGE, WEIGHT = real(1, 2, 4, 4), real(3, 2, 3, 3)
 CUBE = real(2, 3, 6)
@@ -359,12 +387,14 @@ WRONG = [
     ("FusedConv", [IMAGE, WEIGHT], {"activation": "Relu", "activation_params": [0.5]},
      "'activation_params' has 1 numbers, expected 0"),
     ("FusedConv", [IMAGE, WEIGHT, None, IMAGE], {}, "input 3, 'Z', has shape [1, 2, 4, 4], expected [1, 3, 2, 2]"),
-    ("Inverse", [X], {}, "com.microsoft.Inverse"),
+    ("MatMulFpQ4", [X], {}, "com.microsoft.MatMulFpQ4 (1 node; its numbers have a format that LightNet lacks)"),
     ("BiasGelu", [X], {}, "input 1 is missing"),
     ("FastGelu", [X, X], {}, "input 1, 'bias', has shape [2, 3], expected [3]"),
     ("BiasSplitGelu", [X, X[0]], {}, "a last axis of length 3, expected an even one"),
     ("BiasSoftmax", [X, X], {"axis": 1}, "attribute 'is_inner_broadcast' is missing"),
     ("ExpandDims", [X, np.int32(3)], {}, "axis 3 of a tensor with 3 dimensions, expected -3 to 2"),
+    ("UnfoldTensor", [X], {"size": 4}, "attribute 'size' is 4, expected 1 to 3"),
+    ("UnfoldTensor", [X], {}, "attribute 'size' is missing"),
     ("Unique", [X], {}, "input 0 has 2 dimensions, expected 1"),
     ("SkipLayerNormalization", [CUBE, CUBE[:, :2].copy(), CUBE[0, 0]], {},
      "input 1, 'skip', has shape [2, 2, 6], expected [2, 3, 6]"),

@@ -6,6 +6,7 @@
 // Source: ContribOperators.md of ONNX Runtime.
 
 #include <float.h>
+#include <limits.h>
 
 #include "front/onnx/ln_onnx.h"
 #include "front/onnx/ln_onnx_steps.h"
@@ -317,6 +318,44 @@ static void translate_torch_embedding(ln_onnx_node *n)
             LN_INT("axis", 0));
 }
 
+/** The index of element `k` of window `i`, [windows, size]. */
+static const char *window_indices(ln_onnx_node *n, int windows, int size, int step)
+{
+    const int dims[] = {windows, size}, len = windows * size;
+    int64_t *const at = ln_translation_alloc(n->emit.translation, (size_t)len * sizeof(*at) + 1);
+    for (int i = 0; at && i < len; i++)
+        at[i] = (int64_t)(i / size) * step + i % size;
+    return at ? ln_emit_constant(&n->emit, TL_INT64, 2, dims, at) : NULL;
+}
+
+/** Windows of `size` elements along an axis, each `step` behind the one before, as a new last axis.
+ */
+static void translate_unfold(ln_onnx_node *n)
+{
+    const char *const src = ln_onnx_in(n, 0);
+    const tl_tensor *const t = ln_onnx_tensor_of(n, src);
+    const int ndim = t->ndim, axis = ln_attr_axis(&n->emit, "dim", -1, ndim);
+    ln_attr_require(&n->emit, "size");
+    const int step = ln_attr_int_in(&n->emit, "step", 1, 1, INT_MAX);
+    const int size = ln_attr_int_in(&n->emit, "size", 1, 1, ndim ? t->dims[axis] : 1);
+    if (!ln_onnx_failed(n))
+        ln_onnx_want_fixed_axis(n, src, axis);
+    if (ln_onnx_failed(n))
+        return;
+    const int windows = (t->dims[axis] - size) / step + 1;
+    if (tl_compute_length(2, (int[]){windows, size}) < 0)
+        ln_emit_fail(&n->emit, "%s", tl_last_error());
+    if (!ln_emit_allows(&n->emit, (size_t)windows * (size_t)size, sizeof(int64_t)))
+        return;
+    const char *const all =
+        LN_EMIT(&n->emit, LN_EMIT_TEMP, "take", LN_ARG("src", src),
+                LN_ARG("index", window_indices(n, windows, size, step)), LN_INT("axis", axis));
+    int axes[TL_MAXDIM] = {0};
+    for (int i = 0; i <= ndim && ndim < TL_MAXDIM; i++)
+        axes[i] = i <= axis ? i : i < ndim ? i + 1 : axis + 1;
+    ln_emit_transpose(&n->emit, all, axes, 0);
+}
+
 const ln_onnx_row ln_onnx_rows_contrib_fused[] = {
     {"BiasAdd", 1, translate_bias_add},
     {"BiasGelu", 1, translate_bias_gelu, "TL_UNARY_GELU"},
@@ -332,7 +371,6 @@ const ln_onnx_row ln_onnx_rows_contrib_fused[] = {
     {"Gelu", 1, translate_gelu, "TL_UNARY_GELU"},
     {"GemmFastGelu", 1, translate_gemm_fast_gelu},
     {"GridSample", 1, ln_onnx_translate_standard},
-    {"Inverse", 1, NULL, "it inverts matrices"},
     {"NhwcConv", 1, translate_nhwc_conv},
     {"NhwcFusedConv", 1, translate_nhwc_conv},
     {"Pad", 1, ln_onnx_translate_standard},
@@ -341,6 +379,7 @@ const ln_onnx_row ln_onnx_rows_contrib_fused[] = {
     {"TorchEmbedding", 1, translate_torch_embedding},
     {"TransposeMatMul", 1, translate_fused_matmul},
     {"Trilu", 1, ln_onnx_translate_standard},
+    {"UnfoldTensor", 1, translate_unfold},
     {"Unique", 1, translate_unique},
     {NULL},
 };

@@ -50,6 +50,22 @@ static double small_epsilon(ln_onnx_node *n)
     return ln_onnx_float(n, "epsilon", (double)1e-12F);
 }
 
+/** Elements of input `i` as floats: those of QEmbedLayerNormalization, 2 to 6, are integers, with
+ *  scales in inputs 8 to 12, and zero points in the five after them. */
+static const char *as_floats(ln_onnx_node *n, int i, const char *elements)
+{
+    if (!n->row->with)
+        return elements;
+    const int scale = i + 6, zero = i + 11;
+    for (int k = scale; k <= zero; k += zero - scale)
+        if (ln_onnx_tensor_of(n, ln_onnx_in(n, k))->len != 1)
+            ln_emit_fail(&n->emit, "input %d has %d elements, expected 1", k,
+                         ln_onnx_tensor_of(n, ln_onnx_in(n, k))->len);
+    return LN_EMIT(&n->emit, LN_EMIT_TEMP, "dequantize", LN_ARG("src", elements),
+                   LN_ARG("scale", ln_onnx_scalar_in(n, scale)),
+                   LN_ARG("zero", ln_onnx_zero_point(n, zero, elements, 0)));
+}
+
 static const char *norm_factor(ln_onnx_node *n, int i, const char *name, const char *src)
 {
     const tl_tensor *const t = ln_onnx_tensor_of(n, src);
@@ -57,7 +73,7 @@ static const char *norm_factor(ln_onnx_node *n, int i, const char *name, const c
     const char *const factor = ln_onnx_in(n, i);
     if (!ln_onnx_failed(n) && t->ndim > 0)
         ln_onnx_want_shape(n, i, name, 1, &t->dims[t->ndim - 1]);
-    return ln_emit_cast(&n->emit, factor, dtype, LN_EMIT_TEMP);
+    return ln_emit_cast(&n->emit, as_floats(n, i, factor), dtype, LN_EMIT_TEMP);
 }
 
 static void translate_skip_layernorm(ln_onnx_node *n)
@@ -92,15 +108,17 @@ static void translate_skip_simplified(ln_onnx_node *n)
 
 static const char *look_up(ln_onnx_node *n, int table, const char *index)
 {
-    return LN_EMIT(&n->emit, LN_EMIT_TEMP, "take", LN_ARG("src", ln_onnx_in(n, table)),
-                   LN_ARG("index", index), LN_INT("axis", 0));
+    const char *const rows =
+        LN_EMIT(&n->emit, LN_EMIT_TEMP, "take", LN_ARG("src", ln_onnx_in(n, table)),
+                LN_ARG("index", index), LN_INT("axis", 0));
+    return as_floats(n, table, rows);
 }
 
 /** The embeddings of the positions: of those that are given, otherwise of 0, 1, .. */
 static const char *position_embedding(ln_onnx_node *n, const char *ids)
 {
     enum { POSITIONS = 3, POSITION_IDS = 8 };
-    const char *const positions = ln_onnx_optional(n, POSITION_IDS);
+    const char *const positions = n->row->with ? NULL : ln_onnx_optional(n, POSITION_IDS);
     if (positions)
         return look_up(n, POSITIONS, positions);
     const char *const table = ln_onnx_in(n, POSITIONS);
@@ -111,14 +129,17 @@ static const char *position_embedding(ln_onnx_node *n, const char *ids)
         ln_emit_fail(&n->emit, "input %d, 'position_embedding', has %d rows, expected at least %d",
                      POSITIONS, t->ndim ? t->dims[0] : 1, len);
     if (ln_size_is_number(&size))
-        return LN_EMIT(&n->emit, LN_EMIT_TEMP, "slice", LN_ARG("src", table), LN_INT("axis", 0),
-                       LN_INT("start", 0), LN_INT("len", len));
+        return as_floats(n, POSITIONS,
+                         LN_EMIT(&n->emit, LN_EMIT_TEMP, "slice", LN_ARG("src", table),
+                                 LN_INT("axis", 0), LN_INT("start", 0), LN_INT("len", len)));
     const int axis = 0, start = 0, step = 1;
     const char *const end = LN_EMIT(&n->emit, LN_EMIT_TEMP, "shape", LN_ARG("src", ids),
                                     LN_INT("start", 1), LN_INT("end", 2));
-    return LN_EMIT(&n->emit, LN_EMIT_TEMP, "stride_slice", LN_ARG("src", table),
-                   LN_ARG("ends_now", end), LN_INTS("axes", 1, &axis), LN_INTS("starts", 1, &start),
-                   LN_INTS("ends", 1, &len), LN_INTS("steps", 1, &step));
+    return as_floats(n, POSITIONS,
+                     LN_EMIT(&n->emit, LN_EMIT_TEMP, "stride_slice", LN_ARG("src", table),
+                             LN_ARG("ends_now", end), LN_INTS("axes", 1, &axis),
+                             LN_INTS("starts", 1, &start), LN_INTS("ends", 1, &len),
+                             LN_INTS("steps", 1, &step)));
 }
 
 /** How many words each sequence has: the sum of its mask. Without a mask: 0. */
@@ -251,6 +272,7 @@ static void translate_skip_groupnorm(ln_onnx_node *n)
 const ln_onnx_row ln_onnx_rows_contrib_norm[] = {
     {"EmbedLayerNormalization", 1, translate_embed_layernorm},
     {"GroupNorm", 1, translate_groupnorm},
+    {"QEmbedLayerNormalization", 1, translate_embed_layernorm, "quantized"},
     {"SkipGroupNorm", 1, translate_skip_groupnorm},
     {"SkipLayerNormalization", 1, translate_skip_layernorm},
     {"SkipSimplifiedLayerNormalization", 1, translate_skip_simplified},

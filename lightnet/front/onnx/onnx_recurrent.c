@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// ONNX's recurrent networks: RNN, GRU, LSTM.
+// ONNX's recurrent networks: RNN, GRU, LSTM; and DynamicQuantizeLSTM of com.microsoft.
 //
 // D directions, T steps, B sequences, I numbers of input, H of state, G gates. The products of the
 // input and its weights are one matmul for all steps; the operator `recurrent` does the rest.
@@ -7,6 +7,7 @@
 #include <strings.h>
 
 #include "front/onnx/ln_onnx.h"
+#include "front/onnx/ln_onnx_steps.h"
 #include "tensorlight/tl_recurrent.h"
 
 /** The tensors of a node, in LightNet's order and type. */
@@ -15,6 +16,7 @@ typedef struct network {
     int is_batch_first;   /* the layout of the node */
     tl_dtype dtype, work; /* of the node, and to compute in */
     int directions, steps, rows, inputs, hidden, n_gates;
+    int is_quantized; /* DynamicQuantizeLSTM: weights are integers, with gates last */
 } network;
 
 /* ---- activations ---- */
@@ -95,6 +97,15 @@ static void check_dims(ln_onnx_node *n, int i, const char *name, const int *dims
                      tl_shape_text(text, t->ndim, t->dims), tl_shape_text(expected, 3, dims));
 }
 
+/** Input `i` has weights from `len` elements to the gates. */
+static void check_weights(ln_onnx_node *n, const network *net, int i, const char *name, int gates,
+                          int len)
+{
+    check_dims(n, i, name,
+               net->is_quantized ? (int[]){net->directions, len, gates}
+                                 : (int[]){net->directions, gates, len});
+}
+
 /** -1 after a failure. */
 static int find_shape(ln_onnx_node *n, network *net)
 {
@@ -105,7 +116,7 @@ static int find_shape(ln_onnx_node *n, network *net)
     if (ln_onnx_failed(n))
         return -1;
     net->n_gates = tl_cell_gates(net->cell);
-    net->is_batch_first = ln_onnx_flag(n, "layout", 0);
+    net->is_batch_first = !net->is_quantized && ln_onnx_flag(n, "layout", 0);
     net->dtype = x->dtype;
     net->work = tl_size_of(x->dtype) == 2 ? TL_FLOAT : x->dtype;
     net->directions =
@@ -113,7 +124,7 @@ static int find_shape(ln_onnx_node *n, network *net)
     net->steps = x->dims[net->is_batch_first];
     net->rows = x->dims[!net->is_batch_first];
     net->inputs = x->dims[2];
-    net->hidden = r->dims[2];
+    net->hidden = r->dims[net->is_quantized ? 1 : 2];
     const int64_t hidden = ln_onnx_int(n, "hidden_size", net->hidden);
     if (hidden != net->hidden)
         ln_emit_fail(&n->emit, "attribute 'hidden_size' is %lld, expected that of 'R', %d",
@@ -122,8 +133,8 @@ static int find_shape(ln_onnx_node *n, network *net)
         ln_emit_fail(&n->emit, "'R' is for a state of %d numbers, expected at most %d", net->hidden,
                      INT32_MAX / 8);
     const int gates = ln_onnx_failed(n) ? 0 : net->n_gates * net->hidden;
-    check_dims(n, 1, "W", (int[]){net->directions, gates, net->inputs});
-    check_dims(n, 2, "R", (int[]){net->directions, gates, net->hidden});
+    check_weights(n, net, 1, "W", gates, net->inputs);
+    check_weights(n, net, 2, "R", gates, net->hidden);
     return ln_onnx_failed(n) ? -1 : 0;
 }
 
@@ -145,6 +156,36 @@ static const char *sequences(ln_onnx_node *n, const network *net, int i)
     return ln_emit_transpose(&n->emit, src, (int[]){1, 0, 2}, LN_EMIT_TEMP);
 }
 
+/** Integers [D, L, G * H] of DynamicQuantizeLSTM as floats. The scales in input `scale`, and the
+ *  zero points after them, are one for each direction, or one for each of its columns. */
+static const char *dequantized(ln_onnx_node *n, const network *net, int i, int scale)
+{
+    const char *const src = ln_onnx_in(n, i);
+    const char *scales = ln_onnx_in(n, scale), *zeros = ln_onnx_optional(n, scale + 1);
+    const int ndim = ln_onnx_tensor_of(n, scales)->ndim, len = ln_onnx_tensor_of(n, src)->dims[1];
+    const int each[] = {net->directions, 1, net->n_gates * net->hidden};
+    ln_onnx_want_shape(n, scale, "scale", ndim == 2 ? 2 : 1, (int[]){each[0], each[2]});
+    if (zeros)
+        ln_onnx_want_shape(n, scale + 1, "zero point", ndim == 2 ? 2 : 1,
+                           (int[]){each[0], each[2]});
+    const int is_by_column = ndim == 2 && len > 0;
+    if (is_by_column && !ln_onnx_failed(n)) {
+        scales = ln_emit_reshape(&n->emit, scales, 3, each, LN_EMIT_TEMP);
+        zeros = zeros ? ln_emit_reshape(&n->emit, zeros, 3, each, LN_EMIT_TEMP) : NULL;
+    }
+    return LN_EMIT(&n->emit, LN_EMIT_TEMP, "dequantize", LN_ARG("src", src),
+                   LN_ARG("scale", scales), LN_ARG("zero", zeros), LN_INT("axis", is_by_column),
+                   LN_INT("block", is_by_column ? len : 0));
+}
+
+/** W as [D, I, G * H]. Constant weights are transposed once, when the model is loaded. */
+static const char *input_weights(ln_onnx_node *n, const network *net)
+{
+    if (net->is_quantized)
+        return dequantized(n, net, 1, 8);
+    return ln_emit_transpose(&n->emit, input(n, net, 1), (int[]){0, 2, 1}, LN_EMIT_TEMP);
+}
+
 /** The contribution of the input to the gates: [1, T * B, I] x [D, I, G * H] as [D, T, B, G * H].
  */
 static const char *project(ln_onnx_node *n, const network *net)
@@ -152,23 +193,25 @@ static const char *project(ln_onnx_node *n, const network *net)
     const int lines = net->steps * net->rows, gates = net->n_gates * net->hidden;
     const char *const x = ln_emit_reshape(&n->emit, sequences(n, net, 0), 3,
                                           (int[]){1, lines, net->inputs}, LN_EMIT_TEMP);
-    // Constant weights are transposed once, when the model is loaded.
-    const char *const weights =
-        ln_emit_transpose(&n->emit, input(n, net, 1), (int[]){0, 2, 1}, LN_EMIT_TEMP);
-    const char *const dst =
-        LN_EMIT(&n->emit, LN_EMIT_TEMP, "matmul", LN_ARG("src1", x), LN_ARG("src2", weights));
+    const char *const dst = LN_EMIT(&n->emit, LN_EMIT_TEMP, "matmul", LN_ARG("src1", x),
+                                    LN_ARG("src2", input_weights(n, net)));
     return ln_emit_reshape(&n->emit, dst, 4, (int[]){net->directions, net->steps, net->rows, gates},
                            LN_EMIT_TEMP);
 }
 
-/** R [D, G * H, H] as [D, G, H, H], from the state to the gates. */
+/** R [D, G * H, H], or with gates last [D, H, G * H], as [D, G, H, H], from the state to the gates.
+ */
 static const char *recurrence(ln_onnx_node *n, const network *net)
 {
-    const int hidden = net->hidden;
-    const char *const gates =
-        ln_emit_reshape(&n->emit, input(n, net, 2), 4,
-                        (int[]){net->directions, net->n_gates, hidden, hidden}, LN_EMIT_TEMP);
-    return ln_emit_transpose(&n->emit, gates, (int[]){0, 1, 3, 2}, LN_EMIT_TEMP);
+    const int d = net->directions, g = net->n_gates, hidden = net->hidden;
+    const char *const src = net->is_quantized ? dequantized(n, net, 2, 10) : input(n, net, 2);
+    const char *const gates = ln_emit_reshape(&n->emit, src, 4,
+                                              net->is_quantized ? (int[]){d, hidden, g, hidden}
+                                                                : (int[]){d, g, hidden, hidden},
+                                              LN_EMIT_TEMP);
+    return ln_emit_transpose(&n->emit, gates,
+                             net->is_quantized ? (int[]){0, 2, 1, 3} : (int[]){0, 1, 3, 2},
+                             LN_EMIT_TEMP);
 }
 
 /** Output `i` in the layout and the type of the node. */
@@ -215,9 +258,9 @@ static void set_directions(ln_onnx_node *n, const network *net)
     ln_emit_set(&n->emit, LN_BOOLS("reverse", net->directions, (int[]){is_reverse, 1}));
 }
 
-static void emit_recurrent(ln_onnx_node *n, tl_cell cell)
+static void emit_recurrent(ln_onnx_node *n, tl_cell cell, int is_quantized)
 {
-    network net = {.cell = cell};
+    network net = {.cell = cell, .is_quantized = is_quantized};
     if (!ln_onnx_num_outputs(n) || find_shape(n, &net))
         return;
     const char *const src = project(n, &net), *const states = recurrence(n, &net);
@@ -239,12 +282,22 @@ static void emit_recurrent(ln_onnx_node *n, tl_cell cell)
 
 static void translate_recurrent(ln_onnx_node *n)
 {
-    emit_recurrent(n, tl_cell_from_str(n->row->with));
+    emit_recurrent(n, tl_cell_from_str(n->row->with), 0);
+}
+
+static void translate_quantized_lstm(ln_onnx_node *n)
+{
+    emit_recurrent(n, TL_CELL_LSTM, 1);
 }
 
 const ln_onnx_row ln_onnx_rows_recurrent[] = {
     {"GRU", 1, translate_recurrent, "TL_CELL_GRU"},
     {"LSTM", 1, translate_recurrent, "TL_CELL_LSTM"},
     {"RNN", 1, translate_recurrent, "TL_CELL_RNN"},
+    {NULL},
+};
+
+const ln_onnx_row ln_onnx_rows_contrib_recurrent[] = {
+    {"DynamicQuantizeLSTM", 1, translate_quantized_lstm},
     {NULL},
 };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Linear algebra: matrix multiplication, determinants.
+// Linear algebra: matrix multiplication, determinants, inverses, distances.
 //
 //     const tl_matmul_param param = {.trans2 = 1, .alpha = 1, .beta = 1};
 //     tl_tensor *dst = tl_tensor_matmul(src, weight, bias, NULL, &param);
@@ -95,6 +95,32 @@ TL_API tl_tensor *tl_tensor_matmul_int(const tl_tensor *src1, const tl_tensor *s
 TL_API int tl_exec_matmul_int(const tl_exec *exec, const tl_tensor *src1, const tl_tensor *src2,
                               const tl_tensor *zero1, const tl_tensor *zero2, tl_tensor *dst);
 
+/* ---- matrices chosen by index ---- */
+
+/** 0 if the shapes are those of tl_tensor_matmul_by, else -1 with a reason. Data is ignored. */
+TL_API int tl_matmul_by_check(const tl_tensor *src, const tl_tensor *index, const tl_tensor *weight,
+                              const tl_tensor *bias);
+
+/** Each row of src [m, k] times the transpose of the matrix of weight [e, n, k] that its index [m]
+ *  names, plus that row of bias [e, n] (or NULL) -> [m, n]. Floats, summed as by tl_tensor_matmul;
+ *  index of TL_INT32 or TL_INT64, negative ones count from the end. NULL with a reason also if an
+ *  index is out of range. Reads only the matrices that are named. Source: the experts of
+ * com.microsoft MoE. D. */
+TL_API tl_tensor *tl_tensor_matmul_by(const tl_tensor *src, const tl_tensor *index,
+                                      const tl_tensor *weight, const tl_tensor *bias,
+                                      tl_tensor *dst);
+
+/** The bytes of exec->scratch with which tl_exec_matmul_by is fastest on that many threads; of 0
+ *  threads, the least that it needs. Data is ignored and may be NULL. */
+TL_API size_t tl_matmul_by_scratch(const tl_tensor *src, const tl_tensor *weight,
+                                   const tl_tensor *dst, int threads);
+
+/** -1 with a reason when exec is NULL, its scratch is too small, or an index is out of range. */
+TL_API int tl_exec_matmul_by(const tl_exec *exec, const tl_tensor *src, const tl_tensor *index,
+                             const tl_tensor *weight, const tl_tensor *bias, tl_tensor *dst);
+
+/* ---- square matrices ---- */
+
 /** The determinants of src [.., n, n] -> [..]; floats, computed in double. Source: ONNX Det-11. D.
  */
 TL_API tl_tensor *tl_tensor_det(const tl_tensor *src, tl_tensor *dst);
@@ -104,6 +130,27 @@ TL_API size_t tl_det_scratch(const tl_tensor *src);
 
 /** -1 with a reason when exec is NULL or its scratch is too small. */
 TL_API int tl_exec_det(const tl_exec *exec, const tl_tensor *src, tl_tensor *dst);
+
+/** The inverses of src [.., n, n] -> the same shape; floats, computed in double by elimination with
+ *  partial pivoting. A singular matrix gives elements that are infinite or NaN. dst may be src.
+ *  Source: com.microsoft Inverse-1. */
+TL_API tl_tensor *tl_tensor_inverse(const tl_tensor *src, tl_tensor *dst);
+
+/** The bytes of exec->scratch that tl_exec_inverse needs. Data is ignored and may be NULL. */
+TL_API size_t tl_inverse_scratch(const tl_tensor *src);
+
+/** -1 with a reason when exec is NULL or its scratch is too small. */
+TL_API int tl_exec_inverse(const tl_exec *exec, const tl_tensor *src, tl_tensor *dst);
+
+/* ---- distances ---- */
+
+/** The Euclidean distances between the rows of src1 [m, d] and the columns of src2 [d, n] ->
+ *  [m, n], or with `is_squared` their squares; floats, 16-bit ones computed in float. Points that
+ *  are equal have the distance 0. Source: com.microsoft CDist-1. D. */
+TL_API tl_tensor *tl_tensor_distance(const tl_tensor *src1, const tl_tensor *src2, tl_tensor *dst,
+                                     int is_squared);
+TL_API int tl_exec_distance(const tl_exec *exec, const tl_tensor *src1, const tl_tensor *src2,
+                            tl_tensor *dst, int is_squared);
 
 TL_END_DECLS
 

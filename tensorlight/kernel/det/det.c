@@ -2,50 +2,28 @@
 // Determinants, by elimination with partial pivoting in double.
 
 #include <assert.h>
-#include <math.h>
 
+#include "kernel/det/elimination.h"
 #include "kernel/tl_kernel.h"
 #include "tensor/tl_result.h"
 #include "tensorlight/tl_linalg.h"
 
-/** The row at or below `i` whose element in column `i` is largest. */
-static size_t pivot_of(const double *a, size_t n, size_t i)
-{
-    size_t best = i;
-    for (size_t r = i + 1; r < n; r++)
-        if (fabs(a[r * n + i]) > fabs(a[best * n + i]))
-            best = r;
-    return best;
-}
-
-static void swap_rows(double *a, size_t n, size_t r1, size_t r2)
-{
-    for (size_t c = 0; c < n; c++) {
-        const double x = a[r1 * n + c];
-        a[r1 * n + c] = a[r2 * n + c];
-        a[r2 * n + c] = x;
-    }
-}
-
-/** Overwrites `a` [n, n]. Source: Golub, Van Loan: Matrix computations, 3.4. */
+/** Overwrites `a` [n, n]. */
 static double determinant(double *a, size_t n, const tl_stop *stop)
 {
     double det = 1;
     for (size_t i = 0; i < n && !tl_stop_is_requested(stop); i++) {
-        const size_t pivot = pivot_of(a, n, i);
+        const size_t pivot = tl_pivot_of(a, n, i);
         if (pivot != i) {
-            swap_rows(a, n, pivot, i);
+            tl_swap_rows(a, n, pivot, i);
             det = -det;
         }
         const double head = a[i * n + i];
         det *= head;
         if (head == 0)
             return det;
-        for (size_t r = i + 1; r < n; r++) {
-            const double factor = a[r * n + i] / head;
-            for (size_t c = i; c < n; c++)
-                a[r * n + c] -= factor * a[i * n + c];
-        }
+        for (size_t r = i + 1; r < n; r++)
+            tl_subtract_row(a, n, r, i, i, a[r * n + i] / head);
     }
     return det;
 }

@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+// Linear algebra of com.microsoft: inverse matrices, distances, products with sparse matrices.
+//
+// Source: ContribOperators.md of ONNX Runtime.
+
+#include "front/onnx/ln_onnx.h"
+#include "front/onnx/ln_onnx_steps.h"
+
+static void translate_inverse(ln_onnx_node *n)
+{
+    ln_emit_simple(&n->emit, "inverse", ln_onnx_in(n, 0), 0);
+}
+
+/** Between the rows of two matrices; the columns of a constant one are made at load. */
+static void translate_cdist(ln_onnx_node *n)
+{
+    static const ln_attr_word metrics[] = {{"sqeuclidean", "squared"}, {"euclidean", ""}, {0}};
+    const char *const metric = ln_attr_choose(&n->emit, "metric", "sqeuclidean", metrics);
+    const char *const rows = ln_onnx_in(n, 0), *const others = ln_onnx_in(n, 1);
+    if (!ln_onnx_failed(n) && ln_onnx_tensor_of(n, others)->ndim != 2)
+        ln_emit_fail(&n->emit, "input 1 has %d dimensions, expected 2",
+                     ln_onnx_tensor_of(n, others)->ndim);
+    const char *const columns = ln_emit_transpose(&n->emit, others, (int[]){1, 0}, LN_EMIT_TEMP);
+    LN_EMIT(&n->emit, 0, "distance", LN_ARG("src1", rows), LN_ARG("src2", columns),
+            LN_BOOL("is_squared", *metric != '\0'));
+}
+
+/** The node fails unless input `i` is a matrix. */
+static const char *matrix_in(ln_onnx_node *n, int i)
+{
+    const char *const src = ln_onnx_in(n, i);
+    if (!ln_onnx_failed(n) && ln_onnx_tensor_of(n, src)->ndim != 2)
+        ln_emit_fail(&n->emit, "input %d has %d dimensions, expected 2", i,
+                     ln_onnx_tensor_of(n, src)->ndim);
+    return src;
+}
+
+/** alpha * A x B. A sparse constant is a matrix with zeros by now (ln_onnx_sparse). */
+static void translate_sparse_matmul(ln_onnx_node *n)
+{
+    const char *const sparse = matrix_in(n, 0), *const dense = matrix_in(n, 1);
+    LN_EMIT(&n->emit, 0, "matmul", LN_ARG("src1", sparse), LN_ARG("src2", dense),
+            LN_BOOL("trans1", ln_onnx_flag(n, "transA", 0)),
+            LN_BOOL("trans2", ln_onnx_flag(n, "transB", 0)),
+            LN_NUMBER("alpha", ln_onnx_float(n, "alpha", 1)));
+}
+
+const ln_onnx_row ln_onnx_rows_contrib_algebra[] = {
+    {"CDist", 1, translate_cdist},
+    {"Inverse", 1, translate_inverse},
+    {"SparseToDenseMatMul", 1, translate_sparse_matmul},
+    {NULL},
+};

@@ -1,0 +1,196 @@
+// SPDX-License-Identifier: Apache-2.0
+// Products of rows, each with the matrix that its index names: rows of one matrix are gathered,
+// multiplied together, and put back.
+
+#include <assert.h>
+#include <string.h>
+
+#include "kernel/take/tl_index.h"
+#include "kernel/tl_kernel.h"
+#include "tensor/tl_result.h"
+#include "tensorlight/tl_linalg.h"
+
+static const tl_matmul_param transposed = {.trans2 = 1, .alpha = 1, .beta = 1};
+
+/* Where parts of the scratch memory begin, in bytes. The room for matrix multiplication is first.
+ */
+typedef struct layout {
+    size_t rows, results; /* those of src and dst, ordered by matrix */
+    size_t order, starts; /* int: the row at each place; the first place of each matrix */
+    size_t size;
+} layout;
+
+/** The place behind `*size` bytes, to which `n` elements of `each` bytes are added. */
+static size_t add_part(size_t *size, size_t n, size_t each)
+{
+    const size_t place = *size;
+    *size += (n * each + 63) / 64 * 64;
+    return place;
+}
+
+/** `threads` 0: without room for matrix multiplication, which is then slower. */
+static layout lay_out(const tl_tensor *src, const tl_tensor *weight, const tl_tensor *dst,
+                      int threads)
+{
+    layout l = {0};
+    if (threads > 0) {
+        const tl_tensor matrix = {
+            .dtype = weight->dtype,
+            .ndim = 2,
+            .dims = weight->dims + 1,
+            .len = weight->dims[0] ? weight->len / weight->dims[0] : 0,
+        };
+        add_part(&l.size, tl_matmul_scratch(src, &matrix, NULL, dst, &transposed, threads), 1);
+    }
+    l.rows = add_part(&l.size, (size_t)src->len, tl_size_of(src->dtype));
+    l.results = add_part(&l.size, (size_t)dst->len, tl_size_of(dst->dtype));
+    l.order = add_part(&l.size, (size_t)src->dims[0], sizeof(int));
+    l.starts = add_part(&l.size, (size_t)weight->dims[0] + 1, sizeof(int));
+    return l;
+}
+
+size_t tl_matmul_by_scratch(const tl_tensor *src, const tl_tensor *weight, const tl_tensor *dst,
+                            int threads)
+{
+    return lay_out(src, weight, dst, threads).size;
+}
+
+/** Sorts rows by matrix, in order of rows: `order` [rows], `starts` [n + 1]. Indices are valid. */
+static void sort_rows(const tl_tensor *index, int n, int *order, int *starts)
+{
+    memset(starts, 0, ((size_t)n + 1) * sizeof(*starts));
+    for (int i = 0; i < index->len; i++)
+        starts[tl_index_in(index, (size_t)i, n) + 1]++;
+    for (int e = 0; e < n; e++)
+        starts[e + 1] += starts[e];
+    for (int i = 0; i < index->len; i++)
+        order[starts[tl_index_in(index, (size_t)i, n)]++] = i;
+    memmove(starts + 1, starts, (size_t)n * sizeof(*starts)); // each is the start of the next one
+    starts[0] = 0;
+}
+
+/** Rows of `size` bytes to the places of their order, or back. */
+static void move_rows(char *ordered, char *rows, const int *order, int n, size_t size, int is_back)
+{
+    for (int i = 0; i < n; i++) {
+        char *const place = ordered + (size_t)i * size, *const row = rows + (size_t)order[i] * size;
+        memcpy(is_back ? row : place, is_back ? place : row, size);
+    }
+}
+
+/** Multiplies the rows at places `first` .. `end` - 1 by matrix `e`. */
+static int multiply_some(const tl_exec *exec, const tl_tensor *weight, const tl_tensor *bias, int e,
+                         void *rows, void *results, int first, int end)
+{
+    const int n = weight->dims[1], k = weight->dims[2], m = end - first;
+    const tl_dtype dtype = weight->dtype;
+    const tl_tensor src = {.dtype = dtype,
+                           .ndim = 2,
+                           .dims = (int[]){m, k},
+                           .len = m * k,
+                           .data = tl_pointer_add(rows, (ptrdiff_t)first * k, dtype)};
+    const tl_tensor matrix = {.dtype = dtype,
+                              .ndim = 2,
+                              .dims = (int[]){n, k},
+                              .len = n * k,
+                              .data = tl_pointer_add(weight->data, (ptrdiff_t)e * n * k, dtype)};
+    const tl_tensor vector = {.dtype = dtype,
+                              .ndim = 1,
+                              .dims = (int[]){n},
+                              .len = n,
+                              .data = bias ? tl_pointer_add(bias->data, (ptrdiff_t)e * n, dtype)
+                                           : NULL};
+    tl_tensor dst = {.dtype = dtype,
+                     .ndim = 2,
+                     .dims = (int[]){m, n},
+                     .len = m * n,
+                     .data = tl_pointer_add(results, (ptrdiff_t)first * n, dtype)};
+    return tl_exec_matmul(exec, &src, &matrix, bias ? &vector : NULL, &dst, &transposed);
+}
+
+int tl_exec_matmul_by(const tl_exec *exec, const tl_tensor *src, const tl_tensor *index,
+                      const tl_tensor *weight, const tl_tensor *bias, tl_tensor *dst)
+{
+    assert(src->ndim == 2 && weight->ndim == 3 && src->dims[1] == weight->dims[2]);
+    assert(index->len == src->dims[0] && dst->dims[0] == src->dims[0]);
+    assert(dst->dims[1] == weight->dims[1] && dst->dtype == src->dtype);
+    const int n = weight->dims[0];
+    if (tl_check_indices(index, n) < 0)
+        return -1;
+    const layout least = lay_out(src, weight, dst, 0);
+    if (dst->len == 0)
+        return 0;
+    if (tl_check_scratch(exec, least.size, "for products by index") < 0)
+        return -1;
+    char *const parts = (char *)exec->scratch + (exec->scratch_size - least.size) / 64 * 64;
+    tl_exec own = *exec;
+    own.scratch_size = (size_t)(parts - (char *)exec->scratch);
+    int *const order = (int *)(parts + least.order), *const starts = (int *)(parts + least.starts);
+    sort_rows(index, n, order, starts);
+    move_rows(parts + least.rows, src->data, order, index->len,
+              (size_t)src->dims[1] * tl_size_of(src->dtype), 0);
+    for (int e = 0; e < n && !tl_stop_is_requested(exec->stop); e++)
+        if (starts[e] < starts[e + 1] &&
+            multiply_some(&own, weight, bias, e, parts + least.rows, parts + least.results,
+                          starts[e], starts[e + 1]) < 0)
+            return -1;
+    move_rows(parts + least.results, dst->data, order, index->len,
+              (size_t)dst->dims[1] * tl_size_of(dst->dtype), 1);
+    return 0;
+}
+
+static int check_by(const tl_tensor *src, const tl_tensor *index, const tl_tensor *weight,
+                    const tl_tensor *bias)
+{
+    if (tl_check_data(src, "src") < 0 || tl_check_float(src, "src") < 0 ||
+        tl_check_data(index, "index") < 0 || tl_check_data(weight, "weight") < 0 ||
+        tl_check_same_dtype(src, weight) < 0 ||
+        (bias && (tl_check_data(bias, "bias") < 0 || tl_check_same_dtype(src, bias) < 0)))
+        return -1;
+    if (index->dtype != TL_INT32 && index->dtype != TL_INT64)
+        return tl_fail("'index' has dtype %s, expected TL_INT32 or TL_INT64",
+                       tl_dtype_name(index->dtype));
+    return tl_matmul_by_check(src, index, weight, bias);
+}
+
+/** 0 if `t` has these dimensions, else -1 with a reason that calls it `name`. */
+static int want_dims(const tl_tensor *t, const char *name, int ndim, const int *dims)
+{
+    char text[TL_SHAPE_TEXT_SIZE], wanted[TL_SHAPE_TEXT_SIZE];
+    if (t->ndim == ndim && memcmp(t->dims, dims, (size_t)ndim * sizeof(*dims)) == 0)
+        return 0;
+    return tl_fail("'%s' has shape %s, expected %s", name, tl_shape_text(text, t->ndim, t->dims),
+                   tl_shape_text(wanted, ndim, dims));
+}
+
+int tl_matmul_by_check(const tl_tensor *src, const tl_tensor *index, const tl_tensor *weight,
+                       const tl_tensor *bias)
+{
+    if (tl_check_shape(src, "src", "[m, k]") < 0 ||
+        tl_check_shape(weight, "weight", "[e, n, k]") < 0 ||
+        want_dims(index, "index", 1, src->dims) < 0)
+        return -1;
+    if (src->dims[1] != weight->dims[2])
+        return tl_fail("'src' has rows of %d elements and 'weight' of %d, expected equal lengths",
+                       src->dims[1], weight->dims[2]);
+    return bias ? want_dims(bias, "bias", 2, weight->dims) : 0;
+}
+
+tl_tensor *tl_tensor_matmul_by(const tl_tensor *src, const tl_tensor *index,
+                               const tl_tensor *weight, const tl_tensor *bias, tl_tensor *dst)
+{
+    if (check_by(src, index, weight, bias) < 0 || tl_check_apart(dst, src) < 0 ||
+        tl_check_apart(dst, weight) < 0 || (bias && tl_check_apart(dst, bias) < 0))
+        return NULL;
+    const int dims[] = {src->dims[0], weight->dims[1]};
+    tl_tensor *const result = tl_result_begin(dst, 2, dims, src->dtype);
+    if (!result)
+        return tl_result_end(result, dst, -1);
+    tl_exec exec = {.isa = tl_isa_best(),
+                    .scratch_size = tl_matmul_by_scratch(src, weight, result, 1)};
+    exec.scratch = tl_alloc(exec.scratch_size);
+    const int status =
+        exec.scratch ? tl_exec_matmul_by(&exec, src, index, weight, bias, result) : -1;
+    tl_free(exec.scratch);
+    return tl_result_end(result, dst, status);
+}
