@@ -209,7 +209,7 @@ static int measure_lines(bench *b, char *text)
 // Runs the model once for each line of opt->run_shapes and prints the times.
 static int bench_shapes(const cli_options *opt)
 {
-    bench b = {.opt = opt, .random = (uint64_t)opt->seed};
+    bench b = {.opt = opt, .random = cli_model_seed(opt)};
     char *text = ln_read_text(opt->run_shapes);
     const int status = text ? measure_lines(&b, text) : cli_fail("%s", ln_last_error());
     if (!status)

@@ -157,6 +157,17 @@ uint64_t cli_model_time_left(const cli_options *opt)
     return ms < 1 ? 1 : ms < 1e15 ? (uint64_t)ms : (uint64_t)1e15;
 }
 
+uint64_t cli_model_seed(const cli_options *opt)
+{
+    return opt->seed < 0 ? 0 : (uint64_t)opt->seed;
+}
+
+void cli_model_refresh_random(ln_context *ctx, const cli_options *opt)
+{
+    if (opt->seed < 0)
+        ln_context_refresh_random(ctx);
+}
+
 static int apply_settings(ln_context *ctx, const cli_options *opt)
 {
     if (set_limit(ctx, LN_LIMIT_MEMORY, opt->max_memory) ||
@@ -164,7 +175,7 @@ static int apply_settings(ln_context *ctx, const cli_options *opt)
         set_limit(ctx, LN_LIMIT_FOLD_MEMORY, opt->max_constant) ||
         set_limit(ctx, LN_LIMIT_OPS, (uint64_t)opt->max_operators))
         return -1;
-    ln_context_set_seed(ctx, (uint64_t)opt->seed);
+    ln_context_set_seed(ctx, cli_model_seed(opt));
     // By the option, else the environment, which the library reads, else all cores.
     const char *env = getenv("LIGHTNET_NUM_THREADS");
     if ((opt->threads >= 0 || !env || !*env) &&
@@ -592,7 +603,7 @@ static int set_unnamed_compound(ln_context *ctx, const cli_options *opt, const l
 
 static int set_unnamed(ln_context *ctx, const cli_options *opt, int random)
 {
-    uint64_t state = (uint64_t)opt->seed;
+    uint64_t state = cli_model_seed(opt);
     int i = 0;
     ln_value_info info;
     for (int k = 0; !ln_context_input_value(ctx, k, &info); k++) {

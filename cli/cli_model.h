@@ -97,6 +97,12 @@ int cli_model_fail_reading(const char *source, const cli_options *opt, const cha
 /** Prints a message according to --debug and --no-warnings in the cli_options at `data`. */
 void cli_model_print_message(void *data, ln_msg_level level, const char *text);
 
+/** The seed of --seed, or 0. */
+uint64_t cli_model_seed(const cli_options *opt);
+
+/** Without --seed: random operators of the loaded context draw other numbers than in other runs. */
+void cli_model_refresh_random(ln_context *ctx, const cli_options *opt);
+
 /** Milliseconds until the deadline of --max-seconds, at least 1; 0: no limit. */
 uint64_t cli_model_time_left(const cli_options *opt);
 

@@ -164,7 +164,8 @@ static const row rows[] = {
      "replace files of other formats, weight files beside FILE, and with --each files in DIR"},
     {"threads", 0, THREADS, FIELD(threads), COMPILE_COMMANDS, "N",
      "threads, 0 for all cores (default LIGHTNET_NUM_THREADS, or 0)"},
-    {"seed", 0, COUNT, FIELD(seed), RUN_COMMANDS, "N", "seed of random data (default 0)"},
+    {"seed", 0, COUNT, FIELD(seed), RUN_COMMANDS, "N",
+     "seed of random data (default 0), and of random operators in run (default: a new one)"},
     {"disable-rule", 0, TEXTS, FIELD(disabled), COMPILE_COMMANDS, "NAME",
      "disable a rule (lightnet ops --rules)"},
     {"plugin", 0, TEXTS, FIELD(plugins), CLI_ALL, "FILE",
@@ -366,6 +367,7 @@ static void set_defaults(cli_options *opt)
     opt->max_seconds = -1;
     opt->threshold = opt->overlap = 0.5;
     opt->rtol = -1; // by type
+    opt->seed = -1;
     opt->atol = -1; // depends on the comparison
     opt->percentile = opt->max_error = opt->top1 = opt->each_seconds = -1;
 }

@@ -64,7 +64,7 @@ typedef struct cli_options {
     cli_strings plugins;     /* --plugin */
     cli_strings includes;    /* --include */
     int threads;             /* --threads, -1: not given */
-    int seed;                /* --seed */
+    int seed;                /* --seed, -1: not given */
     int top;                 /* --top */
     int batch;               /* --batch, 0: not given */
     double seconds;          /* --seconds */

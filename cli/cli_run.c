@@ -354,6 +354,8 @@ static int run_context(const cli_options *opt, const cli_labels *names)
     const int is_meant = ctx && (names_inputs(ctx) || opt->inputs.n);
     int status =
         ctx && !cli_model_load(ctx, opt) && !cli_model_set_inputs(ctx, opt, 0) ? 0 : CLI_FAILED;
+    if (!status)
+        cli_model_refresh_random(ctx, opt);
     if (!status && !is_meant)
         cli_model_warn_constant(ctx);
     if (!status)
@@ -446,6 +448,7 @@ static int compile_and_run(ln_context *ctx, const cli_options *opt)
     // A model that was written with its weights has them.
     if (ln_context_load(ctx, cli_writes_one_file(opt) ? NULL : opt->datafile))
         return cli_model_fail(ctx, opt);
+    cli_model_refresh_random(ctx, opt);
     if (!is_meant)
         cli_model_warn_constant(ctx);
     return check_inputs(ctx, opt) ? CLI_FAILED : run_once(ctx, opt);

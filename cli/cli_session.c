@@ -63,7 +63,7 @@ static int set_all(ln_options *options, const cli_options *opt)
             status = set(options, lists[i].key, values->items[k]);
     }
     return status || set_number(options, "threads", (uint64_t)opt->threads, opt->threads >= 0) ||
-                   set_number(options, "seed", (uint64_t)opt->seed, 1) ||
+                   set_number(options, "seed", (uint64_t)opt->seed, opt->seed >= 0) ||
                    set_number(options, "memory_limit", opt->max_memory, opt->max_memory > 0) ||
                    set_number(options, "operators_limit", (uint64_t)opt->max_operators,
                               opt->max_operators > 0) ||

@@ -63,7 +63,6 @@ static int fail_in(ln_op_arg *op_arg, const ln_context *body)
 int ln_body_prepare(ln_op_arg *op_arg, ln_context *body)
 {
     body->pool = body->outer->pool;
-    body->random = body->seed;
     if (!body->target)
         return ln_op_fail(op_arg, "body '%s' is not compiled", body->body->name);
     if (ln_body_check_ops(body) || ln_dynamic_forget_runs(body) || ln_context_check_plan(body) ||

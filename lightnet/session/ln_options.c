@@ -162,6 +162,16 @@ static int parse_shape(const option *o, void *field, const char *value)
     return fail_value(o, value);
 }
 
+// A seed that is 0 is set, too.
+static int parse_seed(const option *o, void *field, const char *value)
+{
+    ln_options *options = (ln_options *)(void *)((char *)field - o->offset);
+    if (parse_number(o, field, value))
+        return -1;
+    options->has_seed = 1;
+    return 0;
+}
+
 /* ---- keys ---- */
 
 #define FIELD(name) offsetof(struct ln_options, name)
@@ -174,7 +184,7 @@ static const option options_known[] = {
     {"shape", parse_shape, FIELD(shapes), 0, "NAME=1x3x224x224, with ranges such as 1..512"},
     {"weights", parse_text, FIELD(weights), 0, NULL},
     {"folder", parse_texts, FIELD(folders), 0, NULL},
-    {"seed", parse_number, FIELD(seed), UINT64_MAX, "a number of at least 0"},
+    {"seed", parse_seed, FIELD(seed), UINT64_MAX, "a number of at least 0"},
     {"reference", parse_yes, FIELD(is_reference), 0, YES},
     {"precision", parse_text, FIELD(precision), 0, NULL},
     {"tuning", parse_yes, FIELD(is_tuned), 0, YES},

@@ -42,6 +42,7 @@ struct ln_options {
     int is_reference, is_tuned, is_mapped;
     int programs; /* cached unused programs */
     uint64_t seed;
+    int has_seed;
     uint64_t memory_limit;
     uint64_t operators_limit;
     uint64_t constant_limit;

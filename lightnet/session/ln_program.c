@@ -11,6 +11,7 @@
 #include "ir/ln_fixed.h"
 #include "ir/ln_from_file.h"
 #include "ir/ln_limits.h"
+#include "ir/ln_random.h"
 #include "lightnet/ln_mem.h"
 #include "lightnet/ln_tensor.h"
 #include "run/ln_load.h"
@@ -305,16 +306,8 @@ static int note_ports(ln_program *program, const ln_model *model, const ln_value
 
 /* ---- state ---- */
 
-// Numbers of the seed of the program are the session's, which sets ctx->random.
-static int draws_for_session(const ln_op *op)
-{
-    const ln_param_entry *seed = ln_param_list_find(op->op_arg->params, "seed");
-    return !op->op_arg->ctx->outer && seed && seed->type == LN_PARAM_NUMBER &&
-           seed->value_double < 0;
-}
-
-// Whether the operator keeps state between runs: its random numbers, or a lasting tensor that is
-// written in place.
+// Whether the operator keeps state between runs: random numbers of its own seed (others are the
+// session's, which sets ctx->random), or a lasting tensor that is written in place.
 static int op_has_state(const ln_context *ctx, const ln_op *op)
 {
     const ln_tensor_list_entry *tle;
@@ -325,7 +318,7 @@ static int op_has_state(const ln_context *ctx, const ln_op *op)
             return 1;
     }
     return op->run && op->op_arg->tensors_out && !ln_is_placeholder(op) && ln_op_has_effect(op) &&
-           !draws_for_session(op);
+           !ln_op_draws(op);
 }
 
 static int has_state(const ln_context *ctx)
@@ -444,6 +437,7 @@ int ln_program_finish(ln_program *program, const ln_model *model, const ln_value
         if (program->is_fixed[i])
             atomic_store(&model->decides[i], 1);
     program->has_state = has_state(program->ctx);
+    program->draws = ln_context_draws(program->ctx);
     if (ln_sharing_is_movable(program->ctx))
         ln_program_lend(program, nowhere);
     return 0;

@@ -31,6 +31,7 @@ typedef struct ln_program {
     const tl_tensor **outputs; /* in the order of the interface */
     size_t n_outputs;
     int has_state; /* a run may affect the next one */
+    int draws;     /* runs draw random numbers of the session */
     /* Of those that the model keeps: */
     struct ln_program *next;
     uint64_t session; /* the number of the only session that may use it; 0: any */

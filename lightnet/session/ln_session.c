@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "ir/ln_context_ops.h"
+#include "ir/ln_random.h"
 #include "lightnet/ln_hash.h"
 #include "session/ln_model.h"
 #include "session/ln_pool.h"
@@ -47,6 +48,7 @@ ln_status ln_session_create(ln_model *model, ln_session **session)
     created->number = ++model->n_sessions;
     ln_session_unlock();
     created->random = model->options->seed;
+    created->is_seeded = model->options->has_seed;
     created->values = ln_alloc_array(model->interface->n_inputs, sizeof(*created->values));
     created->places = ln_alloc_array(model->interface->n_outputs, sizeof(*created->places));
     created->symbols = ln_alloc_array((size_t)model->n_symbols + 1, sizeof(*created->symbols));
@@ -299,10 +301,21 @@ static int run_timed(const ln_context *ctx, const watcher *w)
     return status;
 }
 
+// Without the option, each session has random numbers of its own; a session without random
+// operators does not ask the system for a seed.
+static void seed(ln_session *session)
+{
+    if (session->is_seeded || !session->program->draws)
+        return;
+    session->random = ln_random_seed();
+    session->is_seeded = 1;
+}
+
 // Random numbers continue from the session's last run, even with another program.
 static int compute(ln_session *session, const watcher *w)
 {
     ln_context *ctx = session->program->ctx;
+    seed(session);
     ctx->random = session->random;
     if (ln_program_fill(session->program, session->values, session->places) ||
         (w ? run_timed(ctx, w) : ln_context_run(ctx)))

@@ -43,7 +43,8 @@ struct ln_session {
     ln_session_symbol *symbols; /* for checks */
     ln_program *program;        /* for the shapes of the last run, or NULL */
     ln_region region;           /* the memory of runs */
-    uint64_t random;            /* the state of random numbers of the model's seed */
+    uint64_t random;            /* the state of random numbers */
+    int is_seeded;              /* by the option, or by the first run that needs them */
     int has_outputs;
     uint64_t timeout; /* ms */
     uint64_t began;   /* start of the run, on tl_clock(); with a timeout */

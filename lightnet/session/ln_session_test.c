@@ -428,11 +428,13 @@ START_TEST(sizes_that_an_ir_model_leaves_open_are_those_of_the_input)
 }
 END_TEST
 
-// r: random numbers of the program's seed, or of `seed`.
-static ln_model *random_model(const char *seed)
+// r: random numbers of the session, or of `seed`; `option`: that of the model, or NULL.
+static ln_model *random_model(const char *seed, const char *option)
 {
     char text[1024];
     ln_model *model;
+    ln_options *options = ln_options_create();
+    ck_assert(!option || ln_options_set(options, "seed", option) == LN_OK);
     snprintf(text, sizeof(text),
              "{\"inputs\": [], \"outputs\": [\"r\"], \"ops\": [{\"name\": \"make_r\", "
              "\"optype\": \"random\", \"tensors_in\": [], \"tensors_out\": [{\"arg_name\": "
@@ -441,8 +443,9 @@ static ln_model *random_model(const char *seed)
              "\"distribution\", \"value\": \"TL_UNIFORM\"}, {\"arg_name\": \"a\", \"value\": 0}, "
              "{\"arg_name\": \"b\", \"value\": 1}, {\"arg_name\": \"seed\", \"value\": %s}]}]}",
              seed);
-    ck_assert_msg(!ln_model_open_memory("m", text, strlen(text), NULL, &model), "%s",
+    ck_assert_msg(!ln_model_open_memory("m", text, strlen(text), options, &model), "%s",
                   ln_model_error(NULL));
+    ln_options_free(options);
     return model;
 }
 
@@ -452,24 +455,46 @@ static double draw_number(ln_session *session)
     return *(const double *)ln_session_output(session, "r")->data;
 }
 
-START_TEST(each_session_draws_the_same_random_numbers)
+// The first two numbers of three sessions of the model.
+static void draw_numbers(const char *seed, const char *option, double numbers[3][2])
 {
-    static const char *const seeds[] = {"-1", "0"};
-    const double first = 0.8833108082136426; // of the generator, for the seed 0
-    for (size_t i = 0; i < 2; i++) {
-        ln_model *model = random_model(seeds[i]);
-        double second[3];
-        for (int k = 0; k < 3; k++) {
-            ln_session *session;
-            CHECK_OK(NULL, ln_session_create(model, &session));
-            ck_assert_double_eq(draw_number(session), first);
-            second[k] = draw_number(session);
-            ck_assert_double_ne(second[k], first);
-            ck_assert_double_eq(second[k], second[0]);
-            ln_session_free(session);
-        }
-        ln_model_free(model);
+    ln_model *model = random_model(seed, option);
+    for (int k = 0; k < 3; k++) {
+        ln_session *session;
+        CHECK_OK(NULL, ln_session_create(model, &session));
+        for (int i = 0; i < 2; i++)
+            numbers[k][i] = draw_number(session);
+        ln_session_free(session);
     }
+    ln_model_free(model);
+}
+
+START_TEST(sessions_with_a_seed_draw_the_same_random_numbers)
+{
+    static const char *const seeds[][2] = {{"-1", "0"}, {"0", "0"}, {"0", "7"}, {"0", NULL}};
+    double first[3][2], numbers[3][2];
+    draw_numbers("-1", "0", first);
+    ck_assert_double_ne(first[0][0], first[0][1]);
+    for (size_t i = 0; i < 4; i++) {
+        draw_numbers(seeds[i][0], seeds[i][1], numbers);
+        for (int k = 0; k < 3; k++)
+            ck_assert_mem_eq(numbers[k], first[0], sizeof(first[0]));
+    }
+    draw_numbers("-1", "7", numbers);
+    ck_assert_double_ne(numbers[0][0], first[0][0]);
+    ck_assert_mem_eq(numbers[1], numbers[0], sizeof(first[0]));
+}
+END_TEST
+
+// That two of the numbers are equal by chance has a probability of 2^-48.
+START_TEST(sessions_without_a_seed_draw_other_random_numbers)
+{
+    double numbers[3][2];
+    const double *all = numbers[0];
+    draw_numbers("-1", NULL, numbers);
+    for (int i = 0; i < 6; i++)
+        for (int k = 0; k < i; k++)
+            ck_assert_double_ne(all[i], all[k]);
 }
 END_TEST
 
@@ -998,7 +1023,8 @@ LN_TEST_MAIN(
     an_output_has_the_shape_of_the_last_run, a_model_without_inputs_runs,
     an_input_of_unknown_shape_takes_any, nothing_is_known_of_a_shape_that_the_file_does_not_have,
     json_ir_is_a_model_too, sizes_that_an_ir_model_leaves_open_are_those_of_the_input,
-    each_session_draws_the_same_random_numbers, random_numbers_go_on_when_shapes_change,
+    sessions_with_a_seed_draw_the_same_random_numbers,
+    sessions_without_a_seed_draw_other_random_numbers, random_numbers_go_on_when_shapes_change,
     a_timed_run_reports_each_operator, rejects_bad_options, any_tensor_may_be_one_more_output,
     rejects_outputs_that_are_no_tensors, json_ir_has_further_outputs_too,
     a_bound_size_is_fixed_for_all_that_have_its_name, a_bounded_size_stays_open_within_its_range,

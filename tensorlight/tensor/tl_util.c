@@ -207,13 +207,17 @@ int tl_read_floats(const char *file, int num, float *buf)
     return failed ? tl_fail("cannot read '%s'", file) : n;
 }
 
-double tl_random_uniform(uint64_t *state)
+uint64_t tl_random_bits(uint64_t *state)
 {
     uint64_t z = *state += 0x9e3779b97f4a7c15u;
     z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9u;
     z = (z ^ z >> 27) * 0x94d049bb133111ebu;
-    z ^= z >> 31;
-    return (double)(z >> 11) * 0x1p-53;
+    return z ^ z >> 31;
+}
+
+double tl_random_uniform(uint64_t *state)
+{
+    return (double)(tl_random_bits(state) >> 11) * 0x1p-53;
 }
 
 uint64_t tl_clock(void)

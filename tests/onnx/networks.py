@@ -1,6 +1,6 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: Apache-2.0
-"""usage: networks.py LIGHTNET. ONNX's recurrent networks, Fourier transforms and random numbers, against numpy."""
+"""usage: networks.py LIGHTNET. ONNX's recurrent networks and Fourier transforms, against numpy."""
 import os
 import sys
 
@@ -114,34 +114,7 @@ def transforms():
                [parts(np.fft.fft(real[..., 0].astype(float), 9, axis=1))])
 
 
-LEN = 20000
-
-
-def chances():
-    """The mean of random numbers, which may be five of its standard deviations off: `spread` is that of one number."""
-    ones, logs = np.ones(LEN, F32), np.log(np.array([[0.2, 0.3, 0.5]], F32))
-    for op_type, arrays, attributes, mean, spread in [
-            ("RandomUniform", {}, {"shape": [LEN], "low": -1.0, "high": 3.0}, 1, 4 / 12**0.5),
-            ("RandomUniformLike", {"x": ones}, {"seed": 7.0}, 0.5, 12**-0.5),
-            ("RandomNormal", {}, {"shape": [LEN], "mean": 2.0, "scale": 3.0}, 2, 3),
-            ("RandomNormalLike", {"x": ones}, {}, 0, 1),
-            ("Bernoulli", {"x": ones * F32(0.3)}, {}, 0.3, 0.21**0.5),
-            ("Multinomial", {"x": logs}, {"sample_size": LEN}, 1.3, 0.61**0.5),
-            ("Dropout", {"x": ones, "r": np.array(0.75, F32), "t": np.array(True)}, {}, 1, 3**0.5)]:
-        nodes = [node(op_type, list(arrays), ["random"], **attributes), node("Cast", ["random"], ["float"], to=1),
-                 node("ReduceMean", ["float"], ["y"], keepdims=0)]
-        known = {"r": "float", "t": "bool"}  # control inputs are constant
-        whole = graph(nodes, [value(name, KIND[a.dtype], a.shape) for name, a in arrays.items() if name not in known],
-                      [value("y", "float", [])],
-                      [tensor(name, kind, [], [arrays[name].item()]) for name, kind in known.items() if name in arrays])
-        yield (f"{op_type} has its mean", model(whole, opset=17), {"x": arrays["x"]} if arrays else {}, F32(mean),
-               5 * spread / LEN**0.5)
-
-
 WRONG = [
-    ("Dropout", {"x": np.ones(3, F32), "r": np.array(1, F32), "t": np.array(True)}, {}, "expected 0 or more and less than 1"),
-    ("RandomUniform", {}, {"shape": [2, -3]}, "attribute 'shape' has -3"),
-    ("RandomNormalLike", {"x": np.ones(3, np.int32)}, {}, "expected a floating-point type"),
     ("HannWindow", {"n": np.array(-1)}, {}, "'size' is -1"),
     ("RNN", {"x": np.ones((2, 1, 3), F32), "w": np.ones((1, 4, 3), F32), "r": np.ones((1, 4, 5), F32)}, {},
      "'W' has shape [1, 4, 3], expected [1, 5, 3]"),
@@ -157,8 +130,6 @@ def main():
     for make in (networks, transforms):
         for sentence, whole, inputs, expected in make():
             tap.check(sentence, faults_of(lightnet, whole, inputs, expected, rtol=1e-5, atol=1e-5))
-    for sentence, whole, inputs, mean, atol in chances():
-        tap.check(sentence, faults_of(lightnet, whole, inputs, [mean], atol=atol))
     for op_type, arrays, attributes, words in WRONG:
         whole, inputs = one(op_type, arrays, ["float"], constants=tuple(arrays), **attributes)
         message = error_of(lightnet, whole, inputs)

@@ -61,7 +61,7 @@ typedef struct ln_context {
     int planned_threads;   /* threads that the plan has scratch memory for; 0: no plan fits */
     tl_isa isa;            /* the max instruction set of kernels */
     uint64_t seed;         /* of random tensors */
-    uint64_t random;       /* state of the generator, from the seed at load */
+    uint64_t random;       /* state of the generator, from the seed at load; unused in bodies */
     int optimize;          /* 0: lowering only, the reference program */
     ln_list *rules;        /* ln_rule_count: rules that fired, in order of first firing */
     ln_list *disabled;     /* names (char *) of disabled rules */
@@ -355,7 +355,8 @@ LN_API int ln_context_describe(const ln_context *ctx, ln_port_func inputs, ln_po
  * started: the others do their work. A loaded context must be unloaded first. */
 LN_API int ln_context_set_threads(ln_context *ctx, int n);
 
-/** Seed of random tensors (default 0). */
+/** Seed of random tensors, and of random operators without a seed of their own, whose numbers begin
+ *  anew when the context is loaded (default 0). */
 LN_API void ln_context_set_seed(ln_context *ctx, uint64_t seed);
 
 /** Disables the rewrite `rule` for compiling. -1:
@@ -374,6 +375,11 @@ LN_API void ln_context_keep_all(ln_context *ctx);
  * the fastest on this machine, with the context's threads and instruction
  * set, instead of estimating it: each shape once, in some tenths of a second.
  * The compiled model stores the result. -1: the model is compiled already. */
+/** Gives random operators without a seed of their own a new sequence: other numbers than those of
+ *  any other context or process. For a loaded context. Asks the system for entropy only if there
+ * are such operators. The numbers are not suitable for cryptography. */
+LN_API void ln_context_refresh_random(ln_context *ctx);
+
 LN_API int ln_context_set_tuning(ln_context *ctx);
 
 /** Sets the precision of matrix products and convolutions for compiling: "float32", that of the

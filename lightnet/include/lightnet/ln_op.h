@@ -290,6 +290,10 @@ LN_API int ln_op_threads(const ln_op_arg *op_arg);
  * the name of its first output, and thus independent of other operators. */
 LN_API uint64_t ln_op_seed(const ln_op_arg *op_arg);
 
+/** The state of the random numbers that operators without a seed draw in each run: that of the
+ *  outermost context, also for operators of bodies. NULL without a context. Returns borrowed. */
+LN_API uint64_t *ln_op_random(const ln_op_arg *op_arg);
+
 /** Fails unless the operator has exactly the inputs, outputs and parameters
  * that its description (or its argument name arrays) declares, each once.
  * Optional ones and parameters with a default may be absent. A variadic one

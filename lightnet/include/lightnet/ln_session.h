@@ -69,7 +69,9 @@ LN_API void ln_options_free(ln_options *options);
  *  |                 | times: all apply                                                         |
  *  | weights         | the weight file, for formats with separate weights                       |
  *  | folder          | also searched for files that the model names; may be set several times   |
- *  | seed            | of random tensors and operators (default 0): each session draws the same |
+ *  | seed            | of random tensors (default 0), and of random operators without a seed of |
+ *  |                 | their own, which then draw the same in each session. Default: each       |
+ *  |                 | session draws other numbers                                              |
  *  | reference       | yes: run the operators one by one on plain C kernels                     |
  *  | precision       | bf16: products, convolutions may round to bfloat16; tf32 and fp16 are    |
  *  |                 | for the target cuda (ln_context.h)                                       |

@@ -121,6 +121,15 @@ TL_API tl_distribution tl_distribution_from_str(const char *str);
 TL_API int tl_tensor_fill_random(tl_tensor *t, tl_distribution distribution, double a, double b,
                                  uint64_t *state);
 
+/** Fills with random numbers, made as double and converted to the dtype, on all threads. `state`
+ *  moves on by one number of tl_random_bits, which is the key of this tensor: equal states give
+ * equal tensors on all machines, instruction sets and numbers of threads. Uniform floats have the
+ * bits of the type: none rounds to 1 in [0, 1). Sources: Salmon, Moraes, Dror, Shaw: Parallel
+ * random numbers: as easy as 1, 2, 3 (Philox4x32-10), 2011; of normal ones also Wichura: Algorithm
+ * AS 241, 1988. */
+TL_API int tl_exec_random(const tl_exec *exec, tl_tensor *dst, tl_distribution distribution,
+                          double a, double b, uint64_t *state);
+
 /** 0 if the parameters are valid, else -1 with a reason. */
 TL_API int tl_distribution_check(tl_distribution distribution, double a, double b);
 

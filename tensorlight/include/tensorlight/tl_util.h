@@ -138,9 +138,12 @@ TL_API char *tl_shape_text(char *text, int ndim, const int *dims);
  *  were read, -1 with a reason when the file cannot be read. */
 TL_API int tl_read_floats(const char *file, int num, float *buf);
 
-/** The next number of a uniform distribution in [0, 1). Any value is a valid first
- *  `*state`; equal states give equal numbers on all machines. Source: Steele, Lea,
- *  Flood: Fast splittable pseudorandom number generators (SplitMix64), 2014. */
+/** The next random bits. Any value is a valid first `*state`; equal states give equal bits on all
+ *  machines. Source: Steele, Lea, Flood: Fast splittable pseudorandom number generators
+ *  (SplitMix64), 2014. */
+TL_API uint64_t tl_random_bits(uint64_t *state);
+
+/** The next number of a uniform distribution in [0, 1): the upper 53 of tl_random_bits. */
 TL_API double tl_random_uniform(uint64_t *state);
 
 /** Nanoseconds of a monotonic clock. */
