@@ -81,11 +81,11 @@ extern const ln_onnx_row ln_onnx_rows_unary[];
 
 /* Those of ONNX Runtime's domain com.microsoft. */
 
-extern const ln_onnx_row ln_onnx_rows_contrib_attention[];
 extern const ln_onnx_row ln_onnx_rows_contrib_absent[];
 extern const ln_onnx_row ln_onnx_rows_contrib_algebra[];
-extern const ln_onnx_row ln_onnx_rows_contrib_fused[];
+extern const ln_onnx_row ln_onnx_rows_contrib_attention[];
 extern const ln_onnx_row ln_onnx_rows_contrib_experts[];
+extern const ln_onnx_row ln_onnx_rows_contrib_fused[];
 extern const ln_onnx_row ln_onnx_rows_contrib_grouped[];
 extern const ln_onnx_row ln_onnx_rows_contrib_nbits[];
 extern const ln_onnx_row ln_onnx_rows_contrib_norm[];
@@ -96,6 +96,7 @@ extern const ln_onnx_row ln_onnx_rows_contrib_quantize[];
 extern const ln_onnx_row ln_onnx_rows_ml_trees[];
 
 extern const ln_onnx_row ln_onnx_rows_contrib_recurrent[];
+
 /* Failing */
 
 /** Whether something failed. */

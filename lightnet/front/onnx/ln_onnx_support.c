@@ -58,15 +58,16 @@ static const ln_onnx_row *const preview_tables[] = {
 };
 
 static const ln_onnx_row *const contrib_tables[] = {
-    ln_onnx_rows_contrib_attention,
-    ln_onnx_rows_contrib_fused,
-    ln_onnx_rows_contrib_grouped,
     ln_onnx_rows_contrib_absent,
     ln_onnx_rows_contrib_algebra,
-    ln_onnx_rows_contrib_nbits,
+    ln_onnx_rows_contrib_attention,
     ln_onnx_rows_contrib_experts,
+    ln_onnx_rows_contrib_fused,
+    ln_onnx_rows_contrib_grouped,
+    ln_onnx_rows_contrib_nbits,
     ln_onnx_rows_contrib_norm,
     ln_onnx_rows_contrib_quantize,
+    ln_onnx_rows_contrib_recurrent,
 };
 
 static const ln_onnx_row *const ml_tables[] = {
@@ -74,7 +75,6 @@ static const ln_onnx_row *const ml_tables[] = {
 };
 // clang-format on
 
-    ln_onnx_rows_contrib_recurrent,
 /** The newest row for an opset, in a table; `found` is the best one of others. */
 static const ln_onnx_row *find_in(const ln_onnx_row *row, const char *op_type, int opset,
                                   const ln_onnx_row *found)

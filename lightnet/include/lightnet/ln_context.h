@@ -359,6 +359,11 @@ LN_API int ln_context_set_threads(ln_context *ctx, int n);
  *  anew when the context is loaded (default 0). */
 LN_API void ln_context_set_seed(ln_context *ctx, uint64_t seed);
 
+/** Gives random operators without a seed of their own a new sequence: other numbers than those of
+ *  any other context or process. For a loaded context. Asks the system for entropy only if there
+ * are such operators. The numbers are not suitable for cryptography. */
+LN_API void ln_context_refresh_random(ln_context *ctx);
+
 /** Disables the rewrite `rule` for compiling. -1:
  * unknown name, or the model is compiled already. */
 LN_API int ln_context_disable_rule(ln_context *ctx, const char *rule);
@@ -375,11 +380,6 @@ LN_API void ln_context_keep_all(ln_context *ctx);
  * the fastest on this machine, with the context's threads and instruction
  * set, instead of estimating it: each shape once, in some tenths of a second.
  * The compiled model stores the result. -1: the model is compiled already. */
-/** Gives random operators without a seed of their own a new sequence: other numbers than those of
- *  any other context or process. For a loaded context. Asks the system for entropy only if there
- * are such operators. The numbers are not suitable for cryptography. */
-LN_API void ln_context_refresh_random(ln_context *ctx);
-
 LN_API int ln_context_set_tuning(ln_context *ctx);
 
 /** Sets the precision of matrix products and convolutions for compiling: "float32", that of the
