@@ -64,16 +64,21 @@ void ln_image_free(ln_image *image)
     image->pixels = NULL;
 }
 
-static int decode_file(const ln_infile *in, const char *file, ln_image *image, ln_error *err)
+static int decode_bytes(const void *data, size_t size, ln_image *image, ln_error *err)
 {
-    const ln_image_decoder decode = find_decoder(in->data, in->size);
+    const ln_image_decoder decode = find_decoder(data, size);
     *image = (ln_image){0};
     if (!decode)
-        return ln_error_set(err, "%s: not a png, jpg, pgm or ppm image", file);
-    if (!decode(in->data, in->size, image, err))
+        return ln_error_set(err, "not a png, jpg, pgm or ppm image");
+    if (!decode(data, size, image, err))
         return 0;
     ln_image_free(image);
-    return ln_error_prefix(err, "%s", file);
+    return -1;
+}
+
+static int decode_file(const ln_infile *in, const char *file, ln_image *image, ln_error *err)
+{
+    return decode_bytes(in->data, in->size, image, err) ? ln_error_prefix(err, "%s", file) : 0;
 }
 
 int ln_image_decode(const char *file, ln_image *image, ln_error *err)
@@ -209,6 +214,25 @@ static int fit(const ln_image *image, const layout *to, const ln_image_format *f
     ln_image_taps_free(&r.columns);
     ln_free(r.line);
     return status ? -1 : 0;
+}
+
+tl_tensor *ln_image_from_bytes(const void *data, size_t size, int channels, int is_bgr,
+                               ln_error *err)
+{
+    ln_image image;
+    if (decode_bytes(data, size, &image, err))
+        return NULL;
+    const int dims[] = {image.height, image.width, channels};
+    tl_tensor *const dst = tl_tensor_zeros(3, dims, TL_UINT8);
+    if (!dst)
+        ln_error_set_as(err, LN_OUT_OF_MEMORY, "%s", tl_last_error());
+    for (int i = 0; dst && i < dst->len; i++) {
+        const int pixel = i / channels, c = i % channels;
+        put(dst, (size_t)i,
+            sample(&image, pixel / image.width, pixel % image.width, is_bgr ? 2 - c : c, channels));
+    }
+    ln_image_free(&image);
+    return dst;
 }
 
 tl_tensor *ln_image_from_file(const ln_infile *in, const char *file, const tl_tensor *like,

@@ -31,6 +31,12 @@ int ln_image_encode_pnm(FILE *stream, const ln_image *image, ln_error *err);
  * 2^28 samples. */
 int ln_image_alloc(ln_image *image, size_t height, size_t width, int channels, ln_error *err);
 
+/** Decodes an image file of `size` bytes, as ln_image_decode does, to TL_UINT8 [H, W, channels]: 1
+ *  channel for gray, or 3 for red, green and blue, with `is_bgr` in the opposite order. Returns new
+ *  (tl_tensor_free_data_too), or NULL with a reason. */
+tl_tensor *ln_image_from_bytes(const void *data, size_t size, int channels, int is_bgr,
+                               ln_error *err);
+
 /** As ln_image_read, from the open file `in`, called `file` in messages. */
 tl_tensor *ln_image_from_file(const ln_infile *in, const char *file, const tl_tensor *like,
                               const ln_image_format *format, ln_error *err);

@@ -61,6 +61,7 @@ extern const ln_onnx_row ln_onnx_rows_conv[];
 extern const ln_onnx_row ln_onnx_rows_dropped[];
 extern const ln_onnx_row ln_onnx_rows_einsum[];
 extern const ln_onnx_row ln_onnx_rows_elementwise[];
+extern const ln_onnx_row ln_onnx_rows_image[];
 extern const ln_onnx_row ln_onnx_rows_index[];
 extern const ln_onnx_row ln_onnx_rows_matmul[];
 extern const ln_onnx_row ln_onnx_rows_norm[];
@@ -162,6 +163,10 @@ ln_size ln_onnx_axis_size(const ln_onnx_node *n, const char *tensor, int axis);
 /** The least and the largest that a known size can be. */
 int64_t ln_onnx_least(const ln_onnx_node *n, const ln_size *size);
 int64_t ln_onnx_most(const ln_onnx_node *n, const ln_size *size);
+
+/** The value of input `i`, which determines a shape: it must be known, otherwise the node fails and
+ * explains how to bind it. Returns borrowed; NULL after a failure, or without the input. */
+const tl_tensor *ln_onnx_decisive_in(ln_onnx_node *n, int i);
 
 /** The elements of input `i`, TL_INT32 or TL_INT64, which determine a shape: their value must be
  * known, otherwise the node fails and explains how to bind it. NULL and `*len` 0 for an absent

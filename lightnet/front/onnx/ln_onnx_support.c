@@ -17,6 +17,10 @@ static const char strings[] = "it works on strings";
 
 static const ln_onnx_row unsupported[] = {
     {"ImageDecoder", 1, NULL, "it decodes files"},
+    {"ConcatFromSequence", 1, NULL, sequences},
+    {"Optional", 1, NULL, optionals},
+    {"OptionalGetElement", 1, NULL, optionals},
+    {"OptionalHasElement", 1, NULL, optionals},
     {"RegexFullMatch", 1, NULL, strings},
     {"StringConcat", 1, NULL, strings},
     {"StringNormalizer", 1, NULL, strings},
@@ -34,6 +38,7 @@ static const ln_onnx_row *const default_tables[] = {
     ln_onnx_rows_dropped,
     ln_onnx_rows_einsum,
     ln_onnx_rows_elementwise,
+    ln_onnx_rows_image,
     ln_onnx_rows_index,
     ln_onnx_rows_matmul,
     ln_onnx_rows_norm,

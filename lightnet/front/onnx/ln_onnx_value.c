@@ -388,6 +388,11 @@ static const int64_t *ints_up_to(ln_onnx_node *n, int i, int *len, ln_onnx_varia
     return data;
 }
 
+const tl_tensor *ln_onnx_decisive_in(ln_onnx_node *n, int i)
+{
+    return decisive(n, i, LN_ONNX_BOUND);
+}
+
 const int64_t *ln_onnx_ints_in(ln_onnx_node *n, int i, int *len)
 {
     return ints_up_to(n, i, len, LN_ONNX_BOUND);
