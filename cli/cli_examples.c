@@ -36,6 +36,7 @@ static const struct example {
      "99 % of the best classes stay"},
     {CLI_SHOW, "lightnet show model.onnx", "inputs, outputs and operators"},
     {CLI_SHOW, "lightnet show model.onnx --svg >graph.svg", "a diagram"},
+    {CLI_SHOW, "lightnet show model.onnx --missing", "operators that LightNet lacks"},
     {CLI_VERIFY, "lightnet verify model.onnx test_data_set_0", "compare with stored outputs"},
     {CLI_VERIFY, "lightnet verify model.onnx --reference", "compare with the unoptimized program"},
     {CLI_BENCH, "lightnet bench model.onnx --threads 1", "run times on one core"},

@@ -154,6 +154,8 @@ static const row rows[] = {
     {"trace", 0, TEXT, FIELD(trace), CLI_BENCH, "FILE", "write a Chrome trace of one run to FILE"},
     {"json", 0, FLAG, FIELD(json), CLI_RUN | CLI_BENCH | CLI_SHOW | CLI_VERIFY | CLI_OPS | CLI_ENV,
      NULL, "print JSON"},
+    {"missing", 0, FLAG, FIELD(missing), CLI_SHOW, NULL,
+     "list the operators that the model needs and LightNet lacks"},
     {"dot", 0, FLAG, FIELD(dot), CLI_SHOW, NULL, "print the graph for Graphviz"},
     {"svg", 0, FLAG, FIELD(svg), CLI_SHOW, NULL, "print a diagram of the graph as SVG"},
     {"svg-memory", 0, FLAG, FIELD(svg_memory), CLI_SHOW, NULL,

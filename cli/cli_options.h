@@ -100,6 +100,7 @@ typedef struct cli_options {
     int dot;                 /* --dot */
     int svg;                 /* --svg */
     int svg_memory;          /* --svg-memory */
+    int missing;             /* --missing */
     int reference;           /* --reference */
     int per_op;              /* --per-op */
     int json;                /* --json */
@@ -165,6 +166,9 @@ int cli_compile(const cli_options *opt);
 int cli_convert(const cli_options *opt);
 int cli_quantize(const cli_options *opt);
 int cli_show(const cli_options *opt);
+
+/** lightnet show --missing. */
+int cli_missing(const cli_options *opt);
 int cli_verify(const cli_options *opt);
 int cli_bench(const cli_options *opt);
 int cli_ops(const cli_options *opt);

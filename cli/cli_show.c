@@ -522,6 +522,10 @@ int cli_show(const cli_options *opt)
 {
     if (opt->dot + opt->svg + opt->svg_memory + opt->json > 1)
         return cli_usage("--dot, --svg, --svg-memory and --json exclude each other");
+    if (opt->missing && (opt->dot || opt->svg || opt->svg_memory))
+        return cli_usage("--missing excludes --dot, --svg and --svg-memory");
+    if (opt->missing)
+        return cli_missing(opt);
     ln_context *ctx = cli_model_create(opt);
     if (!ctx)
         return CLI_FAILED;

@@ -11,6 +11,7 @@
 
 #include "base/ln_error_memory.h"
 #include "base/ln_list_end.h"
+#include "ir/ln_bind.h"
 #include "ir/ln_context_ops.h"
 #include "ir/ln_from_file.h"
 #include "ir/ln_limits.h"
@@ -194,11 +195,34 @@ const tl_tensor *ln_translation_tensor(const ln_translation *t, const char *tens
 
 /* Failing */
 
+// Whether the reason is the node itself: not the memory, a limit, or the value of an input.
+static int is_of_node(const ln_context *ctx)
+{
+    const ln_status status = ln_error_status(ctx->error);
+    return (status == LN_OK || status == LN_UNSUPPORTED) && !ln_bind_wants_values(ctx);
+}
+
+static void report_missing(const ln_emit *e)
+{
+    const ln_context *const ctx = e->translation->ctx;
+    ln_missing_op op = {.domain = "",
+                        .optype = e->front->type(e),
+                        .count = 1,
+                        .first = e->front->name(e),
+                        .reason = ln_error_text(ctx->error)};
+    if (!is_of_node(ctx))
+        return;
+    if (e->front->describe)
+        e->front->describe(e, &op);
+    ln_bind_report_missing(ctx, &op);
+}
+
 // Puts the place before the reason that the context has.
 static void add_place(ln_emit *e)
 {
     char place[LN_MAXLINE];
     e->translation->failed = 1;
+    report_missing(e);
     e->front->place(e, place, sizeof(place));
     ln_fail_at(e->translation->ctx, "%s: %s", e->translation->file, place);
 }

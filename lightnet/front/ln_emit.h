@@ -176,6 +176,9 @@ typedef struct ln_emit_front {
 
     /** Records that the operator has been added to the context; may be NULL. */
     void (*added)(ln_emit *e, const ln_op *op);
+
+    /** Fills in the domain and the version of the node's operator; may be NULL. */
+    void (*describe)(const ln_emit *e, ln_missing_op *op);
 } ln_emit_front;
 
 /* A node in translation: the first member of the front end's struct for it. */

@@ -5,11 +5,12 @@
 
 #include <stdio.h>
 
+#include "ir/ln_bind.h"
 #include "lightnet/ln_hash.h"
 
 typedef struct ln_missing_kind {
-    const char *name, *place, *why;
-    int count;
+    const char *name;
+    ln_missing_op op;
     struct ln_missing_kind *next;
 } kind;
 
@@ -18,11 +19,17 @@ static const char *shorten(ln_missing *m, const char *text)
     return text ? ln_translation_print(m->translation, "%.256s", text) : "";
 }
 
-static void add_kind(ln_missing *m, const char *name, const char *place, const char *why)
+static void add_kind(ln_missing *m, const char *name, const ln_missing_op *op)
 {
     kind *k = ln_translation_alloc(m->translation, sizeof(*k));
-    const kind own = {name, shorten(m, place), shorten(m, why), 1, NULL};
-    if (!k || !own.place || !own.why)
+    const kind own = {.name = name,
+                      .op = {.domain = shorten(m, op->domain),
+                             .optype = shorten(m, op->optype),
+                             .version = op->version,
+                             .count = 1,
+                             .first = shorten(m, op->first),
+                             .reason = shorten(m, op->reason)}};
+    if (!k || !own.op.domain || !own.op.optype || !own.op.first || !own.op.reason)
         return;
     *k = own;
     if (ln_hash_insert(m->kinds, k->name, k) < 0)
@@ -31,7 +38,7 @@ static void add_kind(ln_missing *m, const char *name, const char *place, const c
     m->last = k;
 }
 
-void ln_missing_note(ln_missing *m, const char *name, const char *place, const char *why)
+void ln_missing_note(ln_missing *m, const char *name, const ln_missing_op *op)
 {
     if (!m->kinds)
         m->kinds = ln_hash_create(ln_str_hash, ln_str_cmp, NULL, NULL);
@@ -40,19 +47,35 @@ void ln_missing_note(ln_missing *m, const char *name, const char *place, const c
     if (!m->kinds || !key)
         ln_translation_fail_memory(m->translation);
     else if (known)
-        known->count++;
+        known->op.count++;
     else
-        add_kind(m, key, place, why);
+        add_kind(m, key, op);
+}
+
+static void pass_on(const ln_missing *m)
+{
+    for (const kind *k = m->first; k; k = k->next) {
+        ln_missing_op op = k->op;
+        if (!*op.reason)
+            op.reason = "unknown operator";
+        ln_bind_report_missing(m->translation->ctx, &op);
+    }
 }
 
 void ln_missing_report(ln_missing *m, const char *what)
 {
     char text[LN_MAXLINE] = "";
     size_t len = 0;
-    for (const kind *k = m->first; k && len < sizeof(text); k = k->next)
-        len += (size_t)snprintf(text + len, sizeof(text) - len, "%s%s (%d node%s%s%s%s%s)",
-                                len ? ", " : "", k->name, k->count, k->count == 1 ? "" : "s",
-                                *k->place ? ", first " : "", k->place, *k->why ? "; " : "", k->why);
+    for (const kind *k = m->first; k && len < sizeof(text); k = k->next) {
+        const ln_missing_op *const op = &k->op;
+        const char *const first = m->shows_first ? op->first : "";
+        len +=
+            (size_t)snprintf(text + len, sizeof(text) - len, "%s%s (%d node%s%s%s%s%s)",
+                             len ? ", " : "", k->name, op->count, op->count == 1 ? "" : "s",
+                             *first ? ", first " : "", first, *op->reason ? "; " : "", op->reason);
+    }
+    if (!m->is_writer && !m->translation->failed)
+        pass_on(m);
     if (len)
         ln_translation_fail_as(m->translation, LN_UNSUPPORTED, "%s: %s", what, text);
     ln_hash_free(m->kinds);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The operators of a model that a front end can neither read nor write: one message names all.
 //
-//     ln_missing missing = {.translation = t};
-//     ln_missing_note(&missing, "Foo", "nodes[3] \"x\"", NULL); // for each such node
+//     ln_missing missing = {.translation = t, .shows_first = 1};
+//     ln_missing_note(&missing, "Foo", &(ln_missing_op){.optype = "Foo", .first = "nodes[3]"});
 //     ln_missing_report(&missing, "operators that are not supported");
 
 #ifndef LN_MISSING_H
@@ -12,15 +12,18 @@
 
 typedef struct ln_missing {
     ln_translation *translation;
+    int shows_first; /* the message has the first node of each kind */
+    int is_writer;   /* of a model that LightNet has read: only the message has them */
     struct ln_missing_kind *first, *last;
     ln_hash *kinds; /* the same, by name */
 } ln_missing;
 
-/** Counts a node of the operator `kind`. The message has `place` of the first one (NULL: no name)
- *  and `why` (NULL: unknown). Texts are copied. */
-void ln_missing_note(ln_missing *m, const char *kind, const char *place, const char *why);
+/** Counts a node of the operator that the message calls `name`; of `op`, texts (NULL: "") are those
+ *  of its first node, copied, and the reason may be unknown. */
+void ln_missing_note(ln_missing *m, const char *name, const ln_missing_op *op);
 
-/** Fails with "WHAT: KIND (N nodes, first PLACE; WHY), ..", if there are such. Frees the record. */
+/** Fails with "WHAT: NAME (N nodes, first PLACE; REASON), ..", if there are such, after passing
+ * them on to the caller (ln_context_set_missing). Frees the record. */
 void ln_missing_report(ln_missing *m, const char *what);
 
 #endif

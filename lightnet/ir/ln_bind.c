@@ -28,6 +28,8 @@ struct ln_bindings {
     binding **unnamed;   /* in order */
     size_t n_unnamed, capacity;
     int wants_values;
+    ln_missing_func *missing_func; /* or NULL */
+    void *missing_data;
 };
 
 static void clear_binding(binding *b)
@@ -411,6 +413,22 @@ const tl_tensor *ln_bind_param(const ln_context *ctx, const char *name)
 {
     const ln_weight *param = ln_weights_find(ctx->params, name);
     return param ? param->tensor : NULL;
+}
+
+int ln_context_set_missing(ln_context *ctx, ln_missing_func *func, void *data)
+{
+    struct ln_bindings *all = bindings_of(ctx);
+    if (!all)
+        return ln_fail_last(ctx);
+    all->missing_func = func;
+    all->missing_data = data;
+    return 0;
+}
+
+void ln_bind_report_missing(const ln_context *ctx, const ln_missing_op *op)
+{
+    if (ctx->bound && ctx->bound->missing_func)
+        ctx->bound->missing_func(ctx->bound->missing_data, op);
 }
 
 void ln_bind_free(ln_context *ctx)

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Shapes and values of a model's inputs that were set before it is read.
+// Shapes and values of a model's inputs that were set before it is read, and who is told of missing
+// operators.
 
 #ifndef LN_BIND_H
 #define LN_BIND_H
@@ -27,6 +28,9 @@ void ln_bind_want_values(ln_context *ctx);
 
 /** Whether that was recorded. */
 int ln_bind_wants_values(const ln_context *ctx);
+
+/** Passes an operator on to the function of ln_context_set_missing, if there is one. */
+void ln_bind_report_missing(const ln_context *ctx, const ln_missing_op *op);
 
 /** A name with a bound shape that the model does not have; NULL: none. Returns borrowed. */
 const char *ln_bind_unused(const ln_context *ctx);

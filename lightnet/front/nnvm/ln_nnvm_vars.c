@@ -190,7 +190,7 @@ static void mark_live(ln_nnvm_graph *g)
 // Names all operators that are not supported, each with its first node.
 static void check_support(ln_nnvm_model *m)
 {
-    ln_missing missing = {.translation = &m->base};
+    ln_missing missing = {.translation = &m->base, .shows_first = 1};
     for (size_t i = 0; i < m->graph.n_nodes; i++) {
         const ln_nnvm_vertex *v = &m->graph.nodes[i];
         char place[256];
@@ -198,7 +198,10 @@ static void check_support(ln_nnvm_model *m)
               (!v->row || (!v->row->translate && !v->row->rewrite))))
             continue;
         snprintf(place, sizeof(place), "nodes[%zu] \"%.128s\"", i, v->name);
-        ln_missing_note(&missing, v->op, place, v->row ? v->row->with : NULL);
+        ln_missing_note(&missing, v->op,
+                        &(ln_missing_op){.optype = v->op,
+                                         .first = place,
+                                         .reason = v->row ? v->row->with : NULL});
     }
     ln_missing_report(&missing, "operators that are not supported");
 }

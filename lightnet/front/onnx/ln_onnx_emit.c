@@ -153,10 +153,17 @@ static void note_variation(ln_emit *e, const ln_op *op)
         note_sizes((ln_onnx_node *)e, op);
 }
 
+static void describe(const ln_emit *e, ln_missing_op *op)
+{
+    const ln_onnx_node *const n = (const ln_onnx_node *)e;
+    op->domain = ln_onnx_is_default_domain(n->proto->domain) ? "" : n->proto->domain;
+    op->version = n->opset;
+}
+
 ln_onnx_node ln_onnx_node_init(ln_onnx_scope *scope, const LnOnnx__Node *proto)
 {
-    static const ln_emit_front front = {&ln_onnx_attrs, place, name,          type,
-                                        output,         made,  note_variation};
+    static const ln_emit_front front = {&ln_onnx_attrs, place, name,           type,
+                                        output,         made,  note_variation, describe};
     return (ln_onnx_node){.emit = {.translation = &scope->model->base, .front = &front},
                           .model = scope->model,
                           .scope = scope,

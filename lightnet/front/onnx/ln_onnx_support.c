@@ -3,6 +3,7 @@
 // graph, subgraphs and functions, and the number of nodes that it unfolds to.
 
 #include <inttypes.h>
+#include <limits.h>
 #include <stdio.h>
 
 #include "front/ln_missing.h"
@@ -12,7 +13,6 @@
 
 /* Operators that LightNet does not run, each with the reason. */
 
-static const char unknown_domain[] = "unsupported domain: export with standard operators only";
 static const char strings[] = "it works on strings";
 
 static const ln_onnx_row unsupported[] = {
@@ -27,6 +27,23 @@ static const ln_onnx_row unsupported[] = {
     {"StringSplit", 1, NULL, strings},
     {"TfIdfVectorizer", 1, NULL, strings},
     {NULL},
+    {"ConcatFromSequence", 1, NULL, sequences}, {"Optional", 1, NULL, optionals},
+    {"OptionalGetElement", 1, NULL, optionals}, {"OptionalHasElement", 1, NULL, optionals},
+    {"RegexFullMatch", 1, NULL, strings},       {"SequenceAt", 1, NULL, sequences},
+    {"SequenceConstruct", 1, NULL, sequences},  {"SequenceEmpty", 1, NULL, sequences},
+    {"SequenceErase", 1, NULL, sequences},      {"SequenceInsert", 1, NULL, sequences},
+    {"SequenceLength", 1, NULL, sequences},     {"SequenceMap", 1, NULL, sequences},
+    {"SplitToSequence", 1, NULL, sequences},    {"StringConcat", 1, NULL, strings},
+    {"StringNormalizer", 1, NULL, strings},     {"StringSplit", 1, NULL, strings},
+    {"TfIdfVectorizer", 1, NULL, strings},      {NULL},
+};
+
+static const char training[] = "it trains a model; export the model for inference";
+
+static const ln_onnx_row of_training[] = {
+    {"Adagrad", 1, NULL, training},  {"Adam", 1, NULL, training},
+    {"Gradient", 1, NULL, training}, {"GraphCall", 1, NULL, training},
+    {"Momentum", 1, NULL, training}, {NULL},
 };
 
 // clang-format off
@@ -60,6 +77,10 @@ static const ln_onnx_row *const default_tables[] = {
 
 static const ln_onnx_row *const preview_tables[] = {
     ln_onnx_rows_preview,
+};
+
+static const ln_onnx_row *const training_tables[] = {
+    of_training,
 };
 
 static const ln_onnx_row *const contrib_tables[] = {
@@ -98,7 +119,16 @@ typedef struct domain_rows {
     size_t n;
 } domain_rows;
 
-#define TABLES(tables) tables, sizeof(tables) / sizeof(tables[0])
+#define LEN(array)     (sizeof(array) / sizeof((array)[0]))
+#define TABLES(tables) tables, LEN(tables)
+
+static const domain_rows domains[] = {
+    {"", TABLES(default_tables)},
+    {"ai.onnx.preview", TABLES(preview_tables)},
+    {"ai.onnx.preview.training", TABLES(training_tables)},
+    {"ai.onnx.training", TABLES(training_tables)},
+    {"com.microsoft", TABLES(contrib_tables)},
+};
 
 /** NULL: the domain is unknown. */
 static const domain_rows *find_domain(const char *domain)
@@ -111,7 +141,7 @@ static const domain_rows *find_domain(const char *domain)
     };
     if (ln_onnx_is_default_domain(domain))
         return &domains[0];
-    for (size_t i = 1; i < sizeof(domains) / sizeof(domains[0]); i++)
+    for (size_t i = 1; i < LEN(domains); i++)
         if (ln_streq(domain, domains[i].domain))
             return &domains[i];
     return NULL;
@@ -126,6 +156,51 @@ const ln_onnx_row *ln_onnx_find_row(const char *domain, const char *op_type, int
     return found;
 }
 
+/* ---- reasons ---- */
+
+/** Why there are no operators of this domain, and how to export a model without them. */
+static const char *why_not_domain(const char *domain)
+{
+    static const char by_optimizer[] =
+        "unsupported domain: ONNX Runtime's optimizer wrote it for one machine; save the model "
+        "before, or with ORT_ENABLE_BASIC";
+    static const struct {
+        const char *domain, *why;
+    } known[] = {
+        {"ai.onnx.contrib",
+         "unsupported domain: of onnxruntime-extensions; export without pre- and postprocessing"},
+        {"com.microsoft.experimental", by_optimizer},
+        {"com.microsoft.nchwc", by_optimizer},
+        {"com.ms.internal.nhwc", by_optimizer},
+        {"mmdeploy", "unsupported domain: of MMDeploy; deploy with plain ONNX, without custom ops"},
+        {"org.pytorch.aten",
+         "unsupported domain: PyTorch's own; export with operator_export_type ONNX"},
+        {"pkg.onnxscript.torch_lib",
+         "unsupported domain: functions that the file lacks; save the model with them"},
+        {"trt.plugins", "unsupported domain: of TensorRT; export without its plug-ins"},
+    };
+    for (size_t i = 0; i < LEN(known); i++)
+        if (ln_streq(known[i].domain, domain))
+            return known[i].why;
+    return "unsupported domain: export with standard operators only";
+}
+
+/** Why no row was found, or one without a translator; NULL: the operator is unknown. */
+static const char *why_missing(ln_translation *t, const LnOnnx__Node *node, const ln_onnx_row *row,
+                               int opset)
+{
+    if (!find_domain(node->domain))
+        return why_not_domain(node->domain);
+    if (row)
+        return row->with;
+    if (opset == 0)
+        return "the model imports no operator set of its domain";
+    const ln_onnx_row *const later = ln_onnx_find_row(node->domain, node->op_type, INT_MAX);
+    return later && later->translate
+               ? ln_translation_print(t, "not in operator set %d; export with a newer one", opset)
+               : NULL;
+}
+
 /* ---- before translation ---- */
 
 typedef struct survey {
@@ -135,15 +210,17 @@ typedef struct survey {
     int depth;
 } survey;
 
-static void note(survey *s, const LnOnnx__Node *node, const char *why)
+static void note(survey *s, const LnOnnx__Node *node, const ln_onnx_row *row, int opset)
 {
-    char kind[256];
+    char name[256];
     const int is_default = ln_onnx_is_default_domain(node->domain);
-    if (!find_domain(node->domain))
-        why = unknown_domain;
-    snprintf(kind, sizeof(kind), "%.120s%s%.120s", is_default ? "" : node->domain,
-             is_default ? "" : ".", node->op_type ? node->op_type : "");
-    ln_missing_note(&s->missing, kind, NULL, why);
+    const ln_missing_op op = {.domain = is_default ? "" : node->domain,
+                              .optype = ln_onnx_text(node->op_type),
+                              .version = opset,
+                              .first = ln_onnx_text(node->name),
+                              .reason = why_missing(&s->model->base, node, row, opset)};
+    snprintf(name, sizeof(name), "%.120s%s%.120s", op.domain, is_default ? "" : ".", op.optype);
+    ln_missing_note(&s->missing, name, &op);
 }
 
 static void look_at_nodes(survey *s, const ln_onnx_scope *scope, LnOnnx__Node *const *nodes,
@@ -165,12 +242,12 @@ static void look_at_function(survey *s, const LnOnnx__Function *f)
 static void look_at_node(survey *s, const ln_onnx_scope *scope, const LnOnnx__Node *node)
 {
     const LnOnnx__Function *f = ln_onnx_find_function(s->model, node);
-    const ln_onnx_row *row =
-        ln_onnx_find_row(node->domain, node->op_type, ln_onnx_scope_opset(scope, node->domain));
+    const int opset = ln_onnx_scope_opset(scope, node->domain);
+    const ln_onnx_row *row = ln_onnx_find_row(node->domain, node->op_type, opset);
     if (f)
         look_at_function(s, f);
     else if (!row || !row->translate)
-        note(s, node, row ? row->with : NULL);
+        note(s, node, row, opset);
     for (size_t i = 0; i < node->n_attribute; i++) {
         const LnOnnx__Attribute *a = node->attribute[i];
         if (a->g)

@@ -212,6 +212,21 @@ LN_API int ln_context_bind_input(ln_context *ctx, const char *name, const tl_ten
  * instead; an optional tensor is NAME. Its length alone can be bound as a shape [n]. */
 LN_API int ln_context_bind_sequence(ln_context *ctx, const char *name, int n,
                                     const tl_tensor *const *tensors);
+/* What a model needs and LightNet lacks, to read it. Texts are those of the file, and borrowed. */
+typedef struct ln_missing_op {
+    const char *domain; /* of ONNX; "": the one of the format itself */
+    const char *optype;
+    int version;        /* of the operator set of the domain; 0: unknown */
+    int count;          /* nodes of this operator */
+    const char *first;  /* the name or the position of the first one; "": it has none */
+    const char *reason; /* one line */
+} ln_missing_op;
+typedef void ln_missing_func(void *data, const ln_missing_op *op);
+
+/** Calls `func` with each operator that is not supported when a model is read, which then fails. If
+ *  all are, with the first node that is rejected, for an attribute, a type or a shape. NULL: no
+ * such calls. -1: no memory. */
+LN_API int ln_context_set_missing(ln_context *ctx, ln_missing_func *func, void *data);
 
 /** Sets the weight file of a later ln_context_load. Formats such as NNVM, whose graphs neither
  * distinguish parameters from inputs nor specify shapes, use it when the model is read. */
@@ -361,7 +376,7 @@ LN_API void ln_context_set_seed(ln_context *ctx, uint64_t seed);
 
 /** Gives random operators without a seed of their own a new sequence: other numbers than those of
  *  any other context or process. For a loaded context. Asks the system for entropy only if there
- * are such operators. The numbers are not suitable for cryptography. */
+ *  are such operators. The numbers are not suitable for cryptography. */
 LN_API void ln_context_refresh_random(ln_context *ctx);
 
 /** Disables the rewrite `rule` for compiling. -1:

@@ -94,7 +94,7 @@ static const char *lacking(const ln_op *op)
 // Names all that cannot be written, each with the first operator that does it.
 static void check_support(ln_nnvm_writer *w)
 {
-    ln_missing missing = {.translation = &w->draft.base};
+    ln_missing missing = {.translation = &w->draft.base, .shows_first = 1, .is_writer = 1};
     const ln_op *op;
     LN_LIST_FOREACH(op, w->draft.base.ctx->ops)
     {
@@ -103,7 +103,7 @@ static void check_support(ln_nnvm_writer *w)
         if (!what)
             continue;
         snprintf(place, sizeof(place), "'%.128s'", op->op_arg->name);
-        ln_missing_note(&missing, what, place, NULL);
+        ln_missing_note(&missing, what, &(ln_missing_op){.optype = what, .first = place});
     }
     ln_missing_report(&missing, "operators that NNVM's core lacks");
 }

@@ -1,0 +1,170 @@
+// SPDX-License-Identifier: Apache-2.0
+// lightnet show --missing: the operators that a model needs and LightNet lacks.
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli_given.h"
+#include "cli_json_doc.h"
+#include "cli_model.h"
+#include "cli_msg.h"
+#include "cli_options.h"
+#include "cli_session.h"
+#include "lightnet/lightnet.h"
+#include "lightnet/ln_util.h"
+
+/* Operators with copies of their texts. */
+typedef struct missing {
+    ln_missing_op *ops;
+    size_t n;
+    int failed; /* no memory */
+} missing;
+
+static void free_op(const ln_missing_op *op)
+{
+    free((char *)op->domain);
+    free((char *)op->optype);
+    free((char *)op->first);
+    free((char *)op->reason);
+}
+
+static void clear(missing *m)
+{
+    for (size_t i = 0; i < m->n; i++)
+        free_op(&m->ops[i]);
+    free(m->ops);
+}
+
+// Without memory, the list ends here.
+static void add(void *data, const ln_missing_op *op)
+{
+    missing *m = data;
+    ln_missing_op *ops = m->failed ? NULL : realloc(m->ops, (m->n + 1) * sizeof(*ops));
+    if (!ops) {
+        m->failed = 1;
+        return;
+    }
+    m->ops = ops;
+    ln_missing_op *own = &ops[m->n++];
+    *own = *op;
+    own->domain = strdup(op->domain);
+    own->optype = strdup(op->optype);
+    own->first = strdup(op->first);
+    own->reason = strdup(op->reason);
+    if (!own->domain || !own->optype || !own->first || !own->reason)
+        m->failed = 1;
+}
+
+/* ---- output ---- */
+
+static int max_int(int a, int b)
+{
+    return a > b ? a : b;
+}
+
+// "com.microsoft.Foo", or "Foo" of the format's own domain.
+static int name_width(const ln_missing_op *op)
+{
+    return (int)strlen(op->optype) + (*op->domain ? (int)strlen(op->domain) + 1 : 0);
+}
+
+static void print_op(const ln_missing_op *op, int width, int first_width)
+{
+    const int pad = width - name_width(op);
+    printf("%6d  %s%s%s%*s  ", op->count, op->domain, *op->domain ? "." : "", op->optype, pad, "");
+    if (op->version > 0)
+        printf("%5d", op->version);
+    else
+        printf("%5s", "-");
+    printf("  %-*s  %s\n", first_width, *op->first ? op->first : "-", op->reason);
+}
+
+static void print_list(const missing *m)
+{
+    int width = (int)strlen("operator"), first_width = (int)strlen("first node");
+    for (size_t i = 0; i < m->n; i++) {
+        width = max_int(width, name_width(&m->ops[i]));
+        first_width = max_int(first_width, (int)strlen(m->ops[i].first));
+    }
+    printf(" nodes  %-*s  opset  %-*s  reason\n", width, "operator", first_width, "first node");
+    for (size_t i = 0; i < m->n; i++)
+        print_op(&m->ops[i], width, first_width);
+}
+
+static void print_json(const missing *m, const cli_options *opt)
+{
+    cli_json_doc doc = {0};
+    cli_json_open(&doc, NULL, '{');
+    cli_json_text(&doc, "model", cli_source_name(opt->args[0]));
+    cli_json_open(&doc, "missing", '[');
+    for (size_t i = 0; i < m->n; i++) {
+        const ln_missing_op *op = &m->ops[i];
+        cli_json_open(&doc, NULL, '{');
+        cli_json_text(&doc, "operator", op->optype);
+        cli_json_text(&doc, "domain", op->domain);
+        if (op->version > 0)
+            cli_json_count(&doc, "opset", (uint64_t)op->version);
+        else
+            cli_json_null(&doc, "opset");
+        cli_json_count(&doc, "nodes", (uint64_t)op->count);
+        cli_json_text(&doc, "first", op->first);
+        cli_json_text(&doc, "reason", op->reason);
+        cli_json_close(&doc);
+    }
+    cli_json_close(&doc);
+    cli_json_close(&doc);
+}
+
+static int print_missing(const missing *m, const cli_options *opt)
+{
+    if (opt->json)
+        print_json(m, opt);
+    else if (m->n)
+        print_list(m);
+    else
+        printf("nothing is missing\n");
+    return m->n ? CLI_FAILED : CLI_OK;
+}
+
+/* ---- the command ---- */
+
+// Whether the model can be read but for its sizes, which are open.
+static int is_open(const cli_options *opt)
+{
+    // A stream was read already.
+    ln_model *model = cli_source_is_stream(opt->args[0]) ? NULL : cli_session_try(opt);
+    int has_open = 0;
+    for (int i = 0; model && cli_session_has_types(model) && i < ln_model_num_inputs(model); i++)
+        has_open |= cli_session_is_open(ln_model_input_info(model, i));
+    ln_model_free(model);
+    return has_open;
+}
+
+// A model that cannot be read for another reason has no list.
+static int find_missing(ln_context *ctx, const cli_options *opt, missing *m)
+{
+    if (ln_context_set_missing(ctx, add, m))
+        return cli_model_fail(ctx, opt);
+    const int failed = cli_model_read_into(ctx, opt);
+    if (m->failed)
+        return cli_fail_memory();
+    if (!failed || m->n)
+        return 0;
+    if (!is_open(opt))
+        return cli_model_fail_read(ctx, opt);
+    cli_warn("sizes are open: attributes, types and shapes are not checked; give sizes by --shape");
+    return 0;
+}
+
+int cli_missing(const cli_options *opt)
+{
+    missing m = {0};
+    ln_context *ctx = cli_model_create(opt);
+    int status = ctx && !find_missing(ctx, opt, &m) ? CLI_OK : CLI_FAILED;
+    if (!status)
+        status = print_missing(&m, opt);
+    ln_context_free(ctx);
+    clear(&m);
+    return status;
+}
