@@ -238,4 +238,9 @@ void ln_onnx_inline(ln_onnx_node *n, const LnOnnx__Graph *graph, int n_ins, cons
 /** The row for an operator of a domain in this opset; NULL: not known. */
 const ln_onnx_row *ln_onnx_find_row(const char *domain, const char *op_type, int opset);
 
+/** Calls `func` with each row of each domain ("": ONNX's own), those of unsupported operators, too.
+ */
+void ln_onnx_each_row(void (*func)(void *data, const char *domain, const ln_onnx_row *row),
+                      void *data);
+
 #endif

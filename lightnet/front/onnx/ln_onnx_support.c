@@ -147,6 +147,15 @@ static const domain_rows *find_domain(const char *domain)
     return NULL;
 }
 
+void ln_onnx_each_row(void (*func)(void *data, const char *domain, const ln_onnx_row *row),
+                      void *data)
+{
+    for (size_t i = 0; i < LEN(domains); i++)
+        for (size_t k = 0; k < domains[i].n; k++)
+            for (const ln_onnx_row *row = domains[i].tables[k]; row->op_type; row++)
+                func(data, domains[i].domain, row);
+}
+
 const ln_onnx_row *ln_onnx_find_row(const char *domain, const char *op_type, int opset)
 {
     const domain_rows *const rows = find_domain(domain);
