@@ -91,12 +91,11 @@ extern const ln_onnx_row ln_onnx_rows_contrib_grouped[];
 extern const ln_onnx_row ln_onnx_rows_contrib_nbits[];
 extern const ln_onnx_row ln_onnx_rows_contrib_norm[];
 extern const ln_onnx_row ln_onnx_rows_contrib_quantize[];
+extern const ln_onnx_row ln_onnx_rows_contrib_recurrent[];
 
 /* Those of the domain ai.onnx.ml. */
 
 extern const ln_onnx_row ln_onnx_rows_ml_trees[];
-
-extern const ln_onnx_row ln_onnx_rows_contrib_recurrent[];
 
 /* Failing */
 
