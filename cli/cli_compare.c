@@ -22,10 +22,14 @@ static int is_floating(tl_dtype dtype)
 
 tolerance cli_stored_tolerance(const cli_options *opt, tl_dtype dtype)
 {
-    const double rtol = !is_floating(dtype) || opt->rtol >= 0 ? opt->rtol
-                        : tl_size_of(dtype) == 2              ? 1e-2
-                                                              : 1e-3;
-    return (tolerance){.rtol = rtol, .atol = opt->atol >= 0 ? opt->atol : 1e-5};
+    // Floats of 8 bits and less are equal, and NaN is, whatever its bits are.
+    const int is_small = !tl_dtype_is_computed(dtype) && tl_dtype_has_fractions(dtype);
+    const double rtol = opt->rtol >= 0           ? opt->rtol
+                        : is_small               ? 0
+                        : !is_floating(dtype)    ? opt->rtol
+                        : tl_size_of(dtype) == 2 ? 1e-2
+                                                 : 1e-3;
+    return (tolerance){.rtol = rtol, .atol = opt->atol >= 0 ? opt->atol : is_small ? 0 : 1e-5};
 }
 
 static double largest_finite(const tl_tensor *t)

@@ -66,7 +66,10 @@ void cli_json_string(FILE *fp, const char *text)
 static const struct {
     int least, most;
 } digits[TL_DTYPE_SIZE] = {
-    [TL_DOUBLE] = {15, 17}, [TL_FLOAT] = {6, 9}, [TL_FLOAT16] = {3, 5}, [TL_BFLOAT16] = {2, 4}};
+    [TL_DOUBLE] = {15, 17},   [TL_FLOAT] = {6, 9},          [TL_FLOAT16] = {3, 5},
+    [TL_BFLOAT16] = {2, 4},   [TL_FLOAT8E4M3FN] = {1, 9},   [TL_FLOAT8E4M3FNUZ] = {1, 9},
+    [TL_FLOAT8E5M2] = {1, 9}, [TL_FLOAT8E5M2FNUZ] = {1, 9}, [TL_FLOAT8E8M0] = {1, 9},
+    [TL_FLOAT4E2M1] = {1, 9}};
 
 // Whether the text is read as the element.
 static int reads_as(const char *text, const void *element, tl_dtype dtype)
@@ -98,7 +101,7 @@ static void print_element(FILE *fp, const tl_tensor *t, int i)
 {
     const void *element = tl_pointer_add(t->data, i, t->dtype);
     int64_t value;
-    if (tl_dtype_is_float(t->dtype)) {
+    if (tl_dtype_has_fractions(t->dtype)) {
         print_float(fp, element, t->dtype);
         return;
     }

@@ -128,6 +128,12 @@ static int set_stored_inputs(ln_context *ctx, const cli_options *opt, const char
     return 0;
 }
 
+static int are_bits(tl_dtype dtype, tl_dtype of)
+{
+    return of == TL_BFLOAT16 ? dtype == TL_UINT16
+                             : !tl_dtype_is_computed(of) && (dtype == TL_UINT8 || dtype == TL_INT8);
+}
+
 // Returns new: the stored output, of the type and shape that it was stored with; NULL after a
 // message.
 static tl_tensor *read_stored(const char *file, const tl_tensor *like)
@@ -138,8 +144,8 @@ static tl_tensor *read_stored(const char *file, const tl_tensor *like)
                                                            : ln_input_read_whole(file, &err);
     if (!t)
         cli_fail("%s", ln_error_text(&err));
-    else if (t->dtype == TL_UINT16 && like->dtype == TL_BFLOAT16)
-        t->dtype = TL_BFLOAT16; // its bits, as files keep it that have no such type
+    else if (are_bits(t->dtype, like->dtype))
+        t->dtype = like->dtype; // as files keep it that have no such type
     return t;
 }
 

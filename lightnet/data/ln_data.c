@@ -15,6 +15,7 @@
 #include "data/ln_bundle.h"
 #include "data/ln_data_give.h"
 #include "data/ln_params.h"
+#include "data/ln_raw.h"
 #include "data/ln_safetensors.h"
 #include "data/ln_wts.h"
 #include "ir/ln_bind.h"
@@ -83,6 +84,12 @@ static int open_weights(weights *w, const char *file, ln_error *err)
 
 /* ---- tensors of the file and of the model ---- */
 
+/** Whether a file has elements of type `wanted` with type `there`: also as their bytes. */
+static int is_stored_as(tl_dtype there, tl_dtype wanted)
+{
+    return there == wanted || (!tl_dtype_is_computed(wanted) && there == ln_raw_dtype(wanted));
+}
+
 static int check_tensor(const ln_bundle *bundle, const tl_tensor *there, const ln_tensor_entry *te,
                         const char *file, ln_error *err)
 {
@@ -90,7 +97,7 @@ static int check_tensor(const ln_bundle *bundle, const tl_tensor *there, const l
     char shape[TL_SHAPE_TEXT_SIZE], wanted_shape[TL_SHAPE_TEXT_SIZE];
     const int is_same =
         bundle->shaped ? tl_tensor_issameshape(there, wanted) : there->len == wanted->len;
-    if (there->dtype == wanted->dtype && is_same)
+    if (is_stored_as(there->dtype, wanted->dtype) && is_same)
         return 0;
     if (!bundle->shaped)
         return ln_error_set(err, "%s: tensor '%s' is %s with %d elements, expected %s with %d",
@@ -167,11 +174,12 @@ static int check_value(const ln_context *ctx, const ln_bundle *bundle, const ln_
     return ln_fixed_check_hash(ctx, entry->name, hash) ? ln_fail_at(ctx, "%s", file) : 0;
 }
 
-// A record of its own over data that the bundle has in memory, or its file.
-static int add_weight(ln_weights *to, const ln_bundle *bundle, const ln_bundle_entry *entry)
+// A record of its own, of the wanted type, over data that the bundle has in memory, or its file.
+static int add_weight(ln_weights *to, const ln_bundle *bundle, const ln_bundle_entry *entry,
+                      tl_dtype dtype)
 {
     const tl_tensor *t = entry->tensor;
-    tl_tensor *record = tl_tensor_create(t->data, t->ndim, t->dims, t->dtype);
+    tl_tensor *record = tl_tensor_create(t->data, t->ndim, t->dims, dtype);
     if (record &&
         !(t->data ? ln_weights_add(to, entry->name, record, 0)
                   : ln_weights_add_from(to, entry->name, record, bundle->file, entry->offset)))
@@ -188,7 +196,7 @@ static int give_to_model(const ln_context *ctx, ln_weights *to, const weights *w
     {
         const ln_tensor_entry *te = wanted_by(ctx, op);
         const ln_bundle_entry *there = te ? ln_bundle_entry_of(w->bundle, te->name) : NULL;
-        if (there && add_weight(to, w->bundle, there))
+        if (there && add_weight(to, w->bundle, there, te->tensor->dtype))
             return ln_error_memory_at(ctx->error, file);
     }
     return 0;

@@ -11,6 +11,7 @@
 #include "base/ln_protobuf.h"
 #include "data/ln_image_codec.h"
 #include "data/ln_raw.h"
+#include "ir/ln_weights.h"
 #include "lightnet/ln_content.h"
 #include "lightnet/ln_util.h"
 #include "tensorlight/tl_elementwise.h"
@@ -52,7 +53,7 @@ static int is_exact(const tl_tensor *dst, const tl_tensor *src, int i)
     uint64_t back = 0;
     double value = 0;
     tl_convert(&back, src->dtype, there, dst->dtype);
-    if (tl_dtype_is_float(dst->dtype))
+    if (tl_dtype_has_fractions(dst->dtype))
         tl_convert(&value, TL_DOUBLE, there, dst->dtype);
     return value < tl_dtype_max_double(src->dtype) + 1 &&
            !memcmp(&back, tl_pointer_add(src->data, i, src->dtype), tl_size_of(src->dtype));
@@ -62,16 +63,16 @@ static int is_exact(const tl_tensor *dst, const tl_tensor *src, int i)
 // reason.
 static tl_tensor *convert(const char *file, const tl_tensor *src, tl_dtype dtype, ln_error *err)
 {
-    if (tl_dtype_is_float(src->dtype) && !tl_dtype_is_float(dtype)) {
+    if (tl_dtype_has_fractions(src->dtype) && !tl_dtype_has_fractions(dtype)) {
         ln_error_set(err, "%s: the array has type %s, expected %s", file, tl_dtype_name(src->dtype),
                      tl_dtype_name(dtype));
         return NULL;
     }
-    tl_tensor *dst = tl_dtype_is_float(src->dtype) ? tl_tensor_cast(src, NULL, dtype)
-                                                   : tl_tensor_convert(src, NULL, dtype);
+    tl_tensor *dst = tl_dtype_has_fractions(src->dtype) ? tl_tensor_cast(src, NULL, dtype)
+                                                        : tl_tensor_convert(src, NULL, dtype);
     if (!dst)
         ln_error_set(err, "%s: %s", file, tl_last_error());
-    for (int i = 0; dst && !tl_dtype_is_float(src->dtype) && i < src->len; i++) {
+    for (int i = 0; dst && !tl_dtype_has_fractions(src->dtype) && i < src->len; i++) {
         if (is_exact(dst, src, i))
             continue;
         ln_error_set(err, "%s: the array has type %s, and element %d does not fit %s", file,
@@ -82,11 +83,21 @@ static tl_tensor *convert(const char *file, const tl_tensor *src, tl_dtype dtype
     return dst;
 }
 
+// Whether the elements are the bits of that type, which NumPy does not have.
+static int are_bits_of(const tl_tensor *src, tl_dtype dtype)
+{
+    ln_error unused = {0};
+    if (src->dtype != ln_raw_dtype(dtype) &&
+        (src->dtype != TL_UINT8 || tl_dtype_is_computed(dtype)))
+        return 0;
+    return !ln_elements_check(dtype, src->data, tl_tensor_size(src), 0, &unused);
+}
+
 tl_tensor *ln_input_fit(const char *file, tl_tensor *src, const tl_tensor *like, ln_error *err)
 {
     tl_tensor *dst = NULL;
-    if (src->dtype == TL_UINT16 && like->dtype == TL_BFLOAT16)
-        src->dtype = TL_BFLOAT16; // its bits, as files keep it that have no such type
+    if (are_bits_of(src, like->dtype))
+        src->dtype = like->dtype; // as files keep it that have no such type
     if (src->dtype == like->dtype && tl_tensor_issameshape(src, like))
         return src;
     if (!tl_tensor_issameshape(src, like)) {

@@ -22,17 +22,35 @@ static const char magic[] = "\x93NUMPY";
 #define MAGIC_SIZE 6
 #define ALIGNMENT  64 /* of the elements, in files that are written */
 
-/* NumPy's codes of dtypes, without the byte order. It has no bfloat16: see code_of. */
+/* NumPy's codes of dtypes, without the byte order. It lacks some: see code_of. */
 static const char *const codes[TL_DTYPE_SIZE] = {
     [TL_DOUBLE] = "f8", [TL_FLOAT] = "f4",  [TL_INT32] = "i4",  [TL_INT16] = "i2",
     [TL_INT8] = "i1",   [TL_UINT32] = "u4", [TL_UINT16] = "u2", [TL_UINT8] = "u1",
     [TL_BOOL] = "b1",   [TL_INT64] = "i8",  [TL_UINT64] = "u8", [TL_FLOAT16] = "f2",
 };
 
-/* bfloat16 is written as its 16 bits, as others do who have no such type. */
+/* bfloat16 and smaller floats are written as their bits, integers of fewer than 8 bits as bytes. */
 static const char *code_of(tl_dtype dtype)
 {
-    return codes[dtype == TL_BFLOAT16 ? TL_UINT16 : dtype];
+    return codes[ln_raw_dtype(dtype)];
+}
+
+/* Codes of types that NumPy gets from the package ml_dtypes: their bits. */
+static const struct {
+    const char *code;
+    tl_dtype dtype;
+} more_codes[] = {{"V1", TL_UINT8}, {"f1", TL_UINT8}, {"V2", TL_UINT16}};
+
+/** TL_DTYPE_INVALID: unknown. */
+static tl_dtype dtype_of_code(const char *code)
+{
+    for (size_t i = 0; i < sizeof(more_codes) / sizeof(more_codes[0]); i++)
+        if (!strcmp(more_codes[i].code, code))
+            return more_codes[i].dtype;
+    for (int dtype = 0; dtype < TL_DTYPE_SIZE; dtype++)
+        if (codes[dtype] && !strcmp(codes[dtype], code))
+            return (tl_dtype)dtype;
+    return TL_DTYPE_INVALID;
 }
 
 /* The content of the header. */
@@ -153,10 +171,7 @@ static int take_descr(cursor *c, header *h)
     if (take_string(c, descr, sizeof(descr)))
         return -1;
     const int ordered = *descr && strchr("<>|=", *descr);
-    h->dtype = TL_DTYPE_INVALID;
-    for (int dtype = 0; dtype < TL_DTYPE_SIZE; dtype++)
-        if (codes[dtype] && !strcmp(codes[dtype], descr + ordered))
-            h->dtype = (tl_dtype)dtype;
+    h->dtype = dtype_of_code(descr + ordered);
     if (!ordered || h->dtype == TL_DTYPE_INVALID)
         return ln_error_set(c->err,
                             "%s: 'descr' is '%s', expected a byte order and one of f2 f4 f8 i1 "

@@ -27,8 +27,6 @@ static const struct {
     const char *name;
     tl_dtype dtype;
     holder holder;
-    int bits;        /* of elements that are packed in bytes, else 0 */
-    tl_dtype packed; /* the dtype when unpacked */
 } types[] = {
     [0] = {"UNDEFINED", TL_DTYPE_INVALID, NOWHERE},
     [1] = {"FLOAT", TL_FLOAT, FLOATS},
@@ -47,16 +45,16 @@ static const struct {
     [14] = {"COMPLEX64", TL_DTYPE_INVALID, NOWHERE},
     [15] = {"COMPLEX128", TL_DTYPE_INVALID, NOWHERE},
     [16] = {"BFLOAT16", TL_BFLOAT16, INT32S},
-    [17] = {"FLOAT8E4M3FN", TL_DTYPE_INVALID, NOWHERE},
-    [18] = {"FLOAT8E4M3FNUZ", TL_DTYPE_INVALID, NOWHERE},
-    [19] = {"FLOAT8E5M2", TL_DTYPE_INVALID, NOWHERE},
-    [20] = {"FLOAT8E5M2FNUZ", TL_DTYPE_INVALID, NOWHERE},
-    [21] = {"UINT4", TL_DTYPE_INVALID, INT32S, 4, TL_UINT8},
-    [22] = {"INT4", TL_DTYPE_INVALID, INT32S, 4, TL_INT8},
-    [23] = {"FLOAT4E2M1", TL_DTYPE_INVALID, NOWHERE},
-    [24] = {"FLOAT8E8M0", TL_DTYPE_INVALID, NOWHERE},
-    [25] = {"UINT2", TL_DTYPE_INVALID, INT32S, 2, TL_UINT8},
-    [26] = {"INT2", TL_DTYPE_INVALID, INT32S, 2, TL_INT8},
+    [17] = {"FLOAT8E4M3FN", TL_FLOAT8E4M3FN, INT32S},
+    [18] = {"FLOAT8E4M3FNUZ", TL_FLOAT8E4M3FNUZ, INT32S},
+    [19] = {"FLOAT8E5M2", TL_FLOAT8E5M2, INT32S},
+    [20] = {"FLOAT8E5M2FNUZ", TL_FLOAT8E5M2FNUZ, INT32S},
+    [21] = {"UINT4", TL_UINT4, INT32S},
+    [22] = {"INT4", TL_INT4, INT32S},
+    [23] = {"FLOAT4E2M1", TL_FLOAT4E2M1, INT32S},
+    [24] = {"FLOAT8E8M0", TL_FLOAT8E8M0, INT32S},
+    [25] = {"UINT2", TL_UINT2, INT32S},
+    [26] = {"INT2", TL_INT2, INT32S},
 };
 
 enum { N_TYPES = sizeof(types) / sizeof(types[0]) };
@@ -242,7 +240,7 @@ static int give_data(tl_tensor *t, const LnOnnx__Tensor *proto, const span *s, l
     *place = (ln_onnx_place){NULL, 0};
     if (s->file && s->size > SMALL_DATA) {
         *place = (ln_onnx_place){s->file, s->offset};
-        return t->dtype == TL_BOOL ? ln_bools_check_in(s->file, s->offset, s->size, err) : 0;
+        return ln_elements_check_in(t->dtype, s->file, s->offset, s->size, err);
     }
     t->data = s->data ? ln_clone(s->data, s->size) : ln_alloc(tl_tensor_size(t));
     if (!t->data)
@@ -251,23 +249,24 @@ static int give_data(tl_tensor *t, const LnOnnx__Tensor *proto, const span *s, l
         return -1;
     if (!is_somewhere(s))
         copy_held(t, proto, types[proto->data_type].holder);
-    return t->dtype == TL_BOOL ? ln_bools_check(t->data, tl_tensor_size(t), 0, err) : 0;
+    return ln_elements_check(t->dtype, t->data, tl_tensor_size(t), 0, err);
 }
 
-/** Bits of an element that is packed in bytes, else 0. */
-static int packed_bits(int data_type)
+/** Whether elements are packed in bytes. */
+static int is_packed(int data_type)
 {
-    return data_type >= 0 && data_type < N_TYPES ? types[data_type].bits : 0;
+    const tl_dtype dtype = ln_onnx_dtype(data_type);
+    return dtype != TL_DTYPE_INVALID && tl_dtype_bits(dtype) < 8;
 }
 
 /** The bytes of packed elements, without data. */
 static tl_tensor *create_packed(const LnOnnx__Tensor *proto, const int *dims,
                                 ln_onnx_packing *packing)
 {
-    const int bits = packed_bits(proto->data_type), ndim = (int)proto->n_dims;
-    const int64_t len = tl_compute_length(ndim, dims);
-    const int bytes = (int)((len * bits + 7) / 8);
-    *packing = (ln_onnx_packing){bits, types[proto->data_type].packed, ndim, {0}};
+    const tl_dtype dtype = ln_onnx_dtype(proto->data_type);
+    const int ndim = (int)proto->n_dims;
+    const int bytes = (int)tl_packed_size(dtype, (size_t)tl_compute_length(ndim, dims));
+    *packing = (ln_onnx_packing){tl_dtype_bits(dtype), dtype, ndim, {0}};
     memcpy(packing->dims, dims, sizeof(packing->dims));
     return tl_tensor_create(NULL, 1, &bytes, TL_UINT8);
 }
@@ -278,18 +277,16 @@ static tl_tensor *make(const LnOnnx__Tensor *proto, const ln_onnx_source *source
     int dims[LN_MAXDIM] = {0};
     span s;
     char type[32];
-    if (ln_onnx_dtype(proto->data_type) == TL_DTYPE_INVALID &&
-        !(packing && packed_bits(proto->data_type))) {
+    if (ln_onnx_dtype(proto->data_type) == TL_DTYPE_INVALID) {
         ln_error_set_as(err, LN_UNSUPPORTED, "its type is %s, which LightNet does not support",
                         ln_onnx_dtype_name(proto->data_type, type));
         return NULL;
     }
     if (read_dims(proto, dims, err) || find_span(proto, source, &s, err))
         return NULL;
-    tl_tensor *t =
-        packed_bits(proto->data_type)
-            ? create_packed(proto, dims, packing)
-            : tl_tensor_create(NULL, (int)proto->n_dims, dims, ln_onnx_dtype(proto->data_type));
+    tl_tensor *t = is_packed(proto->data_type) ? create_packed(proto, dims, packing)
+                                               : tl_tensor_create(NULL, (int)proto->n_dims, dims,
+                                                                  ln_onnx_dtype(proto->data_type));
     if (!t) {
         ln_error_set(err, "%s", tl_last_error());
         return NULL;
@@ -303,8 +300,7 @@ static tl_tensor *make(const LnOnnx__Tensor *proto, const ln_onnx_source *source
 tl_tensor *ln_onnx_tensor(const LnOnnx__Tensor *proto, const ln_onnx_source *source,
                           ln_onnx_place *place, ln_onnx_packing *packing, ln_error *err)
 {
-    if (packing)
-        *packing = (ln_onnx_packing){0};
+    *packing = (ln_onnx_packing){0};
     tl_tensor *t = make(proto, source, place, packing, err);
     if (!t)
         ln_error_prefix(err, "tensor '%s'", proto->name ? proto->name : "");
@@ -327,6 +323,18 @@ static LnOnnx__Tensor *unpack(const ln_infile *in, ln_error *err)
     return proto;
 }
 
+// Takes the bytes. Returns new: their elements; NULL with a reason.
+static tl_tensor *unpack_elements(tl_tensor *bytes, const ln_onnx_packing *p, ln_error *err)
+{
+    tl_tensor *t = tl_tensor_zeros(p->ndim, p->dims, p->dtype);
+    if (t)
+        tl_unpack(t->data, bytes->data, t->dtype, (size_t)t->len);
+    else
+        ln_error_set(err, "%s", tl_last_error());
+    tl_tensor_free_data_too(bytes);
+    return t;
+}
+
 static tl_tensor *read_message(const ln_infile *in, ln_error *err)
 {
     LnOnnx__Tensor *proto = unpack(in, err);
@@ -334,7 +342,8 @@ static tl_tensor *read_message(const ln_infile *in, ln_error *err)
         return NULL;
     const ln_onnx_source source = {.file = in};
     ln_onnx_place place;
-    tl_tensor *t = ln_onnx_tensor(proto, &source, &place, NULL, err);
+    ln_onnx_packing packing;
+    tl_tensor *t = ln_onnx_tensor(proto, &source, &place, &packing, err);
     int rc = 0;
     if (t && place.file) { // the data is left in its file
         t->data = ln_alloc(tl_tensor_size(t));
@@ -345,6 +354,8 @@ static tl_tensor *read_message(const ln_infile *in, ln_error *err)
         tl_tensor_free_data_too(t);
         t = NULL;
     }
+    if (t && packing.bits)
+        t = unpack_elements(t, &packing, err);
     ln_onnx__tensor__free_unpacked(proto, ln_onnx_allocator());
     return t;
 }

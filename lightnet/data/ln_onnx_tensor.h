@@ -27,7 +27,7 @@ typedef struct ln_onnx_place {
 /* Elements of fewer than 8 bits, packed in bytes, the first in the lowest bits. */
 typedef struct ln_onnx_packing {
     int bits;       /* of an element; 0: the tensor's elements are not packed */
-    tl_dtype dtype; /* of the unpacked elements: TL_INT8 or TL_UINT8 */
+    tl_dtype dtype; /* of the elements */
     int ndim;
     int dims[LN_MAXDIM];
 } ln_onnx_packing;
@@ -40,10 +40,9 @@ tl_dtype ln_onnx_dtype(int data_type);
 const char *ln_onnx_dtype_name(int data_type, char buf[32]);
 
 /** Returns new (tl_tensor_free_data_too): the tensor, with its data, or for much data in a file
- * without: at `*place`. Packed elements: the bytes, TL_UINT8, and their format in `*packing`;
- * packing NULL: their type is not supported. NULL with a reason that begins with the tensor's name:
- * an unsupported type, dims that do not match the data, data outside of its file, or a read
- * error. */
+ * without: at `*place`. Packed elements: the bytes, TL_UINT8, and their format in `*packing`. NULL
+ * with a reason that begins with the tensor's name: an unsupported type, dims that do not match the
+ * data, data outside of its file, or a read error. */
 tl_tensor *ln_onnx_tensor(const LnOnnx__Tensor *proto, const ln_onnx_source *source,
                           ln_onnx_place *place, ln_onnx_packing *packing, ln_error *err);
 

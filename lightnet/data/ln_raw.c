@@ -13,6 +13,13 @@
 
 _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "raw files are copied as they are");
 
+tl_dtype ln_raw_dtype(tl_dtype dtype)
+{
+    if (tl_dtype_is_computed(dtype))
+        return dtype == TL_BFLOAT16 ? TL_UINT16 : dtype;
+    return tl_dtype_has_fractions(dtype) || tl_dtype_min_double(dtype) == 0 ? TL_UINT8 : TL_INT8;
+}
+
 static int check_size(size_t size, tl_dtype dtype, int ndim, const int *dims, const char *where,
                       ln_error *err)
 {
@@ -39,9 +46,8 @@ int ln_raw_check_in(const ln_infile *in, size_t offset, size_t size, tl_dtype dt
 {
     if (check_size(size, dtype, ndim, dims, where, err))
         return -1;
-    return dtype == TL_BOOL && ln_bools_check_in(in, offset, size, err)
-               ? ln_error_prefix(err, "%s", where)
-               : 0;
+    return ln_elements_check_in(dtype, in, offset, size, err) ? ln_error_prefix(err, "%s", where)
+                                                              : 0;
 }
 
 static void swap_bytes(unsigned char *data, size_t len, size_t size)

@@ -12,7 +12,7 @@
 #include "lightnet/ln_msg.h"
 #include "tensorlight/tl_tensor.h"
 
-/** 0 if a tensor of this dtype and shape has `size` bytes and, for bools, each is 0 or 1; otherwise
+/** 0 if a tensor of this dtype and shape has `size` bytes and all bytes are elements; otherwise
  * -1 with a reason that begins with "WHERE: ". */
 int ln_raw_check(const void *data, size_t size, tl_dtype dtype, int ndim, const int *dims,
                  const char *where, ln_error *err);
@@ -25,6 +25,11 @@ int ln_raw_check_in(const ln_infile *in, size_t offset, size_t size, tl_dtype dt
  * `swap`: their byte order is not the machine's. NULL with a reason. */
 tl_tensor *ln_raw_copy(const void *data, tl_dtype dtype, int ndim, const int *dims, int swap,
                        const char *where, ln_error *err);
+
+/** The type as which a format without this one has the bytes of its elements: TL_UINT16 for
+ * TL_BFLOAT16, TL_INT8 and TL_UINT8 for floats of 8 bits and less and integers of fewer; for any
+ * other, itself. */
+tl_dtype ln_raw_dtype(tl_dtype dtype);
 
 /** As ln_bin_read with a valid dtype, from the open file `in`, called `file` in messages. */
 tl_tensor *ln_bin_from_file(const ln_infile *in, const char *file, tl_dtype dtype, int ndim,

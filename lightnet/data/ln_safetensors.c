@@ -14,21 +14,54 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/ln_error_memory.h"
 #include "data/ln_json.h"
 #include "data/ln_raw.h"
 #include "lightnet/ln_util.h"
 #include "tensorlight/tl_util.h"
 
 static const char *const names_of_dtypes[TL_DTYPE_SIZE] = {
-    [TL_DOUBLE] = "F64",    [TL_FLOAT] = "F32",  [TL_INT32] = "I32",  [TL_INT16] = "I16",
-    [TL_INT8] = "I8",       [TL_UINT32] = "U32", [TL_UINT16] = "U16", [TL_UINT8] = "U8",
-    [TL_BOOL] = "BOOL",     [TL_INT64] = "I64",  [TL_UINT64] = "U64", [TL_FLOAT16] = "F16",
+    [TL_DOUBLE] = "F64",
+    [TL_FLOAT] = "F32",
+    [TL_INT32] = "I32",
+    [TL_INT16] = "I16",
+    [TL_INT8] = "I8",
+    [TL_UINT32] = "U32",
+    [TL_UINT16] = "U16",
+    [TL_UINT8] = "U8",
+    [TL_BOOL] = "BOOL",
+    [TL_INT64] = "I64",
+    [TL_UINT64] = "U64",
+    [TL_FLOAT16] = "F16",
     [TL_BFLOAT16] = "BF16",
+    [TL_FLOAT8E4M3FN] = "F8_E4M3",
+    [TL_FLOAT8E4M3FNUZ] = "F8_E4M3FNUZ",
+    [TL_FLOAT8E5M2] = "F8_E5M2",
+    [TL_FLOAT8E5M2FNUZ] = "F8_E5M2FNUZ",
+    [TL_FLOAT8E8M0] = "F8_E8M0",
+    [TL_FLOAT4E2M1] = "F4",
 };
+
+/* The names, for messages. */
+static const char known_names[] =
+    "F64 F32 F16 BF16 I64 I32 I16 I8 U64 U32 U16 U8 BOOL F8_E4M3 F8_E5M2 F8_E8M0 F8_E4M3FNUZ "
+    "F8_E5M2FNUZ F4";
+
+tl_dtype ln_safetensors_dtype(const tl_tensor *t)
+{
+    const int has_type = names_of_dtypes[t->dtype] && (t->dtype != TL_FLOAT4E2M1 || !(t->len % 2));
+    return has_type ? t->dtype : ln_raw_dtype(t->dtype);
+}
 
 const char *ln_safetensors_dtype_name(tl_dtype dtype)
 {
     return names_of_dtypes[dtype];
+}
+
+size_t ln_safetensors_size(const tl_tensor *t)
+{
+    return ln_safetensors_dtype(t) == TL_FLOAT4E2M1 ? tl_packed_size(t->dtype, (size_t)t->len)
+                                                    : tl_tensor_size(t);
 }
 
 _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__,
@@ -116,13 +149,10 @@ static int get_dtype(const json_t *json, tl_dtype *dtype, const char *where, ln_
         return ln_error_set(err, "%s: 'dtype' is missing or not a string", where);
     for (int i = 0; i < TL_DTYPE_SIZE; i++) {
         *dtype = (tl_dtype)i;
-        if (!strcmp(names_of_dtypes[i], str))
+        if (names_of_dtypes[i] && !strcmp(names_of_dtypes[i], str))
             return 0;
     }
-    return ln_error_set(err,
-                        "%s: 'dtype' is '%s', expected one of F64 F32 F16 BF16 I64 I32 I16 I8 "
-                        "U64 U32 U16 U8 BOOL",
-                        where, str);
+    return ln_error_set(err, "%s: 'dtype' is '%s', expected one of %s", where, str, known_names);
 }
 
 static int get_shape(const json_t *json, int *ndim, int *dims, const char *where, ln_error *err)
@@ -165,6 +195,25 @@ static int get_range(const ln_safetensors *st, const json_t *json, range *r, con
     return 0;
 }
 
+/** The elements of a tensor, which the file has side by side; with a size that is not theirs -1. */
+static int read_packed(const ln_safetensors *st, size_t offset, size_t size, tl_tensor *t,
+                       const char *where, ln_error *err)
+{
+    char shape[TL_SHAPE_TEXT_SIZE];
+    if (t->len % 2 || size != tl_packed_size(t->dtype, (size_t)t->len))
+        return ln_error_set(err, "%s: %zu bytes of data, expected half the elements of %s %s",
+                            where, size, tl_dtype_name(t->dtype),
+                            tl_shape_text(shape, t->ndim, t->dims));
+    unsigned char *packed = ln_alloc(size);
+    t->data = ln_alloc(tl_tensor_size(t));
+    int status = packed && t->data ? ln_infile_read(&st->file, offset, packed, size, err)
+                                   : ln_error_memory(err);
+    if (!status)
+        tl_unpack(t->data, packed, t->dtype, (size_t)t->len);
+    ln_free(packed);
+    return status ? ln_error_prefix(err, "%s", where) : 0;
+}
+
 static int add_tensor(ln_safetensors *st, const char *name, const json_t *json, range *r,
                       const char *where, ln_error *err)
 {
@@ -175,18 +224,20 @@ static int add_tensor(ln_safetensors *st, const char *name, const json_t *json, 
     if (get_dtype(json, &dtype, where, err) || get_shape(json, &ndim, dims, where, err) ||
         get_range(st, json, r, where, err))
         return -1;
-    const size_t offset = st->data_begin + r->begin;
-    if (ln_raw_check_in(&st->file, offset, r->end - r->begin, dtype, ndim, dims, where, err))
+    const size_t offset = st->data_begin + r->begin, size = r->end - r->begin;
+    const int is_packed = tl_dtype_bits(dtype) < 8;
+    if (!is_packed && ln_raw_check_in(&st->file, offset, size, dtype, ndim, dims, where, err))
         return -1;
     r->name = name;
     tl_tensor *tensor = tl_tensor_create(NULL, ndim, dims, dtype);
     if (!tensor)
         return ln_error_set(err, "%s: %s", where, tl_last_error());
-    if (ln_bundle_add(&st->bundle, name, tensor, offset)) {
-        tl_tensor_free(tensor);
-        return ln_error_set(err, "%s: %s", where, ln_last_error());
-    }
-    return 0;
+    int status = is_packed ? read_packed(st, offset, size, tensor, where, err) : 0;
+    if (!status && ln_bundle_add(&st->bundle, name, tensor, offset))
+        status = ln_error_set(err, "%s: %s", where, ln_last_error());
+    if (status)
+        tl_tensor_free_data_too(tensor);
+    return status;
 }
 
 static int add_tensors(ln_safetensors *st, range *ranges, const char *file, ln_error *err)

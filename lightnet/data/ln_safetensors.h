@@ -27,7 +27,14 @@ const ln_bundle *ln_safetensors_bundle(const ln_safetensors *st);
 
 /* ---- dtypes ---- */
 
-/** The name of a valid dtype. */
+/** The dtype that the file has for a tensor: its own, or ln_raw_dtype of one that the format lacks:
+ * integers of fewer than 8 bits, and TL_FLOAT4E2M1 with an odd number of elements. */
+tl_dtype ln_safetensors_dtype(const tl_tensor *t);
+
+/** The bytes of the tensor in the file: those of TL_FLOAT4E2M1 are half its elements. */
+size_t ln_safetensors_size(const tl_tensor *t);
+
+/** The name of a dtype that the format has. */
 const char *ln_safetensors_dtype_name(tl_dtype dtype);
 
 #endif

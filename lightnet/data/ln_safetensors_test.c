@@ -2,6 +2,7 @@
 // Tests of safetensors files.
 
 #include "data/ln_data_check.h"
+#include "data/ln_safetensors.h"
 #include "lightnet/ln_data.h"
 #include "tensorlight/tl_type.h"
 
@@ -81,12 +82,42 @@ START_TEST(every_dtype_reads_back_aligned)
     ck_assert_str_eq(ln_safetensors_metadata(st, "ir"), "{\n\"ops\": []}");
     for (int i = 0; i < TL_DTYPE_SIZE; i++) {
         const tl_tensor *t = ln_safetensors_find(st, names[i]);
-        ck_assert_int_eq(t->dtype, i);
+        ck_assert_int_eq(t->dtype, ln_safetensors_dtype(tensors[i]));
         ck_assert_mem_eq(t->data, data, tl_tensor_size(t));
         ck_assert_uint_eq((size_t)t->data % tl_size_of(t->dtype), 0);
         tl_tensor_free(tensors[i]);
     }
     ln_safetensors_close(st);
+    leave_folder(folder);
+}
+END_TEST
+
+START_TEST(floats_of_4_bits_are_packed_if_their_number_is_even)
+{
+    enter_new_folder(folder);
+    uint8_t data[20001];
+    for (size_t i = 0; i < sizeof(data); i++)
+        data[i] = (uint8_t)(i % 13);
+    tl_tensor *even = tl_tensor_create(data, 2, (int[]){2, 10000}, TL_FLOAT4E2M1);
+    tl_tensor *odd = tl_tensor_create(data, 1, (int[]){20001}, TL_FLOAT4E2M1);
+    ln_error err = {0};
+    ck_assert_int_eq(ln_safetensors_write("a", 2, (const char *const[]){"even", "odd"},
+                                          (const tl_tensor *const[]){even, odd}, NULL, &err),
+                     0);
+    size_t size;
+    char *bytes = file_bytes("a", &size);
+    ck_assert_ptr_nonnull(strstr(bytes + 8, "\"dtype\":\"F4\",\"shape\":[2,10000]"));
+    free(bytes);
+    ln_safetensors *st = ln_safetensors_open("a", &err);
+    const tl_tensor *back = ln_safetensors_find(st, "even");
+    ck_assert_int_eq(back->dtype, TL_FLOAT4E2M1);
+    ck_assert_mem_eq(back->data, data, 20000);
+    back = ln_safetensors_find(st, "odd");
+    ck_assert_int_eq(back->dtype, TL_UINT8);
+    ck_assert_mem_eq(back->data, data, 20001);
+    ln_safetensors_close(st);
+    tl_tensor_free(even);
+    tl_tensor_free(odd);
     leave_folder(folder);
 }
 END_TEST
@@ -148,9 +179,13 @@ START_TEST(rejects_bad_headers)
         {"{}", "a: 4 bytes of data, the tensors have 0"},
         {"{'a': 1}", "a: tensor 'a': is a number, expected an object"},
         {"{'a': {}}", "a: tensor 'a': 'dtype' is missing or not a string"},
-        {"{" TENSOR("a", "F4", "[1]", "[0, 4]") "}",
-         "a: tensor 'a': 'dtype' is 'F4', expected one of F64 F32 F16 BF16 I64 I32 I16 I8 U64 U32 "
-         "U16 U8 BOOL"},
+        {"{" TENSOR("a", "C64", "[1]", "[0, 4]") "}",
+         "a: tensor 'a': 'dtype' is 'C64', expected one of F64 F32 F16 BF16 I64 I32 I16 I8 U64 U32 "
+         "U16 U8 BOOL F8_E4M3 F8_E5M2 F8_E8M0 F8_E4M3FNUZ F8_E5M2FNUZ F4"},
+        {"{" TENSOR("a", "F4", "[7]", "[0, 4]") "}",
+         "a: tensor 'a': 4 bytes of data, expected half the elements of TL_FLOAT4E2M1 [7]"},
+        {"{" TENSOR("a", "F4", "[2, 2147483647]", "[0, 4]") "}",
+         "a: tensor 'a': shape [2, 2147483647], expected at most 2147483647 elements"},
         {"{" TENSOR("a", "F32", "1", "[0, 4]") "}",
          "a: tensor 'a': 'shape' is missing or not an array"},
         {"{" TENSOR("a", "F32", "[1,1,1,1,1,1,1,1,1]", "[0, 4]") "}",
@@ -235,5 +270,6 @@ START_TEST(damaged_files_are_survived)
 END_TEST
 
 LN_TEST_MAIN("safetensors", tensors_and_metadata_are_found_by_name, every_dtype_reads_back_aligned,
-             written_bytes_are_always_the_same, rejects_names_that_cannot_be_written,
-             rejects_bad_headers, rejects_bad_files, damaged_files_are_survived)
+             floats_of_4_bits_are_packed_if_their_number_is_even, written_bytes_are_always_the_same,
+             rejects_names_that_cannot_be_written, rejects_bad_headers, rejects_bad_files,
+             damaged_files_are_survived)

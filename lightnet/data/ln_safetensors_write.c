@@ -35,7 +35,7 @@ static const size_t groups[] = {0, 8, 4, 2, 1};
 
 static size_t group_of(const tl_tensor *t)
 {
-    return tl_tensor_size(t) % ALIGNMENT ? tl_size_of(t->dtype) : 0;
+    return ln_safetensors_size(t) % ALIGNMENT ? tl_size_of(t->dtype) : 0;
 }
 
 static int print_metadata(FILE *fp, const char *const *metadata, ln_error *err)
@@ -58,10 +58,11 @@ static int print_tensor(FILE *fp, const char *name, const tl_tensor *t, size_t b
 {
     if (ln_json_write_string(fp, name, err))
         return -1;
-    fprintf(fp, ":{\"dtype\":\"%s\",\"shape\":[", ln_safetensors_dtype_name(t->dtype));
+    fprintf(fp, ":{\"dtype\":\"%s\",\"shape\":[",
+            ln_safetensors_dtype_name(ln_safetensors_dtype(t)));
     for (int i = 0; i < t->ndim; i++)
         fprintf(fp, "%s%d", i ? "," : "", t->dims[i]);
-    fprintf(fp, "],\"data_offsets\":[%zu,%zu]}", begin, begin + tl_tensor_size(t));
+    fprintf(fp, "],\"data_offsets\":[%zu,%zu]}", begin, begin + ln_safetensors_size(t));
     return 0;
 }
 
@@ -82,11 +83,27 @@ static int print_header(FILE *fp, const void *arg, ln_error *err)
             first = 0;
             if (print_tensor(fp, c->names[i], c->tensors[i], begin, err))
                 return -1;
-            begin += tl_tensor_size(c->tensors[i]);
+            begin += ln_safetensors_size(c->tensors[i]);
         }
     }
     fputc('}', fp);
     return 0;
+}
+
+/** Bytes of the tensor, all or, of an even number, a part. */
+static void write_part(FILE *stream, const tl_tensor *t, const void *data, size_t size)
+{
+    unsigned char packed[LN_VIEW_SIZE / 2];
+    const unsigned char *at = data;
+    if (ln_safetensors_dtype(t) != TL_FLOAT4E2M1) {
+        fwrite(data, 1, size, stream);
+        return;
+    }
+    for (size_t n; size > 0; size -= n, at += n) {
+        n = size < LN_VIEW_SIZE ? size : LN_VIEW_SIZE;
+        tl_pack(packed, at, TL_FLOAT4E2M1, n);
+        fwrite(packed, 1, tl_packed_size(TL_FLOAT4E2M1, n), stream);
+    }
 }
 
 static int write_weight(FILE *stream, const ln_weight *weight, ln_error *err)
@@ -97,7 +114,7 @@ static int write_weight(FILE *stream, const ln_weight *weight, ln_error *err)
         n = size - at < sizeof(part) ? size - at : sizeof(part);
         if (ln_weight_read(weight, at, part, n, err))
             return -1;
-        fwrite(part, 1, n, stream);
+        write_part(stream, weight->tensor, part, n);
     }
     return 0;
 }
@@ -106,7 +123,7 @@ static int write_data(FILE *stream, const content *c, int i, ln_error *err)
 {
     if (c->weights)
         return write_weight(stream, c->weights[i], err);
-    fwrite(c->tensors[i]->data, 1, tl_tensor_size(c->tensors[i]), stream);
+    write_part(stream, c->tensors[i], c->tensors[i]->data, tl_tensor_size(c->tensors[i]));
     return 0;
 }
 

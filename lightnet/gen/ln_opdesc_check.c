@@ -176,13 +176,16 @@ static int check_sets(const ln_opdesc *op, const ln_argdesc *arg, ln_error *err)
     return 0;
 }
 
-/** Each data type of "TL_INT8 or TL_UINT8" exists; sets `dtypes`. */
+/** Each data type of "TL_INT8 or TL_UINT8" exists; sets `dtypes`. An input without them has a type
+ *  to compute with. */
 static int check_dtypes(const ln_opdesc *op, ln_argdesc *arg, ln_error *err)
 {
-    static const char *const sets[][2] = {{"FLT", "LN_DTYPES_FLOAT"}, {"NUM", "LN_DTYPES_NUMBER"}};
+    static const char *const sets[][2] = {
+        {"FLT", "LN_DTYPES_FLOAT"}, {"NUM", "LN_DTYPES_NUMBER"}, {"ANY", "LN_DTYPES_ANY"}};
     const ln_rjson *dtype = arg->fields[LN_ARGDESC_DTYPE];
     const char *set = "", *at = dtype ? dtype->text : "";
-    arg->dtypes = NULL;
+    const int is_free = !dtype && !arg->fields[LN_ARGDESC_SAMETYPE];
+    arg->dtypes = arg->kind == LN_ARGDESC_IN && is_free ? "LN_DTYPES_COMPUTED" : NULL;
     for (size_t i = 0; i < LENGTH_OF(sets); i++) {
         if (strcmp(at, sets[i][0]) == 0)
             arg->dtypes = sets[i][1];

@@ -246,6 +246,7 @@ int ln_opck_dtypes(ln_op_arg *op_arg, const ln_tensor_entry *entry, uint32_t dty
     } sets[] = {
         {LN_DTYPES_FLOAT, "a floating-point type"},
         {LN_DTYPES_NUMBER, "a number type"},
+        {LN_DTYPES_COMPUTED, "a type to compute with"},
     };
     const tl_dtype dtype = entry->tensor->dtype;
     char names[LN_MAX_NAME_LEN];

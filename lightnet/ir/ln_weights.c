@@ -11,22 +11,40 @@
 #include "lightnet/ln_util.h"
 #include "tensorlight/tl_util.h"
 
-int ln_bools_check(const unsigned char *data, size_t size, size_t first, ln_error *err)
+/** The bits of an element, if some bytes are none; else 8. */
+static int bits_within_byte(tl_dtype dtype)
 {
-    for (size_t i = 0; i < size; i++)
-        if (data[i] > 1)
-            return ln_error_set(err, "element %zu is the byte %d, expected a bool: 0 or 1",
-                                first + i, data[i]);
+    return dtype == TL_BOOL ? 1 : tl_dtype_bits(dtype) < 8 ? tl_dtype_bits(dtype) : 8;
+}
+
+int ln_elements_check(tl_dtype dtype, const unsigned char *data, size_t size, size_t first,
+                      ln_error *err)
+{
+    const int bits = bits_within_byte(dtype);
+    const int sign =
+        tl_dtype_min_double(dtype) < 0 && !tl_dtype_has_fractions(dtype) ? 1 << (bits - 1) : 0;
+    for (size_t i = 0; bits < 8 && i < size; i++) {
+        if ((uint8_t)(data[i] + sign) < 1 << bits)
+            continue;
+        return dtype == TL_BOOL
+                   ? ln_error_set(err, "element %zu is the byte %d, expected a bool: 0 or 1",
+                                  first + i, data[i])
+                   : ln_error_set(err, "element %zu is the byte %d, expected one of %d bits: %s",
+                                  first + i, data[i], bits, tl_dtype_name(dtype));
+    }
     return 0;
 }
 
-int ln_bools_check_in(const ln_infile *file, size_t offset, size_t size, ln_error *err)
+int ln_elements_check_in(tl_dtype dtype, const ln_infile *file, size_t offset, size_t size,
+                         ln_error *err)
 {
     ln_view view = {.file = file};
+    if (bits_within_byte(dtype) == 8)
+        return 0;
     for (size_t at = 0, n; at < size; at += n) {
         n = size - at < LN_VIEW_SIZE ? size - at : LN_VIEW_SIZE;
         const unsigned char *data = ln_view_at(&view, offset + at, n, err);
-        if (!data || ln_bools_check(data, n, at, err))
+        if (!data || ln_elements_check(dtype, data, n, at, err))
             return -1;
     }
     return 0;
@@ -156,8 +174,8 @@ int ln_weight_read(const ln_weight *w, size_t at, void *dst, size_t size, ln_err
     }
     int status = ln_infile_read(w->file, w->offset + at, dst, size, err);
     // The file may have changed since it was opened and checked.
-    if (!status && w->tensor->dtype == TL_BOOL)
-        status = ln_bools_check(dst, size, at, err);
+    if (!status)
+        status = ln_elements_check(w->tensor->dtype, dst, size, at, err);
     return status ? ln_error_prefix(err, "%s: tensor '%s'", w->file->name, w->name) : 0;
 }
 

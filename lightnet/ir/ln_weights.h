@@ -75,12 +75,15 @@ const ln_infile *ln_weights_keep(ln_weights *weights, const ln_infile *file);
  * memory. */
 int ln_weights_adopt(ln_weights *weights, void *thing, void (*close)(void *thing));
 
-/** 0 if the `size` bytes are elements of type TL_BOOL, each 0 or 1, beginning with element `first`;
- * -1 with a reason that names the first invalid element. */
-int ln_bools_check(const unsigned char *data, size_t size, size_t first, ln_error *err);
+/** 0 if the `size` bytes are elements of the type, beginning with element `first`. -1 with a reason
+ * that names the first invalid one: a TL_BOOL but 0 or 1, an element of fewer than 8 bits that is
+ * out of range. */
+int ln_elements_check(tl_dtype dtype, const unsigned char *data, size_t size, size_t first,
+                      ln_error *err);
 
 /** The same for `size` bytes of the file at `offset`, which it has, from element 0 on. -1 also if
  * the file cannot be read, see ln_infile_read. */
-int ln_bools_check_in(const ln_infile *file, size_t offset, size_t size, ln_error *err);
+int ln_elements_check_in(tl_dtype dtype, const ln_infile *file, size_t offset, size_t size,
+                         ln_error *err);
 
 #endif

@@ -85,6 +85,17 @@ static inline double tl_double_round_to_odd(uint64_t value)
     return (double)((value - cut) | (uint64_t)(cut != 0) << 11);
 }
 
+/** An integer as a float that is toward zero, and odd where it is not exact. */
+static inline float tl_float_of_uint(uint64_t value)
+{
+    return tl_float_round_to_odd(tl_double_round_to_odd(value));
+}
+
+static inline float tl_float_of_int(int64_t value)
+{
+    return value < 0 ? -tl_float_of_uint(0 - (uint64_t)value) : tl_float_of_uint((uint64_t)value);
+}
+
 #define TL_FROM_NARROW(tag, narrow, max)                                              \
     static inline uint16_t tl_##tag##_from_double(double value)                       \
     {                                                                                 \

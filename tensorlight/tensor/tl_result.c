@@ -3,7 +3,7 @@
 
 #include "tensor/tl_result.h"
 
-int tl_check_data(const tl_tensor *t, const char *name)
+int tl_check_stored(const tl_tensor *t, const char *name)
 {
     if (!t)
         return tl_fail("'%s' is NULL, expected a tensor", name);
@@ -11,6 +11,16 @@ int tl_check_data(const tl_tensor *t, const char *name)
         return tl_fail("'%s' has dtype %d, expected 0 to %d", name, t->dtype, TL_DTYPE_SIZE - 1);
     if (!t->data)
         return tl_fail("'%s' has no data", name);
+    return 0;
+}
+
+int tl_check_data(const tl_tensor *t, const char *name)
+{
+    if (tl_check_stored(t, name) < 0)
+        return -1;
+    if (!tl_dtype_is_computed(t->dtype))
+        return tl_fail("'%s' has dtype %s, expected a type to compute with", name,
+                       tl_dtype_name(t->dtype));
     return 0;
 }
 
@@ -114,7 +124,7 @@ int tl_check_float(const tl_tensor *t, const char *name)
 
 int tl_check_given(const tl_tensor *t, const char *name, int ndim, const int *dims, tl_dtype dtype)
 {
-    return tl_check_data(t, name) < 0 ? -1 : tl_check_record(t, name, ndim, dims, dtype);
+    return tl_check_stored(t, name) < 0 ? -1 : tl_check_record(t, name, ndim, dims, dtype);
 }
 
 int tl_check_record(const tl_tensor *t, const char *name, int ndim, const int *dims, tl_dtype dtype)

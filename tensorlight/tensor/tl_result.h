@@ -16,7 +16,11 @@
 #include "tensorlight/tl_exec.h"
 #include "tensorlight/tl_tensor.h"
 
-/** -1 with a reason that names the argument: `t` NULL, an invalid dtype, or without data. */
+/** -1 with a reason that names the argument: `t` NULL, an invalid dtype, or without data. For
+ *  functions that move, print or convert elements. */
+int tl_check_stored(const tl_tensor *t, const char *name);
+
+/** The same, or a type that only stores values. For functions that compute. */
 int tl_check_data(const tl_tensor *t, const char *name);
 
 /** -1 with a reason: `axis` outside 0 .. t->ndim-1. */
@@ -42,7 +46,7 @@ int tl_check_given(const tl_tensor *t, const char *name, int ndim, const int *di
 int tl_check_record(const tl_tensor *t, const char *name, int ndim, const int *dims,
                     tl_dtype dtype);
 
-/** -1 with a reason: `t` is no tensor with data and `ndim` dimensions. */
+/** -1 with a reason: `t` is no tensor with data to compute with and `ndim` dimensions. */
 int tl_check_input(const tl_tensor *t, const char *name, int ndim);
 
 /** -1 with a reason: `t` is no tensor with data, the dtype of `like` and shape [len]. */

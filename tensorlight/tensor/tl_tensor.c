@@ -117,7 +117,7 @@ tl_tensor *tl_tensor_zeros(int ndim, const int *dims, tl_dtype dtype)
 
 tl_tensor *tl_tensor_clone(const tl_tensor *src)
 {
-    if (tl_check_data(src, "src") < 0)
+    if (tl_check_stored(src, "src") < 0)
         return NULL;
     tl_tensor *const result = tl_result_begin(NULL, src->ndim, src->dims, src->dtype);
     return tl_result_end(result, NULL, result ? tl_exec_copy(NULL, src, result) : -1);
@@ -125,7 +125,7 @@ tl_tensor *tl_tensor_clone(const tl_tensor *src)
 
 tl_tensor *tl_tensor_repeat(const tl_tensor *src, int times)
 {
-    if (tl_check_data(src, "src") < 0)
+    if (tl_check_stored(src, "src") < 0)
         return NULL;
     if (times < 1 || src->ndim >= TL_MAXDIM) {
         tl_fail("%d times %d dimensions, expected at least once and at most %d dimensions", times,
@@ -165,7 +165,7 @@ tl_tensor *tl_tensor_zeros_slice(const tl_tensor *src, int axis, int len, tl_dty
 
 tl_tensor *tl_tensor_slice_nocopy(tl_tensor *src, tl_tensor *dst, int axis, int start, int len)
 {
-    if (tl_check_data(src, "src") < 0 || tl_check_axis(src, axis) < 0)
+    if (tl_check_stored(src, "src") < 0 || tl_check_axis(src, axis) < 0)
         return NULL;
     if (axis != 0) {
         tl_fail("view along axis %d, expected axis 0", axis);

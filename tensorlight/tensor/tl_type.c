@@ -11,6 +11,7 @@
 #include "tensor/tl_element.h"
 #include "tensor/tl_name.h"
 #include "tensor/tl_numeric.h"
+#include "tensor/tl_storage.h"
 #include "tensorlight/tl_util.h"
 
 /* ---- formats ---- */
@@ -123,12 +124,57 @@ static int print_unsigned(FILE *stream, const char *fmt, uint64_t value)
     }
 TL_TYPES(FUNCTIONS)
 
+/* ---- the same for types that only store values, by way of their carriers ---- */
+
+static double storage_value(tl_dtype dtype, const void *p)
+{
+    double value;
+    tl_convert(&value, TL_DOUBLE, p, dtype);
+    return value;
+}
+
+static int storage_cmp(tl_dtype dtype, const void *p1, const void *p2)
+{
+    const double a = storage_value(dtype, p1), b = storage_value(dtype, p2);
+    return (a > b) - (a < b);
+}
+
+static int storage_fprintf(tl_dtype dtype, FILE *stream, const char *fmt, const void *p)
+{
+    const double value = storage_value(dtype, p);
+    fmt = fmt ? fmt : tl_dtype_fmt(dtype);
+    if (tl_dtype_has_fractions(dtype))
+        return print_float(stream, fmt, value);
+    return value < 0 ? print_signed(stream, fmt, (int64_t)value, 1)
+                     : print_unsigned(stream, fmt, (uint64_t)value);
+}
+
+#define STORAGE_FUNCTIONS(dtype, tag, kind, bits, min, max, format)        \
+    static void max_##tag(void *ret)                                       \
+    {                                                                      \
+        tl_convert(ret, dtype, &(double){max}, TL_DOUBLE);                 \
+    }                                                                      \
+    static void min_##tag(void *ret)                                       \
+    {                                                                      \
+        tl_convert(ret, dtype, &(double){min}, TL_DOUBLE);                 \
+    }                                                                      \
+    static int cmp_##tag(const void *p1, const void *p2)                   \
+    {                                                                      \
+        return storage_cmp(dtype, p1, p2);                                 \
+    }                                                                      \
+    static int fprintf_##tag(FILE *stream, const char *fmt, const void *p) \
+    {                                                                      \
+        return storage_fprintf(dtype, stream, fmt, p);                     \
+    }
+TL_STORAGE_TYPES(STORAGE_FUNCTIONS)
+
 /* ---- the table of types ---- */
 
 enum kind { FLT, INT, UINT, BOOL };
 
 typedef struct type_info {
     size_t size;
+    int bits;
     const char *fmt;
     enum kind kind;
     double max_double, min_double;
@@ -138,10 +184,12 @@ typedef struct type_info {
     tl_fprintf_func fprintf;
 } type_info;
 
-#define INFO(dtype, tag, storage, compute, kind, load, store, min, max, format)     \
-    [dtype] = {sizeof(storage), format,    kind,      (double)(max), (double)(min), \
-               max_##tag,       min_##tag, cmp_##tag, fprintf_##tag},
-static const type_info types[TL_DTYPE_SIZE] = {TL_TYPES(INFO)};
+#define INFO(dtype, tag, storage, compute, kind, load, store, min, max, format)           \
+    [dtype] = {sizeof(storage), 8 * sizeof(storage), format,    kind,      (double)(max), \
+               (double)(min),   max_##tag,           min_##tag, cmp_##tag, fprintf_##tag},
+#define STORAGE_INFO(dtype, tag, kind, bits, min, max, format) \
+    [dtype] = {1, bits, format, kind, max, min, max_##tag, min_##tag, cmp_##tag, fprintf_##tag},
+static const type_info types[TL_DTYPE_SIZE] = {TL_TYPES(INFO) TL_STORAGE_TYPES(STORAGE_INFO)};
 
 static const type_info *info(tl_dtype dtype)
 {
@@ -154,14 +202,30 @@ int tl_dtype_is_valid(tl_dtype dtype)
     return dtype >= 0 && dtype < TL_DTYPE_SIZE;
 }
 
-int tl_dtype_is_float(tl_dtype dtype)
+int tl_dtype_is_computed(tl_dtype dtype)
+{
+    assert(tl_dtype_is_valid(dtype));
+    return dtype < TL_DTYPE_COMPUTED_SIZE;
+}
+
+int tl_dtype_has_fractions(tl_dtype dtype)
 {
     return info(dtype)->kind == FLT;
+}
+
+int tl_dtype_is_float(tl_dtype dtype)
+{
+    return tl_dtype_has_fractions(dtype) && tl_dtype_is_computed(dtype);
 }
 
 size_t tl_size_of(tl_dtype dtype)
 {
     return info(dtype)->size;
+}
+
+int tl_dtype_bits(tl_dtype dtype)
+{
+    return info(dtype)->bits;
 }
 
 const char *tl_dtype_fmt(tl_dtype dtype)
@@ -212,7 +276,8 @@ tl_fprintf_func tl_fprintf_getfunc(tl_dtype dtype)
 /* ---- names ---- */
 
 #define DTYPE_NAME(dtype, ...) [dtype] = #dtype,
-static const char *const dtype_names[TL_DTYPE_SIZE] = {TL_TYPES(DTYPE_NAME)};
+static const char *const dtype_names[TL_DTYPE_SIZE] = {TL_TYPES(DTYPE_NAME)
+                                                           TL_STORAGE_TYPES(DTYPE_NAME)};
 
 #define NAME(value) [value] = #value
 static const char *const elew_op_names[TL_ELEW_OP_SIZE] = {

@@ -20,7 +20,7 @@ START_TEST(documented_types_keep_their_numbers)
         ck_assert_str_eq(tl_dtype_name((tl_dtype)i), names[i]);
         ck_assert_int_eq(tl_dtype_from_str(names[i]), i);
     }
-    ck_assert_int_eq(TL_DTYPE_SIZE, 13);
+    ck_assert_int_eq(TL_DTYPE_COMPUTED_SIZE, 13);
 }
 END_TEST
 
@@ -69,6 +69,16 @@ START_TEST(sizes_and_formats_are_as_documented)
         {TL_UINT64, 8, "%" PRIu64, 0, (double)UINT64_MAX},
         {TL_FLOAT16, 2, "%.3f", -65504, 65504},
         {TL_BFLOAT16, 2, "%.3f", -0x1.fep127, 0x1.fep127},
+        {TL_FLOAT8E4M3FN, 1, "%g", -448, 448},
+        {TL_FLOAT8E4M3FNUZ, 1, "%g", -240, 240},
+        {TL_FLOAT8E5M2, 1, "%g", -57344, 57344},
+        {TL_FLOAT8E5M2FNUZ, 1, "%g", -57344, 57344},
+        {TL_FLOAT8E8M0, 1, "%g", 0x1p-127, 0x1p127},
+        {TL_FLOAT4E2M1, 1, "%g", -6, 6},
+        {TL_INT4, 1, "%d", -8, 7},
+        {TL_UINT4, 1, "%u", 0, 15},
+        {TL_INT2, 1, "%d", -2, 1},
+        {TL_UINT2, 1, "%u", 0, 3},
     };
     for (int i = 0; i < TL_DTYPE_SIZE; i++) {
         ck_assert_int_eq(rows[i].dtype, i);

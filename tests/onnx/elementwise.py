@@ -205,7 +205,7 @@ WRONG = [
     ("Gelu", [X], {"approximate": "cos"}, '"cos", expected one of "none", "tanh"'),
     ("Cast", [X], {}, "attribute 'to' is missing"),
     ("Cast", [X], {"to": 8}, "attribute 'to' is STRING"),
-    ("BitCast", [X], {"to": DTYPES["int64"][0]}, "expected types of the same size"),
+    ("BitCast", [X], {"to": DTYPES["int64"][0]}, "expected types with equal numbers of bits"),
     ("Sin", [X.astype(np.int32)], {}, "'src' has type TL_INT32, which TL_UNARY_SIN does not support"),
     ("Div", [np.ones(2, np.int32), np.zeros(2, np.int32)], {}, "division by zero in TL_INT32"),
     ("Dropout", [X, F32(1), np.bool_(True)], {}, "expected 0 or more and less than 1"),

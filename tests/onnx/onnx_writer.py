@@ -14,9 +14,10 @@ import struct
 # TensorProto.DataType, and how struct writes an element.
 DTYPES = {"float": (1, "f"), "uint8": (2, "B"), "int8": (3, "b"), "uint16": (4, "H"), "int16": (5, "h"),
           "int32": (6, "i"), "int64": (7, "q"), "bool": (9, "?"), "float16": (10, "e"), "double": (11, "d"),
-          "uint32": (12, "I"), "uint64": (13, "Q"), "bfloat16": (16, "H")}
+          "uint32": (12, "I"), "uint64": (13, "Q"), "bfloat16": (16, "H"), "float8e4m3fn": (17, "B"),
+          "float8e4m3fnuz": (18, "B"), "float8e5m2": (19, "B"), "float8e5m2fnuz": (20, "B"), "float8e8m0": (24, "B")}
 # Types whose elements lie side by side in bytes, the first in the lowest bits: their code, and bits.
-PACKED = {"uint4": (21, 4), "int4": (22, 4), "uint2": (25, 2), "int2": (26, 2)}
+PACKED = {"uint4": (21, 4), "int4": (22, 4), "float4e2m1": (23, 4), "uint2": (25, 2), "int2": (26, 2)}
 # AttributeProto.AttributeType
 KINDS = {"FLOAT": 1, "INT": 2, "STRING": 3, "TENSOR": 4, "GRAPH": 5, "FLOATS": 6, "INTS": 7, "STRINGS": 8,
          "SPARSE_TENSOR": 11, "TYPE_PROTO": 13}
@@ -79,7 +80,7 @@ def packed(values, bits):
 
 
 def tensor(name, dtype, dims, values):
-    """A constant; elements of bfloat16 are given as their 16 bits."""
+    """A constant; elements of bfloat16 and smaller floats are given as their bits."""
     if dtype in PACKED:
         code, raw = PACKED[dtype][0], packed(values, PACKED[dtype][1])
     else:
@@ -95,7 +96,7 @@ def sparse_tensor(dims, values, indices):
 
 def tensor_type(dtype, dims=None):
     """A str is a dimension's name; `dims` None: no shape."""
-    kind = field(1, DTYPES[dtype][0])
+    kind = field(1, (DTYPES | PACKED)[dtype][0])
     if dims is not None:
         kind += field(2, repeated(1, [field(2 if isinstance(dim, str) else 1, dim) for dim in dims]))
     return Type(field(1, kind))

@@ -214,6 +214,7 @@ static const struct {
     {"op", "TL_BINARY_MOD"},     {"op", "TL_BINARY_FMOD"},
     {"func", "TL_UNARY_SHRINK"}, {"func", "TL_UNARY_THRESHOLDEDRELU"},
     {"func", "TL_UNARY_NOT"},    {"mode", "TL_RESAMPLE_NEAREST"},
+    {"dtype", "TL_FLOAT"}, // of quantize, whose results become floats of 8 bits
 };
 
 static int has_steps(const ln_op *op)

@@ -131,12 +131,9 @@ void ln_onnx_alias(ln_onnx_node *n, int i, const char *value);
  * borrowed. */
 const tl_tensor *ln_onnx_tensor_of(const ln_onnx_node *n, const char *tensor);
 
-/** The bits of its elements, where these are fewer than of a byte; otherwise 0. */
-int ln_onnx_bits_of(const ln_onnx_node *n, const char *tensor);
-
-/** The type of results like `tensor`, which is input `i`. Fails where its elements have fewer bits
- *  than a byte: a result has no such type. */
-tl_dtype ln_onnx_dtype_like(ln_onnx_node *n, int i, const char *tensor);
+/** Integers of fewer than 8 bits as the bytes that they have in memory, TL_INT8 or TL_UINT8, which
+ * operators compute with; NULL and tensors of other types as they are. */
+const char *ln_onnx_bytes_of(ln_onnx_node *n, const char *tensor);
 
 /** Whether its size is known only at run time: the record then has the largest one. */
 int ln_onnx_is_dynamic(const ln_onnx_node *n, const char *tensor);

@@ -6,6 +6,7 @@
 #include <limits.h>
 #include <string.h>
 
+#include "data/ln_raw.h"
 #include "front/onnx/ln_onnx_compound.h"
 #include "front/onnx/ln_onnx_model.h"
 #include "ir/ln_limits.h"
@@ -13,14 +14,18 @@
 
 /* Constants */
 
-// Packed elements stay packed in the constant, and an operator unpacks them.
+// Packed elements stay packed in the constant, and an operator unpacks them to bytes, which others
+// may read (ln_onnx_bytes_of).
 static const char *emit_unpacked(ln_onnx_scope *scope, const char *bytes, const ln_onnx_packing *p)
 {
     const LnOnnx__Node proto = {.op_type = "packed initializer"};
     ln_onnx_node n = ln_onnx_node_init(scope, &proto);
-    return LN_EMIT(&n.emit, LN_EMIT_TEMP, "unpack_bits", LN_ARG("src", bytes),
-                   LN_DTYPE("dtype", p->dtype), LN_INTS("dims", p->ndim, p->dims),
-                   LN_INT("bits", p->bits));
+    const char *const elements =
+        LN_EMIT(&n.emit, LN_EMIT_TEMP, "unpack_bits", LN_ARG("src", bytes),
+                LN_DTYPE("dtype", ln_raw_dtype(p->dtype)), LN_INTS("dims", p->ndim, p->dims),
+                LN_INT("bits", p->bits));
+    return LN_EMIT(&n.emit, LN_EMIT_TEMP, "bitcast", LN_ARG("src", elements),
+                   LN_DTYPE("dtype", p->dtype));
 }
 
 const char *ln_onnx_add_tensor(ln_onnx_scope *scope, const LnOnnx__Tensor *proto, const char *name)

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "data/ln_raw.h"
 #include "front/onnx/ln_onnx_compound.h"
 #include "front/onnx/ln_onnx_model.h"
 #include "ir/ln_from_file.h"
@@ -89,21 +90,19 @@ const tl_tensor *ln_onnx_tensor_of(const ln_onnx_node *n, const char *tensor)
     return ln_translation_tensor(&n->model->base, tensor);
 }
 
-int ln_onnx_bits_of(const ln_onnx_node *n, const char *tensor)
+const char *ln_onnx_bytes_of(ln_onnx_node *n, const char *tensor)
 {
-    const ln_op *const op =
-        tensor && !n->model->base.failed ? ln_context_creater(n->model->base.ctx, tensor) : NULL;
-    const int is_unpacked = op && ln_is_form_of(op->op_arg->optype, "unpack_bits");
-    return is_unpacked ? ln_rule_get_int(op, "bits") : 0;
-}
-
-tl_dtype ln_onnx_dtype_like(ln_onnx_node *n, int i, const char *tensor)
-{
-    const int bits = ln_onnx_bits_of(n, tensor);
-    if (bits)
-        ln_emit_fail(&n->emit, "input %d has elements of %d bits, which a result cannot have", i,
-                     bits);
-    return ln_onnx_tensor_of(n, tensor)->dtype;
+    const tl_dtype dtype = ln_onnx_tensor_of(n, tensor)->dtype;
+    if (tl_dtype_is_computed(dtype) || tl_dtype_has_fractions(dtype) || ln_onnx_failed(n))
+        return tensor;
+    const ln_op *const op = ln_context_creater(n->model->base.ctx, tensor);
+    const char *const src = op && ln_is_form_of(op->op_arg->optype, "bitcast")
+                                ? ln_tensor_list_find_name(op->op_arg->tensors_in, "src")
+                                : NULL;
+    if (src && ln_onnx_tensor_of(n, src)->dtype == ln_raw_dtype(dtype))
+        return src;
+    return LN_EMIT(&n->emit, LN_EMIT_TEMP, "bitcast", LN_ARG("src", tensor),
+                   LN_DTYPE("dtype", ln_raw_dtype(dtype)));
 }
 
 int ln_onnx_is_dynamic(const ln_onnx_node *n, const char *tensor)

@@ -38,6 +38,10 @@ const char *ln_onnx_end_image(ln_onnx_node *n, const tl_windows *windows, int i)
 /* Operators of ONNX as steps of others: inputs and attributes are those of the node, output `i` as
  * in ln_emit.h. */
 
+/** Output 0: `src` as `dtype`. To a float of 8 bits or less with the node's attributes `saturate`
+ *  and `round_mode`. */
+void ln_onnx_cast(ln_onnx_node *n, const char *src, tl_dtype dtype);
+
 /** Conv of `src`, with the weight and bias in inputs 1 and 2. */
 const char *ln_onnx_emit_conv(ln_onnx_node *n, const char *src, int i);
 

@@ -157,8 +157,7 @@ typedef struct gathered {
 static gathered read_gathered(ln_onnx_node *n)
 {
     const tl_tensor *const t = ln_onnx_tensor_of(n, ln_onnx_in(n, DATA));
-    const int is_packed = t->dtype == TL_UINT8 && !ln_onnx_bits_of(n, ln_onnx_in(n, DATA));
-    gathered g = {.bits = read_bits(n), .is_packed = is_packed};
+    gathered g = {.bits = read_bits(n), .is_packed = t->dtype == TL_UINT8};
     g.block = ln_attr_int_in(&n->emit, "block_size", 128, 16, INT_MAX / 2);
     g.gather_axis = ln_attr_axis(&n->emit, "gather_axis", 0, t->ndim);
     g.quantize_axis = ln_attr_axis(&n->emit, "quantize_axis", 1, t->ndim);
@@ -228,7 +227,8 @@ static void translate_gather_block_quantized(ln_onnx_node *n)
         return;
     const int index_ndim = ln_onnx_tensor_of(n, ln_onnx_in(n, INDICES))->ndim;
     const char *const scales = gather(n, &g, ln_onnx_in(n, G_SCALES));
-    const char *data = gather(n, &g, ln_onnx_in(n, DATA)), *zeros = ln_onnx_optional(n, G_ZEROS);
+    const char *data = gather(n, &g, ln_onnx_bytes_of(n, ln_onnx_in(n, DATA)));
+    const char *zeros = ln_onnx_bytes_of(n, ln_onnx_optional(n, G_ZEROS));
     const int has_zeros = zeros != NULL;
     if (zeros)
         zeros = gather(n, &g, zeros);

@@ -3,6 +3,7 @@
 
 #include <limits.h>
 
+#include "data/ln_raw.h"
 #include "front/onnx/ln_onnx.h"
 #include "front/onnx/ln_onnx_steps.h"
 
@@ -46,28 +47,104 @@ static tl_dtype read_dtype(ln_onnx_node *n, tl_dtype deflt)
     return ln_onnx_int(n, "output_dtype", 0) ? ln_onnx_attr_dtype(n, "output_dtype", deflt) : deflt;
 }
 
+/** Whether it is a float of 8 bits or less. */
+static int is_small_float(tl_dtype dtype)
+{
+    return !tl_dtype_is_computed(dtype) && tl_dtype_has_fractions(dtype);
+}
+
+/** Scales to compute with: powers of two become floats. */
+static const char *read_scale(ln_onnx_node *n)
+{
+    const char *const scale = ln_onnx_in(n, 1);
+    return is_small_float(ln_onnx_tensor_of(n, scale)->dtype)
+               ? ln_emit_cast(&n->emit, scale, TL_FLOAT, LN_EMIT_TEMP)
+               : scale;
+}
+
+/** The arguments of a quantization. */
+typedef struct scaling {
+    const char *src, *scale, *zero;
+    int axis, block;
+} scaling;
+
+static scaling read_scaling(ln_onnx_node *n)
+{
+    scaling s = {ln_onnx_in(n, 0), read_scale(n), ln_onnx_optional(n, 2), 0, 0};
+    s.block = ln_attr_int_in(&n->emit, "block_size", 0, 0, INT_MAX);
+    s.axis = read_axis(n, s.src, s.scale, s.block);
+    return s;
+}
+
+static const char *put_quantize(ln_onnx_node *n, const scaling *s, tl_dtype dtype, int i)
+{
+    return emit_quantize(n, s->src, s->scale, s->zero, dtype, s->axis, s->block, i);
+}
+
+/** Bytes between the limits of fewer bits, as output 0. */
+static void put_few_bits(ln_onnx_node *n, const char *bytes, tl_dtype dtype)
+{
+    const tl_dtype wide = ln_onnx_tensor_of(n, bytes)->dtype;
+    const char *const max = ln_emit_scalar(&n->emit, wide, tl_dtype_max_double(dtype));
+    bytes = ln_emit_binary(&n->emit, "TL_BINARY_MIN", bytes, max, LN_EMIT_TEMP);
+    if (wide == TL_INT8) {
+        const char *const min = ln_emit_scalar(&n->emit, wide, tl_dtype_min_double(dtype));
+        bytes = ln_emit_binary(&n->emit, "TL_BINARY_MAX", bytes, min, LN_EMIT_TEMP);
+    }
+    LN_EMIT(&n->emit, 0, "bitcast", LN_ARG("src", bytes), LN_DTYPE("dtype", dtype));
+}
+
+/** In LightNet quotients are floats. Those for floats of 8 bits are rounded by a cast. */
 static void translate_quantize(ln_onnx_node *n)
 {
-    const char *const src = ln_onnx_in(n, 0), *const scale = ln_onnx_in(n, 1);
-    const char *const zero = ln_onnx_optional(n, 2);
-    const tl_dtype dtype = zero ? ln_onnx_dtype_like(n, 2, zero) : read_dtype(n, TL_UINT8);
-    const int block = ln_attr_int_in(&n->emit, "block_size", 0, 0, INT_MAX);
-    emit_quantize(n, src, scale, zero, dtype, read_axis(n, src, scale, block), block, 0);
+    scaling s = read_scaling(n);
+    const tl_dtype dtype = s.zero ? ln_onnx_tensor_of(n, s.zero)->dtype : read_dtype(n, TL_UINT8);
+    if (is_small_float(dtype)) {
+        if (s.zero)
+            s.zero = ln_emit_cast(&n->emit, s.zero, TL_FLOAT, LN_EMIT_TEMP);
+        ln_onnx_cast(n, put_quantize(n, &s, TL_FLOAT, LN_EMIT_TEMP), dtype);
+    } else if (!tl_dtype_is_computed(dtype)) {
+        s.zero = ln_onnx_bytes_of(n, s.zero);
+        put_few_bits(n, put_quantize(n, &s, ln_raw_dtype(dtype), LN_EMIT_TEMP), dtype);
+    } else {
+        put_quantize(n, &s, dtype, 0);
+    }
+}
+
+/** The zero points, of the type of the source, if they have an effect. */
+static const char *read_zero(ln_onnx_node *n, const scaling *s)
+{
+    const int is_one_each =
+        s->zero && !ln_onnx_failed(n) &&
+        ln_onnx_tensor_of(n, s->zero)->len == ln_onnx_tensor_of(n, s->scale)->len;
+    return is_one_each ? ln_onnx_zero_point(n, 2, s->src, s->axis) : s->zero;
+}
+
+/** The type of the result: that of the scales, which powers of two cannot be. */
+static tl_dtype read_result_dtype(ln_onnx_node *n)
+{
+    const tl_dtype own = ln_onnx_tensor_of(n, ln_onnx_in(n, 1))->dtype;
+    const tl_dtype dtype = read_dtype(n, own);
+    if (!tl_dtype_is_float(dtype))
+        ln_emit_fail(&n->emit,
+                     "the result has type %s, expected a float of 16 bits or more in "
+                     "'output_dtype'",
+                     tl_dtype_name(dtype));
+    return ln_onnx_failed(n) ? TL_FLOAT : dtype;
 }
 
 static void translate_dequantize(ln_onnx_node *n)
 {
-    const char *const src = ln_onnx_in(n, 0), *const scale = ln_onnx_in(n, 1);
-    const int block = ln_attr_int_in(&n->emit, "block_size", 0, 0, INT_MAX);
-    const tl_dtype own = ln_onnx_tensor_of(n, scale)->dtype;
-    const tl_dtype dtype = read_dtype(n, own);
-    const int axis = read_axis(n, src, scale, block);
-    const char *zero = ln_onnx_optional(n, 2);
-    if (zero && !ln_onnx_failed(n) &&
-        ln_onnx_tensor_of(n, zero)->len == ln_onnx_tensor_of(n, scale)->len)
-        zero = ln_onnx_zero_point(n, 2, src, axis);
+    scaling s = read_scaling(n);
+    const tl_dtype own = ln_onnx_tensor_of(n, s.scale)->dtype, dtype = read_result_dtype(n);
+    s.zero = read_zero(n, &s);
+    if (is_small_float(ln_onnx_tensor_of(n, s.src)->dtype)) {
+        s.src = ln_emit_cast(&n->emit, s.src, TL_FLOAT, LN_EMIT_TEMP);
+        s.zero = s.zero ? ln_emit_cast(&n->emit, s.zero, TL_FLOAT, LN_EMIT_TEMP) : NULL;
+    }
     const char *const result =
-        emit_dequantize(n, src, scale, zero, axis, block, dtype == own ? 0 : LN_EMIT_TEMP);
+        emit_dequantize(n, ln_onnx_bytes_of(n, s.src), s.scale, ln_onnx_bytes_of(n, s.zero), s.axis,
+                        s.block, dtype == own ? 0 : LN_EMIT_TEMP);
     if (dtype != own)
         ln_emit_cast(&n->emit, result, dtype, 0);
 }

@@ -2,7 +2,9 @@
 // ONNX operators that make each element from one: functions of numbers, activations, conversion.
 
 #include "data/ln_onnx_tensor.h"
+#include "data/ln_raw.h"
 #include "front/onnx/ln_onnx.h"
+#include "front/onnx/ln_onnx_steps.h"
 #include "tensorlight/tl_elementwise.h"
 
 /* ---- unary element-wise functions ---- */
@@ -173,10 +175,41 @@ static const char *bit_cast(ln_onnx_node *n, const char *src, tl_dtype dtype, in
     return LN_EMIT(&n->emit, i, "bitcast", LN_ARG("src", src), LN_DTYPE("dtype", dtype));
 }
 
+/** Bytes with the bits of elements, which are those of numbers without sign, or with one, whose
+ *  highest bit all higher ones repeat. */
+static const char *sign_bytes(ln_onnx_node *n, const char *bytes, int bits, int is_signed)
+{
+    const char *const limit =
+        ln_emit_scalar(&n->emit, TL_UINT8, is_signed ? 1 << (bits - 1) : (1 << bits) - 1);
+    if (!is_signed)
+        return ln_emit_binary(&n->emit, "TL_BINARY_AND", bytes, limit, LN_EMIT_TEMP);
+    const char *const flipped =
+        ln_emit_binary(&n->emit, "TL_BINARY_XOR", bytes, limit, LN_EMIT_TEMP);
+    return ln_emit_binary(&n->emit, "TL_BINARY_SUB", flipped, limit, LN_EMIT_TEMP);
+}
+
+/** Elements of fewer than 8 bits, which have a byte each in memory. */
+static void bit_cast_small(ln_onnx_node *n, const char *src, tl_dtype from, tl_dtype to)
+{
+    const int was_signed = ln_raw_dtype(from) == TL_INT8, is_signed = ln_raw_dtype(to) == TL_INT8;
+    if (was_signed != is_signed)
+        src = sign_bytes(n, bit_cast(n, src, TL_UINT8, LN_EMIT_TEMP), tl_dtype_bits(to), is_signed);
+    bit_cast(n, src, to, 0);
+}
+
 static void translate_bit_cast(ln_onnx_node *n)
 {
     const char *const src = ln_onnx_in(n, 0);
-    bit_cast(n, src, read_to(n), 0);
+    const tl_dtype from = ln_onnx_tensor_of(n, src)->dtype, to = read_to(n);
+    if (tl_dtype_bits(from) != tl_dtype_bits(to))
+        ln_emit_fail(&n->emit,
+                     "attribute 'to' is %s and input 0 has type %s, expected types with "
+                     "equal numbers of bits",
+                     tl_dtype_name(to), tl_dtype_name(from));
+    else if (tl_dtype_bits(to) < 8)
+        bit_cast_small(n, src, from, to);
+    else
+        bit_cast(n, src, to, 0);
 }
 
 /** A float whose lower half, all that TL_BFLOAT16 does not have, is zero; NaN stays as it is: its
@@ -192,6 +225,23 @@ static const char *upper_half(ln_onnx_node *n, const char *src)
     return ln_emit_where(&n->emit, nan, src, upper, LN_EMIT_TEMP);
 }
 
+void ln_onnx_cast(ln_onnx_node *n, const char *src, tl_dtype dtype)
+{
+    static const ln_attr_word modes[] = {
+        {"up", "TL_POWER_UP"}, {"down", "TL_POWER_DOWN"}, {"nearest", "TL_POWER_NEAREST"}, {0}};
+    if (tl_dtype_is_computed(dtype) || !tl_dtype_has_fractions(dtype)) {
+        ln_emit_cast(&n->emit, src, dtype, 0);
+        return;
+    }
+    const int saturates = ln_onnx_flag(n, "saturate", 1);
+    const char *const mode = ln_attr_choose(&n->emit, "round_mode", "up", modes);
+    if (saturates && mode == modes[0].ours)
+        ln_emit_cast(&n->emit, src, dtype, 0);
+    else
+        LN_EMIT(&n->emit, 0, "cast_float8", LN_ARG("src", src), LN_DTYPE("dtype", dtype),
+                LN_BOOL("saturates", saturates), LN_TEXT("rounding", mode));
+}
+
 /** Input 0 as `dtype`. A row with "cut" truncates floats to TL_BFLOAT16. */
 static void emit_cast(ln_onnx_node *n, tl_dtype dtype)
 {
@@ -200,7 +250,7 @@ static void emit_cast(ln_onnx_node *n, tl_dtype dtype)
     const int is_exact = from == TL_BFLOAT16 || tl_size_of(from) == 1;
     if (n->row->with && dtype == TL_BFLOAT16 && !is_exact)
         src = upper_half(n, ln_emit_cast(&n->emit, src, TL_FLOAT, LN_EMIT_TEMP));
-    ln_emit_cast(&n->emit, src, dtype, 0);
+    ln_onnx_cast(n, src, dtype);
 }
 
 static void translate_cast(ln_onnx_node *n)
@@ -225,7 +275,7 @@ static void translate_cast_by_name(ln_onnx_node *n)
 
 static void translate_cast_like(ln_onnx_node *n)
 {
-    emit_cast(n, ln_onnx_dtype_like(n, 1, ln_onnx_in(n, 1)));
+    emit_cast(n, ln_onnx_tensor_of(n, ln_onnx_in(n, 1))->dtype);
 }
 
 const ln_onnx_row ln_onnx_rows_unary[] = {

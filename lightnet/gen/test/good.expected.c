@@ -301,17 +301,18 @@ static void stack_cpu_pre_run(ln_op_arg *op_arg)
     const int src_n = priv->src_n;
     for (int i = 0; i < priv->src_n; i++) {
         ln_opck_tensor_on_target(priv->src_entry[i]);
+        LN_OPCK_RETURN(ln_opck_dtypes(op_arg, priv->src_entry[i], LN_DTYPES_COMPUTED));
     }
     // checks
     for (int i = 0; i < priv->src_n; i++) {
 #line 156 "good.op"
         ln_opck_satisfy(src[i]->dtype == src[0]->dtype && tl_tensor_issameshape(src[i], src[0]));
-#line 310 "good.c"
+#line 311 "good.c"
     }
 #line 157 "good.op"
     ln_opck_satisfy(src_n < 100);
     // outputs
-#line 315 "good.c"
+#line 316 "good.c"
     tl_dtype dst_dtype = TL_FLOAT;
     int dst_ndim = 1;
     int *dst_dims = NULL;
@@ -323,7 +324,7 @@ static void stack_cpu_pre_run(ln_op_arg *op_arg)
     memcpy(stacked + 1, src[0]->dims, sizeof(int) * (size_t)src[0]->ndim);
     stacked[0] = src_n;
     dst_dims = stacked;
-#line 327 "good.c"
+#line 328 "good.c"
     ln_tensor_entry *dst_entry = ln_op_define_output(op_arg, "dst", dst_ndim, dst_dims, dst_dtype,
         LN_MEM_CPU);
     if (!dst_entry)
@@ -362,7 +363,7 @@ static void stack_cpu_run(ln_op_arg *op_arg)
 
 #line 179 "good.op"
     if (tl_exec_gather(&exec, src, src_n, dst))
-#line 366 "good.c"
+#line 367 "good.c"
         ln_op_fail_tl(op_arg);
 }
 
@@ -406,7 +407,7 @@ static void rows_cpu_pre_run(ln_op_arg *op_arg)
 #line 199 "good.op"
     ln_opck_tensor_len(total_entry, dst_n);
     // for the other functions
-#line 410 "good.c"
+#line 411 "good.c"
     priv->total = total_entry->tensor;
 }
 
@@ -441,7 +442,7 @@ static void rows_cpu_static_run(ln_op_arg *op_arg)
 
 #line 204 "good.op"
     if (tl_exec_zeros(&exec, total))
-#line 445 "good.c"
+#line 446 "good.c"
         ln_op_fail_tl(op_arg);
 }
 
@@ -455,7 +456,7 @@ static void rows_cpu_run(ln_op_arg *op_arg)
 
 #line 205 "good.op"
     if (tl_exec_scatter(&exec, src, dst, dst_n))
-#line 459 "good.c"
+#line 460 "good.c"
         ln_op_fail_tl(op_arg);
 }
 
@@ -498,7 +499,7 @@ static void rows_alone_cpu_pre_run(ln_op_arg *op_arg)
         return;
 #line 199 "good.op"
     ln_opck_tensor_len(total_entry, dst_n);
-#line 502 "good.c"
+#line 503 "good.c"
 }
 
 static void rows_alone_cpu_post_run(ln_op_arg *op_arg)
@@ -515,7 +516,7 @@ static const char *const rows_alone_cpu_total_inplace[] = {"like", NULL};
 static const ln_arg_info rows_alone_cpu_tensors_in[] = {
     {"src", "[n, m]", .type = "2-D NUM", .dtypes = LN_DTYPES_NUMBER, .ndim = 2,
      .at = LN_PRIV(rows_alone_cpu, src)},
-    {"like", "[n, m]", .type = "any", .islast = 1}};
+    {"like", "[n, m]", .type = "any", .dtypes = LN_DTYPES_COMPUTED, .islast = 1}};
 static const ln_arg_info rows_alone_cpu_tensors_out[] = {
     {"dst", "[m]", .type = "1-D dtype of src", .variadic = 1, .dynamic = 1},
     {"total", "[1, n]", .type = "2-D TL_DOUBLE", .inplace = rows_alone_cpu_total_inplace,
@@ -534,7 +535,7 @@ static void rows_alone_cpu_run(ln_op_arg *op_arg)
 
 #line 215 "good.op"
     tl_exec_scatter(NULL, src, dst, dst_n);
-#line 538 "good.c"
+#line 539 "good.c"
 }
 
 LN_GENOP(rows_alone_cpu, rows_alone_cpu, "cpu", LN_MEM_CPU, rows_alone_cpu_pre_run,
@@ -549,7 +550,7 @@ struct count_priv {
     int axis;
 #line 222 "good.op"
     int lines;
-#line 553 "good.c"
+#line 554 "good.c"
 };
 
 static void count_pre_run(ln_op_arg *op_arg)
@@ -571,7 +572,7 @@ static void count_pre_run(ln_op_arg *op_arg)
     priv->dst = dst_entry->tensor;
 #line 225 "good.op"
     priv->lines = src->dims[0];
-#line 575 "good.c"
+#line 576 "good.c"
 }
 
 static const ln_arg_info count_tensors_in[] = {
@@ -603,7 +604,7 @@ static void count_cpu_run(ln_op_arg *op_arg)
 
 #line 227 "good.op"
     if (tl_exec_relu(&exec, src, dst))
-#line 607 "good.c"
+#line 608 "good.c"
         ln_op_fail_tl(op_arg);
 }
 
@@ -628,7 +629,7 @@ static void count_far_pre_run(ln_op_arg *op_arg)
     // for reports
 #line 231 "good.op"
     op_arg->macs = priv->lines;
-#line 632 "good.c"
+#line 633 "good.c"
 }
 
 static void count_far_static_run(ln_op_arg *op_arg)
@@ -639,7 +640,7 @@ static void count_far_static_run(ln_op_arg *op_arg)
 
 #line 232 "good.op"
     if (tl_exec_zeros(&exec, dst))
-#line 643 "good.c"
+#line 644 "good.c"
         ln_op_fail_tl(op_arg);
 }
 
@@ -650,7 +651,7 @@ static void count_far_run(ln_op_arg *op_arg)
 
 #line 233 "good.op"
     ((struct priv_s *)priv)->lines += axis;
-#line 654 "good.c"
+#line 655 "good.c"
 }
 
 LN_GENOP(count, count_far, "far", LN_MEM_CPU, count_far_pre_run,
@@ -665,7 +666,7 @@ struct count_slowly_cpu_priv {
     tl_tensor *dst;
 #line 222 "good.op"
     int lines;
-#line 669 "good.c"
+#line 670 "good.c"
 };
 
 static void count_slowly_cpu_pre_run(ln_op_arg *op_arg)
@@ -687,7 +688,7 @@ static void count_slowly_cpu_pre_run(ln_op_arg *op_arg)
     priv->dst = dst_entry->tensor;
 #line 225 "good.op"
     priv->lines = src->dims[0];
-#line 691 "good.c"
+#line 692 "good.c"
 }
 
 static const ln_arg_info count_slowly_cpu_tensors_in[] = {
@@ -713,7 +714,7 @@ static void count_slowly_cpu_run(ln_op_arg *op_arg)
 
 #line 241 "good.op"
     if (tl_exec_relu(NULL, src, dst))
-#line 717 "good.c"
+#line 718 "good.c"
         ln_op_fail_tl(op_arg);
 }
 
@@ -729,7 +730,7 @@ static void watch_pre_run(ln_op_arg *op_arg)
 }
 
 static const ln_arg_info watch_tensors_in[] = {
-    {"src", "[..]", .type = "any", .islast = 1}};
+    {"src", "[..]", .type = "any", .dtypes = LN_DTYPES_COMPUTED, .islast = 1}};
 static const ln_param_type watch_param_ptypes[] = {LN_PARAM_INVALID};
 LN_OP_INFO(watch, "Somebody looks at it.", "The LightNet authors", "good.op", 4,
            .tensors_in = watch_tensors_in, .pure = 0);

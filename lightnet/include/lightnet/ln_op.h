@@ -64,7 +64,9 @@ typedef struct ln_bound {
 #define LN_DTYPES_FLOAT                                                            \
     (LN_DTYPE_BIT(TL_DOUBLE) | LN_DTYPE_BIT(TL_FLOAT) | LN_DTYPE_BIT(TL_FLOAT16) | \
      LN_DTYPE_BIT(TL_BFLOAT16))
-#define LN_DTYPES_NUMBER ((LN_DTYPE_BIT(TL_DTYPE_SIZE) - 1) & ~LN_DTYPE_BIT(TL_BOOL))
+#define LN_DTYPES_COMPUTED (LN_DTYPE_BIT(TL_DTYPE_COMPUTED_SIZE) - 1)
+#define LN_DTYPES_NUMBER   (LN_DTYPES_COMPUTED & ~LN_DTYPE_BIT(TL_BOOL))
+#define LN_DTYPES_ANY      (LN_DTYPE_BIT(TL_DTYPE_SIZE) - 1)
 
 /** The description of one argument: an input, an output or a parameter. */
 typedef struct ln_arg_info {

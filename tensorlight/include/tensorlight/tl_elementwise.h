@@ -196,9 +196,36 @@ TL_API int tl_exec_classify(const tl_exec *exec, const tl_tensor *src, tl_tensor
  *  overflows to infinity, and keeps infinities and NaN; from an integer to another keeps the
  *  low bits. From a float to an integer truncates toward zero, saturates, and converts NaN to
  *  0 (undefined in ONNX). To TL_BOOL: 1 for all but 0, including NaN. dst has the shape of
- *  src, and may be src when the dtypes are the same. D. Source: ONNX Cast-13. */
+ *  src, and may be src when the dtypes are the same. To a float of 8 bits or less: as
+ *  tl_tensor_cast_float8, saturated, powers of two rounded up. From a float to an integer of
+ *  fewer than 8 bits: rounded half to even, saturated. D. Source: ONNX Cast-25, "4 bit integer
+ *  types". */
 TL_API tl_tensor *tl_tensor_cast(const tl_tensor *src, tl_tensor *dst, tl_dtype dtype);
 TL_API int tl_exec_cast(const tl_exec *exec, const tl_tensor *src, tl_tensor *dst);
+
+/** How a number becomes TL_FLOAT8E8M0: the next power of two above, that below, or the nearest,
+ *  which is that above of two. */
+typedef enum tl_power_rounding {
+    TL_POWER_ROUNDING_INVALID = -1,
+    TL_POWER_UP = 0,
+    TL_POWER_DOWN,
+    TL_POWER_NEAREST,
+    TL_POWER_ROUNDING_SIZE
+} tl_power_rounding;
+
+TL_API const char *tl_power_rounding_name(tl_power_rounding rounding);
+TL_API tl_power_rounding tl_power_rounding_from_str(const char *str);
+
+/** src as a float of 8 bits or less. NaN stays, and is 6 in TL_FLOAT4E2M1. Rounds half to even,
+ *  TL_FLOAT8E8M0 by `rounding`, which is ignored otherwise. Numbers that are too large then, and
+ *  infinities, become with `saturates` the largest number; without infinity (TL_FLOAT8E5M2), or
+ *  NaN; TL_FLOAT4E2M1 always saturates. TL_FLOAT8E8M0, which has neither 0 nor a sign: numbers
+ *  outside of 2^-127 .. 2^127 become with `saturates` the nearest of these, without NaN. -1 with
+ *  a reason: the dtype of dst is none of these. D. Source: ONNX Cast-25. */
+TL_API tl_tensor *tl_tensor_cast_float8(const tl_tensor *src, tl_tensor *dst, tl_dtype dtype,
+                                        int saturates, tl_power_rounding rounding);
+TL_API int tl_exec_cast_float8(const tl_exec *exec, const tl_tensor *src, tl_tensor *dst,
+                               int saturates, tl_power_rounding rounding);
 
 TL_END_DECLS
 

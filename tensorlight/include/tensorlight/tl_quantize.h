@@ -17,8 +17,9 @@ TL_BEGIN_DECLS
 
 /** src: TL_FLOAT, TL_FLOAT16, TL_BFLOAT16 or TL_INT32; scale: one of the floats
  * among them; `dtype`: that of dst and zero, an integer of 8 or 16 bits. Computes
- * in float, rounds half to even, saturates; NaN gives the smallest value. 0, or
- * -1 with a reason; data is ignored. Source: ONNX QuantizeLinear-25. */
+ * in float, rounds half to even, saturates; NaN gives the smallest value. With
+ * TL_FLOAT, src / scale + zero: a cast makes it a float of 8 bits. 0, or -1 with a
+ * reason; data is ignored. Source: ONNX QuantizeLinear-25. */
 TL_API int tl_quantize_check(const tl_tensor *src, const tl_tensor *scale, const tl_tensor *zero,
                              tl_dtype dtype, int axis, int block);
 TL_API tl_tensor *tl_tensor_quantize(const tl_tensor *src, const tl_tensor *scale,
@@ -27,7 +28,7 @@ TL_API tl_tensor *tl_tensor_quantize(const tl_tensor *src, const tl_tensor *scal
 TL_API int tl_exec_quantize(const tl_exec *exec, const tl_tensor *src, const tl_tensor *scale,
                             const tl_tensor *zero, tl_tensor *dst, int axis, int block);
 
-/** src and zero: an integer of 8 or 16 bits or TL_INT32; scale: TL_FLOAT, TL_FLOAT16 or
+/** src and zero: an integer of 8 or 16 bits, TL_INT32 or TL_FLOAT; scale: TL_FLOAT, TL_FLOAT16 or
  *  TL_BFLOAT16, which is also the dtype of dst. Computes in float. Source: ONNX
  *  DequantizeLinear-25. */
 TL_API int tl_dequantize_check(const tl_tensor *src, const tl_tensor *scale, const tl_tensor *zero,

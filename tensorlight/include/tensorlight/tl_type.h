@@ -22,7 +22,11 @@
 
 TL_BEGIN_DECLS
 
-/** Element types. 16-bit floats are stored as bits in a uint16_t and compute in float. */
+/** Element types. 16-bit floats are stored as bits in a uint16_t and compute in float.
+ *
+ *  Types from TL_FLOAT8E4M3FN on only store values: tensors of them are moved, printed and
+ *  converted, and no function computes with them. Each element has a byte. A float has its bits in
+ *  the low ones, an integer its value, as in TL_INT8 or TL_UINT8. */
 typedef enum tl_dtype {
     TL_DTYPE_INVALID = -1,
     TL_DOUBLE = 0,
@@ -36,10 +40,23 @@ typedef enum tl_dtype {
     TL_BOOL, /* one byte, 0 or 1 */
     TL_INT64,
     TL_UINT64,
-    TL_FLOAT16,  /* IEEE 754 binary16 */
-    TL_BFLOAT16, /* the upper half of an IEEE 754 binary32 */
+    TL_FLOAT16,        /* IEEE 754 binary16 */
+    TL_BFLOAT16,       /* the upper half of an IEEE 754 binary32 */
+    TL_FLOAT8E4M3FN,   /* sign, 4 bits of exponent, 3 of fraction; no infinity */
+    TL_FLOAT8E4M3FNUZ, /* the same with twice the precision near 0, one NaN, and no -0 */
+    TL_FLOAT8E5M2,     /* the upper half of an IEEE 754 binary16 */
+    TL_FLOAT8E5M2FNUZ, /* the same with another bias, one NaN, no infinity, and no -0 */
+    TL_FLOAT8E8M0,     /* a power of two, 2^-127 to 2^127, or NaN: scales of OCP's MX formats */
+    TL_FLOAT4E2M1,     /* 0, 0.5, 1, 1.5, 2, 3, 4, 6, and their negatives */
+    TL_INT4,
+    TL_UINT4,
+    TL_INT2,
+    TL_UINT2,
     TL_DTYPE_SIZE
 } tl_dtype;
+
+/** The types below this one compute; the others only store values. */
+#define TL_DTYPE_COMPUTED_SIZE (TL_BFLOAT16 + 1)
 
 /** The max bytes of an element. */
 #define TL_DTYPE_MAX_SIZE 8
@@ -87,13 +104,33 @@ TL_API tl_sort_dir tl_sort_dir_from_str(const char *str);
 /** 1 for 0 .. TL_DTYPE_SIZE - 1, the only function here that accepts any value. */
 TL_API int tl_dtype_is_valid(tl_dtype dtype);
 
-/** 1 for TL_DOUBLE, TL_FLOAT, TL_FLOAT16 and TL_BFLOAT16. */
+/** 1 for TL_DOUBLE, TL_FLOAT, TL_FLOAT16 and TL_BFLOAT16: the floats to compute with. */
 TL_API int tl_dtype_is_float(tl_dtype dtype);
+
+/** 1 for the types that compute, 0 for those that only store values. */
+TL_API int tl_dtype_is_computed(tl_dtype dtype);
+
+/** 1 for all floats, those of 8 bits and less included. */
+TL_API int tl_dtype_has_fractions(tl_dtype dtype);
 
 /** Bytes of one element. */
 TL_API size_t tl_size_of(tl_dtype dtype);
 
-/** The default printf format of an element: "%.3f" for floats, "%d", "%u" or the 64-bit forms. */
+/** Bits of one element without padding: 4 for TL_INT4, TL_UINT4 and TL_FLOAT4E2M1, 2 for TL_INT2
+ *  and TL_UINT2, for all others 8 * tl_size_of(dtype). */
+TL_API int tl_dtype_bits(tl_dtype dtype);
+
+/** Bytes of `len` elements of fewer than 8 bits side by side, the first in the lowest bits; of
+ *  other types, len * tl_size_of(dtype). */
+TL_API size_t tl_packed_size(tl_dtype dtype, size_t len);
+
+/** Packs `len` elements into tl_packed_size(dtype, len) bytes, from their low bits; unused bits at
+ *  the end are 0. Unpacks them: each byte of `dst` is an element in range. Neither overlaps. */
+TL_API void tl_pack(void *dst, const void *src, tl_dtype dtype, size_t len);
+TL_API void tl_unpack(void *dst, const void *src, tl_dtype dtype, size_t len);
+
+/** The default printf format of an element: "%.3f" for floats, "%g" for those of 8 bits and less,
+ *  "%d", "%u" or the 64-bit forms. */
 TL_API const char *tl_dtype_fmt(tl_dtype dtype);
 
 /** Writes the largest (smallest) finite element to `ret`, which holds tl_size_of(dtype) bytes. */
@@ -108,7 +145,9 @@ TL_API double tl_dtype_min_double(tl_dtype dtype);
  *  saturated, NaN is 0. To TL_BOOL: 1 for nonzero, NaN is 0. To a float that contains
  *  all values of the source, with infinities: exact. To another float: rounded half
  *  to even and saturated at the largest finite value, infinities too; NaN stays.
- *  `dst` and `src` may be the same address. Source: operator catalogue, 5.3. */
+ *  To TL_FLOAT8E8M0, ties round up, and numbers below the smallest, 2^-127, become it. To
+ *  TL_FLOAT4E2M1, NaN becomes 6. `dst` and `src` may be the same address. Source: operator
+ *  catalogue, 5.3; ONNX, "Float stored in 8 bits" and "Float stored in 4 bits". */
 TL_API void tl_convert(void *dst, tl_dtype dst_dtype, const void *src, tl_dtype src_dtype);
 
 /** tl_convert for `len` elements; `dst` and `src` do not overlap, or are equal with equal dtypes.
@@ -124,14 +163,14 @@ TL_API tl_cmp_func tl_cmp_getfunc(tl_dtype dtype);
 /** *ret = *p1 op *p2. Integers wrap, floats follow IEEE 754, TL_MAX and TL_MIN give `p2` where
  *  either is NaN, an integer TL_POW is computed in double and converted, TL_BOOL takes AND for
  *  TL_MUL and TL_MIN, OR for TL_SUM and TL_MAX, XOR for TL_SUB. `ret` may be `p1` or `p2`.
- *  -1 with a reason: an integer or bool division by zero, an `op` out of range. Source: operator
- *  catalogue, 5.5. */
+ *  -1 with a reason: an integer or bool division by zero, an `op` out of range, a type that only
+ *  stores values. Source: operator catalogue, 5.5. */
 typedef int (*tl_elew_func)(const void *p1, const void *p2, void *ret, tl_elew_op op);
 TL_API int tl_elew(const void *p1, const void *p2, void *ret, tl_elew_op op, tl_dtype dtype);
 TL_API tl_elew_func tl_elew_getfunc(tl_dtype dtype);
 
 /** *dst = *src >= 0 ? *src : *src * negslope; integers multiply in double and convert. `dst` may be
- *  `src`. Source: operator catalogue, lrelu. */
+ *  `src`. `dtype` computes. Source: operator catalogue, lrelu. */
 TL_API void tl_lrelu(void *dst, const void *src, float negslope, tl_dtype dtype);
 
 /** Prints one element. `fmt` holds one conversion, of a float for floats

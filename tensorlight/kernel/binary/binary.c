@@ -9,6 +9,7 @@
 #include "tensor/tl_element.h"
 #include "tensor/tl_name.h"
 #include "tensor/tl_result.h"
+#include "tensor/tl_storage.h"
 
 #define OP_NAME(arg, op, name, types, grain, sets) [op] = #op,
 static const char *const names[TL_BINARY_OP_SIZE] = {TL_BINARY_OPS(OP_NAME, )};
@@ -118,6 +119,8 @@ int tl_elew(const void *p1, const void *p2, void *ret, tl_elew_op op, tl_dtype d
 {
     if (check_elew_op(op) < 0)
         return -1;
+    if (!tl_dtype_is_computed(dtype))
+        return tl_fail("dtype %s, expected a type to compute with", tl_dtype_name(dtype));
     const void *const srcs[] = {p1, p2};
     tl_broadcast_func *const kernel =
         tl_binary_kernel(NULL, tl_elew_op_as_binary(op, dtype), dtype);
@@ -130,11 +133,12 @@ int tl_elew(const void *p1, const void *p2, void *ret, tl_elew_op op, tl_dtype d
         return tl_elew(p1, p2, ret, op, dtype);                                     \
     }
 TL_TYPES(ELEW)
+TL_STORAGE_TYPES(ELEW)
 
 tl_elew_func tl_elew_getfunc(tl_dtype dtype)
 {
 #define ELEMENT(dtype, tag, ...) [dtype] = elew_##tag,
-    static const tl_elew_func funcs[TL_DTYPE_SIZE] = {TL_TYPES(ELEMENT)};
+    static const tl_elew_func funcs[TL_DTYPE_SIZE] = {TL_TYPES(ELEMENT) TL_STORAGE_TYPES(ELEMENT)};
     return funcs[dtype];
 }
 

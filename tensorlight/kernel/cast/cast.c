@@ -3,17 +3,18 @@
 
 #include "kernel/cast/cast.h"
 
+#include "tensor/tl_name.h"
 #include "tensor/tl_result.h"
 #include "tensorlight/tl_elementwise.h"
 
-/** Between all types in plain C, between some in vectors. */
+/** Between all types to compute with in plain C, between some in vectors. */
 typedef struct conversion {
-    tl_map_func *plain[TL_DTYPE_SIZE][TL_DTYPE_SIZE];
+    tl_map_func *plain[TL_DTYPE_COMPUTED_SIZE][TL_DTYPE_COMPUTED_SIZE];
     const tl_kernel_key *keys; // by PAIR
     tl_map_func *const *vectors;
 } conversion;
 
-#define PAIR(from, to)                    ((from)*TL_DTYPE_SIZE + (to))
+#define PAIR(from, to)                    ((from)*TL_DTYPE_COMPUTED_SIZE + (to))
 #define PLAIN(arg, name, from, to, isa)   [from][to] = name,
 #define KEY(arg, name, from, to, isa)     {isa, PAIR(from, to)},
 #define POINTER(arg, name, from, to, isa) name,
@@ -37,21 +38,48 @@ tl_map_func *tl_cast_kernel(const tl_exec *exec, tl_dtype from, tl_dtype to)
     return kernel_of(&casts, exec, from, to);
 }
 
+static tl_map_func *convert_kernel(const tl_exec *exec, tl_dtype from, tl_dtype to)
+{
+    return kernel_of(&conversions, exec, from, to);
+}
+
+/* ---- types that only store values ---- */
+
+static int are_computed(tl_dtype from, tl_dtype to)
+{
+    return tl_dtype_is_computed(from) && tl_dtype_is_computed(to);
+}
+
+static tl_storage_cast storage_cast(const conversion *c, tl_dtype from, tl_dtype to)
+{
+    const int converts = c == &conversions;
+    return (tl_storage_cast){.from = from,
+                             .to = to,
+                             .saturates = converts,
+                             .rule = {1, converts ? TL_POWER_NEAREST : TL_POWER_UP},
+                             .kernel = converts ? convert_kernel : tl_cast_kernel};
+}
+
 /* ---- of arrays ---- */
 
 void tl_convert_array(void *dst, tl_dtype dst_dtype, const void *src, tl_dtype src_dtype,
                       size_t len)
 {
+    const tl_storage_cast c = storage_cast(&conversions, src_dtype, dst_dtype);
     if (src_dtype == dst_dtype)
         tl_memcpy(dst, src, len * tl_size_of(dst_dtype));
+    else if (!are_computed(src_dtype, dst_dtype))
+        tl_cast_storage(src, dst, len, &c);
     else
-        kernel_of(&conversions, NULL, src_dtype, dst_dtype)(src, dst, len, NULL);
+        convert_kernel(NULL, src_dtype, dst_dtype)(src, dst, len, NULL);
 }
 
 void tl_convert(void *dst, tl_dtype dst_dtype, const void *src, tl_dtype src_dtype)
 {
     if (src_dtype == dst_dtype)
         tl_memcpy(dst, src, tl_size_of(dst_dtype));
+    else if (!are_computed(src_dtype, dst_dtype))
+        tl_convert_array(dst, dst_dtype, src, src_dtype, 1);
     else
         conversions.plain[src_dtype][dst_dtype](src, dst, 1, NULL);
 }
@@ -60,17 +88,20 @@ void tl_convert(void *dst, tl_dtype dst_dtype, const void *src, tl_dtype src_dty
 
 static int run(const tl_exec *exec, const tl_tensor *src, tl_tensor *dst, const conversion *c)
 {
-    tl_map_func *const kernel = kernel_of(c, exec, src->dtype, dst->dtype);
-    if (!kernel)
+    const tl_storage_cast param = storage_cast(c, src->dtype, dst->dtype);
+    if (src->dtype == dst->dtype)
         return tl_exec_copy(exec, src, dst);
-    tl_map(exec, TL_GRAIN_MEMORY_BOUND, kernel, src, dst, NULL);
+    tl_map_func *const kernel = are_computed(src->dtype, dst->dtype)
+                                    ? kernel_of(c, exec, src->dtype, dst->dtype)
+                                    : tl_cast_storage;
+    tl_map(exec, TL_GRAIN_MEMORY_BOUND, kernel, src, dst, &param);
     return 0;
 }
 
 static tl_tensor *run_checked(const tl_tensor *src, tl_tensor *dst, tl_dtype dtype,
                               const conversion *c)
 {
-    if (tl_check_data(src, "src") < 0 || tl_check_in_place(dst, src) < 0)
+    if (tl_check_stored(src, "src") < 0 || tl_check_in_place(dst, src) < 0)
         return NULL;
     tl_tensor *const result = tl_result_begin(dst, src->ndim, src->dims, dtype);
     return tl_result_end(result, dst, result ? run(NULL, src, result, c) : -1);
@@ -94,4 +125,46 @@ int tl_exec_convert(const tl_exec *exec, const tl_tensor *src, tl_tensor *dst)
 tl_tensor *tl_tensor_convert(const tl_tensor *src, tl_tensor *dst, tl_dtype dtype)
 {
     return run_checked(src, dst, dtype, &conversions);
+}
+
+/* ---- to floats of 8 bits and less ---- */
+
+#define NAME(value) [value] = #value
+static const char *const rounding_names[TL_POWER_ROUNDING_SIZE] = {
+    NAME(TL_POWER_UP), NAME(TL_POWER_DOWN), NAME(TL_POWER_NEAREST)};
+#undef NAME
+TL_NAME_AND_FROM_STR(tl_power_rounding, rounding_names, TL_POWER_ROUNDING_SIZE)
+
+static int check_float8(tl_dtype dtype, tl_power_rounding rounding)
+{
+    if (!tl_dtype_is_valid(dtype) || tl_dtype_is_computed(dtype) || !tl_dtype_has_fractions(dtype))
+        return tl_fail("'dst' has dtype %s, expected a float of 8 bits or less",
+                       tl_dtype_is_valid(dtype) ? tl_dtype_name(dtype) : "TL_DTYPE_INVALID");
+    if (rounding < 0 || rounding >= TL_POWER_ROUNDING_SIZE)
+        return tl_fail("rounding %d, expected 0 to %d", rounding, TL_POWER_ROUNDING_SIZE - 1);
+    return 0;
+}
+
+int tl_exec_cast_float8(const tl_exec *exec, const tl_tensor *src, tl_tensor *dst, int saturates,
+                        tl_power_rounding rounding)
+{
+    if (check_float8(dst->dtype, rounding) < 0)
+        return -1;
+    if (src->dtype == dst->dtype)
+        return tl_exec_copy(exec, src, dst);
+    tl_storage_cast param = storage_cast(&casts, src->dtype, dst->dtype);
+    param.rule = (tl_storage_rule){saturates, rounding};
+    tl_map(exec, TL_GRAIN_MEMORY_BOUND, tl_cast_storage, src, dst, &param);
+    return 0;
+}
+
+tl_tensor *tl_tensor_cast_float8(const tl_tensor *src, tl_tensor *dst, tl_dtype dtype,
+                                 int saturates, tl_power_rounding rounding)
+{
+    if (tl_check_stored(src, "src") < 0 || check_float8(dtype, rounding) < 0 ||
+        tl_check_in_place(dst, src) < 0)
+        return NULL;
+    tl_tensor *const result = tl_result_begin(dst, src->ndim, src->dims, dtype);
+    return tl_result_end(result, dst,
+                         result ? tl_exec_cast_float8(NULL, src, result, saturates, rounding) : -1);
 }

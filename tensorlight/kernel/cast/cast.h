@@ -5,6 +5,7 @@
 #define CAST_H
 
 #include "kernel/tl_kernel.h"
+#include "tensor/tl_storage.h"
 
 /** Conversions in vectors: those to which nothing is too large, all, and those that saturate. */
 #define TL_ROWS_EXACT(ROW, arg, work, set, isa)                 \
@@ -51,7 +52,19 @@ TL_CONVERT_PLAIN(TL_CONVERSION_DECLARE, )
 TL_CAST_SIMD(TL_CONVERSION_DECLARE, )
 TL_KERNELS(TL_CONVERSION_DECLARE, , tl_convert, HALVES, SIMD)
 
-/** The kernel of a cast; NULL where the types are the same. */
+/** A conversion from or to a type that only stores values, which no kernel has. */
+typedef struct tl_storage_cast {
+    tl_dtype from, to;
+    int saturates;        /* the rules of tl_convert; else those of tl_tensor_cast */
+    tl_storage_rule rule; /* for floats of 8 bits and less */
+    /* The conversion between types to compute with. */
+    tl_map_func *(*kernel)(const tl_exec *exec, tl_dtype from, tl_dtype to);
+} tl_storage_cast;
+
+/** `param` is a tl_storage_cast; `dst` may be `src` for a single element. */
+tl_map_func tl_cast_storage;
+
+/** The kernel of a cast between types to compute with; NULL where the types are the same. */
 tl_map_func *tl_cast_kernel(const tl_exec *exec, tl_dtype from, tl_dtype to);
 
 #endif

@@ -43,21 +43,11 @@ static inline float float_as_is(float value)
     return value;
 }
 
-static inline float float_of_uint(uint64_t value)
-{
-    return tl_float_round_to_odd(tl_double_round_to_odd(value));
-}
-
-static inline float float_of_int(int64_t value)
-{
-    return value < 0 ? -float_of_uint(0 - (uint64_t)value) : float_of_uint((uint64_t)value);
-}
-
 // clang-format off
 #define OF_FLT(x)  STORE(_Generic((x), double: tl_float_round_to_odd, float: float_as_is)(x))
 // clang-format on
-#define OF_INT(x)  STORE(float_of_int(x))
-#define OF_UINT(x) STORE(float_of_uint(x))
+#define OF_INT(x)  STORE(tl_float_of_int(x))
+#define OF_UINT(x) STORE(tl_float_of_uint(x))
 #undef OF_BOOL
 #define OF_BOOL(x) STORE(x)
 #define TL_TAG     f16

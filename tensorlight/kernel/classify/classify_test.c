@@ -22,7 +22,7 @@ START_TEST(each_class_is_found)
         {0, {0, 0, 0, 0, 0}},
     };
     tl_tensor *const numbers = tl_tensor_create(data, 1, (int[]){5}, TL_FLOAT);
-    for (int i = 0; i < TL_DTYPE_SIZE; i++) {
+    for (int i = 0; i < TL_DTYPE_COMPUTED_SIZE; i++) {
         const tl_dtype dtype = (tl_dtype)i;
         if (!tl_dtype_is_float(dtype))
             continue;

@@ -21,7 +21,7 @@ enum { ROWS = sizeof(rows) / sizeof(*rows) };
 START_TEST(every_type_is_compared)
 {
     ck_assert_int_eq(ROWS, TL_COMPARE_OP_SIZE);
-    for (int i = 0; i < TL_DTYPE_SIZE; i++) {
+    for (int i = 0; i < TL_DTYPE_COMPUTED_SIZE; i++) {
         const tl_dtype dtype = (tl_dtype)i;
         uint64_t low = 0, high = 0, pair[4];
         tl_dtype_min(dtype, &low);

@@ -108,7 +108,7 @@ tl_tensor *tl_tensor_arange(double start, double stop, double step, tl_dtype dty
 
 int tl_tensor_rearange(tl_tensor *src, double start, double stop, double step)
 {
-    if (tl_check_data(src, "src") < 0)
+    if (tl_check_stored(src, "src") < 0)
         return -1;
     const int len = tl_arange_length(start, stop, step, src->dtype);
     if (len < 0)

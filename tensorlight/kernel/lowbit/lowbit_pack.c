@@ -7,6 +7,7 @@
 #include "kernel/lowbit/lowbit.h"
 #include "kernel/tl_axis.h"
 #include "tensor/tl_result.h"
+#include "tensor/tl_storage.h"
 
 /* ---- sizes ---- */
 
@@ -172,9 +173,9 @@ static void unpack_elements(void *arg, size_t begin, size_t end)
 
 int tl_exec_lowbit_unpack(const tl_exec *exec, const tl_tensor *src, tl_tensor *dst, int bits)
 {
-    assert(src->dtype == TL_UINT8 && (dst->dtype == TL_UINT8 || dst->dtype == TL_INT8));
+    assert(src->dtype == TL_UINT8 && tl_size_of(dst->dtype) == 1);
     assert((size_t)src->len >= tl_ceil_div((size_t)dst->len * (size_t)bits, 8));
-    unpack_job job = {src->data, dst->data, bits, dst->dtype == TL_INT8};
+    unpack_job job = {src->data, dst->data, bits, tl_storage_carrier(dst->dtype) == TL_INT8};
     tl_parallel(exec, (size_t)dst->len, tl_axis_grain(1), unpack_elements, &job);
     return 0;
 }

@@ -21,6 +21,26 @@ TL_KERNEL_TABLE(pick_range, tl_quantize_range_func, TL_QUANTIZE_RANGE_KERNELS)
 
 enum { PIECE = 512 };
 
+/* ---- floats that are not rounded: those that become, or were, floats of 8 bits ---- */
+
+static void divide_floats(const void *src, void *dst, const float *scale, const void *zero,
+                          size_t n, int step)
+{
+    const float *const from = src, *const zeros = zero;
+    float *const to = dst;
+    for (size_t i = 0; i < n; i++)
+        to[i] = from[i] / scale[step ? i : 0] + (zeros ? zeros[step ? i : 0] : -0.0f); // keeps -0
+}
+
+static void multiply_floats(const void *src, void *dst, const float *scale, const void *zero,
+                            size_t n, int step)
+{
+    const float *const from = src, *const zeros = zero;
+    float *const to = dst;
+    for (size_t i = 0; i < n; i++)
+        to[i] = (from[i] - (zeros ? zeros[step ? i : 0] : 0)) * scale[step ? i : 0];
+}
+
 /* ---- lines ---- */
 
 typedef struct quantize_job {
@@ -164,11 +184,11 @@ static int check_floats(const tl_tensor *t, const char *name, int or_int32)
 
 static int check_small(tl_dtype dtype, const char *name, int or_int32)
 {
-    static const tl_dtype set[] = {TL_INT8, TL_UINT8, TL_INT16, TL_UINT16, TL_INT32};
-    if (!is_one_of(dtype, set, or_int32 ? 5 : 4))
-        return tl_fail("'%s' has dtype %s, expected an integer of 8 or 16 bits%s", name,
+    static const tl_dtype set[] = {TL_INT8, TL_UINT8, TL_INT16, TL_UINT16, TL_FLOAT, TL_INT32};
+    if (!is_one_of(dtype, set, or_int32 ? 6 : 5))
+        return tl_fail("'%s' has dtype %s, expected an integer of 8 or 16 bits%s TL_FLOAT", name,
                        tl_dtype_is_valid(dtype) ? tl_dtype_name(dtype) : "TL_DTYPE_INVALID",
-                       or_int32 ? " or TL_INT32" : "");
+                       or_int32 ? ", TL_INT32 or" : " or");
     return 0;
 }
 
@@ -226,7 +246,7 @@ int tl_exec_quantize(const tl_exec *exec, const tl_tensor *src, const tl_tensor 
 {
     assert(src->len == dst->len && (!zero || zero->dtype == dst->dtype));
     quantize_job job = make_job(src, scale, zero, dst, axis, block);
-    job.func = pick_to(exec, dst->dtype);
+    job.func = dst->dtype == TL_FLOAT ? divide_floats : pick_to(exec, dst->dtype);
     job.load_src = tl_cast_kernel(exec, src->dtype, TL_FLOAT);
     job.load_scale = tl_cast_kernel(exec, scale->dtype, TL_FLOAT);
     run(exec, &job);
@@ -261,7 +281,7 @@ int tl_exec_dequantize(const tl_exec *exec, const tl_tensor *src, const tl_tenso
     assert(src->len == dst->len && scale->dtype == dst->dtype);
     assert(!zero || zero->dtype == src->dtype);
     quantize_job job = make_job(src, scale, zero, dst, axis, block);
-    job.func = pick_from(exec, src->dtype);
+    job.func = src->dtype == TL_FLOAT ? multiply_floats : pick_from(exec, src->dtype);
     job.load_scale = tl_cast_kernel(exec, scale->dtype, TL_FLOAT);
     job.store = tl_cast_kernel(exec, TL_FLOAT, dst->dtype);
     run(exec, &job);

@@ -192,7 +192,7 @@ START_TEST(quantize_rejects_bad_dtypes_shapes_and_blocks)
         {src, wide, NULL, TL_INT8, 0, 0,
          "'scale' has dtype TL_DOUBLE, expected TL_FLOAT, TL_FLOAT16 or TL_BFLOAT16"},
         {src, scale, NULL, TL_INT64, 1, 0,
-         "'dst' has dtype TL_INT64, expected an integer of 8 or 16 bits"},
+         "'dst' has dtype TL_INT64, expected an integer of 8 or 16 bits or TL_FLOAT"},
         {src, scale, NULL, TL_INT8, 0, 0, "'scale' has shape [3], expected one element or [2]"},
         {src, scale, NULL, TL_INT8, 1, 2, "'scale' has shape [3], expected one element or [2, 2]"},
         {src, scale, NULL, TL_INT8, 1, -1, "'block' is -1, expected at least 0"},

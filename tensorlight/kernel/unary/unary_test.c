@@ -120,7 +120,7 @@ START_TEST(floats_have_the_values_of_the_formulas)
     for (int i = 0; i < FLOAT_ROWS; i++) {
         const double expected = float_rows[i].expected;
         seen[float_rows[i].func] = 1;
-        for (int dtype = 0; dtype < TL_DTYPE_SIZE; dtype++) {
+        for (int dtype = 0; dtype < TL_DTYPE_COMPUTED_SIZE; dtype++) {
             if (!tl_dtype_is_float((tl_dtype)dtype))
                 continue;
             const double got = result_of(float_rows[i].func, (tl_dtype)dtype, float_rows[i].x,

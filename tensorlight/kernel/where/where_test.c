@@ -9,7 +9,7 @@
 START_TEST(each_element_is_chosen)
 {
     uint8_t yes[] = {1, 0, 1};
-    for (int i = 0; i < TL_DTYPE_SIZE; i++) {
+    for (int i = 0; i < TL_DTYPE_COMPUTED_SIZE; i++) {
         const tl_dtype dtype = (tl_dtype)i;
         tl_tensor *const cond = tl_tensor_create(yes, 1, (int[]){3}, TL_BOOL);
         tl_tensor *const src1 = tl_tensor_zeros(1, (int[]){3}, dtype);
