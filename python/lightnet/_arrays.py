@@ -16,10 +16,21 @@ TENSOR_TYPES: Dict[str, str] = {
     "int8": "tensor(int8)", "int16": "tensor(int16)", "int32": "tensor(int32)", "int64": "tensor(int64)",
     "uint8": "tensor(uint8)", "uint16": "tensor(uint16)", "uint32": "tensor(uint32)", "uint64": "tensor(uint64)",
     "bool": "tensor(bool)",
+    "float8_e4m3fn": "tensor(float8e4m3fn)", "float8_e4m3fnuz": "tensor(float8e4m3fnuz)", "float8_e5m2": "tensor(float8e5m2)",
+    "float8_e5m2fnuz": "tensor(float8e5m2fnuz)", "float8_e8m0fnu": "tensor(float8e8m0)", "float4_e2m1fn": "tensor(float4e2m1)",
+    "int4": "tensor(int4)", "uint4": "tensor(uint4)", "int2": "tensor(int2)", "uint2": "tensor(uint2)",
 }
 # The numbers of onnx.TensorProto.DataType.
 ELEMENT_TYPES: Dict[str, int] = {"float32": 1, "uint8": 2, "int8": 3, "uint16": 4, "int16": 5, "int32": 6, "int64": 7, "bool": 9,
-                 "float16": 10, "float64": 11, "uint32": 12, "uint64": 13, "bfloat16": 16}
+                 "float16": 10, "float64": 11, "uint32": 12, "uint64": 13, "bfloat16": 16, "float8_e4m3fn": 17,
+                 "float8_e4m3fnuz": 18, "float8_e5m2": 19, "float8_e5m2fnuz": 20, "uint4": 21, "int4": 22, "float4_e2m1fn": 23,
+                 "float8_e8m0fnu": 24, "uint2": 25, "int2": 26}
+# Types that the package ml_dtypes adds to NumPy, under its names: the type of their bits, or of their values.
+BITS: Dict[str, str] = {"bfloat16": "uint16", "float8_e4m3fn": "uint8", "float8_e4m3fnuz": "uint8", "float8_e5m2": "uint8",
+                        "float8_e5m2fnuz": "uint8", "float8_e8m0fnu": "uint8", "float4_e2m1fn": "uint8", "int4": "int8",
+                        "uint4": "uint8", "int2": "int8", "uint2": "uint8"}
+# Bits of an element of TensorProto.raw_data, where they are fewer than 8.
+PACKED: Dict[str, int] = {"float4_e2m1fn": 4, "int4": 4, "uint4": 4, "int2": 2, "uint2": 2}
 
 _numpy: Any = None
 DLPACK_CPU = (1, 3)  # kDLCPU, and kDLCUDAHost, which the CPU reads, too
@@ -34,18 +45,33 @@ def numpy() -> Any:
     return _numpy
 
 
-def _bfloat16() -> Any:
-    """The type bfloat16 of the package ml_dtypes, or None without it."""
+def _added_type(name: Optional[str]) -> Any:
+    """The type of that name that the package ml_dtypes adds, or None: it does not, or is missing."""
+    if name not in BITS:
+        return None
     try:
         import ml_dtypes
     except ImportError:
         return None
-    return numpy().dtype(ml_dtypes.bfloat16)
+    kind = getattr(ml_dtypes, name, None)
+    return kind if kind is None else numpy().dtype(kind)
 
 
 def kind_of(name: str) -> Tuple[Any, np.dtype]:
-    """numpy.empty, and the dtype of elements of type `name`. bfloat16 is uint16 there: the bits."""
-    return numpy().empty, numpy().dtype("uint16" if name == "bfloat16" else name)
+    """numpy.empty, and the dtype of elements of type `name`. Types that NumPy lacks are bits there: bfloat16 is uint16."""
+    return numpy().empty, numpy().dtype(BITS.get(name, name))
+
+
+def packed(array: np.ndarray, name: str) -> np.ndarray:
+    """The elements as in TensorProto.raw_data: those of fewer than 8 bits side by side in bytes."""
+    bits = PACKED.get(name)
+    if bits is None:
+        return array
+    np = numpy()
+    per_byte, flat = 8 // bits, array.ravel().view(np.uint8) & ((1 << bits) - 1)
+    rows = np.zeros(-(-flat.size // per_byte) * per_byte, np.uint8)
+    rows[:flat.size] = flat
+    return np.bitwise_or.reduce(rows.reshape(-1, per_byte) << (np.arange(per_byte) * bits).astype(np.uint8), axis=1)
 
 
 def as_array(value: Any, is_writable: bool = False) -> Tuple[np.ndarray, Optional[str]]:
@@ -59,8 +85,9 @@ def as_array(value: Any, is_writable: bool = False) -> Tuple[np.ndarray, Optiona
         array = _from_dlpack(value)
     else:
         array = np.asarray(value)
-    if array.dtype.name == "bfloat16":
-        array, name = array.view(np.uint16), "bfloat16"
+    if array.dtype.name in BITS:
+        name = array.dtype.name
+        array = array.view(BITS[name])
     if array.dtype.hasobject or array.dtype.kind not in "fiub":
         raise TypeError(f"arrays of {array.dtype} are not supported")
     result = np.require(array, array.dtype.newbyteorder("="), ["C", "A"]).reshape(array.shape)
@@ -115,14 +142,14 @@ class OrtValue:
 
     @staticmethod
     def ortvalue_from_numpy_with_onnx_type(data: Any, onnx_element_type: int) -> OrtValue:
-        """The same, with the type as a number of onnx.TensorProto: uint16 may be bfloat16. ValueError: the array has
-        elements of another size."""
+        """The same, with the type as a number of onnx.TensorProto: uint16 may be bfloat16, uint8 a float of 8 bits or less,
+        or, an element each, integers of fewer. ValueError: the array has elements of another size."""
         array, _ = as_array(data)
         name = _name_of(onnx_element_type)
-        size = numpy().dtype("uint16" if name == "bfloat16" else name).itemsize
-        if array.itemsize != size:
-            raise InvalidArgument(f"elements of {name} have {size} bytes, those of the array {array.itemsize}")
-        return OrtValue(array if name == "bfloat16" else array.view(name), name)
+        kind = numpy().dtype(BITS.get(name, name))
+        if array.itemsize != kind.itemsize:
+            raise InvalidArgument(f"elements of {name} have {kind.itemsize} bytes, those of the array {array.itemsize}")
+        return OrtValue(array.view(kind), name)
 
     @staticmethod
     def ortvalue_from_shape_and_type(shape: Sequence[int], element_type: Any, device_type: str = "cpu",
@@ -145,8 +172,9 @@ class OrtValue:
         return OrtValue(array.view(bool))
 
     def numpy(self) -> np.ndarray:
-        """The array, without a copy. bfloat16: of ml_dtypes where that package is installed, else the bits as uint16."""
-        kind = _bfloat16() if self._type == "bfloat16" else None
+        """The array, without a copy. bfloat16 and types of 8 bits and less that NumPy lacks: of ml_dtypes where that package
+        is installed; else the bits of floats, as uint16 or uint8, and the values of integers, as int8 or uint8."""
+        kind = _added_type(self._type)
         return self._array if kind is None else self._array.view(kind)
 
     def data_type(self) -> str:
@@ -197,8 +225,8 @@ class OrtValue:
 
     def __dlpack__(self, **options: Any) -> Any:
         """The DLPack capsule. BufferError: NumPy exports no such type."""
-        if self._type == "bfloat16":
-            raise BufferError("NumPy exports no bfloat16 by DLPack")
+        if self._type in BITS:
+            raise BufferError(f"NumPy exports no {self._type} by DLPack")
         return self._array.__dlpack__(**options)
 
     def __dlpack_device__(self) -> Tuple[int, int]:
@@ -208,15 +236,16 @@ class OrtValue:
 
     @property
     def __array_interface__(self) -> Dict[str, Any]:
-        if self._type == "bfloat16":  # NumPy then calls __array__
-            raise AttributeError("NumPy has no type bfloat16")
+        if self._type in BITS:  # NumPy then calls __array__
+            raise AttributeError(f"NumPy has no type {self._type}")
         return self._array.__array_interface__
 
     def __array__(self, dtype: Any = None, copy: Optional[bool] = None) -> np.ndarray:
-        """bfloat16 without ml_dtypes: the values as float32, a copy. ValueError: copy is False, and one is needed."""
+        """bfloat16 and smaller floats without ml_dtypes: the values as float32, a copy. ValueError: copy is False, and one is
+        needed."""
         array = self.numpy()
-        if self._type == "bfloat16" and array.dtype == "uint16":
-            array = _widened(array)
+        if self._type in BITS and array.dtype == BITS[self._type]:
+            array = _widened(array, self._type)
         if dtype is not None:
             array = array.astype(dtype, copy=False)
         is_copied = not numpy().shares_memory(array, self._array)
@@ -225,9 +254,31 @@ class OrtValue:
         return array.copy() if copy and not is_copied else array
 
 
-def _widened(bits: np.ndarray) -> np.ndarray:
-    """The float32 of bfloat16 bits."""
-    return (bits.astype("uint32") << 16).view("float32")
+# Of floats with a sign: bits of the fraction, the bias of the exponent, the largest number, infinity or 0.
+_FLOATS = {"float8_e4m3fn": (3, 7, 0x7E, 0), "float8_e4m3fnuz": (3, 8, 0x7F, 0), "float8_e5m2": (2, 15, 0x7B, 0x7C),
+           "float8_e5m2fnuz": (2, 16, 0x7F, 0), "float4_e2m1fn": (1, 1, 7, 0)}
+
+
+def _widened(bits: np.ndarray, name: str) -> np.ndarray:
+    """The float32 of the bits of a float of 16 bits or less; integers as they are."""
+    np = numpy()
+    if name == "bfloat16":
+        return (bits.astype("uint32") << 16).view("float32")
+    if name == "float8_e8m0fnu":
+        return np.where(bits == 255, np.nan, 2.0 ** (bits.astype(float) - 127)).astype("float32")
+    if name not in _FLOATS:
+        return bits
+    fraction, bias, most, infinity = _FLOATS[name]
+    sign = 8 if name == "float4_e2m1fn" else 128
+    rest = (bits & (sign - 1)).astype(int)
+    exponent = rest >> fraction
+    units = (rest & ((1 << fraction) - 1)) + np.where(exponent > 0, 1 << fraction, 0)
+    values = units * 2.0 ** (np.maximum(exponent, 1) - bias - fraction)
+    values = np.where(rest > most, np.inf if infinity else np.nan, values)
+    if infinity:
+        values = np.where(rest > infinity, np.nan, values)
+    values = np.where(bits & sign, -values, values)
+    return np.where(bits == 128, np.nan, values).astype("float32") if name.endswith("uz") else values.astype("float32")
 
 
 def _name_of(element_type: Any) -> str:
@@ -237,13 +288,13 @@ def _name_of(element_type: Any) -> str:
             if number == element_type:
                 return name
         raise InvalidArgument(f"element type {element_type} is not supported")
-    return element_type if element_type == "bfloat16" else numpy().dtype(element_type).name
+    return element_type if element_type in tuple(BITS) else numpy().dtype(element_type).name
 
 
 def array_at(address: int, shape: Sequence[int], element_type: Any) -> OrtValue:
     """An array over memory of the caller's, which must outlive it."""
     name = _name_of(element_type)
-    kind = numpy().dtype("uint16" if name == "bfloat16" else name)
+    kind = numpy().dtype(BITS.get(name, name))
     count = 1
     for size in shape:
         count *= size

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Callable, Iterator, List, Mapping, Optional, Tuple
 
-from ._arrays import ELEMENT_TYPES, as_array
+from ._arrays import ELEMENT_TYPES, as_array, packed
 from ._errors import InvalidArgument, InvalidGraph
 
 VARINT, EIGHT, BYTES, FOUR = 0, 1, 2, 5
@@ -94,7 +94,7 @@ def _tensor(name: str, value: object) -> bytes:
     array, kind = as_array(value)
     shape = b"".join(put_number(1, size) for size in array.shape)
     number = ELEMENT_TYPES[kind or array.dtype.name]
-    little = array.astype(array.dtype.newbyteorder("<"), copy=False)
+    little = packed(array, kind or "").astype(array.dtype.newbyteorder("<"), copy=False)
     return shape + put_number(2, number) + put_bytes(8, name.encode("utf-8", "surrogateescape")) + put_bytes(9, little.tobytes())
 
 

@@ -16,7 +16,7 @@ import warnings
 from typing import TYPE_CHECKING, Any, Callable, Dict, Iterator, List, Mapping, Optional, Sequence, Tuple, Union
 
 from . import _lightnet
-from ._arrays import OrtValue, TENSOR_TYPES
+from ._arrays import BITS, OrtValue, TENSOR_TYPES
 from ._binding import IOBinding
 from ._errors import Error, InvalidArgument, NotImplemented
 from ._initializers import with_denotations, with_initializers
@@ -388,7 +388,7 @@ class InferenceSession:
         names = list(output_names or self._names)
         types = {row[0]: row[1] for row in self._model._model.outputs}
         outputs = self.run(names, input_dict_ort_values, run_options)
-        return [OrtValue(array, "bfloat16" if types.get(name) == "bfloat16" else None) for name, array in zip(names, outputs)]
+        return [OrtValue(array, types.get(name) if types.get(name) in BITS else None) for name, array in zip(names, outputs)]
 
     def cancel(self) -> None:
         """Ends all current runs, in any thread, with Cancelled. Later ones are as before."""

@@ -14,11 +14,13 @@ import onnx
 from onnx.backend.base import Backend, BackendRep, namedtupledict
 from onnx.backend.test.runner import BackendIsNotSupposedToImplementIt
 
-from ._arrays import OrtValue, numpy
+from ._arrays import BITS, ELEMENT_TYPES, OrtValue, numpy
 from ._errors import InvalidArgument, NotImplemented
 from ._session import InferenceSession
 
 BFLOAT16 = onnx.TensorProto.BFLOAT16
+# The types of the elements' bits of types of 8 bits and less, which only newer packages have.
+_BITS_OF = {ELEMENT_TYPES[name]: bits for name, bits in BITS.items() if name != "bfloat16"}
 
 
 class NotSupported(NotImplemented, BackendIsNotSupposedToImplementIt):
@@ -65,6 +67,8 @@ def _to_engine(value, elem_type):
     if isinstance(value, OrtValue):
         return value
     array = value if hasattr(value, "dtype") else np.asarray(value, _dtype_of(elem_type))
+    if array.dtype == _BITS_OF.get(elem_type):
+        return OrtValue.ortvalue_from_numpy_with_onnx_type(array, elem_type)
     if elem_type != BFLOAT16 or array.dtype not in (np.float32, np.uint16):
         return array
     bits = _bfloat16_of(array) if array.dtype == np.float32 else array
@@ -72,8 +76,10 @@ def _to_engine(value, elem_type):
 
 
 def _from_engine(array, elem_type):
-    """An output of `run`. bfloat16 comes as bits."""
+    """An output of `run`. bfloat16 and smaller types come as bits."""
     np = numpy()
+    if array.dtype == _BITS_OF.get(elem_type):
+        return array.view(_dtype_of(elem_type))
     if elem_type != BFLOAT16 or array.dtype != np.uint16:
         return array
     dtype = np.dtype(_dtype_of(BFLOAT16))

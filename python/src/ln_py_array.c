@@ -6,17 +6,34 @@
 #include <stdint.h>
 #include <string.h>
 
-/** The types by their name in NumPy, and the letters of the buffer protocol. */
+/** The types by their name in NumPy, or in the package ml_dtypes, and the letters of the buffer
+ *  protocol. */
 static const struct {
     const char *name, *letters;
 } types[TL_DTYPE_SIZE] = {
-    [TL_DOUBLE] = {"float64", "d"},   [TL_FLOAT] = {"float32", "f"},
-    [TL_INT32] = {"int32", "i"},      [TL_INT16] = {"int16", "h"},
-    [TL_INT8] = {"int8", "b"},        [TL_UINT32] = {"uint32", "I"},
-    [TL_UINT16] = {"uint16", "H"},    [TL_UINT8] = {"uint8", "B"},
-    [TL_BOOL] = {"bool", "?"},        [TL_INT64] = {"int64", "lq"},
-    [TL_UINT64] = {"uint64", "LQ"},   [TL_FLOAT16] = {"float16", "e"},
+    [TL_DOUBLE] = {"float64", "d"},
+    [TL_FLOAT] = {"float32", "f"},
+    [TL_INT32] = {"int32", "i"},
+    [TL_INT16] = {"int16", "h"},
+    [TL_INT8] = {"int8", "b"},
+    [TL_UINT32] = {"uint32", "I"},
+    [TL_UINT16] = {"uint16", "H"},
+    [TL_UINT8] = {"uint8", "B"},
+    [TL_BOOL] = {"bool", "?"},
+    [TL_INT64] = {"int64", "lq"},
+    [TL_UINT64] = {"uint64", "LQ"},
+    [TL_FLOAT16] = {"float16", "e"},
     [TL_BFLOAT16] = {"bfloat16", ""},
+    [TL_FLOAT8E4M3FN] = {"float8_e4m3fn", ""},
+    [TL_FLOAT8E4M3FNUZ] = {"float8_e4m3fnuz", ""},
+    [TL_FLOAT8E5M2] = {"float8_e5m2", ""},
+    [TL_FLOAT8E5M2FNUZ] = {"float8_e5m2fnuz", ""},
+    [TL_FLOAT8E8M0] = {"float8_e8m0fnu", ""},
+    [TL_FLOAT4E2M1] = {"float4_e2m1fn", ""},
+    [TL_INT4] = {"int4", ""},
+    [TL_UINT4] = {"uint4", ""},
+    [TL_INT2] = {"int2", ""},
+    [TL_UINT2] = {"uint2", ""},
 };
 
 const char *ln_py_dtype_name(tl_dtype dtype)

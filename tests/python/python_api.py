@@ -231,6 +231,64 @@ def bfloat16_stays_bfloat16():
     return faults + raises(BufferError, out.__dlpack__, "bfloat16") + raises(AttributeError, lambda: out.__array_interface__)
 
 
+SMALL = {"float8e4m3fn": (17, np.uint8, [1.75, -448], [0x3e, 0xfe]), "float8e4m3fnuz": (18, np.uint8, [1.75, -240], [0x46, 0xff]),
+         "float8e5m2": (19, np.uint8, [1.75, -np.inf], [0x3f, 0xfc]), "float8e5m2fnuz": (20, np.uint8, [1.75, np.nan], [0x43, 0x80]),
+         "float8e8m0": (24, np.uint8, [4, np.nan], [129, 255]), "float4e2m1": (23, np.uint8, [0.5, -6], [1, 15]),
+         "int4": (22, np.int8, [7, -8], [7, -8]), "uint4": (21, np.uint8, [15, 0], [15, 0]),
+         "int2": (26, np.int8, [1, -2], [1, -2]), "uint2": (25, np.uint8, [3, 0], [3, 0])}
+
+
+@test
+def types_of_8_bits_and_less_stay_as_they_are():
+    """Without ml_dtypes: floats as bits, integers as values."""
+    faults = []
+    for name, (code, kind, numbers, elements) in SMALL.items():
+        s = lightnet.InferenceSession(unary("Identity", name, (2,)))
+        faults += same((s.get_inputs()[0].type, s.get_outputs()[0].type), (f"tensor({name})", f"tensor({name})"))
+        given = np.array(elements, kind)
+        value = OrtValue.ortvalue_from_numpy_with_onnx_type(given, code)
+        faults += same((value.data_type(), value.element_type()), (f"tensor({name})", code))
+        out, = s.run_with_ort_values(None, {"x": value})
+        faults += same((out.data_type(), out.element_type(), out.shape()), (f"tensor({name})", code, [2]))
+        faults += [] if np.array_equal(np.asarray(out).astype(float), numbers, equal_nan=True) else [f"{name}: {np.asarray(out)}"]
+        plain, = s.run(None, {"x": value})
+        faults += same((plain.dtype, plain.view(kind).tolist()), (np.dtype(kind), elements))
+        faults += raises(lightnet.InvalidArgument, lambda: s.run(None, {"x": np.zeros(2, np.int16)}), "TL_INT16")
+        faults += raises(BufferError, out.__dlpack__, "by DLPack") + raises(AttributeError, lambda: out.__array_interface__)
+        faults += raises(lightnet.InvalidArgument, lambda: OrtValue.ortvalue_from_numpy_with_onnx_type(np.zeros(2, np.int16), code),
+                         "have 1 bytes")
+        made = OrtValue.ortvalue_from_shape_and_type([2], code)
+        faults += same((made.data_type(), made.tensor_size_in_bytes()), (f"tensor({name})", 2))
+    return faults
+
+
+@test
+def initializers_of_4_bits_are_packed():
+    """From a session option, into the model's bytes."""
+    options = lightnet.SessionOptions()
+    value = OrtValue.ortvalue_from_numpy_with_onnx_type(np.array([7, -8, -1], np.int8), 22)
+    options.add_initializer("c", value)
+    whole = w.graph([w.node("Cast", ["c"], ["y"], to=1)], [], [w.value("y", "float", [3])], [w.tensor("c", "int4", [3], [0, 0, 0])])
+    s = lightnet.InferenceSession(w.model(whole, opset=21), options)
+    return same(s.run(None, {})[0].tolist(), [7, -8, -1])
+
+
+@test
+def arrays_of_ml_dtypes_keep_their_types():
+    try:
+        import ml_dtypes
+    except ImportError:
+        return []
+    faults = []
+    for name in ("float8_e4m3fn", "float8_e5m2", "int4", "uint4"):
+        s = lightnet.InferenceSession(unary("Identity", name.replace("_", ""), (2,)))
+        given = np.array([1, 2], getattr(ml_dtypes, name))
+        out, = s.run_with_ort_values(None, {"x": OrtValue.ortvalue_from_numpy(given)})
+        faults += same((out.numpy().dtype, out.numpy().astype(float).tolist()), (given.dtype, [1, 2]))
+        faults += same(s.run(None, {"x": given})[0].astype(float).size, 2)
+    return faults
+
+
 @test
 def arrays_follow_the_protocol_of_numpy_2():
     x = np.arange(3, dtype=np.float32)
