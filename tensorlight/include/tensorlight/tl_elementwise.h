@@ -212,7 +212,7 @@ typedef enum tl_power_rounding {
     TL_POWER_NEAREST,
     TL_POWER_ROUNDING_SIZE
 } tl_power_rounding;
-
+/** Its names and values, see tl_type.h. */
 TL_API const char *tl_power_rounding_name(tl_power_rounding rounding);
 TL_API tl_power_rounding tl_power_rounding_from_str(const char *str);
 
