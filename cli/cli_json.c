@@ -67,9 +67,9 @@ static const struct {
     int least, most;
 } digits[TL_DTYPE_SIZE] = {
     [TL_DOUBLE] = {15, 17},   [TL_FLOAT] = {6, 9},          [TL_FLOAT16] = {3, 5},
-    [TL_BFLOAT16] = {2, 4},   [TL_FLOAT8E4M3FN] = {1, 9},   [TL_FLOAT8E4M3FNUZ] = {1, 9},
-    [TL_FLOAT8E5M2] = {1, 9}, [TL_FLOAT8E5M2FNUZ] = {1, 9}, [TL_FLOAT8E8M0] = {1, 9},
-    [TL_FLOAT4E2M1] = {1, 9}};
+    [TL_BFLOAT16] = {2, 4},   [TL_FLOAT8E4M3FN] = {3, 9},   [TL_FLOAT8E4M3FNUZ] = {3, 9},
+    [TL_FLOAT8E5M2] = {3, 9}, [TL_FLOAT8E5M2FNUZ] = {3, 9}, [TL_FLOAT8E8M0] = {3, 9},
+    [TL_FLOAT4E2M1] = {3, 9}};
 
 // Whether the text is read as the element.
 static int reads_as(const char *text, const void *element, tl_dtype dtype)
