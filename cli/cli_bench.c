@@ -49,8 +49,8 @@ static int fill(const tl_tensor *t, uint64_t *random)
     tl_tensor as = *t;
     if (t->dtype == TL_BOOL)
         as.dtype = TL_UINT8;
-    return tl_dtype_is_float(t->dtype) ? tl_tensor_fill_random(&as, TL_NORMAL, 0, 1, random)
-                                       : tl_tensor_fill_uniform(&as, 0, 2, random);
+    return tl_dtype_has_fractions(t->dtype) ? tl_tensor_fill_random(&as, TL_NORMAL, 0, 1, random)
+                                            : tl_tensor_fill_uniform(&as, 0, 2, random);
 }
 
 static int make_input(bench *b, const cli_shape *shape)

@@ -147,6 +147,22 @@ START_TEST(functions_move_elements_and_refuse_to_compute)
 }
 END_TEST
 
+START_TEST(random_numbers_are_elements)
+{
+    uint64_t state = 5;
+    for (int dtype = TL_DTYPE_COMPUTED_SIZE; dtype < TL_DTYPE_SIZE; dtype++) {
+        tl_tensor *const t = tl_tensor_zeros(1, (int[]){100}, (tl_dtype)dtype);
+        ck_assert_int_eq(tl_tensor_fill_uniform(t, 0, 2, &state), 0);
+        for (int i = 0; i < t->len; i++) {
+            double value;
+            tl_convert(&value, TL_DOUBLE, (uint8_t *)t->data + i, t->dtype);
+            ck_assert_msg(value >= 0 && value <= 2, "%s: %g", tl_dtype_name(t->dtype), value);
+        }
+        tl_tensor_free_data_too(t);
+    }
+}
+END_TEST
+
 LN_TEST_MAIN("tl_storage", types_say_what_they_are, elements_print_as_values,
              elements_have_an_order_and_limits, packing_and_unpacking_are_inverse,
-             functions_move_elements_and_refuse_to_compute)
+             functions_move_elements_and_refuse_to_compute, random_numbers_are_elements)

@@ -165,7 +165,7 @@ int tl_tensor_fill_random(tl_tensor *t, tl_distribution distribution, double a, 
     static void (*const generate[TL_DISTRIBUTION_SIZE])(double *, size_t, double, double,
                                                         uint64_t *) = {
         [TL_UNIFORM] = make_uniform, [TL_NORMAL] = make_normal};
-    if (tl_check_data(t, "t") < 0 || tl_distribution_check(distribution, a, b) < 0)
+    if (tl_check_stored(t, "t") < 0 || tl_distribution_check(distribution, a, b) < 0)
         return -1;
     if (!state)
         return tl_fail("'state' is NULL, expected a state");
