@@ -16,26 +16,12 @@
 static const char strings[] = "it works on strings";
 
 static const ln_onnx_row unsupported[] = {
-    {"ImageDecoder", 1, NULL, "it decodes files"},
-    {"ConcatFromSequence", 1, NULL, sequences},
-    {"Optional", 1, NULL, optionals},
-    {"OptionalGetElement", 1, NULL, optionals},
-    {"OptionalHasElement", 1, NULL, optionals},
     {"RegexFullMatch", 1, NULL, strings},
     {"StringConcat", 1, NULL, strings},
     {"StringNormalizer", 1, NULL, strings},
     {"StringSplit", 1, NULL, strings},
     {"TfIdfVectorizer", 1, NULL, strings},
     {NULL},
-    {"ConcatFromSequence", 1, NULL, sequences}, {"Optional", 1, NULL, optionals},
-    {"OptionalGetElement", 1, NULL, optionals}, {"OptionalHasElement", 1, NULL, optionals},
-    {"RegexFullMatch", 1, NULL, strings},       {"SequenceAt", 1, NULL, sequences},
-    {"SequenceConstruct", 1, NULL, sequences},  {"SequenceEmpty", 1, NULL, sequences},
-    {"SequenceErase", 1, NULL, sequences},      {"SequenceInsert", 1, NULL, sequences},
-    {"SequenceLength", 1, NULL, sequences},     {"SequenceMap", 1, NULL, sequences},
-    {"SplitToSequence", 1, NULL, sequences},    {"StringConcat", 1, NULL, strings},
-    {"StringNormalizer", 1, NULL, strings},     {"StringSplit", 1, NULL, strings},
-    {"TfIdfVectorizer", 1, NULL, strings},      {NULL},
 };
 
 static const char training[] = "it trains a model; export the model for inference";
@@ -127,18 +113,13 @@ static const domain_rows domains[] = {
     {"ai.onnx.preview", TABLES(preview_tables)},
     {"ai.onnx.preview.training", TABLES(training_tables)},
     {"ai.onnx.training", TABLES(training_tables)},
+    {"ai.onnx.ml", TABLES(ml_tables)},
     {"com.microsoft", TABLES(contrib_tables)},
 };
 
 /** NULL: the domain is unknown. */
 static const domain_rows *find_domain(const char *domain)
 {
-    static const domain_rows domains[] = {
-        {"", TABLES(default_tables)},
-        {"ai.onnx.preview", TABLES(preview_tables)},
-        {"com.microsoft", TABLES(contrib_tables)},
-        {"ai.onnx.ml", TABLES(ml_tables)},
-    };
     if (ln_onnx_is_default_domain(domain))
         return &domains[0];
     for (size_t i = 1; i < LEN(domains); i++)
