@@ -16,7 +16,6 @@
 #include "data/ln_onnx_lean.h"
 #include "data/ln_raw.h"
 #include "ir/ln_weights.h"
-#include "lightnet/ln_input.h"
 #include "lightnet/ln_util.h"
 #include "tensorlight/tl_util.h"
 
@@ -382,6 +381,13 @@ typedef struct list {
     int n, capacity;
 } list;
 
+static void free_list(list *l)
+{
+    for (int i = 0; i < l->n; i++)
+        tl_tensor_free_data_too(l->tensors[i]);
+    ln_free(l->tensors);
+}
+
 static int add_tensor(list *l, const ln_infile *in, const ln_protobuf_part *part, ln_error *err)
 {
     const ln_infile message = {.data = in->data + part->at, .size = part->end - part->at};
@@ -432,7 +438,7 @@ tl_tensor **ln_onnx_sequence_from_file(const ln_infile *in, const char *file, in
         *n = has_value ? l.n : -1;
         return l.tensors;
     }
-    ln_input_free_sequence(l.tensors, l.n);
+    free_list(&l);
     ln_error_prefix(err, "%s", file);
     return NULL;
 }

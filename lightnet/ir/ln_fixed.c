@@ -280,6 +280,11 @@ int ln_fixed_note_value(ln_fixed *fixed, int is_output, const char *name, ln_val
     return 0;
 }
 
+int ln_fixed_has_values(const ln_fixed *fixed, int is_output)
+{
+    return fixed->forms[is_output] != NULL;
+}
+
 // Value `k` of those whose tensors are the names of the list.
 static int find_value(const ln_list *forms, const ln_list *names, int k, ln_value_info *found)
 {
@@ -296,11 +301,10 @@ static int find_value(const ln_list *forms, const ln_list *names, int k, ln_valu
         }
         first = info->first + (info->len > 0 ? info->len : 0);
     }
-    const int n = ln_list_length(names);
-    if (k < 0 || k >= n - first)
-        return -1;
-    for (int i = first + k; i > 0; i--)
+    for (int i = first + k; names && i > 0; i--)
         names = names->next;
+    if (k < 0 || !names)
+        return -1;
     *found = (ln_value_info){names->data, LN_FORM_TENSOR, first + k, 1};
     return 0;
 }

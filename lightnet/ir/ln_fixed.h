@@ -75,6 +75,9 @@ const ln_list *ln_fixed_sizes(const ln_fixed *fixed);
 int ln_fixed_note_value(ln_fixed *fixed, int is_output, const char *name, ln_value_form form,
                         int first, int len);
 
+/** Whether there are any such inputs, or outputs. */
+int ln_fixed_has_values(const ln_fixed *fixed, int is_output);
+
 /** The required value of tensor `tname`; NULL: any. Returns borrowed. */
 const ln_fixed_value *ln_fixed_find(const ln_fixed *fixed, const char *tname);
 

@@ -8,6 +8,7 @@
 
 #include "front/ln_interface.h"
 #include "ir/ln_context_ops.h"
+#include "ir/ln_fixed.h"
 #include "lightnet/ln_tensor.h"
 
 // The metadata of models that have no front end.
@@ -22,6 +23,8 @@ static int copy_values(ln_model *model, const ln_context *ctx, int is_output, va
 {
     ln_value_info info;
     int n = 0;
+    if (!ln_fixed_has_values(ctx->fixed, is_output))
+        return 0;
     while (!value_of(ctx, n, &info))
         n++;
     ln_value_info *values = ln_alloc_array((size_t)n + 1, sizeof(*values));

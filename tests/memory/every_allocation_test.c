@@ -363,6 +363,17 @@ static int read_pnm(void)
     return read_image("fuzz/seeds/image/grey.pgm", 1);
 }
 
+static int read_sequence(void)
+{
+    int n;
+    ln_error err;
+    ln_error_clear(&err);
+    tl_tensor **tensors =
+        ln_input_read_sequence(source("fuzz/seeds/onnx_sequence/two.pb"), &n, &err);
+    ln_input_free_sequence(tensors, n);
+    return tensors ? 0 : keep_reason(ln_error_text(&err));
+}
+
 #define DIGITS "examples/digits/digits"
 #define JOB(name, ...)                            \
     static int name(void)                         \
@@ -374,6 +385,7 @@ JOB(run_ir, "tests/cases/bodies.json", .work = run)
 JOB(run_network, DIGITS ".json", DIGITS ".safetensors", .work = run)
 JOB(run_onnx, "fuzz/seeds/onnx/conv.onnx", .work = run)
 JOB(run_onnx_bodies, "fuzz/seeds/onnx/bodies.onnx", .work = run)
+JOB(run_onnx_sequences, "fuzz/seeds/onnx/sequences.onnx", .work = run)
 JOB(run_onnx_in_threads, DIGITS ".onnx", .threads = 2, .work = run)
 JOB(run_nnvm, DIGITS "-symbol.json", DIGITS ".safetensors", "image", .work = run)
 JOB(save_onnx, "fuzz/seeds/onnx/conv.onnx", .work = save)
@@ -458,6 +470,7 @@ static const scenario scenarios[] = {
     {"run_network", run_network, 1},
     {"run_onnx", run_onnx, 0},
     {"run_onnx_bodies", run_onnx_bodies, 1},
+    {"run_onnx_sequences", run_onnx_sequences, 1},
     {"run_onnx_in_threads", run_onnx_in_threads, 1},
     {"run_nnvm", run_nnvm, 1},
     {"run_compiled", run_compiled, 0},
@@ -473,6 +486,7 @@ static const scenario scenarios[] = {
     {"run_session_of_network", run_session_of_network, 1},
     {"quantize", quantize, 1},
     {"read_arrays", read_arrays, 0},
+    {"read_sequence", read_sequence, 0},
     {"read_png", read_png, 0},
     {"read_jpeg", read_jpeg, 0},
     {"read_pnm", read_pnm, 0},

@@ -22,6 +22,7 @@ LIBRARIES = {
 # Public headers that have no .c of their own.
 PUBLIC_WITHOUT_SOURCE = {
     "ln_api.h": "lightnet/base",  # marks of declarations
+    "ln_value_info.h": "lightnet/base",  # types of contexts and of sessions
     "ln_config.h": "lightnet/base",  # made by Meson
     "ln_version.h": "lightnet/base",  # made by Meson
     "ln_opck.h": "lightnet/ir",  # macros over ln_op.h
