@@ -16,12 +16,9 @@
 static const char strings[] = "it works on strings";
 
 static const ln_onnx_row unsupported[] = {
-    {"RegexFullMatch", 1, NULL, strings},
-    {"StringConcat", 1, NULL, strings},
-    {"StringNormalizer", 1, NULL, strings},
-    {"StringSplit", 1, NULL, strings},
-    {"TfIdfVectorizer", 1, NULL, strings},
-    {NULL},
+    {"RegexFullMatch", 1, NULL, strings},   {"StringConcat", 1, NULL, strings},
+    {"StringNormalizer", 1, NULL, strings}, {"StringSplit", 1, NULL, strings},
+    {"TfIdfVectorizer", 1, NULL, strings},  {NULL},
 };
 
 static const char training[] = "it trains a model; export the model for inference";
