@@ -56,7 +56,7 @@ static int position(ln_onnx_node *n, int i, int len, int last, int deflt)
 static int has_one_shape(ln_onnx_node *n, const ln_onnx_compound *seq)
 {
     for (int i = 0; i < seq->len; i++)
-        if (ln_onnx_is_dynamic(n, seq->items[i]) || ln_onnx_bits_of(n, seq->items[i]) ||
+        if (ln_onnx_is_dynamic(n, seq->items[i]) ||
             !ln_onnx_same_shapes(n, seq->items[0], seq->items[i]))
             return 0;
     return seq->len && ln_onnx_tensor_of(n, seq->items[0])->ndim < LN_MAXDIM;
