@@ -381,6 +381,12 @@ static int matmul_by(room *r)
                              indices(r, TL_INT32, DIMS(60), 3), weight, NULL, dst);
 }
 
+static int couple(room *r)
+{
+    tl_tensor *const src = floats(r, DIMS(30, 45)), *const dst = wanted(r, TL_FLOAT, DIMS(30, 10));
+    return tl_exec_couple(with_scratch(r, tl_couple_scratch(dst)), src, dst);
+}
+
 /* ---- all of them ---- */
 
 #define ROW(name)   \
@@ -420,7 +426,8 @@ static const struct {
                ROW(nms_rows),
                ROW(det),
                ROW(inverse),
-               ROW(matmul_by)};
+               ROW(matmul_by),
+               ROW(couple)};
 
 /** Runs a kernel that is stopped at check `at`, 0: never; returns the number of checks. */
 static size_t checks_of(size_t kernel, tl_pool *pool, size_t at)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Linear algebra: matrix multiplication, determinants, inverses, distances.
+// Linear algebra: matrix multiplication, determinants, inverses, distances, pairwise coupling.
 //
 //     const tl_matmul_param param = {.trans2 = 1, .alpha = 1, .beta = 1};
 //     tl_tensor *dst = tl_tensor_matmul(src, weight, bias, NULL, &param);
@@ -151,6 +151,23 @@ TL_API tl_tensor *tl_tensor_distance(const tl_tensor *src1, const tl_tensor *src
                                      int is_squared);
 TL_API int tl_exec_distance(const tl_exec *exec, const tl_tensor *src1, const tl_tensor *src2,
                             tl_tensor *dst, int is_squared);
+
+/** The probabilities of k classes from those of the first of each two classes, src
+ *  [n, k (k - 1) / 2] in the order 01, 02, .., 12, .. -> [n, k]; floats, computed in double.
+ *  Source: Wu, Lin, Weng: Probability estimates for multi-class classification by pairwise coupling
+ *  (JMLR 5, 2004), algorithm 2, ended as in libsvm: after max(100, k) rounds, or when all elements
+ *  of Qp differ from p^T Q p by less than 0.005 / k. NaN ends it at once, with
+ *  1 / k. D. */
+TL_API tl_tensor *tl_tensor_couple(const tl_tensor *src, tl_tensor *dst);
+
+/** k; -1 with a reason when there is none of at least 2. Data is ignored and may be NULL. */
+TL_API int tl_couple_check(const tl_tensor *src);
+
+/** The bytes of exec->scratch that tl_exec_couple needs. Data is ignored and may be NULL. */
+TL_API size_t tl_couple_scratch(const tl_tensor *dst);
+
+/** -1 with a reason when exec is NULL or its scratch is too small. */
+TL_API int tl_exec_couple(const tl_exec *exec, const tl_tensor *src, tl_tensor *dst);
 
 TL_END_DECLS
 
