@@ -19,7 +19,10 @@ TL_BEGIN_DECLS
 
 /** x is the element; a and b are the parameters alpha and beta of the functions that have them.
  *  FLT where no other type is named; NaN propagates unless documented otherwise. Source: the ONNX
- *  operators of these names, opset 1 to 24. */
+ *  operators of these names, opset 1 to 24.
+ *
+ *  TL_UNARY_PROBIT is NaN outside of 0 <= x <= 1, and infinite at its ends. Its error, apart from
+ *  the rounding to the type, is at most 1e-15 max(1, |dst|), for x below 1e-300 2e-9 |dst|. */
 typedef enum tl_unary_func {
     TL_UNARY_FUNC_INVALID = -1,
     TL_UNARY_ABS = 0,         /* |x|; FLT, INT */
@@ -65,9 +68,7 @@ typedef enum tl_unary_func {
     TL_UNARY_THRESHOLDEDRELU, /* x > a ? x : 0; NaN gives 0 */
     TL_UNARY_SHRINK,          /* x < -a ? x + b : x > a ? x - b : 0; NaN gives 0 */
     TL_UNARY_CLIP,            /* min(max(x, a), b), so b where a > b */
-    TL_UNARY_PROBIT,          /* the x-quantile of the standard normal distribution, NaN outside of
-                                 0 <= x <= 1; error: 1e-15 max(1, |dst|) and rounding to the type;
-                                 of doubles below 1e-300 and their complements: 2e-9 |dst| */
+    TL_UNARY_PROBIT,          /* the x-quantile of the standard normal distribution */
     TL_UNARY_FUNC_SIZE
 } tl_unary_func;
 TL_API const char *tl_unary_func_name(tl_unary_func func);
