@@ -97,6 +97,12 @@ extern const ln_onnx_row ln_onnx_rows_contrib_recurrent[];
 
 extern const ln_onnx_row ln_onnx_rows_ml_trees[];
 
+/* Those of the domain ai.onnx.ml. */
+
+extern const ln_onnx_row ln_onnx_rows_ml_features[];
+extern const ln_onnx_row ln_onnx_rows_ml_linear[];
+extern const ln_onnx_row ln_onnx_rows_ml_svm[];
+
 /* Failing */
 
 /** Whether something failed. */
