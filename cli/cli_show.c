@@ -419,6 +419,17 @@ static int print_json(const ln_context *ctx, const cli_options *opt)
 
 /* ---- models whose sizes are open ---- */
 
+// Keys of maps, which are tensors of the values here.
+static void print_keys(const ln_model *model)
+{
+    static const char prefix[] = "keys of ";
+    const size_t len = sizeof(prefix) - 1;
+    const char *key;
+    for (int i = 0; (key = ln_model_metadata_key(model, i)); i++)
+        if (!strncmp(key, prefix, len))
+            printf("%-10s %s: %s\n", "keys", key + len, ln_model_metadata(model, key));
+}
+
 static void print_interface(const ln_model *model, const cli_options *opt)
 {
     char text[LN_MAXLINE];
@@ -430,6 +441,7 @@ static void print_interface(const ln_model *model, const cli_options *opt)
     for (int i = 0; i < ln_model_num_outputs(model); i++)
         print_port("output", ln_model_output_name(model, i), ln_model_output_info(model, i),
                    cli_session_output_shape(model, i, text));
+    print_keys(model);
     // Those of a compiled model that has several.
     int n = 0;
     char key[32] = "program.1";
@@ -500,6 +512,9 @@ static int print_table(const ln_context *ctx, const cli_options *opt)
                "input");
     if (ln_context_describe(ctx, NULL, print_output, NULL))
         return cli_model_fail(ctx, opt);
+    ln_model *model = cli_source_is_stream(opt->args[0]) ? NULL : cli_session_try(opt);
+    print_keys(model);
+    ln_model_free(model);
     return print_stats(ctx, opt) || print_ops(ctx) ? CLI_FAILED : CLI_OK;
 }
 

@@ -1,10 +1,12 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: Apache-2.0
 """usage: ml.py LIGHTNET. Operators of the domain ai.onnx.ml, except for trees, agree with formulas in double precision."""
+import json
 import math
 import os
 import statistics
 import sys
+import tempfile
 
 try:
     import numpy as np
@@ -13,8 +15,9 @@ except ImportError:
     sys.exit(0)
 
 sys.path.append(os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "structure"))
-from onnx_case import ML, Part, check_kinds, check_rejected, faults_of, one_node, ranged_faults_of
-from onnx_writer import graph, model, node, value
+from onnx_case import (ML, Part, call, check_kinds, check_rejected, error_of, faults_of, name_of, one_node,
+                       ranged_faults_of, write)
+from onnx_writer import DTYPES, field, graph, model, node, value
 from tap import Tap
 
 # Sums of a few dozen numbers around 1 in float; results of doubles are rounded to float.
@@ -395,11 +398,12 @@ def pipelines():
     scores = (x.astype(float) - offset) * scale @ w.T + 0.5
     p = 1 / (1 + np.exp(-scores))
     y = [scores.argmax(1), f32(p / p.sum(1, keepdims=True))]
-    yield Part("scaler, linear classifier, normalizer", 17,
+    yield Part("scaler, linear classifier, normalizer, zipmap", 17,
                [ml_node("Scaler", ["x"], ["scaled"], offset=offsets, scale=scales),
                 ml_node("LinearClassifier", ["scaled"], ["label", "raw"], coefficients=weights, intercepts=[0.5] * 3,
                         classlabels_ints=[0, 1, 2], post_transform="LOGISTIC", multi_class=1),
-                ml_node("Normalizer", ["raw"], ["y1"], norm="L1"), node("Cast", ["label"], ["y0"], to=7)],
+                ml_node("Normalizer", ["raw"], ["tensor"], norm="L1"),
+                node("Cast", ["label"], ["y0"], to=7), ml_node("ZipMap", ["tensor"], ["y1"], classlabels_int64s=[0, 1, 2])],
                {"x": x}, {"y0": y[0], "y1": y[1]})
     real, code = f32([[1, NAN], [NAN, 2], [0.5, -1]]), np.array([[2], [0], [1]])
     features = np.hstack([np.where(np.isnan(real), [0.5, 0.25], real), code == [0, 1, 2]])
@@ -410,6 +414,60 @@ def pipelines():
                 node("Concat", ["whole", "flat"], ["all"], axis=1),
                 ml_node("SVMClassifier", ["all"], ["y0", "y1"], **m.attributes)],
                {"real": real, "code": code}, dict(zip(["y0", "y1"], m.run(features))))
+
+
+# ---- maps ----
+
+def map_value(name, key, dtype):
+    """An input that is a map, whose keys have this code of TensorProto.DataType."""
+    return field(1, name) + field(2, field(5, field(1, key) + field(2, field(1, field(1, DTYPES[dtype][0])))))
+
+
+def maps_value(name):
+    """An output that is a sequence of maps."""
+    return field(1, name) + field(2, field(4, field(1, field(5, field(1, 7)))))
+
+
+def check_maps(tap, lightnet):
+    a = {kind: np.array([[4, 8, 0]], KINDS[kind]) for kind in KINDS}
+    rows = [
+        ("DictVectorizer", 8, "float", dict(string_vocabulary=["a", "c", "b"]), a["float"], a["float"]),
+        ("DictVectorizer", 8, "int64", dict(string_vocabulary=["a", "c", "b"]), a["int64"], a["int64"]),
+        ("DictVectorizer", 7, "double", dict(int64_vocabulary=[5, 3, 9]), a["double"], a["double"]),
+        ("CastMap", 7, "float", {}, a["float"], a["float"]),
+        ("CastMap", 7, "float", dict(cast_to="TO_INT64"), a["float"] + f32(0.5), a["int64"]),
+        ("CastMap", 7, "float", dict(map_form="SPARSE", max_map=3), a["float"], a["float"]),
+    ]
+    for op_type, key, kind, attributes, x, y in rows:
+        whole = graph([ml_node(op_type, ["x"], ["y"], **attributes)], [map_value("x", key, kind)], [value("y", name_of(y))])
+        tap.check(f"{op_type} {attributes}: a map is the tensor of its values",
+                  faults_of(lightnet, model(whole, opset={"": 17, ML: 1}), {"x": x}, [y]))
+    for op_type, attributes, words in (("DictVectorizer", dict(string_vocabulary=["a"]), "[1, 3], expected [1, 1]"),
+                                       ("CastMap", dict(cast_to="TO_STRING"), "attribute 'cast_to' is \"TO_STRING\"")):
+        whole = graph([ml_node(op_type, ["x"], ["y"], **attributes)], [map_value("x", 7, "float")], [value("y", "float")])
+        message = error_of(lightnet, model(whole, opset={"": 17, ML: 1}), {"x": a["float"]})
+        tap.check(f"{op_type} rejects {attributes}",
+                  [] if message and words in message else [f"expected {words!r} in: {message!r}"])
+
+
+def check_zipmap(tap, lightnet):
+    x = numbers(2, 3)
+    for name, keys in (("classlabels_int64s", [7, 8, -9]), ("classlabels_strings", ["a", 'b"', "c"])):
+        for given in (x, x[0], x[:0]):
+            whole = graph([ml_node("ZipMap", ["x"], ["y"], **{name: keys})],
+                          [value("x", "float", list(given.shape))], [maps_value("y")])
+            tap.check(f"ZipMap of {given.shape} with {name}: the tensor of the values",
+                      faults_of(lightnet, model(whole, opset={"": 17, ML: 1}), {"x": given}, [given.reshape(-1, 3)]))
+            with tempfile.TemporaryDirectory() as folder:
+                shown = call([lightnet, "show", *write(folder, model(whole, opset={"": 17, ML: 1}), {})])
+            lines = [line.split(None, 1)[-1] for line in shown.stdout.splitlines() if line.startswith("keys ")]
+            tap.check(f"ZipMap of {given.shape} with {name}: show prints them",
+                      [] if lines == [f"y: {json.dumps(keys)}"] else [shown.stdout + shown.stderr])
+    whole = graph([ml_node("ZipMap", ["x"], ["y"], classlabels_int64s=[1, 2])], [value("x", "float", [2, 3])],
+                  [maps_value("y")])
+    message = error_of(lightnet, model(whole, opset={"": 17, ML: 1}), {"x": x})
+    words = "input 0 has 3 columns, expected one for each of 2 keys"
+    tap.check("ZipMap rejects keys of other columns", [] if message and words in message else [f"{message!r}"])
 
 
 # ---- open batches, versions, errors ----
@@ -500,6 +558,8 @@ def main():
                 TOLERANCE)
     check_open_batches(tap, lightnet)
     check_versions(tap, lightnet)
+    check_maps(tap, lightnet)
+    check_zipmap(tap, lightnet)
     check_errors(tap, lightnet)
     tap.end()
 

@@ -101,6 +101,7 @@ extern const ln_onnx_row ln_onnx_rows_ml_trees[];
 
 extern const ln_onnx_row ln_onnx_rows_ml_features[];
 extern const ln_onnx_row ln_onnx_rows_ml_linear[];
+extern const ln_onnx_row ln_onnx_rows_ml_map[];
 extern const ln_onnx_row ln_onnx_rows_ml_svm[];
 
 /* Failing */

@@ -5,6 +5,7 @@
 #define LN_ONNX_MODEL_H
 
 #include "data/ln_onnx_tensor.h"
+#include "front/ln_interface.h"
 #include "front/ln_sizes.h"
 #include "front/onnx/ln_onnx.h"
 #include "ir/ln_weights.h"
@@ -134,6 +135,15 @@ const char *ln_onnx_sparse(ln_onnx_node *n, const LnOnnx__SparseTensor *sparse, 
 /** The nodes, each behind those whose outputs it reads: `nodes` itself if it is sorted. Returns
  *  borrowed, until the translation ends; NULL after a failure: they form a cycle. ln_onnx_sort.c */
 LnOnnx__Node *const *ln_onnx_sort(ln_onnx_model *m, LnOnnx__Node *const *nodes, size_t n);
+
+/** Gives inputs of the graph that are maps, and that CastMap or DictVectorizer read, the type of a
+ *  tensor, in place: [1, C] of the values, in the order of the vocabulary or of ascending keys. -1:
+ *  no memory. ln_onnx_maps.c */
+int ln_onnx_replace_maps(LnOnnx__Graph *graph);
+
+/** Adds the keys of maps that are tensors here to the metadata: of outputs of ZipMap and of inputs
+ *  of DictVectorizer, as "keys of NAME", an array of JSON. -1: no memory. ln_onnx_maps.c */
+int ln_onnx_describe_maps(const LnOnnx__Graph *graph, ln_interface *interface);
 
 /** Fails with the names of all operators that cannot be translated, and how often each is used. */
 void ln_onnx_check_support(const ln_onnx_scope *scope);

@@ -137,7 +137,9 @@ static int unpack(parsed *p, const ln_context *ctx, const char *name)
         ln_onnx_unpack_fail(ctx->error, failures, "not a sound ONNX message");
         return ln_fail_at(ctx, "%s", name);
     }
-    return p->proto->graph ? 0 : ln_fail(ctx, "%s: the model has no graph", name);
+    if (!p->proto->graph)
+        return ln_fail(ctx, "%s: the model has no graph", name);
+    return ln_onnx_replace_maps(p->proto->graph) ? ln_error_memory_at(ctx->error, name) : 0;
 }
 
 static void *parse(const ln_context *ctx, const char *name, ln_infile *file)
@@ -393,6 +395,8 @@ static int describe(const ln_context *ctx, const char *name, const void *data,
         const LnOnnx__Entry *entry = proto->metadata_props[i];
         status = ln_interface_add_metadata(interface, ln_onnx_text(entry->key), entry->value);
     }
+    if (!status)
+        status = ln_onnx_describe_maps(proto->graph, interface);
     ln_hash_free(defaults);
     return status ? ln_error_memory_at(ctx->error, name) : 0;
 }

@@ -82,6 +82,7 @@ static const ln_onnx_row *const contrib_tables[] = {
 static const ln_onnx_row *const ml_tables[] = {
     ln_onnx_rows_ml_features,
     ln_onnx_rows_ml_linear,
+    ln_onnx_rows_ml_map,
     ln_onnx_rows_ml_svm,
     ln_onnx_rows_ml_trees,
 };
