@@ -72,6 +72,7 @@ def binarizer():
     ends = np.array([2 ** 60, 2 ** 60 + 1, -2 ** 63, 2 ** 63 - 1])
     yield ml("integers that doubles do not have", "Binarizer", [ends], np.array([0, 1, 0, 1]), threshold=2.0 ** 60)
     yield ml("the least integer", "Binarizer", [ends], np.array([1, 1, 0, 1]), threshold=-2.0 ** 63)
+    yield ml("nothing is above infinity", "Binarizer", [f32([INF, 1])], f32([0, 0]), threshold=INF)
     yield ml("NaN and infinity", "Binarizer", [f32([NAN, INF, -INF])], f32([0, 1, 0]))
 
 
