@@ -8,6 +8,7 @@
 
 #include "base/ln_fnv.h"
 #include "ir/ln_from_file.h"
+#include "lightnet/ln_hash.h"
 
 /* How often a size changes before it is left open, the least capacity, and how many elements an
  * input may have for it. */
@@ -18,7 +19,9 @@ void ln_changes_note(ln_changes *changes, const ln_value *values, size_t n)
     for (size_t i = 0; i < n; i++) {
         ln_changes *c = &changes[i];
         for (int k = 0; k < values[i].ndim && values[i].is_given; k++) {
-            c->times[k] += c->is_known && c->dims[k] != values[i].dims[k];
+            const int step = c->is_known ? values[i].dims[k] - c->dims[k] : 0;
+            c->times[k] += step != 0;
+            c->steps[k] = step ? step : c->steps[k];
             c->dims[k] = values[i].dims[k];
         }
         c->is_known = c->is_known || values[i].is_given;
@@ -39,6 +42,28 @@ static int capacity_for(const ln_value *value, int k, int most)
     return capacity < dim ? dim : capacity > most ? most : capacity;
 }
 
+// The least growth of all open sizes with this step.
+static int common_growth(const ln_range *ranges, const ln_value *values, size_t n, int step)
+{
+    int growth = INT_MAX;
+    for (size_t i = 0; i < n; i++)
+        for (int k = 0; k < values[i].ndim; k++) {
+            const int own = ranges[i].most[k] - values[i].dims[k];
+            if (ranges[i].least[k] < ranges[i].most[k] && ranges[i].steps[k] == step)
+                growth = own < growth ? own : growth;
+        }
+    return growth;
+}
+
+static void grow_together(ln_range *ranges, const ln_value *values, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        for (int k = 0; k < values[i].ndim; k++)
+            if (ranges[i].least[k] < ranges[i].most[k])
+                ranges[i].most[k] =
+                    values[i].dims[k] + common_growth(ranges, values, n, ranges[i].steps[k]);
+}
+
 int ln_ranges_choose(ln_range *ranges, const ln_changes *changes, ln_port *const *ports,
                      const ln_value *values, size_t n, int most)
 {
@@ -47,6 +72,7 @@ int ln_ranges_choose(ln_range *ranges, const ln_changes *changes, ln_port *const
         for (int k = 0; k < values[i].ndim; k++) {
             const int dim = values[i].dims[k], least = ports[i]->least[k];
             ranges[i].least[k] = ranges[i].most[k] = dim;
+            ranges[i].steps[k] = changes[i].steps[k];
             if (ports[i]->dims[k] != LN_PORT_OPEN || changes[i].times[k] < MANY_CHANGES)
                 continue;
             ranges[i].least[k] = least > 1 ? least : dim > 0;
@@ -54,14 +80,26 @@ int ln_ranges_choose(ln_range *ranges, const ln_changes *changes, ln_port *const
             if (most && ranges[i].most[k] > most)
                 ranges[i].most[k] = dim > most ? dim : most;
         }
-        is_open |= ln_range_is_open(&ranges[i], values[i].ndim);
     }
+    grow_together(ranges, values, n);
+    for (size_t i = 0; i < n; i++)
+        is_open |= ln_range_is_open(&ranges[i], values[i].ndim);
     return is_open;
+}
+
+static int largest_capacity(const ln_range *ranges, const ln_value *values, size_t n)
+{
+    int largest = 1;
+    for (size_t i = 0; i < n; i++)
+        for (int k = 0; k < values[i].ndim; k++)
+            if (ranges[i].least[k] < ranges[i].most[k] && ranges[i].most[k] > largest)
+                largest = ranges[i].most[k];
+    return largest;
 }
 
 int ln_ranges_halve(ln_range *ranges, const ln_value *values, size_t n)
 {
-    int is_less = 0, largest = 1;
+    int is_less = 0;
     for (size_t i = 0; i < n; i++)
         for (int k = 0; k < values[i].ndim; k++) {
             const int dim = values[i].dims[k], half = ranges[i].most[k] / 2;
@@ -69,9 +107,9 @@ int ln_ranges_halve(ln_range *ranges, const ln_value *values, size_t n)
                 continue;
             is_less |= ranges[i].most[k] > dim;
             ranges[i].most[k] = half > dim ? half : dim;
-            largest = ranges[i].most[k] > largest ? ranges[i].most[k] : largest;
         }
-    return is_less ? largest : 0;
+    grow_together(ranges, values, n);
+    return is_less ? largest_capacity(ranges, values, n) : 0;
 }
 
 int ln_range_has(const ln_range *range, const ln_value *made_for, const ln_value *value)
@@ -89,7 +127,44 @@ int ln_range_is_open(const ln_range *range, int ndim)
 
 /* ---- kernels ---- */
 
-static int is_on_sizes(const ln_context *ctx, const ln_op *op)
+// Whether an operator reads only constants and sizes, so that a program for fixed sizes runs it at
+// load. `sizes`: the outputs of those before.
+static int reads_sizes(const ln_context *ctx, const ln_op *op, const ln_hash *sizes)
+{
+    const ln_tensor_list_entry *tle;
+    if (ln_streq(op->op_arg->optype, "shape_cpu"))
+        return 1;
+    LN_LIST_FOREACH(tle, op->op_arg->tensors_in)
+    {
+        if (!ln_hash_find(sizes, tle->name) &&
+            !ln_tensor_table_find(ctx->tensor_table, tle->name)->isconst)
+            return 0;
+    }
+    return op->op_arg->tensors_in != NULL;
+}
+
+// The tensors that are computed from sizes; NULL: no memory.
+static ln_hash *find_sizes(const ln_context *ctx)
+{
+    const ln_op *op;
+    const ln_tensor_list_entry *tle;
+    ln_hash *sizes = ln_hash_create(ln_str_hash, ln_str_cmp, NULL, NULL);
+    LN_LIST_FOREACH(op, sizes ? ctx->ops : NULL)
+    {
+        if (!reads_sizes(ctx, op, sizes))
+            continue;
+        LN_LIST_FOREACH(tle, op->op_arg->tensors_out)
+        {
+            if (ln_hash_insert(sizes, tle->name, tle->name) < 0) {
+                ln_hash_free(sizes);
+                return NULL;
+            }
+        }
+    }
+    return sizes;
+}
+
+static int has_vectors(const ln_context *ctx, const ln_op *op)
 {
     const ln_tensor_list_entry *tle;
     LN_LIST_FOREACH(tle, op->op_arg->tensors_out)
@@ -104,16 +179,19 @@ ln_kernels ln_kernels_of(const ln_context *ctx)
 {
     const ln_op *op;
     ln_kernels k = {0};
+    ln_hash *sizes = find_sizes(ctx);
     LN_LIST_FOREACH(op, ctx->ops)
     {
         const char *type = op->op_arg->optype;
-        if (op->op_arg->at_load || !op->run || ln_is_placeholder(op))
+        if (op->op_arg->at_load || !op->run || ln_is_placeholder(op) ||
+            (sizes && reads_sizes(ctx, op, sizes)))
             continue;
         if (op->op_arg->macs > 0)
             k.products += ln_fnv64(type, strlen(type));
         else
-            k.n += !is_on_sizes(ctx, op);
+            k.n += !has_vectors(ctx, op);
     }
+    ln_hash_free(sizes);
     return k;
 }
 

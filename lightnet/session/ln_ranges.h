@@ -17,17 +17,20 @@
 #include "lightnet/ln_util.h"
 #include "session/ln_value.h"
 
-/* The shapes of one input. */
+/* The shapes of one input. Sizes that last changed by the same `steps` grow together, as a cache
+ * and its mask, so their capacities allow the same growth. */
 typedef struct ln_range {
     int least[LN_MAXDIM], most[LN_MAXDIM];
+    int steps[LN_MAXDIM];
 } ln_range;
 
-/* The sizes of one input in the last run for which a program was made, and how often each changed
- * from such a run to the next. */
+/* The sizes of one input in the last run for which a program was made, how often each changed from
+ * such a run to the next, and by how much at last. */
 typedef struct ln_changes {
     int is_known;
     int dims[LN_MAXDIM];
     int times[LN_MAXDIM];
+    int steps[LN_MAXDIM];
 } ln_changes;
 
 /** Records that a program is needed for these values, one for each of the `n` inputs. */
@@ -49,7 +52,7 @@ int ln_range_has(const ln_range *range, const ln_value *made_for, const ln_value
 int ln_range_is_open(const ln_range *range, int ndim);
 
 /* The kernels of a program: operators with multiplications by type, and the number of others,
- * except those on sizes. */
+ * except those on sizes, which a program for fixed sizes runs at load. */
 typedef struct ln_kernels {
     uint64_t products;
     int n;

@@ -16,6 +16,7 @@
 #include "run/ln_store.h"
 #include "session/ln_model.h"
 #include "session/ln_program.h"
+#include "session/ln_ranges.h"
 #include "session/ln_session_program.h"
 #include "session/ln_tiny_onnx.h"
 
@@ -156,6 +157,28 @@ START_TEST(a_cache_that_grows_takes_few_programs)
     ck_assert_int_eq(number_of_programs(model), 3); // a prompt, the first word, all others
     ck_assert_int_eq(number_of_open_programs(model), 1);
     ln_model_free(model);
+}
+END_TEST
+
+// As the cache of a decoder, and its mask for one token more.
+START_TEST(sizes_that_grow_together_get_the_same_room)
+{
+    ln_port past = {.dims = {LN_PORT_OPEN}, .most = {INT_MAX}}, total = past;
+    ln_port *const ports[] = {&past, &total};
+    ln_changes changes[2] = {{0}};
+    ln_value values[2] = {{.is_given = 1, .ndim = 1}, {.is_given = 1, .ndim = 1}};
+    ln_range ranges[2];
+    for (int len = 5; len < 8; len++) {
+        values[0].dims[0] = len;
+        values[1].dims[0] = len + 1;
+        ln_changes_note(changes, values, 2);
+    }
+    ck_assert_int_eq(ln_ranges_choose(ranges, changes, ports, values, 2, 0), 1);
+    ck_assert_int_eq(ranges[0].most[0], 255);
+    ck_assert_int_eq(ranges[1].most[0], 256);
+    ck_assert_int_eq(ln_ranges_halve(ranges, values, 2), 128);
+    ck_assert_int_eq(ranges[0].most[0], 127);
+    ck_assert_int_eq(ranges[1].most[0], 128);
 }
 END_TEST
 
@@ -824,7 +847,8 @@ START_TEST(rejects_bad_arguments_of_bounds)
 END_TEST
 
 LN_TEST_MAIN("session_sizes", lengths_that_keep_changing_take_few_programs,
-             a_cache_that_grows_takes_few_programs, sizes_that_the_model_cannot_take_end_nothing,
+             a_cache_that_grows_takes_few_programs, sizes_that_grow_together_get_the_same_room,
+             sizes_that_the_model_cannot_take_end_nothing,
              bad_data_costs_one_program_and_none_that_is_good,
              failures_are_alike_where_the_reasons_are_but_for_numbers,
              bad_sizes_are_tried_once_and_leave_the_program,
