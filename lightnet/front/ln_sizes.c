@@ -364,6 +364,21 @@ static int is_among(const ln_param_entry *list, int axis)
     return 0;
 }
 
+static void axes_of_expand(const noted *n, ln_size *axes)
+{
+    const char *const src = input(n, "src"), *const dims_now = input(n, "dims_now");
+    const ln_param_entry *dims = param(n, "dims");
+    for (int i = 0; dims && i < n->dst->ndim; i++) {
+        const int own = i - (n->dst->ndim - ndim_of(n, src));
+        const int wanted = i - (n->dst->ndim - dims->array_len);
+        const ln_size next = wanted < 0 ? known_size(1)
+                             : dims_now ? element_of(n, dims_now, wanted)
+                                        : known_size(dims->value_array_int[wanted]);
+        axes[i] = own < 0 ? known_size(1) : ln_sizes_axis(n->sizes, src, own);
+        broadcast(&axes[i], &next);
+    }
+}
+
 static void axes_of_squeeze(const noted *n, ln_size *axes)
 {
     const ln_param_entry *gone = param(n, "axes");
@@ -378,6 +393,17 @@ static void axes_of_unsqueeze(const noted *n, ln_size *axes)
     for (int i = 0, own = 0; i < n->dst->ndim; i++)
         axes[i] =
             is_among(added, i) ? known_size(1) : ln_sizes_axis(n->sizes, first_input(n), own++);
+}
+
+static void axes_of_reduce(const noted *n, ln_size *axes)
+{
+    const char *const src = first_input(n);
+    const ln_param_entry *reduced = param(n, "axes"), *keepdims = param(n, "keepdims");
+    for (int i = 0, own = 0; i < ndim_of(n, src) && own < n->dst->ndim; i++)
+        if (!is_among(reduced, i) && !is_among(reduced, i - ndim_of(n, src)))
+            axes[own++] = ln_sizes_axis(n->sizes, src, i);
+        else if (!keepdims || keepdims->value_bool)
+            axes[own++] = known_size(1);
 }
 
 static void axes_of_slice(const noted *n, ln_size *axes)
@@ -395,6 +421,18 @@ static void axes_of_reshape_to(const noted *n, ln_size *axes)
         if (wanted.is_known && ln_sizes_least(n->sizes, &wanted) > 0)
             axes[i] = wanted;
     }
+}
+
+// In steps of 1, from start to a limit that is never below it.
+static void axes_of_range(const noted *n, ln_size *axes)
+{
+    const ln_size start = element_of(n, input(n, "start"), 0);
+    const ln_size limit = element_of(n, input(n, "limit"), 0);
+    const ln_size delta = element_of(n, input(n, "delta"), 0);
+    const ln_size len = ln_size_sum(&limit, &start, -1);
+    if (ln_size_is_number(&delta) && delta.plus == 1 && len.is_known &&
+        ln_sizes_least(n->sizes, &len) >= 0)
+        axes[0] = len;
 }
 
 /* Elements */
@@ -464,6 +502,33 @@ static ln_size element_of_binary(const noted *n, int i)
                                                           : (ln_size){0};
 }
 
+// 1 where the elements are equal, 0 where they differ in each run.
+static ln_size element_of_compare(const noted *n, int i)
+{
+    const ln_param_entry *op = param(n, "op");
+    const char *const name1 = input(n, "src1"), *const name2 = input(n, "src2");
+    const ln_size a = element_of(n, name1, tensor_of(n->sizes, name1)->len == 1 ? 0 : i);
+    const ln_size b = element_of(n, name2, tensor_of(n->sizes, name2)->len == 1 ? 0 : i);
+    const ln_size difference = ln_size_sum(&a, &b, -1);
+    if (!op || !ln_streq(op->value_string, "TL_COMPARE_EQUAL") || !difference.is_known)
+        return (ln_size){0};
+    if (ln_size_is_number(&difference))
+        return known_size(difference.plus == 0);
+    return ln_sizes_least(n->sizes, &difference) > 0 || ln_sizes_most(n->sizes, &difference) < 0
+               ? known_size(0)
+               : (ln_size){0};
+}
+
+static ln_size element_of_where(const noted *n, int i)
+{
+    const char *const cond = input(n, "cond");
+    const ln_size which = element_of(n, cond, tensor_of(n->sizes, cond)->len == 1 ? 0 : i);
+    const char *const src = input(n, which.plus ? "src1" : "src2");
+    return ln_size_is_number(&which)
+               ? element_of(n, src, tensor_of(n->sizes, src)->len == 1 ? 0 : i)
+               : (ln_size){0};
+}
+
 /* Noting */
 
 static const struct row {
@@ -475,6 +540,7 @@ static const struct row {
     {"view", axes_of_view, element_of_same},
     {"reshape", axes_of_view, element_of_same},
     {"reshape_to", axes_of_reshape_to, NULL},
+    {"range_to", axes_of_range, NULL},
     {"squeeze", axes_of_squeeze, element_of_same},
     {"unsqueeze", axes_of_unsqueeze, element_of_same},
     {"flatten", NULL, element_of_same},
@@ -485,8 +551,9 @@ static const struct row {
     {"shape", NULL, element_of_shape},
     {"matmul", axes_of_matmul, NULL},
     {"binary", axes_of_broadcast, element_of_binary},
-    {"compare", axes_of_broadcast, NULL},
-    {"where", axes_of_broadcast, NULL},
+    {"compare", axes_of_broadcast, element_of_compare},
+    {"where", axes_of_broadcast, element_of_where},
+    {"expand", axes_of_expand, NULL},
     {"cast", axes_of_same, element_of_same},
     {"unary", axes_of_same, NULL},
     {"classify", axes_of_same, NULL},
@@ -499,6 +566,7 @@ static const struct row {
     {"affine", axes_of_same, NULL},
     {"groupnorm", axes_of_same, NULL},
     {"lrn", axes_of_same, NULL},
+    {"reduce", axes_of_reduce, NULL},
     {"conv2d", axes_of_batch, NULL},
     {"deconv2d", axes_of_batch, NULL},
     {"convnd", axes_of_batch, NULL},
@@ -530,16 +598,19 @@ static int note_axes(const noted *n, const struct row *row, const ln_tensor_entr
     return 0;
 }
 
-static int is_small_vector(const tl_tensor *t)
+// Of booleans only those that `where` reads: 0 and 1.
+static int has_elements(const struct row *row, const tl_tensor *t)
 {
-    return t->ndim <= 1 && t->len <= LN_MAXDIM && (t->dtype == TL_INT64 || t->dtype == TL_INT32);
+    const int is_integer = t->dtype == TL_INT64 || t->dtype == TL_INT32;
+    return row && row->element && t->ndim <= 1 && t->len <= LN_MAXDIM &&
+           (is_integer || row->element == element_of_compare);
 }
 
 static int note_output(noted *n, const struct row *row, const ln_tensor_entry *te)
 {
     n->dst = te->tensor;
-    const int has_elements = !te->isdynamic && row && row->element && is_small_vector(te->tensor);
-    if (!te->isdynamic && !has_elements)
+    const int is_vector = !te->isdynamic && has_elements(row, te->tensor);
+    if (!te->isdynamic && !is_vector)
         return 0;
     record *r = ln_alloc(sizeof(*r));
     if (!r)
@@ -550,7 +621,7 @@ static int note_output(noted *n, const struct row *row, const ln_tensor_entry *t
         ln_free(r);
         return -1;
     }
-    r->n_elements = has_elements ? n->dst->len : 0;
+    r->n_elements = is_vector ? n->dst->len : 0;
     for (int i = 0; i < r->n_elements; i++)
         r->elements[i] = row->element(n, i);
     return 0;
@@ -576,7 +647,7 @@ static int find_elements(noted *n, const char *tensor, int steps)
     const ln_tensor_list_entry *tle;
     const ln_op *producer = ln_context_creater(n->sizes->ctx, tensor);
     const struct row *row = producer ? row_of(producer) : NULL;
-    if (!steps || !row || !row->element || !is_small_vector(tensor_of(n->sizes, tensor)) ||
+    if (!steps || !has_elements(row, tensor_of(n->sizes, tensor)) ||
         ln_hash_find(n->sizes->records, tensor))
         return 0;
     LN_LIST_FOREACH(tle, producer->op_arg->tensors_in)

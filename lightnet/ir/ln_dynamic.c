@@ -276,11 +276,25 @@ static void close_placeholder(const ln_op *op)
     te->sizes_from = n_open == 1 ? te->value : NULL;
 }
 
+// A vector whose length the run determines, at least that of parameter `least`.
+static void close_vector(const ln_op *op)
+{
+    const ln_param_entry *least = ln_param_list_find(op->op_arg->params, "least");
+    const ln_tensor_list_entry *tle = op->op_arg->tensors_out->data;
+    ln_tensor_entry *te = ln_entry_of(tle, op->op_arg->tensor_table);
+    if (!least || least->type != LN_PARAM_NUMBER || !te->isdynamic || te->tensor->ndim != 1)
+        return;
+    te->least[0] = least->value_int;
+    close_axes(te);
+}
+
 int ln_dynamic_find_open(ln_op *op)
 {
     const ln_op_arg *op_arg = op->op_arg;
     if (ln_is_placeholder(op))
         close_placeholder(op);
+    else if (op_arg->tensors_out)
+        close_vector(op);
     const int is_inferred = op_arg->isdynamic == LN_DYNAMIC_IN && !op_arg->planned;
     return is_inferred && infer_open(op) ? -1 : 0;
 }

@@ -135,16 +135,16 @@ START_TEST(lengths_that_keep_changing_take_few_programs)
 }
 END_TEST
 
-START_TEST(a_cache_that_grows_takes_few_programs)
+static void check_growing_cache(const char *variable)
 {
-    ln_model *model = model_of("LN_TEST_DECODER");
+    ln_model *model = model_of(variable);
     ln_session *session = session_of(model);
     for (int past = 0; past < LONGEST - 1; past = past ? past + 1 : 5) {
         const int len = past ? 1 : 5;
         run_decoder(session, len, past);
         if (past % 7)
             continue;
-        ln_model *other = model_of("LN_TEST_DECODER");
+        ln_model *other = model_of(variable);
         ln_session *fresh = session_of(other);
         run_decoder(fresh, len, past);
         compare(session, fresh, "logits");
@@ -157,6 +157,12 @@ START_TEST(a_cache_that_grows_takes_few_programs)
     ck_assert_int_eq(number_of_programs(model), 3); // a prompt, the first word, all others
     ck_assert_int_eq(number_of_open_programs(model), 1);
     ln_model_free(model);
+}
+
+START_TEST(a_cache_that_grows_takes_few_programs)
+{
+    check_growing_cache("LN_TEST_DECODER");
+    check_growing_cache("LN_TEST_LLAMA");
 }
 END_TEST
 

@@ -8,6 +8,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "ir/ln_dynamic.h"
 #include "lightnet/ln_rule.h"
 
 /* ---- norms.opt ---- */
@@ -33,12 +34,22 @@ static inline int first_axis(const ln_op *reduce, const ln_tensor_entry *x)
     return first == x->tensor->ndim - len ? first : x->tensor->ndim;
 }
 
+/** Whether the axes from `axis` on have the same sizes in each run. */
+static inline int is_fixed_from(const ln_tensor_entry *te, int axis)
+{
+    for (int i = axis; i < te->tensor->ndim; i++)
+        if (ln_dynamic_is_open(te, i))
+            return 0;
+    return 1;
+}
+
 /** Whether `k` has an element for each index of `x` along the axes from `axis` on, and is broadcast
  * along the others. */
 static inline int spans(const ln_tensor_entry *k, const ln_tensor_entry *x, int axis)
 {
     const int shift = x->tensor->ndim - k->tensor->ndim;
-    if (k->tensor->dtype != x->tensor->dtype || shift < 0 || shift > axis)
+    if (k->tensor->dtype != x->tensor->dtype || shift < 0 || shift > axis || !is_fixed_from(k, 0) ||
+        !is_fixed_from(x, axis))
         return 0;
     for (int i = shift; i < x->tensor->ndim; i++) {
         if (k->tensor->dims[i - shift] != (i < axis ? 1 : x->tensor->dims[i]))
@@ -125,6 +136,31 @@ static inline int repeats_heads(const ln_tensor_entry *x, const ln_tensor_entry 
     return has_heads(x) && has_heads(y) && one->tensor->ndim == 5 && one->tensor->dims[2] == 1 &&
            n->tensor->ndim == 5 && many[0] == from[0] && many[1] == from[1] && many[3] == from[2] &&
            many[4] == from[3] && to[0] == from[0] && to[2] == from[2] && to[3] == from[3];
+}
+
+/** Whether an expand to length `to` repeats nothing along axis `i`. */
+static inline int keeps_length(const ln_tensor_entry *x, int i, int to)
+{
+    return to == 1 || (to == x->tensor->dims[i] && !ln_dynamic_is_open(x, i));
+}
+
+/** The same where B and T may be open: `expand` repeats nothing else, and `view` keeps B and D. */
+static inline int repeats_open_heads(const ln_op *expand, const ln_op *view,
+                                     const ln_tensor_entry *x, const ln_tensor_entry *n,
+                                     const ln_tensor_entry *y)
+{
+    int len;
+    const int *const times = ln_rule_get_ints(expand, "dims", &len);
+    const int is_batch_kept = *ln_rule_get_ints(view, "dims", NULL) == -2 ||
+                              (!ln_dynamic_is_open(x, 0) && !ln_dynamic_is_open(y, 0));
+    int repeats = is_batch_kept && has_heads(x) && has_heads(y) && n->tensor->ndim == 5 && len == 5;
+    for (int i = 0; repeats && i < 4; i++)
+        repeats = keeps_length(x, i, times[i < 2 ? i : i + 1]);
+    for (int i = 1; repeats && i < 4; i += 2)
+        repeats = !ln_dynamic_is_open(x, i) && !ln_dynamic_is_open(y, i);
+    return repeats && y->tensor->dims[0] == x->tensor->dims[0] &&
+           y->tensor->dims[1] == x->tensor->dims[1] * n->tensor->dims[2] &&
+           y->tensor->dims[3] == x->tensor->dims[3];
 }
 
 /* ---- functions.opt ---- */

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "arch/none/ln_padding.h"
+#include "ir/ln_dynamic.h"
 #include "lightnet/ln_rule.h"
 
 /* ---- identity.opt ---- */
@@ -28,13 +29,37 @@ static inline int moves_nothing(const ln_op *transpose, const ln_tensor_entry *x
     const int *axes = ln_rule_get_ints(transpose, "axes", NULL);
     int last = -1;
     for (int i = 0; i < x->tensor->ndim; i++) {
-        if (x->tensor->dims[axes[i]] == 1)
+        if (x->tensor->dims[axes[i]] == 1 && !ln_dynamic_is_open(x, axes[i]))
             continue;
         if (axes[i] < last)
             return 0;
         last = axes[i];
     }
     return 1;
+}
+
+/** Whether the axes of a transpose are 0, 1, 2 .. */
+static inline int keeps_order(const ln_op *transpose)
+{
+    int n;
+    const int *const axes = ln_rule_get_ints(transpose, "axes", &n);
+    for (int i = 0; i < n; i++)
+        if (axes[i] != i)
+            return 0;
+    return 1;
+}
+
+/** The shape of `x`, with -1 for an open size. Returns the number of open ones: a view supports
+ * one.
+ */
+static inline int open_dims(const ln_tensor_entry *x, int *dims)
+{
+    int n = 0;
+    for (int i = 0; i < x->tensor->ndim; i++) {
+        dims[i] = ln_dynamic_is_open(x, i) ? -1 : x->tensor->dims[i];
+        n += dims[i] < 0;
+    }
+    return n;
 }
 
 /* ---- rows.opt ---- */

@@ -140,27 +140,47 @@ static void check_halves(tl_isa isa, int threads)
 }
 
 // The cache is open, one word comes at a time.
-static void check_decoder(tl_isa isa, int threads)
+static void check_words(const char *model, tl_isa isa, int threads)
 {
     const shapes least = decoder_shapes(1, 1, 0), most = decoder_shapes(1, 1, LONGEST);
-    ln_context *open = made("LN_TEST_DECODER", &least, &most, isa, threads);
+    ln_context *open = made(model, &least, &most, isa, threads);
     for (size_t i = 0; i < N_LENGTHS; i++) {
         const shapes s = decoder_shapes(1, 1, lengths[i] - 1);
-        check_shapes(open, "LN_TEST_DECODER", &s, isa, threads);
+        check_shapes(open, model, &s, isa, threads);
     }
     ln_context_free(open);
 }
 
-// Everything is open.
-static void check_prompts(tl_isa isa, int threads)
+// Everything is open, but for the batch where `most_batch` is 1.
+static void check_prompts(const char *model, int most_batch, tl_isa isa, int threads)
 {
-    const shapes least = decoder_shapes(1, 1, 0), most = decoder_shapes(2, 8, LONGEST);
-    ln_context *open = made("LN_TEST_DECODER", &least, &most, isa, threads);
+    const shapes least = decoder_shapes(1, 1, 0), most = decoder_shapes(most_batch, 8, LONGEST);
+    ln_context *open = made(model, &least, &most, isa, threads);
     for (size_t i = 0; i < N_LENGTHS; i++) {
-        const shapes s = decoder_shapes(1 + (int)i % 2, 1 + (int)i, lengths[i]);
-        check_shapes(open, "LN_TEST_DECODER", &s, isa, threads);
+        const shapes s = decoder_shapes(1 + (int)i % most_batch, 1 + (int)i, lengths[i]);
+        check_shapes(open, model, &s, isa, threads);
     }
     ln_context_free(open);
+}
+
+static void check_decoder_words(tl_isa isa, int threads)
+{
+    check_words("LN_TEST_DECODER", isa, threads);
+}
+
+static void check_decoder_prompts(tl_isa isa, int threads)
+{
+    check_prompts("LN_TEST_DECODER", 2, isa, threads);
+}
+
+static void check_llama_words(tl_isa isa, int threads)
+{
+    check_words("LN_TEST_LLAMA", isa, threads);
+}
+
+static void check_llama_prompts(tl_isa isa, int threads)
+{
+    check_prompts("LN_TEST_LLAMA", 1, isa, threads);
 }
 
 static void at_each_level(void (*func)(tl_isa isa, int threads))
@@ -184,13 +204,20 @@ END_TEST
 
 START_TEST(a_decoder_with_any_cache_gives_the_same_bits)
 {
-    at_each_level(check_decoder);
+    at_each_level(check_decoder_words);
 }
 END_TEST
 
 START_TEST(so_does_one_for_prompts_of_any_length)
 {
-    at_each_level(check_prompts);
+    at_each_level(check_decoder_prompts);
+}
+END_TEST
+
+START_TEST(so_does_one_like_llama)
+{
+    at_each_level(check_llama_words);
+    at_each_level(check_llama_prompts);
 }
 END_TEST
 
@@ -260,6 +287,32 @@ START_TEST(no_kernel_is_lost)
 }
 END_TEST
 
+// Keys and values are not repeated for the heads that share them, and nothing is transposed.
+static void check_llama_kernels(const shapes *least, const shapes *most)
+{
+    static const char *const optypes[] = {"attention_cpu", "rmsnorm_cpu", "transpose_cpu",
+                                          "expand_cpu", "reduce_cpu"};
+    ln_context *open = made("LN_TEST_LLAMA", least, most, tl_isa_best(), 1);
+    ln_context *fixed = made("LN_TEST_LLAMA", most, most, tl_isa_best(), 1);
+    for (size_t i = 0; i < sizeof(optypes) / sizeof(optypes[0]); i++)
+        ck_assert_msg(count(open, optypes[i]) == count(fixed, optypes[i]), "%d %s, expected %d",
+                      count(open, optypes[i]), optypes[i], count(fixed, optypes[i]));
+    ck_assert_int_eq(count(fixed, "attention_cpu"), 1);
+    ck_assert_int_eq(count(fixed, "rmsnorm_cpu"), 3);
+    ck_assert_int_eq(count(fixed, "expand_cpu"), 0);
+    ln_context_free(open);
+    ln_context_free(fixed);
+}
+
+START_TEST(no_kernel_of_a_decoder_like_llama_is_lost)
+{
+    const shapes least = decoder_shapes(1, 1, 0), word = decoder_shapes(1, 1, LONGEST);
+    const shapes prompts = decoder_shapes(1, 8, LONGEST);
+    check_llama_kernels(&least, &word);
+    check_llama_kernels(&least, &prompts);
+}
+END_TEST
+
 START_TEST(rejects_a_shape_out_of_range)
 {
     const shapes least = encoder_shapes(1, 2), most = encoder_shapes(3, LONGEST);
@@ -294,5 +347,6 @@ END_TEST
 
 LN_TEST_MAIN("onnx_open", an_encoder_of_any_length_gives_the_same_bits, so_does_one_in_16_bits,
              a_decoder_with_any_cache_gives_the_same_bits, so_does_one_for_prompts_of_any_length,
-             a_network_of_images_takes_any_batch, no_kernel_is_lost, rejects_a_shape_out_of_range,
+             so_does_one_like_llama, a_network_of_images_takes_any_batch, no_kernel_is_lost,
+             no_kernel_of_a_decoder_like_llama_is_lost, rejects_a_shape_out_of_range,
              rejects_invalid_ranges)

@@ -110,13 +110,30 @@ static int range_length(ln_onnx_node *n)
     return len < 0 ? 0 : len;
 }
 
+/** The min length of Range that sizes determine, in steps of 1; 0: unknown. */
+static int least_range_length(ln_onnx_node *n, int len)
+{
+    const ln_size start = ln_onnx_element_size(n, ln_onnx_in(n, 0), 0);
+    const ln_size limit = ln_onnx_element_size(n, ln_onnx_in(n, 1), 0);
+    const ln_size delta = ln_onnx_element_size(n, ln_onnx_in(n, 2), 0);
+    const ln_size length = ln_size_sum(&limit, &start, -1);
+    if (!ln_size_is_number(&delta) || delta.plus != 1 || !length.is_known)
+        return 0;
+    const int64_t least = ln_onnx_least(n, &length);
+    return least < 0 ? 0 : least > len ? len : (int)least;
+}
+
 static void translate_range(ln_onnx_node *n)
 {
     const int len = range_length(n);
     const int varies = ln_onnx_varies(n, 0) || ln_onnx_varies(n, 1) || ln_onnx_varies(n, 2);
-    LN_EMIT(&n->emit, 0, varies ? "range_to" : "range", LN_ARG("start", ln_onnx_in(n, 0)),
-            LN_ARG("limit", varies ? ln_onnx_in(n, 1) : NULL), LN_ARG("delta", ln_onnx_in(n, 2)),
-            LN_INT("len", len));
+    if (varies)
+        LN_EMIT(&n->emit, 0, "range_to", LN_ARG("start", ln_onnx_in(n, 0)),
+                LN_ARG("limit", ln_onnx_in(n, 1)), LN_ARG("delta", ln_onnx_in(n, 2)),
+                LN_INT("len", len), LN_INT("least", least_range_length(n, len)));
+    else
+        LN_EMIT(&n->emit, 0, "range", LN_ARG("start", ln_onnx_in(n, 0)),
+                LN_ARG("delta", ln_onnx_in(n, 2)), LN_INT("len", len));
 }
 
 static void translate_eye_like(ln_onnx_node *n)

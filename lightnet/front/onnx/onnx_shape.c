@@ -565,10 +565,33 @@ static void translate_center_crop_pad(ln_onnx_node *n)
         emit_pad(n, src, before, after, "TL_PAD_CONSTANT", NULL);
 }
 
-/** Reshapes to the shape in input `i`, at run time if it is not known before. */
+/** The `dims` of an expand to the shape in input `i`, which is known only at run time: 1 where the
+ * length is that of src. 0: some lengths are neither this nor numbers. */
+static int expand_dims(ln_onnx_node *n, const char *src, int i, int len, int *dims)
+{
+    const int shift = len - ln_onnx_tensor_of(n, src)->ndim;
+    for (int k = 0; k < len; k++) {
+        const ln_size wanted = ln_onnx_element_size(n, ln_onnx_in(n, i), k);
+        const ln_size own = k < shift ? (ln_size){0} : ln_onnx_axis_size(n, src, k - shift);
+        const int is_number =
+            ln_size_is_number(&wanted) && wanted.plus >= 0 && wanted.plus <= INT_MAX;
+        if (!is_number && !ln_size_equals(&wanted, &own))
+            return 0;
+        dims[k] = is_number ? (int)wanted.plus : 1;
+    }
+    return 1;
+}
+
+/** Expands to the shape in input `i`, at run time if it is not known before. */
 static void emit_expand(ln_onnx_node *n, const char *src, int i)
 {
     int len, dims[LN_MAXDIM];
+    const int n_dims = ln_onnx_tensor_of(n, ln_onnx_in(n, i))->len;
+    if (ln_onnx_varies(n, i) && n_dims > 0 && n_dims <= LN_MAXDIM &&
+        expand_dims(n, src, i, n_dims, dims)) {
+        LN_EMIT(&n->emit, 0, "expand", LN_ARG("src", src), LN_INTS("dims", n_dims, dims));
+        return;
+    }
     ln_onnx_in(n, i);
     const int64_t *const largest = ln_onnx_largest_ints_in(n, i, &len);
     const int ndim = to_ints(n, "dimensions", largest, len, dims);
