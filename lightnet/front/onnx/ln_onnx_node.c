@@ -281,9 +281,13 @@ const char *ln_onnx_attr_tensor(ln_onnx_node *n, const char *name)
     const LnOnnx__Attribute *a = attr(n, name, TENSOR);
     if (!a || !a->t)
         return NULL;
-    const char *tensor =
-        ln_onnx_add_tensor(n->scope, a->t, n->proto->n_output ? n->proto->output[0] : name);
-    return tensor;
+    // The constant has the name of the output that it is, or one like that of the output.
+    const char *const output = n->proto->n_output ? n->proto->output[0] : name;
+    const int is_output = ln_streq(ln_onnx_text(n->proto->op_type), "Constant");
+    const char *const wanted = is_output ? output
+                                         : ln_translation_print(&n->model->base, "%.*s_%s",
+                                                                ln_name_stem(output), output, name);
+    return wanted ? ln_onnx_add_tensor(n->scope, a->t, wanted) : NULL;
 }
 
 /* For the checks that all formats share. The emitter is the node's first member. */

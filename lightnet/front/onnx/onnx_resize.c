@@ -5,27 +5,14 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "base/ln_name.h"
 #include "front/onnx/ln_onnx.h"
+#include "front/onnx/ln_onnx_resize.h"
 
-/** One axis: from `in` to `out` elements. */
-typedef struct axis {
-    int in, out;
-    double scale;      /* out / in, or of the model, which may leave a fraction of out */
-    int is_by_size;    /* the scale is exactly out / in */
-    double begin, end; /* the part of src, of 1, for tf_crop_and_resize */
-} axis;
+typedef ln_onnx_resize_axis axis;
+typedef ln_onnx_resize_map map;
+typedef ln_onnx_resize_func map_func;
 
-/** Index i of the result looks at (i + shift) * span / steps + start. */
-typedef struct map {
-    double shift, span, steps, start;
-} map;
-
-typedef map map_func(const axis *a);
-
-/** The length that a scale asks for, with its fraction. A product of floats, as everywhere: 5 times
- *  the float 0.6 is 3, not a little more. */
-static double scaled_length(const axis *a)
+double ln_onnx_resize_length(const axis *a)
 {
     return (double)((float)a->in * (float)a->scale);
 }
@@ -39,7 +26,7 @@ static map half_pixel(const axis *a)
 static map half_pixel_symmetric(const axis *a)
 {
     map m = half_pixel(a);
-    m.start += a->in / 2.0 * (1 - a->out / scaled_length(a));
+    m.start += a->in / 2.0 * (1 - a->out / ln_onnx_resize_length(a));
     return m;
 }
 
@@ -64,11 +51,11 @@ static map asymmetric(const axis *a)
 
 static map align_corners(const axis *a)
 {
-    const double out = a->is_by_size ? a->out : scaled_length(a);
+    const double out = a->is_by_size ? a->out : ln_onnx_resize_length(a);
     return out == 1 ? (map){0, 0, 1, 0} : (map){0, a->in - 1, out - 1, 0};
 }
 
-static map tf_crop_and_resize(const axis *a)
+map ln_onnx_resize_crop(const axis *a)
 {
     const double last = a->in - 1;
     if (a->out <= 1)
@@ -76,19 +63,15 @@ static map tf_crop_and_resize(const axis *a)
     return (map){0, (a->end - a->begin) * last, a->out - 1, a->begin * last};
 }
 
-typedef struct name_of_map {
-    const char *name;
-    map_func *func;
-} name_of_map;
-
-static const name_of_map maps[] = {
-    {"half_pixel", half_pixel},
-    {"half_pixel_symmetric", half_pixel_symmetric},
-    {"pytorch_half_pixel", pytorch_half_pixel},
-    {"tf_half_pixel_for_nn", tf_half_pixel_for_nn},
-    {"asymmetric", asymmetric},
-    {"align_corners", align_corners},
-    {"tf_crop_and_resize", tf_crop_and_resize},
+const ln_onnx_resize_row ln_onnx_resize_rows[] = {
+    {"half_pixel", half_pixel, 0, 0},
+    {"asymmetric", asymmetric, 0, 0},
+    {"align_corners", align_corners, 0, 0},
+    {"pytorch_half_pixel", pytorch_half_pixel, 0, 0},
+    {"half_pixel_symmetric", half_pixel_symmetric, 19, 0},
+    {"tf_half_pixel_for_nn", tf_half_pixel_for_nn, 0, 12},
+    {"tf_crop_and_resize", ln_onnx_resize_crop, 0, 0},
+    {NULL, NULL, 0, 0},
 };
 
 static const ln_attr_word modes[] = {
@@ -108,12 +91,14 @@ static const ln_attr_word roundings[] = {
 
 static map_func *find_map(ln_onnx_node *n, const char *name)
 {
-    const name_of_map *const row = LN_ROW_NAMED(maps, name);
-    if (!row)
+    const ln_onnx_resize_row *row = ln_onnx_resize_rows;
+    while (row->name && !ln_streq(row->name, name))
+        row++;
+    if (!row->name)
         ln_emit_fail(&n->emit,
                      "attribute 'coordinate_transformation_mode' is \"%s\", which it cannot be",
                      name);
-    return row ? row->func : half_pixel;
+    return row->name ? row->func : half_pixel;
 }
 
 /** The common form of these operators. */
@@ -146,7 +131,7 @@ static resizing begin_resizing(ln_onnx_node *n)
 static void set_scale(ln_onnx_node *n, axis *a, double scale)
 {
     a->scale = scale;
-    const double out = floor(scaled_length(a));
+    const double out = floor(ln_onnx_resize_length(a));
     if (!(scale > 0) || !(out <= INT_MAX)) {
         ln_emit_fail(&n->emit,
                      "scale %g of length %d, expected more than 0 and at most %d elements", scale,
@@ -162,7 +147,7 @@ static const char *emit(ln_onnx_node *n, const resizing *r, int output)
     double shift[TL_MAXDIM], span[TL_MAXDIM], steps[TL_MAXDIM], start[TL_MAXDIM],
         stretch[TL_MAXDIM];
     int dims[TL_MAXDIM];
-    const int crops = r->map == tf_crop_and_resize;
+    const int crops = r->map == ln_onnx_resize_crop;
     for (int i = 0; i < r->ndim; i++) {
         const axis *const a = &r->axes[i];
         const int stays = !crops && a->scale == 1 && a->in == a->out;
@@ -337,7 +322,7 @@ static void translate_resize(ln_onnx_node *n)
             set_scale(n, &r.axes[axes[i]], scales[i]);
     else
         set_sizes(n, &r, axes, len, sizes);
-    if (r.map == tf_crop_and_resize)
+    if (r.map == ln_onnx_resize_crop)
         set_roi(n, &r, axes, len, 1);
     emit(n, &r, 0);
 }
