@@ -12,9 +12,8 @@
 
 // Formats by suffix. NNVM files also end in .json.
 static const cli_format by_suffix[] = {
-    {".json", "ir", NULL},
-    {".net", "il", "an IL model"},
-    {".il", "il", "an IL model"},
+    {".json", "ir", NULL},        {".net", "il", "an IL model"},
+    {".il", "il", "an IL model"}, {".onnx", "onnx", "an ONNX model"},
     {NULL, NULL, NULL},
 };
 
@@ -23,6 +22,7 @@ static const cli_format by_name[] = {
     {NULL, "ir", NULL},
     {NULL, "il", "an IL model"},
     {NULL, "nnvm", "an NNVM graph"},
+    {NULL, "onnx", "an ONNX model"},
 };
 
 static const cli_format *format_of_option(const char *format)
@@ -30,7 +30,7 @@ static const cli_format *format_of_option(const char *format)
     for (size_t i = 0; i < sizeof(by_name) / sizeof(by_name[0]); i++)
         if (!strcasecmp(format, by_name[i].format))
             return &by_name[i];
-    cli_usage("--to is '%s', expected ir, il or nnvm", format);
+    cli_usage("--to is '%s', expected ir, il, nnvm or onnx", format);
     return NULL;
 }
 
@@ -57,8 +57,21 @@ static int convert_to_nnvm(ln_context *ctx, const cli_options *opt)
     return CLI_OK;
 }
 
+// Only with --external-data, or beyond 2 GB, ONNX has a file for data beside it.
+static int convert_to_onnx(ln_context *ctx, const cli_options *opt)
+{
+    char file[LN_MAXLINE];
+    snprintf(file, sizeof(file), "%.*s.data", LN_MAXLINE - 16, opt->outfile);
+    if (opt->external_data && cli_guard_is_file(opt->outfile) && cli_guard_beside(opt, file))
+        return CLI_FAILED;
+    return cli_model_convert(ctx, opt, opt->external_data ? "onnx-external" : "onnx") ? CLI_FAILED
+                                                                                      : CLI_OK;
+}
+
 static int convert(ln_context *ctx, const cli_options *opt, const char *format)
 {
+    if (!strcasecmp(format, "onnx"))
+        return convert_to_onnx(ctx, opt);
     return strcasecmp(format, "nnvm") ? cli_model_write_as(ctx, opt, format)
                                       : convert_to_nnvm(ctx, opt);
 }
@@ -70,7 +83,9 @@ int cli_convert(const cli_options *opt)
     const cli_format *form =
         opt->format ? format_of_option(opt->format)
                     : cli_guard_format(opt->outfile, by_suffix,
-                                       "; or give the format with --to ir, il or nnvm");
+                                       "; or give the format with --to ir, il, nnvm or onnx");
+    if (form && opt->external_data && strcasecmp(form->format, "onnx") != 0)
+        return cli_usage("--external-data is for models in ONNX, not in %s", form->format);
     int status = form ? cli_guard_output(opt, opt->outfile, form->kind) : CLI_WRONG_USAGE;
     // Before the model is read, and weights are written beside it.
     if (!status && cli_il_is_format(form->format) && !cli_il_can_write())

@@ -28,6 +28,7 @@ static const struct example {
     {CLI_COMPILE, "lightnet compile model.onnx --shape ids=1x1..512 -o model.safetensors",
      "for sequences of 1 to 512 tokens"},
     {CLI_CONVERT, "lightnet convert model.onnx -o model.json", "LightNet IR"},
+    {CLI_CONVERT, "lightnet convert model.json -f model.safetensors -o model.onnx", "ONNX"},
     {CLI_CONVERT, "lightnet convert model.onnx --to nnvm -o graph.json",
      "a graph of NNVM with its parameters"},
     {CLI_QUANTIZE, "lightnet quantize model.onnx --data samples -o model.safetensors",

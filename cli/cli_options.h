@@ -48,6 +48,7 @@ typedef struct cli_options {
     const char *labels;      /* --labels */
     const char *trace;       /* --trace */
     const char *format;      /* --to */
+    int external_data;       /* --external-data */
     const char *run_shapes;  /* --shapes */
     const char *data;        /* --data */
     const char *calibration; /* --calibration, NULL: not given */

@@ -164,13 +164,15 @@ static void read_ir(const uint8_t *data, size_t size)
     ln_context_free(ctx);
 }
 
-// The ONNX front end, the operators' checks, the passes, and a run.
+// The ONNX front end, the operators' checks, the writer, the passes, and a run.
 static void read_onnx(const uint8_t *data, size_t size)
 {
     ln_context *ctx = ln_context_create();
-    if (ctx && !ln_context_init_text(ctx, "fuzz", (const char *)data, size) && !ctx->target &&
-        !ln_context_compile(ctx, "cpu"))
-        run(ctx);
+    if (ctx && !ln_context_init_text(ctx, "fuzz", (const char *)data, size) && !ctx->target) {
+        (void)ln_context_write(ctx, NULL, "onnx", "/dev/null"); // success is not required
+        if (!ln_context_compile(ctx, "cpu"))
+            run(ctx);
+    }
     ln_context_free(ctx);
 }
 

@@ -59,6 +59,10 @@ typedef struct ln_front {
      * when all is written. -1 with the reason in the context. NULL: the format is only read. */
     int (*write)(ln_context *ctx, const char *file);
 
+    /** The same with all large data in a file beside it, FILE.data: the format "NAME-external".
+     * NULL: the format has no such file. */
+    int (*write_apart)(ln_context *ctx, const char *file);
+
     /** Writes the model in `in` in this format, which it has, to `file`, without the context, which
      * stays empty: if possible without the shapes of its inputs. 1: not possible. -1 with the
      * reason in the context. NULL: a model is only written from a context. */

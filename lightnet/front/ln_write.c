@@ -3,6 +3,7 @@
 
 #include <ctype.h>
 #include <stdio.h>
+#include <string.h>
 #include <strings.h>
 
 #include "base/ln_infile.h"
@@ -23,14 +24,23 @@ int ln_context_print(const ln_context *ctx, const char *outfile)
     return ln_ir_write_file(ctx, outfile);
 }
 
-// The front end that writes the format, NULL: none.
-static const ln_front *find_writer(const char *format)
+// Behind the name of a format: its data goes to a file beside it.
+static const char apart[] = "-external";
+
+typedef int write_func(ln_context *ctx, const char *file);
+
+// The function of the front end that writes the format, NULL: none.
+static write_func *find_writer(const char *format)
 {
     const ln_front *front;
     LN_LIST_FOREACH(front, ln_front_list())
     {
+        const size_t len = strlen(front->format);
         if (front->write && !strcasecmp(front->format, format))
-            return front;
+            return front->write;
+        if (front->write_apart && !strncasecmp(front->format, format, len) &&
+            !strcasecmp(format + len, apart))
+            return front->write_apart;
     }
     return NULL;
 }
@@ -44,6 +54,9 @@ static int fail_format(const ln_context *ctx, const char *format)
     {
         if (front->write && len < sizeof(known))
             len += (size_t)snprintf(known + len, sizeof(known) - len, ", '%s'", front->format);
+        if (front->write_apart && len < sizeof(known))
+            len += (size_t)snprintf(known + len, sizeof(known) - len, ", '%s%s'", front->format,
+                                    apart);
     }
     for (char *p = known; *p; p++) // as they are usually given
         *p = (char)tolower((unsigned char)*p);
@@ -73,12 +86,12 @@ static int write_format(ln_context *ctx, const char *datafile, const char *forma
 {
     ln_context_clear_error(ctx);
     const int is_ir = !strcasecmp(format, ir_name);
-    const ln_front *front = is_ir ? NULL : find_writer(format);
-    if (!is_ir && !front)
+    write_func *const write = is_ir ? NULL : find_writer(format);
+    if (!is_ir && !write)
         return fail_format(ctx, format);
     if (prepare(ctx, datafile))
         return -1;
-    return is_ir ? ln_context_print(ctx, file) : front->write(ctx, file);
+    return is_ir ? ln_context_print(ctx, file) : write(ctx, file);
 }
 
 int ln_context_write(ln_context *ctx, const char *datafile, const char *format, const char *file)

@@ -225,6 +225,11 @@ static int write_nnvm(ln_context *ctx, const char *weights)
     return ln_context_write(ctx, weights, "nnvm", output("n.json"));
 }
 
+static int write_onnx(ln_context *ctx, const char *weights)
+{
+    return ln_context_write(ctx, weights, "onnx-external", output("n.onnx"));
+}
+
 static int convert_nnvm(void)
 {
     ln_context *ctx = ln_context_create();
@@ -394,6 +399,8 @@ JOB(print_onnx, "fuzz/seeds/onnx/conv.onnx", .work = print)
 JOB(print_network, DIGITS ".onnx", .work = print)
 JOB(convert_ir, "tests/cases/sum.json", .work = write_nnvm)
 JOB(convert_network, DIGITS ".json", DIGITS ".safetensors", .work = write_nnvm)
+JOB(write_onnx_network, DIGITS ".json", DIGITS ".safetensors", .work = write_onnx)
+JOB(write_onnx_bodies, "fuzz/seeds/onnx/bodies.onnx", .work = write_onnx)
 
 static int run_compiled(void)
 {
@@ -481,6 +488,8 @@ static const scenario scenarios[] = {
     {"convert_ir", convert_ir, 0},
     {"convert_network", convert_network, 1},
     {"convert_nnvm", convert_nnvm, 0},
+    {"write_onnx_network", write_onnx_network, 1},
+    {"write_onnx_bodies", write_onnx_bodies, 0},
     {"run_session", run_session, 0},
     {"run_session_of_ir", run_session_of_ir, 0},
     {"run_session_of_network", run_session_of_network, 1},

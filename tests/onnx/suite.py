@@ -2,10 +2,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """Runs the models of ONNX's own test data, and compares docs/onnx-operators.md with the results.
 
-usage: suite.py LIGHTNET [--update] [--jobs N] [--only TEXT] [--data DIR]
+usage: suite.py LIGHTNET [--update] [--round-trip] [--jobs N] [--only TEXT] [--data DIR]
 
 Each model must pass, unless the page lists it among those that do not; one that is listed must still fail. So no test
 stops passing in silence. --update writes the page anew. The data is that of Debian's libonnx-testdata.
+
+--round-trip converts each model that passes to ONNX, and runs the data with the written model, also as a file with external
+data. Debian's onnx.checker checks the written models, if it is installed. Those that cannot be written are on the page, too.
 """
 import argparse
 import collections
@@ -15,6 +18,7 @@ import os
 import re
 import subprocess
 import sys
+import tempfile
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, os.path.join(os.path.dirname(HERE), "structure"))
@@ -24,6 +28,7 @@ from tap import ROOT, Tap
 DATA = "/usr/share/libonnx-testdata/data"
 SETS = ["node", "simple", "pytorch-operator", "pytorch-converted"]
 PAGE = "docs/onnx-operators.md"
+TRIPS = "## Models that cannot be written"
 
 # Seconds for one model; the slowest takes a second, under sanitizers ten.
 TIMEOUT = 120
@@ -45,8 +50,31 @@ class Model:
     def sets(self):
         return sorted(glob.glob(os.path.join(self.folder, "test_data_set_*")))
 
+    def given(self):
+        """The inputs of the first data: shapes may depend on their values."""
+        first = self.sets()[0] if self.sets() else self.folder
+        return [word for i in range(len(glob.glob(os.path.join(first, "input_*.pb"))))
+                for word in ("-i", os.path.join(first, f"input_{i}.pb"))]
+
     def run(self, lightnet):
-        command = [lightnet, "verify", os.path.join(self.folder, "model.onnx"), *self.sets()]
+        self.call(lightnet, "verify", os.path.join(self.folder, "model.onnx"), *self.sets())
+
+    def round_trip(self, lightnet):
+        with tempfile.TemporaryDirectory(prefix="lightnet-") as folder:
+            written = os.path.join(folder, "written.onnx")
+            self.call(lightnet, "convert", os.path.join(self.folder, "model.onnx"), "-o", written, *self.given())
+            if self.reason is None:
+                self.call(lightnet, "verify", written, *self.sets())
+            if self.reason is None:
+                self.reason = complaint(written)
+            apart = os.path.join(folder, "apart.onnx")
+            if self.reason is None and os.path.getsize(written) > 4096:
+                self.call(lightnet, "convert", written, "--external-data", "-o", apart, *self.given())
+            if os.path.exists(apart):
+                self.call(lightnet, "verify", apart, *self.sets())
+
+    def call(self, *command):
+        """Notes why a command fails."""
         try:
             done = subprocess.run(command, capture_output=True, text=True, errors="replace", timeout=TIMEOUT)
         except subprocess.TimeoutExpired:
@@ -69,6 +97,21 @@ class Model:
         if "training_dropout" in self.name:
             return "training"
         return next((why for part, why in OUT_OF_SCOPE if any(part in operator for operator, _ in self.nodes)), None)
+
+
+def complaint(path):
+    """What Debian's checker says against a model of an operator set that it knows, or None."""
+    try:
+        import onnx
+    except ImportError:
+        return None
+    try:
+        model = onnx.load(path)
+        if model.opset_import[0].version <= onnx.defs.onnx_opset_version():
+            onnx.checker.check_model(model, full_check=True)
+    except Exception as error:  # whatever the checker raises
+        return "checker: " + " ".join(str(error).split())[:300]
+    return None
 
 
 def collect(data, only):
@@ -130,9 +173,23 @@ def page_of(models):
     return "\n".join(lines) + "\n"
 
 
-def listed(page):
+def trips_of(models):
+    """The end of the page: the models that cannot be written as ONNX again."""
+    failing = [model for model in models if model.reason is not None]
+    rows = [f"| {model.name} | {model.reason.replace('|', '/')} |" for model in failing]
+    lines = [
+        TRIPS,
+        "",
+        "`convert` writes the passing models as ONNX again, and the same data then runs the written models",
+        f"(`tests/onnx/suite.py --round-trip`). Of {len(models)} models, {len(models) - len(failing)} pass.",
+        *(["", "| model | reason |", "|---|---|", *rows] if rows else []),
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def listed(page, heading="## Failing models"):
     """The models that the page lists as failing."""
-    tail = page.partition("## Failing models")[2]
+    tail = page.partition(heading)[2].partition("\n## ")[0]
     return set(re.findall(r"^\| ((?:%s)/\S+) \|" % "|".join(SETS), tail, re.M))
 
 
@@ -144,8 +201,8 @@ def read_page():
         return ""
 
 
-def check(tap, models, page, whole):
-    known = listed(page)
+def check(tap, models, page, known, whole):
+    """`whole`: the text that the page must have; None: only some models were run."""
     for model in models:
         faults = []
         if model.reason is not None and model.name not in known:
@@ -153,8 +210,8 @@ def check(tap, models, page, whole):
         elif model.reason is None and model.name in known:
             faults = [f"passes, but {PAGE} lists it: run tests/onnx/suite.py with --update"]
         tap.check(model.name, faults)
-    if whole:
-        same = page_of(models) == page
+    if whole is not None:
+        same = whole == page
         tap.check(f"{PAGE} is true", [] if same else ["run tests/onnx/suite.py with --update"])
 
 
@@ -162,6 +219,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("lightnet")
     parser.add_argument("--update", action="store_true")
+    parser.add_argument("--round-trip", action="store_true")
     parser.add_argument("--jobs", type=int, default=os.cpu_count())
     parser.add_argument("--only", default="")
     parser.add_argument("--data", default=DATA)
@@ -171,12 +229,22 @@ def main():
         tap.skip("the models of ONNX's test data", f"no {args.data}: install libonnx-testdata")
         tap.end()
     models = collect(args.data, args.only)
+    page, before = read_page(), listed(read_page())
+    if args.round_trip:
+        models = [model for model in models if model.name not in before]
     with concurrent.futures.ThreadPoolExecutor(args.jobs) as pool:
-        list(pool.map(lambda model: model.run(args.lightnet), models))
-    if args.update:
+        list(pool.map(lambda model: (model.round_trip if args.round_trip else model.run)(args.lightnet), models))
+    results, gap, trips = page.partition(TRIPS)
+    if args.round_trip:
+        whole = results.rstrip("\n") + "\n\n" + trips_of(models)
+    else:
+        whole = page_of(models) + ("\n" + gap + trips if gap else "")
+    if args.update and not args.only:
         with open(os.path.join(ROOT, PAGE), "w", encoding="utf-8") as file:
-            file.write(page_of(models))
-    check(tap, models, read_page(), whole=not args.only)
+            file.write(whole)
+        page = whole
+    known = listed(page, TRIPS) if args.round_trip else listed(page)
+    check(tap, models, page, known, whole=None if args.only else whole)
     tap.end()
 
 

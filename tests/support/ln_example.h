@@ -5,6 +5,9 @@
 // Each example is a small model with literal inputs. It runs for every architecture that implements
 // its operator, in four ways: the inputs given at run time or as constants, the program optimized
 // or the reference.
+//
+// With "--as FORMAT FILE OPTYPE ..", each example of an abstract operator is written to that file,
+// read again and run on the CPU. Only operators of these types may be ones that it cannot say.
 
 #ifndef LN_EXAMPLE_H
 #define LN_EXAMPLE_H
@@ -59,7 +62,8 @@ static inline int ln_example_is_for(const ln_example *example, const char *arch)
     return ln_hash_find(LN_ARCH.op_proto_table, optype) != NULL;
 }
 
-/** Reads and compiles the model of an example. -1 with the reason in `ctx`. */
+/** Reads and compiles (unless `target` is NULL) the model of an example. -1 with the reason in
+ * `ctx`. */
 static inline int ln_example_compile(ln_context *ctx, const ln_example *example,
                                      const ln_example_way *way)
 {
@@ -75,7 +79,7 @@ static inline int ln_example_compile(ln_context *ctx, const ln_example *example,
         ln_context_set_reference(ctx);
     int result = ln_context_init_text(ctx, example->place, text, (size_t)len);
     ln_free(text);
-    if (!result)
+    if (!result && way->target)
         result = ln_context_compile(ctx, way->target);
     return result;
 }
@@ -181,11 +185,120 @@ static inline int ln_example_run(const ln_example *example, const ln_example_way
     return failed;
 }
 
+/* ---- in another format ---- */
+
+/** Reads the model of an example without compiling it. -1 with the reason in `ctx`. */
+static inline int ln_example_read(ln_context *ctx, const ln_example *example, int constant)
+{
+    const ln_example_way way = {NULL, .constant = constant, .reference = 0};
+    return ln_example_compile(ctx, example, &way);
+}
+
+/** Sets the inputs of `ctx` to those of the example, which `own` has loaded: before the model is
+ * read, as shapes may depend on them, or when it is loaded. -1 with the reason in `ctx`. */
+static inline int ln_example_give(ln_context *ctx, ln_context *own, int binds)
+{
+    const char *name;
+    int status = 0;
+    LN_LIST_FOREACH(name, own->inputs)
+    {
+        const ln_tensor_entry *te = ln_tensor_table_find(own->tensor_table, name);
+        tl_tensor tensor = *te->tensor;
+        tensor.data = status ? NULL : ln_context_get_data(own, name, NULL);
+        if (!tensor.data)
+            status = ln_fail(ctx, "%s", ln_context_error(own));
+        if (!status)
+            status = binds ? ln_context_bind_input(ctx, name, &tensor)
+                           : ln_context_set_data(ctx, name, tensor.data);
+        ln_free(tensor.data);
+    }
+    return status ? -1 : 0;
+}
+
+/** Writes the example to `file`. -1 with the reason in `ctx`; 1: the format cannot say it. */
+static inline int ln_example_write(ln_context *ctx, const ln_example *example, const char *format,
+                                   const char *file, int constant)
+{
+    ln_context *own = ln_context_create();
+    int status = !own || ln_example_read(own, example, constant) ? -1 : 0;
+    if (!status && ln_context_write(own, NULL, format, file))
+        status = ln_error_status(own->error) == LN_UNSUPPORTED ? 1 : -1;
+    if (status)
+        ln_fail(ctx, "%s", own ? ln_context_error(own) : ln_last_error());
+    ln_context_free(own);
+    return status;
+}
+
+/** Writes the example to `file`, reads that and runs it. -1 with the reason in `ctx`; 1: the format
+ * cannot say it. */
+static inline int ln_example_convert(ln_context *ctx, const ln_example *example, const char *format,
+                                     const char *file, int constant)
+{
+    const ln_example_way way = {"cpu", .constant = constant, .reference = 0};
+    int status = ln_example_write(ctx, example, format, file, constant);
+    ln_context *own = status ? NULL : ln_context_create();
+    if (!status && (!own || ln_example_compile(own, example, &way) || ln_context_load(own, NULL)))
+        status = ln_fail(ctx, "%s", own ? ln_context_error(own) : ln_last_error());
+    if (!status)
+        status = ln_example_give(ctx, own, 1) || ln_context_init(ctx, file) ||
+                         ln_context_compile(ctx, "cpu") || ln_context_load(ctx, NULL) ||
+                         ln_example_give(ctx, own, 0) || ln_context_run(ctx)
+                     ? -1
+                     : 0;
+    ln_context_free(own);
+    for (const ln_example_output *output = example->expected; !status && output->name; output++)
+        status = ln_example_check_output(ctx, output, example->tolerance);
+    return status;
+}
+
+/** Whether a format need not have an operator; notes in `used` which of the names was needed. */
+static inline int ln_example_may_lack(const char *optype, int n, char **names, int *used)
+{
+    for (int i = 0; i < n; i++)
+        if (strcmp(names[i], optype) == 0)
+            return used[i] = 1;
+    return 0;
+}
+
+static inline int ln_example_main_as(const ln_example *examples, size_t n, const char *format,
+                                     const char *file, int n_names, char **names)
+{
+    int number = 0, nfailed = 0, used[64] = {0};
+    if (n_names > 64)
+        return EXIT_FAILURE;
+    for (size_t i = 0; i < 2 * n; i++) {
+        const ln_example *const example = &examples[i / 2];
+        const int constant = (int)(i % 2);
+        if (example->error || strcmp(example->arch, "none") != 0)
+            continue;
+        ln_context *ctx = ln_context_create();
+        const int status = ctx ? ln_example_convert(ctx, example, format, file, constant) : -1;
+        const int may = status == 1 && ln_example_may_lack(example->optype, n_names, names, used);
+        const int failed = status && !may;
+        printf("%s %d - %s %s %s as %s%s\n", failed ? "not ok" : "ok", ++number, example->place,
+               example->optype, example->doc, format, constant ? ", constant inputs" : "");
+        if (status)
+            printf("# %s\n", ctx ? ln_context_error(ctx) : ln_last_error());
+        ln_context_free(ctx);
+        nfailed += failed;
+    }
+    remove(file);
+    for (int i = 0; i < n_names; i++) {
+        printf("%s %d - %s has examples that cannot be written\n", used[i] ? "ok" : "not ok",
+               ++number, names[i]);
+        nfailed += !used[i];
+    }
+    printf("1..%d\n", number);
+    return nfailed || number == 0 ? EXIT_FAILURE : EXIT_SUCCESS;
+}
+
 /** Runs `n` examples, with the plug-ins of LIGHTNET_PLUGIN_PATH; returns the exit status. A run
  * that tested nothing fails. */
-static inline int ln_example_main(const ln_example *examples, size_t n)
+static inline int ln_example_main(const ln_example *examples, size_t n, int argc, char **argv)
 {
     int number = 0, nfailed = 0;
+    if (argc > 3 && strcmp(argv[1], "--as") == 0)
+        return ln_example_main_as(examples, n, argv[2], argv[3], argc - 4, argv + 4);
     if (ln_plugin_load_path(NULL)) {
         fprintf(stderr, "%s\n", ln_last_error());
         return EXIT_FAILURE;

@@ -10,6 +10,8 @@
 #include "front/onnx/ln_onnx_compound.h"
 #include "front/onnx/ln_onnx_model.h"
 #include "front/ln_front.h"
+#include "front/onnx/write/ln_onnx_write.h"
+#include "ir/ln_bind.h"
 #include "ir/ln_bodies.h"
 #include "ir/ln_context_ops.h"
 #include "ir/ln_fixed.h"
@@ -410,4 +412,6 @@ const ln_front ln_front_onnx = {
     .build = build,
     .describe = describe,
     .drop = drop,
+    .write = ln_onnx_write,
+    .write_apart = ln_onnx_write_apart,
 };

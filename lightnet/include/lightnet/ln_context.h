@@ -249,9 +249,11 @@ LN_API int ln_context_print(const ln_context *ctx, const char *outfile);
 
 /** Writes the model as it was read, not compiled, to `file` ("-": standard output):
  * in `format` "ir", as ln_context_print does, or another supported format; the
- * message for an unknown one lists them. `datafile`: weights as for ln_context_load,
- * or NULL, for formats with separate weight files; others omit even the weights of
- * the model's own file, which ln_data_save writes. On failure no file remains. */
+ * message for an unknown one lists them. "onnx" has the weights in the file, and
+ * "onnx-external", as "onnx" does beyond 2 GB, in FILE.data beside it. `datafile`:
+ * weights as for ln_context_load, or NULL, for formats with weights; "ir" omits even
+ * those of the model's own file, which ln_data_save writes. On failure no file
+ * remains. */
 LN_API int ln_context_write(ln_context *ctx, const char *datafile, const char *format,
                             const char *file);
 

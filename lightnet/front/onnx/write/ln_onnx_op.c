@@ -1,0 +1,378 @@
+// SPDX-License-Identifier: Apache-2.0
+// The view of an operator for its ONNX writer: tensors, constants, parameters; operators of one
+// node.
+
+#include "front/onnx/write/ln_onnx_write.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "ir/ln_context_ops.h"
+#include "ir/ln_from_file.h"
+#include "lightnet/ln_hash.h"
+#include "tensorlight/tl_type.h"
+
+/* Equal elements of so many bytes become a node. */
+enum { MAX_FILLED = 1 << 14 };
+
+/* ---- failing ---- */
+
+int ln_onnx_op_failed(const ln_onnx_op *n)
+{
+    return n->writer->base.failed;
+}
+
+void ln_onnx_op_lacks(ln_onnx_op *n, const char *fmt, ...)
+{
+    char reason[LN_MAXLINE - 512], place[256];
+    va_list ap;
+    if (ln_onnx_op_failed(n) || n->lacks)
+        return;
+    va_start(ap, fmt);
+    vsnprintf(reason, sizeof(reason), fmt, ap);
+    va_end(ap);
+    snprintf(place, sizeof(place), "'%.128s'", n->op->op_arg->name);
+    ln_missing_note(&n->writer->missing, n->op->op_arg->optype, place, *reason ? reason : NULL);
+    n->writer->n_missing++;
+    n->lacks = 1;
+}
+
+/* ---- operator sets ---- */
+
+int ln_onnx_op_opset(const ln_onnx_op *n)
+{
+    return n->writer->opset;
+}
+
+void ln_onnx_op_since(ln_onnx_op *n, int opset)
+{
+    if (opset > n->writer->needed)
+        n->writer->needed = opset;
+}
+
+/* ---- constants of the model ---- */
+
+static void fail_tensor(ln_onnx_op *n, const char *tensor, const char *why)
+{
+    ln_translation_fail(&n->writer->base, "tensor '%.256s': %s", tensor, why);
+}
+
+// All elements that a source or a create fills without a file; NULL after a failure.
+static const void *fill(ln_onnx_op *n, const ln_param_entry *data, const tl_tensor *like)
+{
+    const size_t size = tl_size_of(like->dtype);
+    char *const elements = ln_translation_alloc(&n->writer->base, tl_tensor_size(like) + 1);
+    const int len = data ? data->array_len : 0;
+    const double zero = 0;
+    for (int i = 0; i < like->len && elements; i++)
+        tl_convert(elements + (size_t)i * size, like->dtype,
+                   len ? data->value_array_double + (len > 1 ? i : 0) : &zero, TL_DOUBLE);
+    return elements;
+}
+
+static const char *add_data(ln_onnx_op *n, const char *name, const tl_tensor *like,
+                            const ln_onnx_data *data)
+{
+    return ln_onnx_put_weight(n->writer, name, ln_onnx_put_dtype(like->dtype), like->ndim,
+                              like->dims, data);
+}
+
+static const char *add_from_file(ln_onnx_op *n, const char *tensor, const tl_tensor *like,
+                                 const char *name)
+{
+    const ln_weight *const weight = ln_weights_of(n->level->ctx, tensor);
+    const ln_onnx_data data = {.weight = weight, .size = tl_tensor_size(like)};
+    if (!weight) {
+        fail_tensor(n, tensor, "the model has no data for it; name its weight file");
+        return "";
+    }
+    if (weight->tensor->dtype != like->dtype || weight->tensor->len != like->len)
+        fail_tensor(n, tensor, "its data has another type or shape than the model states");
+    return add_data(n, name, like, &data);
+}
+
+// The value of a tensor that a source or a create produces; `name`: its wanted name.
+static const char *add_constant(ln_onnx_op *n, const ln_op *op, const char *tensor,
+                                const char *name)
+{
+    const tl_tensor *const like = ln_tensor_table_find(n->level->ctx->tensor_table, tensor)->tensor;
+    const ln_param_entry *const data = ln_param_list_find(op->op_arg->params, "data");
+    if (ln_produces_random(op)) {
+        const ln_onnx_data drawn = {.random = op, .size = tl_tensor_size(like)};
+        return add_data(n, name, like, &drawn);
+    }
+    if (ln_from_file_name(op))
+        return add_from_file(n, tensor, like, name);
+    const int len = data ? data->array_len : 0;
+    if (len <= 1 && tl_tensor_size(like) > MAX_FILLED) {
+        const double number = len ? data->value_array_double[0] : 0;
+        ln_onnx_op source = {.writer = n->writer, .level = n->level, .op = op, .label = name};
+        return ln_onnx_put_filled_as(&source, name, like->dtype, like->ndim, like->dims, number);
+    }
+    const ln_onnx_data held = {.bytes = fill(n, data, like), .size = tl_tensor_size(like)};
+    return held.bytes ? add_data(n, name, like, &held) : "";
+}
+
+int ln_onnx_op_constant(ln_onnx_op *n, const char *arg, ln_onnx_data *data)
+{
+    const char *const tensor = ln_tensor_list_find_name(n->op->op_arg->tensors_in, arg);
+    const ln_context *const ctx = n->level->ctx;
+    const ln_op *const op = tensor ? ln_context_creater(ctx, tensor) : NULL;
+    if (!op || !ln_produces_inputs(op->op_arg->optype) || ln_produces_random(op) ||
+        ln_hash_find(ctx->input_names, tensor))
+        return 0;
+    const tl_tensor *const like = ln_tensor_table_find(ctx->tensor_table, tensor)->tensor;
+    const ln_param_entry *const given = ln_param_list_find(op->op_arg->params, "data");
+    *data = (ln_onnx_data){.size = tl_tensor_size(like)};
+    if (ln_from_file_name(op))
+        data->weight = ln_weights_of(ctx, tensor);
+    else
+        data->bytes = fill(n, given, like);
+    return data->weight || data->bytes;
+}
+
+/* ---- values ---- */
+
+// Tensors of the model keep their names, those of bodies may be called as others.
+static const char *name_value(ln_onnx_op *n, const char *tensor)
+{
+    ln_onnx_op named = *n;
+    named.label = tensor;
+    return n->level->outer ? ln_onnx_put_name(&named, ln_translation_print(&n->writer->base, "%zu",
+                                                                           n->writer->n_names++))
+                           : tensor;
+}
+
+const char *ln_onnx_op_value(ln_onnx_op *n, const char *tensor)
+{
+    const char *const known = ln_onnx_op_failed(n) ? "" : ln_hash_find(n->level->values, tensor);
+    if (known)
+        return known;
+    const ln_op *const producer = ln_context_creater(n->level->ctx, tensor);
+    if (!producer || !ln_produces_inputs(producer->op_arg->optype)) {
+        ln_onnx_op_lacks(n, "its tensor '%.256s' is an output that ONNX's nodes do not have",
+                         tensor);
+        return "";
+    }
+    ln_onnx_op named = *n;
+    named.label = tensor;
+    const int is_output = ln_context_is_output(n->level->ctx, tensor);
+    const char *const name = is_output ? ln_onnx_put_name(&named, "const") : name_value(n, tensor);
+    const char *const value = add_constant(n, producer, tensor, name);
+    ln_onnx_level_set(n->writer, n->level, tensor, value);
+    return value;
+}
+
+const char *ln_onnx_op_optional(ln_onnx_op *n, const char *arg)
+{
+    const char *const tensor = ln_tensor_list_find_name(n->op->op_arg->tensors_in, arg);
+    return tensor ? ln_onnx_op_value(n, tensor) : NULL;
+}
+
+const char *ln_onnx_op_in(ln_onnx_op *n, const char *arg)
+{
+    const char *const value = ln_onnx_op_optional(n, arg);
+    if (!value)
+        ln_onnx_op_lacks(n, "input '%s' is missing", arg);
+    return value ? value : "";
+}
+
+// Whether `name` is `arg` and a number.
+static int is_part_of(const char *name, const char *arg)
+{
+    const size_t len = strlen(arg);
+    return !strncmp(name, arg, len) && name[len] && !name[len + strspn(name + len, "0123456789")];
+}
+
+const char *ln_onnx_op_arg_at(const ln_list *tensors, const char *arg, int i)
+{
+    const ln_tensor_list_entry *tle;
+    LN_LIST_FOREACH(tle, tensors)
+    {
+        if (is_part_of(tle->arg_name, arg) && i-- == 0)
+            return tle->arg_name;
+    }
+    return "";
+}
+
+const char *ln_onnx_op_in_at(ln_onnx_op *n, const char *arg, int i)
+{
+    return ln_onnx_op_in(n, ln_onnx_op_arg_at(n->op->op_arg->tensors_in, arg, i));
+}
+
+static int count(const ln_list *list, const char *arg)
+{
+    int n = 0;
+    const ln_tensor_list_entry *tle;
+    LN_LIST_FOREACH(tle, list)
+    {
+        n += is_part_of(tle->arg_name, arg);
+    }
+    return n;
+}
+
+int ln_onnx_op_num_in(const ln_onnx_op *n, const char *arg)
+{
+    return count(n->op->op_arg->tensors_in, arg);
+}
+
+int ln_onnx_op_num_out(const ln_onnx_op *n, const char *arg)
+{
+    return count(n->op->op_arg->tensors_out, arg);
+}
+
+const char *ln_onnx_op_out(ln_onnx_op *n, const char *arg)
+{
+    const char *const tensor = ln_tensor_list_find_name(n->op->op_arg->tensors_out, arg);
+    if (!tensor || ln_onnx_op_failed(n))
+        return "";
+    const char *const known = ln_hash_find(n->level->values, tensor);
+    if (known)
+        return known;
+    const char *const name = name_value(n, tensor);
+    ln_onnx_level_set(n->writer, n->level, tensor, name);
+    return name;
+}
+
+const char *ln_onnx_op_out_at(ln_onnx_op *n, const char *arg, int i)
+{
+    return ln_onnx_op_out(n, ln_onnx_op_arg_at(n->op->op_arg->tensors_out, arg, i));
+}
+
+static const ln_tensor_entry *entry_of(const ln_onnx_op *n, const char *arg)
+{
+    return ln_op_find_tensor_entry(n->op, arg);
+}
+
+const tl_tensor *ln_onnx_op_tensor(const ln_onnx_op *n, const char *arg)
+{
+    static const tl_tensor none = {.dtype = TL_FLOAT, .len = 1};
+    const ln_tensor_entry *const te = entry_of(n, arg);
+    return te ? te->tensor : &none;
+}
+
+int ln_onnx_op_is_dynamic(const ln_onnx_op *n, const char *arg)
+{
+    const ln_tensor_entry *const te = entry_of(n, arg);
+    return te && te->isdynamic;
+}
+
+// The tensor whose memory a tensor of the context shares; itself if it has its own.
+static const ln_tensor_entry *root_of(const ln_context *ctx, const char *tensor)
+{
+    const ln_tensor_entry *te = ln_tensor_table_find(ctx->tensor_table, tensor);
+    while (te && te->owner)
+        te = ln_tensor_table_find(ctx->tensor_table, te->owner);
+    return te;
+}
+
+// Whether the operator reads the memory by another name than `te`, from before.
+static int reads_otherwise(const ln_onnx_op *n, const ln_op *op, const ln_tensor_entry *te)
+{
+    const ln_context *const ctx = n->level->ctx;
+    const ln_tensor_list_entry *tle;
+    LN_LIST_FOREACH(tle, op->op_arg->tensors_in)
+    {
+        const char *const value = ln_hash_find(n->level->values, tle->name);
+        if (strcmp(tle->name, te->name) != 0 && value &&
+            root_of(ctx, tle->name) == root_of(ctx, te->name) &&
+            ln_context_creater(ctx, tle->name) != n->op)
+            return 1;
+    }
+    return 0;
+}
+
+void ln_onnx_op_overwrites(ln_onnx_op *n, const char *arg, const char *dst)
+{
+    const ln_tensor_entry *const te = entry_of(n, arg);
+    const ln_context *const ctx = n->level->ctx;
+    const ln_list *later = ctx->ops;
+    const char *name;
+    while (later && later->data != n->op)
+        later = later->next;
+    for (later = later ? later->next : NULL; te && later; later = later->next)
+        if (reads_otherwise(n, later->data, te))
+            ln_onnx_op_lacks(n, "it overwrites '%.256s', which is read by another name", te->name);
+    LN_LIST_FOREACH(name, ctx->outputs)
+    {
+        if (te && ln_context_creater(ctx, name) != n->op && ln_hash_find(n->level->values, name) &&
+            root_of(ctx, name) == root_of(ctx, te->name))
+            ln_onnx_op_lacks(n, "it overwrites output '%.256s'", name);
+    }
+    if (te)
+        ln_onnx_level_set(n->writer, n->level, te->name, ln_onnx_op_out(n, dst));
+}
+
+const char *ln_onnx_op_indices(ln_onnx_op *n, const char *arg)
+{
+    const char *const value = ln_onnx_op_in(n, arg);
+    return ln_onnx_op_tensor(n, arg)->dtype == TL_INT64 ? value
+                                                        : ln_onnx_put_cast(n, value, TL_INT64);
+}
+
+int ln_onnx_op_axis(const ln_onnx_op *n, int ndim)
+{
+    const int axis = ln_rule_get_int(n->op, "axis");
+    return axis < 0 ? axis + ndim : axis;
+}
+
+/* ---- operators of one node ---- */
+
+/* The words of a text, one after the other. */
+static int next_word(const char **text, char word[LN_MAX_NAME_LEN])
+{
+    const char *p = *text + strspn(*text, " ");
+    const size_t len = strcspn(p, " ");
+    snprintf(word, LN_MAX_NAME_LEN, "%.*s", (int)len, p);
+    *text = p + len;
+    return len > 0;
+}
+
+static void put_number(ln_onnx_op *n, const char *name, const ln_param_entry *pe, int is_float)
+{
+    ln_onnx_put_set(n, is_float ? LN_NUMBER(name, pe->value_double) : LN_INT(name, pe->value_int));
+}
+
+// "ATTRIBUTE=PARAMETER", "~" before a float.
+static void put_attr(ln_onnx_op *n, char *word)
+{
+    const int is_float = *word == '~';
+    char *const equal = strchr(word, '=');
+    const char *const param = equal ? equal + 1 : word + is_float;
+    const ln_param_entry *const pe = ln_param_list_find(n->op->op_arg->params, param);
+    if (equal)
+        *equal = '\0';
+    const char *const name = ln_translation_print(&n->writer->base, "%s", word + is_float);
+    if (!pe || !name)
+        return;
+    if (pe->type == LN_PARAM_NUMBER)
+        put_number(n, name, pe, is_float);
+    if (pe->type == LN_PARAM_BOOL)
+        ln_onnx_put_set(n, LN_BOOL(name, pe->value_bool));
+    if (pe->type == LN_PARAM_ARRAY_NUMBER)
+        ln_onnx_put_set(n, LN_INTS(name, pe->array_len, pe->value_array_int));
+}
+
+void ln_onnx_write_row(ln_onnx_op *n, const ln_onnx_op_row *row)
+{
+    enum { MOST_OUTS = 4 };
+    const char *inputs = row->inputs, *outputs = row->outputs ? row->outputs : "dst";
+    const char *attrs = row->attrs ? row->attrs : "", *outs[MOST_OUTS] = {""};
+    char word[LN_MAX_NAME_LEN];
+    int n_outs = 0;
+    ln_onnx_op_since(n, row->since);
+    ln_onnx_put_begin(n, row->op_type);
+    while (next_word(&inputs, word)) {
+        char *const mark = strchr(word, '?');
+        if (mark)
+            *mark = '\0';
+        ln_onnx_put_set(n,
+                        LN_ONNX_SRC(mark ? ln_onnx_op_optional(n, word) : ln_onnx_op_in(n, word)));
+    }
+    while (next_word(&attrs, word))
+        put_attr(n, word);
+    while (n_outs < MOST_OUTS && next_word(&outputs, word))
+        outs[n_outs++] = ln_onnx_op_out(n, word);
+    ln_onnx_put_end(n, n_outs, outs);
+}

@@ -1,0 +1,288 @@
+// SPDX-License-Identifier: Apache-2.0
+// Functions to write a LightNet operator as ONNX nodes.
+//
+// The inverse of ln_onnx.h: a writer reads its operator (inputs, parameters) and puts nodes into
+// the graph, as if nothing could fail.
+//
+//     static void write_softmax(ln_onnx_op *n)
+//     {
+//         // The node's output is the operator's output "dst".
+//         LN_ONNX_PUT_AS(n, "dst", "Softmax", LN_ONNX_SRC(ln_onnx_op_in(n, "src")),
+//                        LN_INT("axis", ln_rule_get_int(n->op, "axis")));
+//     }
+//
+// An operator that is one node is a row of onnx_write_rows.c instead.
+//
+// A value is the name of a node's output, an input or an initializer. Attributes are parts of
+// ln_emit.h: LN_INT and LN_BOOL are INT, LN_NUMBER is FLOAT, LN_TEXT is STRING, LN_DTYPE is the
+// number of a data type, and LN_INTS, LN_NUMBERS, LN_TEXTS are lists of these.
+//
+// The operator set is the oldest, from 17 on, in which all nodes can be written. A writer asks
+// ln_onnx_op_since(n, 18) for a node that needs a newer one. The graph is then written again, so
+// that a node whose form changed has that of ln_onnx_op_opset.
+
+#ifndef LN_ONNX_WRITE_H
+#define LN_ONNX_WRITE_H
+
+#include "front/ln_emit.h"
+#include "front/ln_missing.h"
+#include "ir/ln_weights.h"
+#include "ln_onnx.pb-c.h"
+#include "lightnet/ln_rule.h"
+
+enum {
+    LN_ONNX_OLDEST_WRITTEN = 17, /* operator sets that are written */
+    LN_ONNX_NEWEST_WRITTEN = 26,
+};
+
+/* A list of messages under construction: `items` has room for one more. */
+typedef struct ln_onnx_list {
+    void **items;
+    size_t len;
+} ln_onnx_list;
+
+/* The graph that is being written: the model's, or one within a node. */
+typedef struct ln_onnx_level {
+    struct ln_onnx_level *outer; /* NULL: the model's */
+    const ln_context *ctx;       /* its operators */
+    ln_hash *values;             /* tensor of ctx -> value */
+    ln_onnx_list nodes, outputs;
+} ln_onnx_level;
+
+/* The data of an initializer: in the weight, of the operator's random numbers, or here. */
+typedef struct ln_onnx_data {
+    const ln_weight *weight;
+    const ln_op *random;
+    const void *bytes;
+    size_t size;
+} ln_onnx_data;
+
+typedef struct ln_onnx_writer {
+    ln_translation base; /* `file`: of the model, "-" for standard output */
+    int opset, needed;   /* the operator set, and the one that its nodes need */
+    ln_hash *names;      /* of all values */
+    ln_hash *types;      /* value -> tl_dtype, as far as they are known */
+    ln_hash *constants;  /* text of type, shape and elements -> value: small constants */
+    size_t n_names;      /* makes names unique */
+    ln_onnx_list inputs, initializers, data; /* messages, and for each initializer ln_onnx_data */
+    ln_missing missing;
+    int n_missing; /* operators that ONNX cannot say */
+    int depth;     /* of graphs within nodes */
+    size_t n_ops;  /* operators that were written, those of a body for each of its uses */
+} ln_onnx_writer;
+
+/* The operator that is being written. */
+typedef struct ln_onnx_op {
+    ln_onnx_writer *writer;
+    ln_onnx_level *level;
+    const ln_op *op;
+    const char *label;  /* its first output, after which its values are called */
+    int lacks;          /* ONNX cannot say it */
+    LnOnnx__Node *node; /* between ln_onnx_put_begin and ln_onnx_put_end */
+} ln_onnx_op;
+
+typedef void (*ln_onnx_write_func)(ln_onnx_op *n);
+
+/* How an operator is written. A table of these ends with an optype of NULL. An operator of one node
+ * has its inputs, outputs and attributes as texts:
+ *
+ *     inputs   names, "?" behind one that may be absent
+ *     attrs    ATTRIBUTE=PARAMETER, or PARAMETER for both; "~" before a float
+ */
+typedef struct ln_onnx_op_row {
+    const char *optype;
+    ln_onnx_write_func write; /* NULL: one node, */
+    const char *op_type;      /* of this type */
+    const char *inputs, *outputs, *attrs;
+    int since; /* the operator set that has it, if newer than the oldest that is written */
+} ln_onnx_op_row;
+
+extern const ln_onnx_op_row ln_onnx_write_rows_control[];
+extern const ln_onnx_op_row ln_onnx_write_rows_conv[];
+extern const ln_onnx_op_row ln_onnx_write_rows_detect[];
+extern const ln_onnx_op_row ln_onnx_write_rows_elementwise[];
+extern const ln_onnx_op_row ln_onnx_write_rows_image[];
+extern const ln_onnx_op_row ln_onnx_write_rows_nodes[];
+extern const ln_onnx_op_row ln_onnx_write_rows_product[];
+extern const ln_onnx_op_row ln_onnx_write_rows_recurrent[];
+extern const ln_onnx_op_row ln_onnx_write_rows_select[];
+extern const ln_onnx_op_row ln_onnx_write_rows_shape[];
+extern const ln_onnx_op_row ln_onnx_write_rows_statistics[];
+
+/** Writes an operator by its row without a function. */
+void ln_onnx_write_row(ln_onnx_op *n, const ln_onnx_op_row *row);
+
+/* Failing */
+
+/** ONNX cannot say this operator, for this reason: the others are still written, and one message
+ * then names all of them. */
+void ln_onnx_op_lacks(ln_onnx_op *n, const char *fmt, ...) LN_PRINTF(2, 3);
+
+/** Whether writing has failed. */
+int ln_onnx_op_failed(const ln_onnx_op *n);
+
+/* The operator set */
+
+int ln_onnx_op_opset(const ln_onnx_op *n);
+void ln_onnx_op_since(ln_onnx_op *n, int opset);
+
+/* The operator's tensors, by their roles; "src0", "src1", .. are those of a variadic one, in order
+ */
+
+/** The value of an input; of one that may be absent: NULL. */
+const char *ln_onnx_op_in(ln_onnx_op *n, const char *arg);
+const char *ln_onnx_op_optional(ln_onnx_op *n, const char *arg);
+const char *ln_onnx_op_in_at(ln_onnx_op *n, const char *arg, int i);
+
+/** Whether the input is a constant of the model: `data` is then its data. */
+int ln_onnx_op_constant(ln_onnx_op *n, const char *arg, ln_onnx_data *data);
+
+/** The value of an input of integers as TL_INT64. */
+const char *ln_onnx_op_indices(ln_onnx_op *n, const char *arg);
+
+/** The parameter 'axis', from the front. */
+int ln_onnx_op_axis(const ln_onnx_op *n, int ndim);
+
+/** The numbers of inputs and of outputs of a variadic one. */
+int ln_onnx_op_num_in(const ln_onnx_op *n, const char *arg);
+int ln_onnx_op_num_out(const ln_onnx_op *n, const char *arg);
+
+/** The value of an output, which a node must produce; "": absent. */
+const char *ln_onnx_op_out(ln_onnx_op *n, const char *arg);
+const char *ln_onnx_op_out_at(ln_onnx_op *n, const char *arg, int i);
+
+/** The role of number `i` of a variadic one; "": there are fewer. */
+const char *ln_onnx_op_arg_at(const ln_list *tensors, const char *arg, int i);
+
+/** The record of an input or output; of a scalar of TL_FLOAT if it is absent. With sizes that are
+ *  known only at run time, it has the largest ones. */
+const tl_tensor *ln_onnx_op_tensor(const ln_onnx_op *n, const char *arg);
+int ln_onnx_op_is_dynamic(const ln_onnx_op *n, const char *arg);
+
+/** The operator overwrites the input with its output `dst`, whose nodes are written: later
+ * operators read that. ONNX cannot say it if they read the memory by another name. */
+void ln_onnx_op_overwrites(ln_onnx_op *n, const char *arg, const char *dst);
+
+/** The value of a tensor of the level's context, by its name. */
+const char *ln_onnx_op_value(ln_onnx_op *n, const char *tensor);
+
+/* Nodes. Each adds one, and returns its first output. */
+
+/* clang-format off */
+#define LN_ONNX_SRC(value)  ((ln_part){LN_PART_ARG, NULL, .text = value}) /* NULL: left out */
+/* clang-format on */
+
+const char *ln_onnx_put_parts(ln_onnx_op *n, const char *op_type, const ln_part *parts);
+#define LN_ONNX_PUT(n, op_type, ...) \
+    ln_onnx_put_parts(n, op_type, (const ln_part[]){__VA_ARGS__, {.kind = LN_PART_END}})
+
+/** The same with the operator's output `arg` as its output. */
+void ln_onnx_put_parts_as(ln_onnx_op *n, const char *arg, const char *op_type,
+                          const ln_part *parts);
+#define LN_ONNX_PUT_AS(n, arg, op_type, ...) \
+    ln_onnx_put_parts_as(n, arg, op_type, (const ln_part[]){__VA_ARGS__, {.kind = LN_PART_END}})
+
+/** Begins a node, adds parts to it, and ends it: `outs` are names of values, "" of those that are
+ * not used. */
+void ln_onnx_put_begin(ln_onnx_op *n, const char *op_type);
+void ln_onnx_put_set(ln_onnx_op *n, ln_part part);
+void ln_onnx_put_graph(ln_onnx_op *n, const char *attr, LnOnnx__Graph *graph);
+void ln_onnx_put_tensor(ln_onnx_op *n, const char *attr, LnOnnx__Tensor *tensor);
+void ln_onnx_put_end(ln_onnx_op *n, int n_outs, const char *const *outs);
+
+/** A new value, for a step of that kind. */
+const char *ln_onnx_put_name(ln_onnx_op *n, const char *what);
+
+/** The value of the last node is the operator's output `arg`; another value becomes it by a node
+ * Identity. */
+void ln_onnx_op_ends_with(ln_onnx_op *n, const char *arg, const char *value);
+
+/** The value is the operator's output `arg`: a node Identity. */
+void ln_onnx_put_as(ln_onnx_op *n, const char *arg, const char *value);
+
+/* Constants */
+
+const char *ln_onnx_put_constant(ln_onnx_op *n, tl_dtype dtype, int ndim, const int *dims,
+                                 const void *data);
+const char *ln_onnx_put_ints(ln_onnx_op *n, int len, const int *values); /* [len] of TL_INT64 */
+const char *ln_onnx_put_int(ln_onnx_op *n, int value);                   /* [1] of TL_INT64 */
+const char *ln_onnx_put_scalar(ln_onnx_op *n, tl_dtype dtype, double value);
+
+/** Equal elements, a node ConstantOfShape: as the value `out`, or as a step. */
+const char *ln_onnx_put_filled_as(ln_onnx_op *n, const char *out, tl_dtype dtype, int ndim,
+                                  const int *dims, double value);
+const char *ln_onnx_put_filled(ln_onnx_op *n, tl_dtype dtype, int ndim, const int *dims,
+                               double value);
+
+/** An initializer with this name, which is its own; `type`: its number in ONNX. Returns the name.
+ */
+const char *ln_onnx_put_weight(ln_onnx_writer *w, const char *name, int type, int ndim,
+                               const int *dims, const ln_onnx_data *data);
+
+/* Common steps */
+
+const char *ln_onnx_put(ln_onnx_op *n, const char *op_type, const char *src);
+const char *ln_onnx_put_pair(ln_onnx_op *n, const char *op_type, const char *a, const char *b);
+const char *ln_onnx_put_cast(ln_onnx_op *n, const char *src, tl_dtype dtype);
+const char *ln_onnx_put_reshape(ln_onnx_op *n, const char *src, int ndim, const int *dims);
+
+/** The same, where 0 copies the length of an axis, also with -1 for the remaining length. */
+const char *ln_onnx_put_view(ln_onnx_op *n, const char *src, int ndim, const int *dims);
+const char *ln_onnx_put_transpose(ln_onnx_op *n, const char *src, int ndim, const int *axes);
+
+/** A value in the shape of `src`. */
+const char *ln_onnx_put_like(ln_onnx_op *n, const char *value, const char *src);
+
+/** Elements begin .. end - 1 of an axis. */
+const char *ln_onnx_put_slice(ln_onnx_op *n, const char *src, int axis, int begin, int end);
+
+/** ReduceSum, ReduceMax, ..; with axes, at least one. */
+const char *ln_onnx_put_reduce(ln_onnx_op *n, const char *op_type, const char *src, int n_axes,
+                               const int *axes, int keeps);
+
+/** The number of an element type in ONNX; 0: none. */
+int ln_onnx_put_dtype(tl_dtype dtype);
+
+/* The model */
+
+/** The value has this type. */
+void ln_onnx_note_type(ln_onnx_writer *w, const char *value, tl_dtype dtype);
+
+/** Whether an operator takes elements of a type, in the operator set that is being written. */
+int ln_onnx_takes(const ln_onnx_op *n, const char *op_type, tl_dtype dtype);
+
+/** ONNX cannot say a node whose first input has a type that its operator does not take. */
+void ln_onnx_check_type(ln_onnx_op *n, const LnOnnx__Node *node);
+
+/** Removes nodes and initializers of the model's level whose values nothing reads. */
+void ln_onnx_prune(ln_onnx_writer *w, ln_onnx_level *level);
+
+/** Writes all operators of the level's context. */
+void ln_onnx_write_level(ln_onnx_writer *w, ln_onnx_level *level);
+
+/** Begins a level for a body, and ends it; also after a failure. */
+void ln_onnx_level_init(ln_onnx_writer *w, ln_onnx_level *level, ln_onnx_level *outer,
+                        const ln_context *ctx);
+void ln_onnx_level_clear(ln_onnx_level *level);
+
+/** Binds a tensor to a value. */
+void ln_onnx_level_set(ln_onnx_writer *w, ln_onnx_level *level, const char *tensor,
+                       const char *value);
+
+/** Adds to a list. */
+void ln_onnx_list_add(ln_onnx_writer *w, ln_onnx_list *list, void *item);
+
+/** An input or output of a graph. `names`: those of open sizes, "" for one without, NULL for a
+ * number; NULL: all are numbers. */
+LnOnnx__ValueInfo *ln_onnx_put_info(ln_onnx_writer *w, const char *name, const tl_tensor *like,
+                                    const char *const *names);
+
+/** Writes the model, of abstract operators, to a file. `apart`: with its data in a file beside it.
+ *  -1 with the reason in the context, which names all operators that ONNX has nothing for. */
+int ln_onnx_write(ln_context *ctx, const char *file);
+int ln_onnx_write_apart(ln_context *ctx, const char *file);
+
+/** Packs the model, with the data of its initializers, to the file. -1 with a reason. */
+int ln_onnx_pack(ln_onnx_writer *w, LnOnnx__Model *model, int is_apart);
+
+#endif

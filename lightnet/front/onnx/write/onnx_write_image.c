@@ -1,0 +1,310 @@
+// SPDX-License-Identifier: Apache-2.0
+// Writing operators that sample images and signals.
+
+#include <math.h>
+#include <string.h>
+
+#include "base/ln_name.h"
+#include "front/onnx/ln_onnx_resize.h"
+#include "front/onnx/write/ln_onnx_write.h"
+#include "tensorlight/tl_shape.h"
+#include "tensorlight/tl_type.h"
+
+/* ---- resampling ---- */
+
+/* Words of LightNet and of ONNX. */
+typedef struct word {
+    const char *name, *word;
+} word;
+
+static const word modes[] = {{"TL_RESAMPLE_NEAREST", "nearest"},
+                             {"TL_RESAMPLE_LINEAR", "linear"},
+                             {"TL_RESAMPLE_CUBIC", "cubic"}};
+
+static const word roundings[] = {{"TL_ROUND_HALF_DOWN", "round_prefer_floor"},
+                                 {"TL_ROUND_HALF_UP", "round_prefer_ceil"},
+                                 {"TL_ROUND_DOWN", "floor"},
+                                 {"TL_ROUND_UP", "ceil"}};
+
+static const char *word_of(const word *words, size_t n, const char *name)
+{
+    for (size_t i = 0; i < n; i++)
+        if (!strcmp(words[i].name, name))
+            return words[i].word;
+    return words[0].word;
+}
+
+/* Where the scale of an axis comes from: its lengths, the step, or the step from end to end. */
+typedef enum scaling { BY_SIZE, BY_STEP, BY_ENDS } scaling;
+
+/* A resampling, and the way to say it. */
+typedef struct resampling {
+    int ndim;
+    ln_onnx_resize_axis axes[LN_MAXDIM];
+    double first[LN_MAXDIM], step[LN_MAXDIM]; /* index i looks at first + i * step */
+    double stretch[LN_MAXDIM];
+    int is_open, fills, antialiases;
+    const char *rounding;
+    const ln_onnx_resize_row *row;
+    scaling scaling;
+} resampling;
+
+static const double *numbers(const ln_onnx_op *n, const char *param)
+{
+    return ln_param_list_find(n->op->op_arg->params, param)->value_array_double;
+}
+
+static resampling read_resampling(ln_onnx_op *n)
+{
+    const tl_tensor *const src = ln_onnx_op_tensor(n, "src"), *const dst =
+                                                                  ln_onnx_op_tensor(n, "dst");
+    const double *const shift = numbers(n, "shift"), *const span = numbers(n, "span");
+    const double *const steps = numbers(n, "steps"), *const start = numbers(n, "start");
+    const double *const stretch = numbers(n, "stretch");
+    resampling r = {.ndim = src->ndim,
+                    .is_open = ln_onnx_op_is_dynamic(n, "dst"),
+                    .fills = ln_rule_has_bool(n->op, "fill_outside", LN_TRUE),
+                    .rounding = word_of(roundings, 4, ln_rule_get_string(n->op, "rounding"))};
+    for (int i = 0; i < r.ndim; i++) {
+        r.axes[i] = (ln_onnx_resize_axis){.in = src->dims[i], .out = dst->dims[i], .end = 1};
+        r.step[i] = span[i] / steps[i];
+        r.first[i] = shift[i] * r.step[i] + start[i];
+        r.stretch[i] = stretch[i];
+        r.antialiases |= stretch[i] != 1;
+    }
+    return r;
+}
+
+// Numbers that are the same but for the precision of a float.
+static int is_near(double a, double b)
+{
+    return fabs(a - b) <= 1e-6 * (1 + fabs(a) + fabs(b));
+}
+
+// The axis stays as it is, in every mode.
+static int stays(const resampling *r, int i)
+{
+    return r->axes[i].in == r->axes[i].out && r->step[i] == 1 && r->first[i] == 0;
+}
+
+// Sets the scale of an axis, as a float unless it is the ratio of its lengths. 0: that scale gives
+// another length.
+static int set_scale(resampling *r, int i)
+{
+    ln_onnx_resize_axis *const a = &r->axes[i];
+    const double ratio = a->in ? (double)a->out / a->in : 1, step = r->step[i];
+    a->is_by_size = r->scaling == BY_SIZE;
+    a->scale = ratio;
+    if (a->is_by_size)
+        return 1;
+    if (step > 0)
+        a->scale = r->scaling == BY_STEP ? 1 / step : ((a->in - 1) / step + 1) / a->in;
+    a->scale = (double)(float)a->scale;
+    return floor(ln_onnx_resize_length(a)) == a->out;
+}
+
+static int filters(const resampling *r, int i)
+{
+    const ln_onnx_resize_axis *const a = &r->axes[i];
+    const double wanted = r->antialiases && a->scale < 1 ? fmin(1 / a->scale, a->in) : 1;
+    return is_near(wanted, r->stretch[i]);
+}
+
+static int is_said(resampling *r)
+{
+    for (int i = 0; i < r->ndim; i++) {
+        if (stays(r, i) && !r->fills) {
+            r->axes[i].scale = 1;
+            continue;
+        }
+        if (!set_scale(r, i) || !filters(r, i))
+            return 0;
+        const ln_onnx_resize_map m = r->row->func(&r->axes[i]);
+        const double step = m.span / m.steps;
+        if (!is_near(m.shift * step + m.start, r->first[i]) ||
+            (r->axes[i].out > 1 && !is_near(step, r->step[i])))
+            return 0;
+    }
+    return 1;
+}
+
+// The part of an axis that tf_crop_and_resize takes.
+static void set_parts(resampling *r)
+{
+    for (int i = 0; i < r->ndim; i++) {
+        ln_onnx_resize_axis *const a = &r->axes[i];
+        const double last = a->in > 1 ? a->in - 1 : 1;
+        a->begin = r->first[i] / last;
+        a->end = a->out > 1 ? (r->first[i] + r->step[i] * (a->out - 1)) / last : a->begin;
+    }
+}
+
+// Finds the mode in which Resize has these positions, by sizes if possible.
+static int find_mode(ln_onnx_op *n, resampling *r)
+{
+    for (r->row = ln_onnx_resize_rows; r->row->name; r->row++) {
+        const int is_crop = r->row->func == ln_onnx_resize_crop;
+        if (r->row->until || is_crop != r->fills)
+            continue;
+        for (r->scaling = r->is_open ? BY_STEP : BY_SIZE; r->scaling <= BY_ENDS; r->scaling++) {
+            if (is_crop)
+                set_parts(r);
+            if (!is_said(r))
+                continue;
+            ln_onnx_op_since(n, r->row->since);
+            return 1;
+        }
+    }
+    return 0;
+}
+
+// Positions half an element further, as those of tf_half_pixel_for_nn, which newer operator sets
+// lack: the nearest elements are those of half_pixel, rounded otherwise.
+static int find_shifted(ln_onnx_op *n, resampling *r)
+{
+    static const word others[] = {{"round_prefer_floor", "ceil"}, {"floor", "round_prefer_ceil"}};
+    const int k = !strcmp(r->rounding, others[0].name) ? 0 : 1;
+    if (strcmp(ln_rule_get_string(n->op, "mode"), modes[0].name) != 0 ||
+        strcmp(r->rounding, others[k].name) != 0)
+        return 0;
+    for (int i = 0; i < r->ndim; i++)
+        r->first[i] -= stays(r, i) ? 0 : 0.5;
+    r->rounding = others[k].word;
+    return find_mode(n, r);
+}
+
+// The scales or the sizes of all axes, and for parts of the source these.
+static void put_resize(ln_onnx_op *n, const resampling *r)
+{
+    float scales[LN_MAXDIM], parts[2 * LN_MAXDIM];
+    int sizes[LN_MAXDIM];
+    const int twice = 2 * r->ndim;
+    for (int i = 0; i < r->ndim; i++) {
+        sizes[i] = r->axes[i].out;
+        scales[i] = (float)r->axes[i].scale;
+        parts[i] = (float)r->axes[i].begin;
+        parts[r->ndim + i] = (float)r->axes[i].end;
+    }
+    const char *const roi = r->fills ? ln_onnx_put_constant(n, TL_FLOAT, 1, &twice, parts) : NULL;
+    const char *const scale =
+        r->scaling == BY_SIZE ? NULL : ln_onnx_put_constant(n, TL_FLOAT, 1, &r->ndim, scales);
+    const char *const size = r->scaling == BY_SIZE ? ln_onnx_put_ints(n, r->ndim, sizes) : NULL;
+    const char *const mode = word_of(modes, 3, ln_rule_get_string(n->op, "mode"));
+    if (r->antialiases)
+        ln_onnx_op_since(n, 18);
+    LN_ONNX_PUT_AS(n, "dst", "Resize", LN_ONNX_SRC(ln_onnx_op_in(n, "src")), LN_ONNX_SRC(roi),
+                   LN_ONNX_SRC(scale), LN_ONNX_SRC(size), LN_TEXT("mode", mode),
+                   LN_TEXT("coordinate_transformation_mode", r->row->name),
+                   LN_TEXT("nearest_mode", r->rounding),
+                   LN_NUMBER("cubic_coeff_a", ln_rule_get_number(n->op, "cubic_a")),
+                   LN_INT("exclude_outside", ln_rule_has_bool(n->op, "exclude_outside", LN_TRUE)),
+                   LN_NUMBER("extrapolation_value", ln_rule_get_number(n->op, "fill")),
+                   LN_ONLY_IF(r->antialiases, LN_INT("antialias", 1)));
+}
+
+static void write_resample(ln_onnx_op *n)
+{
+    resampling r = read_resampling(n);
+    if (find_mode(n, &r) || find_shifted(n, &r))
+        put_resize(n, &r);
+    else
+        ln_onnx_op_lacks(n, "its positions are those of no mode of Resize");
+}
+
+// The nearest whole number, of two the one away from 0.
+static const char *round_away(ln_onnx_op *n, const char *x)
+{
+    const char *const half = ln_onnx_put_scalar(n, TL_DOUBLE, 0.5);
+    const char *const sum = ln_onnx_put_pair(n, "Add", ln_onnx_put(n, "Abs", x), half);
+    return ln_onnx_put_pair(n, "Mul", ln_onnx_put(n, "Sign", x), ln_onnx_put(n, "Floor", sum));
+}
+
+/** Resize truncates integers: they are rounded here. */
+static void write_resize(ln_onnx_op *n)
+{
+    const tl_tensor *const dst = ln_onnx_op_tensor(n, "dst");
+    const int is_linear = ln_rule_has_string(n->op, "mode", "TL_LINEAR");
+    const int rounds = is_linear && !tl_dtype_is_float(dst->dtype);
+    const char *const src = ln_onnx_op_in(n, "src");
+    if (ln_onnx_op_is_dynamic(n, "dst"))
+        ln_onnx_op_lacks(n, "its size is known only at run time");
+    const char *const v =
+        LN_ONNX_PUT(n, "Resize", LN_ONNX_SRC(rounds ? ln_onnx_put_cast(n, src, TL_DOUBLE) : src),
+                    LN_ONNX_SRC(NULL), LN_ONNX_SRC(NULL),
+                    LN_ONNX_SRC(ln_onnx_put_ints(n, dst->ndim, dst->dims)),
+                    LN_TEXT("mode", is_linear ? "linear" : "nearest"),
+                    LN_TEXT("coordinate_transformation_mode", "half_pixel"),
+                    LN_TEXT("nearest_mode", "round_prefer_ceil"));
+    ln_onnx_op_ends_with(n, "dst", rounds ? ln_onnx_put_cast(n, round_away(n, v), dst->dtype) : v);
+}
+
+/* ---- positions and regions ---- */
+
+/** Up to operator set 19, of images only, with other words. */
+static void write_grid_sample(ln_onnx_op *n)
+{
+    static const word older[] = {{"linear", "bilinear"}, {"cubic", "bicubic"}};
+    static const word outsides[] = {{"TL_OUTSIDE_ZERO", "zeros"},
+                                    {"TL_OUTSIDE_BORDER", "border"},
+                                    {"TL_OUTSIDE_REFLECT", "reflection"}};
+    const char *mode = word_of(modes, 3, ln_rule_get_string(n->op, "mode"));
+    const char *const outside = word_of(outsides, 3, ln_rule_get_string(n->op, "outside"));
+    if (ln_onnx_op_tensor(n, "src")->ndim != 4)
+        ln_onnx_op_since(n, 20);
+    if (ln_onnx_op_opset(n) < 20 && strcmp(mode, "nearest") != 0)
+        mode = word_of(older, 2, mode);
+    LN_ONNX_PUT_AS(n, "dst", "GridSample", LN_ONNX_SRC(ln_onnx_op_in(n, "src")),
+                   LN_ONNX_SRC(ln_onnx_op_in(n, "grid")), LN_TEXT("mode", mode),
+                   LN_TEXT("padding_mode", outside),
+                   LN_INT("align_corners", ln_rule_has_bool(n->op, "align_corners", LN_TRUE)));
+}
+
+static void write_roi_align(ln_onnx_op *n)
+{
+    const int *const size = ln_rule_get_ints(n->op, "size", NULL);
+    const int is_max = ln_rule_has_bool(n->op, "is_max", LN_TRUE);
+    const int is_half = ln_rule_has_bool(n->op, "half_pixel", LN_TRUE);
+    const char *const batch = ln_onnx_op_indices(n, "batch");
+    LN_ONNX_PUT_AS(
+        n, "dst", "RoiAlign", LN_ONNX_SRC(ln_onnx_op_in(n, "src")),
+        LN_ONNX_SRC(ln_onnx_op_in(n, "rois")), LN_ONNX_SRC(batch), LN_INT("output_height", size[0]),
+        LN_INT("output_width", size[1]),
+        LN_NUMBER("spatial_scale", ln_rule_get_number(n->op, "scale")),
+        LN_INT("sampling_ratio", ln_rule_get_int(n->op, "samples")),
+        LN_TEXT("mode", is_max ? "max" : "avg"),
+        LN_TEXT("coordinate_transformation_mode", is_half ? "half_pixel" : "output_half_pixel"));
+}
+
+/* ---- signals ---- */
+
+/** The axis is an attribute, since operator set 20 an input. */
+static void write_dft(ln_onnx_op *n)
+{
+    const int axis = ln_onnx_op_axis(n, ln_onnx_op_tensor(n, "src")->ndim);
+    const int inverse = ln_rule_has_bool(n->op, "inverse", LN_TRUE);
+    const int onesided = ln_rule_has_bool(n->op, "onesided", LN_TRUE);
+    const int as_input = ln_onnx_op_opset(n) >= 20, len = ln_rule_get_int(n->op, "len");
+    const char *const length = len ? ln_onnx_put_scalar(n, TL_INT64, len) : NULL;
+    const char *const along = as_input ? ln_onnx_put_scalar(n, TL_INT64, axis) : NULL;
+    if (inverse && onesided)
+        ln_onnx_op_since(n, 20);
+    LN_ONNX_PUT_AS(n, "dst", "DFT", LN_ONNX_SRC(ln_onnx_op_in(n, "src")), LN_ONNX_SRC(length),
+                   LN_ONNX_SRC(along), LN_ONLY_IF(!as_input, LN_INT("axis", axis)),
+                   LN_INT("inverse", inverse), LN_INT("onesided", onesided));
+}
+
+static void write_stft(ln_onnx_op *n)
+{
+    const char *const step = ln_onnx_put_scalar(n, TL_INT64, ln_rule_get_int(n->op, "step"));
+    const char *const len = ln_onnx_put_scalar(n, TL_INT64, ln_rule_get_int(n->op, "len"));
+    LN_ONNX_PUT_AS(n, "dst", "STFT", LN_ONNX_SRC(ln_onnx_op_in(n, "src")), LN_ONNX_SRC(step),
+                   LN_ONNX_SRC(ln_onnx_op_optional(n, "window")), LN_ONNX_SRC(len),
+                   LN_INT("onesided", ln_rule_has_bool(n->op, "onesided", LN_TRUE)));
+}
+
+const ln_onnx_op_row ln_onnx_write_rows_image[] = {
+    {"resample", write_resample},   {"resize", write_resize},
+    {"upsample", write_resize},     {"grid_sample", write_grid_sample},
+    {"roi_align", write_roi_align}, {"dft", write_dft},
+    {"stft", write_stft},           {NULL},
+};

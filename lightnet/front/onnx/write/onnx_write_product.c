@@ -1,0 +1,277 @@
+// SPDX-License-Identifier: Apache-2.0
+// Writing products of matrices, attention, and quantized numbers.
+
+#include <math.h>
+#include <string.h>
+
+#include "front/onnx/write/ln_onnx_write.h"
+#include "tensorlight/tl_type.h"
+
+/* ---- products of matrices ---- */
+
+static const char *swap_last(ln_onnx_op *n, const char *src, int ndim)
+{
+    int axes[LN_MAXDIM];
+    for (int i = 0; i < ndim; i++)
+        axes[i] = i;
+    axes[ndim - 1] = ndim - 2;
+    axes[ndim - 2] = ndim - 1;
+    return ln_onnx_put_transpose(n, src, ndim, axes);
+}
+
+/** Of matrices without further axes: one node. */
+static void put_gemm(ln_onnx_op *n, int trans1, int trans2, double alpha, double beta)
+{
+    LN_ONNX_PUT_AS(n, "dst", "Gemm", LN_ONNX_SRC(ln_onnx_op_in(n, "src1")),
+                   LN_ONNX_SRC(ln_onnx_op_in(n, "src2")),
+                   LN_ONNX_SRC(ln_onnx_op_optional(n, "bias")), LN_INT("transA", trans1),
+                   LN_INT("transB", trans2), LN_NUMBER("alpha", alpha), LN_NUMBER("beta", beta));
+}
+
+static const char *times(ln_onnx_op *n, const char *src, tl_dtype dtype, double factor)
+{
+    return factor == 1 ? src
+                       : ln_onnx_put_pair(n, "Mul", src, ln_onnx_put_scalar(n, dtype, factor));
+}
+
+static void write_matmul(ln_onnx_op *n)
+{
+    const tl_tensor *const t1 = ln_onnx_op_tensor(n, "src1"), *const t2 =
+                                                                  ln_onnx_op_tensor(n, "src2");
+    const int trans1 = ln_rule_has_bool(n->op, "trans1", LN_TRUE);
+    const int trans2 = ln_rule_has_bool(n->op, "trans2", LN_TRUE);
+    const double alpha = ln_rule_get_number(n->op, "alpha"),
+                 beta = ln_rule_get_number(n->op, "beta");
+    const char *a = ln_onnx_op_in(n, "src1"), *b = ln_onnx_op_in(n, "src2");
+    const char *const bias = ln_onnx_op_optional(n, "bias");
+    const int is_plain = !trans1 && !trans2 && alpha == 1 && !bias;
+    if (t1->ndim == 2 && t2->ndim == 2 && !is_plain) {
+        put_gemm(n, trans1, trans2, alpha, beta);
+        return;
+    }
+    a = trans1 ? swap_last(n, a, t1->ndim) : a;
+    b = trans2 ? swap_last(n, b, t2->ndim) : b;
+    const char *v = times(n, ln_onnx_put_pair(n, "MatMul", a, b), t1->dtype, alpha);
+    if (bias)
+        v = ln_onnx_put_pair(n, "Add", v, times(n, bias, t1->dtype, beta));
+    ln_onnx_op_ends_with(n, "dst", v);
+}
+
+// A zero point as ONNX has it: a scalar, one number for each row or column, or more axes.
+static const char *zero_point(ln_onnx_op *n, const char *arg)
+{
+    const char *const value = ln_onnx_op_optional(n, arg);
+    const tl_tensor *const t = ln_onnx_op_tensor(n, arg);
+    if (!value || t->ndim == 0 || (t->ndim == 1 && t->len != 1) || t->ndim > 2)
+        return value;
+    return ln_onnx_put_reshape(n, value, t->len != 1, &t->len);
+}
+
+static void write_matmul_int(ln_onnx_op *n)
+{
+    const char *const zero1 = zero_point(n, "zero1"), *const zero2 = zero_point(n, "zero2");
+    LN_ONNX_PUT_AS(n, "dst", "MatMulInteger", LN_ONNX_SRC(ln_onnx_op_in(n, "src1")),
+                   LN_ONNX_SRC(ln_onnx_op_in(n, "src2")), LN_ONNX_SRC(zero1), LN_ONNX_SRC(zero2));
+}
+
+/* ---- attention ---- */
+
+// Heads at axis 1, in the type to compute in.
+static const char *heads(ln_onnx_op *n, const char *arg, const char *axis, tl_dtype work)
+{
+    static const int axes[] = {0, 2, 1, 3};
+    const char *const src = ln_onnx_op_in(n, arg);
+    const char *const v =
+        ln_rule_get_int(n->op, axis) == 2 ? ln_onnx_put_transpose(n, src, 4, axes) : src;
+    return ln_onnx_op_tensor(n, arg)->dtype == work ? v : ln_onnx_put_cast(n, v, work);
+}
+
+static int num_heads(const ln_onnx_op *n, const char *arg, const char *axis)
+{
+    return ln_onnx_op_tensor(n, arg)->dims[ln_rule_get_int(n->op, axis)];
+}
+
+// Keys or values [B, G, T, D], each head `copies` times: [B, G * copies, T, D].
+static const char *repeat_heads(ln_onnx_op *n, const char *src, int n_heads, int copies, int last)
+{
+    if (copies == 1)
+        return src;
+    const int axis = 2, shape[] = {0, n_heads * copies, -1, last};
+    const char *const one = ln_onnx_put_pair(n, "Unsqueeze", src, ln_onnx_put_int(n, axis));
+    const char *const all = ln_onnx_put_name(n, "Concat");
+    ln_onnx_put_begin(n, "Concat");
+    for (int i = 0; i < copies; i++)
+        ln_onnx_put_set(n, LN_ONNX_SRC(one));
+    ln_onnx_put_set(n, LN_INT("axis", axis));
+    ln_onnx_put_end(n, 1, &all);
+    return ln_onnx_put_view(n, all, 4, shape);
+}
+
+// The weights of all keys; of a query whose scores are all -infinity 0.
+static const char *weights_of(ln_onnx_op *n, const char *scores, tl_dtype work)
+{
+    static const int last[] = {-1};
+    const char *const weights = LN_ONNX_PUT(n, "Softmax", LN_ONNX_SRC(scores), LN_INT("axis", -1));
+    if (!ln_rule_has_bool(n->op, "zero_empty", LN_TRUE))
+        return weights;
+    const char *const max = ln_onnx_put_reduce(n, "ReduceMax", scores, 1, last, 1);
+    const char *const is_empty =
+        ln_onnx_put_pair(n, "Equal", max, ln_onnx_put_scalar(n, work, -INFINITY));
+    return LN_ONNX_PUT(n, "Where", LN_ONNX_SRC(is_empty),
+                       LN_ONNX_SRC(ln_onnx_put_scalar(n, work, 0)), LN_ONNX_SRC(weights));
+}
+
+static void write_attention(ln_onnx_op *n)
+{
+    static const int axes[] = {0, 2, 1, 3};
+    const tl_dtype dtype = ln_onnx_op_tensor(n, "q")->dtype;
+    const tl_dtype work = tl_size_of(dtype) == 2 ? TL_FLOAT : dtype;
+    const int groups = num_heads(n, "k", "k_axis");
+    const int copies = groups ? num_heads(n, "q", "q_axis") / groups : 1;
+    const char *const q = heads(n, "q", "q_axis", work);
+    const char *k = heads(n, "k", "k_axis", work), *v = heads(n, "v", "v_axis", work);
+    const char *mask = ln_onnx_op_optional(n, "mask");
+    k = repeat_heads(n, k, groups, copies, ln_onnx_op_tensor(n, "k")->dims[3]);
+    v = repeat_heads(n, v, groups, copies, ln_onnx_op_tensor(n, "v")->dims[3]);
+    mask = mask && work != dtype ? ln_onnx_put_cast(n, mask, work) : mask;
+    const char *scores = times(n, ln_onnx_put_pair(n, "MatMul", q, swap_last(n, k, 4)), work,
+                               ln_rule_get_number(n->op, "scale"));
+    scores = mask ? ln_onnx_put_pair(n, "Add", scores, mask) : scores;
+    const char *dst = ln_onnx_put_pair(n, "MatMul", weights_of(n, scores, work), v);
+    dst = work == dtype ? dst : ln_onnx_put_cast(n, dst, dtype);
+    if (ln_rule_get_int(n->op, "dst_axis") == 2)
+        dst = ln_onnx_put_transpose(n, dst, 4, axes);
+    ln_onnx_op_ends_with(n, "dst", dst);
+}
+
+/* ---- quantized numbers ---- */
+
+// Of one element: a scalar, as one number for the whole tensor.
+static const char *scale_of(ln_onnx_op *n, const char *arg)
+{
+    const char *const value = ln_onnx_op_optional(n, arg);
+    const tl_tensor *const t = ln_onnx_op_tensor(n, arg);
+    return value && t->len == 1 && t->ndim ? ln_onnx_put_reshape(n, value, 0, NULL) : value;
+}
+
+// Floats of 16 bits as floats of 32.
+static const char *widen(ln_onnx_op *n, const char *arg, const char *value)
+{
+    return tl_size_of(ln_onnx_op_tensor(n, arg)->dtype) == 2 ? ln_onnx_put_cast(n, value, TL_FLOAT)
+                                                             : value;
+}
+
+// The attributes of scales along an axis.
+static void set_axis(ln_onnx_op *n)
+{
+    const int block = ln_rule_get_int(n->op, "block");
+    if (ln_onnx_op_tensor(n, "scale")->len != 1 || block)
+        ln_onnx_put_set(n, LN_INT("axis", ln_onnx_op_axis(n, ln_onnx_op_tensor(n, "src")->ndim)));
+    if (block)
+        ln_onnx_put_set(n, LN_INT("block_size", block));
+    if (block)
+        ln_onnx_op_since(n, 21);
+}
+
+// The zero point says which type the result has: that of TL_UINT8 need not be there.
+static const char *zero_of(ln_onnx_op *n, tl_dtype dtype)
+{
+    const tl_tensor *const scale = ln_onnx_op_tensor(n, "scale");
+    const char *const zero = scale_of(n, "zero");
+    if (zero || dtype == TL_UINT8)
+        return zero;
+    return scale->len == 1 ? ln_onnx_put_scalar(n, dtype, 0)
+                           : ln_onnx_put_filled(n, dtype, scale->ndim, scale->dims, 0);
+}
+
+static void write_quantize(ln_onnx_op *n)
+{
+    const tl_dtype dtype = ln_onnx_op_tensor(n, "dst")->dtype;
+    const char *const src = widen(n, "src", ln_onnx_op_in(n, "src"));
+    const char *const scale = widen(n, "scale", scale_of(n, "scale"));
+    const char *const zero = zero_of(n, dtype), *const out = ln_onnx_op_out(n, "dst");
+    if (tl_size_of(dtype) == 2)
+        ln_onnx_op_since(n, 21);
+    ln_onnx_put_begin(n, "QuantizeLinear");
+    ln_onnx_put_set(n, LN_ONNX_SRC(src));
+    ln_onnx_put_set(n, LN_ONNX_SRC(scale));
+    ln_onnx_put_set(n, LN_ONNX_SRC(zero));
+    set_axis(n);
+    ln_onnx_put_end(n, 1, &out);
+}
+
+// The node has no zero point of integers of 32 bits: it is subtracted before.
+static const char *minus_zero(ln_onnx_op *n, const char *src, const char *zero)
+{
+    const int ndim = ln_onnx_op_tensor(n, "src")->ndim, len = ln_onnx_op_tensor(n, "zero")->len;
+    const int axis = ln_onnx_op_axis(n, ndim);
+    const int dims[LN_MAXDIM] = {len, 1, 1, 1, 1, 1, 1, 1};
+    if (len != 1 && ln_rule_get_int(n->op, "block"))
+        ln_onnx_op_lacks(n, "zero points of blocks of integers of 32 bits");
+    const char *const each = len == 1 ? zero : ln_onnx_put_reshape(n, zero, ndim - axis, dims);
+    return ln_onnx_put_pair(n, "Sub", src, each);
+}
+
+static void write_dequantize(ln_onnx_op *n)
+{
+    const tl_tensor *const src = ln_onnx_op_tensor(n, "src");
+    const char *const scale = scale_of(n, "scale"), *zero = scale_of(n, "zero");
+    const char *const out = ln_onnx_op_out(n, "dst"), *value = ln_onnx_op_in(n, "src");
+    if (zero && src->dtype == TL_INT32) {
+        value = minus_zero(n, value, zero);
+        zero = NULL;
+    }
+    if (tl_size_of(src->dtype) == 2)
+        ln_onnx_op_since(n, 21);
+    if (tl_size_of(ln_onnx_op_tensor(n, "scale")->dtype) == 2)
+        ln_onnx_op_since(n, 19);
+    ln_onnx_put_begin(n, "DequantizeLinear");
+    ln_onnx_put_set(n, LN_ONNX_SRC(value));
+    ln_onnx_put_set(n, LN_ONNX_SRC(scale));
+    ln_onnx_put_set(n, LN_ONNX_SRC(zero));
+    set_axis(n);
+    ln_onnx_put_end(n, 1, &out);
+}
+
+/** The quantized numbers themselves are another operator. */
+static void write_quantize_range(ln_onnx_op *n)
+{
+    const char *const src = ln_onnx_op_in(n, "src");
+    const char *const outs[] = {ln_onnx_put_name(n, "DynamicQuantizeLinear"),
+                                ln_onnx_op_out(n, "scale"), ln_onnx_op_out(n, "zero")};
+    ln_onnx_put_begin(n, "DynamicQuantizeLinear");
+    ln_onnx_put_set(n, LN_ONNX_SRC(src));
+    ln_onnx_put_end(n, 3, outs);
+}
+
+/** Elements of 2 or 4 bits are types of ONNX, of constants. */
+static void write_unpack_bits(ln_onnx_op *n)
+{
+    static const struct {
+        int bits;
+        tl_dtype dtype;
+        int type, since;
+    } types[] = {
+        {4, TL_UINT8, 21, 21}, {4, TL_INT8, 22, 21}, {2, TL_UINT8, 25, 25}, {2, TL_INT8, 26, 25}};
+    const tl_tensor *const dst = ln_onnx_op_tensor(n, "dst");
+    const int bits = ln_rule_get_int(n->op, "bits");
+    ln_onnx_data data;
+    size_t k = 0;
+    while (k < 3 && (types[k].bits != bits || types[k].dtype != dst->dtype))
+        k++;
+    if (!ln_onnx_op_constant(n, "src", &data)) {
+        ln_onnx_op_lacks(n, "input 'src' is not a constant");
+        return;
+    }
+    ln_onnx_op_since(n, types[k].since);
+    const char *const packed = ln_onnx_put_weight(n->writer, ln_onnx_put_name(n, "packed"),
+                                                  types[k].type, dst->ndim, dst->dims, &data);
+    ln_onnx_op_ends_with(n, "dst", ln_onnx_put_cast(n, packed, dst->dtype));
+}
+
+const ln_onnx_op_row ln_onnx_write_rows_product[] = {
+    {"matmul", write_matmul},           {"matmul_int", write_matmul_int},
+    {"attention", write_attention},     {"quantize", write_quantize},
+    {"dequantize", write_dequantize},   {"quantize_range", write_quantize_range},
+    {"unpack_bits", write_unpack_bits}, {NULL},
+};

@@ -1,0 +1,214 @@
+// SPDX-License-Identifier: Apache-2.0
+// Writing recurrent networks.
+//
+// ONNX's nodes have the product of the input and its weights, which is an operator of its own in
+// LightNet: it is found again. Where it is something else, the weights are the identity.
+
+#include <string.h>
+
+#include "front/onnx/write/ln_onnx_write.h"
+#include "tensorlight/tl_recurrent.h"
+
+/* D directions, T steps, B sequences, H numbers of state, G gates. */
+typedef struct network {
+    tl_cell cell;
+    int directions, steps, rows, gates, hidden;
+    const char *x, *weights;
+} network;
+
+static network read_network(ln_onnx_op *n)
+{
+    const int *const dims = ln_onnx_op_tensor(n, "src")->dims;
+    network net = {.cell = tl_cell_from_str(ln_rule_get_string(n->op, "cell")),
+                   .directions = dims[0],
+                   .steps = dims[1],
+                   .rows = dims[2],
+                   .hidden = ln_onnx_op_tensor(n, "recurrence")->dims[3]};
+    net.gates = tl_cell_gates(net.cell);
+    return net;
+}
+
+/* ---- the input ---- */
+
+static const ln_op *producer(const ln_onnx_op *n, const ln_op *op, const char *arg)
+{
+    const char *const tensor = op ? ln_tensor_list_find_name(op->op_arg->tensors_in, arg) : NULL;
+    return tensor ? ln_context_creater(n->level->ctx, tensor) : NULL;
+}
+
+// The product [1, T * B, I] x [D, I, G * H] that src is a view of; NULL: it is none.
+static const ln_op *find_product(const ln_onnx_op *n, const network *net)
+{
+    const ln_op *const view = producer(n, n->op, "src");
+    const int is_view = ln_rule_is(view, "reshape") || ln_rule_is(view, "view");
+    const ln_op *const op = is_view ? producer(n, view, "src") : NULL;
+    if (!ln_rule_is(op, "matmul") || ln_rule_num_in(op) != 2 ||
+        !ln_rule_has_bool(op, "trans1", LN_FALSE) || !ln_rule_has_bool(op, "trans2", LN_FALSE) ||
+        !ln_rule_has_number(op, "alpha", 1))
+        return NULL;
+    const tl_tensor *const x = ln_op_find_tensor_entry(op, "src1")->tensor;
+    const tl_tensor *const w = ln_op_find_tensor_entry(op, "src2")->tensor;
+    const int fits = x->ndim == 3 && w->ndim == 3 && x->dims[0] == 1 &&
+                     (int64_t)x->dims[1] == (int64_t)net->steps * net->rows &&
+                     w->dims[0] == net->directions && w->dims[2] == net->gates * net->hidden;
+    return fits ? op : NULL;
+}
+
+static void take_product(ln_onnx_op *n, network *net, const ln_op *product)
+{
+    static const int axes[] = {0, 2, 1};
+    const tl_tensor *const x = ln_op_find_tensor_entry(product, "src1")->tensor;
+    const char *const lines =
+        ln_onnx_op_value(n, ln_tensor_list_find_name(product->op_arg->tensors_in, "src1"));
+    const char *const weights =
+        ln_onnx_op_value(n, ln_tensor_list_find_name(product->op_arg->tensors_in, "src2"));
+    net->x = ln_onnx_put_reshape(n, lines, 3, (int[]){net->steps, net->rows, x->dims[2]});
+    net->weights = ln_onnx_put_transpose(n, weights, 3, axes);
+}
+
+// A matrix that takes the gates of a direction from those of all.
+static const char *identity(ln_onnx_op *n, const network *net, int direction)
+{
+    const int gates = net->gates * net->hidden, dims[] = {gates, net->directions * gates};
+    const char *const like = ln_onnx_put_filled(n, ln_onnx_op_tensor(n, "src")->dtype, 2, dims, 0);
+    const char *const matrix =
+        LN_ONNX_PUT(n, "EyeLike", LN_ONNX_SRC(like), LN_INT("k", direction * gates));
+    return ln_onnx_put_pair(n, "Unsqueeze", matrix, ln_onnx_put_int(n, 0));
+}
+
+static void take_gates(ln_onnx_op *n, network *net)
+{
+    static const int axes[] = {1, 2, 0, 3};
+    const int gates = net->gates * net->hidden;
+    const int dims[] = {net->steps, net->rows, net->directions * gates};
+    const char *const src = ln_onnx_put_transpose(n, ln_onnx_op_in(n, "src"), 4, axes);
+    net->x = ln_onnx_put_reshape(n, src, 3, dims);
+    net->weights = identity(n, net, 0);
+    if (net->directions == 2)
+        net->weights = LN_ONNX_PUT(n, "Concat", LN_ONNX_SRC(net->weights),
+                                   LN_ONNX_SRC(identity(n, net, 1)), LN_INT("axis", 0));
+}
+
+// [D, G, H, H] as [D, G * H, H], to the gates from the state.
+static const char *recurrence(ln_onnx_op *n, const network *net)
+{
+    static const int axes[] = {0, 1, 3, 2};
+    const int dims[] = {net->directions, net->gates * net->hidden, net->hidden};
+    return ln_onnx_put_reshape(n, ln_onnx_put_transpose(n, ln_onnx_op_in(n, "recurrence"), 4, axes),
+                               3, dims);
+}
+
+/* ---- attributes ---- */
+
+static const struct activation {
+    const char *func, *name;
+    int has_alpha, has_beta;
+} activations[] = {
+    {"TL_UNARY_AFFINE", "Affine", 1, 1},
+    {"TL_UNARY_ELU", "Elu", 1, 0},
+    {"TL_UNARY_HARDSIGMOID", "HardSigmoid", 1, 1},
+    {"TL_UNARY_LRELU", "LeakyRelu", 1, 0},
+    {"TL_UNARY_RELU", "Relu", 0, 0},
+    {"TL_UNARY_SCALEDTANH", "ScaledTanh", 1, 1},
+    {"TL_UNARY_SIGMOID", "Sigmoid", 0, 0},
+    {"TL_UNARY_SOFTPLUS", "Softplus", 0, 0},
+    {"TL_UNARY_SOFTSIGN", "Softsign", 0, 0},
+    {"TL_UNARY_TANH", "Tanh", 0, 0},
+    {"TL_UNARY_THRESHOLDEDRELU", "ThresholdedRelu", 1, 0},
+};
+
+static const struct activation *find_activation(ln_onnx_op *n, const char *func)
+{
+    for (size_t i = 0; i < sizeof(activations) / sizeof(activations[0]); i++)
+        if (!strcmp(activations[i].func, func))
+            return &activations[i];
+    ln_onnx_op_lacks(n, "activation %s", func);
+    return &activations[0];
+}
+
+enum { MOST_ACTS = TL_RECURRENT_DIRECTIONS * TL_RECURRENT_ACTS };
+
+static void set_activations(ln_onnx_op *n, const network *net)
+{
+    const ln_list *const params = n->op->op_arg->params;
+    const ln_param_entry *const acts = ln_param_list_find(params, "acts");
+    const ln_param_entry *const alpha = ln_param_list_find(params, "alpha");
+    const ln_param_entry *const beta = ln_param_list_find(params, "beta");
+    const int len = net->directions * tl_cell_acts(net->cell);
+    const char *names[MOST_ACTS];
+    double alphas[MOST_ACTS], betas[MOST_ACTS];
+    int n_alphas = 0, n_betas = 0;
+    for (int i = 0; i < len; i++) {
+        const struct activation *const a = find_activation(n, acts->value_array_string[i]);
+        names[i] = a->name;
+        if (a->has_alpha)
+            alphas[n_alphas++] = alpha->value_array_double[i];
+        if (a->has_beta)
+            betas[n_betas++] = beta->value_array_double[i];
+    }
+    ln_onnx_put_set(n, LN_TEXTS("activations", len, names));
+    if (n_alphas)
+        ln_onnx_put_set(n, LN_NUMBERS("activation_alpha", n_alphas, alphas));
+    if (n_betas)
+        ln_onnx_put_set(n, LN_NUMBERS("activation_beta", n_betas, betas));
+}
+
+static void set_direction(ln_onnx_op *n, const network *net)
+{
+    const ln_bool *const reverse =
+        ln_param_list_find(n->op->op_arg->params, "reverse")->value_array_bool;
+    if (net->directions == 2 && (reverse[0] || !reverse[1]))
+        ln_onnx_op_lacks(n, "two directions, expected forward, then backward");
+    ln_onnx_put_set(n, LN_TEXT("direction", net->directions == 2 ? "bidirectional"
+                                            : reverse[0]         ? "reverse"
+                                                                 : "forward"));
+}
+
+static void set_flags(ln_onnx_op *n, const network *net)
+{
+    const double clip = ln_rule_get_number(n->op, "clip");
+    ln_onnx_put_set(n, LN_INT("hidden_size", net->hidden));
+    if (clip > 0)
+        ln_onnx_put_set(n, LN_NUMBER("clip", clip));
+    if (net->cell == TL_CELL_GRU)
+        ln_onnx_put_set(
+            n, LN_INT("linear_before_reset", ln_rule_has_bool(n->op, "reset_after", LN_TRUE)));
+    if (net->cell == TL_CELL_LSTM)
+        ln_onnx_put_set(n, LN_INT("input_forget", ln_rule_has_bool(n->op, "coupled", LN_TRUE)));
+}
+
+static void write_recurrent(ln_onnx_op *n)
+{
+    static const char *const op_types[] = {
+        [TL_CELL_RNN] = "RNN", [TL_CELL_GRU] = "GRU", [TL_CELL_LSTM] = "LSTM"};
+    static const char *const states[] = {"bias", "lens", "initial_h", "initial_c", "peephole"};
+    static const char *const results[] = {"dst", "last_h", "last_c"};
+    network net = read_network(n);
+    const ln_op *const product = find_product(n, &net);
+    const char *srcs[8], *outs[3];
+    if (ln_onnx_op_is_dynamic(n, "src"))
+        ln_onnx_op_lacks(n, "its size is known only at run time");
+    if (product)
+        take_product(n, &net, product);
+    else
+        take_gates(n, &net);
+    srcs[0] = net.x;
+    srcs[1] = net.weights;
+    srcs[2] = recurrence(n, &net);
+    for (int i = 0; i < 5; i++)
+        srcs[3 + i] = ln_onnx_op_optional(n, states[i]);
+    for (int i = 0; i < 3; i++)
+        outs[i] = ln_onnx_op_out(n, results[i]);
+    ln_onnx_put_begin(n, op_types[net.cell]);
+    for (int i = 0; i < 8; i++)
+        ln_onnx_put_set(n, LN_ONNX_SRC(srcs[i]));
+    set_direction(n, &net);
+    set_activations(n, &net);
+    set_flags(n, &net);
+    ln_onnx_put_end(n, 3, outs);
+}
+
+const ln_onnx_op_row ln_onnx_write_rows_recurrent[] = {
+    {"recurrent", write_recurrent},
+    {NULL},
+};

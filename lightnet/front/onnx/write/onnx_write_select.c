@@ -1,0 +1,198 @@
+// SPDX-License-Identifier: Apache-2.0
+// Writing operators that pick and place elements by index, sort, choose, or draw random numbers.
+
+#include <limits.h>
+#include <string.h>
+
+#include "front/onnx/write/ln_onnx_write.h"
+#include "tensorlight/tl_type.h"
+
+/* ---- picked and placed ---- */
+
+static void write_take_nd(ln_onnx_op *n)
+{
+    const char *const index = ln_onnx_op_indices(n, "index");
+    LN_ONNX_PUT_AS(n, "dst", "GatherND", LN_ONNX_SRC(ln_onnx_op_in(n, "src")), LN_ONNX_SRC(index),
+                   LN_INT("batch_dims", ln_rule_get_int(n->op, "batch")));
+}
+
+/* What is done with old elements, in ONNX's words, and the operator set that has them. */
+static const struct put_op {
+    const char *name, *reduction;
+    int since;
+} put_ops[] = {
+    {"TL_PUT_SUM", "add", 0},  {"TL_PUT_MUL", "mul", 0},  {"TL_PUT_MAX", "max", 18},
+    {"TL_PUT_MIN", "min", 18}, {"TL_PUT_SET", "none", 0},
+};
+
+static const char *reduction_of(ln_onnx_op *n)
+{
+    const char *const op = ln_rule_get_string(n->op, "op");
+    size_t k = 0;
+    while (k < 4 && strcmp(put_ops[k].name, op) != 0)
+        k++;
+    ln_onnx_op_since(n, put_ops[k].since);
+    return put_ops[k].reduction;
+}
+
+static void write_put_along(ln_onnx_op *n)
+{
+    LN_ONNX_PUT_AS(n, "dst", "ScatterElements", LN_ONNX_SRC(ln_onnx_op_in(n, "src")),
+                   LN_ONNX_SRC(ln_onnx_op_in(n, "index")), LN_ONNX_SRC(ln_onnx_op_in(n, "update")),
+                   LN_INT("axis", ln_onnx_op_axis(n, ln_onnx_op_tensor(n, "src")->ndim)),
+                   LN_TEXT("reduction", reduction_of(n)));
+}
+
+static void write_put_nd(ln_onnx_op *n)
+{
+    const char *const index = ln_onnx_op_indices(n, "index");
+    LN_ONNX_PUT_AS(n, "dst", "ScatterND", LN_ONNX_SRC(ln_onnx_op_in(n, "src")), LN_ONNX_SRC(index),
+                   LN_ONNX_SRC(ln_onnx_op_in(n, "update")), LN_TEXT("reduction", reduction_of(n)));
+}
+
+static void write_put_range(ln_onnx_op *n)
+{
+    const int is_circular = ln_rule_has_bool(n->op, "circular", LN_TRUE);
+    const char *const first =
+        ln_onnx_op_optional(n, "first") ? ln_onnx_op_indices(n, "first") : NULL;
+    ln_onnx_op_since(n, 24);
+    LN_ONNX_PUT_AS(n, "dst", "TensorScatter", LN_ONNX_SRC(ln_onnx_op_in(n, "src")),
+                   LN_ONNX_SRC(ln_onnx_op_in(n, "update")), LN_ONNX_SRC(first),
+                   LN_INT("axis", ln_onnx_op_axis(n, ln_onnx_op_tensor(n, "src")->ndim)),
+                   LN_TEXT("mode", is_circular ? "circular" : "linear"));
+}
+
+static void write_onehot(ln_onnx_op *n)
+{
+    const int axis = ln_onnx_op_axis(n, ln_onnx_op_tensor(n, "src")->ndim + 1);
+    const char *const depth = ln_onnx_put_scalar(n, TL_INT64, ln_rule_get_int(n->op, "depth"));
+    LN_ONNX_PUT_AS(n, "dst", "OneHot", LN_ONNX_SRC(ln_onnx_op_in(n, "src")), LN_ONNX_SRC(depth),
+                   LN_ONNX_SRC(ln_onnx_op_in(n, "values")), LN_INT("axis", axis));
+}
+
+/** The first `len` indices, each of a row of `stride` elements. */
+static void write_pick1d(ln_onnx_op *n)
+{
+    const int len = ln_rule_get_int(n->op, "len"), stride = ln_rule_get_int(n->op, "stride");
+    const char *const rows =
+        ln_onnx_put_reshape(n, ln_onnx_op_in(n, "src"), 2, (int[]){-1, stride});
+    const char *const index = ln_onnx_put_slice(n, ln_onnx_op_in(n, "src_index"), 0, 0, len);
+    const char *const picked = ln_onnx_put_pair(n, "Gather", rows, index);
+    ln_onnx_op_ends_with(n, "dst", ln_onnx_put_reshape(n, picked, 1, (int[]){-1}));
+}
+
+/* ---- in order ---- */
+
+static void put_topk(ln_onnx_op *n, const char *src, const char *k, int axis, int is_largest,
+                     const char *const outs[2])
+{
+    ln_onnx_put_begin(n, "TopK");
+    ln_onnx_put_set(n, LN_ONNX_SRC(src));
+    ln_onnx_put_set(n, LN_ONNX_SRC(k));
+    ln_onnx_put_set(n, LN_INT("axis", axis));
+    ln_onnx_put_set(n, LN_INT("largest", is_largest));
+    ln_onnx_put_end(n, 2, outs);
+}
+
+static void write_topk(ln_onnx_op *n)
+{
+    const char *const src = ln_onnx_op_in(n, "src");
+    const char *k = ln_onnx_op_optional(n, "k_now") ? ln_onnx_op_indices(n, "k_now") : NULL;
+    if (k)
+        k = ln_onnx_put_reshape(n, k, 1, (int[]){1});
+    else
+        k = ln_onnx_put_int(n, ln_rule_get_int(n->op, "k"));
+    put_topk(n, src, k, ln_onnx_op_axis(n, ln_onnx_op_tensor(n, "src")->ndim),
+             !ln_rule_has_bool(n->op, "is_smallest", LN_TRUE),
+             (const char *[]){ln_onnx_op_out(n, "values"), ln_onnx_op_out(n, "indices")});
+}
+
+// The keys in order: `index` receives their old positions. NaN comes last: as the largest of
+// ascending numbers, or, with the opposite sign, of descending ones.
+static const char *put_sorted(ln_onnx_op *n, const char **index)
+{
+    const tl_tensor *const keys = ln_onnx_op_tensor(n, "src_key");
+    const int descends = ln_rule_has_string(n->op, "dir", "TL_SORT_DIR_DESCENDING");
+    const int is_negated = descends && tl_dtype_is_float(keys->dtype);
+    const int is_bool = keys->dtype == TL_BOOL;
+    const char *const src = ln_onnx_op_in(n, "src_key");
+    const char *const used = is_negated ? ln_onnx_put(n, "Neg", src)
+                             : is_bool  ? ln_onnx_put_cast(n, src, TL_UINT8)
+                                        : src;
+    const char *const outs[] = {ln_onnx_put_name(n, "TopK"), ln_onnx_put_name(n, "TopK_index")};
+
+    put_topk(n, used, ln_onnx_put_int(n, keys->len), 0, descends && !is_negated, outs);
+    *index = outs[1];
+    return is_negated ? ln_onnx_put(n, "Neg", outs[0])
+           : is_bool  ? ln_onnx_put_cast(n, outs[0], TL_BOOL)
+                      : outs[0];
+}
+
+static void write_sort1d(ln_onnx_op *n)
+{
+    const char *index;
+    ln_onnx_put_as(n, "dst_key", put_sorted(n, &index));
+    ln_onnx_op_overwrites(n, "src_key", "dst_key");
+}
+
+static void write_sort1d_by_key(ln_onnx_op *n)
+{
+    const char *index;
+
+    const char *const values = ln_onnx_op_in(n, "src_val");
+    ln_onnx_put_as(n, "dst_key", put_sorted(n, &index));
+    LN_ONNX_PUT_AS(n, "dst_val", "Gather", LN_ONNX_SRC(values), LN_ONNX_SRC(index));
+    ln_onnx_op_overwrites(n, "src_key", "dst_key");
+    ln_onnx_op_overwrites(n, "src_val", "dst_val");
+}
+
+/* ---- chosen ---- */
+
+/** ONNX takes a missing number of boxes for 0. */
+static void write_nms(ln_onnx_op *n)
+{
+    const int limit = ln_rule_get_int(n->op, "limit");
+    const char *most = ln_onnx_op_optional(n, "most");
+    const char *const overlap = ln_onnx_op_optional(n, "overlap");
+    const char *const score = ln_onnx_op_optional(n, "score");
+    if (!most)
+        most = ln_onnx_put_scalar(n, TL_INT64, limit);
+    else if (limit != INT_MAX)
+        most = ln_onnx_put_pair(n, "Min", most, ln_onnx_put_scalar(n, TL_INT64, limit));
+    LN_ONNX_PUT_AS(n, "dst", "NonMaxSuppression", LN_ONNX_SRC(ln_onnx_op_in(n, "boxes")),
+                   LN_ONNX_SRC(ln_onnx_op_in(n, "scores")), LN_ONNX_SRC(most), LN_ONNX_SRC(overlap),
+                   LN_ONNX_SRC(score),
+                   LN_INT("center_point_box", ln_rule_has_bool(n->op, "center", LN_TRUE)));
+}
+
+/* ---- random numbers ---- */
+
+static void write_random(ln_onnx_op *n)
+{
+    const tl_tensor *const dst = ln_onnx_op_tensor(n, "dst");
+    const int is_normal = ln_rule_has_string(n->op, "distribution", "TL_NORMAL");
+    const int is_float = tl_dtype_is_float(dst->dtype) && dst->dtype != TL_BFLOAT16;
+    const double a = ln_rule_get_number(n->op, "a"), b = ln_rule_get_number(n->op, "b");
+    const double seed = ln_rule_get_number(n->op, "seed");
+    const char *const v = LN_ONNX_PUT(
+        n, is_normal ? "RandomNormal" : "RandomUniform",
+        LN_DTYPE("dtype", is_float ? dst->dtype : TL_DOUBLE),
+        LN_INTS("shape", dst->ndim, dst->dims), LN_NUMBER(is_normal ? "mean" : "low", a),
+        LN_NUMBER(is_normal ? "scale" : "high", b), LN_ONLY_IF(seed >= 0, LN_NUMBER("seed", seed)));
+    ln_onnx_op_ends_with(n, "dst", is_float ? v : ln_onnx_put_cast(n, v, dst->dtype));
+}
+
+const ln_onnx_op_row ln_onnx_write_rows_select[] = {
+    {"take_nd", write_take_nd},
+    {"put_along", write_put_along},
+    {"put_nd", write_put_nd},
+    {"put_range", write_put_range},
+    {"onehot", write_onehot},
+    {"pick1d", write_pick1d},
+    {"topk", write_topk},
+    {"sort1d", write_sort1d},
+    {"sort1d_by_key", write_sort1d_by_key},
+    {"nms", write_nms},
+    {"random", write_random},
+    {NULL},
+};

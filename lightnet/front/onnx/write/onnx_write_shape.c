@@ -1,0 +1,439 @@
+// SPDX-License-Identifier: Apache-2.0
+// Writing views, parts and joins of tensors, and constants that operators make.
+
+#include <limits.h>
+#include <string.h>
+
+#include "front/onnx/write/ln_onnx_write.h"
+#include "tensorlight/tl_shape.h"
+
+/* ---- the same elements in another shape ---- */
+
+static int has_empty(int ndim, const int *dims)
+{
+    for (int i = 0; i < ndim; i++)
+        if (dims[i] == 0)
+            return 1;
+    return 0;
+}
+
+static void put_reshape_as(ln_onnx_op *n, const char *shape, int zero_is_a_length)
+{
+    LN_ONNX_PUT_AS(n, "dst", "Reshape", LN_ONNX_SRC(ln_onnx_op_in(n, "src")), LN_ONNX_SRC(shape),
+                   LN_ONLY_IF(zero_is_a_length, LN_INT("allowzero", 1)));
+}
+
+/** To the shape of dst, which is fixed. */
+static void write_fixed(ln_onnx_op *n)
+{
+    const tl_tensor *const dst = ln_onnx_op_tensor(n, "dst");
+    put_reshape_as(n, ln_onnx_put_ints(n, dst->ndim, dst->dims), has_empty(dst->ndim, dst->dims));
+}
+
+/** Reshape copies the length of an axis for 0, and infers one for -1. */
+static void write_view(ln_onnx_op *n)
+{
+    int len, dims[LN_MAXDIM];
+    const int *const given = ln_rule_get_ints(n->op, "dims", &len);
+    if (!ln_onnx_op_is_dynamic(n, "dst")) {
+        write_fixed(n);
+        return;
+    }
+    for (int i = 0; i < len && i < LN_MAXDIM; i++) {
+        dims[i] = given[i] == -2 ? 0 : given[i];
+        if (given[i] == 0)
+            ln_onnx_op_lacks(n, "axis %d of an open shape has length 0", i);
+    }
+    put_reshape_as(n, ln_onnx_put_ints(n, len, dims), 0);
+}
+
+static void write_reshape(ln_onnx_op *n)
+{
+    if (ln_onnx_op_is_dynamic(n, "dst"))
+        ln_onnx_op_lacks(n, "its size is known only at run time");
+    write_fixed(n);
+}
+
+static void write_reshape_to(ln_onnx_op *n)
+{
+    put_reshape_as(n, ln_onnx_op_in(n, "shape"),
+                   ln_rule_has_bool(n->op, "zero_is_a_length", LN_TRUE));
+}
+
+/** Without axes, Squeeze would remove all of length 1. */
+static void write_squeeze(ln_onnx_op *n)
+{
+    int len;
+    const int *const axes = ln_rule_get_ints(n->op, "axes", &len);
+    const char *const src = ln_onnx_op_in(n, "src");
+    if (len)
+        LN_ONNX_PUT_AS(n, "dst", "Squeeze", LN_ONNX_SRC(src),
+                       LN_ONNX_SRC(ln_onnx_put_ints(n, len, axes)));
+    else
+        ln_onnx_put_as(n, "dst", src);
+}
+
+static void write_unsqueeze(ln_onnx_op *n)
+{
+    int len;
+    const int *const axes = ln_rule_get_ints(n->op, "axes", &len);
+    LN_ONNX_PUT_AS(n, "dst", "Unsqueeze", LN_ONNX_SRC(ln_onnx_op_in(n, "src")),
+                   LN_ONNX_SRC(ln_onnx_put_ints(n, len, axes)));
+}
+
+/** The shape of a source with open sizes: the axes before, one product, and those behind. */
+static const char *flat_shape(ln_onnx_op *n, int start, int end)
+{
+    static const int first[] = {0};
+    const int ndim = ln_onnx_op_tensor(n, "src")->ndim;
+    const char *const shape = ln_onnx_put(n, "Shape", ln_onnx_op_in(n, "src"));
+    const char *const before = ln_onnx_put_slice(n, shape, 0, 0, start);
+    const char *const inside = ln_onnx_put_slice(n, shape, 0, start, end);
+    const char *const product = ln_onnx_put_reduce(n, "ReduceProd", inside, 1, first, 1);
+    const char *const behind = ln_onnx_put_slice(n, shape, 0, end, ndim);
+    return LN_ONNX_PUT(n, "Concat", LN_ONNX_SRC(before), LN_ONNX_SRC(product), LN_ONNX_SRC(behind),
+                       LN_INT("axis", 0));
+}
+
+static void write_flatten(ln_onnx_op *n)
+{
+    if (!ln_onnx_op_is_dynamic(n, "src")) {
+        write_fixed(n);
+        return;
+    }
+    const int start = ln_rule_get_int(n->op, "start"), end = ln_rule_get_int(n->op, "end");
+    put_reshape_as(n, flat_shape(n, start, end), 1);
+}
+
+/* ---- parts ---- */
+
+// Bounds from a tensor, or from a parameter in the type of the tensor that has the other ones.
+static const char *bounds(ln_onnx_op *n, const char *arg, const char *param, tl_dtype dtype)
+{
+    int len;
+    const int *const given = ln_rule_get_ints(n->op, param, &len);
+    const char *const now = arg ? ln_onnx_op_optional(n, arg) : NULL;
+    const char *const constant = now ? now : ln_onnx_put_ints(n, len, given);
+    const tl_dtype own = now ? ln_onnx_op_tensor(n, arg)->dtype : TL_INT64;
+    return own == dtype ? constant : ln_onnx_put_cast(n, constant, dtype);
+}
+
+static void write_stride_slice(ln_onnx_op *n)
+{
+    int len;
+    ln_rule_get_ints(n->op, "axes", &len);
+    if (!len) {
+        ln_onnx_put_as(n, "dst", ln_onnx_op_in(n, "src"));
+        return;
+    }
+    const char *const starts = bounds(n, "starts_now", "starts", TL_INT64);
+    const char *const ends = bounds(n, "ends_now", "ends", TL_INT64);
+    const char *const axes = bounds(n, NULL, "axes", TL_INT64);
+    LN_ONNX_PUT_AS(n, "dst", "Slice", LN_ONNX_SRC(ln_onnx_op_in(n, "src")), LN_ONNX_SRC(starts),
+                   LN_ONNX_SRC(ends), LN_ONNX_SRC(axes),
+                   LN_ONNX_SRC(bounds(n, NULL, "steps", TL_INT64)));
+}
+
+static void write_slice_from(ln_onnx_op *n)
+{
+    const char *const start = ln_onnx_op_in(n, "start");
+    const char *const end = ln_onnx_put_pair(n, "Add", start, bounds(n, NULL, "lens", TL_INT64));
+    LN_ONNX_PUT_AS(n, "dst", "Slice", LN_ONNX_SRC(ln_onnx_op_in(n, "src")), LN_ONNX_SRC(start),
+                   LN_ONNX_SRC(end), LN_ONNX_SRC(bounds(n, NULL, "axes", TL_INT64)));
+}
+
+static void write_slice(ln_onnx_op *n)
+{
+    const int start = ln_rule_get_int(n->op, "start"), len = ln_rule_get_int(n->op, "len");
+    const int axis = ln_onnx_op_axis(n, ln_onnx_op_tensor(n, "src")->ndim);
+    LN_ONNX_PUT_AS(n, "dst", "Slice", LN_ONNX_SRC(ln_onnx_op_in(n, "src")),
+                   LN_ONNX_SRC(ln_onnx_put_int(n, start)),
+                   LN_ONNX_SRC(ln_onnx_put_int(n, start + len)),
+                   LN_ONNX_SRC(ln_onnx_put_int(n, axis)));
+}
+
+// A node of all inputs `src0`, `src1`, .. along an axis, each with a new axis there if `is_new`.
+static void put_concat(ln_onnx_op *n, int axis, int is_new)
+{
+    const char *const out = ln_onnx_op_out(n, "dst");
+    const int len = ln_onnx_op_num_in(n, "src");
+    const char **srcs = ln_translation_alloc(&n->writer->base, ((size_t)len + 1) * sizeof(*srcs));
+    for (int i = 0; i < len && srcs; i++) {
+        const char *const src = ln_onnx_op_in_at(n, "src", i);
+        srcs[i] = is_new ? LN_ONNX_PUT(n, "Unsqueeze", LN_ONNX_SRC(src),
+                                       LN_ONNX_SRC(ln_onnx_put_int(n, axis)))
+                         : src;
+    }
+    ln_onnx_put_begin(n, "Concat");
+    for (int i = 0; i < len && srcs; i++)
+        ln_onnx_put_set(n, LN_ONNX_SRC(srcs[i]));
+    ln_onnx_put_set(n, LN_INT("axis", axis));
+    ln_onnx_put_end(n, 1, &out);
+}
+
+static void write_join(ln_onnx_op *n)
+{
+    put_concat(n, ln_rule_get_int(n->op, "axis"), 0);
+}
+
+static void write_gather(ln_onnx_op *n)
+{
+    put_concat(n, 0, 1);
+}
+
+static void write_concat(ln_onnx_op *n)
+{
+    LN_ONNX_PUT_AS(n, "dst", "Concat", LN_ONNX_SRC(ln_onnx_op_in(n, "src1")),
+                   LN_ONNX_SRC(ln_onnx_op_in(n, "src2")),
+                   LN_INT("axis", ln_onnx_op_axis(n, ln_onnx_op_tensor(n, "src1")->ndim)));
+}
+
+// The parts of src; `outs` are their names.
+static void put_split(ln_onnx_op *n, int axis, const char *lens, int len, const char **outs)
+{
+    const char *const src = ln_onnx_op_in(n, "src");
+    ln_onnx_put_begin(n, "Split");
+    ln_onnx_put_set(n, LN_ONNX_SRC(src));
+    ln_onnx_put_set(n, LN_ONNX_SRC(lens));
+    ln_onnx_put_set(n, LN_INT("axis", axis));
+    ln_onnx_put_end(n, len, outs);
+}
+
+// Names of outputs `dst0`, `dst1`, ..; of steps towards them if `are_steps`.
+static const char **part_names(ln_onnx_op *n, int len, int are_steps)
+{
+    const char **outs = ln_translation_alloc(&n->writer->base, ((size_t)len + 1) * sizeof(*outs));
+    for (int i = 0; i < len && outs; i++) {
+        outs[i] = are_steps ? ln_onnx_put_name(n, "Split") : ln_onnx_op_out_at(n, "dst", i);
+    }
+    return outs;
+}
+
+static void write_split(ln_onnx_op *n)
+{
+    const int len = ln_onnx_op_num_out(n, "dst");
+    const int axis = ln_onnx_op_axis(n, ln_onnx_op_tensor(n, "src")->ndim);
+    const char *const lens = bounds(n, "lens_now", "lens", TL_INT64);
+    const char **outs = part_names(n, len, 0);
+    if (outs)
+        put_split(n, axis, lens, len, outs);
+}
+
+/** Each part loses the first axis. */
+static void write_scatter(ln_onnx_op *n)
+{
+    const int len = ln_onnx_op_num_out(n, "dst");
+    const char **outs = part_names(n, len, 1);
+    int *const ones = ln_translation_alloc(&n->writer->base, ((size_t)len + 1) * sizeof(*ones));
+    for (int i = 0; i < len && ones; i++)
+        ones[i] = 1;
+    if (!outs || !ones)
+        return;
+    put_split(n, 0, ln_onnx_put_ints(n, len, ones), len, outs);
+    for (int i = 0; i < len; i++) {
+        const char *const arg = ln_onnx_op_arg_at(n->op->op_arg->tensors_out, "dst", i);
+        LN_ONNX_PUT_AS(n, arg, "Squeeze", LN_ONNX_SRC(outs[i]), LN_ONNX_SRC(ln_onnx_put_int(n, 0)));
+    }
+}
+
+/* ---- repeating and padding ---- */
+
+static void write_expand(ln_onnx_op *n)
+{
+    LN_ONNX_PUT_AS(n, "dst", "Expand", LN_ONNX_SRC(ln_onnx_op_in(n, "src")),
+                   LN_ONNX_SRC(bounds(n, "dims_now", "dims", TL_INT64)));
+}
+
+static void write_tile(ln_onnx_op *n)
+{
+    LN_ONNX_PUT_AS(n, "dst", "Tile", LN_ONNX_SRC(ln_onnx_op_in(n, "src")),
+                   LN_ONNX_SRC(bounds(n, NULL, "repeats", TL_INT64)));
+}
+
+// Removes what negative padding crops, before anything is added; `pads` then has none.
+static const char *crop(ln_onnx_op *n, const char *src, int ndim, int *pads)
+{
+    int starts[LN_MAXDIM] = {0}, ends[LN_MAXDIM], axes[LN_MAXDIM], crops = 0;
+    for (int i = 0; i < ndim; i++) {
+        int *const after = &pads[ndim + i];
+        axes[i] = i;
+        starts[i] = pads[i] < 0 ? -pads[i] : 0;
+        ends[i] = *after < 0 ? *after : INT_MAX;
+        crops |= pads[i] < 0 || *after < 0;
+        pads[i] = pads[i] > 0 ? pads[i] : 0;
+        *after = *after > 0 ? *after : 0;
+    }
+    if (!crops)
+        return src;
+    return LN_ONNX_PUT(n, "Slice", LN_ONNX_SRC(src), LN_ONNX_SRC(ln_onnx_put_ints(n, ndim, starts)),
+                       LN_ONNX_SRC(ln_onnx_put_ints(n, ndim, ends)),
+                       LN_ONNX_SRC(ln_onnx_put_ints(n, ndim, axes)));
+}
+
+static void write_pad(ln_onnx_op *n)
+{
+    static const struct {
+        const char *name, *mode;
+    } modes[] = {{"TL_PAD_CONSTANT", "constant"},
+                 {"TL_PAD_EDGE", "edge"},
+                 {"TL_PAD_REFLECT", "reflect"},
+                 {"TL_PAD_WRAP", "wrap"}};
+    const char *const name = ln_rule_get_string(n->op, "mode");
+    const int ndim = ln_onnx_op_tensor(n, "src")->ndim;
+    int len, n_after, pads[2 * LN_MAXDIM] = {0}, k = 0;
+    const int *const before = ln_rule_get_ints(n->op, "before", &len);
+    const int *const after = ln_rule_get_ints(n->op, "after", &n_after);
+    for (int i = 0; i < ndim && i < len && i < n_after; i++) {
+        pads[i] = before[i];
+        pads[ndim + i] = after[i];
+    }
+    while (k < 3 && strcmp(modes[k].name, name) != 0)
+        k++;
+    if (k == 3)
+        ln_onnx_op_since(n, 19);
+    const char *src = ln_onnx_op_in(n, "src");
+    const char *const value = k ? NULL : ln_onnx_op_optional(n, "value");
+    const char *const scalar = value && ln_onnx_op_tensor(n, "value")->ndim
+                                   ? ln_onnx_put_reshape(n, value, 0, NULL)
+                                   : value;
+    src = crop(n, src, ndim, pads);
+    LN_ONNX_PUT_AS(n, "dst", "Pad", LN_ONNX_SRC(src),
+                   LN_ONNX_SRC(ln_onnx_put_ints(n, 2 * ndim, pads)), LN_ONNX_SRC(scalar),
+                   LN_TEXT("mode", modes[k].mode));
+}
+
+/** ONNX has the axes 0 and 1 only: others move there and back. */
+static void write_reverse_sequence(ln_onnx_op *n)
+{
+    const int time = ln_rule_get_int(n->op, "time_axis");
+    const int batch = ln_rule_get_int(n->op, "batch_axis");
+    const int ndim = ln_onnx_op_tensor(n, "src")->ndim;
+    const char *const lens = ln_onnx_op_indices(n, "lens");
+    const char *src = ln_onnx_op_in(n, "src");
+    int axes[LN_MAXDIM] = {time, batch}, back[LN_MAXDIM], k = 2;
+    if (time + batch == 1) {
+        LN_ONNX_PUT_AS(n, "dst", "ReverseSequence", LN_ONNX_SRC(src), LN_ONNX_SRC(lens),
+                       LN_INT("time_axis", time), LN_INT("batch_axis", batch));
+        return;
+    }
+    for (int i = 0; i < ndim; i++)
+        if (i != time && i != batch)
+            axes[k++] = i;
+    for (int i = 0; i < ndim; i++)
+        back[axes[i]] = i;
+    src = ln_onnx_put_transpose(n, src, ndim, axes);
+    src = LN_ONNX_PUT(n, "ReverseSequence", LN_ONNX_SRC(src), LN_ONNX_SRC(lens),
+                      LN_INT("time_axis", 0), LN_INT("batch_axis", 1));
+    LN_ONNX_PUT_AS(n, "dst", "Transpose", LN_ONNX_SRC(src), LN_INTS("perm", ndim, back));
+}
+
+/* ---- constants and progressions ---- */
+
+static void write_zeros(ln_onnx_op *n)
+{
+    const tl_tensor *const dst = ln_onnx_op_tensor(n, "dst");
+    ln_onnx_put_filled_as(n, ln_onnx_op_out(n, "dst"), dst->dtype, dst->ndim, dst->dims, 0);
+}
+
+/* The most elements of a progression that is written as a constant. */
+enum { MAX_ELEMENTS = 1 << 24 };
+
+// Whether a progression is short enough for a constant.
+static int is_short(ln_onnx_op *n, const tl_tensor *dst)
+{
+    if (dst->len > MAX_ELEMENTS)
+        ln_onnx_op_lacks(n, "%d elements, expected at most %d", dst->len, MAX_ELEMENTS);
+    return dst->len <= MAX_ELEMENTS;
+}
+
+// start, start + step, .. of as many elements as dst, computed in double: a constant.
+static void write_arange(ln_onnx_op *n)
+{
+    const tl_tensor *const dst = ln_onnx_op_tensor(n, "dst");
+    if (!is_short(n, dst))
+        return;
+    const double start = ln_rule_get_number(n->op, "start"),
+                 step = ln_rule_get_number(n->op, "step");
+    const size_t size = tl_size_of(dst->dtype);
+    char *const elements = ln_translation_alloc(&n->writer->base, tl_tensor_size(dst) + 1);
+    for (int i = 0; i < dst->len && elements; i++) {
+        const double value = start + i * step;
+        tl_convert(elements + (size_t)i * size, dst->dtype, &value, TL_DOUBLE);
+    }
+    if (elements)
+        ln_onnx_put_as(n, "dst", ln_onnx_put_constant(n, dst->dtype, 1, dst->dims, elements));
+}
+
+static void write_rearange(ln_onnx_op *n)
+{
+    write_arange(n);
+    ln_onnx_op_overwrites(n, "src", "dst");
+}
+
+/** start + i * delta, for i = 0 .. len - 1. */
+static void write_range(ln_onnx_op *n)
+{
+    const tl_tensor *const dst = ln_onnx_op_tensor(n, "dst");
+    if (!is_short(n, dst))
+        return;
+    int *const counts =
+        ln_translation_alloc(&n->writer->base, ((size_t)dst->len + 1) * sizeof(*counts));
+    const char *const start = ln_onnx_op_in(n, "start"), *const delta = ln_onnx_op_in(n, "delta");
+    for (int i = 0; i < dst->len && counts; i++)
+        counts[i] = i;
+    if (!counts)
+        return;
+    const char *const index =
+        ln_onnx_put_cast(n, ln_onnx_put_ints(n, dst->len, counts), dst->dtype);
+    const char *const offset = ln_onnx_put_pair(n, "Mul", index, delta);
+    LN_ONNX_PUT_AS(n, "dst", "Add", LN_ONNX_SRC(start), LN_ONNX_SRC(offset));
+}
+
+static void write_eye(ln_onnx_op *n)
+{
+    const tl_tensor *const dst = ln_onnx_op_tensor(n, "dst");
+    const char *const like = ln_onnx_put_filled(n, TL_FLOAT, dst->ndim, dst->dims, 0);
+    LN_ONNX_PUT_AS(n, "dst", "EyeLike", LN_ONNX_SRC(like), LN_DTYPE("dtype", dst->dtype),
+                   LN_INT("k", ln_rule_get_int(n->op, "k")));
+}
+
+/** [H, W, 3] minus three numbers, as [3, H, W], computed in double. */
+static void write_submean(ln_onnx_op *n)
+{
+    static const int axes[] = {2, 0, 1}, dims[] = {3};
+    const ln_param_entry *const mean = ln_param_list_find(n->op->op_arg->params, "mean");
+    const tl_dtype dtype = ln_onnx_op_tensor(n, "dst")->dtype;
+    const char *const src = ln_onnx_put_cast(n, ln_onnx_op_in(n, "src"), TL_DOUBLE);
+    const char *const means = ln_onnx_put_constant(n, TL_DOUBLE, 1, dims, mean->value_array_double);
+    const char *const rest = ln_onnx_put_pair(n, "Sub", src, means);
+    LN_ONNX_PUT_AS(n, "dst", "Transpose", LN_ONNX_SRC(ln_onnx_put_cast(n, rest, dtype)),
+                   LN_INTS("perm", 3, axes));
+}
+
+const ln_onnx_op_row ln_onnx_write_rows_shape[] = {
+    {"view", write_view},
+    {"reshape", write_reshape},
+    {"reshape_to", write_reshape_to},
+    {"squeeze", write_squeeze},
+    {"unsqueeze", write_unsqueeze},
+    {"flatten", write_flatten},
+    {"stride_slice", write_stride_slice},
+    {"slice_from", write_slice_from},
+    {"slice", write_slice},
+    {"join", write_join},
+    {"gather", write_gather},
+    {"concat", write_concat},
+    {"split", write_split},
+    {"scatter", write_scatter},
+    {"expand", write_expand},
+    {"tile", write_tile},
+    {"pad", write_pad},
+    {"reverse_sequence", write_reverse_sequence},
+    {"zeros", write_zeros},
+    {"arange", write_arange},
+    {"rearange", write_rearange},
+    {"range", write_range},
+    {"eye", write_eye},
+    {"submean", write_submean},
+    {NULL},
+};

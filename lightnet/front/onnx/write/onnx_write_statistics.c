@@ -1,0 +1,347 @@
+// SPDX-License-Identifier: Apache-2.0
+// Writing normalizations, and operators that make few elements of many.
+
+#include <math.h>
+#include <string.h>
+
+#include "base/ln_name.h"
+#include "front/onnx/write/ln_onnx_write.h"
+#include "tensorlight/tl_shape.h"
+#include "tensorlight/tl_type.h"
+
+/* ---- normalizations ---- */
+
+// A vector as one number for each index along the axis of a tensor.
+static const char *along(ln_onnx_op *n, const char *arg, int axis, int ndim)
+{
+    int dims[LN_MAXDIM] = {ln_onnx_op_tensor(n, arg)->len, 1, 1, 1, 1, 1, 1, 1};
+    const char *const value = ln_onnx_op_in(n, arg);
+    return axis == ndim - 1 ? value : ln_onnx_put_reshape(n, value, ndim - axis, dims);
+}
+
+static const char *as_float(ln_onnx_op *n, const char *value, int is_half)
+{
+    return is_half && value ? ln_onnx_put_cast(n, value, TL_FLOAT) : value;
+}
+
+/** Floats of 16 bits are rounded once. */
+static void write_affine(ln_onnx_op *n)
+{
+    const tl_tensor *const src = ln_onnx_op_tensor(n, "src");
+    const int axis = ln_onnx_op_axis(n, src->ndim), is_half = tl_size_of(src->dtype) == 2;
+    const char *const scale = as_float(n, along(n, "scale", axis, src->ndim), is_half);
+    const char *shift = ln_onnx_op_optional(n, "shift") ? along(n, "shift", axis, src->ndim) : NULL;
+    const char *v =
+        ln_onnx_put_pair(n, "Mul", as_float(n, ln_onnx_op_in(n, "src"), is_half), scale);
+    shift = as_float(n, shift, is_half);
+    v = shift ? ln_onnx_put_pair(n, "Add", v, shift) : v;
+    ln_onnx_op_ends_with(n, "dst", is_half ? ln_onnx_put_cast(n, v, src->dtype) : v);
+}
+
+/* A normalization over the axes from one on. */
+typedef struct layers {
+    const tl_tensor *src;
+    int axis, n_axes, axes[LN_MAXDIM];
+    tl_dtype work; /* to compute in */
+} layers;
+
+static layers layers_of(ln_onnx_op *n)
+{
+    layers l = {.src = ln_onnx_op_tensor(n, "src")};
+    l.axis = ln_onnx_op_axis(n, l.src->ndim);
+    for (int i = l.axis; i < l.src->ndim; i++)
+        l.axes[l.n_axes++] = i;
+    l.work = tl_size_of(l.src->dtype) == 2 ? TL_FLOAT : l.src->dtype;
+    return l;
+}
+
+// A factor or summand with the shape of the normalized axes; absent: NULL.
+static const char *weights(ln_onnx_op *n, const layers *l, const char *arg)
+{
+    const char *const value = ln_onnx_op_optional(n, arg);
+    const tl_tensor *const t = ln_onnx_op_tensor(n, arg);
+    const int *const dims = l->src->dims + l->axis;
+    const int is_same =
+        t->ndim == l->n_axes && !memcmp(t->dims, dims, (size_t)t->ndim * sizeof(*dims));
+    return !value || is_same ? value : ln_onnx_put_reshape(n, value, l->n_axes, dims);
+}
+
+// 1 / sqrt(mean of x^2 + epsilon).
+static const char *inverse_norm(ln_onnx_op *n, const layers *l, const char *x)
+{
+    const char *const epsilon =
+        ln_onnx_put_scalar(n, l->work, ln_rule_get_number(n->op, "epsilon"));
+    const char *const square = ln_onnx_put_pair(n, "Mul", x, x);
+    const char *const mean = ln_onnx_put_reduce(n, "ReduceMean", square, l->n_axes, l->axes, 1);
+    const char *const root = ln_onnx_put(n, "Sqrt", ln_onnx_put_pair(n, "Add", mean, epsilon));
+    return ln_onnx_put(n, "Reciprocal", root);
+}
+
+static const char *put_factors(ln_onnx_op *n, const char *x, const char *scale, const char *bias)
+{
+    const char *const v = scale ? ln_onnx_put_pair(n, "Mul", x, scale) : x;
+    return bias ? ln_onnx_put_pair(n, "Add", v, bias) : v;
+}
+
+static const char *as_work(ln_onnx_op *n, const layers *l, const char *x)
+{
+    return l->work == l->src->dtype || !x ? x : ln_onnx_put_cast(n, x, l->work);
+}
+
+static void write_rmsnorm(ln_onnx_op *n)
+{
+    const layers l = layers_of(n);
+    const char *const x = as_work(n, &l, ln_onnx_op_in(n, "src"));
+    const char *const scale = as_work(n, &l, weights(n, &l, "scale"));
+    const char *const normal = ln_onnx_put_pair(n, "Mul", x, inverse_norm(n, &l, x));
+    const char *const v = put_factors(n, normal, scale, NULL);
+    ln_onnx_op_ends_with(n, "dst",
+                         l.work == l.src->dtype ? v : ln_onnx_put_cast(n, v, l.src->dtype));
+}
+
+/** ONNX's operator computes in floats of 32 bits. */
+static void write_layernorm_64(ln_onnx_op *n, const layers *l)
+{
+    const char *const x = ln_onnx_op_in(n, "src");
+    const char *const mean = ln_onnx_put_reduce(n, "ReduceMean", x, l->n_axes, l->axes, 1);
+    const char *const rest = ln_onnx_put_pair(n, "Sub", x, mean);
+    const char *const inverse = inverse_norm(n, l, rest);
+    const char *const scale = weights(n, l, "scale"), *const bias = weights(n, l, "bias");
+    const char *const normal = ln_onnx_put_pair(n, "Mul", rest, inverse);
+    ln_onnx_op_ends_with(n, "dst", put_factors(n, normal, scale, bias));
+    if (*ln_onnx_op_out(n, "mean"))
+        ln_onnx_put_as(n, "mean", mean);
+    if (*ln_onnx_op_out(n, "inv_std"))
+        ln_onnx_put_as(n, "inv_std", inverse);
+}
+
+/** The node must have a factor. */
+static void write_layernorm(ln_onnx_op *n)
+{
+    const layers l = layers_of(n);
+    if (l.work == TL_DOUBLE) {
+        write_layernorm_64(n, &l);
+        return;
+    }
+    const char *const x = ln_onnx_op_in(n, "src");
+    const char *scale = weights(n, &l, "scale");
+    const char *const bias = weights(n, &l, "bias");
+    if (!scale)
+        scale = ln_onnx_put_filled(n, l.src->dtype, l.n_axes, l.src->dims + l.axis, 1);
+    const char *const outs[] = {ln_onnx_op_out(n, "dst"), ln_onnx_op_out(n, "mean"),
+                                ln_onnx_op_out(n, "inv_std")};
+    ln_onnx_put_begin(n, "LayerNormalization");
+    ln_onnx_put_set(n, LN_ONNX_SRC(x));
+    ln_onnx_put_set(n, LN_ONNX_SRC(scale));
+    ln_onnx_put_set(n, LN_ONNX_SRC(bias));
+    ln_onnx_put_set(n, LN_INT("axis", l.axis));
+    ln_onnx_put_set(n, LN_NUMBER("epsilon", ln_rule_get_number(n->op, "epsilon")));
+    ln_onnx_put_end(n, 3, outs);
+}
+
+static const char *put_instancenorm(ln_onnx_op *n, const char *x, const char *scale,
+                                    const char *bias)
+{
+    return LN_ONNX_PUT(n, "InstanceNormalization", LN_ONNX_SRC(x), LN_ONNX_SRC(scale),
+                       LN_ONNX_SRC(bias),
+                       LN_NUMBER("epsilon", ln_rule_get_number(n->op, "epsilon")));
+}
+
+/** The normalization of groups is that of instances of one channel for each group. */
+static void write_groupnorm(ln_onnx_op *n)
+{
+    const tl_tensor *const src = ln_onnx_op_tensor(n, "src");
+    const int groups = ln_rule_get_int(n->op, "groups"), channels = src->dims[1];
+    const char *const x = ln_onnx_op_in(n, "src");
+    const char *scale = ln_onnx_op_in(n, "scale"), *bias = ln_onnx_op_in(n, "bias");
+    if (groups == channels && src->ndim > 2) {
+        ln_onnx_op_ends_with(n, "dst", put_instancenorm(n, x, scale, bias));
+        return;
+    }
+    const int per_group = ln_onnx_op_tensor(n, "scale")->len == groups && groups != channels;
+    const char *const ones = ln_onnx_put_filled(n, src->dtype, 1, &groups, 1);
+    const char *const zeros = ln_onnx_put_filled(n, src->dtype, 1, &groups, 0);
+    const char *const split = ln_onnx_put_view(n, x, 3, (int[]){0, groups, -1});
+    const char *normal = put_instancenorm(n, split, ones, zeros);
+    int dims[LN_MAXDIM] = {per_group ? groups : channels, 1, 1, 1, 1, 1, 1, 1};
+    if (!per_group)
+        normal = ln_onnx_put_like(n, normal, x);
+    const int ndim = per_group ? 2 : src->ndim - 1;
+    scale = ln_onnx_put_reshape(n, scale, ndim, dims);
+    bias = ln_onnx_put_reshape(n, bias, ndim, dims);
+    const char *const v = put_factors(n, normal, scale, bias);
+    ln_onnx_op_ends_with(n, "dst", per_group ? ln_onnx_put_like(n, v, x) : v);
+}
+
+/* ---- reductions ---- */
+
+static const struct reduction {
+    const char *name, *op_type;
+} reductions[] = {
+    {"TL_REDUCE_SUM", "ReduceSum"},        {"TL_REDUCE_MEAN", "ReduceMean"},
+    {"TL_REDUCE_PROD", "ReduceProd"},      {"TL_REDUCE_MAX", "ReduceMax"},
+    {"TL_REDUCE_MIN", "ReduceMin"},        {"TL_REDUCE_L1", "ReduceL1"},
+    {"TL_REDUCE_L2", "ReduceL2"},          {"TL_REDUCE_SUM_SQUARE", "ReduceSumSquare"},
+    {"TL_REDUCE_LOG_SUM", "ReduceLogSum"}, {"TL_REDUCE_LOG_SUM_EXP", "ReduceLogSumExp"},
+};
+
+// A reduction of a type that ONNX's operator need not take: integers of few bits as ones of 32, of
+// which the low bits stay.
+static const char *put_reduction(ln_onnx_op *n, const char *op_type, const char *src,
+                                 tl_dtype dtype, int n_axes, const int *axes, int keeps)
+{
+    const int is_few = !tl_dtype_is_float(dtype) && tl_size_of(dtype) < 4;
+    if (!is_few || ln_onnx_takes(n, op_type, dtype))
+        return ln_onnx_put_reduce(n, op_type, src, n_axes, axes, keeps);
+    const char *const wide = ln_onnx_put_cast(n, src, TL_INT32);
+    return ln_onnx_put_cast(n, ln_onnx_put_reduce(n, op_type, wide, n_axes, axes, keeps), dtype);
+}
+
+/** Without axes each element is reduced by itself: along a new axis of length 1. */
+static void write_reduce(ln_onnx_op *n)
+{
+    const char *const op = ln_rule_get_string(n->op, "op");
+    const struct reduction *const row = LN_ROW_NAMED(reductions, op);
+    const int keeps = ln_rule_has_bool(n->op, "keepdims", LN_TRUE);
+    const char *src = ln_onnx_op_in(n, "src");
+    int len, first = 0;
+    const int *const axes = ln_rule_get_ints(n->op, "axes", &len);
+    if (!row) {
+        ln_onnx_op_lacks(n, "parameter 'op' is %s", op);
+        return;
+    }
+    if (!len)
+        src = LN_ONNX_PUT(n, "Unsqueeze", LN_ONNX_SRC(src), LN_ONNX_SRC(ln_onnx_put_int(n, 0)));
+    ln_onnx_op_ends_with(n, "dst",
+                         put_reduction(n, row->op_type, src, ln_onnx_op_tensor(n, "src")->dtype,
+                                       len ? len : 1, len ? axes : &first, len && keeps));
+}
+
+// The input with an order that ONNX knows.
+static const char *ordered(ln_onnx_op *n)
+{
+    const char *const src = ln_onnx_op_in(n, "src");
+    return ln_onnx_op_tensor(n, "src")->dtype == TL_BOOL ? ln_onnx_put_cast(n, src, TL_UINT8) : src;
+}
+
+/* Maxima of floats: a NaN that is the first element stays, others lose. */
+typedef struct maxima {
+    const char *src;      /* without NaN */
+    const char *is_first; /* where the first element is NaN; NULL: of integers */
+    const char *first;
+} maxima;
+
+static maxima read_maxima(ln_onnx_op *n, int axis)
+{
+    maxima m = {.src = ln_onnx_op_in(n, "src")};
+    const tl_dtype dtype = ln_onnx_op_tensor(n, "src")->dtype;
+    if (!tl_dtype_is_float(dtype))
+        return m;
+    const char *const least = ln_onnx_put_scalar(n, dtype, -INFINITY);
+    m.first = ln_onnx_put_slice(n, m.src, axis, 0, 1);
+    m.is_first = ln_onnx_put(n, "IsNaN", m.first);
+    m.src = LN_ONNX_PUT(n, "Where", LN_ONNX_SRC(ln_onnx_put(n, "IsNaN", m.src)), LN_ONNX_SRC(least),
+                        LN_ONNX_SRC(m.src));
+    return m;
+}
+
+static const char *or_first(ln_onnx_op *n, const maxima *m, const char *first, const char *value)
+{
+    return m->is_first ? LN_ONNX_PUT(n, "Where", LN_ONNX_SRC(m->is_first), LN_ONNX_SRC(first),
+                                     LN_ONNX_SRC(value))
+                       : value;
+}
+
+static void put_max(ln_onnx_op *n, const maxima *m, int axis)
+{
+    const tl_dtype dtype = ln_onnx_op_tensor(n, "src")->dtype;
+    const char *const max = put_reduction(n, "ReduceMax", m->src, dtype, 1, &axis, 1);
+    ln_onnx_op_ends_with(n, "dst", or_first(n, m, m->first, max));
+}
+
+static void write_maxreduce(ln_onnx_op *n)
+{
+    const int axis = ln_onnx_op_axis(n, ln_onnx_op_tensor(n, "src")->ndim);
+    const maxima m = read_maxima(n, axis);
+    put_max(n, &m, axis);
+}
+
+static void write_maxreduce_arg(ln_onnx_op *n)
+{
+    const int axis = ln_onnx_op_axis(n, ln_onnx_op_tensor(n, "src")->ndim);
+    const maxima m = read_maxima(n, axis);
+    put_max(n, &m, axis);
+    const char *const src = m.is_first ? m.src : ordered(n);
+    const char *const arg = LN_ONNX_PUT(n, "ArgMax", LN_ONNX_SRC(src), LN_INT("axis", axis));
+    const char *const zero = ln_onnx_put_scalar(n, TL_INT64, 0);
+    ln_onnx_op_ends_with(n, "arg", ln_onnx_put_cast(n, or_first(n, &m, zero, arg), TL_INT32));
+}
+
+static void write_argreduce(ln_onnx_op *n)
+{
+    const int is_min = ln_rule_has_bool(n->op, "is_min", LN_TRUE);
+    LN_ONNX_PUT_AS(n, "dst", is_min ? "ArgMin" : "ArgMax", LN_ONNX_SRC(ordered(n)),
+                   LN_INT("axis", ln_onnx_op_axis(n, ln_onnx_op_tensor(n, "src")->ndim)),
+                   LN_INT("keepdims", ln_rule_has_bool(n->op, "keepdims", LN_TRUE)),
+                   LN_INT("select_last_index", ln_rule_has_bool(n->op, "is_last", LN_TRUE)));
+}
+
+static void write_cumulate(ln_onnx_op *n)
+{
+    const int is_product = ln_rule_has_bool(n->op, "is_product", LN_TRUE);
+    const double axis = ln_onnx_op_axis(n, ln_onnx_op_tensor(n, "src")->ndim);
+    if (is_product)
+        ln_onnx_op_since(n, 26);
+    LN_ONNX_PUT_AS(n, "dst", is_product ? "CumProd" : "CumSum",
+                   LN_ONNX_SRC(ln_onnx_op_in(n, "src")),
+                   LN_ONNX_SRC(ln_onnx_put_scalar(n, TL_INT64, axis)),
+                   LN_INT("exclusive", ln_rule_has_bool(n->op, "is_exclusive", LN_TRUE)),
+                   LN_INT("reverse", ln_rule_has_bool(n->op, "is_reverse", LN_TRUE)));
+}
+
+/** Of truth values: whether there is a pair of true ones. */
+static void write_dot_product(ln_onnx_op *n)
+{
+    const int one = 1, flat = -1, first = 0;
+    const tl_dtype dtype = ln_onnx_op_tensor(n, "dst")->dtype;
+    const int is_bool = dtype == TL_BOOL;
+    const char *const product = ln_onnx_put_pair(
+        n, is_bool ? "And" : "Mul", ln_onnx_op_in(n, "src1"), ln_onnx_op_in(n, "src2"));
+    if (!ln_onnx_op_tensor(n, "src1")->len) {
+        ln_onnx_put_filled_as(n, ln_onnx_op_out(n, "dst"), dtype, 1, &one, 0);
+        return;
+    }
+    const char *const line = ln_onnx_put_reshape(n, product, 1, &flat);
+    ln_onnx_op_ends_with(
+        n, "dst", put_reduction(n, is_bool ? "ReduceMax" : "ReduceSum", line, dtype, 1, &first, 1));
+}
+
+static void write_nllloss(ln_onnx_op *n)
+{
+    static const struct {
+        const char *name, *reduction;
+    } rows[] = {{"TL_LOSS_SUM", "sum"}, {"TL_LOSS_MEAN", "mean"}, {"TL_LOSS_NONE", "none"}};
+    const char *const name = ln_rule_get_string(n->op, "reduction");
+    const int ignores = ln_rule_has_bool(n->op, "is_ignoring", LN_TRUE);
+    const int k = !strcmp(name, rows[0].name) ? 0 : !strcmp(name, rows[1].name) ? 1 : 2;
+    LN_ONNX_PUT_AS(n, "dst", "NegativeLogLikelihoodLoss", LN_ONNX_SRC(ln_onnx_op_in(n, "src")),
+                   LN_ONNX_SRC(ln_onnx_op_in(n, "target")),
+                   LN_ONNX_SRC(ln_onnx_op_optional(n, "weight")),
+                   LN_TEXT("reduction", rows[k].reduction),
+                   LN_ONLY_IF(ignores, LN_INT("ignore_index", ln_rule_get_int(n->op, "ignored"))));
+}
+
+const ln_onnx_op_row ln_onnx_write_rows_statistics[] = {
+    {"affine", write_affine},
+    {"layernorm", write_layernorm},
+    {"rmsnorm", write_rmsnorm},
+    {"groupnorm", write_groupnorm},
+    {"reduce", write_reduce},
+    {"maxreduce", write_maxreduce},
+    {"maxreduce_arg", write_maxreduce_arg},
+    {"argreduce", write_argreduce},
+    {"cumulate", write_cumulate},
+    {"dot_product", write_dot_product},
+    {"nllloss", write_nllloss},
+    {NULL},
+};

@@ -1,0 +1,289 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: Apache-2.0
+"""usage: written.py LIGHTNET. Models that `convert` writes as ONNX: they give the results of the original, and have its names, types
+and sizes; operators that ONNX lacks are named, all of them. Debian's onnx.checker checks the files, if it is installed."""
+import json
+import os
+import subprocess
+import sys
+import tempfile
+
+try:
+    import numpy as np
+except ImportError:
+    print("1..0 # SKIP numpy is missing")
+    sys.exit(0)
+
+sys.path.append(os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "structure"))
+from onnx_reader import all_of, one_of, text_of
+from onnx_writer import graph, model, node, tensor, value
+from suite import complaint
+from tap import ROOT, Tap
+
+LIGHTNET = sys.argv[1]
+DTYPES = {"TL_FLOAT": np.float32, "TL_DOUBLE": np.float64, "TL_INT64": np.int64, "TL_INT32": np.int32, "TL_UINT8": np.uint8,
+          "TL_BOOL": np.bool_}
+
+
+def call(*words):
+    return subprocess.run([LIGHTNET, *words], capture_output=True, text=True, errors="replace")
+
+
+# ---- models and their results ----
+
+def inputs_of(path, *options):
+    """Name -> (dtype, shape) of a model's inputs; a free size is None."""
+    done = call("show", path, "--json", *options)
+    assert not done.returncode, done.stderr
+    return {entry["name"]: (DTYPES[entry["dtype"]], entry["shape"]) for entry in json.loads(done.stdout)["inputs"]}
+
+
+def random_inputs(folder, inputs, seed=1):
+    """-i NAME=FILE for each, of small numbers."""
+    generator, words = np.random.default_rng(seed), []
+    for i, (name, (dtype, shape)) in enumerate(inputs.items()):
+        array = generator.integers(0, 3, shape) if dtype != np.float32 else generator.uniform(-1, 1, shape)
+        path = os.path.join(folder, f"in{i}.npy")
+        np.save(path, np.asarray(array).astype(dtype))
+        words += ["-i", f"{name}={path}"]
+    return words
+
+
+def results(folder, name, path, *options):
+    """The outputs of a run, in order, or the error."""
+    out = os.path.join(folder, "out_" + name)
+    done = call("run", path, *options, "-O", out)
+    if done.returncode:
+        return done.stderr
+    files = sorted((f for f in os.listdir(out) if f.endswith(".npy")), key=lambda f: int(f[7:-4]))
+    return [np.load(os.path.join(out, f)) for f in files]
+
+
+def differences(one, other, tolerance):
+    if isinstance(one, str) or isinstance(other, str):
+        return [text for text in (one, other) if isinstance(text, str)]
+    faults = [] if len(one) == len(other) else [f"{len(one)} outputs, then {len(other)}"]
+    for i, (a, b) in enumerate(zip(one, other)):
+        if a.dtype != b.dtype or a.shape != b.shape:
+            faults.append(f"output {i}: {a.dtype} {a.shape}, then {b.dtype} {b.shape}")
+        elif not np.allclose(a, b, rtol=tolerance, atol=tolerance, equal_nan=True):
+            faults.append(f"output {i} differs by {np.nanmax(np.abs(a.astype(float) - b.astype(float)))}")
+    return faults
+
+
+def round_trip(folder, path, options=(), given=None, sizes=(), tolerance=0, shape=(), fixed=()):
+    """Converts, checks and runs the model, and converts it again. `options` are for reading the original, `shape` for both,
+    `fixed` sizes for the conversion only, `sizes` for runs with open sizes; given: the inputs, random ones by default."""
+    written, again = os.path.join(folder, "written.onnx"), os.path.join(folder, "again.onnx")
+    done = call("convert", path, *options, *shape, *fixed, "-o", written)
+    if done.returncode:
+        return [done.stderr]
+    faults = [f for f in [complaint(written)] if f]
+    if given is None:
+        given = random_inputs(folder, {name: (dtype, sizes[name] if name in sizes else dims)
+                                       for name, (dtype, dims) in inputs_of(path, *options).items()})
+    faults += differences(results(folder, "original", path, *options, *given),
+                          results(folder, "written", written, *given), tolerance)
+    done = call("convert", written, *shape, "-o", again)
+    return faults + ([done.stderr] if done.returncode else [])
+
+
+def check_examples(tap):
+    digits = os.path.join(ROOT, "examples/digits")
+    weights = ["-f", os.path.join(digits, "digits.safetensors")]
+    seven = ["-i", os.path.join(digits, "seven.pgm")]
+    cases = [
+        ("digits/digits.onnx", {"given": seven}),
+        ("digits/digits.json", {"options": weights, "given": seven}),
+        ("digits/digits-symbol.json", {"options": [*weights, "--shape", "image=1x1x28x28"], "given": seven}),
+        ("classify/ten_shapes.onnx", {}),
+        ("sentences/sentences.onnx", {"shape": ["--shape", "batch=1..4", "--shape", "sequence=1..16"],
+                                      "sizes": {"ids": [3, 7], "mask": [3, 7]}, "tolerance": 1e-6}),
+        ("table/machines.onnx", {"shape": ["--shape", "rows=1..9"],
+                                 "sizes": {"operating": [5, 3], "age": [5, 2], "type": [5]}, "tolerance": 1e-6}),
+        ("sound/speech.onnx", {"fixed": ["--shape", "samples=1x2048"], "tolerance": 1e-6,
+                               "sizes": {"samples": [1, 2048], "tail": [1, 256], "state": [1, 1, 32]}}),
+        ("../tests/cases/bodies.json", {}),
+        ("networks/squeezenet.net", {"tolerance": 1e-6}),
+        ("networks/shuffledet.net", {"tolerance": 1e-5}),
+        ("networks/yolov3.net", {"tolerance": 1e-4}),
+    ]
+    for name, arguments in cases:
+        if "yolov3" in name and os.environ.get("LN_TEST_ISAS"):
+            tap.skip(f"{name} as ONNX", "too large under sanitizers")
+            continue
+        with tempfile.TemporaryDirectory() as folder:
+            tap.check(f"{name} as ONNX gives the same results", round_trip(folder, os.path.join(ROOT, "examples", name), **arguments))
+
+
+# ---- models of this file ----
+
+def create(name, dtype, dims, data):
+    return {"name": "make " + name, "optype": "source", "tensors_in": [], "tensors_out": [{"arg_name": "dst", "name": name}],
+            "params": [{"arg_name": "dtype", "value": dtype}, {"arg_name": "dims", "value": dims},
+                       {"arg_name": "data", "value": data}]}
+
+
+def op(name, optype, ins, outs, **params):
+    return {"name": name, "optype": optype, "tensors_in": [{"arg_name": k, "name": v} for k, v in ins.items()],
+            "tensors_out": [{"arg_name": k, "name": v} for k, v in outs.items()],
+            "params": [{"arg_name": k, "value": v} for k, v in params.items()]}
+
+
+def write_ir(folder, inputs, outputs, ops, bodies=None):
+    path = os.path.join(folder, "model.json")
+    with open(path, "w", encoding="utf-8") as file:
+        json.dump({"inputs": inputs, "outputs": outputs, **({"bodies": bodies} if bodies else {}), "ops": ops}, file)
+    return path
+
+
+def odd_names():
+    """Names with blanks, quotes, slashes, controls and characters beyond ASCII, like those of steps."""
+    names = ["a b", 'quo"te', "x/Reshape", "\u00fc\u4e2d\U0001f600", "tab\there", "y/const"]
+    ops = [create(names[0], "TL_FLOAT", [2, 3], [])]
+    for before, after in zip(names, names[1:]):
+        ops.append(op("op " + after, "view", {"src": before}, {"dst": after}, dims=[3, 2] if len(ops) % 2 else [2, 3]))
+    return [names[0]], [names[-1]], ops
+
+
+def scalars_and_empty():
+    ops = [create("s", "TL_FLOAT", [], []), create("e", "TL_FLOAT", [0, 3], []), create("two", "TL_FLOAT", [], [2]),
+           op("double", "binary", {"src1": "s", "src2": "two"}, {"dst": "t"}, op="TL_BINARY_MUL"),
+           op("empty", "view", {"src": "e"}, {"dst": "v"}, dims=[3, 0, 2]),
+           op("sum", "reduce", {"src": "e"}, {"dst": "r"}, op="TL_REDUCE_SUM", axes=[0], keepdims=False)]
+    return ["s", "e"], ["t", "v", "r"], ops
+
+
+def optional_inputs():
+    """Inputs in the middle of the list, and at its end, are left out."""
+    data = [0.1 * i for i in range(12)]
+    ops = [create("x", "TL_FLOAT", [2, 6], []),
+           op("norm", "layernorm", {"src": "x"}, {"dst": "n"}, axis=1, epsilon=1e-5),
+           create("b", "TL_FLOAT", [6], data[:6]),
+           op("biased", "layernorm", {"src": "n", "bias": "b"}, {"dst": "m"}, axis=1, epsilon=1e-5),
+           op("padded", "pad", {"src": "m"}, {"dst": "p"}, before=[0, 1], after=[1, 0], mode="TL_PAD_CONSTANT")]
+    return ["x"], ["p"], ops
+
+
+def clashing_bodies():
+    """Tensors of two bodies have the names of tensors around them; one body returns its input."""
+    body = {"inputs": ["x"], "outputs": ["y"], "ops": [
+        create("x", "TL_FLOAT", [4], []), op("relu", "unary", {"src": "x"}, {"dst": "y"}, func="TL_UNARY_RELU", alpha=1, beta=0)]}
+    other = {"inputs": ["y"], "outputs": ["y"], "ops": [create("y", "TL_FLOAT", [4], [])]}
+    ops = [create("c", "TL_BOOL", [], []), create("x", "TL_FLOAT", [4], []),
+           op("neg", "unary", {"src": "x"}, {"dst": "y"}, func="TL_UNARY_NEG", alpha=1, beta=0),
+           op("if", "branch", {"cond": "c", "src0": "y"}, {"dst0": "z"}, then_body="then", else_body="else")]
+    return ["c", "x"], ["z", "y"], ops, {"then": body, "else": other}
+
+
+def check_names(tap):
+    cases = [("odd names", odd_names), ("scalars and empty tensors", scalars_and_empty),
+             ("optional inputs that are left out", optional_inputs), ("names of bodies like those around them", clashing_bodies)]
+    for sentence, made in cases:
+        with tempfile.TemporaryDirectory() as folder:
+            inputs, outputs, *rest = made()
+            path = write_ir(folder, inputs, outputs, *rest)
+            faults = round_trip(folder, path)
+            if not faults:
+                read = graph_of(os.path.join(folder, "written.onnx"))
+                got = [[text_of(info, 1) for info in all_of(read, number)] for number in (11, 12)]
+                faults = [] if got == [inputs, outputs] else [f"inputs and outputs {got}"]
+            tap.check(sentence, faults)
+
+
+def graph_of(path):
+    with open(path, "rb") as file:
+        return one_of(file.read(), 7)
+
+
+def shape_of(info):
+    """Numbers, and names of open sizes."""
+    dims = all_of(one_of(one_of(one_of(info, 2), 1), 2), 1)
+    return [text_of(d, 2) or one_of(d, 1, None) for d in dims]
+
+
+def open_model(folder):
+    """y = x W + b of any number of rows, the last two axes swapped."""
+    nodes = [node("MatMul", ["x", "w"], ["p"]), node("Add", ["p", "b"], ["q"]), node("Transpose", ["q"], ["y"], perm=[0, 2, 1])]
+    whole = graph(nodes, [value("x", "float", ["batch", "rows", 3])], [value("y", "float", ["batch", 2, "rows"])],
+                  [tensor("w", "float", [3, 2], [1, 2, 3, 4, 5, 6]), tensor("b", "float", [2], [7, 8])])
+    path = os.path.join(folder, "open.onnx")
+    with open(path, "wb") as file:
+        file.write(model(whole, opset=17))
+    return path
+
+
+def check_sizes(tap):
+    with tempfile.TemporaryDirectory() as folder:
+        path = open_model(folder)
+        faults = round_trip(folder, path, sizes={"x": [2, 5, 3]}, shape=["--shape", "rows=1..8"], fixed=["--shape", "batch=2"])
+        if not faults:
+            read = graph_of(os.path.join(folder, "written.onnx"))
+            got = shape_of(one_of(read, 11)), shape_of(one_of(read, 12))
+            faults = [] if got == ([2, "rows", 3], [2, 2, "rows"]) else [f"shapes {got}"]
+        tap.check("open sizes keep their names, and others are numbers", faults)
+
+
+def check_head(tap):
+    with tempfile.TemporaryDirectory() as folder:
+        path = write_ir(folder, *optional_inputs())
+        written = os.path.join(folder, "written.onnx")
+        call("convert", path, "-o", written)
+        with open(written, "rb") as file:
+            data = file.read()
+        opset = one_of(one_of(data, 8), 2, 0)
+        faults = [] if (text_of(data, 2), opset, one_of(data, 1)) == ("LightNet", 17, 8) else [f"opset {opset}"]
+        tap.check("the producer, the operator set and the version of the file", faults)
+
+
+# ---- what cannot be written ----
+
+def check_missing(tap):
+    with tempfile.TemporaryDirectory() as folder:
+        ops = [create("x", "TL_FLOAT", [4], []), create("m", "TL_INT8", [2, 2], []),
+               *(op(f"print{i}", "print", {"src": "x"}, {}, msg="x") for i in range(3)),
+               op("product", "matmul", {"src1": "m", "src2": "m"}, {"dst": "p"}),
+               op("same", "view", {"src": "x"}, {"dst": "v"}, dims=[4]),
+               op("sorted", "sort1d", {"src_key": "x"}, {"dst_key": "s"}, dir="TL_SORT_DIR_ASCENDING"),
+               op("after", "unary", {"src": "v"}, {"dst": "w"}, func="TL_UNARY_NEG", alpha=1, beta=0)]
+        path, out = write_ir(folder, ["x", "m"], ["p", "s", "w"], ops), os.path.join(folder, "out.onnx")
+        done = call("convert", path, "-o", out)
+        wanted = ["operators that ONNX has no nodes for: print (3 nodes, first 'print0')",
+                  "matmul (1 node, first 'product'; ONNX's MatMul does not take TL_INT8)",
+                  "sort1d (1 node, first 'sorted'; it overwrites 'x', which is read by another name)"]
+        faults = [f"no '{text}' in: {done.stderr}" for text in wanted if text not in done.stderr]
+        faults += ["a file remains"] if os.path.exists(out) or done.returncode != 1 else []
+        tap.check("all operators that ONNX lacks are named", faults)
+
+
+def check_external(tap):
+    with tempfile.TemporaryDirectory() as folder:
+        path = os.path.join(ROOT, "examples/digits/digits.onnx")
+        seven = ["-i", os.path.join(ROOT, "examples/digits/seven.pgm")]
+        written, apart = os.path.join(folder, "written.onnx"), os.path.join(folder, "apart.onnx")
+        faults = [done.stderr for done in (call("convert", path, "-o", written),
+                                           call("convert", path, "--external-data", "-o", apart)) if done.returncode]
+        faults = faults or differences(results(folder, "one", written, *seven), results(folder, "two", apart, *seven), 0)
+        if not faults:
+            sizes = [os.path.getsize(name) for name in (written, apart, apart + ".data")]
+            faults = [] if sizes[1] < sizes[0] / 4 and sizes[2] > sizes[0] / 2 else [f"files of {sizes} bytes"]
+            locations = {text_of(entry, 2) for t in all_of(graph_of(apart), 5) for entry in all_of(t, 13) if text_of(entry, 1) == "location"}
+            faults += [] if locations == {"apart.onnx.data"} else [f"locations {locations}"]
+        done = call("convert", path, "--external-data", "--to", "onnx", "-o", "-")
+        faults += [] if "only a file has" in done.stderr else [f"standard output: {done.stderr}"]
+        tap.check("large data in a file beside the model", faults)
+
+
+def main():
+    tap = Tap()
+    check_head(tap)
+    check_names(tap)
+    check_sizes(tap)
+    check_missing(tap)
+    check_external(tap)
+    check_examples(tap)
+    tap.end()
+
+
+if __name__ == "__main__":
+    main()
