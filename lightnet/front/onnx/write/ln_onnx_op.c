@@ -33,7 +33,10 @@ void ln_onnx_op_lacks(ln_onnx_op *n, const char *fmt, ...)
     vsnprintf(reason, sizeof(reason), fmt, ap);
     va_end(ap);
     snprintf(place, sizeof(place), "'%.128s'", n->op->op_arg->name);
-    ln_missing_note(&n->writer->missing, n->op->op_arg->optype, place, *reason ? reason : NULL);
+    const char *const optype = n->op->op_arg->optype;
+    ln_missing_note(
+        &n->writer->missing, optype,
+        &(ln_missing_op){.optype = optype, .first = place, .reason = *reason ? reason : NULL});
     n->writer->n_missing++;
     n->lacks = 1;
 }

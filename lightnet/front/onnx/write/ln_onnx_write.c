@@ -272,6 +272,7 @@ static int write_in(ln_onnx_writer *w, int opset, ln_context *ctx, int is_apart)
     ln_onnx_level level;
     w->opset = w->needed = opset;
     w->missing.translation = &w->base;
+    w->missing.shows_first = w->missing.is_writer = 1;
     ln_onnx_level_init(w, &level, NULL, ctx);
     if (!create_tables(w))
         write_graph(w, &level);

@@ -1,6 +1,6 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: Apache-2.0
-"""usage: images.py LIGHTNET. ImageDecoder of files that are constants of a model, or inputs with a value."""
+"""usage: image_files.py LIGHTNET. ImageDecoder of files that are constants of a model, or inputs with a value."""
 import base64
 import os
 import struct
