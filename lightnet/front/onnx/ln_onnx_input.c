@@ -380,13 +380,19 @@ static void add_compound(ln_onnx_scope *scope, compound *c, int index)
         ln_translation_fail_memory(&m->base);
 }
 
+/** The type, or NULL: a sequence of maps is a tensor here (ln_onnx_maps.c). */
+static const LnOnnx__SequenceType *sequence_of_no_maps(const LnOnnx__SequenceType *type)
+{
+    return type && type->elem_type && type->elem_type->has_map_type ? NULL : type;
+}
+
 ln_value_form ln_onnx_form_of(const LnOnnx__Type *type, const LnOnnx__TensorType **tensor)
 {
     const LnOnnx__OptionalElement *element =
         type && type->optional_type ? type->optional_type->elem_type : NULL;
-    const LnOnnx__SequenceType *sequence = element ? element->sequence_type
-                                           : type  ? type->sequence_type
-                                                   : NULL;
+    const LnOnnx__SequenceType *sequence = sequence_of_no_maps(element ? element->sequence_type
+                                                               : type  ? type->sequence_type
+                                                                       : NULL);
     *tensor = sequence  ? sequence->elem_type ? sequence->elem_type->tensor_type : NULL
               : element ? element->tensor_type
               : type    ? type->tensor_type

@@ -18,7 +18,7 @@ START_TEST(equal_pairs_give_equal_probabilities)
         tl_tensor *const dst = coupled(&room, nn_floats[i], 3, (double[]){0.5, 0.5, 0.5});
         ck_assert(dst->ndim == 2 && dst->dims[0] == 1 && dst->dims[1] == 3);
         for (size_t k = 0; k < 3; k++)
-            nn_check_near(dst, k, 1.0 / 3, 1e-7);
+            nn_check_near(dst, k, 1.0 / 3, nn_tolerance(nn_floats[i], 1, 1, 1.0 / 3));
         tl_tensor_free_data_too(dst);
         nn_close(&room);
     }

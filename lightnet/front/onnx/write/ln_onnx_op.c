@@ -101,6 +101,10 @@ static const char *add_constant(ln_onnx_op *n, const ln_op *op, const char *tens
 {
     const tl_tensor *const like = ln_tensor_table_find(n->level->ctx->tensor_table, tensor)->tensor;
     const ln_param_entry *const data = ln_param_list_find(op->op_arg->params, "data");
+    if (tl_dtype_bits(like->dtype) < 8) { // side by side in the file
+        ln_onnx_op_lacks(n, "a constant of type %s", tl_dtype_name(like->dtype));
+        return "";
+    }
     if (ln_produces_random(op)) {
         const ln_onnx_data drawn = {.random = op, .size = tl_tensor_size(like)};
         return add_data(n, name, like, &drawn);
