@@ -173,10 +173,16 @@ def page_of(models):
     return "\n".join(lines) + "\n"
 
 
+def why_no_trip(reason):
+    """The data of a sequence or of an optional value is no tensor."""
+    is_of_data = any(text in reason for text in ("tensor ''", "is not used", "no input_"))
+    return "the written model has tensors in place of sequences and optional values" if is_of_data else reason
+
+
 def trips_of(models):
     """The end of the page: the models that cannot be written as ONNX again."""
     failing = [model for model in models if model.reason is not None]
-    rows = [f"| {model.name} | {model.reason.replace('|', '/')} |" for model in failing]
+    rows = [f"| {model.name} | {why_no_trip(model.reason).replace('|', '/')} |" for model in failing]
     lines = [
         TRIPS,
         "",
