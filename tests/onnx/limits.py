@@ -132,7 +132,7 @@ def clipped(n):
 # A sentence, a model, options, and words that its message contains.
 RUN = [
     ("a constant of 6 GB", fill(1_500_000_000), LIMITED,
-     ["(expand_cpu): tensor 'y_0' takes 6000000000 of", "exceed the limit of 268435456 bytes"]),
+     ["(expand_cpu): tensor 'y' takes 6000000000 of", "exceed the limit of 268435456 bytes"]),
     ("one of 8 GB in two dimensions", fill(1_000_000, 2_000), LIMITED, ["takes 8000000000 of", "the limit of 268435456 bytes"]),
     ("an expanded tensor of 8 GB", expand(2_000_000_000), LIMITED,
      ["(expand_cpu): tensor 'y' takes 8000000000 of", "exceed the limit of 268435456 bytes"]),
