@@ -99,6 +99,11 @@ static void translate_quantize(ln_onnx_node *n)
 {
     scaling s = read_scaling(n);
     const tl_dtype dtype = s.zero ? ln_onnx_tensor_of(n, s.zero)->dtype : read_dtype(n, TL_UINT8);
+    if (tl_dtype_is_float(dtype))
+        ln_emit_fail(&n->emit,
+                     "the result has type %s, expected an integer or a float of 8 bits or less in "
+                     "'output_dtype' or the zero point",
+                     tl_dtype_name(dtype));
     if (is_small_float(dtype)) {
         if (s.zero)
             s.zero = ln_emit_cast(&n->emit, s.zero, TL_FLOAT, LN_EMIT_TEMP);
