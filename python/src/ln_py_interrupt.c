@@ -3,8 +3,8 @@
 // the run; Python's own handler is called as well, and raises afterwards.
 //
 // The handler may interrupt any code of the run, so it only wakes a thread, which cancels the run.
-// It is installed by the first run, over Python's, and stays. Whether Python has installed its own
-// again is a system call, so it is asked once in a tick of the coarse clock, some milliseconds.
+// It is installed by the first run, over Python's, and stays: then a run needs one system call, to
+// see that Python has not installed its own again.
 
 #include "ln_py.h"
 
@@ -12,7 +12,6 @@
 #include <semaphore.h>
 #include <signal.h>
 #include <sys/syscall.h>
-#include <time.h>
 #include <unistd.h>
 
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
@@ -126,20 +125,6 @@ static int install(void)
     return sigaction(SIGINT, &ours, NULL) == 0;
 }
 
-/** The same, as of the first run in this tick of the clock. */
-static int is_installed(void)
-{
-    static struct timespec last;
-    static int result;
-    struct timespec now;
-    if (clock_gettime(CLOCK_MONOTONIC_COARSE, &now) < 0)
-        return install();
-    if (now.tv_nsec != last.tv_nsec || now.tv_sec != last.tv_sec)
-        result = install();
-    last = now;
-    return result;
-}
-
 static int is_main_thread(void)
 {
     if (!is_main)
@@ -151,7 +136,7 @@ int ln_py_interrupt_begin(ln_session *session)
 {
     if (!is_main_thread() || interruptible) // or a run within a callback of a run
         return 0;
-    if ((!is_watched && start_watcher() < 0) || !is_installed())
+    if ((!is_watched && start_watcher() < 0) || !install())
         return 0;
     pthread_mutex_lock(&mutex);
     run_number++;
