@@ -7,7 +7,7 @@
 #include <stdlib.h>
 
 #include "front/onnx/onnx_ml_post.h"
-#include "front/onnx/onnx_ml_wood.h"
+#include "front/onnx/onnx_ml_forest.h"
 #include "tensorlight/tl_util.h"
 
 static const char *const mode_names[LN_TREE_MODES] = {
@@ -41,7 +41,7 @@ static ints read_ints_of(ln_onnx_node *n, const char *name, int len, int is_opti
 
 static ln_onnx_numbers numbers_of(ln_onnx_node *n, const void *data, tl_dtype dtype, int len)
 {
-    double *const at = ln_onnx_wood_array(n, (size_t)len, sizeof(*at));
+    double *const at = ln_onnx_forest_array(n, (size_t)len, sizeof(*at));
     if (at && len > 0)
         tl_convert_array(at, TL_DOUBLE, data, dtype, (size_t)len);
     return (ln_onnx_numbers){at, at ? len : 0};
@@ -89,20 +89,20 @@ static int to_index(ln_onnx_node *n, const char *name, int i, int64_t value, int
 }
 
 /** The arrays of `len` vertices; -1 after a failure. */
-static int make_vertices(ln_onnx_wood *w, int len)
+static int make_vertices(ln_onnx_forest *w, int len)
 {
     const size_t n = (size_t)len;
     w->len = len;
-    w->mode = ln_onnx_wood_array(w->n, n, sizeof(*w->mode));
-    w->tracks_true = ln_onnx_wood_array(w->n, n, sizeof(*w->tracks_true));
-    w->feature = ln_onnx_wood_array(w->n, n, sizeof(*w->feature));
-    w->child = ln_onnx_wood_array(w->n, 2 * n, sizeof(*w->child));
-    w->root = ln_onnx_wood_array(w->n, n, sizeof(*w->root));
+    w->mode = ln_onnx_forest_array(w->n, n, sizeof(*w->mode));
+    w->tracks_true = ln_onnx_forest_array(w->n, n, sizeof(*w->tracks_true));
+    w->feature = ln_onnx_forest_array(w->n, n, sizeof(*w->feature));
+    w->child = ln_onnx_forest_array(w->n, 2 * n, sizeof(*w->child));
+    w->root = ln_onnx_forest_array(w->n, n, sizeof(*w->root));
     return w->root ? 0 : -1;
 }
 
 /** What branches compare and where NaN goes, of the first `n` vertices. */
-static void read_branches(ln_onnx_wood *w, int n)
+static void read_branches(ln_onnx_forest *w, int n)
 {
     const ints feature = read_ints_of(w->n, "nodes_featureids", n, 0);
     const ints tracks = read_ints_of(w->n, "nodes_missing_value_tracks_true", n, 1);
@@ -136,9 +136,9 @@ static int compare_places(const void *a, const void *b)
 }
 
 /** All vertices, sorted by name; NULL after a failure, such as two of one name. */
-static place *sort_places(const ln_onnx_wood *w, const ints *tree, const ints *node)
+static place *sort_places(const ln_onnx_forest *w, const ints *tree, const ints *node)
 {
-    place *const places = ln_onnx_wood_array(w->n, (size_t)w->len, sizeof(*places));
+    place *const places = ln_onnx_forest_array(w->n, (size_t)w->len, sizeof(*places));
     for (int i = 0; places && i < w->len; i++)
         places[i] = (place){tree->at[i], node->at[i], i};
     if (places)
@@ -156,7 +156,7 @@ static int compare_for_search(const void *a, const void *b)
 }
 
 /** The vertex of this name; -1 after a failure. */
-static int find_vertex(const ln_onnx_wood *w, const place *places, int64_t tree, int64_t node,
+static int find_vertex(const ln_onnx_forest *w, const place *places, int64_t tree, int64_t node,
                        const char *attribute, int i)
 {
     const place key = {tree, node, 0};
@@ -170,9 +170,9 @@ static int find_vertex(const ln_onnx_wood *w, const place *places, int64_t tree,
 }
 
 /** The root of a tree is the first one of its nodes that is listed. Roots are in that order. */
-static void find_roots(ln_onnx_wood *w, const place *places)
+static void find_roots(ln_onnx_forest *w, const place *places)
 {
-    uint8_t *const is_root = ln_onnx_wood_array(w->n, (size_t)w->len, sizeof(*is_root));
+    uint8_t *const is_root = ln_onnx_forest_array(w->n, (size_t)w->len, sizeof(*is_root));
     for (int i = 0; is_root && i < w->len;) {
         int first = places[i].vertex, k = i;
         for (; k < w->len && places[k].tree == places[i].tree; k++)
@@ -185,7 +185,7 @@ static void find_roots(ln_onnx_wood *w, const place *places)
             w->root[w->n_roots++] = i;
 }
 
-static void read_modes(ln_onnx_wood *w)
+static void read_modes(ln_onnx_forest *w)
 {
     for (int i = 0; i < w->len; i++) {
         const char *const name = ln_onnx_string_at(w->n, "nodes_modes", i);
@@ -205,7 +205,7 @@ static void read_modes(ln_onnx_wood *w)
         ln_emit_fail(&w->n->emit, "attribute 'nodes_modes' has more than %d elements", w->len);
 }
 
-static void read_children(ln_onnx_wood *w, const place *places, const ints *tree)
+static void read_children(ln_onnx_forest *w, const place *places, const ints *tree)
 {
     static const char *const names[] = {"nodes_truenodeids", "nodes_falsenodeids"};
     for (int k = 0; k < 2; k++) {
@@ -228,7 +228,7 @@ static const vote_names of_classes = {"class_treeids", "class_nodeids", "class_i
                                       "class_weights", "class_weights_as_tensor"};
 
 /** Votes of branches do not count: some converters write them. */
-static void read_votes(ln_onnx_wood *w, const place *places, const vote_names *names)
+static void read_votes(ln_onnx_forest *w, const place *places, const vote_names *names)
 {
     const ln_onnx_numbers weight = read_numbers(w->n, names->weight, names->as_tensor, &w->dtype);
     const ints tree = read_ints_of(w->n, names->tree, weight.len, 0);
@@ -236,8 +236,8 @@ static void read_votes(ln_onnx_wood *w, const place *places, const vote_names *n
     const ints id = read_ints_of(w->n, names->id, weight.len, 0);
     w->votes.len = weight.len;
     w->votes.weight = weight.at;
-    w->votes.vertex = ln_onnx_wood_array(w->n, (size_t)weight.len, sizeof(int));
-    w->votes.target = ln_onnx_wood_array(w->n, (size_t)weight.len, sizeof(int));
+    w->votes.vertex = ln_onnx_forest_array(w->n, (size_t)weight.len, sizeof(int));
+    w->votes.target = ln_onnx_forest_array(w->n, (size_t)weight.len, sizeof(int));
     for (int i = 0; i < weight.len && !ln_onnx_failed(w->n); i++) {
         w->votes.vertex[i] = find_vertex(w, places, tree.at[i], node.at[i], names->node, i);
         w->votes.target[i] = to_index(w->n, names->id, i, id.at[i], w->n_targets);
@@ -245,7 +245,7 @@ static void read_votes(ln_onnx_wood *w, const place *places, const vote_names *n
 }
 
 /** -1 after a failure. */
-static int read_named_wood(ln_onnx_wood *w, const vote_names *names)
+static int read_named_forest(ln_onnx_forest *w, const vote_names *names)
 {
     const ints tree = read_ints(w->n, "nodes_treeids");
     if (tree.len == 0)
@@ -280,11 +280,11 @@ static int compare_doubles(const void *a, const void *b)
 }
 
 /** Sets end with NaN, in the order of the branches that need one. Equal members are one. */
-static void read_sets(ln_onnx_wood *w, int n)
+static void read_sets(ln_onnx_forest *w, int n)
 {
     const ln_onnx_numbers all = read_tensor(w->n, "membership_values", &w->dtype);
-    double *const members = ln_onnx_wood_array(w->n, (size_t)all.len, sizeof(*members));
-    int *const set = ln_onnx_wood_array(w->n, (size_t)w->len + 1, sizeof(*set));
+    double *const members = ln_onnx_forest_array(w->n, (size_t)all.len, sizeof(*members));
+    int *const set = ln_onnx_forest_array(w->n, (size_t)w->len + 1, sizeof(*set));
     int next = 0, len = 0;
     for (int i = 0; set && i < w->len; i++) {
         set[i] = len;
@@ -314,7 +314,7 @@ static void read_sets(ln_onnx_wood *w, int n)
 }
 
 /** Where a branch goes: another one, or a leaf, which are behind the `n` branches. */
-static void read_targets_of_branches(ln_onnx_wood *w, int n)
+static void read_targets_of_branches(ln_onnx_forest *w, int n)
 {
     static const char *const names[2][2] = {{"nodes_truenodeids", "nodes_trueleafs"},
                                             {"nodes_falsenodeids", "nodes_falseleafs"}};
@@ -328,13 +328,13 @@ static void read_targets_of_branches(ln_onnx_wood *w, int n)
     }
 }
 
-static void read_leaf_votes(ln_onnx_wood *w, int n, const ln_onnx_numbers *weight)
+static void read_leaf_votes(ln_onnx_forest *w, int n, const ln_onnx_numbers *weight)
 {
     const ints target = read_ints_of(w->n, "leaf_targetids", weight->len, 0);
     w->votes.len = weight->len;
     w->votes.weight = weight->at;
-    w->votes.vertex = ln_onnx_wood_array(w->n, (size_t)weight->len, sizeof(int));
-    w->votes.target = ln_onnx_wood_array(w->n, (size_t)weight->len, sizeof(int));
+    w->votes.vertex = ln_onnx_forest_array(w->n, (size_t)weight->len, sizeof(int));
+    w->votes.target = ln_onnx_forest_array(w->n, (size_t)weight->len, sizeof(int));
     for (int i = 0; i < weight->len && !ln_onnx_failed(w->n); i++) {
         w->mode[n + i] = LN_TREE_LEAF;
         w->votes.vertex[i] = n + i;
@@ -343,7 +343,7 @@ static void read_leaf_votes(ln_onnx_wood *w, int n, const ln_onnx_numbers *weigh
 }
 
 /** nodes_modes: bytes. */
-static void read_mode_bytes(ln_onnx_wood *w, int n)
+static void read_mode_bytes(ln_onnx_forest *w, int n)
 {
     const char *const tensor = ln_onnx_attr_tensor(w->n, "nodes_modes");
     const tl_tensor *const t = tensor ? ln_onnx_value(w->n, tensor) : NULL;
@@ -358,7 +358,7 @@ static void read_mode_bytes(ln_onnx_wood *w, int n)
 }
 
 /** -1 after a failure. */
-static int read_numbered_wood(ln_onnx_wood *w)
+static int read_numbered_forest(ln_onnx_forest *w)
 {
     const ln_onnx_numbers split = read_tensor(w->n, "nodes_splits", &w->dtype);
     const ln_onnx_numbers weight = read_tensor(w->n, "leaf_weights", &w->dtype);
@@ -378,7 +378,7 @@ static int read_numbered_wood(ln_onnx_wood *w)
     read_targets_of_branches(w, n);
     read_leaf_votes(w, n, &weight);
     read_sets(w, n);
-    w->root = ln_onnx_wood_array(w->n, (size_t)roots.len, sizeof(*w->root));
+    w->root = ln_onnx_forest_array(w->n, (size_t)roots.len, sizeof(*w->root));
     for (int i = 0; i < roots.len && !ln_onnx_failed(w->n); i++)
         w->root[w->n_roots++] = to_index(w->n, "tree_roots", i, roots.at[i], n);
     return ln_onnx_failed(w->n) ? -1 : 0;
@@ -386,8 +386,8 @@ static int read_numbered_wood(ln_onnx_wood *w)
 
 /* ---- operators ---- */
 
-/** A wood for rows of input 0. */
-static ln_onnx_wood begin_wood(ln_onnx_node *n)
+/** A forest for rows of input 0. */
+static ln_onnx_forest begin_forest(ln_onnx_node *n)
 {
     const char *const src = ln_onnx_in(n, 0);
     const tl_tensor *const t = ln_onnx_tensor_of(n, src);
@@ -396,10 +396,10 @@ static ln_onnx_wood begin_wood(ln_onnx_node *n)
         ln_emit_fail(&n->emit, "input 0 has %d dimensions, expected 1 or 2", t->ndim);
     if (!ln_onnx_failed(n))
         ln_onnx_want_fixed_axis(n, src, axis);
-    return (ln_onnx_wood){.n = n,
-                          .dtype = t->dtype == TL_DOUBLE ? TL_DOUBLE : TL_FLOAT,
-                          .features = ln_onnx_failed(n) ? 0 : t->dims[axis],
-                          .aggregate = "TL_TREE_SUM"};
+    return (ln_onnx_forest){.n = n,
+                            .dtype = t->dtype == TL_DOUBLE ? TL_DOUBLE : TL_FLOAT,
+                            .features = ln_onnx_failed(n) ? 0 : t->dims[axis],
+                            .aggregate = "TL_TREE_SUM"};
 }
 
 /** The transformed scores as output `i`, in this type. */
@@ -420,7 +420,7 @@ static void emit_scores(ln_onnx_node *n, ln_onnx_ml_post post, const char *score
 }
 
 /** base_values: none, or `n` of them. */
-static void want_base(const ln_onnx_wood *w, int n)
+static void want_base(const ln_onnx_forest *w, int n)
 {
     if (w->base.len != 0 && w->base.len != n)
         ln_emit_fail(&w->n->emit, "attribute 'base_values' has %d elements, expected 0 or %d",
@@ -442,14 +442,14 @@ static void translate_regressor(ln_onnx_node *n)
         {"MAX", "TL_TREE_MAX"},
         {0},
     };
-    ln_onnx_wood w = begin_wood(n);
+    ln_onnx_forest w = begin_forest(n);
     const ln_onnx_ml_post post = ln_onnx_ml_post_of(n);
     w.n_targets = ln_attr_int_in(&n->emit, "n_targets", 0, 1, INT_MAX);
     w.aggregate = ln_attr_choose(&n->emit, "aggregate_function", "SUM", aggregates);
-    if (ln_onnx_failed(n) || read_named_wood(&w, &of_targets))
+    if (ln_onnx_failed(n) || read_named_forest(&w, &of_targets))
         return;
     want_base(&w, w.n_targets);
-    emit_scores(n, post_of_targets(post, w.n_targets), ln_onnx_emit_wood(&w), TL_FLOAT, 0);
+    emit_scores(n, post_of_targets(post, w.n_targets), ln_onnx_emit_forest(&w), TL_FLOAT, 0);
 }
 
 /** The class of all votes; -1: there are several, or no votes. */
@@ -470,13 +470,13 @@ static int has_negative(const ln_onnx_votes *votes)
 }
 
 /** One label, 1, for a score above 0; otherwise 0. */
-static void emit_one_class(ln_onnx_wood *w, const ln_onnx_ml_labels *labels, ln_onnx_ml_post post)
+static void emit_one_class(ln_onnx_forest *w, const ln_onnx_ml_labels *labels, ln_onnx_ml_post post)
 {
     want_base(w, 1);
     if (labels->strings || (labels->ints && labels->ints[0] != 1))
         ln_emit_fail_as(&w->n->emit, LN_UNSUPPORTED,
                         "has a single class whose label is not 1, expected 1 or two classes");
-    const char *const score = ln_onnx_emit_wood(w);
+    const char *const score = ln_onnx_emit_forest(w);
     if (ln_onnx_failed(w->n))
         return;
     ln_onnx_alias(w->n, 0, ln_onnx_ml_above(w->n, score, 0));
@@ -485,8 +485,8 @@ static void emit_one_class(ln_onnx_wood *w, const ln_onnx_ml_labels *labels, ln_
 
 /** Two classes, and votes for one only. The second one wins above 0.5 if no vote is negative, else
  *  above 0. Votes for the first class are the score of the second one. */
-static void emit_two_classes(ln_onnx_wood *w, const ln_onnx_ml_labels *labels, ln_onnx_ml_post post,
-                             int class_of_votes)
+static void emit_two_classes(ln_onnx_forest *w, const ln_onnx_ml_labels *labels,
+                             ln_onnx_ml_post post, int class_of_votes)
 {
     const int is_probability = !has_negative(&w->votes);
     ln_emit *const e = &w->n->emit;
@@ -497,7 +497,7 @@ static void emit_two_classes(ln_onnx_wood *w, const ln_onnx_ml_labels *labels, l
         w->base.len = w->base.len > 0; // the one of the first class
     } else
         want_base(w, 2);
-    const char *const scores = ln_onnx_emit_wood(w);
+    const char *const scores = ln_onnx_emit_forest(w);
     if (ln_onnx_failed(w->n))
         return;
     const char *const score =
@@ -518,12 +518,12 @@ static void emit_two_classes(ln_onnx_wood *w, const ln_onnx_ml_labels *labels, l
 
 static void translate_classifier(ln_onnx_node *n)
 {
-    ln_onnx_wood w = begin_wood(n);
+    ln_onnx_forest w = begin_forest(n);
     const ln_onnx_ml_labels labels =
         ln_onnx_ml_labels_of(n, "classlabels_int64s", "classlabels_strings");
     const ln_onnx_ml_post post = ln_onnx_ml_post_of(n);
     w.n_targets = labels.len;
-    if (ln_onnx_failed(n) || read_named_wood(&w, &of_classes))
+    if (ln_onnx_failed(n) || read_named_forest(&w, &of_classes))
         return;
     const int only = only_class(&w.votes);
     if (w.n_targets == 1) {
@@ -535,7 +535,7 @@ static void translate_classifier(ln_onnx_node *n)
         return;
     }
     want_base(&w, w.n_targets);
-    const char *const scores = ln_onnx_emit_wood(&w);
+    const char *const scores = ln_onnx_emit_forest(&w);
     if (ln_onnx_failed(n))
         return;
     ln_onnx_ml_emit_labels(n, ln_onnx_ml_best(n, scores), &labels, 0);
@@ -546,7 +546,7 @@ static void translate_ensemble(ln_onnx_node *n)
 {
     static const char *const aggregates[] = {"TL_TREE_AVERAGE", "TL_TREE_SUM", "TL_TREE_MIN",
                                              "TL_TREE_MAX"};
-    ln_onnx_wood w = begin_wood(n);
+    ln_onnx_forest w = begin_forest(n);
     const tl_dtype dtype = ln_onnx_tensor_of(n, ln_onnx_in(n, 0))->dtype;
     const ln_onnx_ml_post post = (ln_onnx_ml_post)ln_attr_int_in(
         &n->emit, "post_transform", LN_ONNX_ML_NONE, LN_ONNX_ML_NONE, LN_ONNX_ML_PROBIT);
@@ -554,9 +554,9 @@ static void translate_ensemble(ln_onnx_node *n)
     w.aggregate = aggregates[ln_attr_int_in(&n->emit, "aggregate_function", 1, 0, 3)];
     if (!tl_dtype_is_float(dtype))
         ln_emit_fail(&n->emit, "input 0 has type %s, expected floats", tl_dtype_name(dtype));
-    if (ln_onnx_failed(n) || read_numbered_wood(&w))
+    if (ln_onnx_failed(n) || read_numbered_forest(&w))
         return;
-    emit_scores(n, post_of_targets(post, w.n_targets), ln_onnx_emit_wood(&w), dtype, 0);
+    emit_scores(n, post_of_targets(post, w.n_targets), ln_onnx_emit_forest(&w), dtype, 0);
 }
 
 const ln_onnx_row ln_onnx_rows_ml_trees[] = {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The nodes of the operator tree_ensemble that a wood becomes.
+// The nodes of the operator tree_ensemble that a forest becomes.
 
-#include "front/onnx/onnx_ml_wood.h"
+#include "front/onnx/onnx_ml_forest.h"
 
 #include <limits.h>
 #include <math.h>
@@ -10,7 +10,7 @@
 #include "front/onnx/onnx_ml_post.h"
 #include "tensorlight/tl_util.h"
 
-void *ln_onnx_wood_array(ln_onnx_node *n, size_t len, size_t size)
+void *ln_onnx_forest_array(ln_onnx_node *n, size_t len, size_t size)
 {
     size_t bytes;
     if (ln_onnx_failed(n) || ln_size_mul(len + 1, size, &bytes)) {
@@ -22,9 +22,9 @@ void *ln_onnx_wood_array(ln_onnx_node *n, size_t len, size_t size)
     return array ? memset(array, 0, bytes) : NULL;
 }
 
-/* The nodes that a wood becomes, and how far they are written. */
+/* The nodes that a forest becomes, and how far they are written. */
 typedef struct nodes {
-    const ln_onnx_wood *w;
+    const ln_onnx_forest *w;
     int *first;          /* [vertices]: 1 + the first node of a vertex; 0: no row reaches it */
     int *order, n_order; /* reached vertices, each tree level by level */
     int *leaf, n_leaves; /* [vertices]: 1 + the number of a leaf; 0: no row reaches it */
@@ -33,14 +33,14 @@ typedef struct nodes {
 } nodes;
 
 /** Whether no number compares with the split of a branch. */
-static int is_constant_branch(const ln_onnx_wood *w, int v)
+static int is_constant_branch(const ln_onnx_forest *w, int v)
 {
     return w->mode[v] == LN_TREE_MEMBER ? w->set[v] == w->set[v + 1]
                                         : w->mode[v] != LN_TREE_LEAF && isnan(w->split[v]);
 }
 
 /** How many nodes a vertex becomes. */
-static int64_t size_of_vertex(const ln_onnx_wood *w, int v)
+static int64_t size_of_vertex(const ln_onnx_forest *w, int v)
 {
     if (is_constant_branch(w, v))
         return 1;
@@ -67,9 +67,9 @@ static int add_vertex(nodes *g, int v)
 /** Numbers the nodes; -1 after a failure. */
 static int number_nodes(nodes *g)
 {
-    const ln_onnx_wood *const w = g->w;
-    g->first = ln_onnx_wood_array(w->n, (size_t)w->len, sizeof(*g->first));
-    g->order = ln_onnx_wood_array(w->n, (size_t)w->len, sizeof(*g->order));
+    const ln_onnx_forest *const w = g->w;
+    g->first = ln_onnx_forest_array(w->n, (size_t)w->len, sizeof(*g->first));
+    g->order = ln_onnx_forest_array(w->n, (size_t)w->len, sizeof(*g->order));
     for (int t = 0, i = 0; g->order && t < w->n_roots; t++) {
         if (add_vertex(g, w->root[t]))
             return -1;
@@ -94,7 +94,7 @@ static tl_tensor *new_tensor(const nodes *g, tl_dtype dtype, int ndim, const int
 }
 
 /** Element `i` of a tensor of the type to compute in; infinities stay. */
-static void store(const ln_onnx_wood *w, tl_tensor *t, int i, double x)
+static void store(const ln_onnx_forest *w, tl_tensor *t, int i, double x)
 {
     if (w->dtype == TL_DOUBLE)
         ((double *)t->data)[i] = x;
@@ -104,7 +104,7 @@ static void store(const ln_onnx_wood *w, tl_tensor *t, int i, double x)
 
 /** The greatest number below `x` of the type to compute in; NaN, which no number is at most, below
  *  -inf. */
-static double below(const ln_onnx_wood *w, double x)
+static double below(const ln_onnx_forest *w, double x)
 {
     if (x == -INFINITY)
         return NAN;
@@ -115,7 +115,7 @@ static double below(const ln_onnx_wood *w, double x)
  *  `no`. */
 static void write_node(const nodes *g, int i, int v, int is_negated, double split, int yes, int no)
 {
-    const ln_onnx_wood *const w = g->w;
+    const ln_onnx_forest *const w = g->w;
     int32_t *const child = (int32_t *)g->child->data + 2 * (size_t)i;
     ((int32_t *)g->feature->data)[i] = w->feature[v] + (is_negated ? w->features : 0);
     store(w, g->split, i, split);
@@ -142,7 +142,7 @@ typedef struct search {
 
 static void write_member(const nodes *g, int v, int yes, int no)
 {
-    const ln_onnx_wood *const w = g->w;
+    const ln_onnx_forest *const w = g->w;
     int node = g->first[v] - 1, depth = 1;
     search todo[64] = {{w->set[v], w->set[v + 1], node++}}; // halves of halves
     while (depth > 0) {
@@ -172,7 +172,7 @@ static const struct {
 
 static void write_branch(const nodes *g, int v)
 {
-    const ln_onnx_wood *const w = g->w;
+    const ln_onnx_forest *const w = g->w;
     const int i = g->first[v] - 1;
     const int *const to = w->child + 2 * (size_t)v;
     const int yes = g->first[to[0]] - 1, no = g->first[to[1]] - 1, tracks = w->tracks_true[v];
@@ -199,8 +199,8 @@ static void write_branch(const nodes *g, int v)
 static int is_acyclic(const nodes *g)
 {
     const int32_t *const feature = g->feature->data, *const child = g->child->data;
-    int *const parents = ln_onnx_wood_array(g->w->n, (size_t)g->len, sizeof(*parents));
-    int *const order = ln_onnx_wood_array(g->w->n, (size_t)g->len, sizeof(*order));
+    int *const parents = ln_onnx_forest_array(g->w->n, (size_t)g->len, sizeof(*parents));
+    int *const order = ln_onnx_forest_array(g->w->n, (size_t)g->len, sizeof(*order));
     int len = 0;
     for (int i = 0; order && i < g->len; i++)
         for (size_t k = 0; k < 2 && feature[i] >= 0; k++)
@@ -238,9 +238,9 @@ static const char *to_constant(const nodes *g, tl_tensor *t, const char *name)
 /** The tensors of nodes. Numbers the leaves that rows reach. */
 static void write_nodes(nodes *g, arguments *a)
 {
-    const ln_onnx_wood *const w = g->w;
+    const ln_onnx_forest *const w = g->w;
     const int of_two[] = {g->len, 2};
-    g->leaf = ln_onnx_wood_array(w->n, (size_t)w->len, sizeof(*g->leaf));
+    g->leaf = ln_onnx_forest_array(w->n, (size_t)w->len, sizeof(*g->leaf));
     g->split = new_tensor(g, w->dtype, 1, &g->len);
     g->feature = new_tensor(g, TL_INT32, 1, &g->len);
     g->child = new_tensor(g, TL_INT32, 2, of_two);
@@ -268,7 +268,7 @@ static void write_nodes(nodes *g, arguments *a)
 /** Votes in the order of leaves, and of the file within a leaf. */
 static void write_votes(nodes *g, arguments *a)
 {
-    const ln_onnx_wood *const w = g->w;
+    const ln_onnx_forest *const w = g->w;
     const ln_onnx_votes *const votes = &w->votes;
     int n = 0, is_one_each = 1, is_one_target = 1;
     for (int i = 0; i < votes->len && g->leaf; i++)
@@ -276,7 +276,7 @@ static void write_votes(nodes *g, arguments *a)
     tl_tensor *const weight = new_tensor(g, w->dtype, 1, &n);
     tl_tensor *const target = new_tensor(g, TL_INT32, 1, &n);
     tl_tensor *const start = new_tensor(g, TL_INT32, 1, (int[]){g->n_leaves + 1});
-    int *const next = ln_onnx_wood_array(w->n, (size_t)g->n_leaves + 1, sizeof(*next));
+    int *const next = ln_onnx_forest_array(w->n, (size_t)g->n_leaves + 1, sizeof(*next));
     for (int i = 0; next && i < votes->len; i++)
         next[g->leaf[votes->vertex[i]]]++; // of leaf l at l + 1
     for (int l = 0; next && l < g->n_leaves; l++) {
@@ -307,7 +307,7 @@ static void write_votes(nodes *g, arguments *a)
 
 static void write_base(const nodes *g, arguments *a)
 {
-    const ln_onnx_wood *const w = g->w;
+    const ln_onnx_forest *const w = g->w;
     tl_tensor *const base = w->base.len > 0 ? new_tensor(g, w->dtype, 1, &w->base.len) : NULL;
     if (!base)
         return;
@@ -316,7 +316,7 @@ static void write_base(const nodes *g, arguments *a)
     a->base = to_constant(g, base, "base");
 }
 
-const char *ln_onnx_emit_wood(const ln_onnx_wood *w)
+const char *ln_onnx_emit_forest(const ln_onnx_forest *w)
 {
     nodes g = {.w = w};
     arguments a = {0};

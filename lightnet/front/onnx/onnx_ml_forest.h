@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Woods: tree ensembles of any version of the domain ai.onnx.ml. The vertices of a wood are
+// Forests: tree ensembles of any version of the domain ai.onnx.ml. The vertices of a forest are
 // branches, of any comparison, or leaves. It becomes nodes of the operator tree_ensemble, which
 // only compare with <= (tl_tree.h): one or two for a branch, and a search for a branch on
 // membership of a set.
 
-#ifndef ONNX_ML_WOOD_H
-#define ONNX_ML_WOOD_H
+#ifndef ONNX_ML_FOREST_H
+#define ONNX_ML_FOREST_H
 
 #include "front/onnx/ln_onnx_model.h"
 
@@ -34,7 +34,7 @@ typedef struct ln_onnx_votes {
     const double *weight;
 } ln_onnx_votes;
 
-typedef struct ln_onnx_wood {
+typedef struct ln_onnx_forest {
     ln_onnx_node *n;
     tl_dtype dtype; /* to compute in */
     int features;   /* of a row */
@@ -50,12 +50,12 @@ typedef struct ln_onnx_wood {
     ln_onnx_votes votes;
     ln_onnx_numbers base;
     const char *aggregate; /* a name of tl_tree_aggregate */
-} ln_onnx_wood;
+} ln_onnx_forest;
 
 /** Memory of the translation, zeroed; NULL after a failure. */
-void *ln_onnx_wood_array(ln_onnx_node *n, size_t len, size_t size);
+void *ln_onnx_forest_array(ln_onnx_node *n, size_t len, size_t size);
 
 /** The aggregated votes, [N, targets], of the rows of input 0: a step. */
-const char *ln_onnx_emit_wood(const ln_onnx_wood *w);
+const char *ln_onnx_emit_forest(const ln_onnx_forest *w);
 
 #endif

@@ -1,6 +1,6 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: Apache-2.0
-"""usage: chances.py LIGHTNET. ONNX's random operators: distributions, types, seeds.
+"""usage: random_operators.py LIGHTNET. ONNX's random operators: distributions, types, seeds.
 
 Seeds are fixed, so a test of a distribution passes always or never. Its bound is one that a random sample exceeds with a
 probability of one in a thousand.
