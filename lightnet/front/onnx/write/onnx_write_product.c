@@ -184,9 +184,36 @@ static const char *zero_of(ln_onnx_op *n, tl_dtype dtype)
                            : ln_onnx_put_filled(n, dtype, scale->ndim, scale->dims, 0);
 }
 
+// Scales or zero points that are read beside each element of the source: [n] as [n, 1, ...].
+static const char *beside(ln_onnx_op *n, const char *arg, const char *value)
+{
+    const int ndim = ln_onnx_op_tensor(n, "src")->ndim, len = ln_onnx_op_tensor(n, arg)->len;
+    const int dims[LN_MAXDIM] = {len, 1, 1, 1, 1, 1, 1, 1};
+    if (len == 1)
+        return value;
+    if (ln_rule_get_int(n->op, "block"))
+        ln_onnx_op_lacks(n, "'%s' of blocks with these types", arg);
+    return ln_onnx_put_reshape(n, value, ndim - ln_onnx_op_axis(n, ndim), dims);
+}
+
+// The node always rounds.
+static void write_quotient(ln_onnx_op *n)
+{
+    const char *const src = widen(n, "src", ln_onnx_op_in(n, "src"));
+    const char *const scale = beside(n, "scale", widen(n, "scale", scale_of(n, "scale")));
+    const char *const zero = scale_of(n, "zero"), *dst = ln_onnx_put_pair(n, "Div", src, scale);
+    if (zero)
+        dst = ln_onnx_put_pair(n, "Add", dst, beside(n, "zero", zero));
+    ln_onnx_op_ends_with(n, "dst", dst);
+}
+
 static void write_quantize(ln_onnx_op *n)
 {
     const tl_dtype dtype = ln_onnx_op_tensor(n, "dst")->dtype;
+    if (dtype == TL_FLOAT) {
+        write_quotient(n);
+        return;
+    }
     const char *const src = widen(n, "src", ln_onnx_op_in(n, "src"));
     const char *const scale = widen(n, "scale", scale_of(n, "scale"));
     const char *const zero = zero_of(n, dtype), *const out = ln_onnx_op_out(n, "dst");
@@ -200,25 +227,14 @@ static void write_quantize(ln_onnx_op *n)
     ln_onnx_put_end(n, 1, &out);
 }
 
-// The node has no zero point of integers of 32 bits: it is subtracted before.
-static const char *minus_zero(ln_onnx_op *n, const char *src, const char *zero)
-{
-    const int ndim = ln_onnx_op_tensor(n, "src")->ndim, len = ln_onnx_op_tensor(n, "zero")->len;
-    const int axis = ln_onnx_op_axis(n, ndim);
-    const int dims[LN_MAXDIM] = {len, 1, 1, 1, 1, 1, 1, 1};
-    if (len != 1 && ln_rule_get_int(n->op, "block"))
-        ln_onnx_op_lacks(n, "zero points of blocks of integers of 32 bits");
-    const char *const each = len == 1 ? zero : ln_onnx_put_reshape(n, zero, ndim - axis, dims);
-    return ln_onnx_put_pair(n, "Sub", src, each);
-}
-
 static void write_dequantize(ln_onnx_op *n)
 {
     const tl_tensor *const src = ln_onnx_op_tensor(n, "src");
     const char *const scale = scale_of(n, "scale"), *zero = scale_of(n, "zero");
     const char *const out = ln_onnx_op_out(n, "dst"), *value = ln_onnx_op_in(n, "src");
     if (zero && src->dtype == TL_INT32) {
-        value = minus_zero(n, value, zero);
+        // The node has no zero point of integers of 32 bits: it is subtracted before.
+        value = ln_onnx_put_pair(n, "Sub", value, beside(n, "zero", zero));
         zero = NULL;
     }
     if (tl_size_of(src->dtype) == 2)
