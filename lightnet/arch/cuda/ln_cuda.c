@@ -3,6 +3,7 @@
 
 #include "arch/cuda/ln_cuda.h"
 #include "arch/cuda/ln_cuda_plan.h"
+#include "arch/cuda/ln_cuda_record.h"
 
 #include <pthread.h>
 #include <string.h>
@@ -25,10 +26,11 @@ struct ln_cuda {
     cudaEvent_t start, stop; /* for times of operators */
     ln_cuda_libs *libs;      /* NULL: no operator needs them so far */
     segment_mode mode;
-    ln_cuda_node *first; /* of the current segment */
-    uint64_t run_number; /* that it belongs to */
-    int failed;          /* ln_cuda_begin has failed */
-    ln_cuda *next;       /* in the list of all */
+    ln_cuda_node *first;          /* of the current segment */
+    ln_cuda_recording *recording; /* NULL: none */
+    uint64_t run_number;          /* that it belongs to */
+    int failed;                   /* ln_cuda_begin has failed */
+    ln_cuda *next;                /* in the list of all */
 };
 
 static ln_cuda *all; /* one for each context that has operators here */
@@ -277,6 +279,12 @@ ln_cuda_libs *ln_cuda_libs_of(const ln_cuda_node *node)
 
 /* ---- segments ---- */
 
+static void forget_recording(ln_cuda *cuda)
+{
+    ln_cuda_recording_free(cuda->recording);
+    cuda->recording = NULL;
+}
+
 // Ends a recording that is not to be used.
 static void abandon(ln_cuda *cuda)
 {
@@ -284,6 +292,7 @@ static void abandon(ln_cuda *cuda)
     if (cuda->mode == RECORDING && cudaStreamEndCapture(cuda->stream, &graph) == cudaSuccess)
         cudaGraphDestroy(graph);
     cudaGetLastError();
+    forget_recording(cuda);
     cuda->mode = NO_SEGMENT;
     cuda->first = NULL;
 }
@@ -291,6 +300,7 @@ static void abandon(ln_cuda *cuda)
 static int finish_recording(ln_cuda *cuda)
 {
     cudaGraph_t graph = NULL;
+    forget_recording(cuda);
     if (ln_cuda_expect(cudaStreamEndCapture(cuda->stream, &graph), "record a graph"))
         return -1;
     const int status =
@@ -318,6 +328,17 @@ static int close_segment(ln_cuda *cuda)
     return status;
 }
 
+static int begin_recording(ln_cuda *cuda)
+{
+    cuda->mode = RECORDING;
+    cuda->recording = ln_cuda_recording_create();
+    // Relaxed: a run that fails leaves the stream recording until another begins, in any thread.
+    return cuda->recording
+               ? ln_cuda_expect(cudaStreamBeginCapture(cuda->stream, cudaStreamCaptureModeRelaxed),
+                                "record the stream")
+               : -1;
+}
+
 static int open_segment(ln_cuda *cuda, ln_cuda_node *node)
 {
     cuda->first = node;
@@ -329,12 +350,10 @@ static int open_segment(ln_cuda *cuda, ln_cuda_node *node)
     if (!node->runs && cuda->libs)
         ln_cuda_trim(cuda->libs); // all plans are made
     // The first run loads kernels, which cannot be recorded.
-    cuda->mode = node->runs ? RECORDING : ADDING;
-    // Relaxed: a run that fails leaves the stream recording until another begins, in any thread.
-    return cuda->mode == ADDING
-               ? 0
-               : ln_cuda_expect(cudaStreamBeginCapture(cuda->stream, cudaStreamCaptureModeRelaxed),
-                                "record the stream");
+    if (node->runs)
+        return begin_recording(cuda);
+    cuda->mode = ADDING;
+    return 0;
 }
 
 static int begin(ln_cuda_node *node)
@@ -349,7 +368,9 @@ static int begin(ln_cuda_node *node)
         abandon(cuda);
         return ln_cuda_expect(cudaEventRecord(cuda->start, cuda->stream), "record an event");
     }
-    if (cuda->mode == NO_SEGMENT && open_segment(cuda, node)) {
+    if ((cuda->mode == NO_SEGMENT && open_segment(cuda, node)) ||
+        (cuda->mode == RECORDING && ln_cuda_record_begin(cuda->recording, cuda->stream,
+                                                         node->op_arg, node->has_idle_scratch))) {
         abandon(cuda);
         return -1;
     }
@@ -384,6 +405,8 @@ static int finish_step(ln_cuda *cuda)
 int ln_cuda_end(ln_cuda_node *node, int status)
 {
     ln_cuda *const cuda = node->cuda;
+    if (!status && cuda->mode == RECORDING && !node->op_arg->at_load)
+        status = ln_cuda_record_end(cuda->recording, cuda->stream);
     if (status) {
         abandon(cuda);
         return -1;

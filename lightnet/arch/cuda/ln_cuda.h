@@ -2,9 +2,9 @@
 // The GPU as the operators of a context use it: a stream, the libraries, and the graphs of runs.
 //
 // Operators between two copies from or to the CPU are a *segment*. Its first run adds the work of
-// each operator to the stream, its second records it as a CUDA graph, and later runs launch that
-// graph by the segment's first operator. The others then do nothing. In the description of an
-// operator, `node` is a member of its private structure:
+// each operator to the stream, its second records it as a CUDA graph (ln_cuda_record.h), and later
+// runs launch that graph by the segment's first operator. The others then do nothing. In the
+// description of an operator, `node` is a member of its private structure:
 //
 //     "static_call": "ln_cuda_enter(&priv->node, op_arg)",
 //     "call": "LN_CUDA_RUN(&priv->node, ln_cuda_softmax(priv->node.stream, src, dst, axis, 0))",
@@ -31,6 +31,7 @@ typedef struct ln_cuda_node {
     const ln_op_arg *op_arg;
     cudaGraphExec_t graph; /* of the segment that begins here; NULL: not recorded yet */
     int runs;              /* of that segment, before there was a graph */
+    int has_idle_scratch;  /* it does not use the scratch memory that it asked for */
     void *pinned;          /* host memory for copies; NULL: none */
 } ln_cuda_node;
 

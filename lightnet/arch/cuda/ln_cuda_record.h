@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+// The operators of a segment while it is recorded. A stream would make each wait for the one
+// before; in the graph, an operator waits for those only whose memory it reads or overwrites, so
+// that others may run at the same time.
+//
+//     ln_cuda_record_begin(recording, stream, op_arg, 0);
+//     ... adds its work to the stream ...
+//     ln_cuda_record_end(recording, stream);
+//
+// Functions that return int return -1 with the reason in tl_last_error().
+
+#ifndef LN_CUDA_RECORD_H
+#define LN_CUDA_RECORD_H
+
+#include <cuda_runtime_api.h>
+
+#include "lightnet/ln_op.h"
+
+typedef struct ln_cuda_recording ln_cuda_recording;
+
+/** Returns new (ln_cuda_recording_free). NULL with a reason: no memory. */
+ln_cuda_recording *ln_cuda_recording_create(void);
+void ln_cuda_recording_free(ln_cuda_recording *recording); /* takes NULL */
+
+/** What is added to the stream, which is being recorded, is now of this operator.
+ * has_idle_scratch: it does not use the scratch memory that it asked for. */
+int ln_cuda_record_begin(ln_cuda_recording *recording, cudaStream_t stream, const ln_op_arg *op_arg,
+                         int has_idle_scratch);
+int ln_cuda_record_end(ln_cuda_recording *recording, cudaStream_t stream);
+
+#endif
