@@ -781,7 +781,7 @@ static int run_own(const ln_cuda_plan *base, ln_cuda_libs *libs, const ln_cuda_r
     case OWN_DEPTHWISE:
         return ln_cuda_depthwise(stream, &src, &weight, &bias, more, &dst, param, plan->is_nhwc);
     case OWN_FIRST:
-        return ln_cuda_first_conv(stream, &src, &weight, &bias, &dst, param);
+        return ln_cuda_first_conv(stream, &src, &weight, &bias, &dst, param, NULL);
     case OWN_DIRECT:
         return ln_cuda_direct_conv(stream, &src, &weight, &bias, more, &dst, param, plan->is_nhwc);
     default:

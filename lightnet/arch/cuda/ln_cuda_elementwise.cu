@@ -713,6 +713,43 @@ int ln_cuda_copy_region(ln_cuda_stream stream, const tl_tensor *src, const int *
                          (int)tl_size_of(src->dtype), a);
 }
 
+/* ---- interleaving ---- */
+
+namespace
+{
+
+/** dst has n pairs, `half` of them in a line; lines of the sources have `len` elements. */
+template <class T>
+__global__ void __launch_bounds__(THREADS)
+    interleave(const T *src1, const T *src2, ln_vec<T, 2> *dst, uint32_t n, ln_divisor half,
+               int len)
+{
+    for (uint32_t i = blockIdx.x * THREADS + threadIdx.x; i < n; i += gridDim.x * THREADS) {
+        uint32_t column = i;
+        const uint32_t line = half.divide(column);
+        const size_t at = (size_t)line * len + column;
+        dst[i] = {src1[at], src2[at]};
+    }
+}
+
+} // namespace
+
+int ln_cuda_interleave(ln_cuda_stream stream, const tl_tensor *src1, const tl_tensor *src2,
+                       tl_tensor *dst, int first)
+{
+    const int len = src1->dims[src1->ndim - 1], half = dst->dims[dst->ndim - 1] / 2;
+    const uint32_t n = (uint32_t)dst->len / 2;
+    if (n == 0)
+        return 0;
+    return ln_cuda_of_size(tl_size_of(dst->dtype), "interleave", [&](auto zero) {
+        using T = decltype(zero);
+        interleave<T><<<ln_cuda_blocks(n, THREADS), THREADS, 0, stream>>>(
+            (const T *)src1->data + first, (const T *)src2->data + first, (ln_vec<T, 2> *)dst->data,
+            n, ln_divisor(half), len);
+        return ln_cuda_launched("interleave");
+    });
+}
+
 /* ---- conversions ---- */
 
 namespace

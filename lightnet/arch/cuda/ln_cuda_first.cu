@@ -11,6 +11,9 @@
 // A block copies a tile of src to shared memory, with zeros around the image. The instruction wants
 // pairs of k, which are words there; no matrix is built. What stands where "-" is belongs to other
 // pixels, and may be infinite: it is masked.
+//
+// A max pooling behind it is computed with it: the block keeps its tile of the convolution in
+// shared memory, and tiles overlap where windows do.
 
 #include "arch/cuda/ln_cuda_act.cuh"
 #include "arch/cuda/ln_cuda_mma.cuh"
@@ -21,8 +24,17 @@ namespace
 /** A tile of dst; a warp computes WARP_H rows of 16 pixels. */
 enum { TILE_H = 8, TILE_W = 32, WARP_H = 2, THREADS = 256 };
 
-/** K x K, stride S, C channels of src, N of dst at most: a multiple of 16. */
-template <int K, int S, int C, int N> struct first_layout {
+/** The windows of a pooling that is computed, too: 3x3 behind stride 2, else 2x2, of stride 2. */
+constexpr int pool_size(int stride)
+{
+    return stride == 2 ? 3 : 2;
+}
+
+enum { POOL_STRIDE = 2, POOL_V = 8 /* channels that a thread pools at once */ };
+
+/** K x K, stride S, C channels of src, N of dst at most: a multiple of 16. P x P: the windows of a
+ *  pooling; 0: none. */
+template <int K, int S, int C, int N, int P> struct first_layout {
     static constexpr int size = K * C;                /* elements of a row that a pixel needs */
     static constexpr int pairs = (size + 1) / 2;      /* of them */
     static constexpr int steps = (K * pairs + 7) / 8; /* of 16 elements of k */
@@ -33,18 +45,26 @@ template <int K, int S, int C, int N> struct first_layout {
     static constexpr int group = N < 32 ? N : 32; /* channels whose sums a warp finishes at once */
     static constexpr int v = group / 4;           /* of them, those of a thread */
     static constexpr int weights = steps * N * 8; /* words */
-    static constexpr int memory = (weights + in_h * words) * 4;
+    static constexpr int pixel = N + 8; /* elements of a pixel of the tile that is pooled */
+    static constexpr int pooled = P ? TILE_H * TILE_W * pixel / 2 : 0; /* words */
+    static constexpr int in_words = (in_h * words + 3) / 4 * 4;
+    static constexpr int memory = (weights + in_words + pooled) * 4;
+    static constexpr int out_h = P ? (TILE_H - P) / POOL_STRIDE + 1 : TILE_H; /* of a tile */
+    static constexpr int out_w = P ? (TILE_W - P) / POOL_STRIDE + 1 : TILE_W;
+    static constexpr int step = P ? POOL_STRIDE : 1; /* pixels of the convolution for one of dst */
     static constexpr int blocks = N == 64 ? 2 : N == 32 ? 3 : 4; /* of a multiprocessor */
 };
 
 template <class T> struct first_args {
     const T *src, *weight, *bias; /* bias may be NULL */
     T *dst;
-    int h, row_len; /* of src: rows, elements of a row */
-    int oh, ow, oc;
-    int top, left; /* padding; the left one in elements */
+    int h, row_len;                  /* of src: rows, elements of a row */
+    int oh, ow, oc;                  /* of the convolution */
+    int top, left;                   /* padding; the left one in elements */
+    int ph, pw, pool_top, pool_left; /* of the pooling: its result, padding */
     int n_tiles;
     ln_divisor across, down; /* tiles of an image */
+    ln_divisor groups;       /* of POOL_V channels */
     tl_activation act;
 };
 
@@ -76,25 +96,50 @@ __device__ __forceinline__ void load_weights(const first_args<T> &f, uint32_t *t
     }
 }
 
-/** Copies a tile of src, from row y and the element x of a row on, to shared memory. */
+/** The first pixel of a tile: of dst, and of the convolution. */
+struct tile_place {
+    uint32_t image;
+    int py, px, y, x;
+};
+
 template <class L, class T>
-__device__ __forceinline__ void load_tile(const first_args<T> &f, const T *image, int y, int x,
-                                          uint32_t *to)
+__device__ __forceinline__ tile_place place_of(const first_args<T> &f, int n)
 {
-    constexpr int LEN = L::in_h * L::words;
-    uint32_t pairs[L::loads]; // all of them on their way before the first is stored
+    tile_place at;
+    const uint32_t row = f.across.quotient(n);
+    at.image = f.down.quotient(row);
+    at.px = (n - (int)(row * f.across.d)) * L::out_w;
+    at.py = (int)(row - at.image * f.down.d) * L::out_h;
+    at.x = at.px * L::step - f.pool_left;
+    at.y = at.py * L::step - f.pool_top;
+    return at;
+}
+
+/** Loads the part of a thread of a tile of src: while they are on their way, the tile before it is
+ *  computed. */
+template <class L, int S, int C, class T>
+__device__ __forceinline__ void fetch_tile(const first_args<T> &f, const tile_place &at,
+                                           uint32_t (&pairs)[L::loads])
+{
+    const T *const image = f.src + (size_t)at.image * f.h * f.row_len;
+    const int y = at.y * S - f.top, x = at.x * S * C - f.left;
 #pragma unroll
     for (int j = 0; j < L::loads; j++) {
         const int i = threadIdx.x + j * THREADS, row = i / L::words;
         const int at_y = y + row, at_x = x + (i - row * L::words) * 2;
-        const bool ok = i < LEN && (unsigned)at_y < (unsigned)f.h;
+        const bool ok = i < L::in_h * L::words && (unsigned)at_y < (unsigned)f.h;
         pairs[j] = pair_of(image + (int64_t)at_y * f.row_len + at_x,
                            ok && (unsigned)at_x < (unsigned)f.row_len,
                            ok && (unsigned)(at_x + 1) < (unsigned)f.row_len);
     }
+}
+
+template <class L>
+__device__ __forceinline__ void store_tile(const uint32_t (&pairs)[L::loads], uint32_t *to)
+{
 #pragma unroll
     for (int j = 0; j < L::loads; j++)
-        if (threadIdx.x + j * THREADS < LEN)
+        if (threadIdx.x + j * THREADS < L::in_h * L::words)
             to[threadIdx.x + j * THREADS] = pairs[j];
 }
 
@@ -123,11 +168,12 @@ __device__ __forceinline__ uint32_t load_pair(const T *p, int first, int q)
     return is_full ? pair : pair & 0xffff;
 }
 
-/** Adds the bias to a group of channels, applies the activation, and stores them. sums: of each row
- *  and block of 8 columns. */
+/** Adds the bias to a group of channels, applies the activation, and stores them: pixel (y, x), and
+ *  those that follow it in steps of 8, at `to`. A row there has `row` elements, a pixel `pixel`.
+ *  Pixels from (end_y, end_x) on are not stored. sums: of each row and block of 8 columns. */
 template <class L, class T>
-__device__ __forceinline__ void finish(const first_args<T> &f, T *image, int y, int x, int c,
-                                       const float (&sums)[WARP_H][L::v / 2][4])
+__device__ __forceinline__ void finish(const first_args<T> &f, T *to, int row, int pixel, int end_y,
+                                       int end_x, int c, const float (&sums)[WARP_H][L::v / 2][4])
 {
     constexpr int V = L::v;
     float bias[V] = {}, all[WARP_H * 2 * V];
@@ -141,35 +187,115 @@ __device__ __forceinline__ void finish(const first_args<T> &f, T *image, int y, 
     ln_fast_act_all(all, f.act);
 #pragma unroll
     for (int i = 0; i < WARP_H * 2; i++) {
-        const int at_y = y + i / 2, at_x = x + i % 2 * 8;
-        float pixel[V];
+        const int y = i / 2, x = i % 2 * 8;
+        float values[V];
 #pragma unroll
         for (int j = 0; j < V; j++)
-            pixel[j] = all[i * V + j];
-        if (at_y < f.oh && at_x < f.ow)
-            ln_store_vec<V>(image + (at_y * f.ow + at_x) * f.oc + c, pixel);
+            values[j] = all[i * V + j];
+        if (y < end_y && x < end_x)
+            ln_store_vec<V>(to + y * row + x * pixel + c, values);
     }
 }
 
-template <class T, int K, int S, int C, int N>
-__global__ void __launch_bounds__(THREADS, first_layout<K, S, C, N>::blocks)
+/** The larger ones of two pairs, ignoring NaN; and all bits of those elements that are NaN. */
+__device__ __forceinline__ uint32_t max_of(uint32_t a, uint32_t b, __half)
+{
+    const __half2 max = __hmax2(*(const __half2 *)&a, *(const __half2 *)&b);
+    return *(const uint32_t *)&max;
+}
+
+__device__ __forceinline__ uint32_t max_of(uint32_t a, uint32_t b, __nv_bfloat16)
+{
+    const __nv_bfloat162 max = __hmax2(*(const __nv_bfloat162 *)&a, *(const __nv_bfloat162 *)&b);
+    return *(const uint32_t *)&max;
+}
+
+__device__ __forceinline__ uint32_t nan_of(uint32_t a, __half)
+{
+    return __hneu2_mask(*(const __half2 *)&a, *(const __half2 *)&a);
+}
+
+__device__ __forceinline__ uint32_t nan_of(uint32_t a, __nv_bfloat16)
+{
+    return __hneu2_mask(*(const __nv_bfloat162 *)&a, *(const __nv_bfloat162 *)&a);
+}
+
+/** The windows' pixels along an axis, as offsets in the tile: those outside of the convolution are
+ *  the nearest inside, which the window has, too. first: of the window, in the convolution. */
+template <int P> __device__ __forceinline__ void find_pixels(int first, int len, int (&at)[P])
+{
+#pragma unroll
+    for (int i = 0; i < P; i++)
+        at[i] = min(max(first + i, 0), len - 1) - first;
+}
+
+/** The max of a window of the tile, from pixel (y, x) of the convolution on, which may be outside.
+ *  NaN: as ln_cuda_pool2d. */
+template <class L, int P, class T>
+__device__ __forceinline__ ln_vec<uint32_t, 4> pool_window(const first_args<T> &f, const T *tile,
+                                                           int y, int x)
+{
+    int rows[P], columns[P];
+    ln_vec<uint32_t, 4> first, max;
+    find_pixels(y, f.oh, rows);
+    find_pixels(x, f.ow, columns);
+#pragma unroll
+    for (int i = 0; i < P * P; i++) {
+        const ln_vec<uint32_t, 4> v = *(
+            const ln_vec<uint32_t, 4> *)(tile + (rows[i / P] * TILE_W + columns[i % P]) * L::pixel);
+#pragma unroll
+        for (int j = 0; j < 4; j++)
+            max.at[j] = i ? max_of(max.at[j], v.at[j], T()) : v.at[j];
+        first = i ? first : v;
+    }
+#pragma unroll
+    for (int j = 0; j < 4; j++) {
+        const uint32_t nan = nan_of(first.at[j], T());
+        max.at[j] = (max.at[j] & ~nan) | (first.at[j] & nan);
+    }
+    return max;
+}
+
+/** Pools a tile whose first pixel is (y, x) of the convolution, into `image` from (py, px) on. */
+template <class L, int P, class T>
+__device__ __forceinline__ void pool_tile(const first_args<T> &f, const T *tile, T *image, int y,
+                                          int x, int py, int px)
+{
+    const int groups = f.oc / POOL_V;
+    for (int i = threadIdx.x; i < L::out_h * L::out_w * groups; i += THREADS) {
+        const int pixel = f.groups.quotient(i), c = (i - pixel * groups) * POOL_V;
+        const int row = pixel / L::out_w, column = pixel % L::out_w;
+        if (py + row < f.ph && px + column < f.pw)
+            *(ln_vec<uint32_t, 4> *)(image + ((int64_t)(py + row) * f.pw + px + column) * f.oc +
+                                     c) =
+                pool_window<L, P>(f, tile + (row * TILE_W + column) * POOL_STRIDE * L::pixel + c,
+                                  y + row * POOL_STRIDE, x + column * POOL_STRIDE);
+    }
+}
+
+template <class T, int K, int S, int C, int N, int P>
+__global__ void __launch_bounds__(THREADS, first_layout<K, S, C, N, P>::blocks)
     first_conv(const __grid_constant__ first_args<T> f)
 {
-    using L = first_layout<K, S, C, N>;
+    using L = first_layout<K, S, C, N, P>;
     extern __shared__ __align__(16) unsigned char memory[];
     uint32_t *const weights = (uint32_t *)memory, *const tile = weights + L::weights;
+    T *const pooled = (T *)(tile + L::in_words);
     const int warp = threadIdx.x / 32, lane = threadIdx.x % 32, q = lane % 4;
     const int warp_y = warp / (TILE_W / 16) * WARP_H, warp_x = warp % (TILE_W / 16) * 16 + lane / 4;
     const T *const from = (const T *)tile + warp_y * S * L::stride + warp_x * S * C;
 
+    uint32_t pairs[L::loads];
+    fetch_tile<L, S, C>(f, place_of<L>(f, blockIdx.x), pairs);
     load_weights<L, K, N>(f, weights);
     for (int n = blockIdx.x; n < f.n_tiles; n += gridDim.x) {
-        const uint32_t row = f.across.quotient(n), image = f.down.quotient(row);
-        const int x = (n - (int)(row * f.across.d)) * TILE_W,
-                  y = (int)(row - image * f.down.d) * TILE_H;
-        load_tile<L>(f, f.src + (size_t)image * f.h * f.row_len, y * S - f.top, x * S * C - f.left,
-                     tile);
+        const tile_place at = place_of<L>(f, n);
+        const int y = at.y, x = at.x;
+        T *const dst = f.dst + (size_t)at.image * f.ph * f.pw * f.oc;
+        store_tile<L>(pairs, tile);
         __syncthreads(); // the tile and the weights are here
+        if (n + (int)gridDim.x < f.n_tiles)
+            fetch_tile<L, S, C>(f, place_of<L>(f, n + gridDim.x), pairs);
         if (y + warp_y < f.oh && x + warp_x - lane / 4 < f.ow) {
             float sums[N / L::group][WARP_H][L::v / 2][4] = {};
 #pragma unroll
@@ -195,48 +321,71 @@ __global__ void __launch_bounds__(THREADS, first_layout<K, S, C, N>::blocks)
                     }
                 }
             }
+            const int at_y = y + warp_y, at_x = x + warp_x;
 #pragma unroll
             for (int i = 0; i < N / L::group; i++)
-                finish<L>(f, f.dst + (size_t)image * f.oh * f.ow * f.oc, y + warp_y, x + warp_x,
-                          i * L::group + q * L::v, sums[i]);
+                if constexpr (P > 0)
+                    finish<L>(f, pooled + (warp_y * TILE_W + warp_x) * L::pixel, TILE_W * L::pixel,
+                              L::pixel, WARP_H, TILE_W, i * L::group + q * L::v, sums[i]);
+                else
+                    finish<L>(f, dst + (at_y * f.ow + at_x) * f.oc, f.ow * f.oc, f.oc, f.oh - at_y,
+                              f.ow - at_x, i * L::group + q * L::v, sums[i]);
         }
         __syncthreads(); // nobody needs the tile
+        if constexpr (P > 0)
+            pool_tile<L, P>(f, pooled, dst, y, x, at.py, at.px);
     }
 }
 
 /* ---- launches ---- */
 
-template <class T, int K, int S, int C, int N>
-int launch(ln_cuda_stream stream, const first_args<T> &f)
-{
-    using L = first_layout<K, S, C, N>;
-    static_assert(L::memory <= 48 * 1024, "more has to be allowed");
-    const int most = ln_cuda_n_sms() * L::blocks;
-    const unsigned blocks = (unsigned)(f.n_tiles < most ? f.n_tiles : most);
-    first_conv<T, K, S, C, N><<<blocks, THREADS, L::memory, stream>>>(f);
-    return ln_cuda_launched("first convolution");
-}
-
-template <class T, int K, int S, int C>
-int launch_channels(ln_cuda_stream stream, const first_args<T> &f)
-{
-    if constexpr (K == 3)
-        if (f.oc <= 16)
-            return launch<T, K, S, C, 16>(stream, f);
-    return f.oc <= 32 ? launch<T, K, S, C, 32>(stream, f) : launch<T, K, S, C, 64>(stream, f);
-}
-
-template <class T, int C>
-int launch_size(ln_cuda_stream stream, const first_args<T> &f, const tl_conv2d_param *param)
-{
-    return param->size[0] == 7     ? launch_channels<T, 7, 2, C>(stream, f)
-           : param->stride[0] == 2 ? launch_channels<T, 3, 2, C>(stream, f)
-                                   : launch_channels<T, 3, 1, C>(stream, f);
-}
-
 int tiles_of(int len, int tile)
 {
     return (len + tile - 1) / tile;
+}
+
+template <class T, int K, int S, int C, int N, int P>
+int launch(ln_cuda_stream stream, first_args<T> f, int n_images)
+{
+    using L = first_layout<K, S, C, N, P>;
+    static uint64_t allowed;
+    const int most = ln_cuda_n_sms() * L::blocks;
+    f.across = ln_divisor(tiles_of(f.pw, L::out_w));
+    f.down = ln_divisor(tiles_of(f.ph, L::out_h));
+    f.groups = ln_divisor(f.oc / POOL_V);
+    f.n_tiles = n_images * (int)(f.across.d * f.down.d);
+    if (ln_cuda_allow_shared(first_conv<T, K, S, C, N, P>, L::memory, &allowed,
+                             "first convolution"))
+        return -1;
+    const unsigned blocks = (unsigned)(f.n_tiles < most ? f.n_tiles : most);
+    first_conv<T, K, S, C, N, P><<<blocks, THREADS, L::memory, stream>>>(f);
+    return ln_cuda_launched("first convolution");
+}
+
+template <class T, int K, int S, int C, int P>
+int launch_channels(ln_cuda_stream stream, const first_args<T> &f, int n_images)
+{
+    if constexpr (K == 3)
+        if (f.oc <= 16)
+            return launch<T, K, S, C, 16, P>(stream, f, n_images);
+    return f.oc <= 32 ? launch<T, K, S, C, 32, P>(stream, f, n_images)
+                      : launch<T, K, S, C, 64, P>(stream, f, n_images);
+}
+
+template <class T, int K, int S, int C>
+int launch_pool(ln_cuda_stream stream, const first_args<T> &f, int n_images, int is_pooled)
+{
+    return is_pooled ? launch_channels<T, K, S, C, pool_size(S)>(stream, f, n_images)
+                     : launch_channels<T, K, S, C, 0>(stream, f, n_images);
+}
+
+template <class T, int C>
+int launch_size(ln_cuda_stream stream, const first_args<T> &f, const tl_conv2d_param *param,
+                int n_images, int is_pooled)
+{
+    return param->size[0] == 7     ? launch_pool<T, 7, 2, C>(stream, f, n_images, is_pooled)
+           : param->stride[0] == 2 ? launch_pool<T, 3, 2, C>(stream, f, n_images, is_pooled)
+                                   : launch_pool<T, 3, 1, C>(stream, f, n_images, is_pooled);
 }
 
 } // namespace
@@ -252,12 +401,28 @@ int ln_cuda_has_first_conv(const tl_tensor *src, const tl_tensor *weight,
            (c == 1 || c == 3 || c == 4) && src->dims[3] == c && w[0] % 8 == 0 && w[0] <= 64;
 }
 
-int ln_cuda_first_conv(ln_cuda_stream stream, const tl_tensor *src, const tl_tensor *weight,
-                       const tl_tensor *bias, tl_tensor *dst, const tl_conv2d_param *param)
+int ln_cuda_has_first_pool(const tl_conv2d_param *param, const tl_pool2d_param *pool)
 {
+    const int size = pool_size(param->stride[0]), *const p = pool->padding;
+    return pool->size[0] == size && pool->size[1] == size && pool->stride[0] == POOL_STRIDE &&
+           pool->stride[1] == POOL_STRIDE && p[0] < size && p[1] < size && p[2] < size &&
+           p[3] < size;
+}
+
+int ln_cuda_first_conv(ln_cuda_stream stream, const tl_tensor *src, const tl_tensor *weight,
+                       const tl_tensor *bias, tl_tensor *dst, const tl_conv2d_param *param,
+                       const tl_pool2d_param *pool)
+{
+    int extents[2];
     if (dst->len == 0)
         return 0;
-    if (!ln_cuda_has_first_conv(src, weight, param) || !ln_is_aligned(dst->data, 16) ||
+    for (int i = 0; i < 2; i++)
+        extents[i] = tl_conv2d_length(src->dims[1 + i], param->size[i], param->stride[i],
+                                      param->dilation[i], param->padding[i], param->padding[2 + i]);
+    if (extents[0] < 0 || extents[1] < 0)
+        return -1;
+    if (!ln_cuda_has_first_conv(src, weight, param) ||
+        (pool && !ln_cuda_has_first_pool(param, pool)) || !ln_is_aligned(dst->data, 16) ||
         (bias && !ln_is_aligned(bias->data, 16)))
         return tl_fail("CUDA kernel first convolution: no kernel for such a shape");
     auto run = [&](auto zero) {
@@ -270,18 +435,20 @@ int ln_cuda_first_conv(ln_cuda_stream stream, const tl_tensor *src, const tl_ten
         f.dst = (T *)dst->data;
         f.h = src->dims[1];
         f.row_len = src->dims[2] * c;
-        f.oh = dst->dims[1];
-        f.ow = dst->dims[2];
+        f.oh = extents[0];
+        f.ow = extents[1];
         f.oc = dst->dims[3];
+        f.ph = dst->dims[1];
+        f.pw = dst->dims[2];
+        f.pool_top = pool ? pool->padding[0] : 0;
+        f.pool_left = pool ? pool->padding[1] : 0;
         f.top = param->padding[0];
         f.left = param->padding[1] * c;
-        f.across = ln_divisor(tiles_of(f.ow, TILE_W));
-        f.down = ln_divisor(tiles_of(f.oh, TILE_H));
-        f.n_tiles = src->dims[0] * (int)(f.across.d * f.down.d);
         f.act = param->act;
-        return c == 1   ? launch_size<T, 1>(stream, f, param)
-               : c == 3 ? launch_size<T, 3>(stream, f, param)
-                        : launch_size<T, 4>(stream, f, param);
+        const int n = src->dims[0];
+        return c == 1   ? launch_size<T, 1>(stream, f, param, n, !!pool)
+               : c == 3 ? launch_size<T, 3>(stream, f, param, n, !!pool)
+                        : launch_size<T, 4>(stream, f, param, n, !!pool);
     };
     return src->dtype == TL_FLOAT16 ? run(__half()) : run(__nv_bfloat16());
 }

@@ -21,9 +21,10 @@ enum {
 };
 
 template <class T> struct gemm_args {
-    const T *src1, *src2, *bias, *addend; /* bias and addend may be NULL */
+    const T *src1, *src1_more, *src2, *bias, *addend; /* bias and addend may be NULL */
     T *dst;
     int m, n, k;
+    int k1; /* columns of src1; those behind it are of src1_more */
     int tiles_m, tiles_n;
     int src2_step; /* elements of src2 from a product of the batch to the next, or 0 */
     float alpha;
@@ -152,14 +153,19 @@ static __global__ void __launch_bounds__(L::threads) gemm_tiles(const gemm_args<
     const int batch = blockIdx.x / (g.tiles_m * g.tiles_n);
     const int tile = blockIdx.x - batch * (g.tiles_m * g.tiles_n);
     const int row = tile / g.tiles_n * L::m, col = tile % g.tiles_n * L::n;
-    const T *const src1 = g.src1 + (size_t)batch * g.m * g.k;
+    const T *const src1 = g.src1 + (size_t)batch * g.m * g.k1;
+    const T *const more = g.src1_more + (size_t)batch * g.m * (g.k - g.k1);
     const T *const src2 = g.src2 + (size_t)batch * g.src2_step;
     const int steps = (g.k + L::k - 1) / L::k;
 
     auto load = [&](int step) {
         T *const a = stages + step % TILE_STAGES * L::stage;
         if (step < steps) {
-            load_tile<L::m, L::k, L::threads>(a, src1, row, step * L::k, g.m, g.k);
+            const int k = step * L::k;
+            if (k < g.k1)
+                load_tile<L::m, L::k, L::threads>(a, src1, row, k, g.m, g.k1);
+            else
+                load_tile<L::m, L::k, L::threads>(a, more, row, k - g.k1, g.m, g.k - g.k1);
             if (TRANS2)
                 load_tile<L::n, L::k, L::threads>(a + A, src2, col, step * L::k, g.n, g.k);
             else
@@ -359,16 +365,21 @@ static __global__ void __launch_bounds__(256, ROWS == 16 ? 3 : 2) gemm_rows(cons
     extern __shared__ __align__(16) unsigned char memory[];
     const rows_layout layout(g.n, g.k, TRANS2, ROWS);
     const int warps = blockDim.x / 32, warp = threadIdx.x / 32, lane = threadIdx.x % 32;
-    const row_walk walk(g.k);
+    const int k_more = g.k - g.k1;
+    const row_walk walk(g.k1), walk_more(k_more ? k_more : g.k1);
     T *const src2 = (T *)memory;
     T *const stages = src2 + layout.src2 + warp * ROW_STAGES * layout.stage;
     // Neighbouring warps have neighbouring groups of rows, of which tiles_m exist.
     const int first = blockIdx.x * warps + warp, step = gridDim.x * warps;
 
     auto load = [&](int group, int stage) {
+        T *const to = stages + stage * layout.stage;
+        const size_t row = (size_t)group * ROWS;
+        const int rows = min(ROWS, g.m - group * ROWS);
         if (group < g.tiles_m)
-            walk.load(stages + stage * layout.stage, layout.stride,
-                      g.src1 + (size_t)group * ROWS * g.k, min(ROWS, g.m - group * ROWS));
+            walk.load(to, layout.stride, g.src1 + row * g.k1, rows);
+        if (group < g.tiles_m && k_more)
+            walk_more.load(to + g.k1, layout.stride, g.src1_more + row * k_more, rows);
         ln_commit_copies();
     };
     load_src2<TRANS2>(g, layout, src2);
@@ -494,9 +505,10 @@ static int launch_rows(ln_cuda_stream stream, gemm_args<T> g)
 static const struct {
     const char *name;
     int m, n;
+    int k; /* columns of src1 at a time, which are of one matrix */
 } tiles[LN_CUDA_GEMM_TILES] = {
-    {"gemm 128x128", 128, 128}, {"gemm 256x64", 256, 64}, {"gemm 128x64", 128, 64},
-    {"gemm 64x64", 64, 64},     {"gemm rows 32", 0, 32},  {"gemm rows 16", 0, 16},
+    {"gemm 128x128", 128, 128, 32}, {"gemm 256x64", 256, 64, 32}, {"gemm 128x64", 128, 64, 32},
+    {"gemm 64x64", 64, 64, 64},     {"gemm rows 32", 0, 32},      {"gemm rows 16", 0, 16},
 };
 
 template <int TRANS2, class T>
@@ -537,6 +549,8 @@ int ln_cuda_gemm(ln_cuda_stream stream, const ln_cuda_gemm_job *job)
         using T = decltype(zero);
         gemm_args<T> g = {};
         g.src1 = (const T *)job->src1;
+        g.src1_more = (const T *)job->src1_more;
+        g.k1 = job->k - job->k_more;
         g.src2 = (const T *)job->src2;
         g.bias = (const T *)job->bias;
         g.addend = (const T *)job->addend;
@@ -555,13 +569,18 @@ int ln_cuda_gemm(ln_cuda_stream stream, const ln_cuda_gemm_job *job)
 
 int ln_cuda_has_gemm(const ln_cuda_gemm_job *job)
 {
-    const void *const data[] = {job->src1, job->src2, job->bias, job->addend, job->dst};
+    const void *const data[] = {job->src1, job->src1_more, job->src2,
+                                job->bias, job->addend,    job->dst};
+    const int k1 = job->k - job->k_more;
     if ((job->dtype != TL_FLOAT16 && job->dtype != TL_BFLOAT16) || job->tile < 0 ||
-        job->tile >= LN_CUDA_GEMM_TILES || job->k <= 0 || job->k % 8 || job->n % 8)
+        job->tile >= LN_CUDA_GEMM_TILES || job->k <= 0 || job->k % 8 || job->n % 8 ||
+        job->k_more < 0 || k1 <= 0)
         return 0;
     for (const void *p : data)
         if (!ln_is_aligned(p, 16))
             return 0;
+    if (job->k_more && (k1 % 8 || (tiles[job->tile].m && k1 % tiles[job->tile].k)))
+        return 0;
     if (tiles[job->tile].m)
         return 1;
     if (batch_of(job) != 1 || job->k > 512 || job->n > 2048)

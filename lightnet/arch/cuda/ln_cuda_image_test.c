@@ -386,9 +386,21 @@ static const struct first {
     {{200, 3, 40, 40}, 32, {1, {3, 3}, {2, 2}, {1, 1}, {1, 1, 1, 1}, {0}, {0}}}, // tiles in turn
 };
 
-/** is_finite: else one element of the image is infinite. */
+/** The pooling of an image, in its place; `pooling` NULL: none. */
+static tl_tensor *pooled(cu_case *c, tl_tensor *image, const tl_pool2d_param *pooling)
+{
+    int dims[] = {image->dims[0], image->dims[1], 0, 0};
+    if (!pooling)
+        return image;
+    ck_assert_int_eq(tl_pool2d_extents(image, pooling, dims + 2), 0);
+    tl_tensor *const dst = cu_host_blank(c, TL_DOUBLE, 4, dims);
+    tl_exec_maxpool2d(cu_exec(0), image, dst, pooling);
+    return dst;
+}
+
+/** is_finite: else one element of the image is infinite. `pooling` may be NULL. */
 static void check_first(const struct first *f, tl_dtype dtype, tl_act act, int has_bias,
-                        int is_finite)
+                        int is_finite, const tl_pool2d_param *pooling)
 {
     const int size = f->dims[1] * f->param.size[0] * f->param.size[1];
     const int weight_dims[] = {f->channels, f->dims[1], f->param.size[0], f->param.size[1]};
@@ -397,9 +409,10 @@ static void check_first(const struct first *f, tl_dtype dtype, tl_act act, int h
     int dims[4] = {f->dims[0], f->channels};
     cu_case c;
     param.act = cu_act(act);
-    cu_open(&c, "ln_cuda_first_conv", dtype, "size [%s] stride [%s] padding [%s] %s%s%s",
+    cu_open(&c, "ln_cuda_first_conv", dtype, "size [%s] stride [%s] padding [%s] %s%s%s%s",
             cu_list(2, param.size), cu_list(2, param.stride), cu_list(4, param.padding),
-            tl_act_name(act), has_bias ? ", bias" : "", is_finite ? "" : ", infinite");
+            tl_act_name(act), has_bias ? ", bias" : "", is_finite ? "" : ", infinite",
+            pooling ? ", pooled" : "");
     c.is_aligned = 1;
     tl_tensor *const image = cu_host_random(&c, dtype, 4, f->dims, -1, 1);
     tl_tensor *const weight = cu_host_random(&c, dtype, 4, weight_dims, -most, most);
@@ -413,11 +426,11 @@ static void check_first(const struct first *f, tl_dtype dtype, tl_act act, int h
     cu_add_and_act(expected, NULL, param.act);
     tl_tensor *const src = cu_given(&c, cu_host_permuted(&c, image, to_nhwc));
     tl_tensor *const weights = cu_given(&c, cu_host_permuted(&c, weight, to_nhwc));
-    const tl_tensor *const permuted = cu_host_permuted(&c, expected, to_nhwc);
+    const tl_tensor *const permuted = cu_host_permuted(&c, pooled(&c, expected, pooling), to_nhwc);
     tl_tensor *const dst = cu_output(&c, dtype, 4, permuted->dims);
     if (!ln_cuda_has_first_conv(src, weights, &param))
         cu_fail(&c, "ln_cuda_has_first_conv returns 0");
-    cu_finish(&c, ln_cuda_first_conv(cu_start(&c), src, weights, bias, dst, &param));
+    cu_finish(&c, ln_cuda_first_conv(cu_start(&c), src, weights, bias, dst, &param, pooling));
     cu_check_near(&c, dst, permuted, cu_tolerance(dtype, CU_SUM));
     cu_close(&c);
 }
@@ -427,7 +440,23 @@ CU_TEST(first_conv_of_every_shape)
     for (int i = 0; i < CU_LEN(firsts); i++)
         for (int way = 0; way < 2; way++)
             check_first(&firsts[i], way ? TL_BFLOAT16 : TL_FLOAT16, (tl_act)(i % TL_ACT_SIZE),
-                        (i + way) % 3 > 0, 1);
+                        (i + way) % 3 > 0, 1, NULL);
+}
+
+CU_TEST(first_conv_that_is_pooled)
+{
+    static const int paddings[][4] = {{1, 1, 1, 1}, {0}, {1, 0, 0, 1}, {0, 1, 1, 0}};
+    for (int i = 0; i < CU_LEN(firsts); i++)
+        for (int way = 0; way < 4; way++) {
+            const int size = firsts[i].param.stride[0] == 2 ? 3 : 2, *p = paddings[way];
+            const int is_small = firsts[i].dims[2] < 8; // one pixel is left
+            const tl_pool2d_param pooling = {{size, size}, {2, 2}, {p[0], p[1], p[2], p[3]}};
+            if (way && is_small)
+                continue;
+            const tl_act act = way == 2 ? TL_ACT_NONE : (tl_act)((i + way) % TL_ACT_SIZE);
+            check_first(&firsts[i], way % 2 ? TL_BFLOAT16 : TL_FLOAT16, act, (i + way) % 3 > 0,
+                        way != 2, &pooling);
+        }
 }
 
 CU_TEST(first_conv_with_every_activation)
@@ -435,14 +464,14 @@ CU_TEST(first_conv_with_every_activation)
     for (int act = 0; act < TL_ACT_SIZE; act++)
         for (int way = 0; way < 2; way++)
             check_first(&firsts[way ? 1 : 10], act % 2 ? TL_BFLOAT16 : TL_FLOAT16, (tl_act)act, 1,
-                        1);
+                        1, NULL);
 }
 
 /** An infinite element changes only the pixels that it belongs to. */
 CU_TEST(first_conv_of_what_is_infinite)
 {
     for (int i = 0; i < CU_LEN(firsts); i++)
-        check_first(&firsts[i], i % 2 ? TL_BFLOAT16 : TL_FLOAT16, TL_ACT_NONE, 1, 0);
+        check_first(&firsts[i], i % 2 ? TL_BFLOAT16 : TL_FLOAT16, TL_ACT_NONE, 1, 0, NULL);
 }
 
 START_TEST(first_conv_that_is_unsupported)
@@ -451,7 +480,13 @@ START_TEST(first_conv_that_is_unsupported)
     const tl_tensor src = {.dtype = TL_FLOAT16, .len = 192, .ndim = 4, .dims = src_dims};
     const tl_tensor weight = {.dtype = TL_FLOAT16, .len = 432, .ndim = 4, .dims = weight_dims};
     tl_conv2d_param param = firsts[0].param;
+    tl_pool2d_param pooling = {{3, 3}, {2, 2}, {0}};
     ck_assert_int_eq(ln_cuda_has_first_conv(&src, &weight, &param), 1);
+    ck_assert_int_eq(ln_cuda_has_first_pool(&param, &pooling), 1);
+    pooling.padding[3] = 3;
+    ck_assert_int_eq(ln_cuda_has_first_pool(&param, &pooling), 0);
+    pooling.padding[3] = 0, pooling.size[1] = 2;
+    ck_assert_int_eq(ln_cuda_has_first_pool(&param, &pooling), 0);
     param.dilation[1] = 2;
     ck_assert_int_eq(ln_cuda_has_first_conv(&src, &weight, &param), 0);
     param.dilation[1] = 1, weight_dims[0] = 12;
@@ -466,6 +501,6 @@ END_TEST
 CU_TEST_MAIN("cuda image", pool2d_of_both_kinds_and_layouts, pool2d_of_what_is_not_finite,
              resample_nearest_with_every_rounding, resample_linear_up_and_down,
              depthwise_of_every_shape, depthwise_by_tiles, depthwise_with_every_activation,
-             direct_conv_of_every_shape, first_conv_of_every_shape,
+             direct_conv_of_every_shape, first_conv_of_every_shape, first_conv_that_is_pooled,
              first_conv_with_every_activation, first_conv_of_what_is_infinite,
              first_conv_that_is_unsupported)

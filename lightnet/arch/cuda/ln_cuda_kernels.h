@@ -67,6 +67,11 @@ int ln_cuda_resample(ln_cuda_stream stream, const tl_tensor *src, tl_tensor *dst
 /** 1: ln_cuda_resample can do this. */
 int ln_cuda_has_resample(const tl_resample_param *param, int ndim);
 
+/** Elements of lines of src1 and src2 in turn, of any type of 1, 2, 4 or 8 bytes: along the last
+ * axis, dst[2 i] = src1[first + i] and dst[2 i + 1] = src2[first + i]. */
+int ln_cuda_interleave(ln_cuda_stream stream, const tl_tensor *src1, const tl_tensor *src2,
+                       tl_tensor *dst, int first);
+
 /** As tl_exec_take, of any type of 1, 2, 4 or 8 bytes; an index that is out of range takes the
  * nearest one. */
 int ln_cuda_take(ln_cuda_stream stream, const tl_tensor *src, const tl_tensor *index,
@@ -91,10 +96,16 @@ int ln_cuda_depthwise_tiles(ln_cuda_stream stream, const tl_tensor *src, const t
 int ln_cuda_has_depthwise_tiles(const tl_tensor *src, const tl_conv2d_param *param);
 
 /** A convolution of an image with few channels, as first layers, and the activation of `param`: src
- *  and dst [N, H, W, C], weight [OC, KH, KW, C], bias [OC] or NULL. The data of bias and dst is
- *  aligned to 16 bytes. */
+ *  and dst [N, H, W, C], weight [OC, KH, KW, C], bias [OC] or NULL. With `pool` (NULL: none), dst
+ * is its max pooling, of which padding is no part. The data of bias and dst is aligned to 16 bytes.
+ */
 int ln_cuda_first_conv(ln_cuda_stream stream, const tl_tensor *src, const tl_tensor *weight,
-                       const tl_tensor *bias, tl_tensor *dst, const tl_conv2d_param *param);
+                       const tl_tensor *bias, tl_tensor *dst, const tl_conv2d_param *param,
+                       const tl_pool2d_param *pool);
+
+/** 1: ln_cuda_first_conv has a kernel for this pooling, too: 2x2 behind stride 1, or 3x3 behind
+ *  stride 2, itself of stride 2. */
+int ln_cuda_has_first_pool(const tl_conv2d_param *param, const tl_pool2d_param *pool);
 
 /** 1: ln_cuda_first_conv has a kernel for this: 16 bits, one group, 1, 3 or 4 channels to a
  *  multiple of 8 up to 64; 3x3 of stride 1 or 2, or 7x7 of stride 2. */
@@ -132,12 +143,14 @@ size_t ln_cuda_nms_work(const tl_tensor *boxes, const tl_tensor *scores, const t
 
 /** A product of matrices with all that follows it: dst = act(alpha * src1 x src2 + bias + addend).
  *  dst and addend [batch, m, n], src1 [batch, m, k], src2 [batch, k, n] or with trans2 [batch, n,
- *  k]; is_shared: src2 without `batch`. bias [n]. Their data is at multiples of 16 bytes. */
+ *  k]; is_shared: src2 without `batch`. bias [n]. Their data is at multiples of 16 bytes. With
+ *  k_more > 0, src1 is the join of two matrices: [batch, m, k - k_more] and [batch, m, k_more]. */
 typedef struct ln_cuda_gemm_job {
     const void *src1, *src2, *bias, *addend; /* bias and addend may be NULL */
+    const void *src1_more;                   /* NULL without k_more */
     void *dst;                               /* may be the addend */
     tl_dtype dtype;                          /* TL_FLOAT16 or TL_BFLOAT16; sums are in float */
-    int m, n, k, batch;
+    int m, n, k, k_more, batch;
     int is_shared, trans2;
     float alpha;
     tl_activation act;
@@ -149,7 +162,8 @@ enum { LN_CUDA_GEMM_TILES = 6, LN_CUDA_GEMM_CHOICES = 4 };
 int ln_cuda_gemm(ln_cuda_stream stream, const ln_cuda_gemm_job *job);
 
 /** 1: ln_cuda_gemm can compute the job by its tile: n and k are multiples of 8. For the last two
- *  tiles, of whole rows, src2 is shared and fits in shared memory. */
+ *  tiles, of whole rows, src2 is shared and fits in shared memory. With k_more, k - k_more is a
+ *  multiple of 32 or 64, as the tile wants. */
 int ln_cuda_has_gemm(const ln_cuda_gemm_job *job);
 
 /** Writes the tiles that may be the fastest for the job; returns how many. 0: it is unsupported. */

@@ -280,6 +280,43 @@ CU_TEST(copy_region_of_usual_regions)
             check_region(&rows[i], sizes[k]);
 }
 
+/* ---- ln_cuda_interleave ---- */
+
+static void interleave_plainly(const tl_tensor *a, const tl_tensor *b, int first, tl_tensor *dst)
+{
+    const int len = a->dims[a->ndim - 1], half = dst->dims[dst->ndim - 1] / 2;
+    for (int i = 0; i < dst->len; i++)
+        tl_pointer_assign(dst->data, i, (i % 2 ? b : a)->data,
+                          i / 2 / half * len + first + i / 2 % half, dst->dtype);
+}
+
+CU_TEST(interleave_of_all_sizes)
+{
+    static const struct {
+        int dims[4], first, half;
+    } rows[] = {{{2, 5, 7, 58}, 0, 58},
+                {{2, 5, 7, 58}, 29, 29},
+                {{1, 1, 1, 1}, 0, 1},
+                {{3, 1, 129, 7}, 2, 3},
+                {{1, 40, 40, 116}, 1, 115}};
+    for (int i = 0; i < CU_LEN(rows); i++)
+        for (int k = 0; k < CU_LEN(sizes); k++) {
+            const int *const d = rows[i].dims, dims[] = {d[0], d[1], d[2], 2 * rows[i].half};
+            cu_case c;
+            cu_open(&c, "ln_cuda_interleave", sizes[k], "lines of %d, %d from %d on", d[3],
+                    rows[i].half, rows[i].first);
+            c.is_aligned = 1;
+            tl_tensor *const a = cu_given(&c, host_bits(&c, sizes[k], 4, d));
+            tl_tensor *const b = cu_given(&c, host_bits(&c, sizes[k], 4, d));
+            tl_tensor *const dst = cu_output(&c, sizes[k], 4, dims);
+            cu_finish(&c, ln_cuda_interleave(cu_start(&c), a, b, dst, rows[i].first));
+            tl_tensor *const expected = cu_host_blank(&c, sizes[k], 4, dims);
+            interleave_plainly(cu_host(a), cu_host(b), rows[i].first, expected);
+            cu_check_same(&c, dst, expected);
+            cu_close(&c);
+        }
+}
+
 /* ---- ln_cuda_take ---- */
 
 typedef struct take {
@@ -366,5 +403,5 @@ CU_TEST(take_of_all_sizes_and_indices)
 
 CU_TEST_MAIN("cuda kernels", convert_between_all_types, convert_of_many_lengths,
              convert_permutes_axes, convert_permutes_images_and_eight_axes,
-             copy_region_of_random_regions, copy_region_of_usual_regions,
+             copy_region_of_random_regions, copy_region_of_usual_regions, interleave_of_all_sizes,
              take_of_all_sizes_and_indices)

@@ -50,8 +50,10 @@ int ln_cuda_plan_takes_taps(const ln_cuda_plan *plan);
 
 typedef struct ln_cuda_product {
     const tl_tensor *src1, *src2,
-        *dst;              /* [.., m, k], [.., k, n] and [.., m, n], as matmul of arch none */
-    const tl_tensor *bias; /* NULL, or [n]-shaped: one for each column */
+        *dst;                   /* [.., m, k], [.., k, n] and [.., m, n], as matmul of arch none */
+    const tl_tensor *src1_more; /* NULL, or the last columns of src1, which then has the first: of
+                                   16 bits, and without trans1 */
+    const tl_tensor *bias;      /* NULL, or [n]-shaped: one for each column */
     int trans1, trans2;
     double alpha;
     int has_addend;    /* of dst's shape, added before the activation */
@@ -61,7 +63,7 @@ typedef struct ln_cuda_product {
 
 /** The fastest way to multiply, add and apply the activation. Axes before the last two are equal in
  * all three tensors, or of src2 all 1 or absent. Runs on: src1, src2, bias (or NULL), addend (or
- * NULL), dst. Source: cuBLAS, "Using the cuBLASLt API". */
+ * NULL), dst, src1_more (or NULL). Source: cuBLAS, "Using the cuBLASLt API". */
 int ln_cuda_plan_product(ln_cuda_libs *libs, ln_cuda_plan **plan, const ln_cuda_product *product);
 
 /** Whether ln_cuda_plan_product takes these shapes. */

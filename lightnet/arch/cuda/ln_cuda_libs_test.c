@@ -273,17 +273,33 @@ static void check_product(ln_cuda_plan **plan, const product *p, int mode, int w
 
 /* ---- products by ln_cuda_gemm ---- */
 
-/** Shapes for all its tiles: m, n, k, batch, is_shared. */
-static const int gemms[][5] = {
-    {1, 8, 16, 1, 1},     {31, 16, 24, 1, 1},  {257, 24, 144, 1, 1}, {1003, 144, 24, 1, 1},
-    {65, 96, 40, 3, 1},   {300, 40, 96, 1, 1}, {129, 264, 32, 1, 1}, {4099, 72, 16, 1, 1},
-    {50, 136, 384, 1, 1}, {97, 1000, 8, 1, 1}, {33, 64, 64, 3, 0},   {197, 1000, 1152, 1, 1},
+/** Shapes for all its tiles: m, n, k, batch, is_shared, k_more. */
+static const int gemms[][6] = {
+    {1, 8, 16, 1, 1},          {31, 16, 24, 1, 1},       {257, 24, 144, 1, 1},
+    {1003, 144, 24, 1, 1},     {65, 96, 40, 3, 1},       {300, 40, 96, 1, 1},
+    {129, 264, 32, 1, 1},      {4099, 72, 16, 1, 1},     {50, 136, 384, 1, 1},
+    {97, 1000, 8, 1, 1},       {33, 64, 64, 3, 0},       {197, 1000, 1152, 1, 1},
+    {97, 16, 128, 1, 1, 64},   {700, 48, 104, 1, 1, 40}, {65, 72, 192, 2, 0, 128},
+    {33, 264, 576, 3, 1, 512},
 };
+
+/** The matrix whose last columns are `more`, or NULL: then `src`. */
+static const tl_tensor *with_more(cu_case *c, const tl_tensor *src, const tl_tensor *more)
+{
+    const tl_tensor *const a = cu_double(c, src);
+    if (!more)
+        return a;
+    const tl_tensor *const parts[] = {a, cu_double(c, more)};
+    const int dims[] = {src->dims[0], src->dims[1], src->dims[2] + more->dims[2]};
+    tl_tensor *const both = cu_host_blank(c, TL_DOUBLE, 3, dims);
+    ck_assert_int_eq(tl_exec_concat(cu_exec(0), parts, 2, both, 2), 0);
+    return both;
+}
 
 /** The last tiles keep src2 in shared memory. */
 static int has_gemm(const int *v, int tile)
 {
-    return tile < LN_CUDA_GEMM_TILES - 2 || (v[4] && v[2] < 200);
+    return tile < LN_CUDA_GEMM_TILES - 2 ? !v[5] || (v[2] - v[5]) % 64 == 0 : v[4] && v[2] < 200;
 }
 
 /** Bits of `way`: trans2, a bias, an addend, which is dst itself. */
@@ -297,6 +313,7 @@ static void check_gemm(const int *v, tl_dtype dtype, int tile, int way, tl_act a
                             .m = v[0],
                             .n = v[1],
                             .k = v[2],
+                            .k_more = v[5],
                             .batch = v[3],
                             .is_shared = v[4],
                             .trans2 = trans2,
@@ -304,24 +321,26 @@ static void check_gemm(const int *v, tl_dtype dtype, int tile, int way, tl_act a
                             .act = cu_act(act),
                             .tile = tile};
     cu_case c;
-    cu_open(&c, "ln_cuda_gemm", dtype, "%s batch %d m %d n %d k %d%s%s%s%s alpha %g %s",
-            ln_cuda_gemm_name(tile), v[3], v[0], v[1], v[2], v[4] ? ", shared" : "",
+    cu_open(&c, "ln_cuda_gemm", dtype, "%s batch %d m %d n %d k %d more %d%s%s%s%s alpha %g %s",
+            ln_cuda_gemm_name(tile), v[3], v[0], v[1], v[2], v[5], v[4] ? ", shared" : "",
             trans2 ? ", trans2" : "", way & 2 ? ", bias" : "", way & 4 ? ", addend" : "", alpha,
             tl_act_name(act));
     c.is_aligned = 1;
-    tl_tensor *const src1 = cu_random(&c, dtype, 3, (int[]){v[3], v[0], v[2]}, -1, 1);
+    tl_tensor *const src1 = cu_random(&c, dtype, 3, (int[]){v[3], v[0], v[2] - v[5]}, -1, 1);
+    tl_tensor *const more = v[5] ? cu_random(&c, dtype, 3, (int[]){v[3], v[0], v[5]}, -1, 1) : NULL;
     tl_tensor *const src2 =
         cu_random(&c, dtype, 3, (int[]){batch2, v[trans2 ? 1 : 2], v[trans2 ? 2 : 1]}, -most, most);
     tl_tensor *const bias = way & 2 ? cu_random(&c, dtype, 1, v + 1, -1, 1) : NULL;
     const tl_tensor *const addend = way & 4 ? cu_host_random(&c, dtype, 3, dims, -1, 1) : NULL;
     tl_tensor *const dst = addend ? cu_updated(&c, addend) : cu_output(&c, dtype, 3, dims);
     job.src1 = src1->data, job.src2 = src2->data, job.dst = dst->data;
+    job.src1_more = more ? more->data : NULL;
     job.bias = bias ? bias->data : NULL;
     job.addend = addend ? dst->data : NULL;
     if (ln_cuda_has_gemm(&job) != has_gemm(v, tile))
         cu_fail(&c, "ln_cuda_has_gemm returns %d", !has_gemm(v, tile));
     cu_finish(&c, ln_cuda_gemm(cu_start(&c), &job));
-    const tl_tensor *const a = cu_double(&c, src1), *const b = cu_double(&c, src2);
+    const tl_tensor *const a = with_more(&c, src1, more), *const b = cu_double(&c, src2);
     const tl_tensor *const row = bias ? cu_double(&c, bias) : NULL;
     tl_tensor *const expected = cu_host_blank(&c, TL_DOUBLE, 3, dims);
     ck_assert_int_eq(tl_exec_matmul(cu_exec(tl_matmul_scratch(a, b, row, expected, &param, 8)), a,
@@ -363,6 +382,10 @@ START_TEST(gemm_that_is_unsupported)
     job.n = 64, job.dtype = TL_FLOAT;
     ck_assert_int_eq(ln_cuda_has_gemm(&job), 0);
     job.dtype = TL_FLOAT16, job.bias = (const void *)(uintptr_t)8;
+    ck_assert_int_eq(ln_cuda_has_gemm(&job), 0);
+    job.bias = NULL, job.k_more = 24; // 40 columns are not those of a step
+    ck_assert_int_eq(ln_cuda_has_gemm(&job), 0);
+    job.k_more = 64; // none are left
     ck_assert_int_eq(ln_cuda_has_gemm(&job), 0);
 }
 END_TEST

@@ -56,6 +56,53 @@ int ln_cuda_conv2d_dims(const tl_tensor *src, const tl_tensor *weight, const tl_
     return 0;
 }
 
+int ln_cuda_conv2d_maxpool_dims(const tl_tensor *src, const tl_tensor *weight,
+                                const tl_tensor *bias, const tl_conv2d_param *param,
+                                const tl_pool2d_param *pool, int *dims)
+{
+    if (ln_cuda_conv2d_dims(src, weight, NULL, bias, param, 1, dims))
+        return -1;
+    if (!ln_cuda_has_first_conv(src, weight, param) || !ln_cuda_has_first_pool(param, pool))
+        return tl_fail("no kernel for the convolution and pooling of these shapes and types");
+    for (int i = 1; i < 3; i++) {
+        dims[i] = tl_conv2d_length(dims[i], pool->size[i - 1], pool->stride[i - 1], 1,
+                                   pool->padding[i - 1], pool->padding[i + 1]);
+        if (dims[i] < 0)
+            return -1;
+    }
+    return 0;
+}
+
+int ln_cuda_product_dims(const tl_tensor *src1, const tl_tensor *more, const tl_tensor *src2,
+                         int trans1, int trans2, int *dims)
+{
+    int joined[TL_MAXDIM];
+    tl_tensor both = *src1;
+    if (!more)
+        return tl_matmul_dims(src1, src2, trans1, trans2, dims);
+    if (trans1 || src1->ndim < 2 || more->ndim != src1->ndim ||
+        memcmp(more->dims, src1->dims, (size_t)(src1->ndim - 1) * sizeof(int)))
+        return tl_fail("'src1_more' does not fit behind 'src1'");
+    memcpy(joined, src1->dims, (size_t)src1->ndim * sizeof(int));
+    joined[src1->ndim - 1] += more->dims[src1->ndim - 1];
+    both.dims = joined;
+    both.len = tl_compute_length(both.ndim, joined);
+    return tl_matmul_dims(&both, src2, trans1, trans2, dims);
+}
+
+int ln_cuda_interleave_dims(const tl_tensor *src1, const tl_tensor *src2, int first, int half,
+                            int *dims)
+{
+    const int last = src1->ndim - 1;
+    if (src1->ndim < 1 || !tl_tensor_issameshape(src1, src2))
+        return tl_fail("'src1' and 'src2' differ in shape");
+    if (half > src1->dims[last] - first || half > INT_MAX / 2)
+        return tl_fail("%d elements from %d on of lines of %d", half, first, src1->dims[last]);
+    memcpy(dims, src1->dims, (size_t)src1->ndim * sizeof(int));
+    dims[last] = 2 * half;
+    return 0;
+}
+
 int ln_cuda_line_length(const tl_tensor *src, int axis)
 {
     return tl_compute_length(src->ndim - axis, src->dims + axis);
@@ -63,13 +110,19 @@ int ln_cuda_line_length(const tl_tensor *src, int axis)
 
 /* ---- plans ---- */
 
+static void note_plan(ln_cuda_node *node, ln_op_arg *op_arg, const ln_cuda_plan *plan)
+{
+    node->has_idle_scratch = ln_cuda_plan_work(plan) == 0;
+    op_arg->algorithm = ln_cuda_plan_name(plan);
+}
+
 int ln_cuda_prepare_conv2d(ln_cuda_node *node, ln_op_arg *op_arg, ln_cuda_plan **plan,
                            const ln_cuda_conv *conv)
 {
     if (ln_cuda_enter(node, op_arg) || !ln_cuda_libs_of(node) ||
         ln_cuda_plan_conv2d(ln_cuda_libs_of(node), plan, conv))
         return -1;
-    op_arg->algorithm = ln_cuda_plan_name(*plan);
+    note_plan(node, op_arg, *plan);
     return 0;
 }
 
@@ -79,7 +132,7 @@ int ln_cuda_prepare_product(ln_cuda_node *node, ln_op_arg *op_arg, ln_cuda_plan 
     if (ln_cuda_enter(node, op_arg) || !ln_cuda_libs_of(node) ||
         ln_cuda_plan_product(ln_cuda_libs_of(node), plan, product))
         return -1;
-    op_arg->algorithm = ln_cuda_plan_name(*plan);
+    note_plan(node, op_arg, *plan);
     return 0;
 }
 

@@ -13,6 +13,18 @@ int ln_cuda_conv2d_dims(const tl_tensor *src, const tl_tensor *weight, const tl_
                         const tl_tensor *bias, const tl_conv2d_param *param, int is_nhwc,
                         int *dims);
 
+/** The shape of matmul_cuda's result; returns its number of axes. -1 with a reason. `more`: columns
+ * of src1 behind its own, or NULL. */
+int ln_cuda_product_dims(const tl_tensor *src1, const tl_tensor *more, const tl_tensor *src2,
+                         int trans1, int trans2, int *dims);
+
+/** The shapes of interleave_cuda and conv2d_maxpool_cuda: -1 with a reason. */
+int ln_cuda_interleave_dims(const tl_tensor *src1, const tl_tensor *src2, int first, int half,
+                            int *dims);
+int ln_cuda_conv2d_maxpool_dims(const tl_tensor *src, const tl_tensor *weight,
+                                const tl_tensor *bias, const tl_conv2d_param *param,
+                                const tl_pool2d_param *pool, int *dims);
+
 /** The number of elements along the axes from `axis` on. */
 int ln_cuda_line_length(const tl_tensor *src, int axis);
 

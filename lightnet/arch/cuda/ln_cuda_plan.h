@@ -25,8 +25,16 @@
 extern "C" {
 #endif
 
-/** The order of a plan's data. */
-enum { LN_CUDA_SRC, LN_CUDA_WEIGHT, LN_CUDA_BIAS, LN_CUDA_ADDEND, LN_CUDA_DST, LN_CUDA_ARGS };
+/** The order of a plan's data. The last one is that of a product's src1_more. */
+enum {
+    LN_CUDA_SRC,
+    LN_CUDA_WEIGHT,
+    LN_CUDA_BIAS,
+    LN_CUDA_ADDEND,
+    LN_CUDA_DST,
+    LN_CUDA_MORE,
+    LN_CUDA_ARGS
+};
 
 enum {
     LN_CUDA_ALIGNMENT = 16, /* of all data, in bytes, as the libraries are told */

@@ -28,6 +28,7 @@ typedef enum fusion { FUSE_ALL, FUSE_ADDEND, FUSE_NOTHING, FUSIONS } fusion;
 /* Products that are alike have the same plan. */
 typedef struct problem {
     int m, n, k, batch;
+    int k_more;    // of k, what src1_more has
     int is_shared; // src2 is the same for the whole batch
     int trans1, trans2;
     tl_dtype dtype;
@@ -93,9 +94,11 @@ int ln_cuda_has_product(const tl_tensor *src1, const tl_tensor *src2, const tl_t
 static problem problem_of(const ln_cuda_product *product)
 {
     const tl_tensor *const dst = product->dst, *const src1 = product->src1;
+    const tl_tensor *const more = product->src1_more;
     problem p = {.m = dst->dims[dst->ndim - 2],
                  .n = dst->dims[dst->ndim - 1],
                  .k = src1->dims[src1->ndim - (product->trans1 ? 2 : 1)],
+                 .k_more = more ? more->dims[more->ndim - 1] : 0,
                  .batch = batch_of(dst),
                  .is_shared = batch_of(product->src2) == 1,
                  .trans1 = !!product->trans1,
@@ -106,6 +109,7 @@ static problem problem_of(const ln_cuda_product *product)
                  .allow_tf32 = dst->dtype == TL_FLOAT && product->allow_tf32,
                  .alpha = (float)product->alpha,
                  .act = product->act};
+    p.k += p.k_more;
     // A vector has the same memory transposed. Here its elements are those of a dot product.
     if (p.m == 1)
         p.trans1 = 0;
@@ -120,8 +124,9 @@ static problem problem_of(const ln_cuda_product *product)
 
 static ln_cuda_key key_of(const problem *p)
 {
-    const int values[] = {p->m,      p->n,     p->k,        p->batch,      p->is_shared, p->trans1,
-                          p->trans2, p->dtype, p->has_bias, p->has_addend, p->allow_tf32};
+    const int values[] = {p->m,     p->n,         p->k,          p->k_more,
+                          p->batch, p->is_shared, p->trans1,     p->trans2,
+                          p->dtype, p->has_bias,  p->has_addend, p->allow_tf32};
     ln_cuda_key key = {0};
     ln_cuda_key_add(&key, 2); // no convolution
     for (size_t i = 0; i < sizeof(values) / sizeof(*values); i++)
@@ -252,7 +257,9 @@ static void fill_base(ln_cuda_plan *plan, const problem *p)
     const ln_cuda_shape dst = {2, {p->batch * p->m, p->n}};
     plan->dtype = p->dtype;
     plan->axis = 1;
-    plan->args[LN_CUDA_SRC] = (ln_cuda_shape){2, {p->batch * p->m, p->k}};
+    plan->args[LN_CUDA_SRC] = (ln_cuda_shape){2, {p->batch * p->m, p->k - p->k_more}};
+    if (p->k_more)
+        plan->args[LN_CUDA_MORE] = (ln_cuda_shape){2, {p->batch * p->m, p->k_more}};
     plan->args[LN_CUDA_WEIGHT] = (ln_cuda_shape){2, {(p->is_shared ? 1 : p->batch) * p->k, p->n}};
     plan->args[LN_CUDA_DST] = dst;
     if (p->has_bias)
@@ -407,6 +414,7 @@ static int run_gemm(const ln_cuda_plan *base, ln_cuda_libs *libs, const ln_cuda_
     ln_cuda_gemm_job job = ((const gemm_plan *)base)->job;
     (void)libs;
     job.src1 = run->data[LN_CUDA_SRC];
+    job.src1_more = job.k_more ? run->data[LN_CUDA_MORE] : NULL;
     job.src2 = run->data[LN_CUDA_WEIGHT];
     job.bias = base->args[LN_CUDA_BIAS].ndim ? run->data[LN_CUDA_BIAS] : NULL;
     job.addend = base->args[LN_CUDA_ADDEND].ndim ? run->data[LN_CUDA_ADDEND] : NULL;
@@ -420,6 +428,7 @@ static ln_cuda_gemm_job job_of(const problem *p)
                               .m = p->m,
                               .n = p->n,
                               .k = p->k,
+                              .k_more = p->k_more,
                               .batch = p->batch,
                               .is_shared = p->is_shared,
                               .trans2 = p->trans2,
@@ -429,12 +438,13 @@ static ln_cuda_gemm_job job_of(const problem *p)
 
 // Whether ln_cuda_gemm may be faster than `best`: it saves a second pass over dst, or the time is
 // that of memory. It does not compute as fast as cuBLASLt on tensor cores that are always busy.
+// Nothing else reads two matrices as one.
 static int is_for_gemm(const problem *p, const ln_cuda_plan *best)
 {
     const double m = (double)p->m * p->batch, n = p->n, k = p->k;
     const double bytes =
         2 * (m * k + k * n * (p->is_shared ? 1 : p->batch) + m * n * (p->has_addend ? 2 : 1));
-    if (p->trans1 || m < FEW_ROWS)
+    if (p->trans1 || (m < FEW_ROWS && !p->k_more))
         return 0;
     return !best || !ln_cuda_is_whole(best) || 2 * m * n * k < BUSY * bytes;
 }
@@ -468,7 +478,7 @@ static ln_cuda_plan *make_plan(ln_cuda_libs *libs, const problem *p)
     fill_base(&shapes, p);
     if (ln_cuda_use_shapes(libs, &shapes))
         return NULL;
-    ln_cuda_plan *best = best_of_cublaslt(libs, p);
+    ln_cuda_plan *best = p->k_more ? NULL : best_of_cublaslt(libs, p);
     if (is_for_gemm(p, best))
         try_gemm(libs, &best, p);
     if (!best)
