@@ -38,9 +38,9 @@ TESTS = os.path.dirname(os.path.abspath(__file__))
 ROOT = os.path.dirname(TESTS)
 CASES = os.path.join(TESTS, "cases")
 # The initial content of a work folder; missing files are omitted.
-START = ["tests/cases/sum.json", "tests/cases/bodies.json", "tests/cases/cuda_weight.json", "examples/example.json",
-         "examples/example.net", "examples/digits", "examples/networks", "../shared/models/mnist",
-         "../shared/models/ultraface"]
+START = ["tests/cases/sum.json", "tests/cases/bodies.json", "tests/cases/cuda_weight.json",
+         "tests/cases/cuda_attention.net", "examples/example.json", "examples/example.net", "examples/digits",
+         "examples/networks", "../shared/models/mnist", "../shared/models/ultraface"]
 TIMEOUT = 60
 
 

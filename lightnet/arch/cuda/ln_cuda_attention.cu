@@ -850,28 +850,34 @@ static int has_aligned_rows(const tl_tensor *q, const tl_tensor *k, const tl_ten
            ln_is_aligned(dst->data, 2 * sizeof(T));
 }
 
+/** Head `first` of the tensor. */
+template <class T> static const T *head_at(const tl_tensor *t, const row_view &at, int first)
+{
+    return (const T *)t->data + (size_t)first * at.head;
+}
+
 template <class T>
 static attention_job<T> job_of(const tl_tensor *q, const tl_tensor *k, const tl_tensor *v,
                                const tl_tensor *mask, tl_tensor *dst,
-                               const tl_attention_param *param)
+                               const tl_attention_param *param, const int *heads)
 {
     attention_job<T> job = {};
-    job.q = (const T *)q->data;
-    job.k = (const T *)k->data;
-    job.v = (const T *)v->data;
-    job.dst = (T *)dst->data;
     job.q_at = view_of(q, param->q_axis);
     job.k_at = view_of(k, param->k_axis);
     job.v_at = view_of(v, param->v_axis);
     job.dst_at = view_of(dst, param->dst_axis);
+    job.q = head_at<T>(q, job.q_at, heads ? heads[0] : 0);
+    job.k = head_at<T>(k, job.k_at, heads ? heads[2] : 0);
+    job.v = head_at<T>(v, job.v_at, heads ? heads[4] : 0);
+    job.dst = (T *)dst->data;
     if (mask) {
         job.mask = (const T *)mask->data;
         job.mask_at = {mask_step(mask, 0), mask_step(mask, 1), mask_step(mask, 2)};
         job.mask_key = mask_step(mask, 3);
     }
     job.batches = q->dims[0];
-    job.heads = q->dims[param->q_axis];
-    job.group = job.heads / k->dims[param->k_axis];
+    job.heads = heads ? heads[1] : q->dims[param->q_axis];
+    job.group = job.heads / (heads ? heads[3] : k->dims[param->k_axis]);
     job.n_queries = q->dims[3 - param->q_axis];
     job.n_keys = k->dims[3 - param->k_axis];
     job.d = q->dims[3];
@@ -884,7 +890,7 @@ static attention_job<T> job_of(const tl_tensor *q, const tl_tensor *k, const tl_
 
 int ln_cuda_attention(ln_cuda_stream stream, const tl_tensor *q, const tl_tensor *k,
                       const tl_tensor *v, const tl_tensor *mask, tl_tensor *dst,
-                      const tl_attention_param *param, int allow_tf32)
+                      const tl_attention_param *param, const int heads[6], int allow_tf32)
 {
     if (dst->len == 0)
         return 0;
@@ -895,7 +901,8 @@ int ln_cuda_attention(ln_cuda_stream stream, const tl_tensor *q, const tl_tensor
     return ln_cuda_of_float(q->dtype, "attention", [&](auto zero) {
         using T = decltype(zero);
         if (k->dims[3 - param->k_axis] > 0)
-            return launch_attention(stream, job_of<T>(q, k, v, mask, dst, param), allow_tf32);
+            return launch_attention(stream, job_of<T>(q, k, v, mask, dst, param, heads),
+                                    allow_tf32);
         const cudaError_t e = cudaMemsetAsync(dst->data, 0, sizeof(T) * dst->len, stream);
         return e == cudaSuccess ? 0 : tl_fail("CUDA attention: %s", cudaGetErrorString(e));
     });

@@ -133,7 +133,7 @@ static void check_attention(const attention *a)
         cu_close(&c);
         return;
     }
-    cu_finish(&c, ln_cuda_attention(cu_start(&c), q, k, v, mask, dst, &param, a->allow_tf32));
+    cu_finish(&c, ln_cuda_attention(cu_start(&c), q, k, v, mask, dst, &param, NULL, a->allow_tf32));
     tl_tensor *const expected = cu_host_blank(&c, TL_DOUBLE, 4, dims);
     if (dst->len && s->t) {
         const tl_tensor *const q2 = cu_double(&c, q), *const k2 = cu_double(&c, k);
@@ -225,6 +225,76 @@ CU_TEST(attention_without_keys_gives_0)
     for (int m = 0; m < CU_LEN(modes); m++)
         check_attention(&(attention){
             {1, 2, 2, 5, 0, 64, 64}, modes[m].dtype, modes[m].allow_tf32, 0, 0, 1, MASK_NONE});
+}
+
+/* Queries, keys and values that are heads of one tensor, as one product computes them. */
+typedef struct packed {
+    int b, h, g, s, t, d;
+    int axis;       /* that of the heads */
+    int first[3];   /* heads of q, k and v */
+    int n;          /* heads of the tensor */
+    int has_own_q;  /* q is another tensor, of S rows and all of its heads */
+    mask_kind mask; /* MASK_NONE, or MASK_ROWS */
+} packed;
+
+static tl_tensor *heads_in_double(cu_case *c, const tl_tensor *device, int axis, int first, int n)
+{
+    return cu_keep(c, tl_tensor_slice(cu_double(c, device), NULL, axis, first, n));
+}
+
+static void check_packed(const packed *p, tl_dtype dtype, int allow_tf32, int is_aligned)
+{
+    const tl_attention_param param = {p->axis, p->axis, p->axis, 3 - p->axis, 1 / sqrt(p->d), 0};
+    const shape s = {p->b, p->h, p->g, p->s, p->t, p->d, p->d};
+    const int heads[6] = {
+        p->has_own_q ? 0 : p->first[0], p->h, p->first[1], p->g, p->first[2], p->g};
+    int dims[4] = {p->b, 0, 0, p->d};
+    cu_case c;
+    cu_open(&c, "ln_cuda_attention", dtype,
+            "B %d H %d G %d S %d T %d D %d, heads %s at axis %d of %d%s, %s%s", p->b, p->h, p->g,
+            p->s, p->t, p->d, cu_list(6, heads), p->axis, p->n, p->has_own_q ? ", other q" : "",
+            mask_names[p->mask], allow_tf32 ? ", tf32" : "");
+    c.is_aligned = is_aligned;
+    tl_tensor *const all = random_heads(&c, dtype, p->axis, p->n, p->t, p->d, &s, 2);
+    tl_tensor *const q =
+        p->has_own_q ? random_heads(&c, dtype, p->axis, p->h, p->s, p->d, &s, 2) : all;
+    const attention a = {.s = s, .dtype = dtype, .mask = p->mask};
+    tl_tensor *const mask = p->mask == MASK_NONE ? NULL : cu_given(&c, host_mask(&c, &a));
+    dims[param.dst_axis] = p->h, dims[3 - param.dst_axis] = p->s;
+    tl_tensor *const dst = cu_output(&c, dtype, 4, dims);
+    cu_finish(&c,
+              ln_cuda_attention(cu_start(&c), q, all, all, mask, dst, &param, heads, allow_tf32));
+    const tl_tensor *const q2 = heads_in_double(&c, q, p->axis, heads[0], p->h),
+                           *const k2 = heads_in_double(&c, all, p->axis, heads[2], p->g),
+                           *const v2 = heads_in_double(&c, all, p->axis, heads[4], p->g);
+    tl_tensor *const expected = cu_host_blank(&c, TL_DOUBLE, 4, dims);
+    ck_assert_msg(tl_exec_attention(cu_exec(tl_attention_scratch(q2, k2, v2, &param, 8)), q2, k2,
+                                    v2, mask ? cu_double(&c, mask) : NULL, expected, &param) == 0,
+                  "%s", tl_last_error());
+    cu_check_near(&c, dst, expected, cu_tolerance(dtype, allow_tf32 ? TF32 : CU_SUM));
+    cu_close(&c);
+}
+
+static const packed packed_rows[] = {
+    {2, 12, 12, 128, 128, 32, 2, {0, 12, 24}, 36, 0, MASK_NONE}, // MiniLM
+    {1, 3, 3, 197, 197, 64, 2, {0, 3, 6}, 9, 0, MASK_NONE},      // ViT
+    {1, 3, 3, 1, 197, 64, 2, {0, 0, 3}, 6, 1, MASK_NONE},        // its last layer, of one token
+    {2, 4, 4, 65, 65, 32, 2, {8, 0, 4}, 12, 0, MASK_ROWS},       // keys, values, queries
+    {2, 4, 2, 33, 33, 64, 2, {5, 2, 0}, 9, 0, MASK_ROWS},        // shared heads, others between
+    {3, 2, 2, 5, 5, 128, 2, {4, 2, 0}, 6, 0, MASK_NONE},         // few queries
+    {2, 2, 2, 17, 33, 96, 2, {0, 3, 1}, 5, 1, MASK_ROWS},        // other queries
+    {2, 3, 1, 40, 40, 8, 1, {0, 3, 4}, 5, 0, MASK_NONE},         // heads before rows
+    {1, 2, 2, 19, 19, 7, 2, {0, 2, 4}, 6, 0, MASK_NONE},         // an odd length
+    {1, 2, 2, 12, 12, 160, 2, {2, 0, 4}, 6, 0, MASK_NONE},       // a long one
+    {1, 1, 1, 9, 9, 64, 2, {0, 0, 0}, 1, 0, MASK_NONE},          // keys are queries and values
+};
+
+CU_TEST(attention_of_heads_of_one_tensor)
+{
+    for (int i = 0; i < CU_LEN(packed_rows); i++)
+        for (int m = 0; m < CU_LEN(modes); m++)
+            for (int is_aligned = 0; is_aligned < 2; is_aligned++)
+                check_packed(&packed_rows[i], modes[m].dtype, modes[m].allow_tf32, is_aligned);
 }
 
 /* ---- ln_cuda_nms ---- */
@@ -349,4 +419,4 @@ CU_TEST(nms_of_strange_scores)
 CU_TEST_MAIN("cuda attention", attention_of_every_shape_and_mask,
              attention_with_every_order_of_axes, attention_of_masked_queries,
              attention_of_unaligned_tensors, attention_without_keys_gives_0,
-             nms_keeps_the_same_boxes, nms_of_strange_scores)
+             attention_of_heads_of_one_tensor, nms_keeps_the_same_boxes, nms_of_strange_scores)

@@ -3,13 +3,15 @@
 // generates have their tensors in the CPU's memory: networks and the examples of operators test
 // them.
 
+#include "arch/cuda/ln_cuda_place.h"
+
 #include <string.h>
 
-#include "arch/cuda/ln_cuda_kernels.h"
-#include "arch/cuda/ln_cuda_place.h"
 #include "lightnet/ln_chain.h"
+#include "lightnet/ln_pass.h"
 #include "lightnet/ln_rule.h"
 #include "tensorlight/tl_nn.h"
+#include "tensorlight/tl_util.h"
 
 /* ---- a sum with the result of a convolution or product is computed with it ---- */
 
@@ -74,189 +76,140 @@ ln_list *ln_cuda_fuse_act(const ln_context *ctx, ln_list **old_ops)
     return ln_rule_substitute(&rule, ctx, old_ops);
 }
 
-/* ---- joined images ---- */
+/* ---- an attention reads its queries, keys and values where they are ---- */
 
-static const int *ints(const ln_op *op, const char *arg_name)
+/* The heads that an attention reads of a tensor. */
+typedef struct heads {
+    const ln_tensor_entry *src; /* NULL: the attention's own input */
+    int dims[4];                /* as which it is read */
+    int first, n;
+} heads;
+
+/** The tensor that `te` is a region of, perhaps in another shape; its region in `*region`. */
+static const ln_tensor_entry *source_of(const ln_tensor_entry *te, const ln_op **region)
 {
-    return ln_rule_get_ints(op, arg_name, NULL);
+    const ln_op *op = ln_entry_creater(te);
+    const ln_tensor_entry *src = NULL;
+    while (ln_rule_is(op, "reshape_cuda") && ln_rule_reads(op, "src", &src)) {
+        op = ln_entry_creater(src);
+        src = NULL;
+    }
+    *region = op;
+    return ln_rule_is(op, "region_cuda") && ln_rule_reads(op, "src", &src) &&
+                   !ln_entry_is_mutated(src)
+               ? src
+               : NULL;
 }
 
-static bool are(const ln_op *op, const char *arg_name, const int *values, int len)
+/** The only axis along which the region is a part of `x`; -1: there are several, or none. */
+static int axis_of_region(const ln_op *region, const tl_tensor *x)
 {
-    return !memcmp(ints(op, arg_name), values, (size_t)len * sizeof(int));
+    const int *const dims = ln_rule_get_ints(region, "dims", NULL);
+    const int *const steps = ln_rule_get_ints(region, "steps", NULL);
+    int axis = -1;
+    for (int i = 0; i < x->ndim; i++) {
+        if (dims[i] > 1 && steps[i] != 1)
+            return -1;
+        if (dims[i] == x->dims[i])
+            continue;
+        if (axis >= 0)
+            return -1;
+        axis = i;
+    }
+    return axis;
 }
 
-/** Of two tensors, along the channels, which are last. */
-static bool joins_channels(const ln_op *join)
+/** All heads of the input `te`, or if it is a copy of whole heads of another tensor, those. */
+static heads heads_of(const ln_tensor_entry *te, int head_axis)
 {
-    return ln_rule_num_in(join) == 2 && ln_rule_get_int(join, "axis") == 3;
+    const tl_tensor *const t = te->tensor;
+    const ln_op *region;
+    const ln_tensor_entry *const src = source_of(te, &region);
+    const int axis = src ? axis_of_region(region, src->tensor) : -1;
+    heads h = {.n = t->dims[head_axis]};
+    if (axis < 0)
+        return h;
+    // Around the axis of heads, and that of the region: how often there are how many elements.
+    const tl_tensor *const x = src->tensor;
+    const int outer = tl_compute_length(head_axis, t->dims),
+              unit = tl_compute_length(3 - head_axis, t->dims + head_axis + 1),
+              step = tl_compute_length(x->ndim - axis - 1, x->dims + axis + 1),
+              first = ln_rule_get_ints(region, "starts", NULL)[axis] * step;
+    if (tl_compute_length(axis, x->dims) != outer || first % unit || x->dims[axis] * step % unit)
+        return h;
+    h.src = src;
+    memcpy(h.dims, t->dims, sizeof(h.dims));
+    h.dims[head_axis] = x->dims[axis] * step / unit;
+    h.first = first / unit;
+    return h;
 }
 
-static bool is_nhwc(const ln_op *op)
+static const char *const head_args[] = {"q", "k", "v"};
+static const char *const head_axes[] = {"q_axis", "k_axis", "v_axis"};
+
+/** Whether an input of the attention is a copy of heads. Fills `found`. */
+static int find_heads(const ln_op *op, heads found[3])
 {
-    return ln_rule_has_bool(op, "nhwc", LN_TRUE);
+    int n = 0;
+    if (!ln_rule_is(op, "attention_cuda"))
+        return 0;
+    ln_rule_get_ints(op, "heads", &n);
+    if (n)
+        return 0;
+    for (int i = 0; i < 3; i++) {
+        const ln_tensor_entry *te = NULL;
+        ln_rule_reads(op, head_args[i], &te);
+        found[i] = heads_of(te, ln_rule_get_int(op, head_axes[i]));
+    }
+    return found[0].src || found[1].src || found[2].src;
 }
 
-// What is joined is then smaller.
-static bool allows_pool_parts(const ln_rule_match *m)
+/** The tensor in the shape of heads. Returns its name. */
+static const char *add_view(ln_rule_made *made, const heads *h)
 {
-    const int *const stride = ints(m->ops[0], "stride");
-    return is_nhwc(m->ops[0]) && stride[0] * stride[1] > 1 && joins_channels(m->ops[1]);
+    const char *const name = ln_rule_tensor(made, "heads");
+    ln_rule_op(made, "reshape_cuda");
+    ln_rule_input(made, "src", h->src->name);
+    ln_rule_output(made, "dst", name);
+    ln_rule_ints(made, "dims", 4, h->dims);
+    return name;
 }
 
-ln_list *ln_cuda_pool_parts(const ln_context *ctx, ln_list **old_ops)
+static void add_attention(ln_rule_made *made, const ln_op *op, const heads found[3])
 {
-    static const ln_rule rule = {
-        .name = "cuda_pool_parts",
-        .removed = "both 1",
-        .allows = allows_pool_parts,
-        .match = "maxpool2d_cuda pool(src=both | dst=y);"
-                 "both = join_cuda join(src0=a, src1=b | dst=both);",
-        .replace = "maxpool2d_cuda(src=a | dst=pa | pool.*);"
-                   "maxpool2d_cuda(src=b | dst=pb | pool.*);"
-                   "join_cuda(src0=pa, src1=pb | dst=y | join.*);",
-    };
-    return ln_rule_substitute(&rule, ctx, old_ops);
+    const ln_tensor_entry *y = NULL;
+    const char *names[3];
+    int numbers[6];
+    for (int i = 0; i < 3; i++) {
+        const int is_same = i && found[i].src && found[i].src == found[i - 1].src &&
+                            !memcmp(found[i].dims, found[i - 1].dims, sizeof(found[i].dims));
+        names[i] = is_same ? names[i - 1] : found[i].src ? add_view(made, &found[i]) : NULL;
+        numbers[2 * i] = found[i].first;
+        numbers[2 * i + 1] = found[i].n;
+    }
+    ln_rule_makes(op, "dst", &y);
+    ln_rule_op(made, "attention_cuda");
+    ln_rule_all_inputs(made, op);
+    for (int i = 0; i < 3; i++)
+        if (names[i])
+            ln_rule_input(made, head_args[i], names[i]);
+    ln_rule_all_params(made, op);
+    ln_rule_ints(made, "heads", 6, numbers);
+    ln_rule_output(made, "dst", y->name);
 }
 
-static bool is_pixelwise(const ln_op *conv)
+ln_list *ln_cuda_attend_in_place(const ln_context *ctx, ln_list **old_ops)
 {
-    static const int ones[2] = {1, 1}, zeros[4] = {0};
-    return is_nhwc(conv) && ln_rule_get_int(conv, "group") == 1 && are(conv, "size", ones, 2) &&
-           are(conv, "stride", ones, 2) && are(conv, "padding", zeros, 4);
-}
-
-// By ln_cuda_gemm, with any of its tiles.
-static bool allows_product_of_parts(const ln_rule_match *m)
-{
-    const tl_tensor *const y = m->tensors[3]->tensor, *const a = m->tensors[4]->tensor,
-                           *const b = m->tensors[5]->tensor;
-    return is_pixelwise(m->ops[0]) && joins_channels(m->ops[1]) && tl_size_of(y->dtype) == 2 &&
-           a->dims[3] % 64 == 0 && b->dims[3] % 8 == 0 && y->dims[3] % 8 == 0;
-}
-
-static void make_product_of_parts(ln_rule_match *m)
-{
-    const int *const weight = m->tensors[1]->tensor->dims;
-    ln_rule_make(m, "reshape_cuda(src=w | dst=rows);");
-    ln_rule_ints(&m->made, "dims", 2, (const int[]){weight[0], weight[3]});
-    ln_rule_make(m, "matmul_cuda(src1=a, src1_more=b, src2=rows, bias=c | dst=y | trans2=true, "
-                    "act=conv.act, act_slope=conv.act_slope, act_beta=conv.act_beta);");
-}
-
-ln_list *ln_cuda_product_of_parts(const ln_context *ctx, ln_list **old_ops)
-{
-    static const ln_rule rule = {
-        .name = "cuda_product_of_parts",
-        .removed = "both 1",
-        .allows = allows_product_of_parts,
-        .match = "conv2d_cuda conv(src=both, weight=w, bias=c | dst=y);"
-                 "both = join_cuda join(src0=a, src1=b | dst=both);",
-        .make = make_product_of_parts,
-    };
-    return ln_rule_substitute(&rule, ctx, old_ops);
-}
-
-/* ---- a pooling of the first layer ---- */
-
-static bool allows_maxpool(const ln_rule_match *m)
-{
-    const ln_op *const pool = m->ops[0], *const conv = m->ops[1];
-    const tl_conv2d_param param =
-        tl_conv2d_param_of(ln_rule_get_int(conv, "group"), ints(conv, "size"), ints(conv, "stride"),
-                           ints(conv, "dilation"), ints(conv, "padding"));
-    tl_pool2d_param pooling;
-    memcpy(pooling.size, ints(pool, "size"), sizeof(pooling.size));
-    memcpy(pooling.stride, ints(pool, "stride"), sizeof(pooling.stride));
-    memcpy(pooling.padding, ints(pool, "padding"), sizeof(pooling.padding));
-    return is_nhwc(pool) && is_nhwc(conv) &&
-           ln_cuda_has_first_conv(m->tensors[2]->tensor, m->tensors[3]->tensor, &param) &&
-           ln_cuda_has_first_pool(&param, &pooling);
-}
-
-ln_list *ln_cuda_fuse_maxpool(const ln_context *ctx, ln_list **old_ops)
-{
-    static const ln_rule rule = {
-        .name = "cuda_fuse_maxpool",
-        .removed = "mid 1",
-        .allows = allows_maxpool,
-        .match = "maxpool2d_cuda pool(src=mid | dst=y);"
-                 "mid = conv2d_cuda conv(src=x, weight=w, bias=b | dst=mid);",
-        .replace = "conv2d_maxpool_cuda(src=x, weight=w, bias=b | dst=y | size=conv.size, "
-                   "stride=conv.stride, padding=conv.padding, act=conv.act, "
-                   "act_slope=conv.act_slope, act_beta=conv.act_beta, pool_size=pool.size, "
-                   "pool_stride=pool.stride, pool_padding=pool.padding);",
-    };
-    return ln_rule_substitute(&rule, ctx, old_ops);
-}
-
-/* ---- shuffled channels ---- */
-
-// [N, H, W, 2 C] as [N, H, W, 2, C], of which the last two axes are swapped.
-static bool allows_interleave(const ln_rule_match *m)
-{
-    const tl_tensor *const swapped = m->tensors[0]->tensor, *const y = m->tensors[1]->tensor,
-                           *const both = m->tensors[3]->tensor, *const a = m->tensors[4]->tensor,
-                           *const b = m->tensors[5]->tensor;
-    static const int last_two[] = {0, 1, 2, 4, 3};
-    return joins_channels(m->ops[3]) && tl_tensor_issameshape(a, b) &&
-           tl_tensor_issameshape(y, both) && y->dtype == both->dtype && swapped->ndim == 5 &&
-           are(m->ops[1], "permutation", last_two, 5) && swapped->dims[4] == 2 &&
-           swapped->dims[3] == a->dims[3];
-}
-
-static void make_interleave(ln_rule_match *m)
-{
-    ln_rule_make(m, "interleave_cuda(src1=a, src2=b | dst=y | first=0);");
-    ln_rule_number(&m->made, "half", m->tensors[4]->tensor->dims[3]);
-}
-
-ln_list *ln_cuda_interleave_join(const ln_context *ctx, ln_list **old_ops)
-{
-    static const ln_rule rule = {
-        .name = "cuda_interleave",
-        .removed = "swapped 1, pairs 1, both 1",
-        .allows = allows_interleave,
-        .match = "reshape_cuda flat(src=swapped | dst=y);"
-                 "swapped = convert_cuda swap(src=pairs | dst=swapped);"
-                 "pairs = reshape_cuda split(src=both | dst=pairs);"
-                 "both = join_cuda join(src0=a, src1=b | dst=both);",
-        .make = make_interleave,
-    };
-    return ln_rule_substitute(&rule, ctx, old_ops);
-}
-
-// Of the last axis only, and whole pairs.
-static bool allows_interleave_region(const ln_rule_match *m)
-{
-    const tl_tensor *const y = m->tensors[0]->tensor, *const part = m->tensors[1]->tensor;
-    const int *const starts = ints(m->ops[0], "starts"), *const steps = ints(m->ops[0], "steps");
-    const int last = y->ndim - 1;
-    for (int i = 0; i < last; i++)
-        if (steps[i] != 1 || part->dims[i] != y->dims[i])
-            return false;
-    return steps[last] == 1 && starts[last] % 2 == 0 && part->dims[last] % 2 == 0;
-}
-
-static void make_interleave_region(ln_rule_match *m)
-{
-    const int last = m->tensors[0]->tensor->ndim - 1;
-    ln_rule_make(m, "interleave_cuda(src1=a, src2=b | dst=part);");
-    ln_rule_number(&m->made, "first",
-                   ln_rule_get_int(m->ops[1], "first") + ints(m->ops[0], "starts")[last] / 2);
-    ln_rule_number(&m->made, "half", m->tensors[1]->tensor->dims[last] / 2);
-}
-
-ln_list *ln_cuda_interleave_region(const ln_context *ctx, ln_list **old_ops)
-{
-    static const ln_rule rule = {
-        .name = "cuda_interleave_region",
-        .allows = allows_interleave_region,
-        .match = "region_cuda region(src=y | dst=part);"
-                 "y = interleave_cuda keep pairs(src1=a, src2=b | dst=y);",
-        .make = make_interleave_region,
-    };
-    return ln_rule_substitute(&rule, ctx, old_ops);
+    heads found[3];
+    ln_rule_made made = {.ctx = ctx, .rule = "cuda_attend_in_place"};
+    const ln_op *op = ln_pass_rule_begins(ctx, made.rule) ? ln_rule_anchor(ctx, NULL) : NULL;
+    while (op && !find_heads(op, found))
+        op = ln_rule_anchor(ctx, op);
+    *old_ops = NULL;
+    if (!op)
+        return NULL;
+    add_attention(&made, op, found);
+    return ln_rule_end_subgraph(&made, (const ln_op *const[]){op, NULL}, old_ops);
 }
 
 /* ---- element-wise operators that only read each other ---- */

@@ -124,11 +124,13 @@ int ln_cuda_direct_conv(ln_cuda_stream stream, const tl_tensor *src, const tl_te
 int ln_cuda_epilogue(ln_cuda_stream stream, const tl_tensor *bias, const tl_tensor *addend,
                      tl_tensor *dst, int axis, tl_activation act);
 
-/** As tl_exec_attention, of F, without a tensor of scores. `mask` may be NULL. Source: Dao et al.,
- * "FlashAttention: Fast and Memory-Efficient Exact Attention with IO-Awareness", 2022. */
+/** As tl_exec_attention, of F, without a tensor of scores. `mask` may be NULL. `heads` (NULL: all)
+ * are those of q, k and v to read: the first one and their number, of each; so q, k and v may be
+ * one tensor. Source: Dao et al., "FlashAttention: Fast and Memory-Efficient Exact Attention with
+ * IO-Awareness", 2022. */
 int ln_cuda_attention(ln_cuda_stream stream, const tl_tensor *q, const tl_tensor *k,
                       const tl_tensor *v, const tl_tensor *mask, tl_tensor *dst,
-                      const tl_attention_param *param, int allow_tf32);
+                      const tl_attention_param *param, const int heads[6], int allow_tf32);
 
 /** 1: ln_cuda_attention has a kernel for these shapes. */
 int ln_cuda_has_attention(const tl_tensor *q, const tl_tensor *k, const tl_tensor *v,

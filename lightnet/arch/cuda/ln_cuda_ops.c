@@ -103,6 +103,37 @@ int ln_cuda_interleave_dims(const tl_tensor *src1, const tl_tensor *src2, int fi
     return 0;
 }
 
+/** `t`, a copy, becomes a tensor of some of its heads, the first one and their number; `dims` are
+ * its own. Another number of axes is an error later. */
+static int narrow(tl_tensor *t, int dims[4], const char *arg_name, int axis, const int *heads)
+{
+    if (t->ndim != 4 || axis < 1 || axis > 2)
+        return 0;
+    if (heads[1] < 1 || heads[0] > t->dims[axis] - heads[1])
+        return tl_fail("parameter 'heads' has %d heads of '%s' from %d on, expected some of its %d",
+                       heads[1], arg_name, heads[0], t->dims[axis]);
+    memcpy(dims, t->dims, 4 * sizeof(int));
+    dims[axis] = heads[1];
+    t->dims = dims;
+    t->len = tl_compute_length(4, dims);
+    return 0;
+}
+
+int ln_cuda_attention_dims(const tl_tensor *q, const tl_tensor *k, const tl_tensor *v,
+                           const tl_tensor *mask, const tl_attention_param *param, int n,
+                           const int *heads, int *dims)
+{
+    tl_tensor qs = *q, ks = *k, vs = *v;
+    int rooms[3][4];
+    if (n != 0 && n != 6)
+        return tl_fail("parameter 'heads' has length %d, expected 0 or 6", n);
+    if (n && (narrow(&qs, rooms[0], "q", param->q_axis, heads) ||
+              narrow(&ks, rooms[1], "k", param->k_axis, heads + 2) ||
+              narrow(&vs, rooms[2], "v", param->v_axis, heads + 4)))
+        return -1;
+    return tl_attention_dims(&qs, &ks, &vs, mask, param, dims);
+}
+
 int ln_cuda_line_length(const tl_tensor *src, int axis)
 {
     return tl_compute_length(src->ndim - axis, src->dims + axis);

@@ -25,6 +25,12 @@ int ln_cuda_conv2d_maxpool_dims(const tl_tensor *src, const tl_tensor *weight,
                                 const tl_tensor *bias, const tl_conv2d_param *param,
                                 const tl_pool2d_param *pool, int *dims);
 
+/** As tl_attention_dims, of the heads of q, k and v that are read: n 6, and of each the first one
+ *  and their number; n 0: all of them. */
+int ln_cuda_attention_dims(const tl_tensor *q, const tl_tensor *k, const tl_tensor *v,
+                           const tl_tensor *mask, const tl_attention_param *param, int n,
+                           const int *heads, int *dims);
+
 /** The number of elements along the axes from `axis` on. */
 int ln_cuda_line_length(const tl_tensor *src, int axis);
 

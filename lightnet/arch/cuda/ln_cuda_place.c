@@ -559,15 +559,28 @@ static int place_matmul(placing *p)
     return 1;
 }
 
+/** Queries, keys or values. An attention reads either order of heads, at `*axis`, and rows. */
+static value heads_on_gpu(placing *p, const ln_tensor_entry *te, int *axis)
+{
+    static const int swapped[] = {0, 2, 1, 3};
+    const value v = find(te);
+    const int is_swapped = has_order(&v, 4, swapped);
+    if (is_swapped)
+        *axis = 3 - *axis;
+    return on_gpu(p, te, is_swapped ? swapped : plain);
+}
+
 static int place_attention(placing *p)
 {
     static const char *const args[] = {"q", "k", "v", "mask"};
+    static const char *const arg_axes[] = {"q_axis", "k_axis", "v_axis"};
     const tl_attention_param param = {
         ln_rule_get_int(p->op, "q_axis"),   ln_rule_get_int(p->op, "k_axis"),
         ln_rule_get_int(p->op, "v_axis"),   ln_rule_get_int(p->op, "dst_axis"),
         ln_rule_get_number(p->op, "scale"), flag(p, "zero_empty"),
     };
     const ln_tensor_entry *const dst = output(p, "dst");
+    int axes[] = {param.q_axis, param.k_axis, param.v_axis};
     value srcs[4] = {{NULL}};
     if (!is_float_input(p, "q") ||
         !ln_cuda_has_attention(input(p, "q")->tensor, input(p, "k")->tensor, input(p, "v")->tensor,
@@ -575,7 +588,8 @@ static int place_attention(placing *p)
         return 0;
     for (int i = 0; i < 4; i++)
         if (input(p, args[i]))
-            srcs[i] = on_gpu(p, input(p, args[i]), plain);
+            srcs[i] = i < 3 ? heads_on_gpu(p, input(p, args[i]), &axes[i])
+                            : on_gpu(p, input(p, args[i]), plain);
     const value y = new_value(p, srcs[0].dtype, 4, plain);
     ln_rule_op(&p->made, "attention_cuda");
     for (int i = 0; i < 4; i++)
@@ -583,6 +597,8 @@ static int place_attention(placing *p)
             ln_rule_input(&p->made, args[i], srcs[i].name);
     ln_rule_output(&p->made, "dst", y.name);
     ln_rule_all_params(&p->made, p->op);
+    for (int i = 0; i < 3; i++)
+        ln_rule_number(&p->made, arg_axes[i], axes[i]);
     ln_rule_bool(&p->made, "tf32", p->tf32 ? LN_TRUE : LN_FALSE);
     store(p, &y, dst);
     return 1;
