@@ -11,8 +11,8 @@
 //     attend_tf32     float, tensor cores        attend_any   the rest, a warp per query
 //     attend_floats   float
 //
-// The first three give a block some queries of one head. It loads one tile of keys, and one of
-// values, at a time; each is loaded while the other one is used.
+// The first three give a block some queries of one head. It loads tiles of keys and of values in
+// turns, and each while others are used: there is memory for one of both, or for two of short rows.
 
 #include "arch/cuda/ln_cuda_mma.cuh"
 
@@ -132,16 +132,26 @@ static __device__ __forceinline__ float mask_in_log2(float mask)
     return scaled == -INFINITY && mask > -INFINITY ? -FLT_MAX : scaled;
 }
 
+/** The mask's rows `row` and `row` + 8, or the last one. */
+template <class T>
+static __device__ __forceinline__ const T *mask_row(const attention_job<T> &job,
+                                                    const head_of<T> &head, int row)
+{
+    const int last = job.n_queries - 1;
+    return head.mask ? head.mask + (size_t)(row < last ? row : last) * job.mask_at.row : NULL;
+}
+
 /** Makes scores, of N blocks of 8 keys that begin at `first`, exponentials, and multiplies the
- * results so far by what the larger max demands. `mask` has the rows of the thread. */
-template <int N, int M, class T>
+ * results so far by what the larger max demands. The thread has the rows `row` and `row` + 8. */
+template <bool IS_MASKED, int N, int M, class T>
 static __device__ __forceinline__ void softmax_tile(const attention_job<T> &job,
-                                                    const T *const (&mask)[2], int first,
+                                                    const head_of<T> &head, int row, int first,
                                                     float (&s)[N][4], float (&o)[M][4],
                                                     row_state &state)
 {
     const float scale = job.scale * LOG2_E;
     float max[2] = {state.max[0], state.max[1]}, origin[2], alpha[2];
+    const T *const mask[2] = {mask_row(job, head, row), mask_row(job, head, row + 8)};
 #pragma unroll
     for (int n = 0; n < N; n++)
 #pragma unroll
@@ -150,7 +160,7 @@ static __device__ __forceinline__ void softmax_tile(const attention_job<T> &job,
             float x = s[n][i] * scale;
             if (key >= job.n_keys)
                 x = -INFINITY;
-            else if (job.mask)
+            else if (IS_MASKED)
                 x += mask_in_log2(ln_load(mask[i >> 1][(size_t)key * job.mask_key]));
             s[n][i] = x;
             max[i >> 1] = fmaxf(max[i >> 1], x);
@@ -203,44 +213,47 @@ static __device__ __forceinline__ void store_rows(const attention_job<T> &job, T
     }
 }
 
-/** The mask's rows `row` and `row` + 8, or the last one. */
-template <class T>
-static __device__ __forceinline__ const T *mask_row(const attention_job<T> &job,
-                                                    const head_of<T> &head, int row)
-{
-    const int last = job.n_queries - 1;
-    return head.mask ? head.mask + (size_t)(row < last ? row : last) * job.mask_at.row : NULL;
-}
-
 /** Elements of 16 bits: a warp for 16 queries, HD elements of a key and of a value. Rows in shared
  *  memory are an odd number of 16 bytes apart, so that 8 of them are in different banks. */
 template <class T, int HD> struct halves_layout {
     static constexpr int keys = 64, stride = HD + 8;
+    static constexpr int stages = HD <= 64 ? 2 : 1; /* tiles of keys, and of values */
+    // Blocks of a multiprocessor at a time, one less with a mask: registers are left for so many.
+    static constexpr int blocks = HD <= 32 ? 6 : HD <= 64 ? 4 : HD <= 96 ? 3 : 2;
     static constexpr int size(int queries)
     {
-        return (queries + 2 * keys) * stride * (int)sizeof(T);
+        return (queries + 2 * stages * keys) * stride * (int)sizeof(T);
     }
 };
 
-template <class T, int HD>
-static __global__ void __launch_bounds__(128) attend_halves(const attention_job<T> job)
+template <class T, int HD, bool IS_MASKED>
+static __global__ void __launch_bounds__(128, halves_layout<T, HD>::blocks - IS_MASKED)
+    attend_halves(const attention_job<T> job)
 {
     typedef halves_layout<T, HD> layout;
-    constexpr int KEYS = layout::keys, STRIDE = layout::stride;
+    constexpr int KEYS = layout::keys, STRIDE = layout::stride, STAGES = layout::stages;
+    constexpr int TILE = KEYS * STRIDE, WAITING = 2 * STAGES - 1; /* loads of tiles at a time */
     extern __shared__ __align__(16) unsigned char memory[];
     const int queries = blockDim.x / 2, warp = threadIdx.x / 32, lane = threadIdx.x % 32;
-    T *const qs = (T *)memory, *const ks = qs + queries * STRIDE, *const vs = ks + KEYS * STRIDE;
+    T *const qs = (T *)memory, *const ks_of_all = qs + queries * STRIDE;
+    T *const vs_of_all = ks_of_all + STAGES * TILE;
     const head_of<T> head(job, blockIdx.x / job.tiles);
     const int first = blockIdx.x % job.tiles * queries;
     const int row = first + warp * 16 + lane / 4;
-    const T *const mask[2] = {mask_row(job, head, row), mask_row(job, head, row + 8)};
 
     load_rows<16, HD, STRIDE>(qs, head.q, job.q_at.row, first, queries, job.n_queries, job.d);
-    load_rows<16, HD, STRIDE>(ks, head.k, job.k_at.row, 0, KEYS, job.n_keys, job.d);
-    ln_commit_copies();
-    load_rows<16, HD, STRIDE>(vs, head.v, job.v_at.row, 0, KEYS, job.n_keys, job.e);
-    ln_commit_copies();
-    ln_wait_for_copies<1>();
+#pragma unroll
+    for (int i = 0; i < STAGES; i++) {
+        if (i * KEYS < job.n_keys)
+            load_rows<16, HD, STRIDE>(ks_of_all + i * TILE, head.k, job.k_at.row, i * KEYS, KEYS,
+                                      job.n_keys, job.d);
+        ln_commit_copies();
+        if (i * KEYS < job.n_keys)
+            load_rows<16, HD, STRIDE>(vs_of_all + i * TILE, head.v, job.v_at.row, i * KEYS, KEYS,
+                                      job.n_keys, job.e);
+        ln_commit_copies();
+    }
+    ln_wait_for_copies<WAITING>();
     __syncthreads();
     uint32_t q[HD / 16][4];
 #pragma unroll
@@ -251,7 +264,10 @@ static __global__ void __launch_bounds__(128) attend_halves(const attention_job<
     row_state state = {{-INFINITY, -INFINITY}, {0, 0}};
     for (int key = 0; key < job.n_keys; key += KEYS) {
         float s[KEYS / 8][4] = {};
-        ln_wait_for_copies<1>();
+        T *const ks = ks_of_all + key / KEYS % STAGES * TILE;
+        T *const vs = vs_of_all + key / KEYS % STAGES * TILE;
+        const int next = key + STAGES * KEYS; // the tile that is loaded in place of this one
+        ln_wait_for_copies<WAITING>();
         __syncthreads(); // the keys are here
 #pragma unroll
         for (int i = 0; i < HD / 16; i++)
@@ -263,13 +279,13 @@ static __global__ void __launch_bounds__(128) attend_halves(const attention_job<
                 ln_mma(s[2 * n], q[i], b[0], b[1], T());
                 ln_mma(s[2 * n + 1], q[i], b[2], b[3], T());
             }
-        __syncthreads(); // nobody needs the keys
-        if (key + KEYS < job.n_keys)
-            load_rows<16, HD, STRIDE>(ks, head.k, job.k_at.row, key + KEYS, KEYS, job.n_keys,
-                                      job.d);
+        if (next < job.n_keys) {
+            __syncthreads(); // nobody needs the keys
+            load_rows<16, HD, STRIDE>(ks, head.k, job.k_at.row, next, KEYS, job.n_keys, job.d);
+        }
         ln_commit_copies();
-        softmax_tile(job, mask, key, s, o, state);
-        ln_wait_for_copies<1>();
+        softmax_tile<IS_MASKED>(job, head, row, key, s, o, state);
+        ln_wait_for_copies<WAITING>();
         __syncthreads(); // the values are here
 #pragma unroll
         for (int i = 0; i < KEYS / 16; i++) {
@@ -285,10 +301,10 @@ static __global__ void __launch_bounds__(128) attend_halves(const attention_job<
                 ln_mma(o[2 * n + 1], p, b[2], b[3], T());
             }
         }
-        __syncthreads(); // nobody needs the values
-        if (key + KEYS < job.n_keys)
-            load_rows<16, HD, STRIDE>(vs, head.v, job.v_at.row, key + KEYS, KEYS, job.n_keys,
-                                      job.e);
+        if (next < job.n_keys) {
+            __syncthreads(); // nobody needs the values
+            load_rows<16, HD, STRIDE>(vs, head.v, job.v_at.row, next, KEYS, job.n_keys, job.e);
+        }
         ln_commit_copies();
     }
     store_rows(job, head.dst, row, o, state);
@@ -323,7 +339,7 @@ static __device__ __forceinline__ void load_floats(const attention_job<float> &j
 
 /** As attend_halves, with operands rounded to TF32. The order of the 8 elements of a product's sum
  *  is free: those that thread t multiplies are 2 (t % 4) and the next one for probabilities. */
-template <int HD>
+template <int HD, bool IS_MASKED>
 static __global__ void __launch_bounds__(128) attend_tf32(const attention_job<float> job)
 {
     typedef floats_layout<HD> layout;
@@ -335,7 +351,6 @@ static __global__ void __launch_bounds__(128) attend_tf32(const attention_job<fl
     const head_of<float> head(job, blockIdx.x / job.tiles);
     const int first = blockIdx.x % job.tiles * queries;
     const int row = first + warp * 16 + lane / 4;
-    const float *const mask[2] = {mask_row(job, head, row), mask_row(job, head, row + 8)};
 
     load_floats<HD>(job, qs, head.q, job.q_at.row, first, queries, job.n_queries, job.d);
     load_floats<HD>(job, ks, head.k, job.k_at.row, 0, KEYS, job.n_keys, job.d);
@@ -371,7 +386,7 @@ static __global__ void __launch_bounds__(128) attend_tf32(const attention_job<fl
         if (key + KEYS < job.n_keys)
             load_floats<HD>(job, ks, head.k, job.k_at.row, key + KEYS, KEYS, job.n_keys, job.d);
         ln_commit_copies();
-        softmax_tile(job, mask, key, s, o, state);
+        softmax_tile<IS_MASKED>(job, head, row, key, s, o, state);
         ln_wait_for_copies<1>();
         __syncthreads(); // the values are here
 #pragma unroll
@@ -744,9 +759,12 @@ template <int HD, class T>
 static int launch_halves(ln_cuda_stream stream, const attention_job<T> &job)
 {
     typedef halves_layout<T, HD> layout;
-    static uint64_t done;
+    static uint64_t done, masked_done;
     const int queries = queries_of(job);
-    return launch_tiles(stream, attend_halves<T, HD>, job, queries, 2 * queries,
+    if (job.mask)
+        return launch_tiles(stream, attend_halves<T, HD, true>, job, queries, 2 * queries,
+                            layout::size(queries), layout::size(64), &masked_done);
+    return launch_tiles(stream, attend_halves<T, HD, false>, job, queries, 2 * queries,
                         layout::size(queries), layout::size(64), &done);
 }
 
@@ -754,10 +772,13 @@ template <int HD>
 static int launch_floats(ln_cuda_stream stream, const attention_job<float> &job, int allow_tf32)
 {
     typedef floats_layout<HD> layout;
-    static uint64_t tf32_done, done, small_done;
+    static uint64_t masked_tf32_done, tf32_done, done, small_done;
     const int queries = queries_of(job);
+    if (allow_tf32 && job.mask)
+        return launch_tiles(stream, attend_tf32<HD, true>, job, queries, 2 * queries,
+                            layout::tf32_size(queries), layout::tf32_size(64), &masked_tf32_done);
     if (allow_tf32)
-        return launch_tiles(stream, attend_tf32<HD>, job, queries, 2 * queries,
+        return launch_tiles(stream, attend_tf32<HD, false>, job, queries, 2 * queries,
                             layout::tf32_size(queries), layout::tf32_size(64), &tf32_done);
     if (queries == 64)
         return launch_tiles(stream, attend_floats<HD, 8>, job, 64, 128, layout::size(64),
