@@ -230,6 +230,7 @@ template <class T, int HD, bool IS_MASKED>
 static __global__ void __launch_bounds__(128, halves_layout<T, HD>::blocks - IS_MASKED)
     attend_halves(const attention_job<T> job)
 {
+    ln_begin_early();
     typedef halves_layout<T, HD> layout;
     constexpr int KEYS = layout::keys, STRIDE = layout::stride, STAGES = layout::stages;
     constexpr int TILE = KEYS * STRIDE, WAITING = 2 * STAGES - 1; /* loads of tiles at a time */
@@ -342,6 +343,7 @@ static __device__ __forceinline__ void load_floats(const attention_job<float> &j
 template <int HD, bool IS_MASKED>
 static __global__ void __launch_bounds__(128) attend_tf32(const attention_job<float> job)
 {
+    ln_begin_early();
     typedef floats_layout<HD> layout;
     constexpr int KEYS = layout::keys, STRIDE = layout::stride;
     extern __shared__ __align__(16) unsigned char memory[];
@@ -447,6 +449,7 @@ static __device__ __forceinline__ float sum_of_16(float x)
 template <int HD, int ROWS>
 static __global__ void __launch_bounds__(128) attend_floats(const attention_job<float> job)
 {
+    ln_begin_early();
     typedef floats_layout<HD> layout;
     constexpr int KEYS = layout::keys, STRIDE = layout::stride, P_STRIDE = layout::p_stride;
     constexpr int EACH = HD / 16, W = EACH < 4 ? EACH : 4, QUERIES = 8 * ROWS, COLUMNS = KEYS / 16;
@@ -586,6 +589,7 @@ static __device__ __forceinline__ void load_eight(const T *p, bool ok, float (&x
 template <class T, int G>
 static __global__ void __launch_bounds__(32 * FEW_WARPS, 1) attend_few(const attention_job<T> job)
 {
+    ln_begin_early();
     __shared__ float parts[FEW_WARPS][8 * G], maxima[FEW_WARPS], sums[FEW_WARPS];
     const int groups = blockDim.x / G, group = threadIdx.x / G, at = threadIdx.x % G * 8;
     const int n_warps = blockDim.x / 32, warp = threadIdx.x / 32, lane = threadIdx.x % 32;
@@ -684,6 +688,7 @@ static __global__ void __launch_bounds__(32 * FEW_WARPS, 1) attend_few(const att
 template <class T>
 static __global__ void __launch_bounds__(32 * ANY_WARPS) attend_any(const attention_job<T> job)
 {
+    ln_begin_early();
     __shared__ float queries[ANY_WARPS][MOST_LEN];
     constexpr int EACH = MOST_LEN / 32;
     const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
@@ -744,7 +749,7 @@ static int launch_tiles(ln_cuda_stream stream, K *kernel, attention_job<T> job, 
     if (ln_cuda_allow_shared(kernel, most_size, done, "attention"))
         return -1;
     job.tiles = (job.n_queries + queries - 1) / queries;
-    kernel<<<job.batches * job.heads * job.tiles, threads, size, stream>>>(job);
+    ln_cuda_launch_early(kernel, job.batches * job.heads * job.tiles, threads, size, stream, job);
     return ln_cuda_launched("attention");
 }
 
@@ -812,20 +817,21 @@ static int launch_few(ln_cuda_stream stream, const attention_job<T> &job, int le
     while (warps < FEW_WARPS && warps * 64 < job.n_keys)
         warps *= 2;
     if (len <= 32)
-        attend_few<T, 4><<<blocks, 32 * warps, 0, stream>>>(job);
+        ln_cuda_launch_early(attend_few<T, 4>, blocks, 32 * warps, 0, stream, job);
     else if (len <= 64)
-        attend_few<T, 8><<<blocks, 32 * warps, 0, stream>>>(job);
+        ln_cuda_launch_early(attend_few<T, 8>, blocks, 32 * warps, 0, stream, job);
     else if (len <= 128)
-        attend_few<T, 16><<<blocks, 32 * warps, 0, stream>>>(job);
+        ln_cuda_launch_early(attend_few<T, 16>, blocks, 32 * warps, 0, stream, job);
     else
-        attend_few<T, 32><<<blocks, 32 * warps, 0, stream>>>(job);
+        ln_cuda_launch_early(attend_few<T, 32>, blocks, 32 * warps, 0, stream, job);
     return ln_cuda_launched("attention");
 }
 
 template <class T> static int launch_any(ln_cuda_stream stream, const attention_job<T> &job)
 {
     const int64_t rows = (int64_t)job.batches * job.heads * job.n_queries;
-    attend_any<<<(unsigned)((rows + ANY_WARPS - 1) / ANY_WARPS), 32 * ANY_WARPS, 0, stream>>>(job);
+    ln_cuda_launch_early(attend_any<T>, (unsigned)((rows + ANY_WARPS - 1) / ANY_WARPS),
+                         32 * ANY_WARPS, 0, stream, job);
     return ln_cuda_launched("attention");
 }
 

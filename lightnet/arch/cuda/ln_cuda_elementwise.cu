@@ -381,6 +381,7 @@ __device__ __forceinline__ void set_slot(float (&slots)[SLOTS][V], int slot, con
 template <class T, int V>
 __global__ void __launch_bounds__(THREADS) run_step(const __grid_constant__ chain c)
 {
+    ln_begin_early();
     const step &s = c.steps[0];
     for (uint32_t g = blockIdx.x * THREADS + threadIdx.x; g < c.n_groups;
          g += gridDim.x * THREADS) {
@@ -405,6 +406,7 @@ __global__ void __launch_bounds__(THREADS) run_step(const __grid_constant__ chai
 template <class T, int V, int SLOTS>
 __global__ void __launch_bounds__(THREADS) run_chain(const __grid_constant__ chain c)
 {
+    ln_begin_early();
     for (uint32_t g = blockIdx.x * THREADS + threadIdx.x; g < c.n_groups;
          g += gridDim.x * THREADS) {
         const uint32_t i = g * V;
@@ -478,13 +480,13 @@ template <class T, int V> int launch_chain(cudaStream_t stream, const chain *c)
 {
     const unsigned blocks = ln_cuda_blocks(c->n_groups, THREADS);
     if (c->n_steps == 1)
-        run_step<T, V><<<blocks, THREADS, 0, stream>>>(*c);
+        ln_cuda_launch_early(run_step<T, V>, blocks, THREADS, 0, stream, *c);
     else if (c->n_slots == 1)
-        run_chain<T, V, 1><<<blocks, THREADS, 0, stream>>>(*c);
+        ln_cuda_launch_early(run_chain<T, V, 1>, blocks, THREADS, 0, stream, *c);
     else if (c->n_slots == 2)
-        run_chain<T, V, 2><<<blocks, THREADS, 0, stream>>>(*c);
+        ln_cuda_launch_early(run_chain<T, V, 2>, blocks, THREADS, 0, stream, *c);
     else
-        run_chain<T, V, TL_CHAIN_RESULTS><<<blocks, THREADS, 0, stream>>>(*c);
+        ln_cuda_launch_early(run_chain<T, V, TL_CHAIN_RESULTS>, blocks, THREADS, 0, stream, *c);
     return ln_cuda_launched("chain");
 }
 
@@ -532,6 +534,7 @@ struct epilogue {
 template <class T, int V>
 __global__ void __launch_bounds__(THREADS) run_epilogue(const __grid_constant__ epilogue e)
 {
+    ln_begin_early();
     T *const dst = (T *)e.dst;
     for (uint32_t g = blockIdx.x * THREADS + threadIdx.x; g < e.n_groups;
          g += gridDim.x * THREADS) {
@@ -599,9 +602,9 @@ int ln_cuda_epilogue(ln_cuda_stream stream, const tl_tensor *bias, const tl_tens
         e.n_groups = (e.len + v - 1) / v;
         const unsigned blocks = ln_cuda_blocks(e.n_groups, THREADS);
         if (v == 1)
-            run_epilogue<T, 1><<<blocks, THREADS, 0, stream>>>(e);
+            ln_cuda_launch_early(run_epilogue<T, 1>, blocks, THREADS, 0, stream, e);
         else
-            run_epilogue<T, ln_width<T>><<<blocks, THREADS, 0, stream>>>(e);
+            ln_cuda_launch_early(run_epilogue<T, ln_width<T>>, blocks, THREADS, 0, stream, e);
         return ln_cuda_launched("epilogue");
     });
 }
@@ -1142,6 +1145,7 @@ struct take {
 template <class T, class I>
 __global__ void __launch_bounds__(THREADS) run_take(const __grid_constant__ take t)
 {
+    ln_begin_early();
     const T *const src = (const T *)t.src;
     const I *const index = (const I *)t.index;
     for (uint32_t g = blockIdx.x * THREADS + threadIdx.x; g < t.len; g += gridDim.x * THREADS) {
@@ -1158,9 +1162,9 @@ template <class T> int launch_take(cudaStream_t stream, const take *t, tl_dtype 
 {
     const unsigned blocks = ln_cuda_blocks(t->len, THREADS);
     if (index == TL_INT64)
-        run_take<T, int64_t><<<blocks, THREADS, 0, stream>>>(*t);
+        ln_cuda_launch_early(run_take<T, int64_t>, blocks, THREADS, 0, stream, *t);
     else
-        run_take<T, int32_t><<<blocks, THREADS, 0, stream>>>(*t);
+        ln_cuda_launch_early(run_take<T, int32_t>, blocks, THREADS, 0, stream, *t);
     return ln_cuda_launched("take");
 }
 

@@ -145,6 +145,7 @@ template <int WARP_N> static __device__ __forceinline__ int sum_at(int row, int 
 template <class T, class L, int TRANS2>
 static __global__ void __launch_bounds__(L::threads) gemm_tiles(const gemm_args<T> g)
 {
+    ln_begin_early();
     constexpr int WM = L::warp_m, WN = L::warp_n, A = L::m * L::k;
     extern __shared__ __align__(16) unsigned char memory[];
     T *const stages = (T *)memory;
@@ -362,6 +363,7 @@ static __device__ __forceinline__ void gather_block(const float (&block)[4][2], 
 template <class T, int ROWS, int TRANS2>
 static __global__ void __launch_bounds__(256, ROWS == 16 ? 3 : 2) gemm_rows(const gemm_args<T> g)
 {
+    ln_begin_early();
     extern __shared__ __align__(16) unsigned char memory[];
     const rows_layout layout(g.n, g.k, TRANS2, ROWS);
     const int warps = blockDim.x / 32, warp = threadIdx.x / 32, lane = threadIdx.x % 32;
@@ -470,7 +472,7 @@ static int launch_tiles(ln_cuda_stream stream, gemm_args<T> g, int batch)
     const unsigned blocks = (unsigned)batch * (unsigned)g.tiles_m * (unsigned)g.tiles_n;
     if (ln_cuda_allow_shared(gemm_tiles<T, L, TRANS2>, L::size, &done, "gemm"))
         return -1;
-    gemm_tiles<T, L, TRANS2><<<blocks, L::threads, L::size, stream>>>(g);
+    ln_cuda_launch_early(gemm_tiles<T, L, TRANS2>, blocks, L::threads, L::size, stream, g);
     return ln_cuda_launched("gemm");
 }
 
@@ -495,7 +497,7 @@ static int launch_rows(ln_cuda_stream stream, gemm_args<T> g)
     const int blocks = needed < resident ? needed : resident;
     if (ln_cuda_allow_shared(gemm_rows<T, ROWS, TRANS2>, most_shared(), &done, "gemm"))
         return -1;
-    gemm_rows<T, ROWS, TRANS2><<<blocks, warps * 32, size, stream>>>(g);
+    ln_cuda_launch_early(gemm_rows<T, ROWS, TRANS2>, blocks, warps * 32, size, stream, g);
     return ln_cuda_launched("gemm");
 }
 

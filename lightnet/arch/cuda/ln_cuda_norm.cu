@@ -45,6 +45,7 @@ template <class T> static int has_vectors(const T *p, int len)
 template <class T, int W, int N>
 static __global__ void softmax_rows(const T *src, T *dst, int rows, int len, int is_log)
 {
+    ln_begin_early();
     const int row = blockIdx.x * WARPS + threadIdx.y;
     if (row >= rows)
         return; // a whole warp
@@ -209,9 +210,9 @@ static void launch_softmax_rows(ln_cuda_stream stream, const T *src, T *dst, int
         softmax_long<T, 1><<<rows, LONG_THREADS, 0, stream>>>(src, dst, len, is_log);
     else
         of_row<T>((len + 31) / 32, is_vector, [&](auto shape) {
-            softmax_rows<T, decltype(shape)::width, decltype(shape)::n>
-                <<<(rows + WARPS - 1) / WARPS, dim3(32, WARPS), 0, stream>>>(src, dst, rows, len,
-                                                                             is_log);
+            ln_cuda_launch_early(softmax_rows<T, decltype(shape)::width, decltype(shape)::n>,
+                                 (rows + WARPS - 1) / WARPS, dim3(32, WARPS), 0, stream, src, dst,
+                                 rows, len, is_log);
             return 0;
         });
 }
@@ -300,6 +301,7 @@ static __device__ __forceinline__ void write_norm(const norm_job<T> &job, size_t
 template <class T, int W, int N, bool IS_BLOCK>
 static __global__ void norm_rows(const norm_job<T> job)
 {
+    ln_begin_early();
     __shared__ float shared[32];
     const int row = IS_BLOCK ? blockIdx.x : blockIdx.x * WARPS + threadIdx.y;
     if (row >= job.rows)
@@ -347,6 +349,7 @@ static __global__ void norm_rows(const norm_job<T> job)
 template <class T, int W>
 static __global__ void __launch_bounds__(LONG_THREADS) norm_long(const norm_job<T> job)
 {
+    ln_begin_early();
     __shared__ float shared[32];
     const size_t first = (size_t)blockIdx.x * job.len;
     float x[W], sum = 0, rest = 0, squares = 0;
@@ -385,15 +388,16 @@ template <class T> static void launch_norm(ln_cuda_stream stream, const norm_job
     const int is_wide = job.len > WARP_ROW || (job.len >= 256 && job.rows < 4 * ln_cuda_n_sms());
     const int threads = (job.len + 32 * BLOCK_EACH - 1) / (32 * BLOCK_EACH) * 32;
     if (is_vector && is_wide && threads <= 1024)
-        norm_rows<T, W, BLOCK_EACH / W, true><<<job.rows, threads, 0, stream>>>(job);
+        ln_cuda_launch_early(norm_rows<T, W, BLOCK_EACH / W, true>, job.rows, threads, 0, stream,
+                             job);
     else if (is_vector && job.len > WARP_ROW)
-        norm_long<T, W><<<job.rows, LONG_THREADS, 0, stream>>>(job);
+        ln_cuda_launch_early(norm_long<T, W>, job.rows, LONG_THREADS, 0, stream, job);
     else if (job.len > WARP_ROW)
-        norm_long<T, 1><<<job.rows, LONG_THREADS, 0, stream>>>(job);
+        ln_cuda_launch_early(norm_long<T, 1>, job.rows, LONG_THREADS, 0, stream, job);
     else
         of_row<T>((job.len + 31) / 32, is_vector, [&](auto shape) {
-            norm_rows<T, decltype(shape)::width, decltype(shape)::n, false>
-                <<<(job.rows + WARPS - 1) / WARPS, dim3(32, WARPS), 0, stream>>>(job);
+            ln_cuda_launch_early(norm_rows<T, decltype(shape)::width, decltype(shape)::n, false>,
+                                 (job.rows + WARPS - 1) / WARPS, dim3(32, WARPS), 0, stream, job);
             return 0;
         });
 }
@@ -672,6 +676,7 @@ static int divide_line(reduce_job *job, const void *src, int width)
 template <class R, class T, int W>
 static __global__ void reduce_lines(const reduce_job job, const T *src, T *dst, int lanes)
 {
+    ln_begin_early();
     typedef typename R::acc acc;
     const int result = blockIdx.x * (blockDim.x / lanes) + threadIdx.x / lanes;
     acc a[W];
@@ -717,6 +722,7 @@ static __global__ void reduce_lines(const reduce_job job, const T *src, T *dst, 
 template <class R, class T>
 static __global__ void reduce_columns(const reduce_job job, const T *src, T *dst)
 {
+    ln_begin_early();
     typedef typename R::acc acc;
     __shared__ acc shared[1024];
     const int nx = blockDim.x, ny = blockDim.y, x = threadIdx.x, y = threadIdx.y;
@@ -757,9 +763,11 @@ static void launch_lines(ln_cuda_stream stream, reduce_job *job, const T *src, T
     prepare_divisors(&job->stay);
     prepare_divisors(&job->go);
     if (is_vector)
-        reduce_lines<R, T, W><<<blocks, threads, 0, stream>>>(*job, src, dst, lanes);
+        ln_cuda_launch_early(reduce_lines<R, T, W>, blocks, threads, 0, stream, *job, src, dst,
+                             lanes);
     else
-        reduce_lines<R, T, 1><<<blocks, threads, 0, stream>>>(*job, src, dst, lanes);
+        ln_cuda_launch_early(reduce_lines<R, T, 1>, blocks, threads, 0, stream, *job, src, dst,
+                             lanes);
 }
 
 template <class R, class T>
@@ -770,8 +778,8 @@ static void launch_columns(ln_cuda_stream stream, reduce_job *job, const T *src,
     const int nx = ny == 1 ? 128 : 32;
     prepare_divisors(&job->stay);
     prepare_divisors(&job->go);
-    reduce_columns<R, T>
-        <<<(job->n_results + nx - 1) / nx, dim3(nx, ny), 0, stream>>>(*job, src, dst);
+    ln_cuda_launch_early(reduce_columns<R, T>, (job->n_results + nx - 1) / nx, dim3(nx, ny), 0,
+                         stream, *job, src, dst);
 }
 
 /** Calls f with an object of the kind of accumulators. */
