@@ -320,6 +320,11 @@ template <int HD> struct floats_layout {
     {
         return ((queries + 2 * keys) * stride + queries * p_stride) * (int)sizeof(float);
     }
+    /** As those of halves_layout. */
+    static constexpr int tf32_blocks(bool is_masked)
+    {
+        return HD <= 32 ? 6 - is_masked : HD <= 64 ? 4 - is_masked : 3;
+    }
     static constexpr int tf32_size(int queries)
     {
         return (queries + 2 * keys) * stride * (int)sizeof(float);
@@ -341,7 +346,8 @@ static __device__ __forceinline__ void load_floats(const attention_job<float> &j
 /** As attend_halves, with operands rounded to TF32. The order of the 8 elements of a product's sum
  *  is free: those that thread t multiplies are 2 (t % 4) and the next one for probabilities. */
 template <int HD, bool IS_MASKED>
-static __global__ void __launch_bounds__(128) attend_tf32(const attention_job<float> job)
+static __global__ void __launch_bounds__(128, floats_layout<HD>::tf32_blocks(IS_MASKED))
+    attend_tf32(const attention_job<float> job)
 {
     ln_begin_early();
     typedef floats_layout<HD> layout;
