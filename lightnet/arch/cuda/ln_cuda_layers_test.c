@@ -289,7 +289,8 @@ CU_TEST(reduce_of_long_lines)
     static const reduction rows[] = {{2, {3, 200000}, 1, {1}},
                                      {2, {200000, 3}, 1, {0}},
                                      {4, {1, 2, 300, 301}, 2, {2, 3}},
-                                     {3, {65, 65, 65}, 1, {1}}};
+                                     {3, {65, 65, 65}, 1, {1}},
+                                     {3, {32, 128, 384}, 1, {1}}};
     static const tl_reduce_op ops[] = {TL_REDUCE_MEAN, TL_REDUCE_MAX, TL_REDUCE_MIN, TL_REDUCE_L2,
                                        TL_REDUCE_LOG_SUM_EXP};
     cu_case c;

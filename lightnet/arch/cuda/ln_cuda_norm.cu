@@ -773,8 +773,9 @@ static void launch_lines(ln_cuda_stream stream, reduce_job *job, const T *src, T
 template <class R, class T>
 static void launch_columns(ln_cuda_stream stream, reduce_job *job, const T *src, T *dst)
 {
-    const int are_few = job->n_results < 32 * 4 * ln_cuda_n_sms();
-    const int ny = job->count < 16 ? 1 : are_few && job->count >= 128 ? 32 : 8;
+    // Of long columns, as many threads for each as let all columns run at once.
+    const int most = 2048 * ln_cuda_n_sms() / job->n_results;
+    const int ny = job->count < 16 ? 1 : job->count < 128 || most < 16 ? 8 : most < 32 ? 16 : 32;
     const int nx = ny == 1 ? 128 : 32;
     prepare_divisors(&job->stay);
     prepare_divisors(&job->go);
