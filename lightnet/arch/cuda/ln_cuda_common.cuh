@@ -71,6 +71,17 @@ static inline int ln_cuda_n_sms(void)
     return found > 0 ? found : 64;
 }
 
+/** 1: the current device has clusters of blocks. Asked once. */
+static inline int ln_cuda_has_clusters(void)
+{
+    static int major = 0;
+    int device = 0, found = __atomic_load_n(&major, __ATOMIC_RELAXED);
+    if (!found && cudaGetDevice(&device) == cudaSuccess &&
+        cudaDeviceGetAttribute(&found, cudaDevAttrComputeCapabilityMajor, device) == cudaSuccess)
+        __atomic_store_n(&major, found, __ATOMIC_RELAXED);
+    return found >= 9;
+}
+
 /** Blocks of `threads` for `work` threads, 1 or more; at most `waves` times what the device runs at
  *  once (2048 threads for each multiprocessor), so that threads loop over the rest. */
 static inline unsigned ln_cuda_blocks(int64_t work, int threads, int waves = 4)

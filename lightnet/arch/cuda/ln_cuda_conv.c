@@ -786,8 +786,21 @@ static int run_own(const ln_cuda_plan *base, ln_cuda_libs *libs, const ln_cuda_r
         return ln_cuda_direct_conv(stream, &src, &weight, &bias, more, &dst, param, plan->is_nhwc);
     default:
         return ln_cuda_depthwise_tiles(stream, &src, &weight, &bias, more, &dst, param,
-                                       plan->kernel);
+                                       plan->kernel, base->sums ? run->work : NULL);
     }
+}
+
+// Makes the kernel of tiles leave sums in its work memory, if they have room there.
+static void add_sums(const ln_cuda_conv *conv, own_plan *plan)
+{
+    const int sums = ln_cuda_depthwise_sums(conv->src, conv->dst, &conv->param, plan->kernel);
+    const int *const dims = conv->dst->dims;
+    const double size = (double)dims[0] * sums * dims[3] * sizeof(float);
+    if (size > LN_CUDA_WORK)
+        return;
+    plan->base.sums = sums;
+    plan->base.work = (size_t)size;
+    snprintf(plan->base.name, sizeof(plan->base.name), "depthwise %d with sums", plan->kernel);
 }
 
 static void try_own(request *r, const char *name, int kernel)
@@ -804,6 +817,8 @@ static void try_own(request *r, const char *name, int kernel)
     plan->is_nhwc = conv->is_nhwc;
     plan->kernel = kernel;
     fill_base(r, &plan->base);
+    if (conv->wants_sums && kernel >= 0)
+        add_sums(conv, plan);
     if (conv->taps && kernel >= OWN_DEPTHWISE) {
         plan->base.takes_taps = 1;
         plan->base.args[LN_CUDA_WEIGHT] = ln_cuda_shape_of(conv->taps);
@@ -812,13 +827,20 @@ static void try_own(request *r, const char *name, int kernel)
     r->has_whole = 1;
 }
 
+// Nothing else competes with a kernel that computes sums, too: others leave a pass over dst to do.
+static int has_sums(const request *r)
+{
+    return r->best && r->best->sums;
+}
+
 static void try_depthwise(request *r)
 {
     const ln_cuda_conv *const conv = r->conv;
     if (conv->is_nhwc && ln_cuda_has_depthwise_tiles(conv->src, &conv->param))
         for (int way = 0; way < LN_CUDA_TILE_WAYS; way++)
             try_own(r, "depthwise", way);
-    try_own(r, "depthwise", OWN_DEPTHWISE);
+    if (!has_sums(r))
+        try_own(r, "depthwise", OWN_DEPTHWISE);
 }
 
 static int is_depthwise(const ln_cuda_conv *conv)
@@ -911,6 +933,7 @@ static ln_cuda_key key_of(const ln_cuda_conv *conv, int is_bare)
     ln_cuda_key_add(&key, !!conv->is_nhwc);
     ln_cuda_key_add(&key, conv->taps != NULL);
     ln_cuda_key_add(&key, !!conv->allow_tf32);
+    ln_cuda_key_add(&key, !!conv->wants_sums);
     return key;
 }
 
@@ -968,7 +991,8 @@ static int make_plan(request *r)
         try_depthwise(r);
     if (!r->is_bare && is_first(r->conv))
         try_own(r, "first", OWN_FIRST);
-    try_cudnn(r);
+    if (!has_sums(r))
+        try_cudnn(r);
     if (!r->best && !r->is_bare)
         try_own(r, "direct", OWN_DIRECT);
     return r->best ? 0 : fail_shapes(r);

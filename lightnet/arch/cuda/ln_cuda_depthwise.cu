@@ -212,7 +212,7 @@ __global__ void __launch_bounds__(CONV_THREADS) depthwise_any(const __grid_const
 
 /** Describes the call; what depends on the launch is left to it. */
 void fill_depthwise(depthwise *d, const tl_tensor *src, const tl_tensor *weight,
-                    const tl_tensor *bias, const tl_tensor *addend, tl_tensor *dst,
+                    const tl_tensor *bias, const tl_tensor *addend, const tl_tensor *dst,
                     const tl_conv2d_param *param, int is_nhwc)
 {
     const int first = is_nhwc ? 1 : 2; // of height and width
@@ -350,6 +350,7 @@ namespace
 
 struct tiles {
     depthwise d;
+    float *sums;              /* [images, bands * strips, C], or NULL */
     ln_divisor parts;         /* of the channels */
     ln_divisor strips, bands; /* of the columns and rows of dst */
     ln_divisor in_w;          /* columns of the ring */
@@ -439,8 +440,41 @@ __device__ __forceinline__ void store_tile(const tiles &t, size_t at, int rows, 
         }
 }
 
-/** K x K, stride S; a thread computes H_OUT x W_OUT pixels in each step. */
-template <class T, int K, int S, int H_OUT, int W_OUT>
+/** Adds the V channels of those of H_OUT x W_OUT pixels that are within `rows` x `columns`. */
+template <int H_OUT, int W_OUT, int V>
+__device__ __forceinline__ void add_tile(const float (&x)[H_OUT * W_OUT * V], int rows, int columns,
+                                         float (&total)[V])
+{
+#pragma unroll
+    for (int i = 0; i < H_OUT * W_OUT; i++)
+        if (i / W_OUT < rows && i % W_OUT < columns) {
+#pragma unroll
+            for (int j = 0; j < V; j++)
+                total[j] += x[i * V + j];
+        }
+}
+
+/** sums[i]: the sum of channel i over the threads of the block, each of which has V channels from
+ *  threadIdx.x * V on. `shared` has a place for all of them, which no thread needs any more. */
+template <int V>
+__device__ __forceinline__ void add_threads(const float (&total)[V], float *shared, int n_channels,
+                                            float *sums)
+{
+    const int lanes = blockDim.x, n_rows = blockDim.y * blockDim.z;
+    const int thread = threadIdx.x + lanes * (threadIdx.y + blockDim.y * threadIdx.z);
+    ln_store_vec<V>(shared + thread * V, total);
+    __syncthreads();
+    for (int i = thread; i < n_channels; i += lanes * n_rows) {
+        float sum = 0;
+        for (int k = 0; k < n_rows; k++)
+            sum += shared[k * lanes * V + i];
+        sums[i] = sum;
+    }
+}
+
+/** K x K, stride S; a thread computes H_OUT x W_OUT pixels in each step. HAS_SUMS: the block also
+ *  stores the sums of its results. */
+template <class T, int K, int S, int H_OUT, int W_OUT, int HAS_SUMS>
 __global__ void __launch_bounds__(TILE_THREADS, K == 3 ? 5 : 4)
     depthwise_tiles(const __grid_constant__ tiles t)
 {
@@ -484,6 +518,7 @@ __global__ void __launch_bounds__(TILE_THREADS, K == 3 ? 5 : 4)
     int first = 0, next = t.in_h; // rows of the ring: of this step, and where the next ones go
     if (next >= t.ring_h)
         next -= t.ring_h;
+    float total[V] = {};
     const T *const column =
         reinterpret_cast<const T *>(shared) + threadIdx.y * (W_OUT * S * CHUNK) * t.chunks.d + c;
     const int pixel_len = (int)t.chunks.d * CHUNK; // in elements
@@ -527,6 +562,8 @@ __global__ void __launch_bounds__(TILE_THREADS, K == 3 ? 5 : 4)
             }
             const size_t to = (((size_t)image * d.oh + y) * d.ow + x) * d.c + c0 + c;
             store_tile<T, H_OUT, W_OUT, V>(t, to, d.oh - y, d.ow - x, sums);
+            if (HAS_SUMS)
+                add_tile<H_OUT, W_OUT, V>(sums, d.oh - y, d.ow - x, total);
         }
         y += h_out;
         first += t.step_h;
@@ -535,6 +572,10 @@ __global__ void __launch_bounds__(TILE_THREADS, K == 3 ? 5 : 4)
         next = next >= t.ring_h ? next - t.ring_h : next;
         __syncthreads(); // the rows that the next copy replaces have been read
     }
+    // There is room: the ring has 2 columns or more, of 8 bytes for a lane, for each thread.
+    if (HAS_SUMS)
+        add_threads<V>(total, reinterpret_cast<float *>(shared), n_channels,
+                       t.sums + (size_t)at * d.c + c0);
 }
 
 int ceil_div(int a, int b)
@@ -575,29 +616,47 @@ size_t set_rows(tiles *t, int k, int s, int h_out, int rows, int steps)
            (size_t)k * k * t->lanes.d * TILE_V * sizeof(float);
 }
 
-template <class T, int K, int S, int H_OUT>
-int launch_tiles_of(cudaStream_t stream, tiles *t, int images, const tile_way *way)
+/** The pixels of a thread along W. */
+constexpr int tile_columns(int stride)
 {
-    constexpr int W_OUT = S == 1 ? 4 : 2;
+    return stride == 1 ? 4 : 2;
+}
+
+/** Divides the work: fills all of `t` that depends on it. Returns the bytes of shared memory. */
+size_t divide(tiles *t, const tile_way *way, dim3 *block)
+{
     const depthwise *const d = &t->d;
+    const int k = d->size[0], s = d->stride[0], w_out = tile_columns(s);
     // An even number, so that a block has whole chunks.
     const int lanes = (even_part(d->c / TILE_V, way->lanes) + 1) / 2 * 2;
-    const int columns = even_part(ceil_div(d->ow, W_OUT), MOST_COLUMNS);
+    const int columns = even_part(ceil_div(d->ow, w_out), MOST_COLUMNS);
     const int most_rows = way->threads / (lanes * columns);
-    int rows = even_part(ceil_div(d->oh, H_OUT), most_rows > 0 ? most_rows : 1);
+    int rows = even_part(ceil_div(d->oh, way->h_out), most_rows > 0 ? most_rows : 1);
     t->parts = ln_divisor(ceil_div(d->c / TILE_V, lanes));
     t->lanes = ln_divisor(lanes);
     t->chunks = ln_divisor(lanes * TILE_V / CHUNK);
-    t->strips = ln_divisor(ceil_div(d->ow, columns * W_OUT));
-    t->in_w = ln_divisor((columns * W_OUT - 1) * S + K);
-    size_t size = set_rows(t, K, S, H_OUT, rows, way->steps);
+    t->strips = ln_divisor(ceil_div(d->ow, columns * w_out));
+    t->in_w = ln_divisor((columns * w_out - 1) * s + k);
+    size_t size = set_rows(t, k, s, way->h_out, rows, way->steps);
     while (size > TILE_MEMORY && rows > 1)
-        size = set_rows(t, K, S, H_OUT, --rows, way->steps);
+        size = set_rows(t, k, s, way->h_out, --rows, way->steps);
+    *block = dim3((unsigned)lanes, (unsigned)columns, (unsigned)rows);
+    return size;
+}
+
+template <class T, int K, int S, int H_OUT>
+int launch_tiles_of(cudaStream_t stream, tiles *t, int images, const tile_way *way)
+{
+    constexpr int W_OUT = tile_columns(S);
+    dim3 block;
+    const size_t size = divide(t, way, &block);
     if (size > TILE_MEMORY)
         return tl_fail("CUDA kernel depthwise: a tile needs %zu bytes", size);
-    const int64_t blocks = (int64_t)images * t->bands.d * t->strips.d * t->parts.d;
-    const dim3 block((unsigned)lanes, (unsigned)columns, (unsigned)rows);
-    depthwise_tiles<T, K, S, H_OUT, W_OUT><<<(unsigned)blocks, block, size, stream>>>(*t);
+    const unsigned blocks = (unsigned)((int64_t)images * t->bands.d * t->strips.d * t->parts.d);
+    if (t->sums)
+        depthwise_tiles<T, K, S, H_OUT, W_OUT, 1><<<blocks, block, size, stream>>>(*t);
+    else
+        depthwise_tiles<T, K, S, H_OUT, W_OUT, 0><<<blocks, block, size, stream>>>(*t);
     return ln_cuda_launched("depthwise");
 }
 
@@ -640,13 +699,24 @@ int ln_cuda_has_depthwise_tiles(const tl_tensor *src, const tl_conv2d_param *par
            set_range(&t, param->act);
 }
 
+int ln_cuda_depthwise_sums(const tl_tensor *src, const tl_tensor *dst, const tl_conv2d_param *param,
+                           int way)
+{
+    tiles t = {};
+    dim3 block;
+    fill_depthwise(&t.d, src, src, NULL, NULL, dst, param, 1);
+    divide(&t, &tile_ways[way], &block);
+    return (int)(t.bands.d * t.strips.d);
+}
+
 int ln_cuda_depthwise_tiles(ln_cuda_stream stream, const tl_tensor *src, const tl_tensor *weight,
                             const tl_tensor *bias, const tl_tensor *addend, tl_tensor *dst,
-                            const tl_conv2d_param *param, int way)
+                            const tl_conv2d_param *param, int way, float *sums)
 {
     if (dst->len == 0)
         return 0;
     tiles t = {};
+    t.sums = sums;
     fill_depthwise(&t.d, src, weight, bias, addend, dst, param, 1);
     if (!ln_cuda_has_depthwise_tiles(src, param) || !is_aligned(&t.d))
         return tl_fail("CUDA kernel depthwise: no tiles of such a shape");

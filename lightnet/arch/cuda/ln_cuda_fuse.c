@@ -7,6 +7,7 @@
 
 #include <string.h>
 
+#include "arch/cuda/ln_cuda_kernels.h"
 #include "lightnet/ln_chain.h"
 #include "lightnet/ln_pass.h"
 #include "lightnet/ln_rule.h"
@@ -210,6 +211,117 @@ ln_list *ln_cuda_attend_in_place(const ln_context *ctx, ln_list **old_ops)
         return NULL;
     add_attention(&made, op, found);
     return ln_rule_end_subgraph(&made, (const ln_op *const[]){op, NULL}, old_ops);
+/* ---- squeeze-and-excitation ---- */
+
+static int are_equal(const ln_op *op, const char *arg_name, int n, const int *expected)
+{
+    int len;
+    const int *const found = ln_rule_get_ints(op, arg_name, &len);
+    return found && len == n && !memcmp(found, expected, (size_t)n * sizeof(int));
+}
+
+/** A product of each pixel, of images with their channels last. */
+static int is_pixelwise(const ln_op *conv)
+{
+    static const int ones[2] = {1, 1}, zeros[4] = {0};
+    return ln_rule_has_bool(conv, "nhwc", LN_TRUE) && ln_rule_get_int(conv, "group") == 1 &&
+           are_equal(conv, "size", 2, ones) && are_equal(conv, "stride", 2, ones) &&
+           are_equal(conv, "padding", 4, zeros);
+}
+
+static int is_mean_of_axes(const ln_op *reduce)
+{
+    return ln_rule_has_string(reduce, "op", "TL_REDUCE_MEAN") &&
+           (are_equal(reduce, "axes", 2, (const int[]){1, 2}) ||
+            are_equal(reduce, "axes", 2, (const int[]){2, 1}));
+}
+
+/** Whether one window covers each image [N, H, W, C]. */
+static int is_mean_of_window(const ln_op *pool, const int *dims)
+{
+    const int *const size = ln_rule_get_ints(pool, "size", NULL), *const padding = ln_rule_get_ints(
+                                                                      pool, "padding", NULL);
+    return ln_rule_has_bool(pool, "nhwc", LN_TRUE) && size[0] - padding[0] >= dims[1] &&
+           size[1] - padding[1] >= dims[2];
+}
+
+static bool allows_excite(const ln_rule_match *m)
+{
+    const ln_op *const outer = m->ops[0], *const inner = m->ops[1], *const mean = m->ops[2];
+    const tl_tensor *const x = m->tensors[7]->tensor, *const means = m->tensors[4]->tensor,
+                           *const hidden = m->tensors[0]->tensor, *const y = m->tensors[3]->tensor;
+    return x->ndim == 4 && means->ndim == 4 && means->dims[1] == 1 && means->dims[2] == 1 &&
+           is_pixelwise(outer) && is_pixelwise(inner) &&
+           (ln_rule_is(mean, "reduce_cuda") ? is_mean_of_axes(mean)
+                                            : is_mean_of_window(mean, x->dims)) &&
+           ln_cuda_has_excite(x->dims[0], x->dims[3], hidden->dims[3], y->dims[3]);
+}
+
+ln_list *ln_cuda_fuse_excite(const ln_context *ctx, ln_list **old_ops)
+{
+    static const ln_rule rule = {
+        .name = "cuda_fuse_excite",
+        .removed = "hidden 1, means 1",
+        .allows = allows_excite,
+        .match = "conv2d_cuda outer(src=hidden, weight=w2, bias=b2 | dst=y);"
+                 "hidden = conv2d_cuda inner(src=means, weight=w1, bias=b1 | dst=hidden);"
+                 "means = {avgpool2d_cuda|reduce_cuda} mean(src=x | dst=means);",
+        .replace = "excite_cuda(src=x, weight1=w1, bias1=b1, weight2=w2, bias2=b2 | dst=y | "
+                   "act1=inner.act, act1_slope=inner.act_slope, act1_beta=inner.act_beta, "
+                   "act2=outer.act, act2_slope=outer.act_slope, act2_beta=outer.act_beta);",
+    };
+    return ln_rule_substitute(&rule, ctx, old_ops);
+}
+
+/** Whether a kernel that adds up its results can compute the convolution. */
+static int has_sums(const ln_op *conv)
+{
+    const ln_tensor_entry *src = NULL, *taps = NULL;
+    tl_conv2d_param param = {.act = {.act = tl_act_from_str(ln_rule_get_string(conv, "act"))}};
+    if (!ln_rule_reads(conv, "src", &src) || !ln_rule_reads(conv, "taps", &taps))
+        return 0;
+    memcpy(param.size, ln_rule_get_ints(conv, "size", NULL), sizeof(param.size));
+    memcpy(param.stride, ln_rule_get_ints(conv, "stride", NULL), sizeof(param.stride));
+    memcpy(param.dilation, ln_rule_get_ints(conv, "dilation", NULL), sizeof(param.dilation));
+    return ln_cuda_has_depthwise_tiles(src->tensor, &param);
+}
+
+static int reads(const ln_op *op, const ln_tensor_entry *te)
+{
+    const ln_tensor_list_entry *tle;
+    LN_LIST_FOREACH(tle, op->op_arg->tensors_in)
+    {
+        if (ln_entry_of(tle, op->op_arg->tensor_table) == te)
+            return 1;
+    }
+    return 0;
+}
+
+/** Whether the tensor is read by `last`, and by no operator between its producer and that. */
+static int is_read_first_by(const ln_tensor_entry *te, const ln_op *last)
+{
+    const ln_list *node = ln_entry_creater(te)->op_arg->node->next;
+    while (node && !reads(node->data, te))
+        node = node->next;
+    return node && node->data == last;
+}
+
+static bool allows_sums(const ln_rule_match *m)
+{
+    return has_sums(m->ops[1]) && is_read_first_by(m->tensors[0], m->ops[0]);
+}
+
+ln_list *ln_cuda_fuse_sums(const ln_context *ctx, ln_list **old_ops)
+{
+    static const ln_rule rule = {
+        .name = "cuda_fuse_sums",
+        .allows = allows_sums,
+        .match = "excite_cuda excite(src=x, weight1=w1, bias1=b1, weight2=w2, bias2=b2 | dst=y);"
+                 "x = conv2d_cuda conv(* | dst=x | nhwc=true);",
+        .replace = "conv2d_excite_cuda(conv.*, weight1=w1, bias1=b1, weight2=w2, bias2=b2 | "
+                   "dst=x, factors=y | conv.*, excite.*);",
+    };
+    return ln_rule_substitute(&rule, ctx, old_ops);
 }
 
 /* ---- element-wise operators that only read each other ---- */

@@ -218,17 +218,6 @@ __global__ void __launch_bounds__(32 * POOL_WARPS)
 #endif
 }
 
-/** 1: the current device has clusters of blocks. Asked once. */
-int has_clusters(void)
-{
-    static int major = 0;
-    int device = 0, found = 0;
-    if (!major && cudaGetDevice(&device) == cudaSuccess &&
-        cudaDeviceGetAttribute(&found, cudaDevAttrComputeCapabilityMajor, device) == cudaSuccess)
-        major = found;
-    return major >= 9;
-}
-
 template <class T, int V, int IS_MAX>
 int launch_pixels(cudaStream_t stream, const T *src, T *dst, int images, int len, int c)
 {
@@ -241,7 +230,7 @@ int launch_pixels(cudaStream_t stream, const T *src, T *dst, int images, int len
     const int parts = (groups + width - 1) / width;
     enum { CLUSTER = 8, LONG = 16 }; // pixels for each thread that are worth a cluster
     const int is_long = len / rows >= LONG && images * parts < ln_cuda_n_sms();
-    const int n_ranks = is_long && has_clusters() ? CLUSTER : 1;
+    const int n_ranks = is_long && ln_cuda_has_clusters() ? CLUSTER : 1;
     cudaLaunchAttribute attribute = {};
     attribute.id = cudaLaunchAttributeClusterDimension;
     attribute.val.clusterDim.x = (unsigned)n_ranks;

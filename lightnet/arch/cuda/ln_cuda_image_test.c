@@ -221,9 +221,30 @@ static const depthwise tiled[] = {
     {{1, 64, 33, 31}, {0, {5, 5}, {2, 2}, {1, 1}, {1, 2, 2, 1}, {0}, {0}}},
 };
 
+/** Checks that the sums [N, any, C] of `dst` [N, H, W, C] add up to those of its pixels. */
+static void check_sums(cu_case *c, const tl_tensor *sums, const tl_tensor *dst)
+{
+    const int n = sums->dims[1], channels = sums->dims[2], pixels = dst->dims[1] * dst->dims[2];
+    const float *const found = cu_found(sums);
+    const double *const results = dst->data;
+    for (int i = 0; i < dst->dims[0] * channels; i++) {
+        const int image = i / channels, channel = i % channels;
+        double sum = 0, expected = 0;
+        for (int k = 0; k < n; k++)
+            sum += found[(image * n + k) * channels + channel];
+        for (int k = 0; k < pixels; k++)
+            expected += results[(image * pixels + k) * channels + channel];
+        if (!(fabs(sum - expected) <= CU_SUM * pixels)) {
+            cu_fail(c, "sums of image %d, channel %d are %g, expected %g", image, channel, sum,
+                    expected);
+            return;
+        }
+    }
+}
+
 /** way: the tiles, or -1: ln_cuda_depthwise. */
 static void check_depthwise(const depthwise *d, tl_dtype dtype, tl_act act, int has_addend,
-                            int is_nhwc, int way)
+                            int is_nhwc, int way, int has_sums)
 {
     const int channels = d->dims[1],
               dims_of_weight[] = {channels, 1, d->param.size[0], d->param.size[1]};
@@ -261,11 +282,16 @@ static void check_depthwise(const depthwise *d, tl_dtype dtype, tl_act act, int 
     tl_tensor *const src = cu_given(&c, image), *const weights = cu_given(&c, weight);
     tl_tensor *const addend = more ? cu_given(&c, more) : NULL;
     tl_tensor *const dst = cu_output(&c, dtype, 4, expected->dims);
+    const int n_sums = has_sums ? ln_cuda_depthwise_sums(src, dst, &param, way) : 0;
+    tl_tensor *const sums =
+        has_sums ? cu_output(&c, TL_FLOAT, 3, (int[]){dst->dims[0], n_sums, channels}) : NULL;
     const ln_cuda_stream stream = cu_start(&c);
-    cu_finish(&c,
-              way < 0
-                  ? ln_cuda_depthwise(stream, src, weights, bias, addend, dst, &param, is_nhwc)
-                  : ln_cuda_depthwise_tiles(stream, src, weights, bias, addend, dst, &param, way));
+    cu_finish(&c, way < 0
+                      ? ln_cuda_depthwise(stream, src, weights, bias, addend, dst, &param, is_nhwc)
+                      : ln_cuda_depthwise_tiles(stream, src, weights, bias, addend, dst, &param,
+                                                way, sums ? sums->data : NULL));
+    if (sums)
+        check_sums(&c, sums, expected);
     cu_check_near(&c, dst, expected, cu_tolerance(dtype, CU_SUM));
     cu_close(&c);
 }
@@ -276,7 +302,7 @@ CU_TEST(depthwise_of_every_shape)
     for (int i = 0; i < CU_LEN(depthwises); i++)
         CU_EACH_FLOAT(dtype)
     for (int way = 0; way < 4; way++)
-        check_depthwise(&depthwises[i], dtype, n++ % TL_ACT_SIZE, way & 1, way >> 1, -1);
+        check_depthwise(&depthwises[i], dtype, n++ % TL_ACT_SIZE, way & 1, way >> 1, -1, 0);
 }
 
 CU_TEST(depthwise_by_tiles)
@@ -288,7 +314,7 @@ CU_TEST(depthwise_by_tiles)
         for (int way = 0; way < LN_CUDA_TILE_WAYS; way++)
             for (int k = 0; k < 3; k++, n++)
                 check_depthwise(&tiled[i], n % 2 ? TL_BFLOAT16 : TL_FLOAT16, acts[n % 5],
-                                n % 3 == 0, 1, way);
+                                n % 3 == 0, 1, way, n % 4 > 1);
 }
 
 CU_TEST(depthwise_with_every_activation)
@@ -296,7 +322,7 @@ CU_TEST(depthwise_with_every_activation)
     for (int act = 0; act < TL_ACT_SIZE; act++)
         CU_EACH_FLOAT(dtype)
     for (int way = 0; way < 4; way++)
-        check_depthwise(&depthwises[way & 2 ? 5 : 0], dtype, (tl_act)act, way & 1, way >> 1, -1);
+        check_depthwise(&depthwises[way & 2 ? 5 : 0], dtype, (tl_act)act, way & 1, way >> 1, -1, 0);
 }
 
 /* ---- ln_cuda_direct_conv ---- */

@@ -59,6 +59,24 @@ int ln_cuda_reduce(ln_cuda_stream stream, const tl_tensor *src, tl_tensor *dst, 
 int ln_cuda_pool2d(ln_cuda_stream stream, const tl_tensor *src, tl_tensor *dst,
                    const tl_pool2d_param *param, int is_max, int is_nhwc);
 
+/** The factors of squeeze-and-excitation, of F, with sums and intermediate results in float:
+ *  dst = act2(weight2 x act1(weight1 x mean + bias1) + bias2), where mean is the sum of the rows of
+ *  src, divided by `pixels`. Source: Hu et al., "Squeeze-and-Excitation Networks", 2018. */
+typedef struct ln_cuda_excite_job {
+    const void *src;             /* [images, rows, channels]: pixels, or partial sums of them */
+    const void *weight1, *bias1; /* [hidden, channels], [hidden] */
+    const void *weight2, *bias2; /* [outputs, hidden], [outputs] */
+    void *dst;                   /* [images, outputs] */
+    tl_dtype dtype, src_dtype;   /* F, and F or TL_FLOAT */
+    int images, rows, pixels, channels, hidden, outputs;
+    tl_activation act1, act2;
+} ln_cuda_excite_job;
+
+int ln_cuda_excite(ln_cuda_stream stream, const ln_cuda_excite_job *job);
+
+/** 1: ln_cuda_excite supports these sizes, for which it is also the fastest way. */
+int ln_cuda_has_excite(int images, int channels, int hidden, int outputs);
+
 /** As tl_exec_resample, of F, for TL_RESAMPLE_NEAREST and TL_RESAMPLE_LINEAR without stretch and
  * fill_outside. */
 int ln_cuda_resample(ln_cuda_stream stream, const tl_tensor *src, tl_tensor *dst,
@@ -85,11 +103,14 @@ int ln_cuda_depthwise(ln_cuda_stream stream, const tl_tensor *src, const tl_tens
                       const tl_conv2d_param *param, int is_nhwc);
 
 /** The same of 16 bits with is_nhwc, by tiles in shared memory; `way` < LN_CUDA_TILE_WAYS chooses
- * their size. All data is aligned to 16 bytes. */
+ * their size. All data is aligned to 16 bytes. `sums` (NULL: none), [N, ln_cuda_depthwise_sums, C]
+ * of TL_FLOAT, gets sums of results: those of an image add up to the sum of its pixels. */
 enum { LN_CUDA_TILE_WAYS = 5 };
 int ln_cuda_depthwise_tiles(ln_cuda_stream stream, const tl_tensor *src, const tl_tensor *weight,
                             const tl_tensor *bias, const tl_tensor *addend, tl_tensor *dst,
-                            const tl_conv2d_param *param, int way);
+                            const tl_conv2d_param *param, int way, float *sums);
+int ln_cuda_depthwise_sums(const tl_tensor *src, const tl_tensor *dst, const tl_conv2d_param *param,
+                           int way);
 
 /** 1: ln_cuda_depthwise_tiles has kernels for this: 3x3 or 5x5, stride 1 or 2, a multiple of 8
  * channels, and a frequent activation. */

@@ -38,6 +38,7 @@ typedef struct ln_cuda_conv {
     tl_conv2d_param param; /* with the activation */
     int is_nhwc;
     int allow_tf32; /* float32 products may round to 10 bits of mantissa */
+    int wants_sums; /* see ln_cuda_plan_sums */
 } ln_cuda_conv;
 
 /** The fastest way to compute the convolution, its bias, addend and activation: a fused kernel of
@@ -47,6 +48,10 @@ int ln_cuda_plan_conv2d(ln_cuda_libs *libs, ln_cuda_plan **plan, const ln_cuda_c
 
 /** Whether the plan of a convolution runs on the taps in place of the weight. */
 int ln_cuda_plan_takes_taps(const ln_cuda_plan *plan);
+
+/** With `wants_sums`: a run leaves sums of dst, of TL_FLOAT, at the beginning of `work`: [N, so
+ * many, C], of which those of an image add up to the sum of its pixels. 0: it does not. */
+int ln_cuda_plan_sums(const ln_cuda_plan *plan);
 
 typedef struct ln_cuda_product {
     const tl_tensor *src1, *src2,

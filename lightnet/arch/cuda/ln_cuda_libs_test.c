@@ -99,6 +99,9 @@ static const conv convs[] = {
     {{1, 3, 32, 32}, 96, {1, {4, 4}, {4, 4}, {1, 1}, {0}, {0}, {0}}}, // patches
 };
 
+static const conv with_sums = {
+    {3, 64, 28, 28}, 64, {64, {3, 3}, {1, 1}, {1, 1}, {1, 1, 1, 1}, {0}, {0}}};
+
 /** The weights of a depthwise convolution as [KH, KW, C]. */
 static tl_tensor *taps_of(cu_case *c, const tl_tensor *weight)
 {
@@ -118,7 +121,8 @@ static void check_conv(ln_cuda_plan **plan, const conv *v, int mode, int is_nhwc
     ln_cuda_conv how = {.has_addend = has_addend,
                         .param = v->param,
                         .is_nhwc = is_nhwc,
-                        .allow_tf32 = modes[mode].allow_tf32};
+                        .allow_tf32 = modes[mode].allow_tf32,
+                        .wants_sums = v == &with_sums};
     how.param.act = cu_act(act);
     cu_case c;
     cu_open(&c, "ln_cuda_plan_conv2d", dtype,
@@ -153,6 +157,8 @@ static void check_conv(ln_cuda_plan **plan, const conv *v, int mode, int is_nhwc
     if (status == 0 && ln_cuda_plan_takes_taps(*plan))
         tensors[1] = taps;
     run_plan(&c, status, *plan, tensors, began);
+    if (status == 0 && (ln_cuda_plan_sums(*plan) > 0) != (how.wants_sums && dtype != TL_FLOAT))
+        cu_fail(&c, "ln_cuda_plan_sums returns %d", ln_cuda_plan_sums(*plan));
     cu_check_near(&c, tensors[4], expected, tolerance_of(mode));
     cu_close(&c);
 }
@@ -183,6 +189,16 @@ CU_TEST(conv2d_with_every_activation)
             const int is_nhwc = way < 2 ? modes[m].dtype != TL_FLOAT : act % 2;
             check_conv(&plan, &convs[way < 2 ? 2 : 4], m, is_nhwc, (tl_act)act, way % 2);
         }
+    ln_cuda_free_plan(plan);
+}
+
+/** Only a depthwise kernel of 16 bits adds up its results. */
+CU_TEST(conv2d_with_sums)
+{
+    ln_cuda_plan *plan = NULL;
+    open_libs();
+    for (int m = 0; m < CU_LEN(modes); m++)
+        check_conv(&plan, &with_sums, m, 1, TL_ACT_RELU, m % 2);
     ln_cuda_free_plan(plan);
 }
 
@@ -420,6 +436,6 @@ CU_TEST(product_with_every_activation)
     libs = NULL;
 }
 
-CU_TEST_MAIN("cuda libs", conv2d_of_every_shape, conv2d_with_every_activation, conv2d_planned_again,
-             gemm_of_every_shape, gemm_with_every_activation, gemm_that_is_unsupported,
-             product_of_every_shape, product_with_every_activation)
+CU_TEST_MAIN("cuda libs", conv2d_of_every_shape, conv2d_with_every_activation, conv2d_with_sums,
+             conv2d_planned_again, gemm_of_every_shape, gemm_with_every_activation,
+             gemm_that_is_unsupported, product_of_every_shape, product_with_every_activation)

@@ -134,6 +134,31 @@ int ln_cuda_attention_dims(const tl_tensor *q, const tl_tensor *k, const tl_tens
     return tl_attention_dims(&qs, &ks, &vs, mask, param, dims);
 }
 
+int ln_cuda_excite_sizes(tl_dtype dtype, const int *dims, const tl_tensor *weight1,
+                         const tl_tensor *bias1, const tl_tensor *weight2, const tl_tensor *bias2,
+                         ln_cuda_excite_job *job)
+{
+    const int images = dims[0], pixels = dims[1] * dims[2], channels = dims[3], hidden = bias1->len,
+              outputs = bias2->len;
+    if (!images || !pixels || !channels || !hidden || !outputs)
+        return tl_fail("the images, 'bias1' or 'bias2' are empty");
+    if (check_shape("weight1", weight1, (const int[]){hidden, 1, 1, channels}) ||
+        check_shape("weight2", weight2, (const int[]){outputs, 1, 1, hidden}))
+        return -1;
+    if (!ln_cuda_has_excite(images, channels, hidden, outputs))
+        return tl_fail("no kernel for %d images of %d channels, %d and %d results", images,
+                       channels, hidden, outputs);
+    *job = (ln_cuda_excite_job){.dtype = dtype,
+                                .src_dtype = dtype,
+                                .images = images,
+                                .rows = pixels,
+                                .pixels = pixels,
+                                .channels = channels,
+                                .hidden = hidden,
+                                .outputs = outputs};
+    return 0;
+}
+
 int ln_cuda_line_length(const tl_tensor *src, int axis)
 {
     return tl_compute_length(src->ndim - axis, src->dims + axis);
@@ -168,6 +193,32 @@ int ln_cuda_prepare_product(ln_cuda_node *node, ln_op_arg *op_arg, ln_cuda_plan 
 }
 
 /* ---- operators ---- */
+
+ln_cuda_excite_job ln_cuda_excite_of(const ln_cuda_excite_job *job, const tl_tensor *src,
+                                     const tl_tensor *weight1, const tl_tensor *bias1,
+                                     const tl_tensor *weight2, const tl_tensor *bias2,
+                                     tl_tensor *dst)
+{
+    ln_cuda_excite_job now = *job;
+    now.src = src->data;
+    now.weight1 = weight1->data;
+    now.bias1 = bias1->data;
+    now.weight2 = weight2->data;
+    now.bias2 = bias2->data;
+    now.dst = dst->data;
+    return now;
+}
+
+int ln_cuda_excite_after(ln_cuda_stream stream, const ln_cuda_plan *plan, const void *work,
+                         ln_cuda_excite_job job)
+{
+    if (ln_cuda_plan_sums(plan)) {
+        job.src = work;
+        job.src_dtype = TL_FLOAT;
+        job.rows = ln_cuda_plan_sums(plan);
+    }
+    return ln_cuda_excite(stream, &job);
+}
 
 int ln_cuda_join(ln_cuda_stream stream, const tl_tensor *const *srcs, int n, tl_tensor *dst,
                  int axis)

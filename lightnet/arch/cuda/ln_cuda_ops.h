@@ -40,6 +40,22 @@ int ln_cuda_prepare_conv2d(ln_cuda_node *node, ln_op_arg *op_arg, ln_cuda_plan *
 int ln_cuda_prepare_product(ln_cuda_node *node, ln_op_arg *op_arg, ln_cuda_plan **plan,
                             const ln_cuda_product *product);
 
+/** The job of excite_cuda, without its data and activations, on images [N, H, W, C] of `dims`. -1
+ *  with a reason: the arguments do not fit. */
+int ln_cuda_excite_sizes(tl_dtype dtype, const int *dims, const tl_tensor *weight1,
+                         const tl_tensor *bias1, const tl_tensor *weight2, const tl_tensor *bias2,
+                         ln_cuda_excite_job *job);
+
+/** The job on this data. */
+ln_cuda_excite_job ln_cuda_excite_of(const ln_cuda_excite_job *job, const tl_tensor *src,
+                                     const tl_tensor *weight1, const tl_tensor *bias1,
+                                     const tl_tensor *weight2, const tl_tensor *bias2,
+                                     tl_tensor *dst);
+
+/** ln_cuda_excite of src, or of the sums that the plan that computed src left in `work`. */
+int ln_cuda_excite_after(ln_cuda_stream stream, const ln_cuda_plan *plan, const void *work,
+                         ln_cuda_excite_job job);
+
 /** As tl_exec_concat, of any type of 1, 2, 4 or 8 bytes. */
 int ln_cuda_join(ln_cuda_stream stream, const tl_tensor *const *srcs, int n, tl_tensor *dst,
                  int axis);

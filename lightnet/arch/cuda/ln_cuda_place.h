@@ -14,12 +14,14 @@ ln_list *ln_cuda_note_model(const ln_context *ctx, ln_list **old_ops);
 /** A subgraph function: replaces an abstract operator by one of the GPU, between copies. */
 ln_list *ln_cuda_place(const ln_context *ctx, ln_list **old_ops);
 
-/** Subgraph functions: fuse a sum, or an activation, into the convolution or product before it, let
- * an attention read regions of a tensor in place, and fuse element-wise operators of the GPU into
- * chains. */
+/** Subgraph functions: fuse a sum, or an activation, into the convolution or product before it, the
+ * operators of squeeze-and-excitation, and element-wise operators of the GPU into chains; let an
+ * attention read regions of a tensor in place. */
 ln_list *ln_cuda_fuse_sum(const ln_context *ctx, ln_list **old_ops);
 ln_list *ln_cuda_fuse_act(const ln_context *ctx, ln_list **old_ops);
 ln_list *ln_cuda_attend_in_place(const ln_context *ctx, ln_list **old_ops);
+ln_list *ln_cuda_fuse_excite(const ln_context *ctx, ln_list **old_ops);
+ln_list *ln_cuda_fuse_sums(const ln_context *ctx, ln_list **old_ops);
 ln_list *ln_cuda_chain_elements(const ln_context *ctx, ln_list **old_ops);
 
 /** Subgraph functions: compute poolings and 1x1 convolutions of joined images from the parts, a

@@ -182,6 +182,11 @@ int ln_cuda_plan_takes_taps(const ln_cuda_plan *plan)
     return plan->takes_taps;
 }
 
+int ln_cuda_plan_sums(const ln_cuda_plan *plan)
+{
+    return plan->sums;
+}
+
 double ln_cuda_plan_seconds(const ln_cuda_plan *plan)
 {
     return plan->seconds;

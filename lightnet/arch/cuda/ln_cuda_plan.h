@@ -70,6 +70,7 @@ struct ln_cuda_plan {
     ln_cuda_rest rest;
     int axis;       /* of dst, that of the bias */
     int takes_taps; /* LN_CUDA_WEIGHT is the taps of a convolution */
+    int sums;       /* see ln_cuda_plan_sums */
     int (*run)(const ln_cuda_plan *plan, ln_cuda_libs *libs, const ln_cuda_run *run);
     void (*clear)(ln_cuda_plan *plan); /* NULL: nothing to free but the plan */
 };
