@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "arch/cuda/ln_cuda_kernels.h"
+#include "arch/cuda/ln_cuda_libs.h"
 #include "lightnet/ln_chain.h"
 #include "lightnet/ln_pass.h"
 #include "lightnet/ln_rule.h"
@@ -320,6 +321,40 @@ ln_list *ln_cuda_fuse_sums(const ln_context *ctx, ln_list **old_ops)
                  "x = conv2d_cuda conv(* | dst=x | nhwc=true);",
         .replace = "conv2d_excite_cuda(conv.*, weight1=w1, bias1=b1, weight2=w2, bias2=b2 | "
                    "dst=x, factors=y | conv.*, excite.*);",
+    };
+    return ln_rule_substitute(&rule, ctx, old_ops);
+}
+
+/** Whether the weights of all images, each with its factors, have fewer elements than twice the
+ *  images, and room in the work memory. */
+static int has_few_weights(const tl_tensor *images, const tl_tensor *dst)
+{
+    const double channels = images->dims[3], outputs = dst->dims[3],
+                 pixels = (double)images->dims[1] * images->dims[2];
+    return outputs < 2 * pixels &&
+           images->dims[0] * channels * outputs * sizeof(float) <= LN_CUDA_WORK / 2;
+}
+
+static bool allows_scale(const ln_rule_match *m)
+{
+    const tl_tensor *const z = m->tensors[0]->tensor, *const y = m->tensors[4]->tensor,
+                           *const x = m->tensors[5]->tensor, *const factors = m->tensors[6]->tensor;
+    return is_pixelwise(m->ops[0]) && z->ndim == 4 && factors->ndim == 4 &&
+           tl_tensor_issameshape(x, z) && factors->dims[0] == z->dims[0] && factors->dims[1] == 1 &&
+           factors->dims[2] == 1 && factors->dims[3] == z->dims[3] && has_few_weights(z, y);
+}
+
+ln_list *ln_cuda_fuse_scale(const ln_context *ctx, ln_list **old_ops)
+{
+    static const ln_rule rule = {
+        .name = "cuda_fuse_scale",
+        .removed = "scaled 1",
+        .swaps = 1,
+        .allows = allows_scale,
+        .match = "conv2d_cuda conv(src=scaled, weight=w, bias=b, addend?=a | dst=y);"
+                 "scaled = binary_cuda scale(src1=x <-> src2=s | dst=scaled | op=TL_BINARY_MUL);",
+        .replace = "conv2d_scaled_cuda(src=x, weight=w, bias=b, addend=a, factors=s | dst=y | "
+                   "conv.*);",
     };
     return ln_rule_substitute(&rule, ctx, old_ops);
 }

@@ -49,6 +49,13 @@ int ln_cuda_plan_conv2d(ln_cuda_libs *libs, ln_cuda_plan **plan, const ln_cuda_c
 /** Whether the plan of a convolution runs on the taps in place of the weight. */
 int ln_cuda_plan_takes_taps(const ln_cuda_plan *plan);
 
+/** The fastest way to do the same with images that are multiplied by factors [N, C] before, for
+ *  ln_cuda_has_scaled. Runs on: src, weight, bias, addend (or NULL), dst, factors. */
+int ln_cuda_plan_scaled(ln_cuda_libs *libs, ln_cuda_plan **plan, const ln_cuda_conv *conv);
+
+/** 1: each pixel of dst is one of src times the weights, with is_nhwc. */
+int ln_cuda_has_scaled(const ln_cuda_conv *conv);
+
 /** With `wants_sums`: a run leaves sums of dst, of TL_FLOAT, at the beginning of `work`: [N, so
  * many, C], of which those of an image add up to the sum of its pixels. 0: it does not. */
 int ln_cuda_plan_sums(const ln_cuda_plan *plan);

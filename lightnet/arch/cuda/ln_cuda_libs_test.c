@@ -36,12 +36,14 @@ static void open_libs(void)
         ck_abort_msg("ln_cuda_libs_create: %s", tl_last_error());
 }
 
+enum { ARGS = 6 }; /* of plans, of which the last are NULL for most */
+
 /** Runs a plan that was made since `began` with `status`; adds its name to the description of the
  * case. */
 static void run_plan(cu_case *c, int status, const ln_cuda_plan *plan, tl_tensor *const *tensors,
                      uint64_t began)
 {
-    void *data[5];
+    void *data[ARGS];
     const double planned = (double)(tl_clock() - began) * 1e-9;
     if (status != 0) {
         cu_fail(c, "no plan: returned %d: %s", status, tl_last_error());
@@ -59,7 +61,7 @@ static void run_plan(cu_case *c, int status, const ln_cuda_plan *plan, tl_tensor
     if (!(seconds >= 0 && seconds < 1))
         cu_fail(c, "ln_cuda_plan_seconds returns %g", seconds);
     tl_tensor *const work = cu_work(c, size);
-    for (int i = 0; i < 5; i++)
+    for (int i = 0; i < ARGS; i++)
         data[i] = tensors[i] ? tensors[i]->data : NULL;
     cu_finish(c, ln_cuda_run_plan(plan, libs, cu_start(c), data, work->data));
 }
@@ -148,9 +150,9 @@ static void check_conv(ln_cuda_plan **plan, const conv *v, int mode, int is_nhwc
         more = more ? cu_host_permuted(&c, more, to_nhwc) : NULL;
         expected = cu_host_permuted(&c, expected, to_nhwc);
     }
-    tl_tensor *tensors[] = {cu_given(&c, image), cu_given(&c, weight), bias,
-                            more ? cu_given(&c, more) : NULL,
-                            cu_output(&c, dtype, 4, expected->dims)};
+    tl_tensor *tensors[ARGS] = {cu_given(&c, image), cu_given(&c, weight), bias,
+                                more ? cu_given(&c, more) : NULL,
+                                cu_output(&c, dtype, 4, expected->dims)};
     how.src = tensors[0], how.weight = tensors[1], how.taps = taps, how.dst = tensors[4];
     const uint64_t began = tl_clock();
     const int status = ln_cuda_plan_conv2d(libs, plan, &how);
@@ -199,6 +201,73 @@ CU_TEST(conv2d_with_sums)
     open_libs();
     for (int m = 0; m < CU_LEN(modes); m++)
         check_conv(&plan, &with_sums, m, 1, TL_ACT_RELU, m % 2);
+    ln_cuda_free_plan(plan);
+}
+
+/** {N, C, H, W}, and the number of dst's channels. */
+static const struct scaled {
+    int dims[4], channels;
+} scaleds[] = {
+    {{1, 1, 1, 1}, 1},      {{2, 32, 28, 28}, 16}, {{3, 96, 14, 14}, 24},
+    {{2, 480, 14, 14}, 80}, {{5, 672, 7, 7}, 192}, {{1, 144, 56, 56}, 40},
+    {{4, 33, 9, 7}, 20},    {{3, 12, 5, 5}, 13},   {{33, 1152, 1, 1}, 48},
+};
+
+static void check_scaled(ln_cuda_plan **plan, const struct scaled *v, int mode, tl_act act,
+                         int has_addend)
+{
+    const tl_dtype dtype = modes[mode].dtype;
+    const int n = v->dims[0], in = v->dims[1], weight_dims[] = {v->channels, in, 1, 1},
+              factor_dims[] = {n, in, 1, 1}, dims[] = {n, v->channels, v->dims[2], v->dims[3]};
+    const double most = 2 / sqrt(in);
+    ln_cuda_conv how = {.has_addend = has_addend,
+                        .param = {1, {1, 1}, {1, 1}, {1, 1}, {0}, {0}, cu_act(act)},
+                        .is_nhwc = 1,
+                        .allow_tf32 = modes[mode].allow_tf32};
+    tl_conv2d_param param = how.param;
+    param.act = (tl_activation){0};
+    cu_case c;
+    cu_open(&c, "ln_cuda_plan_scaled", dtype, "%s%s%s", tl_act_name(act),
+            has_addend ? ", addend" : "", how.allow_tf32 ? ", tf32" : "");
+    c.is_aligned = 1;
+    const tl_tensor *const image = cu_host_random(&c, dtype, 4, v->dims, -1, 1),
+                           *const weight = cu_host_random(&c, dtype, 4, weight_dims, -most, most),
+                           *const factors = cu_host_random(&c, dtype, 4, factor_dims, 0, 1),
+                           *const more =
+                               has_addend ? cu_host_random(&c, dtype, 4, dims, -1, 1) : NULL;
+    tl_tensor *const bias = cu_random(&c, dtype, 1, &v->channels, -1, 1);
+    tl_tensor *const images = cu_host_double(&c, image);
+    const double *const scales = cu_host_double(&c, factors)->data;
+    for (int i = 0; i < images->len; i++)
+        ((double *)images->data)[i] *= scales[i / (v->dims[2] * v->dims[3])];
+    tl_tensor *const expected = cu_host_blank(&c, TL_DOUBLE, 4, dims);
+    tl_exec_conv2d(cu_exec(0), images, cu_host_double(&c, weight), cu_double(&c, bias), expected,
+                   &param);
+    cu_add_and_act(expected, more ? cu_host_double(&c, more) : NULL, how.param.act);
+    const tl_tensor *const permuted = cu_host_permuted(&c, expected, to_nhwc);
+    tl_tensor *const tensors[ARGS] = {
+        cu_given(&c, cu_host_permuted(&c, image, to_nhwc)),
+        cu_given(&c, cu_host_permuted(&c, weight, to_nhwc)),
+        bias,
+        more ? cu_given(&c, cu_host_permuted(&c, more, to_nhwc)) : NULL,
+        cu_output(&c, dtype, 4, permuted->dims),
+        cu_given(&c, cu_host_permuted(&c, factors, to_nhwc)),
+    };
+    how.src = tensors[0], how.weight = tensors[1], how.dst = tensors[4];
+    const uint64_t began = tl_clock();
+    run_plan(&c, ln_cuda_plan_scaled(libs, plan, &how), *plan, tensors, began);
+    cu_check_near(&c, tensors[4], permuted, tolerance_of(mode));
+    cu_close(&c);
+}
+
+CU_TEST(scaled_conv2d_of_every_shape)
+{
+    ln_cuda_plan *plan = NULL;
+    int n = 0;
+    open_libs();
+    for (int i = 0; i < CU_LEN(scaleds); i++)
+        for (int m = 0; m < CU_LEN(modes); m++, n++)
+            check_scaled(&plan, &scaleds[i], m, n % TL_ACT_SIZE, n % 3 == 0);
     ln_cuda_free_plan(plan);
 }
 
@@ -269,7 +338,7 @@ static void check_product(ln_cuda_plan **plan, const product *p, int mode, int w
     tl_tensor *const bias = way & 4 ? cu_random(&c, dtype, 1, &p->n, -1, 1) : NULL;
     const int ndim = write_dims(dims, p, 0, p->m, p->n, 0);
     tl_tensor *const addend = way & 8 ? cu_random(&c, dtype, ndim, dims, -1, 1) : NULL;
-    tl_tensor *const tensors[] = {src1, src2, bias, addend, cu_output(&c, dtype, ndim, dims)};
+    tl_tensor *const tensors[ARGS] = {src1, src2, bias, addend, cu_output(&c, dtype, ndim, dims)};
     how.src1 = src1, how.src2 = src2, how.bias = bias, how.dst = tensors[4];
     if (!ln_cuda_has_product(src1, src2, bias, how.dst))
         cu_fail(&c, "ln_cuda_has_product returns 0");
@@ -436,6 +505,7 @@ CU_TEST(product_with_every_activation)
     libs = NULL;
 }
 
-CU_TEST_MAIN("cuda libs", conv2d_of_every_shape, conv2d_with_every_activation, conv2d_with_sums,
-             conv2d_planned_again, gemm_of_every_shape, gemm_with_every_activation,
-             gemm_that_is_unsupported, product_of_every_shape, product_with_every_activation)
+CU_TEST_MAIN("cuda libs", conv2d_of_every_shape, conv2d_with_every_activation,
+             scaled_conv2d_of_every_shape, conv2d_with_sums, conv2d_planned_again,
+             gemm_of_every_shape, gemm_with_every_activation, gemm_that_is_unsupported,
+             product_of_every_shape, product_with_every_activation)

@@ -182,6 +182,16 @@ int ln_cuda_prepare_conv2d(ln_cuda_node *node, ln_op_arg *op_arg, ln_cuda_plan *
     return 0;
 }
 
+int ln_cuda_prepare_scaled(ln_cuda_node *node, ln_op_arg *op_arg, ln_cuda_plan **plan,
+                           const ln_cuda_conv *conv)
+{
+    if (ln_cuda_enter(node, op_arg) || !ln_cuda_libs_of(node) ||
+        ln_cuda_plan_scaled(ln_cuda_libs_of(node), plan, conv))
+        return -1;
+    op_arg->algorithm = ln_cuda_plan_name(*plan);
+    return 0;
+}
+
 int ln_cuda_prepare_product(ln_cuda_node *node, ln_op_arg *op_arg, ln_cuda_plan **plan,
                             const ln_cuda_product *product)
 {

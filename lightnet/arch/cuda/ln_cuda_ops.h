@@ -37,6 +37,8 @@ int ln_cuda_line_length(const tl_tensor *src, int axis);
 /** ln_cuda_enter, and the plan of the operator, which names its algorithm. */
 int ln_cuda_prepare_conv2d(ln_cuda_node *node, ln_op_arg *op_arg, ln_cuda_plan **plan,
                            const ln_cuda_conv *conv);
+int ln_cuda_prepare_scaled(ln_cuda_node *node, ln_op_arg *op_arg, ln_cuda_plan **plan,
+                           const ln_cuda_conv *conv);
 int ln_cuda_prepare_product(ln_cuda_node *node, ln_op_arg *op_arg, ln_cuda_plan **plan,
                             const ln_cuda_product *product);
 

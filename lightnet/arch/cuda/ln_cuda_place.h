@@ -22,6 +22,7 @@ ln_list *ln_cuda_fuse_act(const ln_context *ctx, ln_list **old_ops);
 ln_list *ln_cuda_attend_in_place(const ln_context *ctx, ln_list **old_ops);
 ln_list *ln_cuda_fuse_excite(const ln_context *ctx, ln_list **old_ops);
 ln_list *ln_cuda_fuse_sums(const ln_context *ctx, ln_list **old_ops);
+ln_list *ln_cuda_fuse_scale(const ln_context *ctx, ln_list **old_ops);
 ln_list *ln_cuda_chain_elements(const ln_context *ctx, ln_list **old_ops);
 
 /** Subgraph functions: compute poolings and 1x1 convolutions of joined images from the parts, a

@@ -25,14 +25,15 @@
 extern "C" {
 #endif
 
-/** The order of a plan's data. The last one is that of a product's src1_more. */
+/** The order of a plan's data. */
 enum {
     LN_CUDA_SRC,
     LN_CUDA_WEIGHT,
     LN_CUDA_BIAS,
     LN_CUDA_ADDEND,
     LN_CUDA_DST,
-    LN_CUDA_MORE,
+    LN_CUDA_MORE,    /* of a product with src1_more only, */
+    LN_CUDA_FACTORS, /* of ln_cuda_plan_scaled only: others may be run without them */
     LN_CUDA_ARGS
 };
 
@@ -55,7 +56,7 @@ typedef struct ln_cuda_rest {
 /** One run: see ln_cuda_run_plan. */
 typedef struct ln_cuda_run {
     ln_cuda_stream stream;
-    void *const *data; /* [LN_CUDA_ARGS] */
+    void *const *data; /* [LN_CUDA_ARGS], without LN_CUDA_FACTORS unless it is used */
     void *work;
 } ln_cuda_run;
 
