@@ -36,7 +36,7 @@ static void open_libs(void)
         ck_abort_msg("ln_cuda_libs_create: %s", tl_last_error());
 }
 
-enum { ARGS = 6 }; /* of plans, of which the last are NULL for most */
+enum { ARGS = 7 }; /* of plans, of which the last are NULL for most */
 
 /** Runs a plan that was made since `began` with `status`; adds its name to the description of the
  * case. */
@@ -251,6 +251,7 @@ static void check_scaled(ln_cuda_plan **plan, const struct scaled *v, int mode, 
         bias,
         more ? cu_given(&c, cu_host_permuted(&c, more, to_nhwc)) : NULL,
         cu_output(&c, dtype, 4, permuted->dims),
+        NULL,
         cu_given(&c, cu_host_permuted(&c, factors, to_nhwc)),
     };
     how.src = tensors[0], how.weight = tensors[1], how.dst = tensors[4];

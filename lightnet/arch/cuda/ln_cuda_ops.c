@@ -188,7 +188,7 @@ int ln_cuda_prepare_scaled(ln_cuda_node *node, ln_op_arg *op_arg, ln_cuda_plan *
     if (ln_cuda_enter(node, op_arg) || !ln_cuda_libs_of(node) ||
         ln_cuda_plan_scaled(ln_cuda_libs_of(node), plan, conv))
         return -1;
-    op_arg->algorithm = ln_cuda_plan_name(*plan);
+    note_plan(node, op_arg, *plan);
     return 0;
 }
 
