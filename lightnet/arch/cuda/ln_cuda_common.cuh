@@ -71,15 +71,13 @@ static inline int ln_cuda_n_sms(void)
     return found > 0 ? found : 64;
 }
 
-/** 1: the current device has clusters of blocks. Asked once. */
-static inline int ln_cuda_has_clusters(void)
+/** 1: the code of `kernel` that the current device runs has clusters of blocks. It has none where
+ *  the device compiled it from that for older ones. */
+template <class K> static int ln_cuda_has_clusters(K *kernel)
 {
-    static int major = 0;
-    int device = 0, found = __atomic_load_n(&major, __ATOMIC_RELAXED);
-    if (!found && cudaGetDevice(&device) == cudaSuccess &&
-        cudaDeviceGetAttribute(&found, cudaDevAttrComputeCapabilityMajor, device) == cudaSuccess)
-        __atomic_store_n(&major, found, __ATOMIC_RELAXED);
-    return found >= 9;
+    cudaFuncAttributes found = {};
+    return cudaFuncGetAttributes(&found, (const void *)kernel) == cudaSuccess &&
+           found.ptxVersion >= 90;
 }
 
 /** Blocks of `threads` for `work` threads, 1 or more; at most `waves` times what the device runs at

@@ -201,7 +201,7 @@ int ceil_div(int a, int b)
 template <class T, class S, int VT, int VS> int launch(cudaStream_t stream, excite *e)
 {
     const ln_cuda_excite_job *const job = &e->job;
-    const int ranks = ln_cuda_has_clusters() ? CLUSTER : 1;
+    const int ranks = ln_cuda_has_clusters(run_excite<T, S, VT, VS>) ? CLUSTER : 1;
     e->parts = 1;
     while (e->parts < ranks && job->channels >= 2 * FEW * e->parts)
         e->parts *= 2;

@@ -230,7 +230,7 @@ int launch_pixels(cudaStream_t stream, const T *src, T *dst, int images, int len
     const int parts = (groups + width - 1) / width;
     enum { CLUSTER = 8, LONG = 16 }; // pixels for each thread that are worth a cluster
     const int is_long = len / rows >= LONG && images * parts < ln_cuda_n_sms();
-    const int n_ranks = is_long && ln_cuda_has_clusters() ? CLUSTER : 1;
+    const int n_ranks = is_long && ln_cuda_has_clusters(pool_pixels<T, V, IS_MAX>) ? CLUSTER : 1;
     cudaLaunchAttribute attribute = {};
     attribute.id = cudaLaunchAttributeClusterDimension;
     attribute.val.clusterDim.x = (unsigned)n_ranks;
