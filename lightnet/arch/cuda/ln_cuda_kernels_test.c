@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Tests of the CUDA kernels that move and convert elements: ln_cuda_convert, ln_cuda_copy_region
 // and ln_cuda_take. Those of other kernels are in ln_cuda_chain_test.c, ln_cuda_layers_test.c,
-// ln_cuda_image_test.c and ln_cuda_attention_test.c.
+// ln_cuda_image_test.c, ln_cuda_excite_test.c and ln_cuda_attention_test.c.
 
 #include "arch/cuda/ln_cuda_test.h"
 
