@@ -256,7 +256,8 @@ static void check_scaled(ln_cuda_plan **plan, const struct scaled *v, int mode, 
     };
     how.src = tensors[0], how.weight = tensors[1], how.dst = tensors[4];
     const uint64_t began = tl_clock();
-    run_plan(&c, ln_cuda_plan_scaled(libs, plan, &how), *plan, tensors, began);
+    const int status = ln_cuda_plan_scaled(libs, plan, &how);
+    run_plan(&c, status, *plan, tensors, began);
     cu_check_near(&c, tensors[4], permuted, tolerance_of(mode));
     cu_close(&c);
 }
