@@ -3,7 +3,9 @@
 
 #include "cli_compare.h"
 
+#include <limits.h>
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -23,7 +25,7 @@ static int is_floating(tl_dtype dtype)
 tolerance cli_stored_tolerance(const cli_options *opt, tl_dtype dtype)
 {
     // Floats of 8 bits and less are equal, and NaN is, whatever its bits are.
-    const int is_small = !tl_dtype_is_computed(dtype) && tl_dtype_has_fractions(dtype);
+    const int is_small = tl_dtype_is_stored(dtype) && tl_dtype_has_fractions(dtype);
     const double rtol = opt->rtol >= 0           ? opt->rtol
                         : is_small               ? 0
                         : !is_floating(dtype)    ? opt->rtol
@@ -65,12 +67,48 @@ static int agree(double got, double expected, const tolerance *tol)
     return got == expected || fabs(got - expected) <= tol->atol + tol->rtol * scale;
 }
 
+static const char *print_element(char buf[CLI_ELEMENT_SIZE], const difference *diff, double number,
+                                 const tl_string *text)
+{
+    const int size = tl_string_size(text) < INT_MAX ? (int)tl_string_size(text) : INT_MAX;
+    if (diff->dtype == TL_STRING)
+        snprintf(buf, CLI_ELEMENT_SIZE, "\"%.*s\"", size < 48 ? size : 48, tl_string_bytes(text));
+    else
+        snprintf(buf, CLI_ELEMENT_SIZE, "%.9g", number);
+    return buf;
+}
+
+const char *cli_difference_got(char buf[CLI_ELEMENT_SIZE], const difference *diff)
+{
+    return print_element(buf, diff, diff->got, diff->got_text);
+}
+
+const char *cli_difference_expected(char buf[CLI_ELEMENT_SIZE], const difference *diff)
+{
+    return print_element(buf, diff, diff->expected, diff->expected_text);
+}
+
+// Strings agree if they are equal.
+static void compare_strings(const tl_tensor *got, const tl_tensor *expected, difference *diff)
+{
+    for (int i = 0; i < expected->len && diff->index < 0; i++) {
+        diff->got_text = tl_tensor_string(got, i);
+        diff->expected_text = tl_tensor_string(expected, i);
+        if (tl_string_cmp(diff->got_text, diff->expected_text))
+            diff->index = i;
+    }
+}
+
 void cli_compare(const tl_tensor *got, const tl_tensor *expected, const tolerance *tol,
                  difference *diff)
 {
     const size_t size = tl_size_of(got->dtype);
     const char *const g_bytes = got->data, *const e_bytes = expected->data;
-    *diff = (difference){.index = -1};
+    *diff = (difference){.index = -1, .dtype = got->dtype};
+    if (got->dtype == TL_STRING) {
+        compare_strings(got, expected, diff);
+        return;
+    }
     for (int i = 0; i < expected->len; i++) {
         const double g = cli_element(got, i), e = cli_element(expected, i);
         diff->abs = fmax(diff->abs, fabs(g - e));

@@ -12,7 +12,16 @@ typedef struct difference {
     double rel; // the same, relative to the scale
     int index;  // of the first element outside the tolerance, -1: none
     double got, expected;
+    tl_dtype dtype;
+    const tl_string *got_text, *expected_text; // of TL_STRING, borrowed from the tensors
 } difference;
+
+/* Bytes of an element in a message. */
+enum { CLI_ELEMENT_SIZE = 64 };
+
+/** Writes an element of the difference to `buf`, a string in quotes and cut short. Returns buf. */
+const char *cli_difference_got(char buf[CLI_ELEMENT_SIZE], const difference *diff);
+const char *cli_difference_expected(char buf[CLI_ELEMENT_SIZE], const difference *diff);
 
 /* The max difference from the expected number: atol + rtol * scale. */
 typedef struct tolerance {

@@ -45,9 +45,14 @@ static int size_of_char(const unsigned char *text)
 
 void cli_json_string(FILE *fp, const char *text)
 {
-    const unsigned char *at = (const unsigned char *)text;
+    cli_json_bytes(fp, text, strlen(text));
+}
+
+void cli_json_bytes(FILE *fp, const char *text, size_t len)
+{
+    const unsigned char *at = (const unsigned char *)text, *const end = at + len;
     fputc('"', fp);
-    while (*at) {
+    while (at < end) {
         const int size = size_of_char(at);
         if (!size)
             fprintf(fp, "\\u%04x", *at < 0x80 ? *at : 0xdc00u + *at);
@@ -101,6 +106,11 @@ static void print_element(FILE *fp, const tl_tensor *t, int i)
 {
     const void *element = tl_pointer_add(t->data, i, t->dtype);
     int64_t value;
+    if (t->dtype == TL_STRING) {
+        const tl_string *const s = tl_tensor_string(t, i);
+        cli_json_bytes(fp, tl_string_bytes(s), tl_string_size(s));
+        return;
+    }
     if (tl_dtype_has_fractions(t->dtype)) {
         print_float(fp, element, t->dtype);
         return;

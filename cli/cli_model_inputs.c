@@ -48,7 +48,8 @@ static int set_random(ln_context *ctx, const cli_options *opt, const char *name,
 {
     const tl_tensor *like = record(ctx, name);
     tl_tensor *tensor = tl_tensor_zeros(like->ndim, like->dims, like->dtype);
-    if (!tensor || tl_tensor_fill_uniform(tensor, 0, 1, state)) {
+    const int has_strings = like->dtype == TL_STRING; // empty ones
+    if (!tensor || (!has_strings && tl_tensor_fill_uniform(tensor, 0, 1, state))) {
         tl_tensor_free_data_too(tensor);
         return cli_fail("%s: input '%s': %s", ctx->source, name, tl_last_error());
     }

@@ -44,6 +44,10 @@ static summary sum_up(const tl_tensor *t)
 
 static void print_summary(const tl_tensor *t)
 {
+    if (t->dtype == TL_STRING) {
+        printf("%d strings (--print-all prints them)\n", t->len);
+        return;
+    }
     const summary s = sum_up(t);
     const int n = t->len - s.n_nan;
     if (!n)

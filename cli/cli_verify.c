@@ -46,8 +46,13 @@ static void add_difference(cli_json_doc *doc, const char *folder, const char *te
     begin_comparison(doc, folder, 0);
     cli_json_text(doc, "tensor", tensor);
     cli_json_count(doc, "index", (uint64_t)diff->index);
-    cli_json_number(doc, "got", diff->got);
-    cli_json_number(doc, "expected", diff->expected);
+    if (diff->dtype == TL_STRING) {
+        cli_json_text(doc, "got", tl_string_bytes(diff->got_text));
+        cli_json_text(doc, "expected", tl_string_bytes(diff->expected_text));
+    } else {
+        cli_json_number(doc, "got", diff->got);
+        cli_json_number(doc, "expected", diff->expected);
+    }
     if (op) {
         cli_json_text(doc, "operator", op->op_arg->name);
         cli_json_text(doc, "type", op->op_arg->optype);
@@ -131,7 +136,7 @@ static int set_stored_inputs(ln_context *ctx, const cli_options *opt, const char
 static int are_bits(tl_dtype dtype, tl_dtype of)
 {
     return of == TL_BFLOAT16 ? dtype == TL_UINT16
-                             : !tl_dtype_is_computed(of) && (dtype == TL_UINT8 || dtype == TL_INT8);
+                             : tl_dtype_is_stored(of) && (dtype == TL_UINT8 || dtype == TL_INT8);
 }
 
 // Returns new: the stored output, of the type and shape that it was stored with; NULL after a
@@ -184,7 +189,9 @@ static int compare_output(const cli_options *opt, const char *dir, const char *n
         return CLI_FAILED;
     }
     print_differs(dir);
-    printf("output '%s'[%d] is %.9g, expected %.9g\n", name, diff.index, diff.got, diff.expected);
+    char is[CLI_ELEMENT_SIZE], wanted[CLI_ELEMENT_SIZE];
+    printf("output '%s'[%d] is %s, expected %s\n", name, diff.index, cli_difference_got(is, &diff),
+           cli_difference_expected(wanted, &diff));
     return CLI_FAILED;
 }
 
@@ -402,8 +409,9 @@ static void report_difference(const programs *p, const ln_op *op, const char *te
         return;
     }
     print_differs(NULL);
-    printf("tensor '%s'[%d] is %.9g, expected %.9g; %s by operator '%s' (%s)%s%s\n", tensor,
-           diff->index, diff->got, diff->expected,
+    char is[CLI_ELEMENT_SIZE], wanted[CLI_ELEMENT_SIZE];
+    printf("tensor '%s'[%d] is %s, expected %s; %s by operator '%s' (%s)%s%s\n", tensor,
+           diff->index, cli_difference_got(is, diff), cli_difference_expected(wanted, diff),
            strcmp(producer, op->op_arg->name) ? "written in place" : "produced", op->op_arg->name,
            op->op_arg->optype, op->op_arg->rule ? ", rule " : "",
            op->op_arg->rule ? op->op_arg->rule : "");
@@ -606,8 +614,10 @@ static int compare_with_target(ln_context *ctx, ln_context *other, const cli_opt
         return CLI_FAILED;
     }
     print_differs(NULL);
-    printf("output '%s'[%d] is %.9g for %s, %.9g for %s\n", name, diff.index, diff.got,
-           cli_target(opt), diff.expected, opt->against);
+    char is[CLI_ELEMENT_SIZE], wanted[CLI_ELEMENT_SIZE];
+    printf("output '%s'[%d] is %s for %s, %s for %s\n", name, diff.index,
+           cli_difference_got(is, &diff), cli_target(opt), cli_difference_expected(wanted, &diff),
+           opt->against);
     return CLI_FAILED;
 }
 

@@ -87,7 +87,7 @@ static int open_weights(weights *w, const char *file, ln_error *err)
 /** Whether a file has elements of type `wanted` with type `there`: also as their bytes. */
 static int is_stored_as(tl_dtype there, tl_dtype wanted)
 {
-    return there == wanted || (!tl_dtype_is_computed(wanted) && there == ln_raw_dtype(wanted));
+    return there == wanted || (tl_dtype_is_stored(wanted) && there == ln_raw_dtype(wanted));
 }
 
 static int check_tensor(const ln_bundle *bundle, const tl_tensor *there, const ln_tensor_entry *te,

@@ -63,7 +63,8 @@ static int is_exact(const tl_tensor *dst, const tl_tensor *src, int i)
 // reason.
 static tl_tensor *convert(const char *file, const tl_tensor *src, tl_dtype dtype, ln_error *err)
 {
-    if (tl_dtype_has_fractions(src->dtype) && !tl_dtype_has_fractions(dtype)) {
+    if (src->dtype == TL_STRING || dtype == TL_STRING ||
+        (tl_dtype_has_fractions(src->dtype) && !tl_dtype_has_fractions(dtype))) {
         ln_error_set(err, "%s: the array has type %s, expected %s", file, tl_dtype_name(src->dtype),
                      tl_dtype_name(dtype));
         return NULL;
@@ -87,8 +88,7 @@ static tl_tensor *convert(const char *file, const tl_tensor *src, tl_dtype dtype
 static int are_bits_of(const tl_tensor *src, tl_dtype dtype)
 {
     ln_error unused = {0};
-    if (src->dtype != ln_raw_dtype(dtype) &&
-        (src->dtype != TL_UINT8 || tl_dtype_is_computed(dtype)))
+    if (src->dtype != ln_raw_dtype(dtype) && (src->dtype != TL_UINT8 || !tl_dtype_is_stored(dtype)))
         return 0;
     return !ln_elements_check(dtype, src->data, tl_tensor_size(src), 0, &unused);
 }

@@ -9,9 +9,12 @@
 
 #include <ctype.h>
 #include <limits.h>
+#include <stdlib.h>
 #include <string.h>
 
+#include "base/ln_error_memory.h"
 #include "base/ln_outtext.h"
+#include "base/ln_utf8.h"
 #include "data/ln_raw.h"
 #include "lightnet/ln_util.h"
 #include "tensorlight/tl_type.h"
@@ -20,6 +23,7 @@
 static const char magic[] = "\x93NUMPY";
 
 #define MAGIC_SIZE 6
+#define CHAR_SIZE  4  /* of a code point */
 #define ALIGNMENT  64 /* of the elements, in files that are written */
 
 /* NumPy's codes of dtypes, without the byte order. It lacks some: see code_of. */
@@ -56,6 +60,7 @@ static tl_dtype dtype_of_code(const char *code)
 /* The content of the header. */
 typedef struct header {
     tl_dtype dtype;
+    int width;   /* of strings: code points */
     int swap;    /* the bytes of an element are not in the machine's order */
     int fortran; /* the first axis is the contiguous one */
     int ndim;
@@ -163,7 +168,7 @@ static int take_shape(cursor *c, header *h)
 static int take_descr(cursor *c, header *h)
 {
     static const char machine_order = __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__ ? '<' : '>';
-    char descr[16];
+    char descr[16], *end = NULL;
     skip_space(c);
     if (c->at < c->end && *c->at == '[')
         return ln_error_set(c->err, "%s: 'descr' is a record, expected a type of elements",
@@ -171,11 +176,16 @@ static int take_descr(cursor *c, header *h)
     if (take_string(c, descr, sizeof(descr)))
         return -1;
     const int ordered = *descr && strchr("<>|=", *descr);
+    const long width = descr[ordered] == 'U' ? strtol(descr + ordered + 1, &end, 10) : -1;
     h->dtype = dtype_of_code(descr + ordered);
+    if (width >= 0 && width <= INT_MAX / CHAR_SIZE && end && end > descr + 2 && !*end) {
+        h->dtype = TL_STRING;
+        h->width = (int)width;
+    }
     if (!ordered || h->dtype == TL_DTYPE_INVALID)
         return ln_error_set(c->err,
                             "%s: 'descr' is '%s', expected a byte order and one of f2 f4 f8 i1 "
-                            "i2 i4 i8 u1 u2 u4 u8 b1",
+                            "i2 i4 i8 u1 u2 u4 u8 b1, or U and a length",
                             c->file, descr);
     h->swap = (*descr == '<' || *descr == '>') && *descr != machine_order;
     return 0;
@@ -254,6 +264,93 @@ static int parse(const ln_infile *in, const char *file, header *h, ln_error *err
     return take_dictionary(&c, h);
 }
 
+static uint32_t char_at(const header *h, size_t i)
+{
+    const unsigned char *const p = h->elements + i * CHAR_SIZE;
+    uint32_t c;
+    memcpy(&c, p, CHAR_SIZE);
+    return h->swap ? __builtin_bswap32(c) : c;
+}
+
+// The text of string `i`, of which zeros at the end are none, to `to` (NULL: not). *size: its
+// bytes. -1: a character that does not exist.
+static int read_string(const header *h, size_t i, char *to, size_t *size)
+{
+    size_t len = (size_t)h->width;
+    *size = 0;
+    while (len && !char_at(h, i * (size_t)h->width + len - 1))
+        len--;
+    for (size_t k = 0; k < len; k++) {
+        char bytes[4];
+        const size_t n = ln_utf8_put(bytes, char_at(h, i * (size_t)h->width + k));
+        if (!n)
+            return -1;
+        if (to)
+            memcpy(to + *size, bytes, n);
+        *size += n;
+    }
+    return 0;
+}
+
+static const tl_string **read_strings(const header *h, size_t len, const char *file, ln_error *err)
+{
+    size_t *const sizes = ln_alloc_array(len + 1, sizeof(*sizes));
+    int status = sizes ? 0 : ln_error_memory_at(err, file);
+    for (size_t i = 0; !status && i < len; i++)
+        if (read_string(h, i, NULL, &sizes[i]))
+            status =
+                ln_error_set(err, "%s: string %zu has a character that does not exist", file, i);
+    const tl_string **const block = status ? NULL : tl_strings_block(sizes, len);
+    if (!status && !block)
+        ln_error_memory_at(err, file);
+    for (size_t i = 0; block && i < len; i++)
+        if (sizes[i])
+            read_string(h, i, (char *)tl_string_bytes(block[i]), &sizes[i]);
+    ln_free(sizes);
+    return block;
+}
+
+// The array in the order of its elements in the file, with these dims.
+static tl_tensor *create_strings(const header *h, const int *dims, const char *file, ln_error *err)
+{
+    char shape[TL_SHAPE_TEXT_SIZE];
+    tl_tensor *const t = tl_tensor_create(NULL, h->ndim, dims, TL_STRING);
+    if (!t) {
+        ln_error_set(err, "%s: %s", file, tl_last_error());
+        return NULL;
+    }
+    const size_t string_size = (size_t)h->width * CHAR_SIZE, len = (size_t)t->len;
+    const int fits =
+        string_size ? h->size / string_size == len && h->size % string_size == 0 : h->size == 0;
+    if (!fits)
+        ln_error_set(err, "%s: %zu bytes of data, expected %d strings of %zu bytes for shape %s",
+                     file, h->size, t->len, string_size, tl_shape_text(shape, h->ndim, h->dims));
+    t->data = fits ? read_strings(h, len, file, err) : NULL;
+    if (t->data)
+        return t;
+    tl_tensor_free(t);
+    return NULL;
+}
+
+static tl_tensor *read_text(const header *h, const char *file, ln_error *err)
+{
+    int dims[TL_MAXDIM], axes[TL_MAXDIM];
+    if (!h->fortran || h->ndim < 2)
+        return create_strings(h, h->dims, file, err);
+    for (int i = 0; i < h->ndim; i++) {
+        axes[i] = h->ndim - 1 - i;
+        dims[i] = h->dims[axes[i]];
+    }
+    tl_tensor *const transposed = create_strings(h, dims, file, err);
+    tl_tensor *const moved = transposed ? tl_tensor_transpose(transposed, NULL, axes) : NULL;
+    tl_tensor *const t = moved ? tl_tensor_clone(moved) : NULL; // with strings of its own
+    if (transposed && !t)
+        ln_error_set(err, "%s: %s", file, tl_last_error());
+    tl_tensor_free_data_too(moved);
+    tl_tensor_free_data_too(transposed);
+    return t;
+}
+
 // In Fortran order the bytes are those of the transposed array in C order.
 static tl_tensor *copy_fortran(const header *h, const char *file, ln_error *err)
 {
@@ -280,8 +377,11 @@ int ln_npy_is(const ln_infile *in)
 tl_tensor *ln_npy_from_file(const ln_infile *in, const char *file, ln_error *err)
 {
     header h = {0};
-    if (parse(in, file, &h, err) ||
-        ln_raw_check(h.elements, h.size, h.dtype, h.ndim, h.dims, file, err))
+    if (parse(in, file, &h, err))
+        return NULL;
+    if (h.dtype == TL_STRING)
+        return read_text(&h, file, err);
+    if (ln_raw_check(h.elements, h.size, h.dtype, h.ndim, h.dims, file, err))
         return NULL;
     if (h.fortran && h.ndim > 1 && h.size)
         return copy_fortran(&h, file, err);
@@ -309,16 +409,70 @@ static void print_shape(char *buf, size_t size, const tl_tensor *t)
     snprintf(buf + len, size - len, t->ndim == 1 ? ",)" : ")");
 }
 
-size_t ln_npy_header(unsigned char buf[LN_NPY_HEADER_SIZE], const tl_tensor *t)
+// Writes the code points of a string (`to` NULL: not). Returns their number.
+static size_t put_chars(uint32_t *to, const tl_string *s)
 {
+    const unsigned char *const bytes = (const unsigned char *)tl_string_bytes(s);
+    size_t len = 0;
+    for (size_t i = 0, n; i < tl_string_size(s); i += n, len++) {
+        const uint32_t c = ln_utf8_get(bytes + i, tl_string_size(s) - i, &n);
+        if (to)
+            to[len] = c;
+    }
+    return len;
+}
+
+int ln_npy_begin(ln_npy_array *array, const tl_tensor *t, ln_error *err)
+{
+    size_t width = 1, size;
+    *array = (ln_npy_array){.data = t->data, .size = tl_tensor_size(t)};
+    for (int i = 0; t->dtype == TL_STRING && i < t->len; i++) {
+        const tl_string *const s = tl_tensor_string(t, i);
+        const size_t n = put_chars(NULL, s);
+        width = n > width ? n : width;
+        if (tl_string_size(s) && !tl_string_bytes(s)[tl_string_size(s) - 1])
+            return ln_error_set(err, "string %d ends with the character 0, which npy drops", i);
+    }
+    if (t->dtype != TL_STRING)
+        return 0;
+    if (width > INT_MAX / CHAR_SIZE || ln_size_mul(width * CHAR_SIZE, (size_t)t->len, &size))
+        return ln_error_set(err, "a string of %zu characters is too long for npy", width);
+    uint32_t *const chars = ln_alloc(size); // zeros
+    if (!chars)
+        return ln_error_memory(err);
+    for (int i = 0; i < t->len; i++)
+        put_chars(chars + (size_t)i * width, tl_tensor_string(t, i));
+    *array = (ln_npy_array){chars, size, (int)width, chars};
+    return 0;
+}
+
+void ln_npy_end(ln_npy_array *array)
+{
+    ln_free(array->own);
+}
+
+// NumPy's name of the type.
+static void print_type(char buf[16], const tl_tensor *t, const ln_npy_array *array)
+{
+    if (t->dtype == TL_STRING)
+        snprintf(buf, 16, "U%d", array->width);
+    else
+        snprintf(buf, 16, "%s", code_of(t->dtype));
+}
+
+size_t ln_npy_header(unsigned char buf[LN_NPY_HEADER_SIZE], const tl_tensor *t,
+                     const ln_npy_array *array)
+{
+    char type[16];
     char shape[TL_SHAPE_TEXT_SIZE + 1], text[LN_NPY_HEADER_SIZE - ALIGNMENT];
     const char order = tl_size_of(t->dtype) == 1                   ? '|'
                        : __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__ ? '<'
                                                                    : '>';
     print_shape(shape, sizeof(shape), t);
+    print_type(type, t, array);
     const int len =
         snprintf(text, sizeof(text), "{'descr': '%c%s', 'fortran_order': False, 'shape': %s, }",
-                 order, code_of(t->dtype), shape);
+                 order, type, shape);
     const int unpadded = MAGIC_SIZE + 4 + len + 1;
     const int padding = (ALIGNMENT - unpadded % ALIGNMENT) % ALIGNMENT;
     const int header_size = len + padding + 1;
@@ -336,11 +490,14 @@ size_t ln_npy_header(unsigned char buf[LN_NPY_HEADER_SIZE], const tl_tensor *t)
 
 static int write_npy(FILE *stream, const void *arg, ln_error *err)
 {
-    (void)err;
     const tl_tensor *t = arg;
     unsigned char bytes[LN_NPY_HEADER_SIZE];
-    fwrite(bytes, 1, ln_npy_header(bytes, t), stream);
-    fwrite(t->data, 1, tl_tensor_size(t), stream);
+    ln_npy_array array;
+    if (ln_npy_begin(&array, t, err))
+        return -1;
+    fwrite(bytes, 1, ln_npy_header(bytes, t, &array), stream);
+    fwrite(array.data, 1, array.size, stream);
+    ln_npy_end(&array);
     return 0;
 }
 

@@ -123,6 +123,7 @@ typedef struct member {
     size_t size; /* of the npy file */
     size_t offset;
     uint32_t crc;
+    ln_npy_array array;
 } member;
 
 /* What is written. */
@@ -165,13 +166,15 @@ static int place(archive *a, const char *file, ln_error *err)
     for (int i = 0; i < a->n; i++) {
         const tl_tensor *const t = a->tensors[i];
         member *const m = &a->members[i];
-        m->npy_size = ln_npy_header(m->npy, t);
-        m->size = m->npy_size + tl_tensor_size(t);
+        if (ln_npy_begin(&m->array, t, err))
+            return ln_error_prefix(err, "%s: array '%s'", file, a->names[i]);
+        m->npy_size = ln_npy_header(m->npy, t, &m->array);
+        m->size = m->npy_size + m->array.size;
         m->offset = at;
         if (m->size >= LN_ZIP_LIMIT || at >= LN_ZIP_LIMIT)
             return ln_error_set(err, "%s: array '%s' ends beyond 4 GiB; write several files", file,
                                 a->names[i]);
-        m->crc = ln_zip_crc(ln_zip_crc(0, m->npy, m->npy_size), t->data, tl_tensor_size(t));
+        m->crc = ln_zip_crc(ln_zip_crc(0, m->npy, m->npy_size), m->array.data, m->array.size);
         at += LN_ZIP_LOCAL_SIZE + name_len(a, i) + m->size;
         directory_size += LN_ZIP_CENTRAL_SIZE + name_len(a, i);
     }
@@ -220,7 +223,7 @@ static void put_member(FILE *stream, const archive *a, int i)
     put_common(stream, a, i);
     fprintf(stream, "%s" SUFFIX, a->names[i]);
     fwrite(m->npy, 1, m->npy_size, stream);
-    fwrite(a->tensors[i]->data, 1, tl_tensor_size(a->tensors[i]), stream);
+    fwrite(m->array.data, 1, m->array.size, stream);
 }
 
 static void put_entry(FILE *stream, const archive *a, int i)
@@ -266,6 +269,8 @@ int ln_npz_write(const char *file, int n, const char *const *names, const tl_ten
     const int status = check_names(&a, file, err) || place(&a, file, err)
                            ? -1
                            : ln_outfile_write_result(file, write_archive, &a, err);
+    for (int i = 0; i < n; i++)
+        ln_npy_end(&a.members[i].array);
     ln_free(a.members);
     return status;
 }

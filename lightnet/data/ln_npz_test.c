@@ -81,6 +81,8 @@ START_TEST(every_dtype_reads_back_bfloat16_as_its_bits)
     uint64_t data[] = {0, 0x0101010101010101};
     for (int dtype = 0; dtype < TL_DTYPE_SIZE; dtype++) {
         ln_error err = {0};
+        if (dtype == TL_STRING)
+            continue;
         const tl_tensor *t = tl_tensor_create(data, 1, (int[]){2}, (tl_dtype)dtype);
         ck_assert_int_eq(ln_npz_write("a", 1, (const char *const[]){"x"}, &t, &err), 0);
         ln_npz *npz = ln_npz_open("a", &err);

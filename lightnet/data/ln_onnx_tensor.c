@@ -14,13 +14,14 @@
 #include "base/ln_error_memory.h"
 #include "base/ln_protobuf.h"
 #include "data/ln_onnx_lean.h"
+#include "data/ln_packed_strings.h"
 #include "data/ln_raw.h"
 #include "ir/ln_weights.h"
 #include "lightnet/ln_util.h"
 #include "tensorlight/tl_util.h"
 
 /* A row for each TensorProto.DataType; the typed field that holds the elements of small tensors. */
-typedef enum holder { NOWHERE, FLOATS, DOUBLES, INT32S, INT64S, UINT64S } holder;
+typedef enum holder { NOWHERE, FLOATS, DOUBLES, INT32S, INT64S, UINT64S, STRINGS } holder;
 
 static const struct {
     const char *name;
@@ -35,7 +36,7 @@ static const struct {
     [5] = {"INT16", TL_INT16, INT32S},
     [6] = {"INT32", TL_INT32, INT32S},
     [7] = {"INT64", TL_INT64, INT64S},
-    [8] = {"STRING", TL_DTYPE_INVALID, NOWHERE},
+    [8] = {"STRING", TL_STRING, STRINGS},
     [9] = {"BOOL", TL_BOOL, INT32S},
     [10] = {"FLOAT16", TL_FLOAT16, INT32S},
     [11] = {"DOUBLE", TL_DOUBLE, DOUBLES},
@@ -168,7 +169,8 @@ static size_t held(const LnOnnx__Tensor *proto, holder where)
                         [DOUBLES] = proto->n_double_data,
                         [INT32S] = proto->n_int32_data,
                         [INT64S] = proto->n_int64_data,
-                        [UINT64S] = proto->n_uint64_data};
+                        [UINT64S] = proto->n_uint64_data,
+                        [STRINGS] = proto->n_string_data};
     return n[where];
 }
 
@@ -231,12 +233,36 @@ static int check_size(const span *s, const LnOnnx__Tensor *proto, const tl_tenso
 // Data of up to this many bytes is read at once: shapes and the like, which are looked at.
 enum { SMALL_DATA = 4096 };
 
+static int give_strings(tl_tensor *t, const LnOnnx__Tensor *proto, const span *s, ln_error *err)
+{
+    if (is_somewhere(s))
+        return ln_error_set(err, "its strings are raw or external data, expected string_data");
+    const size_t len = (size_t)t->len;
+    const char **const bytes = ln_alloc_array(len + 1, sizeof(*bytes));
+    size_t *const sizes = ln_alloc_array(len + 1, sizeof(*sizes));
+    for (size_t i = 0; bytes && sizes && i < len; i++) {
+        bytes[i] = (const char *)proto->string_data[i].data;
+        sizes[i] = proto->string_data[i].len;
+    }
+    if (!bytes || !sizes)
+        ln_error_memory(err);
+    else
+        t->data = ln_strings_create(bytes, sizes, len, err);
+    ln_free(bytes);
+    ln_free(sizes);
+    return t->data ? 0 : -1;
+}
+
 static int give_data(tl_tensor *t, const LnOnnx__Tensor *proto, const span *s, ln_onnx_place *place,
                      ln_error *err)
 {
+    if (t->dtype == TL_STRING && is_somewhere(s))
+        return give_strings(t, proto, s, err);
     if (check_size(s, proto, t, types[proto->data_type].holder, err))
         return -1;
     *place = (ln_onnx_place){NULL, 0};
+    if (t->dtype == TL_STRING)
+        return give_strings(t, proto, s, err);
     if (s->file && s->size > SMALL_DATA) {
         *place = (ln_onnx_place){s->file, s->offset};
         return ln_elements_check_in(t->dtype, s->file, s->offset, s->size, err);

@@ -15,7 +15,7 @@ _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "raw files are copied 
 
 tl_dtype ln_raw_dtype(tl_dtype dtype)
 {
-    if (tl_dtype_is_computed(dtype))
+    if (!tl_dtype_is_stored(dtype))
         return dtype == TL_BFLOAT16 ? TL_UINT16 : dtype;
     return tl_dtype_has_fractions(dtype) || tl_dtype_min_double(dtype) == 0 ? TL_UINT8 : TL_INT8;
 }
@@ -44,6 +44,8 @@ int ln_raw_check(const void *data, size_t size, tl_dtype dtype, int ndim, const 
 int ln_raw_check_in(const ln_infile *in, size_t offset, size_t size, tl_dtype dtype, int ndim,
                     const int *dims, const char *where, ln_error *err)
 {
+    if (dtype == TL_STRING)
+        return ln_error_set(err, "%s: raw data has no strings, expected numbers", where);
     if (check_size(size, dtype, ndim, dims, where, err))
         return -1;
     return ln_elements_check_in(dtype, in, offset, size, err) ? ln_error_prefix(err, "%s", where)
@@ -100,7 +102,8 @@ tl_tensor *ln_bin_read(const char *file, tl_dtype dtype, int ndim, const int *di
 static int write_elements(FILE *stream, const void *arg, ln_error *err)
 {
     const tl_tensor *t = arg;
-    (void)err;
+    if (t->dtype == TL_STRING)
+        return ln_error_set(err, "raw data has no strings, expected numbers");
     fwrite(t->data, 1, tl_tensor_size(t), stream);
     return 0;
 }

@@ -44,8 +44,21 @@ tl_tensor *ln_npy_from_file(const ln_infile *in, const char *file, ln_error *err
 /* The bytes of ln_npy_header, at most. */
 enum { LN_NPY_HEADER_SIZE = 320 };
 
+/* The elements of a tensor as npy has them. */
+typedef struct ln_npy_array {
+    const void *data;
+    size_t size;
+    int width; /* of strings: their code points, in 4 bytes each, padded with 0 */
+    void *own; /* memory of the data, or NULL */
+} ln_npy_array;
+
+/** The elements (ln_npy_end). -1 with a reason: no memory, or a string that npy does not keep. */
+int ln_npy_begin(ln_npy_array *array, const tl_tensor *t, ln_error *err);
+void ln_npy_end(ln_npy_array *array);
+
 /** Writes what an npy file of the tensor has before the elements. Returns the number of bytes. */
-size_t ln_npy_header(unsigned char buf[LN_NPY_HEADER_SIZE], const tl_tensor *t);
+size_t ln_npy_header(unsigned char buf[LN_NPY_HEADER_SIZE], const tl_tensor *t,
+                     const ln_npy_array *array);
 
 /** Whether the bytes are a TensorProto. */
 int ln_onnx_tensor_is(const ln_infile *in);

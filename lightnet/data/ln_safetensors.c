@@ -16,6 +16,7 @@
 
 #include "base/ln_error_memory.h"
 #include "data/ln_json.h"
+#include "data/ln_packed_strings.h"
 #include "data/ln_raw.h"
 #include "lightnet/ln_util.h"
 #include "tensorlight/tl_util.h"
@@ -50,7 +51,7 @@ static const char known_names[] =
 tl_dtype ln_safetensors_dtype(const tl_tensor *t)
 {
     const int has_type = names_of_dtypes[t->dtype] && (t->dtype != TL_FLOAT4E2M1 || !(t->len % 2));
-    return has_type ? t->dtype : ln_raw_dtype(t->dtype);
+    return has_type ? t->dtype : t->dtype == TL_STRING ? TL_UINT8 : ln_raw_dtype(t->dtype);
 }
 
 const char *ln_safetensors_dtype_name(tl_dtype dtype)
@@ -60,6 +61,8 @@ const char *ln_safetensors_dtype_name(tl_dtype dtype)
 
 size_t ln_safetensors_size(const tl_tensor *t)
 {
+    if (t->dtype == TL_STRING)
+        return ln_packed_strings_size(t);
     return ln_safetensors_dtype(t) == TL_FLOAT4E2M1 ? tl_packed_size(t->dtype, (size_t)t->len)
                                                     : tl_tensor_size(t);
 }
@@ -155,9 +158,8 @@ static int get_dtype(const json_t *json, tl_dtype *dtype, const char *where, ln_
     return ln_error_set(err, "%s: 'dtype' is '%s', expected one of %s", where, str, known_names);
 }
 
-static int get_shape(const json_t *json, int *ndim, int *dims, const char *where, ln_error *err)
+static int get_shape(const json_t *shape, int *ndim, int *dims, const char *where, ln_error *err)
 {
-    const json_t *shape = json_object_get(json, "shape");
     const size_t len = json_array_size(shape);
     if (!json_is_array(shape))
         return ln_error_set(err, "%s: 'shape' is missing or not an array", where);
@@ -221,7 +223,8 @@ static int add_tensor(ln_safetensors *st, const char *name, const json_t *json, 
     int ndim = 0, dims[TL_MAXDIM];
     if (!json_is_object(json))
         return ln_error_set(err, "%s: is %s, expected an object", where, ln_json_describe(json));
-    if (get_dtype(json, &dtype, where, err) || get_shape(json, &ndim, dims, where, err) ||
+    if (get_dtype(json, &dtype, where, err) ||
+        get_shape(json_object_get(json, "shape"), &ndim, dims, where, err) ||
         get_range(st, json, r, where, err))
         return -1;
     const size_t offset = st->data_begin + r->begin, size = r->end - r->begin;
@@ -253,6 +256,54 @@ static int add_tensors(ln_safetensors *st, range *ranges, const char *file, ln_e
             return -1;
     }
     return 0;
+}
+
+// Replaces the packed bytes of a tensor by its strings.
+static int unpack_strings(ln_safetensors *st, const char *name, const json_t *shape,
+                          const char *where, ln_error *err)
+{
+    int ndim = 0, dims[TL_MAXDIM];
+    ln_bundle_entry *const entry = (ln_bundle_entry *)ln_bundle_entry_of(&st->bundle, name);
+    if (get_shape(shape, &ndim, dims, where, err))
+        return -1;
+    if (!entry || entry->tensor->dtype != TL_UINT8)
+        return ln_error_set(err, "%s: is not in the file as U8, expected packed strings", where);
+    tl_tensor *const strings = tl_tensor_create(NULL, ndim, dims, TL_STRING);
+    if (!strings)
+        return ln_error_set(err, "%s: %s", where, tl_last_error());
+    const tl_tensor *const bytes = ln_bundle_read(&st->bundle, name, err);
+    if (bytes)
+        strings->data =
+            ln_packed_strings_read(bytes->data, (size_t)bytes->len, (size_t)strings->len, err);
+    if (!strings->data) {
+        tl_tensor_free(strings);
+        return ln_error_prefix(err, "%s", where);
+    }
+    tl_tensor_free_data_too(entry->tensor);
+    entry->tensor = strings;
+    return 0;
+}
+
+static int unpack_all_strings(ln_safetensors *st, const char *file, ln_error *err)
+{
+    const char *const text = ln_safetensors_metadata(st, LN_SAFETENSORS_STRINGS), *name;
+    json_error_t error;
+    json_t *shape;
+    int status = 0;
+    if (!text)
+        return 0;
+    json_t *const all = ln_json_load(text, strlen(text), JSON_REJECT_DUPLICATES, &error);
+    if (!all)
+        return ln_json_load_fail(err, file, LN_SAFETENSORS_STRINGS, &error);
+    json_object_foreach(all, name, shape)
+    {
+        char where[LN_MAXLINE];
+        snprintf(where, sizeof(where), "%s: tensor '%.*s'", file, LN_MAX_NAME_LEN, name);
+        if (!status)
+            status = unpack_strings(st, name, shape, where, err);
+    }
+    json_decref(all);
+    return status;
 }
 
 static int compare_ranges(const void *a, const void *b)
@@ -310,7 +361,7 @@ ln_safetensors *ln_safetensors_from_file(ln_infile *in, const char *file, ln_err
     st->bundle.file = &st->file;
     *in = (ln_infile){0};
     if (parse_header(st, file, err) || check_metadata(st, file, err) ||
-        parse_tensors(st, file, err)) {
+        parse_tensors(st, file, err) || unpack_all_strings(st, file, err)) {
         ln_safetensors_close(st);
         return NULL;
     }

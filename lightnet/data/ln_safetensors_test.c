@@ -64,12 +64,12 @@ END_TEST
 START_TEST(every_dtype_reads_back_aligned)
 {
     enter_new_folder(folder);
-    uint64_t data[] = {0, 0x0101010101010101};
+    uint64_t data[] = {0, 0x0101010101010101}, none[] = {0, 0};
     tl_tensor *tensors[TL_DTYPE_SIZE];
     const char *names[TL_DTYPE_SIZE];
     const char *const metadata[] = {"ir", "{\n\"ops\": []}", "lightnet", "1", NULL};
     for (int i = 0; i < TL_DTYPE_SIZE; i++) {
-        tensors[i] = tl_tensor_create(data, 1, (int[]){2}, (tl_dtype)i);
+        tensors[i] = tl_tensor_create(i == TL_STRING ? none : data, 1, (int[]){2}, (tl_dtype)i);
         names[i] = tl_dtype_name((tl_dtype)i);
     }
     ln_error err = {0};
@@ -82,8 +82,9 @@ START_TEST(every_dtype_reads_back_aligned)
     ck_assert_str_eq(ln_safetensors_metadata(st, "ir"), "{\n\"ops\": []}");
     for (int i = 0; i < TL_DTYPE_SIZE; i++) {
         const tl_tensor *t = ln_safetensors_find(st, names[i]);
-        ck_assert_int_eq(t->dtype, ln_safetensors_dtype(tensors[i]));
-        ck_assert_mem_eq(t->data, data, tl_tensor_size(t));
+        const tl_dtype dtype = i == TL_STRING ? TL_STRING : ln_safetensors_dtype(tensors[i]);
+        ck_assert_int_eq(t->dtype, dtype);
+        ck_assert_mem_eq(t->data, tensors[i]->data, tl_tensor_size(t));
         ck_assert_uint_eq((size_t)t->data % tl_size_of(t->dtype), 0);
         tl_tensor_free(tensors[i]);
     }
@@ -269,7 +270,79 @@ START_TEST(damaged_files_are_survived)
 }
 END_TEST
 
+/* Two strings, "ab" and one of 3 bytes, as [2, 1], beside a number. */
+static void write_strings(const char *file)
+{
+    static const char *const names[] = {"n", "s"};
+    const tl_string **const block =
+        tl_strings_from_text((const char *const[]){"ab", "\xe4\xb8\xad"}, 2);
+    tl_tensor *const n = tl_tensor_zeros(1, (const int[]){1}, TL_FLOAT);
+    tl_tensor *const t = tl_tensor_create(block, 2, (const int[]){2, 1}, TL_STRING);
+    ln_error err = {0};
+    ck_assert_int_eq(ln_safetensors_write(file, 2, names, (const tl_tensor *const[]){n, t},
+                                          (const char *const[]){"k", "v", NULL}, &err),
+                     0);
+    tl_tensor_free_data_too(n);
+    tl_tensor_free_data_too(t);
+}
+
+START_TEST(strings_read_back)
+{
+    enter_new_folder(folder);
+    write_strings("a");
+    ln_error err = {0};
+    ln_safetensors *const st = ln_safetensors_open("a", &err);
+    ck_assert_msg(st != NULL, "%s", ln_error_text(&err));
+    const tl_tensor *const t = ln_safetensors_find(st, "s");
+    ck_assert_int_eq(t->dtype, TL_STRING);
+    ck_assert_int_eq(t->ndim, 2);
+    ck_assert_str_eq(tl_string_bytes(tl_tensor_string(t, 0)), "ab");
+    ck_assert_str_eq(tl_string_bytes(tl_tensor_string(t, 1)), "\xe4\xb8\xad");
+    ck_assert_str_eq(ln_safetensors_metadata(st, "k"), "v");
+    ln_safetensors_close(st);
+    leave_folder(folder);
+}
+END_TEST
+
+#define STRINGS(shape)                                       \
+    "{'__metadata__': {'lightnet.strings': '{\\'s\\':" shape \
+    "}'}, " TENSOR("s", "U8", "[18]", "[0, 18]") "}"
+
+START_TEST(bad_strings_are_rejected)
+{
+    static const struct {
+        const char *header, *data, *message;
+    } wrong[] = {
+        {STRINGS("[2]"), "\2\0\0\0\0\0\0\0\1\0\0\0\0\0\0\0ab",
+         "string 1 is outside of the 2 bytes"},
+        {STRINGS("[2]"), "\3\0\0\0\0\0\0\0\3\0\0\0\0\0\0\0ab",
+         "string 0 is outside of the 2 bytes"},
+        {STRINGS("[2]"), "\1\0\0\0\0\0\0\0\1\0\0\0\0\0\0\0ab", "2 strings do not fill the 2 bytes"},
+        {STRINGS("[2]"), "\1\0\0\0\0\0\0\0\2\0\0\0\0\0\0\0a\xff",
+         "string 1 is not UTF-8: byte 0 is 255"},
+        {STRINGS("[3]"), "\1\0\0\0\0\0\0\0\2\0\0\0\0\0\0\0ab",
+         "18 bytes, expected at least 8 for each of 3"},
+        {STRINGS("[-1]"), "\1\0\0\0\0\0\0\0\2\0\0\0\0\0\0\0ab", "dimension 0 is not an integer"},
+        {STRINGS("7"), "\1\0\0\0\0\0\0\0\2\0\0\0\0\0\0\0ab", "'shape' is missing or not an array"},
+        {"{'__metadata__': {'lightnet.strings': '{\\'t\\':[2]}'}, " TENSOR("s", "U8", "[18]",
+                                                                           "[0, 18]") "}",
+         "\1\0\0\0\0\0\0\0\2\0\0\0\0\0\0\0ab", "is not in the file as U8"},
+        {"{'__metadata__': {'lightnet.strings': '{'}, " TENSOR("s", "U8", "[18]", "[0, 18]") "}",
+         "\1\0\0\0\0\0\0\0\2\0\0\0\0\0\0\0ab", "lightnet.strings"},
+    };
+    enter_new_folder(folder);
+    for (size_t i = 0; i < sizeof(wrong) / sizeof(*wrong); i++) {
+        ln_error err = {0};
+        make_safetensors("a", wrong[i].header, wrong[i].data, 18);
+        ck_assert_int_eq(try_safetensors("a", &err), -1);
+        ck_assert_msg(strstr(ln_error_text(&err), wrong[i].message) != NULL, "%s: expected %s",
+                      ln_error_text(&err), wrong[i].message);
+    }
+    leave_folder(folder);
+}
+END_TEST
+
 LN_TEST_MAIN("safetensors", tensors_and_metadata_are_found_by_name, every_dtype_reads_back_aligned,
              floats_of_4_bits_are_packed_if_their_number_is_even, written_bytes_are_always_the_same,
              rejects_names_that_cannot_be_written, rejects_bad_headers, rejects_bad_files,
-             damaged_files_are_survived)
+             damaged_files_are_survived, strings_read_back, bad_strings_are_rejected)

@@ -6,6 +6,7 @@
 
 #include "base/ln_outtext.h"
 #include "data/ln_json.h"
+#include "data/ln_packed_strings.h"
 #include "data/ln_safetensors.h"
 #include "lightnet/ln_data.h"
 #include "lightnet/ln_hash.h"
@@ -35,19 +36,73 @@ static const size_t groups[] = {0, 8, 4, 2, 1};
 
 static size_t group_of(const tl_tensor *t)
 {
-    return ln_safetensors_size(t) % ALIGNMENT ? tl_size_of(t->dtype) : 0;
+    return ln_safetensors_size(t) % ALIGNMENT ? tl_size_of(ln_safetensors_dtype(t)) : 0;
 }
 
-static int print_metadata(FILE *fp, const char *const *metadata, ln_error *err)
+/* ---- the header ---- */
+
+static void print_shape(FILE *fp, const tl_tensor *t)
 {
+    fputc('[', fp);
+    for (int i = 0; i < t->ndim; i++)
+        fprintf(fp, "%s%d", i ? "," : "", t->dims[i]);
+    fputc(']', fp);
+}
+
+// The shapes of the tensors of strings.
+static int print_strings(FILE *fp, const void *arg, ln_error *err)
+{
+    const content *const c = arg;
+    int n = 0;
+    fputc('{', fp);
+    for (int i = 0; i < c->n; i++) {
+        if (c->tensors[i]->dtype != TL_STRING)
+            continue;
+        fputs(n++ ? "," : "", fp);
+        if (ln_json_write_string(fp, c->names[i], err))
+            return -1;
+        fputc(':', fp);
+        print_shape(fp, c->tensors[i]);
+    }
+    fputc('}', fp);
+    return 0;
+}
+
+static int has_strings(const content *c)
+{
+    int n = 0;
+    for (int i = 0; i < c->n; i++)
+        n += c->tensors[i]->dtype == TL_STRING;
+    return n > 0;
+}
+
+static int print_strings_key(FILE *fp, const content *c, ln_error *err)
+{
+    size_t size;
+    char *const text = ln_outtext(print_strings, c, &size, err);
+    fprintf(fp, "\"%s\":", LN_SAFETENSORS_STRINGS);
+    const int status = text ? ln_json_write_string(fp, text, err) : -1;
+    free(text);
+    return status;
+}
+
+static int print_metadata(FILE *fp, const content *c, ln_error *err)
+{
+    const char *const *const metadata = c->metadata;
+    size_t i = 0;
     fputs("\"__metadata__\":{", fp);
-    for (size_t i = 0; metadata[i]; i += 2) {
+    for (; metadata && metadata[i]; i += 2) {
         if (i)
             fputc(',', fp);
         if (ln_json_write_string(fp, metadata[i], err))
             return -1;
         fputc(':', fp);
         if (ln_json_write_string(fp, metadata[i + 1], err))
+            return -1;
+    }
+    if (has_strings(c)) {
+        fputs(i ? "," : "", fp);
+        if (print_strings_key(fp, c, err))
             return -1;
     }
     fputc('}', fp);
@@ -58,11 +113,14 @@ static int print_tensor(FILE *fp, const char *name, const tl_tensor *t, size_t b
 {
     if (ln_json_write_string(fp, name, err))
         return -1;
-    fprintf(fp, ":{\"dtype\":\"%s\",\"shape\":[",
-            ln_safetensors_dtype_name(ln_safetensors_dtype(t)));
-    for (int i = 0; i < t->ndim; i++)
-        fprintf(fp, "%s%d", i ? "," : "", t->dims[i]);
-    fprintf(fp, "],\"data_offsets\":[%zu,%zu]}", begin, begin + ln_safetensors_size(t));
+    const size_t size = ln_safetensors_size(t);
+    fprintf(fp,
+            ":{\"dtype\":\"%s\",\"shape\":", ln_safetensors_dtype_name(ln_safetensors_dtype(t)));
+    if (t->dtype == TL_STRING)
+        fprintf(fp, "[%zu]", size);
+    else
+        print_shape(fp, t);
+    fprintf(fp, ",\"data_offsets\":[%zu,%zu]}", begin, begin + size);
     return 0;
 }
 
@@ -70,9 +128,10 @@ static int print_header(FILE *fp, const void *arg, ln_error *err)
 {
     const content *c = arg;
     size_t begin = 0;
-    int first = !c->metadata;
+    const int has_metadata = c->metadata || has_strings(c);
+    int first = !has_metadata;
     fputc('{', fp);
-    if (c->metadata && print_metadata(fp, c->metadata, err))
+    if (has_metadata && print_metadata(fp, c, err))
         return -1;
     for (size_t s = 0; s < NUM_GROUPS; s++) {
         for (int i = 0; i < c->n; i++) {
@@ -121,6 +180,10 @@ static int write_weight(FILE *stream, const ln_weight *weight, ln_error *err)
 
 static int write_data(FILE *stream, const content *c, int i, ln_error *err)
 {
+    if (c->tensors[i]->dtype == TL_STRING) { // never in another file
+        ln_packed_strings_write(stream, c->weights ? c->weights[i]->tensor : c->tensors[i]);
+        return 0;
+    }
     if (c->weights)
         return write_weight(stream, c->weights[i], err);
     write_part(stream, c->tensors[i], c->tensors[i]->data, tl_tensor_size(c->tensors[i]));
@@ -196,5 +259,9 @@ int ln_safetensors_write_weights(const char *file, int n, const char *const *nam
         if (!strcmp(names[i], "__metadata__"))
             return ln_error_set(err, "%s: a tensor is named '__metadata__', which is reserved",
                                 file);
+    for (int i = 0; i < num_metadata; i += 2)
+        if (!strcmp(metadata[i], LN_SAFETENSORS_STRINGS))
+            return ln_error_set(err, "%s: a text of the metadata is named '%s', which is reserved",
+                                file, LN_SAFETENSORS_STRINGS);
     return ln_outfile_write(file, write_safetensors, &c, err);
 }

@@ -534,6 +534,20 @@ const char *ln_emit_constant(ln_emit *e, tl_dtype dtype, int ndim, const int *di
     return add_constant(e, tensor, LN_EMIT_TEMP);
 }
 
+const char *ln_emit_text(ln_emit *e, const char *text)
+{
+    if (e->translation->failed)
+        return NULL;
+    tl_tensor *tensor = tl_tensor_create(NULL, 0, NULL, TL_STRING);
+    if (tensor)
+        tensor->data = tl_strings_from_text(&text, 1);
+    if (tensor && !tensor->data) {
+        tl_tensor_free(tensor);
+        tensor = NULL;
+    }
+    return add_constant(e, tensor, LN_EMIT_TEMP);
+}
+
 const char *ln_emit_scalar(ln_emit *e, tl_dtype dtype, double value)
 {
     char data[TL_DTYPE_MAX_SIZE];

@@ -242,7 +242,10 @@ const char *ln_emit_parts(ln_emit *e, int i, const char *optype, const ln_part *
  * that the model does not bring; otherwise that is a failure. */
 int ln_emit_allows(ln_emit *e, size_t len, size_t size);
 
-/** A constant with these elements (copied), as many as ln_emit_allows. */
+/** A constant scalar of TL_STRING (copied). */
+const char *ln_emit_text(ln_emit *e, const char *text);
+
+/** A constant with these elements (copied), as many as ln_emit_allows; no strings. */
 const char *ln_emit_constant(ln_emit *e, tl_dtype dtype, int ndim, const int *dims,
                              const void *data);
 

@@ -21,7 +21,7 @@ static const vocabulary mtypes = {"memory type", mtype_words, LENGTH_OF(mtype_wo
 
 static const char *const dtype_words[] = {
     "TL_DOUBLE", "TL_FLOAT", "TL_INT32", "TL_INT16",  "TL_INT8",    "TL_UINT32",   "TL_UINT16",
-    "TL_UINT8",  "TL_BOOL",  "TL_INT64", "TL_UINT64", "TL_FLOAT16", "TL_BFLOAT16",
+    "TL_UINT8",  "TL_BOOL",  "TL_INT64", "TL_UINT64", "TL_FLOAT16", "TL_BFLOAT16", "TL_STRING",
 };
 static const vocabulary dtypes = {"data type", dtype_words, LENGTH_OF(dtype_words)};
 
@@ -176,16 +176,25 @@ static int check_sets(const ln_opdesc *op, const ln_argdesc *arg, ln_error *err)
     return 0;
 }
 
-/** Each data type of "TL_INT8 or TL_UINT8" exists; sets `dtypes`. An input without them has a type
- *  to compute with. */
+/** The data types of an argument without "dtype": of an input those to compute with, and strings,
+ * if the operator takes them. The numbers of a parameter are no strings. */
+static const char *free_dtypes(const ln_opdesc *op, const ln_argdesc *arg)
+{
+    const ln_rjson *const strings = op->fields[LN_OPDESC_STRINGS];
+    if (arg->kind != LN_ARGDESC_IN || arg->fields[LN_ARGDESC_SAMETYPE])
+        return NULL;
+    return strings && strings->boolean && !arg->fields[LN_ARGDESC_SETS] ? "LN_DTYPES_TEXT"
+                                                                        : "LN_DTYPES_COMPUTED";
+}
+
+/** Each data type of "TL_INT8 or TL_UINT8" exists; sets `dtypes`. */
 static int check_dtypes(const ln_opdesc *op, ln_argdesc *arg, ln_error *err)
 {
     static const char *const sets[][2] = {
         {"FLT", "LN_DTYPES_FLOAT"}, {"NUM", "LN_DTYPES_NUMBER"}, {"ANY", "LN_DTYPES_ANY"}};
     const ln_rjson *dtype = arg->fields[LN_ARGDESC_DTYPE];
     const char *set = "", *at = dtype ? dtype->text : "";
-    const int is_free = !dtype && !arg->fields[LN_ARGDESC_SAMETYPE];
-    arg->dtypes = arg->kind == LN_ARGDESC_IN && is_free ? "LN_DTYPES_COMPUTED" : NULL;
+    arg->dtypes = dtype ? NULL : free_dtypes(op, arg);
     for (size_t i = 0; i < LENGTH_OF(sets); i++) {
         if (strcmp(at, sets[i][0]) == 0)
             arg->dtypes = sets[i][1];

@@ -18,6 +18,7 @@ const field_spec ln_opdesc_op_fields[LN_OPDESC_FIELDS] = {
     [LN_OPDESC_MTYPE] = {"mtype", STRING, .of_target = 1, .of_file = 1},
     [LN_OPDESC_INPLACE] = {"inplace", ARRAY},
     [LN_OPDESC_INPLACE_WRITER] = {"inplace_writer", BOOL},
+    [LN_OPDESC_STRINGS] = {"strings", BOOL},
     [LN_OPDESC_EXTRA_PRIVS] = {"extra_privs", ARRAY},
     [LN_OPDESC_TENSORS_IN] = {"tensors_in", ARRAY, .is_required = 1},
     [LN_OPDESC_TENSORS_OUT] = {"tensors_out", ARRAY, .is_required = 1},

@@ -203,6 +203,7 @@ void ln_opgen_write_tables(const generator *g)
 {
     const ln_opdesc *op = g->op;
     const char *types = "", *tables = "";
+    const ln_rjson *strings = op->fields[LN_OPDESC_STRINGS];
     write_inplace(g);
     for (int kind = LN_ARGDESC_IN; kind <= LN_ARGDESC_PARAM; kind++) {
         write_arg_infos(g, (ln_argdesc_kind)kind);
@@ -215,11 +216,12 @@ void ln_opgen_write_tables(const generator *g)
     }
     ln_cgen_line(g->out, 0, "static const ln_param_type %s_param_ptypes[] = {%sLN_PARAM_INVALID};",
                  op->optype, types);
-    ln_cgen_line(g->out, 0, "LN_OP_INFO(%s, %s, %s, %s, %zu, %s.pure = %d%s);", op->optype,
+    ln_cgen_line(g->out, 0, "LN_OP_INFO(%s, %s, %s, %s, %zu, %s.pure = %d%s%s);", op->optype,
                  quote(g, ln_opdesc_text(op, LN_OPDESC_DOC)),
                  quote(g, ln_opdesc_text(op, LN_OPDESC_AUTHOR)),
                  quote(g, ln_cgen_base_name(op->node->file)), op->nargs + LENGTH_OF(kind_tables),
-                 tables, op->pure, op->inplace_writer ? ", .inplace_writer = 1" : "");
+                 tables, op->pure, op->inplace_writer ? ", .inplace_writer = 1" : "",
+                 strings && strings->boolean ? ", .strings = 1" : "");
     ln_cgen_print(g->out, "\n");
 }
 

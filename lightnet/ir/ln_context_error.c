@@ -111,9 +111,18 @@ int ln_op_fail_last(ln_op_arg *op_arg)
     return fail_with(op_arg, ln_error_status(NULL), ln_last_error());
 }
 
+// Whether strings did not fit into the limit of memory.
+static int is_over_limit(const ln_context *ctx)
+{
+    while (ctx && ctx->outer)
+        ctx = ctx->outer;
+    return ctx && ctx->strings[ctx->is_running].is_over;
+}
+
 int ln_op_fail_tl(ln_op_arg *op_arg)
 {
-    return fail_with(op_arg, LN_OK, tl_last_error());
+    return fail_with(op_arg, is_over_limit(op_arg->ctx) ? LN_LIMIT_REACHED : LN_OK,
+                     tl_last_error());
 }
 
 int ln_op_report(ln_op_arg *op_arg, ln_msg_level level, const char *fmt, ...)

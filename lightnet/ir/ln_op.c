@@ -304,9 +304,28 @@ int ln_op_is_valid(const ln_op *op)
            is_param_list_valid(op_arg->params);
 }
 
+// An element that a kernel for numbers has written must never be read as a string.
+static int check_strings(ln_op_arg *op_arg)
+{
+    const ln_tensor_list_entry *tle;
+    if (op_arg->infers || (op_arg->info && op_arg->info->strings))
+        return 0;
+    LN_LIST_FOREACH(tle, op_arg->tensors_in)
+    {
+        const ln_tensor_entry *te = ln_entry_of(tle, op_arg->tensor_table);
+        if (te && te->tensor->dtype == TL_STRING)
+            return ln_op_fail(op_arg,
+                              "'%s' has type TL_STRING, which the operator does not support",
+                              tle->arg_name);
+    }
+    return 0;
+}
+
 int ln_op_call(ln_op *op, ln_op_func func)
 {
     op->op_arg->failed = 0;
+    if (func && func == op->pre_run && check_strings(op->op_arg))
+        return -1;
     if (func)
         func(op->op_arg);
     return op->op_arg->failed ? -1 : 0;

@@ -17,12 +17,23 @@
 
 /* Means to run */
 
+// The arena for strings that the operator creates: of load, or of the current run.
+static tl_strings *strings_of(const ln_context *ctx)
+{
+    while (ctx->outer)
+        ctx = ctx->outer;
+    return (tl_strings *)&ctx->strings[ctx->is_running];
+}
+
 tl_exec ln_op_exec(const ln_op_arg *op_arg)
 {
     const ln_context *ctx = op_arg->ctx;
     if (!ctx)
         return (tl_exec){.isa = tl_isa_best()};
-    tl_exec exec = {.pool = ctx->pool, .isa = ctx->isa, .stop = ln_limits_stop(ctx)};
+    tl_exec exec = {.pool = ctx->pool,
+                    .isa = ctx->isa,
+                    .stop = ln_limits_stop(ctx),
+                    .strings = strings_of(ctx)};
     char *memory = ctx->mem_starts[ln_op_scratch_type(op_arg)];
     if (memory && op_arg->scratch_size) {
         exec.scratch = memory + op_arg->scratch_offset;
@@ -211,6 +222,11 @@ static int check_output(ln_op_arg *op_arg, const char *arg_name, int ndim, const
         return ln_op_fail(op_arg,
                           "'%s' would have dtype %d and memory type %d, expected valid ones",
                           arg_name, (int)dtype, (int)mtype);
+    if (dtype == TL_STRING && !(op_arg->info && op_arg->info->strings))
+        return ln_op_fail(op_arg,
+                          "'%s' would have type TL_STRING, which the operator does not "
+                          "support",
+                          arg_name);
     if (ndim < 0 || ndim > LN_MAXDIM)
         return ln_op_fail(op_arg, "'%s' would have %d dimensions, expected at most %d", arg_name,
                           ndim, LN_MAXDIM);

@@ -247,6 +247,7 @@ int ln_opck_dtypes(ln_op_arg *op_arg, const ln_tensor_entry *entry, uint32_t dty
         {LN_DTYPES_FLOAT, "a floating-point type"},
         {LN_DTYPES_NUMBER, "a number type"},
         {LN_DTYPES_COMPUTED, "a type to compute with"},
+        {LN_DTYPES_TEXT, "a type to compute with or TL_STRING"},
     };
     const tl_dtype dtype = entry->tensor->dtype;
     char names[LN_MAX_NAME_LEN];

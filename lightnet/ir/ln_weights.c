@@ -141,7 +141,9 @@ int ln_weights_add_from(ln_weights *weights, const char *name, tl_tensor *tensor
 int ln_weights_copy(ln_weights *weights, const char *name, const tl_tensor *tensor,
                     const void *data)
 {
-    void *copy = ln_clone(data, tl_tensor_size(tensor));
+    void *copy = tensor->dtype == TL_STRING
+                     ? tl_strings_clone((const tl_string *const *)data, (size_t)tensor->len)
+                     : ln_clone(data, tl_tensor_size(tensor));
     tl_tensor *record =
         copy ? tl_tensor_create(copy, tensor->ndim, tensor->dims, tensor->dtype) : NULL;
     if (record && !ln_weights_add(weights, name, record, 1))
@@ -184,8 +186,22 @@ const void *ln_weight_mapped(const ln_weight *w)
     return !w->tensor->data && w->file && w->file->map ? w->file->data + w->offset : NULL;
 }
 
+uint64_t ln_elements_hash(const void *data, tl_dtype dtype, size_t len)
+{
+    if (dtype != TL_STRING)
+        return ln_fnv64(data, len * tl_size_of(dtype));
+    uint64_t hash = ln_fnv64(NULL, 0);
+    for (const tl_string *const *s = data, *const *const end = s + len; s < end; s++)
+        hash = ln_fnv64_more(hash, tl_string_bytes(*s), tl_string_size(*s) + 1);
+    return hash;
+}
+
 int ln_weight_hash(const ln_weight *w, uint64_t *hash, ln_error *err)
 {
+    if (w->tensor->dtype == TL_STRING) {
+        *hash = ln_elements_hash(w->tensor->data, TL_STRING, (size_t)w->tensor->len);
+        return 0;
+    }
     unsigned char part[LN_VIEW_SIZE];
     const size_t size = tl_tensor_size(w->tensor);
     *hash = ln_fnv64(NULL, 0);
@@ -201,11 +217,13 @@ int ln_weight_hash(const ln_weight *w, uint64_t *hash, ln_error *err)
 static void *copy_data(const ln_weight *w, ln_error *err)
 {
     const size_t size = tl_tensor_size(w->tensor);
-    void *data = ln_alloc(size);
+    const int has_strings = w->tensor->dtype == TL_STRING;
+    void *data =
+        has_strings ? tl_strings_clone(w->tensor->data, (size_t)w->tensor->len) : ln_alloc(size);
     if (!data)
         ln_error_set_as(err, LN_OUT_OF_MEMORY, "out of memory for the %zu bytes of tensor '%s'",
                         size, w->name);
-    if (!data || !ln_weight_read(w, 0, data, size, err))
+    if (!data || has_strings || !ln_weight_read(w, 0, data, size, err))
         return data;
     ln_free(data);
     return NULL;

@@ -13,13 +13,14 @@
 #include "base/ln_infile.h"
 #include "lightnet/ln_context.h"
 #include "lightnet/ln_msg.h"
+#include "tensorlight/tl_string.h"
 #include "tensorlight/tl_tensor.h"
 
 typedef struct ln_weights ln_weights;
 
 typedef struct ln_weight {
     const char *name;
-    tl_tensor *tensor;     /* data NULL: it is in the file */
+    tl_tensor *tensor;     /* data NULL: it is in the file; never of TL_STRING, a block */
     const ln_infile *file; /* open as long as the weights live, or NULL */
     size_t offset;         /* in the file */
 } ln_weight;
@@ -56,7 +57,10 @@ int ln_weight_read(const ln_weight *w, size_t at, void *dst, size_t size, ln_err
 /** The address of the weight's data in a mapped file; NULL: not mapped. */
 const void *ln_weight_mapped(const ln_weight *w);
 
-/** The hash of the weight's data, as ln_fnv64. -1 as above. */
+/** The hash of `len` elements, as ln_fnv64; of strings, of their bytes. */
+uint64_t ln_elements_hash(const void *data, tl_dtype dtype, size_t len);
+
+/** The hash of the weight's data, as ln_elements_hash. -1 as above. */
 int ln_weight_hash(const ln_weight *w, uint64_t *hash, ln_error *err);
 
 /** Returns new (tl_tensor_free_data_too): the tensor with a copy of its data; NULL as above, or no

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Freezing: replaces the static operators of a compiled program by their results.
 
-#include "base/ln_fnv.h"
 #include "ir/ln_bodies.h"
 #include "ir/ln_context_ops.h"
 #include "ir/ln_fixed.h"
@@ -183,7 +182,9 @@ static int see_constant(freezing *f, const ln_op *op)
         return see_weight(f, te);
     return ln_hash_find(f->needed, te->name)
                ? 0
-               : note_gone(f, te, ln_fnv64(te->tensor->data, tl_tensor_size(te->tensor)));
+               : note_gone(f, te,
+                           ln_elements_hash(te->tensor->data, te->tensor->dtype,
+                                            (size_t)te->tensor->len));
 }
 
 static int see(const ln_context *ctx, const ln_op *op, void *data)

@@ -85,6 +85,8 @@ static int more_weight(const ln_context *ctx, const char *name, ln_store_key *ke
     const ln_weight *weight = ln_weights_of(ctx, name);
     if (!weight)
         return 0;
+    if (weight->tensor->dtype == TL_STRING)
+        return 0; // its strings live as long as the context
     *key = more_tensor(*key, weight->tensor);
     if (weight->tensor->data) {
         *key = ln_store_key_more(*key, weight->tensor->data, tl_tensor_size(weight->tensor));
@@ -124,7 +126,7 @@ static int enter_outputs(ln_constant_keys *keys, const ln_context *ctx, const ln
     LN_LIST_FOREACH(tle, op->op_arg->tensors_out)
     {
         const ln_tensor_entry *te = ln_entry_of(tle, ctx->tensor_table);
-        if (te->isconst &&
+        if (te->isconst && te->tensor->dtype != TL_STRING &&
             enter(keys, tle->name, more_tensor(more_text(key, tle->arg_name), te->tensor)))
             return -1;
     }

@@ -198,6 +198,7 @@ static int load(ln_context *ctx, const char *datafile, const ln_constants_watch 
     if (check_outputs(ctx) || plan_for_threads(ctx) || ln_context_alloc_mem(ctx))
         return -1;
     ctx->random = ctx->seed;
+    ln_strings_begin(ctx, 0);
     if (ln_context_check_environment(ctx) || ln_context_start_threads(ctx) ||
         ln_fixed_check_params(ctx) || (datafile && ln_data_give(ctx, datafile)) ||
         note_all_missing(ctx, datafile != NULL) || ln_constants_compute(ctx, 0, watch) ||

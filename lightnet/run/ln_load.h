@@ -52,6 +52,25 @@ int ln_context_threads(const ln_context *ctx, int *n);
 /** Sets ctx->pool for that number of threads. */
 int ln_context_start_threads(ln_context *ctx);
 
+/* ---- strings ---- */
+
+/** From now on, operators create strings for values at load (is_running 0), or for those of a run:
+ * the strings of the last one are released. The limit of memory applies. */
+void ln_strings_begin(ln_context *ctx, int is_running);
+
+/** Releases all strings. */
+void ln_strings_end(ln_context *ctx);
+
+/** Copies `len` strings that a caller sets for tensor `name`. Returns borrowed: pointers to the
+ * copies, valid until the run after they are replaced. NULL with the reason in the context. */
+const void *ln_texts_keep(ln_context *ctx, const char *name, const void *data, size_t len);
+
+/** Before a run: frees what was replaced. */
+void ln_texts_forget_replaced(ln_context *ctx);
+
+/** Frees all of them. */
+void ln_texts_free(ln_context *ctx);
+
 /* ---- running one operator ---- */
 
 /** Runs the operator, with the current shapes of its inputs. The context is loaded. -1 after

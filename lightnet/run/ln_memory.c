@@ -111,11 +111,37 @@ void ln_context_dealloc_mem(ln_context *ctx)
     ln_memory_bind(ctx);
 }
 
+// What the limit leaves, at least 1, since 0 would be no limit.
+static size_t strings_limit(const ln_context *ctx)
+{
+    const size_t limit = ln_limits_memory(ctx), held = ln_limits_held(ctx);
+    return !limit ? 0 : held < limit ? limit - held : 1;
+}
+
+void ln_strings_begin(ln_context *ctx, int is_running)
+{
+    ctx->is_running = is_running;
+    if (is_running)
+        tl_strings_clear(&ctx->strings[1]);
+    tl_strings *const arena = &ctx->strings[is_running];
+    const size_t limit = strings_limit(ctx), others = ctx->strings[!is_running].held;
+    arena->limit = limit > others ? limit - others : limit ? 1 : 0;
+    arena->is_over = 0;
+}
+
+void ln_strings_end(ln_context *ctx)
+{
+    tl_strings_free(&ctx->strings[0]);
+    tl_strings_free(&ctx->strings[1]);
+    ln_texts_free(ctx);
+}
+
 void ln_context_unload(ln_context *ctx)
 {
     ln_budget *const before = ln_limits_enter(ctx);
     if (ln_context_is_loaded(ctx))
         ln_context_dealloc_mem(ctx);
+    ln_strings_end(ctx);
     ln_bodies_unload(ctx);
     ln_weights_free(ctx->given);
     ctx->given = NULL;

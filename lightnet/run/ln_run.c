@@ -12,6 +12,18 @@ static int run_op(const ln_op *op)
     return ln_dynamic_run((ln_op *)op);
 }
 
+// The strings of the last run are gone; a limit counts those of load.
+static int begin_run(ln_context *ctx)
+{
+    ctx->run_number++;
+    ln_texts_forget_replaced(ctx);
+    ln_strings_begin(ctx, 0);
+    if (ctx->stale && ln_update_run(ctx))
+        return -1;
+    ln_strings_begin(ctx, 1);
+    return 0;
+}
+
 // Everything that must hold before a run.
 static int prepare_run(const ln_context *ctx)
 {
@@ -30,8 +42,7 @@ static int prepare_run(const ln_context *ctx)
                        missing);
     if (ln_limits_check(ctx))
         return -1;
-    ((ln_context *)ctx)->run_number++;
-    return ctx->stale ? ln_update_run((ln_context *)ctx) : 0;
+    return begin_run((ln_context *)ctx);
 }
 
 int ln_context_run(const ln_context *ctx)

@@ -7,6 +7,7 @@
 #include "ir/ln_limits.h"
 #include "ir/ln_weights.h"
 #include "lightnet/ln_util.h"
+#include "run/ln_load.h"
 #include "run/ln_update.h"
 
 static ln_tensor_entry *find_loaded(ln_context *ctx, const char *tname)
@@ -29,9 +30,11 @@ static ln_tensor_entry *find_loaded(ln_context *ctx, const char *tname)
 // Data on whose values was decided cannot become other data, also through a view of it.
 static int check_fixed(const ln_context *ctx, const ln_tensor_entry *te, const void *data)
 {
-    const size_t size = tl_tensor_size(te->tensor);
+    const tl_dtype dtype = te->tensor->dtype;
+    const size_t len = (size_t)te->tensor->len;
     for (; te; te = ln_entry_owner(te, ctx->tensor_table))
-        if (ln_fixed_check(ctx, te->name, data, size))
+        if (ln_fixed_find(ctx->fixed, te->name) &&
+            ln_fixed_check_hash(ctx, te->name, ln_elements_hash(data, dtype, len)))
             return -1;
     return 0;
 }
@@ -42,6 +45,20 @@ static int give(ln_context *ctx, const ln_tensor_entry *te, const void *data)
     if (!ctx->given)
         ctx->given = ln_weights_create();
     return ctx->given ? ln_weights_copy(ctx->given, te->name, te->tensor, data) : -1;
+}
+
+// The same for strings, of which there are copies already.
+static int give_strings(ln_context *ctx, const ln_tensor_entry *te, const void *data)
+{
+    const tl_tensor *const t = te->tensor;
+    if (!ctx->given)
+        ctx->given = ln_weights_create();
+    tl_tensor *const record =
+        ctx->given ? tl_tensor_create((void *)data, t->ndim, t->dims, t->dtype) : NULL;
+    if (record && !ln_weights_add(ctx->given, te->name, record, 0))
+        return 0;
+    tl_tensor_free(record);
+    return -1;
 }
 
 static int set_data(ln_context *ctx, const char *tname, const void *data)
@@ -59,10 +76,15 @@ static int set_data(ln_context *ctx, const char *tname, const void *data)
                        ln_tensor_table_root(ctx->tensor_table, te)->name);
     if (check_fixed(ctx, te, data))
         return -1;
+    const int has_strings = te->tensor->dtype == TL_STRING;
+    if (has_strings)
+        data = ln_texts_keep(ctx, te->name, data, (size_t)te->tensor->len);
+    if (!data)
+        return -1;
     const ln_copy_func copy = ln_mem_type_copy_func(te->mtype, LN_MEM_CPU);
     if (!te->isload)
         copy(te->tensor->data, data, tl_tensor_size(te->tensor));
-    else if (give(ctx, te, data))
+    else if (has_strings ? give_strings(ctx, te, data) : give(ctx, te, data))
         return ln_fail_last(ctx);
     if (te->isconst)
         ln_update_mark(ctx, te);

@@ -125,7 +125,7 @@ enum { MOST_DECISIVE = 64 << 10 };
 
 static int bind_value(ln_context *ctx, const ln_port *port, const ln_value *value)
 {
-    if (!value->data || value->size > MOST_DECISIVE)
+    if (!value->data || value->size > MOST_DECISIVE || port->info.dtype == TL_STRING)
         return ln_context_bind_shape(ctx, port->name, value->ndim, value->dims);
     tl_tensor *record =
         tl_tensor_create((void *)value->data, value->ndim, value->dims, port->info.dtype);

@@ -11,6 +11,8 @@
 #include "session/ln_model.h"
 #include "session/ln_pool.h"
 #include "session/ln_session_program.h"
+#include "tensorlight/tl_string.h"
+#include "tensorlight/tl_util.h"
 
 /* ---- errors ---- */
 
@@ -68,7 +70,7 @@ void ln_session_free(ln_session *session)
     ln_kept_leave(session->model, session->number);
     ln_region_clear(&session->region);
     for (size_t i = 0; session->values && i < session->model->interface->n_inputs; i++)
-        ln_value_clear(&session->values[i]);
+        ln_value_free(&session->values[i]);
     ln_free(session->values);
     ln_free(session->places);
     ln_free(session->symbols);
@@ -111,12 +113,56 @@ ln_status ln_session_set_input(ln_session *session, const char *name, tl_dtype d
         ln_error_set_as(&session->error, LN_BAD_ARGUMENT, "the data for input '%s' is NULL", name);
         return LN_BAD_ARGUMENT;
     }
-    if (ln_value_copy(&shaped, data)) {
+    const ln_port *const port = session->model->interface->inputs[i];
+    if (dtype == TL_STRING) {
+        if (ln_value_copy_strings(&shaped, port, data, &session->error))
+            return session->error.status;
+    } else if (ln_value_copy(&shaped, data)) {
         ln_error_set_last(&session->error);
         return LN_OUT_OF_MEMORY;
     }
     session->values[i] = shaped;
     return LN_OK;
+}
+
+// Returns new (tl_free): a block with copies of the strings; NULL with a reason.
+static const tl_string **strings_of(const char *const *strings, const size_t *sizes, size_t len)
+{
+    if (!sizes)
+        return tl_strings_from_text(strings, len);
+    const tl_string **const block = tl_strings_block(sizes, len);
+    for (size_t i = 0; block && i < len; i++)
+        if (sizes[i])
+            memcpy((char *)tl_string_bytes(block[i]), strings[i], sizes[i]);
+    return block;
+}
+
+ln_status ln_session_set_strings(ln_session *session, const char *name, int ndim, const int *dims,
+                                 const char *const *strings, const size_t *sizes)
+{
+    if (!session)
+        return fail_session();
+    const int i = find_input(session, name);
+    if (i < 0)
+        return session->error.status;
+    ln_value shaped = session->values[i];
+    if (ln_value_set_shape(&shaped, session->model->interface->inputs[i], TL_STRING, ndim, dims,
+                           &session->error))
+        return session->error.status;
+    const size_t len = shaped.size / sizeof(tl_string *);
+    if (!strings && len) {
+        ln_error_set_as(&session->error, LN_BAD_ARGUMENT, "the data for input '%s' is NULL", name);
+        return LN_BAD_ARGUMENT;
+    }
+    const tl_string **const block = strings_of(strings, sizes, len);
+    if (!block) {
+        ln_error_set_as(&session->error, LN_OUT_OF_MEMORY, "input '%s': %s", name, tl_last_error());
+        return LN_OUT_OF_MEMORY;
+    }
+    const ln_status status =
+        ln_session_set_input(session, name, TL_STRING, ndim, dims, len ? block : NULL);
+    tl_free(block);
+    return status;
 }
 
 // If the file does not specify the type of an output, the program checks the alignment.
@@ -151,7 +197,9 @@ ln_status ln_session_bind_input(ln_session *session, const char *name, tl_dtype 
     }
     if (ln_value_set_shape(&shaped, session->model->interface->inputs[i], dtype, ndim, dims,
                            &session->error) ||
-        check_place(session, "input", name, dtype, data, shaped.size, size))
+        check_place(session, "input", name, dtype, data, shaped.size, size) ||
+        (dtype == TL_STRING && ln_value_check_strings(&shaped, session->model->interface->inputs[i],
+                                                      data, &session->error)))
         return session->error.status;
     shaped.data = data;
     session->values[i] = shaped;
@@ -343,6 +391,8 @@ static int compute_fixed(ln_session *session, const watcher *w, unsigned long fa
 
 static ln_status run(ln_session *session, const watcher *w)
 {
+    for (size_t i = 0; i < session->model->interface->n_inputs; i++)
+        ln_value_begin_run(&session->values[i]);
     const unsigned long failures = ln_call_begin();
     session->began = session->timeout ? tl_clock() : 0;
     session->has_outputs = 0;

@@ -17,7 +17,7 @@
 #include <string.h>
 
 /* ONNX's numbers of types. */
-enum { TINY_FLOAT = 1, TINY_INT64 = 7, TINY_BOOL = 9, TINY_DOUBLE = 11 };
+enum { TINY_FLOAT = 1, TINY_INT64 = 7, TINY_STRING = 8, TINY_BOOL = 9, TINY_DOUBLE = 11 };
 
 typedef struct tiny_bytes {
     unsigned char data[4096];
@@ -26,6 +26,7 @@ typedef struct tiny_bytes {
 
 typedef struct tiny_model {
     tiny_bytes graph, metadata;
+    int opset; /* 0: 17 */
 } tiny_model;
 
 static inline void tiny_put(tiny_bytes *b, const void *data, size_t size)
@@ -158,7 +159,7 @@ static inline void tiny_note(tiny_model *m, const char *key, const char *value)
 static inline tiny_bytes tiny_end(const tiny_model *m)
 {
     tiny_bytes model = {.size = 0}, opset = {.size = 0};
-    tiny_number(&opset, 2, 17);
+    tiny_number(&opset, 2, m->opset ? (uint64_t)m->opset : 17);
     tiny_number(&model, 1, 8);
     tiny_message(&model, 7, &m->graph);
     tiny_message(&model, 8, &opset);

@@ -7,12 +7,39 @@
 #include <string.h>
 
 #include "base/ln_fnv.h"
+#include "base/ln_utf8.h"
 #include "lightnet/ln_mem.h"
+#include "tensorlight/tl_util.h"
+
+// Outputs of the last run may have its strings.
+static void retire_strings(ln_value *value)
+{
+    if (value->is_read)
+        value->last_strings = value->strings;
+    else
+        tl_free(value->strings);
+    value->strings = NULL;
+    value->is_read = 0;
+}
 
 void ln_value_clear(ln_value *value)
 {
     ln_mem_type_info(LN_MEM_CPU).free_func(value->own);
-    *value = (ln_value){0};
+    retire_strings(value);
+    *value = (ln_value){.last_strings = value->last_strings};
+}
+
+void ln_value_free(ln_value *value)
+{
+    ln_value_clear(value);
+    tl_free(value->last_strings);
+}
+
+void ln_value_begin_run(ln_value *value)
+{
+    tl_free(value->last_strings);
+    value->last_strings = NULL;
+    value->is_read = value->strings != NULL;
 }
 
 int ln_value_is_like(const ln_value *value, const ln_value *other)
@@ -111,6 +138,35 @@ int ln_value_copy(ln_value *value, const void *data)
     if (value->size)
         memcpy(value->own, data, value->size);
     value->data = value->own;
+    return 0;
+}
+
+int ln_value_check_strings(const ln_value *value, const ln_port *port, const tl_string *const *data,
+                           ln_error *err)
+{
+    const size_t len = value->size / sizeof(*data);
+    for (size_t i = 0; i < len; i++) {
+        const size_t size = tl_string_size(data[i]);
+        const size_t valid = ln_utf8_prefix(tl_string_bytes(data[i]), size);
+        if (valid < size)
+            return ln_error_set_as(
+                err, LN_BAD_ARGUMENT, "input '%s': string %zu is not UTF-8: byte %zu is %d",
+                port->name, i, valid, (unsigned char)tl_string_bytes(data[i])[valid]);
+    }
+    return 0;
+}
+
+int ln_value_copy_strings(ln_value *value, const ln_port *port, const tl_string *const *data,
+                          ln_error *err)
+{
+    if (ln_value_check_strings(value, port, data, err))
+        return -1;
+    void *const block = tl_strings_clone(data, value->size / sizeof(*data));
+    if (!block)
+        return ln_error_set_as(err, LN_OUT_OF_MEMORY, "input '%s': %s", port->name,
+                               tl_last_error());
+    retire_strings(value);
+    value->data = value->strings = block;
     return 0;
 }
 

@@ -19,12 +19,13 @@ TENSOR_TYPES: Dict[str, str] = {
     "float8_e4m3fn": "tensor(float8e4m3fn)", "float8_e4m3fnuz": "tensor(float8e4m3fnuz)", "float8_e5m2": "tensor(float8e5m2)",
     "float8_e5m2fnuz": "tensor(float8e5m2fnuz)", "float8_e8m0fnu": "tensor(float8e8m0)", "float4_e2m1fn": "tensor(float4e2m1)",
     "int4": "tensor(int4)", "uint4": "tensor(uint4)", "int2": "tensor(int2)", "uint2": "tensor(uint2)",
+    "str": "tensor(string)",
 }
 # The numbers of onnx.TensorProto.DataType.
 ELEMENT_TYPES: Dict[str, int] = {"float32": 1, "uint8": 2, "int8": 3, "uint16": 4, "int16": 5, "int32": 6, "int64": 7, "bool": 9,
                  "float16": 10, "float64": 11, "uint32": 12, "uint64": 13, "bfloat16": 16, "float8_e4m3fn": 17,
                  "float8_e4m3fnuz": 18, "float8_e5m2": 19, "float8_e5m2fnuz": 20, "uint4": 21, "int4": 22, "float4_e2m1fn": 23,
-                 "float8_e8m0fnu": 24, "uint2": 25, "int2": 26}
+                 "float8_e8m0fnu": 24, "uint2": 25, "int2": 26, "str": 8}
 # Types that the package ml_dtypes adds to NumPy, under its names: the type of their bits, or of their values.
 BITS: Dict[str, str] = {"bfloat16": "uint16", "float8_e4m3fn": "uint8", "float8_e4m3fnuz": "uint8", "float8_e5m2": "uint8",
                         "float8_e5m2fnuz": "uint8", "float8_e8m0fnu": "uint8", "float4_e2m1fn": "uint8", "int4": "int8",
@@ -74,9 +75,37 @@ def packed(array: np.ndarray, name: str) -> np.ndarray:
     return np.bitwise_or.reduce(rows.reshape(-1, per_byte) << (np.arange(per_byte) * bits).astype(np.uint8), axis=1)
 
 
-def as_array(value: Any, is_writable: bool = False) -> Tuple[np.ndarray, Optional[str]]:
-    """(array, name of its type or None): what the buffer protocol does not give by itself. Copies only if elements are
-    not next to each other or in another order of bytes; TypeError where a copy would not be written back."""
+def new_strings(shape: Sequence[int], texts: List[str]) -> np.ndarray:
+    """An array of that shape, of type object, with these strings."""
+    array = numpy().empty(len(texts), object)
+    array[:] = texts
+    return array.reshape(shape)
+
+
+def _is_text(array: np.ndarray) -> bool:
+    """Whether the elements are strings: str, bytes, or objects that may be either."""
+    return array.dtype.kind in "USOT"
+
+
+def _encoded(text: Any) -> bytes:
+    if isinstance(text, str):
+        return text.encode("utf-8", "surrogatepass")  # the engine rejects surrogates
+    if isinstance(text, bytes):
+        return text
+    raise TypeError(f"arrays with objects of {type(text).__name__} are not supported, expected str")
+
+
+def _packed(array: np.ndarray, is_writable: bool) -> Tuple[Any, str]:
+    """((shape, [bytes, ..]), "str") of an array of strings."""
+    if is_writable:
+        raise TypeError("outputs of strings cannot be bound to an array")
+    return (tuple(array.shape), [_encoded(text) for text in array.ravel().tolist()]), "str"
+
+
+def as_array(value: Any, is_writable: bool = False) -> Tuple[Any, Optional[str]]:
+    """(array, name of its type or None; of strings what _packed returns): what the buffer protocol does not give by itself.
+    Copies only if elements are not next to each other or in another order of bytes; TypeError where a copy would not be
+    written back."""
     np = numpy()
     name = None
     if isinstance(value, OrtValue):
@@ -88,6 +117,8 @@ def as_array(value: Any, is_writable: bool = False) -> Tuple[np.ndarray, Optiona
     if array.dtype.name in BITS:
         name = array.dtype.name
         array = array.view(BITS[name])
+    if _is_text(array):
+        return _packed(array, is_writable)
     if array.dtype.hasobject or array.dtype.kind not in "fiub":
         raise TypeError(f"arrays of {array.dtype} are not supported")
     result = np.require(array, array.dtype.newbyteorder("="), ["C", "A"]).reshape(array.shape)
@@ -138,7 +169,8 @@ class OrtValue:
         """Keeps the array: changes of either are changes of both. A copy only if its elements are not contiguous.
         TypeError: a type that LightNet lacks."""
         check_device(device_type)
-        return OrtValue(*as_array(numpy_obj))
+        array = numpy().asarray(numpy_obj)
+        return OrtValue(array.astype(object), "str") if _is_text(array) else OrtValue(*as_array(numpy_obj))
 
     @staticmethod
     def ortvalue_from_numpy_with_onnx_type(data: Any, onnx_element_type: int) -> OrtValue:

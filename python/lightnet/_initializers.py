@@ -92,10 +92,15 @@ def text_of(data: memoryview, number: int) -> str:
 def _tensor(name: str, value: object) -> bytes:
     """A TensorProto."""
     array, kind = as_array(value)
+    named = put_bytes(8, name.encode("utf-8", "surrogateescape"))
+    if kind == "str":
+        dims, texts = array
+        return b"".join([*(put_number(1, size) for size in dims), put_number(2, ELEMENT_TYPES[kind]),
+                         *(put_bytes(6, text) for text in texts), named])
     shape = b"".join(put_number(1, size) for size in array.shape)
     number = ELEMENT_TYPES[kind or array.dtype.name]
     little = packed(array, kind or "").astype(array.dtype.newbyteorder("<"), copy=False)
-    return shape + put_number(2, number) + put_bytes(8, name.encode("utf-8", "surrogateescape")) + put_bytes(9, little.tobytes())
+    return shape + put_number(2, number) + named + put_bytes(9, little.tobytes())
 
 
 def with_initializers(model: bytes, values: Mapping[str, object]) -> bytes:

@@ -388,7 +388,8 @@ class InferenceSession:
         names = list(output_names or self._names)
         types = {row[0]: row[1] for row in self._model._model.outputs}
         outputs = self.run(names, input_dict_ort_values, run_options)
-        return [OrtValue(array, types.get(name) if types.get(name) in BITS else None) for name, array in zip(names, outputs)]
+        kept = (*BITS, "str")  # what the array's own type does not tell
+        return [OrtValue(array, types.get(name) if types.get(name) in kept else None) for name, array in zip(names, outputs)]
 
     def cancel(self) -> None:
         """Ends all current runs, in any thread, with Cancelled. Later ones are as before."""

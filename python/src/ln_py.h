@@ -35,7 +35,8 @@ PyAPI_FUNC(void) PyBuffer_Release(Py_buffer *view);
 
 /** A C-contiguous array of an object, as LightNet sees it. */
 typedef struct ln_py_array {
-    Py_buffer view; /* obj is NULL: nothing is held */
+    Py_buffer view;            /* obj NULL: it holds no memory */
+    const tl_string **strings; /* or strings, a block (tl_free) */
     tl_dtype dtype;
     int dims[TL_MAXDIM];
 } ln_py_array;
@@ -45,6 +46,7 @@ typedef struct ln_py_globals {
     PyObject *errors[LN_STATUS_SIZE]; /* the exception of each status */
     PyObject *as_array;               /* Python: of any object, one that ln_py_array_get takes */
     PyObject *kind_of;                /* Python: of the name of a type, (numpy.empty, its dtype) */
+    PyObject *new_strings;            /* Python: of a shape and a list of str, an array */
 } ln_py_globals;
 
 extern ln_py_globals ln_py;
@@ -58,6 +60,12 @@ int ln_py_array_get(ln_py_array *array, PyObject *object, int is_writable);
 
 /** Releases the memory; ignores an array that holds nothing. */
 void ln_py_array_release(ln_py_array *array);
+
+/** Whether it holds memory, or strings. */
+int ln_py_array_is_set(const ln_py_array *array);
+
+/** Returns new: an array of str from a tensor of TL_STRING. NULL: an exception is set. */
+PyObject *ln_py_strings_new(const tl_tensor *t);
 
 /** Returns new: an empty array of that type and shape, held by `array`. NULL: an exception is set.
  */

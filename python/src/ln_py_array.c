@@ -6,6 +6,8 @@
 #include <stdint.h>
 #include <string.h>
 
+#include "tensorlight/tl_util.h"
+
 /** The types by their name in NumPy, or in the package ml_dtypes, and the letters of the buffer
  *  protocol. */
 static const struct {
@@ -34,6 +36,7 @@ static const struct {
     [TL_UINT4] = {"uint4", ""},
     [TL_INT2] = {"int2", ""},
     [TL_UINT2] = {"uint2", ""},
+    [TL_STRING] = {"str", ""},
 };
 
 const char *ln_py_dtype_name(tl_dtype dtype)
@@ -44,7 +47,7 @@ const char *ln_py_dtype_name(tl_dtype dtype)
 static tl_dtype dtype_of_name(const char *name)
 {
     for (int i = 0; i < TL_DTYPE_SIZE; i++)
-        if (!strcmp(name, types[i].name))
+        if (i != TL_STRING && !strcmp(name, types[i].name)) // these have no buffer
             return (tl_dtype)i;
     return TL_DTYPE_INVALID;
 }
@@ -86,12 +89,64 @@ static int take_buffer(ln_py_array *array, PyObject *object, int is_writable)
     return is_known;
 }
 
+/** The block of a list of bytes; NULL: an exception is set. */
+static const tl_string **block_of(PyObject *texts)
+{
+    const Py_ssize_t len = PyList_Size(texts);
+    size_t *const sizes = len < 0 ? NULL : PyMem_Calloc((size_t)len + 1, sizeof(*sizes));
+    const tl_string **block = NULL;
+    char *bytes;
+    Py_ssize_t size = 0, i = 0;
+    if (len >= 0 && !sizes)
+        PyErr_NoMemory();
+    for (; sizes && i < len; i++) {
+        if (PyBytes_AsStringAndSize(PyList_GetItem(texts, i), &bytes, &size) < 0)
+            break;
+        sizes[i] = (size_t)size;
+    }
+    if (sizes && i == len) {
+        block = tl_strings_block(sizes, (size_t)len);
+        if (!block)
+            PyErr_NoMemory();
+    }
+    for (i = 0; block && i < len; i++)
+        if (sizes[i] && !PyBytes_AsStringAndSize(PyList_GetItem(texts, i), &bytes, &size))
+            memcpy((char *)tl_string_bytes(block[i]), bytes, sizes[i]);
+    PyMem_Free(sizes);
+    return block;
+}
+
+/** Of strings: a tuple of the shape and a list of bytes. */
+static int take_strings(ln_py_array *array, PyObject *pair)
+{
+    PyObject *shape, *texts;
+    if (!PyArg_ParseTuple(pair, "OO", &shape, &texts))
+        return -1;
+    array->view.ndim = (int)PyTuple_Size(shape);
+    if (PyErr_Occurred())
+        return -1;
+    if (array->view.ndim > TL_MAXDIM) {
+        PyErr_Format(PyExc_TypeError, "an array of %d dimensions, expected at most %d",
+                     array->view.ndim, TL_MAXDIM);
+        return -1;
+    }
+    for (int i = 0; i < array->view.ndim; i++)
+        array->dims[i] = (int)PyLong_AsLong(PyTuple_GetItem(shape, i));
+    array->strings = PyErr_Occurred() ? NULL : block_of(texts);
+    if (!array->strings)
+        return -1;
+    array->dtype = TL_STRING;
+    return 0;
+}
+
 /** Of what ln_py.as_array returned: an array, and the name of its type, or None. */
 static int take_pair(ln_py_array *array, PyObject *pair, int is_writable)
 {
     PyObject *object, *name;
     if (!PyArg_ParseTuple(pair, "OO", &object, &name))
         return -1;
+    if (PyTuple_Check(object))
+        return take_strings(array, object);
     if (!take_buffer(array, object, is_writable)) {
         PyErr_Format(PyExc_TypeError, "%R has a type or shape that LightNet does not support",
                      object);
@@ -128,6 +183,38 @@ void ln_py_array_release(ln_py_array *array)
     if (array->view.obj)
         PyBuffer_Release(&array->view);
     array->view.obj = NULL;
+    tl_free((void *)array->strings);
+    array->strings = NULL;
+}
+
+int ln_py_array_is_set(const ln_py_array *array)
+{
+    return array->view.obj || array->strings;
+}
+
+static PyObject *shape_of(int ndim, const int *dims)
+{
+    PyObject *const shape = PyTuple_New(ndim);
+    for (int i = 0; shape && i < ndim; i++)
+        PyTuple_SetItem(shape, i, PyLong_FromLong(dims[i]));
+    return shape;
+}
+
+PyObject *ln_py_strings_new(const tl_tensor *t)
+{
+    PyObject *const shape = shape_of(t->ndim, t->dims), *const texts = PyList_New(t->len);
+    int status = shape && texts ? 0 : -1;
+    for (int i = 0; !status && i < t->len; i++) {
+        const tl_string *const s = tl_tensor_string(t, i);
+        PyObject *const text = PyUnicode_DecodeUTF8(
+            tl_string_bytes(s), (Py_ssize_t)tl_string_size(s), "surrogateescape");
+        status = text ? PyList_SetItem(texts, i, text) : -1;
+    }
+    PyObject *const array =
+        status ? NULL : PyObject_CallFunctionObjArgs(ln_py.new_strings, shape, texts, NULL);
+    Py_XDECREF(shape);
+    Py_XDECREF(texts);
+    return array;
 }
 
 /** numpy.empty, and its dtypes: those that were needed yet. */
@@ -147,14 +234,6 @@ static int fetch_kind(tl_dtype dtype)
     }
     Py_XDECREF(pair);
     return kinds[dtype] ? 0 : -1;
-}
-
-static PyObject *shape_of(int ndim, const int *dims)
-{
-    PyObject *const shape = PyTuple_New(ndim);
-    for (int i = 0; shape && i < ndim; i++)
-        PyTuple_SetItem(shape, i, PyLong_FromLong(dims[i]));
-    return shape;
 }
 
 PyObject *ln_py_array_new(ln_py_array *array, tl_dtype dtype, int ndim, const int *dims)

@@ -31,12 +31,12 @@ static void replace(PyObject **slot, PyObject *object)
     Py_XDECREF(old);
 }
 
-/** configure([exception of each status], as_array, kind_of) */
+/** configure([exception of each status], as_array, kind_of, new_strings) */
 static PyObject *configure(PyObject *module, PyObject *args)
 {
-    PyObject *errors, *as_array, *kind_of;
+    PyObject *errors, *as_array, *kind_of, *new_strings;
     (void)module;
-    if (!PyArg_ParseTuple(args, "OOO", &errors, &as_array, &kind_of))
+    if (!PyArg_ParseTuple(args, "OOOO", &errors, &as_array, &kind_of, &new_strings))
         return NULL;
     for (int i = 0; i < LN_STATUS_SIZE; i++) {
         PyObject *const error = PySequence_GetItem(errors, i);
@@ -47,6 +47,7 @@ static PyObject *configure(PyObject *module, PyObject *args)
     }
     replace(&ln_py.as_array, as_array);
     replace(&ln_py.kind_of, kind_of);
+    replace(&ln_py.new_strings, new_strings);
     return Py_BuildValue("");
 }
 
@@ -80,7 +81,7 @@ static PyObject *load_plugin(PyObject *module, PyObject *args)
 }
 
 static PyMethodDef functions[] = {
-    {"configure", configure, METH_VARARGS, "configure(exceptions, as_array, kind_of)"},
+    {"configure", configure, METH_VARARGS, "configure(exceptions, as_array, kind_of, new_strings)"},
     {"statuses", statuses, METH_NOARGS, "The names of all statuses, by their numbers."},
     {"version", version, METH_NOARGS, "(version, build options, one per line)"},
     {"load_plugin", load_plugin, METH_VARARGS,

@@ -174,13 +174,24 @@ static const char *name_of(const struct feed_entry *entry)
     return PyBytes_AsString(entry->name);
 }
 
+/** Binds the memory of `array`; one that holds nothing unbinds. Strings are copied. */
+static ln_status bind_array(session_object *self, const char *name, const ln_py_array *array,
+                            int is_output)
+{
+    const Py_buffer *const view = &array->view;
+    if (is_output)
+        return ln_session_bind_output(self->session, name, view->buf, (size_t)view->len);
+    if (array->strings)
+        return ln_session_set_input(self->session, name, TL_STRING, view->ndim, array->dims,
+                                    array->strings);
+    return ln_session_bind_input(self->session, name, array->dtype, view->ndim, array->dims,
+                                 view->buf, (size_t)view->len);
+}
+
 /** Binds the array of `entry` to the input. */
 static int bind_entry(session_object *self, const struct feed_entry *entry)
 {
-    const ln_py_array *const a = &entry->array;
-    return fail_session(self,
-                        ln_session_bind_input(self->session, name_of(entry), a->dtype, a->view.ndim,
-                                              a->dims, a->view.buf, (size_t)a->view.len));
+    return fail_session(self, bind_array(self, name_of(entry), &entry->array, 0));
 }
 
 /** Takes the arrays of a dict of inputs, and binds them. */
@@ -206,9 +217,9 @@ static void feed_free(session_object *self, feed *f, int is_output)
 {
     for (Py_ssize_t i = 0; f->entries && i < f->n; i++) {
         struct feed_entry *const entry = &f->entries[i];
-        if (entry->array.view.obj && is_output)
+        if (ln_py_array_is_set(&entry->array) && is_output)
             ln_session_bind_output(self->session, name_of(entry), NULL, 0);
-        else if (entry->array.view.obj)
+        else if (ln_py_array_is_set(&entry->array))
             ln_session_bind_input(self->session, name_of(entry), entry->array.dtype, 0, NULL, NULL,
                                   0);
         ln_py_array_release(&entry->array);
@@ -222,7 +233,7 @@ static const tl_tensor *fixed_output(session_object *self, const char *name)
 {
     const ln_model *const model = ln_py_model_of(self->model);
     const tl_tensor *const info = ln_model_output_info(model, ln_model_output_index(model, name));
-    if (!info || info->ndim < 0 || info->dtype == TL_DTYPE_INVALID)
+    if (!info || info->ndim < 0 || info->dtype == TL_DTYPE_INVALID || info->dtype == TL_STRING)
         return NULL;
     size_t size = tl_size_of(info->dtype);
     for (int i = 0; i < info->ndim; i++)
@@ -275,6 +286,8 @@ static PyObject *copy_output(session_object *self, const char *name)
         ln_py_fail(LN_BAD_ARGUMENT, ln_session_error(self->session));
         return NULL;
     }
+    if (t->dtype == TL_STRING)
+        return ln_py_strings_new(t);
     PyObject *const result = ln_py_array_new(&array, t->dtype, t->ndim, t->dims);
     if (!result)
         return NULL;
@@ -377,16 +390,6 @@ static void remove_bound(session_object *self, const char *name, int is_output)
     Py_DECREF(old.name);
 }
 
-/** Binds the memory of `array`; one that holds nothing unbinds. */
-static ln_status bind_array(session_object *self, const char *name, const ln_py_array *array,
-                            int is_output)
-{
-    return is_output ? ln_session_bind_output(self->session, name, array->view.buf,
-                                              (size_t)array->view.len)
-                     : ln_session_bind_input(self->session, name, array->dtype, array->view.ndim,
-                                             array->dims, array->view.buf, (size_t)array->view.len);
-}
-
 /** Binds `object` until it is replaced; None: unbinds. -1: an exception is set. */
 static int bind_object(session_object *self, PyObject *name, PyObject *object, int is_output)
 {
@@ -394,11 +397,11 @@ static int bind_object(session_object *self, PyObject *name, PyObject *object, i
     const char *const text = PyBytes_AsString(name);
     if (object != Py_None && ln_py_array_get(&array, object, is_output) < 0)
         return -1;
-    struct bound *const it = array.view.obj ? add_bound(self, name, is_output) : NULL;
-    if ((array.view.obj && !it) ||
-        fail_session(self, bind_array(self, text, &array, is_output)) < 0) {
+    const int is_set = ln_py_array_is_set(&array);
+    struct bound *const it = is_set ? add_bound(self, name, is_output) : NULL;
+    if ((is_set && !it) || fail_session(self, bind_array(self, text, &array, is_output)) < 0) {
         ln_py_array_release(&array);
-        if (it && !it->array.view.obj)
+        if (it && !ln_py_array_is_set(&it->array))
             remove_bound(self, text, is_output);
         return -1;
     }

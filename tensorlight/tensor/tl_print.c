@@ -50,7 +50,7 @@ static int print_elements(FILE *stream, const tl_tensor *t, const char *fmt)
 
 int tl_tensor_fprint(FILE *stream, const tl_tensor *t, const char *fmt)
 {
-    if (tl_check_stored(t, "t") < 0)
+    if (tl_check_elements(t, "t") < 0)
         return -1;
     if (!stream)
         return tl_fail("'stream' is NULL, expected a stream");

@@ -3,7 +3,7 @@
 
 #include "tensor/tl_result.h"
 
-int tl_check_stored(const tl_tensor *t, const char *name)
+int tl_check_elements(const tl_tensor *t, const char *name)
 {
     if (!t)
         return tl_fail("'%s' is NULL, expected a tensor", name);
@@ -12,6 +12,13 @@ int tl_check_stored(const tl_tensor *t, const char *name)
     if (!t->data)
         return tl_fail("'%s' has no data", name);
     return 0;
+}
+
+int tl_check_stored(const tl_tensor *t, const char *name)
+{
+    if (tl_check_elements(t, name) < 0)
+        return -1;
+    return t->dtype == TL_STRING ? tl_fail("'%s' has dtype TL_STRING, expected numbers", name) : 0;
 }
 
 int tl_check_data(const tl_tensor *t, const char *name)
@@ -124,7 +131,7 @@ int tl_check_float(const tl_tensor *t, const char *name)
 
 int tl_check_given(const tl_tensor *t, const char *name, int ndim, const int *dims, tl_dtype dtype)
 {
-    return tl_check_stored(t, name) < 0 ? -1 : tl_check_record(t, name, ndim, dims, dtype);
+    return tl_check_elements(t, name) < 0 ? -1 : tl_check_record(t, name, ndim, dims, dtype);
 }
 
 int tl_check_record(const tl_tensor *t, const char *name, int ndim, const int *dims, tl_dtype dtype)

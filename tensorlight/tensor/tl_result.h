@@ -17,7 +17,10 @@
 #include "tensorlight/tl_tensor.h"
 
 /** -1 with a reason that names the argument: `t` NULL, an invalid dtype, or without data. For
- *  functions that move, print or convert elements. */
+ *  functions that move or print elements: strings, too. */
+int tl_check_elements(const tl_tensor *t, const char *name);
+
+/** The same, or strings. For functions that convert numbers. */
 int tl_check_stored(const tl_tensor *t, const char *name);
 
 /** The same, or a type that only stores values. For functions that compute. */

@@ -150,7 +150,7 @@ END_TEST
 START_TEST(random_numbers_are_elements)
 {
     uint64_t state = 5;
-    for (int dtype = TL_DTYPE_COMPUTED_SIZE; dtype < TL_DTYPE_SIZE; dtype++) {
+    for (int dtype = TL_DTYPE_COMPUTED_SIZE; dtype < TL_STRING; dtype++) {
         tl_tensor *const t = tl_tensor_zeros(1, (int[]){100}, (tl_dtype)dtype);
         ck_assert_int_eq(tl_tensor_fill_uniform(t, 0, 2, &state), 0);
         for (int i = 0; i < t->len; i++) {

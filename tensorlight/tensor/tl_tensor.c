@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "tensor/tl_result.h"
+#include "tensorlight/tl_string.h"
 
 /* ---- records ---- */
 
@@ -115,17 +116,33 @@ tl_tensor *tl_tensor_zeros(int ndim, const int *dims, tl_dtype dtype)
     return with_zeros(tl_tensor_create(NULL, ndim, dims, dtype));
 }
 
+/** The data is a block: the copy has strings of its own. */
+static tl_tensor *clone_strings(const tl_tensor *src)
+{
+    tl_tensor *const t = tl_tensor_create(NULL, src->ndim, src->dims, src->dtype);
+    if (!t)
+        return NULL;
+    t->data = tl_strings_clone(src->data, (size_t)src->len);
+    t->owner = t;
+    if (t->data)
+        return t;
+    tl_tensor_free(t);
+    return NULL;
+}
+
 tl_tensor *tl_tensor_clone(const tl_tensor *src)
 {
-    if (tl_check_stored(src, "src") < 0)
+    if (tl_check_elements(src, "src") < 0)
         return NULL;
+    if (src->dtype == TL_STRING)
+        return clone_strings(src);
     tl_tensor *const result = tl_result_begin(NULL, src->ndim, src->dims, src->dtype);
     return tl_result_end(result, NULL, result ? tl_exec_copy(NULL, src, result) : -1);
 }
 
 tl_tensor *tl_tensor_repeat(const tl_tensor *src, int times)
 {
-    if (tl_check_stored(src, "src") < 0)
+    if (tl_check_elements(src, "src") < 0)
         return NULL;
     if (times < 1 || src->ndim >= TL_MAXDIM) {
         tl_fail("%d times %d dimensions, expected at least once and at most %d dimensions", times,
@@ -165,7 +182,7 @@ tl_tensor *tl_tensor_zeros_slice(const tl_tensor *src, int axis, int len, tl_dty
 
 tl_tensor *tl_tensor_slice_nocopy(tl_tensor *src, tl_tensor *dst, int axis, int start, int len)
 {
-    if (tl_check_stored(src, "src") < 0 || tl_check_axis(src, axis) < 0)
+    if (tl_check_elements(src, "src") < 0 || tl_check_axis(src, axis) < 0)
         return NULL;
     if (axis != 0) {
         tl_fail("view along axis %d, expected axis 0", axis);

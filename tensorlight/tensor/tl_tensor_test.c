@@ -28,7 +28,7 @@ END_TEST
 START_TEST(rejects_impossible_tensors)
 {
     ck_assert_ptr_null(tl_tensor_create(NULL, 1, (int[]){1}, TL_DTYPE_SIZE));
-    ck_assert_str_eq(tl_last_error(), "dtype 23, expected 0 to 22");
+    ck_assert_str_eq(tl_last_error(), "dtype 24, expected 0 to 23");
     ck_assert_ptr_null(tl_tensor_create(NULL, 1, (int[]){-1}, TL_FLOAT));
     ck_assert_ptr_null(tl_tensor_create(NULL, 9, (int[9]){0}, TL_FLOAT));
     ck_assert_ptr_null(tl_tensor_zeros(2, (int[]){65536, 65536}, TL_UINT8));

@@ -6,12 +6,14 @@
 #include <assert.h>
 #include <float.h>
 #include <inttypes.h>
+#include <limits.h>
 #include <string.h>
 
 #include "tensor/tl_element.h"
 #include "tensor/tl_name.h"
 #include "tensor/tl_numeric.h"
 #include "tensor/tl_storage.h"
+#include "tensorlight/tl_string.h"
 #include "tensorlight/tl_util.h"
 
 /* ---- formats ---- */
@@ -168,9 +170,48 @@ static int storage_fprintf(tl_dtype dtype, FILE *stream, const char *fmt, const 
     }
 TL_STORAGE_TYPES(STORAGE_FUNCTIONS)
 
+/* ---- strings ---- */
+
+static void empty_string(void *ret)
+{
+    *(const tl_string **)ret = NULL;
+}
+
+static int cmp_string(const void *p1, const void *p2)
+{
+    return tl_string_cmp(*(const tl_string *const *)p1, *(const tl_string *const *)p2);
+}
+
+/** A byte of a string in quotes, as in JSON. */
+static int print_byte(FILE *stream, unsigned char byte)
+{
+    if (byte == '"' || byte == '\\')
+        return fprintf(stream, "\\%c", byte);
+    if (byte == '\n')
+        return fprintf(stream, "\\n");
+    if (byte < 0x20 || byte == 0x7f)
+        return fprintf(stream, "\\u%04x", byte);
+    return putc(byte, stream) == EOF ? -1 : 1;
+}
+
+static int fprintf_string(FILE *stream, const char *fmt, const void *p)
+{
+    const tl_string *const s = *(const tl_string *const *)p;
+    int total = 2;
+    (void)fmt; // one for numbers would not do
+    putc('"', stream);
+    for (size_t i = 0; i < tl_string_size(s); i++) {
+        const int n = print_byte(stream, (unsigned char)tl_string_bytes(s)[i]);
+        if (n < 0)
+            return printed(n);
+        total = total < INT_MAX - n ? total + n : INT_MAX;
+    }
+    return printed(putc('"', stream) == EOF ? -1 : total);
+}
+
 /* ---- the table of types ---- */
 
-enum kind { FLT, INT, UINT, BOOL };
+enum kind { FLT, INT, UINT, BOOL, TEXT };
 
 typedef struct type_info {
     size_t size;
@@ -189,7 +230,10 @@ typedef struct type_info {
                (double)(min),   max_##tag,           min_##tag, cmp_##tag, fprintf_##tag},
 #define STORAGE_INFO(dtype, tag, kind, bits, min, max, format) \
     [dtype] = {1, bits, format, kind, max, min, max_##tag, min_##tag, cmp_##tag, fprintf_##tag},
-static const type_info types[TL_DTYPE_SIZE] = {TL_TYPES(INFO) TL_STORAGE_TYPES(STORAGE_INFO)};
+static const type_info types[TL_DTYPE_SIZE] = {
+    TL_TYPES(INFO) TL_STORAGE_TYPES(STORAGE_INFO)[TL_STRING] = {
+        sizeof(tl_string *), 8 * sizeof(tl_string *), "%s", TEXT, 0, 0, empty_string, empty_string,
+        cmp_string, fprintf_string}};
 
 static const type_info *info(tl_dtype dtype)
 {
@@ -206,6 +250,11 @@ int tl_dtype_is_computed(tl_dtype dtype)
 {
     assert(tl_dtype_is_valid(dtype));
     return dtype < TL_DTYPE_COMPUTED_SIZE;
+}
+
+int tl_dtype_is_stored(tl_dtype dtype)
+{
+    return !tl_dtype_is_computed(dtype) && dtype != TL_STRING;
 }
 
 int tl_dtype_has_fractions(tl_dtype dtype)
@@ -276,8 +325,8 @@ tl_fprintf_func tl_fprintf_getfunc(tl_dtype dtype)
 /* ---- names ---- */
 
 #define DTYPE_NAME(dtype, ...) [dtype] = #dtype,
-static const char *const dtype_names[TL_DTYPE_SIZE] = {TL_TYPES(DTYPE_NAME)
-                                                           TL_STORAGE_TYPES(DTYPE_NAME)};
+static const char *const dtype_names[TL_DTYPE_SIZE] = {
+    TL_TYPES(DTYPE_NAME) TL_STORAGE_TYPES(DTYPE_NAME) DTYPE_NAME(TL_STRING)};
 
 #define NAME(value) [value] = #value
 static const char *const elew_op_names[TL_ELEW_OP_SIZE] = {

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "ln_check.h"
+#include "tensorlight/tl_string.h"
 #include "tensor/tl_half.h"
 #include "tensorlight/tl_util.h"
 
@@ -79,6 +80,7 @@ START_TEST(sizes_and_formats_are_as_documented)
         {TL_UINT4, 1, "%u", 0, 15},
         {TL_INT2, 1, "%d", -2, 1},
         {TL_UINT2, 1, "%u", 0, 3},
+        {TL_STRING, sizeof(tl_string *), "%s", 0, 0},
     };
     for (int i = 0; i < TL_DTYPE_SIZE; i++) {
         ck_assert_int_eq(rows[i].dtype, i);

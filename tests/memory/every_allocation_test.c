@@ -412,6 +412,11 @@ static int run_session(void)
     return open_and_run(source("fuzz/seeds/onnx/open.onnx"), "shape", "x=1..8x4");
 }
 
+static int run_session_of_strings(void)
+{
+    return open_and_run(source("fuzz/seeds/onnx/strings.onnx"), "shape", "n=1..4");
+}
+
 static int run_session_of_ir(void)
 {
     return open_and_run(source("tests/cases/bodies.json"), "folder", sources);
@@ -491,6 +496,7 @@ static const scenario scenarios[] = {
     {"write_onnx_network", write_onnx_network, 1},
     {"write_onnx_bodies", write_onnx_bodies, 0},
     {"run_session", run_session, 0},
+    {"run_session_of_strings", run_session_of_strings, 0},
     {"run_session_of_ir", run_session_of_ir, 0},
     {"run_session_of_network", run_session_of_network, 1},
     {"quantize", quantize, 1},

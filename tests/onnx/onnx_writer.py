@@ -15,7 +15,8 @@ import struct
 DTYPES = {"float": (1, "f"), "uint8": (2, "B"), "int8": (3, "b"), "uint16": (4, "H"), "int16": (5, "h"),
           "int32": (6, "i"), "int64": (7, "q"), "bool": (9, "?"), "float16": (10, "e"), "double": (11, "d"),
           "uint32": (12, "I"), "uint64": (13, "Q"), "bfloat16": (16, "H"), "float8e4m3fn": (17, "B"),
-          "float8e4m3fnuz": (18, "B"), "float8e5m2": (19, "B"), "float8e5m2fnuz": (20, "B"), "float8e8m0": (24, "B")}
+          "float8e4m3fnuz": (18, "B"), "float8e5m2": (19, "B"), "float8e5m2fnuz": (20, "B"), "float8e8m0": (24, "B"),
+          "string": (8, None)}
 # Types whose elements lie side by side in bytes, the first in the lowest bits: their code, and bits.
 PACKED = {"uint4": (21, 4), "int4": (22, 4), "float4e2m1": (23, 4), "uint2": (25, 2), "int2": (26, 2)}
 # AttributeProto.AttributeType
@@ -80,7 +81,9 @@ def packed(values, bits):
 
 
 def tensor(name, dtype, dims, values):
-    """A constant; elements of bfloat16 and smaller floats are given as their bits."""
+    """A constant; elements of bfloat16 and smaller floats are given as their bits, strings as str or bytes."""
+    if dtype == "string":
+        return Tensor(repeated(1, dims) + field(2, DTYPES[dtype][0]) + repeated(6, values) + field(8, name))
     if dtype in PACKED:
         code, raw = PACKED[dtype][0], packed(values, PACKED[dtype][1])
     else:

@@ -35,7 +35,7 @@ TIMEOUT = 120
 
 # Features out of scope: (a part of a model's operators or inputs, why).
 OUT_OF_SCOPE = [
-    ("StringNormalizer", "strings"), ("TfIdfVectorizer", "strings"), ("ai.onnx.preview.training", "training"),
+    ("ai.onnx.preview.training", "training"),
     ("RandomUniformLike", "random numbers"), ("Bernoulli", "random numbers"),
 ]
 
@@ -92,8 +92,6 @@ class Model:
 
     def scope(self):
         """Why the model is out of scope, or None."""
-        if "STRING" in self.name or "string" in self.name:
-            return "strings"
         if "training_dropout" in self.name:
             return "training"
         return next((why for part, why in OUT_OF_SCOPE if any(part in operator for operator, _ in self.nodes)), None)

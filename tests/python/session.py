@@ -57,6 +57,13 @@ def tiny(dtype="float", shape=(2, "n"), op="Abs"):
     return w.model(whole, opset=17)
 
 
+def joining():
+    """The bytes of y = x x, joined, and z = x, of strings."""
+    whole = w.graph([w.node("StringConcat", ["x", "x"], ["y"]), w.node("Identity", ["x"], ["z"])], [w.value("x", "string", ["n", 2])],
+                    [w.value("y", "string", ["n", 2]), w.value("z", "string", ["n", 2])])
+    return w.model(whole, opset=20)
+
+
 def slow():
     """The bytes of a model that runs for minutes: a loop of products of matrices."""
     body = w.graph([w.node("MatMul", ["a", "m"], ["b"]), w.node("Identity", ["c"], ["d"])],
@@ -72,6 +79,36 @@ def slow_feed():
 
 
 # ---- one call ----
+
+@test
+def strings_are_arrays_of_str():
+    session = lightnet.InferenceSession(joining())
+    faults = [] if session.get_inputs()[0].type == "tensor(string)" else [session.get_inputs()[0].type]
+    x = np.array([["a", "\u00e4\0b"], ["", "\u4e2d\u6587"]], object)
+    wanted = np.array([[text * 2 for text in row] for row in x.tolist()], object)
+    for given in (x, np.array([["a", "b"]]), x.tolist(), np.char.encode(np.array([["a", "b"]])), x.T.copy().T, np.zeros((0, 2), object)):
+        y, z = session.run(None, {"x": given})
+        as_text = np.array(np.char.decode(given) if getattr(given, "dtype", x.dtype).kind == "S" else given, object).reshape(-1, 2)
+        faults += equal(z, as_text) + ([] if y.dtype == object else [f"{y.dtype}"])
+    y, z = session.run(None, {"x": x})
+    value = lightnet.OrtValue.ortvalue_from_numpy(x)
+    faults += [value.data_type()] if value.data_type() != "tensor(string)" else []
+    of_value = session.run_with_ort_values(["y"], {"x": value})[0]
+    binding = session.io_binding()
+    binding.bind_cpu_input("x", x)
+    binding.bind_output("y")
+    session.run_with_iobinding(binding)
+    bound = binding.copy_outputs_to_cpu()[0]
+    return faults + equal(y, wanted) + equal(of_value.numpy(), wanted) + equal(bound, wanted)
+
+
+@test
+def other_objects_are_no_strings():
+    session = lightnet.InferenceSession(joining())
+    return (raises(TypeError, lambda: session.run(None, {"x": np.array([["a", 1]], object)}), "expected str") +
+            raises(lightnet.InvalidArgument, lambda: session.run(None, {"x": np.array([["a", "\ud800"]], object)}), "not UTF-8")
+            + raises(lightnet.InvalidArgument, lambda: session.run(None, {"x": np.zeros((1, 2), np.float32)}), "expected TL_STRING"))
+
 
 @test
 def describes_inputs_and_outputs():

@@ -111,7 +111,7 @@ static int may_widen(const ln_op *op)
     const ln_op_info *const info = op->op_arg->info;
     return ln_streq(op->op_arg->arch, "none") && info && info->pure && !info->inplace_writer &&
            !op->op_arg->takes_inputs && !ln_rule_is(op, "cast") && !ln_rule_is(op, "bitcast") &&
-           reads_half(op, is_mover(op)) && !touches_mutated(op);
+           !ln_rule_is(op, "string_cast") && reads_half(op, is_mover(op)) && !touches_mutated(op);
 }
 
 /* ---- the operator in 32 bits ---- */

@@ -317,7 +317,7 @@ static int place_cast(placing *p)
 {
     const ln_tensor_entry *src = input(p, "src"), *dst = output(p, "dst");
     const value found = find(src);
-    if (!tl_dtype_is_computed(dst->tensor->dtype))
+    if (tl_dtype_is_stored(dst->tensor->dtype))
         return 0; // kernels have no floats and integers of 8 bits and less that only store values
     if (is_real(src->tensor->dtype) && is_real(dst->tensor->dtype)) {
         value v = on_gpu(p, src, NULL);

@@ -64,6 +64,7 @@ extern const ln_onnx_row ln_onnx_rows_elementwise[];
 extern const ln_onnx_row ln_onnx_rows_image[];
 extern const ln_onnx_row ln_onnx_rows_index[];
 extern const ln_onnx_row ln_onnx_rows_matmul[];
+extern const ln_onnx_row ln_onnx_rows_labels[]; /* of the domain ai.onnx.ml */
 extern const ln_onnx_row ln_onnx_rows_norm[];
 extern const ln_onnx_row ln_onnx_rows_optional[];
 extern const ln_onnx_row ln_onnx_rows_pool[];
@@ -78,6 +79,7 @@ extern const ln_onnx_row ln_onnx_rows_sequence[];
 extern const ln_onnx_row ln_onnx_rows_shape[];
 extern const ln_onnx_row ln_onnx_rows_signal[];
 extern const ln_onnx_row ln_onnx_rows_state[];
+extern const ln_onnx_row ln_onnx_rows_strings[];
 extern const ln_onnx_row ln_onnx_rows_unary[];
 
 /* Those of ONNX Runtime's domain com.microsoft. */
@@ -222,6 +224,10 @@ tl_dtype ln_onnx_attr_dtype(ln_onnx_node *n, const char *name, tl_dtype deflt);
 
 /** The tensor as a constant of the program; NULL without the attribute. */
 const char *ln_onnx_attr_tensor(ln_onnx_node *n, const char *name);
+
+/** The string, a scalar, or the list of strings, [N], as a constant of the program; NULL without
+ *  the attribute. */
+const char *ln_onnx_text_constant(ln_onnx_node *n, const char *name);
 
 /** NULL without the attribute. */
 const LnOnnx__Type *ln_onnx_attr_type(ln_onnx_node *n, const char *name);

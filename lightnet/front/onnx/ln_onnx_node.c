@@ -93,7 +93,7 @@ const tl_tensor *ln_onnx_tensor_of(const ln_onnx_node *n, const char *tensor)
 const char *ln_onnx_bytes_of(ln_onnx_node *n, const char *tensor)
 {
     const tl_dtype dtype = ln_onnx_tensor_of(n, tensor)->dtype;
-    if (tl_dtype_is_computed(dtype) || tl_dtype_has_fractions(dtype) || ln_onnx_failed(n))
+    if (!tl_dtype_is_stored(dtype) || tl_dtype_has_fractions(dtype) || ln_onnx_failed(n))
         return tensor;
     const ln_op *const op = ln_context_creater(n->model->base.ctx, tensor);
     const char *const src = op && ln_is_form_of(op->op_arg->optype, "bitcast")
@@ -276,18 +276,48 @@ const LnOnnx__Type *ln_onnx_attr_type(ln_onnx_node *n, const char *name)
     return a ? a->tp : NULL;
 }
 
+/** The name of the output that a constant is, or one like that of the output; NULL: no memory. */
+static const char *constant_name(const ln_onnx_node *n, const char *name)
+{
+    const char *const output = n->proto->n_output ? n->proto->output[0] : name;
+    if (ln_streq(ln_onnx_text(n->proto->op_type), "Constant"))
+        return output;
+    return ln_translation_print(&n->model->base, "%.*s_%s", ln_name_stem(output), output, name);
+}
+
 const char *ln_onnx_attr_tensor(ln_onnx_node *n, const char *name)
 {
     const LnOnnx__Attribute *a = attr(n, name, TENSOR);
     if (!a || !a->t)
         return NULL;
-    // The constant has the name of the output that it is, or one like that of the output.
-    const char *const output = n->proto->n_output ? n->proto->output[0] : name;
-    const int is_output = ln_streq(ln_onnx_text(n->proto->op_type), "Constant");
-    const char *const wanted = is_output ? output
-                                         : ln_translation_print(&n->model->base, "%.*s_%s",
-                                                                ln_name_stem(output), output, name);
+    const char *const wanted = constant_name(n, name);
     return wanted ? ln_onnx_add_tensor(n->scope, a->t, wanted) : NULL;
+}
+
+const char *ln_onnx_text_constant(ln_onnx_node *n, const char *name)
+{
+    const LnOnnx__Attribute *const a = ln_onnx_find_attr(n->scope, n->proto, name);
+    if (!a || n->model->base.failed)
+        return NULL;
+    const int is_list = (a->type ? a->type : guess_type(a)) == STRINGS || a->n_strings;
+    if (!attr(n, name, is_list ? STRINGS : STRING))
+        return NULL;
+    // Constants are known by the addresses of their messages.
+    LnOnnx__Tensor *const proto = ln_translation_alloc(&n->model->base, sizeof(*proto));
+    int64_t *const len = ln_translation_alloc(&n->model->base, sizeof(*len));
+    const char *const wanted = constant_name(n, name);
+    if (!proto || !len || !wanted)
+        return NULL;
+    *len = is_list ? (int64_t)a->n_strings : 1;
+    *proto = (LnOnnx__Tensor)LN_ONNX__TENSOR__INIT;
+    proto->name = (char *)name;
+    proto->has_data_type = 1;
+    proto->data_type = 8; // TensorProto.STRING
+    proto->n_dims = (size_t)is_list;
+    proto->dims = len;
+    proto->n_string_data = (size_t)*len;
+    proto->string_data = is_list ? a->strings : (ProtobufCBinaryData *)&a->s;
+    return ln_onnx_add_tensor(n->scope, proto, wanted);
 }
 
 /* For the checks that all formats share. The emitter is the node's first member. */

@@ -13,14 +13,6 @@
 
 /* Operators that LightNet does not run, each with the reason. */
 
-static const char strings[] = "it works on strings";
-
-static const ln_onnx_row unsupported[] = {
-    {"RegexFullMatch", 1, NULL, strings},   {"StringConcat", 1, NULL, strings},
-    {"StringNormalizer", 1, NULL, strings}, {"StringSplit", 1, NULL, strings},
-    {"TfIdfVectorizer", 1, NULL, strings},  {NULL},
-};
-
 static const char training[] = "it trains a model; export the model for inference";
 
 static const ln_onnx_row of_training[] = {
@@ -48,13 +40,13 @@ static const ln_onnx_row *const default_tables[] = {
     ln_onnx_rows_random,
     ln_onnx_rows_recurrent,
     ln_onnx_rows_reduce,
-    unsupported,
     ln_onnx_rows_resize,
     ln_onnx_rows_sample,
     ln_onnx_rows_sequence,
     ln_onnx_rows_shape,
     ln_onnx_rows_signal,
     ln_onnx_rows_state,
+    ln_onnx_rows_strings,
     ln_onnx_rows_unary,
 };
 
@@ -80,6 +72,7 @@ static const ln_onnx_row *const contrib_tables[] = {
 };
 
 static const ln_onnx_row *const ml_tables[] = {
+    ln_onnx_rows_labels,
     ln_onnx_rows_ml_features,
     ln_onnx_rows_ml_linear,
     ln_onnx_rows_ml_map,

@@ -8,7 +8,6 @@
 #include <stdint.h>
 #include <string.h>
 
-#include "base/ln_fnv.h"
 #include "front/onnx/ln_onnx_model.h"
 #include "ir/ln_fixed.h"
 #include "ir/ln_bind.h"
@@ -104,7 +103,7 @@ static const tl_tensor *known_value(ln_onnx_model *m, const char *tensor)
     }
     // Shapes will be decided on it.
     if (ln_fixed_note(m->base.ctx->fixed, tensor, NULL,
-                      ln_fnv64(copy->data, tl_tensor_size(copy)))) {
+                      ln_elements_hash(copy->data, copy->dtype, (size_t)copy->len))) {
         tl_tensor_free_data_too(copy);
         ln_fail_last(m->base.ctx);
         m->base.failed = 1;

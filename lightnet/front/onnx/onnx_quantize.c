@@ -50,7 +50,7 @@ static tl_dtype read_dtype(ln_onnx_node *n, tl_dtype deflt)
 /** Whether it is a float of 8 bits or less. */
 static int is_small_float(tl_dtype dtype)
 {
-    return !tl_dtype_is_computed(dtype) && tl_dtype_has_fractions(dtype);
+    return tl_dtype_is_stored(dtype) && tl_dtype_has_fractions(dtype);
 }
 
 /** Scales to compute with: powers of two become floats. */
@@ -108,7 +108,7 @@ static void translate_quantize(ln_onnx_node *n)
         if (s.zero)
             s.zero = ln_emit_cast(&n->emit, s.zero, TL_FLOAT, LN_EMIT_TEMP);
         ln_onnx_cast(n, put_quantize(n, &s, TL_FLOAT, LN_EMIT_TEMP), dtype);
-    } else if (!tl_dtype_is_computed(dtype)) {
+    } else if (tl_dtype_is_stored(dtype)) {
         s.zero = ln_onnx_bytes_of(n, s.zero);
         put_few_bits(n, put_quantize(n, &s, ln_raw_dtype(dtype), LN_EMIT_TEMP), dtype);
     } else {

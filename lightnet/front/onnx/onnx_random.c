@@ -194,6 +194,12 @@ static void constant_of_ints(ln_onnx_node *n)
     ln_onnx_alias(n, 0, ln_emit_int64s(&n->emit, len, values));
 }
 
+static void constant_of_strings(ln_onnx_node *n)
+{
+    const int is_list = ln_onnx_has_attr(n, "value_strings");
+    ln_onnx_alias(n, 0, ln_onnx_text_constant(n, is_list ? "value_strings" : "value_string"));
+}
+
 static void constant_of_sparse(ln_onnx_node *n)
 {
     const LnOnnx__Attribute *const a = ln_onnx_find_attr(n->scope, n->proto, "sparse_value");
@@ -210,16 +216,17 @@ static void translate_constant(ln_onnx_node *n)
         const char *attr;
         ln_onnx_translate translate;
     } forms[] = {
-        {"value", constant_of_tensor},        {"value_float", constant_of_float},
-        {"value_floats", constant_of_floats}, {"value_int", constant_of_int},
-        {"value_ints", constant_of_ints},     {"sparse_value", constant_of_sparse},
+        {"value", constant_of_tensor},         {"value_float", constant_of_float},
+        {"value_floats", constant_of_floats},  {"value_int", constant_of_int},
+        {"value_ints", constant_of_ints},      {"sparse_value", constant_of_sparse},
+        {"value_string", constant_of_strings}, {"value_strings", constant_of_strings},
     };
     for (size_t i = 0; i < sizeof(forms) / sizeof(forms[0]); i++)
         if (ln_onnx_has_attr(n, forms[i].attr)) {
             forms[i].translate(n);
             return;
         }
-    ln_emit_fail(&n->emit, "no attribute with a number or a tensor of numbers");
+    ln_emit_fail(&n->emit, "no attribute with a value");
 }
 
 const ln_onnx_row ln_onnx_rows_random[] = {

@@ -229,7 +229,7 @@ void ln_onnx_cast(ln_onnx_node *n, const char *src, tl_dtype dtype)
 {
     static const ln_attr_word modes[] = {
         {"up", "TL_POWER_UP"}, {"down", "TL_POWER_DOWN"}, {"nearest", "TL_POWER_NEAREST"}, {0}};
-    if (tl_dtype_is_computed(dtype) || !tl_dtype_has_fractions(dtype)) {
+    if (!tl_dtype_is_stored(dtype) || !tl_dtype_has_fractions(dtype)) {
         ln_emit_cast(&n->emit, src, dtype, 0);
         return;
     }
@@ -242,11 +242,33 @@ void ln_onnx_cast(ln_onnx_node *n, const char *src, tl_dtype dtype)
                 LN_BOOL("saturates", saturates), LN_TEXT("rounding", mode));
 }
 
+/** Output 0 from a string to a number, or back. Types of 8 bits and less are converted by way of
+ *  one that computes. */
+static void cast_string(ln_onnx_node *n, const char *src, tl_dtype from, tl_dtype to)
+{
+    const tl_dtype number = to == TL_STRING ? from : to;
+    const tl_dtype wide = !tl_dtype_is_stored(number)      ? number
+                          : tl_dtype_has_fractions(number) ? TL_FLOAT
+                                                           : ln_raw_dtype(number);
+    if (from != TL_STRING && from != wide)
+        src = ln_emit_cast(&n->emit, src, wide, LN_EMIT_TEMP);
+    const int narrows = to != TL_STRING && to != wide;
+    const char *const result =
+        LN_EMIT(&n->emit, narrows ? LN_EMIT_TEMP : 0, "string_cast", LN_ARG("src", src),
+                LN_DTYPE("dtype", to == TL_STRING ? to : wide));
+    if (narrows)
+        ln_onnx_cast(n, result, to);
+}
+
 /** Input 0 as `dtype`. A row with "cut" truncates floats to TL_BFLOAT16. */
 static void emit_cast(ln_onnx_node *n, tl_dtype dtype)
 {
     const char *src = ln_onnx_in(n, 0);
     const tl_dtype from = ln_onnx_tensor_of(n, src)->dtype;
+    if ((from == TL_STRING) != (dtype == TL_STRING)) {
+        cast_string(n, src, from, dtype);
+        return;
+    }
     const int is_exact = from == TL_BFLOAT16 || tl_size_of(from) == 1;
     if (n->row->with && dtype == TL_BFLOAT16 && !is_exact)
         src = upper_half(n, ln_emit_cast(&n->emit, src, TL_FLOAT, LN_EMIT_TEMP));

@@ -14,6 +14,7 @@
 #include <string>
 #include <type_traits>
 #include <utility>
+#include <vector>
 #include "lightnet/ln_session.h"
 namespace lightnet {
 /** The exception of all calls. */
@@ -70,6 +71,15 @@ struct tensor {
             throw error(LN_BAD_ARGUMENT, std::string("elements are ") + tl_dtype_name(t->dtype));
         return {static_cast<const T *>(t->data), t->data ? static_cast<size_t>(t->len) : 0};
     }
+    std::vector<std::string> strings() const
+    {
+        std::vector<std::string> all;
+        if (t->dtype != TL_STRING)
+            throw error(LN_BAD_ARGUMENT, std::string("elements are ") + tl_dtype_name(t->dtype));
+        for (int i = 0; t->data && i < t->len; i++)
+            all.emplace_back(tl_string_bytes(tl_tensor_string(t, i)), tl_string_size(tl_tensor_string(t, i)));
+        return all;
+    }
     const tl_tensor *t;
 };
 
@@ -125,6 +135,20 @@ struct session : owner<ln_session, ln_session_free> {
         if (sizeof(T) != tl_size_of(dtype) || n > data.size())
             throw error(LN_BAD_ARGUMENT, std::string("too little data for input '") + name + "'");
         done(ln_session_set_input(get(), name, dtype, dims.ndim(), dims.data(), data.data()));
+    }
+    /** Strings are UTF-8; they are copied. */
+    void set_strings(const char *name, shape dims, view<const std::string> strings)
+    {
+        std::vector<const char *> texts;
+        std::vector<size_t> sizes;
+        for (const std::string &s : strings)
+            texts.push_back(s.data()), sizes.push_back(s.size());
+        size_t n = 1;
+        for (int dim : dims)
+            n *= static_cast<size_t>(dim);
+        if (n > sizes.size())
+            throw error(LN_BAD_ARGUMENT, std::string("too little data for input '") + name + "'");
+        done(ln_session_set_strings(get(), name, dims.ndim(), dims.data(), texts.data(), sizes.data()));
     }
     template <class T> void bind_input(const char *name, shape dims, view<const T> data,
                                        tl_dtype dtype = dtype_of<T>())

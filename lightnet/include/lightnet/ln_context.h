@@ -32,6 +32,7 @@
 #include "lightnet/ln_op.h"
 #include "tensorlight/tl_tensor.h"
 #include "tensorlight/tl_exec.h"
+#include "tensorlight/tl_string.h"
 #include "lightnet/ln_value_info.h"
 
 LN_BEGIN_DECLS
@@ -104,6 +105,9 @@ typedef struct ln_context {
                                    CPU see that another one begins */
     int is_stepwise;            /* each operator of the run is done when its `run` returns, since
                                    its time is taken, or its results are read */
+    tl_strings strings[2];      /* strings created at load, and by the last run [is_running] */
+    int is_running;             /* 1: a run has begun since the context was loaded, or updated */
+    ln_list *texts;             /* strings that the caller has set (run/ln_texts.c) */
     uint64_t device_ns;         /* if not 0: the time of its last operator on its device; taken,
                                    and set to 0, by ln_context_run_timed */
 } ln_context;

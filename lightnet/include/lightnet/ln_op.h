@@ -66,6 +66,7 @@ typedef struct ln_bound {
      LN_DTYPE_BIT(TL_BFLOAT16))
 #define LN_DTYPES_COMPUTED (LN_DTYPE_BIT(TL_DTYPE_COMPUTED_SIZE) - 1)
 #define LN_DTYPES_NUMBER   (LN_DTYPES_COMPUTED & ~LN_DTYPE_BIT(TL_BOOL))
+#define LN_DTYPES_TEXT     (LN_DTYPES_COMPUTED | LN_DTYPE_BIT(TL_STRING))
 #define LN_DTYPES_ANY      (LN_DTYPE_BIT(TL_DTYPE_SIZE) - 1)
 
 /** The description of one argument: an input, an output or a parameter. */
@@ -131,6 +132,7 @@ typedef struct ln_op_info {
     int pure;           /* no side effect: may be merged, removed, or run once at load */
     int inplace_writer; /* `run` writes an input's memory through
                            an output that has it as owner */
+    int strings;        /* inputs and outputs may be TL_STRING; others must not */
 
     /* Tables, each up to a row with `islast`; NULL: none. */
     const ln_arg_info *tensors_in;

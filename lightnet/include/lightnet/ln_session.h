@@ -211,13 +211,21 @@ LN_API void ln_session_free(ln_session *session);
 /** Sets input `name` to a value (copies it) until it is set again;
  *  a failed call changes nothing. The model must allow the type and
  *  the shape; the run checks whether inputs agree on shared sizes.
- *  `dims` may be NULL if ndim is 0, `data` if a size is 0. */
+ *  `dims` may be NULL if ndim is 0, `data` if a size is 0. Data of TL_STRING are
+ *  pointers, const tl_string * (tl_string.h), to UTF-8, which is copied, too. */
 LN_API ln_status ln_session_set_input(ln_session *session, const char *name, tl_dtype dtype,
                                       int ndim, const int *dims, const void *data);
 
+/** ln_session_set_input for strings: of TL_STRING, UTF-8 (an input of that type takes no other
+ *  text). strings[i] has sizes[i] bytes, which may contain 0; `sizes` NULL: each ends with a 0. */
+LN_API ln_status ln_session_set_strings(ln_session *session, const char *name, int ndim,
+                                        const int *dims, const char *const *strings,
+                                        const size_t *sizes);
+
 /** As ln_session_set_input, but borrows the data until the input is set or bound again:
  *  each run reads it in place. `data` has `size` bytes, at least those of the shape,
- *  and is aligned to the element size. `data` NULL: removes the value of the input. */
+ *  and is aligned to the element size. `data` NULL: removes the value of the input.
+ *  Strings that `data` points to are borrowed, too, also by outputs of the runs. */
 LN_API ln_status ln_session_bind_input(ln_session *session, const char *name, tl_dtype dtype,
                                        int ndim, const int *dims, const void *data, size_t size);
 
@@ -225,7 +233,8 @@ LN_API ln_status ln_session_bind_input(ln_session *session, const char *name, tl
  *  has `size` bytes and is aligned to the element size; a run with a larger output
  *  fails. Most outputs are computed in place, so `data` is undefined after a failed
  *  run. It may overlap inputs and other outputs: then it is written last. NULL:
- *  unbinds it, and the result of the last run there is no output any more. */
+ *  unbinds it, and the result of the last run there is no output any more. Strings
+ *  that it points to then live as long as those of ln_session_output. */
 LN_API ln_status ln_session_bind_output(ln_session *session, const char *name, void *data,
                                         size_t size);
 
@@ -253,7 +262,9 @@ LN_API ln_status ln_session_memory_plan(ln_session *session,
 
 /** An output of the last run. Returns borrowed (until the next call with `session`
  *  other than ln_session_output, ln_session_copy_output and ln_session_error);
- *  NULL: no such output, or no successful run since a failure. */
+ *  NULL: no such output, or no successful run since a failure. Elements of
+ *  TL_STRING are const tl_string *, see tl_tensor_string. Strings live until the
+ *  next run, or until a bound input with them does not. */
 LN_API const tl_tensor *ln_session_output(ln_session *session, const char *name);
 
 /** Copies an output of the last run to `data` of `size` bytes, at least those of the output. */

@@ -19,6 +19,8 @@
 #include "tensorlight/tl_quantize.h"
 #include "tensorlight/tl_quantized.h"
 #include "tensorlight/tl_tensor.h"
+#include "tensorlight/tl_string.h"
+#include "tensorlight/tl_text.h"
 #include "tensorlight/tl_tree.h"
 #include "tensorlight/tl_type.h"
 #include "tensorlight/tl_util.h"

@@ -17,6 +17,7 @@
 #include <stdint.h>
 
 #include "tensorlight/tl_api.h"
+#include "tensorlight/tl_string.h"
 
 TL_BEGIN_DECLS
 
@@ -124,6 +125,7 @@ typedef struct tl_exec {
     size_t scratch_size; /* its bytes */
     tl_isa isa;          /* the max instruction set */
     const tl_stop *stop; /* NULL: nothing stops the computation */
+    tl_strings *strings; /* the arena for strings that it creates; NULL: it cannot create any */
 } tl_exec;
 
 /** Work on the units begin .. end-1 of a computation described by `arg`. */

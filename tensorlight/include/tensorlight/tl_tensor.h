@@ -35,6 +35,7 @@
 
 #include "tensorlight/tl_api.h"
 #include "tensorlight/tl_exec.h"
+#include "tensorlight/tl_string.h"
 #include "tensorlight/tl_type.h"
 #include "tensorlight/tl_util.h"
 
@@ -46,11 +47,17 @@ struct tl_tensor {
     int len;                 /* number of elements */
     int ndim;                /* number of dimensions */
     int *dims;               /* the dimensions, owned by the record */
-    void *data;              /* the elements, or NULL */
+    void *data;              /* the elements, or NULL; of TL_STRING: const tl_string * */
     struct tl_tensor *owner; /* the owner of the data: itself, another tensor, NULL: external */
     void *backend_data;      /* free for use, NULL at first */
 };
 typedef struct tl_tensor tl_tensor;
+
+/** Element `i` of a tensor of TL_STRING; see tl_string_bytes. Returns borrowed. */
+static inline const tl_string *tl_tensor_string(const tl_tensor *t, int i)
+{
+    return ((const tl_string *const *)t->data)[i];
+}
 
 /* ---- records ---- */
 
@@ -89,7 +96,7 @@ TL_API int tl_check_axes(const tl_tensor *t, const int *axes, int n_axes);
 /** All elements 0. */
 TL_API tl_tensor *tl_tensor_zeros(int ndim, const int *dims, tl_dtype dtype);
 
-/** A copy with own data. */
+/** A copy with own data; strings too are copied (tl_strings_clone). */
 TL_API tl_tensor *tl_tensor_clone(const tl_tensor *src);
 
 /** src [..] -> [times, ..], copies back to back; times >= 1. */

@@ -52,10 +52,11 @@ typedef enum tl_dtype {
     TL_UINT4,
     TL_INT2,
     TL_UINT2,
+    TL_STRING, /* a const tl_string * (tl_string.h): text, no number */
     TL_DTYPE_SIZE
 } tl_dtype;
 
-/** The types below this one compute; the others only store values. */
+/** The types below this one compute. Those from it to TL_STRING only store values. */
 #define TL_DTYPE_COMPUTED_SIZE (TL_BFLOAT16 + 1)
 
 /** The max bytes of an element. */
@@ -107,8 +108,11 @@ TL_API int tl_dtype_is_valid(tl_dtype dtype);
 /** 1 for TL_DOUBLE, TL_FLOAT, TL_FLOAT16 and TL_BFLOAT16: the floats to compute with. */
 TL_API int tl_dtype_is_float(tl_dtype dtype);
 
-/** 1 for the types that compute, 0 for those that only store values. */
+/** 1 for the types that compute. */
 TL_API int tl_dtype_is_computed(tl_dtype dtype);
+
+/** 1 for the types that only store values: numbers of 8 bits and less. 0 for TL_STRING, too. */
+TL_API int tl_dtype_is_stored(tl_dtype dtype);
 
 /** 1 for all floats, those of 8 bits and less included. */
 TL_API int tl_dtype_has_fractions(tl_dtype dtype);
@@ -130,10 +134,12 @@ TL_API void tl_pack(void *dst, const void *src, tl_dtype dtype, size_t len);
 TL_API void tl_unpack(void *dst, const void *src, tl_dtype dtype, size_t len);
 
 /** The default printf format of an element: "%.3f" for floats, "%g" for those of 8 bits and less,
- *  "%d", "%u" or the 64-bit forms. */
+ *  "%d", "%u" or the 64-bit forms; "%s" for TL_STRING, which is printed in quotes, with escapes, in
+ *  any format. */
 TL_API const char *tl_dtype_fmt(tl_dtype dtype);
 
-/** Writes the largest (smallest) finite element to `ret`, which holds tl_size_of(dtype) bytes. */
+/** Writes the largest (smallest) finite element to `ret`, which holds tl_size_of(dtype) bytes; the
+ *  empty string. */
 TL_API void tl_dtype_max(tl_dtype dtype, void *ret);
 TL_API void tl_dtype_min(tl_dtype dtype, void *ret);
 
@@ -146,8 +152,9 @@ TL_API double tl_dtype_min_double(tl_dtype dtype);
  *  all values of the source, with infinities: exact. To another float: rounded half
  *  to even and saturated at the largest finite value, infinities too; NaN stays.
  *  To TL_FLOAT8E8M0, ties round up, and numbers below the smallest, 2^-127, become it. To
- *  TL_FLOAT4E2M1, NaN becomes 6. `dst` and `src` may be the same address. Source: operator
- *  catalogue, 5.3; ONNX, "Float stored in 8 bits" and "Float stored in 4 bits". */
+ *  TL_FLOAT4E2M1, NaN becomes 6. To or from TL_STRING: the empty string, or 0;
+ *  tl_exec_cast_strings parses and prints numbers. `dst` and `src` may be the same address. Source:
+ *  operator catalogue, 5.3; ONNX, "Float stored in 8 bits" and "Float stored in 4 bits". */
 TL_API void tl_convert(void *dst, tl_dtype dst_dtype, const void *src, tl_dtype src_dtype);
 
 /** tl_convert for `len` elements; `dst` and `src` do not overlap, or are equal with equal dtypes.
@@ -155,7 +162,7 @@ TL_API void tl_convert(void *dst, tl_dtype dst_dtype, const void *src, tl_dtype 
 TL_API void tl_convert_array(void *dst, tl_dtype dst_dtype, const void *src, tl_dtype src_dtype,
                              size_t len);
 
-/** Three-way comparison: -1, 0 or 1; 0 where either is NaN. */
+/** Three-way comparison: -1, 0 or 1; 0 where either is NaN. Strings by their bytes. */
 typedef int (*tl_cmp_func)(const void *p1, const void *p2);
 TL_API int tl_cmp(const void *p1, const void *p2, tl_dtype dtype);
 TL_API tl_cmp_func tl_cmp_getfunc(tl_dtype dtype);
@@ -163,8 +170,8 @@ TL_API tl_cmp_func tl_cmp_getfunc(tl_dtype dtype);
 /** *ret = *p1 op *p2. Integers wrap, floats follow IEEE 754, TL_MAX and TL_MIN give `p2` where
  *  either is NaN, an integer TL_POW is computed in double and converted, TL_BOOL takes AND for
  *  TL_MUL and TL_MIN, OR for TL_SUM and TL_MAX, XOR for TL_SUB. `ret` may be `p1` or `p2`.
- *  -1 with a reason: an integer or bool division by zero, an `op` out of range, a type that only
- *  stores values. Source: operator catalogue, 5.5. */
+ *  -1 with a reason: an integer or bool division by zero, an `op` out of range, strings, a type
+ *  that only stores values. Source: operator catalogue, 5.5. */
 typedef int (*tl_elew_func)(const void *p1, const void *p2, void *ret, tl_elew_op op);
 TL_API int tl_elew(const void *p1, const void *p2, void *ret, tl_elew_op op, tl_dtype dtype);
 TL_API tl_elew_func tl_elew_getfunc(tl_dtype dtype);

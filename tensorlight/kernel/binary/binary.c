@@ -119,6 +119,8 @@ int tl_elew(const void *p1, const void *p2, void *ret, tl_elew_op op, tl_dtype d
 {
     if (check_elew_op(op) < 0)
         return -1;
+    if (dtype == TL_STRING)
+        return tl_fail("elements are TL_STRING, expected numbers");
     if (!tl_dtype_is_computed(dtype))
         return tl_fail("dtype %s, expected a type to compute with", tl_dtype_name(dtype));
     const void *const srcs[] = {p1, p2};
@@ -134,11 +136,13 @@ int tl_elew(const void *p1, const void *p2, void *ret, tl_elew_op op, tl_dtype d
     }
 TL_TYPES(ELEW)
 TL_STORAGE_TYPES(ELEW)
+ELEW(TL_STRING, string)
 
 tl_elew_func tl_elew_getfunc(tl_dtype dtype)
 {
 #define ELEMENT(dtype, tag, ...) [dtype] = elew_##tag,
-    static const tl_elew_func funcs[TL_DTYPE_SIZE] = {TL_TYPES(ELEMENT) TL_STORAGE_TYPES(ELEMENT)};
+    static const tl_elew_func funcs[TL_DTYPE_SIZE] = {TL_TYPES(ELEMENT) TL_STORAGE_TYPES(ELEMENT)
+                                                          ELEMENT(TL_STRING, string)};
     return funcs[dtype];
 }
 

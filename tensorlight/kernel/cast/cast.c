@@ -3,6 +3,8 @@
 
 #include "kernel/cast/cast.h"
 
+#include <string.h>
+
 #include "tensor/tl_name.h"
 #include "tensor/tl_result.h"
 #include "tensorlight/tl_elementwise.h"
@@ -62,12 +64,20 @@ static tl_storage_cast storage_cast(const conversion *c, tl_dtype from, tl_dtype
 
 /* ---- of arrays ---- */
 
+/** Strings are no numbers: 0 and the empty string, which has the same bytes. */
+static int has_strings(tl_dtype from, tl_dtype to)
+{
+    return from == TL_STRING || to == TL_STRING;
+}
+
 void tl_convert_array(void *dst, tl_dtype dst_dtype, const void *src, tl_dtype src_dtype,
                       size_t len)
 {
     const tl_storage_cast c = storage_cast(&conversions, src_dtype, dst_dtype);
     if (src_dtype == dst_dtype)
         tl_memcpy(dst, src, len * tl_size_of(dst_dtype));
+    else if (has_strings(src_dtype, dst_dtype))
+        memset(dst, 0, len * tl_size_of(dst_dtype));
     else if (!are_computed(src_dtype, dst_dtype))
         tl_cast_storage(src, dst, len, &c);
     else
@@ -103,6 +113,10 @@ static tl_tensor *run_checked(const tl_tensor *src, tl_tensor *dst, tl_dtype dty
 {
     if (tl_check_stored(src, "src") < 0 || tl_check_in_place(dst, src) < 0)
         return NULL;
+    if (dtype == TL_STRING) {
+        tl_fail("dtype TL_STRING, expected a number type");
+        return NULL;
+    }
     tl_tensor *const result = tl_result_begin(dst, src->ndim, src->dims, dtype);
     return tl_result_end(result, dst, result ? run(NULL, src, result, c) : -1);
 }
@@ -137,7 +151,7 @@ TL_NAME_AND_FROM_STR(tl_power_rounding, rounding_names, TL_POWER_ROUNDING_SIZE)
 
 static int check_float8(tl_dtype dtype, tl_power_rounding rounding)
 {
-    if (!tl_dtype_is_valid(dtype) || tl_dtype_is_computed(dtype) || !tl_dtype_has_fractions(dtype))
+    if (!tl_dtype_is_valid(dtype) || !tl_dtype_is_stored(dtype) || !tl_dtype_has_fractions(dtype))
         return tl_fail("'dst' has dtype %s, expected a float of 8 bits or less",
                        tl_dtype_is_valid(dtype) ? tl_dtype_name(dtype) : "TL_DTYPE_INVALID");
     if (rounding < 0 || rounding >= TL_POWER_ROUNDING_SIZE)

@@ -228,8 +228,8 @@ START_TEST(each_type_converts_to_the_nearest_element)
                                  {0, 0, TL_POWER_UP},      {0, 1, TL_POWER_DOWN},
                                  {0, 0, TL_POWER_DOWN},    {0, 1, TL_POWER_NEAREST},
                                  {0, 0, TL_POWER_NEAREST}};
-    for (int from = 0; from < TL_DTYPE_SIZE; from++)
-        for (int to = TL_DTYPE_COMPUTED_SIZE; to < TL_DTYPE_SIZE; to++)
+    for (int from = 0; from < TL_STRING; from++)
+        for (int to = TL_DTYPE_COMPUTED_SIZE; to < TL_STRING; to++)
             for (size_t i = 0; from != to && i < sizeof(rules) / sizeof(*rules); i++)
                 check_pair((tl_dtype)from, (tl_dtype)to, rules[i]);
 }
@@ -238,7 +238,7 @@ END_TEST
 /** To types to compute with: as from a double with the same value. */
 START_TEST(each_element_converts_as_its_value)
 {
-    for (int from = TL_DTYPE_COMPUTED_SIZE; from < TL_DTYPE_SIZE; from++) {
+    for (int from = TL_DTYPE_COMPUTED_SIZE; from < TL_STRING; from++) {
         uint8_t src[256];
         const tl_dtype carrier = tl_dtype_has_fractions((tl_dtype)from) ? TL_DOUBLE
                                  : formats[from].is_signed              ? TL_INT64

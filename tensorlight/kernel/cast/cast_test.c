@@ -327,7 +327,7 @@ START_TEST(tensors_convert)
     ck_assert_str_eq(tl_last_error(), "'dst' is TL_UINT8 [2, 2], expected TL_INT8 [2, 2]");
     ck_assert_ptr_null(tl_tensor_convert(src, NULL, TL_DTYPE_INVALID));
     ck_assert_ptr_null(tl_tensor_convert(src, dst, TL_DTYPE_INVALID));
-    ck_assert_str_eq(tl_last_error(), "dtype -1, expected 0 to 22");
+    ck_assert_str_eq(tl_last_error(), "dtype -1, expected 0 to 23");
     tl_tensor *const same_data = tl_tensor_create(data, 2, (int[]){2, 2}, TL_UINT8);
     ck_assert_ptr_null(tl_tensor_convert(src, same_data, TL_UINT8));
     tl_tensor_free_data_too(dst);

@@ -43,7 +43,7 @@ START_TEST(arange_rejects_impossible_progressions)
         {0, 3e9, 1, TL_DOUBLE, "from 0 to 3e+09 by 1 are more than 2147483647 elements"},
         {-1e308, 1e308, 1, TL_DOUBLE,
          "from -1e+308 to 1e+308 by 1 are more than 2147483647 elements"},
-        {0, 1, 1, TL_DTYPE_SIZE, "dtype 23, expected 0 to 22"},
+        {0, 1, 1, TL_DTYPE_SIZE, "dtype 24, expected 0 to 23"},
     };
     for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
         ck_assert_ptr_null(

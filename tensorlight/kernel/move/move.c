@@ -119,7 +119,7 @@ int tl_exec_scatter(const tl_exec *exec, const tl_tensor *src, tl_tensor *const 
 
 tl_tensor *tl_tensor_slice(const tl_tensor *src, tl_tensor *dst, int axis, int start, int len)
 {
-    if (tl_check_stored(src, "src") < 0 || tl_check_axis(src, axis) < 0 ||
+    if (tl_check_elements(src, "src") < 0 || tl_check_axis(src, axis) < 0 ||
         tl_check_range(src, axis, start, len) < 0 || tl_check_apart(dst, src) < 0)
         return NULL;
     int dims[TL_MAXDIM];
@@ -145,7 +145,7 @@ static int check_joinable(const tl_tensor *src1, const tl_tensor *src2, int axis
 
 tl_tensor *tl_tensor_concat(const tl_tensor *src1, const tl_tensor *src2, tl_tensor *dst, int axis)
 {
-    if (tl_check_stored(src1, "src1") < 0 || tl_check_stored(src2, "src2") < 0 ||
+    if (tl_check_elements(src1, "src1") < 0 || tl_check_elements(src2, "src2") < 0 ||
         tl_check_axis(src1, axis) < 0 || tl_check_same_dtype(src1, src2) < 0 ||
         check_joinable(src1, src2, axis) < 0 || tl_check_apart(dst, src1) < 0 ||
         tl_check_apart(dst, src2) < 0)

@@ -39,6 +39,20 @@ typedef int compare_kernel(const void *a, const void *b, const slices *shape);
 
 TL_PLAIN_TABLE(pick, compare_kernel, compare, ALL)
 
+static int compare_strings(const void *a, const void *b, const slices *shape)
+{
+    for (size_t o = 0; o < shape->outer; o++) {
+        const tl_string *const *const x = (const tl_string *const *)a + o * shape->stride;
+        const tl_string *const *const y = (const tl_string *const *)b + o * shape->stride;
+        for (size_t i = 0; i < shape->inner; i++) {
+            const int order = tl_string_cmp(x[i], y[i]);
+            if (order)
+                return order;
+        }
+    }
+    return 0;
+}
+
 typedef struct unique {
     const char *src;
     compare_kernel *compare;
@@ -158,7 +172,7 @@ int tl_exec_unique(const tl_exec *exec, const tl_tensor *src, const tl_unique *t
     const size_t size = tl_size_of(src->dtype);
     int32_t *const scratch = exec->scratch;
     unique u = {.src = src->data,
-                .compare = pick(exec, src->dtype),
+                .compare = src->dtype == TL_STRING ? compare_strings : pick(exec, src->dtype),
                 .slices = {a.outer, a.inner, a.len * a.inner},
                 .n = a.len,
                 .step = a.inner * size,

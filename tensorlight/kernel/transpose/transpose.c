@@ -183,7 +183,7 @@ int tl_transpose_dims(const tl_tensor *src, const int *axes, int *dims)
 tl_tensor *tl_tensor_transpose(const tl_tensor *src, tl_tensor *dst, const int *axes)
 {
     int dims[TL_MAXDIM] = {0};
-    if (tl_check_stored(src, "src") < 0 || tl_transpose_dims(src, axes, dims) < 0 ||
+    if (tl_check_elements(src, "src") < 0 || tl_transpose_dims(src, axes, dims) < 0 ||
         tl_check_apart(dst, src) < 0)
         return NULL;
     tl_tensor *const result = tl_result_begin(dst, src->ndim, dims, src->dtype);

@@ -22,8 +22,8 @@ int tl_exec_where(const tl_exec *exec, const tl_tensor *cond, const tl_tensor *s
 tl_tensor *tl_tensor_where(const tl_tensor *cond, const tl_tensor *src1, const tl_tensor *src2,
                            tl_tensor *dst)
 {
-    if (tl_check_data(cond, "cond") < 0 || tl_check_stored(src1, "src1") < 0 ||
-        tl_check_stored(src2, "src2") < 0 || tl_check_same_dtype(src1, src2) < 0)
+    if (tl_check_data(cond, "cond") < 0 || tl_check_elements(src1, "src1") < 0 ||
+        tl_check_elements(src2, "src2") < 0 || tl_check_same_dtype(src1, src2) < 0)
         return NULL;
     if (cond->dtype != TL_BOOL) {
         tl_fail("'cond' has dtype %s, expected TL_BOOL", tl_dtype_name(cond->dtype));

@@ -192,6 +192,32 @@ void ln_onnx_put_set(ln_onnx_op *n, ln_part part)
         set_strings(n, attr, &part);
 }
 
+void ln_onnx_put_int64s(ln_onnx_op *n, const char *name, int len, const int64_t *values)
+{
+    LnOnnx__Attribute *const attr = values ? add_attr(n, name, A_INTS) : NULL;
+    if (!attr || !(attr->ints = allocate(n->writer, ((size_t)len + 1) * sizeof(*attr->ints))))
+        return;
+    memcpy(attr->ints, values, (size_t)len * sizeof(*attr->ints));
+    attr->n_ints = (size_t)len;
+}
+
+/** Strings where they are; NULL: no memory. */
+static ProtobufCBinaryData *borrow(ln_onnx_writer *w, int len, const tl_string *const *strings)
+{
+    ProtobufCBinaryData *const all = allocate(w, ((size_t)len + 1) * sizeof(*all));
+    for (int i = 0; i < len && all; i++)
+        all[i] = (ProtobufCBinaryData){.len = tl_string_size(strings[i]),
+                                       .data = (uint8_t *)tl_string_bytes(strings[i])};
+    return all;
+}
+
+void ln_onnx_put_texts(ln_onnx_op *n, const char *name, int len, const tl_string *const *strings)
+{
+    LnOnnx__Attribute *const attr = add_attr(n, name, A_STRINGS);
+    if (attr && (attr->strings = borrow(n->writer, len, strings)))
+        attr->n_strings = (size_t)len;
+}
+
 void ln_onnx_put_graph(ln_onnx_op *n, const char *name, LnOnnx__Graph *graph)
 {
     LnOnnx__Attribute *const attr = add_attr(n, name, A_GRAPH);
@@ -315,6 +341,19 @@ const char *ln_onnx_put_weight(ln_onnx_writer *w, const char *name, int type, in
                                const int *dims, const ln_onnx_data *data)
 {
     add_initializer(w, tensor_like(w, type, ndim, dims), name, data);
+    return name;
+}
+
+const char *ln_onnx_put_strings(ln_onnx_writer *w, const char *name, int ndim, const int *dims,
+                                const tl_string *const *strings)
+{
+    const int len = tl_compute_length(ndim, dims);
+    LnOnnx__Tensor *const t = tensor_like(w, ln_onnx_put_dtype(TL_STRING), ndim, dims);
+    if (t && (t->string_data = borrow(w, len, strings))) {
+        t->n_string_data = (size_t)len;
+        t->name = (char *)name;
+        ln_onnx_list_add(w, &w->initializers, t);
+    }
     return name;
 }
 

@@ -77,6 +77,9 @@ static const void *fill(ln_onnx_op *n, const ln_param_entry *data, const tl_tens
 static const char *add_data(ln_onnx_op *n, const char *name, const tl_tensor *like,
                             const ln_onnx_data *data)
 {
+    if (like->dtype == TL_STRING)
+        return ln_onnx_put_strings(n->writer, name, like->ndim, like->dims,
+                                   data->weight ? data->weight->tensor->data : data->bytes);
     return ln_onnx_put_weight(n->writer, name, ln_onnx_put_dtype(like->dtype), like->ndim,
                               like->dims, data);
 }
@@ -105,14 +108,14 @@ static const char *add_constant(ln_onnx_op *n, const ln_op *op, const char *tens
         ln_onnx_op_lacks(n, "a constant of type %s", tl_dtype_name(like->dtype));
         return "";
     }
-    if (ln_produces_random(op)) {
+    if (ln_produces_random(op) && like->dtype != TL_STRING) { // strings become empty
         const ln_onnx_data drawn = {.random = op, .size = tl_tensor_size(like)};
         return add_data(n, name, like, &drawn);
     }
     if (ln_from_file_name(op))
         return add_from_file(n, tensor, like, name);
     const int len = data ? data->array_len : 0;
-    if (len <= 1 && tl_tensor_size(like) > MAX_FILLED) {
+    if (len <= 1 && tl_tensor_size(like) > MAX_FILLED && like->dtype != TL_STRING) {
         const double number = len ? data->value_array_double[0] : 0;
         ln_onnx_op source = {.writer = n->writer, .level = n->level, .op = op, .label = name};
         return ln_onnx_put_filled_as(&source, name, like->dtype, like->ndim, like->dims, number);

@@ -111,6 +111,7 @@ static size_t aligned(size_t offset)
     return (offset + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
 }
 
+/* NULL: the tensor has strings, which are in the model. */
 static const ln_onnx_data *data_of(const LnOnnx__Tensor *t)
 {
     return (const ln_onnx_data *)(const void *)t->raw_data.data;
@@ -118,7 +119,7 @@ static const ln_onnx_data *data_of(const LnOnnx__Tensor *t)
 
 static int goes_apart(const ln_onnx_data *data)
 {
-    return data->size >= MIN_APART;
+    return data && data->size >= MIN_APART;
 }
 
 static int write_apart(FILE *fp, const void *arg, ln_error *err)

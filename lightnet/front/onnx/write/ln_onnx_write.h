@@ -108,6 +108,7 @@ extern const ln_onnx_op_row ln_onnx_write_rows_recurrent[];
 extern const ln_onnx_op_row ln_onnx_write_rows_select[];
 extern const ln_onnx_op_row ln_onnx_write_rows_shape[];
 extern const ln_onnx_op_row ln_onnx_write_rows_statistics[];
+extern const ln_onnx_op_row ln_onnx_write_rows_strings[];
 
 /** Writes an operator by its row without a function. */
 void ln_onnx_write_row(ln_onnx_op *n, const ln_onnx_op_row *row);
@@ -183,9 +184,11 @@ void ln_onnx_put_parts_as(ln_onnx_op *n, const char *arg, const char *op_type,
     ln_onnx_put_parts_as(n, arg, op_type, (const ln_part[]){__VA_ARGS__, {.kind = LN_PART_END}})
 
 /** Begins a node, adds parts to it, and ends it: `outs` are names of values, "" of those that are
- * not used. */
+ * not used. Strings are borrowed until the model is written; NULL for integers: none. */
 void ln_onnx_put_begin(ln_onnx_op *n, const char *op_type);
 void ln_onnx_put_set(ln_onnx_op *n, ln_part part);
+void ln_onnx_put_int64s(ln_onnx_op *n, const char *attr, int len, const int64_t *values);
+void ln_onnx_put_texts(ln_onnx_op *n, const char *attr, int len, const tl_string *const *strings);
 void ln_onnx_put_graph(ln_onnx_op *n, const char *attr, LnOnnx__Graph *graph);
 void ln_onnx_put_tensor(ln_onnx_op *n, const char *attr, LnOnnx__Tensor *tensor);
 void ln_onnx_put_end(ln_onnx_op *n, int n_outs, const char *const *outs);
@@ -218,6 +221,10 @@ const char *ln_onnx_put_filled(ln_onnx_op *n, tl_dtype dtype, int ndim, const in
  */
 const char *ln_onnx_put_weight(ln_onnx_writer *w, const char *name, int type, int ndim,
                                const int *dims, const ln_onnx_data *data);
+
+/** The same for strings, which are borrowed until the model is written. */
+const char *ln_onnx_put_strings(ln_onnx_writer *w, const char *name, int ndim, const int *dims,
+                                const tl_string *const *strings);
 
 /* Common steps */
 

@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: Apache-2.0
+// LabelEncoder of the domain ai.onnx.ml: keys and their values, of numbers or strings.
+
+#include <stdio.h>
+
+#include "front/onnx/ln_onnx.h"
+#include "lightnet/ln_util.h"
+
+/* Suffixes of attributes, by type. */
+typedef struct kind {
+    const char *suffix;
+    tl_dtype dtype;
+} kind;
+
+static const kind kinds[] = {{"strings", TL_STRING}, {"int64s", TL_INT64}, {"floats", TL_FLOAT}};
+
+enum { N_KINDS = sizeof(kinds) / sizeof(kinds[0]), NAME_SIZE = 32 };
+
+static const char *join(char name[NAME_SIZE], const char *stem, const char *suffix)
+{
+    snprintf(name, NAME_SIZE, "%s_%s", stem, suffix);
+    return name;
+}
+
+/** The list of that type as a constant [N]. */
+static const char *list_of(ln_onnx_node *n, const char *name, tl_dtype dtype)
+{
+    int len = 0;
+    if (dtype == TL_STRING)
+        return ln_onnx_text_constant(n, name);
+    const void *const values = dtype == TL_INT64 ? (const void *)ln_onnx_ints(n, name, &len)
+                                                 : (const void *)ln_onnx_floats(n, name, &len);
+    return ln_emit_constant(&n->emit, dtype, 1, &len, values);
+}
+
+/** The tensor, or the list of the only type that there is, of "keys" or "values". */
+static const char *column(ln_onnx_node *n, const char *stem)
+{
+    char name[NAME_SIZE];
+    if (ln_onnx_has_attr(n, join(name, stem, "tensor"))) {
+        const char *const tensor = ln_onnx_attr_tensor(n, name);
+        const tl_tensor *const t = ln_onnx_tensor_of(n, tensor);
+        return t->ndim == 1 ? tensor : ln_emit_view(&n->emit, tensor, 1, &t->len, LN_EMIT_TEMP);
+    }
+    for (int i = 0; i < N_KINDS; i++)
+        if (ln_onnx_has_attr(n, join(name, stem, kinds[i].suffix)))
+            return list_of(n, name, kinds[i].dtype);
+    ln_emit_fail(&n->emit,
+                 "attribute '%s_tensor', '%s_strings', '%s_int64s' or '%s_floats' is missing", stem,
+                 stem, stem, stem);
+    return NULL;
+}
+
+/** The value of other elements: of the type of the values. */
+static const char *default_of(ln_onnx_node *n, tl_dtype dtype)
+{
+    if (ln_onnx_has_attr(n, "default_tensor"))
+        return ln_onnx_attr_tensor(n, "default_tensor");
+    if (dtype == TL_STRING)
+        return ln_onnx_has_attr(n, "default_string") ? ln_onnx_text_constant(n, "default_string")
+                                                     : ln_emit_text(&n->emit, "_Unused");
+    return ln_emit_scalar(&n->emit, dtype,
+                          tl_dtype_is_float(dtype) ? ln_onnx_float(n, "default_float", -0.0)
+                                                   : (double)ln_onnx_int(n, "default_int64", -1));
+}
+
+static void emit_lookup(ln_onnx_node *n, const char *keys, const char *values, const char *deflt)
+{
+    const char *const order = LN_EMIT(&n->emit, LN_EMIT_TEMP, "ngrams_order", LN_ARG("pool", keys));
+    LN_EMIT(&n->emit, 0, "lookup_key", LN_ARG("src", ln_onnx_in(n, 0)), LN_ARG("keys", keys),
+            LN_ARG("order", order), LN_ARG("values", values), LN_ARG("deflt", deflt));
+}
+
+static void translate_label_encoder(ln_onnx_node *n)
+{
+    const char *const keys = column(n, "keys"), *const values = column(n, "values");
+    emit_lookup(n, keys, values, default_of(n, ln_onnx_tensor_of(n, values)->dtype));
+}
+
+/** Opset 1: strings become their indices in a list, or indices the strings. */
+static void translate_classes(ln_onnx_node *n)
+{
+    if (!ln_onnx_has_attr(n, "classes_strings"))
+        ln_emit_fail(&n->emit, "attribute 'classes_strings' is missing");
+    const char *const texts = ln_onnx_text_constant(n, "classes_strings");
+    const int len = ln_onnx_tensor_of(n, texts)->len;
+    int64_t *const numbers =
+        ln_translation_alloc(n->emit.translation, ((size_t)len + 1) * sizeof(*numbers));
+    for (int i = 0; numbers && i < len; i++)
+        numbers[i] = i;
+    const char *const indices = ln_emit_int64s(&n->emit, numbers ? len : 0, numbers);
+    if (ln_onnx_tensor_of(n, ln_onnx_in(n, 0))->dtype == TL_STRING)
+        emit_lookup(n, texts, indices, default_of(n, TL_INT64));
+    else
+        emit_lookup(n, indices, texts, default_of(n, TL_STRING));
+}
+
+const ln_onnx_row ln_onnx_rows_labels[] = {
+    {"LabelEncoder", 1, translate_classes},
+    {"LabelEncoder", 2, translate_label_encoder},
+    {NULL},
+};

@@ -1,0 +1,171 @@
+// SPDX-License-Identifier: Apache-2.0
+// Writing operators on strings, and on tokens.
+
+#include <string.h>
+
+#include "front/onnx/write/ln_onnx_write.h"
+#include "ir/ln_from_file.h"
+#include "tensorlight/tl_type.h"
+
+static void write_cast(ln_onnx_op *n)
+{
+    LN_ONNX_PUT_AS(n, "dst", "Cast", LN_ONNX_SRC(ln_onnx_op_in(n, "src")),
+                   LN_DTYPE("to", ln_onnx_op_tensor(n, "dst")->dtype));
+}
+
+static void write_split(ln_onnx_op *n)
+{
+    const int max_split = ln_rule_get_int(n->op, "max_split");
+    const char *const delimiter = ln_rule_get_string(n->op, "delimiter");
+    const char *const outs[] = {ln_onnx_op_out(n, "dst"), ln_onnx_op_out(n, "counts")};
+    ln_onnx_op_since(n, 20);
+    ln_onnx_put_begin(n, "StringSplit");
+    ln_onnx_put_set(n, LN_ONNX_SRC(ln_onnx_op_in(n, "src")));
+    if (delimiter && *delimiter)
+        ln_onnx_put_set(n, LN_TEXT("delimiter", delimiter));
+    if (max_split >= 0)
+        ln_onnx_put_set(n, LN_INT("maxsplit", max_split));
+    ln_onnx_put_end(n, 2, outs);
+}
+
+static void write_match(ln_onnx_op *n)
+{
+    ln_onnx_op_since(n, 20);
+    LN_ONNX_PUT_AS(n, "dst", "RegexFullMatch", LN_ONNX_SRC(ln_onnx_op_in(n, "src")),
+                   LN_TEXT("pattern", ln_rule_get_string(n->op, "pattern")));
+}
+
+/* ---- attributes that are inputs of LightNet's operators ---- */
+
+/** The elements of an input, which must be a constant; NULL: it is none, or after a failure. */
+static const void *elements_of(ln_onnx_op *n, const char *arg)
+{
+    ln_onnx_data data;
+    const tl_tensor *const like = ln_onnx_op_tensor(n, arg);
+    if (!ln_onnx_op_constant(n, arg, &data)) {
+        ln_onnx_op_lacks(n, "input '%s' is not a constant", arg);
+        return NULL;
+    }
+    const tl_tensor *const from = data.weight ? data.weight->tensor : like;
+    if (from->dtype != like->dtype || from->len != like->len) {
+        ln_onnx_op_lacks(n, "input '%s' has data of another type or shape", arg);
+        return NULL;
+    }
+    if (!data.weight || from->dtype == TL_STRING)
+        return data.weight ? from->data : data.bytes;
+    ln_translation *const base = &n->writer->base;
+    void *const elements = ln_translation_alloc(base, data.size + 1);
+    if (elements && ln_weight_read(data.weight, 0, elements, data.size, base->ctx->error))
+        base->failed = 1;
+    return base->failed ? NULL : elements;
+}
+
+static void put_words(ln_onnx_op *n, const char *attr, const char *arg)
+{
+    const void *const elements = elements_of(n, arg);
+    if (elements)
+        ln_onnx_put_texts(n, attr, ln_onnx_op_tensor(n, arg)->len, elements);
+}
+
+static void write_normalize(ln_onnx_op *n)
+{
+    const char *const letters = ln_rule_get_string(n->op, "letters");
+    const char *const action = !strcmp(letters, "TL_CASE_LOWER")   ? "LOWER"
+                               : !strcmp(letters, "TL_CASE_UPPER") ? "UPPER"
+                                                                   : "NONE";
+    const char *const out = ln_onnx_op_out(n, "dst");
+    ln_onnx_put_begin(n, "StringNormalizer");
+    ln_onnx_put_set(n, LN_ONNX_SRC(ln_onnx_op_in(n, "src")));
+    ln_onnx_put_set(n, LN_TEXT("case_change_action", action));
+    ln_onnx_put_set(n,
+                    LN_INT("is_case_sensitive", !ln_rule_has_bool(n->op, "ignores_case", LN_TRUE)));
+    if (ln_tensor_list_find_name(n->op->op_arg->tensors_in, "stopwords"))
+        put_words(n, "stopwords", "stopwords");
+    ln_onnx_put_end(n, 1, &out);
+}
+
+/* ---- n-grams ---- */
+
+// Readers of ONNX sort n-grams by themselves, so only `tfidf` may read the order.
+static void write_order(ln_onnx_op *n)
+{
+    const ln_op *op;
+    const char *const dst = ln_tensor_list_find_name(n->op->op_arg->tensors_out, "dst");
+    int is_read = ln_context_is_output(n->level->ctx, dst);
+    LN_LIST_FOREACH(op, n->level->ctx->ops)
+    {
+        const ln_tensor_list_entry *tle;
+        LN_LIST_FOREACH(tle, op->op_arg->tensors_in)
+        {
+            is_read |= !strcmp(tle->name, dst) && !ln_is_form_of(op->op_arg->optype, "tfidf");
+        }
+    }
+    if (is_read)
+        ln_onnx_op_lacks(n, "ONNX has no node for the order of n-grams");
+}
+
+/** The order must be that of the pool. */
+static void check_order(ln_onnx_op *n)
+{
+    const ln_list *const in = n->op->op_arg->tensors_in;
+    const ln_op *const op =
+        ln_context_creater(n->level->ctx, ln_tensor_list_find_name(in, "order"));
+    const int is_order = op && ln_is_form_of(op->op_arg->optype, "ngrams_order");
+    const char *const pool =
+        is_order ? ln_tensor_list_find_name(op->op_arg->tensors_in, "pool") : NULL;
+    if (is_order && strcmp(pool, ln_tensor_list_find_name(in, "pool")) != 0)
+        ln_onnx_op_lacks(n, "input 'order' is that of another pool");
+    if (!is_order)
+        elements_of(n, "order");
+}
+
+static void put_weights(ln_onnx_op *n)
+{
+    const float *const weights = elements_of(n, "weights");
+    const int len = ln_onnx_op_tensor(n, "weights")->len;
+    double *const numbers =
+        ln_translation_alloc(&n->writer->base, ((size_t)len + 1) * sizeof(*numbers));
+    if (!weights || !numbers)
+        return;
+    for (int i = 0; i < len; i++)
+        numbers[i] = weights[i];
+    ln_onnx_put_set(n, LN_NUMBERS("weights", len, numbers));
+}
+
+static void write_tfidf(ln_onnx_op *n)
+{
+    const char *const out = ln_onnx_op_out(n, "dst");
+    const int has_words = ln_onnx_op_tensor(n, "pool")->dtype == TL_STRING;
+    const void *const index = elements_of(n, "index");
+    int n_starts;
+    const int *const starts = ln_rule_get_ints(n->op, "starts", &n_starts);
+    check_order(n);
+    ln_onnx_put_begin(n, "TfIdfVectorizer");
+    ln_onnx_put_set(n, LN_ONNX_SRC(ln_onnx_op_in(n, "src")));
+    ln_onnx_put_set(n, LN_TEXT("mode", ln_rule_get_string(n->op, "mode") + strlen("TL_TFIDF_")));
+    ln_onnx_put_set(n, LN_INT("min_gram_length", ln_rule_get_int(n->op, "least")));
+    ln_onnx_put_set(n, LN_INT("max_gram_length", ln_rule_get_int(n->op, "most")));
+    ln_onnx_put_set(n, LN_INT("max_skip_count", ln_rule_get_int(n->op, "max_skip")));
+    ln_onnx_put_set(n, LN_INTS("ngram_counts", n_starts, starts));
+    if (index)
+        ln_onnx_put_set(n, LN_INTS("ngram_indexes", ln_onnx_op_tensor(n, "index")->len, index));
+    if (has_words)
+        put_words(n, "pool_strings", "pool");
+    else
+        ln_onnx_put_int64s(n, "pool_int64s", ln_onnx_op_tensor(n, "pool")->len,
+                           elements_of(n, "pool"));
+    put_weights(n);
+    ln_onnx_put_end(n, 1, &out);
+}
+
+const ln_onnx_op_row ln_onnx_write_rows_strings[] = {
+    {"string_equal", NULL, "Equal", "src1 src2", NULL, NULL, 19},
+    {"string_join", NULL, "StringConcat", "src1 src2", NULL, NULL, 20},
+    {"string_cast", write_cast},
+    {"string_split", write_split},
+    {"string_normalize", write_normalize},
+    {"regex_match", write_match},
+    {"ngrams_order", write_order},
+    {"tfidf", write_tfidf},
+    {NULL},
+};

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+// Shared by the operations on strings: characters, and broadcasting of single elements.
+
+#ifndef STRINGS_H
+#define STRINGS_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "tensorlight/tl_string.h"
+#include "tensorlight/tl_text.h"
+
+/** The code point at `p`, before `end`, and *n, the bytes of its sequence. A byte that begins no
+ *  valid sequence is a character of its own: itself, of 1 byte. */
+uint32_t tl_char_at(const char *p, const char *end, size_t *n);
+
+/** Writes code point `c` to `to`. Returns its bytes, 1 to 4. */
+size_t tl_char_put(char to[4], uint32_t c);
+
+/** The letter in lower (upper) case; other characters stay. */
+uint32_t tl_char_lower(uint32_t c);
+uint32_t tl_char_upper(uint32_t c);
+
+/** Whether Python's str.split takes the character for white space. */
+int tl_char_is_space(uint32_t c);
+
+/** The index of the element of `src`, broadcast to dst, that belongs to dst's element `i`. */
+int tl_broadcast_index(const tl_tensor *src, const tl_tensor *dst, int i);
+
+/** -1 with a reason: `exec` has no arena. */
+int tl_check_arena(const tl_exec *exec);
+
+#endif
