@@ -246,7 +246,7 @@ int ln_constant_element(const ln_context *ctx, const ln_tensor_entry *te,
 {
     const tl_tensor *const t = te->tensor;
     const ln_weight *const weight = ln_weights_find(ctx->weights, te->name);
-    if (!te->isconst || t->len != 1)
+    if (!te->isconst || t->len != 1 || t->dtype == TL_STRING)
         return -1;
     if (weight) {
         ln_error err = {0}; // unreadable data is unknown

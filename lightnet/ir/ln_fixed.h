@@ -93,7 +93,7 @@ int ln_fixed_check_hash(const ln_context *ctx, const char *tname, uint64_t hash)
 int ln_fixed_check_params(const ln_context *ctx);
 
 /** Copies the element of the one-element constant `te`, if the model contains it: as a parameter of
- * its producer, or in its own file. -1: it has more elements, or is unknown. */
+ * its producer, or in its own file. -1: it has more elements, is a string, or is unknown. */
 int ln_constant_element(const ln_context *ctx, const ln_tensor_entry *te,
                         char element[TL_DTYPE_MAX_SIZE]);
 

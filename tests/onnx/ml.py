@@ -25,6 +25,7 @@ TOLERANCE = {"float32": 2e-5, "float64": 1e-9, "float": 2e-5, "double": 1e-9}
 KINDS = {"float": np.float32, "double": np.float64, "int32": np.int32, "int64": np.int64}
 POSTS = ("NONE", "SOFTMAX", "LOGISTIC", "SOFTMAX_ZERO", "PROBIT")
 NAN, INF = math.nan, math.inf
+WORDS = np.array([["red", "", "Grün"], ["\u4e2d\u6587", "a b", "red"]])
 rng = np.random.default_rng(20261127)
 
 
@@ -59,6 +60,7 @@ def array_feature_extractor():
         yield ml(f"{kind}, three dimensions", "ArrayFeatureExtractor", [y, np.array([4])], y[..., [4]])
         yield ml(f"{kind}, no rows", "ArrayFeatureExtractor", [x[:0], np.array([1])], x[:0, [1]])
     yield ml("a constant index", "ArrayFeatureExtractor", [x, np.array([1])], x[:, [1]], const=(1,))
+    yield ml("strings", "ArrayFeatureExtractor", [WORDS, np.array([2, 0])], WORDS[:, [2, 0]])
 
 
 def binarizer():
@@ -144,6 +146,35 @@ def onehot_encoder():
         x = np.array([3.9, -1.5, 0.5, NAN, INF], KINDS[kind])
         yield ml(f"{kind}, digits behind the point, NaN", "OneHotEncoder", [x],
                  f32([[1, 0, 0, 0], [0, 1, 0, 0], [0, 0, 0, 1], [0] * 4, [0] * 4]), cats_int64s=cats)
+    cats = ["Grün", "", "red", "re"]
+    y = f32(WORDS[..., None] == np.array(cats))
+    yield ml("strings, a matrix", "OneHotEncoder", [WORDS], y, cats_strings=cats)
+    yield ml("strings, a constant", "OneHotEncoder", [WORDS], y, const=(0,), cats_strings=cats)
+    yield ml("strings, a vector", "OneHotEncoder", [WORDS[0]], y[0], cats_strings=cats)
+    yield ml("strings, a scalar", "OneHotEncoder", [WORDS[0, 0]], y[0, 0], cats_strings=cats)
+    yield ml("strings, no rows", "OneHotEncoder", [WORDS[:0]], y[:0], cats_strings=cats)
+    yield ml("strings, one category", "OneHotEncoder", [WORDS], y[..., 2:3], cats_strings=cats[2:3])
+    yield ml("strings, all are categories", "OneHotEncoder", [WORDS[0]], y[0], cats_strings=cats, zeros=0)
+    yield ml("strings beside integers", "OneHotEncoder", [WORDS], y, cats_strings=cats, cats_int64s=[1, 2])
+
+
+def category_mapper():
+    texts, codes = ["red", "", "a b", "red", "no"], [5, -7, 2 ** 40, 6, -7]
+    to_code, to_text = {}, {}
+    for text, code in zip(texts, codes):
+        to_code.setdefault(text, code)
+        to_text.setdefault(code, text)
+    cats = dict(cats_strings=texts, cats_int64s=codes)
+    numbers_of = np.array([[5, 6, 0], [-7, 2 ** 40, -1]])
+    for default, attributes in ((-1, {}), (99, dict(default_int64=99))):
+        y = np.vectorize(lambda word: to_code.get(word, default), otypes=[np.int64])(WORDS)
+        yield ml(f"strings, {default}", "CategoryMapper", [WORDS], y, **cats, **attributes)
+    for default, attributes in (("_Unused", {}), ("\u00e4", dict(default_string="\u00e4")), ("", dict(default_string=""))):
+        y = np.array([[to_text.get(code, default) for code in row] for row in numbers_of.tolist()])
+        yield ml(f"integers, {default!r}", "CategoryMapper", [numbers_of], y, **cats, **attributes)
+    yield ml("a constant", "CategoryMapper", [np.array(["no"])], np.array([-7]), const=(0,), **cats)
+    yield ml("a scalar", "CategoryMapper", [np.array("a b")], np.array(2 ** 40), **cats)
+    yield ml("no rows", "CategoryMapper", [WORDS[:0]], np.zeros((0, 3), np.int64), **cats)
 
 
 def feature_vectorizer():
@@ -234,6 +265,11 @@ def linear_classifier():
     yield ml("only labels", "LinearClassifier", [x], [np.array([4, 4, 9]), None], coefficients=[1.0, 0.0, 0.0, 1.0],
              classlabels_ints=[4, 9])
     yield ml("only scores", "LinearClassifier", [x], [None, x], coefficients=[1.0, 0.0, 0.0, 1.0], classlabels_ints=[4, 9])
+    words = WORDS[0]
+    yield ml("strings", "LinearClassifier", [x], [words[(x @ f32([[0, 1], [1, 0], [1, 1]]).T).argmax(1)], None],
+             coefficients=[0.0, 1.0, 1.0, 0.0, 1.0, 1.0], classlabels_strings=words.tolist())
+    yield ml("strings, no rows", "LinearClassifier", [x[:0]], [words[:0], None], coefficients=[1.0, 0.0, 0.0, 1.0],
+             classlabels_strings=words[:2].tolist())
 
 
 def linear_classifier_with_one_score():
@@ -246,6 +282,10 @@ def linear_classifier_with_one_score():
                  coefficients=[1.0], intercepts=[0.0], classlabels_ints=[30, 40], post_transform=post)
         yield ml(f"one label, {post}", "LinearClassifier", [x], [second, transformed(post, s)],
                  coefficients=[1.0], intercepts=[0.0], classlabels_ints=[30], post_transform=post)
+        yield ml(f"two strings, {post}", "LinearClassifier", [x], [np.array(["no", "yes"])[second], f32(z)],
+                 coefficients=[1.0], intercepts=[0.0], classlabels_strings=["no", "yes"], post_transform=post)
+        yield ml(f"one string, {post}", "LinearClassifier", [x], [second.astype(str), transformed(post, s)],
+                 coefficients=[1.0], intercepts=[0.0], classlabels_strings=["yes"], post_transform=post)
 
 
 # ---- support vector machines ----
@@ -370,6 +410,13 @@ def svm_classifier_with_transforms():
     yield ml("no rows", "SVMClassifier", [x[:0]], m.run(x[:0]), **m.attributes)
     del m.attributes["kernel_type"], m.attributes["kernel_params"]
     yield ml("a linear kernel by default", "SVMClassifier", [x], m.run(x), **m.attributes)
+    for counts in ([2, 3], [3, 1, 2]):
+        for has_probabilities in (False, True):
+            m = Machine(counts, 3, "RBF", has_probabilities)
+            labels, scores = m.run(x)
+            del m.attributes["classlabels_ints"]
+            yield ml(f"strings, {counts}, {has_probabilities}", "SVMClassifier", [x], [WORDS[0][labels // 10], scores],
+                     classlabels_strings=WORDS[0][:len(counts)].tolist(), **m.attributes)
 
 
 def svm_classifier_without_vectors():
@@ -383,6 +430,8 @@ def svm_classifier_without_vectors():
     x = f32([[0.9, 0.1], [0.3, 0.2], [0.1, 0.7]])
     yield ml("none of the coefficients is negative", "SVMClassifier", [x], [np.array([1, 0, 1]), x],
              coefficients=[1.0, 0.0, 0.0, 1.0], rho=[0.0], classlabels_ints=[0, 1])
+    yield ml("strings", "SVMClassifier", [x], [np.array(["yes", "no", "yes"]), x],
+             coefficients=[1.0, 0.0, 0.0, 1.0], rho=[0.0], classlabels_strings=["no", "yes"])
 
 
 # ---- pipelines, as skl2onnx writes them ----
@@ -415,6 +464,14 @@ def pipelines():
                 node("Concat", ["whole", "flat"], ["all"], axis=1),
                 ml_node("SVMClassifier", ["all"], ["y0", "y1"], **m.attributes)],
                {"real": real, "code": code}, dict(zip(["y0", "y1"], m.run(features))))
+    colors = np.array([["red"], ["blue"], ["red"], ["none"]])
+    yield Part("one-hot encoder, linear classifier of strings, label encoder", 17,
+               [ml_node("OneHotEncoder", ["color"], ["hot"], cats_strings=["blue", "red"]), node("Flatten", ["hot"], ["flat"], axis=1),
+                ml_node("LinearClassifier", ["flat"], ["y0", "y1"], coefficients=[2.0, 0.0, 0.0, 3.0], intercepts=[1.0, 0.0],
+                        classlabels_strings=["cold", "warm"]),
+                ml_node("LabelEncoder", ["y0"], ["y2"], keys_strings=["warm", "cold"], values_int64s=[30, -5])],
+               {"color": colors}, {"y0": np.array(["warm", "cold", "warm", "cold"]), "y1": f32([[1, 3], [3, 0], [1, 3], [1, 0]]),
+                                   "y2": np.array([30, -5, 30, -5])})
 
 
 # ---- maps ----
@@ -438,13 +495,18 @@ def check_maps(tap, lightnet):
         ("CastMap", 7, "float", {}, a["float"], a["float"]),
         ("CastMap", 7, "float", dict(cast_to="TO_INT64"), a["float"] + f32(0.5), a["int64"]),
         ("CastMap", 7, "float", dict(map_form="SPARSE", max_map=3), a["float"], a["float"]),
+        ("CastMap", 7, "float", dict(cast_to="TO_STRING"), f32([[4, 0.1, INF]]), np.array([["4.0", "0.1", "INF"]])),
+        ("CastMap", 7, "string", {}, np.array([["4", "8.0", "-0"]]), a["float"]),
+        ("CastMap", 7, "string", dict(cast_to="TO_INT64"), np.array([["4", "8.9", "0"]]), a["int64"]),
+        ("CastMap", 7, "string", dict(cast_to="TO_STRING"), WORDS[:1], WORDS[:1]),
+        ("DictVectorizer", 7, "string", dict(int64_vocabulary=[5, 3, 9]), WORDS[:1], WORDS[:1]),
     ]
     for op_type, key, kind, attributes, x, y in rows:
         whole = graph([ml_node(op_type, ["x"], ["y"], **attributes)], [map_value("x", key, kind)], [value("y", name_of(y))])
         tap.check(f"{op_type} {attributes}: a map is the tensor of its values",
                   faults_of(lightnet, model(whole, opset={"": 17, ML: 1}), {"x": x}, [y]))
     for op_type, attributes, words in (("DictVectorizer", dict(string_vocabulary=["a"]), "[1, 3], expected [1, 1]"),
-                                       ("CastMap", dict(cast_to="TO_STRING"), "attribute 'cast_to' is \"TO_STRING\"")):
+                                       ("CastMap", dict(cast_to="TO_DOUBLE"), "attribute 'cast_to' is \"TO_DOUBLE\"")):
         whole = graph([ml_node(op_type, ["x"], ["y"], **attributes)], [map_value("x", 7, "float")], [value("y", "float")])
         message = error_of(lightnet, model(whole, opset={"": 17, ML: 1}), {"x": a["float"]})
         tap.check(f"{op_type} rejects {attributes}",
@@ -486,6 +548,8 @@ def check_open_batches(tap, lightnet):
             np.stack([1 - x[:, 0], x[:, 0]], 1))], coefficients=[1.0, 0.0, 0.0], intercepts=[0.0], classlabels_ints=[0, 1]),
         "OneHotEncoder": lambda x: ml("open", "OneHotEncoder", [x], f32(np.trunc(x)[..., None] == [0, 1, 2]),
                                       cats_int64s=[0, 1, 2]),
+        "LinearClassifier of strings": lambda x: ml("open", "LinearClassifier", [x], [WORDS[0][x.argmax(1)], x],
+                                                    coefficients=np.eye(3).ravel().tolist(), classlabels_strings=WORDS[0].tolist()),
         "Normalizer": lambda x: ml("open", "Normalizer", [x], f32(x / abs(x).sum(1, keepdims=True)), norm="L1"),
         "Scaler": lambda x: ml("open", "Scaler", [x], f32((x - 1) * 2), offset=[1.0], scale=[2.0]),
         "Imputer": lambda x: ml("open", "Imputer", [x], x, imputed_value_floats=[1.0], replaced_value_float=NAN),
@@ -496,6 +560,9 @@ def check_open_batches(tap, lightnet):
         parts = [make(numbers(rows, 3)) for rows in (4, 1, 3)]
         tap.check(f"{name}: any batch of a compiled range",
                   ranged_faults_of(lightnet, parts, {"x0": "1..4x3"}, TOLERANCE["float"]))
+    parts = [ml("open", "OneHotEncoder", [x], f32(x[..., None] == np.array(["red", ""])), cats_strings=["red", ""])
+             for x in (np.tile(WORDS, (2, 1)), WORDS[:1], np.tile(WORDS, (2, 1))[:3])]
+    tap.check("OneHotEncoder of strings: any batch of a compiled range", ranged_faults_of(lightnet, parts, {"x0": "1..4x3"}, 0))
 
 
 def check_versions(tap, lightnet):
@@ -532,6 +599,20 @@ def check_errors(tap, lightnet):
         ("more than 32 bits", "Imputer", [code.astype(np.int32)], dict(imputed_value_int64s=[2 ** 31]), "expected 32 bits"),
         ("a category twice", "OneHotEncoder", [code], dict(cats_int64s=[1, 2, 1]), "has the category 1 twice"),
         ("an unknown category", "OneHotEncoder", [code], dict(cats_int64s=[1, 3], zeros=0), "index"),
+        ("a string twice", "OneHotEncoder", [WORDS], dict(cats_strings=["b", "a", "b"]), 'has the category "b" twice'),
+        ("an unknown string", "OneHotEncoder", [WORDS], dict(cats_strings=["red", ""], zeros=0), "index"),
+        ("integers for strings", "OneHotEncoder", [WORDS], dict(cats_int64s=[1]),
+         "attribute 'cats_strings' is missing or empty, which input 0, of type TL_STRING, needs"),
+        ("strings for integers", "OneHotEncoder", [code], dict(cats_strings=["a"]),
+         "attribute 'cats_int64s' is missing or empty, which input 0, of type TL_INT64, needs"),
+        ("lists of two lengths", "CategoryMapper", [WORDS], dict(cats_strings=["a", "b"], cats_int64s=[1]),
+         "has 2 'cats_strings' and 1 'cats_int64s', expected equal numbers"),
+        ("no strings", "CategoryMapper", [code], dict(cats_int64s=[1]), "attribute 'cats_strings' is missing"),
+        ("no integers", "CategoryMapper", [WORDS], dict(cats_strings=["a"]), "attribute 'cats_int64s' is missing"),
+        ("floats", "CategoryMapper", [x], dict(cats_strings=["a"], cats_int64s=[1]), "expected the type of 'src', TL_FLOAT"),
+        ("strings", "Scaler", [WORDS], dict(scale=[2.0]), "TL_STRING"),
+        ("strings of other classes", "LinearClassifier", [x], dict(coefficients=[1.0] * 9, classlabels_strings=["a", "b"]),
+         "has 2 labels, expected one for each of 3 classes"),
         ("an index out of range", "ArrayFeatureExtractor", [x, np.array([3])], {}, "index"),
         ("sizes of other inputs", "FeatureVectorizer", [x], dict(inputdimensions=[1, 2]), "has 1 inputs and 2 'inputdimensions'"),
         ("vectors of other features", "SVMClassifier", [x[:, :2]], svm, "attribute 'support_vectors' has 9 elements, expected 3"),
@@ -553,7 +634,7 @@ def check_errors(tap, lightnet):
 
 def main():
     tap, lightnet = Tap(), sys.argv[1]
-    check_kinds(tap, lightnet, [array_feature_extractor, binarizer, scaler, normalizer, imputer, onehot_encoder,
+    check_kinds(tap, lightnet, [array_feature_extractor, binarizer, scaler, normalizer, imputer, onehot_encoder, category_mapper,
                                 feature_vectorizer, linear_regressor, linear_classifier, linear_classifier_with_one_score, svm_regressor,
                                 svm_classifier, svm_classifier_with_transforms, svm_classifier_without_vectors, pipelines],
                 TOLERANCE)

@@ -280,14 +280,15 @@ def transforms():
 
 def classifier(sentence, trees, x, labels, label_of, scores, **given):
     """label_of: indices of labels."""
-    expected = [np.array(labels)[label_of].astype(np.int64), scores.astype(F32)]
-    return one_node(sentence, "TreeEnsembleClassifier", [x], expected, 17, domain=ML, classlabels_int64s=labels,
+    expected = [np.array(labels)[label_of], scores.astype(F32)]
+    name = "classlabels_strings" if isinstance(labels[0], str) else "classlabels_int64s"
+    return one_node(sentence, "TreeEnsembleClassifier", [x], expected, 17, domain=ML, **{name: labels},
                     **named(trees, "class"), **given)
 
 
 def classes():
     """Votes for each class: the label has the first one of the max scores."""
-    for labels in ([7, -9], [5, 3, 2**40], list(range(20, 0, -1))):
+    for labels in ([7, -9], [5, 3, 2**40], list(range(20, 0, -1)), ["yes", "no"], ["red", "", "Grün"]):
         n = len(labels)
         for how in TRANSFORMS[:3]:
             for base in (None, [float(F32(b)) for b in rng.uniform(-1, 1, n)]):
@@ -315,15 +316,17 @@ def two_classes():
                 is_complement = how == "PROBIT" or (is_probability and how != "LOGISTIC")
                 both = np.concatenate([1 - score if is_complement else -score, score], 1)
                 what = f"{how}, probability {is_probability}, base {base}"
-                yield classifier(f"votes for the first of two classes, {what}", trees, x,
-                                 [4, 2], (score[:, 0] > limit).astype(int),
-                                 transformed(both, how) if how in ("LOGISTIC", "PROBIT") else both, post_transform=how,
-                                 **({"base_values": base} if base else {}))
+                for labels in ([4, 2], ["no", "yes"]):
+                    yield classifier(f"votes for the first of two classes, {what}, {labels}", trees, x,
+                                     labels, (score[:, 0] > limit).astype(int),
+                                     transformed(both, how) if how in ("LOGISTIC", "PROBIT") else both, post_transform=how,
+                                     **({"base_values": base} if base else {}))
             trees = between(low, 0.25, to=1)
             scores = scores_of(trees, x, 2)
             if how not in ("PROBIT", "SOFTMAX_ZERO"):
-                yield classifier(f"votes for the second of two classes, {how}, probability {is_probability}", trees, x, [4, 2],
-                                 (scores[:, 1] > limit).astype(int), transformed(scores, how), post_transform=how)
+                for labels in ([4, 2], ["no", "yes"]):
+                    yield classifier(f"votes for the second of two classes, {how}, probability {is_probability}, {labels}", trees, x,
+                                     labels, (scores[:, 1] > limit).astype(int), transformed(scores, how), post_transform=how)
     trees = between(-0.5, 0.5)
     score = scores_of(trees, x, 1, base=[0.125])
     for how in TRANSFORMS:
@@ -405,6 +408,8 @@ WRONG = [
 WRONG_CLASSIFIERS = [
     ({}, "has no labels, expected them in attribute 'classlabels_int64s' or 'classlabels_strings'"),
     ({"classlabels_int64s": [5]}, "has a single class whose label is not 1"),
+    ({"classlabels_strings": ["1"]}, "has a single class whose label is not 1"),
+    ({"classlabels_int64s": [5, 6], "classlabels_strings": ["a", "b"]}, "has both attributes"),
     ({"classlabels_int64s": [5, 6], "base_values": [1.0] * 3}, "attribute 'base_values' has 3 elements, expected 0 or 2"),
     ({"classlabels_int64s": [5, 6, 7], "base_values": [1.0]}, "attribute 'base_values' has 1 elements, expected 0 or 3"),
 ]

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// LabelEncoder of the domain ai.onnx.ml: keys and their values, of numbers or strings.
+// LabelEncoder and CategoryMapper of the domain ai.onnx.ml: keys and their values, of numbers or
+// strings.
 
 #include <stdio.h>
 
@@ -77,6 +78,32 @@ static void translate_label_encoder(ln_onnx_node *n)
     emit_lookup(n, keys, values, default_of(n, ln_onnx_tensor_of(n, values)->dtype));
 }
 
+/** Strings become the numbers beside them, or numbers the strings. */
+static void emit_either(ln_onnx_node *n, const char *texts, const char *numbers)
+{
+    if (ln_onnx_tensor_of(n, ln_onnx_in(n, 0))->dtype == TL_STRING)
+        emit_lookup(n, texts, numbers, default_of(n, TL_INT64));
+    else
+        emit_lookup(n, numbers, texts, default_of(n, TL_STRING));
+}
+
+static void translate_category_mapper(ln_onnx_node *n)
+{
+    static const kind cats[] = {{"cats_strings", TL_STRING}, {"cats_int64s", TL_INT64}};
+    const char *lists[2];
+    for (int i = 0; i < 2; i++) {
+        if (!ln_onnx_has_attr(n, cats[i].suffix))
+            ln_emit_fail(&n->emit, "attribute '%s' is missing", cats[i].suffix);
+        lists[i] = list_of(n, cats[i].suffix, cats[i].dtype);
+    }
+    const int n_texts = ln_onnx_tensor_of(n, lists[0])->len;
+    const int n_numbers = ln_onnx_tensor_of(n, lists[1])->len;
+    if (n_texts != n_numbers)
+        ln_emit_fail(&n->emit, "has %d 'cats_strings' and %d 'cats_int64s', expected equal numbers",
+                     n_texts, n_numbers);
+    emit_either(n, lists[0], lists[1]);
+}
+
 /** Opset 1: strings become their indices in a list, or indices the strings. */
 static void translate_classes(ln_onnx_node *n)
 {
@@ -88,14 +115,11 @@ static void translate_classes(ln_onnx_node *n)
         ln_translation_alloc(n->emit.translation, ((size_t)len + 1) * sizeof(*numbers));
     for (int i = 0; numbers && i < len; i++)
         numbers[i] = i;
-    const char *const indices = ln_emit_int64s(&n->emit, numbers ? len : 0, numbers);
-    if (ln_onnx_tensor_of(n, ln_onnx_in(n, 0))->dtype == TL_STRING)
-        emit_lookup(n, texts, indices, default_of(n, TL_INT64));
-    else
-        emit_lookup(n, indices, texts, default_of(n, TL_STRING));
+    emit_either(n, texts, ln_emit_int64s(&n->emit, numbers ? len : 0, numbers));
 }
 
 const ln_onnx_row ln_onnx_rows_labels[] = {
+    {"CategoryMapper", 1, translate_category_mapper},
     {"LabelEncoder", 1, translate_classes},
     {"LabelEncoder", 2, translate_label_encoder},
     {NULL},

@@ -238,33 +238,68 @@ static int compare_int64s(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-static void want_different(ln_onnx_node *n, const int64_t *values, int len)
+static int compare_texts(const void *a, const void *b)
 {
-    const size_t size = (size_t)len * sizeof(*values);
-    int64_t *const sorted = ln_translation_alloc(n->emit.translation, size);
-    if (!sorted)
-        return;
-    memcpy(sorted, values, size);
-    qsort(sorted, (size_t)len, sizeof(*sorted), compare_int64s);
-    for (int i = 1; i < len; i++)
-        if (sorted[i] == sorted[i - 1])
-            ln_emit_fail(&n->emit, "attribute 'cats_int64s' has the category %lld twice",
-                         (long long)sorted[i]);
+    return tl_string_cmp(*(const tl_string *const *)a, *(const tl_string *const *)b);
 }
 
-/** The comparisons with all categories, along a new last axis: TL_BOOL. */
-static const char *equals_category(ln_onnx_node *n, const char *src)
+/** One of two equal elements among `len` of 8 bytes; NULL: there are none. */
+static const void *find_equals(ln_onnx_node *n, const void *values, int len,
+                               int (*compare)(const void *, const void *))
 {
+    enum { SIZE = sizeof(int64_t) };
+    char *const sorted = ln_translation_alloc(n->emit.translation, ((size_t)len + 1) * SIZE);
+    if (!sorted)
+        return NULL;
+    memcpy(sorted, values, (size_t)len * SIZE);
+    qsort(sorted, (size_t)len, SIZE, compare);
+    for (char *p = sorted; len > 1; p += SIZE, len--)
+        if (!compare(p, p + SIZE))
+            return p;
+    return NULL;
+}
+
+/** There must be some categories of the type of `src`. */
+static void want_categories(ln_onnx_node *n, const char *name, int len, const char *src)
+{
+    if (len == 0)
+        ln_emit_fail(&n->emit,
+                     "attribute '%s' is missing or empty, which input 0, of type %s, needs", name,
+                     tl_dtype_name(ln_onnx_tensor_of(n, src)->dtype));
+}
+
+/** The comparisons of strings with all categories, along a new last axis: TL_BOOL. */
+static const char *equals_text(ln_onnx_node *n, const char *src)
+{
+    static const char name[] = "cats_strings";
+    const int axis = ln_onnx_tensor_of(n, src)->ndim;
+    const char *const cats = ln_onnx_text_constant(n, name);
+    const tl_tensor *const t = cats ? ln_onnx_value(n, cats) : NULL;
+    want_categories(n, name, t ? t->len : 0, src);
+    const tl_string *const *const twice =
+        ln_onnx_failed(n) ? NULL : find_equals(n, t->data, t->len, compare_texts);
+    if (twice)
+        ln_emit_fail(&n->emit, "attribute '%s' has the category \"%s\" twice", name,
+                     tl_string_bytes(*twice));
+    src = ln_onnx_with_axes(n, src, 1, &axis);
+    return LN_EMIT(&n->emit, LN_EMIT_TEMP, "string_equal", LN_ARG("src1", src),
+                   LN_ARG("src2", cats));
+}
+
+/** The same for numbers. */
+static const char *equals_number(ln_onnx_node *n, const char *src)
+{
+    static const char name[] = "cats_int64s";
     int len;
-    const int64_t *const cats = ln_onnx_ints(n, "cats_int64s", &len);
+    const int64_t *const cats = ln_onnx_ints(n, name, &len);
     const tl_tensor *const t = ln_onnx_tensor_of(n, src);
     const int is_float = tl_dtype_is_float(t->dtype), axis = t->ndim;
-    if (len == 0)
-        ln_emit_fail_as(&n->emit, LN_UNSUPPORTED,
-                        "attribute 'cats_int64s' is missing or empty; categories that are strings "
-                        "are not supported");
-    else
-        want_different(n, cats, len);
+    want_categories(n, name, len, src);
+    const int64_t *const twice =
+        ln_onnx_failed(n) ? NULL : find_equals(n, cats, len, compare_int64s);
+    if (twice)
+        ln_emit_fail(&n->emit, "attribute '%s' has the category %lld twice", name,
+                     (long long)*twice);
     src = ln_onnx_with_axes(n, src, 1, &axis);
     const char *const equal = ln_emit_compare(&n->emit, "TL_COMPARE_EQUAL",
                                               ln_emit_cast(&n->emit, src, TL_INT64, LN_EMIT_TEMP),
@@ -296,8 +331,10 @@ static const char *want_one(ln_onnx_node *n, const char *dst, int i)
 
 static void translate_onehot_encoder(ln_onnx_node *n)
 {
+    const char *const src = ln_onnx_in(n, 0);
     const int has_zeros = ln_onnx_int(n, "zeros", 1) != 0;
-    const char *const equal = equals_category(n, ln_onnx_in(n, 0));
+    const int has_texts = ln_onnx_tensor_of(n, src)->dtype == TL_STRING;
+    const char *const equal = has_texts ? equals_text(n, src) : equals_number(n, src);
     const char *const dst = ln_emit_cast(&n->emit, equal, TL_FLOAT, has_zeros ? 0 : LN_EMIT_TEMP);
     if (!has_zeros)
         want_one(n, dst, 0);
@@ -306,7 +343,6 @@ static void translate_onehot_encoder(ln_onnx_node *n)
 const ln_onnx_row ln_onnx_rows_ml_features[] = {
     {"ArrayFeatureExtractor", 1, translate_array_feature_extractor},
     {"Binarizer", 1, translate_binarizer},
-    {"CategoryMapper", 1, NULL, "it works on strings"},
     {"FeatureVectorizer", 1, translate_feature_vectorizer},
     {"Imputer", 1, translate_imputer},
     {"Normalizer", 1, translate_normalizer},

@@ -66,17 +66,26 @@ static void translate_linear_regressor(ln_onnx_node *n)
 
 /* ---- classification ---- */
 
+/** The labels of two classes, indices 0 and 1. Other than two labels do not name them: they are 0
+ *  and 1 then. */
+static void emit_binary_labels(ln_onnx_node *n, const char *classes,
+                               const ln_onnx_ml_labels *labels)
+{
+    if (labels->len == 2)
+        ln_onnx_ml_emit_labels(n, classes, labels, 0);
+    else if (labels->strings)
+        LN_EMIT(&n->emit, 0, "string_cast", LN_ARG("src", classes), LN_DTYPE("dtype", TL_STRING));
+    else
+        ln_onnx_alias(n, 0, classes);
+}
+
 /** One score for two classes: the second one, if the score is above 0. The columns are 1 - x and x;
  *  transformed, those of -x and x. */
-static void emit_binary_classes(ln_onnx_node *n, const char *score, ln_onnx_ml_labels labels)
+static void emit_binary_classes(ln_onnx_node *n, const char *score, const ln_onnx_ml_labels *labels)
 {
-    // Other than two labels do not name the two classes: these are 0 and 1 then.
-    static const int64_t numbers[] = {0, 1};
-    const int has_both = labels.len == 2;
+    const int has_both = labels->len == 2;
     const ln_onnx_ml_post post = ln_onnx_ml_post_of(n);
-    if (!has_both)
-        labels = (ln_onnx_ml_labels){.ints = numbers, .len = 2};
-    ln_onnx_ml_emit_labels(n, ln_onnx_ml_above(n, score, 0), &labels, 0);
+    emit_binary_labels(n, ln_onnx_ml_above(n, score, 0), labels);
     score = ln_emit_cast(&n->emit, score, TL_FLOAT, LN_EMIT_TEMP);
     if (has_both)
         score = ln_onnx_ml_two_columns(n, score, post == LN_ONNX_ML_NONE);
@@ -93,7 +102,7 @@ static void translate_linear_classifier(ln_onnx_node *n)
         return;
     const int targets = ln_onnx_tensor_of(n, scores)->dims[1];
     if (targets == 1) {
-        emit_binary_classes(n, scores, labels);
+        emit_binary_classes(n, scores, &labels);
         return;
     }
     if (labels.len != targets)

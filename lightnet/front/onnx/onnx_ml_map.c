@@ -46,17 +46,24 @@ static void translate_dict_vectorizer(ln_onnx_node *n)
 
 static void translate_cast_map(ln_onnx_node *n)
 {
-    static const ln_attr_word types[] = {{"TO_FLOAT"}, {"TO_INT64"}, {0}};
+    static const ln_attr_word types[] = {{"TO_FLOAT"}, {"TO_INT64"}, {"TO_STRING"}, {0}};
     static const ln_attr_word forms[] = {{"DENSE"}, {"SPARSE"}, {0}};
     const char *const type = ln_attr_choose(&n->emit, "cast_to", "TO_FLOAT", types);
     const char *const form = ln_attr_choose(&n->emit, "map_form", "DENSE", forms);
     const int64_t most = ln_onnx_int(n, "max_map", 1);
-    const char *const rows = ln_onnx_ml_rows(n, 0, ln_onnx_tensor_of(n, ln_onnx_in(n, 0))->dtype);
+    const tl_dtype from = ln_onnx_tensor_of(n, ln_onnx_in(n, 0))->dtype;
+    const tl_dtype to = ln_streq(type, "TO_STRING")  ? TL_STRING
+                        : ln_streq(type, "TO_INT64") ? TL_INT64
+                                                     : TL_FLOAT;
+    const char *const rows = ln_onnx_ml_rows(n, 0, from);
     const int width = rows ? ln_onnx_tensor_of(n, rows)->dims[1] : 0;
     if (ln_streq(form, "SPARSE") && width != most)
         ln_emit_fail(&n->emit, "input 0 has %d columns, expected %lld, its 'max_map'", width,
                      (long long)most);
-    ln_emit_cast(&n->emit, rows, ln_streq(type, "TO_INT64") ? TL_INT64 : TL_FLOAT, 0);
+    if ((from == TL_STRING) != (to == TL_STRING))
+        LN_EMIT(&n->emit, 0, "string_cast", LN_ARG("src", rows), LN_DTYPE("dtype", to));
+    else
+        ln_emit_cast(&n->emit, rows, to, 0);
 }
 
 const ln_onnx_row ln_onnx_rows_ml_map[] = {

@@ -114,20 +114,18 @@ ln_onnx_ml_labels ln_onnx_ml_labels_of(ln_onnx_node *n, const char *ints, const 
     if (labels.len > 0 && has_strings)
         ln_emit_fail(&n->emit, "has both attributes '%s' and '%s', expected one of them", ints,
                      strings);
-    else if (has_strings)
-        ln_emit_fail_as(&n->emit, LN_UNSUPPORTED,
-                        "attribute '%s' has labels that are strings, which LightNet does not "
-                        "support; expected integers in '%s'",
-                        strings, ints);
-    else if (labels.len == 0)
+    else if (!has_strings && labels.len == 0)
         ln_emit_fail(&n->emit, "has no labels, expected them in attribute '%s' or '%s'", ints,
                      strings);
+    if (has_strings && (labels.strings = ln_onnx_text_constant(n, strings)))
+        labels.len = ln_onnx_tensor_of(n, labels.strings)->len;
     return labels;
 }
 
 void ln_onnx_ml_emit_labels(ln_onnx_node *n, const char *classes, const ln_onnx_ml_labels *labels,
                             int i)
 {
-    const char *const all = ln_emit_int64s(&n->emit, labels->len, labels->ints);
+    const char *const all =
+        labels->strings ? labels->strings : ln_emit_int64s(&n->emit, labels->len, labels->ints);
     LN_EMIT(&n->emit, i, "take", LN_ARG("src", all), LN_ARG("index", classes), LN_INT("axis", 0));
 }

@@ -49,7 +49,7 @@ const char *ln_onnx_ml_above(ln_onnx_node *n, const char *score, double threshol
 
 /* The labels of a classifier's classes. */
 typedef struct ln_onnx_ml_labels {
-    const char *strings; /* the attribute of strings, which has labels; otherwise NULL */
+    const char *strings; /* the labels as a constant [len] of TL_STRING, or NULL */
     const int64_t *ints; /* the labels, borrowed, or NULL */
     int len;
 } ln_onnx_ml_labels;
