@@ -177,7 +177,7 @@ def normalizations():
 
 
 LINES = np.array(["", "a", "ab", "aab", "abab", "A1", "user@host.org", "2024-02-29", "x\ny", "\u00e4\u00f6", "\u0416\u0436",
-                  "\u4e2d\u6587", "a b", "(a)", "[x]", "a{2}", "\\", "word-word", "aaaaaaaaaaaaaaaaaaaaaaaaaaaa!", "\u212a", "+1-2"])
+                  "\u4e2d\u6587", "a b", "(a)", "[x]", "a{2}", "\\", "word-word", "aaaaaaaaaaaaaaaa!", "\u212a", "+1-2"])
 
 # Patterns that mean the same in Python.
 PATTERNS = ["", "a", "a*", "a+b", "a?b?", "(ab)*", "(?:ab)+", "(a|b)+", "a|ab|", "[ab]+", "[^a]*", "[a-z0-9]+", r"\w+@[\w.]+\.(org|com)",
@@ -202,6 +202,10 @@ def matches():
                    20, pattern=pattern)
     for pattern, expected in RE2_PATTERNS:
         yield case(repr(pattern), "RegexFullMatch", [LINES], np.array([bool(expected(line)) for line in LINES.tolist()]), 20, pattern=pattern)
+    # Python would take time that is exponential in the length.
+    for pattern in ("(a+)+", "(a|a)*", "(a*)*", "(a|aa)+"):
+        yield case(f"{pattern}, long texts", "RegexFullMatch", [np.array(["a" * 3000, "a" * 3000 + "b"])], np.array([True, False]), 20,
+                   pattern=pattern)
     yield case("a matrix", "RegexFullMatch", [LINES[:4].reshape(2, 2)], np.array([[False, True], [True, True]]), 20, pattern="a+b?")
     yield case("nothing", "RegexFullMatch", [NONE], np.zeros((2, 0), bool), 20, pattern="a")
 
