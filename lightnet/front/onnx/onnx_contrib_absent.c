@@ -10,7 +10,7 @@ static const char search[] = "it contains a whole search; export the decoder, an
 static const char formats[] = "its numbers have a format that LightNet lacks";
 static const char compiled[] = "it contains a program for another machine; use the original model";
 static const char internal[] = "it is for tests and tools of ONNX Runtime";
-static const char strings[] = "it works on strings";
+static const char text[] = "it is not implemented; prepare the text outside of the model";
 static const char training[] = "it trains a model; export the model for inference";
 static const char experts[] = "experts with quantized weights; export MoE, with floats";
 static const char rare[] = "it is not implemented; export the operators that it was fused from";
@@ -57,7 +57,7 @@ const ln_onnx_row ln_onnx_rows_contrib_absent[] = {
     {"MatMulNBitsQkv", 1, NULL, for_cuda},
     {"MaxpoolWithMask", 1, NULL, internal},
     {"MulInteger", 1, NULL, rare},
-    {"MurmurHash3", 1, NULL, strings},
+    {"MurmurHash3", 1, NULL, text},
     {"NGramHashMapping", 1, NULL, rare},
     {"NGramRepeatBlock", 1, NULL, search},
     {"PackedAttention", 1, NULL, for_cuda},
@@ -80,7 +80,7 @@ const ln_onnx_row ln_onnx_rows_contrib_absent[] = {
     {"Sampling", 1, NULL, search},
     {"Snpe", 1, NULL, compiled},
     {"SparseAttention", 1, NULL, rare},
-    {"Tokenizer", 1, NULL, strings},
+    {"Tokenizer", 1, NULL, text},
     {"VarlenCausalConvWithState", 1, NULL, for_cuda},
     {"VarlenNGramHashMapping", 1, NULL, for_cuda},
     {"WhisperBeamSearch", 1, NULL, search},
