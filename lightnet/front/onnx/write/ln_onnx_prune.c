@@ -48,7 +48,8 @@ static void prune_nodes(ln_onnx_writer *w, ln_hash *needed, ln_onnx_list *nodes)
             need_inputs(w, needed, nodes->items[i]);
             nodes->items[--at] = nodes->items[i];
         }
-    nodes->items += at;
+    if (at) // without nodes, there are no items
+        nodes->items += at;
     nodes->len -= at;
 }
 
