@@ -91,6 +91,8 @@ WRONG = [
      "output 'q' is not produced by any node"),
     ("an input that is missing is named", simple([node("Relu", [], ["y"], name="r")]), {"x": X},
      "node 'r' (Relu, opset 17): input 0 is missing"),
+    ("an input that is missing is named where sizes matter", simple([node("Crop", [""], ["y"], name="r", border=[0, 0, 0, 0])]),
+     {"x": X}, "node 'r' (Crop, opset 17): input 0 is missing"),
     ("an output too many is named", simple([node("Relu", ["x"], ["y", "z"], name="r")]), {"x": X},
      "node 'r' (Relu, opset 17): output 1, 'z', is not supported"),
     ("an attribute of another type is rejected", simple([node("ReduceMax", ["x"], ["y"], name="r", keepdims="no")]), {"x": X},

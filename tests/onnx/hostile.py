@@ -39,6 +39,7 @@ WRONG = [
     (Case("of dots twice", 12, "Einsum", [f32(1, 2)], equation="......"), "2 labels for an input of 1"),
     (Case("along an axis beyond 64 bits", 1, "Tile", [f32(1, 2)], [np.float32(2), np.float32(1e30)]), "axis"),
     (Case("along an axis twice", 18, "Resize", [IMAGE], [None, f32(2, 3)], axes=[2, -2]), "duplicate axis 2"),
+    (Case("by a negative scale", 9, "Upsample", [IMAGE], [f32(1, 1, -1, 2)]), "scale -1 of length 3"),
     (Case("of a scalar", 11, "TopK", [np.float32(1), ints(1)]), "0 dimensions"),
     (Case("without end", 17, "HannWindow", [], [np.int64(MOST)]), "'size' is 2147483647"),
     (Case("without end", 17, "MelWeightMatrix", [], [np.int64(MOST // 2), np.int64(16), np.int64(1), np.float32(0), np.float32(1)]),

@@ -161,7 +161,7 @@ const tl_tensor *ln_onnx_value(ln_onnx_node *n, const char *tensor);
 const tl_tensor *ln_onnx_bound_value(ln_onnx_node *n, const char *tensor);
 
 /** Element `k` of a tensor of integers, and the length of an axis: as far as they are known before
- * a run, or follow from sizes that are known only then. */
+ * a run, or follow from sizes that are known only then. Unknown: also where the node has failed. */
 ln_size ln_onnx_element_size(ln_onnx_node *n, const char *tensor, int k);
 ln_size ln_onnx_axis_size(const ln_onnx_node *n, const char *tensor, int axis);
 

@@ -85,7 +85,9 @@ ln_size ln_onnx_element_size(ln_onnx_node *n, const char *tensor, int k)
 
 ln_size ln_onnx_axis_size(const ln_onnx_node *n, const char *tensor, int axis)
 {
-    return ln_sizes_axis(n->model->sizes, tensor, axis);
+    // A translation that has failed goes on without the tensor.
+    return tensor && !ln_onnx_failed(n) ? ln_sizes_axis(n->model->sizes, tensor, axis)
+                                        : (ln_size){0};
 }
 
 int64_t ln_onnx_least(const ln_onnx_node *n, const ln_size *size)
