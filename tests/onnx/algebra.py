@@ -144,6 +144,9 @@ def normalizations():
                        num_groups=2, epsilon=0.125)
         yield case(kind, "MeanVarianceNormalization", [x], normalized(wide, (0, 2), 0).astype(x.dtype), 13, axes=[0, 2])
         yield case(kind, "LpNormalization", [x], (wide / np.abs(wide).sum(1, keepdims=True)).astype(x.dtype), 1, p=1, axis=1)
+    for shape in ((0, 3, 2), (2, 0, 3), (2, 3, 0)):
+        x = np.zeros(shape, F32)
+        yield case(f"{shape}", "InstanceNormalization", [x, real(shape[1]), real(shape[1])], x, 6)
     yield case("of nothing but 0", "LpNormalization", [np.zeros((2, 2), F32)], np.zeros((2, 2), F32), 22)
     x, scale = real(2, 3, 4), real(2, 1, 4)
     yield case("scales of images", "LayerNormalization", [x, scale],

@@ -323,7 +323,7 @@ static void translate_instancenorm(ln_onnx_node *n)
         ln_emit_fail(&n->emit,
                      "input 1, 'scale', has %d elements, expected one for each of %d channels", len,
                      t->dims[1]);
-    emit_groupnorm(n, len);
+    emit_groupnorm(n, len > 0 ? len : 1); // no channels are a group without elements
 }
 
 /* ---- norms ---- */
