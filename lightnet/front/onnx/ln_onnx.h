@@ -192,9 +192,15 @@ const int64_t *ln_onnx_largest_ints_in(ln_onnx_node *n, int i, int *len);
 /** As ln_onnx_ints_in for a single number; `deflt` when the input is left out. */
 int64_t ln_onnx_int_in(ln_onnx_node *n, int i, int64_t deflt);
 
+/** As ln_onnx_int_in, of an input that must not be left out; 1 after a failure. */
+int64_t ln_onnx_required_int(ln_onnx_node *n, int i);
+
 /** As ln_onnx_ints_in, of any numeric type. */
 const double *ln_onnx_numbers_in(ln_onnx_node *n, int i, int *len);
 double ln_onnx_number_in(ln_onnx_node *n, int i, double deflt);
+
+/** As ln_onnx_number_in, of an input that must not be left out; 0 after a failure. */
+double ln_onnx_required_number(ln_onnx_node *n, int i);
 
 /** As ln_attr_to_axis, `len` of them to `axes` [LN_MAXDIM]; one that is given twice is a failure.
  */

@@ -411,6 +411,12 @@ int64_t ln_onnx_int_in(ln_onnx_node *n, int i, int64_t deflt)
     return values && len == 1 ? *values : deflt;
 }
 
+int64_t ln_onnx_required_int(ln_onnx_node *n, int i)
+{
+    ln_onnx_in(n, i);
+    return ln_onnx_int_in(n, i, 1);
+}
+
 const double *ln_onnx_numbers_in(ln_onnx_node *n, int i, int *len)
 {
     const tl_tensor *value = decisive(n, i, LN_ONNX_BOUND);
@@ -426,4 +432,10 @@ double ln_onnx_number_in(ln_onnx_node *n, int i, double deflt)
     if (values && len != 1)
         ln_emit_fail(&n->emit, "input %d has %d elements, expected 1", i, len);
     return values && len == 1 ? *values : deflt;
+}
+
+double ln_onnx_required_number(ln_onnx_node *n, int i)
+{
+    ln_onnx_in(n, i);
+    return ln_onnx_number_in(n, i, 0);
 }

@@ -70,7 +70,7 @@ static void translate_tensor_scatter(ln_onnx_node *n)
 static void translate_onehot(ln_onnx_node *n)
 {
     const char *const src = ln_onnx_in(n, 0);
-    const double depth = ln_onnx_number_in(n, 1, 0);
+    const double depth = ln_onnx_required_number(n, 1);
     if (!(depth >= 0 && depth <= INT_MAX))
         ln_emit_fail(&n->emit, "a depth of %g, expected 0 to %d", depth, INT_MAX);
     LN_EMIT(

@@ -54,7 +54,7 @@ static void translate_cumulate(ln_onnx_node *n)
 {
     const char *const src = ln_onnx_in(n, 0);
     LN_EMIT(&n->emit, 0, "cumulate", LN_ARG("src", src),
-            LN_INT("axis", ln_attr_to_axis(&n->emit, ln_onnx_int_in(n, 1, 0),
+            LN_INT("axis", ln_attr_to_axis(&n->emit, ln_onnx_required_int(n, 1),
                                            ln_onnx_tensor_of(n, src)->ndim)),
             LN_BOOL("is_product", n->row->with != NULL),
             LN_BOOL("is_exclusive", ln_onnx_flag(n, "exclusive", 0)),
@@ -68,13 +68,15 @@ static void translate_topk(ln_onnx_node *n)
     const char *const src = ln_onnx_in(n, 0);
     const tl_tensor *const t = ln_onnx_tensor_of(n, src);
     const int axis = ln_attr_axis(&n->emit, "axis", -1, t->ndim);
+    if (n->opset < 10)
+        ln_attr_require(&n->emit, "k");
     ln_onnx_flag(n, "sorted", 1); // without it any order will do, also the sorted one
     if (ln_onnx_failed(n))
         return;
     const char *const k_now = n->opset < 10 ? NULL : ln_onnx_setter(n, 1);
     const int64_t k = k_now           ? t->dims[axis]
                       : n->opset < 10 ? ln_onnx_int(n, "k", 1)
-                                      : ln_onnx_int_in(n, 1, 1);
+                                      : ln_onnx_required_int(n, 1);
     LN_EMIT_BEGIN(&n->emit, "topk", LN_ARG("src", src), LN_ARG("k_now", k_now), LN_INT("k", k),
                   LN_INT("axis", axis), LN_BOOL("is_smallest", !ln_onnx_flag(n, "largest", 1)));
     ln_emit_out(&n->emit, "values", ln_onnx_wants(n, 0) ? 0 : LN_EMIT_TEMP);

@@ -232,6 +232,7 @@ static void emit_blocks(ln_onnx_node *n, ln_blocks way)
 {
     const char *const src = ln_onnx_in(n, 0);
     const int b = ln_attr_int_in(&n->emit, "blocksize", 1, 1, INT_MAX);
+    ln_attr_require(&n->emit, "blocksize");
     ln_emit_blocks(&n->emit, src, b, way, 0);
 }
 

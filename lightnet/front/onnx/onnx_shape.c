@@ -201,6 +201,10 @@ static void translate_unsqueeze(ln_onnx_node *n)
     const char *const src = ln_onnx_in(n, 0);
     const tl_tensor *const t = ln_onnx_tensor_of(n, src);
     int len, axes[LN_MAXDIM] = {0}, dims[LN_MAXDIM] = {0};
+    if (n->opset >= 13)
+        ln_onnx_in(n, 1);
+    else
+        ln_attr_require(&n->emit, "axes");
     const int64_t *const given = given_axes(n, 13, 1, &len);
     if (len > LN_MAXDIM - t->ndim) {
         ln_emit_fail(&n->emit, "the result would have %d dimensions, expected at most %d",

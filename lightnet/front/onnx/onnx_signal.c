@@ -8,10 +8,10 @@
 
 /* ---- Fourier transforms ---- */
 
-/** Input `i`, a length of at least 1. */
+/** Input `i`, a length of at least 1, must be there. */
 static int length_in(ln_onnx_node *n, int i, const char *name)
 {
-    const int64_t len = ln_onnx_int_in(n, i, 1);
+    const int64_t len = ln_onnx_required_int(n, i);
     if (len < 1 || len > INT32_MAX)
         ln_emit_fail(&n->emit, "'%s' is %lld, expected 1 to %d", name, (long long)len, INT32_MAX);
     return (int)len;
@@ -98,7 +98,7 @@ static const double pi = 3.14159265358979323846;
 /** a0 - a1 cos(w i) + a2 cos(2 w i), over a period, or from one end of it to the other. */
 static void put_window(ln_onnx_node *n, double a0, double a1, double a2)
 {
-    const int64_t size = ln_onnx_int_in(n, 0, 1);
+    const int64_t size = ln_onnx_required_int(n, 0);
     if (size < 0 || size > MAX_NUMBERS)
         ln_emit_fail(&n->emit, "'size' is %lld, expected 0 to %d", (long long)size, MAX_NUMBERS);
     const int len = ln_onnx_failed(n) ? 0 : (int)size;
@@ -159,7 +159,7 @@ static void translate_mel_weights(ln_onnx_node *n)
 {
     const int bins = length_in(n, 0, "num_mel_bins"), len = length_in(n, 1, "dft_length");
     const int rate = length_in(n, 2, "sample_rate");
-    const double low = ln_onnx_number_in(n, 3, 0), high = ln_onnx_number_in(n, 4, 0);
+    const double low = ln_onnx_required_number(n, 3), high = ln_onnx_required_number(n, 4);
     if (!(low >= 0 && low <= high && isfinite(high)))
         ln_emit_fail(&n->emit, "frequencies from %g to %g, expected a range above 0", low, high);
     const int dims[] = {len / 2 + 1, bins};
