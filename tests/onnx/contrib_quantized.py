@@ -76,6 +76,7 @@ def of_one():
                 ("", "QLinearLeakyRelu", np.where(v < 0, v * 0.25, v), 1 / 16, {"alpha": 0.25}),
                 ("", "QLinearSigmoid", 1 / (1 + np.exp(-v)), 1 / 256, {}),
                 ("opset 13", "QLinearSoftmax", e / e.sum(-1, keepdims=True), 1 / 256, {"opset": 13}),
+                ("opset 12, the last axis by default", "QLinearSoftmax", e / e.sum(-1, keepdims=True), 1 / 256, {"opset": 12}),
                 ("opset 12", "QLinearSoftmax", (flat / flat.sum(-1, keepdims=True)).reshape(v.shape), 1 / 1024, {"opset": 12,
                         "axis": 1}),
                 ("", "QLinearGlobalAveragePool", mean, 1 / 64, {}),

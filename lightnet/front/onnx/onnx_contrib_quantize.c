@@ -92,7 +92,9 @@ static void translate_sigmoid(ln_onnx_node *n)
 static void translate_softmax(ln_onnx_node *n)
 {
     ln_attr_require(&n->emit, "opset");
-    const int opset = ln_attr_int_in(&n->emit, "opset", 1, 1, INT_MAX);
+    const int given = ln_attr_int_in(&n->emit, "opset", 1, 1, INT_MAX);
+    // The default axis is the last one, of old operator sets too. Alone, it means the same in all.
+    const int opset = ln_onnx_has_attr(n, "axis") ? given : 13;
     const char *const y = ln_onnx_emit_softmax(n, real_in(n, X), opset, LN_EMIT_TEMP);
     emit_quantized(n, y, Y_SCALE, dtype_in(n, X), 0);
 }
