@@ -47,6 +47,8 @@ class Case:
         self.seed, self.nodes, self.arrays, self.constants = seed, nodes, arrays, set(constants)
         self.outputs, self.opsets, self.expected = outputs, opsets, expected
         self.narrow, self.open_sizes, self.changes = {}, False, []
+        # What the seed is about: the node of the rarest domain, the last one of these.
+        self.subject = max(nodes, key=lambda node: (node.domain not in ("", "ai.onnx"), node is nodes[-1])).op_type
 
     def copy(self):
         made = copy.copy(self)
@@ -57,8 +59,8 @@ class Case:
 
     @property
     def main(self):
-        """The node that the seed is about: of the rarest domain, the last one."""
-        return max(self.nodes, key=lambda node: (node.domain not in ("", "ai.onnx"), node is self.nodes[-1]))
+        """The node that the seed is about."""
+        return [node for node in self.nodes if node.op_type == self.subject][-1]
 
     @property
     def domain(self):
@@ -137,7 +139,7 @@ def case_of_part(name, part):
     nodes = [onnx.NodeProto.FromString(bytes(node)) for node in part.nodes]
     fixed = {key: np.array(values, NUMPY[kind]).reshape(dims) for key, (kind, dims, values) in part.constants.items()
              if kind in NUMPY}
-    given = {**part.given, **fixed}
+    given = dict(sorted({**part.given, **fixed}.items()))  # the order of constants is that of a set
     if len(fixed) < len(part.constants) or any(array.dtype.name not in TYPES for array in given.values()):
         return None
     if part.kind or LEFT_OUT & {node.op_type for node in nodes} or sum(array.size for array in given.values()) > MAX_ELEMENTS:

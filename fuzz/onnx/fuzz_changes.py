@@ -159,7 +159,7 @@ def attribute(rng, case, pools):
 
 # ---- types ----
 
-def cast(rng, array, kind):
+def cast(array, kind):
     if array.dtype.kind == "f" and "int" in kind:
         array = np.nan_to_num(array, nan=0, posinf=99, neginf=-99)
         array = np.clip(array, 0 if kind[0] == "u" else -99, 99)
@@ -189,14 +189,14 @@ def same_type_as(case, name):
 ONNX_NAMES = {"float": "float32", "double": "float64"}
 
 
-def retype(rng, case, name, kind):
-    """`kind`: of TYPES or CONVERTED."""
+def retype(case, name, kind):
+    """Gives `name`, and those that have its type, the type `kind` of TYPES or CONVERTED. None: the schema does not allow it."""
     names, allowed = same_type_as(case, name)
     if allowed is not None and kind not in {ONNX_NAMES.get(each, each) for each in allowed}:
         return None
     for each in sorted(names):
         case.narrow.pop(each, None)
-        case.arrays[each] = cast(rng, case.arrays[each], "float32" if kind in CONVERTED else kind)
+        case.arrays[each] = cast(case.arrays[each], "float32" if kind in CONVERTED else kind)
         if kind in CONVERTED:
             case.narrow[each] = kind
     return f"{', '.join(sorted(names))}: {kind}"
@@ -206,7 +206,7 @@ def element_type(rng, case, pools):
     name = pick(rng, case.arrays)
     old = case.arrays[name].dtype.name
     near = FLOATS if old in FLOATS else INTEGERS if old in INTEGERS else list(TYPES)
-    return retype(rng, case, name, pick(rng, near if rng.random() < 0.7 else TYPES))
+    return retype(case, name, pick(rng, near if rng.random() < 0.7 else TYPES))
 
 
 # ---- inputs ----

@@ -93,14 +93,15 @@ class Facts:
             "types": {array.dtype.name for array in arrays} | set(case.narrow.values()), "shapes": [a.shape for a in arrays],
             "nan": any(np.isnan(array).any() for array in floats), "inf": any(np.isinf(array).any() for array in floats),
             "huge": any((np.abs(array[np.isfinite(array)]) > 1e4).any() for array in floats),
-            "tiny": any(((array != 0) & (np.abs(array) < 1e-37)).any() for array in floats),
+            "large": any(a.size and np.abs(a.astype(float)).max() > 1 << 24 for a in integers), "tiny": any(((array != 0) & (np.abs(array) < 1e-37)).any() for array in floats),
             "ends": any(((a == np.iinfo(a.dtype).min) & (a.dtype.kind == "i") | (a == np.iinfo(a.dtype).max)).any()
                         for a in integers),
             "empty": any(array.size == 0 for array in arrays), "off": self.off(found), "got": found.got, "want": found.want,
             "attr": self.attribute, "arg": self.argument, "has": self.has, "search": lambda p: bool(re.search(p, found.text)),
             "np": np, "case": case, "of_special": self.of_special(found), "chained": len(case.nodes) > 1,
-            "constants": case.constants,
+            "constants": case.constants, "wild": self.wild(found),
         }
+        self.names["wild"] |= self.names["nan"] | self.names["inf"] | self.names["huge"]
         self.case = case
 
     @staticmethod
@@ -110,6 +111,12 @@ class Facts:
             return 0
         with np.errstate(all="ignore"):
             return float(np.nanmax(np.abs(found.got.astype(float) - found.want.astype(float)), initial=0))
+
+    @staticmethod
+    def wild(found):
+        """Whether a result is NaN, infinite or large; also true if an input is."""
+        both = [array for array in (found.got, found.want) if array is not None and array.dtype.kind == "f"]
+        return any(not (np.abs(array) < 1e4).all() for array in both)
 
     @staticmethod
     def of_special(found):
