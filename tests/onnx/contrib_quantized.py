@@ -155,6 +155,8 @@ def products():
                     yield contrib(f"{what}, {ta}, {tb}", "QGemm", given, (0.5 * y).astype(F32), range(1, 7), alpha=0.5, **turns)
                     yield contrib(f"{what}, {ta}, {tb}, quantized", "QGemm", [*given, F32(4), a_kind(100)], quantized(y, 4, 100,
                             a_kind), range(1, 9), **turns)
+                    yield contrib(f"{what}, {ta}, {tb}, floats without a zero point", "QGemm", [*given, F32(4)], y.astype(F32), range(1, 8),
+                                  **turns)
                 yield contrib(f"{what}, no C", "QGemm", given[:2] + [a_kind(9)] + given[3:6],
                               (dequantized(a[0], 0.125, a_kind(9)) @ dequantized(b, b_scale, b_zero)).astype(F32), range(1, 6),
                               **turns)
@@ -263,6 +265,7 @@ WRONG = [
     ("QLinearWhere", [A, A, S, Z, A, S, Z, S, Z], {}, "input 0 has type TL_UINT8, expected TL_BOOL"),
     ("QLinearAveragePool", [A, S, Z, S, Z], {"kernel_shape": [1]}, "its input has 2 dimensions, expected 3 to"),
     ("QGemm", [A[0], S, Z, A, S, Z], {}, "input 0 has 1 dimensions, expected 2"),
+    ("QGemm", [A, S, Z, A, S, Z, None, None, Z], {"transB": 1}, "input 7 is missing"),
     ("MatMulIntegerToFloat", [A, A, S, S], {}, "[2, 3] and [2, 3], expected [.., m, k] and [.., k, n]"),
     ("DynamicQuantizeMatMul", [A.astype(F32), A], {}, "input 2 is missing"),
     ("GatherBlockQuantized", [A, np.int64(0), real(2)], {"block_size": 16},

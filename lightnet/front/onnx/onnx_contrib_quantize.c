@@ -247,14 +247,15 @@ static const char *matrix_in(ln_onnx_node *n, int i, const char *name)
     return ln_emit_transpose(&n->emit, src, swapped, LN_EMIT_TEMP);
 }
 
-/** alpha * A x B + C, as floats, or quantized. C has the scale of the sums. */
+/** alpha * A x B + C, as floats, or with the zero point of the result quantized. C has the scale of
+ *  the sums. */
 static void translate_qgemm(ln_onnx_node *n)
 {
     enum { ROWS, ROWS_SCALE, ROWS_ZERO, COLS, COLS_SCALE, COLS_ZERO, SUM, DST_SCALE, DST_ZERO };
     const char *const rows = matrix_in(n, ROWS, "transA"), *const cols =
                                                                matrix_in(n, COLS, "transB");
     const double alpha = ln_onnx_float(n, "alpha", 1);
-    const int is_quantized = ln_onnx_has_input(n, DST_SCALE), has_sum = ln_onnx_has_input(n, SUM);
+    const int is_quantized = ln_onnx_has_input(n, DST_ZERO), has_sum = ln_onnx_has_input(n, SUM);
     const int last = is_quantized ? LN_EMIT_TEMP : 0;
     want_scalar(n, ROWS_SCALE);
     if (ln_onnx_has_input(n, ROWS_ZERO))
@@ -273,9 +274,7 @@ static void translate_qgemm(ln_onnx_node *n)
         dst = ln_emit_binary(&n->emit, "TL_BINARY_ADD", dst,
                              scaled(n, ln_onnx_in(n, SUM), factor, LN_EMIT_TEMP), last);
     if (is_quantized)
-        emit_quantized(n, dst, DST_SCALE,
-                       ln_onnx_has_input(n, DST_ZERO) ? dtype_in(n, DST_ZERO) : dtype_in(n, ROWS),
-                       0);
+        emit_quantized(n, dst, DST_SCALE, dtype_in(n, DST_ZERO), 0);
 }
 
 const ln_onnx_row ln_onnx_rows_contrib_quantize[] = {
