@@ -27,7 +27,7 @@ MODULES = os.path.expanduser("~/.cache/lightnet-bench/node_modules")
 SHARES = {"": 0.6, "com.microsoft": 0.25, "ai.onnx.ml": 0.15}  # of the models, by domain
 
 
-def model_of(found, pools, seed, number, only):
+def model_of(found, pools, seed, number):
     """Model `number` of a run, which depends on nothing but the arguments."""
     rng = np.random.default_rng([seed, number])
     domains = [domain for domain in SHARES if found[domain]]
@@ -107,6 +107,7 @@ def parse():
     parser.add_argument("--count", type=int, default=10000)
     parser.add_argument("--first", type=int, default=0, help="the number of the first model")
     parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--unchanged", action="store_true", help="the models to start from, each once")
     parser.add_argument("--only", default="", help="operators, with commas between them")
     parser.add_argument("--model", type=int, help="write this model and its inputs to --out, and print its results")
     parser.add_argument("--out", default="model")
@@ -117,11 +118,20 @@ def parse():
     return parser.parse_args()
 
 
-def run(args, found, lightnet, runtime):
-    pools, table, report = fuzz_changes.pools_of(found), fuzz_compare.read_table(), Report()
-    start = time.monotonic()
+def models_of(args, found):
+    """(number, case) of each model of the run."""
+    pools = fuzz_changes.pools_of(found)
+    if args.unchanged:
+        yield from enumerate(pools["cases"])
+        return
     for number in [args.model] if args.model is not None else range(args.first, args.first + args.count):
-        case = model_of(found, pools, args.seed, number, args.only)
+        yield number, model_of(found, pools, args.seed, number)
+
+
+def run(args, found, lightnet, runtime):
+    table, report = fuzz_compare.read_table(), Report()
+    start = time.monotonic()
+    for number, case in models_of(args, found):
         model, inputs = case.model(), case.inputs()
         ours, theirs = lightnet.run(model, inputs), runtime.run(model, inputs)
         if args.model is not None:
