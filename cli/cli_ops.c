@@ -11,11 +11,32 @@
 #include "cli_json_doc.h"
 #include "cli_options.h"
 #include "lightnet/lightnet.h"
+#include "ln_op_docs.h"
 #include "tensorlight/tl_exec.h"
+
+// The documentation of a plug-in's operator is with it, that of LightNet's own is here.
+static const ln_op_docs *docs_of(const ln_op *op)
+{
+    static const ln_op_docs none;
+    if (op->op_arg->info && op->op_arg->info->docs)
+        return op->op_arg->info->docs;
+    for (size_t i = 0; i < sizeof(op_docs) / sizeof(op_docs[0]); i++)
+        if (!strcmp(op_docs[i].optype, op->op_arg->optype))
+            return op_docs[i].docs;
+    return &none;
+}
 
 static const char *doc_of(const ln_op *op)
 {
-    return op->op_arg->info && op->op_arg->info->doc ? op->op_arg->info->doc : "";
+    const char *doc = docs_of(op)->doc;
+    return doc ? doc : "";
+}
+
+// The documentation of an argument; `*docs` is that of the next one then. NULL: there is none.
+static const ln_arg_docs *next_docs(const ln_arg_docs **docs)
+{
+    static const ln_arg_docs none;
+    return *docs ? (*docs)++ : &none;
 }
 
 // Prints the origin of an operator or an architecture outside LightNet.
@@ -46,33 +67,36 @@ static void list_rules(const ln_arch *arch)
         printf("  %s\n", *name);
 }
 
-static void print_args(const char *title, const ln_arg_info *args, int have_defaults)
+static void print_args(const char *title, const ln_arg_info *args, const ln_arg_docs **docs)
 {
     for (; args; args = ln_arg_info_next(args)) {
+        const ln_arg_docs *of_arg = next_docs(docs);
         printf("  %-8s %s%s: %s", title, args->arg_name, args->variadic ? "..." : "",
-               args->type ? args->type : "");
+               of_arg->type ? of_arg->type : "");
         if (args->optional)
             printf(" (may be absent)");
-        if (have_defaults && args->deflt)
-            printf(" (default %s)", args->deflt);
+        if (of_arg->deflt)
+            printf(" (default %s)", of_arg->deflt);
         printf("\n");
-        if (args->doc)
-            printf("           %s\n", args->doc);
+        if (of_arg->doc)
+            printf("           %s\n", of_arg->doc);
     }
 }
 
 static void print_one(const ln_op *op)
 {
     const ln_op_info *info = op->op_arg->info;
+    const ln_op_docs *docs = docs_of(op);
+    const ln_arg_docs *of_args = docs->args;
     printf("%s (%s)\n", op->op_arg->optype, op->op_arg->arch);
     if (!info)
         return;
     printf("  %s\n", doc_of(op));
-    print_args("input", info->tensors_in, 0);
-    print_args("output", info->tensors_out, 0);
-    print_args("param", info->params, 1);
-    if (info->source)
-        printf("  from     %s\n", info->source);
+    print_args("input", info->tensors_in, &of_args);
+    print_args("output", info->tensors_out, &of_args);
+    print_args("param", info->params, &of_args);
+    if (docs->source)
+        printf("  from     %s\n", docs->source);
     print_origin("  of       ", ln_plugin_of_op(op), "\n");
 }
 
@@ -134,18 +158,20 @@ static void add_origin(cli_json_doc *doc, const ln_plugin_loaded *from)
         cli_json_text(doc, "plugin", from->file);
 }
 
-static void add_args(cli_json_doc *doc, const char *key, const ln_arg_info *args, int have_defaults)
+static void add_args(cli_json_doc *doc, const char *key, const ln_arg_info *args, int have_defaults,
+                     const ln_arg_docs **docs)
 {
     cli_json_open(doc, key, '[');
     for (; args; args = ln_arg_info_next(args)) {
+        const ln_arg_docs *of_arg = next_docs(docs);
         cli_json_open(doc, NULL, '{');
         cli_json_text(doc, "name", args->arg_name);
-        cli_json_text(doc, "type", args->type);
+        cli_json_text(doc, "type", of_arg->type);
         cli_json_flag(doc, "variadic", args->variadic);
         cli_json_flag(doc, "optional", args->optional);
         if (have_defaults)
-            cli_json_text(doc, "default", args->deflt);
-        cli_json_text(doc, "doc", args->doc);
+            cli_json_text(doc, "default", of_arg->deflt);
+        cli_json_text(doc, "doc", of_arg->doc);
         cli_json_close(doc);
     }
     cli_json_close(doc);
@@ -194,14 +220,16 @@ static void print_one_as_json(const ln_op *op)
 {
     cli_json_doc doc = {0};
     const ln_op_info *info = op->op_arg->info;
+    const ln_op_docs *docs = docs_of(op);
+    const ln_arg_docs *of_args = docs->args;
     cli_json_open(&doc, NULL, '{');
     cli_json_text(&doc, "type", op->op_arg->optype);
     cli_json_text(&doc, "architecture", op->op_arg->arch);
     cli_json_text(&doc, "doc", doc_of(op));
-    add_args(&doc, "inputs", info ? info->tensors_in : NULL, 0);
-    add_args(&doc, "outputs", info ? info->tensors_out : NULL, 0);
-    add_args(&doc, "params", info ? info->params : NULL, 1);
-    cli_json_text(&doc, "source", info ? info->source : NULL);
+    add_args(&doc, "inputs", info ? info->tensors_in : NULL, 0, &of_args);
+    add_args(&doc, "outputs", info ? info->tensors_out : NULL, 0, &of_args);
+    add_args(&doc, "params", info ? info->params : NULL, 1, &of_args);
+    cli_json_text(&doc, "source", docs->source);
     add_origin(&doc, ln_plugin_of_op(op));
     cli_json_close(&doc);
 }

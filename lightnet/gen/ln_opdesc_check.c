@@ -157,7 +157,8 @@ static int check_reference(const ln_opdesc *op, const ln_argdesc *arg, const ln_
     return 0;
 }
 
-/** An input that sets a parameter is optional; the parameter is of integers. */
+/** An input that sets a parameter is optional and has a shape of its own; the parameter is of
+ * integers. */
 static int check_sets(const ln_opdesc *op, const ln_argdesc *arg, ln_error *err)
 {
     const ln_rjson *name = arg->fields[LN_ARGDESC_SETS];
@@ -172,6 +173,9 @@ static int check_sets(const ln_opdesc *op, const ln_argdesc *arg, ln_error *err)
                               arg->name, name->text);
     if (!arg->optional)
         return ln_opdesc_fail(op, name, err, "argument '%s': \"sets\" without \"optional\"",
+                              arg->name);
+    if (arg->fields[LN_ARGDESC_SAMESHAPE])
+        return ln_opdesc_fail(op, name, err, "argument '%s': \"sets\" with \"sameshape\"",
                               arg->name);
     return 0;
 }

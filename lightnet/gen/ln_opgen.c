@@ -23,17 +23,20 @@ static const char usage[] =
     "  -I, --include DIR   where inherited operators are described: all DIR/*.op\n"
     "      --with FILE.op  a file that describes inherited operators\n"
     "      --depfile FILE  also write a make rule of its dependencies\n"
+    "      --no-docs       leave out the documentation that lightnet ops prints\n"
     "  -h, --help          print this\n"
     "\n"
     "Instead of definitions:\n"
     "      --list ARCH     a header with the array of ARCH's operators, ops_ARCH\n"
     "      --tests         a program that runs the examples of the descriptions\n"
-    "      --docs          a page in Markdown about the operators\n";
+    "      --docs          a page in Markdown about the operators\n"
+    "      --doc-table     a header with the array of their documentation, op_docs\n";
 
-typedef enum mode { MODE_C, MODE_LIST, MODE_TESTS, MODE_DOCS } mode;
+typedef enum mode { MODE_C, MODE_LIST, MODE_TESTS, MODE_DOCS, MODE_DOC_TABLE } mode;
 
 typedef struct options {
     mode mode;
+    int no_docs; /* of MODE_C */
     const char *output;
     const char *depfile;
     const char *arch;      /* of MODE_LIST */
@@ -45,7 +48,7 @@ typedef struct options {
 } options;
 
 /* Values of the options without a letter. */
-enum { OPT_WITH = 256, OPT_DEPFILE, OPT_LIST, OPT_TESTS, OPT_DOCS };
+enum { OPT_WITH = 256, OPT_DEPFILE, OPT_LIST, OPT_TESTS, OPT_DOCS, OPT_DOC_TABLE, OPT_NO_DOCS };
 
 static const struct option long_options[] = {
     {"output", required_argument, NULL, 'o'},
@@ -55,6 +58,8 @@ static const struct option long_options[] = {
     {"list", required_argument, NULL, OPT_LIST},
     {"tests", no_argument, NULL, OPT_TESTS},
     {"docs", no_argument, NULL, OPT_DOCS},
+    {"doc-table", no_argument, NULL, OPT_DOC_TABLE},
+    {"no-docs", no_argument, NULL, OPT_NO_DOCS},
     {"help", no_argument, NULL, 'h'},
     {NULL, 0, NULL, 0},
 };
@@ -120,6 +125,12 @@ static int parse_options(options *opts, int argc, char **argv)
             break;
         case OPT_DOCS:
             opts->mode = MODE_DOCS;
+            break;
+        case OPT_DOC_TABLE:
+            opts->mode = MODE_DOC_TABLE;
+            break;
+        case OPT_NO_DOCS:
+            opts->no_docs = 1;
             break;
         case 'h':
             return 1;
@@ -213,9 +224,12 @@ static int generate(ln_cgen *out, const ln_opdescs *descs, const options *opts, 
     case MODE_DOCS:
         ln_opgen_docs(out, descs);
         return 0;
+    case MODE_DOC_TABLE:
+        ln_opgen_doc_table(out, descs);
+        return 0;
     case MODE_C:
     default:
-        return ln_opgen_c(out, descs, err);
+        return ln_opgen_c(out, descs, !opts->no_docs, err);
     }
 }
 

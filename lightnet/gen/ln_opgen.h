@@ -7,9 +7,13 @@
 #include "gen/ln_cgen.h"
 #include "gen/ln_opdesc.h"
 
-/** Writes the definitions of all own operators (those with "autogen" false left out) as one C file.
- * -1 with a reason: a cycle of arguments whose declarations depend on each other, no memory. */
-int ln_opgen_c(ln_cgen *out, const ln_opdescs *descs, ln_error *err);
+/** Writes the definitions of all own operators (those with "autogen" false left out) as one C file,
+ * with their documentation if `has_docs`. -1 with a reason: a cycle of arguments whose declarations
+ * depend on each other, no memory. */
+int ln_opgen_c(ln_cgen *out, const ln_opdescs *descs, int has_docs, ln_error *err);
+
+/** Writes a header with `op_docs`, the documentation of those operators by `optype`, in order. */
+void ln_opgen_doc_table(ln_cgen *out, const ln_opdescs *descs);
 
 /** Writes a header with `ops_ARCH`, the NULL-terminated array of those operators of architecture
  * `arch`, in order. */

@@ -258,10 +258,10 @@ static void write_includes(ln_cgen *out, const ln_opdescs *descs, int is_system)
     }
 }
 
-static int write_operators(ln_cgen *out, const ln_opdescs *descs, ln_error *err)
+static int write_operators(ln_cgen *out, const ln_opdescs *descs, int has_docs, ln_error *err)
 {
     for (size_t i = 0; i < descs->len; i++) {
-        generator g = {.out = out, .op = descs->ops[i]};
+        generator g = {.out = out, .op = descs->ops[i], .has_docs = has_docs};
         if (!ln_opdesc_is_generated(g.op))
             continue;
         ln_opgen_collect_codes(&g);
@@ -298,16 +298,16 @@ static void write_headers(ln_cgen *out, const ln_cgen *draft, const ln_opdescs *
     write_includes(out, descs, 0);
 }
 
-int ln_opgen_c(ln_cgen *out, const ln_opdescs *descs, ln_error *err)
+int ln_opgen_c(ln_cgen *out, const ln_opdescs *descs, int has_docs, ln_error *err)
 {
     ln_cgen draft = {.file = out->file}; // to find needed declarations
-    int result = write_operators(&draft, descs, err);
+    int result = write_operators(&draft, descs, has_docs, err);
     ln_cgen_print(out, "// Generated from ");
     ln_opgen_print_sources(out, descs);
     ln_cgen_print(out, "; edit that, not this.\n\n");
     if (!result) {
         write_headers(out, &draft, descs);
-        result = write_operators(out, descs, err);
+        result = write_operators(out, descs, has_docs, err);
     }
     ln_cgen_free(&draft);
     return result;
@@ -340,5 +340,26 @@ void ln_opgen_list(ln_cgen *out, const ln_opdescs *descs, const char *arch)
         ln_cgen_line(out, 0, "extern ln_op %s;", declared);
     ln_cgen_print(out, "\nstatic ln_op *ops_%s[] = {\n", arch);
     ln_cgen_filled(out, listed);
+    ln_cgen_print(out, "};\n");
+}
+
+void ln_opgen_doc_table(ln_cgen *out, const ln_opdescs *descs)
+{
+    ln_cgen_print(out, "// Generated from ");
+    ln_opgen_print_sources(out, descs);
+    ln_cgen_print(out, ": the documentation of their operators.\n\n#include "
+                       "\"lightnet/ln_op.h\"\n\n");
+    for (size_t i = 0; i < descs->len; i++) {
+        const generator g = {.out = out, .op = descs->ops[i]};
+        if (ln_opdesc_is_generated(g.op) && !g.op->base)
+            ln_opgen_write_docs(&g);
+    }
+    ln_cgen_print(out, "\nstatic const struct {\n    const char *optype;\n"
+                       "    const ln_op_docs *docs;\n} op_docs[] = {\n");
+    for (size_t i = 0; i < descs->len; i++) {
+        const ln_opdesc *op = descs->ops[i];
+        if (ln_opdesc_is_generated(op))
+            ln_cgen_line(out, 4, "{\"%s\", &%s_docs},", op->optype, ln_opdesc_base(op)->optype);
+    }
     ln_cgen_print(out, "};\n");
 }

@@ -30,9 +30,23 @@ static char *generate(const char *file, const char *with, const char *output, ge
     return text;
 }
 
+/** ln_opgen_c as a generate_func, with documentation. */
+static int generate_c(ln_cgen *out, const ln_opdescs *descs, ln_error *err)
+{
+    return ln_opgen_c(out, descs, 1, err);
+}
+
+/** The same without it, with a table of it behind. */
+static int generate_apart(ln_cgen *out, const ln_opdescs *descs, ln_error *err)
+{
+    const int result = ln_opgen_c(out, descs, 0, err);
+    ln_opgen_doc_table(out, descs);
+    return result;
+}
+
 START_TEST(generated_c_is_as_expected)
 {
-    char *text = generate("good.op", NULL, "good.c", ln_opgen_c);
+    char *text = generate("good.op", NULL, "good.c", generate_c);
     ln_assert_golden(text, "good.expected.c");
     ln_free(text);
 }
@@ -54,9 +68,24 @@ START_TEST(generated_page_is_as_expected)
 }
 END_TEST
 
+START_TEST(documentation_is_left_out_for_a_table)
+{
+    char *text = generate("good.op", NULL, "good.c", generate_apart);
+    char *table = strstr(text, "// Generated from good.op: the documentation");
+    ck_assert_ptr_nonnull(table);
+    ck_assert_ptr_nonnull(strstr(table, "{\"one per line\", \"1-D TL_FLOAT\"},\n"));
+    ck_assert_ptr_nonnull(strstr(table, "{\"\", \"number -> int\", \"3\"},\n"));
+    ck_assert_ptr_nonnull(strstr(table, "    {\"blur\", &blur_docs},\n"));
+    *table = '\0';
+    ck_assert_ptr_null(strstr(text, "one per line"));
+    ck_assert_ptr_null(strstr(text, "docs"));
+    ln_free(text);
+}
+END_TEST
+
 START_TEST(no_line_is_too_long_except_the_authors)
 {
-    char *text = generate("good.op", NULL, "good.c", ln_opgen_c);
+    char *text = generate("good.op", NULL, "good.c", generate_c);
     for (char *line = strtok(text, "\n"); line; line = strtok(NULL, "\n"))
         ck_assert_msg(strlen(line) <= LN_CGEN_COLUMNS, "%s", line);
     ln_free(text);
@@ -65,7 +94,7 @@ END_TEST
 
 START_TEST(an_operator_inherits_from_another_file)
 {
-    char *text = generate("child.op", "good.op", "child.c", ln_opgen_c);
+    char *text = generate("child.op", "good.op", "child.c", generate_c);
     ck_assert_msg(text != NULL, "%s", ln_last_error());
     ck_assert_ptr_nonnull(strstr(text, "LN_GENOP(blur_cpu, blur_cpu, \"cpu\", LN_MEM_CPU,"));
     ck_assert_ptr_nonnull(strstr(text, "#include <math.h>"));
@@ -74,7 +103,7 @@ START_TEST(an_operator_inherits_from_another_file)
     ck_assert_ptr_null(strstr(text, "LN_GENOP(split_cpu"));
     ln_free(text);
 
-    ck_assert_ptr_null(generate("child.op", NULL, "child.c", ln_opgen_c));
+    ck_assert_ptr_null(generate("child.op", NULL, "child.c", generate_c));
     ck_assert_str_eq(
         ln_last_error(),
         "child.op:7:25: operator 'blur_cpu': inherits 'blur', which is described nowhere");
@@ -103,7 +132,7 @@ END_TEST
 
 static void reject(const char *file, char *message, size_t size)
 {
-    char *text = generate(file, NULL, "bad.c", ln_opgen_c);
+    char *text = generate(file, NULL, "bad.c", generate_c);
     if (text) { // a mistake in an example
         ln_free(text);
         text = generate(file, NULL, "bad.c", ln_opgen_tests);
@@ -119,5 +148,6 @@ START_TEST(errors_have_the_expected_messages)
 END_TEST
 
 LN_TEST_MAIN("operator generator", generated_c_is_as_expected, generated_page_is_as_expected,
-             no_line_is_too_long_except_the_authors, an_operator_inherits_from_another_file,
-             a_list_holds_the_operators_of_one_architecture, errors_have_the_expected_messages)
+             documentation_is_left_out_for_a_table, no_line_is_too_long_except_the_authors,
+             an_operator_inherits_from_another_file, a_list_holds_the_operators_of_one_architecture,
+             errors_have_the_expected_messages)

@@ -42,6 +42,7 @@ typedef struct generator {
     codes later; /* all code in the other functions */
     step *steps;
     size_t nsteps;
+    int has_docs; /* the documentation becomes part of the information */
 } generator;
 
 /** The suffixes of an argument's variables. */
@@ -164,6 +165,9 @@ void ln_opgen_write_name_func(const generator *g, const ln_argdesc *arg);
 
 /** Writes the type of an argument to `buf`, for people: "4-D FLT", "array_number -> int [2]". */
 void ln_opgen_arg_type(const ln_argdesc *arg, char *buf, size_t size);
+
+/** Writes TYPE_docs, the documentation of an operator and its arguments. */
+void ln_opgen_write_docs(const generator *g);
 
 /** Writes the tables of the arguments and the information. */
 void ln_opgen_write_tables(const generator *g);

@@ -144,14 +144,10 @@ static void write_param_checks(const generator *g, const ln_argdesc *arg, const 
 /** Appends the row of an argument, and ends the table behind the last. */
 static void write_arg_info(const generator *g, const ln_argdesc *arg, int is_last)
 {
-    char type[LN_MAX_NAME_LEN];
-    const char *line = "";
-    const ln_rjson *deflt = arg->fields[LN_ARGDESC_DEFAULT];
-    ln_opgen_arg_type(arg, type, sizeof(type));
-    APPEND(g, &line, "{\"%s\", %s", arg->name, quote(g, ln_argdesc_text(arg, LN_ARGDESC_DOC)));
-    write_string_field(g, &line, "type", type);
-    if (deflt)
-        write_string_field(g, &line, "deflt", ln_cgen_json(g->out, deflt));
+    const char *line = "", *sets = ln_argdesc_text(arg, LN_ARGDESC_SETS);
+    APPEND(g, &line, "{\"%s\"", arg->name);
+    if (arg->fields[LN_ARGDESC_DEFAULT])
+        APPEND(g, &line, ", .has_default = 1");
     if (ln_argdesc_is(arg, LN_ARGDESC_OPTIONAL))
         APPEND(g, &line, ", .optional = 1");
     if (arg->variadic)
@@ -159,7 +155,9 @@ static void write_arg_info(const generator *g, const ln_argdesc *arg, int is_las
     if (arg->fields[LN_ARGDESC_INPLACE])
         APPEND(g, &line, ", .inplace = %s_%s_inplace", g->op->optype, arg->name);
     write_string_field(g, &line, "owner", ln_argdesc_text(arg, LN_ARGDESC_OWNER));
-    write_string_field(g, &line, "sets", ln_argdesc_text(arg, LN_ARGDESC_SETS));
+    write_string_field(g, &line, "sets", sets);
+    if (sets)
+        APPEND(g, &line, ", .is_setter = 1");
     if (arg->fields[LN_ARGDESC_DYNAMIC])
         APPEND(g, &line, ", .dynamic = %d", ln_argdesc_is(arg, LN_ARGDESC_DYNAMIC) ? 1 : -1);
     if (arg->kind == LN_ARGDESC_IN && !arg->variadic)
@@ -199,6 +197,37 @@ static void write_arg_infos(const generator *g, ln_argdesc_kind kind)
     }
 }
 
+/** Appends the documentation of an argument, and ends the table behind the last. */
+static void write_arg_docs(const generator *g, const ln_argdesc *arg, int is_last)
+{
+    char type[LN_MAX_NAME_LEN];
+    const char *line = "";
+    const ln_rjson *deflt = arg->fields[LN_ARGDESC_DEFAULT];
+    ln_opgen_arg_type(arg, type, sizeof(type));
+    APPEND(g, &line, "{%s, %s", quote(g, ln_argdesc_text(arg, LN_ARGDESC_DOC)), quote(g, type));
+    if (deflt)
+        APPEND(g, &line, ", %s", quote(g, ln_cgen_json(g->out, deflt)));
+    ln_cgen_line(g->out, 4, "%s}%s", line, is_last ? "};" : ",");
+}
+
+void ln_opgen_write_docs(const generator *g)
+{
+    const ln_opdesc *op = g->op;
+    size_t n = 0;
+    if (op->nargs)
+        ln_cgen_print(g->out, "static const ln_arg_docs %s_docs_args[] = {\n", op->optype);
+    for (int kind = LN_ARGDESC_IN; kind <= LN_ARGDESC_PARAM; kind++) {
+        const ln_argdesc *arg = next_arg(op, (ln_argdesc_kind)kind, 0);
+        for (; arg; arg = next_arg(op, (ln_argdesc_kind)kind, (size_t)(arg - op->args) + 1))
+            write_arg_docs(g, arg, ++n == op->nargs);
+    }
+    ln_cgen_line(g->out, 0, "static const ln_op_docs %s_docs = {%s, %s, %s, %s%s};", op->optype,
+                 quote(g, ln_opdesc_text(op, LN_OPDESC_DOC)),
+                 quote(g, ln_opdesc_text(op, LN_OPDESC_AUTHOR)),
+                 quote(g, ln_cgen_base_name(op->node->file)), op->nargs ? op->optype : "NULL",
+                 op->nargs ? "_docs_args" : "");
+}
+
 void ln_opgen_write_tables(const generator *g)
 {
     const ln_opdesc *op = g->op;
@@ -216,11 +245,13 @@ void ln_opgen_write_tables(const generator *g)
     }
     ln_cgen_line(g->out, 0, "static const ln_param_type %s_param_ptypes[] = {%sLN_PARAM_INVALID};",
                  op->optype, types);
-    ln_cgen_line(g->out, 0, "LN_OP_INFO(%s, %s, %s, %s, %zu, %s.pure = %d%s%s);", op->optype,
-                 quote(g, ln_opdesc_text(op, LN_OPDESC_DOC)),
-                 quote(g, ln_opdesc_text(op, LN_OPDESC_AUTHOR)),
-                 quote(g, ln_cgen_base_name(op->node->file)), op->nargs + LENGTH_OF(kind_tables),
-                 tables, op->pure, op->inplace_writer ? ", .inplace_writer = 1" : "",
+    if (g->has_docs) {
+        ln_opgen_write_docs(g);
+        APPEND(g, &tables, ".docs = &%s_docs, ", op->optype);
+    }
+    ln_cgen_line(g->out, 0, "LN_OP_INFO(%s, %zu, %s.pure = %d%s%s);", op->optype,
+                 op->nargs + LENGTH_OF(kind_tables), tables, op->pure,
+                 op->inplace_writer ? ", .inplace_writer = 1" : "",
                  strings && strings->boolean ? ", .strings = 1" : "");
     ln_cgen_print(g->out, "\n");
 }

@@ -25,7 +25,7 @@ const char *ln_dynamic_param(const ln_op_arg *op_arg, const ln_tensor_list_entry
 {
     const ln_arg_info *info = op_arg->info ? op_arg->info->tensors_in : NULL;
     for (; info; info = ln_arg_info_next(info))
-        if (info->sets && ln_streq(info->arg_name, tle->arg_name))
+        if (info->is_setter && ln_streq(info->arg_name, tle->arg_name))
             return info->sets;
     return NULL;
 }

@@ -98,8 +98,7 @@ static struct spec spec_at(const struct args *args, int i)
     if (i > 0 && args->infos[i - 1].islast)
         return (struct spec){.arg_name = NULL};
     const ln_arg_info *info = &args->infos[i];
-    const int has_default = args->arg_name_of == param_arg_name && info->deflt;
-    return (struct spec){info->arg_name, info->optional || has_default, info->variadic};
+    return (struct spec){info->arg_name, info->optional || info->has_default, info->variadic};
 }
 
 static int is_declared_as(const char *arg_name, const struct spec *spec)

@@ -39,13 +39,13 @@ static int begin_input(ln_op_arg *op_arg, const ln_arg_info *info)
 /** Type and shape are those of another input, where both are there. */
 static int compare_input(ln_op_arg *op_arg, const ln_arg_info *info)
 {
-    if (!info->same_type && !info->same_shape)
+    const char *const same_shape = info->is_setter ? NULL : info->same_shape;
+    if (!info->same_type && !same_shape)
         return 0;
     const ln_tensor_entry *entry = ln_op_find_input(op_arg, info->arg_name);
     const ln_tensor_entry *type =
         info->same_type ? ln_op_find_input(op_arg, info->same_type) : NULL;
-    const ln_tensor_entry *shape =
-        info->same_shape ? ln_op_find_input(op_arg, info->same_shape) : NULL;
+    const ln_tensor_entry *shape = same_shape ? ln_op_find_input(op_arg, same_shape) : NULL;
     if (entry && type && ln_opck_same_type(op_arg, entry, type))
         return -1;
     return entry && shape ? ln_opck_same_shape(op_arg, entry, shape) : 0;
@@ -122,7 +122,7 @@ static ln_list *append_default(ln_list *params, const ln_arg_info *info, ln_para
  * include the value. */
 static int add_default(ln_op_arg *op_arg, const ln_arg_info *info, ln_param_type type)
 {
-    if (!info->deflt || !needs_default(op_arg, info, type))
+    if (!info->has_default || !needs_default(op_arg, info, type))
         return 0;
     ln_list *longer = append_default(op_arg->params, info, type);
     if (!longer)

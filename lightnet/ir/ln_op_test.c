@@ -271,7 +271,7 @@ static const ln_arg_info mixed_ins[] = {{.arg_name = "src"},
                                         {.arg_name = "bias", .optional = 1},
                                         {.arg_name = "part", .variadic = 1, .islast = 1}};
 static const ln_arg_info mixed_outs[] = {{.arg_name = "dst", .islast = 1}};
-static const ln_arg_info mixed_params[] = {{.arg_name = "axis", .deflt = "0"},
+static const ln_arg_info mixed_params[] = {{.arg_name = "axis", .has_default = 1},
                                            {.arg_name = "mode", .islast = 1}};
 static const ln_op_info mixed_info = {
     .tensors_in = mixed_ins, .tensors_out = mixed_outs, .params = mixed_params};

@@ -380,7 +380,8 @@ static const ln_arg_info dst_over_both[] = {
     {.arg_name = "dst", .inplace = in_place_both, .islast = 1}};
 static const ln_arg_info dst_in_src[] = {{.arg_name = "dst", .owner = "src", .islast = 1}};
 static const ln_arg_info src_and_len[] = {
-    {.arg_name = "src1"}, {.arg_name = "src2", .sets = "len", .optional = 1, .islast = 1}};
+    {.arg_name = "src1"},
+    {.arg_name = "src2", .sets = "len", .is_setter = 1, .optional = 1, .islast = 1}};
 static const ln_arg_info len_params[] = {{.arg_name = "len", .islast = 1}};
 static const ln_arg_info dynamic_dst[] = {{.arg_name = "dst", .dynamic = 1, .islast = 1}};
 static const ln_arg_info fixed_dst[] = {{.arg_name = "dst", .dynamic = -1, .islast = 1}};

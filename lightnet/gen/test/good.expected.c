@@ -97,38 +97,48 @@ static void blur_post_run(ln_op_arg *op_arg)
 }
 
 static const ln_arg_info blur_tensors_in[] = {
-    {"src", "any floats", .type = "2-D FLT", .dtypes = LN_DTYPES_FLOAT, .ndim = 2,
-     .at = LN_PRIV(blur, src)},
-    {"bias", "one per line", .type = "1-D TL_FLOAT", .optional = 1,
-     .dtypes = LN_DTYPE_BIT(TL_FLOAT), .ndim = 1, .at = LN_PRIV(blur, bias), .islast = 1}};
+    {"src", .dtypes = LN_DTYPES_FLOAT, .ndim = 2, .at = LN_PRIV(blur, src)},
+    {"bias", .optional = 1, .dtypes = LN_DTYPE_BIT(TL_FLOAT), .ndim = 1, .at = LN_PRIV(blur, bias),
+     .islast = 1}};
 static const ln_arg_info blur_tensors_out[] = {
-    {"dst", "the result", .type = "shape of src, dtype of src", .islast = 1}};
+    {"dst", .islast = 1}};
 static const ln_arg_info blur_params[] = {
-    {"width", "", .type = "number -> int", .deflt = "3", .bounds = LN_BOUNDS(LN_VALUE(GE, 1),
-     LN_VALUE(NE, 2)), LN_NUMBERS(3), .at = LN_PRIV(blur, width)},
-    {"shift", "", .type = "number -> int", .deflt = "0", LN_NUMBERS(0)},
-    {"sigma", "", .type = "number -> float", .deflt = "0.5", .view = LN_OPCK_FLOAT,
-     .bounds = LN_BOUNDS(LN_VALUE(GT, 0)), LN_NUMBERS(0.5), .at = LN_PRIV(blur, sigma)},
-    {"edge", "", .type = "string", .deflt = "\"mirror\"", LN_STRINGS("mirror")},
-    {"wrap", "", .type = "bool", .deflt = "true", LN_NUMBERS(1)},
-    {"weights", "", .type = "array_number -> double [width]", .deflt = "[0.25, 0.5, 0.25]",
-     .view = LN_OPCK_DOUBLE, .bounds = LN_BOUNDS(LN_VALUE(GE, 0), LN_VALUE(LT, 1)),
-     LN_NUMBERS(0.25, 0.5, 0.25)},
-    {"flags", "", .type = "array_bool", .deflt = "[true, false]", .bounds = LN_BOUNDS(LN_LENGTH(LT,
-     4)), LN_NUMBERS(1, 0)},
-    {"labels", "", .type = "array_string", .deflt = "[\"a\", \"b\"]",
-     .bounds = LN_BOUNDS(LN_LENGTH(NE, 1)), LN_STRINGS("a", "b")},
-    {"dtype", "", .type = "string -> tl_dtype", .deflt = "\"TL_FLOAT\"", LN_STRINGS("TL_FLOAT")},
-    {"dtypes", "", .type = "array_string -> tl_dtype", .deflt = "[\"TL_FLOAT\"]",
-     LN_STRINGS("TL_FLOAT"), .islast = 1}};
+    {"width", .has_default = 1, .bounds = LN_BOUNDS(LN_VALUE(GE, 1), LN_VALUE(NE, 2)),
+     LN_NUMBERS(3), .at = LN_PRIV(blur, width)},
+    {"shift", .has_default = 1, LN_NUMBERS(0)},
+    {"sigma", .has_default = 1, .view = LN_OPCK_FLOAT, .bounds = LN_BOUNDS(LN_VALUE(GT, 0)),
+     LN_NUMBERS(0.5), .at = LN_PRIV(blur, sigma)},
+    {"edge", .has_default = 1, LN_STRINGS("mirror")},
+    {"wrap", .has_default = 1, LN_NUMBERS(1)},
+    {"weights", .has_default = 1, .view = LN_OPCK_DOUBLE, .bounds = LN_BOUNDS(LN_VALUE(GE, 0),
+     LN_VALUE(LT, 1)), LN_NUMBERS(0.25, 0.5, 0.25)},
+    {"flags", .has_default = 1, .bounds = LN_BOUNDS(LN_LENGTH(LT, 4)), LN_NUMBERS(1, 0)},
+    {"labels", .has_default = 1, .bounds = LN_BOUNDS(LN_LENGTH(NE, 1)), LN_STRINGS("a", "b")},
+    {"dtype", .has_default = 1, LN_STRINGS("TL_FLOAT")},
+    {"dtypes", .has_default = 1, LN_STRINGS("TL_FLOAT"), .islast = 1}};
 static const ln_param_type blur_param_ptypes[] = {LN_PARAM_NUMBER, LN_PARAM_NUMBER,
                                                   LN_PARAM_NUMBER, LN_PARAM_STRING, LN_PARAM_BOOL,
                                                   LN_PARAM_ARRAY_NUMBER, LN_PARAM_ARRAY_BOOL,
                                                   LN_PARAM_ARRAY_STRING, LN_PARAM_STRING,
                                                   LN_PARAM_ARRAY_STRING, LN_PARAM_INVALID};
-LN_OP_INFO(blur, "Weighs each line's neighbours \"softly\".", "The LightNet authors", "good.op",
-           16, .tensors_in = blur_tensors_in, .tensors_out = blur_tensors_out,
-           .params = blur_params, .pure = 1);
+static const ln_arg_docs blur_docs_args[] = {
+    {"any floats", "2-D FLT"},
+    {"one per line", "1-D TL_FLOAT"},
+    {"the result", "shape of src, dtype of src"},
+    {"", "number -> int", "3"},
+    {"", "number -> int", "0"},
+    {"", "number -> float", "0.5"},
+    {"", "string", "\"mirror\""},
+    {"", "bool", "true"},
+    {"", "array_number -> double [width]", "[0.25, 0.5, 0.25]"},
+    {"", "array_bool", "[true, false]"},
+    {"", "array_string", "[\"a\", \"b\"]"},
+    {"", "string -> tl_dtype", "\"TL_FLOAT\""},
+    {"", "array_string -> tl_dtype", "[\"TL_FLOAT\"]"}};
+static const ln_op_docs blur_docs = {"Weighs each line's neighbours \"softly\".",
+                                     "The LightNet authors", "good.op", blur_docs_args};
+LN_OP_INFO(blur, 16, .tensors_in = blur_tensors_in, .tensors_out = blur_tensors_out,
+           .params = blur_params, .docs = &blur_docs, .pure = 1);
 
 LN_GENOP(blur, blur, "none", LN_MEM_NONE, blur_pre_run, .post_run = blur_post_run);
 
@@ -143,7 +153,7 @@ struct split_cpu_priv {
 #line 90 "good.op"
     int runs;
     double *table;
-#line 147 "good.c"
+#line 157 "good.c"
 };
 
 static void split_cpu_pre_run(ln_op_arg *op_arg)
@@ -158,7 +168,7 @@ static void split_cpu_pre_run(ln_op_arg *op_arg)
     // checks
 #line 94 "good.op"
     ln_opck_satisfy(src->ndim > 0 && src->dims[0] > 1);
-#line 162 "good.c"
+#line 172 "good.c"
     ln_param_entry *rows_entry = ln_param_list_find(op_arg->params, "rows");
     ln_opck_param_int_lt(rows_entry, src->dims[0]);
     // outputs
@@ -171,12 +181,12 @@ static void split_cpu_pre_run(ln_op_arg *op_arg)
     }
 
     upper_dims[0] = rows;
-#line 175 "good.c"
+#line 185 "good.c"
     ln_tensor_entry *upper_entry = ln_op_define_output(op_arg, "upper", src->ndim, upper_dims,
         src->dtype, LN_MEM_CPU);
 #line 112 "good.op"
     ln_free(upper_dims);
-#line 180 "good.c"
+#line 190 "good.c"
     if (!upper_entry)
         return;
     if (ln_tensor_entry_set_owner(upper_entry, op_arg->tensor_table, src_name)) {
@@ -190,7 +200,7 @@ static void split_cpu_pre_run(ln_op_arg *op_arg)
         memcpy(lower_dims, src->dims, sizeof(int) * (size_t)src->ndim);
 #line 122 "good.op"
         lower_dims[0] = src->dims[0] - upper->dims[0];
-#line 194 "good.c"
+#line 204 "good.c"
         lower_entry = ln_op_define_output(op_arg, "lower", src->ndim, lower_dims, upper->dtype,
                                           LN_MEM_CPU);
         if (!lower_entry)
@@ -210,7 +220,7 @@ static void split_cpu_pre_run(ln_op_arg *op_arg)
 #line 131 "good.op"
     op_arg->macs = 3.0 * rows;
     op_arg->algorithm = rows > 1 ? "many" : "one";
-#line 214 "good.c"
+#line 224 "good.c"
     op_arg->layout = "plain";
 }
 
@@ -221,7 +231,7 @@ static void split_cpu_post_run(ln_op_arg *op_arg)
         return;
 #line 141 "good.op"
     ln_free(priv->table);
-#line 225 "good.c"
+#line 235 "good.c"
     ln_op_end(op_arg);
 }
 
@@ -232,23 +242,27 @@ static size_t split_cpu_calc_offset(ln_op_arg *op_arg, ln_tensor_entry *te)
 
 #line 142 "good.op"
     return te == upper_entry ? src_entry->offset : te->offset;
-#line 236 "good.c"
+#line 246 "good.c"
 }
 
 static const ln_arg_info split_cpu_tensors_in[] = {
-    {"src", "[n, ..]", .type = "TL_FLOAT or TL_INT8",
-     .dtypes = LN_DTYPE_BIT(TL_FLOAT) | LN_DTYPE_BIT(TL_INT8), .isstatic = 1,
+    {"src", .dtypes = LN_DTYPE_BIT(TL_FLOAT) | LN_DTYPE_BIT(TL_INT8), .isstatic = 1,
      .at = LN_PRIV(split_cpu, src), .islast = 1}};
 static const ln_arg_info split_cpu_tensors_out[] = {
-    {"upper", "[rows, ..]", .type = "src->dtype", .owner = "src"},
-    {"lower", "[n - rows, ..]", .type = "dtype of upper", .optional = 1, .islast = 1}};
+    {"upper", .owner = "src"},
+    {"lower", .optional = 1, .islast = 1}};
 static const ln_arg_info split_cpu_params[] = {
-    {"rows", "", .type = "number -> int", .bounds = LN_BOUNDS(LN_VALUE(GE, 1)),
-     .at = LN_PRIV(split_cpu, rows), .islast = 1}};
+    {"rows", .bounds = LN_BOUNDS(LN_VALUE(GE, 1)), .at = LN_PRIV(split_cpu, rows), .islast = 1}};
 static const ln_param_type split_cpu_param_ptypes[] = {LN_PARAM_NUMBER, LN_PARAM_INVALID};
-LN_OP_INFO(split_cpu, "The upper rows and, if wanted, the others.", "The LightNet authors",
-           "good.op", 7, .tensors_in = split_cpu_tensors_in, .tensors_out = split_cpu_tensors_out,
-           .params = split_cpu_params, .pure = 0, .inplace_writer = 1);
+static const ln_arg_docs split_cpu_docs_args[] = {
+    {"[n, ..]", "TL_FLOAT or TL_INT8"},
+    {"[rows, ..]", "src->dtype"},
+    {"[n - rows, ..]", "dtype of upper"},
+    {"", "number -> int"}};
+static const ln_op_docs split_cpu_docs = {"The upper rows and, if wanted, the others.",
+                                          "The LightNet authors", "good.op", split_cpu_docs_args};
+LN_OP_INFO(split_cpu, 7, .tensors_in = split_cpu_tensors_in, .tensors_out = split_cpu_tensors_out,
+           .params = split_cpu_params, .docs = &split_cpu_docs, .pure = 0, .inplace_writer = 1);
 
 static void split_cpu_static_run(ln_op_arg *op_arg)
 {
@@ -256,7 +270,7 @@ static void split_cpu_static_run(ln_op_arg *op_arg)
 
 #line 134 "good.op"
     ((struct priv_s *)priv)->runs = 0;
-#line 260 "good.c"
+#line 274 "good.c"
 }
 
 static void split_cpu_run(ln_op_arg *op_arg)
@@ -270,7 +284,7 @@ static void split_cpu_run(ln_op_arg *op_arg)
     if (lower)
         memcpy(lower->data, (const char *)src->data + tl_tensor_size(upper),
                tl_tensor_size(lower));
-#line 274 "good.c"
+#line 288 "good.c"
 }
 
 LN_GENOP(split_cpu, split_cpu, "cpu", LN_MEM_CPU, split_cpu_pre_run,
@@ -307,12 +321,12 @@ static void stack_cpu_pre_run(ln_op_arg *op_arg)
     for (int i = 0; i < priv->src_n; i++) {
 #line 156 "good.op"
         ln_opck_satisfy(src[i]->dtype == src[0]->dtype && tl_tensor_issameshape(src[i], src[0]));
-#line 311 "good.c"
+#line 325 "good.c"
     }
 #line 157 "good.op"
     ln_opck_satisfy(src_n < 100);
     // outputs
-#line 316 "good.c"
+#line 330 "good.c"
     tl_dtype dst_dtype = TL_FLOAT;
     int dst_ndim = 1;
     int *dst_dims = NULL;
@@ -324,7 +338,7 @@ static void stack_cpu_pre_run(ln_op_arg *op_arg)
     memcpy(stacked + 1, src[0]->dims, sizeof(int) * (size_t)src[0]->ndim);
     stacked[0] = src_n;
     dst_dims = stacked;
-#line 328 "good.c"
+#line 342 "good.c"
     ln_tensor_entry *dst_entry = ln_op_define_output(op_arg, "dst", dst_ndim, dst_dims, dst_dtype,
         LN_MEM_CPU);
     if (!dst_entry)
@@ -344,14 +358,19 @@ static void stack_cpu_post_run(ln_op_arg *op_arg)
 }
 
 static const ln_arg_info stack_cpu_tensors_in[] = {
-    {"src", "[..]", .type = "any", .variadic = 1, .islast = 1}};
+    {"src", .variadic = 1, .islast = 1}};
 static const ln_arg_info stack_cpu_tensors_out[] = {
-    {"dst", "[n, ..]", .type = "any", .islast = 1}};
+    {"dst", .islast = 1}};
 static const ln_param_type stack_cpu_param_ptypes[] = {LN_PARAM_INVALID};
-LN_OP_INFO(stack_cpu,
-           "One tensor of many tensors that have the same type and shape: the first axis counts "
-           "them, the others are theirs.", "The LightNet authors", "good.op", 5,
-           .tensors_in = stack_cpu_tensors_in, .tensors_out = stack_cpu_tensors_out, .pure = 1);
+static const ln_arg_docs stack_cpu_docs_args[] = {
+    {"[..]", "any"},
+    {"[n, ..]", "any"}};
+static const ln_op_docs stack_cpu_docs = {"One tensor of many tensors that have the same type and "
+                                          "shape: the first axis counts them, the others are "
+                                          "theirs.", "The LightNet authors", "good.op",
+                                          stack_cpu_docs_args};
+LN_OP_INFO(stack_cpu, 5, .tensors_in = stack_cpu_tensors_in, .tensors_out = stack_cpu_tensors_out,
+           .docs = &stack_cpu_docs, .pure = 1);
 
 static void stack_cpu_run(ln_op_arg *op_arg)
 {
@@ -363,7 +382,7 @@ static void stack_cpu_run(ln_op_arg *op_arg)
 
 #line 179 "good.op"
     if (tl_exec_gather(&exec, src, src_n, dst))
-#line 367 "good.c"
+#line 386 "good.c"
         ln_op_fail_tl(op_arg);
 }
 
@@ -407,7 +426,7 @@ static void rows_cpu_pre_run(ln_op_arg *op_arg)
 #line 199 "good.op"
     ln_opck_tensor_len(total_entry, dst_n);
     // for the other functions
-#line 411 "good.c"
+#line 430 "good.c"
     priv->total = total_entry->tensor;
 }
 
@@ -423,16 +442,21 @@ static void rows_cpu_post_run(ln_op_arg *op_arg)
 
 static const char *const rows_cpu_total_inplace[] = {"like", NULL};
 static const ln_arg_info rows_cpu_tensors_in[] = {
-    {"src", "[n, m]", .type = "2-D NUM", .dtypes = LN_DTYPES_NUMBER, .ndim = 2,
-     .at = LN_PRIV(rows_cpu, src)},
-    {"like", "[n, m]", .type = "shape of src, dtype of src", .same_type = "src",
-     .same_shape = "src", .islast = 1}};
+    {"src", .dtypes = LN_DTYPES_NUMBER, .ndim = 2, .at = LN_PRIV(rows_cpu, src)},
+    {"like", .same_type = "src", .same_shape = "src", .islast = 1}};
 static const ln_arg_info rows_cpu_tensors_out[] = {
-    {"dst", "[m]", .type = "1-D dtype of src", .variadic = 1, .dynamic = 1},
-    {"total", "[1, n]", .type = "2-D TL_DOUBLE", .inplace = rows_cpu_total_inplace, .islast = 1}};
+    {"dst", .variadic = 1, .dynamic = 1},
+    {"total", .inplace = rows_cpu_total_inplace, .islast = 1}};
 static const ln_param_type rows_cpu_param_ptypes[] = {LN_PARAM_INVALID};
-LN_OP_INFO(rows_cpu, "The rows of a matrix.", "The LightNet authors", "good.op", 7,
-           .tensors_in = rows_cpu_tensors_in, .tensors_out = rows_cpu_tensors_out, .pure = 1);
+static const ln_arg_docs rows_cpu_docs_args[] = {
+    {"[n, m]", "2-D NUM"},
+    {"[n, m]", "shape of src, dtype of src"},
+    {"[m]", "1-D dtype of src"},
+    {"[1, n]", "2-D TL_DOUBLE"}};
+static const ln_op_docs rows_cpu_docs = {"The rows of a matrix.", "The LightNet authors",
+                                         "good.op", rows_cpu_docs_args};
+LN_OP_INFO(rows_cpu, 7, .tensors_in = rows_cpu_tensors_in, .tensors_out = rows_cpu_tensors_out,
+           .docs = &rows_cpu_docs, .pure = 1);
 
 static void rows_cpu_static_run(ln_op_arg *op_arg)
 {
@@ -442,7 +466,7 @@ static void rows_cpu_static_run(ln_op_arg *op_arg)
 
 #line 204 "good.op"
     if (tl_exec_zeros(&exec, total))
-#line 446 "good.c"
+#line 470 "good.c"
         ln_op_fail_tl(op_arg);
 }
 
@@ -456,7 +480,7 @@ static void rows_cpu_run(ln_op_arg *op_arg)
 
 #line 205 "good.op"
     if (tl_exec_scatter(&exec, src, dst, dst_n))
-#line 460 "good.c"
+#line 484 "good.c"
         ln_op_fail_tl(op_arg);
 }
 
@@ -499,7 +523,7 @@ static void rows_alone_cpu_pre_run(ln_op_arg *op_arg)
         return;
 #line 199 "good.op"
     ln_opck_tensor_len(total_entry, dst_n);
-#line 503 "good.c"
+#line 527 "good.c"
 }
 
 static void rows_alone_cpu_post_run(ln_op_arg *op_arg)
@@ -514,17 +538,21 @@ static void rows_alone_cpu_post_run(ln_op_arg *op_arg)
 
 static const char *const rows_alone_cpu_total_inplace[] = {"like", NULL};
 static const ln_arg_info rows_alone_cpu_tensors_in[] = {
-    {"src", "[n, m]", .type = "2-D NUM", .dtypes = LN_DTYPES_NUMBER, .ndim = 2,
-     .at = LN_PRIV(rows_alone_cpu, src)},
-    {"like", "[n, m]", .type = "any", .dtypes = LN_DTYPES_COMPUTED, .islast = 1}};
+    {"src", .dtypes = LN_DTYPES_NUMBER, .ndim = 2, .at = LN_PRIV(rows_alone_cpu, src)},
+    {"like", .dtypes = LN_DTYPES_COMPUTED, .islast = 1}};
 static const ln_arg_info rows_alone_cpu_tensors_out[] = {
-    {"dst", "[m]", .type = "1-D dtype of src", .variadic = 1, .dynamic = 1},
-    {"total", "[1, n]", .type = "2-D TL_DOUBLE", .inplace = rows_alone_cpu_total_inplace,
-     .islast = 1}};
+    {"dst", .variadic = 1, .dynamic = 1},
+    {"total", .inplace = rows_alone_cpu_total_inplace, .islast = 1}};
 static const ln_param_type rows_alone_cpu_param_ptypes[] = {LN_PARAM_INVALID};
-LN_OP_INFO(rows_alone_cpu, "The rows of a matrix.", "The LightNet authors", "good.op", 7,
-           .tensors_in = rows_alone_cpu_tensors_in, .tensors_out = rows_alone_cpu_tensors_out,
-           .pure = 1);
+static const ln_arg_docs rows_alone_cpu_docs_args[] = {
+    {"[n, m]", "2-D NUM"},
+    {"[n, m]", "any"},
+    {"[m]", "1-D dtype of src"},
+    {"[1, n]", "2-D TL_DOUBLE"}};
+static const ln_op_docs rows_alone_cpu_docs = {"The rows of a matrix.", "The LightNet authors",
+                                               "good.op", rows_alone_cpu_docs_args};
+LN_OP_INFO(rows_alone_cpu, 7, .tensors_in = rows_alone_cpu_tensors_in,
+           .tensors_out = rows_alone_cpu_tensors_out, .docs = &rows_alone_cpu_docs, .pure = 1);
 
 static void rows_alone_cpu_run(ln_op_arg *op_arg)
 {
@@ -535,7 +563,7 @@ static void rows_alone_cpu_run(ln_op_arg *op_arg)
 
 #line 215 "good.op"
     tl_exec_scatter(NULL, src, dst, dst_n);
-#line 539 "good.c"
+#line 567 "good.c"
 }
 
 LN_GENOP(rows_alone_cpu, rows_alone_cpu, "cpu", LN_MEM_CPU, rows_alone_cpu_pre_run,
@@ -550,7 +578,7 @@ struct count_priv {
     int axis;
 #line 222 "good.op"
     int lines;
-#line 554 "good.c"
+#line 582 "good.c"
 };
 
 static void count_pre_run(ln_op_arg *op_arg)
@@ -572,22 +600,26 @@ static void count_pre_run(ln_op_arg *op_arg)
     priv->dst = dst_entry->tensor;
 #line 225 "good.op"
     priv->lines = src->dims[0];
-#line 576 "good.c"
+#line 604 "good.c"
 }
 
 static const ln_arg_info count_tensors_in[] = {
-    {"src", "any floats", .type = "FLT", .dtypes = LN_DTYPES_FLOAT, .at = LN_PRIV(count, src)},
-    {"host", "", .type = "dtype of src", .optional = 1, .anywhere = 1, .same_type = "src",
-     .islast = 1}};
+    {"src", .dtypes = LN_DTYPES_FLOAT, .at = LN_PRIV(count, src)},
+    {"host", .optional = 1, .anywhere = 1, .same_type = "src", .islast = 1}};
 static const ln_arg_info count_tensors_out[] = {
-    {"dst", "the result", .type = "shape of src, dtype of src", .islast = 1}};
+    {"dst", .islast = 1}};
 static const ln_arg_info count_params[] = {
-    {"axis", "", .type = "number -> int", .bounds = LN_BOUNDS(LN_VALUE(GE, 0)),
-     .at = LN_PRIV(count, axis), .islast = 1}};
+    {"axis", .bounds = LN_BOUNDS(LN_VALUE(GE, 0)), .at = LN_PRIV(count, axis), .islast = 1}};
 static const ln_param_type count_param_ptypes[] = {LN_PARAM_NUMBER, LN_PARAM_INVALID};
-LN_OP_INFO(count, "Counts lines, and keeps positive numbers.", "The LightNet authors", "good.op",
-           7, .tensors_in = count_tensors_in, .tensors_out = count_tensors_out,
-           .params = count_params, .pure = 1);
+static const ln_arg_docs count_docs_args[] = {
+    {"any floats", "FLT"},
+    {"", "dtype of src"},
+    {"the result", "shape of src, dtype of src"},
+    {"", "number -> int"}};
+static const ln_op_docs count_docs = {"Counts lines, and keeps positive numbers.",
+                                      "The LightNet authors", "good.op", count_docs_args};
+LN_OP_INFO(count, 7, .tensors_in = count_tensors_in, .tensors_out = count_tensors_out,
+           .params = count_params, .docs = &count_docs, .pure = 1);
 
 LN_GENOP(count, count, "none", LN_MEM_NONE, count_pre_run, .post_run = ln_op_end);
 
@@ -604,7 +636,7 @@ static void count_cpu_run(ln_op_arg *op_arg)
 
 #line 227 "good.op"
     if (tl_exec_relu(&exec, src, dst))
-#line 608 "good.c"
+#line 640 "good.c"
         ln_op_fail_tl(op_arg);
 }
 
@@ -629,7 +661,7 @@ static void count_far_pre_run(ln_op_arg *op_arg)
     // for reports
 #line 231 "good.op"
     op_arg->macs = priv->lines;
-#line 633 "good.c"
+#line 665 "good.c"
 }
 
 static void count_far_static_run(ln_op_arg *op_arg)
@@ -640,7 +672,7 @@ static void count_far_static_run(ln_op_arg *op_arg)
 
 #line 232 "good.op"
     if (tl_exec_zeros(&exec, dst))
-#line 644 "good.c"
+#line 676 "good.c"
         ln_op_fail_tl(op_arg);
 }
 
@@ -651,7 +683,7 @@ static void count_far_run(ln_op_arg *op_arg)
 
 #line 233 "good.op"
     ((struct priv_s *)priv)->lines += axis;
-#line 655 "good.c"
+#line 687 "good.c"
 }
 
 LN_GENOP(count, count_far, "far", LN_MEM_CPU, count_far_pre_run,
@@ -666,7 +698,7 @@ struct count_slowly_cpu_priv {
     tl_tensor *dst;
 #line 222 "good.op"
     int lines;
-#line 670 "good.c"
+#line 702 "good.c"
 };
 
 static void count_slowly_cpu_pre_run(ln_op_arg *op_arg)
@@ -688,23 +720,28 @@ static void count_slowly_cpu_pre_run(ln_op_arg *op_arg)
     priv->dst = dst_entry->tensor;
 #line 225 "good.op"
     priv->lines = src->dims[0];
-#line 692 "good.c"
+#line 724 "good.c"
 }
 
 static const ln_arg_info count_slowly_cpu_tensors_in[] = {
-    {"src", "any floats", .type = "FLT", .dtypes = LN_DTYPES_FLOAT, .at = LN_PRIV(count_slowly_cpu,
-     src)},
-    {"host", "", .type = "dtype of src", .optional = 1, .anywhere = 1, .same_type = "src",
-     .islast = 1}};
+    {"src", .dtypes = LN_DTYPES_FLOAT, .at = LN_PRIV(count_slowly_cpu, src)},
+    {"host", .optional = 1, .anywhere = 1, .same_type = "src", .islast = 1}};
 static const ln_arg_info count_slowly_cpu_tensors_out[] = {
-    {"dst", "the result", .type = "shape of src, dtype of src", .islast = 1}};
+    {"dst", .islast = 1}};
 static const ln_arg_info count_slowly_cpu_params[] = {
-    {"axis", "", .type = "number -> int", .bounds = LN_BOUNDS(LN_VALUE(GE, 0)), .islast = 1}};
+    {"axis", .bounds = LN_BOUNDS(LN_VALUE(GE, 0)), .islast = 1}};
 static const ln_param_type count_slowly_cpu_param_ptypes[] = {LN_PARAM_NUMBER, LN_PARAM_INVALID};
-LN_OP_INFO(count_slowly_cpu, "Counts lines, and keeps positive numbers.", "The LightNet authors",
-           "good.op", 7, .tensors_in = count_slowly_cpu_tensors_in,
+static const ln_arg_docs count_slowly_cpu_docs_args[] = {
+    {"any floats", "FLT"},
+    {"", "dtype of src"},
+    {"the result", "shape of src, dtype of src"},
+    {"", "number -> int"}};
+static const ln_op_docs count_slowly_cpu_docs = {"Counts lines, and keeps positive numbers.",
+                                                 "The LightNet authors", "good.op",
+                                                 count_slowly_cpu_docs_args};
+LN_OP_INFO(count_slowly_cpu, 7, .tensors_in = count_slowly_cpu_tensors_in,
            .tensors_out = count_slowly_cpu_tensors_out, .params = count_slowly_cpu_params,
-           .pure = 1);
+           .docs = &count_slowly_cpu_docs, .pure = 1);
 
 static void count_slowly_cpu_run(ln_op_arg *op_arg)
 {
@@ -714,7 +751,7 @@ static void count_slowly_cpu_run(ln_op_arg *op_arg)
 
 #line 241 "good.op"
     if (tl_exec_relu(NULL, src, dst))
-#line 718 "good.c"
+#line 755 "good.c"
         ln_op_fail_tl(op_arg);
 }
 
@@ -730,9 +767,12 @@ static void watch_pre_run(ln_op_arg *op_arg)
 }
 
 static const ln_arg_info watch_tensors_in[] = {
-    {"src", "[..]", .type = "any", .dtypes = LN_DTYPES_COMPUTED, .islast = 1}};
+    {"src", .dtypes = LN_DTYPES_COMPUTED, .islast = 1}};
 static const ln_param_type watch_param_ptypes[] = {LN_PARAM_INVALID};
-LN_OP_INFO(watch, "Somebody looks at it.", "The LightNet authors", "good.op", 4,
-           .tensors_in = watch_tensors_in, .pure = 0);
+static const ln_arg_docs watch_docs_args[] = {
+    {"[..]", "any"}};
+static const ln_op_docs watch_docs = {"Somebody looks at it.", "The LightNet authors", "good.op",
+                                      watch_docs_args};
+LN_OP_INFO(watch, 4, .tensors_in = watch_tensors_in, .docs = &watch_docs, .pure = 0);
 
 LN_GENOP(watch, watch, "none", LN_MEM_NONE, watch_pre_run, .post_run = ln_op_end);

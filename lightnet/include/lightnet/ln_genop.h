@@ -46,16 +46,12 @@ LN_API void ln_op_end(ln_op_arg *op_arg);
     .strings = (const char *const[]){__VA_ARGS__}, \
     .n_default = sizeof((const char *const[]){__VA_ARGS__}) / sizeof(char *)
 
-/** Defines TYPE_info, the facts of a description in `file` by `who` about operators TYPE,
- * with `n_names` names of arguments and ends of their lists; then come the other fields. */
-#define LN_OP_INFO(TYPE, documentation, who, file, n_names, ...)                \
-    static const char *TYPE##_arg_names[n_names];                               \
-    static const ln_op_info TYPE##_info = {.doc = documentation,                \
-                                           .author = who,                       \
-                                           .source = file,                      \
-                                           .arg_names = TYPE##_arg_names,       \
-                                           .param_ptypes = TYPE##_param_ptypes, \
-                                           __VA_ARGS__}
+/** Defines TYPE_info, the facts of a description about operators TYPE, with `n_names` names of
+ * arguments and ends of their lists; then come the other fields. */
+#define LN_OP_INFO(TYPE, n_names, ...)            \
+    static const char *TYPE##_arg_names[n_names]; \
+    static const ln_op_info TYPE##_info = {       \
+        .arg_names = TYPE##_arg_names, .param_ptypes = TYPE##_param_ptypes, __VA_ARGS__}
 
 /** The parts in which prototypes differ. Prototypes are built from it before main: most of their
  * fields are zero, and need no space in a file then. */

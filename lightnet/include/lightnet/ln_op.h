@@ -72,20 +72,9 @@ typedef struct ln_bound {
 /** The description of one argument: an input, an output or a parameter. */
 typedef struct ln_arg_info {
     const char *arg_name;
-    const char *doc;  /* one line */
-    const char *type; /* tensors: "4-D FLT" and the like, parameters: "array_number -> int [2]"; for
-                         people */
 
     /* Narrow, since there are some 1,300 of these. Fields of inputs, of outputs
      * and of parameters share memory: read only those of its own kind. */
-    union {
-        const char *sets;           /* inputs: the parameter that it sets in each
-                                       run; the model's value is the max; or NULL */
-        const char *const *inplace; /* outputs: NULL-terminated names of inputs
-                                       whose memory it may reuse; or NULL */
-        const char *deflt;          /* parameters: the default as JSON text; NULL: required */
-    };
-    /* The checks of ln_op_begin, and where it stores the results. */
     union {
         const char *same_type;  /* inputs: the input whose data type it must have, or NULL */
         const char *owner;      /* outputs: the input that it is a view of, or NULL */
@@ -93,6 +82,10 @@ typedef struct ln_arg_info {
     };
     union {
         const char *same_shape;     /* inputs: the input whose shape it must have, or NULL */
+        const char *sets;           /* inputs with `is_setter`: the parameter that it sets in
+                                       each run; the model's value is the max */
+        const char *const *inplace; /* outputs: NULL-terminated names of inputs
+                                       whose memory it may reuse; or NULL */
         const double *numbers;      /* parameters: the default of numbers and bools; NULL: none, or
                                        empty */
         const char *const *strings; /* parameters: the default of strings; NULL: none, or empty */
@@ -108,11 +101,13 @@ typedef struct ln_arg_info {
                            on no input; 0: on the inputs' shapes */
         uint8_t view;   /* parameters: the ln_opck_view of a number */
     };
-    uint8_t isstatic : 1; /* inputs: its memory must never be reused */
-    uint8_t anywhere : 1; /* inputs: any memory type, not only that of the operator's target */
-    uint8_t optional : 1; /* tensors: may be absent */
-    uint8_t variadic : 1; /* tensors: every argument whose name is arg_name and a number */
-    uint8_t islast : 1;   /* the last of its table */
+    uint8_t isstatic : 1;    /* inputs: its memory must never be reused */
+    uint8_t anywhere : 1;    /* inputs: any memory type, not only that of the operator's target */
+    uint8_t is_setter : 1;   /* inputs: it has `sets`, not `same_shape` */
+    uint8_t optional : 1;    /* tensors: may be absent */
+    uint8_t variadic : 1;    /* tensors: every argument whose name is arg_name and a number */
+    uint8_t has_default : 1; /* parameters: may be absent, and then is the default */
+    uint8_t islast : 1;      /* the last of its table */
 } ln_arg_info;
 
 /** The row behind `info` in its table, or NULL. */
@@ -124,15 +119,25 @@ static inline const ln_arg_info *ln_arg_info_next(const ln_arg_info *info)
 /** The offset of a member in a private structure plus 1, so the first is not 0. */
 #define LN_MEMBER(type, member) (offsetof(type, member) + 1)
 
+/** The documentation of one argument. */
+typedef struct ln_arg_docs {
+    const char *doc;   /* one line */
+    const char *type;  /* tensors: "4-D FLT" and the like, parameters: "array_number -> int [2]" */
+    const char *deflt; /* parameters: the default as JSON text; NULL: required */
+} ln_arg_docs;
+
+/** The documentation of an operator, which only people read. */
+typedef struct ln_op_docs {
+    const char *doc;         /* one line or more */
+    const char *author;      /* of the description */
+    const char *source;      /* the description file's name */
+    const ln_arg_docs *args; /* of its inputs, outputs and parameters, in the order of ln_op_info;
+                                NULL: it has none */
+} ln_op_docs;
+
 /** The description of an operator; constant, shared by all operators of the type. */
 typedef struct ln_op_info {
-    const char *doc;    /* one line or more */
-    const char *author; /* of the description */
-    const char *source; /* the description file's name */
-    int pure;           /* no side effect: may be merged, removed, or run once at load */
-    int inplace_writer; /* `run` writes an input's memory through
-                           an output that has it as owner */
-    int strings;        /* inputs and outputs may be TL_STRING; others must not */
+    const ln_op_docs *docs; /* NULL for LightNet's own operators: `lightnet ops` has theirs */
 
     /* Tables, each up to a row with `islast`; NULL: none. */
     const ln_arg_info *tensors_in;
@@ -142,6 +147,11 @@ typedef struct ln_op_info {
     /* Of generated operators, for their prototypes. */
     const char **arg_names; /* space for the names in the three tables, with NULL behind each */
     const ln_param_type *param_ptypes;
+
+    uint8_t pure;           /* no side effect: may be merged, removed, or run once at load */
+    uint8_t inplace_writer; /* `run` writes an input's memory through
+                               an output that has it as owner */
+    uint8_t strings;        /* inputs and outputs may be TL_STRING; others must not */
 } ln_op_info;
 
 /* Values of op_arg->infers but 0. */
