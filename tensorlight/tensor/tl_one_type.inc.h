@@ -21,7 +21,8 @@
 //
 // Networks compute in TL_FLOAT. All other types are optimized for size, which makes the library a
 // third smaller; a file that wants it defines TL_TUNED_<tag> for a type,
-// or TL_TUNED_ALL. (Clang has no such switch.)
+// or TL_TUNED_ALL. (Clang has no such switch.) The macro __OPTIMIZE_SIZE__ does not tell whether a
+// file is optimized for size: GCC leaves it defined behind the first such type.
 
 #include "tensor/tl_element.h"
 
@@ -54,11 +55,11 @@
 #define TL_IS_BOOL_b8    1
 
 #define TL_TUNED_f32 1
-#if defined(__GNUC__) && !defined(__clang__) && defined(__OPTIMIZE__) && \
-    !defined(__OPTIMIZE_SIZE__) && !defined(TL_TUNED_ALL) && !TL_PASTE(TL_TUNED_, TL_TAG, )
+#if defined(__GNUC__) && !defined(__clang__) && defined(__OPTIMIZE__) && !defined(TL_TUNED_ALL) && \
+    !TL_PASTE(TL_TUNED_, TL_TAG, )
 #define TL_IS_SMALL
 #pragma GCC push_options
-#pragma GCC optimize("O2")
+#pragma GCC optimize("Os")
 #endif
 
 #include TL_TEMPLATE

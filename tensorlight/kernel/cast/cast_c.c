@@ -12,7 +12,8 @@
 
 #include "tensor/tl_convert.h"
 
-#define TL_TEMPLATE "kernel/cast/cast_c.c"
+#define TL_TEMPLATE  "kernel/cast/cast_c.c"
+#define TL_TUNED_i64 1 // of indices, and of sizes that a network computes
 
 // clang-format off
 #define SATURATED_FLT(x)                                                                  \
