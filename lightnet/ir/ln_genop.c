@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Names of parameters, and variadic tensors, for generated operators.
+// Prototypes, names of parameters, and variadic tensors, for generated operators.
 
+#define LN_GENOP_OWN
 #include "lightnet/ln_genop.h"
 
 #include <stdio.h>
@@ -8,6 +9,13 @@
 
 #include "base/ln_name.h"
 #include "ir/ln_context_ops.h"
+
+/* ---- prototypes ---- */
+
+void ln_genop_fill_own(const ln_genop *row)
+{
+    ln_genop_fill(row);
+}
 
 /* ---- names ---- */
 

@@ -85,6 +85,14 @@ static inline void ln_genop_fill(const ln_genop *row)
     op_arg->mtype = row->mtype;
 }
 
+/** ln_genop_fill once for all of LightNet's own operators; not in a plug-in. */
+#ifdef LN_GENOP_OWN
+void ln_genop_fill_own(const ln_genop *row);
+#define LN_GENOP_FILL ln_genop_fill_own
+#else
+#define LN_GENOP_FILL ln_genop_fill
+#endif
+
 /** Defines ln_opimpl_TYPE, the prototype of an operator of an architecture with the tables of BASE;
  * then come its functions, pre_run first. Other constructors run later, and can use it. */
 #define LN_GENOP(BASE, TYPE, architecture, memory, checks, ...)                                  \
@@ -92,7 +100,7 @@ static inline void ln_genop_fill(const ln_genop *row)
     __attribute__((__constructor__(101))) static void TYPE##_fill(void)                          \
     {                                                                                            \
         static const ln_genop row = {&TYPE##_op_arg, &BASE##_info, #TYPE, architecture, memory}; \
-        ln_genop_fill(&row);                                                                     \
+        LN_GENOP_FILL(&row);                                                                     \
     }                                                                                            \
     ln_op ln_opimpl_##TYPE = {.op_arg = &TYPE##_op_arg, .pre_run = checks, __VA_ARGS__}
 
