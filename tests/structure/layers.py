@@ -140,8 +140,10 @@ def dotted():
 
 
 def cli_sees_public_only():
+    """ln_op_docs.h is generated for the command, from the descriptions of operators."""
     for path, line, mark, name in includes():
-        own = any(os.path.exists(os.path.join(ROOT, folder, name)) for folder in (["cli", "tests/support"] if path.endswith("_test.c") else ["cli"]))
+        folders = ["cli", "tests/support"] if path.endswith("_test.c") else ["cli"]
+        own = name == "ln_op_docs.h" or any(os.path.exists(os.path.join(ROOT, folder, name)) for folder in folders)
         if path.startswith("cli/") and not path.startswith("cli/il/") and mark == '"' and not own and not name.startswith(("lightnet/", "tensorlight/")):
             yield f"{path}:{line}: \"{name}\" is not public"
 
