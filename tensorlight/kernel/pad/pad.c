@@ -47,14 +47,14 @@ typedef struct pad {
     pad_axis axes[TL_MAXDIM];
 } pad;
 
-static int64_t remainder_of(int64_t a, int64_t b)
+static inline int64_t remainder_of(int64_t a, int64_t b)
 {
     const int64_t r = a % b;
     return r < 0 ? r + b : r;
 }
 
 /** The index of src for index `i` of dst; -1: none. */
-static int64_t source_of(const pad_axis *axis, tl_pad_mode mode, int64_t i)
+static inline int64_t source_of(const pad_axis *axis, tl_pad_mode mode, int64_t i)
 {
     const int64_t at = i - axis->before, n = axis->kept;
     if (at >= 0 && at < n)
