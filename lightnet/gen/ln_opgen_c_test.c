@@ -73,7 +73,7 @@ START_TEST(documentation_is_left_out_for_a_table)
     char *text = generate("good.op", NULL, "good.c", generate_apart);
     char *table = strstr(text, "// Generated from good.op: the documentation");
     ck_assert_ptr_nonnull(table);
-    ck_assert_ptr_nonnull(strstr(table, "{\"one per line\", \"1-D TL_FLOAT\"},\n"));
+    ck_assert_ptr_nonnull(strstr(table, "{\"one per line\", \"1-D TL_FLOAT\", NULL},\n"));
     ck_assert_ptr_nonnull(strstr(table, "{\"\", \"number -> int\", \"3\"},\n"));
     ck_assert_ptr_nonnull(strstr(table, "    {\"blur\", &blur_docs},\n"));
     *table = '\0';

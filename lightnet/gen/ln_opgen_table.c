@@ -204,10 +204,9 @@ static void write_arg_docs(const generator *g, const ln_argdesc *arg, int is_las
     const char *line = "";
     const ln_rjson *deflt = arg->fields[LN_ARGDESC_DEFAULT];
     ln_opgen_arg_type(arg, type, sizeof(type));
-    APPEND(g, &line, "{%s, %s", quote(g, ln_argdesc_text(arg, LN_ARGDESC_DOC)), quote(g, type));
-    if (deflt)
-        APPEND(g, &line, ", %s", quote(g, ln_cgen_json(g->out, deflt)));
-    ln_cgen_line(g->out, 4, "%s}%s", line, is_last ? "};" : ",");
+    APPEND(g, &line, "{%s, %s, %s}", quote(g, ln_argdesc_text(arg, LN_ARGDESC_DOC)), quote(g, type),
+           deflt ? quote(g, ln_cgen_json(g->out, deflt)) : "NULL");
+    ln_cgen_line(g->out, 4, "%s%s", line, is_last ? "};" : ",");
 }
 
 void ln_opgen_write_docs(const generator *g)

@@ -122,9 +122,9 @@ static const ln_param_type blur_param_ptypes[] = {LN_PARAM_NUMBER, LN_PARAM_NUMB
                                                   LN_PARAM_ARRAY_STRING, LN_PARAM_STRING,
                                                   LN_PARAM_ARRAY_STRING, LN_PARAM_INVALID};
 static const ln_arg_docs blur_docs_args[] = {
-    {"any floats", "2-D FLT"},
-    {"one per line", "1-D TL_FLOAT"},
-    {"the result", "shape of src, dtype of src"},
+    {"any floats", "2-D FLT", NULL},
+    {"one per line", "1-D TL_FLOAT", NULL},
+    {"the result", "shape of src, dtype of src", NULL},
     {"", "number -> int", "3"},
     {"", "number -> int", "0"},
     {"", "number -> float", "0.5"},
@@ -255,10 +255,10 @@ static const ln_arg_info split_cpu_params[] = {
     {"rows", .bounds = LN_BOUNDS(LN_VALUE(GE, 1)), .at = LN_PRIV(split_cpu, rows), .islast = 1}};
 static const ln_param_type split_cpu_param_ptypes[] = {LN_PARAM_NUMBER, LN_PARAM_INVALID};
 static const ln_arg_docs split_cpu_docs_args[] = {
-    {"[n, ..]", "TL_FLOAT or TL_INT8"},
-    {"[rows, ..]", "src->dtype"},
-    {"[n - rows, ..]", "dtype of upper"},
-    {"", "number -> int"}};
+    {"[n, ..]", "TL_FLOAT or TL_INT8", NULL},
+    {"[rows, ..]", "src->dtype", NULL},
+    {"[n - rows, ..]", "dtype of upper", NULL},
+    {"", "number -> int", NULL}};
 static const ln_op_docs split_cpu_docs = {"The upper rows and, if wanted, the others.",
                                           "The LightNet authors", "good.op", split_cpu_docs_args};
 LN_OP_INFO(split_cpu, 7, .tensors_in = split_cpu_tensors_in, .tensors_out = split_cpu_tensors_out,
@@ -363,8 +363,8 @@ static const ln_arg_info stack_cpu_tensors_out[] = {
     {"dst", .islast = 1}};
 static const ln_param_type stack_cpu_param_ptypes[] = {LN_PARAM_INVALID};
 static const ln_arg_docs stack_cpu_docs_args[] = {
-    {"[..]", "any"},
-    {"[n, ..]", "any"}};
+    {"[..]", "any", NULL},
+    {"[n, ..]", "any", NULL}};
 static const ln_op_docs stack_cpu_docs = {"One tensor of many tensors that have the same type and "
                                           "shape: the first axis counts them, the others are "
                                           "theirs.", "The LightNet authors", "good.op",
@@ -449,10 +449,10 @@ static const ln_arg_info rows_cpu_tensors_out[] = {
     {"total", .inplace = rows_cpu_total_inplace, .islast = 1}};
 static const ln_param_type rows_cpu_param_ptypes[] = {LN_PARAM_INVALID};
 static const ln_arg_docs rows_cpu_docs_args[] = {
-    {"[n, m]", "2-D NUM"},
-    {"[n, m]", "shape of src, dtype of src"},
-    {"[m]", "1-D dtype of src"},
-    {"[1, n]", "2-D TL_DOUBLE"}};
+    {"[n, m]", "2-D NUM", NULL},
+    {"[n, m]", "shape of src, dtype of src", NULL},
+    {"[m]", "1-D dtype of src", NULL},
+    {"[1, n]", "2-D TL_DOUBLE", NULL}};
 static const ln_op_docs rows_cpu_docs = {"The rows of a matrix.", "The LightNet authors",
                                          "good.op", rows_cpu_docs_args};
 LN_OP_INFO(rows_cpu, 7, .tensors_in = rows_cpu_tensors_in, .tensors_out = rows_cpu_tensors_out,
@@ -545,10 +545,10 @@ static const ln_arg_info rows_alone_cpu_tensors_out[] = {
     {"total", .inplace = rows_alone_cpu_total_inplace, .islast = 1}};
 static const ln_param_type rows_alone_cpu_param_ptypes[] = {LN_PARAM_INVALID};
 static const ln_arg_docs rows_alone_cpu_docs_args[] = {
-    {"[n, m]", "2-D NUM"},
-    {"[n, m]", "any"},
-    {"[m]", "1-D dtype of src"},
-    {"[1, n]", "2-D TL_DOUBLE"}};
+    {"[n, m]", "2-D NUM", NULL},
+    {"[n, m]", "any", NULL},
+    {"[m]", "1-D dtype of src", NULL},
+    {"[1, n]", "2-D TL_DOUBLE", NULL}};
 static const ln_op_docs rows_alone_cpu_docs = {"The rows of a matrix.", "The LightNet authors",
                                                "good.op", rows_alone_cpu_docs_args};
 LN_OP_INFO(rows_alone_cpu, 7, .tensors_in = rows_alone_cpu_tensors_in,
@@ -612,10 +612,10 @@ static const ln_arg_info count_params[] = {
     {"axis", .bounds = LN_BOUNDS(LN_VALUE(GE, 0)), .at = LN_PRIV(count, axis), .islast = 1}};
 static const ln_param_type count_param_ptypes[] = {LN_PARAM_NUMBER, LN_PARAM_INVALID};
 static const ln_arg_docs count_docs_args[] = {
-    {"any floats", "FLT"},
-    {"", "dtype of src"},
-    {"the result", "shape of src, dtype of src"},
-    {"", "number -> int"}};
+    {"any floats", "FLT", NULL},
+    {"", "dtype of src", NULL},
+    {"the result", "shape of src, dtype of src", NULL},
+    {"", "number -> int", NULL}};
 static const ln_op_docs count_docs = {"Counts lines, and keeps positive numbers.",
                                       "The LightNet authors", "good.op", count_docs_args};
 LN_OP_INFO(count, 7, .tensors_in = count_tensors_in, .tensors_out = count_tensors_out,
@@ -732,10 +732,10 @@ static const ln_arg_info count_slowly_cpu_params[] = {
     {"axis", .bounds = LN_BOUNDS(LN_VALUE(GE, 0)), .islast = 1}};
 static const ln_param_type count_slowly_cpu_param_ptypes[] = {LN_PARAM_NUMBER, LN_PARAM_INVALID};
 static const ln_arg_docs count_slowly_cpu_docs_args[] = {
-    {"any floats", "FLT"},
-    {"", "dtype of src"},
-    {"the result", "shape of src, dtype of src"},
-    {"", "number -> int"}};
+    {"any floats", "FLT", NULL},
+    {"", "dtype of src", NULL},
+    {"the result", "shape of src, dtype of src", NULL},
+    {"", "number -> int", NULL}};
 static const ln_op_docs count_slowly_cpu_docs = {"Counts lines, and keeps positive numbers.",
                                                  "The LightNet authors", "good.op",
                                                  count_slowly_cpu_docs_args};
@@ -770,7 +770,7 @@ static const ln_arg_info watch_tensors_in[] = {
     {"src", .dtypes = LN_DTYPES_COMPUTED, .islast = 1}};
 static const ln_param_type watch_param_ptypes[] = {LN_PARAM_INVALID};
 static const ln_arg_docs watch_docs_args[] = {
-    {"[..]", "any"}};
+    {"[..]", "any", NULL}};
 static const ln_op_docs watch_docs = {"Somebody looks at it.", "The LightNet authors", "good.op",
                                       watch_docs_args};
 LN_OP_INFO(watch, 4, .tensors_in = watch_tensors_in, .docs = &watch_docs, .pure = 0);
