@@ -36,14 +36,6 @@ struct ln_cuda {
 static ln_cuda *all; /* one for each context that has operators here */
 static pthread_mutex_t all_mutex = PTHREAD_MUTEX_INITIALIZER;
 
-int ln_cuda_expect(cudaError_t status, const char *what)
-{
-    if (status == cudaSuccess)
-        return 0;
-    cudaGetLastError(); // or the next launch would report it
-    return tl_fail("CUDA cannot %s: %s", what, cudaGetErrorString(status));
-}
-
 int ln_cuda_check(void)
 {
     int n = 0;
