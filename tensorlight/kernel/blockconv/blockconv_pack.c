@@ -133,7 +133,7 @@ typedef struct pack_job {
 } pack_job;
 
 /** The weight between channel `o` of the result and channel `c` of the source; 0: there is none. */
-static float weight_of(const pack_job *job, int o, int c, int tap)
+static inline float weight_of(const pack_job *job, int o, int c, int tap)
 {
     const tl_conv_groups *const g = &job->groups;
     if (o >= g->out * g->n)

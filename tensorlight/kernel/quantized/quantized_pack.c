@@ -67,7 +67,7 @@ static int outputs_of(const pack_job *job)
 }
 
 /** The weight between channel `o` of the result and channel `c` of the source; 0: there is none. */
-static int weight_of(const pack_job *job, int o, int c, int tap)
+static inline int weight_of(const pack_job *job, int o, int c, int tap)
 {
     const tl_conv_groups *const g = &job->groups;
     const int k = c - o / g->out * g->in; // of its group

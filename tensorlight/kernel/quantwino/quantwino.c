@@ -66,7 +66,7 @@ typedef struct pack_job {
 typedef int16_t block_table[TL_QUANTWINO_POINTS][TL_BLOCK];
 
 /** The weight between channel `o` of the result and channel `c` of the source; 0: there is none. */
-static int weight_of(const pack_job *job, int o, int c, int tap)
+static inline int weight_of(const pack_job *job, int o, int c, int tap)
 {
     const int oc = job->weight->dims[0], ic = job->weight->dims[1];
     const int8_t *const weights = job->weight->data;

@@ -34,8 +34,8 @@ typedef double block_table[TL_WINO_SIZE * TL_WINO_SIZE][TL_BLOCK];
 
 /** G times three rows of a table, `step` apart: the values of polynomials with these factors,
  *  divided by the scales omitted in B' and A'. */
-static void weight_line(int pairs, double (*src)[TL_BLOCK], int step, double (*dst)[TL_BLOCK],
-                        int dst_step)
+static inline void weight_line(int pairs, double (*src)[TL_BLOCK], int step,
+                               double (*dst)[TL_BLOCK], int dst_step)
 {
     const tl_wino_points *const points = &tl_wino_points_of[pairs];
     for (int o = 0; o < TL_BLOCK; o++)
