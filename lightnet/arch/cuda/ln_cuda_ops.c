@@ -172,24 +172,27 @@ static void note_plan(ln_cuda_node *node, ln_op_arg *op_arg, const ln_cuda_plan 
     op_arg->algorithm = ln_cuda_plan_name(plan);
 }
 
-int ln_cuda_prepare_conv2d(ln_cuda_node *node, ln_op_arg *op_arg, ln_cuda_plan **plan,
-                           const ln_cuda_conv *conv)
+static int prepare_conv(ln_cuda_node *node, ln_op_arg *op_arg, ln_cuda_plan **plan,
+                        const ln_cuda_conv *conv,
+                        int (*make)(ln_cuda_libs *, ln_cuda_plan **, const ln_cuda_conv *))
 {
     if (ln_cuda_enter(node, op_arg) || !ln_cuda_libs_of(node) ||
-        ln_cuda_plan_conv2d(ln_cuda_libs_of(node), plan, conv))
+        make(ln_cuda_libs_of(node), plan, conv))
         return -1;
     note_plan(node, op_arg, *plan);
     return 0;
 }
 
+int ln_cuda_prepare_conv2d(ln_cuda_node *node, ln_op_arg *op_arg, ln_cuda_plan **plan,
+                           const ln_cuda_conv *conv)
+{
+    return prepare_conv(node, op_arg, plan, conv, ln_cuda_plan_conv2d);
+}
+
 int ln_cuda_prepare_scaled(ln_cuda_node *node, ln_op_arg *op_arg, ln_cuda_plan **plan,
                            const ln_cuda_conv *conv)
 {
-    if (ln_cuda_enter(node, op_arg) || !ln_cuda_libs_of(node) ||
-        ln_cuda_plan_scaled(ln_cuda_libs_of(node), plan, conv))
-        return -1;
-    note_plan(node, op_arg, *plan);
-    return 0;
+    return prepare_conv(node, op_arg, plan, conv, ln_cuda_plan_scaled);
 }
 
 int ln_cuda_prepare_product(ln_cuda_node *node, ln_op_arg *op_arg, ln_cuda_plan **plan,
