@@ -27,17 +27,20 @@ TL_INLINE void dot_lines(const int n, const int lines, const float *a, size_t a_
         for (int j = 0; j < lines; j++)
             sum[i][j] = tl_vf_zero();
     }
-    size_t left = len % TL_VF_LANES;
-    const float *end = a + (len - left);
+    const float *line[SUMS];
+    TL_UNROLL
+    for (int j = 0; j < lines; j++)
+        line[j] = b + j * b_step;
+    size_t left = len % TL_VF_LANES, whole = len - left;
     for (;;) {
-        for (; a < end; a += TL_VF_LANES, b += TL_VF_LANES) {
+        for (size_t k = 0; k < whole; k += TL_VF_LANES) {
             tl_vf y[SUMS];
             TL_UNROLL
             for (int j = 0; j < lines; j++)
-                y[j] = tl_vf_load(b + j * b_step);
+                y[j] = tl_vf_load(line[j] + k);
             TL_UNROLL
             for (int i = 0; i < n; i++) {
-                const tl_vf x = tl_vf_load(a + i * a_row);
+                const tl_vf x = tl_vf_load(a + i * a_row + k);
                 TL_UNROLL
                 for (int j = 0; j < lines; j++)
                     sum[i][j] = tl_vf_fma(x, y[j], sum[i][j]);
@@ -45,12 +48,14 @@ TL_INLINE void dot_lines(const int n, const int lines, const float *a, size_t a_
         }
         if (left == 0)
             break;
-        copy_ends(ends, n, a, a_row, left);
-        copy_ends(ends + n * TL_VF_LANES, lines, b, b_step, left);
+        copy_ends(ends, n, a + whole, a_row, left);
+        copy_ends(ends + n * TL_VF_LANES, lines, b + whole, b_step, left);
         a = ends;
-        b = ends + n * TL_VF_LANES;
-        a_row = b_step = TL_VF_LANES;
-        end = a + TL_VF_LANES;
+        a_row = TL_VF_LANES;
+        TL_UNROLL
+        for (int j = 0; j < lines; j++)
+            line[j] = ends + (n + j) * TL_VF_LANES;
+        whole = TL_VF_LANES;
         left = 0;
     }
     TL_UNROLL
@@ -96,6 +101,12 @@ TL_INLINE void add_lines(const int n, const int lines, const float *a, size_t a_
     }
 }
 
+static __attribute__((noinline)) void dot_one(const float *a, const float *b, size_t len,
+                                              float *sum)
+{
+    dot_lines(1, 1, a, 0, b, 0, len, sum, 0);
+}
+
 /** For n rows: lines of src2 at once, so that with each row there is a register to be used. */
 #define LINES(n) (SUMS / (n) >= 8 ? 8 : SUMS / (n) >= 4 ? 4 : SUMS / (n) >= 2 ? 2 : 1)
 
@@ -108,7 +119,8 @@ TL_INLINE void dot_all(const int n, const tl_gemm *g, size_t col, size_t cols, f
     for (; j + lines <= cols; j += lines, b += lines * g->src2.col)
         dot_lines(n, lines, g->src1.data, g->src1.row, b, g->src2.col, g->k, sums + j, sums_row);
     for (; j < cols; j++, b += g->src2.col)
-        dot_lines(n, 1, g->src1.data, g->src1.row, b, g->src2.col, g->k, sums + j, sums_row);
+        for (int i = 0; i < n; i++)
+            dot_one(g->src1.data + i * g->src1.row, b, g->k, sums + i * sums_row + j);
 }
 
 TL_INLINE void add_all(const int n, const tl_gemm *g, size_t col, size_t cols, float *sums,
