@@ -11,28 +11,32 @@
 #include "tensorlight/tl_shape.h"
 #include "tensorlight/tl_nn.h"
 
+/** Of index `i` along an axis of `dim`. */
+static inline int check_index(const tl_tensor *index, size_t i, int dim)
+{
+    const int64_t value = tl_index_at(index, i);
+    if (value >= -(int64_t)dim && value < dim)
+        return 0;
+    return dim == 0
+               ? tl_fail("index %lld at position %zu of an axis of length 0", (long long)value, i)
+               : tl_fail("index %lld at position %zu, expected %d to %d", (long long)value, i, -dim,
+                         dim - 1);
+}
+
 int tl_check_indices(const tl_tensor *index, int dim)
 {
-    return index->len ? tl_check_index_rows(&(tl_tensor){.dtype = index->dtype,
-                                                         .len = index->len,
-                                                         .ndim = 2,
-                                                         .dims = (int[]){index->len, 1},
-                                                         .data = index->data},
-                                            &dim)
-                      : 0;
+    for (size_t i = 0; i < (size_t)index->len; i++)
+        if (check_index(index, i, dim) < 0)
+            return -1;
+    return 0;
 }
 
 int tl_check_index_rows(const tl_tensor *index, const int *dims)
 {
     const size_t width = (size_t)index->dims[index->ndim - 1];
     for (size_t i = 0, k = 0; i < (size_t)index->len; i++) {
-        const int64_t value = tl_index_at(index, i);
-        const int dim = dims[k];
-        if (value < -(int64_t)dim || value >= dim)
-            return dim == 0 ? tl_fail("index %lld at position %zu of an axis of length 0",
-                                      (long long)value, i)
-                            : tl_fail("index %lld at position %zu, expected %d to %d",
-                                      (long long)value, i, -dim, dim - 1);
+        if (check_index(index, i, dims[k]) < 0)
+            return -1;
         k = k + 1 == width ? 0 : k + 1;
     }
     return 0;
@@ -154,6 +158,7 @@ static void along_range(void *arg, size_t begin, size_t end)
     const int ndim = a->dst->ndim, last = ndim - 1;
     const size_t row_len = (size_t)a->dst->dims[last];
     const int dim = a->src->dims[a->axis];
+    const size_t size = a->size;
     const ptrdiff_t stride = a->src_strides[a->axis], step = a->axis == last ? 0 : 1;
     for (size_t row = begin; row < end; row++) {
         ptrdiff_t offset = 0;
@@ -163,11 +168,12 @@ static void along_range(void *arg, size_t begin, size_t end)
                 offset += (ptrdiff_t)(rest % (size_t)a->dst->dims[i]) * a->src_strides[i];
             rest /= (size_t)a->dst->dims[i];
         }
+        const size_t first = row * row_len;
         for (size_t i = 0; i < row_len; i++) {
             const ptrdiff_t at = offset + (ptrdiff_t)i * step +
-                                 (ptrdiff_t)tl_index_in(a->index, row * row_len + i, dim) * stride;
-            tl_copy_block((char *)a->dst->data + (row * row_len + i) * a->size,
-                          (const char *)a->src->data + (size_t)at * a->size, a->size);
+                                 (ptrdiff_t)tl_index_in(a->index, first + i, dim) * stride;
+            tl_copy_block((char *)a->dst->data + (first + i) * size,
+                          (const char *)a->src->data + (size_t)at * size, size);
         }
     }
 }
