@@ -277,8 +277,22 @@ static int number_all_ports(ln_model *model)
     return model->input_numbers && model->output_numbers ? 0 : -1;
 }
 
+// The elements of ports; -1: a size is open.
+static void count_elements(ln_port *const *ports, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        tl_tensor *const info = &ports[i]->info;
+        info->len = info->ndim < 0 ? -1 : 1;
+        for (int k = 0; k < info->ndim && info->len >= 0; k++)
+            if (info->dims[k] < 0 || __builtin_mul_overflow(info->len, info->dims[k], &info->len))
+                info->len = -1;
+    }
+}
+
 int ln_model_index(ln_model *model, const ln_context *ctx)
 {
+    count_elements(model->interface->inputs, model->interface->n_inputs);
+    count_elements(model->interface->outputs, model->interface->n_outputs);
     return list_required(model) || number_all_ports(model) || number_all_symbols(model) ||
                    ln_interface_add_metadata(model->interface, "format",
                                              model->front ? model->front->format : ir_format) ||

@@ -86,6 +86,7 @@ START_TEST(the_interface_has_open_sizes_with_their_names)
     ck_assert_int_eq(a->ndim, 2);
     ck_assert_int_eq(a->dims[0], -1);
     ck_assert_int_eq(a->dims[1], 3);
+    ck_assert_int_eq(a->len, -1);
     ck_assert_ptr_null(a->data);
     ck_assert_int_eq(y->dims[0], -1);
     ck_assert_str_eq(ln_model_input_dim_name(model, 0, 0), "batch");
@@ -361,6 +362,7 @@ START_TEST(nothing_is_known_of_a_shape_that_the_file_does_not_have)
     SKIP_WITHOUT_ONNX
     ln_model *model = open_model(shapeless_model(), NULL);
     ck_assert_int_eq(ln_model_input_info(model, 0)->ndim, -1);
+    ck_assert_int_eq(ln_model_input_info(model, 0)->len, -1);
     ck_assert_ptr_null(ln_model_input_info(model, 0)->dims);
     ln_model_free(model);
 }
@@ -374,6 +376,8 @@ START_TEST(json_ir_is_a_model_too)
     ck_assert_int_eq(ln_model_open_memory("m", ir_model, strlen(ir_model), NULL, &model), LN_OK);
     ck_assert_str_eq(ln_model_metadata(model, "format"), "JSON IR");
     ck_assert_int_eq(ln_model_input_info(model, 0)->dims[0], 2);
+    ck_assert_int_eq(ln_model_input_info(model, 0)->len, 2);
+    ck_assert_int_eq(ln_model_output_info(model, 0)->len, 2);
     CHECK_OK(NULL, ln_session_create(model, &session));
     CHECK_FAILS(session, LN_BAD_ARGUMENT, ln_session_run(session),
                 "input 'x' is not given, expected TL_FLOAT [2]");

@@ -163,6 +163,7 @@ LN_API int ln_model_output_index(const ln_model *model, const char *name);
 
 /** The type and shape of input, or output, `i` in the file. dims has -1 for open
  *  sizes; ndim is -1, and dims NULL, if the number of dimensions is unknown;
+ *  len is the number of elements, -1 if a size or their number is not known;
  *  dtype is TL_DTYPE_INVALID if the file specifies no type of an output, or an
  *  unsupported one. data is NULL. Returns borrowed and NULL as above. */
 LN_API const tl_tensor *ln_model_input_info(const ln_model *model, int i);
