@@ -375,10 +375,26 @@ static int has_compounds(LnOnnx__ValueInfo *const *values, size_t n)
     return 0;
 }
 
-// Fields that a file leaves out are empty.
-static int add_field(ln_interface *interface, const char *key, const char *value)
+// Fields of the file that describe the model, as metadata "onnx.FIELD"; those that it leaves out
+// are empty.
+static int add_fields(ln_interface *interface, const LnOnnx__Model *proto)
 {
-    return value && *value ? ln_interface_add_metadata(interface, key, value) : 0;
+    char version[32] = "";
+    if (proto->has_model_version)
+        snprintf(version, sizeof(version), "%lld", (long long)proto->model_version);
+    const char *const fields[][2] = {
+        {"onnx.producer_name", proto->producer_name},
+        {"onnx.domain", proto->domain},
+        {"onnx.model_version", version},
+        {"onnx.doc_string", proto->doc_string},
+        {"onnx.graph.name", proto->graph->name},
+        {"onnx.graph.doc_string", proto->graph->doc_string},
+    };
+    for (size_t i = 0; i < sizeof(fields) / sizeof(*fields); i++)
+        if (fields[i][1] && *fields[i][1] &&
+            ln_interface_add_metadata(interface, fields[i][0], fields[i][1]))
+            return -1;
+    return 0;
 }
 
 static int describe(const ln_context *ctx, const char *name, const void *data,
@@ -390,9 +406,8 @@ static int describe(const ln_context *ctx, const char *name, const void *data,
         has_compounds(graph->output, graph->n_output))
         return 1;
     ln_hash *defaults = ln_onnx_initializer_names(proto->graph);
-    int status = !defaults || add_ports(interface, proto->graph, defaults) ||
-                 add_field(interface, "producer", proto->producer_name) ||
-                 add_field(interface, "graph", proto->graph->name);
+    int status =
+        !defaults || add_ports(interface, proto->graph, defaults) || add_fields(interface, proto);
     for (size_t i = 0; !status && i < proto->n_metadata_props; i++) {
         const LnOnnx__Entry *entry = proto->metadata_props[i];
         status = ln_interface_add_metadata(interface, ln_onnx_text(entry->key), entry->value);

@@ -191,7 +191,10 @@ LN_API ln_status ln_model_input_value(const ln_model *model, int k, ln_value_inf
 LN_API ln_status ln_model_output_value(const ln_model *model, int k, ln_value_info *info);
 
 /** The metadata value of `key`; NULL: none. "format" always exists,
- *  and "target" for a compiled model with one program. "program.1",
+ *  and "target" for a compiled model with one program. Those of an
+ *  ONNX file are its metadata_props, and "onnx." followed by
+ *  producer_name, domain, model_version, doc_string, graph.name or
+ *  graph.doc_string, as far as the file has them. "program.1",
  *  "program.2" .. are the shapes that the programs of a compiled
  *  model with several accept, such as "ids [1, sequence of 1..512],
  *  mask [1, 512]". Returns borrowed, as long as the model lives. */
