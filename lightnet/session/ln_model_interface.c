@@ -195,7 +195,7 @@ static int narrow_by(const ln_context *ctx, const ln_interface *interface,
     const int n = shape->ndim == 1 ? narrow_name(ctx, interface, shape->name, shape, 0) : 0;
     if (n)
         return n < 0 ? -1 : 0;
-    return ln_fail_as(ctx, LN_NOT_FOUND,
+    return ln_fail_as(ctx, LN_BAD_ARGUMENT,
                       "option 'shape': the model has no input and no open size '%s'", shape->name);
 }
 
@@ -303,7 +303,8 @@ int ln_model_index(ln_model *model, const ln_context *ctx)
 
 /* ---- names ---- */
 
-static int find(const ln_hash *numbers, ln_port *const *ports, size_t n, const char *what,
+// The number of the port of that name, -1 with a reason that lists `ports`.
+static int find(const ln_hash *numbers, const ln_port *const *ports, size_t n, const char *what,
                 const char *name, ln_error *err)
 {
     char known[LN_MAXLINE] = "none";
@@ -320,14 +321,14 @@ static int find(const ln_hash *numbers, ln_port *const *ports, size_t n, const c
 
 int ln_model_find_input(const ln_model *model, const char *name, ln_error *err)
 {
-    return find(model->input_numbers, model->interface->inputs, model->interface->n_inputs, "input",
-                name, err);
+    return find(model->input_numbers, model->required, (size_t)model->n_required, "input", name,
+                err);
 }
 
 int ln_model_find_output(const ln_model *model, const char *name, ln_error *err)
 {
-    return find(model->output_numbers, model->interface->outputs, model->interface->n_outputs,
-                "output", name, err);
+    return find(model->output_numbers, (const ln_port *const *)model->interface->outputs,
+                model->interface->n_outputs, "output", name, err);
 }
 
 /* ---- queries ---- */

@@ -767,7 +767,7 @@ START_TEST(rejects_options_that_contradict_the_model)
         ln_status status;
         const char *message;
     } wrong[] = {
-        {"shape", "c=1", LN_NOT_FOUND,
+        {"shape", "c=1", LN_BAD_ARGUMENT,
          "option 'shape': the model has no input and no open size 'c'"},
         {"shape", "a=1", LN_BAD_ARGUMENT,
          "option 'shape' gives input 'a' as [1], expected [batch, 3]"},
