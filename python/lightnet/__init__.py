@@ -13,7 +13,7 @@ from __future__ import annotations
 from typing import List, Tuple
 
 from . import _lightnet
-from ._arrays import OrtValue, as_array, kind_of, new_strings
+from ._arrays import OrtValue, as_array, kind_of, message_of, new_strings
 from ._binding import IOBinding
 from ._device import OrtDevice, SparseTensor
 from ._errors import (Cancelled, EngineError, EPFail, Error, Fail, InputOutputError, InvalidArgument, InvalidGraph,
@@ -26,7 +26,7 @@ from ._session import PROVIDERS, InferenceSession, Model, ModelMetadata, NodeArg
 from ._tools import compile_model, convert, explain, verify
 from .capi import onnxruntime_pybind11_state as _state  # so that lightnet.capi exists, as in onnxruntime
 
-_lightnet.configure(by_status(_lightnet.statuses()), as_array, kind_of, new_strings)
+_lightnet.configure(by_status(_lightnet.statuses()), as_array, kind_of, new_strings, message_of)
 
 _versions: Tuple[str, str] = _lightnet.version()
 __version__: str = _versions[0]

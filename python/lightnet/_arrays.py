@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import re
 from typing import TYPE_CHECKING, Any, Dict, List, Optional, Sequence, Tuple
 
 from ._device import check_device
@@ -33,6 +34,9 @@ BITS: Dict[str, str] = {"bfloat16": "uint16", "float8_e4m3fn": "uint8", "float8_
 # Bits of an element of TensorProto.raw_data, where they are fewer than 8.
 PACKED: Dict[str, int] = {"float4_e2m1fn": 4, "int4": 4, "uint4": 4, "int2": 2, "uint2": 2}
 
+# Names of types in messages of the C API, such as TL_FLOAT.
+_C_NAMES: Dict[str, str] = {f"TL_{tensor_type[7:-1].upper()}": name for name, tensor_type in TENSOR_TYPES.items()}
+
 _numpy: Any = None
 DLPACK_CPU = (1, 3)  # kDLCPU, and kDLCUDAHost, which the CPU reads, too
 
@@ -44,6 +48,11 @@ def numpy() -> Any:
         import numpy as module
         _numpy = module
     return _numpy
+
+
+def message_of(text: str) -> str:
+    """A message of the C API, with NumPy's names of types."""
+    return re.sub(r"\bTL_\w+", lambda match: _C_NAMES.get(match[0], match[0]), text)
 
 
 def _added_type(name: Optional[str]) -> Any:
@@ -108,6 +117,8 @@ def as_array(value: Any, is_writable: bool = False) -> Tuple[Any, Optional[str]]
     written back."""
     np = numpy()
     name = None
+    if value is None:
+        raise TypeError("None is given, expected an array")
     if isinstance(value, OrtValue):
         value, name = value._array, value._type
     if not isinstance(value, np.ndarray) and hasattr(value, "__dlpack__") and hasattr(np, "from_dlpack"):

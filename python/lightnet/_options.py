@@ -38,7 +38,12 @@ class ExecutionOrder(enum.IntEnum):
 
 class SessionOptions:
     """Options of a session. Those that LightNet has no use for are kept, and have no effect: arenas, memory patterns,
-    logging. `intra_op_num_threads` 0 means all cores."""
+    logging. `intra_op_num_threads` 0 means all cores. AttributeError: there is no option of that name."""
+
+    __slots__ = ("intra_op_num_threads", "inter_op_num_threads", "graph_optimization_level", "execution_mode",
+                 "execution_order", "enable_profiling", "profile_file_prefix", "optimized_model_filepath",
+                 "enable_cpu_mem_arena", "enable_mem_pattern", "enable_mem_reuse", "use_deterministic_compute",
+                 "log_severity_level", "log_verbosity_level", "logid", "_entries", "_sizes", "_denotations", "_initializers")
 
     def __init__(self) -> None:
         self.intra_op_num_threads: int = 0
@@ -117,7 +122,11 @@ class SessionOptions:
 
 
 class RunOptions:
-    """Options of a run. `terminate = True`, from any thread, ends the runs that use them."""
+    """Options of a run. `terminate = True`, from any thread, ends the runs that use them. AttributeError: there is no
+    option of that name."""
+
+    __slots__ = ("log_severity_level", "log_verbosity_level", "logid", "only_execute_path_to_fetches", "_entries",
+                 "_terminate", "_running")
 
     def __init__(self) -> None:
         self.log_severity_level: int = -1

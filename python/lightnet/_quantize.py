@@ -77,7 +77,7 @@ OPTIONS = ("calibration", "percentile", "max_error", "top1", "any_speed", "secon
 
 def quantize(model: Union[Source, Model, InferenceSession], to: Union[str, "os.PathLike[str]"], samples: Samples,
              progress: Optional[Progress] = None, **options: Any) -> QuantizationReport:
-    """Writes a model of 8-bit layers to the file `to`, and returns what was chosen. Other threads run meanwhile.
+    """Writes a model of 8-bit layers to the file `to`, of suffix .safetensors, and returns what was chosen. Other threads run meanwhile.
 
     samples: {name: array} for each sample, a list or an iterator, of all required inputs; all have the same shapes. Or a
     path: a folder of npy files, one for each sample, in the order of their names; a folder with such a folder for each
@@ -86,8 +86,10 @@ def quantize(model: Union[Source, Model, InferenceSession], to: Union[str, "os.P
     options: calibration ("minmax", "percentile", "entropy"), percentile, max_error, top1, any_speed, seconds (see
     docs/quantization.md), and those of Model, such as threads=2.
 
-    Raises InvalidArgument: an option, a sample of another type or shape, no samples, a compiled model.
+    Raises InvalidArgument: another suffix, an option, a sample of another type or shape, no samples, a compiled model.
     """
+    if not os.fspath(to).endswith(".safetensors"):
+        raise InvalidArgument(f"{to}: the model is written as safetensors; use the suffix .safetensors")
     own = {key: options.pop(key) for key in OPTIONS if key in options}
     opened = _opened(model, options)
     quantizer = _lightnet.Quantizer(opened._model)
@@ -107,13 +109,20 @@ def _opened(model: Union[Source, Model, InferenceSession], options: Mapping[str,
     if isinstance(model, InferenceSession):
         model = model._model
     if not isinstance(model, Model):
-        return Model(model, **options)
+        try:
+            return Model(model, **options)
+        except InvalidArgument as error:
+            if "unknown option" not in str(error):
+                raise
+            raise InvalidArgument(f"{error}; those of quantize: {', '.join(OPTIONS)}") from None
     if options:
         raise InvalidArgument(f"options {', '.join(options)} belong to the Model")
     return model
 
 
 def _in_order(feed: Mapping[str, Any], names: List[str], i: int) -> Tuple[Any, ...]:
+    if not isinstance(feed, Mapping):
+        raise TypeError(f"sample {i} is of type {type(feed).__name__}, expected a dict of arrays by name")
     if set(feed) != set(names):
         raise InvalidArgument(f"sample {i} has inputs {sorted(feed)}, expected {sorted(names)}")
     return tuple(feed[name] for name in names)

@@ -16,7 +16,7 @@ import warnings
 from typing import TYPE_CHECKING, Any, Callable, Dict, Iterator, List, Mapping, Optional, Sequence, Tuple, Union
 
 from . import _lightnet
-from ._arrays import BITS, OrtValue, TENSOR_TYPES
+from ._arrays import BITS, OrtValue, TENSOR_TYPES, numpy
 from ._binding import IOBinding
 from ._errors import Error, InvalidArgument, NotImplemented
 from ._initializers import with_denotations, with_initializers
@@ -30,6 +30,8 @@ if TYPE_CHECKING:
     import numpy as np
 
 PROVIDERS = ["CPUExecutionProvider"]
+ENGINE_KEYS, ENGINE_PREFIXES = ("format", "target"), ("onnx.", "program.")  # metadata that the engine adds
+DTYPES = {tensor_type: name for name, tensor_type in TENSOR_TYPES.items() if name not in BITS}  # those that NumPy has
 Feed = Mapping[str, Any]  # name: array; of a sequence a list of arrays, of an absent optional value None
 Source = Union[str, "os.PathLike[str]", bytes, bytearray, memoryview]
 
@@ -49,17 +51,17 @@ class NodeArg:
 
 
 class ModelMetadata:
-    """What the model says of itself."""
+    """What the model says of itself. custom_metadata_map: {key: value} of an ONNX file's own metadata."""
 
     def __init__(self, metadata: Mapping[str, str]) -> None:
-        self.producer_name: str = metadata.get("producer_name", "")
-        self.graph_name: str = metadata.get("graph_name", "")
-        self.graph_description: str = ""
-        self.domain: str = metadata.get("domain", "")
-        self.description: str = metadata.get("doc_string", "")
-        version = metadata.get("model_version", "0")
-        self.version: int = int(version) if version.lstrip("-").isdigit() else 0
-        self.custom_metadata_map: Dict[str, str] = dict(metadata)
+        self.producer_name: str = metadata.get("onnx.producer_name", "")
+        self.graph_name: str = metadata.get("onnx.graph.name", "")
+        self.graph_description: str = metadata.get("onnx.graph.doc_string", "")
+        self.domain: str = metadata.get("onnx.domain", "")
+        self.description: str = metadata.get("onnx.doc_string", "")
+        self.version: int = int(metadata.get("onnx.model_version", "0"))
+        self.custom_metadata_map: Dict[str, str] = {
+            key: value for key, value in metadata.items() if key not in ENGINE_KEYS and not key.startswith(ENGINE_PREFIXES)}
 
 
 class Model:
@@ -77,6 +79,8 @@ class Model:
     def __init__(self, path_or_bytes: Source, initializers: Optional[Feed] = None,
                  denotations: Optional[Mapping[str, int]] = None, **options: Any) -> None:
         is_file = isinstance(path_or_bytes, (str, os.PathLike))
+        if not is_file and not isinstance(path_or_bytes, (bytes, bytearray, memoryview)):
+            raise TypeError(f"the model is of type {type(path_or_bytes).__name__}, expected a path or bytes")
         self.path: Optional[str] = os.path.abspath(path_or_bytes) if is_file else None
         self._bytes = None if is_file else bytes(memoryview(path_or_bytes))
         self._changes = dict(initializers or {}), dict(denotations or {})
@@ -204,6 +208,12 @@ def _merged(options: Mapping[str, Any], pairs: Sequence[Tuple[str, str]]) -> Dic
     return result
 
 
+def _dict_of(input_feed: Any) -> Dict[str, Any]:
+    if not isinstance(input_feed, Mapping):
+        raise TypeError(f"input_feed is of type {type(input_feed).__name__}, expected a dict of arrays by name")
+    return dict(input_feed)
+
+
 def _milliseconds(seconds: float) -> int:
     """At least one, and at most a year."""
     return max(1, math.ceil(min(seconds, 366 * 86400) * 1000))
@@ -211,15 +221,16 @@ def _milliseconds(seconds: float) -> int:
 
 def _check_providers(providers: Any) -> None:
     names = [p if isinstance(p, str) else p[0] for p in ([providers] if isinstance(providers, str) else providers or [])]
-    if names and PROVIDERS[0] not in names:
-        warnings.warn(f"providers {names} are not available, using {PROVIDERS}", stacklevel=3)
+    missing = [name for name in names if name not in PROVIDERS]
+    if missing:
+        warnings.warn(f"providers {missing} are not available, using {PROVIDERS}", stacklevel=3)
 
 
 class InferenceSession:
     """Runs a model. Several threads may call `run` at the same time.
 
     path_or_bytes: a file, bytes, or a Model to share. providers and provider_options are accepted: LightNet computes on
-    the CPU, and warns of a list without CPUExecutionProvider. deadline: seconds after which a run ends with
+    the CPU, and warns of other providers. deadline: seconds after which a run ends with
     LimitReached. options: those of Model. A Model that is shared has its own options; sess_options may then set those of
     the session, such as profiling. Raises what Model raises.
     """
@@ -230,7 +241,11 @@ class InferenceSession:
         _check_providers(providers)
         for key in ("disabled_optimizers", "enable_fallback", "read_config_from_model"):
             options.pop(key, None)  # onnxruntime's, without effect
-        settings = sess_options or SessionOptions()
+        settings = SessionOptions() if sess_options is None else sess_options
+        if not isinstance(settings, SessionOptions):
+            raise TypeError(f"sess_options is of type {type(settings).__name__}, expected SessionOptions")
+        if settings.optimized_model_filepath:
+            warnings.warn("optimized_model_filepath has no effect: lightnet.compile_model writes a compiled model", stacklevel=2)
         if not isinstance(path_or_bytes, Model):
             model = Model(path_or_bytes, settings._initializers, settings._denotations, **_merged(options, settings._pairs()))
         elif options or settings._changes_model():
@@ -258,7 +273,7 @@ class InferenceSession:
     def run(self, output_names: Optional[Sequence[str]], input_feed: Feed, run_options: Optional[RunOptions] = None,
             deadline: Optional[float] = None) -> List[np.ndarray]:
         """The outputs `output_names` (None or []: all), a list of arrays, for {name: array}. Arrays are read in place, and
-        have the types and shapes of get_inputs(). A sequence is a list of arrays, an absent optional value None.
+        have the types and shapes of get_inputs(); lists of numbers are converted to that type. A sequence is a list of arrays, an absent optional value None.
 
         Raises ValueError: an input is missing; InvalidArgument: a wrong name, type or shape; LimitReached: after
         `deadline` seconds; Cancelled: cancel() or run_options.terminate; KeyboardInterrupt: Ctrl-C. A signal whose handler
@@ -269,7 +284,7 @@ class InferenceSession:
             raise TypeError("output_names is a list of names")
         names = tuple(output_names) if output_names else self._names
         if not isinstance(input_feed, dict):
-            input_feed = dict(input_feed)
+            input_feed = _dict_of(input_feed)
         if run_options is not None or deadline is not None or self._deadline is not None or self._profile is not None:
             return self._run_with(names, input_feed, run_options, self._deadline if deadline is None else deadline)
         try:
@@ -278,8 +293,20 @@ class InferenceSession:
             session = self._new_session()
         try:
             return session.run(input_feed, names)
+        except InvalidArgument:
+            converted = self._converted(input_feed)
+            if converted is None:
+                raise
         finally:
             self._idle.append(session)
+        return self.run(names, converted)
+
+    def _converted(self, input_feed: Dict[str, Any]) -> Optional[Dict[str, Any]]:
+        """With lists of numbers as arrays of the inputs' types; None: there are none."""
+        types = {i.name: DTYPES.get(i.type) for i in self._model._inputs}
+        lists = {name: value for name, value in input_feed.items() if isinstance(value, (list, tuple)) and types.get(name)}
+        arrays = {name: numpy().array(value, types[name]) for name, value in lists.items()}
+        return {**input_feed, **arrays} if lists else None
 
     def _run_compound(self, output_names: Optional[Sequence[str]], input_feed: Feed, run_options: Optional[RunOptions] = None,
                       deadline: Optional[float] = None) -> List[Any]:
@@ -330,6 +357,8 @@ class InferenceSession:
     def _run_with(self, names: Tuple[str, ...], input_feed: Dict[str, Any], run_options: Optional[RunOptions],
                   deadline: Optional[float]) -> List[np.ndarray]:
         """A run with options, a deadline or profiling."""
+        if run_options is not None and not isinstance(run_options, RunOptions):
+            raise TypeError(f"run_options is of type {type(run_options).__name__}, expected RunOptions")
         try:
             session = self._idle.pop()
         except IndexError:
@@ -339,8 +368,13 @@ class InferenceSession:
                 if self._profile is None:
                     return session.run(input_feed, names)
                 return self._run_timed(session, names, input_feed)
+        except InvalidArgument:
+            converted = self._converted(input_feed)
+            if converted is None:
+                raise
         finally:
             self._idle.append(session)
+        return self._run_with(names, converted, run_options, deadline)
 
     def _run_timed(self, session: Any, names: Tuple[str, ...], input_feed: Dict[str, Any]) -> List[np.ndarray]:
         """A run whose operators are timed."""

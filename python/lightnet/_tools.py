@@ -5,13 +5,14 @@ from __future__ import annotations
 import contextlib
 import os
 import pathlib
+import re
 import shutil
 import subprocess
 import tempfile
 from typing import Any, Iterator, List, Mapping, Optional, Union
 
-from ._arrays import as_array, numpy
-from ._errors import Fail, InvalidArgument
+from ._arrays import as_array, message_of, numpy
+from ._errors import Fail, InvalidArgument, NoSuchFile
 from ._session import InferenceSession, Model, Source
 
 AnyModel = Union[Source, Model, InferenceSession]
@@ -34,6 +35,8 @@ def _file_of(model: AnyModel) -> Iterator[str]:
         model = model._model
     source = _source_of(model) if isinstance(model, Model) else model
     if isinstance(source, (str, os.PathLike)):
+        if not os.path.exists(source):
+            raise NoSuchFile(f"{os.fsdecode(source)}: no such file")
         yield _as_word(source)
         return
     with tempfile.TemporaryDirectory(prefix="lightnet-") as folder:
@@ -57,7 +60,8 @@ def _run(*words: Any) -> str:
     """The standard output of the command. Raises InvalidArgument (wrong usage) or Fail with its message."""
     done = subprocess.run([command(), *map(str, words)], capture_output=True, encoding="utf-8", errors="replace")
     if done.returncode:
-        raise (InvalidArgument if done.returncode == 2 else Fail)(done.stderr.strip())
+        message = message_of(re.sub("^lightnet: error: ", "", done.stderr.strip()))
+        raise (InvalidArgument if done.returncode == 2 else Fail)(message)
     return done.stdout
 
 

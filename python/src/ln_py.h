@@ -47,6 +47,7 @@ typedef struct ln_py_globals {
     PyObject *as_array;               /* Python: of any object, one that ln_py_array_get takes */
     PyObject *kind_of;                /* Python: of the name of a type, (numpy.empty, its dtype) */
     PyObject *new_strings;            /* Python: of a shape and a list of str, an array */
+    PyObject *message_of;             /* Python: a message with NumPy's names of types */
 } ln_py_globals;
 
 extern ln_py_globals ln_py;

@@ -17,8 +17,11 @@ PyObject *ln_py_fail(ln_status status, const char *message)
     PyObject *const error = status > LN_OK && status < LN_STATUS_SIZE ? ln_py.errors[status] : NULL;
     const char *const text = message ? message : ln_status_text(status);
     PyObject *const decoded = PyUnicode_DecodeUTF8(text, (Py_ssize_t)strlen(text), "replace");
-    if (decoded)
-        PyErr_SetObject(error ? error : PyExc_RuntimeError, decoded);
+    PyObject *const plain =
+        decoded ? PyObject_CallFunctionObjArgs(ln_py.message_of, decoded, NULL) : NULL;
+    if (plain)
+        PyErr_SetObject(error ? error : PyExc_RuntimeError, plain);
+    Py_XDECREF(plain);
     Py_XDECREF(decoded);
     return NULL;
 }
@@ -31,12 +34,12 @@ static void replace(PyObject **slot, PyObject *object)
     Py_XDECREF(old);
 }
 
-/** configure([exception of each status], as_array, kind_of, new_strings) */
+/** configure([exception of each status], as_array, kind_of, new_strings, message_of) */
 static PyObject *configure(PyObject *module, PyObject *args)
 {
-    PyObject *errors, *as_array, *kind_of, *new_strings;
+    PyObject *errors, *as_array, *kind_of, *new_strings, *message_of;
     (void)module;
-    if (!PyArg_ParseTuple(args, "OOOO", &errors, &as_array, &kind_of, &new_strings))
+    if (!PyArg_ParseTuple(args, "OOOOO", &errors, &as_array, &kind_of, &new_strings, &message_of))
         return NULL;
     for (int i = 0; i < LN_STATUS_SIZE; i++) {
         PyObject *const error = PySequence_GetItem(errors, i);
@@ -48,6 +51,7 @@ static PyObject *configure(PyObject *module, PyObject *args)
     replace(&ln_py.as_array, as_array);
     replace(&ln_py.kind_of, kind_of);
     replace(&ln_py.new_strings, new_strings);
+    replace(&ln_py.message_of, message_of);
     return Py_BuildValue("");
 }
 
@@ -81,7 +85,8 @@ static PyObject *load_plugin(PyObject *module, PyObject *args)
 }
 
 static PyMethodDef functions[] = {
-    {"configure", configure, METH_VARARGS, "configure(exceptions, as_array, kind_of, new_strings)"},
+    {"configure", configure, METH_VARARGS,
+     "configure(exceptions, as_array, kind_of, new_strings, message_of)"},
     {"statuses", statuses, METH_NOARGS, "The names of all statuses, by their numbers."},
     {"version", version, METH_NOARGS, "(version, build options, one per line)"},
     {"load_plugin", load_plugin, METH_VARARGS,

@@ -10,6 +10,7 @@ import pickle
 import sys
 import tempfile
 import threading
+import warnings
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path[:0] = [sys.argv[1], os.path.join(HERE, "../structure"), os.path.join(HERE, "../onnx")]
@@ -139,6 +140,58 @@ def names_that_are_not_utf8_work():
 # ---- options ----
 
 @test
+def lists_of_numbers_have_the_type_of_the_input():
+    s, x = lightnet.InferenceSession(unary()), [[-1.5, 2], [3, -4]]
+    wanted = np.array([[1.5, 2], [3, 4]], np.float32)
+    return equal(s.run(None, {"x": x})[0], wanted) + equal(s.run(None, {"x": x}, lightnet.RunOptions())[0], wanted) + \
+        raises(lightnet.InvalidArgument, lambda: s.run(None, {"x": [1.0]}), "[1]") + \
+        raises(lightnet.InvalidArgument, lambda: s.run(None, {"z": x, "x": x}), "'z'", "it has: x") + \
+        raises(ValueError, lambda: s.run(None, {"x": [[1], [2, 3]]}))
+
+
+@test
+def wrong_kinds_of_arguments_are_named():
+    s, x = lightnet.InferenceSession(unary()), np.zeros((2, 1), np.float32)
+    options, run = lightnet.SessionOptions(), lightnet.RunOptions()
+    return raises(TypeError, lambda: s.run(None, [x]), "list", "dict of arrays") + \
+        raises(TypeError, lambda: s.run(None, {"x": None}), "None is given") + \
+        raises(TypeError, lambda: s.run(None, {"x": x}, {"a": 1}), "dict", "RunOptions") + \
+        raises(TypeError, lambda: lightnet.InferenceSession(None), "NoneType", "path or bytes") + \
+        raises(TypeError, lambda: lightnet.InferenceSession(unary(), {"a": 1}), "dict", "SessionOptions") + \
+        raises(AttributeError, lambda: setattr(options, "intra_op_num_thread", 2), "intra_op_num_thread") + \
+        raises(AttributeError, lambda: setattr(run, "no_such", 2), "no_such") + \
+        raises(lightnet.InvalidArgument, lambda: lightnet.InferenceSession(unary(), shape="m=1"), "no open size 'm'") + \
+        raises(lightnet.NoSuchFile, lambda: lightnet.verify("no_such.onnx"), "no_such.onnx") + \
+        raises(lightnet.InvalidArgument, lambda: lightnet.quantize(DIGITS, "q.onnx", []), ".safetensors") + \
+        raises(TypeError, lambda: lightnet.quantize(DIGITS, "q.safetensors", [x]), "sample 0", "ndarray") + \
+        raises(lightnet.InvalidArgument, lambda: lightnet.quantize(DIGITS, "q.safetensors", [], max_err=1), "max_error")
+
+
+@test
+def missing_providers_and_files_without_effect_are_warnings():
+    options, faults = lightnet.SessionOptions(), []
+    options.optimized_model_filepath = "x.onnx"
+    for providers, given, text in ((["CUDAExecutionProvider", "CPUExecutionProvider"], None, "CUDAExecutionProvider"),
+                                   (["CPUExecutionProvider"], options, "optimized_model_filepath"),
+                                   (["CPUExecutionProvider"], None, None)):
+        with warnings.catch_warnings(record=True) as seen:
+            warnings.simplefilter("always")
+            lightnet.InferenceSession(unary(), given, providers)
+        faults += same([text in str(warning.message) for warning in seen], [True] if text else [])
+    return faults
+
+
+@test
+def metadata_is_that_of_the_file():
+    graph = w.graph([w.node("Abs", ["x"], ["y"])], [w.value("x", "float", [2])], [w.value("y", "float", [2])]) + w.field(10, "of g")
+    whole = w.model(graph, opset=17) + w.field(2, "a producer") + w.field(4, "org.x") + w.field(5, 7) + w.field(6, "of m") + \
+        w.field(14, w.field(1, "key") + w.field(2, "value"))
+    meta = lightnet.InferenceSession(whole).get_modelmeta()
+    return same((meta.producer_name, meta.domain, meta.version, meta.description, meta.graph_name, meta.graph_description),
+                ("a producer", "org.x", 7, "of m", "graph", "of g")) + same(meta.custom_metadata_map, {"key": "value"})
+
+
+@test
 def entries_of_options_are_returned():
     session, run = lightnet.SessionOptions(), lightnet.RunOptions()
     session.add_session_config_entry("a", "1")
@@ -253,7 +306,7 @@ def types_of_8_bits_and_less_stay_as_they_are():
         faults += [] if np.array_equal(np.asarray(out).astype(float), numbers, equal_nan=True) else [f"{name}: {np.asarray(out)}"]
         plain, = s.run(None, {"x": value})
         faults += same((plain.dtype, plain.view(kind).tolist()), (np.dtype(kind), elements))
-        faults += raises(lightnet.InvalidArgument, lambda: s.run(None, {"x": np.zeros(2, np.int16)}), "TL_INT16")
+        faults += raises(lightnet.InvalidArgument, lambda: s.run(None, {"x": np.zeros(2, np.int16)}), "int16")
         faults += raises(BufferError, out.__dlpack__, "by DLPack") + raises(AttributeError, lambda: out.__array_interface__)
         faults += raises(lightnet.InvalidArgument, lambda: OrtValue.ortvalue_from_numpy_with_onnx_type(np.zeros(2, np.int16), code),
                          "have 1 bytes")
@@ -550,7 +603,7 @@ def wrong_values_of_sequences_are_named():
         raises(lightnet.InvalidArgument, lambda: session.run(None, {**feed, "s": X}), "input 's' is ndarray, expected a list") + \
         raises(lightnet.Error, lambda: session.run(None, {**feed, "s": []}), "the sequence is empty") + \
         raises(lightnet.Error, lambda: session.run(None, {**feed, "o": np.zeros((3, 1), np.float32)}), "[3, 1]") + \
-        raises(lightnet.InvalidArgument, lambda: session.run(None, {**feed, "s": [X.astype(np.int64)]}), "TL_INT64", "s[0]") + \
+        raises(lightnet.InvalidArgument, lambda: session.run(None, {**feed, "s": [X.astype(np.int64)]}), "int64", "s[0]") + \
         raises(lightnet.NotImplemented, session.io_binding, "sequences or optional values") + \
         same_lists(session.run(["t"], feed)[0], [*S, X])
 

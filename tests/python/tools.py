@@ -69,8 +69,12 @@ def main():
         tap.check("explain_shows_inputs_and_operators", contains(lightnet.explain(DIGITS), "image TL_FLOAT", "conv2d"))
         tap.check("wrong_options_are_invalid_arguments",
                   failing(lightnet.InvalidArgument, lambda: lightnet.explain(DIGITS, nonsense=1), "nonsense"))
-        tap.check("failures_have_the_command_s_message",
-                  failing(lightnet.Fail, lambda: lightnet.explain(path("none.onnx")), "none.onnx"))
+        tap.check("a_missing_file_is_named",
+                  failing(lightnet.NoSuchFile, lambda: lightnet.explain(path("none.onnx")), "none.onnx"))
+        with open(path("damaged.onnx"), "wb") as file:
+            file.write(b"damaged")
+        tap.check("failures_have_the_message_of_the_command",
+                  failing(lightnet.Fail, lambda: lightnet.explain(path("damaged.onnx")), "damaged.onnx"))
     tap.end()
 
 
