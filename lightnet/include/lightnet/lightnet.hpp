@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The front door for C++17: owners, data with its length, exceptions. See ln_session.h.
+// The C++17 API for applications: owning handles, data with its length, exceptions. See ln_session.h.
 //     lightnet::model model("resnet50.onnx");
 //     lightnet::session session(model);
 //     session.set_input<float>("image", {1, 3, 224, 224}, pixels); // a vector, an array ..
@@ -24,7 +24,7 @@ struct error : std::runtime_error {
 };
 inline void check(ln_status s, const char *text = ln_session_error(nullptr)) { if (s) throw error(s, text); }
 
-/** Elements of others, which outlive it: of a vector, an array, or so many from an address on. */
+/** A view of elements that outlive it: of a vector, an array, or a pointer and a length. */
 template <class T> struct view {
     view(T *data, size_t size) : data_(data), size_(size) {}
     template <size_t N> view(T (&array)[N]) : data_(array), size_(N) {}
@@ -129,7 +129,7 @@ struct session : owner<ln_session, ln_session_free> {
     template <class T> void set_input(const char *name, shape dims, view<const T> data,
                                       tl_dtype dtype = dtype_of<T>())
     {
-        size_t n = 1; // a product that overflows is that of no tensor
+        size_t n = 1; // no tensor has a length that overflows
         for (int dim : dims)
             n *= static_cast<size_t>(dim);
         if (sizeof(T) != tl_size_of(dtype) || n > data.size())

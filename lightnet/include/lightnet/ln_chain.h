@@ -2,8 +2,8 @@
 // Chains of element-wise steps, for operators such as chain_cpu: their notation, and the rule that
 // fuses other operators into them. For targets.
 //
-// A step is a text: the name of a function or an operation, and its operands: source I, srcI, or
-// the result of step K, stepK.
+// A step is a string: the name of a function or an operation, and its operands: source I, srcI,
+// or the result of step K, stepK.
 //
 //     "TL_BINARY_MUL src0 src1"  "TL_UNARY_CLIP step0"  "TL_BINARY_ADD step1 src0"
 
@@ -23,8 +23,9 @@ typedef struct ln_chain {
     int n_steps;
 } ln_chain;
 
-/** Reads and checks steps on `n_srcs` sources; alpha and beta are the parameters of each. -1 with
- * the thread's reason: a text that is not a step, or a chain that TensorLight does not support. */
+/** Parses and checks steps on `n_srcs` sources; alpha and beta are the parameters of each. -1 with
+ * the thread's reason: a string that is not a step, or a chain that TensorLight does not support.
+ */
 LN_API int ln_chain_read(ln_chain *chain, int n_srcs, int n_steps, char *const *texts,
                          const double *alpha, const double *beta);
 

@@ -12,7 +12,7 @@
 //     ln_context_cleanup(ctx);
 //     ln_context_free(ctx);
 //
-// Two threads may use two contexts concurrently, but not one. After fork(), the child may use
+// Threads may use different contexts concurrently, not the same. After fork(), the child may use
 // and free the contexts of its parent that no other thread used at that moment. Functions return
 // 0, or -1 with the reason in the context; functions that return a pointer return NULL then.
 
@@ -101,8 +101,8 @@ typedef struct ln_context {
     int allows_tf32;            /* their float32 factors may round to 10 bits of mantissa */
     int notes;                  /* bits of the target: what its rules keep about the whole model */
     int has_writers;            /* it has, or had, an operator that writes in place */
-    uint64_t run_number;        /* of the current run, from 1: operators of other devices than the
-                                   CPU see that another one begins */
+    uint64_t run_number;        /* of the current run, from 1: shows operators on other devices than
+                                   the CPU that a new run has begun */
     int is_stepwise;            /* each operator of the run is done when its `run` returns, since
                                    its time is taken, or its results are read */
     tl_strings strings[2];      /* strings created at load, and by the last run [is_running] */
@@ -192,8 +192,8 @@ LN_API int ln_context_init_ir(ln_context *ctx, const char *name, const char *jso
 
 /** Sets the shape of input `name`: open dimensions of the model get these
  * sizes, others must agree. `name` may also be a single open dimension: `ndim`
- * is 1 then. The last call for a name counts. It holds for all models that the
- * context reads, and rejects those without such an input or dimension. */
+ * is 1 then. The last call for a name applies, to all models that the context
+ * reads; models without such an input or dimension are rejected. */
 LN_API int ln_context_bind_shape(ln_context *ctx, const char *name, int ndim, const int *dims);
 
 /** As ln_context_bind_shape, for sizes that change between runs: an open
@@ -211,12 +211,12 @@ LN_API int ln_context_bind_range(ln_context *ctx, const char *name, int ndim, co
 LN_API int ln_context_bind_input(ln_context *ctx, const char *name, const tl_tensor *value);
 
 /** As ln_context_bind_input, of an input that is a sequence of `n` tensors (copied, with their data
- * or without), or an optional value: one with an element has its tensors, an absent one n -1. The
- * tensors are inputs of their own, NAME[0], NAME[1] .., which ln_context_bind_input can bind
+ * or without), or an optional value: the tensors of its element, or n -1 if it is absent. The
+ * tensors are separate inputs, NAME[0], NAME[1] .., which ln_context_bind_input can bind
  * instead; an optional tensor is NAME. Its length alone can be bound as a shape [n]. */
 LN_API int ln_context_bind_sequence(ln_context *ctx, const char *name, int n,
                                     const tl_tensor *const *tensors);
-/* What a model needs and LightNet lacks, to read it. Texts are those of the file, and borrowed. */
+/* An operator that a model needs and LightNet lacks. Strings are borrowed from the file. */
 typedef struct ln_missing_op {
     const char *domain; /* of ONNX; "": the one of the format itself */
     const char *optype;
@@ -227,9 +227,9 @@ typedef struct ln_missing_op {
 } ln_missing_op;
 typedef void ln_missing_func(void *data, const ln_missing_op *op);
 
-/** Calls `func` with each operator that is not supported when a model is read, which then fails. If
- *  all are, with the first node that is rejected, for an attribute, a type or a shape. NULL: no
- * such calls. -1: no memory. */
+/** When reading a model fails, calls `func` with each unsupported operator. If all operators are
+ * supported, calls it with the first node that is rejected because of an attribute, a type or a
+ * shape. `func` NULL: no such calls. -1: no memory. */
 LN_API int ln_context_set_missing(ln_context *ctx, ln_missing_func *func, void *data);
 
 /** Sets the weight file of a later ln_context_load. Formats such as NNVM, whose graphs neither
@@ -291,13 +291,13 @@ LN_API int ln_context_save_all(ln_context *const *programs, int n, const char *d
                                const char *file);
 
 /** Allocates the planned memory, reads `datafile` (wts or safetensors, or NULL), and computes all
- * constants once. A constant that a rule has made part of an operator must keep its value. */
+ * constants once. A constant that a rule has folded into an operator must keep its value. */
 LN_API int ln_context_load(ln_context *ctx, const char *datafile);
 
 /** Copies ln_context_data_size() bytes from `data` to the tensor. The context is loaded.
  * A constant that is set counts as an input: the next run recomputes exactly the values
- * that load computed from it. Such a result itself cannot be set, nor a constant that a
- * rule has made part of an operator, to another value. `data` is not NULL. */
+ * that load computed from it. Such a result cannot be set, nor a constant that a rule has
+ * folded into an operator, to another value. `data` is not NULL. */
 LN_API int ln_context_set_data(ln_context *ctx, const char *tname, const void *data);
 
 /** Sets the shape of input `tname` with open sizes (ln_context_bind_range); initially
@@ -376,8 +376,8 @@ LN_API int ln_context_describe(const ln_context *ctx, ln_port_func inputs, ln_po
  * started: the others do their work. A loaded context must be unloaded first. */
 LN_API int ln_context_set_threads(ln_context *ctx, int n);
 
-/** Seed of random tensors, and of random operators without a seed of their own, whose numbers begin
- *  anew when the context is loaded (default 0). */
+/** Seed of random tensors, and of random operators without a seed of their own, whose sequences
+ *  restart when the context is loaded (default 0). */
 LN_API void ln_context_set_seed(ln_context *ctx, uint64_t seed);
 
 /** Gives random operators without a seed of their own a new sequence: other numbers than those of
@@ -407,9 +407,9 @@ LN_API int ln_context_set_tuning(ln_context *ctx);
  * model (the default), or "bf16": they round their sources to bfloat16, and sum in floats, if the
  * CPU multiplies that faster. The error of a product is then within 2^-8 of the product of
  * magnitudes. Results of convolutions, and added tensors, may also be rounded to bfloat16, within
- * 2^-9, if only convolutions read them. For the target cuda: "tf32", by which factors of products
- * round to 10 bits of mantissa, and "fp16" and "bf16", in which the whole network computes; others
- * ignore tf32 and fp16. -1: unknown name, or the model is compiled already. */
+ * 2^-9, if only convolutions read them. For the target cuda: "tf32", which rounds operands of
+ * products to 10 bits of mantissa, and "fp16" and "bf16", in which the whole network computes;
+ * other targets ignore tf32 and fp16. -1: unknown name, or the model is compiled already. */
 LN_API int ln_context_set_precision(ln_context *ctx, const char *name);
 
 /** Adds tensor `tname` to the outputs (it then survives the run). An error once compiled. */

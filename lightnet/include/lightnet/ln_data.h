@@ -43,7 +43,7 @@ LN_API int ln_data_num_own(const ln_context *ctx);
 LN_API int ln_data_save(ln_context *ctx, const char *file);
 
 /** The name of a weight file beside the model `file`: with `ending` in place of ".json", ".net"
- *  or ".il", behind any other name. -1 with the thread's last error: `size` is too small.
+ *  or ".il", appended to any other name. -1 with the thread's last error: `size` is too small.
  */
 LN_API int ln_data_name_beside(char *buf, size_t size, const char *file, const char *ending);
 

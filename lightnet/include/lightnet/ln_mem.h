@@ -26,7 +26,7 @@
 LN_BEGIN_DECLS
 
 typedef enum ln_mem_type {
-    LN_MEM_NONE = 0, /* none: of abstract tensors, which no program has */
+    LN_MEM_NONE = 0, /* of abstract tensors, which programs do not contain */
     LN_MEM_CPU = 1,
 #ifdef LN_CUDA       /* by ln_config.h: in every build */
     LN_MEM_CUDA = 2, /* of an NVIDIA GPU; the plug-in of the target cuda has its functions */
@@ -45,7 +45,7 @@ typedef struct ln_mem_info {
     size_t align_size;                         /* bytes */
 } ln_mem_info;
 
-/** What a plug-in provides for a memory type. */
+/** The functions and limits that a plug-in provides for a memory type. */
 typedef struct ln_mem_provider {
     ln_mem_type mtype;
     void *(*alloc_func)(size_t); /* these three as in ln_mem_info */

@@ -126,7 +126,7 @@ typedef struct ln_arg_docs {
     const char *deflt; /* parameters: the default as JSON text; NULL: required */
 } ln_arg_docs;
 
-/** The documentation of an operator, which only people read. */
+/** The documentation of an operator, for people. */
 typedef struct ln_op_docs {
     const char *doc;         /* one line or more */
     const char *author;      /* of the description */
@@ -157,7 +157,7 @@ typedef struct ln_op_info {
 /* Values of op_arg->infers but 0. */
 enum {
     LN_INFERS_RUN = 1,    /* for the true shapes of a run */
-    LN_INFERS_BOUNDS = 2, /* when compiling, for the least or the largest ones */
+    LN_INFERS_BOUNDS = 2, /* when compiling, for the min or the max shapes */
 };
 
 /* Bits of op_arg->isdynamic. */

@@ -95,15 +95,15 @@ LN_API void ln_options_free(ln_options *options);
  */
 LN_API ln_status ln_options_set(ln_options *options, const char *key, const char *value);
 
-/** Sets input `name` for opening a model whose inputs and outputs follow from it: an ONNX model
+/** Sets input `name` for opening a model whose inputs and outputs depend on it: an ONNX model
  * with sequences or optional values. Other models ignore it. The value is copied; without data, it
- * is a type and a shape, otherwise the model may compute shapes from its elements, and runs then
- * reject other ones. Runs need inputs anyway. */
+ * is a type and a shape. With data, the model may compute shapes from its elements, and runs then
+ * reject other elements. Each run still needs the input. */
 LN_API ln_status ln_options_bind_input(ln_options *options, const char *name,
                                        const tl_tensor *value);
 
-/** The same for a sequence of `n` tensors, or an optional value: one with an element has its
- *  tensors, an absent one n -1. Without a call, optional values are absent. */
+/** The same for a sequence of `n` tensors, or an optional value: the tensors of its element, or n
+ *  -1 if it is absent. Without a call, optional values are absent. */
 LN_API ln_status ln_options_bind_sequence(ln_options *options, const char *name, int n,
                                           const tl_tensor *const *tensors);
 
@@ -184,7 +184,7 @@ LN_API ln_status ln_model_output_bounds(const ln_model *model, int i, int axis, 
                                         int *most);
 
 /** Input, or output, `k` of the model's file, counted without inputs that have a default value: its
- *  tensors among the inputs, or outputs. It is one tensor, but for sequences and optional values of
+ *  tensors among the inputs, or outputs. It is one tensor, except sequences and optional values of
  *  ONNX models, whose lengths were set by option "shape", NAME=2, or ln_options_bind_sequence.
  *  LN_NOT_FOUND: there is none. info->name is borrowed, as long as the model lives. */
 LN_API ln_status ln_model_input_value(const ln_model *model, int k, ln_value_info *info);
@@ -220,7 +220,7 @@ LN_API void ln_session_free(ln_session *session);
 LN_API ln_status ln_session_set_input(ln_session *session, const char *name, tl_dtype dtype,
                                       int ndim, const int *dims, const void *data);
 
-/** ln_session_set_input for strings: of TL_STRING, UTF-8 (an input of that type takes no other
+/** ln_session_set_input for strings: of TL_STRING, UTF-8 (an input of that type rejects other
  *  text). strings[i] has sizes[i] bytes, which may contain 0; `sizes` NULL: each ends with a 0. */
 LN_API ln_status ln_session_set_strings(ln_session *session, const char *name, int ndim,
                                         const int *dims, const char *const *strings,
@@ -237,8 +237,8 @@ LN_API ln_status ln_session_bind_input(ln_session *session, const char *name, tl
  *  has `size` bytes and is aligned to the element size; a run with a larger output
  *  fails. Most outputs are computed in place, so `data` is undefined after a failed
  *  run. It may overlap inputs and other outputs: then it is written last. NULL:
- *  unbinds it, and the result of the last run there is no output any more. Strings
- *  that it points to then live as long as those of ln_session_output. */
+ *  unbinds it; the result of the last run is then no longer available. Strings
+ *  that it points to live as long as those of ln_session_output. */
 LN_API ln_status ln_session_bind_output(ln_session *session, const char *name, void *data,
                                         size_t size);
 

@@ -8,7 +8,7 @@
 
 LN_BEGIN_DECLS
 
-/** What an input or an output of the model's file is. */
+/** The form of an input or output of the model's file. */
 typedef enum ln_value_form {
     LN_FORM_TENSOR,
     LN_FORM_SEQUENCE,          /* a list of tensors */
@@ -22,7 +22,7 @@ typedef struct ln_value_info {
     const char *name;
     ln_value_form form;
     int first; /* the number of its first tensor among the inputs, or outputs */
-    int len;   /* how many tensors it is; -1: it is absent */
+    int len;   /* the number of its tensors; -1: it is absent */
 } ln_value_info;
 
 LN_END_DECLS

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Attention: for each query the mean of values, weighted by the fit of their keys.
+// Attention: for each query, the mean of values, weighted by the similarity of query and keys.
 //
 //     tl_attention_param param = {.q_axis = 2, .k_axis = 2, .v_axis = 2, .dst_axis = 2,
 //                                 .scale = 1 / sqrt(64)};
@@ -50,14 +50,14 @@ TL_API int tl_attention_dims(const tl_tensor *q, const tl_tensor *k, const tl_te
 TL_API size_t tl_attention_scratch(const tl_tensor *q, const tl_tensor *k, const tl_tensor *v,
                                    const tl_attention_param *param, int threads);
 
-/** Linear attention: a state S [D, E] for each head of keys, which each position changes in turn:
+/** Linear attention: a state S [D, E] for each head of keys, which each position updates in turn:
  *
  *      S = exp(decay) S            each row, or all, if there is a decay
  *      u = beta (v - S^T k)        with is_delta; else u = beta v
  *      S = S + k u^T
  *      dst = scale S^T q           for each head of queries that shares the keys
  *
- *  All of TL_FLOAT; what is NULL is absent: no decay, beta 1, a past of zeros. Source: ONNX
+ *  All of TL_FLOAT. NULL inputs are absent: no decay, beta 1, a past of zeros. Source: ONNX
  *  LinearAttention-27; Yang et al., "Gated Delta Networks", 2024. */
 typedef struct tl_linear_attention {
     const tl_tensor *q;     /* [B, T, H, D]; H is a multiple of G */

@@ -115,8 +115,8 @@ TL_API void tl_stop_set_deadline(tl_stop *stop, uint64_t ns);
  *  mark its outputs as garbage. A deadline must not move to a later time then, either. */
 TL_API void tl_stop_clear(tl_stop *stop);
 
-/** Whether the stop was requested or its deadline has passed; 0 for NULL. Cheap: some nanoseconds,
- *  or some tens with a deadline. */
+/** Whether the stop was requested or its deadline has passed; 0 for NULL. Takes some
+ *  nanoseconds, or some tens with a deadline. */
 TL_API int tl_stop_is_requested(const tl_stop *stop);
 
 typedef struct tl_exec {

@@ -220,8 +220,8 @@ typedef struct tl_lrn_param {
 } tl_lrn_param;
 
 /** src / (bias + alpha / size * sum)^beta, the sum being that of the squares of the channels from
- *  c - (size - 1) / 2 to c + size / 2 at the same place, of src [N, C, ..]. dst is not src. Source:
- *  ONNX LRN-13. D. */
+ *  c - (size - 1) / 2 to c + size / 2 at the same position, of src [N, C, ..]. dst is not src.
+ * Source: ONNX LRN-13. D. */
 TL_API tl_tensor *tl_tensor_lrn(const tl_tensor *src, tl_tensor *dst, const tl_lrn_param *param);
 TL_API int tl_exec_lrn(const tl_exec *exec, const tl_tensor *src, tl_tensor *dst,
                        const tl_lrn_param *param);

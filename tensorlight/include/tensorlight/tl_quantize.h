@@ -38,15 +38,15 @@ TL_API tl_tensor *tl_tensor_dequantize(const tl_tensor *src, const tl_tensor *sc
 TL_API int tl_exec_dequantize(const tl_exec *exec, const tl_tensor *src, const tl_tensor *scale,
                               const tl_tensor *zero, tl_tensor *dst, int axis, int block);
 
-/** The scale and the zero (both of one element, TL_FLOAT and TL_UINT8) that spread src,
- *  TL_FLOAT, over 0 .. 255, with 0 exactly at zero: scale = (max - min) / 255 of the elements
- *  and 0; if all are 0, 1. NaN does not count. Source: ONNX DynamicQuantizeLinear-11. */
+/** The scale and the zero (both of one element, TL_FLOAT and TL_UINT8) that map src,
+ *  TL_FLOAT, to 0 .. 255, with 0 exactly at zero: scale = (max - min) / 255 of the elements
+ *  and 0; if all are 0, 1. NaN is ignored. Source: ONNX DynamicQuantizeLinear-11. */
 TL_API int tl_tensor_quantize_range(const tl_tensor *src, tl_tensor *scale, tl_tensor *zero);
 TL_API int tl_exec_quantize_range(const tl_exec *exec, const tl_tensor *src, tl_tensor *scale,
                                   tl_tensor *zero);
 
 /** The same for images in blocked layout
- *  (tl_blocked.h): padding lanes do not count. */
+ *  (tl_blocked.h): padding lanes are ignored. */
 TL_API int tl_exec_blocked_quantize_range(const tl_exec *exec, const tl_tensor *src, int channels,
                                           tl_tensor *scale, tl_tensor *zero);
 

@@ -80,9 +80,9 @@ TL_API size_t tl_trees_pack_scratch(const tl_trees *trees, int features);
 TL_API int tl_exec_trees_pack(const tl_exec *exec, const tl_trees *trees, int features,
                               tl_tensor *dst);
 
-/** -1 with a reason: `packed` is not what tl_exec_trees_pack writes for trees of this dtype, so
- *  that reading it would leave its memory, that of a row of `features`, or that of the votes, or
- *  `votes` have a leaf or one of `targets` that is out of range. */
+/** -1 with a reason: `packed` contains indices outside of its memory, of a row of `features` or of
+ *  the votes, so it is not a result of tl_exec_trees_pack for this dtype; or `votes` have a leaf or
+ *  one of `targets` that is out of range. */
 TL_API int tl_trees_check(const tl_tensor *packed, tl_dtype dtype, int features,
                           const tl_tree_votes *votes, int targets);
 

@@ -52,7 +52,7 @@ typedef enum tl_dtype {
     TL_UINT4,
     TL_INT2,
     TL_UINT2,
-    TL_STRING, /* a const tl_string * (tl_string.h): text, no number */
+    TL_STRING, /* a const tl_string * (tl_string.h): text, not a number */
     TL_DTYPE_SIZE
 } tl_dtype;
 
