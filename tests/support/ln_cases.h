@@ -21,7 +21,7 @@
 #include "lightnet/ln_msg.h"
 #include "lightnet/ln_util.h"
 
-/** Reads the file, which is to be rejected, and leaves the message in `message`. */
+/** Reads the file, expects an error, and writes the message to `message`. */
 typedef void ln_case_func(const char *file, char *message, size_t size);
 
 /** The line that begins with `mark`, from `text` on; NULL: there is none. */
@@ -37,7 +37,7 @@ static inline char *ln_case_mark(char *text, const char *mark)
     return NULL;
 }
 
-/** The text behind the line at `mark`, which is cut off there. */
+/** The text after the line at `mark`; terminates the string before and after `mark`'s line. */
 static inline char *ln_case_cut(char *mark)
 {
     char *end = strchr(mark, '\n');
@@ -52,7 +52,7 @@ static inline void ln_case_write(const char *file, const char *text)
     ck_assert(stream && fputs(text, stream) >= 0 && !fclose(stream));
 }
 
-/** One case; its text is written to a file in the current folder for a while. */
+/** Checks one case; writes its text to a temporary file in the current folder. */
 static inline void ln_case_check(const char *name, const char *extension, const char *text,
                                  char *expected, ln_case_func *reject)
 {
@@ -67,8 +67,8 @@ static inline void ln_case_check(const char *name, const char *extension, const 
                   name, message, expected);
 }
 
-/** Checks each case of the table, whose texts become files that end in `extension`. Returns how
- *  many there are. The current folder is another one afterwards. */
+/** Checks each case of the table; writes its text to a file that ends in `extension`. Returns the
+ *  number of cases. Changes the current folder. */
 static inline int ln_cases_check(const char *table, const char *extension, ln_case_func *reject)
 {
     char folder[] = "/tmp/lightnet-cases-XXXXXX";

@@ -7,7 +7,8 @@
 // or the reference.
 //
 // With "--as FORMAT FILE OPTYPE ..", each example of an abstract operator is written to that file,
-// read again and run on the CPU. Only operators of these types may be ones that it cannot say.
+// read again and run on the CPU. Only operators of these types may lack an equivalent in the
+// format.
 
 #ifndef LN_EXAMPLE_H
 #define LN_EXAMPLE_H
@@ -215,7 +216,7 @@ static inline int ln_example_give(ln_context *ctx, ln_context *own, int binds)
     return status ? -1 : 0;
 }
 
-/** Writes the example to `file`. -1 with the reason in `ctx`; 1: the format cannot say it. */
+/** Writes the example to `file`. -1 with the reason in `ctx`; 1: the format cannot express it. */
 static inline int ln_example_write(ln_context *ctx, const ln_example *example, const char *format,
                                    const char *file, int constant)
 {
@@ -230,7 +231,7 @@ static inline int ln_example_write(ln_context *ctx, const ln_example *example, c
 }
 
 /** Writes the example to `file`, reads that and runs it. -1 with the reason in `ctx`; 1: the format
- * cannot say it. */
+ * cannot express it. */
 static inline int ln_example_convert(ln_context *ctx, const ln_example *example, const char *format,
                                      const char *file, int constant)
 {

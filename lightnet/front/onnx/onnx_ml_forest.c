@@ -32,7 +32,7 @@ typedef struct nodes {
     tl_tensor *split, *feature, *child;
 } nodes;
 
-/** Whether no number compares with the split of a branch. */
+/** Whether the comparison of a branch has the same result for all numbers. */
 static int is_constant_branch(const ln_onnx_forest *w, int v)
 {
     return w->mode[v] == LN_TREE_MEMBER ? w->set[v] == w->set[v + 1]
@@ -102,8 +102,7 @@ static void store(const ln_onnx_forest *w, tl_tensor *t, int i, double x)
         ((float *)t->data)[i] = (float)x;
 }
 
-/** The greatest number below `x` of the type to compute in; NaN, which no number is at most, below
- *  -inf. */
+/** The max number below `x` in the type to compute in. For -inf NaN: no number is at most NaN. */
 static double below(const ln_onnx_forest *w, double x)
 {
     if (x == -INFINITY)

@@ -36,7 +36,7 @@ static void translate_optional(ln_onnx_node *n)
         emit_absent(n);
 }
 
-// NULL: the value is a tensor or a sequence, which has itself as its element. The standard says so
+// NULL: the value is a tensor or a sequence, which is its own element. The standard specifies this
 // since operator set 18, but its own models did so before.
 static const ln_onnx_compound *optional_of(const ln_onnx_node *n, const char *value)
 {

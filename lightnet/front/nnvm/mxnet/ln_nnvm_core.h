@@ -90,7 +90,7 @@ void ln_nnvm_recast_alias(ln_nnvm_recast *r);
  * translator of their own stay. The graph borrows from the draft. */
 void ln_nnvm_recast_model(ln_nnvm_model *m, ln_nnvm_draft *d);
 
-/** Writes the NNVM or MXNet graph in `in` to `file` in core's operators, and the parameters of
+/** Writes the NNVM or MXNet graph in `in` to `file` as NNVM core operators, and the parameters of
  *  ln_context_bind_file beside it. 1: an operator needs shapes for that, or core cannot express it.
  *  -1 with a reason in the context: the graph is invalid, or a file cannot be read or written. */
 int ln_nnvm_rewrite(ln_context *ctx, const char *name, const ln_infile *in, const char *file);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Layers of MXNet in core's operators. Source: the format's description, sections 9.2 to 9.4.
+// Lowers layers of MXNet to NNVM core operators. Source: the format's description, sections 9.2
+// to 9.4.
 
 #include <limits.h>
 #include <string.h>

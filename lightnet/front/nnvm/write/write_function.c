@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Writing functions of each element.
+// Writes element-wise functions as NNVM core operators.
 
 #include <stdio.h>
 #include <string.h>
@@ -9,8 +9,8 @@
 #include "front/nnvm/write/ln_nnvm_write.h"
 #include "tensorlight/tl_type.h"
 
-/* Functions in core's operators, as formulas in postfix notation: words between blanks, which work
- * on a stack of values. The value that the last word leaves is the function.
+/* Element-wise functions as NNVM core operators: formulas in postfix notation, words between
+ * blanks, which operate on a stack of values. The last value on the stack is the result.
  *
  *     x a b            the source, and the numbers alpha and beta
  *     0.5 -inf         a number

@@ -169,7 +169,7 @@ static void add_input(ln_onnx_writer *w, ln_onnx_level *level, const char *name)
     ln_onnx_level_set(w, level, name, name);
 }
 
-// A constant has another name than the output that it is.
+// A constant that is an output has another name than the output.
 static void put_output(ln_onnx_op *n, const char *value)
 {
     ln_onnx_put_begin(n, "Identity");
@@ -177,8 +177,8 @@ static void put_output(ln_onnx_op *n, const char *value)
     ln_onnx_put_end(n, 1, &n->label);
 }
 
-// Sizes that the model leaves open have its names; of others that are known only at run time,
-// nothing is said.
+// Open sizes of the model have its names; other sizes that are known only at run time are
+// unspecified.
 static void add_output(ln_onnx_writer *w, ln_onnx_level *level, const char *name)
 {
     const ln_tensor_entry *const te = ln_tensor_table_find(level->ctx->tensor_table, name);

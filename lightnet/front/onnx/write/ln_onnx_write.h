@@ -66,7 +66,7 @@ typedef struct ln_onnx_writer {
     size_t n_names;      /* makes names unique */
     ln_onnx_list inputs, initializers, data; /* messages, and for each initializer ln_onnx_data */
     ln_missing missing;
-    int n_missing; /* operators that ONNX cannot say */
+    int n_missing; /* operators that ONNX cannot express */
     int depth;     /* of graphs within nodes */
     size_t n_ops;  /* operators that were written, those of a body for each of its uses */
 } ln_onnx_writer;
@@ -76,15 +76,15 @@ typedef struct ln_onnx_op {
     ln_onnx_writer *writer;
     ln_onnx_level *level;
     const ln_op *op;
-    const char *label;  /* its first output, after which its values are called */
-    int lacks;          /* ONNX cannot say it */
+    const char *label;  /* its first output, from which the names of its values derive */
+    int lacks;          /* ONNX cannot express it */
     LnOnnx__Node *node; /* between ln_onnx_put_begin and ln_onnx_put_end */
 } ln_onnx_op;
 
 typedef void (*ln_onnx_write_func)(ln_onnx_op *n);
 
 /* How an operator is written. A table of these ends with an optype of NULL. An operator of one node
- * has its inputs, outputs and attributes as texts:
+ * has its inputs, outputs and attributes as strings:
  *
  *     inputs   names, "?" behind one that may be absent
  *     attrs    ATTRIBUTE=PARAMETER, or PARAMETER for both; "~" before a float
@@ -115,8 +115,8 @@ void ln_onnx_write_row(ln_onnx_op *n, const ln_onnx_op_row *row);
 
 /* Failing */
 
-/** ONNX cannot say this operator, for this reason: the others are still written, and one message
- * then names all of them. */
+/** Records that ONNX cannot express this operator, with the reason. The others are still written,
+ * and one message then lists all of them. */
 void ln_onnx_op_lacks(ln_onnx_op *n, const char *fmt, ...) LN_PRINTF(2, 3);
 
 /** Whether writing has failed. */
@@ -161,7 +161,7 @@ const tl_tensor *ln_onnx_op_tensor(const ln_onnx_op *n, const char *arg);
 int ln_onnx_op_is_dynamic(const ln_onnx_op *n, const char *arg);
 
 /** The operator overwrites the input with its output `dst`, whose nodes are written: later
- * operators read that. ONNX cannot say it if they read the memory by another name. */
+ * operators read that. ONNX cannot express this if they read the memory by another name. */
 void ln_onnx_op_overwrites(ln_onnx_op *n, const char *arg, const char *dst);
 
 /** The value of a tensor of the level's context, by its name. */
@@ -258,7 +258,7 @@ void ln_onnx_note_type(ln_onnx_writer *w, const char *value, tl_dtype dtype);
 /** Whether an operator takes elements of a type, in the operator set that is being written. */
 int ln_onnx_takes(const ln_onnx_op *n, const char *op_type, tl_dtype dtype);
 
-/** ONNX cannot say a node whose first input has a type that its operator does not take. */
+/** ONNX cannot express a node whose first input has a type that its operator does not support. */
 void ln_onnx_check_type(ln_onnx_op *n, const LnOnnx__Node *node);
 
 /** Removes nodes and initializers of the model's level whose values nothing reads. */
@@ -285,7 +285,7 @@ LnOnnx__ValueInfo *ln_onnx_put_info(ln_onnx_writer *w, const char *name, const t
                                     const char *const *names);
 
 /** Writes the model, of abstract operators, to a file. `apart`: with its data in a file beside it.
- *  -1 with the reason in the context, which names all operators that ONNX has nothing for. */
+ *  -1 with the reason in the context, which lists all operators that ONNX cannot express. */
 int ln_onnx_write(ln_context *ctx, const char *file);
 int ln_onnx_write_apart(ln_context *ctx, const char *file);
 

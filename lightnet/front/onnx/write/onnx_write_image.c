@@ -37,7 +37,7 @@ static const char *word_of(const word *words, size_t n, const char *name)
 /* Where the scale of an axis comes from: its lengths, the step, or the step from end to end. */
 typedef enum scaling { BY_SIZE, BY_STEP, BY_ENDS } scaling;
 
-/* A resampling, and the way to say it. */
+/* A resampling, and the attributes that express it. */
 typedef struct resampling {
     int ndim;
     ln_onnx_resize_axis axes[LN_MAXDIM];

@@ -173,7 +173,7 @@ static void set_axis(ln_onnx_op *n)
         ln_onnx_op_since(n, 21);
 }
 
-// The zero point says which type the result has: that of TL_UINT8 need not be there.
+// The zero point determines the type of the result; for TL_UINT8, it may be absent.
 static const char *zero_of(ln_onnx_op *n, tl_dtype dtype)
 {
     const tl_tensor *const scale = ln_onnx_op_tensor(n, "scale");
