@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# The front door of LightNet: `make run` and `make test` are all a newcomer needs. Meson and Ninja do the work.
+# Entry points of the build: `make run` and `make test` are all a newcomer needs. Meson and Ninja do the work.
 
 PREFIX ?= /usr/local
 BUILD  ?= build

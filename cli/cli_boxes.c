@@ -34,8 +34,8 @@ static int is_named_like_boxes(const char *name)
     return strstr(name, "box") || strstr(name, "Box") || strstr(name, "loc");
 }
 
-// Whether outputs `i` and `k` may be boxes and scores: both have as many rows. `is_strict`: also
-// not the other way round, as by 4 classes; then the names decide.
+// Whether outputs `i` and `k` may be boxes and scores: both have the same number of rows.
+// `is_strict`: and not scores and boxes. With 4 classes, both are possible, and the names decide.
 static int are_boxes(const cli_drawing *d, int i, int k, int is_strict)
 {
     const int n = rows_of(d->tensors[i], 4);
@@ -87,7 +87,7 @@ const char *cli_boxes_label(const cli_labels *labels, int n_classes, int class)
     return i >= 0 && i < labels->n ? labels->lines[i] : NULL;
 }
 
-// Softmax makes sums of 1; then class 0 is the background.
+// Scores of softmax have the sum 1; then class 0 is the background.
 static int has_sums_of_1(const tl_tensor *scores, int n, int n_classes)
 {
     for (int i = 0; i < n; i++) {
@@ -107,7 +107,7 @@ enum { MOST_PER_CLASS = 200 };
 /* Tensors of tl_exec_nms. */
 typedef struct suppression {
     tl_tensor *boxes;  /* [1, N, 4] */
-    tl_tensor *scores; /* [1, C, N], of the classes that count */
+    tl_tensor *scores; /* [1, C, N], without the background */
     tl_tensor *rows;   /* [C * most, 3] */
     void *scratch;
     size_t scratch_size;
@@ -121,7 +121,7 @@ static void free_suppression(suppression *s)
     free(s->scratch);
 }
 
-// Boxes that are not finite have a score below all thresholds.
+// Gives boxes with infinite or NaN coordinates a score below all thresholds.
 static void fill_suppression(const suppression *s, const tl_tensor *boxes, const tl_tensor *scores,
                              int first)
 {

@@ -14,13 +14,13 @@ typedef enum cli_style { CLI_PLAIN, CLI_BOLD, CLI_RED, CLI_YELLOW } cli_style;
 /** Looks for --color and --no-color among the arguments, for errors in other options. */
 void cli_color_look(int argc, char **argv);
 
-/** Sets what the options say. Returns 0, or CLI_WRONG_USAGE after a message. */
+/** Applies the options. Returns 0, or CLI_WRONG_USAGE after a message. */
 int cli_color_set(const cli_options *opt);
 
-/** What begins the style on the stream, "" without colors. */
+/** The escape sequence that begins the style on the stream, "" without colors. */
 const char *cli_color(FILE *stream, cli_style style);
 
-/** What ends it. */
+/** The escape sequence that ends it. */
 const char *cli_color_end(FILE *stream);
 
 #endif

@@ -9,7 +9,7 @@
 #include "cli_msg.h"
 #include "cli_options.h"
 
-/* What completes the value of an option, or an argument. */
+/* The kind of words that complete the value of an option, or an argument. */
 typedef enum kind { NOTHING, WORDS, FILES, FOLDERS } kind;
 
 typedef struct value {

@@ -485,8 +485,8 @@ static void print_interface_as_json(const ln_model *model, const cli_options *op
     cli_json_close(&doc);
 }
 
-// Prints the interface of the model, with the names of open sizes. Returns whether it has: not if
-// the front door cannot open the model, or no size is open.
+// Prints the interface of the model, with the names of open sizes. Returns whether it did: not if
+// the session API cannot open the model, or no size is open.
 static int show_open(const cli_options *opt)
 {
     // A stream was read already.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Searches with libFuzzer: fuzz NAME [libFuzzer's arguments].
+// Searches for failing inputs with libFuzzer: fuzz NAME [libFuzzer's arguments].
 
 #include <stdlib.h>
 #include <string.h>

@@ -23,7 +23,7 @@
 #include "base/ln_lexer.h"
 #include "lightnet/ln_util.h"
 
-/* Values within each other; those of the IR are arrays of objects at most. */
+/* The max nesting of values; values of the IR are at most arrays of objects. */
 enum { MAX_DEPTH = 16 };
 
 typedef struct parser {
@@ -34,7 +34,7 @@ typedef struct parser {
     int depth;    /* of brackets */
 } parser;
 
-/* Every function returns 0, or -1 with a reason; one that makes something returns NULL then. */
+/* Functions return 0, or -1 with a reason; functions that create a value return NULL then. */
 
 static ln_il_place place_of(const ln_scan *at)
 {
@@ -70,7 +70,7 @@ static int is_name(const parser *p)
     return is_next(p, LN_TOKEN_NAME) || is_next(p, LN_TOKEN_STRING);
 }
 
-// Takes the value, also NULL: there was no memory for it.
+// Takes the value; NULL: allocating it failed.
 static int put(parser *p, json_t *object, const char *key, json_t *value)
 {
     return json_object_set_new(object, key, value) ? fail_memory(p) : 0;
@@ -147,7 +147,7 @@ static json_t *read_brackets(parser *p, int close, json_t *list, ln_lexer_func *
     return list;
 }
 
-// Behind '-': a number, or the word inf, which JSON has as a string.
+// After '-': a number, or the word inf, which is a string in JSON.
 static json_t *read_negative(parser *p)
 {
     ln_lexer_next(&p->lexer);
@@ -199,7 +199,7 @@ static json_t *read_value(parser *p)
 
 /* Operators */
 
-// "ARG =", as the first member of an element that the list gets.
+// "ARG =": appends an element to the list, with ARG as its first member.
 static json_t *begin_argument(parser *p, json_t *op, const char *group)
 {
     json_t *name = step(p) ? NULL : take_name(p, "the name of an argument");
@@ -259,7 +259,7 @@ static int read_scratch(ln_lexer *l, void *op)
     return put_value(p, json_object_get(op, "scratch"), key);
 }
 
-// "(" and all groups; those that are left out are empty.
+// "(", all groups, and ")"; omitted groups are empty.
 static int read_groups(parser *p, json_t *op)
 {
     static ln_lexer_func *const read[] = {read_input, read_output, read_param, read_scratch};
@@ -281,7 +281,7 @@ static int keep_place(parser *p, const json_t *element, ln_il_place place)
     return fail_memory(p);
 }
 
-// "conv2d3" for the fourth conv2d of its program, under any names of the others.
+// "conv2d3" for the fourth conv2d of its program, regardless of the names of the others.
 static int name_op(parser *p, json_t *op, json_t *counts)
 {
     const char *optype = json_string_value(json_object_get(op, "optype"));

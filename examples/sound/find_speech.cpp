@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// usage: find_speech MODEL FILE.wav. Prints when somebody speaks, as lines of START END in seconds.
+// usage: find_speech MODEL FILE.wav. Prints segments of speech, as lines of START END in seconds.
 // FILE is 16-bit mono of 16 kHz, which is read and analysed piece by piece, as from a microphone.
 
 #include "open_model.hpp"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Shapes and values of a model's inputs that were set before it is read, and who is told of missing
-// operators.
+// Shapes and values of a model's inputs that were set before it is read, and the callback for
+// missing operators.
 
 #ifndef LN_BIND_H
 #define LN_BIND_H

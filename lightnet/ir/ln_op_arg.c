@@ -117,7 +117,7 @@ static int is_declared(const char *arg_name, const struct args *args)
     return 0;
 }
 
-/* "'src', 'weight'", cut where it would be too long. */
+/* "'src', 'weight'", truncated to the size. */
 static const char *declared_text(char *buf, size_t size, const struct args *args)
 {
     size_t used = 0;
@@ -149,8 +149,7 @@ static int compare_ints(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* The `n` arguments have different numbers. Sorted, so that the time stays in bounds for any model.
- */
+/* Checks that the `n` arguments have different numbers, in O(n log n). */
 static int check_numbers(ln_op_arg *op_arg, const struct args *args, const struct spec *spec, int n)
 {
     int *numbers = ln_alloc_array((size_t)n, sizeof(*numbers));
@@ -277,7 +276,7 @@ static void mark_dynamic(const ln_op_arg *op_arg, const char *arg_name, ln_tenso
     entry->open = LN_ALL_OPEN;
 }
 
-/* Returns new entry with a new tl_tensor, made by this operator. */
+/* Returns new entry with a new tl_tensor, and this operator as its producer. */
 static ln_tensor_entry *create_output(ln_op_arg *op_arg, const char *arg_name, const char *name,
                                       int ndim, const int *dims, tl_dtype dtype, ln_mem_type mtype)
 {
@@ -380,7 +379,7 @@ ln_tensor_entry *ln_op_define_listed(ln_op_arg *op_arg, const ln_tensor_list_ent
                                      const int *dims, tl_dtype dtype, ln_mem_type mtype)
 {
     const char *arg_name = tle->arg_name;
-    // Before an output is defined, or defined anew, the value of a context has it, or nothing has.
+    // If the output was defined before, the entry is in the value (in a context) or in the table.
     ln_tensor_entry *before =
         tle->value && !op_arg->infers ? tle->value->entry : ln_entry_of(tle, op_arg->tensor_table);
     if (ln_opck_defined(op_arg, before, tle->name, op_arg->infers))

@@ -14,9 +14,9 @@
 #include "session/ln_program.h"
 #include "session/ln_value.h"
 
-/* Who is told of the progress (ln_quantizer_set_progress). */
+/* The callback for progress (ln_quantizer_set_progress). */
 typedef struct ln_quantize_progress {
-    ln_quantizer_progress_func func; /* NULL: nobody */
+    ln_quantizer_progress_func func; /* NULL: none */
     void *data;
 } ln_quantize_progress;
 

@@ -101,7 +101,7 @@ static inline int is_summable_matrix(const ln_tensor_entry *w, int trans)
            (double)tl_blocks(n) * (double)tl_quantized_matmul_packed(k) <= INT_MAX;
 }
 
-/** Whether `b`, which may be absent, is a constant number for each of the last `n` indices. */
+/** Whether `b` is absent, or a constant float for each of `n` indices of the last axis. */
 static inline int is_bias(const ln_tensor_entry *b, int n)
 {
     return !b || (b->isconst && b->tensor->dtype == TL_FLOAT && b->tensor->len == n &&
@@ -116,7 +116,7 @@ static inline int is_channel_bias(const ln_tensor_entry *b, int channels)
            t->dims[t->ndim - 3] == channels;
 }
 
-/** Whether no padding of a convolution is negative, which crops. */
+/** Whether the padding of a convolution is not negative; negative padding crops. */
 static inline int only_pads(const ln_op *conv)
 {
     int n, pads = 1;

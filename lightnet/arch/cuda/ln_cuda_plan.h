@@ -38,7 +38,7 @@ enum {
 };
 
 enum {
-    LN_CUDA_ALIGNMENT = 16, /* of all data, in bytes, as the libraries are told */
+    LN_CUDA_ALIGNMENT = 16, /* of all data, in bytes; promised to the libraries */
     LN_CUDA_NAME_SIZE = 32,
 };
 

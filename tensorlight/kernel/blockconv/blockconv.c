@@ -406,7 +406,7 @@ static void copy_source(const conv *c, char *dst, const char *src, size_t n, siz
 }
 
 /** `n` pixels of a phase from column `first` on, padding outside the image. */
-static void prepare_strand(const conv *c, char *dst, const char *src, int64_t first, int64_t n)
+static void prepare_phase(const conv *c, char *dst, const char *src, int64_t first, int64_t n)
 {
     const int stride = c->window.stride[1], size = pixel_size(c);
     const int64_t begin = first < 0 ? columns_below(0, first, n, stride) : 0;
@@ -428,9 +428,9 @@ static void prepare_row(const conv *c, const part *u, const char *src, char *dst
         return;
     }
     for (int i = 0; i < c->x.n; i++)
-        prepare_strand(c, dst + i * c->x.len * pixel_size(c), src,
-                       phase_begin(&c->window, 1, &c->x, i, u->column),
-                       phase_len(&c->x, i, c->columns_per_unit - u->n_columns));
+        prepare_phase(c, dst + i * c->x.len * pixel_size(c), src,
+                      phase_begin(&c->window, 1, &c->x, i, u->column),
+                      phase_len(&c->x, i, c->columns_per_unit - u->n_columns));
 }
 
 /** The rows of a block of the source at `src` that a unit needs, in the order in which they lie

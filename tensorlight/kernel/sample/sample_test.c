@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tests of sampling: known results, plain loops, positions that are no numbers, regions that are
-// not there, every float, threads.
+// Tests of sampling: known results, plain loops, NaN and infinite positions, absent regions, every
+// float, threads.
 
 #include "kernel/tl_nn_test.h"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Kernels of sorting: they find the order and leave the elements where they are.
+// Sorting kernels: they compute the order of the elements without moving them.
 
 #ifndef SORT1D_H
 #define SORT1D_H
@@ -7,8 +7,8 @@
 #include "kernel/tl_kernel.h"
 
 /** Writes the indices 0 .. len-1 to `order` [len], so that key[order[0]], key[order[1]], .. is
- *  sorted, equal keys by their index and NaN last. `other` [len] is scratch memory. Where `stop` is
- *  requested, they are in some other order. */
+ *  sorted, equal keys by their index and NaN last. `other` [len] is scratch memory. If `stop` is
+ *  requested, the order is unspecified. */
 typedef void tl_sort1d_func(const void *key, size_t len, tl_sort_dir dir, int32_t *order,
                             int32_t *other, const tl_stop *stop);
 
