@@ -11,7 +11,7 @@
 #include "lightnet/ln_context.h"
 #include "lightnet/ln_msg.h"
 
-/* What the operators of the current segment do. */
+/* The state of the current segment. */
 typedef enum segment_mode {
     NO_SEGMENT,
     ADDING,    /* their work goes to the stream */
@@ -127,7 +127,7 @@ static void *copy_from_host(void *dst, const void *src, size_t n)
     return dst;
 }
 
-// What cannot be read is 0, not what was there.
+// After a failure, the elements are 0, not the old ones.
 static void *copy_to_host(void *dst, const void *src, size_t n)
 {
     wait_for_contexts();
@@ -500,7 +500,7 @@ int ln_cuda_copy_in(const tl_exec *exec, ln_cuda_node *node, const tl_tensor *sr
             ln_cuda_convert(node->stream, &there, axes, dst))
             return -1;
     }
-    // Of a constant, pinned memory is needed no more; and times are taken of what is done.
+    // A constant needs its pinned memory no longer; and measured times require completion.
     const int is_over = node->op_arg->at_load || node->cuda->ctx->is_stepwise;
     if (is_over && ln_cuda_expect(cudaStreamSynchronize(node->stream), "copy to the GPU"))
         return -1;

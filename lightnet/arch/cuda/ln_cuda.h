@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // The GPU as the operators of a context use it: a stream, the libraries, and the graphs of runs.
 //
-// Operators between two copies from or to the CPU are a *segment*. Its first run adds the work of
-// each operator to the stream, its second records it as a CUDA graph (ln_cuda_record.h), and later
-// runs launch that graph by the segment's first operator. The others then do nothing. In the
+// Operators between two copies from or to the CPU form a *segment*. Its first run launches the
+// kernels on a stream, its second run captures them as a CUDA graph (ln_cuda_record.h). In later
+// runs, the first operator of the segment launches the graph, and the others do nothing. In the
 // description of an operator, `node` is a member of its private structure:
 //
 //     "static_call": "ln_cuda_enter(&priv->node, op_arg)",
@@ -31,14 +31,14 @@ typedef struct ln_cuda_node {
     const ln_op_arg *op_arg;
     cudaGraphExec_t graph; /* of the segment that begins here; NULL: not recorded yet */
     int runs;              /* of that segment, before there was a graph */
-    int has_idle_scratch;  /* it does not use the scratch memory that it asked for */
+    int has_idle_scratch;  /* it does not use its scratch memory */
     void *pinned;          /* host memory for copies; NULL: none */
 } ln_cuda_node;
 
 /** The functions of LN_MEM_CUDA. */
 extern const ln_mem_provider ln_cuda_memory;
 
-/** 0 if there is a GPU that works; -1 with the reason. */
+/** 0 if there is a usable GPU; -1 with the reason. */
 int ln_cuda_check(void);
 
 /** The operator, of a context that is being loaded, may run. Creates the context's stream for its
@@ -51,11 +51,11 @@ void ln_cuda_leave(ln_cuda_node *node);
 /** The libraries that the context's operators share, created for the first. NULL with a reason. */
 ln_cuda_libs *ln_cuda_libs_of(const ln_cuda_node *node);
 
-/** 1: the operator must add its work to the stream now, and call ln_cuda_end; 0: a graph has it;
- * -1: failed. */
+/** 1: the operator must launch its kernels on the stream now, and call ln_cuda_end; 0: the graph
+ * contains them; -1: failed. */
 int ln_cuda_begin(ln_cuda_node *node);
 
-/** Ends what ln_cuda_begin began, with the status of the work. */
+/** Ends a call of ln_cuda_begin, with the status of the launches. */
 int ln_cuda_end(ln_cuda_node *node, int status);
 
 #define LN_CUDA_RUN(node, work) \

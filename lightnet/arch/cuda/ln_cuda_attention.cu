@@ -63,7 +63,7 @@ template <class T> struct head_of {
     }
 };
 
-/** What exponents are relative to: without scores above -infinity, 0 instead of their max. */
+/** The number subtracted from exponents: the max; 0 if all scores are -infinity. */
 static __device__ __forceinline__ float origin_of(float max)
 {
     return max == -INFINITY ? 0 : max;
@@ -119,7 +119,7 @@ static __device__ __forceinline__ float exp2_of(float x)
     return r;
 }
 
-/** What a thread knows of its two rows. */
+/** The state of a thread for its two rows. */
 struct row_state {
     float max[2], sum[2]; /* the max, in units of log2; the sum of the thread's own elements */
 };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the kernels share: float types as float, vectors of elements, division of indices,
+// Common code of the kernels: float types as float, vectors of elements, division of indices,
 // reductions within a block, unary functions and activations, launches.
 //
 //     return ln_cuda_of_float(src->dtype, "softmax", [&](auto zero) {
@@ -38,8 +38,8 @@ static __device__ __forceinline__ void ln_begin_early(void)
 #endif
 }
 
-/** Launches a kernel that begins with ln_begin_early: its blocks may take their places while the
- *  kernel before it on the stream ends, which saves a microsecond or so (programmatic dependent
+/** Launches a kernel that begins with ln_begin_early: its blocks may start while the
+ *  previous kernel of the stream finishes, which saves a microsecond or so (programmatic dependent
  *  launch). Only code for compute capability 9.0 and later can do that. */
 template <class... P, class... A>
 static void ln_cuda_launch_early(void (*kernel)(P...), dim3 blocks, dim3 threads, size_t shared,
@@ -117,7 +117,7 @@ static inline int ln_is_aligned(const void *p, size_t size)
     return ((uintptr_t)p & (size - 1)) == 0;
 }
 
-/** Calls f with a zero of the type of `dtype`, and returns what it does. */
+/** Calls f with a zero of the type of `dtype`, and returns its result. */
 template <class F> static int ln_cuda_of_float(tl_dtype dtype, const char *what, F f)
 {
     switch (dtype) {
@@ -291,7 +291,7 @@ template <class F> static __device__ float ln_block_reduce(float x, F f, float *
     return x;
 }
 
-/* ---- unary functions: the formulas of unary_c.c, which say why they are so ---- */
+/* ---- unary functions: the formulas of unary_c.c, which explains them ---- */
 
 static __device__ __forceinline__ float ln_clip(float x, float a, float b)
 {

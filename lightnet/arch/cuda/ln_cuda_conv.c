@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Convolutions: by graphs of cuDNN, by our own kernels, or as products of matrices.
+// Convolutions: by graphs of cuDNN, by our own kernels, or as matrix multiplications.
 //
 // A graph of cuDNN is a chain; only its ends are in memory, "virtual" tensors between are not:
 //
@@ -14,12 +14,12 @@
 //    than this without the pass for the rest. The fastest competes once more, with the rest.
 // 3. The fused graph, by engines that are compiled already.
 // 4. The fused graph, by an engine that is compiled now, unless it cannot gain much:
-//    - A candidate was a kernel that does everything: what fusion saves, it saves, too.
+//    - A candidate was a kernel with the complete epilogue, so fusion saves nothing more.
 //    - The best is close to 2, less than which no fused kernel takes.
 //    - 2 is short: the pass for the rest, over so little, costs about a launch.
 // 5. Without any plan so far: the convolution alone, by an engine that is compiled now.
 //
-// No graph with the bias only: what it saves, the pass for the addend or the activation costs, too.
+// No graph with the bias only: the separate pass for addend or activation would cost as much.
 //
 // A depthwise convolution on [N, H, W, C] has its weights twice: [C, KH, KW, 1] for cuDNN, and the
 // taps [KH, KW, C] for our kernels. Source: cuDNN 9, "Backend API", and the descriptors' attributes
@@ -50,7 +50,7 @@ enum {
     W = 3,
 };
 
-/* What a graph computes beside the convolution. */
+/* The operations of a graph besides the convolution. */
 typedef struct extent {
     int has_bias, has_addend;
     tl_activation act;
@@ -79,7 +79,7 @@ typedef struct making {
     cudnnBackendDescriptor_t graph;
 } making;
 
-/* What the heuristics propose for a graph, likely fast ones first. */
+/* The engines that the heuristics propose for a graph, likely fast ones first. */
 typedef struct proposals {
     extent extent;
     int n;
@@ -361,7 +361,7 @@ static void make_graph(making *m, cudnnHandle_t handle)
     finalize(m, m->graph);
 }
 
-// Describes the convolution and what follows it. destroy_all frees.
+// Describes the convolution and its epilogue. destroy_all frees.
 static void describe(making *m, const ln_cuda_conv *conv, const extent *e, cudnnHandle_t handle)
 {
     const int acts = e->act.act != TL_ACT_NONE;
@@ -378,7 +378,7 @@ static void describe(making *m, const ln_cuda_conv *conv, const extent *e, cudnn
 
 /* ---- engines ---- */
 
-// Fills `configs` with what the heuristic proposes for the graph; returns how many.
+// Fills `configs` with the proposals of the heuristic for the graph; returns their number.
 static int query(cudnnBackendDescriptor_t graph, cudnnBackendHeurMode_t mode,
                  cudnnBackendDescriptor_t configs[MOST_CONFIGS])
 {
@@ -535,7 +535,7 @@ static void fill_base(const request *r, ln_cuda_plan *plan)
         plan->args[LN_CUDA_ADDEND] = ln_cuda_shape_of(conv->dst);
 }
 
-// What the graph leaves to do.
+// The epilogue that the graph lacks.
 static ln_cuda_rest rest_of(const request *r, const extent *e)
 {
     ln_cuda_rest rest = {0};

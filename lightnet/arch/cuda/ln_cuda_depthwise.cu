@@ -210,7 +210,7 @@ __global__ void __launch_bounds__(CONV_THREADS) depthwise_any(const __grid_const
     store_result<T, V>(d, (size_t)g * V, sums);
 }
 
-/** Describes the call; what depends on the launch is left to it. */
+/** Describes the call, without the members that depend on the launch. */
 void fill_depthwise(depthwise *d, const tl_tensor *src, const tl_tensor *weight,
                     const tl_tensor *bias, const tl_tensor *addend, const tl_tensor *dst,
                     const tl_conv2d_param *param, int is_nhwc)
@@ -602,7 +602,7 @@ int even_part(int n, int most)
 
 enum { MOST_COLUMNS = 4, TILE_MEMORY = 48 << 10 };
 
-/** Bytes of shared memory of a block with so many groups of rows. Fills what depends on that. */
+/** Bytes of shared memory of a block with so many groups of rows. Fills the dependent members. */
 size_t set_rows(tiles *t, int k, int s, int h_out, int rows, int steps)
 {
     const depthwise *const d = &t->d;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Element-wise kernels: chains of steps, what follows a product, conversions, moves, picks.
+// Element-wise kernels: chains of steps, epilogues, conversions, copies, gathers.
 //
 // A thread works on groups of V neighbours of dst, which 16 bytes hold. A source that is broadcast
 // is read in one of these ways, by its strides along dst's axes:

@@ -4,10 +4,10 @@
 //     if (ln_cuda_softmax(stream, src, dst, 1))
 //         fprintf(stderr, "%s\n", tl_last_error());
 //
-// Each function adds its work to a stream and returns before it is done. Work can be captured in a
-// CUDA graph: no function allocates, waits, or copies from the host. Shapes are checked by the
-// caller. "F" is TL_FLOAT, TL_FLOAT16 or TL_BFLOAT16, of all float tensors of a call alike; values
-// of 16 bits compute in float. -1 with a reason in tl_last_error(): a type or size is not
+// Functions are asynchronous: they launch kernels on a stream. CUDA graphs can capture them, since
+// no function allocates, waits, or copies from the host. The caller checks shapes. "F" is TL_FLOAT,
+// TL_FLOAT16 or TL_BFLOAT16, the same for all float tensors of a call; values of 16 bits compute in
+// float. -1 with a reason in tl_last_error(): a type or size is not
 // supported, or the launch failed. A tensor without elements is no error: nothing is done.
 
 #ifndef LN_CUDA_KERNELS_H
@@ -36,7 +36,7 @@ int ln_cuda_copy_region(ln_cuda_stream stream, const tl_tensor *src, const int *
 int ln_cuda_chain(ln_cuda_stream stream, const tl_tensor *const *srcs, int n_srcs, tl_tensor *dst,
                   const tl_chain_step *steps, int n_steps);
 
-/** 1: ln_cuda_chain can compute these steps on so many sources. */
+/** 1: ln_cuda_chain supports these steps with this number of sources. */
 int ln_cuda_has_chain(int n_srcs, const tl_chain_step *steps, int n_steps);
 
 /** As tl_exec_softmax, of F; is_log: as tl_exec_logsoftmax. dst may be src. */
@@ -74,7 +74,7 @@ typedef struct ln_cuda_excite_job {
 
 int ln_cuda_excite(ln_cuda_stream stream, const ln_cuda_excite_job *job);
 
-/** 1: ln_cuda_excite supports these sizes, for which it is also the fastest way. */
+/** 1: ln_cuda_excite supports these sizes, and is faster than separate kernels. */
 int ln_cuda_has_excite(int images, int channels, int hidden, int outputs);
 
 /** As tl_exec_resample, of F, for TL_RESAMPLE_NEAREST and TL_RESAMPLE_LINEAR without stretch and
@@ -85,13 +85,13 @@ int ln_cuda_resample(ln_cuda_stream stream, const tl_tensor *src, tl_tensor *dst
 /** 1: ln_cuda_resample can do this. */
 int ln_cuda_has_resample(const tl_resample_param *param, int ndim);
 
-/** Elements of lines of src1 and src2 in turn, of any type of 1, 2, 4 or 8 bytes: along the last
+/** Interleaves lines of src1 and src2, of any type of 1, 2, 4 or 8 bytes: along the last
  * axis, dst[2 i] = src1[first + i] and dst[2 i + 1] = src2[first + i]. */
 int ln_cuda_interleave(ln_cuda_stream stream, const tl_tensor *src1, const tl_tensor *src2,
                        tl_tensor *dst, int first);
 
-/** As tl_exec_take, of any type of 1, 2, 4 or 8 bytes; an index that is out of range takes the
- * nearest one. */
+/** As tl_exec_take, of any type of 1, 2, 4 or 8 bytes; an index out of range is clamped.
+ */
 int ln_cuda_take(ln_cuda_stream stream, const tl_tensor *src, const tl_tensor *index,
                  tl_tensor *dst, int axis);
 
@@ -118,7 +118,7 @@ int ln_cuda_has_depthwise_tiles(const tl_tensor *src, const tl_conv2d_param *par
 
 /** A convolution of an image with few channels, as first layers, and the activation of `param`: src
  *  and dst [N, H, W, C], weight [OC, KH, KW, C], bias [OC] or NULL. With `pool` (NULL: none), dst
- * is its max pooling, of which padding is no part. The data of bias and dst is aligned to 16 bytes.
+ * is its max pooling, which excludes padding. The data of bias and dst is aligned to 16 bytes.
  */
 int ln_cuda_first_conv(ln_cuda_stream stream, const tl_tensor *src, const tl_tensor *weight,
                        const tl_tensor *bias, tl_tensor *dst, const tl_conv2d_param *param,
@@ -140,7 +140,7 @@ int ln_cuda_direct_conv(ln_cuda_stream stream, const tl_tensor *src, const tl_te
                         const tl_tensor *bias, const tl_tensor *addend, tl_tensor *dst,
                         const tl_conv2d_param *param, int is_nhwc);
 
-/** dst = act(dst + bias + addend), of F: what a library's convolution or product did not do itself.
+/** dst = act(dst + bias + addend), of F: the epilogue that a library's kernel lacks.
  * `bias` (NULL: none) has one element for each index of `axis`; addend (NULL: none) dst's shape. */
 int ln_cuda_epilogue(ln_cuda_stream stream, const tl_tensor *bias, const tl_tensor *addend,
                      tl_tensor *dst, int axis, tl_activation act);
@@ -164,10 +164,11 @@ int ln_cuda_nms(ln_cuda_stream stream, const tl_tensor *boxes, const tl_tensor *
                 const tl_nms *how, tl_tensor *dst, int *count, void *work);
 size_t ln_cuda_nms_work(const tl_tensor *boxes, const tl_tensor *scores, const tl_nms *how);
 
-/** A product of matrices with all that follows it: dst = act(alpha * src1 x src2 + bias + addend).
+/** A matrix multiplication with its epilogue: dst = act(alpha * src1 x src2 + bias + addend).
  *  dst and addend [batch, m, n], src1 [batch, m, k], src2 [batch, k, n] or with trans2 [batch, n,
  *  k]; is_shared: src2 without `batch`. bias [n]. Their data is at multiples of 16 bytes. With
- *  k_more > 0, src1 is the join of two matrices: [batch, m, k - k_more] and [batch, m, k_more]. */
+ *  k_more > 0, src1 is the concatenation of two matrices: [batch, m, k - k_more] and [batch, m,
+ * k_more]. */
 typedef struct ln_cuda_gemm_job {
     const void *src1, *src2, *bias, *addend; /* bias and addend may be NULL */
     const void *src1_more;                   /* NULL without k_more */

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Convolutions and matrix multiplications by cuDNN and cuBLASLt. Each is planned once: its kernels
-// are chosen by measuring on the GPU what the libraries propose.
+// Convolutions and matrix multiplications by cuDNN and cuBLASLt. Each is planned once: a plan uses
+// the fastest of the kernels that the libraries propose, as measured on the GPU.
 //
 //     ln_cuda_plan *plan = NULL;
 //     if (ln_cuda_plan_conv2d(libs, &plan, &conv) ||
@@ -82,12 +82,12 @@ int ln_cuda_plan_product(ln_cuda_libs *libs, ln_cuda_plan **plan, const ln_cuda_
 int ln_cuda_has_product(const tl_tensor *src1, const tl_tensor *src2, const tl_tensor *bias,
                         const tl_tensor *dst);
 
-/** Adds the work of the plan to the stream. `work`: device memory of ln_cuda_plan_work bytes. */
+/** Launches the plan on the stream. `work`: device memory of ln_cuda_plan_work bytes. */
 int ln_cuda_run_plan(const ln_cuda_plan *plan, ln_cuda_libs *libs, ln_cuda_stream stream,
                      void *const *data, void *work);
 size_t ln_cuda_plan_work(const ln_cuda_plan *plan);
 
-/** What it runs, such as "cudnn 12 fused" or "cublaslt"; a constant string while `libs` lives. */
+/** The name of its kernel, such as "cudnn 12 fused" or "cublaslt"; constant while `libs` lives. */
 const char *ln_cuda_plan_name(const ln_cuda_plan *plan);
 
 /** The time of the fastest choice as measured, in seconds. */

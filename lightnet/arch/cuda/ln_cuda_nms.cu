@@ -26,7 +26,7 @@ struct box {
     float left, top, right, bottom;
 };
 
-/** What is in the work memory, and the sizes. "Class" is one of a batch: batches * classes. */
+/** The layout of the work memory, and the sizes. "Class" is one of a batch: batches * classes. */
 struct nms_job {
     const float *boxes, *scores;
     uint64_t *keys;  /* [classes, room], room a power of 2 */

@@ -94,7 +94,7 @@ struct exp_sum {
     float max, sum;
 };
 
-/** What exponents are relative to: without elements above -infinity, 0 instead of their max. */
+/** The number subtracted from exponents: the max; 0 if all elements are -infinity. */
 static __device__ __forceinline__ float origin_of(float max)
 {
     return max == -INFINITY ? 0 : max;

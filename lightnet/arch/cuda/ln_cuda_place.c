@@ -721,7 +721,7 @@ static int find_groups(const value *v, const tl_tensor *src, const tl_tensor *ds
             else
                 to *= dst->dims[d++];
         }
-        // What is left over has length 1.
+        // The remaining axes have length 1.
         g->src_end = d == dst->ndim ? src->ndim : s;
         g->dst_end = s == src->ndim ? dst->ndim : d;
         g->first = v->axes[g->src_begin];

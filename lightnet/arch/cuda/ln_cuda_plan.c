@@ -223,7 +223,7 @@ static cudaError_t grow_arena(ln_cuda_libs *libs, size_t size)
     return error;
 }
 
-// Copies the block to the begin of the arena, then doubles what is there until it has `size` bytes.
+// Copies the block to the start of the arena, then doubles it until it has `size` bytes.
 static cudaError_t spread(ln_cuda_libs *libs, const void *block, size_t block_size, size_t size)
 {
     char *const arena = libs->arena;
@@ -378,7 +378,7 @@ double ln_cuda_measure(ln_cuda_libs *libs, const ln_cuda_plan *plan, double limi
 {
     const double seconds = measure(libs, plan, limit);
     if (seconds < 0)
-        cudaGetLastError(); // a candidate that fails is no error of what comes next
+        cudaGetLastError(); // a failed candidate is not an error of later calls
     return seconds;
 }
 

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the plans of cuDNN, cuBLASLt and our own kernels have in common; private to arch/cuda.
+// The common part of the plans of cuDNN, cuBLASLt and our own kernels; private to arch/cuda.
 //
-// A plan runs a kernel (`run`), then what this kernel leaves to do (`rest`, by ln_cuda_epilogue).
-// A request makes several candidates. Each is measured on the data of `libs`, the fastest is kept:
+// A plan runs a kernel (`run`), then the part of the epilogue that this kernel lacks (`rest`, by
+// ln_cuda_epilogue). A request measures several candidates on the data of `libs`, and keeps the
+// fastest:
 //
 //     if (ln_cuda_use_shapes(libs, plan))
 //         return -1;
@@ -10,7 +11,7 @@
 //     ln_cuda_keep_plan(libs, &key, best);
 //
 // `libs`, and the plans made with it, belong to one thread at a time. Free plans before `libs`, and
-// after the CUDA graphs that captured them: the code of their kernels may go with them.
+// after the CUDA graphs that captured them, since freeing them may unload their kernels.
 
 #ifndef LN_CUDA_PLAN_H
 #define LN_CUDA_PLAN_H
@@ -76,7 +77,7 @@ struct ln_cuda_plan {
     void (*clear)(ln_cuda_plan *plan); /* NULL: nothing to free but the plan */
 };
 
-/** A request, without what makes no difference for its plan. Zeroed at first. */
+/** The key of a plan: the members of a request that affect the plan. Zeroed at first. */
 typedef struct ln_cuda_key {
     int n, values[64];
 } ln_cuda_key;
@@ -110,7 +111,7 @@ ln_cuda_shape ln_cuda_shape_of(const tl_tensor *t);
 /** A record over the data of an argument; it borrows the dims of the plan. */
 tl_tensor ln_cuda_tensor(const ln_cuda_plan *plan, int arg, void *const *data);
 
-/** Whether the kernel of the plan does everything by itself. */
+/** Whether the kernel of the plan computes the complete epilogue. */
 int ln_cuda_is_whole(const ln_cuda_plan *plan);
 
 /** Returns new: a plan for a dst without elements. */
@@ -149,7 +150,7 @@ int ln_cuda_keep_plan(ln_cuda_libs *libs, const ln_cuda_key *key, ln_cuda_plan *
 /* ---- for benchmarks ---- */
 
 /** ln_cuda_plan_conv2d of the convolution alone, without bias, addend and activation, by cuDNN
- * only: the best of what all its heuristics propose. */
+ * only: the fastest engine that its heuristics propose. */
 int ln_cuda_plan_bare_conv2d(ln_cuda_libs *libs, ln_cuda_plan **plan, const ln_cuda_conv *conv);
 
 #ifdef __cplusplus

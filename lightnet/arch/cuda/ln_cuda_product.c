@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Products of matrices by cuBLASLt, or by ln_cuda_gemm, which does itself what cuBLASLt leaves.
+// Matrix multiplications by cuBLASLt, or by ln_cuda_gemm, whose epilogue is complete.
 //
 // cuBLASLt's matrices are column-major, so that memory which is [m, n] for us is [n, m] for it.
 // Instead of

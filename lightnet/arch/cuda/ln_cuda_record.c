@@ -85,7 +85,7 @@ static recorded *create(const ln_op_arg *op_arg, size_t number, int has_idle_scr
     return op;
 }
 
-// One of them writes what the other reads or writes.
+// One of them writes memory that the other reads or writes.
 static bool conflicts(const recorded *a, const recorded *b)
 {
     for (int i = 0; i < a->n_accesses; i++)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The operators of a segment while it is recorded. A stream would make each wait for the one
-// before; in the graph, an operator waits for those only whose memory it reads or overwrites, so
-// that others may run at the same time.
+// The operators of a segment while it is recorded. On a stream, each operator would wait for
+// the previous one. In the graph, an operator depends only on operators whose memory it reads or
+// overwrites, so others may run concurrently.
 //
 //     ln_cuda_record_begin(recording, stream, op_arg, 0);
 //     ... adds its work to the stream ...
@@ -22,8 +22,8 @@ typedef struct ln_cuda_recording ln_cuda_recording;
 ln_cuda_recording *ln_cuda_recording_create(void);
 void ln_cuda_recording_free(ln_cuda_recording *recording); /* takes NULL */
 
-/** What is added to the stream, which is being recorded, is now of this operator.
- * has_idle_scratch: it does not use the scratch memory that it asked for. */
+/** Attributes subsequent launches on the captured stream to this operator.
+ * has_idle_scratch: it does not use its scratch memory. */
 int ln_cuda_record_begin(ln_cuda_recording *recording, cudaStream_t stream, const ln_op_arg *op_arg,
                          int has_idle_scratch);
 int ln_cuda_record_end(ln_cuda_recording *recording, cudaStream_t stream);
