@@ -210,7 +210,7 @@ static int *classes_of(const scene *s, const mask *m)
     return classes;
 }
 
-/* What colour_pixels reads. */
+/* The argument of colour_pixels. */
 typedef struct places {
     int *classes; /* of the grid */
     int *rows;    /* of the grid, for each row of the photo */

@@ -542,7 +542,7 @@ static int run_and_report(each *e, int *signal)
     return report(e, n, *signal);
 }
 
-// With --json, what `print` operators of the model write is left out.
+// With --json, the output of `print` operators is dropped.
 static int run_and_print(each *e, int *signal)
 {
     const int saved = e->opt->json ? cli_silence_output() : -1;

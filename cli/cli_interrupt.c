@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Ctrl-C, and the signal that asks a process to end: the command finishes what it has begun.
+// Ctrl-C, and the signal that asks a process to end: the command finishes the current files.
 //
 // The signals are blocked in all threads, and one thread waits for them: unlike a signal handler,
 // it may lock, which cancelling a run does.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Ctrl-C, and the signal that asks a process to end: the command finishes what it has begun.
+// Ctrl-C, and the signal that asks a process to end: the command finishes the current files.
 //
 //     cli_interrupt *interrupt = cli_interrupt_watch(cancel, &work);
 //     ...                                        // cancel(&work) is called in another thread

@@ -10,7 +10,8 @@
 
 #include "cli_json.h"
 
-// What precedes a value: a comma, a line of its own in the document and in its members, the key.
+// Writes the text before a value: a comma, a line of its own in the document and in its members,
+// the key.
 static void begin(cli_json_doc *doc, const char *key)
 {
     const int has_line = doc->depth == 1 || doc->depth == 2;

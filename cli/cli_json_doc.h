@@ -21,7 +21,7 @@ enum { CLI_JSON_DEPTH = 8 };
 /* All zero: at its beginning. */
 typedef struct cli_json_doc {
     int depth;                 /* open objects and arrays, at most CLI_JSON_DEPTH */
-    char ends[CLI_JSON_DEPTH]; /* what closes each */
+    char ends[CLI_JSON_DEPTH]; /* the closing bracket of each */
     int n[CLI_JSON_DEPTH + 1]; /* members so far, at each depth */
 } cli_json_doc;
 

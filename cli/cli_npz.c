@@ -62,7 +62,7 @@ tl_tensor *cli_npz_read_whole(const char *source, ln_error *err)
 
 /* ---- the arrays of -i FILE.npz ---- */
 
-// An archive by its name: other suffixes stay what they are.
+// An archive by its name; other suffixes keep their meaning.
 static int is_npz(const char *file)
 {
     return !strcmp(cli_guard_suffix(file), SUFFIX) && !cli_source_is_stream(file) &&

@@ -65,7 +65,7 @@ static stem *find_stems(const cli_files *files)
 
 /* ---- the names ---- */
 
-// What an output's name may have that a file's should not.
+// Replaces the characters of an output's name that a file name should not have.
 static void make_plain(char *name)
 {
     for (; *name; name++)

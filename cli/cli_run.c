@@ -36,7 +36,7 @@ typedef struct run {
     int has_other;  /* an array has not the fixed shape of its input */
 } run;
 
-/* Standard output during a run: with --json, what `print` operators write is left out. */
+/* Standard output during a run: with --json, the output of `print` operators is dropped. */
 
 enum { NOT_SILENT = -1, FAILED_TO_BEGIN = -2 };
 

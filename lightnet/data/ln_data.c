@@ -245,7 +245,7 @@ static void free_weights(void *w)
     ln_free(w);
 }
 
-// Takes the open file. *to, which is created anew, closes it; a failure closes it at once.
+// Takes the open file. *to, which this creates, closes it; after a failure, it is closed.
 static int keep_open(const ln_context *ctx, ln_weights **to, weights *w, const char *file)
 {
     weights *kept = ln_clone(w, sizeof(*w));

@@ -126,7 +126,7 @@ typedef struct member {
     ln_npy_array array;
 } member;
 
-/* What is written. */
+/* The arrays to write. */
 typedef struct archive {
     int n;
     const char *const *names;
@@ -200,7 +200,8 @@ static int is_ascii(const char *text)
     return !*text;
 }
 
-// What both headers of a member have: from the version needed to the length of the extra field.
+// The common fields of both headers of a member: from the version needed to the length of the extra
+// field.
 static void put_common(FILE *stream, const archive *a, int i)
 {
     const member *const m = &a->members[i];

@@ -56,7 +56,7 @@ typedef struct ln_npy_array {
 int ln_npy_begin(ln_npy_array *array, const tl_tensor *t, ln_error *err);
 void ln_npy_end(ln_npy_array *array);
 
-/** Writes what an npy file of the tensor has before the elements. Returns the number of bytes. */
+/** Writes the header of an npy file of the tensor. Returns the number of bytes. */
 size_t ln_npy_header(unsigned char buf[LN_NPY_HEADER_SIZE], const tl_tensor *t,
                      const ln_npy_array *array);
 

@@ -5,7 +5,7 @@
 //     directory: entry, name, extra, comment       ...
 //     end record: number of entries, size and offset of the directory, comment
 //
-// The directory is what counts. A header in front of packed bytes repeats an entry; writers of
+// The directory is authoritative. A header in front of packed bytes repeats an entry; writers of
 // streams, and NumPy, leave its sizes out.
 
 #include "data/ln_zip.h"

@@ -144,7 +144,7 @@ static int check_op(const ln_context *ctx, ln_op *op)
         find_owners(ctx, op->op_arg->tensors_out) || find_owners(ctx, op->op_arg->tensors_in))
         return -1;
     // An operator whose inputs have become parts of an output (a no-copy gather) must do that again
-    // whenever one of them is made anew.
+    // whenever one of them is created again.
     const ln_tensor_list_entry *tle;
     LN_LIST_FOREACH(tle, op->op_arg->tensors_in)
     {

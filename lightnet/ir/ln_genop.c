@@ -160,7 +160,7 @@ void ln_op_give_inputs_back(const ln_op_arg *op_arg, const char *arg_name, int n
     for (int k = 0; k < n; k++) {
         const ln_tensor_list_entry *item = next_variadic(&at, arg_name);
         ln_tensor_entry *given = item ? ln_entry_of(item, op_arg->tensor_table) : NULL;
-        // A tensor that was made anew since it was taken is no part of an output.
+        // A tensor that was created again since it was taken is not part of an output.
         if (given && given->owner && ln_tensor_list_find_by_name(op_arg->tensors_out, given->owner))
             ln_tensor_entry_set_owner(given, op_arg->tensor_table, NULL);
     }

@@ -78,8 +78,8 @@ static ln_store_key key_of_op(const ln_context *ctx, const ln_op *op)
     return key;
 }
 
-// Data of a file is known by its place there, other data by itself: front ends compute some, which
-// may have one name and, for other shapes, another value.
+// The file offset identifies data of a file, its bytes identify other data: front ends compute
+// some, which may have one name and, for other shapes, another value.
 static int more_weight(const ln_context *ctx, const char *name, ln_store_key *key)
 {
     const ln_weight *weight = ln_weights_of(ctx, name);

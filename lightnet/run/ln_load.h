@@ -65,7 +65,7 @@ void ln_strings_end(ln_context *ctx);
  * copies, valid until the run after they are replaced. NULL with the reason in the context. */
 const void *ln_texts_keep(ln_context *ctx, const char *name, const void *data, size_t len);
 
-/** Before a run: frees what was replaced. */
+/** Before a run: frees replaced values. */
 void ln_texts_forget_replaced(ln_context *ctx);
 
 /** Frees all of them. */

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tensors of a loaded context that lie in memory of others for a while.
+// Tensors of a loaded context that temporarily use memory of the caller.
 
 #include "run/ln_loan.h"
 

@@ -111,7 +111,7 @@ void ln_context_dealloc_mem(ln_context *ctx)
     ln_memory_bind(ctx);
 }
 
-// What the limit leaves, at least 1, since 0 would be no limit.
+// The rest of the limit, at least 1, since 0 would be no limit.
 static size_t strings_limit(const ln_context *ctx)
 {
     const size_t limit = ln_limits_memory(ctx), held = ln_limits_held(ctx);

@@ -368,7 +368,7 @@ static int bind_option(ln_context *ctx, const ln_bound_value *b)
                          : ln_context_bind_shape(ctx, b->name, value->ndim, value->dims);
 }
 
-// What the options say of inputs, for a model whose interface follows from it.
+// Binds the inputs of the options, for a model whose interface depends on them.
 static int bind_options(ln_context *ctx, const ln_options *options)
 {
     const ln_shape_option *s;

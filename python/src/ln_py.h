@@ -41,7 +41,7 @@ typedef struct ln_py_array {
     int dims[TL_MAXDIM];
 } ln_py_array;
 
-/** What functions of the module share. */
+/** The state that functions of the module share. */
 typedef struct ln_py_globals {
     PyObject *errors[LN_STATUS_SIZE]; /* the exception of each status */
     PyObject *as_array;               /* Python: of any object, one that ln_py_array_get takes */

@@ -145,7 +145,7 @@ static PyObject *find_python_handler(void)
     return handler;
 }
 
-/** Whether nobody can have replaced the action of SIGINT since the last call. */
+/** Whether the action of SIGINT cannot have changed since the last call. */
 static int is_unchanged(void)
 {
     static PyObject *last_handler;

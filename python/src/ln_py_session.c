@@ -16,7 +16,7 @@ typedef struct session_object {
     PyObject base;
     ln_session *session;
     PyObject *model;     /* a Model */
-    struct bound *bound; /* what bind_input and bind_output hold */
+    struct bound *bound; /* the arrays of bind_input and bind_output */
     Py_ssize_t n_bound;
     unsigned long long timeout; /* ms; 0: none */
     int is_busy; /* a call is in progress: others may have the lock of the interpreter meanwhile */

@@ -34,7 +34,7 @@ tl_dtype tl_storage_carrier(tl_dtype dtype);
 /** `n` elements of a float of 8 bits or less as floats: exact; an infinity and NaN stay. */
 void tl_storage_to_floats(tl_dtype dtype, const void *src, float *dst, size_t n);
 
-/** What a value outside of the range of a type becomes: its max, or, if the type has one, infinity
+/** The result for a value out of the range of a type: its max, or, if the type has one, infinity
  *  or NaN; and how powers of two round. */
 typedef struct tl_storage_rule {
     int saturates;

@@ -113,7 +113,7 @@ void ln_onnx_add_inputs(ln_onnx_scope *scope);
  * input or output that is tensor `name`. */
 void ln_onnx_note_sizes(ln_onnx_model *m, const LnOnnx__ValueInfo *value, const char *name);
 
-/** What a value of that type is (NULL: a tensor), and the type of its tensors, or NULL. */
+/** The form of a value of that type (NULL: a tensor), and the type of its tensors, or NULL. */
 ln_value_form ln_onnx_form_of(const LnOnnx__Type *type, const LnOnnx__TensorType **tensor);
 
 /** Returns new (ln_hash_free): the names of the graph's initializers; NULL: no memory. */

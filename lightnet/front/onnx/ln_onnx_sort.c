@@ -30,7 +30,7 @@ typedef struct sorter {
     int depth;
 } sorter;
 
-/* ---- what a node reads ---- */
+/* ---- the values that a node reads ---- */
 
 static void note_read(sorter *s, const locals *l, const char *name)
 {
@@ -114,7 +114,7 @@ static void look_at_nodes(sorter *s)
 
 /* ---- order ---- */
 
-enum { NEW, OPEN, DONE }; /* OPEN: it waits for what it reads */
+enum { NEW, OPEN, DONE }; /* OPEN: its inputs are being sorted */
 
 static void fail_cycle(sorter *s, const LnOnnx__Node *node)
 {

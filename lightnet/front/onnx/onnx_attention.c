@@ -359,7 +359,8 @@ const char *ln_onnx_read_score_bias(ln_onnx_node *n, const ln_onnx_attention *a,
 
 /* ---- attention with functions of the scores and of the probabilities ---- */
 
-/** What the graph in attribute `name` makes of `src`, in its shape and type; `src` without it. */
+/** The result of the graph in attribute `name` for `src`, in its shape and type; `src` without it.
+ */
 static const char *modify(ln_onnx_node *n, const char *name, const char *src)
 {
     const LnOnnx__Graph *const graph = ln_onnx_graph(n, name);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Normalizations of com.microsoft: of layers after a sum with what skips them, of embeddings, of
+// Normalizations of com.microsoft: of layers after a sum with a skip connection, of embeddings, of
 // groups of channels.
 //
 // Source: ContribOperators.md of ONNX Runtime.

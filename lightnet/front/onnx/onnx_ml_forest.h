@@ -27,7 +27,7 @@ typedef struct ln_onnx_numbers {
     int len;
 } ln_onnx_numbers;
 
-/* What leaves vote. */
+/* The votes of leaves. */
 typedef struct ln_onnx_votes {
     int len;
     int *vertex, *target;

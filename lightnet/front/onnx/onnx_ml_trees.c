@@ -101,7 +101,7 @@ static int make_vertices(ln_onnx_forest *w, int len)
     return w->root ? 0 : -1;
 }
 
-/** What branches compare and where NaN goes, of the first `n` vertices. */
+/** The comparison of the first `n` vertices, and their branch for NaN. */
 static void read_branches(ln_onnx_forest *w, int n)
 {
     const ints feature = read_ints_of(w->n, "nodes_featureids", n, 0);

@@ -45,7 +45,7 @@ static void substitute(const double *a, double *x, size_t n, const tl_stop *stop
     }
 }
 
-/** Writes the inverse to `dst`; what a type cannot hold becomes infinite. */
+/** Writes the inverse to `dst`; numbers out of the range of its type become infinite. */
 static int store(const double *x, int len, tl_dtype dtype, void *dst)
 {
     const tl_tensor from = {

@@ -15,7 +15,7 @@ static __attribute__((noinline)) void copy_ends(float *ends, int n, const float 
 }
 
 /** sums [n][sums_row], the first `lines` columns, = rows of src1 x contiguous columns of
- * src2. What is left of them behind whole vectors is copied, so that the same loop adds it. */
+ * src2. Elements after the last whole vector are copied, so that the same loop adds them. */
 TL_INLINE void dot_lines(const int n, const int lines, const float *a, size_t a_row, const float *b,
                          size_t b_step, size_t len, float *sums, size_t sums_row)
 {

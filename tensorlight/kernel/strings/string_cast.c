@@ -20,7 +20,7 @@ enum { TEXT_SIZE = 512 };
 
 /* ---- to strings ---- */
 
-/** As C: what is too large becomes infinite. */
+/** As C: numbers that are too large become infinite. */
 static void cast(void *element, tl_dtype dtype, double value)
 {
     tl_map_func *const kernel = tl_cast_kernel(NULL, TL_DOUBLE, dtype);

@@ -117,7 +117,7 @@ int tl_exec_strings_join(const tl_exec *exec, const tl_tensor *src1, const tl_te
 
 /* ---- splitting ---- */
 
-/* What is left of a string. */
+/* The rest of a string. */
 typedef struct rest {
     const char *at, *end;
     int is_done;

@@ -128,7 +128,7 @@ static const void *part(const tl_tensor *packed, size_t offset)
     return (const char *)packed->data + offset;
 }
 
-/* What scratch memory must suffice for, whatever packed trees of a size contain. */
+/* The scratch memory that suffices for all packed trees of a size. */
 typedef struct most {
     size_t columns, trees;
 } most;

@@ -93,7 +93,7 @@ typedef void tl_tree_find(const void *tree, const void *nodes, const void *block
     TL_KERNELS(ROW, arg, tl_tree_find, F32, SIMD)
 TL_TREE_KERNELS(TL_KERNEL_DECLARE, tl_tree_find)
 
-/* What does not depend on the instruction set, for each type. */
+/* Functions that do not depend on the instruction set, for each type. */
 typedef struct tl_tree_type {
     size_t node_size, tree_size, element_size;
 

@@ -68,7 +68,7 @@ static void set_tiles(tl_wino *w, int tiles)
 }
 
 /** Sets the size of a unit, from the shapes alone. Blocks are divided where tiles are too few: each
- *  thread then transforms the source anew. */
+ *  thread then transforms the source again. */
 static void divide(tl_wino *w)
 {
     const size_t n = w->n_tiles ? w->n_tiles : 1; // no images: one unit of nothing

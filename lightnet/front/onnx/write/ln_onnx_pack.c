@@ -29,7 +29,7 @@ enum { PIECE = 1 << 16 };
 /* TensorProto.DataLocation */
 enum { EXTERNAL = 1 };
 
-/* What is written to a stream. */
+/* The data to write to a stream. */
 typedef struct packing {
     ProtobufCBuffer buffer;
     FILE *fp;

@@ -39,7 +39,7 @@ static int is_needed(const ln_hash *needed, const LnOnnx__Node *node)
     return 0;
 }
 
-// From the last node to the first: what a needed one reads is needed.
+// From the last node to the first: inputs of a needed node are needed.
 static void prune_nodes(ln_onnx_writer *w, ln_hash *needed, ln_onnx_list *nodes)
 {
     size_t at = nodes->len;

@@ -58,7 +58,7 @@ static const char *add_input(graph *g, const char *what, const tl_tensor *like)
     return name;
 }
 
-// What is not made in the graph must pass through a node of it; the value of an output.
+// The value of an output. Values from outside of the graph must pass through a node of it.
 static const char *own_value(graph *g, const char *tensor)
 {
     const char *const value = ln_onnx_op_value(&g->at, tensor);

@@ -16,7 +16,7 @@ static void write_take_nd(ln_onnx_op *n)
                    LN_INT("batch_dims", ln_rule_get_int(n->op, "batch")));
 }
 
-/* What is done with old elements, in ONNX's words, and the operator set that has them. */
+/* The reduction with old elements, as ONNX names it, and the operator set that has it. */
 static const struct put_op {
     const char *name, *reduction;
     int since;
