@@ -292,7 +292,7 @@ static ln_context *open_model(timing *t, const cli_options *opt)
 
 /* Running */
 
-// As many runs as fit in --seconds, at least three. The first run is behind, and caches are warm.
+// As many runs as fit in --seconds, at least three. The first run is over, and caches are warm.
 static int measure_runs(timing *t, ln_context *ctx, const cli_options *opt)
 {
     const uint64_t begin = tl_clock();

@@ -120,7 +120,7 @@ static unsigned row_of(char digit)
     return (unsigned)(digit <= '9' ? digit - '0' : digit - 'A' + 10);
 }
 
-// The next character of UTF-8 text, moved behind it; 0 at the end.
+// The next character of UTF-8 text, moved past it; 0 at the end.
 static int next_character(const char **text)
 {
     const unsigned char c = (unsigned char)**text;

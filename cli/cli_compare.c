@@ -176,7 +176,7 @@ static int pairs_agree(const sorted *s)
 
 typedef struct axis {
     int inner, len,
-        n_indices; // elements behind the axis, along it, and of them those that are named
+        n_indices; // elements after the axis, along it, and of them those that are named
 } axis;
 
 static axis axis_of(const sorted *s)

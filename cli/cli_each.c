@@ -111,7 +111,7 @@ static int check_file(const char *path, ln_error *err)
     if (stat(path, &st))
         return ln_error_set(err, "%s: cannot read: %s", path, strerror(errno));
     if (!S_ISREG(st.st_mode))
-        return ln_error_set(err, "%s: this is no regular file", path);
+        return ln_error_set(err, "%s: this is not a regular file", path);
     return 0;
 }
 

@@ -59,7 +59,7 @@ char *cli_source_read(const char *source, size_t *len)
     return text;
 }
 
-// The size at *text, which is moved behind it; -1: there is none.
+// The size at *text, which is moved past it; -1: there is none.
 static int read_size(const char **text)
 {
     char *end;

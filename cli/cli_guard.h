@@ -34,8 +34,8 @@ typedef struct cli_format {
     const char *kind;   /* its name by ln_file_kind; NULL: not recognised */
 } cli_format;
 
-/** The format for the name of output `file`; the first one if it is no regular file. NULL after a
- * message, which lists the suffixes, followed by `or_else`. */
+/** The format for the name of output `file`; the first one if it is not a regular file. NULL after
+ * a message, which lists the suffixes, followed by `or_else`. */
 const cli_format *cli_guard_format(const char *file, const cli_format *formats,
                                    const char *or_else);
 

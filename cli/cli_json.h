@@ -23,7 +23,7 @@
  * Python's file names have it. */
 void cli_json_string(FILE *fp, const char *text);
 
-/** The same for `len` bytes with a 0 behind them, which may contain 0. */
+/** The same for `len` bytes with a 0 after them, which may contain 0. */
 void cli_json_bytes(FILE *fp, const char *text, size_t len);
 
 /** Begins the object. `file` NULL: without this member. */

@@ -91,7 +91,7 @@ static const char *list_inputs(const ln_context *ctx, char text[LN_MAXLINE])
 
 /* ---- inputs of the model's file, which may be several tensors ---- */
 
-// The input of that name that is no tensor. -1: there is none.
+// The input of that name that is not a tensor. -1: there is none.
 static int find_compound(const ln_context *ctx, const char *name, ln_value_info *info)
 {
     for (int k = 0; !ln_context_input_value(ctx, k, info); k++)

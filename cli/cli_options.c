@@ -252,7 +252,7 @@ static int set_not_negative(double *value, const row *r, const char *text)
     return 0;
 }
 
-// A number of bytes, or of KiB, MiB, GiB, TiB with a letter behind it.
+// A number of bytes, or of KiB, MiB, GiB, TiB with a letter after it.
 static int set_size(uint64_t *size, const row *r, const char *text)
 {
     static const char letters[] = "KMGT";

@@ -139,7 +139,7 @@ typedef struct cli_option_info {
     const char *help;
 } cli_option_info;
 
-/** Option `i`, from 0, in the order of the help. Returns 0 behind the last one. A name has several,
+/** Option `i`, from 0, in the order of the help. Returns 0 after the last one. A name has several,
  * for different commands. */
 int cli_options_info(int i, cli_option_info *info);
 
@@ -151,7 +151,7 @@ typedef struct cli_command_info {
     const char *help;
 } cli_command_info;
 
-/** Command `i`, from 0, the short form. Returns 0 behind the last one. */
+/** Command `i`, from 0, the short form. Returns 0 after the last one. */
 int cli_command_at(int i, cli_command_info *info);
 
 /** Prints the examples of a command for its help. */

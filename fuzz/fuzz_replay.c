@@ -58,7 +58,7 @@ static void try(const uint8_t *data, size_t size)
     free(copy);
 }
 
-/* Changes at a place of `size` bytes, behind which there is room for MOST_BYTES more; the new size
+/* Changes at a place of `size` bytes, after which there is room for MOST_BYTES more; the new size
  */
 
 static size_t at_most(size_t n, size_t most)

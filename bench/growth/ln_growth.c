@@ -147,7 +147,7 @@ static void make_equal_sink(growth *g)
     join_all(g, 1, g->n - 1);
 }
 
-// Thousands of equal operators one behind the other, in two chains.
+// Thousands of equal operators one after the other, in two chains.
 static void make_twins(growth *g)
 {
     for (int i = 1; i < g->n; i++)

@@ -155,7 +155,7 @@ static json_t *read_negative(parser *p)
         return json_real(-p->lexer.number);
     if (ln_lexer_is_word(&p->lexer, "inf"))
         return json_string("-inf");
-    ln_lexer_unexpected(&p->lexer, "a number behind '-'");
+    ln_lexer_unexpected(&p->lexer, "a number after '-'");
     return NULL;
 }
 
@@ -391,7 +391,7 @@ static int read_statement(parser *p, const program *into, json_t *bodies)
     return ln_lexer_unexpected(&p->lexer, "'(', ':' or '='");
 }
 
-// Up to '}', or the end, behind which the parser then is.
+// Up to '}', or the end, after which the parser then is.
 static int read_statements(parser *p, const program *into, int close, json_t *bodies)
 {
     while (!ln_lexer_accept(&p->lexer, close)) {

@@ -283,7 +283,7 @@ static int skip_to_end(preprocessor *p)
     return 0;
 }
 
-// Up to the line of the #elif, #else or #endif behind which is read again.
+// Up to the line of the #elif, #else or #endif after which is read again.
 static int skip_group(preprocessor *p)
 {
     source *s = p->top;

@@ -222,7 +222,7 @@ static void bind_caches(decoder *d)
     }
 }
 
-/* Runs the model on n more tokens. Returns the logits of the token behind them, until the next
+/* Runs the model on n more tokens. Returns the logits of the token after them, until the next
  * run; *vocabulary: their number. */
 static const float *run_decoder(decoder *d, const int64_t *ids, int n, int *vocabulary)
 {

@@ -56,7 +56,7 @@ class Decoder:
         return np.zeros(dims, types[info.type])
 
     def run(self, ids):
-        """Runs the model on more tokens. Returns the logits of the token behind them."""
+        """Runs the model on more tokens. Returns the logits of the token after them."""
         n = len(ids)
         tokens = {"input_ids": [ids], "position_ids": [range(self.n_past, self.n_past + n)],
                   "attention_mask": [[1] * (self.n_past + n)]}

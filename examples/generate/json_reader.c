@@ -71,7 +71,7 @@ static char *put_utf8(char *to, uint32_t code)
     return to;
 }
 
-/* Resolves \uXXXX, or two of them for code points beyond 0xffff, behind the `u`. */
+/* Resolves \uXXXX, or two of them for code points beyond 0xffff, after the `u`. */
 static char *parse_code_point(parser *p, char *to)
 {
     int32_t code = hex4(p->at);
@@ -88,7 +88,7 @@ static char *parse_code_point(parser *p, char *to)
     return put_utf8(to, (uint32_t)code);
 }
 
-/* Resolves an escape behind its backslash; returns the end of what it writes. */
+/* Resolves an escape after its backslash; returns the end of what it writes. */
 static char *parse_escape(parser *p, char *to)
 {
     static const char names[] = "\"\\/bfnrtu", values[] = "\"\\/\b\f\n\r\t";
@@ -102,7 +102,7 @@ static char *parse_escape(parser *p, char *to)
     return to;
 }
 
-/* A string behind its first quote, unescaped in place, which never makes it longer. */
+/* A string after its first quote, unescaped in place, which never makes it longer. */
 static const char *parse_string(parser *p, size_t *len)
 {
     char *const begin = p->at, *to = begin;
@@ -179,7 +179,7 @@ static int parse_key(parser *p, const char **key, size_t *len)
     return accept(p, ':') || reject(p, "expected ':'");
 }
 
-/* The values of an array, or of an object, behind its opening bracket. */
+/* The values of an array, or of an object, after its opening bracket. */
 static json *parse_children(parser *p, json *value, char end, int depth)
 {
     const json **to = &value->child;

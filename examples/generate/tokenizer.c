@@ -135,7 +135,7 @@ size_t tokenizer_piece(const char *text, size_t len)
     size_t begin = text[0] == ' ' && len > 1 && char_at(text + 1, len - 1, &n) != SPACE;
     const char_kind kind = char_at(text + begin, len - begin, &n);
     const size_t end = begin + run_of(text + begin, len - begin, kind, &last);
-    // The last of several spaces belongs to the piece behind them, if there is one.
+    // The last of several spaces belongs to the piece after them, if there is one.
     return kind == SPACE && end < len && end > last ? end - last : end;
 }
 

@@ -45,7 +45,7 @@ def split(text):
             kind = kinds[i]
             while i < len(text) and kinds[i] == kind:
                 i += 1
-            # The last of several spaces belongs to the piece behind them, if there is one.
+            # The last of several spaces belongs to the piece after them, if there is one.
             if kind == " " and i < len(text) and i - start > 1:
                 i -= 1
         pieces.append(text[start:i])

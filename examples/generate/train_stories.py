@@ -71,7 +71,7 @@ def train_tokenizer():
 
 
 def token_stream(seed, n):
-    """The ids of n stories, each with the end of text behind it."""
+    """The ids of n stories, each with the end of text after it."""
     rng, tokens, known, ids = random.Random(seed), tokenizer.Tokenizer(TOKENS), {}, []
     for _ in range(n):
         for piece in tokenizer.split(stories.story(rng)):

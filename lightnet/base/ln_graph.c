@@ -22,7 +22,7 @@ struct end_block {
     ln_slab *home;
 };
 
-/* Puts `place` behind the last node of a list whose end is known. */
+/* Puts `place` after the last node of a list whose end is known. */
 static void append(ln_list **list, ln_list **last, ln_list *place)
 {
     if (*last)
@@ -32,7 +32,7 @@ static void append(ln_list **list, ln_list **last, ln_list *place)
     *last = place;
 }
 
-/* Takes out the node behind `before`, the first when that is NULL. */
+/* Takes out the node after `before`, the first when that is NULL. */
 static void remove_behind(ln_list **list, ln_list **last, ln_list *before)
 {
     ln_list **link = before ? &before->next : list;
@@ -433,13 +433,14 @@ static int assign_layers(struct sorting *sorting, const ln_graph *graph)
         release_successors(sorting, place);
     }
     if (sorting->n_ready < graph->size)
-        return ln_error_set(NULL, "graph has a cycle: %zu of its %zu nodes lie on or behind one",
+        return ln_error_set(NULL,
+                            "graph has a cycle: %zu of its %zu nodes are on a cycle or after one",
                             graph->size - sorting->n_ready, graph->size);
     return 0;
 }
 
 /* Sorts the nodes by layer, and within a layer by number, from the last to the first: layers are
- * filled from behind. */
+ * filled from the end. */
 static int fill_layers(ln_list **tops, const struct sorting *sorting)
 {
     for (size_t i = sorting->n_ready; i > 0; i--) {

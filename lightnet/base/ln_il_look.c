@@ -91,14 +91,14 @@ static size_t take_name(looker *l)
     return len;
 }
 
-// Whether one of the characters comes next, behind blanks and comments.
+// Whether one of the characters comes next, after blanks and comments.
 static int is_next(looker *l, const char *characters)
 {
     skip_between(l);
     return l->at < l->end && strchr(characters, *l->at) != NULL;
 }
 
-// `found`: behind comments or directives.
+// `found`: after comments or directives.
 static int is_statement(looker *l, int found)
 {
     const char *name = l->at;
@@ -106,7 +106,7 @@ static int is_statement(looker *l, int found)
     if (len && is_next(l, "(=$"))
         return 1;
     if (len && is_next(l, ":")) {
-        // An operator behind its name and ':', which are in many texts that are not IL. A macro may
+        // An operator after its name and ':', which are in many texts that are not IL. A macro may
         // expand to any part of it, so one that is not called must have been defined.
         l->at++;
         return is_next(l, "\"$") || (take_name(l) && (is_next(l, "($") || found));

@@ -240,7 +240,7 @@ char *ln_scan_block(ln_scan *ps, int *first_line)
     while (ln_scan_peek(ps, 0) == ' ' || ln_scan_peek(ps, 0) == '\t' || ln_scan_peek(ps, 0) == '\r')
         ln_scan_step(ps, 1);
     if (ln_scan_peek(ps, 0) != '\n') {
-        ln_scan_expected(ps, "the end of the line behind the opening '''");
+        ln_scan_expected(ps, "the end of the line after the opening '''");
         return NULL;
     }
     ln_scan_step(ps, 1);

@@ -27,7 +27,7 @@ static const struct {
     {BYTES(BIG("\1")), 1},
     {BYTES(BIG("\6")), 6},
     {BYTES(BIG("\x08")), 8},
-    // the second entry, in a directory that stands further behind
+    // the second entry, in a directory that is further on
     {BYTES("Exif\0\0II*\0\x0a\0\0\0\0\0\2\0\x0f\1\2\0\4\0\0\0abcd\x12\1\3\0\1\0\0\0\3\0\0\0"), 3},
     // no orientation, or one that there is not
     {BYTES(LITTLE("\0")), 0},
@@ -37,7 +37,7 @@ static const struct {
     // not of one short number
     {BYTES("Exif\0\0II*\0\x08\0\0\0\1\0\x12\1\4\0\1\0\0\0\6\0\0\0"), 0},
     {BYTES("Exif\0\0II*\0\x08\0\0\0\1\0\x12\1\3\0\2\0\0\0\6\0\0\0"), 0},
-    // more entries than there is room for, a directory behind the end, or far behind it
+    // more entries than there is room for, a directory after the end, or far after it
     {BYTES("Exif\0\0II*\0\x08\0\0\0\xff\xff\x12\1\3\0\1\0\0\0\5\0\0\0"), 5},
     {BYTES("Exif\0\0II*\0\x08\0\0\0\xff\xff\x13\1\3\0\1\0\0\0\5\0\0\0"), 0},
     {BYTES("Exif\0\0II*\0\x1f\0\0\0\1\0\x12\1\3\0\1\0\0\0\6\0\0\0"), 0},
@@ -59,7 +59,7 @@ START_TEST(reads_the_orientation_from_a_segment)
 }
 END_TEST
 
-// Each in memory of its own size, so that sanitizers see what is read behind it.
+// Each in memory of its own size, so that sanitizers see what is read after it.
 START_TEST(segment_that_is_cut_off_is_not_read_behind_its_end)
 {
     for (size_t i = 0; i < LEN(rows); i++) {

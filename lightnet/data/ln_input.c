@@ -196,7 +196,8 @@ tl_tensor **ln_input_read_sequence(const char *file, int *n, ln_error *err)
     if (ln_protobuf_is_onnx_sequence(&in))
         tensors = ln_onnx_sequence_from_file(&in, file, n, err);
     else
-        ln_error_set(err, "%s: this is no sequence and no optional value of ONNX tensors", file);
+        ln_error_set(err, "%s: this is neither a sequence nor an optional value of ONNX tensors",
+                     file);
     ln_infile_close(&in);
     return tensors;
 }

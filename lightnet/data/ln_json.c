@@ -57,7 +57,7 @@ static size_t memory_of(const char *text, size_t len)
 
 /* While a text is parsed: the library's buffer for the string that it reads, of a power of two of
  * bytes, drops characters where it cannot grow, without which the library ends the process or reads
- * behind the buffer. So the buffer grows all the same; that this was to fail is noted. */
+ * after the buffer. So the buffer grows all the same; that this was to fail is noted. */
 static _Thread_local int is_parsing;
 
 static int is_buffer(size_t size)

@@ -230,7 +230,7 @@ static int take_dictionary(cursor *c, header *h)
     }
     skip_space(c);
     if (c->at < c->end)
-        return ln_error_set(c->err, "%s: the header has '%c' behind its end", c->file, *c->at);
+        return ln_error_set(c->err, "%s: the header has '%c' after its end", c->file, *c->at);
     if (seen != 7)
         return ln_error_set(c->err, "%s: the header lacks 'descr', 'fortran_order' or 'shape'",
                             c->file);

@@ -157,7 +157,7 @@ START_TEST(rejects_bad_headers)
         {"{'shape': (1,1,1,1,1,1,1,1,1)}", "a: 'shape' has more than 8 dimensions"},
         {"{'descr': '<f4', " REST, "a: 4 bytes of data, expected 8 for TL_FLOAT [2]"},
         {"{'descr': '<i1', " REST, "a: 4 bytes of data, expected 2 for TL_INT8 [2]"},
-        {"{'descr': '<i1', " REST "}", "a: the header has '}' behind its end"},
+        {"{'descr': '<i1', " REST "}", "a: the header has '}' after its end"},
     };
     enter_new_folder(folder);
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {

@@ -178,7 +178,7 @@ START_TEST(rejects_hostile_archives)
         {{PATCH(0, "PX")}, "a: not an npz file"},
         {{PATCH(END, "XX")}, "a: the archive has no end, so it is truncated"},
         {{PATCH(END + 4, "\1")}, "a: a part of an archive in several files"},
-        {{PATCH(END + 8, "\1\0\1\0")}, "a: the directory has 51 bytes behind its 1 entries"},
+        {{PATCH(END + 8, "\1\0\1\0")}, "a: the directory has 51 bytes after its 1 entries"},
         {{PATCH(END + 8, "\3\0\3\0")}, "a: the directory has 102 bytes, too few for 3 entries"},
         {{PATCH(END + 8, "\xff\xff\xff\xff")},
          "a: a zip64 archive, expected less than 4 GiB and 65535 arrays"},

@@ -174,7 +174,7 @@ static int put_field(writer *w, message within, const ln_protobuf_field *f, int 
         return 0; // a file cannot express this
     if (kind != NO_MESSAGE)
         return put_nested(w, f, kind, depth);
-    // float_data, raw_data, double_data: little-endian elements one behind the other.
+    // float_data, raw_data, double_data: little-endian elements one after the other.
     const int is_data = within == TENSOR && (f->number == 4 || f->number == 9 || f->number == 10);
     if (f->type == LN_PROTOBUF_BYTES && size > SMALL && is_data)
         return put_number(w, LEAN_OFFSET, f->value.at) || put_number(w, LEAN_SIZE, size) ? -1 : 0;

@@ -66,7 +66,7 @@ static uint64_t end_at(const unsigned char *table, size_t i)
     return end;
 }
 
-// The table gives the sizes of the strings, which fill the `room` bytes behind it.
+// The table gives the sizes of the strings, which fill the `room` bytes after it.
 static int read_table(const unsigned char *table, size_t room, size_t len, const char **bytes,
                       size_t *sizes, ln_error *err)
 {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Tensors of strings as bytes, for files of types that have no strings:
 //
-//     the end of each string among the bytes behind this table (8 bytes each, little-endian), bytes
+//     the end of each string among the bytes after this table (8 bytes each, little-endian), bytes
 //
 // A safetensors file has such a tensor as U8, and its name and shape in its metadata.
 

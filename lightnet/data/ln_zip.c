@@ -149,7 +149,7 @@ static int check_form(const archive *a, const ln_zip_member *m, unsigned flags, 
     return 0;
 }
 
-// Reads the entry at *at of the directory, which has `size` bytes, and moves *at behind it.
+// Reads the entry at *at of the directory, which has `size` bytes, and moves *at past it.
 static int read_entry(const archive *a, ln_zip_member *m, int i, const unsigned char *directory,
                       size_t *at)
 {
@@ -262,8 +262,8 @@ static int read_members(const archive *a, ln_zip *zip, const unsigned char *dire
             return -1;
     }
     if (at != a->directory_size)
-        return ln_error_set(a->err, "%s: the directory has %zu bytes behind its %u entries",
-                            a->file, a->directory_size - at, a->n);
+        return ln_error_set(a->err, "%s: the directory has %zu bytes after its %u entries", a->file,
+                            a->directory_size - at, a->n);
     return check_together(a, zip);
 }
 

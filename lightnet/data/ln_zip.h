@@ -58,7 +58,7 @@ uint32_t ln_zip_crc(uint32_t crc, const void *data, size_t size);
 enum {
     LN_ZIP_LOCAL = 0x04034b50,   /* signature of a member's header in front of its bytes */
     LN_ZIP_CENTRAL = 0x02014b50, /* of its entry in the directory */
-    LN_ZIP_END = 0x06054b50,     /* of the record behind the directory */
+    LN_ZIP_END = 0x06054b50,     /* of the record after the directory */
     LN_ZIP_LOCAL_SIZE = 30,
     LN_ZIP_CENTRAL_SIZE = 46,
     LN_ZIP_END_SIZE = 22,

@@ -19,7 +19,7 @@
 #include "lightnet/ln_arch.h"
 #include "tensorlight/tl_type.h"
 
-/* Longer names are cut: there is room for a number behind them. */
+/* Longer names are truncated, to leave room for a number. */
 enum { LONGEST_NAME = LN_MAX_NAME_LEN - 32 };
 
 /* The translation */

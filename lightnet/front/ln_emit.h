@@ -57,7 +57,7 @@ void *ln_translation_grow(ln_translation *t, void *array, size_t len, size_t siz
 
 char *ln_translation_print(ln_translation *t, const char *fmt, ...) LN_PRINTF(2, 3);
 
-/* Most bytes of a name that something is put behind. */
+/* The max bytes of a name to which something is appended. */
 enum { LN_NAME_STEM = 400 };
 
 /** How many bytes of a name, at most LN_NAME_STEM, are whole characters of UTF-8: for "%.*s". */
@@ -95,7 +95,7 @@ const tl_tensor *ln_translation_tensor(const ln_translation *t, const char *tens
 
 /* Types of parts of an operator. */
 typedef enum ln_part_kind {
-    LN_PART_END, /* behind the last one */
+    LN_PART_END, /* after the last one */
     LN_PART_ARG,
     LN_PART_INT,
     LN_PART_NUMBER,

@@ -117,7 +117,7 @@ static int fail_unrecognised(const ln_context *ctx, const char *name, const unsi
                    ln_sprint_formats(formats, sizeof(formats)));
 }
 
-// Fails with a description of the bytes if they are no model.
+// Fails with a description of the bytes if they are not a model.
 static int check_content(const char *name, const unsigned char *data, size_t size, ln_error *err)
 {
     const char *what;

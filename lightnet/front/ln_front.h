@@ -83,7 +83,7 @@ const ln_front *ln_front_for(const unsigned char *data, size_t size);
  * large and no text. */
 int ln_front_of(ln_infile *file, const ln_front **front, ln_error *err);
 
-/** Fails for bytes that are no model: another kind of file, or nothing that begins like JSON and
+/** Fails for bytes that are not a model: another kind of file, or nothing that begins like JSON and
  * that `front`, their front end or NULL, knows. */
 int ln_front_check(const ln_context *ctx, const char *name, const ln_front *front,
                    const unsigned char *data, size_t size);

@@ -127,7 +127,7 @@ void ln_interface_free(ln_interface *interface)
     ln_free(interface);
 }
 
-// Room for one more of `size` bytes behind the `n` that are there; room is a power of two. NULL: no
+// Room for one more of `size` bytes after the `n` that are there; room is a power of two. NULL: no
 // memory, `items` is as before.
 static void *grow(void *items, size_t n, size_t size)
 {

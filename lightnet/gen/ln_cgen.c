@@ -158,7 +158,7 @@ static line_break find_break(const char *text, size_t start, size_t columns, int
     return outside.at ? outside : inside;
 }
 
-/** Where the continuation of a line is indented to: behind its first opening bracket. */
+/** Where the continuation of a line is indented to: after its first opening bracket. */
 static size_t continuation(const char *text)
 {
     const size_t bracket = strcspn(text, "({\"");
@@ -211,7 +211,7 @@ void ln_cgen_filled(ln_cgen *out, const char *items)
     size_t column = 0;
     come_home(out);
     while (*items) {
-        const size_t len = strcspn(items, ",") + 1; // one behind the last item, too
+        const size_t len = strcspn(items, ",") + 1; // one after the last item, too
         if (column + 1 + len > LN_CGEN_COLUMNS) {
             append_text(out, "\n");
             column = 0;
@@ -412,7 +412,7 @@ static size_t number_length(const char *p)
     return len;
 }
 
-/** The token at *p; *p is then behind it. `after` is the token before it. */
+/** The token at *p; *p is then past it. `after` is the token before it. */
 static token next_token(const char **p, const token *after)
 {
     const int member =

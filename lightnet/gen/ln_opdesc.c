@@ -272,7 +272,7 @@ int ln_opdescs_read(ln_opdescs *descs, const char *file, int own, ln_error *err)
 
 /* ---- inheritance ---- */
 
-/** The argument of that kind and name, a new one behind the others of its kind if need be. */
+/** The argument of that kind and name, a new one after the others of its kind if need be. */
 static ln_argdesc *get_arg(ln_opdesc *op, ln_argdesc_kind kind, const char *name)
 {
     for (size_t i = 0; i < op->nargs; i++) {

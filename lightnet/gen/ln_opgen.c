@@ -88,7 +88,7 @@ static int wrong_usage(const char *fmt, ...)
 static int wrong_option(int reason, char **argv)
 {
     const char letter[] = {'-', (char)optopt, '\0'};
-    const char *word = argv[optind - 1]; // with musl NULL behind a letter without its value
+    const char *word = argv[optind - 1]; // with musl NULL after a letter without its value
     const int is_long = word && strncmp(word, "--", 2) == 0;
     const char *option = is_long ? word : letter;
     if (reason == ':')

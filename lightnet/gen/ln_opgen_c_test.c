@@ -36,7 +36,7 @@ static int generate_c(ln_cgen *out, const ln_opdescs *descs, ln_error *err)
     return ln_opgen_c(out, descs, 1, err);
 }
 
-/** The same without it, with a table of it behind. */
+/** The same without it, with a table of it after. */
 static int generate_apart(ln_cgen *out, const ln_opdescs *descs, ln_error *err)
 {
     const int result = ln_opgen_c(out, descs, 0, err);

@@ -141,7 +141,7 @@ static void write_param_checks(const generator *g, const ln_argdesc *arg, const 
         write_default_values(g, arg, arg->fields[LN_ARGDESC_DEFAULT], line);
 }
 
-/** Appends the row of an argument, and ends the table behind the last. */
+/** Appends the row of an argument, and ends the table after the last. */
 static void write_arg_info(const generator *g, const ln_argdesc *arg, int is_last)
 {
     const char *line = "", *sets = ln_argdesc_text(arg, LN_ARGDESC_SETS);
@@ -197,7 +197,7 @@ static void write_arg_infos(const generator *g, ln_argdesc_kind kind)
     }
 }
 
-/** Appends the documentation of an argument, and ends the table behind the last. */
+/** Appends the documentation of an argument, and ends the table after the last. */
 static void write_arg_docs(const generator *g, const ln_argdesc *arg, int is_last)
 {
     char type[LN_MAX_NAME_LEN];

@@ -201,7 +201,7 @@ static int read_rule(const reading *to, const ln_rjson *node)
     if (read_object(&inner, rule_fields, N_FIELDS(rule_fields), node, "a rule") ||
         check_form(&inner, node))
         return -1;
-    ln_optrule **at = &to->desc->rules; // behind all rules whose "order" is not larger
+    ln_optrule **at = &to->desc->rules; // after all rules whose "order" is not larger
     while (*at && (*at)->rank <= inner.rule->rank)
         at = &(*at)->next;
     inner.rule->next = *at;

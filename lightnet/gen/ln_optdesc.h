@@ -224,7 +224,7 @@ int ln_optpat_parse_tests(ln_arena *arena, const ln_optrule *rule, const ln_rjso
  *
  *     ["DOC":] (ARG=[DTYPE] [DIMS] {DATA}, .. | .. | PARAM=VALUE, ..) [within N | fails "MESSAGE"];
  *
- * into `*examples`, in their order. -1 with a reason in `err`, behind the place and `subject`. */
+ * into `*examples`, in their order. -1 with a reason in `err`, after the place and `subject`. */
 int ln_optpat_parse_examples(ln_arena *arena, const char *subject, const ln_rjson *node,
                              ln_optexample **examples, ln_error *err);
 

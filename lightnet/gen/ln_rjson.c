@@ -271,7 +271,7 @@ static int check_keys(const ln_scan *ps, const ln_rjson *object)
     return result;
 }
 
-/** Parses the items of an array or object behind its opening bracket, and the closing one. */
+/** Parses the items of an array or object after its opening bracket, and the closing one. */
 static int parse_items(ln_scan *ps, ln_rjson *node)
 {
     const int is_object = node->type == LN_RJSON_OBJECT;

@@ -141,7 +141,7 @@ START_TEST(errors_name_their_position)
         {"\"\\ud800x\"", "t.op:1:2: half of a surrogate pair"},
         {"\"\\udc00\"", "t.op:1:2: half of a surrogate pair"},
         {"\"\\ud800\\u0041\"", "t.op:1:2: half of a surrogate pair"},
-        {"'''a\n'''", "t.op:1:4: 'a', expected the end of the line behind the opening '''"},
+        {"'''a\n'''", "t.op:1:4: 'a', expected the end of the line after the opening '''"},
         {"[\n'''\n text", "t.op:2:1: no closing ''' for this one"},
         {"'a'", "t.op:1:1: ''', expected a value"},
         {"/ no", "t.op:1:1: '/', expected a value"},
@@ -173,7 +173,7 @@ START_TEST(the_text_need_not_end_in_a_nul)
                                         "\"ab", "'''\n''", "//",  "[1.5e3"};
     for (size_t i = 0; i < sizeof(texts) / sizeof(*texts); i++) {
         const size_t len = strlen(texts[i]);
-        char *copy = malloc(len); // so that a sanitizer sees a read behind the end
+        char *copy = malloc(len); // so that a sanitizer sees a read after the end
         memcpy(copy, texts[i], len);
         ln_rjson_free(ln_rjson_parse("t.op", copy, len, NULL));
         free(copy);

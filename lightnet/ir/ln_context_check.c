@@ -9,7 +9,7 @@ static int check_links(const ln_context *ctx, const ln_list *node, const ln_list
 {
     const ln_op *op = node->data;
     if (op->op_arg->node != node || op->op_arg->before != before || op->op_arg->ctx != ctx)
-        return ln_fail(ctx, "operator '%s' does not know its place", op->op_arg->name);
+        return ln_fail(ctx, "operator '%s' has a wrong node or context", op->op_arg->name);
     if (ln_op_table_find(ctx->op_table, op->op_arg->name) != op)
         return ln_fail(ctx, "operator '%s' is not in the table", op->op_arg->name);
     return 0;

@@ -3,7 +3,7 @@
 //
 // Each operator knows its node in ctx->ops and the node before it, and the context knows the last
 // node. A node's content may move: to put an operator before node N, N takes the new operator and a
-// new node behind N takes the old one; removal is the reverse. So all edits take constant time.
+// new node after N takes the old one; removal is the reverse. So all edits take constant time.
 
 #include "ir/ln_context_ops.h"
 
@@ -343,7 +343,7 @@ int ln_context_substitute(ln_context *ctx, ln_list *old_ops, ln_list *new_ops, l
         return -1;
     }
     const ln_op *first = new_ops ? new_ops->data : NULL;
-    const ln_op *follow = NULL; // the first operator behind the last of `old_ops` that stays
+    const ln_op *follow = NULL; // the first operator after the last of `old_ops` that stays
     ln_op *op;
     LN_LIST_FOREACH(op, old_ops)
     {

@@ -262,7 +262,7 @@ int ln_constant_element(const ln_context *ctx, const ln_tensor_entry *te,
     return 0;
 }
 
-/* ---- inputs and outputs that are no tensors ---- */
+/* ---- inputs and outputs that are not tensors ---- */
 
 int ln_fixed_note_value(ln_fixed *fixed, int is_output, const char *name, ln_value_form form,
                         int first, int len)

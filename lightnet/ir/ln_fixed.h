@@ -70,7 +70,7 @@ const ln_open_sizes *ln_fixed_sizes_of(const ln_fixed *fixed, const char *tname,
 /** All open sizes (ln_open_sizes), in order. Returns borrowed. */
 const ln_list *ln_fixed_sizes(const ln_fixed *fixed);
 
-/** Records the next input or output of the model's file, of those that are no tensors: its `len`
+/** Records the next input or output of the model's file, of those that are not tensors: its `len`
  * tensors, -1 if it is absent, from number `first` on of the inputs or outputs. -1: no memory. */
 int ln_fixed_note_value(ln_fixed *fixed, int is_output, const char *name, ln_value_form form,
                         int first, int len);

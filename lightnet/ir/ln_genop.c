@@ -39,7 +39,7 @@ static int is_variadic(const ln_tensor_list_entry *item, const char *arg_name)
     return ln_name_number(item->arg_name, arg_name) >= 0;
 }
 
-// The variadic tensor at `*at` or the first one behind it, `*at` then being the node behind that;
+// The variadic tensor at `*at` or the first one after it, `*at` then being the node after that;
 // NULL: there is none.
 static const ln_tensor_list_entry *next_variadic(const ln_list **at, const char *arg_name)
 {

@@ -90,7 +90,7 @@ static const char *param_arg_name(const void *entry)
     return ((const ln_param_entry *)entry)->arg_name;
 }
 
-/* The ith declared argument; its arg_name is NULL behind the last. */
+/* The ith declared argument; its arg_name is NULL after the last. */
 static struct spec spec_at(const struct args *args, int i)
 {
     if (!args->infos)

@@ -118,7 +118,7 @@ END_TEST
 
 START_TEST(root_of_a_ring_or_a_torn_chain_is_an_error)
 {
-    // A ring of `len` tensors behind a tail of one.
+    // A ring of `len` tensors after a tail of one.
     for (int len = 1; len <= 5; len++) {
         ln_hash *table = ln_tensor_table_create();
         const char *const names[] = {"a", "b", "c", "d", "e"};

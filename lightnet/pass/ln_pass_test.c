@@ -369,8 +369,8 @@ static const struct {
     {all_but_one, "a schedule function returned other operators than it was given"},
     {one_twice, "a schedule function returned other operators than it was given"},
     {nothing, "a schedule function returned other operators than it was given"},
-    {swap_third, "a schedule function broke the order: operator 'ob' (double) is moved past an "
-                 "operator that it must stay behind"},
+    {swap_third, "a schedule function broke the order: operator 'ob' (double) is moved before an "
+                 "operator that must precede it"},
 };
 
 START_TEST(rejects_a_wrong_schedule_and_keeps_the_order)

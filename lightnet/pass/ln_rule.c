@@ -387,7 +387,7 @@ void ln_rule_all_inputs(ln_rule_made *made, const ln_op *from)
     }
 }
 
-/** Puts a copy of `pe`, as `arg_name`, behind the operator's parameters, or in place of the one of
+/** Puts a copy of `pe`, as `arg_name`, after the operator's parameters, or in place of the one of
  * that name. */
 static void set_param(ln_rule_made *made, const char *arg_name, const ln_param_entry *pe)
 {

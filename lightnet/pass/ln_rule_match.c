@@ -68,7 +68,7 @@ typedef struct pattern_arg {
     int optional;
 } pattern_arg;
 
-/** The argument at `*p`, which is then behind it. */
+/** The argument at `*p`, which is then past it. */
 static pattern_arg read_arg(const char **p)
 {
     pattern_arg arg = {.arg_name = *p};
@@ -174,7 +174,7 @@ static int has_sizes(const ln_rule *rule, const ln_op *op)
     return rule->sizes == LN_RULE_OPEN || !is_rejected[rule->sizes](op);
 }
 
-/** Enters the operator, whose text goes on at `p` behind its type: "(", " NAME(" or " keep NAME(".
+/** Enters the operator, whose text goes on at `p` after its type: "(", " NAME(" or " keep NAME(".
  * It has a name where there are several types. */
 static void enter_op(matching *at, const ln_op *op, const char *p)
 {

@@ -110,7 +110,7 @@ static int compare_ages(const ln_context *ctx, const ages *before, const ages *a
         if (end > new_at &&
             memcmp(&before->at[old_at], &after->at[new_at], (end - new_at) * sizeof(*after->at)))
             return ln_fail(ctx,
-                           "operator '%s' (%s) is moved past an operator that it must stay behind",
+                           "operator '%s' (%s) is moved before an operator that must precede it",
                            op->op_arg->name, op->op_arg->optype);
     }
     return 0;

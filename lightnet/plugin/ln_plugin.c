@@ -315,7 +315,7 @@ static int is_word(const char *name)
 // The two places of a target's plug-in, from the folder of the library.
 static const char *const places[] = {"lightnet", "arch"};
 
-// The name of the folder of the library with `place` behind it. -1: it is not known, or too long.
+// The name of the folder of the library with `place` after it. -1: it is not known, or too long.
 static int find_folder(char folder[PATH_MAX], const char *place)
 {
     Dl_info library;

@@ -187,7 +187,7 @@ START_TEST(a_check_that_fails_at_run_time_names_the_operator)
     for (int i = 0; i < 2; i++) {
         ck_assert_int_eq(ln_context_run(ctx), -1);
         ck_assert_str_eq(ln_context_error(ctx),
-                         "operator 'or' (part): the part ends behind the 3 elements of 'src'");
+                         "operator 'or' (part): the part ends after the 3 elements of 'src'");
     }
     run_with(ctx, all);
     check(ctx, "y", 4, (const float[]){6, 8, 10, 12});

@@ -106,7 +106,7 @@ static void free_shape(void *data)
     ln_free(shape);
 }
 
-// A size at *p, which is moved behind it; -1: none.
+// A size at *p, which is moved past it; -1: none.
 static int read_size(const char **p, int *size)
 {
     char *end;

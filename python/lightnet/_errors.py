@@ -28,7 +28,7 @@ class NoSuchFile(Error, FileNotFoundError):
 
 
 class InvalidGraph(Error):
-    """The file is no model, is damaged, or contradicts itself."""
+    """The file is not a model, is damaged, or contradicts itself."""
 
     status = "LN_BAD_MODEL"
 

@@ -30,7 +30,7 @@ typedef struct set {
     unsigned features;
 } set;
 
-/** A row behind all rows whose features it has. */
+/** A row after all rows whose features it has. */
 static const set sets[TL_ISA_SIZE] = {
     [TL_ISA_C] = {"c", 0},
     [TL_ISA_AVX2] = {"avx2", AVX2},

@@ -42,17 +42,17 @@ int tl_check_same_shape(const tl_tensor *t1, const tl_tensor *t2);
 /** -1 with a reason: the dtype is no float. */
 int tl_check_float(const tl_tensor *t, const char *name);
 
-/** -1 with a reason: `t` is no tensor with data, this shape and dtype (which may be invalid). */
+/** -1 with a reason: `t` is not a tensor with data, this shape and dtype (which may be invalid). */
 int tl_check_given(const tl_tensor *t, const char *name, int ndim, const int *dims, tl_dtype dtype);
 
 /** The same without a look at its data, which may be NULL. */
 int tl_check_record(const tl_tensor *t, const char *name, int ndim, const int *dims,
                     tl_dtype dtype);
 
-/** -1 with a reason: `t` is no tensor with data to compute with and `ndim` dimensions. */
+/** -1 with a reason: `t` is not a tensor with data to compute with and `ndim` dimensions. */
 int tl_check_input(const tl_tensor *t, const char *name, int ndim);
 
-/** -1 with a reason: `t` is no tensor with data, the dtype of `like` and shape [len]. */
+/** -1 with a reason: `t` is not a tensor with data, the dtype of `like` and shape [len]. */
 int tl_check_vector(const tl_tensor *t, const char *name, const tl_tensor *like, int len);
 
 /** -1 with a reason: one of the `n` values is less than `least`. */

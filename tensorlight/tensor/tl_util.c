@@ -171,7 +171,7 @@ static int begins_number(const char *p)
     return isdigit((unsigned char)*p);
 }
 
-/** The line has `len` bytes, any NUL among them, and a NUL behind them. */
+/** The line has `len` bytes, any NUL among them, and a NUL after them. */
 static int read_numbers_of_line(const char *line, size_t len, int num, float *buf)
 {
     int n = 0;

@@ -112,7 +112,7 @@ def decoder(past, has_mask):
 
 
 def ids_of(command, folder):
-    """The ids of a prompt of one token: some of these models let a token see those behind it."""
+    """The ids of a prompt of one token: some of these models let a token see those after it."""
     done = subprocess.run([*command, "--ids", "--ignore-end", "--max-tokens", str(N_TOKENS), folder, "a"], capture_output=True, text=True)
     if done.returncode:
         return done.stderr

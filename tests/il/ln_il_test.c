@@ -178,7 +178,7 @@ START_TEST(errors_point_at_the_lines_that_were_written)
         {"relu(src=a\n  !);", "m.net:2: '!' is unexpected, expected ',', '|' or ')'"},
         {"print(||\n\n n=1x);", "m.net:3: '1x' is not a number"},
         {"print(||n=1e999);", "m.net:1: '1e999' is too large"},
-        {"print(||n=- x);", "m.net:1: 'x' is unexpected, expected a number behind '-'"},
+        {"print(||n=- x);", "m.net:1: 'x' is unexpected, expected a number after '-'"},
         {"print(||n=\"\\q\");", "m.net:1: unknown escape sequence in a string"},
         {"print(||n=\"\\xg0\");", "m.net:1: \\x without 2 hexadecimal digits"},
         {"print(||n=\"\\x00\");", "m.net:1: \\x00 in a string"},

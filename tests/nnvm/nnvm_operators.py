@@ -426,7 +426,7 @@ def prior(h, w, sizes, ratios, steps, offsets, clip):
 
 
 def transformed(scores, moves, anchors, threshold, variances, clip):
-    """Rows (class, score, box) of detections first; -1 behind them; how many there are."""
+    """Rows (class, score, box) of detections first; -1 after them; how many there are."""
     rows = np.full((scores.shape[0], scores.shape[2], 6), -1, F)
     counts = np.zeros(scores.shape[0], np.int32)
     for b, (of_batch, moved) in enumerate(zip(scores, moves.reshape(len(moves), -1, 4))):

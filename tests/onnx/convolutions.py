@@ -90,7 +90,7 @@ def zeros_around_maximum(net):
 
 
 def padded_mean(net):
-    """A mean that counts zeros, behind a convolution."""
+    """A mean that counts zeros, after a convolution."""
     weight = random(24, IMAGE[1], 1, 1)
     x = net.op("Conv", net.input("x", *IMAGE), weight)
     y = net.op("AveragePool", pad(net, x, (1, 0, 1, 2)), kernel_shape=[3, 3])

@@ -249,7 +249,7 @@ def of_every_type():
             [np.array([[x[1, 0], x[2, 1], x[1, 2], x[2, 0]]], kind)]
 
 
-# Operators behind NonZero: of its result, [2, N] (and its transpose, [N, 2]) "y" after these nodes.
+# Operators after NonZero: of its result, [2, N] (and its transpose, [N, 2]) "y" after these nodes.
 BEHIND = [
     ("Transpose", [node("Transpose", ["n"], ["y"])], lambda n: n.T),
     ("Shape", [node("Shape", ["n"], ["y"])], lambda n: ints(*n.shape)),

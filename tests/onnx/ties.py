@@ -351,7 +351,7 @@ def regions():
 # ---- windows ----
 
 def windows_along(length, size, stride, dilation, pads, is_ceil):
-    """The taps of each window along one axis; a window that begins behind the end of src is left out."""
+    """The taps of each window along one axis; a window that begins after the end of src is left out."""
     span = dilation * (size - 1) + 1
     exact = Fraction(length + sum(pads) - span, stride)
     count = (ceil(exact) if is_ceil else floor(exact)) + 1
@@ -380,7 +380,7 @@ def pooled(x, axes, kind, pads, counts_padding=False):
     return values, places
 
 
-# Length, size, stride, dilation, pads, ceil_mode: windows that end before, at, and behind the border.
+# Length, size, stride, dilation, pads, ceil_mode: windows that end before, at, and after the border.
 WINDOWS = [(5, 2, 2, 1, (0, 0), 1), (5, 3, 2, 1, (1, 1), 1), (6, 3, 2, 1, (0, 1), 1), (6, 3, 2, 1, (1, 0), 0),
            (7, 2, 3, 1, (1, 1), 1), (7, 2, 2, 3, (0, 0), 1), (4, 3, 3, 1, (1, 1), 1), (4, 2, 4, 1, (1, 1), 1),
            (5, 3, 2, 2, (2, 1), 1), (2, 1, 2, 1, (0, 0), 1)]
@@ -408,7 +408,7 @@ def pooling():
 
 
 def pooling_in_blocks():
-    """The same behind a convolution, whose channels lie in blocks: 20 of them, which fill no whole number of blocks."""
+    """The same after a convolution, whose channels lie in blocks: 20 of them, which fill no whole number of blocks."""
     for side, size, stride, dilation, pads, is_ceil in WINDOWS:
         if dilation > 1:
             continue
@@ -477,7 +477,7 @@ def sliced(x, start, end, step):
 
 
 def slicing():
-    """Starts and ends at, before and behind both borders, known when compiling and only when running."""
+    """Starts and ends at, before and after both borders, known when compiling and only when running."""
     most, least = 2**63 - 1, -2**63
     x = ramp(F32, 10)
     bounds = (0, 1, -1, 9, 10, 11, -10, -11, most, least)

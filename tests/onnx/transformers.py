@@ -90,7 +90,7 @@ def batched(net):
 
 
 def fused_projection(net):
-    """Queries, keys and values from one product, one behind the other."""
+    """Queries, keys and values from one product, one after the other."""
     x = net.input("x", BATCH, STEPS, 3 * WIDTH)
     five = net.op("Transpose", net.reshape(x, BATCH, STEPS, 3, HEADS, SIZE), perm=[2, 0, 3, 1, 4])
     q, k, v = (net.op("Gather", five, np.int64(i), axis=0) for i in range(3))

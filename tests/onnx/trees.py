@@ -415,7 +415,7 @@ WRONG_CLASSIFIERS = [
 ]
 WRONG_ENSEMBLES = [
     (small_ensemble(nodes_modes=tensor("", "uint8", [1], [7])), "element 0 of attribute 'nodes_modes' is 7, expected 0 to 6"),
-    (small_ensemble(nodes_modes=tensor("", "float", [1], [0])), "attribute 'nodes_modes' is no tensor of 1 elements of TL_UINT8"),
+    (small_ensemble(nodes_modes=tensor("", "float", [1], [0])), "attribute 'nodes_modes' is not a tensor of 1 elements of TL_UINT8"),
     (small_ensemble(nodes_modes=tensor("", "uint8", [1], [6])), "attribute 'membership_values' has no set for node 0"),
     (small_ensemble(membership_values=tensor("", "float", [2], [1, math.nan])),
      "attribute 'membership_values' has more sets than nodes have"),

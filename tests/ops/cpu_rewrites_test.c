@@ -12,7 +12,7 @@
 
 /* Rewrites */
 
-/** x, and n scales and shifts by constants behind it, to y. The caller frees the text. */
+/** x, and n scales and shifts by constants after it, to y. The caller frees the text. */
 static char *affine_chain(int n)
 {
     char *text;

@@ -353,7 +353,7 @@ def constant(g, *shape, low=-1.0, high=1.0):
 
 
 def grown(src, gain, magnitude, steps):
-    """The error behind an operator that multiplies errors by at most `gain` and sums up to `magnitude`: never 0, which
+    """The error after an operator that multiplies errors by at most `gain` and sums up to `magnitude`: never 0, which
     would distinguish -0 from 0."""
     return src.error[0] * gain + (steps + 16) * EPSILON * float(np.max(magnitude)) * 2 + 1e-30
 

@@ -122,7 +122,7 @@ static void check_part(ln_op_arg *op_arg)
     if (!priv)
         return;
     if (number(op_arg, "from") + number(op_arg, "len") > priv->src->len)
-        ln_op_fail(op_arg, "the part ends behind the %d elements of 'src'", priv->src->len);
+        ln_op_fail(op_arg, "the part ends after the %d elements of 'src'", priv->src->len);
     else
         own_by_input(op_arg, define(op_arg, number(op_arg, "len"), LN_MEM_CPU));
 }

@@ -19,7 +19,7 @@
 // | part        | src -> dst        | dst is `len` elements of src from `from`                    |
 // | bump        | src -> dst        | dst is src, whose elements grow by 1 (an in-place writer)   |
 // | join        | src0 .. -> dst    | dst is all inputs, which lie in it (a no-copy gather)       |
-// | stack       | src0 .. -> dst    | dst is a copy of all inputs, one behind the other           |
+// | stack       | src0 .. -> dst    | dst is a copy of all inputs, one after the other           |
 // | watch       | src ->            | adds src's first element to ln_test_seen (an effect)        |
 // | positive    | src -> dst        | dst is what is above 0, and `extra` more elements: dynamic  |
 // | half        | src -> dst        | dst is the second half of src                               |

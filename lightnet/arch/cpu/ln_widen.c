@@ -179,7 +179,7 @@ static int are_like(const ln_op *op, const tl_dtype *dtypes)
     return 1;
 }
 
-/** The types of the operator's outputs where its inputs are floats, one behind the other; returns
+/** The types of the operator's outputs where its inputs are floats, one after the other; returns
  * new (ln_free). NULL: it is not to be widened; NULL with a reason in the context: no memory. */
 static tl_dtype *wide_dtypes(const ln_context *ctx, const ln_op *op)
 {

@@ -48,7 +48,7 @@ int ln_cuda_check(void)
 /* ---- memory ---- */
 
 // Results of runs are read when the work of their contexts is done. Each run ends with a copy to
-// the CPU, which waits; work behind that is what only ln_context_get_data reads.
+// the CPU, which waits; work after that is what only ln_context_get_data reads.
 static void wait_for_contexts(void)
 {
     pthread_mutex_lock(&all_mutex);

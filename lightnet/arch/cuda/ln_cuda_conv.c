@@ -681,7 +681,7 @@ static ln_cuda_plan *find_alone(request *r, proposals *p, int is_compiled, int m
     return best;
 }
 
-// Takes `alone` (NULL: none), which competes with the rest behind it.
+// Takes `alone` (NULL: none), which competes with the rest after it.
 static void try_unfused(request *r, ln_cuda_plan *alone)
 {
     const extent nothing = {0};

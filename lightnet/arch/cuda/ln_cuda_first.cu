@@ -12,7 +12,7 @@
 // pairs of k, which are words there; no matrix is built. What stands where "-" is belongs to other
 // pixels, and may be infinite: it is masked.
 //
-// A max pooling behind it is computed with it: the block keeps its tile of the convolution in
+// A max pooling after it is computed with it: the block keeps its tile of the convolution in
 // shared memory, and tiles overlap where windows do.
 
 #include "arch/cuda/ln_cuda_act.cuh"
@@ -24,7 +24,7 @@ namespace
 /** A tile of dst; a warp computes WARP_H rows of 16 pixels. */
 enum { TILE_H = 8, TILE_W = 32, WARP_H = 2, THREADS = 256 };
 
-/** The windows of a pooling that is computed, too: 3x3 behind stride 2, else 2x2, of stride 2. */
+/** The windows of a pooling that is computed, too: 3x3 after stride 2, else 2x2, of stride 2. */
 constexpr int pool_size(int stride)
 {
     return stride == 2 ? 3 : 2;

@@ -24,7 +24,7 @@ template <class T> struct gemm_args {
     const T *src1, *src1_more, *src2, *bias, *addend; /* bias and addend may be NULL */
     T *dst;
     int m, n, k;
-    int k1; /* columns of src1; those behind it are of src1_more */
+    int k1; /* columns of src1; those after it are of src1_more */
     int tiles_m, tiles_n;
     int src2_step; /* elements of src2 from a product of the batch to the next, or 0 */
     float alpha;

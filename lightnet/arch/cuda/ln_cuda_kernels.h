@@ -124,7 +124,7 @@ int ln_cuda_first_conv(ln_cuda_stream stream, const tl_tensor *src, const tl_ten
                        const tl_tensor *bias, tl_tensor *dst, const tl_conv2d_param *param,
                        const tl_pool2d_param *pool);
 
-/** 1: ln_cuda_first_conv has a kernel for this pooling, too: 2x2 behind stride 1, or 3x3 behind
+/** 1: ln_cuda_first_conv has a kernel for this pooling, too: 2x2 after stride 1, or 3x3 after
  *  stride 2, itself of stride 2. */
 int ln_cuda_has_first_pool(const tl_conv2d_param *param, const tl_pool2d_param *pool);
 

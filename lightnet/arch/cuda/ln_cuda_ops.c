@@ -82,7 +82,7 @@ int ln_cuda_product_dims(const tl_tensor *src1, const tl_tensor *more, const tl_
         return tl_matmul_dims(src1, src2, trans1, trans2, dims);
     if (trans1 || src1->ndim < 2 || more->ndim != src1->ndim ||
         memcmp(more->dims, src1->dims, (size_t)(src1->ndim - 1) * sizeof(int)))
-        return tl_fail("'src1_more' does not fit behind 'src1'");
+        return tl_fail("'src1_more' does not fit after 'src1'");
     memcpy(joined, src1->dims, (size_t)src1->ndim * sizeof(int));
     joined[src1->ndim - 1] += more->dims[src1->ndim - 1];
     both.dims = joined;

@@ -14,7 +14,7 @@ int ln_cuda_conv2d_dims(const tl_tensor *src, const tl_tensor *weight, const tl_
                         int *dims);
 
 /** The shape of matmul_cuda's result; returns its number of axes. -1 with a reason. `more`: columns
- * of src1 behind its own, or NULL. */
+ * of src1 after its own, or NULL. */
 int ln_cuda_product_dims(const tl_tensor *src1, const tl_tensor *more, const tl_tensor *src2,
                          int trans1, int trans2, int *dims);
 

@@ -737,7 +737,7 @@ static int by_first(const void *a, const void *b)
     return ((const group *)a)->first - ((const group *)b)->first;
 }
 
-/** The orders in which groups lie one behind the other, each in the model's order. */
+/** The orders in which groups lie one after the other, each in the model's order. */
 static void order_groups(const group *groups, int n, int *src_axes, int *dst_axes)
 {
     for (int g = 0, s = 0, d = 0; g < n; g++) {

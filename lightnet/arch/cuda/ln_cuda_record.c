@@ -10,7 +10,7 @@
 #include "lightnet/ln_context.h"
 
 enum {
-    MOST_ORDERED = 4096, // operators; those behind them wait for the one before
+    MOST_ORDERED = 4096, // operators; those after them wait for the one before
     MOST_ENDS = 8,       // nodes that an operator may end with; kernels of one stream end with one
     WORD = 64,
 };

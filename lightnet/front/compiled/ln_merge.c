@@ -46,7 +46,7 @@ static int is_same(const ln_merge *m, int i, const tl_tensor *t, const void *dat
 
 /* ---- names ---- */
 
-// The tensor's own name, or with a number behind it; NULL: no memory.
+// The tensor's own name, or with a number after it; NULL: no memory.
 static const char *unique_name(ln_merge *m, const char *name)
 {
     char text[LN_MAXLINE];

@@ -40,7 +40,7 @@ const char *ln_nnvm_slice(ln_nnvm_node *n, const char *src, int len, const int *
 /** Concatenates tensors along an axis; also a single one. */
 const char *ln_nnvm_join(ln_nnvm_node *n, int len, const char *const *src, int axis, int i);
 
-/** Each index of an axis `repeats` times, at least 1, one behind the other. */
+/** Each index of an axis `repeats` times, at least 1, one after the other. */
 const char *ln_nnvm_repeat(ln_nnvm_node *n, const char *src, int axis, int repeats, int i);
 
 /* Layouts: in which order a file has the axes that operators want in theirs.

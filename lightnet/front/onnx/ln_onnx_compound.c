@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Values that are no tensors: sequences and optional values.
+// Values that are not tensors: sequences and optional values.
 
 #include "front/onnx/ln_onnx_compound.h"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Values that are no tensors: sequences and optional values.
+// Values that are not tensors: sequences and optional values.
 //
 // They exist only while a model is translated: a program has tensors. A sequence is a list of
 // tensors, so its length is known. An optional value has an element, a tensor or a sequence, or is
@@ -47,7 +47,7 @@ const char *ln_onnx_value_text(ln_onnx_model *m, const char *value);
 
 /* Inputs of nodes */
 
-/** As ln_onnx_in and ln_onnx_optional, also for values that are no tensors. */
+/** As ln_onnx_in and ln_onnx_optional, also for values that are not tensors. */
 const char *ln_onnx_any_in(ln_onnx_node *n, int i);
 const char *ln_onnx_any_optional(ln_onnx_node *n, int i);
 
@@ -59,7 +59,7 @@ void ln_onnx_want_tensor(ln_onnx_node *n, const char *what, const char *value);
 
 /* The tensors of values: in order, those of sequences one after the other */
 
-/** Whether one of the values is no tensor. */
+/** Whether one of the values is not a tensor. */
 int ln_onnx_has_compound(const ln_onnx_model *m, int len, const char *const *values);
 
 /** How many tensors the values have. */
@@ -68,7 +68,7 @@ int ln_onnx_count_tensors(const ln_onnx_model *m, int len, const char *const *va
 /** Returns the tensors of the values, `*n_tensors` of them; NULL after a failure. */
 const char **ln_onnx_flatten(ln_onnx_node *n, int len, const char *const *values, int *n_tensors);
 
-/** A value like `value` whose tensors are the next ones of `*tensors`, which is moved behind them.
+/** A value like `value` whose tensors are the next ones of `*tensors`, which is moved past them.
  * NULL after a failure. */
 const char *ln_onnx_rebuild(ln_onnx_node *n, const char *value, const char *const **tensors);
 

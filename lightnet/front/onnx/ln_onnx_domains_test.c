@@ -40,7 +40,7 @@ static int compare(const void *a, const void *b)
     return by_name ? by_name : x->row->since - y->row->since;
 }
 
-/** The first entry at or behind `i` of another operator. */
+/** The first entry at or after `i` of another operator. */
 static size_t end_of(const list *l, size_t i)
 {
     size_t end = i;

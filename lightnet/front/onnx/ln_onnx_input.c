@@ -246,7 +246,7 @@ static const char *add_tensor(ln_onnx_model *m, const LnOnnx__ValueInfo *input,
 
 /* Sequences and optional values: inputs of their own for their tensors */
 
-/* An input that is no tensor. */
+/* An input that is not a tensor. */
 typedef struct compound {
     const char *name;
     ln_value_form form;

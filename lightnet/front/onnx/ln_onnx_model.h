@@ -132,7 +132,7 @@ const char *ln_onnx_add_tensor(ln_onnx_scope *scope, const LnOnnx__Tensor *proto
  * Returns its name; NULL after a failure. */
 const char *ln_onnx_sparse(ln_onnx_node *n, const LnOnnx__SparseTensor *sparse, int i);
 
-/** The nodes, each behind those whose outputs it reads: `nodes` itself if it is sorted. Returns
+/** The nodes, each after those whose outputs it reads: `nodes` itself if it is sorted. Returns
  *  borrowed, until the translation ends; NULL after a failure: they form a cycle. ln_onnx_sort.c */
 LnOnnx__Node *const *ln_onnx_sort(ln_onnx_model *m, LnOnnx__Node *const *nodes, size_t n);
 

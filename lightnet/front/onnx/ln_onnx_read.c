@@ -198,7 +198,7 @@ static void add_tensor(ln_onnx_scope *scope, const LnOnnx__ValueInfo *output, co
         ln_onnx_note_sizes(m, output, tensor);
 }
 
-/* An output that is no tensor. */
+/* An output that is not a tensor. */
 typedef struct compound {
     const LnOnnx__ValueInfo *output;
     const LnOnnx__TensorType *type; /* of its tensors in the file, or NULL */

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Sorting the nodes of a graph: the standard requires each node behind those whose outputs it
+// Sorting the nodes of a graph: the standard requires each node after those whose outputs it
 // reads, but some tools write files that are not sorted.
 //
 // Most files are, so the first pass only compares positions. Otherwise nodes keep their order, but
@@ -123,7 +123,7 @@ static void fail_cycle(sorter *s, const LnOnnx__Node *node)
                         ln_onnx_text(node->name), ln_onnx_text(node->op_type));
 }
 
-// Puts a node into `order` at `at`, behind all that it needs. Returns the position behind it.
+// Puts a node into `order` at `at`, after all that it needs. Returns the position after it.
 static size_t place(sorter *s, size_t first, unsigned char *states, size_t *path, size_t *next,
                     LnOnnx__Node **order, size_t at)
 {

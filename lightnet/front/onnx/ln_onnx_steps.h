@@ -9,7 +9,7 @@
 
 /* Windows by attributes: kernel_shape, strides, dilations, pads, auto_pad. */
 
-/** Reads windows over the axes of `src` behind the first two. Without kernel_shape, the kernel has
+/** Reads windows over the axes of `src` after the first two. Without kernel_shape, the kernel has
  *  the shape of `weight`; NULL: kernel_shape must be there. Ignores `auto_pad`. The node fails
  *  where src has no such axes or the attributes do not fit. */
 tl_windows ln_onnx_windows(ln_onnx_node *n, const char *src, const char *weight);
@@ -51,7 +51,7 @@ const char *ln_onnx_emit_gemm(ln_onnx_node *n, int i);
 /** Softmax of `src`, as in this opset of ONNX. */
 const char *ln_onnx_emit_softmax(ln_onnx_node *n, const char *src, int opset, int i);
 
-/** AveragePool and MaxPool of `src`; and the mean over all axes behind the first two. */
+/** AveragePool and MaxPool of `src`; and the mean over all axes after the first two. */
 const char *ln_onnx_emit_average_pool(ln_onnx_node *n, const char *src, int i);
 const char *ln_onnx_emit_max_pool(ln_onnx_node *n, const char *src, int i);
 const char *ln_onnx_emit_global_average(ln_onnx_node *n, const char *src, int i);

@@ -328,7 +328,7 @@ static const char *window_indices(ln_onnx_node *n, int windows, int size, int st
     return at ? ln_emit_constant(&n->emit, TL_INT64, 2, dims, at) : NULL;
 }
 
-/** Windows of `size` elements along an axis, each `step` behind the one before, as a new last axis.
+/** Windows of `size` elements along an axis, each `step` after the one before, as a new last axis.
  */
 static void translate_unfold(ln_onnx_node *n)
 {

@@ -573,7 +573,7 @@ static void enter_rows(ln_onnx_node *n, loop *l, int k, const char *src, int axi
         reverse(l->rows[k], len);
 }
 
-// The axis of `tensor`, which may be counted from behind since operator set 11.
+// The axis of `tensor`, which may be counted from the end since operator set 11.
 static int scan_axis(ln_onnx_node *n, const char *attr, int k, const char *tensor)
 {
     const int ndim = ln_onnx_tensor_of(n, tensor)->ndim;

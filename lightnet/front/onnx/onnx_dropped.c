@@ -50,7 +50,7 @@ static void translate_image_scaler(ln_onnx_node *n)
 }
 
 /** The rows and columns within a border of left, top, right and bottom; with `scale`, that many
- *  rows and columns behind the left and top border. */
+ *  rows and columns after the left and top border. */
 static void translate_crop(ln_onnx_node *n)
 {
     enum { LEFT, TOP, RIGHT, BOTTOM };

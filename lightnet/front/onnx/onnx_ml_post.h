@@ -37,8 +37,8 @@ const char *ln_onnx_ml_rows(ln_onnx_node *n, int i, tl_dtype dtype);
  *      PROBIT        TL_UNARY_PROBIT */
 const char *ln_onnx_ml_emit_post(ln_onnx_node *n, ln_onnx_ml_post post, const char *scores, int i);
 
-/** The scores [N, 1] of the second of two classes as [N, 2], a step: behind 1 - x if is_complement,
- *  else behind -x. */
+/** The scores [N, 1] of the second of two classes as [N, 2], a step: after 1 - x if is_complement,
+ *  else after -x. */
 const char *ln_onnx_ml_two_columns(ln_onnx_node *n, const char *score, int is_complement);
 
 /** The index of the max of each row of [N, C], the first one: TL_INT64 [N], a step. */

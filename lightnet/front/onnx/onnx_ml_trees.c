@@ -313,7 +313,7 @@ static void read_sets(ln_onnx_forest *w, int n)
     w->members = members;
 }
 
-/** Where a branch goes: another one, or a leaf, which are behind the `n` branches. */
+/** Where a branch goes: another one, or a leaf, which are after the `n` branches. */
 static void read_targets_of_branches(ln_onnx_forest *w, int n)
 {
     static const char *const names[2][2] = {{"nodes_truenodeids", "nodes_trueleafs"},
@@ -348,8 +348,8 @@ static void read_mode_bytes(ln_onnx_forest *w, int n)
     const char *const tensor = ln_onnx_attr_tensor(w->n, "nodes_modes");
     const tl_tensor *const t = tensor ? ln_onnx_value(w->n, tensor) : NULL;
     if (!t || t->dtype != TL_UINT8 || t->len != n) {
-        ln_emit_fail(&w->n->emit, "attribute 'nodes_modes' is no tensor of %d elements of TL_UINT8",
-                     n);
+        ln_emit_fail(&w->n->emit,
+                     "attribute 'nodes_modes' is not a tensor of %d elements of TL_UINT8", n);
         return;
     }
     for (int i = 0; i < n; i++)

@@ -501,7 +501,7 @@ static void emit_pad(ln_onnx_node *n, const char *src, const int *before, const 
             LN_INTS("before", ndim, before), LN_INTS("after", ndim, after), LN_TEXT("mode", mode));
 }
 
-/** Pads are all those before the axes, then all those behind them. */
+/** Pads are all those before the axes, then all those after them. */
 static void emit_pads(ln_onnx_node *n, const int64_t *pads, int n_pads, const int64_t *given,
                       int n_given, const char *value)
 {
@@ -542,7 +542,7 @@ static void translate_pad(ln_onnx_node *n)
     emit_pads(n, pads, n_pads, axes, n_axes, ln_onnx_optional(n, 2));
 }
 
-/** Crops or pads on both sides; of an odd number the larger half goes behind. */
+/** Crops or pads on both sides; of an odd number the larger half goes last. */
 static void translate_center_crop_pad(ln_onnx_node *n)
 {
     const char *const src = ln_onnx_in(n, 0);

@@ -104,7 +104,7 @@ void ln_genop_fill_own(const ln_genop *row);
     }                                                                                            \
     ln_op ln_opimpl_##TYPE = {.op_arg = &TYPE##_op_arg, .pre_run = checks, __VA_ARGS__}
 
-/** ln_op_fail for a string parameter with a `value` (NULL: none) that is no name of its
+/** ln_op_fail for a string parameter with a `value` (NULL: none) that is not a name of its
  * enumeration: lists it, and the names that `name_at` gives for 0, 1, ... until NULL. `name_at`
  * NULL: unknown. Returns -1. */
 LN_API int ln_op_fail_name(ln_op_arg *op_arg, const char *arg_name, const char *value,
@@ -128,7 +128,7 @@ LN_API int ln_op_alloc_variadic(ln_op_arg *op_arg, const char *arg_name, ln_tens
                                 tl_tensor ***tensors);
 
 /** Defines the next of the variadic outputs `arg_name` as ln_op_define_output does: the first one
- * from the list node `*at` on, which is op_arg->tensors_out to begin with and then the node behind
+ * from the list node `*at` on, which is op_arg->tensors_out to begin with and then the node after
  * it. */
 LN_API ln_tensor_entry *ln_op_define_variadic(ln_op_arg *op_arg, const ln_list **at,
                                               const char *arg_name, int ndim, const int *dims,

@@ -71,7 +71,7 @@ LN_API ln_graph *ln_graph_create(ln_cmp_func node_cmp, ln_cmp_func edge_cmp);
 /** Frees the graph, its nodes and edges. Ignores NULL. */
 LN_API void ln_graph_free(ln_graph *graph);
 
-/** Adds a node behind the others, also when there is one with equal data. O(1). Returns borrowed,
+/** Adds a node after the others, also when there is one with equal data. O(1). Returns borrowed,
  * until it is removed; NULL with a reason, the graph is then as before. */
 LN_API ln_graph_node *ln_graph_add(ln_graph *graph, void *data);
 /** Removes a node of the graph with all its edges and frees it. */

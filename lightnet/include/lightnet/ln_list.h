@@ -47,7 +47,7 @@ typedef struct ln_list {
 
 /** Adds an element in front of the first. O(1). */
 LN_API ln_list *ln_list_prepend(ln_list *list, void *data);
-/** Adds an element behind the last. O(n). */
+/** Adds an element after the last. O(n). */
 LN_API ln_list *ln_list_append(ln_list *list, void *data);
 /** Frees all nodes. */
 LN_API void ln_list_free(ln_list *list);
@@ -75,9 +75,9 @@ LN_API ln_list *ln_list_remove_custom_deep(ln_list *list, const void *data, ln_c
 LN_API ln_list *ln_list_remove_all_custom_deep(ln_list *list, const void *data, ln_cmp_func cmp,
                                                void (*free_func)(void *));
 
-/** Adds an element in front of `node`, or behind the last when node is NULL or not of the list. */
+/** Adds an element in front of `node`, or after the last when node is NULL or not of the list. */
 LN_API ln_list *ln_list_insert_before(ln_list *list, void *data, ln_list *node);
-/** Adds an element so that it is the nth, or behind the last when n is negative or beyond the
+/** Adds an element so that it is the nth, or after the last when n is negative or beyond the
  * length. */
 LN_API ln_list *ln_list_insert_nth(ln_list *list, void *data, int n);
 

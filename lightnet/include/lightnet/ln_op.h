@@ -110,7 +110,7 @@ typedef struct ln_arg_info {
     uint8_t islast : 1;      /* the last of its table */
 } ln_arg_info;
 
-/** The row behind `info` in its table, or NULL. */
+/** The row after `info` in its table, or NULL. */
 static inline const ln_arg_info *ln_arg_info_next(const ln_arg_info *info)
 {
     return info->islast ? NULL : info + 1;
@@ -145,7 +145,7 @@ typedef struct ln_op_info {
     const ln_arg_info *params;
 
     /* Of generated operators, for their prototypes. */
-    const char **arg_names; /* space for the names in the three tables, with NULL behind each */
+    const char **arg_names; /* space for the names in the three tables, with NULL after each */
     const ln_param_type *param_ptypes;
 
     uint8_t pure;           /* no side effect: may be merged, removed, or run once at load */
@@ -241,7 +241,7 @@ LN_API void ln_op_free_lists_too(ln_op *op);
 
 /** Returns new (ln_op_free_lists_too): an operator with the prototype's argument names.
  * Its name is the optype and a number, unique in `ops`; outputs are named NAME_ARG (with a
- * number behind when `ops` or the table have that tensor); inputs are named "", and
+ * number appended if `ops` or the table have that tensor); inputs are named "", and
  * parameters have the empty value of their type. A variadic argument has its first tensor,
  * ARG0; an optional one is absent: append others with ln_tensor_list_append. O(ops). */
 LN_API ln_op *ln_op_create_with_names(const ln_op *op_proto, const ln_list *ops,

@@ -89,7 +89,7 @@ LN_API int ln_size_mul(size_t a, size_t b, size_t *product);
  * contains a NUL byte. */
 LN_API char *ln_read_text(const char *file);
 /** The rest of a stream, as bytes; `name` is its name in messages. *size,
- * unless NULL: the bytes without the NUL put behind them. Returns new
+ * unless NULL: the bytes without the NUL put after them. Returns new
  * (ln_free); NULL with a reason: unreadable or longer than LN_MAX_TEXT. */
 LN_API char *ln_read_stream(FILE *stream, const char *name, size_t *size);
 

@@ -28,7 +28,7 @@ typedef struct tl_string {
     size_t size; /* bytes, which follow this record */
 } tl_string;
 
-/** The bytes of a string, with a 0 behind the last; "" for NULL. Returns borrowed. */
+/** The bytes of a string, with a 0 after the last; "" for NULL. Returns borrowed. */
 static inline const char *tl_string_bytes(const tl_string *s)
 {
     return s ? (const char *)(s + 1) : "";

@@ -90,7 +90,7 @@ TL_API int tl_exec_regex_match(const tl_exec *exec, const tl_tensor *src, tl_ten
 
 /* ---- n-grams: sequences of tokens, which are numbers or strings ---- */
 
-/** A pool of n-grams, one behind the other: those of length i + 1 from token starts[i] on. A NaN
+/** A pool of n-grams, one after the other: those of length i + 1 from token starts[i] on. A NaN
  *  equals a NaN. */
 typedef struct tl_ngrams {
     const int *starts; /* ascending, the first is 0 */

@@ -271,7 +271,7 @@ enum {
     PARTS = 4,             /* vectors of a value at a time */
 };
 
-/** n elements from p on, 0 behind them. */
+/** n elements from p on, 0 after them. */
 TL_INLINE tl_vf load_up_to(const float *p, size_t n)
 {
     return n >= TL_VF_LANES ? tl_vf_load(p) : tl_vf_load_partial(p, n);

@@ -431,7 +431,7 @@ static void write_sums(const float *sums, const tile_place *at, int pixels, int 
         }
 }
 
-/** A tile whose sums come to a buffer, its pixels and blocks one behind the other. */
+/** A tile whose sums come to a buffer, its pixels and blocks one after the other. */
 static void run_in_buffer(const tl_tile_job *job, tile_func *run, const tile_place *at, int pixels,
                           int blocks)
 {

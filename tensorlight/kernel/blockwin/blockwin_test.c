@@ -15,7 +15,7 @@ static const shape convs[] = {
     {2, 33, 9, 14, 3, 3, {1, 1}, {1, 1}, {1, 1, 1, 1}},   // lanes left over, images
     {1, 20, 11, 29, 3, 3, {1, 1}, {1, 1}, {1, 1, 1, 1}},  // tiles of several sizes, some inside
     {1, 16, 13, 58, 3, 3, {2, 2}, {1, 1}, {1, 1, 1, 1}},  // the same with stride 2
-    {1, 24, 14, 14, 3, 3, {2, 2}, {1, 1}, {0, 0, 1, 1}},  // padding behind only
+    {1, 24, 14, 14, 3, 3, {2, 2}, {1, 1}, {0, 0, 1, 1}},  // padding after only
     {1, 18, 12, 43, 5, 5, {1, 1}, {1, 1}, {2, 2, 2, 2}},  // the larger kernel
     {1, 16, 15, 61, 5, 5, {2, 2}, {1, 1}, {2, 2, 2, 2}},  // with stride 2
     {1, 16, 2, 2, 5, 5, {1, 1}, {1, 1}, {2, 2, 2, 2}},    // larger than the image

@@ -105,7 +105,7 @@ static tl_window_meeting meet(const convnd_job *job, int is_transposed, int star
                           len);
 }
 
-/** The index of the first weight of the last axis, behind the taps of the others, between channel
+/** The index of the first weight of the last axis, after the taps of the others, between channel
  *  `c` of a group and channel `oc` of dst. */
 static size_t weight_index(const convnd_job *job, int is_transposed, int c, int oc, const int *taps)
 {

@@ -183,7 +183,7 @@ static void init_chirp(tl_fft *fft, double *work)
     transform(fft, (line){fft->kernel_re, fft->kernel_im}, (line){work, work + m});
 }
 
-/** re, im [n] *= the chirp, into dst [m] with zeros behind. */
+/** re, im [n] *= the chirp, into dst [m] with zeros after. */
 static void multiply(const double *re, const double *im, const double *factor_re,
                      const double *factor_im, line dst, size_t n)
 {

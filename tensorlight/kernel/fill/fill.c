@@ -16,7 +16,7 @@ typedef struct fill {
     size_t size; /* of an element */
 } fill;
 
-/** Writes one element, then copies the written ones behind themselves. */
+/** Writes one element, then copies the written ones after themselves. */
 static void fill_range(void *arg, size_t begin, size_t end)
 {
     const fill *const f = arg;

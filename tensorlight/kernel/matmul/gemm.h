@@ -121,7 +121,7 @@ void tl_gemm_pack(const tl_exec *exec, const tl_gemm_matrix *src, size_t k, size
 void tl_gemm_pack_pairs(const tl_exec *exec, const tl_gemm_matrix *src, size_t k, size_t n,
                         uint16_t *panels);
 
-/** Rounds `rows` rows of `k` floats, one behind the other, to pairs; rows of these are
+/** Rounds `rows` rows of `k` floats, one after the other, to pairs; rows of these are
  *  tl_gemm_pairs_row(k) words apart. */
 void tl_gemm_to_pairs(const tl_exec *exec, const float *src, size_t rows, size_t k, float *dst);
 size_t tl_gemm_pairs_row(size_t k);

@@ -20,7 +20,7 @@ typedef struct layout {
     size_t size;
 } layout;
 
-/** The place behind `*size` bytes, to which `n` elements of `each` bytes are added. */
+/** The place after `*size` bytes, to which `n` elements of `each` bytes are added. */
 static size_t add_part(size_t *size, size_t n, size_t each)
 {
     const size_t place = *size;

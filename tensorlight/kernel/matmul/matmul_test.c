@@ -190,7 +190,7 @@ static int threads_of(const tl_exec *exec)
     return tl_pool_size(exec ? exec->pool : NULL);
 }
 
-/** exec with `size` bytes of scratch memory, and one behind them that nobody may write. */
+/** exec with `size` bytes of scratch memory, and one after them that must not be written. */
 static tl_exec open_scratch(const tl_exec *exec, size_t size)
 {
     tl_exec with = exec ? *exec : (tl_exec){.isa = tl_isa_best()};

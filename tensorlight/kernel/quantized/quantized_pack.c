@@ -89,7 +89,7 @@ static void pack_quad(const pack_job *job, int o, int c, int tap, int8_t *dst, i
         }
 }
 
-/** The taps begin .. end-1 of a block of the result, behind a head. */
+/** The taps begin .. end-1 of a block of the result, after a head. */
 static void pack_grid(const pack_job *job, size_t block, int begin, int end, int8_t *dst)
 {
     const int o = (int)block * TL_BLOCK;

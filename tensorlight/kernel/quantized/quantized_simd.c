@@ -325,7 +325,7 @@ static line line_of(const tl_quad_job *job, const int8_t *weight, int n_blocks, 
     for (int b = 0; b < n_blocks; b++)
         begin_block(&l, b);
     l.weight += sizeof(tl_quantized_head);
-    // Bounds before and behind the factor give the same: rounding keeps the order of numbers.
+    // Bounds before and after the factor give the same: rounding keeps the order of numbers.
     l.low = representable(&l, job->low * job->q.dst_factor);
     l.high = representable(&l, job->high * job->q.dst_factor);
     l.result = result_of(&l, n_blocks, lanes);

@@ -172,7 +172,7 @@ static void finish_gru(const cell *at, const tl_vf *products_of)
     mix(at, get(at, at->update), tl_vf_tanh(clipped(at, gate_of(at, 2, products_of[0]))));
 }
 
-/** With a reset behind the product. */
+/** With a reset after the product. */
 static void finish_gru_after(const cell *at, const tl_vf *products_of)
 {
     const float *const bias = at->job->bias;

@@ -336,7 +336,7 @@ static void run_steps(const tl_exec *exec, tl_recurrent_job *job, const tl_tenso
         run_step(exec, job, func, recurrence, d);
 }
 
-/** Both halves of the bias in one; that of a candidate which is added behind the reset, apart. */
+/** Both halves of the bias in one; that of a candidate which is added after the reset, apart. */
 static void sum_biases(const tl_exec *exec, tl_recurrent_job *job, const tl_tensor *bias, int d,
                        tl_dtype dtype)
 {

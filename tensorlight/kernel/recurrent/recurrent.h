@@ -37,7 +37,7 @@ typedef struct tl_recurrent_job {
     const void *peephole;      /* [3 * H] or NULL */
     size_t room;               /* bytes at the begin of the scratch memory, for the products */
     void *products;            /* [G, B, H]: of the states and the recurrence weights */
-    void *bias;                /* [G * H], and [H] for a candidate behind its reset */
+    void *bias;                /* [G * H], and [H] for a candidate after its reset */
     void *gates;               /* [B, G * H] to work in */
     void *extra;               /* [B, H]: r h of a GRU */
     void *h, *c;               /* [B, H]: the states */

@@ -342,7 +342,7 @@ START_TEST(packed_cells_of_all_sizes_agree_with_plain_ones)
     static const int rows[] = {1, 2, 3, 5, 6, 7, 8, 13, 19}, hidden[] = {1, 15, 16, 17, 33, 67};
     TL_ISA_EACH_USABLE (isa)
         for (size_t i = 0; i < NN_LEN(rows) * NN_LEN(hidden); i++)
-            for (int k = 0; k <= TL_CELL_SIZE; k++) // the last: a GRU with a reset behind
+            for (int k = 0; k <= TL_CELL_SIZE; k++) // the last: a GRU with a reset after
                 compare_packed(isa, k < TL_CELL_SIZE ? (tl_cell)k : TL_CELL_GRU,
                                rows[i % NN_LEN(rows)], hidden[i / NN_LEN(rows)], k == TL_CELL_SIZE);
 }

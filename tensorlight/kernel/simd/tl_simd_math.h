@@ -11,7 +11,7 @@
 // Method, unless noted: the argument is reduced to a short interval (Cody & Waite,
 // Software Manual for the Elementary Functions, 1980), a polynomial is evaluated there by Horner's
 // rule. The polynomials have the least largest relative error (Remez' exchange algorithm); their
-// coefficients were rounded to float one after the other, lowest first, those behind fitted anew.
+// coefficients were rounded to float one by one, lowest first, and the later ones fitted again.
 
 #ifndef TL_SIMD_MATH_H
 #define TL_SIMD_MATH_H

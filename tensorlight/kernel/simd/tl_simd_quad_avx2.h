@@ -42,7 +42,7 @@ static inline tl_vq tl_vq_pixels(const uint8_t *p)
 
 #else
 
-/** Channels of the pixels at `p` and two behind, in turn, as words. */
+/** Channels of the pixels at `p` and two after, in turn, as words. */
 static inline __m256i tl_vq_two(const uint8_t *p)
 {
     return _mm256_cvtepu8_epi16(_mm_unpacklo_epi8(_mm_loadl_epi64((const __m128i *)p),

@@ -21,7 +21,7 @@ static uint32_t in_case(uint32_t c, tl_case letters)
                                       : tl_char_upper(c);
 }
 
-/** The character of `s` at *at, which moves behind it, in that case, as bytes. Returns their
+/** The character of `s` at *at, which moves past it, in that case, as bytes. Returns their
  *  number. A byte that is no character stays. */
 static size_t next_char(const tl_string *s, size_t *at, tl_case letters, char to[4])
 {

@@ -203,7 +203,7 @@ static const named posix[] = {
     ROW("word", words),  ROW("xdigit", xdigit),
 };
 
-/** A class behind a backslash: \d \D \s \S \w \W \pN \p{Greek} \PN \P{^Greek}. 0: it is none. */
+/** A class after a backslash: \d \D \s \S \w \W \pN \p{Greek} \PN \P{^Greek}. 0: it is none. */
 static int take_escaped_class(parser *p)
 {
     static const char letters[] = "dDsSwW";
@@ -255,7 +255,7 @@ static uint32_t take_digits(parser *p, int base, int most)
     return value;
 }
 
-/** The character behind a backslash. */
+/** The character after a backslash. */
 static uint32_t take_escaped(parser *p)
 {
     static const char names[] = "afnrtv", values[] = "\a\f\n\r\t\v";
@@ -567,7 +567,7 @@ static void parse_repeated(parser *p)
 
 static void parse_alternatives(parser *p)
 {
-    int last = -1; // of the jumps behind the alternatives, each of which has the one before it
+    int last = -1; // of the jumps after the alternatives, each of which has the one before it
     for (;;) {
         const int begin = p->re->n;
         while (!p->is_failed && p->at < p->end && *p->at != '|' && *p->at != ')')

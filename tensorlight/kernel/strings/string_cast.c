@@ -182,7 +182,7 @@ static int read_float(const char *text, void *element, tl_dtype dtype)
     return 0;
 }
 
-/** Whether the text is an integer: it has digits only, behind a sign. */
+/** Whether the text is an integer: it has digits only, after a sign. */
 static int is_integer(const char *text)
 {
     text += *text == '+' || *text == '-';

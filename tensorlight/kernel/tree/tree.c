@@ -150,7 +150,7 @@ int tl_trees_check(const tl_tensor *packed, tl_dtype dtype, int features,
     if (packed->len < TL_TREE_ALIGN || h->dtype != (uint32_t)dtype || h->nodes > INT_MAX ||
         h->trees > INT_MAX || h->is_simple > 1 || (h->is_simple && targets < 1) ||
         h->columns >= most_of(dtype, (size_t)features, (size_t)packed->len).columns)
-        return tl_fail("these bytes are no packed trees");
+        return tl_fail("these bytes are not packed trees");
     const tl_tree_parts parts = tl_tree_parts_of(dtype, h->nodes, h->trees, h->columns);
     const uint32_t *const columns = part(packed, parts.columns);
     if (parts.size > (size_t)packed->len)

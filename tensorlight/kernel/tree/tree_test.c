@@ -394,7 +394,7 @@ START_TEST(packed_trees_of_another_kind_are_rejected)
     forest *const f = stump(1);
     const tl_tensor *const packed = pack(f, 1);
     ck_assert_int_eq(tl_trees_check(packed, TL_DOUBLE, 1, &f->trees.votes, 1), -1);
-    ck_assert_str_eq(tl_last_error(), "these bytes are no packed trees");
+    ck_assert_str_eq(tl_last_error(), "these bytes are not packed trees");
     ck_assert_int_eq(tl_trees_check(packed, TL_FLOAT, 1, &f->trees.votes, 0), -1);
     ck_assert_str_eq(tl_last_error(), "0 targets, expected at least 1");
     const int less = packed->len - 16;

@@ -159,7 +159,7 @@ static int waits(const ln_nnvm_vertex *v)
 }
 
 // The variable whose shape decides that of `v`, itself or through nodes that keep shapes. Where
-// that still waits so does all behind it, as nodes are translated from there on: chains may be
+// that still waits so does all after it, as nodes are translated from there on: chains may be
 // long, and are not walked along again.
 static ln_nnvm_vertex *root_of(const ln_nnvm_model *m, ln_nnvm_vertex *v)
 {
@@ -171,7 +171,7 @@ static ln_nnvm_vertex *root_of(const ln_nnvm_model *m, ln_nnvm_vertex *v)
     return root;
 }
 
-// Translates the nodes behind one that is there, up to `v`; a list of them instead of recursion, as
+// Translates the nodes after one that is there, up to `v`; a list of them instead of recursion, as
 // chains may be long.
 static void translate_up_to(ln_nnvm_model *m, ln_nnvm_vertex *v)
 {

@@ -24,7 +24,7 @@ typedef struct pool {
     int pads_zeros; /* elements outside count as 0, also for maxima */
     int rounds_up;
     int size[3], stride[3], before[3], after[3];
-    int len[3], end[3]; /* the number of windows; how far the last one reaches behind the source */
+    int len[3], end[3]; /* the number of windows; how far the last one reaches beyond the source */
 } pool;
 
 // Of windows over `extent` elements along axis i.
@@ -111,7 +111,7 @@ static const char *emit_pool(ln_nnvm_node *n, pool *p, const char *src, int i)
     const tl_dtype own = t->dtype;
     int extents[3];
     double window = 1;
-    int n_steps = p->kind == POOL_SUM; // behind the windows
+    int n_steps = p->kind == POOL_SUM; // after the windows
     for (int k = 0; k < p->axes; k++) {
         extents[k] = t->dims[2 + k];
         count_windows(n, p, k, extents[k]);

@@ -159,7 +159,7 @@ static void apply_target(ln_nnvm_node *n, conv *c, const tl_tensor *src)
     }
 }
 
-/** Core's further rows and columns are zeros, behind the bias; MXNet's are computed. */
+/** Core's further rows and columns are zeros, after the bias; MXNet's are computed. */
 static void end_deconv(ln_nnvm_node *n, const conv *c)
 {
     const int computed = ln_nnvm_was_mxnet(n), none[5] = {0};

@@ -15,11 +15,11 @@
 typedef struct conv {
     int axes; /* 1 or 2 */
     int size[2], stride[2], dilation[2];
-    int padding[4]; /* before both axes, behind them */
+    int padding[4]; /* before both axes, after them */
     int more[2];    /* of a transposed one: rows and columns at the end that are computed */
 } conv;
 
-// One number for each axis, behind those that a line lacks.
+// One number for each axis, after those that a line lacks.
 static void read_axes(const ln_nnvm_op *n, const char *param, int at, int deflt, const conv *c,
                       int values[2])
 {
@@ -155,7 +155,7 @@ static cuts read_cuts(ln_nnvm_op *n, const conv *c, ln_nnvm_value src)
     return k;
 }
 
-/** Where rows come behind the end, the bias comes last. */
+/** Where rows come after the end, the bias comes last. */
 static ln_nnvm_value write_deconv(ln_nnvm_op *n)
 {
     static const int step[] = {1, 1, 1, 1}, none[4] = {0};

@@ -16,8 +16,8 @@
 typedef struct pool {
     int is_max, counts_padding;
     int size[2], stride[2];
-    int padding[4];    /* before both axes, behind them */
-    int end[2];        /* how far the last window reaches behind the axis */
+    int padding[4];    /* before both axes, after them */
+    int end[2];        /* how far the last window reaches beyond the axis */
     ln_nnvm_value src; /* an image */
     int dims[4];       /* of the result */
 } pool;
@@ -46,7 +46,7 @@ static void read_end(ln_nnvm_op *n, pool *p, int i)
     const int64_t reach = (p->dims[2 + i] - 1) * (int64_t)p->stride[i] + p->size[i];
     const int64_t end = reach - p->padding[i] - p->src.dims[2 + i];
     if (end > INT_MAX)
-        ln_nnvm_op_fail(n, "windows that reach further than %d elements behind an axis", INT_MAX);
+        ln_nnvm_op_fail(n, "windows that reach more than %d elements beyond an axis", INT_MAX);
     p->end[i] = end > 0 ? (int)end : 0;
     if (p->counts_padding && p->end[i] > p->padding[2 + i])
         ln_nnvm_op_fail(n, "windows beyond the padding, whose elements NNVM counts and parameter "

@@ -95,7 +95,7 @@ static ln_nnvm_value write_groupnorm(ln_nnvm_op *n)
     return ln_put_reshape(n, dst, x.ndim, x.dims);
 }
 
-/** Core's window has an odd size, with as many channels before as behind. */
+/** Core's window has an odd size, with as many channels before as after. */
 static ln_nnvm_value write_lrn(ln_nnvm_op *n)
 {
     const ln_nnvm_value x = ln_nnvm_op_in(n, "src");

@@ -86,7 +86,7 @@ typedef void (*ln_onnx_write_func)(ln_onnx_op *n);
 /* How an operator is written. A table of these ends with an optype of NULL. An operator of one node
  * has its inputs, outputs and attributes as strings:
  *
- *     inputs   names, "?" behind one that may be absent
+ *     inputs   names, "?" after one that may be absent
  *     attrs    ATTRIBUTE=PARAMETER, or PARAMETER for both; "~" before a float
  */
 typedef struct ln_onnx_op_row {

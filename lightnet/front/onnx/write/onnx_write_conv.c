@@ -11,12 +11,12 @@
 
 enum { AXES = LN_MAXDIM - 2 };
 
-/* Windows over the axes behind the first two. */
+/* Windows over the axes after the first two. */
 typedef struct windows {
     int n;
     int size[AXES], stride[AXES], dilation[AXES];
     int more[AXES];        /* of a transposed convolution: output_padding */
-    int padding[2 * AXES]; /* before each axis, then behind each */
+    int padding[2 * AXES]; /* before each axis, then after each */
     const char *autopad;   /* by sizes that are known only at run time; or NULL */
 } windows;
 

@@ -49,7 +49,7 @@ typedef struct extent {
     const char *center, *size;
 } extent;
 
-// Half of the size before the center, or behind it.
+// Half of the size before the center, or after it.
 static const char *border(ln_onnx_op *n, const extent *e, const char *op_type)
 {
     return ln_onnx_put_pair(n, op_type, e->center, times(n, e->size, 0.5F));

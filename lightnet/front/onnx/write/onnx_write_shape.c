@@ -81,7 +81,7 @@ static void write_unsqueeze(ln_onnx_op *n)
                    LN_ONNX_SRC(ln_onnx_put_ints(n, len, axes)));
 }
 
-/** The shape of a source with open sizes: the axes before, one product, and those behind. */
+/** The shape of a source with open sizes: the axes before, one product, and those after. */
 static const char *flat_shape(ln_onnx_op *n, int start, int end)
 {
     static const int first[] = {0};
