@@ -13,8 +13,8 @@
 #include "ln_check.h"
 #include "ln_test_ops.h"
 
-/* Between loading and a run, and between runs, the memory of what only loading reads is anybody's.
- */
+/* Between loading and a run, and between runs, other tensors may use the memory of tensors that
+ * only loading reads. */
 static void poison(const ln_context *ctx)
 {
     const ln_op *op;

@@ -281,7 +281,7 @@ static __global__ void __launch_bounds__(128, halves_layout<T, HD>::blocks - IS_
                 ln_mma(s[2 * n + 1], q[i], b[2], b[3], T());
             }
         if (next < job.n_keys) {
-            __syncthreads(); // nobody needs the keys
+            __syncthreads(); // all threads are done with the keys
             load_rows<16, HD, STRIDE>(ks, head.k, job.k_at.row, next, KEYS, job.n_keys, job.d);
         }
         ln_commit_copies();
@@ -303,7 +303,7 @@ static __global__ void __launch_bounds__(128, halves_layout<T, HD>::blocks - IS_
             }
         }
         if (next < job.n_keys) {
-            __syncthreads(); // nobody needs the values
+            __syncthreads(); // all threads are done with the values
             load_rows<16, HD, STRIDE>(vs, head.v, job.v_at.row, next, KEYS, job.n_keys, job.e);
         }
         ln_commit_copies();
@@ -390,7 +390,7 @@ static __global__ void __launch_bounds__(128, floats_layout<HD>::tf32_blocks(IS_
                 const float *const from = ks + (n * 8 + lane / 4) * STRIDE + i * 8 + lane % 4;
                 mma_tf32(s[n], q[i], to_tf32(from[0]), to_tf32(from[4]));
             }
-        __syncthreads(); // nobody needs the keys
+        __syncthreads(); // all threads are done with the keys
         if (key + KEYS < job.n_keys)
             load_floats<HD>(job, ks, head.k, job.k_at.row, key + KEYS, KEYS, job.n_keys, job.d);
         ln_commit_copies();
@@ -407,7 +407,7 @@ static __global__ void __launch_bounds__(128, floats_layout<HD>::tf32_blocks(IS_
                 mma_tf32(o[n], p, to_tf32(from[0]), to_tf32(from[STRIDE]));
             }
         }
-        __syncthreads(); // nobody needs the values
+        __syncthreads(); // all threads are done with the values
         if (key + KEYS < job.n_keys)
             load_floats<HD>(job, vs, head.v, job.v_at.row, key + KEYS, KEYS, job.n_keys, job.e);
         ln_commit_copies();
@@ -497,7 +497,7 @@ static __global__ void __launch_bounds__(128) attend_floats(const attention_job<
                     for (int j = 0; j < COLUMNS; j++)
                         s[i][j] += a[i][k] * b[j][k];
         }
-        __syncthreads(); // nobody needs the keys
+        __syncthreads(); // all threads are done with the keys
         if (key + KEYS < job.n_keys)
             load_floats<HD>(job, ks, head.k, job.k_at.row, key + KEYS, KEYS, job.n_keys, job.d);
         ln_commit_copies();
@@ -551,7 +551,7 @@ static __global__ void __launch_bounds__(128) attend_floats(const attention_job<
                             o[i][g * W + j] += p[i][c] * v[j];
                 }
         }
-        __syncthreads(); // nobody needs the values and the probabilities
+        __syncthreads(); // all threads are done with values and probabilities
         if (key + KEYS < job.n_keys)
             load_floats<HD>(job, vs, head.v, job.v_at.row, key + KEYS, KEYS, job.n_keys, job.e);
         ln_commit_copies();

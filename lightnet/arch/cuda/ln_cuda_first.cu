@@ -331,7 +331,7 @@ __global__ void __launch_bounds__(THREADS, first_layout<K, S, C, N, P>::blocks)
                     finish<L>(f, dst + (at_y * f.ow + at_x) * f.oc, f.ow * f.oc, f.oc, f.oh - at_y,
                               f.ow - at_x, i * L::group + q * L::v, sums[i]);
         }
-        __syncthreads(); // nobody needs the tile
+        __syncthreads(); // all threads are done with the tile
         if constexpr (P > 0)
             pool_tile<L, P>(f, pooled, dst, y, x, at.py, at.px);
     }

@@ -181,7 +181,7 @@ static __global__ void __launch_bounds__(L::threads) gemm_tiles(const gemm_args<
     for (int step = 0; step < steps; step++) {
         const T *const a = stages + step % TILE_STAGES * L::stage, *const b = a + A;
         ln_wait_for_copies<TILE_STAGES - 2>();
-        __syncthreads(); // this stage is here, and nobody needs the one before
+        __syncthreads(); // this stage is loaded, and all threads are done with the previous one
         load(step + TILE_STAGES - 1);
 #pragma unroll
         for (int k = 0; k < L::k; k += 16) {
@@ -218,7 +218,7 @@ static __global__ void __launch_bounds__(L::threads) gemm_tiles(const gemm_args<
     float bias[8];
     load_bias(g, at.col, bias);
     load_addends<STEP>(g, at, next);
-    __syncthreads(); // nobody needs the stages
+    __syncthreads(); // all threads are done with the stages
 #pragma unroll
     for (int i = 0; i < WM / 16; i++)
 #pragma unroll
