@@ -21,7 +21,7 @@ typedef struct value {
 static const struct {
     const char *option, *words;
 } choices[] = {
-    {"to", "ir il nnvm"},
+    {"to", "ir il nnvm onnx"},
     {"calibration", "minmax percentile entropy"},
     {"precision", "float32 bf16 tf32 fp16"},
     {"target", "cpu cuda dnnl"},
