@@ -13,11 +13,11 @@ COLUMNS = ["agree", "differ", fuzz_compare.ONLY_LIGHTNET, fuzz_compare.ONLY_RUNT
 HEAD = """# ONNX: element types
 
 The element types with which LightNet and ONNX Runtime 1.30 run each operator, and whether their
-results agree. It is about the type of the first input and of those that must have the same one. For
-each operator and type up to {cases} models of ONNX's test data and of `tests/onnx` were converted to
+results agree. Types are those of the first input, and of inputs that must have the same type. For
+each operator and type, up to {cases} models of ONNX's test data and of `tests/onnx` were converted to
 the type and run by both, without further changes.
 [fuzz/onnx](../fuzz/onnx/README.md) has the program, the tolerances, and the reasons of differences:
-`fuzz/onnx/fuzz_onnx.py build/python --table docs/onnx-types.md` writes this page anew.
+`fuzz/onnx/fuzz_onnx.py build/python --table docs/onnx-types.md` generates this page.
 
 | letter | type | letter | type |
 |---|---|---|---|
@@ -31,9 +31,9 @@ the type and run by both, without further changes.
 
 - **agree**: at least one model runs in both, and no results differ.
 - **differ**: results of at least one model differ. `fuzz/onnx/explained.json` explains each.
-- **only LightNet**, **only ONNX Runtime**: the other one rejects all models, or ends.
+- **only LightNet**, **only ONNX Runtime**: the other one rejects all models, or crashes.
 - Types that both reject, that no model can be converted to, and types of 8 bits and less are not
-  listed. Models convert from and to bfloat16 by Cast.
+  listed. Models use Cast to convert from and to bfloat16.
 """
 
 

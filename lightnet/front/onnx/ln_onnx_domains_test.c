@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// docs/onnx-domains.md is the list of all rows. To write it anew, after a change of a table:
+// docs/onnx-domains.md is the list of all rows. To regenerate it after a change of a table:
 //
 //     LN_UPDATE=1 meson test -C build ln_onnx_domains
 
@@ -106,21 +106,22 @@ static void print_domains(FILE *out, const list *l)
 static const char beginning[] =
     "# ONNX: operators by domain\n"
     "\n"
-    "The operators that LightNet reads, from the tables of its ONNX front end, and those that are "
-    "out\n"
-    "of scope, with the reason. [onnx.md](onnx.md) has limits of types and attributes, and\n"
-    "[onnx-operators.md](onnx-operators.md) the results of ONNX's own test data.\n"
+    "LightNet supports these operators, according to the tables of its ONNX front end. The page "
+    "also\n"
+    "lists operators that are out of scope, with the reason. [onnx.md](onnx.md) has limits of "
+    "types and\n"
+    "attributes, and [onnx-operators.md](onnx-operators.md) the results of ONNX's own test data.\n"
     "\n"
-    "- **From operator set**: the first set in which LightNet knows the operator. Further numbers "
-    "are\n"
-    "  sets that change its meaning. Each applies up to the newest set, 28 of `ai.onnx`.\n"
-    "- **Operators that are not listed** are unknown. A model with such operators, or operators "
-    "of\n"
-    "  another domain, is rejected as a whole: the message names all of them.\n"
-    "- `lightnet show MODEL --missing` lists what a model needs and LightNet lacks.\n"
+    "- **From operator set**: the first set in which LightNet supports the operator. Further "
+    "numbers\n"
+    "  are sets that change its meaning. Each applies up to the newest set, 28 of `ai.onnx`.\n"
+    "- **Operators that are not listed** are unknown. LightNet rejects a model with such "
+    "operators, or\n"
+    "  with operators of another domain; the message lists all of them.\n"
+    "- `lightnet show MODEL --missing` lists operators that a model needs and LightNet lacks.\n"
     "- **Functions** of a model, of any domain, are read as their nodes.\n"
     "\n"
-    "The test `ln_onnx_domains` compares this page with the tables. To write it anew:\n"
+    "The test `ln_onnx_domains` compares this page with the tables. To regenerate it, run\n"
     "`LN_UPDATE=1 meson test -C build ln_onnx_domains`.\n";
 
 START_TEST(the_page_lists_all_operators)

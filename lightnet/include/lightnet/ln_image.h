@@ -39,8 +39,7 @@ typedef struct ln_image_format {
     double scale[3]; /* a one-channel tensor uses the first ones */
     ln_image_fit fit;
     ln_image_filter filter;
-    double share;  /* LN_IMAGE_CROP: the fraction that remains of the axis that limits the scale; 0:
-                      1 */
+    double share;  /* LN_IMAGE_CROP: the fraction of the limiting axis that remains; 0: 1 */
     double border; /* LN_IMAGE_LETTERBOX: the pixels of the border, 0 .. 255 */
 } ln_image_format;
 
