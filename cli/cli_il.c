@@ -33,7 +33,7 @@ typedef struct il_source {
     int is_stopped;     /* by a limit or a request */
 } il_source;
 
-static int give_to_context(ln_context *ctx, const char *name, const ln_il_model *m)
+static int pass_to_context(ln_context *ctx, const char *name, const ln_il_model *m)
 {
     size_t len;
     char *json = ln_il_json(m, &len, ctx->error);
@@ -79,7 +79,7 @@ static int read_il(ln_context *ctx, void *data)
     ln_context_clear_error(ctx);
     const int status = ln_il_read(&m, in->name, in->text, in->len, &host, ctx->error)
                            ? fail_text(ctx, in)
-                           : give_to_context(ctx, in->name, &m);
+                           : pass_to_context(ctx, in->name, &m);
     ln_il_model_free(&m);
     return status;
 }

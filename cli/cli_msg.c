@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static void say(const char *what, const char *fmt, va_list ap)
+static void print_message(const char *what, const char *fmt, va_list ap)
 {
     fflush(stdout);
     fprintf(stderr, "lightnet: %s%s:%s ", cli_color(stderr, CLI_RED), what, cli_color_end(stderr));
@@ -23,7 +23,7 @@ int cli_fail(const char *fmt, ...)
 {
     va_list ap;
     va_start(ap, fmt);
-    say("error", fmt, ap);
+    print_message("error", fmt, ap);
     va_end(ap);
     return CLI_FAILED;
 }
@@ -37,7 +37,7 @@ int cli_usage(const char *fmt, ...)
 {
     va_list ap;
     va_start(ap, fmt);
-    say("error", fmt, ap);
+    print_message("error", fmt, ap);
     va_end(ap);
     return CLI_WRONG_USAGE;
 }

@@ -51,7 +51,7 @@ static const char *keep(const ln_il_includer *in, char *name)
     return name;
 }
 
-static int is_there(const char *name, const identity *wanted)
+static int has_identity(const char *name, const identity *wanted)
 {
     struct stat st;
     return !stat(name, &st) && is_same(&(identity){st.st_dev, st.st_ino}, wanted);
@@ -62,7 +62,8 @@ static char *full_name(const ln_il_includer *in, const char *path, const identit
 {
     const char *model = in->host->model;
     char *name = join(model ? model : "", model ? strlen(model) : 0, path);
-    for (const ln_list *at = in->host->allowed; at && name && !is_there(name, id); at = at->next) {
+    for (const ln_list *at = in->host->allowed; at && name && !has_identity(name, id);
+         at = at->next) {
         ln_free(name);
         char *folder = join(at->data, strlen(at->data), "/");
         name = folder ? join(folder, strlen(folder), path) : NULL;

@@ -16,7 +16,7 @@
 typedef struct pair {
     const void *key;
     void *value;
-    uint32_t hash; // spread, see spread()
+    uint32_t hash; // mixed, see mix()
     uint32_t next; // in the chain, or of the pairs that were removed
 } pair;
 
@@ -39,7 +39,7 @@ enum { DEFAULT_CAPACITY = 16, MAX_CAPACITY = 1 << 30, FIRST_PAIRS = 8 };
 static const float default_load_factor = 0.75f;
 
 // A bucket is chosen by the low bits only, so the high ones are mixed into them.
-static uint32_t spread(uint32_t h)
+static uint32_t mix(uint32_t h)
 {
     h ^= h >> 16;
     h *= 0x7feb352du;
@@ -56,12 +56,12 @@ static uint32_t hash_of_name(const char *name)
     uint32_t number = 0;
     for (size_t i = n_before; i < len; i++)
         number = 10 * number + (unsigned char)name[i];
-    return spread(ln_fnv32(name, n_before)) + number;
+    return mix(ln_fnv32(name, n_before)) + number;
 }
 
 static uint32_t hash_of(const ln_hash *hash, const void *key)
 {
-    return hash->hash_func == ln_str_hash ? hash_of_name(key) : spread(hash->hash_func(key));
+    return hash->hash_func == ln_str_hash ? hash_of_name(key) : mix(hash->hash_func(key));
 }
 
 static pair *pair_at(const ln_hash *hash, uint32_t number)

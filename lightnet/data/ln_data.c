@@ -188,8 +188,9 @@ static int add_weight(ln_weights *to, const ln_bundle *bundle, const ln_bundle_e
     return -1;
 }
 
-// Where the model finds its data when it is computed with: the file stays open as long.
-static int give_to_model(const ln_context *ctx, ln_weights *to, const weights *w, const char *file)
+// Stores where the data of the model is in the file, which stays open until it is read.
+static int set_model_weights(const ln_context *ctx, ln_weights *to, const weights *w,
+                             const char *file)
 {
     const ln_op *op;
     LN_LIST_FOREACH(op, ctx->ops)
@@ -262,7 +263,7 @@ static int keep_open(const ln_context *ctx, ln_weights **to, weights *w, const c
         kept->bundle = &kept->params;
         kept->params.file = &kept->file;
     }
-    return give_to_model(ctx, *to, kept, file);
+    return set_model_weights(ctx, *to, kept, file);
 }
 
 static int check_for_model(const ln_context *ctx, const weights *w, const char *file)
@@ -287,7 +288,7 @@ static int check_for_model(const ln_context *ctx, const weights *w, const char *
 }
 
 // Takes the open file.
-static int give(const ln_context *ctx, ln_weights **to, weights *w, const char *file)
+static int set_weights(const ln_context *ctx, ln_weights **to, weights *w, const char *file)
 {
     if (check_for_model(ctx, w, file) || warn_of_unused(ctx, w, file)) {
         close_weights(w);
@@ -322,7 +323,7 @@ int ln_data_give(ln_context *ctx, const char *file)
 {
     weights w;
     if (!open_weights(&w, file, ctx->error))
-        return give(ctx, &ctx->given, &w, file);
+        return set_weights(ctx, &ctx->given, &w, file);
     close_weights(&w);
     return -1;
 }
@@ -331,7 +332,7 @@ int ln_data_give_own(ln_context *ctx, const ln_bundle *bundle, void *thing, void
                      const char *file)
 {
     weights w = {.bundle = bundle, .thing = thing, .drop = drop};
-    return give(ctx, &ctx->weights, &w, file);
+    return set_weights(ctx, &ctx->weights, &w, file);
 }
 
 /* ---- saving ---- */

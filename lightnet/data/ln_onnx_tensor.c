@@ -233,7 +233,7 @@ static int check_size(const span *s, const LnOnnx__Tensor *proto, const tl_tenso
 // Data of up to this many bytes is read at once: shapes and the like, which are looked at.
 enum { SMALL_DATA = 4096 };
 
-static int give_strings(tl_tensor *t, const LnOnnx__Tensor *proto, const span *s, ln_error *err)
+static int set_strings(tl_tensor *t, const LnOnnx__Tensor *proto, const span *s, ln_error *err)
 {
     if (is_somewhere(s))
         return ln_error_set(err, "its strings are raw or external data, expected string_data");
@@ -253,16 +253,16 @@ static int give_strings(tl_tensor *t, const LnOnnx__Tensor *proto, const span *s
     return t->data ? 0 : -1;
 }
 
-static int give_data(tl_tensor *t, const LnOnnx__Tensor *proto, const span *s, ln_onnx_place *place,
-                     ln_error *err)
+static int set_data(tl_tensor *t, const LnOnnx__Tensor *proto, const span *s, ln_onnx_place *place,
+                    ln_error *err)
 {
     if (t->dtype == TL_STRING && is_somewhere(s))
-        return give_strings(t, proto, s, err);
+        return set_strings(t, proto, s, err);
     if (check_size(s, proto, t, types[proto->data_type].holder, err))
         return -1;
     *place = (ln_onnx_place){NULL, 0};
     if (t->dtype == TL_STRING)
-        return give_strings(t, proto, s, err);
+        return set_strings(t, proto, s, err);
     if (s->file && s->size > SMALL_DATA) {
         *place = (ln_onnx_place){s->file, s->offset};
         return ln_elements_check_in(t->dtype, s->file, s->offset, s->size, err);
@@ -316,7 +316,7 @@ static tl_tensor *make(const LnOnnx__Tensor *proto, const ln_onnx_source *source
         ln_error_set(err, "%s", tl_last_error());
         return NULL;
     }
-    if (!give_data(t, proto, &s, place, err))
+    if (!set_data(t, proto, &s, place, err))
         return t;
     tl_tensor_free_data_too(t);
     return NULL;

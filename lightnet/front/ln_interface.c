@@ -312,8 +312,8 @@ static const char *print_shape(const ln_context *ctx, const ln_port *port, char 
     return text;
 }
 
-static void tell(const ln_context *ctx, ln_port *const *ports, size_t n, ln_port_func func,
-                 void *data)
+static void report_ports(const ln_context *ctx, ln_port *const *ports, size_t n, ln_port_func func,
+                         void *data)
 {
     char text[LN_MAXLINE];
     for (size_t i = 0; i < n; i++)
@@ -326,9 +326,9 @@ int ln_context_describe(const ln_context *ctx, ln_port_func inputs, ln_port_func
     ln_interface *interface = ln_interface_create();
     const int status = interface ? ln_interface_fill(interface, ctx) : ln_fail_memory(ctx);
     if (!status && inputs)
-        tell(ctx, interface->inputs, interface->n_inputs, inputs, data);
+        report_ports(ctx, interface->inputs, interface->n_inputs, inputs, data);
     if (!status && outputs)
-        tell(ctx, interface->outputs, interface->n_outputs, outputs, data);
+        report_ports(ctx, interface->outputs, interface->n_outputs, outputs, data);
     ln_interface_free(interface);
     return status;
 }

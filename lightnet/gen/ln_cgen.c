@@ -59,8 +59,8 @@ static void go_to_source(ln_cgen *out, int line, const char *file)
     out->displaced = 1;
 }
 
-/** Before text that is the generator's own: ends a stretch of the description's. */
-static void come_home(ln_cgen *out)
+/** Before generated text: ends the lines of a description's snippet. */
+static void restore_line(ln_cgen *out)
 {
     if (!out->displaced)
         return;
@@ -73,7 +73,7 @@ void ln_cgen_print(ln_cgen *out, const char *fmt, ...)
     va_list args;
     // For empty lines and comments it does not matter which line a compiler takes them for.
     if (fmt[strspn(fmt, "\n")] && strncmp(fmt, "    // ", strlen("    // ")) != 0)
-        come_home(out);
+        restore_line(out);
     va_start(args, fmt);
     append_text(out, ln_arena_vprintf(&out->arena, fmt, args));
     va_end(args);
@@ -199,7 +199,7 @@ static void append_line(ln_cgen *out, int indent, const char *fmt, va_list args)
 void ln_cgen_line(ln_cgen *out, int indent, const char *fmt, ...)
 {
     va_list args;
-    come_home(out);
+    restore_line(out);
     va_start(args, fmt);
     append_line(out, indent, fmt, args);
     va_end(args);
@@ -209,7 +209,7 @@ void ln_cgen_filled(ln_cgen *out, const char *items)
 {
     static const char indent[] = "   ";
     size_t column = 0;
-    come_home(out);
+    restore_line(out);
     while (*items) {
         const size_t len = strcspn(items, ",") + 1; // one after the last item, too
         if (column + 1 + len > LN_CGEN_COLUMNS) {
@@ -232,7 +232,7 @@ void ln_cgen_comment(ln_cgen *out, const char *fmt, ...)
     static const char slashes[] = "// ";
     const size_t columns = LN_CGEN_COLUMNS - strlen(slashes);
     va_list args;
-    come_home(out);
+    restore_line(out);
     va_start(args, fmt);
     const char *rest = ln_arena_vprintf(&out->arena, fmt, args);
     va_end(args);

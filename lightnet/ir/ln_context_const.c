@@ -191,7 +191,7 @@ static void mark_constants(const ln_context *ctx, ln_op *op)
 }
 
 // A write to `te` makes it variable, and also writes to its owners and to its parts.
-static int spread_mutation(const ln_context *ctx, ln_tensor_entry *te, ln_list **todo)
+static int propagate_mutation(const ln_context *ctx, ln_tensor_entry *te, ln_list **todo)
 {
     const ln_op *producer = ln_entry_creater(te);
     ln_list *revoked = NULL;
@@ -209,7 +209,7 @@ static int mutate(const ln_context *ctx, ln_tensor_entry *te)
     while (todo && !status) {
         te = todo->data;
         todo = ln_list_remove_nth(todo, 0);
-        status = spread_mutation(ctx, te, &todo);
+        status = propagate_mutation(ctx, te, &todo);
     }
     ln_list_free(todo);
     return status;

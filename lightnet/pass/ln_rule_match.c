@@ -16,7 +16,7 @@
 /* ---- types ---- */
 
 /** The text after its first word, if that is `string`; or NULL. */
-static const char *behind(const char *text, const char *string)
+static const char *after_word(const char *text, const char *string)
 {
     while (*string && *string == *text) {
         string++;
@@ -26,7 +26,7 @@ static const char *behind(const char *text, const char *string)
 }
 
 /** The text after a set of types, "{A|B}", if `optype` is one of them; or NULL. */
-static const char *behind_set(const char *text, const char *optype)
+static const char *after_set(const char *text, const char *optype)
 {
     int is_one = 0;
     while (*text++ != '}') {
@@ -44,10 +44,10 @@ static const char *behind_set(const char *text, const char *optype)
 
 /** The text after the type, or the set of types, with which it begins, if the operator has such a
  * type; or NULL. */
-static const char *behind_type(const char *text, const ln_op *op)
+static const char *after_type(const char *text, const ln_op *op)
 {
     const char *const optype = op->op_arg->optype;
-    return *text == '{' ? behind_set(text, optype) : behind(text, optype);
+    return *text == '{' ? after_set(text, optype) : after_word(text, optype);
 }
 
 /* ---- operators ---- */
@@ -83,7 +83,7 @@ static const ln_tensor_list_entry *find_arg(const ln_list *list, const char *arg
 {
     for (; list; list = list->next) {
         const ln_tensor_list_entry *const tle = list->data;
-        if (behind(arg_name, tle->arg_name))
+        if (after_word(arg_name, tle->arg_name))
             return tle;
     }
     return NULL;
@@ -196,7 +196,7 @@ static void enter_op(matching *at, const ln_op *op, const char *p)
 /** Whether the operator is the next one of the text. */
 static int op_fits(matching *at, const ln_op *op)
 {
-    const char *const p = op ? behind_type(at->p, op) : NULL;
+    const char *const p = op ? after_type(at->p, op) : NULL;
     if (!p || !is_new(at->m, op) || !has_sizes(at->m->rule, op))
         return 0;
     enter_op(at, op, p);
@@ -400,7 +400,7 @@ static ln_list *apply(const ln_rule *rule, const ln_context *ctx, const ln_op *o
 static int may_end(const ln_rule *rule, const ln_op *op)
 {
     const char first = *rule->match;
-    return (first == '{' || first == *op->op_arg->optype) && behind_type(rule->match, op);
+    return (first == '{' || first == *op->op_arg->optype) && after_type(rule->match, op);
 }
 
 ln_list *ln_rule_expand(const ln_rule *rule, const ln_context *ctx, const ln_op *op, int *match)

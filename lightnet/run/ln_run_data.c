@@ -39,8 +39,8 @@ static int check_fixed(const ln_context *ctx, const ln_tensor_entry *te, const v
     return 0;
 }
 
-// Leaves a copy where the data is fetched again.
-static int give(ln_context *ctx, const ln_tensor_entry *te, const void *data)
+// Keeps a copy, from which the data is read again.
+static int keep_copy(ln_context *ctx, const ln_tensor_entry *te, const void *data)
 {
     if (!ctx->given)
         ctx->given = ln_weights_create();
@@ -48,7 +48,7 @@ static int give(ln_context *ctx, const ln_tensor_entry *te, const void *data)
 }
 
 // The same for strings, of which there are copies already.
-static int give_strings(ln_context *ctx, const ln_tensor_entry *te, const void *data)
+static int keep_strings(ln_context *ctx, const ln_tensor_entry *te, const void *data)
 {
     const tl_tensor *const t = te->tensor;
     if (!ctx->given)
@@ -84,7 +84,7 @@ static int set_data(ln_context *ctx, const char *tname, const void *data)
     const ln_copy_func copy = ln_mem_type_copy_func(te->mtype, LN_MEM_CPU);
     if (!te->isload)
         copy(te->tensor->data, data, tl_tensor_size(te->tensor));
-    else if (has_strings ? give_strings(ctx, te, data) : give(ctx, te, data))
+    else if (has_strings ? keep_strings(ctx, te, data) : keep_copy(ctx, te, data))
         return ln_fail_last(ctx);
     if (te->isconst)
         ln_update_mark(ctx, te);

@@ -62,8 +62,8 @@ void ln_update_forget(ln_context *ctx)
     ctx->kept = NULL;
 }
 
-// Lets the tensor have memory of its own, without data yet.
-static int give_memory(ln_context *ctx, ln_tensor_entry *te)
+// Allocates separate memory for the tensor, without data yet.
+static int allocate_own(ln_context *ctx, ln_tensor_entry *te)
 {
     const size_t size = tl_tensor_size(te->tensor);
     if (ln_limits_forbid(ctx, size))
@@ -98,7 +98,7 @@ static int give_memory(ln_context *ctx, ln_tensor_entry *te)
 static int keep(ln_context *ctx, ln_tensor_entry *te)
 {
     const void *data = te->tensor->data;
-    if (give_memory(ctx, te))
+    if (allocate_own(ctx, te))
         return -1;
     ln_mem_type_copy_func(te->mtype, te->mtype)(te->tensor->data, data, tl_tensor_size(te->tensor));
     return 0;
@@ -107,7 +107,7 @@ static int keep(ln_context *ctx, ln_tensor_entry *te)
 // Copies its data from the file.
 static int keep_weight(ln_context *ctx, ln_tensor_entry *te)
 {
-    if (give_memory(ctx, te))
+    if (allocate_own(ctx, te))
         return -1;
     if (!ln_constants_fetch_tensor(ctx, te))
         return 0;

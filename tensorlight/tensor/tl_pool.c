@@ -161,7 +161,7 @@ static size_t do_items(const job *j, size_t first, size_t threads)
     return n;
 }
 
-static void tell_workers(tl_pool *pool, int n)
+static void wake_workers(tl_pool *pool, int n)
 {
     atomic_fetch_add(&pool->news, 1);
     if (atomic_load(&pool->sleepers) > 0)
@@ -267,7 +267,7 @@ void tl_pool_run(tl_pool *pool, size_t n, void (*func)(void *arg, size_t i), voi
         j->ranges[i].end = n * (i + 1) / pool->wanted;
     }
     atomic_store(&j->state, TAKEN | OPEN);
-    tell_workers(pool, (int)(n < pool->wanted ? n : pool->wanted) - 1);
+    wake_workers(pool, (int)(n < pool->wanted ? n : pool->wanted) - 1);
     is_inside = 1;
     const size_t done = do_items(j, 0, pool->wanted);
     is_inside = 0;
@@ -498,7 +498,7 @@ void tl_pool_free(tl_pool *pool)
         return;
     remove_from_list(pool);
     atomic_store(&pool->is_ended, 1);
-    tell_workers(pool, INT_MAX);
+    wake_workers(pool, INT_MAX);
     for (int i = 0; i + 1 < atomic_load(&pool->threads); i++)
         pthread_join(pool->workers[i].thread, NULL);
     free_memory(pool);

@@ -134,7 +134,7 @@ static int is_backward(const int *flags, int n, int i)
     return i < n && flags[i];
 }
 
-static void give_rows(const ln_loop *loop, int64_t i)
+static void pass_rows(const ln_loop *loop, int64_t i)
 {
     for (int k = 0; k < loop->n_rows; k++)
         loop->given[1 + loop->n_states + k] =
@@ -176,7 +176,7 @@ static int64_t most_trips(const ln_loop *loop)
     return loop->most >= 0 && n > loop->most ? loop->most : n;
 }
 
-static void give_states(const ln_loop *loop)
+static void pass_states(const ln_loop *loop)
 {
     for (int k = 0; k < loop->n_states; k++) {
         copy_data(loop->last[k]->data, loop->state[k]);
@@ -202,10 +202,10 @@ void ln_loop_run(const ln_loop *loop, const tl_exec *exec)
     const int64_t n = most_trips(loop);
     int go_on = !loop->cond || is_true(loop->cond);
     int64_t i;
-    give_states(loop);
+    pass_states(loop);
     loop->given[0] = &i;
     for (i = 0; i < n && go_on; i++) {
-        give_rows(loop, i);
+        pass_rows(loop, i);
         if (ln_body_run(loop->op_arg, loop->body, exec->scratch, loop->given))
             return;
         go_on = !loop->conditional || is_true(ln_body_output(loop->body, 0));

@@ -224,7 +224,7 @@ static cudaError_t grow_arena(ln_cuda_libs *libs, size_t size)
 }
 
 // Copies the block to the start of the arena, then doubles it until it has `size` bytes.
-static cudaError_t spread(ln_cuda_libs *libs, const void *block, size_t block_size, size_t size)
+static cudaError_t replicate(ln_cuda_libs *libs, const void *block, size_t block_size, size_t size)
 {
     char *const arena = libs->arena;
     size_t done = block_size < size ? block_size : size;
@@ -246,7 +246,7 @@ static int fill_arena(ln_cuda_libs *libs, tl_dtype dtype, size_t size)
         return -1;
     int failed = tl_tensor_fill_uniform(block, -0.5, 0.5, &state);
     if (!failed) {
-        const cudaError_t error = spread(libs, block->data, tl_tensor_size(block), size);
+        const cudaError_t error = replicate(libs, block->data, tl_tensor_size(block), size);
         if (error)
             failed = tl_fail("CUDA cannot fill %zu bytes: %s", size, cudaGetErrorString(error));
     }

@@ -352,7 +352,7 @@ static int has(const ln_port *port, int axis, int least, int most)
 }
 
 // Takes the range bound by the name of a size.
-static int takes_named(const ln_context *ctx, const ln_port *port, int axis, int *n_bound)
+static int accepts_named(const ln_context *ctx, const ln_port *port, int axis, int *n_bound)
 {
     const char *name = port->dim_names[axis];
     const tl_tensor *bound = name && ln_bind_has(ctx, name) ? ln_bind_find(ctx, name, -1) : NULL;
@@ -363,7 +363,7 @@ static int takes_named(const ln_context *ctx, const ln_port *port, int axis, int
     return has(port, axis, least ? *least : bound->dims[0], bound->dims[0]);
 }
 
-static int takes_input(const ln_context *ctx, const ln_port *port, int index, int *n_bound)
+static int accepts_input(const ln_context *ctx, const ln_port *port, int index, int *n_bound)
 {
     const tl_tensor *bound = ln_bind_find(ctx, port->name, index);
     const int *least = ln_bind_least(ctx, port->name, index);
@@ -371,7 +371,7 @@ static int takes_input(const ln_context *ctx, const ln_port *port, int index, in
     *n_bound += bound != NULL;
     for (int i = 0; i < port->info.ndim && takes; i++)
         takes = (!bound || has(port, i, least ? least[i] : bound->dims[i], bound->dims[i])) &&
-                takes_named(ctx, port, i, n_bound);
+                accepts_named(ctx, port, i, n_bound);
     return takes;
 }
 
@@ -431,7 +431,7 @@ const ln_compiled_program *ln_programs_choose(const ln_programs *programs, const
         int index = 0, takes = 1; // inputs bound by their names do not count among those in order
         n_bound = 0;
         for (size_t k = 0; k < interface->n_inputs; k++) {
-            takes &= takes_input(ctx, interface->inputs[k], index, &n_bound);
+            takes &= accepts_input(ctx, interface->inputs[k], index, &n_bound);
             index += !ln_bind_has(ctx, interface->inputs[k]->name);
         }
         if (takes && (!best || count_open(interface) < count_open(best->interface)))

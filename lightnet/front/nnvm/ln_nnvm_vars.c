@@ -371,7 +371,7 @@ const char *ln_nnvm_add_param(ln_nnvm_model *m, const char *name, tl_dtype dtype
     return add_source(m, name, dtype, ndim, dims, 1);
 }
 
-static void give(ln_nnvm_model *m, ln_nnvm_vertex *v, const char *tensor)
+static void bind_tensor(ln_nnvm_model *m, ln_nnvm_vertex *v, const char *tensor)
 {
     ln_nnvm_node n = ln_nnvm_node_init(m, v);
     ln_nnvm_alias(&n, 0, tensor);
@@ -379,7 +379,7 @@ static void give(ln_nnvm_model *m, ln_nnvm_vertex *v, const char *tensor)
 
 void ln_nnvm_add_variable(ln_nnvm_model *m, ln_nnvm_vertex *v, int ndim, const int *dims)
 {
-    give(m, v, add_source(m, v->name, ln_nnvm_variable_dtype(m, v), ndim, dims, 1));
+    bind_tensor(m, v, add_source(m, v->name, ln_nnvm_variable_dtype(m, v), ndim, dims, 1));
 }
 
 static void add_known(ln_nnvm_model *m, ln_nnvm_vertex *v)
@@ -393,9 +393,9 @@ static void add_known(ln_nnvm_model *m, ln_nnvm_vertex *v)
     const tl_tensor *like = told ? told : bound;
     const int ndim = like ? like->ndim : own_shape(m, v, own);
     if (ndim >= 0 && !m->base.failed)
-        give(m, v,
-             add_source(m, v->name, told ? told->dtype : ln_nnvm_variable_dtype(m, v), ndim,
-                        like ? like->dims : own, is_param));
+        bind_tensor(m, v,
+                    add_source(m, v->name, told ? told->dtype : ln_nnvm_variable_dtype(m, v), ndim,
+                               like ? like->dims : own, is_param));
 }
 
 void ln_nnvm_add_known(ln_nnvm_model *m)

@@ -11,8 +11,8 @@ enum { CHAINS = 24 / TL_VS_REGISTERS };
 enum { CHAINS = (TL_VX_PARTS == 2 ? 10 : 12) / TL_VS_REGISTERS }; // two sources, two weights
 #endif
 
-/** The four bytes at `src` as tl_vx_load reads them, in `room` if that is not how they lie. */
-static const uint8_t *spread(const uint8_t *src, uint8_t *room)
+/** The four bytes at `src` in the order of tl_vx_load; in `room` if that order differs. */
+static const uint8_t *order_quad(const uint8_t *src, uint8_t *room)
 {
     if (TL_VX_BYTES == 1)
         return src;
@@ -26,7 +26,7 @@ double SIMD_OF(tl_peak_bytes_u8)(size_t rounds, const uint8_t *src, const int8_t
 {
     static const uint32_t zeros[TL_VF_LANES];
     uint8_t room[32] = {0};
-    const uint8_t *const four = spread(src, room);
+    const uint8_t *const four = order_quad(src, room);
     tl_vx x[TL_VX_PARTS];
     tl_vw w[TL_VX_PARTS];
     for (int part = 0; part < TL_VX_PARTS; part++) {

@@ -341,7 +341,7 @@ static void find_range(void *arg, size_t slot, size_t begin, size_t end)
 }
 
 /** Sets scale and zero point that map the range of the rows to 0 .. 255. */
-static void spread(const tl_exec *exec, range_job *job, tl_tensor *scale, tl_tensor *zero)
+static void map_range(const tl_exec *exec, range_job *job, tl_tensor *scale, tl_tensor *zero)
 {
     assert(scale->dtype == TL_FLOAT && zero->dtype == TL_UINT8);
     assert(scale->len == 1 && zero->len == 1);
@@ -364,7 +364,7 @@ int tl_exec_quantize_range(const tl_exec *exec, const tl_tensor *src, tl_tensor 
 {
     assert(src->dtype == TL_FLOAT);
     range_job job = {.src = src->data, .len = (size_t)src->len, .row = TL_GRAIN_MEMORY_BOUND};
-    spread(exec, &job, scale, zero);
+    map_range(exec, &job, scale, zero);
     return 0;
 }
 
@@ -377,7 +377,7 @@ int tl_exec_blocked_quantize_range(const tl_exec *exec, const tl_tensor *src, in
                      .row = (size_t)src->dims[2] * src->dims[3] * TL_BLOCK,
                      .channels = channels,
                      .blocks = src->dims[1]};
-    spread(exec, &job, scale, zero);
+    map_range(exec, &job, scale, zero);
     return 0;
 }
 

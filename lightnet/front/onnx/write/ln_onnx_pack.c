@@ -117,7 +117,7 @@ static const ln_onnx_data *data_of(const LnOnnx__Tensor *t)
     return (const ln_onnx_data *)(const void *)t->raw_data.data;
 }
 
-static int goes_apart(const ln_onnx_data *data)
+static int is_external(const ln_onnx_data *data)
 {
     return data && data->size >= MIN_APART;
 }
@@ -128,7 +128,7 @@ static int write_apart(FILE *fp, const void *arg, ln_error *err)
     size_t at = 0;
     for (size_t i = 0; i < tensors->len; i++) {
         const ln_onnx_data *const data = data_of(tensors->items[i]);
-        if (!goes_apart(data))
+        if (!is_external(data))
             continue;
         for (; at < aligned(at); at++)
             fputc(0, fp);
@@ -172,7 +172,7 @@ static int move_all_apart(ln_onnx_writer *w, const char *location)
     size_t at = 0;
     for (size_t i = 0; i < w->initializers.len && !w->base.failed; i++) {
         LnOnnx__Tensor *const t = w->initializers.items[i];
-        if (!goes_apart(data_of(t)))
+        if (!is_external(data_of(t)))
             continue;
         at = aligned(at);
         move_apart(w, t, location, at);
