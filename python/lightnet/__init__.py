@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""LightNet: neural-network inference on the CPU. Where a name of onnxruntime exists, it means the same here.
+"""LightNet: neural-network inference on the CPU. Names that onnxruntime also has are equivalent.
 
     import lightnet as ort
     session = ort.InferenceSession("model.onnx")

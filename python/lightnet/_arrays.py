@@ -177,7 +177,7 @@ class OrtValue:
 
     @staticmethod
     def ortvalue_from_numpy(numpy_obj: Any, device_type: str = "cpu", device_id: int = 0) -> OrtValue:
-        """Keeps the array: changes of either are changes of both. A copy only if its elements are not contiguous.
+        """Shares the memory of the array; copies it only if its elements are not contiguous.
         TypeError: a type that LightNet lacks."""
         check_device(device_type)
         array = numpy().asarray(numpy_obj)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Devices and sparse tensors: names of onnxruntime of which LightNet has one, and none."""
+"""Devices and sparse tensors, by the names of onnxruntime: LightNet has one device, and no sparse tensors."""
 from __future__ import annotations
 
 from typing import Any, NoReturn

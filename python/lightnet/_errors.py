@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The exceptions, by the names of onnxruntime, and which status of the C API raises which."""
+"""The exceptions, by the names of onnxruntime, and the status of the C API that raises each."""
 from __future__ import annotations
 
 from typing import Sequence
 
 
 class Error(Exception):
-    """What all exceptions of models and sessions derive from. `status` is the C API's, such as "LN_BAD_MODEL"."""
+    """The base class of all exceptions of models and sessions. `status` is the C API's, such as "LN_BAD_MODEL"."""
 
     status: str = "LN_INTERNAL_ERROR"
 

@@ -37,8 +37,9 @@ class ExecutionOrder(enum.IntEnum):
 
 
 class SessionOptions:
-    """Options of a session. Those that LightNet has no use for are kept, and have no effect: arenas, memory patterns,
-    logging. `intra_op_num_threads` 0 means all cores. AttributeError: there is no option of that name."""
+    """Options of a session. LightNet stores options that it does not use, without effect: arenas, memory patterns,
+    logging. `intra_op_num_threads` 0 means all cores.
+    AttributeError: no option has that name."""
 
     __slots__ = ("intra_op_num_threads", "inter_op_num_threads", "graph_optimization_level", "execution_mode",
                  "execution_order", "enable_profiling", "profile_file_prefix", "optimized_model_filepath",
@@ -104,7 +105,7 @@ class SessionOptions:
 
     def register_custom_ops_library(self, library_path: Union[str, os.PathLike]) -> None:
         """Loads a plug-in of LightNet (docs/plugins.md) at once, for all models that are opened later, until the process
-        ends. NotImplemented: it is no plug-in, such as a library for onnxruntime, or a model is open."""
+        ends. NotImplemented: it is not a plug-in, such as a library for onnxruntime, or a model is open."""
         _lightnet.load_plugin(os.fsencode(library_path))
 
     def _pairs(self) -> List[Tuple[str, str]]:

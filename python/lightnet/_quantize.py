@@ -28,7 +28,7 @@ class QuantizedLayer(NamedTuple):
 
 
 class QuantizationReport:
-    """What quantize chose. str() is the table of the command `lightnet quantize`.
+    """The result of quantize. str() is the table of the command `lightnet quantize`.
 
     layers: [QuantizedLayer, ..]; n_quantized: of them, in 8 bits; error: the max relative error of an output over the
     samples; top1: the share of equal argmax indices; ns_before, ns_after: the time of a run.
@@ -77,7 +77,8 @@ OPTIONS = ("calibration", "percentile", "max_error", "top1", "any_speed", "secon
 
 def quantize(model: Union[Source, Model, InferenceSession], to: Union[str, "os.PathLike[str]"], samples: Samples,
              progress: Optional[Progress] = None, **options: Any) -> QuantizationReport:
-    """Writes a model of 8-bit layers to the file `to`, of suffix .safetensors, and returns what was chosen. Other threads run meanwhile.
+    """Writes a model of 8-bit layers to the file `to`, with the suffix .safetensors, and returns the result. Other threads
+    continue to run.
 
     samples: {name: array} for each sample, a list or an iterator, of all required inputs; all have the same shapes. Or a
     path: a folder of npy files, one for each sample, in the order of their names; a folder with such a folder for each

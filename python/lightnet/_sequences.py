@@ -80,7 +80,7 @@ def _ports(model: memoryview) -> Tuple[List[Port], List[Port]]:
 
 
 def ports_of(path: Optional[str], content: Optional[bytes]) -> Optional[Tuple[List[Port], List[Port]]]:
-    """(inputs, outputs) of a model with sequences or optional values; None: it has none, or is no ONNX model."""
+    """(inputs, outputs) of a model with sequences or optional values; None: it has none, or is not an ONNX model."""
     try:
         if content is not None:
             ports = _ports(memoryview(content))
@@ -119,7 +119,7 @@ class Feed:
         self.arrays = [(port, _arrays(port, given.get(port.name))) for port in ports]
 
     def key(self) -> Tuple[Any, ...]:
-        """What a variant depends on: lengths, types and shapes."""
+        """The key of a variant: lengths, types and shapes."""
         return tuple((port.name, None if arrays is None else tuple(self._key(array) for array in arrays))
                      for port, arrays in self.arrays)
 
@@ -129,7 +129,7 @@ class Feed:
         return kind or array.dtype.name, array.shape
 
     def values(self) -> Tuple[Any, ...]:
-        """The bytes of what may decide shapes."""
+        """The bytes of values that may determine shapes."""
         return tuple(b"".join(as_array(array)[0].tobytes() for array in arrays) if self._is_decisive(arrays) else None
                      for _, arrays in self.arrays if arrays is not None)
 
