@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Resizing of images: how they cover a tensor, and the weights of samples along an axis.
 //
-// Each axis is resized by itself: `in` samples become `size` elements, of which the tensor shows
+// Each axis is resized separately: `in` samples become `size` elements, of which the tensor shows
 // `out` from number `offset`. A crop shows fewer than there are, a letterbox more: the others are
 // the border. Element d of the resized axis has its center at (d + 0.5) * in / size.
 

@@ -89,8 +89,8 @@ int ln_quantize_time_layers(double *ns, char *is_bf16, const ln_quantize_layers 
                             const ln_quantize_program *p, const ln_quantize_samples *samples,
                             double seconds, ln_error *err);
 
-/** Measures runs of both programs in turns, for about `seconds`. ns[0] and ns[1]: the min of each.
- * -1 with a reason in `err`. */
+/** Measures runs of both programs alternately, for about `seconds`. ns[0] and ns[1]: the min of
+ * each. -1 with a reason in `err`. */
 int ln_quantize_time_both(double ns[2], const ln_quantize_program *const programs[2],
                           const ln_quantize_samples *samples, double seconds, ln_error *err);
 

@@ -18,7 +18,7 @@ LN_BEGIN_DECLS
 
 /** How an image becomes as large as the tensor. */
 typedef enum ln_image_fit {
-    LN_IMAGE_STRETCH,  /* each axis is resized by itself */
+    LN_IMAGE_STRETCH,  /* each axis is resized separately */
     LN_IMAGE_CROP,     /* keeps the aspect ratio, and shows the center (torchvision CenterCrop) */
     LN_IMAGE_LETTERBOX /* keeps the aspect ratio, and shows the whole image with a border */
 } ln_image_fit;

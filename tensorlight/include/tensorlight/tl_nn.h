@@ -53,8 +53,8 @@ TL_API const char *tl_act_name(tl_act act);
 /** TL_ACT_INVALID for every other string, and NULL. */
 TL_API tl_act tl_act_from_str(const char *str);
 
-/** The activation by itself, FLT; dst has the dtype and shape of src and may be src. TL_ACT_NONE
- *  copies. */
+/** The activation as a separate function, FLT; dst has the dtype and shape of src and may be src.
+ * TL_ACT_NONE copies. */
 TL_API int tl_exec_act(const tl_exec *exec, const tl_tensor *src, tl_tensor *dst,
                        tl_activation act);
 
@@ -312,7 +312,7 @@ TL_API int tl_reduce_takes(tl_reduce_op op, tl_dtype dtype);
 TL_API int tl_reduce_dims(const tl_tensor *src, const int *axes, int n_axes, int keepdims,
                           int *dims);
 
-/** Reduces src along the `n_axes` different `axes`; none: each element by itself. Floats
+/** Reduces src along the `n_axes` different `axes`; none: each element separately. Floats
  *  sum in double and overflow to infinity; NaN propagates, in max and min too. Integers
  *  wrap; their mean rounds toward zero; their roots and logarithms are converted
  *  (tl_convert). Empty: sums 0, products 1, logarithms -infinity, the mean NaN (integers

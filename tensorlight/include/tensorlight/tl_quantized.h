@@ -146,7 +146,7 @@ TL_API int tl_exec_quantized_depthwise2d_pack(const tl_exec *exec, const tl_tens
                                               const tl_tensor *bias, const tl_tensor *factor,
                                               const tl_tensor *addend, tl_tensor *dst);
 
-/** Convolution of each channel by itself: src TL_UINT8 [N, B, H, W, 16], weight
+/** Depthwise convolution: src TL_UINT8 [N, B, H, W, 16], weight
  *  packed by tl_exec_quantized_depthwise2d_pack -> dst TL_FLOAT or TL_UINT8 [N,
  *  B, OH, OW, 16]. Of `param`, it reads size, stride, dilation and padding. */
 TL_API int tl_exec_quantized_depthwise2d(const tl_exec *exec, const tl_tensor *src,

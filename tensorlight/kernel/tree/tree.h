@@ -26,10 +26,10 @@ enum {
     TL_TREE_SHIFT = 6,   /* its logarithm */
     TL_TREE_LEVELS = 4,  /* that vectors evaluate */
     TL_TREE_EXITS = 16,  /* of these levels */
-    TL_TREE_LANES = 8,   /* of a walk in turns */
+    TL_TREE_LANES = 8,   /* of an interleaved walk */
     TL_TREE_ALIGN = 64,  /* of the parts of packed trees */
     TL_TREE_BLOCKS = 8,  /* the most blocks that are searched in the same trees */
-    TL_TREE_FEW_ROWS = 8 /* fewer are searched one by one, in several trees in turns */
+    TL_TREE_FEW_ROWS = 8 /* fewer are searched one by one, in several trees alternately */
 };
 
 typedef struct tl_tree_header {
