@@ -51,7 +51,7 @@ class NodeArg:
 
 
 class ModelMetadata:
-    """What the model says of itself. custom_metadata_map: {key: value} of an ONNX file's own metadata."""
+    """The metadata of a model. custom_metadata_map: {key: value} of an ONNX file's own metadata."""
 
     def __init__(self, metadata: Mapping[str, str]) -> None:
         self.producer_name: str = metadata.get("onnx.producer_name", "")
@@ -277,7 +277,7 @@ class InferenceSession:
 
         Raises ValueError: an input is missing; InvalidArgument: a wrong name, type or shape; LimitReached: after
         `deadline` seconds; Cancelled: cancel() or run_options.terminate; KeyboardInterrupt: Ctrl-C. A signal whose handler
-        does not raise has no effect on the result: the run may begin again."""
+        does not raise does not change the result, but may restart the run."""
         if len(input_feed) < self._required:
             self._check_missing(input_feed)
         if isinstance(output_names, str):
@@ -389,7 +389,7 @@ class InferenceSession:
                     session.bind_input(name, None)
 
     def _run_bound(self, session: Any) -> None:
-        """A run with what is bound, whose times are added to the profile, if any."""
+        """A run with the bound values, whose times are added to the profile, if any."""
         profile = self._profile
         if profile is None:
             session.run_bound()
@@ -477,7 +477,7 @@ class InferenceSession:
         return IOBinding(self)
 
     def run_with_iobinding(self, iobinding: IOBinding, run_options: Optional[RunOptions] = None) -> None:
-        """Runs with what is bound; the outputs are in iobinding.get_outputs(). Raises what run raises."""
+        """Runs with the bound values; the outputs are in iobinding.get_outputs(). Raises the exceptions of run."""
         iobinding._run(run_options)
 
     # ---- memory and time ----

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the command `lightnet` does, as functions."""
+"""The commands of `lightnet`, as functions."""
 from __future__ import annotations
 
 import contextlib
@@ -51,7 +51,7 @@ def _source_of(model: Model) -> Union[str, bytes]:
 
 
 def _as_word(path: AnyPath) -> str:
-    """A path that is no option of the command: "-x" is "./-x"."""
+    """A path that is not an option of the command: "-x" is "./-x"."""
     text = os.fsdecode(path)
     return os.path.join(".", text) if text.startswith("-") else text
 

@@ -24,7 +24,7 @@ _BITS_OF = {ELEMENT_TYPES[name]: bits for name, bits in BITS.items() if name != 
 
 
 class NotSupported(NotImplemented, BackendIsNotSupposedToImplementIt):
-    """The model is valid, but needs what the engine lacks; the message is the engine's. A test that raises it is skipped."""
+    """The model is valid, but needs a feature that the engine lacks; the message is the engine's. A test that raises it is skipped."""
 
 
 # ---- types ----
@@ -168,7 +168,7 @@ class LightNetRep(BackendRep):
     """A model that is ready to run; `session` is its InferenceSession."""
 
     def __init__(self, session, graph, reopen=None):
-        """reopen(names): a session of the model with inputs `names` of unknown shapes; None: it cannot be had."""
+        """reopen(names): a session of the model with inputs `names` of unknown shapes; None: it cannot be created."""
         self.session = session
         self._reopen = reopen
         self._reopened = {}  # by names
@@ -306,7 +306,7 @@ class LightNetBackend(Backend):
         kwargs: options of InferenceSession, such as threads=2.
 
         Raises NotSupported: an input or output has no tensors, or the engine lacks what the model needs; InvalidArgument: the
-        device; and what InferenceSession raises."""
+        device; and the exceptions of InferenceSession."""
         _check_device(device)
         proto = _proto_of(model)
         _check_are_tensors(proto.graph)
