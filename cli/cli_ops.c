@@ -283,7 +283,7 @@ static const struct variable {
     const char *help;
 } variables[] = {
     {"LIGHTNET_NUM_THREADS", "threads for runs without --threads, 0 for all cores (default 0)"},
-    {"LIGHTNET_MAX_ISA", "richest instruction set: " TL_ISA_NAMES},
+    {"LIGHTNET_MAX_ISA", "max instruction set: " TL_ISA_NAMES},
     {"LIGHTNET_PLUGIN_PATH",
      "folders of plug-ins, *.so, which ':' separates; --plugin adds others"},
 };
