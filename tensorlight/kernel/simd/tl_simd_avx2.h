@@ -130,7 +130,7 @@ static inline tl_vf tl_vf_swap_128(tl_vf a)
 }
 
 /** Part k of 128 bits. */
-static inline __m128i tl_vi_part(tl_vi v, const int k)
+static inline __m128i tl_vi_extract_128(tl_vi v, const int k)
 {
     return k ? _mm256_extracti128_si256(v, 1) : _mm256_castsi256_si128(v);
 }

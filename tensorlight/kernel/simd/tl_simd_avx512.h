@@ -153,7 +153,7 @@ static inline tl_vf tl_vf_half(tl_vf a, int k)
 }
 
 /** Part k of 128 bits. */
-static inline __m128i tl_vi_part(tl_vi v, const int k)
+static inline __m128i tl_vi_extract_128(tl_vi v, const int k)
 {
     if (k == 0)
         return _mm512_castsi512_si128(v);

@@ -114,7 +114,7 @@ static inline void tl_vb_store(uint8_t *p, tl_vb b)
 
 static inline void tl_vb_store_block(uint8_t *p, tl_vb b, const int k)
 {
-    _mm_storeu_si128((__m128i *)p, tl_vi_part(b, k));
+    _mm_storeu_si128((__m128i *)p, tl_vi_extract_128(b, k));
 }
 
 #endif

@@ -59,7 +59,7 @@ static inline tl_vq tl_vq_pixels(const uint8_t *p)
 static inline void tl_vi_store_pixels(uint8_t *p, const tl_vi v[4], int n, const tl_vi_range *r)
 {
     const tl_vi pixels = tl_vi_pixels(v, r);
-    const __m128i two[2] = {tl_vi_part(pixels, 0), tl_vi_part(pixels, 1)};
+    const __m128i two[2] = {tl_vi_extract_128(pixels, 0), tl_vi_extract_128(pixels, 1)};
     for (int k = 0; k < 4 && k < n; k++)
         _mm_storel_epi64((__m128i *)(p + 16 * k),
                          k % 2 ? _mm_unpackhi_epi64(two[k / 2], two[k / 2]) : two[k / 2]);
