@@ -149,26 +149,131 @@ def check_choices(tap, lightnet):
               got if isinstance(got[0], str) else unlike(got[0], [0.25, 0.75]))
 
 
+def dropout_of(x, inputs=(), constants=(), opset=22, kind=None, **attributes):
+    """A model of Dropout, with its mask; `kind`: the type to which x is cast and in which the node computes."""
+    arrays = [x, *inputs]
+    names = ["x", "ratio", "mode"][:len(arrays)]
+    given = {name: np.asarray(array) for name, array in zip(names, arrays)}
+    fixed = [names[i] for i in constants]
+    nodes = [node("Dropout", names, ["y", "mask"], **attributes)]
+    if kind:
+        nodes = [node("Cast", ["x"], ["narrow"], to=CODE[kind]),
+                 node("Dropout", ["narrow", *names[1:]], ["narrow_y", "mask"], **attributes),
+                 node("Cast", ["narrow_y"], ["y"], to=CODE["float"])]
+    whole = graph(nodes, [value(name, name_of(a), a.shape) for name, a in given.items() if name not in fixed],
+                  [value("y", name_of(given["x"])), value("mask", "bool" if opset >= 10 else name_of(given["x"]))],
+                  [tensor(name, name_of(a), a.shape, a.ravel().tolist()) for name, a in given.items() if name in fixed])
+    return model(whole, opset=opset), {name: a for name, a in given.items() if name not in fixed}
+
+
+def wrongly_dropped(got, x, ratio, rtol, mask_type=np.bool_):
+    """Faults of the outputs `got`: y = scale * x * mask, with scale = 1 / (1 - ratio). Source: ONNX, Dropout 12."""
+    if isinstance(got[0], str):
+        return got
+    y, mask = got
+    faults = wrong_type(y, x.dtype, x.shape) + wrong_type(mask, mask_type, x.shape)
+    if not faults and x.size > 1000:
+        faults = unlike(mask, [ratio, 1 - ratio])
+    if not faults:
+        with np.errstate(invalid="ignore"):
+            want = x.astype(float) * mask.astype(float) / (1 - float(ratio))
+        faults = [] if np.allclose(y.astype(float), want, rtol=rtol, atol=0, equal_nan=True) else ["y is not scale * x * mask"]
+    return faults
+
+
 def check_dropout(tap, lightnet):
+    """Dropout in training, and Dropout that keeps all elements."""
+    constants = {"constants": (1, 2), "the ratio an input": (2,), "the mode an input": (1,), "both inputs": ()}
+    kinds = {"float": (F32, None, 1e-6), "double": (np.float64, None, 1e-14), "float16": (np.float16, None, 2e-3),
+             "bfloat16": (F32, "bfloat16", 2 ** -7)}
+    for name, (given, kind, rtol) in kinds.items():
+        x = np.linspace(-1, 2, LEN).astype(given)
+        for sentence, which in constants.items():
+            faults = []
+            for ratio in (given(0.25), np.float64(0.3), np.float16([0.75])):
+                inputs = [ratio, np.bool_(True)]
+                faults += wrongly_dropped(run(lightnet, *dropout_of(x, inputs, which, kind=kind, seed=9)), x, ratio.max(), rtol)
+            tap.check(f"Dropout of {name} in training, {sentence}", faults)
+    check_dropout_forms(tap, lightnet)
+    check_dropout_that_keeps(tap, lightnet, constants)
+    check_old_dropout(tap, lightnet)
+
+
+def check_dropout_forms(tap, lightnet):
+    x = np.linspace(1, 2, LEN).astype(F32)
+    for opset in (12, 13, 22):
+        got = run(lightnet, *dropout_of(x, [F32(0.5), np.bool_([True])], opset=opset, seed=9))
+        tap.check(f"Dropout {opset} in training", wrongly_dropped(got, x, 0.5, 1e-6))
+    nodes = [node("Dropout", ["x", "", "mode"], ["y", "mask"], seed=9)]
+    whole = model(graph(nodes, [value("x", "float", [LEN]), value("mode", "bool", [])],
+                        [value("y", "float"), value("mask", "bool")]), opset=22)
+    for mode in (True, False):
+        got = run(lightnet, whole, {"x": x, "mode": np.bool_(mode)})
+        tap.check(f"Dropout without a ratio, mode {mode}", wrongly_dropped(got, x, 0.5, 1e-6) if mode else kept_all(got, x))
+    nodes = [node("Greater", ["sign", "zero"], ["mode"]), node("Dropout", ["x", "ratio", "mode"], ["y", "mask"], seed=9)]
+    whole = model(graph(nodes, [value("x", "float", [LEN]), value("ratio", "float", [1]), value("sign", "float", [1])],
+                        [value("y", "float"), value("mask", "bool")], [tensor("zero", "float", [], [0])]), opset=22)
+    for sign in (1, -1):
+        got = run(lightnet, whole, {"x": x, "ratio": F32([0.75]), "sign": F32([sign])})
+        tap.check(f"Dropout of a mode that the model computes, {sign}",
+                  wrongly_dropped(got, x, 0.75, 1e-6) if sign > 0 else kept_all(got, x))
+    for shape in ((0, 3), (), (3, 1, 2)):
+        x = np.full(shape, 2, F32)
+        for which in ((1, 2), ()):
+            got = run(lightnet, *dropout_of(x, [F32(0.5), np.bool_(True)], which, seed=9))
+            tap.check(f"Dropout of shape {shape}, {'constants' if which else 'inputs'}", wrongly_dropped(got, x, 0.5, 1e-6))
+    whole, given = dropout_of(np.linspace(1, 2, LEN).astype(F32), [F32(0.5), np.bool_(True)])
+    first, *others = [run(lightnet, whole, given, "--seed", "3", isa=isa) for isa in (None, "c", "avx2")]
+    tap.check("Dropout of inputs gives the same on all instruction sets", [] if all(is_same(first, each) for each in others) else
+              ["it differs"])
+    tap.check("and as the reference program has it", verified(lightnet, whole, given))
+    x = np.repeat(np.array([np.inf, -np.inf, np.nan, -0.0], F32), 100)
+    for which in ((1, 2), ()):
+        got = run(lightnet, *dropout_of(x, [F32(0.5), np.bool_(True)], which, seed=9))
+        tap.check(f"Dropout of infinities and NaN, {'constants' if which else 'inputs'}", wrongly_dropped(got, x, 0.5, 0))
+    almost = F32(1 - 2 ** -24)  # the greatest ratio
+    got = run(lightnet, *dropout_of(np.full(3, 1e-3, np.float16), [almost, np.bool_(True)], (1, 2), seed=9))
+    tap.check("Dropout of float16 has factors beyond its range", [] if not got[0].any() and not got[1].any() else [f"{got}"])
+    got = run(lightnet, *dropout_of(np.ones(LEN, F32), [F32(1), np.bool_(True)], seed=9))
+    tap.check("a ratio of 1 at run time drops all elements", [] if not got[0].any() and not got[1].any() else [f"{got}"])
+
+
+def kept_all(got, x, mask_type=np.bool_):
+    """Faults unless y is x, and the mask has only ones."""
+    if isinstance(got[0], str):
+        return got
+    same = np.array_equal(got[0], x) and got[0].dtype == x.dtype
+    ones = got[1].dtype == mask_type and got[1].shape == x.shape and got[1].all()
+    return ([] if same else ["y is not x"]) + ([] if ones else ["the mask has zeros"])
+
+
+def check_dropout_that_keeps(tap, lightnet, constants):
     for kind in FLOATS:
-        for ratio in (None, 0.25):
-            x = np.linspace(1, 2, LEN).astype(NUMPY[kind])
-            arrays = [x, NUMPY[kind](0.5 if ratio is None else ratio), np.bool_(True)]
-            got = run(lightnet, *one("Dropout", arrays, [kind, "bool"], constants=(1, 2), seed=9))
-            if isinstance(got[0], str):
-                faults = got
-            else:
-                y, mask = got
-                chance = 0.5 if ratio is None else ratio
-                faults = wrong_type(y, NUMPY[kind], (LEN,)) + wrong_type(mask, np.bool_, (LEN,)) + unlike(mask, [chance, 1 - chance])
-                want = np.where(mask, x.astype(float) / (1 - chance), 0)
-                if not np.allclose(y.astype(float), want, rtol=2e-3 if kind == "float16" else 1e-6):
-                    faults.append("elements that are kept are not scaled by 1 / (1 - ratio)")
-            tap.check(f"Dropout of {kind} in training, ratio {ratio}", faults)
+        x = np.linspace(-1, 2, 100).astype(NUMPY[kind])
+        for sentence, which in constants.items():
+            faults = []
+            for ratio, mode in ((0.5, False), (0.0, True), (0.0, False), (1.0, False)):
+                got = run(lightnet, *dropout_of(x, [NUMPY[kind](ratio), np.bool_(mode)], which, seed=9))
+                faults += [f"ratio {ratio}, mode {mode}: {fault}" for fault in kept_all(got, x)]
+            tap.check(f"Dropout of {kind} without training or with ratio 0 keeps all, {sentence}", faults)
     x = np.ones(100, F32)
-    for sentence, ratio, training, seen in (("not in training", 0.5, False, 100), ("of ratio 0", 0.0, True, 100)):
-        got = run(lightnet, *one("Dropout", [x, F32(ratio), np.bool_(training)], ["float", "bool"], constants=(1, 2), seed=9))
-        tap.check(f"Dropout {sentence} keeps all", [] if np.array_equal(got[0], x) and got[1].sum() == seen else [f"{got}"])
+    for inputs in ([], [F32(0.5)]):
+        got = run(lightnet, *dropout_of(x, inputs))
+        tap.check(f"Dropout of {1 + len(inputs)} inputs keeps all", kept_all(got, x))
+
+
+def check_old_dropout(tap, lightnet):
+    """Up to opset 6 the mode is an attribute. Up to opset 9 the mask has the type of the data."""
+    x = np.linspace(1, 2, LEN).astype(F32)
+    for opset in (1, 6):
+        for how in ({"ratio": 0.25}, {}):
+            got = run(lightnet, *dropout_of(x, opset=opset, is_test=0, **how), "--seed", "1")
+            tap.check(f"Dropout {opset} of is_test 0, {how}", wrongly_dropped(got, x, how.get("ratio", 0.5), 1e-6, F32))
+        for how in ({"is_test": 1}, {}, {"is_test": 0, "ratio": 0.0}):
+            tap.check(f"Dropout {opset} of {how} keeps all", kept_all(run(lightnet, *dropout_of(x, opset=opset, **how)), x, F32))
+    for opset in (7, 9, 10, 11):
+        tap.check(f"Dropout {opset} keeps all", kept_all(run(lightnet, *dropout_of(x, opset=opset, ratio=0.25)), x,
+                                                         F32 if opset < 10 else np.bool_))
 
 
 # ---- seeds ----
@@ -226,9 +331,9 @@ def check_programs(tap, lightnet):
                   (["the same"] if np.array_equal(*outs) else []))
 
 
-def verified(lightnet, whole):
+def verified(lightnet, whole, inputs=None):
     with tempfile.TemporaryDirectory() as folder:
-        return failure(call([lightnet, "verify", "--reference", *write(folder, whole, {})]))
+        return failure(call([lightnet, "verify", "--reference", *write(folder, whole, inputs or {})]))
 
 
 def check_loops(tap, lightnet):
@@ -251,7 +356,11 @@ def check_loops(tap, lightnet):
 
 
 WRONG = [
-    ("Dropout", [np.ones(3, F32), F32(1), np.bool_(True)], {}, "expected 0 or more and less than 1"),
+    ("Dropout", [np.ones(3, F32), F32(1), np.bool_(True)], {}, "input 1, ratio, is 1, expected 0 or more and less than 1"),
+    ("Dropout", [np.ones(3, F32), F32(np.nan), np.bool_(True)], {}, "expected 0 or more and less than 1"),
+    ("Dropout", [np.ones(3, F32), F32([0.5, 0.5]), np.bool_(True)], {}, "input 1 has 2 elements, expected 1"),
+    ("Dropout", [np.ones(3, F32), F32(0.5), np.zeros(0, np.bool_)], {}, "input 2 has 0 elements, expected 1"),
+    ("Dropout", [np.ones(3, np.int32), F32(0.5), np.bool_(True)], {}, "input 0 is TL_INT32, expected a floating-point type"),
     ("RandomUniform", [], {"shape": [2, -3]}, "attribute 'shape' has -3"),
     ("RandomUniform", [], {"shape": [2], "low": 1.0, "high": 0.0}, "random numbers from 1 to 0"),
     ("RandomNormal", [], {"shape": [2], "scale": -1.0}, "the second at least 0"),
@@ -273,6 +382,14 @@ def main():
     for op_type, arrays, attributes, words in WRONG:
         message = error_of(lightnet, *one(op_type, arrays, constants=range(1, len(arrays)), **attributes))
         tap.check(f"{op_type}: {words}", [] if message and words in message else [f"{message!r}"])
+    for inputs, words in (([F32([0.5, 0.5]), np.bool_(True)], "the ratio has 2 elements, expected 1"),
+                          ([F32(0.5), np.zeros(0, np.bool_)], "training_mode has 0 elements, expected 1"),
+                          ([F32(0.5), F32(1)], "expected TL_BOOL")):
+        message = error_of(lightnet, *dropout_of(np.ones(3, F32), inputs))
+        tap.check(f"Dropout of inputs: {words}", [] if message and words in message else [f"{message!r}"])
+    message = error_of(lightnet, *dropout_of(np.ones(3, F32), opset=6, is_test=0, ratio=1.0))
+    words = "attribute 'ratio' is 1, expected 0 or more and less than 1"
+    tap.check(f"Dropout of attributes: {words}", [] if message and words in message else [f"{message!r}"])
     tap.end()
 
 

@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "front/onnx/ln_onnx_body.h"
 #include "front/onnx/ln_onnx_model.h"
 #include "front/onnx/ln_onnx.h"
 
@@ -119,8 +120,7 @@ static void translate_multinomial(ln_onnx_node *n)
 
 /* ---- dropout, which passes everything on when it does not train ---- */
 
-/** The attributes of training, `is_test` and `seed`, make no difference to a model that is run. */
-static void translate_dropout(ln_onnx_node *n)
+static void pass_all(ln_onnx_node *n)
 {
     const char *const src = ln_onnx_in(n, 0);
     const tl_tensor *const t = ln_onnx_tensor_of(n, src);
@@ -132,35 +132,108 @@ static void translate_dropout(ln_onnx_node *n)
     ln_emit_expand(&n->emit, kept, t->ndim, t->dims, 1);
 }
 
-/** Each element is dropped with the probability `ratio`; the others grow to make up for it. */
-static void emit_training(ln_onnx_node *n, double ratio)
+/** The type in which dropout computes: in 16 bits, factors would be inexact or infinite. */
+static tl_dtype type_of_work(ln_onnx_node *n)
 {
-    const char *const src = ln_onnx_in(n, 0);
-    const tl_tensor given = *ln_onnx_tensor_of(n, src);
-    ln_onnx_want_fixed(n, src);
-    const char *const numbers =
-        emit_random(n, TL_FLOAT, given.ndim, given.dims, "TL_UNIFORM", 0, 1, LN_EMIT_TEMP);
-    const char *const limit = ln_emit_scalar(&n->emit, TL_FLOAT, ratio);
-    const char *const kept = LN_EMIT(&n->emit, ln_onnx_wants(n, 1) ? 1 : LN_EMIT_TEMP, "compare",
-                                     LN_ARG("src1", numbers), LN_ARG("src2", limit),
-                                     LN_TEXT("op", "TL_COMPARE_GREATER_EQUAL"));
-    const char *const factor = ln_emit_scalar(&n->emit, given.dtype, 1 / (1 - ratio));
-    const char *const grown = ln_emit_binary(&n->emit, "TL_BINARY_MUL", src, factor, LN_EMIT_TEMP);
-    const char *const zero = ln_emit_scalar(&n->emit, given.dtype, 0);
-    ln_emit_where(&n->emit, kept, grown, zero, 0);
+    return ln_onnx_tensor_of(n, ln_onnx_in(n, 0))->dtype == TL_DOUBLE ? TL_DOUBLE : TL_FLOAT;
 }
 
-/** Since opset 12 the ratio and the mode are inputs; by a ratio of 0 nothing is dropped. */
+/** Where random numbers are at least the ratio; output 1, as the data's type before opset 10. */
+static const char *emit_kept(ln_onnx_node *n, const tl_tensor *data, const char *ratio)
+{
+    const int is_cast = ln_onnx_wants(n, 1) && n->opset < 10;
+    const char *const numbers =
+        emit_random(n, type_of_work(n), data->ndim, data->dims, "TL_UNIFORM", 0, 1, LN_EMIT_TEMP);
+    const char *const kept = LN_EMIT(&n->emit, ln_onnx_wants(n, 1) && !is_cast ? 1 : LN_EMIT_TEMP,
+                                     "compare", LN_ARG("src1", numbers), LN_ARG("src2", ratio),
+                                     LN_TEXT("op", "TL_COMPARE_GREATER_EQUAL"));
+    if (is_cast)
+        ln_emit_cast(&n->emit, kept, data->dtype, 1);
+    return kept;
+}
+
+/** Multiplies each element by 0 with the probability `ratio`, otherwise by `factor`; both are
+ * scalars of type_of_work. */
+static void drop(ln_onnx_node *n, const char *ratio, const char *factor)
+{
+    const char *const src = ln_onnx_in(n, 0);
+    const tl_tensor data = *ln_onnx_tensor_of(n, src);
+    const tl_dtype work = type_of_work(n);
+    const int is_cast = data.dtype != work;
+    if (!tl_dtype_is_float(data.dtype))
+        ln_emit_fail(&n->emit, "input 0 is %s, expected a floating-point type",
+                     tl_dtype_name(data.dtype));
+    ln_onnx_want_fixed(n, src);
+    const char *const kept = emit_kept(n, &data, ratio);
+    const char *const wide = ln_emit_cast(&n->emit, src, work, LN_EMIT_TEMP);
+    const char *const zero = ln_emit_scalar(&n->emit, work, 0);
+    const char *const factors = ln_emit_where(&n->emit, kept, factor, zero, LN_EMIT_TEMP);
+    const char *const dst =
+        ln_emit_binary(&n->emit, "TL_BINARY_MUL", wide, factors, is_cast ? LN_EMIT_TEMP : 0);
+    if (is_cast)
+        ln_emit_cast(&n->emit, dst, data.dtype, 0);
+}
+
+/** By a ratio of 0 nothing is dropped. `what`: the node's input or attribute. */
+static void drop_by(ln_onnx_node *n, const char *what, double ratio)
+{
+    const tl_dtype work = type_of_work(n);
+    if (!(ratio >= 0 && ratio < 1))
+        ln_emit_fail(&n->emit, "%s is %g, expected 0 or more and less than 1", what, ratio);
+    if (ratio > 0)
+        drop(n, ln_emit_scalar(&n->emit, work, ratio),
+             ln_emit_scalar(&n->emit, work, 1 / (1 - ratio)));
+    else
+        pass_all(n);
+}
+
+/** Input `i`, a scalar that is known only at run time. */
+static const char *single_in(ln_onnx_node *n, int i, const char *what)
+{
+    const char *const src = ln_onnx_in(n, i);
+    ln_onnx_check_single(n, what, src);
+    return ln_onnx_tensor_of(n, src)->ndim ? ln_emit_reshape(&n->emit, src, 0, NULL, LN_EMIT_TEMP)
+                                           : src;
+}
+
+/** If the ratio, or whether the node trains, is known only at run time: without training, the ratio
+ *  is 0. */
+static void drop_at_run_time(ln_onnx_node *n)
+{
+    const tl_dtype work = type_of_work(n);
+    const char *const one = ln_emit_scalar(&n->emit, work, 1);
+    const char *const zero = ln_emit_scalar(&n->emit, work, 0);
+    const char *const given = ln_onnx_has_input(n, 1) ? single_in(n, 1, "the ratio")
+                                                      : ln_emit_scalar(&n->emit, work, 0.5);
+    const char *const wide = ln_emit_cast(&n->emit, given, work, LN_EMIT_TEMP);
+    const char *const ratio =
+        ln_emit_where(&n->emit, single_in(n, 2, "training_mode"), wide, zero, LN_EMIT_TEMP);
+    const char *const rest = ln_emit_binary(&n->emit, "TL_BINARY_SUB", one, ratio, LN_EMIT_TEMP);
+    drop(n, ratio, ln_emit_binary(&n->emit, "TL_BINARY_DIV", one, rest, LN_EMIT_TEMP));
+}
+
+/** Up to opset 6. A node without `is_test` does not train, as in ONNX's version converter, although
+ *  the default is 0. */
+static void translate_dropout_by_attributes(ln_onnx_node *n)
+{
+    if (ln_onnx_int(n, "is_test", 1))
+        pass_all(n);
+    else
+        drop_by(n, "attribute 'ratio'", ln_onnx_float(n, "ratio", 0.5));
+}
+
+/** Since opset 12, the ratio and the mode are inputs. */
 static void translate_dropout_by_inputs(ln_onnx_node *n)
 {
-    const int is_training = ln_onnx_number_in(n, 2, 0) != 0;
-    const double ratio = is_training ? ln_onnx_number_in(n, 1, 0.5) : 0;
-    if (!(ratio >= 0 && ratio < 1))
-        ln_emit_fail(&n->emit, "input 1, ratio, is %g, expected 0 or more and less than 1", ratio);
-    if (ratio > 0)
-        emit_training(n, ratio);
+    const tl_tensor *const mode = ln_onnx_value(n, ln_onnx_optional(n, 2));
+    const int may_train = mode ? ln_onnx_number_in(n, 2, 0) != 0 : ln_onnx_has_input(n, 2);
+    const int is_known = mode && (!ln_onnx_has_input(n, 1) || ln_onnx_value(n, ln_onnx_in(n, 1)));
+    if (!may_train)
+        pass_all(n);
+    else if (is_known)
+        drop_by(n, "input 1, ratio,", ln_onnx_number_in(n, 1, 0.5));
     else
-        translate_dropout(n);
+        drop_at_run_time(n);
 }
 
 static void constant_of_tensor(ln_onnx_node *n)
@@ -231,7 +304,8 @@ static void translate_constant(ln_onnx_node *n)
 
 const ln_onnx_row ln_onnx_rows_random[] = {
     {"Bernoulli", 15, translate_bernoulli},
-    {"Dropout", 1, translate_dropout},
+    {"Dropout", 1, translate_dropout_by_attributes},
+    {"Dropout", 7, pass_all},
     {"Dropout", 12, translate_dropout_by_inputs},
     {"Multinomial", 7, translate_multinomial},
     {"RandomNormal", 1, translate_random, "TL_NORMAL"},
