@@ -1,8 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Reads from an ONNX file its operators, their opset, and the types of their inputs, without other packages."""
+"""Reads from an ONNX file its operators, their opset, and the types of their inputs, and tensor files, without other packages."""
+import struct
 
 DTYPES = {1: "float", 2: "uint8", 3: "int8", 4: "uint16", 5: "int16", 6: "int32", 7: "int64", 8: "string", 9: "bool",
           10: "float16", 11: "double", 12: "uint32", 13: "uint64", 16: "bfloat16"}
+FORMATS = {"float": "<f", "double": "<d", "bool": "<?"}  # of struct
 
 
 def varint(data, at):
@@ -77,3 +79,26 @@ def survey(path):
         if text_of(imported, 1) in ("", "ai.onnx"):
             opset = one_of(imported, 2, 1)
     return opset, list(nodes(one_of(model, 7)))
+
+
+def input_names(path):
+    """The names of a model's inputs, without initializers."""
+    with open(path, "rb") as file:
+        graph = one_of(file.read(), 7)
+    initialized = {text_of(tensor, 8) for tensor in all_of(graph, 5)}
+    return [name for name in (text_of(info, 1) for info in all_of(graph, 11)) if name not in initialized]
+
+
+def attribute_names(path):
+    """The names of the attributes of a model's nodes, without those in subgraphs."""
+    with open(path, "rb") as file:
+        graph = one_of(file.read(), 7)
+    return {text_of(attribute, 1) for node in all_of(graph, 1) for attribute in all_of(node, 5)}
+
+
+def tensor_of(path):
+    """The type, the shape and the elements of a tensor file with raw data of a type of FORMATS."""
+    with open(path, "rb") as file:
+        tensor = file.read()
+    dtype = DTYPES[one_of(tensor, 2, 0)]
+    return dtype, all_of(tensor, 1), [element for element, in struct.iter_unpack(FORMATS[dtype], one_of(tensor, 9))]

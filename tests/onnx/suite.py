@@ -5,7 +5,8 @@
 usage: suite.py LIGHTNET [--update] [--round-trip] [--jobs N] [--only TEXT] [--data DIR]
 
 Each model must pass, unless the page lists it among those that do not; one that is listed must still fail. So no test
-stops passing in silence. --update writes the page anew. The data is that of Debian's libonnx-testdata.
+stops passing in silence. --update writes the page anew. The data is that of Debian's libonnx-testdata. Models with random
+outputs run many times, and follow the rule of chances.py.
 
 --round-trip converts each model that passes to ONNX, and runs the data with the written model, also as a file with external
 data. Debian's onnx.checker checks the written models, if it is installed. Those that cannot be written are on the page, too.
@@ -14,6 +15,7 @@ import argparse
 import collections
 import concurrent.futures
 import glob
+import json
 import os
 import re
 import subprocess
@@ -22,6 +24,7 @@ import tempfile
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, os.path.join(os.path.dirname(HERE), "structure"))
+import chances
 import onnx_reader
 from tap import ROOT, Tap
 
@@ -34,66 +37,98 @@ TRIPS = "## Models that cannot be written"
 TIMEOUT = 120
 
 # Features out of scope: (a part of a model's operators or inputs, why).
-OUT_OF_SCOPE = [
-    ("ai.onnx.preview.training", "training"),
-    ("RandomUniformLike", "random numbers"), ("Bernoulli", "random numbers"),
-]
+OUT_OF_SCOPE = [("ai.onnx.preview.training", "training")]
+
+# Runs with another seed.
+SEEDED_RUNS = 5
 
 
 class Model:
     def __init__(self, kind, folder):
         self.name = f"{kind}/{os.path.basename(folder)}"
         self.folder = folder
-        self.opset, self.nodes = onnx_reader.survey(os.path.join(folder, "model.onnx"))
+        self.path = os.path.join(folder, "model.onnx")
+        self.opset, self.nodes = onnx_reader.survey(self.path)
         self.reason = None
+        self.rule = chances.rule_of({operator for operator, _ in self.nodes}, lambda: self.stored("input"))
 
     def sets(self):
         return sorted(glob.glob(os.path.join(self.folder, "test_data_set_*")))
 
+    def files(self, kind):
+        """The inputs or outputs of the first data."""
+        first = self.sets()[0] if self.sets() else self.folder
+        return [os.path.join(first, f"{kind}_{i}.pb") for i in range(len(glob.glob(os.path.join(first, f"{kind}_*.pb"))))]
+
+    def stored(self, kind):
+        return [chances.Tensor(*onnx_reader.tensor_of(path)) for path in self.files(kind)]
+
     def given(self):
         """The inputs of the first data: shapes may depend on their values."""
-        first = self.sets()[0] if self.sets() else self.folder
-        return [word for i in range(len(glob.glob(os.path.join(first, "input_*.pb"))))
-                for word in ("-i", os.path.join(first, f"input_{i}.pb"))]
+        return [word for path in self.files("input") for word in ("-i", path)]
 
     def run(self, lightnet):
-        self.call(lightnet, "verify", os.path.join(self.folder, "model.onnx"), *self.sets())
+        self.compare(lightnet, self.path)
 
     def round_trip(self, lightnet):
         with tempfile.TemporaryDirectory(prefix="lightnet-") as folder:
             written = os.path.join(folder, "written.onnx")
-            self.call(lightnet, "convert", os.path.join(self.folder, "model.onnx"), "-o", written, *self.given())
+            self.call(lightnet, "convert", self.path, "-o", written, *self.given())
             if self.reason is None:
-                self.call(lightnet, "verify", written, *self.sets())
+                self.compare(lightnet, written)
             if self.reason is None:
                 self.reason = complaint(written)
             apart = os.path.join(folder, "apart.onnx")
             if self.reason is None and os.path.getsize(written) > 4096:
                 self.call(lightnet, "convert", written, "--external-data", "-o", apart, *self.given())
             if os.path.exists(apart):
-                self.call(lightnet, "verify", apart, *self.sets())
+                self.compare(lightnet, apart)
 
-    def call(self, *command):
-        """Notes why a command fails."""
+    def compare(self, lightnet, path):
+        """Runs the model, or the same one that was written, with the stored data."""
+        if self.rule is None:
+            self.call(lightnet, "verify", path, *self.sets())
+            return
+        runs = [self.draw(lightnet, path, seed, n) for seed, n in ((1, chances.RUNS), (1, SEEDED_RUNS), (2, SEEDED_RUNS))]
+        if self.reason is None:
+            wanted = self.stored("output")
+            is_seeded = "seed" in onnx_reader.attribute_names(self.path)
+            faults = [f"stored outputs: {fault}" for fault in self.rule.faults_of_elements(wanted, wanted)]
+            faults += self.rule.faults_of(runs[0], wanted) + chances.faults_of_seeds(is_seeded, *runs)
+            self.reason = faults[0] if faults else None
+
+    def draw(self, lightnet, path, seed, n):
+        """The outputs of `n` runs of one session with the first data."""
+        files = self.files("input")
+        others = [word for name, file in list(zip(onnx_reader.input_names(path), files))[1:] for word in ("-i", f"{name}={file}")]
+        printed = self.call(lightnet, "run", path, "--each", "-", "--json", "--threads", "1", "--seed", str(seed), *others,
+                            text="\n".join([files[0]] * n))
+        lines = printed.splitlines()
+        if self.reason is None and len(lines) != n:
+            self.reason = f"{len(lines)} of {n} runs have outputs"
+        return [[chances.Tensor(output["dtype"][len("TL_"):].lower(), output["shape"], output["data"])
+                 for output in json.loads(line)["outputs"]] for line in lines]
+
+    def call(self, *command, text=None):
+        """Runs a command, `text` being its input. Returns what it prints, or notes why it fails, and returns ""."""
         try:
-            done = subprocess.run(command, capture_output=True, text=True, errors="replace", timeout=TIMEOUT)
+            done = subprocess.run(command, input=text, capture_output=True, text=True, errors="replace", timeout=TIMEOUT)
         except subprocess.TimeoutExpired:
             self.reason = f"takes more than {TIMEOUT} seconds"
-            return
+            return ""
         if done.returncode == 0:
-            return
+            return done.stdout
         lines = (done.stderr.strip() or done.stdout.strip()).splitlines() or [f"exit status {done.returncode}"]
         self.reason = self.without_paths(next((line for line in lines if "DIFFERS" in line), lines[0]))
         if done.returncode not in (0, 1):
             self.reason = f"ends with status {done.returncode}: {self.reason}"
+        return ""
 
     def without_paths(self, line):
         return re.sub(r"^(lightnet: error: )?(%s\S*?: )?" % re.escape(self.folder), "", line).replace(self.folder + "/", "")
 
     def scope(self):
         """Why the model is out of scope, or None."""
-        if "training_dropout" in self.name:
-            return "training"
         return next((why for part, why in OUT_OF_SCOPE if any(part in operator for operator, _ in self.nodes)), None)
 
 
@@ -141,6 +176,7 @@ def operator_rows(models):
 def page_of(models):
     failing = [model for model in models if model.reason is not None]
     mended = [model for model in failing if not model.scope()]
+    n_random = sum(model.rule is not None for model in models)
     lines = [
         "# ONNX: conformance",
         "",
@@ -151,6 +187,11 @@ def page_of(models):
         f"Of {len(models)} models, {len(models) - len(failing)} pass. {len(failing) - len(mended)} are out of scope, "
         f"{len(mended)} fail for another reason.",
         "Tolerance: 1e-3 relative and 1e-5 absolute, 1e-2 relative for 16-bit floats, integers exact.",
+        "",
+        f"{n_random} of the models have random outputs, so these are not compared. Each model runs {chances.RUNS}",
+        "times, with fixed seeds. Each output has the stored type and shape, and only possible elements. Their",
+        f"frequencies are within {chances.SIGMAS} standard deviations of the expected ones: at each element, in total, at",
+        "neighbours, and in successive runs (`tests/onnx/chances.py`).",
         "",
         "## Operators",
         "",

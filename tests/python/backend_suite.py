@@ -4,8 +4,8 @@
 
 The tests of onnx.backend.test (Debian's python3-onnx) run on the data of libonnx-testdata. Those that pass must be those that
 docs/onnx-operators.md lists as passing on the command line, which tests/onnx/suite.py checks. Models of one node also run by
-run_node. Models that onnx.backend.test would download are left out. PACKAGE is the folder of the Python package. --reasons
-prints why the other tests do not pass.
+run_node. Random outputs follow the rule of tests/onnx/chances.py. Models that onnx.backend.test would download are left out.
+PACKAGE is the folder of the Python package. --reasons prints why the other tests do not pass.
 """
 import importlib.util
 import os
@@ -17,6 +17,8 @@ import unittest
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path[:0] = [sys.argv[1], os.path.join(HERE, "../structure"), os.path.join(HERE, "../onnx")]
 
+import chances
+import onnx_reader
 import suite
 from tap import ROOT, Tap
 
@@ -67,6 +69,28 @@ def skip(reason):
     raise unittest.SkipTest(str(reason))
 
 
+class Drawn(np.ndarray):
+    """Random elements, which have been checked."""
+
+
+def tensor_of(array):
+    dtype = onnx_reader.DTYPES[onnx.mapping.NP_TYPE_TO_TENSOR_TYPE[array.dtype]]
+    return chances.Tensor(dtype, list(array.shape), array.ravel().tolist())
+
+
+def rule_of(model, inputs):
+    return chances.rule_of({node.op_type for node in model.graph.node}, lambda: [tensor_of(array) for array in inputs])
+
+
+def check_draws(rule, runs, function):
+    """Fails where the rule's `function` finds faults in the outputs of runs. Returns those of the first run."""
+    tensors = [[tensor_of(array) for array in outputs] for outputs in runs]
+    faults = function(tensors, tensors[0])  # the form of outputs is compared later
+    if faults:
+        raise AssertionError(faults[0])
+    return [array.view(Drawn) for array in runs[0]]
+
+
 class Reasoned(onnx_backend.LightNetBackend):
     """Skips with the engine's reason, where the runner would only say that the model is not compatible."""
 
@@ -82,18 +106,28 @@ class Reasoned(onnx_backend.LightNetBackend):
 
     @classmethod
     def prepare(cls, model, device="CPU", **kwargs):
-        return ReasonedRep(super().prepare(model, device, **kwargs))
+        return ReasonedRep(model, lambda seed: onnx_backend.prepare(model, device, seed=seed, **kwargs))
 
 
 class ReasonedRep:
-    def __init__(self, rep):
-        self.rep = rep
+    def __init__(self, model, prepare):
+        """prepare(seed): a LightNetRep."""
+        self.model, self.prepare = model, prepare
+        self.rep = prepare(1)
 
     def run(self, inputs):
+        rule = rule_of(self.model, inputs)
         try:
-            return self.rep.run(inputs)
+            return self.rep.run(inputs) if rule is None else self.draw(rule, inputs)
         except onnx_backend.NotSupported as reason:
             skip(reason)
+
+    def draw(self, rule, inputs):
+        runs = [[list(rep.run(inputs)) for _ in range(n)]
+                for rep, n in ((self.rep, chances.RUNS), (self.prepare(1), suite.SEEDED_RUNS), (self.prepare(2), suite.SEEDED_RUNS))]
+        drawn = [[[array.tolist() for array in outputs] for outputs in each] for each in runs]
+        is_seeded = any(attribute.name == "seed" for node in self.model.graph.node for attribute in node.attribute)
+        return check_draws(rule, runs[0], lambda *tensors: rule.faults_of(*tensors) + chances.faults_of_seeds(is_seeded, *drawn))
 
 
 class ByNode(onnx_backend.LightNetBackend):
@@ -124,7 +158,11 @@ class ByNodeRep:
             outputs = onnx_backend.run_node(graph.node[0], feed, opset_version=versions.get(""))
         except onnx_backend.NotSupported as reason:
             skip(reason)
-        return [outputs[value.name] for value in graph.output]
+        found = [outputs[value.name] for value in graph.output]
+        rule = rule_of(self.model, inputs)
+        if rule is None:
+            return found
+        return check_draws(rule, [found], lambda runs, wanted: rule.faults_of_elements(runs[0], wanted))
 
 
 def bits_as_bfloat16(array, elem_type):
@@ -162,12 +200,16 @@ def name_of(test):
 
 
 class Suite(BackendTest):
-    """Also compares scalars in sequences, of which ONNX 1.12 asks the length."""
+    """Also compares scalars in sequences, of which ONNX 1.12 asks the length, and the form of random outputs."""
 
     @classmethod
     def assert_similar_outputs(cls, ref_outputs, outputs, *args, **kwargs):
         is_one = isinstance(outputs, np.ndarray)
-        super().assert_similar_outputs([ref_outputs] if is_one else ref_outputs, [outputs] if is_one else outputs, *args, **kwargs)
+        ref_outputs, outputs = ([ref_outputs], [outputs]) if is_one else (ref_outputs, outputs)
+        if any(isinstance(output, Drawn) for output in outputs):
+            np.testing.assert_equal(*([(array.dtype, array.shape) for array in arrays] for arrays in (outputs, ref_outputs)))
+        else:
+            super().assert_similar_outputs(ref_outputs, outputs, *args, **kwargs)
 
 
 def outcomes_of(backend, kinds):
