@@ -149,21 +149,27 @@ def check_choices(tap, lightnet):
               got if isinstance(got[0], str) else unlike(got[0], [0.25, 0.75]))
 
 
-def dropout_of(x, inputs=(), constants=(), opset=22, kind=None, **attributes):
-    """A model of Dropout, with its mask; `kind`: the type to which x is cast and in which the node computes."""
-    arrays = [x, *inputs]
-    names = ["x", "ratio", "mode"][:len(arrays)]
-    given = {name: np.asarray(array) for name, array in zip(names, arrays)}
-    fixed = [names[i] for i in constants]
-    nodes = [node("Dropout", names, ["y", "mask"], **attributes)]
-    if kind:
-        nodes = [node("Cast", ["x"], ["narrow"], to=CODE[kind]),
-                 node("Dropout", ["narrow", *names[1:]], ["narrow_y", "mask"], **attributes),
-                 node("Cast", ["narrow_y"], ["y"], to=CODE["float"])]
-    whole = graph(nodes, [value(name, name_of(a), a.shape) for name, a in given.items() if name not in fixed],
-                  [value("y", name_of(given["x"])), value("mask", "bool" if opset >= 10 else name_of(given["x"]))],
-                  [tensor(name, name_of(a), a.shape, a.ravel().tolist()) for name, a in given.items() if name in fixed])
-    return model(whole, opset=opset), {name: a for name, a in given.items() if name not in fixed}
+def dropouts_of(x, cases, constants=(), opset=22, kind=None, **attributes):
+    """A model of nodes of Dropout, with masks, whose inputs but x are the cases. kind: the type to which x is cast, and in which
+    the nodes compute."""
+    arrays, nodes, outputs = {"x": np.asarray(x)}, [], []
+    for k, inputs in enumerate(cases):
+        names = [f"ratio{k}", f"mode{k}"][:len(inputs)]
+        arrays |= dict(zip(names, map(np.asarray, inputs)))
+        y = f"narrow_y{k}" if kind else f"y{k}"
+        nodes.append(node("Dropout", ["narrow" if kind else "x", *names], [y, f"mask{k}"], **attributes))
+        nodes += [node("Cast", [y], [f"y{k}"], to=CODE["float"])] if kind else []
+        outputs += [value(f"y{k}", name_of(arrays["x"])), value(f"mask{k}", "bool" if opset >= 10 else name_of(arrays["x"]))]
+    nodes = ([node("Cast", ["x"], ["narrow"], to=CODE[kind])] if kind else []) + nodes
+    fixed = {name: array for name, array in arrays.items() if any(name.startswith(start) for start in constants)}
+    given = {name: array for name, array in arrays.items() if name not in fixed}
+    whole = graph(nodes, [value(name, name_of(a), a.shape) for name, a in given.items()], outputs,
+                  [tensor(name, name_of(a), a.shape, a.ravel().tolist()) for name, a in fixed.items()])
+    return model(whole, opset=opset), given
+
+
+def dropout_of(x, inputs=(), constants=(), **how):
+    return dropouts_of(x, [inputs], constants, **how)
 
 
 def wrongly_dropped(got, x, ratio, rtol, mask_type=np.bool_):
@@ -183,16 +189,17 @@ def wrongly_dropped(got, x, ratio, rtol, mask_type=np.bool_):
 
 def check_dropout(tap, lightnet):
     """Dropout in training, and Dropout that keeps all elements."""
-    constants = {"constants": (1, 2), "the ratio an input": (2,), "the mode an input": (1,), "both inputs": ()}
+    constants = {"constants": ("ratio", "mode"), "the ratio an input": ("mode",), "the mode an input": ("ratio",),
+                 "both inputs": ()}
     kinds = {"float": (F32, None, 1e-6), "double": (np.float64, None, 1e-14), "float16": (np.float16, None, 2e-3),
              "bfloat16": (F32, "bfloat16", 2 ** -7)}
     for name, (given, kind, rtol) in kinds.items():
         x = np.linspace(-1, 2, LEN).astype(given)
         for sentence, which in constants.items():
-            faults = []
-            for ratio in (given(0.25), np.float64(0.3), np.float16([0.75])):
-                inputs = [ratio, np.bool_(True)]
-                faults += wrongly_dropped(run(lightnet, *dropout_of(x, inputs, which, kind=kind, seed=9)), x, ratio.max(), rtol)
+            ratios = given(0.25), np.float64(0.3), np.float16([0.75])
+            got = run(lightnet, *dropouts_of(x, [(ratio, np.bool_(True)) for ratio in ratios], which, kind=kind, seed=9))
+            faults = got if isinstance(got[0], str) else [fault for k, ratio in enumerate(ratios)
+                                                          for fault in wrongly_dropped(got[2 * k:][:2], x, ratio.max(), rtol)]
             tap.check(f"Dropout of {name} in training, {sentence}", faults)
     check_dropout_forms(tap, lightnet)
     check_dropout_that_keeps(tap, lightnet, constants)
@@ -219,7 +226,7 @@ def check_dropout_forms(tap, lightnet):
                   wrongly_dropped(got, x, 0.75, 1e-6) if sign > 0 else kept_all(got, x))
     for shape in ((0, 3), (), (3, 1, 2)):
         x = np.full(shape, 2, F32)
-        for which in ((1, 2), ()):
+        for which in (("ratio", "mode"), ()):
             got = run(lightnet, *dropout_of(x, [F32(0.5), np.bool_(True)], which, seed=9))
             tap.check(f"Dropout of shape {shape}, {'constants' if which else 'inputs'}", wrongly_dropped(got, x, 0.5, 1e-6))
     whole, given = dropout_of(np.linspace(1, 2, LEN).astype(F32), [F32(0.5), np.bool_(True)])
@@ -228,12 +235,14 @@ def check_dropout_forms(tap, lightnet):
               ["it differs"])
     tap.check("and as the reference program has it", verified(lightnet, whole, given))
     x = np.repeat(np.array([np.inf, -np.inf, np.nan, -0.0], F32), 100)
-    for which in ((1, 2), ()):
+    for which in (("ratio", "mode"), ()):
         got = run(lightnet, *dropout_of(x, [F32(0.5), np.bool_(True)], which, seed=9))
         tap.check(f"Dropout of infinities and NaN, {'constants' if which else 'inputs'}", wrongly_dropped(got, x, 0.5, 0))
-    almost = F32(1 - 2 ** -24)  # the greatest ratio
-    got = run(lightnet, *dropout_of(np.full(3, 1e-3, np.float16), [almost, np.bool_(True)], (1, 2), seed=9))
-    tap.check("Dropout of float16 has factors beyond its range", [] if not got[0].any() and not got[1].any() else [f"{got}"])
+    ratio, x = F32(1 - 1e-5), np.full(2 ** 20, 1e-3, np.float16)
+    for which in (("ratio", "mode"), ()):
+        got = run(lightnet, *dropout_of(x, [ratio, np.bool_(True)], which, seed=9))
+        tap.check(f"Dropout of float16 has factors beyond its range, {'constants' if which else 'inputs'}",
+                  wrongly_dropped(got, x, ratio, 2e-3) or ([] if got[1].any() else ["all elements are dropped"]))
     got = run(lightnet, *dropout_of(np.ones(LEN, F32), [F32(1), np.bool_(True)], seed=9))
     tap.check("a ratio of 1 at run time drops all elements", [] if not got[0].any() and not got[1].any() else [f"{got}"])
 
@@ -251,10 +260,12 @@ def check_dropout_that_keeps(tap, lightnet, constants):
     for kind in FLOATS:
         x = np.linspace(-1, 2, 100).astype(NUMPY[kind])
         for sentence, which in constants.items():
-            faults = []
-            for ratio, mode in ((0.5, False), (0.0, True), (0.0, False), (1.0, False)):
-                got = run(lightnet, *dropout_of(x, [NUMPY[kind](ratio), np.bool_(mode)], which, seed=9))
-                faults += [f"ratio {ratio}, mode {mode}: {fault}" for fault in kept_all(got, x)]
+            modes = (0.5, False), (0, True), (0, False), (1, False)
+            cases = [(NUMPY[kind](ratio), np.bool_(mode)) for ratio, mode in modes]
+            got = run(lightnet, *dropouts_of(x, cases, which, seed=9))
+            faults = got if isinstance(got[0], str) else [f"ratio {ratio}, mode {mode}: {fault}"
+                                                          for k, (ratio, mode) in enumerate(modes)
+                                                          for fault in kept_all(got[2 * k:][:2], x)]
             tap.check(f"Dropout of {kind} without training or with ratio 0 keeps all, {sentence}", faults)
     x = np.ones(100, F32)
     for inputs in ([], [F32(0.5)]):
