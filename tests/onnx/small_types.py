@@ -179,14 +179,21 @@ class Case:
         return model(graph(self.nodes, [value(name, dtype, list(array.shape)) for name, (dtype, array) in self.inputs.items()],
                            [value(name, dtype) for name, dtype, _, _ in self.outputs], self.constants), opset=self.opset)
 
+    def faults_of_run(self, lightnet, path, given, out, before=""):
+        faults = failure(call([lightnet, "run", path, *given, "-O", out]))
+        for k, (_, dtype, want, what) in enumerate([] if faults else self.outputs):
+            faults += faults_of_elements(before + what, dtype, np.load(os.path.join(out, f"output_{k}.npy")), want)
+        return faults
+
     def faults(self, lightnet):
+        """Of the model, of the reference program, and of the model that is written as ONNX again."""
         with tempfile.TemporaryDirectory() as folder:
-            arguments = write(folder, self.model(), {name: array for name, (_, array) in self.inputs.items()})
-            out = os.path.join(folder, "out")
-            faults = failure(call([lightnet, "run", *arguments, "-O", out]))
-            for k, (_, dtype, want, what) in enumerate([] if faults else self.outputs):
-                faults += faults_of_elements(what, dtype, np.load(os.path.join(out, f"output_{k}.npy")), want)
-            return faults + failure(call([lightnet, "verify", "--reference", *arguments]))
+            path, *given = write(folder, self.model(), {name: array for name, (_, array) in self.inputs.items()})
+            written = os.path.join(folder, "written.onnx")
+            return (self.faults_of_run(lightnet, path, given, os.path.join(folder, "out")) +
+                    failure(call([lightnet, "verify", "--reference", path, *given])) +
+                    failure(call([lightnet, "convert", path, *given, "-o", written])) +
+                    self.faults_of_run(lightnet, written, given, os.path.join(folder, "again"), "written: "))
 
 
 # ---- conversions ----

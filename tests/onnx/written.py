@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """usage: written.py LIGHTNET. Models that `convert` writes as ONNX: they give the results of the original, and have its names, types
 and sizes; operators that ONNX lacks are named, all of them. Debian's onnx.checker checks the files, if it is installed."""
+import collections
 import json
 import os
 import subprocess
@@ -278,6 +279,65 @@ def check_strings(tap):
         tap.check("labels are an operator that ONNX lacks", [] if "lookup_key (1 node" in done.stderr else [done.stderr])
 
 
+# ---- types of 8 bits and less, and random numbers ----
+
+def small_constants():
+    """Constants of few bits, whose last byte is not full, and floats of 8 bits."""
+    ops = [create("x", "TL_FLOAT", [3], [])]
+    for dtype, data in (("INT4", [-8, 7, -1]), ("UINT4", [15, 0, 9]), ("INT2", [-2, 1, -1]), ("UINT2", [3, 0, 2]),
+                        ("FLOAT4E2M1", [6, -0.5, 1.5]), ("FLOAT8E5M2", [1.25, -57344, 0]), ("FLOAT8E8M0", [0.25, 4, 1])):
+        ops += [create(dtype, "TL_" + dtype, [3], data), op("wide " + dtype, "cast", {"src": dtype}, {"dst": "f" + dtype}, dtype="TL_FLOAT")]
+        ops.append(op("sum " + dtype, "binary", {"src1": "x", "src2": "f" + dtype}, {"dst": "y" + dtype}, op="TL_BINARY_ADD"))
+    return ["x"], [each["tensors_out"][0]["name"] for each in ops if each["optype"] == "binary"], ops
+
+
+def few_bits_model(folder):
+    """Products of ONNX Runtime's domain with weights of 4 bits, around half of their range and with zero points; gathered rows."""
+    rng = np.random.default_rng(3)
+    scales = tensor("s", "float", [24, 2], rng.uniform(0.5, 1, 48).tolist())
+    weights = tensor("w", "uint8", [24, 2, 16], rng.integers(0, 256, 24 * 32).tolist())
+    zeros = tensor("z", "uint8", [24, 1], rng.integers(0, 256, 24).tolist())
+    table = tensor("t", "uint8", [5, 32], rng.integers(0, 256, 160).tolist())
+    steps = tensor("ts", "float", [5, 2], rng.uniform(0.5, 1, 10).tolist())
+    how = dict(domain="com.microsoft", K=64, N=24, bits=4, block_size=32)
+    nodes = [node("MatMulNBits", ["x", "w", "s"], ["y"], **how), node("MatMulNBits", ["x", "w", "s", "z"], ["v"], **how),
+             node("GatherBlockQuantized", ["t", "i", "ts"], ["g"], domain="com.microsoft", bits=4, block_size=32, quantize_axis=1)]
+    whole = graph(nodes, [value("x", "float", [3, 64]), value("i", "int64", [4])],
+                  [value(name, "float") for name in "yvg"], [scales, weights, zeros, table, steps])
+    path = os.path.join(folder, "few.onnx")
+    with open(path, "wb") as file:
+        file.write(model(whole, opset={"": 21, "com.microsoft": 1}))
+    return path
+
+
+def check_small_types(tap):
+    with tempfile.TemporaryDirectory() as folder:
+        tap.check("constants of types of 8 bits and less", round_trip(folder, write_ir(folder, *small_constants())))
+    with tempfile.TemporaryDirectory() as folder:
+        faults = round_trip(folder, few_bits_model(folder), tolerance=1e-5)
+        if not faults:
+            kinds = collections.Counter(one_of(t, 2) for t in all_of(graph_of(os.path.join(folder, "written.onnx")), 5))
+            faults = [] if kinds[21] == 2 and kinds[22] == 1 else [f"initializers of types {kinds}"]
+            done = call("compile", os.path.join(folder, "written.onnx"), "-o", os.path.join(folder, "compiled.json"))
+            with open(os.path.join(folder, "compiled.json"), encoding="utf-8") as file:
+                ops = collections.Counter(each["optype"] for each in json.load(file)["ops"])
+            faults += [] if not done.returncode and not ops["dequantize_cpu"] > 1 else [f"operators {ops}"]
+        tap.check("weights of 4 bits stay packed", faults)
+
+
+def check_random(tap):
+    nodes = [node("RandomUniform", [], ["a"], shape=[50], seed=3.0), node("RandomNormal", [], ["b"], shape=[7, 9], seed=-2.5, mean=1.0),
+             node("RandomNormalLike", ["x"], ["c"], seed=0.0, dtype=11), node("Bernoulli", ["x"], ["d"], seed=7.0, dtype=9),
+             node("Multinomial", ["x"], ["e"], sample_size=20, seed=1e30), node("RandomUniformLike", ["s"], ["f"], seed=4.0)]
+    outs = {"a": "float", "b": "float", "c": "double", "d": "bool", "e": "int32", "f": "float"}
+    whole = graph(nodes, [value("x", "float", [3, 5]), value("s", "float", [])], [value(*each) for each in outs.items()])
+    with tempfile.TemporaryDirectory() as folder:
+        path = os.path.join(folder, "random.onnx")
+        with open(path, "wb") as file:
+            file.write(model(whole, opset=17))
+        tap.check("random operators keep their seeds", round_trip(folder, path))
+
+
 # ---- what cannot be written ----
 
 def check_missing(tap):
@@ -322,6 +382,8 @@ def main():
     check_names(tap)
     check_sizes(tap)
     check_strings(tap)
+    check_small_types(tap)
+    check_random(tap)
     check_missing(tap)
     check_external(tap)
     check_examples(tap)

@@ -9,6 +9,7 @@
 #include "data/ln_onnx_tensor.h"
 #include "lightnet/ln_hash.h"
 #include "tensorlight/tl_shape.h"
+#include "tensorlight/tl_type.h"
 #include "tensorlight/tl_util.h"
 
 /* Types of attributes (AttributeProto.AttributeType). */
@@ -239,6 +240,56 @@ static void name_node(ln_onnx_op *n, LnOnnx__Node *node)
     node->name = text(n->writer, !strcmp(out, n->label) ? n->op->op_arg->name : out);
 }
 
+// The operator does not take the type of its input, but moves the same values as another type.
+// Returns the input's type; TL_DTYPE_INVALID: it does.
+static tl_dtype carry_inputs(ln_onnx_op *n, LnOnnx__Node *node)
+{
+    tl_dtype small = TL_DTYPE_INVALID;
+    for (size_t i = 0; i < node->n_input; i++) {
+        const tl_dtype dtype = ln_onnx_type_of(n->writer, node->input[i]);
+        const tl_dtype as = ln_onnx_moves_as(node->op_type, dtype);
+        if (as == dtype)
+            continue;
+        small = dtype;
+        node->input[i] = (char *)ln_onnx_put_cast(n, node->input[i], as);
+    }
+    return small;
+}
+
+static void add_node(ln_onnx_op *n, LnOnnx__Node *node)
+{
+    name_node(n, node);
+    ln_onnx_check_type(n, node);
+    ln_onnx_note_moved(n->writer, node);
+    ln_onnx_list_add(n->writer, &n->level->nodes, node);
+}
+
+// Outputs that moved as another type. Infinities stay.
+static void carry_outputs(ln_onnx_op *n, LnOnnx__Node *node, tl_dtype dtype)
+{
+    const char *outs[LN_MAXDIM];
+    const size_t len = node->n_output;
+    if (len > LN_MAXDIM) {
+        ln_onnx_op_lacks(n, "ONNX's %s does not take %s", node->op_type, tl_dtype_name(dtype));
+        return;
+    }
+    for (size_t i = 0; i < len; i++) {
+        outs[i] = node->output[i];
+        node->output[i] = (char *)ln_onnx_put_name(n, node->op_type);
+    }
+    add_node(n, node);
+    for (size_t i = 0; i < len; i++) {
+        const char *const moved = node->output[i];
+        ln_onnx_put_begin(n, "Cast");
+        ln_onnx_put_set(n, LN_ONNX_SRC(moved));
+        ln_onnx_put_set(n, LN_DTYPE("to", dtype));
+        if (tl_dtype_has_fractions(dtype))
+            ln_onnx_put_set(n, LN_INT("saturate", 0));
+        ln_onnx_put_end(n, 1, &outs[i]);
+        ln_onnx_note_type(n->writer, outs[i], dtype);
+    }
+}
+
 void ln_onnx_put_end(ln_onnx_op *n, int n_outs, const char *const *outs)
 {
     LnOnnx__Node *const node = n->node;
@@ -254,9 +305,11 @@ void ln_onnx_put_end(ln_onnx_op *n, int n_outs, const char *const *outs)
         node->output[node->n_output++] = (char *)outs[i];
     if (!node->output)
         return;
-    name_node(n, node);
-    ln_onnx_check_type(n, node);
-    ln_onnx_list_add(n->writer, &n->level->nodes, node);
+    const tl_dtype small = carry_inputs(n, node);
+    if (small == TL_DTYPE_INVALID)
+        add_node(n, node);
+    else
+        carry_outputs(n, node, small);
 }
 
 static void put_parts(ln_onnx_op *n, const char *op_type, const ln_part *parts)
@@ -337,6 +390,13 @@ static void add_initializer(ln_onnx_writer *w, LnOnnx__Tensor *t, const char *na
     ln_onnx_list_add(w, &w->data, own);
 }
 
+ln_onnx_data ln_onnx_data_for(tl_dtype dtype, int len)
+{
+    return (ln_onnx_data){.size = tl_packed_size(dtype, (size_t)len),
+                          .apart = tl_dtype_bits(dtype) < 8 ? (size_t)len : 0,
+                          .dtype = dtype};
+}
+
 const char *ln_onnx_put_weight(ln_onnx_writer *w, const char *name, int type, int ndim,
                                const int *dims, const ln_onnx_data *data)
 {
@@ -390,9 +450,12 @@ const char *ln_onnx_put_constant(ln_onnx_op *n, tl_dtype dtype, int ndim, const 
     if (!own)
         return "";
     memcpy(own, data, size);
-    const ln_onnx_data held = {.bytes = own, .size = size};
+    ln_onnx_data held = ln_onnx_data_for(dtype, len);
+    held.bytes = own;
     const char *const name = ln_onnx_put_weight(w, ln_onnx_put_name(n, "const"),
                                                 ln_onnx_put_dtype(dtype), ndim, dims, &held);
+    if (tl_dtype_is_stored(dtype))
+        ln_onnx_note_type(w, name, dtype);
     if (key && ln_hash_insert(w->constants, key, (void *)name) < 0)
         ln_translation_fail_memory(&w->base);
     return name;
@@ -430,7 +493,8 @@ static LnOnnx__Tensor *element_tensor(ln_onnx_op *n, tl_dtype dtype, double valu
     if (!t || !element || !data)
         return NULL;
     tl_convert(element, dtype, &value, TL_DOUBLE);
-    *data = (ln_onnx_data){.bytes = element, .size = tl_size_of(dtype)};
+    *data = ln_onnx_data_for(dtype, 1);
+    data->bytes = element;
     set_data(t, data);
     ln_onnx_list_add(w, &w->data, data);
     return t;

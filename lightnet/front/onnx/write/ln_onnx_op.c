@@ -88,7 +88,8 @@ static const char *add_from_file(ln_onnx_op *n, const char *tensor, const tl_ten
                                  const char *name)
 {
     const ln_weight *const weight = ln_weights_of(n->level->ctx, tensor);
-    const ln_onnx_data data = {.weight = weight, .size = tl_tensor_size(like)};
+    ln_onnx_data data = ln_onnx_data_for(like->dtype, like->len);
+    data.weight = weight;
     if (!weight) {
         fail_tensor(n, tensor, "the model has no data for it; name its weight file");
         return "";
@@ -98,20 +99,25 @@ static const char *add_from_file(ln_onnx_op *n, const char *tensor, const tl_ten
     return add_data(n, name, like, &data);
 }
 
+static const char *add_random(ln_onnx_op *n, const ln_op *op, const tl_tensor *like,
+                              const char *name)
+{
+    const ln_onnx_data drawn = {.random = op, .size = tl_tensor_size(like)};
+    if (tl_dtype_bits(like->dtype) < 8) {
+        ln_onnx_op_lacks(n, "a random constant of type %s", tl_dtype_name(like->dtype));
+        return "";
+    }
+    return add_data(n, name, like, &drawn);
+}
+
 // The value of a tensor that a source or a create produces; `name`: its wanted name.
 static const char *add_constant(ln_onnx_op *n, const ln_op *op, const char *tensor,
                                 const char *name)
 {
     const tl_tensor *const like = ln_tensor_table_find(n->level->ctx->tensor_table, tensor)->tensor;
     const ln_param_entry *const data = ln_param_list_find(op->op_arg->params, "data");
-    if (tl_dtype_bits(like->dtype) < 8) { // side by side in the file
-        ln_onnx_op_lacks(n, "a constant of type %s", tl_dtype_name(like->dtype));
-        return "";
-    }
-    if (ln_produces_random(op) && like->dtype != TL_STRING) { // strings become empty
-        const ln_onnx_data drawn = {.random = op, .size = tl_tensor_size(like)};
-        return add_data(n, name, like, &drawn);
-    }
+    if (ln_produces_random(op) && like->dtype != TL_STRING) // strings become empty
+        return add_random(n, op, like, name);
     if (ln_from_file_name(op))
         return add_from_file(n, tensor, like, name);
     const int len = data ? data->array_len : 0;
@@ -120,7 +126,8 @@ static const char *add_constant(ln_onnx_op *n, const ln_op *op, const char *tens
         ln_onnx_op source = {.writer = n->writer, .level = n->level, .op = op, .label = name};
         return ln_onnx_put_filled_as(&source, name, like->dtype, like->ndim, like->dims, number);
     }
-    const ln_onnx_data held = {.bytes = fill(n, data, like), .size = tl_tensor_size(like)};
+    ln_onnx_data held = ln_onnx_data_for(like->dtype, like->len);
+    held.bytes = fill(n, data, like);
     return held.bytes ? add_data(n, name, like, &held) : "";
 }
 

@@ -15,6 +15,7 @@
 
 #include "base/ln_error_memory.h"
 #include "base/ln_outtext.h"
+#include "tensorlight/tl_type.h"
 #include "tensorlight/tl_util.h"
 
 /* A message may have at most so many bytes, as readers count them in 32 bits. */
@@ -57,20 +58,33 @@ static int write_random(FILE *fp, const ln_op *op, ln_error *err)
     return status ? ln_error_set(err, "%s", tl_last_error()) : 0;
 }
 
+static int read_piece(const ln_onnx_data *data, size_t at, uint8_t *piece, size_t len,
+                      ln_error *err)
+{
+    if (data->weight)
+        return ln_weight_read(data->weight, at, piece, len, err);
+    memcpy(piece, (const uint8_t *)data->bytes + at, len);
+    return 0;
+}
+
 static int write_data(FILE *fp, const ln_onnx_data *data, ln_error *err)
 {
-    char piece[PIECE];
+    uint8_t piece[PIECE], packed[PIECE];
+    const size_t end = data->apart ? data->apart : data->size;
     if (data->random)
         return write_random(fp, data->random, err);
-    if (!data->weight) {
-        fwrite(data->bytes, 1, data->size, fp);
-        return 0;
-    }
-    for (size_t at = 0; at < data->size; at += PIECE) {
-        const size_t len = data->size - at < PIECE ? data->size - at : PIECE;
-        if (ln_weight_read(data->weight, at, piece, len, err))
+    for (size_t at = 0; at < end; at += PIECE) {
+        const size_t len = end - at < PIECE ? end - at : PIECE;
+        if (read_piece(data, at, piece, len, err))
             return -1;
-        fwrite(piece, 1, len, fp);
+        for (size_t i = 0; i < len && data->flips; i++)
+            piece[i] ^= data->flips;
+        if (data->apart) {
+            tl_pack(packed, piece, data->dtype, len);
+            fwrite(packed, 1, tl_packed_size(data->dtype, len), fp);
+        } else {
+            fwrite(piece, 1, len, fp);
+        }
     }
     return 0;
 }

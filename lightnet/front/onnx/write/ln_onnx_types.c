@@ -6,6 +6,7 @@
 
 #include <string.h>
 
+#include "data/ln_raw.h"
 #include "lightnet/ln_hash.h"
 #include "tensorlight/tl_type.h"
 
@@ -58,25 +59,107 @@ static const struct group {
      0},
 };
 
+/* Operators that take types of 8 bits and less, in the operator sets that have these or from that
+ * one on. The output has the input's type if it "keeps" it. */
+static const struct small {
+    const char *op_types;
+    int since, keeps;
+} small[] = {
+    {" BitCast Cast Constant ConstantOfShape DequantizeLinear QuantizeLinear Shape Size ", 0, 0},
+    {" If Loop ", 0, 0},
+    {" Identity Reshape ", 0, 1},
+    {" Flatten Pad Squeeze Transpose Unsqueeze ", 21, 1},
+};
+
+/* Types, and the operator sets that brought them. */
+static const struct type {
+    tl_dtype dtype;
+    int since;
+} types[] = {
+    {TL_DOUBLE, 0},
+    {TL_FLOAT, 0},
+    {TL_FLOAT16, 0},
+    {TL_BFLOAT16, 0},
+    {TL_INT64, 0},
+    {TL_INT32, 0},
+    {TL_INT16, 0},
+    {TL_INT8, 0},
+    {TL_UINT64, 0},
+    {TL_UINT32, 0},
+    {TL_UINT16, 0},
+    {TL_UINT8, 0},
+    {TL_BOOL, 0},
+    {TL_FLOAT8E4M3FN, 19},
+    {TL_FLOAT8E4M3FNUZ, 19},
+    {TL_FLOAT8E5M2, 19},
+    {TL_FLOAT8E5M2FNUZ, 19},
+    {TL_INT4, 21},
+    {TL_UINT4, 21},
+    {TL_FLOAT4E2M1, 23},
+    {TL_FLOAT8E8M0, 24},
+    {TL_INT2, 25},
+    {TL_UINT2, 25},
+};
+
+// Whether the name is among these, each of which is between blanks.
+static int is_among(const char *names, const char *name)
+{
+    const size_t len = strlen(name);
+    for (const char *p = names; (p = strstr(p, name)); p += len)
+        if (p[-1] == ' ' && p[len] == ' ')
+            return 1;
+    return 0;
+}
+
 static const struct group *find_group(const char *op_type)
 {
-    const size_t len = strlen(op_type);
     for (const struct group *g = groups; g < groups + sizeof(groups) / sizeof(groups[0]); g++)
-        for (const char *p = g->op_types; (p = strstr(p, op_type)); p += len)
-            if (p[-1] == ' ' && p[len] == ' ')
-                return g;
+        if (is_among(g->op_types, op_type))
+            return g;
+    return NULL;
+}
+
+static const struct small *find_small(const char *op_type)
+{
+    for (const struct small *s = small; s < small + sizeof(small) / sizeof(small[0]); s++)
+        if (is_among(s->op_types, op_type))
+            return s;
     return NULL;
 }
 
 void ln_onnx_note_type(ln_onnx_writer *w, const char *value, tl_dtype dtype)
 {
-    static const tl_dtype dtypes[] = {TL_DOUBLE, TL_FLOAT, TL_FLOAT16, TL_BFLOAT16, TL_INT64,
-                                      TL_INT32,  TL_INT16, TL_INT8,    TL_UINT64,   TL_UINT32,
-                                      TL_UINT16, TL_UINT8, TL_BOOL};
-    for (size_t i = 0; i < sizeof(dtypes) / sizeof(dtypes[0]); i++)
-        if (dtypes[i] == dtype && !w->base.failed &&
-            ln_hash_insert(w->types, value, (void *)&dtypes[i]) < 0)
+    for (const struct type *t = types; t < types + sizeof(types) / sizeof(types[0]); t++) {
+        if (t->dtype != dtype || w->base.failed)
+            continue;
+        if (ln_hash_insert(w->types, value, (void *)t) < 0)
             ln_translation_fail_memory(&w->base);
+        w->needed = t->since > w->needed ? t->since : w->needed;
+    }
+}
+
+tl_dtype ln_onnx_type_of(const ln_onnx_writer *w, const char *value)
+{
+    const struct type *const t = w->base.failed ? NULL : ln_hash_find(w->types, value);
+    return t ? t->dtype : TL_DTYPE_INVALID;
+}
+
+tl_dtype ln_onnx_moves_as(const char *op_type, tl_dtype dtype)
+{
+    if (dtype == TL_DTYPE_INVALID || !tl_dtype_is_stored(dtype) || find_small(op_type))
+        return dtype;
+    return tl_dtype_has_fractions(dtype) ? TL_FLOAT : ln_raw_dtype(dtype);
+}
+
+void ln_onnx_note_moved(ln_onnx_writer *w, const LnOnnx__Node *node)
+{
+    const struct small *const row = find_small(node->op_type);
+    const tl_dtype dtype = node->n_input ? ln_onnx_type_of(w, node->input[0]) : TL_DTYPE_INVALID;
+    if (!row || dtype == TL_DTYPE_INVALID || !tl_dtype_is_stored(dtype))
+        return;
+    w->needed = row->since > w->needed ? row->since : w->needed;
+    if (row->keeps)
+        ln_onnx_note_type(w, node->output[0], dtype);
 }
 
 int ln_onnx_takes(const ln_onnx_op *n, const char *op_type, tl_dtype dtype)
@@ -89,13 +172,13 @@ int ln_onnx_takes(const ln_onnx_op *n, const char *op_type, tl_dtype dtype)
 // Intermediate values whose type is not known are of the type of others that are.
 void ln_onnx_check_type(ln_onnx_op *n, const LnOnnx__Node *node)
 {
-    const tl_dtype *const dtype =
-        node->n_input ? ln_hash_find(n->writer->types, node->input[0]) : NULL;
-    const struct group *const g = dtype ? find_group(node->op_type) : NULL;
-    if (!g || g->types >> *dtype & 1)
+    const tl_dtype dtype =
+        node->n_input ? ln_onnx_type_of(n->writer, node->input[0]) : TL_DTYPE_INVALID;
+    const struct group *const g = dtype != TL_DTYPE_INVALID ? find_group(node->op_type) : NULL;
+    if (!g || tl_dtype_is_stored(dtype) || g->types >> dtype & 1)
         return;
-    if (g->more >> *dtype & 1)
+    if (g->more >> dtype & 1)
         ln_onnx_op_since(n, g->since);
     else
-        ln_onnx_op_lacks(n, "ONNX's %s does not take %s", node->op_type, tl_dtype_name(*dtype));
+        ln_onnx_op_lacks(n, "ONNX's %s does not take %s", node->op_type, tl_dtype_name(dtype));
 }

@@ -54,7 +54,10 @@ typedef struct ln_onnx_data {
     const ln_weight *weight;
     const ln_op *random;
     const void *bytes;
-    size_t size;
+    size_t size;    /* in the file */
+    size_t apart;   /* elements that lie side by side in the file, with a byte each here; or 0 */
+    tl_dtype dtype; /* their type */
+    uint8_t flips;  /* bits of each byte that the file has the other way round */
 } ln_onnx_data;
 
 typedef struct ln_onnx_writer {
@@ -104,6 +107,7 @@ extern const ln_onnx_op_row ln_onnx_write_rows_elementwise[];
 extern const ln_onnx_op_row ln_onnx_write_rows_image[];
 extern const ln_onnx_op_row ln_onnx_write_rows_nodes[];
 extern const ln_onnx_op_row ln_onnx_write_rows_product[];
+extern const ln_onnx_op_row ln_onnx_write_rows_quantize[];
 extern const ln_onnx_op_row ln_onnx_write_rows_recurrent[];
 extern const ln_onnx_op_row ln_onnx_write_rows_select[];
 extern const ln_onnx_op_row ln_onnx_write_rows_shape[];
@@ -217,6 +221,10 @@ const char *ln_onnx_put_filled_as(ln_onnx_op *n, const char *out, tl_dtype dtype
 const char *ln_onnx_put_filled(ln_onnx_op *n, tl_dtype dtype, int ndim, const int *dims,
                                double value);
 
+/** A record for `len` elements, which have a byte each if they have fewer than 8 bits; without
+ *  data. */
+ln_onnx_data ln_onnx_data_for(tl_dtype dtype, int len);
+
 /** An initializer with this name, which is its own; `type`: its number in ONNX. Returns the name.
  */
 const char *ln_onnx_put_weight(ln_onnx_writer *w, const char *name, int type, int ndim,
@@ -252,8 +260,19 @@ int ln_onnx_put_dtype(tl_dtype dtype);
 
 /* The model */
 
-/** The value has this type. */
+/** The value has this type, which the operator set must have. */
 void ln_onnx_note_type(ln_onnx_writer *w, const char *value, tl_dtype dtype);
+
+/** The type of a value; TL_DTYPE_INVALID: not known. */
+tl_dtype ln_onnx_type_of(const ln_onnx_writer *w, const char *value);
+
+/** The type as which the operator moves elements of this one: itself, or one that has all its
+ *  values, as few operators take types of 8 bits and less. */
+tl_dtype ln_onnx_moves_as(const char *op_type, tl_dtype dtype);
+
+/** A node that moves elements has an output of the type of its input, where this is of 8 bits or
+ *  less. */
+void ln_onnx_note_moved(ln_onnx_writer *w, const LnOnnx__Node *node);
 
 /** Whether an operator takes elements of a type, in the operator set that is being written. */
 int ln_onnx_takes(const ln_onnx_op *n, const char *op_type, tl_dtype dtype);

@@ -463,17 +463,8 @@ static void write_cast(ln_onnx_op *n)
                    LN_DTYPE("to", ln_onnx_op_tensor(n, "dst")->dtype));
 }
 
-static void write_bitcast(ln_onnx_op *n)
-{
-    ln_onnx_op_since(n, 26);
-    LN_ONNX_PUT_AS(n, "dst", "BitCast", LN_ONNX_SRC(ln_onnx_op_in(n, "src")),
-                   LN_DTYPE("to", ln_onnx_op_tensor(n, "dst")->dtype));
-}
-
 const ln_onnx_op_row ln_onnx_write_rows_elementwise[] = {
-    {"unary", write_unary},       {"relu", write_relu},
-    {"lrelu", write_lrelu},       {"binary", write_binary},
-    {"elew", write_elew},         {"compare", write_compare},
-    {"classify", write_classify}, {"cast", write_cast},
-    {"bitcast", write_bitcast},   {NULL},
+    {"unary", write_unary},       {"relu", write_relu}, {"lrelu", write_lrelu},
+    {"binary", write_binary},     {"elew", write_elew}, {"compare", write_compare},
+    {"classify", write_classify}, {"cast", write_cast}, {NULL},
 };

@@ -2,6 +2,7 @@
 // Writing operators that pick and place elements by index, sort, choose, or draw random numbers.
 
 #include <limits.h>
+#include <math.h>
 #include <string.h>
 
 #include "front/onnx/write/ln_onnx_write.h"
@@ -167,18 +168,32 @@ static void write_nms(ln_onnx_op *n)
 
 /* ---- random numbers ---- */
 
+/** The float with the bits of the seed, as a reader takes these. A seed of more bits, or with those
+ *  of NaN, becomes another one. */
+static double seed_of(const ln_onnx_op *n)
+{
+    const double seed = ln_rule_get_number(n->op, "seed");
+    const uint32_t bits = seed >= 0 && seed <= UINT32_MAX ? (uint32_t)seed : 0;
+    float number;
+    memcpy(&number, &bits, sizeof(number));
+    return seed <= UINT32_MAX && !isnan(number) ? (double)number : seed;
+}
+
+/** The attribute 'shape' has at least one element. */
 static void write_random(ln_onnx_op *n)
 {
+    static const int one[] = {1};
     const tl_tensor *const dst = ln_onnx_op_tensor(n, "dst");
     const int is_normal = ln_rule_has_string(n->op, "distribution", "TL_NORMAL");
     const int is_float = tl_dtype_is_float(dst->dtype) && dst->dtype != TL_BFLOAT16;
     const double a = ln_rule_get_number(n->op, "a"), b = ln_rule_get_number(n->op, "b");
-    const double seed = ln_rule_get_number(n->op, "seed");
-    const char *const v = LN_ONNX_PUT(
+    const char *v = LN_ONNX_PUT(
         n, is_normal ? "RandomNormal" : "RandomUniform",
         LN_DTYPE("dtype", is_float ? dst->dtype : TL_DOUBLE),
-        LN_INTS("shape", dst->ndim, dst->dims), LN_NUMBER(is_normal ? "mean" : "low", a),
-        LN_NUMBER(is_normal ? "scale" : "high", b), LN_ONLY_IF(seed >= 0, LN_NUMBER("seed", seed)));
+        LN_INTS("shape", dst->ndim ? dst->ndim : 1, dst->ndim ? dst->dims : one),
+        LN_NUMBER(is_normal ? "mean" : "low", a), LN_NUMBER(is_normal ? "scale" : "high", b),
+        LN_ONLY_IF(ln_rule_get_number(n->op, "seed") >= 0, LN_NUMBER("seed", seed_of(n))));
+    v = dst->ndim ? v : ln_onnx_put_reshape(n, v, 0, NULL);
     ln_onnx_op_ends_with(n, "dst", is_float ? v : ln_onnx_put_cast(n, v, dst->dtype));
 }
 

@@ -1,0 +1,381 @@
+// SPDX-License-Identifier: Apache-2.0
+// Writing quantized numbers, and types of 8 bits and less: scales, packed constants, views of bits.
+
+#include <string.h>
+
+#include "data/ln_raw.h"
+#include "front/onnx/write/ln_onnx_write.h"
+#include "ir/ln_context_ops.h"
+#include "ir/ln_from_file.h"
+#include "lightnet/ln_hash.h"
+#include "tensorlight/tl_type.h"
+
+/* ---- scales and zero points ---- */
+
+// Of one element: a scalar, as one number for the whole tensor.
+static const char *as_scale(ln_onnx_op *n, const char *arg, const char *value)
+{
+    const tl_tensor *const t = ln_onnx_op_tensor(n, arg);
+    return value && t->len == 1 && t->ndim ? ln_onnx_put_reshape(n, value, 0, NULL) : value;
+}
+
+static const char *scale_of(ln_onnx_op *n, const char *arg)
+{
+    return as_scale(n, arg, ln_onnx_op_optional(n, arg));
+}
+
+// Floats of 16 bits as floats of 32.
+static const char *widen(ln_onnx_op *n, const char *arg, const char *value)
+{
+    return tl_size_of(ln_onnx_op_tensor(n, arg)->dtype) == 2 ? ln_onnx_put_cast(n, value, TL_FLOAT)
+                                                             : value;
+}
+
+// The attributes of scales along an axis.
+static void set_axis(ln_onnx_op *n)
+{
+    const int block = ln_rule_get_int(n->op, "block");
+    if (ln_onnx_op_tensor(n, "scale")->len != 1 || block)
+        ln_onnx_put_set(n, LN_INT("axis", ln_onnx_op_axis(n, ln_onnx_op_tensor(n, "src")->ndim)));
+    if (block)
+        ln_onnx_put_set(n, LN_INT("block_size", block));
+    if (block)
+        ln_onnx_op_since(n, 21);
+}
+
+// The zero point says which type the result has: that of TL_UINT8 need not be there.
+static const char *zero_of(ln_onnx_op *n, tl_dtype dtype)
+{
+    const tl_tensor *const scale = ln_onnx_op_tensor(n, "scale");
+    const char *const zero = scale_of(n, "zero");
+    if (zero || dtype == TL_UINT8)
+        return zero;
+    return scale->len == 1 ? ln_onnx_put_scalar(n, dtype, 0)
+                           : ln_onnx_put_filled(n, dtype, scale->ndim, scale->dims, 0);
+}
+
+// A number for each block as one for each element.
+static const char *by_element(ln_onnx_op *n, const char *arg, const char *value, int block)
+{
+    const tl_tensor *const src = ln_onnx_op_tensor(n, "src");
+    const int axis = ln_onnx_op_axis(n, src->ndim), len = src->dims[axis];
+    if (ln_onnx_op_is_dynamic(n, "src"))
+        ln_onnx_op_lacks(n, "'%s' of blocks with these types and an open size", arg);
+    int *const index = ln_translation_alloc(&n->writer->base, ((size_t)len + 1) * sizeof(*index));
+    for (int i = 0; i < len && index; i++)
+        index[i] = i / block;
+    if (!index)
+        return "";
+    return LN_ONNX_PUT(n, "Gather", LN_ONNX_SRC(value),
+                       LN_ONNX_SRC(ln_onnx_put_ints(n, len, index)), LN_INT("axis", axis));
+}
+
+// Scales or zero points that are read beside each element of the source: [n] as [n, 1, ...].
+static const char *beside(ln_onnx_op *n, const char *arg, const char *value)
+{
+    const int ndim = ln_onnx_op_tensor(n, "src")->ndim, len = ln_onnx_op_tensor(n, arg)->len;
+    const int block = ln_rule_get_int(n->op, "block");
+    const int dims[LN_MAXDIM] = {len, 1, 1, 1, 1, 1, 1, 1};
+    if (len == 1)
+        return value;
+    if (block)
+        return by_element(n, arg, value, block);
+    return ln_onnx_put_reshape(n, value, ndim - ln_onnx_op_axis(n, ndim), dims);
+}
+
+/* ---- types of 8 bits and less ---- */
+
+/* Integers of fewer bits, and the bytes that have their values. */
+static const struct few {
+    tl_dtype dtype, bytes;
+    int bits;
+} few[] = {
+    {TL_INT4, TL_INT8, 4}, {TL_UINT4, TL_UINT8, 4}, {TL_INT2, TL_INT8, 2}, {TL_UINT2, TL_UINT8, 2}};
+
+// The operator that produces an input, if it is of this type, with its own inputs.
+static int is_made_by(const ln_onnx_op *n, const char *arg, const char *optype, ln_onnx_op *made)
+{
+    const char *const tensor = ln_tensor_list_find_name(n->op->op_arg->tensors_in, arg);
+    const ln_op *const op = tensor ? ln_context_creater(n->level->ctx, tensor) : NULL;
+    if (!op || !ln_is_form_of(op->op_arg->optype, optype))
+        return 0;
+    *made = *n;
+    made->op = op;
+    return 1;
+}
+
+// Whether the data is one byte, which it reads.
+static int read_byte(ln_onnx_op *n, const ln_onnx_data *data, uint8_t *byte)
+{
+    if (data->size != 1)
+        return 0;
+    if (data->weight)
+        return !ln_weight_read(data->weight, 0, byte, 1, n->writer->base.ctx->error);
+    *byte = *(const uint8_t *)data->bytes;
+    return 1;
+}
+
+// Whether an operator unpacks a constant; it may have some bits the other way round.
+static int is_packed(const ln_onnx_op *n, ln_onnx_data *data)
+{
+    ln_onnx_op at = *n, flip;
+    ln_onnx_data bits;
+    uint8_t byte;
+    if (ln_onnx_op_constant(&at, "src", data))
+        return 1;
+    if (!is_made_by(n, "src", "binary", &flip) ||
+        !ln_rule_has_string(flip.op, "op", "TL_BINARY_XOR") ||
+        !ln_onnx_op_constant(&flip, "src1", data) || !ln_onnx_op_constant(&flip, "src2", &bits) ||
+        !read_byte(&at, &bits, &byte))
+        return 0;
+    data->flips = byte;
+    return 1;
+}
+
+// The constant that the operator unpacks, of a type with as many bits.
+static const char *put_packed(ln_onnx_op *unpack, tl_dtype dtype, const ln_onnx_data *data)
+{
+    const tl_tensor *const dst = ln_onnx_op_tensor(unpack, "dst");
+    ln_onnx_writer *const w = unpack->writer;
+    const char *const key = ln_translation_print(&w->base, "%p %d %s", (const void *)unpack->op,
+                                                 (int)dtype, unpack->op->op_arg->name);
+    const char *const known = key ? ln_hash_find(w->constants, key) : NULL;
+    if (known || !key)
+        return known;
+    const char *const name =
+        ln_onnx_put_weight(w, ln_onnx_put_name(unpack, "packed"), ln_onnx_put_dtype(dtype),
+                           dst->ndim, dst->dims, data);
+    ln_onnx_note_type(w, name, dtype);
+    if (!w->base.failed && ln_hash_insert(w->constants, key, (void *)name) < 0)
+        ln_translation_fail_memory(&w->base);
+    return name;
+}
+
+static const struct few *find_few(const ln_onnx_op *unpack)
+{
+    const int bits = ln_rule_get_int(unpack->op, "bits");
+    const struct few *f = few;
+    while (f < few + 3 && (f->bits != bits || f->bytes != ln_onnx_op_tensor(unpack, "dst")->dtype))
+        f++;
+    return f;
+}
+
+// The input as the type of few bits that a step before turned into bytes or floats; NULL: it has no
+// such type.
+static const char *small_value(ln_onnx_op *n, const char *arg, tl_dtype *dtype)
+{
+    ln_onnx_op made;
+    ln_onnx_data data;
+    if (is_made_by(n, arg, "unpack_bits", &made)) {
+        *dtype = find_few(&made)->dtype;
+        return is_packed(&made, &data) ? put_packed(&made, *dtype, &data) : NULL;
+    }
+    if (!is_made_by(n, arg, "bitcast", &made) && !is_made_by(n, arg, "cast", &made))
+        return NULL;
+    *dtype = ln_onnx_op_tensor(&made, "src")->dtype;
+    const tl_dtype as = tl_dtype_has_fractions(*dtype) ? TL_FLOAT : ln_raw_dtype(*dtype);
+    if (!tl_dtype_is_stored(*dtype) || *dtype == TL_FLOAT8E8M0 ||
+        ln_onnx_op_tensor(&made, "dst")->dtype != as)
+        return NULL;
+    return ln_onnx_op_in(&made, "src");
+}
+
+/* ---- operators ---- */
+
+// The node always rounds.
+static void write_quotient(ln_onnx_op *n)
+{
+    const char *const src = widen(n, "src", ln_onnx_op_in(n, "src"));
+    const char *const scale = beside(n, "scale", widen(n, "scale", scale_of(n, "scale")));
+    const char *const zero = scale_of(n, "zero"), *dst = ln_onnx_put_pair(n, "Div", src, scale);
+    if (zero)
+        dst = ln_onnx_put_pair(n, "Add", dst, beside(n, "zero", zero));
+    ln_onnx_op_ends_with(n, "dst", dst);
+}
+
+static void write_quantize(ln_onnx_op *n)
+{
+    const tl_dtype dtype = ln_onnx_op_tensor(n, "dst")->dtype;
+    if (dtype == TL_FLOAT) {
+        write_quotient(n);
+        return;
+    }
+    const char *const src = widen(n, "src", ln_onnx_op_in(n, "src"));
+    const char *const scale = widen(n, "scale", scale_of(n, "scale"));
+    const char *const zero = zero_of(n, dtype), *const out = ln_onnx_op_out(n, "dst");
+    if (tl_size_of(dtype) == 2)
+        ln_onnx_op_since(n, 21);
+    ln_onnx_put_begin(n, "QuantizeLinear");
+    ln_onnx_put_set(n, LN_ONNX_SRC(src));
+    ln_onnx_put_set(n, LN_ONNX_SRC(scale));
+    ln_onnx_put_set(n, LN_ONNX_SRC(zero));
+    set_axis(n);
+    ln_onnx_put_end(n, 1, &out);
+}
+
+// Floats are no type of the node.
+static void write_scaled(ln_onnx_op *n)
+{
+    const tl_dtype dtype = ln_onnx_op_tensor(n, "dst")->dtype;
+    const char *const scale = beside(n, "scale", widen(n, "scale", scale_of(n, "scale")));
+    const char *const zero = scale_of(n, "zero"), *dst = ln_onnx_op_in(n, "src");
+    if (zero)
+        dst = ln_onnx_put_pair(n, "Sub", dst, beside(n, "zero", zero));
+    dst = ln_onnx_put_pair(n, "Mul", dst, scale);
+    ln_onnx_op_ends_with(n, "dst", dtype == TL_FLOAT ? dst : ln_onnx_put_cast(n, dst, dtype));
+}
+
+static void put_dequantize(ln_onnx_op *n, const char *src, const char *zero)
+{
+    const char *const scale = scale_of(n, "scale"), *const out = ln_onnx_op_out(n, "dst");
+    if (tl_size_of(ln_onnx_op_tensor(n, "src")->dtype) == 2)
+        ln_onnx_op_since(n, 21);
+    if (tl_size_of(ln_onnx_op_tensor(n, "scale")->dtype) == 2)
+        ln_onnx_op_since(n, 19);
+    ln_onnx_put_begin(n, "DequantizeLinear");
+    ln_onnx_put_set(n, LN_ONNX_SRC(src));
+    ln_onnx_put_set(n, LN_ONNX_SRC(scale));
+    ln_onnx_put_set(n, LN_ONNX_SRC(zero));
+    set_axis(n);
+    ln_onnx_put_end(n, 1, &out);
+}
+
+/** Of small types, where both the source and the zero points have one. */
+static void write_dequantize(ln_onnx_op *n)
+{
+    const tl_tensor *const src = ln_onnx_op_tensor(n, "src");
+    const int has_zero = ln_tensor_list_find_name(n->op->op_arg->tensors_in, "zero") != NULL;
+    tl_dtype dtype, zero_dtype;
+    const char *const small = small_value(n, "src", &dtype);
+    const char *const small_zero = small && has_zero ? small_value(n, "zero", &zero_dtype) : NULL;
+    if (small && (!has_zero || (small_zero && zero_dtype == dtype))) {
+        put_dequantize(n, small, as_scale(n, "zero", small_zero));
+        return;
+    }
+    if (src->dtype == TL_FLOAT) {
+        write_scaled(n);
+        return;
+    }
+    const char *value = ln_onnx_op_in(n, "src"), *zero = scale_of(n, "zero");
+    if (zero && src->dtype == TL_INT32) {
+        // The node has no zero point of integers of 32 bits: it is subtracted before.
+        value = ln_onnx_put_pair(n, "Sub", value, beside(n, "zero", zero));
+        zero = NULL;
+    }
+    put_dequantize(n, value, zero);
+}
+
+/** The quantized numbers themselves are another operator. */
+static void write_quantize_range(ln_onnx_op *n)
+{
+    const char *const src = ln_onnx_op_in(n, "src");
+    const char *const outs[] = {ln_onnx_put_name(n, "DynamicQuantizeLinear"),
+                                ln_onnx_op_out(n, "scale"), ln_onnx_op_out(n, "zero")};
+    ln_onnx_put_begin(n, "DynamicQuantizeLinear");
+    ln_onnx_put_set(n, LN_ONNX_SRC(src));
+    ln_onnx_put_end(n, 3, outs);
+}
+
+// Elements of bytes that are not constant: shifted, and without the bits of others.
+static const char *put_unpacked(ln_onnx_op *n, const struct few *f, int bits)
+{
+    static const int flat[] = {-1, 1}, all[] = {-1};
+    const tl_tensor *const dst = ln_onnx_op_tensor(n, "dst");
+    const int per_byte = 8 / bits, sign = 1 << (bits - 1);
+    uint8_t shifts[4];
+    for (int i = 0; i < per_byte; i++)
+        shifts[i] = (uint8_t)(i * bits);
+    ln_onnx_op_since(n, 18);
+    const char *v = ln_onnx_put_reshape(n, ln_onnx_op_in(n, "src"), 2, flat);
+    v = LN_ONNX_PUT(n, "BitShift", LN_ONNX_SRC(v),
+                    LN_ONNX_SRC(ln_onnx_put_constant(n, TL_UINT8, 1, &per_byte, shifts)),
+                    LN_TEXT("direction", "RIGHT"));
+    v = ln_onnx_put_pair(n, "BitwiseAnd", v, ln_onnx_put_scalar(n, TL_UINT8, (1 << bits) - 1));
+    if (dst->len % per_byte) {
+        v = ln_onnx_put_reshape(n, v, 1, all);
+        v = ln_onnx_put_slice(n, v, 0, 0, dst->len);
+    }
+    if (f->bytes == TL_INT8) {
+        v = ln_onnx_put_pair(n, "BitwiseXor", v, ln_onnx_put_scalar(n, TL_UINT8, sign));
+        v = ln_onnx_put_pair(n, "Sub", ln_onnx_put_cast(n, v, TL_INT8),
+                             ln_onnx_put_scalar(n, TL_INT8, sign));
+    }
+    return ln_onnx_put_reshape(n, v, dst->ndim, dst->dims);
+}
+
+/** Elements of 2 or 4 bits are types of ONNX. */
+static void write_unpack_bits(ln_onnx_op *n)
+{
+    const struct few *const f = find_few(n);
+    ln_onnx_data data;
+    const char *const value = is_packed(n, &data)
+                                  ? ln_onnx_put_cast(n, put_packed(n, f->dtype, &data), f->bytes)
+                                  : put_unpacked(n, f, ln_rule_get_int(n->op, "bits"));
+    ln_onnx_op_ends_with(n, "dst", value);
+}
+
+static const char *put_bits(ln_onnx_op *n, const char *value, tl_dtype dtype)
+{
+    ln_onnx_op_since(n, 26);
+    const char *const v = LN_ONNX_PUT(n, "BitCast", LN_ONNX_SRC(value), LN_DTYPE("to", dtype));
+    ln_onnx_note_type(n->writer, v, dtype);
+    return v;
+}
+
+// Whether elements are of fewer bits than the bytes that LightNet has for them.
+static int is_few(tl_dtype dtype)
+{
+    return tl_dtype_bits(dtype) < 8;
+}
+
+/** A view of bytes. Elements of fewer bits have these as their values, but for those of floats,
+ *  which are the bits of TL_UINT4. */
+static void write_bitcast(ln_onnx_op *n)
+{
+    const tl_dtype from = ln_onnx_op_tensor(n, "src")->dtype;
+    const tl_dtype to = ln_onnx_op_tensor(n, "dst")->dtype;
+    const tl_dtype from_bytes = is_few(from) ? ln_raw_dtype(from) : from;
+    const tl_dtype to_bytes = is_few(to) ? ln_raw_dtype(to) : to;
+    ln_onnx_op unpack;
+    ln_onnx_data data;
+    if (is_few(to) && is_made_by(n, "src", "unpack_bits", &unpack) && is_packed(&unpack, &data)) {
+        ln_onnx_op_ends_with(n, "dst", put_packed(&unpack, to, &data));
+        return;
+    }
+    const char *v = ln_onnx_op_in(n, "src");
+    if (is_few(from) && tl_dtype_has_fractions(from))
+        v = put_bits(n, v, TL_UINT4);
+    if (is_few(from))
+        v = ln_onnx_put_cast(n, v, from_bytes);
+    if (from_bytes != to_bytes)
+        v = put_bits(n, v, to_bytes);
+    if (is_few(to) && tl_dtype_has_fractions(to))
+        v = put_bits(n, ln_onnx_put_cast(n, v, TL_UINT4), to);
+    else if (is_few(to))
+        v = ln_onnx_put_cast(n, v, to);
+    ln_onnx_op_ends_with(n, "dst", v);
+}
+
+static void write_cast_float8(ln_onnx_op *n)
+{
+    static const struct {
+        const char *rounding, *mode;
+    } modes[] = {{"TL_POWER_UP", "up"}, {"TL_POWER_DOWN", "down"}, {"TL_POWER_NEAREST", "nearest"}};
+    const tl_dtype to = ln_onnx_op_tensor(n, "dst")->dtype;
+    size_t k = 0;
+    while (k < 2 && !ln_rule_has_string(n->op, "rounding", modes[k].rounding))
+        k++;
+    LN_ONNX_PUT_AS(n, "dst", "Cast", LN_ONNX_SRC(ln_onnx_op_in(n, "src")), LN_DTYPE("to", to),
+                   LN_INT("saturate", !ln_rule_has_bool(n->op, "saturates", LN_FALSE)),
+                   LN_ONLY_IF(to == TL_FLOAT8E8M0, LN_TEXT("round_mode", modes[k].mode)));
+}
+
+const ln_onnx_op_row ln_onnx_write_rows_quantize[] = {
+    {"quantize", write_quantize},
+    {"dequantize", write_dequantize},
+    {"quantize_range", write_quantize_range},
+    {"unpack_bits", write_unpack_bits},
+    {"bitcast", write_bitcast},
+    {"cast_float8", write_cast_float8},
+    {NULL},
+};
