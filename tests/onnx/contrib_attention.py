@@ -445,7 +445,7 @@ WRONG = [
 def main():
     lightnet = os.path.abspath(sys.argv[1])
     tap = Tap()
-    check_kinds(tap, lightnet, KINDS, TOLERANCE)
+    check_kinds(tap, lightnet, KINDS, TOLERANCE, is_written=True)
     for op_type, arrays, attributes, message in WRONG:
         const = (6,) if op_type == "GroupQueryAttention" else ()
         check_rejected(tap, lightnet, contrib("", op_type, arrays, X, const, **attributes), f"{op_type} is rejected: {message}",

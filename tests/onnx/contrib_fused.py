@@ -429,7 +429,7 @@ def check_ranged(tap, lightnet):
 def main():
     lightnet = os.path.abspath(sys.argv[1])
     tap = Tap()
-    check_kinds(tap, lightnet, KINDS, TOLERANCE)
+    check_kinds(tap, lightnet, KINDS, TOLERANCE, is_written=True)
     for op_type, arrays, attributes, message in WRONG:
         check_rejected(tap, lightnet, contrib("", op_type, arrays, X, const=range(1, 9), **attributes),
                        f"{op_type} is rejected: {message}",

@@ -298,7 +298,7 @@ def by_bytes():
 def main():
     lightnet = os.path.abspath(sys.argv[1])
     tap = Tap()
-    check_kinds(tap, lightnet, KINDS, TOLERANCE)
+    check_kinds(tap, lightnet, KINDS, TOLERANCE, is_written=True)
     for part in by_bytes():
         ops = ops_of(lightnet, joined([part])[0])
         tap.check(f"{part.sentence.split()[0]} is computed with bytes", [] if "matmul_quantized_cpu" in ops else [str(ops)])

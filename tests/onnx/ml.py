@@ -637,7 +637,7 @@ def main():
     check_kinds(tap, lightnet, [array_feature_extractor, binarizer, scaler, normalizer, imputer, onehot_encoder, category_mapper,
                                 feature_vectorizer, linear_regressor, linear_classifier, linear_classifier_with_one_score, svm_regressor,
                                 svm_classifier, svm_classifier_with_transforms, svm_classifier_without_vectors, pipelines],
-                TOLERANCE)
+                TOLERANCE, is_written=True)
     check_open_batches(tap, lightnet)
     check_versions(tap, lightnet)
     check_maps(tap, lightnet)

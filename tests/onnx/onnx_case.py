@@ -12,6 +12,7 @@ from onnx_writer import graph, model, node, renamed, tensor, value
 FLOATS = {"float": np.float32, "double": np.float64, "float16": np.float16}
 INTEGERS = {np.dtype(t).name: t for t in (np.uint8, np.int8, np.uint16, np.int16, np.int32, np.int64, np.uint32, np.uint64)}
 CONTRIB, ML = "com.microsoft", "ai.onnx.ml"
+WRITTEN = 2e-6  # tolerance of models that `convert` writes: their trees have scores of 32 bits
 NUMPY = {**FLOATS, **INTEGERS, "bool": np.bool_}  # ONNX's names, as onnx_writer has them
 
 
@@ -104,42 +105,54 @@ def faults_of(lightnet, model, inputs, expected, rtol=0, atol=0):
         return faults + failure(call([lightnet, "verify", "--reference", *arguments]))
 
 
-def faults_of_parts(lightnet, parts, tolerance=lambda part: 0):
+def faults_of_parts(lightnet, parts, tolerance=lambda part: 0, is_written=False):
     """For each part, in order, its errors: parts of one opset are one model. If that fails as a whole, each part becomes
-    a model, to find the wrong one."""
+    a model, to find the wrong one. is_written: also of the models that `convert` writes of these."""
     faults = {}
     for opset in {part.opset for part in parts}:
         same = [part for part in parts if part.opset == opset]
-        whole, each = faults_together(lightnet, same, tolerance)
+        whole, each = faults_together(lightnet, same, tolerance, is_written)
         if whole:
-            alone = [faults_together(lightnet, [part], tolerance) for part in same]
+            alone = [faults_together(lightnet, [part], tolerance, is_written) for part in same]
             each = [of_whole + of_part for of_whole, (of_part,) in alone]
             each[0] += [] if any(each) else ["all of this opset in one model:", *whole]
         faults |= dict(zip(map(id, same), each))
     return [faults[id(part)] for part in parts]
 
 
-def faults_together(lightnet, parts, tolerance):
+def faults_of_run(lightnet, parts, tolerance, arguments, out):
+    whole = failure(call([lightnet, "run", *arguments, "-O", out]))
+    paths = iter([] if whole else [os.path.join(out, f"output_{k}.npy") for k in range(len(os.listdir(out)))])
+    return whole, [[fault for want, path in zip(part.wanted.values(), paths)
+                    for fault in differences(path, want, tolerance(part), tolerance(part))] for part in parts]
+
+
+def faults_together(lightnet, parts, tolerance, is_written=False):
     """Of one model: lines on the whole, and a list of lines for each part."""
     with tempfile.TemporaryDirectory() as folder:
         arguments = write(folder, *joined(parts))
-        out = os.path.join(folder, "out")
-        whole = failure(call([lightnet, "run", *arguments, "-O", out]))
-        paths = iter([] if whole else [os.path.join(out, f"output_{k}.npy") for k in range(len(os.listdir(out)))])
-        each = [[fault for want, path in zip(part.wanted.values(), paths)
-                 for fault in differences(path, want, tolerance(part), tolerance(part))] for part in parts]
-        return whole or failure(call([lightnet, "verify", "--reference", *arguments])), each
+        whole, each = faults_of_run(lightnet, parts, tolerance, arguments, os.path.join(folder, "out"))
+        whole = whole or failure(call([lightnet, "verify", "--reference", *arguments]))
+        if not is_written or whole:
+            return whole, each
+        written = os.path.join(folder, "written.onnx")
+        whole = failure(call([lightnet, "convert", *arguments, "-o", written]))
+        if whole:
+            return whole, each
+        whole, again = faults_of_run(lightnet, parts, lambda part: max(tolerance(part), WRITTEN), [written, *arguments[1:]],
+                                     os.path.join(folder, "again"))
+        return whole, [one + [f"written: {fault}" for fault in other] for one, other in zip(each, again)]
 
 
-def check_kinds(tap, lightnet, kinds, tolerances):
-    """A test for each function that makes parts; `tolerances`: by the type of the output."""
+def check_kinds(tap, lightnet, kinds, tolerances, is_written=False):
+    """A test for each function that makes parts; `tolerances`: by the type of the output; is_written: as faults_of_parts."""
     def tolerance(part):
         return max(tolerances.get(name_of(array), 0) for array in part.wanted.values())
     for kind in kinds:
         parts = list(kind())
         tap.check(f"{kind.__name__.replace('_', ' ')}: as numpy has it",
-                  [f"{part.sentence}: {fault}" for part, found in zip(parts, faults_of_parts(lightnet, parts, tolerance))
-                   for fault in found])
+                  [f"{part.sentence}: {fault}"
+                   for part, found in zip(parts, faults_of_parts(lightnet, parts, tolerance, is_written)) for fault in found])
 
 
 def check_rejected(tap, lightnet, part, sentence, words):

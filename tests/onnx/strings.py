@@ -377,7 +377,8 @@ def hostile(tap, lightnet):
 def main():
     lightnet = sys.argv[1]
     tap = Tap()
-    check_kinds(tap, lightnet, [moves, conversions, comparisons, joins, splits, normalizations, matches, vectors, unique_words, labels], {})
+    check_kinds(tap, lightnet, [moves, conversions, comparisons, joins, splits, normalizations, matches, vectors, unique_words, labels], {},
+                is_written=True)
     for part in control():
         tap.check(part.sentence, faults_of_parts(lightnet, [part])[0])
     for op_type, arrays, attributes, message in WRONG:

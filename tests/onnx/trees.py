@@ -451,7 +451,7 @@ def rejected():
 def main():
     lightnet = os.path.abspath(sys.argv[1])
     tap = Tap()
-    check_kinds(tap, lightnet, KINDS, TOLERANCE)
+    check_kinds(tap, lightnet, KINDS, TOLERANCE, is_written=True)
     tap.check("versions 1 and 3", old_versions(lightnet))
     tap.check("open batches: also none",
               ranged_faults_of(lightnet, list(of_batches((0, 1, 5, 40))), {"x0": "0..40x3"}, TOLERANCE["float"]))

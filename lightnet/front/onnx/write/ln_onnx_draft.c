@@ -81,6 +81,38 @@ const char *ln_onnx_put_name(ln_onnx_op *n, const char *what)
 
 /* ---- nodes ---- */
 
+/* Domains, and the oldest of their operator sets that is written. */
+static const struct {
+    const char *name;
+    int opset;
+} domains[LN_ONNX_DOMAINS] = {
+    [LN_ONNX_ML] = {"ai.onnx.ml", 3},
+    [LN_ONNX_CONTRIB] = {"com.microsoft", 1},
+};
+
+const char *ln_onnx_domain_name(ln_onnx_domain domain)
+{
+    return domains[domain].name;
+}
+
+// The name without its domain.
+static const char *plain(const char *op_type)
+{
+    const char *const colon = strchr(op_type, ':');
+    return colon ? colon + 1 : op_type;
+}
+
+static void set_domain(ln_onnx_op *n, LnOnnx__Node *node, const char *op_type)
+{
+    for (ln_onnx_domain d = LN_ONNX_ML; d < LN_ONNX_DOMAINS; d++) {
+        const size_t len = strlen(domains[d].name);
+        if (!strncmp(op_type, domains[d].name, len) && op_type[len] == ':') {
+            node->domain = (char *)domains[d].name;
+            ln_onnx_op_domain_since(n, d, domains[d].opset);
+        }
+    }
+}
+
 void ln_onnx_put_begin(ln_onnx_op *n, const char *op_type)
 {
     LnOnnx__Node *const node = allocate(n->writer, sizeof(*node));
@@ -88,7 +120,8 @@ void ln_onnx_put_begin(ln_onnx_op *n, const char *op_type)
     if (!node)
         return;
     ln_onnx__node__init(node);
-    node->op_type = (char *)op_type;
+    node->op_type = (char *)plain(op_type);
+    set_domain(n, node, op_type);
 }
 
 static LnOnnx__Attribute *add_attr(ln_onnx_op *n, const char *name, int type)
@@ -219,6 +252,27 @@ void ln_onnx_put_texts(ln_onnx_op *n, const char *name, int len, const tl_string
         attr->n_strings = (size_t)len;
 }
 
+void ln_onnx_put_text(ln_onnx_op *n, const char *name, const tl_string *string)
+{
+    LnOnnx__Attribute *const attr = add_attr(n, name, A_STRING);
+    ProtobufCBinaryData *const bytes = attr ? borrow(n->writer, 1, &string) : NULL;
+    if (!bytes)
+        return;
+    attr->has_s = 1;
+    attr->s = *bytes;
+}
+
+void ln_onnx_put_words(ln_onnx_op *n, const char *name, int len, const char *const *words)
+{
+    LnOnnx__Attribute *const attr = add_attr(n, name, A_STRINGS);
+    if (!attr || !(attr->strings = allocate(n->writer, ((size_t)len + 1) * sizeof(*attr->strings))))
+        return;
+    for (int i = 0; i < len; i++)
+        attr->strings[i] =
+            (ProtobufCBinaryData){.len = strlen(words[i]), .data = (uint8_t *)words[i]};
+    attr->n_strings = (size_t)len;
+}
+
 void ln_onnx_put_graph(ln_onnx_op *n, const char *name, LnOnnx__Graph *graph)
 {
     LnOnnx__Attribute *const attr = add_attr(n, name, A_GRAPH);
@@ -321,7 +375,7 @@ static void put_parts(ln_onnx_op *n, const char *op_type, const ln_part *parts)
 
 const char *ln_onnx_put_parts(ln_onnx_op *n, const char *op_type, const ln_part *parts)
 {
-    const char *const out = ln_onnx_put_name(n, op_type);
+    const char *const out = ln_onnx_put_name(n, plain(op_type));
     put_parts(n, op_type, parts);
     ln_onnx_put_end(n, 1, &out);
     return out;
@@ -482,22 +536,27 @@ const char *ln_onnx_put_scalar(ln_onnx_op *n, tl_dtype dtype, double value)
     return ln_onnx_put_constant(n, dtype, 0, NULL, element);
 }
 
-// An attribute of one element.
-static LnOnnx__Tensor *element_tensor(ln_onnx_op *n, tl_dtype dtype, double value)
+LnOnnx__Tensor *ln_onnx_put_elements(ln_onnx_op *n, tl_dtype dtype, int len, const void *elements)
 {
-    static const int one[] = {1};
     ln_onnx_writer *const w = n->writer;
-    LnOnnx__Tensor *const t = tensor_like(w, ln_onnx_put_dtype(dtype), 1, one);
-    void *const element = allocate(w, TL_DTYPE_MAX_SIZE);
+    LnOnnx__Tensor *const t = tensor_like(w, ln_onnx_put_dtype(dtype), 1, &len);
     ln_onnx_data *const data = allocate(w, sizeof(*data));
-    if (!t || !element || !data)
+    if (!t || !elements || !data)
         return NULL;
-    tl_convert(element, dtype, &value, TL_DOUBLE);
-    *data = ln_onnx_data_for(dtype, 1);
-    data->bytes = element;
+    *data = ln_onnx_data_for(dtype, len);
+    data->bytes = elements;
     set_data(t, data);
     ln_onnx_list_add(w, &w->data, data);
     return t;
+}
+
+// An attribute of one element.
+static LnOnnx__Tensor *element_tensor(ln_onnx_op *n, tl_dtype dtype, double value)
+{
+    void *const element = allocate(n->writer, TL_DTYPE_MAX_SIZE);
+    if (element)
+        tl_convert(element, dtype, &value, TL_DOUBLE);
+    return ln_onnx_put_elements(n, dtype, 1, element);
 }
 
 const char *ln_onnx_put_filled_as(ln_onnx_op *n, const char *out, tl_dtype dtype, int ndim,
@@ -596,29 +655,51 @@ static LnOnnx__Dimension *dimension(ln_onnx_writer *w, int value, const char *na
     return d;
 }
 
-LnOnnx__ValueInfo *ln_onnx_put_info(ln_onnx_writer *w, const char *name, const tl_tensor *like,
-                                    const char *const *names)
+static LnOnnx__ValueInfo *new_info(ln_onnx_writer *w, const char *name, tl_dtype dtype)
 {
     LnOnnx__ValueInfo *const info = allocate(w, sizeof(*info));
     LnOnnx__Type *const type = allocate(w, sizeof(*type));
     LnOnnx__TensorType *const tensor = allocate(w, sizeof(*tensor));
-    LnOnnx__Shape *const shape = allocate(w, sizeof(*shape));
-    ln_onnx_list dims = {NULL};
-    if (!info || !type || !tensor || !shape)
+    if (!info || !type || !tensor)
         return NULL;
     ln_onnx__value_info__init(info);
     ln_onnx__type__init(type);
     ln_onnx__tensor_type__init(tensor);
+    tensor->has_elem_type = 1;
+    tensor->elem_type = ln_onnx_put_dtype(dtype);
+    type->tensor_type = tensor;
+    info->type = type;
+    info->name = (char *)name;
+    return info;
+}
+
+ln_onnx_list ln_onnx_level_infos(ln_onnx_writer *w, const ln_onnx_level *level)
+{
+    ln_onnx_list infos = {NULL};
+    for (size_t i = 0; i < level->nodes.len; i++) {
+        const LnOnnx__Node *const node = level->nodes.items[i];
+        for (size_t k = 0; k < node->n_output && node->domain; k++) {
+            const tl_dtype dtype = ln_onnx_type_of(w, node->output[k]);
+            if (dtype != TL_DTYPE_INVALID)
+                ln_onnx_list_add(w, &infos, new_info(w, node->output[k], dtype));
+        }
+    }
+    return infos;
+}
+
+LnOnnx__ValueInfo *ln_onnx_put_info(ln_onnx_writer *w, const char *name, const tl_tensor *like,
+                                    const char *const *names)
+{
+    LnOnnx__ValueInfo *const info = new_info(w, name, like->dtype);
+    LnOnnx__Shape *const shape = allocate(w, sizeof(*shape));
+    ln_onnx_list dims = {NULL};
+    if (!info || !shape)
+        return NULL;
     ln_onnx__shape__init(shape);
     for (int i = 0; i < like->ndim; i++)
         ln_onnx_list_add(w, &dims, dimension(w, like->dims[i], names ? names[i] : NULL));
     shape->dim = (LnOnnx__Dimension **)dims.items;
     shape->n_dim = dims.len;
-    tensor->shape = shape;
-    tensor->has_elem_type = 1;
-    tensor->elem_type = ln_onnx_put_dtype(like->dtype);
-    type->tensor_type = tensor;
-    info->type = type;
-    info->name = (char *)name;
+    info->type->tensor_type->shape = shape;
     return info;
 }

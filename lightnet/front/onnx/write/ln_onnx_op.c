@@ -54,6 +54,12 @@ void ln_onnx_op_since(ln_onnx_op *n, int opset)
         n->writer->needed = opset;
 }
 
+void ln_onnx_op_domain_since(ln_onnx_op *n, ln_onnx_domain domain, int opset)
+{
+    int *const needed = &n->writer->domains[domain];
+    *needed = opset > *needed ? opset : *needed;
+}
+
 /* ---- constants of the model ---- */
 
 static void fail_tensor(ln_onnx_op *n, const char *tensor, const char *why)
@@ -147,6 +153,28 @@ int ln_onnx_op_constant(ln_onnx_op *n, const char *arg, ln_onnx_data *data)
     else
         data->bytes = fill(n, given, like);
     return data->weight || data->bytes;
+}
+
+const void *ln_onnx_op_elements(ln_onnx_op *n, const char *arg)
+{
+    ln_onnx_data data;
+    const tl_tensor *const like = ln_onnx_op_tensor(n, arg);
+    if (!ln_onnx_op_constant(n, arg, &data)) {
+        ln_onnx_op_lacks(n, "input '%s' is not a constant", arg);
+        return NULL;
+    }
+    const tl_tensor *const from = data.weight ? data.weight->tensor : like;
+    if (from->dtype != like->dtype || from->len != like->len) {
+        ln_onnx_op_lacks(n, "input '%s' has data of another type or shape", arg);
+        return NULL;
+    }
+    if (!data.weight || from->dtype == TL_STRING)
+        return data.weight ? from->data : data.bytes;
+    ln_translation *const base = &n->writer->base;
+    void *const elements = ln_translation_alloc(base, data.size + 1);
+    if (elements && ln_weight_read(data.weight, 0, elements, data.size, base->ctx->error))
+        base->failed = 1;
+    return base->failed ? NULL : elements;
 }
 
 /* ---- values ---- */

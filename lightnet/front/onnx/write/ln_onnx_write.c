@@ -18,11 +18,11 @@
 enum { MAX_OPS = 1 << 22 };
 
 static const ln_onnx_op_row *const tables[] = {
-    ln_onnx_write_rows_control,     ln_onnx_write_rows_conv,     ln_onnx_write_rows_detect,
-    ln_onnx_write_rows_elementwise, ln_onnx_write_rows_image,    ln_onnx_write_rows_nodes,
-    ln_onnx_write_rows_product,     ln_onnx_write_rows_quantize, ln_onnx_write_rows_recurrent,
-    ln_onnx_write_rows_select,      ln_onnx_write_rows_shape,    ln_onnx_write_rows_statistics,
-    ln_onnx_write_rows_strings,
+    ln_onnx_write_rows_control,     ln_onnx_write_rows_conv,    ln_onnx_write_rows_detect,
+    ln_onnx_write_rows_elementwise, ln_onnx_write_rows_image,   ln_onnx_write_rows_ml,
+    ln_onnx_write_rows_nodes,       ln_onnx_write_rows_product, ln_onnx_write_rows_quantize,
+    ln_onnx_write_rows_recurrent,   ln_onnx_write_rows_select,  ln_onnx_write_rows_shape,
+    ln_onnx_write_rows_statistics,  ln_onnx_write_rows_strings, ln_onnx_write_rows_trees,
 };
 
 static const ln_onnx_op_row *find_row(const char *optype)
@@ -230,19 +230,39 @@ static void write_graph(ln_onnx_writer *w, ln_onnx_level *level)
     }
 }
 
+/* The operator sets of a model, ONNX's own first. */
+typedef struct imports {
+    LnOnnx__OperatorSet sets[LN_ONNX_DOMAINS + 1], *each[LN_ONNX_DOMAINS + 1];
+    size_t len;
+} imports;
+
+static void add_import(imports *list, const char *domain, int version)
+{
+    LnOnnx__OperatorSet *const set = &list->sets[list->len];
+    ln_onnx__operator_set__init(set);
+    set->domain = (char *)domain;
+    set->has_version = 1;
+    set->version = version;
+    list->each[list->len++] = set;
+}
+
 static int pack(ln_onnx_writer *w, const ln_onnx_level *level, int is_apart)
 {
-    LnOnnx__OperatorSet opset = LN_ONNX__OPERATOR_SET__INIT, *opsets[] = {&opset};
+    imports list = {.len = 0};
+    const ln_onnx_list infos = ln_onnx_level_infos(w, level);
     LnOnnx__Graph graph = LN_ONNX__GRAPH__INIT;
     LnOnnx__Model model = LN_ONNX__MODEL__INIT;
-    opset.domain = "";
-    opset.has_version = 1;
-    opset.version = w->opset;
+    add_import(&list, "", w->opset);
+    for (ln_onnx_domain d = LN_ONNX_ML; d < LN_ONNX_DOMAINS; d++)
+        if (w->domains[d])
+            add_import(&list, ln_onnx_domain_name(d), w->domains[d]);
     graph.name = "lightnet";
     graph.node = (LnOnnx__Node **)level->nodes.items;
     graph.n_node = level->nodes.len;
     graph.initializer = (LnOnnx__Tensor **)w->initializers.items;
     graph.n_initializer = w->initializers.len;
+    graph.value_info = (LnOnnx__ValueInfo **)infos.items;
+    graph.n_value_info = infos.len;
     graph.input = (LnOnnx__ValueInfo **)w->inputs.items;
     graph.n_input = w->inputs.len;
     graph.output = (LnOnnx__ValueInfo **)level->outputs.items;
@@ -252,9 +272,9 @@ static int pack(ln_onnx_writer *w, const ln_onnx_level *level, int is_apart)
     model.producer_name = "LightNet";
     model.producer_version = LN_VERSION;
     model.graph = &graph;
-    model.opset_import = opsets;
-    model.n_opset_import = 1;
-    return ln_onnx_pack(w, &model, is_apart);
+    model.opset_import = list.each;
+    model.n_opset_import = list.len;
+    return w->base.failed ? -1 : ln_onnx_pack(w, &model, is_apart);
 }
 
 static int create_tables(ln_onnx_writer *w)

@@ -17,6 +17,8 @@
 // ln_emit.h: LN_INT and LN_BOOL are INT, LN_NUMBER is FLOAT, LN_TEXT is STRING, LN_DTYPE is the
 // number of a data type, and LN_INTS, LN_NUMBERS, LN_TEXTS are lists of these.
 //
+// An operator of another domain has that before its name: "ai.onnx.ml:LabelEncoder".
+//
 // The operator set is the oldest, from 17 on, in which all nodes can be written. A writer asks
 // ln_onnx_op_since(n, 18) for a node that needs a newer one. The graph is then written again, so
 // that a node whose form changed has that of ln_onnx_op_opset.
@@ -34,6 +36,9 @@ enum {
     LN_ONNX_OLDEST_WRITTEN = 17, /* operator sets that are written */
     LN_ONNX_NEWEST_WRITTEN = 26,
 };
+
+/* Domains but ONNX's own, and their operator sets. */
+typedef enum ln_onnx_domain { LN_ONNX_ML, LN_ONNX_CONTRIB, LN_ONNX_DOMAINS } ln_onnx_domain;
 
 /* A list of messages under construction: `items` has room for one more. */
 typedef struct ln_onnx_list {
@@ -61,12 +66,13 @@ typedef struct ln_onnx_data {
 } ln_onnx_data;
 
 typedef struct ln_onnx_writer {
-    ln_translation base; /* `file`: of the model, "-" for standard output */
-    int opset, needed;   /* the operator set, and the one that its nodes need */
-    ln_hash *names;      /* of all values */
-    ln_hash *types;      /* value -> tl_dtype, as far as they are known */
-    ln_hash *constants;  /* text of type, shape and elements -> value: small constants */
-    size_t n_names;      /* makes names unique */
+    ln_translation base;          /* `file`: of the model, "-" for standard output */
+    int opset, needed;            /* the operator set, and the one that its nodes need */
+    int domains[LN_ONNX_DOMAINS]; /* the operator set of each domain; 0: not used */
+    ln_hash *names;               /* of all values */
+    ln_hash *types;               /* value -> tl_dtype, as far as they are known */
+    ln_hash *constants;           /* text of type, shape and elements -> value: small constants */
+    size_t n_names;               /* makes names unique */
     ln_onnx_list inputs, initializers, data; /* messages, and for each initializer ln_onnx_data */
     ln_missing missing;
     int n_missing; /* operators that ONNX cannot express */
@@ -105,6 +111,7 @@ extern const ln_onnx_op_row ln_onnx_write_rows_conv[];
 extern const ln_onnx_op_row ln_onnx_write_rows_detect[];
 extern const ln_onnx_op_row ln_onnx_write_rows_elementwise[];
 extern const ln_onnx_op_row ln_onnx_write_rows_image[];
+extern const ln_onnx_op_row ln_onnx_write_rows_ml[];
 extern const ln_onnx_op_row ln_onnx_write_rows_nodes[];
 extern const ln_onnx_op_row ln_onnx_write_rows_product[];
 extern const ln_onnx_op_row ln_onnx_write_rows_quantize[];
@@ -113,6 +120,7 @@ extern const ln_onnx_op_row ln_onnx_write_rows_select[];
 extern const ln_onnx_op_row ln_onnx_write_rows_shape[];
 extern const ln_onnx_op_row ln_onnx_write_rows_statistics[];
 extern const ln_onnx_op_row ln_onnx_write_rows_strings[];
+extern const ln_onnx_op_row ln_onnx_write_rows_trees[];
 
 /** Writes an operator by its row without a function. */
 void ln_onnx_write_row(ln_onnx_op *n, const ln_onnx_op_row *row);
@@ -131,6 +139,12 @@ int ln_onnx_op_failed(const ln_onnx_op *n);
 int ln_onnx_op_opset(const ln_onnx_op *n);
 void ln_onnx_op_since(ln_onnx_op *n, int opset);
 
+/** The operator set of another domain, at least. */
+void ln_onnx_op_domain_since(ln_onnx_op *n, ln_onnx_domain domain, int opset);
+
+/** The name of a domain. */
+const char *ln_onnx_domain_name(ln_onnx_domain domain);
+
 /* The operator's tensors, by their roles; "src0", "src1", .. are those of a variadic one, in order
  */
 
@@ -141,6 +155,9 @@ const char *ln_onnx_op_in_at(ln_onnx_op *n, const char *arg, int i);
 
 /** Whether the input is a constant of the model: `data` is then its data. */
 int ln_onnx_op_constant(ln_onnx_op *n, const char *arg, ln_onnx_data *data);
+
+/** The elements of an input, which must be a constant; NULL: it is none, or after a failure. */
+const void *ln_onnx_op_elements(ln_onnx_op *n, const char *arg);
 
 /** The value of an input of integers as TL_INT64. */
 const char *ln_onnx_op_indices(ln_onnx_op *n, const char *arg);
@@ -194,7 +211,12 @@ void ln_onnx_put_set(ln_onnx_op *n, ln_part part);
 void ln_onnx_put_int64s(ln_onnx_op *n, const char *attr, int len, const int64_t *values);
 void ln_onnx_put_texts(ln_onnx_op *n, const char *attr, int len, const tl_string *const *strings);
 void ln_onnx_put_graph(ln_onnx_op *n, const char *attr, LnOnnx__Graph *graph);
+void ln_onnx_put_text(ln_onnx_op *n, const char *attr, const tl_string *string);
+void ln_onnx_put_words(ln_onnx_op *n, const char *attr, int len, const char *const *words);
 void ln_onnx_put_tensor(ln_onnx_op *n, const char *attr, LnOnnx__Tensor *tensor);
+
+/** A tensor [len] for an attribute; the elements are borrowed until the model is written. */
+LnOnnx__Tensor *ln_onnx_put_elements(ln_onnx_op *n, tl_dtype dtype, int len, const void *elements);
 void ln_onnx_put_end(ln_onnx_op *n, int n_outs, const char *const *outs);
 
 /** A new value, for a step of that kind. */
@@ -290,6 +312,9 @@ void ln_onnx_write_level(ln_onnx_writer *w, ln_onnx_level *level);
 void ln_onnx_level_init(ln_onnx_writer *w, ln_onnx_level *level, ln_onnx_level *outer,
                         const ln_context *ctx);
 void ln_onnx_level_clear(ln_onnx_level *level);
+
+/** The types of values from nodes of other domains, which not all readers infer. */
+ln_onnx_list ln_onnx_level_infos(ln_onnx_writer *w, const ln_onnx_level *level);
 
 /** Binds a tensor to a value. */
 void ln_onnx_level_set(ln_onnx_writer *w, ln_onnx_level *level, const char *tensor,

@@ -102,11 +102,14 @@ static void write_body(graph *g)
 static LnOnnx__Graph *end_graph(ln_onnx_op *n, graph *g)
 {
     LnOnnx__Graph *const message = ln_translation_alloc(&n->writer->base, sizeof(*message));
+    const ln_onnx_list infos = ln_onnx_level_infos(n->writer, &g->level);
     if (message) {
         ln_onnx__graph__init(message);
         message->name = (char *)ln_body_name(g->level.ctx);
         message->node = (LnOnnx__Node **)g->level.nodes.items;
         message->n_node = g->level.nodes.len;
+        message->value_info = (LnOnnx__ValueInfo **)infos.items;
+        message->n_value_info = infos.len;
         message->input = (LnOnnx__ValueInfo **)g->inputs.items;
         message->n_input = g->inputs.len;
         message->output = (LnOnnx__ValueInfo **)g->level.outputs.items;

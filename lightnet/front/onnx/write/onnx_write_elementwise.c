@@ -114,6 +114,20 @@ static const char *put_lrelu(ln_onnx_op *n, const function *f)
     return is_float ? v : ln_onnx_put_cast(n, v, f->dtype);
 }
 
+/** The transform of a regressor, whose results are floats of 32 bits. */
+static const char *put_probit(ln_onnx_op *n, const function *f)
+{
+    static const int column[] = {-1, 1};
+    static const double one[] = {1};
+    const char *const x = ln_onnx_put_reshape(n, f->x, 2, column);
+    const char *v =
+        LN_ONNX_PUT(n, "ai.onnx.ml:LinearRegressor", LN_ONNX_SRC(x),
+                    LN_NUMBERS("coefficients", 1, one), LN_TEXT("post_transform", "PROBIT"));
+    ln_onnx_note_type(n->writer, v, TL_FLOAT);
+    v = f->dtype == TL_FLOAT ? v : ln_onnx_put_cast(n, v, f->dtype);
+    return ln_onnx_put_like(n, v, f->x);
+}
+
 /** ONNX's Celu is of floats of 32 bits. */
 static const char *put_celu(ln_onnx_op *n, const function *f)
 {
@@ -193,6 +207,7 @@ static const struct unary {
     {"TL_UNARY_THRESHOLDEDRELU", "ThresholdedRelu", 1},
     {"TL_UNARY_SHRINK", .put = put_shrink},
     {"TL_UNARY_CLIP", .put = put_clip},
+    {"TL_UNARY_PROBIT", .put = put_probit, .is_long = 1},
 };
 
 // The last node gets the name of the output.

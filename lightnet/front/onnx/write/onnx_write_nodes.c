@@ -8,6 +8,7 @@ const ln_onnx_op_row ln_onnx_write_rows_nodes[] = {
     {"compress", NULL, "Compress", "src condition", NULL, "axis"},
     {"det", NULL, "Det", "src"},
     {"forward", NULL, "Identity", "src"},
+    {"inverse", NULL, "com.microsoft:Inverse", "src"},
     {"logsoftmax", NULL, "LogSoftmax", "src", NULL, "axis"},
     {"lrn", NULL, "LRN", "src", NULL, "size ~alpha ~beta ~bias"},
     {"nonzero", NULL, "NonZero", "src"},

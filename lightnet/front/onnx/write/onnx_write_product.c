@@ -144,9 +144,59 @@ static void write_attention(ln_onnx_op *n)
     ln_onnx_op_ends_with(n, "dst", dst);
 }
 
+/* ---- products of ONNX Runtime's operators ---- */
+
+// The numbers of rows, [m, 1].
+static const char *row_numbers(ln_onnx_op *n)
+{
+    static const int column[] = {-1, 1};
+    const char *const shape = ln_onnx_put(n, "Shape", ln_onnx_op_in(n, "src"));
+    const char *const len =
+        ln_onnx_put_pair(n, "Gather", shape, ln_onnx_put_scalar(n, TL_INT64, 0));
+    const char *const all =
+        LN_ONNX_PUT(n, "Range", LN_ONNX_SRC(ln_onnx_put_scalar(n, TL_INT64, 0)), LN_ONNX_SRC(len),
+                    LN_ONNX_SRC(ln_onnx_put_scalar(n, TL_INT64, 1)));
+    return ln_onnx_put_reshape(n, all, 2, column);
+}
+
+/** All rows times all matrices, [e, m, n], of which each row reads one. */
+static void write_matmul_by(ln_onnx_op *n)
+{
+    static const int column[] = {-1, 1}, swapped[] = {0, 2, 1};
+    const char *const index = ln_onnx_op_indices(n, "index");
+    const char *const bias = ln_onnx_op_optional(n, "bias");
+    const char *const weights = ln_onnx_put_transpose(n, ln_onnx_op_in(n, "weight"), 3, swapped);
+    const char *const all = ln_onnx_put_pair(n, "MatMul", ln_onnx_op_in(n, "src"), weights);
+    const char *const which =
+        LN_ONNX_PUT(n, "Concat", LN_ONNX_SRC(ln_onnx_put_reshape(n, index, 2, column)),
+                    LN_ONNX_SRC(row_numbers(n)), LN_INT("axis", 1));
+    const char *dst = ln_onnx_put_pair(n, "GatherND", all, which);
+    if (bias)
+        dst = ln_onnx_put_pair(n, "Add", dst, ln_onnx_put_pair(n, "Gather", bias, index));
+    ln_onnx_op_ends_with(n, "dst", dst);
+}
+
+/** Of floats of 32 bits or more. Nodes of ONNX would need the differences of all pairs of points.
+ */
+static void write_distance(ln_onnx_op *n)
+{
+    static const int swapped[] = {1, 0};
+    const tl_dtype dtype = ln_onnx_op_tensor(n, "src1")->dtype;
+    const tl_dtype work = dtype == TL_DOUBLE ? TL_DOUBLE : TL_FLOAT;
+    const char *a = ln_onnx_op_in(n, "src1");
+    const char *b = ln_onnx_put_transpose(n, ln_onnx_op_in(n, "src2"), 2, swapped);
+    if (work != dtype) {
+        a = ln_onnx_put_cast(n, a, work);
+        b = ln_onnx_put_cast(n, b, work);
+    }
+    const int is_squared = ln_rule_has_bool(n->op, "is_squared", LN_TRUE);
+    const char *const v = LN_ONNX_PUT(n, "com.microsoft:CDist", LN_ONNX_SRC(a), LN_ONNX_SRC(b),
+                                      LN_TEXT("metric", is_squared ? "sqeuclidean" : "euclidean"));
+    ln_onnx_note_type(n->writer, v, work);
+    ln_onnx_op_ends_with(n, "dst", work == dtype ? v : ln_onnx_put_cast(n, v, dtype));
+}
+
 const ln_onnx_op_row ln_onnx_write_rows_product[] = {
-    {"matmul", write_matmul},
-    {"matmul_int", write_matmul_int},
-    {"attention", write_attention},
-    {NULL},
+    {"matmul_by", write_matmul_by},   {"distance", write_distance},   {"matmul", write_matmul},
+    {"matmul_int", write_matmul_int}, {"attention", write_attention}, {NULL},
 };

@@ -37,32 +37,9 @@ static void write_match(ln_onnx_op *n)
 
 /* ---- attributes that are inputs of LightNet's operators ---- */
 
-/** The elements of an input, which must be a constant; NULL: it is none, or after a failure. */
-static const void *elements_of(ln_onnx_op *n, const char *arg)
-{
-    ln_onnx_data data;
-    const tl_tensor *const like = ln_onnx_op_tensor(n, arg);
-    if (!ln_onnx_op_constant(n, arg, &data)) {
-        ln_onnx_op_lacks(n, "input '%s' is not a constant", arg);
-        return NULL;
-    }
-    const tl_tensor *const from = data.weight ? data.weight->tensor : like;
-    if (from->dtype != like->dtype || from->len != like->len) {
-        ln_onnx_op_lacks(n, "input '%s' has data of another type or shape", arg);
-        return NULL;
-    }
-    if (!data.weight || from->dtype == TL_STRING)
-        return data.weight ? from->data : data.bytes;
-    ln_translation *const base = &n->writer->base;
-    void *const elements = ln_translation_alloc(base, data.size + 1);
-    if (elements && ln_weight_read(data.weight, 0, elements, data.size, base->ctx->error))
-        base->failed = 1;
-    return base->failed ? NULL : elements;
-}
-
 static void put_words(ln_onnx_op *n, const char *attr, const char *arg)
 {
-    const void *const elements = elements_of(n, arg);
+    const void *const elements = ln_onnx_op_elements(n, arg);
     if (elements)
         ln_onnx_put_texts(n, attr, ln_onnx_op_tensor(n, arg)->len, elements);
 }
@@ -86,7 +63,12 @@ static void write_normalize(ln_onnx_op *n)
 
 /* ---- n-grams ---- */
 
-// Readers of ONNX sort n-grams by themselves, so only `tfidf` may read the order.
+static int sorts(const char *optype)
+{
+    return ln_is_form_of(optype, "tfidf") || ln_is_form_of(optype, "lookup_key");
+}
+
+// Readers of ONNX sort n-grams and keys by themselves, so only these operators may read the order.
 static void write_order(ln_onnx_op *n)
 {
     const ln_op *op;
@@ -97,7 +79,7 @@ static void write_order(ln_onnx_op *n)
         const ln_tensor_list_entry *tle;
         LN_LIST_FOREACH(tle, op->op_arg->tensors_in)
         {
-            is_read |= !strcmp(tle->name, dst) && !ln_is_form_of(op->op_arg->optype, "tfidf");
+            is_read |= !strcmp(tle->name, dst) && !sorts(op->op_arg->optype);
         }
     }
     if (is_read)
@@ -116,12 +98,12 @@ static void check_order(ln_onnx_op *n)
     if (is_order && strcmp(pool, ln_tensor_list_find_name(in, "pool")) != 0)
         ln_onnx_op_lacks(n, "input 'order' is that of another pool");
     if (!is_order)
-        elements_of(n, "order");
+        ln_onnx_op_elements(n, "order");
 }
 
 static void put_weights(ln_onnx_op *n)
 {
-    const float *const weights = elements_of(n, "weights");
+    const float *const weights = ln_onnx_op_elements(n, "weights");
     const int len = ln_onnx_op_tensor(n, "weights")->len;
     double *const numbers =
         ln_translation_alloc(&n->writer->base, ((size_t)len + 1) * sizeof(*numbers));
@@ -136,7 +118,7 @@ static void write_tfidf(ln_onnx_op *n)
 {
     const char *const out = ln_onnx_op_out(n, "dst");
     const int has_words = ln_onnx_op_tensor(n, "pool")->dtype == TL_STRING;
-    const void *const index = elements_of(n, "index");
+    const void *const index = ln_onnx_op_elements(n, "index");
     int n_starts;
     const int *const starts = ln_rule_get_ints(n->op, "starts", &n_starts);
     check_order(n);
@@ -153,7 +135,7 @@ static void write_tfidf(ln_onnx_op *n)
         put_words(n, "pool_strings", "pool");
     else
         ln_onnx_put_int64s(n, "pool_int64s", ln_onnx_op_tensor(n, "pool")->len,
-                           elements_of(n, "pool"));
+                           ln_onnx_op_elements(n, "pool"));
     put_weights(n);
     ln_onnx_put_end(n, 1, &out);
 }
