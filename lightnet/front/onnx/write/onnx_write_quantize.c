@@ -109,8 +109,10 @@ static int read_byte(ln_onnx_op *n, const ln_onnx_data *data, uint8_t *byte)
 {
     if (data->size != 1)
         return 0;
+    if (data->weight && ln_weight_read(data->weight, 0, byte, 1, n->writer->base.ctx->error))
+        n->writer->base.failed = 1;
     if (data->weight)
-        return !ln_weight_read(data->weight, 0, byte, 1, n->writer->base.ctx->error);
+        return !ln_onnx_op_failed(n);
     *byte = *(const uint8_t *)data->bytes;
     return 1;
 }
@@ -328,6 +330,16 @@ static int is_few(tl_dtype dtype)
     return tl_dtype_bits(dtype) < 8;
 }
 
+// The constant is the output; one of the model has its own name.
+static void put_alias(ln_onnx_op *n, const char *arg, const char *constant)
+{
+    const char *const tensor = ln_tensor_list_find_name(n->op->op_arg->tensors_out, arg);
+    if (!constant || !tensor || ln_context_is_output(n->level->ctx, tensor))
+        ln_onnx_op_ends_with(n, arg, constant);
+    else
+        ln_onnx_level_set(n->writer, n->level, tensor, constant);
+}
+
 /** A view of bytes. Elements of fewer bits have these as their values, but for those of floats,
  *  which are the bits of TL_UINT4. */
 static void write_bitcast(ln_onnx_op *n)
@@ -339,7 +351,7 @@ static void write_bitcast(ln_onnx_op *n)
     ln_onnx_op unpack;
     ln_onnx_data data;
     if (is_few(to) && is_made_by(n, "src", "unpack_bits", &unpack) && is_packed(&unpack, &data)) {
-        ln_onnx_op_ends_with(n, "dst", put_packed(&unpack, to, &data));
+        put_alias(n, "dst", put_packed(&unpack, to, &data));
         return;
     }
     const char *v = ln_onnx_op_in(n, "src");

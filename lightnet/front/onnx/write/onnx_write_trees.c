@@ -102,7 +102,7 @@ static double next(const forest *f, double x, double to)
 static int is_opposite(const forest *f, int node, int k)
 {
     return f->feature[k] >= 0 && f->feature[node] < f->features &&
-           f->feature[k] == f->feature[node] + f->features;
+           f->feature[k] - f->features == f->feature[node];
 }
 
 // A comparison of a negated feature is the opposite one, with the negated number. Two nodes that
@@ -175,11 +175,11 @@ static int count_votes(forest *f)
         int first = 0, end = 0;
         if (f->feature[f->places[i].node] < 0 && votes_of(f, f->places[i].node, &first, &end))
             return -1;
+        if (end - first > MAX_NODES - f->n_voted)
+            return -1;
         f->n_voted += end - first;
         if (f->feature[f->places[i].node] < 0 && end - first != 1 && f->n_targets == 1)
             f->n_targets = 2;
-        if (f->n_voted > MAX_NODES)
-            return -1;
     }
     return 0;
 }
