@@ -363,6 +363,23 @@ def check_missing(tap):
         tap.check("all operators that ONNX lacks are named", faults)
 
 
+def check_trees(tap):
+    """Two roots share a tree, one of whose leaves has two votes; a node that is its own child."""
+    def forest(child):
+        parts = {"split": ("FLOAT", [4], [0.5, -1, 0, 0]), "feature": ("INT32", [4], [0, 2, -1, -1]), "child": ("INT32", [4, 2], child),
+                 "root": ("INT32", [2], [0, 1]), "weight": ("FLOAT", [3], [1, 2, 4]), "start": ("INT32", [3], [0, 1, 3]),
+                 "base": ("FLOAT", [1], [8])}
+        ops = [create("x", "TL_FLOAT", [5, 2], []), *(create(name, "TL_" + dtype, dims, data) for name, (dtype, dims, data) in parts.items())]
+        return ["x"], ["y"], [*ops, op("trees", "tree_ensemble", {"src": "x", **{name: name for name in parts}}, {"dst": "y"}, targets=1)]
+
+    with tempfile.TemporaryDirectory() as folder:
+        path = write_ir(folder, *forest([1, 2, 2, 3, 0, 0, 1, 0]))
+        np.save(os.path.join(folder, "x.npy"), np.float32([[0, 1], [0.5, 0], [1, 2], [np.nan, 1], [0.25, -3]]))
+        tap.check("trees that share nodes, and leaves of several votes", round_trip(folder, path, given=["-i", f"x={folder}/x.npy"]))
+        done = call("convert", write_ir(folder, *forest([1, 2, 0, 3, 0, 0, 1, 0])), "-o", os.path.join(folder, "loop.onnx"))
+        tap.check("trees with a cycle", [] if "its trees are invalid, or have more than 65536 nodes" in done.stderr else [done.stderr])
+
+
 def check_external(tap):
     with tempfile.TemporaryDirectory() as folder:
         path = os.path.join(ROOT, "examples/digits/digits.onnx")
@@ -390,6 +407,7 @@ def main():
     check_small_types(tap)
     check_random(tap)
     check_missing(tap)
+    check_trees(tap)
     check_external(tap)
     check_examples(tap)
     tap.end()

@@ -7,8 +7,9 @@
 
 #include "front/onnx/write/ln_onnx_write.h"
 
-/* The most nodes and votes of a written ensemble. */
-enum { MAX_NODES = 1 << 24 };
+/* The most nodes and votes of a written ensemble, and how many a node may become where trees share
+ * it: FEW in any case. */
+enum { MAX_NODES = 1 << 24, MAX_COPIES = 16, FEW = 1 << 16 };
 
 /* A node in a tree of its own, without the others that share it in LightNet. */
 typedef struct place {
@@ -24,7 +25,7 @@ typedef struct forest {
     const int32_t *feature, *child, *root, *target, *start;
     int n_nodes, n_roots, n_votes, n_leaves, features;
     place *places;
-    int len, n_voted, n_targets, has_tracks;
+    int len, most, n_voted, n_targets, has_tracks;
     int64_t *tree, *id, *featureid, *yes, *no, *tracks;
     const char **mode;
     double *value;
@@ -75,6 +76,9 @@ static int read_forest(forest *f)
     f->weight = ln_onnx_op_elements(n, "weight");
     f->target = optional_elements(n, "target");
     f->start = optional_elements(n, "start");
+    f->most = f->n_nodes < FEW / MAX_COPIES         ? FEW
+              : f->n_nodes < MAX_NODES / MAX_COPIES ? f->n_nodes * MAX_COPIES
+                                                    : MAX_NODES;
     f->n_targets = ln_rule_get_int(n->op, "targets");
     f->n_leaves = f->start ? ln_onnx_op_tensor(n, "start")->len - 1 : f->n_votes;
     return !n->lacks && !ln_onnx_op_failed(n);
@@ -127,9 +131,9 @@ static branch branch_of(const forest *f, int node)
 // Returns the node's place, which is the last one; 0 after a failure.
 static int add_place(forest *f, int node, int tree, int id)
 {
-    place *const grown = f->len < MAX_NODES ? ln_translation_grow(&f->n->writer->base, f->places,
-                                                                  (size_t)f->len, sizeof(*grown))
-                                            : NULL;
+    place *const grown = f->len < f->most ? ln_translation_grow(&f->n->writer->base, f->places,
+                                                                (size_t)f->len, sizeof(*grown))
+                                          : NULL;
     if (!grown)
         return 0;
     f->places = grown;
@@ -327,7 +331,7 @@ static void write_trees(ln_onnx_op *n)
         ln_onnx_op_lacks(n,
                          "its trees are invalid, or have more than %d nodes with those that they "
                          "share",
-                         MAX_NODES);
+                         f.most);
         return;
     }
     if (!allocate_attributes(&f))
