@@ -282,10 +282,10 @@ static void count_elements(ln_port *const *ports, size_t n)
 {
     for (size_t i = 0; i < n; i++) {
         tl_tensor *const info = &ports[i]->info;
-        info->len = info->ndim < 0 ? -1 : 1;
-        for (int k = 0; k < info->ndim && info->len >= 0; k++)
-            if (info->dims[k] < 0 || __builtin_mul_overflow(info->len, info->dims[k], &info->len))
-                info->len = -1;
+        int is_open = info->ndim < 0;
+        for (int k = 0; k < info->ndim; k++)
+            is_open |= info->dims[k] < 0;
+        info->len = is_open ? -1 : tl_compute_length(info->ndim, info->dims);
     }
 }
 
