@@ -273,7 +273,8 @@ class InferenceSession:
     def run(self, output_names: Optional[Sequence[str]], input_feed: Feed, run_options: Optional[RunOptions] = None,
             deadline: Optional[float] = None) -> List[np.ndarray]:
         """The outputs `output_names` (None or []: all), a list of arrays, for {name: array}. Arrays are read in place, and
-        have the types and shapes of get_inputs(); lists of numbers are converted to that type. A sequence is a list of arrays, an absent optional value None.
+        have the types and shapes of get_inputs(); lists of numbers are converted to that type. A sequence is a list of
+        arrays, an absent optional value None.
 
         Raises ValueError: an input is missing; InvalidArgument: a wrong name, type or shape; LimitReached: after
         `deadline` seconds; Cancelled: cancel() or run_options.terminate; KeyboardInterrupt: Ctrl-C. A signal whose handler
@@ -295,18 +296,18 @@ class InferenceSession:
             return session.run(input_feed, names)
         except InvalidArgument:
             converted = self._converted(input_feed)
-            if converted is None:
+            if converted is input_feed:
                 raise
+            return session.run(converted, names)
         finally:
             self._idle.append(session)
-        return self.run(names, converted)
 
-    def _converted(self, input_feed: Dict[str, Any]) -> Optional[Dict[str, Any]]:
-        """With lists of numbers as arrays of the inputs' types; None: there are none."""
+    def _converted(self, input_feed: Dict[str, Any]) -> Dict[str, Any]:
+        """With lists of numbers as arrays of the inputs' types; input_feed itself where there are none."""
         types = {i.name: DTYPES.get(i.type) for i in self._model._inputs}
         lists = {name: value for name, value in input_feed.items() if isinstance(value, (list, tuple)) and types.get(name)}
         arrays = {name: numpy().array(value, types[name]) for name, value in lists.items()}
-        return {**input_feed, **arrays} if lists else None
+        return {**input_feed, **arrays} if arrays else input_feed
 
     def _run_compound(self, output_names: Optional[Sequence[str]], input_feed: Feed, run_options: Optional[RunOptions] = None,
                       deadline: Optional[float] = None) -> List[Any]:
@@ -359,6 +360,7 @@ class InferenceSession:
         """A run with options, a deadline or profiling."""
         if run_options is not None and not isinstance(run_options, RunOptions):
             raise TypeError(f"run_options is of type {type(run_options).__name__}, expected RunOptions")
+        input_feed = self._converted(input_feed)
         try:
             session = self._idle.pop()
         except IndexError:
@@ -368,13 +370,8 @@ class InferenceSession:
                 if self._profile is None:
                     return session.run(input_feed, names)
                 return self._run_timed(session, names, input_feed)
-        except InvalidArgument:
-            converted = self._converted(input_feed)
-            if converted is None:
-                raise
         finally:
             self._idle.append(session)
-        return self._run_with(names, converted, run_options, deadline)
 
     def _run_timed(self, session: Any, names: Tuple[str, ...], input_feed: Dict[str, Any]) -> List[np.ndarray]:
         """A run whose operators are timed."""

@@ -24,7 +24,8 @@ _BITS_OF = {ELEMENT_TYPES[name]: bits for name, bits in BITS.items() if name != 
 
 
 class NotSupported(NotImplemented, BackendIsNotSupposedToImplementIt):
-    """The model is valid, but needs a feature that the engine lacks; the message is the engine's. A test that raises it is skipped."""
+    """The model is valid, but needs a feature that the engine lacks; the message is the engine's. A test that
+    raises it is skipped."""
 
 
 # ---- types ----
@@ -185,7 +186,8 @@ class LightNetRep(BackendRep):
         """The outputs, a named tuple: outputs[0] and outputs["name"].
 
         inputs: a list in the order of the graph's inputs, {name: value}, or one value. A sequence is a list of arrays, an
-        absent optional value None. In a list, inputs with a default may be missing: all of them, or the last. As in ONNX's reference implementation, shapes may be others than the model
+        absent optional value None. In a list, inputs with a default may be missing: all of them, or the last. As
+        in ONNX's reference implementation, shapes may be others than the model
         declares, if its operators can run on them; models of files are an exception. kwargs: those of InferenceSession.run,
         such as deadline=0.1. Raises what that raises; NotSupported: the engine lacks what the model needs for these shapes.
         """
