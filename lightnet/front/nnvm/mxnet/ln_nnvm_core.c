@@ -176,6 +176,55 @@ ln_nnvm_entry ln_nnvm_recast_scalar(ln_nnvm_recast *r, const char *op, ln_nnvm_e
     return LN_RECAST(r, op, LN_ENTRY(x), LN_NUMBER("scalar", number));
 }
 
+ln_nnvm_entry ln_nnvm_recast_clip(ln_nnvm_recast *r, ln_nnvm_entry x, double least, double most)
+{
+    return LN_RECAST(r, "clip", LN_ENTRY(x), LN_NUMBER("a_min", least), LN_NUMBER("a_max", most));
+}
+
+/* Formulas */
+
+// An operation on two values of one shape, or on one and a number.
+static ln_nnvm_entry put_operation(ln_nnvm_recast *r, const char *op, const ln_nnvm_value *v)
+{
+    const ln_nnvm_operation *const o = ln_nnvm_find_operation(op);
+    const int turned = v[0].is_number, is_scalar = turned || v[1].is_number;
+    char name[LN_MAX_NAME_LEN];
+    snprintf(name, sizeof(name), is_scalar ? "__%s_scalar__" : "elemwise_%s",
+             turned ? o->left : o->right);
+    return is_scalar ? ln_nnvm_recast_scalar(r, name, v[turned].entry, v[!turned].number)
+                     : ln_nnvm_recast_binary(r, name, v[0].entry, v[1].entry);
+}
+
+static ln_nnvm_value put_word(void *to, const char *word, int len, const ln_nnvm_value *v)
+{
+    ln_nnvm_recast *const r = to;
+    ln_nnvm_value dst = {0};
+    if (ln_nnvm_find_operation(word)) {
+        dst.entry = put_operation(r, word, v);
+        return dst;
+    }
+    if (!strcmp(word, "clip")) {
+        dst.entry = ln_nnvm_recast_clip(r, v[0].entry, v[1].number, v[2].number);
+        return dst;
+    }
+    ln_nnvm_recast_begin(r, word, 0, NULL);
+    for (int i = 0; i < len; i++)
+        ln_nnvm_draft_arg(r->draft, v[i].entry);
+    if (!strcmp(word, "mean")) {
+        ln_nnvm_draft_set(r->draft, LN_INTS("axis", 1, (const int[]){-1}));
+        ln_nnvm_draft_set(r->draft, LN_BOOL("keepdims", 1));
+    }
+    dst.entry = ln_nnvm_recast_end(r);
+    return dst;
+}
+
+ln_nnvm_entry ln_nnvm_recast_formula(ln_nnvm_recast *r, const char *words, ln_nnvm_entry x,
+                                     double alpha, double beta)
+{
+    const ln_nnvm_formula_maker m = {&r->draft->base, put_word, r};
+    return ln_nnvm_formula_make(&m, words, (ln_nnvm_value){.entry = x}, alpha, beta).entry;
+}
+
 /* Attributes */
 
 static int is_bracket(char c, const char *kinds)

@@ -18,6 +18,7 @@
 #include "base/ln_infile.h"
 #include "front/nnvm/ln_nnvm.h"
 #include "front/nnvm/ln_nnvm_draft.h"
+#include "front/nnvm/ln_nnvm_formula.h"
 
 struct ln_nnvm_core;
 
@@ -69,6 +70,13 @@ ln_nnvm_entry ln_nnvm_recast_binary(ln_nnvm_recast *r, const char *op, ln_nnvm_e
                                     ln_nnvm_entry b);
 ln_nnvm_entry ln_nnvm_recast_scalar(ln_nnvm_recast *r, const char *op, ln_nnvm_entry x,
                                     double number);
+
+/** x between two numbers. */
+ln_nnvm_entry ln_nnvm_recast_clip(ln_nnvm_recast *r, ln_nnvm_entry x, double least, double most);
+
+/** A formula (ln_nnvm_formula.h) of x, whose means are along the last axis. */
+ln_nnvm_entry ln_nnvm_recast_formula(ln_nnvm_recast *r, const char *words, ln_nnvm_entry x,
+                                     double alpha, double beta);
 
 /** `rewrite` of an operator that core has: one output, `with` its name there, `attrs` the names of
  * its attributes there. */

@@ -14,70 +14,38 @@ static void out(ln_nnvm_recast *r, ln_nnvm_entry entry)
 
 /* ---- functions ---- */
 
-static ln_nnvm_entry clipped(ln_nnvm_recast *r, ln_nnvm_entry x, double least, double most)
-{
-    return LN_RECAST(r, "clip", LN_ENTRY(x), LN_NUMBER("a_min", least), LN_NUMBER("a_max", most));
-}
-
-/** log(1 + x) for x from 0 to 1: with u = 1 + x, rounded, it is log(u) x / (u - 1). Source: Higham,
- *  Accuracy and Stability of Numerical Algorithms, 2002, section 1.14. */
-static ln_nnvm_entry log1p_of(ln_nnvm_recast *r, ln_nnvm_entry x)
-{
-    const ln_nnvm_entry u = ln_nnvm_recast_scalar(r, "__add_scalar__", x, 1);
-    const ln_nnvm_entry rest = ln_nnvm_recast_scalar(r, "__sub_scalar__", u, 1);
-    const ln_nnvm_entry ratio = ln_nnvm_recast_binary(r, "elemwise_div", x, rest);
-    const ln_nnvm_entry log = ln_nnvm_recast_unary(r, "log", u);
-    const ln_nnvm_entry product = ln_nnvm_recast_binary(r, "elemwise_mul", log, ratio);
-    return LN_RECAST(r, "where", LN_ENTRY(rest), LN_ENTRY(product), LN_ENTRY(x));
-}
-
-/** A function that LightNet has, which it adds to core's. */
+/** A function that LightNet has: one operator, which it adds to core's, or in a graph that is
+ *  written the function's formula. */
 static ln_nnvm_entry function(ln_nnvm_recast *r, const char *func, ln_nnvm_entry x, double alpha,
                               double beta)
 {
-    ln_nnvm_recast_lacks(r, 1); // core has no such function
+    const char *const words = ln_nnvm_formula_of(func);
+    ln_nnvm_recast_lacks(r, !words); // core has no such function
+    if (words && !r->is_reading)
+        return ln_nnvm_recast_formula(r, words, x, alpha, beta);
     return LN_RECAST(r, "_unary", LN_ENTRY(x), LN_TEXT("func", func), LN_NUMBER("alpha", alpha),
                      LN_NUMBER("beta", beta));
 }
 
-/** log(1 + e^x) = max(x, 0) + log(1 + e^-|x|), which does not overflow. */
-static ln_nnvm_entry softplus(ln_nnvm_recast *r, ln_nnvm_entry x)
+/** `with`: a function without numbers. */
+static void rewrite_function(ln_nnvm_recast *r)
 {
-    if (r->is_reading)
-        return function(r, "TL_UNARY_SOFTPLUS", x, 1, 0);
-    ln_nnvm_entry y = ln_nnvm_recast_unary(r, "abs", x);
-    y = ln_nnvm_recast_unary(r, "exp", ln_nnvm_recast_unary(r, "negative", y));
-    return ln_nnvm_recast_binary(r, "elemwise_add", ln_nnvm_recast_unary(r, "relu", x),
-                                 log1p_of(r, y));
-}
-
-static ln_nnvm_entry softsign(ln_nnvm_recast *r, ln_nnvm_entry x)
-{
-    if (r->is_reading)
-        return function(r, "TL_UNARY_SOFTSIGN", x, 1, 0);
-    const ln_nnvm_entry size = ln_nnvm_recast_unary(r, "abs", x);
-    const ln_nnvm_entry more = ln_nnvm_recast_scalar(r, "__add_scalar__", size, 1);
-    return ln_nnvm_recast_binary(r, "elemwise_div", x, more);
+    out(r, function(r, r->row->with, ln_nnvm_recast_in(r, 0), 1, 0));
 }
 
 static void rewrite_activation(ln_nnvm_recast *r)
 {
-    static const ln_attr_word types[] = {
-        {"relu"}, {"sigmoid"}, {"tanh"}, {"softrelu", "softplus"}, {"softsign"}, {0}};
+    static const ln_attr_word types[] = {{"relu"},
+                                         {"sigmoid"},
+                                         {"tanh"},
+                                         {"softrelu", "TL_UNARY_SOFTPLUS"},
+                                         {"softsign", "TL_UNARY_SOFTSIGN"},
+                                         {0}};
     ln_attr_require(&r->node.emit, "act_type");
     const char *type = ln_attr_choose(&r->node.emit, "act_type", "relu", types);
     const ln_nnvm_entry x = ln_nnvm_recast_in(r, 0);
-    if (!strcmp(type, "softplus"))
-        out(r, softplus(r, x));
-    else if (!strcmp(type, "softsign"))
-        out(r, softsign(r, x));
-    else
-        out(r, ln_nnvm_recast_unary(r, type, x));
-}
-
-static void rewrite_softsign(ln_nnvm_recast *r)
-{
-    out(r, softsign(r, ln_nnvm_recast_in(r, 0)));
+    const int is_core = strncmp(type, "TL_", 3) != 0;
+    out(r, is_core ? ln_nnvm_recast_unary(r, type, x) : function(r, type, x, 1, 0));
 }
 
 static ln_nnvm_entry leaky(ln_nnvm_recast *r, ln_nnvm_entry x, double slope)
@@ -115,34 +83,13 @@ static void rewrite_hard_sigmoid(ln_nnvm_recast *r)
 {
     const double alpha = ln_nnvm_float(&r->node, "alpha", 0.2);
     const double beta = ln_nnvm_float(&r->node, "beta", 0.5);
-    ln_nnvm_entry x = ln_nnvm_recast_in(r, 0);
-    if (r->is_reading) {
-        out(r, function(r, "TL_UNARY_HARDSIGMOID", x, alpha, beta));
-        return;
-    }
-    x = ln_nnvm_recast_scalar(r, "__mul_scalar__", x, alpha);
-    x = ln_nnvm_recast_scalar(r, "__add_scalar__", x, beta);
-    out(r, clipped(r, x, 0, 1));
+    out(r, function(r, "TL_UNARY_HARDSIGMOID", ln_nnvm_recast_in(r, 0), alpha, beta));
 }
 
 static void rewrite_square(ln_nnvm_recast *r)
 {
     const ln_nnvm_entry x = ln_nnvm_recast_in(r, 0);
     out(r, ln_nnvm_recast_binary(r, "elemwise_mul", x, x));
-}
-
-/** 1 for positive elements minus 1 for negative ones. */
-static void rewrite_sign(ln_nnvm_recast *r)
-{
-    const ln_nnvm_entry x = ln_nnvm_recast_in(r, 0);
-    if (r->is_reading) {
-        out(r, function(r, "TL_UNARY_SIGN", x, 1, 0));
-        return;
-    }
-    const ln_nnvm_entry zeros = ln_nnvm_recast_unary(r, "zeros_like", x);
-    const ln_nnvm_entry above = ln_nnvm_recast_binary(r, "broadcast_greater", x, zeros);
-    const ln_nnvm_entry below = ln_nnvm_recast_binary(r, "broadcast_less", x, zeros);
-    out(r, ln_nnvm_recast_binary(r, "elemwise_sub", above, below));
 }
 
 /** `with`: a number to multiply with. */
@@ -218,7 +165,7 @@ static void rewrite_scalar(ln_nnvm_recast *r)
     if (r->is_reading)
         ln_nnvm_recast_same(r);
     else if (is_max || is_min)
-        out(r, clipped(r, x, is_max ? number : -INFINITY, is_max ? INFINITY : number));
+        out(r, ln_nnvm_recast_clip(r, x, is_max ? number : -INFINITY, is_max ? INFINITY : number));
     else
         out(r, ln_nnvm_recast_binary(
                    r, core, x,
@@ -281,14 +228,14 @@ const ln_nnvm_row ln_nnvm_mxnet_rows_elementwise[] = {
     SAME("zeros_like"),
     SAME("ones_like"),
     UNARY("square", rewrite_square, NULL),
-    UNARY("sign", rewrite_sign, NULL),
+    UNARY("sign", rewrite_function, "TL_UNARY_SIGN"),
     UNARY("log10", rewrite_log, "0.43429448190325182765"),
     UNARY("log2", rewrite_log, "1.44269504088896340736"),
     UNARY("degrees", rewrite_times, "57.2957795130823209"),
     UNARY("radians", rewrite_times, "0.0174532925199432958"),
     UNARY("rsqrt", rewrite_rsqrt, NULL),
     UNARY("reciprocal", rewrite_reciprocal, NULL),
-    UNARY("softsign", rewrite_softsign, NULL),
+    UNARY("softsign", rewrite_function, "TL_UNARY_SOFTSIGN"),
     UNARY("hard_sigmoid", rewrite_hard_sigmoid, NULL),
     UNARY("Activation", rewrite_activation, NULL),
     {"LeakyReLU", LN_IN_MXNET, NULL, NULL, 1, 2, .weights = 2, .rewrite = rewrite_leaky_relu},

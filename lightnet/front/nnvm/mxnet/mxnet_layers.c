@@ -113,14 +113,6 @@ static void rewrite_batchnorm(ln_nnvm_recast *r)
     ln_nnvm_recast_out(r, 0, ln_nnvm_draft_end(r->draft, 3));
 }
 
-/** The mean along the last axis, which stays, of length 1. */
-static ln_nnvm_entry mean_of_rows(ln_nnvm_recast *r, ln_nnvm_entry x)
-{
-    static const int last = -1;
-    return LN_RECAST(r, "mean", LN_ENTRY(x), LN_INTS("axis", 1, &last), LN_BOOL("keepdims", 1));
-}
-
-/** (x - mean) / sqrt(variance + epsilon) * gamma + beta. */
 static void rewrite_layernorm(ln_nnvm_recast *r)
 {
     const double epsilon = ln_nnvm_float(&r->node, "eps", 1e-5);
@@ -129,10 +121,7 @@ static void rewrite_layernorm(ln_nnvm_recast *r)
     ln_nnvm_entry x = ln_nnvm_recast_in(r, 0);
     ln_nnvm_recast_lacks(r, ln_nnvm_int(&r->node, "axis", -1) != -1 ||
                                 ln_nnvm_bool(&r->node, "output_mean_var", 0));
-    x = ln_nnvm_recast_binary(r, "broadcast_sub", x, mean_of_rows(r, x));
-    ln_nnvm_entry size = mean_of_rows(r, ln_nnvm_recast_binary(r, "elemwise_mul", x, x));
-    size = ln_nnvm_recast_scalar(r, "__add_scalar__", size, epsilon);
-    x = ln_nnvm_recast_binary(r, "broadcast_div", x, ln_nnvm_recast_unary(r, "sqrt", size));
+    x = ln_nnvm_recast_formula(r, "x normal", x, epsilon, 0);
     x = ln_nnvm_recast_binary(r, "broadcast_mul", x, gamma);
     ln_nnvm_recast_out(r, 0, ln_nnvm_recast_binary(r, "broadcast_add", x, beta));
 }

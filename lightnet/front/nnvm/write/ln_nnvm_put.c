@@ -131,17 +131,6 @@ ln_nnvm_value ln_put_scalar(ln_nnvm_op *n, const char *op, ln_nnvm_value src, do
     return put_number(n, name, src, "scalar", shortest(src.dtype, number));
 }
 
-/* The operations with a number on the right or the left, and of equal shapes, that core has beside
- * those that are broadcast. */
-static const struct operation {
-    const char *op, *right, *left;
-    int has_elemwise;
-} operations[] = {
-    {"add", "add", "add", 1},          {"sub", "sub", "rsub", 1},          {"mul", "mul", "mul", 1},
-    {"div", "div", "rdiv", 1},         {"pow", "pow", "rpow", 1},          {"mod", NULL, NULL, 1},
-    {"left_shift", "lshift", NULL, 0}, {"right_shift", "rshift", NULL, 0},
-};
-
 // Whether `b` is a number that leaves the shape of `a` as it is.
 static int is_number_for(ln_nnvm_value b, ln_nnvm_value a)
 {
@@ -150,7 +139,7 @@ static int is_number_for(ln_nnvm_value b, ln_nnvm_value a)
 
 ln_nnvm_value ln_put_binary(ln_nnvm_op *n, const char *op, ln_nnvm_value a, ln_nnvm_value b)
 {
-    const struct operation *const o = LN_ROW_NAMED(operations, op);
+    const ln_nnvm_operation *const o = ln_nnvm_find_operation(op);
     const int is_plain = o && o->has_elemwise && ln_nnvm_same_shape(a, b);
     char name[64];
     if (o && o->right && is_number_for(b, a))
@@ -349,6 +338,35 @@ ln_nnvm_value ln_put_numbers(ln_nnvm_op *n, ln_nnvm_value src)
 ln_nnvm_value ln_put_where(ln_nnvm_op *n, ln_nnvm_value cond, ln_nnvm_value a, ln_nnvm_value b)
 {
     return LN_PUT(n, "where", a.dtype, a.ndim, a.dims, LN_SRC(cond), LN_SRC(a), LN_SRC(b));
+}
+
+/* The writer and the axes of means of a formula. */
+typedef struct maker {
+    ln_nnvm_op *op;
+    int n_axes;
+    const int *axes;
+} maker;
+
+static ln_nnvm_value put_word(void *to, const char *word, int len, const ln_nnvm_value *v)
+{
+    static const char broadcasts[] = "broadcast_";
+    const size_t skip = strncmp(word, broadcasts, strlen(broadcasts)) ? 0 : strlen(broadcasts);
+    const maker *const m = to;
+    if (len == 2)
+        return ln_put_binary(m->op, word + skip, v[0], v[1]);
+    if (len == 3)
+        return *word == 'c' ? ln_put_clip(m->op, v[0], v[1].number, v[2].number)
+                            : ln_put_where(m->op, v[0], v[1], v[2]);
+    return strcmp(word, "mean") ? ln_put(m->op, word, v[0])
+                                : ln_put_reduce(m->op, word, v[0], m->n_axes, m->axes, 1);
+}
+
+ln_nnvm_value ln_put_formula(ln_nnvm_op *n, const char *words, ln_nnvm_value x, double alpha,
+                             double beta, int n_axes, const int *axes)
+{
+    maker to = {n, n_axes, axes};
+    const ln_nnvm_formula_maker m = {&draft_of(n)->base, put_word, &to};
+    return ln_nnvm_formula_make(&m, words, x, alpha, beta);
 }
 
 ln_nnvm_value ln_put_leaky(ln_nnvm_op *n, ln_nnvm_value x, double slope)

@@ -18,19 +18,8 @@
 #define LN_NNVM_WRITE_H
 
 #include "front/nnvm/ln_nnvm_draft.h"
+#include "front/nnvm/ln_nnvm_formula.h"
 #include "lightnet/ln_rule.h"
-
-/* The value of a tensor, or of an intermediate step. Core has no operators that give scalars or
- * truth values: the value of such a tensor may have the shape [1], or another type, in which
- * numbers that are not 0 are true, until a reader needs it as it is (ln_nnvm_op_in). */
-typedef struct ln_nnvm_value {
-    ln_nnvm_entry entry;
-    tl_dtype dtype;
-    int ndim;
-    int dims[LN_MAXDIM];
-    int is_number; /* it is one element, this one */
-    double number;
-} ln_nnvm_value;
 
 typedef struct ln_nnvm_writer {
     ln_nnvm_draft draft;
@@ -40,7 +29,9 @@ typedef struct ln_nnvm_writer {
     ln_hash *steps;     /* the prefix of step names -> int: its uses */
 } ln_nnvm_writer;
 
-/* The operator that is being written. */
+/* The operator that is being written. Core has no operators that give scalars or truth values: the
+ * value of such a tensor may have the shape [1], or another type, in which numbers that are not 0
+ * are true, until a reader needs it as it is (ln_nnvm_op_in). */
 typedef struct ln_nnvm_op {
     ln_nnvm_writer *writer;
     const ln_op *op;
@@ -202,6 +193,10 @@ ln_nnvm_value ln_put_numbers(ln_nnvm_op *n, ln_nnvm_value src);
 
 /** cond ? a : b, of one shape; cond != 0 is true. */
 ln_nnvm_value ln_put_where(ln_nnvm_op *n, ln_nnvm_value cond, ln_nnvm_value a, ln_nnvm_value b);
+
+/** A formula (ln_nnvm_formula.h) of x, whose means are over the axes. */
+ln_nnvm_value ln_put_formula(ln_nnvm_op *n, const char *words, ln_nnvm_value x, double alpha,
+                             double beta, int n_axes, const int *axes);
 
 /** x < 0 ? slope x : x; core's operator takes slopes that are not negative, others are several
  *  nodes. */

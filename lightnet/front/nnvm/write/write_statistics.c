@@ -40,19 +40,10 @@ static ln_nnvm_value write_affine(ln_nnvm_op *n)
 
 /* ---- means and variances ---- */
 
-// x / sqrt(mean of x^2 + epsilon) over the axes.
-static ln_nnvm_value put_rms(ln_nnvm_op *n, ln_nnvm_value x, int n_axes, const int *axes)
+static ln_nnvm_value put_normal(ln_nnvm_op *n, const char *words, ln_nnvm_value x, int n_axes,
+                                const int *axes)
 {
-    const ln_nnvm_value square = ln_put_binary(n, "mul", x, x);
-    const ln_nnvm_value mean = ln_put_reduce(n, "mean", square, n_axes, axes, 1);
-    const ln_nnvm_value sum = ln_put_scalar(n, "add", mean, ln_rule_get_number(n->op, "epsilon"));
-    return ln_put_binary(n, "div", x, ln_put(n, "sqrt", sum));
-}
-
-static ln_nnvm_value put_normal(ln_nnvm_op *n, ln_nnvm_value x, int n_axes, const int *axes)
-{
-    const ln_nnvm_value mean = ln_put_reduce(n, "mean", x, n_axes, axes, 1);
-    return put_rms(n, ln_put_binary(n, "sub", x, mean), n_axes, axes);
+    return ln_put_formula(n, words, x, ln_rule_get_number(n->op, "epsilon"), 0, n_axes, axes);
 }
 
 /** Over the axes from one on; rmsnorm subtracts no mean. Scale and bias have these axes. */
@@ -65,7 +56,7 @@ static ln_nnvm_value write_layers(ln_nnvm_op *n)
     for (int i = axis; i < x.ndim && i >= 0; i++)
         axes[i - axis] = i;
     const int is_rms = !strcmp(n->op->op_arg->optype, "rmsnorm");
-    ln_nnvm_value v = (is_rms ? put_rms : put_normal)(n, x, x.ndim - axis, axes);
+    ln_nnvm_value v = put_normal(n, is_rms ? "x rms" : "x normal", x, x.ndim - axis, axes);
     for (int i = 0; i < 2; i++)
         if (ln_nnvm_op_has_in(n, args[i][0])) {
             const ln_nnvm_value w =
@@ -87,7 +78,7 @@ static ln_nnvm_value write_groupnorm(ln_nnvm_op *n)
     const int batch = x.dims[0], channels = x.dims[1];
     const int rest = ln_nnvm_value_len(x) / batch / channels;
     const int dims[] = {batch, groups, channels / groups, rest};
-    const ln_nnvm_value v = put_normal(n, ln_put_reshape(n, x, 4, dims), 2, axes);
+    const ln_nnvm_value v = put_normal(n, "x normal", ln_put_reshape(n, x, 4, dims), 2, axes);
     const int weights[] = {groups, len == groups && len != channels ? 1 : channels / groups, 1};
     const ln_nnvm_value scale = ln_put_reshape(n, ln_nnvm_op_in(n, "scale"), 3, weights);
     const ln_nnvm_value bias = ln_put_reshape(n, ln_nnvm_op_in(n, "bias"), 3, weights);

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+// Functions as formulas of NNVM's core operators, for graphs that are written and for those that
+// are rewritten.
+//
+// A formula is text in postfix notation, words between blanks, which operate on a stack of values.
+// The last value on the stack is the result. "x x abs 1 add div" is x / (|x| + 1).
+//
+//     x a b            the source, and the numbers alpha and beta
+//     0.5 -inf         a number
+//     =t               takes the last value and names it by a letter for later use
+//     add sub mul div  of the last two values of one shape, or of one and a number
+//     broadcast_sub .. of the last two values, which are broadcast
+//     clip             of the last three: the first between the two numbers after it
+//     where            of the last three: the second where the first is not 0, else the third
+//     mean             of the last value, along some axes, which stay with length 1
+//     abs exp ..       of the last value: another formula, or an operator of core's
+
+#ifndef LN_NNVM_FORMULA_H
+#define LN_NNVM_FORMULA_H
+
+#include "front/nnvm/ln_nnvm_draft.h"
+#include "lightnet/ln_tensor.h"
+
+/* The value of a tensor, or of an intermediate step. Its type and shape are those in the graph;
+ * rewriters, which know neither, leave them zero. */
+typedef struct ln_nnvm_value {
+    ln_nnvm_entry entry;
+    tl_dtype dtype;
+    int ndim;
+    int dims[LN_MAXDIM];
+    int is_number; /* it is one element, this one */
+    double number;
+} ln_nnvm_value;
+
+/* Makes the nodes of a formula. */
+typedef struct ln_nnvm_formula_maker {
+    ln_translation *base;
+
+    /* The value of word `op` applied to `len` values, with `to`. */
+    ln_nnvm_value (*put)(void *to, const char *op, int len, const ln_nnvm_value *srcs);
+    void *to;
+} ln_nnvm_formula_maker;
+
+/** The formula of an element-wise function, "TL_UNARY_.." (borrowed); NULL: it has none. */
+const char *ln_nnvm_formula_of(const char *func);
+
+/** The value of a formula. A word that is a formula, such as "softplus", has alpha, too. */
+ln_nnvm_value ln_nnvm_formula_make(const ln_nnvm_formula_maker *m, const char *words,
+                                   ln_nnvm_value x, double alpha, double beta);
+
+/* The operations with a number on the right or the left, and of equal shapes, that core has beside
+ * those that are broadcast. */
+typedef struct ln_nnvm_operation {
+    const char *op, *right, *left; /* "sub", and in __sub_scalar__ and __rsub_scalar__ */
+    int has_elemwise;
+} ln_nnvm_operation;
+
+/** The operation, borrowed; NULL: it has only the form that is broadcast. */
+const ln_nnvm_operation *ln_nnvm_find_operation(const char *op);
+
+#endif
