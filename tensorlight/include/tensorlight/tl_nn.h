@@ -303,9 +303,9 @@ TL_API const char *tl_reduce_op_name(tl_reduce_op op);
 /** TL_REDUCE_OP_INVALID for every other string, and NULL. */
 TL_API tl_reduce_op tl_reduce_op_from_str(const char *str);
 
-/** 1 if the operation supports the dtype: max and min support
- *  all (TL_BOOL: OR, AND), others all but TL_BOOL. */
-TL_API int tl_reduce_takes(tl_reduce_op op, tl_dtype dtype);
+/** -1 with a reason unless the operation exists and supports the dtype: max and min support all
+ *  (TL_BOOL: OR, AND), others all but TL_BOOL. */
+TL_API int tl_reduce_check(tl_reduce_op op, tl_dtype dtype);
 
 /** Writes the shape of a reduction to `dims` [TL_MAXDIM] and returns its
  *  ndim: reduced axes have length 1, or without `keepdims` are removed. */
@@ -322,6 +322,10 @@ TL_API tl_tensor *tl_tensor_reduce(const tl_tensor *src, tl_tensor *dst, tl_redu
                                    const int *axes, int n_axes, int keepdims);
 TL_API int tl_exec_reduce(const tl_exec *exec, const tl_tensor *src, tl_tensor *dst,
                           tl_reduce_op op, const int *axes, int n_axes);
+
+/** -1 with a reason unless the axis exists and has elements, as the two functions after it and
+ *  tl_tensor_maxreduce require. */
+TL_API int tl_argreduce_check(const tl_tensor *src, int axis);
 
 /** The index (TL_INT64) of the maximum, or with `is_min` of the minimum, along `axis`: [.., d,
  *  ..] -> [.., 1, ..], or without `keepdims` [.., ..]; d >= 1. The first of equal elements, or
@@ -347,6 +351,9 @@ TL_API int tl_exec_cumulate(const tl_exec *exec, const tl_tensor *src, tl_tensor
                             const tl_cumulate_param *param);
 
 /* ---- resampling ---- */
+
+/** -1 with a reason unless tl_tensor_resize supports these values. */
+TL_API int tl_resize_check(const tl_tensor *src, const int *new_dims, tl_resize_type rtype);
 
 /** src -> dst of shape `new_dims` [src.ndim], every axis resampled with half-pixel centers.
  *  TL_NEAREST: any dtype. TL_LINEAR: all but TL_BOOL, in double; integers round half away from

@@ -96,14 +96,21 @@ int tl_exec_maxreduce(const tl_exec *exec, const tl_tensor *src, tl_tensor *dst,
     return run(exec, src, job, axis);
 }
 
-static int check(const tl_tensor *src, const tl_tensor *dst, int axis)
+int tl_argreduce_check(const tl_tensor *src, int axis)
 {
-    if (tl_check_data(src, "src") < 0 || tl_check_axis(src, axis) < 0 ||
-        tl_check_apart(dst, src) < 0)
+    if (tl_check_axis(src, axis) < 0)
         return -1;
     return src->dims[axis] > 0
                ? 0
                : tl_fail("'src' has length 0 along axis %d, expected at least 1", axis);
+}
+
+static int check(const tl_tensor *src, const tl_tensor *dst, int axis)
+{
+    return tl_check_data(src, "src") < 0 || tl_argreduce_check(src, axis) < 0 ||
+                   tl_check_apart(dst, src) < 0
+               ? -1
+               : 0;
 }
 
 tl_tensor *tl_tensor_argreduce(const tl_tensor *src, tl_tensor *dst, int axis, int is_min,

@@ -33,9 +33,13 @@ tl_reduce_op tl_reduce_op_from_str(const char *str)
     return TL_REDUCE_OP_INVALID;
 }
 
-int tl_reduce_takes(tl_reduce_op op, tl_dtype dtype)
+int tl_reduce_check(tl_reduce_op op, tl_dtype dtype)
 {
-    return dtype != TL_BOOL || op == TL_REDUCE_MAX || op == TL_REDUCE_MIN;
+    if (op < 0 || op >= TL_REDUCE_OP_SIZE)
+        return tl_fail("reduce op %d, expected 0 to %d", op, TL_REDUCE_OP_SIZE - 1);
+    if (dtype == TL_BOOL && op != TL_REDUCE_MAX && op != TL_REDUCE_MIN)
+        return tl_fail("'src' has type TL_BOOL, expected a number type for %s", names[op]);
+    return 0;
 }
 
 /* ---- the axes ---- */
@@ -116,7 +120,7 @@ static void plan(tl_reduce_job *job, const tl_tensor *src, const int *axes, int 
 int tl_exec_reduce(const tl_exec *exec, const tl_tensor *src, tl_tensor *dst, tl_reduce_op op,
                    const int *axes, int n_axes)
 {
-    assert(op >= 0 && op < TL_REDUCE_OP_SIZE && tl_reduce_takes(op, src->dtype));
+    assert(tl_reduce_check(op, src->dtype) == 0);
     assert(dst->dtype == src->dtype);
     if (dst->len == 0)
         return 0;
@@ -129,19 +133,10 @@ int tl_exec_reduce(const tl_exec *exec, const tl_tensor *src, tl_tensor *dst, tl
     return 0;
 }
 
-static int check_op(tl_reduce_op op, tl_dtype dtype)
-{
-    if (op < 0 || op >= TL_REDUCE_OP_SIZE)
-        return tl_fail("reduce op %d, expected 0 to %d", op, TL_REDUCE_OP_SIZE - 1);
-    if (!tl_reduce_takes(op, dtype))
-        return tl_fail("%s of %s, expected a number type", names[op], tl_dtype_name(dtype));
-    return 0;
-}
-
 tl_tensor *tl_tensor_reduce(const tl_tensor *src, tl_tensor *dst, tl_reduce_op op, const int *axes,
                             int n_axes, int keepdims)
 {
-    if (tl_check_data(src, "src") < 0 || check_op(op, src->dtype) < 0 ||
+    if (tl_check_data(src, "src") < 0 || tl_reduce_check(op, src->dtype) < 0 ||
         tl_check_axes(src, axes, n_axes) < 0 || tl_check_apart(dst, src) < 0)
         return NULL;
     int dims[TL_MAXDIM] = {0};

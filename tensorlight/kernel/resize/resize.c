@@ -134,15 +134,12 @@ int tl_exec_resize(const tl_exec *exec, const tl_tensor *src, tl_tensor *dst, tl
     return 0;
 }
 
-static int check(const tl_tensor *src, const tl_tensor *dst, const int *new_dims,
-                 tl_resize_type rtype)
+int tl_resize_check(const tl_tensor *src, const int *new_dims, tl_resize_type rtype)
 {
-    if (tl_check_data(src, "src") < 0 || tl_check_apart(dst, src) < 0)
-        return -1;
     if (!tl_resize_type_name(rtype))
         return tl_fail("resize type %d, expected 0 to %d", rtype, TL_RESIZE_TYPE_SIZE - 1);
     if (rtype == TL_LINEAR && src->dtype == TL_BOOL)
-        return tl_fail("'src' has dtype TL_BOOL, expected a number for TL_LINEAR");
+        return tl_fail("'src' has type TL_BOOL, expected a number type for TL_LINEAR");
     const int len = tl_compute_length(src->ndim, new_dims);
     if (len < 0)
         return -1;
@@ -154,7 +151,8 @@ static int check(const tl_tensor *src, const tl_tensor *dst, const int *new_dims
 tl_tensor *tl_tensor_resize(const tl_tensor *src, tl_tensor *dst, const int *new_dims,
                             tl_resize_type rtype)
 {
-    if (check(src, dst, new_dims, rtype) < 0)
+    if (tl_check_data(src, "src") < 0 || tl_resize_check(src, new_dims, rtype) < 0 ||
+        tl_check_apart(dst, src) < 0)
         return NULL;
     tl_tensor *const result = tl_result_begin(dst, src->ndim, new_dims, src->dtype);
     return tl_result_end(result, dst, result ? tl_exec_resize(NULL, src, result, rtype) : -1);

@@ -204,7 +204,8 @@ START_TEST(resize_rejects_bad_shapes_and_dtypes)
     tl_tensor *const src = nn_blank(&room, TL_FLOAT, 1, (int[]){2});
     tl_tensor *const bools = nn_blank(&room, TL_BOOL, 1, (int[]){2});
     ck_assert_ptr_null(tl_tensor_resize(bools, NULL, (int[]){3}, TL_LINEAR));
-    ck_assert_str_eq(tl_last_error(), "'src' has dtype TL_BOOL, expected a number for TL_LINEAR");
+    ck_assert_str_eq(tl_last_error(),
+                     "'src' has type TL_BOOL, expected a number type for TL_LINEAR");
     ck_assert_ptr_null(tl_tensor_resize(src, NULL, (int[]){3}, TL_RESIZE_TYPE_SIZE));
     ck_assert_str_eq(tl_last_error(), "resize type 2, expected 0 to 1");
     ck_assert_ptr_null(tl_tensor_resize(src, NULL, (int[]){-3}, TL_LINEAR));
