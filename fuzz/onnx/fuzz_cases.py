@@ -32,7 +32,8 @@ TYPES = {"float16": TensorProto.FLOAT16, "float32": TensorProto.FLOAT, "float64"
          "int64": TensorProto.INT64, "uint8": TensorProto.UINT8, "uint16": TensorProto.UINT16,
          "uint32": TensorProto.UINT32, "uint64": TensorProto.UINT64}
 # The types that the binding of ONNX Runtime cannot pass: the model converts them from and to float.
-CONVERTED = {"bfloat16": 16}
+CONVERTED = {"bfloat16": 16, "float8e4m3fn": 17, "float8e4m3fnuz": 18, "float8e5m2": 19, "float8e5m2fnuz": 20, "uint4": 21,
+             "int4": 22, "float4e2m1": 23, "float8e8m0": 24, "uint2": 25, "int2": 26}
 # Operators whose results are random, files, or maps.
 LEFT_OUT = {"RandomNormal", "RandomUniform", "RandomNormalLike", "RandomUniformLike", "Bernoulli", "Multinomial", "ImageDecoder",
             "ZipMap"}

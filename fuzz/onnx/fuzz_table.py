@@ -1,14 +1,21 @@
 # SPDX-License-Identifier: Apache-2.0
 """The table of operators and element types, docs/onnx-types.md."""
 import numpy as np
+from onnx import helper
 
 import fuzz_changes
 import fuzz_compare
-from fuzz_cases import DOMAINS
+from fuzz_cases import CONVERTED, DOMAINS, TYPES
 
 LETTERS = {"float16": "h", "bfloat16": "b", "float32": "f", "float64": "d", "bool": "o", "int8": "c", "uint8": "C",
            "int16": "s", "uint16": "S", "int32": "i", "uint32": "I", "int64": "l", "uint64": "L"}
 CASES = 6  # of an operator
+SMALL = [kind for kind in CONVERTED if kind != "bfloat16"]
+SMALL_OPSET = 25
+# Operators of these types, their inputs of the type, and the first operator set with those of SMALL_OPSET's inputs.
+SMALL_OPERATORS = {"Cast": ([0], 6), "CastLike": ([0], 15), "DequantizeLinear": ([0, 2], 13), "Flatten": ([0], 9),
+                   "Identity": ([0], 1), "Pad": ([0, 2], 18), "QuantizeLinear": ([2], 13), "Reshape": ([0], 5),
+                   "Shape": ([0], 1), "Size": ([0], 1), "Squeeze": ([0], 13), "Transpose": ([0], 1), "Unsqueeze": ([0], 13)}
 COLUMNS = ["agree", "differ", fuzz_compare.ONLY_LIGHTNET, fuzz_compare.ONLY_RUNTIME]
 HEAD = """# ONNX: element types
 
@@ -32,9 +39,18 @@ the type and run by both, without further changes.
 - **agree**: at least one model runs in both, and no results differ.
 - **differ**: results of at least one model differ. `fuzz/onnx/explained.json` explains each.
 - **only LightNet**, **only ONNX Runtime**: the other one rejects all models, or crashes.
-- Types that both reject, that no model can be converted to, and types of 8 bits and less are not
-  listed. Models use Cast to convert from and to bfloat16.
+- Types that both reject, and that no model can be converted to, are not listed. Models use Cast to
+  convert from and to bfloat16 and the types of the last table.
 """
+SMALL_HEAD = """## Types of 8 bits and less, by name
+
+Operators of operator set {opset} that the standard defines for these types, with values that the
+type has. `Cast (to)` converts from float. `tests/onnx/small_types.py` compares all values with
+NumPy. ONNX Runtime casts only the first elements of 4 and 2 bits to types of 8 bits. Negative floats
+as unsigned integers are undefined.
+
+| operator | agree | differ | only LightNet | only ONNX Runtime |
+|---|---|---|---|---|"""
 
 
 def converted(case, kind):
@@ -59,17 +75,68 @@ def outcome(kinds):
     return fuzz_compare.ONLY_LIGHTNET if fuzz_compare.CRASH_RUNTIME in kinds else None
 
 
-def row_of(cases, lightnet, runtime):
-    """{column: letters}."""
+def values_of(kind):
+    """Some that the type has."""
+    if kind == "float8e8m0":
+        return [1, 2, 0.5, 4]
+    return [0, 1, 2, 3] if kind[0] == "u" else [-2, -1, 0, 1] if kind[0] == "i" else [0, 0.5, -1.5, 2, 6, -4]
+
+
+def of_small(case, kind):
+    """The case with its inputs of SMALL_OPERATORS in that type; None: it cannot be."""
+    places, least = SMALL_OPERATORS[case.main.op_type]
+    names = [case.main.input[k] for k in places if k < len(case.main.input) and case.main.input[k]]
+    if not names or len(case.nodes) > 1 or case.opsets.get("", 1) < least or any(name not in case.arrays for name in names):
+        return None
+    case = case.copy()
+    case.opsets[""] = SMALL_OPSET
+    for name in names:
+        is_zero = name in case.main.input[2:] and kind.startswith("float")  # zero points of floats are 0
+        shape = case.arrays[name].shape
+        case.arrays[name] = np.resize([0] if is_zero and kind != "float8e8m0" else values_of(kind), shape).astype(np.float32)
+        case.constants.discard(name)
+        case.narrow[name] = kind
+    return case
+
+
+def cast_to(case, kind):
+    """A cast from float to that type, and back."""
+    case = case.copy()
+    if len(case.nodes) > 1 or list(case.arrays) != list(case.main.input):
+        return None
+    case.opsets[""] = SMALL_OPSET
+    case.arrays = {name: np.resize(values_of(kind), array.shape).astype(np.float32) for name, array in case.arrays.items()}
+    case.nodes = [helper.make_node("Cast", case.main.input, ["narrow"], to=CONVERTED[kind]),
+                  helper.make_node("Cast", ["narrow"], case.outputs, to=TYPES["float32"])]
+    return case
+
+
+def column_of(cases, lightnet, runtime):
+    """The column of a type, of its models, which may be None."""
+    return outcome({fuzz_compare.difference(case, lightnet.run(case.model(), case.inputs()),
+                                            runtime.run(case.model(), case.inputs())).kind for case in cases if case is not None})
+
+
+def row_of(cases, kinds, convert, lightnet, runtime):
+    """{column: the kinds}."""
     chosen = [cases[k] for k in sorted(set(np.linspace(0, len(cases) - 1, CASES).astype(int)))]
-    row = dict.fromkeys(COLUMNS, "")
-    for kind, letter in LETTERS.items():
-        made = [case for case in (converted(case, kind) for case in chosen) if case is not None]
-        column = outcome({fuzz_compare.difference(case, lightnet.run(case.model(), case.inputs()),
-                                                  runtime.run(case.model(), case.inputs())).kind for case in made})
+    row = {column: [] for column in COLUMNS}
+    for kind in kinds:
+        column = column_of([convert(case, kind) for case in chosen], lightnet, runtime)
         if column is not None:
-            row[column] += letter
+            row[column].append(kind)
     return row
+
+
+def small_lines(found, lightnet, runtime):
+    lines = [SMALL_HEAD.format(opset=SMALL_OPSET)]
+    rows = [(name, name, of_small) for name in SMALL_OPERATORS] + [("Cast (to)", "Cast", cast_to)]
+    for title, name, convert in sorted(rows):
+        cases = [case for case in found[""].get(name, []) if convert(case, "int4") is not None]
+        if cases:
+            row = row_of(cases, SMALL, convert, lightnet, runtime)
+            lines.append(f"| {title} | " + " | ".join(", ".join(row[column]) for column in COLUMNS) + " |")
+    return lines
 
 
 def write(path, found, lightnet, runtime):
@@ -78,10 +145,12 @@ def write(path, found, lightnet, runtime):
         lines += [f"## `{DOMAINS[domain] if domain else 'ai.onnx'}`", "",
                   "| operator | agree | differ | only LightNet | only ONNX Runtime |", "|---|---|---|---|---|"]
         for name, cases in operators.items():
-            row = row_of(cases, lightnet, runtime)
-            if any(row.values()):
-                lines.append(f"| {name} | " + " | ".join(f"`{row[column]}`" if row[column] else "" for column in COLUMNS) + " |")
+            row = row_of(cases, LETTERS, converted, lightnet, runtime)
+            letters = ["".join(LETTERS[kind] for kind in row[column]) for column in COLUMNS]
+            if any(letters):
+                lines.append(f"| {name} | " + " | ".join(f"`{each}`" if each else "" for each in letters) + " |")
         lines.append("")
+    lines += small_lines(found, lightnet, runtime)
     with open(path, "w", encoding="utf-8") as file:
         file.write("\n".join(lines).rstrip() + "\n")
     return 0
