@@ -34,7 +34,7 @@
 
 enum {
     LN_ONNX_OLDEST_WRITTEN = 17, /* operator sets that are written */
-    LN_ONNX_NEWEST_WRITTEN = 26,
+    LN_ONNX_NEWEST_WRITTEN = 27,
 };
 
 /* Domains but ONNX's own, and their operator sets. */

@@ -144,6 +144,42 @@ static void write_attention(ln_onnx_op *n)
     ln_onnx_op_ends_with(n, "dst", dst);
 }
 
+// [B, T, heads, D] as [B, T, heads * D]; NULL: absent.
+static const char *joined_heads(ln_onnx_op *n, const char *arg)
+{
+    const char *const src = ln_onnx_op_optional(n, arg);
+    const int *const dims = ln_onnx_op_tensor(n, arg)->dims;
+    return ln_onnx_op_tensor(n, arg)->ndim == 4
+               ? ln_onnx_put_view(n, src, 3, (const int[]){0, 0, dims[2] * dims[3]})
+               : src;
+}
+
+/** In ONNX the delta rule has a beta, and no other rule has one. */
+static void write_linear_attention(ln_onnx_op *n)
+{
+    static const char *const rules[][2] = {{"linear", "delta"}, {"gated", "gated_delta"}};
+    static const char *const args[] = {"q", "k", "v", "past", "decay", "beta"};
+    const int is_delta = ln_rule_has_bool(n->op, "delta", LN_TRUE);
+    const tl_tensor *const q = ln_onnx_op_tensor(n, "q"), *const dst = ln_onnx_op_tensor(n, "dst");
+    const double scale = ln_rule_get_number(n->op, "scale");
+    const char *srcs[6], *outs[] = {ln_onnx_put_name(n, "heads"), ln_onnx_op_out(n, "state")};
+    if (is_delta != !!ln_onnx_op_optional(n, "beta") || scale == 0)
+        ln_onnx_op_lacks(n, "'beta' without the delta rule, this without 'beta', or 'scale' 0");
+    for (int i = 0; i < 6; i++)
+        srcs[i] = i == 3 ? ln_onnx_op_optional(n, args[i]) : joined_heads(n, args[i]);
+    ln_onnx_op_since(n, 27);
+    ln_onnx_put_begin(n, "LinearAttention");
+    for (int i = 0; i < 6; i++)
+        ln_onnx_put_set(n, LN_ONNX_SRC(srcs[i]));
+    ln_onnx_put_set(n, LN_TEXT("update_rule", rules[srcs[4] != NULL][is_delta]));
+    ln_onnx_put_set(n, LN_INT("q_num_heads", q->dims[2]));
+    ln_onnx_put_set(n, LN_INT("kv_num_heads", ln_onnx_op_tensor(n, "k")->dims[2]));
+    ln_onnx_put_set(n, LN_ONLY_IF(scale != 1 / sqrt(q->dims[3]), LN_NUMBER("scale", scale)));
+    ln_onnx_put_end(n, 2, outs);
+    ln_onnx_op_ends_with(
+        n, "dst", ln_onnx_put_view(n, outs[0], 4, (const int[]){0, 0, dst->dims[2], dst->dims[3]}));
+}
+
 /* ---- products of ONNX Runtime's operators ---- */
 
 // The numbers of rows, [m, 1].
@@ -197,6 +233,11 @@ static void write_distance(ln_onnx_op *n)
 }
 
 const ln_onnx_op_row ln_onnx_write_rows_product[] = {
-    {"matmul_by", write_matmul_by},   {"distance", write_distance},   {"matmul", write_matmul},
-    {"matmul_int", write_matmul_int}, {"attention", write_attention}, {NULL},
+    {"matmul_by", write_matmul_by},
+    {"distance", write_distance},
+    {"matmul", write_matmul},
+    {"matmul_int", write_matmul_int},
+    {"attention", write_attention},
+    {"linear_attention", write_linear_attention},
+    {NULL},
 };
