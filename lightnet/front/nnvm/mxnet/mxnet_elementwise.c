@@ -86,37 +86,10 @@ static void rewrite_hard_sigmoid(ln_nnvm_recast *r)
     out(r, function(r, "TL_UNARY_HARDSIGMOID", ln_nnvm_recast_in(r, 0), alpha, beta));
 }
 
-static void rewrite_square(ln_nnvm_recast *r)
+/** `with`: a formula. */
+static void rewrite_formula(ln_nnvm_recast *r)
 {
-    const ln_nnvm_entry x = ln_nnvm_recast_in(r, 0);
-    out(r, ln_nnvm_recast_binary(r, "elemwise_mul", x, x));
-}
-
-/** `with`: a number to multiply with. */
-static void times(ln_nnvm_recast *r, ln_nnvm_entry x)
-{
-    out(r, LN_RECAST(r, "__mul_scalar__", LN_ENTRY(x), LN_TEXT("scalar", r->row->with)));
-}
-
-static void rewrite_times(ln_nnvm_recast *r)
-{
-    times(r, ln_nnvm_recast_in(r, 0));
-}
-
-static void rewrite_log(ln_nnvm_recast *r)
-{
-    times(r, ln_nnvm_recast_unary(r, "log", ln_nnvm_recast_in(r, 0)));
-}
-
-static void rewrite_rsqrt(ln_nnvm_recast *r)
-{
-    const ln_nnvm_entry root = ln_nnvm_recast_unary(r, "sqrt", ln_nnvm_recast_in(r, 0));
-    out(r, ln_nnvm_recast_scalar(r, "__rdiv_scalar__", root, 1));
-}
-
-static void rewrite_reciprocal(ln_nnvm_recast *r)
-{
-    out(r, ln_nnvm_recast_scalar(r, "__rdiv_scalar__", ln_nnvm_recast_in(r, 0), 1));
+    out(r, ln_nnvm_recast_formula(r, r->row->with, ln_nnvm_recast_in(r, 0), 0, 0));
 }
 
 static void rewrite_dropout(ln_nnvm_recast *r)
@@ -227,14 +200,14 @@ const ln_nnvm_row ln_nnvm_mxnet_rows_elementwise[] = {
     SAME("logical_not"),
     SAME("zeros_like"),
     SAME("ones_like"),
-    UNARY("square", rewrite_square, NULL),
+    UNARY("square", rewrite_formula, "x x mul"),
     UNARY("sign", rewrite_function, "TL_UNARY_SIGN"),
-    UNARY("log10", rewrite_log, "0.43429448190325182765"),
-    UNARY("log2", rewrite_log, "1.44269504088896340736"),
-    UNARY("degrees", rewrite_times, "57.2957795130823209"),
-    UNARY("radians", rewrite_times, "0.0174532925199432958"),
-    UNARY("rsqrt", rewrite_rsqrt, NULL),
-    UNARY("reciprocal", rewrite_reciprocal, NULL),
+    UNARY("log10", rewrite_formula, "x log 0.43429448190325182765 mul"),
+    UNARY("log2", rewrite_formula, "x log 1.44269504088896340736 mul"),
+    UNARY("degrees", rewrite_formula, "x 57.2957795130823209 mul"),
+    UNARY("radians", rewrite_formula, "x 0.0174532925199432958 mul"),
+    UNARY("rsqrt", rewrite_formula, "1 x sqrt div"),
+    UNARY("reciprocal", rewrite_formula, "1 x div"),
     UNARY("softsign", rewrite_function, "TL_UNARY_SOFTSIGN"),
     UNARY("hard_sigmoid", rewrite_hard_sigmoid, NULL),
     UNARY("Activation", rewrite_activation, NULL),
