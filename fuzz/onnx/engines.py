@@ -80,7 +80,13 @@ class Runtime(Child):
             return answer
         if "error" in answer:
             return answer["error"]
-        return [np.frombuffer(base64.b64decode(data), np.dtype(kind)).reshape(dims) for kind, dims, data in answer["outputs"]]
+        return [self.array_of(*row) for row in answer["outputs"]]
+
+    @staticmethod
+    def array_of(kind, dims, data):
+        if kind == "string":
+            return np.array(data, object).reshape(dims)
+        return np.frombuffer(base64.b64decode(data), np.dtype(kind)).reshape(dims)
 
     @staticmethod
     def read(stream):

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Runs models with ONNX Runtime for fuzz_onnx.py. Each line of standard input is a request, each line of standard output
 // its answer, both JSON: {"model": base64, "inputs": {name: [type, dims, base64]}, "level": "all" or another one}
-// gives {"outputs": [[type, dims, base64]]} or {"error": text}.
+// gives {"outputs": [[type, dims, base64]]} or {"error": text}; strings are a list in place of base64.
 const ort = require('onnxruntime-node'), readline = require('readline');
 const ARRAYS = {float32: Float32Array, float64: Float64Array, float16: Uint16Array, uint8: Uint8Array, int8: Int8Array,
   uint16: Uint16Array, int16: Int16Array, int32: Int32Array, uint32: Uint32Array, int64: BigInt64Array,
@@ -15,6 +15,7 @@ function tensorOf([type, dims, data]) {
 
 function rowOf(tensor) {
   const data = tensor.data;
+  if (tensor.type === 'string') return [tensor.type, tensor.dims, data];
   if (!(tensor.type in ARRAYS)) throw new Error(`output of type ${tensor.type}`);
   return [tensor.type, tensor.dims, Buffer.from(data.buffer, data.byteOffset, data.byteLength).toString('base64')];
 }
