@@ -12,7 +12,7 @@
 //     broadcast_sub .. of the last two values, which are broadcast
 //     clip             of the last three: the first between the two numbers after it
 //     where            of the last three: the second where the first is not 0, else the third
-//     mean             of the last value, along some axes, which stay with length 1
+//     sum mean max ..  of the last value, a reduction along some axes
 //     abs exp ..       of the last value: another formula, or an operator of core's
 
 #ifndef LN_NNVM_FORMULA_H

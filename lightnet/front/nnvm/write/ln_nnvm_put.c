@@ -340,16 +340,16 @@ ln_nnvm_value ln_put_where(ln_nnvm_op *n, ln_nnvm_value cond, ln_nnvm_value a, l
     return LN_PUT(n, "where", a.dtype, a.ndim, a.dims, LN_SRC(cond), LN_SRC(a), LN_SRC(b));
 }
 
-/* The writer and the axes of means of a formula. */
+/* The operator and the axes of a formula. */
 typedef struct maker {
     ln_nnvm_op *op;
-    int n_axes;
-    const int *axes;
+    ln_nnvm_axes axes;
 } maker;
 
 static ln_nnvm_value put_word(void *to, const char *word, int len, const ln_nnvm_value *v)
 {
     static const char broadcasts[] = "broadcast_";
+    static const char *const reductions[] = {"sum", "mean", "prod", "max", "min"};
     const size_t skip = strncmp(word, broadcasts, strlen(broadcasts)) ? 0 : strlen(broadcasts);
     const maker *const m = to;
     if (len == 2)
@@ -357,14 +357,15 @@ static ln_nnvm_value put_word(void *to, const char *word, int len, const ln_nnvm
     if (len == 3)
         return *word == 'c' ? ln_put_clip(m->op, v[0], v[1].number, v[2].number)
                             : ln_put_where(m->op, v[0], v[1], v[2]);
-    return strcmp(word, "mean") ? ln_put(m->op, word, v[0])
-                                : ln_put_reduce(m->op, word, v[0], m->n_axes, m->axes, 1);
+    return LN_ROW_NAMED(reductions, word)
+               ? ln_put_reduce(m->op, word, v[0], m->axes.len, m->axes.axes, m->axes.keeps)
+               : ln_put(m->op, word, v[0]);
 }
 
 ln_nnvm_value ln_put_formula(ln_nnvm_op *n, const char *words, ln_nnvm_value x, double alpha,
-                             double beta, int n_axes, const int *axes)
+                             double beta, ln_nnvm_axes axes)
 {
-    maker to = {n, n_axes, axes};
+    maker to = {n, axes};
     const ln_nnvm_formula_maker m = {&draft_of(n)->base, put_word, &to};
     return ln_nnvm_formula_make(&m, words, x, alpha, beta);
 }

@@ -194,9 +194,14 @@ ln_nnvm_value ln_put_numbers(ln_nnvm_op *n, ln_nnvm_value src);
 /** cond ? a : b, of one shape; cond != 0 is true. */
 ln_nnvm_value ln_put_where(ln_nnvm_op *n, ln_nnvm_value cond, ln_nnvm_value a, ln_nnvm_value b);
 
-/** A formula (ln_nnvm_formula.h) of x, whose means are over the axes. */
+/* The axes of a reduction, which stay with length 1 if `keeps`. */
+typedef struct ln_nnvm_axes {
+    int len, axes[LN_MAXDIM], keeps;
+} ln_nnvm_axes;
+
+/** A formula (ln_nnvm_formula.h) of x, whose reductions are over the axes. */
 ln_nnvm_value ln_put_formula(ln_nnvm_op *n, const char *words, ln_nnvm_value x, double alpha,
-                             double beta, int n_axes, const int *axes);
+                             double beta, ln_nnvm_axes axes);
 
 /** x < 0 ? slope x : x; core's operator takes slopes that are not negative, others are several
  *  nodes. */

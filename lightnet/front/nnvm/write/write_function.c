@@ -28,7 +28,8 @@ static ln_nnvm_value write_round(ln_nnvm_op *n, ln_nnvm_value x)
                          : x.dtype == TL_FLOAT16 ? 0x1p10
                                                  : 0x1p7;
     static const char words[] = "x abs =s s 0 a clip =l l a add a sub s l sub add x sign mul";
-    return tl_dtype_is_float(x.dtype) ? ln_put_formula(n, words, x, whole, 0, 0, NULL) : x;
+    return tl_dtype_is_float(x.dtype) ? ln_put_formula(n, words, x, whole, 0, (ln_nnvm_axes){0})
+                                      : x;
 }
 
 static ln_nnvm_value write_leaky(ln_nnvm_op *n, ln_nnvm_value x)
@@ -65,7 +66,7 @@ static ln_nnvm_value write_unary(ln_nnvm_op *n)
     const ln_nnvm_value x = ln_nnvm_op_raw(n, "src");
     if (words)
         return ln_put_formula(n, words, x, ln_rule_get_number(n->op, "alpha"),
-                              ln_rule_get_number(n->op, "beta"), 0, NULL);
+                              ln_rule_get_number(n->op, "beta"), (ln_nnvm_axes){0});
     return f->write ? f->write(n, x) : ln_put(n, f->op, x);
 }
 

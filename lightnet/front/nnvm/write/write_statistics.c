@@ -40,10 +40,10 @@ static ln_nnvm_value write_affine(ln_nnvm_op *n)
 
 /* ---- means and variances ---- */
 
-static ln_nnvm_value put_normal(ln_nnvm_op *n, const char *words, ln_nnvm_value x, int n_axes,
-                                const int *axes)
+static ln_nnvm_value put_normal(ln_nnvm_op *n, const char *words, ln_nnvm_value x,
+                                ln_nnvm_axes axes)
 {
-    return ln_put_formula(n, words, x, ln_rule_get_number(n->op, "epsilon"), 0, n_axes, axes);
+    return ln_put_formula(n, words, x, ln_rule_get_number(n->op, "epsilon"), 0, axes);
 }
 
 /** Over the axes from one on; rmsnorm subtracts no mean. Scale and bias have these axes. */
@@ -52,11 +52,11 @@ static ln_nnvm_value write_layers(ln_nnvm_op *n)
     static const char *const args[][2] = {{"scale", "mul"}, {"bias", "add"}};
     const ln_nnvm_value x = ln_nnvm_op_in(n, "src");
     const int axis = ln_nnvm_op_axis(n, x.ndim);
-    int axes[LN_MAXDIM];
+    ln_nnvm_axes axes = {.keeps = 1};
     for (int i = axis; i < x.ndim && i >= 0; i++)
-        axes[i - axis] = i;
+        axes.axes[axes.len++] = i;
     const int is_rms = !strcmp(n->op->op_arg->optype, "rmsnorm");
-    ln_nnvm_value v = put_normal(n, is_rms ? "x rms" : "x normal", x, x.ndim - axis, axes);
+    ln_nnvm_value v = put_normal(n, is_rms ? "x rms" : "x normal", x, axes);
     for (int i = 0; i < 2; i++)
         if (ln_nnvm_op_has_in(n, args[i][0])) {
             const ln_nnvm_value w =
@@ -69,7 +69,7 @@ static ln_nnvm_value write_layers(ln_nnvm_op *n)
 /** [N, G, C / G, rest]; scale and bias are one number for each channel, or for each group. */
 static ln_nnvm_value write_groupnorm(ln_nnvm_op *n)
 {
-    static const int axes[] = {2, 3};
+    static const ln_nnvm_axes axes = {2, {2, 3}, .keeps = 1};
     const ln_nnvm_value x = ln_nnvm_op_in(n, "src");
     const int groups = ln_rule_get_int(n->op, "groups"),
               len = ln_nnvm_op_tensor_of(n, "scale")->len;
@@ -78,7 +78,7 @@ static ln_nnvm_value write_groupnorm(ln_nnvm_op *n)
     const int batch = x.dims[0], channels = x.dims[1];
     const int rest = ln_nnvm_value_len(x) / batch / channels;
     const int dims[] = {batch, groups, channels / groups, rest};
-    const ln_nnvm_value v = put_normal(n, "x normal", ln_put_reshape(n, x, 4, dims), 2, axes);
+    const ln_nnvm_value v = put_normal(n, "x normal", ln_put_reshape(n, x, 4, dims), axes);
     const int weights[] = {groups, len == groups && len != channels ? 1 : channels / groups, 1};
     const ln_nnvm_value scale = ln_put_reshape(n, ln_nnvm_op_in(n, "scale"), 3, weights);
     const ln_nnvm_value bias = ln_put_reshape(n, ln_nnvm_op_in(n, "bias"), 3, weights);
@@ -110,97 +110,62 @@ static ln_nnvm_value write_softmax(ln_nnvm_op *n)
                   LN_INT("axis", ln_nnvm_op_axis(n, x.ndim)));
 }
 
-/* The source and the axes of a reduction. */
-typedef struct reduction {
-    ln_nnvm_value src;
-    int n_axes, axes[LN_MAXDIM], keeps;
-} reduction;
-
-static ln_nnvm_value put(ln_nnvm_op *n, const char *op, ln_nnvm_value src, const reduction *r)
-{
-    return ln_put_reduce(n, op, src, r->n_axes, r->axes, r->keeps);
-}
-
-static ln_nnvm_value write_l1(ln_nnvm_op *n, const reduction *r)
-{
-    return put(n, "sum", ln_put(n, "abs", r->src), r);
-}
-
-static ln_nnvm_value write_square_sum(ln_nnvm_op *n, const reduction *r)
-{
-    return put(n, "sum", ln_put_binary(n, "mul", r->src, r->src), r);
-}
-
-static ln_nnvm_value write_l2(ln_nnvm_op *n, const reduction *r)
-{
-    return ln_put(n, "sqrt", write_square_sum(n, r));
-}
-
-static ln_nnvm_value write_log_sum(ln_nnvm_op *n, const reduction *r)
-{
-    return ln_put(n, "log", put(n, "sum", r->src, r));
-}
+/* ---- reductions ---- */
 
 /** m + log(sum of e^(x - m)), m being the maximum, as far as it is finite. */
-static ln_nnvm_value write_log_sum_exp(ln_nnvm_op *n, const reduction *r)
+static ln_nnvm_value put_log_sum_exp(ln_nnvm_op *n, ln_nnvm_value x, const ln_nnvm_axes *axes)
 {
-    const ln_nnvm_value max = ln_put_reduce(n, "max", r->src, r->n_axes, r->axes, 1);
+    const ln_nnvm_value max = ln_put_reduce(n, "max", x, axes->len, axes->axes, 1);
     const double largest = tl_dtype_max_double(max.dtype);
     const ln_nnvm_value m = ln_put_clip(n, max, -largest, largest);
-    const ln_nnvm_value e = ln_put(n, "exp", ln_put_binary(n, "sub", r->src, m));
-    const ln_nnvm_value v = ln_put(n, "log", put(n, "sum", e, r));
+    const ln_nnvm_value e = ln_put(n, "exp", ln_put_binary(n, "sub", x, m));
+    const ln_nnvm_value v = ln_put_formula(n, "x sum log", e, 0, 0, *axes);
     return ln_put_binary(n, "add", v, ln_put_reshape(n, m, v.ndim, v.dims));
 }
 
-static const struct reduce {
-    const char *name, *op;
-    ln_nnvm_value (*write)(ln_nnvm_op *n, const reduction *r);
+/* Formulas (ln_nnvm_formula.h); NULL: put_log_sum_exp. */
+static const struct reduction {
+    const char *name, *words;
 } reductions[] = {
-    {"TL_REDUCE_SUM", "sum", NULL},
-    {"TL_REDUCE_MEAN", "mean", NULL},
-    {"TL_REDUCE_PROD", "prod", NULL},
-    {"TL_REDUCE_MAX", "max", NULL},
-    {"TL_REDUCE_MIN", "min", NULL},
-    {"TL_REDUCE_L1", NULL, write_l1},
-    {"TL_REDUCE_L2", NULL, write_l2},
-    {"TL_REDUCE_SUM_SQUARE", NULL, write_square_sum},
-    {"TL_REDUCE_LOG_SUM", NULL, write_log_sum},
-    {"TL_REDUCE_LOG_SUM_EXP", NULL, write_log_sum_exp},
+    {"TL_REDUCE_SUM", "x sum"},           {"TL_REDUCE_MEAN", "x mean"},
+    {"TL_REDUCE_PROD", "x prod"},         {"TL_REDUCE_MAX", "x max"},
+    {"TL_REDUCE_MIN", "x min"},           {"TL_REDUCE_L1", "x abs sum"},
+    {"TL_REDUCE_L2", "x x mul sum sqrt"}, {"TL_REDUCE_SUM_SQUARE", "x x mul sum"},
+    {"TL_REDUCE_LOG_SUM", "x sum log"},   {"TL_REDUCE_LOG_SUM_EXP", NULL},
 };
 
-// Without axes each element is reduced by itself, as along a new axis of length 1.
-static reduction read_reduction(ln_nnvm_op *n)
+// The axes of a reduction of x. Without axes each element is reduced by itself, as along a new axis
+// of length 1.
+static ln_nnvm_axes read_axes(ln_nnvm_op *n, ln_nnvm_value *x)
 {
-    reduction r = {.src = ln_nnvm_op_raw(n, "src"),
-                   .keeps = ln_rule_has_bool(n->op, "keepdims", LN_TRUE)};
+    ln_nnvm_axes r = {.keeps = ln_rule_has_bool(n->op, "keepdims", LN_TRUE)};
     int len;
     const int *const axes = ln_rule_get_ints(n->op, "axes", &len);
     for (int i = 0; i < len && i < LN_MAXDIM; i++)
-        r.axes[r.n_axes++] = axes[i] < 0 ? axes[i] + r.src.ndim : axes[i];
-    if (r.n_axes)
+        r.axes[r.len++] = axes[i] < 0 ? axes[i] + x->ndim : axes[i];
+    if (r.len)
         return r;
     int dims[LN_MAXDIM] = {1};
-    if (r.src.ndim >= LN_MAXDIM) {
+    if (x->ndim >= LN_MAXDIM) {
         ln_nnvm_op_fail(n, "parameter 'axes' is empty, expected at least one axis");
         return r;
     }
-    memcpy(dims + 1, r.src.dims, (size_t)r.src.ndim * sizeof(int));
-    r.src = ln_put_reshape(n, r.src, r.src.ndim + 1, dims);
-    r.axes[r.n_axes++] = 0;
-    r.keeps = 0;
-    return r;
+    memcpy(dims + 1, x->dims, (size_t)x->ndim * sizeof(int));
+    *x = ln_put_reshape(n, *x, x->ndim + 1, dims);
+    return (ln_nnvm_axes){.len = 1};
 }
 
 static ln_nnvm_value write_reduce(ln_nnvm_op *n)
 {
     const char *const op = ln_rule_get_string(n->op, "op");
-    const reduction r = read_reduction(n);
-    const struct reduce *const row = LN_ROW_NAMED(reductions, op);
+    ln_nnvm_value x = ln_nnvm_op_raw(n, "src");
+    const ln_nnvm_axes axes = read_axes(n, &x);
+    const struct reduction *const row = LN_ROW_NAMED(reductions, op);
     if (!row) {
         ln_nnvm_op_fail(n, "parameter 'op' is %s, which NNVM's core has nothing for", op);
-        return r.src;
+        return x;
     }
-    return row->write ? row->write(n, &r) : put(n, row->op, r.src, &r);
+    return row->words ? ln_put_formula(n, row->words, x, 0, 0, axes) : put_log_sum_exp(n, x, &axes);
 }
 
 static ln_nnvm_value write_maxreduce(ln_nnvm_op *n)
