@@ -615,6 +615,7 @@ def check_errors(tap, lightnet):
          "has 2 labels, expected one for each of 3 classes"),
         ("an index out of range", "ArrayFeatureExtractor", [x, np.array([3])], {}, "index"),
         ("sizes of other inputs", "FeatureVectorizer", [x], dict(inputdimensions=[1, 2]), "has 1 inputs and 2 'inputdimensions'"),
+        ("a negative size", "FeatureVectorizer", [x], dict(inputdimensions=[-1]), "attribute 'inputdimensions' has -1, expected at least 0"),
         ("vectors of other features", "SVMClassifier", [x[:, :2]], svm, "attribute 'support_vectors' has 9 elements, expected 3"),
         ("vectors of other classes", "SVMClassifier", [x], svm | dict(vectors_per_class=[3]),
          "attribute 'vectors_per_class' has 1"),

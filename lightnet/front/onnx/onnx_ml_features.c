@@ -90,6 +90,10 @@ static void translate_feature_vectorizer(ln_onnx_node *n)
     const int n_inputs = ln_onnx_num_inputs(n);
     if (n_inputs < 1 || (n_widths && n_widths != n_inputs))
         ln_emit_fail(&n->emit, "has %d inputs and %d 'inputdimensions'", n_inputs, n_widths);
+    for (int i = 0; i < n_widths; i++)
+        if (widths[i] < 0)
+            ln_emit_fail(&n->emit, "attribute 'inputdimensions' has %lld, expected at least 0",
+                         (long long)widths[i]);
     const char **const parts =
         ln_translation_alloc(n->emit.translation, (size_t)n_inputs * sizeof(*parts));
     for (int i = 0; i < n_inputs && !ln_onnx_failed(n); i++)
