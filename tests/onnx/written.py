@@ -343,6 +343,27 @@ def check_random(tap):
         tap.check("random operators keep their seeds", round_trip(folder, path))
 
 
+def check_shifts(tap):
+    """Shifts of signed integers by constants, as products and quotients; by one that has no power in the type, as an error."""
+    def shifts(*by):
+        ops = [create("i", "TL_INT32", [6], []), create("l", "TL_INT64", [6], []), create("s", "TL_INT16", [6], []),
+               create("bi", "TL_INT32", [len(by)], by), create("bl", "TL_INT64", [1], [62]), create("bs", "TL_INT16", [], [14])]
+        ops += [op(f"{a}{way}", "binary", {"src1": a, "src2": "b" + a}, {"dst": f"{a}{way}"}, op="TL_BINARY_SHIFT_" + way)
+                for a in "ils" for way in ("LEFT", "RIGHT")]
+        return ["i", "l", "s"], [each["name"] for each in ops[6:]], ops
+
+    with tempfile.TemporaryDirectory() as folder:
+        given = []
+        for name, dtype in (("i", np.int32), ("l", np.int64), ("s", np.int16)):
+            ends = np.iinfo(dtype)
+            np.save(os.path.join(folder, name + ".npy"), np.array([ends.min, -9, -1, 0, 5, ends.max], dtype))
+            given += ["-i", f"{name}={folder}/{name}.npy"]
+        tap.check("shifts of signed integers", round_trip(folder, write_ir(folder, *shifts(0, 1, 2, 3, 4, 30)), given=given))
+        done = call("convert", write_ir(folder, *shifts(31)), "-o", os.path.join(folder, "wide.onnx"))
+        wanted = "binary (2 nodes, first 'iLEFT'; a shift of TL_INT32 by 31)"
+        tap.check("a shift whose power of two the type lacks", [] if wanted in done.stderr else [done.stderr])
+
+
 # ---- what cannot be written ----
 
 def check_missing(tap):
@@ -406,6 +427,7 @@ def main():
     check_strings(tap)
     check_small_types(tap)
     check_random(tap)
+    check_shifts(tap)
     check_missing(tap)
     check_trees(tap)
     check_external(tap)

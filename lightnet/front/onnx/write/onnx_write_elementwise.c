@@ -332,22 +332,51 @@ static const char *put_xor(ln_onnx_op *n, const operands *o)
     return put_bits(n, o, "Xor", "BitwiseXor");
 }
 
-static const char *put_shift(ln_onnx_op *n, const operands *o, const char *direction)
+/** 2 to the power of each shift of the operator, which must be a constant and less than the bits of
+ *  the largest number. */
+static const char *put_powers(ln_onnx_op *n, tl_dtype dtype)
+{
+    const tl_tensor *const t = ln_onnx_op_tensor(n, "src2");
+    const char *const shifts = ln_onnx_op_elements(n, "src2");
+    const size_t size = tl_size_of(dtype), len = shifts ? (size_t)t->len : 0;
+    char *const powers = ln_translation_alloc(&n->writer->base, len * size + 1);
+    for (size_t i = 0; powers && i < len; i++) {
+        double power;
+        tl_convert(&power, TL_DOUBLE, shifts + i * size, dtype);
+        if (power < 0 || power > 8 * (double)size - 2)
+            ln_onnx_op_lacks(n, "a shift of %s by %g", tl_dtype_name(dtype), power);
+        power = ldexp(1, (int)power);
+        tl_convert(powers + i * size, dtype, &power, TL_DOUBLE);
+    }
+    return len ? ln_onnx_put_constant(n, dtype, t->ndim, t->dims, powers) : NULL;
+}
+
+/** Of signed integers: the product with a power of two, or the quotient by it, rounded down. */
+static const char *put_signed_shift(ln_onnx_op *n, const operands *o, int is_left)
+{
+    const char *const power = put_powers(n, o->dtype);
+    if (is_left)
+        return ln_onnx_put_pair(n, "Mul", o->a, power);
+    const char *const rest = ln_onnx_put_pair(n, "Mod", o->a, power);
+    return ln_onnx_put_pair(n, "Div", ln_onnx_put_pair(n, "Sub", o->a, rest), power);
+}
+
+static const char *put_shift(ln_onnx_op *n, const operands *o, int is_left)
 {
     if (o->dtype == TL_BOOL || tl_dtype_min_double(o->dtype) < 0)
-        ln_onnx_op_lacks(n, "a shift of %s, expected unsigned integers", tl_dtype_name(o->dtype));
+        return put_signed_shift(n, o, is_left);
     return LN_ONNX_PUT(n, "BitShift", LN_ONNX_SRC(o->a), LN_ONNX_SRC(o->b),
-                       LN_TEXT("direction", direction));
+                       LN_TEXT("direction", is_left ? "LEFT" : "RIGHT"));
 }
 
 static const char *put_shift_left(ln_onnx_op *n, const operands *o)
 {
-    return put_shift(n, o, "LEFT");
+    return put_shift(n, o, 1);
 }
 
 static const char *put_shift_right(ln_onnx_op *n, const operands *o)
 {
-    return put_shift(n, o, "RIGHT");
+    return put_shift(n, o, 0);
 }
 
 static const char *put_pick(ln_onnx_op *n, const operands *o, const char *compare)
