@@ -72,8 +72,7 @@ class Runtime(Child):
         self.level = level
 
     def run(self, model, inputs):
-        rows = {name: [array.dtype.name, list(array.shape), base64.b64encode(np.ascontiguousarray(array).tobytes()).decode()]
-                for name, array in inputs.items()}
+        rows = {name: self.row_of(array) for name, array in inputs.items()}
         request = {"model": base64.b64encode(model).decode(), "inputs": rows, "level": self.level}
         answer = self.ask(json.dumps(request).encode() + b"\n")
         if isinstance(answer, Crash):
@@ -81,6 +80,12 @@ class Runtime(Child):
         if "error" in answer:
             return answer["error"]
         return [self.array_of(*row) for row in answer["outputs"]]
+
+    @staticmethod
+    def row_of(array):
+        if array.dtype == object:
+            return ["string", list(array.shape), array.ravel().tolist()]
+        return [array.dtype.name, list(array.shape), base64.b64encode(np.ascontiguousarray(array).tobytes()).decode()]
 
     @staticmethod
     def array_of(kind, dims, data):

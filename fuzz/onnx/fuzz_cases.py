@@ -16,7 +16,7 @@ ROOT = os.path.dirname(os.path.dirname(HERE))
 sys.path[:0] = [os.path.join(ROOT, "tests/onnx"), os.path.join(ROOT, "tests/structure")]
 
 import suite
-from onnx_case import NUMPY, Part
+from onnx_case import NUMPY, Part, opsets_of
 
 # onnx 1.12 compares types with this name, which NumPy has dropped.
 if "object" not in vars(np):
@@ -24,13 +24,14 @@ if "object" not in vars(np):
 
 DOMAINS = {"": "default", "com.microsoft": "com.microsoft", "ai.onnx.ml": "ai.onnx.ml"}
 GENERATORS = ["algebra", "contrib_algebra", "contrib_attention", "contrib_fused", "contrib_quantized", "elementwise", "ml",
-              "newest", "trees"]
+              "newest", "strings", "trees"]
 MAX_NODES, MAX_ELEMENTS = 12, 20000
 MAX_OPSET = 26  # of ONNX Runtime 1.30
 TYPES = {"float16": TensorProto.FLOAT16, "float32": TensorProto.FLOAT, "float64": TensorProto.DOUBLE,
          "bool": TensorProto.BOOL, "int8": TensorProto.INT8, "int16": TensorProto.INT16, "int32": TensorProto.INT32,
          "int64": TensorProto.INT64, "uint8": TensorProto.UINT8, "uint16": TensorProto.UINT16,
          "uint32": TensorProto.UINT32, "uint64": TensorProto.UINT64}
+ALL_TYPES = TYPES | {"object": TensorProto.STRING}  # strings are NumPy's objects
 # The types that the binding of ONNX Runtime cannot pass: the model converts them from and to float.
 CONVERTED = {"bfloat16": 16, "float8e4m3fn": 17, "float8e4m3fnuz": 18, "float8e5m2": 19, "float8e5m2fnuz": 20, "uint4": 21,
              "int4": 22, "float4e2m1": 23, "float8e8m0": 24, "uint2": 25, "int2": 26}
@@ -89,7 +90,7 @@ class Case:
                 graph.initializer.append(numpy_helper.from_array(np.ascontiguousarray(array).reshape(array.shape), name))
             else:
                 dims = [f"{name}_{k}" for k in range(array.ndim)] if self.open_sizes else array.shape
-                graph.input.append(helper.make_tensor_value_info(name, TYPES[array.dtype.name], dims))
+                graph.input.append(helper.make_tensor_value_info(name, ALL_TYPES[array.dtype.name], dims))
         graph.output.extend(onnx.ValueInfoProto(name=name) for name in outputs)
         opsets = [helper.make_opsetid(domain, version) for domain, version in self.opsets.items()]
         return onnx.ModelProto(ir_version=10, graph=graph, opset_import=opsets).SerializeToString()
@@ -99,10 +100,10 @@ def array_of(path):
     """The array of a tensor file; None: of another type."""
     with open(path, "rb") as file:
         tensor = onnx.TensorProto.FromString(file.read())
-    if tensor.data_type not in TYPES.values() or (not tensor.raw_data and not tensor.ListFields()):
+    if tensor.data_type not in ALL_TYPES.values() or (not tensor.raw_data and not tensor.ListFields()):
         return None
     array = numpy_helper.to_array(tensor)
-    return array if array.dtype.name in TYPES else None
+    return array if array.dtype.name in ALL_TYPES else None
 
 
 def case_of_folder(name, folder):
@@ -121,7 +122,7 @@ def case_of_folder(name, folder):
     if len(arrays) != len(names) or any(array is None for array in arrays):
         return None
     given = dict(zip(names, arrays)) | fixed
-    if any(array.dtype.name not in TYPES for array in given.values()) or sum(a.size for a in given.values()) > MAX_ELEMENTS:
+    if any(array.dtype.name not in ALL_TYPES for array in given.values()) or sum(a.size for a in given.values()) > MAX_ELEMENTS:
         return None
     opsets = {each.domain: each.version for each in model.opset_import}
     return Case(name, list(graph.node), given, fixed, [each.name for each in graph.output], opsets,
@@ -142,18 +143,21 @@ def suite_cases():
 
 
 def case_of_part(name, part):
-    """What a generator of tests/onnx yields, or None if it has other values than tensors of NumPy's types."""
+    """What a generator of tests/onnx yields, or None if it has other values than tensors of NumPy's types and strings."""
+    types = NUMPY | {"string": object}
     nodes = [onnx.NodeProto.FromString(bytes(node)) for node in part.nodes]
-    fixed = {key: np.array(values, NUMPY[kind]).reshape(dims) for key, (kind, dims, values) in part.constants.items()
-             if kind in NUMPY}
+    fixed = {key: np.array(values, types[kind]).reshape(dims) for key, (kind, dims, values) in part.constants.items()
+             if kind in types}
     given = dict(sorted({**part.given, **fixed}.items()))  # the order of constants is that of a set
-    if len(fixed) < len(part.constants) or any(array.dtype.name not in TYPES for array in given.values()):
+    given = {key: array.astype(object) if array.dtype.kind == "U" else array for key, array in given.items()}
+    if len(fixed) < len(part.constants) or any(array.dtype.name not in ALL_TYPES for array in given.values()):
         return None
     if part.kind or LEFT_OUT & {node.op_type for node in nodes} or sum(array.size for array in given.values()) > MAX_ELEMENTS:
         return None
-    ml = 3 if any(node.op_type in ("TreeEnsembleClassifier", "TreeEnsembleRegressor") for node in nodes) else 5
-    return Case(name, nodes, given, fixed, list(part.wanted), {"": part.opset, "com.microsoft": 1, "ai.onnx.ml": ml},
-                list(part.wanted.values()))
+    opsets = opsets_of(part)
+    if any(node.op_type in ("TreeEnsembleClassifier", "TreeEnsembleRegressor") for node in nodes):
+        opsets["ai.onnx.ml"] = 3
+    return Case(name, nodes, given, fixed, list(part.wanted), opsets, list(part.wanted.values()))
 
 
 def generated_cases():

@@ -12,6 +12,7 @@ FLOATS = ["float16", "float32", "float64"]
 INTEGERS = [name for name in TYPES if "int" in name]
 SIZES = [1, 1, 2, 3, 4, 5, 7, 8, 9, 13, 16, 17, 0]
 ELEMENTS = 1 << 14  # of an array after a change
+TEXTS = ["", "a", "1", "-0", "1e400", "NaN", "\u00e9", "\U0001f600", "a b", " "]
 SPECIAL = [np.nan, np.inf, -np.inf, 0.0, -0.0, 1e-40, -1e-45, 3e38, -65504.0, 1e300, 0.5, -1.5, 2.5, 1e-3]
 # What a chain appends or puts before an input: operators of one input and output of the same type.
 UNARY = ["Relu", "Neg", "Abs", "Sigmoid", "Tanh", "Exp", "Floor", "Sqrt", "Softplus", "Erf", "LeakyRelu", "HardSigmoid", "Sign",
@@ -32,6 +33,8 @@ def schema_of(node, opsets):
 def spread(rng, array, shape):
     """An array of the shape with the elements of `array`, in random order."""
     size = int(np.prod(shape))
+    if array.size == 0 and array.dtype == object:
+        return np.full(shape, "", object)
     if array.size == 0:
         values = rng.uniform(-3, 3, size) if array.dtype.kind == "f" else rng.integers(0, 2, size)
         return values.astype(array.dtype).reshape(shape)
@@ -190,8 +193,11 @@ ONNX_NAMES = {"float": "float32", "double": "float64"}
 
 
 def retype(case, name, kind):
-    """Gives `name`, and those that have its type, the type `kind` of TYPES or CONVERTED. None: the schema does not allow it."""
+    """Gives `name`, and those that have its type, the type `kind` of TYPES or CONVERTED. None: the schema does not allow it, or
+    they are strings."""
     names, allowed = same_type_as(case, name)
+    if any(case.arrays[each].dtype == object for each in names):
+        return None
     if allowed is not None and kind not in {ONNX_NAMES.get(each, each) for each in allowed}:
         return None
     for each in sorted(names):
@@ -265,6 +271,8 @@ def values(rng, case, pools):
         ends = np.iinfo(array.dtype)
         special = np.array([ends.min, ends.max, 0, ends.max // 2 + 1], array.dtype)
         array = np.where(some, rng.choice(special, array.shape), array)
+    elif array.dtype == object:
+        array = np.where(some, rng.choice(np.array(TEXTS, object), array.shape), array)
     else:
         array = rng.random(array.shape) < 0.5
     case.arrays[name] = array.astype(case.arrays[name].dtype)

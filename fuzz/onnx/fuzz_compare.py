@@ -86,7 +86,7 @@ class Facts:
     """The names of a row's expression."""
 
     def __init__(self, case, found):
-        arrays = list(case.arrays.values())
+        self.case, arrays = case, list(case.arrays.values())
         floats = [array for array in arrays if array.dtype.kind == "f"]
         integers = [array for array in arrays if array.dtype.kind in "iu" and array.size]
         self.names = {
@@ -102,9 +102,9 @@ class Facts:
             "attr": self.attribute, "arg": self.argument, "has": self.has, "search": lambda p: bool(re.search(p, found.text)),
             "np": np, "case": case, "of_special": self.of_special(found), "chained": len(case.nodes) > 1,
             "constants": case.constants, "wild": self.wild(found),
+            "labels": self.attribute("classlabels_int64s") or self.attribute("classlabels_strings") or [],
         }
         self.names["wild"] |= self.names["nan"] | self.names["inf"] | self.names["huge"]
-        self.case = case
 
     @staticmethod
     def off(found):

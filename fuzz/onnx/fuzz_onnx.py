@@ -85,7 +85,7 @@ def write_out(case, folder):
         file.write(case.model())
     arguments = [path]
     for name, array in case.inputs().items():
-        np.save(os.path.join(folder, f"{name}.npy"), array)
+        np.save(os.path.join(folder, f"{name}.npy"), array.astype("U") if array.dtype == object else array)
         arguments += ["-i", f"{name}={os.path.join(folder, name)}.npy"]
     print("lightnet run", *arguments)
 

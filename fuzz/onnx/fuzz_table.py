@@ -8,7 +8,7 @@ import fuzz_compare
 from fuzz_cases import CONVERTED, DOMAINS, TYPES
 
 LETTERS = {"float16": "h", "bfloat16": "b", "float32": "f", "float64": "d", "bool": "o", "int8": "c", "uint8": "C",
-           "int16": "s", "uint16": "S", "int32": "i", "uint32": "I", "int64": "l", "uint64": "L"}
+           "int16": "s", "uint16": "S", "int32": "i", "uint32": "I", "int64": "l", "uint64": "L", "object": "t"}
 CASES = 6  # of an operator
 SMALL = [kind for kind in CONVERTED if kind != "bfloat16"]
 SMALL_OPSET = 25
@@ -34,7 +34,7 @@ the type and run by both, without further changes.
 | `s` | int16 | `S` | uint16 |
 | `i` | int32 | `I` | uint32 |
 | `l` | int64 | `L` | uint64 |
-| `o` | bool | | |
+| `o` | bool | `t` | string |
 
 - **agree**: at least one model runs in both, and no results differ.
 - **differ**: results of at least one model differ. `fuzz/onnx/explained.json` explains each.
@@ -59,6 +59,8 @@ def converted(case, kind):
     name = next((name for name in case.main.input if name in case.arrays), None)
     if name is None:
         return None
+    if kind == "object":
+        return case if case.arrays[name].dtype == object else None
     has_schema = fuzz_changes.schema_of(case.main, case.opsets) is not None
     if not has_schema and (case.arrays[name].dtype.kind == "f") != ("float" in kind):
         return None  # weights and scales would change, too

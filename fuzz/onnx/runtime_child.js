@@ -8,6 +8,7 @@ const ARRAYS = {float32: Float32Array, float64: Float64Array, float16: Uint16Arr
   uint64: BigUint64Array, bool: Uint8Array};
 
 function tensorOf([type, dims, data]) {
+  if (type === 'string') return new ort.Tensor(type, data, dims);
   const bytes = Buffer.from(data, 'base64');
   const own = bytes.buffer.slice(bytes.byteOffset, bytes.byteOffset + bytes.length);
   return new ort.Tensor(type, new ARRAYS[type](own), dims);
