@@ -156,6 +156,9 @@ def main():
         cases = [case for case in nnvm_operators.CASES if case[1] == mxnet and (not mxnet or is_converted(tap, lightnet, case))]
         tap.check(f"operators_of_{'MXNet' if mxnet else 'core'}_compute_the_same", faults_of_all(lightnet, cases))
     check_list(tap, "MXNet, converted without shapes", {case[0] for case in cases})
+    kinds = {case[4].get("act_type") for case in cases if case[0] == "LeakyReLU"}
+    tap.check("LeakyReLU_is_converted_without_shapes_but_for_gelu",
+              [] if kinds == {"leaky", "elu", "selu", "rrelu", "prelu"} else [f"converted: {kinds}"])
     check_variables(tap, lightnet)
     check_order(tap, lightnet)
     check_files(tap, lightnet)

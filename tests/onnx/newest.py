@@ -174,7 +174,7 @@ WRONG = [
 def main():
     lightnet = sys.argv[1]
     tap = Tap()
-    check_kinds(tap, lightnet, [gates_and_units, ranges, linear_attentions, causal_convolutions], TOLERANCE)
+    check_kinds(tap, lightnet, [gates_and_units, ranges, linear_attentions, causal_convolutions], TOLERANCE, is_written=True)
     check_flex(tap, lightnet)
     for op_type, arrays, opset, attributes, message in WRONG:
         check_rejected(tap, lightnet, one_node("", op_type, arrays, X, opset, **attributes), f"{op_type} is rejected: {message}",

@@ -359,9 +359,42 @@ def check_shifts(tap):
             np.save(os.path.join(folder, name + ".npy"), np.array([ends.min, -9, -1, 0, 5, ends.max], dtype))
             given += ["-i", f"{name}={folder}/{name}.npy"]
         tap.check("shifts of signed integers", round_trip(folder, write_ir(folder, *shifts(0, 1, 2, 3, 4, 30)), given=given))
-        done = call("convert", write_ir(folder, *shifts(31)), "-o", os.path.join(folder, "wide.onnx"))
-        wanted = "binary (2 nodes, first 'iLEFT'; a shift of TL_INT32 by 31)"
-        tap.check("a shift whose power of two the type lacks", [] if wanted in done.stderr else [done.stderr])
+        for by, reason in ((31, "a shift of TL_INT32 by 31"), (-1, "a shift of TL_INT32 by -1")):
+            done = call("convert", write_ir(folder, *shifts(by)), "-o", os.path.join(folder, "wide.onnx"))
+            wanted = f"binary (2 nodes, first 'iLEFT'; {reason})"
+            tap.check(f"a shift by {by}, which is no power of two in the type", [] if wanted in done.stderr else [done.stderr])
+        ops = [create("l", "TL_INT64", [2], []), create("b", "TL_INT64", [2], []), create("far", "TL_INT64", [], [-9e18]),
+               *(op(by, "binary", {"src1": "l", "src2": by}, {"dst": "y" + by}, op="TL_BINARY_SHIFT_LEFT") for by in ("b", "far"))]
+        for kept, reason in ((3, "input 'src2' is not a constant"), (4, "a shift of TL_INT64 by -9e+18")):
+            made = write_ir(folder, ["l", "b"], ["y" + ops[kept]["name"]], [*ops[:3], ops[kept]])
+            done = call("convert", made, "-o", os.path.join(folder, "wide.onnx"))
+            tap.check(f"a shift: {reason}", [] if reason in done.stderr else [done.stderr])
+        none = [create("i", "TL_INT32", [1], []), create("b", "TL_INT32", [0], []),
+                op("y", "binary", {"src1": "i", "src2": "b"}, {"dst": "y"}, op="TL_BINARY_SHIFT_RIGHT")]
+        tap.check("no shifts", round_trip(folder, write_ir(folder, ["i"], ["y"], none)))
+
+
+def check_linear_attention(tap):
+    """What the rules of ONNX's operator, its scale or its heads cannot be; and open sizes."""
+    def attention(dims, beta=None, **params):
+        b, t, h, g, d, e = dims
+        ops = [create("q", "TL_FLOAT", [b, t, h, d], []), create("k", "TL_FLOAT", [b, t, g, d], []), create("v", "TL_FLOAT", [b, t, g, e], []),
+               *([create("beta", "TL_FLOAT", beta, [])] if beta else [])]
+        names = {name: name for name in ["q", "k", "v"] + (["beta"] if beta else [])}
+        return list(names), ["y", "s"], [*ops, op("y", "linear_attention", names, {"dst": "y", "state": "s"}, **params)]
+
+    cases = [((1, 2, 2, 1, 3, 4), {"beta": [1, 2, 1]}, "input 'beta' is present, parameter 'delta' is false"),
+             ((1, 2, 2, 1, 3, 4), {"delta": True}, "input 'beta' is absent, parameter 'delta' is true"),
+             ((1, 2, 2, 1, 3, 4), {"scale": 1e-50}, "parameter 'scale' is 0"), ((1, 2, 2, 1, 0, 4), {}, "its heads are empty"),
+             ((1, 2, 2, 1, 3, 0), {}, "its heads are empty")]
+    for dims, params, reason in cases:
+        with tempfile.TemporaryDirectory() as folder:
+            done = call("convert", write_ir(folder, *attention(dims, **params)), "-o", os.path.join(folder, "none.onnx"))
+            tap.check(f"linear attention: {reason}", [] if reason in done.stderr and done.returncode == 1 else [done.stderr])
+    for dims in ((2, 3, 4, 2, 5, 6), (0, 3, 4, 2, 5, 6), (2, 0, 4, 2, 5, 6)):
+        with tempfile.TemporaryDirectory() as folder:
+            made = attention(dims, beta=[dims[0], dims[1], 1], delta=True, scale=0.25)
+            tap.check(f"linear attention of {dims}", round_trip(folder, write_ir(folder, *made)))
 
 
 # ---- what cannot be written ----
@@ -428,6 +461,7 @@ def main():
     check_small_types(tap)
     check_random(tap)
     check_shifts(tap)
+    check_linear_attention(tap)
     check_missing(tap)
     check_trees(tap)
     check_external(tap)

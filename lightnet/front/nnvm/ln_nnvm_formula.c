@@ -3,6 +3,7 @@
 
 #include "front/nnvm/ln_nnvm_formula.h"
 
+#include <assert.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -81,12 +82,19 @@ static const ln_nnvm_operation operations[] = {
     {"left_shift", "lshift", NULL, 0}, {"right_shift", "rshift", NULL, 0},
 };
 
+static const char *const reductions[] = {"sum", "mean", "prod", "max", "min"};
+
 /* The most values on the stack, and the longest word with its NUL. */
 enum { MOST_VALUES = 8, WORD = 32 };
 
 const ln_nnvm_operation *ln_nnvm_find_operation(const char *op)
 {
     return LN_ROW_NAMED(operations, op);
+}
+
+int ln_nnvm_formula_reduces(const char *word)
+{
+    return LN_ROW_NAMED(reductions, word) != NULL;
 }
 
 const char *ln_nnvm_formula_of(const char *func)
@@ -112,8 +120,8 @@ static ln_nnvm_value number_of(const ln_nnvm_formula_maker *m, const char *word)
 
 // Applies a word to the values before `top`. Returns the top of the stack after it. Products and
 // quotients with 1 are no node.
-static ln_nnvm_value *put_word(const ln_nnvm_formula_maker *m, const char *word, double alpha,
-                               ln_nnvm_value *top)
+static ln_nnvm_value *apply_word(const ln_nnvm_formula_maker *m, const char *word, double alpha,
+                                 ln_nnvm_value *top)
 {
     const char *const words = ln_nnvm_formula_of(word);
     const struct arity *const arity = LN_ROW_NAMED(arities, word);
@@ -143,7 +151,9 @@ ln_nnvm_value ln_nnvm_formula_make(const ln_nnvm_formula_maker *m, const char *w
         else if (!word[1])
             *top++ = named[(int)*word];
         else
-            top = put_word(m, word, alpha, top);
+            top = apply_word(m, word, alpha, top);
+        assert(top >= stack && top < stack + MOST_VALUES);
     }
-    return top[-1];
+    assert(top == stack + 1);
+    return *stack;
 }

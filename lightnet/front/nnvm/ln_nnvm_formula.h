@@ -41,6 +41,9 @@ typedef struct ln_nnvm_formula_maker {
     void *to;
 } ln_nnvm_formula_maker;
 
+/** Whether a word is a reduction. */
+int ln_nnvm_formula_reduces(const char *word);
+
 /** The formula of an element-wise function, "TL_UNARY_.." (borrowed); NULL: it has none. */
 const char *ln_nnvm_formula_of(const char *func);
 

@@ -65,7 +65,7 @@ static const char *feature_rows(ln_onnx_node *n, int i, int64_t width)
     const char *src = ln_onnx_in(n, i);
     const tl_tensor *const t = ln_onnx_tensor_of(n, src);
     const int ndim = t->ndim;
-    if (ndim == 0 || width < -1 || width > INT_MAX)
+    if (ndim == 0 || width > INT_MAX)
         ln_emit_fail(&n->emit, "input %d has %d dimensions and %lld features", i, ndim,
                      (long long)width);
     if (ln_onnx_failed(n))

@@ -323,7 +323,7 @@ TL_API tl_tensor *tl_tensor_reduce(const tl_tensor *src, tl_tensor *dst, tl_redu
 TL_API int tl_exec_reduce(const tl_exec *exec, const tl_tensor *src, tl_tensor *dst,
                           tl_reduce_op op, const int *axes, int n_axes);
 
-/** -1 with a reason unless the axis exists and has elements, as the two functions after it and
+/** -1 with a reason unless the axis exists and has elements, as tl_tensor_argreduce and
  *  tl_tensor_maxreduce require. */
 TL_API int tl_argreduce_check(const tl_tensor *src, int axis);
 
@@ -352,7 +352,8 @@ TL_API int tl_exec_cumulate(const tl_exec *exec, const tl_tensor *src, tl_tensor
 
 /* ---- resampling ---- */
 
-/** -1 with a reason unless tl_tensor_resize supports these values. */
+/** -1 with a reason unless tl_tensor_resize supports the mode, the dtype with it, and the new
+ *  shape, which has elements only if src does. */
 TL_API int tl_resize_check(const tl_tensor *src, const int *new_dims, tl_resize_type rtype);
 
 /** src -> dst of shape `new_dims` [src.ndim], every axis resampled with half-pixel centers.

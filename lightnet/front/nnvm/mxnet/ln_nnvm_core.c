@@ -139,7 +139,11 @@ void ln_nnvm_recast_out(ln_nnvm_recast *r, uint32_t i, ln_nnvm_entry entry)
 void ln_nnvm_recast_begin(ln_nnvm_recast *r, const char *op, int len, const ln_nnvm_entry *inputs)
 {
     const char *own = r->node.vertex->name;
-    const char *name = ln_translation_print(&r->draft->base, "%.*s_%s", ln_name_stem(own), own, op);
+    int before = 0; // nodes of the same operator
+    for (size_t i = r->first; i < r->draft->n_nodes; i++)
+        before += !strcmp(ln_nnvm_draft_op(r->draft, (ln_nnvm_entry){(uint32_t)i, 0}), op);
+    const char *name = ln_translation_print(&r->draft->base, before ? "%.*s_%s_%d" : "%.*s_%s",
+                                            ln_name_stem(own), own, op, before);
     if (!name)
         return;
     ln_nnvm_draft_begin(r->draft, op, name);
@@ -195,7 +199,7 @@ static ln_nnvm_entry put_operation(ln_nnvm_recast *r, const char *op, const ln_n
                      : ln_nnvm_recast_binary(r, name, v[0].entry, v[1].entry);
 }
 
-static ln_nnvm_value put_word(void *to, const char *word, int len, const ln_nnvm_value *v)
+static ln_nnvm_value recast_word(void *to, const char *word, int len, const ln_nnvm_value *v)
 {
     ln_nnvm_recast *const r = to;
     ln_nnvm_value dst = {0};
@@ -210,7 +214,7 @@ static ln_nnvm_value put_word(void *to, const char *word, int len, const ln_nnvm
     ln_nnvm_recast_begin(r, word, 0, NULL);
     for (int i = 0; i < len; i++)
         ln_nnvm_draft_arg(r->draft, v[i].entry);
-    if (!strcmp(word, "mean")) {
+    if (ln_nnvm_formula_reduces(word)) {
         ln_nnvm_draft_set(r->draft, LN_INTS("axis", 1, (const int[]){-1}));
         ln_nnvm_draft_set(r->draft, LN_BOOL("keepdims", 1));
     }
@@ -221,8 +225,14 @@ static ln_nnvm_value put_word(void *to, const char *word, int len, const ln_nnvm
 ln_nnvm_entry ln_nnvm_recast_formula(ln_nnvm_recast *r, const char *words, ln_nnvm_entry x,
                                      double alpha, double beta)
 {
-    const ln_nnvm_formula_maker m = {&r->draft->base, put_word, r};
+    const ln_nnvm_formula_maker m = {&r->draft->base, recast_word, r};
     return ln_nnvm_formula_make(&m, words, (ln_nnvm_value){.entry = x}, alpha, beta).entry;
+}
+
+void ln_nnvm_recast_with(ln_nnvm_recast *r)
+{
+    ln_nnvm_recast_out(r, 0,
+                       ln_nnvm_recast_formula(r, r->row->with, ln_nnvm_recast_in(r, 0), 0, 0));
 }
 
 /* Attributes */

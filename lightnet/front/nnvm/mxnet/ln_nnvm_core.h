@@ -78,6 +78,9 @@ ln_nnvm_entry ln_nnvm_recast_clip(ln_nnvm_recast *r, ln_nnvm_entry x, double lea
 ln_nnvm_entry ln_nnvm_recast_formula(ln_nnvm_recast *r, const char *words, ln_nnvm_entry x,
                                      double alpha, double beta);
 
+/** `rewrite` of an operator that is a formula, `with`, of input 0. */
+void ln_nnvm_recast_with(ln_nnvm_recast *r);
+
 /** `rewrite` of an operator that core has: one output, `with` its name there, `attrs` the names of
  * its attributes there. */
 void ln_nnvm_recast_same(ln_nnvm_recast *r);

@@ -86,12 +86,6 @@ static void rewrite_hard_sigmoid(ln_nnvm_recast *r)
     out(r, function(r, "TL_UNARY_HARDSIGMOID", ln_nnvm_recast_in(r, 0), alpha, beta));
 }
 
-/** `with`: a formula. */
-static void rewrite_formula(ln_nnvm_recast *r)
-{
-    out(r, ln_nnvm_recast_formula(r, r->row->with, ln_nnvm_recast_in(r, 0), 0, 0));
-}
-
 static void rewrite_dropout(ln_nnvm_recast *r)
 {
     const ln_nnvm_entry x = ln_nnvm_recast_in(r, 0);
@@ -200,14 +194,14 @@ const ln_nnvm_row ln_nnvm_mxnet_rows_elementwise[] = {
     SAME("logical_not"),
     SAME("zeros_like"),
     SAME("ones_like"),
-    UNARY("square", rewrite_formula, "x x mul"),
+    UNARY("square", ln_nnvm_recast_with, "x x mul"),
     UNARY("sign", rewrite_function, "TL_UNARY_SIGN"),
-    UNARY("log10", rewrite_formula, "x log 0.43429448190325182765 mul"),
-    UNARY("log2", rewrite_formula, "x log 1.44269504088896340736 mul"),
-    UNARY("degrees", rewrite_formula, "x 57.2957795130823209 mul"),
-    UNARY("radians", rewrite_formula, "x 0.0174532925199432958 mul"),
-    UNARY("rsqrt", rewrite_formula, "1 x sqrt div"),
-    UNARY("reciprocal", rewrite_formula, "1 x div"),
+    UNARY("log10", ln_nnvm_recast_with, "x log 0.43429448190325182765 mul"),
+    UNARY("log2", ln_nnvm_recast_with, "x log 1.44269504088896340736 mul"),
+    UNARY("degrees", ln_nnvm_recast_with, "x 57.2957795130823209 mul"),
+    UNARY("radians", ln_nnvm_recast_with, "x 0.0174532925199432958 mul"),
+    UNARY("rsqrt", ln_nnvm_recast_with, "1 x sqrt div"),
+    UNARY("reciprocal", ln_nnvm_recast_with, "1 x div"),
     UNARY("softsign", rewrite_function, "TL_UNARY_SOFTSIGN"),
     UNARY("hard_sigmoid", rewrite_hard_sigmoid, NULL),
     UNARY("Activation", rewrite_activation, NULL),

@@ -298,11 +298,6 @@ static void rewrite_softmax_output(ln_nnvm_recast *r)
         rewrite_softmax_of_rest(r, src);
 }
 
-static void rewrite_logistic_output(ln_nnvm_recast *r)
-{
-    ln_nnvm_recast_out(r, 0, ln_nnvm_recast_unary(r, "sigmoid", ln_nnvm_recast_in(r, 0)));
-}
-
 #define CONVOLUTION(op, core, added)                                                              \
     {                                                                                             \
         op, LN_IN_MXNET, NULL, core, 2, 3,                                                        \
@@ -317,15 +312,16 @@ static void rewrite_logistic_output(ln_nnvm_recast *r)
                      " momentum use_global_stats cudnn_off min_calib_range max_calib_range ")
 
 /* The label is not looked at. */
-#define LOSS(op, rewrite_it, training)                                                             \
+#define LOSS(op, with, rewrite_it, training)                                                       \
     {                                                                                              \
-        op, LN_IN_MXNET, NULL, NULL, 1, 2, .unread = 2, .rewrite = rewrite_it, .ignored = training \
+        op, LN_IN_MXNET, NULL, with, 1, 2, .unread = 2, .rewrite = rewrite_it, .ignored = training \
     }
-#define SOFTMAX_LOSS(op)             \
-    LOSS(op, rewrite_softmax_output, \
+#define SOFTMAX_LOSS(op)                   \
+    LOSS(op, NULL, rewrite_softmax_output, \
          " grad_scale ignore_label use_ignore normalization out_grad smooth_alpha ")
-#define OTHER_LOSS(op, rewrite_it) \
-    LOSS(op, rewrite_it, " grad_scale margin regularization_coefficient use_linear ")
+#define OTHER_LOSS(op, formula)            \
+    LOSS(op, formula, ln_nnvm_recast_with, \
+         " grad_scale margin regularization_coefficient use_linear ")
 
 const ln_nnvm_row ln_nnvm_mxnet_rows_layers[] = {
     CONVOLUTION("Convolution", "conv2d", ""),
@@ -355,10 +351,10 @@ const ln_nnvm_row ln_nnvm_mxnet_rows_layers[] = {
     LN_MXNET_ROW("SoftmaxActivation", NULL, 1, .rewrite = rewrite_softmax_activation),
     SOFTMAX_LOSS("SoftmaxOutput"),
     SOFTMAX_LOSS("Softmax"),
-    OTHER_LOSS("LogisticRegressionOutput", rewrite_logistic_output),
-    OTHER_LOSS("LinearRegressionOutput", ln_nnvm_recast_alias),
-    OTHER_LOSS("MAERegressionOutput", ln_nnvm_recast_alias),
-    OTHER_LOSS("SVMOutput", ln_nnvm_recast_alias),
+    OTHER_LOSS("LogisticRegressionOutput", "x sigmoid"),
+    OTHER_LOSS("LinearRegressionOutput", "x"),
+    OTHER_LOSS("MAERegressionOutput", "x"),
+    OTHER_LOSS("SVMOutput", "x"),
     LN_MXNET_ROW("_contrib_MultiBoxPrior", "multibox_prior", 1, .rewrite = ln_nnvm_recast_same,
                  .attrs = "sizes ratios steps offsets clip"),
     {NULL},

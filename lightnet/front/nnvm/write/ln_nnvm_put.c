@@ -346,10 +346,9 @@ typedef struct maker {
     ln_nnvm_axes axes;
 } maker;
 
-static ln_nnvm_value put_word(void *to, const char *word, int len, const ln_nnvm_value *v)
+static ln_nnvm_value write_word(void *to, const char *word, int len, const ln_nnvm_value *v)
 {
     static const char broadcasts[] = "broadcast_";
-    static const char *const reductions[] = {"sum", "mean", "prod", "max", "min"};
     const size_t skip = strncmp(word, broadcasts, strlen(broadcasts)) ? 0 : strlen(broadcasts);
     const maker *const m = to;
     if (len == 2)
@@ -357,7 +356,7 @@ static ln_nnvm_value put_word(void *to, const char *word, int len, const ln_nnvm
     if (len == 3)
         return *word == 'c' ? ln_put_clip(m->op, v[0], v[1].number, v[2].number)
                             : ln_put_where(m->op, v[0], v[1], v[2]);
-    return LN_ROW_NAMED(reductions, word)
+    return ln_nnvm_formula_reduces(word)
                ? ln_put_reduce(m->op, word, v[0], m->axes.len, m->axes.axes, m->axes.keeps)
                : ln_put(m->op, word, v[0]);
 }
@@ -366,7 +365,7 @@ ln_nnvm_value ln_put_formula(ln_nnvm_op *n, const char *words, ln_nnvm_value x, 
                              double beta, ln_nnvm_axes axes)
 {
     maker to = {n, axes};
-    const ln_nnvm_formula_maker m = {&draft_of(n)->base, put_word, &to};
+    const ln_nnvm_formula_maker m = {&draft_of(n)->base, write_word, &to};
     return ln_nnvm_formula_make(&m, words, x, alpha, beta);
 }
 

@@ -126,12 +126,13 @@ static ln_nnvm_value put_log_sum_exp(ln_nnvm_op *n, ln_nnvm_value x, const ln_nn
 /* Formulas (ln_nnvm_formula.h); NULL: put_log_sum_exp. */
 static const struct reduction {
     const char *name, *words;
+    int is_of_floats; /* LightNet has its functions for floats only */
 } reductions[] = {
-    {"TL_REDUCE_SUM", "x sum"},           {"TL_REDUCE_MEAN", "x mean"},
-    {"TL_REDUCE_PROD", "x prod"},         {"TL_REDUCE_MAX", "x max"},
-    {"TL_REDUCE_MIN", "x min"},           {"TL_REDUCE_L1", "x abs sum"},
-    {"TL_REDUCE_L2", "x x mul sum sqrt"}, {"TL_REDUCE_SUM_SQUARE", "x x mul sum"},
-    {"TL_REDUCE_LOG_SUM", "x sum log"},   {"TL_REDUCE_LOG_SUM_EXP", NULL},
+    {"TL_REDUCE_SUM", "x sum", 0},           {"TL_REDUCE_MEAN", "x mean", 0},
+    {"TL_REDUCE_PROD", "x prod", 0},         {"TL_REDUCE_MAX", "x max", 0},
+    {"TL_REDUCE_MIN", "x min", 0},           {"TL_REDUCE_L1", "x abs sum", 0},
+    {"TL_REDUCE_L2", "x x mul sum sqrt", 1}, {"TL_REDUCE_SUM_SQUARE", "x x mul sum", 0},
+    {"TL_REDUCE_LOG_SUM", "x sum log", 1},   {"TL_REDUCE_LOG_SUM_EXP", NULL, 1},
 };
 
 // The axes of a reduction of x. Without axes each element is reduced by itself, as along a new axis
@@ -165,6 +166,9 @@ static ln_nnvm_value write_reduce(ln_nnvm_op *n)
         ln_nnvm_op_fail(n, "parameter 'op' is %s, which NNVM's core has nothing for", op);
         return x;
     }
+    if (row->is_of_floats && !tl_dtype_is_float(x.dtype))
+        ln_nnvm_op_fail(n, "parameter 'op' is %s of %s, expected floats", op,
+                        tl_dtype_name(x.dtype));
     return row->words ? ln_put_formula(n, row->words, x, 0, 0, axes) : put_log_sum_exp(n, x, &axes);
 }
 

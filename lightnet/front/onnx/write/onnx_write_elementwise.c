@@ -332,23 +332,25 @@ static const char *put_xor(ln_onnx_op *n, const operands *o)
     return put_bits(n, o, "Xor", "BitwiseXor");
 }
 
-/** 2 to the power of each shift of the operator, which must be a constant and less than the bits of
- *  the largest number. */
+/** 2 to the power of each shift of the operator, which must be constants from 0 to 2 less than the
+ *  number of bits; NULL: they are not. */
 static const char *put_powers(ln_onnx_op *n, tl_dtype dtype)
 {
     const tl_tensor *const t = ln_onnx_op_tensor(n, "src2");
     const char *const shifts = ln_onnx_op_elements(n, "src2");
-    const size_t size = tl_size_of(dtype), len = shifts ? (size_t)t->len : 0;
-    char *const powers = ln_translation_alloc(&n->writer->base, len * size + 1);
-    for (size_t i = 0; powers && i < len; i++) {
-        double power;
-        tl_convert(&power, TL_DOUBLE, shifts + i * size, dtype);
-        if (power < 0 || power > 8 * (double)size - 2)
-            ln_onnx_op_lacks(n, "a shift of %s by %g", tl_dtype_name(dtype), power);
-        power = ldexp(1, (int)power);
-        tl_convert(powers + i * size, dtype, &power, TL_DOUBLE);
+    const size_t size = tl_size_of(dtype);
+    char *const powers = ln_translation_alloc(&n->writer->base, (size_t)t->len * size + 1);
+    for (int i = 0; shifts && powers && i < t->len; i++) {
+        double shift;
+        tl_convert(&shift, TL_DOUBLE, shifts + (size_t)i * size, dtype);
+        if (shift < 0 || shift > 8 * (double)size - 2) {
+            ln_onnx_op_lacks(n, "a shift of %s by %g", tl_dtype_name(dtype), shift);
+            return NULL;
+        }
+        const double power = ldexp(1, (int)shift);
+        tl_convert(powers + (size_t)i * size, dtype, &power, TL_DOUBLE);
     }
-    return len ? ln_onnx_put_constant(n, dtype, t->ndim, t->dims, powers) : NULL;
+    return shifts && powers ? ln_onnx_put_constant(n, dtype, t->ndim, t->dims, powers) : NULL;
 }
 
 /** Of signed integers: the product with a power of two, or the quotient by it, rounded down. */
@@ -363,7 +365,7 @@ static const char *put_signed_shift(ln_onnx_op *n, const operands *o, int is_lef
 
 static const char *put_shift(ln_onnx_op *n, const operands *o, int is_left)
 {
-    if (o->dtype == TL_BOOL || tl_dtype_min_double(o->dtype) < 0)
+    if (tl_dtype_min_double(o->dtype) < 0)
         return put_signed_shift(n, o, is_left);
     return LN_ONNX_PUT(n, "BitShift", LN_ONNX_SRC(o->a), LN_ONNX_SRC(o->b),
                        LN_TEXT("direction", is_left ? "LEFT" : "RIGHT"));

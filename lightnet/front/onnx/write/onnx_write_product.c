@@ -144,40 +144,53 @@ static void write_attention(ln_onnx_op *n)
     ln_onnx_op_ends_with(n, "dst", dst);
 }
 
-// [B, T, heads, D] as [B, T, heads * D]; NULL: absent.
+// [B, T, heads, D] as [B, T, heads * D]; others, and NULL, as they are.
 static const char *joined_heads(ln_onnx_op *n, const char *arg)
 {
     const char *const src = ln_onnx_op_optional(n, arg);
-    const int *const dims = ln_onnx_op_tensor(n, arg)->dims;
-    return ln_onnx_op_tensor(n, arg)->ndim == 4
-               ? ln_onnx_put_view(n, src, 3, (const int[]){0, 0, dims[2] * dims[3]})
-               : src;
+    const tl_tensor *const t = ln_onnx_op_tensor(n, arg);
+    if (t->ndim != 4)
+        return src;
+    return ln_onnx_put_view(n, src, 3, (const int[]){0, 0, t->dims[2] * t->dims[3]});
 }
 
-/** In ONNX the delta rule has a beta, and no other rule has one. */
+// In ONNX the delta rule has a beta, no other rule has one, and a scale of 0 means another one.
+static void check_linear_attention(ln_onnx_op *n, int is_delta, float scale)
+{
+    const int *const q = ln_onnx_op_tensor(n, "q")->dims;
+    const int has_beta = ln_onnx_op_optional(n, "beta") != NULL;
+    if (is_delta != has_beta)
+        ln_onnx_op_lacks(n, "input 'beta' is %s, parameter 'delta' is %s",
+                         has_beta ? "present" : "absent", is_delta ? "true" : "false");
+    if (scale == 0)
+        ln_onnx_op_lacks(n, "parameter 'scale' is 0");
+    if (q[2] == 0 || q[3] == 0 || ln_onnx_op_tensor(n, "v")->dims[3] == 0)
+        ln_onnx_op_lacks(n, "its heads are empty");
+}
+
 static void write_linear_attention(ln_onnx_op *n)
 {
     static const char *const rules[][2] = {{"linear", "delta"}, {"gated", "gated_delta"}};
-    static const char *const args[] = {"q", "k", "v", "past", "decay", "beta"};
-    const int is_delta = ln_rule_has_bool(n->op, "delta", LN_TRUE);
-    const tl_tensor *const q = ln_onnx_op_tensor(n, "q"), *const dst = ln_onnx_op_tensor(n, "dst");
+    const int *const q = ln_onnx_op_tensor(n, "q")->dims, *const v =
+                                                              ln_onnx_op_tensor(n, "v")->dims;
+    const int is_delta = ln_rule_has_bool(n->op, "delta", LN_TRUE), dims[] = {0, 0, q[2], v[3]};
     const double scale = ln_rule_get_number(n->op, "scale");
-    const char *srcs[6], *outs[] = {ln_onnx_put_name(n, "heads"), ln_onnx_op_out(n, "state")};
-    if (is_delta != !!ln_onnx_op_optional(n, "beta") || scale == 0)
-        ln_onnx_op_lacks(n, "'beta' without the delta rule, this without 'beta', or 'scale' 0");
-    for (int i = 0; i < 6; i++)
-        srcs[i] = i == 3 ? ln_onnx_op_optional(n, args[i]) : joined_heads(n, args[i]);
+    check_linear_attention(n, is_delta, (float)scale);
+    const char *const srcs[] = {joined_heads(n, "q"),     joined_heads(n, "k"),
+                                joined_heads(n, "v"),     ln_onnx_op_optional(n, "past"),
+                                joined_heads(n, "decay"), ln_onnx_op_optional(n, "beta")};
+    const char *const outs[] = {ln_onnx_put_name(n, "heads"), ln_onnx_op_out(n, "state")};
     ln_onnx_op_since(n, 27);
     ln_onnx_put_begin(n, "LinearAttention");
-    for (int i = 0; i < 6; i++)
+    for (size_t i = 0; i < sizeof(srcs) / sizeof(srcs[0]); i++)
         ln_onnx_put_set(n, LN_ONNX_SRC(srcs[i]));
-    ln_onnx_put_set(n, LN_TEXT("update_rule", rules[srcs[4] != NULL][is_delta]));
-    ln_onnx_put_set(n, LN_INT("q_num_heads", q->dims[2]));
-    ln_onnx_put_set(n, LN_INT("kv_num_heads", ln_onnx_op_tensor(n, "k")->dims[2]));
-    ln_onnx_put_set(n, LN_ONLY_IF(scale != 1 / sqrt(q->dims[3]), LN_NUMBER("scale", scale)));
+    ln_onnx_put_set(
+        n, LN_TEXT("update_rule", rules[ln_onnx_op_optional(n, "decay") != NULL][is_delta]));
+    ln_onnx_put_set(n, LN_INT("q_num_heads", q[2]));
+    ln_onnx_put_set(n, LN_INT("kv_num_heads", v[2]));
+    ln_onnx_put_set(n, LN_ONLY_IF(scale != 1 / sqrt(q[3]), LN_NUMBER("scale", scale)));
     ln_onnx_put_end(n, 2, outs);
-    ln_onnx_op_ends_with(
-        n, "dst", ln_onnx_put_view(n, outs[0], 4, (const int[]){0, 0, dst->dims[2], dst->dims[3]}));
+    ln_onnx_op_ends_with(n, "dst", ln_onnx_put_view(n, outs[0], 4, dims));
 }
 
 /* ---- products of ONNX Runtime's operators ---- */
