@@ -183,8 +183,7 @@ START_TEST(every_set_of_axes_agrees_with_loops)
             for (unsigned mask = 0; mask < 16; mask++)
                 for (int op = 0; op < TL_REDUCE_OP_SIZE; op++) {
                     const tl_reduce_op reduce = (tl_reduce_op)op;
-                    if (!takes(reduce, nn_types[k]) ||
-                        (op == TL_REDUCE_PROD && s > 0) ||
+                    if (!takes(reduce, nn_types[k]) || (op == TL_REDUCE_PROD && s > 0) ||
                         (nn_types[k] != TL_FLOAT && (mask + s + (unsigned)op) % 3 > 0))
                         continue;
                     nn_room room = {.seed = 7 + mask};

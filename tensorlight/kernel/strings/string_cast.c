@@ -82,7 +82,7 @@ static void print_float(char to[TEXT_SIZE], const void *element, tl_dtype dtype)
         if (reads_as(text, element, dtype))
             break;
     }
-    const int exponent = atoi(strchr(text, 'e') + 1);
+    const int exponent = (int)strtol(strchr(text, 'e') + 1, NULL, 10);
     if (exponent >= -4 && exponent < 16)
         print_plain(to, text, exponent);
     else
