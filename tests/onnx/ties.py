@@ -341,6 +341,9 @@ def regions():
                    sampling_ratio=1)
     yield case("a sample beyond", "RoiAlign", [x, f32(4, 4, 5, 5).reshape(1, 4), ints(0)], np.zeros((1, 1, 1, 1), F32), 10,
                sampling_ratio=1)
+    row = np.arange(7, dtype=F32).reshape(1, 1, 1, 7)  # samples at 5.4, 6.2, 7, which in floats is the border, and beyond
+    yield case("a sample at the border by floats", "RoiAlign", [row, f32(5, 0, 9, 1).reshape(1, 4), ints(0)],
+               f32(5.4, 6, 6, 0, 0).reshape(1, 1, 1, 5), 10, output_width=5, sampling_ratio=1)
     yield case("a maximum of middles", "RoiAlign", [x, f32(0, 0, 1, 1).reshape(1, 4), ints(0)],
                np.full((1, 1, 1, 1), 1.25, F32), 10,
                    sampling_ratio=1, mode="max")

@@ -216,16 +216,24 @@ static double NAME(roi_sample, c)(const tl_roi_job *job, const T *plane, double 
     return max;
 }
 
+/** The position of sample `s` of bin `i`. Each step rounds to the type that computes, which decides
+ * whether a sample at the border of the image is inside. */
+static double NAME(position_in_bin, c)(extent e, int i, int s)
+{
+    const C bin = (C)e.bin, share = ((C)s + (C)0.5) * bin / (C)e.samples;
+    return (double)((C)e.start + (C)i * bin + share);
+}
+
 static double NAME(roi_bin, c)(const tl_roi_job *job, const T *plane, extent rows, extent columns,
                                int i, int j)
 {
     double result = job->param.is_max ? -INFINITY : 0;
     for (int v = 0; v < rows.samples; v++) {
-        const double y = rows.start + (i + (v + 0.5) / rows.samples) * rows.bin;
+        const double y = NAME(position_in_bin, c)(rows, i, v);
         if (v % 64 == 63 && tl_stop_is_requested(job->stop))
             break;
         for (int u = 0; u < columns.samples; u++) {
-            const double x = columns.start + (j + (u + 0.5) / columns.samples) * columns.bin;
+            const double x = NAME(position_in_bin, c)(columns, j, u);
             const double value = NAME(roi_sample, c)(job, plane, y, x);
             result = job->param.is_max ? fmax(result, value) : result + value;
         }
