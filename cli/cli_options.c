@@ -165,7 +165,7 @@ static const row rows[] = {
     {"rules", 0, FLAG, FIELD(rules), CLI_OPS, NULL, "list the rules for --disable-rule"},
     {"force", 0, FLAG, FIELD(force),
      CLI_SHORT | CLI_RUN | CLI_COMPILE | CLI_CONVERT | CLI_BENCH | CLI_QUANTIZE, NULL,
-     "replace files of other formats, weight files beside FILE, and with --each files in DIR"},
+     "replace files that exist: of other formats, beside FILE, or of --each in DIR"},
     {"threads", 0, THREADS, FIELD(threads), COMPILE_COMMANDS, "N",
      "threads, 0 for all cores (default LIGHTNET_NUM_THREADS, or 0)"},
     {"seed", 0, COUNT, FIELD(seed), RUN_COMMANDS, "N",

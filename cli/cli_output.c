@@ -115,6 +115,13 @@ void cli_output_warn_labels(const cli_options *opt, const char *name, const tl_t
                  names->n == 1 ? "" : "s", len, name);
 }
 
+static int check_top(const cli_options *opt, const char *name, const tl_tensor *t)
+{
+    return opt->top && t->dtype == TL_STRING
+               ? cli_fail("output '%s' has strings, expected numbers for --top", name)
+               : 0;
+}
+
 static int print_top(const char *name, const tl_tensor *t, const cli_options *opt,
                      const cli_labels *names)
 {
@@ -167,7 +174,7 @@ static int print_json(const cli_options *opt, const char *name, int k, const tl_
 int cli_output_deliver(const cli_options *opt, const char *name, int k, const tl_tensor *t,
                        const cli_labels *names)
 {
-    if (cli_draw_add(opt, name, t))
+    if (check_top(opt, name, t) || cli_draw_add(opt, name, t))
         return CLI_FAILED;
     if (opt->json)
         return opt->outdir && !cli_npz_is_output(opt) && write_output(opt->outdir, name, k, t)
