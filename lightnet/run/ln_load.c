@@ -185,6 +185,25 @@ static int check_outputs(const ln_context *ctx)
     return 0;
 }
 
+// An operator may fail because it lacks data of a file, which are zeros then.
+static int compute_constants(ln_context *ctx, const ln_constants_watch *watch)
+{
+    const char *name;
+    if (!ln_constants_compute(ctx, 0, watch))
+        return 0;
+    LN_LIST_FOREACH(name, ctx->missing)
+    {
+        if (ln_hash_find(ctx->input_names, name))
+            continue;
+        ln_context_clear_error(ctx);
+        return ln_fail(ctx,
+                       "tensor '%s' takes its data from a file: give one when loading (-f "
+                       "FILE, option 'weights'), or set it",
+                       name);
+    }
+    return -1;
+}
+
 static int load(ln_context *ctx, const char *datafile, const ln_constants_watch *watch)
 {
     if (!ctx->ops && !ctx->source)
@@ -201,7 +220,7 @@ static int load(ln_context *ctx, const char *datafile, const ln_constants_watch 
     ln_strings_begin(ctx, 0);
     if (ln_context_check_environment(ctx) || ln_context_start_threads(ctx) ||
         ln_fixed_check_params(ctx) || (datafile && ln_data_give(ctx, datafile)) ||
-        note_all_missing(ctx, datafile != NULL) || ln_constants_compute(ctx, 0, watch) ||
+        note_all_missing(ctx, datafile != NULL) || compute_constants(ctx, watch) ||
         (ctx->sharing && ln_sharing_publish(ctx)) || apply_bound(ctx)) {
         ln_context_unload(ctx);
         return -1;

@@ -6,6 +6,7 @@ import math
 import os
 import statistics
 import sys
+import tempfile
 
 try:
     import numpy as np
@@ -14,7 +15,7 @@ except ImportError:
     sys.exit(0)
 
 sys.path.append(os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "structure"))
-from onnx_case import ML, check_kinds, check_rejected, faults_of, one_node, ranged_faults_of
+from onnx_case import ML, call, check_kinds, check_rejected, faults_of, joined, one_node, ranged_faults_of, write
 from onnx_writer import graph, model, node, tensor, value
 from tap import Tap
 
@@ -448,11 +449,23 @@ def rejected():
            "input 0 has 3 dimensions, expected 1 or 2")
 
 
+def without_weights(lightnet):
+    """Trees of zeros are none, but the fault is that the file is not given."""
+    model, given = joined([next(two_classes())])
+    with tempfile.TemporaryDirectory() as folder:
+        source, *inputs = write(folder, model, given)
+        made = os.path.join(folder, "made.json")
+        call([lightnet, "convert", source, "-o", made])
+        message = call([lightnet, "run", made, *inputs]).stderr
+    return [] if "takes its data from a file: give one when loading (-f FILE" in message else [message]
+
+
 def main():
     lightnet = os.path.abspath(sys.argv[1])
     tap = Tap()
     check_kinds(tap, lightnet, KINDS, TOLERANCE, is_written=True)
     tap.check("versions 1 and 3", old_versions(lightnet))
+    tap.check("a model without its weights", without_weights(lightnet))
     tap.check("open batches: also none",
               ranged_faults_of(lightnet, list(of_batches((0, 1, 5, 40))), {"x0": "0..40x3"}, TOLERANCE["float"]))
     for part, words in rejected():

@@ -383,10 +383,10 @@ def check_linear_attention(tap):
         names = {name: name for name in ["q", "k", "v"] + (["beta"] if beta else [])}
         return list(names), ["y", "s"], [*ops, op("y", "linear_attention", names, {"dst": "y", "state": "s"}, **params)]
 
-    cases = [((1, 2, 2, 1, 3, 4), {"beta": [1, 2, 1]}, "input 'beta' is present, parameter 'delta' is false"),
-             ((1, 2, 2, 1, 3, 4), {"delta": True}, "input 'beta' is absent, parameter 'delta' is true"),
-             ((1, 2, 2, 1, 3, 4), {"scale": 1e-50}, "parameter 'scale' is 0"), ((1, 2, 2, 1, 0, 4), {}, "its heads are empty"),
-             ((1, 2, 2, 1, 3, 0), {}, "its heads are empty")]
+    cases = [((1, 2, 2, 1, 3, 4), {"beta": [1, 2, 1]}, "parameter 'delta' and input 'beta' need each other"),
+             ((1, 2, 2, 1, 3, 4), {"delta": True}, "parameter 'delta' and input 'beta' need each other"),
+             ((1, 2, 2, 1, 3, 4), {"scale": 1e-50}, "parameter 'scale' is 0, or a head is empty"), ((1, 2, 2, 1, 0, 4), {}, "parameter 'scale' is 0, or a head is empty"),
+             ((1, 2, 2, 1, 3, 0), {}, "parameter 'scale' is 0, or a head is empty")]
     for dims, params, reason in cases:
         with tempfile.TemporaryDirectory() as folder:
             done = call("convert", write_ir(folder, *attention(dims, **params)), "-o", os.path.join(folder, "none.onnx"))

@@ -44,7 +44,7 @@ static void rewrite_activation(ln_nnvm_recast *r)
     ln_attr_require(&r->node.emit, "act_type");
     const char *type = ln_attr_choose(&r->node.emit, "act_type", "relu", types);
     const ln_nnvm_entry x = ln_nnvm_recast_in(r, 0);
-    const int is_core = strncmp(type, "TL_", 3) != 0;
+    const int is_core = *type != 'T'; // TL_UNARY_..
     out(r, is_core ? ln_nnvm_recast_unary(r, type, x) : function(r, type, x, 1, 0));
 }
 

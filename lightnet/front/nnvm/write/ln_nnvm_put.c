@@ -348,11 +348,10 @@ typedef struct maker {
 
 static ln_nnvm_value write_word(void *to, const char *word, int len, const ln_nnvm_value *v)
 {
-    static const char broadcasts[] = "broadcast_";
-    const size_t skip = strncmp(word, broadcasts, strlen(broadcasts)) ? 0 : strlen(broadcasts);
+    const char *const line = strchr(word, '_'); // in broadcast_sub
     const maker *const m = to;
     if (len == 2)
-        return ln_put_binary(m->op, word + skip, v[0], v[1]);
+        return ln_put_binary(m->op, line ? line + 1 : word, v[0], v[1]);
     if (len == 3)
         return *word == 'c' ? ln_put_clip(m->op, v[0], v[1].number, v[2].number)
                             : ln_put_where(m->op, v[0], v[1], v[2]);

@@ -158,14 +158,10 @@ static const char *joined_heads(ln_onnx_op *n, const char *arg)
 static void check_linear_attention(ln_onnx_op *n, int is_delta, float scale)
 {
     const int *const q = ln_onnx_op_tensor(n, "q")->dims;
-    const int has_beta = ln_onnx_op_optional(n, "beta") != NULL;
-    if (is_delta != has_beta)
-        ln_onnx_op_lacks(n, "input 'beta' is %s, parameter 'delta' is %s",
-                         has_beta ? "present" : "absent", is_delta ? "true" : "false");
-    if (scale == 0)
-        ln_onnx_op_lacks(n, "parameter 'scale' is 0");
-    if (q[2] == 0 || q[3] == 0 || ln_onnx_op_tensor(n, "v")->dims[3] == 0)
-        ln_onnx_op_lacks(n, "its heads are empty");
+    if (is_delta == !ln_onnx_op_optional(n, "beta"))
+        ln_onnx_op_lacks(n, "parameter 'delta' and input 'beta' need each other");
+    if (scale == 0 || q[2] * q[3] * ln_onnx_op_tensor(n, "v")->dims[3] == 0)
+        ln_onnx_op_lacks(n, "parameter 'scale' is 0, or a head is empty");
 }
 
 static void write_linear_attention(ln_onnx_op *n)
