@@ -189,8 +189,9 @@ static int check_outputs(const ln_context *ctx)
 static int compute_constants(ln_context *ctx, const ln_constants_watch *watch)
 {
     const char *name;
-    if (!ln_constants_compute(ctx, 0, watch))
-        return 0;
+    const int status = ln_constants_compute(ctx, 0, watch);
+    if (!status || watch) // which says so itself
+        return status;
     LN_LIST_FOREACH(name, ctx->missing)
     {
         if (ln_hash_find(ctx->input_names, name))

@@ -167,7 +167,7 @@ static ln_nnvm_value write_reduce(ln_nnvm_op *n)
         return x;
     }
     if (row->is_of_floats && !tl_dtype_is_float(x.dtype))
-        ln_nnvm_op_fail(n, "parameter 'op' is %s of %s, expected floats", op,
+        ln_nnvm_op_fail(n, "parameter 'op' is %s, expected floats, not %s", op,
                         tl_dtype_name(x.dtype));
     return row->words ? ln_put_formula(n, row->words, x, 0, 0, axes) : put_log_sum_exp(n, x, &axes);
 }
