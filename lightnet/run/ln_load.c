@@ -185,7 +185,8 @@ static int check_outputs(const ln_context *ctx)
     return 0;
 }
 
-// An operator may fail because it lacks data of a file, which are zeros then.
+// Data of a file that is not given is zeros here. Where an operator fails for that, the file is
+// what is wrong.
 static int compute_constants(ln_context *ctx, const ln_constants_watch *watch)
 {
     const char *name;
@@ -197,10 +198,7 @@ static int compute_constants(ln_context *ctx, const ln_constants_watch *watch)
         if (ln_hash_find(ctx->input_names, name))
             continue;
         ln_context_clear_error(ctx);
-        return ln_fail(ctx,
-                       "tensor '%s' takes its data from a file: give one when loading (-f "
-                       "FILE, option 'weights'), or set it",
-                       name);
+        return ln_fail_missing(ctx, name);
     }
     return -1;
 }

@@ -71,6 +71,11 @@ void ln_texts_forget_replaced(ln_context *ctx);
 /** Frees all of them. */
 void ln_texts_free(ln_context *ctx);
 
+/** Fails for a tensor whose data is in a file that is not given: -1, with the reason in the
+ * context.
+ */
+int ln_fail_missing(const ln_context *ctx, const char *tname);
+
 /* ---- running one operator ---- */
 
 /** Runs the operator, with the current shapes of its inputs. The context is loaded. -1 after

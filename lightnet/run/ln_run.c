@@ -36,10 +36,7 @@ static int prepare_run(const ln_context *ctx)
                           "input '%s' is not given; its data must be set before the first run",
                           missing);
     if (missing)
-        return ln_fail(ctx,
-                       "tensor '%s' takes its data from a file: give one when loading (-f FILE, "
-                       "option 'weights'), or set it",
-                       missing);
+        return ln_fail_missing(ctx, missing);
     if (ln_limits_check(ctx))
         return -1;
     return begin_run((ln_context *)ctx);

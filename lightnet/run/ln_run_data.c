@@ -10,6 +10,14 @@
 #include "run/ln_load.h"
 #include "run/ln_update.h"
 
+int ln_fail_missing(const ln_context *ctx, const char *tname)
+{
+    return ln_fail(ctx,
+                   "tensor '%s' takes its data from a file: give one when loading (-f FILE, "
+                   "option 'weights'), or set it",
+                   tname);
+}
+
 static ln_tensor_entry *find_loaded(ln_context *ctx, const char *tname)
 {
     ln_context_clear_error(ctx);
