@@ -191,12 +191,14 @@ ln_nnvm_entry ln_nnvm_recast_clip(ln_nnvm_recast *r, ln_nnvm_entry x, double lea
 static ln_nnvm_entry put_operation(ln_nnvm_recast *r, const char *op, const ln_nnvm_value *v)
 {
     const ln_nnvm_operation *const o = ln_nnvm_find_operation(op);
-    const int turned = v[0].is_number, is_scalar = turned || v[1].is_number;
+    const int turned = v[0].is_number;
     char name[LN_MAX_NAME_LEN];
-    snprintf(name, sizeof(name), is_scalar ? "__%s_scalar__" : "elemwise_%s",
-             turned ? o->left : o->right);
-    return is_scalar ? ln_nnvm_recast_scalar(r, name, v[turned].entry, v[!turned].number)
-                     : ln_nnvm_recast_binary(r, name, v[0].entry, v[1].entry);
+    if (!turned && !v[1].is_number) {
+        snprintf(name, sizeof(name), "elemwise_%s", op);
+        return ln_nnvm_recast_binary(r, name, v[0].entry, v[1].entry);
+    }
+    snprintf(name, sizeof(name), "__%s_scalar__", turned ? o->left : o->right);
+    return ln_nnvm_recast_scalar(r, name, v[turned].entry, v[!turned].number);
 }
 
 static ln_nnvm_value recast_word(void *to, const char *word, int len, const ln_nnvm_value *v)

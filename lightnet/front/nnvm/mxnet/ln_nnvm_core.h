@@ -74,7 +74,7 @@ ln_nnvm_entry ln_nnvm_recast_scalar(ln_nnvm_recast *r, const char *op, ln_nnvm_e
 /** x between two numbers. */
 ln_nnvm_entry ln_nnvm_recast_clip(ln_nnvm_recast *r, ln_nnvm_entry x, double least, double most);
 
-/** A formula (ln_nnvm_formula.h) of x, whose means are along the last axis. */
+/** A formula (ln_nnvm_formula.h) of x, whose reductions are along the last axis, which stays. */
 ln_nnvm_entry ln_nnvm_recast_formula(ln_nnvm_recast *r, const char *words, ln_nnvm_entry x,
                                      double alpha, double beta);
 

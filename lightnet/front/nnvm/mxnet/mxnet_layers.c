@@ -138,8 +138,7 @@ static void rewrite_l2(ln_nnvm_recast *r)
     ln_nnvm_entry x = ln_nnvm_recast_binary(r, "elemwise_mul", src, src);
     x = LN_RECAST(r, "sum", LN_ENTRY(x), LN_INTS("axis", n_axes, axes + is_channel),
                   LN_BOOL("exclude", !is_channel), LN_BOOL("keepdims", 1));
-    x = ln_nnvm_recast_scalar(r, "__add_scalar__", x, ln_nnvm_float(&r->node, "eps", 1e-10));
-    x = ln_nnvm_recast_unary(r, "sqrt", x);
+    x = ln_nnvm_recast_formula(r, "x a add sqrt", x, ln_nnvm_float(&r->node, "eps", 1e-10), 0);
     ln_nnvm_recast_out(r, 0, ln_nnvm_recast_binary(r, "broadcast_div", src, x));
 }
 
