@@ -155,7 +155,8 @@ static int check_wanted(const ln_context *ctx, const weights *w, const ln_tensor
 {
     char shape[TL_SHAPE_TEXT_SIZE];
     const tl_tensor *there = ln_bundle_find(w->bundle, te->name);
-    if (!there && ln_weights_find(ctx->weights, te->name))
+    if (!there && (ln_weights_find(ctx->weights, te->name) ||
+                   ln_hash_find(ctx->input_names, te->name))) // which the caller sets
         return 0;
     if (!there)
         return ln_error_set(ctx->error, "%s: no tensor '%s', expected %s %s", file, te->name,

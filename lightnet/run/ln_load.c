@@ -88,13 +88,13 @@ static int note_missing(ln_context *ctx, const char *tname)
     return 0;
 }
 
-// A tensor whose data a caller must set: one from a file, if there is no file, or an input of the
-// model that it reads and has no data for. NULL: none.
-static const char *wanted_of(const ln_context *ctx, const ln_op *op, int has_file)
+// A tensor whose data comes from a file or the caller, or an input of the model that it reads and
+// has no data for. NULL: none.
+static const char *wanted_of(const ln_context *ctx, const ln_op *op)
 {
     const char *from_file = ln_from_file_name(op);
     if (from_file)
-        return has_file ? NULL : from_file;
+        return from_file;
     const char *made = ln_empty_source(op);
     if (!made || !ln_hash_find(ctx->input_names, made))
         return NULL;
@@ -102,13 +102,13 @@ static const char *wanted_of(const ln_context *ctx, const ln_op *op, int has_fil
     return t->len > 0 && ln_context_num_uses(ctx, made) > 0 ? made : NULL;
 }
 
-static int note_all_missing(ln_context *ctx, int has_file)
+static int note_all_missing(ln_context *ctx)
 {
     const ln_op *op;
     LN_LIST_FOREACH(op, ctx->ops)
     {
-        const char *wanted = wanted_of(ctx, op, has_file);
-        if (wanted && !ln_weights_find(ctx->weights, wanted) && note_missing(ctx, wanted))
+        const char *wanted = wanted_of(ctx, op);
+        if (wanted && !ln_weights_of(ctx, wanted) && note_missing(ctx, wanted))
             return -1;
     }
     ctx->missing = ln_list_reverse(ctx->missing);
@@ -219,7 +219,7 @@ static int load(ln_context *ctx, const char *datafile, const ln_constants_watch 
     ln_strings_begin(ctx, 0);
     if (ln_context_check_environment(ctx) || ln_context_start_threads(ctx) ||
         ln_fixed_check_params(ctx) || (datafile && ln_data_give(ctx, datafile)) ||
-        note_all_missing(ctx, datafile != NULL) || compute_constants(ctx, watch) ||
+        note_all_missing(ctx) || compute_constants(ctx, watch) ||
         (ctx->sharing && ln_sharing_publish(ctx)) || apply_bound(ctx)) {
         ln_context_unload(ctx);
         return -1;
