@@ -74,7 +74,8 @@ int ln_body_given_number(const ln_context *body, const ln_tensor_entry *te);
 /** Frees the memory of ln_body_prepare. */
 void ln_bodies_unload(ln_context *ctx);
 
-/** -1 with a reason: an operator of the compiled body keeps data from load to run. */
+/** -1 with a reason: an operator of the compiled body keeps data from load to run, or computes in
+ *  memory of a device. */
 int ln_body_check_ops(const ln_context *body);
 
 #endif

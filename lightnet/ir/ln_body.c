@@ -300,6 +300,11 @@ int ln_body_check_ops(const ln_context *body)
                 body,
                 "operator '%s' (%s) of body '%s' creates a constant, expected an input of the body",
                 op->op_arg->name, op->op_arg->optype, body->body->name);
+        if (ln_op_scratch_type(op->op_arg) != LN_MEM_CPU) // where a body has no memory
+            return ln_fail(body,
+                           "operator '%s' (%s) of body '%s' computes in %s, expected LN_MEM_CPU",
+                           op->op_arg->name, op->op_arg->optype, body->body->name,
+                           ln_mem_type_name(op->op_arg->mtype));
     }
     return 0;
 }
