@@ -110,7 +110,7 @@ static ln_context *compile(const cli_options *opt, int has_others)
     if (!ctx)
         return NULL;
     ctx->many_shapes = has_others;
-    if (!cli_model_rewrite(ctx, opt))
+    if (!cli_model_check_given(ctx, opt) && !cli_model_rewrite(ctx, opt))
         return ctx;
     ln_context_free(ctx);
     return NULL;

@@ -149,7 +149,9 @@ static int find_missing(ln_context *ctx, const cli_options *opt, missing *m)
     const int failed = cli_model_read_into(ctx, opt);
     if (m->failed)
         return cli_fail_memory();
-    if (!failed || m->n)
+    if (!failed)
+        return cli_model_check_given(ctx, opt);
+    if (m->n)
         return 0;
     if (!is_open(opt))
         return cli_model_fail_read(ctx, opt);

@@ -107,8 +107,9 @@ static int bind_sequence(ln_context *ctx, const char *name, const char *file)
 }
 
 // A file that can be read twice and has a shape sets the input's shape, and its value where the
-// model computes shapes from it. Other files have no effect before the model is read.
-static int bind_input(ln_context *ctx, const char *arg)
+// model computes shapes from it. Other files have no effect before the model is read, so commands
+// that set no inputs reject them.
+static int bind_input(ln_context *ctx, const cli_options *opt, const char *arg)
 {
     char name[LN_MAX_NAME_LEN];
     ln_error err;
@@ -117,7 +118,11 @@ static int bind_input(ln_context *ctx, const char *arg)
     ln_error_clear(&err);
     if (!cli_source_is_stream(file) && ln_input_is_sequence(file))
         return bind_sequence(ctx, named ? name : NULL, file);
-    tl_tensor *value = cli_source_is_stream(file) ? NULL : cli_npz_read_whole(file, &err);
+    const int is_stream = cli_source_is_stream(file);
+    tl_tensor *value = is_stream ? NULL : cli_npz_read_whole(file, &err);
+    if (!value && opt->only_values)
+        return cli_fail("'-i %s': %s", arg,
+                        is_stream ? "expected a file, not a stream" : ln_error_text(&err));
     const int status = value || !named ? ln_context_bind_input(ctx, named ? name : NULL, value) : 0;
     tl_tensor_free_data_too(value);
     return status ? cli_fail("%s", ln_context_error(ctx)) : 0;
@@ -136,7 +141,7 @@ static int bind_inputs(ln_context *ctx, const cli_options *opt)
             status = cli_fail("%s", ln_context_error(ctx));
     }
     for (int i = 0; i < opt->inputs.n && !status; i++)
-        status = bind_input(ctx, opt->inputs.items[i]);
+        status = bind_input(ctx, opt, opt->inputs.items[i]);
     return status;
 }
 
@@ -400,6 +405,8 @@ int cli_model_write_as(ln_context *ctx, const cli_options *opt, const char *form
 {
     if (read_source(ctx, opt->args[0]))
         return cli_model_fail_read(ctx, opt);
+    if (cli_model_check_given(ctx, opt))
+        return CLI_FAILED;
     // The library would reject it only when it writes the weights.
     if (ctx->target)
         return cli_fail("%s: the model is compiled, for '%s'; convert the original model",

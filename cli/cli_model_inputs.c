@@ -151,23 +151,53 @@ static int set_compound(ln_context *ctx, const cli_options *opt, const ln_value_
     return status;
 }
 
+// Beside the inputs, tensors that the model makes from nothing can be given by name.
+static int check_name(const ln_context *ctx, const cli_options *opt, int i, const char *name)
+{
+    char text[LN_MAXLINE];
+    ln_value_info info;
+    const ln_op *producer = ln_context_creater(ctx, name);
+    if (find_compound(ctx, name, &info) && (!producer || producer->op_arg->tensors_in))
+        return cli_fail("%s: '-i %s': the model has no input '%s'; its inputs: %s", ctx->source,
+                        opt->inputs.items[i], name, list_inputs(ctx, text));
+    if (cli_given_is_named(opt, i, name))
+        return cli_fail("%s: '-i %s': duplicate input '%s'", ctx->source, opt->inputs.items[i],
+                        name);
+    return 0;
+}
+
+static int check_surplus(const ln_context *ctx, const cli_options *opt, int i)
+{
+    const char *surplus = cli_given_next(opt, &i);
+    const int n = ln_list_length(ctx->inputs);
+    return surplus ? cli_fail("%s: unexpected '-i %s': the model has %d input%s", ctx->source,
+                              surplus, n, n == 1 ? "" : "s")
+                   : 0;
+}
+
+int cli_model_check_given(const ln_context *ctx, const cli_options *opt)
+{
+    char name[LN_MAX_NAME_LEN];
+    ln_value_info info;
+    int status = 0, next = 0;
+    for (int i = 0; i < opt->inputs.n && !status; i++)
+        if (cli_given_split(opt->inputs.items[i], name))
+            status = check_name(ctx, opt, i, name);
+    for (int k = 0; !status && !ln_context_input_value(ctx, k, &info); k++)
+        if (!cli_given_is_named(opt, opt->inputs.n, info.name))
+            cli_given_next(opt, &next);
+    return status ? status : check_surplus(ctx, opt, next);
+}
+
 static int set_named(ln_context *ctx, const cli_options *opt)
 {
-    char name[LN_MAX_NAME_LEN], text[LN_MAXLINE];
+    char name[LN_MAX_NAME_LEN];
     for (int i = 0; i < opt->inputs.n; i++) {
         const char *file = cli_given_split(opt->inputs.items[i], name);
         ln_value_info info;
-        const int is_compound = file && !find_compound(ctx, name, &info);
-        // Beside the inputs, tensors that the model makes from nothing can be given by name.
-        const ln_op *producer = file ? ln_context_creater(ctx, name) : NULL;
-        if (file && !is_compound && (!producer || producer->op_arg->tensors_in))
-            return cli_fail("%s: '-i %s': the model has no input '%s'; its inputs: %s", ctx->source,
-                            opt->inputs.items[i], name, list_inputs(ctx, text));
-        if (file && cli_given_is_named(opt, i, name))
-            return cli_fail("%s: '-i %s': duplicate input '%s'", ctx->source, opt->inputs.items[i],
-                            name);
-        if (file && (is_compound ? set_compound(ctx, opt, &info, file)
-                                 : cli_model_set_input(ctx, opt, name, file, 1)))
+        if (file && (check_name(ctx, opt, i, name) ||
+                     (find_compound(ctx, name, &info) ? cli_model_set_input(ctx, opt, name, file, 1)
+                                                      : set_compound(ctx, opt, &info, file))))
             return CLI_FAILED;
     }
     return 0;
@@ -215,11 +245,7 @@ static int set_unnamed(ln_context *ctx, const cli_options *opt, int random)
         if (status)
             return status;
     }
-    const char *surplus = cli_given_next(opt, &i);
-    const int n = ln_list_length(ctx->inputs);
-    return surplus ? cli_fail("%s: unexpected '-i %s': the model has %d input%s", ctx->source,
-                              surplus, n, n == 1 ? "" : "s")
-                   : 0;
+    return check_surplus(ctx, opt, i);
 }
 
 int cli_model_set_inputs(ln_context *ctx, const cli_options *opt, int random)

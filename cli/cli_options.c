@@ -54,6 +54,7 @@ enum {
     IMAGE_COMMANDS = INPUT_COMMANDS | CLI_QUANTIZE,
     COMPILE_COMMANDS = MODEL_COMMANDS | CLI_QUANTIZE,
     READ_COMMANDS = COMPILE_COMMANDS | CLI_CONVERT,
+    VALUE_COMMANDS = CLI_CONVERT | CLI_COMPILE | CLI_SHOW,
 };
 
 #define FIELD(name) offsetof(cli_options, name)
@@ -74,7 +75,7 @@ static const row rows[] = {
     {"compile", 'c', FLAG, FIELD(compile_only), CLI_SHORT, NULL, "compile only"},
     {"run", 'r', FLAG, FIELD(run_only), CLI_SHORT | CLI_RUN, NULL,
      "run only: reject a MODEL that is not compiled"},
-    {"input", 'i', TEXTS, FIELD(inputs), INPUT_COMMANDS | CLI_CONVERT, "[NAME=]FILE",
+    {"input", 'i', TEXTS, FIELD(inputs), INPUT_COMMANDS | VALUE_COMMANDS, "[NAME=]FILE",
      "an input, by name or in the model's order: npy, npz (all its "
      "arrays, by their names), pb, png, jpg, pgm, ppm, bin"},
     {"each", 0, TEXT, FIELD(each), CLI_RUN, "DIR|PATTERN|LIST",
@@ -538,6 +539,7 @@ int cli_options_read(cli_options *opt, cli_command command, const char *name, in
     char letters[2 * N_ROWS + 3];
     int c, status = 0, n = 1; // arguments up to argv[n] are none that will be read
     set_defaults(opt);
+    opt->only_values = (command & VALUE_COMMANDS) != 0;
     fill_getopt(command, longs, letters);
     optind = 1;
     opterr = 0;

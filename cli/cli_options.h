@@ -58,6 +58,7 @@ typedef struct cli_options {
     const char *draw;        /* --draw, NULL: not given */
     const char *each;        /* --each */
     cli_strings inputs;      /* -i */
+    int only_values;         /* the command sets no inputs: -i has values for shapes alone */
     cli_strings npz_inputs;  /* texts among these that cli_npz_expand made */
     cli_strings fetch;       /* --fetch */
     cli_strings shapes;      /* --shape */

@@ -520,6 +520,8 @@ static int print_table(const ln_context *ctx, const cli_options *opt)
 
 static int show_model(ln_context *ctx, const cli_options *opt)
 {
+    if (cli_model_check_given(ctx, opt))
+        return CLI_FAILED;
     if (opt->dot) {
         print_dot(ctx);
         return CLI_OK;
