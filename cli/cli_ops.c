@@ -112,8 +112,19 @@ static const struct onnx_op {
 
 enum { N_ONNX_OPS = sizeof(onnx_ops) / sizeof(onnx_ops[0]) };
 
+// The name without its domain.
+static const char *skip_domain(const char *name)
+{
+    static const char *const domains[] = {"ai.onnx.ml.", "ai.onnx.", "com.microsoft."};
+    for (size_t i = 0; i < sizeof(domains) / sizeof(domains[0]); i++)
+        if (!strncmp(name, domains[i], strlen(domains[i])))
+            return name + strlen(domains[i]);
+    return name;
+}
+
 static const struct onnx_op *find_onnx(const char *name)
 {
+    name = skip_domain(name);
     for (int i = 0; i < N_ONNX_OPS; i++)
         if (!strcmp(onnx_ops[i].name, name))
             return &onnx_ops[i];
@@ -135,9 +146,9 @@ static void print_onnx(const struct onnx_op *onnx)
     }
 }
 
-static int fail_unknown(const char *optype)
+static int fail_unknown(const char *name)
 {
-    const char *closest = NULL;
+    const char *closest = NULL, *const optype = skip_domain(name);
     const ln_arch *arch;
     LN_LIST_FOREACH(arch, ln_arch_list())
     {
@@ -146,8 +157,8 @@ static int fail_unknown(const char *optype)
     }
     for (int i = 0; i < N_ONNX_OPS; i++)
         closest = ln_closer_name(optype, closest, onnx_ops[i].name);
-    return closest ? cli_fail("unknown operator '%s'; did you mean '%s'?", optype, closest)
-                   : cli_fail("unknown operator '%s'; 'lightnet ops' lists them", optype);
+    return closest ? cli_fail("unknown operator '%s'; did you mean '%s'?", name, closest)
+                   : cli_fail("unknown operator '%s'; 'lightnet ops' lists them", name);
 }
 
 /* ---- JSON ---- */
