@@ -7,7 +7,6 @@
 
 #include "cli_given.h"
 #include "cli_guard.h"
-#include "cli_json.h"
 #include "cli_measure.h"
 #include "cli_model.h"
 #include "cli_options.h"
@@ -160,11 +159,17 @@ static void report_shapes(bench *b)
     const double p95 = cli_times_quantile(&b->runs, 0.95);
     const double longest = cli_times_quantile(&b->runs, 1), peak_mb = b->peak_kb / 1024;
     if (b->opt->json) {
-        printf("{\"model\": ");
-        cli_json_string(stdout, cli_source_name(b->opt->args[0]));
-        printf(", \"runs\": %d, \"new_shapes\": %d, \"total_ms\": %.6f, \"median_ms\": %.6f, "
-               "\"p95_ms\": %.6f, \"max_ms\": %.6f, \"peak_rss_mb\": %.3f}\n",
-               b->runs.n, b->n_new, b->total, median, p95, longest, peak_mb);
+        cli_json json = {.is_line = 1};
+        cli_json_open(&json, NULL, '{');
+        cli_json_text(&json, "model", cli_source_name(b->opt->args[0]));
+        cli_json_count(&json, "runs", (uint64_t)b->runs.n);
+        cli_json_count(&json, "new_shapes", (uint64_t)b->n_new);
+        cli_json_fixed(&json, "total_ms", b->total, 6);
+        cli_json_fixed(&json, "median_ms", median, 6);
+        cli_json_fixed(&json, "p95_ms", p95, 6);
+        cli_json_fixed(&json, "max_ms", longest, 6);
+        cli_json_number(&json, "peak_rss_mb", peak_mb);
+        cli_json_close(&json);
         return;
     }
     printf("runs        %d\n", b->runs.n);
@@ -314,15 +319,18 @@ static int measure_runs(timing *t, ln_context *ctx, const cli_options *opt)
 
 static void print_json(const ln_context *ctx, const timing *t, const cli_op_times *times)
 {
-    printf("{\"model\": ");
-    cli_json_string(stdout, ctx->source);
-    printf(", \"runs\": %d, \"min_ms\": %.6f, \"median_ms\": %.6f, \"p95_ms\": %.6f, \"peak_kb\": "
-           "%.0f, \"load_ms\": %.3f",
-           t->runs.n, t->runs.ms[0], cli_times_quantile(&t->runs, 0.5),
-           cli_times_quantile(&t->runs, 0.95), t->peak_kb, t->load);
+    cli_json json = {.is_line = !times};
+    cli_json_open(&json, NULL, '{');
+    cli_json_text(&json, "model", ctx->source);
+    cli_json_count(&json, "runs", (uint64_t)t->runs.n);
+    cli_json_fixed(&json, "min_ms", t->runs.ms[0], 6);
+    cli_json_fixed(&json, "median_ms", cli_times_quantile(&t->runs, 0.5), 6);
+    cli_json_fixed(&json, "p95_ms", cli_times_quantile(&t->runs, 0.95), 6);
+    cli_json_number(&json, "peak_kb", t->peak_kb);
+    cli_json_fixed(&json, "load_ms", t->load, 6);
     if (times)
-        cli_op_times_print_json(times);
-    printf("}\n");
+        cli_op_times_add(times, &json);
+    cli_json_close(&json);
 }
 
 static int report(const ln_context *ctx, const cli_options *opt, const timing *t,

@@ -23,7 +23,7 @@
 #include "cli_given.h"
 #include "cli_il.h"
 #include "cli_interrupt.h"
-#include "cli_json.h"
+#include "cli_json_outputs.h"
 #include "cli_measure.h"
 #include "cli_model.h"
 #include "cli_msg.h"
@@ -81,6 +81,7 @@ typedef struct each {
     int next;               /* the first file that no session has taken; -1: none is left */
     /* of the thread that writes */
     FILE *out;
+    cli_json json;        // of the item that is written, with --json
     cli_options printing; /* how one output is printed */
     cli_progress progress;
     int n_failed;
@@ -324,10 +325,10 @@ static void run_in_session(void *data, int index)
 
 /* ---- writing ---- */
 
-static void print_header(const each *e, int item)
+static void print_header(each *e, int item)
 {
     if (e->opt->json)
-        cli_json_begin(e->out, path_of(e, item));
+        cli_json_outputs_begin(&e->json, e->out, path_of(e, item));
     else if (e->opt->top || !e->opt->outdir)
         printf("%s:\n", path_of(e, item));
 }
@@ -335,10 +336,11 @@ static void print_header(const each *e, int item)
 static int print_output(each *e, const char *name, int k, const tl_tensor *t, const char *path)
 {
     if (!e->opt->json)
-        return e->opt->top || !path ? cli_output_deliver(&e->printing, name, k, t, e->labels) : 0;
+        return e->opt->top || !path ? cli_output_deliver(&e->printing, NULL, name, k, t, e->labels)
+                                    : 0;
     if (e->opt->top)
         cli_output_warn_labels(&e->printing, name, t, e->labels);
-    return cli_json_output(e->out, e->opt, name, k, t, e->labels, path);
+    return cli_json_output(&e->json, e->opt, name, t, e->labels, path);
 }
 
 static const char *path_of_output(const each *e, int item, int k)
@@ -371,7 +373,7 @@ static int write_all(each *e, int item)
         status = print_output(e, ln_model_output_name(e->model, k), k, slot_of(e, item)->outputs[k],
                               path_of_output(e, item, k));
     if (e->opt->json)
-        cli_json_end(e->out);
+        cli_json_outputs_end(&e->json);
     e->printing.quiet = 1; // labels of another number are worth one warning
     return status;
 }

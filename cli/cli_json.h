@@ -1,43 +1,65 @@
 // SPDX-License-Identifier: Apache-2.0
-// Outputs of a run as JSON, one object in a line:
+// Prints a JSON document, member by member.
 //
-//     {"file": "a.png", "outputs": [
-//      {"name": "y", "dtype": "TL_FLOAT", "shape": [1, 3], "data": [0.25, 0.5, 0.25]}]}
+//     cli_json json = {0};
+//     cli_json_open(&json, NULL, '{');
+//     cli_json_text(&json, "model", "digits.onnx");
+//     cli_json_shape(&json, "shape", t->ndim, t->dims);
+//     cli_json_close(&json);
 //
-// `data` has the elements in row-major order. Floats have as many digits as it takes to read the
-// same element back; those that JSON lacks are the strings "NaN", "Infinity" and "-Infinity", as
-// in the JSON of Protocol Buffers. Instead of `data`, there is `top` with --top, a list of the best
-// classes of each row, and `path` with -O, of the file that
-// has the elements.
+// The key is NULL for the document itself and for elements of arrays.
 
 #ifndef CLI_JSON_H
 #define CLI_JSON_H
 
+#include <stddef.h>
+#include <stdint.h>
 #include <stdio.h>
 
-#include "cli_options.h"
-#include "cli_output.h"
-#include "tensorlight/tl_tensor.h"
+enum { CLI_JSON_DEPTH = 8 };
 
-/** Prints a JSON string. A byte that is not UTF-8 becomes the surrogate U+DC80 + byte - 0x80, as
+/* All zero: a document for standard output, at its beginning. */
+typedef struct cli_json {
+    FILE *fp;                  /* NULL: standard output */
+    int is_line;               /* the document is one line; else the members of the document, and
+                                  theirs, begin lines */
+    int depth;                 /* open objects and arrays, at most CLI_JSON_DEPTH */
+    char ends[CLI_JSON_DEPTH]; /* the closing bracket of each */
+    int n[CLI_JSON_DEPTH + 1]; /* members so far, at each depth */
+} cli_json;
+
+/** Begins an object, '{', or an array, '['. */
+void cli_json_open(cli_json *json, const char *key, char what);
+
+/** Ends the last one that is open; the document ends with a line break. */
+void cli_json_close(cli_json *json);
+
+/** A string; NULL: null. A byte that is not UTF-8 becomes the surrogate U+DC80 + byte - 0x80, as
  * Python's file names have it. */
-void cli_json_string(FILE *fp, const char *text);
+void cli_json_text(cli_json *json, const char *key, const char *text);
 
-/** The same for `len` bytes with a 0 after them, which may contain 0. */
-void cli_json_bytes(FILE *fp, const char *text, size_t len);
+/** A string of `len` bytes, with a 0 after them, which may contain 0. */
+void cli_json_bytes(cli_json *json, const char *key, const char *text, size_t len);
 
-/** Begins the object. `file` NULL: without this member. */
-void cli_json_begin(FILE *fp, const char *file);
+/** An integer. */
+void cli_json_count(cli_json *json, const char *key, uint64_t value);
 
-/** Output `k`. `path`: of its file; NULL: its elements, or the best of each row with --top.
- * Returns 0, or CLI_FAILED after a message. */
-int cli_json_output(FILE *fp, const cli_options *opt, const char *name, int k, const tl_tensor *t,
-                    const cli_labels *labels, const char *path);
+/** A number with 9 digits; null: NaN or infinite. */
+void cli_json_number(cli_json *json, const char *key, double value);
 
-/** Ends the object and the line. */
-void cli_json_end(FILE *fp);
+/** A finite number with so many decimals. */
+void cli_json_fixed(cli_json *json, const char *key, double value, int decimals);
 
-/** The object of a file that could not be run: {"file": "a.png", "error": "..."}. */
-void cli_json_error(FILE *fp, const char *file, const char *reason);
+/** true or false. */
+void cli_json_flag(cli_json *json, const char *key, int value);
+
+/** null. */
+void cli_json_null(cli_json *json, const char *key);
+
+/** An array of sizes, null for those that are open; null: the number of dimensions is unknown. */
+void cli_json_shape(cli_json *json, const char *key, int ndim, const int *dims);
+
+/** A value that the caller prints to the returned stream, as JSON. */
+FILE *cli_json_value(cli_json *json, const char *key);
 
 #endif

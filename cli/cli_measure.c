@@ -11,7 +11,6 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-#include "cli_json.h"
 #include "cli_msg.h"
 #include "lightnet/ln_util.h"
 #include "tensorlight/tl_peak.h"
@@ -300,39 +299,33 @@ void cli_op_times_print(const cli_op_times *times, const ln_context *ctx)
 
 /* JSON */
 
-static void print_member(FILE *fp, const char *name, const char *text)
+// Beside name, type and time, the same in JSON and in traces.
+static void add_members(cli_json *json, const cli_op_time *t)
 {
-    fprintf(fp, "\"%s\": ", name);
-    cli_json_string(fp, text);
-    fprintf(fp, ", ");
+    cli_json_text(json, "algorithm", t->algorithm);
+    cli_json_text(json, "layout", t->layout);
+    cli_json_text(json, "output", t->output);
+    cli_json_number(json, "macs", t->op->macs);
+    cli_json_number(json, "gflops", t->gflops);
+    cli_json_number(json, "peak_percent", t->peak);
+    cli_json_number(json, "bytes", t->bytes);
+    cli_json_number(json, "gbs", t->gbs);
 }
 
-// Beside name, type and time, the same in JSON and in traces: members of an object.
-static void print_members(FILE *fp, const cli_op_time *t)
+void cli_op_times_add(const cli_op_times *times, cli_json *json)
 {
-    print_member(fp, "algorithm", t->algorithm);
-    print_member(fp, "layout", t->layout);
-    print_member(fp, "output", t->output);
-    fprintf(fp,
-            "\"macs\": %.0f, \"gflops\": %.3f, \"peak_percent\": %.2f, \"bytes\": %.0f, "
-            "\"gbs\": %.3f",
-            t->op->macs, t->gflops, t->peak, t->bytes, t->gbs);
-}
-
-void cli_op_times_print_json(const cli_op_times *times)
-{
-    printf(",\n \"peak_gflops\": %.3f, \"peak_gbs\": %.3f, \"ops\": [", times->flops * 1e-9,
-           times->bandwidth * 1e-9);
-    for (int i = 0; i < times->n; i++) {
-        const cli_op_time *t = &times->items[i];
-        printf("%s\n  {", i ? "," : "");
-        print_member(stdout, "name", t->op->name);
-        print_member(stdout, "optype", t->op->optype);
-        printf("\"ms\": %.6f, ", t->ms);
-        print_members(stdout, t);
-        printf("}");
+    cli_json_number(json, "peak_gflops", times->flops * 1e-9);
+    cli_json_number(json, "peak_gbs", times->bandwidth * 1e-9);
+    cli_json_open(json, "ops", '[');
+    for (const cli_op_time *t = times->items; t < times->items + times->n; t++) {
+        cli_json_open(json, NULL, '{');
+        cli_json_text(json, "name", t->op->name);
+        cli_json_text(json, "optype", t->op->optype);
+        cli_json_fixed(json, "ms", t->ms, 6);
+        add_members(json, t);
+        cli_json_close(json);
     }
-    printf("]");
+    cli_json_close(json);
 }
 
 /* Traces */
@@ -346,36 +339,55 @@ typedef struct trace {
 
 // Begins a complete event ("X") at `*at`, up to its arguments; the next one follows it. Times are
 // in microseconds.
-static void begin_event(FILE *fp, double *at, double us, const char *category, const char *name)
+static void begin_event(cli_json *json, double *at, double us, const char *category,
+                        const char *name)
 {
-    fprintf(fp, ",\n{\"ph\": \"X\", \"pid\": 1, \"tid\": 1, \"ts\": %.3f, \"dur\": %.3f, ", *at,
-            us);
-    print_member(fp, "cat", category);
-    print_member(fp, "name", name);
-    fprintf(fp, "\"args\": {");
+    cli_json_open(json, NULL, '{');
+    cli_json_text(json, "ph", "X");
+    cli_json_count(json, "pid", 1);
+    cli_json_count(json, "tid", 1);
+    cli_json_fixed(json, "ts", *at, 3);
+    cli_json_fixed(json, "dur", us, 3);
+    cli_json_text(json, "cat", category);
+    cli_json_text(json, "name", name);
+    cli_json_open(json, "args", '{');
     *at += us;
+}
+
+static void end_event(cli_json *json)
+{
+    cli_json_close(json);
+    cli_json_close(json);
 }
 
 // First an event of metadata ("M"), which names the process.
 static int print_trace(FILE *fp, const void *arg, ln_error *err)
 {
     const trace *tr = arg;
+    cli_json json = {.fp = fp};
     double at = 0;
     (void)err;
-    fprintf(fp, "{\"displayTimeUnit\": \"ms\", \"traceEvents\": [\n"
-                "{\"ph\": \"M\", \"pid\": 1, \"name\": \"process_name\", \"args\": {\"name\": ");
-    cli_json_string(fp, tr->source);
-    fprintf(fp, "}}");
+    cli_json_open(&json, NULL, '{');
+    cli_json_text(&json, "displayTimeUnit", "ms");
+    cli_json_open(&json, "traceEvents", '[');
+    cli_json_open(&json, NULL, '{');
+    cli_json_text(&json, "ph", "M");
+    cli_json_count(&json, "pid", 1);
+    cli_json_text(&json, "name", "process_name");
+    cli_json_open(&json, "args", '{');
+    cli_json_text(&json, "name", tr->source);
+    end_event(&json);
     for (const cli_phase *p = tr->phases; p < tr->phases + tr->n_phases; p++) {
-        begin_event(fp, &at, p->ms * 1e3, "load", p->name);
-        fprintf(fp, "}}");
+        begin_event(&json, &at, p->ms * 1e3, "load", p->name);
+        end_event(&json);
     }
     for (const cli_op_time *t = tr->times->items; t < tr->times->items + tr->times->n; t++) {
-        begin_event(fp, &at, t->ms * 1e3, t->op->optype, t->op->name);
-        print_members(fp, t);
-        fprintf(fp, "}}");
+        begin_event(&json, &at, t->ms * 1e3, t->op->optype, t->op->name);
+        add_members(&json, t);
+        end_event(&json);
     }
-    fprintf(fp, "\n]}\n");
+    cli_json_close(&json);
+    cli_json_close(&json);
     return 0;
 }
 

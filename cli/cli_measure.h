@@ -12,6 +12,7 @@
 
 #include <stdint.h>
 
+#include "cli_json.h"
 #include "cli_model.h"
 #include "lightnet/lightnet.h"
 #include "tensorlight/tensorlight.h"
@@ -93,8 +94,8 @@ void cli_op_times_free(cli_op_times *times);
  * computation, for any algorithm; bytes are those of all inputs and outputs. */
 void cli_op_times_print(const cli_op_times *times, const ln_context *ctx);
 
-/** Prints the same as members of an open JSON object, beginning with a comma. */
-void cli_op_times_print_json(const cli_op_times *times);
+/** The same as members of an open JSON object. */
+void cli_op_times_add(const cli_op_times *times, cli_json *json);
 
 /** Writes the `n` phases, one after the other, and then one run to `file`, in Chrome's trace event
  * format. Returns 0, or CLI_FAILED after a message. */

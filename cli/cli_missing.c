@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "cli_given.h"
-#include "cli_json_doc.h"
+#include "cli_json.h"
 #include "cli_model.h"
 #include "cli_msg.h"
 #include "cli_options.h"
@@ -94,7 +94,7 @@ static void print_list(const missing *m)
 
 static void print_json(const missing *m, const cli_options *opt)
 {
-    cli_json_doc doc = {0};
+    cli_json doc = {0};
     cli_json_open(&doc, NULL, '{');
     cli_json_text(&doc, "model", cli_source_name(opt->args[0]));
     cli_json_open(&doc, "missing", '[');

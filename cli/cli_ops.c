@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "cli_color.h"
-#include "cli_json_doc.h"
+#include "cli_json.h"
 #include "cli_options.h"
 #include "lightnet/lightnet.h"
 #include "ln_op_docs.h"
@@ -163,13 +163,13 @@ static int fail_unknown(const char *name)
 
 /* ---- JSON ---- */
 
-static void add_origin(cli_json_doc *doc, const ln_plugin_loaded *from)
+static void add_origin(cli_json *doc, const ln_plugin_loaded *from)
 {
     if (from)
         cli_json_text(doc, "plugin", from->file);
 }
 
-static void add_args(cli_json_doc *doc, const char *key, const ln_arg_info *args, int have_defaults,
+static void add_args(cli_json *doc, const char *key, const ln_arg_info *args, int have_defaults,
                      const ln_arg_docs **docs)
 {
     cli_json_open(doc, key, '[');
@@ -188,7 +188,7 @@ static void add_args(cli_json_doc *doc, const char *key, const ln_arg_info *args
     cli_json_close(doc);
 }
 
-static void add_operators(cli_json_doc *doc, const ln_arch *arch)
+static void add_operators(cli_json *doc, const ln_arch *arch)
 {
     cli_json_open(doc, "operators", '[');
     for (ln_op **op = arch->reg_ops; op && *op; op++) {
@@ -201,7 +201,7 @@ static void add_operators(cli_json_doc *doc, const ln_arch *arch)
     cli_json_close(doc);
 }
 
-static void add_rules(cli_json_doc *doc, const ln_arch *arch)
+static void add_rules(cli_json *doc, const ln_arch *arch)
 {
     cli_json_open(doc, "rules", '[');
     for (const char **name = arch->rule_names; name && *name; name++)
@@ -211,7 +211,7 @@ static void add_rules(cli_json_doc *doc, const ln_arch *arch)
 
 static void list_as_json(const cli_options *opt)
 {
-    cli_json_doc doc = {0};
+    cli_json doc = {0};
     const ln_arch *arch;
     cli_json_open(&doc, NULL, '{');
     cli_json_open(&doc, "architectures", '[');
@@ -229,7 +229,7 @@ static void list_as_json(const cli_options *opt)
 
 static void print_one_as_json(const ln_op *op)
 {
-    cli_json_doc doc = {0};
+    cli_json doc = {0};
     const ln_op_info *info = op->op_arg->info;
     const ln_op_docs *docs = docs_of(op);
     const ln_arg_docs *of_args = docs->args;
@@ -247,7 +247,7 @@ static void print_one_as_json(const ln_op *op)
 
 static void print_onnx_as_json(const struct onnx_op *onnx)
 {
-    cli_json_doc doc = {0};
+    cli_json doc = {0};
     char optype[LN_MAX_NAME_LEN];
     cli_json_open(&doc, NULL, '{');
     cli_json_text(&doc, "onnx", onnx->name);
@@ -301,7 +301,7 @@ static const struct variable {
 
 static void print_env_as_json(void)
 {
-    cli_json_doc doc = {0};
+    cli_json doc = {0};
     cli_json_open(&doc, NULL, '{');
     cli_json_open(&doc, "variables", '[');
     for (size_t i = 0; i < sizeof(variables) / sizeof(variables[0]); i++) {

@@ -114,7 +114,7 @@ typedef struct cli_options {
     int n_args;
 
     /* what --json prints while verify runs; or NULL */
-    struct cli_json_doc *doc;
+    struct cli_json *doc;
 
     const char *color; /* --color, NULL: not given */
     int no_color;      /* --no-color */

@@ -14,7 +14,7 @@
 #include "cli_compare.h"
 #include "cli_draw.h"
 #include "cli_guard.h"
-#include "cli_json.h"
+#include "cli_json_outputs.h"
 #include "cli_model.h"
 #include "cli_msg.h"
 #include "cli_npz.h"
@@ -156,8 +156,8 @@ static int write_output(const char *dir, const char *name, int k, const tl_tenso
     return ln_npy_write(file, t, &err) ? cli_fail("output '%s': %s", name, ln_error_text(&err)) : 0;
 }
 
-static int print_json(const cli_options *opt, const char *name, int k, const tl_tensor *t,
-                      const cli_labels *names)
+static int add_json(cli_json *json, const cli_options *opt, const char *name, int k,
+                    const tl_tensor *t, const cli_labels *names)
 {
     char file[LN_MAXLINE];
     const int is_npz = cli_npz_is_output(opt);
@@ -165,21 +165,21 @@ static int print_json(const cli_options *opt, const char *name, int k, const tl_
         return CLI_FAILED;
     if (opt->top)
         cli_output_warn_labels(opt, name, t, names);
-    return cli_json_output(stdout, opt, name, k, t, names,
+    return cli_json_output(json, opt, name, t, names,
                            !opt->outdir ? NULL
                            : is_npz     ? opt->outdir
                                         : file);
 }
 
-int cli_output_deliver(const cli_options *opt, const char *name, int k, const tl_tensor *t,
-                       const cli_labels *names)
+int cli_output_deliver(const cli_options *opt, cli_json *json, const char *name, int k,
+                       const tl_tensor *t, const cli_labels *names)
 {
     if (check_top(opt, name, t) || cli_draw_add(opt, name, t))
         return CLI_FAILED;
-    if (opt->json)
+    if (json)
         return opt->outdir && !cli_npz_is_output(opt) && write_output(opt->outdir, name, k, t)
                    ? CLI_FAILED
-                   : print_json(opt, name, k, t, names);
+                   : add_json(json, opt, name, k, t, names);
     if (opt->top && print_top(name, t, opt, names))
         return CLI_FAILED;
     if (cli_npz_is_output(opt))

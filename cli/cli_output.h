@@ -4,6 +4,7 @@
 #ifndef CLI_OUTPUT_H
 #define CLI_OUTPUT_H
 
+#include "cli_json.h"
 #include "cli_options.h"
 #include "tensorlight/tl_tensor.h"
 
@@ -46,8 +47,9 @@ void cli_output_rank(cli_ranked *ranks, const tl_tensor *t, int row, int len);
 void cli_output_warn_labels(const cli_options *opt, const char *name, const tl_tensor *t,
                             const cli_labels *names);
 
-/** Delivers output `k` by the options. Returns 0, or CLI_FAILED after a message. */
-int cli_output_deliver(const cli_options *opt, const char *name, int k, const tl_tensor *t,
-                       const cli_labels *names);
+/** Delivers output `k` by the options: with --json, to `json`, else NULL. Returns 0, or CLI_FAILED
+ * after a message. */
+int cli_output_deliver(const cli_options *opt, cli_json *json, const char *name, int k,
+                       const tl_tensor *t, const cli_labels *names);
 
 #endif

@@ -10,7 +10,7 @@
 #include "cli_given.h"
 #include "cli_each.h"
 #include "cli_il.h"
-#include "cli_json.h"
+#include "cli_json_outputs.h"
 #include "cli_measure.h"
 #include "cli_model.h"
 #include "cli_msg.h"
@@ -262,18 +262,19 @@ static int run_session_once(const run *r)
 static int deliver_all(const run *r, const cli_labels *names)
 {
     int status = 0;
-    if (r->opt->json)
-        cli_json_begin(stdout, NULL);
+    cli_json json, *const wanted = r->opt->json ? &json : NULL;
+    if (wanted)
+        cli_json_outputs_begin(wanted, stdout, NULL);
     for (int k = 0; k < ln_model_num_outputs(r->model) && !status; k++) {
         const char *name = ln_model_output_name(r->model, k);
         const tl_tensor *t = ln_session_output(r->session, name);
-        status = t ? cli_output_deliver(r->opt, name, k, t, names)
+        status = t ? cli_output_deliver(r->opt, wanted, name, k, t, names)
                    : cli_session_fail(r->session, r->opt);
     }
     if (!status && cli_npz_is_output(r->opt))
         status = cli_npz_write_session(r->opt, r->model, r->session);
-    if (r->opt->json)
-        cli_json_end(stdout);
+    if (wanted)
+        cli_json_outputs_end(wanted);
     return status ? status : cli_draw(r->opt, names);
 }
 
@@ -333,17 +334,18 @@ static int hand_out_all(ln_context *ctx, const cli_options *opt, const cli_label
 {
     const char *name;
     int k = 0, status = 0;
-    if (opt->json)
-        cli_json_begin(stdout, NULL);
+    cli_json json, *const wanted = opt->json ? &json : NULL;
+    if (wanted)
+        cli_json_outputs_begin(wanted, stdout, NULL);
     LN_LIST_FOREACH(name, ctx->outputs)
     {
         const tl_tensor *t = status ? NULL : cli_model_tensor(ctx, opt, name);
-        status = t ? cli_output_deliver(opt, name, k++, t, names) : CLI_FAILED;
+        status = t ? cli_output_deliver(opt, wanted, name, k++, t, names) : CLI_FAILED;
     }
     if (!status && cli_npz_is_output(opt))
         status = cli_npz_write_context(opt, ctx);
-    if (opt->json)
-        cli_json_end(stdout);
+    if (wanted)
+        cli_json_outputs_end(wanted);
     return status;
 }
 

@@ -7,7 +7,7 @@
 
 #include "cli_color.h"
 #include "cli_given.h"
-#include "cli_json_doc.h"
+#include "cli_json.h"
 #include "cli_model.h"
 #include "cli_msg.h"
 #include "cli_options.h"
@@ -330,7 +330,7 @@ static int print_ops(const ln_context *ctx)
 
 static void add_port(void *data, const char *name, const tl_tensor *info, const char *shape)
 {
-    cli_json_doc *doc = data;
+    cli_json *doc = data;
     cli_json_open(doc, NULL, '{');
     cli_json_text(doc, "name", name);
     cli_json_text(doc, "dtype", tl_dtype_name(info->dtype));
@@ -339,7 +339,7 @@ static void add_port(void *data, const char *name, const tl_tensor *info, const 
     cli_json_close(doc);
 }
 
-static int add_ports(cli_json_doc *doc, const ln_context *ctx, const cli_options *opt)
+static int add_ports(cli_json *doc, const ln_context *ctx, const cli_options *opt)
 {
     cli_json_open(doc, "inputs", '[');
     int status = ln_context_describe(ctx, add_port, NULL, doc);
@@ -350,7 +350,7 @@ static int add_ports(cli_json_doc *doc, const ln_context *ctx, const cli_options
     return status ? cli_model_fail(ctx, opt) : 0;
 }
 
-static void add_memory(cli_json_doc *doc, const ln_context *ctx, const ln_stats *stats)
+static void add_memory(cli_json *doc, const ln_context *ctx, const ln_stats *stats)
 {
     cli_json_open(doc, "memory", '{');
     cli_json_count(doc, "bytes", stats->memory);
@@ -363,7 +363,7 @@ static void add_memory(cli_json_doc *doc, const ln_context *ctx, const ln_stats 
     cli_json_close(doc);
 }
 
-static int add_types(cli_json_doc *doc, const ln_context *ctx, size_t total)
+static int add_types(cli_json *doc, const ln_context *ctx, size_t total)
 {
     size_t n;
     type_count *counts = count_types(ctx, total, &n);
@@ -377,7 +377,7 @@ static int add_types(cli_json_doc *doc, const ln_context *ctx, size_t total)
 
 static void add_op(void *data, const ln_op *op, const tl_tensor *output, const table *own)
 {
-    cli_json_doc *doc = data;
+    cli_json *doc = data;
     cli_json_open(doc, NULL, '{');
     cli_json_text(doc, "name", op->op_arg->name);
     cli_json_text(doc, "type", op->op_arg->optype);
@@ -392,7 +392,7 @@ static void add_op(void *data, const ln_op *op, const tl_tensor *output, const t
 // Returns 0, or CLI_FAILED after a message; the document is complete, without what failed.
 static int print_json(const ln_context *ctx, const cli_options *opt)
 {
-    cli_json_doc doc = {0};
+    cli_json doc = {0};
     ln_stats stats;
     table t;
     if (ln_context_stats(ctx, &stats))
@@ -462,7 +462,7 @@ static void print_interface_as_json(const ln_model *model, const cli_options *op
 {
     char text[LN_MAXLINE], key[32] = "program.1";
     const char *shapes;
-    cli_json_doc doc = {0};
+    cli_json doc = {0};
     cli_json_open(&doc, NULL, '{');
     cli_json_text(&doc, "model", cli_source_name(opt->args[0]));
     cli_json_text(&doc, "format", ln_model_metadata(model, "format"));

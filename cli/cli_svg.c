@@ -7,6 +7,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "cli_utf8.h"
+
 void cli_svg_begin(double width, double height, const char *style)
 {
     printf("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n"
@@ -19,24 +21,6 @@ void cli_svg_begin(double width, double height, const char *style)
 void cli_svg_end(void)
 {
     printf("</svg>\n");
-}
-
-// Decodes the UTF-8 character at `text` to *c. Returns its bytes; invalid: 1, and *c is 0.
-static int decode(const unsigned char *text, uint32_t *c)
-{
-    static const uint32_t min_char[] = {0, 0, 0x80, 0x800, 0x10000};
-    const int n = *text < 0x80 ? 1 : *text < 0xc2 ? 0 : *text < 0xe0 ? 2 : *text < 0xf0 ? 3 : 4;
-    *c = n == 1 ? *text : n ? *text & (0x7fu >> n) : 0;
-    for (int i = 1; i < n; i++) {
-        if ((text[i] & 0xc0) != 0x80) {
-            *c = 0;
-            return 1;
-        }
-        *c = *c << 6 | (text[i] & 0x3f);
-    }
-    if (n == 0 || *c < min_char[n] || *c > 0x10ffff)
-        *c = 0;
-    return *c ? n : 1;
 }
 
 // Source: XML 1.0, production 2.
@@ -58,7 +42,7 @@ void cli_svg_text(const char *text, int most)
 {
     for (int i = 0, n; *text && i < most; text += n, i++) {
         uint32_t c;
-        n = decode((const unsigned char *)text, &c);
+        n = cli_utf8_decode(text, &c);
         if (!is_char(c))
             putchar('?');
         else if (entity_of(c))

@@ -14,13 +14,13 @@
 #include "cli_compare.h"
 #include "cli_given.h"
 #include "cli_guard.h"
-#include "cli_json_doc.h"
+#include "cli_json.h"
 #include "cli_model.h"
 #include "cli_options.h"
 
 /* JSON: an object for each comparison. It agrees, or has the first difference. */
 
-static void begin_comparison(cli_json_doc *doc, const char *folder, int agrees)
+static void begin_comparison(cli_json *doc, const char *folder, int agrees)
 {
     cli_json_open(doc, NULL, '{');
     if (folder)
@@ -29,7 +29,7 @@ static void begin_comparison(cli_json_doc *doc, const char *folder, int agrees)
 }
 
 // `max_key`: the name of the largest difference.
-static void add_agreement(cli_json_doc *doc, const char *folder, int n, const char *max_key,
+static void add_agreement(cli_json *doc, const char *folder, int n, const char *max_key,
                           double worst, int n_ties)
 {
     begin_comparison(doc, folder, 1);
@@ -40,7 +40,7 @@ static void add_agreement(cli_json_doc *doc, const char *folder, int n, const ch
 }
 
 // `op`: the operator that computed the tensor, or NULL.
-static void add_difference(cli_json_doc *doc, const char *folder, const char *tensor,
+static void add_difference(cli_json *doc, const char *folder, const char *tensor,
                            const difference *diff, const ln_op *op)
 {
     begin_comparison(doc, folder, 0);
@@ -61,7 +61,7 @@ static void add_difference(cli_json_doc *doc, const char *folder, const char *te
     cli_json_close(doc);
 }
 
-static void add_type_difference(cli_json_doc *doc, const char *folder, const char *tensor,
+static void add_type_difference(cli_json *doc, const char *folder, const char *tensor,
                                 const tl_tensor *got, const tl_tensor *expected)
 {
     begin_comparison(doc, folder, 0);
@@ -73,7 +73,7 @@ static void add_type_difference(cli_json_doc *doc, const char *folder, const cha
     cli_json_close(doc);
 }
 
-static void add_length_difference(cli_json_doc *doc, const char *folder, const char *name, int got,
+static void add_length_difference(cli_json *doc, const char *folder, const char *name, int got,
                                   int expected)
 {
     begin_comparison(doc, folder, 0);
@@ -663,7 +663,7 @@ static int verify(const cli_options *opt)
 // The comparisons that are possible, in one document.
 static int verify_as_json(const cli_options *opt)
 {
-    cli_json_doc doc = {0};
+    cli_json doc = {0};
     cli_options with = *opt;
     with.doc = &doc;
     cli_json_open(&doc, NULL, '{');
