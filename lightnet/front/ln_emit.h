@@ -249,7 +249,7 @@ const char *ln_emit_text(ln_emit *e, const char *text);
 const char *ln_emit_constant(ln_emit *e, tl_dtype dtype, int ndim, const int *dims,
                              const void *data);
 
-/** A constant scalar of any dtype. */
+/** A constant scalar of any dtype; what is too large for a floating-point type is infinite. */
 const char *ln_emit_scalar(ln_emit *e, tl_dtype dtype, double value);
 
 /** A constant [len] of TL_INT64. */

@@ -188,6 +188,7 @@ def old_opsets():
     yield case("a slope for each channel", "PRelu", [-cube, middle], -cube * middle[:, None], 6)
     yield case("bounds are attributes", "Clip", [X], X.clip(-1, 2), 6, min=-1.0, max=2.0)
     yield case("one bound", "Clip", [X], np.minimum(X, F32(2)), 6, max=2.0)
+    yield case("infinite bounds", "Clip", [F32([-INF, 1, INF, NAN])], F32([-INF, 1, INF, NAN]), 6, min=-INF, max=INF)
     yield case("other constants", "Selu", [X], np.where(X > 0, X, 1.6732 * (np.exp(X) - 1)).astype(F32) * F32(1.0507), 1)
     yield case("the mask has the type of the data", "Dropout", [X], [X, np.ones_like(X)], 7)
     yield case("the mask is of bool", "Dropout", [X], [X, np.ones(X.shape, bool)], 10)

@@ -272,8 +272,7 @@ static const char *emit_probabilities(ln_onnx_node *n, const ln_onnx_attention *
     const int last = ln_onnx_tensor_of(n, a->bias)->ndim - 1;
     const char *const best =
         ln_emit_reduce(&n->emit, "TL_REDUCE_MAX", a->bias, last >= 0, &last, 1, LN_EMIT_TEMP);
-    const char *const lowest =
-        ln_emit_scalar(&n->emit, a->dtype, -HUGE_VAL); // of the finite numbers
+    const char *const lowest = ln_emit_scalar(&n->emit, a->dtype, tl_dtype_min_double(a->dtype));
     const char *const is_empty = ln_emit_compare(&n->emit, "TL_COMPARE_LESS", best, lowest);
     const char *const zero = ln_emit_scalar(&n->emit, a->dtype, 0);
     return ln_emit_where(&n->emit, is_empty, zero, probabilities, LN_EMIT_TEMP);

@@ -28,15 +28,6 @@ static const char *features(ln_onnx_node *n, const char *name, const char *src, 
     return all ? ln_emit_cast(&n->emit, all, dtype, LN_EMIT_TEMP) : NULL;
 }
 
-/** A constant scalar of `dtype`, a floating-point type, with an attribute's value, which may be
- *  infinite: ln_emit_scalar would make the largest number of it. */
-static const char *float_scalar(ln_onnx_node *n, tl_dtype dtype, double value)
-{
-    const float number = (float)value;
-    const char *const scalar = ln_emit_constant(&n->emit, TL_FLOAT, 0, NULL, &number);
-    return scalar ? ln_emit_cast(&n->emit, scalar, dtype, LN_EMIT_TEMP) : NULL;
-}
-
 /** The type to compute in, for results of TL_FLOAT. */
 static tl_dtype compute_dtype(ln_onnx_node *n, const char *src)
 {
@@ -178,7 +169,7 @@ static void translate_binarizer(ln_onnx_node *n)
     const double threshold = ln_onnx_float(n, "threshold", 0);
     const char *const is_above = tl_dtype_is_float(dtype)
                                      ? ln_emit_compare(&n->emit, "TL_COMPARE_GREATER", src,
-                                                       float_scalar(n, dtype, threshold))
+                                                       ln_emit_scalar(&n->emit, dtype, threshold))
                                      : above_whole(n, src, threshold);
     ln_emit_cast(&n->emit, is_above, dtype, 0);
 }
@@ -213,7 +204,8 @@ static const char *is_missing(ln_onnx_node *n, const char *src)
     if (tl_dtype_is_float(dtype) && isnan(number))
         return LN_EMIT(&n->emit, LN_EMIT_TEMP, "classify", LN_ARG("src", src), LN_BOOL("nan", 1));
     if (tl_dtype_is_float(dtype))
-        return ln_emit_compare(&n->emit, "TL_COMPARE_EQUAL", src, float_scalar(n, dtype, number));
+        return ln_emit_compare(&n->emit, "TL_COMPARE_EQUAL", src,
+                               ln_emit_scalar(&n->emit, dtype, number));
     // One that 32 bits do not have is equal to none.
     return ln_emit_compare(&n->emit, "TL_COMPARE_EQUAL",
                            ln_emit_cast(&n->emit, src, TL_INT64, LN_EMIT_TEMP),
