@@ -117,9 +117,9 @@ REFUSED = [
     (changed("nodes", 1, {"op": "FullyConnected", "name": "a", "inputs": [[0, 0, 0]] * 3, "attrs": {"num_hidden": "2", "no_bias": "1"}}),
      "nodes[1] \"a\" (FullyConnected): 3 inputs, expected 2, as attribute 'no_bias' says"),
     (changed("nodes", 1, {"op": "LayerNorm", "name": "a", "inputs": [[0, 0, 0]] * 3, "attrs": {"axis": "0"}}), "'scale' has"),
-    (changed("nodes", 0, "attrs", {}), 'the shape of variable "x" is not known; give it by option \'shape\', as \'x=1x3x224x224\', or the file of parameters'),
+    (changed("nodes", 0, "attrs", {}), 'the shape of variable "x" is not known; give it (--shape \'x=1x3x224x224\', option \'shape\'), or the file of parameters'),
     (changed("nodes", 0, "attrs", {"shape": "(2,"}), "expected a shape"),
-    (with_state(), 'nodes[1] "state" (_zeros): attribute \'shape\' begins with 0: the shape of the inputs, which all begin with that length, is not known; give it by option \'shape\''),
+    (with_state(), 'nodes[1] "state" (_zeros): attribute \'shape\' begins with 0: the shape of the inputs, which all begin with that length, is not known; give it (--shape NAME=1x3x224x224, option \'shape\')'),
 ]
 
 

@@ -486,8 +486,8 @@ def raw(nodes, inputs, outputs, constants=()):
 # A sentence, a model, arguments, and words of the message.
 REJECTED = [
     ("a sequence of unknown length", raw([node("SequenceLength", ["s"], ["y"])], [typed("s", FLOATS)], [value("y", "int64")]), [],
-     "input 's' is a sequence of unknown length; give its tensors (-i s=FILE.pb, or -i 's[0]=FILE' and so on), or its length by "
-     "option 'shape', as 's=2'"),
+     "input 's' is a sequence of unknown length; give its tensors (-i s=FILE.pb, or -i 's[0]=FILE' and so on), or its length "
+     "(--shape 's=2', option 'shape')"),
     ("a sequence without end", raw([node("SequenceLength", ["s"], ["y"])], [typed("s", FLOATS)], [value("y", "int64")]),
      ["--shape", "s=2000000000"], "input 's' has 2000000000 tensors, more than the limit of 250000 operators"),
     ("a sequence of two dimensions", raw([node("SequenceLength", ["s"], ["y"])], [typed("s", FLOATS)], [value("y", "int64")]),

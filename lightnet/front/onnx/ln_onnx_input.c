@@ -126,8 +126,8 @@ static void own_dims(ln_onnx_model *m, const char *name, const LnOnnx__Shape *sh
         if (dim < 0 || dim > INT_MAX) {
             ln_translation_fail(
                 &m->base,
-                "input '%s' has shape %s, with sizes that are open; give them by option "
-                "'shape', as '%s=%s'",
+                "input '%s' has shape %s, with sizes that are open; give them (--shape '%s=%s', "
+                "option 'shape')",
                 name, shape_text(m, shape), name, example_shape(m, shape));
             return;
         }
@@ -158,8 +158,8 @@ static tl_tensor *input_record(ln_onnx_model *m, const LnOnnx__ValueInfo *input,
         own_dims(m, name_of(input), type->shape, dims);
     else if (!m->base.failed && !*bound)
         ln_translation_fail(&m->base,
-                            "input '%s' has no shape; give it by option 'shape', as "
-                            "'%s=1x3x224x224'",
+                            "input '%s' has no shape; give it (--shape '%s=1x3x224x224', option "
+                            "'shape')",
                             name_of(input), name_of(input));
     if (m->base.failed)
         return NULL;
@@ -309,8 +309,8 @@ static void find_len(ln_onnx_model *m, compound *c, int index)
     if (!is_optional)
         ln_translation_fail(&m->base,
                             "input '%s' is a sequence of unknown length; give its tensors "
-                            "(-i %s=FILE.pb, or -i '%s[0]=FILE' and so on), or its length by "
-                            "option 'shape', as '%s=2'",
+                            "(-i %s=FILE.pb, or -i '%s[0]=FILE' and so on), or its length "
+                            "(--shape '%s=2', option 'shape')",
                             c->name, c->name, c->name, c->name);
 }
 

@@ -229,8 +229,8 @@ const char *ln_nnvm_in(ln_nnvm_node *n, int i)
     ln_nnvm_vertex *v = &m->graph.nodes[e->node], *root = root_of(m, v);
     if (waits(root)) {
         ln_emit_fail(&n->emit,
-                     "the shape of variable \"%.256s\" is not known; give it by option 'shape', as "
-                     "'%.256s=1x3x224x224', or the file of parameters",
+                     "the shape of variable \"%.256s\" is not known; give it (--shape "
+                     "'%.256s=1x3x224x224', option 'shape'), or the file of parameters",
                      root->name, root->name);
         return NULL;
     }

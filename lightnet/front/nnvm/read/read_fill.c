@@ -32,10 +32,11 @@ static int read_shape(ln_nnvm_node *n, int dims[LN_MAXDIM])
         const int64_t dim = is_open ? n->model->batch_size : given[i];
         if (dim < 1 || dim > INT_MAX)
             ln_emit_fail(&n->emit,
-                         is_open ? "attribute 'shape' begins with %" PRId64
-                                   ": the shape of the inputs, which all begin with that length, "
-                                   "is not known; give it by option 'shape'"
-                                 : "attribute 'shape' has %" PRId64 ", expected 1 to %d",
+                         is_open
+                             ? "attribute 'shape' begins with %" PRId64
+                               ": the shape of the inputs, which all begin with that length, "
+                               "is not known; give it (--shape NAME=1x3x224x224, option 'shape')"
+                             : "attribute 'shape' has %" PRId64 ", expected 1 to %d",
                          given[i], INT_MAX);
         dims[i] = (int)dim;
     }
