@@ -72,6 +72,8 @@ RIGHT = [
     (Case("has gaps", 19, "AveragePool", [LINE], kernel_shape=[2], dilations=[3]), [f32(2.5, 4, 4).reshape(1, 1, 3)]),
     (Case("takes its exponent as a float", 1, "LpPool", [-LINE], kernel_shape=[3], strides=[3], p=1.0), [f32(8, 13).reshape(1, 1, 2)]),
     (Case("over three axes", 2, "GlobalLpPool", [f32(3, 0, -4, 0).reshape(1, 1, 2, 1, 2)]), [f32(5).reshape(1, 1, 1, 1, 1)]),
+    (Case("makes nothing of nothing", 11, "MaxUnpool", [np.zeros((0, 1, 2), np.float32), np.zeros((0, 1, 2), np.int64)],
+          kernel_shape=[2], strides=[2]), [np.zeros((0, 1, 4), np.float32)]),
     (Case("enlarges what it made", 11, "MaxUnpool", [f32(7, 9).reshape(1, 1, 2), ints(1, 2).reshape(1, 1, 2)], [ints(1, 1, 6)],
           kernel_shape=[2], strides=[2]), [f32(0, 7, 9, 0, 0, 0).reshape(1, 1, 6)]),
     (Case("has scales in attributes", 7, "Upsample", [RAMP[..., :2, :2]], scales=[1.0, 1.0, 1.0, 2.0]),

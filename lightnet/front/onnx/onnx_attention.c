@@ -189,10 +189,8 @@ static const char *complete_mask(ln_onnx_node *n, const ln_onnx_attention *a, co
     for (int i = 0; i < ndim; i++)
         dims[i] = t->dims[i];
     dims[ndim - 1] = a->kv_len - dims[ndim - 1];
-    const char *rest = LN_EMIT(&n->emit, LN_EMIT_TEMP, "zeros", LN_DTYPE("dtype", dtype),
-                               LN_INTS("dims", ndim, dims));
-    if (dtype != TL_BOOL)
-        rest = ln_emit_unary(&n->emit, "TL_UNARY_LOG", rest, LN_EMIT_TEMP);
+    const char *const rest =
+        ln_emit_filled(&n->emit, dtype, ndim, dims, dtype == TL_BOOL ? 0 : -HUGE_VAL);
     return ln_onnx_join(n, mask, rest, ndim - 1, LN_EMIT_TEMP);
 }
 

@@ -191,8 +191,10 @@ static void translate_max_unpool(ln_onnx_node *n)
         ln_emit_fail(&n->emit, "%s", tl_last_error());
         return;
     }
-    const char *const zeros = LN_EMIT(&n->emit, LN_EMIT_TEMP, "zeros", LN_DTYPE("dtype", t->dtype),
-                                      LN_INTS("dims", 1, &len));
+    // `zeros` is overwritten in place, but makes no empty tensor.
+    const char *const zeros = len ? LN_EMIT(&n->emit, LN_EMIT_TEMP, "zeros",
+                                            LN_DTYPE("dtype", t->dtype), LN_INTS("dims", 1, &len))
+                                  : ln_emit_filled(&n->emit, t->dtype, 1, &len, 0);
     const char *const line = ln_emit_reshape(&n->emit, src, 1, &t->len, LN_EMIT_TEMP);
     const char *const indices = ln_emit_reshape(&n->emit, index, 1, &t->len, LN_EMIT_TEMP);
     const char *const dst =
