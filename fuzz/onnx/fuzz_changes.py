@@ -117,7 +117,7 @@ def near(rng, value):
     if isinstance(value, int):
         return int(value + pick(rng, [-1, 1, 1, 2])) if rng.random() < 0.7 else pick(rng, [0, 1, 2, 3, -1])
     if isinstance(value, float):
-        return pick(rng, [0.0, 1.0, 0.5, -0.5, 2.0, 0.01, 1e-5, value * 2, -value, 3.75])
+        return pick(rng, [0.0, 1.0, 0.5, -0.5, 2.0, 0.01, 1e-5, value * 2, -value, 3.75, float("inf"), float("-inf"), float("nan"), 1e30])
     return value
 
 
