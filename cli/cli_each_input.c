@@ -102,10 +102,10 @@ static tl_tensor *read_whole(const cli_each_input *in, const char *file, ln_erro
     if (whole->ndim)
         memcpy(s.dims, whole->dims, (size_t)whole->ndim * sizeof(s.dims[0]));
     if (in->is_batched && (!whole->ndim || whole->dims[0] != 1))
-        ln_error_set_as(err, LN_BAD_ARGUMENT,
-                        "%s: the array has shape %s, expected size 1 on the first axis, as "
-                        "--batch is given",
-                        file, ln_sprint_shape(text, sizeof(text), whole->ndim, whole->dims));
+        ln_error_set(err,
+                     "%s: the array has shape %s, expected size 1 on the first axis, as --batch is "
+                     "given",
+                     file, ln_sprint_shape(text, sizeof(text), whole->ndim, whole->dims));
     else
         t = read_as(in, file, &s, err);
     tl_tensor_free_data_too(whole);
@@ -133,7 +133,7 @@ tl_tensor *cli_each_input_read(const cli_each_input *in, const char *file, ln_er
     if (!s.n_open)
         return read_as(in, file, &s, err);
     tl_tensor *t = read_whole(in, file, err);
-    return t || ln_error_status(err) != LN_OK ? t : read_shapeless(in, file, &s, err);
+    return t || ln_error_status(err) != LN_BAD_ARGUMENT ? t : read_shapeless(in, file, &s, err);
 }
 
 /* ---- other inputs ---- */

@@ -120,7 +120,10 @@ static int bind_input(ln_context *ctx, const cli_options *opt, const char *arg)
         return bind_sequence(ctx, named ? name : NULL, file);
     const int is_stream = cli_source_is_stream(file);
     tl_tensor *value = is_stream ? NULL : cli_npz_read_whole(file, &err);
-    if (!value && opt->only_values)
+    // Not for want of a shape; the name of an input, or of a file, may contain '='.
+    const int is_damaged =
+        !is_stream && ln_error_status(&err) != LN_BAD_ARGUMENT && !strchr(file, '=');
+    if (!value && (opt->only_values || is_damaged))
         return cli_fail("'-i %s': %s", arg,
                         is_stream ? "expected a file, not a stream" : ln_error_text(&err));
     const int status = value || !named ? ln_context_bind_input(ctx, named ? name : NULL, value) : 0;

@@ -126,12 +126,12 @@ static int fail_input(const run *r, const char *name, const char *reason)
     return cli_fail("%s: input '%s': %s", r->source, name, reason);
 }
 
-// Why a readable file has no shape.
+// A stream has no reason.
 static int fail_open(const run *r, int i, const ln_error *err)
 {
     char option[LN_MAXLINE];
     const char *name = ln_model_input_name(r->model, i), *reason = ln_error_text(err);
-    if (ln_error_status(err) != LN_OK)
+    if (*reason && ln_error_status(err) != LN_BAD_ARGUMENT) // not for want of a shape
         return fail_input(r, name, reason);
     return cli_fail("%s: input '%s': %s; give its open sizes, as by %s", r->source, name,
                     *reason ? reason : "the shape of a stream is unknown",

@@ -168,8 +168,9 @@ tl_tensor *ln_input_read_whole(const char *file, ln_error *err)
     else if (!ln_has_suffix(file, ".bin") && ln_onnx_tensor_is(&in))
         tensor = ln_onnx_tensor_from_file(&in, file, err);
     else
-        ln_error_set(err, "%s: the file does not contain a shape, expected npy or an ONNX tensor",
-                     file);
+        ln_error_set_as(err, LN_BAD_ARGUMENT,
+                        "%s: the file does not contain a shape, expected npy or an ONNX tensor",
+                        file);
     ln_infile_close(&in);
     return tensor;
 }

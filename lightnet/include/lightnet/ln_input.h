@@ -21,7 +21,8 @@ LN_API tl_tensor *ln_input_read(const char *file, const tl_tensor *like,
                                 const ln_image_format *format, ln_error *err);
 
 /** Reads a file that contains its dtype and shape: npy, or an ONNX tensor. Returns
- * new (tl_tensor_free_data_too), or NULL with a reason that names the file. */
+ * new (tl_tensor_free_data_too), or NULL with a reason that names the file:
+ * LN_BAD_ARGUMENT if it is another kind of file. */
 LN_API tl_tensor *ln_input_read_whole(const char *file, ln_error *err);
 
 /** Takes `src`. Returns it, or a new tensor (tl_tensor_free_data_too), with like's dtype and shape
