@@ -335,6 +335,24 @@ static const cli_format formats[] = {
     {NULL, NULL, NULL},
 };
 
+const char *cli_draw_suffix(const char *photo)
+{
+    for (const cli_format *f = formats; f->suffix; f++)
+        if (!strcasecmp(cli_guard_suffix(photo), f->suffix))
+            return f->suffix;
+    return formats[0].suffix;
+}
+
+static int check_file(const cli_options *opt)
+{
+    if (!opt->outfile)
+        return cli_usage("--draw needs -o FILE, such as -o out.png");
+    if (!cli_guard_is_file(opt->outfile))
+        return cli_usage("%s: --draw writes a file, .png, .jpg or .ppm", opt->outfile);
+    const cli_format *format = cli_guard_format(opt->outfile, formats, "");
+    return format ? cli_guard_output(opt, opt->outfile, format->kind) : CLI_WRONG_USAGE;
+}
+
 int cli_draw_check(const cli_options *opt)
 {
     if (!opt->draw)
@@ -343,12 +361,11 @@ int cli_draw_check(const cli_options *opt)
         return cli_usage("--draw and --json exclude each other");
     if (!find_kind(opt->draw))
         return cli_usage("--draw is '%s', expected boxes, mask or classes", opt->draw);
-    if (!opt->outfile)
-        return cli_usage("--draw needs -o FILE, such as -o out.png");
-    if (!cli_guard_is_file(opt->outfile))
-        return cli_usage("%s: --draw writes a file, .png, .jpg or .ppm", opt->outfile);
-    const cli_format *format = cli_guard_format(opt->outfile, formats, "");
-    return format ? cli_guard_output(opt, opt->outfile, format->kind) : CLI_WRONG_USAGE;
+    if (!opt->each)
+        return check_file(opt);
+    return opt->outdir && !opt->outfile
+               ? 0
+               : cli_usage("--draw with --each needs -O DIR, for an image of each file");
 }
 
 static int draw_on_photo(scene *s, ln_error *err)

@@ -19,6 +19,10 @@ typedef struct cli_drawing {
  * written. Returns 0, or the exit status after a message. */
 int cli_draw_check(const cli_options *opt);
 
+/** The suffix of the image that is drawn on a photo: the photo's, or ".png" if LightNet writes no
+ * such images. Returns borrowed. */
+const char *cli_draw_suffix(const char *photo);
+
 /** Adds an output to opt->photo->drawing. Borrows both arguments, until cli_draw. Returns 0, or
  * CLI_FAILED after a message: no memory. */
 int cli_draw_add(const cli_options *opt, const char *name, const tl_tensor *t);

@@ -18,6 +18,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "cli_draw.h"
 #include "cli_each_input.h"
 #include "cli_files.h"
 #include "cli_given.h"
@@ -29,6 +30,7 @@
 #include "cli_msg.h"
 #include "cli_outnames.h"
 #include "cli_pipeline.h"
+#include "cli_preprocess.h"
 #include "cli_progress.h"
 #include "cli_session.h"
 #include "lightnet/lightnet.h"
@@ -45,6 +47,7 @@ enum {
 /* A file between decoding and writing. */
 typedef struct slot {
     tl_tensor *input;
+    cli_photo photo;     /* with --draw */
     tl_tensor **outputs; /* [n_outputs], NULL before the run */
     int has_failed;
     char *reason;  /* names the file; NULL: no memory */
@@ -127,6 +130,16 @@ static int has_nan(const tl_tensor *t)
     return n;
 }
 
+static tl_tensor *read_input(const each *e, slot *s, const char *path, ln_error *err)
+{
+    cli_options with = *e->opt;
+    cli_each_input input = e->input;
+    s->photo = (cli_photo){0};
+    with.photo = e->opt->draw ? &s->photo : NULL;
+    input.opt = &with;
+    return cli_each_input_read(&input, path, err);
+}
+
 static void decode(void *data, int item)
 {
     const each *e = data;
@@ -136,7 +149,7 @@ static void decode(void *data, int item)
     char text[LN_MAXLINE];
     ln_error err;
     ln_error_clear(&err);
-    s->input = check_file(path, &err) ? NULL : cli_each_input_read(&e->input, path, &err);
+    s->input = check_file(path, &err) ? NULL : read_input(e, s, path, &err);
     if (!s->input)
         set_reason(s, ln_error_text(&err));
     else if (has_nan(s->input) && cli_given_has_nan(text, path, e->input.name, s->input))
@@ -329,7 +342,7 @@ static void print_header(each *e, int item)
 {
     if (e->opt->json)
         cli_json_outputs_begin(&e->json, e->out, path_of(e, item));
-    else if (e->opt->top || !e->opt->outdir)
+    else if (e->opt->top || e->opt->draw || !e->opt->outdir)
         printf("%s:\n", path_of(e, item));
 }
 
@@ -360,6 +373,26 @@ static int write_file(each *e, int item, int k)
     return cli_fail("output '%s': %s", ln_model_output_name(e->model, k), ln_error_text(&err));
 }
 
+static int draw(each *e, int item)
+{
+    slot *s = slot_of(e, item);
+    cli_drawing drawing = {0};
+    cli_options with = e->printing;
+    int status = 0;
+    s->photo.drawing = &drawing;
+    with.photo = &s->photo;
+    with.outfile = path_of_output(e, item, 0);
+    print_header(e, item);
+    for (int k = 0; k < e->n_outputs && !status; k++)
+        status = cli_output_deliver(&with, NULL, ln_model_output_name(e->model, k), k,
+                                    s->outputs[k], e->labels);
+    if (!status)
+        status = cli_draw(&with, e->labels);
+    cli_draw_free(&drawing);
+    e->printing.quiet = 1;
+    return status;
+}
+
 // Files come first, so that an object of JSON is whole or has the error.
 static int write_all(each *e, int item)
 {
@@ -385,6 +418,13 @@ static void write_failure(each *e, int item)
     cli_fail("%s", reason ? reason : "out of memory");
     if (e->opt->json)
         cli_json_error(e->out, path_of(e, item), reason ? reason : "out of memory");
+}
+
+static void fail_photo(const each *e, int item)
+{
+    char text[LN_MAXLINE];
+    snprintf(text, sizeof(text), "%s: --draw needs an image", path_of(e, item));
+    set_reason(slot_of(e, item), text);
 }
 
 static void clear_slot(each *e, int item)
@@ -418,10 +458,12 @@ static int write_item(void *data, int item)
     cli_progress_hide(&e->progress);
     if (s->warning)
         cli_model_print_message((void *)e->opt, LN_MSG_WARN, s->warning);
+    if (e->opt->draw && !s->has_failed && !s->photo.file)
+        fail_photo(e, item);
     if (s->has_failed)
         write_failure(e, item);
     else
-        status = write_all(e, item);
+        status = e->opt->draw ? draw(e, item) : write_all(e, item);
     if (!status)
         status = flush(e);
     clear_slot(e, item);

@@ -23,6 +23,8 @@ static const struct example {
      "classify all images of a folder, 8 at a time, one JSON object for each"},
     {CLI_RUN, "lightnet run faces.onnx -i photo.jpg --draw boxes -o found.png",
      "draw what a detector finds"},
+    {CLI_RUN, "lightnet run faces.onnx --each photos --draw boxes -O drawn",
+     "the same for a folder"},
     {CLI_COMPILE, "lightnet compile model.onnx -o model.safetensors",
      "one file with the program and its weights"},
     {CLI_COMPILE, "lightnet compile model.onnx --shape ids=1x1..512 -o model.safetensors",

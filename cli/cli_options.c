@@ -90,7 +90,8 @@ static const row rows[] = {
     {"labels", 0, TEXT, FIELD(labels), CLI_RUN, "FILE",
      "names of classes for --top and --draw, one per line"},
     {"draw", 0, TEXT, FIELD(draw), CLI_RUN, "WHAT",
-     "draw boxes, mask or classes on the image of -i, and write -o FILE"},
+     "draw boxes, mask or classes on the image of -i, and write -o FILE; --each: on all, in -O "
+     "DIR"},
     {"outfile", 'o', TEXT, FIELD(outfile), CLI_RUN, "FILE",
      "--draw: the image to write, .png, .jpg or .ppm"},
     {"threshold", 0, NOT_NEGATIVE, FIELD(threshold), CLI_RUN, "T",

@@ -9,6 +9,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "cli_draw.h"
 #include "cli_guard.h"
 #include "cli_msg.h"
 #include "lightnet/ln_util.h"
@@ -74,15 +75,15 @@ static void make_plain(char *name)
 }
 
 // Returns new (free); NULL after a message.
-static char *make_name(const char *dir, const stem *s, const char *output)
+static char *make_name(const char *dir, const stem *s, const char *output, const char *suffix)
 {
     char plain[LN_MAX_NAME_LEN];
     snprintf(plain, sizeof(plain), "%s", output);
     make_plain(plain);
-    const int size = snprintf(NULL, 0, "%s/%.*s_%s.npy", dir, s->len, s->base, plain) + 1;
+    const int size = snprintf(NULL, 0, "%s/%.*s_%s%s", dir, s->len, s->base, plain, suffix) + 1;
     char *name = size <= LN_MAXLINE ? malloc((size_t)size) : NULL;
     if (name)
-        snprintf(name, (size_t)size, "%s/%.*s_%s.npy", dir, s->len, s->base, plain);
+        snprintf(name, (size_t)size, "%s/%.*s_%s%s", dir, s->len, s->base, plain, suffix);
     else if (size > LN_MAXLINE)
         cli_fail("%.64s...: the name of the output is too long", dir);
     else
@@ -90,13 +91,22 @@ static char *make_name(const char *dir, const stem *s, const char *output)
     return name;
 }
 
-static int make_all(cli_outnames *names, const cli_files *files, const ln_model *model)
+// Returns new (free): of output `k` of the file, or of its image; NULL after a message.
+static char *make_name_of(const cli_options *opt, const char *file, const stem *s,
+                          const ln_model *model, int k)
+{
+    return opt->draw ? make_name(opt->outdir, s, opt->draw, cli_draw_suffix(file))
+                     : make_name(opt->outdir, s, ln_model_output_name(model, k), ".npy");
+}
+
+static int make_all(cli_outnames *names, const cli_options *opt, const cli_files *files,
+                    const ln_model *model)
 {
     stem *stems = find_stems(files);
     int status = stems ? 0 : cli_fail_memory();
     for (int i = 0; i < files->n && !status; i++) {
         for (int k = 0; k < names->n_outputs && !status; k++) {
-            char *name = make_name(names->dir, &stems[i], ln_model_output_name(model, k));
+            char *name = make_name_of(opt, files->paths[i], &stems[i], model, k);
             names->names[(size_t)i * (size_t)names->n_outputs + (size_t)k] = name;
             status = name ? 0 : CLI_FAILED;
         }
@@ -190,13 +200,13 @@ int cli_outnames_make(cli_outnames *names, const cli_options *opt, const cli_fil
                       const ln_model *model)
 {
     size_t n;
-    *names = (cli_outnames){.dir = opt->outdir, .n_outputs = ln_model_num_outputs(model)};
+    *names = (cli_outnames){.n_outputs = opt->draw ? 1 : ln_model_num_outputs(model)};
     names->names = ln_size_mul((size_t)files->n, (size_t)names->n_outputs, &n)
                        ? NULL
                        : calloc(n + 1, sizeof(*names->names));
     if (!names->names)
         return cli_fail_memory();
-    int status = make_all(names, files, model);
+    int status = make_all(names, opt, files, model);
     if (!status)
         status = check_unique(names, files);
     return status ? status : check_files(names, opt, files);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Names of the files that run --each writes: DIR/FILE_OUTPUT.npy for each file and each output.
+// Names of the files that run --each writes: DIR/FILE_OUTPUT.npy for each file and each output, or
+// with --draw the image DIR/FILE_boxes.png for each file.
 
 #ifndef CLI_OUTNAMES_H
 #define CLI_OUTNAMES_H
@@ -9,9 +10,8 @@
 #include "lightnet/ln_session.h"
 
 typedef struct cli_outnames {
-    const char *dir;
-    char **names; /* DIR/FILE_OUTPUT.npy, n_outputs for each file */
-    int n_outputs;
+    char **names;  /* n_outputs for each file */
+    int n_outputs; /* 1: the image */
 } cli_outnames;
 
 /** The names in opt->outdir. FILE is the file's name without its suffix, or with it where several
@@ -21,7 +21,7 @@ typedef struct cli_outnames {
 int cli_outnames_make(cli_outnames *names, const cli_options *opt, const cli_files *files,
                       const ln_model *model);
 
-/** The file for output `k` of file `i`. Returns borrowed. */
+/** The file for output `k`, or 0 for the image, of file `i`. Returns borrowed. */
 const char *cli_outnames_of(const cli_outnames *names, int i, int k);
 
 void cli_outnames_free(cli_outnames *names, const cli_files *files);

@@ -395,15 +395,13 @@ int cli_run(const cli_options *given)
     const cli_options *const opt = &with;
     cli_labels names;
     int made = 0;
-    with.photo = opt->each ? NULL : &photo; // files are decoded by several threads
+    with.photo = opt->each ? NULL : &photo; // each file has its own
     if (opt->draw && !opt->top && !strcmp(opt->draw, "classes"))
         with.top = DRAWN_CLASSES;
     if (opt->labels && !opt->top && !opt->draw)
         return cli_usage("--labels needs --top K or --draw");
     if (opt->batch && !opt->each)
         return cli_usage("--batch needs --each DIR, PATTERN or LIST");
-    if (opt->draw && opt->each)
-        return cli_usage("--draw and --each exclude each other");
     int status = cli_draw_check(opt);
     if (status)
         return status;

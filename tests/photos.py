@@ -322,6 +322,29 @@ def check_hint(tap, lightnet):
     tap.check("pixels from 0 to 255 are an input with a warning", fault)
 
 
+def check_each(tap, lightnet):
+    """An image of each file, as the file alone gets it; what is no image is reported."""
+    os.mkdir("photos")
+    scores = np.zeros((1, 3, 10, 10))
+    scores[0, 2, :, 5:] = 1
+    write_model("model.json", [1, 3, 10, 10], mask=scores)
+    write_ppm("photos/a.ppm", photo(20, 20))
+    write_ppm("photos/b.ppm", photo(40, 10))
+    np.save("photos/c.npy", np.zeros((1, 3, 10, 10), np.float32))
+    fault = ""
+    status, printed, errors = run(lightnet, "model.json", "--each", "photos", "-w", "--draw", "mask", "-O", "drawn")
+    expected = "photos/a.ppm:\n2  50.00 %\nphotos/b.ppm:\n2  50.00 %\n"
+    if (status, printed) != (1, expected) or "photos/c.npy: --draw needs an image" not in errors or "1 of 3 files" not in errors:
+        fault += f"{status} {printed!r} {errors!r}\n"
+    if sorted(os.listdir("drawn")) != ["a_mask.ppm", "b_mask.ppm"]:
+        fault += f"written: {os.listdir('drawn')}\n"
+    for name in ("a", "b"):
+        run(lightnet, "model.json", "-i", f"photos/{name}.ppm", "-w", "--draw", "mask", "-o", "alone.ppm")
+        if not (read_ppm("alone.ppm") == read_ppm(f"drawn/{name}_mask.ppm")).all():
+            fault += f"{name} alone is another image\n"
+    tap.check("an image of each file", fault)
+
+
 def check_usage(tap, lightnet):
     write_ppm("photo.ppm", photo(20, 20))
     write_model("model.json", [1, 3, 10, 10])
@@ -337,6 +360,8 @@ def check_usage(tap, lightnet):
         (["--filter", "cubic"], 2, "--filter is 'cubic', expected linear, antialias or bicubic"),
         (["--std", "1,0,1"], 2, "--std is '1,0,1', expected no 0"),
         (["--draw", "boxes"], 2, "--draw needs -o FILE, such as -o out.png"),
+        (["--draw", "boxes", "--each", "."], 2, "--draw with --each needs -O DIR, for an image of each file"),
+        (["--draw", "boxes", "--each", ".", "-o", "out.png"], 2, "--draw with --each needs -O DIR, for an image of each file"),
         (["-o", "out.png"], 2, "-o needs --draw; -O DIR writes outputs"),
         (["--draw", "box", "-o", "out.png"], 2, "--draw is 'box', expected boxes, mask or classes"),
         ([*draw, "boxes", "-o", "out.bmp"], 2, "out.bmp: unknown suffix '.bmp', expected .png, .jpg, .jpeg or .ppm"),
@@ -370,6 +395,7 @@ def main():
         check_boxes(tap, lightnet)
         check_options_of_boxes(tap, lightnet)
         check_mask(tap, lightnet)
+        check_each(tap, lightnet)
         check_classes(tap, lightnet)
         check_hint(tap, lightnet)
         check_usage(tap, lightnet)
