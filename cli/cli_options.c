@@ -114,7 +114,8 @@ static const row rows[] = {
      "images: resize by linear (default), antialias or bicubic"},
     {"mean", 0, CHANNELS, FIELD(mean), IMAGE_COMMANDS, "M[,M,M]",
      "images: subtract M, one value or one per channel"},
-    {"scale", 0, CHANNELS, FIELD(scale), IMAGE_COMMANDS, "S[,S,S]", "images: then multiply by S"},
+    {"scale", 0, CHANNELS, FIELD(scale), IMAGE_COMMANDS, "S[,S,S]",
+     "images: then multiply by S, such as 1/255"},
     {"std", 0, CHANNELS, FIELD(std), IMAGE_COMMANDS, "S[,S,S]", "images: then divide by S"},
     {"bgr", 0, FLAG, FIELD(bgr), IMAGE_COMMANDS, NULL, "images: channel 0 is blue"},
     {"layout", 0, LAYOUT, FIELD(nhwc), IMAGE_COMMANDS, "nchw|nhwc",
@@ -273,20 +274,33 @@ static int set_size(uint64_t *size, const row *r, const char *text)
     return 0;
 }
 
+// A number or a fraction, such as "1/255". Returns what follows it; NULL: it is none, or not
+// finite.
+static const char *read_number(const char *text, double *value)
+{
+    char *end, *last;
+    *value = strtod(text, &end);
+    if (end == text)
+        return NULL;
+    if (*end == '/') {
+        const double divisor = strtod(end + 1, &last);
+        if (last == end + 1)
+            return NULL;
+        *value /= divisor;
+        end = last;
+    }
+    return isfinite(*value) ? end : NULL;
+}
+
 // "127" for all channels, or "123.7,116.8,103.9", one for each.
 static int set_channels(double values[3], const row *r, const char *text)
 {
     const char *at = text;
     int n = 0;
-    do {
-        char *end;
-        const char *begin = at + (n > 0);
-        values[n] = strtod(begin, &end);
-        if (end == begin || !isfinite(values[n]))
-            break;
-        at = end;
-    } while (++n < 3 && *at == ',');
-    if (*at || (n != 1 && n != 3))
+    do
+        at = read_number(at + (n > 0), &values[n]);
+    while (at && ++n < 3 && *at == ',');
+    if (!at || *at || (n != 1 && n != 3))
         return cli_usage("--%s is '%s', expected one number or three, separated by commas", r->name,
                          text);
     for (int i = n; i < 3; i++)

@@ -143,7 +143,7 @@ INPUTS = [
     ("--preprocess yolo", lambda p, s, w: resized(p, letterboxed(s, w), "linear", 114) / 255),
     ("--preprocess imagenet --resize stretch --std 2",
      lambda p, s, w: (resized(p, stretched(s, w), "antialias") - 255 * np.array(IMAGENET[0])) / 2),
-    ("--preprocess yolo --mean 1,2,3 --scale 2",
+    ("--preprocess yolo --mean 1,2,6/2 --scale 16/8",
      lambda p, s, w: (resized(p, letterboxed(s, w), "linear", 114) - [1, 2, 3]) * 2),
     ("--preprocess caffe --mean 1,2,3",
      lambda p, s, w: resized(p, stretched(s, w), "linear")[..., ::-1] - [1, 2, 3]),
