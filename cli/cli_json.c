@@ -87,8 +87,9 @@ void cli_json_count(cli_json *json, const char *key, uint64_t value)
 
 void cli_json_number(cli_json *json, const char *key, double value)
 {
+    const int is_whole = fabs(value) < 0x1p53 && value == floor(value);
     if (isfinite(value))
-        fprintf(cli_json_value(json, key), "%.9g", value);
+        fprintf(cli_json_value(json, key), is_whole ? "%.0f" : "%.9g", value);
     else
         cli_json_null(json, key);
 }

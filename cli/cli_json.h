@@ -44,7 +44,7 @@ void cli_json_bytes(cli_json *json, const char *key, const char *text, size_t le
 /** An integer. */
 void cli_json_count(cli_json *json, const char *key, uint64_t value);
 
-/** A number with 9 digits; null: NaN or infinite. */
+/** A number, a fraction with 9 digits; null: NaN or infinite. */
 void cli_json_number(cli_json *json, const char *key, double value);
 
 /** A finite number with so many decimals. */

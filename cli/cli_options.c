@@ -274,8 +274,8 @@ static int set_size(uint64_t *size, const row *r, const char *text)
     return 0;
 }
 
-// A number or a fraction, such as "1/255". Returns what follows it; NULL: it is none, or not
-// finite.
+// A finite number, or a fraction of two, such as "1/255". Returns what follows it; NULL: it is
+// none.
 static const char *read_number(const char *text, double *value)
 {
     char *end, *last;
@@ -284,7 +284,7 @@ static const char *read_number(const char *text, double *value)
         return NULL;
     if (*end == '/') {
         const double divisor = strtod(end + 1, &last);
-        if (last == end + 1)
+        if (last == end + 1 || !isfinite(divisor))
             return NULL;
         *value /= divisor;
         end = last;

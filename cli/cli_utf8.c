@@ -7,7 +7,12 @@ int cli_utf8_decode(const char *text, uint32_t *c)
 {
     static const uint32_t min_char[] = {0, 0, 0x80, 0x800, 0x10000};
     const unsigned char *at = (const unsigned char *)text;
-    const int n = *at < 0x80 ? 1 : *at < 0xc2 ? 0 : *at < 0xe0 ? 2 : *at < 0xf0 ? 3 : 4;
+    const int n = *at < 0x80   ? 1
+                  : *at < 0xc2 ? 0
+                  : *at < 0xe0 ? 2
+                  : *at < 0xf0 ? 3
+                  : *at < 0xf5 ? 4
+                               : 0;
     *c = n == 1 ? *at : n ? *at & (0x7fu >> n) : 0;
     for (int i = 1; i < n; i++) {
         if ((at[i] & 0xc0) != 0x80) {
