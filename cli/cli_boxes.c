@@ -20,13 +20,16 @@
 
 /* ---- outputs ---- */
 
-// The output is [N, columns], or that after axes of length 1; returns N, or 0. columns 0: any.
+// The output is [N, columns], or that after axes of length 1; returns N, or -1. columns 0: any.
 static int rows_of(const tl_tensor *t, int columns)
 {
-    if (t->ndim < 2 || !t->len || !tl_dtype_is_float(t->dtype))
-        return 0;
-    const int n = t->dims[t->ndim - 2], m = t->dims[t->ndim - 1];
-    return t->len == (int64_t)n * m && (!columns || m == columns) ? n : 0;
+    if (t->ndim < 2 || !tl_dtype_is_float(t->dtype))
+        return -1;
+    for (int i = 0; i < t->ndim - 2; i++)
+        if (t->dims[i] != 1)
+            return -1;
+    const int m = t->dims[t->ndim - 1];
+    return m > 0 && (!columns || m == columns) ? t->dims[t->ndim - 2] : -1;
 }
 
 static int is_named_like_boxes(const char *name)
@@ -39,9 +42,9 @@ static int is_named_like_boxes(const char *name)
 static int are_boxes(const cli_drawing *d, int i, int k, int is_strict)
 {
     const int n = rows_of(d->tensors[i], 4);
-    if (i == k || !n || rows_of(d->tensors[k], 0) != n)
+    if (i == k || n < 0 || rows_of(d->tensors[k], 0) != n)
         return 0;
-    return !is_strict || !rows_of(d->tensors[k], 4) ||
+    return !is_strict || rows_of(d->tensors[k], 4) < 0 ||
            (is_named_like_boxes(d->names[i]) && !is_named_like_boxes(d->names[k]));
 }
 
@@ -59,17 +62,18 @@ static int find_outputs(const cli_drawing *d, const tl_tensor **boxes, const tl_
     return -1;
 }
 
-static int fail_outputs(const cli_drawing *d)
+static int fail_outputs(const cli_photo *photo)
 {
+    const cli_drawing *d = photo->drawing;
     char text[LN_MAXLINE] = "", shape[LN_MAX_SHAPE];
     size_t len = 0;
     for (int i = 0; i < d->n && len < sizeof(text); i++)
         len += (size_t)snprintf(
             text + len, sizeof(text) - len, "%s'%s' %s", i ? ", " : "", d->names[i],
             ln_sprint_shape(shape, sizeof(shape), d->tensors[i]->ndim, d->tensors[i]->dims));
-    return cli_fail("--draw boxes: the outputs are %s; expected boxes [1, N, 4] and scores [1, N, "
-                    "C] of a floating type",
-                    text);
+    return cli_fail("%s: --draw boxes: the outputs are %s; expected boxes [1, N, 4] and scores [1, "
+                    "N, C] of a floating type",
+                    photo->file, text);
 }
 
 /* ---- classes ---- */
@@ -189,7 +193,7 @@ static int suppress(cli_boxes *boxes, const cli_options *opt, const tl_tensor *a
         const tl_exec exec = {
             .scratch = s.scratch, .scratch_size = s.scratch_size, .isa = tl_isa_best()};
         if (tl_exec_nms(&exec, s.boxes, s.scores, &how, s.rows, &n_found))
-            status = cli_fail("--draw boxes: %s", tl_last_error());
+            status = cli_fail("%s: --draw boxes: %s", opt->photo->file, tl_last_error());
     }
     if (!status)
         status = collect(boxes, &s, n_found, first);
@@ -202,13 +206,13 @@ int cli_boxes_find(cli_boxes *boxes, const cli_options *opt, const cli_labels *l
     const tl_tensor *at, *scores;
     *boxes = (cli_boxes){.is_relative = 1};
     if (find_outputs(opt->photo->drawing, &at, &scores))
-        return fail_outputs(opt->photo->drawing);
+        return fail_outputs(opt->photo);
     const int n_classes = scores->dims[scores->ndim - 1];
     const int by_labels = cli_boxes_labels_background(labels, n_classes);
     boxes->has_background = by_labels >= 0 ? by_labels && n_classes > 1
                                            : has_sums_of_1(scores, rows_of(at, 4), n_classes);
     boxes->n_classes = n_classes;
-    return suppress(boxes, opt, at, scores, n_classes);
+    return at->len ? suppress(boxes, opt, at, scores, n_classes) : 0;
 }
 
 void cli_boxes_free(cli_boxes *boxes)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// --draw: boxes with labels, coloured masks, or the best classes, on the photo of -i.
+// --draw: boxes with labels, coloured masks, or the best classes, on the photo of a run.
 
 #include "cli_draw.h"
 
@@ -168,8 +168,9 @@ static int find_mask(const scene *s, mask *m)
     for (int i = 0; i < d->n; i++)
         if (is_mask(d->tensors[i], s->opt->nhwc, m) && fits_input(m, s->opt->photo))
             return 0;
-    return cli_fail("--draw mask: no output has a shape of masks, expected [1, C, H, W] or [1, H, "
-                    "W] with about the aspect ratio of the input");
+    return cli_fail("%s: --draw mask: no output has a shape of masks, expected [1, C, H, W] or [1, "
+                    "H, W] with about the aspect ratio of the input",
+                    s->opt->photo->file);
 }
 
 // The class of an element of the grid; of equal scores the first one.
@@ -309,7 +310,8 @@ static int draw_classes(scene *s)
                         cli_canvas_colour(k));
     }
     free(used);
-    return n ? 0 : cli_fail("--draw classes: the first output has no classes");
+    return n ? 0
+             : cli_fail("%s: --draw classes: the first output has no classes", s->opt->photo->file);
 }
 
 /* ---- the command ---- */
@@ -368,31 +370,46 @@ int cli_draw_check(const cli_options *opt)
                : cli_usage("--draw with --each needs -O DIR, for an image of each file");
 }
 
-static int draw_on_photo(scene *s, ln_error *err)
+static int draw_on_photo(scene *s)
 {
     const cli_photo *photo = s->opt->photo;
     if (cli_canvas_init(&s->image))
         return cli_fail_memory();
     ln_image_axes(&photo->format, s->image.height, s->image.width, photo->height, photo->width,
                   s->axes);
-    const int status = find_kind(s->opt->draw)->draw(s);
-    if (status)
-        return status;
-    return ln_image_write(s->opt->outfile, &s->image, err) ? cli_fail("%s", ln_error_text(err)) : 0;
+    return find_kind(s->opt->draw)->draw(s);
 }
 
-int cli_draw(const cli_options *opt, const cli_labels *labels)
+int cli_draw_make(const cli_options *opt, const cli_labels *labels, ln_image *image)
 {
     scene s = {.opt = opt, .labels = labels};
     ln_error err;
     ln_error_clear(&err);
-    if (!opt->draw)
-        return 0;
     if (!opt->photo->file)
         return cli_fail("--draw needs an image: no file of -i is one");
     if (ln_image_decode(opt->photo->file, &s.image, &err))
         return cli_fail("%s", ln_error_text(&err));
-    const int status = draw_on_photo(&s, &err);
-    ln_image_free(&s.image);
+    const int status = draw_on_photo(&s);
+    if (status)
+        ln_image_free(&s.image);
+    *image = s.image;
     return status;
+}
+
+int cli_draw_write(const char *file, ln_image *image)
+{
+    ln_error err;
+    ln_error_clear(&err);
+    const int status = ln_image_write(file, image, &err) ? cli_fail("%s", ln_error_text(&err)) : 0;
+    ln_image_free(image);
+    return status;
+}
+
+int cli_draw(const cli_options *opt, const cli_labels *labels)
+{
+    ln_image image;
+    if (!opt->draw)
+        return 0;
+    const int status = cli_draw_make(opt, labels, &image);
+    return status ? status : cli_draw_write(opt->outfile, &image);
 }

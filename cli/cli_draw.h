@@ -6,6 +6,7 @@
 
 #include "cli_options.h"
 #include "cli_output.h"
+#include "lightnet/ln_image.h"
 #include "tensorlight/tl_tensor.h"
 
 /** The outputs of a run. */
@@ -27,8 +28,15 @@ const char *cli_draw_suffix(const char *photo);
  * CLI_FAILED after a message: no memory. */
 int cli_draw_add(const cli_options *opt, const char *name, const tl_tensor *t);
 
-/** After a run: with --draw, draws the outputs on opt->photo, prints what it draws, and writes the
- * file -o. Returns 0, or CLI_FAILED after a message. */
+/** After a run: draws the outputs on opt->photo, and prints what it draws. *image: new, for
+ * cli_draw_write. Returns 0, or CLI_FAILED after a message: there is no photo, or no output fits.
+ */
+int cli_draw_make(const cli_options *opt, const cli_labels *labels, ln_image *image);
+
+/** Writes the image and frees it. Returns 0, or CLI_FAILED after a message. */
+int cli_draw_write(const char *file, ln_image *image);
+
+/** With --draw, both of them, to the file -o. */
 int cli_draw(const cli_options *opt, const cli_labels *labels);
 
 /** Frees the lists. */

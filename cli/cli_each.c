@@ -47,7 +47,7 @@ enum {
 /* A file between decoding and writing. */
 typedef struct slot {
     tl_tensor *input;
-    cli_photo photo;     /* with --draw */
+    cli_photo photo;     /* with --draw, and of the first file */
     tl_tensor **outputs; /* [n_outputs], NULL before the run */
     int has_failed;
     char *reason;  /* names the file; NULL: no memory */
@@ -130,12 +130,13 @@ static int has_nan(const tl_tensor *t)
     return n;
 }
 
-static tl_tensor *read_input(const each *e, slot *s, const char *path, ln_error *err)
+static tl_tensor *read_input(const each *e, int item, const char *path, ln_error *err)
 {
+    slot *s = slot_of(e, item);
     cli_options with = *e->opt;
     cli_each_input input = e->input;
     s->photo = (cli_photo){0};
-    with.photo = e->opt->draw ? &s->photo : NULL;
+    with.photo = e->opt->draw || item == 0 ? &s->photo : NULL;
     input.opt = &with;
     return cli_each_input_read(&input, path, err);
 }
@@ -149,7 +150,7 @@ static void decode(void *data, int item)
     char text[LN_MAXLINE];
     ln_error err;
     ln_error_clear(&err);
-    s->input = check_file(path, &err) ? NULL : read_input(e, s, path, &err);
+    s->input = check_file(path, &err) ? NULL : read_input(e, item, path, &err);
     if (!s->input)
         set_reason(s, ln_error_text(&err));
     else if (has_nan(s->input) && cli_given_has_nan(text, path, e->input.name, s->input))
@@ -373,6 +374,16 @@ static int write_file(each *e, int item, int k)
     return cli_fail("output '%s': %s", ln_model_output_name(e->model, k), ln_error_text(&err));
 }
 
+// Outputs that cannot be drawn are a fault of this file, an image that cannot be written of all.
+static int draw_outputs(each *e, int item, const cli_options *with)
+{
+    ln_image image;
+    if (!cli_draw_make(with, e->labels, &image))
+        return cli_draw_write(path_of_output(e, item, 0), &image);
+    e->n_failed++;
+    return 0;
+}
+
 static int draw(each *e, int item)
 {
     slot *s = slot_of(e, item);
@@ -381,13 +392,12 @@ static int draw(each *e, int item)
     int status = 0;
     s->photo.drawing = &drawing;
     with.photo = &s->photo;
-    with.outfile = path_of_output(e, item, 0);
     print_header(e, item);
     for (int k = 0; k < e->n_outputs && !status; k++)
         status = cli_output_deliver(&with, NULL, ln_model_output_name(e->model, k), k,
                                     s->outputs[k], e->labels);
     if (!status)
-        status = cli_draw(&with, e->labels);
+        status = draw_outputs(e, item, &with);
     cli_draw_free(&drawing);
     e->printing.quiet = 1;
     return status;
@@ -458,6 +468,8 @@ static int write_item(void *data, int item)
     cli_progress_hide(&e->progress);
     if (s->warning)
         cli_model_print_message((void *)e->opt, LN_MSG_WARN, s->warning);
+    if (item == 0)
+        cli_preprocess_warn(e->opt, &s->photo);
     if (e->opt->draw && !s->has_failed && !s->photo.file)
         fail_photo(e, item);
     if (s->has_failed)

@@ -11,9 +11,9 @@ struct cli_options;
 
 struct cli_drawing;
 
-/** The first image of -i, and the input that it became. */
+/** The first image of -i, or one of --each, and the input that it became. */
 typedef struct cli_photo {
-    const char *file; /* NULL: none yet; borrowed from the options */
+    const char *file; /* NULL: none yet; borrowed */
     ln_image_format format;
     int height; /* of the input */
     int width;

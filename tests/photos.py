@@ -261,6 +261,17 @@ def check_options_of_boxes(tap, lightnet):
                   "" if got == (expected, 0, "") else f"{got}, expected {expected!r}")
 
 
+def check_no_boxes(tap, lightnet):
+    """The image stays as it is."""
+    write_model("model.json", [1, 3, 10, 10], boxes=np.zeros((1, 0, 4)), scores=np.zeros((1, 0, 2)))
+    write_ppm("photo.ppm", photo(20, 20))
+    status, printed, errors = run(lightnet, "model.json", "-i", "photo.ppm", "-w", "--draw", "boxes", "-o", "drawn.ppm")
+    fault = "" if (status, printed, errors) == (0, "no box has a score of at least 0.5\n", "") else f"{status} {printed!r} {errors!r}"
+    if not fault and not (read_ppm("drawn.ppm") == photo(20, 20)).all():
+        fault = "something is drawn"
+    tap.check("no boxes are none", fault)
+
+
 def check_mask(tap, lightnet):
     """Halves of the input: class 0 on the left, class 2 on the right; the letterbox has no classes."""
     scores = np.zeros((1, 3, 4, 8))
@@ -343,6 +354,15 @@ def check_each(tap, lightnet):
         if not (read_ppm("alone.ppm") == read_ppm(f"drawn/{name}_mask.ppm")).all():
             fault += f"{name} alone is another image\n"
     tap.check("an image of each file", fault)
+    status, printed, errors = run(lightnet, "model.json", "--each", "photos", "-w", "--draw", "boxes", "-O", "none")
+    wrong = [name for name in "ab" if f"photos/{name}.ppm: --draw boxes: the outputs are 'mask' [1, 3, 10, 10]" not in errors]
+    fault = f"{status} {printed!r} {errors!r}\n" if wrong or status != 1 or "3 of 3 files failed" not in errors else ""
+    if os.path.exists("none"):
+        fault += f"written: {os.listdir('none')}\n"
+    tap.check("each file whose outputs cannot be drawn is reported", fault)
+    _, _, errors = run(lightnet, "model.json", "--each", "photos", "--draw", "mask", "-O", "again")
+    tap.check("pixels from 0 to 255 are one warning for all files",
+              "" if errors.count("photos/a.ppm: the input has the pixels' values") == errors.count("pixels' values") == 1 else errors)
 
 
 def check_usage(tap, lightnet):
@@ -351,7 +371,7 @@ def check_usage(tap, lightnet):
     with open("weights.png", "wb") as stream:
         stream.write(b"\x93NUMPY\1\0")
     draw = ["-i", "photo.ppm", "-w", "--draw"]
-    shapes = ("--draw boxes: the outputs are 'y' [1, 3, 10, 10]; expected boxes [1, N, 4] and scores [1, N, C] of a floating "
+    shapes = ("photo.ppm: --draw boxes: the outputs are 'y' [1, 3, 10, 10]; expected boxes [1, N, 4] and scores [1, N, C] of a floating "
               "type")
     np.save("x.npy", np.zeros((1, 3, 10, 10), np.float32))
     cases = [
@@ -394,6 +414,7 @@ def main():
         check_inputs(tap, lightnet)
         check_boxes(tap, lightnet)
         check_options_of_boxes(tap, lightnet)
+        check_no_boxes(tap, lightnet)
         check_mask(tap, lightnet)
         check_each(tap, lightnet)
         check_classes(tap, lightnet)
