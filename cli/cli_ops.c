@@ -103,30 +103,35 @@ static void print_one(const ln_op *op)
 /* ---- names that are not those of operators ---- */
 
 static const struct onnx_op {
-    const char *name, *ops;
+    const char *name, *ops, *domains;
 } onnx_ops[] = {
-#define X(name, ops) {name, ops},
+#define X(name, ops, domains) {name, ops, domains},
 #include "cli_onnx_ops.def"
 #undef X
 };
 
 enum { N_ONNX_OPS = sizeof(onnx_ops) / sizeof(onnx_ops[0]) };
 
-// The name without its domain.
-static const char *skip_domain(const char *name)
+// Whether `name` is the operator, alone or after one of its domains, "com.microsoft.QuickGelu".
+static int is_named(const struct onnx_op *onnx, const char *name)
 {
-    static const char *const domains[] = {"ai.onnx.ml.", "ai.onnx.", "com.microsoft."};
-    for (size_t i = 0; i < sizeof(domains) / sizeof(domains[0]); i++)
-        if (!strncmp(name, domains[i], strlen(domains[i])))
-            return name + strlen(domains[i]);
-    return name;
+    const char *const dot = strrchr(name, '.');
+    if (!dot || strcmp(dot + 1, onnx->name) != 0)
+        return !strcmp(name, onnx->name);
+    const size_t size = (size_t)(dot - name);
+    for (const char *domain = onnx->domains; *domain;) {
+        const size_t len = strcspn(domain, " ");
+        if (len == size && !memcmp(domain, name, len))
+            return 1;
+        domain += len + (domain[len] == ' ');
+    }
+    return 0;
 }
 
 static const struct onnx_op *find_onnx(const char *name)
 {
-    name = skip_domain(name);
     for (int i = 0; i < N_ONNX_OPS; i++)
-        if (!strcmp(onnx_ops[i].name, name))
+        if (is_named(&onnx_ops[i], name))
             return &onnx_ops[i];
     return NULL;
 }
@@ -148,7 +153,8 @@ static void print_onnx(const struct onnx_op *onnx)
 
 static int fail_unknown(const char *name)
 {
-    const char *closest = NULL, *const optype = skip_domain(name);
+    const char *closest = NULL, *const dot = strrchr(name, '.'),
+               *const optype = dot ? dot + 1 : name;
     const ln_arch *arch;
     LN_LIST_FOREACH(arch, ln_arch_list())
     {

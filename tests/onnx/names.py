@@ -5,7 +5,7 @@
 usage: names.py LIGHTNET [--data DIR]
 
 The list is that of cli/cli_onnx_ops.def. Models of ONNX's own test data with one node show the expected operator, unless
-reading them needs the value of an input. Each translator has a row there.
+reading them needs the value of an input. Each translator has a row there, with the domains of docs/onnx-domains.md.
 """
 import argparse
 import collections
@@ -20,7 +20,7 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, os.path.join(os.path.dirname(HERE), "structure"))
 import onnx_reader
 from suite import DATA, SETS
-from tap import ROOT, Tap
+from tap import ROOT, Tap, text_of
 
 # A node of a graph for Graphviz, whose label is the type; edges have other labels.
 NODE = re.compile(r'^    "(?:[^"\\\\]|\\\\.)*" \[label="(\w+)"\];$', re.M)
@@ -70,6 +70,22 @@ def translators():
             yield from (name for name, function in ROW.findall(file.read()) if function != "NULL")
 
 
+def domains_of_page():
+    """{operator: [its domains]} of docs/onnx-domains.md."""
+    domains, domain = collections.defaultdict(list), None
+    for line in text_of("docs/onnx-domains.md").splitlines():
+        if line.startswith("## "):
+            domain = line[3:].strip("`")
+        elif re.match(r"\| \w+ \| \d", line):
+            domains[line.split()[1]].append(domain)
+    return domains
+
+
+def domains_of_table():
+    """The same of the rows of cli/cli_onnx_ops.def."""
+    return {name: domains.split() for name, domains in re.findall(r'^X\("(\w+)", ".*", "(.*)"\)$', text_of("cli/cli_onnx_ops.def"), re.M)}
+
+
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("lightnet", type=os.path.abspath)
@@ -86,6 +102,9 @@ def main():
         if ops is not None and name in seen and set(ops) != seen[name]:
             problems.append(f"listed: {' '.join(ops)}; in ONNX's test data: {' '.join(sorted(seen[name]))}")
         tap.check(f"{name} is listed with what it becomes", problems)
+    page, table = domains_of_page(), domains_of_table()
+    tap.check("domains are those of docs/onnx-domains.md",
+              [f"{name}: {table.get(name)}, expected {page.get(name)}" for name in sorted({*page, *table}) if page.get(name) != table.get(name)])
     tap.end()
 
 
