@@ -240,10 +240,18 @@ int ln_context_load(ln_context *ctx, const char *datafile)
     return ln_load(ctx, datafile, NULL);
 }
 
+// 0: the tensor has data now.
+static int lacks_data(const void *name, const void *ctx)
+{
+    return !ln_weights_of(ctx, name);
+}
+
 int ln_data_load(ln_context *ctx, const char *file)
 {
     ln_context_clear_error(ctx);
     ln_budget *const before = ln_limits_enter(ctx);
     const int failed = ln_limits_check(ctx) || ln_data_give(ctx, file) || ln_update_fetch(ctx);
+    if (!failed)
+        ctx->missing = ln_list_remove_all_custom_deep(ctx->missing, ctx, lacks_data, ln_free);
     return ln_limits_leave(ctx, before, failed ? -1 : 0);
 }

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "cpu_model.h"
+#include "lightnet/ln_data.h"
 #include "lightnet/ln_context.h"
 #include "ln_check.h"
 
@@ -223,9 +224,66 @@ START_TEST(data_from_a_file_serves_every_update)
 }
 END_TEST
 
+// Writes weights, and x if `has_x`, which is 1 everywhere.
+static void write_weights(const char *file, int has_x)
+{
+    static const char *const names[] = {"w", "v", "b", "x"};
+    float numbers[3][40 * 40], ones[3 * 40];
+    for (int i = 0; i < 40 * 40; i++)
+        for (int k = 0; k < 3; k++)
+            numbers[k][i] = (float)((i * (int[]){3, 5, 2}[k]) % 7 - 3);
+    for (int i = 0; i < 3 * 40; i++)
+        ones[i] = 1;
+    tl_tensor *t[] = {tl_tensor_create(numbers[0], 2, (int[]){40, 40}, TL_FLOAT),
+                      tl_tensor_create(numbers[1], 2, (int[]){40, 40}, TL_FLOAT),
+                      tl_tensor_create(numbers[2], 1, (int[]){40}, TL_FLOAT),
+                      tl_tensor_create(ones, 2, (int[]){3, 40}, TL_FLOAT)};
+    ck_assert_int_eq(
+        ln_safetensors_write(file, has_x ? 4 : 3, names, (const tl_tensor *const *)t, NULL, NULL),
+        0);
+    for (int i = 0; i < 4; i++)
+        tl_tensor_free(t[i]);
+}
+
+START_TEST(a_file_gives_what_was_missing_and_need_not_have_the_input)
+{
+    float is[3 * 40], should[3 * 40], ones[3 * 40];
+    char file[] = "/tmp/ln_memory_XXXXXX";
+    close(mkstemp(file));
+    for (int i = 0; i < 3 * 40; i++)
+        ones[i] = 1;
+    ln_context *set = load_layers(LAYERS("'x'")), *loaded = load(LAYERS("'x'"));
+    ck_assert_msg(!ln_context_set_data(set, "x", ones), "%s", ln_context_error(set));
+    run(set);
+    ck_assert_ptr_nonnull(ln_context_get_data(set, "y", should));
+    ck_assert_int_eq(ln_context_run(loaded), -1);
+    for (int has_x = 0; has_x < 2; has_x++) {
+        write_weights(file, has_x);
+        ck_assert_msg(!ln_data_load(loaded, file), "%s", ln_context_error(loaded));
+        if (!has_x) {
+            ck_assert_int_eq(ln_context_run(loaded), -1);
+            ck_assert_str_eq(ln_context_error(loaded), "input 'x' is not given; its data must be "
+                                                       "set before the first run");
+        }
+    }
+    run(loaded);
+    ck_assert_ptr_nonnull(ln_context_get_data(loaded, "y", is));
+    ck_assert_mem_eq(is, should, sizeof(is));
+    write_weights(file, 0); // x keeps its data
+    ck_assert_msg(!ln_data_load(loaded, file), "%s", ln_context_error(loaded));
+    run(loaded);
+    ck_assert_ptr_nonnull(ln_context_get_data(loaded, "y", is));
+    ck_assert_mem_eq(is, should, sizeof(is));
+    unlink(file);
+    ln_context_free(set);
+    ln_context_free(loaded);
+}
+END_TEST
+
 LN_TEST_MAIN("cpu memory", fprint_replaces_the_file_at_every_run,
              fprint_warns_of_a_file_that_cannot_be_opened_and_goes_on,
              print_writes_to_standard_output_in_the_order_of_the_list,
              nocopy_gather_lets_producers_write_into_its_output,
              nocopy_gather_rejects_inputs_that_cannot_be_parts, nocopy_scatter_gives_views_of_rows,
-             keys_and_values_of_one_memory_are_not_sorted, data_from_a_file_serves_every_update)
+             keys_and_values_of_one_memory_are_not_sorted, data_from_a_file_serves_every_update,
+             a_file_gives_what_was_missing_and_need_not_have_the_input)

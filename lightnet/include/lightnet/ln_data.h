@@ -29,7 +29,8 @@ LN_BEGIN_DECLS
 /** Reads the data of every tensor that a `create` with `from_file` produces from a wts
  * or safetensors file, recognized by content. The tensors have memory
  * (ln_context_alloc_mem). Names, dtypes and shapes (wts has none: lengths) must
- * match; unused tensors cause one warning. -1 with the reason in the context: no data
+ * match, but inputs of the model may be missing: they keep their data. Unused
+ * tensors cause one warning. -1 with the reason in the context: no data
  * changes, unless reading data fails or is stopped; the next run reads it again. */
 LN_API int ln_data_load(ln_context *ctx, const char *file);
 
