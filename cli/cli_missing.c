@@ -129,16 +129,17 @@ static int print_missing(const missing *m, const cli_options *opt)
 
 /* ---- the command ---- */
 
-// Whether the model can be read but for its sizes, which are open.
-static int is_open(const cli_options *opt)
+// Where the model can be read but for its sizes, which are open. Returns 0 with a warning,
+// CLI_FAILED after a message, or -1: it cannot.
+static int find_open(const cli_options *opt)
 {
-    // A stream was read already.
-    ln_model *model = cli_source_is_stream(opt->args[0]) ? NULL : cli_session_try(opt);
-    int has_open = 0;
-    for (int i = 0; model && cli_session_has_types(model) && i < ln_model_num_inputs(model); i++)
-        has_open |= cli_session_is_open(ln_model_input_info(model, i));
+    ln_model *model = cli_session_try_open(opt);
+    const int status = model ? cli_session_check_given(model, opt) : -1;
     ln_model_free(model);
-    return has_open;
+    if (!status)
+        cli_warn("sizes are open: attributes, types and shapes are not checked; give sizes by "
+                 "--shape");
+    return status;
 }
 
 // A model that cannot be read for another reason has no list.
@@ -153,10 +154,8 @@ static int find_missing(ln_context *ctx, const cli_options *opt, missing *m)
         return cli_model_check_given(ctx, opt);
     if (m->n)
         return 0;
-    if (!is_open(opt))
-        return cli_model_fail_read(ctx, opt);
-    cli_warn("sizes are open: attributes, types and shapes are not checked; give sizes by --shape");
-    return 0;
+    const int status = find_open(opt);
+    return status < 0 ? cli_model_fail_read(ctx, opt) : status;
 }
 
 int cli_missing(const cli_options *opt)

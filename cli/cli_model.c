@@ -330,8 +330,21 @@ int cli_model_load(ln_context *ctx, const cli_options *opt)
 
 /* Writing */
 
+// The library reads and writes in one call. Where it cannot read the model as it is, a graph may be
+// converted all the same.
+static int check_given_before(const cli_options *opt)
+{
+    ln_context *ctx =
+        opt->inputs.n && !cli_source_is_stream(opt->args[0]) ? cli_model_try(opt) : NULL;
+    const int status = ctx && !ctx->target ? cli_model_check_given(ctx, opt) : 0;
+    ln_context_free(ctx);
+    return status;
+}
+
 int cli_model_convert(ln_context *ctx, const cli_options *opt, const char *format)
 {
+    if (check_given_before(opt))
+        return CLI_FAILED;
     return convert_source(ctx, opt->args[0], format, opt->outfile) ? cli_model_fail_read(ctx, opt)
                                                                    : 0;
 }
@@ -408,13 +421,11 @@ int cli_model_write_as(ln_context *ctx, const cli_options *opt, const char *form
 {
     if (read_source(ctx, opt->args[0]))
         return cli_model_fail_read(ctx, opt);
-    if (cli_model_check_given(ctx, opt))
-        return CLI_FAILED;
     // The library would reject it only when it writes the weights.
     if (ctx->target)
         return cli_fail("%s: the model is compiled, for '%s'; convert the original model",
                         ctx->source, ctx->target);
-    return write_both(ctx, opt, format);
+    return cli_model_check_given(ctx, opt) ? CLI_FAILED : write_both(ctx, opt, format);
 }
 
 /* Running */

@@ -67,8 +67,8 @@ int cli_model_write_as(ln_context *ctx, const cli_options *opt, const char *form
  * `random`. */
 int cli_model_set_inputs(ln_context *ctx, const cli_options *opt, int random);
 
-/** Whether each file of -i belongs to an input of the model, for commands that set no inputs.
- * Returns 0, or CLI_FAILED after a message. */
+/** Checks that each file of -i belongs to an input of the model, and fits it, for commands that set
+ * no inputs. Returns 0, or CLI_FAILED after a message. */
 int cli_model_check_given(const ln_context *ctx, const cli_options *opt);
 
 /** Prints that input `name` is not given, and suggests `call`, such as "" or "lightnet run MODEL ",

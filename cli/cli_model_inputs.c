@@ -175,18 +175,39 @@ static int check_surplus(const ln_context *ctx, const cli_options *opt, int i)
                    : 0;
 }
 
+// Reads the file as a run would. Unread inputs may have any shape, open sizes are those of the
+// file.
+static int check_file(const ln_context *ctx, const cli_options *opt, const char *name,
+                      const char *file)
+{
+    ln_error err;
+    ln_value_info info;
+    ln_error_clear(&err);
+    if (!find_compound(ctx, name, &info) || !ln_context_num_uses(ctx, name) ||
+        ln_tensor_table_find(ctx->tensor_table, name)->isdynamic)
+        return 0;
+    tl_tensor *t = cli_given_read(opt, file, record(ctx, name), &err);
+    tl_tensor_free_data_too(t);
+    return t ? 0 : cli_fail("%s: input '%s': %s", ctx->source, name, ln_error_text(&err));
+}
+
 int cli_model_check_given(const ln_context *ctx, const cli_options *opt)
 {
     char name[LN_MAX_NAME_LEN];
     ln_value_info info;
     int status = 0, next = 0;
-    for (int i = 0; i < opt->inputs.n && !status; i++)
-        if (cli_given_split(opt->inputs.items[i], name))
-            status = check_name(ctx, opt, i, name);
-    for (int k = 0; !status && !ln_context_input_value(ctx, k, &info); k++)
-        if (!cli_given_is_named(opt, opt->inputs.n, info.name))
-            cli_given_next(opt, &next);
-    return status ? status : check_surplus(ctx, opt, next);
+    if (ctx->target && opt->inputs.n)
+        return cli_fail("%s: the model is compiled already, too late for -i", ctx->source);
+    for (int i = 0; i < opt->inputs.n && !status; i++) {
+        const char *file = cli_given_split(opt->inputs.items[i], name);
+        status = file && (check_name(ctx, opt, i, name) || check_file(ctx, opt, name, file));
+    }
+    for (int k = 0; !status && !ln_context_input_value(ctx, k, &info); k++) {
+        const int is_named = cli_given_is_named(opt, opt->inputs.n, info.name);
+        const char *file = is_named ? NULL : cli_given_next(opt, &next);
+        status = file ? check_file(ctx, opt, info.name, file) : 0;
+    }
+    return status ? CLI_FAILED : check_surplus(ctx, opt, next);
 }
 
 static int set_named(ln_context *ctx, const cli_options *opt)

@@ -300,6 +300,47 @@ const char *cli_session_list_inputs(const ln_model *model, char *text)
     return text;
 }
 
+ln_model *cli_session_try_open(const cli_options *opt)
+{
+    // A stream was read already.
+    ln_model *model = cli_source_is_stream(opt->args[0]) ? NULL : cli_session_try(opt);
+    for (int i = 0; model && cli_session_has_types(model) && i < ln_model_num_inputs(model); i++)
+        if (cli_session_is_open(ln_model_input_info(model, i)))
+            return model;
+    ln_model_free(model);
+    return NULL;
+}
+
+static int is_input(const ln_model *model, const char *name)
+{
+    ln_value_info info;
+    for (int k = 0; !ln_model_input_value(model, k, &info); k++)
+        if (!strcmp(info.name, name))
+            return 1;
+    return ln_model_input_index(model, name) >= 0;
+}
+
+int cli_session_check_given(const ln_model *model, const cli_options *opt)
+{
+    char name[LN_MAX_NAME_LEN], list[LN_MAXLINE];
+    const char *const source = cli_source_name(opt->args[0]);
+    const int n = ln_model_num_inputs(model);
+    int n_files = 0;
+    for (int i = 0; i < opt->inputs.n; i++) {
+        const char *const arg = opt->inputs.items[i];
+        if (!cli_given_split(arg, name))
+            n_files++;
+        else if (!is_input(model, name))
+            return cli_fail("%s: '-i %s': the model has no input '%s'; its inputs: %s", source, arg,
+                            name, cli_session_list_inputs(model, list));
+        else if (cli_given_is_named(opt, i, name))
+            return cli_fail("%s: '-i %s': duplicate input '%s'", source, arg, name);
+    }
+    return n_files > n ? cli_fail("%s: %d files of -i, but the model has %d input%s", source,
+                                  n_files, n, n == 1 ? "" : "s")
+                       : 0;
+}
+
 /* Sessions */
 
 ln_session *cli_session_create(ln_model *model, const cli_options *opt)

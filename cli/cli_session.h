@@ -11,6 +11,14 @@
  * (ln_model_free), or NULL. `opt` must outlive it. */
 ln_model *cli_session_try(const cli_options *opt);
 
+/** Opens it as cli_session_try, if sizes of its inputs are open, which contexts do not read.
+ * Returns new (ln_model_free), or NULL. */
+ln_model *cli_session_try_open(const cli_options *opt);
+
+/** Checks that each file of -i belongs to an input of the model. Returns 0, or CLI_FAILED after a
+ * message. */
+int cli_session_check_given(const ln_model *model, const cli_options *opt);
+
 /** Opens the model opt->args[0]. Returns new (ln_model_free), or NULL after a message. `opt` must
  * outlive it. */
 ln_model *cli_session_open(const cli_options *opt);

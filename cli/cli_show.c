@@ -485,19 +485,16 @@ static void print_interface_as_json(const ln_model *model, const cli_options *op
     cli_json_close(&doc);
 }
 
-// Prints the interface of the model, with the names of open sizes. Returns whether it did: not if
-// the session API cannot open the model, or no size is open.
+// Prints the interface of the model, with the names of open sizes. Returns the exit status, or -1
+// if it did not: the session API cannot open the model, or no size is open.
 static int show_open(const cli_options *opt)
 {
-    // A stream was read already.
-    ln_model *model = cli_source_is_stream(opt->args[0]) ? NULL : cli_session_try(opt);
-    int has_open = 0;
-    for (int i = 0; model && cli_session_has_types(model) && i < ln_model_num_inputs(model); i++)
-        has_open |= cli_session_is_open(ln_model_input_info(model, i));
-    if (has_open)
+    ln_model *model = cli_session_try_open(opt);
+    const int status = model ? cli_session_check_given(model, opt) : -1;
+    if (!status)
         (opt->json ? print_interface_as_json : print_interface)(model, opt);
     ln_model_free(model);
-    return has_open;
+    return status;
 }
 
 /* ---- the command ---- */
@@ -548,9 +545,10 @@ int cli_show(const cli_options *opt)
         return CLI_FAILED;
     // Where sizes are open there are no operators yet.
     const int wants_table = !opt->dot && !opt->svg && !opt->svg_memory;
-    const int status = !cli_model_read_into(ctx, opt)  ? show_model(ctx, opt)
-                       : wants_table && show_open(opt) ? CLI_OK
-                                                       : cli_model_fail_read(ctx, opt);
+    const int is_read = !cli_model_read_into(ctx, opt);
+    int status = is_read ? show_model(ctx, opt) : wants_table ? show_open(opt) : -1;
+    if (status < 0)
+        status = cli_model_fail_read(ctx, opt);
     ln_context_free(ctx);
     return status;
 }
