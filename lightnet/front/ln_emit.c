@@ -548,8 +548,8 @@ const char *ln_emit_text(ln_emit *e, const char *text)
     return add_constant(e, tensor, LN_EMIT_TEMP);
 }
 
-// Whether tl_convert would make the largest number of a value that the type has as infinity.
-static int is_infinite_in(tl_dtype dtype, double value)
+// Whether tl_convert would make a value finite that the operator cast makes infinite, or rounds.
+static int exceeds(tl_dtype dtype, double value)
 {
     return tl_dtype_is_float(dtype) &&
            (value > tl_dtype_max_double(dtype) || value < tl_dtype_min_double(dtype));
@@ -558,7 +558,7 @@ static int is_infinite_in(tl_dtype dtype, double value)
 const char *ln_emit_scalar(ln_emit *e, tl_dtype dtype, double value)
 {
     char data[TL_DTYPE_MAX_SIZE];
-    if (dtype != TL_DOUBLE && is_infinite_in(dtype, value)) {
+    if (dtype != TL_DOUBLE && exceeds(dtype, value)) {
         const char *const wide = ln_emit_scalar(e, TL_DOUBLE, value);
         return wide ? ln_emit_cast(e, wide, dtype, LN_EMIT_TEMP) : NULL;
     }
@@ -575,8 +575,7 @@ const char *ln_emit_full(ln_emit *e, tl_dtype dtype, int ndim, const int *dims, 
 {
     const int len = tl_compute_length(ndim, dims);
     // A scalar that is repeated when the model is loaded.
-    if (len > 0 &&
-        (is_infinite_in(dtype, value) || is_too_large(e, (size_t)len, tl_size_of(dtype))))
+    if (len > 0 && (exceeds(dtype, value) || is_too_large(e, (size_t)len, tl_size_of(dtype))))
         return ln_emit_expand(e, ln_emit_scalar(e, dtype, value), ndim, dims, i);
     if (e->translation->failed || check_constant(e, dtype, ndim, dims))
         return NULL;

@@ -249,7 +249,8 @@ const char *ln_emit_text(ln_emit *e, const char *text);
 const char *ln_emit_constant(ln_emit *e, tl_dtype dtype, int ndim, const int *dims,
                              const void *data);
 
-/** A constant scalar of any dtype; what is too large for a floating-point type is infinite. */
+/** A constant scalar of any dtype; beyond the numbers of a floating-point type, what the operator
+ *  cast makes of it, such as infinity. */
 const char *ln_emit_scalar(ln_emit *e, tl_dtype dtype, double value);
 
 /** A constant [len] of TL_INT64. */

@@ -8,7 +8,7 @@
 #include <lightnet/ln_api.h>
 #include <tensorlight/tensorlight.h>
 
-/** What a test sees and sets; the plug-in exports it as `device`. */
+/** State that a test reads and changes; the plug-in exports it as `device`. */
 typedef struct device_state {
     size_t used;  /* bytes that are allocated */
     size_t limit; /* no more than these can be */
