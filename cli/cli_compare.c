@@ -64,7 +64,8 @@ static int agree(double got, double expected, const tolerance *tol)
     const double scale = tol->scale > 0 ? tol->scale : fabs(expected);
     if (isnan(expected) || isnan(got))
         return isnan(expected) && isnan(got);
-    return got == expected || fabs(got - expected) <= tol->atol + tol->rtol * scale;
+    return got == expected ||
+           (isfinite(expected) && fabs(got - expected) <= tol->atol + tol->rtol * scale);
 }
 
 static const char *print_element(char buf[CLI_ELEMENT_SIZE], const difference *diff, double number,

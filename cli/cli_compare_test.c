@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tests of indices from sorting: which orders of elements that tie are right.
+// Tests of comparing: which orders of elements that tie are right, and which numbers agree.
 
 #include "cli_compare.h"
 
+#include <math.h>
 #include <string.h>
 
 #include "ln_check.h"
+#include "tensorlight/tl_elementwise.h"
 
 #define TENSOR(arg, name) "{\"arg_name\": \"" arg "\", \"name\": \"" name "\"}"
 #define PARAM(arg, value) "{\"arg_name\": \"" arg "\", \"value\": " value "}"
@@ -110,4 +112,48 @@ START_TEST(other_outputs_are_no_indices)
 }
 END_TEST
 
-LN_TEST_MAIN("ties", indices_are_right_that_name_equal_elements, other_outputs_are_no_indices)
+// Whether a number agrees with another of the type, by the tolerance of stored data and by that of
+// the reference program.
+static int agree(tl_dtype dtype, double got, double expected)
+{
+    double a, b;
+    const int dims[] = {1};
+    difference stored, reference;
+    // tl_convert would make infinities finite.
+    const float numbers[] = {(float)got, (float)expected};
+    tl_tensor *x = tl_tensor_create((void *)&numbers[0], 1, dims, TL_FLOAT);
+    tl_tensor *y = tl_tensor_create((void *)&numbers[1], 1, dims, TL_FLOAT);
+    tl_tensor *g = tl_tensor_create(&a, 1, dims, dtype), *e = tl_tensor_create(&b, 1, dims, dtype);
+    ck_assert(tl_tensor_cast(x, g, dtype) && tl_tensor_cast(y, e, dtype));
+    const tolerance near = cli_stored_tolerance(&options, dtype);
+    const tolerance of_reference = cli_reference_tolerance(&options, e, 0);
+    cli_compare(g, e, &near, &stored);
+    cli_compare(g, e, &of_reference, &reference);
+    tl_tensor_free(x);
+    tl_tensor_free(y);
+    tl_tensor_free(g);
+    tl_tensor_free(e);
+    ck_assert_int_eq(stored.index, reference.index);
+    return stored.index < 0;
+}
+
+START_TEST(infinity_agrees_with_itself_alone)
+{
+    static const tl_dtype dtypes[] = {TL_FLOAT, TL_DOUBLE, TL_FLOAT16, TL_BFLOAT16};
+    for (int i = 0; i < 4; i++) {
+        ck_assert(agree(dtypes[i], INFINITY, INFINITY));
+        ck_assert(agree(dtypes[i], -INFINITY, -INFINITY));
+        ck_assert(!agree(dtypes[i], INFINITY, -INFINITY));
+        ck_assert(!agree(dtypes[i], 1, INFINITY));
+        ck_assert(!agree(dtypes[i], -6e4, -INFINITY));
+        ck_assert(!agree(dtypes[i], INFINITY, 6e4));
+        ck_assert(!agree(dtypes[i], NAN, INFINITY));
+        ck_assert(agree(dtypes[i], NAN, NAN));
+        ck_assert(agree(dtypes[i], 1, 1));
+        ck_assert(!agree(dtypes[i], 1, 1.125));
+    }
+}
+END_TEST
+
+LN_TEST_MAIN("ties", indices_are_right_that_name_equal_elements, other_outputs_are_no_indices,
+             infinity_agrees_with_itself_alone)

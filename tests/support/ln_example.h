@@ -106,7 +106,8 @@ static inline int ln_example_is_close(double is, double expected, double toleran
 {
     if (isnan(is) || isnan(expected))
         return isnan(is) && isnan(expected);
-    return is == expected || fabs(is - expected) <= tolerance * fmax(1, fabs(expected));
+    return is == expected ||
+           (isfinite(expected) && fabs(is - expected) <= tolerance * fmax(1, fabs(expected)));
 }
 
 /** 0, or -1 with the reason in `ctx`: an element differs. */

@@ -176,7 +176,7 @@ static int is_near(double a, double b, double tolerance)
 {
     if (isnan(a) || isnan(b))
         return isnan(a) && isnan(b);
-    return a == b || fabs(a - b) <= tolerance * (1 + fabs(b));
+    return a == b || (isfinite(b) && fabs(a - b) <= tolerance * (1 + fabs(b)));
 }
 
 static int compare_data(testing *t, const char *output, const tl_tensor *tensor, const void *with,
