@@ -62,9 +62,9 @@ typedef enum tl_unary_func {
     TL_UNARY_GELU_TANH,       /* x (1 + tanh(sqrt(2 / pi) (x + 0.044715 x^3))) / 2 */
     TL_UNARY_RELU,            /* x < 0 ? 0 : x; any type */
     TL_UNARY_LRELU,           /* x < 0 ? a x : x; any type, integers in double as tl_convert */
-    TL_UNARY_ELU,             /* x > 0 ? x : a (e^x - 1) */
-    TL_UNARY_CELU,            /* x > 0 ? x : a (e^(x / a) - 1) */
-    TL_UNARY_SELU,            /* b (x > 0 ? x : a (e^x - 1)) */
+    TL_UNARY_ELU,             /* x < 0 ? a (e^x - 1) : x */
+    TL_UNARY_CELU,            /* x < 0 ? a (e^(x / a) - 1) : x */
+    TL_UNARY_SELU,            /* b (x < 0 ? a (e^x - 1) : x) */
     TL_UNARY_THRESHOLDEDRELU, /* x > a ? x : 0; NaN gives 0 */
     TL_UNARY_SHRINK,          /* x < -a ? x + b : x > a ? x - b : 0; NaN gives 0 */
     TL_UNARY_CLIP,            /* min(max(x, a), b), so b where a > b */

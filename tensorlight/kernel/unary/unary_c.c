@@ -173,8 +173,8 @@ FORMULA(gelu_tanh, x / (1 + exp((C)-1.59576912160573071176 * (x + (C)0.044715 * 
 
 FORMULA(relu, x < 0 ? 0 : x)
 FORMULA(lrelu, x < 0 ? a * x : x)
-FORMULA(elu, x > 0 ? x : a * expm1(x))
-FORMULA(celu, x > 0 ? x : a * expm1(x / a))
+FORMULA(elu, x < 0 ? a * expm1(x) : x)
+FORMULA(celu, x < 0 ? a * expm1(x / a) : x)
 FORMULA(selu, (b * NAME(elu, of)(x, a, 0)))
 
 #else // integers and bool
