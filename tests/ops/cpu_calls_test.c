@@ -2,6 +2,7 @@
 // Tests of the CPU's operators in small models: the order of calls, constants that are set or
 // cannot be, several runs, and runs that fail.
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -323,6 +324,38 @@ START_TEST(an_integer_division_by_zero_fails_the_run)
 }
 END_TEST
 
+// As parameters of the operator before them, infinite bounds and slopes stay infinite.
+START_TEST(infinite_parameters_of_fused_activations_are_infinite)
+{
+    ln_context *ctx = load(MODEL(
+        "'x'", "'y','z'",
+        CREATE("create", "x", "TL_FLOAT", "[4,2]", "[0]") "," CREATE(
+            "create", "w", "TL_FLOAT", "[2,1]",
+            "[1]") "," OP("m", "matmul", TENSOR("src1", "x") "," TENSOR("src2", "w"),
+                          TENSOR("dst", "p"),
+                          "") "," OP("c", "unary", TENSOR("src", "p"), TENSOR("dst", "y"),
+                                     PARAM("func", "'TL_UNARY_CLIP'") "," PARAM("alpha", "'-inf'") "," PARAM(
+                                         "beta",
+                                         "'inf'")) "," OP("n", "matmul",
+                                                          TENSOR("src1",
+                                                                 "x") "," TENSOR("src2",
+                                                                                 "w"),
+                                                          TENSOR("dst", "q"),
+                                                          "") "," OP("l", "unary",
+                                                                     TENSOR("src", "q"),
+                                                                     TENSOR("dst", "z"),
+                                                                     PARAM("func", "'TL_UNARY_"
+                                                                                   "LRELU'") "," PARAM(
+                                                                         "alpha", "'inf'"))));
+    const float x[] = {INFINITY, 1, -INFINITY, 1, -1, 0.5f, 2, 3};
+    ck_assert_msg(!ln_context_set_data(ctx, "x", x), "%s", ln_context_error(ctx));
+    run(ctx);
+    ASSERT_FLOATS(ctx, "y", INFINITY, -INFINITY, -0.5f, 5);
+    ASSERT_FLOATS(ctx, "z", INFINITY, -INFINITY, -INFINITY, 5);
+    ln_context_free(ctx);
+}
+END_TEST
+
 LN_TEST_MAIN("cpu calls", rejects_calls_after_compiling_and_changes_nothing,
              a_rejected_parameter_keeps_the_memory_of_constants,
              a_view_of_a_constant_that_only_loading_reads_cannot_be_set,
@@ -332,4 +365,5 @@ LN_TEST_MAIN("cpu calls", rejects_calls_after_compiling_and_changes_nothing,
              a_tensor_is_read_before_it_is_sorted_through_a_view,
              folded_batchnorm_weights_follow_inputs_set_between_runs,
              variadic_operators_reject_arguments_of_other_names,
-             an_index_outside_fails_the_run_and_is_named, an_integer_division_by_zero_fails_the_run)
+             an_index_outside_fails_the_run_and_is_named, an_integer_division_by_zero_fails_the_run,
+             infinite_parameters_of_fused_activations_are_infinite)
