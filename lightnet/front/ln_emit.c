@@ -11,6 +11,7 @@
 
 #include "base/ln_error_memory.h"
 #include "base/ln_list_end.h"
+#include "front/ln_element.h"
 #include "ir/ln_bind.h"
 #include "ir/ln_context_ops.h"
 #include "ir/ln_from_file.h"
@@ -548,21 +549,10 @@ const char *ln_emit_text(ln_emit *e, const char *text)
     return add_constant(e, tensor, LN_EMIT_TEMP);
 }
 
-// Whether tl_convert would make a value finite that the operator cast makes infinite, or rounds.
-static int exceeds(tl_dtype dtype, double value)
-{
-    return tl_dtype_is_float(dtype) &&
-           (value > tl_dtype_max_double(dtype) || value < tl_dtype_min_double(dtype));
-}
-
 const char *ln_emit_scalar(ln_emit *e, tl_dtype dtype, double value)
 {
     char data[TL_DTYPE_MAX_SIZE];
-    if (dtype != TL_DOUBLE && exceeds(dtype, value)) {
-        const char *const wide = ln_emit_scalar(e, TL_DOUBLE, value);
-        return wide ? ln_emit_cast(e, wide, dtype, LN_EMIT_TEMP) : NULL;
-    }
-    tl_convert(data, dtype, &value, TL_DOUBLE);
+    ln_element_write(data, dtype, value);
     return ln_emit_constant(e, dtype, 0, NULL, data);
 }
 
@@ -575,14 +565,14 @@ const char *ln_emit_full(ln_emit *e, tl_dtype dtype, int ndim, const int *dims, 
 {
     const int len = tl_compute_length(ndim, dims);
     // A scalar that is repeated when the model is loaded.
-    if (len > 0 && (exceeds(dtype, value) || is_too_large(e, (size_t)len, tl_size_of(dtype))))
+    if (len > 0 && is_too_large(e, (size_t)len, tl_size_of(dtype)))
         return ln_emit_expand(e, ln_emit_scalar(e, dtype, value), ndim, dims, i);
     if (e->translation->failed || check_constant(e, dtype, ndim, dims))
         return NULL;
     tl_tensor *tensor = tl_tensor_zeros(ndim, dims, dtype);
     const size_t size = tl_size_of(dtype);
     for (int k = 0; tensor && k < tensor->len; k++)
-        tl_convert((char *)tensor->data + (size_t)k * size, dtype, &value, TL_DOUBLE);
+        ln_element_write((char *)tensor->data + (size_t)k * size, dtype, value);
     return add_constant(e, tensor, i);
 }
 

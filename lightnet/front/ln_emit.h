@@ -249,8 +249,7 @@ const char *ln_emit_text(ln_emit *e, const char *text);
 const char *ln_emit_constant(ln_emit *e, tl_dtype dtype, int ndim, const int *dims,
                              const void *data);
 
-/** A constant scalar of any dtype; beyond the numbers of a floating-point type, what the operator
- *  cast makes of it, such as infinity. */
+/** A constant scalar of any dtype, see ln_element_write. */
 const char *ln_emit_scalar(ln_emit *e, tl_dtype dtype, double value);
 
 /** A constant [len] of TL_INT64. */

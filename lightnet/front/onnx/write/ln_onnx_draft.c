@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "data/ln_onnx_tensor.h"
+#include "front/ln_element.h"
 #include "lightnet/ln_hash.h"
 #include "tensorlight/tl_shape.h"
 #include "tensorlight/tl_type.h"
@@ -532,7 +533,7 @@ const char *ln_onnx_put_int(ln_onnx_op *n, int value)
 const char *ln_onnx_put_scalar(ln_onnx_op *n, tl_dtype dtype, double value)
 {
     char element[TL_DTYPE_MAX_SIZE];
-    tl_convert(element, dtype, &value, TL_DOUBLE);
+    ln_element_write(element, dtype, value);
     return ln_onnx_put_constant(n, dtype, 0, NULL, element);
 }
 
@@ -555,7 +556,7 @@ static LnOnnx__Tensor *element_tensor(ln_onnx_op *n, tl_dtype dtype, double valu
 {
     void *const element = allocate(n->writer, TL_DTYPE_MAX_SIZE);
     if (element)
-        tl_convert(element, dtype, &value, TL_DOUBLE);
+        ln_element_write(element, dtype, value);
     return ln_onnx_put_elements(n, dtype, 1, element);
 }
 
