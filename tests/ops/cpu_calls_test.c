@@ -324,29 +324,25 @@ START_TEST(an_integer_division_by_zero_fails_the_run)
 }
 END_TEST
 
+// clang-format off
+#define PRODUCT(name, dst) \
+    OP(name, "matmul", TENSOR("src1", "x") "," TENSOR("src2", "w"), TENSOR("dst", dst), "")
+#define INFINITE                                                                         \
+    MODEL("'x'", "'y','z'",                                                              \
+          FLOATS("x", "[4,2]", "[0]") "," FLOATS("w", "[2,1]", "[1]") ","                \
+          PRODUCT("m", "p") ","                                                          \
+          OP("c", "unary", TENSOR("src", "p"), TENSOR("dst", "y"),                       \
+             PARAM("func", "'TL_UNARY_CLIP'") "," PARAM("alpha", "'-inf'") ","           \
+             PARAM("beta", "'inf'")) ","                                                 \
+          PRODUCT("n", "q") ","                                                          \
+          OP("l", "unary", TENSOR("src", "q"), TENSOR("dst", "z"),                       \
+             PARAM("func", "'TL_UNARY_LRELU'") "," PARAM("alpha", "'inf'")))
+// clang-format on
+
 // As parameters of the operator before them, infinite bounds and slopes stay infinite.
 START_TEST(infinite_parameters_of_fused_activations_are_infinite)
 {
-    ln_context *ctx = load(MODEL(
-        "'x'", "'y','z'",
-        CREATE("create", "x", "TL_FLOAT", "[4,2]", "[0]") "," CREATE(
-            "create", "w", "TL_FLOAT", "[2,1]",
-            "[1]") "," OP("m", "matmul", TENSOR("src1", "x") "," TENSOR("src2", "w"),
-                          TENSOR("dst", "p"),
-                          "") "," OP("c", "unary", TENSOR("src", "p"), TENSOR("dst", "y"),
-                                     PARAM("func", "'TL_UNARY_CLIP'") "," PARAM("alpha", "'-inf'") "," PARAM(
-                                         "beta",
-                                         "'inf'")) "," OP("n", "matmul",
-                                                          TENSOR("src1",
-                                                                 "x") "," TENSOR("src2",
-                                                                                 "w"),
-                                                          TENSOR("dst", "q"),
-                                                          "") "," OP("l", "unary",
-                                                                     TENSOR("src", "q"),
-                                                                     TENSOR("dst", "z"),
-                                                                     PARAM("func", "'TL_UNARY_"
-                                                                                   "LRELU'") "," PARAM(
-                                                                         "alpha", "'inf'"))));
+    ln_context *ctx = load(INFINITE);
     const float x[] = {INFINITY, 1, -INFINITY, 1, -1, 0.5f, 2, 3};
     ck_assert_msg(!ln_context_set_data(ctx, "x", x), "%s", ln_context_error(ctx));
     run(ctx);
