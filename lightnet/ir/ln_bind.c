@@ -360,6 +360,32 @@ static int check(const ln_context *ctx, const binding *b)
     return check_input(ctx, b, &in);
 }
 
+// A value of another type is checked when it is set, as what it becomes.
+static int check_value(const ln_context *ctx, const char *name, const tl_tensor *value)
+{
+    const ln_tensor_entry *te = ln_tensor_table_find(ctx->tensor_table, name);
+    if (!ln_fixed_find(ctx->fixed, name) ||
+        (te && te->tensor->dtype != value->dtype && tl_tensor_issameshape(te->tensor, value)))
+        return 0;
+    return ln_fixed_check_hash(ctx, name,
+                               ln_elements_hash(value->data, value->dtype, (size_t)value->len));
+}
+
+// The tensors of a sequence are no inputs that the k-th binding is counted by.
+static int check_values(const ln_context *ctx)
+{
+    const char *name;
+    int index = 0;
+    LN_LIST_FOREACH(name, ln_fixed_has_values(ctx->fixed, 0) ? NULL : ctx->inputs)
+    {
+        const tl_tensor *value = ln_bind_find(ctx, name, index);
+        index += !ln_bind_has(ctx, name);
+        if (value && value->data && check_value(ctx, name, value))
+            return ln_fail_at(ctx, "%s", ctx->source);
+    }
+    return 0;
+}
+
 int ln_bind_check(const ln_context *ctx)
 {
     const binding *b;
@@ -368,7 +394,7 @@ int ln_bind_check(const ln_context *ctx)
         if (is_unused_shape(ctx, b) && check(ctx, b))
             return -1;
     }
-    return 0;
+    return check_values(ctx);
 }
 
 int ln_context_bind_file(ln_context *ctx, const char *datafile)

@@ -39,7 +39,8 @@ const char *ln_bind_unused(const ln_context *ctx);
 void ln_bind_warn(const ln_context *ctx);
 
 /** Checks bound shapes that were not used while the model was read: its inputs and open sizes must
- * allow them. -1 with a reason: they do not, or there is no input and no open size of the name. */
+ * allow them. And bound values of inputs on which shapes depend. -1 with a reason: they do not,
+ * there is no input and no open size of the name, or the value was another. */
 int ln_bind_check(const ln_context *ctx);
 
 /** Writes the shapes from `least` (NULL: `most`) to `most`, as "[1, 2..8]", into `text`, `size`

@@ -211,9 +211,9 @@ int ln_fixed_check_hash(const ln_context *ctx, const char *tname, uint64_t hash)
                        "compile the model again",
                        tname);
     return ln_fail(ctx,
-                   "shapes of the model depend on the value of '%s'; to change it, bind it and "
-                   "read the model again",
-                   tname);
+                   "shapes of the model depend on the value of '%s', which was another; read the "
+                   "original model with this value (-i %s=FILE, ln_context_bind_input)",
+                   tname, tname);
 }
 
 int ln_fixed_check_params(const ln_context *ctx)
