@@ -20,13 +20,13 @@ int cli_model_set_input(ln_context *ctx, const cli_options *opt, const char *nam
     char text[LN_MAXLINE];
     ln_error err;
     ln_error_clear(&err);
-    // Unread inputs may have any shape.
-    if (*arg && !ln_context_num_uses(ctx, name) &&
-        !access(cli_source_is_stdin(arg) ? "/dev/stdin" : cli_npz_file(arg, text), R_OK))
-        return 0;
+    // Unread inputs may have any shape; they are set if they can be.
+    const int may_be_other =
+        *arg && !ln_context_num_uses(ctx, name) &&
+        !access(cli_source_is_stdin(arg) ? "/dev/stdin" : cli_npz_file(arg, text), R_OK);
     // Open sizes are those of the file from now on, or the max if the file has no shape.
     const int is_open = ln_tensor_table_find(ctx->tensor_table, name)->isdynamic;
-    if (*arg && is_open && !cli_source_is_stream(arg)) {
+    if (*arg && is_open && !may_be_other && !cli_source_is_stream(arg)) {
         tl_tensor *whole = cli_npz_read_whole(arg, &err);
         const int failed = whole && ln_context_set_shape(ctx, name, whole->ndim, whole->dims);
         tl_tensor_free_data_too(whole);
@@ -35,6 +35,8 @@ int cli_model_set_input(ln_context *ctx, const cli_options *opt, const char *nam
         ln_error_clear(&err);
     }
     tl_tensor *tensor = cli_given_read(opt, arg, record(ctx, name), &err);
+    if (!tensor && may_be_other)
+        return 0;
     if (!tensor)
         return cli_fail("%s: input '%s': %s", ctx->source, name, ln_error_text(&err));
     if (warns && cli_given_has_nan(text, arg, name, tensor))
