@@ -374,14 +374,11 @@ static int write_file(each *e, int item, int k)
     return cli_fail("output '%s': %s", ln_model_output_name(e->model, k), ln_error_text(&err));
 }
 
-// Outputs that cannot be drawn are a fault of this file, an image that cannot be written of all.
 static int draw_outputs(each *e, int item, const cli_options *with)
 {
     ln_image image;
-    if (!cli_draw_make(with, e->labels, &image))
-        return cli_draw_write(path_of_output(e, item, 0), &image);
-    e->n_failed++;
-    return 0;
+    return cli_draw_make(with, e->labels, &image) ||
+           cli_draw_write(path_of_output(e, item, 0), &image);
 }
 
 static int draw(each *e, int item)
@@ -397,7 +394,7 @@ static int draw(each *e, int item)
         status = cli_output_deliver(&with, NULL, ln_model_output_name(e->model, k), k,
                                     s->outputs[k], e->labels);
     if (!status)
-        status = draw_outputs(e, item, &with);
+        e->n_failed += draw_outputs(e, item, &with);
     cli_draw_free(&drawing);
     e->printing.quiet = 1;
     return status;
@@ -409,8 +406,10 @@ static int write_all(each *e, int item)
     int status = 0;
     for (int k = 0; k < e->n_outputs && !status; k++)
         status = write_file(e, item, k);
-    if (status)
-        return status;
+    if (status) {
+        e->n_failed++;
+        return 0;
+    }
     print_header(e, item);
     for (int k = 0; k < e->n_outputs && !status; k++)
         status = print_output(e, ln_model_output_name(e->model, k), k, slot_of(e, item)->outputs[k],
@@ -584,7 +583,7 @@ static int report(const each *e, int n, int signal)
     if (fatal_of(e))
         return cli_model_fail_for(cli_source_name(e->opt->args[0]), e->opt, fatal_of(e));
     if (n < n_files)
-        return CLI_FAILED; // writing has failed, with a message
+        return CLI_FAILED; // printing has failed, with a message
     if (cli_flush())
         return CLI_FAILED;
     fprintf(stderr, "info: %d file%s, run time: %.6fs\n", n, n == 1 ? "" : "s", run_seconds(e));
