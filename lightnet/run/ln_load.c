@@ -250,8 +250,10 @@ int ln_data_load(ln_context *ctx, const char *file)
 {
     ln_context_clear_error(ctx);
     ln_budget *const before = ln_limits_enter(ctx);
-    const int failed = ln_limits_check(ctx) || ln_data_give(ctx, file) || ln_update_fetch(ctx);
-    if (!failed)
+    int failed = ln_limits_check(ctx) || ln_data_give(ctx, file);
+    if (!failed) {
         ctx->missing = ln_list_remove_all_custom_deep(ctx->missing, ctx, lacks_data, ln_free);
+        failed = ln_update_fetch(ctx);
+    }
     return ln_limits_leave(ctx, before, failed ? -1 : 0);
 }
