@@ -46,7 +46,7 @@ int cli_model_set_input(ln_context *ctx, const cli_options *opt, const char *nam
     return status ? cli_model_fail(ctx, opt) : 0;
 }
 
-static int set_random(ln_context *ctx, const cli_options *opt, const char *name, uint64_t *state)
+static int set_random(ln_context *ctx, const char *name, uint64_t *state)
 {
     const tl_tensor *like = record(ctx, name);
     tl_tensor *tensor = tl_tensor_zeros(like->ndim, like->dims, like->dtype);
@@ -55,9 +55,10 @@ static int set_random(ln_context *ctx, const cli_options *opt, const char *name,
         tl_tensor_free_data_too(tensor);
         return cli_fail("%s: input '%s': %s", ctx->source, name, tl_last_error());
     }
+    // Where shapes depend on the value, no other will do.
     const int status = ln_context_set_data(ctx, name, tensor->data);
     tl_tensor_free_data_too(tensor);
-    return status ? cli_model_fail(ctx, opt) : 0;
+    return status ? cli_model_fail_missing(ctx, name, "") : 0;
 }
 
 int cli_model_fail_not_given(const char *source, const char *name, tl_dtype dtype,
@@ -226,10 +227,9 @@ static int set_named(ln_context *ctx, const cli_options *opt)
     return 0;
 }
 
-static int set_random_or_fail(ln_context *ctx, const cli_options *opt, const char *name, int random,
-                              uint64_t *state)
+static int set_random_or_fail(ln_context *ctx, const char *name, int random, uint64_t *state)
 {
-    return random ? set_random(ctx, opt, name, state) : cli_model_fail_missing(ctx, name, "");
+    return random ? set_random(ctx, name, state) : cli_model_fail_missing(ctx, name, "");
 }
 
 // Sets the tensors of a sequence or an optional value that is not given by its name: from the next
@@ -246,7 +246,7 @@ static int set_unnamed_compound(ln_context *ctx, const cli_options *opt, const l
     for (int k = 0; k < info->len; k++) {
         const char *name = tensor_of(ctx->inputs, info, k);
         if (!cli_given_is_named(opt, opt->inputs.n, name) &&
-            set_random_or_fail(ctx, opt, name, random, state))
+            set_random_or_fail(ctx, name, random, state))
             return CLI_FAILED;
     }
     return 0;
@@ -264,7 +264,7 @@ static int set_unnamed(ln_context *ctx, const cli_options *opt, int random)
         const char *file = is_tensor ? cli_given_next(opt, &i) : NULL;
         const int status = !is_tensor ? set_unnamed_compound(ctx, opt, &info, &i, random, &state)
                            : file     ? cli_model_set_input(ctx, opt, info.name, file, 1)
-                                      : set_random_or_fail(ctx, opt, info.name, random, &state);
+                                      : set_random_or_fail(ctx, info.name, random, &state);
         if (status)
             return status;
     }

@@ -189,10 +189,10 @@ START_TEST(values_that_the_program_was_made_for_are_the_only_ones_taken)
                      "one, compile with the rule disabled");
     make_text("a", "3\nb 0 1 40400000\nw 0 2 3f800000 40000000\ngone 0 1 40400000\n");
     ck_assert_int_eq(ln_data_load(m.ctx, "a"), -1);
-    ck_assert_str_eq(
-        ln_context_error(m.ctx),
-        "a: shapes of the model depend on the value of 'gone', which was another; read "
-        "the original model with this value (-i gone=FILE, ln_context_bind_input)");
+    ck_assert_str_eq(ln_context_error(m.ctx),
+                     "a: shapes of the model depend on the value of 'gone', which differs from "
+                     "the one given; read the original model with it (-i gone=FILE, "
+                     "ln_context_bind_input)");
     free_model(&m);
     leave_folder(folder);
 }

@@ -10,6 +10,7 @@
 #include "ir/ln_weights.h"
 #include "lightnet/ln_hash.h"
 #include "lightnet/ln_util.h"
+#include "tensorlight/tl_elementwise.h"
 
 typedef struct binding {
     char *name; /* NULL: of the next input in order */
@@ -360,15 +361,18 @@ static int check(const ln_context *ctx, const binding *b)
     return check_input(ctx, b, &in);
 }
 
-// A value of another type is checked when it is set, as what it becomes.
+// A value of another type is what it becomes when it is set.
 static int check_value(const ln_context *ctx, const char *name, const tl_tensor *value)
 {
     const ln_tensor_entry *te = ln_tensor_table_find(ctx->tensor_table, name);
-    if (!ln_fixed_find(ctx->fixed, name) ||
-        (te && te->tensor->dtype != value->dtype && tl_tensor_issameshape(te->tensor, value)))
+    if (!ln_fixed_find(ctx->fixed, name))
         return 0;
-    return ln_fixed_check_hash(ctx, name,
-                               ln_elements_hash(value->data, value->dtype, (size_t)value->len));
+    tl_tensor *const same = te ? tl_tensor_cast(value, NULL, te->tensor->dtype) : NULL;
+    const tl_tensor *const t = same ? same : value;
+    const int status =
+        ln_fixed_check_hash(ctx, name, ln_elements_hash(t->data, t->dtype, (size_t)t->len));
+    tl_tensor_free_data_too(same);
+    return status;
 }
 
 // The tensors of a sequence are no inputs that the k-th binding is counted by.

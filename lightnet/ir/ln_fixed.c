@@ -211,8 +211,8 @@ int ln_fixed_check_hash(const ln_context *ctx, const char *tname, uint64_t hash)
                        "compile the model again",
                        tname);
     return ln_fail(ctx,
-                   "shapes of the model depend on the value of '%s', which was another; read the "
-                   "original model with this value (-i %s=FILE, ln_context_bind_input)",
+                   "shapes of the model depend on the value of '%s', which differs from the one "
+                   "given; read the original model with it (-i %s=FILE, ln_context_bind_input)",
                    tname, tname);
 }
 
