@@ -47,7 +47,7 @@ enum {
 /* A file between decoding and writing. */
 typedef struct slot {
     tl_tensor *input;
-    cli_photo photo;     /* with --draw, and of the first file */
+    cli_photo photo;
     tl_tensor **outputs; /* [n_outputs], NULL before the run */
     int has_failed;
     char *reason;  /* names the file; NULL: no memory */
@@ -88,6 +88,7 @@ typedef struct each {
     cli_options printing; /* how one output is printed */
     cli_progress progress;
     int n_failed;
+    int has_warned; /* of pixels */
 } each;
 
 static slot *slot_of(const each *e, int item)
@@ -136,7 +137,7 @@ static tl_tensor *read_input(const each *e, int item, const char *path, ln_error
     cli_options with = *e->opt;
     cli_each_input input = e->input;
     s->photo = (cli_photo){0};
-    with.photo = e->opt->draw || item == 0 ? &s->photo : NULL;
+    with.photo = &s->photo;
     input.opt = &with;
     return cli_each_input_read(&input, path, err);
 }
@@ -467,8 +468,8 @@ static int write_item(void *data, int item)
     cli_progress_hide(&e->progress);
     if (s->warning)
         cli_model_print_message((void *)e->opt, LN_MSG_WARN, s->warning);
-    if (item == 0)
-        cli_preprocess_warn(e->opt, &s->photo);
+    if (!e->has_warned)
+        e->has_warned = cli_preprocess_warn(&s->photo);
     if (e->opt->draw && !s->has_failed && !s->photo.file)
         fail_photo(e, item);
     if (s->has_failed)

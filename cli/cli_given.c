@@ -183,7 +183,7 @@ tl_tensor *cli_given_read(const cli_options *opt, const char *file, const tl_ten
     tl_tensor *t =
         ln_input_read(cli_source_is_stdin(file) ? "/dev/stdin" : file, like, &format, err);
     if (t && opt->photo && !stat(file, &st) && S_ISREG(st.st_mode) && begins_like_image(file))
-        cli_preprocess_note(opt->photo, file, &format, t);
+        cli_preprocess_note(opt, file, &format, t);
     return t;
 }
 

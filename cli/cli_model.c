@@ -330,21 +330,21 @@ int cli_model_load(ln_context *ctx, const cli_options *opt)
 
 /* Writing */
 
-// The library reads and writes in one call. Where it cannot read the model as it is, a graph may be
-// converted all the same.
-static int check_given_before(const cli_options *opt)
+// Files of -i are checked between reading and writing. Without them a graph need not be read.
+static int convert_with_inputs(ln_context *ctx, const cli_options *opt, const char *format)
 {
-    ln_context *ctx =
-        opt->inputs.n && !cli_source_is_stream(opt->args[0]) ? cli_model_try(opt) : NULL;
-    const int status = ctx && !ctx->target ? cli_model_check_given(ctx, opt) : 0;
-    ln_context_free(ctx);
-    return status;
+    if (read_source(ctx, opt->args[0]))
+        return cli_model_fail_read(ctx, opt);
+    if (!ctx->target && cli_model_check_given(ctx, opt))
+        return CLI_FAILED;
+    return ln_context_write(ctx, opt->datafile, format, opt->outfile) ? cli_model_fail(ctx, opt)
+                                                                      : 0;
 }
 
 int cli_model_convert(ln_context *ctx, const cli_options *opt, const char *format)
 {
-    if (check_given_before(opt))
-        return CLI_FAILED;
+    if (opt->inputs.n)
+        return convert_with_inputs(ctx, opt, format);
     return convert_source(ctx, opt->args[0], format, opt->outfile) ? cli_model_fail_read(ctx, opt)
                                                                    : 0;
 }

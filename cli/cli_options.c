@@ -75,9 +75,11 @@ static const row rows[] = {
     {"compile", 'c', FLAG, FIELD(compile_only), CLI_SHORT, NULL, "compile only"},
     {"run", 'r', FLAG, FIELD(run_only), CLI_SHORT | CLI_RUN, NULL,
      "run only: reject a MODEL that is not compiled"},
-    {"input", 'i', TEXTS, FIELD(inputs), INPUT_COMMANDS | VALUE_COMMANDS, "[NAME=]FILE",
+    {"input", 'i', TEXTS, FIELD(inputs), INPUT_COMMANDS, "[NAME=]FILE",
      "an input, by name or in the model's order: npy, npz (all its "
      "arrays, by their names), pb, png, jpg, pgm, ppm, bin"},
+    {"input", 'i', TEXTS, FIELD(inputs), VALUE_COMMANDS, "[NAME=]FILE",
+     "the shape of an input, and its value if it decides shapes: npy, npz, pb"},
     {"each", 0, TEXT, FIELD(each), CLI_RUN, "DIR|PATTERN|LIST",
      "run once for each file of a folder, of a quoted pattern, or of a text file with a path in "
      "each line (- standard input)"},

@@ -184,9 +184,16 @@ static double max_of(const tl_tensor *t)
     return max;
 }
 
-void cli_preprocess_note(cli_photo *photo, const char *file, const ln_image_format *format,
+// Whether the options make other values of the pixels, or say that these are right.
+static int has_values(const cli_options *opt)
+{
+    return opt->preprocess || is_given(opt->mean) || is_given(opt->scale) || is_given(opt->std);
+}
+
+void cli_preprocess_note(const cli_options *opt, const char *file, const ln_image_format *format,
                          const tl_tensor *t)
 {
+    cli_photo *const photo = opt->photo;
     const int *dims = t->dims + t->ndim - 3; // an image has 3 or 4
     if (photo->file)
         return;
@@ -194,16 +201,15 @@ void cli_preprocess_note(cli_photo *photo, const char *file, const ln_image_form
     photo->format = *format;
     photo->height = dims[format->nhwc ? 0 : 1];
     photo->width = dims[format->nhwc ? 1 : 2];
-    photo->has_large =
-        tl_dtype_is_float(t->dtype) && dims[format->nhwc ? 2 : 0] == 3 && max_of(t) > 1;
+    photo->has_large = tl_dtype_is_float(t->dtype) && dims[format->nhwc ? 2 : 0] == 3 &&
+                       !has_values(opt) && !opt->quiet && max_of(t) > 1;
 }
 
-void cli_preprocess_warn(const cli_options *opt, const cli_photo *photo)
+int cli_preprocess_warn(const cli_photo *photo)
 {
-    const int has_values =
-        opt->preprocess || is_given(opt->mean) || is_given(opt->scale) || is_given(opt->std);
-    if (photo->file && photo->has_large && !has_values && !opt->quiet)
+    if (photo->has_large)
         cli_warn("%s: the input has the pixels' values, 0 to 255, and most models expect others; "
                  "see --preprocess (0-255 accepts these)",
                  photo->file);
+    return photo->has_large;
 }

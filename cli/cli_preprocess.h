@@ -18,7 +18,7 @@ typedef struct cli_photo {
     int height; /* of the input */
     int width;
     struct cli_drawing *drawing; /* the outputs for --draw; NULL: none are wanted */
-    int has_large;               /* an input of 3 channels of a floating type has values beyond 1 */
+    int has_large; /* a floating input of 3 channels has values beyond 1, by no option */
 } cli_photo;
 
 /* Check the value of an option. Return 0, or CLI_WRONG_USAGE after a message. */
@@ -30,11 +30,12 @@ int cli_preprocess_check_filter(const char *text);
 /** The format of images by the options, which have been checked. */
 ln_image_format cli_preprocess_format(const struct cli_options *opt);
 
-/** Fills *photo with the first image: `file` became `t` by `format`. */
-void cli_preprocess_note(cli_photo *photo, const char *file, const ln_image_format *format,
-                         const tl_tensor *t);
+/** Fills *opt->photo with the first image: `file` became `t` by `format`. */
+void cli_preprocess_note(const struct cli_options *opt, const char *file,
+                         const ln_image_format *format, const tl_tensor *t);
 
-/** Warns of a photo whose pixels have become an input as they are, 0 to 255, by no option. */
-void cli_preprocess_warn(const struct cli_options *opt, const cli_photo *photo);
+/** Warns of a photo whose pixels have become an input as they are, 0 to 255, by no option. Returns
+ * whether it did. */
+int cli_preprocess_warn(const cli_photo *photo);
 
 #endif

@@ -285,7 +285,7 @@ static int set_and_run(run *r)
     cli_msg_release(!r->has_other);
     if (!is_set)
         return CLI_FAILED;
-    cli_preprocess_warn(r->opt, r->opt->photo);
+    cli_preprocess_warn(r->opt->photo);
     const int status = cli_output_check(r->opt, ln_model_num_outputs(r->model));
     return status ? status : run_session_once(r);
 }
@@ -361,7 +361,7 @@ static int run_context(const cli_options *opt, const cli_labels *names)
     if (!status && !is_meant)
         cli_model_warn_constant(ctx);
     if (!status)
-        cli_preprocess_warn(opt, opt->photo);
+        cli_preprocess_warn(opt->photo);
     if (!status)
         status = cli_output_check(opt, ln_list_length(ctx->outputs));
     if (!status)

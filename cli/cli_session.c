@@ -324,8 +324,7 @@ int cli_session_check_given(const ln_model *model, const cli_options *opt)
 {
     char name[LN_MAX_NAME_LEN], list[LN_MAXLINE];
     const char *const source = cli_source_name(opt->args[0]);
-    const int n = ln_model_num_inputs(model);
-    int n_files = 0;
+    int n = ln_model_num_inputs(model), n_files = 0; // that are not named
     for (int i = 0; i < opt->inputs.n; i++) {
         const char *const arg = opt->inputs.items[i];
         if (!cli_given_split(arg, name))
@@ -335,10 +334,13 @@ int cli_session_check_given(const ln_model *model, const cli_options *opt)
                             name, cli_session_list_inputs(model, list));
         else if (cli_given_is_named(opt, i, name))
             return cli_fail("%s: '-i %s': duplicate input '%s'", source, arg, name);
+        else
+            n--;
     }
-    return n_files > n ? cli_fail("%s: %d files of -i, but the model has %d input%s", source,
-                                  n_files, n, n == 1 ? "" : "s")
-                       : 0;
+    return n_files > n
+               ? cli_fail("%s: %d files of -i without a name, and %d input%s without a file",
+                          source, n_files, n, n == 1 ? "" : "s")
+               : 0;
 }
 
 /* Sessions */

@@ -39,6 +39,15 @@ static void add_agreement(cli_json *doc, const char *folder, int n, const char *
     cli_json_close(doc);
 }
 
+// As in the outputs of runs.
+static void add_element(cli_json *doc, const char *key, double value)
+{
+    if (isfinite(value))
+        cli_json_number(doc, key, value);
+    else
+        cli_json_text(doc, key, isnan(value) ? "NaN" : value > 0 ? "Infinity" : "-Infinity");
+}
+
 // `op`: the operator that computed the tensor, or NULL.
 static void add_difference(cli_json *doc, const char *folder, const char *tensor,
                            const difference *diff, const ln_op *op)
@@ -50,8 +59,8 @@ static void add_difference(cli_json *doc, const char *folder, const char *tensor
         cli_json_text(doc, "got", tl_string_bytes(diff->got_text));
         cli_json_text(doc, "expected", tl_string_bytes(diff->expected_text));
     } else {
-        cli_json_number(doc, "got", diff->got);
-        cli_json_number(doc, "expected", diff->expected);
+        add_element(doc, "got", diff->got);
+        add_element(doc, "expected", diff->expected);
     }
     if (op) {
         cli_json_text(doc, "operator", op->op_arg->name);
