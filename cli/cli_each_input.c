@@ -164,9 +164,9 @@ static int fail_named(const cli_each_input *each, const char *arg, const char *n
 {
     char list[LN_MAXLINE];
     const char *const source = cli_source_name(each->opt->args[0]);
-    return is_input ? cli_fail("%s: '-i %s': duplicate input '%s'", source, arg, name)
-                    : cli_fail("%s: '-i %s': the model has no input '%s'; its inputs: %s", source,
-                               arg, name, cli_session_list_inputs(each->model, list));
+    return is_input ? cli_given_fail_duplicate(source, arg, name)
+                    : cli_given_fail_unknown(source, arg, name,
+                                             cli_session_list_inputs(each->model, list));
 }
 
 // Those that -i names. `is_set`: for each input.

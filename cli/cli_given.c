@@ -187,6 +187,24 @@ tl_tensor *cli_given_read(const cli_options *opt, const char *file, const tl_ten
     return t;
 }
 
+int cli_given_fail_unknown(const char *source, const char *arg, const char *name,
+                           const char *inputs)
+{
+    return cli_fail("%s: '-i %s': the model has no input '%s'; its inputs: %s", source, arg, name,
+                    inputs);
+}
+
+int cli_given_fail_duplicate(const char *source, const char *arg, const char *name)
+{
+    return cli_fail("%s: '-i %s': duplicate input '%s'", source, arg, name);
+}
+
+int cli_given_fail_surplus(const char *source, const char *arg, int n)
+{
+    return cli_fail("%s: unexpected '-i %s': the model has %d input%s", source, arg, n,
+                    n == 1 ? "" : "s");
+}
+
 // Numbers of this kind spread to all outputs, mostly unintended.
 int cli_given_has_nan(char *text, const char *file, const char *name, const tl_tensor *t)
 {

@@ -31,6 +31,18 @@ int cli_given_has_nan(char *text, const char *file, const char *name, const tl_t
 /** The next -i FILE without a name, from `*i`; NULL when there is none. */
 const char *cli_given_next(const cli_options *opt, int *i);
 
+/* What is wrong with an argument of -i. They print and return CLI_FAILED. */
+
+/** The model has no input of the name; `inputs` lists its inputs. */
+int cli_given_fail_unknown(const char *source, const char *arg, const char *name,
+                           const char *inputs);
+
+/** An argument before it has the same name. */
+int cli_given_fail_duplicate(const char *source, const char *arg, const char *name);
+
+/** All `n` inputs of the model have a file already. */
+int cli_given_fail_surplus(const char *source, const char *arg, int n);
+
 /** Warns if an option for images, such as --mean, is set and no file of -i is an image. Standard
  * input and pipes, which can be read only once, may be images; an unreadable file is an error
  * later. */

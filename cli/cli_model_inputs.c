@@ -161,21 +161,17 @@ static int check_name(const ln_context *ctx, const cli_options *opt, int i, cons
     ln_value_info info;
     const ln_op *producer = ln_context_creater(ctx, name);
     if (find_compound(ctx, name, &info) && (!producer || producer->op_arg->tensors_in))
-        return cli_fail("%s: '-i %s': the model has no input '%s'; its inputs: %s", ctx->source,
-                        opt->inputs.items[i], name, list_inputs(ctx, text));
-    if (cli_given_is_named(opt, i, name))
-        return cli_fail("%s: '-i %s': duplicate input '%s'", ctx->source, opt->inputs.items[i],
-                        name);
-    return 0;
+        return cli_given_fail_unknown(ctx->source, opt->inputs.items[i], name,
+                                      list_inputs(ctx, text));
+    return cli_given_is_named(opt, i, name)
+               ? cli_given_fail_duplicate(ctx->source, opt->inputs.items[i], name)
+               : 0;
 }
 
 static int check_surplus(const ln_context *ctx, const cli_options *opt, int i)
 {
     const char *surplus = cli_given_next(opt, &i);
-    const int n = ln_list_length(ctx->inputs);
-    return surplus ? cli_fail("%s: unexpected '-i %s': the model has %d input%s", ctx->source,
-                              surplus, n, n == 1 ? "" : "s")
-                   : 0;
+    return surplus ? cli_given_fail_surplus(ctx->source, surplus, ln_list_length(ctx->inputs)) : 0;
 }
 
 // Reads the file as a run would. Unread inputs may have any shape, open sizes are those of the

@@ -206,7 +206,7 @@ static int set_named(run *r)
         if (!file)
             continue;
         if (r->is_named[i])
-            return cli_fail("%s: '-i %s': duplicate input '%s'", r->source, arg, name);
+            return cli_given_fail_duplicate(r->source, arg, name);
         r->is_named[i] = 1;
         if (set_input(r, i, file))
             return CLI_FAILED;
@@ -231,9 +231,7 @@ static int set_unnamed(run *r)
             return CLI_FAILED;
     }
     const char *surplus = cli_given_next(r->opt, &k);
-    return surplus ? cli_fail("%s: unexpected '-i %s': the model has %d input%s", r->source,
-                              surplus, n, n == 1 ? "" : "s")
-                   : 0;
+    return surplus ? cli_given_fail_surplus(r->source, surplus, n) : 0;
 }
 
 /* Running */

@@ -330,10 +330,9 @@ int cli_session_check_given(const ln_model *model, const cli_options *opt)
         if (!cli_given_split(arg, name))
             n_files++;
         else if (!is_input(model, name))
-            return cli_fail("%s: '-i %s': the model has no input '%s'; its inputs: %s", source, arg,
-                            name, cli_session_list_inputs(model, list));
+            return cli_given_fail_unknown(source, arg, name, cli_session_list_inputs(model, list));
         else if (cli_given_is_named(opt, i, name))
-            return cli_fail("%s: '-i %s': duplicate input '%s'", source, arg, name);
+            return cli_given_fail_duplicate(source, arg, name);
         else
             n--;
     }
