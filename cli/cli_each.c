@@ -88,7 +88,7 @@ typedef struct each {
     cli_options printing; /* how one output is printed */
     cli_progress progress;
     int n_failed;
-    int has_warned; /* of pixels */
+    int has_warned; // that pixels from 0 to 255 are the input
 } each;
 
 static slot *slot_of(const each *e, int item)

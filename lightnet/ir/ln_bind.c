@@ -375,7 +375,7 @@ static int check_value(const ln_context *ctx, const char *name, const tl_tensor 
     return status;
 }
 
-// The tensors of a sequence are no inputs that the k-th binding is counted by.
+// A sequence is one binding and several inputs, so values beside sequences are not checked here.
 static int check_values(const ln_context *ctx)
 {
     const char *name;
