@@ -16,7 +16,7 @@ from tap import ROOT, Tap, faults_of, run
 # A file that the page adds.
 ADDED = "lightnet/arch/none/hardmish.opt"
 
-OPTIONS = ["-Doptimization=0", "-Ddebug=false", *(f"-D{part}=disabled" for part in ("onnx", "il", "images", "dnnl", "cuda"))]
+OPTIONS = ["-Doptimization=0", "-Ddebug=false", *(f"-D{part}=disabled" for part in ("il", "images", "dnnl", "cuda"))]
 
 
 def without_check(env, folder):
