@@ -85,6 +85,28 @@ START_TEST(views_are_within_their_owners)
 }
 END_TEST
 
+START_TEST(a_view_outside_its_owner_is_an_error)
+{
+    static const struct {
+        const char *part, *at;
+    } outside[] = {{"from -16 len 8", "offset 64"}, {"from -4 len 4", "offset 112"}};
+    for (size_t i = 0; i < sizeof(outside) / sizeof(*outside); i++) {
+        begin_model("16");
+        ln_test_op(&m, "oa", "double", "x", "a", "");
+        ln_test_op(&m, "ov", "part", "a", "v", outside[i].part);
+        ln_test_op(&m, "oy", "double", "v", "y", "");
+        ln_context *ctx = end_model();
+        plan(ctx);
+        ck_assert_int_eq(ln_context_check_plan(ctx), -1);
+        const char *const reason = ln_context_error(ctx);
+        ck_assert_msg(strstr(reason, outside[i].at) != NULL, "%s", reason);
+        ck_assert_msg(strstr(reason, "outside its owner 'a' of 64 bytes at offset 128") != NULL,
+                      "%s", reason);
+        ln_context_free(ctx);
+    }
+}
+END_TEST
+
 START_TEST(joined_tensors_are_adjacent_in_the_result)
 {
     begin_model("4");
@@ -288,7 +310,7 @@ END_TEST
 
 LN_TEST_MAIN("memory planner", static_tensors_are_at_the_bottom_others_share_memory,
              an_inplace_chain_needs_one_block, views_are_within_their_owners,
-             joined_tensors_are_adjacent_in_the_result,
+             a_view_outside_its_owner_is_an_error, joined_tensors_are_adjacent_in_the_result,
              scratch_memory_does_not_overlap_live_tensors, kept_tensors_do_not_share_memory,
              lists_and_table_have_the_same_offsets, plans_are_close_to_the_lower_bound,
              a_pool_places_very_many_neighbours)

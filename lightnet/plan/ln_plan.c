@@ -93,6 +93,19 @@ static int check_places(const ln_context *ctx)
     return 0;
 }
 
+static int check_view(const ln_context *ctx, const ln_tensor_entry *te)
+{
+    const ln_tensor_entry *owner = ln_entry_owner(te, ctx->tensor_table);
+    const size_t size = ln_tensor_entry_capacity(te), room = ln_tensor_entry_capacity(owner);
+    if (te->offset >= owner->offset && size <= room && te->offset - owner->offset <= room - size)
+        return 0;
+    return ln_fail(ctx,
+                   "tensor '%s' of %zu bytes is planned at offset %zu, outside its owner '%s' of "
+                   "%zu bytes at offset %zu; 'calc_offset' of its operator must return the owner's "
+                   "offset plus a position in it",
+                   te->name, size, te->offset, owner->name, room, owner->offset);
+}
+
 // A view has the offset within its owner, an output that reuses memory the offset of its block.
 static int check_sharing(const ln_context *ctx, const ln_lifetime *life)
 {
@@ -110,6 +123,8 @@ static int check_sharing(const ln_context *ctx, const ln_lifetime *life)
                                "tensor '%s' is planned at offset %zu, expected %zu in the memory "
                                "that it shares",
                                te->name, te->offset, expected);
+            if (te->owner && check_view(ctx, te))
+                return -1;
         }
     }
     return 0;

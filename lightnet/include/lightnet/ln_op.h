@@ -220,8 +220,8 @@ typedef struct ln_op {
     ln_op_func static_run;
     ln_op_func run;
     ln_op_func post_run;
-    ln_op_offset_func calc_offset; /* the offset of output (or no-copy input) `te`
-                                      in its memory, after the owner's offset */
+    ln_op_offset_func calc_offset; /* the absolute offset in its memory of output (or no-copy
+                                      input) `te`: its owner's offset plus a position in it */
 } ln_op;
 
 /* Creation and freeing. Functions return 0, or -1 with
