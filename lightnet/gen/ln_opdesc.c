@@ -487,7 +487,7 @@ static const char *mtype_of_target(const char *target)
 {
     static const struct {
         const char *target, *mtype;
-    } known[] = {{"cpu", "LN_MEM_CPU"}, {"cuda", "LN_MEM_CUDA"}, {"dpu", "LN_MEM_DPU"}};
+    } known[] = {{"cpu", "LN_MEM_CPU"}, {"cuda", "LN_MEM_CUDA"}};
     for (size_t i = 0; i < LENGTH_OF(known); i++) {
         if (strcmp(known[i].target, target) == 0)
             return known[i].mtype;

@@ -16,7 +16,7 @@ typedef struct vocabulary {
     size_t len;
 } vocabulary;
 
-static const char *const mtype_words[] = {"LN_MEM_NONE", "LN_MEM_CPU", "LN_MEM_CUDA", "LN_MEM_DPU"};
+static const char *const mtype_words[] = {"LN_MEM_NONE", "LN_MEM_CPU", "LN_MEM_CUDA"};
 static const vocabulary mtypes = {"memory type", mtype_words, LENGTH_OF(mtype_words)};
 
 static const char *const dtype_words[] = {
@@ -319,10 +319,28 @@ static int check_checks(const ln_opdesc *op, const ln_argdesc *arg, ln_error *er
     return 0;
 }
 
+static int is_number_param(const ln_argdesc *arg)
+{
+    return arg->ptype == LN_ARGDESC_NUMBER || arg->ptype == LN_ARGDESC_ARRAY_NUMBER;
+}
+
+/* A number is a double unless described otherwise, what a function makes of a string an int. */
+static void apply_realtype(const ln_opdesc *op, ln_argdesc *arg)
+{
+    if (arg->fields[LN_ARGDESC_REALTYPE] ||
+        (!is_number_param(arg) && !arg->fields[LN_ARGDESC_FROM_FUNC]))
+        return;
+    ln_rjson *node = ln_arena_alloc(&op->descs->arena, sizeof(*node));
+    *node = *arg->node;
+    node->type = LN_RJSON_STRING;
+    node->text = is_number_param(arg) ? "double" : "int";
+    arg->fields[LN_ARGDESC_REALTYPE] = node;
+}
+
 /* Which fields make sense for which parameters. */
 static int check_param_fields(const ln_opdesc *op, const ln_argdesc *arg, ln_error *err)
 {
-    const int is_number = arg->ptype == LN_ARGDESC_NUMBER || arg->ptype == LN_ARGDESC_ARRAY_NUMBER;
+    const int is_number = is_number_param(arg);
     const int is_string = arg->ptype == LN_ARGDESC_STRING || arg->ptype == LN_ARGDESC_ARRAY_STRING;
     for (int f = LN_ARGDESC_EQ; f <= LN_ARGDESC_NE && !is_number; f++) {
         if (forbid(op, arg, (ln_argdesc_field)f, "bounds a number", err))
@@ -338,8 +356,6 @@ static int check_param_fields(const ln_opdesc *op, const ln_argdesc *arg, ln_err
         forbid(op, arg, LN_ARGDESC_NAME_FUNC, "needs \"from_func\"", err))
         return -1;
     const ln_rjson *realtype = arg->fields[LN_ARGDESC_REALTYPE];
-    if (is_number && require(op, arg, LN_ARGDESC_REALTYPE, err))
-        return -1;
     if (is_number && !IS_ONE_OF(realtype->text, number_types))
         return ln_opdesc_fail(op, realtype, err,
                               "argument '%s': realtype '%s', expected int, float or double",
@@ -347,8 +363,6 @@ static int check_param_fields(const ln_opdesc *op, const ln_argdesc *arg, ln_err
     if (!is_number && !arg->fields[LN_ARGDESC_FROM_FUNC])
         return forbid(op, arg, LN_ARGDESC_REALTYPE,
                       "is for numbers, and strings with \"from_func\"", err);
-    if (arg->fields[LN_ARGDESC_FROM_FUNC])
-        return require(op, arg, LN_ARGDESC_REALTYPE, err);
     return 0;
 }
 
@@ -380,6 +394,7 @@ static int check_param(const ln_opdesc *op, ln_argdesc *arg, ln_error *err)
     }
     if (arg->ptype == LN_ARGDESC_PTYPES)
         return fail_unknown(op, arg, arg->fields[LN_ARGDESC_PTYPE], &ptypes, err);
+    apply_realtype(op, arg);
     return check_param_fields(op, arg, err) || check_default(op, arg, err) ? -1 : 0;
 }
 

@@ -231,6 +231,8 @@ static void param_type(const ln_argdesc *arg, char *buf, size_t size)
         snprintf(buf, size, "const %s *", realtype);
     else if (arg->ptype == LN_ARGDESC_ARRAY_STRING)
         snprintf(buf, size, "char *const *");
+    else if (arg->ptype == LN_ARGDESC_NULL)
+        snprintf(buf, size, "const void *");
     else if (ln_opgen_is_string(arg) && !realtype)
         snprintf(buf, size, "const char *");
     else

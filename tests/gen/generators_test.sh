@@ -45,6 +45,14 @@ ln_opgen_tests() {
     test $? -eq 1 && cmp -s good.op "$test/good.op"
     check 'does not write over a description'
 
+    cat > null.op << 'END'
+{"ops": [{"optype": "x", "author": "A", "arch": "none", "mtype": "LN_MEM_CPU", "tensors_in": [], "tensors_out": [],
+          "params": [{"arg_name": "p", "ptype": "LN_PARAM_NULL"}, {"arg_name": "f", "ptype": "LN_PARAM_STRING", "from_func": "f_of"}],
+          "run": "use(p, f);"}]}
+END
+    "$program" null.op -o null.c && grep -q '^    const void \*p = priv->p;$' null.c && grep -q '^    const int f = priv->f;$' null.c
+    check 'gives a parameter without a value a null pointer, and the result of a function the type int'
+
     "$program" nothing.op 2> message
     test $? -eq 1 && grep -q '^ln-opgen: error: .*nothing\.op' message
     check 'names a file that is missing'
