@@ -4,12 +4,12 @@
 #include "gen/ln_cgen.h"
 
 #include <ctype.h>
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
+#include "base/ln_outtext.h"
 #include "lightnet/ln_util.h"
 
 /* ---- text ---- */
@@ -317,27 +317,18 @@ void ln_cgen_snippet(ln_cgen *out, int indent, const ln_rjson *node)
 
 /* ---- saving ---- */
 
-static int write_text(const ln_cgen *out, FILE *stream)
+static int write_text(FILE *stream, const void *arg, ln_error *err)
 {
-    if (out->len > 0 && fwrite(out->text, 1, out->len, stream) != out->len)
-        return -1;
-    return fflush(stream);
+    const ln_cgen *const out = arg;
+    (void)err; // errors of the stream are the caller's
+    if (out->len > 0)
+        fwrite(out->text, 1, out->len, stream);
+    return 0;
 }
 
 int ln_cgen_save(const ln_cgen *out, ln_error *err)
 {
-    if (strcmp(out->file, "-") == 0)
-        return write_text(out, stdout) ? ln_error_set(err, "cannot write: %s", strerror(errno)) : 0;
-    FILE *stream = fopen(out->file, "wb");
-    if (!stream)
-        return ln_error_set(err, "%s: cannot write: %s", out->file, strerror(errno));
-    int failed = write_text(out, stream);
-    failed |= fclose(stream);
-    if (!failed)
-        return 0;
-    ln_error_set(err, "%s: cannot write: %s", out->file, strerror(errno));
-    remove(out->file);
-    return -1;
+    return ln_outfile_write_or_print(out->file, write_text, out, err);
 }
 
 /* ---- files ---- */

@@ -71,7 +71,7 @@ const char *ln_cgen_quote(ln_cgen *out, const char *text);
 /** A value as strict JSON on one line. Returns borrowed (until ln_cgen_free). */
 const char *ln_cgen_json(ln_cgen *out, const ln_rjson *node);
 
-/** Writes the text to `out->file`. On failure no file is left; -1 with the reason in `err`. */
+/** Writes the text to `out->file`, as ln_outfile_write_or_print; -1 with the reason in `err`. */
 int ln_cgen_save(const ln_cgen *out, ln_error *err);
 
 /* Files */

@@ -233,7 +233,7 @@ static int generate(ln_cgen *out, const ln_opdescs *descs, const options *opts, 
     }
 }
 
-/** Reads, generates, saves. After a mistake there is no output, not even an older one. */
+/** Reads, generates, saves. After a mistake the output is what it was. */
 static int run(const options *opts, ln_error *err)
 {
     for (char **file = opts->files; *file; file++) {
@@ -249,8 +249,6 @@ static int run(const options *opts, ln_error *err)
         result = write_depfile(descs, opts, err);
     if (!result)
         result = ln_cgen_save(&out, err);
-    if (result && strcmp(opts->output, "-") != 0)
-        remove(opts->output);
     ln_cgen_free(&out);
     ln_opdescs_free(descs);
     return result;

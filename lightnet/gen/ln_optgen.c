@@ -69,52 +69,54 @@ static int check_outputs(const options *opts)
     return 0;
 }
 
-static int write_file(const options *opts, const ln_optdesc *desc, const char *file,
-                      int (*write)(const options *, const ln_optdesc *, ln_cgen *))
-{
-    if (!file)
-        return 0;
-    ln_cgen out = {.file = file};
-    const int failed = write(opts, desc, &out) || ln_cgen_save(&out, NULL);
-    ln_cgen_free(&out);
-    return failed;
-}
-
-static int write_source(const options *opts, const ln_optdesc *desc, ln_cgen *out)
+static int make_source(const options *opts, const ln_optdesc *desc, ln_cgen *out)
 {
     ln_optcode_source(desc, opts->header, out);
     return 0;
 }
 
-static int write_header(const options *opts, const ln_optdesc *desc, ln_cgen *out)
+static int make_header(const options *opts, const ln_optdesc *desc, ln_cgen *out)
 {
     (void)opts;
     ln_optcode_header(desc, out);
     return 0;
 }
 
-static int write_tests(const options *opts, const ln_optdesc *desc, ln_cgen *out)
+static int make_tests(const options *opts, const ln_optdesc *desc, ln_cgen *out)
 {
     (void)opts;
     return ln_optcode_tests(desc, out, NULL);
 }
 
+/** Makes the texts of all outputs before it writes the first one: after a mistake in a description
+ * all files are what they were. */
+static int write_outputs(const options *opts, const ln_optdesc *desc)
+{
+    const struct {
+        const char *file;
+        int (*make)(const options *, const ln_optdesc *, ln_cgen *);
+    } outputs[] = {
+        {opts->source, make_source}, {opts->header, make_header}, {opts->tests, make_tests}};
+    enum { N = sizeof(outputs) / sizeof(outputs[0]) };
+    ln_cgen texts[N] = {0};
+    int failed = 0;
+    for (int k = 0; k < N && !failed; k++) {
+        texts[k].file = outputs[k].file;
+        failed = outputs[k].file && outputs[k].make(opts, desc, &texts[k]);
+    }
+    for (int k = 0; k < N && !failed; k++)
+        failed = outputs[k].file && ln_cgen_save(&texts[k], NULL);
+    for (int k = 0; k < N; k++)
+        ln_cgen_free(&texts[k]);
+    return failed ? -1 : 0;
+}
+
 /** From the descriptions to the files; `roots` as read_files has it. */
 static int generate(const options *opts, ln_optdesc *desc, ln_rjson **roots)
 {
-    if (check_outputs(opts))
-        return -1;
-    if (!read_files(opts, desc, roots) && !write_file(opts, desc, opts->source, write_source) &&
-        !write_file(opts, desc, opts->header, write_header) &&
-        !write_file(opts, desc, opts->tests, write_tests))
-        return 0;
-    // No output stays, not even an older one: it would be taken for the new one.
-    const char *const outputs[] = {opts->source, opts->header, opts->tests};
-    for (size_t k = 0; k < sizeof(outputs) / sizeof(outputs[0]); k++) {
-        if (outputs[k])
-            remove(outputs[k]);
-    }
-    return -1;
+    const int failed =
+        check_outputs(opts) || read_files(opts, desc, roots) || write_outputs(opts, desc);
+    return failed ? -1 : 0;
 }
 
 int main(int argc, char **argv)

@@ -30,9 +30,9 @@ ln_opgen_tests() {
     mkdir ops && cp good.op ops && "$program" -I ops child.op -o child2.c
     check 'finds what is inherited in a folder'
 
-    "$program" child.op -o child.c 2> message
-    test $? -eq 1 && test ! -e child.c && grep -q "^ln-opgen: error: child.op:7:25: operator 'blur_cpu': inherits 'blur'" message
-    check 'leaves no output after a mistake'
+    "$program" child.op -o none.c 2> message
+    test $? -eq 1 && test ! -e none.c && grep -q "^ln-opgen: error: child.op:7:25: operator 'blur_cpu': inherits 'blur'" message
+    check 'writes no output after a mistake'
 
     # The generator may not use TensorLight, so it has a list of the types that compute, and of strings.
     { sed -n 's/^    ROW(\(TL_[A-Z0-9]*\),.*/\1/p' "$root/tensorlight/tensor/tl_element.h" && echo TL_STRING; } | sort > there
@@ -99,14 +99,14 @@ ln_optgen_tests() {
     "$program" small.opt
     check 'checks descriptions when no output is requested'
 
-    "$program" -o small.c --header small.h no_semicolon.opt 2> message
-    test $? -eq 1 && test ! -e small.c && test ! -e small.h &&
+    "$program" -o none.c --header none.h no_semicolon.opt 2> message
+    test $? -eq 1 && test ! -e none.c && test ! -e none.h &&
         grep -q "^no_semicolon.opt:11:13: rule 'r': the end is unexpected, expected ';'" message
-    check 'leaves no output after a mistake'
+    check 'writes no output after a mistake'
 
-    "$program" -o small.c --header small.h --tests small_test.c unknown_size.opt 2> message
-    test $? -eq 1 && test ! -e small.c && test ! -e small_test.c
-    check 'leaves no output after a mistake in a test'
+    "$program" -o none.c --header none.h --tests none_test.c unknown_size.opt 2> message
+    test $? -eq 1 && test ! -e none.c && test ! -e none.h && test ! -e none_test.c
+    check 'writes no output after a mistake in a test'
 
     "$program" --header small.opt small.opt 2> message
     test $? -eq 1 && cmp -s small.opt "$test/small.opt"
