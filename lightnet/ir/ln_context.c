@@ -343,12 +343,12 @@ int ln_context_set_precision(ln_context *ctx, const char *name)
 int ln_context_add_output(ln_context *ctx, const char *tname)
 {
     ln_context_clear_error(ctx);
-    if (!ln_tensor_table_find(ctx->tensor_table, tname))
-        return ln_fail_as(ctx, LN_NOT_FOUND, "the model has no tensor '%s'", tname);
     if (ctx->target)
         return ln_fail_as(ctx, LN_BAD_ARGUMENT,
                           "the model is compiled already, for '%s': '%s' cannot become an output",
                           ctx->target, tname);
+    if (!ln_tensor_table_find(ctx->tensor_table, tname))
+        return ln_fail_as(ctx, LN_NOT_FOUND, "the model has no tensor '%s'", tname);
     if (ln_context_is_output(ctx, tname))
         return 0;
     return ln_context_push_output(ctx, tname);

@@ -146,11 +146,17 @@ int ln_context_set_param(ln_context *ctx, const char *opname, const char *pname,
     ln_context_clear_error(ctx);
     const ln_op *op = ln_op_table_find(ctx->op_table, opname);
     if (!op)
-        return ln_fail_as(ctx, LN_NOT_FOUND, "the model has no operator '%s'", opname);
+        return ln_fail_as(ctx, LN_NOT_FOUND,
+                          ctx->target ? "the compiled program has no operator '%s': if the model "
+                                        "has it, set its parameters before compiling"
+                                      : "the model has no operator '%s'",
+                          opname);
     ln_param_entry *entry = ln_param_list_find(ln_op_params(op->op_arg), pname);
     if (!entry)
-        return ln_fail_as(ctx, LN_NOT_FOUND, "operator '%s' (%s) has no parameter '%s'", opname,
-                          op->op_arg->optype, pname);
+        return ln_fail_as(ctx, LN_NOT_FOUND, "operator '%s' (%s) has no parameter '%s'%s", opname,
+                          op->op_arg->optype, pname,
+                          ctx->target ? "; set parameters that the model has before compiling"
+                                      : "");
     if (ln_limits_check(ctx))
         return -1;
     va_list ap;

@@ -18,6 +18,16 @@ int ln_fail_missing(const ln_context *ctx, const char *tname)
                    tname);
 }
 
+// Compiling removes tensors, and operators, that it replaces, and no record of them remains.
+static void fail_unknown(const ln_context *ctx, const char *tname)
+{
+    ln_fail_as(ctx, LN_NOT_FOUND,
+               ctx->target ? "the compiled program has no tensor '%s': if the model has it, make "
+                             "it an output before compiling"
+                           : "the model has no tensor '%s'",
+               tname);
+}
+
 static ln_tensor_entry *find_loaded(ln_context *ctx, const char *tname)
 {
     ln_context_clear_error(ctx);
@@ -29,7 +39,7 @@ static ln_tensor_entry *find_loaded(ln_context *ctx, const char *tname)
                 "the model again",
                 tname);
     else if (!te)
-        ln_fail_as(ctx, LN_NOT_FOUND, "the model has no tensor '%s'", tname);
+        fail_unknown(ctx, tname);
     else if (!te->tensor->data)
         ln_fail(ctx, "tensor '%s' has no memory: the context is not loaded", tname);
     return te && te->tensor->data ? te : NULL;
@@ -123,6 +133,9 @@ static int check_shape(const ln_context *ctx, const ln_tensor_entry *te, const i
 
 int ln_context_set_shape(ln_context *ctx, const char *tname, int ndim, const int *dims)
 {
+    ln_context_clear_error(ctx);
+    if (!ln_tensor_table_find(ctx->tensor_table, tname))
+        return ln_fail_as(ctx, LN_NOT_FOUND, "the model has no input '%s'", tname);
     ln_tensor_entry *te = find_loaded(ctx, tname);
     const ln_op *producer = te ? ln_context_creater(ctx, tname) : NULL;
     if (!te)
@@ -217,6 +230,6 @@ size_t ln_context_data_size(ln_context *ctx, const char *tname)
     ln_context_clear_error(ctx);
     const ln_tensor_entry *te = ln_tensor_table_find(ctx->tensor_table, tname);
     if (!te)
-        ln_fail_as(ctx, LN_NOT_FOUND, "the model has no tensor '%s'", tname);
+        fail_unknown(ctx, tname);
     return te ? tl_tensor_size(te->tensor) : 0;
 }

@@ -327,7 +327,7 @@ START_TEST(rejects_a_shape_out_of_range)
     ck_assert_int_eq(ln_context_set_shape(ctx, "embedding", 2, (int[]){1, 16}), -1);
     ck_assert_str_eq(ln_context_error(ctx), "tensor 'embedding' is not an input with open sizes");
     ck_assert_int_eq(ln_context_set_shape(ctx, "no", 2, (int[]){1, 16}), -1);
-    ck_assert_str_eq(ln_context_error(ctx), "the model has no tensor 'no'");
+    ck_assert_str_eq(ln_context_error(ctx), "the model has no input 'no'");
     const shapes one = encoder_shapes(1, 2);
     run(ctx, &one); // it can run all the same
     ln_context_free(ctx);
