@@ -318,6 +318,7 @@ int ln_arch_extend(const ln_arch *more)
     change *c = begin_change(arch, more);
     if (c && !enter_ops(more) &&
         !extend_arrays(c, arch, more, arch_arrays, sizeof(arch_arrays) / sizeof(*arch_arrays)) &&
+        !extend_stages(c, &arch->model_stages, more->model_stages) &&
         !extend_stages(c, &arch->early_stages, more->early_stages) &&
         !extend_stages(c, &arch->later_stages, more->later_stages))
         return 0;
@@ -351,6 +352,24 @@ static int add_target(void *arg, const char *name)
         t->len +=
             (size_t)snprintf(t->buf + t->len, t->size - t->len, "%s%s", t->len ? ", " : "", name);
     return t->len < t->size ? 0 : -1;
+}
+
+// Ends the search at the target of that name.
+static int find_name(void *arg, const char *name)
+{
+    const char **wanted = arg;
+    if (!ln_streq(name, *wanted))
+        return 0;
+    *wanted = NULL;
+    return -1;
+}
+
+int ln_arch_is_loadable(const char *target)
+{
+    if (!list_loadable || !target || ln_hash_find(LN_ARCH.arch_table, target))
+        return 0;
+    list_loadable(find_name, &target);
+    return !target;
 }
 
 static int add_new_target(void *arg, const char *name)

@@ -29,6 +29,9 @@ int ln_arch_check_ops(const ln_arch *arch);
 /** Calls `add` with the name of each target that could be loaded, until that fails (not 0). */
 typedef void (*ln_targets_func)(int (*add)(void *arg, const char *name), void *arg);
 
+/** Whether a target has that name that could be loaded, but is not. */
+int ln_arch_is_loadable(const char *target);
+
 /** Sets the function that finds loadable targets; before main. */
 void ln_arch_set_loadable(ln_targets_func func);
 

@@ -59,6 +59,7 @@ static const ln_arch more = {.arch_name = "home",
                              .reg_ops = new_ops,
                              .ep_funcs = new_funcs,
                              .rule_names = new_names,
+                             .model_stages = new_early,
                              .early_stages = new_early,
                              .later_stages = new_stages};
 
@@ -89,6 +90,7 @@ START_TEST(added_rules_are_tried_before_existing_ones)
     ck_assert(home.ep_funcs[0] == new_rule && home.ep_funcs[1] == old_rule);
     ck_assert(!home.ep_funcs[2] && !home.cb_funcs);
     const ln_arch_stage *early = home.early_stages, *stages = home.later_stages;
+    ck_assert(home.model_stages[0].ep_funcs[0] == new_early_rule && !home.model_stages[1].ep_funcs);
     ck_assert(early[0].ep_funcs[0] == new_early_rule && early[0].ep_funcs[1] == old_early_rule);
     ck_assert(!early[0].ep_funcs[2] && !early[1].ep_funcs);
     ck_assert(stages[0].ep_funcs[0] == new_late_rule && stages[0].ep_funcs[1] == old_late_rule);

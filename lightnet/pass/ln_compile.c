@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // Compiling a context for a target: the passes in their order.
 
+#include <stddef.h>
 #include <stdio.h>
 #include <string.h>
 
+#include "ir/ln_arch_tables.h"
 #include "ir/ln_bodies.h"
 #include "ir/ln_context_ops.h"
 #include "ir/ln_limits.h"
@@ -26,6 +28,12 @@ static ln_arch *find_target(const ln_context *ctx, const char *target)
     if (arch && !ln_streq(target, none_name))
         return arch;
     char known[LN_MAXLINE];
+    if (ln_arch_is_loadable(target))
+        ln_fail_as(
+            ctx, LN_BAD_ARGUMENT,
+            "target '%s' is a plug-in that is not loaded: call ln_plugin_load_target(\"%s\") "
+            "before you create a context",
+            target, target);
     ln_fail_as(ctx, LN_BAD_ARGUMENT, "unknown target '%s'; known targets: %s", target,
                ln_sprint_targets(known, sizeof(known)));
     return NULL;
@@ -96,10 +104,12 @@ static const ln_arch *base_of(const ln_arch *arch)
     return arch->base ? ln_hash_find(LN_ARCH.arch_table, arch->base) : NULL;
 }
 
-static int rewrite_early(ln_context *ctx, const ln_arch *arch, int *is_clean)
+// The stages in one field of `ln_arch`, of the architecture and those that it builds on.
+static int rewrite_field(ln_context *ctx, const ln_arch *arch, size_t field, int *is_clean)
 {
     for (; arch; arch = base_of(arch)) {
-        if (rewrite_stages(ctx, arch, arch->early_stages, is_clean))
+        const ln_arch_stage *const *stages = (const void *)((const char *)arch + field);
+        if (rewrite_stages(ctx, arch, *stages, is_clean))
             return -1;
     }
     return 0;
@@ -138,9 +148,11 @@ static int lower(ln_context *ctx, const ln_arch *arch)
     int is_clean = 0;
     if (ln_rewriting_begin(ctx))
         return -1;
-    const int status =
-        ln_canonicalize(ctx) || clean_up(ctx, &is_clean) || rewrite_early(ctx, arch, &is_clean) ||
-        (none && rewrite_all(ctx, none, &is_clean)) || rewrite_all(ctx, arch, &is_clean);
+    const int status = rewrite_field(ctx, arch, offsetof(ln_arch, model_stages), &is_clean) ||
+                       ln_canonicalize(ctx) || clean_up(ctx, &is_clean) ||
+                       rewrite_field(ctx, arch, offsetof(ln_arch, early_stages), &is_clean) ||
+                       (none && rewrite_all(ctx, none, &is_clean)) ||
+                       rewrite_all(ctx, arch, &is_clean);
     ln_rewriting_end(ctx);
     return status ? -1 : 0;
 }

@@ -397,18 +397,19 @@ static ln_list *to_add1(const ln_context *ctx, const ln_op *op, int *match)
     return *match ? one(ctx, "add1", op, op, "") : NULL;
 }
 
-START_TEST(early_stages_come_before_the_rules_of_abstract_operators)
+static ln_expander_func lower_funcs[] = {lower, NULL}, add1_funcs[] = {to_add1, NULL};
+static const ln_arch_stage lower_stages[] = {{lower_funcs, NULL, NULL}, {NULL, NULL, NULL}};
+static const ln_arch_stage add1_stages[] = {{add1_funcs, NULL, NULL}, {NULL, NULL, NULL}};
+
+// Compiles twice(5) for a target that builds on `middle`; `expected`: the result of the first rule.
+static void assert_first_rule(ln_arch *none, ln_arch *middle, double expected)
 {
-    static ln_expander_func abstract[] = {lower, NULL}, early[] = {to_add1, NULL};
-    static const ln_arch_stage stages[] = {{early, NULL, NULL}, {NULL, NULL, NULL}};
-    static ln_arch none = {.arch_name = "none", .ep_funcs = abstract};
-    static ln_arch middle = {.arch_name = "middle", .base = "test", .early_stages = stages};
     static ln_arch upper = {.arch_name = "upper", .base = "middle"};
     ln_test_model m;
     float y[4];
     use_rewrites();
     ln_test_register();
-    ck_assert(!ln_arch_register(&none) && !ln_arch_register(&middle) && !ln_arch_register(&upper));
+    ck_assert(!ln_arch_register(none) && !ln_arch_register(middle) && !ln_arch_register(&upper));
     ln_test_begin(&m, "\"outputs\": [\"y\"],");
     ln_test_op(&m, "ox", "create_test", "", "x", "len 4 value 5");
     ln_test_op(&m, "oy", "twice", "x", "y", "");
@@ -416,8 +417,31 @@ START_TEST(early_stages_come_before_the_rules_of_abstract_operators)
     ck_assert_msg(!ln_context_compile(ctx, "upper"), "%s", ln_context_error(ctx));
     ck_assert_msg(!ln_test_load(ctx) && !ln_context_run(ctx), "%s", ln_context_error(ctx));
     ck_assert_ptr_nonnull(ln_context_get_data(ctx, "y", y));
-    ck_assert_double_eq(y[0], 6);
+    ck_assert_double_eq(y[0], expected);
     ln_context_free(ctx);
+}
+
+START_TEST(early_stages_come_before_the_rules_of_abstract_operators)
+{
+    static ln_arch none = {.arch_name = "none", .ep_funcs = lower_funcs};
+    static ln_arch middle = {.arch_name = "middle", .base = "test", .early_stages = add1_stages};
+    assert_first_rule(&none, &middle, 6);
+}
+END_TEST
+
+START_TEST(early_stages_come_after_general_operators_replace_others)
+{
+    static ln_arch none = {.arch_name = "none", .early_stages = lower_stages};
+    static ln_arch middle = {.arch_name = "middle", .base = "test", .early_stages = add1_stages};
+    assert_first_rule(&none, &middle, 10);
+}
+END_TEST
+
+START_TEST(model_stages_come_before_general_operators_replace_others)
+{
+    static ln_arch none = {.arch_name = "none", .early_stages = lower_stages};
+    static ln_arch middle = {.arch_name = "middle", .base = "test", .model_stages = add1_stages};
+    assert_first_rule(&none, &middle, 6);
 }
 END_TEST
 
@@ -471,8 +495,47 @@ START_TEST(the_operators_of_a_loaded_context_stay)
 }
 END_TEST
 
+START_TEST(names_that_compiling_removes_are_told_from_others)
+{
+    static const char no_tensor[] = "the compiled program has no tensor 'm': if the model has it, "
+                                    "make it an output before compiling";
+    ln_test_model m;
+    float data[4];
+    ln_test_register();
+    ln_test_begin(&m, "\"inputs\": [\"x\"], \"outputs\": [\"y\"],");
+    ln_test_op(&m, "ox", "create_test", "", "x", "len 4 value 1");
+    ln_test_op(&m, "om", "double", "x", "m", "");
+    ln_test_op(&m, "oy", "add1", "x", "y", "");
+    ln_context *ctx = ln_test_end(&m);
+    ck_assert_int_eq(ln_context_set_param(ctx, "none", "p", 1.0), -1);
+    ck_assert_str_eq(ln_context_error(ctx), "the model has no operator 'none'");
+    ck_assert_ptr_null(ln_context_get_data(ctx, "none", data));
+    ck_assert_str_eq(ln_context_error(ctx), "the model has no tensor 'none'");
+
+    ck_assert_msg(!ln_context_compile(ctx, "test") && !ln_test_load(ctx), "%s",
+                  ln_context_error(ctx));
+    ck_assert_ptr_null(ln_context_get_data(ctx, "m", data));
+    ck_assert_str_eq(ln_context_error(ctx), no_tensor);
+    ck_assert_uint_eq(ln_context_data_size(ctx, "m"), 0);
+    ck_assert_str_eq(ln_context_error(ctx), no_tensor);
+    ck_assert_int_eq(ln_context_set_param(ctx, "om", "p", 1.0), -1);
+    ck_assert_str_eq(ln_context_error(ctx), "the compiled program has no operator 'om': if the "
+                                            "model has it, set its parameters before compiling");
+    ck_assert_int_eq(ln_context_set_param(ctx, "oy", "p", 1.0), -1);
+    ck_assert_str_eq(ln_context_error(ctx), "operator 'oy' (add1) has no parameter 'p'; set "
+                                            "parameters that the model has before compiling");
+    ck_assert_int_eq(ln_context_add_output(ctx, "m"), -1);
+    ck_assert_str_eq(ln_context_error(ctx),
+                     "the model is compiled already, for 'test': 'm' cannot become an output");
+    ln_context_free(ctx);
+}
+END_TEST
+
 LN_TEST_MAIN("compile", random_models_compute_the_same_however_they_are_compiled,
              every_allocation_may_fail, the_base_architecture_rewrites_remaining_operators,
              early_stages_come_before_the_rules_of_abstract_operators,
+             early_stages_come_after_general_operators_replace_others,
+             model_stages_come_before_general_operators_replace_others,
              a_model_without_operators_runs_and_does_nothing,
-             the_operators_of_a_loaded_context_stay)
+             the_operators_of_a_loaded_context_stay,
+             names_that_compiling_removes_are_told_from_others)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Tests of the drivers of rewrites and of compiling.
 
+#include "ir/ln_arch_tables.h"
 #include "lightnet/ln_pass.h"
 
 #include <stdlib.h>
@@ -463,6 +464,28 @@ START_TEST(the_same_model_compiles_to_the_same_bytes)
 }
 END_TEST
 
+static void list_moon(int (*add)(void *arg, const char *name), void *arg)
+{
+    if (!add(arg, "earth"))
+        add(arg, "moon");
+}
+
+START_TEST(a_target_that_is_not_loaded_names_the_call)
+{
+    set_arch(NULL, NULL, NULL, NULL);
+    ln_arch_set_loadable(list_moon);
+    ln_context *ctx = chain_model();
+    ck_assert_int_eq(ln_context_compile(ctx, "moon"), -1);
+    ck_assert_str_eq(ln_context_error(ctx),
+                     "target 'moon' is a plug-in that is not loaded: call "
+                     "ln_plugin_load_target(\"moon\") before you create a context");
+    ck_assert_int_eq(ln_context_compile(ctx, "sun"), -1);
+    ck_assert_str_eq(ln_context_error(ctx),
+                     "unknown target 'sun'; known targets: test, earth, moon");
+    end_test(ctx);
+}
+END_TEST
+
 START_TEST(a_failed_compilation_has_a_reason)
 {
     set_arch(NULL, NULL, NULL, NULL);
@@ -471,9 +494,12 @@ START_TEST(a_failed_compilation_has_a_reason)
     ck_assert_str_eq(ln_context_error(ctx), "unknown target 'q'; known targets: test");
     ck_assert_int_eq(ln_list_length(ctx->ops), 5);
     ck_assert_int_eq(ln_context_compile(ctx, "test"), -1);
-    ck_assert_str_eq(ln_context_error(ctx),
-                     "model: operator 'oy' (twice) cannot run on target "
-                     "'test': no rewrite sets the memory type of its tensor 'y'");
+    ck_assert_str_eq(
+        ln_context_error(ctx),
+        "model: operator 'oy' (twice) cannot run on target "
+        "'test': no rewrite sets the memory type of its tensor 'y'; a general operator "
+        "may replace one of the model, such as unary for relu: rules of "
+        "'model_stages' inspect that one");
     ck_assert_ptr_null(ctx->ops);
     ck_assert_int_eq(ln_context_compile(ctx, "test"), -1);
     ck_assert_str_eq(ln_context_error(ctx), "there is no model to compile");
@@ -635,8 +661,9 @@ LN_TEST_MAIN("pass", an_expander_rewrites_each_operator_that_it_matches,
              a_schedule_brings_operators_into_another_order,
              rejects_a_wrong_schedule_and_keeps_the_order, effects_keep_their_order,
              a_compiled_model_runs_again_and_again, the_same_model_compiles_to_the_same_bytes,
-             a_failed_compilation_has_a_reason, endless_rounds_leave_an_empty_context,
-             constants_are_computed_once_and_again_when_set, only_what_outlives_the_run_can_be_read,
+             a_target_that_is_not_loaded_names_the_call, a_failed_compilation_has_a_reason,
+             endless_rounds_leave_an_empty_context, constants_are_computed_once_and_again_when_set,
+             only_what_outlives_the_run_can_be_read,
              parameters_of_a_loaded_model_keep_its_shapes_and_its_plan,
              rejects_a_shape_that_changes_after_compiling, stats_count_what_a_run_costs,
              effects_are_seen_in_order_and_writers_persist)

@@ -10,6 +10,29 @@ static int is_resolved(const ln_tensor_entry *te)
     return te->offset != 0;
 }
 
+// A function or mode that distinguishes operators of one type, such as "TL_UNARY_RELU"; "": none.
+static const char *variant_of(const ln_op *op)
+{
+    const ln_param_entry *pe;
+    LN_LIST_FOREACH(pe, ln_op_params(op->op_arg))
+    {
+        if (pe->type == LN_PARAM_STRING && pe->value_string)
+            return pe->value_string;
+    }
+    return "";
+}
+
+static int fail_abstract(const ln_context *ctx, const ln_op *op, const ln_tensor_entry *te)
+{
+    const char *const variant = variant_of(op);
+    return ln_fail(ctx,
+                   "operator '%s' (%s%s%s) cannot run on target '%s': no rewrite sets the memory "
+                   "type of its tensor '%s'; a general operator may replace one of the model, such "
+                   "as unary for relu: rules of 'model_stages' inspect that one",
+                   op->op_arg->name, op->op_arg->optype, *variant ? " with " : "", variant,
+                   ctx->target, te->name);
+}
+
 // Forgets an earlier plan. -1: an operator cannot run.
 static int begin(const ln_context *ctx)
 {
@@ -21,10 +44,7 @@ static int begin(const ln_context *ctx)
         {
             ln_tensor_entry *te = ln_entry_of(tle, ctx->tensor_table);
             if (te->mtype == LN_MEM_NONE)
-                return ln_fail(ctx,
-                               "operator '%s' (%s) cannot run on target '%s': no rewrite sets the "
-                               "memory type of its tensor '%s'",
-                               op->op_arg->name, op->op_arg->optype, ctx->target, te->name);
+                return fail_abstract(ctx, op, te);
             te->offset = 0;
         }
     }

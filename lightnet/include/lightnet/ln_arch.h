@@ -59,6 +59,9 @@ typedef struct ln_arch {
                                           for this target; of "none": for all; or NULL */
     const char *base;                  /* a registered architecture, whose rules lower the remaining
                                           operators, and whose operators run beside these; or NULL */
+    const ln_arch_stage *model_stages; /* stages before all others, on the operators of the model:
+                                          later ones inspect general operators instead of some, as
+                                          unary instead of relu; or NULL */
 } ln_arch;
 
 typedef struct ln_arch_info {
