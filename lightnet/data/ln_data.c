@@ -116,11 +116,20 @@ static int check_for_table(const weights *w, const ln_hash *table, const char *f
     for (int i = 0; i < w->bundle->len; i++) {
         const ln_bundle_entry *entry = &w->bundle->entries[i];
         const ln_tensor_entry *te = ln_tensor_table_find(table, entry->name);
-        if (!te)
-            return ln_error_set(NULL, "%s: unknown tensor '%s' to take this array", file,
-                                entry->name);
-        if (check_tensor(w->bundle, entry->tensor, te, file, NULL))
+        if (te && check_tensor(w->bundle, entry->tensor, te, file, NULL))
             return -1;
+    }
+    return 0;
+}
+
+static int copy_to_table(const weights *w, ln_hash *table, const char *file)
+{
+    for (int i = 0; i < w->bundle->len; i++) {
+        const ln_bundle_entry *const entry = &w->bundle->entries[i];
+        if (!ln_tensor_table_find(table, entry->name))
+            ln_error_set(NULL, "%s: no tensor takes array '%s'", file, entry->name);
+        else if (ln_tensor_table_set_data(table, entry->name, entry->tensor->data))
+            return ln_error_set(NULL, "%s: tensor '%s': %s", file, entry->name, ln_last_error());
     }
     return 0;
 }
@@ -131,12 +140,11 @@ int ln_tensor_table_load_trt_weight_file(ln_hash *table, const char *file)
     weights w = {0};
     if (ln_infile_open(&in, file, NULL))
         return -1;
-    int rc = read_wts(&w, &in, file, NULL) || check_for_table(&w, table, file) ? -1 : 0;
-    for (int i = 0; !rc && i < w.bundle->len; i++) {
-        const ln_bundle_entry *const entry = &w.bundle->entries[i];
-        if (ln_tensor_table_set_data(table, entry->name, entry->tensor->data))
-            rc = ln_error_set(NULL, "%s: tensor '%s': %s", file, entry->name, ln_last_error());
-    }
+    ln_error_clear(NULL);
+    const int rc = read_wts(&w, &in, file, NULL) || check_for_table(&w, table, file) ||
+                           copy_to_table(&w, table, file)
+                       ? -1
+                       : 0;
     close_weights(&w);
     return rc;
 }

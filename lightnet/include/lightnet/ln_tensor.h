@@ -123,9 +123,9 @@ LN_API void *ln_tensor_table_get_data(const ln_hash *table, const char *name, vo
  * bytes too). */
 LN_API size_t ln_tensor_table_data_size(const ln_hash *table, const char *name);
 
-/** Copies the weights in `file`, a TensorRT weight text file, to the tensors of the same names. -1:
- *  the file cannot be read or is malformed, names no tensor of the table, or a type or size
- *  differs. */
+/** Copies the weights in `file`, a TensorRT weight text file, to the tensors of the same names. An
+ *  array without a tensor is ignored: ln_last_error() is empty or names one such array then. -1:
+ *  the file cannot be read or is malformed, or a type or size differs; no tensor is changed. */
 LN_API int ln_tensor_table_load_trt_weight_file(ln_hash *table, const char *file);
 
 /* Tensor lists: the inputs or the outputs of an operator */
