@@ -14,10 +14,11 @@
 static const char tool[] = "il2json";
 
 static const char help[] =
-    "Usage: il2json [OPTION...] FILE\n"
+    "Usage: il2json [OPTION...] [FILE]\n"
     "\n"
     "Translates the model in FILE from the intermediate language to JSON.\n"
-    "FILE - is standard input. It does not check operators; lightnet show does.\n"
+    "Without FILE, or if it is -, reads standard input. It does not check operators;\n"
+    "lightnet show does.\n"
     "\n"
     "  -o, --outfile OUT  the file to write; without it, or with -, standard output\n"
     "      --include DIR  allow the model to include files in and below DIR\n"
@@ -120,11 +121,12 @@ static int run(options *opt, int argc, char **argv)
         if (status || opt->is_done)
             return status;
     }
-    if (argc - optind != 1)
-        return tool_wrong_usage(tool, "%d models, expected one", argc - optind);
-    if (tool_check_output(tool, opt->outfile, 1, (const char *const *)argv + optind))
+    if (argc - optind > 1)
+        return tool_wrong_usage(tool, "%d models, expected at most one", argc - optind);
+    const char *const file = optind < argc ? argv[optind] : "-";
+    if (tool_check_output(tool, opt->outfile, 1, &file))
         return TOOL_WRONG_USAGE;
-    return translate(argv[optind], opt);
+    return translate(file, opt);
 }
 
 int main(int argc, char **argv)

@@ -58,8 +58,8 @@ il2json_tests() {
     check short_help_is_the_same 0 'Usage: il2json' "$tool" -h
     check version_goes_to_standard_output 0 'il2json 0.' "$tool" --version
     check short_version_is_the_same 0 'il2json 0.' "$tool" -v
-    check model_is_needed 2 'error: 0 models, expected one' "$tool"
-    check one_model_is_enough 2 'error: 2 models' "$tool" a b
+    check more_than_one_model_is_rejected 2 'error: 2 models, expected at most one' "$tool" a.net b.net
+    check without_a_model_standard_input_is_read 0 '' sh -c '"$0" < "$1" | cmp - out.json' "$tool" "$il"
     check rejects_an_unknown_option 2 "error: unknown option '-x'; see il2json --help" "$tool" -x
     check option_needs_its_value 2 "error: option '-o' needs a value; see" "$tool" -o
     check missing_file_is_named 1 "error: none.net: cannot read: No such file" "$tool" none.net
