@@ -403,7 +403,7 @@ int ln_param_set_array_bool(ln_param_entry *entry, int array_len, const ln_bool 
 
 static const struct {
     const char *name, *text;
-} types[LN_PARAM_INVALID] = {
+} types[LN_PARAM_INVALID + 1] = {
     [LN_PARAM_NULL] = {"LN_PARAM_NULL", "null"},
     [LN_PARAM_STRING] = {"LN_PARAM_STRING", "a string"},
     [LN_PARAM_NUMBER] = {"LN_PARAM_NUMBER", "a number"},
@@ -411,11 +411,12 @@ static const struct {
     [LN_PARAM_ARRAY_STRING] = {"LN_PARAM_ARRAY_STRING", "an array of strings"},
     [LN_PARAM_ARRAY_NUMBER] = {"LN_PARAM_ARRAY_NUMBER", "an array of numbers"},
     [LN_PARAM_ARRAY_BOOL] = {"LN_PARAM_ARRAY_BOOL", "an array of bools"},
+    [LN_PARAM_INVALID] = {"LN_PARAM_INVALID", "invalid"},
 };
 
 const char *ln_param_type_name(ln_param_type type)
 {
-    return (unsigned)type < LN_PARAM_INVALID ? types[type].name : NULL;
+    return (unsigned)type <= LN_PARAM_INVALID ? types[type].name : NULL;
 }
 
 ln_param_type ln_param_type_from_str(const char *str)

@@ -16,7 +16,8 @@ START_TEST(types_have_their_enum_names)
 {
     ck_assert_str_eq(ln_param_type_name(LN_PARAM_NULL), "LN_PARAM_NULL");
     ck_assert_str_eq(ln_param_type_name(LN_PARAM_ARRAY_BOOL), "LN_PARAM_ARRAY_BOOL");
-    ck_assert_ptr_null(ln_param_type_name(LN_PARAM_INVALID));
+    ck_assert_str_eq(ln_param_type_name(LN_PARAM_INVALID), "LN_PARAM_INVALID");
+    ck_assert_ptr_null(ln_param_type_name((ln_param_type)(LN_PARAM_INVALID + 1)));
     for (int i = 0; i < LN_PARAM_INVALID; i++)
         ck_assert_int_eq(ln_param_type_from_str(ln_param_type_name((ln_param_type)i)), i);
     ck_assert_int_eq(ln_param_type_from_str("number"), LN_PARAM_INVALID);

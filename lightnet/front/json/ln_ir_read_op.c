@@ -3,6 +3,7 @@
 
 #include "front/json/ln_ir_reader.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "lightnet/ln_arch.h"
@@ -64,6 +65,31 @@ static int read_tensors(const ln_ir_reader *r, const json_t *op, const json_t *a
 
 /* ---- operators ---- */
 
+// Names the operator of a model for one of a target, such as "create" for "create_gpu", or NULL.
+static const char *abstract_of(const char *optype)
+{
+    char stem[LN_MAX_NAME_LEN];
+    const char *const end = strrchr(optype, '_');
+    snprintf(stem, sizeof(stem), "%.*s", end ? (int)(end - optype) : 0, optype);
+    const ln_op *proto = ln_hash_find(LN_ARCH.op_proto_table, stem);
+    return proto && ln_streq(proto->op_arg->arch, "none") ? proto->op_arg->optype : NULL;
+}
+
+// The operator that is meant by the unknown one, or NULL.
+static const char *closest_to(const ln_ir_reader *r, const char *optype)
+{
+    const char *closest = r->target || !LN_ARCH.op_proto_table ? NULL : abstract_of(optype);
+    if (closest)
+        return closest;
+    const ln_arch *arch;
+    LN_LIST_FOREACH(arch, (ln_list *)ln_arch_list())
+    {
+        for (ln_op **op = arch->reg_ops; op && *op; op++)
+            closest = ln_closer_name(optype, closest, (*op)->op_arg->optype);
+    }
+    return closest;
+}
+
 // NULL after a failure.
 static const ln_op *find_proto(ln_ir_reader *r, const char *optype)
 {
@@ -72,13 +98,7 @@ static const ln_op *find_proto(ln_ir_reader *r, const char *optype)
         LN_ARCH.op_proto_table ? ln_hash_find(LN_ARCH.op_proto_table, optype) : NULL;
     if (proto)
         return proto;
-    const char *closest = NULL;
-    const ln_arch *arch;
-    LN_LIST_FOREACH(arch, (ln_list *)ln_arch_list())
-    {
-        for (ln_op **op = arch->reg_ops; op && *op; op++)
-            closest = ln_closer_name(optype, closest, (*op)->op_arg->optype);
-    }
+    const char *const closest = closest_to(r, optype);
     if (r->target && !(LN_ARCH.arch_table && ln_hash_find(LN_ARCH.arch_table, r->target)))
         ln_ir_fail(r, "unknown optype '%s'; the model is compiled for '%s', an unknown target",
                    optype, r->target);
