@@ -19,7 +19,7 @@ import xml.etree.ElementTree as ElementTree
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 
 # name: folder, compiler, options of `meson setup`, those of `meson test`
-GCC = ["build-gcc", "gcc", ["-Dwerror=true"]]
+GCC = ["build-gcc", "gcc", ["-Dwerror=true", "-Dcuda=auto"]]
 BUILDS = {
     "gcc": [*GCC, ["--no-suite", "slow"]],
     "slow": [*GCC, ["--suite", "slow"]],
