@@ -247,11 +247,41 @@ def respects_destdir(build, folder):
     left = [os.path.relpath(os.path.join(place, name), prefix) for place, _, names in os.walk(prefix) for name in names]
     if left != ["bin/other"]:
         yield f"after uninstalling there are: {left}"
-    own = [name for _, names, _ in os.walk(prefix) for name in names if "lightnet" in name or "tensorlight" in name]
-    if own:
-        yield f"after uninstalling there are folders: {own}"
+    folders = [os.path.relpath(os.path.join(place, name), prefix) for place, names, _ in os.walk(prefix) for name in names]
+    if folders != ["bin"]:
+        yield f"after uninstalling there are folders: {folders}"
     if not faults_of(["tools/uninstall", "/opt/lightnet"], cwd=ROOT, env=env):
         yield "uninstalling what is not installed succeeds"
+
+
+def uninstall_removes_folders_that_were_made(build, folder):
+    """Also those that an older installation has made; empty folders of others stay."""
+    prefix = os.path.join(folder, "gone")
+    for _ in range(2):
+        yield from faults_of(["tools/install", build, prefix], cwd=ROOT)
+    yield from faults_of(["tools/uninstall", prefix], cwd=ROOT)
+    if os.path.exists(prefix):
+        yield f"after uninstalling there are: {list(os.walk(prefix))}"
+    os.makedirs(os.path.join(prefix, "lib"))
+    yield from faults_of(["tools/install", build, prefix], cwd=ROOT)
+    yield from faults_of(["tools/uninstall", prefix], cwd=ROOT)
+    if os.listdir(prefix) != ["lib"]:
+        yield f"after uninstalling there are: {os.listdir(prefix)}, expected the older folder lib"
+
+
+def install_ends_with_the_line_for_path(build, folder):
+    """It ends with a line for the shell, unless programs are found already, or were put into a stage."""
+    prefix, stage = os.path.join(folder, "to run"), os.path.join(folder, "to ship")
+    env = {name: value for name, value in os.environ.items() if name != "DESTDIR"}
+    line = f'to run it: export PATH="{prefix}/bin:$PATH"'
+    for last, variables in [
+        (line, {}),
+        (f"installed to {prefix}", {"PATH": f"{env['PATH']}:{prefix}/bin"}),
+        (f"installed to {stage}{prefix}", {"DESTDIR": stage}),
+    ]:
+        status, output = run(["tools/install", build, prefix], cwd=ROOT, env=dict(env, **variables))
+        if status or output.splitlines()[-1:] != [last]:
+            yield f"exit status {status}, expected the last line '{last}':\n{output}"
 
 
 def make(*arguments, **variables):
@@ -320,6 +350,8 @@ def main():
         tap.check("sonames_have_the_number_of_the_binary_interface", wrong_sonames(prefix))
         tap.check("an_installation_replaces_files_and_removes_obsolete_ones", replaces_files(build, prefix))
         tap.check("destdir_is_respected_and_uninstall_leaves_nothing", respects_destdir(build, folder))
+        tap.check("uninstall_removes_the_folders_that_were_made", uninstall_removes_folders_that_were_made(build, folder))
+        tap.check("an_installation_ends_with_the_line_for_path", install_ends_with_the_line_for_path(build, folder))
         tap.check("folders_may_have_blanks_and_quotes", unusual_folders_work(build, folder))
         tap.check("an_empty_prefix_is_an_error", empty_prefixes_are_errors(build))
         outside_checks(tap, prefix)
