@@ -370,7 +370,7 @@ static int verify_sets(const cli_options *opt)
     return status;
 }
 
-/* The reference program */
+/* Outputs of two programs */
 
 // Returns 0 when all is ready for a run, or CLI_FAILED after a message.
 static int prepare_uncompiled(ln_context *ctx, const cli_options *opt)
@@ -380,6 +380,67 @@ static int prepare_uncompiled(ln_context *ctx, const cli_options *opt)
                         opt->reference ? "--reference" : "--against");
     return cli_model_load(ctx, opt) || cli_model_set_inputs(ctx, opt, 1) ? CLI_FAILED : 0;
 }
+
+// Returns new: a context that has run on `target`; NULL after a message.
+static ln_context *open_for(const cli_options *opt, const char *target)
+{
+    cli_options with = *opt;
+    with.target = target;
+    ln_context *ctx = cli_model_read(&with);
+    if (!ctx || (!prepare_uncompiled(ctx, &with) && !run(ctx, &with)))
+        return ctx;
+    ln_context_free(ctx);
+    return NULL;
+}
+
+/* Two programs whose outputs are compared: only these have the same meaning in both. */
+typedef struct outputs {
+    ln_context *ctx, *other;
+    const char *of, *other_of; // which program each is, for messages
+    int is_exact;              // bit by bit
+} outputs;
+
+// Returns 0 when this output agrees.
+static int compare_output_of_both(const outputs *both, const cli_options *opt, const char *name,
+                                  double *worst)
+{
+    const tl_tensor *got = cli_model_tensor(both->ctx, opt, name);
+    const tl_tensor *expected = got ? cli_model_tensor(both->other, opt, name) : NULL;
+    difference diff;
+    if (!expected)
+        return CLI_FAILED;
+    if (got->dtype != expected->dtype || !tl_tensor_issameshape(got, expected))
+        return fail_type(opt, both->other_of, NULL, name, got, expected);
+    const tolerance tol =
+        both->is_exact ? (tolerance){.rtol = -1} : cli_reference_tolerance(opt, expected, 0);
+    cli_compare(got, expected, &tol, &diff);
+    *worst = fmax(*worst, diff.rel);
+    if (diff.index < 0)
+        return 0;
+    if (opt->doc) {
+        add_difference(opt->doc, NULL, name, &diff, NULL);
+        return CLI_FAILED;
+    }
+    print_differs(NULL);
+    char is[CLI_ELEMENT_SIZE], wanted[CLI_ELEMENT_SIZE];
+    printf("output '%s'[%d] is %s for %s, %s for %s\n", name, diff.index,
+           cli_difference_got(is, &diff), both->of, cli_difference_expected(wanted, &diff),
+           both->other_of);
+    return CLI_FAILED;
+}
+
+static int compare_outputs(const outputs *both, const cli_options *opt, double *worst)
+{
+    const char *name;
+    LN_LIST_FOREACH(name, both->ctx->outputs)
+    {
+        if (compare_output_of_both(both, opt, name, worst))
+            return CLI_FAILED;
+    }
+    return CLI_OK;
+}
+
+/* The reference program */
 
 // Returns new: a context all of whose tensors can be read, the reference program after its run;
 // NULL after a message.
@@ -555,12 +616,38 @@ static int compare_results(void *data, const ln_op *op)
 
 // In the order in which the optimized program makes its tensors, while it does: where indices of
 // elements that tie are in another order, it goes on with those of the reference program.
-static int compare_programs(programs *p)
+static int compare_tensors(programs *p)
 {
     if (find_writers(p) || find_coarse(p))
         return CLI_FAILED;
     if (ln_context_run_each(p->ctx, compare_results, p))
         return p->status ? p->status : cli_model_fail(p->ctx, p->opt);
+    return CLI_OK;
+}
+
+// The programs above have memory for each tensor. A run in planned memory, where tensors share it,
+// must have the same outputs, bit by bit; one that went on with indices of another is run again.
+static int compare_planned(const programs *p)
+{
+    ln_context *again = p->n_ties ? open_kept(p->opt, 0) : NULL;
+    ln_context *planned = open_for(p->opt, p->opt->target);
+    const outputs both = {.ctx = planned,
+                          .other = p->n_ties ? again : p->ctx,
+                          .of = "planned memory",
+                          .other_of = "memory of each tensor's own",
+                          .is_exact = 1};
+    double worst = 0;
+    const int is_ready = planned && both.other && !(again && run(again, p->opt));
+    const int status = is_ready ? compare_outputs(&both, p->opt, &worst) : CLI_FAILED;
+    ln_context_free(again);
+    ln_context_free(planned);
+    return status;
+}
+
+static int compare_programs(programs *p)
+{
+    if (compare_tensors(p) || compare_planned(p))
+        return CLI_FAILED;
     if (p->opt->doc) {
         add_agreement(p->opt->doc, NULL, p->n, "max_relative_difference", p->worst, p->n_ties);
         return CLI_OK;
@@ -589,59 +676,16 @@ static int verify_reference(const cli_options *opt)
 
 /* Another target */
 
-// Returns new: a context that has run on `target`; NULL after a message.
-static ln_context *open_for(const cli_options *opt, const char *target)
-{
-    cli_options with = *opt;
-    with.target = target;
-    ln_context *ctx = cli_model_read(&with);
-    if (!ctx || (!prepare_uncompiled(ctx, &with) && !run(ctx, &with)))
-        return ctx;
-    ln_context_free(ctx);
-    return NULL;
-}
-
-// Only outputs have the same meaning in both, as each program has tensors of its own. Returns 0
-// when this one agrees.
-static int compare_with_target(ln_context *ctx, ln_context *other, const cli_options *opt,
-                               const char *name, double *worst)
-{
-    const tl_tensor *got = cli_model_tensor(ctx, opt, name);
-    const tl_tensor *expected = got ? cli_model_tensor(other, opt, name) : NULL;
-    difference diff;
-    if (!expected)
-        return CLI_FAILED;
-    if (got->dtype != expected->dtype || !tl_tensor_issameshape(got, expected))
-        return fail_type(opt, opt->against, NULL, name, got, expected);
-    const tolerance tol = cli_reference_tolerance(opt, expected, 0);
-    cli_compare(got, expected, &tol, &diff);
-    *worst = fmax(*worst, diff.rel);
-    if (diff.index < 0)
-        return 0;
-    if (opt->doc) {
-        add_difference(opt->doc, NULL, name, &diff, NULL);
-        return CLI_FAILED;
-    }
-    print_differs(NULL);
-    char is[CLI_ELEMENT_SIZE], wanted[CLI_ELEMENT_SIZE];
-    printf("output '%s'[%d] is %s for %s, %s for %s\n", name, diff.index,
-           cli_difference_got(is, &diff), cli_target(opt), cli_difference_expected(wanted, &diff),
-           opt->against);
-    return CLI_FAILED;
-}
-
 static int compare_targets(ln_context *ctx, ln_context *other, const cli_options *opt)
 {
-    const char *name;
+    const outputs both = {
+        .ctx = ctx, .other = other, .of = cli_target(opt), .other_of = opt->against};
     double worst = 0;
     if (!ctx->outputs)
         return cli_fail("%s: the model has no outputs, so there is nothing to compare",
                         ctx->source);
-    LN_LIST_FOREACH(name, ctx->outputs)
-    {
-        if (compare_with_target(ctx, other, opt, name, &worst))
-            return CLI_FAILED;
-    }
+    if (compare_outputs(&both, opt, &worst))
+        return CLI_FAILED;
     const int n = ln_list_length(ctx->outputs);
     if (opt->doc) {
         add_agreement(opt->doc, NULL, n, "max_relative_difference", worst, 0);

@@ -111,18 +111,26 @@ static void print_array(ln_cgen *model, const char *const *items, int len)
     ln_cgen_print(model, "]");
 }
 
-/** Prints the producer of an input: for an operator of a target, that target's. */
-static void print_create(ln_cgen *model, const ln_opdesc *op, const ln_optarg *input)
+/** Prints what every operator beside the tested one begins with: for one of a target, that
+ * target's. */
+static void print_begin(ln_cgen *model, const ln_opdesc *op, const char *optype, const char *name)
+{
+    const int is_abstract = strcmp(op->arch, "none") == 0;
+    ln_cgen_print(model, "{\"name\": \"%s_%s\", \"optype\": \"%s%s%s\", ", optype, name, optype,
+                  is_abstract ? "" : "_", is_abstract ? "" : op->arch);
+}
+
+/** Prints the producer of an input, whose name gets a prefix. */
+static void print_create(ln_cgen *model, const ln_opdesc *op, const ln_optarg *input,
+                         const char *prefix)
 {
     const ln_optdata *data = input->data;
-    const int is_abstract = strcmp(op->arch, "none") == 0;
-    const char *optype = is_creatable(data) ? "create" : "source";
+    print_begin(model, op, is_creatable(data) ? "create" : "source", input->arg_name);
     ln_cgen_print(model,
-                  "{\"name\": \"create_%s\", \"optype\": \"%s%s%s\", \"tensors_in\": [], "
-                  "\"tensors_out\": [{\"arg_name\": \"dst\", \"name\": \"%s\"}], \"params\": "
+                  "\"tensors_in\": [], "
+                  "\"tensors_out\": [{\"arg_name\": \"dst\", \"name\": \"%s%s\"}], \"params\": "
                   "[{\"arg_name\": \"dtype\", \"value\": \"%s\"}, ",
-                  input->arg_name, optype, is_abstract ? "" : "_", is_abstract ? "" : op->arch,
-                  input->arg_name, data->dtype);
+                  prefix, input->arg_name, data->dtype);
     ln_cgen_print(model, "{\"arg_name\": \"dims\", \"value\": ");
     print_array(model, data->dims, data->ndim);
     ln_cgen_print(model, "}, {\"arg_name\": \"data\", \"value\": ");
@@ -131,6 +139,27 @@ static void print_create(ln_cgen *model, const ln_opdesc *op, const ln_optarg *i
     if (is_creatable(data))
         ln_cgen_print(model, "{\"arg_name\": \"ran\", \"value\": [0, 0]}, ");
     ln_cgen_print(model, "{\"arg_name\": \"from_file\", \"value\": false}]}, ");
+}
+
+/** Whether an input must be static, so that no operator of a run can produce it. */
+static int reads_static(const ln_opdesc *op)
+{
+    for (size_t i = 0; i < op->nargs; i++)
+        if (op->args[i].kind == LN_ARGDESC_IN && ln_argdesc_is(&op->args[i], LN_ARGDESC_STATIC))
+            return 1;
+    return 0;
+}
+
+/** Prints an operator that copies the created tensor to the input. */
+static void print_copy(ln_cgen *model, const ln_opdesc *op, const ln_optarg *input,
+                       const char *prefix)
+{
+    print_begin(model, op, "cast", input->arg_name);
+    ln_cgen_print(model,
+                  "\"tensors_in\": [{\"arg_name\": \"src\", \"name\": \"%s%s\"}], "
+                  "\"tensors_out\": [{\"arg_name\": \"dst\", \"name\": \"%s\"}], "
+                  "\"params\": [{\"arg_name\": \"dtype\", \"value\": \"%s\"}]}, ",
+                  prefix, input->arg_name, input->arg_name, input->data->dtype);
 }
 
 static void print_tensor_list(ln_cgen *model, const char *key, const ln_optarg *args)
@@ -170,11 +199,17 @@ static void print_param(ln_cgen *model, const ln_optparam *param, const char *co
     ln_cgen_print(model, is_array ? "]}" : "}");
 }
 
-static void print_model(ln_cgen *model, const ln_opdesc *op, const ln_optexample *example)
+/** With a prefix, the model's inputs have it in their names, and the tested operator reads copies
+ * of them. */
+static void print_model(ln_cgen *model, const ln_opdesc *op, const ln_optexample *example,
+                        const char *prefix)
 {
     ln_cgen_print(model, "[");
-    for (const ln_optarg *input = example->op.ins; input; input = input->next)
-        print_create(model, op, input);
+    for (const ln_optarg *input = example->op.ins; input; input = input->next) {
+        print_create(model, op, input, prefix);
+        if (*prefix)
+            print_copy(model, op, input, prefix);
+    }
     ln_cgen_print(model, "{\"name\": \"%s\", \"optype\": \"%s\", ", op->optype, op->optype);
     print_tensor_list(model, "tensors_in", example->op.ins);
     if (example->error)
@@ -196,12 +231,24 @@ static void write_string(ln_cgen *out, const char *field, const char *text)
 }
 
 /** Writes `.field = "\"a\", \"b\"",`. */
-static void write_keys(ln_cgen *out, const char *field, const ln_optarg *args)
+static void write_keys(ln_cgen *out, const char *field, const char *prefix, const ln_optarg *args)
 {
     const char *keys = "";
     for (const ln_optarg *arg = args; arg; arg = arg->next)
-        ln_arena_extend(&out->arena, &keys, "%s\"%s\"", arg == args ? "" : ", ", arg->arg_name);
+        ln_arena_extend(&out->arena, &keys, "%s\"%s%s\"", arg == args ? "" : ", ", prefix,
+                        arg->arg_name);
     write_string(out, field, keys);
+}
+
+/** Writes the names of the inputs and the operators of one form of the model. */
+static void write_model(ln_cgen *out, const ln_opdesc *op, const ln_optexample *example,
+                        const char *prefix, const char *inputs, const char *ops)
+{
+    ln_cgen model = {.file = "-"};
+    write_keys(out, inputs, prefix, example->op.ins);
+    print_model(&model, op, example, prefix);
+    write_string(out, ops, model.text);
+    ln_cgen_free(&model);
 }
 
 static void append_array(ln_cgen *line, const char *type, const char *const *items, int len)
@@ -244,17 +291,15 @@ static void write_expected(ln_cgen *out, const ln_optarg *output)
 static void write_example(ln_cgen *out, const ln_opdesc *op, const ln_optexample *example)
 {
     const ln_rjson *place = &example->op.place;
-    ln_cgen model = {.file = "-"};
     ln_cgen_line(out, 4, "{");
     ln_cgen_line(out, 8, ".place = \"%s:%d\",", ln_cgen_base_name(place->file), place->line);
     write_string(out, "doc", example->doc);
     ln_cgen_line(out, 8, ".optype = \"%s\",", op->optype);
     ln_cgen_line(out, 8, ".arch = \"%s\",", op->arch);
-    write_keys(out, "inputs", example->op.ins);
-    write_keys(out, "outputs", example->op.outs);
-    print_model(&model, op, example);
-    write_string(out, "ops", model.text);
-    ln_cgen_free(&model);
+    write_model(out, op, example, "", "inputs", "ops");
+    if (!example->error && !reads_static(op))
+        write_model(out, op, example, "given_", "given", "chain");
+    write_keys(out, "outputs", "", example->op.outs);
     if (example->tolerance)
         ln_cgen_line(out, 8, ".tolerance = %s,", example->tolerance);
     if (example->error)

@@ -201,6 +201,7 @@ void ln_bodies_share_settings(ln_context *ctx)
         body->precision = ctx->precision;
         body->allows_tf32 = ctx->allows_tf32;
         body->optimize = ctx->optimize;
+        body->keep = ctx->keep;
         body->disabled = ctx->disabled;
         body->tuned = ctx->tuned;
         body->pool = ctx->pool;
@@ -292,15 +293,16 @@ int ln_context_disable_rule(ln_context *ctx, const char *rule)
     return ln_context_prepend_name(ctx, &ctx->disabled, rule);
 }
 
+void ln_context_keep_all(ln_context *ctx)
+{
+    ctx->keep = 1;
+}
+
 void ln_context_set_reference(ln_context *ctx)
 {
     ctx->optimize = 0;
     ctx->isa = TL_ISA_C;
-}
-
-void ln_context_keep_all(ln_context *ctx)
-{
-    ctx->keep = 1;
+    ln_context_keep_all(ctx);
 }
 
 int ln_context_set_tuning(ln_context *ctx)

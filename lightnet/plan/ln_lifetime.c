@@ -247,6 +247,15 @@ static int count_inputs_in(const ln_context *ctx, const ln_lifetime *life, const
     return n;
 }
 
+// Whether each element of `dst` takes the bytes of the same element of `src`: both have as many, of
+// the same size. Equal sizes in bytes are not enough: a comparison reads an input that is broadcast
+// again after its first results are written.
+static int has_same_elements(const ln_tensor_entry *dst, const ln_tensor_entry *src)
+{
+    return tl_size_of(dst->tensor->dtype) == tl_size_of(src->tensor->dtype) &&
+           ln_tensor_entry_capacity(dst) == ln_tensor_entry_capacity(src);
+}
+
 // Whether output `dst`, which is no view, may reuse the memory of input `src`: `op` is its last
 // reader.
 static int may_reuse(const ln_context *ctx, const ln_lifetime *life, const ln_op *op, int time,
@@ -266,10 +275,11 @@ static int is_argument(const ln_op *op, const char *arg_name, const char *name)
     return ln_streq(arg_name, name);
 }
 
-// Lets `dst` reuse the first possible input of argument `name`. Returns whether there is one.
+// Lets `dst_te` reuse the first possible input of argument `name`. Returns whether there is one.
 static int reuse_input(const ln_context *ctx, ln_lifetime *life, const ln_op *op, int time,
-                       ln_block *dst, const char *name)
+                       const ln_tensor_entry *dst_te, const char *name)
 {
+    ln_block *dst = ln_lifetime_block(ctx, life, dst_te);
     const ln_tensor_list_entry *tle;
     LN_LIST_FOREACH(tle, op->op_arg->tensors_in)
     {
@@ -277,7 +287,7 @@ static int reuse_input(const ln_context *ctx, ln_lifetime *life, const ln_op *op
         ln_block *src =
             is_argument(op, tle->arg_name, name) ? ln_lifetime_block(ctx, life, te) : NULL;
         // An input smaller than its block is only a part of it.
-        if (src && ln_tensor_entry_capacity(te) == src->size &&
+        if (src && ln_tensor_entry_capacity(te) == src->size && has_same_elements(dst_te, te) &&
             may_reuse(ctx, life, op, time, dst, src)) {
             dst->part_of = index_of(life, src);
             src->reused = time;
@@ -297,10 +307,9 @@ static void merge_output(const ln_context *ctx, ln_lifetime *life, const ln_op *
     // several times, and must not be overwritten in between.
     const int is_sure =
         dst_te && (!dst_te->isdynamic || ln_list_length(op->op_arg->tensors_in) == 1);
-    ln_block *dst = is_sure && !dst_te->owner ? ln_lifetime_block(ctx, life, dst_te) : NULL;
-    int is_done = 0;
-    for (const char *const *arg = info->inplace; dst && arg && *arg && !is_done; arg++)
-        is_done = reuse_input(ctx, life, op, time, dst, *arg);
+    int is_done = !is_sure || dst_te->owner || !ln_lifetime_block(ctx, life, dst_te);
+    for (const char *const *arg = info->inplace; arg && *arg && !is_done; arg++)
+        is_done = reuse_input(ctx, life, op, time, dst_te, *arg);
 }
 
 // Lets outputs reuse the memory of inputs at their last use, if the operator allows it.

@@ -83,6 +83,25 @@ START_TEST(an_output_reuses_an_input_at_its_last_use)
 }
 END_TEST
 
+// A byte for each element of an input that is read once for each row: both take 20 bytes, but the
+// first four results would overwrite an element that is still read.
+START_TEST(an_output_reuses_no_input_whose_elements_have_another_size)
+{
+    ln_test_model m;
+    ln_test_begin(&m, "\"inputs\": [\"x\"],");
+    ln_test_op(&m, "o1", "create_test", "", "x", "len 4 value 1");
+    ln_test_op(&m, "o2", "create_test", "", "z", "len 5 value 1");
+    ln_test_op(&m, "o3", "double", "z", "a", "");
+    ln_test_op(&m, "o4", "above", "x a", "y", "");
+    ln_test_op(&m, "o5", "above", "a x", "w", "");
+    ln_context *ctx = end_model(&m);
+    ck_assert_uint_eq(block_of(ctx, "y")->size, block_of(ctx, "a")->size);
+    ck_assert_ptr_ne(block_of(ctx, "y"), block_of(ctx, "a"));
+    ck_assert_ptr_ne(block_of(ctx, "w"), block_of(ctx, "a"));
+    end_test(ctx);
+}
+END_TEST
+
 START_TEST(an_output_reuses_one_variadic_input)
 {
     ln_test_model m;
@@ -253,8 +272,10 @@ START_TEST(the_check_finds_blocks_that_overlap)
 END_TEST
 
 LN_TEST_MAIN("lifetime", a_tensor_lives_from_its_producer_to_its_last_reader,
-             an_output_reuses_an_input_at_its_last_use, an_output_reuses_one_variadic_input,
-             a_view_keeps_its_root_alive, a_view_of_a_whole_tensor_may_be_reused,
+             an_output_reuses_an_input_at_its_last_use,
+             an_output_reuses_no_input_whose_elements_have_another_size,
+             an_output_reuses_one_variadic_input, a_view_keeps_its_root_alive,
+             a_view_of_a_whole_tensor_may_be_reused,
              a_joined_result_is_alive_from_its_first_part_on,
              operators_at_load_share_scratch_memory_others_do_not,
              runs_reuse_the_memory_of_tensors_read_only_at_load, kept_tensors_are_always_alive,

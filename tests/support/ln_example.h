@@ -4,7 +4,8 @@
 //
 // Each example is a small model with literal inputs. It runs for every architecture that implements
 // its operator, in four ways: the inputs given at run time or as constants, the program optimized
-// or the reference.
+// or the reference. On the CPU also in a fifth way, unoptimized with copies of the inputs: these
+// are results of operators, whose memory the tested operator's results may reuse.
 //
 // With "--as FORMAT FILE OPTYPE ..", each example of an abstract operator is written to that file,
 // read again and run on the CPU. Only operators of these types may lack an equivalent in the
@@ -41,6 +42,8 @@ typedef struct ln_example {
     const char *inputs;  /* names as items of a JSON array */
     const char *outputs; /* the same */
     const char *ops;     /* the operators as a JSON array */
+    const char *given;   /* inputs and operators again, where the tested operator reads copies */
+    const char *chain;   /* of the inputs; NULL if rejected, or if inputs are static */
     double tolerance;
     const char *error; /* the model must be rejected with this in the message; NULL: it must run */
     const ln_example_output *expected;
@@ -51,7 +54,21 @@ typedef struct ln_example_way {
     const char *target;
     int constant;  /* the inputs are constants */
     int reference; /* the program is not optimized */
+    int chain;     /* the operator reads results of others; the program is only lowered */
 } ln_example_way;
+
+/** The way of this number; 0 when there is none for the example. */
+static inline int ln_example_way_of(const ln_example *example, const char *target, int number,
+                                    ln_example_way *way)
+{
+    *way = (ln_example_way){target, .constant = number & 1, .reference = number == 2 || number == 3,
+                            number == 4};
+    if (way->chain)
+        return example->chain && *example->inputs && strcmp(target, "cpu") == 0;
+    return !way->constant || *example->inputs;
+}
+
+#define LN_EXAMPLE_WAYS 5
 
 /** 1 when architecture `arch` can run the operator of the example. */
 static inline int ln_example_is_for(const ln_example *example, const char *arch)
@@ -69,15 +86,16 @@ static inline int ln_example_compile(ln_context *ctx, const ln_example *example,
                                      const ln_example_way *way)
 {
     static const char format[] = "{\"inputs\": [%s], \"outputs\": [%s], \"ops\": %s}";
-    const size_t size =
-        sizeof(format) + strlen(example->inputs) + strlen(example->outputs) + strlen(example->ops);
+    const char *ops = way->chain ? example->chain : example->ops;
+    const char *inputs = way->constant ? "" : way->chain ? example->given : example->inputs;
+    const size_t size = sizeof(format) + strlen(inputs) + strlen(example->outputs) + strlen(ops);
     char *text = ln_alloc(size);
     if (!text)
         return ln_fail_last(ctx);
-    const int len = snprintf(text, size, format, way->constant ? "" : example->inputs,
-                             example->outputs, example->ops);
+    const int len = snprintf(text, size, format, inputs, example->outputs, ops);
     if (way->reference)
         ln_context_set_reference(ctx);
+    ctx->optimize = ctx->optimize && !way->chain;
     int result = ln_context_init_text(ctx, example->place, text, (size_t)len);
     ln_free(text);
     if (!result && way->target)
@@ -174,9 +192,11 @@ static inline int ln_example_run(const ln_example *example, const ln_example_way
 {
     ln_context *ctx = ln_context_create();
     const int failed = !ctx || ln_example_try(ctx, example, way);
-    printf("%s %d - %s %s %s (%s%s%s)\n", failed ? "not ok" : "ok", number, example->place,
+    printf("%s %d - %s %s %s (%s, %s%s)\n", failed ? "not ok" : "ok", number, example->place,
            example->optype, example->doc, way->target,
-           way->reference ? ", reference" : ", optimized",
+           way->chain       ? "after copies"
+           : way->reference ? "reference"
+                            : "optimized",
            way->constant ? ", constant inputs" : "");
     if (failed) {
         printf("# %s\n", ctx ? ln_context_error(ctx) : ln_last_error());
@@ -310,10 +330,10 @@ static inline int ln_example_main(const ln_example *examples, size_t n, int argc
         const ln_arch *arch;
         LN_LIST_FOREACH(arch, archs)
         {
-            for (int w = 0; w < 4 && ln_example_is_for(&examples[i], arch->arch_name); w++) {
-                const ln_example_way way = {arch->arch_name, .constant = w & 1,
-                                            .reference = w >> 1};
-                if (!way.constant || *examples[i].inputs)
+            for (int w = 0; w < LN_EXAMPLE_WAYS && ln_example_is_for(&examples[i], arch->arch_name);
+                 w++) {
+                ln_example_way way;
+                if (ln_example_way_of(&examples[i], arch->arch_name, w, &way))
                     nfailed += ln_example_run(&examples[i], &way, ++number);
             }
         }

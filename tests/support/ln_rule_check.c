@@ -124,7 +124,8 @@ static void count_warning(void *data, ln_msg_level level, const char *text)
     model->warnings += level == LN_MSG_WARN;
 }
 
-/** Compiles and runs the model, without the rule or with it. */
+/** Compiles and runs the model, without the rule or with it. Without it, each tensor has memory of
+ * its own, so that a fault of the memory plan shows. */
 static int run_model(testing *t, compiled *model, const char *text, size_t len, int with)
 {
     ln_context *ctx = model->ctx = ln_context_create();
@@ -132,6 +133,8 @@ static int run_model(testing *t, compiled *model, const char *text, size_t len, 
         return fail(t, "%s", ln_last_error());
     ctx->msg_func = count_warning;
     ctx->msg_data = model;
+    if (!with)
+        ln_context_keep_all(ctx);
     if (ln_context_init_text(ctx, t->rule_case->place, text, len) ||
         (t->rule_case->precision && ln_context_set_precision(ctx, t->rule_case->precision)) ||
         (!with && ln_context_disable_rule(ctx, t->rule_case->rule)) ||

@@ -157,6 +157,16 @@ static void check_number(ln_op_arg *op_arg)
         priv->dst = te->tensor;
 }
 
+static void check_above(ln_op_arg *op_arg)
+{
+    test_priv *priv = begin_check(op_arg);
+    const int len = priv ? priv->src->len * priv->src2->len : 0;
+    const ln_tensor_entry *te =
+        priv ? ln_op_define_output(op_arg, "dst", 1, &len, TL_BOOL, LN_MEM_CPU) : NULL;
+    if (te)
+        priv->dst = te->tensor;
+}
+
 static void check_first(ln_op_arg *op_arg)
 {
     const test_priv *priv = begin_check(op_arg);
@@ -329,6 +339,16 @@ static void run_number(ln_op_arg *op_arg)
     end_run(op_arg);
 }
 
+static void run_above(ln_op_arg *op_arg)
+{
+    const test_priv *priv = op_arg->priv;
+    unsigned char *to = priv->dst->data;
+    for (int i = 0; i < priv->src->len; i++)
+        for (int j = 0; j < priv->src2->len; j++)
+            *to++ = data_of(priv->src)[i] > data_of(priv->src2)[j];
+    end_run(op_arg);
+}
+
 static void run_first(ln_op_arg *op_arg)
 {
     const test_priv *priv = op_arg->priv;
@@ -446,6 +466,8 @@ PROTO(stack, some_srcs, src_name, dst_over_src, dst_name, NULL, no_names, .pure 
       .pre_run = check_stack, .run = run_stack)
 PROTO(number, one_src, src_name, fixed_dst, dst_name, NULL, no_names, .pure = 1,
       .pre_run = check_number, .run = run_number)
+PROTO(above, two_srcs, src_names, dst_over_both, dst_name, NULL, no_names, .pure = 1,
+      .pre_run = check_above, .run = run_above)
 PROTO(first, src_and_len, src_names, one_dst, dst_name, len_params, len_names, .pure = 1,
       .pre_run = check_first, .run = run_first)
 PROTO(watch, one_src, src_name, NULL, no_names, NULL, no_names, .pure = 0, .pre_run = check_watch,
@@ -456,7 +478,7 @@ PROTO(twice, one_src, src_name, one_dst, dst_name, NULL, no_names, .pure = 1,
 static ln_op *all_ops[] = {&create_test_op, &add1_op,   &add_op,      &double_op, &work_op,
                            &view_op,        &part_op,   &bump_op,     &join_op,   &stack_op,
                            &watch_op,       &twice_op,  &positive_op, &half_op,   &chain_op,
-                           &count_op,       &number_op, &first_op,    NULL};
+                           &count_op,       &number_op, &above_op,    &first_op,  NULL};
 
 static const char *rule_names[] = {"first_rule", "second_rule", NULL};
 

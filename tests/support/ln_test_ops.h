@@ -26,6 +26,8 @@
 // | chain       | src1 src2 -> dst  | dst is a copy of src1, then one of src2                     |
 // | count       | src -> dst        | dst is the number of elements of src, not dynamic           |
 // | number      | src -> dst        | the same as TL_INT32                                        |
+// | above       | src1 src2 -> dst  | dst (TL_BOOL) is src1[i] > src2[j] for all i, then j; may   |
+// |             |                   | take over either, if the planner knows which                |
 // | first       | src1 src2 -> dst  | dst is the first `len` elements of src1; src2 sets `len`    |
 // | twice       | src -> dst        | abstract: has no memory, and cannot run                     |
 

@@ -389,8 +389,8 @@ LN_API void ln_context_refresh_random(ln_context *ctx);
  * unknown name, or the model is compiled already. */
 LN_API int ln_context_disable_rule(ln_context *ctx, const char *rule);
 
-/** Compiles to the reference program: operators lowered one to one, nothing fused, plain C kernels.
- */
+/** Compiles to the reference program: operators lowered one to one, nothing fused, plain C kernels,
+ *  memory of its own for each tensor. */
 LN_API void ln_context_set_reference(ln_context *ctx);
 
 /** Every tensor keeps its own memory, so that any

@@ -84,8 +84,8 @@ typedef struct ln_arg_info {
         const char *same_shape;     /* inputs: the input whose shape it must have, or NULL */
         const char *sets;           /* inputs with `is_setter`: the parameter that it sets in
                                        each run; the model's value is the max */
-        const char *const *inplace; /* outputs: NULL-terminated names of inputs
-                                       whose memory it may reuse; or NULL */
+        const char *const *inplace; /* outputs: NULL-terminated names of inputs whose memory it
+                                       may reuse, element by element; or NULL */
         const double *numbers;      /* parameters: the default of numbers and bools; NULL: none, or
                                        empty */
         const char *const *strings; /* parameters: the default of strings; NULL: none, or empty */
