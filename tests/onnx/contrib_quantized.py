@@ -208,6 +208,9 @@ def matmul_nbits():
                                       [x, rows, scale.astype(FLOATS[kind]).ravel(), given, None, b], y.astype(FLOATS[kind]), (1,
                                               2, 3, 5),
                                       K=k, N=n, bits=bits, block_size=block)
+                        yield contrib(f"{what}, {'no bias' if b is None else 'a bias'}, a vector", "MatMulNBits",
+                                      [x[1, 2], rows, scale.astype(FLOATS[kind]).ravel(), given, None, b],
+                                      y[1, 2].astype(FLOATS[kind]), (1, 2, 3, 5), K=k, N=n, bits=bits, block_size=block)
 
 
 def gathered_blocks():

@@ -4,6 +4,7 @@
 #include <limits.h>
 
 #include "front/onnx/ln_onnx.h"
+#include "front/onnx/ln_onnx_steps.h"
 
 /* ---- integers of few bits ---- */
 
@@ -141,8 +142,13 @@ static void translate_matmul_nbits(ln_onnx_node *n)
     if (ln_onnx_failed(n))
         return;
     const char *const src = padded_source(n, &f), *const bias = ln_onnx_optional(n, BIAS);
-    LN_EMIT(&n->emit, 0, "matmul", LN_ARG("src1", src), LN_ARG("src2", float_weights(n, &f)),
-            LN_ARG("bias", bias), LN_BOOL("trans2", 1));
+    const int is_vector = ln_onnx_tensor_of(n, src)->ndim == 1;
+    const char *const dst =
+        LN_EMIT(&n->emit, is_vector ? LN_EMIT_TEMP : 0, "matmul",
+                LN_ARG("src1", ln_onnx_as_matrix(n, src, 0)), LN_ARG("src2", float_weights(n, &f)),
+                LN_ARG("bias", bias), LN_BOOL("trans2", 1));
+    if (is_vector)
+        ln_emit_reshape(&n->emit, dst, 1, &f.n, 0);
 }
 
 /* ---- GatherBlockQuantized ---- */
