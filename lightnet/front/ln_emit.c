@@ -244,6 +244,17 @@ void ln_emit_fail_memory(ln_emit *e)
     ln_emit_fail_as(e, LN_OUT_OF_MEMORY, LN_MEMORY_REASON);
 }
 
+void ln_emit_warn(ln_emit *e, const char *fmt, ...)
+{
+    char place[LN_MAXLINE], text[LN_MAXLINE];
+    va_list args;
+    va_start(args, fmt);
+    vsnprintf(text, sizeof(text), fmt, args);
+    va_end(args);
+    e->front->place(e, place, sizeof(place));
+    ln_warn(e->translation->ctx, "%s: %s: %s", e->translation->file, place, text);
+}
+
 /* The parts of an operator */
 
 static void drop_parts(ln_emit *e)

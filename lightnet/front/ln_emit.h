@@ -205,6 +205,9 @@ void ln_emit_fail_as(ln_emit *e, ln_status status, const char *fmt, ...) LN_PRIN
 /** The same where there is no memory. */
 void ln_emit_fail_memory(ln_emit *e);
 
+/** Warns of "FILE: PLACE: TEXT". */
+void ln_emit_warn(ln_emit *e, const char *fmt, ...) LN_PRINTF(2, 3);
+
 /** Begins an operator, without the parts of one that was left unfinished; `optype` NULL: only drops
  *  these. */
 void ln_emit_begin(ln_emit *e, const char *optype);

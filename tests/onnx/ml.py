@@ -260,6 +260,8 @@ def linear_classifier():
         yield ml(f"{kind}, without intercepts", "LinearClassifier", [x], [labels[free.argmax(1)], f32(free)],
                  coefficients=weights, classlabels_ints=labels.tolist())
     x = f32([[1, 1], [0, 0], [-1, 2]])
+    yield ml("coefficients beyond those of the intercepts", "LinearClassifier", [x], [np.array([4, 4, 9]), x + f32([0.5, 0])],
+             coefficients=[1.0, 0.0, 0.0, 1.0, 5.0, 6.0, 7.0, 8.0], intercepts=[0.5, 0.0], classlabels_ints=[4, 9])
     yield ml("the first of equal scores", "LinearClassifier", [x], [np.array([4, 4, 9]), x], coefficients=[1.0, 0.0, 0.0, 1.0],
              classlabels_ints=[4, 9])
     yield ml("only labels", "LinearClassifier", [x], [np.array([4, 4, 9]), None], coefficients=[1.0, 0.0, 0.0, 1.0],

@@ -21,8 +21,9 @@ static const char *constant_floats(ln_onnx_node *n, const float *values, int len
     return all ? ln_emit_cast(&n->emit, all, dtype, LN_EMIT_TEMP) : NULL;
 }
 
-/** rows x coefficients^T + intercepts: [N, targets]. The number of targets follows from the
- *  coefficients if `targets` is 0. */
+/** rows x coefficients^T + intercepts: [N, targets]. The number of targets is that of the
+ * intercepts if `targets` is 0; without these it follows from the coefficients. Coefficients beyond
+ * those of the targets are not used. */
 static const char *linear_scores(ln_onnx_node *n, int64_t targets)
 {
     int n_coefficients, n_intercepts;
@@ -32,8 +33,8 @@ static const char *linear_scores(ln_onnx_node *n, int64_t targets)
     const float *const coefficients = ln_onnx_floats(n, "coefficients", &n_coefficients);
     const float *const intercepts = ln_onnx_floats(n, "intercepts", &n_intercepts);
     if (targets == 0 && width > 0)
-        targets = n_coefficients / width;
-    if (targets < 1 || targets > n_coefficients || targets * width != n_coefficients)
+        targets = n_intercepts ? n_intercepts : n_coefficients / width;
+    if (targets < 1 || targets > n_coefficients || targets * width > n_coefficients)
         ln_emit_fail(&n->emit,
                      "attribute 'coefficients' has %d elements, expected %lld for each of %d "
                      "features",
@@ -43,8 +44,11 @@ static const char *linear_scores(ln_onnx_node *n, int64_t targets)
                      n_intercepts, (long long)targets);
     if (ln_onnx_failed(n))
         return NULL;
+    if (targets * width < n_coefficients)
+        ln_emit_warn(&n->emit, "attribute 'coefficients' has %d elements; the first %lld count",
+                     n_coefficients, (long long)(targets * width));
     const char *const weight =
-        constant_floats(n, coefficients, n_coefficients, (int)targets, dtype);
+        constant_floats(n, coefficients, (int)targets * width, (int)targets, dtype);
     const char *const bias =
         n_intercepts ? constant_floats(n, intercepts, n_intercepts, 0, dtype) : NULL;
     return LN_EMIT(&n->emit, LN_EMIT_TEMP, "matmul", LN_ARG("src1", rows), LN_ARG("src2", weight),
