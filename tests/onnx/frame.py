@@ -27,6 +27,10 @@ def simple(nodes, outputs=("y",), inputs=(("x", (2, 3)),), initializers=(), spar
                        [value(name, "float") for name in outputs], initializers) + repeated(15, sparse), **options)
 
 
+def constant(name, number):
+    return node("Constant", [], [name], value=tensor("", "float", [], [number]))
+
+
 # A sentence, the model, its inputs, its outputs.
 RIGHT = [
     ("an input can be an output", simple([], ["x"]), {"x": X}, [X]),
@@ -87,6 +91,17 @@ WRONG = [
      "node 'first' (Add): it reads what is computed from its own outputs"),
     ("a node that reads its own output is rejected", simple([node("Add", ["x", "y"], ["y"], name="r")]), {"x": X},
      "node 'r' (Add): it reads what is computed from its own outputs"),
+    ("a name that two nodes define is rejected",
+     simple([node("Relu", ["x"], ["c"], name="r"), node("Neg", ["x"], ["c"]), node("Abs", ["c"], ["y"])]), {"x": X},
+     "'c' is defined twice, by node 'r' (Relu) and node 'c' (Neg); expected one definition of each name"),
+    ("a name that a constant and another node define is rejected",
+     simple([node("Abs", ["c"], ["y"]), constant("c", 1), node("Relu", ["x"], ["c"], name="r")]), {"x": X},
+     "'c' is defined twice, by node 'c' (Constant) and node 'r' (Relu)"),
+    ("a name that an input and a node define is rejected", simple([node("Relu", ["w"], ["x"], name="r"), node("Relu", ["x"], ["y"])], initializers=[tensor("w", "float", [], [1])]), {"x": X},
+     "node 'r' (Relu, opset 17): 'x' is defined twice, also by an input or an initializer"),
+    ("a name that an initializer and a node define is rejected",
+     simple([node("Relu", ["x"], ["w"], name="r"), node("Relu", ["w"], ["y"])], initializers=[tensor("w", "float", [], [1])]), {"x": X},
+     "node 'r' (Relu, opset 17): 'w' is defined twice, also by an input or an initializer"),
     ("an output that nothing makes is named", simple([node("Relu", ["x"], ["y"])], ["q"]), {"x": X},
      "output 'q' is not produced by any node"),
     ("an input that is missing is named", simple([node("Relu", [], ["y"], name="r")]), {"x": X},

@@ -98,12 +98,26 @@ static void call_function(ln_onnx_node *n, const LnOnnx__Function *f)
     ln_onnx_scope_clear(&inner);
 }
 
+// Fails where an input or an initializer has the name of an output. Nodes: ln_onnx_sort. A constant
+// takes the place of an initializer, as one does of another.
+static void check_names(ln_onnx_node *n)
+{
+    for (size_t i = 0; i < n->proto->n_output; i++)
+        if (ln_onnx_wants(n, (int)i) && ln_hash_find(n->scope->names, n->proto->output[i]) &&
+            !ln_streq(ln_onnx_text(n->proto->op_type), "Constant"))
+            ln_emit_fail(&n->emit,
+                         "'%s' is defined twice, also by an input or an initializer; expected one "
+                         "definition of each name",
+                         n->proto->output[i]);
+}
+
 static void translate_node(ln_onnx_scope *scope, const LnOnnx__Node *proto)
 {
     ln_onnx_model *m = scope->model;
     const LnOnnx__Function *function = ln_onnx_find_function(m, proto);
     ln_onnx_node n = ln_onnx_node_init(scope, proto);
     n.emit.version = n.opset = ln_onnx_scope_opset(scope, proto->domain);
+    check_names(&n);
     if (function) {
         call_function(&n, function);
     } else {

@@ -32,6 +32,7 @@ struct ln_onnx_model {
     ln_sizes *sizes;    /* of tensors whose sizes are known only at run time */
     size_t values_size; /* bytes of the data in `values` */
     int depth;          /* of graphs and functions within each other */
+    int has_twins;      /* it has warned of constants of one name */
     size_t n_nodes;     /* nodes that were met, those of functions at every call */
 };
 

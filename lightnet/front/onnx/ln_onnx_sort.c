@@ -4,6 +4,9 @@
 //
 // Most files are, so the first pass only compares positions. Otherwise nodes keep their order, but
 // for those that a node before them needs: these come directly before it.
+//
+// A name has one definition. Only constants may share one: as in ONNX Runtime, all readers then get
+// the last one of the file.
 
 #include <string.h>
 
@@ -21,8 +24,10 @@ typedef struct sorter {
     ln_onnx_model *model;
     LnOnnx__Node *const *nodes;
     size_t n;
-    ln_hash *producers; /* output -> 1 + the position of its node */
-    size_t reader;      /* the node that is looked at */
+    ln_hash *producers; /* output -> 1 + the position of its node, the last one */
+    size_t *earlier; /* of each node: 1 + the position of a constant of the same name, which comes
+                      * before it; 0: there is none. NULL: that holds for all */
+    size_t reader;   /* the node that is looked at */
     int is_unsorted;
     size_t n_reads;
     size_t *reads;  /* positions of producers, those of each reader side by side; or NULL */
@@ -45,6 +50,16 @@ static void note_read(sorter *s, const locals *l, const char *name)
     s->is_unsorted |= producer - 1 >= s->reader;
     if (s->reads)
         s->reads[s->n_reads] = producer - 1;
+    s->n_reads++;
+}
+
+static void note_earlier(sorter *s)
+{
+    const size_t earlier = s->earlier ? s->earlier[s->reader] : 0;
+    if (!earlier)
+        return;
+    if (s->reads)
+        s->reads[s->n_reads] = earlier - 1;
     s->n_reads++;
 }
 
@@ -106,6 +121,7 @@ static void look_at_nodes(sorter *s)
     for (s->reader = 0; s->reader < s->n && !s->model->base.failed; s->reader++) {
         if (s->begins)
             s->begins[s->reader] = s->n_reads;
+        note_earlier(s);
         look_at_node(s, NULL, s->nodes[s->reader]);
     }
     if (s->begins)
@@ -180,22 +196,57 @@ static LnOnnx__Node *const *sort(sorter *s)
     return s->model->base.failed ? NULL : order;
 }
 
-// 1: two nodes have an output of this name, so the order of the file counts.
-static int enter_producers(sorter *s)
+static int is_constant(const LnOnnx__Node *node)
 {
-    for (size_t i = 0; i < s->n; i++) {
-        const LnOnnx__Node *const node = s->nodes[i];
-        for (size_t k = 0; k < node->n_output; k++) {
-            if (!*node->output[k])
-                continue;
-            const int is_new = ln_hash_insert(s->producers, node->output[k], (void *)(i + 1));
-            if (is_new < 0)
-                ln_translation_fail_memory(&s->model->base);
-            if (is_new <= 0)
-                return 1;
-        }
+    return ln_onnx_is_default_domain(node->domain) &&
+           ln_streq(ln_onnx_text(node->op_type), "Constant");
+}
+
+// The name of the node, or else of its first output.
+static const char *name_of(const LnOnnx__Node *node)
+{
+    const char *const name = ln_onnx_text(node->name);
+    return *name || !node->n_output ? name : node->output[0];
+}
+
+// Node `i` has an output of this name, and so has an earlier one.
+static void enter_again(sorter *s, size_t i, const char *name, size_t earlier)
+{
+    const LnOnnx__Node *const node = s->nodes[i], *const other = s->nodes[earlier - 1];
+    if (!is_constant(node) || !is_constant(other)) {
+        ln_translation_fail(&s->model->base,
+                            "'%s' is defined twice, by node '%s' (%s) and node '%s' (%s); expected "
+                            "one definition of each name",
+                            name, name_of(other), ln_onnx_text(other->op_type), name_of(node),
+                            ln_onnx_text(node->op_type));
+        return;
     }
-    return 0;
+    if (!s->model->has_twins)
+        ln_warn(s->model->base.ctx,
+                "%s: '%s' is defined twice, by nodes of type Constant; the last one counts",
+                s->model->base.file, name);
+    s->model->has_twins = 1;
+    if (!s->earlier)
+        s->earlier = alloc(s, s->n, sizeof(*s->earlier));
+    if (s->earlier)
+        s->earlier[i] = earlier;
+}
+
+static void enter_producer(sorter *s, size_t i, const char *name)
+{
+    const size_t earlier = (size_t)ln_hash_find(s->producers, name);
+    if (earlier)
+        enter_again(s, i, name, earlier);
+    if (ln_hash_insert(s->producers, name, (void *)(i + 1)) < 0)
+        ln_translation_fail_memory(&s->model->base);
+}
+
+static void enter_producers(sorter *s)
+{
+    for (size_t i = 0; i < s->n; i++)
+        for (size_t k = 0; k < s->nodes[i]->n_output && !s->model->base.failed; k++)
+            if (*s->nodes[i]->output[k])
+                enter_producer(s, i, s->nodes[i]->output[k]);
 }
 
 LnOnnx__Node *const *ln_onnx_sort(ln_onnx_model *m, LnOnnx__Node *const *nodes, size_t n)
@@ -207,7 +258,8 @@ LnOnnx__Node *const *ln_onnx_sort(ln_onnx_model *m, LnOnnx__Node *const *nodes, 
     LnOnnx__Node *const *order = nodes;
     if (!s.producers) {
         ln_translation_fail_memory(&m->base);
-    } else if (!enter_producers(&s)) {
+    } else {
+        enter_producers(&s);
         look_at_nodes(&s);
         if (s.is_unsorted && !m->base.failed)
             order = sort(&s);
