@@ -108,7 +108,7 @@ WRONG = [
      "node 'r' (Relu, opset 17): input 0 is missing"),
     ("an input that is missing is named where sizes matter", simple([node("Crop", [""], ["y"], name="r", border=[0, 0, 0, 0])]),
      {"x": X}, "node 'r' (Crop, opset 17): input 0 is missing"),
-    ("an output too many is named", simple([node("Relu", ["x"], ["y", "z"], name="r")]), {"x": X},
+    ("an output too many is named", simple([node("Relu", ["x"], ["y", "z"], name="r")], ["y", "z"]), {"x": X},
      "node 'r' (Relu, opset 17): output 1, 'z', is not supported"),
     ("an attribute of another type is rejected", simple([node("ReduceMax", ["x"], ["y"], name="r", keepdims="no")]), {"x": X},
      "node 'r' (ReduceMax, opset 17): attribute 'keepdims' is of type STRING, expected INT"),

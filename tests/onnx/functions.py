@@ -34,6 +34,30 @@ def sigmoid(x):
     return 1 / (1 + np.exp(-x))
 
 
+def sums(name, domain="my", **options):
+    """A function a + b + c, which are optional but a, by Concat of those that are there and graphs within its nodes."""
+    return function(domain, name, ["a", "b", "c"], ["y"], [
+        node("OptionalHasElement", ["b"], ["has"]),
+        node("If", ["has"], ["s"], then_branch=graph([node("Add", ["a", "b"], ["p"])], [], [value("p", "float")]),
+             else_branch=graph([node("Identity", ["a"], ["q"])], [], [value("q", "float")])),
+        node("Clip", ["s", "c"], ["y"])], **options)
+
+
+ONE, TWO = tensor("one", "float", [], [1]), tensor("two", "float", [], [2])
+
+
+def leaving_out(inputs, functions=None, **options):
+    """A model that calls `my.Sums` with these inputs, beside x constants `one` and `two`."""
+    whole = graph([node("Sums", inputs, ["y"], domain="my")], [value("x", "float", X.shape)], [value("y", "float", X.shape)],
+                  [ONE, TWO])
+    return model(whole, opset={"": 18, "my": 1}, functions=functions or [sums("Sums", opset={"": 18})], **options)
+
+
+NESTED = [function("my", "Sums", ["p", "q", "r"], ["s"], [node("Inner", ["p", "q", "r"], ["s"], domain="my")],
+                   opset={"": 18, "my": 1}), sums("Inner", opset={"": 18})]
+UNREAD = function("my", "Norm", ["a"], ["b", "mean"], [
+    node("Constant", [], ["g"], value=tensor("g", "float", [3], [1.0, 1.0, 1.0])),
+    node("SkipSimplifiedLayerNormalization", ["a", "a", "g"], ["b", "mean"], domain="com.microsoft")], opset={"": 17})
 LEAKY = [node("LeakyRelu", ["a"], ["b"], alpha=ref("slope", "FLOAT"))]
 FIXED = [node("Constant", [], ["k"], value=ref("given", "TENSOR")), node("Add", ["a", "k"], ["b"])]
 
@@ -95,10 +119,23 @@ RIGHT = [
      calling([node("Two", ["x"], ["", "y"], domain="my")],
              [function("my", "Two", ["a"], ["b", "c"], [node("Sigmoid", ["a"], ["b"]), node("Relu", ["a"], ["c"])])]),
      [np.maximum(X, 0)], 0),
+    *((f"a call with the inputs {inputs}{where}", leaving_out(inputs, functions), [expected], 0)
+      for functions, where in ((None, ""), (NESTED, ", passed on to another function"))
+      for inputs, expected in ((["x"], X), (["x", "one"], X + 1), (["x", "", "two"], np.maximum(X, 2)),
+                               (["x", "one", "two"], np.maximum(X + 1, 2)), (["x", "", ""], X))),
+    ("an output of a function that cannot be computed, and that its call does not want",
+     calling([node("Norm", ["x"], ["y"], domain="my")], [UNREAD]), [X / np.sqrt((X * X).mean(1, keepdims=True))], 1e-6),
+    ("or that nothing reads", calling([node("Norm", ["x"], ["y", "unread"], domain="my")], [UNREAD]),
+     [X / np.sqrt((X * X).mean(1, keepdims=True))], 1e-6),
 ]
 
 # A sentence, the model, and its message.
 WRONG = [
+    ("an output of a function that cannot be computed, and that is read, is rejected",
+     calling([node("Norm", ["x"], ["y", "z"], domain="my")], [UNREAD], ["y", "z"]), "output 1, 'mean', is not supported"),
+    ("a required input of a node that the call leaves out is named",
+     leaving_out(["x"], [function("my", "Sums", ["a", "b"], ["c"], [node("Add", ["a", "b"], ["c"], name="add")], opset={"": 18})]),
+     "node 'add' (Add, opset 18): input 1 is missing"),
     ("a function that calls itself is rejected",
      calling([node("F", ["x"], ["y"], domain="my")],
              [function("my", "F", ["a"], ["b"], [node("F", ["a"], ["b"], domain="my")], opset=OPSETS)]), "deep"),

@@ -121,6 +121,9 @@ int ln_onnx_num_outputs(const ln_onnx_node *n);
 int ln_onnx_has_input(const ln_onnx_node *n, int i);
 int ln_onnx_wants(const ln_onnx_node *n, int i);
 
+/** Whether something reads output `i`. One that cannot be computed is a failure only then. */
+int ln_onnx_is_read(const ln_onnx_node *n, int i);
+
 /** Input `i`, a tensor, which must be there; and one that is optional: NULL when it is left out.
  * For other values, see ln_onnx_compound.h. */
 const char *ln_onnx_in(ln_onnx_node *n, int i);

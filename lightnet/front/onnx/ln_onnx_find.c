@@ -174,7 +174,8 @@ int ln_onnx_scope_init(ln_onnx_scope *scope, ln_onnx_model *m, const ln_onnx_sco
 void ln_onnx_scope_clear(ln_onnx_scope *scope)
 {
     ln_hash_free(scope->names);
-    scope->names = NULL;
+    ln_hash_free(scope->reads);
+    scope->names = scope->reads = NULL;
 }
 
 // Names of messages, and of tensors in the table or the model's memory, live until the translation
@@ -187,10 +188,85 @@ void ln_onnx_scope_set(ln_onnx_scope *scope, const char *name, const char *tenso
         ln_translation_fail_memory(&scope->model->base);
 }
 
-const char *ln_onnx_scope_get(const ln_onnx_scope *scope, const char *name)
+// An input that the call of a function leaves out.
+static const char absent[] = "";
+
+void ln_onnx_scope_set_absent(ln_onnx_scope *scope, const char *name)
+{
+    ln_onnx_scope_set(scope, name, absent);
+}
+
+static const char *find_in_scopes(const ln_onnx_scope *scope, const char *name)
 {
     const char *tensor = NULL;
     for (; scope && !tensor; scope = scope->outer)
         tensor = ln_hash_find(scope->names, name);
     return tensor;
+}
+
+const char *ln_onnx_scope_get(const ln_onnx_scope *scope, const char *name)
+{
+    const char *const tensor = find_in_scopes(scope, name);
+    return tensor == absent ? NULL : tensor;
+}
+
+int ln_onnx_scope_is_absent(const ln_onnx_scope *scope, const char *name)
+{
+    return scope->function && find_in_scopes(scope, name) == absent;
+}
+
+/* Names that are read */
+
+static void note_reads(ln_onnx_scope *scope, LnOnnx__Node *const *nodes, size_t n, int depth);
+
+static void note_read(ln_onnx_scope *scope, const char *name)
+{
+    if (name && ln_hash_insert(scope->reads, name, scope) < 0)
+        ln_translation_fail_memory(&scope->model->base);
+}
+
+static void note_reads_of_graph(ln_onnx_scope *scope, const LnOnnx__Graph *graph, int depth)
+{
+    for (size_t i = 0; i < graph->n_output; i++)
+        note_read(scope, graph->output[i]->name);
+    note_reads(scope, graph->node, graph->n_node, depth);
+}
+
+// Names within graphs of nodes may hide these: then a name counts as read that is not.
+static void note_reads(ln_onnx_scope *scope, LnOnnx__Node *const *nodes, size_t n, int depth)
+{
+    if (depth >= LN_ONNX_MAX_DEPTH) // translation rejects it
+        return;
+    for (size_t i = 0; i < n; i++) {
+        for (size_t k = 0; k < nodes[i]->n_input; k++)
+            note_read(scope, nodes[i]->input[k]);
+        for (size_t k = 0; k < nodes[i]->n_attribute; k++)
+            if (nodes[i]->attribute[k]->g)
+                note_reads_of_graph(scope, nodes[i]->attribute[k]->g, depth + 1);
+    }
+}
+
+// The outputs that the call wants.
+static void note_reads_of_function(ln_onnx_scope *scope)
+{
+    const LnOnnx__Function *const f = scope->function;
+    const LnOnnx__Node *const call = scope->call;
+    for (size_t i = 0; i < f->n_output && i < call->n_output; i++)
+        if (*call->output[i] && ln_onnx_scope_reads(scope->caller, call->output[i]))
+            note_read(scope, f->output[i]);
+    note_reads(scope, f->node, f->n_node, 0);
+}
+
+int ln_onnx_scope_reads(ln_onnx_scope *scope, const char *name)
+{
+    if (!scope->reads) {
+        scope->reads = ln_hash_create(ln_str_hash, ln_str_cmp, NULL, NULL);
+        if (!scope->reads)
+            ln_translation_fail_memory(&scope->model->base);
+        else if (scope->graph)
+            note_reads_of_graph(scope, scope->graph, 0);
+        else if (scope->function)
+            note_reads_of_function(scope);
+    }
+    return !scope->reads || ln_hash_find(scope->reads, name) != NULL;
 }

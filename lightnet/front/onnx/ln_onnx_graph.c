@@ -90,8 +90,13 @@ static void call_function(ln_onnx_node *n, const LnOnnx__Function *f)
     inner.caller = n->scope;
     inner.opsets = (const LnOnnx__OperatorSet *const *)f->opset_import;
     inner.n_opsets = f->n_opset_import;
-    for (size_t i = 0; i < n->proto->n_input; i++)
-        ln_onnx_scope_set(&inner, f->input[i], ln_onnx_any_optional(n, (int)i));
+    for (size_t i = 0; i < f->n_input; i++) {
+        const char *const given = ln_onnx_any_optional(n, (int)i);
+        if (given)
+            ln_onnx_scope_set(&inner, f->input[i], given);
+        else
+            ln_onnx_scope_set_absent(&inner, f->input[i]);
+    }
     translate_nodes(&inner, f->node, f->n_node);
     for (size_t i = 0; i < n->proto->n_output; i++)
         ln_onnx_alias(n, (int)i, ln_onnx_scope_get(&inner, f->output[i]));
@@ -129,7 +134,8 @@ static void translate_node(ln_onnx_scope *scope, const LnOnnx__Node *proto)
         ln_emit_begin(&n.emit, NULL); // drops unfinished operators of a translator
     }
     for (size_t i = 0; i < proto->n_output; i++)
-        if (ln_onnx_wants(&n, (int)i) && !ln_hash_find(scope->names, proto->output[i]))
+        if (ln_onnx_wants(&n, (int)i) && !ln_hash_find(scope->names, proto->output[i]) &&
+            ln_onnx_is_read(&n, (int)i))
             ln_emit_fail_as(&n.emit, LN_UNSUPPORTED, "output %zu, '%s', is not supported", i,
                             proto->output[i]);
 }
@@ -162,6 +168,7 @@ static void translate_nodes(ln_onnx_scope *scope, LnOnnx__Node *const *nodes, si
 
 void ln_onnx_translate_graph(ln_onnx_scope *scope, const LnOnnx__Graph *graph)
 {
+    scope->graph = graph;
     enter_initializers(scope, graph);
     translate_nodes(scope, graph->node, graph->n_node);
 }

@@ -52,10 +52,12 @@ void ln_onnx_set_variation(ln_onnx_model *m, const char *tensor, ln_onnx_variati
 struct ln_onnx_scope {
     ln_onnx_model *model;
     const ln_onnx_scope *outer; /* NULL: no outer names are visible */
+    const LnOnnx__Graph *graph; /* whose names these are; NULL: those of a function */
     ln_hash *names;
+    ln_hash *reads; /* names that a node, the graph or the call reads; NULL: not asked for yet */
     const LnOnnx__Node *call; /* within a function: the node that calls it, for its attributes */
     const LnOnnx__Function *function;
-    const ln_onnx_scope *caller; /* within a function: the scope of the call */
+    ln_onnx_scope *caller; /* within a function: the scope of the call */
     const LnOnnx__OperatorSet *const *opsets;
     size_t n_opsets;
 };
@@ -71,6 +73,15 @@ void ln_onnx_scope_set(ln_onnx_scope *scope, const char *name, const char *tenso
 
 /** The tensor bound to the name, here or in outer scopes; NULL: none. */
 const char *ln_onnx_scope_get(const ln_onnx_scope *scope, const char *name);
+
+/** The name is an input of a function, which the call leaves out. */
+void ln_onnx_scope_set_absent(ln_onnx_scope *scope, const char *name);
+
+/** Whether that holds for the name, here or in outer scopes. */
+int ln_onnx_scope_is_absent(const ln_onnx_scope *scope, const char *name);
+
+/** Whether a node of the graph or function, a graph within it, or its caller reads the name. */
+int ln_onnx_scope_reads(ln_onnx_scope *scope, const char *name);
 
 /* Contents of messages: ln_onnx_find.c */
 

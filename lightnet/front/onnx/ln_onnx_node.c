@@ -13,31 +13,36 @@
 
 /* Inputs and outputs */
 
-static int count_given(char *const *names, size_t n)
-{
-    while (n && !*names[n - 1])
-        n--;
-    return (int)n;
-}
-
 int ln_onnx_num_inputs(const ln_onnx_node *n)
 {
-    return count_given(n->proto->input, n->proto->n_input);
+    int len = (int)n->proto->n_input;
+    while (len && !ln_onnx_has_input(n, len - 1))
+        len--;
+    return len;
 }
 
 int ln_onnx_num_outputs(const ln_onnx_node *n)
 {
-    return count_given(n->proto->output, n->proto->n_output);
+    int len = (int)n->proto->n_output;
+    while (len && !ln_onnx_wants(n, len - 1))
+        len--;
+    return len;
 }
 
 int ln_onnx_has_input(const ln_onnx_node *n, int i)
 {
-    return i >= 0 && (size_t)i < n->proto->n_input && *n->proto->input[i];
+    return i >= 0 && (size_t)i < n->proto->n_input && *n->proto->input[i] &&
+           !ln_onnx_scope_is_absent(n->scope, n->proto->input[i]);
 }
 
 int ln_onnx_wants(const ln_onnx_node *n, int i)
 {
     return i >= 0 && (size_t)i < n->proto->n_output && *n->proto->output[i];
+}
+
+int ln_onnx_is_read(const ln_onnx_node *n, int i)
+{
+    return ln_onnx_wants(n, i) && ln_onnx_scope_reads(n->scope, n->proto->output[i]);
 }
 
 const char *ln_onnx_optional(ln_onnx_node *n, int i)

@@ -328,9 +328,9 @@ static void translate_group_query(ln_onnx_node *n)
     a.bias = ln_onnx_add(n, ln_onnx_read_score_bias(n, &a, G_BIAS), grouped_bias(n, &g, a.dtype));
     a.sink = read_sink(n, &g, a.dtype);
     const int stage = ln_attr_int_in(&n->emit, "qk_output", 0, 0, 2);
-    if (ln_onnx_wants(n, 3) && stage == 0)
+    if (ln_onnx_is_read(n, 3) && stage == 0)
         ln_emit_fail(&n->emit, "output 3 is wanted with 'qk_output' 0, expected 1 or 2");
-    if (ln_onnx_wants(n, 3))
+    if (ln_onnx_wants(n, 3) && stage)
         a.stage = stage == 1 ? LN_ONNX_BIASED : LN_ONNX_PROBABILITIES;
     ln_onnx_merge_heads(n, ln_onnx_emit_attention(n, &a), 0);
 }

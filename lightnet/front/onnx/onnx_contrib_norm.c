@@ -98,8 +98,6 @@ static void translate_skip_simplified(ln_onnx_node *n)
                                     .scale = norm_factor(n, 2, "gamma", sum),
                                     .axis = ln_onnx_tensor_of(n, sum)->ndim - 1,
                                     .epsilon = small_epsilon(n)};
-    if (ln_onnx_wants(n, 1))
-        ln_emit_fail_as(&n->emit, LN_UNSUPPORTED, "output 1, 'mean', is not supported");
     ln_onnx_emit_inverse_rms(n, sum, norm.axis, norm.epsilon, 2);
     ln_onnx_emit_layernorm(n, &norm, 0);
 }

@@ -171,11 +171,12 @@ static void translate_batchnorm(ln_onnx_node *n)
     const int is_training = n->opset >= 14 && ln_onnx_flag(n, "training_mode", 0);
     const int is_by_place = n->opset < 9 && !ln_onnx_flag(n, "spatial", 1);
     batch_stats s = batch_in(n, &dtype);
-    if (!is_training && ln_onnx_num_outputs(n) > 1) {
-        ln_emit_fail(&n->emit, "has %d outputs, expected 1: training before opset 14",
-                     ln_onnx_num_outputs(n));
-        return;
-    }
+    for (int i = 1; i < ln_onnx_num_outputs(n) && !is_training; i++)
+        if (ln_onnx_is_read(n, i))
+            ln_emit_fail(&n->emit,
+                         "output %d is read, expected output 0 only: training before "
+                         "opset 14 is not supported",
+                         i);
     if (is_training)
         take_batch_stats(n, &s);
     ln_emit_cast(&n->emit, is_by_place ? emit_by_place(n, &s) : emit_by_channel(n, &s), dtype, 0);
