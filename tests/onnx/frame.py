@@ -75,6 +75,18 @@ RIGHT = [
     ("the first opset is meant where none is said", field(1, 3) + field(7, graph([node("Relu", ["x"], ["y"])],
                                                                                [value("x", "float", (2, 3))],
                                                                                [value("y", "float")])), {"x": X}, [RELU]),
+    ("a domain that is not imported is read as its newest version",
+     simple([node("FusedMatMul", ["x", "w"], ["a"], domain="com.microsoft"),
+             node("Binarizer", ["x"], ["b"], domain="ai.onnx.ml", threshold=1.0)], ["a", "b"],
+            initializers=[tensor("w", "float", [3, 2], [1, 2, 3, 4, 5, 6])]), {"x": X},
+     [X @ np.array([[1, 2], [3, 4], [5, 6]], np.float32), (X > 1).astype(np.float32)]),
+    ("so is ONNX's own domain", simple([node("Gelu", ["z"], ["g"]), node("Add", ["g", "x"], ["y"])], opset={"ai.onnx.ml": 1},
+                                       initializers=[tensor("z", "float", [], [0])]), {"x": X}, [X]),
+    ("the last of several constants of one name counts, in whatever order the nodes are",
+     simple([constant("c", 5), node("Add", ["a", "c"], ["y"]), node("Mul", ["x", "c"], ["a"]), constant("c", 2)]), {"x": X},
+     [X * 2 + 2]),
+    ("also if an initializer has that name", simple([node("Add", ["x", "c"], ["y"]), constant("c", 2)],
+                                                    initializers=[tensor("c", "float", [], [5])]), {"x": X}, [X + 2]),
 ]
 
 # A sentence, the model, its inputs, a part of the message.

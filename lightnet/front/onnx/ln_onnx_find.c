@@ -77,10 +77,14 @@ static const char *domain_of(const void *element)
 
 int ln_onnx_scope_opset(const ln_onnx_scope *scope, const char *domain)
 {
+    const LnOnnx__Model *const m = scope->model->proto;
+    const char *const name = ln_onnx_is_default_domain(domain) ? "" : domain;
     const LnOnnx__OperatorSet *set =
-        find(scope->model, (const void *const *)scope->opsets, scope->n_opsets, domain_of,
-             ln_onnx_is_default_domain(domain) ? "" : domain);
-    return set ? (int)set->version : 0;
+        find(scope->model, (const void *const *)scope->opsets, scope->n_opsets, domain_of, name);
+    if (!set && scope->opsets != (const LnOnnx__OperatorSet *const *)m->opset_import)
+        set = find(scope->model, (const void *const *)m->opset_import, m->n_opset_import, domain_of,
+                   name);
+    return set ? (int)set->version : ln_onnx_newest_opset(domain);
 }
 
 /* ---- attributes ---- */

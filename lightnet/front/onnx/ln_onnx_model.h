@@ -91,8 +91,12 @@ const char *ln_onnx_text(const char *text);
 /** Whether a domain is ONNX's own. */
 int ln_onnx_is_default_domain(const char *domain);
 
-/** The version of the operator set of a domain; 0: not imported. */
+/** The version of the operator set of a domain: the one that the function imports, else the model;
+ *  of a domain that neither imports, the newest one. 0: the domain is unknown. */
 int ln_onnx_scope_opset(const ln_onnx_scope *scope, const char *domain);
+
+/** The newest version of the operator sets of a domain; 0: the domain is unknown. */
+int ln_onnx_newest_opset(const char *domain);
 
 /** The attribute of the node, or the one of the function's call that it refers to; NULL: none. */
 const LnOnnx__Attribute *ln_onnx_find_attr(const ln_onnx_scope *scope, const LnOnnx__Node *node,

@@ -18,9 +18,6 @@
 #include "ir/ln_limits.h"
 #include "pass/ln_rewriting.h"
 
-// The newest version of the default operator set that is known.
-enum { NEWEST_OPSET = 28 };
-
 /* The file */
 
 static int open_beneath(const ln_onnx_model *m, ln_infile *file, const char *location,
@@ -281,12 +278,12 @@ static void choose_opsets(ln_onnx_scope *scope)
     scope->opsets =
         proto->n_opset_import ? (const LnOnnx__OperatorSet *const *)proto->opset_import : first;
     scope->n_opsets = proto->n_opset_import ? proto->n_opset_import : 1;
-    const int opset = ln_onnx_scope_opset(scope, "");
-    if (opset > NEWEST_OPSET)
+    const int opset = ln_onnx_scope_opset(scope, ""), newest = ln_onnx_newest_opset("");
+    if (opset > newest)
         ln_warn(
             scope->model->base.ctx,
             "%s: operator set %d is newer than the newest supported one; reading the model as %d",
-            scope->model->base.file, opset, NEWEST_OPSET);
+            scope->model->base.file, opset, newest);
 }
 
 static void translate(ln_onnx_model *m)

@@ -95,6 +95,7 @@ static const ln_onnx_row *find_in(const ln_onnx_row *row, const char *op_type, i
 /* The tables of a domain. */
 typedef struct domain_rows {
     const char *domain;
+    int newest; /* of its operator sets */
     const ln_onnx_row *const *tables;
     size_t n;
 } domain_rows;
@@ -103,12 +104,12 @@ typedef struct domain_rows {
 #define TABLES(tables) tables, LEN(tables)
 
 static const domain_rows domains[] = {
-    {"", TABLES(default_tables)},
-    {"ai.onnx.preview", TABLES(preview_tables)},
-    {"ai.onnx.preview.training", TABLES(training_tables)},
-    {"ai.onnx.training", TABLES(training_tables)},
-    {"ai.onnx.ml", TABLES(ml_tables)},
-    {"com.microsoft", TABLES(contrib_tables)},
+    {"", 28, TABLES(default_tables)},
+    {"ai.onnx.preview", 1, TABLES(preview_tables)},
+    {"ai.onnx.preview.training", 1, TABLES(training_tables)},
+    {"ai.onnx.training", 1, TABLES(training_tables)},
+    {"ai.onnx.ml", 5, TABLES(ml_tables)},
+    {"com.microsoft", 1, TABLES(contrib_tables)},
 };
 
 /** NULL: the domain is unknown. */
@@ -120,6 +121,12 @@ static const domain_rows *find_domain(const char *domain)
         if (ln_streq(domain, domains[i].domain))
             return &domains[i];
     return NULL;
+}
+
+int ln_onnx_newest_opset(const char *domain)
+{
+    const domain_rows *const rows = find_domain(domain);
+    return rows ? rows->newest : 0;
 }
 
 void ln_onnx_each_row(void (*func)(void *data, const char *domain, const ln_onnx_row *row),
@@ -177,8 +184,6 @@ static const char *why_missing(ln_translation *t, const LnOnnx__Node *node, cons
         return why_not_domain(node->domain);
     if (row)
         return row->with;
-    if (opset == 0)
-        return "the model imports no operator set of its domain";
     const ln_onnx_row *const later = ln_onnx_find_row(node->domain, node->op_type, INT_MAX);
     return later && later->translate
                ? ln_translation_print(t, "not in operator set %d; export with a newer one", opset)
