@@ -11,7 +11,7 @@ except ImportError:
     sys.exit(0)
 
 sys.path.append(os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "structure"))
-from onnx_case import compiled_faults_of, error_of, faults_of, ops_of
+from onnx_case import compiled_faults_of, error_of, faults_of, ops_of, session_faults_of
 from onnx_writer import graph, model, node, tensor, value
 from tap import Tap
 
@@ -242,6 +242,39 @@ TOO_LONG = [
 ]
 
 
+def no_scan(dims, states="zero", **attributes):
+    """Sums of the rows of x, of which there may be none, and the names of the sums' rows."""
+    inner = [node("Add", ["a", "r"], ["b"]), node("Identity", ["b"], ["p"])]
+    return whole([scan([states, "x"], ["s", "y"], 1, ["a"], ["r"], inner, ["b", "p"], **attributes)], ["s", "y"],
+                 [tensor("zero", "float", [3], [1.0, 2.0, 3.0])], inputs=[value("x", "float", dims)])
+
+
+BASE = np.array([1, 2, 3], np.float32)
+LINES = np.arange(12, dtype=np.float32).reshape(4, 3)
+TEXT_SCAN = model(graph([node("Scan", ["x"], ["y"], num_scan_inputs=1, body=graph(
+    [node("StringConcat", ["r", "r"], ["p"])], [value("r", "string")], [value("p", "string")]))],
+    [value("x", "string", ["n", 2])], [value("y", "string")]), opset=20)
+
+
+def eight(rows, lens):
+    """Operator set 8: a batch of two sequences, of these lengths."""
+    return whole([scan(["lens", "z2", "x"], ["s", "y"], 1, ["a"], ["r"], SUMS, ["b", "p"])], ["s", "y"],
+                 [tensor("lens", "int64", [2], lens), tensor("z2", "float", [2, 3], [1.0, 2.0, 3.0] * 2)], opset=8,
+                 inputs=[value("x", "float", [2, rows, 3])])
+
+
+# Scans without iterations: a sentence, the model, its input x, the expected outputs.
+EMPTY = [
+    *((f"of shape {dims}", no_scan(dims), LINES[:n], [BASE + LINES[:n].sum(0), BASE + np.cumsum(LINES[:n], 0)])
+      for dims, n in (((0, 3), 0), (("n", 3), 0), (("n", 3), 4), (("n", "m"), 0))),
+    ("along axis 1, from the last on, stacked along the last axis", no_scan(("m", "n"), scan_input_axes=[1], scan_output_axes=[-1],
+     scan_input_directions=[1], scan_output_directions=[1]), LINES[:0].T, [BASE, np.zeros((3, 0), np.float32)]),
+    ("of strings", TEXT_SCAN, np.zeros((0, 2), str), [np.zeros((0, 2), str)]),
+    ("of operator set 8", eight(0, [0, 0]), np.zeros((2, 0, 3), np.float32), [np.array([BASE] * 2), np.zeros((2, 0, 3), np.float32)]),
+    ("of operator set 8, of sequences whose length is 0", eight(1, [0, 1]), np.ones((2, 1, 3), np.float32),
+     [np.array([BASE, BASE + 1]), np.array([[[0, 0, 0]], [BASE + 1]], np.float32)]),
+]
+
 M3 = [number("m", "int64", 3)]
 
 # A sentence, the model, and its message.
@@ -366,6 +399,14 @@ def main():
         tap.check(sentence, compiled_faults_of(lightnet, it, cases))
     for sentence, it, inputs, expected in TOO_LONG:
         tap.check(sentence, faults_of(lightnet, it, inputs, expected))
+    for sentence, it, x, expected in EMPTY:
+        tap.check(f"a scan without iterations, or with some, {sentence}", faults_of(lightnet, it, {"x": x}, expected))
+    tap.check("a session scans any numbers of rows, none among them", session_faults_of(
+        lightnet, no_scan(("n", 3)), ["s", "y"], [(LINES[:n], [BASE + LINES[:n].sum(0), BASE + np.cumsum(LINES[:n], 0)])
+                                                  for n in (2, 0, 3, 1, 4, 0, 2, 3)]))
+    message = error_of(lightnet, no_scan(("n", 3)), {}, ("compile", "--shape", "n=0..4", "-o", os.devnull))
+    tap.check("a scan of an open length needs a fixed one to be compiled",
+              [] if message and "the length of scanned input 0 is known only at run time" in message else [f"says {message!r}"])
     for sentence, it, words in WRONG:
         message = error_of(lightnet, it, {"x": X})
         tap.check(sentence + " is rejected",

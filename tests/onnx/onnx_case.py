@@ -174,6 +174,21 @@ def compiled_faults_of(lightnet, model, cases):
         return faults
 
 
+def session_faults_of(lightnet, model, outputs, cases):
+    """Errors as lines: of one session that runs a model with one input, for each of `cases`, pairs of an input and the outputs,
+    whose names are `outputs`."""
+    with tempfile.TemporaryDirectory() as folder:
+        path, given, out = (os.path.join(folder, name) for name in ("model.onnx", "given", "out"))
+        with open(path, "wb") as file:
+            file.write(model)
+        os.mkdir(given)
+        for k, (array, _) in enumerate(cases):
+            np.save(os.path.join(given, f"case{k:03}.npy"), array)
+        done = call([lightnet, "run", path, "--each", given, "-O", out])
+        return failure(done) or [f"case {k}: {fault}" for k, (_, expected) in enumerate(cases) for name, want in zip(outputs, expected)
+                                 for fault in differences(os.path.join(out, f"case{k:03}_{name}.npy"), want, 0, 0)]
+
+
 def ranged_faults_of(lightnet, parts, ranges, tolerance):
     """As faults_of, of parts that are the same but for their sizes, compiled once for `ranges`: {input: shape}."""
     def open_of(name):

@@ -38,6 +38,7 @@ typedef struct loop {
     const char **ins;      /* of the body */
     const char **outs;     /* of the body */
     const char ***rows;    /* the parts of each scanned input */
+    const char **sample;   /* of each scanned input without parts, a tensor like these; or NULL */
     const char ***stacked; /* the parts of each scanned output, `capacity` each */
     int64_t n_done, capacity;
 } loop;
@@ -98,6 +99,7 @@ static int prepare_loop(ln_onnx_node *n, loop *l)
     l->ins = ln_onnx_new_names(n, l->body->n_input);
     l->outs = ln_onnx_new_names(n, l->body->n_output);
     l->rows = ln_translation_alloc(&n->model->base, ((size_t)l->n_rows + 1) * sizeof(*l->rows));
+    l->sample = ln_onnx_new_names(n, (size_t)l->n_rows);
     l->stacked =
         ln_translation_alloc(&n->model->base, ((size_t)l->n_stacked + 1) * sizeof(*l->stacked));
     return ln_onnx_failed(n) ? -1 : 0;
@@ -147,7 +149,7 @@ static void iterate(ln_onnx_node *n, loop *l)
         l->ins[1] = single(n, l, 1, TL_BOOL, 1);
     }
     for (int k = 0; k < l->n_rows; k++)
-        states_in(l)[l->n_states + k] = l->rows[k][l->n_done];
+        states_in(l)[l->n_states + k] = l->sample[k] ? l->sample[k] : l->rows[k][l->n_done];
     ln_onnx_inline(n, l->body, n_ins, l->ins, n_outs, l->outs);
     check_outs(n, l);
     reserve(n, l);
@@ -557,11 +559,30 @@ static void reverse(const char **names, int64_t len)
     }
 }
 
+// A part of a scanned input that has none.
+static const char *part_like(ln_onnx_node *n, const char *src, int axis)
+{
+    const tl_tensor *const whole = ln_onnx_tensor_of(n, src);
+    int dims[LN_MAXDIM], ndim = 0;
+    for (int i = 0; i < whole->ndim; i++)
+        if (i != axis)
+            dims[ndim++] = whole->dims[i];
+    if (whole->dtype == TL_STRING)
+        return ln_emit_expand(&n->emit, ln_emit_text(&n->emit, ""), ndim, dims, LN_EMIT_TEMP);
+    return ln_emit_filled(&n->emit, whole->dtype, ndim, dims, 0);
+}
+
 // The parts of scanned input `k` in the order of the iterations.
 static void enter_rows(ln_onnx_node *n, loop *l, int k, const char *src, int axis,
                        const char *directions)
 {
     int len;
+    const ln_size size = ln_onnx_axis_size(n, src, axis);
+    if (ln_onnx_is_dynamic(n, src) && !ln_size_is_number(&size))
+        ln_emit_fail(&n->emit,
+                     "the length of scanned input %d is known only at run time, expected a fixed "
+                     "one",
+                     k);
     l->rows[k] = ln_onnx_unstack(n, src, axis, &len);
     if (ln_onnx_failed(n))
         return;
@@ -569,6 +590,8 @@ static void enter_rows(ln_onnx_node *n, loop *l, int k, const char *src, int axi
         ln_emit_fail(&n->emit, "scanned input %d has %d parts, expected %d as the first", k, len,
                      (int)l->trips);
     l->trips = len;
+    if (!len)
+        l->sample[k] = part_like(n, src, axis);
     if (ln_onnx_to_flag(n, directions, int_at(n, directions, k)))
         reverse(l->rows[k], len);
 }
