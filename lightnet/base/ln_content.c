@@ -51,8 +51,10 @@ static const magic magics[] = {
           "\x80\x02\x8a\nl\xfc\x9c"
           "F\xf9 j\xa8P\x19.",
           MODEL, "a PyTorch file"),
+    MAGIC(4, "ORTM", MODEL, "a model in ONNX Runtime's own format"),
     MAGIC(0, "7767517\n", MODEL, "an ncnn model"),
     MAGIC(0, "<?xml", MODEL, "an XML file, as OpenVINO writes"),
+    MAGIC(0, "version https://git-lfs.github.com/", DOWNLOAD, "a Git LFS pointer"),
     MAGIC(0, "\x1f\x8b", ARCHIVE, "a gzip archive"),
     MAGIC(0, "BZh", ARCHIVE, "a bzip2 archive"),
     MAGIC(0,
@@ -73,6 +75,20 @@ static ln_content content_of_magic(const unsigned char *data, size_t size, const
         }
     }
     return LN_CONTENT_UNKNOWN;
+}
+
+/* ---- pickles ---- */
+
+enum { PICKLE_BEGIN = 0x80, PICKLE_LEAST = 2, PICKLE_MOST = 5, PICKLE_FRAME = 0x95 };
+
+// The opcode of a protocol, which begins with an empty or marked collection, a class, or a frame.
+static ln_content content_of_pickle(const unsigned char *data, size_t size, const char **name)
+{
+    if (size < 4 || data[0] != PICKLE_BEGIN || data[1] < PICKLE_LEAST || data[1] > PICKLE_MOST ||
+        (data[2] != PICKLE_FRAME && !memchr("}](c)", data[2], 5)))
+        return LN_CONTENT_UNKNOWN;
+    *name = "a pickle of Python, as PyTorch and scikit-learn write";
+    return LN_CONTENT_MODEL;
 }
 
 /* ---- images whose magic number is short ---- */
@@ -154,11 +170,30 @@ static ln_content content_of_wts(const unsigned char *data, size_t size, const c
     return LN_CONTENT_WEIGHTS;
 }
 
+// <html> or its declaration, in letters of any case.
+static ln_content content_of_html(const unsigned char *data, size_t size, const char **name)
+{
+    static const char *const begins[] = {"<!doctype html", "<html"};
+    size_t from = 0;
+    while (from < size && isspace(data[from]))
+        from++;
+    for (size_t k = 0; k < sizeof(begins) / sizeof(begins[0]); k++) {
+        size_t len = 0;
+        while (begins[k][len] && from + len < size && tolower(data[from + len]) == begins[k][len])
+            len++;
+        if (begins[k][len])
+            continue;
+        *name = "an HTML page";
+        return LN_CONTENT_DOWNLOAD;
+    }
+    return LN_CONTENT_UNKNOWN;
+}
+
 ln_content ln_content_of(const void *data, size_t size, const char **name)
 {
     static ln_content (*const finders[])(const unsigned char *, size_t, const char **) = {
-        content_of_magic, content_of_pnm,      content_of_bmp,
-        content_of_zip,   content_of_protobuf, content_of_wts,
+        content_of_magic, content_of_pickle,   content_of_pnm, content_of_bmp,
+        content_of_zip,   content_of_protobuf, content_of_wts, content_of_html,
     };
     ln_content kind = LN_CONTENT_UNKNOWN;
     *name = NULL;

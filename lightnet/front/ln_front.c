@@ -68,6 +68,7 @@ static const char *const advice[] = {
     [LN_CONTENT_MODEL] = ", which LightNet does not read; convert it to ONNX first",
     [LN_CONTENT_ARCHIVE] = ", expected a model; unpack it first",
     [LN_CONTENT_OTHER] = ", expected a model",
+    [LN_CONTENT_DOWNLOAD] = ", expected a model; download the file again",
 };
 
 char *ln_sprint_formats(char *buf, size_t size)

@@ -258,6 +258,16 @@ static json_t *parse(const ln_context *ctx, const char *name, const char *text, 
 
 static int read_bodies(const ln_ir_reader *r, const ln_ir_element *top, const model *m);
 
+// The file beside a model of Hugging Face has a similar name.
+static int check_is_model(const ln_ir_reader *r, const json_t *json)
+{
+    if (json_object_get(json, "ops") ||
+        !(json_object_get(json, "model_type") || json_object_get(json, "architectures")))
+        return 0;
+    return ln_ir_fail(r, "this is a configuration of Hugging Face's, expected a model, such as the "
+                         "ONNX file of the same repository");
+}
+
 static int read_top(ln_ir_reader *r, const json_t *json, model *m)
 {
     static const char *const keys[] = {"version",   "inputs",  "outputs", "arch",
@@ -266,9 +276,10 @@ static int read_top(ln_ir_reader *r, const json_t *json, model *m)
     const ln_ir_element top = {.json = json};
     if (!ln_ir_is_kind(json, LN_IR_OBJECT))
         return ln_ir_fail(r, "the model is %s, expected an object", ln_json_describe(json));
-    return read_version(r, &top) || read_plan(r, &top, m) || read_fixed(r, &top) ||
-                   read_sizes(r, &top) || ln_ir_warn_of_unknown(r, &top, keys) ||
-                   read_program(r, &top, m) || read_bodies(r, &top, m)
+    return check_is_model(r, json) || read_version(r, &top) || read_plan(r, &top, m) ||
+                   read_fixed(r, &top) || read_sizes(r, &top) ||
+                   ln_ir_warn_of_unknown(r, &top, keys) || read_program(r, &top, m) ||
+                   read_bodies(r, &top, m)
                ? -1
                : 0;
 }
