@@ -13,11 +13,13 @@
 #include <unistd.h>
 
 #include "cli_compare.h"
+#include "cli_guard.h"
 #include "cli_msg.h"
 #include "cli_npz.h"
 #include "cli_options.h"
 #include "cli_preprocess.h"
 #include "lightnet/lightnet.h"
+#include "lightnet/ln_content.h"
 #include "lightnet/ln_input.h"
 #include "lightnet/ln_msg.h"
 #include "lightnet/ln_util.h"
@@ -156,15 +158,31 @@ const char *cli_given_next(const cli_options *opt, int *i)
 /* Longer than the signature of any image format. */
 enum { LOOK_SIZE = 64 };
 
+// The number of bytes in `begin`; 0: the file cannot be read.
+static size_t look(const char *file, char begin[LOOK_SIZE])
+{
+    FILE *stream = fopen(file, "rbe");
+    const size_t size = stream ? fread(begin, 1, LOOK_SIZE, stream) : 0;
+    if (stream)
+        fclose(stream);
+    return size;
+}
+
 static int begins_like_image(const char *file)
 {
     char begin[LOOK_SIZE];
-    FILE *stream = fopen(file, "rbe");
-    if (!stream)
-        return 1; // an error later
-    const size_t size = fread(begin, 1, sizeof(begin), stream);
-    fclose(stream);
-    return ln_image_is_image(begin, size);
+    return ln_image_is_image(begin, look(file, begin));
+}
+
+// Other files may be broken images, or of a format that is not read: errors later.
+static int is_array(const char *file)
+{
+    char begin[LOOK_SIZE];
+    const char *const suffix = cli_guard_suffix(file), *name;
+    const size_t size = look(file, begin);
+    return !strcmp(suffix, ".bin") || !strcmp(suffix, ".pb") || !strcmp(suffix, ".npz") ||
+           (!ln_image_is_image(begin, size) &&
+            ln_content_of(begin, size, &name) == LN_CONTENT_INPUT);
 }
 
 tl_tensor *cli_given_read(const cli_options *opt, const char *file, const tl_tensor *like,
@@ -219,6 +237,33 @@ int cli_given_has_nan(char *text, const char *file, const char *name, const tl_t
     return n > 0;
 }
 
+/* ---- arguments in the place of others ---- */
+
+int cli_given_is_input(const char *file)
+{
+    char begin[LOOK_SIZE];
+    const char *name;
+    return ln_content_of(begin, look(file, begin), &name) == LN_CONTENT_INPUT;
+}
+
+static int is_model(const char *file)
+{
+    char begin[LOOK_SIZE];
+    const char *name;
+    return !cli_source_is_stream(file) && !ln_content_of(begin, look(file, begin), &name) &&
+           ln_file_kind(file);
+}
+
+int cli_given_check_swapped(const cli_options *opt)
+{
+    const char *const model = opt->n_args ? opt->args[0] : "-";
+    const char *const file = opt->inputs.n == 1 ? opt->inputs.items[0] : "-";
+    if (cli_source_is_stream(model) || !cli_given_is_input(model) || !is_model(file))
+        return 0;
+    return cli_usage("%s is %s and %s is %s; did you mean '%s -i %s'?", model, ln_file_kind(model),
+                     file, ln_file_kind(file), file, model);
+}
+
 /* ---- options for images ---- */
 
 void cli_given_warn(const cli_options *opt)
@@ -228,8 +273,7 @@ void cli_given_warn(const cli_options *opt)
     for (int i = 0; i < opt->inputs.n; i++) {
         const char *const arg = opt->inputs.items[i], *const named = cli_given_split(arg, name);
         const char *const file = cli_npz_file(named ? named : arg, path);
-        if (!strcmp(file, "-") || stat(file, &st) || !S_ISREG(st.st_mode) ||
-            begins_like_image(file))
+        if (!strcmp(file, "-") || stat(file, &st) || !S_ISREG(st.st_mode) || !is_array(file))
             return;
     }
     if (opt->for_images && !opt->data && !opt->each && !opt->quiet)

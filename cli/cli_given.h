@@ -43,6 +43,13 @@ int cli_given_fail_duplicate(const char *source, const char *arg, const char *na
 /** All `n` inputs of the model have a file already. */
 int cli_given_fail_surplus(const char *source, const char *arg, int n);
 
+/** Whether the file begins like an array or image. */
+int cli_given_is_input(const char *file);
+
+/** 0 unless MODEL is an array or image, and the file of -i a model: then the exit status after a
+ * message. */
+int cli_given_check_swapped(const cli_options *opt);
+
 /** Warns if an option for images, such as --mean, is set and no file of -i is an image. Standard
  * input and pipes, which can be read only once, may be images; an unreadable file is an error
  * later. */

@@ -423,6 +423,22 @@ static const row *row_of(int c)
 
 /* ---- errors of getopt ---- */
 
+/* Names that other programs have for an option. */
+static const struct other_name {
+    const char *other, *name;
+} other_names[] = {
+    {"device", "target"},    {"provider", "target"}, {"backend", "target"},      {"image", "input"},
+    {"weights", "datafile"}, {"output", "outfile"},  {"num-threads", "threads"},
+};
+
+static const char *own_name(const char *name)
+{
+    for (size_t i = 0; i < sizeof(other_names) / sizeof(other_names[0]); i++)
+        if (!strcmp(other_names[i].other, name))
+            return other_names[i].name;
+    return name;
+}
+
 // The option of the command with the longest common spelling, NULL: none is like `given`, which
 // begins with two dashes.
 static const char *closest_option(unsigned command, const char *given)
@@ -432,7 +448,7 @@ static const char *closest_option(unsigned command, const char *given)
     snprintf(name, sizeof(name), "%.*s", (int)strcspn(given + 2, "="), given + 2);
     for (int i = 0; i < N_ROWS; i++)
         if (rows[i].commands & command)
-            closest = ln_closer_name(name, closest, rows[i].name);
+            closest = ln_closer_name(own_name(name), closest, rows[i].name);
     return closest;
 }
 

@@ -57,11 +57,27 @@ static const command *find_command(const char *name)
     return &commands[0];
 }
 
+/* Names that other programs have for a command. */
+static const struct other_name {
+    const char *other, *name;
+} other_names[] = {
+    {"info", "show"},   {"inspect", "show"},    {"summary", "show"},   {"infer", "run"},
+    {"predict", "run"}, {"benchmark", "bench"}, {"export", "convert"},
+};
+
+static const char *own_name(const char *name)
+{
+    for (size_t i = 0; i < sizeof(other_names) / sizeof(other_names[0]); i++)
+        if (!strcmp(other_names[i].other, name))
+            return other_names[i].name;
+    return name;
+}
+
 static int fail_unknown(const char *name)
 {
     const char *closest = NULL;
     for (int i = 1; i < N_COMMANDS; i++)
-        closest = ln_closer_name(name, closest, commands[i].name);
+        closest = ln_closer_name(own_name(name), closest, commands[i].name);
     return closest ? cli_usage("unknown command '%s'; did you mean '%s'?", name, closest)
                    : cli_usage("unknown command '%s'; see lightnet --help", name);
 }
@@ -106,6 +122,19 @@ static int fail_first(const command *cmd, const char *what)
                      call_of(cmd, name));
 }
 
+// An argument that belongs to an option.
+static int fail_surplus(const command *cmd, const cli_options *opt, const char *surplus)
+{
+    char name[CALL_SIZE];
+    const char *const printed = opt->svg ? "--svg" : opt->svg_memory ? "--svg-memory" : "--dot";
+    if (opt->svg || opt->svg_memory || opt->dot)
+        return cli_usage("unexpected argument '%s'; did you mean '%s >%s'?", surplus, printed,
+                         surplus);
+    if (cmd->bit & CLI_RUN && cli_given_is_input(surplus))
+        return cli_usage("unexpected argument '%s'; did you mean '-i %s'?", surplus, surplus);
+    return cli_usage("unexpected argument '%s'; see %s --help", surplus, call_of(cmd, name));
+}
+
 static int fail_args(const command *cmd, const cli_options *opt)
 {
     char name[CALL_SIZE];
@@ -114,7 +143,7 @@ static int fail_args(const command *cmd, const cli_options *opt)
         return fail_first(cmd, "missing");
     const char *surplus = opt->args[cmd->max_args];
     if (cmd->name)
-        return cli_usage("unexpected argument '%s'; see %s --help", surplus, name);
+        return fail_surplus(cmd, opt, surplus);
     if (find_command(opt->args[0])->name)
         return cli_usage("command '%s' must precede its options; see %s %s --help", opt->args[0],
                          name, opt->args[0]);
@@ -168,7 +197,9 @@ static int run_command(const command *cmd, cli_options *opt)
         return fail_first(cmd, "empty");
     if (!cmd->name && is_meant_as_command(opt->args[0]))
         return fail_unknown(opt->args[0]);
-    int status = load_plugins(opt);
+    int status = cli_given_check_swapped(opt);
+    if (!status)
+        status = load_plugins(opt);
     if (!status)
         status = cli_npz_expand(opt);
     if (!status)
