@@ -61,8 +61,8 @@ typedef struct runner {
     int *items;   /* [most], of a run */
     void *buffer; /* their inputs, one after the other */
     size_t buffer_size;
-    uint64_t run_ns;
-    ln_error fatal; /* why it runs no further file */
+    uint64_t begin, end; /* of its first and last run; 0: there was none */
+    ln_error fatal;      /* why it runs no further file */
 } runner;
 
 typedef struct each {
@@ -245,7 +245,8 @@ static ln_status run_session(runner *r, const void *data, size_t size, const tl_
     const uint64_t start = tl_clock();
     if (!status)
         status = cli_session_run(r->session, r->each->opt);
-    r->run_ns += tl_clock() - start;
+    r->begin = r->begin ? r->begin : start;
+    r->end = tl_clock();
     return status;
 }
 
@@ -568,12 +569,16 @@ static const char *fatal_of(const each *e)
     return NULL;
 }
 
+// From the begin of the first run to the end of the last one.
 static double run_seconds(const each *e)
 {
-    uint64_t ns = 0;
-    for (int i = 0; i < e->n_runners; i++)
-        ns += e->runners[i].run_ns;
-    return (double)ns * 1e-9;
+    uint64_t begin = UINT64_MAX, end = 0;
+    for (int i = 0; i < e->n_runners; i++) {
+        const runner *const r = &e->runners[i];
+        begin = r->begin && r->begin < begin ? r->begin : begin;
+        end = r->end > end ? r->end : end;
+    }
+    return end ? (double)(end - begin) * 1e-9 : 0;
 }
 
 static int report(const each *e, int n, int signal)
@@ -726,11 +731,20 @@ static int open_sessions(each *e, int n)
     return status;
 }
 
+static void warn_skipped(const each *e)
+{
+    char text[LN_MAXLINE];
+    if (!e->opt->quiet && cli_files_skipped(&e->files, text, sizeof(text)))
+        cli_warn("%s: %s", e->source, text);
+}
+
 static int prepare(each *e)
 {
     int status = check_sources(e);
     if (!status)
         status = cli_files_find(&e->files, e->opt->each);
+    if (!status)
+        warn_skipped(e);
     if (!status)
         status = open_sessions(e, most_sessions(e));
     if (!status && e->opt->outdir)

@@ -67,13 +67,48 @@ static int is_regular(const char *path)
     return !stat(path, &st) && S_ISREG(st.st_mode);
 }
 
+// Keeps the suffix of a skipped file, unless it is there.
+static void keep_suffix(cli_files *files, const char *suffix)
+{
+    int at = 0;
+    const int n = files->n_suffixes < CLI_FILES_SUFFIXES ? files->n_suffixes : CLI_FILES_SUFFIXES;
+    char text[CLI_FILES_SUFFIX_SIZE];
+    snprintf(text, sizeof(text), "%s", *suffix ? suffix : "no suffix");
+    while (at < n && strcmp(files->suffixes[at], text) < 0)
+        at++;
+    if (at < n && !strcmp(files->suffixes[at], text))
+        return;
+    files->n_suffixes = n + 1;
+    if (n < CLI_FILES_SUFFIXES) {
+        memmove(files->suffixes[at + 1], files->suffixes[at], (size_t)(n - at) * sizeof(text));
+        memcpy(files->suffixes[at], text, sizeof(text));
+    }
+}
+
 static int add_entry(cli_files *files, const char *folder, const char *name)
 {
     char *path = join(folder, name);
-    if (!path || is_regular(path))
+    const int is_file = path && is_regular(path);
+    if (!path || (is_file && is_input(name)))
         return add(files, path);
     free(path);
+    if (is_file) {
+        files->n_skipped++;
+        keep_suffix(files, cli_guard_suffix(name));
+    }
     return 0;
+}
+
+char *cli_files_skipped(const cli_files *files, char *text, size_t size)
+{
+    const int n = files->n_suffixes < CLI_FILES_SUFFIXES ? files->n_suffixes : CLI_FILES_SUFFIXES;
+    size_t len = (size_t)snprintf(text, size, "%d file%s skipped: ", files->n_skipped,
+                                  files->n_skipped == 1 ? "" : "s");
+    for (int i = 0; i < n && len < size; i++)
+        len += (size_t)snprintf(text + len, size - len, "%s%s", i ? ", " : "", files->suffixes[i]);
+    if (n < files->n_suffixes && len < size)
+        snprintf(text + len, size - len, ", ...");
+    return files->n_skipped ? text : NULL;
 }
 
 static int by_path(const void *a, const void *b)
@@ -87,7 +122,7 @@ static int find_in_folder(cli_files *files, const char *folder)
     int status = stream ? 0 : cli_fail("%s: cannot read: %s", folder, strerror(errno));
     const struct dirent *entry;
     while (!status && (entry = readdir(stream)))
-        if (entry->d_name[0] != '.' && is_input(entry->d_name))
+        if (entry->d_name[0] != '.')
             status = add_entry(files, folder, entry->d_name);
     if (stream)
         closedir(stream);

@@ -4,10 +4,18 @@
 #ifndef CLI_FILES_H
 #define CLI_FILES_H
 
-/** Paths, in the order of the runs. */
+#include <stddef.h>
+
+enum { CLI_FILES_SUFFIXES = 8, CLI_FILES_SUFFIX_SIZE = 16 };
+
+/** Paths, in the order of the runs; and of a folder, what is no input. */
 typedef struct cli_files {
     char **paths;
     int n;
+    int n_skipped;                                            /* regular files */
+    char suffixes[CLI_FILES_SUFFIXES][CLI_FILES_SUFFIX_SIZE]; /* of those, sorted */
+    int n_suffixes;                                           /* more than there is room for: some
+                                                                 are not kept */
 } cli_files;
 
 /** Finds the files of `source`: of a folder those with a suffix of an input, and of a pattern of
@@ -15,6 +23,9 @@ typedef struct cli_files {
  * path in each line that is not empty. Returns 0, or CLI_FAILED after a message: there are none.
  * Free with cli_files_free in any case. */
 int cli_files_find(cli_files *files, const char *source);
+
+/** "2 files skipped: .bmp, .txt", in `text`. Returns text; NULL: no file was skipped. */
+char *cli_files_skipped(const cli_files *files, char *text, size_t size);
 
 void cli_files_free(cli_files *files);
 

@@ -62,40 +62,53 @@ static int open_folder(folder *f)
     return cli_fail("%s: cannot read: %s", f->path, strerror(errno));
 }
 
-// Returns new (tl_tensor_free_data_too); NULL after a message.
-static tl_tensor *read_file(const source *s, int input, const char *file)
+// Returns new (tl_tensor_free_data_too); NULL with a reason.
+static tl_tensor *read_file(const source *s, int input, const char *file, ln_error *err)
 {
-    ln_error err;
     const tl_tensor *const info = ln_model_input_info(s->model, input);
-    ln_error_clear(&err);
     // A shape with open sizes is that of the array in the file.
     const int is_open = cli_session_is_open(info);
-    tl_tensor *const whole = is_open ? ln_input_read_whole(file, &err) : NULL;
+    tl_tensor *const whole = is_open ? ln_input_read_whole(file, err) : NULL;
     tl_tensor like = whole ? *whole : *info, *t = NULL;
     like.dtype = info->dtype;
     if (whole || !is_open)
-        t = cli_given_read(s->opt, file, &like, &err);
+        t = cli_given_read(s->opt, file, &like, err);
     tl_tensor_free_data_too(whole);
     if (!t)
-        cli_fail("input '%s': %s", ln_model_input_name(s->model, input), ln_error_text(&err));
+        ln_error_prefix(err, "input '%s'", ln_model_input_name(s->model, input));
     return t;
 }
 
-// The k-th files of the folders are a sample.
-static int add_files(const source *s, const folder *folders, int n, int k)
+// Reads the k-th file of a folder, and sets its path. NULL with a reason.
+static tl_tensor *read_kth(const source *s, const folder *f, int input, int k,
+                           char path[LN_MAXLINE], ln_error *err)
 {
-    char file[LN_MAXLINE];
+    const char *const name = f->entries[k]->d_name;
+    if (snprintf(path, LN_MAXLINE, "%s/%s", f->path, name) < LN_MAXLINE)
+        return read_file(s, input, path, err);
+    ln_error_set(err, "%s/%s: the name is too long", f->path, name);
+    return NULL;
+}
+
+// The k-th files of the folders are a sample, unless one cannot be read. *n_skipped counts these.
+static int add_files(const source *s, const folder *folders, int n, int k, int *n_skipped)
+{
+    char path[LN_MAXLINE] = "";
+    ln_error err;
+    int n_read = 0, status = 0;
     tl_tensor **const inputs = calloc((size_t)n + 1, sizeof(tl_tensor *));
-    int status = inputs ? 0 : cli_fail_memory();
-    for (int i = 0; i < n && !status; i++) {
-        const char *const name = folders[i].entries[k]->d_name;
-        if ((size_t)snprintf(file, sizeof(file), "%s/%s", folders[i].path, name) >= sizeof(file))
-            status = cli_fail("%s/%s: the name is too long", folders[i].path, name);
-        else if (!(inputs[i] = read_file(s, i, file)))
-            status = CLI_FAILED;
+    ln_error_clear(&err);
+    while (inputs && n_read < n &&
+           (inputs[n_read] = read_kth(s, &folders[n_read], n_read, k, path, &err)))
+        n_read++;
+    if (inputs && n_read < n) {
+        cli_warn("%s; the sample is skipped", ln_error_text(&err));
+        ++*n_skipped;
+    } else if (!inputs) {
+        status = cli_fail_memory();
+    } else if (ln_quantizer_add_sample(s->quantizer, n, (const tl_tensor *const *)inputs)) {
+        status = fail_quantizer(s, path);
     }
-    if (!status && ln_quantizer_add_sample(s->quantizer, n, (const tl_tensor *const *)inputs))
-        status = fail_quantizer(s, file);
     for (int i = 0; i < n && inputs; i++)
         tl_tensor_free_data_too(inputs[i]);
     free(inputs);
@@ -126,13 +139,15 @@ static int add_folders(const source *s)
 {
     const int n = ln_model_num_inputs(s->model);
     folder *const folders = calloc((size_t)n + 1, sizeof(*folders));
-    int status = folders ? 0 : cli_fail_memory();
+    int status = folders ? 0 : cli_fail_memory(), n_skipped = 0;
     for (int i = 0; i < n && !status; i++)
         status = name_folder(s, &folders[i], i) || open_folder(&folders[i]) ? CLI_FAILED : 0;
     if (!status)
         status = check_folders(folders, n);
     for (int k = 0; n && !status && k < folders[0].n; k++)
-        status = add_files(s, folders, n, k);
+        status = add_files(s, folders, n, k, &n_skipped);
+    if (n && !status && n_skipped == folders[0].n)
+        status = cli_fail("%s: none of the %d samples can be read", s->opt->data, n_skipped);
     for (int i = 0; i < n && folders; i++) {
         for (int k = 0; k < folders[i].n; k++)
             free(folders[i].entries[k]);
