@@ -114,7 +114,8 @@ static int fits(ln_rule_match *m, const ln_list *list, const char *arg_name, con
     const ln_tensor_entry **const te = place_of(m, arg->tensor);
     if (tle) {
         const ln_tensor_entry *const found = ln_entry_of(tle, m->ops[last]->op_arg->tensor_table);
-        if (!found || (*te && *te != found))
+        // There is nothing to gain without elements, and replacements may need some.
+        if (!found || (*te && *te != found) || !found->tensor->len)
             return 0;
         *te = found;
     }
