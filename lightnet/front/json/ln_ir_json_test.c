@@ -374,7 +374,7 @@ START_TEST(rejects_bad_models_with_position_and_reason)
         {WITH_TOP("'inputs': 'a'"), "m.json: 'inputs' is a string, expected an array"},
         {WITH_TOP("'inputs': [1]"), "m.json: inputs[0] is a number, expected the name of a tensor"},
         {WITH_TOP("'inputs': ['b']"), "m.json: inputs[0] 'b' is not a tensor of the model"},
-        {WITH_TOP("'outputs': ['a', 'a']"), "m.json: outputs[1] 'a' is listed twice"},
+        {WITH_TOP("'inputs': ['a', 'a']"), "m.json: inputs[1] 'a' is listed twice"},
         {"{'inputs': ['a'], 'ops': [{'name': 'm', 'optype': 'mix', 'tensors_in': [], "
          "'tensors_out': [" A_TENSOR "], 'params': []}]}",
          "m.json: inputs[0] 'a' is an output of a 'mix', expected one of a 'create' or a 'source'"},

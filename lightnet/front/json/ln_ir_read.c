@@ -43,7 +43,8 @@ static int check_interface_name(const ln_ir_reader *r, const json_t *array, size
                           "%s[%zu] '%s' is an output of a '%s', expected one of a 'create' or "
                           "a 'source'",
                           key, i, name, optype);
-    const int taken = ln_ir_take_name(r, array, name);
+    // A model may return a tensor several times.
+    const int taken = is_input ? ln_ir_take_name(r, array, name) : 0;
     return taken > 0 ? ln_ir_fail(r, "%s[%zu] '%s' is listed twice", key, i, name) : taken;
 }
 
