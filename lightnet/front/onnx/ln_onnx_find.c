@@ -157,6 +157,17 @@ const LnOnnx__Function *ln_onnx_find_function(const ln_onnx_model *m, const LnOn
     return node->op_type && m->proto->n_functions ? ln_hash_find(m->functions, &wanted) : NULL;
 }
 
+static const char *own_name(const void *element)
+{
+    return element;
+}
+
+int ln_onnx_function_declares(const ln_onnx_model *m, const LnOnnx__Function *f, const char *name)
+{
+    return find(m, (const void *const *)f->attribute, f->n_attribute, own_name, name) ||
+           find_attr(m, f->attribute_proto, f->n_attribute_proto, name);
+}
+
 /* Scopes: names that are visible to the nodes of a graph */
 
 int ln_onnx_scope_init(ln_onnx_scope *scope, ln_onnx_model *m, const ln_onnx_scope *outer)

@@ -108,6 +108,9 @@ int ln_onnx_index_functions(ln_onnx_model *m);
 /** The function of the model that a node calls, or NULL. */
 const LnOnnx__Function *ln_onnx_find_function(const ln_onnx_model *m, const LnOnnx__Node *node);
 
+/** Whether the function declares the attribute, with or without a default. */
+int ln_onnx_function_declares(const ln_onnx_model *m, const LnOnnx__Function *f, const char *name);
+
 /* Nodes: ln_onnx_emit.c */
 
 /** Keeps the value of a small tensor of integers that can be found without running operators. */
@@ -161,7 +164,8 @@ int ln_onnx_replace_maps(LnOnnx__Graph *graph);
  *  of DictVectorizer, as "keys of NAME", an array of JSON. -1: no memory. ln_onnx_maps.c */
 int ln_onnx_describe_maps(const LnOnnx__Graph *graph, ln_interface *interface);
 
-/** Fails with the names of all operators that cannot be translated, and how often each is used. */
+/** Fails with the names of all operators that cannot be translated, and how often each is used;
+ *  then for a node that differs from the schema of its operator (ln_onnx_schema.h). */
 void ln_onnx_check_support(const ln_onnx_scope *scope);
 
 /** Fails where functions, counted at every call, and graphs within nodes have more nodes than there

@@ -1,13 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 // Rows of operators; and checks of a model before it is translated: unknown operators in its
-// graph, subgraphs and functions, and the number of nodes that it unfolds to.
+// graph, subgraphs and functions, nodes that differ from the schemas of their operators, and the
+// number of nodes that it unfolds to.
 
 #include <inttypes.h>
 #include <limits.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "front/ln_missing.h"
 #include "front/onnx/ln_onnx_model.h"
+#include "front/onnx/ln_onnx_schema.h"
 #include "ir/ln_limits.h"
 #include "lightnet/ln_hash.h"
 
@@ -96,6 +99,7 @@ static const ln_onnx_row *find_in(const ln_onnx_row *row, const char *op_type, i
 typedef struct domain_rows {
     const char *domain;
     int newest; /* of its operator sets */
+    const ln_onnx_schema *schemas; /* of all operators that are supported; NULL: none is */
     const ln_onnx_row *const *tables;
     size_t n;
 } domain_rows;
@@ -104,12 +108,12 @@ typedef struct domain_rows {
 #define TABLES(tables) tables, LEN(tables)
 
 static const domain_rows domains[] = {
-    {"", 28, TABLES(default_tables)},
-    {"ai.onnx.preview", 1, TABLES(preview_tables)},
-    {"ai.onnx.preview.training", 1, TABLES(training_tables)},
-    {"ai.onnx.training", 1, TABLES(training_tables)},
-    {"ai.onnx.ml", 5, TABLES(ml_tables)},
-    {"com.microsoft", 1, TABLES(contrib_tables)},
+    {"", 28, ln_onnx_schemas, TABLES(default_tables)},
+    {"ai.onnx.preview", 1, ln_onnx_schemas_preview, TABLES(preview_tables)},
+    {"ai.onnx.preview.training", 1, NULL, TABLES(training_tables)},
+    {"ai.onnx.training", 1, NULL, TABLES(training_tables)},
+    {"ai.onnx.ml", 5, ln_onnx_schemas_ml, TABLES(ml_tables)},
+    {"com.microsoft", 1, ln_onnx_schemas_contrib, TABLES(contrib_tables)},
 };
 
 /** NULL: the domain is unknown. */
@@ -145,6 +149,15 @@ const ln_onnx_row *ln_onnx_find_row(const char *domain, const char *op_type, int
     for (size_t i = 0; rows && i < rows->n; i++)
         found = find_in(rows->tables[i], op_type ? op_type : "", opset, found);
     return found;
+}
+
+const ln_onnx_schema *ln_onnx_find_schema(const char *domain, const char *op_type)
+{
+    const domain_rows *const rows = find_domain(domain);
+    const ln_onnx_schema *schema = rows ? rows->schemas : NULL;
+    while (schema && schema->op_type && strcmp(schema->op_type, ln_onnx_text(op_type)) < 0)
+        schema++;
+    return schema && ln_streq(schema->op_type, ln_onnx_text(op_type)) ? schema : NULL;
 }
 
 /* ---- reasons ---- */
@@ -192,12 +205,20 @@ static const char *why_missing(ln_translation *t, const LnOnnx__Node *node, cons
 
 /* ---- before translation ---- */
 
-typedef struct survey {
+typedef struct survey survey;
+
+/* A look at a node, of an operator or of a function of the model. */
+typedef void (*look_func)(survey *s, const ln_onnx_scope *scope, const LnOnnx__Node *node,
+                          const LnOnnx__Function *f);
+
+struct survey {
     ln_onnx_model *model;
+    look_func look;
     ln_missing missing;
+    ln_onnx_leftovers leftovers;
     ln_hash *looked; /* functions that were looked at */
     int depth;
-} survey;
+};
 
 static void note(survey *s, const LnOnnx__Node *node, const ln_onnx_row *row, int opset)
 {
@@ -210,6 +231,24 @@ static void note(survey *s, const LnOnnx__Node *node, const ln_onnx_row *row, in
                               .reason = why_missing(&s->model->base, node, row, opset)};
     snprintf(name, sizeof(name), "%.120s%s%.120s", op.domain, is_default ? "" : ".", op.optype);
     ln_missing_note(&s->missing, name, &op);
+}
+
+static void note_missing(survey *s, const ln_onnx_scope *scope, const LnOnnx__Node *node,
+                         const LnOnnx__Function *f)
+{
+    const int opset = ln_onnx_scope_opset(scope, node->domain);
+    const ln_onnx_row *const row = ln_onnx_find_row(node->domain, node->op_type, opset);
+    if (!f && (!row || !row->translate))
+        note(s, node, row, opset);
+}
+
+static void check_schema(survey *s, const ln_onnx_scope *scope, const LnOnnx__Node *node,
+                         const LnOnnx__Function *f)
+{
+    ln_onnx_scope names = *scope; // not changed
+    ln_onnx_node n = ln_onnx_node_init(&names, node);
+    n.opset = ln_onnx_scope_opset(scope, node->domain);
+    ln_onnx_check_node(&n, f, &s->leftovers);
 }
 
 static void look_at_nodes(survey *s, const ln_onnx_scope *scope, LnOnnx__Node *const *nodes,
@@ -231,12 +270,9 @@ static void look_at_function(survey *s, const LnOnnx__Function *f)
 static void look_at_node(survey *s, const ln_onnx_scope *scope, const LnOnnx__Node *node)
 {
     const LnOnnx__Function *f = ln_onnx_find_function(s->model, node);
-    const int opset = ln_onnx_scope_opset(scope, node->domain);
-    const ln_onnx_row *row = ln_onnx_find_row(node->domain, node->op_type, opset);
+    s->look(s, scope, node, f);
     if (f)
         look_at_function(s, f);
-    else if (!row || !row->translate)
-        note(s, node, row, opset);
     for (size_t i = 0; i < node->n_attribute; i++) {
         const LnOnnx__Attribute *a = node->attribute[i];
         if (a->g)
@@ -255,18 +291,28 @@ static void look_at_nodes(survey *s, const ln_onnx_scope *scope, LnOnnx__Node *c
     s->depth--;
 }
 
+static void look_at_model(survey *s, const ln_onnx_scope *scope, look_func look)
+{
+    const LnOnnx__Graph *const graph = s->model->proto->graph;
+    s->look = look;
+    s->looked = ln_hash_create(ln_direct_hash, ln_direct_cmp, NULL, NULL);
+    if (s->looked)
+        look_at_nodes(s, scope, graph->node, graph->n_node);
+    else
+        ln_translation_fail_memory(&s->model->base);
+    ln_hash_free(s->looked);
+}
+
 void ln_onnx_check_support(const ln_onnx_scope *scope)
 {
-    survey s = {.model = scope->model,
-                .missing = {.translation = &scope->model->base},
-                .looked = ln_hash_create(ln_direct_hash, ln_direct_cmp, NULL, NULL)};
-    const LnOnnx__Graph *graph = s.model->proto->graph;
-    if (s.looked)
-        look_at_nodes(&s, scope, graph->node, graph->n_node);
-    else
-        ln_translation_fail_memory(&s.model->base);
+    ln_onnx_model *const m = scope->model;
+    survey s = {.model = m, .missing = {.translation = &m->base}};
+    look_at_model(&s, scope, note_missing);
     ln_missing_report(&s.missing, "operators that are not supported");
-    ln_hash_free(s.looked);
+    if (!m->base.failed)
+        look_at_model(&s, scope, check_schema);
+    if (!m->base.failed)
+        ln_onnx_warn_of_leftovers(m, &s.leftovers);
 }
 
 typedef struct census {
