@@ -16,7 +16,7 @@ build_word  := $(call shell_word,$(BUILD))
 empty :=
 ninja_file := $(subst $(empty) ,\ ,$(BUILD))/build.ninja
 
-.PHONY: all run test test-more test-all quick-test install uninstall clean help packages test-packages
+.PHONY: all run test test-more test-all quick-test install uninstall clean help fuzz-night coverage packages test-packages coverage-packages
 
 all: $(ninja_file) ## build everything, optimized, in BUILD, build/ if it is not given
 	@ninja -C $(build_word) -j$(JOBS)
@@ -39,6 +39,12 @@ quick-test: test-packages $(ninja_file) ## the tests of one build only
 	@ninja -C $(build_word) -j$(JOBS)
 	@meson test -C $(build_word) --print-errorlogs --num-processes $(JOBS)
 
+fuzz-night: ## search for failing inputs, SECONDS (600) for each target or for those in TARGETS
+	@tools/fuzz_night $(or $(SECONDS),600) $(TARGETS)
+
+coverage: coverage-packages ## count the lines that the tests run, by part
+	@/usr/bin/python3 tests/coverage.py --jobs $(JOBS)
+
 install: $(ninja_file) ## install to PREFIX, /usr/local if it is not given, below DESTDIR if that is given
 	@ninja -C $(build_word) -j$(JOBS) installed
 	@tools/install $(build_word) $(prefix_word)
@@ -48,6 +54,9 @@ uninstall: ## remove what was installed to PREFIX
 
 clean: ## remove what was built
 	rm -rf build build-*
+
+coverage-packages: test-packages
+	@tools/packages coverage
 
 packages: ## install the packages that building needs and that are missing, where apt-get exists
 	@tools/packages

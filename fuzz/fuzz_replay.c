@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Runs a fuzz target on saved inputs, as a normal test: fuzz NAME [--broken] FILE... Speaks TAP.
+// Runs a fuzz target on saved inputs, as a normal test: fuzz NAME [--broken] FILE|FOLDER... Speaks
+// TAP. A folder is one test: it holds what searches found.
 //
 // --broken: variants of the file: truncated at every 97th byte, and changed in one place: a bit
 // flipped, bytes removed, repeated, or overwritten with unusual numbers. A large file has its
@@ -7,6 +8,7 @@
 // 500 more, each with one of the four changes, since each takes long. A crash, a sanitizer's
 // report, or a case that takes too long ends the program.
 
+#include <dirent.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -141,6 +143,43 @@ static int replay(const uint8_t *data, size_t size, int broken)
     return try_changed(data, size);
 }
 
+static int replay_file(const char *file, int broken)
+{
+    size_t size = 0;
+    uint8_t *data = read_file(file, &size);
+    const int status = data ? replay(data, size, broken) : -1;
+    if (status)
+        printf("# %s: cannot be read\n", file);
+    free(data);
+    return status;
+}
+
+// Returns -1 if a file cannot be read, or if there is none.
+static int replay_folder(DIR *folder, const char *name)
+{
+    const struct dirent *entry;
+    int status = 0, n = 0;
+    while ((entry = readdir(folder)) && !status) {
+        char file[4096];
+        if (*entry->d_name == '.')
+            continue;
+        snprintf(file, sizeof(file), "%s/%s", name, entry->d_name);
+        status = replay_file(file, 0);
+        n++;
+    }
+    printf("# %s: %d files\n", name, n);
+    return n ? status : -1;
+}
+
+static int replay_path(const char *path, int broken)
+{
+    DIR *folder = opendir(path);
+    const int status = folder ? replay_folder(folder, path) : replay_file(path, broken);
+    if (folder)
+        closedir(folder);
+    return status;
+}
+
 int main(int argc, char **argv)
 {
     const int broken = argc > 2 && !strcmp(argv[2], "--broken"), first = broken ? 3 : 2;
@@ -150,13 +189,10 @@ int main(int argc, char **argv)
         return EXIT_FAILURE;
     printf("1..%d\n", argc - first);
     for (int i = first; i < argc; i++) {
-        size_t size = 0;
-        uint8_t *data = read_file(argv[i], &size);
-        const int status = data ? replay(data, size, broken) : -1;
+        const int status = replay_path(argv[i], broken);
         printf("%s %d - %s\n", status ? "not ok" : "ok", i - first + 1, argv[i]);
         fflush(stdout);
         failed |= status != 0;
-        free(data);
     }
     return failed ? EXIT_FAILURE : EXIT_SUCCESS;
 }

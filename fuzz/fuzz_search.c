@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Searches for failing inputs with libFuzzer: fuzz NAME [libFuzzer's arguments].
+// Searches for failing inputs with libFuzzer: fuzz NAME [libFuzzer's arguments], or as a program
+// that is named fuzz_NAME.
 
 #include <stdlib.h>
 #include <string.h>
@@ -11,15 +12,24 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 static fuzz_target *target;
 
-// Takes the target's name from the arguments, and leaves it in the environment for the processes
-// that libFuzzer starts with the other arguments (-jobs, -fork, -merge).
+// The target that the program is named after, or NULL.
+static const char *name_of(const char *program)
+{
+    static const char prefix[] = "fuzz_";
+    const char *slash = strrchr(program, '/'), *name = slash ? slash + 1 : program;
+    return strncmp(name, prefix, strlen(prefix)) ? NULL : name + strlen(prefix);
+}
+
+// Takes the target's name from the program, or from the arguments, and leaves it in the environment
+// for the processes that libFuzzer starts with the other arguments (-jobs, -fork, -merge).
 int LLVMFuzzerInitialize(int *argc, char ***argv)
 {
     const char *inherited = getenv("FUZZ_TARGET");
-    target = fuzz_find(inherited ? inherited : (*argv)[1]);
+    const char *name = inherited ? inherited : name_of((*argv)[0]);
+    target = fuzz_find(name ? name : (*argv)[1]);
     if (!target)
         exit(EXIT_FAILURE);
-    if (inherited)
+    if (name)
         return 0;
     setenv("FUZZ_TARGET", (*argv)[1], 1);
     memmove(*argv + 1, *argv + 2, sizeof(**argv) * (size_t)(*argc - 1));

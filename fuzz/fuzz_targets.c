@@ -3,6 +3,7 @@
 // input.
 
 #include "fuzz.h"
+#include "fuzz_session.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -262,6 +263,7 @@ static const struct {
     {"onnx_sequence", read_sequence},
     {"nnvm", read_nnvm},
     {"compiled", read_compiled},
+    {"session", fuzz_session},
 #ifdef FUZZ_IL
     {"il", read_il},
 #endif

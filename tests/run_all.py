@@ -5,7 +5,7 @@
 usage: run_all.py [--jobs N] [--only NAME] [--more] [--all]
 
 Without an option: the tests of a build with GCC that take seconds, and formatting. --more: also slow ones, a build with Clang
-and sanitizers, and clang-tidy. --all: also builds for arm64 and musl.
+and sanitizers, and clang-tidy. --all: also tests of threads under the thread sanitizer, and builds for arm64 and musl.
 
 The last line is `N passed, N failed` (and `, N skipped` where a test lacked something). Exit status 0 when none failed.
 """
@@ -18,13 +18,16 @@ import xml.etree.ElementTree as ElementTree
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 
-# name: folder, compiler, options of `meson setup`, those of `meson test`
+# name: folder, compiler, options of `meson setup`, those of `meson test`, variables
 GCC = ["build-gcc", "gcc", ["-Dwerror=true", "-Dcuda=auto"]]
+SANITIZED = ["-Dwerror=true", "-Db_lundef=false", "-Doptimization=1"]
 BUILDS = {
-    "gcc": [*GCC, ["--no-suite", "slow"]],
-    "slow": [*GCC, ["--suite", "slow"]],
-    "clang-sanitized": ["build-clang-sanitized", "clang", ["-Dwerror=true", "-Db_sanitize=address,undefined",
-                                                           "-Db_lundef=false", "-Doptimization=1"], []],
+    "gcc": [*GCC, ["--no-suite", "slow"], {}],
+    "slow": [*GCC, ["--suite", "slow"], {}],
+    "clang-sanitized": ["build-clang-sanitized", "clang", [*SANITIZED, "-Db_sanitize=address,undefined"], [], {}],
+    "clang-threads": ["build-clang-threads", "clang", [*SANITIZED, "-Db_sanitize=thread"],
+                      ["--timeout-multiplier", "10", "tl_pool_test", "ln_sharing", "ln_session", "ln_session_calls", "ln_session_memory",
+                       "ln_session_threads"], {"LN_TEST_SECONDS": "60"}],
 }
 
 # name: machines that can build it, suites of tests, times that they take longer, variables. arm64 runs by qemu, slowly.
@@ -42,7 +45,7 @@ CHECKS = {
 # What runs without an option, with --more and with --all.
 FAST = ["gcc", "format"]
 MORE = ["gcc", "slow", "clang-sanitized", "format", "tidy"]
-ALL = [*MORE[:3], *CROSS, *MORE[3:]]
+ALL = [*MORE[:3], "clang-threads", *CROSS, *MORE[3:]]
 
 # Findings show two calls of where memory came from; a program that is run by hand shows them all. Each place of an allocation that
 # is told from others takes memory, which is what starting a program costs. LeakSanitizer of Clang 14 takes memory of thread-local
@@ -104,8 +107,8 @@ def run_tests(build, arguments, env, jobs, count):
 
 
 def build_and_test(name, jobs, count):
-    folder, compiler, options, arguments = BUILDS[name]
-    env = dict(os.environ, CC=compiler, **SANITIZERS)
+    folder, compiler, options, arguments, variables = BUILDS[name]
+    env = dict(os.environ, CC=compiler, **SANITIZERS, **variables)
     if is_built(folder, options, [], env, jobs):
         run_tests(folder, arguments, env, jobs, count)
     else:
@@ -139,7 +142,7 @@ def main():
     parser.add_argument("--jobs", type=int, default=os.cpu_count())
     parser.add_argument("--only", choices=ALL, metavar="NAME", help="one of " + ", ".join(ALL))
     parser.add_argument("--more", action="store_true", help="slow tests, sanitizers and clang-tidy, too")
-    parser.add_argument("--all", action="store_true", help="the same, and builds for arm64 and musl")
+    parser.add_argument("--all", action="store_true", help="the same, the thread sanitizer, and builds for arm64 and musl")
     args = parser.parse_args()
     count = Count()
     if args.all:
