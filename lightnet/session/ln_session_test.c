@@ -310,6 +310,24 @@ START_TEST(a_sequence_of_unknown_length_is_rejected)
 }
 END_TEST
 
+START_TEST(operators_that_are_missing_fail_opening_whatever_sizes_are_open)
+{
+    SKIP_WITHOUT_ONNX
+    tiny_model m = {.graph.size = 0};
+    ln_model *model;
+    tiny_input(&m, "x", TINY_FLOAT, "n,3");
+    tiny_node(&m, "Foo", "x", NULL, "y");
+    tiny_node(&m, "Bar", "y", NULL, "z");
+    tiny_output(&m, "z", TINY_FLOAT, "n,3");
+    const tiny_bytes bytes = tiny_end(&m);
+    ck_assert_int_eq(ln_model_open_memory("m.onnx", bytes.data, bytes.size, NULL, &model),
+                     LN_UNSUPPORTED);
+    ck_assert_ptr_null(model);
+    ck_assert_str_eq(ln_model_error(NULL),
+                     "m.onnx: operators that are not supported: Foo (1 node), Bar (1 node)");
+}
+END_TEST
+
 START_TEST(an_output_has_the_shape_of_the_last_run)
 {
     SKIP_WITHOUT_ONNX
@@ -661,6 +679,7 @@ LN_TEST_MAIN(
     inputs_stay_and_a_failed_call_changes_nothing, bound_buffers_are_read_and_written_by_each_run,
     an_input_with_a_default_need_not_be_given, values_of_inputs_may_decide_shapes,
     sequences_have_an_input_or_output_for_each_tensor, a_sequence_of_unknown_length_is_rejected,
+    operators_that_are_missing_fail_opening_whatever_sizes_are_open,
     an_output_has_the_shape_of_the_last_run, a_model_without_inputs_runs,
     an_input_of_unknown_shape_takes_any, nothing_is_known_of_a_shape_that_the_file_does_not_have,
     json_ir_is_a_model_too, sizes_that_an_ir_model_leaves_open_are_those_of_the_input,

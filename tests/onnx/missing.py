@@ -1,6 +1,7 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: Apache-2.0
-"""usage: missing.py LIGHTNET. `lightnet show --missing` lists what a model needs and LightNet lacks, as a table and as JSON."""
+"""usage: missing.py LIGHTNET. `lightnet show --missing` lists what a model needs and LightNet lacks, as a table and as JSON. What no
+size decides is an error of opening a model, also where sizes are open."""
 import json
 import os
 import subprocess
@@ -8,7 +9,7 @@ import sys
 import tempfile
 
 sys.path.append(os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "structure"))
-from onnx_writer import function, graph, model, node, value
+from onnx_writer import function, graph, model, node, tensor, value
 from tap import Tap
 
 X, Y = [value("x", "float", [2, 3])], [value("y", "float", [2, 3])]
@@ -67,6 +68,60 @@ CASES = [
 ]
 
 
+def untaken(name):
+    """A branch that is known not to be taken, with an input of this name and an operator."""
+    other = graph([node(*name, ["b"], name="b")], [], [value("b", "float")])
+    taken = graph([node("Relu", ["x"], ["a"])], [], [value("a", "float")])
+    return [node("Constant", [], ["yes"], value=tensor("", "bool", [], [True])),
+            node("If", ["yes"], ["y"], then_branch=taken, else_branch=other)]
+
+
+OPEN = [value("x", "float", ["n", 3])]
+RELU = node("Relu", ["x"], ["y"], name="r")
+
+# A sentence, a model of open sizes, and why it cannot be opened.
+REJECTED = [
+    ("an operator", simple(node("Foo", ["x"], ["y"]), inputs=OPEN), "operators that are not supported: Foo (1 node)"),
+    ("several operators", simple(node("Foo", ["x"], ["a"]), node("Bar", ["a"], ["y"], domain="com.acme"), inputs=OPEN),
+     "operators that are not supported: Foo (1 node), com.acme.Bar (1 node; unsupported domain: export with standard operators only)"),
+    ("an operator of a branch that is not taken", simple(*untaken(("Foo", ["x"])), inputs=OPEN),
+     "operators that are not supported: Foo (1 node)"),
+    ("an operator of a function", simple(node("Known", ["x"], ["y"], domain="com.acme"), functions=[CALLED], inputs=OPEN),
+     "operators that are not supported: Foo (1 node)"),
+    ("an operator set that lacks it", simple(node("ImageDecoder", ["x"], ["y"]), inputs=OPEN),
+     "operators that are not supported: ImageDecoder (1 node; not in operator set 17; export with a newer one)"),
+    ("an attribute", simple(node("Relu", ["x"], ["y"], max_value=6.0), inputs=OPEN), "unrecognized attribute 'max_value' for operator Relu"),
+    ("a value that no node produces", simple(node("Relu", ["z"], ["y"], name="r"), inputs=OPEN),
+     "node 'r' (Relu, opset 17): input 0, 'z', is not produced by any node before"),
+    ("the same in a branch that is not taken", simple(*untaken(("Relu", ["z"])), inputs=OPEN),
+     "node 'b' (Relu, opset 17): input 0, 'z', is not produced by any node before"),
+    ("the same in a function, which does not see the values of its caller",
+     simple(node("Known", ["x"], ["y"], domain="com.acme"), inputs=OPEN,
+            functions=[function("com.acme", "Known", ["a"], ["b"], [node("Add", ["a", "x"], ["b"])], opset={"": 17})]),
+     "input 1, 'x', is not produced by any node before"),
+    ("an output that no node produces", model(graph([RELU], OPEN, [value("q", "float")]), opset=17),
+     "output 'q' is not produced by any node"),
+    ("nodes that need each other", simple(node("Add", ["x", "b"], ["a"], name="one"), node("Relu", ["a"], ["b"]), RELU, inputs=OPEN),
+     "node 'one' (Add): it reads what is computed from its own outputs"),
+    ("a name that is defined twice", simple(RELU, node("Neg", ["x"], ["y"]), inputs=OPEN), "'y' is defined twice"),
+]
+
+
+def faults_of_opening(lightnet, whole, reason):
+    faults = []
+    with tempfile.TemporaryDirectory() as folder:
+        path = os.path.join(folder, "model.onnx")
+        with open(path, "wb") as file:
+            file.write(whole)
+        for words in (["show"], ["show", "--json"], ["run"], ["bench"], ["verify", "--reference"],
+                      ["compile", "-o", path + ".safetensors"], ["convert", "-o", path + ".json"]):
+            done = subprocess.run([lightnet, words[0], path, *words[1:]], stdin=subprocess.DEVNULL, capture_output=True, text=True,
+                                  check=False, timeout=60)
+            if (done.returncode, done.stdout, done.stderr.count("\n")) != (1, "", 1) or reason not in done.stderr:
+                faults.append(f"{' '.join(words)}: {done.returncode}: {done.stdout}{done.stderr}")
+    return faults
+
+
 def faults_of(lightnet, whole, wanted):
     status, out, err = show(lightnet, whole, "--json")
     faults = [] if status == (1 if wanted else 0) and not err else [f"exit status {status}: {err}"]
@@ -93,6 +148,8 @@ def main():
     tap = Tap()
     for sentence, whole, wanted in CASES:
         tap.check(f"what is missing: {sentence}", faults_of(lightnet, whole, wanted))
+    for sentence, whole, reason in REJECTED:
+        tap.check(f"a model of open sizes is not opened: {sentence}", faults_of_opening(lightnet, whole, reason))
     open_sizes = simple(node("Relu", ["x"], ["y"]), inputs=[value("x", "float", ["n", 3])])
     status, out, err = show(lightnet, open_sizes)
     tap.check("open sizes leave attributes unchecked, with a warning",

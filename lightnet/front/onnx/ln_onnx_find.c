@@ -60,7 +60,28 @@ static const void *find(const ln_onnx_model *m, const void *const *list, size_t 
     return NULL;
 }
 
+static void free_index(void *index)
+{
+    ln_hash_free(index);
+}
+
+ln_hash *ln_onnx_create_indexes(void)
+{
+    return ln_hash_create(ln_direct_hash, ln_direct_cmp, NULL, free_index);
+}
+
 /* ---- operator sets ---- */
+
+static const LnOnnx__OperatorSet first_opset = {.domain = "", .has_version = 1, .version = 1};
+
+void ln_onnx_choose_opsets(ln_onnx_scope *scope)
+{
+    static const LnOnnx__OperatorSet *const first[] = {&first_opset};
+    const LnOnnx__Model *proto = scope->model->proto;
+    scope->opsets =
+        proto->n_opset_import ? (const LnOnnx__OperatorSet *const *)proto->opset_import : first;
+    scope->n_opsets = proto->n_opset_import ? proto->n_opset_import : 1;
+}
 
 int ln_onnx_is_default_domain(const char *domain)
 {

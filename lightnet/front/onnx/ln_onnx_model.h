@@ -91,6 +91,12 @@ const char *ln_onnx_text(const char *text);
 /** Whether a domain is ONNX's own. */
 int ln_onnx_is_default_domain(const char *domain);
 
+/** Returns new: an empty table of indexes. NULL: no memory. */
+ln_hash *ln_onnx_create_indexes(void);
+
+/** Sets the operator sets of the model; without any, the first one. */
+void ln_onnx_choose_opsets(ln_onnx_scope *scope);
+
 /** The version of the operator set of a domain: the one that the function imports, else the model;
  *  of a domain that neither imports, the newest one. 0: the domain is unknown. */
 int ln_onnx_scope_opset(const ln_onnx_scope *scope, const char *domain);
@@ -110,6 +116,11 @@ const LnOnnx__Function *ln_onnx_find_function(const ln_onnx_model *m, const LnOn
 
 /** Whether the function declares the attribute, with or without a default. */
 int ln_onnx_function_declares(const ln_onnx_model *m, const LnOnnx__Function *f, const char *name);
+
+/** Why no row was found, or one without a translator; NULL: the operator is unknown. In
+ * ln_onnx_support.c. */
+const char *ln_onnx_why_missing(ln_translation *t, const LnOnnx__Node *node, const ln_onnx_row *row,
+                                int opset);
 
 /* Nodes: ln_onnx_emit.c */
 
@@ -164,12 +175,12 @@ int ln_onnx_replace_maps(LnOnnx__Graph *graph);
  *  of DictVectorizer, as "keys of NAME", an array of JSON. -1: no memory. ln_onnx_maps.c */
 int ln_onnx_describe_maps(const LnOnnx__Graph *graph, ln_interface *interface);
 
-/** Fails with the names of all operators that cannot be translated, and how often each is used;
- *  then for a node that differs from the schema of its operator (ln_onnx_schema.h). */
-void ln_onnx_check_support(const ln_onnx_scope *scope);
-
-/** Fails where functions, counted at every call, and graphs within nodes have more nodes than there
- *  may be operators (LN_LIMIT_OPS). Takes time for the nodes of the file alone. */
-void ln_onnx_check_count(ln_onnx_model *m);
+/** Checks what no size decides (ln_onnx_check.c): all operators that cannot be translated are one
+ *  message, with how often each is used; nodes that differ from the schemas of their operators
+ *  (ln_onnx_schema.h); values that no node produces; and more nodes, those of
+ *  functions counted at every call, than there may be operators (LN_LIMIT_OPS). Takes time for the
+ *  nodes of the file alone. Warns of a newer operator set. -1 with a reason in the context, which
+ *  stays empty. */
+int ln_onnx_check(const ln_context *ctx, const char *name, LnOnnx__Model *proto);
 
 #endif

@@ -66,11 +66,6 @@ static void free_value(void *tensor)
     tl_tensor_free_data_too(tensor);
 }
 
-static void free_index(void *index)
-{
-    ln_hash_free(index);
-}
-
 static int create_tables(ln_onnx_model *m)
 {
     m->varying = ln_hash_create(ln_str_hash, ln_str_cmp, NULL, NULL);
@@ -78,7 +73,7 @@ static int create_tables(ln_onnx_model *m)
     m->opened = ln_hash_create(ln_str_hash, ln_str_cmp, ln_free, NULL);
     m->constants = ln_hash_create(ln_direct_hash, ln_direct_cmp, NULL, NULL);
     m->rolled = ln_hash_create(ln_direct_hash, ln_direct_cmp, NULL, NULL);
-    m->indexes = ln_hash_create(ln_direct_hash, ln_direct_cmp, NULL, free_index);
+    m->indexes = ln_onnx_create_indexes();
     m->unfolded = ln_hash_create(ln_str_hash, ln_str_cmp, NULL, NULL);
     m->compounds = ln_hash_create(ln_direct_hash, ln_direct_cmp, NULL, NULL);
     m->sizes = ln_sizes_create(m->base.ctx);
@@ -138,7 +133,8 @@ static int unpack(parsed *p, const ln_context *ctx, const char *name)
     }
     if (!p->proto->graph)
         return ln_fail(ctx, "%s: the model has no graph", name);
-    return ln_onnx_replace_maps(p->proto->graph) ? ln_error_memory_at(ctx->error, name) : 0;
+    return ln_onnx_replace_maps(p->proto->graph) ? ln_error_memory_at(ctx->error, name)
+                                                 : ln_onnx_check(ctx, name, p->proto);
 }
 
 static void *parse(const ln_context *ctx, const char *name, ln_infile *file)
@@ -269,33 +265,12 @@ static void add_output(ln_onnx_scope *scope, const LnOnnx__ValueInfo *output)
 
 /* The whole */
 
-static const LnOnnx__OperatorSet first_opset = {.domain = "", .has_version = 1, .version = 1};
-
-static void choose_opsets(ln_onnx_scope *scope)
-{
-    static const LnOnnx__OperatorSet *const first[] = {&first_opset};
-    const LnOnnx__Model *proto = scope->model->proto;
-    scope->opsets =
-        proto->n_opset_import ? (const LnOnnx__OperatorSet *const *)proto->opset_import : first;
-    scope->n_opsets = proto->n_opset_import ? proto->n_opset_import : 1;
-    const int opset = ln_onnx_scope_opset(scope, ""), newest = ln_onnx_newest_opset("");
-    if (opset > newest)
-        ln_warn(
-            scope->model->base.ctx,
-            "%s: operator set %d is newer than the newest supported one; reading the model as %d",
-            scope->model->base.file, opset, newest);
-}
-
 static void translate(ln_onnx_model *m)
 {
     ln_onnx_scope scope;
     if (ln_onnx_scope_init(&scope, m, NULL))
         return;
-    choose_opsets(&scope);
-    if (!m->base.failed)
-        ln_onnx_check_count(m);
-    if (!m->base.failed)
-        ln_onnx_check_support(&scope);
+    ln_onnx_choose_opsets(&scope);
     ln_onnx_add_inputs(&scope);
     if (!m->base.failed)
         ln_onnx_translate_graph(&scope, m->proto->graph);
@@ -306,7 +281,7 @@ static void translate(ln_onnx_model *m)
 
 static int build(ln_context *ctx, const char *name, const void *data)
 {
-    ln_onnx_model m = {.base = {.ctx = ctx, .file = name}};
+    ln_onnx_model m = {.base = {.ctx = ctx, .file = name}, .has_twins = 1}; // `parse` has warned
     ctx->declared = LN_DECLARES_INPUTS | LN_DECLARES_OUTPUTS;
     int status = create_tables(&m) || open_model(&m, data) ? -1 : 0;
     if (!status) {

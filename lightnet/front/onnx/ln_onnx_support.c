@@ -1,18 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Rows of operators; and checks of a model before it is translated: unknown operators in its
-// graph, subgraphs and functions, nodes that differ from the schemas of their operators, and the
-// number of nodes that it unfolds to.
+// Rows and schemas of operators, and reasons why there is none.
 
-#include <inttypes.h>
 #include <limits.h>
-#include <stdio.h>
 #include <string.h>
 
-#include "front/ln_missing.h"
 #include "front/onnx/ln_onnx_model.h"
 #include "front/onnx/ln_onnx_schema.h"
-#include "ir/ln_limits.h"
-#include "lightnet/ln_hash.h"
 
 /* Operators that LightNet does not run, each with the reason. */
 
@@ -98,7 +91,7 @@ static const ln_onnx_row *find_in(const ln_onnx_row *row, const char *op_type, i
 /* The tables of a domain. */
 typedef struct domain_rows {
     const char *domain;
-    int newest; /* of its operator sets */
+    int newest;                    /* of its operator sets */
     const ln_onnx_schema *schemas; /* of all operators that are supported; NULL: none is */
     const ln_onnx_row *const *tables;
     size_t n;
@@ -189,9 +182,8 @@ static const char *why_not_domain(const char *domain)
     return "unsupported domain: export with standard operators only";
 }
 
-/** Why no row was found, or one without a translator; NULL: the operator is unknown. */
-static const char *why_missing(ln_translation *t, const LnOnnx__Node *node, const ln_onnx_row *row,
-                               int opset)
+const char *ln_onnx_why_missing(ln_translation *t, const LnOnnx__Node *node, const ln_onnx_row *row,
+                                int opset)
 {
     if (!find_domain(node->domain))
         return why_not_domain(node->domain);
@@ -201,201 +193,4 @@ static const char *why_missing(ln_translation *t, const LnOnnx__Node *node, cons
     return later && later->translate
                ? ln_translation_print(t, "not in operator set %d; export with a newer one", opset)
                : NULL;
-}
-
-/* ---- before translation ---- */
-
-typedef struct survey survey;
-
-/* A look at a node, of an operator or of a function of the model. */
-typedef void (*look_func)(survey *s, const ln_onnx_scope *scope, const LnOnnx__Node *node,
-                          const LnOnnx__Function *f);
-
-struct survey {
-    ln_onnx_model *model;
-    look_func look;
-    ln_missing missing;
-    ln_onnx_leftovers leftovers;
-    ln_hash *looked; /* functions that were looked at */
-    int depth;
-};
-
-static void note(survey *s, const LnOnnx__Node *node, const ln_onnx_row *row, int opset)
-{
-    char name[256];
-    const int is_default = ln_onnx_is_default_domain(node->domain);
-    const ln_missing_op op = {.domain = is_default ? "" : node->domain,
-                              .optype = ln_onnx_text(node->op_type),
-                              .version = opset,
-                              .first = ln_onnx_text(node->name),
-                              .reason = why_missing(&s->model->base, node, row, opset)};
-    snprintf(name, sizeof(name), "%.120s%s%.120s", op.domain, is_default ? "" : ".", op.optype);
-    ln_missing_note(&s->missing, name, &op);
-}
-
-static void note_missing(survey *s, const ln_onnx_scope *scope, const LnOnnx__Node *node,
-                         const LnOnnx__Function *f)
-{
-    const int opset = ln_onnx_scope_opset(scope, node->domain);
-    const ln_onnx_row *const row = ln_onnx_find_row(node->domain, node->op_type, opset);
-    if (!f && (!row || !row->translate))
-        note(s, node, row, opset);
-}
-
-static void check_schema(survey *s, const ln_onnx_scope *scope, const LnOnnx__Node *node,
-                         const LnOnnx__Function *f)
-{
-    ln_onnx_scope names = *scope; // not changed
-    ln_onnx_node n = ln_onnx_node_init(&names, node);
-    n.opset = ln_onnx_scope_opset(scope, node->domain);
-    ln_onnx_check_node(&n, f, &s->leftovers);
-}
-
-static void look_at_nodes(survey *s, const ln_onnx_scope *scope, LnOnnx__Node *const *nodes,
-                          size_t n);
-
-static void look_at_function(survey *s, const LnOnnx__Function *f)
-{
-    const int is_new = ln_hash_insert(s->looked, f, NULL);
-    if (is_new < 0)
-        ln_translation_fail_memory(&s->model->base);
-    if (is_new <= 0)
-        return;
-    const ln_onnx_scope scope = {.model = s->model,
-                                 .opsets = (const LnOnnx__OperatorSet *const *)f->opset_import,
-                                 .n_opsets = f->n_opset_import};
-    look_at_nodes(s, &scope, f->node, f->n_node);
-}
-
-static void look_at_node(survey *s, const ln_onnx_scope *scope, const LnOnnx__Node *node)
-{
-    const LnOnnx__Function *f = ln_onnx_find_function(s->model, node);
-    s->look(s, scope, node, f);
-    if (f)
-        look_at_function(s, f);
-    for (size_t i = 0; i < node->n_attribute; i++) {
-        const LnOnnx__Attribute *a = node->attribute[i];
-        if (a->g)
-            look_at_nodes(s, scope, a->g->node, a->g->n_node);
-    }
-}
-
-static void look_at_nodes(survey *s, const ln_onnx_scope *scope, LnOnnx__Node *const *nodes,
-                          size_t n)
-{
-    if (s->depth >= LN_ONNX_MAX_DEPTH) // translation rejects it
-        return;
-    s->depth++;
-    for (size_t i = 0; i < n; i++)
-        look_at_node(s, scope, nodes[i]);
-    s->depth--;
-}
-
-static void look_at_model(survey *s, const ln_onnx_scope *scope, look_func look)
-{
-    const LnOnnx__Graph *const graph = s->model->proto->graph;
-    s->look = look;
-    s->looked = ln_hash_create(ln_direct_hash, ln_direct_cmp, NULL, NULL);
-    if (s->looked)
-        look_at_nodes(s, scope, graph->node, graph->n_node);
-    else
-        ln_translation_fail_memory(&s->model->base);
-    ln_hash_free(s->looked);
-}
-
-void ln_onnx_check_support(const ln_onnx_scope *scope)
-{
-    ln_onnx_model *const m = scope->model;
-    survey s = {.model = m, .missing = {.translation = &m->base}};
-    look_at_model(&s, scope, note_missing);
-    ln_missing_report(&s.missing, "operators that are not supported");
-    if (!m->base.failed)
-        look_at_model(&s, scope, check_schema);
-    if (!m->base.failed)
-        ln_onnx_warn_of_leftovers(m, &s.leftovers);
-}
-
-typedef struct census {
-    ln_onnx_model *model;
-    ln_hash *counts; /* function message -> its nodes */
-    int depth;
-} census;
-
-static size_t add(size_t a, size_t b)
-{
-    return ln_size_add(a, b, &a) ? SIZE_MAX : a;
-}
-
-static size_t count_node(census *c, const LnOnnx__Node *node);
-
-static size_t count_nodes(census *c, LnOnnx__Node *const *nodes, size_t n)
-{
-    size_t sum = 0;
-    if (c->depth >= LN_ONNX_MAX_DEPTH) // translation rejects it
-        return 0;
-    c->depth++;
-    for (size_t i = 0; i < n; i++)
-        sum = add(sum, count_node(c, nodes[i]));
-    c->depth--;
-    return sum;
-}
-
-static void note_count(census *c, const LnOnnx__Function *f, size_t n)
-{
-    if (ln_hash_insert(c->counts, f, (void *)n) < 0)
-        ln_translation_fail_memory(&c->model->base);
-}
-
-// A function that calls itself, which translation rejects, has no nodes here.
-static size_t count_function(census *c, const LnOnnx__Function *f)
-{
-    void *known;
-    if (ln_hash_find_extended(c->counts, f, NULL, &known))
-        return (size_t)known;
-    note_count(c, f, 0);
-    const size_t n = count_nodes(c, f->node, f->n_node);
-    note_count(c, f, n);
-    return n;
-}
-
-static size_t count_node(census *c, const LnOnnx__Node *node)
-{
-    const LnOnnx__Function *f = ln_onnx_find_function(c->model, node);
-    size_t sum = add(1, f ? count_function(c, f) : 0);
-    for (size_t i = 0; i < node->n_attribute; i++) {
-        const LnOnnx__Graph *graph = node->attribute[i]->g;
-        sum = add(sum, graph ? count_nodes(c, graph->node, graph->n_node) : 0);
-    }
-    return sum;
-}
-
-static void count_graph(census *c, const LnOnnx__Graph *graph)
-{
-    const LnOnnx__Node *largest = NULL;
-    size_t total = 0, most = 0;
-    for (size_t i = 0; i < graph->n_node; i++) {
-        const size_t n = count_node(c, graph->node[i]);
-        total = add(total, n);
-        if (n > most) {
-            largest = graph->node[i];
-            most = n;
-        }
-    }
-    const uint64_t limit = ln_limits_max(c->model->base.ctx, LN_LIMIT_OPS);
-    if (limit && total > limit)
-        ln_translation_fail_as(&c->model->base, LN_LIMIT_REACHED,
-                               "the model unfolds to %zu nodes, of which node '%s' (%s) has %zu; "
-                               "they exceed the limit of %" PRIu64 " operators",
-                               total, ln_onnx_text(largest->name), ln_onnx_text(largest->op_type),
-                               most, limit);
-}
-
-void ln_onnx_check_count(ln_onnx_model *m)
-{
-    census c = {.model = m, .counts = ln_hash_create(ln_direct_hash, ln_direct_cmp, NULL, NULL)};
-    if (c.counts)
-        count_graph(&c, m->proto->graph);
-    else
-        ln_translation_fail_memory(&m->base);
-    ln_hash_free(c.counts);
 }

@@ -132,7 +132,8 @@ LN_API void ln_pool_free(ln_pool *pool);
 /** Reads the model in `file`, in any format of ln_build_info; `options` (borrows) may be
  *  NULL. The file stays open, and must not change, while the model lives. *model: new
  *  (ln_model_free); NULL after a failure, whose reason is in ln_model_error(NULL). A model
- *  with fixed input shapes is compiled at once, others in the first run with new shapes. */
+ *  with fixed input shapes is compiled at once, others in the first run with new shapes. What no
+ *  shape decides is checked at once: LN_UNSUPPORTED names all operators that LightNet lacks. */
 LN_API ln_status ln_model_open(const char *file, const ln_options *options, ln_model **model);
 
 /** The same from `size` bytes, which are copied. `name` replaces the file name
