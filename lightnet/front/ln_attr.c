@@ -90,7 +90,7 @@ const char *ln_attr_choose(ln_emit *e, const char *key, const char *deflt,
             len += (size_t)snprintf(known + len, sizeof(known) - len, "%s\"%s\"", len ? ", " : "",
                                     word->name);
     }
-    ln_emit_fail(e, "attribute '%s' is \"%.64s\", expected one of %s", name_of(e, key), text,
-                 known);
+    ln_emit_fail_as(e, LN_UNSUPPORTED, "attribute '%s' is \"%.64s\", expected one of %s",
+                    name_of(e, key), text, known);
     return ours(words);
 }

@@ -50,8 +50,18 @@ void ln_translation_check(ln_translation *t)
     ln_fail_at(t->ctx, "%s", t->file);
 }
 
+void ln_translation_try_again(ln_translation *t)
+{
+    t->failed = 0;
+    t->culprit = (ln_missing_op){0};
+    ln_context_clear_error(t->ctx);
+    ln_bind_drop_wish(t->ctx);
+}
+
 void ln_translation_clear(ln_translation *t)
 {
+    if (t->failed && t->culprit.reason)
+        ln_bind_report_missing(t->ctx, &t->culprit);
     ln_list_free_deep(t->memory, ln_free);
     t->memory = NULL;
 }
@@ -200,30 +210,29 @@ const tl_tensor *ln_translation_tensor(const ln_translation *t, const char *tens
 static int is_of_node(const ln_context *ctx)
 {
     const ln_status status = ln_error_status(ctx->error);
-    return (status == LN_OK || status == LN_UNSUPPORTED) && !ln_bind_wants_values(ctx);
+    return (status == LN_OK || status == LN_BAD_MODEL || status == LN_UNSUPPORTED) &&
+           !ln_bind_wants_values(ctx);
 }
 
-static void report_missing(const ln_emit *e)
+static void note_culprit(const ln_emit *e)
 {
-    const ln_context *const ctx = e->translation->ctx;
-    ln_missing_op op = {.domain = "",
-                        .optype = e->front->type(e),
-                        .count = 1,
-                        .first = e->front->name(e),
-                        .reason = ln_error_text(ctx->error)};
-    if (!is_of_node(ctx))
+    ln_translation *const t = e->translation;
+    ln_missing_op op = {
+        .domain = "", .optype = e->front->type(e), .count = 1, .first = e->front->name(e)};
+    if (!is_of_node(t->ctx))
         return;
     if (e->front->describe)
         e->front->describe(e, &op);
-    ln_bind_report_missing(ctx, &op);
+    op.reason = ln_translation_print(t, "%s", ln_error_text(t->ctx->error));
+    t->culprit = op;
 }
 
 // Puts the place before the reason that the context has.
 static void add_place(ln_emit *e)
 {
     char place[LN_MAXLINE];
+    note_culprit(e);
     e->translation->failed = 1;
-    report_missing(e);
     e->front->place(e, place, sizeof(place));
     ln_fail_at(e->translation->ctx, "%s: %s", e->translation->file, place);
 }
@@ -445,10 +454,14 @@ static void add_op(ln_emit *e)
     e->ins = e->outs = e->params = NULL;
     e->last_in = e->last_out = NULL;
     ln_list *end = NULL;
-    if (ln_context_add_op(ctx, &end, op))
-        add_place(e);
-    else if (e->front->added)
-        e->front->added(e, op);
+    if (!ln_context_add_op(ctx, &end, op)) {
+        if (e->front->added)
+            e->front->added(e, op);
+        return;
+    }
+    add_place(e);
+    if (end) // the translation may try another way
+        ln_context_remove_op(ctx, &end);
 }
 
 const char *ln_emit_end(ln_emit *e, const char *arg, int i)

@@ -28,8 +28,9 @@ typedef struct ln_translation {
     ln_context *ctx;
     const char *file; /* for messages */
     int failed;
-    ln_list *memory;   /* freed when the translation ends */
-    ln_hash *reserved; /* names that only tensors of the model itself may have, or NULL */
+    ln_list *memory;       /* freed when the translation ends */
+    ln_hash *reserved;     /* names that only tensors of the model itself may have, or NULL */
+    ln_missing_op culprit; /* the node that failed, to be reported when the translation ends */
 } ln_translation;
 
 /** Records "FILE: REASON"; the translation has failed. */
@@ -45,7 +46,10 @@ void ln_translation_fail_memory(ln_translation *t);
 /** Fails if the context's work is to stop. */
 void ln_translation_check(ln_translation *t);
 
-/** Frees the translation's memory. */
+/** Clears a failure, to translate in another way. */
+void ln_translation_try_again(ln_translation *t);
+
+/** Reports the node that failed, if any, and frees the translation's memory. */
 void ln_translation_clear(ln_translation *t);
 
 /** Memory that lives until the translation ends; NULL after a failure. */

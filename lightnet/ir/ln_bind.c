@@ -29,6 +29,7 @@ struct ln_bindings {
     binding **unnamed;   /* in order */
     size_t n_unnamed, capacity;
     int wants_values;
+    int offers;                    /* bits of ln_bind_offer */
     ln_missing_func *missing_func; /* or NULL */
     void *missing_data;
 };
@@ -164,6 +165,26 @@ void ln_bind_want_values(ln_context *ctx)
 int ln_bind_wants_values(const ln_context *ctx)
 {
     return ctx->bound && ctx->bound->wants_values;
+}
+
+void ln_bind_drop_wish(ln_context *ctx)
+{
+    if (ctx->bound)
+        ctx->bound->wants_values = 0;
+}
+
+int ln_bind_set_offers(ln_context *ctx, int offers)
+{
+    struct ln_bindings *all = bindings_of(ctx);
+    if (!all)
+        return ln_fail_last(ctx);
+    all->offers = offers;
+    return 0;
+}
+
+int ln_bind_has_offer(const ln_context *ctx, ln_bind_offer offer)
+{
+    return ctx->bound && (ctx->bound->offers & (int)offer) != 0;
 }
 
 static const binding *find_named(const ln_context *ctx, const char *name)

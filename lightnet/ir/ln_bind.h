@@ -29,6 +29,22 @@ void ln_bind_want_values(ln_context *ctx);
 /** Whether that was recorded. */
 int ln_bind_wants_values(const ln_context *ctx);
 
+/** Removes the record: the model can be read without. */
+void ln_bind_drop_wish(ln_context *ctx);
+
+/* What the caller can do after a failure to read the model: read it again, with values of inputs,
+ * or with fixed sizes. */
+typedef enum ln_bind_offer {
+    LN_OFFERS_VALUES = 1,
+    LN_OFFERS_SIZES = 2,
+} ln_bind_offer;
+
+/** Replaces the offers by these bits. -1 with a reason. */
+int ln_bind_set_offers(ln_context *ctx, int offers);
+
+/** Whether there is an offer. */
+int ln_bind_has_offer(const ln_context *ctx, ln_bind_offer offer);
+
 /** Passes an operator on to the function of ln_context_set_missing, if there is one. */
 void ln_bind_report_missing(const ln_context *ctx, const ln_missing_op *op);
 

@@ -181,12 +181,21 @@ static int wants_values(ln_model *model)
     return wants;
 }
 
+static int has_data(const ln_model *model, const ln_value *values)
+{
+    for (size_t i = 0; i < model->interface->n_inputs; i++)
+        if (values[i].is_given && values[i].data)
+            return 1;
+    return 0;
+}
+
 // Values decide as little as possible: a program then fits others, too. So they are given only to
 // models that cannot be read without.
 static int read_for(ln_context *ctx, ln_model *model, const ln_value *values)
 {
     if (!wants_values(model)) {
-        if (bind_inputs(ctx, model, values, 0))
+        if (bind_inputs(ctx, model, values, 0) ||
+            (has_data(model, values) && ln_bind_set_offers(ctx, LN_OFFERS_VALUES)))
             return -1;
         if (!read_model(ctx, model))
             return 0;
@@ -197,7 +206,10 @@ static int read_for(ln_context *ctx, ln_model *model, const ln_value *values)
         ln_session_unlock();
         count_shared(ctx, model); // the failure has emptied the context
     }
-    return bind_inputs(ctx, model, values, 1) || read_model(ctx, model) ? -1 : 0;
+    return ln_bind_set_offers(ctx, 0) || bind_inputs(ctx, model, values, 1) ||
+                   read_model(ctx, model)
+               ? -1
+               : 0;
 }
 
 // Inputs are given before each run; weights must be there by now.
@@ -458,7 +470,10 @@ int ln_program_compile_open(ln_program *program, const ln_model *model, const ln
             ln_context_bind_range(program->ctx, model->interface->inputs[i]->name, values[i].ndim,
                                   ranges[i].least, ranges[i].most))
             return -1;
-    return read_model(program->ctx, model) || compile(program->ctx, model->options) ? -1 : 0;
+    return ln_bind_set_offers(program->ctx, LN_OFFERS_SIZES) || read_model(program->ctx, model) ||
+                   compile(program->ctx, model->options)
+               ? -1
+               : 0;
 }
 
 /* ---- use ---- */

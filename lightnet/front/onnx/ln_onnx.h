@@ -111,6 +111,10 @@ extern const ln_onnx_row ln_onnx_rows_ml_svm[];
 /** Whether something failed. */
 int ln_onnx_failed(const ln_onnx_node *n);
 
+/** Whether single elements decide the tensor: it depends on inputs of the model with one element,
+ * on constants and on nothing else. */
+int ln_onnx_is_decided(ln_onnx_node *n, const char *tensor);
+
 /* Inputs and outputs of the node */
 
 /** How many it lists, those that are left out at the end not counted. */

@@ -3,9 +3,11 @@
 
 #include "front/onnx/ln_onnx_body.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "front/onnx/ln_onnx_model.h"
+#include "ir/ln_bind.h"
 #include "ir/ln_bodies.h"
 #include "ir/ln_context_ops.h"
 
@@ -62,12 +64,12 @@ static int reads_inside(const finding *f, const ln_op *op)
     return 0;
 }
 
-static int varies(const finding *f, const ln_op *op)
+static int varies(const ln_onnx_node *n, const ln_op *op)
 {
     const ln_tensor_list_entry *tle;
     LN_LIST_FOREACH(tle, op->op_arg->tensors_out)
     {
-        if (ln_onnx_variation_of(f->n->model, tle->name) != LN_ONNX_CONSTANT)
+        if (ln_onnx_variation_of(n->model, tle->name) != LN_ONNX_CONSTANT)
             return 1;
     }
     return 0;
@@ -121,7 +123,7 @@ static void find_ops(finding *f)
         // Loop-invariant operators stay outside.
         const int is_loop = f->body->n_inputs > 0, has_inputs = op->op_arg->tensors_in != NULL;
         if (!ln_onnx_failed(f->n) && (ln_op_has_effect(op) || reads_inside(f, op) ||
-                                      (!is_loop && has_inputs && varies(f, op))))
+                                      (!is_loop && has_inputs && varies(f->n, op))))
             take_in(f, op);
     }
 }
@@ -224,6 +226,64 @@ const char *ln_onnx_body_make(ln_onnx_node *n, ln_onnx_body *body, int n_capture
     for (int i = body->n_inputs; i-- > 0 && !ln_onnx_failed(n);)
         remove_op(n, ln_context_creater(n->model->base.ctx, body->inputs[i]));
     return ln_onnx_failed(n) ? NULL : name;
+}
+
+/* Bodies that do not fit */
+
+// Asks for the values of the deciders, if settings decide them and the caller offers values.
+static int asks_values(ln_onnx_node *n, int n_deciders, const char *const *deciders)
+{
+    int n_settings = 0;
+    if (!ln_bind_has_offer(n->model->base.ctx, LN_OFFERS_VALUES))
+        return 0;
+    for (int i = 0; i < n_deciders; i++)
+        if (deciders[i] && !ln_onnx_is_decided(n, deciders[i]))
+            return 0;
+        else if (deciders[i])
+            n_settings++;
+    if (n_settings)
+        ln_bind_want_values(n->model->base.ctx);
+    return n_settings > 0;
+}
+
+int ln_onnx_can_wait(ln_onnx_node *n, int n_deciders, const char *const *deciders)
+{
+    const ln_context *const ctx = n->model->base.ctx;
+    if (!ln_onnx_failed(n) || ln_error_status(ctx->error) != LN_OK ||
+        ln_bind_has_offer(ctx, LN_OFFERS_SIZES))
+        return 0;
+    int n_unknown = 0;
+    for (int i = 0; i < n_deciders; i++)
+        n_unknown += deciders[i] && ln_onnx_variation_of(n->model, deciders[i]) > LN_ONNX_BOUND;
+    if (n_deciders && !n_unknown)
+        return 0;
+    const int has_asked = ln_bind_wants_values(ctx) && ln_bind_has_offer(ctx, LN_OFFERS_VALUES);
+    return !has_asked && !asks_values(n, n_deciders, deciders);
+}
+
+const char *ln_onnx_body_drop(ln_onnx_node *n, ln_onnx_body *body)
+{
+    ln_translation *const t = &n->model->base;
+    char why[LN_MAXLINE];
+    const char *text = ln_error_text(t->ctx->error);
+    const size_t len = strlen(t->file);
+    if (!strncmp(text, t->file, len) && text[len] == ':')
+        text += len + 2;
+    snprintf(why, sizeof(why), "%s", text);
+    ln_onnx_try_again(n);
+    for (ln_list *node = t->ctx->last, *before; node && node != body->before; node = before) {
+        ln_op *const op = node->data;
+        before = op->op_arg->before;
+        if (varies(n, op))
+            remove_op(n, op);
+    }
+    return ln_translation_print(t, "%s", why);
+}
+
+const char *ln_onnx_fail_at_run(ln_onnx_node *n, const char *why, const tl_tensor *like)
+{
+    return LN_EMIT(&n->emit, LN_EMIT_TEMP, "fail", LN_TEXT("message", why),
+                   LN_DTYPE("dtype", like->dtype), LN_INTS("dims", like->ndim, like->dims));
 }
 
 void ln_onnx_body_hide(ln_onnx_node *n, const char *tensor)

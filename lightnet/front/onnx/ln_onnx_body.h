@@ -41,6 +41,18 @@ void ln_onnx_body_end(ln_onnx_node *n, ln_onnx_body *body, int n_outputs,
 const char *ln_onnx_body_make(ln_onnx_node *n, ln_onnx_body *body, int n_captures,
                               const char *const *captures);
 
+/** Whether the translation has failed because operators do not fit sizes or values, which a run may
+ *  never reach: it depends on the tensors `deciders` (NULL: none) of the node. Not if the caller
+ * can do better: give the values of the deciders, which are asked for here, or fix sizes. */
+int ln_onnx_can_wait(ln_onnx_node *n, int n_deciders, const char *const *deciders);
+
+/** Clears the failure, and removes the operators that were emitted for the body and depend on more
+ *  than constants. Returns the reason, without the name of the file; NULL after a failure. */
+const char *ln_onnx_body_drop(ln_onnx_node *n, ln_onnx_body *body);
+
+/** A tensor like `like`, for a body, by an operator that fails when it runs. */
+const char *ln_onnx_fail_at_run(ln_onnx_node *n, const char *why, const tl_tensor *like);
+
 /** Marks the value of a tensor, produced by an operator with bodies, as known only at run time. */
 void ln_onnx_body_hide(ln_onnx_node *n, const char *tensor);
 

@@ -160,15 +160,16 @@ const char *ln_onnx_any_optional(ln_onnx_node *n, int i)
         return NULL;
     const char *value = ln_onnx_scope_get(n->scope, n->proto->input[i]);
     if (!value)
-        ln_emit_fail(&n->emit, "input %d, '%s', is not produced by any node before", i,
-                     n->proto->input[i]);
+        ln_emit_fail_as(&n->emit, LN_BAD_MODEL,
+                        "input %d, '%s', is not produced by any node before", i,
+                        n->proto->input[i]);
     return value;
 }
 
 const char *ln_onnx_any_in(ln_onnx_node *n, int i)
 {
     if (!ln_onnx_has_input(n, i))
-        ln_emit_fail(&n->emit, "input %d is missing", i);
+        ln_emit_fail_as(&n->emit, LN_BAD_MODEL, "input %d is missing", i);
     return ln_onnx_any_optional(n, i);
 }
 

@@ -110,10 +110,10 @@ static void check_names(ln_onnx_node *n)
     for (size_t i = 0; i < n->proto->n_output; i++)
         if (ln_onnx_wants(n, (int)i) && ln_hash_find(n->scope->names, n->proto->output[i]) &&
             !ln_streq(ln_onnx_text(n->proto->op_type), "Constant"))
-            ln_emit_fail(&n->emit,
-                         "'%s' is defined twice, also by an input or an initializer; expected one "
-                         "definition of each name",
-                         n->proto->output[i]);
+            ln_emit_fail_as(&n->emit, LN_BAD_MODEL,
+                            "'%s' is defined twice, also by an input or an initializer; expected "
+                            "one definition of each name",
+                            n->proto->output[i]);
 }
 
 static void translate_node(ln_onnx_scope *scope, const LnOnnx__Node *proto)
@@ -180,8 +180,9 @@ void ln_onnx_inline(ln_onnx_node *n, const LnOnnx__Graph *graph, int n_ins, cons
     if (n->model->base.failed)
         return;
     if ((size_t)n_ins != graph->n_input || (size_t)n_outs != graph->n_output) {
-        ln_emit_fail(&n->emit, "its graph has %zu inputs and %zu outputs, expected %d and %d",
-                     graph->n_input, graph->n_output, n_ins, n_outs);
+        ln_emit_fail_as(&n->emit, LN_BAD_MODEL,
+                        "its graph has %zu inputs and %zu outputs, expected %d and %d",
+                        graph->n_input, graph->n_output, n_ins, n_outs);
         return;
     }
     if (ln_onnx_scope_init(&inner, n->model, n->scope))
@@ -193,7 +194,8 @@ void ln_onnx_inline(ln_onnx_node *n, const LnOnnx__Graph *graph, int n_ins, cons
         const char *name = graph->output[i]->name ? graph->output[i]->name : "";
         outs[i] = ln_onnx_scope_get(&inner, name);
         if (!outs[i])
-            ln_emit_fail(&n->emit, "output '%s' of its graph is not produced by any node", name);
+            ln_emit_fail_as(&n->emit, LN_BAD_MODEL,
+                            "output '%s' of its graph is not produced by any node", name);
     }
     ln_onnx_scope_clear(&inner);
 }

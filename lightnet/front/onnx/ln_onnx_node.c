@@ -57,7 +57,7 @@ const char *ln_onnx_optional(ln_onnx_node *n, int i)
 const char *ln_onnx_in(ln_onnx_node *n, int i)
 {
     if (!ln_onnx_has_input(n, i))
-        ln_emit_fail(&n->emit, "input %d is missing", i);
+        ln_emit_fail_as(&n->emit, LN_BAD_MODEL, "input %d is missing", i);
     return ln_onnx_optional(n, i);
 }
 
@@ -182,8 +182,8 @@ static const LnOnnx__Attribute *attr(ln_onnx_node *n, const char *name, int type
         return a;
     const int has_name = there >= 0 && (size_t)there < sizeof(type_names) / sizeof(type_names[0]);
     snprintf(buf, sizeof(buf), "type %d", there);
-    ln_emit_fail(&n->emit, "attribute '%s' is of type %s, expected %s", name,
-                 has_name ? type_names[there] : buf, type_names[type]);
+    ln_emit_fail_as(&n->emit, LN_BAD_MODEL, "attribute '%s' is of type %s, expected %s", name,
+                    has_name ? type_names[there] : buf, type_names[type]);
     return NULL;
 }
 

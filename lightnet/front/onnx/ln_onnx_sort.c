@@ -134,9 +134,9 @@ enum { NEW, OPEN, DONE }; /* OPEN: its inputs are being sorted */
 
 static void fail_cycle(sorter *s, const LnOnnx__Node *node)
 {
-    ln_translation_fail(&s->model->base,
-                        "node '%s' (%s): it reads what is computed from its own outputs",
-                        ln_onnx_text(node->name), ln_onnx_text(node->op_type));
+    ln_translation_fail_as(&s->model->base, LN_BAD_MODEL,
+                           "node '%s' (%s): it reads what is computed from its own outputs",
+                           ln_onnx_text(node->name), ln_onnx_text(node->op_type));
 }
 
 // Puts a node into `order` at `at`, after all that it needs. Returns the position after it.
@@ -214,11 +214,12 @@ static void enter_again(sorter *s, size_t i, const char *name, size_t earlier)
 {
     const LnOnnx__Node *const node = s->nodes[i], *const other = s->nodes[earlier - 1];
     if (!is_constant(node) || !is_constant(other)) {
-        ln_translation_fail(&s->model->base,
-                            "'%s' is defined twice, by node '%s' (%s) and node '%s' (%s); expected "
-                            "one definition of each name",
-                            name, name_of(other), ln_onnx_text(other->op_type), name_of(node),
-                            ln_onnx_text(node->op_type));
+        ln_translation_fail_as(
+            &s->model->base, LN_BAD_MODEL,
+            "'%s' is defined twice, by node '%s' (%s) and node '%s' (%s); expected "
+            "one definition of each name",
+            name, name_of(other), ln_onnx_text(other->op_type), name_of(node),
+            ln_onnx_text(node->op_type));
         return;
     }
     if (!s->model->has_twins)

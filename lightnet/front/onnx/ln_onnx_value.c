@@ -344,6 +344,45 @@ static void fail_unknown(ln_onnx_node *n, int i, const char *tensor)
                  i, n->proto->input[i], cause, tl_dtype_name(input->dtype), cause);
 }
 
+// Puts the inputs of the operator on the stack; -1: no memory, or the operator is an input of
+// several elements or has other results in each run.
+static int push_deciders(const ln_onnx_node *n, const ln_op *op, ln_list **stack)
+{
+    const ln_tensor_list_entry *tle;
+    LN_LIST_FOREACH(tle, op->op_arg->tensors_out)
+    {
+        const int is_input = !op->op_arg->tensors_in;
+        if (is_input && ln_onnx_variation_of(n->model, tle->name) > LN_ONNX_BOUND &&
+            (!ln_hash_find(n->model->base.ctx->input_names, tle->name) ||
+             ln_onnx_tensor_of(n, tle->name)->len != 1))
+            return -1;
+    }
+    LN_LIST_FOREACH(tle, op->op_arg->tensors_in)
+    {
+        ln_list *longer = ln_list_prepend(*stack, tle->name);
+        if (!longer)
+            return -1;
+        *stack = longer;
+    }
+    return 0;
+}
+
+int ln_onnx_is_decided(ln_onnx_node *n, const char *tensor)
+{
+    ln_hash *seen = ln_hash_create(ln_direct_hash, ln_direct_cmp, NULL, NULL);
+    ln_list *stack = ln_list_prepend(NULL, (void *)tensor);
+    int is_decided = seen && stack;
+    while (stack && is_decided) {
+        const ln_op *const op = ln_context_creater(n->model->base.ctx, stack->data);
+        stack = ln_list_remove_nth(stack, 0);
+        const int is_new = op ? ln_hash_insert(seen, op, NULL) : 0;
+        is_decided = op && is_new >= 0 && (!is_new || !push_deciders(n, op, &stack));
+    }
+    ln_list_free(stack);
+    ln_hash_free(seen);
+    return is_decided;
+}
+
 static const tl_tensor *decisive(ln_onnx_node *n, int i, ln_onnx_variation worst)
 {
     const char *tensor = ln_onnx_optional(n, i);

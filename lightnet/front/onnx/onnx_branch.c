@@ -16,8 +16,8 @@ static void inline_outputs(ln_onnx_node *n, const char *attr, const LnOnnx__Grap
                            const char **outs)
 {
     if (n->proto->n_output > graph->n_output)
-        ln_emit_fail(&n->emit, "'%s' has %zu outputs, expected %zu", attr, graph->n_output,
-                     n->proto->n_output);
+        ln_emit_fail_as(&n->emit, LN_BAD_MODEL, "'%s' has %zu outputs, expected %zu", attr,
+                        graph->n_output, n->proto->n_output);
     ln_onnx_inline(n, graph, 0, NULL, (int)graph->n_output, outs);
 }
 
@@ -128,6 +128,51 @@ static void emit_branch(ln_onnx_node *n, const char *optype, const char *cond, b
         alias_outputs(n, then_branch, outs);
 }
 
+/* Branches that do not fit: the sizes may be such that the condition never selects them. */
+
+// Emits operators that fail when they run, in place of a branch, with outputs like the other's.
+static void stand_in(ln_onnx_node *n, const char *attr, branch *b, const branch *other,
+                     const char *why)
+{
+    const int n_outs = (int)n->proto->n_output;
+    int n_tensors;
+    const char **tensors = ln_onnx_flatten(n, n_outs, other->outs, &n_tensors);
+    const char *const *next = tensors;
+    ln_onnx_body_begin(n, &b->body, 0);
+    if (!ln_onnx_failed(n) && !n_tensors) // no operator chooses a branch
+        ln_emit_fail(&n->emit, "'%s': %s", attr, why);
+    for (int i = 0; i < n_tensors && !ln_onnx_failed(n); i++)
+        tensors[i] = ln_onnx_fail_at_run(n, why, ln_onnx_tensor_of(n, tensors[i]));
+    b->outs = ln_onnx_new_names(n, (size_t)n_outs);
+    for (int i = 0; i < n_outs && !ln_onnx_failed(n); i++)
+        b->outs[i] = ln_onnx_rebuild(n, other->outs[i], &next);
+    if (ln_onnx_failed(n))
+        return;
+    ln_emit_warn(&n->emit, "'%s' does not fit; a run that selects it fails: %s", attr, why);
+    ln_onnx_body_end(n, &b->body, n_tensors, tensors);
+}
+
+// As try_branch; returns why the branch does not fit, if it may be left to a failure of the run.
+static const char *try_to_fit(ln_onnx_node *n, const char *attr, branch *b, const char *cond)
+{
+    try_branch(n, attr, b);
+    return ln_onnx_can_wait(n, 1, &cond) ? ln_onnx_body_drop(n, &b->body) : NULL;
+}
+
+static void try_branches(ln_onnx_node *n, const char *cond, branch *then_branch,
+                         branch *else_branch)
+{
+    const char *const why_then = try_to_fit(n, "then_branch", then_branch, cond);
+    if (why_then) {
+        try_branch(n, "else_branch", else_branch);
+        stand_in(n, "then_branch", then_branch, else_branch, why_then);
+        return;
+    }
+    const char *const why_else = try_to_fit(n, "else_branch", else_branch, cond);
+    if (why_else)
+        stand_in(n, "else_branch", else_branch, then_branch, why_else);
+}
+
 static void translate_if(ln_onnx_node *n)
 {
     const char *cond = ln_onnx_in(n, 0);
@@ -140,8 +185,7 @@ static void translate_if(ln_onnx_node *n)
     branch then_branch, else_branch;
     const char *optype = NULL;
     const int is_given = ln_onnx_variation_of(n->model, cond) == LN_ONNX_BOUND;
-    try_branch(n, "then_branch", &then_branch);
-    try_branch(n, "else_branch", &else_branch);
+    try_branches(n, cond, &then_branch, &else_branch);
     if (ln_onnx_failed(n) && is_given)
         ln_onnx_try_again(n);
     else if (ln_onnx_failed(n))
@@ -169,7 +213,7 @@ const LnOnnx__Graph *ln_onnx_required_graph(ln_onnx_node *n, const char *name)
 {
     const LnOnnx__Graph *graph = ln_onnx_graph(n, name);
     if (!graph)
-        ln_emit_fail(&n->emit, "attribute '%s' is missing", name);
+        ln_emit_fail_as(&n->emit, LN_BAD_MODEL, "attribute '%s' is missing", name);
     return graph;
 }
 
@@ -213,8 +257,7 @@ int ln_onnx_same_shapes(ln_onnx_node *n, const char *one, const char *other)
 
 void ln_onnx_try_again(ln_onnx_node *n)
 {
-    n->model->base.failed = 0;
-    ln_context_clear_error(n->model->base.ctx);
+    ln_translation_try_again(&n->model->base);
     ln_emit_begin(&n->emit, NULL);
 }
 

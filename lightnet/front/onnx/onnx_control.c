@@ -221,17 +221,67 @@ static int unroll(ln_onnx_node *n, loop *l)
     return !ln_onnx_failed(n);
 }
 
-// Infers the shapes of stacked parts of a loop without iterations, by an unused iteration.
+// The type and shape that the graph declares for output `k` of its stacked ones; sizes that are
+// left open are 0. Returns new (tl_tensor_free); NULL: they are not declared, or there is no
+// memory.
+static tl_tensor *declared_part(const loop *l, int k)
+{
+    int dims[LN_MAXDIM];
+    const size_t i = (size_t)(l->is_scan ? 0 : 1) + (size_t)l->n_states + (size_t)k;
+    const LnOnnx__Type *const type = l->body->output[i]->type;
+    const LnOnnx__TensorType *const tensor = type ? type->tensor_type : NULL;
+    const LnOnnx__Shape *const shape = tensor ? tensor->shape : NULL;
+    const tl_dtype dtype = tensor ? ln_onnx_dtype(tensor->elem_type) : TL_DTYPE_INVALID;
+    if (!shape || dtype == TL_DTYPE_INVALID || shape->n_dim >= LN_MAXDIM)
+        return NULL;
+    for (size_t d = 0; d < shape->n_dim; d++) {
+        const int64_t dim = shape->dim[d]->has_dim_value ? shape->dim[d]->dim_value : 0;
+        if (dim < 0 || dim > INT_MAX)
+            return NULL;
+        dims[d] = (int)dim;
+    }
+    return tl_tensor_create(NULL, (int)shape->n_dim, dims, dtype);
+}
+
+// A tensor without meaning, of this type and shape.
+static const char *filler(ln_onnx_node *n, tl_dtype dtype, int ndim, const int *dims)
+{
+    if (dtype == TL_STRING)
+        return ln_emit_expand(&n->emit, ln_emit_text(&n->emit, ""), ndim, dims, LN_EMIT_TEMP);
+    return ln_emit_filled(&n->emit, dtype, ndim, dims, 0);
+}
+
+// Stacked parts as the graph declares them, of a body that does not fit because of `why`.
+static void declare_parts(ln_onnx_node *n, loop *l, const char *why)
+{
+    l->capacity = 0; // what was reserved during the failure is not there
+    reserve(n, l);
+    for (int k = 0; k < l->n_stacked && !ln_onnx_failed(n); k++) {
+        tl_tensor *const like = declared_part(l, k);
+        if (like)
+            l->stacked[k][0] = filler(n, like->dtype, like->ndim, like->dims);
+        else
+            ln_emit_fail(&n->emit, "%s", why);
+        tl_tensor_free(like);
+    }
+}
+
+// Infers the shapes of stacked parts of a loop without iterations, by an unused iteration, or where
+// the body does not fit, from its declared outputs.
 static void learn_parts(ln_onnx_node *n, loop *l)
 {
     if (l->n_done || !l->n_stacked)
         return;
+    ln_onnx_body body;
     const loop before = *l;
     const size_t n_ins = l->body->n_input;
     const char **ins = ln_onnx_new_names(n, n_ins);
     if (ins)
         memcpy(ins, l->ins, n_ins * sizeof(*ins));
+    ln_onnx_body_begin(n, &body, 0);
     iterate(n, l);
+    if (ln_onnx_can_wait(n, 0, NULL))
+        declare_parts(n, l, ln_onnx_body_drop(n, &body));
     if (ln_onnx_failed(n))
         return;
     memcpy(l->ins, ins, n_ins * sizeof(*ins));
@@ -352,6 +402,38 @@ static void try_rolled(ln_onnx_node *n, loop *l, rolled *r)
             r->outs[n_outs++] = states_out(l)[l->n_states + k];
     r->conditional = cond != NULL;
     r->n_parts = n_outs - r->conditional - n_tensors;
+    ln_onnx_body_end(n, &r->body, n_outs, r->outs);
+}
+
+// Makes the body one that fails when it runs, because of `why`. What is not declared cannot be.
+static void stand_in(ln_onnx_node *n, loop *l, rolled *r, const char *const *states,
+                     const char *why)
+{
+    static const tl_tensor flag = {.dtype = TL_BOOL, .len = 1};
+    int n_outs = 0;
+    r->conditional = r->cond != NULL;
+    r->n_parts = 0;
+    r->outs = ln_onnx_new_names(n, (size_t)r->n_tensors + (size_t)l->n_stacked + 1);
+    ln_onnx_body_begin(n, &r->body, 1 + r->n_tensors + l->n_rows);
+    give_inputs(n, l, &r->body);
+    if (ln_onnx_failed(n))
+        return;
+    if (r->conditional)
+        r->outs[n_outs++] = ln_onnx_fail_at_run(n, why, &flag);
+    for (int k = 0; k < r->n_tensors && !ln_onnx_failed(n); k++)
+        r->outs[n_outs++] = ln_onnx_fail_at_run(n, why, ln_onnx_tensor_of(n, states[k]));
+    for (int k = 0; k < l->n_stacked && !ln_onnx_failed(n); k++) {
+        tl_tensor *const like = wants_part(n, l, k) ? declared_part(l, k) : NULL;
+        if (like)
+            r->outs[n_outs++] = ln_onnx_fail_at_run(n, why, like);
+        else if (wants_part(n, l, k))
+            ln_emit_fail(&n->emit, "its body: %s", why);
+        r->n_parts += like != NULL;
+        tl_tensor_free(like);
+    }
+    if (ln_onnx_failed(n))
+        return;
+    ln_emit_warn(&n->emit, "its body does not fit; a run with an iteration fails: %s", why);
     ln_onnx_body_end(n, &r->body, n_outs, r->outs);
 }
 
@@ -504,7 +586,13 @@ static const char *roll_loop(ln_onnx_node *n)
         n_wanted += wants_part(n, &l, k);
     if (n_wanted && !is_counted)
         return open_size;
+    const char *const deciders[] = {r.trips, r.cond};
     try_rolled(n, &l, &r);
+    if ((r.trips || r.cond) && ln_onnx_can_wait(n, 2, deciders)) {
+        const char *const why = ln_onnx_body_drop(n, &r.body);
+        if (!enter_loop(n, &l, 0))
+            stand_in(n, &l, &r, states, why);
+    }
     const char *reason = ln_onnx_failed(n) ? NULL : obstacle(n, &r);
     if (!reason && !ln_onnx_failed(n) && r.n_tensors + r.n_parts)
         emit_loop(n, &l, &r, states);
@@ -567,9 +655,7 @@ static const char *part_like(ln_onnx_node *n, const char *src, int axis)
     for (int i = 0; i < whole->ndim; i++)
         if (i != axis)
             dims[ndim++] = whole->dims[i];
-    if (whole->dtype == TL_STRING)
-        return ln_emit_expand(&n->emit, ln_emit_text(&n->emit, ""), ndim, dims, LN_EMIT_TEMP);
-    return ln_emit_filled(&n->emit, whole->dtype, ndim, dims, 0);
+    return filler(n, whole->dtype, ndim, dims);
 }
 
 // The parts of scanned input `k` in the order of the iterations.
