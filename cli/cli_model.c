@@ -200,6 +200,8 @@ static int apply_settings(ln_context *ctx, const cli_options *opt)
     for (int i = 0; i < opt->includes.n; i++)
         if (ln_context_allow_folder(ctx, opt->includes.items[i]))
             return cli_fail("--include %s", ln_context_error(ctx));
+    if (opt->may_write && ln_context_allow_output(ctx, opt->may_write))
+        return cli_fail("--allow-output %s", ln_context_error(ctx));
     return 0;
 }
 

@@ -54,6 +54,9 @@ enum {
     IMAGE_COMMANDS = INPUT_COMMANDS | CLI_QUANTIZE,
     COMPILE_COMMANDS = MODEL_COMMANDS | CLI_QUANTIZE,
     READ_COMMANDS = COMPILE_COMMANDS | CLI_CONVERT,
+    // The short form prints as the document of the IR shows it; bench drops what the model prints,
+    // and the others run no such operator.
+    PRINTING_COMMANDS = CLI_SHORT | CLI_BENCH | CLI_COMPILE | CLI_SHOW | CLI_CONVERT,
     VALUE_COMMANDS = CLI_CONVERT | CLI_COMPILE | CLI_SHOW,
 };
 
@@ -72,6 +75,8 @@ static const row rows[] = {
      "weights: safetensors, wts or params"},
     {"include", 0, TEXTS, FIELD(includes), READ_COMMANDS, "DIR",
      "allow MODEL to use files in DIR, after those in its own folder"},
+    {"allow-output", 0, TEXT, FIELD(may_write), READ_COMMANDS, "DIR",
+     "allow operators of MODEL to write files in DIR, and to standard output (- that alone)"},
     {"compile", 'c', FLAG, FIELD(compile_only), CLI_SHORT, NULL, "compile only"},
     {"run", 'r', FLAG, FIELD(run_only), CLI_SHORT | CLI_RUN, NULL,
      "run only: reject a MODEL that is not compiled"},
@@ -596,6 +601,8 @@ int cli_options_read(cli_options *opt, cli_command command, const char *name, in
     while (!status && optind < argc)
         argv[n++] = argv[optind++];
     read_outfile(opt, command);
+    if (!opt->may_write && command & PRINTING_COMMANDS)
+        opt->may_write = "-";
     opt->args = (const char *const *)argv + 1;
     opt->n_args = n - 1;
     return status;

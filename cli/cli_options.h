@@ -65,6 +65,7 @@ typedef struct cli_options {
     cli_strings disabled;    /* --disable-rule */
     cli_strings plugins;     /* --plugin */
     cli_strings includes;    /* --include */
+    const char *may_write;   /* --allow-output, or what the command allows; NULL: nothing */
     int threads;             /* --threads, -1: not given */
     int seed;                /* --seed, -1: not given */
     int top;                 /* --top */

@@ -29,6 +29,7 @@ static const struct {
     {
         {"target", FIELD(target)},
         {"weights", FIELD(datafile)},
+        {"allow_output", FIELD(may_write)},
 },
   lists[] = {
       {"shape", FIELD(shapes)},

@@ -6,6 +6,9 @@
 // beneath one of them is opened again, through the descriptor: a change of the folders in the
 // meantime cannot replace it. openat2(RESOLVE_BENEATH) would reject
 // links between allowed folders, and older kernels lack it.
+//
+// Files that a model writes are opened part by part from the one folder that is allowed, without
+// following links.
 
 #include "base/ln_beneath.h"
 
@@ -163,4 +166,94 @@ int ln_beneath_open(const ln_beneath *folders, const char *path, ln_error *err)
     }
     close(found);
     return fd;
+}
+
+/* ---- writing ---- */
+
+static int cannot_write(ln_error *err)
+{
+    const ln_status status = errno == ENOENT ? LN_NOT_FOUND : LN_IO_ERROR;
+    return ln_error_set_as(err, status, "%s", strerror(errno));
+}
+
+// The rest of `path` after `folder`, an inner name; NULL with a reason: it is elsewhere.
+static const char *name_in(const char *folder, const char *path, ln_error *err)
+{
+    const size_t len = strcmp(folder, "/") ? strlen(folder) : 0;
+    const char *rest = path;
+    if (*path == '/')
+        rest = !strncmp(path, folder, len) && path[len] == '/' ? path + len + 1 : "";
+    if (ln_beneath_is_inner(rest))
+        return rest;
+    ln_error_set(err, "outside of the folder '%s', in which the model may write", folder);
+    return NULL;
+}
+
+// A file with several names may be one of another folder.
+static int check_writable(const struct stat *about, ln_error *err)
+{
+    if (S_ISLNK(about->st_mode))
+        return ln_error_set(err, "a link leads elsewhere; the model may write regular files only");
+    if (S_ISREG(about->st_mode) && about->st_nlink > 1)
+        return ln_error_set(err, "the file has several names (hard links)");
+    return S_ISREG(about->st_mode) ? 0 : ln_error_set(err, "not a regular file");
+}
+
+// Opens the folder `name` in `parent`, which it closes.
+static int enter(int parent, const char *name, ln_error *err)
+{
+    struct stat about;
+    const int is_link =
+        !fstatat(parent, name, &about, AT_SYMLINK_NOFOLLOW) && S_ISLNK(about.st_mode);
+    const int fd =
+        is_link ? -1 : openat(parent, name, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    if (is_link)
+        check_writable(&about, err);
+    else if (fd < 0)
+        cannot_write(err);
+    close(parent);
+    return fd;
+}
+
+// Checked before, as opening a device can have an effect, and after, as it may be another file.
+static int create_in(int folder, const char *name, ln_error *err)
+{
+    struct stat about;
+    if (!fstatat(folder, name, &about, AT_SYMLINK_NOFOLLOW) && check_writable(&about, err))
+        return -1;
+    const int fd = openat(
+        folder, name, O_WRONLY | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC, 0666);
+    if (fd < 0 || fstat(fd, &about)) {
+        cannot_write(err);
+    } else if (!check_writable(&about, err)) {
+        if (!ftruncate(fd, 0))
+            return fd;
+        cannot_write(err);
+    }
+    if (fd >= 0)
+        close(fd);
+    return -1;
+}
+
+int ln_beneath_create(const char *folder, const char *path, ln_error *err)
+{
+    char part[NAME_MAX + 1];
+    const char *name = name_in(folder, path, err), *slash;
+    int fd = name ? open(folder, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC) : -1;
+    if (name && fd < 0)
+        return cannot_write(err);
+    while (fd >= 0 && (slash = strchr(name, '/'))) {
+        errno = ENAMETOOLONG;
+        if (snprintf(part, sizeof(part), "%.*s", (int)(slash - name), name) >= (int)sizeof(part)) {
+            close(fd);
+            return cannot_write(err);
+        }
+        fd = *part ? enter(fd, part, err) : fd; // "a//b" has an empty part
+        name = slash + 1;
+    }
+    if (fd < 0)
+        return -1;
+    const int file = create_in(fd, name, err);
+    close(fd);
+    return file;
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Files that a model names, opened only below its folder.
+// Files that a model names, opened only below its folder, or that of its outputs.
 //
 //     const ln_beneath folders = {.folder = "models/", .allowed = ctx->folders};
 //     const int fd = ln_beneath_open(&folders, "weights.bin", err);
@@ -34,5 +34,12 @@ int ln_beneath_check_folder(const char *folder, ln_error *err);
  * begins with the path: not an inner name, no such file, not a regular file, a link out of all
  * folders, no /proc. */
 int ln_beneath_open(const ln_beneath *folders, const char *path, ln_error *err);
+
+/** Opens the file `path`, relative to `folder` or an absolute path in it, for writing, and empties
+ * it; creates it if it is missing. `folder` is an absolute path without links (realpath). Follows
+ * no links, and opens regular files with one name only. Returns a new descriptor (close); -1 with a
+ * reason that does not name the path, with the status LN_IO_ERROR or LN_NOT_FOUND if the system
+ * rejects it. */
+int ln_beneath_create(const char *folder, const char *path, ln_error *err);
 
 #endif

@@ -5,6 +5,7 @@
 
 #include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -155,6 +156,83 @@ START_TEST(links_may_lead_into_allowed_folders)
 }
 END_TEST
 
+static void check_content(const char *file, const char *expected)
+{
+    char text[16] = "";
+    FILE *stream = fopen(file, "r");
+    ck_assert_ptr_nonnull(stream);
+    text[fread(text, 1, sizeof(text) - 1, stream)] = '\0';
+    fclose(stream);
+    ck_assert_msg(!strcmp(text, expected), "%s is '%s', expected '%s'", file, text, expected);
+}
+
+#define ELSEWHERE "outside of the folder '%s/model', in which the model may write"
+#define LINK      "a link leads elsewhere; the model may write regular files only"
+
+START_TEST(only_regular_files_of_the_folder_are_written)
+{
+    static const struct {
+        const char *path;   // %s: the folder that the tree is in
+        const char *reason; // NULL: it is written
+        ln_status status;
+    } rows[] = {
+        {"w", NULL, LN_OK},
+        {"new", NULL, LN_OK},
+        {"..w", NULL, LN_OK},
+        {"sub/v", NULL, LN_OK},
+        {"sub//./new", NULL, LN_OK},
+        {"%s/model/sub/v", NULL, LN_OK},
+        {"%s/model", ELSEWHERE, LN_OK},
+        {"%s/models/x", ELSEWHERE, LN_OK},
+        {"%s/secret/s", ELSEWHERE, LN_OK},
+        {"%s/model/../secret/s", ELSEWHERE, LN_OK},
+        {"../secret/s", ELSEWHERE, LN_OK},
+        {"sub/../w", ELSEWHERE, LN_OK},
+        {"/dev/null", ELSEWHERE, LN_OK},
+        {"", ELSEWHERE, LN_OK},
+        {"near", LINK, LN_OK},
+        {"far", LINK, LN_OK},
+        {"broken", LINK, LN_OK},
+        {"loop", LINK, LN_OK},
+        {"endless", LINK, LN_OK},
+        {"folder/s", LINK, LN_OK},
+        {"folder/new", LINK, LN_OK},
+        {"twice", "the file has several names (hard links)", LN_OK},
+        {"fifo", "not a regular file", LN_OK},
+        {"sub", "not a regular file", LN_OK},
+        {"none/new", "No such file or directory", LN_NOT_FOUND},
+        {"w/new", "Not a directory", LN_IO_ERROR},
+        {"sub/", "No such file or directory", LN_NOT_FOUND},
+    };
+    enter_tree();
+    ck_assert_int_eq(link("secret/s", "model/twice"), 0);
+    char *real = realpath(top, NULL), folder[128];
+    snprintf(folder, sizeof(folder), "%s/model", real);
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        char path[128], expected[256] = "";
+        ln_error err = {0};
+        snprintf(path, sizeof(path), rows[i].path, real);
+        if (rows[i].reason)
+            snprintf(expected, sizeof(expected), rows[i].reason, real);
+        const int fd = ln_beneath_create(folder, path, &err);
+        ck_assert_msg((fd >= 0) == !rows[i].reason, "%s: %s", path, ln_error_text(&err));
+        ck_assert_msg(!strcmp(ln_error_text(&err), expected), "%s: '%s', expected '%s'", path,
+                      ln_error_text(&err), expected);
+        ck_assert_int_eq(ln_error_status(&err), rows[i].status);
+        if (fd >= 0) {
+            ck_assert_int_eq(write(fd, "!", 1), 1);
+            close(fd);
+            check_content(*path == '/' ? path : strcat(strcat(folder, "/"), path), "!");
+            folder[strlen(real) + strlen("/model")] = '\0';
+        }
+    }
+    check_content("secret/s", "s");
+    check_content("models/x", "x");
+    free(real);
+    leave_tree();
+}
+END_TEST
+
 START_TEST(a_model_may_lie_behind_a_link_itself)
 {
     enter_tree();
@@ -174,5 +252,5 @@ START_TEST(the_folder_of_a_file_ends_in_its_slash)
 END_TEST
 
 LN_TEST_MAIN("beneath", only_regular_files_of_the_folder_are_opened,
-             links_may_lead_into_allowed_folders, a_model_may_lie_behind_a_link_itself,
-             the_folder_of_a_file_ends_in_its_slash)
+             links_may_lead_into_allowed_folders, only_regular_files_of_the_folder_are_written,
+             a_model_may_lie_behind_a_link_itself, the_folder_of_a_file_ends_in_its_slash)

@@ -12,6 +12,7 @@
 #include "ir/ln_context_ops.h"
 #include "ir/ln_from_file.h"
 #include "ir/ln_limits.h"
+#include "ir/ln_output.h"
 #include "lightnet/ln_util.h"
 #include "run/ln_load.h"
 
@@ -84,7 +85,7 @@ static int infer_outputs(ln_context *ctx)
 // outputs that the model leaves open. -1 with the reason in the context, without the model's name.
 static int enter_read(ln_context *ctx)
 {
-    if (!(ctx->declared & LN_DECLARES_INPUTS) && infer_inputs(ctx))
+    if (ln_output_check(ctx) || (!(ctx->declared & LN_DECLARES_INPUTS) && infer_inputs(ctx)))
         return -1;
     ln_context *body;
     LN_LIST_FOREACH(body, ctx->bodies)
@@ -172,9 +173,12 @@ static int check_size(const ln_context *ctx, const char *name, size_t size)
         name, size, ln_limits_held(ctx), ln_limits_memory(ctx));
 }
 
-// A model that failed leaves the context empty.
+// A model that failed leaves the context empty. Of other formats than JSON IR, too, no operator
+// may write that the host has not allowed to.
 static int settle(ln_context *ctx, int failed)
 {
+    if (!failed && ln_output_check(ctx))
+        failed = ln_fail_at(ctx, "%s", ctx->source);
     if (failed)
         ln_context_cleanup(ctx);
     return failed ? -1 : 0;

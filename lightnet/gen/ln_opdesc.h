@@ -33,6 +33,7 @@ typedef enum ln_opdesc_field {
     LN_OPDESC_TARGETS,
     LN_OPDESC_DOC,
     LN_OPDESC_PURE,
+    LN_OPDESC_WRITES,
     LN_OPDESC_MTYPE,
     LN_OPDESC_INPLACE,
     LN_OPDESC_INPLACE_WRITER,
@@ -156,6 +157,7 @@ typedef struct ln_opdesc {
     size_t nincludes;
     int autogen;        /* generate C */
     int pure;           /* no side effects */
+    const char *writes; /* C: what it writes beside its tensors; NULL: nothing */
     int inplace_writer; /* writes the memory of an input that an output has as its owner */
     int own;            /* from a file to generate C for, not only to inherit from */
     ln_opdesc_state state;

@@ -25,6 +25,10 @@ static const char *const dtype_words[] = {
 };
 static const vocabulary dtypes = {"data type", dtype_words, LENGTH_OF(dtype_words)};
 
+static const char *const writes_words[] = {"stdout", "files"};
+static const char *const writes_constants[] = {"LN_WRITES_STDOUT", "LN_WRITES_FILES"};
+static const vocabulary writes = {"destination", writes_words, LENGTH_OF(writes_words)};
+
 static const char *const number_types[] = {"int", "float", "double"};
 
 /** Variables of the generated functions, which no argument may take. */
@@ -495,6 +499,22 @@ static int apply_pure(ln_opdesc *op, ln_error *err)
     return 0;
 }
 
+/** Determines what it writes beside its tensors, which is a side effect. */
+static int apply_writes(ln_opdesc *op, ln_error *err)
+{
+    const ln_rjson *node = op->fields[LN_OPDESC_WRITES];
+    if (check_word(op, NULL, node, &writes, err))
+        return -1;
+    if (node && op->pure)
+        return ln_opdesc_fail_key(op, node, err,
+                                  "\"writes\" of a pure operator, expected \"pure\": false");
+    for (size_t i = 0; node && i < writes.len; i++) {
+        if (strcmp(node->text, writes.words[i]) == 0)
+            op->writes = writes_constants[i];
+    }
+    return 0;
+}
+
 static int check_arg(const ln_opdesc *op, ln_argdesc *arg, ln_error *err)
 {
     if (check_name(op, arg, err) || check_checks(op, arg, err))
@@ -517,7 +537,8 @@ int ln_opdesc_check(ln_opdesc *op, ln_error *err)
         if (check_extra_priv(op, privs->items[i], err))
             return -1;
     }
-    if (apply_inplace(op, err) || apply_inplace_writer(op, err) || apply_pure(op, err))
+    if (apply_inplace(op, err) || apply_inplace_writer(op, err) || apply_pure(op, err) ||
+        apply_writes(op, err))
         return -1;
     for (size_t i = 0; i < op->nargs; i++) {
         if (check_arg(op, &op->args[i], err))

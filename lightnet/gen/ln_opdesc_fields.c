@@ -15,6 +15,7 @@ const field_spec ln_opdesc_op_fields[LN_OPDESC_FIELDS] = {
     [LN_OPDESC_TARGETS] = {"targets", OBJECT, .is_own = 1},
     [LN_OPDESC_DOC] = {"doc", STRING},
     [LN_OPDESC_PURE] = {"pure", BOOL},
+    [LN_OPDESC_WRITES] = {"writes", STRING},
     [LN_OPDESC_MTYPE] = {"mtype", STRING, .of_target = 1, .of_file = 1},
     [LN_OPDESC_INPLACE] = {"inplace", ARRAY},
     [LN_OPDESC_INPLACE_WRITER] = {"inplace_writer", BOOL},

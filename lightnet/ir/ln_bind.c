@@ -497,4 +497,6 @@ void ln_bind_free(ln_context *ctx)
     ctx->params = NULL;
     ln_list_free_deep(ctx->folders, ln_free);
     ctx->folders = NULL;
+    ln_free(ctx->output_folder);
+    ctx->output_folder = NULL;
 }

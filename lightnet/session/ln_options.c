@@ -184,6 +184,7 @@ static const option options_known[] = {
     {"shape", parse_shape, FIELD(shapes), 0, "NAME=1x3x224x224, with ranges such as 1..512"},
     {"weights", parse_text, FIELD(weights), 0, NULL},
     {"folder", parse_texts, FIELD(folders), 0, NULL},
+    {"allow_output", parse_text, FIELD(may_write), 0, NULL},
     {"seed", parse_seed, FIELD(seed), UINT64_MAX, "a number of at least 0"},
     {"reference", parse_yes, FIELD(is_reference), 0, YES},
     {"precision", parse_text, FIELD(precision), 0, NULL},
@@ -346,6 +347,7 @@ void ln_options_free(ln_options *options)
     ln_free(options->target);
     ln_free(options->weights);
     ln_free(options->precision);
+    ln_free(options->may_write);
     ln_pool_free(options->pool);
     ln_free(options);
 }

@@ -36,6 +36,7 @@ struct ln_options {
     ln_list *shapes;   /* ln_shape_option */
     ln_list *bound;    /* ln_bound_value */
     ln_list *folders;  /* char * */
+    char *may_write;   /* option "allow_output"; or NULL */
     ln_list *disabled; /* char *: rules */
     ln_list *outputs;  /* char *: tensors */
     int threads;       /* 0: all; LN_THREADS_NOT_SET */

@@ -44,6 +44,8 @@ static int set_lists(ln_context *ctx, const ln_options *options)
         if (ln_context_disable_rule(ctx, name))
             return -1;
     }
+    if (options->may_write && ln_context_allow_output(ctx, options->may_write))
+        return -1;
     return options->weights ? ln_context_bind_file(ctx, options->weights) : 0;
 }
 

@@ -17,7 +17,8 @@ START_TEST(rejects_bad_options)
     } wrong[] = {
         {"thread", "2",
          "unknown option 'thread'; known options: target, threads, shape, weights, folder, "
-         "seed, reference, precision, tuning, map, disabled_rule, output, memory_limit, "
+         "allow_output, seed, reference, precision, tuning, map, disabled_rule, output, "
+         "memory_limit, "
          "operators_limit, "
          "constant_limit, open_timeout, programs"},
         {"threads", "many", "option 'threads' is 'many', expected 1 to 1024, or 0 for all"},
@@ -238,6 +239,8 @@ START_TEST(rejects_options_that_contradict_the_model)
         {"target", "abacus", LN_BAD_ARGUMENT, no_target},
         {"disabled_rule", "no_such_rule", LN_BAD_ARGUMENT, "unknown rule 'no_such_rule'"},
         {"folder", "/no/such/folder", LN_NOT_FOUND,
+         "/no/such/folder: not a folder that can be used: No such file or directory"},
+        {"allow_output", "/no/such/folder", LN_NOT_FOUND,
          "/no/such/folder: not a folder that can be used: No such file or directory"},
         {"operators_limit", "1", LN_LIMIT_REACHED, NULL},
         {"memory_limit", "100", LN_LIMIT_REACHED, NULL},

@@ -40,6 +40,7 @@ static ln_context *read_model(const char *text)
 {
     ln_context *ctx = ln_context_create();
     ck_assert_ptr_nonnull(ctx);
+    ck_assert_int_eq(ln_context_allow_output(ctx, "-"), 0);
     if (*text == '{' ? ln_context_init_text(ctx, "m.json", text, strlen(text))
                      : init_il(ctx, "m.net", text, NULL))
         ck_abort_msg("%s", ln_context_error(ctx));

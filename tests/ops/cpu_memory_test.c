@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "cpu_model.h"
+#include "lightnet/ln_arch.h"
 #include "lightnet/ln_data.h"
 #include "lightnet/ln_context.h"
 #include "ln_check.h"
@@ -35,7 +36,7 @@ START_TEST(fprint_replaces_the_file_at_every_run)
                    MATRIX "," OP("p", "fprint", TENSOR("src", "x"), "",
                                  PARAM("msg", "'x is'") "," PARAM("file", "'%s'"))),
              file);
-    ln_context *ctx = load(model);
+    ln_context *ctx = load_allowing(model, "/tmp");
     run(ctx);
     run(ctx);
     assert_file(file, "x is\n" MATRIX_TEXT);
@@ -54,9 +55,10 @@ START_TEST(fprint_warns_of_a_file_that_cannot_be_opened_and_goes_on)
 {
     char warning[LN_MAXLINE] = "";
     ln_context *ctx =
-        load(MODEL("", "",
-                   MATRIX "," OP("p", "fprint", TENSOR("src", "x"), "",
-                                 PARAM("msg", "'x'") "," PARAM("file", "'/dev/null/a'"))));
+        load_allowing(MODEL("", "",
+                            MATRIX "," OP("p", "fprint", TENSOR("src", "x"), "",
+                                          PARAM("msg", "'x'") "," PARAM("file", "'/dev/null/a'"))),
+                      "/");
     ctx->msg_func = keep_message;
     ctx->msg_data = warning;
     run(ctx);
@@ -70,10 +72,11 @@ END_TEST
 START_TEST(print_writes_to_standard_output_in_the_order_of_the_list)
 {
     char file[] = "/tmp/cpu_memory_test_XXXXXX";
-    ln_context *ctx = load(
+    ln_context *ctx = load_allowing(
         MODEL("", "",
               MATRIX "," OP("p", "print", TENSOR("src", "x"), "", PARAM("msg", "'first'")) "," OP(
-                  "q", "print", TENSOR("src", "x"), "", PARAM("msg", "'second'"))));
+                  "q", "print", TENSOR("src", "x"), "", PARAM("msg", "'second'"))),
+        "-");
     fflush(stdout);
     const int fd = mkstemp(file), saved = dup(1);
     dup2(fd, 1);
@@ -85,6 +88,89 @@ START_TEST(print_writes_to_standard_output_in_the_order_of_the_list)
     assert_file(file, "first\n" MATRIX_TEXT "second\n" MATRIX_TEXT);
     ln_context_free(ctx);
     unlink(file);
+}
+END_TEST
+
+#define PRINT(name, optype) OP(name, optype, TENSOR("src", "x"), "", PARAM("msg", "'x'"))
+#define FPRINT(name, optype, file) \
+    OP(name, optype, TENSOR("src", "x"), "", PARAM("msg", "'x'") "," PARAM("file", "'" file "'"))
+
+START_TEST(a_model_writes_only_what_is_allowed)
+{
+    static const char files[] = "writes files, which a model may only in a folder that is allowed",
+                      text[] =
+                          "writes to standard output, which a model may only if that is allowed";
+    static const struct {
+        const char *op, *allowed, *reason; // NULL: it is read
+    } rows[] = {
+        {PRINT("p", "print"), NULL, text},         {PRINT("p", "print_cpu"), NULL, text},
+        {PRINT("p", "print"), "-", NULL},          {PRINT("p", "print"), "/tmp", NULL},
+        {FPRINT("p", "fprint", "a"), NULL, files}, {FPRINT("p", "fprint_cpu", "a"), NULL, files},
+        {FPRINT("p", "fprint", "a"), "-", files},  {FPRINT("p", "fprint", "a"), "/tmp", NULL},
+    };
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        char model[2048], expected[256];
+        snprintf(model, sizeof(model), MODEL("", "", MATRIX ",%s"), rows[i].op);
+        snprintf(expected, sizeof(expected), "model: operator 'p' (%s",
+                 strstr(rows[i].op, "fprint") ? "fprint" : "print");
+        ln_context *ctx;
+        const int status = read_allowing(&ctx, model, rows[i].allowed);
+        ck_assert_msg(!status == !rows[i].reason, "row %zu: %s", i, ln_context_error(ctx));
+        if (rows[i].reason)
+            ck_assert_msg(strstr(ln_context_error(ctx), rows[i].reason) &&
+                              !strncmp(ln_context_error(ctx), expected, strlen(expected)),
+                          "row %zu: %s", i, ln_context_error(ctx));
+        ln_context_free(ctx);
+    }
+}
+END_TEST
+
+START_TEST(files_outside_of_the_allowed_folder_end_the_run)
+{
+    static const char *const files[] = {"../x", "/etc/none", "/tmp/../x", ""};
+    for (size_t i = 0; i < sizeof(files) / sizeof(files[0]); i++) {
+        char model[2048];
+        snprintf(model, sizeof(model), MODEL("", "", MATRIX "," FPRINT("p", "fprint", "%s")),
+                 files[i]);
+        ln_context *ctx = load_allowing(model, "/tmp");
+        ck_assert_int_eq(ln_context_run(ctx), -1);
+        ck_assert_msg(strstr(ln_context_error(ctx), "outside of the folder '/tmp'") != NULL, "%s",
+                      ln_context_error(ctx));
+        ln_context_free(ctx);
+    }
+}
+END_TEST
+
+// Its own operators are as much its code as a call of fopen.
+START_TEST(a_program_may_add_operators_that_write)
+{
+    char file[] = "/tmp/cpu_memory_test_XXXXXX";
+    close(mkstemp(file));
+    ln_context *ctx = load(MODEL("", "'x'", MATRIX));
+    ln_context_unload(ctx);
+    const ln_op *proto = ln_hash_find(LN_ARCH.op_proto_table, "fprint_cpu");
+    ck_assert_ptr_nonnull(proto);
+    ln_list *in = ln_tensor_list_append(NULL, "src", "x");
+    ln_list *params = ln_param_list_append_string(ln_param_list_append_string(NULL, "msg", "added"),
+                                                  "file", file);
+    ln_op *op = ln_op_create_from_proto(proto, "p", in, NULL, params, ctx->tensor_table);
+    ln_list *end = NULL;
+    ck_assert_msg(!ln_context_add_op(ctx, &end, op), "%s", ln_context_error(ctx));
+    ck_assert_msg(!ln_context_load(ctx, NULL), "%s", ln_context_error(ctx));
+    run(ctx);
+    assert_file(file, "added\n" MATRIX_TEXT);
+    ln_context_free(ctx);
+    unlink(file);
+}
+END_TEST
+
+START_TEST(outputs_are_allowed_before_the_model_is_read)
+{
+    ln_context *ctx = load(MODEL("", "", MATRIX));
+    ck_assert_int_eq(ln_context_allow_output(ctx, "/tmp"), -1);
+    ck_assert_str_eq(ln_context_error(ctx),
+                     "the context holds a model: allow its outputs before it is read");
+    ln_context_free(ctx);
 }
 END_TEST
 
@@ -280,7 +366,10 @@ START_TEST(a_file_gives_what_was_missing_and_need_not_have_the_input)
 }
 END_TEST
 
-LN_TEST_MAIN("cpu memory", fprint_replaces_the_file_at_every_run,
+LN_TEST_MAIN("cpu memory", a_model_writes_only_what_is_allowed,
+             files_outside_of_the_allowed_folder_end_the_run,
+             a_program_may_add_operators_that_write, outputs_are_allowed_before_the_model_is_read,
+             fprint_replaces_the_file_at_every_run,
              fprint_warns_of_a_file_that_cannot_be_opened_and_goes_on,
              print_writes_to_standard_output_in_the_order_of_the_list,
              nocopy_gather_lets_producers_write_into_its_output,

@@ -61,8 +61,9 @@
                                                                                             "3",  \
                                                                                             "y"))
 
-/** Reads a model from JSON with ' for ". -1 with the reason in `*ctx`. */
-static inline int read_model(ln_context **ctx, const char *model)
+/** Reads a model from JSON with ' for ", which may write to `output` (ln_context_allow_output;
+ *  NULL: nothing). -1 with the reason in `*ctx`. */
+static inline int read_allowing(ln_context **ctx, const char *model, const char *output)
 {
     char *text = strdup(model);
     for (char *p = text; *p; p++) {
@@ -71,14 +72,31 @@ static inline int read_model(ln_context **ctx, const char *model)
     }
     *ctx = ln_context_create();
     ck_assert_ptr_nonnull(*ctx);
+    if (output)
+        ck_assert_msg(!ln_context_allow_output(*ctx, output), "%s", ln_context_error(*ctx));
     const int status = ln_context_init_text(*ctx, "model", text, strlen(text));
     free(text);
     return status;
 }
 
+static inline int read_model(ln_context **ctx, const char *model)
+{
+    return read_allowing(ctx, model, NULL);
+}
+
 static inline int compile(ln_context **ctx, const char *model)
 {
     return read_model(ctx, model) || ln_context_compile(*ctx, "cpu") ? -1 : 0;
+}
+
+/** A compiled and loaded model that may write to `output`. */
+static inline ln_context *load_allowing(const char *model, const char *output)
+{
+    ln_context *ctx;
+    const int failed = read_allowing(&ctx, model, output) || ln_context_compile(ctx, "cpu") ||
+                       ln_context_load(ctx, NULL);
+    ck_assert_msg(!failed, "%s", ln_context_error(ctx));
+    return ctx;
 }
 
 /** A compiled and loaded model. */

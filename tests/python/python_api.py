@@ -633,6 +633,61 @@ def sessions_with_sequences_have_deadlines_copies_and_metadata():
     return same_lists(t, [*S, X]) + same(results, [([np.array(3)], "")]) + same(lightnet.Model(sequence_model()).metadata["format"], "ONNX")
 
 
+def writing_model():
+    """JSON IR that writes x to tensor.txt in each run."""
+    def arguments(**values):
+        return [{"arg_name": name, "value": value} for name, value in values.items()]
+    return json.dumps({"inputs": ["x"], "outputs": ["y"], "ops": [
+        {"name": "x", "optype": "create", "tensors_in": [], "tensors_out": [{"arg_name": "dst", "name": "x"}],
+         "params": arguments(dtype="TL_FLOAT", dims=[2], data=[0], ran=[0, 0], from_file=False)},
+        {"name": "p", "optype": "fprint", "tensors_in": [{"arg_name": "src", "name": "x"}], "tensors_out": [],
+         "params": arguments(msg="x:", file="tensor.txt")},
+        {"name": "r", "optype": "relu", "tensors_in": [{"arg_name": "src", "name": "x"}],
+         "tensors_out": [{"arg_name": "dst", "name": "y"}], "params": []}]}).encode()
+
+
+@test
+def a_model_writes_only_where_the_host_allows_it():
+    feed, reason = {"x": np.array([1, 2], np.float32)}, "operator 'p' (fprint): writes files"
+    with tempfile.TemporaryDirectory() as folder:
+        options = lightnet.SessionOptions()
+        options.add_session_config_entry("lightnet.allow_output", folder)
+        faults = raises(lightnet.InvalidArgument, lambda: lightnet.InferenceSession(writing_model()), reason)
+        faults += raises(lightnet.InvalidArgument, lambda: lightnet.Model(writing_model()), reason)
+        faults += raises(lightnet.InvalidArgument, lambda: lightnet.Model(writing_model(), allow_output="-"), reason)
+        faults += raises(lightnet.InvalidArgument, lambda: lightnet.quantize(writing_model(), os.path.join(folder, "q.safetensors"), [feed]),
+                         reason)
+        faults += same(os.listdir(folder), [])
+        path = os.path.join(folder, "tensor.txt")
+        for session in (lightnet.InferenceSession(writing_model(), options),
+                        lightnet.InferenceSession(lightnet.Model(writing_model(), allow_output=folder))):
+            session.run(None, feed)
+            with open(path, encoding="utf-8") as file:
+                faults += same(file.read(), "x:\n[1.000 2.000]\n")
+            os.remove(path)
+        return faults
+
+
+@test
+def sessions_of_threads_write_only_in_the_allowed_folder():
+    with tempfile.TemporaryDirectory() as folder:
+        os.symlink("/dev/null", os.path.join(folder, "tensor.txt"))
+        model, errors = lightnet.Model(writing_model(), allow_output=folder), []
+
+        def run():
+            for _ in range(20):
+                try:
+                    lightnet.InferenceSession(model).run(None, {"x": np.zeros(2, np.float32)})
+                except lightnet.Error as error:
+                    errors.append(str(error))
+        threads = [threading.Thread(target=run) for _ in range(4)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        return same(len([error for error in errors if "a link leads elsewhere" in error]), 80)
+
+
 @test
 def an_empty_model_of_sequences_runs():
     model = w.model(w.graph([w.node("Identity", ["s"], ["t"])], [w.typed("s", FLOATS)], [w.typed("t", FLOATS)]), opset=17)

@@ -23,8 +23,8 @@ PROGRAM = """
 int main(int argc, char **argv)
 {
     ln_context *ctx = ln_context_create();
-    int failed = argc != 2 || ln_context_init(ctx, argv[1]) || ln_context_compile(ctx, "cpu") ||
-                 ln_context_load(ctx, NULL) || ln_context_run(ctx);
+    int failed = argc != 2 || ln_context_allow_output(ctx, "-") || ln_context_init(ctx, argv[1]) ||
+                 ln_context_compile(ctx, "cpu") || ln_context_load(ctx, NULL) || ln_context_run(ctx);
     if (failed)
         fprintf(stderr, "%s\\n", ln_context_error(ctx));
     ln_context_free(ctx);

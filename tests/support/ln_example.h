@@ -96,7 +96,8 @@ static inline int ln_example_compile(ln_context *ctx, const ln_example *example,
     if (way->reference)
         ln_context_set_reference(ctx);
     ctx->optimize = ctx->optimize && !way->chain;
-    int result = ln_context_init_text(ctx, example->place, text, (size_t)len);
+    int result = ln_context_allow_output(ctx, "/tmp") ||
+                 ln_context_init_text(ctx, example->place, text, (size_t)len);
     ln_free(text);
     if (!result && way->target)
         result = ln_context_compile(ctx, way->target);

@@ -773,6 +773,7 @@ static const ln_arg_docs watch_docs_args[] = {
     {"[..]", "any", NULL}};
 static const ln_op_docs watch_docs = {"Somebody looks at it.", "The LightNet authors", "good.op",
                                       watch_docs_args};
-LN_OP_INFO(watch, 4, .tensors_in = watch_tensors_in, .docs = &watch_docs, .pure = 0);
+LN_OP_INFO(watch, 4, .tensors_in = watch_tensors_in, .docs = &watch_docs, .pure = 0,
+           .writes = LN_WRITES_STDOUT);
 
 LN_GENOP(watch, watch, "none", LN_MEM_NONE, watch_pre_run, .post_run = ln_op_end);

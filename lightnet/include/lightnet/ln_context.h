@@ -108,6 +108,7 @@ typedef struct ln_context {
     tl_strings strings[2];      /* strings created at load, and by the last run [is_running] */
     int is_running;             /* 1: a run has begun since the context was loaded, or updated */
     ln_list *texts;             /* strings that the caller has set (run/ln_texts.c) */
+    char *output_folder;        /* the folder of ln_context_allow_output; or NULL */
     uint64_t device_ns;         /* if not 0: the time of its last operator on its device; taken,
                                    and set to 0, by ln_context_run_timed */
 } ln_context;
@@ -241,6 +242,13 @@ LN_API int ln_context_bind_file(ln_context *ctx, const char *datafile);
  * model, also through links. Other files are searched in the allowed folders,
  * in the order of the calls. -1: `folder` cannot be opened as a folder. */
 LN_API int ln_context_allow_folder(ln_context *ctx, const char *folder);
+
+/** Allows operators of the model to write: `print` to standard output, and `fprint` regular files
+ * in and below `folder`, not through links. "-": to standard output alone. Without this, a model
+ * with such an operator is rejected when it is read. Operators that the program itself adds are not
+ * checked, but then also write beneath `folder`. Before the model is read. -1: `folder` cannot be
+ * opened as a folder, the context holds a model. */
+LN_API int ln_context_allow_output(ln_context *ctx, const char *folder);
 
 /** Rewrites the model for `target` ("cpu") and plans its memory. Unknown target:
  * the message lists the known ones. If a rewrite or the plan fails, the context

@@ -15,6 +15,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 
 #include "lightnet/ln_api.h"
 #include "lightnet/ln_hash.h"
@@ -152,7 +153,15 @@ typedef struct ln_op_info {
     uint8_t inplace_writer; /* `run` writes an input's memory through
                                an output that has it as owner */
     uint8_t strings;        /* inputs and outputs may be TL_STRING; others must not */
+    uint8_t writes;         /* what it writes beside its tensors, LN_WRITES_*; a model with such
+                               an operator is rejected unless ln_context_allow_output allows it */
 } ln_op_info;
+
+/* Values of ln_op_info.writes; 0: nothing. */
+enum {
+    LN_WRITES_STDOUT = 1, /* standard output */
+    LN_WRITES_FILES = 2,  /* files, which `run` opens with ln_op_open_output */
+};
 
 /* Values of op_arg->infers but 0. */
 enum {
@@ -307,6 +316,13 @@ LN_API uint64_t ln_op_seed(const ln_op_arg *op_arg);
 /** The state of the random numbers that operators without a seed draw in each run: that of the
  *  outermost context, also for operators of bodies. NULL without a context. Returns borrowed. */
 LN_API uint64_t *ln_op_random(const ln_op_arg *op_arg);
+
+/** For `run`: opens `file` for writing, and empties it. If the context allows a folder
+ * (ln_context_allow_output), `file` is relative to it, or an absolute path in it, and is opened
+ * only as a regular file, not through links. Otherwise the operator is not of a model that was
+ * read, and `file` is any. Returns new (fclose); NULL with a reason, without `file`, whose status
+ * is LN_IO_ERROR or LN_NOT_FOUND if the system rejects it. */
+LN_API FILE *ln_op_open_output(const ln_op_arg *op_arg, const char *file, ln_error *err);
 
 /** Fails unless the operator has exactly the inputs, outputs and parameters
  * that its description (or its argument name arrays) declares, each once.

@@ -69,6 +69,9 @@ LN_API void ln_options_free(ln_options *options);
  *  |                 | times: all apply                                                         |
  *  | weights         | the weight file, for formats with separate weights                       |
  *  | folder          | also searched for files that the model names; may be set several times   |
+ *  | allow_output    | a folder: operators of the model may write regular files in it, and      |
+ *  |                 | print to standard output; -: print alone. Default: opening rejects       |
+ *  |                 | models with the operators print and fprint                               |
  *  | seed            | of random tensors (default 0), and of random operators without a seed of |
  *  |                 | their own, which then draw the same in each session. Default: each       |
  *  |                 | session draws other numbers                                              |
