@@ -8,6 +8,8 @@
 #ifndef LN_ONNX_ATTENTION_H
 #define LN_ONNX_ATTENTION_H
 
+#include <limits.h>
+
 #include "front/onnx/ln_onnx.h"
 
 /* Stages of the scores, each made of the one before. */
@@ -46,6 +48,17 @@ const char *ln_onnx_read_score_bias(ln_onnx_node *n, const ln_onnx_attention *a,
 
 /** The indices first, first + 1, .. as a column [len, 1] or a row [len], of TL_INT64. */
 const char *ln_onnx_indices_from(ln_onnx_node *n, int64_t first, int len, int is_column);
+
+/* The keys that a query at position p reads: p - left .. p + right. */
+enum { LN_ONNX_UNBOUNDED = INT_MAX };
+typedef struct ln_onnx_window {
+    int left, right;
+} ln_onnx_window;
+
+/** Whether `keys`, indices [T], are in the window of `positions` [.., S, 1], of TL_INT64; NULL: the
+ *  window has no bounds. */
+const char *ln_onnx_in_window(ln_onnx_node *n, const char *keys, const char *positions,
+                              const ln_onnx_window *window);
 
 /** 0 where `allowed`, a tensor of bools, is true, otherwise -infinity. */
 const char *ln_onnx_bias_of(ln_onnx_node *n, const char *allowed, tl_dtype dtype);

@@ -25,7 +25,8 @@ const ln_onnx_schema ln_onnx_schemas[] = {
     {"Atan", "1", "1", ""},
     {"Atanh", "1", "1", ""},
     {"Attention", "6 7>=24", "4",
-     "is_causal kv_num_heads q_num_heads qk_matmul_output_mode scale softcap softmax_precision"},
+     "is_causal kv_num_heads left_window_size>=25 q_num_heads qk_matmul_output_mode "
+     "right_window_size>=25 scale softcap softmax_precision"},
     {"AveragePool", "1", "1",
      "auto_pad ceil_mode>=10 count_include_pad>=7 dilations>=19 kernel_shape pads strides"},
     {"BatchNormalization", "5", "5 3>=14",

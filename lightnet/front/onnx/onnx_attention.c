@@ -6,7 +6,7 @@
 // heads of queries share one of keys, they are rows of one product, [B, Hk, Hq / Hk * S, D].
 //
 // Masked positions get a bias of -infinity. All conditions are collected as bools, whose
-// logarithms are the biases: log(1) = 0, log(0) = -infinity. Source: ONNX Attention-24,
+// logarithms are the biases: log(1) = 0, log(0) = -infinity. Source: ONNX Attention-25,
 // RotaryEmbedding-23, FlexAttention-1 (preview).
 
 #include <inttypes.h>
@@ -14,6 +14,7 @@
 #include <math.h>
 
 #include "front/onnx/ln_onnx_attention.h"
+#include "front/onnx/ln_onnx_steps.h"
 
 /* ---- steps ---- */
 
@@ -146,29 +147,89 @@ static const char *emit_and(ln_onnx_node *n, const char *a, const char *b)
     return a && b ? ln_emit_binary(&n->emit, "TL_BINARY_AND", a, b, LN_EMIT_TEMP) : a ? a : b;
 }
 
-/** Key j is before the end of its sequence, and with is_causal not after query i. NULL: no
- *  condition. */
+/** The length of an axis, one that is known only at run time, too: TL_INT64 with one element. */
+static const char *emit_len(ln_onnx_node *n, const char *src, int axis)
+{
+    const ln_size size = ln_onnx_axis_size(n, src, axis);
+    if (ln_size_is_number(&size))
+        return ln_emit_scalar(&n->emit, TL_INT64, ln_onnx_tensor_of(n, src)->dims[axis]);
+    return LN_EMIT(&n->emit, LN_EMIT_TEMP, "shape", LN_ARG("src", src), LN_INT("start", axis),
+                   LN_INT("end", axis + 1));
+}
+
+/** The indices of axis 2 of `src`, as ln_onnx_indices_from, at run time as many as it then has. */
+static const char *indices_of(ln_onnx_node *n, const char *src, int is_column)
+{
+    const ln_size size = ln_onnx_axis_size(n, src, 2);
+    const int most = ln_onnx_tensor_of(n, src)->dims[2], start = 0, step = 1, axis = 0;
+    const char *const indices = ln_onnx_indices_from(n, 0, most, is_column);
+    if (ln_size_is_number(&size))
+        return indices;
+    return LN_EMIT(&n->emit, LN_EMIT_TEMP, "stride_slice", LN_ARG("src", indices),
+                   LN_ARG("ends_now", emit_len(n, src, 2)), LN_INTS("axes", 1, &axis),
+                   LN_INTS("starts", 1, &start), LN_INTS("ends", 1, &most),
+                   LN_INTS("steps", 1, &step));
+}
+
+const char *ln_onnx_in_window(ln_onnx_node *n, const char *keys, const char *positions,
+                              const ln_onnx_window *window)
+{
+    const char *not_before = NULL, *not_after = NULL;
+    if (window->left < LN_ONNX_UNBOUNDED) {
+        const char *const left = ln_emit_scalar(&n->emit, TL_INT64, -(double)window->left);
+        not_before = ln_emit_compare(&n->emit, "TL_COMPARE_GREATER_EQUAL", keys,
+                                     window->left ? ln_onnx_add(n, positions, left) : positions);
+    }
+    if (window->right < LN_ONNX_UNBOUNDED) {
+        const char *const right = ln_emit_scalar(&n->emit, TL_INT64, window->right);
+        not_after = ln_emit_compare(&n->emit, "TL_COMPARE_LESS_EQUAL", keys,
+                                    window->right ? ln_onnx_add(n, positions, right) : positions);
+    }
+    return emit_and(n, not_after, not_before);
+}
+
+/** The attribute, a number of keys; -1: all. */
+static int read_window_size(ln_onnx_node *n, const char *name)
+{
+    const int size = ln_attr_int_in(&n->emit, name, -1, -1, LN_ONNX_UNBOUNDED);
+    return size < 0 ? LN_ONNX_UNBOUNDED : size;
+}
+
+/** The positions of the queries among the keys: after the past, if there is one; otherwise the last
+ *  of each sequence, where `lens` [B, 1, 1, 1] has their lengths. */
+static const char *positions_of(ln_onnx_node *n, const ln_onnx_attention *a, const char *lens)
+{
+    const char *const past = ln_onnx_optional(n, 4);
+    const char *const rows = indices_of(n, a->query, 1);
+    if (past && !(lens && ln_onnx_tensor_of(n, past)->dims[2] == 0))
+        return ln_onnx_add(n, rows, emit_len(n, past, 2));
+    if (!lens)
+        return rows;
+    const char *const len = emit_len(n, a->query, 2);
+    const char *const first = ln_emit_binary(&n->emit, "TL_BINARY_SUB", lens, len, LN_EMIT_TEMP);
+    return ln_onnx_add(n, rows, first);
+}
+
+/** Key j is before the end of its sequence, and in the window of query i, which with is_causal ends
+ *  at the query. NULL: no condition. */
 static const char *allowed_by_place(ln_onnx_node *n, const ln_onnx_attention *a)
 {
-    const int is_causal = ln_onnx_flag(n, "is_causal", 0);
-    const char *lens = ln_onnx_optional(n, 6), *in_time = NULL, *in_sequence = NULL;
-    if (!is_causal && !lens)
+    static const int axes[] = {1, 2, 3};
+    ln_onnx_window window = {read_window_size(n, "left_window_size"),
+                             read_window_size(n, "right_window_size")};
+    const char *lens = ln_onnx_optional(n, 6);
+    if (ln_onnx_flag(n, "is_causal", 0))
+        window.right = 0;
+    const int is_bounded = window.left < LN_ONNX_UNBOUNDED || window.right < LN_ONNX_UNBOUNDED;
+    if (!is_bounded && !lens)
         return NULL;
-    const char *const keys = ln_onnx_indices_from(n, 0, a->kv_len, 0);
+    const char *const keys = indices_of(n, a->key, 0);
     if (lens)
-        lens = ln_emit_reshape(&n->emit, lens, 4, (int[]){a->batch, 1, 1, 1}, LN_EMIT_TEMP);
-    if (lens)
-        in_sequence = ln_emit_compare(&n->emit, "TL_COMPARE_LESS", keys, lens);
-    if (is_causal) {
-        const char *const past = ln_onnx_optional(n, 4);
-        const int past_len = past ? ln_onnx_tensor_of(n, past)->dims[2] : 0;
-        const int is_by_end = lens && past_len == 0; // the queries are the last of each sequence
-        const char *last = ln_onnx_indices_from(n, is_by_end ? -a->q_len : past_len, a->q_len, 1);
-        if (is_by_end)
-            last = ln_emit_binary(&n->emit, "TL_BINARY_ADD", last, lens, LN_EMIT_TEMP);
-        in_time = ln_emit_compare(&n->emit, "TL_COMPARE_LESS_EQUAL", keys, last);
-    }
-    return emit_and(n, in_time, in_sequence);
+        lens = ln_onnx_with_axes(n, lens, 3, axes);
+    const char *const in_window =
+        is_bounded ? ln_onnx_in_window(n, keys, positions_of(n, a, lens), &window) : NULL;
+    return emit_and(n, in_window,
+                    lens ? ln_emit_compare(&n->emit, "TL_COMPARE_LESS", keys, lens) : NULL);
 }
 
 const char *ln_onnx_bias_of(ln_onnx_node *n, const char *allowed, tl_dtype dtype)
@@ -223,15 +284,18 @@ static const char *multiply_heads(ln_onnx_node *n, const ln_onnx_attention *a, c
                                   const char *matrix, int is_transposed, double factor)
 {
     const tl_tensor *const t = ln_onnx_tensor_of(n, src);
-    const int rows = a->q_heads / a->kv_heads * a->q_len;
+    const int rows = a->q_heads / a->kv_heads * a->q_len, is_grouped = a->q_heads != a->kv_heads;
     const int dims[] = {a->batch, a->kv_heads, rows, t->dims[t->ndim - 1]};
-    const char *const grouped = ln_emit_reshape(&n->emit, src, 4, dims, LN_EMIT_TEMP);
+    if (is_grouped)
+        ln_onnx_want_fixed(n, src);
+    const char *const grouped =
+        is_grouped ? ln_emit_reshape(&n->emit, src, 4, dims, LN_EMIT_TEMP) : src;
     const char *const product =
         LN_EMIT(&n->emit, LN_EMIT_TEMP, "matmul", LN_ARG("src1", grouped), LN_ARG("src2", matrix),
                 LN_BOOL("trans2", is_transposed), LN_NUMBER("alpha", factor));
     const tl_tensor *const p = ln_onnx_tensor_of(n, product);
     const int out[] = {a->batch, a->q_heads, a->q_len, p->ndim ? p->dims[p->ndim - 1] : 1};
-    return ln_emit_reshape(&n->emit, product, 4, out, LN_EMIT_TEMP);
+    return !is_grouped ? product : ln_emit_reshape(&n->emit, product, 4, out, LN_EMIT_TEMP);
 }
 
 /** softcap * tanh(x / softcap). */

@@ -279,15 +279,10 @@ static const char *grouped_bias(ln_onnx_node *n, const grouped *g, tl_dtype dtyp
         const char *const end = ln_onnx_add(n, first, ln_emit_scalar(&n->emit, TL_INT64, g->len));
         return ln_onnx_bias_of(n, ln_emit_compare(&n->emit, "TL_COMPARE_LESS", keys, end), dtype);
     }
-    const char *const last = ln_onnx_add(n, ln_onnx_indices_from(n, 0, g->len, 1), first);
-    const char *allowed = ln_emit_compare(&n->emit, "TL_COMPARE_LESS_EQUAL", keys, last);
-    if (window >= 0) {
-        const char *const before =
-            ln_onnx_add(n, last, ln_emit_scalar(&n->emit, TL_INT64, -window));
-        const char *const near = ln_emit_compare(&n->emit, "TL_COMPARE_GREATER", keys, before);
-        allowed = ln_emit_binary(&n->emit, "TL_BINARY_AND", allowed, near, LN_EMIT_TEMP);
-    }
-    return ln_onnx_bias_of(n, allowed, dtype);
+    const char *const positions = ln_onnx_add(n, ln_onnx_indices_from(n, 0, g->len, 1), first);
+    // It counts the key of the query itself.
+    const ln_onnx_window keys_read = {window < 0 ? LN_ONNX_UNBOUNDED : window - 1, 0};
+    return ln_onnx_bias_of(n, ln_onnx_in_window(n, keys, positions, &keys_read), dtype);
 }
 
 /** The sinks that the node gives, or 0 for each head with smooth_softmax; NULL: none. */
