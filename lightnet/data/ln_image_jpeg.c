@@ -136,12 +136,42 @@ static void handle_message(j_common_ptr info, int level)
         fail(info);
 }
 
+// Cyan, magenta, yellow and black, in which 255 is all ink, or with Adobe's marker none.
+static void convert_cmyk(const uint8_t *cmyk, int width, int is_inverted, uint8_t *rgb)
+{
+    const int flip = is_inverted ? 0 : 255;
+    for (int x = 0; x < width; x++, cmyk += 4)
+        for (int c = 0; c < 3; c++)
+            *rgb++ = (uint8_t)(((cmyk[c] ^ flip) * (cmyk[3] ^ flip) + 127) / 255);
+}
+
 static void read_rows(struct jpeg_decompress_struct *info, ln_image *image)
 {
     const size_t stride = (size_t)image->width * (size_t)image->channels;
+    const int is_cmyk = info->out_color_space == JCS_CMYK;
+    // libjpeg frees it, also after a failure.
+    JSAMPROW line =
+        is_cmyk ? info->mem->alloc_large((j_common_ptr)info, JPOOL_IMAGE, 4 * (size_t)image->width)
+                : NULL;
     while (info->output_scanline < info->output_height) {
-        JSAMPROW row = image->pixels + info->output_scanline * stride;
+        uint8_t *const to = image->pixels + info->output_scanline * stride;
+        JSAMPROW row = is_cmyk ? line : to;
         jpeg_read_scanlines(info, &row, 1);
+        if (is_cmyk)
+            convert_cmyk(line, image->width, info->saw_Adobe_marker, to);
+    }
+}
+
+static J_COLOR_SPACE space_of(const struct jpeg_decompress_struct *info)
+{
+    switch (info->jpeg_color_space) {
+    case JCS_GRAYSCALE:
+        return JCS_GRAYSCALE;
+    case JCS_CMYK:
+    case JCS_YCCK:
+        return JCS_CMYK; // libjpeg does not convert these to RGB
+    default:
+        return JCS_RGB;
     }
 }
 
@@ -172,8 +202,8 @@ int ln_image_decode_jpeg(const uint8_t *data, size_t size, ln_image *image, ln_e
     jpeg_mem_src(&info, data, size);
     jpeg_save_markers(&info, APP1, LONGEST);
     jpeg_read_header(&info, TRUE);
-    info.out_color_space = info.jpeg_color_space == JCS_GRAYSCALE ? JCS_GRAYSCALE : JCS_RGB;
-    const int channels = info.out_color_space == JCS_RGB ? 3 : 1;
+    info.out_color_space = space_of(&info);
+    const int channels = info.out_color_space == JCS_GRAYSCALE ? 1 : 3;
     if (ln_image_alloc(image, info.image_height, info.image_width, channels, err)) {
         jpeg_destroy_decompress(&info);
         return -1;
