@@ -19,7 +19,7 @@
 #include "lightnet/lightnet.h"
 
 /* Of the files that a model's input can be read from. */
-static const char *const suffixes[] = {".png", ".jpg", ".jpeg", ".pgm",
+static const char *const suffixes[] = {".webp", ".bmp", ".png", ".jpg", ".jpeg", ".pgm",
                                        ".ppm", ".npy", ".pb",   ".bin"};
 
 enum { N_SUFFIXES = sizeof(suffixes) / sizeof(suffixes[0]) };
@@ -131,7 +131,7 @@ static int find_in_folder(cli_files *files, const char *folder)
     return status || files->n
                ? status
                : cli_fail("%s: the folder has no file to read, of a name that ends in .npy, .pb, "
-                          ".png, .jpg, .jpeg, .pgm, .ppm or .bin",
+                          ".png, .jpg, .jpeg, .webp, .bmp, .pgm, .ppm or .bin",
                           folder);
 }
 

@@ -82,7 +82,7 @@ static const row rows[] = {
      "run only: reject a MODEL that is not compiled"},
     {"input", 'i', TEXTS, FIELD(inputs), INPUT_COMMANDS, "[NAME=]FILE",
      "an input, by name or in the model's order: npy, npz (all its "
-     "arrays, by their names), pb, png, jpg, pgm, ppm, bin"},
+     "arrays, by their names), pb, png, jpg, webp, bmp, pgm, ppm, bin"},
     {"input", 'i', TEXTS, FIELD(inputs), VALUE_COMMANDS, "[NAME=]FILE",
      "the shape of an input, and its value if it decides shapes: npy, npz, pb"},
     {"each", 0, TEXT, FIELD(each), CLI_RUN, "DIR|PATTERN|LIST",

@@ -30,13 +30,15 @@ static const magic magics[] = {
     MAGIC(0, "\x89PNG\r\n\x1a\n", INPUT, "a PNG image"),
     MAGIC(0, "\x93NUMPY", INPUT, "an npy array"),
     MAGIC(0, "GIF8", OTHER, "a GIF image"),
-    MAGIC(8, "WEBP", OTHER, "a WebP image"),
+    MAGIC(8, "WEBPVP8", INPUT, "a WebP image"),
     MAGIC(8, "WAVEfmt ", OTHER, "a WAV file"),
     MAGIC(4, "ftypheic", OTHER, "an HEIC image"),
     MAGIC(4, "ftypmif1", OTHER, "an HEIC image"),
     MAGIC(4, "ftypavif", OTHER, "an AVIF image"),
     MAGIC(0, "II*\0", OTHER, "a TIFF image"),
     MAGIC(0, "MM\0*", OTHER, "a TIFF image"),
+    MAGIC(0, "\0\0\0\x0cjP  \r\n\x87\n", OTHER, "a JPEG 2000 image"),
+    MAGIC(0, "\xff\x4f\xff\x51\0", OTHER, "a JPEG 2000 codestream"),
     MAGIC(0, "%PDF-", OTHER, "a PDF document"),
     MAGIC(0,
           "\x7f"
@@ -110,7 +112,7 @@ static ln_content content_of_bmp(const unsigned char *data, size_t size, const c
     if (size < 26 || memcmp(data, "BM", 2) || memcmp(data + 6, "\0\0\0\0", 4))
         return LN_CONTENT_UNKNOWN;
     *name = "a BMP image";
-    return LN_CONTENT_OTHER;
+    return LN_CONTENT_INPUT;
 }
 
 /* ---- zip archives ---- */

@@ -9,34 +9,39 @@
 
 #include "data/ln_image_codec.h"
 #include "data/ln_image_resize.h"
+#include "lightnet/ln_content.h"
 #include "lightnet/ln_util.h"
 #include "tensorlight/tl_type.h"
 #include "tensorlight/tl_util.h"
 
+/* By the name of ln_content_of. */
 static const struct kind {
-    const char *magic;
-    size_t len;
+    const char *name;
     ln_image_decoder decode;
 } kinds[] = {
-    {"\x89PNG\r\n\x1a\n", 8, ln_image_decode_png},
-    {"\xff\xd8\xff", 3, ln_image_decode_jpeg},
-    {"P2", 2, ln_image_decode_pnm},
-    {"P3", 2, ln_image_decode_pnm},
-    {"P5", 2, ln_image_decode_pnm},
-    {"P6", 2, ln_image_decode_pnm},
+    {"a PNG image", ln_image_decode_png}, {"a JPEG image", ln_image_decode_jpeg},
+    {"a PGM image", ln_image_decode_pnm}, {"a PPM image", ln_image_decode_pnm},
+    {"a BMP image", ln_image_decode_bmp}, {"a WebP image", ln_image_decode_webp},
 };
 
-static ln_image_decoder find_decoder(const void *data, size_t size)
+/* Longer than the signature of any image format. */
+enum { LOOK_SIZE = 64 };
+
+// *name: what the bytes are, or NULL.
+static ln_image_decoder find_decoder(const void *data, size_t size, const char **name)
 {
+    if (ln_content_of(data, size < LOOK_SIZE ? size : LOOK_SIZE, name) != LN_CONTENT_INPUT)
+        return NULL;
     for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++)
-        if (size >= kinds[i].len && !memcmp(data, kinds[i].magic, kinds[i].len))
+        if (ln_streq(*name, kinds[i].name))
             return kinds[i].decode;
     return NULL;
 }
 
 int ln_image_is_image(const void *data, size_t size)
 {
-    return find_decoder(data, size) != NULL;
+    const char *name;
+    return find_decoder(data, size, &name) != NULL;
 }
 
 static const char *const formats[] = {
@@ -46,8 +51,10 @@ static const char *const formats[] = {
 #ifdef LN_HAVE_JPEG
     "JPEG",
 #endif
-    "PGM",
-    "PPM",
+#ifdef LN_HAVE_WEBP
+    "WebP",
+#endif
+    "BMP",  "PGM", "PPM",
 };
 
 char *ln_sprint_image_formats(char *buf, size_t size)
@@ -66,10 +73,12 @@ void ln_image_free(ln_image *image)
 
 static int decode_bytes(const void *data, size_t size, ln_image *image, ln_error *err)
 {
-    const ln_image_decoder decode = find_decoder(data, size);
+    const char *name;
+    const ln_image_decoder decode = find_decoder(data, size, &name);
     *image = (ln_image){0};
     if (!decode)
-        return ln_error_set(err, "not a png, jpg, pgm or ppm image");
+        return ln_error_set(err, "%s%s, expected a png, jpg, webp, bmp, pgm or ppm image",
+                            name ? "this is " : "unknown format", name ? name : "");
     if (!decode(data, size, image, err))
         return 0;
     ln_image_free(image);

@@ -18,6 +18,8 @@ typedef int (*ln_image_decoder)(const uint8_t *data, size_t size, ln_image *imag
 int ln_image_decode_png(const uint8_t *data, size_t size, ln_image *image, ln_error *err);
 int ln_image_decode_jpeg(const uint8_t *data, size_t size, ln_image *image, ln_error *err);
 int ln_image_decode_pnm(const uint8_t *data, size_t size, ln_image *image, ln_error *err);
+int ln_image_decode_bmp(const uint8_t *data, size_t size, ln_image *image, ln_error *err);
+int ln_image_decode_webp(const uint8_t *data, size_t size, ln_image *image, ln_error *err);
 
 /** An encoder writes the image to `stream`. Returns 0, or -1 with a reason (which does not name the
  * file). The caller checks the stream's own errors. */

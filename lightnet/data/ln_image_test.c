@@ -151,7 +151,8 @@ START_TEST(a_bad_image_gives_its_reason)
         {"P5 99999999 99999999 255 ", "0 bytes of samples, expected at least 9999999800000001"},
         {"P3 999999999 999999999 65535 ",
          "1 bytes of samples, expected at least 5999999988000000006"},
-        {"GIF89a", "not a png, jpg, pgm or ppm image"},
+        {"GIF89a", "this is a GIF image, expected a png, jpg, webp, bmp, pgm or ppm image"},
+        {"II*", "unknown format, expected a png, jpg, webp, bmp, pgm or ppm image"},
         {"", "the file is empty"},
     };
     tl_tensor *shape = like(4, (int[]){1, 1, 2, 2}, TL_FLOAT);
@@ -323,10 +324,130 @@ START_TEST(jpeg_is_turned_as_its_exif_data_say)
     }
 }
 END_TEST
-#define JPEG_TESTS \
-    jpeg_decodes_and_every_truncation_is_an_error, jpeg_is_turned_as_its_exif_data_say,
+
+// 8 x 8 pixels of one colour, as libjpeg gets them: cyan, magenta, yellow, black.
+static size_t write_cmyk(unsigned char **data, const uint8_t *cmyk, J_COLOR_SPACE space,
+                         int is_adobe)
+{
+    struct jpeg_compress_struct info;
+    struct jpeg_error_mgr manager;
+    unsigned long size = 0;
+    uint8_t row[32];
+    JSAMPROW rows[] = {row};
+    info.err = jpeg_std_error(&manager);
+    jpeg_create_compress(&info);
+    jpeg_mem_dest(&info, data, &size);
+    info.image_width = info.image_height = 8;
+    info.input_components = 4;
+    info.in_color_space = JCS_CMYK;
+    jpeg_set_defaults(&info);
+    jpeg_set_colorspace(&info, space);
+    jpeg_set_quality(&info, 100, TRUE);
+    info.write_Adobe_marker = (boolean)is_adobe;
+    jpeg_start_compress(&info, TRUE);
+    for (int i = 0; i < 32; i++)
+        row[i] = cmyk[i % 4];
+    for (int i = 0; i < 8; i++)
+        jpeg_write_scanlines(&info, rows, 1);
+    jpeg_finish_compress(&info);
+    jpeg_destroy_compress(&info);
+    return size;
+}
+
+// Each colour reflects 1 - ink of its light, and black that share of all: (1 - C)(1 - K) is red.
+START_TEST(jpeg_of_inks_becomes_red_green_and_blue)
+{
+    static const struct {
+        uint8_t cmyk[4];
+        J_COLOR_SPACE space;
+        int is_adobe;
+        int rgb[3];
+    } cases[] = {
+        {{0, 0, 0, 0}, JCS_CMYK, 0, {255, 255, 255}}, // no ink
+        {{0, 255, 255, 0}, JCS_CMYK, 0, {255, 0, 0}}, // magenta and yellow
+        {{51, 102, 0, 51}, JCS_CMYK, 0, {163, 122, 204}},
+        {{255, 255, 255, 255}, JCS_CMYK, 1, {255, 255, 255}}, // Adobe's are inverted
+        {{255, 0, 0, 255}, JCS_CMYK, 1, {255, 0, 0}},
+        {{204, 153, 255, 204}, JCS_CMYK, 1, {163, 122, 204}},
+        {{255, 0, 0, 255}, JCS_YCCK, 1, {255, 0, 0}},
+        {{204, 153, 255, 204}, JCS_YCCK, 1, {163, 122, 204}},
+        {{0, 255, 255, 0}, JCS_CMYK, 1, {0, 0, 0}},
+    };
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        unsigned char *data = NULL;
+        ln_error err = {0};
+        ln_image image;
+        const size_t size = write_cmyk(&data, cases[i].cmyk, cases[i].space, cases[i].is_adobe);
+        const char *file = write_file(".jpg", data, size);
+        ck_assert_msg(!ln_image_decode(file, &image, &err), "%s", ln_error_text(&err));
+        unlink(file);
+        ck_assert_int_eq(image.channels, 3);
+        for (int k = 0; k < 8 * 8 * 3; k++)
+            ck_assert_int_le(abs(image.pixels[k] - cases[i].rgb[k % 3]), 3);
+        ln_image_free(&image);
+        free(data);
+    }
+}
+END_TEST
+#define JPEG_TESTS                                                                      \
+    jpeg_decodes_and_every_truncation_is_an_error, jpeg_is_turned_as_its_exif_data_say, \
+        jpeg_of_inks_becomes_red_green_and_blue,
 #else
 #define JPEG_TESTS
+#endif
+
+#ifdef LN_HAVE_WEBP
+#include <webp/encode.h>
+
+enum { WEBP_WIDTH = 5, WEBP_HEIGHT = 3 };
+
+static void check_webp(const uint8_t *data, size_t size, const uint8_t *expected)
+{
+    for (size_t len = 0; len <= size; len++) {
+        ln_error err = {0};
+        ln_image image;
+        const char *file = write_file(".webp", data, len);
+        const int status = ln_image_decode(file, &image, &err);
+        unlink(file);
+        ck_assert_msg(len < size || !status, "%s", ln_error_text(&err));
+        if (status)
+            continue;
+        ck_assert(image.height == WEBP_HEIGHT && image.width == WEBP_WIDTH && image.channels == 3);
+        ck_assert_mem_eq(image.pixels, expected, WEBP_HEIGHT * WEBP_WIDTH * 3);
+        ln_image_free(&image);
+    }
+}
+
+START_TEST(webp_pixels_pass_exactly_and_damage_is_an_error)
+{
+    uint8_t rgb[WEBP_HEIGHT * WEBP_WIDTH * 3], *data = NULL;
+    for (size_t i = 0; i < sizeof(rgb); i++)
+        rgb[i] = (uint8_t)(i * 37);
+    const size_t size = WebPEncodeLosslessRGB(rgb, WEBP_WIDTH, WEBP_HEIGHT, 3 * WEBP_WIDTH, &data);
+    ck_assert_uint_gt(size, 0);
+    check_webp(data, size, rgb);
+    WebPFree(data);
+}
+END_TEST
+
+START_TEST(transparent_pixels_of_webp_are_drawn_on_black)
+{
+    uint8_t rgba[WEBP_HEIGHT * WEBP_WIDTH * 4], rgb[WEBP_HEIGHT * WEBP_WIDTH * 3], *data = NULL;
+    for (size_t i = 0; i < sizeof(rgba); i++)
+        rgba[i] = (uint8_t)(i % 4 < 3 ? 51 + i : i * 17); // not 0, which libwebp may change
+    for (size_t i = 0; i < sizeof(rgb); i++)
+        rgb[i] = (uint8_t)(rgba[i / 3 * 4 + i % 3] * rgba[i / 3 * 4 + 3] / 255.0 + 0.5);
+    const size_t size =
+        WebPEncodeLosslessRGBA(rgba, WEBP_WIDTH, WEBP_HEIGHT, 4 * WEBP_WIDTH, &data);
+    ck_assert_uint_gt(size, 0);
+    check_webp(data, size, rgb);
+    WebPFree(data);
+}
+END_TEST
+#define WEBP_TESTS \
+    webp_pixels_pass_exactly_and_damage_is_an_error, transparent_pixels_of_webp_are_drawn_on_black,
+#else
+#define WEBP_TESTS
 #endif
 
 START_TEST(an_input_is_raw_bytes_only_by_its_name)
@@ -344,7 +465,7 @@ START_TEST(an_input_is_raw_bytes_only_by_its_name)
     file = write_file(".dat", numbers, sizeof(numbers));
     ck_assert_ptr_null(ln_input_read(file, shape, &plain, &err));
     snprintf(expected, sizeof(expected),
-             "%s: unknown data format, expected npy, ONNX tensor, png, jpg, pgm, ppm, or raw with "
+             "%s: unknown data format, expected npy, ONNX tensor, png, jpg, webp, bmp, pgm, ppm, or raw with "
              "a name ending in .bin",
              file);
     unlink(file);
@@ -415,6 +536,6 @@ LN_TEST_MAIN("images", an_image_of_the_right_size_passes_exactly,
              pixels_of_an_integer_tensor_are_rounded, resizing_interpolates_between_pixel_centres,
              sixteen_bit_samples_are_scaled_to_eight, a_bad_image_gives_its_reason,
              an_image_needs_a_tensor_of_its_kind,
-             PNG_TESTS JPEG_TESTS an_input_is_raw_bytes_only_by_its_name,
+             PNG_TESTS JPEG_TESTS WEBP_TESTS an_input_is_raw_bytes_only_by_its_name,
              an_input_may_come_through_a_pipe,
              an_integer_that_only_saturation_would_bring_back_does_not_fit)

@@ -115,7 +115,7 @@ tl_tensor *ln_input_fit(const char *file, tl_tensor *src, const tl_tensor *like,
 static void fail_kind(const ln_infile *in, const char *file, const ln_image_format *format,
                       ln_error *err)
 {
-    const char *images = format ? "png, jpg, pgm, ppm, " : "", *what;
+    const char *images = format ? "png, jpg, webp, bmp, pgm, ppm, " : "", *what;
     if (ln_content_of(in->data, in->size, &what))
         ln_error_set(
             err, "%s: this is %s, expected npy, ONNX tensor, %sor raw with a name ending in .bin",

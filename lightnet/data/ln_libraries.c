@@ -12,6 +12,9 @@
 #ifdef LN_HAVE_JPEG
 #include <jpeglib.h>
 #endif
+#ifdef LN_HAVE_WEBP
+#include <webp/decode.h>
+#endif
 #ifdef LN_HAVE_ZLIB
 #include <zlib.h>
 #endif
@@ -32,6 +35,12 @@
 
 char *ln_sprint_libraries(char *buf, size_t size)
 {
+#ifdef LN_HAVE_WEBP
+    char webp[16];
+    const int version = WebPGetDecoderVersion();
+    snprintf(webp, sizeof(webp), "%d.%d.%d", version >> 16 & 255, version >> 8 & 255,
+             version & 255);
+#endif
     const char *const texts[] = {
         "Jansson ",      jansson_version_str(),
 #ifdef LN_HAVE_ONNX
@@ -42,6 +51,9 @@ char *ln_sprint_libraries(char *buf, size_t size)
 #endif
 #ifdef LN_HAVE_JPEG
         JPEG_NAME,       JPEG_VERSION,
+#endif
+#ifdef LN_HAVE_WEBP
+        ", libwebp ",    webp,
 #endif
 #ifdef LN_HAVE_ZLIB
         ", zlib ",       zlibVersion(),

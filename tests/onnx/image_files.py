@@ -3,7 +3,9 @@
 """usage: image_files.py LIGHTNET. ImageDecoder of files that are constants of a model, or inputs with a value."""
 import base64
 import os
+import shutil
 import struct
+import subprocess
 import sys
 import tempfile
 import zlib
@@ -54,6 +56,25 @@ def pnm(pixels):
     return b"P%d %d %d 255\n" % ({1: 5, 3: 6}[channels], width, height) + pixels.tobytes()
 
 
+def bmp(pixels):
+    """24 bits a pixel, from the bottom row to the top one; each row has a multiple of 4 bytes."""
+    rows = np.broadcast_to(pixels, (*pixels.shape[:2], 3))[::-1, :, ::-1].reshape(len(pixels), -1)
+    rows = np.pad(rows, ((0, 0), (0, -rows.shape[1] % 4)))
+    header = struct.pack("<IiiHHIIiiII", 40, pixels.shape[1], pixels.shape[0], 1, 24, 0, rows.size, 2835, 2835, 0, 0)
+    return b"BM" + struct.pack("<IHHI", 54 + rows.size, 0, 0, 54) + header + rows.tobytes()
+
+
+def webp(pixels):
+    """A lossless WebP image, by cwebp."""
+    with tempfile.TemporaryDirectory() as folder:
+        names = [os.path.join(folder, name) for name in ("image.ppm", "image.webp")]
+        with open(names[0], "wb") as file:
+            file.write(b"P6\n%d %d\n255\n" % pixels.shape[1::-1] + np.broadcast_to(pixels, (*pixels.shape[:2], 3)).tobytes())
+        subprocess.run(["cwebp", "-quiet", "-lossless", names[0], "-o", names[1]], check=True)
+        with open(names[1], "rb") as file:
+            return file.read()
+
+
 def shown(pixels, pixel_format):
     """[H, W, C] in this format: luma of ITU-R BT.601 for gray."""
     if pixel_format == "Grayscale":
@@ -69,8 +90,8 @@ def decoder(sentence, data, expected, const=True, **attributes):
 
 def cases(features):
     color, gray = rng.integers(0, 256, (5, 7, 3)).astype(np.uint8), rng.integers(0, 256, (3, 1, 1)).astype(np.uint8)
-    for name, write in (("PNG", png), ("PNM", pnm)):
-        if name == "PNG" and "PNG" not in features:
+    for name, write in (("PNG", png), ("PNM", pnm), ("BMP", bmp), ("WebP", webp)):
+        if (name == "PNG" and "PNG" not in features) or (name == "WebP" and not ("WebP" in features and shutil.which("cwebp"))):
             continue
         for kind, pixels in (("color", color), ("gray", gray)):
             for pixel_format in ("RGB", "BGR", "Grayscale"):
@@ -82,9 +103,12 @@ def cases(features):
 
 
 WRONG = [
-    ("a format that LightNet does not read", [of(b"BM" + bytes(60))], {}, "not a png, jpg, pgm or ppm image"),
+    ("a format that LightNet does not read", [of(b"II*\0" + bytes(60))], {},
+     "this is a TIFF image, expected a png, jpg, webp, bmp, pgm or ppm image"),
+    ("JPEG 2000", [of(b"\0\0\0\x0cjP  \r\n\x87\n" + bytes(60))], {}, "this is a JPEG 2000 image, expected a png"),
+    ("a damaged BMP image", [of(b"BM" + bytes(60))], {}, "the header has 0 bytes, expected 12 to 124"),
     ("an image that ends early", [of(pnm(np.ones((5, 5, 3), np.uint8))[:40])], {}, "input 0, 'encoded_stream': "),
-    ("no bytes", [of(b"")], {}, "not a png, jpg, pgm or ppm image"),
+    ("no bytes", [of(b"")], {}, "unknown format, expected a png, jpg, webp, bmp, pgm or ppm image"),
     ("an unknown format of pixels", [of(pnm(np.ones((5, 5, 3), np.uint8)))], {"pixel_format": "HSV"}, "'pixel_format' is \"HSV\""),
     ("bytes in two dimensions", [of(pnm(np.ones((5, 5, 3), np.uint8)))[None]], {}, "input 0 has 2 dimensions of TL_UINT8"),
     ("numbers of another type", [np.ones(9, np.int8)], {}, "input 0 has 1 dimensions of TL_INT8"),

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Images as inputs: PNG, JPEG, PGM and PPM files, converted to a tensor.
+// Images as inputs: PNG, JPEG, WebP, BMP, PGM, PPM files, converted to a tensor.
 //
 //     const double s = 1 / 128.0;
 //     ln_image_format format = {.mean = {127, 127, 127}, .scale = {s, s, s}};

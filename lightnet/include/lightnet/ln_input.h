@@ -13,8 +13,8 @@ LN_BEGIN_DECLS
 
 /** Reads `file` into a tensor of like's dtype and shape. npy and ONNX
  * tensors: the shape must be equal; floating types are converted, integers if
- * every value fits; npy stores bfloat16 as the bits in uint16. png, jpg, pgm,
- * ppm: see ln_image_read; `format` NULL: rejects images. A name that ends in
+ * every value fits; npy stores bfloat16 as the bits in uint16. png, jpg, webp,
+ * bmp, pgm, ppm: see ln_image_read; `format` NULL: rejects images. A name that ends in
  * .bin: raw little-endian elements of exactly like's size. Returns new
  * (tl_tensor_free_data_too), or NULL with a reason that names the file. */
 LN_API tl_tensor *ln_input_read(const char *file, const tl_tensor *like,
