@@ -317,6 +317,13 @@ def empty_prefixes_are_errors(build):
             yield f"make {goal} PREFIX=: exit status {status}, expected '{expected}':\n{output}"
 
 
+def options_that_take_minutes():
+    """Without options, nothing is compiled that takes minutes, wherever its compiler is."""
+    value = re.search(r"^option\('cuda',.* value: '(\w+)'", text_of("meson_options.txt"), re.M)[1]
+    if value != "disabled":
+        yield f"the option cuda is {value}, expected disabled"
+
+
 def outside_checks(tap, prefix):
     checks = [
         ("example", ["check/example", prefix]),
@@ -353,6 +360,7 @@ def main():
         tap.check("uninstall_removes_the_folders_that_were_made", uninstall_removes_folders_that_were_made(build, folder))
         tap.check("an_installation_ends_with_the_line_for_path", install_ends_with_the_line_for_path(build, folder))
         tap.check("folders_may_have_blanks_and_quotes", unusual_folders_work(build, folder))
+        tap.check("the_target_cuda_is_built_on_request_only", options_that_take_minutes())
         tap.check("an_empty_prefix_is_an_error", empty_prefixes_are_errors(build))
         outside_checks(tap, prefix)
         moved = os.path.join(folder, "second")
