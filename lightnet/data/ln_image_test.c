@@ -444,8 +444,39 @@ START_TEST(transparent_pixels_of_webp_are_drawn_on_black)
     WebPFree(data);
 }
 END_TEST
-#define WEBP_TESTS \
-    webp_pixels_pass_exactly_and_damage_is_an_error, transparent_pixels_of_webp_are_drawn_on_black,
+// Source: "WebP Container Specification" and "Specification for WebP Lossless Bitstream", of
+// Google.
+START_TEST(webp_headers_that_cannot_be_meant_are_errors)
+{
+    static const struct {
+        const char *bytes;
+        size_t size;
+        const char *message;
+    } cases[] = {
+        // 16384 x 16384 pixels, lossless, in 5 bytes
+        {"RIFF\x12\0\0\0WEBPVP8L\5\0\0\0\x2f\xff\xff\xff\x0f\0", 26,
+         "16384 x 16384 pixels: the image is empty or too large"},
+        // 1 x 1 pixel, with the bit of an animation
+        {"RIFF\x1e\0\0\0WEBPVP8X\n\0\0\0\2\0\0\0\0\0\0\0\0\0ANIM\0\0\0\0", 38,
+         "the image is animated, expected a still one"},
+        {"RIFF\x16\0\0\0WEBPVP8 \n\0\0\0\0\0\0\0\0\0\0\0\0\0", 30, "the data are damaged"},
+    };
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        ln_error err = {0};
+        ln_image image;
+        char expected[256];
+        const char *file = write_file(".webp", cases[i].bytes, cases[i].size);
+        ck_assert_int_eq(ln_image_decode(file, &image, &err), -1);
+        unlink(file);
+        snprintf(expected, sizeof(expected), "%s: %s", file, cases[i].message);
+        ck_assert_str_eq(ln_error_text(&err), expected);
+    }
+}
+END_TEST
+#define WEBP_TESTS                                     \
+    webp_pixels_pass_exactly_and_damage_is_an_error,   \
+        transparent_pixels_of_webp_are_drawn_on_black, \
+        webp_headers_that_cannot_be_meant_are_errors,
 #else
 #define WEBP_TESTS
 #endif
@@ -465,7 +496,8 @@ START_TEST(an_input_is_raw_bytes_only_by_its_name)
     file = write_file(".dat", numbers, sizeof(numbers));
     ck_assert_ptr_null(ln_input_read(file, shape, &plain, &err));
     snprintf(expected, sizeof(expected),
-             "%s: unknown data format, expected npy, ONNX tensor, png, jpg, webp, bmp, pgm, ppm, or raw with "
+             "%s: unknown data format, expected npy, ONNX tensor, png, jpg, webp, bmp, pgm, ppm, "
+             "or raw with "
              "a name ending in .bin",
              file);
     unlink(file);
