@@ -263,11 +263,32 @@ START_TEST(numbers_are_read_back_in_locales_without_points)
 }
 END_TEST
 
+/** The last warning about a model that is not compiled. */
+static void check_idle(const char *text, const char *warning)
+{
+    ln_context *ctx = new_context();
+    ck_assert_int_eq(read_text(ctx, text), 0);
+    ck_assert_int_eq(num_warnings, 1);
+    ck_assert_str_eq(last_warning, warning);
+    free_context(ctx);
+}
+
 #define OP_START      "{'ops': [{'name': 'c', 'optype': 'create', 'tensors_in': [], "
 #define WITH_PARAM(p) OP_START "'tensors_out': [], 'params': [" p "]}]}"
 #define WITH_OUT(o)   OP_START "'tensors_out': [" o "], 'params': []}]}"
 #define A_TENSOR      "{'arg_name': 'dst', 'name': 'a'}"
 #define WITH_TOP(top) OP_START "'tensors_out': [" A_TENSOR "], 'params': []}], " top "}"
+
+START_TEST(keys_of_a_plan_warn_in_models_without_one)
+{
+#define NO_EFFECT "has no effect: the model is not compiled, as it has no 'arch'"
+    check_idle("{'ops': [], 'threads': 2}", "m.json: key 'threads' " NO_EFFECT);
+    check_idle(WITH_OUT("{'arg_name': 'dst', 'name': 'a', 'offset': 64}"),
+               "m.json: operator 'c' (create): tensors_out[0]: key 'offset' " NO_EFFECT);
+    check_idle(OP_START "'tensors_out': [" A_TENSOR "], 'params': [], 'scratch': {'size': 1}}]}",
+               "m.json: operator 'c' (create): key 'scratch' " NO_EFFECT);
+}
+END_TEST
 
 START_TEST(unknown_keys_give_one_warning_each)
 {
@@ -601,7 +622,8 @@ END_TEST
 
 LN_TEST_MAIN("json ir", a_written_file_reads_back_the_same,
              operators_come_in_order_with_their_lists, compiled_model_has_its_plan,
-             numbers_are_read_back_in_locales_without_points, unknown_keys_give_one_warning_each,
+             numbers_are_read_back_in_locales_without_points,
+             keys_of_a_plan_warn_in_models_without_one, unknown_keys_give_one_warning_each,
              rejects_bad_models_with_position_and_reason, rejects_invalid_json_with_line_and_column,
              rejects_every_truncated_model, every_changed_byte_of_a_model_is_survived,
              rejects_nul_bytes_and_deep_nesting, rejects_long_names,

@@ -123,19 +123,30 @@ static int is_listed(const char *str, const char *const *list)
     return *list != NULL;
 }
 
+/* Keys of the memory plan, which only compiled models have. */
+static const char *const of_plans[] = {"threads", "scratch", "offset", NULL};
+
 int ln_ir_warn_of_unknown(const ln_ir_reader *r, const ln_ir_element *e, const char *const *known)
 {
     const char *key;
     json_t *value;
     json_object_foreach((json_t *)e->json, key, value)
     {
-        if (is_listed(key, known) || ln_hash_find(r->unknown, key))
+        const int is_known = is_listed(key, known),
+                  is_idle = !r->target && is_listed(key, of_plans);
+        if ((is_known && !is_idle) || ln_hash_find(r->unknown, key))
             continue;
         if (ln_hash_insert(r->unknown, key, (void *)key) < 0)
             return ln_ir_fail_last(r);
         char place[LN_MAXLINE];
         print_place(r, place, sizeof(place));
-        ln_warn(r->ctx, "%s: %sunknown key '%s'", place, e->label, key);
+        if (is_known)
+            ln_warn(r->ctx,
+                    "%s: %skey '%s' has no effect: the model is not compiled, as it has no "
+                    "'arch'",
+                    place, e->label, key);
+        else
+            ln_warn(r->ctx, "%s: %sunknown key '%s'", place, e->label, key);
     }
     return 0;
 }
