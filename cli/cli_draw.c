@@ -355,10 +355,22 @@ static int check_file(const cli_options *opt)
     return format ? cli_guard_output(opt, opt->outfile, format->kind) : CLI_WRONG_USAGE;
 }
 
+/** Options that what is drawn does not use. */
+static int check_unused(const cli_options *opt)
+{
+    const char *const what = opt->draw ? opt->draw : "";
+    if (opt->overlap >= 0 && strcmp(what, "boxes") != 0)
+        return cli_usage("--overlap needs --draw boxes");
+    if (opt->threshold >= 0 && strcmp(what, "boxes") != 0 && strcmp(what, "mask") != 0)
+        return cli_usage("--threshold needs --draw boxes or mask");
+    return !opt->draw && opt->outfile ? cli_usage("-o needs --draw; -O DIR writes outputs") : 0;
+}
+
 int cli_draw_check(const cli_options *opt)
 {
-    if (!opt->draw)
-        return opt->outfile ? cli_usage("-o needs --draw; -O DIR writes outputs") : 0;
+    const int unused = check_unused(opt);
+    if (unused || !opt->draw)
+        return unused;
     if (opt->json)
         return cli_usage("--draw and --json exclude each other");
     if (!find_kind(opt->draw))

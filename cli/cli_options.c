@@ -393,9 +393,9 @@ static void set_defaults(cli_options *opt)
     opt->seconds = 2;
     opt->max_seconds = -1;
     opt->seed = -1;
-    opt->threshold = opt->overlap = 0.5;
     opt->rtol = -1; // by type
     opt->atol = -1; // depends on the comparison
+    opt->threshold = opt->overlap = -1;
     opt->percentile = opt->max_error = opt->top1 = opt->each_seconds = -1;
 }
 

@@ -79,8 +79,8 @@ typedef struct cli_options {
     double mean[3];          /* --mean, of each channel; NaN: not given */
     double scale[3];         /* --scale, the same */
     double std[3];           /* --std, the same */
-    double threshold;        /* --threshold */
-    double overlap;          /* --overlap */
+    double threshold;        /* --threshold, below 0: not given */
+    double overlap;          /* --overlap, below 0: not given */
     double rtol;             /* --rtol, below 0: not given */
     double atol;             /* --atol, below 0: not given */
     double percentile;       /* --percentile, below 0: not given */

@@ -271,6 +271,8 @@ static int check_options(const cli_options *opt)
                          opt->calibration);
     if (opt->percentile >= 0 && !(opt->percentile >= 50 && opt->percentile <= 100))
         return cli_usage("--percentile is '%g', expected a number from 50 to 100", opt->percentile);
+    if (opt->percentile >= 0 && !(opt->calibration && !strcmp(opt->calibration, "percentile")))
+        return cli_usage("--percentile needs --calibration percentile");
     if (opt->top1 > 1)
         return cli_usage("--top1 is '%g', expected a number from 0 to 1", opt->top1);
     if (opt->each_seconds > 3600)

@@ -396,11 +396,17 @@ int cli_run(const cli_options *given)
     with.photo = opt->each ? NULL : &photo; // each file has its own
     if (opt->draw && !opt->top && !strcmp(opt->draw, "classes"))
         with.top = DRAWN_CLASSES;
+    if (opt->threshold < 0)
+        with.threshold = 0.5;
+    if (opt->overlap < 0)
+        with.overlap = 0.5;
+    if (opt->print_all && opt->outdir && !opt->top)
+        return cli_usage("--print-all needs --top K beside -O, which writes outputs in full");
     if (opt->labels && !opt->top && !opt->draw)
         return cli_usage("--labels needs --top K or --draw");
     if (opt->batch && !opt->each)
         return cli_usage("--batch needs --each DIR, PATTERN or LIST");
-    int status = cli_draw_check(opt);
+    int status = cli_draw_check(given);
     if (status)
         return status;
     status = cli_labels_read(opt->labels, &names);
