@@ -456,6 +456,40 @@ def a_deadline_and_cancel_end_bound_runs():
     return faults + raises(lightnet.Cancelled, lambda: s.run_with_iobinding(binding))
 
 
+def either(cond, inputs, before=(), constants=()):
+    """The bytes of y = the sum of x if `cond` holds, otherwise the sums of x as rows of 5."""
+    def sum_of(name, made, *nodes, **options):
+        return w.graph([*nodes, w.node("ReduceSum", [name], [made], keepdims=0)], [], [w.value(made, "float", [])], **options)
+    other = sum_of("r", "b", w.node("Reshape", ["x", "s"], ["r"], name="rows"), initializers=[w.tensor("s", "int64", [2], [-1, 5])])
+    nodes = [*before, w.node("If", [cond], ["y"], then_branch=sum_of("x", "a"), else_branch=other)]
+    return w.model(w.graph(nodes, [w.value("x", "float", [1, "n"]), *inputs], [w.value("y", "float", [])], constants), opset=16)
+
+
+def sums_of_branches(model, feed):
+    """Faults of one session: for several sizes in turn, whether each branch runs for the sizes that it fits."""
+    s, faults = lightnet.InferenceSession(model), []
+    for size, takes_first in ((6, True), (6, False), (5, False), (7, True), (10, False), (8, False), (8, True), (15, False), (5, True)):
+        x = np.arange(1, size + 1, dtype=np.float32).reshape(1, size) * (1 if takes_first else -1)
+        run = lambda: s.run(None, feed(x, takes_first))
+        if takes_first or size % 5 == 0:
+            faults += equal(np.asarray(run()[0]), np.asarray(x.sum()))
+        else:
+            faults += raises(lightnet.Error, run, "'rows' (Reshape, opset 16): -1 in the new shape", f"to divide {size}")
+    return faults
+
+
+@test
+def a_branch_that_does_not_fit_fails_only_runs_that_an_input_sends_there():
+    return sums_of_branches(either("flag", [w.value("flag", "bool", [])]),
+                            lambda x, takes_first: {"x": x, "flag": np.array(takes_first)})
+
+
+@test
+def or_that_a_computed_condition_sends_there():
+    above = [w.node("ReduceSum", ["x"], ["t"], keepdims=0), w.node("Greater", ["t", "zero"], ["above"])]
+    return sums_of_branches(either("above", [], above, [w.tensor("zero", "float", [], [0.0])]), lambda x, takes_first: {"x": x})
+
+
 @test
 def profiles_list_operators():
     rows = digits().profile({"image": image()})
