@@ -85,6 +85,11 @@ RIGHT = [
     ("the last of several constants of one name counts, in whatever order the nodes are",
      simple([constant("c", 5), node("Add", ["a", "c"], ["y"]), node("Mul", ["x", "c"], ["a"]), constant("c", 2)]), {"x": X},
      [X * 2 + 2]),
+    ("so does the last of several initializers", simple([node("Add", ["x", "c"], ["y"])], initializers=[
+        tensor("c", "float", [], [5]), tensor("c", "float", [], [7])]), {"x": X}, [X + 7]),
+    ("but not if the value is given",
+     simple([node("Add", ["x", "c"], ["y"])], inputs=[("x", (2, 3)), ("c", ())],
+            initializers=[tensor("c", "float", [], [5]), tensor("c", "float", [], [7])]), {"x": X, "c": np.float32(1)}, [X + 1]),
     ("also if an initializer has that name", simple([node("Add", ["x", "c"], ["y"]), constant("c", 2)],
                                                     initializers=[tensor("c", "float", [], [5])]), {"x": X}, [X + 2]),
 ]

@@ -49,16 +49,30 @@ const char *ln_onnx_add_tensor(ln_onnx_scope *scope, const LnOnnx__Tensor *proto
     return made;
 }
 
+// Of several of one name, the last one counts, as in ONNX Runtime.
+static void enter_initializer(ln_onnx_scope *scope, const LnOnnx__Tensor *tensor, ln_hash *entered)
+{
+    const char *name = ln_onnx_text(tensor->name);
+    const int is_twin = ln_hash_find(entered, name) != NULL;
+    // An input that is bound by its name takes the place of its default.
+    if (!is_twin && ln_hash_find(scope->names, name))
+        return;
+    if (is_twin)
+        ln_onnx_warn_of_twins(scope->model, name, "initializers");
+    if (ln_hash_insert(entered, name, scope) < 0)
+        ln_translation_fail_memory(&scope->model->base);
+    ln_onnx_scope_set(scope, name, ln_onnx_add_tensor(scope, tensor, name));
+}
+
 static void enter_initializers(ln_onnx_scope *scope, const LnOnnx__Graph *graph)
 {
     ln_onnx_model *m = scope->model;
-    for (size_t i = 0; i < graph->n_initializer && !m->base.failed; i++) {
-        const LnOnnx__Tensor *tensor = graph->initializer[i];
-        const char *name = ln_onnx_text(tensor->name);
-        // An input that is bound by its name takes the place of its default.
-        if (!ln_hash_find(scope->names, name))
-            ln_onnx_scope_set(scope, name, ln_onnx_add_tensor(scope, tensor, name));
-    }
+    ln_hash *entered = ln_hash_create(ln_str_hash, ln_str_cmp, NULL, NULL);
+    if (!entered)
+        ln_translation_fail_memory(&m->base);
+    for (size_t i = 0; i < graph->n_initializer && !m->base.failed; i++)
+        enter_initializer(scope, graph->initializer[i], entered);
+    ln_hash_free(entered);
     for (size_t i = 0; i < graph->n_sparse_initializer && !m->base.failed; i++) {
         const LnOnnx__SparseTensor *sparse = graph->sparse_initializer[i];
         char *name = sparse->values && sparse->values->name ? sparse->values->name : "";

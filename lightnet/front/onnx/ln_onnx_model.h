@@ -166,6 +166,9 @@ const char *ln_onnx_sparse(ln_onnx_node *n, const LnOnnx__SparseTensor *sparse, 
  *  borrowed, until the translation ends; NULL after a failure: they form a cycle. ln_onnx_sort.c */
 LnOnnx__Node *const *ln_onnx_sort(ln_onnx_model *m, LnOnnx__Node *const *nodes, size_t n);
 
+/** Warns, once, of constants of one name: `what` they are. ln_onnx_sort.c */
+void ln_onnx_warn_of_twins(ln_onnx_model *m, const char *name, const char *what);
+
 /** Gives inputs of the graph that are maps, and that CastMap or DictVectorizer read, the type of a
  *  tensor, in place: [1, C] of the values, in the order of the vocabulary or of ascending keys. -1:
  *  no memory. ln_onnx_maps.c */

@@ -222,11 +222,7 @@ static void enter_again(sorter *s, size_t i, const char *name, size_t earlier)
             ln_onnx_text(node->op_type));
         return;
     }
-    if (!s->model->has_twins)
-        ln_warn(s->model->base.ctx,
-                "%s: '%s' is defined twice, by nodes of type Constant; the last one counts",
-                s->model->base.file, name);
-    s->model->has_twins = 1;
+    ln_onnx_warn_of_twins(s->model, name, "nodes of type Constant");
     if (!s->earlier)
         s->earlier = alloc(s, s->n, sizeof(*s->earlier));
     if (s->earlier)
@@ -248,6 +244,14 @@ static void enter_producers(sorter *s)
         for (size_t k = 0; k < s->nodes[i]->n_output && !s->model->base.failed; k++)
             if (*s->nodes[i]->output[k])
                 enter_producer(s, i, s->nodes[i]->output[k]);
+}
+
+void ln_onnx_warn_of_twins(ln_onnx_model *m, const char *name, const char *what)
+{
+    if (!m->has_twins)
+        ln_warn(m->base.ctx, "%s: '%s' is defined twice, by %s; the last one counts", m->base.file,
+                name, what);
+    m->has_twins = 1;
 }
 
 LnOnnx__Node *const *ln_onnx_sort(ln_onnx_model *m, LnOnnx__Node *const *nodes, size_t n)
