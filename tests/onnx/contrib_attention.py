@@ -132,6 +132,8 @@ def multi_head():
             what = f"{kind}, {queries} x {keys}"
             how = {"num_heads": HEADS}
             yield contrib(what, "MultiHeadAttention", [q, k, v], like(kind, merged(attention(a, b, c))), **how)
+            yield contrib(f"{what}, a length of no past", "MultiHeadAttention", [q, k, v, *[None] * 5, int32s(3)],
+                          like(kind, merged(attention(a, b, c))), **how)
             yield contrib(f"{what}, bias", "MultiHeadAttention", [q, k, v, bias],
                           like(kind, merged(attention(d, e, f)), e, f), **how)
             yield contrib(f"{what}, scale", "MultiHeadAttention", [q, k, v], like(kind, merged(attention(a, b, c, scale=0.75))),
@@ -195,6 +197,8 @@ def projections():
             yield contrib(what, "Attention", [x, w, bias], like(kind, merged(attention(q, k, v))), **how)
             yield contrib(f"{what}, no bias, a scale", "Attention", [x, w],
                           like(kind, merged(attention(*projected(*wide(x, w), None, sizes), scale=0.3))), scale=0.3, **how)
+            yield contrib(f"{what}, a length of no past", "Attention", [x, w, bias, None, None, None, int32s(3)],
+                          like(kind, merged(attention(q, k, v))), **how)
             yield contrib(f"{what}, causal", "Attention", [x, w, bias],
                           like(kind, merged(attention(q, k, v, not_after(steps, steps)))), unidirectional=1, **how)
             index = np.arange(steps)
@@ -406,7 +410,7 @@ WRONG = [
      "input 5, 'attention_bias', has shape [2, 3, 8], expected"),
     ("MultiHeadAttention", [X, X, X, None, None, None, real(2, 2, 1, 4)], {"num_heads": 2},
      "'past_key' and 'past_value', is missing"),
-    ("MultiHeadAttention", [X, X, X, None, None, None, None, None, int32s(1)], {"num_heads": 2},
+    ("MultiHeadAttention", [X, X, X, None, None, None, real(2, 2, 1, 4), real(2, 2, 1, 4), int32s(1)], {"num_heads": 2},
      "input 8, 'past_sequence_length', is not supported"),
     ("MultiHeadAttention", [real(2, 3, 2, 2, 4)], {"num_heads": 2}, "has shape [2, 3, 2, 2, 4], expected [B, S, 2, 3, D]"),
     ("Attention", [X, real(8, 24)], {"num_heads": 2, "do_rotary": 1}, "attribute 'do_rotary' is 1, expected 0"),

@@ -184,7 +184,8 @@ static void translate_multi_head(ln_onnx_node *n)
 {
     const int heads = ln_onnx_read_heads(n, "num_heads");
     const char *parts[3] = {NULL, NULL, NULL};
-    ln_onnx_refuse_input(n, PAST_LEN, "past_sequence_length");
+    if (ln_onnx_has_input(n, PAST_KEY)) // without a past its length has no effect
+        ln_onnx_refuse_input(n, PAST_LEN, "past_sequence_length");
     ln_onnx_refuse_input(n, BEAMS, "cache_indirection");
     const int is_projected = read_operands(n, heads, parts);
     add_biases(n, parts, is_projected ? 1 : 3);
@@ -313,7 +314,8 @@ static void translate_attention(ln_onnx_node *n)
     enum { INPUT, WEIGHT, OFFSET, MASK, PAST, SCORES, PAST_SEQUENCE };
     const int heads = ln_onnx_read_heads(n, "num_heads"), width = read_projection(n);
     projected p = {.mask = MASK, .past = PAST, .bias = SCORES};
-    ln_onnx_refuse_input(n, PAST_SEQUENCE, "past_sequence_length");
+    if (ln_onnx_has_input(n, PAST)) // without a past its length has no effect
+        ln_onnx_refuse_input(n, PAST_SEQUENCE, "past_sequence_length");
     if (!ln_onnx_failed(n))
         read_widths(n, width, heads, p.sizes);
     p.all =
