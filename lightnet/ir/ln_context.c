@@ -49,7 +49,7 @@ ln_context *ln_context_create(void)
     ctx->planned_threads = 1;
     ctx->isa = tl_isa_best();
     ctx->precision = TL_FLOAT;
-    ctx->optimize = 1;
+    ctx->optimize = LN_OPTIMIZE_ALL;
     ctx->error = ln_alloc(sizeof(*ctx->error));
     if (!ctx->error)
         goto fail;

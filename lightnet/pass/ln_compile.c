@@ -141,6 +141,18 @@ static int rewrite_all(ln_context *ctx, const ln_arch *arch, int *is_clean)
     return 0;
 }
 
+// Rules of abstract operators. Without them, the target's rules choose kernels for the operators of
+// the model.
+static int rewrite_abstract(ln_context *ctx, const ln_arch *none, int *is_clean)
+{
+    const int optimize = ctx->optimize;
+    if (optimize == LN_OPTIMIZE_TARGET)
+        ctx->optimize = 0; // they only lower
+    const int status = rewrite_all(ctx, none, is_clean);
+    ctx->optimize = optimize;
+    return status;
+}
+
 // The operators of `ctx` become operators of the target.
 static int lower(ln_context *ctx, const ln_arch *arch)
 {
@@ -151,7 +163,7 @@ static int lower(ln_context *ctx, const ln_arch *arch)
     const int status = rewrite_field(ctx, arch, offsetof(ln_arch, model_stages), &is_clean) ||
                        ln_canonicalize(ctx) || clean_up(ctx, &is_clean) ||
                        rewrite_field(ctx, arch, offsetof(ln_arch, early_stages), &is_clean) ||
-                       (none && rewrite_all(ctx, none, &is_clean)) ||
+                       (none && rewrite_abstract(ctx, none, &is_clean)) ||
                        rewrite_all(ctx, arch, &is_clean);
     ln_rewriting_end(ctx);
     return status ? -1 : 0;

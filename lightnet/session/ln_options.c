@@ -187,6 +187,7 @@ static const option options_known[] = {
     {"allow_output", parse_text, FIELD(may_write), 0, NULL},
     {"seed", parse_seed, FIELD(seed), UINT64_MAX, "a number of at least 0"},
     {"reference", parse_yes, FIELD(is_reference), 0, YES},
+    {"unoptimized", parse_yes, FIELD(is_unoptimized), 0, YES},
     {"precision", parse_text, FIELD(precision), 0, NULL},
     {"tuning", parse_yes, FIELD(is_tuned), 0, YES},
     {"map", parse_yes, FIELD(is_mapped), 0, YES},

@@ -40,7 +40,7 @@ struct ln_options {
     ln_list *disabled; /* char *: rules */
     ln_list *outputs;  /* char *: tensors */
     int threads;       /* 0: all; LN_THREADS_NOT_SET */
-    int is_reference, is_tuned, is_mapped;
+    int is_reference, is_unoptimized, is_tuned, is_mapped;
     int programs; /* cached unused programs */
     uint64_t seed;
     int has_seed;

@@ -56,6 +56,8 @@ static int set_options(ln_context *ctx, const ln_options *options)
         ctx->msg_data = (void *)options;
     }
     ln_context_set_seed(ctx, options->seed);
+    if (options->is_unoptimized)
+        ctx->optimize = LN_OPTIMIZE_TARGET;
     if (options->is_reference)
         ln_context_set_reference(ctx);
     return ln_context_set_limit(ctx, LN_LIMIT_MEMORY, options->memory_limit) ||

@@ -40,6 +40,12 @@ LN_BEGIN_DECLS
 /* Bits of ctx->declared. */
 enum { LN_DECLARES_INPUTS = 1, LN_DECLARES_OUTPUTS = 2 };
 
+/** What compiling applies. */
+enum {
+    LN_OPTIMIZE_ALL = 1,    /* all rules (default) */
+    LN_OPTIMIZE_TARGET = 2, /* rules of the target alone: they choose layouts and kernels */
+};
+
 typedef struct ln_context {
     ln_hash *tensor_table;              /* the tensor table */
     ln_hash *op_table;                  /* the operator table */
@@ -63,7 +69,7 @@ typedef struct ln_context {
     tl_isa isa;            /* the max instruction set of kernels */
     uint64_t seed;         /* of random tensors */
     uint64_t random;       /* state of the generator, from the seed at load; unused in bodies */
-    int optimize;          /* 0: lowering only, the reference program */
+    int optimize;          /* 0: lowering only, the reference program; or LN_OPTIMIZE_.. */
     ln_list *rules;        /* ln_rule_count: rules that fired, in order of first firing */
     ln_list *disabled;     /* names (char *) of disabled rules */
     ln_hash *tuned;        /* measured shape -> fastest algorithm; NULL: nothing is measured */

@@ -76,6 +76,7 @@ LN_API void ln_options_free(ln_options *options);
  *  |                 | their own, which then draw the same in each session. Default: each       |
  *  |                 | session draws other numbers                                              |
  *  | reference       | yes: run the operators one by one on plain C kernels                     |
+ *  | unoptimized     | yes: apply only the rules of the target, which choose its fast kernels   |
  *  | precision       | bf16: products, convolutions may round to bfloat16; tf32 and fp16 are    |
  *  |                 | for the target cuda (ln_context.h)                                       |
  *  | tuning          | yes: measure and select the fastest kernels when a program is compiled   |
