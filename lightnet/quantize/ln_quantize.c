@@ -241,11 +241,18 @@ static int make_room(ln_quantize_samples *samples)
     return 0;
 }
 
+// Returns new (ln_free): the elements; strings are a block.
+static void *clone_data(const tl_tensor *t)
+{
+    return t->dtype == TL_STRING ? (void *)tl_strings_clone(t->data, (size_t)t->len)
+                                 : ln_clone(t->data, tl_tensor_size(t));
+}
+
 static int copy_sample(ln_quantize_samples *samples, int n, const tl_tensor *const *inputs)
 {
     void **const at = samples->data + (size_t)samples->n * (size_t)n;
     int i = 0;
-    while (i < n && (at[i] = ln_clone(inputs[i]->data, tl_tensor_size(inputs[i]))))
+    while (i < n && (at[i] = clone_data(inputs[i])))
         i++;
     if (i == n) {
         samples->n++;

@@ -65,8 +65,14 @@ def _port(info: memoryview) -> Port:
                 None if shape is None else [_size(dim) for n, _, _, dim in fields(shape) if n == 1])
 
 
-def _ports(model: memoryview) -> Tuple[List[Port], List[Port]]:
-    """The inputs without a default, and the outputs, of an ONNX model."""
+class Interface(NamedTuple):
+    """Of the file of an ONNX model: inputs without a default, outputs, and inputs with one."""
+    inputs: List[Port]
+    outputs: List[Port]
+    overridable: List[Port]
+
+
+def _interface(model: memoryview) -> Interface:
     inputs, outputs, defaults = [], [], set()
     for number, kind, _, graph in fields(model):
         if number != GRAPH or kind != BYTES:
@@ -76,21 +82,27 @@ def _ports(model: memoryview) -> Tuple[List[Port], List[Port]]:
                 (inputs if n == INPUT else outputs).append(_port(content))
             elif inner == BYTES and n == INITIALIZER:
                 defaults.add(text_of(content, 8))
-    return [port for port in inputs if port.name not in defaults], outputs
+    return Interface([port for port in inputs if port.name not in defaults], outputs,
+                     [port for port in inputs if port.name in defaults])
+
+
+def interface_of(path: Optional[str], content: Optional[bytes]) -> Optional[Interface]:
+    """None: it is not an ONNX model."""
+    try:
+        if content is not None:
+            return _interface(memoryview(content))
+        with open(path or "", "rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as mapped:
+            with memoryview(mapped) as data:
+                return _interface(data)
+    except (InvalidGraph, OSError, ValueError, BufferError):
+        return None
 
 
 def ports_of(path: Optional[str], content: Optional[bytes]) -> Optional[Tuple[List[Port], List[Port]]]:
     """(inputs, outputs) of a model with sequences or optional values; None: it has none, or is not an ONNX model."""
-    try:
-        if content is not None:
-            ports = _ports(memoryview(content))
-        else:
-            with open(path or "", "rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as mapped:
-                with memoryview(mapped) as data:
-                    ports = _ports(data)
-    except (InvalidGraph, OSError, ValueError, BufferError):
-        return None
-    return ports if any(port.form != TENSOR for port in [*ports[0], *ports[1]]) else None
+    found = interface_of(path, content)
+    is_compound = found and any(port.form != TENSOR for port in [*found.inputs, *found.outputs])
+    return (found.inputs, found.outputs) if found and is_compound else None
 
 
 def _arrays(port: Port, value: Value) -> Optional[List[Any]]:
@@ -103,6 +115,16 @@ def _arrays(port: Port, value: Value) -> Optional[List[Any]]:
     if not is_list:
         raise InvalidArgument(f"input '{port.name}' is {type(value).__name__}, expected a list of arrays")
     return list(value)  # type: ignore[arg-type]
+
+
+def _elements(array: Any) -> Union[bytes, Tuple[bytes, ...]]:
+    """The bytes of an array; of strings a tuple."""
+    array, _ = as_array(array)
+    return tuple(array[1]) if isinstance(array, tuple) else array.tobytes()
+
+
+def _size_of(elements: Union[bytes, Tuple[bytes, ...]]) -> int:
+    return sum(map(len, elements)) if isinstance(elements, tuple) else len(elements)
 
 
 class Feed:
@@ -126,16 +148,18 @@ class Feed:
     @staticmethod
     def _key(array: Any) -> Tuple[str, Tuple[int, ...]]:
         array, kind = as_array(array)
+        if isinstance(array, tuple):  # strings
+            return "str", array[0]
         return kind or array.dtype.name, array.shape
 
     def values(self) -> Tuple[Any, ...]:
-        """The bytes of values that may determine shapes."""
-        return tuple(b"".join(as_array(array)[0].tobytes() for array in arrays) if self._is_decisive(arrays) else None
+        """The elements of values that may determine shapes."""
+        return tuple(tuple(map(_elements, arrays)) if self._is_decisive(arrays) else None
                      for _, arrays in self.arrays if arrays is not None)
 
     @staticmethod
     def _is_decisive(arrays: Sequence[Any]) -> bool:
-        return sum(as_array(array)[0].nbytes for array in arrays) <= MOST_DECISIVE
+        return sum(_size_of(_elements(array)) for array in arrays) <= MOST_DECISIVE
 
     def bound(self, with_data: bool) -> List[Tuple[str, Optional[List[Any]], bool, bool]]:
         """The values for opening a variant."""

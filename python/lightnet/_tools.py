@@ -83,7 +83,8 @@ def _input_files(feed: Optional[Mapping[str, Any]]) -> Iterator[List[str]]:
         words = []
         for i, (name, value) in enumerate((feed or {}).items()):
             path = os.path.join(folder, f"{i}.npy")
-            numpy().save(path, as_array(value)[0])
+            array, kind = as_array(value)
+            numpy().save(path, numpy().array(array[1], "S").reshape(array[0]) if kind == "str" else array)
             words += ["-i", f"{name}={path}"]
         yield words
 

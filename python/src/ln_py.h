@@ -33,12 +33,15 @@ PyAPI_FUNC(int) PyObject_GetBuffer(PyObject *object, Py_buffer *view, int flags)
 PyAPI_FUNC(void) PyBuffer_Release(Py_buffer *view);
 #endif
 
-/** A C-contiguous array of an object, as LightNet sees it. */
+/** A C-contiguous array of an object, as LightNet sees it. Zero: it holds nothing. */
 typedef struct ln_py_array {
-    Py_buffer view;            /* obj NULL: it holds no memory */
+    Py_buffer view;            /* keeps the memory of an object; obj NULL: none */
     const tl_string **strings; /* or strings, a block (tl_free) */
     tl_dtype dtype;
-    int dims[TL_MAXDIM];
+    int ndim, dims[TL_MAXDIM];
+    int len;     /* elements */
+    size_t size; /* bytes */
+    void *data;  /* of the view, or the strings */
 } ln_py_array;
 
 /** The state that functions of the module share. */
@@ -64,6 +67,9 @@ void ln_py_array_release(ln_py_array *array);
 
 /** Whether it holds memory, or strings. */
 int ln_py_array_is_set(const ln_py_array *array);
+
+/** The tensor of the array, which must outlive it and stay where it is. */
+tl_tensor ln_py_array_tensor(ln_py_array *array);
 
 /** Returns new: an array of str from a tensor of TL_STRING. NULL: an exception is set. */
 PyObject *ln_py_strings_new(const tl_tensor *t);

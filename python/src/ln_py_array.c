@@ -3,6 +3,7 @@
 
 #include "ln_py.h"
 
+#include <limits.h>
 #include <stdint.h>
 #include <string.h>
 
@@ -79,14 +80,21 @@ static int take_buffer(ln_py_array *array, PyObject *object, int is_writable)
     const Py_buffer *const view = &array->view;
     array->dtype = dtype_of_format(view->format, view->itemsize);
     int is_known = array->dtype != TL_DTYPE_INVALID && view->ndim <= TL_MAXDIM &&
-                   (uintptr_t)view->buf % (size_t)view->itemsize == 0;
+                   (uintptr_t)view->buf % (size_t)view->itemsize == 0 &&
+                   view->len / view->itemsize <= INT_MAX;
     for (int i = 0; is_known && i < view->ndim; i++) {
         array->dims[i] = (int)view->shape[i];
         is_known = array->dims[i] == view->shape[i];
     }
-    if (!is_known)
+    if (!is_known) {
         ln_py_array_release(array);
-    return is_known;
+        return 0;
+    }
+    array->ndim = view->ndim;
+    array->len = (int)(view->len / view->itemsize);
+    array->size = (size_t)view->len;
+    array->data = view->buf;
+    return 1;
 }
 
 /** The block of a list of bytes; NULL: an exception is set. */
@@ -122,20 +130,25 @@ static int take_strings(ln_py_array *array, PyObject *pair)
     PyObject *shape, *texts;
     if (!PyArg_ParseTuple(pair, "OO", &shape, &texts))
         return -1;
-    array->view.ndim = (int)PyTuple_Size(shape);
-    if (PyErr_Occurred())
+    const Py_ssize_t ndim = PyTuple_Size(shape), len = PyList_Size(texts);
+    if (ndim < 0 || len < 0)
         return -1;
-    if (array->view.ndim > TL_MAXDIM) {
-        PyErr_Format(PyExc_TypeError, "an array of %d dimensions, expected at most %d",
-                     array->view.ndim, TL_MAXDIM);
+    if (ndim > TL_MAXDIM || len > INT_MAX) {
+        PyErr_Format(PyExc_TypeError,
+                     "an array of %zd dimensions and %zd strings, expected at most %d and %d", ndim,
+                     len, TL_MAXDIM, INT_MAX);
         return -1;
     }
-    for (int i = 0; i < array->view.ndim; i++)
+    for (int i = 0; i < ndim; i++)
         array->dims[i] = (int)PyLong_AsLong(PyTuple_GetItem(shape, i));
     array->strings = PyErr_Occurred() ? NULL : block_of(texts);
     if (!array->strings)
         return -1;
     array->dtype = TL_STRING;
+    array->ndim = (int)ndim;
+    array->len = (int)len;
+    array->size = (size_t)len * sizeof(*array->strings);
+    array->data = (void *)array->strings;
     return 0;
 }
 
@@ -182,14 +195,22 @@ void ln_py_array_release(ln_py_array *array)
 {
     if (array->view.obj)
         PyBuffer_Release(&array->view);
-    array->view.obj = NULL;
     tl_free((void *)array->strings);
-    array->strings = NULL;
+    *array = (ln_py_array){.dtype = array->dtype};
 }
 
 int ln_py_array_is_set(const ln_py_array *array)
 {
     return array->view.obj || array->strings;
+}
+
+tl_tensor ln_py_array_tensor(ln_py_array *array)
+{
+    return (tl_tensor){.dtype = array->dtype,
+                       .ndim = array->ndim,
+                       .dims = array->dims,
+                       .len = array->len,
+                       .data = array->data};
 }
 
 static PyObject *shape_of(int ndim, const int *dims)
@@ -247,6 +268,8 @@ PyObject *ln_py_array_new(ln_py_array *array, tl_dtype dtype, int ndim, const in
     // A view of bytes: NumPy would describe type and shape by text.
     if (object && PyObject_GetBuffer(object, &array->view, PyBUF_WRITABLE) == 0) {
         array->dtype = dtype;
+        array->size = (size_t)array->view.len;
+        array->data = array->view.buf;
         return object;
     }
     array->view.obj = NULL;

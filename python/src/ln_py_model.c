@@ -6,13 +6,14 @@
 typedef struct model_object {
     PyObject base;
     ln_model *model;
+    PyObject *messages; /* a list of (level, text) */
 } model_object;
 
 PyObject *ln_py_model_type;
 
 int ln_py_is_model(PyObject *object)
 {
-    return PyObject_IsInstance(object, ln_py_model_type) == 1;
+    return PyObject_TypeCheck(object, (PyTypeObject *)ln_py_model_type);
 }
 
 ln_model *ln_py_model_of(PyObject *model)
@@ -81,11 +82,9 @@ static int tensors_get(tensors *t, PyObject *list, int with_data)
         Py_XDECREF(item);
         if (status < 0)
             return -1;
-        t->items[i] = (tl_tensor){.dtype = a->dtype,
-                                  .len = (int)(a->view.len / a->view.itemsize),
-                                  .ndim = a->view.ndim,
-                                  .dims = a->dims,
-                                  .data = with_data ? a->view.buf : NULL};
+        t->items[i] = ln_py_array_tensor(a);
+        if (!with_data)
+            t->items[i].data = NULL;
         t->list[i] = &t->items[i];
     }
     return 0;
@@ -129,6 +128,20 @@ static int bind_values(ln_options *options, PyObject *values)
     return n < 0 ? -1 : 0;
 }
 
+/** Appends a message to the list `data`. */
+static void note_message(void *data, int level, const char *text)
+{
+    const PyGILState_STATE state = PyGILState_Ensure();
+    PyObject *type, *value, *traceback; // of an exception that is set already
+    PyErr_Fetch(&type, &value, &traceback);
+    PyObject *const row = Py_BuildValue("iN", level, ln_py_text(text));
+    if (!row || PyList_Append(data, row) < 0)
+        PyErr_Clear();
+    Py_XDECREF(row);
+    PyErr_Restore(type, value, traceback);
+    PyGILState_Release(state);
+}
+
 /** Opens the file `name`, or the `size` bytes, without the lock of the interpreter. */
 static ln_model *open_model(const char *name, const char *bytes, Py_ssize_t size,
                             const ln_options *options)
@@ -144,18 +157,20 @@ static ln_model *open_model(const char *name, const char *bytes, Py_ssize_t size
     return model;
 }
 
-/** Model(name as bytes, bytes or None, [(key, value), ..], [value of bind_value, ..]) */
+/** Model(name as bytes, bytes or None, [(key, value), ..], [value of bind_value, ..], messages) */
 static PyObject *model_new(PyTypeObject *type, PyObject *args, PyObject *kwargs)
 {
     const char *name, *bytes;
     Py_ssize_t size;
-    PyObject *pairs, *values;
+    PyObject *pairs, *values, *messages;
     (void)kwargs;
-    if (!PyArg_ParseTuple(args, "yz#OO", &name, &bytes, &size, &pairs, &values))
+    if (!PyArg_ParseTuple(args, "yz#OOO!", &name, &bytes, &size, &pairs, &values, &PyList_Type,
+                          &messages))
         return NULL;
     ln_options *const options = ln_options_create();
     if (!options)
         return PyErr_NoMemory();
+    ln_options_set_messages(options, note_message, messages);
     const int is_set = set_options(options, pairs) == 0 && bind_values(options, values) == 0;
     ln_model *const model = is_set ? open_model(name, bytes, size, options) : NULL;
     ln_options_free(options);
@@ -163,10 +178,13 @@ static PyObject *model_new(PyTypeObject *type, PyObject *args, PyObject *kwargs)
         return NULL;
     const allocfunc alloc = (allocfunc)PyType_GetSlot(type, Py_tp_alloc);
     model_object *const self = (model_object *)alloc(type, 0);
-    if (self)
-        self->model = model;
-    else
+    if (!self) {
         ln_model_free(model);
+        return NULL;
+    }
+    Py_INCREF(messages);
+    self->model = model;
+    self->messages = messages;
     return (PyObject *)self;
 }
 
@@ -174,6 +192,7 @@ static void model_dealloc(PyObject *self)
 {
     PyTypeObject *const type = Py_TYPE(self);
     ln_model_free(((model_object *)self)->model);
+    Py_XDECREF(((model_object *)self)->messages);
     ((freefunc)PyType_GetSlot(type, Py_tp_free))(self);
     Py_DECREF(type);
 }
@@ -289,8 +308,10 @@ static PyType_Slot model_slots[] = {
     {Py_tp_dealloc, model_dealloc},
     {Py_tp_getset, model_getset},
     {Py_tp_doc,
-     "Model(name as bytes, bytes or None, [(option, value), ..], values): a model that sessions "
-     "share. values: (name, arrays or None, is a sequence, has data) of inputs."},
+     "Model(name as bytes, bytes or None, [(option, value), ..], values, messages): a model that "
+     "sessions "
+     "share. values: (name, arrays or None, is a sequence, has data) of inputs; messages: a list "
+     "that gets (level, text) of each."},
     {0, NULL},
 };
 

@@ -34,12 +34,31 @@ static void replace(PyObject **slot, PyObject *object)
     Py_XDECREF(old);
 }
 
+/** Whether this is the interpreter that imported the module first. Its functions are called by
+ * operations of all, so another one must not replace them. -1: it is another; an exception is set.
+ */
+static int check_interpreter(void)
+{
+    static PyObject *first; // the modules of an interpreter are its own
+    PyObject *const modules = PyImport_GetModuleDict();
+    if (!first) {
+        Py_INCREF(modules);
+        first = modules;
+    }
+    if (first == modules)
+        return 0;
+    PyErr_SetString(PyExc_ImportError, "lightnet is in use in another interpreter of this process, "
+                                       "which is the only one that can use it");
+    return -1;
+}
+
 /** configure([exception of each status], as_array, kind_of, new_strings, message_of) */
 static PyObject *configure(PyObject *module, PyObject *args)
 {
     PyObject *errors, *as_array, *kind_of, *new_strings, *message_of;
     (void)module;
-    if (!PyArg_ParseTuple(args, "OOOOO", &errors, &as_array, &kind_of, &new_strings, &message_of))
+    if (check_interpreter() < 0 ||
+        !PyArg_ParseTuple(args, "OOOOO", &errors, &as_array, &kind_of, &new_strings, &message_of))
         return NULL;
     for (int i = 0; i < LN_STATUS_SIZE; i++) {
         PyObject *const error = PySequence_GetItem(errors, i);

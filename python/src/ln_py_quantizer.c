@@ -3,8 +3,6 @@
 
 #include "ln_py.h"
 
-#include <limits.h>
-
 #include "lightnet/ln_quantize.h"
 
 typedef struct quantizer_object {
@@ -73,19 +71,9 @@ static int take_array(sample *s, PyObject *object)
     ln_py_array *const array = &s->arrays[s->n_taken];
     if (ln_py_array_get(array, object, 0) < 0)
         return -1;
+    s->tensors[s->n_taken] = ln_py_array_tensor(array);
+    s->pointers[s->n_taken] = &s->tensors[s->n_taken];
     s->n_taken++;
-    const Py_ssize_t len = array->view.len / array->view.itemsize;
-    if (len > INT_MAX) {
-        PyErr_Format(PyExc_ValueError, "an array has %zd elements, expected at most %d", len,
-                     INT_MAX);
-        return -1;
-    }
-    s->tensors[s->n_taken - 1] = (tl_tensor){.dtype = array->dtype,
-                                             .ndim = array->view.ndim,
-                                             .dims = array->dims,
-                                             .len = (int)len,
-                                             .data = array->view.buf};
-    s->pointers[s->n_taken - 1] = &s->tensors[s->n_taken - 1];
     return 0;
 }
 

@@ -178,14 +178,13 @@ static const char *name_of(const struct feed_entry *entry)
 static ln_status bind_array(session_object *self, const char *name, const ln_py_array *array,
                             int is_output)
 {
-    const Py_buffer *const view = &array->view;
     if (is_output)
-        return ln_session_bind_output(self->session, name, view->buf, (size_t)view->len);
+        return ln_session_bind_output(self->session, name, array->data, array->size);
     if (array->strings)
-        return ln_session_set_input(self->session, name, TL_STRING, view->ndim, array->dims,
-                                    array->strings);
-    return ln_session_bind_input(self->session, name, array->dtype, view->ndim, array->dims,
-                                 view->buf, (size_t)view->len);
+        return ln_session_set_input(self->session, name, TL_STRING, array->ndim, array->dims,
+                                    array->data);
+    return ln_session_bind_input(self->session, name, array->dtype, array->ndim, array->dims,
+                                 array->data, array->size);
 }
 
 /** Binds the array of `entry` to the input. */
@@ -270,8 +269,7 @@ static int bind_results(session_object *self, feed *outputs, PyObject *names, Py
             ln_py_array_new(&entry->array, info->dtype, info->ndim, info->dims);
         if (!result || PyList_SetItem(results, i, result) < 0 ||
             fail_session(self, ln_session_bind_output(self->session, name_of(entry),
-                                                      entry->array.view.buf,
-                                                      (size_t)entry->array.view.len)) < 0)
+                                                      entry->array.data, entry->array.size)) < 0)
             return -1;
     }
     return 0;
@@ -291,8 +289,8 @@ static PyObject *copy_output(session_object *self, const char *name)
     PyObject *const result = ln_py_array_new(&array, t->dtype, t->ndim, t->dims);
     if (!result)
         return NULL;
-    if (array.view.len)
-        memcpy(array.view.buf, t->data, (size_t)array.view.len);
+    if (array.size)
+        memcpy(array.data, t->data, array.size);
     ln_py_array_release(&array);
     return result;
 }
