@@ -247,6 +247,26 @@ static int open_fixed(ln_model *model, ln_program *program, int is_read)
     return 0;
 }
 
+// A compiled model runs as it is.
+static void warn_of_late_options(const ln_model *model, const ln_context *ctx)
+{
+    const ln_options *const o = model->options;
+    const char *const target = ln_model_metadata(model, "target");
+    const int is_compiled = target || ln_model_metadata(model, "program.1");
+    const struct {
+        const char *key;
+        int is_given;
+    } late[] = {{"target", o->target && target && !ln_streq(o->target, target)},
+                {"reference", o->is_reference},
+                {"precision", o->precision != NULL},
+                {"tuning", o->is_tuned},
+                {"disabled_rule", o->disabled != NULL}};
+    for (size_t i = 0; is_compiled && i < sizeof(late) / sizeof(late[0]); i++)
+        if (late[i].is_given)
+            ln_warn(ctx, "%s: option '%s' has no effect: the model is compiled already",
+                    model->name, late[i].key);
+}
+
 // Takes the program, but not after a failure, of which it has the reason.
 static int open_with(ln_model *model, ln_program *program, const origin *o)
 {
@@ -258,6 +278,7 @@ static int open_with(ln_model *model, ln_program *program, const origin *o)
         return -1;
     if (ln_model_index(model, ctx))
         return -1;
+    warn_of_late_options(model, ctx);
     if (!ln_model_is_open(model))
         return open_fixed(model, program, is_read);
     ln_program_free(program);

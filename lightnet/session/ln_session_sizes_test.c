@@ -598,6 +598,46 @@ static void check_has_no_further_outputs(const char *file, const char *message)
     ln_options_free(options);
 }
 
+static char last_warning[256];
+
+static void note_warning(void *data, int level, const char *text)
+{
+    int *const n = data;
+    if (level != LN_MSG_WARN)
+        return;
+    ++*n;
+    snprintf(last_warning, sizeof(last_warning), "%s", text);
+}
+
+START_TEST(options_of_compilation_warn_where_a_model_is_compiled)
+{
+    static const char *const late[][2] = {{"reference", "yes"},
+                                          {"precision", "bf16"},
+                                          {"tuning", "yes"},
+                                          {"disabled_rule", "canonical"}};
+    enter_new_folder(folder);
+    compile_ranges("m.safetensors");
+    for (size_t i = 0; i < sizeof(late) / sizeof(late[0]); i++) {
+        char wanted[256];
+        int n = 0;
+        ln_model *model;
+        ln_options *options = ln_options_create();
+        snprintf(wanted, sizeof(wanted),
+                 "m.safetensors: option '%s' has no effect: the model is compiled already",
+                 late[i][0]);
+        ck_assert_int_eq(ln_options_set(options, late[i][0], late[i][1]), LN_OK);
+        ck_assert_int_eq(ln_options_set(options, "target", "cpu"), LN_OK);
+        ck_assert_int_eq(ln_options_set_messages(options, note_warning, &n), LN_OK);
+        ck_assert_int_eq(ln_model_open("m.safetensors", options, &model), LN_OK);
+        ck_assert_int_eq(n, 1);
+        ck_assert_str_eq(last_warning, wanted);
+        ln_model_free(model);
+        ln_options_free(options);
+    }
+    leave_folder(folder);
+}
+END_TEST
+
 START_TEST(a_compiled_model_has_no_further_outputs)
 {
     enter_new_folder(folder);
@@ -863,6 +903,7 @@ LN_TEST_MAIN("session_sizes", lengths_that_keep_changing_take_few_programs,
              all_programs_that_a_run_tries_have_the_time_of_one_run,
              operators_use_the_current_size_of_their_input,
              a_compiled_model_has_the_interface_and_the_bits_of_its_origin,
+             options_of_compilation_warn_where_a_model_is_compiled,
              a_compiled_model_has_no_further_outputs,
              sessions_take_the_program_that_was_compiled_for_their_shapes,
              a_compiled_model_is_opened_for_sizes_that_it_takes,
