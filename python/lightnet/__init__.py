@@ -23,6 +23,7 @@ from ._options import ExecutionMode, ExecutionOrder, GraphOptimizationLevel, Run
 from ._plan import MemoryBlock, MemoryPlan
 from ._quantize import QuantizationReport, QuantizedLayer, quantize
 from ._session import PROVIDERS, InferenceSession, Model, ModelMetadata, NodeArg
+from ._session import set_default_option as _set_default_option
 from ._tools import compile_model, convert, explain, verify
 from .capi import onnxruntime_pybind11_state as _state  # so that lightnet.capi exists, as in onnxruntime
 
@@ -66,7 +67,9 @@ def set_default_logger_verbosity(verbosity: int) -> None:
 
 
 def set_seed(seed: int) -> None:
-    """Accepted for compatibility; sessions take the option seed=."""
+    """The option seed= of models that are opened later without it, so that their random operators draw the same numbers in
+    each session."""
+    _set_default_option("seed", int(seed) % 2 ** 64)
 
 
 def enable_telemetry_events() -> None:

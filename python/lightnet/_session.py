@@ -64,6 +64,14 @@ class ModelMetadata:
             key: value for key, value in metadata.items() if key not in ENGINE_KEYS and not key.startswith(ENGINE_PREFIXES)}
 
 
+default_options: Dict[str, Any] = {}
+
+
+def set_default_option(key: str, value: Any) -> None:
+    """An option of models that are opened later and do not set it."""
+    default_options[key] = value
+
+
 class Model:
     """A model that sessions share: its weights are in memory once.
 
@@ -84,7 +92,7 @@ class Model:
         self.path: Optional[str] = os.path.abspath(path_or_bytes) if is_file else None
         self._bytes = None if is_file else bytes(memoryview(path_or_bytes))
         self._changes = dict(initializers or {}), dict(denotations or {})
-        self._options = options
+        self._options = {**default_options, **options}
         self._name = os.fsencode(path_or_bytes) if is_file else b"model"
         self._compound: Optional[Compound] = None
         model = self._open_or_find_ports()
@@ -239,8 +247,10 @@ class InferenceSession:
                  providers: Any = None, provider_options: Any = None, deadline: Optional[float] = None,
                  **options: Any) -> None:
         _check_providers(providers)
-        for key in ("disabled_optimizers", "enable_fallback", "read_config_from_model"):
+        for key in ("enable_fallback", "read_config_from_model"):
             options.pop(key, None)  # onnxruntime's, without effect
+        if options.pop("disabled_optimizers", None):
+            warnings.warn("disabled_optimizers has no effect: the option disabled_rule names rules of LightNet", stacklevel=2)
         settings = SessionOptions() if sess_options is None else sess_options
         if not isinstance(settings, SessionOptions):
             raise TypeError(f"sess_options is of type {type(settings).__name__}, expected SessionOptions")

@@ -182,6 +182,30 @@ def missing_providers_and_files_without_effect_are_warnings():
 
 
 @test
+def optimizers_of_onnxruntime_cannot_be_disabled():
+    with warnings.catch_warnings(record=True) as seen:
+        warnings.simplefilter("always")
+        lightnet.InferenceSession(unary(), disabled_optimizers=["ConstantFolding"])
+    return same(["disabled_optimizers has no effect" in str(warning.message) for warning in seen], [True])
+
+
+@test
+def the_default_seed_is_that_of_models_without_one():
+    whole = w.model(w.graph([w.node("RandomNormal", [], ["y"], shape=[8])], [], [w.value("y", "float", [8])]), opset=17)
+
+    def drawn(**options):
+        return lightnet.InferenceSession(whole, **options).run(None, {})[0].tolist()
+    try:
+        lightnet.set_seed(-3)
+        first, again, other = drawn(), drawn(), drawn(seed=5)
+        lightnet.set_seed(5)
+        faults = same(again, first) + same(drawn(), other) + same(first == other, False)
+    finally:
+        sys.modules["lightnet._session"].default_options.clear()
+    return faults + same(drawn() == drawn(), False)
+
+
+@test
 def metadata_is_that_of_the_file():
     graph = w.graph([w.node("Abs", ["x"], ["y"])], [w.value("x", "float", [2])], [w.value("y", "float", [2])]) + w.field(10, "of g")
     whole = w.model(graph, opset=17) + w.field(2, "a producer") + w.field(4, "org.x") + w.field(5, 7) + w.field(6, "of m") + \
