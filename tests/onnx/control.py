@@ -256,11 +256,11 @@ TEXT_SCAN = model(graph([node("Scan", ["x"], ["y"], num_scan_inputs=1, body=grap
     [value("x", "string", ["n", 2])], [value("y", "string")]), opset=20)
 
 
-def eight(rows, lens):
+def eight(rows, lens, batch=2):
     """Operator set 8: a batch of two sequences, of these lengths."""
     return whole([scan(["lens", "z2", "x"], ["s", "y"], 1, ["a"], ["r"], SUMS, ["b", "p"])], ["s", "y"],
                  [tensor("lens", "int64", [2], lens), tensor("z2", "float", [2, 3], [1.0, 2.0, 3.0] * 2)], opset=8,
-                 inputs=[value("x", "float", [2, rows, 3])])
+                 inputs=[value("x", "float", [batch, rows, 3])])
 
 
 # Scans without iterations: a sentence, the model, its input x, the expected outputs.
@@ -407,6 +407,10 @@ def main():
     message = error_of(lightnet, no_scan(("n", 3)), {}, ("compile", "--shape", "n=0..4", "-o", os.devnull))
     tap.check("a scan of an open length needs a fixed one to be compiled",
               [] if message and "the length of scanned input 0 is known only at run time" in message else [f"says {message!r}"])
+    for sentence, shape, part in (("length", "x=2x1..4x3", "the length of scanned input 0"), ("batch", "x=1..2x4x3", "the batch of input 2")):
+        message = error_of(lightnet, eight("n", [0, 0], "b"), {}, ("compile", "--shape", shape, "-o", os.devnull))
+        tap.check(f"so does one of operator set 8, of an open {sentence}",
+                  [] if message and part + " is known only at run time" in message else [f"says {message!r}"])
     for sentence, it, words in WRONG:
         message = error_of(lightnet, it, {"x": X})
         tap.check(sentence + " is rejected",

@@ -202,6 +202,10 @@ def check_loops(tap, lightnet):
     cases = [({"x": X, "flag": NO}, [START, np.zeros((0, 2, 0), F32)]), ({"x": X, "flag": YES}, "shapes [1, 6] and [7, 2]")]
     tap.check("a condition, and parts as the body declares them", compiled_faults(lightnet, it, sizes("N=6"), cases) +
               [fault for inputs, wanted in cases[:1] for fault in faults_of(lightnet, it, inputs, wanted)])
+    many = repetition("MatMul", "five", "flags", constants=[tensor("five", "int64", [], [5])],
+                      inputs=[value("x", "float", [1, 6]), value("flags", "bool", [2])])
+    tap.check("a condition of two elements is rejected", says(lightnet, many, {}, "the condition has 2 elements, expected 1",
+                                                              ("compile", "-o", os.devnull)))
     forever = model(graph([node("Loop", ["", "", "start"], ["y", "z"], body=body(*BAD["MatMul"][:2]))], [value("x", "float", [1, 6])],
                           [value("y", "float"), value("z", "float")], [tensor("start", "float", [], [5.0])]), opset=16)
     tap.check("a body that runs at least once must fit", says(lightnet, forever, {"x": X}, "shapes [1, 6] and [7, 2]"))

@@ -168,6 +168,8 @@ static void try_branches(ln_onnx_node *n, const char *cond, branch *then_branch,
         stand_in(n, "then_branch", then_branch, else_branch, why_then);
         return;
     }
+    if (ln_onnx_failed(n))
+        return;
     const char *const why_else = try_to_fit(n, "else_branch", else_branch, cond);
     if (why_else)
         stand_in(n, "else_branch", else_branch, then_branch, why_else);

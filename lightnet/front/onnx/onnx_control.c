@@ -270,7 +270,7 @@ static void declare_parts(ln_onnx_node *n, loop *l, const char *why)
 // the body does not fit, from its declared outputs.
 static void learn_parts(ln_onnx_node *n, loop *l)
 {
-    if (l->n_done || !l->n_stacked)
+    if (l->n_done || !l->n_stacked || ln_onnx_failed(n))
         return;
     ln_onnx_body body;
     const loop before = *l;
@@ -587,6 +587,8 @@ static const char *roll_loop(ln_onnx_node *n)
     if (n_wanted && !is_counted)
         return open_size;
     const char *const deciders[] = {r.trips, r.cond};
+    if (ln_onnx_failed(n))
+        return NULL;
     try_rolled(n, &l, &r);
     if ((r.trips || r.cond) && ln_onnx_can_wait(n, 2, deciders)) {
         const char *const why = ln_onnx_body_drop(n, &r.body);
@@ -647,6 +649,14 @@ static void reverse(const char **names, int64_t len)
     }
 }
 
+// Each part is an operand of its own, so the number of parts must not be open.
+static void want_fixed(ln_onnx_node *n, const char *what, int k, const char *src, int axis)
+{
+    const ln_size size = ln_onnx_axis_size(n, src, axis);
+    if (ln_onnx_is_dynamic(n, src) && !ln_size_is_number(&size))
+        ln_emit_fail(&n->emit, "%s %d is known only at run time, expected a fixed one", what, k);
+}
+
 // A part of a scanned input that has none.
 static const char *part_like(ln_onnx_node *n, const char *src, int axis)
 {
@@ -663,12 +673,7 @@ static void enter_rows(ln_onnx_node *n, loop *l, int k, const char *src, int axi
                        const char *directions)
 {
     int len;
-    const ln_size size = ln_onnx_axis_size(n, src, axis);
-    if (ln_onnx_is_dynamic(n, src) && !ln_size_is_number(&size))
-        ln_emit_fail(&n->emit,
-                     "the length of scanned input %d is known only at run time, expected a fixed "
-                     "one",
-                     k);
+    want_fixed(n, "the length of scanned input", k, src, axis);
     l->rows[k] = ln_onnx_unstack(n, src, axis, &len);
     if (ln_onnx_failed(n))
         return;
@@ -796,6 +801,8 @@ static const char ***enter_batch(ln_onnx_node *n, int first, int n_tensors, int 
         if (ln_onnx_tensor_of(n, src)->ndim < 1)
             ln_emit_fail(&n->emit, "input %d is a scalar, expected a batch", first + k);
         else
+            want_fixed(n, "the batch of input", first + k, src, 0);
+        if (!ln_onnx_failed(n))
             parts[k] = ln_onnx_unstack(n, src, 0, &len);
         if (!ln_onnx_failed(n) && *size >= 0 && len != *size)
             ln_emit_fail(&n->emit, "input %d is a batch of %d, expected %d as the first", first + k,
