@@ -19,7 +19,7 @@ from ._device import OrtDevice, SparseTensor
 from ._errors import (Cancelled, EngineError, EPFail, Error, Fail, InputOutputError, InvalidArgument, InvalidGraph,
                       InvalidProtobuf, LimitReached, ModelLoadCanceled, ModelLoaded, ModelRequiresCompilation, NoModel,
                       NoSuchFile, NotImplemented, RuntimeException, by_status)
-from ._options import ExecutionMode, ExecutionOrder, GraphOptimizationLevel, RunOptions, SessionOptions
+from ._options import DEFAULTS, ExecutionMode, ExecutionOrder, GraphOptimizationLevel, RunOptions, SessionOptions
 from ._plan import MemoryBlock, MemoryPlan
 from ._quantize import QuantizationReport, QuantizedLayer, quantize
 from ._session import PROVIDERS, InferenceSession, Model, ModelMetadata, NodeArg
@@ -59,7 +59,8 @@ def get_device() -> str:
 
 
 def set_default_logger_severity(severity: int) -> None:
-    """Accepted: the library prints nothing."""
+    """Above 2, the warnings of the engine are suppressed where a session's log_severity_level is -1. Default 2."""
+    DEFAULTS["severity"] = severity
 
 
 def set_default_logger_verbosity(verbosity: int) -> None:
@@ -83,8 +84,21 @@ def disable_telemetry_events() -> None:
 __all__ = ["Cancelled", "EPFail", "EngineError", "Error", "ExecutionMode", "ExecutionOrder", "Fail", "GraphOptimizationLevel",
            "IOBinding", "InferenceSession", "InputOutputError", "InvalidArgument", "InvalidGraph", "InvalidProtobuf",
            "LimitReached", "MemoryBlock", "MemoryPlan", "Model", "ModelLoadCanceled", "ModelLoaded", "ModelMetadata",
-           "ModelRequiresCompilation", "NoModel", "NoSuchFile", "NodeArg", "NotImplemented", "OrtDevice", "OrtValue",
+           "ModelRequiresCompilation", "NoModel", "NoSuchFile", "NodeArg", "OrtDevice", "OrtValue",
            "QuantizationReport", "QuantizedLayer", "RunOptions", "RuntimeException", "SessionOptions", "SparseTensor",
            "compile_model", "convert", "disable_telemetry_events", "enable_telemetry_events", "explain", "get_all_providers",
            "get_available_providers", "get_build_info", "get_device", "get_version_string", "quantize",
            "set_default_logger_severity", "set_default_logger_verbosity", "set_seed", "verify"]
+
+# `from lightnet import *` must not hide Python's own NotImplemented.
+_NAMES = [*__all__, "NotImplemented"]
+
+
+def __dir__() -> List[str]:
+    return sorted([*_NAMES, "__doc__", "__file__", "__name__", "__path__", "__version__", "capi"])
+
+
+for _name in _NAMES:  # exceptions and classes print as lightnet.NAME
+    if isinstance(globals()[_name], type) and globals()[_name].__module__.startswith(__name__ + "."):
+        globals()[_name].__module__ = __name__
+del _name

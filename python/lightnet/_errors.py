@@ -48,7 +48,7 @@ class LimitReached(Error):
     status = "LN_LIMIT_REACHED"
 
 
-class Cancelled(Error):
+class Cancelled(Fail):
     """Another thread has cancelled the run."""
 
     status = "LN_CANCELLED"

@@ -4,15 +4,20 @@ from __future__ import annotations
 
 import enum
 import os
-from typing import Any, Dict, List, Sequence, Set, Tuple, Union
+from typing import Any, Dict, List, Mapping, Optional, Sequence, Set, Tuple, Union
 
 from . import _lightnet
 from ._arrays import OrtValue
 from ._errors import InvalidArgument
 
 
+# Of the process: what sessions without values of their own use.
+DEFAULTS: Dict[str, Any] = {"severity": 2}
+
+
 class GraphOptimizationLevel(enum.IntEnum):
-    """ORT_DISABLE_ALL runs the reference program: plain kernels, operator by operator. All others are the same."""
+    """ORT_DISABLE_ALL applies only the rules that choose fast kernels for the operators of the model. The option
+    reference=True runs these one by one on plain kernels. All other levels are the same."""
 
     ORT_DISABLE_ALL = 0
     ORT_ENABLE_BASIC = 1
@@ -37,9 +42,9 @@ class ExecutionOrder(enum.IntEnum):
 
 
 class SessionOptions:
-    """Options of a session. LightNet stores options that it does not use, without effect: arenas, memory patterns,
-    logging. `intra_op_num_threads` 0 means all cores.
-    AttributeError: no option has that name."""
+    """Options of a session. LightNet stores options that it does not use, without effect: arenas, memory patterns, verbosity.
+    `intra_op_num_threads` 0 means all cores. `log_severity_level` above 2 suppresses the warnings of the engine, which are
+    Python's otherwise; -1: that of set_default_logger_severity. AttributeError: no option has that name."""
 
     __slots__ = ("intra_op_num_threads", "inter_op_num_threads", "graph_optimization_level", "execution_mode",
                  "execution_order", "enable_profiling", "profile_file_prefix", "optimized_model_filepath",
@@ -80,7 +85,7 @@ class SessionOptions:
         return key in self._entries
 
     def add_free_dimension_override_by_name(self, dim_name: str, dim_value: int) -> None:
-        """Fixes an open size of the model."""
+        """Fixes an open size of the model. One that it does not have is ignored, with a warning when the session is made."""
         self._sizes[dim_name] = dim_value
 
     def add_free_dimension_override_by_denotation(self, denotation: str, dim_value: int) -> None:
@@ -108,13 +113,13 @@ class SessionOptions:
         ends. NotImplemented: it is not a plug-in, such as a library for onnxruntime, or a model is open."""
         _lightnet.load_plugin(os.fsencode(library_path))
 
-    def _pairs(self) -> List[Tuple[str, str]]:
-        """The options of the C API."""
-        pairs = [("shape", f"{name}={size}") for name, size in self._sizes.items()]
+    def _pairs(self, sizes: Optional[Mapping[str, int]] = None) -> List[Tuple[str, str]]:
+        """The options of the C API; `sizes` in place of the overrides."""
+        pairs = [("shape", f"{name}={size}") for name, size in (self._sizes if sizes is None else sizes).items()]
         if self.intra_op_num_threads:
             pairs.append(("threads", str(self.intra_op_num_threads)))
         if self.graph_optimization_level == GraphOptimizationLevel.ORT_DISABLE_ALL:
-            pairs.append(("reference", "yes"))
+            pairs.append(("unoptimized", "yes"))
         return pairs + [(key[9:], value) for key, value in self._entries.items() if key.startswith("lightnet.")]
 
     def _changes_model(self) -> bool:

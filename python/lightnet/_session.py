@@ -7,29 +7,34 @@ exclude each other by the lock of the interpreter.
 from __future__ import annotations
 
 import contextlib
+import copyreg
+import difflib
 import json
 import math
 import os
 import threading
 import time
 import warnings
-from typing import TYPE_CHECKING, Any, Callable, Dict, Iterator, List, Mapping, Optional, Sequence, Tuple, Union
+from typing import TYPE_CHECKING, Any, Callable, Dict, Iterator, List, Mapping, NoReturn, Optional, Sequence, Tuple, Union
 
 from . import _lightnet
-from ._arrays import BITS, OrtValue, TENSOR_TYPES, numpy
+from ._arrays import BITS, OrtValue, TENSOR_TYPES, message_of, numpy
 from ._binding import IOBinding
 from ._errors import Error, InvalidArgument, NotImplemented
 from ._initializers import with_denotations, with_initializers
-from ._options import RunOptions, SessionOptions
+from ._options import DEFAULTS, RunOptions, SessionOptions
 from ._plan import MemoryPlan
 from ._profile import Profile, Run, trace_of
-from ._sequences import FORMS, TENSOR, Compound, Port, grouped, keep, ports_of
+from ._sequences import FORMS, TENSOR, Compound, Port, grouped, interface_of, keep, ports_of
 from ._sequences import Feed as CompoundFeed
 
 if TYPE_CHECKING:
     import numpy as np
 
 PROVIDERS = ["CPUExecutionProvider"]
+KEYS = "keys of "  # in metadata, before the name of an output or input that is a map
+WARNING = 2  # of the engine's levels, and of onnxruntime's severities
+ARGUMENTS = ("sess_options", "providers", "provider_options", "deadline")  # of InferenceSession
 ENGINE_KEYS, ENGINE_PREFIXES = ("format", "target"), ("onnx.", "program.")  # metadata that the engine adds
 DTYPES = {tensor_type: name for name, tensor_type in TENSOR_TYPES.items() if name not in BITS}  # those that NumPy has
 Feed = Mapping[str, Any]  # name: array; of a sequence a list of arrays, of an absent optional value None
@@ -88,13 +93,17 @@ class Model:
                  denotations: Optional[Mapping[str, int]] = None, **options: Any) -> None:
         is_file = isinstance(path_or_bytes, (str, os.PathLike))
         if not is_file and not isinstance(path_or_bytes, (bytes, bytearray, memoryview)):
-            raise TypeError(f"the model is of type {type(path_or_bytes).__name__}, expected a path or bytes")
+            hint = next((f"; pass its {method}()" for method in ("SerializeToString", "read") if hasattr(path_or_bytes, method)), "")
+            raise TypeError(f"the model is of type {type(path_or_bytes).__name__}, expected a path or bytes{hint}")
         self.path: Optional[str] = os.path.abspath(path_or_bytes) if is_file else None
         self._bytes = None if is_file else bytes(memoryview(path_or_bytes))
         self._changes = dict(initializers or {}), dict(denotations or {})
+        self._severity = options.pop("log_severity_level", -1)
+        self._messages: List[Tuple[int, str]] = []  # (level, text) of what opening and runs have to say
         self._options = {**default_options, **options}
         self._name = os.fsencode(path_or_bytes) if is_file else b"model"
         self._compound: Optional[Compound] = None
+        self._maps: Dict[str, List[Any]] = {}
         model = self._open_or_find_ports()
         if self._compound is not None:
             self._inputs = [_node_arg(port) for port in self._compound.inputs]
@@ -102,6 +111,14 @@ class Model:
         else:
             self._set(model)
         self._output_names = tuple(output.name for output in self._outputs)
+        self._warn()
+
+    def _warn(self) -> None:
+        """Turns messages of the engine into warnings, unless the severity is above them."""
+        messages, self._messages[:] = list(self._messages), []
+        severity = DEFAULTS["severity"] if self._severity < 0 else self._severity
+        for text in [text for level, text in messages if level >= WARNING and severity <= WARNING]:
+            warnings.warn(message_of(text), stacklevel=4)
 
     def _open_or_find_ports(self) -> Any:
         """The engine's model. One with sequences or optional values has variants instead: self._compound."""
@@ -123,12 +140,19 @@ class Model:
             self._compound = Compound(ports, self._variant)
 
     def _open(self, bound: Sequence[Any]) -> Any:
-        return _lightnet.Model(self._name, self._changed_bytes(), list(_pairs(self._options)), bound)
+        return _lightnet.Model(self._name, self._changed_bytes(), list(_pairs(self._options)), bound, self._messages)
 
     def _set(self, model: Any) -> None:
         self._engine_model = model
         self._inputs = [NodeArg(*row) for row in model.inputs]
         self._outputs = [NodeArg(*row) for row in model.outputs]
+        metadata = model.metadata
+        # Outputs of ZipMap: the columns of an array, by keys.
+        self._maps = {output.name: json.loads(metadata[KEYS + output.name]) for output in self._outputs
+                      if KEYS + output.name in metadata}
+        for output in self._outputs:
+            if output.name in self._maps:
+                _make_map(output, self._maps[output.name])
 
     def _variant(self, bound: Sequence[Any]) -> Model:
         """The model with inputs of known lengths and shapes."""
@@ -187,11 +211,34 @@ class Model:
         return {"format": "ONNX"} if variant is None else variant._model.metadata
 
     def __reduce__(self) -> Tuple[Any, ...]:
-        return _open_model, (self.path or self._bytes, self._changes, self._options)
+        return _open_model, (self.path or self._bytes, self._changes, {**self._options, "log_severity_level": self._severity})
+
+
+def _make_map(output: NodeArg, keys: Sequence[Any]) -> None:
+    """A sequence of maps, in the words of onnxruntime."""
+    element = "tensor(float)" if output.type == "tensor(unknown)" else output.type
+    output.type = f"seq(map({'string' if keys and isinstance(keys[0], str) else 'int64'},{element}))"
+    output.shape = None
 
 
 def _node_arg(port: Port) -> NodeArg:
     return NodeArg(port.name, port.dtype, port.shape, port.form)
+
+
+def _model_for(source: Source, settings: SessionOptions, options: Mapping[str, Any]) -> Model:
+    """The model of a session. Overrides of sizes that it does not have are ignored, with a warning."""
+    def opened(sizes: Mapping[str, int]) -> Model:
+        return Model(source, settings._initializers, settings._denotations, log_severity_level=settings.log_severity_level,
+                     **_merged(options, settings._pairs(sizes)))
+    try:
+        return opened(settings._sizes)
+    except InvalidArgument:
+        known = {size for port in opened({})._inputs for size in port.shape or []} if settings._sizes else set()
+        if all(name in known for name in settings._sizes):
+            raise
+    unknown = [name for name in settings._sizes if name not in known]
+    warnings.warn(f"the model has no open sizes {unknown}: overriding them has no effect", stacklevel=4)
+    return opened({name: size for name, size in settings._sizes.items() if name in known})
 
 
 def _open_model(source: Source, changes: Tuple[Any, Any], options: Dict[str, Any]) -> Model:
@@ -220,6 +267,13 @@ def _dict_of(input_feed: Any) -> Dict[str, Any]:
     if not isinstance(input_feed, Mapping):
         raise TypeError(f"input_feed is of type {type(input_feed).__name__}, expected a dict of arrays by name")
     return dict(input_feed)
+
+
+def _fail_arguments(output_names: Any) -> NoReturn:
+    if isinstance(output_names, Mapping):
+        raise TypeError("output_names is a dict: the arguments of run are output_names, input_feed, in this order")
+    raise TypeError("output_names is a list of names" if isinstance(output_names, str) else
+                    "input_feed is None, expected a dict of arrays by name")
 
 
 def _milliseconds(seconds: float) -> int:
@@ -256,8 +310,12 @@ class InferenceSession:
             raise TypeError(f"sess_options is of type {type(settings).__name__}, expected SessionOptions")
         if settings.optimized_model_filepath:
             warnings.warn("optimized_model_filepath has no effect: lightnet.compile_model writes a compiled model", stacklevel=2)
+        for key in options:
+            close = difflib.get_close_matches(key, ARGUMENTS, 1, 0.8)
+            if close:
+                raise InvalidArgument(f"unknown option '{key}'; did you mean '{close[0]}'?")
         if not isinstance(path_or_bytes, Model):
-            model = Model(path_or_bytes, settings._initializers, settings._denotations, **_merged(options, settings._pairs()))
+            model = _model_for(path_or_bytes, settings, options)
         elif options or settings._changes_model():
             raise InvalidArgument("options that change a model belong to the Model, not to a session that shares it")
         else:
@@ -270,6 +328,7 @@ class InferenceSession:
         self._deadline = deadline
         self._names = model._output_names
         self._required = len(model._inputs)
+        self._messages = model._messages
         self._idle: List[Any] = []
         self._sessions: List[Any] = []  # all that run() has made; cancel() ignores those that do not run
         self._others: set = set()  # others that may run
@@ -277,6 +336,8 @@ class InferenceSession:
         self._variants: Dict[Any, InferenceSession] = {}  # of a model with sequences or optional values
         if model._compound is not None:
             self.run = self._run_compound  # type: ignore[method-assign]
+        elif model._maps:
+            self.run = self._run_maps  # type: ignore[method-assign]
 
     # ---- running ----
 
@@ -284,15 +345,15 @@ class InferenceSession:
             deadline: Optional[float] = None) -> List[np.ndarray]:
         """The outputs `output_names` (None or []: all), a list of arrays, for {name: array}. Arrays are read in place, and
         have the types and shapes of get_inputs(); lists of numbers are converted to that type. A sequence is a list of
-        arrays, an absent optional value None.
+        arrays, an absent optional value None, and the result of ZipMap a list of dicts.
 
         Raises ValueError: an input is missing; InvalidArgument: a wrong name, type or shape; LimitReached: after
         `deadline` seconds; Cancelled: cancel() or run_options.terminate; KeyboardInterrupt: Ctrl-C. A signal whose handler
         does not raise does not change the result, but may restart the run."""
+        if isinstance(output_names, (str, Mapping)) or input_feed is None:
+            _fail_arguments(output_names)
         if len(input_feed) < self._required:
             self._check_missing(input_feed)
-        if isinstance(output_names, str):
-            raise TypeError("output_names is a list of names")
         names = tuple(output_names) if output_names else self._names
         if not isinstance(input_feed, dict):
             input_feed = _dict_of(input_feed)
@@ -311,6 +372,8 @@ class InferenceSession:
             return session.run(converted, names)
         finally:
             self._idle.append(session)
+            if self._messages:
+                self._model._warn()
 
     def _converted(self, input_feed: Dict[str, Any]) -> Dict[str, Any]:
         """With lists of numbers as arrays of the inputs' types; input_feed itself where there are none."""
@@ -322,8 +385,8 @@ class InferenceSession:
     def _run_compound(self, output_names: Optional[Sequence[str]], input_feed: Feed, run_options: Optional[RunOptions] = None,
                       deadline: Optional[float] = None) -> List[Any]:
         """As run, of a model with sequences or optional values."""
-        if isinstance(output_names, str):
-            raise TypeError("output_names is a list of names")
+        if isinstance(output_names, (str, Mapping)) or input_feed is None:
+            _fail_arguments(output_names)
         compound = self._model._compound
         names = list(output_names or self._names)
         for name in names:
@@ -334,6 +397,14 @@ class InferenceSession:
         arrays = session.run(None, feed.flat(), run_options, deadline) if session._names else []
         outputs = grouped(session._model._model.output_values, arrays)
         return [outputs[name] for name in names]
+
+    def _run_maps(self, output_names: Optional[Sequence[str]], input_feed: Feed, run_options: Optional[RunOptions] = None,
+                  deadline: Optional[float] = None) -> List[Any]:
+        """As run, of a model whose outputs are maps: a list of dicts for each."""
+        names, maps = output_names or self._names, self._model._maps
+        arrays = InferenceSession.run(self, output_names, input_feed, run_options, deadline)
+        return [[dict(zip(maps[name], row)) for row in array.reshape(-1, len(maps[name])).tolist()] if name in maps else array
+                for name, array in zip(names, arrays)]
 
     def _session_for(self, key: Any, model: Model) -> InferenceSession:
         session = self._variants.get(key)
@@ -448,8 +519,9 @@ class InferenceSession:
         return self._model.outputs
 
     def get_overridable_initializers(self) -> List[NodeArg]:
-        """[]: values with a default are set by name, and not listed."""
-        return []
+        """The inputs with a default value, of ONNX models."""
+        interface = interface_of(self._model.path, self._model._changed_bytes())
+        return [_node_arg(port) for port in interface.overridable] if interface else []
 
     def get_modelmeta(self) -> ModelMetadata:
         """The metadata of the model."""
@@ -524,7 +596,31 @@ class InferenceSession:
         return profile.write(self._sess_options.profile_file_prefix)
 
     def __reduce__(self) -> Tuple[Any, ...]:
-        return _open_session, (self._model, self._sess_options, self._deadline)
+        """The model and the options of the session. A subclass with __setstate__ decides for itself; the attributes of others
+        are kept."""
+        cls = type(self)
+        own = {name: value for name, value in self.__dict__.items() if name not in OPENED}
+        if hasattr(cls, "__setstate__"):
+            return copyreg.__newobj__, (cls,), self.__getstate__() if hasattr(self, "__getstate__") else own  # type: ignore[attr-defined]
+        return _open_session, (self._model, self._sess_options, self._deadline, cls), own or None
+
+    # Attributes of onnxruntime's that public programs read.
+
+    @property
+    def _model_path(self) -> Optional[str]:
+        return self._model.path
+
+    @property
+    def _inputs_meta(self) -> List[NodeArg]:
+        return self.get_inputs()
+
+    @property
+    def _outputs_meta(self) -> List[NodeArg]:
+        return self.get_outputs()
+
+    @property
+    def _providers(self) -> List[str]:
+        return self.get_providers()
 
     def __enter__(self) -> InferenceSession:
         return self
@@ -535,7 +631,13 @@ class InferenceSession:
         self._variants.clear()
 
 
-def _open_session(model: Model, settings: SessionOptions, deadline: Optional[float]) -> InferenceSession:
-    session = InferenceSession.__new__(InferenceSession)
+# What InferenceSession._open sets.
+OPENED = ("_model", "_sess_options", "_deadline", "_names", "_required", "_messages", "_idle", "_sessions", "_others", "_profile", "_variants",
+          "run")
+
+
+def _open_session(model: Model, settings: SessionOptions, deadline: Optional[float],
+                  cls: type = InferenceSession) -> InferenceSession:
+    session = cls.__new__(cls)
     session._open(model, settings, deadline)
     return session

@@ -718,6 +718,208 @@ def an_empty_model_of_sequences_runs():
     return same(lightnet.InferenceSession(model).run(None, {"s": []}), [[]])
 
 
+# ---- strings, in each call that takes arrays ----
+
+def of_strings(op, given, out_shape, *more):
+    """The bytes of y = op(x, ..) of strings; `given`: the type of input x."""
+    whole = w.graph([w.node(op, ["x", *[name for name, _ in more]], ["y"])], [w.typed("x", given)],
+                    [w.value("y", "string", out_shape)], [tensor for _, tensor in more])
+    return w.model(whole, opset=17)
+
+
+WORDS = ["a", "b\u00f6"]
+FORMS_OF_WORDS = {"U": np.array(WORDS), "object": np.array(WORDS, object), "S": np.array([word.encode() for word in WORDS]), "list": WORDS}
+
+
+@test
+def strings_are_accepted_in_each_call():
+    faults, pair = [], w.tensor_type("string", [2])
+    plain = of_strings("Identity", pair, [2])
+    element = of_strings("SequenceAt", w.sequence_type(w.tensor_type("string", ["n"])), ["n"], ("i", w.tensor("i", "int64", [], [0])))
+    optional = of_strings("OptionalGetElement", w.optional_type(pair), [2])
+    for name, words in FORMS_OF_WORDS.items():
+        for what, model, feed in (("tensor", plain, words), ("sequence", element, [words, words]), ("optional", optional, words)):
+            got = lightnet.InferenceSession(model).run(None, {"x": feed})[0]
+            faults += [f"{what} of {name}: {fault}" for fault in same(list(got), WORDS)]
+        session = lightnet.InferenceSession(plain)
+        binding = session.io_binding()
+        binding.bind_cpu_input("x", np.array(words))
+        binding.bind_output("y")
+        session.run_with_iobinding(binding)
+        faults += [f"binding of {name}: {fault}" for fault in same(list(binding.copy_outputs_to_cpu()[0]), WORDS)]
+    with tempfile.TemporaryDirectory() as folder:
+        for words in FORMS_OF_WORDS.values():
+            path = os.path.join(folder, "strings.onnx")
+            with open(path, "wb") as file:
+                file.write(plain)
+            report = lightnet.quantize(path, os.path.join(folder, "q.safetensors"), [{"x": np.array(words)}, {"x": np.array(words)}])
+            faults += same(len(report.layers), 0)
+    faults += raises(lightnet.InvalidArgument, lambda: lightnet.InferenceSession(plain).run(None, {"x": np.array(["a", "b", "c"])}), "[3]")
+    faults += raises(TypeError, lambda: lightnet.InferenceSession(plain).run(None, {"x": np.array([1, None], object)}), "int")
+    return faults
+
+
+@test
+def a_text_is_an_initializer():
+    whole = w.graph([w.node("StringConcat", ["x", "k"], ["y"])], [w.value("x", "string", [1])], [w.value("y", "string", [1])],
+                    [w.tensor("k", "string", [], ["old"])])
+    options = lightnet.SessionOptions()
+    options.add_initializer("k", OrtValue.ortvalue_from_numpy(np.array("new")))
+    return same(list(lightnet.InferenceSession(w.model(whole, opset=20), options).run(None, {"x": np.array(["a"])})[0]), ["anew"])
+
+
+# ---- subclasses, interpreters, objects that are no models ----
+
+class Pickled(lightnet.InferenceSession):
+    """As insightface has it."""
+
+    def __init__(self, model_path):
+        super().__init__(model_path)
+        self.model_path = model_path
+
+    def __getstate__(self):
+        return {"model_path": self.model_path}
+
+    def __setstate__(self, values):
+        self.__init__(values["model_path"])
+
+
+class Tagged(lightnet.InferenceSession):
+    """Without a protocol of its own."""
+
+
+@test
+def subclasses_of_sessions_are_pickled():
+    tagged = Tagged(DIGITS)
+    tagged.tag = 3
+    faults = []
+    for made, name, value in ((Pickled(DIGITS), "model_path", DIGITS), (tagged, "tag", 3)):
+        again = pickle.loads(pickle.dumps(made))
+        faults += same(type(again), type(made)) + same(getattr(again, name), value)
+        faults += equal(again.run(None, {"image": image()})[0], made.run(None, {"image": image()})[0])
+    session = pickle.loads(pickle.dumps(lightnet.InferenceSession(DIGITS)))
+    return faults + same(type(session), lightnet.InferenceSession) + same(session._model_path, DIGITS) + \
+        same([i.name for i in session._inputs_meta], ["image"]) + same(session._providers, ["CPUExecutionProvider"])
+
+
+@test
+def a_second_interpreter_does_not_disturb_the_first():
+    interpreters = importlib.import_module("_xxsubinterpreters") if sys.version_info < (3, 12) else None
+    if interpreters is None:  # later ones refuse such modules themselves
+        return []
+    session, other = lightnet.InferenceSession(unary(shape=[2])), interpreters.create()
+    faults = raises(Exception, lambda: interpreters.run_string(other, f"import sys; sys.path.insert(0, {sys.argv[1]!r}); import lightnet"),
+                    "in use in another interpreter")
+    interpreters.destroy(other)
+    faults += raises(lightnet.InvalidArgument, lambda: session.run(None, {"x": np.ones(3, np.float32)}), "[3]")
+    return faults + equal(session.run(None, {"x": [-1, 2]})[0], np.array([1, 2], np.float32))
+
+
+@test
+def an_object_that_claims_to_be_a_model_is_rejected():
+    class Claims:
+        __class__ = property(lambda self: lightnet._lightnet.Model)
+    return raises(TypeError, lambda: lightnet._lightnet.Session(Claims()), "expects a Model") + \
+        raises(TypeError, lambda: lightnet._lightnet.Quantizer(Claims()), "expects a Model")
+
+
+# ---- warnings, names, arguments ----
+
+def warnings_of(function):
+    with warnings.catch_warnings(record=True) as seen:
+        warnings.simplefilter("always")
+        function()
+    return [str(warning.message) for warning in seen]
+
+
+@test
+def warnings_of_the_engine_are_warnings():
+    newer = unary(shape=[2]).replace(w.field(8, w.opsets(17)[0]), w.field(8, w.opsets(40)[0]))
+    options = lightnet.SessionOptions()
+    lightnet.set_default_logger_severity(2)
+    faults = same(["operator set 40" in text for text in warnings_of(lambda: lightnet.InferenceSession(newer))], [True])
+    options.log_severity_level = 3
+    faults += same(warnings_of(lambda: lightnet.InferenceSession(newer, options)), [])
+    lightnet.set_default_logger_severity(4)
+    faults += same(warnings_of(lambda: lightnet.InferenceSession(newer)), [])
+    lightnet.set_default_logger_severity(2)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        return faults + raises(UserWarning, lambda: lightnet.InferenceSession(newer), "operator set 40")
+
+
+@test
+def names_that_python_has_are_not_hidden():
+    names = {}
+    exec("from lightnet import *", names)  # pylint: disable=exec-used
+    public = [name for name in dir(lightnet) if not name.startswith("_")]
+    return same("NotImplemented" in names, False) + same([name for name in ("List", "kind_of", "message_of") if name in public], []) + \
+        same(f"{lightnet.InvalidGraph.__module__}.{lightnet.InvalidGraph.__name__}", "lightnet.InvalidGraph") + \
+        same(issubclass(lightnet.Cancelled, lightnet.Fail), True)
+
+
+@test
+def swapped_and_misspelled_arguments_are_named():
+    session = lightnet.InferenceSession(DIGITS)
+
+    class Proto:
+        def SerializeToString(self):
+            return b""
+    return raises(TypeError, lambda: session.run({"image": image()}, None), "output_names, input_feed") + \
+        raises(TypeError, lambda: session.run(None, None), "input_feed is None") + \
+        raises(TypeError, lambda: lightnet.InferenceSession(Proto()), "pass its SerializeToString()") + \
+        raises(lightnet.InvalidArgument, lambda: lightnet.InferenceSession(DIGITS, provider=["CPUExecutionProvider"]), "did you mean 'providers'")
+
+
+@test
+def an_override_of_an_unknown_size_is_ignored_with_a_warning():
+    options = lightnet.SessionOptions()
+    options.add_free_dimension_override_by_name("n", 3)
+    options.add_free_dimension_override_by_name("none", 5)
+    shapes = []
+    seen = warnings_of(lambda: shapes.append(lightnet.InferenceSession(unary(), options).get_inputs()[0].shape))
+    return same(["'none'" in text for text in seen], [True]) + same(shapes, [[2, 3]])
+
+
+# ---- maps, defaults, levels ----
+
+@test
+def zipmap_gives_lists_of_dicts():
+    faults = []
+    for name, keys, kind in (("classlabels_int64s", [4, 5], "int64"), ("classlabels_strings", ["a", "b"], "string")):
+        whole = w.graph([w.node("ZipMap", ["x"], ["y"], domain="ai.onnx.ml", **{name: keys}), w.node("Abs", ["x"], ["z"])],
+                        [w.value("x", "float", ["n", 2])], [w.field(1, "y"), w.value("z", "float", ["n", 2])])
+        session = lightnet.InferenceSession(w.model(whole, opset={"": 17, "ai.onnx.ml": 1}))
+        x = np.array([[0.5, 1], [2, -3]], np.float32)
+        y, z = session.run(None, {"x": x})
+        faults += same(y, [{keys[0]: 0.5, keys[1]: 1.0}, {keys[0]: 2.0, keys[1]: -3.0}]) + equal(z, abs(x))
+        faults += same([output.type for output in session.get_outputs()], [f"seq(map({kind},tensor(float)))", "tensor(float)"])
+        faults += equal(session.run(["z"], {"x": x})[0], abs(x))
+    return faults
+
+
+@test
+def inputs_with_a_default_are_overridable():
+    whole = w.graph([w.node("Mul", ["x", "k"], ["y"])], [w.value("x", "float", [2]), w.value("k", "float", [])],
+                    [w.value("y", "float", [2])], [w.tensor("k", "float", [], [2])])
+    session = lightnet.InferenceSession(w.model(whole))
+    return same([(i.name, i.type) for i in session.get_overridable_initializers()], [("k", "tensor(float)")]) + \
+        same([i.name for i in session.get_inputs()], ["x"]) + same(lightnet.InferenceSession(scaled()).get_overridable_initializers(), [])
+
+
+@test
+def sessions_without_optimization_keep_fast_kernels():
+    options, x = lightnet.SessionOptions(), {"image": image()}
+    options.graph_optimization_level = lightnet.GraphOptimizationLevel.ORT_DISABLE_ALL
+    programs = {}
+    for name, session in (("all", lightnet.InferenceSession(DIGITS)), ("none", lightnet.InferenceSession(DIGITS, options)),
+                          ("reference", lightnet.InferenceSession(DIGITS, reference=True))):
+        programs[name] = [row["type"] for row in session.profile(x)], session.run(None, x)[0]
+    faults = [] if np.allclose(programs["none"][1], programs["all"][1], 1e-5) else ["results differ"]
+    fast, plain = (any("blocked" in kind for kind in programs[name][0]) for name in ("none", "reference"))
+    return faults + same((fast, plain), (True, False))
+
+
 def main():
     tap = Tap()
     for function in tests:
