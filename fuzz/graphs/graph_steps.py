@@ -216,7 +216,7 @@ def step_unary(g, src=None):
     if not is_number(src):
         g.add("Not", [src], ~src.array)
         return
-    rows = [("Relu", lambda x: np.maximum(x, 0)), ("Abs", np.abs), ("Sign", np.sign), ("Identity", lambda x: x)]
+    rows = [("Relu", lambda x: np.maximum(x, x.dtype.type(0))), ("Abs", np.abs), ("Sign", np.sign), ("Identity", lambda x: x)]
     if src.dtype.kind != "u":
         rows.append(("Neg", np.negative))
     operator, formula = g.one_of(rows)
