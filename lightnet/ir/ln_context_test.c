@@ -470,7 +470,9 @@ START_TEST(a_parameter_may_change_shapes_before_compiling)
                                             "[-1], expected every dimension >= 0");
     ck_assert_int_eq(tensor(ctx, "y")->tensor->len, 6);
     ck_assert_int_eq(ln_context_set_param(ctx, "ox", "q", 1.0), -1);
-    ck_assert_str_eq(ln_context_error(ctx), "operator 'ox' (create_test) has no parameter 'q'");
+    ck_assert_str_eq(
+        ln_context_error(ctx),
+        "operator 'ox' (create_test) has no parameter 'q'; its parameters: len, value");
     ck_assert_int_eq(ln_context_set_param(ctx, "q", "len", 1.0), -1);
     ck_assert_str_eq(ln_context_error(ctx), "the model has no operator 'q'");
     check_valid(ctx);

@@ -522,8 +522,8 @@ START_TEST(names_that_compiling_removes_are_told_from_others)
     ck_assert_str_eq(ln_context_error(ctx), "the compiled program has no operator 'om': if the "
                                             "model has it, set its parameters before compiling");
     ck_assert_int_eq(ln_context_set_param(ctx, "oy", "p", 1.0), -1);
-    ck_assert_str_eq(ln_context_error(ctx), "operator 'oy' (add1) has no parameter 'p'; set "
-                                            "parameters that the model has before compiling");
+    ck_assert_str_eq(ln_context_error(ctx), "operator 'oy' (add1) has no parameter 'p'; its "
+                                            "parameters in the compiled program: none");
     ck_assert_int_eq(ln_context_add_output(ctx, "m"), -1);
     ck_assert_str_eq(ln_context_error(ctx),
                      "the model is compiled already, for 'test': 'm' cannot become an output");

@@ -2,6 +2,7 @@
 // Checks the operators of a context again after a parameter changed, also in a loaded context.
 
 #include <stdarg.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "ir/ln_context_ops.h"
@@ -141,6 +142,24 @@ static int apply_param(ln_context *ctx, ln_param_entry *entry, va_list ap)
     return bind_again(ctx, status ? check_unchanged(ctx) : 0) ? -1 : status;
 }
 
+// Compiling replaces operators by others, whose parameters have other names.
+static int fail_no_param(const ln_context *ctx, const ln_op *op, const char *pname)
+{
+    char known[LN_MAXLINE] = "none";
+    size_t len = 0;
+    const ln_param_entry *pe;
+    LN_LIST_FOREACH(pe, ln_op_params(op->op_arg))
+    {
+        if (len < sizeof(known))
+            len += (size_t)snprintf(known + len, sizeof(known) - len, "%s%s", len ? ", " : "",
+                                    pe->arg_name);
+    }
+    return ln_fail_as(ctx, LN_NOT_FOUND,
+                      "operator '%s' (%s) has no parameter '%s'; its parameters%s: %s",
+                      op->op_arg->name, op->op_arg->optype, pname,
+                      ctx->target ? " in the compiled program" : "", known);
+}
+
 int ln_context_set_param(ln_context *ctx, const char *opname, const char *pname, ...)
 {
     ln_context_clear_error(ctx);
@@ -153,10 +172,7 @@ int ln_context_set_param(ln_context *ctx, const char *opname, const char *pname,
                           opname);
     ln_param_entry *entry = ln_param_list_find(ln_op_params(op->op_arg), pname);
     if (!entry)
-        return ln_fail_as(ctx, LN_NOT_FOUND, "operator '%s' (%s) has no parameter '%s'%s", opname,
-                          op->op_arg->optype, pname,
-                          ctx->target ? "; set parameters that the model has before compiling"
-                                      : "");
+        return fail_no_param(ctx, op, pname);
     if (ln_limits_check(ctx))
         return -1;
     va_list ap;
