@@ -2,11 +2,15 @@
 // Convolutions and products of 8-bit integers: exact sums, which then become floats or 8-bit
 // integers again.
 //
-// Sources are TL_UINT8 with one zero point, weights TL_INT8 around 0. For each output channel c
+// Sources are TL_UINT8 with one zero point, weights TL_INT8. For each output channel c
 //
 //     s = sum of the products + bias[c] - zero * sum of the weights of c     in 32 bits
 //     v = act((float)s * (factor[c] * scale) + addend[c])                    in floats
-//     result = v, or v * dst_factor rounded half to even, + dst_zero, saturated to TL_UINT8
+//     result = v, or v * dst_factor rounded half to even, + dst_zero, saturated to TL_UINT8;
+//              or s itself, a TL_INT32
+//
+// Weights with zero points subtract weight_zero[c] * sum of (source - zero) from s, where the sum
+// is that of a window, or of a row. It is computed once for all channels of a group.
 //
 // Each operation rounds once, so that every instruction set gives the same bits, but for
 // activations by exp and tanh, which have those of its own functions; NaN becomes 0. Zero points
@@ -31,6 +35,9 @@ typedef struct tl_quantized_param {
     tl_activation act;
     float dst_factor; /* of 8-bit results, before they are rounded */
     int dst_zero;
+    const tl_tensor *weight_zero; /* zero points of the weights, TL_INT8 [1] or one for each output
+                                     channel; NULL: 0. Only of tl_exec_quantized_conv2d, if not
+                                     transposed, and of tl_exec_quantized_matmul */
 } tl_quantized_param;
 
 /** Bytes of a row of packed weights, which tl_exec_quantized_conv2d reads for a block of output
@@ -60,10 +67,13 @@ TL_API size_t tl_quantized_conv2d_scratch(const tl_tensor *src, const tl_tensor 
                                           const tl_conv2d_param *param, const int channels[2],
                                           int is_transposed, int threads);
 
-/** src TL_UINT8 [N, B, H, W, 16], weight packed by
- * tl_exec_quantized_conv2d_pack -> dst TL_FLOAT or TL_UINT8 [N, B', OH, OW, 16]. Of `param`,
- * it reads group, size, stride, dilation and padding. -1 with a reason
- * when exec is NULL or has less scratch memory than for one thread. */
+/** Bytes of scratch memory that it needs besides for the sums of windows, if weights have zero
+ *  points; SIZE_MAX: too large for the address space. */
+TL_API size_t tl_quantized_conv2d_sums(const tl_tensor *src, const tl_tensor *dst, int group);
+
+/** src TL_UINT8 [N, B, H, W, 16], weight packed by tl_exec_quantized_conv2d_pack -> dst TL_FLOAT,
+ * TL_UINT8 or TL_INT32 [N, B', OH, OW, 16]. Of `param`, it reads group, size, stride, dilation and
+ * padding. -1 with a reason when exec is NULL or has less scratch memory than for one thread. */
 TL_API int tl_exec_quantized_conv2d(const tl_exec *exec, const tl_tensor *src,
                                     const tl_tensor *weight, tl_tensor *dst,
                                     const tl_conv2d_param *param, const int channels[2],
@@ -127,8 +137,11 @@ TL_API int tl_exec_quantized_matmul_pack(const tl_exec *exec, const tl_tensor *w
  *  has, or fewer. */
 TL_API size_t tl_quantized_matmul_scratch(const tl_tensor *src, const tl_tensor *dst, int threads);
 
-/** src TL_UINT8 [.., m, k], weight packed by tl_exec_quantized_matmul_pack -> dst TL_FLOAT or
- *  TL_UINT8 [.., m, n]. -1 with a reason as above. */
+/** As tl_quantized_conv2d_sums, of rows. */
+TL_API size_t tl_quantized_matmul_sums(const tl_tensor *src);
+
+/** src TL_UINT8 [.., m, k], weight packed by tl_exec_quantized_matmul_pack -> dst TL_FLOAT,
+ *  TL_UINT8 or TL_INT32 [.., m, n]. -1 with a reason as above. */
 TL_API int tl_exec_quantized_matmul(const tl_exec *exec, const tl_tensor *src,
                                     const tl_tensor *weight, tl_tensor *dst,
                                     const tl_quantized_param *q);

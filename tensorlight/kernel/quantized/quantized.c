@@ -19,9 +19,11 @@ tl_quad_job tl_quad_job_of(const tl_tensor *weight, const tl_tensor *dst,
                            const tl_quantized_param *q)
 {
     assert(weight->dtype == TL_INT8 && weight->ndim == 2);
-    assert(dst->dtype == TL_FLOAT || dst->dtype == TL_UINT8);
-    tl_quad_job job = {
-        .weight_step = (size_t)weight->dims[1], .is_float = dst->dtype == TL_FLOAT, .q = *q};
+    assert(dst->dtype == TL_FLOAT || dst->dtype == TL_UINT8 || dst->dtype == TL_INT32);
+    tl_quad_job job = {.weight_step = (size_t)weight->dims[1],
+                       .dtype = dst->dtype,
+                       .q = *q,
+                       .zeros = {.zero = q->weight_zero}};
     tl_act_bounds(q->act, &job.low, &job.high);
     return job;
 }
@@ -32,7 +34,20 @@ typedef struct lines {
     const int8_t *weight;
     char *dst;
     size_t dst_size; // bytes of an element
+    size_t pixels;   // of a block of the result
+    size_t blocks;   // of an image of the result
 } lines;
+
+/** The zero points and sums of the line whose first element is `to` of the result. */
+static tl_quad_zeros zeros_at(const lines *l, int block, size_t to)
+{
+    tl_quad_zeros z = l->job.zeros;
+    const size_t pixel = to / TL_BLOCK;
+    z.channel = block * TL_BLOCK;
+    if (z.sums)
+        z.sums += pixel / (l->pixels * l->blocks) * l->pixels + pixel % l->pixels;
+    return z;
+}
 
 static void run_line(const void *arg, const tl_tile_job *tile, const void *src, int block,
                      size_t weights, size_t to, int n, int n_blocks)
@@ -45,6 +60,7 @@ static void run_line(const void *arg, const tl_tile_job *tile, const void *src, 
     job.taps = tile->taps;
     job.dst_block_step = tile->dst_block_step;
     job.dst_step = tile->dst_step;
+    job.zeros = zeros_at(l, block, to);
     l->line(&job, src, l->weight + block * job.weight_step + weights, l->dst + to * l->dst_size, n,
             n_blocks, TL_BLOCK);
 }
@@ -84,6 +100,28 @@ size_t tl_quantized_conv2d_scratch(const tl_tensor *src, const tl_tensor *dst,
     return most;
 }
 
+size_t tl_quantized_conv2d_sums(const tl_tensor *src, const tl_tensor *dst, int group)
+{
+    const int *const s = src->dims, *const d = dst->dims;
+    return tl_quad_sums_size((size_t)group, (size_t)s[0] * s[2] * s[3], (size_t)d[0] * d[2] * d[3]);
+}
+
+/** The sums that zero points of weights multiply, at the start of the scratch memory. */
+static int sum_windows(const tl_exec *exec, const tl_tensor *src, const tl_tensor *dst,
+                       const tl_conv2d_param *param, const int channels[2], tl_quad_job *job,
+                       tl_exec *rest)
+{
+    if (tl_quad_take_scratch(exec, tl_quantized_conv2d_sums(src, dst, param->group), rest) < 0)
+        return -1;
+    const tl_conv_groups g = tl_conv_groups_of(channels, param->group);
+    job->zeros.sums = exec->scratch;
+    job->zeros.group_step = (size_t)dst->dims[0] * dst->dims[2] * dst->dims[3];
+    job->zeros.outputs = g.n > 1 ? g.out * g.n : dst->dims[1] * TL_BLOCK;
+    job->zeros.group = g.n > 1 ? g.out : job->zeros.outputs;
+    tl_quad_sum_windows(exec, src, dst, param, channels, job->q.zero, exec->scratch);
+    return 0;
+}
+
 int tl_exec_quantized_conv2d(const tl_exec *exec, const tl_tensor *src, const tl_tensor *weight,
                              tl_tensor *dst, const tl_conv2d_param *param, const int channels[2],
                              int is_transposed, const tl_quantized_param *q)
@@ -91,8 +129,16 @@ int tl_exec_quantized_conv2d(const tl_exec *exec, const tl_tensor *src, const tl
     assert(src->dtype == TL_UINT8 && src->ndim == 5 && dst->ndim == 5);
     assert(!is_transposed || param->stride[0] * param->stride[1] <= TL_BLOCKED_GRIDS);
     const tl_quad_kernel *const kernel = tl_quad_kernel_for(exec);
-    const lines l = {kernel->line, tl_quad_job_of(weight, dst, q), weight->data, dst->data,
-                     tl_size_of(dst->dtype)};
+    lines l = {
+        kernel->line,           tl_quad_job_of(weight, dst, q),      weight->data,        dst->data,
+        tl_size_of(dst->dtype), (size_t)dst->dims[2] * dst->dims[3], (size_t)dst->dims[1]};
+    tl_exec rest;
+    if (q->weight_zero && dst->len > 0) {
+        assert(!is_transposed);
+        if (sum_windows(exec, src, dst, param, channels, &l.job, &rest) < 0)
+            return -1;
+        exec = &rest;
+    }
     tl_conv2d_param p = *param;
     p.act = (tl_activation){TL_ACT_NONE, 0, 0}; // not looked at
     tl_conv_kind kind = kind_of(&p, channels, is_transposed, kernel->bytes);

@@ -45,6 +45,15 @@ static inline uint8_t tl_quantized_byte(const tl_quantized_param *q, float v)
     return shifted > 0 ? (uint8_t)(shifted < 255 ? shifted : 255) : 0;
 }
 
+/** Zero points of weights, and the sums of source - zero that they multiply. */
+typedef struct tl_quad_zeros {
+    const int32_t *sums;   /* of the first pixel of a line, for its first group; NULL: no zeros */
+    size_t group_step;     /* from the sums of a group to those of the next */
+    int channel;           /* the first output channel of the line */
+    int group, outputs;    /* output channels of a group, and of all */
+    const tl_tensor *zero; /* tl_quantized_param.weight_zero */
+} tl_quad_zeros;
+
 /** The operands and results of a line of pixels. */
 typedef struct tl_quad_job {
     int channels;          /* of the source */
@@ -52,11 +61,12 @@ typedef struct tl_quad_job {
     int n_taps;
     const ptrdiff_t *taps; /* for each tap: channels from the source's first pixel to its own */
     size_t weight_step;    /* bytes from a row of weights to the next */
-    int is_float;          /* the result; all its steps are in elements: */
+    tl_dtype dtype;        /* of the result; all its steps are in elements: */
     size_t dst_block_step; /* from a block of output channels to the next */
     size_t dst_step;       /* from a pixel to the next */
     tl_quantized_param q;
     float low, high; /* bounds of results: tl_act_bounds */
+    tl_quad_zeros zeros;
 } tl_quad_job;
 
 /** `n` neighbouring pixels of one or two blocks of output channels, of which the last one has only
@@ -83,6 +93,23 @@ static inline void tl_quad_widen(uint8_t *dst, const uint8_t *src)
     memcpy(dst, &even, sizeof(even));
     memcpy(dst + TL_BLOCK, &odd, sizeof(odd));
 }
+
+/** Bytes of the sums of `windows` windows over `pixels` pixels of each of `groups` groups, and of
+ *  what they are computed from; SIZE_MAX: too large for the address space. */
+size_t tl_quad_sums_size(size_t groups, size_t pixels, size_t windows);
+
+/** Writes the sums of source - zero to `sums`: of each window, [group, N, OH, OW], before those of
+ *  each pixel. */
+void tl_quad_sum_windows(const tl_exec *exec, const tl_tensor *src, const tl_tensor *dst,
+                         const tl_conv2d_param *param, const int channels[2], int zero,
+                         int32_t *sums);
+
+/** The same for each of `rows` rows of k bytes. */
+void tl_quad_sum_rows(const tl_exec *exec, const uint8_t *src, size_t rows, size_t k, int zero,
+                      int32_t *sums);
+
+/** `exec` without the first `size` bytes of scratch memory; -1 with a reason: it has less. */
+int tl_quad_take_scratch(const tl_exec *exec, size_t size, tl_exec *rest);
 
 /** A job with all fields that do not depend on shapes. */
 tl_quad_job tl_quad_job_of(const tl_tensor *weight, const tl_tensor *dst,

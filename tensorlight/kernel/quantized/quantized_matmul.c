@@ -119,6 +119,8 @@ static void run_unit(product *p, size_t unit, size_t slot)
     const size_t rows = tl_min_size(p->rows_per_unit, p->rows - row);
     uint8_t *const laid = (uint8_t *)p->scratch + slot * p->slot_size;
     tl_quad_job job = p->job;
+    if (job.zeros.sums)
+        job.zeros.sums += row;
     if (p->laid[slot] != 1 + place)
         lay_rows(p, p->src + row * p->k, rows, laid);
     p->laid[slot] = 1 + place;
@@ -129,6 +131,7 @@ static void run_unit(product *p, size_t unit, size_t slot)
         const int n = tl_min(2, end - b);
         const int lanes = tl_min(TL_BLOCK, p->columns - (b + n - 1) * TL_BLOCK);
         const size_t to = row * p->columns + (size_t)b * TL_BLOCK;
+        job.zeros.channel = b * TL_BLOCK;
         p->kernel->line(&job, laid, p->weight + b * job.weight_step, p->dst + to * p->dst_size,
                         (int)rows, n, lanes);
     }
@@ -140,6 +143,12 @@ static void run_units(void *arg, size_t slot, size_t begin, size_t end)
         run_unit(arg, u, slot);
 }
 
+size_t tl_quantized_matmul_sums(const tl_tensor *src)
+{
+    const int k = src->dims[src->ndim - 1];
+    return tl_quad_sums_size(1, 0, k ? (size_t)src->len / (size_t)k : 0);
+}
+
 int tl_exec_quantized_matmul(const tl_exec *exec, const tl_tensor *src, const tl_tensor *weight,
                              tl_tensor *dst, const tl_quantized_param *q)
 {
@@ -147,12 +156,21 @@ int tl_exec_quantized_matmul(const tl_exec *exec, const tl_tensor *src, const tl
     const ptrdiff_t tap = 0;
     const tl_quad_kernel *const kernel = tl_quad_kernel_for(exec);
     product p = product_of(src, dst, kernel->bytes);
+    tl_exec rest;
     if (dst->len == 0)
         return 0;
+    p.job = tl_quad_job_of(weight, dst, q);
+    if (q->weight_zero) {
+        if (tl_quad_take_scratch(exec, tl_quantized_matmul_sums(src), &rest) < 0)
+            return -1;
+        p.job.zeros.sums = exec->scratch;
+        p.job.zeros.group = p.job.zeros.outputs = p.columns;
+        tl_quad_sum_rows(exec, src->data, p.rows, (size_t)p.k, q->zero, exec->scratch);
+        exec = &rest;
+    }
     if (tl_check_scratch(exec, p.slot_size, "for a matrix product") < 0)
         return -1;
     p.kernel = kernel;
-    p.job = tl_quad_job_of(weight, dst, q);
     p.job.channels = p.k;
     p.job.n_taps = 1;
     p.job.taps = &tap;

@@ -36,9 +36,9 @@ enum {
 };
 
 /* Output of a tile: 8-bit results; the same scaled and clamped; or its sums to a buffer, from which
- * floats and all other results are computed. Tiles of rare sizes always write sums
- * (tl_tile_is_common). */
-typedef enum result { BYTES, KEPT_BYTES, FLOATS, VALUES } result;
+ * floats and all other results are computed, or which are the results. Tiles of rare sizes always
+ * write sums (tl_tile_is_common). */
+typedef enum result { BYTES, KEPT_BYTES, FLOATS, VALUES, INTEGERS } result;
 
 /** Parameters of all tiles of a line. */
 typedef struct line {
@@ -49,6 +49,11 @@ typedef struct line {
     float low, high; // bounds of 8-bit results before rounding
     float zero;      // added after rounding
     result result;
+    // Of weights with zero points: what the sum of a pixel adds to those of its channels.
+    int32_t less[BLOCKS][TL_BLOCK];
+    size_t from[BLOCKS][TL_BLOCK];         // where the sums of its group are
+    int is_one_group;                      // whether that is the same for all
+    uint32_t (*starts)[BLOCKS * TL_BLOCK]; // `start` of each pixel of a tile; NULL: no zero points
 } line;
 
 typedef tl_vs sums[BLOCKS * PARTS];
@@ -107,18 +112,25 @@ TL_INLINE void add_taps(sums *sum, const int n, const int n_blocks, const tl_qua
     }
 }
 
+/** What the sums of vector `v` of pixel m began with. */
+TL_INLINE const uint32_t *start_of(const line *l, int m, int v)
+{
+    return l->starts ? l->starts[m] + v * TL_VF_LANES
+                     : l->start[v / PARTS] + v % PARTS * TL_VF_LANES;
+}
+
 /** A vector of sums of block b with offset, factor and bias, before the activation. */
-TL_INLINE tl_vf scaled(const line *l, tl_vs sum, int b, int part)
+TL_INLINE tl_vf scaled(const line *l, tl_vs sum, int m, int b, int part)
 {
     const int at = part * TL_VF_LANES;
-    const tl_vf v = tl_vf_of_sums(sum, l->start[b] + at);
+    const tl_vf v = tl_vf_of_sums(sum, start_of(l, m, b * PARTS + part));
     return tl_vf_add(tl_vf_mul(v, tl_vf_load(l->factor[b] + at)), tl_vf_load(l->addend[b] + at));
 }
 
 /** A vector of 8-bit results before they are rounded. */
-TL_INLINE tl_vf unrounded(const line *l, tl_vs sum, int v, const int is_kept)
+TL_INLINE tl_vf unrounded(const line *l, tl_vs sum, int m, int v, const int is_kept)
 {
-    const tl_vf x = scaled(l, sum, v / PARTS, v % PARTS);
+    const tl_vf x = scaled(l, sum, m, v / PARTS, v % PARTS);
     if (!is_kept)
         return x;
     return tl_vf_min(tl_vf_max(tl_vf_mul(x, tl_vf_set1(l->job->q.dst_factor)), tl_vf_set1(l->low)),
@@ -127,16 +139,17 @@ TL_INLINE tl_vf unrounded(const line *l, tl_vs sum, int v, const int is_kept)
 
 enum { PIXELS_OF_BYTES = TL_VB_VECTORS / PARTS }; /* that a vector of bytes has, of a block */
 
-/** Results of the first pixels of `n`, as many as a vector of bytes has, of block b. */
-TL_INLINE void finish_vector(const line *l, const sums *sum, const int n, const int b,
+/** Results of the first pixels of the `n` from m on, as many as a vector of bytes has, of block b.
+ */
+TL_INLINE void finish_vector(const line *l, const sums *sum, const int m, const int n, const int b,
                              const int is_kept, uint8_t *dst)
 {
     const size_t step = l->job->dst_step;
     tl_vf v[TL_VB_VECTORS];
     TL_UNROLL
     for (int i = 0; i < TL_VB_VECTORS; i++) {
-        const int pixel = i / PARTS < n ? i / PARTS : 0, part = i % PARTS;
-        v[i] = unrounded(l, sum[pixel][b * PARTS + part], b * PARTS + part, is_kept);
+        const int pixel = m + (i / PARTS < n ? i / PARTS : 0), part = i % PARTS;
+        v[i] = unrounded(l, sum[pixel][b * PARTS + part], pixel, b * PARTS + part, is_kept);
     }
     const tl_vb bytes = tl_vb_of(v, l->job->q.dst_zero);
     if (PIXELS_OF_BYTES <= n && step == TL_BLOCK) {
@@ -159,7 +172,7 @@ TL_INLINE void finish_bytes(const line *l, sums *sum, const int n, const int n_b
         uint8_t *const to = dst + b * l->job->dst_block_step;
         TL_UNROLL
         for (int m = 0; m < n; m += PIXELS_OF_BYTES)
-            finish_vector(l, sum + m, n - m, b, is_kept, to + m * l->job->dst_step);
+            finish_vector(l, sum, m, n - m, b, is_kept, to + m * l->job->dst_step);
     }
 }
 
@@ -181,7 +194,7 @@ static void write_bytes(const line *l, const sums *sum, int n, int n_blocks, uin
 {
     for (int b = 0; b < n_blocks; b++)
         for (int m = 0; m < n; m += PIXELS_OF_BYTES)
-            finish_vector(l, sum + m, n - m, b, 1,
+            finish_vector(l, sum, m, n - m, b, 1,
                           dst + b * l->job->dst_block_step + m * l->job->dst_step);
 }
 
@@ -192,9 +205,24 @@ static void write_floats(const line *l, sums *sum, int n, int n_blocks, float *d
     const tl_vf low = tl_vf_set1(l->job->low), high = tl_vf_set1(l->job->high);
     for (int m = 0; m < n; m++)
         for (int v = 0; v < n_blocks * PARTS; v++) {
-            const tl_vf x = scaled(l, sum[m][v], v / PARTS, v % PARTS);
+            const tl_vf x = scaled(l, sum[m][v], m, v / PARTS, v % PARTS);
             tl_vf_store(dst + v / PARTS * block_step + m * step + v % PARTS * TL_VF_LANES,
                         tl_vf_min(high, tl_vf_max(low, x)));
+        }
+}
+
+/** Writes the sums themselves; `lanes` of the last block. */
+static void write_integers(const line *l, const sums *sum, int n, int n_blocks, int lanes,
+                           int32_t *dst)
+{
+    const tl_quad_job *const job = l->job;
+    for (int m = 0; m < n; m++)
+        for (int b = 0; b < n_blocks; b++) {
+            uint32_t block[TL_BLOCK];
+            for (int v = b * PARTS; v < (b + 1) * PARTS; v++)
+                tl_vs_store(block + v % PARTS * TL_VF_LANES, sum[m][v], start_of(l, m, v));
+            int32_t *const to = dst + b * job->dst_block_step + m * job->dst_step;
+            memcpy(to, block, (size_t)(b < n_blocks - 1 ? TL_BLOCK : lanes) * sizeof(*to));
         }
 }
 
@@ -221,7 +249,7 @@ static void write_values(const line *l, sums *sum, int n, int n_blocks, int lane
             const size_t at = b * job->dst_block_step + m * job->dst_step;
             const size_t len = (size_t)(b < n_blocks - 1 ? TL_BLOCK : lanes);
             uint8_t bytes[TL_BLOCK];
-            if (job->is_float) {
+            if (job->dtype == TL_FLOAT) {
                 memcpy((float *)dst + at, values, len * sizeof(float));
             } else {
                 quantize_block(l, values, bytes);
@@ -231,6 +259,35 @@ static void write_values(const line *l, sums *sum, int n, int n_blocks, int lane
 }
 
 /* ---- tiles ---- */
+
+/** The starts of all sums of a tile of n pixels, of which the first one is pixel m of the line. */
+static void begin_pixels(const line *l, int m, int n, int n_blocks)
+{
+    const int32_t *const at = l->job->zeros.sums + m;
+    for (int k = 0; k < n; k++)
+        for (int b = 0; b < n_blocks; b++) {
+            uint32_t *const to = l->starts[k] + b * TL_BLOCK;
+            const uint32_t sum = (uint32_t)at[l->from[b][0] + k];
+            if (l->is_one_group)
+                for (int i = 0; i < TL_BLOCK; i++)
+                    to[i] = l->start[b][i] + sum * (uint32_t)l->less[b][i];
+            else
+                for (int i = 0; i < TL_BLOCK; i++)
+                    to[i] =
+                        l->start[b][i] + (uint32_t)at[l->from[b][i] + k] * (uint32_t)l->less[b][i];
+        }
+}
+
+/** Begins the sums of a tile whose pixels have starts of their own. */
+TL_INLINE void begin_sums(sums *sum, const int n, const int n_blocks, const line *l)
+{
+    TL_UNROLL
+    for (int m = 0; m < n; m++) {
+        TL_UNROLL
+        for (int v = 0; v < n_blocks * PARTS; v++)
+            sum[m][v] = tl_vs_begin(l->starts[m] + v * TL_VF_LANES);
+    }
+}
 
 /** One tile. The first two arguments are constants: each choice becomes a function of its own. */
 TL_INLINE void tile(const int n, const int n_blocks, const line *l, const uint8_t *src, void *dst)
@@ -243,6 +300,8 @@ TL_INLINE void tile(const int n, const int n_blocks, const line *l, const uint8_
         for (int m = 0; m < n; m++)
             sum[m][v] = start;
     }
+    if (l->starts)
+        begin_sums(sum, n, n_blocks, l);
     add_taps(sum, n, n_blocks, l->job, src, l->weight);
     if (tl_tile_is_common(n, PIXELS) && l->result == BYTES)
         finish_bytes(l, sum, n, n_blocks, 0, dst);
@@ -303,6 +362,20 @@ static void begin_block(line *l, int b)
     }
 }
 
+/** Fills what the zero points of weights need. */
+static void begin_zeros(line *l, int first, int b)
+{
+    const tl_quad_zeros *const z = &l->job->zeros;
+    const int8_t *const zero = z->zero->data;
+    for (int i = 0; i < TL_BLOCK; i++) {
+        const int channel = z->channel + (first + b) * TL_BLOCK + i, last = z->outputs - 1;
+        const int c = channel < last ? channel : last;
+        l->less[b][i] = -zero[z->zero->len > 1 ? c < z->zero->len ? c : z->zero->len - 1 : 0];
+        l->from[b][i] = (size_t)(c / z->group) * z->group_step;
+        l->is_one_group = l->is_one_group && l->from[b][i] == l->from[b][0];
+    }
+}
+
 /** `x` or the number beside it that 8-bit results can be. */
 static float representable(const line *l, float x)
 {
@@ -311,19 +384,25 @@ static float representable(const line *l, float x)
 
 static result result_of(const line *l, int n_blocks, int lanes)
 {
+    if (l->job->dtype == TL_INT32)
+        return INTEGERS;
     if (lanes < TL_BLOCK || !tl_act_is_bounds(l->job->q.act))
         return VALUES;
-    if (l->job->is_float)
+    if (l->job->dtype == TL_FLOAT)
         return FLOATS;
     const int is_kept = l->job->q.dst_factor != 1 || l->low > -l->zero || l->high < 255 - l->zero;
     return !are_numbers(l, n_blocks) ? VALUES : is_kept ? KEPT_BYTES : BYTES;
 }
 
-static line line_of(const tl_quad_job *job, const int8_t *weight, int n_blocks, int lanes)
+static line line_of(const tl_quad_job *job, int first, const int8_t *weight, int n_blocks,
+                    int lanes)
 {
-    line l = {.job = job, .weight = weight, .zero = (float)job->q.dst_zero};
-    for (int b = 0; b < n_blocks; b++)
+    line l = {.job = job, .weight = weight, .zero = (float)job->q.dst_zero, .is_one_group = 1};
+    for (int b = 0; b < n_blocks; b++) {
         begin_block(&l, b);
+        if (job->zeros.sums)
+            begin_zeros(&l, first, b);
+    }
     l.weight += sizeof(tl_quantized_head);
     // Bounds before and after the factor give the same: rounding keeps the order of numbers.
     l.low = representable(&l, job->low * job->q.dst_factor);
@@ -338,20 +417,30 @@ static void write_results(const line *l, sums *sum, int n, int n_blocks, int lan
     if (l->result == FLOATS)
         write_floats(l, sum, n, n_blocks, (float *)(void *)dst, l->job->dst_step,
                      l->job->dst_block_step);
+    else if (l->result == INTEGERS)
+        write_integers(l, sum, n, n_blocks, lanes, (int32_t *)(void *)dst);
     else if (l->result == VALUES)
         write_values(l, sum, n, n_blocks, lanes, dst);
     else
         write_bytes(l, sum, n, n_blocks, (uint8_t *)dst);
 }
 
+/** Bytes of an element of the result. */
+static size_t size_of(const tl_quad_job *job)
+{
+    return job->dtype == TL_UINT8 ? 1 : sizeof(float);
+}
+
 static void run_tiles(const line *l, const uint8_t *src, char *dst, int n, int n_blocks, int lanes)
 {
-    const size_t pixel = l->job->dst_step * (l->job->is_float ? sizeof(float) : 1);
+    const size_t pixel = l->job->dst_step * size_of(l->job);
     for (int m = 0, pixels; m < n; m += pixels, dst += pixels * pixel) {
         pixels = tl_tile_pixels(n - m, PIXELS);
         tile_func *const run = tiles[pixels][n_blocks - 1];
         const uint8_t *const from = src + (size_t)m * PIXEL_BYTES;
         sums sum[PIXELS];
+        if (l->starts)
+            begin_pixels(l, m, pixels, n_blocks);
         if (l->result < FLOATS && tl_tile_is_common(pixels, PIXELS)) {
             run(l, from, dst);
         } else {
@@ -364,11 +453,13 @@ static void run_tiles(const line *l, const uint8_t *src, char *dst, int n, int n
 static void run_line(const tl_quad_job *job, const uint8_t *src, const int8_t *weight, void *dst,
                      int n, int n_blocks, int lanes)
 {
-    const size_t block = job->dst_block_step * (job->is_float ? sizeof(float) : 1);
+    const size_t block = job->dst_block_step * size_of(job);
+    uint32_t starts[PIXELS][BLOCKS * TL_BLOCK];
     for (int b = 0; b < n_blocks; b += BLOCKS) {
         const int blocks = BLOCKS < n_blocks - b ? BLOCKS : n_blocks - b;
         const int last = b + blocks < n_blocks ? TL_BLOCK : lanes;
-        const line l = line_of(job, weight + b * job->weight_step, blocks, last);
+        line l = line_of(job, b, weight + b * job->weight_step, blocks, last);
+        l.starts = job->zeros.sums ? starts : NULL;
         run_tiles(&l, src, (char *)dst + b * block, n, blocks, last);
     }
 }

@@ -40,16 +40,18 @@ static void run_conv(tl_isa isa, tl_pool *pool, uint64_t seed)
     const int *const size = c.param.size, group = c.param.group;
     const int dims[] = {c.is_transposed ? c.channels : c.outputs,
                         (c.is_transposed ? c.outputs : c.channels) / group, size[0], size[1]};
-    const layer l = random_layer(&room, 4, dims, c.outputs, isa);
+    layer l = random_layer(&room, 4, dims, c.outputs, isa);
+    const tl_dtype dtype = random_results(&room, &l, c.outputs, !c.is_transposed);
     tl_tensor *const src = nn_random(
         &room, TL_UINT8, 5, (int[]){c.n, tl_blocks(c.channels), c.h, c.w, TL_BLOCK}, 0, 255);
     const int row = (int)tl_quantized_conv2d_packed(channels, &c.param, c.is_transposed);
     tl_tensor *const packed = nn_blank(&room, TL_INT8, 2, (int[]){tl_blocks(c.outputs), row});
-    tl_tensor *const dst = nn_blank(&room, between(&room, 0, 1) ? TL_FLOAT : TL_UINT8, 5,
-                                    (int[]){c.n, tl_blocks(c.outputs), c.oh, c.ow, TL_BLOCK});
+    tl_tensor *const dst =
+        nn_blank(&room, dtype, 5, (int[]){c.n, tl_blocks(c.outputs), c.oh, c.ow, TL_BLOCK});
     const int threads = tl_pool_size(pool);
+    const size_t sums = l.q.weight_zero ? tl_quantized_conv2d_sums(src, dst, group) : 0;
     const size_t bytes =
-        tl_quantized_conv2d_scratch(src, dst, &c.param, channels, c.is_transposed, threads);
+        sums + tl_quantized_conv2d_scratch(src, dst, &c.param, channels, c.is_transposed, threads);
     void *const scratch = aligned_alloc(64, (bytes + 64) / 64 * 64);
     const tl_exec exec = {pool, scratch, bytes, isa, NULL};
     char what[80];
@@ -72,14 +74,15 @@ static void run_matmul(tl_isa isa, tl_pool *pool, uint64_t seed)
     nn_room room = {.seed = seed};
     const int m = between(&room, 1, 40), k = between(&room, 1, 150), n = between(&room, 1, 70);
     const int is_transposed = between(&room, 0, 1);
-    const layer l = random_layer(&room, 2, is_transposed ? (int[]){n, k} : (int[]){k, n}, n, isa);
+    layer l = random_layer(&room, 2, is_transposed ? (int[]){n, k} : (int[]){k, n}, n, isa);
+    const tl_dtype dtype = random_results(&room, &l, n, 1);
     tl_tensor *const src = nn_random(&room, TL_UINT8, 3, (int[]){2, m, k}, 0, 255);
     const int row = (int)tl_quantized_matmul_packed(k);
     tl_tensor *const packed = nn_blank(&room, TL_INT8, 2, (int[]){tl_blocks(n), row});
-    tl_tensor *const dst =
-        nn_blank(&room, between(&room, 0, 1) ? TL_FLOAT : TL_UINT8, 3, (int[]){2, m, n});
+    tl_tensor *const dst = nn_blank(&room, dtype, 3, (int[]){2, m, n});
     const int threads = tl_pool_size(pool);
-    const size_t bytes = tl_quantized_matmul_scratch(src, dst, threads);
+    const size_t sums = l.q.weight_zero ? tl_quantized_matmul_sums(src) : 0;
+    const size_t bytes = sums + tl_quantized_matmul_scratch(src, dst, threads);
     void *const scratch = aligned_alloc(64, (bytes + 64) / 64 * 64);
     const tl_exec exec = {pool, scratch, bytes, isa, NULL};
     char what[80];
@@ -94,8 +97,8 @@ static void run_matmul(tl_isa isa, tl_pool *pool, uint64_t seed)
         for (int j = 0; j < n; j++) {
             int64_t sum = 0;
             for (int x = 0; x < k; x++)
-                sum +=
-                    (int64_t)(a[i * k + x] - l.q.zero) * b[is_transposed ? j * k + x : x * n + j];
+                sum += (int64_t)(a[i * k + x] - l.q.zero) *
+                       (b[is_transposed ? j * k + x : x * n + j] - weight_zero(&l, j));
             check(dst, (size_t)i * n + j, expected(&l, sum, j, dst->dtype), what);
         }
     free(scratch);
@@ -209,6 +212,37 @@ START_TEST(sums_are_exact_where_16_bits_would_saturate)
 }
 END_TEST
 
+START_TEST(sums_of_rows_are_exact_where_16_bits_would_overflow)
+{
+    enum { K = 5003, COLUMNS = 17 };
+    TL_ISA_EACH_USABLE (isa) {
+        nn_room room = {.seed = 6};
+        tl_tensor *const src = nn_blank(&room, TL_UINT8, 2, (int[]){1, K});
+        tl_tensor *const weight = nn_blank(&room, TL_INT8, 2, (int[]){K, COLUMNS});
+        tl_tensor *const zero = nn_blank(&room, TL_INT8, 1, (int[]){1});
+        tl_tensor *const packed =
+            nn_blank(&room, TL_INT8, 2, (int[]){2, (int)tl_quantized_matmul_packed(K)});
+        tl_tensor *const dst = nn_blank(&room, TL_INT32, 2, (int[]){1, COLUMNS});
+        memset(src->data, 255, K);
+        memset(weight->data, 127, (size_t)K * COLUMNS);
+        *(int8_t *)zero->data = -128;
+        _Alignas(64) char scratch[2 * 5120];
+        const size_t size =
+            tl_quantized_matmul_sums(src) + tl_quantized_matmul_scratch(src, dst, 1);
+        ck_assert_uint_le(size, sizeof(scratch));
+        const tl_exec exec = {.isa = isa, .scratch = scratch, .scratch_size = size};
+        const tl_quantized_param q = {.scale = 1, .dst_factor = 1, .weight_zero = zero};
+        tl_exec_quantized_matmul_pack(&exec, weight, NULL, NULL, NULL, packed, 0);
+        ck_assert_int_eq(tl_exec_quantized_matmul(&exec, src, packed, dst, &q), 0);
+        for (int i = 0; i < COLUMNS; i++)
+            ck_assert_double_eq(nn_at(dst, (size_t)i), 255.0 * 255 * K);
+        const tl_exec less = {.isa = isa, .scratch = scratch, .scratch_size = 63};
+        ck_assert_int_eq(tl_exec_quantized_matmul(&less, src, packed, dst, &q), -1);
+        nn_close(&room);
+    }
+}
+END_TEST
+
 START_TEST(scratch_memory_of_a_product_is_enough_for_fewer_rows)
 {
     enum { ROWS = 300, K = 1024, COLUMNS = 3 };
@@ -267,4 +301,5 @@ END_TEST
 LN_TEST_MAIN("quantized", convolutions_agree_with_64_bit_loops, products_agree_with_64_bit_loops,
              all_bytes_of_packed_weights_are_written, results_saturate_and_nan_becomes_the_lowest,
              sums_are_exact_where_16_bits_would_saturate,
+             sums_of_rows_are_exact_where_16_bits_would_overflow,
              scratch_memory_of_a_product_is_enough_for_fewer_rows)

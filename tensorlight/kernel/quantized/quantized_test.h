@@ -59,9 +59,31 @@ static inline float activated(const layer *l, float v)
     return v;
 }
 
+/** The zero point of the weights of output channel `c`. */
+static inline int weight_zero(const layer *l, int c)
+{
+    const tl_tensor *const zero = l->q.weight_zero;
+    return zero ? ((const int8_t *)zero->data)[zero->len > 1 ? c : 0] : 0;
+}
+
+/** A type of results, and perhaps zero points of the weights; integers have no activation. */
+static inline tl_dtype random_results(nn_room *room, layer *l, int outputs, int may_have_zeros)
+{
+    static const tl_dtype dtypes[] = {TL_FLOAT, TL_UINT8, TL_INT32};
+    const tl_dtype dtype = dtypes[between(room, 0, 2)];
+    if (may_have_zeros && between(room, 0, 1))
+        l->q.weight_zero =
+            nn_random(room, TL_INT8, 1, between(room, 0, 1) ? &outputs : &(int){1}, -128, 127);
+    if (dtype == TL_INT32)
+        l->q.act = (tl_activation){TL_ACT_NONE, 0, 0};
+    return dtype;
+}
+
 /** The result for the sum of channel `c`, in the type of dst. */
 static inline double expected(const layer *l, int64_t sum, int c, tl_dtype dtype)
 {
+    if (dtype == TL_INT32)
+        return (double)(sum + (l->bias ? ((const int32_t *)l->bias->data)[c] : 0));
     const float *const factor = l->factor ? l->factor->data : NULL;
     const float own = factor ? factor[l->factor->len > 1 ? c : 0] : 1;
     const float scale = own * l->q.scale;
@@ -133,7 +155,7 @@ static inline int64_t tap_sum(const conv *c, const layer *l, const tl_tensor *sr
     int64_t sum = 0;
     for (int k = 0; k < in; k++, w += step) {
         const int q = ((const uint8_t *)src->data)[blocked_at(src, n, first + k, y, x)];
-        sum += (int64_t)(q - l->q.zero) * *w;
+        sum += (int64_t)(q - l->q.zero) * (*w - weight_zero(l, o));
     }
     return sum;
 }

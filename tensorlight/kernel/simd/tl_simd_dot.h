@@ -12,6 +12,7 @@
 //     tl_vs_begin(start)     sums that begin with start[0 .. TL_VF_LANES-1]
 //     tl_vs_add(s, x, w)     s plus a product of each lane
 //     tl_vf_of_sums(s, start)   the sums, rounded to floats; the same `start` again
+//     tl_vs_store(p, s, start)  the sums themselves
 //
 //     TL_VX_PARTS            instructions that take two numbers instead of four need each product
 //                            once for each `part`, 0 .. TL_VX_PARTS-1

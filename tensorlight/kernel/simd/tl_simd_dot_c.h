@@ -62,6 +62,12 @@ static inline tl_vs tl_vs_add(tl_vs s, tl_vx x, tl_vw w)
     return s;
 }
 
+static inline void tl_vs_store(uint32_t *p, tl_vs s, const uint32_t *start)
+{
+    (void)start;
+    memcpy(p, &s, sizeof(s));
+}
+
 static inline tl_vf tl_vf_of_sums(tl_vs s, const uint32_t *start)
 {
     (void)start;

@@ -34,6 +34,12 @@ static inline tl_vf tl_vf_of_sums(tl_vs s, const uint32_t *start)
     return vcvtq_f32_s32(s);
 }
 
+static inline void tl_vs_store(uint32_t *p, tl_vs s, const uint32_t *start)
+{
+    (void)start;
+    vst1q_u32(p, vreinterpretq_u32_s32(s));
+}
+
 static inline uint8x16_t tl_vx_four(const uint8_t *p)
 {
     uint32_t x;
@@ -120,10 +126,19 @@ static inline tl_vs tl_vs_add(tl_vs s, tl_vx x, tl_vw w)
     return (tl_vs){vpadalq_s16(s.a, vmulq_s16(x, w.a)), vpadalq_s16(s.b, vmulq_s16(x, w.b))};
 }
 
+static inline int32x4_t tl_vs_total(tl_vs s, const uint32_t *start)
+{
+    return vaddq_s32(vpaddq_s32(s.a, s.b), vreinterpretq_s32_u32(vld1q_u32(start)));
+}
+
+static inline void tl_vs_store(uint32_t *p, tl_vs s, const uint32_t *start)
+{
+    vst1q_u32(p, vreinterpretq_u32_s32(tl_vs_total(s, start)));
+}
+
 static inline tl_vf tl_vf_of_sums(tl_vs s, const uint32_t *start)
 {
-    const int32x4_t sums = vpaddq_s32(s.a, s.b);
-    return vcvtq_f32_s32(vaddq_s32(sums, vreinterpretq_s32_u32(vld1q_u32(start))));
+    return vcvtq_f32_s32(tl_vs_total(s, start));
 }
 
 #endif

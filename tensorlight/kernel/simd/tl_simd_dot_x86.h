@@ -30,6 +30,12 @@ static inline tl_vf tl_vf_of_sums(tl_vs s, const uint32_t *start)
     return TL_MM(cvtepi32_ps)((tl_vi)s);
 }
 
+static inline void tl_vs_store(uint32_t *p, tl_vs s, const uint32_t *start)
+{
+    (void)start;
+    memcpy(p, &s, sizeof(s));
+}
+
 static inline tl_vi tl_vx_four(const uint8_t *p)
 {
     int x;
