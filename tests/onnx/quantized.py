@@ -220,6 +220,75 @@ def dynamic():
                      {"y": ((x.astype(np.int64) - 7) @ m * float(scale)).astype(F32)})
 
 
+def zero_of(seed, dtype, outputs, kind):
+    """A zero point of weights: none, one that is not the middle of the type, or one for each output."""
+    low, high = np.iinfo(dtype).min, np.iinfo(dtype).max
+    return {"none": None, "odd": dtype(117), "each": spread(seed, low, high, outputs, dtype)}[kind]
+
+
+def integers():
+    """Sums of bytes alone, of each pair of types, with any zero points: convolutions of any kind, and products."""
+    pairs = [(x, w, kind) for x in (np.uint8, np.int8) for w in (np.uint8, np.int8) for kind in ("none", "odd", "each")]
+    for seed, (x_type, w_type, kind) in enumerate(pairs, 500):
+        x_zero = x_type(-3 if x_type == np.int8 else 201)
+        for group, channels, outputs in ((1, 3, 5), (1, 20, 33), (17, 17, 17), (5, 20, 30), (2, 36, 64)):
+            w = spread(seed, np.iinfo(w_type).min, np.iinfo(w_type).max, (outputs, channels // group, 3, 2), w_type)
+            zero = zero_of(seed + 1, w_type, outputs, kind)
+            x = spread(seed + 2, np.iinfo(x_type).min, np.iinfo(x_type).max, (1 + seed % 2, channels, 6, 9), x_type)
+            how = {"stride": (1 + seed % 2, 1), "pads": (1, 0, 2, 1), "dilation": 1 + seed // 2 % 2}
+            g = Graph()
+            g.make("ConvInteger", ["x", g.constant(w), "zero"] + ([] if zero is None else [g.constant(zero)]), "y", group=group,
+                   strides=list(how["stride"]), pads=list(how["pads"]), dilations=[how["dilation"]] * 2)
+            offset = 0 if zero is None else np.broadcast_to(zero, outputs).astype(np.int64).reshape(-1, 1, 1, 1)
+            sums = convolved(x.astype(np.int64) - int(x_zero), w.astype(np.int64) - offset, group, **how)
+            yield g.part(f"{np.dtype(x_type).name} x {np.dtype(w_type).name}, zero point {kind}, {group} groups of {channels}",
+                         {"x": x, "zero": x_zero}, {"y": sums.astype(np.int32)})
+        w = spread(seed + 3, np.iinfo(w_type).min, np.iinfo(w_type).max, (45, 35), w_type)
+        zero = zero_of(seed + 4, w_type, 35, kind)
+        x = spread(seed + 5, np.iinfo(x_type).min, np.iinfo(x_type).max, (2, 19, 45), x_type)
+        g = Graph()
+        g.make("MatMulInteger", ["x", g.constant(w), "zero"] + ([] if zero is None else [g.constant(zero)]), "y")
+        offset = 0 if zero is None else zero.astype(np.int64)
+        yield g.part(f"product of {np.dtype(x_type).name} x {np.dtype(w_type).name}, zero point {kind}", {"x": x, "zero": x_zero},
+                     {"y": ((x.astype(np.int64) - int(x_zero)) @ (w.astype(np.int64) - offset)).astype(np.int32)})
+
+
+def scaled_integers():
+    """The same between scales: one, or one for each output, which the run multiplies by that of the source; and requantized."""
+    for seed, kind in enumerate(("none", "odd", "each"), 600):
+        w, zero = spread(seed, 0, 255, (6, 5, 3, 3), np.uint8), zero_of(seed + 1, np.uint8, 6, kind)
+        x, scale = spread(seed + 2, 0, 255, (2, 5, 7, 8), np.uint8), F32(2 ** -6)
+        scales = (2.0 ** -(np.arange(6) % 3 + 3)).astype(F32).reshape(6, 1, 1)
+        offset = 0 if zero is None else np.broadcast_to(zero, 6).astype(np.int64).reshape(-1, 1, 1, 1)
+        sums = convolved(x.astype(np.int64) - 7, w.astype(np.int64) - offset, 1, stride=(1, 1), pads=(1, 1, 1, 1))
+        zeros = lambda g: [] if zero is None else [g.constant(zero)]
+        g = Graph()
+        y = g.make("ConvInteger", ["x", g.constant(w), "zero", *zeros(g)], pads=[1, 1, 1, 1])
+        g.make("Mul", [g.make("Cast", [y], to=1), g.make("Mul", ["scale", g.constant(scales)])], "y")
+        yield g.part(f"convolution, a scale for each channel, zero point {kind}", {"x": x, "zero": np.uint8(7), "scale": scale},
+                     {"y": (sums * (scales * float(scale))).astype(F32)})
+        g = Graph()
+        zeros = zeros(g) or [g.constant(np.uint8(0))]
+        g.make("QLinearConv", ["x", g.constant(scale), g.constant(np.uint8(7)), g.constant(w), g.constant(F32(2 ** -3)), *zeros,
+                               g.constant(F32(1)), g.constant(np.uint8(100))], "y", pads=[1, 1, 1, 1])
+        yield g.part(f"QLinearConv, zero point {kind}", {"x": x}, {"y": rounded(sums * 2.0 ** -9, 1, 100, np.uint8)})
+        m, zero = spread(seed + 3, 0, 255, (31, 20), np.uint8), zero_of(seed + 4, np.uint8, 20, kind)
+        x, scales = spread(seed + 5, 0, 255, (2, 5, 31), np.uint8), (2.0 ** -(np.arange(20) % 3 + 3)).astype(F32)
+        sums = (x.astype(np.int64) - 7) @ (m.astype(np.int64) - (0 if zero is None else zero.astype(np.int64)))
+        for is_each in (0, 1):
+            g = Graph()
+            y = g.make("MatMulInteger", ["x", g.constant(m), "zero"] + ([] if zero is None else [g.constant(zero)]))
+            factor = scales if is_each else scales[:1]
+            g.make("Mul", [g.make("Cast", [y], to=1), g.make("Mul", ["scale", g.constant(factor)])], "y")
+            yield g.part(f"product, scales {factor.size}, zero point {kind}", {"x": x, "zero": np.uint8(7), "scale": scale},
+                         {"y": (sums * (factor * float(scale))).astype(F32)})
+        if kind != "each":
+            g = Graph()
+            g.make("QLinearMatMul", ["x", g.constant(scale), g.constant(np.uint8(7)), g.constant(m), g.constant(F32(2 ** -3)),
+                                     g.constant(np.uint8(0) if zero is None else zero), g.constant(F32(1)), g.constant(np.uint8(100))], "y")
+            yield g.part(f"QLinearMatMul, zero point {kind}", {"x": x}, {"y": rounded(sums * 2.0 ** -9, 1, 100, np.uint8)})
+
+
 def networks():
     """Bytes stay bytes from layer to layer: through pools, joins, transposes."""
     x = spread(300, 0, 255, (1, 16, 8, 8), np.uint8)
@@ -240,7 +309,7 @@ def networks():
     yield g.part("two branches", {"x": x}, {"y": rounded(real, 1, 128, np.uint8).transpose(0, 2, 3, 1)})
 
 
-KINDS = (convolutions, transposed, products, dynamic, networks)
+KINDS = (convolutions, transposed, products, dynamic, integers, scaled_integers, networks)
 # Operators that compute a layer in floats, or in plain C.
 SLOW = {"conv2d_cpu", "conv2d_blocked_cpu", "conv2d_grouped_cpu", "conv2d_depthwise_cpu", "conv2d_winograd_cpu", "conv_int_cpu",
         "deconv2d_cpu", "deconv2d_blocked_cpu", "matmul_cpu", "matmul_packed_cpu", "matmul_int_cpu"}

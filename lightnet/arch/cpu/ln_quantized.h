@@ -82,16 +82,25 @@ static inline int ln_quantized_conv_run(const tl_exec *exec, const ln_quantized_
                                     c->is_transposed, q);
 }
 
+/** The same for the sums that zero points of weights multiply; 0 without `weight_zero`. */
+static inline size_t ln_quantized_sums(const tl_tensor *weight_zero, const tl_tensor *src,
+                                       const tl_tensor *dst, int group)
+{
+    return weight_zero ? tl_quantized_conv2d_sums(src, dst, group) : 0;
+}
+
 /** All arguments of a call: each tensor may be NULL. */
 static inline tl_quantized_param ln_quantized_param(const tl_tensor *zero, const tl_tensor *scale,
                                                     const tl_tensor *dst_scale,
-                                                    const tl_tensor *dst_zero, tl_activation act)
+                                                    const tl_tensor *dst_zero, tl_activation act,
+                                                    const tl_tensor *weight_zero)
 {
     return (tl_quantized_param){.zero = ln_quantized_zero(zero),
                                 .scale = ln_quantized_scale(scale),
                                 .act = act,
                                 .dst_factor = 1 / ln_quantized_scale(dst_scale),
-                                .dst_zero = ln_quantized_zero(dst_zero)};
+                                .dst_zero = ln_quantized_zero(dst_zero),
+                                .weight_zero = weight_zero};
 }
 
 #endif

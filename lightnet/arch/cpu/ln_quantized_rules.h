@@ -92,6 +92,44 @@ static inline ln_quantized_conv tiled_conv_of(const ln_context *ctx, const ln_op
     return ln_quantized_has_tile(&tiled) && is_summable(&tiled, w) ? tiled : direct;
 }
 
+/** Whether the padding of a convolution is not negative; negative padding crops. */
+static inline int only_pads(const ln_op *conv)
+{
+    int n, pads = 1;
+    const int *const padding = ln_rule_get_ints(conv, "padding", &n);
+    for (int i = 0; padding && i < n; i++)
+        pads = pads && padding[i] >= 0;
+    return padding && pads;
+}
+
+/** A convolution of integers whose weights have the zero points `wz`, or none: in groups, as its
+ *  sums are, unless the weights have none and the sums are scaled. */
+static inline ln_quantized_conv int_conv_of(const ln_context *ctx, const ln_op *conv,
+                                            const ln_tensor_entry *x, const ln_tensor_entry *w,
+                                            const ln_tensor_entry *wz, const ln_tensor_entry *y,
+                                            int is_scaled)
+{
+    if (is_scaled && !wz)
+        return tiled_conv_of(ctx, conv, x, w, y);
+    return (ln_quantized_conv){.channels = {x->tensor->dims[1], y->tensor->dims[1]},
+                               .window = window_of(conv)};
+}
+
+/** Whether packed weights can compute such a convolution of bytes. */
+static inline int is_packable_int_conv(const ln_op *conv, const ln_tensor_entry *x,
+                                       const ln_tensor_entry *w, const ln_tensor_entry *wz,
+                                       const ln_tensor_entry *b, const ln_tensor_entry *y,
+                                       int is_scaled)
+{
+    if (!is_bytes(x) || !w->isconst || w->tensor->dtype != TL_INT8 || x->tensor->ndim != 4 ||
+        (b && !b->isconst) || !only_pads(conv))
+        return 0;
+    if (is_scaled && !wz)
+        return is_summable_conv(conv, x, w, y);
+    const ln_quantized_conv c = int_conv_of(NULL, conv, x, w, wz, y, 0);
+    return has_blocks(x) && has_blocks(y) && is_summable(&c, w);
+}
+
 /** Whether the sums of a matrix [k, n] fit 32 bits, and it can be packed. */
 static inline int is_summable_matrix(const ln_tensor_entry *w, int trans)
 {
@@ -99,6 +137,15 @@ static inline int is_summable_matrix(const ln_tensor_entry *w, int trans)
     const int k = d[trans ? 1 : 0], n = d[trans ? 0 : 1];
     return w->tensor->ndim == 2 && k > 0 && n > 0 && k <= MOST_PRODUCTS &&
            (double)tl_blocks(n) * (double)tl_quantized_matmul_packed(k) <= INT_MAX;
+}
+
+/** Whether packed weights can compute a product of bytes whose zero points are these, or absent. */
+static inline int is_packable_int_product(const ln_tensor_entry *q, const ln_tensor_entry *w,
+                                          const ln_tensor_entry *zero, const ln_tensor_entry *wz)
+{
+    return is_bytes(q) && q->tensor->ndim >= 2 && w->isconst && w->tensor->dtype == TL_INT8 &&
+           is_summable_matrix(w, 0) && (!zero || zero->tensor->len == 1) &&
+           (!wz || wz->tensor->len == 1 || wz->tensor->len == w->tensor->dims[1]);
 }
 
 /** Whether `b` is absent, or a constant float for each of `n` indices of the last axis. */
@@ -116,16 +163,6 @@ static inline int is_channel_bias(const ln_tensor_entry *b, int channels)
            t->dims[t->ndim - 3] == channels;
 }
 
-/** Whether the padding of a convolution is not negative; negative padding crops. */
-static inline int only_pads(const ln_op *conv)
-{
-    int n, pads = 1;
-    const int *const padding = ln_rule_get_ints(conv, "padding", &n);
-    for (int i = 0; padding && i < n; i++)
-        pads = pads && padding[i] >= 0;
-    return padding && pads;
-}
-
 static inline int is_linear_product(const ln_op *matmul)
 {
     return ln_rule_has_number(matmul, "alpha", 1) && ln_rule_has_number(matmul, "beta", 1);
@@ -137,12 +174,17 @@ static inline int is_signed(const ln_tensor_entry *q)
     return q->tensor->dtype == TL_INT8 && !q->isconst;
 }
 
+/** Whether the constant `w` has unsigned 8-bit elements. */
+static inline int is_unsigned_weight(const ln_tensor_entry *w)
+{
+    return w->isconst && w->tensor->dtype == TL_UINT8 && w->tensor->ndim > 0;
+}
+
 /** Whether the constant `w` is unsigned with the one zero point 128. */
 static inline int is_around_128(const ln_context *ctx, const ln_tensor_entry *w,
                                 const ln_tensor_entry *zero)
 {
-    return w->isconst && w->tensor->dtype == TL_UINT8 && w->tensor->ndim > 0 &&
-           ln_rule_scalar(ctx, zero) == 128;
+    return is_unsigned_weight(w) && ln_rule_scalar(ctx, zero) == 128;
 }
 
 #endif

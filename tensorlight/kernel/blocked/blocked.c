@@ -35,5 +35,5 @@ int tl_exec_to_blocked(const tl_exec *exec, const tl_tensor *src, tl_tensor *dst
 int tl_exec_from_blocked(const tl_exec *exec, const tl_tensor *src, tl_tensor *dst)
 {
     return turn(exec, dst, src, (tl_turn_job){.src = src->data, .dst = dst->data},
-                pick_from(exec, src->dtype));
+                pick_from(exec, src->dtype == TL_INT32 ? TL_FLOAT : src->dtype)); // 4 bytes
 }
