@@ -19,8 +19,8 @@
 #include "lightnet/lightnet.h"
 
 /* Of the files that a model's input can be read from. */
-static const char *const suffixes[] = {".webp", ".bmp", ".png", ".jpg", ".jpeg", ".pgm",
-                                       ".ppm", ".npy", ".pb",   ".bin"};
+static const char *const suffixes[] = {".webp", ".bmp", ".png", ".jpg", ".jpeg",
+                                       ".pgm",  ".ppm", ".npy", ".pb",  ".bin"};
 
 enum { N_SUFFIXES = sizeof(suffixes) / sizeof(suffixes[0]) };
 
