@@ -31,6 +31,13 @@ def constant(name, number):
     return node("Constant", [], [name], value=tensor("", "float", [], [number]))
 
 
+def normalized(outputs):
+    """Batch normalization in an operator set where its other outputs are those of training."""
+    vectors = [tensor(name, "float", [3], [number] * 3) for name, number in (("g", 2.0), ("b", 1.0), ("m", 0.0), ("v", 1.0))]
+    return simple([node("BatchNormalization", ["x", "g", "b", "m", "v"], ["y", "mean", "var", "old_mean", "old_var"], name="r",
+                        epsilon=0.0)], outputs, initializers=vectors, opset=8)
+
+
 # A sentence, the model, its inputs, its outputs.
 RIGHT = [
     ("an input can be an output", simple([], ["x"]), {"x": X}, [X]),
@@ -75,6 +82,7 @@ RIGHT = [
     ("the first opset is meant where none is said", field(1, 3) + field(7, graph([node("Relu", ["x"], ["y"])],
                                                                                [value("x", "float", (2, 3))],
                                                                                [value("y", "float")])), {"x": X}, [RELU]),
+    ("outputs that are not computed may be named if nothing reads them", normalized(["y"]), {"x": X}, [2 * X + 1]),
     ("a domain that is not imported is read as its newest version",
      simple([node("FusedMatMul", ["x", "w"], ["a"], domain="com.microsoft"),
              node("Binarizer", ["x"], ["b"], domain="ai.onnx.ml", threshold=1.0)], ["a", "b"],
@@ -108,6 +116,8 @@ WRONG = [
      "node 'first' (Add): it reads what is computed from its own outputs"),
     ("a node that reads its own output is rejected", simple([node("Add", ["x", "y"], ["y"], name="r")]), {"x": X},
      "node 'r' (Add): it reads what is computed from its own outputs"),
+    ("an output that is not computed is rejected if something reads it", normalized(["y", "mean"]), {"x": X},
+     "node 'r' (BatchNormalization, opset 8): output 1 is read, expected output 0 only"),
     ("a name that two nodes define is rejected",
      simple([node("Relu", ["x"], ["c"], name="r"), node("Neg", ["x"], ["c"]), node("Abs", ["c"], ["y"])]), {"x": X},
      "'c' is defined twice, by node 'r' (Relu) and node 'c' (Neg); expected one definition of each name"),
