@@ -86,8 +86,9 @@ enum { PICKLE_BEGIN = 0x80, PICKLE_LEAST = 2, PICKLE_MOST = 5, PICKLE_FRAME = 0x
 // The opcode of a protocol, which begins with an empty or marked collection, a class, or a frame.
 static ln_content content_of_pickle(const unsigned char *data, size_t size, const char **name)
 {
+    static const char opcodes[] = {'}', ']', '(', 'c', ')'};
     if (size < 4 || data[0] != PICKLE_BEGIN || data[1] < PICKLE_LEAST || data[1] > PICKLE_MOST ||
-        (data[2] != PICKLE_FRAME && !memchr("}](c)", data[2], 5)))
+        (data[2] != PICKLE_FRAME && !memchr(opcodes, data[2], sizeof(opcodes))))
         return LN_CONTENT_UNKNOWN;
     *name = "a pickle of Python, as PyTorch and scikit-learn write";
     return LN_CONTENT_MODEL;
