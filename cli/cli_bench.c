@@ -10,6 +10,7 @@
 #include "cli_measure.h"
 #include "cli_model.h"
 #include "cli_options.h"
+#include "cli_print.h"
 #include "cli_session.h"
 
 /* ---- one model with several shapes: --shapes ---- */
@@ -172,13 +173,13 @@ static void report_shapes(bench *b)
         cli_json_close(&json);
         return;
     }
-    printf("runs        %d\n", b->runs.n);
-    printf("new shapes  %d\n", b->n_new);
-    printf("total       %.3f ms\n", b->total);
-    printf("median      %.6f ms\n", median);
-    printf("p95         %.6f ms\n", p95);
-    printf("longest     %.6f ms\n", longest);
-    printf("peak memory %.1f MB\n", peak_mb);
+    cli_print("runs        %d\n", b->runs.n);
+    cli_print("new shapes  %d\n", b->n_new);
+    cli_print("total       %.3f ms\n", b->total);
+    cli_print("median      %.6f ms\n", median);
+    cli_print("p95         %.6f ms\n", p95);
+    cli_print("longest     %.6f ms\n", longest);
+    cli_print("peak memory %.1f MB\n", peak_mb);
 }
 
 /* The command */
@@ -342,13 +343,13 @@ static int report(const ln_context *ctx, const cli_options *opt, const timing *t
         print_json(ctx, t, opt->per_op ? times : NULL);
         return CLI_OK;
     }
-    printf("runs        %d\n", t->runs.n);
-    printf("min         %.6f ms\n", t->runs.ms[0]);
-    printf("median      %.6f ms\n", cli_times_quantile(&t->runs, 0.5));
-    printf("p95         %.6f ms\n", cli_times_quantile(&t->runs, 0.95));
-    printf("throughput  %.2f runs/s\n", 1e3 / cli_times_quantile(&t->runs, 0.5));
-    printf("peak memory %.1f MB\n", t->peak_kb / 1024);
-    printf("load time   %.3f ms to the first output\n", t->load);
+    cli_print("runs        %d\n", t->runs.n);
+    cli_print("min         %.6f ms\n", t->runs.ms[0]);
+    cli_print("median      %.6f ms\n", cli_times_quantile(&t->runs, 0.5));
+    cli_print("p95         %.6f ms\n", cli_times_quantile(&t->runs, 0.95));
+    cli_print("throughput  %.2f runs/s\n", 1e3 / cli_times_quantile(&t->runs, 0.5));
+    cli_print("peak memory %.1f MB\n", t->peak_kb / 1024);
+    cli_print("load time   %.3f ms to the first output\n", t->load);
     if (opt->per_op)
         cli_op_times_print(times, ctx);
     return CLI_OK;

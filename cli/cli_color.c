@@ -54,16 +54,24 @@ static int has_colors(FILE *stream)
     return !(none && *none) && term && strcmp(term, "dumb") != 0 && isatty(fileno(stream));
 }
 
+static const char *const codes[] = {
+    [CLI_PLAIN] = "", [CLI_BOLD] = "\033[1m", [CLI_RED] = "\033[1;31m", [CLI_YELLOW] = "\033[33m"};
+static const char end[] = "\033[0m";
+
 const char *cli_color(FILE *stream, cli_style style)
 {
-    static const char *const codes[] = {[CLI_PLAIN] = "",
-                                        [CLI_BOLD] = "\033[1m",
-                                        [CLI_RED] = "\033[1;31m",
-                                        [CLI_YELLOW] = "\033[33m"};
     return has_colors(stream) ? codes[style] : "";
 }
 
 const char *cli_color_end(FILE *stream)
 {
-    return has_colors(stream) ? "\033[0m" : "";
+    return has_colors(stream) ? end : "";
+}
+
+int cli_color_is(const char *text)
+{
+    for (size_t i = 0; i < sizeof(codes) / sizeof(codes[0]); i++)
+        if (*text && text == codes[i])
+            return 1;
+    return text == end;
 }

@@ -23,4 +23,7 @@ const char *cli_color(FILE *stream, cli_style style);
 /** The escape sequence that ends it. */
 const char *cli_color_end(FILE *stream);
 
+/** Whether `text` is a result of these two functions, the same pointer. */
+int cli_color_is(const char *text);
+
 #endif

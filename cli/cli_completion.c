@@ -8,6 +8,7 @@
 
 #include "cli_msg.h"
 #include "cli_options.h"
+#include "cli_print.h"
 
 /* The kind of words that complete the value of an option, or an argument. */
 typedef enum kind { NOTHING, WORDS, FILES, FOLDERS } kind;
@@ -62,9 +63,9 @@ static void print_quoted(const char *text, const char *quote, const char *specia
 {
     for (; *text; text++) {
         if (*text == '\'')
-            printf("%s", quote);
+            cli_print("%s", quote);
         else
-            printf(strchr(special, *text) ? "\\%c" : "%c", *text);
+            cli_print(strchr(special, *text) ? "\\%c" : "%c", *text);
     }
 }
 
@@ -74,21 +75,21 @@ static void print_bash_commands(const char *between)
 {
     cli_command_info c;
     for (int i = 1; cli_command_at(i, &c); i++)
-        printf("%s%s", i > 1 ? between : "", c.name);
+        cli_print("%s%s", i > 1 ? between : "", c.name);
 }
 
 static void print_bash_options_of(const cli_command_info *c)
 {
     cli_option_info o;
-    printf("    %s) echo '", c->name ? c->name : "*");
+    cli_print("    %s) echo '", c->name ? c->name : "*");
     for (int k = 0; cli_options_info(k, &o); k++) {
         if (!(o.commands & c->bit))
             continue;
-        printf("--%s ", o.name);
+        cli_print("--%s ", o.name);
         if (o.letter)
-            printf("-%c ", o.letter);
+            cli_print("-%c ", o.letter);
     }
-    printf("' ;;\n");
+    cli_print("' ;;\n");
 }
 
 // The pattern of the short form, '*', comes last.
@@ -122,78 +123,78 @@ static void print_bash_values(void)
         if (!o.arg || is_repeated(i, o.name))
             continue;
         const value v = value_of(&o);
-        printf("    --%s", o.name);
+        cli_print("    --%s", o.name);
         if (o.letter)
-            printf(" | -%c", o.letter);
+            cli_print(" | -%c", o.letter);
         if (v.kind == WORDS)
-            printf(") words='%s' ;;\n", v.words);
+            cli_print(") words='%s' ;;\n", v.words);
         else if (!strcmp(o.name, "disable-rule"))
-            printf(") words=$(\"${COMP_WORDS[0]}\" ops --rules 2>/dev/null |"
-                   " sed -n 's/^  //p') ;;\n");
+            cli_print(") words=$(\"${COMP_WORDS[0]}\" ops --rules 2>/dev/null |"
+                      " sed -n 's/^  //p') ;;\n");
         else
-            printf(") %s; return ;;\n", calls[v.kind]);
+            cli_print(") %s; return ;;\n", calls[v.kind]);
     }
 }
 
 static void print_bash(void)
 {
-    printf("# bash completion for lightnet, written by: lightnet completion bash\n\n"
-           "_lightnet_options()\n{\n    case $1 in\n");
+    cli_print("# bash completion for lightnet, written by: lightnet completion bash\n\n"
+              "_lightnet_options()\n{\n    case $1 in\n");
     print_bash_options();
-    printf("    esac\n}\n\n"
-           "_lightnet_lines()\n{\n"
-           "    local line\n"
-           "    while IFS= read -r line; do\n"
-           "        [ -z \"$line\" ] || COMPREPLY+=(\"$line\")\n"
-           "    done <<<\"$1\"\n}\n\n"
-           "_lightnet_files()\n{\n"
-           "    _lightnet_lines \"$(compgen -f -- \"$1\")\"\n}\n\n"
-           "# Folders, and files with suffixes of models.\n"
-           "_lightnet_models()\n{\n"
-           "    local file\n"
-           "    while IFS= read -r file; do\n"
-           "        case $file in\n"
-           "        *.json | *.onnx | *.net | *.il | *.safetensors) COMPREPLY+=(\"$file\") ;;\n"
-           "        *) [ ! -d \"$file\" ] || COMPREPLY+=(\"$file\") ;;\n"
-           "        esac\n"
-           "    done <<<\"$(compgen -f -- \"$1\")\"\n}\n\n"
-           "_lightnet()\n{\n"
-           "    local cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD - 1]} words=\n"
-           "    local command=\n"
-           "    COMPREPLY=()\n"
-           "    [ \"$COMP_CWORD\" -lt 2 ] || command=${COMP_WORDS[1]}\n"
-           "    # '=' is a word of its own.\n"
-           "    if [ \"$cur\" = = ]; then\n"
-           "        cur=\n"
-           "    elif [ \"$prev\" = = ] && [ \"$COMP_CWORD\" -gt 2 ]; then\n"
-           "        prev=${COMP_WORDS[COMP_CWORD - 2]}\n"
-           "        [[ $prev == -* ]] || prev=--input\n"
-           "    fi\n"
-           "    case $prev in\n");
+    cli_print("    esac\n}\n\n"
+              "_lightnet_lines()\n{\n"
+              "    local line\n"
+              "    while IFS= read -r line; do\n"
+              "        [ -z \"$line\" ] || COMPREPLY+=(\"$line\")\n"
+              "    done <<<\"$1\"\n}\n\n"
+              "_lightnet_files()\n{\n"
+              "    _lightnet_lines \"$(compgen -f -- \"$1\")\"\n}\n\n"
+              "# Folders, and files with suffixes of models.\n"
+              "_lightnet_models()\n{\n"
+              "    local file\n"
+              "    while IFS= read -r file; do\n"
+              "        case $file in\n"
+              "        *.json | *.onnx | *.net | *.il | *.safetensors) COMPREPLY+=(\"$file\") ;;\n"
+              "        *) [ ! -d \"$file\" ] || COMPREPLY+=(\"$file\") ;;\n"
+              "        esac\n"
+              "    done <<<\"$(compgen -f -- \"$1\")\"\n}\n\n"
+              "_lightnet()\n{\n"
+              "    local cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD - 1]} words=\n"
+              "    local command=\n"
+              "    COMPREPLY=()\n"
+              "    [ \"$COMP_CWORD\" -lt 2 ] || command=${COMP_WORDS[1]}\n"
+              "    # '=' is a word of its own.\n"
+              "    if [ \"$cur\" = = ]; then\n"
+              "        cur=\n"
+              "    elif [ \"$prev\" = = ] && [ \"$COMP_CWORD\" -gt 2 ]; then\n"
+              "        prev=${COMP_WORDS[COMP_CWORD - 2]}\n"
+              "        [[ $prev == -* ]] || prev=--input\n"
+              "    fi\n"
+              "    case $prev in\n");
     print_bash_values();
-    printf("    esac\n"
-           "    if [ -z \"$words\" ] && [[ $cur == -* ]]; then\n"
-           "        words=$(_lightnet_options \"$command\")\n"
-           "    elif [ -z \"$words\" ]; then\n"
-           "        case $command in\n"
-           "        '')\n"
-           "            words='");
+    cli_print("    esac\n"
+              "    if [ -z \"$words\" ] && [[ $cur == -* ]]; then\n"
+              "        words=$(_lightnet_options \"$command\")\n"
+              "    elif [ -z \"$words\" ]; then\n"
+              "        case $command in\n"
+              "        '')\n"
+              "            words='");
     print_bash_commands(" ");
-    printf("'\n"
-           "            _lightnet_models \"$cur\" ;;\n"
-           "        help) words='");
+    cli_print("'\n"
+              "            _lightnet_models \"$cur\" ;;\n"
+              "        help) words='");
     print_bash_commands(" ");
-    printf("' ;;\n"
-           "        completion) words='bash zsh fish' ;;\n"
-           "        ops) words=$(\"${COMP_WORDS[0]}\" ops 2>/dev/null |"
-           " sed -n 's/^  \\([^ ]*\\).*/\\1/p') ;;\n"
-           "        env | version) ;;\n"
-           "        *) _lightnet_models \"$cur\" ;;\n"
-           "        esac\n"
-           "    fi\n"
-           "    [ -z \"$words\" ] || COMPREPLY+=($(compgen -W \"$words\" -- \"$cur\"))\n"
-           "}\n\n"
-           "complete -o filenames -F _lightnet lightnet\n");
+    cli_print("' ;;\n"
+              "        completion) words='bash zsh fish' ;;\n"
+              "        ops) words=$(\"${COMP_WORDS[0]}\" ops 2>/dev/null |"
+              " sed -n 's/^  \\([^ ]*\\).*/\\1/p') ;;\n"
+              "        env | version) ;;\n"
+              "        *) _lightnet_models \"$cur\" ;;\n"
+              "        esac\n"
+              "    fi\n"
+              "    [ -z \"$words\" ] || COMPREPLY+=($(compgen -W \"$words\" -- \"$cur\"))\n"
+              "}\n\n"
+              "complete -o filenames -F _lightnet lightnet\n");
 }
 
 /* ---- zsh ---- */
@@ -203,19 +204,19 @@ static void print_zsh_option(const cli_option_info *o, const char *dashes, const
     static const char *const actions[] = {
         [NOTHING] = " ", [FILES] = "_files", [FOLDERS] = "_files -/"};
     const int has_equals = o->arg && dashes[1];
-    printf("        '*%s%s%s[", dashes, name, has_equals ? "=" : "");
+    cli_print("        '*%s%s%s[", dashes, name, has_equals ? "=" : "");
     print_quoted(o->help, "'\\''", "[]:\\");
-    printf("]");
+    cli_print("]");
     if (o->arg) {
         const value v = value_of(o);
-        printf(":");
+        cli_print(":");
         print_quoted(o->arg, "'\\''", "[]:\\");
         if (v.kind == WORDS)
-            printf(":(%s)", v.words);
+            cli_print(":(%s)", v.words);
         else
-            printf(":%s", actions[v.kind]);
+            cli_print(":%s", actions[v.kind]);
     }
-    printf("' \\\n");
+    cli_print("' \\\n");
 }
 
 static void print_zsh_options(unsigned command)
@@ -234,59 +235,59 @@ static void print_zsh_options(unsigned command)
 static void print_zsh(void)
 {
     cli_command_info c;
-    printf("#compdef lightnet\n"
-           "# zsh completion for lightnet, written by: lightnet completion zsh\n\n"
-           "_lightnet() {\n"
-           "    local -a commands\n"
-           "    commands=(\n");
+    cli_print("#compdef lightnet\n"
+              "# zsh completion for lightnet, written by: lightnet completion zsh\n\n"
+              "_lightnet() {\n"
+              "    local -a commands\n"
+              "    commands=(\n");
     for (int i = 1; cli_command_at(i, &c); i++) {
-        printf("        '%s:", c.name);
+        cli_print("        '%s:", c.name);
         print_quoted(c.help, "'\\''", ":\\");
-        printf("'\n");
+        cli_print("'\n");
     }
-    printf("    )\n"
-           "    if (( CURRENT == 2 )) && [[ $words[2] != -* ]]; then\n"
-           "        _describe command commands\n"
-           "        _files -g '*.(json|onnx|net|il|safetensors)'\n"
-           "        return\n"
-           "    fi\n"
-           "    case $words[2] in\n");
+    cli_print("    )\n"
+              "    if (( CURRENT == 2 )) && [[ $words[2] != -* ]]; then\n"
+              "        _describe command commands\n"
+              "        _files -g '*.(json|onnx|net|il|safetensors)'\n"
+              "        return\n"
+              "    fi\n"
+              "    case $words[2] in\n");
     for (int i = 1; cli_command_at(i, &c); i++) {
-        printf("    %s)\n        _arguments \\\n", c.name);
+        cli_print("    %s)\n        _arguments \\\n", c.name);
         print_zsh_options(c.bit);
         if (c.bit == CLI_COMPLETION)
-            printf("        '2:shell:(bash zsh fish)' ;;\n");
+            cli_print("        '2:shell:(bash zsh fish)' ;;\n");
         else if (c.bit == CLI_HELP)
-            printf("        '2:command:{_describe command commands}' ;;\n");
+            cli_print("        '2:command:{_describe command commands}' ;;\n");
         else
-            printf("        '*:file:_files' ;;\n");
+            cli_print("        '*:file:_files' ;;\n");
     }
-    printf("    *)\n        _arguments \\\n");
+    cli_print("    *)\n        _arguments \\\n");
     print_zsh_options(CLI_SHORT);
-    printf("        '*:model:_files' ;;\n"
-           "    esac\n}\n\n"
-           "_lightnet \"$@\"\n");
+    cli_print("        '*:model:_files' ;;\n"
+              "    esac\n}\n\n"
+              "_lightnet \"$@\"\n");
 }
 
 /* ---- fish ---- */
 
 static void print_fish_option(const cli_option_info *o, const char *condition)
 {
-    printf("complete -c lightnet -n '%s' -l %s", condition, o->name);
+    cli_print("complete -c lightnet -n '%s' -l %s", condition, o->name);
     if (o->letter)
-        printf(" -s %c", o->letter);
+        cli_print(" -s %c", o->letter);
     if (o->arg) {
         const value v = value_of(o);
         if (v.kind == WORDS)
-            printf(" -x -a '%s'", v.words);
+            cli_print(" -x -a '%s'", v.words);
         else if (v.kind == FOLDERS)
-            printf(" -x -a '(__fish_complete_directories)'");
+            cli_print(" -x -a '(__fish_complete_directories)'");
         else
-            printf(v.kind == FILES ? " -r -F" : " -x");
+            cli_print(v.kind == FILES ? " -r -F" : " -x");
     }
-    printf(" -d '");
+    cli_print(" -d '");
     print_quoted(o->help, "\\'", "\\");
-    printf("'\n");
+    cli_print("'\n");
 }
 
 static void print_fish(void)
@@ -294,14 +295,14 @@ static void print_fish(void)
     cli_command_info c;
     cli_option_info o;
     char condition[64];
-    printf("# fish completion for lightnet, written by: lightnet completion fish\n\n");
+    cli_print("# fish completion for lightnet, written by: lightnet completion fish\n\n");
     for (int i = 1; cli_command_at(i, &c); i++) {
-        printf("complete -c lightnet -n __fish_use_subcommand -a %s -d '", c.name);
+        cli_print("complete -c lightnet -n __fish_use_subcommand -a %s -d '", c.name);
         print_quoted(c.help, "\\'", "\\");
-        printf("'\n");
+        cli_print("'\n");
     }
-    printf("complete -c lightnet -n '__fish_seen_subcommand_from completion' -x"
-           " -a 'bash zsh fish'\n");
+    cli_print("complete -c lightnet -n '__fish_seen_subcommand_from completion' -x"
+              " -a 'bash zsh fish'\n");
     for (int i = 0; cli_command_at(i, &c); i++) {
         const char *const test = c.name ? "__fish_seen_subcommand_from " : "__fish_use_subcommand";
         snprintf(condition, sizeof(condition), "%s%s", test, c.name ? c.name : "");

@@ -9,6 +9,7 @@
 #include "cli_il.h"
 #include "cli_model.h"
 #include "cli_options.h"
+#include "cli_print.h"
 
 // Formats by suffix. NNVM files also end in .json.
 static const cli_format by_suffix[] = {
@@ -52,8 +53,8 @@ static int convert_to_nnvm(ln_context *ctx, const cli_options *opt)
         return CLI_FAILED;
     // Writing replaces the file, so the same inode means that no parameters were written.
     if (!find_params(opt, file, &now) && !(was_there && now.st_ino == before.st_ino))
-        fprintf(stderr, "info: parameters written to %s; run %s with -f %s\n", file, opt->outfile,
-                file);
+        cli_fprint(stderr, "info: parameters written to %s; run %s with -f %s\n", file,
+                   opt->outfile, file);
     return CLI_OK;
 }
 

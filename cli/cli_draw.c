@@ -14,6 +14,7 @@
 #include "cli_guard.h"
 #include "cli_msg.h"
 #include "cli_preprocess.h"
+#include "cli_print.h"
 #include "lightnet/ln_image.h"
 #include "lightnet/ln_msg.h"
 #include "lightnet/ln_util.h"
@@ -86,10 +87,10 @@ static void print_box(const scene *s, const cli_boxes *boxes, const cli_box *box
     int p[4];
     place_box(s, boxes, box, p);
     if (label)
-        printf("%s", label);
+        cli_print("%s", label);
     else
-        printf("%d", box->class);
-    printf("  %.6g  %d %d %d %d\n", box->score, p[0], p[1], p[2], p[3]);
+        cli_print("%d", box->class);
+    cli_print("  %.6g  %d %d %d %d\n", box->score, p[0], p[1], p[2], p[3]);
 }
 
 static void draw_box(scene *s, const cli_boxes *boxes, const cli_box *box)
@@ -118,7 +119,7 @@ static int draw_boxes(scene *s)
     for (int i = boxes.n - 1; i >= 0 && !status; i--)
         draw_box(s, &boxes, &boxes.items[i]);
     if (!status && !boxes.n)
-        printf("no box has a score of at least %g\n", s->opt->threshold);
+        cli_print("no box has a score of at least %g\n", s->opt->threshold);
     cli_boxes_free(&boxes);
     return status;
 }
@@ -242,10 +243,10 @@ static void print_shares(const scene *s, const mask *m, const size_t *counts, in
         if (!counts[1 + i])
             continue;
         if (label)
-            printf("%s", label);
+            cli_print("%s", label);
         else
-            printf("%d", i);
-        printf("  %.2f %%\n", 100.0 * (double)counts[1 + i] / (double)counts[0]);
+            cli_print("%d", i);
+        cli_print("  %.2f %%\n", 100.0 * (double)counts[1 + i] / (double)counts[0]);
     }
 }
 

@@ -31,6 +31,7 @@
 #include "cli_outnames.h"
 #include "cli_pipeline.h"
 #include "cli_preprocess.h"
+#include "cli_print.h"
 #include "cli_progress.h"
 #include "cli_session.h"
 #include "lightnet/lightnet.h"
@@ -346,7 +347,7 @@ static void print_header(each *e, int item)
     if (e->opt->json)
         cli_json_outputs_begin(&e->json, e->out, path_of(e, item));
     else if (e->opt->top || e->opt->draw || !e->opt->outdir)
-        printf("%s:\n", path_of(e, item));
+        cli_print("%s:\n", path_of(e, item));
 }
 
 static int print_output(each *e, const char *name, int k, const tl_tensor *t, const char *path)
@@ -592,7 +593,7 @@ static int report(const each *e, int n, int signal)
         return CLI_FAILED; // printing has failed, with a message
     if (cli_flush())
         return CLI_FAILED;
-    fprintf(stderr, "info: %d file%s, run time: %.6fs\n", n, n == 1 ? "" : "s", run_seconds(e));
+    cli_fprint(stderr, "info: %d file%s, run time: %.6fs\n", n, n == 1 ? "" : "s", run_seconds(e));
     return e->n_failed ? cli_fail("%s: %d of %d files failed", e->source, e->n_failed, n_files)
                        : CLI_OK;
 }

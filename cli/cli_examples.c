@@ -6,6 +6,7 @@
 
 #include "cli_color.h"
 #include "cli_options.h"
+#include "cli_print.h"
 
 static const struct example {
     cli_command command;
@@ -63,8 +64,8 @@ enum { N_EXAMPLES = sizeof(examples) / sizeof(examples[0]) };
 
 void cli_examples_print(cli_command command)
 {
-    printf("\n%sexamples:%s\n", cli_color(stdout, CLI_BOLD), cli_color_end(stdout));
+    cli_print("\n%sexamples:%s\n", cli_color(stdout, CLI_BOLD), cli_color_end(stdout));
     for (int i = 0; i < N_EXAMPLES; i++)
         if (examples[i].command == command)
-            printf("  %s\n      %s\n", examples[i].call, examples[i].purpose);
+            cli_print("  %s\n      %s\n", examples[i].call, examples[i].purpose);
 }

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "cli_utf8.h"
+#include "lightnet/ln_msg.h"
 
 static FILE *stream_of(const cli_json *json)
 {
@@ -21,14 +22,17 @@ static void print_string(FILE *fp, const char *text, size_t len)
     fputc('"', fp);
     for (const char *const end = text + len; text < end;) {
         uint32_t c;
-        const int size = cli_utf8_decode(text, &c);
+        char shown[8];
+        size_t size;
+        const size_t n_shown = ln_escape_char(shown, text, (size_t)(end - text), &size);
         const unsigned byte = (unsigned char)*text;
-        if (c < 0x20)
-            fprintf(fp, "\\u%04x", byte < 0x80 ? byte : 0xdc00u + byte);
+        cli_utf8_decode(text, &c);
+        if (n_shown != size) // not as it is
+            fprintf(fp, "\\u%04x", c ? c : byte < 0x80 ? byte : 0xdc00u + byte);
         else if (c == '"' || c == '\\')
             fprintf(fp, "\\%c", *text);
         else
-            fwrite(text, 1, (size_t)size, fp);
+            fwrite(text, 1, size, fp);
         text += size;
     }
     fputc('"', fp);

@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "cli_msg.h"
+#include "cli_print.h"
 #include "lightnet/ln_util.h"
 #include "tensorlight/tl_peak.h"
 
@@ -285,16 +286,17 @@ static widths measure_widths(const cli_op_times *times)
 void cli_op_times_print(const cli_op_times *times, const ln_context *ctx)
 {
     const widths w = measure_widths(times);
-    printf("peak        %.1f GFLOP/s (%s), %.1f GB/s\n", times->flops * 1e-9, tl_isa_name(ctx->isa),
-           times->bandwidth * 1e-9);
-    printf("%-*s %-*s %-*s %-*s %-*s %10s %6s %9s %6s %9s %7s\n", w.name, "operator", w.optype,
-           "type", w.algorithm, "algorithm", w.layout, "layout", w.output, "output", "ms", "%",
-           "GFLOP/s", "% peak", "MB", "GB/s");
+    cli_print("peak        %.1f GFLOP/s (%s), %.1f GB/s\n", times->flops * 1e-9,
+              tl_isa_name(ctx->isa), times->bandwidth * 1e-9);
+    cli_print("%-*s %-*s %-*s %-*s %-*s %10s %6s %9s %6s %9s %7s\n", w.name, "operator", w.optype,
+              "type", w.algorithm, "algorithm", w.layout, "layout", w.output, "output", "ms", "%",
+              "GFLOP/s", "% peak", "MB", "GB/s");
     for (const cli_op_time *t = times->items; t < times->items + times->n; t++)
-        printf("%-*s %-*s %-*s %-*s %-*s %10.4f %6.1f %9.2f %6.1f %9.3f %7.2f\n", w.name,
-               t->op->name, w.optype, t->op->optype, w.algorithm, t->algorithm, w.layout, t->layout,
-               w.output, t->output, t->ms, times->ms > 0 ? 100 * t->ms / times->ms : 0, t->gflops,
-               t->peak, t->bytes * 1e-6, t->gbs);
+        cli_print("%-*s %-*s %-*s %-*s %-*s %10.4f %6.1f %9.2f %6.1f %9.3f %7.2f\n", w.name,
+                  t->op->name, w.optype, t->op->optype, w.algorithm, t->algorithm, w.layout,
+                  t->layout, w.output, t->output, t->ms,
+                  times->ms > 0 ? 100 * t->ms / times->ms : 0, t->gflops, t->peak, t->bytes * 1e-6,
+                  t->gbs);
 }
 
 /* JSON */

@@ -10,6 +10,7 @@
 #include "cli_model.h"
 #include "cli_msg.h"
 #include "cli_options.h"
+#include "cli_print.h"
 #include "cli_session.h"
 #include "lightnet/lightnet.h"
 #include "lightnet/ln_util.h"
@@ -72,12 +73,13 @@ static int name_width(const ln_missing_op *op)
 static void print_op(const ln_missing_op *op, int width, int first_width)
 {
     const int pad = width - name_width(op);
-    printf("%6d  %s%s%s%*s  ", op->count, op->domain, *op->domain ? "." : "", op->optype, pad, "");
+    cli_print("%6d  %s%s%s%*s  ", op->count, op->domain, *op->domain ? "." : "", op->optype, pad,
+              "");
     if (op->version > 0)
-        printf("%5d", op->version);
+        cli_print("%5d", op->version);
     else
-        printf("%5s", "-");
-    printf("  %-*s  %s\n", first_width, *op->first ? op->first : "-", op->reason);
+        cli_print("%5s", "-");
+    cli_print("  %-*s  %s\n", first_width, *op->first ? op->first : "-", op->reason);
 }
 
 static void print_list(const missing *m)
@@ -87,7 +89,7 @@ static void print_list(const missing *m)
         width = max_int(width, name_width(&m->ops[i]));
         first_width = max_int(first_width, (int)strlen(m->ops[i].first));
     }
-    printf(" nodes  %-*s  opset  %-*s  reason\n", width, "operator", first_width, "first node");
+    cli_print(" nodes  %-*s  opset  %-*s  reason\n", width, "operator", first_width, "first node");
     for (size_t i = 0; i < m->n; i++)
         print_op(&m->ops[i], width, first_width);
 }
@@ -123,7 +125,7 @@ static int print_missing(const missing *m, const cli_options *opt)
     else if (m->n)
         print_list(m);
     else
-        printf("nothing is missing\n");
+        cli_print("nothing is missing\n");
     return m->n ? CLI_FAILED : CLI_OK;
 }
 

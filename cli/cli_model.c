@@ -12,6 +12,7 @@
 #include "cli_guard.h"
 #include "cli_il.h"
 #include "cli_npz.h"
+#include "cli_print.h"
 
 const char *cli_target(const cli_options *opt)
 {
@@ -376,7 +377,8 @@ static int write_own_weights(ln_context *ctx, const cli_options *opt)
         return CLI_FAILED;
     if (ln_data_save(ctx, file))
         return cli_fail("%s", ln_context_error(ctx));
-    fprintf(stderr, "info: weights written to %s; run %s with -f %s\n", file, opt->outfile, file);
+    cli_fprint(stderr, "info: weights written to %s; run %s with -f %s\n", file, opt->outfile,
+               file);
     return 0;
 }
 

@@ -4,6 +4,7 @@
 #include "cli_msg.h"
 
 #include "cli_color.h"
+#include "cli_print.h"
 
 #include <errno.h>
 #include <stdarg.h>
@@ -14,9 +15,10 @@
 static void print_message(const char *what, const char *fmt, va_list ap)
 {
     fflush(stdout);
-    fprintf(stderr, "lightnet: %s%s:%s ", cli_color(stderr, CLI_RED), what, cli_color_end(stderr));
-    vfprintf(stderr, fmt, ap);
-    fputc('\n', stderr);
+    cli_fprint(stderr, "lightnet: %s%s:%s ", cli_color(stderr, CLI_RED), what,
+               cli_color_end(stderr));
+    cli_vfprint(stderr, fmt, ap);
+    cli_fprint(stderr, "\n");
 }
 
 int cli_fail(const char *fmt, ...)
@@ -50,18 +52,18 @@ static size_t held_size;
 void cli_msg_print(const char *what, const char *text)
 {
     const cli_style style = !strcmp(what, "warning") ? CLI_YELLOW : CLI_PLAIN;
-    fprintf(held ? held : stderr, "%s%s:%s %s\n", cli_color(stderr, style), what,
-            style ? cli_color_end(stderr) : "", text);
+    cli_fprint(held ? held : stderr, "%s%s:%s %s\n", cli_color(stderr, style), what,
+               style ? cli_color_end(stderr) : "", text);
 }
 
 void cli_warn(const char *fmt, ...)
 {
     va_list ap;
-    fprintf(stderr, "%swarning:%s ", cli_color(stderr, CLI_YELLOW), cli_color_end(stderr));
+    cli_fprint(stderr, "%swarning:%s ", cli_color(stderr, CLI_YELLOW), cli_color_end(stderr));
     va_start(ap, fmt);
-    vfprintf(stderr, fmt, ap);
+    cli_vfprint(stderr, fmt, ap);
     va_end(ap);
-    fputc('\n', stderr);
+    cli_fprint(stderr, "\n");
 }
 
 // Without memory, messages are printed at once.

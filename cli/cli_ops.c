@@ -10,6 +10,7 @@
 #include "cli_color.h"
 #include "cli_json.h"
 #include "cli_options.h"
+#include "cli_print.h"
 #include "lightnet/lightnet.h"
 #include "ln_op_docs.h"
 #include "tensorlight/tl_exec.h"
@@ -43,43 +44,43 @@ static const ln_arg_docs *next_docs(const ln_arg_docs **docs)
 static void print_origin(const char *before, const ln_plugin_loaded *from, const char *behind)
 {
     if (from)
-        printf("%splug-in %s, %s%s", before, from->plugin->name, from->file, behind);
+        cli_print("%splug-in %s, %s%s", before, from->plugin->name, from->file, behind);
 }
 
 static void list_ops(const ln_arch *arch)
 {
-    printf("%soperators of arch %s%s", cli_color(stdout, CLI_BOLD), arch->arch_name,
-           cli_color_end(stdout));
+    cli_print("%soperators of arch %s%s", cli_color(stdout, CLI_BOLD), arch->arch_name,
+              cli_color_end(stdout));
     print_origin(" (", ln_plugin_of_arch(arch), ")");
-    printf(":\n");
+    cli_print(":\n");
     for (ln_op **op = arch->reg_ops; op && *op; op++) {
-        printf("  %-24s %s", (*op)->op_arg->optype, doc_of(*op));
+        cli_print("  %-24s %s", (*op)->op_arg->optype, doc_of(*op));
         print_origin(" (", ln_plugin_of_op(*op), ")");
-        printf("\n");
+        cli_print("\n");
     }
 }
 
 static void list_rules(const ln_arch *arch)
 {
-    printf("%srules of arch %s:%s\n", cli_color(stdout, CLI_BOLD), arch->arch_name,
-           cli_color_end(stdout));
+    cli_print("%srules of arch %s:%s\n", cli_color(stdout, CLI_BOLD), arch->arch_name,
+              cli_color_end(stdout));
     for (const char **name = arch->rule_names; name && *name; name++)
-        printf("  %s\n", *name);
+        cli_print("  %s\n", *name);
 }
 
 static void print_args(const char *title, const ln_arg_info *args, const ln_arg_docs **docs)
 {
     for (; args; args = ln_arg_info_next(args)) {
         const ln_arg_docs *of_arg = next_docs(docs);
-        printf("  %-8s %s%s: %s", title, args->arg_name, args->variadic ? "..." : "",
-               of_arg->type ? of_arg->type : "");
+        cli_print("  %-8s %s%s: %s", title, args->arg_name, args->variadic ? "..." : "",
+                  of_arg->type ? of_arg->type : "");
         if (args->optional)
-            printf(" (may be absent)");
+            cli_print(" (may be absent)");
         if (of_arg->deflt)
-            printf(" (default %s)", of_arg->deflt);
-        printf("\n");
+            cli_print(" (default %s)", of_arg->deflt);
+        cli_print("\n");
         if (of_arg->doc)
-            printf("           %s\n", of_arg->doc);
+            cli_print("           %s\n", of_arg->doc);
     }
 }
 
@@ -88,15 +89,15 @@ static void print_one(const ln_op *op)
     const ln_op_info *info = op->op_arg->info;
     const ln_op_docs *docs = docs_of(op);
     const ln_arg_docs *of_args = docs->args;
-    printf("%s (%s)\n", op->op_arg->optype, op->op_arg->arch);
+    cli_print("%s (%s)\n", op->op_arg->optype, op->op_arg->arch);
     if (!info)
         return;
-    printf("  %s\n", doc_of(op));
+    cli_print("  %s\n", doc_of(op));
     print_args("input", info->tensors_in, &of_args);
     print_args("output", info->tensors_out, &of_args);
     print_args("param", info->params, &of_args);
     if (docs->source)
-        printf("  from     %s\n", docs->source);
+        cli_print("  from     %s\n", docs->source);
     print_origin("  of       ", ln_plugin_of_op(op), "\n");
 }
 
@@ -140,13 +141,13 @@ static void print_onnx(const struct onnx_op *onnx)
 {
     char optype[LN_MAX_NAME_LEN];
     const char *rest = onnx->ops;
-    printf("%s (ONNX)\n", onnx->name);
-    printf("  %s\n", *rest ? "is translated to" : "is computed when the model is read");
+    cli_print("%s (ONNX)\n", onnx->name);
+    cli_print("  %s\n", *rest ? "is translated to" : "is computed when the model is read");
     while (*rest) {
         const int len = (int)strcspn(rest, " ");
         snprintf(optype, sizeof(optype), "%.*s", len, rest);
         const ln_op *op = ln_hash_find(LN_ARCH.op_proto_table, optype);
-        printf("  %-24s %s\n", optype, op ? doc_of(op) : "");
+        cli_print("  %-24s %s\n", optype, op ? doc_of(op) : "");
         rest += len + (rest[len] == ' ');
     }
 }
@@ -329,8 +330,8 @@ int cli_env(const cli_options *opt)
     }
     for (size_t i = 0; i < sizeof(variables) / sizeof(variables[0]); i++) {
         const char *value = getenv(variables[i].name);
-        printf("%-22s %-10s %s\n", variables[i].name, value ? value : "(not set)",
-               variables[i].help);
+        cli_print("%-22s %-10s %s\n", variables[i].name, value ? value : "(not set)",
+                  variables[i].help);
     }
     return CLI_OK;
 }
@@ -339,11 +340,11 @@ int cli_version(const cli_options *opt)
 {
     char text[LN_MAXLINE];
     (void)opt;
-    printf("lightnet %s\n", LN_VERSION);
-    printf("models:   %s\n", ln_sprint_formats(text, sizeof(text)));
-    printf("images:   %s\n", ln_sprint_image_formats(text, sizeof(text)));
-    printf("targets:  %s\n", ln_sprint_targets(text, sizeof(text)));
-    printf("libraries: %s\n", ln_sprint_libraries(text, sizeof(text)));
-    printf("kernels:  %s\n", tl_isa_name(tl_isa_best()));
+    cli_print("lightnet %s\n", LN_VERSION);
+    cli_print("models:   %s\n", ln_sprint_formats(text, sizeof(text)));
+    cli_print("images:   %s\n", ln_sprint_image_formats(text, sizeof(text)));
+    cli_print("targets:  %s\n", ln_sprint_targets(text, sizeof(text)));
+    cli_print("libraries: %s\n", ln_sprint_libraries(text, sizeof(text)));
+    cli_print("kernels:  %s\n", tl_isa_name(tl_isa_best()));
     return CLI_OK;
 }

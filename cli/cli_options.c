@@ -16,6 +16,7 @@
 #include "cli_msg.h"
 #include "cli_npz.h"
 #include "cli_preprocess.h"
+#include "cli_print.h"
 #include "lightnet/ln_util.h"
 #include "tensorlight/tl_exec.h"
 #include "tensorlight/tl_util.h"
@@ -638,6 +639,6 @@ void cli_options_help(cli_command command)
         const char letter[] = {'-', r->letter, ',', ' ', '\0'};
         snprintf(left, sizeof(left), "%s--%s%s%s", r->letter ? letter : "    ", r->name,
                  r->arg ? " " : "", r->arg ? r->arg : "");
-        printf("  %-28s %s\n", left, r->help);
+        cli_print("  %-28s %s\n", left, r->help);
     }
 }

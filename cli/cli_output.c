@@ -18,6 +18,7 @@
 #include "cli_model.h"
 #include "cli_msg.h"
 #include "cli_npz.h"
+#include "cli_print.h"
 
 // Outputs with more elements than this are summed up in a line instead of printed; of outputs with
 // more rows than this, the best of the first ones are printed.
@@ -45,19 +46,19 @@ static summary sum_up(const tl_tensor *t)
 static void print_summary(const tl_tensor *t)
 {
     if (t->dtype == TL_STRING) {
-        printf("%d strings (--print-all prints them)\n", t->len);
+        cli_print("%d strings (--print-all prints them)\n", t->len);
         return;
     }
     const summary s = sum_up(t);
     const int n = t->len - s.n_nan;
     if (!n)
-        printf("all %d elements are NaN", t->len);
+        cli_print("all %d elements are NaN", t->len);
     else if (s.n_nan)
-        printf("%d of %d elements are NaN, the others: min %g, max %g, mean %g", s.n_nan, t->len,
-               s.min, s.max, s.sum / n);
+        cli_print("%d of %d elements are NaN, the others: min %g, max %g, mean %g", s.n_nan, t->len,
+                  s.min, s.max, s.sum / n);
     else
-        printf("%d elements, min %g, max %g, mean %g", n, s.min, s.max, s.sum / n);
-    printf(" (--print-all prints them, --top K the best)\n");
+        cli_print("%d elements, min %g, max %g, mean %g", n, s.min, s.max, s.sum / n);
+    cli_print(" (--print-all prints them, --top K the best)\n");
 }
 
 int cli_labels_read(const char *file, cli_labels *names)
@@ -134,14 +135,15 @@ static int print_top(const char *name, const tl_tensor *t, const cli_options *op
     cli_output_warn_labels(opt, name, t, names);
     for (int row = 0; row < n_printed; row++) {
         cli_output_rank(ranks, t, row, len);
-        printf("%s[%d]:\n", name, row);
+        cli_print("%s[%d]:\n", name, row);
         for (const cli_ranked *r = ranks; r < ranks + k; r++) {
             const char *label = r->index < names->n ? names->lines[r->index] : NULL;
-            printf("  %6d  %.6g%s%s\n", r->index, r->value, label ? "  " : "", label ? label : "");
+            cli_print("  %6d  %.6g%s%s\n", r->index, r->value, label ? "  " : "",
+                      label ? label : "");
         }
     }
     if (n_printed < n_rows)
-        printf("%s: %d more rows (--print-all prints them)\n", name, n_rows - n_printed);
+        cli_print("%s: %d more rows (--print-all prints them)\n", name, n_rows - n_printed);
     free(ranks);
     return 0;
 }
@@ -189,8 +191,8 @@ int cli_output_deliver(const cli_options *opt, cli_json *json, const char *name,
     if (opt->top || opt->draw)
         return 0;
     char shape[LN_MAX_SHAPE];
-    printf("%s: %s %s\n", name, tl_dtype_name(t->dtype),
-           ln_sprint_shape(shape, sizeof(shape), t->ndim, t->dims));
+    cli_print("%s: %s %s\n", name, tl_dtype_name(t->dtype),
+              ln_sprint_shape(shape, sizeof(shape), t->ndim, t->dims));
     if (opt->print_all || t->len <= LARGE)
         tl_tensor_print(t, NULL);
     else
@@ -228,6 +230,6 @@ int cli_output_print_time(uint64_t ns)
     // Output of the model comes first, also if both streams go to one file.
     if (cli_flush())
         return CLI_FAILED;
-    fprintf(stderr, "info: run time: %.6fs\n", (double)ns * 1e-9);
+    cli_fprint(stderr, "info: run time: %.6fs\n", (double)ns * 1e-9);
     return 0;
 }

@@ -7,6 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "cli_print.h"
 #include "tensorlight/tl_util.h"
 
 enum { INTERVAL = 100000000 /* nanoseconds between two drawings */ };
@@ -22,18 +23,18 @@ void cli_progress_begin(cli_progress *p, int n)
 void cli_progress_hide(cli_progress *p)
 {
     if (p->is_shown)
-        fputs("\r\033[K", stderr);
+        cli_fprint(stderr, "\r\033[K");
     p->is_shown = 0;
 }
 
 static void print_time(double seconds)
 {
     if (seconds < 60)
-        fprintf(stderr, "%.0f s", seconds);
+        cli_fprint(stderr, "%.0f s", seconds);
     else if (seconds < 3600)
-        fprintf(stderr, "%.0f min", seconds / 60);
+        cli_fprint(stderr, "%.0f min", seconds / 60);
     else
-        fprintf(stderr, "%.1f h", seconds / 3600);
+        cli_fprint(stderr, "%.1f h", seconds / 3600);
 }
 
 void cli_progress_show(cli_progress *p, int n_done)
@@ -42,9 +43,9 @@ void cli_progress_show(cli_progress *p, int n_done)
     if (!p->is_on || now - p->drawn < INTERVAL || !n_done)
         return;
     const double rate = n_done / ((double)(now - p->start) * 1e-9);
-    fprintf(stderr, "\r\033[K%d of %d files, %.3g/s, ", n_done, p->n, rate);
+    cli_fprint(stderr, "\r\033[K%d of %d files, %.3g/s, ", n_done, p->n, rate);
     print_time((p->n - n_done) / rate);
-    fputs(" left", stderr);
+    cli_fprint(stderr, " left");
     fflush(stderr);
     p->drawn = now;
     p->is_shown = 1;

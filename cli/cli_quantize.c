@@ -14,6 +14,7 @@
 #include "cli_model.h"
 #include "cli_msg.h"
 #include "cli_options.h"
+#include "cli_print.h"
 #include "cli_session.h"
 #include "lightnet/lightnet.h"
 #include "lightnet/ln_quantize.h"
@@ -325,9 +326,9 @@ static void print_row(const ln_quantizer *quantizer, int i, int width)
     char error[32] = "-";
     if (isfinite(layer->error))
         snprintf(error, sizeof(error), "%.6f", layer->error);
-    printf("%-*.*s %-8s %-9s %10.4f %10.4f %10s\n", width, width, layer->name, layer->type,
-           ln_quantizer_layer_precision(quantizer, i), layer->ns_before * 1e-6,
-           layer->ns_after * 1e-6, error);
+    cli_print("%-*.*s %-8s %-9s %10.4f %10.4f %10s\n", width, width, layer->name, layer->type,
+              ln_quantizer_layer_precision(quantizer, i), layer->ns_before * 1e-6,
+              layer->ns_after * 1e-6, error);
 }
 
 enum { LEAST_WIDTH = 5, MOST_WIDTH = 40 };
@@ -341,22 +342,22 @@ static void print_report(const ln_quantizer *quantizer)
         width = len > width ? len : width;
     }
     width = width < MOST_WIDTH ? width : MOST_WIDTH;
-    printf("%-*s %-8s %-9s %10s %10s %10s\n", width, "layer", "type", "precision", "ms before",
-           "ms after", "error");
+    cli_print("%-*s %-8s %-9s %10s %10s %10s\n", width, "layer", "type", "precision", "ms before",
+              "ms after", "error");
     for (int i = 0; i < model->n_layers; i++)
         print_row(quantizer, i, width);
-    printf("layers  %d of %d in 8 bits%s%s\n", model->n_quantized, model->n_layers,
-           model->has_joints ? ", and sums and means between them" : "",
-           model->is_bf16 ? "; others may round to bfloat16" : "");
-    printf("error   %.6f\n", model->error);
-    printf("top1    %.6f\n", model->top1);
-    printf("time    %.4f ms before, %.4f ms after\n", model->ns_before * 1e-6,
-           model->ns_after * 1e-6);
+    cli_print("layers  %d of %d in 8 bits%s%s\n", model->n_quantized, model->n_layers,
+              model->has_joints ? ", and sums and means between them" : "",
+              model->is_bf16 ? "; others may round to bfloat16" : "");
+    cli_print("error   %.6f\n", model->error);
+    cli_print("top1    %.6f\n", model->top1);
+    cli_print("time    %.4f ms before, %.4f ms after\n", model->ns_before * 1e-6,
+              model->ns_after * 1e-6);
     if (!model->n_quantized && !model->is_bf16)
-        printf("The model stays float32: %s.\n",
-               !model->n_layers   ? "it has no layers that can be in 8 bits"
-               : !model->n_within ? "no faster mix of layers keeps the budget"
-                                  : "the mix that keeps the budget is not faster");
+        cli_print("The model stays float32: %s.\n",
+                  !model->n_layers   ? "it has no layers that can be in 8 bits"
+                  : !model->n_within ? "no faster mix of layers keeps the budget"
+                                     : "the mix that keeps the budget is not faster");
 }
 
 /* ---- the command ---- */

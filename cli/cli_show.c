@@ -11,6 +11,7 @@
 #include "cli_model.h"
 #include "cli_msg.h"
 #include "cli_options.h"
+#include "cli_print.h"
 #include "cli_session.h"
 #include "cli_svg.h"
 #include "lightnet/lightnet.h"
@@ -20,7 +21,7 @@
 static void print_port(const char *title, const char *name, const tl_tensor *info,
                        const char *shape)
 {
-    printf("%-10s %s %s %s\n", title, name, tl_dtype_name(info->dtype), shape);
+    cli_print("%-10s %s %s %s\n", title, name, tl_dtype_name(info->dtype), shape);
 }
 
 static void print_input(void *data, const char *name, const tl_tensor *info, const char *shape)
@@ -89,7 +90,7 @@ static int print_types(const ln_context *ctx, size_t total)
     if (!counts)
         return CLI_FAILED;
     for (size_t i = 0; i < n_types; i++)
-        printf("  %6d %s\n", counts[i].n, counts[i].optype);
+        cli_print("  %6d %s\n", counts[i].n, counts[i].optype);
     free(counts);
     return 0;
 }
@@ -111,7 +112,7 @@ static void print_others(const ln_context *ctx)
 {
     const int n = count_others(ctx);
     if (n)
-        printf("%-10s %d operator%s of each run\n", "on the CPU", n, n == 1 ? "" : "s");
+        cli_print("%-10s %d operator%s of each run\n", "on the CPU", n, n == 1 ? "" : "s");
 }
 
 static int print_stats(const ln_context *ctx, const cli_options *opt)
@@ -119,30 +120,34 @@ static int print_stats(const ln_context *ctx, const cli_options *opt)
     ln_stats stats;
     if (ln_context_stats(ctx, &stats))
         return cli_model_fail(ctx, opt);
-    printf("%-10s %zu (%zu bytes)\n", "parameters", stats.params, stats.param_size);
+    cli_print("%-10s %zu (%zu bytes)\n", "parameters", stats.params, stats.param_size);
     if (stats.macs > 0)
-        printf("%-10s %.0f multiply-accumulates a run\n", "work", stats.macs);
-    printf("%-10s %zu bytes, %.3f times the lower bound of %zu\n", "memory", stats.memory,
-           stats.memory_bound ? (double)stats.memory / (double)stats.memory_bound : 1.0,
-           stats.memory_bound);
+        cli_print("%-10s %.0f multiply-accumulates a run\n", "work", stats.macs);
+    cli_print("%-10s %zu bytes, %.3f times the lower bound of %zu\n", "memory", stats.memory,
+              stats.memory_bound ? (double)stats.memory / (double)stats.memory_bound : 1.0,
+              stats.memory_bound);
     for (int m = LN_MEM_CPU + 1; m < LN_MEM_TYPE_SIZE; m++)
         if (ctx->mem_sizes[m])
-            printf("%-10s and %zu bytes of %s\n", "", ctx->mem_sizes[m], ln_mem_type_name(m));
+            cli_print("%-10s and %zu bytes of %s\n", "", ctx->mem_sizes[m], ln_mem_type_name(m));
     if (!stats.ops)
-        printf("%-10s 0: the model computes nothing\n", "operators");
+        cli_print("%-10s 0: the model computes nothing\n", "operators");
     else
-        printf("%-10s %d: %d at load only, %d views\n", "operators", stats.ops, stats.ops_at_load,
-               stats.views);
+        cli_print("%-10s %d: %d at load only, %d views\n", "operators", stats.ops,
+                  stats.ops_at_load, stats.views);
     print_others(ctx);
     return print_types(ctx, (size_t)stats.ops);
 }
 
+// A backslash of an escape is one of the text.
 static void print_quoted(const char *text)
 {
-    putchar('"');
-    for (; *text; text++)
-        printf(*text == '"' || *text == '\\' ? "\\%c" : "%c", *text);
-    putchar('"');
+    cli_print("\"");
+    for (size_t used, left = strlen(text); left > 0; text += used, left -= used) {
+        char part[8];
+        const size_t len = ln_escape_char(part, text, left, &used);
+        cli_print("%s%.*s", *part == '"' || *part == '\\' ? "\\" : "", (int)len, part);
+    }
+    cli_print("\"");
 }
 
 static void print_edges(const ln_context *ctx, const ln_op *op)
@@ -151,33 +156,33 @@ static void print_edges(const ln_context *ctx, const ln_op *op)
     LN_LIST_FOREACH(tle, op->op_arg->tensors_in)
     {
         const ln_op *producer = ln_entry_creater(ln_entry_of(tle, ctx->tensor_table));
-        printf("    ");
+        cli_print("    ");
         print_quoted(producer->op_arg->name);
-        printf(" -> ");
+        cli_print(" -> ");
         print_quoted(op->op_arg->name);
-        printf(" [label=");
+        cli_print(" [label=");
         print_quoted(tle->name);
-        printf("];\n");
+        cli_print("];\n");
     }
 }
 
 static void print_dot(const ln_context *ctx)
 {
     const ln_op *op;
-    printf("digraph model {\n    node [shape=box];\n");
+    cli_print("digraph model {\n    node [shape=box];\n");
     LN_LIST_FOREACH(op, ctx->ops)
     {
-        printf("    ");
+        cli_print("    ");
         print_quoted(op->op_arg->name);
-        printf(" [label=");
+        cli_print(" [label=");
         print_quoted(op->op_arg->optype);
-        printf("];\n");
+        cli_print("];\n");
     }
     LN_LIST_FOREACH(op, ctx->ops)
     {
         print_edges(ctx, op);
     }
-    printf("}\n");
+    cli_print("}\n");
 }
 
 /* ---- the table of operators ---- */
@@ -256,9 +261,9 @@ static void print_line(const char *name, const char *optype, const char *shape, 
                        const char *algorithm)
 {
     char p[16], m[16], s[16];
-    printf("%-*.*s  %-24s  %-20s %9s %9s %9s%s%s\n", NAME_WIDTH, NAME_WIDTH, name, optype, shape,
-           number(p, t->params), number(m, t->macs), number(s, t->size), algorithm ? "  " : "",
-           algorithm ? algorithm : "");
+    cli_print("%-*.*s  %-24s  %-20s %9s %9s %9s%s%s\n", NAME_WIDTH, NAME_WIDTH, name, optype, shape,
+              number(p, t->params), number(m, t->macs), number(s, t->size), algorithm ? "  " : "",
+              algorithm ? algorithm : "");
 }
 
 /* Prints an operator of a run: its first output, or NULL, and its own params, macs and size. */
@@ -317,9 +322,9 @@ static int each_op(table *t, const ln_context *ctx, op_printer print, void *data
 static int print_ops(const ln_context *ctx)
 {
     table t;
-    printf("\n%s%-*s  %-24s  %-20s %9s %9s %9s  algorithm%s\n", cli_color(stdout, CLI_BOLD),
-           NAME_WIDTH, "operator", "type", "output", "params", "MACs", "bytes",
-           cli_color_end(stdout));
+    cli_print("\n%s%-*s  %-24s  %-20s %9s %9s %9s  algorithm%s\n", cli_color(stdout, CLI_BOLD),
+              NAME_WIDTH, "operator", "type", "output", "params", "MACs", "bytes",
+              cli_color_end(stdout));
     const int status = each_op(&t, ctx, print_op, NULL);
     if (!status)
         print_line("total", "", "", &t, NULL);
@@ -427,14 +432,14 @@ static void print_keys(const ln_model *model)
     const char *key;
     for (int i = 0; (key = ln_model_metadata_key(model, i)); i++)
         if (!strncmp(key, prefix, len))
-            printf("%-10s %s: %s\n", "keys", key + len, ln_model_metadata(model, key));
+            cli_print("%-10s %s: %s\n", "keys", key + len, ln_model_metadata(model, key));
 }
 
 static void print_interface(const ln_model *model, const cli_options *opt)
 {
     char text[LN_MAXLINE];
-    printf("%-10s %s, %s, whose sizes are open\n", "model", cli_source_name(opt->args[0]),
-           ln_model_metadata(model, "format"));
+    cli_print("%-10s %s, %s, whose sizes are open\n", "model", cli_source_name(opt->args[0]),
+              ln_model_metadata(model, "format"));
     for (int i = 0; i < ln_model_num_inputs(model); i++)
         print_port("input", ln_model_input_name(model, i), ln_model_input_info(model, i),
                    cli_session_input_shape(model, i, text));
@@ -447,14 +452,14 @@ static void print_interface(const ln_model *model, const cli_options *opt)
     char key[32] = "program.1";
     const char *shapes;
     while ((shapes = ln_model_metadata(model, key))) {
-        printf("%-10s %s\n", "program", shapes);
+        cli_print("%-10s %s\n", "program", shapes);
         snprintf(key, sizeof(key), "program.%d", ++n + 1);
     }
     if (n)
-        printf("%-10s are those of a program; choose one by --shape\n", "operators");
+        cli_print("%-10s are those of a program; choose one by --shape\n", "operators");
     else
-        printf("%-10s depend on the sizes; give them, as by %s\n", "operators",
-               cli_session_shape_options(model, text));
+        cli_print("%-10s depend on the sizes; give them, as by %s\n", "operators",
+                  cli_session_shape_options(model, text));
 }
 
 // The same as JSON; there is no target yet.
@@ -501,12 +506,13 @@ static int show_open(const cli_options *opt)
 
 static int print_table(const ln_context *ctx, const cli_options *opt)
 {
-    printf("%-10s %s, compiled for %s\n", "model", ctx->source, ctx->target);
+    cli_print("%-10s %s, compiled for %s\n", "model", ctx->source, ctx->target);
     if (ln_context_describe(ctx, print_input, NULL, NULL))
         return cli_model_fail(ctx, opt);
     if (cli_model_is_constant(ctx))
-        printf("%-10s none: all is computed when the model is loaded, and runs compute nothing\n",
-               "input");
+        cli_print(
+            "%-10s none: all is computed when the model is loaded, and runs compute nothing\n",
+            "input");
     if (ln_context_describe(ctx, NULL, print_output, NULL))
         return cli_model_fail(ctx, opt);
     ln_model *model = cli_source_is_stream(opt->args[0]) ? NULL : cli_session_try(opt);

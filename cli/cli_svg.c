@@ -7,20 +7,22 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "cli_print.h"
 #include "cli_utf8.h"
+#include "lightnet/ln_msg.h"
 
 void cli_svg_begin(double width, double height, const char *style)
 {
-    printf("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n"
-           "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%.0f\" height=\"%.0f\" "
-           "viewBox=\"0 0 %.0f %.0f\" font-family=\"sans-serif\" font-size=\"11\">\n"
-           "<style>%s</style>\n<rect width=\"100%%\" height=\"100%%\" fill=\"white\"/>\n",
-           width, height, width, height, style);
+    cli_print("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n"
+              "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%.0f\" height=\"%.0f\" "
+              "viewBox=\"0 0 %.0f %.0f\" font-family=\"sans-serif\" font-size=\"11\">\n"
+              "<style>%s</style>\n<rect width=\"100%%\" height=\"100%%\" fill=\"white\"/>\n",
+              width, height, width, height, style);
 }
 
 void cli_svg_end(void)
 {
-    printf("</svg>\n");
+    cli_print("</svg>\n");
 }
 
 // Source: XML 1.0, production 2.
@@ -40,17 +42,20 @@ static const char *entity_of(uint32_t c)
 
 void cli_svg_text(const char *text, int most)
 {
-    for (int i = 0, n; *text && i < most; text += n, i++) {
+    size_t used, left = strlen(text);
+    for (int i = 0; left > 0 && i < most; text += used, left -= used, i++) {
+        char shown[8];
         uint32_t c;
-        n = cli_utf8_decode(text, &c);
+        const size_t n = ln_escape_char(shown, text, left, &used);
+        cli_utf8_decode(text, &c);
         if (!is_char(c))
             putchar('?');
         else if (entity_of(c))
             fputs(entity_of(c), stdout);
         else
-            fwrite(text, 1, (size_t)n, stdout);
+            fwrite(shown, 1, n, stdout);
     }
-    if (*text)
+    if (left > 0)
         fputs("...", stdout);
 }
 
@@ -58,7 +63,7 @@ void cli_svg_tensor(const ln_tensor_entry *te)
 {
     char shape[LN_MAX_SHAPE];
     cli_svg_text(te->name, LN_MAX_NAME_LEN);
-    printf(": %s %s%s, %zu bytes", tl_dtype_name(te->tensor->dtype),
-           ln_sprint_shape(shape, sizeof(shape), te->tensor->ndim, te->tensor->dims),
-           te->isdynamic ? " at most" : "", ln_tensor_entry_capacity(te));
+    cli_print(": %s %s%s, %zu bytes", tl_dtype_name(te->tensor->dtype),
+              ln_sprint_shape(shape, sizeof(shape), te->tensor->ndim, te->tensor->dims),
+              te->isdynamic ? " at most" : "", ln_tensor_entry_capacity(te));
 }

@@ -11,6 +11,7 @@
 #include <stdlib.h>
 
 #include "cli_msg.h"
+#include "cli_print.h"
 #include "cli_svg.h"
 
 enum { WIDTH = 150, HEIGHT = 34, GAP_X = 30, GAP_Y = 30, MARGIN = 20, SWEEPS = 8, LABEL = 24 };
@@ -185,16 +186,16 @@ static void draw_edge(const graph *g, const edge *e)
     const node *from = &g->nodes[e->from], *to = &g->nodes[e->to];
     const double x = x_of(g, from), y = y_of(from) + HEIGHT, to_x = x_of(g, to), to_y = y_of(to);
     const int span = to->layer - from->layer;
-    printf("<path class=\"e\" d=\"M%.1f %.1f", x, y);
+    cli_print("<path class=\"e\" d=\"M%.1f %.1f", x, y);
     if (span == 1)
-        printf("C%.1f %.1f %.1f %.1f", x, y + GAP_Y / 2.0, to_x, to_y - GAP_Y / 2.0);
+        cli_print("C%.1f %.1f %.1f %.1f", x, y + GAP_Y / 2.0, to_x, to_y - GAP_Y / 2.0);
     else {
         const double side = (x > to_x ? x : to_x) + WIDTH * 0.7 + (span < 10 ? span : 10) * 3;
-        printf("C%.1f %.1f %.1f %.1f", side, y + GAP_Y, side, to_y - GAP_Y);
+        cli_print("C%.1f %.1f %.1f %.1f", side, y + GAP_Y, side, to_y - GAP_Y);
     }
-    printf(" %.1f %.1f\"><title>", to_x, to_y);
+    cli_print(" %.1f %.1f\"><title>", to_x, to_y);
     cli_svg_tensor(ln_tensor_table_find(g->ctx->tensor_table, e->tensor));
-    printf("</title></path>\n");
+    cli_print("</title></path>\n");
 }
 
 static const ln_tensor_entry *output_of(const graph *g, const ln_op *op)
@@ -206,16 +207,16 @@ static const ln_tensor_entry *output_of(const graph *g, const ln_op *op)
 static void draw_title(const graph *g, const ln_op *op)
 {
     const ln_tensor_list_entry *tle;
-    printf("<title>");
+    cli_print("<title>");
     cli_svg_text(op->op_arg->name, LN_MAX_NAME_LEN);
     LN_LIST_FOREACH(tle, op->op_arg->tensors_out)
     {
-        printf("\n");
+        cli_print("\n");
         cli_svg_text(tle->arg_name, LN_MAX_NAME_LEN);
-        printf(" ");
+        cli_print(" ");
         cli_svg_tensor(ln_entry_of(tle, g->ctx->tensor_table));
     }
-    printf("</title>");
+    cli_print("</title>");
 }
 
 static void draw_node(const graph *g, const node *v)
@@ -228,15 +229,15 @@ static void draw_node(const graph *g, const node *v)
     const char *label = is_source && te ? te->name : v->op->op_arg->optype;
     if (te)
         ln_sprint_shape(shape, sizeof(shape), te->tensor->ndim, te->tensor->dims);
-    printf("<g class=\"%s\"><rect x=\"%.1f\" y=\"%.1f\" width=\"%d\" height=\"%d\" rx=\"5\"/>"
-           "<text x=\"%.1f\" y=\"%.1f\">",
-           class, x - WIDTH / 2.0, y, WIDTH, HEIGHT, x, y + 14);
+    cli_print("<g class=\"%s\"><rect x=\"%.1f\" y=\"%.1f\" width=\"%d\" height=\"%d\" rx=\"5\"/>"
+              "<text x=\"%.1f\" y=\"%.1f\">",
+              class, x - WIDTH / 2.0, y, WIDTH, HEIGHT, x, y + 14);
     cli_svg_text(label, LABEL);
-    printf("</text><text class=\"s\" x=\"%.1f\" y=\"%.1f\">", x, y + 27);
+    cli_print("</text><text class=\"s\" x=\"%.1f\" y=\"%.1f\">", x, y + 27);
     cli_svg_text(shape, LABEL);
-    printf("</text>");
+    cli_print("</text>");
     draw_title(g, v->op);
-    printf("</g>\n");
+    cli_print("</g>\n");
 }
 
 static void draw(const graph *g)

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 
 #include "cli_msg.h"
+#include "cli_print.h"
 #include "cli_svg.h"
 
 enum { LEFT = 90, TOP = 40, PLOT_WIDTH = 1100, PLOT_HEIGHT = 640, WIDEST = 60, LABEL_WIDTH = 7 };
@@ -151,21 +152,21 @@ static void draw_box(const plan *p, const box *b)
     const double x = x_at(p, b->first), w = x_at(p, b->last + 1) - x;
     const double h = (double)size * y_scale(p);
     const double y = TOP + PLOT_HEIGHT - (double)offset * y_scale(p) - h;
-    printf("<g class=\"%s\"><rect x=\"%.2f\" y=\"%.2f\" width=\"%.2f\" height=\"%.2f\"/>",
-           class_of(p, b), x, y, w, h > 0.2 ? h : 0.2);
+    cli_print("<g class=\"%s\"><rect x=\"%.2f\" y=\"%.2f\" width=\"%.2f\" height=\"%.2f\"/>",
+              class_of(p, b), x, y, w, h > 0.2 ? h : 0.2);
     if (h > 12 && w > 4 * LABEL_WIDTH) {
-        printf("<text x=\"%.2f\" y=\"%.2f\">", x + 3, y + h / 2 + 4);
+        cli_print("<text x=\"%.2f\" y=\"%.2f\">", x + 3, y + h / 2 + 4);
         cli_svg_text(name, (int)(w / LABEL_WIDTH) - 2);
-        printf("</text>");
+        cli_print("</text>");
     }
-    printf("<title>");
+    cli_print("<title>");
     if (b->te)
         cli_svg_tensor(b->te);
     else
-        printf("scratch memory, %zu bytes", size);
-    printf(" at %zu\n", offset);
+        cli_print("scratch memory, %zu bytes", size);
+    cli_print(" at %zu\n", offset);
     cli_svg_text(op_arg->name, LN_MAX_NAME_LEN);
-    printf(", times %d to %d</title></g>\n", b->first - p->n_load + 1, b->last - p->n_load + 1);
+    cli_print(", times %d to %d</title></g>\n", b->first - p->n_load + 1, b->last - p->n_load + 1);
 }
 
 static void draw_axes(const plan *p)
@@ -174,14 +175,15 @@ static void draw_axes(const plan *p)
     const size_t size = p->ctx->mem_sizes[LN_MEM_CPU];
     for (int i = 0; i <= 4; i++) {
         const double y = TOP + PLOT_HEIGHT * (1 - i / 4.0);
-        printf("<path class=\"a\" d=\"M%d %.1fH%.1f\"/><text class=\"r\" x=\"%d\" y=\"%.1f\">"
-               "%.1f KB</text>\n",
-               LEFT, y, right, LEFT - 6, y + 4, (double)size * i / 4 / 1024);
+        cli_print("<path class=\"a\" d=\"M%d %.1fH%.1f\"/><text class=\"r\" x=\"%d\" y=\"%.1f\">"
+                  "%.1f KB</text>\n",
+                  LEFT, y, right, LEFT - 6, y + 4, (double)size * i / 4 / 1024);
     }
     if (p->n_load)
-        printf("<path class=\"a\" d=\"M%.1f %dV%d\"/>\n", load, TOP - 10, TOP + PLOT_HEIGHT + 10);
-    printf("<text x=\"%d\" y=\"%d\">%d operators at load, then %d of a run; %zu bytes</text>\n",
-           LEFT, TOP - 16, p->n_load, p->n_times - p->n_load, size);
+        cli_print("<path class=\"a\" d=\"M%.1f %dV%d\"/>\n", load, TOP - 10,
+                  TOP + PLOT_HEIGHT + 10);
+    cli_print("<text x=\"%d\" y=\"%d\">%d operators at load, then %d of a run; %zu bytes</text>\n",
+              LEFT, TOP - 16, p->n_load, p->n_times - p->n_load, size);
 }
 
 static void draw_legend(void)
@@ -192,10 +194,10 @@ static void draw_legend(void)
                                           {"s", "scratch memory"},
                                           {"l", "at load only"}};
     for (int i = 0; i < 5; i++)
-        printf("<g class=\"%s\"><rect x=\"%d\" y=\"%d\" width=\"12\" height=\"12\"/></g>"
-               "<text x=\"%d\" y=\"%d\">%s</text>\n",
-               rows[i][0], LEFT + i * 130, TOP + PLOT_HEIGHT + 22, LEFT + i * 130 + 17,
-               TOP + PLOT_HEIGHT + 32, rows[i][1]);
+        cli_print("<g class=\"%s\"><rect x=\"%d\" y=\"%d\" width=\"12\" height=\"12\"/></g>"
+                  "<text x=\"%d\" y=\"%d\">%s</text>\n",
+                  rows[i][0], LEFT + i * 130, TOP + PLOT_HEIGHT + 22, LEFT + i * 130 + 17,
+                  TOP + PLOT_HEIGHT + 32, rows[i][1]);
 }
 
 static void draw(const plan *p)

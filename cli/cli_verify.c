@@ -17,6 +17,7 @@
 #include "cli_json.h"
 #include "cli_model.h"
 #include "cli_options.h"
+#include "cli_print.h"
 
 /* JSON: an object for each comparison. It agrees, or has the first difference. */
 
@@ -95,8 +96,8 @@ static void add_length_difference(cli_json *doc, const char *folder, const char 
 // Begins the line of a difference; `where` may be NULL.
 static void print_differs(const char *where)
 {
-    printf("%s%s%sDIFFERS:%s ", where ? where : "", where ? ": " : "", cli_color(stdout, CLI_RED),
-           cli_color_end(stdout));
+    cli_print("%s%s%sDIFFERS:%s ", where ? where : "", where ? ": " : "",
+              cli_color(stdout, CLI_RED), cli_color_end(stdout));
 }
 
 /* Stored data sets */
@@ -173,10 +174,10 @@ static int fail_type(const cli_options *opt, const char *where, const char *fold
         return CLI_FAILED;
     }
     print_differs(where);
-    printf("output '%s' is %s %s, expected %s %s\n", name, tl_dtype_name(got->dtype),
-           ln_sprint_shape(there, sizeof(there), got->ndim, got->dims),
-           tl_dtype_name(expected->dtype),
-           ln_sprint_shape(wanted, sizeof(wanted), expected->ndim, expected->dims));
+    cli_print("output '%s' is %s %s, expected %s %s\n", name, tl_dtype_name(got->dtype),
+              ln_sprint_shape(there, sizeof(there), got->ndim, got->dims),
+              tl_dtype_name(expected->dtype),
+              ln_sprint_shape(wanted, sizeof(wanted), expected->ndim, expected->dims));
     return CLI_FAILED;
 }
 
@@ -199,8 +200,8 @@ static int compare_output(const cli_options *opt, const char *dir, const char *n
     }
     print_differs(dir);
     char is[CLI_ELEMENT_SIZE], wanted[CLI_ELEMENT_SIZE];
-    printf("output '%s'[%d] is %s, expected %s\n", name, diff.index, cli_difference_got(is, &diff),
-           cli_difference_expected(wanted, &diff));
+    cli_print("output '%s'[%d] is %s, expected %s\n", name, diff.index,
+              cli_difference_got(is, &diff), cli_difference_expected(wanted, &diff));
     return CLI_FAILED;
 }
 
@@ -223,8 +224,8 @@ static int fail_length(const cli_options *opt, const char *dir, const ln_value_i
         return CLI_FAILED;
     }
     print_differs(dir);
-    printf("output '%s' has %d tensor%s, expected %d\n", info->name, got, got == 1 ? "" : "s",
-           expected);
+    cli_print("output '%s' has %d tensor%s, expected %d\n", info->name, got, got == 1 ? "" : "s",
+              expected);
     return CLI_FAILED;
 }
 
@@ -277,8 +278,8 @@ static int compare_stored_outputs(ln_context *ctx, const cli_options *opt, const
     if (opt->doc)
         add_agreement(opt->doc, dir, k, "max_difference", worst, 0);
     else
-        printf("%s: agrees (%d output%s, largest difference %.3g)\n", dir, k, k == 1 ? "" : "s",
-               worst);
+        cli_print("%s: agrees (%d output%s, largest difference %.3g)\n", dir, k, k == 1 ? "" : "s",
+                  worst);
     return 0;
 }
 
@@ -423,9 +424,9 @@ static int compare_output_of_both(const outputs *both, const cli_options *opt, c
     }
     print_differs(NULL);
     char is[CLI_ELEMENT_SIZE], wanted[CLI_ELEMENT_SIZE];
-    printf("output '%s'[%d] is %s for %s, %s for %s\n", name, diff.index,
-           cli_difference_got(is, &diff), both->of, cli_difference_expected(wanted, &diff),
-           both->other_of);
+    cli_print("output '%s'[%d] is %s for %s, %s for %s\n", name, diff.index,
+              cli_difference_got(is, &diff), both->of, cli_difference_expected(wanted, &diff),
+              both->other_of);
     return CLI_FAILED;
 }
 
@@ -480,11 +481,11 @@ static void report_difference(const programs *p, const ln_op *op, const char *te
     }
     print_differs(NULL);
     char is[CLI_ELEMENT_SIZE], wanted[CLI_ELEMENT_SIZE];
-    printf("tensor '%s'[%d] is %s, expected %s; %s by operator '%s' (%s)%s%s\n", tensor,
-           diff->index, cli_difference_got(is, diff), cli_difference_expected(wanted, diff),
-           strcmp(producer, op->op_arg->name) ? "written in place" : "produced", op->op_arg->name,
-           op->op_arg->optype, op->op_arg->rule ? ", rule " : "",
-           op->op_arg->rule ? op->op_arg->rule : "");
+    cli_print("tensor '%s'[%d] is %s, expected %s; %s by operator '%s' (%s)%s%s\n", tensor,
+              diff->index, cli_difference_got(is, diff), cli_difference_expected(wanted, diff),
+              strcmp(producer, op->op_arg->name) ? "written in place" : "produced",
+              op->op_arg->name, op->op_arg->optype, op->op_arg->rule ? ", rule " : "",
+              op->op_arg->rule ? op->op_arg->rule : "");
 }
 
 // Notes for each tensor that operators write in place the last of them.
@@ -652,12 +653,13 @@ static int compare_programs(programs *p)
         add_agreement(p->opt->doc, NULL, p->n, "max_relative_difference", p->worst, p->n_ties);
         return CLI_OK;
     }
-    printf("agrees with the reference program (%d tensors, largest difference %.3g of the largest "
-           "element",
-           p->n, p->worst);
+    cli_print(
+        "agrees with the reference program (%d tensors, largest difference %.3g of the largest "
+        "element",
+        p->n, p->worst);
     if (p->n_ties)
-        printf(", indices of equal elements in another order in %d", p->n_ties);
-    printf(")\n");
+        cli_print(", indices of equal elements in another order in %d", p->n_ties);
+    cli_print(")\n");
     return CLI_OK;
 }
 
@@ -691,8 +693,8 @@ static int compare_targets(ln_context *ctx, ln_context *other, const cli_options
         add_agreement(opt->doc, NULL, n, "max_relative_difference", worst, 0);
         return CLI_OK;
     }
-    printf("%s agrees with %s (%d output%s, largest difference %.3g of the largest element)\n",
-           cli_target(opt), opt->against, n, n == 1 ? "" : "s", worst);
+    cli_print("%s agrees with %s (%d output%s, largest difference %.3g of the largest element)\n",
+              cli_target(opt), opt->against, n, n == 1 ? "" : "s", worst);
     return CLI_OK;
 }
 

@@ -10,6 +10,7 @@
 #include "cli_given.h"
 #include "cli_npz.h"
 #include "cli_options.h"
+#include "cli_print.h"
 #include "lightnet/ln_msg.h"
 #include "lightnet/ln_plugin.h"
 #include "lightnet/ln_util.h"
@@ -92,16 +93,16 @@ static const char *call_of(const command *cmd, char name[CALL_SIZE])
 static void print_help(const command *cmd)
 {
     char name[CALL_SIZE];
-    printf("%susage:%s %s%s%s [OPTION...]\n", cli_color(stdout, CLI_BOLD), cli_color_end(stdout),
-           call_of(cmd, name), *cmd->args ? " " : "", cmd->args);
-    printf("%s.\n", cmd->help);
+    cli_print("%susage:%s %s%s%s [OPTION...]\n", cli_color(stdout, CLI_BOLD), cli_color_end(stdout),
+              call_of(cmd, name), *cmd->args ? " " : "", cmd->args);
+    cli_print("%s.\n", cmd->help);
     if (cmd == &commands[0]) {
-        printf("MODEL is a file or - for standard input. Other commands, each with --help:\n\n");
+        cli_print("MODEL is a file or - for standard input. Other commands, each with --help:\n\n");
         for (int i = 1; i < N_COMMANDS; i++)
-            printf("  lightnet %-10s %-16s %s\n", commands[i].name, commands[i].args,
-                   commands[i].help);
+            cli_print("  lightnet %-10s %-16s %s\n", commands[i].name, commands[i].args,
+                      commands[i].help);
     }
-    printf("\n");
+    cli_print("\n");
     cli_options_help(cmd->bit);
     cli_examples_print(cmd->bit);
 }

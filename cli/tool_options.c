@@ -8,6 +8,8 @@
 #include <stdio.h>
 #include <sys/stat.h>
 
+#include "lightnet/ln_msg.h"
+
 int tool_fail(const char *tool, const char *reason)
 {
     fprintf(stderr, "%s: error: %s\n", tool, reason);
@@ -16,12 +18,12 @@ int tool_fail(const char *tool, const char *reason)
 
 int tool_wrong_usage(const char *tool, const char *fmt, ...)
 {
+    ln_error reason = {0}; // a line, escaped
     va_list args;
     va_start(args, fmt);
-    fprintf(stderr, "%s: error: ", tool);
-    vfprintf(stderr, fmt, args);
-    fprintf(stderr, "; see %s --help\n", tool);
+    ln_error_vset(&reason, fmt, args);
     va_end(args);
+    fprintf(stderr, "%s: error: %s; see %s --help\n", tool, ln_error_text(&reason), tool);
     return TOOL_WRONG_USAGE;
 }
 

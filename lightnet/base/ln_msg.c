@@ -6,29 +6,75 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/ln_utf8.h"
+
 static _Thread_local ln_error thread_error;
+
+/* ---- escapes ---- */
+
+// Ranges that a terminal, or the reader of a line, takes for other than a character of a name.
+// Source: Unicode 16, general categories Cc, Zl, Zp, and the characters of Bidi_Control.
+static int is_special(uint32_t c)
+{
+    static const struct {
+        uint32_t first, last;
+    } ranges[] = {{0x00, 0x1f},     {0x7f, 0x9f},     {0x61c, 0x61c},
+                  {0x200e, 0x200f}, {0x2028, 0x202e}, {0x2066, 0x2069}};
+    for (size_t i = 0; i < sizeof(ranges) / sizeof(ranges[0]); i++)
+        if (c >= ranges[i].first && c <= ranges[i].last)
+            return 1;
+    return 0;
+}
+
+size_t ln_escape_char(char buf[8], const char *text, size_t left, size_t *used)
+{
+    const unsigned char *const p = (const unsigned char *)text;
+    const uint32_t c = ln_utf8_get(p, left, used);
+    const int is_byte = *used == 1 && (c >= 0x80 || is_special(c));
+    if (is_byte)
+        return (size_t)snprintf(buf, 8, "\\x%02x", (unsigned)c);
+    if (is_special(c))
+        return (size_t)snprintf(buf, 8, "\\u%04x", (unsigned)c);
+    memcpy(buf, text, *used);
+    return *used;
+}
+
+size_t ln_escape(char *buf, size_t size, const char *text)
+{
+    size_t total = 0, end = 0; // `end`: of what fits
+    char part[8];
+    for (size_t used, left = strlen(text); left > 0; text += used, left -= used) {
+        const size_t len = ln_escape_char(part, text, left, &used);
+        if (end == total && total + len < size) {
+            memcpy(buf + total, part, len);
+            end += len;
+        }
+        total += len;
+    }
+    if (size > 0)
+        buf[end] = '\0';
+    return total;
+}
+
+/* ---- records ---- */
 
 static ln_error *record(ln_error *err)
 {
     return err ? err : &thread_error;
 }
 
-// Formats into a line; one that is too long is cut between characters (UTF-8) and ends in "...".
+// Formats into an escaped line; one that is too long is cut and ends in "...".
 static void format_line(char line[LN_MAXLINE], const char *fmt, va_list args)
 {
     static const char dots[] = "...";
-    const int len = vsnprintf(line, LN_MAXLINE, fmt, args);
+    char text[LN_MAXLINE];
+    const int len = vsnprintf(text, sizeof(text), fmt, args);
     if (len < 0)
-        strcpy(line, "a message could not be formatted");
-    for (char *at = line; *at; at++) // control characters would break the line
-        if ((unsigned char)*at < 0x20 || *at == 0x7f)
-            *at = '?';
-    if (len < LN_MAXLINE)
+        strcpy(text, "a message could not be formatted");
+    if (ln_escape(line, LN_MAXLINE, text) < LN_MAXLINE && len < LN_MAXLINE)
         return;
-    size_t cut = LN_MAXLINE - sizeof(dots);
-    while (cut > 0 && ((unsigned char)line[cut] & 0xc0) == 0x80)
-        cut--;
-    strcpy(line + cut, dots);
+    ln_escape(line, LN_MAXLINE - sizeof(dots) + 1, text);
+    strcat(line, dots);
 }
 
 const char *ln_msg_level_name(ln_msg_level level)

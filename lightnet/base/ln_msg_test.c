@@ -92,9 +92,44 @@ END_TEST
 START_TEST(reason_is_one_line_and_never_empty)
 {
     ln_error_set(NULL, "a\nb\x1B[31m\x7F\t\xC3\xA4");
-    ck_assert_str_eq(ln_last_error(), "a?b?[31m??\xC3\xA4");
+    ck_assert_str_eq(ln_last_error(), "a\\x0ab\\x1b[31m\\x7f\\x09\xC3\xA4");
     ln_error_set(NULL, "%s", "");
     ck_assert_str_eq(ln_last_error(), "unknown reason");
+}
+END_TEST
+
+START_TEST(text_for_a_terminal_is_escaped)
+{
+    static const struct {
+        const char *text, *escaped;
+    } rows[] = {
+        {"", ""},
+        {"plain \\x1b", "plain \\x1b"},
+        {"\x1b]0;title\x07", "\\x1b]0;title\\x07"},
+        {"a\nb\tc\r\x7f", "a\\x0ab\\x09c\\x0d\\x7f"},
+        {"\xc3\xa4\xe2\x82\xac\xf0\x9f\x98\x80", "\xc3\xa4\xe2\x82\xac\xf0\x9f\x98\x80"},
+        {"\xc2\x9b"
+         "31m",
+         "\\u009b31m"},
+        {"\xe2\x80\xae"
+         "gpj.exe\xe2\x81\xa9",
+         "\\u202egpj.exe\\u2069"},
+        {"\xe2\x80\x8e\xe2\x80\x8f\xd8\x9c", "\\u200e\\u200f\\u061c"},
+        {"\xe2\x80\xa8\xe2\x80\xa9", "\\u2028\\u2029"},
+        {"caf\xe9 \x9b\xc3", "caf\\xe9 \\x9b\\xc3"},
+        {"\xc0\x9b\xed\xa0\x80", "\\xc0\\x9b\\xed\\xa0\\x80"},
+    };
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        char buf[64], twice[64], cut[8];
+        const size_t len = ln_escape(buf, sizeof(buf), rows[i].text);
+        ck_assert_str_eq(buf, rows[i].escaped);
+        ck_assert_uint_eq(len, strlen(buf));
+        ln_escape(twice, sizeof(twice), buf);
+        ck_assert_str_eq(twice, buf);
+        ck_assert_uint_eq(ln_escape(cut, sizeof(cut), rows[i].text), len);
+        ck_assert_int_eq(strncmp(cut, buf, strlen(cut)), 0);
+        ck_assert_uint_eq(ln_escape(NULL, 0, rows[i].text), len);
+    }
 }
 END_TEST
 
@@ -158,9 +193,9 @@ START_TEST(message_reaches_its_function)
 {
     char seen[64] = "";
     ln_msg_send(note, seen, LN_MSG_WARN, "key '%s'\n", "opz");
-    ck_assert_str_eq(seen, "warning: key 'opz'?");
+    ck_assert_str_eq(seen, "warning: key 'opz'\\x0a");
     ln_msg_send(NULL, seen, LN_MSG_WARN, "unheard");
-    ck_assert_str_eq(seen, "warning: key 'opz'?");
+    ck_assert_str_eq(seen, "warning: key 'opz'\\x0a");
 }
 END_TEST
 
@@ -178,6 +213,6 @@ END_TEST
 LN_TEST_MAIN("msg", first_reason_wins_in_an_own_record, newest_reason_wins_in_the_threads_record,
              a_reason_keeps_its_status, the_threads_reason_is_taken_over_with_its_status,
              prefix_names_the_position, arguments_may_point_into_the_record,
-             reason_is_one_line_and_never_empty, long_reason_is_cut_between_characters,
-             prefix_on_a_full_record_stays_in_bounds, each_thread_has_its_own_record,
-             message_reaches_its_function, levels_have_names)
+             reason_is_one_line_and_never_empty, text_for_a_terminal_is_escaped,
+             long_reason_is_cut_between_characters, prefix_on_a_full_record_stays_in_bounds,
+             each_thread_has_its_own_record, message_reaches_its_function, levels_have_names)

@@ -75,12 +75,12 @@ static int wrong_usage(const char *fmt, ...) LN_PRINTF(1, 2);
 /** Reports wrong usage in one line. Returns -1. */
 static int wrong_usage(const char *fmt, ...)
 {
-    char reason[LN_MAXLINE];
+    ln_error reason = {0}; // escaped
     va_list args;
     va_start(args, fmt);
-    vsnprintf(reason, sizeof(reason), fmt, args);
+    ln_error_vset(&reason, fmt, args);
     va_end(args);
-    fprintf(stderr, "ln-opgen: error: %s; see ln-opgen --help\n", reason);
+    fprintf(stderr, "ln-opgen: error: %s; see ln-opgen --help\n", ln_error_text(&reason));
     return -1;
 }
 

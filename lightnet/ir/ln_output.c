@@ -109,3 +109,16 @@ FILE *ln_op_open_output(const ln_op_arg *op_arg, const char *file, ln_error *err
         close(fd);
     return NULL;
 }
+
+int ln_op_print_line(const char *text)
+{
+    for (size_t used, left = strlen(text); left > 0; text += used, left -= used) {
+        char shown[8] = {*text};
+        size_t len = used = 1;
+        if (*text != '\n' && *text != '\t')
+            len = ln_escape_char(shown, text, left, &used);
+        if (fwrite(shown, 1, len, stdout) != len)
+            return -1;
+    }
+    return putchar('\n') == EOF ? -1 : 0;
+}

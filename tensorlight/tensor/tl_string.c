@@ -6,7 +6,37 @@
 #include <stdint.h>
 #include <string.h>
 
+#include "tensor/tl_char.h"
 #include "tensorlight/tl_util.h"
+
+/* ---- characters ---- */
+
+static size_t sequence_length(const unsigned char *p, size_t left)
+{
+    const unsigned first = p[0];
+    const size_t n = first < 0x80                     ? 1
+                     : first >= 0xc2 && first <= 0xdf ? 2
+                     : (first & 0xf0) == 0xe0         ? 3
+                     : first >= 0xf0 && first <= 0xf4 ? 4
+                                                      : 1;
+    if (n > left)
+        return 1;
+    for (size_t i = 1; i < n; i++)
+        if ((p[i] & 0xc0) != 0x80)
+            return 1;
+    return n;
+}
+
+uint32_t tl_char_at(const char *p, const char *end, size_t *n)
+{
+    static const unsigned char masks[] = {0, 0xff, 0x1f, 0x0f, 0x07};
+    const unsigned char *const bytes = (const unsigned char *)p;
+    *n = sequence_length(bytes, (size_t)(end - p));
+    uint32_t c = bytes[0] & masks[*n];
+    for (size_t i = 1; i < *n; i++)
+        c = c << 6 | (bytes[i] & 0x3f);
+    return c;
+}
 
 int tl_string_cmp(const tl_string *a, const tl_string *b)
 {

@@ -111,16 +111,18 @@ START_TEST(an_arena_has_a_limit)
 }
 END_TEST
 
-static tl_tensor *two_words(void)
+static tl_tensor *some_words(void)
 {
-    tl_tensor *const t = tl_tensor_create(NULL, 1, (const int[]){2}, TL_STRING);
-    t->data = tl_strings_from_text((const char *const[]){"a\"\\\n", "\x01z"}, 2);
+    tl_tensor *const t = tl_tensor_create(NULL, 1, (const int[]){4}, TL_STRING);
+    t->data = tl_strings_from_text(
+        (const char *const[]){"a\"\\\n", "\x01z", "\xc2\x9b\xe2\x80\xae\xc3\xa4", "\xe9\x9b\x7f"},
+        4);
     return t;
 }
 
 START_TEST(a_clone_of_a_tensor_has_strings_of_its_own)
 {
-    tl_tensor *const t = two_words();
+    tl_tensor *const t = some_words();
     tl_tensor *const clone = tl_tensor_clone(t);
     tl_tensor_free_data_too(t);
     ck_assert_str_eq(tl_string_bytes(tl_tensor_string(clone, 1)), "\x01z");
@@ -130,19 +132,20 @@ END_TEST
 
 START_TEST(strings_print_in_quotes_with_escapes)
 {
-    tl_tensor *const t = two_words();
-    char text[64] = "";
+    tl_tensor *const t = some_words();
+    char text[128] = "";
     FILE *const stream = fmemopen(text, sizeof(text), "w");
     ck_assert_int_eq(tl_tensor_fprint(stream, t, NULL), 0);
     fclose(stream);
-    ck_assert_str_eq(text, "[\"a\\\"\\\\\\n\" \"\\u0001z\"]\n");
+    ck_assert_str_eq(text, "[\"a\\\"\\\\\\n\" \"\\u0001z\" \"\\u009b\\u202e\xc3\xa4\" "
+                           "\"\\udce9\\udc9b\\u007f\"]\n");
     tl_tensor_free_data_too(t);
 }
 END_TEST
 
 START_TEST(strings_are_no_numbers)
 {
-    tl_tensor *const t = two_words();
+    tl_tensor *const t = some_words();
     int64_t number = 7;
     ck_assert_ptr_null(tl_tensor_relu(t, NULL));
     ck_assert_ptr_nonnull(strstr(tl_last_error(), "TL_STRING"));

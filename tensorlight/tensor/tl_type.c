@@ -9,6 +9,7 @@
 #include <limits.h>
 #include <string.h>
 
+#include "tensor/tl_char.h"
 #include "tensor/tl_element.h"
 #include "tensor/tl_name.h"
 #include "tensor/tl_numeric.h"
@@ -182,26 +183,36 @@ static int cmp_string(const void *p1, const void *p2)
     return tl_string_cmp(*(const tl_string *const *)p1, *(const tl_string *const *)p2);
 }
 
-/** A byte of a string in quotes, as in JSON. */
-static int print_byte(FILE *stream, unsigned char byte)
+/** Whether a terminal takes the character for other than one of a text: control characters, line
+ *  separators, marks of direction, and bytes that are not UTF-8. */
+static int is_special(uint32_t c, size_t n)
 {
-    if (byte == '"' || byte == '\\')
-        return fprintf(stream, "\\%c", byte);
-    if (byte == '\n')
-        return fprintf(stream, "\\n");
-    if (byte < 0x20 || byte == 0x7f)
-        return fprintf(stream, "\\u%04x", byte);
-    return putc(byte, stream) == EOF ? -1 : 1;
+    return c < 0x20 || (c >= 0x7f && c < 0xa0) || c == 0x61c || c == 0x200e || c == 0x200f ||
+           (c >= 0x2028 && c <= 0x202e) || (c >= 0x2066 && c <= 0x2069) || (n == 1 && c >= 0x80);
 }
 
-static int fprintf_string(FILE *stream, const char *fmt, const void *p)
+/** A character of a string in quotes, as in JSON. */
+static int print_char(FILE *stream, const char *p, size_t n, uint32_t c)
 {
-    const tl_string *const s = *(const tl_string *const *)p;
+    if (c == '"' || c == '\\')
+        return fprintf(stream, "\\%c", (int)c);
+    if (c == '\n')
+        return fprintf(stream, "\\n");
+    if (is_special(c, n))
+        return fprintf(stream, "\\u%04x", (unsigned)(n == 1 && c >= 0x80 ? 0xdc00 + c : c));
+    return fwrite(p, 1, n, stream) == n ? (int)n : -1;
+}
+
+static int fprintf_string(FILE *stream, const char *fmt, const void *element)
+{
+    const tl_string *const s = *(const tl_string *const *)element;
+    const char *p = tl_string_bytes(s), *const end = p + tl_string_size(s);
     int total = 2;
     (void)fmt; // one for numbers would not do
     putc('"', stream);
-    for (size_t i = 0; i < tl_string_size(s); i++) {
-        const int n = print_byte(stream, (unsigned char)tl_string_bytes(s)[i]);
+    for (size_t size; p < end; p += size) {
+        const uint32_t c = tl_char_at(p, end, &size);
+        const int n = print_char(stream, p, size, c);
         if (n < 0)
             return printed(n);
         total = total < INT_MAX - n ? total + n : INT_MAX;

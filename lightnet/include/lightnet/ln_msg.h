@@ -38,12 +38,24 @@ typedef void (*ln_msg_func)(void *data, ln_msg_level level, const char *text);
 /** "debug", "info", "warning", "error" or "internal error", as printed in front of a message. */
 LN_API const char *ln_msg_level_name(ln_msg_level level);
 /** Passes a formatted message to `func`, as one line,
- * truncated like a record's text; func NULL: does nothing. */
+ * escaped and truncated like a record's text; func NULL: does nothing. */
 LN_API void ln_msg_send(ln_msg_func func, void *data, ln_msg_level level, const char *fmt, ...)
     LN_PRINTF(4, 5);
 
-/** The record. All zero: no reason. A reason is never empty; control characters in it
- * become '?', and a long one is truncated at a UTF-8 boundary and ends in "...". */
+/* Text for a terminal. Names of models and files are anybody's: raw, they could move the cursor,
+ * erase lines, forge others, or reverse their order. */
+
+/** The character at `text`, of at most `left` (> 0) bytes, as it can be printed on a terminal:
+ * control characters, and bytes that are not UTF-8, become \x1b, line separators and marks of
+ * direction \u202e, and others stay. Writes it to `buf`, without a NUL, and the bytes of `text` to
+ * *used. Returns its length. */
+LN_API size_t ln_escape_char(char buf[8], const char *text, size_t left, size_t *used);
+/** Writes `text` to `buf` of `size` bytes as ln_escape_char does, with a NUL, truncated between
+ * characters. Escaped text stays as it is. Returns the length without truncation. */
+LN_API size_t ln_escape(char *buf, size_t size, const char *text);
+
+/** The record. All zero: no reason. A reason is never empty, and escaped
+ * (ln_escape); a long one is truncated between characters and ends in "...". */
 typedef struct ln_error {
     char text[LN_MAXLINE];
     ln_status status; /* of the reason; LN_OK: not specified */

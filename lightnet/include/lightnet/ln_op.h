@@ -324,6 +324,10 @@ LN_API uint64_t *ln_op_random(const ln_op_arg *op_arg);
  * is LN_IO_ERROR or LN_NOT_FOUND if the system rejects it. */
 LN_API FILE *ln_op_open_output(const ln_op_arg *op_arg, const char *file, ln_error *err);
 
+/** For `run`: prints `text` and a newline to standard output, escaped for a terminal (ln_escape),
+ * except for newlines and tabs. -1 without a reason: it cannot be written. */
+LN_API int ln_op_print_line(const char *text);
+
 /** Fails unless the operator has exactly the inputs, outputs and parameters
  * that its description (or its argument name arrays) declares, each once.
  * Optional ones and parameters with a default may be absent. A variadic one

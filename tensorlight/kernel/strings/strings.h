@@ -7,12 +7,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "tensor/tl_char.h"
 #include "tensorlight/tl_string.h"
 #include "tensorlight/tl_text.h"
-
-/** The code point at `p`, before `end`, and *n, the bytes of its sequence. A byte that begins no
- *  valid sequence is a character of its own: itself, of 1 byte. */
-uint32_t tl_char_at(const char *p, const char *end, size_t *n);
 
 /** Writes code point `c` to `to`. Returns its bytes, 1 to 4. */
 size_t tl_char_put(char to[4], uint32_t c);

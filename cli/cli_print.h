@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+// Text for the terminal: the only functions of the tools that print names, of models and of files.
+//
+//     cli_print("%-10s %s\n", "input", name);      // a name with ESC prints \x1b
+//
+// What a format says is printed as it is. What it inserts as %s is escaped (ln_escape), except for
+// the colors of cli_color.h. A test keeps printf and its like out of the other files.
+
+#ifndef CLI_PRINT_H
+#define CLI_PRINT_H
+
+#include <stdarg.h>
+#include <stdio.h>
+
+/** As printf, with escaped %s; a precision of %s counts bytes, and cuts between characters. There
+ * are no conversions but d i u o x X c s f e g and %, and no wide characters. */
+__attribute__((format(printf, 1, 2))) void cli_print(const char *fmt, ...);
+
+/** The same to a stream. */
+__attribute__((format(printf, 2, 3))) void cli_fprint(FILE *stream, const char *fmt, ...);
+__attribute__((format(printf, 2, 0))) void cli_vfprint(FILE *stream, const char *fmt, va_list args);
+
+#endif
