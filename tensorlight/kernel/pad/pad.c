@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Padding: each element of dst is one of src, or a constant.
 //
-// Along an axis, dst = |before| kept elements of src |after|. Elements outside the kept range are
-// computed for each element of the narrow borders; the inside of a row is copied as a block.
+// Along an axis, dst = |before| kept elements of src |after|. Axes that nothing is added to or
+// removed from merge with the axis before them, so that rows are as long as possible. The inside
+// of a row is copied as a block, constant borders are filled as one, and the source of the elements
+// of other borders is computed for each of them.
 
 #include <assert.h>
 #include <string.h>
@@ -35,16 +37,19 @@ tl_pad_mode tl_pad_mode_from_str(const char *str)
 typedef struct pad_axis {
     int64_t len, before, first, kept;
     ptrdiff_t src_stride;
+    int is_whole; /* nothing is added or removed */
 } pad_axis;
 
 typedef struct pad {
     const char *src;
     char *dst;
-    size_t size; /* of an element */
+    size_t size; /* of an element; without constants, of all those of whole last axes */
     tl_pad_mode mode;
     const void *value;
     int ndim; /* at least 1 */
     pad_axis axes[TL_MAXDIM];
+    int64_t piece; /* elements of a row that are computed at a time */
+    size_t pieces; /* of a row */
 } pad;
 
 static inline int64_t remainder_of(int64_t a, int64_t b)
@@ -69,43 +74,69 @@ static inline int64_t source_of(const pad_axis *axis, tl_pad_mode mode, int64_t 
     return axis->first + (mirrored < n ? mirrored : 2 * (n - 1) - mirrored);
 }
 
-/** The elements begin .. end-1 of a row of dst whose source is the row `src`, or NULL. */
-static void pad_part(const pad *p, const char *src, char *dst, int64_t begin, int64_t end)
+static void fill(const pad *p, char *dst, int64_t n)
 {
-    const pad_axis *const line = &p->axes[p->ndim - 1];
-    for (int64_t i = begin; i < end; i++) {
-        const int64_t at = src ? source_of(line, p->mode, i) : -1;
-        memcpy(dst + (size_t)i * p->size, at < 0 ? p->value : src + (size_t)at * p->size, p->size);
-    }
+    const size_t size = (size_t)n * p->size;
+    memcpy(dst, p->value, p->size);
+    for (size_t done = p->size; done < size; done *= 2)
+        memcpy(dst + done, dst, done < size - done ? done : size - done);
 }
 
-static void pad_row(const pad *p, const char *src, char *dst)
+/** The elements begin .. end-1 of a row of dst whose source is the row `src`, or NULL, and which
+ * are not copied as a block. */
+static void pad_border(const pad *p, const char *src, char *dst, int64_t begin, int64_t end)
 {
     const pad_axis *const line = &p->axes[p->ndim - 1];
-    if (!src) {
-        pad_part(p, NULL, dst, 0, line->len);
+    if (begin >= end)
+        return;
+    if (!src || p->mode == TL_PAD_CONSTANT) {
+        fill(p, dst + (size_t)begin * p->size, end - begin);
         return;
     }
-    pad_part(p, src, dst, 0, line->before);
-    memcpy(dst + (size_t)line->before * p->size, src + (size_t)line->first * p->size,
-           (size_t)line->kept * p->size);
-    pad_part(p, src, dst, line->before + line->kept, line->len);
+    for (int64_t i = begin; i < end; i++)
+        memcpy(dst + (size_t)i * p->size, src + (size_t)source_of(line, p->mode, i) * p->size,
+               p->size);
 }
 
-static void pad_rows(void *arg, size_t begin, size_t end)
+/** The elements begin .. end-1 of a row of dst. */
+static void pad_row(const pad *p, const char *src, char *dst, int64_t begin, int64_t end)
+{
+    const pad_axis *const line = &p->axes[p->ndim - 1];
+    const int64_t inside = src ? line->before : line->len;
+    const int64_t after = src ? line->before + line->kept : line->len;
+    const int64_t from = begin > inside ? begin : inside, to = end < after ? end : after;
+    pad_border(p, src, dst, begin, end < inside ? end : inside);
+    if (from < to)
+        memcpy(dst + (size_t)from * p->size,
+               src + (size_t)(line->first + from - line->before) * p->size,
+               (size_t)(to - from) * p->size);
+    pad_border(p, src, dst, begin > after ? begin : after, end);
+}
+
+/** Where the source of a row is; NULL: the row is constant. */
+static const char *source_row(const pad *p, size_t row)
+{
+    ptrdiff_t offset = 0;
+    for (int i = p->ndim - 2; i >= 0; i--) {
+        const pad_axis *const axis = &p->axes[i];
+        const int64_t at = source_of(axis, p->mode, (int64_t)(row % (size_t)axis->len));
+        if (at < 0)
+            return NULL;
+        row /= (size_t)axis->len;
+        offset += at * axis->src_stride;
+    }
+    return p->src + (size_t)offset * p->size;
+}
+
+static void pad_pieces(void *arg, size_t begin, size_t end)
 {
     const pad *const p = arg;
-    const size_t row_size = (size_t)p->axes[p->ndim - 1].len * p->size;
-    for (size_t row = begin; row < end; row++) {
-        size_t rest = row;
-        ptrdiff_t offset = 0;
-        for (int i = p->ndim - 2; i >= 0 && offset >= 0; i--) {
-            const pad_axis *const axis = &p->axes[i];
-            const int64_t at = source_of(axis, p->mode, (int64_t)(rest % (size_t)axis->len));
-            rest /= (size_t)axis->len;
-            offset = at < 0 ? -1 : offset + at * axis->src_stride;
-        }
-        pad_row(p, offset < 0 ? NULL : p->src + (size_t)offset * p->size, p->dst + row * row_size);
+    const int64_t len = p->axes[p->ndim - 1].len;
+    for (size_t i = begin; i < end; i++) {
+        const size_t row = i / p->pieces;
+        const int64_t from = (int64_t)(i % p->pieces) * p->piece;
+        const int64_t to = from + p->piece < len ? from + p->piece : len;
+        pad_row(p, source_row(p, row), p->dst + row * (size_t)len * p->size, from, to);
     }
 }
 
@@ -115,12 +146,52 @@ static pad_axis axis_of(int src_dim, int dst_dim, int begin, ptrdiff_t stride)
     const int64_t first = begin < 0 ? -(int64_t)begin : 0;
     const int64_t kept = src_dim - first + (end < 0 ? end : 0);
     if (kept <= 0)
-        return (pad_axis){dst_dim, dst_dim, 0, 0, stride};
-    return (pad_axis){dst_dim, begin > 0 ? begin : 0, first, kept, stride};
+        return (pad_axis){dst_dim, dst_dim, 0, 0, stride, 0};
+    return (pad_axis){dst_dim, begin > 0 ? begin : 0, first, kept, stride, begin == 0 && end == 0};
+}
+
+/** Merges the whole axis `inner` into `outer`, the one before it. */
+static void merge(pad_axis *outer, const pad_axis *inner)
+{
+    outer->len *= inner->len;
+    outer->before *= inner->len;
+    outer->first *= inner->len;
+    outer->kept *= inner->len;
+    outer->src_stride = inner->src_stride;
+}
+
+/** Merges whole axes with the one before: with a whole one, or with any one if what is added is
+ *  constant. Other last ones become part of the elements. */
+static void merge_axes(pad *p)
+{
+    int n = 1;
+    for (int i = 1; i < p->ndim; i++) {
+        pad_axis *const outer = &p->axes[n - 1];
+        if (p->axes[i].is_whole && (outer->is_whole || p->mode == TL_PAD_CONSTANT))
+            merge(outer, &p->axes[i]);
+        else
+            p->axes[n++] = p->axes[i];
+    }
+    p->ndim = n;
+    if (p->mode == TL_PAD_CONSTANT || n == 1 || !p->axes[n - 1].is_whole)
+        return;
+    const pad_axis *const last = &p->axes[n - 1];
+    p->size *= (size_t)last->len;
+    p->ndim--;
+    for (int i = 0; i < p->ndim; i++)
+        p->axes[i].src_stride /= last->len;
 }
 
 /** Bytes that are worth a thread. */
 enum { GRAIN = 65536 };
+
+/** Divides long rows into pieces. */
+static void divide(pad *p)
+{
+    const int64_t len = p->axes[p->ndim - 1].len, most = (int64_t)(GRAIN / p->size) + 1;
+    p->pieces = (size_t)((len + most - 1) / most);
+    p->piece = (len + (int64_t)p->pieces - 1) / (int64_t)p->pieces;
+}
 
 int tl_exec_pad(const tl_exec *exec, const tl_tensor *src, tl_tensor *dst, const int *begin,
                 tl_pad_mode mode, const void *value)
@@ -143,7 +214,10 @@ int tl_exec_pad(const tl_exec *exec, const tl_tensor *src, tl_tensor *dst, const
         p.axes[i] = axis_of(src->dims[i], dst->dims[i], begin[i], strides[i]);
         assert(mode == TL_PAD_CONSTANT || p.axes[i].kept > 0);
     }
-    const size_t row = (size_t)dst->dims[dst->ndim - 1];
-    tl_parallel(exec, (size_t)dst->len / row, GRAIN / (row * p.size) + 1, pad_rows, &p);
+    const size_t size = (size_t)dst->len * p.size;
+    merge_axes(&p);
+    divide(&p);
+    const size_t rows = size / ((size_t)p.axes[p.ndim - 1].len * p.size);
+    tl_parallel(exec, rows * p.pieces, GRAIN / ((size_t)p.piece * p.size) + 1, pad_pieces, &p);
     return 0;
 }

@@ -69,6 +69,87 @@ START_TEST(scalars_and_empty_tensors_are_padded_too)
 }
 END_TEST
 
+/** The index among `n` kept elements that `at`, counted from the first one, repeats, step by step;
+ *  -1: none. */
+static int index_of(tl_pad_mode mode, int at, int n)
+{
+    while (at < 0 || at >= n) {
+        if (mode == TL_PAD_CONSTANT)
+            return -1;
+        if (mode == TL_PAD_EDGE || n == 1)
+            return at < 0 ? 0 : n - 1;
+        if (mode == TL_PAD_WRAP)
+            at += at < 0 ? n : -n;
+        else
+            at = at < 0 ? -at : 2 * (n - 1) - at;
+    }
+    return at;
+}
+
+/** What element `i` of dst should be. */
+static double padded(const tl_tensor *src, const tl_tensor *dst, const int *begin, tl_pad_mode mode,
+                     size_t i)
+{
+    size_t from = 0, step = 1;
+    for (int axis = src->ndim - 1; axis >= 0; axis--) {
+        const int length = src->dims[axis], cut = begin[axis] < 0 ? -begin[axis] : 0;
+        const int end = dst->dims[axis] - length - begin[axis];
+        const int kept = length - cut + (end < 0 ? end : 0);
+        const int at = (int)(i % (size_t)dst->dims[axis]) - (begin[axis] > 0 ? begin[axis] : 0);
+        const int found = index_of(mode, at, kept);
+        if (found < 0)
+            return 9;
+        from += (size_t)(cut + found) * step;
+        step *= (size_t)length;
+        i /= (size_t)dst->dims[axis];
+    }
+    return nn_at(src, from);
+}
+
+static int pick(nn_room *room, int n)
+{
+    return (int)(tl_random_uniform(&room->seed) * n) % n;
+}
+
+START_TEST(axes_of_any_kind_are_padded)
+{
+    static const tl_dtype dtypes[] = {TL_UINT8, TL_INT16, TL_FLOAT, TL_DOUBLE};
+    for (uint64_t seed = 1; seed <= 3000; seed++) {
+        nn_room room = {.seed = seed};
+        int dims[TL_MAXDIM], dst_dims[TL_MAXDIM], begin[TL_MAXDIM];
+        const int ndim = 1 + pick(&room, 6);
+        const tl_pad_mode mode = (tl_pad_mode)pick(&room, TL_PAD_MODE_SIZE);
+        for (int i = 0; i < ndim; i++) {
+            const int is_whole = pick(&room, 2);
+            dims[i] = 1 + pick(&room, 4);
+            begin[i] = is_whole ? 0 : pick(&room, 4) - 1;
+            const int end = is_whole ? 0 : pick(&room, 4) - 1;
+            if (begin[i] + dims[i] + end < 1 || dims[i] + (begin[i] < 0) * begin[i] < 1 + (end < 0))
+                begin[i] = 0, dst_dims[i] = dims[i];
+            else
+                dst_dims[i] = begin[i] + dims[i] + end;
+        }
+        const tl_dtype dtype = dtypes[pick(&room, 4)];
+        tl_tensor *const src = nn_random(&room, dtype, ndim, dims, 0, 100);
+        tl_tensor *const value = nn_given(&room, dtype, 0, NULL, (double[]){9});
+        tl_tensor *const dst = nn_blank(&room, dtype, ndim, dst_dims);
+        tl_exec_pad(NULL, src, dst, begin, mode, value->data);
+        for (int i = 0; i < dst->len; i++) {
+            const double expected = padded(src, dst, begin, mode, (size_t)i);
+            if (nn_at(dst, (size_t)i) != expected)
+                ck_abort_msg("seed %d, element %d: %g, expected %g", (int)seed, i,
+                             nn_at(dst, (size_t)i), expected);
+        }
+        nn_close(&room);
+    }
+}
+END_TEST
+
+static void run_long(const tl_exec *exec, tl_tensor *dst, void *arg)
+{
+    tl_exec_pad(exec, arg, dst, (int[]){1, 0, 0}, TL_PAD_CONSTANT, NULL);
+}
+
 static void run_pad(const tl_exec *exec, tl_tensor *dst, void *arg)
 {
     tl_exec_pad(exec, arg, dst, (int[]){1, 3, 2}, TL_PAD_REFLECT, NULL);
@@ -79,6 +160,7 @@ START_TEST(threads_do_not_change_the_result)
     nn_room room = {.seed = 5};
     tl_tensor *const src = nn_random(&room, TL_FLOAT, 3, (int[]){20, 30, 200}, -1, 1);
     nn_check_threads(run_pad, nn_blank(&room, TL_FLOAT, 3, (int[]){22, 40, 205}), src);
+    nn_check_threads(run_long, nn_blank(&room, TL_FLOAT, 3, (int[]){22, 30, 200}), src);
     nn_close(&room);
 }
 END_TEST
@@ -93,6 +175,6 @@ START_TEST(modes_have_names)
 }
 END_TEST
 
-LN_TEST_MAIN("pad", lines_are_padded_by_the_mode, every_axis_is_padded,
+LN_TEST_MAIN("pad", lines_are_padded_by_the_mode, every_axis_is_padded, axes_of_any_kind_are_padded,
              scalars_and_empty_tensors_are_padded_too, threads_do_not_change_the_result,
              modes_have_names)
