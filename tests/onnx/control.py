@@ -3,6 +3,7 @@
 """usage: control.py LIGHTNET. If, Loop and Scan, with control values known or unknown when compiling."""
 import os
 import sys
+import tempfile
 
 try:
     import numpy as np
@@ -11,7 +12,7 @@ except ImportError:
     sys.exit(0)
 
 sys.path.append(os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "structure"))
-from onnx_case import compiled_faults_of, error_of, faults_of, ops_of, session_faults_of
+from onnx_case import call, compiled_faults_of, error_of, failure, faults_of, ops_of, session_faults_of, write
 from onnx_writer import graph, model, node, tensor, value
 from tap import Tap
 
@@ -365,6 +366,21 @@ INSIDE = [
 ]
 
 
+def draws_again(lightnet):
+    """A branch that draws numbers draws others in each iteration of a loop, on which it does not depend."""
+    drawn = graph([node("RandomNormalLike", ["x"], ["r"])], [], [value("r", "float")])
+    other = graph([node("Neg", ["x"], ["n"])], [], [value("n", "float")])
+    turn = body([node("If", ["c"], ["new"], then_branch=drawn, else_branch=other)], ["a", "b"], ["b", "new"])
+    it = late([loop(["m", "", "x", "x"], ["y", "z"], turn)], ["y", "z"])
+    with tempfile.TemporaryDirectory() as folder:
+        arguments = write(folder, it, {"x": X, "c": np.array(True), "m": np.array(2, np.int64)})
+        done = call([lightnet, "run", *arguments, "-O", folder])
+        if done.returncode:
+            return failure(done)
+        y, z = (np.load(os.path.join(folder, f"output_{k}.npy")) for k in range(2))
+        return [] if (y != z).all() and (y != X).all() else [f"{y.tolist()}, {z.tolist()}"]
+
+
 def costs_nothing(lightnet):
     """Control flow that is known at compile time leaves the same operators as a model without it."""
     straight = ops_of(lightnet, whole([node("MatMul", ["x", "w"], ["t"]), node("MatMul", ["t", "w"], ["y"])], ["y"]))
@@ -381,6 +397,7 @@ def main():
     for sentence, it, expected in KNOWN:
         tap.check(sentence, faults_of(lightnet, it, {"x": X}, expected))
     tap.check("what is known when compiling costs nothing", costs_nothing(lightnet))
+    tap.check("a branch in a loop draws new numbers in each iteration", draws_again(lightnet))
     for sentence, it, expected in LATE:
         faults = []
         for c, m in ((True, 3), (False, 2), (True, 0)):

@@ -15,7 +15,7 @@ except ImportError:
 
 sys.path.append(os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "structure"))
 from onnx_case import call, differences, error_of, failure, faults_of, session_faults_of, write
-from onnx_writer import graph, model, node, tensor, value
+from onnx_writer import graph, model, node, sequence_type, tensor, tensor_type, typed, value
 from tap import Tap
 
 F32 = np.float32
@@ -183,6 +183,43 @@ def check_nested(tap, lightnet):
         tap.check("compiling it is a warning", [] if warned in done.stderr else [done.stderr])
 
 
+def of_other_values():
+    """Branches of other values than a float: a sentence, nodes and output of the branch that fits, and of the one that does
+    not, nodes that read `y`, and the outputs."""
+    seq = sequence_type(tensor_type("float"))
+    both = [node("Identity", ["x"], ["a"]), node("Neg", ["x"], ["b"])]
+    rows = node("Reshape", ["x", "s"], ["r"])
+    yield ("sequences", [*both, node("SequenceConstruct", ["a", "b"], ["p"])], typed("p", seq),
+           [rows, node("SequenceConstruct", ["r", "r"], ["q"])], typed("q", seq), [node("ConcatFromSequence", ["y"], ["z"], axis=0)],
+           [np.concatenate([X, -X])])
+    yield ("strings", [node("Cast", ["x"], ["p"], to=8)], value("p", "string"), [rows, node("Cast", ["r"], ["q"], to=8)],
+           value("q", "string"), [node("Identity", ["y"], ["z"])], [np.array([[f"{n:.1f}" for n in X[0]]])])
+    yield ("sizes that data decides", [node("NonZero", ["x"], ["p"])], value("p", "int64"), [rows, node("NonZero", ["r"], ["q"])],
+           value("q", "int64"), [node("Cast", ["y"], ["z"], to=1)], [np.array(np.nonzero(X), F32)])
+
+
+def check_values(tap, lightnet):
+    for sentence, fits, p, other, q, after, wanted in of_other_values():
+        whole = [*ABOVE, node("If", ["above"], ["y"], then_branch=graph(fits, [], [p]),
+                              else_branch=graph(other, [], [q], [ints("s", -1, 5)])), *after]
+        it = model(graph(whole, [value("x", "float", [1, 6])], [value("z", "string" if sentence == "strings" else "float")],
+                         [tensor("zero", "float", [], [0.0])]), opset=16)
+        tap.check(f"branches of {sentence}", compiled_faults(lightnet, it, sizes(),
+                                                            [({"x": X}, wanted), ({"x": -X}, "-1 in the new shape")]))
+    step = [node("If", ["flag"], ["o"], then_branch=FITS, else_branch=graph(
+        to_sum([node("MatMul", ["x", "w"], ["r"])], "r")[:1] + [node("ReduceSum", ["r"], ["h"], keepdims=0)], [],
+        [value("h", "float", [])], [ones("w", 7, 2)]))]
+    whole = graph([node("Loop", ["m", "", "start"], ["y"], body=graph(
+        [*step, node("Add", ["state", "o"], ["t"])], [value("i", "int64", []), value("cond", "bool", []), value("state", "float", [])],
+        [value("cond", "bool", []), value("t", "float", [])]))],
+        [value("x", "float", [1, 6]), value("flag", "bool", []), value("m", "int64", [])], [value("y", "float", [])],
+        [tensor("start", "float", [], [5.0])])
+    three = np.array(3, np.int64)
+    tap.check("a branch within a loop", compiled_faults(lightnet, model(whole, opset=16), sizes(), [
+        ({"x": X, "flag": YES, "m": three}, [F32(5 + 3 * X.sum())]), ({"x": X, "flag": NO, "m": three}, "shapes [1, 6] and [7, 2]"),
+        ({"x": X, "flag": NO, "m": np.array(0, np.int64)}, [F32(5)])]))
+
+
 def check_loops(tap, lightnet):
     for what, (_, _, words) in BAD.items():
         it = repetition(what, "m")
@@ -216,6 +253,7 @@ def main():
     tap = Tap()
     check_branches(tap, lightnet)
     check_nested(tap, lightnet)
+    check_values(tap, lightnet)
     check_loops(tap, lightnet)
     tap.end()
 

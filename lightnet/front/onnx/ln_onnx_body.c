@@ -75,6 +75,35 @@ static int varies(const ln_onnx_node *n, const ln_op *op)
     return 0;
 }
 
+static int program_has_effect(const ln_context *root, const ln_context *program);
+
+// Whether the operator, or one in its bodies, has a side effect: random numbers, or a failure.
+static int has_effect(const ln_context *root, const ln_op *op)
+{
+    const ln_param_entry *param;
+    if (ln_op_has_effect(op))
+        return 1;
+    LN_LIST_FOREACH(param, root->bodies ? op->op_arg->params : NULL)
+    {
+        const int is_text = param->type == LN_PARAM_STRING && param->value_string;
+        const ln_context *body = is_text ? ln_body_named(root, param->value_string) : NULL;
+        if (body && program_has_effect(root, body))
+            return 1;
+    }
+    return 0;
+}
+
+static int program_has_effect(const ln_context *root, const ln_context *program)
+{
+    const ln_op *op;
+    LN_LIST_FOREACH(op, program->ops)
+    {
+        if (has_effect(root, op))
+            return 1;
+    }
+    return 0;
+}
+
 static void take_in(finding *f, ln_op *op)
 {
     const ln_tensor_list_entry *tle;
@@ -122,8 +151,9 @@ static void find_ops(finding *f)
         ln_op *op = node->data;
         // Loop-invariant operators stay outside.
         const int is_loop = f->body->n_inputs > 0, has_inputs = op->op_arg->tensors_in != NULL;
-        if (!ln_onnx_failed(f->n) && (ln_op_has_effect(op) || reads_inside(f, op) ||
-                                      (!is_loop && has_inputs && varies(f->n, op))))
+        if (!ln_onnx_failed(f->n) &&
+            (has_effect(f->n->model->base.ctx, op) || reads_inside(f, op) ||
+             (!is_loop && has_inputs && varies(f->n, op))))
             take_in(f, op);
     }
 }
