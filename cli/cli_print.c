@@ -102,27 +102,25 @@ static void print_text(FILE *stream, const conversion *c, const char *text)
     fprintf(stream, "%*s", c->width < 0 ? blanks : 0, "");
 }
 
-// Of a signed type and its unsigned one: they have the same size.
+static size_t size_of_length(char length)
+{
+    return length == 'l'   ? sizeof(long)
+           : length == 'L' ? sizeof(long long)
+           : length == 'j' ? sizeof(intmax_t)
+           : length == 'z' ? sizeof(size_t)
+           : length == 't' ? sizeof(ptrdiff_t)
+                           : sizeof(int);
+}
+
+// Arguments of one size, signed or not, are passed in the same way.
 static void print_integer(FILE *stream, const conversion *c, arguments *args)
 {
-    switch (c->length) {
-    case 'l':
-        fprintf(stream, c->text, va_arg(args->list, long));
-        break;
-    case 'L':
-        fprintf(stream, c->text, va_arg(args->list, long long));
-        break;
-    case 'j':
-        fprintf(stream, c->text, va_arg(args->list, intmax_t));
-        break;
-    case 'z':
-        fprintf(stream, c->text, va_arg(args->list, size_t));
-        break;
-    case 't':
-        fprintf(stream, c->text, va_arg(args->list, ptrdiff_t));
-        break;
-    default:
-        fprintf(stream, c->text, va_arg(args->list, int));
+    if (size_of_length(c->length) > sizeof(int)) {
+        const long long value = va_arg(args->list, long long);
+        fprintf(stream, c->text, value);
+    } else {
+        const int value = va_arg(args->list, int);
+        fprintf(stream, c->text, value);
     }
 }
 
