@@ -156,6 +156,12 @@ def check_unknown_keys(tap, lightnet):
         source, out = write(folder, {**SOUND, "metadata": {}, "attr": {}}, {}, {})[0], os.path.join(folder, "ir.json")
         said = call([lightnet, "convert", source, "--to", "ir", "-o", out]).stderr
     tap.check("an_unknown_key_is_a_warning", [] if said == f"warning: {source}: unknown key 'metadata'\n" else [said])
+    nodes = [{**each, "colour": 1, "size": 2} for each in SOUND["nodes"]]
+    with tempfile.TemporaryDirectory() as folder:
+        source, out = write(folder, {**SOUND, "nodes": nodes}, {}, {})[0], os.path.join(folder, "ir.json")
+        said = call([lightnet, "convert", source, "--to", "ir", "-o", out]).stderr
+    wanted = f"warning: {source}: nodes[0] \"{nodes[0]['name']}\": unknown key 'colour' (in {len(nodes)} nodes)\n"
+    tap.check("unknown_keys_of_nodes_are_one_warning", [] if said == wanted else [said])
 
 
 def check_long_names(tap, lightnet):

@@ -19,6 +19,9 @@ enum { NEWEST_MXNET = 20000 };
 typedef struct reader {
     ln_translation *t;
     ln_nnvm_graph *g;
+    const ln_nnvm_vertex *strange; /* the first node with an unknown key, which is this one */
+    const char *strange_key;
+    size_t n_strange;
 } reader;
 
 /* Keys and their types */
@@ -154,6 +157,33 @@ static void read_control_deps(reader *r, const json_t *json, const char *where, 
     }
 }
 
+static int is_listed(const char *key, const char *const *list)
+{
+    while (*list && strcmp(*list, key) != 0)
+        list++;
+    return *list != NULL;
+}
+
+/** Counts nodes with keys that have no meaning, for one warning. */
+static void note_unknown_key(reader *r, const json_t *json, const ln_nnvm_vertex *v)
+{
+    static const char *const known[] = {
+        "op",        "name",         "inputs", "attrs", "attr", "param", "backward_source_id",
+        "subgraphs", "control_deps", NULL};
+    const char *key;
+    json_t *value;
+    json_object_foreach((json_t *)json, key, value)
+    {
+        if (is_listed(key, known))
+            continue;
+        if (r->n_strange++ == 0) {
+            r->strange = v;
+            r->strange_key = key;
+        }
+        return;
+    }
+}
+
 static void read_node(reader *r, const json_t *json, size_t i)
 {
     ln_nnvm_vertex *v = &r->g->nodes[i];
@@ -181,6 +211,7 @@ static void read_node(reader *r, const json_t *json, size_t i)
                             v->n_inputs);
     read_attrs(r, json, where, v);
     read_control_deps(r, json, where, i);
+    note_unknown_key(r, json, v);
     for (size_t k = 0; k < v->n_inputs && !r->t->failed; k++)
         check_order(r, v, i, &v->inputs[k]);
 }
@@ -248,18 +279,18 @@ static void list_variables(reader *r)
 
 static void warn_unknown_keys(reader *r)
 {
-    static const char *const known[] = {"nodes",        "arg_nodes", "heads",
-                                        "node_row_ptr", "attrs",     "attr"};
+    static const char *const known[] = {"nodes", "arg_nodes", "heads", "node_row_ptr",
+                                        "attrs", "attr",      NULL};
     const char *key;
     json_t *value;
     json_object_foreach((json_t *)r->g->json, key, value)
     {
-        size_t i = 0;
-        while (i < sizeof(known) / sizeof(known[0]) && strcmp(known[i], key))
-            i++;
-        if (i == sizeof(known) / sizeof(known[0]))
+        if (!is_listed(key, known))
             ln_warn(r->t->ctx, "%s: unknown key '%s'", r->t->file, key);
     }
+    if (r->strange)
+        ln_warn(r->t->ctx, "%s: nodes[%zu] \"%.256s\": unknown key '%.256s' (in %zu nodes)",
+                r->t->file, r->strange->at, r->strange->name, r->strange_key, r->n_strange);
 }
 
 static void check_row_ptr(reader *r)
