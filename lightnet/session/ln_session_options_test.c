@@ -17,7 +17,8 @@ START_TEST(rejects_bad_options)
     } wrong[] = {
         {"thread", "2",
          "unknown option 'thread'; known options: target, threads, shape, weights, folder, "
-         "allow_output, seed, reference, unoptimized, precision, tuning, map, disabled_rule, output, "
+         "allow_output, seed, reference, unoptimized, precision, tuning, map, disabled_rule, "
+         "output, "
          "memory_limit, "
          "operators_limit, "
          "constant_limit, open_timeout, programs"},
