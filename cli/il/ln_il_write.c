@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "base/ln_error_memory.h"
+#include "base/ln_json_load.h"
 #include "base/ln_number.h"
 #include "base/ln_outtext.h"
 #include "lightnet/ln_util.h"
@@ -327,12 +328,10 @@ int ln_il_write(ln_outfile_func print, const void *arg, const char *file, ln_err
     char *json = ln_outtext(print, arg, &len, err);
     if (!json)
         return -1;
-    const locale_t before = ln_number_begin();
-    json_t *tree = json_loadb(json, len, JSON_DECODE_INT_AS_REAL, NULL);
-    ln_number_end(before);
+    json_t *tree = ln_json_load(json, len, JSON_DECODE_INT_AS_REAL, file, "JSON", err);
     free(json);
-    if (!tree) // the text is the library's, so memory ran out
-        return ln_error_memory_at(err, file);
+    if (!tree)
+        return -1;
     const int rc = ln_outfile_write_or_print(file, write_tree, tree, err);
     json_decref(tree);
     return rc;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A memory budget: counts the allocations of the calling thread while it is in use.
+// The limits of a call: counts the allocations of the calling thread while the budget is in use,
+// and tells readers when to stop.
 //
 // The allocator knows the sizes. If it reports none, only memory that is counted explicitly counts.
 
@@ -28,6 +29,19 @@ ln_budget *ln_budget_use(ln_budget *budget)
 struct ln_slabs *ln_budget_slabs(void)
 {
     return in_use ? in_use->slabs : NULL;
+}
+
+int ln_budget_is_over(void)
+{
+    return in_use && in_use->stop && in_use->stop(in_use->stop_data, NULL, 0) != LN_OK;
+}
+
+int ln_budget_check(ln_error *err)
+{
+    char reason[LN_MAXLINE];
+    const ln_status status =
+        in_use && in_use->stop ? in_use->stop(in_use->stop_data, reason, sizeof(reason)) : LN_OK;
+    return status ? ln_error_set_as(err, status, "%s", reason) : 0;
 }
 
 static int counts(void)

@@ -15,6 +15,7 @@
 #include <string.h>
 
 #include "base/ln_error_memory.h"
+#include "base/ln_json_load.h"
 #include "data/ln_json.h"
 #include "data/ln_packed_strings.h"
 #include "data/ln_raw.h"
@@ -99,7 +100,6 @@ static size_t read_length(const ln_infile *in)
 // The header, as it is now: it is never looked at again.
 static int load_header(ln_safetensors *st, size_t length, const char *file, ln_error *err)
 {
-    json_error_t error;
     char *text = ln_alloc(length);
     if (!text)
         return ln_error_set(err, "%s: %s", file, ln_last_error());
@@ -107,9 +107,9 @@ static int load_header(ln_safetensors *st, size_t length, const char *file, ln_e
         ln_free(text);
         return ln_error_prefix(err, "%s", file);
     }
-    st->header = ln_json_load(text, length, JSON_REJECT_DUPLICATES, &error);
+    st->header = ln_json_load(text, length, JSON_REJECT_DUPLICATES, file, "header", err);
     ln_free(text);
-    return st->header ? 0 : ln_json_load_fail(err, file, "header", &error);
+    return st->header ? 0 : -1;
 }
 
 static int parse_header(ln_safetensors *st, const char *file, ln_error *err)
@@ -287,14 +287,14 @@ static int unpack_strings(ln_safetensors *st, const char *name, const json_t *sh
 static int unpack_all_strings(ln_safetensors *st, const char *file, ln_error *err)
 {
     const char *const text = ln_safetensors_metadata(st, LN_SAFETENSORS_STRINGS), *name;
-    json_error_t error;
     json_t *shape;
     int status = 0;
     if (!text)
         return 0;
-    json_t *const all = ln_json_load(text, strlen(text), JSON_REJECT_DUPLICATES, &error);
+    json_t *const all =
+        ln_json_load(text, strlen(text), JSON_REJECT_DUPLICATES, file, LN_SAFETENSORS_STRINGS, err);
     if (!all)
-        return ln_json_load_fail(err, file, LN_SAFETENSORS_STRINGS, &error);
+        return -1;
     json_object_foreach(all, name, shape)
     {
         char where[LN_MAXLINE];

@@ -43,6 +43,8 @@ struct ln_limits {
     size_t n_ops;
 };
 
+static ln_status stop_reader(void *data, char *reason, size_t size);
+
 ln_limits *ln_limits_create(void)
 {
     ln_limits *limits = ln_alloc(sizeof(*limits));
@@ -57,6 +59,8 @@ ln_limits *ln_limits_create(void)
     for (int i = 0; i < N_LIMITS; i++)
         limits->max[i] = defaults[i];
     limits->budget.slabs = &limits->slabs;
+    limits->budget.stop = stop_reader;
+    limits->budget.stop_data = limits;
     atomic_init(&limits->is_cancelled, 0);
     return limits;
 }
@@ -198,6 +202,14 @@ static int has_to_stop(const ln_limits *limits)
 {
     return tl_stop_is_requested(limits->stop) ||
            (limits->cpu_end && cpu_clock() >= limits->cpu_end);
+}
+
+// For the budget.
+static ln_status stop_reader(void *data, char *reason, size_t size)
+{
+    if (!has_to_stop(data))
+        return LN_OK;
+    return reason ? print_reason(data, reason, size) : LN_LIMIT_REACHED;
 }
 
 int ln_limits_check(const ln_context *ctx)

@@ -54,7 +54,7 @@ def with_state(**attrs):
 
 # A graph, and words of its message.
 REFUSED = [
-    ('{"nodes": [', "line 1"),
+    ('{"nodes": [', "graph.json:1:11: JSON: "),
     (changed("nodes", None), 'missing key "nodes"'),
     (changed("arg_nodes", None), 'missing key "arg_nodes"'),
     (changed("heads", None), 'missing key "heads"'),

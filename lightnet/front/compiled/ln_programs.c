@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "base/ln_error_memory.h"
+#include "base/ln_json_load.h"
 #include "data/ln_compiled_file.h"
 #include "data/ln_json.h"
 #include "ir/ln_bind.h"
@@ -183,7 +184,6 @@ static int read_all(ln_programs *programs, const json_t *json, const ln_safetens
 int ln_programs_read(ln_programs *programs, const ln_safetensors *st, const char *file,
                      ln_error *err)
 {
-    json_error_t error;
     const char *text = ln_safetensors_metadata(st, LN_COMPILED_KEY_PROGRAMS);
     if (!text) {
         if (allocate(programs, 1, file, err))
@@ -192,9 +192,10 @@ int ln_programs_read(ln_programs *programs, const ln_safetensors *st, const char
         programs->of[0].tensors = ln_safetensors_bundle(st);
         return programs->of[0].ir ? 0 : ln_error_memory_at(err, file);
     }
-    json_t *json = ln_json_load(text, strlen(text), JSON_REJECT_DUPLICATES, &error);
+    json_t *json = ln_json_load(text, strlen(text), JSON_REJECT_DUPLICATES, file,
+                                LN_COMPILED_KEY_PROGRAMS, err);
     if (!json)
-        return ln_json_load_fail(err, file, LN_COMPILED_KEY_PROGRAMS, &error);
+        return -1;
     const int status = read_all(programs, json, st, file, err);
     json_decref(json);
     return status;

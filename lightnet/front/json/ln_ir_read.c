@@ -13,6 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/ln_json_load.h"
 #include "ir/ln_bodies.h"
 #include "ir/ln_fixed.h"
 #include "ir/ln_from_file.h"
@@ -240,7 +241,6 @@ static int read_program(ln_ir_reader *r, const ln_ir_element *e, model *m)
 // NULL after a failure. Integers are read as doubles, which all numbers become.
 static json_t *parse(const ln_context *ctx, const char *name, const char *text, size_t len)
 {
-    json_error_t error;
     if (!len) {
         ln_fail(ctx, "%s: the model is empty", name);
         return NULL;
@@ -250,11 +250,8 @@ static json_t *parse(const ln_context *ctx, const char *name, const char *text, 
         ln_fail(ctx, "%s: NUL byte at offset %td, expected JSON text", name, nul - text);
         return NULL;
     }
-    json_t *json =
-        ln_json_load(text, len, JSON_REJECT_DUPLICATES | JSON_DECODE_INT_AS_REAL, &error);
-    if (!json)
-        ln_json_load_fail(ctx->error, name, "JSON", &error);
-    return json;
+    return ln_json_load(text, len, JSON_REJECT_DUPLICATES | JSON_DECODE_INT_AS_REAL, name, "JSON",
+                        ctx->error);
 }
 
 static int read_bodies(const ln_ir_reader *r, const ln_ir_element *top, const model *m);

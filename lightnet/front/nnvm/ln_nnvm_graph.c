@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/ln_json_load.h"
 #include "base/ln_number.h"
 #include "data/ln_json.h"
 #include "lightnet/ln_hash.h"
@@ -354,12 +355,10 @@ static void read_heads(reader *r)
 void ln_nnvm_graph_read(ln_nnvm_graph *g, ln_translation *t, const unsigned char *data, size_t size)
 {
     reader r = {t, g};
-    json_error_t error;
-    g->json = ln_json_load((const char *)data, size, JSON_REJECT_DUPLICATES, &error);
-    if (!g->json && error.line == LN_JSON_NO_MEMORY)
-        ln_translation_fail_memory(t);
-    else if (!g->json)
-        ln_translation_fail(t, "line %d, column %d: %s", error.line, error.column, error.text);
+    g->json = ln_json_load((const char *)data, size, JSON_REJECT_DUPLICATES, t->file, "JSON",
+                           t->ctx->error);
+    if (!g->json)
+        t->failed = 1;
     else if (!json_is_object(g->json))
         ln_translation_fail(t, "expected object, found %s", ln_json_describe(g->json));
     if (!t->failed)
