@@ -5,7 +5,9 @@
 
 #include <ctype.h>
 #include <inttypes.h>
+#include <string.h>
 
+#include "base/ln_error_memory.h"
 #include "lightnet/ln_util.h"
 
 // Pixels of one image, times channels: more is taken for a damaged header.
@@ -32,7 +34,52 @@ int ln_image_alloc(ln_image *image, size_t height, size_t width, int channels, l
 
 #include <png.h>
 
-int ln_image_decode_png(const uint8_t *data, size_t size, ln_image *image, ln_error *err)
+enum { PNG_SIGNATURE = 8, PNG_CHUNK = 12 }; // a chunk: length, type, data, checksum
+
+// The size of the chunk at `at`, or of the rest where there is no whole one.
+static size_t chunk_size(const uint8_t *at, size_t size)
+{
+    if (size < PNG_CHUNK)
+        return size;
+    const size_t length =
+        (size_t)at[0] << 24 | (size_t)at[1] << 16 | (size_t)at[2] << 8 | (size_t)at[3];
+    return length <= size - PNG_CHUNK ? PNG_CHUNK + length : size;
+}
+
+// Whether pixels may depend on a chunk: all but these are marked as optional by a small letter.
+static int is_needed(const uint8_t *at, size_t size)
+{
+    static const char types[][5] = {"tRNS", "gAMA", "cHRM", "sRGB", "iCCP", "sBIT", "bKGD"};
+    if (size < PNG_CHUNK || !islower(at[4]))
+        return 1;
+    for (size_t i = 0; i < sizeof(types) / sizeof(types[0]); i++)
+        if (!memcmp(at + 4, types[i], 4))
+            return 1;
+    return 0;
+}
+
+/* Where libpng has no memory for a chunk of text, it continues in the middle of that. So it gets
+ * the file without texts and other chunks that no pixel depends on. Returns new (ln_free). */
+static uint8_t *keep_needed_chunks(const uint8_t *data, size_t size, size_t *kept, ln_error *err)
+{
+    uint8_t *const copy = ln_alloc(size);
+    if (!copy) {
+        ln_error_memory(err);
+        return NULL;
+    }
+    size_t at = size < PNG_SIGNATURE ? size : PNG_SIGNATURE;
+    memcpy(copy, data, *kept = at);
+    for (size_t n; at < size; at += n) {
+        n = chunk_size(data + at, size - at);
+        if (is_needed(data + at, size - at)) {
+            memcpy(copy + *kept, data + at, n);
+            *kept += n;
+        }
+    }
+    return copy;
+}
+
+static int decode_chunks(const uint8_t *data, size_t size, ln_image *image, ln_error *err)
 {
     png_image png = {.version = PNG_IMAGE_VERSION};
     // Draws transparent pixels on black.
@@ -50,6 +97,15 @@ int ln_image_decode_png(const uint8_t *data, size_t size, ln_image *image, ln_er
     if (!png_image_finish_read(&png, &black, image->pixels, 0, NULL))
         return ln_error_set(err, "%s", png.message);
     return 0;
+}
+
+int ln_image_decode_png(const uint8_t *data, size_t size, ln_image *image, ln_error *err)
+{
+    size_t kept;
+    uint8_t *const chunks = keep_needed_chunks(data, size, &kept, err);
+    const int status = chunks ? decode_chunks(chunks, kept, image, err) : -1;
+    ln_free(chunks);
+    return status;
 }
 
 int ln_image_encode_png(FILE *stream, const ln_image *image, ln_error *err)
