@@ -7,14 +7,17 @@
 #include <string.h>
 
 #include "base/ln_alloc_fail.h"
+#include "base/ln_budget.h"
 #include "base/ln_error_memory.h"
 #include "base/ln_protobuf.h"
 #include "lightnet/ln_util.h"
+#include "ln_onnx.pb-c.h"
 
+// A request to stop ends the unpacking of a message like a lack of memory.
 static void *allocate(void *data, size_t size)
 {
     (void)data;
-    return ln_alloc(size);
+    return ln_budget_is_over() ? NULL : ln_alloc(size);
 }
 
 static void release(void *data, void *ptr)
@@ -29,11 +32,6 @@ ProtobufCAllocator *ln_onnx_allocator(void)
     return &allocator;
 }
 
-int ln_onnx_unpack_fail(ln_error *err, unsigned long failures, const char *what)
-{
-    return ln_alloc_failures() > failures ? ln_error_memory(err) : ln_error_set(err, "%s", what);
-}
-
 // The numbers of lean_offset and lean_size in ln_onnx.proto.
 enum { LEAN_OFFSET = 1000, LEAN_SIZE = 1001 };
 
@@ -43,37 +41,7 @@ enum { MAX_DEPTH = 200 };
 // Data below this many bytes stays: a replacement would not be shorter.
 enum { SMALL = 32 };
 
-typedef enum message {
-    MODEL,
-    GRAPH,
-    NODE,
-    ATTRIBUTE,
-    TENSOR,
-    FUNCTION,
-    N_MESSAGES,
-    NO_MESSAGE = N_MESSAGES
-} message;
-
-/* A field whose value is again a message with tensors somewhere within. */
-typedef struct nested {
-    message within;
-    uint32_t number;
-    message kind;
-} nested;
-
-static const nested all_nested[] = {
-    {MODEL, 7, GRAPH},      {MODEL, 25, FUNCTION},  {GRAPH, 1, NODE},      {GRAPH, 5, TENSOR},
-    {NODE, 5, ATTRIBUTE},   {ATTRIBUTE, 5, TENSOR}, {ATTRIBUTE, 6, GRAPH}, {ATTRIBUTE, 10, TENSOR},
-    {ATTRIBUTE, 11, GRAPH}, {FUNCTION, 7, NODE},
-};
-
-static message nested_kind(message within, uint32_t number)
-{
-    for (size_t i = 0; i < sizeof(all_nested) / sizeof(all_nested[0]); i++)
-        if (all_nested[i].within == within && all_nested[i].number == number)
-            return all_nested[i].kind;
-    return NO_MESSAGE;
-}
+/* Writing */
 
 /* Writing */
 
@@ -81,6 +49,7 @@ typedef struct writer {
     ln_protobuf *in;
     unsigned char *data;
     size_t size, capacity;
+    size_t n_fields; /* that were read */
     ln_error *err;
 } writer;
 
@@ -138,8 +107,8 @@ static int put_number(writer *w, uint32_t number, uint64_t value)
                                                                                              : 0;
 }
 
-// The length of a message that is written later has the width of any length.
-enum { LENGTH_SIZE = 5 };
+// The length of a message that is written later has the width of any length, unless one byte does.
+enum { LENGTH_SIZE = 5, MOST_SHORT = 0x7f };
 
 static int set_length(writer *w, size_t at, size_t length)
 {
@@ -151,64 +120,139 @@ static int set_length(writer *w, size_t at, size_t length)
     return 0;
 }
 
-static int put_message(writer *w, message kind, ln_protobuf_part c, int depth);
+static void shorten_length(writer *w, size_t at, size_t length)
+{
+    w->data[at] = (unsigned char)length;
+    memmove(w->data + at + 1, w->data + at + LENGTH_SIZE, length);
+    w->size -= LENGTH_SIZE - 1;
+}
 
-static int put_nested(writer *w, const ln_protobuf_field *f, message kind, int depth)
+static int end_length(writer *w, size_t at)
+{
+    const size_t length = w->size - at - LENGTH_SIZE;
+    if (length > MOST_SHORT)
+        return set_length(w, at, length);
+    shorten_length(w, at, length);
+    return 0;
+}
+
+static int put_message(writer *w, const ProtobufCMessageDescriptor *kind, ln_protobuf_part c,
+                       int depth);
+
+static int put_nested(writer *w, const ln_protobuf_field *f, const ProtobufCMessageDescriptor *kind,
+                      int depth)
 {
     static const unsigned char no_length[LENGTH_SIZE];
-    if (put_varint(w, (uint64_t)f->number << 3 | LN_PROTOBUF_BYTES) ||
-        put(w, no_length, LENGTH_SIZE))
+    if (put_varint(w, (uint64_t)f->number << 3 | LN_PROTOBUF_BYTES))
         return -1;
-    const size_t begin = w->size;
-    return put_message(w, kind, f->value, depth + 1) ||
-                   set_length(w, begin - LENGTH_SIZE, w->size - begin)
+    const size_t at = w->size;
+    return put(w, no_length, LENGTH_SIZE) || put_message(w, kind, f->value, depth + 1) ||
+                   end_length(w, at)
                ? -1
                : 0;
 }
 
-static int put_field(writer *w, message within, const ln_protobuf_field *f, int depth)
+/* A message that occurs again where only one may be would be merged with the first: each time a
+ * copy of all its elements, and no writer makes one. `met` has a bit for each number. */
+static int check_single(writer *w, const ProtobufCMessageDescriptor *within,
+                        const ProtobufCFieldDescriptor *field, uint64_t *met)
+{
+    const uint64_t bit = field->id < 64 ? (uint64_t)1 << field->id : 0;
+    if (field->label == PROTOBUF_C_LABEL_REPEATED)
+        return 0;
+    if (*met & bit)
+        return ln_error_set(w->err, "field '%s' of a message '%s' occurs twice, expected once",
+                            field->name, within->short_name);
+    *met |= bit;
+    return 0;
+}
+
+// The field, if its value is again a message, or NULL.
+static const ProtobufCFieldDescriptor *nested_field(const ProtobufCMessageDescriptor *within,
+                                                    const ln_protobuf_field *f)
+{
+    const ProtobufCFieldDescriptor *const field =
+        f->type == LN_PROTOBUF_BYTES ? protobuf_c_message_descriptor_get_field(within, f->number)
+                                     : NULL;
+    return field && field->type == PROTOBUF_C_TYPE_MESSAGE ? field : NULL;
+}
+
+static int put_field(writer *w, const ProtobufCMessageDescriptor *within,
+                     const ln_protobuf_field *f, uint64_t *met, int depth)
 {
     const size_t size = f->value.end - f->value.at;
-    const message kind = f->type == LN_PROTOBUF_BYTES ? nested_kind(within, f->number) : NO_MESSAGE;
-    if (within == TENSOR && (f->number == LEAN_OFFSET || f->number == LEAN_SIZE))
+    const int is_tensor = within == &ln_onnx__tensor__descriptor;
+    const ProtobufCFieldDescriptor *const nested = nested_field(within, f);
+    if (is_tensor && (f->number == LEAN_OFFSET || f->number == LEAN_SIZE))
         return 0; // a file cannot express this
-    if (kind != NO_MESSAGE)
-        return put_nested(w, f, kind, depth);
+    if (nested)
+        return check_single(w, within, nested, met) || put_nested(w, f, nested->descriptor, depth)
+                   ? -1
+                   : 0;
     // float_data, raw_data, double_data: little-endian elements one after the other.
-    const int is_data = within == TENSOR && (f->number == 4 || f->number == 9 || f->number == 10);
+    const int is_data = is_tensor && (f->number == 4 || f->number == 9 || f->number == 10);
     if (f->type == LN_PROTOBUF_BYTES && size > SMALL && is_data)
         return put_number(w, LEAN_OFFSET, f->value.at) || put_number(w, LEAN_SIZE, size) ? -1 : 0;
     return put_copy(w, f->begin, f->value.end);
 }
 
-static int put_message(writer *w, message kind, ln_protobuf_part c, int depth)
+// Of so many fields one asks whether to stop.
+enum { FIELDS_PER_CHECK = 64 };
+
+static int put_message(writer *w, const ProtobufCMessageDescriptor *kind, ln_protobuf_part c,
+                       int depth)
 {
+    uint64_t met = 0;
     if (depth > MAX_DEPTH)
         return ln_error_set(w->err, "graphs are nested more than %d deep", MAX_DEPTH / 3);
     while (c.at < c.end) {
         ln_protobuf_field f;
         const size_t at = c.at;
+        if (w->n_fields++ % FIELDS_PER_CHECK == 0 && ln_budget_check(w->err))
+            return -1;
         if (ln_protobuf_read(w->in, &c, &f))
             return w->in->is_broken
                        ? -1
                        : ln_error_set(w->err, "the message is truncated or damaged at byte %zu",
                                       at);
-        if (put_field(w, kind, &f, depth))
+        if (put_field(w, kind, &f, &met, depth))
             return -1;
     }
     return 0;
 }
 
-unsigned char *ln_onnx_lean(ln_onnx_kind kind, const ln_infile *file, size_t *lean_size,
-                            ln_error *err)
+unsigned char *ln_onnx_lean(const ProtobufCMessageDescriptor *kind, const ln_infile *file,
+                            size_t *lean_size, ln_error *err)
 {
     ln_protobuf in = {.view.file = file, .err = err};
     writer w = {.in = &in, .err = err};
-    if (grow(&w, 1) || put_message(&w, kind == LN_ONNX_MODEL ? MODEL : TENSOR,
-                                   (ln_protobuf_part){0, file->size}, 0)) {
+    if (grow(&w, 1) || put_message(&w, kind, (ln_protobuf_part){0, file->size}, 0)) {
         ln_free(w.data);
         return NULL;
     }
     *lean_size = w.size;
     return w.data;
+}
+
+static int unpack_fail(ln_error *err, unsigned long failures, const char *what)
+{
+    if (ln_budget_check(err))
+        return -1;
+    return ln_alloc_failures() > failures ? ln_error_memory(err) : ln_error_set(err, "%s", what);
+}
+
+void *ln_onnx_unpack(const ProtobufCMessageDescriptor *kind, const ln_infile *file,
+                     const char *what, ln_error *err)
+{
+    size_t size;
+    unsigned char *lean = ln_onnx_lean(kind, file, &size, err);
+    if (!lean)
+        return NULL;
+    const unsigned long failures = ln_alloc_failures();
+    ProtobufCMessage *const message =
+        protobuf_c_message_unpack(kind, ln_onnx_allocator(), size, lean);
+    ln_free(lean);
+    if (!message)
+        unpack_fail(err, failures, what);
+    return message;
 }

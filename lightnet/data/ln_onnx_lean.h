@@ -15,20 +15,20 @@
 #include "base/ln_infile.h"
 #include "lightnet/ln_msg.h"
 
-/* The type of a message. */
-typedef enum ln_onnx_kind { LN_ONNX_MODEL, LN_ONNX_TENSOR } ln_onnx_kind;
+/** Returns new (ln_free) lean message of `*lean_size` bytes; `kind` is the descriptor of its type.
+ * NULL with a reason: a field reaches past the end of its message, a message occurs twice where
+ * only one may be, messages nest too deep, the file cannot be read, no memory, that of
+ * ln_budget_check. */
+unsigned char *ln_onnx_lean(const ProtobufCMessageDescriptor *kind, const ln_infile *file,
+                            size_t *lean_size, ln_error *err);
 
-/** Returns new (ln_free) lean message of `*lean_size` bytes; NULL with a reason: a field reaches
- * past the end of its message, messages nest too deep, the file cannot be read, no memory. */
-unsigned char *ln_onnx_lean(ln_onnx_kind kind, const ln_infile *file, size_t *lean_size,
-                            ln_error *err);
+/** Returns new (protobuf_c_message_free_unpacked with ln_onnx_allocator) message, read from its
+ * lean one. NULL with a reason: that of ln_onnx_lean, no memory, or `what`. */
+void *ln_onnx_unpack(const ProtobufCMessageDescriptor *kind, const ln_infile *file,
+                     const char *what, ln_error *err);
 
 /** ln_alloc and ln_free for protobuf-c, so that messages count against the budget of the thread,
  * and failures in ln_alloc_failures. */
 ProtobufCAllocator *ln_onnx_allocator(void);
-
-/** Records why protobuf-c could not unpack a message: no memory, if ln_alloc_failures has grown
- *  since it was `failures`; else `what`. Returns -1. */
-int ln_onnx_unpack_fail(ln_error *err, unsigned long failures, const char *what);
 
 #endif

@@ -10,7 +10,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/ln_alloc_fail.h"
 #include "base/ln_error_memory.h"
 #include "base/ln_protobuf.h"
 #include "data/ln_onnx_lean.h"
@@ -334,21 +333,6 @@ tl_tensor *ln_onnx_tensor(const LnOnnx__Tensor *proto, const ln_onnx_source *sou
 
 /* A file of one tensor */
 
-static LnOnnx__Tensor *unpack(const ln_infile *in, ln_error *err)
-{
-    size_t size;
-    unsigned char *lean = ln_onnx_lean(LN_ONNX_TENSOR, in, &size, err);
-    if (!lean)
-        return NULL;
-    const unsigned long failures = ln_alloc_failures();
-    LnOnnx__Tensor *proto = ln_onnx__tensor__unpack(ln_onnx_allocator(), size, lean);
-    ln_free(lean);
-    if (!proto)
-        ln_onnx_unpack_fail(err, failures, "not an ONNX tensor");
-    return proto;
-}
-
-// Takes the bytes. Returns new: their elements; NULL with a reason.
 static tl_tensor *unpack_elements(tl_tensor *bytes, const ln_onnx_packing *p, ln_error *err)
 {
     tl_tensor *t = tl_tensor_zeros(p->ndim, p->dims, p->dtype);
@@ -362,7 +346,8 @@ static tl_tensor *unpack_elements(tl_tensor *bytes, const ln_onnx_packing *p, ln
 
 static tl_tensor *read_message(const ln_infile *in, ln_error *err)
 {
-    LnOnnx__Tensor *proto = unpack(in, err);
+    LnOnnx__Tensor *proto =
+        ln_onnx_unpack(&ln_onnx__tensor__descriptor, in, "not an ONNX tensor", err);
     if (!proto)
         return NULL;
     const ln_onnx_source source = {.file = in};

@@ -3,6 +3,7 @@
 
 #include "base/ln_protobuf.h"
 #include "data/ln_data_check.h"
+#include "base/ln_budget.h"
 #include "data/ln_onnx_lean.h"
 #include "data/ln_onnx_tensor.h"
 #include "tensorlight/tl_type.h"
@@ -207,7 +208,7 @@ START_TEST(rejects_endlessly_nested_graphs)
     }
     size_t lean_size;
     ln_error err = {0};
-    ck_assert_ptr_null(ln_onnx_lean(LN_ONNX_MODEL,
+    ck_assert_ptr_null(ln_onnx_lean(&ln_onnx__model__descriptor,
                                     &(ln_infile){.data = bytes + at, .size = sizeof(bytes) - at},
                                     &lean_size, &err));
     ck_assert_str_eq(ln_error_text(&err), "graphs are nested more than 66 deep");
@@ -226,8 +227,8 @@ START_TEST(a_lean_message_has_the_positions_of_data)
     t.has_raw_data = 1;
     t.raw_data = (ProtobufCBinaryData){1000, bytes};
     pack_tensor(&t, &p);
-    unsigned char *lean =
-        ln_onnx_lean(LN_ONNX_TENSOR, &(ln_infile){.data = p.data, .size = p.size}, &size, &err);
+    unsigned char *lean = ln_onnx_lean(&ln_onnx__tensor__descriptor,
+                                       &(ln_infile){.data = p.data, .size = p.size}, &size, &err);
     ck_assert_ptr_nonnull(lean);
     ck_assert_uint_lt(size, 50);
     LnOnnx__Tensor *read = ln_onnx__tensor__unpack(NULL, size, lean);
@@ -237,6 +238,71 @@ START_TEST(a_lean_message_has_the_positions_of_data)
     ck_assert_int_eq(p.data[read->lean_offset], 7);
     ln_onnx__tensor__free_unpacked(read, NULL);
     free(lean);
+}
+END_TEST
+
+// A message that occurs twice where it may occur once, and the reason.
+START_TEST(rejects_messages_that_would_be_merged)
+{
+    static const struct {
+        unsigned char bytes[16];
+        size_t size;
+        const char *reason;
+    } rows[] = {
+        {{0x3a, 0, 0x3a, 0}, 4, "field 'graph' of a message 'Model' occurs twice, expected once"},
+        {{0x3a, 6, 0x5a, 4, 0x12, 0, 0x12, 0},
+         8,
+         "field 'type' of a message 'ValueInfo' occurs twice, expected once"},
+        {{0x3a, 8, 0x5a, 6, 0x12, 4, 0x0a, 0, 0x0a, 0},
+         10,
+         "field 'tensor_type' of a message 'Type' occurs twice, expected once"},
+        {{0x3a, 6, 0x7a, 4, 0x0a, 0, 0x0a, 0},
+         8,
+         "field 'values' of a message 'SparseTensor' occurs twice, expected once"},
+        {{0x42, 0, 0x42, 0, 0x3a, 4, 0x5a, 0, 0x5a, 0}, 10, NULL}, // these may be repeated
+    };
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        size_t size;
+        ln_error err = {0};
+        unsigned char *lean =
+            ln_onnx_lean(&ln_onnx__model__descriptor,
+                         &(ln_infile){.data = rows[i].bytes, .size = rows[i].size}, &size, &err);
+        ck_assert_int_eq(!lean, rows[i].reason != NULL);
+        ck_assert_str_eq(ln_error_text(&err), rows[i].reason ? rows[i].reason : "");
+        ck_assert_int_eq(!lean || size == rows[i].size, 1);
+        ln_free(lean);
+    }
+}
+END_TEST
+
+// From its n-th call on, the reason to stop.
+static ln_status stop_at(void *left, char *reason, size_t size)
+{
+    if (--*(int *)left > 0)
+        return LN_OK;
+    if (reason)
+        snprintf(reason, size, "time is over");
+    return LN_LIMIT_REACHED;
+}
+
+START_TEST(a_request_to_stop_ends_a_message)
+{
+    enum { FIELDS = 5000 };
+    unsigned char bytes[2 * FIELDS];
+    for (size_t i = 0; i < sizeof(bytes); i++)
+        bytes[i] = i % 2 ? 0 : 0x42; // empty operator sets
+    for (int left = 1; left < 2000; left += left) {
+        int calls = left;
+        ln_error err = {0};
+        ln_budget budget = {.stop = stop_at, .stop_data = &calls};
+        ln_budget *const before = ln_budget_use(&budget);
+        const void *const message =
+            ln_onnx_unpack(&ln_onnx__model__descriptor,
+                           &(ln_infile){.data = bytes, .size = sizeof(bytes)}, "damaged", &err);
+        ln_budget_use(before);
+        ck_assert_ptr_null(message);
+        ck_assert_str_eq(ln_error_text(&err), "time is over");
+    }
 }
 END_TEST
 
@@ -254,4 +320,5 @@ LN_TEST_MAIN("onnx", raw_data_of_every_type_is_read, small_integers_stand_in_int
              scalars_and_empty_tensors_are_read, rejects_tensor_protos_with_wrong_data,
              rejects_external_data_outside_of_the_folder,
              every_truncation_and_every_changed_byte_is_survived, rejects_endlessly_nested_graphs,
-             a_lean_message_has_the_positions_of_data, text_is_no_onnx)
+             a_lean_message_has_the_positions_of_data, rejects_messages_that_would_be_merged,
+             a_request_to_stop_ends_a_message, text_is_no_onnx)

@@ -92,8 +92,10 @@ static LnOnnx__Shape *new_shape(int64_t len)
 /** The type of the map's values; 0: not tensors of one. */
 static int value_type(const LnOnnx__MapType *map)
 {
+    ln_error err = {0};
+    const ln_infile bytes = {.data = map->value_type.data, .size = map->value_type.len};
     LnOnnx__Type *const type =
-        ln_onnx__type__unpack(ln_onnx_allocator(), map->value_type.len, map->value_type.data);
+        ln_onnx_unpack(&ln_onnx__type__descriptor, &bytes, "not a type", &err);
     const int elem_type = type && type->tensor_type ? type->tensor_type->elem_type : 0;
     if (type)
         ln_onnx__type__free_unpacked(type, ln_onnx_allocator());

@@ -3,7 +3,6 @@
 
 #include <limits.h>
 
-#include "base/ln_alloc_fail.h"
 #include "base/ln_error_memory.h"
 #include "base/ln_protobuf.h"
 #include "data/ln_onnx_lean.h"
@@ -120,17 +119,10 @@ static void drop(void *data)
 
 static int unpack(parsed *p, const ln_context *ctx, const char *name)
 {
-    size_t size;
-    unsigned char *lean = ln_onnx_lean(LN_ONNX_MODEL, &p->file, &size, ctx->error);
-    if (!lean)
+    p->proto = ln_onnx_unpack(&ln_onnx__model__descriptor, &p->file, "not a sound ONNX message",
+                              ctx->error);
+    if (!p->proto)
         return ln_fail_at(ctx, "%s", name);
-    const unsigned long failures = ln_alloc_failures();
-    p->proto = ln_onnx__model__unpack(ln_onnx_allocator(), size, lean);
-    ln_free(lean);
-    if (!p->proto) {
-        ln_onnx_unpack_fail(ctx->error, failures, "not a sound ONNX message");
-        return ln_fail_at(ctx, "%s", name);
-    }
     if (!p->proto->graph)
         return ln_fail(ctx, "%s: the model has no graph", name);
     return ln_onnx_replace_maps(p->proto->graph) ? ln_error_memory_at(ctx->error, name)
