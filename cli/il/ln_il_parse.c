@@ -21,6 +21,7 @@
 
 #include "base/ln_error_memory.h"
 #include "base/ln_lexer.h"
+#include "base/ln_utf8.h"
 #include "lightnet/ln_util.h"
 
 /* The max nesting of values; values of the IR are at most arrays of objects. */
@@ -87,13 +88,13 @@ static int push(parser *p, json_t *array, json_t *value)
 static json_t *string(parser *p)
 {
     const ln_scan_text *text = &p->lexer.text;
-    json_t *value = json_stringn(text->at, text->len);
-    json_t *unchecked = value ? NULL : json_stringn_nocheck(text->at, text->len);
-    if (unchecked)
+    if (ln_utf8_prefix(text->at, text->len) < text->len) {
         ln_lexer_fail(&p->lexer, "a string is not UTF-8");
-    else if (!value)
+        return NULL;
+    }
+    json_t *value = json_stringn_nocheck(text->at, text->len);
+    if (!value)
         fail_memory(p);
-    json_decref(unchecked);
     return value;
 }
 
