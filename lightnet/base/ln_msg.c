@@ -1,14 +1,56 @@
 // SPDX-License-Identifier: Apache-2.0
 // Messages, and the bounded record of why a call failed.
+//
+// A thread's record is allocated when it is first needed: the C library ends the process if it has
+// no memory for large thread-local data of a library that was loaded late.
 
 #include "lightnet/ln_msg.h"
 
+#include <pthread.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/ln_utf8.h"
 
-static _Thread_local ln_error thread_error;
+static _Thread_local ln_error *thread_error; // NULL: nothing was recorded
+static _Thread_local int is_lost;            // there was no memory for the thread's record
+
+static const ln_error no_error, lost_error = {"out of memory", LN_OUT_OF_MEMORY};
+
+static pthread_key_t key; // frees the record of a thread that ends
+static int has_key;
+
+static void free_record(void *record)
+{
+    thread_error = NULL;
+    free(record);
+}
+
+__attribute__((constructor)) static void create_key(void)
+{
+    has_key = !pthread_key_create(&key, free_record);
+}
+
+__attribute__((destructor)) static void delete_key(void)
+{
+    if (has_key)
+        pthread_key_delete(key);
+    has_key = 0;
+    free_record(thread_error);
+}
+
+static ln_error *create_record(void)
+{
+    ln_error *const record = has_key ? calloc(1, sizeof(*record)) : NULL;
+    if (record && pthread_setspecific(key, record)) {
+        free(record);
+        return NULL;
+    }
+    return record;
+}
+
+// To write into; NULL: there is no memory for it.
 
 /* ---- escapes ---- */
 
@@ -60,7 +102,20 @@ size_t ln_escape(char *buf, size_t size, const char *text)
 
 static ln_error *record(ln_error *err)
 {
-    return err ? err : &thread_error;
+    if (err)
+        return err;
+    if (!thread_error)
+        thread_error = create_record();
+    is_lost = !thread_error;
+    return thread_error;
+}
+
+// To read.
+static const ln_error *recorded(const ln_error *err)
+{
+    if (err)
+        return err;
+    return is_lost ? &lost_error : thread_error ? thread_error : &no_error;
 }
 
 // Formats into an escaped line; one that is too long is cut and ends in "...".
@@ -101,8 +156,11 @@ int ln_error_vset_as(ln_error *err, ln_status status, const char *fmt, va_list a
     if (err && *err->text)
         return -1;
     format_line(line, fmt, args);
-    strcpy(record(err)->text, *line ? line : "unknown reason");
-    record(err)->status = status;
+    ln_error *const r = record(err);
+    if (!r)
+        return -1;
+    strcpy(r->text, *line ? line : "unknown reason");
+    r->status = status;
     return -1;
 }
 
@@ -131,7 +189,7 @@ int ln_error_set_as(ln_error *err, ln_status status, const char *fmt, ...)
 
 int ln_error_set_last(ln_error *err)
 {
-    return err ? ln_error_set_as(err, thread_error.status, "%s", thread_error.text) : -1;
+    return err ? ln_error_set_as(err, recorded(NULL)->status, "%s", recorded(NULL)->text) : -1;
 }
 
 // "PREFIX: TEXT", cut like every reason.
@@ -150,29 +208,36 @@ int ln_error_prefix(ln_error *err, const char *fmt, ...)
     va_start(args, fmt);
     format_line(prefix, fmt, args);
     va_end(args);
-    const char *reason = record(err)->text;
+    const char *reason = recorded(err)->text;
     join(line, "%s%s%s", prefix, *reason ? ": " : "", reason);
-    strcpy(record(err)->text, line);
+    ln_error *const r = record(err);
+    if (r)
+        strcpy(r->text, line);
     return -1;
 }
 
 void ln_error_clear(ln_error *err)
 {
-    *record(err)->text = '\0';
-    record(err)->status = LN_OK;
+    ln_error *const r = err ? err : thread_error;
+    if (!err)
+        is_lost = 0;
+    if (!r)
+        return;
+    *r->text = '\0';
+    r->status = LN_OK;
 }
 
 const char *ln_error_text(const ln_error *err)
 {
-    return err ? err->text : thread_error.text;
+    return recorded(err)->text;
 }
 
 ln_status ln_error_status(const ln_error *err)
 {
-    return err ? err->status : thread_error.status;
+    return recorded(err)->status;
 }
 
 const char *ln_last_error(void)
 {
-    return thread_error.text;
+    return recorded(NULL)->text;
 }

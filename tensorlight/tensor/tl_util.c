@@ -6,6 +6,7 @@
 #include <ctype.h>
 #include <errno.h>
 #include <limits.h>
+#include <pthread.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <sys/mman.h>
@@ -14,17 +15,57 @@
 
 #include "tensor/tl_numeric.h"
 
-static _Thread_local char last_error[1024];
+/* The last error is allocated when it is first needed: the C library ends the process if it has no
+ * memory for large thread-local data of a library that was loaded late. */
+enum { ERROR_SIZE = 1024 };
+static _Thread_local char *last_error; // NULL: nothing was recorded
+static _Thread_local int is_lost;      // there was no memory for it
 static _Thread_local unsigned long alloc_failures;
+
+static pthread_key_t key; // frees the last error of a thread that ends
+static int has_key;
+
+static void free_error(void *error)
+{
+    last_error = NULL;
+    free(error);
+}
+
+__attribute__((constructor)) static void create_key(void)
+{
+    has_key = !pthread_key_create(&key, free_error);
+}
+
+__attribute__((destructor)) static void delete_key(void)
+{
+    if (has_key)
+        pthread_key_delete(key);
+    has_key = 0;
+    free_error(last_error);
+}
+
+static char *create_error(void)
+{
+    char *const error = has_key ? malloc(ERROR_SIZE) : NULL;
+    if (error && pthread_setspecific(key, error)) {
+        free(error);
+        return NULL;
+    }
+    return error;
+}
 
 int tl_fail(const char *fmt, ...)
 {
-    char text[sizeof(last_error)]; // an argument may be the present last error
+    char text[ERROR_SIZE]; // an argument may be the present last error
     va_list args;
     va_start(args, fmt);
     vsnprintf(text, sizeof(text), fmt, args);
     va_end(args);
-    memcpy(last_error, text, sizeof(text));
+    if (!last_error)
+        last_error = create_error();
+    is_lost = !last_error;
+    if (last_error)
+        memcpy(last_error, text, sizeof(text));
     return -1;
 }
 
@@ -42,12 +83,14 @@ unsigned long tl_alloc_failures(void)
 
 const char *tl_last_error(void)
 {
-    return last_error;
+    return is_lost ? "out of memory" : last_error ? last_error : "";
 }
 
 void tl_clear_error(void)
 {
-    last_error[0] = '\0';
+    is_lost = 0;
+    if (last_error)
+        last_error[0] = '\0';
 }
 
 void *tl_alloc(size_t size)

@@ -576,6 +576,8 @@ int main(int argc, char **argv)
     int failed = 0, n = 0;
     snprintf(sources, sizeof(sources), "%s", argv[1]);
     folder = mkdtemp(template);
+    ln_error_set(NULL, "none"); // the errors of a thread are allocated once
+    tl_fail("none");
     if (prepare()) {
         printf("Bail out! %s\n", reason);
         return 1;
