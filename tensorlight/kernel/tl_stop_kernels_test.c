@@ -278,6 +278,12 @@ static int topk(room *r)
                         wanted(r, TL_INT64, DIMS(3000, 7)), 1, 0);
 }
 
+static int topk_of_a_line(room *r)
+{
+    return tl_exec_topk(&r->exec, floats(r, DIMS(100000)), wanted(r, TL_FLOAT, DIMS(50000)),
+                        wanted(r, TL_INT64, DIMS(50000)), 0, 0);
+}
+
 static int sort(room *r)
 {
     tl_tensor *const key = floats(r, DIMS(2000)), *const val = floats(r, DIMS(2000));
@@ -418,6 +424,7 @@ static const struct {
                ROW(trees),
                ROW(trees_of_few_rows),
                ROW(topk),
+               ROW(topk_of_a_line),
                ROW(sort),
                ROW(unique),
                ROW(unique_sorted),

@@ -25,6 +25,7 @@ typedef struct topk_job {
     tl_axis axis;
     size_t k;
     int is_smallest;
+    const tl_stop *stop; /* polled within a line, whose length has no bound */
 } topk_job;
 
 /** Computes the lines begin .. end-1 (tl_axis.h) of the topk_job at `arg`. */
@@ -32,6 +33,14 @@ typedef void topk_func(void *arg, size_t begin, size_t end);
 
 #define IS_NAN(x)       ((x) != (x))
 #define IS_LARGER(x, y) ((x) > (y) || (IS_NAN(x) && !IS_NAN(y)))
+
+// At every so many elements of a line it asks whether to stop.
+enum { ELEMENTS_PER_CHECK = 4096 };
+
+static inline int has_to_stop(const tl_stop *stop, size_t i)
+{
+    return i % ELEMENTS_PER_CHECK == 0 && tl_stop_is_requested(stop);
+}
 
 #define TL_TEMPLATE "kernel/topk/topk.c"
 #include "tensor/tl_each_type.inc.h"
@@ -46,9 +55,13 @@ int tl_exec_topk(const tl_exec *exec, const tl_tensor *src, tl_tensor *values, t
     assert(values->dims[axis] <= src->dims[axis]);
     if (values->len == 0)
         return 0;
-    topk_job job = {
-        src->data,  values->data, indices->data, tl_axis_of(src, axis), (size_t)values->dims[axis],
-        is_smallest};
+    topk_job job = {src->data,
+                    values->data,
+                    indices->data,
+                    tl_axis_of(src, axis),
+                    (size_t)values->dims[axis],
+                    is_smallest,
+                    exec ? exec->stop : NULL};
     tl_parallel(exec, job.axis.outer * job.axis.inner, TL_GRAIN_COMPUTE_BOUND / job.axis.len + 1,
                 pick(exec, src->dtype), &job);
     return 0;
@@ -111,21 +124,31 @@ static void NAME(sift_down, c)(const NAME(heap, c) * h, size_t at, size_t n, int
     indices[at * h->inner] = index;
 }
 
-static void NAME(find, c)(const NAME(heap, c) * h, size_t len, size_t k)
+/** -1: stopped. */
+static int NAME(find, c)(const NAME(heap, c) * h, size_t len, size_t k, const tl_stop *stop)
 {
     int64_t *const indices = h->indices;
     for (size_t i = 0; i < k; i++)
         indices[i * h->inner] = (int64_t)i;
-    for (size_t i = k / 2; i-- > 0;)
+    for (size_t i = k / 2; i-- > 0;) {
+        if (has_to_stop(stop, i))
+            return -1;
         NAME(sift_down, c)(h, i, k, indices[i * h->inner]);
-    for (size_t i = k; i < len; i++)
+    }
+    for (size_t i = k; i < len; i++) {
+        if (has_to_stop(stop, i))
+            return -1;
         if (NAME(is_better, c)(h, (int64_t)i, indices[0]))
             NAME(sift_down, c)(h, 0, k, (int64_t)i);
+    }
     for (size_t n = k; n-- > 1;) {
+        if (has_to_stop(stop, n))
+            return -1;
         const int64_t last = indices[n * h->inner];
         indices[n * h->inner] = indices[0];
         NAME(sift_down, c)(h, 0, n, last);
     }
+    return 0;
 }
 
 static void NAME(topk, c)(void *arg, size_t begin, size_t end)
@@ -137,7 +160,8 @@ static void NAME(topk, c)(void *arg, size_t begin, size_t end)
         const NAME(heap, c) heap = {(const T *)job->src + line / inner * len * inner + line % inner,
                                     job->indices + to, inner, job->is_smallest};
         T *const values = (T *)job->values + to;
-        NAME(find, c)(&heap, len, k);
+        if (NAME(find, c)(&heap, len, k, job->stop) < 0)
+            return;
         for (size_t i = 0; i < k; i++)
             values[i * inner] = heap.src[(size_t)heap.indices[i * inner] * inner];
     }
