@@ -606,7 +606,7 @@ START_TEST(files_are_written_whole_or_not_at_all)
 
     ((ln_op *)ctx->ops->data)->op_arg->name[0] = '\xff';
     ck_assert_int_eq(ln_ir_write_file(ctx, file), -1);
-    ck_assert_str_eq(ln_context_error(ctx), "'\xffreate1' cannot be written: it is not UTF-8");
+    ck_assert_str_eq(ln_context_error(ctx), "'\\xffreate1' cannot be written: it is not UTF-8");
     ck_assert_int_eq(rmdir(folder), 0);
 
     ln_context_clear_error(ctx);
