@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Runs the models of ONNX's own test data, and compares docs/onnx-operators.md with the results.
 
-usage: suite.py LIGHTNET [--update] [--round-trip] [--jobs N] [--only TEXT] [--data DIR]
+usage: suite.py LIGHTNET [--update] [--round-trip | --as FORMAT] [--jobs N] [--only TEXT] [--data DIR]
 
 Each model must pass, unless the page lists it among those that do not; one that is listed must still fail. So no test
 stops passing in silence. --update writes the page anew. The data is that of Debian's libonnx-testdata. Models with random
@@ -10,6 +10,8 @@ outputs run many times, and follow the rule of chances.py.
 
 --round-trip converts each model that passes to ONNX, and runs the data with the written model, also as a file with external
 data. Debian's onnx.checker checks the written models, if it is installed. Those that cannot be written are on the page, too.
+
+--as json, il or compiled writes them in that format instead; the same ones pass.
 """
 import argparse
 import collections
@@ -42,6 +44,9 @@ OUT_OF_SCOPE = [("ai.onnx.preview.training", "training")]
 # Runs with another seed.
 SEEDED_RUNS = 5
 
+# Formats besides ONNX: the command that writes it, and the name of a file.
+FORMATS = {"json": ("convert", "written.json"), "il": ("convert", "written.net"), "compiled": ("compile", "written.safetensors")}
+
 
 class Model:
     def __init__(self, kind, folder):
@@ -67,8 +72,13 @@ class Model:
         """The inputs of the first data: shapes may depend on their values."""
         return [word for path in self.files("input") for word in ("-i", path)]
 
-    def run(self, lightnet):
-        self.compare(lightnet, self.path)
+    def test(self, args):
+        if args.form:
+            self.write(args.lightnet, args.form)
+        elif args.round_trip:
+            self.round_trip(args.lightnet)
+        else:
+            self.compare(args.lightnet, self.path)
 
     def round_trip(self, lightnet):
         with tempfile.TemporaryDirectory(prefix="lightnet-") as folder:
@@ -84,12 +94,25 @@ class Model:
             if os.path.exists(apart):
                 self.compare(lightnet, apart)
 
-    def compare(self, lightnet, path):
+    def write(self, lightnet, form):
+        """Writes the model in another format, and runs the data with what was written."""
+        command, name = FORMATS[form]
+        with tempfile.TemporaryDirectory(prefix="lightnet-") as folder:
+            written, weights = os.path.join(folder, name), os.path.join(folder, "written.safetensors")
+            self.call(lightnet, command, self.path, "-o", written, *self.given())
+            if self.reason is None and form == "il" and self.rule is not None:  # sessions, which draw() runs, do not read IL
+                il, written = written, os.path.join(folder, "again.json")
+                self.call(lightnet, "convert", il, "-o", written, *(["-f", weights] if os.path.exists(weights) else []))
+                weights = os.path.join(folder, "again.safetensors")
+            if self.reason is None:
+                self.compare(lightnet, written, *(["-f", weights] if os.path.exists(weights) and weights != written else []))
+
+    def compare(self, lightnet, path, *options):
         """Runs the model, or the same one that was written, with the stored data."""
         if self.rule is None:
-            self.call(lightnet, "verify", path, *self.sets())
+            self.call(lightnet, "verify", path, *self.sets(), *options)
             return
-        runs = [self.draw(lightnet, path, seed, n) for seed, n in ((1, chances.RUNS), (1, SEEDED_RUNS), (2, SEEDED_RUNS))]
+        runs = [self.draw(lightnet, path, seed, n, *options) for seed, n in ((1, chances.RUNS), (1, SEEDED_RUNS), (2, SEEDED_RUNS))]
         if self.reason is None:
             wanted = self.stored("output")
             is_seeded = "seed" in onnx_reader.attribute_names(self.path)
@@ -97,11 +120,11 @@ class Model:
             faults += self.rule.faults_of(runs[0], wanted) + chances.faults_of_seeds(is_seeded, *runs)
             self.reason = faults[0] if faults else None
 
-    def draw(self, lightnet, path, seed, n):
+    def draw(self, lightnet, path, seed, n, *options):
         """The outputs of `n` runs of one session with the first data."""
         files = self.files("input")
-        others = [word for name, file in list(zip(onnx_reader.input_names(path), files))[1:] for word in ("-i", f"{name}={file}")]
-        printed = self.call(lightnet, "run", path, "--each", "-", "--json", "--threads", "1", "--seed", str(seed), *others,
+        others = [word for name, file in list(zip(onnx_reader.input_names(self.path), files))[1:] for word in ("-i", f"{name}={file}")]
+        printed = self.call(lightnet, "run", path, "--each", "-", "--json", "--threads", "1", "--seed", str(seed), *others, *options,
                             text="\n".join([files[0]] * n))
         lines = printed.splitlines()
         if self.reason is None and len(lines) != n:
@@ -265,6 +288,7 @@ def main():
     parser.add_argument("lightnet")
     parser.add_argument("--update", action="store_true")
     parser.add_argument("--round-trip", action="store_true")
+    parser.add_argument("--as", dest="form", choices=list(FORMATS))
     parser.add_argument("--jobs", type=int, default=os.cpu_count())
     parser.add_argument("--only", default="")
     parser.add_argument("--data", default=DATA)
@@ -275,10 +299,13 @@ def main():
         tap.end()
     models = collect(args.data, args.only)
     page, before = read_page(), listed(read_page())
-    if args.round_trip:
+    if args.round_trip or args.form:
         models = [model for model in models if model.name not in before]
     with concurrent.futures.ThreadPoolExecutor(args.jobs) as pool:
-        list(pool.map(lambda model: (model.round_trip if args.round_trip else model.run)(args.lightnet), models))
+        list(pool.map(lambda model: model.test(args), models))
+    if args.form:
+        check(tap, models, page, listed(page, TRIPS), whole=None)
+        tap.end()
     results, gap, trips = page.partition(TRIPS)
     if args.round_trip:
         whole = results.rstrip("\n") + "\n\n" + trips_of(models)

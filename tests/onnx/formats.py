@@ -1,0 +1,165 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: Apache-2.0
+"""usage: formats.py LIGHTNET. What readers accept, writers keep: each model is written in each format, read back, and gives the same
+bits and has the same names. Names, numbers and constants are unusual ones. tests/onnx/suite.py does the same with ONNX's own
+models, by --round-trip and --as."""
+import json
+import os
+import subprocess
+import sys
+import tempfile
+
+try:
+    import numpy as np
+except ImportError:
+    print("1..0 # SKIP numpy is missing")
+    sys.exit(0)
+
+sys.path.append(os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "structure"))
+from onnx_writer import graph, model, node, tensor, value
+from suite import FORMATS
+from tap import Tap
+
+LIGHTNET = sys.argv[1]
+FORMATS = {"onnx": ("convert", "written.onnx"), **FORMATS}
+
+
+def call(*words):
+    return subprocess.run([LIGHTNET, *words], capture_output=True, text=True, errors="surrogateescape")
+
+
+def names_of(path, *options):
+    """The names of inputs and outputs; or the error."""
+    done = call("show", path, "--json", *options)
+    if done.returncode:
+        return done.stderr
+    shown = json.loads(done.stdout)
+    return [[entry["name"] for entry in shown[key]] for key in ("inputs", "outputs")]
+
+
+def results(folder, path, *options):
+    """The bytes of all outputs, or the error."""
+    out = os.path.join(folder, "out_" + os.path.basename(path))
+    done = call("run", path, "-O", out, *options)
+    if done.returncode:
+        return done.stderr
+    files = sorted(os.listdir(out), key=lambda f: int("".join(filter(str.isdigit, f))))
+    return [open(os.path.join(out, f), "rb").read() for f in files]
+
+
+def faults_of(folder, path, form, given, before, options):
+    """`before`: the names and results of the model itself."""
+    command, name = FORMATS[form]
+    written, weights = os.path.join(folder, form, name), os.path.join(folder, form, "written.safetensors")
+    os.mkdir(os.path.join(folder, form))
+    done = call(command, path, "-o", written, *options)
+    if done.returncode:
+        return [f"{form}: {done.stderr}"]
+    words = ["-f", weights] if os.path.exists(weights) and weights != written else []
+    after = names_of(written, *words), results(folder, written, *words, *given)
+    return [f"{form}: {b!r}, expected {a!r}" for a, b in zip(before, after) if a != b]
+
+
+def check(tap, sentence, whole, arrays=(), options=()):
+    """`options` are for the conversion."""
+    with tempfile.TemporaryDirectory() as folder:
+        path, given = os.path.join(folder, "model.onnx"), []
+        with open(path, "wb") as file:
+            file.write(whole)
+        for i, array in enumerate(arrays):
+            np.save(os.path.join(folder, f"in{i}.npy"), array)
+            given += ["-i", os.path.join(folder, f"in{i}.npy")]
+        before = names_of(path), results(folder, path, *given)
+        faults = [text for text in before if isinstance(text, str)]
+        for form in FORMATS if not faults else []:
+            faults += faults_of(folder, path, form, given, before, options)
+        tap.check(sentence, faults)
+
+
+X = np.array([[-1.5, 0, 2], [np.inf, np.nan, -0.0]], np.float32)
+
+
+# ---- names ----
+
+NAMES = ["a b", " a ", 'quo"te', "apostrophe's", "back\\slash", "x/y:0", "// no comment", "/* no comment */", "#define x", "body", "inputs",
+         "true", "NULL", "3", "-1", "1e5", "a.b", "a->b", "a=b", "a,b", "a|b", "a;b", "{}", "[0]", "(a)", "%s%n", "${HOME}", "\u00fc\u4e2d\U0001f600",
+         "\u202eabc", "\ufeffbom", "tab\there", "new\nline", "return\rhere", "\x01\x1b[31m\x7f", "\x1f", "\u0085\u2028", "dst", "@8", "a@8", "'''", "x" * 300]
+
+
+def check_names(tap):
+    for name in NAMES:
+        whole = graph([node("Relu", [name], [name + "1"], name=name), node("Add", [name + "1", name + "c"], [name + "2"], name=name + "n")],
+                      [value(name, "float", [2, 3])], [value(name + "2", "float", [2, 3])], [tensor(name + "c", "float", [3], [1, 2, 3])])
+        check(tap, f"the name {name[:20]!r}", model(whole), [X])
+    whole = graph([node("Relu", ["x"], ["y"])], [value("x", "float", ["a b\n\"'", 3])], [value("y", "float", ["a b\n\"'", 3])])
+    check(tap, "the name of an open size", model(whole), [X], ["--shape", "x=1..2x3"])
+
+
+# ---- inputs and outputs ----
+
+def check_interface(tap):
+    y = value("y", "float", [2, 3])
+    x = value("x", "float", [2, 3])
+    relu = node("Relu", ["x"], ["y"])
+    check(tap, "an output that is listed twice", model(graph([relu], [x], [y, y])), [X])
+    check(tap, "an input that is an output, too", model(graph([relu], [x], [x, y])), [X])
+    check(tap, "an input that is an output, and nothing else", model(graph([], [x], [x])), [X])
+    check(tap, "an input that nothing reads", model(graph([relu], [x, value("z", "float", [2])], [y])), [X, X[0, :2]])
+    check(tap, "an output that is a constant", model(graph([relu], [x], [value("c", "float", [3]), y], [tensor("c", "float", [3], [1, 2, 3])])), [X])
+    check(tap, "no input", model(graph([node("Relu", ["c"], ["y"])], [], [value("y", "float", [3])], [tensor("c", "float", [3], [1, -2, 3])])))
+    check(tap, "an input with a default", model(graph([node("Add", ["x", "c"], ["y"])], [x, value("c", "float", [3])], [y],
+                                                      [tensor("c", "float", [3], [1, -2, 3])])), [X])
+    check(tap, "an output that is the input under another name", model(graph([node("Identity", ["x"], ["y"])], [x], [y])), [X])
+    two = [node("Identity", ["x"], ["y"]), node("Identity", ["x"], ["z"])]
+    check(tap, "two outputs that are one tensor", model(graph(two, [x], [y, value("z", "float", [2, 3])])), [X])
+    check(tap, "inputs without elements", model(graph([node("Concat", ["e", "x"], ["y"], axis=0)], [value("e", "float", [0, 3]), x], [y])),
+          [X[:0], X])
+    check(tap, "an output without elements", model(graph([node("Relu", ["e"], ["z"])], [value("e", "float", [0, 3])],
+                                                         [value("z", "float", [0, 3])])), [X[:0]])
+
+
+# ---- numbers ----
+
+NUMBERS = [0.0, -0.0, float("inf"), float("-inf"), float("nan"), 1e-45, 1.1754944e-38, 3.4028235e38, 0.1, 16777217.0]
+
+
+def check_numbers(tap):
+    for number in NUMBERS:
+        nodes = [node("LeakyRelu", ["x"], ["a"], alpha=number), node("Elu", ["x"], ["b"], alpha=number),
+                 node("ThresholdedRelu", ["x"], ["c"], alpha=number), node("Gemm", ["x", "w"], ["d"], alpha=number),
+                 node("Mul", ["x", "n"], ["e"]), node("Clip", ["x", "s"], ["f"]), node("Constant", [], ["g"], value_float=number)]
+        outs = [value(name, "float") for name in "abcdefg"]
+        constants = [tensor("w", "float", [3, 2], [1, 2, 3, 4, 5, 6]), tensor("n", "float", [1], [number]), tensor("s", "float", [], [number])]
+        check(tap, f"the number {number}", model(graph(nodes, [value("x", "float", [2, 3])], outs, constants)), [X])
+
+
+ELEMENTS = {"float": [0.0, -0.0, float("inf"), float("-inf"), float("nan"), 1e-45, 3.4028235e38],
+            "double": [0.0, -0.0, float("inf"), float("-inf"), float("nan"), 5e-324, 1.7976931348623157e308, 0.1],
+            "float16": [0.0, -0.0, float("inf"), float("-inf"), float("nan"), 6e-8, 65504.0], "bfloat16": [0, 0x8000, 0x7f80, 0xff80, 0x7fc0, 1],
+            "int64": [2**63 - 1, -2**63, 2**53 + 1], "uint64": [2**64 - 1, 0, 2**53 + 1], "int32": [2**31 - 1, -2**31], "uint32": [2**32 - 1],
+            "int16": [-2**15], "uint16": [2**16 - 1], "int8": [-128], "uint8": [255], "bool": [True, False], "int4": [-8, 7, -1], "uint4": [15, 0, 9],
+            "int2": [-2, 1, -1], "uint2": [3, 0, 2], "float4e2m1": [15, 7, 1], "float8e4m3fn": [0x7f, 0xff, 0x7e], "float8e5m2": [0x7c, 0xfc, 0x7f],
+            "float8e4m3fnuz": [0x80, 0x7f], "float8e5m2fnuz": [0x80, 0x7f], "float8e8m0": [0xff, 0, 0x7f],
+            "string": ["", "a b", 'quo"te\\', "new\nline", "\u00fc\U0001f600", b"nul\x00in", b"\x01\x1b"]}
+
+
+def check_constants(tap):
+    for dtype, elements in ELEMENTS.items():
+        for dims, values in (([len(elements)], elements), ([], elements[:1]), ([0], []), ([2, 0, 3], [])):
+            outs = [value("y", dtype), value("z", dtype)]
+            nodes = [node("Identity", ["c"], ["y"]), node("Reshape", ["c", "whole"], ["z"])]
+            check(tap, f"constants of {dtype} {dims}", model(graph(nodes, [], outs, [tensor("c", dtype, dims, values),
+                                                             tensor("whole", "int64", [len(dims)], dims or [])]), opset=26 if "2" in dtype else 24))
+
+
+def main():
+    tap = Tap()
+    check_names(tap)
+    check_interface(tap)
+    check_numbers(tap)
+    check_constants(tap)
+    tap.end()
+
+
+if __name__ == "__main__":
+    main()
