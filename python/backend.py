@@ -148,6 +148,18 @@ def _info_files():
     return {f"{info}/{name}": text.encode() for name, text in texts.items()}
 
 
+def prepare_metadata_for_build_wheel(metadata_directory, config_settings=None):
+    """Writes the metadata, so that pip looks for NumPy before it compiles. Returns the folder's name."""
+    for name, data in _info_files().items():
+        path = pathlib.Path(metadata_directory) / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(data)
+    return f"lightnet-{_version()}.dist-info"
+
+
+prepare_metadata_for_build_editable = prepare_metadata_for_build_wheel
+
+
 def build_wheel(wheel_directory, config_settings=None, metadata_directory=None):
     """Builds lightnet-VERSION-cp38-abi3-PLATFORM.whl. Returns its name."""
     with tempfile.TemporaryDirectory(prefix="lightnet-wheel-") as folder:

@@ -65,14 +65,54 @@ def check_editable(folder):
     return faults + ([] if done.stdout.strip() == os.path.realpath(wanted) else [f"{done.stdout}{done.stderr}, expected {wanted}"])
 
 
+def check_metadata(folder):
+    """The hooks write what the wheel has, and compile nothing."""
+    def compile_nothing(stage):
+        raise AssertionError("the metadata compiles LightNet")
+
+    compiled, backend._compile = backend._compile, compile_nothing
+    try:
+        faults = []
+        for hook in (backend.prepare_metadata_for_build_wheel, backend.prepare_metadata_for_build_editable):
+            target = folder / hook.__name__
+            target.mkdir(exist_ok=True)
+            text = (target / hook(str(target)) / "METADATA").read_text(encoding="utf-8")
+            faults += [] if "\nRequires-Dist: numpy\n" in text else ["the metadata does not require NumPy"]
+            faults += [] if text == backend._metadata() else ["the metadata is not the wheel's"]
+        return faults
+    finally:
+        backend._compile = compiled
+
+
+def check_missing_numpy(folder):
+    """pip fails before it compiles: no folder of a build appears."""
+    venv = subprocess.run([sys.executable, "-m", "venv", str(folder / "venv")], capture_output=True, text=True)
+    if venv.returncode:
+        return None
+    sources = folder / "clone"
+    shutil.copytree(os.path.join(ROOT, "python"), sources / "python")
+    for name in ("pyproject.toml", "meson.build", "LICENSE"):
+        shutil.copy2(os.path.join(ROOT, name), sources / name)
+    done = subprocess.run([str(folder / "venv/bin/pip"), "install", "--no-index", "--no-cache-dir", str(sources)],
+                          capture_output=True, text=True)
+    faults = [] if done.returncode and "numpy" in done.stdout + done.stderr else [done.stdout + done.stderr]
+    return faults + (["pip compiled first"] if (sources / "build-python").exists() else [])
+
+
 def main():
     tap = Tap()
     backend._compile = stage_of_build
     os.environ["LD_LIBRARY_PATH"] = ":".join(map(str, FOLDERS.values()))
     for name, check in (("a_wheel_has_modules_libraries_and_licences", check_wheel),
-                        ("an_editable_wheel_refers_to_the_clone", check_editable)):
+                        ("an_editable_wheel_refers_to_the_clone", check_editable),
+                        ("metadata_compiles_nothing", check_metadata),
+                        ("without_numpy_pip_fails_before_it_compiles", check_missing_numpy)):
         with tempfile.TemporaryDirectory(prefix="lightnet-test-wheel-") as folder:
-            tap.check(name, check(pathlib.Path(folder)))
+            faults = check(pathlib.Path(folder))
+            if faults is None:
+                tap.skip(name, "Python has no venv (python3-venv)")
+            else:
+                tap.check(name, faults)
     tap.end()
 
 
