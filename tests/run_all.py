@@ -27,7 +27,7 @@ BUILDS = {
     "clang-sanitized": ["build-clang-sanitized", "clang", [*SANITIZED, "-Db_sanitize=address,undefined"], [], {}],
     "clang-threads": ["build-clang-threads", "clang", [*SANITIZED, "-Db_sanitize=thread"],
                       ["--timeout-multiplier", "10", "tl_pool_test", "ln_sharing", "ln_session", "ln_session_calls", "ln_session_memory",
-                       "ln_session_threads"], {"LN_TEST_SECONDS": "60"}],
+                       "ln_session_threads"], {"LN_TEST_SECONDS": "60", "TSAN_OPTIONS": "die_after_fork=0"}],
 }
 
 # name: machines that can build it, suites of tests, times that they take longer, variables. arm64 runs by qemu, slowly.
