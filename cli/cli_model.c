@@ -132,8 +132,10 @@ static int bind_input(ln_context *ctx, const cli_options *opt, const char *arg)
     return status ? cli_fail("%s", ln_context_error(ctx)) : 0;
 }
 
-static int bind_inputs(ln_context *ctx, const cli_options *opt)
+// Within the limits of the context, which the arrays of a file may exceed.
+static int bind_inputs(ln_context *ctx, void *data)
 {
+    const cli_options *const opt = data;
     int status = opt->datafile && ln_context_bind_file(ctx, opt->datafile)
                      ? cli_fail("%s", ln_context_error(ctx))
                      : 0;
@@ -223,7 +225,7 @@ ln_context *cli_model_create(const cli_options *opt)
     }
     ctx->msg_func = cli_model_print_message;
     ctx->msg_data = (void *)opt;
-    if (!apply_settings(ctx, opt) && !bind_inputs(ctx, opt))
+    if (!apply_settings(ctx, opt) && !ln_context_do(ctx, bind_inputs, (void *)opt))
         return ctx;
     ln_context_free(ctx);
     return NULL;

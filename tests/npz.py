@@ -34,10 +34,14 @@ MODEL = {"inputs": ["a", "b/1"], "outputs": ["sum", "größte"],
          "ops": [create("a"), create("b/1"), combine("sum", "TL_SUM"), combine("größte", "TL_MAX")]}
 
 
-def run(*args):
-    done = subprocess.run([LIGHTNET, "run", "model.json", *args], stdin=subprocess.DEVNULL, capture_output=True, text=True,
+def run_command(*args):
+    done = subprocess.run([LIGHTNET, *args], stdin=subprocess.DEVNULL, capture_output=True, text=True,
                           check=False)
     return done.returncode, done.stderr
+
+
+def run(*args):
+    return run_command("run", "model.json", *args)
 
 
 def faults_of(arrays, status, err):
@@ -108,6 +112,9 @@ def main():
     with np.load("out.npz") as outputs:
         npz = [outputs[name].tobytes() for name in outputs.files]
     tap.check("npz and npy outputs are equal", [] if npy == npz else [str(npy)[:200]])
+    np.savez_compressed("large.npz", a=np.zeros(1 << 26, np.uint8))
+    status, error = run_command("show", "model.json", "-i", "a=large.npz", "--max-memory", "16M")
+    tap.check("the memory limit covers arrays of -i", [] if status == 1 and "memory" in error else [f"{status}: {error}"])
     tap.end()
 
 

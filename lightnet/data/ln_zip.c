@@ -13,6 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/ln_budget.h"
 #include "base/ln_error_memory.h"
 #include "base/ln_utf8.h"
 #include "lightnet/ln_util.h"
@@ -323,6 +324,8 @@ static int inflate_all(z_stream *z, const ln_zip_member *m, const ln_infile *in,
     size_t done = 0;
     int result = Z_OK;
     while (result == Z_OK) {
+        if (ln_budget_check(err))
+            return -1;
         if (!z->avail_in && done < m->packed) {
             const size_t rest = m->packed - done, size = rest < INPUT_SIZE ? rest : INPUT_SIZE;
             if (ln_infile_read(in, m->begin + done, input, size, err))
