@@ -504,9 +504,25 @@ static int show_open(const cli_options *opt)
 
 /* ---- the command ---- */
 
+/** Whether bfloat16, if it is allowed, has an effect. */
+static void print_precision(const ln_context *ctx)
+{
+    const ln_op *op;
+    int n = 0;
+    LN_LIST_FOREACH(op, ctx->ops)
+    {
+        const char *const algorithm = op->op_arg->algorithm;
+        n += algorithm && !strcmp(algorithm, "bfloat16");
+    }
+    if (ctx->precision == TL_BFLOAT16 && !strcmp(ctx->target, "cpu"))
+        cli_print("%-10s %s\n", "precision",
+                  n ? "bf16" : "float32: bf16 rounds nothing, since it is not faster here");
+}
+
 static int print_table(const ln_context *ctx, const cli_options *opt)
 {
     cli_print("%-10s %s, compiled for %s\n", "model", ctx->source, ctx->target);
+    print_precision(ctx);
     if (ln_context_describe(ctx, print_input, NULL, NULL))
         return cli_model_fail(ctx, opt);
     if (cli_model_is_constant(ctx))

@@ -6,6 +6,11 @@
 
 #include <stdint.h>
 #include <stdio.h>
+#include <stdlib.h>
+
+#if defined(__x86_64__)
+#include <cpuid.h>
+#endif
 
 #include "ir/ln_context_ops.h"
 #include "lightnet/ln_rule.h"
@@ -88,9 +93,40 @@ size_t ln_blocked_conv2d_row(const tl_tensor *src, int channels, const int size[
     return tl_blocked_conv2d_packed((int[]){channels, 1}, 1, size, src->ndim == 4 ? 1 : TL_BLOCK);
 }
 
+#if defined(__x86_64__)
+
+/** Whether this CPU executes dot products of bfloat16 at half the rate of those of floats: Intel's
+ *  cores since Sapphire Rapids. Before, only Cooper Lake has them, a Skylake-X. */
+static int has_slow_bfloat16(void)
+{
+    enum { CORES = 6, COOPER_LAKE = 0x55 };
+    unsigned a = 0, b = 0, c = 0, d = 0;
+    if (!__get_cpuid(0, &a, &b, &c, &d) || b != signature_INTEL_ebx || c != signature_INTEL_ecx ||
+        !__get_cpuid(1, &a, &b, &c, &d))
+        return 0;
+    const unsigned family = a >> 8 & 15, model = (a >> 12 & 0xf0) | (a >> 4 & 15);
+    return family == CORES && model != COOPER_LAKE;
+}
+
+#else
+
+static int has_slow_bfloat16(void)
+{
+    return 0;
+}
+
+#endif
+
+/** Where they are slow, they must be asked for by name. */
+static int has_fast_bfloat16(void)
+{
+    return tl_isa_from_str(getenv("LIGHTNET_MAX_ISA")) == TL_ISA_AVX512BF16 || !has_slow_bfloat16();
+}
+
 int ln_may_compute_in_halves(const ln_context *ctx)
 {
-    return ctx->precision == TL_BFLOAT16 && tl_isa_contains(ctx->isa, TL_ISA_AVX512BF16);
+    return ctx->precision == TL_BFLOAT16 && tl_isa_contains(ctx->isa, TL_ISA_AVX512BF16) &&
+           has_fast_bfloat16();
 }
 
 static int rounds(const ln_op *op)
