@@ -50,8 +50,6 @@ static ln_error *create_record(void)
     return record;
 }
 
-// To write into; NULL: there is no memory for it.
-
 /* ---- escapes ---- */
 
 // Ranges that a terminal, or the reader of a line, takes for other than a character of a name.
@@ -100,6 +98,7 @@ size_t ln_escape(char *buf, size_t size, const char *text)
 
 /* ---- records ---- */
 
+// To write into; NULL: there is no memory for it.
 static ln_error *record(ln_error *err)
 {
     if (err)
