@@ -236,8 +236,8 @@ json_t *ln_json_load(const char *text, size_t len, size_t flags, const char *fil
     if (json && !has_failed && !f.is_stopped)
         return json;
     json_decref(json);
-    if (f.is_stopped)
-        ln_budget_check(err);
+    if (f.is_stopped && ln_budget_check(err))
+        ln_error_prefix(err, "%s", file);
     else if (has_failed)
         ln_error_memory_at(err, file);
     else

@@ -205,7 +205,7 @@ START_TEST(a_request_to_stop_ends_the_text)
         json_t *const json = load(text, LEN, &err);
         ln_budget_use(before);
         ck_assert_ptr_null(json);
-        ck_assert_str_eq(ln_error_text(&err), "time is over");
+        ck_assert_str_eq(ln_error_text(&err), "m.json: time is over");
         ck_assert_int_eq(ln_error_status(&err), LN_LIMIT_REACHED);
         ck_assert_int_eq(n_blocks, 0);
     }
