@@ -201,7 +201,8 @@ int cli_model_check_given(const ln_context *ctx, const cli_options *opt)
         const char *file = cli_given_split(opt->inputs.items[i], name);
         status = file && (check_name(ctx, opt, i, name) || check_file(ctx, opt, name, file));
     }
-    for (int k = 0; !status && !ln_context_input_value(ctx, k, &info); k++) {
+    for (int k = 0; !status && next < opt->inputs.n && !ln_context_input_value(ctx, k, &info);
+         k++) {
         const int is_named = cli_given_is_named(opt, opt->inputs.n, info.name);
         const char *file = is_named ? NULL : cli_given_next(opt, &next);
         status = file ? check_file(ctx, opt, info.name, file) : 0;

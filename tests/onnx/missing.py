@@ -103,6 +103,7 @@ REJECTED = [
      "output 'q' is not produced by any node"),
     ("nodes that need each other", simple(node("Add", ["x", "b"], ["a"], name="one"), node("Relu", ["a"], ["b"]), RELU, inputs=OPEN),
      "node 'one' (Add): it reads what is computed from its own outputs"),
+    ("an input that is listed twice", simple(RELU, inputs=OPEN + OPEN), "input 'x' is listed twice"),
     ("a name that is defined twice", simple(RELU, node("Neg", ["x"], ["y"]), inputs=OPEN), "'y' is defined twice"),
 ]
 

@@ -44,10 +44,21 @@ static void define_outputs(ln_onnx_scope *scope, LnOnnx__Node *const *nodes, siz
             define(scope, nodes[i]->output[k]);
 }
 
+static void define_inputs(ln_onnx_scope *scope, const LnOnnx__Graph *g)
+{
+    for (size_t i = 0; i < g->n_input && !scope->model->base.failed; i++) {
+        const char *const name = ln_onnx_text(g->input[i]->name);
+        if (ln_hash_find(scope->names, name))
+            ln_translation_fail(&scope->model->base,
+                                "input '%s' is listed twice; expected one definition of each name",
+                                name);
+        define(scope, name);
+    }
+}
+
 static void define_all(ln_onnx_scope *scope, const LnOnnx__Graph *g)
 {
-    for (size_t i = 0; i < g->n_input; i++)
-        define(scope, g->input[i]->name);
+    define_inputs(scope, g);
     for (size_t i = 0; i < g->n_initializer; i++)
         define(scope, g->initializer[i]->name);
     for (size_t i = 0; i < g->n_sparse_initializer; i++)
