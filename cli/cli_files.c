@@ -19,8 +19,8 @@
 #include "lightnet/lightnet.h"
 
 /* Of the files that a model's input can be read from. */
-static const char *const suffixes[] = {".webp", ".bmp", ".png", ".jpg", ".jpeg",
-                                       ".pgm",  ".ppm", ".npy", ".pb",  ".bin"};
+static const char *const suffixes[] = {".npy",  ".pb",  ".png", ".jpg", ".jpeg",
+                                       ".webp", ".bmp", ".pgm", ".ppm", ".bin"};
 
 enum { N_SUFFIXES = sizeof(suffixes) / sizeof(suffixes[0]) };
 
@@ -116,6 +116,19 @@ static int by_path(const void *a, const void *b)
     return strcmp(*(char *const *)a, *(char *const *)b);
 }
 
+static int fail_empty(const char *folder)
+{
+    char known[LN_MAXLINE] = "";
+    size_t len = 0;
+    for (int i = 0; i < N_SUFFIXES && len < sizeof(known); i++)
+        len += (size_t)snprintf(known + len, sizeof(known) - len, "%s%s",
+                                !i                   ? ""
+                                : i < N_SUFFIXES - 1 ? ", "
+                                                     : " or ",
+                                suffixes[i]);
+    return cli_fail("%s: the folder has no file to read, of a name that ends in %s", folder, known);
+}
+
 static int find_in_folder(cli_files *files, const char *folder)
 {
     DIR *stream = opendir(folder);
@@ -128,11 +141,7 @@ static int find_in_folder(cli_files *files, const char *folder)
         closedir(stream);
     if (files->n)
         qsort(files->paths, (size_t)files->n, sizeof(*files->paths), by_path);
-    return status || files->n
-               ? status
-               : cli_fail("%s: the folder has no file to read, of a name that ends in .npy, .pb, "
-                          ".png, .jpg, .jpeg, .webp, .bmp, .pgm, .ppm or .bin",
-                          folder);
+    return status || files->n ? status : fail_empty(folder);
 }
 
 /* A pattern */
