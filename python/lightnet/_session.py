@@ -401,8 +401,10 @@ class InferenceSession:
     def _run_maps(self, output_names: Optional[Sequence[str]], input_feed: Feed, run_options: Optional[RunOptions] = None,
                   deadline: Optional[float] = None) -> List[Any]:
         """As run, of a model whose outputs are maps: a list of dicts for each."""
-        names, maps = output_names or self._names, self._model._maps
-        arrays = InferenceSession.run(self, output_names, input_feed, run_options, deadline)
+        if isinstance(output_names, (str, Mapping)):
+            _fail_arguments(output_names)
+        names, maps = list(output_names or self._names), self._model._maps
+        arrays = InferenceSession.run(self, names, input_feed, run_options, deadline)
         return [[dict(zip(maps[name], row)) for row in array.reshape(-1, len(maps[name])).tolist()] if name in maps else array
                 for name, array in zip(names, arrays)]
 
@@ -601,7 +603,9 @@ class InferenceSession:
         cls = type(self)
         own = {name: value for name, value in self.__dict__.items() if name not in OPENED}
         if hasattr(cls, "__setstate__"):
-            return copyreg.__newobj__, (cls,), self.__getstate__() if hasattr(self, "__getstate__") else own  # type: ignore[attr-defined]
+            state = getattr(cls, "__getstate__", None)
+            has_state = state is not getattr(object, "__getstate__", None)  # which it has from Python 3.11 on
+            return copyreg.__newobj__, (cls,), state(self) if state and has_state else own
         return _open_session, (self._model, self._sess_options, self._deadline, cls), own or None
 
     # Attributes of onnxruntime's that public programs read.
