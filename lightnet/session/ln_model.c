@@ -258,6 +258,7 @@ static void warn_of_late_options(const ln_model *model, const ln_context *ctx)
         int is_given;
     } late[] = {{"target", o->target && target && !ln_streq(o->target, target)},
                 {"reference", o->is_reference},
+                {"unoptimized", o->is_unoptimized},
                 {"precision", o->precision != NULL},
                 {"tuning", o->is_tuned},
                 {"disabled_rule", o->disabled != NULL}};

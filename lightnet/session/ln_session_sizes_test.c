@@ -612,6 +612,7 @@ static void note_warning(void *data, int level, const char *text)
 START_TEST(options_of_compilation_warn_where_a_model_is_compiled)
 {
     static const char *const late[][2] = {{"reference", "yes"},
+                                          {"unoptimized", "yes"},
                                           {"precision", "bf16"},
                                           {"tuning", "yes"},
                                           {"disabled_rule", "canonical"}};
