@@ -43,8 +43,6 @@ enum { SMALL = 32 };
 
 /* Writing */
 
-/* Writing */
-
 typedef struct writer {
     ln_protobuf *in;
     unsigned char *data;

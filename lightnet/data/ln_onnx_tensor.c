@@ -333,6 +333,7 @@ tl_tensor *ln_onnx_tensor(const LnOnnx__Tensor *proto, const ln_onnx_source *sou
 
 /* A file of one tensor */
 
+// Takes the bytes. Returns new: their elements; NULL with a reason.
 static tl_tensor *unpack_elements(tl_tensor *bytes, const ln_onnx_packing *p, ln_error *err)
 {
     tl_tensor *t = tl_tensor_zeros(p->ndim, p->dims, p->dtype);

@@ -134,7 +134,7 @@ static int check_shape(const ln_context *ctx, const ln_tensor_entry *te, const i
 int ln_context_set_shape(ln_context *ctx, const char *tname, int ndim, const int *dims)
 {
     ln_context_clear_error(ctx);
-    if (!ln_tensor_table_find(ctx->tensor_table, tname))
+    if (!ln_tensor_table_find(ctx->tensor_table, tname) && !ln_fixed_find(ctx->fixed, tname))
         return ln_fail_as(ctx, LN_NOT_FOUND, "the model has no input '%s'", tname);
     ln_tensor_entry *te = find_loaded(ctx, tname);
     const ln_op *producer = te ? ln_context_creater(ctx, tname) : NULL;

@@ -139,6 +139,9 @@ START_TEST(sets_or_rejects_constants_by_name)
     ck_assert_int_eq(ln_context_set_data(ctx, "w", (const float[]){0, 0}), -1);
     ck_assert_str_eq(ln_context_error(ctx), "the model contains values computed from 'w' instead "
                                             "of it; to set it, compile the model again");
+    ck_assert_int_eq(ln_context_set_shape(ctx, "w", 1, (const int[]){2}), -1);
+    ck_assert_str_eq(ln_context_error(ctx), "the model contains values computed from 'w' instead "
+                                            "of it; to set it, compile the model again");
     ck_assert_int_eq(ln_context_set_data(ctx, "b", (const float[]){3, 4}), 0);
     run(ctx);
     check_output(ctx, "y", 111, 218);
