@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     import numpy as np
 
 PROVIDERS = ["CPUExecutionProvider"]
+UNKNOWN = "tensor(unknown)"
 KEYS = "keys of "  # in metadata, before the name of an output or input that is a map
 WARNING = 2  # of the engine's levels, and of onnxruntime's severities
 ARGUMENTS = ("sess_options", "providers", "provider_options", "deadline")  # of InferenceSession
@@ -49,7 +50,7 @@ class NodeArg:
                  form: int = TENSOR) -> None:
         self.name: str = name
         self.shape: Optional[List[Union[int, str, None]]] = None if shape is None else list(shape)
-        self.type: str = FORMS[form].format(TENSOR_TYPES.get(dtype or "", "tensor(unknown)"))
+        self.type: str = FORMS[form].format(TENSOR_TYPES.get(dtype or "", UNKNOWN))
 
     def __repr__(self) -> str:
         return f"NodeArg(name='{self.name}', type='{self.type}', shape={self.shape})"
@@ -146,10 +147,9 @@ class Model:
         self._engine_model = model
         self._inputs = [NodeArg(*row) for row in model.inputs]
         self._outputs = [NodeArg(*row) for row in model.outputs]
-        metadata = model.metadata
-        # Outputs of ZipMap: the columns of an array, by keys.
-        self._maps = {output.name: json.loads(metadata[KEYS + output.name]) for output in self._outputs
-                      if KEYS + output.name in metadata}
+        # Outputs of ZipMap, which are no tensors in the file: the columns of an array, by keys.
+        keys = {output.name: _keys_of(model.metadata, output) for output in self._outputs}
+        self._maps = {name: found for name, found in keys.items() if found}
         for output in self._outputs:
             if output.name in self._maps:
                 _make_map(output, self._maps[output.name])
@@ -214,10 +214,20 @@ class Model:
         return _open_model, (self.path or self._bytes, self._changes, {**self._options, "log_severity_level": self._severity})
 
 
+def _keys_of(metadata: Mapping[str, str], output: NodeArg) -> List[Any]:
+    """The keys of an output that is a map. A model's own metadata may have the same name, with any value."""
+    if output.type != UNKNOWN:
+        return []
+    try:
+        keys = json.loads(metadata.get(KEYS + output.name, "[]"))
+    except ValueError:
+        return []
+    return keys if isinstance(keys, list) else []
+
+
 def _make_map(output: NodeArg, keys: Sequence[Any]) -> None:
     """A sequence of maps, in the words of onnxruntime."""
-    element = "tensor(float)" if output.type == "tensor(unknown)" else output.type
-    output.type = f"seq(map({'string' if keys and isinstance(keys[0], str) else 'int64'},{element}))"
+    output.type = f"seq(map({'string' if isinstance(keys[0], str) else 'int64'},tensor(float)))"
     output.shape = None
 
 

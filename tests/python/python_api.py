@@ -907,6 +907,16 @@ def zipmap_gives_lists_of_dicts():
 
 
 @test
+def metadata_of_the_model_makes_no_maps():
+    faults = []
+    for text in ("[1]", "no JSON", "{}"):
+        whole = w.graph([w.node("Abs", ["x"], ["y"])], [w.value("x", "float", [2])], [w.value("y", "float", [2])])
+        named = w.model(whole, opset=17) + w.field(14, w.field(1, "keys of y") + w.field(2, text))
+        faults += equal(lightnet.InferenceSession(named).run(None, {"x": [-1, 2]})[0], np.array([1, 2], np.float32))
+    return faults
+
+
+@test
 def inputs_with_a_default_are_overridable():
     whole = w.graph([w.node("Mul", ["x", "k"], ["y"])], [w.value("x", "float", [2]), w.value("k", "float", [])],
                     [w.value("y", "float", [2])], [w.tensor("k", "float", [], [2])])
