@@ -12,7 +12,7 @@ ninja -C "$WORK/build" fuzz/fuzz
 # The program finds its target in its own name.
 "$WORK/build/fuzz/fuzz" -help=1 2>&1 | sed -n 's/.*expected //p' | tr ' ' '\n' | while read -r target; do
     cp "$WORK/build/fuzz/fuzz" "$OUT/fuzz_$target"
-    [ ! -d "fuzz/seeds/$target" ] || (cd "fuzz/seeds/$target" && find . -type f | python3 -m zipfile -c "$OUT/fuzz_${target}_seed_corpus.zip" .)
+    [ ! -d "fuzz/seeds/$target" ] || (cd "fuzz/seeds/$target" && python3 -m zipfile -c "$OUT/fuzz_${target}_seed_corpus.zip" .)
     case $target in
     onnx | onnx_sequence | session) dictionary=onnx ;;
     ir | compiled) dictionary=ir ;;
