@@ -35,7 +35,7 @@ static drawing begin(const uint8_t *data, size_t size)
 
 /* Values */
 
-// Returns the number of elements; 0: too many, or none.
+// Returns the number of elements, or -1 for too many.
 static int draw_dims(drawing *d, const tl_tensor *info, int *ndim, int dims[TL_MAXDIM])
 {
     int len = 1;
@@ -45,7 +45,7 @@ static int draw_dims(drawing *d, const tl_tensor *info, int *ndim, int dims[TL_M
         // Now and then a shape that the model does not allow.
         dims[k] = is_open || !draw(d, 50) ? (int)draw(d, LONGEST) : info->dims[k];
         if (dims[k] > MAX_ELEMENTS || (len *= dims[k]) > MAX_ELEMENTS)
-            return 0;
+            return -1;
     }
     return len;
 }
@@ -108,8 +108,8 @@ static void set_input(drawing *d, const ln_model *model, ln_session *session, in
     int ndim, dims[TL_MAXDIM];
     const tl_tensor *info = ln_model_input_info(model, i);
     const char *name = ln_model_input_name(model, i);
-    const int len = info ? draw_dims(d, info, &ndim, dims) : 0;
-    if (!info || (!len && draw(d, 4)))
+    const int len = info ? draw_dims(d, info, &ndim, dims) : -1;
+    if (len < 0 || (!len && draw(d, 4)))
         return;
     // A type that the model leaves open, and now and then another one.
     const int is_any = !tl_dtype_is_valid(info->dtype) || !draw(d, 50);

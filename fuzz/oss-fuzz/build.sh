@@ -10,13 +10,8 @@ meson setup "$WORK/build" -Dfuzz=enabled -Dfuzz_engine="$LIB_FUZZING_ENGINE" -Db
 ninja -C "$WORK/build" fuzz/fuzz
 
 # The program finds its target in its own name.
-"$WORK/build/fuzz/fuzz" -help=1 2>&1 | sed -n 's/.*expected //p' | tr ' ' '\n' | while read -r target; do
+for target in $(fuzz/corpus.py "$WORK/build" "$WORK/seeds"); do
     cp "$WORK/build/fuzz/fuzz" "$OUT/fuzz_$target"
-    [ ! -d "fuzz/seeds/$target" ] || (cd "fuzz/seeds/$target" && python3 -m zipfile -c "$OUT/fuzz_${target}_seed_corpus.zip" .)
-    case $target in
-    onnx | onnx_sequence | session) dictionary=onnx ;;
-    ir | compiled) dictionary=ir ;;
-    *) dictionary=$target ;;
-    esac
-    [ ! -e "fuzz/dictionaries/$dictionary.dict" ] || cp "fuzz/dictionaries/$dictionary.dict" "$OUT/fuzz_$target.dict"
+    (cd "$WORK/seeds/$target" && python3 -m zipfile -c "$OUT/fuzz_${target}_seed_corpus.zip" .)
+    [ ! -e "$WORK/seeds/$target.dict" ] || cp "$WORK/seeds/$target.dict" "$OUT/fuzz_$target.dict"
 done
