@@ -139,7 +139,7 @@ static void run(drawing *d, const ln_model *model, ln_session *session)
     for (int i = 0; i < ln_model_num_inputs(model); i++)
         if (draw(d, 6))
             set_input(d, model, session, i);
-    (void)ln_session_set_timeout(session, draw(d, 8) ? 2000 : 1);
+    (void)ln_session_set_timeout(session, draw(d, 8) ? 200 : 1);
     if (is_cancelled)
         ln_session_cancel(session);
     if (ln_session_run(session) == LN_OK)
@@ -179,7 +179,7 @@ static ln_options *create_options(void)
 {
     ln_options *options = ln_options_create();
     if (options && ln_options_set(options, "memory_limit", "100000000") == LN_OK &&
-        ln_options_set(options, "open_timeout", "3000") == LN_OK &&
+        ln_options_set(options, "open_timeout", "1000") == LN_OK &&
         ln_options_set(options, "threads", "1") == LN_OK)
         return options;
     ln_options_free(options);
