@@ -5,6 +5,7 @@
 
 #include "cli_color.h"
 #include "cli_print.h"
+#include "lightnet/ln_hash.h"
 
 #include <errno.h>
 #include <stdarg.h>
@@ -44,16 +45,27 @@ int cli_usage(const char *fmt, ...)
     return CLI_WRONG_USAGE;
 }
 
-/* Messages that are kept; NULL: none are. */
-static FILE *held;
-static char *held_text;
-static size_t held_size;
+/* Texts of cli_msg_print so far. */
+static ln_hash *said;
+
+// Without memory, a message may come again.
+static int is_new(const char *text)
+{
+    if (!said)
+        said = ln_hash_create(ln_str_hash, ln_str_cmp, ln_free, NULL);
+    char *key = said ? ln_strdup(text) : NULL;
+    const int added = key ? ln_hash_add(said, key, NULL) : -1;
+    if (added <= 0)
+        ln_free(key);
+    return added != 0;
+}
 
 void cli_msg_print(const char *what, const char *text)
 {
     const cli_style style = !strcmp(what, "warning") ? CLI_YELLOW : CLI_PLAIN;
-    cli_fprint(held ? held : stderr, "%s%s:%s %s\n", cli_color(stderr, style), what,
-               style ? cli_color_end(stderr) : "", text);
+    if (is_new(text))
+        cli_fprint(stderr, "%s%s:%s %s\n", cli_color(stderr, style), what,
+                   style ? cli_color_end(stderr) : "", text);
 }
 
 void cli_warn(const char *fmt, ...)
@@ -64,24 +76,6 @@ void cli_warn(const char *fmt, ...)
     cli_vfprint(stderr, fmt, ap);
     va_end(ap);
     cli_fprint(stderr, "\n");
-}
-
-// Without memory, messages are printed at once.
-void cli_msg_hold(void)
-{
-    held = open_memstream(&held_text, &held_size);
-}
-
-void cli_msg_release(int prints)
-{
-    if (!held)
-        return;
-    fclose(held);
-    held = NULL;
-    if (prints)
-        fwrite(held_text, 1, held_size, stderr);
-    free(held_text);
-    held_text = NULL;
 }
 
 int cli_flush(void)

@@ -18,15 +18,9 @@ __attribute__((format(printf, 1, 2))) int cli_usage(const char *fmt, ...);
 /** Prints "warning: ..." to standard error. */
 __attribute__((format(printf, 1, 2))) void cli_warn(const char *fmt, ...);
 
-/** Prints "WHAT: TEXT" to standard error, or keeps it for cli_msg_release. */
+/** Prints "WHAT: TEXT" to standard error, once for each text: a command may read a model several
+ * times. */
 void cli_msg_print(const char *what, const char *text);
-
-/** Holds messages of cli_msg_print back from now on, for an attempt that may be repeated with the
- * same messages. */
-void cli_msg_hold(void);
-
-/** Ends that; `prints`: prints the messages held back, otherwise drops them. */
-void cli_msg_release(int prints);
 
 /** Flushes standard output. Returns 0, or CLI_FAILED after a message. */
 int cli_flush(void);

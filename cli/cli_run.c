@@ -278,10 +278,7 @@ static int deliver_all(const run *r, const cli_labels *names)
 
 static int set_and_run(run *r)
 {
-    cli_msg_hold();
-    const int is_set = !set_named(r) && !set_unnamed(r);
-    cli_msg_release(!r->has_other);
-    if (!is_set)
+    if (set_named(r) || set_unnamed(r))
         return CLI_FAILED;
     cli_preprocess_warn(r->opt->photo);
     const int status = cli_output_check(r->opt, ln_model_num_outputs(r->model));

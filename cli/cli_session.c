@@ -124,10 +124,8 @@ ln_model *cli_session_try(const cli_options *opt)
 {
     ln_options *options = create_options(opt);
     ln_model *model = NULL;
-    cli_msg_hold();
     if (options)
         open_source(opt->args[0], options, &model);
-    cli_msg_release(model != NULL);
     ln_options_free(options);
     return model;
 }
