@@ -78,6 +78,21 @@ def by_sequence(kind, value):
     return session.run(None, {"s": [value, value], "i": np.array(1)})[0]
 
 
+def by_optional(kind, value):
+    """y = o, of an optional tensor o"""
+    whole = model([w.node("OptionalGetElement", ["o"], ["y"])],
+                  [w.typed("o", w.optional_type(w.tensor_type(kind)))], [w.value("y", kind, None)])
+    return lightnet.InferenceSession(whole).run(None, {"o": value})[0]
+
+
+def by_optional_sequence(kind, value):
+    """y = o[1], of an optional sequence o"""
+    whole = model([w.node("OptionalGetElement", ["o"], ["s"]), w.node("SequenceAt", ["s", "i"], ["y"])],
+                  [w.typed("o", w.optional_type(w.sequence_type(w.tensor_type(kind)))), w.value("i", "int64", [])],
+                  [w.value("y", kind, None)])
+    return lightnet.InferenceSession(whole).run(None, {"o": [value, value], "i": np.array(1)})[0]
+
+
 def by_initializer(kind, value):
     whole = w.graph([w.node("Identity", ["x"], ["y"])], [w.value("x", kind, [2, 3])], [w.value("y", kind, [2, 3])])
     shared = lightnet.Model(w.model(whole, opset=17), initializers={"x": value})
@@ -106,7 +121,7 @@ def quantized(kind, value):
 
 def main():
     tap = Tap()
-    calls = [by_run, by_binding, by_sequence, by_initializer, by_plan]
+    calls = [by_run, by_binding, by_sequence, by_optional, by_optional_sequence, by_initializer, by_plan]
     for kind, forms in FORMS.items():
         for form, value in forms.items():
             for call in calls:
