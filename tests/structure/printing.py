@@ -17,7 +17,6 @@ OTHERS = {
 }
 # Calls that are harmless.
 HARMLESS = {
-    ("cli/cli_msg.c", "fwrite"): "messages that were held back, printed by cli_print.h",
     ("cli/cli_output.c", "tl_tensor_print"): "elements; the text of a tensor escapes strings",
 }
 

@@ -234,6 +234,7 @@ LN_API ln_status ln_session_set_strings(ln_session *session, const char *name, i
 /** As ln_session_set_input, but borrows the data until the input is set or bound again:
  *  each run reads it in place. `data` has `size` bytes, at least those of the shape,
  *  and is aligned to the element size. `data` NULL: removes the value of the input.
+ *  It must not change during a run, which checks indices and sizes before it uses them.
  *  Strings that `data` points to are borrowed, too, also by outputs of the runs. */
 LN_API ln_status ln_session_bind_input(ln_session *session, const char *name, tl_dtype dtype,
                                        int ndim, const int *dims, const void *data, size_t size);
