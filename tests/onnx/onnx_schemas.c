@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Prints the schemas of the ONNX reader, a line for each operator and operator set:
 //
-//     DOMAIN OPERATOR OPSET INPUTS OUTPUTS ATTRIBUTE ...
+//     DOMAIN OPERATOR OPSET INPUTS OUTPUTS ATTRIBUTE:TYPE ...
 //
-// The domain of ONNX itself is "ai.onnx", and "*" any number of inputs or outputs.
+// The domain of ONNX itself is "ai.onnx", and "*" any number of inputs or outputs. Types
+// are rows of AttributeProto.AttributeType.
 
 #include <limits.h>
 #include <stdio.h>
@@ -30,7 +31,7 @@ static void print_schemas(const char *domain, const ln_onnx_schema *schema, int 
             print_len(schema->outputs, opset);
             while (ln_onnx_next_word(&list, &word))
                 if (ln_onnx_word_is_in(&word, opset))
-                    printf(" %.*s", word.len, word.text);
+                    printf(" %.*s:%d", word.len, word.text, word.type);
             printf("\n");
         }
     }

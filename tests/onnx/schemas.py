@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: Apache-2.0
-"""usage: schemas.py LIGHTNET ONNX_SCHEMAS. Attributes, inputs and outputs that an operator does not have at its operator set are
-rejected. The tables of the reader, which the second program prints, are the schemas of the ONNX package."""
+"""usage: schemas.py LIGHTNET ONNX_SCHEMAS. Attributes, inputs and outputs that an operator does not have at its operator set, and
+attributes of other types, are rejected. The tables of the reader, which the second program prints, are the schemas of the ONNX package."""
 import os
 import subprocess
 import sys
@@ -19,7 +19,7 @@ except ImportError:
 
 sys.path.append(os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "structure"))
 from onnx_case import CONTRIB, ML, call, error_of, write
-from onnx_writer import attribute, function, graph, model, node, ref, repeated, tensor, value
+from onnx_writer import attribute, field, function, graph, model, node, ref, repeated, tensor, value
 from tap import Tap
 
 ANY = 2 ** 31 - 1  # the package's number of variadic inputs
@@ -52,7 +52,7 @@ def faults_of_tables(ours):
         except defs.SchemaError:  # younger, or not of the standard
             continue
         compared += 1
-        wanted = schema.max_input, schema.max_output, set(schema.attributes)
+        wanted = schema.max_input, schema.max_output, {f"{name}:{each.type.value}" for name, each in schema.attributes.items()}
         if (inputs, outputs, attributes) != wanted:
             faults.append(f"{domain}.{operator}, set {opset}: {inputs, outputs, sorted(attributes)}, expected {wanted}")
     return faults + ([] if compared > 2000 else [f"only {compared} schemas were compared"])
@@ -110,6 +110,24 @@ REJECTED = [
      "unrecognized attribute 'max_value' for operator Act; expected one that the function declares"),
     ("a duplicate", simple(node("Elu", ["x"], ["y"], alpha=1.0) + repeated(5, [attribute("alpha", 2.0)])),
      "duplicate attribute 'alpha', expected each once"),
+    ("a duplicate of a function's", simple(node("Act", ["x"], ["y"], domain="acme", slope=0.5) + repeated(5, [attribute("slope", 2.0)]),
+                                           functions=[function("acme", "Act", ["a"], ["b"], [LEAKY], attributes=["slope"])]),
+     "duplicate attribute 'slope', expected each once"),
+    ("one of another type", simple(node("LeakyRelu", ["x"], ["y"], alpha=1)),
+     "LeakyRelu, opset 17): attribute 'alpha' is of type INT, expected FLOAT"),
+    ("one of another type, which nothing reads", simple(node("Multinomial", ["x"], ["y"], sample_size=2, seed=1)),
+     "attribute 'seed' is of type INT, expected FLOAT"),
+    ("one of the type of older operator sets", simple(node("Cast", ["x"], ["y"], to="FLOAT"), opset=6),
+     "attribute 'to' is of type STRING, expected INT"),
+    ("one of another type in a branch", in_branch(node("Softmax", ["x"], ["b"], axis=[1])), "attribute 'axis' is of type INTS, expected INT"),
+    ("one of another type in a function", in_function(node("LeakyRelu", ["a"], ["b"], alpha=ref("slope", "INT"))),
+     "attribute 'alpha' is of type INT, expected FLOAT"),
+    ("one of another type of com.microsoft", simple(node("FusedMatMul", ["x", "x"], ["y"], domain=CONTRIB, transB=1.0)),
+     "attribute 'transB' is of type FLOAT, expected INT"),
+    ("one of another type of ai.onnx.ml", simple(node("Normalizer", ["x"], ["y"], domain=ML, norm=["L1"])),
+     "attribute 'norm' is of type STRINGS, expected STRING"),
+    ("one with a value of another type", simple(node("LeakyRelu", ["x"], ["y"]) + repeated(5, [field(1, "alpha") + field(3, 1) + field(20, 1)])),
+     "attribute 'alpha' is of type INT, expected FLOAT"),
     ("an input too many", simple(node("Relu", ["x", "one"], ["y"])), "2 inputs, expected at most 1"),
     ("an input of newer operator sets", simple(node("Clip", ["x", "one"], ["y"]), opset=6), "2 inputs, expected at most 1"),
     ("an output too many", simple(node("Relu", ["x"], ["y", "z"])), "2 outputs, expected at most 1"),

@@ -108,6 +108,10 @@ int ln_onnx_newest_opset(const char *domain);
 const LnOnnx__Attribute *ln_onnx_find_attr(const ln_onnx_scope *scope, const LnOnnx__Node *node,
                                            const char *name);
 
+/** -1, and the node fails: the attribute is of another type than this row of
+ *  AttributeProto.AttributeType. In ln_onnx_node.c. */
+int ln_onnx_want_type(ln_onnx_node *n, const LnOnnx__Attribute *a, int type);
+
 /** Enters the functions of the model. -1 with a reason: no memory. */
 int ln_onnx_index_functions(ln_onnx_model *m);
 

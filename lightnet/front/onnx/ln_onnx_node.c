@@ -145,46 +145,55 @@ void ln_onnx_axes(ln_onnx_node *n, const int64_t *given, int len, int ndim, int 
     }
 }
 
-/* Attributes: the rows of AttributeProto.AttributeType that are read */
+/* Attributes: the rows of AttributeProto.AttributeType */
 
-enum { FLOAT = 1, INT, STRING, TENSOR, GRAPH, FLOATS, INTS, STRINGS, TYPE = 13 };
+enum { FLOAT = 1, INT, STRING, TENSOR, GRAPH, FLOATS, INTS, STRINGS, SPARSE = 11, TYPE = 13, END };
 
-static const char *const type_names[] = {
+static const char *const type_names[END] = {
     "UNDEFINED", "FLOAT",   "INT",     "STRING", "TENSOR",        "GRAPH",          "FLOATS",
     "INTS",      "STRINGS", "TENSORS", "GRAPHS", "SPARSE_TENSOR", "SPARSE_TENSORS", "TYPE_PROTO"};
 
-// Files of the first IR version leave the type out.
-static int guess_type(const LnOnnx__Attribute *a)
+/** The type of the value, where it has one and none of the type that it states: files of the first
+ *  IR version state none. 0: neither. */
+static int type_of(const LnOnnx__Attribute *a)
 {
-    return a->has_f       ? FLOAT
-           : a->has_i     ? INT
-           : a->has_s     ? STRING
-           : a->t         ? TENSOR
-           : a->g         ? GRAPH
-           : a->tp        ? TYPE
-           : a->n_floats  ? FLOATS
-           : a->n_ints    ? INTS
-           : a->n_strings ? STRINGS
-                          : 0;
+    const int values[END] = {[FLOAT] = a->has_f,
+                             [INT] = a->has_i,
+                             [STRING] = a->has_s,
+                             [TENSOR] = a->t != NULL,
+                             [GRAPH] = a->g != NULL,
+                             [FLOATS] = a->n_floats > 0,
+                             [INTS] = a->n_ints > 0,
+                             [STRINGS] = a->n_strings > 0,
+                             [SPARSE] = a->sparse_tensor != NULL,
+                             [TYPE] = a->tp != NULL};
+    int first = 0;
+    if (a->type > 0 && a->type < END && values[a->type])
+        return a->type;
+    while (first < END && !values[first])
+        first++;
+    return first < END ? first : a->type;
+}
+
+int ln_onnx_want_type(ln_onnx_node *n, const LnOnnx__Attribute *a, int type)
+{
+    const int there = type_of(a);
+    char buf[32];
+    if (there == type || !there) // an empty list has no sign of its type
+        return 0;
+    snprintf(buf, sizeof(buf), "type %d", there);
+    ln_emit_fail_as(&n->emit, LN_BAD_MODEL, "attribute '%s' is of type %s, expected %s", a->name,
+                    there > 0 && there < END ? type_names[there] : buf, type_names[type]);
+    return -1;
 }
 
 // NULL: the node does not have it, or something failed.
 static const LnOnnx__Attribute *attr(ln_onnx_node *n, const char *name, int type)
 {
-    char buf[32];
     if (n->model->base.failed)
         return NULL;
     const LnOnnx__Attribute *a = ln_onnx_find_attr(n->scope, n->proto, name);
-    if (!a)
-        return NULL;
-    const int there = a->type ? a->type : guess_type(a);
-    if (there == type || !there) // an empty list has no sign of its type
-        return a;
-    const int has_name = there >= 0 && (size_t)there < sizeof(type_names) / sizeof(type_names[0]);
-    snprintf(buf, sizeof(buf), "type %d", there);
-    ln_emit_fail_as(&n->emit, LN_BAD_MODEL, "attribute '%s' is of type %s, expected %s", name,
-                    has_name ? type_names[there] : buf, type_names[type]);
-    return NULL;
+    return a && !ln_onnx_want_type(n, a, type) ? a : NULL;
 }
 
 int ln_onnx_has_attr(const ln_onnx_node *n, const char *name)
@@ -304,7 +313,7 @@ const char *ln_onnx_text_constant(ln_onnx_node *n, const char *name)
     const LnOnnx__Attribute *const a = ln_onnx_find_attr(n->scope, n->proto, name);
     if (!a || n->model->base.failed)
         return NULL;
-    const int is_list = (a->type ? a->type : guess_type(a)) == STRINGS || a->n_strings;
+    const int is_list = type_of(a) == STRINGS;
     if (!attr(n, name, is_list ? STRINGS : STRING))
         return NULL;
     // Constants are known by the addresses of their messages.

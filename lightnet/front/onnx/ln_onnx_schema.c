@@ -24,12 +24,23 @@ static int read_bound(const char **list, const char *sign, int deflt)
     return bound;
 }
 
+/** The type behind a colon, which *list is moved behind; 0 without one. */
+static int read_type(const char **list)
+{
+    if (**list != ':')
+        return 0;
+    const char *const letter = strchr(LN_ONNX_TYPES, (*list)[1]);
+    *list += 2;
+    return (int)(letter - LN_ONNX_TYPES);
+}
+
 int ln_onnx_next_word(const char **list, ln_onnx_word *word)
 {
     *list += strspn(*list, " ");
     word->text = *list;
-    word->len = (int)strcspn(*list, " <>");
+    word->len = (int)strcspn(*list, " :<>");
     *list += word->len;
+    word->type = read_type(list);
     word->since = read_bound(list, ">=", 0);
     word->before = read_bound(list, "<", INT_MAX);
     return word->len > 0;
@@ -162,22 +173,19 @@ static void write_hint(char *hint, const char *list, int opset, const char *name
 }
 
 /** Of several attributes with one name, all but one would be ignored. */
-static void check_duplicate(ln_onnx_node *n, size_t i)
+static void check_duplicate(ln_onnx_node *n, const LnOnnx__Attribute *a)
 {
-    LnOnnx__Attribute *const *const attrs = n->proto->attribute;
-    for (size_t k = 0; k < i; k++)
-        if (strcmp(attrs[k]->name, attrs[i]->name) == 0)
-            ln_emit_fail(&n->emit, "duplicate attribute '%.200s', expected each once",
-                         attrs[i]->name);
+    if (ln_onnx_find_attr(n->scope, n->proto, a->name) != a)
+        ln_emit_fail(&n->emit, "duplicate attribute '%.200s', expected each once", a->name);
 }
 
-static void check_attr(ln_onnx_node *n, size_t i, const char *list, ln_onnx_leftovers *l)
+static void check_attr(ln_onnx_node *n, const LnOnnx__Attribute *a, const char *list,
+                       ln_onnx_leftovers *l)
 {
-    const LnOnnx__Attribute *const a = n->proto->attribute[i];
     char hint[HINT_SIZE];
     ln_onnx_word known;
     if (find_word(list, a->name, n->opset, &known)) {
-        check_duplicate(n, i); // up to the first one, as often as the list has words
+        ln_onnx_want_type(n, a, known.type);
     } else if (!note_leftover(l, n, a, &known)) {
         write_hint(hint, list, n->opset, a->name, &known);
         ln_emit_fail(&n->emit, "unrecognized attribute '%.200s' for operator %.200s; %s", a->name,
@@ -202,18 +210,25 @@ static void check_len(ln_onnx_node *n, const char *what, int len, int most)
         ln_emit_fail(&n->emit, "%d %s, expected at most %d", len, what, most);
 }
 
+static void check_names(ln_onnx_node *n)
+{
+    for (size_t i = 0; i < n->proto->n_attribute && !ln_onnx_failed(n); i++)
+        if (!n->proto->attribute[i]->name)
+            ln_emit_fail(&n->emit, "attribute %zu has no name", i);
+}
+
 void ln_onnx_check_node(ln_onnx_node *n, const LnOnnx__Function *function, ln_onnx_leftovers *l)
 {
     const ln_onnx_schema *const schema =
         function ? NULL : ln_onnx_find_schema(n->proto->domain, n->proto->op_type);
+    check_names(n);
     for (size_t i = 0; i < n->proto->n_attribute && !ln_onnx_failed(n); i++) {
         const LnOnnx__Attribute *const a = n->proto->attribute[i];
-        if (!a->name)
-            ln_emit_fail(&n->emit, "attribute %zu has no name", i);
-        else if (function)
+        check_duplicate(n, a);
+        if (function)
             check_call(n, function, a);
         else if (schema)
-            check_attr(n, i, schema->attrs, l);
+            check_attr(n, a, schema->attrs, l);
     }
     if (!schema)
         return;

@@ -4,9 +4,9 @@
 //
 // A schema's lists consist of words, with the operator sets that have them: all, those from N on
 // (">=N"), those before N ("<N"). Lengths are the max numbers of inputs and outputs, "*": any;
-// the last one that applies counts.
+// the last one that applies counts. Attributes have the letter of their type (LN_ONNX_TYPES).
 //
-//     {"Clip", "1 3>=11", "1", "consumed_inputs<6 max<11 min<11"}
+//     {"Clip", "1 3>=11", "1", "consumed_inputs:I<6 max:f<11 min:f<11"}
 //
 // Sources: ONNX's operator schemas; for com.microsoft, those of ONNX Runtime.
 
@@ -26,10 +26,15 @@ extern const ln_onnx_schema ln_onnx_schemas_preview[]; /* of the domain ai.onnx.
 extern const ln_onnx_schema ln_onnx_schemas_ml[];      /* of the domain ai.onnx.ml */
 extern const ln_onnx_schema ln_onnx_schemas_contrib[]; /* of the domain com.microsoft */
 
+/* The letters of FLOAT, INT, STRING, ...: at the index of their row of
+ * AttributeProto.AttributeType. */
+#define LN_ONNX_TYPES "-fistgFISTGpPy"
+
 /* A word of a list: `len` bytes, for operator sets since .. before - 1. */
 typedef struct ln_onnx_word {
     const char *text;
     int len;
+    int type; /* a row of AttributeProto.AttributeType; 0: none */
     int since, before;
 } ln_onnx_word;
 
@@ -53,8 +58,8 @@ typedef struct ln_onnx_leftovers {
     char first[LN_ONNX_LEFTOVERS][256]; /* the node */
 } ln_onnx_leftovers;
 
-/** The node fails if it has more inputs or outputs than its operator, or other attributes; with
- *  `function`, other attributes than that function declares. */
+/** The node fails if it has more inputs or outputs than its operator, or attributes of other names
+ *  or types; with `function`, other attributes than that function declares. */
 void ln_onnx_check_node(ln_onnx_node *n, const LnOnnx__Function *function,
                         ln_onnx_leftovers *leftovers);
 

@@ -54,11 +54,14 @@ START_TEST(each_schema_is_of_a_supported_operator_and_in_order)
 }
 END_TEST
 
-/** Words that are separated by one blank, each with bounds that some operator set is within. */
-static void check_list(const char *op_type, const char *list)
+/** Words that are separated by one blank, each with bounds that some operator set is within;
+ *  attributes have a type. */
+static void check_list(const char *op_type, const char *list, int is_of_attrs)
 {
     ln_onnx_word word;
     while (ln_onnx_next_word(&list, &word)) {
+        ck_assert_msg(is_of_attrs == (word.type > 0 && word.type < (int)strlen(LN_ONNX_TYPES)),
+                      "%s: type of %s", op_type, word.text);
         ck_assert_msg(word.since < word.before && (*list == '\0' || *list == ' '), "%s: %s",
                       op_type, word.text);
     }
@@ -69,9 +72,9 @@ START_TEST(lists_are_well_formed)
 {
     for (size_t i = 0; i < sizeof(tables) / sizeof(tables[0]); i++) {
         for (const ln_onnx_schema *schema = tables[i]; schema->op_type; schema++) {
-            check_list(schema->op_type, schema->inputs);
-            check_list(schema->op_type, schema->outputs);
-            check_list(schema->op_type, schema->attrs);
+            check_list(schema->op_type, schema->inputs, 0);
+            check_list(schema->op_type, schema->outputs, 0);
+            check_list(schema->op_type, schema->attrs, 1);
             ck_assert_int_gt(ln_onnx_schema_len(schema->outputs, 1), 0);
         }
     }
@@ -80,11 +83,13 @@ END_TEST
 
 START_TEST(bounds_select_the_words_of_an_operator_set)
 {
-    const char *list = "a<6 bc>=3<5  d";
+    const char *list = "a:f<6 bc:S>=3<5  d";
     ln_onnx_word word;
     ck_assert(ln_onnx_next_word(&list, &word));
+    ck_assert_int_eq(word.type, 1); // AttributeProto.FLOAT
     ck_assert(word.len == 1 && ln_onnx_word_is_in(&word, 5) && !ln_onnx_word_is_in(&word, 6));
     ck_assert(ln_onnx_next_word(&list, &word));
+    ck_assert_int_eq(word.type, 8); // AttributeProto.STRINGS
     ck_assert(word.len == 2 && !ln_onnx_word_is_in(&word, 2) && ln_onnx_word_is_in(&word, 3) &&
               ln_onnx_word_is_in(&word, 4) && !ln_onnx_word_is_in(&word, 5));
     ck_assert(ln_onnx_next_word(&list, &word));
