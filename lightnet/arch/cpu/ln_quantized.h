@@ -6,6 +6,7 @@
 #define LN_QUANTIZED_H
 
 #include <stdint.h>
+#include <string.h>
 
 #include "lightnet/ln_arch.h"
 #include "tensorlight/tl_quantized.h"
@@ -87,6 +88,22 @@ static inline size_t ln_quantized_sums(const tl_tensor *weight_zero, const tl_te
                                        const tl_tensor *dst, int group)
 {
     return weight_zero ? tl_quantized_conv2d_sums(src, dst, group) : 0;
+}
+
+/** The columns of a matrix, or of each of several, [.., k, n] or, if `is_transposed`, [.., n, k].
+ */
+static inline int ln_quantized_columns(const tl_tensor *weight, int is_transposed)
+{
+    return weight->dims[weight->ndim - (is_transposed ? 2 : 1)];
+}
+
+/** Whether `weight` is one packed matrix, or one for each matrix of `src`. */
+static inline int ln_quantized_has_matrices(const tl_tensor *weight, const tl_tensor *src)
+{
+    if (weight->ndim <= 2)
+        return weight->ndim == 2;
+    return weight->ndim == src->ndim &&
+           memcmp(weight->dims, src->dims, (size_t)(src->ndim - 2) * sizeof(*src->dims)) == 0;
 }
 
 /** All arguments of a call: each tensor may be NULL. */

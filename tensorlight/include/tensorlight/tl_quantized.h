@@ -125,9 +125,10 @@ TL_API int tl_exec_quantized_winograd(const tl_exec *exec, const tl_tensor *src,
  *  that tl_exec_quantized_matmul reads for 16 columns. */
 TL_API size_t tl_quantized_matmul_packed(int k);
 
-/** weight TL_INT8 [k, n], or [n, k] with `is_transposed`; bias, factor, addend as those of
- *  tl_exec_quantized_conv2d_pack, with n in the place of OC -> dst TL_INT8 [ceil(n / 16),
- *  tl_quantized_matmul_packed(k)], as for a convolution of 1 x 1. */
+/** weight TL_INT8 [.., k, n], or [.., n, k] with `is_transposed`; bias, factor, addend as those of
+ *  tl_exec_quantized_conv2d_pack, with n in the place of OC, the same for each matrix -> dst
+ * TL_INT8
+ *  [.., ceil(n / 16), tl_quantized_matmul_packed(k)], as for a convolution of 1 x 1. */
 TL_API int tl_exec_quantized_matmul_pack(const tl_exec *exec, const tl_tensor *weight,
                                          const tl_tensor *bias, const tl_tensor *factor,
                                          const tl_tensor *addend, tl_tensor *dst,
@@ -140,8 +141,9 @@ TL_API size_t tl_quantized_matmul_scratch(const tl_tensor *src, const tl_tensor 
 /** As tl_quantized_conv2d_sums, of rows. */
 TL_API size_t tl_quantized_matmul_sums(const tl_tensor *src);
 
-/** src TL_UINT8 [.., m, k], weight packed by tl_exec_quantized_matmul_pack -> dst TL_FLOAT,
- *  TL_UINT8 or TL_INT32 [.., m, n]. -1 with a reason as above. */
+/** src TL_UINT8 [.., m, k], weight packed by tl_exec_quantized_matmul_pack, one matrix or one for
+ *  each matrix of src -> dst TL_FLOAT, TL_UINT8 or TL_INT32 [.., m, n]. -1 with a reason as above.
+ */
 TL_API int tl_exec_quantized_matmul(const tl_exec *exec, const tl_tensor *src,
                                     const tl_tensor *weight, tl_tensor *dst,
                                     const tl_quantized_param *q);

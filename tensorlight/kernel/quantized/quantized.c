@@ -18,9 +18,9 @@ const tl_quad_kernel *tl_quad_kernel_for(const tl_exec *exec)
 tl_quad_job tl_quad_job_of(const tl_tensor *weight, const tl_tensor *dst,
                            const tl_quantized_param *q)
 {
-    assert(weight->dtype == TL_INT8 && weight->ndim == 2);
+    assert(weight->dtype == TL_INT8 && weight->ndim >= 2);
     assert(dst->dtype == TL_FLOAT || dst->dtype == TL_UINT8 || dst->dtype == TL_INT32);
-    tl_quad_job job = {.weight_step = (size_t)weight->dims[1],
+    tl_quad_job job = {.weight_step = (size_t)weight->dims[weight->ndim - 1],
                        .dtype = dst->dtype,
                        .q = *q,
                        .zeros = {.zero = q->weight_zero}};

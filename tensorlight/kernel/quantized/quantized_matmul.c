@@ -14,7 +14,7 @@ enum {
     TILE_ROWS = 14,            // of the largest tile
 };
 
-/** A product, divided into units: some rows by some blocks of columns. */
+/** Products, divided into units: some rows of one of them by some blocks of columns. */
 typedef struct product {
     const tl_quad_kernel *kernel;
     tl_quad_job job;
@@ -23,7 +23,8 @@ typedef struct product {
     char *dst, *scratch;
     size_t dst_size; // bytes of an element
     size_t bytes;    // of a source byte, laid
-    size_t rows;
+    size_t batches;  // of matrices, each with its rows
+    size_t rows;     // of one
     int k, columns, blocks;
     size_t rows_per_unit, row_units;
     int blocks_per_unit, block_units;
@@ -67,11 +68,13 @@ static void divide(product *p)
     p->slot_size = slot_of(p, p->rows_per_unit);
 }
 
-static product product_of(const tl_tensor *src, const tl_tensor *dst, int bytes)
+static product product_of(const tl_tensor *src, const tl_tensor *dst, size_t batches, int bytes)
 {
-    product p = {
-        .k = src->dims[src->ndim - 1], .columns = dst->dims[dst->ndim - 1], .bytes = (size_t)bytes};
-    p.rows = p.columns ? (size_t)dst->len / (size_t)p.columns : 0;
+    product p = {.k = src->dims[src->ndim - 1],
+                 .columns = dst->dims[dst->ndim - 1],
+                 .batches = batches,
+                 .bytes = (size_t)bytes};
+    p.rows = p.columns ? (size_t)dst->len / (size_t)p.columns / batches : 0;
     p.blocks = tl_blocks(p.columns);
     divide(&p);
     return p;
@@ -79,9 +82,9 @@ static product product_of(const tl_tensor *src, const tl_tensor *dst, int bytes)
 
 size_t tl_quantized_matmul_scratch(const tl_tensor *src, const tl_tensor *dst, int threads)
 {
-    size_t most = 0; // any kernel may run; fewer rows may make larger units
+    size_t most = 0; // any kernel may run; fewer rows, also of several, may make larger units
     for (int bytes = 1; bytes <= 2; bytes++) {
-        const product p = product_of(src, dst, bytes);
+        const product p = product_of(src, dst, 1, bytes);
         const size_t size = slot_of(&p, tl_min_size(p.rows, most_rows(&p)));
         most = size > most ? size : most;
     }
@@ -115,8 +118,11 @@ static void lay_rows(const product *p, const uint8_t *src, size_t rows, uint8_t 
 
 static void run_unit(product *p, size_t unit, size_t slot)
 {
-    const size_t place = unit / p->block_units, row = place * p->rows_per_unit;
-    const size_t rows = tl_min_size(p->rows_per_unit, p->rows - row);
+    const size_t place = unit / p->block_units, batch = place / p->row_units;
+    const size_t begin = place % p->row_units * p->rows_per_unit;
+    const size_t rows = tl_min_size(p->rows_per_unit, p->rows - begin);
+    const size_t row = batch * p->rows + begin;
+    const int8_t *const weight = p->weight + batch * p->blocks * p->job.weight_step;
     uint8_t *const laid = (uint8_t *)p->scratch + slot * p->slot_size;
     tl_quad_job job = p->job;
     if (job.zeros.sums)
@@ -132,7 +138,7 @@ static void run_unit(product *p, size_t unit, size_t slot)
         const int lanes = tl_min(TL_BLOCK, p->columns - (b + n - 1) * TL_BLOCK);
         const size_t to = row * p->columns + (size_t)b * TL_BLOCK;
         job.zeros.channel = b * TL_BLOCK;
-        p->kernel->line(&job, laid, p->weight + b * job.weight_step, p->dst + to * p->dst_size,
+        p->kernel->line(&job, laid, weight + b * job.weight_step, p->dst + to * p->dst_size,
                         (int)rows, n, lanes);
     }
 }
@@ -155,17 +161,19 @@ int tl_exec_quantized_matmul(const tl_exec *exec, const tl_tensor *src, const tl
     assert(src->dtype == TL_UINT8);
     const ptrdiff_t tap = 0;
     const tl_quad_kernel *const kernel = tl_quad_kernel_for(exec);
-    product p = product_of(src, dst, kernel->bytes);
     tl_exec rest;
     if (dst->len == 0)
         return 0;
+    const int *const packed = weight->dims + weight->ndim - 2;
+    const size_t batches = (size_t)weight->len / ((size_t)packed[0] * (size_t)packed[1]);
+    product p = product_of(src, dst, batches, kernel->bytes);
     p.job = tl_quad_job_of(weight, dst, q);
     if (q->weight_zero) {
         if (tl_quad_take_scratch(exec, tl_quantized_matmul_sums(src), &rest) < 0)
             return -1;
         p.job.zeros.sums = exec->scratch;
         p.job.zeros.group = p.job.zeros.outputs = p.columns;
-        tl_quad_sum_rows(exec, src->data, p.rows, (size_t)p.k, q->zero, exec->scratch);
+        tl_quad_sum_rows(exec, src->data, batches * p.rows, (size_t)p.k, q->zero, exec->scratch);
         exec = &rest;
     }
     if (tl_check_scratch(exec, p.slot_size, "for a matrix product") < 0)
@@ -182,7 +190,7 @@ int tl_exec_quantized_matmul(const tl_exec *exec, const tl_tensor *src, const tl
     p.dst_size = tl_size_of(dst->dtype);
     p.scratch = exec->scratch;
     const size_t slots = p.slot_size ? exec->scratch_size / p.slot_size : TL_MOST_SLOTS;
-    tl_parallel_slots(exec, p.row_units * p.block_units, tl_min_size(slots, TL_MOST_SLOTS),
-                      run_units, &p);
+    tl_parallel_slots(exec, p.batches * p.row_units * p.block_units,
+                      tl_min_size(slots, TL_MOST_SLOTS), run_units, &p);
     return 0;
 }

@@ -59,6 +59,7 @@ typedef struct pack_job {
     const tl_tensor *bias, *factor, *addend;
     int8_t *dst;
     size_t row, tap;
+    size_t matrix; // weights of one of several matrices, which share the heads
 } pack_job;
 
 static int outputs_of(const pack_job *job)
@@ -67,7 +68,7 @@ static int outputs_of(const pack_job *job)
 }
 
 /** The weight between channel `o` of the result and channel `c` of the source; 0: there is none. */
-static inline int weight_of(const pack_job *job, int o, int c, int tap)
+static inline int weight_of(const pack_job *job, const int8_t *weight, int o, int c, int tap)
 {
     const tl_conv_groups *const g = &job->groups;
     const int k = c - o / g->out * g->in; // of its group
@@ -75,22 +76,48 @@ static inline int weight_of(const pack_job *job, int o, int c, int tap)
         return 0;
     const size_t plane =
         job->is_source_first ? (size_t)c * g->out + o % g->out : (size_t)o * g->in + k;
-    return job->weight[plane * job->taps.n + tap];
+    return weight[plane * job->taps.n + tap];
+}
+
+/** Whether a quad of weights is a part of a matrix [k, n] without gaps. */
+static int is_whole_quad(const pack_job *job, int o, int c)
+{
+    return job->is_source_first && job->taps.n == 1 && job->groups.n == 1 &&
+           o + TL_BLOCK <= job->groups.out && c + TL_QUAD <= job->groups.in;
+}
+
+/** pack_quad of such a quad: its transpose. */
+static void pack_whole_quad(const pack_job *job, const int8_t *weight, int o, int c, int8_t *dst,
+                            int32_t *sums)
+{
+    const size_t n = (size_t)job->groups.out;
+    const int8_t *const from = weight + (size_t)c * n + o;
+    for (int i = 0; i < TL_BLOCK; i++)
+        for (int k = 0; k < TL_QUAD; k++)
+            dst[i * TL_QUAD + k] = from[(size_t)k * n + i];
+    for (int i = 0; i < TL_BLOCK; i++)
+        sums[i] += from[i] + from[n + i] + from[2 * n + i] + from[3 * n + i];
 }
 
 /** The weights of four channels from `c` on for one tap. Adds them to the sums of the outputs. */
-static void pack_quad(const pack_job *job, int o, int c, int tap, int8_t *dst, int32_t *sums)
+static void pack_quad(const pack_job *job, const int8_t *weight, int o, int c, int tap, int8_t *dst,
+                      int32_t *sums)
 {
+    if (is_whole_quad(job, o, c)) {
+        pack_whole_quad(job, weight, o, c, dst, sums);
+        return;
+    }
     for (int i = 0; i < TL_BLOCK; i++)
         for (int k = 0; k < TL_QUAD; k++) {
-            const int w = weight_of(job, o + i, c + k, tap);
+            const int w = weight_of(job, weight, o + i, c + k, tap);
             dst[i * TL_QUAD + k] = (int8_t)w;
             sums[i] += w;
         }
 }
 
 /** The taps begin .. end-1 of a block of the result, after a head. */
-static void pack_grid(const pack_job *job, size_t block, int begin, int end, int8_t *dst)
+static void pack_grid(const pack_job *job, const int8_t *weight, size_t block, int begin, int end,
+                      int8_t *dst)
 {
     const int o = (int)block * TL_BLOCK;
     const tl_conv_span span = tl_conv_span_of(&job->groups, (int)block, 1);
@@ -100,34 +127,37 @@ static void pack_grid(const pack_job *job, size_t block, int begin, int end, int
     for (int first = 0; first < span.channels; first += TL_BLOCK)
         for (int i = begin; i < end; i++)
             for (int c = first; c < first + TL_BLOCK && c < span.channels; c += TL_QUAD) {
-                pack_quad(job, o, span.block * TL_BLOCK + c, job->taps.order[i], to,
+                pack_quad(job, weight, o, span.block * TL_BLOCK + c, job->taps.order[i], to,
                           head.weight_sum);
                 to += TL_BLOCK * TL_QUAD;
             }
     memcpy(dst, &head, sizeof(head));
 }
 
-static void pack_block(const pack_job *job, size_t block)
+/** Row `row` of the result: a block of one of the matrices. */
+static void pack_row(const pack_job *job, size_t row)
 {
-    int8_t *dst = job->dst + block * job->row;
+    const size_t blocks = (size_t)tl_blocks(outputs_of(job)), block = row % blocks;
+    const int8_t *const weight = job->weight + row / blocks * job->matrix;
+    int8_t *dst = job->dst + row * job->row;
     memset(dst, 0, job->row); // other rows may be longer
     for (int g = 0, begin = 0; g < job->taps.n_grids; begin = job->taps.end[g++]) {
-        pack_grid(job, block, begin, job->taps.end[g], dst);
+        pack_grid(job, weight, block, begin, job->taps.end[g], dst);
         dst += sizeof(tl_quantized_head) + (size_t)(job->taps.end[g] - begin) * job->tap;
     }
 }
 
-static void pack_blocks(void *arg, size_t begin, size_t end)
+static void pack_rows(void *arg, size_t begin, size_t end)
 {
-    for (size_t b = begin; b < end; b++)
-        pack_block(arg, b);
+    for (size_t r = begin; r < end; r++)
+        pack_row(arg, r);
 }
 
 static int pack(const tl_exec *exec, pack_job *job, const tl_tensor *bias, const tl_tensor *factor,
                 const tl_tensor *addend, tl_tensor *dst)
 {
-    assert(dst->dtype == TL_INT8 && dst->ndim == 2);
-    assert(dst->dims[0] == tl_blocks(outputs_of(job)));
+    assert(dst->dtype == TL_INT8 && dst->ndim >= 2);
+    assert(dst->dims[dst->ndim - 2] == tl_blocks(outputs_of(job)));
     assert(!bias || (bias->dtype == TL_INT32 && bias->len == outputs_of(job)));
     assert(!factor || factor->len == 1 || factor->len == outputs_of(job));
     assert(!addend || (addend->dtype == TL_FLOAT && addend->len == outputs_of(job)));
@@ -135,8 +165,8 @@ static int pack(const tl_exec *exec, pack_job *job, const tl_tensor *bias, const
     job->factor = factor;
     job->addend = addend;
     job->dst = dst->data;
-    assert(job->row == (size_t)dst->dims[1]);
-    tl_parallel(exec, (size_t)dst->dims[0], tl_axis_grain(job->row), pack_blocks, job);
+    assert(job->row == (size_t)dst->dims[dst->ndim - 1]);
+    tl_parallel(exec, (size_t)dst->len / job->row, tl_axis_grain(job->row), pack_rows, job);
     return 0;
 }
 
@@ -164,14 +194,15 @@ int tl_exec_quantized_matmul_pack(const tl_exec *exec, const tl_tensor *weight,
                                   const tl_tensor *bias, const tl_tensor *factor,
                                   const tl_tensor *addend, tl_tensor *dst, int is_transposed)
 {
-    const int *const dims = weight->dims;
-    assert(weight->dtype == TL_INT8 && weight->ndim == 2);
+    const int *const dims = weight->dims + weight->ndim - 2;
+    assert(weight->dtype == TL_INT8 && weight->ndim >= 2 && weight->ndim == dst->ndim);
     const int k = dims[is_transposed ? 1 : 0], n = dims[is_transposed ? 0 : 1];
     pack_job job = {.weight = weight->data,
                     .is_source_first = !is_transposed,
                     .groups = tl_conv_groups_of((int[]){k, n}, 1),
                     .taps = {.n = 1, .n_grids = 1, .end = {1}},
                     .row = tl_quantized_matmul_packed(k),
-                    .tap = tap_size(k)};
+                    .tap = tap_size(k),
+                    .matrix = (size_t)k * (size_t)n};
     return pack(exec, &job, bias, factor, addend, dst);
 }

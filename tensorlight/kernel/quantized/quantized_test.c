@@ -73,12 +73,14 @@ static void run_matmul(tl_isa isa, tl_pool *pool, uint64_t seed)
 {
     nn_room room = {.seed = seed};
     const int m = between(&room, 1, 40), k = between(&room, 1, 150), n = between(&room, 1, 70);
-    const int is_transposed = between(&room, 0, 1);
-    layer l = random_layer(&room, 2, is_transposed ? (int[]){n, k} : (int[]){k, n}, n, isa);
+    const int is_transposed = between(&room, 0, 1), has_both = between(&room, 0, 1);
+    const int dims[] = {2, is_transposed ? n : k, is_transposed ? k : n};
+    layer l = random_layer(&room, 2 + has_both, dims + 1 - has_both, n, isa);
     const tl_dtype dtype = random_results(&room, &l, n, 1);
     tl_tensor *const src = nn_random(&room, TL_UINT8, 3, (int[]){2, m, k}, 0, 255);
     const int row = (int)tl_quantized_matmul_packed(k);
-    tl_tensor *const packed = nn_blank(&room, TL_INT8, 2, (int[]){tl_blocks(n), row});
+    const int blocks[] = {2, tl_blocks(n), row};
+    tl_tensor *const packed = nn_blank(&room, TL_INT8, 2 + has_both, blocks + 1 - has_both);
     tl_tensor *const dst = nn_blank(&room, dtype, 3, (int[]){2, m, n});
     const int threads = tl_pool_size(pool);
     const size_t sums = l.q.weight_zero ? tl_quantized_matmul_sums(src) : 0;
@@ -92,9 +94,9 @@ static void run_matmul(tl_isa isa, tl_pool *pool, uint64_t seed)
                      0);
     ck_assert_int_eq(tl_exec_quantized_matmul(&exec, src, packed, dst, &l.q), 0);
     const uint8_t *const a = src->data;
-    const int8_t *const b = l.weight->data;
     for (int i = 0; i < 2 * m; i++)
         for (int j = 0; j < n; j++) {
+            const int8_t *const b = (const int8_t *)l.weight->data + (has_both ? i / m * k * n : 0);
             int64_t sum = 0;
             for (int x = 0; x < k; x++)
                 sum += (int64_t)(a[i * k + x] - l.q.zero) *
