@@ -12,6 +12,9 @@
 /** The max number of products of two 8-bit integers whose sum fits 32 bits. */
 enum { MOST_PRODUCTS = 65536 };
 
+/** Uses of a weight that pay for packing it in each run. */
+enum { LEAST_USES = 8 };
+
 /** Whether `q`, the source of a dequantize or a product, has unsigned 8-bit elements that a run
  * computes. */
 static inline int is_bytes(const ln_tensor_entry *q)
@@ -110,9 +113,23 @@ static inline ln_quantized_conv int_conv_of(const ln_context *ctx, const ln_op *
                                             int is_scaled)
 {
     if (is_scaled && !wz)
-        return tiled_conv_of(ctx, conv, x, w, y);
+        return w->isconst ? tiled_conv_of(ctx, conv, x, w, y) : conv_of(conv, x, w, y, 0);
     return (ln_quantized_conv){.channels = {x->tensor->dims[1], y->tensor->dims[1]},
                                .window = window_of(conv)};
+}
+
+/** Whether weights `w` may be packed: once if they are constant, else in each run, where that costs
+ *  less than it saves: for `n` uses of each weight. */
+static inline int pays_packing(const ln_op *op, const ln_tensor_entry *w, double n)
+{
+    return w->isconst || (n >= LEAST_USES && !ln_rule_is_dynamic(op));
+}
+
+/** The number of uses of each weight in a convolution to `y`. */
+static inline double pixels_of(const ln_tensor_entry *y)
+{
+    const tl_tensor *const t = y->tensor;
+    return (double)t->len / t->dims[1];
 }
 
 /** Whether packed weights can compute such a convolution of bytes. */
@@ -121,8 +138,8 @@ static inline int is_packable_int_conv(const ln_op *conv, const ln_tensor_entry 
                                        const ln_tensor_entry *b, const ln_tensor_entry *y,
                                        int is_scaled)
 {
-    if (!is_bytes(x) || !w->isconst || w->tensor->dtype != TL_INT8 || x->tensor->ndim != 4 ||
-        (b && !b->isconst) || !only_pads(conv))
+    if (!is_bytes(x) || w->tensor->dtype != TL_INT8 || x->tensor->ndim != 4 ||
+        (b && b->isconst < w->isconst) || !only_pads(conv) || !pays_packing(conv, w, pixels_of(y)))
         return 0;
     if (is_scaled && !wz)
         return is_summable_conv(conv, x, w, y);
@@ -130,22 +147,56 @@ static inline int is_packable_int_conv(const ln_op *conv, const ln_tensor_entry 
     return has_blocks(x) && has_blocks(y) && is_summable(&c, w);
 }
 
-/** Whether the sums of a matrix [k, n] fit 32 bits, and it can be packed. */
+/** Whether the sums of a matrix [k, n] fit 32 bits, and it can be packed; or several. */
 static inline int is_summable_matrix(const ln_tensor_entry *w, int trans)
 {
-    const int *const d = w->tensor->dims;
-    const int k = d[trans ? 1 : 0], n = d[trans ? 0 : 1];
-    return w->tensor->ndim == 2 && k > 0 && n > 0 && k <= MOST_PRODUCTS &&
-           (double)tl_blocks(n) * (double)tl_quantized_matmul_packed(k) <= INT_MAX;
+    const tl_tensor *const t = w->tensor;
+    if (t->ndim < 2)
+        return 0;
+    const int k = ln_quantized_columns(t, !trans), n = ln_quantized_columns(t, trans);
+    return k > 0 && n > 0 && k <= MOST_PRODUCTS &&
+           (double)t->len / ((double)k * n) * (double)tl_blocks(n) *
+                   (double)tl_quantized_matmul_packed(k) <=
+               INT_MAX;
+}
+
+/** Whether `w` is one matrix, or one for each matrix of `q`, whose number no run changes. */
+static inline int has_matrices(const ln_op *mul, const ln_tensor_entry *q, const ln_tensor_entry *w)
+{
+    return w->tensor->ndim == 2 ||
+           (ln_quantized_has_matrices(w->tensor, q->tensor) && !ln_rule_is_dynamic(mul));
+}
+
+/** Whether `w` is one matrix with more dimensions than that needs. */
+static inline int is_batch_of_one(const ln_tensor_entry *w)
+{
+    const tl_tensor *const t = w->tensor;
+    return t->ndim > 2 && (double)t->len == (double)t->dims[t->ndim - 2] * t->dims[t->ndim - 1];
+}
+
+/** The number of uses of each weight in a product. */
+static inline double rows_of(const ln_tensor_entry *q, const ln_tensor_entry *w)
+{
+    const tl_tensor *const t = w->tensor;
+    return (double)q->tensor->len / t->len * t->dims[t->ndim - 1];
+}
+
+/** Whether zero points are absent, one, or one for each of `n` columns. */
+static inline int has_columns(const ln_tensor_entry *zero, int n)
+{
+    return !zero || zero->tensor->len == 1 ||
+           (zero->tensor->len == n && zero->tensor->dims[zero->tensor->ndim - 1] == n);
 }
 
 /** Whether packed weights can compute a product of bytes whose zero points are these, or absent. */
-static inline int is_packable_int_product(const ln_tensor_entry *q, const ln_tensor_entry *w,
-                                          const ln_tensor_entry *zero, const ln_tensor_entry *wz)
+static inline int is_packable_int_product(const ln_op *mul, const ln_tensor_entry *q,
+                                          const ln_tensor_entry *w, const ln_tensor_entry *zero,
+                                          const ln_tensor_entry *wz)
 {
-    return is_bytes(q) && q->tensor->ndim >= 2 && w->isconst && w->tensor->dtype == TL_INT8 &&
-           is_summable_matrix(w, 0) && (!zero || zero->tensor->len == 1) &&
-           (!wz || wz->tensor->len == 1 || wz->tensor->len == w->tensor->dims[1]);
+    return is_bytes(q) && q->tensor->ndim >= 2 && w->tensor->dtype == TL_INT8 &&
+           is_summable_matrix(w, 0) && has_matrices(mul, q, w) &&
+           pays_packing(mul, w, rows_of(q, w)) && (!zero || zero->tensor->len == 1) &&
+           has_columns(wz, ln_quantized_columns(w->tensor, 0));
 }
 
 /** Whether `b` is absent, or a constant float for each of `n` indices of the last axis. */
@@ -174,17 +225,29 @@ static inline int is_signed(const ln_tensor_entry *q)
     return q->tensor->dtype == TL_INT8 && !q->isconst;
 }
 
-/** Whether the constant `w` has unsigned 8-bit elements. */
-static inline int is_unsigned_weight(const ln_tensor_entry *w)
+/** Whether `w` has unsigned 8-bit elements. */
+static inline int is_unsigned(const ln_tensor_entry *w)
 {
-    return w->isconst && w->tensor->dtype == TL_UINT8 && w->tensor->ndim > 0;
+    return w->tensor->dtype == TL_UINT8 && w->tensor->ndim > 0;
 }
 
-/** Whether the constant `w` is unsigned with the one zero point 128. */
-static inline int is_around_128(const ln_context *ctx, const ln_tensor_entry *w,
-                                const ln_tensor_entry *zero)
+/** Whether the weights `w` of a product, or of a convolution, are unsigned ones to pack. */
+static inline int has_unsigned_matrix(const ln_op *mul, const ln_tensor_entry *q,
+                                      const ln_tensor_entry *w)
 {
-    return is_unsigned_weight(w) && ln_rule_scalar(ctx, zero) == 128;
+    return is_unsigned(w) && pays_packing(mul, w, rows_of(q, w));
+}
+
+static inline int has_unsigned_kernels(const ln_op *conv, const ln_tensor_entry *w,
+                                       const ln_tensor_entry *y)
+{
+    return is_unsigned(w) && pays_packing(conv, w, pixels_of(y));
+}
+
+/** Whether a zero point is 128 for all elements. */
+static inline int is_128(const ln_context *ctx, const ln_tensor_entry *zero)
+{
+    return ln_rule_scalar(ctx, zero) == 128;
 }
 
 #endif
