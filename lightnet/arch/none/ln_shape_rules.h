@@ -249,6 +249,28 @@ static const int *swapped_dims(const ln_tensor_entry *te, int dims[4])
     return dims;
 }
 
+/** The dimensions of a line [N, C, L] as an image of one row. */
+static inline const int *row_dims(const ln_tensor_entry *te, int dims[4])
+{
+    const int *const of = te->tensor->dims;
+    memcpy(dims, (int[]){of[0], of[1], 1, of[2]}, 4 * sizeof(*dims));
+    return dims;
+}
+
+/** A parameter of an operator on lines, of two numbers at most, for images of one row: `other` is
+ * for the height. */
+static inline const int *row_numbers(const ln_op *op, const char *arg_name, int other,
+                                     int numbers[4])
+{
+    int n;
+    const int *const of = ln_rule_get_ints(op, arg_name, &n);
+    for (int i = 0; i < n && i < 2; i++) {
+        numbers[2 * i] = other;
+        numbers[2 * i + 1] = of[i];
+    }
+    return numbers;
+}
+
 /** A parameter with values for both axes of an operator on images, with swapped axes. */
 static const int *swapped(const ln_op *op, const char *arg_name, int numbers[4])
 {
