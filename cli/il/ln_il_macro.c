@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/ln_fnv.h"
+#include "base/ln_hash_bytes.h"
 #include "lightnet/ln_util.h"
 
 /* Parameters of a macro; calls within arguments of calls, each of which takes some of the stack;
@@ -89,7 +89,7 @@ static char *new_text(ln_il_macros *m, size_t len)
 static uint32_t hash_token(const void *key)
 {
     const ln_il_token *t = key;
-    return ln_fnv32(t->text, t->len);
+    return ln_hash_bytes(t->text, t->len);
 }
 
 static int same_text(const ln_il_token *a, const ln_il_token *b)

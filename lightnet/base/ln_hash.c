@@ -11,12 +11,9 @@
 #include "lightnet/ln_hash.h"
 
 #include <limits.h>
-#include <stdatomic.h>
 #include <string.h>
-#include <sys/random.h>
-#include <time.h>
-#include <unistd.h>
 
+#include "base/ln_hash_bytes.h"
 #include "lightnet/ln_msg.h"
 
 typedef struct pair {
@@ -53,40 +50,6 @@ static uint32_t mix(uint32_t h)
     return h;
 }
 
-// Where the system has no random numbers yet, the time and the place of the program in memory.
-static uint64_t weak_seed(void)
-{
-    struct timespec now = {0};
-    clock_gettime(CLOCK_REALTIME, &now);
-    return (uint64_t)now.tv_nsec * 0x9e3779b97f4a7c15u ^ (uint64_t)now.tv_sec ^
-           (uint64_t)(uintptr_t)&now ^ (uint64_t)getpid() << 40;
-}
-
-// The random number of the process, odd; the first thread that needs it determines it.
-static uint64_t seed(void)
-{
-    static _Atomic uint64_t chosen;
-    uint64_t known = atomic_load_explicit(&chosen, memory_order_relaxed), number;
-    if (known)
-        return known;
-    if (getrandom(&number, sizeof(number), GRND_NONBLOCK) != (ssize_t)sizeof(number))
-        number = weak_seed();
-    number |= 1;
-    return atomic_compare_exchange_strong(&chosen, &known, number) ? number : known;
-}
-
-// Without the seed, nobody can find names of equal values.
-static uint32_t hash_of_bytes(const char *bytes, size_t len)
-{
-    const uint64_t factor = seed();
-    uint64_t h = factor;
-    for (size_t i = 0; i < len; i++) {
-        h = (h ^ (unsigned char)bytes[i]) * factor;
-        h ^= h >> 32;
-    }
-    return (uint32_t)h;
-}
-
 // Names that count differ in their last digits: they get adjacent buckets, so that names looked up
 // in order are in adjacent cache lines. More digits than these would not fetch fewer lines.
 static uint32_t hash_of_name(const char *name)
@@ -96,7 +59,7 @@ static uint32_t hash_of_name(const char *name)
     uint32_t number = 0;
     for (size_t i = n_before; i < len; i++)
         number = 10 * number + (unsigned char)name[i];
-    return mix(hash_of_bytes(name, n_before)) + number;
+    return mix(ln_hash_bytes(name, n_before)) + number;
 }
 
 static uint32_t hash_of(const ln_hash *hash, const void *key)

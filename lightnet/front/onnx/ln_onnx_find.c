@@ -6,6 +6,7 @@
 
 #include <string.h>
 
+#include "base/ln_hash_bytes.h"
 #include "front/onnx/ln_onnx_model.h"
 #include "ir/ln_context_ops.h"
 
@@ -143,11 +144,16 @@ const char *ln_onnx_text(const char *text)
     return text ? text : "";
 }
 
+static uint32_t hash_text(const char *text)
+{
+    return ln_hash_bytes(text, strlen(text));
+}
+
 static uint32_t hash_function(const void *key)
 {
     const LnOnnx__Function *f = key;
-    return ln_str_hash(f->name) ^ 31 * ln_str_hash(ln_onnx_text(f->domain)) ^
-           37 * ln_str_hash(ln_onnx_text(f->overload));
+    return hash_text(f->name) ^ 31 * hash_text(ln_onnx_text(f->domain)) ^
+           37 * hash_text(ln_onnx_text(f->overload));
 }
 
 static int compare_functions(const void *a, const void *b)

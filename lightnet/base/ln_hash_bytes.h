@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: Apache-2.0
+// The hash of bytes that others chose, for keys of hash tables.
+
+#ifndef LN_HASH_BYTES_H
+#define LN_HASH_BYTES_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+/** Another one in each process: without its random number, nobody can find bytes of equal hashes.
+ */
+uint32_t ln_hash_bytes(const void *data, size_t len);
+
+#endif
