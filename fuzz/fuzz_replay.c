@@ -154,30 +154,37 @@ static int replay_file(const char *file, int broken)
     return status;
 }
 
-// Returns -1 if a file cannot be read, or if there is none.
-static int replay_folder(DIR *folder, const char *name)
+static int is_visible(const struct dirent *entry)
 {
-    const struct dirent *entry;
-    int status = 0, n = 0;
-    while ((entry = readdir(folder)) && !status) {
-        char file[4096];
-        if (*entry->d_name == '.')
-            continue;
-        snprintf(file, sizeof(file), "%s/%s", name, entry->d_name);
-        status = replay_file(file, 0);
-        n++;
+    return *entry->d_name != '.';
+}
+
+static int replay_entry(const char *folder, const struct dirent *entry)
+{
+    char file[4096];
+    snprintf(file, sizeof(file), "%s/%s", folder, entry->d_name);
+    return replay_file(file, 0);
+}
+
+// In order of names. Returns -1 if a file cannot be read, or if there is none.
+static int replay_folder(struct dirent **entries, int n, const char *name)
+{
+    int status = n ? 0 : -1;
+    for (int i = 0; i < n; i++) {
+        if (!status)
+            status = replay_entry(name, entries[i]);
+        free(entries[i]);
     }
+    free(entries);
     printf("# %s: %d files\n", name, n);
-    return n ? status : -1;
+    return status;
 }
 
 static int replay_path(const char *path, int broken)
 {
-    DIR *folder = opendir(path);
-    const int status = folder ? replay_folder(folder, path) : replay_file(path, broken);
-    if (folder)
-        closedir(folder);
-    return status;
+    struct dirent **entries;
+    const int n = scandir(path, &entries, is_visible, alphasort);
+    return n < 0 ? replay_file(path, broken) : replay_folder(entries, n, path);
 }
 
 int main(int argc, char **argv)
