@@ -2,6 +2,8 @@
 """The exceptions, by the names of onnxruntime, and the status of the C API that raises each."""
 from __future__ import annotations
 
+import sys
+import warnings
 from typing import Sequence
 
 
@@ -94,3 +96,11 @@ def by_status(names: Sequence[str]) -> list[type[BaseException]]:
     known = {error.status: error for error in
              (Fail, InvalidArgument, NoSuchFile, InvalidGraph, NotImplemented, LimitReached, Cancelled, InputOutputError)}
     return [known.get(name, MemoryError if name == "LN_OUT_OF_MEMORY" else Fail) for name in names]
+
+
+def warn(text: str) -> None:
+    """A warning at the line that calls the package."""
+    frame, level = sys._getframe(1), 2  # pylint: disable=protected-access
+    while frame.f_back and frame.f_globals["__name__"].partition(".")[0] == __package__:
+        frame, level = frame.f_back, level + 1
+    warnings.warn(text, stacklevel=level)

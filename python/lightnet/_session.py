@@ -14,13 +14,12 @@ import math
 import os
 import threading
 import time
-import warnings
 from typing import TYPE_CHECKING, Any, Callable, Dict, Iterator, List, Mapping, NoReturn, Optional, Sequence, Tuple, Union
 
 from . import _lightnet
 from ._arrays import BITS, OrtValue, TENSOR_TYPES, message_of, numpy
 from ._binding import IOBinding
-from ._errors import Error, InvalidArgument, NotImplemented
+from ._errors import Error, InvalidArgument, NotImplemented, warn
 from ._initializers import with_denotations, with_initializers
 from ._options import DEFAULTS, RunOptions, SessionOptions
 from ._plan import MemoryPlan
@@ -119,7 +118,7 @@ class Model:
         messages, self._messages[:] = list(self._messages), []
         severity = DEFAULTS["severity"] if self._severity < 0 else self._severity
         for text in [text for level, text in messages if level >= WARNING and severity <= WARNING]:
-            warnings.warn(message_of(text), stacklevel=4)
+            warn(message_of(text))
 
     def _open_or_find_ports(self) -> Any:
         """The engine's model. One with sequences or optional values has variants instead: self._compound."""
@@ -247,7 +246,7 @@ def _model_for(source: Source, settings: SessionOptions, options: Mapping[str, A
         if all(name in known for name in settings._sizes):
             raise
     unknown = [name for name in settings._sizes if name not in known]
-    warnings.warn(f"the model has no open sizes {unknown}: overriding them has no effect", stacklevel=4)
+    warn(f"the model has no open sizes {unknown}: overriding them has no effect")
     return opened({name: size for name, size in settings._sizes.items() if name in known})
 
 
@@ -295,7 +294,7 @@ def _check_providers(providers: Any) -> None:
     names = [p if isinstance(p, str) else p[0] for p in ([providers] if isinstance(providers, str) else providers or [])]
     missing = [name for name in names if name not in PROVIDERS]
     if missing:
-        warnings.warn(f"providers {missing} are not available, using {PROVIDERS}", stacklevel=3)
+        warn(f"providers {missing} are not available, using {PROVIDERS}")
 
 
 class InferenceSession:
@@ -314,12 +313,12 @@ class InferenceSession:
         for key in ("enable_fallback", "read_config_from_model"):
             options.pop(key, None)  # onnxruntime's, without effect
         if options.pop("disabled_optimizers", None):
-            warnings.warn("disabled_optimizers has no effect: the option disabled_rule names rules of LightNet", stacklevel=2)
+            warn("disabled_optimizers has no effect: the option disabled_rule names rules of LightNet")
         settings = SessionOptions() if sess_options is None else sess_options
         if not isinstance(settings, SessionOptions):
             raise TypeError(f"sess_options is of type {type(settings).__name__}, expected SessionOptions")
         if settings.optimized_model_filepath:
-            warnings.warn("optimized_model_filepath has no effect: lightnet.compile_model writes a compiled model", stacklevel=2)
+            warn("optimized_model_filepath has no effect: lightnet.compile_model writes a compiled model")
         for key in options:
             close = difflib.get_close_matches(key, ARGUMENTS, 1, 0.8)
             if close:

@@ -174,19 +174,15 @@ def missing_providers_and_files_without_effect_are_warnings():
     for providers, given, text in ((["CUDAExecutionProvider", "CPUExecutionProvider"], None, "CUDAExecutionProvider"),
                                    (["CPUExecutionProvider"], options, "optimized_model_filepath"),
                                    (["CPUExecutionProvider"], None, None)):
-        with warnings.catch_warnings(record=True) as seen:
-            warnings.simplefilter("always")
-            lightnet.InferenceSession(unary(), given, providers)
-        faults += same([text in str(warning.message) for warning in seen], [True] if text else [])
+        seen = warnings_of(lambda: lightnet.InferenceSession(unary(), given, providers))  # pylint: disable=cell-var-from-loop
+        faults += same([text in warning for warning in seen], [True] if text else [])
     return faults
 
 
 @test
 def optimizers_of_onnxruntime_cannot_be_disabled():
-    with warnings.catch_warnings(record=True) as seen:
-        warnings.simplefilter("always")
-        lightnet.InferenceSession(unary(), disabled_optimizers=["ConstantFolding"])
-    return same(["disabled_optimizers has no effect" in str(warning.message) for warning in seen], [True])
+    seen = warnings_of(lambda: lightnet.InferenceSession(unary(), disabled_optimizers=["ConstantFolding"]))
+    return same(["disabled_optimizers has no effect" in warning for warning in seen], [True])
 
 
 @test
@@ -837,7 +833,7 @@ def warnings_of(function):
     with warnings.catch_warnings(record=True) as seen:
         warnings.simplefilter("always")
         function()
-    return [str(warning.message) for warning in seen]
+    return [str(warning.message) if warning.filename == __file__ else f"at {warning.filename}" for warning in seen]
 
 
 @test
