@@ -4,6 +4,7 @@
 import glob
 import importlib
 import inspect
+import io
 import json
 import os
 import pickle
@@ -872,6 +873,7 @@ def swapped_and_misspelled_arguments_are_named():
     return raises(TypeError, lambda: session.run({"image": image()}, None), "output_names, input_feed") + \
         raises(TypeError, lambda: session.run(None, None), "input_feed is None") + \
         raises(TypeError, lambda: lightnet.InferenceSession(Proto()), "pass its SerializeToString()") + \
+        raises(TypeError, lambda: lightnet.InferenceSession(io.BytesIO(b"")), "pass its read()") + \
         raises(lightnet.InvalidArgument, lambda: lightnet.InferenceSession(DIGITS, provider=["CPUExecutionProvider"]), "did you mean 'providers'")
 
 
