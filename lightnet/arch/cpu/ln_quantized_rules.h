@@ -112,8 +112,11 @@ static inline ln_quantized_conv int_conv_of(const ln_context *ctx, const ln_op *
                                             const ln_tensor_entry *wz, const ln_tensor_entry *y,
                                             int is_scaled)
 {
-    if (is_scaled && !wz)
-        return w->isconst ? tiled_conv_of(ctx, conv, x, w, y) : conv_of(conv, x, w, y, 0);
+    const ln_quantized_conv direct = conv_of(conv, x, w, y, 0);
+    if (is_scaled && !wz && w->isconst)
+        return tiled_conv_of(ctx, conv, x, w, y);
+    if (is_scaled && (!wz || direct.is_depthwise))
+        return direct;
     return (ln_quantized_conv){.channels = {x->tensor->dims[1], y->tensor->dims[1]},
                                .window = window_of(conv)};
 }

@@ -37,7 +37,8 @@ typedef struct tl_quantized_param {
     int dst_zero;
     const tl_tensor *weight_zero; /* zero points of the weights, TL_INT8 [1] or one for each output
                                      channel; NULL: 0. Only of tl_exec_quantized_conv2d, if not
-                                     transposed, and of tl_exec_quantized_matmul */
+                                     transposed, of tl_exec_quantized_depthwise2d and
+                                     of tl_exec_quantized_matmul */
 } tl_quantized_param;
 
 /** Bytes of a row of packed weights, which tl_exec_quantized_conv2d reads for a block of output

@@ -47,6 +47,17 @@ static inline int64_t tl_quantwin_count(int64_t from, int size, int64_t begin, i
     return (to < end ? to : end) - (from > begin ? from : begin);
 }
 
+/** The zero points of the weights of a block of channels. */
+static inline void tl_quantwin_zeros(const tl_quantwin_job *job, int block, int32_t *zeros)
+{
+    const tl_tensor *const t = job->q.weight_zero;
+    const int8_t *const data = t ? t->data : NULL;
+    for (int c = 0; c < TL_BLOCK; c++) {
+        const int i = t && t->len > 1 ? block * TL_BLOCK + c : 0;
+        zeros[c] = t && i < t->len ? data[i] : 0;
+    }
+}
+
 /** Quads of weights of a row of taps. */
 static inline int tl_quantwin_quads(int width)
 {

@@ -6,10 +6,12 @@
 #include "kernel/quantized/quantized_ends_c.h"
 #include "kernel/quantwin/quantwin.h"
 
-/** A window: its first row and column, and the plane it looks at. */
+/** A window: its first row and column, the plane it looks at, and the zero points of its weights.
+ */
 typedef struct window {
     const uint8_t *plane;
     int64_t top, left;
+    int32_t zeros[TL_BLOCK];
 } window;
 
 /** The pixel under a tap; NULL in the padding. */
@@ -22,7 +24,8 @@ static const uint8_t *pixel_at(const tl_quantwin_job *job, const window *w, int 
     return w->plane + (y * job->iw + x) * TL_BLOCK;
 }
 
-/** sum[c] += the products of channel c. */
+/** sum[c] += the products of channel c, less the zero point of its weights times the source less
+ * its own. */
 static void add_products(const tl_quantwin_job *job, const window *w, const int8_t *weight,
                          uint32_t *sum)
 {
@@ -32,8 +35,10 @@ static void add_products(const tl_quantwin_job *job, const window *w, const int8
             const uint8_t *const pixel = pixel_at(job, w, ky, kx);
             const int8_t *const quad =
                 weight + ((size_t)ky * quads + kx / TL_QUAD) * TL_BLOCK * TL_QUAD + kx % TL_QUAD;
-            for (int c = 0; c < TL_BLOCK; c++)
-                sum[c] += (uint32_t)((pixel ? pixel[c] : job->q.zero) * quad[c * TL_QUAD]);
+            for (int c = 0; c < TL_BLOCK; c++) {
+                const int x = pixel ? pixel[c] : job->q.zero;
+                sum[c] += (uint32_t)(x * quad[c * TL_QUAD] - (x - job->q.zero) * w->zeros[c]);
+            }
         }
 }
 
@@ -104,6 +109,7 @@ void tl_quantwin_u8_c(void *arg, size_t begin, size_t end)
         window w = {.plane = job->src + plane * job->ih * job->iw * TL_BLOCK,
                     .top = (int64_t)(u % job->oh) * job->stride[0] - job->padding[0],
                     .left = -(int64_t)job->padding[1]};
+        tl_quantwin_zeros(job, (int)(plane % job->blocks), w.zeros);
         const int8_t *const row = job->weight ? job->weight + plane % job->blocks * job->row : NULL;
         for (int x = 0; x < job->ow; x++, w.left += job->stride[1])
             run_window(job, &w, row, (u * job->ow + x) * TL_BLOCK);

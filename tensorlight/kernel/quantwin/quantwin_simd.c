@@ -43,6 +43,9 @@ typedef struct row_taps {
 typedef struct plane_job {
     tl_quantized_ends ends[PARTS];
     row_taps taps[PARTS][MOST_ROWS]; // for tiles of quads
+    int has_zeros;                   // of weights: zeros times the sum of a window is added
+    tl_vi zeros[PARTS];              // those zero points, negated
+    row_taps ones;                   // which sum a row of a window
 } plane_job;
 
 /** Where a tile lies: its results, and the first of its windows. */
@@ -145,6 +148,19 @@ static void put_sums(const tl_quantwin_job *job, const tile_place *at, int lane,
         put(job, m, tl_quantized_numbers(sum[m], e), at->at, lane, room, e);
 }
 
+/** All rows of taps, which lie `step` apart. */
+TL_INLINE void add_rows(tl_vi *sum, const int n, const int stride, const int quads,
+                        const tl_quantwin_job *job, const uint8_t *const *rows, int lane,
+                        const row_taps *taps, int step)
+{
+    for (int t = 0; t < job->size[0]; t++, taps += step) {
+        if (stride == 1)
+            add_row_1(sum, n, quads, rows[t] + lane, taps);
+        else
+            add_row_2(sum, n, quads, rows[t] + lane, taps);
+    }
+}
+
 /** One tile. n, stride and quads are constants: each choice becomes a function of its own. */
 TL_INLINE void quad_tile(const int n, const int stride, const int quads, const tl_quantwin_job *job,
                          const tile_place *at, const uint8_t *const *rows, float *room,
@@ -156,13 +172,15 @@ TL_INLINE void quad_tile(const int n, const int stride, const int quads, const t
         tl_vi sum[MOST_SUMS];
         TL_UNROLL
         for (int m = 0; m < MOST_SUMS; m++)
-            sum[m] = e->start;
-        for (int t = 0; t < job->size[0]; t++) {
-            if (stride == 1)
-                add_row_1(sum, n, quads, rows[t] + lane, &taps[t]);
-            else
-                add_row_2(sum, n, quads, rows[t] + lane, &taps[t]);
+            sum[m] = plane->has_zeros ? tl_vi_set1(0) : e->start;
+        if (plane->has_zeros) {
+            const tl_vi zeros = plane->zeros[lane / TL_VF_LANES];
+            add_rows(sum, n, stride, quads, job, rows, lane, &plane->ones, 0);
+            TL_UNROLL
+            for (int m = 0; m < MOST_SUMS; m++)
+                sum[m] = tl_vi_add(e->start, tl_vi_mul(sum[m], zeros));
         }
+        add_rows(sum, n, stride, quads, job, rows, lane, taps, 1);
         if (!e->is_small || room || job->is_float) {
             tl_vi kept[PIXELS];
             TL_UNROLL
@@ -361,8 +379,10 @@ static inline const uint8_t *pixel_at(const tl_quantwin_job *job, const tile_pla
                                                           : outside;
 }
 
-static tl_vi sum_products(const tl_quantwin_job *job, const tile_place *at, int lane, tl_vi sum)
+static tl_vi sum_products(const tl_quantwin_job *job, const tile_place *at, int lane,
+                          const plane_job *plane)
 {
+    tl_vi sum = plane->ends[lane / TL_VF_LANES].start, pixels = tl_vi_set1(0);
     uint8_t outside[TL_BLOCK];
     fill_pixels(outside, job->q.zero, 1);
     const int8_t *quad = at->row + sizeof(tl_quantized_head) + lane * TL_QUAD;
@@ -374,9 +394,11 @@ static tl_vi sum_products(const tl_quantwin_job *job, const tile_place *at, int 
             const int k = kx % TL_QUAD, is_last = k == TL_QUAD - 1 || kx == job->size[1] - 1;
             sum = tl_vi_dot(sum, tl_vq_of(tl_vb_pixel(pixel + lane)),
                             tl_vk_of(tl_vb_tap(tl_vb_load(quad), k)));
+            pixels = tl_vi_add(pixels, tl_vi_load_u8(pixel + lane));
             quad += is_last ? QUAD_SIZE : 0;
         }
-    return sum;
+    return plane->has_zeros ? tl_vi_add(sum, tl_vi_mul(pixels, plane->zeros[lane / TL_VF_LANES]))
+                            : sum;
 }
 
 /** Where a window meets the source. */
@@ -412,10 +434,11 @@ static tl_vi sum_pixels(const tl_quantwin_job *job, const tile_place *at, const 
 
 /** The numbers of one window, from `lane` on. */
 static tl_vf number_of(const tl_quantwin_job *job, const tile_place *at, int lane,
-                       const tl_quantized_ends *e)
+                       const plane_job *plane)
 {
+    const tl_quantized_ends *const e = &plane->ends[lane / TL_VF_LANES];
     if (job->kind == TL_QUANTWIN_CONV)
-        return tl_quantized_numbers(sum_products(job, at, lane, e->start), e);
+        return tl_quantized_numbers(sum_products(job, at, lane, plane), e);
     const meeting m = meeting_at(job, at);
     const float count =
         (float)(tl_quantwin_count(at->top, job->size[0], job->begin[0], job->end[0]) *
@@ -432,7 +455,7 @@ static void any_line(const tl_quantwin_job *job, tile_place at, const plane_job 
     for (int x = 0; x < job->ow; x++) {
         for (int lane = 0; lane < TL_BLOCK; lane += TL_VF_LANES) {
             const tl_quantized_ends *const e = &plane->ends[lane / TL_VF_LANES];
-            const tl_vf v = number_of(job, &at, lane, e);
+            const tl_vf v = number_of(job, &at, lane, plane);
             put(job, 0, v, at.at, lane, has_function ? room : NULL, e);
         }
         if (has_function)
@@ -527,7 +550,8 @@ static line_func *line_of(const tl_quantwin_job *job)
 /** Finds the epilogues of a block of channels. */
 static void find_ends(const tl_quantwin_job *job, const int8_t *row, tl_quantized_ends *ends)
 {
-    const float most = 255.0f * 128 * (float)(job->size[0] * job->size[1]);
+    const float factors = job->q.weight_zero ? 2 * 128 : 128; // a weight, and a zero point
+    const float most = 255 * factors * (float)(job->size[0] * job->size[1]);
     for (int p = 0; p < PARTS; p++)
         ends[p] = row ? tl_quantized_ends_at(row, p * TL_VF_LANES, &job->q, job->low, job->high,
                                              job->bounds, most)
@@ -545,11 +569,41 @@ static row_taps taps_of(const tl_quantwin_job *job, const int8_t *weight)
         .later = {tl_vk_of(tl_vb_later(none, first)), tl_vk_of(tl_vb_later(first, second))}};
 }
 
-/** Fills the parameters of a plane whose packed weights are `row`. */
-static void find_plane(const tl_quantwin_job *job, const int8_t *row, int has_quads, plane_job *p)
+/** The same of weights 1. */
+static row_taps ones_of(const tl_quantwin_job *job)
+{
+    int8_t ones[2 * QUAD_SIZE];
+    for (int i = 0; i < 2 * QUAD_SIZE; i++)
+        ones[i] = i / QUAD_SIZE * TL_QUAD + i % TL_QUAD < job->size[1];
+    return taps_of(job, ones);
+}
+
+/** Fills the zero points of the weights of a block, and moves the starts of its sums: zeros
+ * multiply sums of the source, not of the source less its own zero point. */
+static void find_zeros(const tl_quantwin_job *job, int block, plane_job *p)
+{
+    const int32_t moved = -job->q.zero * job->size[0] * job->size[1];
+    int32_t zeros[TL_BLOCK];
+    p->has_zeros = job->q.weight_zero != NULL;
+    if (!p->has_zeros)
+        return;
+    tl_quantwin_zeros(job, block, zeros);
+    for (int part = 0; part < PARTS; part++) {
+        const tl_vi own = tl_vi_load(zeros + part * TL_VF_LANES);
+        p->zeros[part] = tl_vi_mul(own, tl_vi_set1(-1));
+        p->ends[part].start =
+            tl_vi_add(p->ends[part].start, tl_vi_mul(p->zeros[part], tl_vi_set1(moved)));
+    }
+    p->ones = ones_of(job);
+}
+
+/** Fills the parameters of a plane of block `block`, whose packed weights are `row`. */
+static void find_plane(const tl_quantwin_job *job, int block, const int8_t *row, int has_quads,
+                       plane_job *p)
 {
     const size_t step = (size_t)tl_quantwin_quads(job->size[1]) * QUAD_SIZE;
     find_ends(job, row, p->ends);
+    find_zeros(job, block, p);
     for (int part = 0; has_quads && part < PARTS; part++)
         for (int t = 0; t < job->size[0]; t++)
             p->taps[part][t] = taps_of(job, row + sizeof(tl_quantized_head) + t * step +
@@ -574,7 +628,7 @@ void SIMD_OF(tl_quantwin_u8)(void *arg, size_t begin, size_t end)
                          .top = (ptrdiff_t)y * job->stride[0] - job->padding[0],
                          .left = -(ptrdiff_t)job->padding[1]};
         if (u == begin || y == 0) {
-            find_plane(job, at.row, line == quad_line, &common);
+            find_plane(job, (int)(plane % job->blocks), at.row, line == quad_line, &common);
             ring_next_plane(&r);
         }
         line(job, at, &common, &r);

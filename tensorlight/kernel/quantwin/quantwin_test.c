@@ -152,11 +152,13 @@ static double conv_value(const window_case *c, const int *at, tl_dtype dtype)
     const uint8_t *const src = c->src->data;
     const int channel = at[0] % tl_blocks(c->s.channels) * TL_BLOCK + at[3];
     const int8_t *w = (const int8_t *)c->weight->data + channel * c->s.size[0] * c->s.size[1];
+    const tl_tensor *const zeros = c->q.weight_zero;
+    const int zero = zeros ? ((const int8_t *)zeros->data)[zeros->len > 1 ? channel : 0] : 0;
     int64_t sum = c->bias ? ((const int32_t *)c->bias->data)[channel] : 0;
     for (int ky = 0; ky < c->s.size[0]; ky++)
         for (int kx = 0; kx < c->s.size[1]; kx++) {
             const int64_t from = source_at(&c->s, at[0], at[1], at[2], ky, kx, at[3]);
-            sum += from < 0 ? 0 : (int64_t)(src[from] - c->q.zero) * *w;
+            sum += from < 0 ? 0 : (int64_t)(src[from] - c->q.zero) * (*w - zero);
             w++;
         }
     const float *const factors = c->factor ? c->factor->data : NULL;
@@ -176,6 +178,9 @@ static void random_weights(nn_room *room, window_case *c)
         c->factor = nn_random(room, TL_FLOAT, 1, between(room, 0, 1) ? &n : &(int){1}, 0.001, 0.02);
     if (between(room, 0, 1))
         c->addend = nn_random(room, TL_FLOAT, 1, &n, -50, 50);
+    if (between(room, 0, 1))
+        c->q.weight_zero =
+            nn_random(room, TL_INT8, 1, between(room, 0, 1) ? &n : &(int){1}, -128, 127);
     c->packed = nn_blank(room, TL_INT8, 2,
                          (int[]){tl_blocks(n), (int)tl_quantized_depthwise2d_packed(c->s.size)});
     tl_exec_quantized_depthwise2d_pack(NULL, c->weight, c->bias, c->factor, c->addend, c->packed);
@@ -228,6 +233,7 @@ START_TEST(no_sum_is_saturated)
     random_weights(&room, &c);
     memset(c.weight->data, -128, tl_tensor_size(c.weight));
     c.bias = c.factor = c.addend = NULL;
+    c.q.weight_zero = NULL;
     tl_exec_quantized_depthwise2d_pack(NULL, c.weight, NULL, NULL, NULL, c.packed);
     tl_tensor *const dst = blocked(&room, TL_FLOAT, &c.s, c.s.out);
     NN_EACH_ISA(exec)
