@@ -247,18 +247,26 @@ static int conv2d(room *r)
 
 static int maxpool2d(room *r)
 {
-    static const tl_pool2d_param param = {.size = {9, 9}, .stride = {1, 1}};
-    return tl_exec_maxpool2d(&r->exec, floats(r, DIMS(1, 2, 60, 60)),
-                             wanted(r, TL_FLOAT, DIMS(1, 2, 52, 52)), &param);
+    static const tl_pool2d_param param = {.size = {60, 60}, .stride = {1, 1}};
+    return tl_exec_maxpool2d(&r->exec, floats(r, DIMS(1, 2, 100, 100)),
+                             wanted(r, TL_FLOAT, DIMS(1, 2, 41, 41)), &param);
 }
 
 static int poolnd(room *r)
 {
     tl_poolnd_param param = {.kind = TL_POOL_MAX};
-    param.windows = tl_windows_of(1, (int[]){30}, (int[]){1}, (int[]){1}, (int[]){0, 0});
-    return tl_exec_poolnd(&r->exec, floats(r, DIMS(1, 2, 1029)),
+    param.windows = tl_windows_of(1, (int[]){3000}, (int[]){1}, (int[]){1}, (int[]){0, 0});
+    return tl_exec_poolnd(&r->exec, floats(r, DIMS(1, 2, 3999)),
                           wanted(r, TL_FLOAT, DIMS(1, 2, 1000)),
                           wanted(r, TL_INT64, DIMS(1, 2, 1000)), &param);
+}
+
+static int convnd(room *r)
+{
+    const tl_windows windows =
+        tl_windows_of(1, (int[]){4000}, (int[]){1}, (int[]){1}, (int[]){0, 0});
+    return tl_exec_convnd(&r->exec, floats(r, DIMS(1, 1, 4999)), floats(r, DIMS(1, 1, 4000)), NULL,
+                          wanted(r, TL_FLOAT, DIMS(1, 1, 1000)), &windows, 1);
 }
 
 static int roi_align(room *r)
@@ -420,6 +428,7 @@ static const struct {
                ROW(conv2d),
                ROW(maxpool2d),
                ROW(poolnd),
+               ROW(convnd),
                ROW(roi_align),
                ROW(trees),
                ROW(trees_of_few_rows),

@@ -288,7 +288,8 @@ int ln_onnx_can_wait(ln_onnx_node *n, int n_deciders, const char *const *decider
     if (n_deciders && !n_unknown)
         return 0;
     const int has_asked = ln_bind_wants_values(ctx) && ln_bind_has_offer(ctx, LN_OFFERS_VALUES);
-    return !has_asked && !asks_values(n, n_deciders, deciders);
+    return !has_asked && !asks_values(n, n_deciders, deciders) &&
+           ln_error_status(ctx->error) == LN_OK; // there was memory and time to find out
 }
 
 const char *ln_onnx_body_drop(ln_onnx_node *n, ln_onnx_body *body)

@@ -8,6 +8,7 @@
 #include <stdint.h>
 #include <string.h>
 
+#include "base/ln_error_memory.h"
 #include "front/onnx/ln_onnx_model.h"
 #include "ir/ln_fixed.h"
 #include "ir/ln_bind.h"
@@ -344,8 +345,8 @@ static void fail_unknown(ln_onnx_node *n, int i, const char *tensor)
                  i, n->proto->input[i], cause, tl_dtype_name(input->dtype), cause);
 }
 
-// Puts the inputs of the operator on the stack; -1: no memory, or the operator is an input of
-// several elements or has other results in each run.
+// Puts the inputs of the operator on the stack. 1: the operator is an input of several elements or
+// has other results in each run; -1: no memory.
 static int push_deciders(const ln_onnx_node *n, const ln_op *op, ln_list **stack)
 {
     const ln_tensor_list_entry *tle;
@@ -355,7 +356,7 @@ static int push_deciders(const ln_onnx_node *n, const ln_op *op, ln_list **stack
         if (is_input && ln_onnx_variation_of(n->model, tle->name) > LN_ONNX_BOUND &&
             (!ln_hash_find(n->model->base.ctx->input_names, tle->name) ||
              ln_onnx_tensor_of(n, tle->name)->len != 1))
-            return -1;
+            return 1;
     }
     LN_LIST_FOREACH(tle, op->op_arg->tensors_in)
     {
@@ -367,20 +368,34 @@ static int push_deciders(const ln_onnx_node *n, const ln_op *op, ln_list **stack
     return 0;
 }
 
+// Replaces the top of the stack by what it depends on. Returns as push_deciders.
+static int step_to_deciders(const ln_onnx_node *n, ln_hash *seen, ln_list **stack)
+{
+    const ln_op *const op = ln_context_creater(n->model->base.ctx, (*stack)->data);
+    *stack = ln_list_remove_nth(*stack, 0);
+    if (!op)
+        return 1;
+    const int is_new = ln_hash_insert(seen, op, NULL);
+    return is_new > 0 ? push_deciders(n, op, stack) : is_new;
+}
+
 int ln_onnx_is_decided(ln_onnx_node *n, const char *tensor)
 {
+    const ln_context *const ctx = n->model->base.ctx;
     ln_hash *seen = ln_hash_create(ln_direct_hash, ln_direct_cmp, NULL, NULL);
     ln_list *stack = ln_list_prepend(NULL, (void *)tensor);
-    int is_decided = seen && stack;
-    while (stack && is_decided) {
-        const ln_op *const op = ln_context_creater(n->model->base.ctx, stack->data);
-        stack = ln_list_remove_nth(stack, 0);
-        const int is_new = op ? ln_hash_insert(seen, op, NULL) : 0;
-        is_decided = op && is_new >= 0 && (!is_new || !push_deciders(n, op, &stack));
+    int status = seen && stack ? 0 : -1, is_late = 0;
+    while (stack && !status && !is_late) {
+        is_late = ln_limits_check(ctx) < 0;
+        status = is_late ? 0 : step_to_deciders(n, seen, &stack);
+    }
+    if (status < 0) {
+        ln_context_clear_error(ctx); // of the branch, which may fit after all
+        ln_error_memory_at(ctx->error, n->model->base.file);
     }
     ln_list_free(stack);
     ln_hash_free(seen);
-    return is_decided;
+    return !status && !is_late;
 }
 
 static const tl_tensor *decisive(ln_onnx_node *n, int i, ln_onnx_variation worst)

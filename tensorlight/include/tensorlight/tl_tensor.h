@@ -128,6 +128,10 @@ TL_API tl_distribution tl_distribution_from_str(const char *str);
 TL_API int tl_tensor_fill_random(tl_tensor *t, tl_distribution distribution, double a, double b,
                                  uint64_t *state);
 
+/** The same numbers, on one thread: the stop of `exec` ends it. */
+TL_API int tl_exec_fill_random(const tl_exec *exec, tl_tensor *t, tl_distribution distribution,
+                               double a, double b, uint64_t *state);
+
 /** Fills with random numbers, made as double and converted to the dtype, on all threads. `state`
  *  moves on by one number of tl_random_bits, which is the key of this tensor: equal states give
  * equal tensors on all machines, instruction sets and numbers of threads. Uniform floats have the

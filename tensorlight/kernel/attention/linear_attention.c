@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "kernel/tl_kernel.h"
+#include "kernel/tl_poll.h"
 #include "tensor/tl_result.h"
 #include "tensorlight/tl_attention.h"
 #include "tensorlight/tl_util.h"
@@ -72,6 +73,7 @@ typedef struct job {
     size_t parts;                   /* of a state's columns */
     int decays_by_element, has_beta_by_head, is_delta;
     float scale;
+    const tl_stop *stop;
 } job;
 
 /* The columns first .. first+n-1 of one head at one position. */
@@ -156,7 +158,8 @@ static void run_unit(const job *j, size_t unit)
     float update[COLUMNS];
     s.n = tl_min_size(COLUMNS, j->e - s.first);
     s.state = j->state + (batch * j->heads + s.head) * j->d * j->e + s.first;
-    for (size_t t = 0; t < j->len; t++) {
+    tl_poll poll = tl_poll_of(j->stop);
+    for (size_t t = 0; t < j->len && !tl_poll_after(&poll, 4 * j->d * s.n); t++) {
         s.position = batch * j->len + t;
         const float *const k = row_of(&s, j->k, j->d);
         decay_state(&s);
@@ -197,7 +200,8 @@ int tl_exec_linear_attention(const tl_exec *exec, const tl_linear_attention *a, 
              .decays_by_element = a->decay && a->decay->ndim == 4,
              .has_beta_by_head = a->beta && a->beta->dims[2] == a->k->dims[2],
              .is_delta = a->is_delta,
-             .scale = (float)a->scale};
+             .scale = (float)a->scale,
+             .stop = exec ? exec->stop : NULL};
     if (a->past)
         memcpy(state->data, a->past->data, tl_tensor_size(state));
     else

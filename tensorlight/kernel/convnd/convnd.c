@@ -19,6 +19,7 @@
 
 #include "kernel/tl_axis.h"
 #include "kernel/tl_kernel.h"
+#include "kernel/tl_poll.h"
 #include "kernel/tl_windows.h"
 #include "tensor/tl_result.h"
 #include "tensorlight/tl_vision.h"
@@ -31,6 +32,7 @@ typedef struct convnd_job {
     int group, ic, oc; /* channels of a group */
     int in[TL_MAX_SPATIAL], out[TL_MAX_SPATIAL];
     tl_windows windows;
+    const tl_stop *stop;
     /* of conv_int: */
     int32_t src_zero;
     const void *weight_zero; /* [1] or [group * oc], or NULL */
@@ -183,8 +185,9 @@ TL_KERNEL_TABLE(pick_int, convnd_func, TL_CONV_INT_KERNELS)
 
 /* ---- shared by all of them ---- */
 
-static convnd_job make_job(const tl_tensor *src, const tl_tensor *weight, const tl_tensor *bias,
-                           tl_tensor *dst, const tl_windows *windows, int group)
+static convnd_job make_job(const tl_exec *exec, const tl_tensor *src, const tl_tensor *weight,
+                           const tl_tensor *bias, tl_tensor *dst, const tl_windows *windows,
+                           int group)
 {
     convnd_job job = {.src = src->data,
                       .weight = weight->data,
@@ -193,7 +196,8 @@ static convnd_job make_job(const tl_tensor *src, const tl_tensor *weight, const 
                       .group = group,
                       .ic = src->dims[1] / group,
                       .oc = dst->dims[1] / group,
-                      .windows = *windows};
+                      .windows = *windows,
+                      .stop = exec ? exec->stop : NULL};
     memcpy(job.in, src->dims + 2, (size_t)windows->n * sizeof(int));
     memcpy(job.out, dst->dims + 2, (size_t)windows->n * sizeof(int));
     return job;
@@ -217,7 +221,7 @@ int tl_exec_convnd(const tl_exec *exec, const tl_tensor *src, const tl_tensor *w
                    const tl_tensor *bias, tl_tensor *dst, const tl_windows *windows, int group)
 {
     assert(src->dtype == dst->dtype && src->dtype == weight->dtype);
-    convnd_job job = make_job(src, weight, bias, dst, windows, group);
+    convnd_job job = make_job(exec, src, weight, bias, dst, windows, group);
     run(exec, pick_conv(exec, src->dtype), &job, dst);
     return 0;
 }
@@ -256,7 +260,7 @@ int tl_exec_deconvnd(const tl_exec *exec, const tl_tensor *src, const tl_tensor 
                      const tl_tensor *bias, tl_tensor *dst, const tl_windows *windows, int group)
 {
     assert(src->dtype == dst->dtype && src->dtype == weight->dtype);
-    convnd_job job = make_job(src, weight, bias, dst, windows, group);
+    convnd_job job = make_job(exec, src, weight, bias, dst, windows, group);
     run(exec, pick_deconv(exec, src->dtype), &job, dst);
     return 0;
 }
@@ -297,7 +301,7 @@ int tl_exec_conv_int(const tl_exec *exec, const tl_conv_int_args *args, tl_tenso
 {
     const tl_tensor *const zero = args->src_zero, *const weight_zero = args->weight_zero;
     assert(dst->dtype == TL_INT32);
-    convnd_job job = make_job(args->src, args->weight, args->bias, dst, windows, group);
+    convnd_job job = make_job(exec, args->src, args->weight, args->bias, dst, windows, group);
     if (zero)
         tl_convert(&job.src_zero, TL_INT32, zero->data, zero->dtype);
     job.weight_zero = weight_zero ? weight_zero->data : NULL;
@@ -376,7 +380,7 @@ static void LOCAL(add)(const convnd_job *job, A *restrict acc, const T *restrict
 /** Adds the contributions of line `index` of a group's planes, which taps of the outer axes select,
  *  to the piece. */
 static void LOCAL(add_line)(const convnd_job *job, A *acc, int start, int len, const line *l,
-                            ptrdiff_t index, const int *taps)
+                            ptrdiff_t index, const int *taps, tl_poll *poll)
 {
     const int last = job->windows.n - 1;
     const size_t width = (size_t)job->in[last];
@@ -389,13 +393,16 @@ static void LOCAL(add_line)(const convnd_job *job, A *acc, int start, int len, c
         const size_t first = weight_index(job, TRANSPOSED, c, l->channel, taps);
         for (int j = 0; j < job->windows.size[last]; j++) {
             const tl_window_meeting m = meet(job, TRANSPOSED, start, len, j);
+            if (tl_poll_after(poll, (size_t)len))
+                return;
             if (m.begin < m.end)
                 LOCAL(add)(job, acc, src, m, WEIGHT(job, l->channel, first + j));
         }
     }
 }
 
-static void LOCAL(sum_piece)(const convnd_job *job, A *acc, int start, int len, const line *l)
+static void LOCAL(sum_piece)(const convnd_job *job, A *acc, int start, int len, const line *l,
+                             tl_poll *poll)
 {
     static const int zeros[TL_MAX_SPATIAL];
     int taps[TL_MAX_SPATIAL] = {0};
@@ -404,21 +411,23 @@ static void LOCAL(sum_piece)(const convnd_job *job, A *acc, int start, int len, 
     do {
         const ptrdiff_t index = joined_line(job, TRANSPOSED, l, taps);
         if (index >= 0)
-            LOCAL(add_line)(job, acc, start, len, l, index, taps);
-    } while (tl_next_tap(taps, zeros, job->windows.size, job->windows.n - 1));
+            LOCAL(add_line)(job, acc, start, len, l, index, taps, poll);
+    } while (!tl_poll_after(poll, 1) &&
+             tl_next_tap(taps, zeros, job->windows.size, job->windows.n - 1));
 }
 
 static void NAME(WORK, c)(void *arg, size_t begin, size_t end)
 {
     const convnd_job *const job = arg;
     const int width = job->out[job->windows.n - 1];
+    tl_poll poll = tl_poll_of(job->stop);
     A acc[PIECE];
-    for (size_t k = begin; k < end; k++) {
+    for (size_t k = begin; k < end && !poll.is_stopped; k++) {
         const line l = line_at(job, k);
         R *const dst = (R *)job->dst + k * width;
-        for (int start = 0; start < width;) {
+        for (int start = 0; start < width && !poll.is_stopped;) {
             const int len = tl_min(PIECE, width - start);
-            LOCAL(sum_piece)(job, acc, start, len, &l);
+            LOCAL(sum_piece)(job, acc, start, len, &l, &poll);
             for (int x = 0; x < len; x++)
                 dst[start + x] = RESULT(acc[x]);
             start += len;

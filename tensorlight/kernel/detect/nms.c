@@ -264,7 +264,7 @@ int tl_exec_nms(const tl_exec *exec, const tl_tensor *boxes, const tl_tensor *sc
         const float *const numbers = (const float *)boxes->data + 4 * (size_t)b * (size_t)len;
         for (int i = 0; i < len; i++)
             each[i] = box_at(numbers + 4 * (size_t)i, how->is_center_and_size);
-        for (int c = 0; c < classes; c++)
+        for (int c = 0; c < classes && !tl_stop_is_requested(job.stop); c++)
             *n +=
                 choose(&job, (const float *)scores->data + (size_t)(b * classes + c) * (size_t)len,
                        b, c, (int64_t(*)[3])dst->data + *n);

@@ -79,7 +79,7 @@ static int transform_lines(const tl_exec *exec, dft_job *job, size_t n_lines, si
         return -1;
     double *const plan = exec->scratch, *const work = plan + tl_fft_table_len(n);
     tl_fft fft;
-    tl_fft_init(&fft, n, plan, work);
+    tl_fft_init(&fft, n, plan, work, exec->stop);
     job->fft = &fft;
     job->stop = exec->stop;
     lanes a = {job, pick(exec, dtype), n_lines, work};

@@ -6,8 +6,13 @@
 #include <math.h>
 #include <string.h>
 
+#include "kernel/tl_poll.h"
+
 /** A prime factor beyond costs more than Bluestein's three longer transforms. */
 enum { MAX_RADIX = 31 };
+
+/** Of a sine and a cosine. */
+enum { SINE_WORK = 32 };
 
 static const double pi = 3.14159265358979323846;
 
@@ -147,7 +152,7 @@ static void transform(const tl_fft *fft, line x, line y)
 {
     const line result = x;
     step t = {fft, 1, fft->m, 1, x, y};
-    for (int f = 0; f < fft->n_factors; f++) {
+    for (int f = 0; f < fft->n_factors && !tl_stop_is_requested(fft->stop); f++) {
         t.p = fft->factors[f];
         t.m /= t.p;
         (t.p == 4 ? step_of_4 : t.p == 2 ? step_of_2 : step_of_any)(&t);
@@ -171,7 +176,8 @@ static void init_chirp(tl_fft *fft, double *work)
     const size_t n = fft->n, m = fft->m;
     memset(fft->kernel_re, 0, m * sizeof(double));
     memset(fft->kernel_im, 0, m * sizeof(double));
-    for (size_t j = 0; j < n; j++) {
+    tl_poll poll = tl_poll_of(fft->stop);
+    for (size_t j = 0; j < n && !tl_poll_after(&poll, SINE_WORK); j++) {
         // The angle repeats every 2 n, and small angles are exact.
         const double angle = -pi * (double)((unsigned long long)j * j % (2 * n)) / (double)n;
         fft->chirp_re[j] = cos(angle);
@@ -212,12 +218,13 @@ static void convolve(const tl_fft *fft, double *re, double *im, double *work)
 
 /* ---- both ---- */
 
-void tl_fft_init(tl_fft *fft, size_t n, double *table, double *work)
+void tl_fft_init(tl_fft *fft, size_t n, double *table, double *work, const tl_stop *stop)
 {
     const size_t m = inner_length(n);
-    *fft = (tl_fft){.n = n, .m = m, .cos = table, .sin = table + m};
+    *fft = (tl_fft){.n = n, .m = m, .cos = table, .sin = table + m, .stop = stop};
+    tl_poll poll = tl_poll_of(stop);
     fft->n_factors = factorize(m, fft->factors);
-    for (size_t j = 0; j < m; j++) {
+    for (size_t j = 0; j < m && !tl_poll_after(&poll, SINE_WORK); j++) {
         const double angle = -2 * pi * (double)j / (double)m;
         fft->cos[j] = cos(angle);
         fft->sin[j] = sin(angle);

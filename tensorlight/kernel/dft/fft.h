@@ -17,6 +17,8 @@
 
 #include <stddef.h>
 
+#include "tensorlight/tl_exec.h"
+
 enum { TL_FFT_MAX_FACTORS = 32 };
 
 typedef struct tl_fft {
@@ -27,14 +29,16 @@ typedef struct tl_fft {
     double *cos, *sin;                  /* [m]: of -2 pi i / m */
     double *chirp_re, *chirp_im;        /* [n]: e^(-pi i j^2 / n); NULL where m is n */
     double *kernel_re, *kernel_im;      /* [m]: the transform of the convolution kernel */
+    const tl_stop *stop;                /* polled in long lines; then the result is garbage */
 } tl_fft;
 
 /** The number of doubles that tl_fft_init needs as `table`, and tl_fft_run as `work`. n >= 1. */
 size_t tl_fft_table_len(size_t n);
 size_t tl_fft_work_len(size_t n);
 
-/** Prepares transforms of lines of `n` >= 1 numbers; `table` stays in use, `work` does not. */
-void tl_fft_init(tl_fft *fft, size_t n, double *table, double *work);
+/** Prepares transforms of lines of `n` >= 1 numbers; `table` stays in use, `work` does not. `stop`
+ * may be NULL. */
+void tl_fft_init(tl_fft *fft, size_t n, double *table, double *work, const tl_stop *stop);
 
 /** Transforms re, im [n] in place. */
 void tl_fft_run(const tl_fft *fft, double *re, double *im, double *work);

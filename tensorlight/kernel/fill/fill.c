@@ -5,6 +5,7 @@
 #include <math.h>
 
 #include "kernel/tl_kernel.h"
+#include "kernel/tl_poll.h"
 #include "tensor/tl_name.h"
 #include "tensor/tl_result.h"
 
@@ -159,8 +160,8 @@ int tl_distribution_check(tl_distribution distribution, double a, double b)
     return 0;
 }
 
-int tl_tensor_fill_random(tl_tensor *t, tl_distribution distribution, double a, double b,
-                          uint64_t *state)
+int tl_exec_fill_random(const tl_exec *exec, tl_tensor *t, tl_distribution distribution, double a,
+                        double b, uint64_t *state)
 {
     static void (*const generate[TL_DISTRIBUTION_SIZE])(double *, size_t, double, double,
                                                         uint64_t *) = {
@@ -170,14 +171,21 @@ int tl_tensor_fill_random(tl_tensor *t, tl_distribution distribution, double a, 
     if (!state)
         return tl_fail("'state' is NULL, expected a state");
     const size_t len = (size_t)t->len;
+    tl_poll poll = tl_poll_of(exec ? exec->stop : NULL);
     double buffer[BUFFER];
-    for (size_t i = 0; i < len; i += BUFFER) {
+    for (size_t i = 0; i < len && !tl_poll_after(&poll, 4 * BUFFER); i += BUFFER) {
         const size_t n = len - i < BUFFER ? len - i : BUFFER;
         generate[distribution](buffer, n, a, b, state);
         tl_convert_array(tl_pointer_add(t->data, (ptrdiff_t)i, t->dtype), t->dtype, buffer,
                          TL_DOUBLE, n);
     }
     return 0;
+}
+
+int tl_tensor_fill_random(tl_tensor *t, tl_distribution distribution, double a, double b,
+                          uint64_t *state)
+{
+    return tl_exec_fill_random(NULL, t, distribution, a, b, state);
 }
 
 int tl_tensor_fill_uniform(tl_tensor *t, double lo, double hi, uint64_t *state)

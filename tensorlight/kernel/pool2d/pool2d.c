@@ -7,6 +7,7 @@
 
 #include "kernel/tl_axis.h"
 #include "kernel/tl_kernel.h"
+#include "kernel/tl_poll.h"
 #include "tensor/tl_result.h"
 #include "tensorlight/tl_nn.h"
 
@@ -16,7 +17,7 @@ typedef struct pool2d_job {
     void *dst;
     int ih, iw, oh, ow;
     tl_pool2d_param param;
-    const tl_stop *stop; /* looked at in each line: windows may be large */
+    const tl_stop *stop;
 } pool2d_job;
 
 /** Computes the planes begin .. end-1 for the pool2d_job at `arg`. */
@@ -36,22 +37,30 @@ static range window_at(const pool2d_job *job, int axis, int at)
     return (range){(int)(start > 0 ? start : 0), (int)(stop < in ? stop : in)};
 }
 
+static size_t area_of(range rows, range columns)
+{
+    return (size_t)(rows.end - rows.begin) * (size_t)(columns.end - columns.begin);
+}
+
 /** Defines the kernel `work` of one type: `reduce` maps each window to a result. */
-#define POOL_PLANES(work, reduce)                                                         \
-    static void NAME(work, c)(void *arg, size_t begin, size_t end)                        \
-    {                                                                                     \
-        const pool2d_job *const job = arg;                                                \
-        for (size_t p = begin; p < end; p++) {                                            \
-            const T *const plane = (const T *)job->src + p * job->ih * job->iw;           \
-            T *dst = (T *)job->dst + p * job->oh * job->ow;                               \
-            for (int y = 0; y < job->oh; y++) {                                           \
-                if (tl_stop_is_requested(job->stop))                                      \
-                    return;                                                               \
-                const range rows = window_at(job, 0, y);                                  \
-                for (int x = 0; x < job->ow; x++)                                         \
-                    *dst++ = NAME(reduce, c)(plane, job->iw, rows, window_at(job, 1, x)); \
-            }                                                                             \
-        }                                                                                 \
+#define POOL_PLANES(work, reduce)                                               \
+    static void NAME(work, c)(void *arg, size_t begin, size_t end)              \
+    {                                                                           \
+        const pool2d_job *const job = arg;                                      \
+        tl_poll poll = tl_poll_of(job->stop);                                   \
+        for (size_t p = begin; p < end; p++) {                                  \
+            const T *const plane = (const T *)job->src + p * job->ih * job->iw; \
+            T *dst = (T *)job->dst + p * job->oh * job->ow;                     \
+            for (int y = 0; y < job->oh; y++) {                                 \
+                const range rows = window_at(job, 0, y);                        \
+                for (int x = 0; x < job->ow; x++) {                             \
+                    const range columns = window_at(job, 1, x);                 \
+                    if (tl_poll_after(&poll, area_of(rows, columns)))           \
+                        return;                                                 \
+                    *dst++ = NAME(reduce, c)(plane, job->iw, rows, columns);    \
+                }                                                               \
+            }                                                                   \
+        }                                                                       \
     }
 
 #define TL_TEMPLATE "kernel/pool2d/pool2d.c"

@@ -14,6 +14,7 @@
 
 #include "kernel/tl_axis.h"
 #include "kernel/tl_kernel.h"
+#include "kernel/tl_poll.h"
 #include "kernel/tl_windows.h"
 #include "tensor/tl_result.h"
 #include "tensorlight/tl_vision.h"
@@ -28,7 +29,7 @@ typedef struct poolnd_job {
     size_t in_plane, out_plane;     /* elements of a plane */
     uint64_t lowest;                /* the bytes of the smallest value, of a window with nothing */
     tl_poolnd_param param;
-    const tl_stop *stop; /* looked at now and then in a plane: windows may be large */
+    const tl_stop *stop;
 } poolnd_job;
 
 /** Computes the planes begin .. end-1 for the poolnd_job at `arg`. */
@@ -132,12 +133,6 @@ static void count_along(const poolnd_job *job, const part *p, double *counts)
                        (int64_t)job->in[last] + before + behind, &begin, &end);
         counts[x] = end - begin;
     }
-}
-
-/** Whether to stop before result `k` of a plane. */
-static int is_stopped(const poolnd_job *job, size_t k)
-{
-    return k % 64 == 0 && tl_stop_is_requested(job->stop);
 }
 
 /** An index in a plane, counted first axis first. */
@@ -264,7 +259,8 @@ tl_tensor *tl_tensor_poolnd(const tl_tensor *src, tl_tensor *dst, tl_tensor *arg
 /* ---- the maximum ---- */
 
 /** The index of the greatest element that a window, which is not empty, meets. */
-static size_t NAME(argmax, c)(const poolnd_job *job, const T *plane, const window *at)
+static size_t NAME(argmax, c)(const poolnd_job *job, const T *plane, const window *at,
+                              tl_poll *poll)
 {
     const int n = job->param.windows.n, dilation = job->param.windows.dilation[n - 1];
     int taps[TL_MAX_SPATIAL];
@@ -280,7 +276,8 @@ static size_t NAME(argmax, c)(const poolnd_job *job, const T *plane, const windo
                 arg = place;
             }
         }
-    } while (tl_next_tap(taps, at->begin, at->end, n - 1));
+    } while (!tl_poll_after(poll, (size_t)(at->end[n - 1] - at->begin[n - 1]) + 8) &&
+             tl_next_tap(taps, at->begin, at->end, n - 1));
     return arg;
 }
 
@@ -296,7 +293,7 @@ static inline void NAME(take_greater, c)(const T *from, int64_t step, T *dst, in
 /** Line `line` of the results, without their indices: each tap along it is compared where it meets
  *  src. The first that a window meets is taken as it is. */
 static void NAME(max_line, c)(const poolnd_job *job, const part *p, const T *plane, size_t line,
-                              T *dst)
+                              T *dst, tl_poll *poll)
 {
     const tl_windows *const w = &job->param.windows;
     const int last = w->n - 1, len = p->len;
@@ -312,6 +309,8 @@ static void NAME(max_line, c)(const poolnd_job *job, const part *p, const T *pla
         for (int k = 0; k < w->size[last]; k++) {
             const tl_window_meeting m = tap_along(job, p, k);
             const T *const from = src + m.src_offset;
+            if (tl_poll_after(poll, (size_t)(m.end - m.begin) + 8))
+                return;
             // Windows before `fresh` have met nothing yet.
             const int end = fresh < m.begin ? m.begin : fresh < m.end ? fresh : m.end;
             for (int x = m.begin; x < end; x++)
@@ -332,16 +331,18 @@ static void NAME(max_lines, c)(const poolnd_job *job, const T *plane, T *dst)
 {
     const size_t len = (size_t)job->out[job->param.windows.n - 1];
     const part whole = part_of(job, 0, (int)len);
-    for (size_t k = 0; k < job->out_plane && !tl_stop_is_requested(job->stop); k += len)
-        NAME(max_line, c)(job, &whole, plane, k / len, dst + k);
+    tl_poll poll = tl_poll_of(job->stop);
+    for (size_t k = 0; k < job->out_plane && !poll.is_stopped; k += len)
+        NAME(max_line, c)(job, &whole, plane, k / len, dst + k, &poll);
 }
 
 static void NAME(max_and_args, c)(const poolnd_job *job, size_t p, const T *plane, T *dst)
 {
     int64_t *const args = job->arg + p * job->out_plane;
-    for (size_t k = 0; k < job->out_plane && !is_stopped(job, k); k++) {
+    tl_poll poll = tl_poll_of(job->stop);
+    for (size_t k = 0; k < job->out_plane && !tl_poll_after(&poll, 8); k++) {
         const window at = window_at(job, k, job->param.windows.n);
-        const size_t index = at.is_empty ? 0 : NAME(argmax, c)(job, plane, &at);
+        const size_t index = at.is_empty ? 0 : NAME(argmax, c)(job, plane, &at, &poll);
         memcpy(&dst[k], at.is_empty ? (const void *)&job->lowest : &plane[index], sizeof(T));
         args[k] = at.is_empty ? -1 : arg_of(job, p, index);
     }
@@ -380,7 +381,7 @@ TL_INLINE void NAME(add_raised, c)(const T *from, int64_t step, double p, double
 
 /** Adds the elements under the taps to the sums of a part of a line. */
 static void NAME(add_taps, c)(const poolnd_job *job, const part *p, const T *plane,
-                              const window *at, double *sums)
+                              const window *at, double *sums, tl_poll *poll)
 {
     const tl_windows *const w = &job->param.windows;
     const int last = w->n - 1, is_norm = job->param.kind == TL_POOL_NORM;
@@ -391,6 +392,8 @@ static void NAME(add_taps, c)(const poolnd_job *job, const part *p, const T *pla
         for (int k = 0; k < w->size[last]; k++) {
             const tl_window_meeting m = tap_along(job, p, k);
             const T *const from = src + m.src_offset;
+            if (tl_poll_after(poll, (size_t)(m.end - m.begin) + 8))
+                return;
             // Compilers make vectors of steps that they know.
             if (!is_norm && m.src_step == 1)
                 NAME(add_line, c)(from, 1, sums, m.begin, m.end);
@@ -408,11 +411,11 @@ static void NAME(add_taps, c)(const poolnd_job *job, const part *p, const T *pla
 
 /** A part of a line of results. counts: of taps along the last axis. */
 static void NAME(sum_part, c)(const poolnd_job *job, const part *p, const double *counts,
-                              const T *plane, const window *at, T *dst)
+                              const T *plane, const window *at, T *dst, tl_poll *poll)
 {
     double sums[PART] = {0};
     if (!at->is_empty)
-        NAME(add_taps, c)(job, p, plane, at, sums);
+        NAME(add_taps, c)(job, p, plane, at, sums, poll);
     if (job->param.kind == TL_POOL_NORM) {
         for (int x = 0; x < p->len; x++)
             dst[x] = STORE((C)root(sums[x], job->param.p));
@@ -426,14 +429,15 @@ static void NAME(sum_part, c)(const poolnd_job *job, const part *p, const double
 }
 
 /** The same part of all lines of a plane. */
-static void NAME(sum_parts, c)(const poolnd_job *job, const part *p, const T *plane, T *dst)
+static void NAME(sum_parts, c)(const poolnd_job *job, const part *p, const T *plane, T *dst,
+                               tl_poll *poll)
 {
     const size_t len = (size_t)job->out[job->param.windows.n - 1];
     double counts[PART];
     count_along(job, p, counts);
-    for (size_t k = 0; k < job->out_plane && !tl_stop_is_requested(job->stop); k += len) {
+    for (size_t k = 0; k < job->out_plane && !tl_poll_after(poll, len); k += len) {
         const window at = window_at(job, k / len, job->param.windows.n - 1);
-        NAME(sum_part, c)(job, p, counts, plane, &at, dst + k + p->start);
+        NAME(sum_part, c)(job, p, counts, plane, &at, dst + k + p->start, poll);
     }
 }
 
@@ -441,11 +445,13 @@ static void NAME(poolnd_sum, c)(void *arg, size_t begin, size_t end)
 {
     const poolnd_job *const job = arg;
     const int len = job->out[job->param.windows.n - 1];
-    for (int x = 0; x < len; x += PART) {
+    tl_poll poll = tl_poll_of(job->stop);
+    for (int x = 0; x < len && !poll.is_stopped; x += PART) {
         const part p = part_of(job, x, len - x < PART ? len - x : PART);
         for (size_t i = begin; i < end; i++)
             NAME(sum_parts, c)
-        (job, &p, (const T *)job->src + i * job->in_plane, (T *)job->dst + i * job->out_plane);
+        (job, &p, (const T *)job->src + i * job->in_plane, (T *)job->dst + i * job->out_plane,
+         &poll);
     }
 }
 

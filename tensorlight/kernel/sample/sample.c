@@ -285,7 +285,8 @@ int tl_exec_deform_columns(const tl_exec *exec, const tl_tensor *src, const tl_t
                          .group = group,
                          .in = {src->dims[2], src->dims[3]},
                          .out = {offset->dims[2], offset->dims[3]},
-                         .windows = *windows};
+                         .windows = *windows,
+                         .stop = exec ? exec->stop : NULL};
     const size_t units = (size_t)src->dims[0] * (size_t)src->dims[1];
     tl_parallel(exec, units, tl_axis_grain((size_t)dst->len / units * 16),
                 pick_deform(exec, src->dtype), &job);
@@ -351,7 +352,8 @@ int tl_exec_col2im(const tl_exec *exec, const tl_tensor *src, tl_tensor *dst,
                          .taps = product(windows->size, windows->n),
                          .n_windows = (size_t)src->dims[2],
                          .out_plane = product(dst->dims + 2, windows->n),
-                         .windows = *windows};
+                         .windows = *windows,
+                         .stop = exec ? exec->stop : NULL};
     for (int i = 0; i < windows->n; i++) {
         job.out[i] = dst->dims[2 + i];
         job.n_along[i] = tl_windows_length(windows, i, job.out[i], 0);

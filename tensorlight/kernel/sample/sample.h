@@ -30,7 +30,7 @@ typedef struct tl_roi_job {
     const tl_tensor *batch; /* of roi_align */
     int channels, in[2];
     tl_roi_param param;
-    const tl_stop *stop; /* polled: regions determine the number of samples */
+    const tl_stop *stop; /* polled: regions determine the number of samples and elements */
 } tl_roi_job;
 
 /** src [images, channels, in..] -> dst [images, channels * taps, out..]. */
@@ -39,6 +39,7 @@ typedef struct tl_deform_job {
     void *dst;
     int channels, group, in[2], out[2];
     tl_windows windows;
+    const tl_stop *stop;
 } tl_deform_job;
 
 /** src [planes, taps, windows] -> dst [planes, out..]. */
@@ -48,6 +49,7 @@ typedef struct tl_col2im_job {
     size_t taps, n_windows, out_plane;
     int out[TL_MAX_SPATIAL], n_along[TL_MAX_SPATIAL]; /* windows along each axis */
     tl_windows windows;
+    const tl_stop *stop;
 } tl_col2im_job;
 
 /** Computes units begin .. end-1 of the job at `arg`: of tl_grid_sample positions of all images, of

@@ -6,6 +6,7 @@
 #include <math.h>
 
 #include "kernel/sample/sample.h"
+#include "kernel/tl_poll.h"
 #include "kernel/tl_windows.h"
 
 /* ---- positions on a grid ---- */
@@ -158,6 +159,12 @@ static void pooled_bin(double start, double bin, int k, int in, int *begin, int 
     *end = to > 0 ? (to < in ? (int)to : in) : 0;
 }
 
+/** The elements of rows y[0] .. y[1]-1 and columns x[0] .. x[1]-1. */
+static size_t area_of(const int *y, const int *x)
+{
+    return y[0] < y[1] && x[0] < x[1] ? (size_t)(y[1] - y[0]) * (size_t)(x[1] - x[0]) : 0;
+}
+
 /* ---- windows put back ---- */
 
 /** The window whose taps meet position `at`, or -1. */
@@ -225,12 +232,12 @@ static double NAME(position_in_bin, c)(extent e, int i, int s)
 }
 
 static double NAME(roi_bin, c)(const tl_roi_job *job, const T *plane, extent rows, extent columns,
-                               int i, int j)
+                               int i, int j, tl_poll *poll)
 {
     double result = job->param.is_max ? -INFINITY : 0;
     for (int v = 0; v < rows.samples; v++) {
         const double y = NAME(position_in_bin, c)(rows, i, v);
-        if (v % 64 == 63 && tl_stop_is_requested(job->stop))
+        if (tl_poll_after(poll, (size_t)columns.samples * 8))
             break;
         for (int u = 0; u < columns.samples; u++) {
             const double x = NAME(position_in_bin, c)(columns, j, u);
@@ -258,7 +265,8 @@ void NAME(tl_roi_align, c)(void *arg, size_t begin, size_t end)
 {
     const tl_roi_job *const job = arg;
     const int *const size = job->param.size;
-    for (size_t unit = begin; unit < end; unit++) {
+    tl_poll poll = tl_poll_of(job->stop);
+    for (size_t unit = begin; unit < end && !poll.is_stopped; unit++) {
         const size_t r = unit / job->channels, c = unit % job->channels;
         const T *const roi = (const T *)job->rois + r * 4;
         int64_t image;
@@ -273,8 +281,8 @@ void NAME(tl_roi_align, c)(void *arg, size_t begin, size_t end)
         const extent rows =
             NAME(extent_of, c)(&job->param, (C)LOAD(roi[1]), (C)LOAD(roi[3]), size[0]);
         for (int i = 0; i < size[0]; i++)
-            for (int j = 0; j < size[1]; j++)
-                *dst++ = STORE((C)NAME(roi_bin, c)(job, plane, rows, columns, i, j));
+            for (int j = 0; j < size[1] && !tl_poll_after(&poll, 8); j++)
+                *dst++ = STORE((C)NAME(roi_bin, c)(job, plane, rows, columns, i, j, &poll));
     }
 }
 
@@ -295,6 +303,7 @@ void NAME(tl_roi_maxpool, c)(void *arg, size_t begin, size_t end)
 {
     const tl_roi_job *const job = arg;
     const int *const size = job->param.size;
+    tl_poll poll = tl_poll_of(job->stop);
     for (size_t unit = begin; unit < end; unit++) {
         const T *const roi = (const T *)job->rois + unit / job->channels * 5;
         const size_t c = (size_t)LOAD(roi[0]) * job->channels + unit % job->channels;
@@ -311,6 +320,8 @@ void NAME(tl_roi_maxpool, c)(void *arg, size_t begin, size_t end)
                 int y[2], x[2];
                 pooled_bin(start[0], bin[0], i, job->in[0], &y[0], &y[1]);
                 pooled_bin(start[1], bin[1], j, job->in[1], &x[0], &x[1]);
+                if (tl_poll_after(&poll, area_of(y, x) + 8))
+                    return;
                 *dst++ = NAME(greatest, c)(plane, job->in[1], y, x);
             }
     }
@@ -362,7 +373,7 @@ void NAME(tl_deform_columns, c)(void *arg, size_t begin, size_t end)
         const T *const offset = (const T *)job->offset + group * taps * 2 * len;
         const T *const mask = job->mask ? (const T *)job->mask + group * taps * len : NULL;
         T *const dst = (T *)job->dst + unit * taps * len;
-        for (size_t k = 0; k < taps; k++)
+        for (size_t k = 0; k < taps && !tl_stop_is_requested(job->stop); k++)
             NAME(deform_tap, c)
         (job, plane, offset + k * 2 * len, mask ? mask + k * len : NULL, (int)(k / kw),
          (int)(k % kw), dst + k * len);
@@ -370,7 +381,7 @@ void NAME(tl_deform_columns, c)(void *arg, size_t begin, size_t end)
 }
 
 /** The sum of the elements of all windows at one position. */
-static double NAME(sum_at, c)(const tl_col2im_job *job, const T *src, const int *at)
+static double NAME(sum_at, c)(const tl_col2im_job *job, const T *src, const int *at, tl_poll *poll)
 {
     static const int zeros[TL_MAX_SPATIAL];
     int taps[TL_MAX_SPATIAL] = {0};
@@ -380,7 +391,8 @@ static double NAME(sum_at, c)(const tl_col2im_job *job, const T *src, const int 
         if (window >= 0)
             sum += (double)LOAD(src[window]);
         src += job->n_windows;
-    } while (tl_next_tap(taps, zeros, job->windows.size, job->windows.n));
+    } while (!tl_poll_after(poll, 8) &&
+             tl_next_tap(taps, zeros, job->windows.size, job->windows.n));
     return sum;
 }
 
@@ -388,13 +400,14 @@ void NAME(tl_col2im, c)(void *arg, size_t begin, size_t end)
 {
     static const int zeros[TL_MAX_SPATIAL];
     const tl_col2im_job *const job = arg;
+    tl_poll poll = tl_poll_of(job->stop);
     for (size_t p = begin; p < end; p++) {
         const T *const src = (const T *)job->src + p * job->taps * job->n_windows;
         T *dst = (T *)job->dst + p * job->out_plane;
         int at[TL_MAX_SPATIAL] = {0};
         do
-            *dst++ = STORE((C)NAME(sum_at, c)(job, src, at));
-        while (tl_next_tap(at, zeros, job->out, job->windows.n));
+            *dst++ = STORE((C)NAME(sum_at, c)(job, src, at, &poll));
+        while (!poll.is_stopped && tl_next_tap(at, zeros, job->out, job->windows.n));
     }
 }
 

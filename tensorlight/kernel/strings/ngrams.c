@@ -8,6 +8,7 @@
 
 #include "kernel/strings/strings.h"
 #include "kernel/tl_kernel.h"
+#include "kernel/tl_poll.h"
 #include "tensor/tl_name.h"
 #include "tensor/tl_result.h"
 #include "tensorlight/tl_util.h"
@@ -82,6 +83,7 @@ typedef struct sorting {
     const tl_tensor *pool;
     group group;
     int n; /* tokens of an n-gram */
+    const tl_stop *stop;
 } sorting;
 
 static const void *token_at(const sorting *s, int32_t gram, int i)
@@ -98,10 +100,17 @@ static int compare_grams(const sorting *s, int32_t a, int32_t b)
     return order;
 }
 
-static void merge(const sorting *s, const int32_t *from, int middle, int n, int32_t *to)
+/** Of a comparison; strings may be long. */
+static size_t work_of(const sorting *s)
+{
+    return (size_t)s->n * (s->pool->dtype == TL_STRING ? 1024 : 4);
+}
+
+static void merge(const sorting *s, const int32_t *from, int middle, int n, int32_t *to,
+                  tl_poll *poll)
 {
     int left = 0, right = middle;
-    for (int k = 0; k < n; k++) {
+    for (int k = 0; k < n && !tl_poll_after(poll, work_of(s)); k++) {
         const int takes_right =
             left == middle || (right < n && compare_grams(s, from[right], from[left]) < 0);
         to[k] = from[takes_right ? right++ : left++];
@@ -112,11 +121,15 @@ static void merge(const sorting *s, const int32_t *from, int middle, int n, int3
 static void sort(const sorting *s, int32_t *order, int32_t *room)
 {
     const int64_t n = s->group.count;
+    tl_poll poll = tl_poll_of(s->stop);
     for (int64_t width = 1; width < n; width *= 2) {
         for (int64_t i = 0; i < n; i += 2 * width) {
             const int64_t len = n - i < 2 * width ? n - i : 2 * width;
-            merge(s, order + i, (int)(width < len ? width : len), (int)len, room + i);
+            merge(s, order + i, (int)(width < len ? width : len), (int)len, room + i, &poll);
         }
+        // A stop leaves garbage in `room`, not indices.
+        if (poll.is_stopped)
+            return;
         memcpy(order, room, (size_t)n * sizeof(*order));
     }
 }
@@ -135,7 +148,7 @@ int tl_exec_ngrams_order(const tl_exec *exec, const tl_tensor *pool, tl_tensor *
     for (int i = 0; i < order->len; i++)
         numbers[i] = i;
     for (int n = 1; n <= grams->n_starts; n++) {
-        const sorting s = {pool, group_of(grams, pool->len, n), n};
+        const sorting s = {pool, group_of(grams, pool->len, n), n, exec ? exec->stop : NULL};
         if (s.group.count > 1)
             sort(&s, numbers + s.group.first, exec->scratch);
     }
@@ -202,7 +215,7 @@ int tl_exec_lookup(const tl_exec *exec, const tl_tensor *src, const tl_tensor *k
                    const tl_tensor *order, const tl_tensor *values, const tl_tensor *deflt,
                    tl_tensor *dst)
 {
-    const sorting s = {keys, {0, keys->len, 0}, 1};
+    const sorting s = {keys, {0, keys->len, 0}, 1, NULL};
     if (check_order(order, &(tl_ngrams){(const int[]){0}, 1}, keys->len) < 0)
         return -1;
     for (int i = 0; i < src->len && !tl_stop_is_requested(exec ? exec->stop : NULL); i++) {
@@ -246,7 +259,7 @@ static void count(const row *r, int32_t gram)
 /** All n-grams of one length. Those of one token have no skips. */
 static void count_grams(const row *r, int n)
 {
-    const sorting s = {r->pool, group_of(&r->param->grams, r->pool->len, n), n};
+    const sorting s = {r->pool, group_of(&r->param->grams, r->pool->len, n), n, r->stop};
     const int most = n == 1 ? 1 : tl_min(r->param->max_skip, r->len) + 1;
     for (int step = 1; s.group.count && step <= most && !tl_stop_is_requested(r->stop); step++) {
         if ((int64_t)step * (n - 1) >= r->len)

@@ -1,0 +1,84 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: Apache-2.0
+"""usage: deadlines.py LIGHTNET all|quick [WORD...]. The time limit reaches every loop: each operator and each reader gets input that
+takes long, and ends within twice the limit plus 0.2 s of processor time. With words, only rows whose names contain one.
+
+A command uses one thread, so that its processor time is about the time that passes on a machine without other work.
+"""
+import concurrent.futures
+import json
+import os
+import resource
+import subprocess
+import sys
+import tempfile
+
+sys.path.append(os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "structure"))
+import slow_operators
+from tap import Tap
+
+LIMIT = 1  # seconds
+LATEST = 2 * LIMIT + 0.2
+SHORTENED = "stopped at the time limit"
+# What is watched in each test, since it once was late.
+QUICK = ("maxpool2d", "topk", "poolnd", "convnd", "roi_maxpool")
+
+# A process of its own for each, whose children are counted alone.
+MEASURE = """import resource, subprocess, sys
+done = subprocess.run(sys.argv[1:], stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, timeout=60)
+usage = resource.getrusage(resource.RUSAGE_CHILDREN)
+print(done.returncode, usage.ru_utime + usage.ru_stime)"""
+
+
+def measured(command):
+    """Exit status, seconds of processor time, standard error."""
+    done = subprocess.run([sys.executable, "-S", "-c", MEASURE, *command], stdin=subprocess.DEVNULL, capture_output=True, text=True,
+                          errors="replace", check=False)
+    if done.returncode:
+        return None, float("inf"), done.stderr[-500:]
+    status, seconds = done.stdout.split()
+    return int(status), float(seconds), done.stderr
+
+
+def faults_of(command, words=(SHORTENED,)):
+    """Late, ended by a signal, or rejected for another reason than its time."""
+    status, seconds, error = measured(command)
+    print(f"# {seconds:.2f} s, {status}: {error.strip()[:200]}", file=sys.stderr)
+    if seconds > LATEST:
+        yield f"{seconds:.2f} s, expected at most {LATEST} s: {error}"
+    if status not in (0, 1):
+        yield f"exit status {status}: {error}"
+    if status == 1 and not any(word in error for word in words):
+        yield f"another error than the time limit: {error}"
+
+
+def operator_faults(lightnet, row):
+    with tempfile.TemporaryDirectory(prefix="lightnet-") as folder:
+        path = os.path.join(folder, "slow.json")
+        with open(path, "w", encoding="utf-8") as file:
+            file.write(slow_operators.model_of(row))
+        return list(faults_of([lightnet, "bench", path, "--seconds", "0", "--threads", "1", "--max-seconds", str(LIMIT)]))
+
+
+def missing_operators(lightnet):
+    """Abstract operators without a row."""
+    printed = subprocess.run([lightnet, "ops", "--json"], check=True, capture_output=True, text=True).stdout
+    known = {row[0] for row in slow_operators.ROWS} | set(slow_operators.WITHOUT_WORK)
+    return [f"operator {each['type']} has no row in slow_operators.py" for each in json.loads(printed)["architectures"][0]["operators"]
+            if each["type"] not in known]
+
+
+def main(lightnet, scope, *words):
+    tap = Tap()
+    words = words or (QUICK if scope == "quick" else ("",))
+    rows = [(f"{row[0]} {i}", row) for i, row in enumerate(slow_operators.ROWS) if any(word in row[0] for word in words)]
+    tap.check("each operator has a row", missing_operators(lightnet))
+    with concurrent.futures.ThreadPoolExecutor(len(os.sched_getaffinity(0))) as pool:
+        results = [(name, pool.submit(operator_faults, lightnet, row)) for name, row in rows]
+        for name, result in results:
+            tap.check(name, result.result())
+    tap.end()
+
+
+if __name__ == "__main__":
+    main(os.path.abspath(sys.argv[1]), *sys.argv[2:])
