@@ -115,6 +115,22 @@ def main():
     np.savez_compressed("large.npz", a=np.zeros(1 << 26, np.uint8))
     status, error = run_command("show", "model.json", "-i", "a=large.npz", "--max-memory", "16M")
     tap.check("the memory limit covers arrays of -i", [] if status == 1 and "memory" in error else [f"{status}: {error}"])
+    # The rest of the archive is damaged, so that reading more than the header fails otherwise.
+    with open("large.npz", "r+b") as file:
+        file.seek(20_000)
+        file.write(b"\xff" * 100)
+    status, error = run("-i", "a=large.npz", "-i", "b/1=one.npz")
+    tap.check("the shape of an array is compared before it is inflated",
+              [] if status == 1 and "has shape [67108864], expected [3, 40]" in error else [f"{status}: {error}"])
+    for name, expected in {"sparse.npy": "unknown data format", "sparse.bin": "1099511627776 bytes of data, expected 480"}.items():
+        with open(name, "wb") as file:
+            file.truncate(1 << 40)
+        status, error = run("-i", f"a={name}", "-i", "b/1=one.npz")
+        tap.check(f"a terabyte of zeros is not read: {name}", [] if status == 1 and expected in error else [f"{status}: {error}"])
+    with open("sparse.npy", "r+b") as file:
+        np.lib.format.write_array_header_1_0(file, {"descr": "<f4", "fortran_order": False, "shape": SHAPE})
+    status, error = run("-i", "a=sparse.npy", "-i", "b/1=one.npz")
+    tap.check("nor one with the header of an array", [] if status == 1 and "expected 480" in error else [f"{status}: {error}"])
     tap.end()
 
 

@@ -3,6 +3,7 @@
 
 #include "lightnet/ln_input.h"
 
+#include <limits.h>
 #include <stdint.h>
 #include <string.h>
 
@@ -93,6 +94,17 @@ static int are_bits_of(const tl_tensor *src, tl_dtype dtype)
     return !ln_elements_check(dtype, src->data, tl_tensor_size(src), 0, &unused);
 }
 
+int ln_input_check_shape(const char *where, int ndim, const int *dims, const tl_tensor *like,
+                         ln_error *err)
+{
+    char got[LN_MAX_SHAPE], expected[LN_MAX_SHAPE];
+    if (ndim == like->ndim && !memcmp(dims, like->dims, (size_t)ndim * sizeof(*dims)))
+        return 0;
+    return ln_error_set(err, "%s: the array has shape %s, expected %s", where,
+                        ln_sprint_shape(got, sizeof(got), ndim, dims),
+                        ln_sprint_shape(expected, sizeof(expected), like->ndim, like->dims));
+}
+
 tl_tensor *ln_input_fit(const char *file, tl_tensor *src, const tl_tensor *like, ln_error *err)
 {
     tl_tensor *dst = NULL;
@@ -100,14 +112,8 @@ tl_tensor *ln_input_fit(const char *file, tl_tensor *src, const tl_tensor *like,
         src->dtype = like->dtype; // as files keep it that have no such type
     if (src->dtype == like->dtype && tl_tensor_issameshape(src, like))
         return src;
-    if (!tl_tensor_issameshape(src, like)) {
-        char got[LN_MAX_SHAPE], expected[LN_MAX_SHAPE];
-        ln_error_set(err, "%s: the array has shape %s, expected %s", file,
-                     ln_sprint_shape(got, sizeof(got), src->ndim, src->dims),
-                     ln_sprint_shape(expected, sizeof(expected), like->ndim, like->dims));
-    } else {
+    if (!ln_input_check_shape(file, src->ndim, src->dims, like, err))
         dst = convert(file, src, like->dtype, err);
-    }
     tl_tensor_free_data_too(src);
     return dst;
 }
@@ -115,8 +121,10 @@ tl_tensor *ln_input_fit(const char *file, tl_tensor *src, const tl_tensor *like,
 static void fail_kind(const ln_infile *in, const char *file, const ln_image_format *format,
                       ln_error *err)
 {
+    size_t size;
+    const unsigned char *const head = ln_infile_head(in, &size);
     const char *images = format ? "png, jpg, webp, bmp, pgm, ppm, " : "", *what;
-    if (ln_content_of(in->data, in->size, &what))
+    if (ln_content_of(head, size, &what))
         ln_error_set(
             err, "%s: this is %s, expected npy, ONNX tensor, %sor raw with a name ending in .bin",
             file, what, images);
@@ -146,13 +154,36 @@ static tl_tensor *read_file(const ln_infile *in, const char *file, const tl_tens
     return NULL;
 }
 
+/* Images and messages of Protocol Buffers are smaller, arrays of other files state their size. */
+#define MOST_WITHOUT_SIZE ((size_t)INT_MAX)
+
+// Reads the content of a file that can be what is expected: neither an array of another shape nor
+// a large file of an unknown kind is read. `like` may be NULL.
+static int load(ln_infile *in, const char *file, const tl_tensor *like,
+                const ln_image_format *format, ln_error *err)
+{
+    size_t size;
+    int status = 0;
+    const unsigned char *const head = ln_infile_head(in, &size);
+    if (ln_npy_is(&(ln_infile){.data = head, .size = size}))
+        status = ln_npy_check(head, size, in->size, file, like, err);
+    else if (like && ln_has_suffix(file, ".bin") && !(format && ln_image_is_image(head, size)))
+        status = ln_raw_check_size(in->size, like->dtype, like->ndim, like->dims, file, err);
+    else if (in->size > MOST_WITHOUT_SIZE) {
+        fail_kind(in, file, format, err);
+        status = -1;
+    }
+    return status ? -1 : ln_infile_load(in, err);
+}
+
 tl_tensor *ln_input_read(const char *file, const tl_tensor *like, const ln_image_format *format,
                          ln_error *err)
 {
     ln_infile in;
-    if (ln_infile_open_whole(&in, file, err))
+    if (ln_infile_open(&in, file, err))
         return NULL;
-    tl_tensor *tensor = read_file(&in, file, like, format, err);
+    tl_tensor *tensor =
+        load(&in, file, like, format, err) ? NULL : read_file(&in, file, like, format, err);
     ln_infile_close(&in);
     return tensor;
 }
@@ -160,9 +191,13 @@ tl_tensor *ln_input_read(const char *file, const tl_tensor *like, const ln_image
 tl_tensor *ln_input_read_whole(const char *file, ln_error *err)
 {
     ln_infile in;
-    if (ln_infile_open_whole(&in, file, err))
+    if (ln_infile_open(&in, file, err))
         return NULL;
     tl_tensor *tensor = NULL;
+    if (load(&in, file, NULL, NULL, err)) {
+        ln_infile_close(&in);
+        return NULL;
+    }
     if (ln_npy_is(&in))
         tensor = ln_npy_from_file(&in, file, err);
     else if (!ln_has_suffix(file, ".bin") && ln_onnx_tensor_is(&in))

@@ -374,6 +374,34 @@ int ln_npy_is(const ln_infile *in)
     return in->size >= MAGIC_SIZE && !memcmp(in->data, magic, MAGIC_SIZE);
 }
 
+/** The bytes before the elements, as the file states them; 0: unknown. */
+static size_t start_of(const unsigned char *p, size_t size)
+{
+    if (size < MAGIC_SIZE + 6)
+        return 0;
+    const size_t n = p[MAGIC_SIZE] == 1 ? 2 : 4;
+    size_t length = 0;
+    for (size_t i = 0; i < n; i++)
+        length |= (size_t)p[MAGIC_SIZE + 2 + i] << 8 * i;
+    return MAGIC_SIZE + 2 + n + length;
+}
+
+int ln_npy_check(const void *head, size_t head_size, size_t size, const char *where,
+                 const tl_tensor *like, ln_error *err)
+{
+    header h = {0};
+    const size_t start = start_of(head, head_size);
+    if (start > head_size && head_size < size)
+        return ln_error_set(err, "%s: the header has %zu bytes, expected at most %zu", where, start,
+                            head_size);
+    if (parse(&(ln_infile){.data = head, .size = size}, where, &h, err) ||
+        (like && tl_compute_length(h.ndim, h.dims) >= 0 &&
+         ln_input_check_shape(where, h.ndim, h.dims, like, err)))
+        return -1; // what is no shape at all, below
+    return h.dtype == TL_STRING ? 0
+                                : ln_raw_check_size(h.size, h.dtype, h.ndim, h.dims, where, err);
+}
+
 tl_tensor *ln_npy_from_file(const ln_infile *in, const char *file, ln_error *err)
 {
     header h = {0};

@@ -21,6 +21,9 @@
 #define SUFFIX     ".npy"
 #define SUFFIX_LEN (sizeof(SUFFIX) - 1)
 
+/* Of an array, with its shape: more than NumPy writes. */
+enum { HEAD_SIZE = 4096 };
+
 struct ln_npz {
     ln_infile in;
     char *file;
@@ -96,6 +99,19 @@ static const ln_zip_member *find(const ln_npz *npz, const char *name)
     return NULL;
 }
 
+// Whether the array can be read as `like`, by its first bytes alone: the rest may be large.
+static int check_head(const ln_npz *npz, const ln_zip_member *member, const char *where,
+                      const tl_tensor *like, ln_error *err)
+{
+    unsigned char head[HEAD_SIZE];
+    const size_t size = member->size < HEAD_SIZE ? member->size : HEAD_SIZE;
+    if (ln_zip_read_head(member, &npz->in, head, size, where, err))
+        return -1;
+    return ln_npy_is(&(ln_infile){.data = head, .size = size})
+               ? ln_npy_check(head, size, member->size, where, like, err)
+               : 0;
+}
+
 tl_tensor *ln_npz_read(const ln_npz *npz, const char *name, const tl_tensor *like, ln_error *err)
 {
     char where[LN_MAXLINE];
@@ -105,6 +121,8 @@ tl_tensor *ln_npz_read(const ln_npz *npz, const char *name, const tl_tensor *lik
         return NULL;
     }
     snprintf(where, sizeof(where), "%s: array '%s'", npz->file, name);
+    if (check_head(npz, member, where, like, err))
+        return NULL;
     void *bytes = ln_zip_extract(member, &npz->in, where, err);
     if (!bytes)
         return NULL;

@@ -20,7 +20,7 @@ tl_dtype ln_raw_dtype(tl_dtype dtype)
     return tl_dtype_has_fractions(dtype) || tl_dtype_min_double(dtype) == 0 ? TL_UINT8 : TL_INT8;
 }
 
-static int check_size(size_t size, tl_dtype dtype, int ndim, const int *dims, const char *where,
+int ln_raw_check_size(size_t size, tl_dtype dtype, int ndim, const int *dims, const char *where,
                       ln_error *err)
 {
     char shape[TL_SHAPE_TEXT_SIZE];
@@ -46,7 +46,7 @@ int ln_raw_check_in(const ln_infile *in, size_t offset, size_t size, tl_dtype dt
 {
     if (dtype == TL_STRING)
         return ln_error_set(err, "%s: raw data has no strings, expected numbers", where);
-    if (check_size(size, dtype, ndim, dims, where, err))
+    if (ln_raw_check_size(size, dtype, ndim, dims, where, err))
         return -1;
     return ln_elements_check_in(dtype, in, offset, size, err) ? ln_error_prefix(err, "%s", where)
                                                               : 0;

@@ -26,6 +26,14 @@ int ln_raw_check_in(const ln_infile *in, size_t offset, size_t size, tl_dtype dt
 tl_tensor *ln_raw_copy(const void *data, tl_dtype dtype, int ndim, const int *dims, int swap,
                        const char *where, ln_error *err);
 
+/** -1 with a reason that begins with "WHERE: ": other than the bytes of such a tensor. */
+int ln_raw_check_size(size_t size, tl_dtype dtype, int ndim, const int *dims, const char *where,
+                      ln_error *err);
+
+/** -1 with a reason that begins with "WHERE: ": not the shape of `like`. */
+int ln_input_check_shape(const char *where, int ndim, const int *dims, const tl_tensor *like,
+                         ln_error *err);
+
 /** The type as which a format without this one has the bytes of its elements: TL_UINT16 for
  * TL_BFLOAT16, TL_INT8 and TL_UINT8 for floats of 8 bits and less and integers of fewer; for any
  * other, itself. */
@@ -37,6 +45,11 @@ tl_tensor *ln_bin_from_file(const ln_infile *in, const char *file, tl_dtype dtyp
 
 /** Whether the bytes begin like an npy file. */
 int ln_npy_is(const ln_infile *in);
+
+/** Whether the npy file of `size` bytes that begins with `head` can be read as `like` (NULL: as
+ * anything), before it is read: -1 with a reason that begins with "WHERE: ". */
+int ln_npy_check(const void *head, size_t head_size, size_t size, const char *where,
+                 const tl_tensor *like, ln_error *err);
 
 /** As ln_npy_read, from the open file `in`, called `file` in messages. */
 tl_tensor *ln_npy_from_file(const ln_infile *in, const char *file, ln_error *err);

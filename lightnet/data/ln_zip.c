@@ -317,13 +317,14 @@ static int fail_deflated(const ln_zip_member *m, const char *where, ln_error *er
     return ln_error_set(err, "%s: not %zu deflated bytes", where, m->size);
 }
 
-// Inflates all packed bytes to exactly the content.
+// Inflates all packed bytes to exactly the content, or the first bytes of it.
 static int inflate_all(z_stream *z, const ln_zip_member *m, const ln_infile *in, void *input,
                        const char *where, ln_error *err)
 {
+    const int is_part = z->avail_out < m->size;
     size_t done = 0;
     int result = Z_OK;
-    while (result == Z_OK) {
+    while (result == Z_OK && (z->avail_out || !is_part)) {
         if (ln_budget_check(err))
             return -1;
         if (!z->avail_in && done < m->packed) {
@@ -338,16 +339,18 @@ static int inflate_all(z_stream *z, const ln_zip_member *m, const ln_infile *in,
     }
     if (result == Z_MEM_ERROR)
         return ln_error_memory_at(err, where);
+    if (is_part && !z->avail_out)
+        return 0;
     const int is_whole =
         result == Z_STREAM_END && !z->avail_out && !z->avail_in && done == m->packed;
     return is_whole ? 0 : fail_deflated(m, where, err);
 }
 
-static int inflate_member(const ln_zip_member *m, const ln_infile *in, void *content,
+static int inflate_member(const ln_zip_member *m, const ln_infile *in, void *content, size_t size,
                           const char *where, ln_error *err)
 {
     unsigned char *input = ln_alloc(INPUT_SIZE);
-    z_stream z = {.next_out = content, .avail_out = (uInt)m->size};
+    z_stream z = {.next_out = content, .avail_out = (uInt)size};
     if (!input || inflateInit2(&z, -MAX_WBITS) != Z_OK) {
         ln_free(input);
         return ln_error_memory_at(err, where);
@@ -373,22 +376,29 @@ uint32_t ln_zip_crc(uint32_t crc, const void *data, size_t size)
     return ~crc;
 }
 
-static int inflate_member(const ln_zip_member *m, const ln_infile *in, void *content,
+static int inflate_member(const ln_zip_member *m, const ln_infile *in, void *content, size_t size,
                           const char *where, ln_error *err)
 {
+    (void)m;
     (void)in;
     (void)content;
+    (void)size;
     return ln_error_set(err, "%s: the array is compressed, and this LightNet is built without zlib",
                         where);
 }
 
 #endif
 
-static int read_stored(const ln_zip_member *m, const ln_infile *in, void *content,
+static int read_stored(const ln_zip_member *m, const ln_infile *in, void *content, size_t size,
                        const char *where, ln_error *err)
 {
-    return ln_infile_read(in, m->begin, content, m->size, err) ? ln_error_prefix(err, "%s", where)
-                                                               : 0;
+    return ln_infile_read(in, m->begin, content, size, err) ? ln_error_prefix(err, "%s", where) : 0;
+}
+
+int ln_zip_read_head(const ln_zip_member *m, const ln_infile *in, void *head, size_t size,
+                     const char *where, ln_error *err)
+{
+    return (m->is_deflated ? inflate_member : read_stored)(m, in, head, size, where, err);
 }
 
 void *ln_zip_extract(const ln_zip_member *m, const ln_infile *in, const char *where, ln_error *err)
@@ -398,7 +408,7 @@ void *ln_zip_extract(const ln_zip_member *m, const ln_infile *in, const char *wh
         ln_error_memory_at(err, where);
         return NULL;
     }
-    int status = (m->is_deflated ? inflate_member : read_stored)(m, in, content, where, err);
+    int status = ln_zip_read_head(m, in, content, m->size, where, err);
     if (!status && ln_zip_crc(0, content, m->size) != m->crc)
         status = ln_error_set(err, "%s: wrong CRC, so it is damaged", where);
     if (!status)

@@ -45,6 +45,11 @@ int ln_zip_read(ln_zip *zip, const ln_infile *in, const char *file, ln_error *er
 void *ln_zip_extract(const ln_zip_member *member, const ln_infile *in, const char *where,
                      ln_error *err);
 
+/** The first `size` bytes of the content, of which there are as many. -1 with a reason that begins
+ * with "WHERE: ". Nothing is checked of those after them, and no CRC. */
+int ln_zip_read_head(const ln_zip_member *member, const ln_infile *in, void *head, size_t size,
+                     const char *where, ln_error *err);
+
 void ln_zip_clear(ln_zip *zip);
 
 /** 0 if member `i` can have this name: UTF-8 without control characters. -1 with a reason. */
