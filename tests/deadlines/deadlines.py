@@ -15,6 +15,7 @@ import tempfile
 
 sys.path.append(os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "structure"))
 import slow_operators
+import slow_readers
 from tap import Tap
 
 LIMIT = 1  # seconds
@@ -43,7 +44,6 @@ def measured(command):
 def faults_of(command, words=(SHORTENED,)):
     """Late, ended by a signal, or rejected for another reason than its time."""
     status, seconds, error = measured(command)
-    print(f"# {seconds:.2f} s, {status}: {error.strip()[:200]}", file=sys.stderr)
     if seconds > LATEST:
         yield f"{seconds:.2f} s, expected at most {LATEST} s: {error}"
     if status not in (0, 1):
@@ -60,6 +60,17 @@ def operator_faults(lightnet, row):
         return list(faults_of([lightnet, "bench", path, "--seconds", "0", "--threads", "1", "--max-seconds", str(LIMIT)]))
 
 
+def reader_faults(lightnet, row):
+    """Of any file, a result or a message: other errors than the limit, too."""
+    _, make, command = row
+    with tempfile.TemporaryDirectory(prefix="lightnet-") as folder:
+        for name, content in make().items():
+            with open(os.path.join(folder, name), "wb") as file:
+                file.write(content)
+        command = [os.path.join(folder, word) if os.path.exists(os.path.join(folder, word)) else word for word in command]
+        return list(faults_of([lightnet, *command, "--threads", "1", "--max-seconds", str(LIMIT)], ("",)))
+
+
 def missing_operators(lightnet):
     """Abstract operators without a row."""
     printed = subprocess.run([lightnet, "ops", "--json"], check=True, capture_output=True, text=True).stdout
@@ -72,9 +83,11 @@ def main(lightnet, scope, *words):
     tap = Tap()
     words = words or (QUICK if scope == "quick" else ("",))
     rows = [(f"{row[0]} {i}", row) for i, row in enumerate(slow_operators.ROWS) if any(word in row[0] for word in words)]
+    readers = [row for row in slow_readers.READERS if scope == "quick" or any(word in row[0] for word in words)]
     tap.check("each operator has a row", missing_operators(lightnet))
     with concurrent.futures.ThreadPoolExecutor(len(os.sched_getaffinity(0))) as pool:
         results = [(name, pool.submit(operator_faults, lightnet, row)) for name, row in rows]
+        results += [(row[0], pool.submit(reader_faults, lightnet, row)) for row in readers]
         for name, result in results:
             tap.check(name, result.result())
     tap.end()
