@@ -259,7 +259,8 @@ static int read_members(const archive *a, ln_zip *zip, const unsigned char *dire
     for (unsigned i = 0; i < a->n; i++) {
         ln_zip_member *m = &zip->members[zip->n++];
         *m = (ln_zip_member){0};
-        if (read_entry(a, m, (int)i, directory, &at) || check_header(a, m))
+        if (ln_budget_check(a->err) || read_entry(a, m, (int)i, directory, &at) ||
+            check_header(a, m))
             return -1;
     }
     if (at != a->directory_size)
