@@ -159,6 +159,7 @@ int tl_exec_quantized_matmul(const tl_exec *exec, const tl_tensor *src, const tl
                              tl_tensor *dst, const tl_quantized_param *q)
 {
     assert(src->dtype == TL_UINT8);
+    static uint8_t nothing; // where operands without elements begin
     const ptrdiff_t tap = 0;
     const tl_quad_kernel *const kernel = tl_quad_kernel_for(exec);
     tl_exec rest;
@@ -173,7 +174,8 @@ int tl_exec_quantized_matmul(const tl_exec *exec, const tl_tensor *src, const tl
             return -1;
         p.job.zeros.sums = exec->scratch;
         p.job.zeros.group = p.job.zeros.outputs = p.columns;
-        tl_quad_sum_rows(exec, src->data, batches * p.rows, (size_t)p.k, q->zero, exec->scratch);
+        tl_quad_sum_rows(exec, p.k ? src->data : &nothing, batches * p.rows, (size_t)p.k,
+                         q->zero, exec->scratch);
         exec = &rest;
     }
     if (tl_check_scratch(exec, p.slot_size, "for a matrix product") < 0)
@@ -184,11 +186,11 @@ int tl_exec_quantized_matmul(const tl_exec *exec, const tl_tensor *src, const tl
     p.job.taps = &tap;
     p.job.dst_block_step = TL_BLOCK;
     p.job.dst_step = (size_t)p.columns;
-    p.src = src->data;
+    p.src = p.k ? src->data : &nothing;
     p.weight = weight->data;
     p.dst = dst->data;
     p.dst_size = tl_size_of(dst->dtype);
-    p.scratch = exec->scratch;
+    p.scratch = p.k ? exec->scratch : &nothing;
     const size_t slots = p.slot_size ? exec->scratch_size / p.slot_size : TL_MOST_SLOTS;
     tl_parallel_slots(exec, p.batches * p.row_units * p.block_units,
                       tl_min_size(slots, TL_MOST_SLOTS), run_units, &p);
