@@ -258,9 +258,9 @@ TEXT_SCAN = model(graph([node("Scan", ["x"], ["y"], num_scan_inputs=1, body=grap
 
 
 def eight(rows, lens, batch=2):
-    """Operator set 8: a batch of two sequences, of these lengths."""
+    """Operator set 8: a batch of sequences of these lengths."""
     return whole([scan(["lens", "z2", "x"], ["s", "y"], 1, ["a"], ["r"], SUMS, ["b", "p"])], ["s", "y"],
-                 [tensor("lens", "int64", [2], lens), tensor("z2", "float", [2, 3], [1.0, 2.0, 3.0] * 2)], opset=8,
+                 [tensor("lens", "int64", [len(lens)], lens), tensor("z2", "float", [len(lens), 3], [1.0, 2.0, 3.0] * len(lens))], opset=8,
                  inputs=[value("x", "float", [batch, rows, 3])])
 
 
@@ -274,6 +274,8 @@ EMPTY = [
     ("of operator set 8", eight(0, [0, 0]), np.zeros((2, 0, 3), np.float32), [np.array([BASE] * 2), np.zeros((2, 0, 3), np.float32)]),
     ("of operator set 8, of sequences whose length is 0", eight(1, [0, 1]), np.ones((2, 1, 3), np.float32),
      [np.array([BASE, BASE + 1]), np.array([[[0, 0, 0]], [BASE + 1]], np.float32)]),
+    *((f"of operator set 8, of a batch without elements, {rows} rows", eight(rows, [], 0), np.zeros((0, rows, 3), np.float32),
+       [np.zeros((0, 3), np.float32), np.zeros((0, rows, 3), np.float32)]) for rows in (2, 0)),
 ]
 
 M3 = [number("m", "int64", 3)]

@@ -791,6 +791,15 @@ typedef struct batch {
     const char ***outs;      /* and of each output */
 } batch;
 
+// The element that shows the shapes of a batch without elements.
+static const char **sample_of_batch(ln_onnx_node *n, const char *src)
+{
+    const char **const sample = ln_onnx_new_names(n, 1);
+    if (sample)
+        sample[0] = part_like(n, src, 0);
+    return sample;
+}
+
 static const char ***enter_batch(ln_onnx_node *n, int first, int n_tensors, int *size)
 {
     const char ***parts =
@@ -804,6 +813,8 @@ static const char ***enter_batch(ln_onnx_node *n, int first, int n_tensors, int 
             want_fixed(n, "the batch of input", first + k, src, 0);
         if (!ln_onnx_failed(n))
             parts[k] = ln_onnx_unstack(n, src, 0, &len);
+        if (!ln_onnx_failed(n) && !len)
+            parts[k] = sample_of_batch(n, src);
         if (!ln_onnx_failed(n) && *size >= 0 && len != *size)
             ln_emit_fail(&n->emit, "input %d is a batch of %d, expected %d as the first", first + k,
                          len, *size);
@@ -865,12 +876,12 @@ static void translate_scan_8(ln_onnx_node *n)
     b.lens = ln_onnx_ints_in(n, 0, &len);
     if (b.lens && len != b.size)
         ln_emit_fail(&n->emit, "input 0 has %d lengths of sequences, expected %d", len, b.size);
+    const int n_scanned = b.size ? b.size : 1; // without elements, the sample, of whole sequences
+    b.lens = b.size ? b.lens : NULL;
     b.outs = ln_translation_alloc(&n->model->base, ((size_t)n_outs + 1) * sizeof(*b.outs));
     for (int k = 0; k < n_outs && b.outs; k++)
-        b.outs[k] = ln_onnx_new_names(n, (size_t)b.size);
-    if (!ln_onnx_failed(n) && !b.size)
-        ln_emit_fail(&n->emit, "the batch is empty");
-    for (int i = 0; i < b.size && !ln_onnx_failed(n); i++)
+        b.outs[k] = ln_onnx_new_names(n, (size_t)n_scanned);
+    for (int i = 0; i < n_scanned && !ln_onnx_failed(n); i++)
         scan_element(n, &l, &b, i);
     for (int k = 0; k < n_outs && !ln_onnx_failed(n); k++)
         ln_onnx_alias(n, k, ln_onnx_stack(n, b.outs[k], b.size, b.outs[k][0], 0));
