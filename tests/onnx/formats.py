@@ -152,12 +152,63 @@ def check_constants(tap):
                                                              tensor("whole", "int64", [len(dims)], dims or [])]), opset=26 if "2" in dtype else 24))
 
 
+# ---- operators that other formats have in other forms ----
+
+def check_scan(tap, directions):
+    """The sum of the rows so far, and each row's, from either end; few rows are written out, and many are a loop."""
+    body = graph([node("Add", ["t", "r"], ["s"]), node("Neg", ["r"], ["o"])], [value("t", "float", [3]), value("r", "float", [3])],
+                 [value("s", "float", [3]), value("o", "float", [3])])
+    scan = node("Scan", ["c", "x"], ["last", "parts"], body=body, num_scan_inputs=1, scan_input_directions=[directions[0]],
+                scan_output_directions=[directions[1]])
+    for rows in (2, 20001):
+        outs = [value("last", "float", [3]), value("parts", "float", [rows, 3])]
+        whole = graph([scan], [value("x", "float", [rows, 3])], outs, [tensor("c", "float", [3], [0.5, 1, 2])])
+        array = np.arange(rows * 3, dtype=np.float32).reshape(rows, 3)
+        check(tap, f"a scan of {rows} rows, directions {directions}", model(whole, opset=16), [array])
+
+
+def check_loop(tap):
+    """Numbers of rounds and conditions that have one element and an axis."""
+    body = graph([node("Identity", ["go"], ["on"]), node("Add", ["v", "v"], ["w"])],
+                 [value("i", "int64", []), value("go", "bool", []), value("v", "float", [2, 3])],
+                 [value("on", "bool", []), value("w", "float", [2, 3])])
+    inputs = [value("m", "int64", [1]), value("go1", "bool", [1]), value("x", "float", [2, 3])]
+    whole = graph([node("Loop", ["m", "go1", "x"], ["y"], body=body)], inputs, [value("y", "float", [2, 3])])
+    check(tap, "a loop, whose rounds and condition have an axis", model(whole, opset=16), [np.array([3]), np.array([True]), X])
+
+
+def check_functions(tap):
+    inner = [("Mish", 18, {}), ("Gelu", 20, {}), ("Gelu", 20, {"approximate": "tanh"}), ("HardSwish", 14, {}), ("Softplus", 14, {})]
+    for op_type, opset, attributes in inner:
+        whole = graph([node(op_type, ["x"], ["y"], **attributes)], [value("x", "float", [2, 3])], [value("y", "float", [2, 3])])
+        check(tap, f"{op_type} of opset {opset} {attributes}", model(whole, opset=opset), [X[:, :1].repeat(3, 1)])
+
+
+def check_open_shapes(tap):
+    cube = np.arange(24, dtype=np.float32).reshape(2, 3, 4)
+    x = value("x", "float", ["a", "b", 4])
+    for axis in range(4):
+        whole = graph([node("Flatten", ["x"], ["y"], axis=axis)], [x], [value("y", "float")])
+        check(tap, f"Flatten at axis {axis} of open sizes", model(whole), [cube], ["--shape", "x=1..2x1..3x4"])
+    whole = graph([node("Reshape", ["x", "s"], ["y"])], [x], [value("y", "float")], [tensor("s", "int64", [2], [0, -1])])
+    check(tap, "Reshape that keeps an open size", model(whole), [cube], ["--shape", "x=1..2x1..3x4"])
+
+
+def check_operators(tap):
+    for directions in ((0, 0), (0, 1), (1, 0), (1, 1)):
+        check_scan(tap, directions)
+    check_loop(tap)
+    check_functions(tap)
+    check_open_shapes(tap)
+
+
 def main():
     tap = Tap()
     check_names(tap)
     check_interface(tap)
     check_numbers(tap)
     check_constants(tap)
+    check_operators(tap)
     tap.end()
 
 
