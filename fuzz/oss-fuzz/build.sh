@@ -4,9 +4,9 @@
 # OSS-Fuzz sets CC, CFLAGS, LIB_FUZZING_ENGINE, SRC, WORK and OUT.
 cd "$SRC/lightnet"
 
-# Static libraries, since $OUT alone moves to the machines that search; OSS-Fuzz's CFLAGS choose the sanitizer.
+# Static libraries only, since $OUT alone moves to the machines that search; OSS-Fuzz's CFLAGS choose the sanitizer.
 meson setup "$WORK/build" -Dfuzz=enabled -Dfuzz_engine="$LIB_FUZZING_ENGINE" -Db_lundef=false -Doptimization=1 \
-    -Dcuda=disabled -Ddnnl=disabled -Dpython=disabled -Dhardening=false -Dprefer_static=true
+    -Dcuda=disabled -Ddnnl=disabled -Dpython=disabled -Dhardening=false -Dprefer_static=true -Ddefault_library=static
 ninja -C "$WORK/build" fuzz/fuzz
 
 # The program finds its target in its own name.
