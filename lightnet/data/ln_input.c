@@ -94,17 +94,6 @@ static int are_bits_of(const tl_tensor *src, tl_dtype dtype)
     return !ln_elements_check(dtype, src->data, tl_tensor_size(src), 0, &unused);
 }
 
-int ln_input_check_shape(const char *where, int ndim, const int *dims, const tl_tensor *like,
-                         ln_error *err)
-{
-    char got[LN_MAX_SHAPE], expected[LN_MAX_SHAPE];
-    if (ndim == like->ndim && !memcmp(dims, like->dims, (size_t)ndim * sizeof(*dims)))
-        return 0;
-    return ln_error_set(err, "%s: the array has shape %s, expected %s", where,
-                        ln_sprint_shape(got, sizeof(got), ndim, dims),
-                        ln_sprint_shape(expected, sizeof(expected), like->ndim, like->dims));
-}
-
 tl_tensor *ln_input_fit(const char *file, tl_tensor *src, const tl_tensor *like, ln_error *err)
 {
     tl_tensor *dst = NULL;
@@ -112,7 +101,7 @@ tl_tensor *ln_input_fit(const char *file, tl_tensor *src, const tl_tensor *like,
         src->dtype = like->dtype; // as files keep it that have no such type
     if (src->dtype == like->dtype && tl_tensor_issameshape(src, like))
         return src;
-    if (!ln_input_check_shape(file, src->ndim, src->dims, like, err))
+    if (!ln_raw_check_shape(file, src->ndim, src->dims, like, err))
         dst = convert(file, src, like->dtype, err);
     tl_tensor_free_data_too(src);
     return dst;

@@ -396,7 +396,7 @@ int ln_npy_check(const void *head, size_t head_size, size_t size, const char *wh
                             head_size);
     if (parse(&(ln_infile){.data = head, .size = size}, where, &h, err) ||
         (like && tl_compute_length(h.ndim, h.dims) >= 0 &&
-         ln_input_check_shape(where, h.ndim, h.dims, like, err)))
+         ln_raw_check_shape(where, h.ndim, h.dims, like, err)))
         return -1; // what is no shape at all, below
     return h.dtype == TL_STRING ? 0
                                 : ln_raw_check_size(h.size, h.dtype, h.ndim, h.dims, where, err);

@@ -112,3 +112,14 @@ int ln_bin_write(const char *file, const tl_tensor *t, ln_error *err)
 {
     return ln_outfile_write_result(file, write_elements, t, err);
 }
+
+int ln_raw_check_shape(const char *where, int ndim, const int *dims, const tl_tensor *like,
+                       ln_error *err)
+{
+    char got[LN_MAX_SHAPE], expected[LN_MAX_SHAPE];
+    if (ndim == like->ndim && !memcmp(dims, like->dims, (size_t)ndim * sizeof(*dims)))
+        return 0;
+    return ln_error_set(err, "%s: the array has shape %s, expected %s", where,
+                        ln_sprint_shape(got, sizeof(got), ndim, dims),
+                        ln_sprint_shape(expected, sizeof(expected), like->ndim, like->dims));
+}

@@ -31,8 +31,8 @@ int ln_raw_check_size(size_t size, tl_dtype dtype, int ndim, const int *dims, co
                       ln_error *err);
 
 /** -1 with a reason that begins with "WHERE: ": not the shape of `like`. */
-int ln_input_check_shape(const char *where, int ndim, const int *dims, const tl_tensor *like,
-                         ln_error *err);
+int ln_raw_check_shape(const char *where, int ndim, const int *dims, const tl_tensor *like,
+                       ln_error *err);
 
 /** The type as which a format without this one has the bytes of its elements: TL_UINT16 for
  * TL_BFLOAT16, TL_INT8 and TL_UINT8 for floats of 8 bits and less and integers of fewer; for any

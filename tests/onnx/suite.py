@@ -103,7 +103,6 @@ class Model:
             if self.reason is None and form == "il" and self.rule is not None:  # sessions, which draw() runs, do not read IL
                 il, written = written, os.path.join(folder, "again.json")
                 self.call(lightnet, "convert", il, "-o", written, *(["-f", weights] if os.path.exists(weights) else []))
-                weights = os.path.join(folder, "again.safetensors")
             if self.reason is None:
                 self.compare(lightnet, written, *(["-f", weights] if os.path.exists(weights) and weights != written else []))
 

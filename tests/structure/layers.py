@@ -33,6 +33,7 @@ UMBRELLAS = {"lightnet.h", "tensorlight.h"}  # all public headers of their libra
 
 # Golden files of generators and other test data are no part's sources.
 TEST_DATA = "/test/"
+FOUND = "/found/" # what searches found is named by its hash
 
 SOURCES = [path for path in tracked("tensorlight/*.[ch]", "lightnet/*.[ch]", "cli/*.[ch]") if TEST_DATA not in path]
 
@@ -164,7 +165,7 @@ def repeated_names():
     repeatable = {"meson.build", "README.md", "Makefile"}
     places = collections.defaultdict(list)
     for path in tracked():
-        if os.path.basename(path) not in repeatable and TEST_DATA not in path:
+        if os.path.basename(path) not in repeatable and TEST_DATA not in path and FOUND not in path:
             places[os.path.basename(path)].append(path)
     # Each target may have a description of the same name: the C made of it names the file.
     return (f"{name}: {', '.join(paths)}" for name, paths in places.items()
