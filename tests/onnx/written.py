@@ -374,6 +374,29 @@ def check_shifts(tap):
         tap.check("no shifts", round_trip(folder, write_ir(folder, ["i"], ["y"], none)))
 
 
+def check_compositions(tap):
+    """Operators that become several nodes of ONNX."""
+    x, other = [-7.5, 7.5, -1, 0, 2, -3], [2, -2, 3, -1.5, 2, -3]
+    makes = [create("x", "TL_FLOAT", [2, 3], []), create("other", "TL_FLOAT", [2, 3], []), create("slopes", "TL_FLOAT", [4, 2, 3], [0.5, 2] * 12),
+             create("cube", "TL_FLOAT", [2, 2, 3], []), create("lens", "TL_INT64", [2], [3, 2])]
+    ops = [op("mod", "binary", {"src1": "x", "src2": "other"}, {"dst": "mod"}, op="TL_BINARY_MOD"),
+           op("least", "binary", {"src1": "x", "src2": "other"}, {"dst": "least"}, op="TL_BINARY_PICK_MIN"),
+           op("prelu", "binary", {"src1": "x", "src2": "slopes"}, {"dst": "prelu"}, op="TL_BINARY_PRELU"),
+           op("tanh", "unary", {"src": "x"}, {"dst": "tanh"}, func="TL_UNARY_SCALEDTANH", alpha=1.5, beta=0.5),
+           op("swish", "unary", {"src": "x"}, {"dst": "swish"}, func="TL_UNARY_HARDSWISH", alpha=0.25, beta=0.5),
+           op("turn", "reverse_sequence", {"src": "cube", "lens": "lens"}, {"dst": "turn"}, time_axis=2, batch_axis=0)]
+    arrays = {"x": np.array(x, np.float32).reshape(2, 3), "other": np.array(other, np.float32).reshape(2, 3),
+              "cube": np.arange(12, dtype=np.float32).reshape(2, 2, 3)}
+    for each in ops:
+        with tempfile.TemporaryDirectory() as folder:
+            given, used = [], [entry["name"] for entry in each["tensors_in"]]
+            for name in sorted(arrays.keys() & set(used)):
+                np.save(os.path.join(folder, name + ".npy"), arrays[name])
+                given += ["-i", f"{name}={folder}/{name}.npy"]
+            path = write_ir(folder, sorted(arrays.keys() & set(used)), [each["name"]], [m for m in makes if m["name"][5:] in used] + [each])
+            tap.check(f"{each['optype']} '{each['name']}' as several nodes", round_trip(folder, path, given=given, tolerance=1e-6))
+
+
 def check_linear_attention(tap):
     """What the rules of ONNX's operator, its scale or its heads cannot be; and open sizes."""
     def attention(dims, beta=None, **params):
@@ -461,6 +484,7 @@ def main():
     check_small_types(tap)
     check_random(tap)
     check_shifts(tap)
+    check_compositions(tap)
     check_linear_attention(tap)
     check_missing(tap)
     check_trees(tap)
