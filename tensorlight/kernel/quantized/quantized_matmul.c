@@ -174,8 +174,8 @@ int tl_exec_quantized_matmul(const tl_exec *exec, const tl_tensor *src, const tl
             return -1;
         p.job.zeros.sums = exec->scratch;
         p.job.zeros.group = p.job.zeros.outputs = p.columns;
-        tl_quad_sum_rows(exec, p.k ? src->data : &nothing, batches * p.rows, (size_t)p.k,
-                         q->zero, exec->scratch);
+        tl_quad_sum_rows(exec, p.k ? src->data : &nothing, batches * p.rows, (size_t)p.k, q->zero,
+                         exec->scratch);
         exec = &rest;
     }
     if (tl_check_scratch(exec, p.slot_size, "for a matrix product") < 0)
