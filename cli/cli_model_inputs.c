@@ -97,7 +97,8 @@ static const char *list_inputs(const ln_context *ctx, char text[LN_MAXLINE])
 // The input of that name that is not a tensor. -1: there is none.
 static int find_compound(const ln_context *ctx, const char *name, ln_value_info *info)
 {
-    for (int k = 0; !ln_context_input_value(ctx, k, info); k++)
+    ln_value_walk walk = ln_context_walk_values(ctx, 0);
+    while (!ln_value_walk_next(&walk, info))
         if (info->form != LN_FORM_TENSOR && !strcmp(info->name, name))
             return 0;
     return -1;
@@ -201,8 +202,8 @@ int cli_model_check_given(const ln_context *ctx, const cli_options *opt)
         const char *file = cli_given_split(opt->inputs.items[i], name);
         status = file && (check_name(ctx, opt, i, name) || check_file(ctx, opt, name, file));
     }
-    for (int k = 0; !status && next < opt->inputs.n && !ln_context_input_value(ctx, k, &info);
-         k++) {
+    ln_value_walk walk = ln_context_walk_values(ctx, 0);
+    while (!status && next < opt->inputs.n && !ln_value_walk_next(&walk, &info)) {
         const int is_named = cli_given_is_named(opt, opt->inputs.n, info.name);
         const char *file = is_named ? NULL : cli_given_next(opt, &next);
         status = file ? check_file(ctx, opt, info.name, file) : 0;
@@ -253,8 +254,9 @@ static int set_unnamed(ln_context *ctx, const cli_options *opt, int random)
 {
     uint64_t state = cli_model_seed(opt);
     int i = 0;
+    ln_value_walk walk = ln_context_walk_values(ctx, 0);
     ln_value_info info;
-    for (int k = 0; !ln_context_input_value(ctx, k, &info); k++) {
+    while (!ln_value_walk_next(&walk, &info)) {
         if (cli_given_is_named(opt, opt->inputs.n, info.name))
             continue;
         const int is_tensor = info.form == LN_FORM_TENSOR;

@@ -266,10 +266,11 @@ static int compare_value(ln_context *ctx, const cli_options *opt, const char *di
 
 static int compare_stored_outputs(ln_context *ctx, const cli_options *opt, const char *dir)
 {
+    ln_value_walk walk = ln_context_walk_values(ctx, 1);
     ln_value_info info;
     int k = 0;
     double worst = 0;
-    for (; !ln_context_output_value(ctx, k, &info); k++) {
+    for (; !ln_value_walk_next(&walk, &info); k++) {
         const int status = compare_value(ctx, opt, dir, k, &info, &worst);
         if (status)
             return status;
@@ -346,8 +347,9 @@ static int verify_folder(ln_context *ctx, const cli_options *opt, const char *di
 // Sequences have any length, and optional values may be absent: each set decides.
 static int has_compound_inputs(const ln_context *ctx)
 {
+    ln_value_walk walk = ln_context_walk_values(ctx, 0);
     ln_value_info info;
-    for (int k = 0; !ln_context_input_value(ctx, k, &info); k++)
+    while (!ln_value_walk_next(&walk, &info))
         if (info.form != LN_FORM_TENSOR)
             return 1;
     return 0;

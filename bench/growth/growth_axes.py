@@ -19,6 +19,7 @@ STEPS = {
     "show": ["show", "{model}"],
     "compile": ["compile", "{model}", "-o", "{compiled}"],
     "run": ["bench", "{compiled}", "--seconds", "0"],
+    "random": ["bench", "{model}", "--seconds", "0"],
     "given": ["run", "{model}"],
     "convert": ["convert", "{model}", "-o", "{ir}", "--force"],
     "again": ["compile", "{ir}", "-o", "{again}"],
@@ -171,7 +172,7 @@ def views_of_one(n):
 
 # ---- lists in a model ----
 
-@axis("inputs", *ALL, "graph", "back")
+@axis("inputs", *ALL, "random", "graph", "back")
 def inputs_used(n):
     return onnx([node("Sum", names("x", n), ["y"])], ["y"], inputs=[(name, [4]) for name in names("x", n)])
 

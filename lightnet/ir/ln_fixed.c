@@ -285,36 +285,22 @@ int ln_fixed_has_values(const ln_fixed *fixed, int is_output)
     return fixed->forms[is_output] != NULL;
 }
 
-// Value `k` of those whose tensors are the names of the list.
-static int find_value(const ln_list *forms, const ln_list *names, int k, ln_value_info *found)
+ln_value_walk ln_context_walk_values(const ln_context *ctx, int is_output)
 {
-    const ln_value_info *info;
-    int first = 0; // of value `k`, which counts from the value that has this tensor
-    LN_LIST_FOREACH(info, forms)
-    {
-        if (k < info->first - first)
-            break;
-        k -= info->first - first;
-        if (!k--) {
-            *found = *info;
-            return 0;
-        }
-        first = info->first + (info->len > 0 ? info->len : 0);
-    }
-    for (int i = first + k; names && i > 0; i--)
-        names = names->next;
-    if (k < 0 || !names)
+    return (ln_value_walk){ctx->fixed->forms[is_output], is_output ? ctx->outputs : ctx->inputs, 0};
+}
+
+int ln_value_walk_next(ln_value_walk *walk, ln_value_info *info)
+{
+    const ln_value_info *const compound = walk->compounds ? walk->compounds->data : NULL;
+    const int is_compound = compound && compound->first == walk->first;
+    if (!is_compound && !walk->tensors)
         return -1;
-    *found = (ln_value_info){names->data, LN_FORM_TENSOR, first + k, 1};
+    *info = is_compound ? *compound
+                        : (ln_value_info){walk->tensors->data, LN_FORM_TENSOR, walk->first, 1};
+    if (is_compound)
+        walk->compounds = walk->compounds->next;
+    for (int i = 0; i < info->len; i++, walk->first++)
+        walk->tensors = walk->tensors ? walk->tensors->next : NULL;
     return 0;
-}
-
-int ln_context_input_value(const ln_context *ctx, int k, ln_value_info *info)
-{
-    return find_value(ctx->fixed->forms[0], ctx->inputs, k, info);
-}
-
-int ln_context_output_value(const ln_context *ctx, int k, ln_value_info *info)
-{
-    return find_value(ctx->fixed->forms[1], ctx->outputs, k, info);
 }

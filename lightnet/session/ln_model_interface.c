@@ -16,20 +16,19 @@ static const char ir_format[] = "JSON IR";
 
 /* ---- the interface of a context, for formats that do not describe their models ---- */
 
-/* Either of ln_context_input_value and ln_context_output_value. */
-typedef int value_func(const ln_context *ctx, int k, ln_value_info *info);
-
-static int copy_values(ln_model *model, const ln_context *ctx, int is_output, value_func *value_of)
+static int copy_values(ln_model *model, const ln_context *ctx, int is_output)
 {
+    ln_value_walk walk = ln_context_walk_values(ctx, is_output);
     ln_value_info info;
     int n = 0;
     if (!ln_fixed_has_values(ctx->fixed, is_output))
         return 0;
-    while (!value_of(ctx, n, &info))
+    while (!ln_value_walk_next(&walk, &info))
         n++;
+    walk = ln_context_walk_values(ctx, is_output);
     ln_value_info *values = ln_alloc_array((size_t)n + 1, sizeof(*values));
     model->values[is_output] = values;
-    for (int k = 0; values && k < n && !value_of(ctx, k, &values[k]); k++) {
+    for (int k = 0; values && !ln_value_walk_next(&walk, &values[k]); k++) {
         values[k].name = ln_strdup(values[k].name);
         model->n_values[is_output]++;
         if (!values[k].name)
@@ -41,9 +40,8 @@ static int copy_values(ln_model *model, const ln_context *ctx, int is_output, va
 // Sizes that options bind are left to the reader of formats that ask for shapes.
 int ln_model_describe(ln_model *model, const ln_context *ctx)
 {
-    if (ln_interface_fill(model->interface, ctx) ||
-        copy_values(model, ctx, 0, ln_context_input_value) ||
-        copy_values(model, ctx, 1, ln_context_output_value))
+    if (ln_interface_fill(model->interface, ctx) || copy_values(model, ctx, 0) ||
+        copy_values(model, ctx, 1))
         return -1;
     return ln_model_asks_shapes(model) ? 0 : ln_model_narrow(model, ctx);
 }

@@ -531,11 +531,14 @@ LN_API ln_op *ln_context_creater(const ln_context *ctx, const char *tname);
  * order of the operators. */
 LN_API int ln_context_is_mutated(const ln_context *ctx, const char *tname);
 
-/** Input, or output, `k` of the model's file: its tensors in the context. Of formats without
- * sequences, and of compiled models, each is one tensor. -1: there is none. info->name is borrowed
- * (until the context changes). */
-LN_API int ln_context_input_value(const ln_context *ctx, int k, ln_value_info *info);
-LN_API int ln_context_output_value(const ln_context *ctx, int k, ln_value_info *info);
+/** Begins before the first input, or output, of the model's file. Valid until the context
+ * changes. */
+LN_API ln_value_walk ln_context_walk_values(const ln_context *ctx, int is_output);
+
+/** The next input, or output: its tensors in the context. Of formats without sequences, and of
+ * compiled models, each is one tensor. -1: there is none. info->name is borrowed (until the context
+ * changes). */
+LN_API int ln_value_walk_next(ln_value_walk *walk, ln_value_info *info);
 
 /** The number of operator arguments that read tensor `tname`, plus one for a model output. */
 LN_API int ln_context_num_uses(const ln_context *ctx, const char *tname);

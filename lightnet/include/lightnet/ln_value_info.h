@@ -5,6 +5,7 @@
 #define LN_VALUE_INFO_H
 
 #include "lightnet/ln_api.h"
+#include "lightnet/ln_list.h"
 
 LN_BEGIN_DECLS
 
@@ -24,6 +25,12 @@ typedef struct ln_value_info {
     int first; /* the number of its first tensor among the inputs, or outputs */
     int len;   /* the number of its tensors; -1: it is absent */
 } ln_value_info;
+
+/** A walk over the inputs, or outputs, of the model's file: what comes next (opaque). */
+typedef struct ln_value_walk {
+    const ln_list *compounds, *tensors;
+    int first;
+} ln_value_walk;
 
 LN_END_DECLS
 
