@@ -126,6 +126,13 @@ def deconv(source, n, size):
                  {"x": normal(*source)}, outputs_of(["y"]), [constant("w", weights(source[1], n, *[size] * 3)), constant("b", normal(n))])
 
 
+def pad(shape, axis, n):
+    """`n` elements are added before and after an axis."""
+    pads = [n if k == axis else 0 for k in range(len(shape))] * 2
+    return model([helper.make_node("Pad", ["x", "pads"], ["y"])], {"x": normal(*shape)}, outputs_of(["y"]),
+                 [constant("pads", np.array(pads, np.int64))])
+
+
 def recurrent(kind, steps, batch, hidden):
     gates = {"LSTM": 4, "GRU": 3}[kind]
     attributes = {"linear_before_reset": 1} if kind == "GRU" else {}
@@ -182,6 +189,9 @@ CORNERS = {
     "conv 3x3x3 3 -> 64 16x112x112": lambda: conv((1, 3, 16, 112, 112), 64, [3, 3, 3]),
     "conv 3x3x3 64 8x28x28": lambda: conv((1, 64, 8, 28, 28), 64, [3, 3, 3]),
     "conv 1x1x1 64 8x28x28": lambda: conv((1, 64, 8, 28, 28), 64, [1, 1, 1]),
+    "pad axis 1 of 2048x150x1": lambda: pad((2048, 150, 1), 1, 12),
+    "pad axis 2 of 1x2048x150x1": lambda: pad((1, 2048, 150, 1), 2, 12),
+    "pad axis 1 of 2048x150": lambda: pad((2048, 150), 1, 12),
     "softmax of 458752 rows of 4": lambda: softmax(458752, 4),
     "softmax of 65536 rows of 7": lambda: softmax(65536, 7),
     **{f"{op.lower()} {np.dtype(dtype)} 200704": lambda op=op, dtype=dtype: elementwise(op, dtype, 200704)

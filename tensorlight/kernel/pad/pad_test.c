@@ -165,32 +165,6 @@ START_TEST(threads_do_not_change_the_result)
 }
 END_TEST
 
-/** The min time of several runs. */
-static uint64_t time_of(const tl_tensor *src, tl_tensor *dst)
-{
-    uint64_t best = UINT64_MAX;
-    for (int i = 0; i < 30; i++) {
-        const uint64_t begin = tl_clock();
-        tl_exec_pad(NULL, src, dst, (int[]){0, 12, 0}, TL_PAD_CONSTANT, NULL);
-        const uint64_t ns = tl_clock() - begin;
-        best = ns < best ? ns : best;
-    }
-    return best;
-}
-
-// Element by element it takes twelve times as long.
-START_TEST(an_inner_axis_before_one_of_length_1_is_copied_in_runs)
-{
-    nn_room room = {.seed = 7};
-    tl_tensor *const lines = nn_random(&room, TL_FLOAT, 2, (int[]){1024, 150}, -1, 1);
-    tl_tensor *const same = nn_random(&room, TL_FLOAT, 3, (int[]){1024, 150, 1}, -1, 1);
-    const uint64_t of_lines = time_of(lines, nn_blank(&room, TL_FLOAT, 2, (int[]){1024, 174}));
-    const uint64_t ns = time_of(same, nn_blank(&room, TL_FLOAT, 3, (int[]){1024, 174, 1}));
-    ck_assert_uint_lt(ns, 4 * of_lines);
-    nn_close(&room);
-}
-END_TEST
-
 START_TEST(modes_have_names)
 {
     for (int mode = 0; mode < TL_PAD_MODE_SIZE; mode++)
@@ -203,4 +177,4 @@ END_TEST
 
 LN_TEST_MAIN("pad", lines_are_padded_by_the_mode, every_axis_is_padded, axes_of_any_kind_are_padded,
              scalars_and_empty_tensors_are_padded_too, threads_do_not_change_the_result,
-             an_inner_axis_before_one_of_length_1_is_copied_in_runs, modes_have_names)
+             modes_have_names)
