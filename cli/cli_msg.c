@@ -8,6 +8,7 @@
 #include "lightnet/ln_hash.h"
 
 #include <errno.h>
+#include <pthread.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -45,27 +46,34 @@ int cli_usage(const char *fmt, ...)
     return CLI_WRONG_USAGE;
 }
 
-/* Texts of cli_msg_print so far. */
-static ln_hash *said;
+/* The first texts of cli_msg_print, which the threads of a command call. Messages about files are
+ * as many as the files. */
+enum { MOST_TEXTS = 1000 };
+static ln_hash *printed;
+static int n_printed;
+static pthread_mutex_t printed_lock = PTHREAD_MUTEX_INITIALIZER;
 
 // Without memory, a message may come again.
 static int is_new(const char *text)
 {
-    if (!said)
-        said = ln_hash_create(ln_str_hash, ln_str_cmp, ln_free, NULL);
-    char *key = said ? ln_strdup(text) : NULL;
-    const int added = key ? ln_hash_add(said, key, NULL) : -1;
+    if (!printed)
+        printed = ln_hash_create(ln_str_hash, ln_str_cmp, ln_free, NULL);
+    char *key = printed && n_printed < MOST_TEXTS ? ln_strdup(text) : NULL;
+    const int added = key ? ln_hash_add(printed, key, NULL) : -1;
     if (added <= 0)
         ln_free(key);
+    n_printed += added > 0;
     return added != 0;
 }
 
 void cli_msg_print(const char *what, const char *text)
 {
     const cli_style style = !strcmp(what, "warning") ? CLI_YELLOW : CLI_PLAIN;
+    pthread_mutex_lock(&printed_lock);
     if (is_new(text))
         cli_fprint(stderr, "%s%s:%s %s\n", cli_color(stderr, style), what,
                    style ? cli_color_end(stderr) : "", text);
+    pthread_mutex_unlock(&printed_lock);
 }
 
 void cli_warn(const char *fmt, ...)

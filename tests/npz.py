@@ -131,6 +131,10 @@ def main():
         np.lib.format.write_array_header_1_0(file, {"descr": "<f4", "fortran_order": False, "shape": SHAPE})
     status, error = run("-i", "a=sparse.npy", "-i", "b/1=one.npz")
     tap.check("nor one with the header of an array", [] if status == 1 and "expected 480" in error else [f"{status}: {error}"])
+    with open("sparse.npy", "r+b") as file:
+        np.lib.format.write_array_header_1_0(file, {"descr": "<U1", "fortran_order": False, "shape": SHAPE})
+    status, error = run("-i", "a=sparse.npy", "-i", "b/1=one.npz")
+    tap.check("nor one with the header of strings", [] if status == 1 and "strings of 4 bytes" in error else [f"{status}: {error}"])
     status, error = run("--each", "/dev/zero")
     tap.check("a device is no list of files", [] if status == 1 and "this is a device" in error else [f"{status}: {error}"])
     tap.end()

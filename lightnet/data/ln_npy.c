@@ -310,22 +310,32 @@ static const tl_string **read_strings(const header *h, size_t len, const char *f
     return block;
 }
 
+static int check_text_size(const header *h, const char *file, ln_error *err)
+{
+    char shape[TL_SHAPE_TEXT_SIZE];
+    const size_t string_size = (size_t)h->width * CHAR_SIZE;
+    const int len = tl_compute_length(h->ndim, h->dims);
+    size_t expected;
+    if (len < 0 || tl_size_mul((size_t)len, string_size, &expected))
+        return ln_error_set(err, "%s: %s", file, tl_last_error());
+    if (h->size != expected)
+        return ln_error_set(
+            err, "%s: %zu bytes of data, expected %d strings of %zu bytes for shape %s", file,
+            h->size, len, string_size, tl_shape_text(shape, h->ndim, h->dims));
+    return 0;
+}
+
 // The array in the order of its elements in the file, with these dims.
 static tl_tensor *create_strings(const header *h, const int *dims, const char *file, ln_error *err)
 {
-    char shape[TL_SHAPE_TEXT_SIZE];
+    if (check_text_size(h, file, err))
+        return NULL;
     tl_tensor *const t = tl_tensor_create(NULL, h->ndim, dims, TL_STRING);
     if (!t) {
         ln_error_set(err, "%s: %s", file, tl_last_error());
         return NULL;
     }
-    const size_t string_size = (size_t)h->width * CHAR_SIZE, len = (size_t)t->len;
-    const int fits =
-        string_size ? h->size / string_size == len && h->size % string_size == 0 : h->size == 0;
-    if (!fits)
-        ln_error_set(err, "%s: %zu bytes of data, expected %d strings of %zu bytes for shape %s",
-                     file, h->size, t->len, string_size, tl_shape_text(shape, h->ndim, h->dims));
-    t->data = fits ? read_strings(h, len, file, err) : NULL;
+    t->data = read_strings(h, (size_t)t->len, file, err);
     if (t->data)
         return t;
     tl_tensor_free(t);
@@ -397,8 +407,8 @@ int ln_npy_check(const void *head, size_t head_size, size_t size, const char *wh
     if (parse(&(ln_infile){.data = head, .size = size}, where, &h, err) ||
         (like && tl_compute_length(h.ndim, h.dims) >= 0 &&
          ln_raw_check_shape(where, h.ndim, h.dims, like, err)))
-        return -1; // what is no shape at all, below
-    return h.dtype == TL_STRING ? 0
+        return -1; // of dims whose product is too large, the checks below
+    return h.dtype == TL_STRING ? check_text_size(&h, where, err)
                                 : ln_raw_check_size(h.size, h.dtype, h.ndim, h.dims, where, err);
 }
 

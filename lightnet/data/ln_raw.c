@@ -26,6 +26,8 @@ int ln_raw_check_size(size_t size, tl_dtype dtype, int ndim, const int *dims, co
     char shape[TL_SHAPE_TEXT_SIZE];
     const int len = tl_compute_length(ndim, dims);
     size_t expected;
+    if (dtype == TL_STRING)
+        return ln_error_set(err, "%s: raw data has no strings, expected numbers", where);
     if (len < 0 || tl_size_mul((size_t)len, tl_size_of(dtype), &expected))
         return ln_error_set(err, "%s: %s", where, tl_last_error());
     if (size != expected)
@@ -44,8 +46,6 @@ int ln_raw_check(const void *data, size_t size, tl_dtype dtype, int ndim, const 
 int ln_raw_check_in(const ln_infile *in, size_t offset, size_t size, tl_dtype dtype, int ndim,
                     const int *dims, const char *where, ln_error *err)
 {
-    if (dtype == TL_STRING)
-        return ln_error_set(err, "%s: raw data has no strings, expected numbers", where);
     if (ln_raw_check_size(size, dtype, ndim, dims, where, err))
         return -1;
     return ln_elements_check_in(dtype, in, offset, size, err) ? ln_error_prefix(err, "%s", where)

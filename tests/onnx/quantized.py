@@ -302,6 +302,16 @@ def zeros_of_rows():
                      {"y": (difference(x, rows.reshape(-1, 1)) @ difference(w, zero)).astype(np.int32)})
 
 
+def zeros_of_a_batch():
+    """Zero points with the dimensions of a batch of one matrix. Their product is computed with integers."""
+    x, w = whole(880, np.uint8, (3, 19, 45)), whole(881, np.int8, (1, 45, 35))
+    rows, zero = whole(882, np.uint8, 19), whole(883, np.int8, (1, 1, 35))
+    g = Graph()
+    g.make("MatMulInteger", ["x", g.constant(w), "rows", g.constant(zero)], "y")
+    yield g.part("a zero point for each row, and one for each column of a batch", {"x": x, "rows": rows},
+                 {"y": (difference(x, rows.reshape(-1, 1)) @ difference(w, zero)).astype(np.int32)})
+
+
 def scaled_lines():
     """Lines between scales: as exporters write them, and requantized."""
     for seed, kind in enumerate(("none", "odd", "each"), 800):
@@ -382,7 +392,7 @@ def networks():
 
 
 KINDS = (convolutions, transposed, products, dynamic, integers, other_integers, zeros_of_rows,
-         scaled_lines, scaled_integers, networks)
+         zeros_of_a_batch, scaled_lines, scaled_integers, networks)
 # Operators that compute a layer in floats, or in plain C.
 SLOW = {"conv2d_cpu", "conv2d_blocked_cpu", "conv2d_grouped_cpu", "conv2d_depthwise_cpu", "conv2d_winograd_cpu", "conv_int_cpu",
         "deconv2d_cpu", "deconv2d_blocked_cpu", "matmul_cpu", "matmul_packed_cpu", "matmul_int_cpu"}
@@ -390,6 +400,8 @@ SLOW = {"conv2d_cpu", "conv2d_blocked_cpu", "conv2d_grouped_cpu", "conv2d_depthw
 
 def missed(kind, ops):
     """Operators that should not be there or, of products that load computes, that should be."""
+    if kind == zeros_of_a_batch:
+        return []
     return sorted({"matmul_quantized_cpu"} - ops if kind == zeros_of_rows else SLOW & ops)
 
 

@@ -174,7 +174,10 @@ static inline int has_matrices(const ln_op *mul, const ln_tensor_entry *q, const
 static inline int is_batch_of_one(const ln_tensor_entry *w)
 {
     const tl_tensor *const t = w->tensor;
-    return t->ndim > 2 && (double)t->len == (double)t->dims[t->ndim - 2] * t->dims[t->ndim - 1];
+    for (int i = 0; i < t->ndim - 2; i++)
+        if (t->dims[i] != 1)
+            return 0;
+    return t->ndim > 2;
 }
 
 /** The number of uses of each weight in a product. */

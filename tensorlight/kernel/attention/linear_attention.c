@@ -151,15 +151,14 @@ static void read_state(const step *s)
     }
 }
 
-static void run_unit(const job *j, size_t unit)
+static void run_unit(const job *j, size_t unit, tl_poll *poll)
 {
     const size_t part = unit % j->parts, batch = unit / j->parts / j->heads;
     step s = {.j = j, .head = unit / j->parts % j->heads, .first = part * COLUMNS};
     float update[COLUMNS];
     s.n = tl_min_size(COLUMNS, j->e - s.first);
     s.state = j->state + (batch * j->heads + s.head) * j->d * j->e + s.first;
-    tl_poll poll = tl_poll_of(j->stop);
-    for (size_t t = 0; t < j->len && !tl_poll_after(&poll, 4 * j->d * s.n); t++) {
+    for (size_t t = 0; t < j->len && !tl_poll_after(poll, 4 * j->d * s.n); t++) {
         s.position = batch * j->len + t;
         const float *const k = row_of(&s, j->k, j->d);
         decay_state(&s);
@@ -173,8 +172,10 @@ static void run_unit(const job *j, size_t unit)
 
 static void run_units(void *arg, size_t begin, size_t end)
 {
-    for (size_t unit = begin; unit < end; unit++)
-        run_unit(arg, unit);
+    const job *const j = arg;
+    tl_poll poll = tl_poll_of(j->stop);
+    for (size_t unit = begin; unit < end && !poll.is_stopped; unit++)
+        run_unit(j, unit, &poll);
 }
 
 static const float *data_of(const tl_tensor *t)

@@ -327,22 +327,21 @@ static void NAME(max_line, c)(const poolnd_job *job, const part *p, const T *pla
     }
 }
 
-static void NAME(max_lines, c)(const poolnd_job *job, const T *plane, T *dst)
+static void NAME(max_lines, c)(const poolnd_job *job, const T *plane, T *dst, tl_poll *poll)
 {
     const size_t len = (size_t)job->out[job->param.windows.n - 1];
     const part whole = part_of(job, 0, (int)len);
-    tl_poll poll = tl_poll_of(job->stop);
-    for (size_t k = 0; k < job->out_plane && !poll.is_stopped; k += len)
-        NAME(max_line, c)(job, &whole, plane, k / len, dst + k, &poll);
+    for (size_t k = 0; k < job->out_plane && !poll->is_stopped; k += len)
+        NAME(max_line, c)(job, &whole, plane, k / len, dst + k, poll);
 }
 
-static void NAME(max_and_args, c)(const poolnd_job *job, size_t p, const T *plane, T *dst)
+static void NAME(max_and_args, c)(const poolnd_job *job, size_t p, const T *plane, T *dst,
+                                  tl_poll *poll)
 {
     int64_t *const args = job->arg + p * job->out_plane;
-    tl_poll poll = tl_poll_of(job->stop);
-    for (size_t k = 0; k < job->out_plane && !tl_poll_after(&poll, 8); k++) {
+    for (size_t k = 0; k < job->out_plane && !tl_poll_after(poll, 8); k++) {
         const window at = window_at(job, k, job->param.windows.n);
-        const size_t index = at.is_empty ? 0 : NAME(argmax, c)(job, plane, &at, &poll);
+        const size_t index = at.is_empty ? 0 : NAME(argmax, c)(job, plane, &at, poll);
         memcpy(&dst[k], at.is_empty ? (const void *)&job->lowest : &plane[index], sizeof(T));
         args[k] = at.is_empty ? -1 : arg_of(job, p, index);
     }
@@ -351,13 +350,14 @@ static void NAME(max_and_args, c)(const poolnd_job *job, size_t p, const T *plan
 static void NAME(poolnd_max, c)(void *arg, size_t begin, size_t end)
 {
     const poolnd_job *const job = arg;
-    for (size_t p = begin; p < end; p++) {
+    tl_poll poll = tl_poll_of(job->stop);
+    for (size_t p = begin; p < end && !poll.is_stopped; p++) {
         const T *const plane = (const T *)job->src + p * job->in_plane;
         T *const dst = (T *)job->dst + p * job->out_plane;
         if (job->arg)
-            NAME(max_and_args, c)(job, p, plane, dst);
+            NAME(max_and_args, c)(job, p, plane, dst, &poll);
         else
-            NAME(max_lines, c)(job, plane, dst);
+            NAME(max_lines, c)(job, plane, dst, &poll);
     }
 }
 

@@ -123,7 +123,7 @@ static void run_unit(product *p, size_t unit, size_t slot)
     const size_t rows = tl_min_size(p->rows_per_unit, p->rows - begin);
     const size_t row = batch * p->rows + begin;
     const int8_t *const weight = p->weight + batch * p->blocks * p->job.weight_step;
-    uint8_t *const laid = (uint8_t *)p->scratch + slot * p->slot_size;
+    uint8_t *const laid = p->slot_size ? (uint8_t *)p->scratch + slot * p->slot_size : NULL;
     tl_quad_job job = p->job;
     if (job.zeros.sums)
         job.zeros.sums += row;
@@ -159,7 +159,7 @@ int tl_exec_quantized_matmul(const tl_exec *exec, const tl_tensor *src, const tl
                              tl_tensor *dst, const tl_quantized_param *q)
 {
     assert(src->dtype == TL_UINT8);
-    static uint8_t nothing; // where operands without elements begin
+    const uint8_t nothing = 0; // where a source without elements begins
     const ptrdiff_t tap = 0;
     const tl_quad_kernel *const kernel = tl_quad_kernel_for(exec);
     tl_exec rest;
@@ -190,7 +190,7 @@ int tl_exec_quantized_matmul(const tl_exec *exec, const tl_tensor *src, const tl
     p.weight = weight->data;
     p.dst = dst->data;
     p.dst_size = tl_size_of(dst->dtype);
-    p.scratch = p.k ? exec->scratch : &nothing;
+    p.scratch = exec->scratch;
     const size_t slots = p.slot_size ? exec->scratch_size / p.slot_size : TL_MOST_SLOTS;
     tl_parallel_slots(exec, p.batches * p.row_units * p.block_units,
                       tl_min_size(slots, TL_MOST_SLOTS), run_units, &p);
