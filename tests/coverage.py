@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Counts the lines of the libraries that the tests run, by part.
 
-usage: coverage.py [--jobs N] [--no-run] [--least PERCENT]
+usage: coverage.py [--jobs N] [--no-run] [--files PART] [--least PERCENT]
 
 Builds build-coverage with GCC, runs its tests and prints a table of parts, as docs/dev/testing.md has it. Slow tests and those of the source
 tree are left out: they run lines that other tests run too. gcovr (Debian's package) reads the counts. --no-run counts what earlier runs left.
