@@ -7,8 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/** Another one in each process: without its random number, nobody can find bytes of equal hashes.
- */
+/** Differs between processes, so that a file cannot contain keys of equal hashes. */
 uint32_t ln_hash_bytes(const void *data, size_t len);
 
 #endif

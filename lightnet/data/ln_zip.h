@@ -45,8 +45,8 @@ int ln_zip_read(ln_zip *zip, const ln_infile *in, const char *file, ln_error *er
 void *ln_zip_extract(const ln_zip_member *member, const ln_infile *in, const char *where,
                      ln_error *err);
 
-/** The first `size` bytes of the content, of which there are as many. -1 with a reason that begins
- * with "WHERE: ". Nothing is checked of those after them, and no CRC. */
+/** The first `size` bytes of the content; `size` is at most that of the content. -1 with a reason
+ * that begins with "WHERE: ". Checks neither the rest nor the CRC. */
 int ln_zip_read_head(const ln_zip_member *member, const ln_infile *in, void *head, size_t size,
                      const char *where, ln_error *err);
 

@@ -101,6 +101,6 @@ def by_status(names: Sequence[str]) -> list[type[BaseException]]:
 def warn(text: str) -> None:
     """A warning at the line that calls the package."""
     frame, level = sys._getframe(1), 2  # pylint: disable=protected-access
-    while frame.f_back and frame.f_globals["__name__"].partition(".")[0] == __package__:
+    while frame.f_back and frame.f_globals.get("__name__", "").partition(".")[0] == __package__:
         frame, level = frame.f_back, level + 1
     warnings.warn(text, stacklevel=level)

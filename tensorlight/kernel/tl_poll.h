@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Requests to stop, looked at after so much work: for loops of kernels whose steps may be short or
-// long.
+// Polls a request to stop, once per fixed amount of work: for loops of kernels whose steps may be
+// short or long.
 //
 //     tl_poll poll = tl_poll_of(job->stop);
 //     for (k = 0; k < n && !tl_poll_after(&poll, work); k++)
@@ -13,12 +13,12 @@
 
 #include "tensorlight/tl_exec.h"
 
-/** Simple operations between two looks: some tenths of a millisecond to a few milliseconds. */
+/** Simple operations between two polls: some tenths of a millisecond to a few milliseconds. */
 enum { TL_POLL_WORK = 1 << 20 };
 
 typedef struct tl_poll {
     const tl_stop *stop;
-    size_t work; /* since the last look */
+    size_t work; /* since the last poll */
     int is_stopped;
 } tl_poll;
 
@@ -27,7 +27,7 @@ static inline tl_poll tl_poll_of(const tl_stop *stop)
     return (tl_poll){stop, 0, 0};
 }
 
-/** Counts `work` simple operations, and returns whether a stop was seen, now or before. */
+/** Counts `work` simple operations, and returns whether a stop is requested, now or before. */
 static inline int tl_poll_after(tl_poll *poll, size_t work)
 {
     poll->work += work;

@@ -33,7 +33,7 @@ UMBRELLAS = {"lightnet.h", "tensorlight.h"}  # all public headers of their libra
 
 # Golden files of generators and other test data are no part's sources.
 TEST_DATA = "/test/"
-FOUND = "/found/" # what searches found is named by its hash
+FOUND = "/found/"  # what searches found is named by its hash
 
 SOURCES = [path for path in tracked("tensorlight/*.[ch]", "lightnet/*.[ch]", "cli/*.[ch]") if TEST_DATA not in path]
 

@@ -128,8 +128,7 @@ TL_API size_t tl_quantized_matmul_packed(int k);
 
 /** weight TL_INT8 [.., k, n], or [.., n, k] with `is_transposed`; bias, factor, addend as those of
  *  tl_exec_quantized_conv2d_pack, with n in the place of OC, the same for each matrix -> dst
- * TL_INT8
- *  [.., ceil(n / 16), tl_quantized_matmul_packed(k)], as for a convolution of 1 x 1. */
+ *  TL_INT8 [.., ceil(n / 16), tl_quantized_matmul_packed(k)], as for a convolution of 1 x 1. */
 TL_API int tl_exec_quantized_matmul_pack(const tl_exec *exec, const tl_tensor *weight,
                                          const tl_tensor *bias, const tl_tensor *factor,
                                          const tl_tensor *addend, tl_tensor *dst,

@@ -128,7 +128,8 @@ TL_API tl_distribution tl_distribution_from_str(const char *str);
 TL_API int tl_tensor_fill_random(tl_tensor *t, tl_distribution distribution, double a, double b,
                                  uint64_t *state);
 
-/** The same numbers, on one thread: the stop of `exec` ends it. */
+/** tl_tensor_fill_random, on one thread; a stop of `exec` leaves the rest of `t` and `state`
+ *  unspecified. */
 TL_API int tl_exec_fill_random(const tl_exec *exec, tl_tensor *t, tl_distribution distribution,
                                double a, double b, uint64_t *state);
 
