@@ -25,7 +25,8 @@ LARGEST = 2048  # bytes of a model of the test data
 def seeds_of_tests(build):
     """The seeds by target: the arguments of the tests fuzz_TARGET, of which those in the build folder are relative to it."""
     tests = json.loads(subprocess.check_output(["meson", "introspect", "--tests", build]))
-    return {test["cmd"][1]: test["cmd"][2:] for test in tests if test["name"].startswith("fuzz_")}
+    return {test["cmd"][1]: test["cmd"][2:] for test in tests
+            if test["name"].startswith("fuzz_") and test["name"] == "fuzz_" + test["cmd"][1]}
 
 
 def paths_of(build, files):
@@ -43,14 +44,16 @@ def found(target):
 def copy_test_data(folder):
     for file in glob.glob(TEST_DATA):
         if os.path.getsize(file) <= LARGEST:
-            shutil.copyfile(file, os.path.join(folder, file.split(os.sep)[-2] + ".onnx"))
+            shutil.copyfile(file, os.path.join(folder, "_".join(file.split(os.sep)[-3:-1]) + ".onnx"))
 
 
 def collect(build, target, files, out):
     folder = os.path.join(out, target)
     os.makedirs(folder, exist_ok=True)
-    for file in paths_of(build, files) + found(target):
+    for file in paths_of(build, files):
         shutil.copyfile(file, os.path.join(folder, os.path.basename(file)))
+    for file in found(target):
+        shutil.copyfile(file, os.path.join(folder, "found_" + os.path.basename(file)))
     if target in READ_ONNX:
         copy_test_data(folder)
     if target in DICTIONARIES:
@@ -59,6 +62,9 @@ def collect(build, target, files, out):
 
 def main(build, out, *names):
     seeds = seeds_of_tests(build)
+    for name in names:
+        if name not in seeds:
+            sys.exit(f"unknown target '{name}'; expected one of {', '.join(seeds)}")
     for target in names or seeds:
         collect(build, target, seeds[target], out)
     print(*(names or seeds))

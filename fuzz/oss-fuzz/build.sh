@@ -9,8 +9,9 @@ meson setup "$WORK/build" -Dfuzz=enabled -Dfuzz_engine="$LIB_FUZZING_ENGINE" -Db
     -Dcuda=disabled -Ddnnl=disabled -Dpython=disabled -Dhardening=false -Dprefer_static=true -Ddefault_library=static
 ninja -C "$WORK/build" fuzz/fuzz
 
+targets=$(fuzz/corpus.py "$WORK/build" "$WORK/seeds")
 # The program finds its target in its own name.
-for target in $(fuzz/corpus.py "$WORK/build" "$WORK/seeds"); do
+for target in $targets; do
     cp "$WORK/build/fuzz/fuzz" "$OUT/fuzz_$target"
     (cd "$WORK/seeds/$target" && python3 -m zipfile -c "$OUT/fuzz_${target}_seed_corpus.zip" .)
     [ ! -e "$WORK/seeds/$target.dict" ] || cp "$WORK/seeds/$target.dict" "$OUT/fuzz_$target.dict"
