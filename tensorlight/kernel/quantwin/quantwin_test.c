@@ -242,6 +242,14 @@ START_TEST(no_sum_is_saturated)
         ck_assert_float_eq(((const float *)dst->data)[(4 * 12 + 5) * TL_BLOCK], -25 * 255 * 128.0f);
         ck_assert_float_eq(((const float *)dst->data)[0], -9 * 255 * 128.0f);
     }
+    tl_tensor *const zero = nn_random(&room, TL_INT8, 1, &(int){1}, 127, 127);
+    c.q.weight_zero = zero;
+    NN_EACH_ISA(exec)
+    {
+        run_conv(&exec, dst, &c);
+        ck_assert_float_eq(((const float *)dst->data)[(4 * 12 + 5) * TL_BLOCK], -25 * 255 * 255.0f);
+        ck_assert_float_eq(((const float *)dst->data)[0], -9 * 255 * 255.0f);
+    }
     nn_close(&room);
 }
 END_TEST
