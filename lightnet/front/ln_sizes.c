@@ -142,8 +142,8 @@ ln_sizes *ln_sizes_create(const ln_context *ctx)
     ln_sizes *sizes = ln_alloc(sizeof(*sizes));
     if (!sizes)
         return NULL;
-    *sizes =
-        (ln_sizes){.ctx = ctx, .records = ln_hash_create(ln_str_hash, ln_str_cmp, NULL, ln_free)};
+    *sizes = (ln_sizes){.ctx = ctx,
+                        .records = ln_hash_create(ln_str_hash, ln_str_cmp, ln_free, ln_free)};
     if (sizes->records)
         return sizes;
     ln_free(sizes);
@@ -606,18 +606,29 @@ static int has_elements(const struct row *row, const tl_tensor *t)
            (is_integer || row->element == element_of_compare);
 }
 
+// Keeps a copy of the name: what was tried, such as a body, is removed, and names then occur again.
+static int insert(ln_sizes *sizes, const char *name, record *r)
+{
+    char *key = ln_strdup(name);
+    if (key && ln_hash_insert(sizes->records, key, r) >= 0)
+        return 0;
+    ln_free(key);
+    return -1;
+}
+
 static int note_output(noted *n, const struct row *row, const ln_tensor_entry *te)
 {
     n->dst = te->tensor;
     const int is_vector = !te->isdynamic && has_elements(row, te->tensor);
-    if (!te->isdynamic && !is_vector)
+    if (!te->isdynamic && !is_vector) {
+        ln_hash_remove(n->sizes->records, te->name);
         return 0;
+    }
     record *r = ln_alloc(sizeof(*r));
     if (!r)
         return -1;
     memset(r, 0, sizeof(*r));
-    if ((te->isdynamic && note_axes(n, row, te, r)) ||
-        ln_hash_insert(n->sizes->records, te->name, r) < 0) {
+    if ((te->isdynamic && note_axes(n, row, te, r)) || insert(n->sizes, te->name, r)) {
         ln_free(r);
         return -1;
     }
