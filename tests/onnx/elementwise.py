@@ -217,7 +217,7 @@ def main():
     tap = Tap()
     check_kinds(tap, lightnet, [arithmetic, powers, logic, functions, conversions, conversions_to_bfloat16, old_opsets], RTOL)
     for op_type, arrays, attributes, message in WRONG:
-        check_rejected(tap, lightnet, case("", op_type, arrays, X, 20, **attributes), f"{op_type} is rejected: {message}", message)
+        check_rejected(tap, lightnet, case("", op_type, arrays, X, 26, **attributes), f"{op_type} is rejected: {message}", message)
     tap.end()
 
 

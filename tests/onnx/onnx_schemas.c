@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Prints the schemas of the ONNX reader, a line for each operator and operator set:
+// Prints the schemas of the ONNX reader, a line for each operator and operator set that has it:
 //
 //     DOMAIN OPERATOR OPSET INPUTS OUTPUTS ATTRIBUTE:TYPE ...
 //
@@ -24,6 +24,8 @@ static void print_schemas(const char *domain, const ln_onnx_schema *schema, int 
 {
     for (; schema->op_type; schema++) {
         for (int opset = 1; opset <= newest; opset++) {
+            if (!ln_onnx_find_row(domain, schema->op_type, opset))
+                continue;
             const char *list = schema->attrs;
             ln_onnx_word word;
             printf("%s %s %d", domain, schema->op_type, opset);

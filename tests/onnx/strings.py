@@ -382,7 +382,7 @@ def main():
     for part in control():
         tap.check(part.sentence, faults_of_parts(lightnet, [part])[0])
     for op_type, arrays, attributes, message in WRONG:
-        check_rejected(tap, lightnet, case("", op_type, arrays, WORDS, 20, **attributes),
+        check_rejected(tap, lightnet, case("", op_type, arrays, WORDS, 26, **attributes),
                        f"{op_type} of strings is rejected: {message}", message)
     hostile(tap, lightnet)
     tap.end()
