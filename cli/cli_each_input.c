@@ -94,7 +94,7 @@ static tl_tensor *read_as(const cli_each_input *in, const char *file, file_shape
 // The array in the file has its shape.
 static tl_tensor *read_whole(const cli_each_input *in, const char *file, ln_error *err)
 {
-    tl_tensor *whole = ln_input_read_whole(file, err), *t = NULL;
+    tl_tensor *whole = cli_given_read_whole(in->opt, file, err), *t = NULL;
     if (!whole)
         return NULL;
     file_shape s = {.ndim = whole->ndim};

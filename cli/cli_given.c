@@ -14,6 +14,7 @@
 
 #include "cli_compare.h"
 #include "cli_guard.h"
+#include "cli_model.h"
 #include "cli_msg.h"
 #include "cli_npz.h"
 #include "cli_options.h"
@@ -192,8 +193,8 @@ static int is_array(const char *file)
             ln_content_of(begin, size, &name) == LN_CONTENT_INPUT);
 }
 
-tl_tensor *cli_given_read(const cli_options *opt, const char *file, const tl_tensor *like,
-                          ln_error *err)
+static tl_tensor *read_like(const cli_options *opt, const char *file, const tl_tensor *like,
+                            ln_error *err)
 {
     const ln_image_format format = cli_preprocess_format(opt);
     struct stat st;
@@ -210,6 +211,78 @@ tl_tensor *cli_given_read(const cli_options *opt, const char *file, const tl_ten
     if (t && opt->photo && !stat(file, &st) && S_ISREG(st.st_mode) && begins_like_image(file))
         cli_preprocess_note(opt, file, &format, t);
     return t;
+}
+
+/* ---- reading within the limits ---- */
+
+/* A read of a file, and its result. */
+typedef struct reading {
+    const cli_options *opt;
+    const char *file;
+    const tl_tensor *like;
+    tl_tensor *tensor;
+    tl_tensor **tensors; /* of a sequence */
+    int n;
+} reading;
+
+static int use_like(ln_context *ctx, void *data)
+{
+    reading *r = data;
+    r->tensor = read_like(r->opt, r->file, r->like, ctx->error);
+    return r->tensor ? 0 : -1;
+}
+
+static int use_whole(ln_context *ctx, void *data)
+{
+    reading *r = data;
+    r->tensor = cli_npz_read_whole(r->file, ctx->error);
+    return r->tensor ? 0 : -1;
+}
+
+static int use_sequence(ln_context *ctx, void *data)
+{
+    reading *r = data;
+    r->tensors = ln_input_read_sequence(r->file, &r->n, ctx->error);
+    return r->tensors ? 0 : -1;
+}
+
+// Does the work in a context that has only the limits of memory and time: sessions have none for
+// the files of their inputs. The reason of a failure goes to `err`.
+static void read_within(reading *r, int (*work)(ln_context *ctx, void *data), ln_error *err)
+{
+    ln_context *ctx = ln_context_create();
+    if (!ctx) {
+        ln_error_set(err, "%s: %s", r->file, ln_last_error());
+        return;
+    }
+    ln_context_set_limit(ctx, LN_LIMIT_MEMORY, r->opt->max_memory);
+    ln_context_set_limit(ctx, LN_LIMIT_TIME, cli_model_time_left(r->opt));
+    if (ln_context_do(ctx, work, r))
+        ln_error_set_as(err, ln_error_status(ctx->error), "%s", ln_error_text(ctx->error));
+    ln_context_free(ctx);
+}
+
+tl_tensor *cli_given_read(const cli_options *opt, const char *file, const tl_tensor *like,
+                          ln_error *err)
+{
+    reading r = {.opt = opt, .file = file, .like = like};
+    read_within(&r, use_like, err);
+    return r.tensor;
+}
+
+tl_tensor *cli_given_read_whole(const cli_options *opt, const char *file, ln_error *err)
+{
+    reading r = {.opt = opt, .file = file};
+    read_within(&r, use_whole, err);
+    return r.tensor;
+}
+
+tl_tensor **cli_given_read_sequence(const cli_options *opt, const char *file, int *n, ln_error *err)
+{
+    reading r = {.opt = opt, .file = file};
+    read_within(&r, use_sequence, err);
+    *n = r.n;
+    return r.tensors;
 }
 
 int cli_given_fail_unknown(const char *source, const char *arg, const char *name,

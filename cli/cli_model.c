@@ -101,10 +101,10 @@ static int bind_sequence(ln_context *ctx, const char *name, const char *file)
     ln_error_clear(&err);
     tl_tensor **tensors = ln_input_read_sequence(file, &n, &err);
     if (!tensors)
-        return cli_fail("%s", ln_error_text(&err));
+        return ln_fail_as(ctx, ln_error_status(&err), "%s", ln_error_text(&err));
     const int status = ln_context_bind_sequence(ctx, name, n, (const tl_tensor *const *)tensors);
     ln_input_free_sequence(tensors, n);
-    return status ? cli_fail("%s", ln_context_error(ctx)) : 0;
+    return status;
 }
 
 // A file that can be read twice and has a shape sets the input's shape, and its value where the
@@ -125,26 +125,24 @@ static int bind_input(ln_context *ctx, const cli_options *opt, const char *arg)
     const int is_damaged =
         !is_stream && ln_error_status(&err) != LN_BAD_ARGUMENT && !strchr(file, '=');
     if (!value && (opt->only_values || is_damaged))
-        return cli_fail("'-i %s': %s", arg,
-                        is_stream ? "expected a file, not a stream" : ln_error_text(&err));
+        return ln_fail_as(ctx, ln_error_status(&err), "'-i %s': %s", arg,
+                          is_stream ? "expected a file, not a stream" : ln_error_text(&err));
     const int status = value || !named ? ln_context_bind_input(ctx, named ? name : NULL, value) : 0;
     tl_tensor_free_data_too(value);
-    return status ? cli_fail("%s", ln_context_error(ctx)) : 0;
+    return status;
 }
 
-// Within the limits of the context, which the arrays of a file may exceed.
+// Within the limits of the context, which the arrays of a file may exceed. -1 with a reason in the
+// context.
 static int bind_inputs(ln_context *ctx, void *data)
 {
     const cli_options *const opt = data;
-    int status = opt->datafile && ln_context_bind_file(ctx, opt->datafile)
-                     ? cli_fail("%s", ln_context_error(ctx))
-                     : 0;
+    int status = opt->datafile ? ln_context_bind_file(ctx, opt->datafile) : 0;
     for (int i = 0; i < opt->shapes.n && !status; i++) {
         cli_shape s;
-        if (cli_shape_read(&s, opt->shapes.items[i]) ||
-            (s.is_range ? ln_context_bind_range(ctx, s.name, s.ndim, s.least, s.dims)
-                        : ln_context_bind_shape(ctx, s.name, s.ndim, s.dims)))
-            status = cli_fail("%s", ln_context_error(ctx));
+        status = cli_shape_read(&s, opt->shapes.items[i]) ||
+                 (s.is_range ? ln_context_bind_range(ctx, s.name, s.ndim, s.least, s.dims)
+                             : ln_context_bind_shape(ctx, s.name, s.ndim, s.dims));
     }
     for (int i = 0; i < opt->inputs.n && !status; i++)
         status = bind_input(ctx, opt, opt->inputs.items[i]);
@@ -225,8 +223,11 @@ ln_context *cli_model_create(const cli_options *opt)
     }
     ctx->msg_func = cli_model_print_message;
     ctx->msg_data = (void *)opt;
-    if (!apply_settings(ctx, opt) && !ln_context_do(ctx, bind_inputs, (void *)opt))
-        return ctx;
+    if (!apply_settings(ctx, opt)) {
+        if (!ln_context_do(ctx, bind_inputs, (void *)opt))
+            return ctx;
+        cli_fail("%s", ln_context_error(ctx));
+    }
     ln_context_free(ctx);
     return NULL;
 }

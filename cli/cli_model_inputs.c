@@ -27,7 +27,7 @@ int cli_model_set_input(ln_context *ctx, const cli_options *opt, const char *nam
     // Open sizes are those of the file from now on, or the max if the file has no shape.
     const int is_open = ln_tensor_table_find(ctx->tensor_table, name)->isdynamic;
     if (*arg && is_open && !may_be_other && !cli_source_is_stream(arg)) {
-        tl_tensor *whole = cli_npz_read_whole(arg, &err);
+        tl_tensor *whole = cli_given_read_whole(opt, arg, &err);
         const int failed = whole && ln_context_set_shape(ctx, name, whole->ndim, whole->dims);
         tl_tensor_free_data_too(whole);
         if (failed)
@@ -140,7 +140,7 @@ static int set_compound(ln_context *ctx, const cli_options *opt, const ln_value_
                    ? cli_fail("%s: '%s' has no shape; give that of input '%s' with --shape",
                               ctx->source, file, info->name)
                    : cli_model_set_input(ctx, opt, info->name, file, 1);
-    tl_tensor **tensors = ln_input_read_sequence(file, &n, &err);
+    tl_tensor **tensors = cli_given_read_sequence(opt, file, &n, &err);
     if (!tensors)
         return cli_fail("%s: input '%s': %s", ctx->source, info->name, ln_error_text(&err));
     if ((n < 0 ? 0 : n) != (info->len < 0 ? 0 : info->len))

@@ -69,7 +69,7 @@ static tl_tensor *read_file(const source *s, int input, const char *file, ln_err
     const tl_tensor *const info = ln_model_input_info(s->model, input);
     // A shape with open sizes is that of the array in the file.
     const int is_open = cli_session_is_open(info);
-    tl_tensor *const whole = is_open ? ln_input_read_whole(file, err) : NULL;
+    tl_tensor *const whole = is_open ? cli_given_read_whole(s->opt, file, err) : NULL;
     tl_tensor like = whole ? *whole : *info, *t = NULL;
     like.dtype = info->dtype;
     if (whole || !is_open)
@@ -230,7 +230,7 @@ static int add_array(const source *s)
         return cli_fail("%s: the model has %d inputs; --data is then a folder with a folder for "
                         "each of them",
                         s->opt->data, n);
-    tl_tensor *const whole = ln_input_read_whole(s->opt->data, &err);
+    tl_tensor *const whole = cli_given_read_whole(s->opt, s->opt->data, &err);
     if (!whole)
         return cli_fail("%s", ln_error_text(&err));
     const int status = add_parts(s, whole);

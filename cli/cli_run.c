@@ -144,25 +144,24 @@ static tl_tensor *read_open(const run *r, int i, const char *file)
 {
     ln_error err;
     ln_error_clear(&err);
-    tl_tensor *whole = cli_source_is_stream(file) ? NULL : cli_npz_read_whole(file, &err);
+    tl_tensor *whole = cli_source_is_stream(file) ? NULL : cli_given_read_whole(r->opt, file, &err);
     if (!whole) {
         fail_open(r, i, &err);
         return NULL;
     }
     tl_tensor like = *whole;
     like.dtype = ln_model_input_info(r->model, i)->dtype;
-    tl_tensor *tensor = cli_given_read(r->opt, file, &like, &err);
+    tl_tensor *tensor = ln_input_fit(file, whole, &like, &err);
     if (!tensor)
         fail_input(r, ln_model_input_name(r->model, i), ln_error_text(&err));
-    tl_tensor_free_data_too(whole);
     return tensor;
 }
 
-static int has_other_shape(const char *file, const tl_tensor *info)
+static int has_other_shape(const cli_options *opt, const char *file, const tl_tensor *info)
 {
     ln_error err;
     ln_error_clear(&err);
-    tl_tensor *whole = cli_source_is_stream(file) ? NULL : cli_npz_read_whole(file, &err);
+    tl_tensor *whole = cli_source_is_stream(file) ? NULL : cli_given_read_whole(opt, file, &err);
     const int is_other = whole && !tl_tensor_issameshape(whole, info);
     tl_tensor_free_data_too(whole);
     return is_other;
@@ -175,7 +174,7 @@ static tl_tensor *read_closed(run *r, int i, const char *file)
     ln_error_clear(&err);
     tl_tensor *tensor = cli_given_read(r->opt, file, info, &err);
     if (!tensor && !r->opt->map)
-        r->has_other = has_other_shape(file, info);
+        r->has_other = has_other_shape(r->opt, file, info);
     if (!tensor && !r->has_other)
         fail_input(r, ln_model_input_name(r->model, i), ln_error_text(&err));
     return tensor;
