@@ -9,6 +9,8 @@
 #include "ln_rules_cpu.h"
 #include "ln_rules_none.h"
 
+static const char *const precisions[] = {"bf16", NULL};
+
 #define ARCH(name)                                                                              \
     {                                                                                           \
         .reg_ops = ops_##name, .ep_funcs = ln_ep_funcs_##name, .cb_funcs = ln_cb_funcs_##name,  \
@@ -19,6 +21,7 @@
 __attribute__((constructor)) static void register_archs(void)
 {
     static ln_arch archs[] = {ARCH(none), ARCH(cpu)};
+    archs[1].precisions = precisions;
     for (size_t i = 0; i < sizeof(archs) / sizeof(*archs); i++) {
         if (ln_arch_register(&archs[i]))
             return; // no message yet: a later use of the architecture reports that it is

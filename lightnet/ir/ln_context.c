@@ -326,12 +326,14 @@ static const struct {
     {"bf16", TL_BFLOAT16, 0},
 };
 
+enum { N_PRECISIONS = sizeof(precisions) / sizeof(*precisions) };
+
 int ln_context_set_precision(ln_context *ctx, const char *name)
 {
     ln_context_clear_error(ctx);
     if (check_uncompiled(ctx))
         return -1;
-    for (size_t i = 0; i < sizeof(precisions) / sizeof(*precisions); i++) {
+    for (size_t i = 0; i < N_PRECISIONS; i++) {
         if (!ln_streq(name, precisions[i].name))
             continue;
         ctx->precision = precisions[i].dtype;
@@ -340,6 +342,42 @@ int ln_context_set_precision(ln_context *ctx, const char *name)
     }
     return ln_fail_as(ctx, LN_BAD_ARGUMENT,
                       "the precision is '%s', expected float32, tf32, fp16 or bf16", name);
+}
+
+static const char *name_of_precision(const ln_context *ctx)
+{
+    for (size_t i = 0; i < N_PRECISIONS; i++)
+        if (precisions[i].dtype == ctx->precision && precisions[i].allows_tf32 == ctx->allows_tf32)
+            return precisions[i].name;
+    return precisions[0].name;
+}
+
+// NULL: none but float32.
+static const char *const *precisions_of(const ln_arch *arch)
+{
+    while (!arch->precisions && arch->base)
+        arch = ln_hash_find(LN_ARCH.arch_table, arch->base);
+    return arch->precisions;
+}
+
+int ln_context_fit_precision(ln_context *ctx, const ln_arch *arch, const char *source)
+{
+    char known[LN_MAXLINE] = "float32";
+    size_t len = strlen(known);
+    const char *const wanted = name_of_precision(ctx);
+    const char *const *name = precisions_of(arch);
+    if (ln_streq(wanted, precisions[0].name))
+        return 0;
+    for (; name && *name && len < sizeof(known); name++) {
+        if (ln_streq(*name, wanted))
+            return 0;
+        len += (size_t)snprintf(known + len, sizeof(known) - len, ", %s", *name);
+    }
+    ln_warn(ctx, "%s: precision '%s' has no effect: target '%s' computes in %s", source, wanted,
+            arch->arch_name, known);
+    ctx->precision = precisions[0].dtype;
+    ctx->allows_tf32 = precisions[0].allows_tf32;
+    return 1;
 }
 
 int ln_context_add_output(ln_context *ctx, const char *tname)

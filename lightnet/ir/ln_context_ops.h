@@ -6,6 +6,7 @@
 #define LN_CONTEXT_OPS_H
 
 #include "base/ln_error_memory.h"
+#include "lightnet/ln_arch.h"
 #include "lightnet/ln_context.h"
 #include "lightnet/ln_op.h"
 
@@ -42,6 +43,10 @@ int ln_context_redirect(ln_context *ctx, ln_op *op);
 
 /** Replaces the context's list by `ops` (takes it), the same operators in another order. */
 void ln_context_set_order(ln_context *ctx, ln_list *ops);
+
+/** Before compiling for the architecture: warns if it does not compute in the context's precision,
+ * which then becomes float32: returns whether it did. `source` names the model. */
+int ln_context_fit_precision(ln_context *ctx, const ln_arch *arch, const char *source);
 
 /** Whether the context has memory. */
 int ln_context_is_loaded(const ln_context *ctx);

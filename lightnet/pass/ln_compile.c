@@ -259,6 +259,7 @@ int ln_context_compile(ln_context *ctx, const char *target)
         return ln_fail(ctx, "there is no model to compile");
     if (ctx->target)
         return ln_fail(ctx, "the model is compiled already, for '%s'", ctx->target);
+    ln_context_fit_precision(ctx, arch, ctx->source ? ctx->source : "model");
     ln_budget *const before = ln_limits_enter(ctx);
     // Measurements use the threads of the runs.
     int status = ln_context_threads(ctx, &ctx->planned_threads) ||

@@ -268,6 +268,18 @@ static void warn_of_late_options(const ln_model *model, const ln_context *ctx)
                     model->name, late[i].key);
 }
 
+// Once, for all programs that will be compiled.
+static void fit_precision(const ln_model *model, ln_context *ctx)
+{
+    ln_options *const o = model->options;
+    const ln_arch *const arch = ln_hash_find(LN_ARCH.arch_table, ln_program_target(model));
+    if (ln_model_metadata(model, "target") || ln_model_metadata(model, "program.1") || !arch ||
+        !ln_context_fit_precision(ctx, arch, model->name))
+        return;
+    ln_free(o->precision);
+    o->precision = NULL;
+}
+
 // Takes the program, but not after a failure, of which it has the reason.
 static int open_with(ln_model *model, ln_program *program, const origin *o)
 {
@@ -280,6 +292,7 @@ static int open_with(ln_model *model, ln_program *program, const origin *o)
     if (ln_model_index(model, ctx))
         return -1;
     warn_of_late_options(model, ctx);
+    fit_precision(model, ctx);
     if (!ln_model_is_open(model))
         return open_fixed(model, program, is_read);
     ln_program_free(program);

@@ -230,10 +230,14 @@ static int check_weights(const ln_context *ctx)
     return 0;
 }
 
-static int compile(ln_context *ctx, const ln_options *options)
+const char *ln_program_target(const ln_model *model)
 {
-    const char *target = options->target ? options->target : default_target;
-    return ctx->target ? 0 : ln_context_compile(ctx, target);
+    return model->options->target ? model->options->target : default_target;
+}
+
+static int compile(ln_context *ctx, const ln_model *model)
+{
+    return ctx->target ? 0 : ln_context_compile(ctx, ln_program_target(model));
 }
 
 /* ---- inputs and outputs ---- */
@@ -445,9 +449,9 @@ static int note_ranges(ln_program *program, const ln_model *model)
 
 int ln_program_finish(ln_program *program, const ln_model *model, const ln_value *values)
 {
-    if (compile(program->ctx, model->options) ||
-        ln_context_load(program->ctx, model->options->weights) || check_weights(program->ctx) ||
-        note_ports(program, model, values) || (!program->ranges && note_ranges(program, model)))
+    if (compile(program->ctx, model) || ln_context_load(program->ctx, model->options->weights) ||
+        check_weights(program->ctx) || note_ports(program, model, values) ||
+        (!program->ranges && note_ranges(program, model)))
         return -1;
     for (size_t i = 0; i < program->n_inputs; i++)
         if (program->is_fixed[i])
@@ -475,7 +479,7 @@ int ln_program_compile_open(ln_program *program, const ln_model *model, const ln
                                   ranges[i].least, ranges[i].most))
             return -1;
     return ln_bind_set_offers(program->ctx, LN_OFFERS_SIZES) || read_model(program->ctx, model) ||
-                   compile(program->ctx, model->options)
+                   compile(program->ctx, model)
                ? -1
                : 0;
 }

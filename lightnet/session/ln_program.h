@@ -37,6 +37,9 @@ typedef struct ln_program {
     uint64_t session; /* the number of the only session that may use it; 0: any */
 } ln_program;
 
+/** The target of the model's programs. Returns borrowed. */
+const char *ln_program_target(const ln_model *model);
+
 /** Returns new (ln_program_free): an empty context with the model's settings, for ln_program_make.
  *  NULL with a reason in `err`. */
 ln_program *ln_program_create(const ln_model *model, ln_error *err);

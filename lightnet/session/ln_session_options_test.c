@@ -373,10 +373,48 @@ START_TEST(opening_ends_at_its_time_limit)
 }
 END_TEST
 
+static void note_precision(void *data, int level, const char *text)
+{
+    int *const n = data;
+    if (level != LN_MSG_WARN)
+        return;
+    ck_assert_str_eq(text, "m.onnx: precision 'fp16' has no effect: target 'cpu' computes in "
+                           "float32, bf16");
+    ++*n;
+}
+
+// A model with open sizes compiles a program for each shape.
+static void run_with_precision(const char *precision, int n_warnings)
+{
+    float a[6] = {1, 2, 3, 4, 5, 6};
+    int n = 0;
+    ln_options *options = options_with("precision", precision);
+    ck_assert_int_eq(ln_options_set_messages(options, note_precision, &n), LN_OK);
+    ln_session *session = open_session(sum_model(), options);
+    for (int rows = 1; rows <= 2; rows++) {
+        const int dims[] = {rows, 3};
+        CHECK_OK(session, ln_session_set_input(session, "a", TL_FLOAT, 2, dims, a));
+        CHECK_OK(session, ln_session_set_input(session, "b", TL_FLOAT, 2, dims, a));
+        CHECK_OK(session, ln_session_run(session));
+    }
+    ck_assert_int_eq(n, n_warnings);
+    ln_options_free(options);
+    ln_session_free(session);
+}
+
+START_TEST(a_precision_that_the_target_lacks_warns_once)
+{
+    SKIP_WITHOUT_ONNX
+    run_with_precision("fp16", 1);
+    run_with_precision("float32", 0);
+    run_with_precision("bf16", 0);
+}
+END_TEST
+
 LN_TEST_MAIN("options of sessions", rejects_bad_options, any_tensor_may_be_one_more_output,
              rejects_outputs_that_are_no_tensors, json_ir_has_further_outputs_too,
              a_bound_size_is_fixed_for_all_that_have_its_name,
              a_bounded_size_stays_open_within_its_range, rejects_options_that_contradict_the_model,
              an_explicit_number_of_threads_beats_the_environment,
              pools_are_shared_and_may_be_freed_before_their_users, messages_reach_their_function,
-             opening_ends_at_its_time_limit)
+             opening_ends_at_its_time_limit, a_precision_that_the_target_lacks_warns_once)

@@ -7,6 +7,8 @@
 #include "ln_ops_cuda.h"
 #include "ln_rules_cuda.h"
 
+static const char *const precisions[] = {"tf32", "fp16", "bf16", NULL};
+
 static ln_arch cuda = {
     .reg_ops = ops_cuda,
     .ep_funcs = ln_ep_funcs_cuda,
@@ -17,6 +19,7 @@ static ln_arch cuda = {
     .early_stages = ln_early_stages_cuda,
     .later_stages = ln_later_stages_cuda,
     .base = "cpu",
+    .precisions = precisions,
 };
 
 static ln_arch *const archs[] = {&cuda, NULL};

@@ -62,6 +62,9 @@ typedef struct ln_arch {
     const ln_arch_stage *model_stages; /* stages before all others, on the operators of the model:
                                           later ones inspect general operators instead of some, as
                                           unary instead of relu; or NULL */
+    const char *const *precisions;     /* of ln_context_set_precision, those that change what this
+                                          architecture computes; NULL: those of `base`; without a
+                                          base, none */
 } ln_arch;
 
 typedef struct ln_arch_info {

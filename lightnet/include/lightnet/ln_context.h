@@ -422,8 +422,9 @@ LN_API int ln_context_set_tuning(ln_context *ctx);
  * CPU multiplies that faster. The error of a product is then within 2^-8 of the product of
  * magnitudes. Results of convolutions, and added tensors, may also be rounded to bfloat16, within
  * 2^-9, if only convolutions read them. For the target cuda: "tf32", which rounds operands of
- * products to 10 bits of mantissa, and "fp16" and "bf16", in which the whole network computes;
- * other targets ignore tf32 and fp16. -1: unknown name, or the model is compiled already. */
+ * products to 10 bits of mantissa, and "fp16" and "bf16", in which the whole network computes.
+ * ln_context_compile warns if the target lacks the precision (ln_arch.h), and uses float32. -1:
+ * unknown name, or the model is compiled already. */
 LN_API int ln_context_set_precision(ln_context *ctx, const char *name);
 
 /** Adds tensor `tname` to the outputs (it then survives the run). An error once compiled. */

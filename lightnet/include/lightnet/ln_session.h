@@ -78,7 +78,7 @@ LN_API void ln_options_free(ln_options *options);
  *  | reference       | yes: run the operators one by one on plain C kernels                     |
  *  | unoptimized     | yes: apply only the rules of the target, which choose its fast kernels   |
  *  | precision       | bf16: products, convolutions may round to bfloat16; tf32 and fp16 are    |
- *  |                 | for the target cuda (ln_context.h)                                       |
+ *  |                 | for the target cuda (ln_context.h), and warn with others                 |
  *  | tuning          | yes: measure and select the fastest kernels when a program is compiled   |
  *  | map             | yes: map a compiled model in one file, so that processes share its       |
  *  |                 | weights. The caller guarantees that the file does not change or shrink   |
