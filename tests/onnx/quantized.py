@@ -262,24 +262,33 @@ def difference(x, zero):
     return x.astype(np.int64) - (0 if zero is None else zero.astype(np.int64))
 
 
+def convolved_axes(x, w, group):
+    """The convolution over 1 to 3 axes, with one element of padding on each side."""
+    if x.ndim == 3:
+        return convolved(x[:, :, None], w[:, :, None], group, stride=(1, 1), pads=(0, 1, 0, 1))[:, :, 0]
+    if x.ndim == 4:
+        return convolved(x, w, group, stride=(1, 1), pads=(1, 1, 1, 1))
+    wide, taps = np.pad(x, ((0, 0), (0, 0), (1, 1), (0, 0), (0, 0))), range(w.shape[2])
+    return np.stack([sum(convolved_axes(wide[:, :, at + tap], w[:, :, tap], group) for tap in taps)
+                     for at in range(wide.shape[2] - len(taps) + 1)], axis=2)
+
+
 def other_integers():
-    """Sums of lines, of weights that a run computes, and of batches of matrices."""
+    """Sums of lines and volumes, of weights that a run computes, and of batches of matrices."""
     pairs = [(x, w, kind) for x in (np.uint8, np.int8) for w in (np.uint8, np.int8) for kind in ("none", "odd", "each")]
     for seed, (x_type, w_type, kind) in enumerate(pairs, 700):
         name = f"{np.dtype(x_type).name} x {np.dtype(w_type).name}, zero point {kind}"
         x_zero = x_type(np.iinfo(x_type).min if seed % 2 else np.iinfo(x_type).max)
-        for form, group, dims, given in (("lines", 2, [4], 0), ("lines, weights of the run", 1, [5], 1),
-                                         ("weights of the run", 3, [3, 2], 1), ("depthwise, of the run", 6, [2, 3], 1)):
+        for form, group, dims, given in (("lines", 2, [4], 0), ("lines, weights of the run", 1, [5], 1), ("volumes", 2, [4, 3, 2], 0),
+                                         ("weights of the run", 3, [3, 2], 1), ("depthwise, of the run", 6, [2, 3], 1),
+                                         ("volumes, weights of the run", 6, [2, 3, 3], 1)):
             x, w = whole(seed, x_type, (2, 6, *[9] * len(dims))), whole(seed + 1, w_type, (18, 6 // group, *dims))
             zero = zero_of(seed + 2, w_type, 18, kind)
             g = Graph()
             g.make("ConvInteger", ["x", "w" if given else g.constant(w), "zero"] + ([] if zero is None else [g.constant(zero)]), "y",
                    group=group, pads=[1] * 2 * len(dims))
-            offset = 0 if zero is None else np.broadcast_to(zero, 18).astype(np.int64).reshape(-1, 1, 1, 1)
-            image = [a.astype(np.int64).reshape(*a.shape[:2], *[1] * (2 - len(dims)), *a.shape[2:]) for a in (x, w)]
-            pads = (1, 1, 1, 1) if len(dims) == 2 else (0, 1, 0, 1)
-            sums = convolved(image[0] - int(x_zero), image[1] - offset, group, stride=(1, 1), pads=pads)
-            wanted = sums.astype(np.int32) if len(dims) == 2 else sums[:, :, 0].astype(np.int32)
+            offset = 0 if zero is None else np.broadcast_to(zero, 18).astype(np.int64).reshape(-1, 1, *[1] * len(dims))
+            wanted = convolved_axes(x.astype(np.int64) - int(x_zero), w.astype(np.int64) - offset, group).astype(np.int32)
             yield g.part(f"{form}, {name}", {"x": x, "zero": x_zero, **({"w": w} if given else {})}, {"y": wanted})
         for form, dims, given in (("batch", (3,), 0), ("batch of the run", (3,), 1), ("batch of one", (1,), 0), ("matrix of the run", (), 1)):
             x, w = whole(seed + 3, x_type, (3, 19, 45)), whole(seed + 4, w_type, (*dims, 45, 35))

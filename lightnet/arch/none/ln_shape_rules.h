@@ -271,6 +271,97 @@ static inline const int *row_numbers(const ln_op *op, const char *arg_name, int 
     return numbers;
 }
 
+/* Convolutions of volumes, whose first axis becomes windows of images with the other axes. */
+
+/* Images of so many copies of each element at most take less time than they save. */
+enum { MAX_WINDOW_COPIES = 16 };
+
+static inline int first_number(const ln_op *conv, const char *arg_name)
+{
+    return ln_rule_get_ints(conv, arg_name, NULL)[0];
+}
+
+/** The padding of the first axis: its number `at` of `padding`, as that of all axes of a tensor. */
+static inline const int *first_axis_padding(const ln_op *conv, int at, int *numbers)
+{
+    memset(numbers, 0, TL_MAXDIM * sizeof(*numbers));
+    numbers[2] = ln_rule_get_ints(conv, "padding", NULL)[at];
+    return numbers;
+}
+
+static inline int64_t first_padded_length(const ln_op *conv, const ln_tensor_entry *x)
+{
+    int n;
+    const int *const padding = ln_rule_get_ints(conv, "padding", &n);
+    return (int64_t)x->tensor->dims[2] + padding[0] + padding[n / 2];
+}
+
+/** A parameter without its number for the first axis; `padding` has two. */
+static inline const int *inner_numbers(const ln_op *conv, const char *arg_name, int *numbers)
+{
+    int n, n_axes, len = 0;
+    const int *const of = ln_rule_get_ints(conv, arg_name, &n);
+    ln_rule_get_ints(conv, "size", &n_axes);
+    for (int i = 0; i < n; i++)
+        if (i % n_axes)
+            numbers[len++] = of[i];
+    return numbers;
+}
+
+static inline int inner_len(const ln_tensor_entry *te)
+{
+    const int *const dims = te->tensor->dims;
+    return te->tensor->len / (dims[0] * dims[1] * dims[2]);
+}
+
+/** Whether the padded volumes and the windows are not too large. */
+static inline int windows_fit(const ln_op *conv, const ln_tensor_entry *x, const ln_tensor_entry *w,
+                              const ln_tensor_entry *y)
+{
+    const int64_t slice = x->tensor->len / x->tensor->dims[2];
+    const int64_t copies = (int64_t)w->tensor->dims[2] * y->tensor->dims[2];
+    return first_padded_length(conv, x) <= INT_MAX / slice && copies <= INT_MAX / slice &&
+           copies <= MAX_WINDOW_COPIES * (int64_t)x->tensor->dims[2];
+}
+
+/** The padded volumes: [N, C, first axis, the others] */
+static inline const int *volume_dims(const ln_op *conv, const ln_tensor_entry *x, int *dims)
+{
+    const int *const of = x->tensor->dims;
+    const int first = (int)first_padded_length(conv, x);
+    memcpy(dims, (int[]){of[0], of[1], first, inner_len(x)}, 4 * sizeof(*dims));
+    return dims;
+}
+
+/** An image for each window: [N * windows, C * taps, the other axes] */
+static inline const int *window_dims(const ln_tensor_entry *x, const ln_tensor_entry *w,
+                                     const ln_tensor_entry *y, int *dims)
+{
+    const tl_tensor *const t = x->tensor;
+    dims[0] = t->dims[0] * y->tensor->dims[2];
+    dims[1] = t->dims[1] * w->tensor->dims[2];
+    memcpy(dims + 2, t->dims + 3, ((size_t)t->ndim - 3) * sizeof(*dims));
+    return dims;
+}
+
+/** Weights of the windows: the taps are channels. */
+static inline const int *tap_dims(const ln_tensor_entry *w, int *dims)
+{
+    const tl_tensor *const t = w->tensor;
+    dims[0] = t->dims[0];
+    dims[1] = t->dims[1] * t->dims[2];
+    memcpy(dims + 2, t->dims + 3, ((size_t)t->ndim - 3) * sizeof(*dims));
+    return dims;
+}
+
+/** Results of the windows: [N, windows, OC, the other axes] */
+static inline const int *plane_dims(const ln_tensor_entry *y, int *dims)
+{
+    const int *const of = y->tensor->dims;
+    memcpy(dims, (int[]){of[0], of[2], of[1], inner_len(y)}, 4 * sizeof(*dims));
+    return dims;
+}
+
 /** A parameter with values for both axes of an operator on images, with swapped axes. */
 static const int *swapped(const ln_op *op, const char *arg_name, int numbers[4])
 {
