@@ -236,6 +236,8 @@ slow("deconvnd", src=new(1, 1, 1_000_000), weight=new(1, 1, 1_000_001), size=[1_
 slow("conv_int", src=ints(9, 1, 1, 2500, 2500, dtype=U8), weight=ints(9, 1, 1, 1001, 1001, dtype=U8), size=[1001, 1001], stride=[1, 1],
      dilation=[1, 1], padding=[0] * 4)
 slow("conv_int", src=ints(9, 1, 1, 2_000_000, dtype=U8), weight=ints(9, 1, 1, 1_000_001, dtype=U8), size=[1_000_001], **CONV_1)
+slow("conv_int", src=ints(9, 1, 64, 40, 40, 40, dtype=U8), weight=ints(9, 64, 64, 7, 7, 7, dtype=U8), size=[7, 7, 7], stride=[1] * 3,
+     dilation=[1] * 3, padding=[0] * 6)
 slow("deform_columns", src=new(1, 64, 200, 200), offset=same(0.5, 1, 2 * 49, 194, 194), size=[7, 7], stride=[1, 1], dilation=[1, 1],
      padding=[0] * 4)
 slow("col2im", src=same(1, 1, 20_000, 5_000), extents=[24_999], size=[20_000], **CONV_1)
