@@ -44,8 +44,16 @@ OUT_OF_SCOPE = [("ai.onnx.preview.training", "training")]
 # Runs with another seed.
 SEEDED_RUNS = 5
 
-# Formats besides ONNX: the command that writes it, and the name of a file.
-FORMATS = {"json": ("convert", "written.json"), "il": ("convert", "written.net"), "compiled": ("compile", "written.safetensors")}
+# Formats besides ONNX: the command that writes it, and the names of the file and of its weights.
+FORMATS = {"json": (["convert"], "written.json", "written.safetensors"), "il": (["convert"], "written.net", "written.safetensors"),
+           "compiled": (["compile"], "written.safetensors", None)}
+
+
+def weights_of(folder, form):
+    """The option for the file of weights that was written beside a model, if there is one."""
+    name = FORMATS[form][2]
+    path = name and os.path.join(folder, name)
+    return ["-f", path] if path and os.path.exists(path) else []
 
 
 class Model:
@@ -96,15 +104,16 @@ class Model:
 
     def write(self, lightnet, form):
         """Writes the model in another format, and runs the data with what was written."""
-        command, name = FORMATS[form]
+        command, name, _ = FORMATS[form]
         with tempfile.TemporaryDirectory(prefix="lightnet-") as folder:
-            written, weights = os.path.join(folder, name), os.path.join(folder, "written.safetensors")
-            self.call(lightnet, command, self.path, "-o", written, *self.given())
+            written = os.path.join(folder, name)
+            self.call(lightnet, *command, self.path, "-o", written, *self.given())
+            words = weights_of(folder, form)
             if self.reason is None and form == "il" and self.rule is not None:  # sessions, which draw() runs, do not read IL
                 il, written = written, os.path.join(folder, "again.json")
-                self.call(lightnet, "convert", il, "-o", written, *(["-f", weights] if os.path.exists(weights) else []))
+                self.call(lightnet, "convert", il, "-o", written, *words)
             if self.reason is None:
-                self.compare(lightnet, written, *(["-f", weights] if os.path.exists(weights) and weights != written else []))
+                self.compare(lightnet, written, *words)
 
     def compare(self, lightnet, path, *options):
         """Runs the model, or the same one that was written, with the stored data."""

@@ -33,6 +33,7 @@ typedef struct ln_nnvm_draft_node {
     size_t source;         /* the node that it was drafted for */
     const tl_tensor *data; /* of a parameter */
     int is_parameter;      /* its place among the variables is that of the node */
+    int is_kept;           /* written, whether or not outputs need it */
 } node;
 
 static const ln_nnvm_entry no_entry = {0, 0};
@@ -151,6 +152,15 @@ ln_nnvm_entry ln_nnvm_draft_parameter(ln_nnvm_draft *d, const char *name, const 
     const ln_nnvm_entry entry = ln_nnvm_draft_variable(d, name, like, data);
     if (!d->base.failed)
         d->nodes[entry.node].is_parameter = 1;
+    return entry;
+}
+
+ln_nnvm_entry ln_nnvm_draft_input_variable(ln_nnvm_draft *d, const char *name,
+                                           const tl_tensor *like)
+{
+    const ln_nnvm_entry entry = ln_nnvm_draft_variable(d, name, like, NULL);
+    if (!d->base.failed)
+        d->nodes[entry.node].is_kept = 1;
     return entry;
 }
 
@@ -362,8 +372,10 @@ static void set_tuple(ln_nnvm_draft *d, const ln_part *p)
 static void set_dtype(ln_nnvm_draft *d, const ln_part *p)
 {
     const char *name = ln_nnvm_dtype_name((tl_dtype)p->integer);
-    if (!name)
-        ln_translation_fail(&d->base, "NNVM has no data type %s",
+    const node *n = last_node(d);
+    if (n && !name)
+        ln_translation_fail(&d->base, "%s '%.256s': NNVM has no data type %s",
+                            is_variable(n) ? "tensor" : "operator", n->name,
                             tl_dtype_name((tl_dtype)p->integer));
     else
         set(d, p->name, name);
@@ -397,7 +409,7 @@ ln_part ln_nnvm_draft_input_part(ln_nnvm_entry entry)
 
 /* ---- the order of the nodes ---- */
 
-/* Nodes that outputs need, inputs before their users. */
+/* Nodes that outputs need, inputs before their users; then kept ones. */
 typedef struct order {
     const ln_nnvm_draft *draft;
     size_t *nodes; /* the node at each place */
@@ -446,6 +458,9 @@ static int make_order(order *o, ln_nnvm_draft *d)
     }
     for (size_t i = 0; i < d->n_heads; i++)
         walk(o, d->heads[i].node);
+    for (size_t i = 0; i < d->n_nodes; i++)
+        if (d->nodes[i].is_kept)
+            walk(o, i);
     return 0;
 }
 

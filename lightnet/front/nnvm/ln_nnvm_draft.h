@@ -44,6 +44,10 @@ ln_nnvm_entry ln_nnvm_draft_variable(ln_nnvm_draft *d, const char *name, const t
 /** Sets the data type of the last variable, whose shape is unknown. */
 void ln_nnvm_draft_set_variable_dtype(ln_nnvm_draft *d, tl_dtype dtype);
 
+/** As ln_nnvm_draft_variable, for an input that is written even if no output needs it. */
+ln_nnvm_entry ln_nnvm_draft_input_variable(ln_nnvm_draft *d, const char *name,
+                                           const tl_tensor *like);
+
 /** As ln_nnvm_draft_variable, but after those variables, in the order of nodes, so that parameters
  * of a graph that is read and written again keep their order. */
 ln_nnvm_entry ln_nnvm_draft_parameter(ln_nnvm_draft *d, const char *name, const tl_tensor *like,
@@ -101,8 +105,9 @@ void ln_nnvm_draft_keep_attrs(ln_nnvm_draft *d, const ln_nnvm_graph *g);
  * fields, else its origin is the vertex that it replaces. Borrows from the draft. */
 ln_nnvm_vertex ln_nnvm_draft_vertex(const ln_nnvm_draft *d, size_t i, const ln_nnvm_vertex *nodes);
 
-/** Writes the nodes that outputs need, inputs before users, and parameters with data to the file
- *  beside (ln_data_file_beside, .params). -1 with the reason in the context: writes neither file.
+/** Writes the nodes that outputs need, inputs before users, inputs that are not read, and
+ * parameters with data to the file beside (ln_data_file_beside, .params). -1 with the reason in the
+ * context: writes neither file.
  */
 int ln_nnvm_draft_write(ln_nnvm_draft *d);
 

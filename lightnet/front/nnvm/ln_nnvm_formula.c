@@ -60,10 +60,10 @@ static const struct formula {
     // x (1 + tanh(sqrt(2 / pi) (x + 0.044715 x^3))) / 2.
     {"TL_UNARY_GELU_TANH", "x 0.5 mul x x x mul 0.044715 mul 1 add mul 0.79788456080286535588 mul "
                            "tanh 1 add mul"},
-    // x > 0 ? x : a (e^(x / a) - 1), the divisor being 1 but for CELU.
-    {"TL_UNARY_ELU", "x relu x -inf 0 clip expm1 a mul add"},
-    {"TL_UNARY_CELU", "x relu x -inf 0 clip a div expm1 a mul add"},
-    {"TL_UNARY_SELU", "x relu x -inf 0 clip expm1 a mul add b mul"},
+    // x < 0 ? a (e^(x / a) - 1) : x, the divisor being 1 but for CELU; a may be infinite.
+    {"TL_UNARY_ELU", "x -inf 0 clip =q q q expm1 a mul x where"},
+    {"TL_UNARY_CELU", "x -inf 0 clip =q q q a div expm1 a mul x where"},
+    {"TL_UNARY_SELU", "x -inf 0 clip =q q q expm1 a mul x where b mul"},
     {"TL_UNARY_CLIP", "x a b clip"},
 };
 

@@ -424,6 +424,11 @@ int ln_nnvm_graph_shape(const ln_nnvm_graph *g, size_t i, int dims[LN_MAXDIM])
     return (int)ndim;
 }
 
+const char *ln_nnvm_output_name(ln_translation *t, const char *node, uint32_t index)
+{
+    return index ? ln_translation_print(t, "%.*s_%" PRIu32, ln_name_stem(node), node, index) : node;
+}
+
 /* Detection */
 
 static int is_word(const unsigned char *data, size_t len, const char *word)

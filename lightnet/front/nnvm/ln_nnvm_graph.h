@@ -40,6 +40,7 @@ typedef struct ln_nnvm_vertex {
     int is_variable;
     int is_mxnet;                  /* its operator is one of MXNet */
     int is_live;                   /* an output needs it */
+    int is_read;                   /* a node has it among its inputs */
     int is_listed;                 /* a variable among the graph's `variables` */
     int is_weight;                 /* a variable that a node reads as a parameter */
     const struct ln_nnvm_row *row; /* the translator of its operator */
@@ -84,6 +85,10 @@ const json_t *ln_nnvm_graph_value(const ln_nnvm_graph *g, const char *key, size_
 /** The shape of output 0 of node `i` of the file from graph attributes. Returns the number of
  * dimensions; -1: unknown. */
 int ln_nnvm_graph_shape(const ln_nnvm_graph *g, size_t i, int dims[LN_MAXDIM]);
+
+/** The name of a tensor that is output `index` of the node called `node`: its name, or one made
+ * from it. NULL after a failure. */
+const char *ln_nnvm_output_name(ln_translation *t, const char *node, uint32_t index);
 
 /** Whether the bytes are such a file: JSON whose top level has a key of a graph. */
 int ln_nnvm_is(const unsigned char *data, size_t size);

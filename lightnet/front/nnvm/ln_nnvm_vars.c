@@ -187,6 +187,14 @@ static void mark_live(ln_nnvm_graph *g)
     }
 }
 
+// Also by nodes that outputs do not need.
+static void mark_read(ln_nnvm_graph *g)
+{
+    for (size_t i = 0; i < g->n_nodes; i++)
+        for (size_t k = 0; k < g->nodes[i].n_inputs; k++)
+            g->nodes[g->nodes[i].inputs[k].node].is_read = 1;
+}
+
 // Names all operators that are not supported, each with its first node.
 static void check_support(ln_nnvm_model *m)
 {
@@ -398,11 +406,21 @@ static void add_known(ln_nnvm_model *m, ln_nnvm_vertex *v)
                                like ? like->dims : own, is_param));
 }
 
+// An input of a core graph, of known shape, that no node reads. Other variables that outputs do not
+// need, such as labels, are ignored.
+static int is_unread_input(ln_nnvm_model *m, ln_nnvm_vertex *v)
+{
+    int dims[LN_MAXDIM];
+    return m->graph.dialect == LN_NNVM_CORE && !v->is_read &&
+           !ln_bind_param(m->base.ctx, v->name) && own_shape(m, v, dims) >= 0;
+}
+
 void ln_nnvm_add_known(ln_nnvm_model *m)
 {
+    mark_read(&m->graph);
     mark_live(&m->graph);
     mark_weights(m);
     for (size_t i = 0; i < m->graph.n_variables && !m->base.failed; i++)
-        if (m->graph.variables[i]->is_live)
+        if (m->graph.variables[i]->is_live || is_unread_input(m, m->graph.variables[i]))
             add_known(m, m->graph.variables[i]);
 }

@@ -47,9 +47,7 @@ static const char *type(const ln_emit *e)
 
 static const char *output(const ln_emit *e, int i)
 {
-    const char *own = name(e);
-    return i == 0 ? own
-                  : ln_translation_print(e->translation, "%.*s_%d", ln_name_stem(own), own, i);
+    return ln_nnvm_output_name(e->translation, name(e), (uint32_t)i);
 }
 
 // Outputs are made in order.
@@ -274,26 +272,13 @@ static void translate_nodes(ln_nnvm_model *m)
 
 /* Heads */
 
-// Whether the tensor, the output of a node, is one of its inputs: the node is the last step of an
-// MXNet operator, changes nothing and was left out.
-static int is_input(const ln_nnvm_model *m, const ln_nnvm_vertex *v, const char *tensor)
-{
-    for (size_t i = 0; v->origin && i < v->n_inputs; i++) {
-        const ln_nnvm_entry *e = &v->inputs[i];
-        const ln_nnvm_vertex *from = &m->graph.nodes[e->node];
-        if (e->index < from->n_outs && ln_streq(from->outs[e->index], tensor))
-            return 1;
-    }
-    return 0;
-}
-
-// An output has memory of its own: the tensor in the node's place may be an input, a constant, or
-// another output. It has the name of its node.
+// An output has the name of its node, and memory of its own: the tensor in the node's place may be
+// that of another node, an input, a constant, or another output.
 static void add_head(ln_nnvm_model *m, ln_hash *taken, size_t k)
 {
     const ln_nnvm_entry *e = &m->graph.heads[k];
-    ln_nnvm_vertex head = {.op = "head", .name = m->graph.nodes[e->node].name};
     ln_nnvm_vertex *v = &m->graph.nodes[e->node];
+    ln_nnvm_vertex head = {.op = "head", .name = ln_nnvm_output_name(&m->base, v->name, e->index)};
     ln_nnvm_node n = ln_nnvm_node_init(m, v);
     ln_nnvm_vertex *root = root_of(m, v);
     if (waits(root))
@@ -308,8 +293,7 @@ static void add_head(ln_nnvm_model *m, ln_hash *taken, size_t k)
     if (!tensor)
         return;
     ln_nnvm_node own = ln_nnvm_node_init(m, &head);
-    if (!ln_translation_can_output(&m->base, tensor, tensor) || ln_hash_find(taken, tensor) ||
-        is_input(m, v, tensor))
+    if (!ln_translation_can_output(&m->base, tensor, head.name) || ln_hash_find(taken, tensor))
         tensor = ln_emit_simple(&own.emit, "forward", tensor, 0);
     if (tensor && ln_hash_insert(taken, tensor, (void *)tensor) < 0)
         ln_translation_fail_memory(&m->base);

@@ -234,7 +234,7 @@ void ln_nnvm_writer_input(ln_nnvm_writer *w, const char *name)
     if (!t->ndim || !t->len)
         fail_variable(w, name, "an input without dimensions or elements, which NNVM has not");
     if (!w->draft.base.failed)
-        keep_value(w, name, value_like(ln_nnvm_draft_variable(&w->draft, name, t, NULL), t));
+        keep_value(w, name, value_like(ln_nnvm_draft_input_variable(&w->draft, name, t), t));
 }
 
 /* ---- the operator's tensors ---- */

@@ -112,14 +112,17 @@ static ln_nnvm_value put_number(ln_nnvm_op *n, const char *op, ln_nnvm_value src
 static double shortest(tl_dtype dtype, double number)
 {
     char wanted[TL_DTYPE_MAX_SIZE], there[TL_DTYPE_MAX_SIZE], text[LN_NUMBER_SIZE];
+    if (!isfinite(number) && tl_dtype_is_float(dtype))
+        return number;
     tl_convert(wanted, dtype, &number, TL_DOUBLE);
     tl_convert(&number, TL_DOUBLE, wanted, dtype);
     for (int digits = 1; digits < 17 && isfinite(number); digits++) {
         snprintf(text, sizeof(text), "%.*g", digits, number);
         const double few = strtod(text, NULL); // of the same locale
         tl_convert(there, dtype, &few, TL_DOUBLE);
-        if (!memcmp(wanted, there, tl_size_of(dtype)))
-            return few;
+        const int fits = tl_dtype_min_double(dtype) <= few && few <= tl_dtype_max_double(dtype);
+        if (fits && !memcmp(wanted, there, tl_size_of(dtype)))
+            return few; // a larger one is read as infinite
     }
     return number;
 }
@@ -372,6 +375,5 @@ ln_nnvm_value ln_put_leaky(ln_nnvm_op *n, ln_nnvm_value x, double slope)
 {
     if (slope >= 0)
         return put_number(n, "leaky_relu", x, "alpha", slope);
-    const ln_nnvm_value below = ln_put(n, "relu", ln_put(n, "negative", x));
-    return ln_put_binary(n, "sub", ln_put(n, "relu", x), ln_put_scalar(n, "mul", below, slope));
+    return ln_put_formula(n, "x -inf 0 clip =q q q a mul x where", x, slope, 0, (ln_nnvm_axes){0});
 }

@@ -108,6 +108,29 @@ static void check_support(ln_nnvm_writer *w)
     ln_missing_report(&missing, "operators that NNVM's core lacks");
 }
 
+// Whether an output is read under its name: that of its node, or, as inputs and constants have
+// theirs themselves, one made from it.
+static int is_read_as(ln_nnvm_writer *w, ln_nnvm_entry entry, const char *name)
+{
+    ln_translation *const t = &w->draft.base;
+    const char *const node = ln_nnvm_draft_name(&w->draft, entry);
+    const char *const op = ln_nnvm_draft_op(&w->draft, entry);
+    const int is_named = ln_streq(ln_nnvm_output_name(t, node, entry.index), name);
+    return is_named ||
+           ((!strcmp(op, "null") || !strcmp(op, "full")) &&
+            ln_streq(ln_translation_print(t, "%.*s_0", ln_name_stem(node), node), name));
+}
+
+// An output that is an input, a constant, or another output is a node of its own.
+static ln_nnvm_value named_head(ln_nnvm_op *n)
+{
+    ln_nnvm_value v = ln_nnvm_op_whole(n, n->label);
+    if (!ln_nnvm_op_failed(n) && !is_read_as(n->writer, v.entry, n->label))
+        v = ln_put(n, "copy", v);
+    ln_nnvm_op_give(n, n->label, v);
+    return v;
+}
+
 static void add_heads(ln_nnvm_writer *w)
 {
     const char *name;
@@ -119,7 +142,7 @@ static void add_heads(ln_nnvm_writer *w)
                         .first_node = (uint32_t)w->draft.n_nodes};
         if (!n.op)
             ln_translation_fail(&w->draft.base, "no operator produces output '%.256s'", name);
-        ln_nnvm_draft_head(&w->draft, ln_nnvm_op_whole(&n, name).entry);
+        ln_nnvm_draft_head(&w->draft, named_head(&n).entry);
     }
 }
 

@@ -5,6 +5,7 @@
 
 #include "base/ln_name.h"
 #include "front/nnvm/write/ln_nnvm_write.h"
+#include "tensorlight/tl_type.h"
 
 /* ---- operations ---- */
 
@@ -18,6 +19,8 @@ static ln_nnvm_value write_operation(ln_nnvm_op *n, const char *op)
 static ln_nnvm_value write_mod(ln_nnvm_op *n, const char *op)
 {
     const ln_nnvm_value b = ln_nnvm_op_raw(n, "src2"), rest = write_operation(n, op);
+    if (tl_dtype_min_double(b.dtype) >= 0)
+        return rest;
     const ln_nnvm_value signs =
         ln_put_binary(n, "mul", ln_put_clip(n, rest, -1, 1), ln_put_clip(n, b, -1, 1));
     const ln_nnvm_value differs = ln_put_truth(n, ln_put(n, "relu", ln_put(n, "negative", signs)));
