@@ -452,7 +452,7 @@ static int inherit(ln_opdescs *descs, ln_opdesc *op, ln_error *err)
 static void drop_target_fields(ln_opdesc *op)
 {
     for (size_t f = 0; f < LN_OPDESC_FIELDS; f++) {
-        if (ln_opdesc_op_fields[f].of_target)
+        if (ln_opdesc_op_fields[f].of_target || ln_opdesc_op_fields[f].is_last)
             op->fields[f] = NULL;
     }
     for (size_t i = 0; i < op->nargs; i++) {

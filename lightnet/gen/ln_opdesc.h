@@ -44,6 +44,7 @@ typedef enum ln_opdesc_field {
     LN_OPDESC_PARAMS,
     LN_OPDESC_CUSTOM,
     LN_OPDESC_SCRATCH,
+    LN_OPDESC_CAN_FAIL,
     LN_OPDESC_MACS,
     LN_OPDESC_ALGORITHM,
     LN_OPDESC_LAYOUT,

@@ -26,6 +26,7 @@ const field_spec ln_opdesc_op_fields[LN_OPDESC_FIELDS] = {
     [LN_OPDESC_PARAMS] = {"params", ARRAY, .is_required = 1},
     [LN_OPDESC_CUSTOM] = {"custom", STRING, .is_body = 1, .of_target = 1, .is_last = 1},
     [LN_OPDESC_SCRATCH] = {"scratch", CODE, .of_target = 1, .is_last = 1},
+    [LN_OPDESC_CAN_FAIL] = {"can_fail", CODE, .is_last = 1},
     [LN_OPDESC_MACS] = {"macs", CODE, .of_target = 1, .is_last = 1},
     [LN_OPDESC_ALGORITHM] = {"algorithm", STRING, .of_target = 1, .is_last = 1},
     [LN_OPDESC_LAYOUT] = {"layout", STRING, .of_target = 1, .is_last = 1},

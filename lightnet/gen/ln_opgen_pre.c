@@ -179,16 +179,17 @@ static void write_keeping(const generator *g)
     }
 }
 
-/** Writes the fields for reports, whose C is assigned to the member of their name. */
-static void write_for_reports(const generator *g)
+/** Writes the fields about a run, whose C is assigned to the member of their name. */
+static void write_about_run(const generator *g)
 {
-    static const ln_opdesc_field told[] = {LN_OPDESC_MACS, LN_OPDESC_ALGORITHM, LN_OPDESC_LAYOUT};
+    static const ln_opdesc_field told[] = {LN_OPDESC_CAN_FAIL, LN_OPDESC_MACS, LN_OPDESC_ALGORITHM,
+                                           LN_OPDESC_LAYOUT};
     const char *last = NULL;
     for (size_t i = 0; i < LENGTH_OF(told); i++) {
         const ln_rjson *code = g->op->fields[told[i]];
         if (!code)
             continue;
-        write_section(g, &last, "for reports");
+        write_section(g, &last, "about a run");
         ln_opgen_write_line(g, 4, code, "op_arg->%s = %s;", ln_opdesc_key(told[i]), code->text);
     }
 }
@@ -249,7 +250,7 @@ void ln_opgen_write_last(const generator *g)
     }
     if (custom)
         ln_cgen_snippet(g->out, 4, custom);
-    write_for_reports(g);
+    write_about_run(g);
 }
 
 int ln_opgen_write_pre_run(generator *g, ln_error *err)

@@ -174,6 +174,9 @@ static int is_constant(const ln_context *ctx, const ln_op *op)
         return 0;
     if (!op->op_arg->tensors_in)
         return outputs_are_static(ctx, op);
+    // A body may never run, or never get there: only what cannot fail may be done at load.
+    if (ctx->outer && ln_op_can_fail(op))
+        return 0;
     return !ln_op_has_effect(op) && !ln_op_writes_inplace(op) && inputs_are_constant(ctx, op);
 }
 

@@ -105,6 +105,31 @@ static const char scalars[] = MODEL(
                                         "src1", "one") ", " IN("src2", "half"),
                                     "last0", PARAM("body", "\"gelu\"") ", " PARAM("most", "3")));
 
+/* A branch, or a loop, of a body that divides the whole numbers n by others that it is given, m. */
+#define WHOLE(name, data) SOURCE(name, "TL_INT64", "[2]", data)
+#define QUOTIENT(name, inputs, sources, dst) \
+    BODY(name, inputs "\"n\", \"m\"", dst,   \
+         sources WHOLE("n", "") ", " WHOLE("m", "") ", " BINARY("DIV", "n", "m", dst))
+#define SUM                          \
+    BODY("sum", "\"n\", \"m\"", "s", \
+         WHOLE("n", "") ", " WHOLE("m", "") ", " BINARY("ADD", "n", "m", "s"))
+#define DIVIDING(divisors)                                                                         \
+    MODEL(                                                                                         \
+        "\"c\"", "\"y\"", QUOTIENT("quotient", "", "", "q") ", " SUM,                              \
+        SOURCE("c", "TL_BOOL", "[]", "") ", " WHOLE("n", "7, 8") ", " WHOLE(                       \
+            "m", divisors) ", " MADE_BY("branch", "y",                                             \
+                                        IN("cond", "c") ", " IN("src0", "n") ", " IN("src1", "m"), \
+                                        "dst0",                                                    \
+                                        PARAM("then_body", "\"quotient\"") ", " PARAM("else_body", \
+                                                                                      "\"sum\"")))
+static const char division[] = DIVIDING("2, 0");
+static const char repeated[] = MODEL(
+    "\"k\"", "\"y\"", QUOTIENT("quotient", "\"i\", \"t\", ", COUNTER ", " WHOLE("t", "") ", ", "q"),
+    SOURCE("k", "TL_INT64", "[]", "") ", " WHOLE("n", "7, 8") ", " WHOLE("m", "2, 0") ", " MADE_BY(
+        "loop", "y",
+        IN("trips", "k") ", " IN("state0", "n") ", " IN("src0", "n") ", " IN("src1", "m"), "last0",
+        PARAM("body", "\"quotient\"")));
+
 static ln_context *compiled(const char *model)
 {
     ln_context *ctx = ln_context_create();
@@ -271,6 +296,49 @@ START_TEST(rules_read_the_scalars_that_a_body_is_given)
 }
 END_TEST
 
+// Runs the model with the setting, for which it gives these numbers; NULL: the run fails.
+static void check_division(ln_context *ctx, const char *name, const void *setting,
+                           const int64_t *expected)
+{
+    int64_t got[2];
+    ck_assert_int_eq(ln_context_set_data(ctx, name, setting), 0);
+    const int status = ln_context_run(ctx);
+    if (!expected) {
+        ck_assert_int_eq(status, -1);
+        ck_assert_ptr_nonnull(strstr(ln_context_error(ctx), "division by zero"));
+        return;
+    }
+    ck_assert_msg(!status, "%s", ln_context_error(ctx));
+    ck_assert_ptr_nonnull(ln_context_get_data(ctx, "y", got));
+    ck_assert_mem_eq(got, expected, sizeof(got));
+}
+
+START_TEST(what_can_fail_stays_in_its_branch)
+{
+    static const unsigned char yes = 1, no = 0;
+    static const int64_t sums[] = {9, 8};
+    ln_context *ctx = compiled(division);
+    ck_assert_int_eq(count(ln_body_named(ctx, "quotient"), "binary_cpu"), 1);
+    ck_assert_msg(!ln_context_load(ctx, NULL), "%s", ln_context_error(ctx));
+    check_division(ctx, "c", &no, sums);
+    check_division(ctx, "c", &yes, NULL);
+    check_division(ctx, "c", &no, sums);
+    ln_context_free(ctx);
+}
+END_TEST
+
+START_TEST(what_can_fail_stays_in_its_loop)
+{
+    static const int64_t none = 0, one = 1, start[] = {7, 8};
+    ln_context *ctx = compiled(repeated);
+    ck_assert_msg(!ln_context_load(ctx, NULL), "%s", ln_context_error(ctx));
+    check_division(ctx, "k", &none, start);
+    check_division(ctx, "k", &one, NULL);
+    check_division(ctx, "k", &none, start);
+    ln_context_free(ctx);
+}
+END_TEST
+
 static int work(void)
 {
     ln_context *ctx = ln_context_create();
@@ -300,4 +368,5 @@ END_TEST
 LN_TEST_MAIN("hoist", static_work_moves_through_all_bodies_to_the_program,
              both_branches_compute_what_they_did, constants_that_are_set_reach_the_bodies,
              a_compiled_model_has_them_in_the_program, the_work_of_a_body_that_several_run_stays,
-             rules_read_the_scalars_that_a_body_is_given, every_allocation_may_fail)
+             rules_read_the_scalars_that_a_body_is_given, what_can_fail_stays_in_its_branch,
+             what_can_fail_stays_in_its_loop, every_allocation_may_fail)

@@ -58,6 +58,45 @@ BAD = {
     "random numbers": (to_sum([node("RandomNormalLike", ["x"], ["n"]), node("Reshape", ["n", "s"], ["r"])], "r"), [ints("s", -1, 5)],
                        "-1 in the new shape"),
 }
+
+
+def numbers(name, dtype, *values):
+    return tensor(name, dtype, [len(values)], values)
+
+
+def to_float_sum(nodes, last):
+    """As to_sum, of elements that are converted to floats."""
+    return to_sum([*nodes, node("Cast", [last], ["as_float"], to=1)], "as_float")
+
+
+ELEVEN = ints("c", 11, 12, 13)
+# Operators that fit, on constants of which no run can compute a result: as above.
+BAD.update({
+    "Gather": (to_float_sum([node("Gather", ["c", "at"], ["r"])], "r"), [ELEVEN, ints("at", 1, 3)], "index 3 at position 1"),
+    "GatherElements": (to_float_sum([node("GatherElements", ["c", "at"], ["r"])], "r"), [ELEVEN, ints("at", -4)], "index -4 at position 0"),
+    "GatherND": (to_float_sum([node("GatherND", ["c", "at"], ["r"])], "r"), [ELEVEN, tensor("at", "int64", [1, 1], [9])], "index 9"),
+    "ScatterElements": (to_float_sum([node("ScatterElements", ["c", "at", "u"], ["r"])], "r"), [ELEVEN, ints("at", 7), ints("u", 1)],
+                        "index 7 at position 0"),
+    "ScatterND": (to_float_sum([node("ScatterND", ["c", "at", "u"], ["r"])], "r"),
+                  [ELEVEN, tensor("at", "int64", [1, 1], [5]), ints("u", 1)], "index 5"),
+    "Div": (to_float_sum([node("Div", ["c", "at"], ["r"])], "r"), [ELEVEN, ints("at", 1, 0, 2)], "division by zero in TL_INT64"),
+    "Mod": (to_float_sum([node("Mod", ["c", "at"], ["r"])], "r"), [numbers("c", "uint8", 3, 4), numbers("at", "uint8", 0, 1)],
+            "division by zero in TL_UINT8"),
+    "Cast": (to_sum([node("Cast", ["c"], ["r"], to=1)], "r"), [numbers("c", "string", b"1.5", b"one")], 'string 1 is "one"'),
+    "ReverseSequence": (to_sum([node("ReverseSequence", ["w", "at"], ["r"])], "r"), [ones("w", 2, 3), ints("at", 1, 2, 3)], "length 3 at position 2"),
+    "RoiAlign": (to_sum([node("RoiAlign", ["w", "b", "at"], ["r"])], "r"), [ones("w", 1, 1, 2, 2), ones("b", 1, 4), ints("at", 1)],
+                 "region 0 is of image 1"),
+    "NegativeLogLikelihoodLoss": (to_sum([node("NegativeLogLikelihoodLoss", ["w", "at"], ["r"])], "r"), [ones("w", 1, 3), ints("at", 3)],
+                                  "'target' has 3"),
+    "what a failing operator makes": (to_float_sum([node("Gather", ["c", "at"], ["g"]), node("Add", ["g", "c"], ["r"])], "r"),
+                                      [ELEVEN, ints("at", 1, 3, 0)], "index 3 at position 1"),
+    "a shape": (to_sum([node("Div", ["c", "at"], ["s"]), node("Reshape", ["x", "s"], ["r"])], "r"), [ints("c", 6), ints("at", 0)],
+                "division by zero in TL_INT64"),
+    "a loop over constants": (to_float_sum([node("Loop", ["two", "", "c"], ["r"], body=graph(
+        [node("Gather", ["s", "bad"], ["t"]), node("Identity", ["k"], ["go"])],
+        [value("n", "int64", []), value("k", "bool", []), value("s", "int64", [3])], [value("go", "bool", []), value("t", "int64", [3])]))],
+        "r"), [ELEVEN, ints("bad", 0, 1, 4), tensor("two", "int64", [], [2])], "index 4 at position 2"),
+})
 X = np.arange(6, dtype=F32).reshape(1, 6)
 FITS = graph([node("ReduceSum", ["x"], ["g"], keepdims=0)], [], [value("g", "float", [])])
 

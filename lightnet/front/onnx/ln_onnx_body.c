@@ -104,6 +104,13 @@ static int program_has_effect(const ln_context *root, const ln_context *program)
     return 0;
 }
 
+// Whether only a run that reaches the operator may compute it, as it may fail. Bodies take no
+// inputs of unknown sizes, so where there are such, it is computed outside.
+static int must_wait(const ln_op *op)
+{
+    return op->op_arg->can_fail && !op->op_arg->isdynamic;
+}
+
 static void take_in(finding *f, ln_op *op)
 {
     const ln_tensor_list_entry *tle;
@@ -149,10 +156,10 @@ static void find_ops(finding *f)
         enter(f, f->inside, f->body->inputs[i]);
     for (const ln_list *node = first_of(f->n, f->body); node; node = node->next) {
         ln_op *op = node->data;
-        // Loop-invariant operators stay outside.
+        // Loop-invariant operators stay outside, unless they can fail.
         const int is_loop = f->body->n_inputs > 0, has_inputs = op->op_arg->tensors_in != NULL;
         if (!ln_onnx_failed(f->n) &&
-            (has_effect(f->n->model->base.ctx, op) || reads_inside(f, op) ||
+            (has_effect(f->n->model->base.ctx, op) || reads_inside(f, op) || must_wait(op) ||
              (!is_loop && has_inputs && varies(f->n, op))))
             take_in(f, op);
     }

@@ -216,7 +216,7 @@ static void split_cpu_pre_run(ln_op_arg *op_arg)
 #line 129 "good.op"
     op_arg->scratch_size = tl_tensor_size(src);
     priv->table = NULL;
-    // for reports
+    // about a run
 #line 131 "good.op"
     op_arg->macs = 3.0 * rows;
     op_arg->algorithm = rows > 1 ? "many" : "one";
@@ -658,7 +658,7 @@ static void count_far_pre_run(ln_op_arg *op_arg)
     // scratch memory
 #line 230 "good.op"
     op_arg->scratch_size = (size_t)axis * tl_tensor_size(src);
-    // for reports
+    // about a run
 #line 231 "good.op"
     op_arg->macs = priv->lines;
 #line 665 "good.c"

@@ -217,6 +217,7 @@ typedef struct ln_op_arg {
     int isdynamic;          /* LN_DYNAMIC_*; kept by the context */
     int at_load;            /* not 0: runs when the context is loaded, not per inference; values
                                of ir/ln_context_ops.h */
+    int can_fail; /* elements of its inputs decide whether `run` fails; set by `pre_run` */
     const ln_op_info *info; /* its description; NULL: hand-written, counts as impure */
 } ln_op_arg;
 
@@ -232,6 +233,13 @@ typedef struct ln_op {
     ln_op_offset_func calc_offset; /* the absolute offset in its memory of output (or no-copy
                                       input) `te`: its owner's offset plus a position in it */
 } ln_op;
+
+/** Whether elements of its inputs, or the sizes that they set, decide if a run of the operator
+ * fails. */
+static inline int ln_op_can_fail(const ln_op *op)
+{
+    return op->op_arg->can_fail || (op->op_arg->isdynamic & LN_DYNAMIC_IN);
+}
 
 /* Creation and freeing. Functions return 0, or -1 with
  * the thread's last error; a pointer is NULL then. */
