@@ -24,7 +24,7 @@ static const char *const suffixes[] = {".npy",  ".pb",  ".png", ".jpg", ".jpeg",
 
 enum { N_SUFFIXES = sizeof(suffixes) / sizeof(suffixes[0]) };
 
-static int is_input(const char *name)
+int cli_files_is_input(const char *name)
 {
     for (int i = 0; i < N_SUFFIXES; i++)
         if (!strcasecmp(cli_guard_suffix(name), suffixes[i]))
@@ -89,7 +89,7 @@ static int add_entry(cli_files *files, const char *folder, const char *name)
 {
     char *path = join(folder, name);
     const int is_file = path && is_regular(path);
-    if (!path || (is_file && is_input(name)))
+    if (!path || (is_file && cli_files_is_input(name)))
         return add(files, path);
     free(path);
     if (is_file) {

@@ -18,6 +18,9 @@ typedef struct cli_files {
                                                                  are not kept */
 } cli_files;
 
+/** Whether the name has the suffix of a file that a model's input can be read from. */
+int cli_files_is_input(const char *name);
+
 /** Finds the files of `source`: of a folder those with a suffix of an input, and of a pattern of
  * the shell all, in the order of their names; of a text file, a pipe, or "-", standard input, the
  * path in each line that is not empty. Returns 0, or CLI_FAILED after a message: there are none.

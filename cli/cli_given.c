@@ -208,7 +208,12 @@ static tl_tensor *read_like(const cli_options *opt, const char *file, const tl_t
         return cli_npz_read(path, array, like, err);
     tl_tensor *t =
         ln_input_read(cli_source_is_stdin(file) ? "/dev/stdin" : file, like, &format, err);
-    if (t && opt->photo && !stat(file, &st) && S_ISREG(st.st_mode) && begins_like_image(file))
+    const int is_image = t && !stat(file, &st) && S_ISREG(st.st_mode) && begins_like_image(file);
+    if (is_image && cli_preprocess_check(opt, file, &format, t, err)) {
+        tl_tensor_free_data_too(t);
+        return NULL;
+    }
+    if (is_image && opt->photo)
         cli_preprocess_note(opt, file, &format, t);
     return t;
 }

@@ -13,6 +13,7 @@
 
 #include "cli_compare.h"
 #include "cli_draw.h"
+#include "cli_files.h"
 #include "cli_guard.h"
 #include "cli_json_outputs.h"
 #include "cli_model.h"
@@ -203,6 +204,9 @@ int cli_output_deliver(const cli_options *opt, cli_json *json, const char *name,
 int cli_output_prepare(const char *dir, int *made)
 {
     struct stat st;
+    *made = 0;
+    if (cli_files_is_input(dir) && stat(dir, &st))
+        return cli_usage("-O is '%s', the name of a file; expected a folder or FILE.npz", dir);
     *made = !mkdir(dir, 0777);
     if (*made)
         return 0;

@@ -190,6 +190,30 @@ static int has_values(const cli_options *opt)
     return opt->preprocess || is_given(opt->mean) || is_given(opt->scale) || is_given(opt->std);
 }
 
+// Of an image, which has 3 dimensions or 4.
+static int channels_of(const ln_image_format *format, const tl_tensor *t)
+{
+    return t->dims[format->nhwc ? t->ndim - 1 : t->ndim - 3];
+}
+
+int cli_preprocess_check(const cli_options *opt, const char *file, const ln_image_format *format,
+                         const tl_tensor *t, ln_error *err)
+{
+    const struct {
+        const char *name;
+        const double *values;
+    } options[] = {{"mean", opt->mean}, {"scale", opt->scale}, {"std", opt->std}};
+    for (size_t i = 0; i < sizeof(options) / sizeof(options[0]); i++) {
+        const double *const v = options[i].values;
+        if (is_given(v) && (v[0] != v[1] || v[0] != v[2]) && channels_of(format, t) == 1)
+            return ln_error_set(err,
+                                "%s: --%s has three values, but the input has one channel; "
+                                "expected one value",
+                                file, options[i].name);
+    }
+    return 0;
+}
+
 void cli_preprocess_note(const cli_options *opt, const char *file, const ln_image_format *format,
                          const tl_tensor *t)
 {
@@ -201,7 +225,7 @@ void cli_preprocess_note(const cli_options *opt, const char *file, const ln_imag
     photo->format = *format;
     photo->height = dims[format->nhwc ? 0 : 1];
     photo->width = dims[format->nhwc ? 1 : 2];
-    photo->has_large = tl_dtype_is_float(t->dtype) && dims[format->nhwc ? 2 : 0] == 3 &&
+    photo->has_large = tl_dtype_is_float(t->dtype) && channels_of(format, t) == 3 &&
                        !has_values(opt) && !opt->quiet && max_of(t) > 1;
 }
 

@@ -177,6 +177,15 @@ tl_tensor *ln_input_read(const char *file, const tl_tensor *like, const ln_image
     return tensor;
 }
 
+// The kind of the file as far as its content tells.
+static const char *kind_of(const ln_infile *in)
+{
+    size_t size;
+    const char *what = NULL;
+    const unsigned char *const head = ln_infile_head(in, &size);
+    return ln_content_of(head, size, &what) ? what : "the file";
+}
+
 tl_tensor *ln_input_read_whole(const char *file, ln_error *err)
 {
     ln_infile in;
@@ -193,8 +202,9 @@ tl_tensor *ln_input_read_whole(const char *file, ln_error *err)
         tensor = ln_onnx_tensor_from_file(&in, file, err);
     else
         ln_error_set_as(err, LN_BAD_ARGUMENT,
-                        "%s: the file does not contain a shape, expected npy or an ONNX tensor",
-                        file);
+                        "%s: %s does not contain the shape of an input, expected npy or an ONNX "
+                        "tensor",
+                        file, kind_of(&in));
     ln_infile_close(&in);
     return tensor;
 }

@@ -74,8 +74,9 @@ static int agrees(const ln_onnx_model *m, const LnOnnx__Shape *shape, const tl_t
     if ((size_t)bound->ndim != shape->n_dim)
         return 0;
     for (int i = 0; i < bound->ndim; i++) {
+        // A model may have 0 for an open size; a size that is bound to 0 is 0.
         const int64_t dim = known_dim(m, shape->dim[i]);
-        if (dim > 0 && dim != bound->dims[i])
+        if ((dim > 0 || (!dim && bound_dim(m, shape->dim[i]))) && dim != bound->dims[i])
             return 0;
     }
     return 1;
