@@ -128,7 +128,8 @@ static void read_outputs(const ln_model *model, ln_session *session)
         const tl_tensor *output = ln_session_output(session, ln_model_output_name(model, i));
         volatile unsigned char sum = 0;
         const unsigned char *bytes = output ? output->data : NULL;
-        for (size_t b = 0; bytes && b < tl_tensor_size(output); b++)
+        const size_t size = bytes ? tl_tensor_size(output) : 0;
+        for (size_t b = 0; b < size; b++)
             sum = (unsigned char)(sum + bytes[b]);
     }
 }
