@@ -94,22 +94,16 @@ static tl_tensor *read_as(const cli_each_input *in, const char *file, file_shape
 // The array in the file has its shape.
 static tl_tensor *read_whole(const cli_each_input *in, const char *file, ln_error *err)
 {
-    tl_tensor *whole = cli_given_read_whole(in->opt, file, err), *t = NULL;
-    if (!whole)
-        return NULL;
-    file_shape s = {.ndim = whole->ndim};
+    tl_tensor *t = cli_given_read_as(in->opt, file, in->info->dtype, err);
     char text[LN_MAX_SHAPE];
-    if (whole->ndim)
-        memcpy(s.dims, whole->dims, (size_t)whole->ndim * sizeof(s.dims[0]));
-    if (in->is_batched && (!whole->ndim || whole->dims[0] != 1))
-        ln_error_set(err,
-                     "%s: the array has shape %s, expected size 1 on the first axis, as --batch is "
-                     "given",
-                     file, ln_sprint_shape(text, sizeof(text), whole->ndim, whole->dims));
-    else
-        t = read_as(in, file, &s, err);
-    tl_tensor_free_data_too(whole);
-    return t;
+    if (!t || !in->is_batched || (t->ndim && t->dims[0] == 1))
+        return t;
+    ln_error_set(err,
+                 "%s: the array has shape %s, expected size 1 on the first axis, as --batch is "
+                 "given",
+                 file, ln_sprint_shape(text, sizeof(text), t->ndim, t->dims));
+    tl_tensor_free_data_too(t);
+    return NULL;
 }
 
 // Images and raw files have no shape: one row, if only the first axis is open.

@@ -225,6 +225,7 @@ typedef struct reading {
     const cli_options *opt;
     const char *file;
     const tl_tensor *like;
+    tl_dtype dtype;
     tl_tensor *tensor;
     tl_tensor **tensors; /* of a sequence */
     int n;
@@ -241,6 +242,17 @@ static int use_whole(ln_context *ctx, void *data)
 {
     reading *r = data;
     r->tensor = cli_npz_read_whole(r->file, ctx->error);
+    return r->tensor ? 0 : -1;
+}
+
+static int use_as(ln_context *ctx, void *data)
+{
+    reading *r = data;
+    if (use_whole(ctx, data))
+        return -1;
+    tl_tensor like = *r->tensor;
+    like.dtype = r->dtype;
+    r->tensor = ln_input_fit(r->file, r->tensor, &like, ctx->error);
     return r->tensor ? 0 : -1;
 }
 
@@ -279,6 +291,14 @@ tl_tensor *cli_given_read_whole(const cli_options *opt, const char *file, ln_err
 {
     reading r = {.opt = opt, .file = file};
     read_within(&r, use_whole, err);
+    return r.tensor;
+}
+
+tl_tensor *cli_given_read_as(const cli_options *opt, const char *file, tl_dtype dtype,
+                             ln_error *err)
+{
+    reading r = {.opt = opt, .file = file, .dtype = dtype};
+    read_within(&r, use_as, err);
     return r.tensor;
 }
 

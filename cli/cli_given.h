@@ -20,13 +20,17 @@ int cli_given_is_named(const cli_options *opt, int n, const char *input);
 
 /** Reads `file`, "-" for standard input, into a tensor of like's type and shape, as ln_input_read:
  * images according to the options for them; the first image also fills opt->photo. Returns new
- * (tl_tensor_free_data_too); NULL with a reason. As the two below, within --max-memory, apart from
+ * (tl_tensor_free_data_too); NULL with a reason. As those below, within --max-memory, apart from
  * the model's memory, and until --max-seconds. */
 tl_tensor *cli_given_read(const cli_options *opt, const char *file, const tl_tensor *like,
                           ln_error *err);
 
 /** As cli_npz_read_whole. */
 tl_tensor *cli_given_read_whole(const cli_options *opt, const char *file, ln_error *err);
+
+/** The same, converted to a type by the rules of ln_input_read for npy. */
+tl_tensor *cli_given_read_as(const cli_options *opt, const char *file, tl_dtype dtype,
+                             ln_error *err);
 
 /** As ln_input_read_sequence. */
 tl_tensor **cli_given_read_sequence(const cli_options *opt, const char *file, int *n,

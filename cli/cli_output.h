@@ -22,7 +22,7 @@ int cli_labels_read(const char *file, cli_labels *names);
 void cli_labels_free(cli_labels *names);
 
 /** Before a run: creates a missing --outdir, then `*made` is 1, or checks that it is writable.
- * Returns 0, or CLI_FAILED after a message. */
+ * Returns 0, or the exit status after a message. */
 int cli_output_prepare(const char *dir, int *made);
 
 /** Before a run: 0 unless one of the files to be written for `n` outputs is an input; else the exit

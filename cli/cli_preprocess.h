@@ -31,8 +31,8 @@ int cli_preprocess_check_filter(const char *text);
 /** The format of images by the options, which have been checked. */
 ln_image_format cli_preprocess_format(const struct cli_options *opt);
 
-/** Whether the options fit the image: `file` became `t` by `format`. -1 with a reason: three values
- * for one channel. */
+/** Checks that the options fit the image: `file` became `t` by `format`. -1 with a reason: three
+ * values for one channel. */
 int cli_preprocess_check(const struct cli_options *opt, const char *file,
                          const ln_image_format *format, const tl_tensor *t, ln_error *err);
 

@@ -68,13 +68,8 @@ static tl_tensor *read_file(const source *s, int input, const char *file, ln_err
 {
     const tl_tensor *const info = ln_model_input_info(s->model, input);
     // A shape with open sizes is that of the array in the file.
-    const int is_open = cli_session_is_open(info);
-    tl_tensor *const whole = is_open ? cli_given_read_whole(s->opt, file, err) : NULL;
-    tl_tensor like = whole ? *whole : *info, *t = NULL;
-    like.dtype = info->dtype;
-    if (whole || !is_open)
-        t = cli_given_read(s->opt, file, &like, err);
-    tl_tensor_free_data_too(whole);
+    tl_tensor *t = cli_session_is_open(info) ? cli_given_read_as(s->opt, file, info->dtype, err)
+                                             : cli_given_read(s->opt, file, info, err);
     if (!t)
         ln_error_prefix(err, "input '%s'", ln_model_input_name(s->model, input));
     return t;

@@ -144,16 +144,11 @@ static tl_tensor *read_open(const run *r, int i, const char *file)
 {
     ln_error err;
     ln_error_clear(&err);
-    tl_tensor *whole = cli_source_is_stream(file) ? NULL : cli_given_read_whole(r->opt, file, &err);
-    if (!whole) {
-        fail_open(r, i, &err);
-        return NULL;
-    }
-    tl_tensor like = *whole;
-    like.dtype = ln_model_input_info(r->model, i)->dtype;
-    tl_tensor *tensor = ln_input_fit(file, whole, &like, &err);
+    const tl_dtype dtype = ln_model_input_info(r->model, i)->dtype;
+    tl_tensor *tensor =
+        cli_source_is_stream(file) ? NULL : cli_given_read_as(r->opt, file, dtype, &err);
     if (!tensor)
-        fail_input(r, ln_model_input_name(r->model, i), ln_error_text(&err));
+        fail_open(r, i, &err);
     return tensor;
 }
 

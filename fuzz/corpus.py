@@ -20,7 +20,7 @@ DICTIONARIES = {"onnx": "onnx", "onnx_sequence": "onnx", "session": "onnx", "ir"
 TEST_DATA = "/usr/share/libonnx-testdata/data/*/*/model.onnx"
 READ_ONNX = ["onnx", "session"]
 LARGEST = 2048  # bytes of a model of the test data
-# Of a seed: libFuzzer grows inputs to the length of the largest one, and a compiled model of 198 KB makes them five times as slow.
+# Of a seed: libFuzzer grows inputs to the length of the largest one, and a compiled model of 198 KB makes them three times as slow.
 LARGEST_SEED = 16384
 
 

@@ -201,8 +201,9 @@ static inline int ln_example_run_with(ln_context *ctx, const tl_tensor *input, c
 }
 
 /** Runs a loaded example of an abstract operator, to see whether its description says that a run
- * can fail, with other numbers in each input: indices out of range, divisors of 0. -1 with the
- * reason in `ctx`. */
+ * can fail, with other numbers in each input: indices out of range, divisors of 0. Inputs of
+ * strings keep theirs, and operators of targets alone are not tried. -1 with the reason in `ctx`.
+ */
 static inline int ln_example_try_numbers(ln_context *ctx)
 {
     static const double numbers[] = {0, -99, 99, -1e9, 1e9};

@@ -587,6 +587,7 @@ static void count_pre_run(ln_op_arg *op_arg)
         return;
     struct count_priv *priv = op_arg->priv;
     const tl_tensor *src = priv->src;
+    const int axis = priv->axis;
     ln_tensor_entry *host_entry = ln_op_find_input(op_arg, "host");
     if (host_entry) {
         ln_opck_tensor_mtype_eq(host_entry, LN_MEM_CPU);
@@ -600,7 +601,10 @@ static void count_pre_run(ln_op_arg *op_arg)
     priv->dst = dst_entry->tensor;
 #line 225 "good.op"
     priv->lines = src->dims[0];
-#line 604 "good.c"
+    // about a run
+#line 226 "good.op"
+    op_arg->can_fail = axis > 1;
+#line 608 "good.c"
 }
 
 static const ln_arg_info count_tensors_in[] = {
@@ -634,9 +638,9 @@ static void count_cpu_run(ln_op_arg *op_arg)
     tl_tensor *dst = priv->dst;
     const tl_exec exec = ln_op_exec(op_arg);
 
-#line 227 "good.op"
+#line 228 "good.op"
     if (tl_exec_relu(&exec, src, dst))
-#line 640 "good.c"
+#line 644 "good.c"
         ln_op_fail_tl(op_arg);
 }
 
@@ -656,12 +660,12 @@ static void count_far_pre_run(ln_op_arg *op_arg)
     const tl_tensor *src = priv->src;
     const int axis = priv->axis;
     // scratch memory
-#line 230 "good.op"
+#line 231 "good.op"
     op_arg->scratch_size = (size_t)axis * tl_tensor_size(src);
     // about a run
-#line 231 "good.op"
+#line 232 "good.op"
     op_arg->macs = priv->lines;
-#line 665 "good.c"
+#line 669 "good.c"
 }
 
 static void count_far_static_run(ln_op_arg *op_arg)
@@ -670,9 +674,9 @@ static void count_far_static_run(ln_op_arg *op_arg)
     tl_tensor *dst = priv->dst;
     const tl_exec exec = ln_op_exec(op_arg);
 
-#line 232 "good.op"
+#line 233 "good.op"
     if (tl_exec_zeros(&exec, dst))
-#line 676 "good.c"
+#line 680 "good.c"
         ln_op_fail_tl(op_arg);
 }
 
@@ -681,9 +685,9 @@ static void count_far_run(ln_op_arg *op_arg)
     struct count_priv *priv = op_arg->priv;
     const int axis = priv->axis;
 
-#line 233 "good.op"
+#line 234 "good.op"
     ((struct priv_s *)priv)->lines += axis;
-#line 687 "good.c"
+#line 691 "good.c"
 }
 
 LN_GENOP(count, count_far, "far", LN_MEM_CPU, count_far_pre_run,
@@ -696,9 +700,10 @@ LN_GENOP(count, count_far, "far", LN_MEM_CPU, count_far_pre_run,
 struct count_slowly_cpu_priv {
     const tl_tensor *src;
     tl_tensor *dst;
+    int axis;
 #line 222 "good.op"
     int lines;
-#line 702 "good.c"
+#line 707 "good.c"
 };
 
 static void count_slowly_cpu_pre_run(ln_op_arg *op_arg)
@@ -707,6 +712,7 @@ static void count_slowly_cpu_pre_run(ln_op_arg *op_arg)
         return;
     struct count_slowly_cpu_priv *priv = op_arg->priv;
     const tl_tensor *src = priv->src;
+    const int axis = priv->axis;
     ln_tensor_entry *host_entry = ln_op_find_input(op_arg, "host");
     if (host_entry) {
         ln_opck_tensor_mtype_eq(host_entry, LN_MEM_CPU);
@@ -720,7 +726,10 @@ static void count_slowly_cpu_pre_run(ln_op_arg *op_arg)
     priv->dst = dst_entry->tensor;
 #line 225 "good.op"
     priv->lines = src->dims[0];
-#line 724 "good.c"
+    // about a run
+#line 226 "good.op"
+    op_arg->can_fail = axis > 1;
+#line 733 "good.c"
 }
 
 static const ln_arg_info count_slowly_cpu_tensors_in[] = {
@@ -729,7 +738,8 @@ static const ln_arg_info count_slowly_cpu_tensors_in[] = {
 static const ln_arg_info count_slowly_cpu_tensors_out[] = {
     {"dst", .islast = 1}};
 static const ln_arg_info count_slowly_cpu_params[] = {
-    {"axis", .bounds = LN_BOUNDS(LN_VALUE(GE, 0)), .islast = 1}};
+    {"axis", .bounds = LN_BOUNDS(LN_VALUE(GE, 0)), .at = LN_PRIV(count_slowly_cpu, axis),
+     .islast = 1}};
 static const ln_param_type count_slowly_cpu_param_ptypes[] = {LN_PARAM_NUMBER, LN_PARAM_INVALID};
 static const ln_arg_docs count_slowly_cpu_docs_args[] = {
     {"any floats", "FLT", NULL},
@@ -749,9 +759,9 @@ static void count_slowly_cpu_run(ln_op_arg *op_arg)
     const tl_tensor *src = priv->src;
     tl_tensor *dst = priv->dst;
 
-#line 241 "good.op"
+#line 242 "good.op"
     if (tl_exec_relu(NULL, src, dst))
-#line 755 "good.c"
+#line 765 "good.c"
         ln_op_fail_tl(op_arg);
 }
 

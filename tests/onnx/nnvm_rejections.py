@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What NNVM cannot express, as the messages of `lightnet convert --to nnvm` say it: each names the operator or the tensor. Tests that
-write many models in each format count the models of each reason, so that none is left out in silence."""
+"""What NNVM cannot express, by the messages of `lightnet convert --to nnvm`: each names the operator or the tensor. Tests that write
+many models in each format count the models of each reason, so that none is left out without notice."""
 import collections
 import re
 
@@ -13,17 +13,17 @@ REASONS = {"operators that core lacks": r"operators that NNVM's core lacks: \w+ 
            "a data type": r"(operator|tensor) '.*': NNVM has no data type TL_\w+|parameter '.*' is TL_\w+, which the format lacks"}
 
 
-class Refusals:
+class Rejections:
     def __init__(self):
         self.counts = collections.Counter()
 
-    def has(self, said):
-        """Whether it is one of them, which is counted."""
-        found = [reason for reason, pattern in REASONS.items() if re.search(pattern, said)]
+    def count(self, message):
+        """Counts the message, unless it is none of them: returns whether it is one."""
+        found = [reason for reason, pattern in REASONS.items() if re.search(pattern, message)]
         self.counts.update(found[-1:])
         return bool(found)
 
     def faults(self, wanted):
         """`wanted`: how many models have each reason."""
         counts = dict(self.counts)
-        return [] if counts == wanted else [f"refused {counts}, expected {wanted}"]
+        return [] if counts == wanted else [f"rejected {counts}, expected {wanted}"]
