@@ -448,7 +448,8 @@ static int inherit(ln_opdescs *descs, ln_opdesc *op, ln_error *err)
     return 0;
 }
 
-/** Takes the fields away that a row of "targets" may give: they are the base's own. */
+/** Takes the fields away that a row of "targets" may give, and those whose C the base's pre_run
+ * has: they are the base's own. */
 static void drop_target_fields(ln_opdesc *op)
 {
     for (size_t f = 0; f < LN_OPDESC_FIELDS; f++) {

@@ -360,21 +360,30 @@ static const char *const *precisions_of(const ln_arch *arch)
     return arch->precisions;
 }
 
+static int has_precision(const ln_arch *arch, const char *wanted)
+{
+    const char *const *name = precisions_of(arch);
+    while (name && *name && !ln_streq(*name, wanted))
+        name++;
+    return (name && *name) || ln_streq(wanted, precisions[0].name);
+}
+
+static const char *list_precisions(const ln_arch *arch, char *text, size_t size)
+{
+    size_t len = (size_t)snprintf(text, size, "%s", precisions[0].name);
+    for (const char *const *name = precisions_of(arch); name && *name && len < size; name++)
+        len += (size_t)snprintf(text + len, size - len, ", %s", *name);
+    return text;
+}
+
 int ln_context_fit_precision(ln_context *ctx, const ln_arch *arch, const char *source)
 {
-    char known[LN_MAXLINE] = "float32";
-    size_t len = strlen(known);
+    char known[LN_MAXLINE];
     const char *const wanted = name_of_precision(ctx);
-    const char *const *name = precisions_of(arch);
-    if (ln_streq(wanted, precisions[0].name))
+    if (has_precision(arch, wanted))
         return 0;
-    for (; name && *name && len < sizeof(known); name++) {
-        if (ln_streq(*name, wanted))
-            return 0;
-        len += (size_t)snprintf(known + len, sizeof(known) - len, ", %s", *name);
-    }
     ln_warn(ctx, "%s: precision '%s' has no effect: target '%s' computes in %s", source, wanted,
-            arch->arch_name, known);
+            arch->arch_name, list_precisions(arch, known, sizeof(known)));
     ctx->precision = precisions[0].dtype;
     ctx->allows_tf32 = precisions[0].allows_tf32;
     return 1;

@@ -247,12 +247,16 @@ static int open_fixed(ln_model *model, ln_program *program, int is_read)
     return 0;
 }
 
+static int is_compiled(const ln_model *model)
+{
+    return ln_model_metadata(model, "target") || ln_model_metadata(model, "program.1");
+}
+
 // A compiled model runs as it is.
 static void warn_of_late_options(const ln_model *model, const ln_context *ctx)
 {
     const ln_options *const o = model->options;
     const char *const target = ln_model_metadata(model, "target");
-    const int is_compiled = target || ln_model_metadata(model, "program.1");
     const struct {
         const char *key;
         int is_given;
@@ -262,7 +266,7 @@ static void warn_of_late_options(const ln_model *model, const ln_context *ctx)
                 {"precision", o->precision != NULL},
                 {"tuning", o->is_tuned},
                 {"disabled_rule", o->disabled != NULL}};
-    for (size_t i = 0; is_compiled && i < sizeof(late) / sizeof(late[0]); i++)
+    for (size_t i = 0; is_compiled(model) && i < sizeof(late) / sizeof(late[0]); i++)
         if (late[i].is_given)
             ln_warn(ctx, "%s: option '%s' has no effect: the model is compiled already",
                     model->name, late[i].key);
@@ -273,8 +277,7 @@ static void fit_precision(const ln_model *model, ln_context *ctx)
 {
     ln_options *const o = model->options;
     const ln_arch *const arch = ln_hash_find(LN_ARCH.arch_table, ln_program_target(model));
-    if (ln_model_metadata(model, "target") || ln_model_metadata(model, "program.1") || !arch ||
-        !ln_context_fit_precision(ctx, arch, model->name))
+    if (is_compiled(model) || !arch || !ln_context_fit_precision(ctx, arch, model->name))
         return;
     ln_free(o->precision);
     o->precision = NULL;

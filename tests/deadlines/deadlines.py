@@ -66,14 +66,16 @@ def search_faults(command, doc, reason):
         faults = list(faults_of(status, seconds, error, limit))
         if status == 1 and SHORTENED not in error:
             faults.append(f"another error than the time limit: {error}")
-        name = stopped_operator(error)
-        if faults or status == 0 and reason or name and name not in doc.made():
+        name, tried = stopped_operator(error), limit
+        is_row = name is not None and name not in doc.made()
+        may_end = status == 0 and bool(reason)
+        if faults or is_row or may_end:
             return faults
         low, high = (low, limit) if status == 0 else (limit, high)
         if high and high - low < high / 10:  # other programs took part of the time
             low, high = low * 0.7, high * 1.4
         limit = (low + high) / 2 if high else 2 * limit
-    return [f"no limit stopped it, the last {limit} s, while its input took {low} s: poll in its loops, or make its input larger: {error}"]
+    return [f"no limit stopped it, the last {tried} s, while its input took {low} s: poll in its loops, or make its input larger: {error}"]
 
 
 def operator_faults(lightnet, row):

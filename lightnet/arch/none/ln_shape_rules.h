@@ -273,7 +273,7 @@ static inline const int *row_numbers(const ln_op *op, const char *arg_name, int 
 
 /* Convolutions of volumes, whose first axis becomes windows of images with the other axes. */
 
-/* Images of so many copies of each element at most take less time than they save. */
+/* Windows take at most so many times the memory of the volumes. */
 enum { MAX_WINDOW_COPIES = 16 };
 
 static inline int first_number(const ln_op *conv, const char *arg_name)
@@ -333,25 +333,29 @@ static inline const int *volume_dims(const ln_op *conv, const ln_tensor_entry *x
     return dims;
 }
 
-/** An image for each window: [N * windows, C * taps, the other axes] */
-static inline const int *window_dims(const ln_tensor_entry *x, const ln_tensor_entry *w,
-                                     const ln_tensor_entry *y, int *dims)
+/** [n, channels, the axes of `te` after the first of its volume] */
+static inline const int *image_dims(const ln_tensor_entry *te, int n, int channels, int *dims)
 {
-    const tl_tensor *const t = x->tensor;
-    dims[0] = t->dims[0] * y->tensor->dims[2];
-    dims[1] = t->dims[1] * w->tensor->dims[2];
+    const tl_tensor *const t = te->tensor;
+    dims[0] = n;
+    dims[1] = channels;
     memcpy(dims + 2, t->dims + 3, ((size_t)t->ndim - 3) * sizeof(*dims));
     return dims;
 }
 
-/** Weights of the windows: the taps are channels. */
+/** An image for each window, whose taps are channels: [N * windows, C * taps, the other axes] */
+static inline const int *window_dims(const ln_tensor_entry *x, const ln_tensor_entry *w,
+                                     const ln_tensor_entry *y, int *dims)
+{
+    const int *const of = x->tensor->dims;
+    return image_dims(x, of[0] * y->tensor->dims[2], of[1] * w->tensor->dims[2], dims);
+}
+
+/** Weights for such images: [OC, C * taps, the other axes] */
 static inline const int *tap_dims(const ln_tensor_entry *w, int *dims)
 {
-    const tl_tensor *const t = w->tensor;
-    dims[0] = t->dims[0];
-    dims[1] = t->dims[1] * t->dims[2];
-    memcpy(dims + 2, t->dims + 3, ((size_t)t->ndim - 3) * sizeof(*dims));
-    return dims;
+    const int *const of = w->tensor->dims;
+    return image_dims(w, of[0], of[1] * of[2], dims);
 }
 
 /** Results of the windows: [N, windows, OC, the other axes] */

@@ -172,7 +172,7 @@ static ln_nnvm_dialect dialect_of(const ln_nnvm_graph *g)
     return is_mxnet ? LN_NNVM_MXNET : LN_NNVM_CORE;
 }
 
-// Nodes that outputs do not need, and labels, are ignored.
+// Nodes that outputs do not need, and labels, are ignored; is_unread_input finds inputs to keep.
 static void mark_live(ln_nnvm_graph *g)
 {
     for (size_t i = 0; i < g->n_heads; i++)
