@@ -60,6 +60,7 @@ SANITIZERS = {
 class Count:
     def __init__(self):
         self.passed = self.failed = self.skipped = 0
+        self.faults = []  # lines that say what failed
 
     def add(self, ok):
         self.passed += ok
@@ -67,11 +68,20 @@ class Count:
 
     def add_junit(self, path):
         """Counts the test cases of Meson's report, each TAP line for itself."""
-        for case in ElementTree.parse(path).getroot().iter("testcase"):
-            if case.find("skipped") is not None:
-                self.skipped += 1
-            else:
-                self.add(case.find("failure") is None and case.find("error") is None)
+        for suite in ElementTree.parse(path).getroot().iter("testsuite"):
+            before = self.failed
+            for case in suite.iter("testcase"):
+                if case.find("skipped") is not None:
+                    self.skipped += 1
+                    continue
+                ok = case.find("failure") is None and case.find("error") is None
+                self.add(ok)
+                self.faults += [] if ok else [f"{suite.get('name')}: {case.get('name')}"]
+            # A program that ended early prints its reason last; Meson counts none of its cases as failed.
+            printed = (suite.findtext("system-err") or "").strip().splitlines()
+            if printed and printed[-1].startswith("(test program exited"):
+                self.faults += [f"{suite.get('name')}: {line}" for line in printed[-6:] if line]
+                self.failed += self.failed == before
 
     def __str__(self):
         skipped = f", {self.skipped} skipped" if self.skipped else ""
@@ -157,6 +167,8 @@ def main():
         else:
             count.add(run_quietly(CHECKS[name]))
         print(f"   {time.time() - start:.0f} s, so far {count}", flush=True)
+    for fault in count.faults:
+        print(f"failed: {fault}")
     print(count)
     return 1 if count.failed or not count.passed else 0
 
