@@ -50,7 +50,7 @@ typedef struct line {
     float zero;      // added after rounding
     result result;
     // Of weights with zero points: what the sum of a pixel adds to those of its channels.
-    int32_t less[BLOCKS][TL_BLOCK];
+    uint32_t less[BLOCKS][TL_BLOCK];
     size_t from[BLOCKS][TL_BLOCK];         // where the sums of its group are
     int is_one_group;                      // whether that is the same for all
     uint32_t (*starts)[BLOCKS * TL_BLOCK]; // `start` of each pixel of a tile; NULL: no zero points
@@ -213,16 +213,19 @@ static void write_floats(const line *l, sums *sum, int n, int n_blocks, float *d
 
 /** Writes the sums themselves; `lanes` of the last block. */
 static void write_integers(const line *l, const sums *sum, int n, int n_blocks, int lanes,
-                           int32_t *dst)
+                           uint32_t *dst)
 {
     const tl_quad_job *const job = l->job;
     for (int m = 0; m < n; m++)
         for (int b = 0; b < n_blocks; b++) {
+            const int is_whole = lanes == TL_BLOCK || b < n_blocks - 1;
+            uint32_t *const to = dst + b * job->dst_block_step + m * job->dst_step;
             uint32_t block[TL_BLOCK];
             for (int v = b * PARTS; v < (b + 1) * PARTS; v++)
-                tl_vs_store(block + v % PARTS * TL_VF_LANES, sum[m][v], start_of(l, m, v));
-            int32_t *const to = dst + b * job->dst_block_step + m * job->dst_step;
-            memcpy(to, block, (size_t)(b < n_blocks - 1 ? TL_BLOCK : lanes) * sizeof(*to));
+                tl_vs_store((is_whole ? to : block) + v % PARTS * TL_VF_LANES, sum[m][v],
+                            start_of(l, m, v));
+            if (!is_whole)
+                memcpy(to, block, (size_t)lanes * sizeof(*to));
         }
 }
 
@@ -260,6 +263,21 @@ static void write_values(const line *l, sums *sum, int n, int n_blocks, int lane
 
 /* ---- tiles ---- */
 
+typedef uint32_t words __attribute__((vector_size(sizeof(tl_vf))));
+
+/** to = start + sum * less, of all channels of a block. */
+static inline void begin_block_at(uint32_t *to, const uint32_t *start, uint32_t sum,
+                                  const uint32_t *less)
+{
+    for (int i = 0; i < TL_BLOCK; i += TL_VF_LANES) {
+        words s, v;
+        memcpy(&s, start + i, sizeof(s));
+        memcpy(&v, less + i, sizeof(v));
+        s += sum * v;
+        memcpy(to + i, &s, sizeof(s));
+    }
+}
+
 /** The starts of all sums of a tile of n pixels, of which the first one is pixel m of the line. */
 static void begin_pixels(const line *l, int m, int n, int n_blocks)
 {
@@ -267,14 +285,11 @@ static void begin_pixels(const line *l, int m, int n, int n_blocks)
     for (int k = 0; k < n; k++)
         for (int b = 0; b < n_blocks; b++) {
             uint32_t *const to = l->starts[k] + b * TL_BLOCK;
-            const uint32_t sum = (uint32_t)at[l->from[b][0] + k];
             if (l->is_one_group)
-                for (int i = 0; i < TL_BLOCK; i++)
-                    to[i] = l->start[b][i] + sum * (uint32_t)l->less[b][i];
+                begin_block_at(to, l->start[b], (uint32_t)at[l->from[b][0] + k], l->less[b]);
             else
                 for (int i = 0; i < TL_BLOCK; i++)
-                    to[i] =
-                        l->start[b][i] + (uint32_t)at[l->from[b][i] + k] * (uint32_t)l->less[b][i];
+                    to[i] = l->start[b][i] + (uint32_t)at[l->from[b][i] + k] * l->less[b][i];
         }
 }
 
@@ -370,7 +385,8 @@ static void begin_zeros(line *l, int first, int b)
     for (int i = 0; i < TL_BLOCK; i++) {
         const int channel = z->channel + (first + b) * TL_BLOCK + i, last = z->outputs - 1;
         const int c = channel < last ? channel : last;
-        l->less[b][i] = -zero[z->zero->len > 1 ? c < z->zero->len ? c : z->zero->len - 1 : 0];
+        l->less[b][i] =
+            -(uint32_t)zero[z->zero->len > 1 ? c < z->zero->len ? c : z->zero->len - 1 : 0];
         l->from[b][i] = (size_t)(c / z->group) * z->group_step;
         l->is_one_group = l->is_one_group && l->from[b][i] == l->from[b][0];
     }
@@ -418,7 +434,7 @@ static void write_results(const line *l, sums *sum, int n, int n_blocks, int lan
         write_floats(l, sum, n, n_blocks, (float *)(void *)dst, l->job->dst_step,
                      l->job->dst_block_step);
     else if (l->result == INTEGERS)
-        write_integers(l, sum, n, n_blocks, lanes, (int32_t *)(void *)dst);
+        write_integers(l, sum, n, n_blocks, lanes, (uint32_t *)(void *)dst);
     else if (l->result == VALUES)
         write_values(l, sum, n, n_blocks, lanes, dst);
     else

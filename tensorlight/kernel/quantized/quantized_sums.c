@@ -97,13 +97,20 @@ typedef struct windows {
     int32_t *pixels, *sums; // [group, N, H, W] and [group, N, OH, OW]
 } windows;
 
+/** `sum_quarters` of sums that are together below 2^16. */
+static inline int32_t sum_small_quarters(uint64_t sums)
+{
+    return (int32_t)(sums * 0x0001000100010001 >> 48);
+}
+
 /** Adds a block of channels of one group, those of `mask`, to the sums of a line of pixels. */
 static void add_block(const uint8_t *src, const uint64_t mask[WORDS], int32_t *sums, int n)
 {
+    const uint64_t first = mask[0], second = mask[1];
     for (int x = 0; x < n; x++, src += TL_BLOCK) {
         uint64_t word[WORDS];
         memcpy(word, src, sizeof(word));
-        sums[x] += sum_quarters(sum_pairs(word[0] & mask[0]) + sum_pairs(word[1] & mask[1]));
+        sums[x] += sum_small_quarters(sum_pairs(word[0] & first) + sum_pairs(word[1] & second));
     }
 }
 
@@ -118,8 +125,9 @@ static void add_channel(const uint8_t *src, int32_t *sums, int n)
 static void sum_line(const windows *s, const uint8_t *src, int begin, int end, int32_t *sums)
 {
     const size_t step = (size_t)s->h * s->w * TL_BLOCK;
-    for (int x = 0; x < s->w; x++)
-        sums[x] = -s->zero * (end - begin);
+    const int32_t start = -s->zero * (end - begin);
+    for (int x = 0, w = s->w; x < w; x++)
+        sums[x] = start;
     if (end - begin == 1) {
         add_channel(src + begin / TL_BLOCK * step + begin % TL_BLOCK, sums, s->w);
         return;
