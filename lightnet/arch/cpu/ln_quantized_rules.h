@@ -105,20 +105,13 @@ static inline int only_pads(const ln_op *conv)
     return padding && pads;
 }
 
-/** A convolution of integers whose weights have the zero points `wz`, or none: in groups, as its
- *  sums are, unless the weights have none and the sums are scaled. */
+/** A convolution of integers whose sums are scaled, with the fastest tiles that take the zero
+ * points `wz` of the weights, if there are any. */
 static inline ln_quantized_conv int_conv_of(const ln_context *ctx, const ln_op *conv,
                                             const ln_tensor_entry *x, const ln_tensor_entry *w,
-                                            const ln_tensor_entry *wz, const ln_tensor_entry *y,
-                                            int is_scaled)
+                                            const ln_tensor_entry *wz, const ln_tensor_entry *y)
 {
-    const ln_quantized_conv direct = conv_of(conv, x, w, y, 0);
-    if (is_scaled && !wz && w->isconst)
-        return tiled_conv_of(ctx, conv, x, w, y);
-    if (is_scaled && (!wz || direct.is_depthwise))
-        return direct;
-    return (ln_quantized_conv){.channels = {x->tensor->dims[1], y->tensor->dims[1]},
-                               .window = window_of(conv)};
+    return !wz && w->isconst ? tiled_conv_of(ctx, conv, x, w, y) : conv_of(conv, x, w, y, 0);
 }
 
 /** Whether weights `w` may be packed: once if they are constant, else in each run, where that costs
@@ -135,19 +128,14 @@ static inline double pixels_of(const ln_tensor_entry *y)
     return (double)t->len / t->dims[1];
 }
 
-/** Whether packed weights can compute such a convolution of bytes. */
+/** Whether packed weights can compute a convolution of bytes to integers `y`. */
 static inline int is_packable_int_conv(const ln_op *conv, const ln_tensor_entry *x,
-                                       const ln_tensor_entry *w, const ln_tensor_entry *wz,
-                                       const ln_tensor_entry *b, const ln_tensor_entry *y,
-                                       int is_scaled)
+                                       const ln_tensor_entry *w, const ln_tensor_entry *b,
+                                       const ln_tensor_entry *y)
 {
-    if (!is_bytes(x) || w->tensor->dtype != TL_INT8 || x->tensor->ndim != 4 ||
-        (b && b->isconst < w->isconst) || !only_pads(conv) || !pays_packing(conv, w, pixels_of(y)))
-        return 0;
-    if (is_scaled && !wz)
-        return is_summable_conv(conv, x, w, y);
-    const ln_quantized_conv c = int_conv_of(NULL, conv, x, w, wz, y, 0);
-    return has_blocks(x) && has_blocks(y) && is_summable(&c, w);
+    return is_bytes(x) && w->tensor->dtype == TL_INT8 && x->tensor->ndim == 4 &&
+           (!b || b->isconst >= w->isconst) && only_pads(conv) &&
+           pays_packing(conv, w, pixels_of(y)) && is_summable_conv(conv, x, w, y);
 }
 
 /** Whether the sums of a matrix [k, n] fit 32 bits, and it can be packed; or several. */

@@ -162,8 +162,8 @@ TL_API int tl_exec_quantized_depthwise2d_pack(const tl_exec *exec, const tl_tens
                                               const tl_tensor *addend, tl_tensor *dst);
 
 /** Depthwise convolution: src TL_UINT8 [N, B, H, W, 16], weight
- *  packed by tl_exec_quantized_depthwise2d_pack -> dst TL_FLOAT or TL_UINT8 [N,
- *  B, OH, OW, 16]. Of `param`, it reads size, stride, dilation and padding. */
+ *  packed by tl_exec_quantized_depthwise2d_pack -> dst TL_FLOAT, TL_UINT8 or TL_INT32 [N, B, OH,
+ *  OW, 16]. Of `param`, it reads size, stride, dilation and padding. */
 TL_API int tl_exec_quantized_depthwise2d(const tl_exec *exec, const tl_tensor *src,
                                          const tl_tensor *weight, tl_tensor *dst,
                                          const tl_conv2d_param *param, const tl_quantized_param *q);

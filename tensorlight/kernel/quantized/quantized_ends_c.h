@@ -6,14 +6,21 @@
 
 #include "kernel/quantized/quantized.h"
 
+/** What the sums of channel c of a block begin with: the bias less the part of the source's zero
+ *  point. */
+static inline uint32_t tl_quantized_start_c(const tl_quantized_head *head,
+                                            const tl_quantized_param *q, int c)
+{
+    return (uint32_t)head->bias[c] - (uint32_t)q->zero * (uint32_t)head->weight_sum[c];
+}
+
 /** The values of a block's sums of products, before the activation. */
 static inline void tl_quantized_numbers_c(const tl_quantized_head *head,
                                           const tl_quantized_param *q, const uint32_t *sum,
                                           float *v)
 {
     for (int c = 0; c < TL_BLOCK; c++) {
-        const uint32_t start =
-            (uint32_t)head->bias[c] - (uint32_t)q->zero * (uint32_t)head->weight_sum[c];
+        const uint32_t start = tl_quantized_start_c(head, q, c);
         const float factor = head->factor[c] * q->scale;
         const float product = (float)(int32_t)(sum[c] + start) * factor;
         v[c] = product + head->addend[c];

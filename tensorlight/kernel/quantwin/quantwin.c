@@ -58,13 +58,14 @@ int tl_exec_quantized_depthwise2d_pack(const tl_exec *exec, const tl_tensor *wei
 static tl_quantwin_job job_of(tl_quantwin_kind kind, const tl_tensor *src, tl_tensor *dst)
 {
     assert(src->dtype == TL_UINT8 && src->ndim == 5 && dst->ndim == 5);
-    assert(dst->dtype == TL_UINT8 || dst->dtype == TL_FLOAT);
+    assert(dst->dtype == TL_UINT8 || dst->dtype == TL_FLOAT ||
+           (dst->dtype == TL_INT32 && kind == TL_QUANTWIN_CONV));
     assert(src->dims[0] == dst->dims[0] && src->dims[1] == dst->dims[1]);
     assert(src->dims[4] == TL_BLOCK && dst->dims[4] == TL_BLOCK);
     return (tl_quantwin_job){.kind = kind,
                              .src = src->data,
                              .dst = dst->data,
-                             .is_float = dst->dtype == TL_FLOAT,
+                             .dtype = dst->dtype,
                              .blocks = dst->dims[1],
                              .ih = src->dims[2],
                              .iw = src->dims[3],
@@ -95,6 +96,8 @@ int tl_exec_quantized_depthwise2d(const tl_exec *exec, const tl_tensor *src,
     job.row = tl_quantized_depthwise2d_packed(param->size);
     assert(weight->dtype == TL_INT8 && (size_t)weight->len == job.blocks * job.row);
     job.q = *q;
+    if (dst->dtype == TL_INT32) // sums, which have no activation
+        job.q.act = (tl_activation){TL_ACT_NONE, 0, 0};
     for (int i = 0; i < 2; i++) {
         job.size[i] = param->size[i];
         job.stride[i] = param->stride[i];

@@ -23,7 +23,7 @@ typedef struct tl_quantwin_job {
     const int8_t *weight; /* of a convolution: [blocks, row] */
     size_t row;
     void *dst;
-    int is_float; /* dst */
+    tl_dtype dtype; /* of dst; TL_INT32: the sums of a convolution */
     int blocks, ih, iw, oh, ow;
     int size[2], stride[2], dilation[2], padding[2]; /* padding: top, left */
     int64_t begin[2], end[2]; /* the rows and columns that a mean counts; the source's, or more */

@@ -55,15 +55,6 @@ static void add_pixels(const tl_quantwin_job *job, const window *w, int32_t *sum
         }
 }
 
-static void conv_numbers(const tl_quantwin_job *job, const window *w, const int8_t *row, float *v)
-{
-    tl_quantized_head head;
-    memcpy(&head, row, sizeof(head));
-    uint32_t sum[TL_BLOCK] = {0};
-    add_products(job, w, row + sizeof(head), sum);
-    tl_quantized_numbers_c(&head, &job->q, sum, v);
-}
-
 static void mean_numbers(const tl_quantwin_job *job, const window *w, const int32_t *sum, float *v)
 {
     const float count =
@@ -78,7 +69,23 @@ static void mean_numbers(const tl_quantwin_job *job, const window *w, const int3
 /** Writes a pixel of floats, at element `at` of dst. */
 static void finish(const tl_quantwin_job *job, float *v, size_t at)
 {
-    tl_quantized_finish_c(&job->q, job->alone, v, job->is_float, job->dst, at);
+    tl_quantized_finish_c(&job->q, job->alone, v, job->dtype == TL_FLOAT, job->dst, at);
+}
+
+static void run_conv(const tl_quantwin_job *job, const window *w, const int8_t *row, size_t at)
+{
+    float v[TL_BLOCK];
+    tl_quantized_head head;
+    memcpy(&head, row, sizeof(head));
+    uint32_t sum[TL_BLOCK] = {0};
+    add_products(job, w, row + sizeof(head), sum);
+    if (job->dtype == TL_INT32) {
+        for (int c = 0; c < TL_BLOCK; c++)
+            ((uint32_t *)job->dst)[at + c] = sum[c] + tl_quantized_start_c(&head, &job->q, c);
+        return;
+    }
+    tl_quantized_numbers_c(&head, &job->q, sum, v);
+    finish(job, v, at);
 }
 
 /** The result of one window, at element `at` of dst. */
@@ -88,8 +95,7 @@ static void run_window(const tl_quantwin_job *job, const window *w, const int8_t
     int32_t sum[TL_BLOCK] = {0};
     uint8_t max[TL_BLOCK] = {0};
     if (job->kind == TL_QUANTWIN_CONV) {
-        conv_numbers(job, w, row, v);
-        finish(job, v, at);
+        run_conv(job, w, row, at);
         return;
     }
     add_pixels(job, w, sum, max);

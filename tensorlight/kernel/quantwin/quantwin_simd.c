@@ -69,7 +69,7 @@ static inline int is_inside(ptrdiff_t at, int extent)
 static inline void put(const tl_quantwin_job *job, int m, tl_vf v, size_t at, int lane, float *room,
                        const tl_quantized_ends *e)
 {
-    float *const floats = job->is_float ? (float *)job->dst + at : room;
+    float *const floats = job->dtype == TL_FLOAT ? (float *)job->dst + at : room;
     if (floats)
         tl_vf_store(floats + m * TL_BLOCK + lane, v);
     else
@@ -80,9 +80,9 @@ static inline void put(const tl_quantwin_job *job, int m, tl_vf v, size_t at, in
 static void activate(const tl_quantwin_job *job, int len, size_t at, float *room)
 {
     const size_t n = (size_t)len * TL_BLOCK;
-    float *const floats = job->is_float ? (float *)job->dst + at : room;
+    float *const floats = job->dtype == TL_FLOAT ? (float *)job->dst + at : room;
     tl_vf_activate(job->q.act, floats, n);
-    if (job->is_float)
+    if (job->dtype == TL_FLOAT)
         return;
     const tl_quantized_ends e = tl_quantized_ends_of(&job->q, job->low, job->high);
     for (size_t i = 0; i < n; i += TL_VF_LANES)
@@ -140,12 +140,22 @@ TL_INLINE void put_small(const tl_quantwin_job *job, const int n, const int is_p
             tl_quantized_store_sums(dst + m * TL_BLOCK, sum + m, len - m, is_plain, e);
 }
 
+/** The same of the sum of result `m`, which may be the result itself. */
+static inline void put_sum(const tl_quantwin_job *job, int m, tl_vi sum, size_t at, int lane,
+                           float *room, const tl_quantized_ends *e)
+{
+    if (job->dtype == TL_INT32)
+        memcpy((int32_t *)job->dst + at + m * TL_BLOCK + lane, &sum, sizeof(sum));
+    else
+        put(job, m, tl_quantized_numbers(sum, e), at, lane, room, e);
+}
+
 /** Writes any results, one by one: they are rare, and so not part of each tile. */
 static void put_sums(const tl_quantwin_job *job, const tile_place *at, int lane, const tl_vi *sum,
                      float *room, const tl_quantized_ends *e)
 {
     for (int m = 0; m < at->len; m++)
-        put(job, m, tl_quantized_numbers(sum[m], e), at->at, lane, room, e);
+        put_sum(job, m, sum[m], at->at, lane, room, e);
 }
 
 /** All rows of taps, which lie `step` apart. */
@@ -181,7 +191,7 @@ TL_INLINE void quad_tile(const int n, const int stride, const int quads, const t
                 sum[m] = tl_vi_add(e->start, tl_vi_mul(sum[m], zeros));
         }
         add_rows(sum, n, stride, quads, job, rows, lane, taps, 1);
-        if (!e->is_small || room || job->is_float) {
+        if (!e->is_small || room || job->dtype != TL_UINT8) {
             tl_vi kept[PIXELS];
             TL_UNROLL
             for (int m = 0; m < n; m++)
@@ -432,13 +442,10 @@ static tl_vi sum_pixels(const tl_quantwin_job *job, const tile_place *at, const 
     return sum;
 }
 
-/** The numbers of one window, from `lane` on. */
-static tl_vf number_of(const tl_quantwin_job *job, const tile_place *at, int lane,
-                       const plane_job *plane)
+/** The means of one window, from `lane` on. */
+static tl_vf mean_of(const tl_quantwin_job *job, const tile_place *at, int lane,
+                     const tl_quantized_ends *e)
 {
-    const tl_quantized_ends *const e = &plane->ends[lane / TL_VF_LANES];
-    if (job->kind == TL_QUANTWIN_CONV)
-        return tl_quantized_numbers(sum_products(job, at, lane, plane), e);
     const meeting m = meeting_at(job, at);
     const float count =
         (float)(tl_quantwin_count(at->top, job->size[0], job->begin[0], job->end[0]) *
@@ -455,8 +462,11 @@ static void any_line(const tl_quantwin_job *job, tile_place at, const plane_job 
     for (int x = 0; x < job->ow; x++) {
         for (int lane = 0; lane < TL_BLOCK; lane += TL_VF_LANES) {
             const tl_quantized_ends *const e = &plane->ends[lane / TL_VF_LANES];
-            const tl_vf v = number_of(job, &at, lane, plane);
-            put(job, 0, v, at.at, lane, has_function ? room : NULL, e);
+            float *const to = has_function ? room : NULL;
+            if (job->kind == TL_QUANTWIN_CONV)
+                put_sum(job, 0, sum_products(job, &at, lane, plane), at.at, lane, to, e);
+            else
+                put(job, 0, mean_of(job, &at, lane, e), at.at, lane, to, e);
         }
         if (has_function)
             activate(job, 1, at.at, room);

@@ -161,6 +161,8 @@ static double conv_value(const window_case *c, const int *at, tl_dtype dtype)
             sum += from < 0 ? 0 : (int64_t)(src[from] - c->q.zero) * (*w - zero);
             w++;
         }
+    if (dtype == TL_INT32)
+        return (double)sum;
     const float *const factors = c->factor ? c->factor->data : NULL;
     const float factor = (factors ? factors[c->factor->len > 1 ? channel : 0] : 1) * c->q.scale;
     float v = (float)sum * factor;
@@ -193,7 +195,8 @@ static void check_conv(int turn)
     copy_shape(&c);
     c.src = blocked(&room, TL_UINT8, &c.s, c.s.in);
     random_weights(&room, &c);
-    tl_tensor *const dst = blocked(&room, turn % 3 ? TL_UINT8 : TL_FLOAT, &c.s, c.s.out);
+    static const tl_dtype dtypes[] = {TL_UINT8, TL_FLOAT, TL_UINT8, TL_INT32};
+    tl_tensor *const dst = blocked(&room, dtypes[turn % NN_LEN(dtypes)], &c.s, c.s.out);
     NN_EACH_ISA(exec)
     {
         memset(dst->data, 0xa5, tl_tensor_size(dst));
