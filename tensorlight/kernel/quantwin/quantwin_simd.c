@@ -477,36 +477,37 @@ static void any_line(const tl_quantwin_job *job, tile_place at, const plane_job 
 
 /* ---- maxima ---- */
 
-/** Columns of a line whose maxima are kept, and results that are made of them. */
-typedef struct line_columns {
-    ptrdiff_t left; /* the first one's place in a row */
-    uint8_t max[WIDE][TL_BLOCK];
-} line_columns;
-
-/** The maxima of `n` columns from `left` on, of `rows` rows. */
-static void find_columns(const tl_quantwin_job *job, const uint8_t *rows, int n_rows,
-                         ptrdiff_t left, int n, line_columns *c)
+/** to[i] = the maximum of `count` pixels that lie `apart` bytes apart, the first one at from + i *
+ *  step: three in each pass over the n results. */
+static void max_pixels(uint8_t *to, int n, const uint8_t *from, ptrdiff_t step, ptrdiff_t apart,
+                       int count)
 {
-    const size_t row = (size_t)job->iw * TL_BLOCK;
-    c->left = left;
-    rows += left * TL_BLOCK;
-    for (int x = 0; x < n; x++, rows += TL_BLOCK) {
-        tl_v16 max = tl_v16_load(rows);
-        for (int y = 1; y < n_rows; y++)
-            max = tl_v16_max(max, tl_v16_load(rows + y * row));
-        tl_v16_store(c->max[x], max);
+    for (int k = 0; k < count; k += 3) {
+        const uint8_t *const first = from + k * apart;
+        const ptrdiff_t second = k + 1 < count ? apart : 0, third = k + 2 < count ? 2 * apart : 0;
+        const uint8_t *const before = k > 0 ? to : first;
+        const ptrdiff_t before_step = k > 0 ? TL_BLOCK : step;
+        for (ptrdiff_t i = 0; i < n; i++) {
+            const uint8_t *const at = first + i * step;
+            const tl_v16 two = tl_v16_max(tl_v16_load(at), tl_v16_load(at + second));
+            const tl_v16 others =
+                tl_v16_max(tl_v16_load(at + third), tl_v16_load(before + i * before_step));
+            tl_v16_store(to + i * TL_BLOCK, tl_v16_max(two, others));
+        }
     }
 }
 
-/** The maximum of a window, by columns that begin no later than it does. */
-static inline tl_v16 max_of(const tl_quantwin_job *job, const line_columns *c, ptrdiff_t left)
+/** The maxima of n columns from `left` on, of the rows of a meeting; 0 outside of the source. */
+static void find_columns(const tl_quantwin_job *job, const tile_place *at, const meeting *m, int n,
+                         uint8_t *columns)
 {
-    const ptrdiff_t from = left > 0 ? left : 0, to = left + job->size[1];
-    const ptrdiff_t end = to < job->iw ? to : job->iw;
-    tl_v16 max = tl_v16_load(c->max[from - c->left]);
-    for (ptrdiff_t x = from + 1; x < end; x++)
-        max = tl_v16_max(max, tl_v16_load(c->max[x - c->left]));
-    return max;
+    const ptrdiff_t row = (ptrdiff_t)job->iw * TL_BLOCK;
+    const int begin = at->left < 0 ? tl_min((int)-at->left, n) : 0;
+    const int end = tl_min((int)(job->iw - at->left), n);
+    fill_pixels(columns, 0, begin);
+    fill_pixels(columns + (size_t)end * TL_BLOCK, 0, n - end);
+    max_pixels(columns + (size_t)begin * TL_BLOCK, end - begin,
+               at->plane + m->row * row + (at->left + begin) * TL_BLOCK, TL_BLOCK, row, m->rows);
 }
 
 /** A line of results, as many at a time as there are columns for. */
@@ -514,16 +515,15 @@ static void max_line(const tl_quantwin_job *job, tile_place at, const plane_job 
 {
     (void)plane, (void)r;
     const meeting m = meeting_at(job, &at);
-    const uint8_t *const rows = at.plane + (size_t)m.row * job->iw * TL_BLOCK;
-    const int most = (WIDE - job->size[1]) / job->stride[1] + 1;
-    line_columns c;
+    const int stride = job->stride[1], size = job->size[1], most = (WIDE - size) / stride + 1;
+    uint8_t columns[WIDE * TL_BLOCK];
     for (int x = 0; x < job->ow; x += most) {
         const int n = tl_min(most, job->ow - x);
-        const ptrdiff_t left = at.left > 0 ? at.left : 0;
-        const ptrdiff_t end = at.left + (ptrdiff_t)(n - 1) * job->stride[1] + job->size[1];
-        find_columns(job, rows, m.rows, left, (int)((end < job->iw ? end : job->iw) - left), &c);
-        for (int k = 0; k < n; k++, at.left += job->stride[1], at.at += TL_BLOCK)
-            tl_v16_store((uint8_t *)job->dst + at.at, max_of(job, &c, at.left));
+        find_columns(job, &at, &m, (n - 1) * stride + size, columns);
+        max_pixels((uint8_t *)job->dst + at.at, n, columns, (ptrdiff_t)stride * TL_BLOCK, TL_BLOCK,
+                   size);
+        at.left += (ptrdiff_t)n * stride;
+        at.at += (size_t)n * TL_BLOCK;
     }
 }
 
