@@ -40,6 +40,15 @@ enum {
  * write sums (tl_tile_is_common). */
 typedef enum result { BYTES, KEPT_BYTES, FLOATS, VALUES, INTEGERS } result;
 
+/** What the sums of pixels begin with, if weights have zero points: that of the channels, and what
+ *  the sum of a pixel adds to it. */
+typedef struct pixel_starts {
+    uint32_t less[BLOCKS][TL_BLOCK]; // the zero points, negated
+    size_t from[BLOCKS][TL_BLOCK];   // where the sums of the channel's group are
+    int is_one_group;                // whether that is the same for all
+    uint32_t at[PIXELS][BLOCKS * TL_BLOCK];
+} pixel_starts;
+
 /** Parameters of all tiles of a line. */
 typedef struct line {
     const tl_quad_job *job;
@@ -49,11 +58,7 @@ typedef struct line {
     float low, high; // bounds of 8-bit results before rounding
     float zero;      // added after rounding
     result result;
-    // Of weights with zero points: what the sum of a pixel adds to those of its channels.
-    uint32_t less[BLOCKS][TL_BLOCK];
-    size_t from[BLOCKS][TL_BLOCK];         // where the sums of its group are
-    int is_one_group;                      // whether that is the same for all
-    uint32_t (*starts)[BLOCKS * TL_BLOCK]; // `start` of each pixel of a tile; NULL: no zero points
+    pixel_starts *starts; // of the pixels of a tile; NULL: no zero points
 } line;
 
 typedef tl_vs sums[BLOCKS * PARTS];
@@ -115,7 +120,7 @@ TL_INLINE void add_taps(sums *sum, const int n, const int n_blocks, const tl_qua
 /** What the sums of vector `v` of pixel m began with. */
 TL_INLINE const uint32_t *start_of(const line *l, int m, int v)
 {
-    return l->starts ? l->starts[m] + v * TL_VF_LANES
+    return l->starts ? l->starts->at[m] + v * TL_VF_LANES
                      : l->start[v / PARTS] + v % PARTS * TL_VF_LANES;
 }
 
@@ -282,14 +287,15 @@ static inline void begin_block_at(uint32_t *to, const uint32_t *start, uint32_t 
 static void begin_pixels(const line *l, int m, int n, int n_blocks)
 {
     const int32_t *const at = l->job->zeros.sums + m;
+    pixel_starts *const s = l->starts;
     for (int k = 0; k < n; k++)
         for (int b = 0; b < n_blocks; b++) {
-            uint32_t *const to = l->starts[k] + b * TL_BLOCK;
-            if (l->is_one_group)
-                begin_block_at(to, l->start[b], (uint32_t)at[l->from[b][0] + k], l->less[b]);
+            uint32_t *const to = s->at[k] + b * TL_BLOCK;
+            if (s->is_one_group)
+                begin_block_at(to, l->start[b], (uint32_t)at[s->from[b][0] + k], s->less[b]);
             else
                 for (int i = 0; i < TL_BLOCK; i++)
-                    to[i] = l->start[b][i] + (uint32_t)at[l->from[b][i] + k] * l->less[b][i];
+                    to[i] = l->start[b][i] + (uint32_t)at[s->from[b][i] + k] * s->less[b][i];
         }
 }
 
@@ -300,7 +306,7 @@ TL_INLINE void begin_sums(sums *sum, const int n, const int n_blocks, const line
     for (int m = 0; m < n; m++) {
         TL_UNROLL
         for (int v = 0; v < n_blocks * PARTS; v++)
-            sum[m][v] = tl_vs_begin(l->starts[m] + v * TL_VF_LANES);
+            sum[m][v] = tl_vs_begin(l->starts->at[m] + v * TL_VF_LANES);
     }
 }
 
@@ -377,18 +383,16 @@ static void begin_block(line *l, int b)
     }
 }
 
-/** Fills what the zero points of weights need. */
-static void begin_zeros(line *l, int first, int b)
+/** Fills what the zero points of block `b` need, of a line whose first block is `first`. */
+static void begin_zeros(const tl_quad_zeros *z, int first, int b, pixel_starts *s)
 {
-    const tl_quad_zeros *const z = &l->job->zeros;
     const int8_t *const zero = z->zero->data;
+    const int last_zero = z->zero->len - 1;
     for (int i = 0; i < TL_BLOCK; i++) {
-        const int channel = z->channel + (first + b) * TL_BLOCK + i, last = z->outputs - 1;
-        const int c = channel < last ? channel : last;
-        l->less[b][i] =
-            -(uint32_t)zero[z->zero->len > 1 ? c < z->zero->len ? c : z->zero->len - 1 : 0];
-        l->from[b][i] = (size_t)(c / z->group) * z->group_step;
-        l->is_one_group = l->is_one_group && l->from[b][i] == l->from[b][0];
+        const int c = tl_min(z->channel + (first + b) * TL_BLOCK + i, z->outputs - 1);
+        s->less[b][i] = -(uint32_t)zero[tl_min(c, last_zero)];
+        s->from[b][i] = (size_t)(c / z->group) * z->group_step;
+        s->is_one_group = s->is_one_group && s->from[b][i] == s->from[b][0];
     }
 }
 
@@ -410,15 +414,11 @@ static result result_of(const line *l, int n_blocks, int lanes)
     return !are_numbers(l, n_blocks) ? VALUES : is_kept ? KEPT_BYTES : BYTES;
 }
 
-static line line_of(const tl_quad_job *job, int first, const int8_t *weight, int n_blocks,
-                    int lanes)
+static line line_of(const tl_quad_job *job, const int8_t *weight, int n_blocks, int lanes)
 {
-    line l = {.job = job, .weight = weight, .zero = (float)job->q.dst_zero, .is_one_group = 1};
-    for (int b = 0; b < n_blocks; b++) {
+    line l = {.job = job, .weight = weight, .zero = (float)job->q.dst_zero};
+    for (int b = 0; b < n_blocks; b++)
         begin_block(&l, b);
-        if (job->zeros.sums)
-            begin_zeros(&l, first, b);
-    }
     l.weight += sizeof(tl_quantized_head);
     // Bounds before and after the factor give the same: rounding keeps the order of numbers.
     l.low = representable(&l, job->low * job->q.dst_factor);
@@ -470,12 +470,15 @@ static void run_line(const tl_quad_job *job, const uint8_t *src, const int8_t *w
                      int n, int n_blocks, int lanes)
 {
     const size_t block = job->dst_block_step * size_of(job);
-    uint32_t starts[PIXELS][BLOCKS * TL_BLOCK];
+    pixel_starts starts;
     for (int b = 0; b < n_blocks; b += BLOCKS) {
         const int blocks = BLOCKS < n_blocks - b ? BLOCKS : n_blocks - b;
         const int last = b + blocks < n_blocks ? TL_BLOCK : lanes;
-        line l = line_of(job, b, weight + b * job->weight_step, blocks, last);
-        l.starts = job->zeros.sums ? starts : NULL;
+        line l = line_of(job, weight + b * job->weight_step, blocks, last);
+        l.starts = job->zeros.sums ? &starts : NULL;
+        starts.is_one_group = 1;
+        for (int k = 0; l.starts && k < blocks; k++)
+            begin_zeros(&job->zeros, b, k, &starts);
         run_tiles(&l, src, (char *)dst + b * block, n, blocks, last);
     }
 }
