@@ -139,7 +139,7 @@ TL_API int tl_exec_quantized_matmul_pack(const tl_exec *exec, const tl_tensor *w
 TL_API size_t tl_quantized_matmul_scratch(const tl_tensor *src, const tl_tensor *dst, int threads);
 
 /** As tl_quantized_conv2d_sums, of rows. */
-TL_API size_t tl_quantized_matmul_sums(const tl_tensor *src);
+TL_API size_t tl_quantized_matmul_sums(const tl_tensor *dst);
 
 /** src TL_UINT8 [.., m, k], weight packed by tl_exec_quantized_matmul_pack, one matrix or one for
  *  each matrix of src -> dst TL_FLOAT, TL_UINT8 or TL_INT32 [.., m, n]. -1 with a reason as above.

@@ -32,10 +32,10 @@ typedef struct product {
     size_t laid[TL_MOST_SLOTS]; // 1 + the rows that a slot's scratch has, in units; 0: none
 } product;
 
-/** Bytes of a row, laid. */
+/** Bytes of a row, laid: rows without elements have room, too, so that they have an address. */
 static size_t laid_row(const product *p)
 {
-    return (size_t)tl_blocks(p->k) * TL_BLOCK * p->bytes;
+    return (size_t)tl_blocks(p->k ? p->k : 1) * TL_BLOCK * p->bytes;
 }
 
 /** Bytes of the scratch of a slot that lays so many rows. */
@@ -47,7 +47,7 @@ static size_t slot_of(const product *p, size_t rows)
 /** The rows that a unit has at most. */
 static size_t most_rows(const product *p)
 {
-    const size_t fit = SOURCE_BYTES / (laid_row(p) ? laid_row(p) : 1);
+    const size_t fit = SOURCE_BYTES / laid_row(p);
     return fit > TILE_ROWS ? fit - fit % TILE_ROWS : TILE_ROWS;
 }
 
@@ -123,7 +123,7 @@ static void run_unit(product *p, size_t unit, size_t slot)
     const size_t rows = tl_min_size(p->rows_per_unit, p->rows - begin);
     const size_t row = batch * p->rows + begin;
     const int8_t *const weight = p->weight + batch * p->blocks * p->job.weight_step;
-    uint8_t *const laid = p->slot_size ? (uint8_t *)p->scratch + slot * p->slot_size : NULL;
+    uint8_t *const laid = (uint8_t *)p->scratch + slot * p->slot_size;
     tl_quad_job job = p->job;
     if (job.zeros.sums)
         job.zeros.sums += row;
@@ -149,10 +149,10 @@ static void run_units(void *arg, size_t slot, size_t begin, size_t end)
         run_unit(arg, u, slot);
 }
 
-size_t tl_quantized_matmul_sums(const tl_tensor *src)
+size_t tl_quantized_matmul_sums(const tl_tensor *dst)
 {
-    const int k = src->dims[src->ndim - 1];
-    return tl_quad_sums_size(1, 0, k ? (size_t)src->len / (size_t)k : 0);
+    const int columns = dst->dims[dst->ndim - 1];
+    return tl_quad_sums_size(1, 0, columns ? (size_t)dst->len / (size_t)columns : 0);
 }
 
 int tl_exec_quantized_matmul(const tl_exec *exec, const tl_tensor *src, const tl_tensor *weight,
@@ -170,7 +170,7 @@ int tl_exec_quantized_matmul(const tl_exec *exec, const tl_tensor *src, const tl
     product p = product_of(src, dst, batches, kernel->bytes);
     p.job = tl_quad_job_of(weight, dst, q);
     if (q->weight_zero) {
-        if (tl_quad_take_scratch(exec, tl_quantized_matmul_sums(src), &rest) < 0)
+        if (tl_quad_take_scratch(exec, tl_quantized_matmul_sums(dst), &rest) < 0)
             return -1;
         p.job.zeros.sums = exec->scratch;
         p.job.zeros.group = p.job.zeros.outputs = p.columns;
@@ -191,8 +191,7 @@ int tl_exec_quantized_matmul(const tl_exec *exec, const tl_tensor *src, const tl
     p.dst = dst->data;
     p.dst_size = tl_size_of(dst->dtype);
     p.scratch = exec->scratch;
-    const size_t slots = p.slot_size ? exec->scratch_size / p.slot_size : TL_MOST_SLOTS;
     tl_parallel_slots(exec, p.batches * p.row_units * p.block_units,
-                      tl_min_size(slots, TL_MOST_SLOTS), run_units, &p);
+                      tl_min_size(exec->scratch_size / p.slot_size, TL_MOST_SLOTS), run_units, &p);
     return 0;
 }
