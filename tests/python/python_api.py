@@ -477,6 +477,12 @@ def memory_plans_list_blocks():
 
 
 @test
+def tensors_of_reference_programs_share_no_memory():
+    blocks = sorted(lightnet.InferenceSession(DIGITS, reference=True).memory_plan(), key=lambda block: block.offset)
+    return [f"{a} and {b} overlap" for a, b in zip(blocks, blocks[1:]) if a.offset + a.bytes > b.offset]
+
+
+@test
 def memory_plans_of_open_sizes_need_inputs():
     model = lightnet.Model(unary())
     sizes = [next(b.bytes for b in model.memory_plan({"x": np.ones((2, n), np.float32)}) if b.name == "y") for n in (10, 1000)]
