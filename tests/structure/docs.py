@@ -41,6 +41,12 @@ def unknown_messages(page):
                         for part in (part.strip(" ():,\"") for part in parts) if part not in sources)
 
 
+def fragments(document):
+    """Programs that readers cannot compile as they stand: no command reads such a block."""
+    return [f"{document}:{line}: C without a file; write it to one, and compile it" for line, info, _ in blocks(text_of(document))
+            if info == "c"]
+
+
 def is_followed(document):
     return document != GUIDE and any(is_typed(info, None) or " file=" in info
                                      for _, info, _ in blocks(text_of(document)))
@@ -64,6 +70,7 @@ def main():
             copy_tree(tree)
             tap.check(f"{document} shows what happens", Reader(tree, env, prefix).follow(document))
     tap.check("links_between_documents_lead_somewhere", broken_links(documents))
+    tap.check("programs_of_the_first_page_are_compiled", fragments("README.md"))
     tap.check("messages_of_the_page_are_those_of_the_sources", unknown_messages(MESSAGES))
     tap.end()
 
