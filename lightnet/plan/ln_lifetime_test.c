@@ -88,16 +88,17 @@ END_TEST
 START_TEST(an_output_reuses_no_input_whose_elements_have_another_size)
 {
     ln_test_model m;
-    ln_test_begin(&m, "\"inputs\": [\"x\"],");
+    ln_test_begin(&m, "\"inputs\": [\"x\", \"z\"],");
     ln_test_op(&m, "o1", "create_test", "", "x", "len 4 value 1");
     ln_test_op(&m, "o2", "create_test", "", "z", "len 5 value 1");
     ln_test_op(&m, "o3", "double", "z", "a", "");
     ln_test_op(&m, "o4", "above", "x a", "y", "");
-    ln_test_op(&m, "o5", "above", "a x", "w", "");
+    ln_test_op(&m, "o5", "double", "z", "b", "");
+    ln_test_op(&m, "o6", "above", "b x", "w", "");
     ln_context *ctx = end_model(&m);
     ck_assert_uint_eq(block_of(ctx, "y")->size, block_of(ctx, "a")->size);
     ck_assert_ptr_ne(block_of(ctx, "y"), block_of(ctx, "a"));
-    ck_assert_ptr_ne(block_of(ctx, "w"), block_of(ctx, "a"));
+    ck_assert_ptr_ne(block_of(ctx, "w"), block_of(ctx, "b"));
     end_test(ctx);
 }
 END_TEST
