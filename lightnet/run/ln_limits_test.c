@@ -7,6 +7,7 @@
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include "ln_check.h"
@@ -334,6 +335,45 @@ START_TEST(reading_ends_at_each_limit_of_memory_until_it_is_enough)
 }
 END_TEST
 
+// Sanitizers have memory of their own for each block, and keep freed ones.
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#define IS_SANITIZED 1
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
+#define IS_SANITIZED 1
+#endif
+#endif
+#ifndef IS_SANITIZED
+#define IS_SANITIZED 0
+#endif
+
+static size_t most_resident(void)
+{
+    struct rusage usage;
+    getrusage(RUSAGE_SELF, &usage);
+    return (size_t)usage.ru_maxrss * 1024;
+}
+
+// The JSON library doubles the block of the string, and holds both meanwhile.
+START_TEST(a_long_string_takes_no_more_than_the_limit)
+{
+    enum { LEN = 33 << 20, LIMIT = 34 << 20, OTHER = 8 << 20 };
+    char *const text = malloc(LEN + 1);
+    ln_context *ctx = ln_context_create();
+    memset(text, 'A', LEN);
+    memcpy(text, "[\"", 2);
+    memcpy(text + LEN - 2, "\"]", 3);
+    ck_assert_int_eq(ln_context_set_limit(ctx, LN_LIMIT_MEMORY, LIMIT), 0);
+    const size_t before = most_resident();
+    ck_assert_int_eq(ln_context_init_text(ctx, "m.json", text, LEN), -1);
+    const size_t taken = most_resident() - before;
+    ck_assert_ptr_nonnull(strstr(ln_context_error(ctx), "the limit of 35651584 bytes of memory"));
+    ck_assert_msg(IS_SANITIZED || taken < LIMIT + OTHER, "%zu bytes", taken);
+    ln_context_free(ctx);
+    free(text);
+}
+END_TEST
+
 static void *allocate_much(void *expected)
 {
     void *much = ln_alloc(1 << 20);
@@ -374,4 +414,4 @@ LN_TEST_MAIN("limits", a_run_that_another_thread_cancels_ends_behind_its_operato
              time_for_folding_may_be_any_number, rejects_a_plan_above_the_limit_before_allocation,
              scratch_memory_is_named_where_it_is_the_largest,
              reading_ends_at_each_limit_of_memory_until_it_is_enough,
-             a_budget_counts_for_its_thread_alone)
+             a_long_string_takes_no_more_than_the_limit, a_budget_counts_for_its_thread_alone)
