@@ -2,7 +2,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """usage: terminal.py LIGHTNET. Colors on a terminal, and the completion of shells. Speaks TAP."""
 import os
-import pty
 import shutil
 import subprocess
 import sys
@@ -10,6 +9,7 @@ import tempfile
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "structure"))
 from tap import Tap  # noqa: E402
+from terminals import run_on_terminal  # noqa: E402
 
 LIGHTNET = os.path.abspath(sys.argv[1])
 RED, BOLD, END = b"\x1b[1;31m", b"\x1b[1m", b"\x1b[0m"
@@ -26,20 +26,9 @@ printf '%s\\n' "${COMPREPLY[@]}"
 
 def on_terminal(*args, **variables):
     """What the command prints to a terminal, which is its standard output and error."""
-    master, slave = pty.openpty()
     inherited = {name: value for name, value in os.environ.items() if name != "NO_COLOR"}
     env = {**inherited, "TERM": "xterm", **variables}
-    process = subprocess.Popen([LIGHTNET, *args], stdin=subprocess.DEVNULL, stdout=slave, stderr=slave, env=env)
-    os.close(slave)
-    printed = b""
-    try:
-        while part := os.read(master, 1 << 16):
-            printed += part
-    except OSError:  # the other end is closed
-        pass
-    os.close(master)
-    process.wait()
-    return printed
+    return run_on_terminal([LIGHTNET, *args], "stdout", "stderr", env=env)[1]
 
 
 def in_pipe(*args):
