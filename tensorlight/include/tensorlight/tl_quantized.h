@@ -138,7 +138,7 @@ TL_API int tl_exec_quantized_matmul_pack(const tl_exec *exec, const tl_tensor *w
  *  has, or fewer. */
 TL_API size_t tl_quantized_matmul_scratch(const tl_tensor *src, const tl_tensor *dst, int threads);
 
-/** As tl_quantized_conv2d_sums, of rows. */
+/** As tl_quantized_conv2d_sums, for the rows of the product dst. */
 TL_API size_t tl_quantized_matmul_sums(const tl_tensor *dst);
 
 /** src TL_UINT8 [.., m, k], weight packed by tl_exec_quantized_matmul_pack, one matrix or one for

@@ -40,8 +40,8 @@ enum {
  * write sums (tl_tile_is_common). */
 typedef enum result { BYTES, KEPT_BYTES, FLOATS, VALUES, INTEGERS } result;
 
-/** What the sums of pixels begin with, if weights have zero points: that of the channels, and what
- *  the sum of a pixel adds to it. */
+/** The starts of the sums of a tile's pixels, for weights with zero points: the start of a channel
+ *  less its zero point times the sum of the pixel. */
 typedef struct pixel_starts {
     uint32_t less[BLOCKS][TL_BLOCK]; // the zero points, negated
     size_t from[BLOCKS][TL_BLOCK];   // where the sums of the channel's group are
@@ -268,14 +268,14 @@ static void write_values(const line *l, sums *sum, int n, int n_blocks, int lane
 
 /* ---- tiles ---- */
 
-typedef uint32_t words __attribute__((vector_size(sizeof(tl_vf))));
+typedef uint32_t start_vector __attribute__((vector_size(sizeof(tl_vf))));
 
 /** to = start + sum * less, of all channels of a block. */
 static inline void begin_block_at(uint32_t *to, const uint32_t *start, uint32_t sum,
                                   const uint32_t *less)
 {
     for (int i = 0; i < TL_BLOCK; i += TL_VF_LANES) {
-        words s, v;
+        start_vector s, v;
         memcpy(&s, start + i, sizeof(s));
         memcpy(&v, less + i, sizeof(v));
         s += sum * v;

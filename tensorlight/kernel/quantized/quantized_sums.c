@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Sums of source - zero over the windows of a convolution, or over rows, which zero points of
-// weights multiply.
+// weights multiply, modulo 2^32.
 
 #include <string.h>
 
@@ -37,16 +37,16 @@ static inline uint64_t sum_pairs(uint64_t bytes)
     return (bytes & even) + (bytes >> 8 & even);
 }
 
-static inline int32_t sum_quarters(uint64_t sums)
+static inline uint32_t sum_quarters(uint64_t sums)
 {
     const uint64_t even = 0x0000ffff0000ffff;
     const uint64_t halves = (sums & even) + (sums >> 16 & even);
-    return (int32_t)((halves & 0xffffffff) + (halves >> 32));
+    return (uint32_t)((halves & 0xffffffff) + (halves >> 32));
 }
 
-static int32_t sum_bytes(const uint8_t *src, size_t n)
+static uint32_t sum_bytes(const uint8_t *src, size_t n)
 {
-    int32_t sum = 0;
+    uint32_t sum = 0;
     while (n >= sizeof(uint64_t)) {
         const size_t words = tl_min_size(n / sizeof(uint64_t), MOST_WORDS);
         uint64_t pairs = 0, word;
@@ -67,8 +67,8 @@ static int32_t sum_bytes(const uint8_t *src, size_t n)
 typedef struct rows {
     const uint8_t *src;
     size_t k;
-    int32_t offset;
-    int32_t *sums;
+    uint32_t offset;
+    uint32_t *sums;
 } rows;
 
 static void sum_some_rows(void *arg, size_t begin, size_t end)
@@ -81,7 +81,7 @@ static void sum_some_rows(void *arg, size_t begin, size_t end)
 void tl_quad_sum_rows(const tl_exec *exec, const uint8_t *src, size_t n, size_t k, int zero,
                       int32_t *sums)
 {
-    rows r = {src, k, (int32_t)((uint32_t)zero * (uint32_t)k), sums};
+    rows r = {src, k, (uint32_t)zero * (uint32_t)k, (uint32_t *)sums};
     tl_parallel(exec, n, tl_axis_grain(k), sum_some_rows, &r);
 }
 
@@ -94,18 +94,19 @@ typedef struct windows {
     size_t images;
     int zero;
     const tl_conv2d_param *param;
-    int32_t *pixels, *sums; // [group, N, H, W] and [group, N, OH, OW]
+    uint32_t *pixels, *sums; // [group, N, H, W] and [group, N, OH, OW]
 } windows;
 
 /** `sum_quarters` of sums that are together below 2^16. */
-static inline int32_t sum_small_quarters(uint64_t sums)
+static inline uint32_t sum_small_quarters(uint64_t sums)
 {
-    return (int32_t)(sums * 0x0001000100010001 >> 48);
+    return (uint32_t)(sums * 0x0001000100010001 >> 48);
 }
 
 /** Adds a block of channels of one group, those of `mask`, to the sums of a line of pixels. */
-static void add_block(const uint8_t *src, const uint64_t mask[WORDS], int32_t *sums, int n)
+static void add_block(const uint8_t *src, const uint64_t mask[WORDS], uint32_t *sums, int n)
 {
+    // Copies: writing sums could change the mask, as far as the compiler knows.
     const uint64_t first = mask[0], second = mask[1];
     for (int x = 0; x < n; x++, src += TL_BLOCK) {
         uint64_t word[WORDS];
@@ -115,17 +116,17 @@ static void add_block(const uint8_t *src, const uint64_t mask[WORDS], int32_t *s
 }
 
 /** The same for one channel. */
-static void add_channel(const uint8_t *src, int32_t *sums, int n)
+static void add_channel(const uint8_t *src, uint32_t *sums, int n)
 {
     for (int x = 0; x < n; x++)
         sums[x] += src[(size_t)x * TL_BLOCK];
 }
 
 /** The sums of a line of pixels, of channels begin .. end-1. */
-static void sum_line(const windows *s, const uint8_t *src, int begin, int end, int32_t *sums)
+static void sum_line(const windows *s, const uint8_t *src, int begin, int end, uint32_t *sums)
 {
     const size_t step = (size_t)s->h * s->w * TL_BLOCK;
-    const int32_t start = -s->zero * (end - begin);
+    const uint32_t start = -(uint32_t)s->zero * (uint32_t)(end - begin);
     for (int x = 0, w = s->w; x < w; x++)
         sums[x] = start;
     if (end - begin == 1) {
@@ -154,10 +155,10 @@ static void sum_lines(void *arg, size_t begin, size_t end)
     }
 }
 
-typedef int32_t four __attribute__((vector_size(16)));
+typedef uint32_t four __attribute__((vector_size(16)));
 
 /** sums[0 .. n-1] += every `stride`-th of the pixels. */
-static void add_pixels(const int32_t *pixels, int stride, int32_t *sums, int n)
+static void add_pixels(const uint32_t *pixels, int stride, uint32_t *sums, int n)
 {
     int x = 0;
     for (; stride == 1 && x + 4 <= n; x += 4) {
@@ -172,7 +173,7 @@ static void add_pixels(const int32_t *pixels, int stride, int32_t *sums, int n)
 }
 
 /** Adds tap `k` of the last axis from a line of pixels to the sums of a line of windows. */
-static void add_tap(const windows *s, int k, const int32_t *pixels, int32_t *sums)
+static void add_tap(const windows *s, int k, const uint32_t *pixels, uint32_t *sums)
 {
     const tl_conv2d_param *const p = s->param;
     const int64_t shift = (int64_t)k * p->dilation[1] - p->padding[1], stride = p->stride[1];
@@ -189,8 +190,8 @@ static void sum_line_windows(void *arg, size_t begin, size_t end)
     const windows *const s = arg;
     const tl_conv2d_param *const p = s->param;
     for (size_t i = begin; i < end; i++) {
-        int32_t *const sums = s->sums + i * s->ow;
-        const int32_t *const plane = s->pixels + i / s->oh * s->h * s->w;
+        uint32_t *const sums = s->sums + i * s->ow;
+        const uint32_t *const plane = s->pixels + i / s->oh * s->h * s->w;
         memset(sums, 0, (size_t)s->ow * sizeof(*sums));
         for (int j = 0; j < p->size[0]; j++) {
             const int64_t y =
@@ -217,10 +218,10 @@ void tl_quad_sum_windows(const tl_exec *exec, const tl_tensor *src, const tl_ten
                  .images = (size_t)d[0],
                  .zero = zero,
                  .param = param,
-                 .sums = sums};
+                 .sums = (uint32_t *)sums};
     const size_t planes = (size_t)s.groups * s.images;
     const size_t taps = (size_t)param->size[0] * param->size[1];
-    s.pixels = sums + planes * s.oh * s.ow;
+    s.pixels = s.sums + planes * s.oh * s.ow;
     tl_parallel(exec, planes * s.h, tl_axis_grain((size_t)s.w * s.in), sum_lines, &s);
     tl_parallel(exec, planes * s.oh, tl_axis_grain((size_t)s.ow * taps), sum_line_windows, &s);
 }

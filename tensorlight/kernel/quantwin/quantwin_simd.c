@@ -140,7 +140,7 @@ TL_INLINE void put_small(const tl_quantwin_job *job, const int n, const int is_p
             tl_quantized_store_sums(dst + m * TL_BLOCK, sum + m, len - m, is_plain, e);
 }
 
-/** The same of the sum of result `m`, which may be the result itself. */
+/** Writes result `m` from its sum; a TL_INT32 is the sum. */
 static inline void put_sum(const tl_quantwin_job *job, int m, tl_vi sum, size_t at, int lane,
                            float *room, const tl_quantized_ends *e)
 {
@@ -477,8 +477,8 @@ static void any_line(const tl_quantwin_job *job, tile_place at, const plane_job 
 
 /* ---- maxima ---- */
 
-/** to[i] = the maximum of `count` pixels that lie `apart` bytes apart, the first one at from + i *
- *  step: three in each pass over the n results. */
+/** to[i] = the maximum of `count` pixels, at least one, that lie `apart` bytes apart, the first one
+ *  at from + i * step: three in each pass over the n results. */
 static void max_pixels(uint8_t *to, int n, const uint8_t *from, ptrdiff_t step, ptrdiff_t apart,
                        int count)
 {

@@ -195,7 +195,7 @@ static void check_conv(int turn)
     copy_shape(&c);
     c.src = blocked(&room, TL_UINT8, &c.s, c.s.in);
     random_weights(&room, &c);
-    static const tl_dtype dtypes[] = {TL_UINT8, TL_FLOAT, TL_UINT8, TL_INT32};
+    static const tl_dtype dtypes[] = {TL_UINT8, TL_FLOAT, TL_INT32};
     tl_tensor *const dst = blocked(&room, dtypes[turn % NN_LEN(dtypes)], &c.s, c.s.out);
     NN_EACH_ISA(exec)
     {
