@@ -62,12 +62,14 @@ class Count:
         self.passed = self.failed = self.skipped = 0
         self.faults = []  # lines that say what failed
 
-    def add(self, ok):
+    def add(self, ok, what):
+        """Counts `what` as passed, or as failed, which is said at the end."""
         self.passed += ok
         self.failed += not ok
+        self.faults += [] if ok else [what]
 
-    def add_junit(self, path):
-        """Counts the test cases of Meson's report, each TAP line for itself."""
+    def add_junit(self, path, build):
+        """Counts the test cases of Meson's report on a build, each TAP line for itself."""
         for suite in ElementTree.parse(path).getroot().iter("testsuite"):
             before = self.failed
             for case in suite.iter("testcase"):
@@ -75,12 +77,11 @@ class Count:
                     self.skipped += 1
                     continue
                 ok = case.find("failure") is None and case.find("error") is None
-                self.add(ok)
-                self.faults += [] if ok else [f"{suite.get('name')}: {case.get('name')}"]
+                self.add(ok, f"{build}: {suite.get('name')}: {case.get('name')}")
             # A program that ended early prints its reason last; Meson counts none of its cases as failed.
             printed = (suite.findtext("system-err") or "").strip().splitlines()
             if printed and printed[-1].startswith("(test program exited"):
-                self.faults += [f"{suite.get('name')}: {line}" for line in printed[-6:] if line]
+                self.faults += [f"{build}: {suite.get('name')}: {line}" for line in printed[-6:] if line]
                 self.failed += self.failed == before
 
     def __str__(self):
@@ -111,9 +112,9 @@ def run_tests(build, arguments, env, jobs, count):
     run_ok = run(["meson", "test", "-C", build, "--no-rebuild", "--print-errorlogs", "--quiet",
                   "--num-processes", str(jobs), *arguments], env=env)
     before = count.failed
-    count.add_junit(os.path.join(ROOT, build, "meson-logs", "testlog.junit.xml"))
+    count.add_junit(os.path.join(ROOT, build, "meson-logs", "testlog.junit.xml"), build)
     if not run_ok and count.failed == before:
-        count.add(False)
+        count.add(False, f"{build}: a test ran out of time, see {build}/meson-logs/testlog.txt")
 
 
 def build_and_test(name, jobs, count):
@@ -122,7 +123,7 @@ def build_and_test(name, jobs, count):
     if is_built(folder, options, [], env, jobs):
         run_tests(folder, arguments, env, jobs, count)
     else:
-        count.add(False)
+        count.add(False, f"{folder} cannot be built")
 
 
 def skip(reason, count):
@@ -144,7 +145,7 @@ def build_and_cross(name, jobs, count):
         arguments = [word for suite in suites for word in ("--suite", suite)]
         run_tests(f"build-{name}", [*arguments, "--timeout-multiplier", factor], env, jobs, count)
     else:
-        count.add(False)
+        count.add(False, f"build-{name} cannot be built")
 
 
 def main():
@@ -165,7 +166,7 @@ def main():
         elif name in CROSS:
             build_and_cross(name, args.jobs, count)
         else:
-            count.add(run_quietly(CHECKS[name]))
+            count.add(run_quietly(CHECKS[name]), name)
         print(f"   {time.time() - start:.0f} s, so far {count}", flush=True)
     for fault in count.faults:
         print(f"failed: {fault}")

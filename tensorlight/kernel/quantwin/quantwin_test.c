@@ -245,6 +245,17 @@ START_TEST(no_sum_is_saturated)
         ck_assert_float_eq(((const float *)dst->data)[(4 * 12 + 5) * TL_BLOCK], -25 * 255 * 128.0f);
         ck_assert_float_eq(((const float *)dst->data)[0], -9 * 255 * 128.0f);
     }
+    tl_tensor *const sums = blocked(&room, TL_INT32, &c.s, c.s.out);
+    tl_tensor *const bias = nn_random(&room, TL_INT32, 1, &(int){16}, 0, 0);
+    for (int i = 0; i < bias->len; i++)
+        ((int32_t *)bias->data)[i] = INT32_MIN;
+    tl_exec_quantized_depthwise2d_pack(NULL, c.weight, bias, NULL, NULL, c.packed);
+    NN_EACH_ISA(exec) // modulo 2^32
+    {
+        run_conv(&exec, sums, &c);
+        ck_assert_int_eq(((const int32_t *)sums->data)[0], INT32_MAX - 9 * 255 * 128 + 1);
+    }
+    tl_exec_quantized_depthwise2d_pack(NULL, c.weight, NULL, NULL, NULL, c.packed);
     tl_tensor *const zero = nn_random(&room, TL_INT8, 1, &(int){1}, 127, 127);
     c.q.weight_zero = zero;
     NN_EACH_ISA(exec)
