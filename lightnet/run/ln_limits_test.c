@@ -335,18 +335,6 @@ START_TEST(reading_ends_at_each_limit_of_memory_until_it_is_enough)
 }
 END_TEST
 
-// Sanitizers have memory of their own for each block, and keep freed ones.
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-#define IS_SANITIZED 1
-#elif defined(__has_feature)
-#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
-#define IS_SANITIZED 1
-#endif
-#endif
-#ifndef IS_SANITIZED
-#define IS_SANITIZED 0
-#endif
-
 static size_t most_resident(void)
 {
     struct rusage usage;
@@ -368,7 +356,7 @@ START_TEST(a_long_string_takes_no_more_than_the_limit)
     ck_assert_int_eq(ln_context_init_text(ctx, "m.json", text, LEN), -1);
     const size_t taken = most_resident() - before;
     ck_assert_ptr_nonnull(strstr(ln_context_error(ctx), "the limit of 35651584 bytes of memory"));
-    ck_assert_msg(IS_SANITIZED || taken < LIMIT + OTHER, "%zu bytes", taken);
+    ck_assert_msg(LN_IS_SANITIZED || taken < LIMIT + OTHER, "%zu bytes", taken);
     ln_context_free(ctx);
     free(text);
 }

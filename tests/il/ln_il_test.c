@@ -427,17 +427,7 @@ static void read_nested(size_t i, int n, ln_error *err)
 }
 
 /* A stack that is smaller than most; sanitizers take several times as much. */
-#if defined(__SANITIZE_ADDRESS__)
-enum { STACK = 1 << 20 };
-#elif defined(__has_feature)
-#if __has_feature(address_sanitizer)
-enum { STACK = 1 << 20 };
-#else
-enum { STACK = 128 << 10 };
-#endif
-#else
-enum { STACK = 128 << 10 };
-#endif
+enum { STACK = LN_IS_SANITIZED ? 1 << 20 : 128 << 10 };
 
 static void run_on_a_small_stack(void *(*func)(void *), void *arg)
 {

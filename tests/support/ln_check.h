@@ -14,6 +14,18 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+/* Whether a sanitizer watches memory, which needs memory of its own. */
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#define LN_IS_SANITIZED 1
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
+#define LN_IS_SANITIZED 1
+#endif
+#endif
+#ifndef LN_IS_SANITIZED
+#define LN_IS_SANITIZED 0
+#endif
+
 /** An assertion that holds records its location in Check, for the report of a crash. Each record is
  * a write to a file that is read again in the end, so repeated locations are recorded once: loops
  * over elements would write millions of times otherwise. */
