@@ -16,6 +16,9 @@ from tap import ROOT, Tap, faults_of, run
 # A file that the page adds.
 ADDED = "lightnet/arch/none/hardmish.opt"
 
+# Tests that list operators: the page ends with `make quick-test`, which runs them whether the page names them or not.
+LISTS = ["op_examples", "op_examples_onnx", "abi"]
+
 OPTIONS = ["-Doptimization=0", "-Ddebug=false", *(f"-D{part}=disabled" for part in ("il", "images", "dnnl", "cuda"))]
 
 
@@ -52,6 +55,7 @@ def main():
                   faults_of(["meson", "setup", "build", *OPTIONS], cwd=folder, env=without_check(env, packages)))
         reader = Reader(folder, env)
         tap.check(f"{GUIDE} shows what happens", reader.follow(GUIDE))
+        tap.check("tests_that_list_operators_pass_after_the_page", faults_of(["meson", "test", "-C", "build", *LISTS], cwd=folder, env=env))
         check_format(tap, folder, reader.written)
     tap.end()
 
