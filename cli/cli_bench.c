@@ -13,7 +13,7 @@
 #include "cli_print.h"
 #include "cli_session.h"
 
-/* ---- one model with several shapes: --shapes ---- */
+// One model with several shapes: --shapes
 
 // The file has a line for each run, in order: NAME=1x16 OTHER=1x16. The inputs hold random data,
 // made before the clock starts. The time of a run is that of setting its inputs, of making a
@@ -25,12 +25,12 @@ typedef struct bench {
     const cli_options *opt;
     ln_model *model;
     ln_session *session;
-    tl_tensor **inputs; /* of the current run, in the model's order; NULL: not given */
-    int line;           /* of the file */
-    ln_hash *seen;      /* lines so far; owns them */
-    int n_new;          /* different ones */
+    tl_tensor **inputs; // of the current run, in the model's order; NULL: not given
+    int line;           // of the file
+    ln_hash *seen;      // lines so far; owns them
+    int n_new;          // different ones
     uint64_t random;
-    double total; /* ms */
+    double total; // ms
     double peak_kb;
     cli_times runs;
 } bench;
@@ -40,7 +40,7 @@ static int fail_line(const bench *b, const char *reason)
     return cli_fail("%s:%d: %s", b->opt->run_shapes, b->line, reason);
 }
 
-/* Data */
+// Data
 
 // Integers are 0 or 1, which most models can use as indices: they are numbers below 2 without their
 // fraction. Bools are filled as bytes, as a bool is 1 for any number but 0.
@@ -89,17 +89,17 @@ static int make_inputs(bench *b, char *line)
     return 0;
 }
 
-/* Runs */
+// Runs
 
 // Each run has a limit of its own, which is 1 ms at least.
 static int check_time(const bench *b)
 {
     const double ms = (double)(tl_clock() - b->opt->started) * 1e-6;
-    const double most = b->opt->max_seconds * 1e3;
+    const double max = b->opt->max_seconds * 1e3;
     char text[LN_MAXLINE];
-    if (b->opt->max_seconds < 0 || ms <= most)
+    if (b->opt->max_seconds < 0 || ms <= max)
         return 0;
-    snprintf(text, sizeof(text), "stopped at the time limit of %.0f ms", most);
+    snprintf(text, sizeof(text), "stopped at the time limit of %.0f ms", max);
     return fail_line(b, text);
 }
 
@@ -151,7 +151,7 @@ static int run_line(bench *b, char *line)
     return failed ? CLI_FAILED : 0;
 }
 
-/* The report_shapes */
+// The report_shapes
 
 static void report_shapes(bench *b)
 {
@@ -182,7 +182,7 @@ static void report_shapes(bench *b)
     cli_print("peak memory %.1f MB\n", peak_mb);
 }
 
-/* The command */
+// The command
 
 static int prepare(bench *b)
 {
@@ -231,9 +231,9 @@ static int bench_shapes(const cli_options *opt)
     return status;
 }
 
-/* ---- one model with one set of shapes ---- */
+// One model with one set of shapes
 
-/* From the start of the process to the first output. */
+// From the start of the process to the first output.
 enum { PHASE_START, PHASE_READ, PHASE_LOAD, PHASE_INPUTS, PHASE_FIRST_RUN, N_PHASES };
 
 typedef struct timing {
@@ -244,7 +244,7 @@ typedef struct timing {
     cli_kept inputs; // of each run
 } timing;
 
-/* Loading */
+// Loading
 
 static void end_phase(timing *t, int phase, uint64_t *since)
 {
@@ -296,7 +296,7 @@ static ln_context *open_model(timing *t, const cli_options *opt)
     return ctx;
 }
 
-/* Running */
+// Running
 
 // As many runs as fit in --seconds, at least three. The first run is over, and caches are warm.
 static int measure_runs(timing *t, ln_context *ctx, const cli_options *opt)
@@ -316,7 +316,7 @@ static int measure_runs(timing *t, ln_context *ctx, const cli_options *opt)
     return 0;
 }
 
-/* The report */
+// The report
 
 static void print_json(const ln_context *ctx, const timing *t, const cli_op_times *times)
 {

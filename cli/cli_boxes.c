@@ -18,7 +18,7 @@
 #include "tensorlight/tl_type.h"
 #include "tensorlight/tl_util.h"
 
-/* ---- outputs ---- */
+// Outputs
 
 // The output is [N, columns], or that after axes of length 1; returns N, or -1. columns 0: any.
 static int rows_of(const tl_tensor *t, int columns)
@@ -76,7 +76,7 @@ static int fail_outputs(const cli_photo *photo)
                     photo->file, text);
 }
 
-/* ---- classes ---- */
+// Classes
 
 int cli_boxes_labels_background(const cli_labels *labels, int n_classes)
 {
@@ -104,15 +104,15 @@ static int has_sums_of_1(const tl_tensor *scores, int n, int n_classes)
     return n_classes > 1;
 }
 
-/* ---- suppression ---- */
+// Suppression
 
-enum { MOST_PER_CLASS = 200 };
+enum { MAX_PER_CLASS = 200 };
 
-/* Tensors of tl_exec_nms. */
+// Tensors of tl_exec_nms.
 typedef struct suppression {
-    tl_tensor *boxes;  /* [1, N, 4] */
-    tl_tensor *scores; /* [1, C, N], without the background */
-    tl_tensor *rows;   /* [C * most, 3] */
+    tl_tensor *boxes;  // [1, N, 4]
+    tl_tensor *scores; // [1, C, N], without the background
+    tl_tensor *rows;   // [C * most, 3]
     void *scratch;
     size_t scratch_size;
 } suppression;
@@ -146,12 +146,11 @@ static void fill_suppression(const suppression *s, const tl_tensor *boxes, const
 
 static int create_suppression(suppression *s, int n, int n_classes)
 {
-    const int most = n < MOST_PER_CLASS ? n : MOST_PER_CLASS;
+    const int max = n < MAX_PER_CLASS ? n : MAX_PER_CLASS;
     s->boxes = tl_tensor_zeros(3, (int[]){1, n, 4}, TL_FLOAT);
     s->scores = tl_tensor_zeros(3, (int[]){1, n_classes, n}, TL_FLOAT);
-    s->rows = n_classes <= INT_MAX / most
-                  ? tl_tensor_zeros(2, (int[]){n_classes * most, 3}, TL_INT64)
-                  : NULL;
+    s->rows = n_classes <= INT_MAX / max ? tl_tensor_zeros(2, (int[]){n_classes * max, 3}, TL_INT64)
+                                         : NULL;
     if (!s->boxes || !s->scores || !s->rows)
         return -1;
     s->scratch_size = (tl_nms_scratch(s->boxes) + 63) / 64 * 64;
@@ -181,7 +180,7 @@ static int suppress(cli_boxes *boxes, const cli_options *opt, const tl_tensor *a
 {
     const int n = rows_of(at, 4), first = boxes->has_background;
     // Scores that equal the threshold stay.
-    const tl_nms how = {.most = MOST_PER_CLASS,
+    const tl_nms how = {.max = MAX_PER_CLASS,
                         .overlap = (float)opt->overlap,
                         .score = nextafterf((float)opt->threshold, -INFINITY),
                         .has_score = 1};

@@ -9,17 +9,17 @@
 
 /** A detection. */
 typedef struct cli_box {
-    int class; /* the index of its score */
+    int class; // the index of its score
     double score;
-    double at[4]; /* x0, y0, x1, y1, as in the output */
+    double at[4]; // x0, y0, x1, y1, as in the output
 } cli_box;
 
 typedef struct cli_boxes {
-    cli_box *items; /* by class, the best first */
+    cli_box *items; // by class, the best first
     int n;
     int n_classes;
-    int has_background; /* class 0 is none */
-    int is_relative;    /* coordinates are parts of the input's size, else its pixels */
+    int has_background; // class 0 is none
+    int is_relative;    // coordinates are parts of the input's size, else its pixels
 } cli_boxes;
 
 /** Finds the outputs, and boxes with a score of at least --threshold that overlap by at most

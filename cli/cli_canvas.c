@@ -9,7 +9,7 @@
 
 #include "lightnet/ln_util.h"
 
-/* ---- colours ---- */
+// Colours
 
 cli_colour cli_canvas_colour(int i)
 {
@@ -27,7 +27,7 @@ static cli_colour contrast_of(cli_colour c)
     return luma > 127 ? (cli_colour){0, 0, 0} : (cli_colour){255, 255, 255};
 }
 
-/* ---- pixels ---- */
+// Pixels
 
 int cli_canvas_scale(const ln_image *image)
 {
@@ -70,9 +70,9 @@ void cli_canvas_blend(ln_image *image, int y, int x, cli_colour colour)
                               (uint8_t)((p[2] + colour.b) / 2)});
 }
 
-static int clip(int v, int most)
+static int clip(int v, int max)
 {
-    return v < 0 ? 0 : v > most ? most : v;
+    return v < 0 ? 0 : v > max ? max : v;
 }
 
 void cli_canvas_fill(ln_image *image, int y0, int x0, int y1, int x1, cli_colour colour)
@@ -92,7 +92,7 @@ void cli_canvas_frame(ln_image *image, int y0, int x0, int y1, int x1, int thick
     cli_canvas_fill(image, y0, x1 - thickness > x0 ? x1 - thickness : x0, y1, x1, colour);
 }
 
-/* ---- text ---- */
+// Text
 
 enum { FONT_HEIGHT = 7, FONT_WIDTH = 5, FIRST = ' ', LAST = '~' };
 
@@ -134,9 +134,9 @@ static int next_character(const char **text)
 
 int cli_canvas_text_width(const char *text, int scale)
 {
-    const int most = INT_MAX / CLI_CELL_WIDTH / scale - 1;
+    const int max = INT_MAX / CLI_CELL_WIDTH / scale - 1;
     int n = 0;
-    while (n < most && next_character(&text))
+    while (n < max && next_character(&text))
         n++;
     return (n * CLI_CELL_WIDTH + 1) * scale;
 }

@@ -125,9 +125,9 @@ void cli_compare(const tl_tensor *got, const tl_tensor *expected, const toleranc
     diff->rel = tol->scale > 0 ? diff->abs / tol->scale : diff->abs;
 }
 
-/* ---- ties ---- */
+// Ties
 
-/* Two programs' forms of one output, and their sort key. */
+// Two programs' forms of one output, and their sort key.
 typedef struct sorted {
     const ln_op *op;
     const tl_tensor *got, *expected;
@@ -135,7 +135,7 @@ typedef struct sorted {
     tolerance tol; // of keys
 } sorted;
 
-/* Values that moved along with keys: each must have kept a key that agrees. */
+// Values that moved along with keys: each must have kept a key that agrees.
 
 typedef struct pair {
     double value, key;
@@ -173,7 +173,7 @@ static int pairs_agree(const sorted *s)
     return same;
 }
 
-/* Indices along an axis: each must name an element that agrees, and none twice. */
+// Indices along an axis: each must name an element that agrees, and none twice.
 
 typedef struct axis {
     int inner, len,
@@ -221,7 +221,7 @@ static int indices_agree(const sorted *s)
     return a.n_indices > 0;
 }
 
-/* Operators that give such outputs. */
+// Operators that give such outputs.
 static const struct {
     const char *optype; // abstract
     const char *arg;    // the output

@@ -16,14 +16,14 @@ typedef struct difference {
     const tl_string *got_text, *expected_text; // of TL_STRING, borrowed from the tensors
 } difference;
 
-/* Bytes of an element in a message. */
+/** Bytes of an element in a message. */
 enum { CLI_ELEMENT_SIZE = 64 };
 
 /** Writes an element of the difference to `buf`, a string in quotes and cut short. Returns buf. */
 const char *cli_difference_got(char buf[CLI_ELEMENT_SIZE], const difference *diff);
 const char *cli_difference_expected(char buf[CLI_ELEMENT_SIZE], const difference *diff);
 
-/* The max difference from the expected number: atol + rtol * scale. */
+/** The max difference from the expected number: atol + rtol * scale. */
 typedef struct tolerance {
     double rtol; // below 0: integers must be the same
     double atol;
@@ -44,10 +44,10 @@ tolerance cli_reference_tolerance(const cli_options *opt, const tl_tensor *expec
 void cli_compare(const tl_tensor *got, const tl_tensor *expected, const tolerance *tol,
                  difference *diff);
 
-/* ---- ties ---- */
+// Ties
 
-/* Indices from sorting: if keys differ only by rounding, two programs may order them differently,
- * and both are correct. */
+// Indices from sorting: if keys differ only by rounding, two programs may order them differently,
+// and both are correct.
 
 /** Whether output `name` of `op`, an operator of `ctx`, holds indices (or values moved along with
  * keys) that equal those of `reference` except for the order of equal elements. They are then

@@ -50,7 +50,7 @@ static ln_context *run_model(void)
     return ctx;
 }
 
-/* An output as another program might have it, and whether that is right. */
+// An output as another program might have it, and whether that is right.
 typedef struct order {
     const char *op, *tensor;
     int n;

@@ -9,7 +9,7 @@
 #include "cli_msg.h"
 #include "cli_options.h"
 
-/* ---- sets of shapes ---- */
+// Sets of shapes
 
 // A name that --shape has given already begins another set, which has the shapes of the one before,
 // as far as it is not given others.
@@ -17,10 +17,10 @@
 //     --shape ids=1x128 --shape mask=1x128 --shape ids=1x256 --shape mask=1x256
 //     --shape batch=1 --shape sequence=128 --shape sequence=256
 
-/* Each has values of --shape, with names that differ. */
+// Each has values of --shape, with names that differ.
 typedef struct shape_sets {
     cli_strings *of;
-    int n; /* at least 1 */
+    int n; // at least 1
 } shape_sets;
 
 static int has_same_name(const char *a, const char *b)

@@ -10,15 +10,15 @@
 #include "cli_options.h"
 #include "cli_print.h"
 
-/* The kind of words that complete the value of an option, or an argument. */
+// The kind of words that complete the value of an option, or an argument.
 typedef enum kind { NOTHING, WORDS, FILES, FOLDERS } kind;
 
 typedef struct value {
     kind kind;
-    char words[128]; /* of WORDS, separated by spaces */
+    char words[128]; // of WORDS, separated by spaces
 } value;
 
-/* Values that the name of the value does not list. */
+// Values that the name of the value does not list.
 static const struct {
     const char *option, *words;
 } choices[] = {
@@ -69,7 +69,7 @@ static void print_quoted(const char *text, const char *quote, const char *specia
     }
 }
 
-/* ---- bash ---- */
+// Bash
 
 static void print_bash_commands(const char *between)
 {
@@ -197,7 +197,7 @@ static void print_bash(void)
               "complete -o filenames -F _lightnet lightnet\n");
 }
 
-/* ---- zsh ---- */
+// Zsh
 
 static void print_zsh_option(const cli_option_info *o, const char *dashes, const char *name)
 {
@@ -269,7 +269,7 @@ static void print_zsh(void)
               "_lightnet \"$@\"\n");
 }
 
-/* ---- fish ---- */
+// Fish
 
 static void print_fish_option(const cli_option_info *o, const char *condition)
 {
@@ -312,7 +312,7 @@ static void print_fish(void)
     }
 }
 
-/* ---- the command ---- */
+// The command
 
 static const struct {
     const char *shell;

@@ -18,7 +18,7 @@ static const cli_format by_suffix[] = {
     {NULL, NULL, NULL},
 };
 
-/* Values of --to. */
+// Values of --to.
 static const cli_format by_name[] = {
     {NULL, "ir", NULL},
     {NULL, "il", "an IL model"},

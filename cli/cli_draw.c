@@ -20,12 +20,12 @@
 #include "lightnet/ln_util.h"
 #include "tensorlight/tl_type.h"
 
-/* The photo and where it is in the input. */
+// The photo and where it is in the input.
 typedef struct scene {
     const cli_options *opt;
     const cli_labels *labels;
     ln_image image;
-    ln_image_axis axes[2]; /* y, x */
+    ln_image_axis axes[2]; // y, x
 } scene;
 
 int cli_draw_add(const cli_options *opt, const char *name, const tl_tensor *t)
@@ -52,7 +52,7 @@ void cli_draw_free(cli_drawing *drawing)
     free(drawing->tensors);
 }
 
-/* ---- boxes ---- */
+// Boxes
 
 // The pixel of the photo at coordinate `v` of the input's axis, rounded, inside the photo.
 static int to_pixel(const ln_image_axis *axis, double v, int is_relative)
@@ -124,19 +124,19 @@ static int draw_boxes(scene *s)
     return status;
 }
 
-/* ---- mask ---- */
+// Mask
 
-/* An output with a class for each pixel of a grid. */
+// An output with a class for each pixel of a grid.
 typedef struct mask {
     const tl_tensor *t;
-    int n_classes; /* 1: each element is a score, or the class itself */
+    int n_classes; // 1: each element is a score, or the class itself
     int height;
     int width;
-    size_t class_step; /* elements from one class to the next */
+    size_t class_step; // elements from one class to the next
     size_t pixel_step;
-    int is_class;       /* elements are classes */
-    int n_names;        /* the number of classes for labels */
-    int has_background; /* class 0 is not drawn */
+    int is_class;       // elements are classes
+    int n_names;        // the number of classes for labels
+    int has_background; // class 0 is not drawn
 } mask;
 
 static int is_mask(const tl_tensor *t, int nhwc, mask *m)
@@ -153,14 +153,14 @@ static int is_mask(const tl_tensor *t, int nhwc, mask *m)
     return m->height > 1 || m->width > 1;
 }
 
-/* Of aspect ratios. */
-enum { MOST_STRETCHED = 4 };
+// Of aspect ratios.
+enum { MAX_STRETCHED = 4 };
 
 // Whether the grid has about the aspect ratio of the input: boxes [1, N, 4] have not.
 static int fits_input(const mask *m, const cli_photo *photo)
 {
     const double h = (double)m->height * photo->width, w = (double)m->width * photo->height;
-    return h <= MOST_STRETCHED * w && w <= MOST_STRETCHED * h;
+    return h <= MAX_STRETCHED * w && w <= MAX_STRETCHED * h;
 }
 
 static int find_mask(const scene *s, mask *m)
@@ -212,10 +212,10 @@ static int *classes_of(const scene *s, const mask *m)
     return classes;
 }
 
-/* The argument of colour_pixels. */
+// The argument of colour_pixels.
 typedef struct places {
-    int *classes; /* of the grid */
-    int *rows;    /* of the grid, for each row of the photo */
+    int *classes; // of the grid
+    int *rows;    // of the grid, for each row of the photo
     int *columns;
 } places;
 
@@ -250,15 +250,15 @@ static void print_shares(const scene *s, const mask *m, const size_t *counts, in
     }
 }
 
-/* Classes that are counted, if the elements are classes. */
-enum { MOST_CLASSES = 256 };
+// Classes that are counted, if the elements are classes.
+enum { MAX_CLASSES = 256 };
 
 static int draw_mask(scene *s)
 {
     mask m = {0};
     if (find_mask(s, &m))
         return CLI_FAILED;
-    const int n = m.is_class ? MOST_CLASSES : m.n_classes == 1 ? 2 : m.n_classes;
+    const int n = m.is_class ? MAX_CLASSES : m.n_classes == 1 ? 2 : m.n_classes;
     m.n_names = m.is_class ? s->labels->n : n;
     m.has_background = cli_boxes_labels_background(s->labels, m.n_names) != 0;
     size_t *counts = calloc((size_t)n + 1, sizeof(*counts));
@@ -276,7 +276,7 @@ static int draw_mask(scene *s)
     return status;
 }
 
-/* ---- classes ---- */
+// Classes
 
 static int is_better(double a, double b)
 {
@@ -315,7 +315,7 @@ static int draw_classes(scene *s)
              : cli_fail("%s: --draw classes: the first output has no classes", s->opt->photo->file);
 }
 
-/* ---- the command ---- */
+// The command
 
 static const struct kind {
     const char *name;
@@ -356,7 +356,7 @@ static int check_file(const cli_options *opt)
     return format ? cli_guard_output(opt, opt->outfile, format->kind) : CLI_WRONG_USAGE;
 }
 
-/** Options that what is drawn does not use. */
+// Options that what is drawn does not use.
 static int check_unused(const cli_options *opt)
 {
     const char *const what = opt->draw ? opt->draw : "";

@@ -11,7 +11,7 @@
 
 /** The outputs of a run. */
 typedef struct cli_drawing {
-    const char **names; /* of outputs; borrowed */
+    const char **names; // of outputs; borrowed
     const tl_tensor **tensors;
     int n;
 } cli_drawing;

@@ -40,53 +40,53 @@
 #include "tensorlight/tl_util.h"
 
 enum {
-    MOST_THREADS = 16,                /* that decode, and that run */
-    MOST_MEMORY = 1024 * 1024 * 1024, /* of all sessions, bytes */
-    MOST_REUSED = 32 * 1024 * 1024,   /* of a block that the next file takes again, bytes */
+    MAX_THREADS = 16,                // that decode, and that run
+    MAX_MEMORY = 1024 * 1024 * 1024, // of all sessions, bytes
+    MAX_REUSED = 32 * 1024 * 1024,   // of a block that the next file takes again, bytes
 };
 
-/* A file between decoding and writing. */
+// A file between decoding and writing.
 typedef struct slot {
     tl_tensor *input;
     cli_photo photo;
-    tl_tensor **outputs; /* [n_outputs], NULL before the run */
+    tl_tensor **outputs; // [n_outputs], NULL before the run
     int has_failed;
-    char *reason;  /* names the file; NULL: no memory */
-    char *warning; /* NULL: none */
+    char *reason;  // names the file; NULL: no memory
+    char *warning; // NULL: none
 } slot;
 
-/* A thread that runs the model. */
+// A thread that runs the model.
 typedef struct runner {
     struct each *each;
     ln_session *session;
-    int *items;   /* [most], of a run */
-    void *buffer; /* their inputs, one after the other */
+    int *items;   // [most], of a run
+    void *buffer; // their inputs, one after the other
     size_t buffer_size;
-    uint64_t begin, end; /* of its first and last run; 0: there was none */
-    ln_error fatal;      /* why it runs no further file */
+    uint64_t begin, end; // of its first and last run; 0: there was none
+    ln_error fatal;      // why it runs no further file
 } runner;
 
 typedef struct each {
     const cli_options *opt;
-    cli_options opening; /* those of the model: each session has its share of the threads */
+    cli_options opening; // those of the model: each session has its share of the threads
     const cli_labels *labels;
-    const char *source; /* of the files, for messages */
+    const char *source; // of the files, for messages
     cli_files files;
-    cli_outnames names; /* with -O */
+    cli_outnames names; // with -O
     cli_each_input input;
     ln_model *model;
-    runner *runners; /* [n_runners] */
+    runner *runners; // [n_runners]
     int n_runners;
     cli_pipeline *pipeline;
-    slot *slots; /* [capacity] */
+    slot *slots; // [capacity]
     int capacity;
     int n_outputs;
-    pthread_mutex_t taking; /* files for a run: of `next` */
-    int next;               /* the first file that no session has taken; -1: none is left */
-    /* of the thread that writes */
+    pthread_mutex_t taking; // files for a run: of `next`
+    int next;               // the first file that no session has taken; -1: none is left
+    // of the thread that writes
     FILE *out;
     cli_json json;        // of the item that is written, with --json
-    cli_options printing; /* how one output is printed */
+    cli_options printing; // how one output is printed
     cli_progress progress;
     int n_failed;
     int has_warned; // that pixels from 0 to 255 are the input
@@ -108,7 +108,7 @@ static void set_reason(slot *s, const char *reason)
     s->reason = strdup(reason);
 }
 
-/* ---- decoding, in any thread ---- */
+// Decoding, in any thread
 
 // Reading a pipe could take forever, and only the first time.
 static int check_file(const char *path, ln_error *err)
@@ -159,7 +159,7 @@ static void decode(void *data, int item)
         s->warning = strdup(text);
 }
 
-/* ---- running ---- */
+// Running
 
 static int is_fatal(const runner *r)
 {
@@ -256,7 +256,7 @@ static int run_files(runner *r, const int *items, int n)
 {
     const each *const e = r->each;
     const tl_tensor *like = slot_of(e, items[0])->input;
-    const int rows = n > e->input.least_rows ? n : e->input.least_rows;
+    const int rows = n > e->input.min_rows ? n : e->input.min_rows;
     size_t size;
     if (is_late(e->opt))
         return ln_error_set_as(&r->fatal, LN_LIMIT_REACHED, "stopped at the time limit of %g s",
@@ -298,7 +298,7 @@ static int take_files(each *e, int *items)
     int n = 0, item = e->next;
     // Items beyond the capacity are not decoded before the first one is written.
     const int end = e->files.n - item > e->capacity ? item + e->capacity : e->files.n;
-    for (; item >= 0 && item < end && n < e->input.most; item++) {
+    for (; item >= 0 && item < end && n < e->input.max; item++) {
         if (cli_pipeline_wait(e->pipeline, item)) {
             e->next = -1;
             return 0;
@@ -340,7 +340,7 @@ static void run_in_session(void *data, int index)
         cli_pipeline_stop(e->pipeline);
 }
 
-/* ---- writing ---- */
+// Writing
 
 static void print_header(each *e, int item)
 {
@@ -485,7 +485,7 @@ static int write_item(void *data, int item)
     return status;
 }
 
-/* ---- all of it ---- */
+// All of it
 
 static void cancel(void *data)
 {
@@ -514,12 +514,12 @@ static int count_threads(const cli_options *opt)
 static int n_decoders(const each *e)
 {
     const int n = count_threads(e->opt);
-    return min_of(min_of(n > 0 ? n : 1, MOST_THREADS), e->files.n);
+    return min_of(min_of(n > 0 ? n : 1, MAX_THREADS), e->files.n);
 }
 
 static int allocate(each *e)
 {
-    const double wanted = 2.0 * e->n_runners * e->input.most + 2.0 * n_decoders(e) + 2;
+    const double wanted = 2.0 * e->n_runners * e->input.max + 2.0 * n_decoders(e) + 2;
     e->n_outputs = ln_model_num_outputs(e->model);
     e->capacity = wanted < e->files.n ? (int)wanted : e->files.n;
     e->slots = calloc((size_t)e->capacity, sizeof(*e->slots));
@@ -534,8 +534,8 @@ static int allocate(each *e)
 static void reuse_memory(void)
 {
 #ifdef M_MMAP_THRESHOLD
-    mallopt(M_MMAP_THRESHOLD, MOST_REUSED);
-    mallopt(M_TRIM_THRESHOLD, 4 * MOST_REUSED);
+    mallopt(M_MMAP_THRESHOLD, MAX_REUSED);
+    mallopt(M_TRIM_THRESHOLD, 4 * MAX_REUSED);
 #endif
 }
 
@@ -619,7 +619,7 @@ static int run_and_print(each *e, int *signal)
     return status;
 }
 
-/* ---- before ---- */
+// Before
 
 // A compiled model is run as it is, by -r and without; others by the options.
 static int check_compiled(const each *e)
@@ -673,7 +673,7 @@ static int create_session(each *e, int i)
     runner *const r = &e->runners[i];
     r->each = e;
     ln_error_clear(&r->fatal);
-    r->items = calloc((size_t)e->input.most, sizeof(*r->items));
+    r->items = calloc((size_t)e->input.max, sizeof(*r->items));
     if (!r->items)
         return cli_fail_memory();
     r->session = cli_session_create(e->model, e->opt);
@@ -681,11 +681,11 @@ static int create_session(each *e, int i)
 }
 
 // How many sessions could run at the same time. A limit of memory is for one.
-static int most_sessions(const each *e)
+static int max_sessions(const each *e)
 {
     const int batch = e->opt->batch > 0 ? e->opt->batch : 1;
     const int n = min_of(count_threads(e->opt), (e->files.n + batch - 1) / batch);
-    return e->opt->max_memory || n < 1 ? 1 : min_of(n, MOST_THREADS);
+    return e->opt->max_memory || n < 1 ? 1 : min_of(n, MAX_THREADS);
 }
 
 // How many of those sessions have the memory that all may have, by the plan of the first one.
@@ -694,7 +694,7 @@ static int count_sessions(const each *e)
     ln_memory_total totals[LN_MEM_TYPE_SIZE] = {{0}};
     if (ln_session_memory_plan(e->runners[0].session, NULL, NULL, totals))
         return e->n_runners; // open sizes, which are not known yet
-    const size_t n = MOST_MEMORY / (totals[LN_MEM_CPU].size + 1);
+    const size_t n = MAX_MEMORY / (totals[LN_MEM_CPU].size + 1);
     return n < (size_t)e->n_runners ? n > 1 ? (int)n : 1 : e->n_runners;
 }
 
@@ -747,7 +747,7 @@ static int prepare(each *e)
     if (!status)
         warn_skipped(e);
     if (!status)
-        status = open_sessions(e, most_sessions(e));
+        status = open_sessions(e, max_sessions(e));
     if (!status && e->opt->outdir)
         status = cli_outnames_make(&e->names, e->opt, &e->files, e->model);
     return status ? status : allocate(e);

@@ -16,7 +16,7 @@
 #include "lightnet/ln_input.h"
 #include "lightnet/ln_util.h"
 
-/* ---- the batch ---- */
+// The batch
 
 static int fail_batch(const cli_each_input *in)
 {
@@ -30,13 +30,13 @@ static int fail_batch(const cli_each_input *in)
 static int set_batch(cli_each_input *in)
 {
     const int batch = in->opt->batch, ndim = in->info->ndim;
-    int least = 1, most = INT_MAX;
-    if (!ndim || (ndim > 0 && ln_model_input_bounds(in->model, in->index, 0, &least, &most)))
+    int min = 1, max = INT_MAX;
+    if (!ndim || (ndim > 0 && ln_model_input_bounds(in->model, in->index, 0, &min, &max)))
         return fail_batch(in);
-    if (batch > most || batch < least)
+    if (batch > max || batch < min)
         return fail_batch(in);
     in->is_batched = 1;
-    in->least_rows = least > 1 ? least : 1;
+    in->min_rows = min > 1 ? min : 1;
     return 0;
 }
 
@@ -53,22 +53,22 @@ int cli_each_input_find(cli_each_input *in, const cli_options *opt, const ln_mod
         return cli_fail("%s: all inputs have files by -i, and none is left for --each", source);
     if (!cli_session_has_types(model))
         return cli_fail("%s: an input has an unsupported type", source);
-    *in = (cli_each_input){.opt = opt, .model = model, .index = i, .most = 1, .least_rows = 1};
+    *in = (cli_each_input){.opt = opt, .model = model, .index = i, .max = 1, .min_rows = 1};
     in->name = ln_model_input_name(model, i);
     in->info = ln_model_input_info(model, i);
     if (!opt->batch)
         return 0;
-    in->most = opt->batch < n ? opt->batch : n;
+    in->max = opt->batch < n ? opt->batch : n;
     return set_batch(in);
 }
 
-/* ---- reading ---- */
+// Reading
 
-/* The shape of a file. */
+// The shape of a file.
 typedef struct file_shape {
     int dims[LN_MAXDIM];
     int ndim;
-    int n_open; /* sizes; unknown dimensions count as one */
+    int n_open; // sizes; unknown dimensions count as one
 } file_shape;
 
 static file_shape shape_of_file(const cli_each_input *in)
@@ -130,7 +130,7 @@ tl_tensor *cli_each_input_read(const cli_each_input *in, const char *file, ln_er
     return t || ln_error_status(err) != LN_BAD_ARGUMENT ? t : read_shapeless(in, file, &s, err);
 }
 
-/* ---- other inputs ---- */
+// Other inputs
 
 static int set_other(const cli_each_input *each, ln_session *session, int i, const char *file)
 {

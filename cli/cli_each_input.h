@@ -11,12 +11,12 @@
 typedef struct cli_each_input {
     const cli_options *opt;
     const ln_model *model;
-    int index;             /* of the model's input */
-    const char *name;      /* its name */
-    const tl_tensor *info; /* its type and shape */
-    int is_batched;        /* --batch: a file has size 1 on the first axis */
-    int most;              /* files of a run */
-    int least_rows;        /* of a run with --batch; missing ones repeat the last one */
+    int index;             // of the model's input
+    const char *name;      // its name
+    const tl_tensor *info; // its type and shape
+    int is_batched;        // --batch: a file has size 1 on the first axis
+    int max;               // files of a run
+    int min_rows;          // of a run with --batch; missing ones repeat the last one
 } cli_each_input;
 
 /** Finds the first input that no -i NAME=FILE gives, and checks --batch against its first axis.

@@ -18,7 +18,7 @@
 #include "cli_msg.h"
 #include "lightnet/lightnet.h"
 
-/* Of the files that a model's input can be read from. */
+// Of the files that a model's input can be read from.
 static const char *const suffixes[] = {".npy",  ".pb",  ".png", ".jpg", ".jpeg",
                                        ".webp", ".bmp", ".pgm", ".ppm", ".bin"};
 
@@ -50,7 +50,7 @@ static int add(cli_files *files, char *path)
     return 0;
 }
 
-/* A folder */
+// A folder
 
 static char *join(const char *folder, const char *name)
 {
@@ -144,7 +144,7 @@ static int find_in_folder(cli_files *files, const char *folder)
     return status || files->n ? status : fail_empty(folder);
 }
 
-/* A pattern */
+// A pattern
 
 static int find_pattern(cli_files *files, const char *pattern)
 {
@@ -160,7 +160,7 @@ static int find_pattern(cli_files *files, const char *pattern)
     return status || files->n ? status : cli_fail("%s: no file matches the pattern", pattern);
 }
 
-/* A list */
+// A list
 
 static int add_lines(cli_files *files, const char *name, char *text)
 {

@@ -12,10 +12,10 @@ enum { CLI_FILES_SUFFIXES = 8, CLI_FILES_SUFFIX_SIZE = 16 };
 typedef struct cli_files {
     char **paths;
     int n;
-    int n_skipped;                                            /* regular files */
-    char suffixes[CLI_FILES_SUFFIXES][CLI_FILES_SUFFIX_SIZE]; /* of those, sorted */
-    int n_suffixes;                                           /* more than there is room for: some
-                                                                 are not kept */
+    int n_skipped;                                            // regular files
+    char suffixes[CLI_FILES_SUFFIXES][CLI_FILES_SUFFIX_SIZE]; // of those, sorted
+    int n_suffixes;                                           // more than there is room for: some
+                                                              // are not kept
 } cli_files;
 
 /** Whether the name has the suffix of a file that a model's input can be read from. */

@@ -85,19 +85,19 @@ static int read_size(const char **text)
 static int read_dim(cli_shape *shape, const char **text)
 {
     const int i = shape->ndim++;
-    shape->least[i] = shape->dims[i] = read_size(text);
-    if (shape->least[i] < 0 || strncmp(*text, "..", 2))
-        return shape->least[i] < 0 ? -1 : 0;
+    shape->min[i] = shape->dims[i] = read_size(text);
+    if (shape->min[i] < 0 || strncmp(*text, "..", 2))
+        return shape->min[i] < 0 ? -1 : 0;
     *text += 2;
     shape->dims[i] = read_size(text);
-    shape->is_range |= shape->dims[i] > shape->least[i];
-    return shape->dims[i] < shape->least[i] ? -1 : 0;
+    shape->is_range |= shape->dims[i] > shape->min[i];
+    return shape->dims[i] < shape->min[i] ? -1 : 0;
 }
 
 int cli_shape_is_reversed(const cli_shape *shape)
 {
     const int last = shape->ndim - 1;
-    return last >= 0 && shape->dims[last] >= 0 && shape->dims[last] < shape->least[last];
+    return last >= 0 && shape->dims[last] >= 0 && shape->dims[last] < shape->min[last];
 }
 
 int cli_shape_read(cli_shape *shape, const char *text)
@@ -163,7 +163,7 @@ const char *cli_given_next(const cli_options *opt, int *i)
     return NULL;
 }
 
-/* Longer than the signature of any image format. */
+// Longer than the signature of any image format.
 enum { LOOK_SIZE = 64 };
 
 // The number of bytes in `begin`; 0: the file cannot be read.
@@ -218,16 +218,16 @@ static tl_tensor *read_like(const cli_options *opt, const char *file, const tl_t
     return t;
 }
 
-/* ---- reading within the limits ---- */
+// Reading within the limits
 
-/* A read of a file, and its result. */
+// A read of a file, and its result.
 typedef struct reading {
     const cli_options *opt;
     const char *file;
     const tl_tensor *like;
     tl_dtype dtype;
     tl_tensor *tensor;
-    tl_tensor **tensors; /* of a sequence */
+    tl_tensor **tensors; // of a sequence
     int n;
 } reading;
 
@@ -342,7 +342,7 @@ int cli_given_has_nan(char *text, const char *file, const char *name, const tl_t
     return n > 0;
 }
 
-/* ---- arguments in the place of others ---- */
+// Arguments in the place of others
 
 int cli_given_is_input(const char *file)
 {
@@ -369,7 +369,7 @@ int cli_given_check_swapped(const cli_options *opt)
                      file, ln_file_kind(file), file, model);
 }
 
-/* ---- options for images ---- */
+// Options for images
 
 void cli_given_warn(const cli_options *opt)
 {

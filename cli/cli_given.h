@@ -43,7 +43,7 @@ int cli_given_has_nan(char *text, const char *file, const char *name, const tl_t
 /** The next -i FILE without a name, from `*i`; NULL when there is none. */
 const char *cli_given_next(const cli_options *opt, int *i);
 
-/* What is wrong with an argument of -i. They print and return CLI_FAILED. */
+// What is wrong with an argument of -i. They print and return CLI_FAILED.
 
 /** The model has no input of the name; `inputs` lists its inputs. */
 int cli_given_fail_unknown(const char *source, const char *arg, const char *name,
@@ -67,14 +67,14 @@ int cli_given_check_swapped(const cli_options *opt);
  * later. */
 void cli_given_warn(const cli_options *opt);
 
-/* ---- shapes, NAME=1x3x224x224, with ranges of sizes, NAME=1x1..512 ---- */
+// Shapes, NAME=1x3x224x224, with ranges of sizes, NAME=1x1..512
 
 typedef struct cli_shape {
     char name[LN_MAX_NAME_LEN];
-    int dims[LN_MAXDIM];  /* of a range, the largest */
-    int least[LN_MAXDIM]; /* equal to dims without a range */
+    int dims[LN_MAXDIM]; // of a range, the largest
+    int min[LN_MAXDIM];  // equal to dims without a range
     int ndim;
-    int is_range; /* of any size */
+    int is_range; // of any size
 } cli_shape;
 
 /** Reads the text: the dimensions follow the last '='. Returns 0, or -1 without a message. */
@@ -83,7 +83,7 @@ int cli_shape_read(cli_shape *shape, const char *text);
 /** Whether reading failed because the last size is a range whose first number is the larger one. */
 int cli_shape_is_reversed(const cli_shape *shape);
 
-/* ---- sources of a model or an input: a file, or a stream, which can be read once ---- */
+// Sources of a model or an input: a file, or a stream, which can be read once
 
 /** Whether `source` is "-", standard input. */
 int cli_source_is_stdin(const char *source);

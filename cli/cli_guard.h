@@ -30,8 +30,8 @@ const char *cli_guard_suffix(const char *file);
  * "", for a name without one. */
 typedef struct cli_format {
     const char *suffix;
-    const char *format; /* its name in the options */
-    const char *kind;   /* its name by ln_file_kind; NULL: not recognised */
+    const char *format; // its name in the options
+    const char *kind;   // its name by ln_file_kind; NULL: not recognised
 } cli_format;
 
 /** The format for the name of output `file`; the first one if it is not a regular file. NULL after

@@ -18,19 +18,19 @@ int cli_il_is_format(const char *format)
 #include "il/ln_il.h"
 #include "lightnet/ln_util.h"
 
-/* How much of a file is looked at to recognise it. */
+// How much of a file is looked at to recognise it.
 enum { LOOK_SIZE = 64 << 10 };
 
-/* ---- reading ---- */
+// Reading
 
-/* Text to be read, and where from. */
+// Text to be read, and where from.
 typedef struct il_source {
     const ln_context *ctx;
     const char *name, *text;
     size_t len;
-    const char *folder; /* NULL: it is no file */
-    FILE *stream;       /* the file, before it is read */
-    int is_stopped;     /* by a limit or a request */
+    const char *folder; // NULL: it is no file
+    FILE *stream;       // the file, before it is read
+    int is_stopped;     // by a limit or a request
 } il_source;
 
 static int pass_to_context(ln_context *ctx, const char *name, const ln_il_model *m)
@@ -134,7 +134,7 @@ int cli_il_read_file(ln_context *ctx, const char *source)
     return status;
 }
 
-/* ---- writing ---- */
+// Writing
 
 int cli_il_can_write(void)
 {

@@ -13,13 +13,13 @@
 struct cli_interrupt {
     void (*func)(void *data);
     void *data;
-    sigset_t signals; /* to wait for */
-    sigset_t before;  /* those that were blocked before */
-    int any;          /* of these signals */
+    sigset_t signals; // to wait for
+    sigset_t before;  // those that were blocked before
+    int any;          // of these signals
     pthread_t thread;
-    pthread_mutex_t lock; /* of what follows */
+    pthread_mutex_t lock; // of what follows
     int is_over;
-    int received; /* the first signal; 0: none */
+    int received; // the first signal; 0: none
 };
 
 void cli_interrupt_die(int signal)

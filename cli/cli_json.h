@@ -18,14 +18,14 @@
 
 enum { CLI_JSON_DEPTH = 8 };
 
-/* All zero: a document for standard output, at its beginning. */
+/** All zero: a document for standard output, at its beginning. */
 typedef struct cli_json {
-    FILE *fp;                  /* NULL: standard output */
-    int is_line;               /* the document is one line; else the members of the document, and
-                                  theirs, begin lines */
-    int depth;                 /* open objects and arrays, at most CLI_JSON_DEPTH */
-    char ends[CLI_JSON_DEPTH]; /* the closing bracket of each */
-    int n[CLI_JSON_DEPTH + 1]; /* members so far, at each depth */
+    FILE *fp;                  // NULL: standard output
+    int is_line;               // the document is one line; else the members of the document, and
+                               // theirs, begin lines
+    int depth;                 // open objects and arrays, at most CLI_JSON_DEPTH
+    char ends[CLI_JSON_DEPTH]; // the closing bracket of each
+    int n[CLI_JSON_DEPTH + 1]; // members so far, at each depth
 } cli_json;
 
 /** Begins an object, '{', or an array, '['. */

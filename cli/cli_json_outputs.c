@@ -13,11 +13,11 @@
 #include "tensorlight/tl_type.h"
 #include "tensorlight/tl_util.h"
 
-/* Elements */
+// Elements
 
-/* Digits that any element of the type keeps, and digits that distinguish all elements. */
+// Digits that any element of the type keeps, and digits that distinguish all elements.
 static const struct {
-    int least, most;
+    int min, max;
 } digits[TL_DTYPE_SIZE] = {
     [TL_DOUBLE] = {15, 17},   [TL_FLOAT] = {6, 9},          [TL_FLOAT16] = {3, 5},
     [TL_BFLOAT16] = {2, 4},   [TL_FLOAT8E4M3FN] = {3, 9},   [TL_FLOAT8E4M3FNUZ] = {3, 9},
@@ -42,10 +42,10 @@ static void print_float(FILE *fp, const void *element, tl_dtype dtype)
         fputs(isnan(value) ? "\"NaN\"" : value > 0 ? "\"Infinity\"" : "\"-Infinity\"", fp);
         return;
     }
-    int n = digits[dtype].least;
+    int n = digits[dtype].min;
     do
         snprintf(text, sizeof(text), "%.*g", n, value);
-    while (!reads_as(text, element, dtype) && n++ < digits[dtype].most);
+    while (!reads_as(text, element, dtype) && n++ < digits[dtype].max);
     // As an integer, -0 would lose its sign.
     fputs(strcmp(text, "-0") ? text : "-0.0", fp);
 }
@@ -108,7 +108,7 @@ static int add_top(cli_json *json, const tl_tensor *t, int top, const cli_labels
     return 0;
 }
 
-/* Objects */
+// Objects
 
 void cli_json_outputs_begin(cli_json *json, FILE *fp, const char *file)
 {

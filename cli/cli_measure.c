@@ -16,7 +16,7 @@
 #include "lightnet/ln_util.h"
 #include "tensorlight/tl_peak.h"
 
-/* Times */
+// Times
 
 int cli_times_add(cli_times *times, double ms)
 {
@@ -53,7 +53,7 @@ void cli_times_free(cli_times *times)
     free(times->ms);
 }
 
-/* Inputs */
+// Inputs
 
 struct cli_kept_input {
     const char *name;
@@ -94,7 +94,7 @@ void cli_kept_free(cli_kept *kept)
     free(kept->inputs);
 }
 
-/* Memory */
+// Memory
 
 // Where the kernel has no such field, getrusage must do, which begins with the memory of the
 // program that started this one.
@@ -110,7 +110,7 @@ double cli_peak_memory_kb(void)
     return kb;
 }
 
-/* Standard output */
+// Standard output
 
 int cli_silence_output(void)
 {
@@ -131,11 +131,11 @@ void cli_restore_output(int saved)
     close(saved);
 }
 
-/* ---- operators ---- */
+// Operators
 
 enum { SHAPE_SIZE = 12 * LN_MAXDIM };
 
-/* The measurements of an operator. */
+// The measurements of an operator.
 typedef struct cli_op_time {
     const ln_op_arg *op;
     const char *algorithm;
@@ -148,22 +148,22 @@ typedef struct cli_op_time {
     double gbs;    // GB/s
 } cli_op_time;
 
-/* Measuring */
+// Measuring
 
-// The shortest times of all operators of ctx->ops, to `least`.
-static int time_ops(ln_context *ctx, const cli_options *opt, const cli_kept *inputs,
-                    uint64_t *least, int runs)
+// The shortest times of all operators of ctx->ops, to `min`.
+static int time_ops(ln_context *ctx, const cli_options *opt, const cli_kept *inputs, uint64_t *min,
+                    int runs)
 {
     const size_t n = (size_t)ln_list_length(ctx->ops);
     uint64_t *ns = calloc(n + 1, sizeof(*ns));
     int status = ns ? 0 : cli_fail_memory();
-    memset(least, 0xff, n * sizeof(*least));
+    memset(min, 0xff, n * sizeof(*min));
     for (int i = 0; i < runs && !status; i++) {
         memset(ns, 0, n * sizeof(*ns));
         if (cli_kept_restore(inputs, ctx) || ln_context_run_timed(ctx, ns))
             status = cli_model_fail(ctx, opt);
         for (size_t k = 0; k < n && !status; k++)
-            least[k] = ns[k] < least[k] ? ns[k] : least[k];
+            min[k] = ns[k] < min[k] ? ns[k] : min[k];
     }
     free(ns);
     return status;
@@ -256,9 +256,9 @@ void cli_op_times_free(cli_op_times *times)
     free(times->items);
 }
 
-/* The table */
+// The table
 
-/* Widths of the columns of text. */
+// Widths of the columns of text.
 typedef struct widths {
     int name, optype, algorithm, layout, output;
 } widths;
@@ -299,7 +299,7 @@ void cli_op_times_print(const cli_op_times *times, const ln_context *ctx)
                   t->gbs);
 }
 
-/* JSON */
+// JSON
 
 // Beside name, type and time, the same in JSON and in traces.
 static void add_members(cli_json *json, const cli_op_time *t)
@@ -330,7 +330,7 @@ void cli_op_times_add(const cli_op_times *times, cli_json *json)
     cli_json_close(json);
 }
 
-/* Traces */
+// Traces
 
 typedef struct trace {
     const cli_op_times *times;

@@ -37,7 +37,7 @@ void cli_times_free(cli_times *times);
 
 /** Data of inputs for several runs: a run may reuse the memory of an input whose sizes are open. */
 typedef struct cli_kept {
-    struct cli_kept_input *inputs; /* with open sizes */
+    struct cli_kept_input *inputs; // with open sizes
     int n;
 } cli_kept;
 
@@ -59,21 +59,21 @@ int cli_silence_output(void);
 
 void cli_restore_output(int saved);
 
-/* ---- operators ---- */
+// Operators
 
-/* The time of each operator in a run, measured and reported by `lightnet bench`.
- *
- *     cli_op_times times;
- *     if (!cli_op_times_measure(&times, ctx, opt, 20))
- *         cli_op_times_print(&times, ctx);
- *     cli_op_times_free(&times); */
+// The time of each operator in a run, measured and reported by `lightnet bench`.
+//
+// cli_op_times times;
+// if (!cli_op_times_measure(&times, ctx, opt, 20))
+//     cli_op_times_print(&times, ctx);
+// cli_op_times_free(&times);
 
 typedef struct cli_op_times {
-    struct cli_op_time *items; /* of the operators that compute in a run, in order */
+    struct cli_op_time *items; // of the operators that compute in a run, in order
     int n;
-    double ms;        /* of all of them */
-    double flops;     /* the machine's peak, with the context's threads: operations per second */
-    double bandwidth; /* and bytes per second that a copy reads and writes */
+    double ms;        // of all of them
+    double flops;     // the machine's peak, with the context's threads: operations per second
+    double bandwidth; // and bytes per second that a copy reads and writes
 } cli_op_times;
 
 /** A phase before the measured runs, for traces. */

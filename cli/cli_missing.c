@@ -15,11 +15,11 @@
 #include "lightnet/lightnet.h"
 #include "lightnet/ln_util.h"
 
-/* Operators with copies of their texts. */
+// Operators with copies of their texts.
 typedef struct missing {
     ln_missing_op *ops;
     size_t n;
-    int failed; /* no memory */
+    int failed; // no memory
 } missing;
 
 static void free_op(const ln_missing_op *op)
@@ -57,7 +57,7 @@ static void add(void *data, const ln_missing_op *op)
         m->failed = 1;
 }
 
-/* ---- output ---- */
+// Output
 
 static int max_int(int a, int b)
 {
@@ -129,7 +129,7 @@ static int print_missing(const missing *m, const cli_options *opt)
     return m->n ? CLI_FAILED : CLI_OK;
 }
 
-/* ---- the command ---- */
+// The command
 
 // Where the model can be read but for its sizes, which are open. Returns 0 with a warning,
 // CLI_FAILED after a message, or -1: it cannot.

@@ -46,10 +46,10 @@ void cli_model_print_message(void *data, ln_msg_level level, const char *text)
         cli_msg_print(level == LN_MSG_DEBUG ? "debug" : "warning", text);
 }
 
-/* How to read a model, and whether to convert it. */
+// How to read a model, and whether to convert it.
 typedef struct reading {
     const char *source;
-    const char *format, *file; /* to convert it to; NULL: it is read only */
+    const char *format, *file; // to convert it to; NULL: it is read only
 } reading;
 
 static int use_stream(ln_context *ctx, void *data)
@@ -92,7 +92,7 @@ static int convert_source(ln_context *ctx, const char *source, const char *forma
                          : status;
 }
 
-/* Options about inputs, before the model is read */
+// Options about inputs, before the model is read
 
 static int bind_sequence(ln_context *ctx, const char *name, const char *file)
 {
@@ -141,7 +141,7 @@ static int bind_inputs(ln_context *ctx, void *data)
     for (int i = 0; i < opt->shapes.n && !status; i++) {
         cli_shape s;
         status = cli_shape_read(&s, opt->shapes.items[i]) ||
-                 (s.is_range ? ln_context_bind_range(ctx, s.name, s.ndim, s.least, s.dims)
+                 (s.is_range ? ln_context_bind_range(ctx, s.name, s.ndim, s.min, s.dims)
                              : ln_context_bind_shape(ctx, s.name, s.ndim, s.dims));
     }
     for (int i = 0; i < opt->inputs.n && !status; i++)
@@ -334,7 +334,7 @@ int cli_model_load(ln_context *ctx, const cli_options *opt)
     return ln_context_load(ctx, opt->datafile) ? cli_model_fail(ctx, opt) : 0;
 }
 
-/* Writing */
+// Writing
 
 // Files of -i are checked between reading and writing. Without them a graph need not be read.
 static int convert_with_inputs(ln_context *ctx, const cli_options *opt, const char *format)
@@ -435,7 +435,7 @@ int cli_model_write_as(ln_context *ctx, const cli_options *opt, const char *form
     return cli_model_check_given(ctx, opt) ? CLI_FAILED : write_both(ctx, opt, format);
 }
 
-/* Running */
+// Running
 
 int cli_model_is_constant(const ln_context *ctx)
 {

@@ -46,9 +46,9 @@ int cli_usage(const char *fmt, ...)
     return CLI_WRONG_USAGE;
 }
 
-/* The first texts of cli_msg_print, which the threads of a command call. Messages about files are
- * as many as the files. */
-enum { MOST_TEXTS = 1000 };
+// The first texts of cli_msg_print, which the threads of a command call. Messages about files are
+// as many as the files.
+enum { MAX_TEXTS = 1000 };
 static ln_hash *printed;
 static int n_printed;
 static pthread_mutex_t printed_lock = PTHREAD_MUTEX_INITIALIZER;
@@ -58,7 +58,7 @@ static int is_new(const char *text)
 {
     if (!printed)
         printed = ln_hash_create(ln_str_hash, ln_str_cmp, ln_free, NULL);
-    char *key = printed && n_printed < MOST_TEXTS ? ln_strdup(text) : NULL;
+    char *key = printed && n_printed < MAX_TEXTS ? ln_strdup(text) : NULL;
     const int added = key ? ln_hash_add(printed, key, NULL) : -1;
     if (added <= 0)
         ln_free(key);

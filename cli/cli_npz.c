@@ -18,7 +18,7 @@
 
 #define SUFFIX ".npz"
 
-/* ---- FILE.npz:ARRAY ---- */
+// FILE.npz:ARRAY
 
 int cli_npz_split(const char *source, char path[LN_MAXLINE], const char **array)
 {
@@ -60,7 +60,7 @@ tl_tensor *cli_npz_read_whole(const char *source, ln_error *err)
                                                : ln_input_read_whole(source, err);
 }
 
-/* ---- the arrays of -i FILE.npz ---- */
+// The arrays of -i FILE.npz
 
 // An archive by its name; other suffixes keep their meaning.
 static int is_npz(const char *file)
@@ -69,10 +69,10 @@ static int is_npz(const char *file)
            !access(file, F_OK);
 }
 
-/* The texts of -i while they are replaced. */
+// The texts of -i while they are replaced.
 typedef struct expansion {
-    cli_strings inputs; /* all */
-    cli_strings owned;  /* those that were made */
+    cli_strings inputs; // all
+    cli_strings owned;  // those that were made
 } expansion;
 
 static int add_array(expansion *e, const char *name, const char *file, const char *array)
@@ -143,7 +143,7 @@ void cli_npz_free(cli_options *opt)
     opt->npz_inputs = (cli_strings){0};
 }
 
-/* ---- outputs ---- */
+// Outputs
 
 int cli_npz_is_output(const cli_options *opt)
 {
@@ -155,7 +155,7 @@ int cli_npz_check(const cli_options *opt)
     return cli_guard_output(opt, opt->outdir, "an npz archive");
 }
 
-/* Outputs by name. */
+// Outputs by name.
 typedef struct arrays {
     const char **names;
     const tl_tensor **tensors;

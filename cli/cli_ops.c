@@ -101,7 +101,7 @@ static void print_one(const ln_op *op)
     print_origin("  of       ", ln_plugin_of_op(op), "\n");
 }
 
-/* ---- names that are not those of operators ---- */
+// Names that are not those of operators
 
 static const struct onnx_op {
     const char *name, *ops, *domains;
@@ -168,7 +168,7 @@ static int fail_unknown(const char *name)
                    : cli_fail("unknown operator '%s'; 'lightnet ops' lists them", name);
 }
 
-/* ---- JSON ---- */
+// JSON
 
 static void add_origin(cli_json *doc, const ln_plugin_loaded *from)
 {

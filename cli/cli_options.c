@@ -362,7 +362,7 @@ static int set_option(cli_options *opt, const row *r, const char *text)
     case COUNT_FROM_1:
         return set_count(field, r, text, 1, INT_MAX);
     case THREADS:
-        return set_count(field, r, text, 0, TL_MOST_THREADS);
+        return set_count(field, r, text, 0, TL_MAX_THREADS);
     case NOT_NEGATIVE:
         return set_not_negative(field, r, text);
     case SIZE:
@@ -427,9 +427,9 @@ static const row *row_of(int c)
     return NULL;
 }
 
-/* ---- errors of getopt ---- */
+// Errors of getopt
 
-/* Names that other programs have for an option. */
+// Names that other programs have for an option.
 static const struct other_name {
     const char *other, *name;
 } other_names[] = {
@@ -493,9 +493,9 @@ static int fail_option(int c, unsigned command, const char *given, const char *n
                    : cli_usage("unknown option '%s'; see %s --help", option, name);
 }
 
-/* ---- old spellings ---- */
+// Old spellings
 
-/* Options of another form, for MODEL_COMMANDS and convert: they set `quiet`, or nothing (-1). */
+// Options of another form, for MODEL_COMMANDS and convert: they set `quiet`, or nothing (-1).
 static const struct old_warning {
     const char *text;
     int quiet;

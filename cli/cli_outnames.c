@@ -14,13 +14,13 @@
 #include "cli_msg.h"
 #include "lightnet/ln_util.h"
 
-/* ---- FILE: with its suffix where that distinguishes it ---- */
+// FILE: with its suffix where that distinguishes it
 
-/* The name of a file without its folder. */
+// The name of a file without its folder.
 typedef struct stem {
     const char *base;
-    int len;   /* without the suffix; then with it */
-    int index; /* of the file */
+    int len;   // without the suffix; then with it
+    int index; // of the file
 } stem;
 
 static int by_text(const void *a, const void *b)
@@ -64,7 +64,7 @@ static stem *find_stems(const cli_files *files)
     return stems;
 }
 
-/* ---- the names ---- */
+// The names
 
 // Replaces the characters of an output's name that a file name should not have.
 static void make_plain(char *name)
@@ -115,9 +115,9 @@ static int make_all(cli_outnames *names, const cli_options *opt, const cli_files
     return status;
 }
 
-/* ---- no name twice ---- */
+// No name twice
 
-/* A name and where it is. */
+// A name and where it is.
 typedef struct entry {
     const char *name;
     size_t at;
@@ -149,7 +149,7 @@ static int check_unique(const cli_outnames *names, const cli_files *files)
     return status;
 }
 
-/* ---- no file of the user ---- */
+// No file of the user
 
 typedef struct identity {
     dev_t device;

@@ -10,8 +10,8 @@
 #include "lightnet/ln_session.h"
 
 typedef struct cli_outnames {
-    char **names;  /* n_outputs for each file */
-    int n_outputs; /* 1: the image */
+    char **names;  // n_outputs for each file
+    int n_outputs; // 1: the image
 } cli_outnames;
 
 /** The names in opt->outdir. FILE is the file's name without its suffix, or with it where several

@@ -23,9 +23,9 @@
 
 // Outputs with more elements than this are summed up in a line instead of printed; of outputs with
 // more rows than this, the best of the first ones are printed.
-enum { LARGE = 256, MOST_ROWS = 16 };
+enum { LARGE = 256, MAX_ROWS = 16 };
 
-/* Of the elements that are not NaN. */
+// Of the elements that are not NaN.
 typedef struct summary {
     double min, max, sum;
     int n_nan;
@@ -129,7 +129,7 @@ static int print_top(const char *name, const tl_tensor *t, const cli_options *op
 {
     const int len = t->ndim ? t->dims[t->ndim - 1] : 1, k = opt->top < len ? opt->top : len;
     const int n_rows = len ? t->len / len : 0;
-    const int n_printed = n_rows <= MOST_ROWS || opt->print_all ? n_rows : MOST_ROWS;
+    const int n_printed = n_rows <= MAX_ROWS || opt->print_all ? n_rows : MAX_ROWS;
     cli_ranked *ranks = malloc((size_t)len * sizeof(*ranks) + 1);
     if (!ranks)
         return cli_fail_memory();

@@ -33,7 +33,7 @@ int cli_output_check(const cli_options *opt, int n);
  * cannot be written. */
 int cli_output_print_time(uint64_t ns);
 
-/* An element of a row and its index. */
+/** An element of a row and its index. */
 typedef struct cli_ranked {
     double value;
     int index;

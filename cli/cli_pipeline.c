@@ -17,18 +17,18 @@ typedef enum state { WAITS, DECODED, DONE } state;
 
 struct cli_pipeline {
     cli_pipeline_steps steps;
-    pthread_mutex_t lock;   /* of all that follows */
-    pthread_cond_t changed; /* any of it */
-    state *states;          /* [capacity] */
-    int next_decode;        /* the first item that no thread decodes or has decoded */
-    int next_write;         /* the first item that is not written */
-    int is_stopped;         /* by cli_pipeline_stop, or by `write` */
-    int is_over;            /* no further item becomes DONE */
-    int has_failed;         /* `write` */
-    int has_writer;         /* a thread */
-    int is_writing;         /* it, or one that runs */
-    int n_threads;          /* the writer is the first one, if there is one */
-    pthread_t threads[];    /* [1 + n_decoders] */
+    pthread_mutex_t lock;   // of all that follows
+    pthread_cond_t changed; // any of it
+    state *states;          // [capacity]
+    int next_decode;        // the first item that no thread decodes or has decoded
+    int next_write;         // the first item that is not written
+    int is_stopped;         // by cli_pipeline_stop, or by `write`
+    int is_over;            // no further item becomes DONE
+    int has_failed;         // `write`
+    int has_writer;         // a thread
+    int is_writing;         // it, or one that runs
+    int n_threads;          // the writer is the first one, if there is one
+    pthread_t threads[];    // [1 + n_decoders]
 };
 
 static state *state_of(cli_pipeline *p, int item)
@@ -81,7 +81,7 @@ static int write_next(cli_pipeline *p)
     return status;
 }
 
-/* Threads */
+// Threads
 
 static void *decode_all(void *data)
 {
@@ -151,7 +151,7 @@ cli_pipeline *cli_pipeline_start(const cli_pipeline_steps *steps)
     return p;
 }
 
-/* The caller, and those that run */
+// The caller, and those that run
 
 typedef struct runner {
     void (*run)(void *data, int runner);

@@ -24,12 +24,12 @@
 typedef struct cli_pipeline cli_pipeline;
 
 typedef struct cli_pipeline_steps {
-    void *data;                           /* of the functions */
-    int n;                                /* items */
-    int capacity;                         /* items at a time, at least 1 */
-    int n_decoders;                       /* threads */
-    void (*decode)(void *data, int item); /* in any thread, several items at a time */
-    int (*write)(void *data, int item);   /* one item at a time, in order; not 0: stops */
+    void *data;                           // of the functions
+    int n;                                // items
+    int capacity;                         // items at a time, at least 1
+    int n_decoders;                       // threads
+    void (*decode)(void *data, int item); // in any thread, several items at a time
+    int (*write)(void *data, int item);   // one item at a time, in order; not 0: stops
 } cli_pipeline_steps;
 
 /** Starts the threads (copies `steps`). They block all signals but SIGPIPE. Returns new

@@ -9,16 +9,16 @@
 
 enum { N = 500 };
 
-/* What the steps have seen. */
+// What the steps have seen.
 typedef struct work {
     atomic_int n_decoded[N];
     int is_run[N];
-    atomic_int n_inside; /* items from the begin of decoding to the end of writing */
-    atomic_int most_inside;
+    atomic_int n_inside; // items from the begin of decoding to the end of writing
+    atomic_int max_inside;
     int n_written;
     int n_out_of_order;
-    int fails_at; /* item whose writing fails; -1: none */
-    int stop;     /* before this item; -1: never */
+    int fails_at; // item whose writing fails; -1: none
+    int stop;     // before this item; -1: never
     atomic_int next;
     cli_pipeline *pipeline;
 } work;
@@ -27,8 +27,8 @@ static void decode(void *data, int item)
 {
     work *w = data;
     const int n = atomic_fetch_add(&w->n_inside, 1) + 1;
-    int most = atomic_load(&w->most_inside);
-    while (n > most && !atomic_compare_exchange_weak(&w->most_inside, &most, n))
+    int max = atomic_load(&w->max_inside);
+    while (n > max && !atomic_compare_exchange_weak(&w->max_inside, &max, n))
         ;
     atomic_fetch_add(&w->n_decoded[item], 1);
 }
@@ -89,7 +89,7 @@ START_TEST(all_items_are_written_once_and_in_order)
         ck_assert_int_eq(run(&w, sizes[i].n_decoders, sizes[i].capacity, sizes[i].n_runners), N);
         ck_assert_int_eq(w.n_written, N);
         ck_assert_int_eq(w.n_out_of_order, 0);
-        ck_assert_int_le(atomic_load(&w.most_inside), sizes[i].capacity);
+        ck_assert_int_le(atomic_load(&w.max_inside), sizes[i].capacity);
     }
 }
 END_TEST

@@ -12,7 +12,7 @@
 #include "cli_options.h"
 #include "tensorlight/tl_type.h"
 
-/* A preset. Means and deviations are those of pixels from 0 to 255, for each channel. */
+// A preset. Means and deviations are those of pixels from 0 to 255, for each channel.
 typedef struct preset {
     const char *name;
     int bgr;
@@ -170,7 +170,7 @@ ln_image_format cli_preprocess_format(const cli_options *opt)
     return format;
 }
 
-/* ---- the photo of a run ---- */
+// The photo of a run
 
 static double max_of(const tl_tensor *t)
 {

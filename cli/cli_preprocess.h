@@ -14,15 +14,15 @@ struct cli_drawing;
 
 /** The first image of -i, or one of --each, and the input that it became. */
 typedef struct cli_photo {
-    const char *file; /* NULL: none yet; borrowed */
+    const char *file; // NULL: none yet; borrowed
     ln_image_format format;
-    int height; /* of the input */
+    int height; // of the input
     int width;
-    struct cli_drawing *drawing; /* the outputs for --draw; NULL: none are wanted */
-    int has_large; /* a floating input of 3 channels has values beyond 1, by no option */
+    struct cli_drawing *drawing; // the outputs for --draw; NULL: none are wanted
+    int has_large;               // a floating input of 3 channels has values beyond 1, by no option
 } cli_photo;
 
-/* Check the value of an option. Return 0, or CLI_WRONG_USAGE after a message. */
+// Check the value of an option. Return 0, or CLI_WRONG_USAGE after a message.
 
 int cli_preprocess_check_name(const char *text);
 int cli_preprocess_check_resize(const char *text);

@@ -11,21 +11,21 @@
 #include "cli_color.h"
 #include "lightnet/ln_msg.h"
 
-/* A va_list that functions share. */
+// A va_list that functions share.
 typedef struct arguments {
     va_list list;
 } arguments;
 
-/* A conversion of a format. */
+// A conversion of a format.
 typedef struct conversion {
-    char text[48]; /* as a format of its own, without '*' */
-    char length;   /* 'l', 'L' for "ll", 'j', 'z', 't', or 0 */
+    char text[48]; // as a format of its own, without '*'
+    char length;   // 'l', 'L' for "ll", 'j', 'z', 't', or 0
     char letter;
-    int width;     /* < 0: to the left */
-    int precision; /* < 0: none */
+    int width;     // < 0: to the left
+    int precision; // < 0: none
 } conversion;
 
-/* ---- formats ---- */
+// Formats
 
 // A number, or '*' and then an argument.
 static const char *read_number(const char *at, int *value, arguments *args)
@@ -63,22 +63,22 @@ static const char *read_conversion(const char *at, conversion *c, arguments *arg
     return at + n_length + (c->letter != '\0');
 }
 
-/* ---- values ---- */
+// Values
 
 static size_t min_size(size_t a, size_t b)
 {
     return a < b ? a : b;
 }
 
-// Prints the `len` bytes of text, escaped, up to `most` bytes; `stream` NULL: only counts. Returns
+// Prints the `len` bytes of text, escaped, up to `max` bytes; `stream` NULL: only counts. Returns
 // the bytes.
-static size_t put_escaped(FILE *stream, const char *text, size_t len, size_t most)
+static size_t put_escaped(FILE *stream, const char *text, size_t len, size_t max)
 {
     size_t total = 0, used;
     for (; len > 0; text += used, len -= used) {
         char buf[8];
         const size_t n = ln_escape_char(buf, text, len, &used);
-        if (n > most - total)
+        if (n > max - total)
             break;
         if (stream)
             fwrite(buf, 1, n, stream);
@@ -89,16 +89,16 @@ static size_t put_escaped(FILE *stream, const char *text, size_t len, size_t mos
 
 static void print_text(FILE *stream, const conversion *c, const char *text)
 {
-    const size_t most = c->precision < 0 ? SIZE_MAX : (size_t)c->precision;
-    const size_t len = strnlen(text, most), width = (size_t)abs(c->width);
+    const size_t max = c->precision < 0 ? SIZE_MAX : (size_t)c->precision;
+    const size_t len = strnlen(text, max), width = (size_t)abs(c->width);
     if (cli_color_is(text)) {
         fputs(text, stream);
         return;
     }
-    const size_t shown = width ? put_escaped(NULL, text, len, most) : 0;
+    const size_t shown = width ? put_escaped(NULL, text, len, max) : 0;
     const int blanks = (int)(width - min_size(width, shown));
     fprintf(stream, "%*s", c->width < 0 ? 0 : blanks, "");
-    put_escaped(stream, text, len, most);
+    put_escaped(stream, text, len, max);
     fprintf(stream, "%*s", c->width < 0 ? blanks : 0, "");
 }
 
@@ -141,7 +141,7 @@ static void print_value(FILE *stream, const conversion *c, arguments *args)
     }
 }
 
-/* ---- printing ---- */
+// Printing
 
 void cli_vfprint(FILE *stream, const char *fmt, va_list list)
 {

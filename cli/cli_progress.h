@@ -8,11 +8,11 @@
 #include <stdint.h>
 
 typedef struct cli_progress {
-    int n;          /* files */
-    int is_on;      /* standard error is a terminal */
-    int is_shown;   /* the line is on it now */
-    uint64_t start; /* on tl_clock() */
-    uint64_t drawn; /* when the line was drawn last */
+    int n;          // files
+    int is_on;      // standard error is a terminal
+    int is_shown;   // the line is on it now
+    uint64_t start; // on tl_clock()
+    uint64_t drawn; // when the line was drawn last
 } cli_progress;
 
 void cli_progress_begin(cli_progress *p, int n);

@@ -21,14 +21,14 @@
 #include "lightnet/ln_session.h"
 #include "tensorlight/tl_type.h"
 
-/* ---- samples for calibration: files of --data ---- */
+// Samples for calibration: files of --data
 
 //     DIR/*             of a model with one input: a file for each sample, in the order of names
 //     DIR/INPUT/*       of a model with several: a folder for each input, called as it; the k-th
 //                       files of all folders are a sample
 //     FILE              of a model with one input: an npy array, whose first axis is samples
 
-/* Where samples come from. */
+// Where samples come from.
 typedef struct source {
     const cli_options *opt;
     const ln_model *model;
@@ -40,9 +40,9 @@ static int fail_quantizer(const source *s, const char *file)
     return cli_fail("%s: %s", file, ln_quantizer_error(s->quantizer));
 }
 
-/* A file for each sample */
+// A file for each sample
 
-/* The files of one input, in the order of their names. */
+// The files of one input, in the order of their names.
 typedef struct folder {
     char path[LN_MAXLINE];
     struct dirent **entries;
@@ -153,7 +153,7 @@ static int add_folders(const source *s)
     return status;
 }
 
-/* ---- an array of samples ---- */
+// An array of samples
 
 static int fail_shape(const source *s, const tl_tensor *whole)
 {
@@ -242,7 +242,7 @@ static int add_samples(ln_quantizer *quantizer, const ln_model *model, const cli
     return S_ISDIR(st.st_mode) ? add_folders(&s) : add_array(&s);
 }
 
-/* ---- options ---- */
+// Options
 
 static const char *const methods[] = {"minmax", "percentile", "entropy"};
 
@@ -312,7 +312,7 @@ static int set_options(ln_quantizer *quantizer, const cli_options *opt)
                : 0;
 }
 
-/* ---- the report ---- */
+// The report
 
 // Names may have any length, and control characters.
 static void print_row(const ln_quantizer *quantizer, int i, int width)
@@ -326,17 +326,17 @@ static void print_row(const ln_quantizer *quantizer, int i, int width)
               layer->ns_after * 1e-6, error);
 }
 
-enum { LEAST_WIDTH = 5, MOST_WIDTH = 40 };
+enum { MIN_WIDTH = 5, MAX_WIDTH = 40 };
 
 static void print_report(const ln_quantizer *quantizer)
 {
     const ln_quantized_model *const model = ln_quantizer_result(quantizer);
-    int width = LEAST_WIDTH;
+    int width = MIN_WIDTH;
     for (int i = 0; i < model->n_layers; i++) {
         const int len = (int)strlen(ln_quantizer_layer(quantizer, i)->name);
         width = len > width ? len : width;
     }
-    width = width < MOST_WIDTH ? width : MOST_WIDTH;
+    width = width < MAX_WIDTH ? width : MAX_WIDTH;
     cli_print("%-*s %-8s %-9s %10s %10s %10s\n", width, "layer", "type", "precision", "ms before",
               "ms after", "error");
     for (int i = 0; i < model->n_layers; i++)
@@ -355,7 +355,7 @@ static void print_report(const ln_quantizer *quantizer)
                                      : "the mix that keeps the budget is not faster");
 }
 
-/* ---- the command ---- */
+// The command
 
 int cli_quantize(const cli_options *opt)
 {

@@ -24,19 +24,19 @@
 #include "lightnet/ln_session.h"
 #include "tensorlight/tl_util.h"
 
-/* ---- with a session: inputs may have any shapes that the model allows ---- */
+// With a session: inputs may have any shapes that the model allows
 
-/* The state of a run. */
+// The state of a run.
 typedef struct run {
     const cli_options *opt;
-    const char *source; /* for messages */
+    const char *source; // for messages
     ln_model *model;
     ln_session *session;
-    char *is_named; /* of each input: an -i has given it by name */
-    int has_other;  /* an array has not the fixed shape of its input */
+    char *is_named; // of each input: an -i has given it by name
+    int has_other;  // an array has not the fixed shape of its input
 } run;
 
-/* Standard output during a run: with --json, the output of `print` operators is dropped. */
+// Standard output during a run: with --json, the output of `print` operators is dropped.
 
 enum { NOT_SILENT = -1, FAILED_TO_BEGIN = -2 };
 
@@ -53,7 +53,7 @@ static void end_run(int saved)
         cli_restore_output(saved);
 }
 
-/* Whether a session will do */
+// Whether a session will do
 
 // The first option that changes compilation or needs a context; NULL: none.
 static const char *find_excluding(const cli_options *opt)
@@ -119,7 +119,7 @@ static ln_model *open_model(const cli_options *opt)
     return NULL;
 }
 
-/* Inputs */
+// Inputs
 
 static int fail_input(const run *r, const char *name, const char *reason)
 {
@@ -228,7 +228,7 @@ static int set_unnamed(run *r)
     return surplus ? cli_given_fail_surplus(r->source, surplus, n) : 0;
 }
 
-/* Running */
+// Running
 
 static void add_time(void *data, const char *name, const char *type, uint64_t ns)
 {
@@ -299,7 +299,7 @@ static int run_session(ln_model *model, const cli_options *opt, const cli_labels
     return status;
 }
 
-/* ---- with a context ---- */
+// With a context
 
 // A model with the key "inputs" has exactly these, also none. Compiling writes the key, too.
 static int names_inputs(const ln_context *ctx)
@@ -373,7 +373,7 @@ static int run_and_hand_out(const cli_options *opt, const cli_labels *names)
     return has_other_shape ? run_context(opt, names) : status;
 }
 
-/* For --draw classes without --top. */
+// For --draw classes without --top.
 enum { DRAWN_CLASSES = 3 };
 
 int cli_run(const cli_options *given)

@@ -18,7 +18,7 @@ int cli_session_fail(const ln_session *session, const cli_options *opt)
     return cli_model_fail_for(cli_source_name(opt->args[0]), opt, ln_session_error(session));
 }
 
-/* Options */
+// Options
 
 #define FIELD(name) offsetof(cli_options, name)
 
@@ -99,7 +99,7 @@ static ln_options *create_options(const cli_options *opt)
     return NULL;
 }
 
-/* Models */
+// Models
 
 static ln_status open_stream(const char *source, const ln_options *options, ln_model **model)
 {
@@ -157,7 +157,7 @@ int cli_session_is_open(const tl_tensor *info)
     return n > 0;
 }
 
-/* Text that grows as far as there is room, LN_MAXLINE bytes. */
+// Text that grows as far as there is room, LN_MAXLINE bytes.
 typedef struct line {
     char *text;
     size_t len;
@@ -172,10 +172,10 @@ __attribute__((format(printf, 2, 3))) static void add(line *l, const char *fmt, 
     va_end(args);
 }
 
-/* Queries on an input or output. */
+// Queries on an input or output.
 typedef struct port_kind {
     const char *(*dim_name)(const ln_model *model, int i, int axis);
-    ln_status (*bounds)(const ln_model *model, int i, int axis, int *least, int *most);
+    ln_status (*bounds)(const ln_model *model, int i, int axis, int *min, int *max);
 } port_kind;
 
 static const port_kind of_inputs = {ln_model_input_dim_name, ln_model_input_bounds},
@@ -193,10 +193,10 @@ static const char *print_shape(const ln_model *model, int i, const tl_tensor *in
             add(&l, "%d", info->dims[axis]);
             continue;
         }
-        int least, most;
+        int min, max;
         add(&l, "%s", name ? name : "?");
-        if (!kind->bounds(model, i, axis, &least, &most) && most < INT_MAX)
-            add(&l, " of %d..%d", least, most);
+        if (!kind->bounds(model, i, axis, &min, &max) && max < INT_MAX)
+            add(&l, " of %d..%d", min, max);
     }
     add(&l, info->ndim < 0 ? "" : "]");
     return text;
@@ -216,10 +216,10 @@ const char *cli_session_output_shape(const ln_model *model, int i, char *text)
 static int some_size(const ln_model *model, int i, int axis)
 {
     const int dim = ln_model_input_info(model, i)->dims[axis];
-    int least, most;
+    int min, max;
     if (dim >= 0)
         return dim;
-    return !ln_model_input_bounds(model, i, axis, &least, &most) && least > 1 ? least : 1;
+    return !ln_model_input_bounds(model, i, axis, &min, &max) && min > 1 ? min : 1;
 }
 
 static void add_option(line *l, const ln_model *model, int i)
@@ -341,7 +341,7 @@ int cli_session_check_given(const ln_model *model, const cli_options *opt)
                : 0;
 }
 
-/* Sessions */
+// Sessions
 
 ln_session *cli_session_create(ln_model *model, const cli_options *opt)
 {

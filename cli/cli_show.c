@@ -185,7 +185,7 @@ static void print_dot(const ln_context *ctx)
     cli_print("}\n");
 }
 
-/* ---- the table of operators ---- */
+// The table of operators
 
 enum { NAME_WIDTH = 28 };
 
@@ -216,7 +216,7 @@ static const char *number(char text[16], double x)
     return text;
 }
 
-/* Parameters: the model's constants on which the operator's inputs depend. */
+// Parameters: the model's constants on which the operator's inputs depend.
 
 static int push_producers(const table *t, const ln_op *op, ln_list **todo)
 {
@@ -254,7 +254,7 @@ static int count_params(const table *t, const ln_op *op, double *params)
     return status;
 }
 
-/* Lines */
+// Lines
 
 // With the params, macs and size of `t`.
 static void print_line(const char *name, const char *optype, const char *shape, const table *t,
@@ -266,7 +266,7 @@ static void print_line(const char *name, const char *optype, const char *shape, 
               algorithm ? algorithm : "");
 }
 
-/* Prints an operator of a run: its first output, or NULL, and its own params, macs and size. */
+// Prints an operator of a run: its first output, or NULL, and its own params, macs and size.
 typedef void (*op_printer)(void *data, const ln_op *op, const tl_tensor *output, const table *own);
 
 static void print_op(void *data, const ln_op *op, const tl_tensor *output, const table *own)
@@ -331,7 +331,7 @@ static int print_ops(const ln_context *ctx)
     return status;
 }
 
-/* ---- the same as JSON ---- */
+// The same as JSON
 
 static void add_port(void *data, const char *name, const tl_tensor *info, const char *shape)
 {
@@ -422,7 +422,7 @@ static int print_json(const ln_context *ctx, const cli_options *opt)
     return status ? CLI_FAILED : 0;
 }
 
-/* ---- models whose sizes are open ---- */
+// Models whose sizes are open
 
 // Keys of maps, which are tensors of the values here.
 static void print_keys(const ln_model *model)
@@ -502,9 +502,9 @@ static int show_open(const cli_options *opt)
     return status;
 }
 
-/* ---- the command ---- */
+// The command
 
-/** Whether bfloat16, if it is allowed, has an effect. */
+// Whether bfloat16, if it is allowed, has an effect.
 static void print_precision(const ln_context *ctx)
 {
     const ln_op *op;

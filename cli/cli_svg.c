@@ -40,10 +40,10 @@ static const char *entity_of(uint32_t c)
     return at ? entities[at - chars] : NULL;
 }
 
-void cli_svg_text(const char *text, int most)
+void cli_svg_text(const char *text, int max)
 {
     size_t used, left = strlen(text);
-    for (int i = 0; left > 0 && i < most; text += used, left -= used, i++) {
+    for (int i = 0; left > 0 && i < max; text += used, left -= used, i++) {
         char shown[8];
         uint32_t c;
         const size_t n = ln_escape_char(shown, text, left, &used);

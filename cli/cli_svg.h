@@ -19,8 +19,8 @@ void cli_svg_begin(double width, double height, const char *style);
 
 void cli_svg_end(void);
 
-/** Prints text between tags or quotes: at most `most` characters of any bytes. */
-void cli_svg_text(const char *text, int most);
+/** Prints text between tags or quotes: at most `max` characters of any bytes. */
+void cli_svg_text(const char *text, int max);
 
 /** Prints dtype, shape and size of the tensor, and its name. */
 void cli_svg_tensor(const ln_tensor_entry *te);

@@ -24,7 +24,7 @@ typedef struct node {
     int count;
 } node;
 
-/* A node of a layer while that is sorted. */
+// A node of a layer while that is sorted.
 typedef struct key {
     double mean, place; // of its neighbours' places, and its own
     int node;
@@ -47,7 +47,7 @@ typedef struct graph {
     ln_hash *index; // operator name -> node + 1
 } graph;
 
-/* The graph */
+// The graph
 
 // Constants would be most of the diagram.
 static int is_hidden(const ln_context *ctx, const ln_op *op)
@@ -101,7 +101,7 @@ static int add_node(graph *g, const ln_op *op)
                                                                                 : 0;
 }
 
-/* Layers */
+// Layers
 
 static void place_layer(const graph *g, int layer)
 {
@@ -162,14 +162,14 @@ static void sweep(const graph *g, int down)
 
 static double find_width(const graph *g)
 {
-    int most = 1; // nodes in a layer
+    int max = 1; // nodes in a layer
     for (int l = 0; l < g->n_layers; l++)
-        if (g->layers[l + 1] - g->layers[l] > most)
-            most = g->layers[l + 1] - g->layers[l];
-    return most * (WIDTH + GAP_X) + 2.0 * MARGIN + WIDTH;
+        if (g->layers[l + 1] - g->layers[l] > max)
+            max = g->layers[l + 1] - g->layers[l];
+    return max * (WIDTH + GAP_X) + 2.0 * MARGIN + WIDTH;
 }
 
-/* Drawing */
+// Drawing
 
 static double x_of(const graph *g, const node *v)
 {

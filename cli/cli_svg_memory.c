@@ -110,7 +110,7 @@ static int fill(plan *p)
     return 0;
 }
 
-/* Drawing */
+// Drawing
 
 static double smaller(double a, double b)
 {

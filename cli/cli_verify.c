@@ -19,7 +19,7 @@
 #include "cli_options.h"
 #include "cli_print.h"
 
-/* JSON: an object for each comparison. It agrees, or has the first difference. */
+// JSON: an object for each comparison. It agrees, or has the first difference.
 
 static void begin_comparison(cli_json *doc, const char *folder, int agrees)
 {
@@ -100,7 +100,7 @@ static void print_differs(const char *where)
               cli_color(stdout, CLI_RED), cli_color_end(stdout));
 }
 
-/* Stored data sets */
+// Stored data sets
 
 // Whether there is DIR/WHAT_K.npy, .pb or .bin; its name is then in `file`.
 static int has_stored(char *file, const char *dir, const char *what, int k)
@@ -289,7 +289,7 @@ static int run(ln_context *ctx, const cli_options *opt)
     return ln_context_run(ctx) ? cli_model_fail(ctx, opt) : 0;
 }
 
-/* A model whose sizes are open is read anew for each set, whose inputs close them. */
+// A model whose sizes are open is read anew for each set, whose inputs close them.
 
 // The files DIR/input_0, DIR/input_1, ... as -i would name them. Free with free_files.
 static int list_files(const char *dir, cli_strings *files)
@@ -373,7 +373,7 @@ static int verify_sets(const cli_options *opt)
     return status;
 }
 
-/* Outputs of two programs */
+// Outputs of two programs
 
 // Returns 0 when all is ready for a run, or CLI_FAILED after a message.
 static int prepare_uncompiled(ln_context *ctx, const cli_options *opt)
@@ -396,7 +396,7 @@ static ln_context *open_for(const cli_options *opt, const char *target)
     return NULL;
 }
 
-/* Two programs whose outputs are compared: only these have the same meaning in both. */
+// Two programs whose outputs are compared: only these have the same meaning in both.
 typedef struct outputs {
     ln_context *ctx, *other;
     const char *of, *other_of; // which program each is, for messages
@@ -443,7 +443,7 @@ static int compare_outputs(const outputs *both, const cli_options *opt, double *
     return CLI_OK;
 }
 
-/* The reference program */
+// The reference program
 
 // Returns new: a context all of whose tensors can be read, the reference program after its run;
 // NULL after a message.
@@ -461,7 +461,7 @@ static ln_context *open_kept(const cli_options *opt, int reference)
     return NULL;
 }
 
-/* Two programs that are compared. */
+// Two programs that are compared.
 typedef struct programs {
     ln_context *ctx, *reference;
     const cli_options *opt;
@@ -678,7 +678,7 @@ static int verify_reference(const cli_options *opt)
     return status;
 }
 
-/* Another target */
+// Another target
 
 static int compare_targets(ln_context *ctx, ln_context *other, const cli_options *opt)
 {

@@ -10,7 +10,7 @@
 
 static const char tool[] = "genwts";
 
-/* Values of -t: the format's own numbers, and their names. */
+// Values of -t: the format's own numbers, and their names.
 static const struct {
     const char *number, *name;
     tl_dtype dtype;

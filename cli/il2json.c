@@ -30,7 +30,7 @@ static const char help[] =
 typedef struct options {
     const char *outfile;
     ln_list *allowed;
-    int is_done; /* help or version was printed */
+    int is_done; // help or version was printed
 } options;
 
 // Returns new (ln_free), NULL with the thread's reason.

@@ -58,7 +58,7 @@ static const command *find_command(const char *name)
     return &commands[0];
 }
 
-/* Names that other programs have for a command. */
+// Names that other programs have for a command.
 static const struct other_name {
     const char *other, *name;
 } other_names[] = {

@@ -35,7 +35,7 @@ static uint8_t *read_file(const char *file, size_t *size)
 }
 
 enum { STEP = 97, CUTS = 500, HEAD = CUTS * STEP, CHANGES = 500, LARGE_CHANGES = 100 };
-enum { MOST_BYTES = 24, MAX_SECONDS = 60 };
+enum { MAX_BYTES = 24, MAX_SECONDS = 60 };
 
 // Knuth's MMIX generator; the high bits are the good ones.
 static size_t next_random(uint64_t *state)
@@ -60,12 +60,11 @@ static void try(const uint8_t *data, size_t size)
     free(copy);
 }
 
-/* Changes at a place of `size` bytes, after which there is room for MOST_BYTES more; the new size
- */
+// Changes at a place of `size` bytes, after which there is room for MAX_BYTES more; the new size
 
-static size_t at_most(size_t n, size_t most)
+static size_t at_most(size_t n, size_t max)
 {
-    return n < most ? n : most;
+    return n < max ? n : max;
 }
 
 static size_t flip_bit(uint8_t *data, size_t size, size_t at, uint64_t *state)
@@ -76,14 +75,14 @@ static size_t flip_bit(uint8_t *data, size_t size, size_t at, uint64_t *state)
 
 static size_t remove_bytes(uint8_t *data, size_t size, size_t at, uint64_t *state)
 {
-    const size_t n = at_most(1 + next_random(state) % MOST_BYTES, size - at);
+    const size_t n = at_most(1 + next_random(state) % MAX_BYTES, size - at);
     memmove(data + at, data + at + n, size - at - n);
     return size - n;
 }
 
 static size_t repeat_bytes(uint8_t *data, size_t size, size_t at, uint64_t *state)
 {
-    const size_t n = at_most(1 + next_random(state) % MOST_BYTES, size - at);
+    const size_t n = at_most(1 + next_random(state) % MAX_BYTES, size - at);
     memmove(data + at + n, data + at, size - at);
     return size + n;
 }
@@ -123,7 +122,7 @@ static int try_changed(const uint8_t *data, size_t size)
 {
     uint64_t state = 5;
     const int is_large = size > HEAD, n = is_large ? LARGE_CHANGES : CHANGES;
-    uint8_t *changed = malloc(size + MOST_BYTES);
+    uint8_t *changed = malloc(size + MAX_BYTES);
     for (int i = 0; i < n && size && changed; i++) {
         const size_t at = next_random(&state) % (is_large && i % 4 ? HEAD : size);
         memcpy(changed, data, size);

@@ -12,7 +12,7 @@
 
 enum { RUNS = 4, LONGEST = 5, MAX_ELEMENTS = 4096, MAX_TEXT = 40 };
 
-/* What is drawn. */
+// What is drawn.
 typedef struct drawing {
     uint64_t state;
 } drawing;
@@ -33,7 +33,7 @@ static drawing begin(const uint8_t *data, size_t size)
     return d;
 }
 
-/* Values */
+// Values
 
 // Returns the number of elements, or -1 for too many.
 static int draw_dims(drawing *d, const tl_tensor *info, int *ndim, int dims[TL_MAXDIM])
@@ -120,7 +120,7 @@ static void set_input(drawing *d, const ln_model *model, ln_session *session, in
         (void)set_numbers(d, session, name, dtype, ndim, dims, len);
 }
 
-/* Sessions */
+// Sessions
 
 static void read_outputs(const ln_model *model, ln_session *session)
 {

@@ -38,17 +38,17 @@ static const char *file_of(const uint8_t *data, size_t size)
 
 // Programs that ask for more than this are not run.
 enum { LARGEST = 1 << 26, LONGEST = 100 };
-static const double most_macs = 1e8;
+static const double max_macs = 1e8;
 
 // Loops without end are right, too.
 static int is_long_loop(const ln_op *op)
 {
-    const ln_param_entry *most = ln_param_list_find(op->op_arg->params, "most");
+    const ln_param_entry *max = ln_param_list_find(op->op_arg->params, "most");
     const ln_tensor_entry *row =
         ln_tensor_list_find_entry(op->op_arg->tensors_in, op->op_arg->tensor_table, "row0");
     if (strncmp(op->op_arg->optype, "loop", 4) != 0)
         return 0;
-    return row ? row->tensor->dims[0] > LONGEST : most->value_int < 0 || most->value_int > LONGEST;
+    return row ? row->tensor->dims[0] > LONGEST : max->value_int < 0 || max->value_int > LONGEST;
 }
 
 // Operators that print are skipped, above all those that print to files that the input names.
@@ -79,7 +79,7 @@ static int may_run(const ln_context *ctx)
 static void run(ln_context *ctx)
 {
     ln_stats stats;
-    if (ln_context_stats(ctx, &stats) || stats.memory > LARGEST || stats.macs > most_macs ||
+    if (ln_context_stats(ctx, &stats) || stats.memory > LARGEST || stats.macs > max_macs ||
         !may_run(ctx))
         return;
     if (!ln_context_load(ctx, NULL))

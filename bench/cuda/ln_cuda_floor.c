@@ -16,23 +16,23 @@
 
 #include "arch/cuda/ln_cuda_plan.h"
 
-enum { CONV_FIELDS = 17, GEMM_FIELDS = 5, MOST_FIELDS = CONV_FIELDS, LINE_SIZE = 512 };
+enum { CONV_FIELDS = 17, GEMM_FIELDS = 5, MAX_FIELDS = CONV_FIELDS, LINE_SIZE = 512 };
 
-/* A line. */
+// A line.
 typedef struct layer {
     int is_conv;
     tl_dtype dtype;
-    int fields[MOST_FIELDS]; // the numbers from TF32 on
+    int fields[MAX_FIELDS]; // the numbers from TF32 on
     int count;
 } layer;
 
-/* The fastest way to compute a layer. */
+// The fastest way to compute a layer.
 typedef struct result {
     double seconds; // < 0: none
     char name[64];
 } result;
 
-/* ---- lines ---- */
+// Lines
 
 static tl_dtype dtype_from(const char *text)
 {
@@ -73,7 +73,7 @@ static int read_layer(const char *line, layer *l)
     return n == 1 || (n < 1 && strspn(rest, " \t\n") == strlen(rest)) ? 0 : -1;
 }
 
-/* ---- layers ---- */
+// Layers
 
 static void keep_faster(result *best, const ln_cuda_plan *plan, const char *variant)
 {
@@ -173,7 +173,7 @@ static result measure(ln_cuda_libs *libs, const layer *l)
     return best;
 }
 
-/* ---- all of them ---- */
+// All of them
 
 // Returns whether the line has no layer.
 static int is_blank(char *line)

@@ -7,7 +7,7 @@
 
 static const tl_quantized_param no_zeros = {.scale = 1, .dst_factor = 1};
 
-/** A factor that brings sums of `products` into 8 bits. */
+// A factor that brings sums of `products` into 8 bits.
 static tl_tensor *factor_for(bench_job *job, int products)
 {
     tl_tensor *const factor = bench_blank(job, 1, DIMS(1));
@@ -21,7 +21,7 @@ static double size_of(const tl_tensor *t)
     return (double)tl_tensor_size(t);
 }
 
-/* ---- products of matrices ---- */
+// Products of matrices
 
 static int prepare_matmul(bench_job *job)
 {
@@ -54,7 +54,7 @@ static int finish_matmul(bench_job *job)
 const bench_kernel bench_quantized_matmul = {"quantized_matmul", prepare_matmul, run_matmul,
                                              finish_matmul};
 
-/* ---- convolutions ---- */
+// Convolutions
 
 static tl_tensor *blocked_like(bench_job *job, const tl_tensor *t)
 {
@@ -63,7 +63,7 @@ static tl_tensor *blocked_like(bench_job *job, const tl_tensor *t)
         DIMS(t->dims[0], tl_blocks(t->dims[1]), t->dims[2], t->dims[3], TL_BLOCK));
 }
 
-/** [N, C, H, W] to blocks of channels, or back as floats. */
+// [N, C, H, W] to blocks of channels, or back as floats.
 static void move_blocked(const tl_tensor *plain, const tl_tensor *blocked, int is_back)
 {
     const int *const d = plain->dims, blocks = blocked->dims[1];
@@ -151,17 +151,16 @@ static int run_winograd(const tl_exec *exec, bench_job *job)
 const bench_kernel bench_quantized_winograd = {"quantized winograd 4x4", prepare_winograd,
                                                run_winograd, finish_conv2d};
 
-/* ---- products of floats with weights of few bits: `size` rows share a scale, `stride` bits ----
- */
+// Products of floats with weights of few bits: `size` rows share a scale, `stride` bits
 
 static int prepare_lowbit(bench_job *job)
 {
     const bench_shape *const s = &job->shape;
-    const int m = s->dims[0], k = s->dims[1], n = s->out, most = (1 << s->stride) - 1;
-    const tl_lowbit_param param = {s->stride, tl_lowbit_block(k, s->size), 0, (most + 1) / 2};
+    const int m = s->dims[0], k = s->dims[1], n = s->out, max = (1 << s->stride) - 1;
+    const tl_lowbit_param param = {s->stride, tl_lowbit_block(k, s->size), 0, (max + 1) / 2};
     job->lowbit = param;
     job->src = bench_random(job, 2, DIMS(m, k), -1, 1);
-    job->weight = bench_random_of(job, TL_UINT8, 2, DIMS(k, n), 0, most);
+    job->weight = bench_random_of(job, TL_UINT8, 2, DIMS(k, n), 0, max);
     job->bias = bench_random(job, 2, DIMS((k + s->size - 1) / s->size, n), 0.001, 0.01);
     job->dst = bench_blank(job, 2, DIMS(m, n));
     job->packed = bench_blank_of(job, TL_UINT8, 2,

@@ -16,7 +16,7 @@
 
 enum { MAX_ARGS = 5 };
 
-/* A tensor of a primitive, as LightNet and oneDNN describe it. */
+// A tensor of a primitive, as LightNet and oneDNN describe it.
 typedef struct argument {
     int index; // DNNL_ARG_*
     dnnl_query_t query;
@@ -53,9 +53,9 @@ const char *bench_dnnl_version(void)
     return text;
 }
 
-/* ---- arguments ---- */
+// Arguments
 
-/** The plain, row-major memory of a shape. */
+// The plain, row-major memory of a shape.
 static dnnl_memory_desc_t plain_of_type(int ndim, const dnnl_dims_t dims, dnnl_data_type_t type)
 {
     dnnl_memory_desc_t desc;
@@ -114,7 +114,7 @@ static void let_choose(argument *a)
     let_choose_type(a, a->plain.data_type);
 }
 
-/* ---- descriptions: each returns oneDNN's status ---- */
+// Descriptions: each returns oneDNN's status
 
 static dnnl_status_t describe(bench_dnnl *d, const void *op_desc)
 {
@@ -133,7 +133,7 @@ static dnnl_status_t describe_matmul(bench_dnnl *d, const bench_job *job)
     return status ? status : describe(d, &desc);
 }
 
-/** Results of 8 bits: the job's factor is in its `bias`. */
+// Results of 8 bits: the job's factor is in its `bias`.
 static dnnl_status_t describe_scaled(bench_dnnl *d, const bench_job *job, const void *op_desc)
 {
     dnnl_primitive_attr_t attr;
@@ -178,7 +178,7 @@ static dnnl_status_t describe_quantized_conv(bench_dnnl *d, const bench_job *job
     return status ? status : describe_scaled(d, job, &desc);
 }
 
-/** Weights [OC, IC / group, KH, KW] with an axis for the groups in front. */
+// Weights [OC, IC / group, KH, KW] with an axis for the groups in front.
 static dnnl_memory_desc_t weights_of(const bench_job *job)
 {
     const int *const w = job->weight->dims, group = job->conv.group;
@@ -187,7 +187,7 @@ static dnnl_memory_desc_t weights_of(const bench_job *job)
     return group == 1 ? plain_of(4, whole) : plain_of(5, grouped);
 }
 
-/** A convolution, also a transposed one: its tensors, and the positions of its windows. */
+// A convolution, also a transposed one: its tensors, and the positions of its windows.
 typedef struct convolution {
     argument *src, *weight, *bias, *dst;
     dnnl_dims_t strides, begin, end;
@@ -224,7 +224,7 @@ static dnnl_status_t describe_conv(bench_dnnl *d, const bench_job *job)
     return status ? status : describe(d, &desc);
 }
 
-/** Weights [IC, OC, KH, KW]; oneDNN swaps the first two axes. */
+// Weights [IC, OC, KH, KW]; oneDNN swaps the first two axes.
 static dnnl_memory_desc_t transposed_weights_of(const bench_job *job)
 {
     const int *const w = job->weight->dims;
@@ -317,7 +317,7 @@ static dnnl_status_t describe_add(bench_dnnl *d, const bench_job *job)
     return status ? status : describe(d, &desc);
 }
 
-/** A copy to memory whose strides are those of the turned axes. */
+// A copy to memory whose strides are those of the turned axes.
 static dnnl_status_t describe_transpose(bench_dnnl *d, const bench_job *job)
 {
     argument *const src = add_tensor(d, DNNL_ARG_FROM, dnnl_query_undef, job->plain_src);
@@ -369,7 +369,7 @@ int bench_dnnl_ways(bench_dnnl_kind kind)
     return kinds[kind].ways;
 }
 
-/* ---- memory ---- */
+// Memory
 
 static dnnl_status_t copy_memory(bench_dnnl *d, const dnnl_memory_desc_t *from_desc,
                                  dnnl_memory_t from, const dnnl_memory_desc_t *to_desc,
@@ -392,7 +392,7 @@ static dnnl_status_t copy_memory(bench_dnnl *d, const dnnl_memory_desc_t *from_d
     return status;
 }
 
-/** Between the plain data at `data` and the argument's memory. */
+// Between the plain data at `data` and the argument's memory.
 static dnnl_status_t copy_plain(bench_dnnl *d, const argument *a, void *data, int to_memory)
 {
     dnnl_memory_t plain;

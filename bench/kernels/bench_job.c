@@ -6,8 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/** Aligned, and in pages, as a context's tensors and scratch memory are, which decides how fast
- * they are read. */
+// Aligned, and in pages, as a context's tensors and scratch memory are, which decides how fast
+// they are read.
 static void *allocate(size_t size)
 {
     enum { ALIGNMENT = 64 };

@@ -16,43 +16,43 @@
 /** The shape for a kernel; kernels define other parameters themselves. 0: not needed. */
 typedef struct bench_shape {
     const char *name;
-    int dims[4]; /* of the source: [n, c, h, w], [rows, inner] */
-    int out;     /* channels of the result, or columns of the second matrix */
-    int size;    /* of a window; its padding keeps the size at stride 1, unless it is `pad` */
+    int dims[4]; // of the source: [n, c, h, w], [rows, inner]
+    int out;     // channels of the result, or columns of the second matrix
+    int size;    // of a window; its padding keeps the size at stride 1, unless it is `pad`
     int stride;
-    int pad;      /* -1: none */
-    int group;    /* of a convolution's channels, 0: 1 */
-    int axes[4];  /* of a transpose */
-    int dims2[4]; /* of a second source, which is broadcast to the first */
-    int func;     /* of unary: tl_unary_func, and its parameters */
+    int pad;      // -1: none
+    int group;    // of a convolution's channels, 0: 1
+    int axes[4];  // of a transpose
+    int dims2[4]; // of a second source, which is broadcast to the first
+    int func;     // of unary: tl_unary_func, and its parameters
     double alpha, beta;
-    tl_dtype from, to; /* for kernels on several types */
+    tl_dtype from, to; // for kernels on several types
 } bench_shape;
 
 enum { BENCH_MAX_TENSORS = 10 };
 
-/* A kernel on a shape, ready to run. */
+/** A kernel on a shape, ready to run. */
 typedef struct bench_job {
     bench_shape shape;
     int threads;
-    double flops; /* of a run; 0: it is limited by memory, and only bytes count */
-    double bytes; /* of a run: read and written */
+    double flops; // of a run; 0: it is limited by memory, and only bytes count
+    double bytes; // of a run: read and written
     tl_tensor *src, *weight, *bias, *dst;
-    tl_tensor *plain_src, *plain_dst; /* for oneDNN: as the operators define them */
+    tl_tensor *plain_src, *plain_dst; // for oneDNN: as the operators define them
     tl_tensor *packed;
     tl_matmul_param matmul;
     tl_conv2d_param conv;
     tl_pool2d_param pool;
     tl_lowbit_param lowbit;
-    int tile; /* Winograd's: the extent of its results */
+    int tile; // Winograd's: the extent of its results
     void *scratch;
     size_t scratch_size;
-    tl_tensor *tensors[BENCH_MAX_TENSORS]; /* all of them, to be freed */
+    tl_tensor *tensors[BENCH_MAX_TENSORS]; // all of them, to be freed
     int n_tensors;
     uint64_t random;
 } bench_job;
 
-/* Primitives of oneDNN for a group. */
+/** Primitives of oneDNN for a group. */
 typedef enum bench_dnnl_kind {
     BENCH_DNNL_NONE,
     BENCH_DNNL_MATMUL,
@@ -90,8 +90,8 @@ typedef enum bench_numbers {
 } bench_numbers;
 
 typedef struct bench_group {
-    const bench_kernel *const *kernels; /* ends with NULL */
-    const bench_shape *shapes;          /* ends with one that has no name */
+    const bench_kernel *const *kernels; // ends with NULL
+    const bench_shape *shapes;          // ends with one that has no name
     bench_dnnl_kind dnnl;
     bench_numbers numbers;
 } bench_group;
@@ -107,7 +107,7 @@ int bench_job_run(bench_job *job, const bench_kernel *kernel, tl_exec exec);
 
 void bench_job_free(bench_job *job);
 
-/* For kernels */
+// For kernels
 
 /** Returns borrowed (until bench_job_free): a tensor of floats, random in lo .. hi; NULL with a
  *  reason. The numbers are the same in each job. */

@@ -10,14 +10,14 @@ static double size_of(const tl_tensor *t)
     return t ? (double)tl_tensor_size(t) : 0;
 }
 
-/** Whether all tensors of the job could be had; sets the bytes. */
+// Whether all tensors of the job could be had; sets the bytes.
 static int is_prepared(bench_job *job, int n_tensors)
 {
     job->bytes = size_of(job->src) + size_of(job->weight) + size_of(job->bias) + size_of(job->dst);
     return job->n_tensors == n_tensors ? 0 : -1;
 }
 
-/* ---- products of matrices ---- */
+// Products of matrices
 
 static tl_tensor *transposed(bench_job *job, const tl_tensor *t)
 {
@@ -25,7 +25,7 @@ static tl_tensor *transposed(bench_job *job, const tl_tensor *t)
     return result && !tl_exec_transpose(NULL, t, result, DIMS(1, 0)) ? result : NULL;
 }
 
-/** Packs the second matrix into `packed`. */
+// Packs the second matrix into `packed`.
 static int prepare_product(bench_job *job, int trans1, int trans2)
 {
     const int m = job->shape.dims[0], k = job->shape.dims[1], n = job->shape.out;
@@ -116,7 +116,7 @@ const bench_kernel bench_matmul_pairs = {"matmul, bfloat16", prepare_matmul_pair
 const bench_kernel bench_matmul_packed = {"matmul, 2nd packed", prepare_matmul_packed,
                                           run_matmul_packed, NULL};
 
-/* ---- convolutions ---- */
+// Convolutions
 
 static int prepare_conv2d(bench_job *job)
 {
@@ -150,7 +150,7 @@ static tl_tensor *blocked_like(bench_job *job, const tl_tensor *t)
                        DIMS(t->dims[0], tl_blocks(t->dims[1]), t->dims[2], t->dims[3], TL_BLOCK));
 }
 
-/** 16 channels of a source in blocks are read together; few channels are left in planes. */
+// 16 channels of a source in blocks are read together; few channels are left in planes.
 static int lanes_of(const bench_job *job)
 {
     return job->shape.dims[1] < TL_BLOCK ? 1 : TL_BLOCK;
@@ -192,7 +192,7 @@ static int finish_blocked(bench_job *job)
 const bench_kernel bench_blocked_conv2d = {"blocked_conv2d", prepare_blocked_conv2d,
                                            run_blocked_conv2d, finish_blocked};
 
-/** Makes source and result of a prepared job blocked; returns 0 or -1. */
+// Makes source and result of a prepared job blocked; returns 0 or -1.
 static int use_blocks(bench_job *job)
 {
     job->plain_src = job->src;
@@ -202,7 +202,7 @@ static int use_blocks(bench_job *job)
     return job->src && job->dst ? tl_exec_to_blocked(NULL, job->plain_src, job->src) : -1;
 }
 
-/** Of bfloat16; an odd number of channels becomes one more. */
+// Of bfloat16; an odd number of channels becomes one more.
 static int prepare_blocked_conv2d_pairs(bench_job *job)
 {
     job->shape.dims[1] += job->shape.dims[1] % 2;
@@ -224,7 +224,7 @@ static int prepare_blocked_conv2d_pairs(bench_job *job)
 const bench_kernel bench_blocked_conv2d_pairs = {
     "blocked_conv2d, bfloat16", prepare_blocked_conv2d_pairs, run_blocked_conv2d, finish_blocked};
 
-/** Of a transposed convolution, by its own kernel. */
+// Of a transposed convolution, by its own kernel.
 static int prepare_deconv2d(bench_job *job)
 {
     const bench_shape *const s = &job->shape;
@@ -292,7 +292,7 @@ static int run_blocked_depthwise(const tl_exec *exec, bench_job *job)
 const bench_kernel bench_blocked_depthwise = {"blocked_depthwise", prepare_blocked_depthwise,
                                               run_blocked_depthwise, finish_blocked};
 
-/* By Winograd's algorithm, with tiles of m x m results. */
+// By Winograd's algorithm, with tiles of m x m results.
 static int prepare_winograd(bench_job *job, int m)
 {
     const bench_shape *const s = &job->shape;
@@ -337,7 +337,7 @@ const bench_kernel bench_winograd4 = {"winograd 4x4", prepare_winograd4, run_win
 const bench_kernel bench_winograd6 = {"winograd 6x6", prepare_winograd6, run_winograd,
                                       finish_blocked};
 
-/* ---- pooling ---- */
+// Pooling
 
 static int prepare_pool2d(bench_job *job)
 {
@@ -386,7 +386,7 @@ const bench_kernel bench_blocked_maxpool2d = {"blocked_maxpool2d", prepare_block
 const bench_kernel bench_blocked_avgpool2d = {"blocked_avgpool2d", prepare_blocked_pool2d,
                                               run_blocked_avgpool2d, finish_blocked};
 
-/* ---- along the last axis ---- */
+// Along the last axis
 
 static int prepare_lines(bench_job *job)
 {
@@ -418,12 +418,12 @@ static int run_layernorm(const tl_exec *exec, bench_job *job)
 
 const bench_kernel bench_layernorm = {"layernorm", prepare_layernorm, run_layernorm, NULL};
 
-/* ---- attention ---- */
+// Attention
 
-/** With as many queries as keys, as products of matrices give them. */
+// With as many queries as keys, as products of matrices give them.
 static const tl_attention_param attention_param = {2, 2, 2, 2, 0.125, 0};
 
-/** Tensors [1, rows, heads, length]; the keys are the weight, the values the bias. */
+// Tensors [1, rows, heads, length]; the keys are the weight, the values the bias.
 static int prepare_attention(bench_job *job)
 {
     const int *const d = job->shape.dims;
@@ -447,7 +447,7 @@ static int run_attention(const tl_exec *exec, bench_job *job)
 
 const bench_kernel bench_attention = {"attention", prepare_attention, run_attention, NULL};
 
-/* ---- element by element ---- */
+// Element by element
 
 static int prepare_unary(bench_job *job)
 {
@@ -464,7 +464,7 @@ static int run_unary(const tl_exec *exec, bench_job *job)
 
 const bench_kernel bench_unary = {"unary", prepare_unary, run_unary, NULL};
 
-/** Two sources, the second of `dims2`. */
+// Two sources, the second of `dims2`.
 static int prepare_two(bench_job *job, int ndim, const int *dims2)
 {
     job->src = bench_random(job, ndim, job->shape.dims, -1, 1);
@@ -497,8 +497,8 @@ static int run_mul(const tl_exec *exec, bench_job *job)
 
 const bench_kernel bench_mul = {"binary mul", prepare_mul, run_mul, NULL};
 
-/* ---- several steps on the same elements: hard swish as exporters write it, scaled, on a residual
- * ---- */
+// Several steps on the same elements: hard swish as exporters write it, scaled, on a residual
+// ----
 
 enum { STEPS = 6 };
 static const tl_chain_step chain_steps[STEPS] = {
@@ -510,7 +510,7 @@ static const tl_chain_step chain_steps[STEPS] = {
     {.func = TL_UNARY_FUNC_INVALID, .op = TL_BINARY_ADD, .src1 = 6, .src2 = 0},
 };
 
-/** Each step's result lies in dst, over the one before, as a memory plan has it. */
+// Each step's result lies in dst, over the one before, as a memory plan has it.
 static int run_steps(const tl_exec *exec, bench_job *job)
 {
     const tl_tensor *const operands[] = {job->src, job->weight, job->dst};
@@ -536,7 +536,7 @@ static int run_chain(const tl_exec *exec, bench_job *job)
 
 const bench_kernel bench_chain = {"chain", prepare_mul, run_chain, NULL};
 
-/* ---- moves ---- */
+// Moves
 
 static int prepare_transpose(bench_job *job)
 {

@@ -5,7 +5,7 @@
 
 #define COUNT(array) ((int)(sizeof(array) / sizeof((array)[0])))
 
-/* ---- products of matrices: [m, k] x [k, n] ---- */
+// Products of matrices: [m, k] x [k, n]
 
 #define GEMM(m, n, k)                                              \
     {                                                              \
@@ -23,14 +23,14 @@ static const bench_kernel *const gemm_kernels[] = {&bench_matmul,        &bench_
                                                    &bench_matmul_trans2, &bench_matmul_trans,
                                                    &bench_matmul_packed, NULL};
 
-/* ---- convolutions of square images: channels, extent, result's channels, window, stride ---- */
+// Convolutions of square images: channels, extent, result's channels, window, stride
 
 #define CONV(c, hw, out_, k, s)                                                             \
     {                                                                                       \
         .name = "conv " #k "x" #k "/" #s " " #c "->" #out_ " " #hw, .dims = {1, c, hw, hw}, \
         .out = out_, .size = k, .stride = s                                                 \
     }
-/** 1x1 convolutions of ResNet-50. */
+// 1x1 convolutions of ResNet-50.
 #define RESNET50_1X1                                                                    \
     CONV(64, 56, 64, 1, 1), CONV(64, 56, 256, 1, 1), CONV(256, 56, 64, 1, 1),           \
         CONV(256, 56, 512, 1, 2), CONV(512, 28, 128, 1, 1), CONV(128, 28, 512, 1, 1),   \
@@ -114,7 +114,7 @@ static const bench_shape grouped_shapes[] = {
 };
 static const bench_kernel *const grouped_kernels[] = {&bench_conv2d, &bench_blocked_conv2d, NULL};
 
-/* ---- transposed convolutions: padding -1: none ---- */
+// Transposed convolutions: padding -1: none
 
 #define DECONV(c, hw, out_, k, s, p)                                                          \
     {                                                                                         \
@@ -129,7 +129,7 @@ static const bench_shape deconv_shapes[] = {
 static const bench_kernel *const deconv_kernels[] = {&bench_deconv2d, &bench_blocked_deconv2d,
                                                      NULL};
 
-/* ---- pooling ---- */
+// Pooling
 
 #define POOL(c, hw, k, s, p)                                                                \
     {                                                                                       \
@@ -152,7 +152,7 @@ static const bench_shape avgpool_shapes[] = {
 static const bench_kernel *const avgpool_kernels[] = {&bench_avgpool2d, &bench_blocked_avgpool2d,
                                                       NULL};
 
-/* ---- along the last axis: [rows, length] ---- */
+// Along the last axis: [rows, length]
 
 #define LINES(what, rows, len)                                 \
     {                                                          \
@@ -170,7 +170,7 @@ static const bench_shape layernorm_shapes[] = {
 };
 static const bench_kernel *const layernorm_kernels[] = {&bench_layernorm, NULL};
 
-/* ---- attention: [1, queries, heads, length], with as many keys ---- */
+// Attention: [1, queries, heads, length], with as many keys
 
 #define ATTENTION(rows, heads, len)                                                     \
     {                                                                                   \
@@ -184,7 +184,7 @@ static const bench_shape attention_shapes[] = {
 };
 static const bench_kernel *const attention_kernels[] = {&bench_attention, NULL};
 
-/* ---- element by element ---- */
+// Element by element
 
 #define UNARY(func_, len, ...)                                                        \
     {                                                                                 \
@@ -230,7 +230,7 @@ static const bench_shape chain_shapes[] = {
 };
 static const bench_kernel *const chain_kernels[] = {&bench_steps, &bench_chain, NULL};
 
-/* ---- moves ---- */
+// Moves
 
 static const bench_shape transpose_shapes[] = {
     {.name = "nchw->nhwc 64 56", .dims = {1, 64, 56, 56}, .axes = {0, 2, 3, 1}},
@@ -247,7 +247,7 @@ static const bench_shape blocked_shapes[] = {
 };
 static const bench_kernel *const blocked_kernels[] = {&bench_to_blocked, &bench_from_blocked, NULL};
 
-/* ---- other types than floats ---- */
+// Other types than floats
 
 #define SMALL(kernel, from_, to_, len)                                                      \
     {                                                                                       \
@@ -305,7 +305,7 @@ static const bench_kernel *const quantized_add_kernels[] = {&bench_quantized_add
 static const bench_kernel *const quantized_mul_kernels[] = {&bench_quantized_mul, NULL};
 static const bench_kernel *const quantized_lookup_kernels[] = {&bench_quantized_lookup, NULL};
 
-/** A few of the convolutions above. */
+// A few of the convolutions above.
 static const bench_shape quantized_conv_shapes[] = {
     RESNET50_1X1,
     CONV(64, 56, 64, 3, 1),

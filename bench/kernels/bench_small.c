@@ -12,7 +12,7 @@ static double size_of(const tl_tensor *t)
     return t ? (double)tl_tensor_size(t) : 0;
 }
 
-/** src and dst of the shape's types, and the floats that dst is compared as. */
+// src and dst of the shape's types, and the floats that dst is compared as.
 static int prepare_types(bench_job *job)
 {
     const bench_shape *const s = &job->shape;
@@ -28,7 +28,7 @@ static int finish_types(bench_job *job)
     return tl_exec_convert(NULL, job->dst, job->plain_dst);
 }
 
-/** The same with one scale, and one zero of the integer type. */
+// The same with one scale, and one zero of the integer type.
 static int prepare_scaled(bench_job *job, tl_dtype number, tl_dtype integer)
 {
     if (prepare_types(job) < 0)
@@ -90,9 +90,9 @@ static int run_cast(const tl_exec *exec, bench_job *job)
 
 const bench_kernel bench_cast = {"cast", prepare_types, run_cast, finish_types};
 
-/* ---- windows over 8-bit channels in blocks ---- */
+// Windows over 8-bit channels in blocks
 
-/** src and dst in blocks, and dst as floats. */
+// src and dst in blocks, and dst as floats.
 static int prepare_windows(bench_job *job)
 {
     const bench_shape *const s = &job->shape;
@@ -161,7 +161,7 @@ static int run_quantized_avgpool(const tl_exec *exec, bench_job *job)
 const bench_kernel bench_quantized_avgpool = {"quantized_avgpool", prepare_windows,
                                               run_quantized_avgpool, finish_types};
 
-/* ---- element by element ---- */
+// Element by element
 
 static int prepare_bytes(bench_job *job, int ndim, const int *dims, int second_ndim,
                          const int *second_dims)
@@ -218,7 +218,7 @@ static int run_quantized_lookup(const tl_exec *exec, bench_job *job)
 const bench_kernel bench_quantized_lookup = {"quantized_lookup", prepare_quantized_lookup,
                                              run_quantized_lookup, finish_types};
 
-/* ---- operations on two tensors of any type ---- */
+// Operations on two tensors of any type
 
 static int prepare_two_types(bench_job *job, tl_dtype result)
 {

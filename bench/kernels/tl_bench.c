@@ -21,7 +21,7 @@ typedef struct options {
     const char *const *filters; // a line must contain one of them; NULL ends
 } options;
 
-/* An instruction set and its measured peak. */
+// An instruction set and its measured peak.
 typedef struct isa_peak {
     tl_exec exec;
     double flops;
@@ -59,23 +59,23 @@ static double now(void)
     return (double)tl_clock() * 1e-9;
 }
 
-/* ---- measuring: the shortest of many runs, in seconds; 0 after a failure ---- */
+// Measuring: the shortest of many runs, in seconds; 0 after a failure
 
 typedef int (*run_func)(void *arg);
 
 static double shortest(run_func run, void *arg, double seconds)
 {
-    double least = 0;
+    double min = 0;
     const double begin = now();
     for (int i = 0; i < 3 || now() - begin < seconds; i++) {
         const double start = now();
         if (run(arg))
             return 0;
         const double time = now() - start;
-        if (i == 0 || time < least)
-            least = time;
+        if (i == 0 || time < min)
+            min = time;
     }
-    return least;
+    return min;
 }
 
 typedef struct kernel_run {
@@ -95,21 +95,21 @@ static int run_dnnl(void *arg)
     return bench_dnnl_run(arg);
 }
 
-/** The time of its fastest variant; 0: none. */
+// The time of its fastest variant; 0: none.
 static double time_dnnl(const bench *b, bench_dnnl_kind kind, const bench_job *job)
 {
-    double least = 0;
+    double min = 0;
     for (int way = 0; way < bench_dnnl_ways(kind); way++) {
         bench_dnnl *const d = bench_dnnl_create(kind, way, job);
         const double time = d ? shortest(run_dnnl, d, b->opt.seconds) : 0;
-        if (time > 0 && (least == 0 || time < least))
-            least = time;
+        if (time > 0 && (min == 0 || time < min))
+            min = time;
         bench_dnnl_free(d);
     }
-    return least;
+    return min;
 }
 
-/* ---- the table ---- */
+// The table
 
 static const char *const units[BENCH_NUMBERS_SIZE] = {"GFLOP/s", "GOP/s", "GFLOP/s"};
 
@@ -147,53 +147,53 @@ static void print_row(const bench *b, const bench_kernel *kernel, bench_job *job
     printf("\n");
 }
 
-/* ---- comparing ---- */
+// Comparing
 
-/** Fewer groups of channels, and fewer channels in each. */
-static void shrink_groups(bench_shape *s, int most)
+// Fewer groups of channels, and fewer channels in each.
+static void shrink_groups(bench_shape *s, int max)
 {
-    enum { MOST_CHANNELS = 13 };
+    enum { MAX_CHANNELS = 13 };
     const int in = s->dims[1] / s->group, out = s->out / s->group;
-    const int src = in < MOST_CHANNELS ? in : MOST_CHANNELS;
-    const int dst = out < MOST_CHANNELS ? out : MOST_CHANNELS;
-    const int fit = most / (src < dst ? dst : src);
+    const int src = in < MAX_CHANNELS ? in : MAX_CHANNELS;
+    const int dst = out < MAX_CHANNELS ? out : MAX_CHANNELS;
+    const int fit = max / (src < dst ? dst : src);
     s->group = s->group < fit ? s->group : fit;
     s->dims[1] = s->group * src;
     s->out = s->group * dst;
 }
 
-/** The shape with extents that a check is quick on, and no multiples of a vector. */
+// The shape with extents that a check is quick on, and no multiples of a vector.
 static bench_shape shrink(const bench_shape *shape)
 {
-    enum { MOST = 37, MOST_PIXELS = 19 };
+    enum { MAX = 37, MAX_PIXELS = 19 };
     bench_shape s = *shape;
     if (s.group > 1)
-        shrink_groups(&s, MOST);
+        shrink_groups(&s, MAX);
     for (int i = 0; i < 4; i++) {
-        s.dims[i] = s.dims[i] < MOST ? s.dims[i] : MOST;
-        s.dims2[i] = s.dims2[i] < MOST ? s.dims2[i] : MOST;
+        s.dims[i] = s.dims[i] < MAX ? s.dims[i] : MAX;
+        s.dims2[i] = s.dims2[i] < MAX ? s.dims2[i] : MAX;
     }
     for (int i = 2; i < 4 && s.size; i++)
-        s.dims[i] = s.dims[i] < MOST_PIXELS ? s.dims[i] : MOST_PIXELS;
-    s.out = s.out < MOST ? s.out : MOST;
+        s.dims[i] = s.dims[i] < MAX_PIXELS ? s.dims[i] : MAX_PIXELS;
+    s.out = s.out < MAX ? s.out : MAX;
     return s;
 }
 
-/** The largest difference, as a part of the largest number; NaN where one is not a number. */
+// The largest difference, as a part of the largest number; NaN where one is not a number.
 static double difference(const tl_tensor *got, const tl_tensor *want)
 {
     const float *const g = got->data, *const w = want->data;
-    double largest = 0, most = 0;
+    double largest = 0, max = 0;
     for (int i = 0; i < want->len; i++) {
         const double d = fabs((double)g[i] - w[i]);
         largest = fmax(largest, fabs((double)w[i]));
-        if (!(d <= most))
-            most = d;
+        if (!(d <= max))
+            max = d;
     }
-    return most > 0 ? most / largest : most;
+    return max > 0 ? max / largest : max;
 }
 
-/** Prints a line of TAP. */
+// Prints a line of TAP.
 static void report(bench *b, const char *shape, const char *kernel, const char *how, double diff)
 {
     const int ok = diff <= 1e-4;
@@ -229,7 +229,7 @@ static void check_dnnl(bench *b, bench_dnnl_kind kind, bench_job *job, tl_tensor
     }
 }
 
-/** The result of the group's first kernel in plain C, which all others must equal. */
+// The result of the group's first kernel in plain C, which all others must equal.
 static int compute_wanted(const bench_group *group, const bench_shape *shape, bench_job *job)
 {
     const bench_kernel *const first = group->kernels[0];
@@ -239,7 +239,7 @@ static int compute_wanted(const bench_group *group, const bench_shape *shape, be
     return first->finish ? first->finish(job) : 0;
 }
 
-/* ---- all rows ---- */
+// All rows
 
 static int is_wanted(const bench *b, const char *shape, const char *kernel)
 {
@@ -251,7 +251,7 @@ static int is_wanted(const bench *b, const char *shape, const char *kernel)
     return 0;
 }
 
-/** One kernel on one shape. `wanted` NULL: measures. */
+// One kernel on one shape. `wanted` NULL: measures.
 static int do_row(bench *b, const bench_group *group, const bench_kernel *kernel,
                   const bench_shape *shape, tl_tensor *wanted)
 {
@@ -301,14 +301,14 @@ static int do_all(bench *b)
     return b->n_rows ? 0 : fail("no line contains such a text");
 }
 
-/* ---- beginning ---- */
+// Beginning
 
-enum { MOST_SETS = 9 };
+enum { MAX_SETS = 9 };
 
-/** Sets with kernels, and their peak rates; TL_ISA_SIZE ends. */
+// Sets with kernels, and their peak rates; TL_ISA_SIZE ends.
 static const struct numbers_sets {
     double (*peak)(const tl_exec *exec);
-    tl_isa sets[MOST_SETS];
+    tl_isa sets[MAX_SETS];
 } numbers_sets[BENCH_NUMBERS_SIZE] = {
     {tl_peak_flops, {TL_ISA_C, TL_ISA_AVX2, TL_ISA_AVX512, TL_ISA_NEON, TL_ISA_SIZE}},
     {tl_peak_byte_ops,
@@ -317,7 +317,7 @@ static const struct numbers_sets {
     {tl_peak_bfloat16_flops, {TL_ISA_C, TL_ISA_AVX512BF16, TL_ISA_SIZE}},
 };
 
-/** Those that this CPU supports; or only the requested one. */
+// Those that this CPU supports; or only the requested one.
 static void find_levels(bench *b, bench_numbers numbers)
 {
     const tl_isa only[] = {b->opt.only, TL_ISA_SIZE};
@@ -352,7 +352,7 @@ static const struct option longs[] = {
     {"help", no_argument, NULL, 'h'},          {NULL, 0, NULL, 0},
 };
 
-/** The number that `text` is, or NaN. */
+// The number that `text` is, or NaN.
 static double number_of(const char *text)
 {
     char *end;
@@ -360,7 +360,7 @@ static double number_of(const char *text)
     return end == text || *end || number < 0 || number > 1000 ? NAN : number;
 }
 
-/** 0; -1: wrong usage; 1: help was requested. */
+// 0; -1: wrong usage; 1: help was requested.
 static int read_option(options *opt, int c)
 {
     const double number = c == 't' || c == 's' ? number_of(optarg) : 0;

@@ -20,7 +20,7 @@
 
 #include "lightnet/ln_session.h"
 
-enum { MOST_SIZES = 8, MOST_DIMS = 16, N_SESSIONS = 4, N_RANDOM = 2000, N_SETTLED = 100 };
+enum { MAX_SIZES = 8, MAX_DIMS = 16, N_SESSIONS = 4, N_RANDOM = 2000, N_SETTLED = 100 };
 
 static void fail(const char *reason)
 {
@@ -28,7 +28,7 @@ static void fail(const char *reason)
     exit(1);
 }
 
-static double read_clock(clockid_t id) /* ms */
+static double read_clock(clockid_t id) // ms
 {
     struct timespec t;
     clock_gettime(id, &t);
@@ -40,7 +40,7 @@ static double now(void)
     return read_clock(CLOCK_MONOTONIC);
 }
 
-static double resident(void) /* MB */
+static double resident(void) // MB
 {
     unsigned long pages = 0;
     FILE *fp = fopen("/proc/self/statm", "r");
@@ -56,7 +56,7 @@ static unsigned draw(unsigned *state, unsigned n)
     return (*state >> 16) % n;
 }
 
-/* ---- sizes ---- */
+// Sizes
 
 typedef struct size {
     const char *name;
@@ -64,7 +64,7 @@ typedef struct size {
 } size;
 
 typedef struct sizes {
-    size at[MOST_SIZES];
+    size at[MAX_SIZES];
     int n;
 } sizes;
 
@@ -72,7 +72,7 @@ typedef struct sizes {
 static void parse_size(sizes *s, char *text)
 {
     char *value = strchr(text, '='), *end;
-    if (!value || s->n == MOST_SIZES)
+    if (!value || s->n == MAX_SIZES)
         fail("expected SIZE=N or SIZE=FROM..TO");
     *value++ = '\0';
     size *it = &s->at[s->n++];
@@ -100,7 +100,7 @@ static const size *range_of(const sizes *s)
     return NULL;
 }
 
-/* ---- inputs ---- */
+// Inputs
 
 static void fill(tl_dtype dtype, void *data, size_t n)
 {
@@ -124,9 +124,9 @@ static void set_inputs(ln_session *session, const ln_model *model, const sizes *
 {
     for (int i = 0; i < ln_model_num_inputs(model); i++) {
         const tl_tensor *info = ln_model_input_info(model, i);
-        int dims[MOST_DIMS];
+        int dims[MAX_DIMS];
         size_t n = 1;
-        for (int d = 0; d < info->ndim && d < MOST_DIMS; d++) {
+        for (int d = 0; d < info->ndim && d < MAX_DIMS; d++) {
             const size *given = find_size(s, ln_model_input_dim_name(model, i, d));
             dims[d] = info->dims[d] >= 0 ? info->dims[d] : !given ? 1 : given->from;
             dims[d] = given && given == at ? value : dims[d];
@@ -143,7 +143,7 @@ static void set_inputs(ln_session *session, const ln_model *model, const sizes *
     }
 }
 
-/* ---- models ---- */
+// Models
 
 static ln_model *open_model(const char *file, const char *n_threads)
 {
@@ -173,14 +173,14 @@ static double run(ln_session *session)
     return now() - start;
 }
 
-/* ---- rows ---- */
+// Rows
 
 typedef struct worker {
     pthread_t thread;
     ln_model *model;
     const sizes *s;
     pthread_barrier_t *ready, *go;
-    double seconds; /* how long it runs; 0: once */
+    double seconds; // how long it runs; 0: once
     int runs;
 } worker;
 
@@ -201,11 +201,11 @@ static void *work(void *data)
     return NULL;
 }
 
-/* Measurements of `n` sessions in threads of their own. */
+// Measurements of `n` sessions in threads of their own.
 typedef struct figures {
-    double resident;        /* MB, after a run of each */
-    double runs_per_second; /* of all */
-    double cpu;             /* ms of CPU time per run */
+    double resident;        // MB, after a run of each
+    double runs_per_second; // of all
+    double cpu;             // ms of CPU time per run
 } figures;
 
 static figures measure(ln_model *model, const sizes *s, int n, double seconds)
@@ -289,14 +289,14 @@ static int by_value(const void *a, const void *b)
 // The time by which the first run with each size exceeds the best of the next three.
 static void show_first(const char *file, const sizes *s)
 {
-    enum { MOST = 64 };
+    enum { MAX = 64 };
     const size *range = range_of(s);
     ln_model *model = open_model(file, NULL);
     ln_session *session = create(model);
-    double more[MOST], worst = 0;
-    const int step = (range->to - range->from) / MOST + 1;
+    double more[MAX], worst = 0;
+    const int step = (range->to - range->from) / MAX + 1;
     int n = 0;
-    for (int value = range->from; value <= range->to && n < MOST; value += step) {
+    for (int value = range->from; value <= range->to && n < MAX; value += step) {
         set_inputs(session, model, s, range, value);
         const double first = run(session);
         double best = run(session);
@@ -326,7 +326,7 @@ static void show_random(const char *file, const sizes *s)
     ln_model *model = open_model(file, NULL);
     ln_session *session = create(model);
     unsigned state = 1;
-    double settled = 0, most = 0, total = 0;
+    double settled = 0, max = 0, total = 0;
     for (int i = 0; i < N_RANDOM; i++) {
         const int value = range->from + (int)draw(&state, (unsigned)(range->to - range->from) + 1);
         const double start = now();
@@ -335,15 +335,15 @@ static void show_random(const char *file, const sizes *s)
         total += now() - start;
         const double r = resident();
         settled = i < N_SETTLED && r > settled ? r : settled;
-        most = r > most ? r : most;
+        max = r > max ? r : max;
     }
     printf("random: %d runs %.0f ms; resident %.1f MB after %d, at most %.1f MB\n", N_RANDOM, total,
-           settled, N_SETTLED, most);
+           settled, N_SETTLED, max);
     ln_session_free(session);
     ln_model_free(model);
 }
 
-/* ---- the call ---- */
+// The call
 
 static const char one_operator[] =
     "{\"inputs\": [\"x\"], \"outputs\": [\"y\"], \"ops\": ["
@@ -364,7 +364,7 @@ static void call(ln_session *session)
         fail(ln_session_error(session));
 }
 
-/* A thread with a session of its own. */
+// A thread with a session of its own.
 typedef struct caller {
     pthread_t thread;
     pthread_barrier_t *gate;
@@ -372,7 +372,7 @@ typedef struct caller {
     double each; // ms of a call in the last round
 } caller;
 
-enum { N_CALLS = 10000, N_ROUNDS = 100, MOST_CALLERS = 64 };
+enum { N_CALLS = 10000, N_ROUNDS = 100, MAX_CALLERS = 64 };
 
 static void *call_often(void *arg)
 {
@@ -403,7 +403,7 @@ static void show_call(int n)
 {
     ln_model *model;
     pthread_barrier_t gate;
-    caller callers[MOST_CALLERS];
+    caller callers[MAX_CALLERS];
     double best = 1e9;
     if (ln_model_open_memory("one.json", one_operator, strlen(one_operator), NULL, &model))
         fail(ln_model_error(model));
@@ -444,7 +444,7 @@ int main(int argc, char **argv)
     sizes s = {.n = 0};
     if ((argc == 2 || argc == 3) && !strcmp(argv[1], "call")) {
         const long n = argc == 3 ? strtol(argv[2], NULL, 10) : 1;
-        if (n < 1 || n > MOST_CALLERS)
+        if (n < 1 || n > MAX_CALLERS)
             fail("expected 1 to 64 threads");
         return show_call((int)n), 0;
     }

@@ -20,19 +20,19 @@
 #include "lightnet/ln_msg.h"
 #include "lightnet/ln_outfile.h"
 
-/* ---- preprocessed text, with the source location of each line ---- */
+// Preprocessed text, with the source location of each line
 
-/* A location: a line of a file. */
+/** A location: a line of a file. */
 typedef struct ln_il_place {
     const char *file;
     int line;
 } ln_il_place;
 
-/* All zero: empty. */
+/** All zero: empty. */
 typedef struct ln_il_text {
     char *text;
     size_t len, capacity;
-    ln_il_place *lines; /* the location of each line */
+    ln_il_place *lines; // the location of each line
     size_t n_lines, lines_capacity;
 } ln_il_text;
 
@@ -50,15 +50,15 @@ int ln_il_text_begin_line(ln_il_text *t, ln_il_place place);
 
 void ln_il_text_free(ln_il_text *t);
 
-/* ---- the steps of reading ---- */
+// The steps of reading
 
-/* Included files are searched below the folder of the model, then below the folders that the user
+/** Included files are searched below the folder of the model, then below the folders that the user
  * allows. */
 typedef struct ln_il_host {
-    const char *model; /* the model's folder; "": the current one; NULL: the model is not a file */
-    const ln_list *allowed; /* further folders (char *), in order */
-    /* Called regularly, unless NULL. Returns -1, with the reason in the reader's error, to cancel
-     * the reading. */
+    const char *model; // the model's folder; "": the current one; NULL: the model is not a file
+    const ln_list *allowed; // further folders (char *), in order
+    // Called regularly, unless NULL. Returns -1, with the reason in the reader's error, to cancel
+    // the reading.
     int (*check)(void *data);
     void *data;
 } ln_il_host;
@@ -77,10 +77,10 @@ int ln_il_preprocess(const char *name, const void *bytes, size_t size, const ln_
 
 void ln_il_names_free(ln_list *names);
 
-/* A model. All zero: none. */
+/** A model. All zero: none. */
 typedef struct ln_il_model {
     json_t *tree;
-    ln_hash *places; /* operators, bodies, and values of keys at the top -> "FILE:LINE" */
+    ln_hash *places; // operators, bodies, and values of keys at the top -> "FILE:LINE"
 } ln_il_model;
 
 /** Reads preprocessed text; `name` is the model's name in messages. -1 with a reason, which names
@@ -91,7 +91,7 @@ int ln_il_parse(ln_il_model *m, const char *name, const ln_il_text *text, const 
 /** Frees the content; ignores an all-zero model. */
 void ln_il_model_free(ln_il_model *m);
 
-/* ---- reading and writing ---- */
+// Reading and writing
 
 /** Whether the name ends in .net or .il, like that of an IL file. */
 int ln_il_is_named(const char *name);
@@ -126,14 +126,14 @@ const char *ln_il_place_of(const void *model, const char *body, const char *key,
  * `print`: the file is unchanged. */
 int ln_il_write(ln_outfile_func print, const void *arg, const char *file, ln_error *err);
 
-/* ---- values ---- */
+// Values
 
-/* The arithmetic of ${eval EXPR} in IL.
- *
- *     char value[LN_IL_VALUE_SIZE];
- *     ln_il_eval("2 ** 10 / 4", 11, value, &reason); // "256" */
+// The arithmetic of ${eval EXPR} in IL.
+//
+// char value[LN_IL_VALUE_SIZE];
+// ln_il_eval("2 ** 10 / 4", 11, value, &reason); // "256"
 
-/* Size of a buffer for a value as text, with its NUL. */
+/** Size of a buffer for a value as text, with its NUL. */
 enum { LN_IL_VALUE_SIZE = 32 };
 
 /** Evaluates `len` bytes of text: decimal and hexadecimal numbers, and from the lowest to the

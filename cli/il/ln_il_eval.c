@@ -11,23 +11,23 @@
 
 #include "base/ln_number.h"
 
-/* Parentheses, signs and so on within each other. */
+// Parentheses, signs and so on within each other.
 enum { MAX_DEPTH = 100 };
 
-/* The first double beyond all of int64_t. */
+// The first double beyond all of int64_t.
 #define INT_LIMIT 9223372036854775808.0
 
 typedef struct number {
     int is_int;
     int64_t i;
-    double d; /* unless is_int */
+    double d; // unless is_int
 } number;
 
-/* After a failure, nothing more is read, and values are meaningless. */
+// After a failure, nothing more is read, and values are meaningless.
 typedef struct evaluator {
     const char *at, *end;
     int depth;
-    int skipped; /* > 0: in the branch of a ?: that is not taken; its value is ignored */
+    int skipped; // > 0: in the branch of a ?: that is not taken; its value is ignored
     int failed;
     ln_error *err;
 } evaluator;
@@ -47,7 +47,7 @@ LN_PRINTF(2, 3) static number fail(evaluator *e, const char *fmt, ...)
     return zero;
 }
 
-/* Numbers */
+// Numbers
 
 static number integer(int64_t i)
 {
@@ -88,7 +88,7 @@ static int compare(number a, number b)
     return (as_double(a) > as_double(b)) - (as_double(a) < as_double(b));
 }
 
-/* Operations on two numbers */
+// Operations on two numbers
 
 static number add(evaluator *e, number a, number b)
 {
@@ -160,15 +160,15 @@ static number power(evaluator *e, number a, number b)
     return real(e, pow(as_double(a), as_double(b)), "a power");
 }
 
-/* Which orders of two numbers a comparison holds for. */
+// Which orders of two numbers a comparison holds for.
 enum { LESS = 1, EQUAL = 2, GREATER = 4 };
 
-/* Operators that are read from the left, by how tightly they bind; of one level the longer ones
- * first. */
+// Operators that are read from the left, by how tightly they bind; of one level the longer ones
+// first.
 static const struct {
     const char *text;
     int level;
-    int orders; /* of comparisons */
+    int orders; // of comparisons
     number (*compute)(evaluator *e, number a, number b);
 } binaries[] = {
     {"==", 0, EQUAL, NULL},
@@ -186,7 +186,7 @@ static const struct {
 
 enum { N_BINARIES = sizeof(binaries) / sizeof(binaries[0]), TIGHTEST = 3 };
 
-/* Functions */
+// Functions
 
 static number truncated(evaluator *e, number x, double (*round)(double), const char *what)
 {
@@ -233,7 +233,7 @@ static number call_max(evaluator *e, number a, number b)
     return compare(b, a) > 0 ? b : a;
 }
 
-/* Of those with several arguments, the result and the next argument are the next two. */
+// Of those with several arguments, the result and the next argument are the next two.
 static const struct {
     const char *name;
     int several;
@@ -245,7 +245,7 @@ static const struct {
 
 enum { N_FUNCTIONS = sizeof(functions) / sizeof(functions[0]) };
 
-/* Reading */
+// Reading
 
 static void skip_blanks(evaluator *e)
 {
@@ -470,7 +470,7 @@ int ln_il_eval(const char *text, size_t len, char *value, ln_error *err)
     return 0;
 }
 
-/* ---- of a text ---- */
+// Of a text
 
 static int is_eval(const char *at, const char *end)
 {

@@ -8,21 +8,21 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Parentheses, signs and so on within each other. */
+// Parentheses, signs and so on within each other.
 enum { MAX_DEPTH = 200 };
 
-/* An intmax_t, or a uintmax_t with the same bits. */
+// An intmax_t, or a uintmax_t with the same bits.
 typedef struct value {
     uintmax_t bits;
     int is_unsigned;
 } value;
 
-/* After a failure, nothing more is read, and values are meaningless. */
+// After a failure, nothing more is read, and values are meaningless.
 typedef struct evaluator {
     const ln_il_token *at, *end;
     ln_il_place place;
     int depth;
-    int skipped; /* > 0: the value is ignored, and may divide by 0 */
+    int skipped; // > 0: the value is ignored, and may divide by 0
     int failed;
     ln_error *err;
 } evaluator;
@@ -48,7 +48,7 @@ static value truth(int is_true)
     return (value){.bits = is_true != 0};
 }
 
-/* ---- operations ---- */
+// Operations
 
 static int is_negative(value x)
 {
@@ -107,7 +107,7 @@ enum {
     REST
 };
 
-/* Operators by how tightly they bind. */
+// Operators by how tightly they bind.
 static const struct {
     const char *text;
     int level;
@@ -169,7 +169,7 @@ static value compute(evaluator *e, int operation, value a, value b)
     }
 }
 
-/* ---- reading ---- */
+// Reading
 
 static int is_next(const evaluator *e, const char *text)
 {

@@ -12,10 +12,10 @@
 #include "base/ln_error_memory.h"
 #include "lightnet/ln_util.h"
 
-/* Files within each other, files in all, and bytes of one. */
+// Files within each other, files in all, and bytes of one.
 enum { MAX_DEPTH = 64, MAX_FILES = 10000, MAX_SIZE = 64 << 20 };
 
-/* Identifies the file under any name. */
+// Identifies the file under any name.
 typedef struct identity {
     dev_t device;
     ino_t number;
@@ -26,7 +26,7 @@ static int is_same(const identity *a, const identity *b)
     return a->device == b->device && a->number == b->number;
 }
 
-/* ---- names ---- */
+// Names
 
 // Returns new (ln_free): `len` bytes of `a`, then `b`; NULL: no memory.
 static char *join(const char *a, size_t len, const char *b)
@@ -72,7 +72,7 @@ static char *full_name(const ln_il_includer *in, const char *path, const identit
     return name;
 }
 
-/* ---- opening ---- */
+// Opening
 
 // Beside the file that includes it, else from the folders themselves. Sets *found, which is new
 // (ln_free), to the name beneath them.
@@ -111,7 +111,7 @@ static int check_bounds(const ln_il_includer *in, ln_il_place place, ln_error *e
     return 0;
 }
 
-/* ---- reading ---- */
+// Reading
 
 // Closes the descriptor.
 static char *read_text(int fd, const char *path, size_t *len, ln_error *reason)

@@ -11,10 +11,10 @@
 #include "base/ln_outtext.h"
 #include "il/ln_il.h"
 
-/* The format's version, if the model does not specify it. */
+// The format's version, if the model does not specify it.
 enum { VERSION = 1 };
 
-/* Every function returns 0, or -1: no memory. */
+// Every function returns 0, or -1: no memory.
 
 static int put_string(FILE *fp, const char *str)
 {
@@ -127,7 +127,7 @@ static int put_key(FILE *fp, const char *key, const json_t *value)
     return rc;
 }
 
-/* The keys of a program before its operators, in this order, then unknown ones. */
+// The keys of a program before its operators, in this order, then unknown ones.
 static const char *const known[] = {"arch", "mem_sizes", "threads", "fixed", "inputs", "outputs"};
 
 static int is_in_order(const char *key)

@@ -9,37 +9,37 @@
 #include "base/ln_hash_bytes.h"
 #include "lightnet/ln_util.h"
 
-/* Parameters of a macro; calls within arguments of calls, each of which takes some of the stack;
- * tokens that replacing may move, and bytes of tokens that it may make, both in all. */
+// Parameters of a macro; calls within arguments of calls, each of which takes some of the stack;
+// tokens that replacing may move, and bytes of tokens that it may make, both in all.
 enum { MAX_PARAMS = 127, MAX_DEPTH = 64, MAX_STEPS = 1 << 24, MAX_TEXTS = 64 << 20 };
 
-/* Flags of tokens of a replacement, besides those of ln_il_pre.h. */
+// Flags of tokens of a replacement, besides those of ln_il_pre.h.
 enum {
-    STRINGIZED = 8, /* # precedes it */
-    PASTED = 16,    /* ## follows it */
+    STRINGIZED = 8, // # precedes it
+    PASTED = 16,    // ## follows it
 };
 
 enum { NO_PARAM = 255 };
 
 typedef struct macro {
     ln_il_token name;
-    int is_function, is_variadic; /* the last parameter of a variadic one is __VA_ARGS__ */
+    int is_function, is_variadic; // the last parameter of a variadic one is __VA_ARGS__
     size_t n_params;
     ln_il_token *params;
     ln_il_tokens body;
-    unsigned char *param_of; /* of each token of the body, or NO_PARAM */
-    int active;              /* it is being replaced */
-    const char *rejected;    /* why it may not be used */
+    unsigned char *param_of; // of each token of the body, or NO_PARAM
+    int active;              // it is being replaced
+    const char *rejected;    // why it may not be used
     int (*make)(ln_il_macros *m, ln_il_token *t);
 } macro;
 
-/* Tokens to read before those below them. */
+// Tokens to read before those below them.
 typedef struct replacement {
     struct replacement *below;
     const ln_il_token *at, *end;
     ln_il_tokens owned;
-    int is_blank_behind; /* a blank preceded an empty expansion at its end */
-    macro *of; /* NULL: an argument or a directive, which is read up to its end and no further */
+    int is_blank_behind; // a blank preceded an empty expansion at its end
+    macro *of; // NULL: an argument or a directive, which is read up to its end and no further
 } replacement;
 
 typedef struct piece {
@@ -84,7 +84,7 @@ static char *new_text(ln_il_macros *m, size_t len)
     return p->text;
 }
 
-/* ---- the table ---- */
+// The table
 
 static uint32_t hash_token(const void *key)
 {
@@ -132,7 +132,7 @@ static int enter(ln_il_macros *m, macro *def)
     return fail_memory(m);
 }
 
-/* ---- definitions ---- */
+// Definitions
 
 static int check_name(const ln_il_macros *m, const char *directive, const ln_il_token *name)
 {
@@ -300,7 +300,7 @@ int ln_il_macros_undefine(ln_il_macros *m, const ln_il_token *name)
     return 0;
 }
 
-/* ---- predefined macros ---- */
+// Predefined macros
 
 // Text as a string literal, with escapes.
 static int make_string(ln_il_macros *m, const char *text, size_t len, ln_il_token *t)
@@ -390,7 +390,7 @@ int ln_il_macros_begin(ln_il_macros *m, ln_il_place place, ln_il_source_func rea
     return 0;
 }
 
-/* ---- the stack of tokens ---- */
+// The stack of tokens
 
 static int push_tokens(ln_il_macros *m, const ln_il_token *tokens, size_t n, macro *of)
 {
@@ -477,13 +477,13 @@ static int take_parenthesis(ln_il_macros *m)
     return 0;
 }
 
-/* ---- arguments ---- */
+// Arguments
 
 typedef struct argument {
     size_t begin, n; // among the tokens of all arguments
     ln_il_tokens replaced;
     int is_replaced;
-    int is_blank_behind; /* as of a replacement */
+    int is_blank_behind; // as of a replacement
 } argument;
 
 typedef struct arguments {
@@ -572,7 +572,7 @@ static int replace_argument(ln_il_macros *m, const arguments *args, argument *ar
     return 0;
 }
 
-/* ---- replacing ---- */
+// Replacing
 
 // Blanks become one each, those at the ends none.
 static int stringize(ln_il_macros *m, const arguments *args, const argument *arg, ln_il_token *t)
@@ -622,12 +622,12 @@ static int paste(ln_il_macros *m, ln_il_token *left, const ln_il_token *right)
     return 0;
 }
 
-/* A replacement in the making. */
+// A replacement in the making.
 typedef struct result {
     ln_il_tokens list;
-    int is_blank;    /* a blank preceded an empty expansion at the end of the list */
-    int joins;       /* ## precedes the next token, */
-    size_t joins_to; /* which is joined with the token here; the end of the list: with none */
+    int is_blank;    // a blank preceded an empty expansion at the end of the list
+    int joins;       // ## precedes the next token,
+    size_t joins_to; // which is joined with the token here; the end of the list: with none
 } result;
 
 // Appends tokens, the first one with the blank of `at`, and after ## joined to the last one.
@@ -771,7 +771,7 @@ int ln_il_macros_next(ln_il_macros *m, ln_il_token *t)
     return ln_il_host_step(m->host, &m->tokens) ? -1 : next_replaced(m, t);
 }
 
-/* ---- directives ---- */
+// Directives
 
 // Behind `defined`: NAME or (NAME).
 static int read_defined(ln_il_macros *m, ln_il_token *t)

@@ -24,18 +24,18 @@
 #include "base/ln_utf8.h"
 #include "lightnet/ln_util.h"
 
-/* The max nesting of values; values of the IR are at most arrays of objects. */
+// The max nesting of values; values of the IR are at most arrays of objects.
 enum { MAX_DEPTH = 16 };
 
 typedef struct parser {
-    ln_lexer lexer; /* first: readers of list elements get a pointer to it */
+    ln_lexer lexer; // first: readers of list elements get a pointer to it
     ln_il_model *model;
     const ln_il_host *host;
-    size_t steps; /* statements, arguments and values that were read */
-    int depth;    /* of brackets */
+    size_t steps; // statements, arguments and values that were read
+    int depth;    // of brackets
 } parser;
 
-/* Functions return 0, or -1 with a reason; functions that create a value return NULL then. */
+// Functions return 0, or -1 with a reason; functions that create a value return NULL then.
 
 static ln_il_place place_of(const ln_scan *at)
 {
@@ -82,7 +82,7 @@ static int push(parser *p, json_t *array, json_t *value)
     return json_array_append_new(array, value) ? fail_memory(p) : 0;
 }
 
-/* Values */
+// Values
 
 // The current token as a string. Texts are checked to be UTF-8 when they become strings.
 static json_t *string(parser *p)
@@ -198,7 +198,7 @@ static json_t *read_value(parser *p)
     return read_scalar(p);
 }
 
-/* Operators */
+// Operators
 
 // "ARG =": appends an element to the list, with ARG as its first member.
 static json_t *begin_argument(parser *p, json_t *op, const char *group)
@@ -295,11 +295,11 @@ static int name_op(parser *p, json_t *op, json_t *counts)
     return put(p, op, "name", name);
 }
 
-/* Programs: the top and bodies */
+// Programs: the top and bodies
 
 typedef struct program {
     json_t *json, *ops;
-    json_t *counts; /* operators so far, by type */
+    json_t *counts; // operators so far, by type
 } program;
 
 // After the operator's optional name.

@@ -10,25 +10,25 @@
 #include "base/ln_error_memory.h"
 #include "lightnet/ln_util.h"
 
-/* Conditions within each other; bytes that are read, from all files, and written. */
+// Conditions within each other; bytes that are read, from all files, and written.
 enum { MAX_CONDITIONS = 256, MAX_READ = 64 << 20, MAX_WRITTEN = 64 << 20 };
 
-/* The largest line of #line. */
+// The largest line of #line.
 enum { MAX_LINE = 100000000 };
 
-/* One #if, up to its #endif. */
+// One #if, up to its #endif.
 typedef struct condition {
     ln_il_place place;
-    int was_true; /* one of its groups was read, or nothing in it is */
+    int was_true; // one of its groups was read, or nothing in it is
     int has_else;
 } condition;
 
-/* A text that is being read. */
+// A text that is being read.
 typedef struct source {
-    struct source *outer; /* which includes it; NULL: it is the model */
+    struct source *outer; // which includes it; NULL: it is the model
     ln_il_scanner scanner;
-    const char *folder; /* searched first for its includes, beneath a search folder */
-    int n_conditions;   /* that were open when it began */
+    const char *folder; // searched first for its includes, beneath a search folder
+    int n_conditions;   // that were open when it began
 } source;
 
 typedef struct preprocessor {
@@ -37,11 +37,11 @@ typedef struct preprocessor {
     condition conditions[MAX_CONDITIONS];
     int n_conditions;
     size_t n_read;
-    ln_list *texts; /* of all files so far: tokens borrow from them */
+    ln_list *texts; // of all files so far: tokens borrow from them
     ln_il_includer includer;
     ln_il_text *out;
     ln_list **names;
-    ln_il_token last; /* that was written */
+    ln_il_token last; // that was written
     const char *name;
     ln_error *err;
 } preprocessor;
@@ -56,7 +56,7 @@ static int fail_memory(const preprocessor *p)
     return ln_il_fail_memory(p->err, here(p));
 }
 
-/* ---- sources ---- */
+// Sources
 
 // Adds memory of ln_alloc to a list, or frees it. -1 with a reason.
 static int keep(const preprocessor *p, ln_list **list, void *data)
@@ -103,7 +103,7 @@ static void close_source(preprocessor *p)
     ln_free(s);
 }
 
-/* ---- lines of directives ---- */
+// Lines of directives
 
 // The tokens up to the end of the line.
 static int scan_line(preprocessor *p, ln_il_tokens *line)
@@ -124,7 +124,7 @@ static void skip_line(ln_il_scanner *s)
     s->at = newline ? newline : s->end;
 }
 
-/* ---- conditions ---- */
+// Conditions
 
 static int evaluate(preprocessor *p, const ln_il_token *tokens, size_t n, int *is_true)
 {
@@ -294,7 +294,7 @@ static int skip_group(preprocessor *p)
     return rc;
 }
 
-/* ---- other directives ---- */
+// Other directives
 
 static int do_define(preprocessor *p, const ln_il_token *tokens, size_t n)
 {
@@ -392,7 +392,7 @@ static int do_include(preprocessor *p, const ln_il_token *tokens, size_t n)
 static const struct {
     const char *name;
     int (*run)(preprocessor *p, const ln_il_token *tokens, size_t n);
-    int in_calls; /* it may be among the arguments of a macro */
+    int in_calls; // it may be among the arguments of a macro
 } directives[] = {
     {"define", do_define, 0}, {"undef", do_undef, 0}, {"include", do_include, 0},
     {"if", do_if, 1},         {"ifdef", do_ifdef, 1}, {"ifndef", do_ifndef, 1},
@@ -430,7 +430,7 @@ static int read_directive(preprocessor *p)
     return rc;
 }
 
-/* ---- text ---- */
+// Text
 
 // The next token of the text that is no directive's: a ln_il_source_func.
 static int read_token(void *data, ln_il_token *t, ln_il_place *place)

@@ -8,26 +8,26 @@
 
 #include "il/ln_il.h"
 
-/* ---- tokens: names, numbers, strings, and single characters ---- */
+// Tokens: names, numbers, strings, and single characters
 
-/* Types of tokens. */
+/** Types of tokens. */
 enum {
-    LN_IL_TOKEN_END, /* of the text, or where only a line is read, of that */
+    LN_IL_TOKEN_END, // of the text, or where only a line is read, of that
     LN_IL_TOKEN_NAME,
     LN_IL_TOKEN_NUMBER,
     LN_IL_TOKEN_STRING,
-    LN_IL_TOKEN_CHAR,  /* 'c' */
-    LN_IL_TOKEN_OTHER, /* a character, or several that are one in C, such as ## */
+    LN_IL_TOKEN_CHAR,  // 'c'
+    LN_IL_TOKEN_OTHER, // a character, or several that are one in C, such as ##
 };
 
-/* Flags of tokens. */
+/** Flags of tokens. */
 enum {
     LN_IL_AFTER_BLANK = 1,
     LN_IL_FIRST_OF_LINE = 2,
-    LN_IL_NOT_EXPANDED = 4, /* a macro's name within that macro: it is never expanded */
+    LN_IL_NOT_EXPANDED = 4, // a macro's name within that macro: it is never expanded
 };
 
-/* Its text is borrowed. */
+/** Its text is borrowed. */
 typedef struct ln_il_token {
     const char *text;
     uint32_t len;
@@ -35,18 +35,18 @@ typedef struct ln_il_token {
     uint8_t flags;
 } ln_il_token;
 
-/* Tokens in a row; all zero: none. */
+/** Tokens in a row; all zero: none. */
 typedef struct ln_il_tokens {
     ln_il_token *at;
     size_t n, capacity;
 } ln_il_tokens;
 
-/* Reads a text from its beginning to its end. */
+/** Reads a text from its beginning to its end. */
 typedef struct ln_il_scanner {
     const char *at, *end;
-    ln_il_place place; /* of `at` */
+    ln_il_place place; // of `at`
     int begins_line;
-    int skips; /* skipped text: an unterminated quote is not an error */
+    int skips; // skipped text: an unterminated quote is not an error
     ln_error *err;
 } ln_il_scanner;
 
@@ -72,38 +72,38 @@ const ln_il_token *ln_il_tokens_from(const ln_il_tokens *list, size_t i);
 
 void ln_il_tokens_free(ln_il_tokens *list);
 
-/* ---- conditions ---- */
+// Conditions
 
 /** Evaluates an expression after expansion of macros and `defined`: integers of 64 bits,
  * characters, names, which are 0, and all operators of C on them. *is_true: whether it is not 0. -1
  * with a reason at `place`. */
 int ln_il_if(const ln_il_tokens *tokens, ln_il_place place, int *is_true, ln_error *err);
 
-/* ---- macros ---- */
+// Macros
 
 // Tokens come from a stack: the source at the bottom, above it expansions of macros, which are
 // rescanned. A macro's name in its own replacement stays. Arguments are fully expanded before they
 // become part of the replacement, unless next to # or ##.
 
-/* Reads the next token of the source and its location. -1 with a reason. */
+/** Reads the next token of the source and its location. -1 with a reason. */
 typedef int (*ln_il_source_func)(void *data, ln_il_token *t, ln_il_place *place);
 
 typedef struct ln_il_macros {
     ln_hash *table;
-    struct replacement *top; /* expansions, read before the source; NULL: none */
+    struct replacement *top; // expansions, read before the source; NULL: none
     ln_il_source_func read;
     void *data;
     const ln_il_host *host;
-    ln_il_token back; /* of the source, to be read again; LN_IL_TOKEN_END: none */
+    ln_il_token back; // of the source, to be read again; LN_IL_TOKEN_END: none
     ln_il_place back_place;
-    ln_il_place place;   /* of the latest token of the source, or of the call around it */
-    int calls;           /* calls whose arguments are being read */
-    int peeks;           /* the reader looks ahead for arguments: it does not pass directives */
-    int depth;           /* arguments within arguments */
-    size_t tokens;       /* that were read with macros replaced */
-    size_t steps;        /* tokens that replacing has moved */
-    int was_blank;       /* a blank preceded an empty expansion */
-    struct piece *texts; /* of tokens that ## and # made */
+    ln_il_place place;   // of the latest token of the source, or of the call around it
+    int calls;           // calls whose arguments are being read
+    int peeks;           // the reader looks ahead for arguments: it does not pass directives
+    int depth;           // arguments within arguments
+    size_t tokens;       // that were read with macros replaced
+    size_t steps;        // tokens that replacing has moved
+    int was_blank;       // a blank preceded an empty expansion
+    struct piece *texts; // of tokens that ## and # made
     size_t texts_size;
     ln_error *err;
 } ln_il_macros;
@@ -133,23 +133,23 @@ int ln_il_macros_next(ln_il_macros *m, ln_il_token *t);
 int ln_il_macros_replace(ln_il_macros *m, const ln_il_token *tokens, size_t n, int condition,
                          ln_il_tokens *out);
 
-/* ---- included files ---- */
+// Included files
 
-/* A file that was read. */
+/** A file that was read. */
 typedef struct ln_il_included {
-    char *text; /* for the caller to free (ln_free) */
+    char *text; // for the caller to free (ln_free)
     size_t len;
-    const char *name;   /* for messages */
-    const char *folder; /* its folder, relative to the search folder: "parts/" */
+    const char *name;   // for messages
+    const char *folder; // its folder, relative to the search folder: "parts/"
 } ln_il_included;
 
-/* All zero but for the first two: nothing is included yet. */
+/** All zero but for the first two: nothing is included yet. */
 typedef struct ln_il_includer {
     const ln_il_host *host;
-    ln_list **names; /* keeps the names of files */
-    ln_list *open;   /* files that are being read, the innermost first */
-    ln_list *once;   /* files with `#pragma once` */
-    int n;           /* files that were read */
+    ln_list **names; // keeps the names of files
+    ln_list *open;   // files that are being read, the innermost first
+    ln_list *once;   // files with `#pragma once`
+    int n;           // files that were read
 } ln_il_includer;
 
 /** Reads the file that ` *  first. Returns 0; 1: it was read before, and is to be read once only;

@@ -62,7 +62,7 @@ void ln_il_text_free(ln_il_text *t)
     *t = (ln_il_text){0};
 }
 
-/* ---- lines ---- */
+// Lines
 
 // How many bytes end a line there: 0, 1, or 2 for "\r\n".
 static size_t newline_at(const char *p, const char *end)
@@ -96,7 +96,7 @@ size_t ln_il_join_lines(char *text, size_t len)
     return (size_t)(to - text);
 }
 
-/* ---- characters ---- */
+// Characters
 
 static int is_name_char(char c)
 {
@@ -108,7 +108,7 @@ static int is_digit(char c)
     return isdigit((unsigned char)c) != 0;
 }
 
-/* ---- blanks ---- */
+// Blanks
 
 static int starts(const ln_il_scanner *s, const char *text)
 {
@@ -153,7 +153,7 @@ static int skip_blanks(ln_il_scanner *s, int within_line, ln_il_token *t)
     return 0;
 }
 
-/* ---- tokens ---- */
+// Tokens
 
 static void scan_number(ln_il_scanner *s, ln_il_token *t)
 {

@@ -17,7 +17,7 @@
 #include "base/ln_outtext.h"
 #include "lightnet/ln_util.h"
 
-/* Lines are broken where they come to this column; the preprocessor takes lines of 64 KiB. */
+// Lines are broken where they come to this column; the preprocessor takes lines of 64 KiB.
 enum { WIDTH = 100, MAX_STRING_LINE = 1000 };
 
 typedef struct writer {
@@ -47,7 +47,7 @@ static void put_blank(writer *w)
         put(w, " ");
 }
 
-/* ---- names and values ---- */
+// Names and values
 
 // Words that need no quotes, with any macros.
 static int is_identifier(const char *text)
@@ -168,7 +168,7 @@ static void put_value(writer *w, const json_t *value)
     }
 }
 
-/* ---- operators ---- */
+// Operators
 
 // A tensor, perhaps at an offset, or a parameter.
 static void put_argument(writer *w, const json_t *argument)
@@ -246,7 +246,7 @@ static int put_op(writer *w, const json_t *op, json_t *counts)
     return rc;
 }
 
-/* ---- programs ---- */
+// Programs
 
 static void put_key(writer *w, const char *key, const json_t *value)
 {

@@ -19,7 +19,7 @@ static int fail(const char *reason)
     return -1;
 }
 
-/* One label per line. */
+// One label per line.
 static int read_labels(labels *l, const char *file)
 {
     FILE *stream = fopen(file, "r");
@@ -33,10 +33,10 @@ static int read_labels(labels *l, const char *file)
     return 0;
 }
 
-/* Reads the image in the type and shape of the model's input, and runs. */
+// Reads the image in the type and shape of the model's input, and runs.
 static int run(ln_session *session, const ln_model *model, const char *file)
 {
-    const ln_image_format format = {.scale = {1, 1, 1}}; /* samples as they are, 0 to 255 */
+    const ln_image_format format = {.scale = {1, 1, 1}}; // samples as they are, 0 to 255
     const tl_tensor *info = ln_model_input_info(model, 0);
     if (!info)
         return fail("the model has no input");
@@ -50,7 +50,7 @@ static int run(ln_session *session, const ln_model *model, const char *file)
     return status || ln_session_run(session) ? fail(ln_session_error(session)) : 0;
 }
 
-/* The index of the next smaller element than that at `last`, or of the max if `last` is -1. */
+// The index of the next smaller element than that at `last`, or of the max if `last` is -1.
 static int next_best(const float *probs, int n, int last)
 {
     int best = -1;

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Prints a message and ends the program with 1. */
+/** Prints a message and ends the program with 1. */
 static inline void fail(const char *format, ...)
 {
     va_list args;
@@ -20,14 +20,14 @@ static inline void fail(const char *format, ...)
     exit(1);
 }
 
-/* Ends the program if a call with `session`, or one without (NULL), has failed. */
+/** Ends the program if a call with `session`, or one without (NULL), has failed. */
 static inline void check(ln_status status, const ln_session *session)
 {
     if (status != LN_OK)
         fail("%s", ln_session_error(session));
 }
 
-/* A new session of the model in `file`. Small models are fastest in one thread. */
+/** A new session of the model in `file`. Small models are fastest in one thread. */
 static inline ln_session *open_model(const char *file)
 {
     ln_options *options = ln_options_create();
@@ -43,7 +43,7 @@ static inline ln_session *open_model(const char *file)
     return session;
 }
 
-/* The elements of an output of the last run. */
+/** The elements of an output of the last run. */
 static inline const float *output_of(ln_session *session, const char *name, int *len)
 {
     const tl_tensor *output = ln_session_output(session, name);
@@ -56,7 +56,7 @@ static inline const float *output_of(ln_session *session, const char *name, int 
     return output->data;
 }
 
-/* Memory of n elements of `size` bytes, zero. */
+/** Memory of n elements of `size` bytes, zero. */
 static inline void *new_array(size_t n, size_t size)
 {
     void *array = calloc(n ? n : 1, size);
@@ -65,7 +65,7 @@ static inline void *new_array(size_t n, size_t size)
     return array;
 }
 
-/* Reads the next line of the file, of any length and without its end, into *line, which
+/** Reads the next line of the file, of any length and without its end, into *line, which
  * grows (free). Returns 0 at the end of the file. */
 static inline int next_line(FILE *file, char **line, size_t *size)
 {

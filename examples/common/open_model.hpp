@@ -11,7 +11,7 @@
 #include <string>
 #include <vector>
 
-/* A session of the model in `file`. Small models are fastest in one thread. */
+/** A session of the model in `file`. Small models are fastest in one thread. */
 inline lightnet::session open_model(const char *file)
 {
     lightnet::options options;
@@ -30,7 +30,7 @@ inline std::vector<std::string> read_lines(const std::string &file)
     return lines;
 }
 
-/* Runs the program; an exception ends it with a message and 1. */
+/** Runs the program; an exception ends it with a message and 1. */
 template <class F> int run_program(F program)
 {
     try {

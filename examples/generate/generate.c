@@ -19,7 +19,7 @@
 #include <math.h>
 #include <time.h>
 
-// ---- Arguments ----
+// Arguments
 
 typedef struct settings {
     const char *folder, *prompt;
@@ -72,26 +72,26 @@ static settings read_arguments(char **argv)
     return s;
 }
 
-// ---- Decoder: a model and its cache ----
+// Decoder: a model and its cache
 
-/* Keys or values of a layer. Each run reads those of the tokens before from one buffer, and writes
- * them with those of the new tokens to the other, so that the session copies nothing. */
+// Keys or values of a layer. Each run reads those of the tokens before from one buffer, and writes
+// them with those of the new tokens to the other, so that the session copies nothing.
 typedef struct cache {
-    const char *past;  /* the input */
-    char present[128]; /* the output */
+    const char *past;  // the input
+    char present[128]; // the output
     tl_dtype dtype;
-    int ndim, axis; /* which axis grows */
+    int ndim, axis; // which axis grows
     int dims[8];
     void *buffers[2];
-    size_t size; /* of each buffer, in bytes */
+    size_t size; // of each buffer, in bytes
 } cache;
 
 typedef struct decoder {
     ln_model *model;
     ln_session *session;
     cache *caches;
-    int n_caches, n_past, room; /* tokens in the cache, and how many fit */
-    int64_t *positions, *ones;  /* 0, 1, 2 .. and 1, 1, 1 .. */
+    int n_caches, n_past, room; // tokens in the cache, and how many fit
+    int64_t *positions, *ones;  // 0, 1, 2 .. and 1, 1, 1 ..
 } decoder;
 
 static int starts_with(const char *text, const char *start)
@@ -99,7 +99,7 @@ static int starts_with(const char *text, const char *start)
     return !strncmp(text, start, strlen(start));
 }
 
-/* "past_key_values.0.key" and "past.0.key" become "present.0.key". */
+// "past_key_values.0.key" and "past.0.key" become "present.0.key".
 static void set_output_name(cache *c, const ln_model *model)
 {
     const char *const rest = strchr(c->past, '.');
@@ -108,7 +108,7 @@ static void set_output_name(cache *c, const ln_model *model)
         fail("the model has no output '%s' for its input '%s'", c->present, c->past);
 }
 
-/* The batch is 1, and one other axis is open. */
+// The batch is 1, and one other axis is open.
 static void set_shape(cache *c, const tl_tensor *info, int room)
 {
     size_t len = (size_t)room;
@@ -160,7 +160,7 @@ static int is_readable(const char *file)
     return stream && !fclose(stream);
 }
 
-/* A decoder for texts of up to `room` tokens. */
+// A decoder for texts of up to `room` tokens.
 static void open_decoder(decoder *d, const settings *s, int room)
 {
     char file[4096], threads[32];
@@ -198,7 +198,7 @@ static void close_decoder(decoder *d)
     free(d->ones);
 }
 
-/* Binds an input of tokens [1, n], if the model has it. */
+// Binds an input of tokens [1, n], if the model has it.
 static void bind_tokens(decoder *d, const char *name, const int64_t *data, int n)
 {
     const int dims[] = {1, n};
@@ -222,8 +222,8 @@ static void bind_caches(decoder *d)
     }
 }
 
-/* Runs the model on n more tokens. Returns the logits of the token after them, until the next
- * run; *vocabulary: their number. */
+// Runs the model on n more tokens. Returns the logits of the token after them, until the next
+// run; *vocabulary: their number.
 static const float *run_decoder(decoder *d, const int64_t *ids, int n, int *vocabulary)
 {
     bind_tokens(d, "input_ids", ids, n);
@@ -241,14 +241,14 @@ static const float *run_decoder(decoder *d, const int64_t *ids, int n, int *voca
     return logits + len - *vocabulary;
 }
 
-// ---- Sampler ----
+// Sampler
 
 typedef struct choice {
     double logit, weight;
     int id;
 } choice;
 
-/* A number from 0 up to 1, by splitmix64 (Steele et al. 2014). */
+// A number from 0 up to 1, by splitmix64 (Steele et al. 2014).
 static double draw(uint64_t *state)
 {
     uint64_t z = *state += 0x9E3779B97F4A7C15u;
@@ -257,7 +257,7 @@ static double draw(uint64_t *state)
     return (double)((z ^ z >> 31) >> 11) * 0x1p-53;
 }
 
-static int most_likely(const float *logits, int n)
+static int max_likely(const float *logits, int n)
 {
     int best = 0;
     for (int i = 1; i < n; i++)
@@ -265,7 +265,7 @@ static int most_likely(const float *logits, int n)
     return best;
 }
 
-/* By logit, the highest first, then by id. */
+// By logit, the highest first, then by id.
 static int by_logit(const void *a, const void *b)
 {
     const choice *const x = a, *const y = b;
@@ -273,7 +273,7 @@ static int by_logit(const void *a, const void *b)
                                 : (x->id > y->id) - (x->id < y->id);
 }
 
-/* Sets the weights of the candidates, sorted, and returns how many take part. */
+// Sets the weights of the candidates, sorted, and returns how many take part.
 static int cut(choice *choices, int n, const settings *s)
 {
     double sum = 0, so_far = 0;
@@ -289,7 +289,7 @@ static int cut(choice *choices, int n, const settings *s)
 static int sample(const float *logits, int n, const settings *s, uint64_t *state)
 {
     if (s->temperature <= 0)
-        return most_likely(logits, n);
+        return max_likely(logits, n);
     choice *const choices = new_array((size_t)n, sizeof(choice));
     for (int i = 0; i < n; i++)
         choices[i] = (choice){.logit = (double)logits[i], .id = i};
@@ -307,9 +307,9 @@ static int sample(const float *logits, int n, const settings *s, uint64_t *state
     return id;
 }
 
-// ---- Text ----
+// Text
 
-/* "eos_token_id" of generation_config.json: a number, or an array of them; else a usual token. */
+// "eos_token_id" of generation_config.json: a number, or an array of them; else a usual token.
 typedef struct ends {
     int64_t ids[16];
     int n;
@@ -350,7 +350,7 @@ static void print_token(const tokenizer *tokens, int64_t id, const settings *s)
     fflush(stdout);
 }
 
-/* The ids of the prompt (free); for an empty one that of the end of a text. */
+// The ids of the prompt (free); for an empty one that of the end of a text.
 static int64_t *encode_prompt(const tokenizer *tokens, const char *prompt, const ends *e, int *n)
 {
     int64_t *ids;
@@ -380,7 +380,7 @@ static void print_speed(int n_prompt, double first, int n_more, double rest)
     fprintf(stderr, "\n");
 }
 
-/* The prompt in one run, then one run for each token. */
+// The prompt in one run, then one run for each token.
 static void generate(decoder *d, const tokenizer *tokens, const int64_t *prompt, int n_prompt,
                      const ends *e, const settings *s)
 {

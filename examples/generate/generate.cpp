@@ -19,7 +19,7 @@
 
 using clock_type = std::chrono::steady_clock;
 
-// ---- Arguments ----
+// Arguments
 
 struct settings {
     std::string folder, prompt;
@@ -65,7 +65,7 @@ static settings read_arguments(char **argv)
     return s;
 }
 
-// ---- Decoder: a model and its cache ----
+// Decoder: a model and its cache
 
 /* Keys or values of a layer. Each run reads those of the tokens before from one buffer, and writes
  * them with those of the new tokens to the other, so that the session copies nothing. */
@@ -184,7 +184,7 @@ static decoder open_decoder(const settings &s, size_t room)
     return decoder(std::ifstream(file) ? file : s.folder + "/onnx/model.onnx", options, room);
 }
 
-// ---- Sampler ----
+// Sampler
 
 /* A number from 0 up to 1, by splitmix64 (Steele et al. 2014). */
 static double draw(uint64_t &state)
@@ -231,7 +231,7 @@ static int64_t sample(lightnet::view<const float> logits, const settings &s, uin
     return choices[i].second;
 }
 
-// ---- Text ----
+// Text
 
 struct tokens : std::unique_ptr<tokenizer, void (*)(tokenizer *)> {
     explicit tokens(const std::string &file) : unique_ptr(nullptr, tokenizer_free)

@@ -18,10 +18,10 @@ struct json_document {
 };
 
 typedef struct parser {
-    char *at, *end; /* \0 is at `end` */
+    char *at, *end; // \0 is at `end`
     const char *begin;
     json_document *document;
-    const char *why; /* the first error */
+    const char *why; // the first error
 } parser;
 
 static json *parse_value(parser *p, int depth);
@@ -38,7 +38,7 @@ static void skip_spaces(parser *p)
     p->at += strspn(p->at, " \t\r\n");
 }
 
-/* Whether the next character is `c`; skips it. */
+// Whether the next character is `c`; skips it.
 static int accept(parser *p, char c)
 {
     const int is_next = p->at < p->end && *p->at == c;
@@ -46,7 +46,7 @@ static int accept(parser *p, char c)
     return is_next;
 }
 
-/* The value of four hexadecimal digits; -1: they are none. */
+// The value of four hexadecimal digits; -1: they are none.
 static int32_t hex4(const char *digits)
 {
     int32_t value = 0;
@@ -60,7 +60,7 @@ static int32_t hex4(const char *digits)
     return value;
 }
 
-/* Writes a code point as UTF-8; returns the end. */
+// Writes a code point as UTF-8; returns the end.
 static char *put_utf8(char *to, uint32_t code)
 {
     static const uint8_t first[] = {0, 0, 0xC0, 0xE0, 0xF0};
@@ -71,7 +71,7 @@ static char *put_utf8(char *to, uint32_t code)
     return to;
 }
 
-/* Resolves \uXXXX, or two of them for code points beyond 0xffff, after the `u`. */
+// Resolves \uXXXX, or two of them for code points beyond 0xffff, after the `u`.
 static char *parse_code_point(parser *p, char *to)
 {
     int32_t code = hex4(p->at);
@@ -88,7 +88,7 @@ static char *parse_code_point(parser *p, char *to)
     return put_utf8(to, (uint32_t)code);
 }
 
-/* Resolves an escape after its backslash; returns the end of what it writes. */
+// Resolves an escape after its backslash; returns the end of what it writes.
 static char *parse_escape(parser *p, char *to)
 {
     static const char names[] = "\"\\/bfnrtu", values[] = "\"\\/\b\f\n\r\t";
@@ -102,7 +102,7 @@ static char *parse_escape(parser *p, char *to)
     return to;
 }
 
-/* A string after its first quote, unescaped in place, which never makes it longer. */
+// A string after its first quote, unescaped in place, which never makes it longer.
 static const char *parse_string(parser *p, size_t *len)
 {
     char *const begin = p->at, *to = begin;
@@ -179,7 +179,7 @@ static int parse_key(parser *p, const char **key, size_t *len)
     return accept(p, ':') || reject(p, "expected ':'");
 }
 
-/* The values of an array, or of an object, after its opening bracket. */
+// The values of an array, or of an object, after its opening bracket.
 static json *parse_children(parser *p, json *value, char end, int depth)
 {
     const json **to = &value->child;
@@ -274,7 +274,7 @@ json_document *json_parse(const char *text, size_t len, char *why, size_t size)
     return NULL;
 }
 
-/* The bytes of a file (free); NULL: it cannot be read. */
+// The bytes of a file (free); NULL: it cannot be read.
 static char *read_bytes(const char *name, size_t *len)
 {
     FILE *const file = fopen(name, "rb");

@@ -28,13 +28,13 @@ typedef enum json_type {
 
 typedef struct json {
     json_type type;
-    double number;            /* of a number */
-    const char *text;         /* of a string, with its escapes resolved; \0 follows it */
-    size_t len;               /* its bytes, which may include \0 */
-    const char *key;          /* within an object; NULL elsewhere */
-    size_t key_len;           /* its bytes */
-    const struct json *child; /* the first value of an array or an object */
-    const struct json *next;  /* the next value of the same array or object */
+    double number;            // of a number
+    const char *text;         // of a string, with its escapes resolved; \0 follows it
+    size_t len;               // its bytes, which may include \0
+    const char *key;          // within an object; NULL elsewhere
+    size_t key_len;           // its bytes
+    const struct json *child; // the first value of an array or an object
+    const struct json *next;  // the next value of the same array or object
 } json;
 
 typedef struct json_document json_document;

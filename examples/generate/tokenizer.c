@@ -17,36 +17,36 @@
 
 enum { MAX_ID = 1 << 20, N_LETTERS = 256 + 68, NO_TOKEN = -1 };
 
-/* A hash table with open addressing: the value of a pair of ids, or the id of a name. Half of the
- * slots stay empty. */
+// A hash table with open addressing: the value of a pair of ids, or the id of a name. Half of the
+// slots stay empty.
 typedef struct slot {
-    int32_t left, right; /* of a pair */
-    int32_t rank;        /* of a pair; the merge of the lowest rank comes first */
-    int32_t id;          /* NO_TOKEN: the slot is empty */
+    int32_t left, right; // of a pair
+    int32_t rank;        // of a pair; the merge of the lowest rank comes first
+    int32_t id;          // NO_TOKEN: the slot is empty
 } slot;
 
 typedef struct token {
-    char *bytes; /* NULL: no token has this id */
+    char *bytes; // NULL: no token has this id
     size_t len;
-    const char *name; /* its key in the vocabulary; NULL: only an added token */
+    const char *name; // its key in the vocabulary; NULL: only an added token
     size_t name_len;
 } token;
 
 struct tokenizer {
     json_document *document;
     token *tokens;
-    int32_t n_tokens; /* 1 + the highest id */
-    int32_t *added;   /* the ids of added tokens */
+    int32_t n_tokens; // 1 + the highest id
+    int32_t *added;   // the ids of added tokens
     int32_t n_added;
     slot *names, *merges;
-    size_t names_mask, merges_mask; /* numbers of slots, less 1 */
+    size_t names_mask, merges_mask; // numbers of slots, less 1
     int32_t of_byte[256];
     int adds_space, splits_digits, isolates_digits, keeps_words;
 };
 
-// ---- Characters ----
+// Characters
 
-/* Ordered as the alternatives of the expression. */
+// Ordered as the alternatives of the expression.
 typedef enum char_kind { LETTER, NUMBER, SPACE, OTHER } char_kind;
 
 static int is_within(uint32_t code, const uint32_t (*ranges)[2], size_t n)
@@ -79,11 +79,11 @@ static char_kind kind_of(uint32_t code)
                                               : OTHER;
 }
 
-/* The length of the first character of UTF-8, and its code point; 1 and UINT32_MAX for a byte that
- * begins no valid one. len is at least 1. */
+// The length of the first character of UTF-8, and its code point; 1 and UINT32_MAX for a byte that
+// begins no valid one. len is at least 1.
 static size_t read_char(const char *text, size_t len, uint32_t *code)
 {
-    static const uint32_t least[] = {0, 0, 0x80, 0x800, 0x10000};
+    static const uint32_t min[] = {0, 0, 0x80, 0x800, 0x10000};
     const unsigned char first = (unsigned char)text[0];
     const size_t n = first < 0x80 ? 1 : first < 0xC2 ? 0 : first < 0xE0 ? 2 : first < 0xF0 ? 3 : 4;
     *code = n > 1 ? first & 0x7Fu >> n : first;
@@ -92,7 +92,7 @@ static size_t read_char(const char *text, size_t len, uint32_t *code)
             return *code = UINT32_MAX, 1;
         *code = *code << 6 | ((unsigned char)text[i] & 0x3F);
     }
-    if (n == 0 || *code < least[n] || *code > 0x10FFFF || (*code >= 0xD800 && *code < 0xE000))
+    if (n == 0 || *code < min[n] || *code > 0x10FFFF || (*code >= 0xD800 && *code < 0xE000))
         return *code = UINT32_MAX, 1;
     return n;
 }
@@ -104,7 +104,7 @@ static char_kind char_at(const char *text, size_t len, size_t *n)
     return kind_of(code);
 }
 
-/* The length of the characters of `kind` that begin the text; *last: that of the last one. */
+// The length of the characters of `kind` that begin the text; *last: that of the last one.
 static size_t run_of(const char *text, size_t len, char_kind kind, size_t *last)
 {
     size_t end = 0, n;
@@ -139,7 +139,7 @@ size_t tokenizer_piece(const char *text, size_t len)
     return kind == SPACE && end < len && end > last ? end - last : end;
 }
 
-// ---- Hash tables ----
+// Hash tables
 
 static uint64_t mix(uint64_t x)
 {
@@ -167,7 +167,7 @@ static slot *new_slots(size_t n, size_t *mask)
     return slots;
 }
 
-/* The slot of a name in the vocabulary, or the empty one for it. */
+// The slot of a name in the vocabulary, or the empty one for it.
 static slot *find_name(const tokenizer *t, const char *name, size_t len)
 {
     size_t i = hash_bytes(name, len) & t->names_mask;
@@ -188,12 +188,12 @@ static slot *find_merge(const tokenizer *t, int32_t left, int32_t right)
     return &t->merges[i];
 }
 
-// ---- Reading ----
+// Reading
 
 typedef struct reader {
     tokenizer *t;
     const json *root;
-    int32_t byte_of[N_LETTERS]; /* of each letter; -1: none */
+    int32_t byte_of[N_LETTERS]; // of each letter; -1: none
     char why[120];
 } reader;
 
@@ -213,7 +213,7 @@ static size_t n_children(const json *value)
     return n;
 }
 
-/* The letter of each byte: see above. */
+// The letter of each byte: see above.
 static uint32_t letter_of(int byte, int *n_others)
 {
     const int is_shown =
@@ -229,7 +229,7 @@ static void set_letters(reader *r)
         r->byte_of[letter_of(byte, &n_others)] = byte;
 }
 
-/* The bytes that the letters of a token show; its name, if it has other characters. */
+// The bytes that the letters of a token show; its name, if it has other characters.
 static void decode_name(const reader *r, token *t)
 {
     for (size_t i = 0; i < t->name_len;) {
@@ -243,7 +243,7 @@ static void decode_name(const reader *r, token *t)
     }
 }
 
-/* The token of an id, with room for `len` bytes and without its old ones; NULL: failed. */
+// The token of an id, with room for `len` bytes and without its old ones; NULL: failed.
 static token *token_of(reader *r, const json *id, size_t len)
 {
     if (!id || id->type != JSON_NUMBER || !(id->number >= 0 && id->number < r->t->n_tokens) ||
@@ -258,17 +258,17 @@ static token *token_of(reader *r, const json *id, size_t len)
     return t;
 }
 
-/* 1 + the highest id, at most MAX_ID. */
+// 1 + the highest id, at most MAX_ID.
 static int32_t count_ids(const json *vocab, const json *added)
 {
-    double most = 0;
+    double max = 0;
     for (const json *id = json_first(vocab); id; id = id->next)
-        most = id->number > most ? id->number : most;
+        max = id->number > max ? id->number : max;
     for (const json *entry = json_first(added); entry; entry = entry->next) {
         const json *const id = json_get(entry, "id");
-        most = id && id->number > most ? id->number : most;
+        max = id && id->number > max ? id->number : max;
     }
-    return most < MAX_ID ? (int32_t)most + 1 : MAX_ID;
+    return max < MAX_ID ? (int32_t)max + 1 : MAX_ID;
 }
 
 static int read_added_token(reader *r, const json *entry)
@@ -289,7 +289,7 @@ static int read_added_token(reader *r, const json *entry)
     return 0;
 }
 
-/* After the vocabulary: an added token may have the id of one there. */
+// After the vocabulary: an added token may have the id of one there.
 static int read_added(reader *r)
 {
     const json *entry = json_first(json_get(r->root, "added_tokens"));
@@ -331,7 +331,7 @@ static int read_vocab(reader *r)
     return 0;
 }
 
-/* The id of a part of a merge, by its name. */
+// The id of a part of a merge, by its name.
 static int32_t part_id(reader *r, const char *name, size_t len)
 {
     const int32_t id = find_name(r->t, name, len)->id;
@@ -340,7 +340,7 @@ static int32_t part_id(reader *r, const char *name, size_t len)
     return id;
 }
 
-/* The two parts of a merge: "left right", or ["left", "right"]. `both` receives them joined. */
+// The two parts of a merge: "left right", or ["left", "right"]. `both` receives them joined.
 static int split_merge(reader *r, const json *merge, char *both, size_t *left, size_t *len)
 {
     const json *const first = json_first(merge), *const second = first ? first->next : NULL;
@@ -460,7 +460,7 @@ static int read_pre_tokenizer(reader *r)
     return 0;
 }
 
-/* Rejects what would change ids, and is not supported. */
+// Rejects what would change ids, and is not supported.
 static int check_others(reader *r)
 {
     const json *const post = json_get(r->root, "post_processor");
@@ -520,24 +520,24 @@ void tokenizer_free(tokenizer *tokens)
     free(tokens);
 }
 
-// ---- Encoding ----
+// Encoding
 
-/* The tokens of a piece, as a list within an array. */
+// The tokens of a piece, as a list within an array.
 typedef struct symbol {
-    int32_t id; /* NO_TOKEN: it was merged into the one before it */
+    int32_t id; // NO_TOKEN: it was merged into the one before it
     size_t previous, next;
 } symbol;
 
-/* A merge that was possible when it came into the queue. */
+// A merge that was possible when it came into the queue.
 typedef struct candidate {
     int32_t rank, left, right, merged;
-    size_t at; /* the symbol of `left` */
+    size_t at; // the symbol of `left`
 } candidate;
 
 typedef struct encoder {
     const tokenizer *t;
     symbol *symbols;
-    candidate *queue; /* a heap: the lowest rank first, then the leftmost */
+    candidate *queue; // a heap: the lowest rank first, then the leftmost
     size_t n_queue, n_symbols;
     int64_t *ids;
     long n_ids;
@@ -592,7 +592,7 @@ static void merge_at(encoder *e, const candidate *c)
     push(e, s->previous);
 }
 
-/* The id of a whole piece, for models with ignore_merges; NO_TOKEN: none. */
+// The id of a whole piece, for models with ignore_merges; NO_TOKEN: none.
 static int32_t whole_word(const tokenizer *t, const char *text, size_t len)
 {
     char name[256];
@@ -628,7 +628,7 @@ static void encode_piece(encoder *e, const char *text, size_t len)
             e->ids[e->n_ids++] = e->symbols[i].id;
 }
 
-/* The length of the digits, or of other characters, that begin the text. */
+// The length of the digits, or of other characters, that begin the text.
 static size_t digits_at(const tokenizer *t, const char *text, size_t len)
 {
     size_t n;
@@ -642,7 +642,7 @@ static size_t digits_at(const tokenizer *t, const char *text, size_t len)
     return end;
 }
 
-/* Encodes text without added tokens. `text[-1]` may be overwritten. */
+// Encodes text without added tokens. `text[-1]` may be overwritten.
 static void encode_text(encoder *e, char *text, size_t len)
 {
     while (len > 0) {
@@ -661,7 +661,7 @@ static void encode_text(encoder *e, char *text, size_t len)
     }
 }
 
-/* The longest added token that begins the text; NO_TOKEN: none. */
+// The longest added token that begins the text; NO_TOKEN: none.
 static int32_t added_at(const tokenizer *t, const char *text, size_t len)
 {
     int32_t best = NO_TOKEN;
@@ -691,8 +691,8 @@ static void encode_all(encoder *e, char *text, size_t len)
     encode_text(e, text + begin, len - begin);
 }
 
-/* Each byte, and each space that a part gets, is at most one token; a part has at least a byte. A
- * merge enters two candidates in place of one, and there are fewer merges than bytes. */
+// Each byte, and each space that a part gets, is at most one token; a part has at least a byte. A
+// merge enters two candidates in place of one, and there are fewer merges than bytes.
 long tokenizer_encode(const tokenizer *tokens, const char *text, size_t len, int64_t **ids)
 {
     encoder e = {.t = tokens};

@@ -14,14 +14,14 @@
 
 enum { MAX_FACES = 64 };
 
-/* Rows from the top, red, green and blue side by side. All zero: none. Free `rgb`. */
+/** Rows from the top, red, green and blue side by side. All zero: none. Free `rgb`. */
 typedef struct image {
     int height;
     int width;
     unsigned char *rgb;
 } image;
 
-/* A box in pixels, its right and bottom inside, and a score of 0 to 1. */
+/** A box in pixels, its right and bottom inside, and a score of 0 to 1. */
 typedef struct face {
     int left;
     int top;
@@ -30,23 +30,23 @@ typedef struct face {
     float score;
 } face;
 
-/* A model with the interface of UltraFace, and the result of the last detector_find. */
+/** A model with the interface of UltraFace, and the result of the last detector_find. */
 typedef struct detector {
     ln_model *model;
     ln_session *session;
-    int height; /* of its input */
+    int height; // of its input
     int width;
-    int n_cells;        /* places where it looks for a face */
-    float *input;       /* [1, 3, height, width] */
-    float (*scores)[2]; /* no face, face */
-    float (*boxes)[4];  /* left, top, right, bottom; 0 to 1 */
+    int n_cells;        // places where it looks for a face
+    float *input;       // [1, 3, height, width]
+    float (*scores)[2]; // no face, face
+    float (*boxes)[4];  // left, top, right, bottom; 0 to 1
     int n_faces;
-    face faces[MAX_FACES]; /* the best first */
+    face faces[MAX_FACES]; // the best first
 } detector;
 
-/* ---- Images ---- */
+// Images
 
-/* Memory for an image of this size; keeps that of an image of the same size. */
+/** Memory for an image of this size; keeps that of an image of the same size. */
 static inline const char *image_resize(image *p, int height, int width)
 {
     if (p->rgb && p->height == height && p->width == width)
@@ -56,7 +56,7 @@ static inline const char *image_resize(image *p, int height, int width)
     return p->rgb ? NULL : "out of memory";
 }
 
-/* Reads a file: PNG, JPEG, PGM or PPM. */
+/** Reads a file: PNG, JPEG, PGM or PPM. */
 static inline const char *image_read(image *p, const char *file)
 {
     ln_image decoded;
@@ -70,7 +70,7 @@ static inline const char *image_read(image *p, const char *file)
     return reason;
 }
 
-/* Reads the next image of a stream of PPM images; *end: there is none. */
+/** Reads the next image of a stream of PPM images; *end: there is none. */
 static inline const char *image_read_next(image *p, FILE *stream, int *end)
 {
     int height, width;
@@ -88,7 +88,7 @@ static inline const char *image_read_next(image *p, FILE *stream, int *end)
     return reason;
 }
 
-/* Writes an image as PPM. */
+/** Writes an image as PPM. */
 static inline const char *image_write(const image *p, FILE *stream)
 {
     fprintf(stream, "P6\n%d %d\n255\n", p->width, p->height);
@@ -104,7 +104,7 @@ static inline void image_draw_box(image *p, const face *f)
                 memcpy(p->rgb + ((size_t)y * (size_t)p->width + (size_t)x) * 3, "\0\xff\0", 3);
 }
 
-/* The place in `n` samples of sample `i` of `n_new`, by their centres. */
+/** The place in `n` samples of sample `i` of `n_new`, by their centres. */
 static inline float source_of(int i, int n_new, int n)
 {
     const float at = ((float)i + 0.5f) * (float)n / (float)n_new - 0.5f;
@@ -116,7 +116,7 @@ static inline float between(float a, float b, float share)
     return a + (b - a) * share;
 }
 
-/* The image as [3, height, width] of (sample - 127) / 128, resized linearly. */
+/** The image as [3, height, width] of (sample - 127) / 128, resized linearly. */
 static inline void image_to_tensor(const image *p, float *data, int height, int width)
 {
     for (int y = 0; y < height; y++) {
@@ -137,9 +137,9 @@ static inline void image_to_tensor(const image *p, float *data, int height, int 
     }
 }
 
-/* ---- The detector ---- */
+// The detector
 
-/* Whether the tensor is float32 of this shape; a dim of 0 is any. */
+/** Whether the tensor is float32 of this shape; a dim of 0 is any. */
 static inline int is_float(const tl_tensor *t, int ndim, const int *dims)
 {
     int same = t && t->dtype == TL_FLOAT && t->ndim == ndim;
@@ -148,7 +148,7 @@ static inline int is_float(const tl_tensor *t, int ndim, const int *dims)
     return same;
 }
 
-/* Free it also after a failure: detector_close. */
+/** Free it also after a failure: detector_close. */
 static inline const char *detector_open(detector *d, const char *file)
 {
     memset(d, 0, sizeof(*d));
@@ -174,7 +174,7 @@ static inline const char *detector_open(detector *d, const char *file)
     d->boxes = calloc(n, sizeof(*d->boxes));
     if (!d->input || !d->scores || !d->boxes)
         return "out of memory";
-    /* Bound once: each run reads and writes these buffers, and allocates nothing. */
+    // Bound once: each run reads and writes these buffers, and allocates nothing.
     if (ln_session_create(d->model, &d->session) ||
         ln_session_bind_input(d->session, ln_model_input_name(d->model, 0), TL_FLOAT, 4, in->dims,
                               d->input, size) ||
@@ -193,7 +193,7 @@ static inline void detector_close(detector *d)
     free(d->boxes);
 }
 
-/* The length that two ranges have in common. */
+/** The length that two ranges have in common. */
 static inline float common(float begin, float end, float other_begin, float other_end)
 {
     const float low = begin > other_begin ? begin : other_begin;
@@ -201,21 +201,21 @@ static inline float common(float begin, float end, float other_begin, float othe
     return high > low ? high - low : 0;
 }
 
-/* Intersection over union. */
+/** Intersection over union. */
 static inline float overlap(const float a[4], const float b[4])
 {
     const float both = common(a[0], a[2], b[0], b[2]) * common(a[1], a[3], b[1], b[3]);
     return both / ((a[2] - a[0]) * (a[3] - a[1]) + (b[2] - b[0]) * (b[3] - b[1]) - both);
 }
 
-/* The pixel of a place of 0 to 1; places outside are those at the border. */
+/** The pixel of a place of 0 to 1; places outside are those at the border. */
 static inline int pixel_at(float place, int n)
 {
     const int i = place > 0 ? place < 1 ? (int)(place * (float)n) : n : 0;
     return i < n ? i : n - 1;
 }
 
-/* The cell with the highest score. */
+/** The cell with the highest score. */
 static inline int best_cell(const detector *d)
 {
     int best = 0;
@@ -225,7 +225,8 @@ static inline int best_cell(const detector *d)
     return best;
 }
 
-/* Finds faces: the best cell, then the best of those with other boxes (non-maximum suppression). */
+/** Finds faces: the best cell, then the best of those with other boxes (non-maximum suppression).
+ */
 static inline const char *detector_find(detector *d, const image *p)
 {
     image_to_tensor(p, d->input, d->height, d->width);

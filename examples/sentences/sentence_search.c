@@ -14,8 +14,8 @@ typedef struct sentence {
     float score;        // its cosine with the query
 } sentence;
 
-/* Writes two buckets of the table, by FNV-1a with 32 bits of `len` bytes and of an optional last
- * one; returns 2. Words that share one bucket rarely share the other. */
+// Writes two buckets of the table, by FNV-1a with 32 bits of `len` bytes and of an optional last
+// one; returns 2. Words that share one bucket rarely share the other.
 static int buckets_of(const unsigned char *piece, size_t len, unsigned char last, int64_t *ids)
 {
     uint32_t hash = 2166136261u;
@@ -33,8 +33,8 @@ static int is_of_word(unsigned char c)
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c >= 0x80;
 }
 
-/* The buckets of each word, and of the first letters of longer words: "sailor" and "sailo-".
- * Writes up to two per byte of the text; returns their number. */
+// The buckets of each word, and of the first letters of longer words: "sailor" and "sailo-".
+// Writes up to two per byte of the text; returns their number.
 static int token_ids(const char *text, int64_t *ids)
 {
     unsigned char *const word = new_array(strlen(text) + 1, 1);
@@ -54,7 +54,7 @@ static int token_ids(const char *text, int64_t *ids)
     return n;
 }
 
-/* Sets the vectors of n sentences, in one run. */
+// Sets the vectors of n sentences, in one run.
 static void embed(ln_session *session, sentence *sentences, int n)
 {
     size_t longest = 1;
@@ -82,7 +82,7 @@ static void embed(ln_session *session, sentence *sentences, int n)
     free(mask);
 }
 
-/* The lines of a text file, except titles and empty lines; *n: their number. */
+// The lines of a text file, except titles and empty lines; *n: their number.
 static sentence *read_sections(const char *name, int *n)
 {
     FILE *file = fopen(name, "r");

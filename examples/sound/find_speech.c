@@ -13,7 +13,7 @@ enum {
     HIDDEN = 32, // elements of the state
 };
 
-/* The current segment; first is -1 outside of one. */
+// The current segment; first is -1 outside of one.
 typedef struct segment {
     int first, last; // frames
 } segment;
@@ -37,13 +37,13 @@ static void add_frame(segment *s, int frame, float probability)
     }
 }
 
-/* A little-endian number of n bytes. */
+// A little-endian number of n bytes.
 static unsigned number(const unsigned char *bytes, int n)
 {
     return n == 0 ? 0 : bytes[0] | number(bytes + 1, n - 1) << 8;
 }
 
-/* Reads the headers of a WAV file, up to its samples; returns their number. */
+// Reads the headers of a WAV file, up to its samples; returns their number.
 static unsigned begin_wav(const char *name, FILE *file)
 {
     unsigned char head[16];
@@ -66,7 +66,7 @@ static unsigned begin_wav(const char *name, FILE *file)
     return 0;
 }
 
-/* Reads up to n samples, and sets the rest to 0; returns their number. */
+// Reads up to n samples, and sets the rest to 0; returns their number.
 static unsigned read_samples(FILE *file, float *samples, unsigned n)
 {
     unsigned i = 0;
@@ -77,8 +77,7 @@ static unsigned read_samples(FILE *file, float *samples, unsigned n)
     return i;
 }
 
-/* The states of the model are its memory of the sound so far: what one run writes, the next reads.
- */
+// The states of the model are its memory of the sound so far: what one run writes, the next reads.
 static void bind_state(ln_session *session, const char *input, const char *output, int ndim,
                        const int *dims, float *state, size_t size)
 {

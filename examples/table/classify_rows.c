@@ -8,14 +8,14 @@ enum { MAX_COLUMNS = 32, N_TYPES = 3, N_FAILURES = 4 };
 static const char *const TYPES[] = {"A", "B", "C"};
 static const char *const FAILURES[] = {"none", "heat", "overload", "wear"};
 
-/* A line of CSV without quotes, cut at its commas. */
+// A line of CSV without quotes, cut at its commas.
 typedef struct row {
     char *line;
     char *cells[MAX_COLUMNS];
     int n;
 } row;
 
-/* rows[0] has the names of the columns. */
+// rows[0] has the names of the columns.
 typedef struct table {
     row *rows;
     int n;
@@ -73,13 +73,13 @@ static int index_in(const char *const words[], int n, const char *word)
     return -1;
 }
 
-/* Row i, from 1 on, of a column. */
+// Row i, from 1 on, of a column.
 static const char *cell(table t, int i, const char *column)
 {
     return t.rows[i].cells[index_in((const char *const *)t.rows[0].cells, t.rows[0].n, column)];
 }
 
-/* Sets an input [rows, n] to n columns side by side. */
+// Sets an input [rows, n] to n columns side by side.
 static void set_numbers(ln_session *session, const char *input, table t, int n,
                         const char *const columns[])
 {

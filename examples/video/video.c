@@ -24,7 +24,7 @@ static void show(int frame, detector *d, image *p)
     printf("\n");
 }
 
-/* All frames; each run reuses the memory of the session. */
+// All frames; each run reuses the memory of the session.
 static const char *loop(detector *d, image *p, FILE *output)
 {
     double spent = 0;

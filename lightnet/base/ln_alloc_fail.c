@@ -7,7 +7,7 @@ enum { OFF, COUNTING, FAILED };
 
 static _Thread_local struct {
     int state;
-    int left; /* allocations that still succeed, while counting */
+    int left; // allocations that still succeed, while counting
 } plan;
 
 void ln_alloc_fail_after(int n)

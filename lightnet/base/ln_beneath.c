@@ -23,7 +23,7 @@
 #include "base/ln_error_memory.h"
 #include "lightnet/ln_util.h"
 
-/* ---- names ---- */
+// Names
 
 size_t ln_beneath_folder_len(const char *file)
 {
@@ -43,7 +43,7 @@ int ln_beneath_is_inner(const char *path)
     return 1;
 }
 
-/* ---- places of open files ---- */
+// Places of open files
 
 typedef struct place {
     char path[PATH_MAX];
@@ -93,7 +93,7 @@ static int lies_in_any(const ln_beneath *folders, const place *file)
     return 0;
 }
 
-/* ---- opening ---- */
+// Opening
 
 static int cannot_read(const char *path, ln_error *err)
 {
@@ -168,7 +168,7 @@ int ln_beneath_open(const ln_beneath *folders, const char *path, ln_error *err)
     return fd;
 }
 
-/* ---- writing ---- */
+// Writing
 
 static int cannot_write(ln_error *err)
 {

@@ -15,8 +15,8 @@
 #include "lightnet/ln_msg.h"
 
 typedef struct ln_beneath {
-    const char *folder;     /* of the model; "": the current one */
-    const ln_list *allowed; /* further folders (char *), in the order of the search */
+    const char *folder;     // of the model; "": the current one
+    const ln_list *allowed; // further folders (char *), in the order of the search
 } ln_beneath;
 
 /** The length of the folder part of `file`, with its slash; 0: the current folder. */

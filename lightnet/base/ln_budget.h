@@ -13,15 +13,15 @@
 
 #include "lightnet/ln_msg.h"
 
-/* Whether to stop: LN_OK to continue, or the status, with the reason as text unless it is NULL. */
+/** Whether to stop: LN_OK to continue, or the status, with the reason as text unless it is NULL. */
 typedef ln_status (*ln_budget_stop_func)(void *data, char *reason, size_t size);
 
 typedef struct ln_budget {
-    size_t limit;    /* the max bytes; 0: no limit, and nothing is counted */
-    size_t held;     /* bytes that are allocated */
-    size_t rejected; /* the size of the first allocation that did not fit since this was set to 0 */
-    struct ln_slabs *slabs;   /* for small objects (base/ln_slab.h); NULL: none */
-    ln_budget_stop_func stop; /* NULL: nothing stops the call */
+    size_t limit;    // the max bytes; 0: no limit, and nothing is counted
+    size_t held;     // bytes that are allocated
+    size_t rejected; // the size of the first allocation that did not fit since this was set to 0
+    struct ln_slabs *slabs;   // for small objects (base/ln_slab.h); NULL: none
+    ln_budget_stop_func stop; // NULL: nothing stops the call
     void *stop_data;
 } ln_budget;
 
@@ -42,7 +42,7 @@ int ln_budget_check(ln_error *err);
 /** Stops counting `size` bytes. */
 void ln_budget_give(ln_budget *budget, size_t size);
 
-/* For ln_alloc and its kin: the budget in use. */
+// For ln_alloc and its kin: the budget in use.
 
 /** Whether memory that libraries allocate counts, too: malloc reports sizes of allocations. */
 int ln_budget_knows_sizes(void);

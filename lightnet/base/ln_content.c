@@ -10,7 +10,7 @@
 #include "base/ln_name.h"
 #include "base/ln_protobuf.h"
 
-/* ---- magic numbers ---- */
+// Magic numbers
 
 typedef struct magic {
     size_t offset;
@@ -79,22 +79,22 @@ static ln_content content_of_magic(const unsigned char *data, size_t size, const
     return LN_CONTENT_UNKNOWN;
 }
 
-/* ---- pickles ---- */
+// Pickles
 
-enum { PICKLE_BEGIN = 0x80, PICKLE_LEAST = 2, PICKLE_MOST = 5, PICKLE_FRAME = 0x95 };
+enum { PICKLE_BEGIN = 0x80, PICKLE_MIN = 2, PICKLE_MAX = 5, PICKLE_FRAME = 0x95 };
 
 // The opcode of a protocol, which begins with an empty or marked collection, a class, or a frame.
 static ln_content content_of_pickle(const unsigned char *data, size_t size, const char **name)
 {
     static const char opcodes[] = {'}', ']', '(', 'c', ')'};
-    if (size < 4 || data[0] != PICKLE_BEGIN || data[1] < PICKLE_LEAST || data[1] > PICKLE_MOST ||
+    if (size < 4 || data[0] != PICKLE_BEGIN || data[1] < PICKLE_MIN || data[1] > PICKLE_MAX ||
         (data[2] != PICKLE_FRAME && !memchr(opcodes, data[2], sizeof(opcodes))))
         return LN_CONTENT_UNKNOWN;
     *name = "a pickle of Python, as PyTorch and scikit-learn write";
     return LN_CONTENT_MODEL;
 }
 
-/* ---- images whose magic number is short ---- */
+// Images whose magic number is short
 
 // P1 to P6 and white space. The formats of bits, P1 and P4, are not read.
 static ln_content content_of_pnm(const unsigned char *data, size_t size, const char **name)
@@ -116,7 +116,7 @@ static ln_content content_of_bmp(const unsigned char *data, size_t size, const c
     return LN_CONTENT_INPUT;
 }
 
-/* ---- zip archives ---- */
+// Zip archives
 
 enum { ZIP_NAME_LENGTH = 26, ZIP_NAME = 30 };
 
@@ -144,7 +144,7 @@ static ln_content content_of_zip(const unsigned char *data, size_t size, const c
     return LN_CONTENT_ARCHIVE;
 }
 
-/* ---- Protocol Buffers ---- */
+// Protocol Buffers
 
 static ln_content content_of_protobuf(const unsigned char *data, size_t size, const char **name)
 {
@@ -152,7 +152,7 @@ static ln_content content_of_protobuf(const unsigned char *data, size_t size, co
     return *name ? LN_CONTENT_MODEL : LN_CONTENT_UNKNOWN;
 }
 
-/* ---- text ---- */
+// Text
 
 // A line of a number alone, and a line of a C identifier and a number.
 static ln_content content_of_wts(const unsigned char *data, size_t size, const char **name)

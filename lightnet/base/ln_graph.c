@@ -9,7 +9,7 @@
 #include "lightnet/ln_hash.h"
 #include "lightnet/ln_msg.h"
 
-/* Nodes and ends of edges lie in one block each with their place in the list that has them. */
+// Nodes and ends of edges lie in one block each with their place in the list that has them.
 struct node_block {
     ln_graph_node node;
     ln_list place;
@@ -22,7 +22,7 @@ struct end_block {
     ln_slab *home;
 };
 
-/* Puts `place` after the last node of a list whose end is known. */
+// Puts `place` after the last node of a list whose end is known.
 static void append(ln_list **list, ln_list **last, ln_list *place)
 {
     if (*last)
@@ -32,7 +32,7 @@ static void append(ln_list **list, ln_list **last, ln_list *place)
     *last = place;
 }
 
-/* Takes out the node after `before`, the first when that is NULL. */
+// Takes out the node after `before`, the first when that is NULL.
 static void remove_behind(ln_list **list, ln_list **last, ln_list *before)
 {
     ln_list **link = before ? &before->next : list;
@@ -126,9 +126,9 @@ ln_graph_node *ln_graph_add(ln_graph *graph, void *data)
     return node;
 }
 
-/* The edges of a node in one direction. */
+// The edges of a node in one direction.
 struct ends {
-    ln_list **list; /* of ln_graph_edge_node */
+    ln_list **list; // of ln_graph_edge_node
     ln_list **last;
     size_t *degree;
 };
@@ -148,7 +148,7 @@ static struct ends ends_of(ln_graph_node *node, int outward)
     return outward ? out_ends(node) : in_ends(node);
 }
 
-/* Returns borrowed; NULL: no memory. */
+// Returns borrowed; NULL: no memory.
 static ln_graph_edge_node *append_end(struct ends ends, ln_graph_node *other, void *edge_data,
                                       ln_cmp_func cmp)
 {
@@ -161,7 +161,7 @@ static ln_graph_edge_node *append_end(struct ends ends, ln_graph_node *other, vo
     return end;
 }
 
-/* Takes out an end and frees it. */
+// Takes out an end and frees it.
 static void remove_end(struct ends ends, ln_graph_edge_node *end)
 {
     ln_list *before = end->before;
@@ -179,7 +179,7 @@ static void join(ln_graph_edge_node *out, ln_graph_edge_node *in)
     in->twin = out;
 }
 
-/* The oldest edge from `node` to `other` with these data, any when NULL; NULL: there is none. */
+// The oldest edge from `node` to `other` with these data, any when NULL; NULL: there is none.
 static ln_graph_edge_node *find_edge(const ln_graph_node *node, const ln_graph_node *other,
                                      const void *edge_data)
 {
@@ -219,7 +219,7 @@ ln_graph_node *ln_graph_find(ln_graph *graph, void *data)
     return NULL;
 }
 
-/* The first nodes with these data; -1 with a reason when one is missing. */
+// The first nodes with these data; -1 with a reason when one is missing.
 static int find_both(ln_graph *graph, void *data1, void *data2, ln_graph_node **node1,
                      ln_graph_node **node2)
 {
@@ -284,7 +284,7 @@ void *ln_graph_unlink_node(ln_graph_node *node1, ln_graph_node *node2, void *edg
     return removed;
 }
 
-/* Returns new table from each node of the graph to its position in `nodes` (ln_hash_free). */
+// Returns new table from each node of the graph to its position in `nodes` (ln_hash_free).
 static ln_hash *number_nodes(const ln_graph *graph)
 {
     ln_hash *numbers = ln_hash_create(NULL, NULL, NULL, NULL);
@@ -300,13 +300,13 @@ static ln_hash *number_nodes(const ln_graph *graph)
     return numbers;
 }
 
-/* The state of copying a graph. */
+// The state of copying a graph.
 struct copying {
-    ln_hash *nodes; /* node -> its copy */
-    ln_hash *ends;  /* edge node -> its copy */
+    ln_hash *nodes; // node -> its copy
+    ln_hash *ends;  // edge node -> its copy
 };
 
-/* Copies ends, and joins each to the other end's copy when that is there. */
+// Copies ends, and joins each to the other end's copy when that is there.
 static int copy_ends(struct copying *copying, struct ends ends, const ln_list *list)
 {
     const ln_graph_edge_node *edge;
@@ -323,7 +323,7 @@ static int copy_ends(struct copying *copying, struct ends ends, const ln_list *l
     return 0;
 }
 
-/* Copies nodes, then edges, into an empty graph. */
+// Copies nodes, then edges, into an empty graph.
 static int copy_into(ln_graph *copy, const ln_graph *graph, struct copying *copying)
 {
     const ln_graph_node *node;
@@ -357,7 +357,7 @@ ln_graph *ln_graph_copy(ln_graph *graph)
     return copy;
 }
 
-/* Whether all edges in a list lead to `node` itself. */
+// Whether all edges in a list lead to `node` itself.
 static int only_loops(const ln_list *edge_nodes, const ln_graph_node *node)
 {
     while (edge_nodes && ((const ln_graph_edge_node *)edge_nodes->data)->node == node)
@@ -376,17 +376,17 @@ int ln_graph_num_outlier(ln_graph *graph)
     return n;
 }
 
-/* The state of sorting for each node, by number. */
+// The state of sorting for each node, by number.
 struct place {
     ln_graph_node *node;
-    size_t waits_for; /* in edges from nodes without a layer */
-    size_t layer;     /* final when it waits for none */
+    size_t waits_for; // in edges from nodes without a layer
+    size_t layer;     // final when it waits for none
 };
 
 struct sorting {
     ln_hash *numbers;
-    struct place *places; /* [size] */
-    size_t *ready;        /* [size], nodes that wait for none, in the order they were found */
+    struct place *places; // [size]
+    size_t *ready;        // [size], nodes that wait for none, in the order they were found
     size_t n_ready;
     size_t n_layers;
 };
@@ -409,7 +409,7 @@ static int begin_sorting(struct sorting *sorting, const ln_graph *graph)
     return 0;
 }
 
-/* The successors of a node whose layer is final wait for one edge less, in a layer after it. */
+// The successors of a node whose layer is final wait for one edge less, in a layer after it.
 static void release_successors(struct sorting *sorting, const struct place *place)
 {
     const ln_graph_edge_node *edge_node;
@@ -439,8 +439,8 @@ static int assign_layers(struct sorting *sorting, const ln_graph *graph)
     return 0;
 }
 
-/* Sorts the nodes by layer, and within a layer by number, from the last to the first: layers are
- * filled from the end. */
+// Sorts the nodes by layer, and within a layer by number, from the last to the first: layers are
+// filled from the end.
 static int fill_layers(ln_list **tops, const struct sorting *sorting)
 {
     for (size_t i = sorting->n_ready; i > 0; i--) {
@@ -453,8 +453,7 @@ static int fill_layers(ln_list **tops, const struct sorting *sorting)
     return 0;
 }
 
-/* Makes one list of n lists, n > 0, and takes them. NULL: no memory, they are still the caller's.
- */
+// Makes one list of n lists, n > 0, and takes them. NULL: no memory, they are still the caller's.
 static ln_list *list_of_lists(ln_list *const *lists, size_t n)
 {
     ln_list *list = NULL;
@@ -529,7 +528,7 @@ int ln_graph_fprint(FILE *fp, ln_graph *graph, ln_fprint_func print_node, ln_fpr
     return ferror(fp) ? ln_error_set(NULL, "cannot write the graph") : 0;
 }
 
-/* Whether a list has `len` nodes and ends with `last`. */
+// Whether a list has `len` nodes and ends with `last`.
 static int is_list_of(const ln_list *list, size_t len, const ln_list *last)
 {
     const ln_list *end = NULL;
@@ -538,7 +537,7 @@ static int is_list_of(const ln_list *list, size_t len, const ln_list *last)
     return !list && len == 0 && end == last;
 }
 
-/* Whether `end` and the end that it has for its twin, in the list of the other node, agree. */
+// Whether `end` and the end that it has for its twin, in the list of the other node, agree.
 static int matches_twin(const ln_graph_edge_node *end, const ln_graph_node *node, int outward)
 {
     const ln_graph_edge_node *twin = end->twin;
@@ -548,7 +547,7 @@ static int matches_twin(const ln_graph_edge_node *end, const ln_graph_node *node
     return at && at->data == twin;
 }
 
-/* Whether each edge in a node's list has its place, and is in the list of its other end. */
+// Whether each edge in a node's list has its place, and is in the list of its other end.
 static int ends_match(ln_graph_node *node, int outward, const ln_hash *numbers)
 {
     const ln_list *before = NULL;

@@ -13,7 +13,7 @@
 
 #define LEN(array) (sizeof(array) / sizeof((array)[0]))
 
-/* The names of the nodes: one string for each letter. */
+// The names of the nodes: one string for each letter.
 static char *letter(char c)
 {
     static char names[26][2];
@@ -21,8 +21,8 @@ static char *letter(char c)
     return names[c - 'a'];
 }
 
-/* Returns new graph of the nodes in `nodes` and the edges in `edges`, both in order. NULL: no
- * memory. */
+// Returns new graph of the nodes in `nodes` and the edges in `edges`, both in order. NULL: no
+// memory.
 static ln_graph *draw(const char *nodes, const char *edges)
 {
     ln_graph *graph = ln_graph_create(ln_str_cmp, ln_str_cmp);
@@ -54,7 +54,7 @@ static void check_text(ln_graph *graph, const char *expected)
     ck_assert_int_eq(ln_graph_is_valid(graph), LN_TRUE);
 }
 
-/* The layers as "ab|c". */
+// The layers as "ab|c".
 static void check_layers(const ln_list *layers, const char *expected)
 {
     char text[64] = "";
@@ -209,7 +209,7 @@ END_TEST
 START_TEST(outliers_have_no_edge_to_another_node)
 {
     ln_graph *graph = draw("abcde", "ab cc");
-    ck_assert_int_eq(ln_graph_num_outlier(graph), 3); /* c, d, e */
+    ck_assert_int_eq(ln_graph_num_outlier(graph), 3); // c, d, e
     ln_graph_free(graph);
     graph = draw("", "");
     ck_assert_int_eq(ln_graph_num_outlier(graph), 0);
@@ -226,12 +226,12 @@ START_TEST(nodes_are_sorted_into_the_layer_after_their_last_predecessor)
         {"", "", "", 0},
         {"a", "", "a", 1},
         {"cab", "", "cab", 1},
-        {"abcd", "ab ac bd cd", "a|bc|d", 3},     /* diamond */
-        {"abcd", "ac ab bd cd", "a|bc|d", 3},     /* insertion order, not edge order */
-        {"dcba", "ab bc cd", "a|b|c|d", 4},       /* against insertion order */
-        {"abcd", "ab bc cd ad ac", "a|b|c|d", 4}, /* shortcuts */
-        {"abc", "ab ab bc ab", "a|b|c", 3},       /* several edges */
-        {"xaybz", "ab", "xayz|b", 2},             /* outliers */
+        {"abcd", "ab ac bd cd", "a|bc|d", 3},     // diamond
+        {"abcd", "ac ab bd cd", "a|bc|d", 3},     // insertion order, not edge order
+        {"dcba", "ab bc cd", "a|b|c|d", 4},       // against insertion order
+        {"abcd", "ab bc cd ad ac", "a|b|c|d", 4}, // shortcuts
+        {"abc", "ab ab bc ab", "a|b|c", 3},       // several edges
+        {"xaybz", "ab", "xayz|b", 2},             // outliers
     };
     for (size_t i = 0; i < LEN(rows); i++) {
         ln_graph *graph = draw(rows[i].nodes, rows[i].edges);

@@ -36,7 +36,7 @@ static void note_freed(void *str)
     strcat(freed, str);
 }
 
-/* A table of strings that notes what it frees. */
+// A table of strings that notes what it frees.
 static ln_hash *noting_table(void)
 {
     freed[0] = '\0';
@@ -170,7 +170,7 @@ START_TEST(table_is_filled_from_an_array)
 }
 END_TEST
 
-/* Inserts 1 to n, removes the odd ones, and looks at all. */
+// Inserts 1 to n, removes the odd ones, and looks at all.
 static void fill_and_thin(ln_hash *hash, int n)
 {
     for (int i = 1; i <= n; i++)
@@ -267,8 +267,8 @@ START_TEST(table_with_a_changed_key_is_not_valid)
 }
 END_TEST
 
-/* Names that FNV-1a, a hash without a secret, maps to one value: each of the blocks has two texts
- * that lead from the same state to the same state. */
+// Names that FNV-1a, a hash without a secret, maps to one value: each of the blocks has two texts
+// that lead from the same state to the same state.
 enum { BLOCK = 7, BLOCKS = 13, N_NAMES = 1 << BLOCKS, TRIED = 1 << 17 };
 
 static uint32_t fnv(uint32_t h, const char *text)

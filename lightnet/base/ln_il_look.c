@@ -6,7 +6,7 @@
 #include <ctype.h>
 #include <string.h>
 
-/* Limit of the search for the beginning of a model. */
+// Limit of the search for the beginning of a model.
 enum { MAX_LOOK = 64 << 10 };
 
 typedef struct looker {

@@ -38,12 +38,12 @@ static void close_descriptor(ln_infile *file)
     file->handle = 0;
 }
 
-/* ---- files that are opened again ---- */
+// Files that are opened again
 
 typedef struct ln_parked {
     dev_t device;
     ino_t number;
-    char path[]; /* free of links */
+    char path[]; // free of links
 } ln_parked;
 
 // A descriptor; -1 with a reason.
@@ -81,7 +81,7 @@ int ln_infile_park(ln_infile *file, ln_error *err)
     return 0;
 }
 
-/* ---- reading ---- */
+// Reading
 
 static int ended(const ln_infile *file, int fd, ln_error *err)
 {
@@ -161,7 +161,7 @@ const unsigned char *ln_view_at(ln_view *view, size_t offset, size_t size, ln_er
     return view->bytes;
 }
 
-/* ---- opening ---- */
+// Opening
 
 // The first `size` bytes into memory of the file's own.
 static int read_copy(ln_infile *file, size_t size, ln_error *err)
@@ -249,7 +249,7 @@ int ln_infile_open_whole(ln_infile *file, const char *name, ln_error *err)
     return -1;
 }
 
-/* ---- mapping ---- */
+// Mapping
 
 static int cannot_map(ln_error *err, const char *name, int reason)
 {
@@ -304,10 +304,10 @@ int ln_infile_open_beneath(ln_infile *file, const ln_beneath *folders, const cha
     return fd < 0 ? -1 : begin(file, path, fd, err);
 }
 
-/* ---- sharing ---- */
+// Sharing
 
 typedef struct ln_sharing {
-    atomic_int n; /* copies that are open */
+    atomic_int n; // copies that are open
 } ln_sharing;
 
 int ln_infile_share(ln_infile *file, ln_infile *copy, ln_error *err)

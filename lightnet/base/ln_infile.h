@@ -21,16 +21,16 @@
 #include "base/ln_beneath.h"
 #include "lightnet/ln_msg.h"
 
-/* All zero: nothing is open. With data and size only: a file in memory. */
+/** All zero: nothing is open. With data and size only: a file in memory. */
 typedef struct ln_infile {
-    const unsigned char *data; /* the whole content; NULL: it is read in parts */
+    const unsigned char *data; // the whole content; NULL: it is read in parts
     size_t size;
-    void *copy;                 /* owned memory: of data, or of the first bytes */
-    void *map;                  /* of data, in place of `copy`: pages of the file; or NULL */
-    char *name;                 /* for messages */
-    int handle;                 /* 1 + the descriptor; 0: none */
-    struct ln_parked *parked;   /* the path and identity of a file that was open; or NULL */
-    struct ln_sharing *sharing; /* shared by all copies of a file; or NULL */
+    void *copy;                 // owned memory: of data, or of the first bytes
+    void *map;                  // of data, in place of `copy`: pages of the file; or NULL
+    char *name;                 // for messages
+    int handle;                 // 1 + the descriptor; 0: none
+    struct ln_parked *parked;   // the path and identity of a file that was open; or NULL
+    struct ln_sharing *sharing; // shared by all copies of a file; or NULL
 } ln_infile;
 
 /** The max size of files that are read completely when they are opened. */
@@ -65,12 +65,12 @@ const unsigned char *ln_infile_head(const ln_infile *file, size_t *size);
  * truncated or cannot be read. Several threads may read at the same time. */
 int ln_infile_read(const ln_infile *file, size_t offset, void *data, size_t size, ln_error *err);
 
-/* A window of a file, for readers that go through it from front to back. */
+/** A window of a file, for readers that go through it from front to back. */
 enum { LN_VIEW_SIZE = 8192 };
 
 typedef struct ln_view {
     const ln_infile *file;
-    size_t begin, size; /* the range of the file in bytes */
+    size_t begin, size; // the range of the file in bytes
     unsigned char bytes[LN_VIEW_SIZE];
 } ln_view;
 

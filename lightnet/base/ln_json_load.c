@@ -21,27 +21,27 @@
 #include "base/ln_error_memory.h"
 #include "base/ln_number.h"
 
-/* A text on its way to the library. */
+// A text on its way to the library.
 typedef struct feed {
     const char *text;
-    size_t len, at; /* `at`: the next byte */
-    size_t token;   /* the lexer's buffer holds no more bytes than this */
+    size_t len, at; // `at`: the next byte
+    size_t token;   // the lexer's buffer holds no more bytes than this
     int in_string, is_escaped;
-    void *buffer; /* of the lexer: the first block of a call; NULL: none yet */
+    void *buffer; // of the lexer: the first block of a call; NULL: none yet
     size_t capacity;
-    void *last; /* the library's latest block, which becomes the buffer when that is freed */
+    void *last; // the library's latest block, which becomes the buffer when that is freed
     size_t last_size;
-    void *spare; /* for the next buffer, or NULL */
+    void *spare; // for the next buffer, or NULL
     size_t spare_size;
-    unsigned long failures; /* those of the thread before the call */
+    unsigned long failures; // those of the thread before the call
     int is_stopped;
 } feed;
 
 static _Thread_local feed *feeding; // NULL: no text is parsed
 
-/* The library's allocation functions, of which a process has one pair. They count failures on their
- * way to those that were there before, and memory, where that comes from malloc, for the budget in
- * use. */
+// The library's allocation functions, of which a process has one pair. They count failures on their
+// way to those that were there before, and memory, where that comes from malloc, for the budget in
+// use.
 
 static json_malloc_t allocate;
 static json_free_t release;
@@ -140,7 +140,7 @@ static size_t memory_of(const char *text, size_t len)
     return n < (SIZE_MAX - len) / ELEMENT_SIZE ? n * ELEMENT_SIZE + len : SIZE_MAX;
 }
 
-/* Feeding */
+// Feeding
 
 // Whether the lexer's buffer has room for the next byte, which may end a token but is appended to
 // it all the same.
@@ -188,7 +188,7 @@ static void follow(feed *f, char c)
 }
 
 // The callback of the library: the next piece; 0 bytes end the text.
-static size_t give(void *buffer, size_t most, void *data)
+static size_t give(void *buffer, size_t max, void *data)
 {
     feed *const f = data;
     char *const piece = buffer;
@@ -201,14 +201,14 @@ static size_t give(void *buffer, size_t most, void *data)
     do {
         piece[n] = f->text[f->at++];
         follow(f, piece[n++]);
-    } while (n < most && f->at < f->len && has_room(f));
+    } while (n < max && f->at < f->len && has_room(f));
     return n;
 }
 
-static size_t give_rest(void *buffer, size_t most, void *data)
+static size_t give_rest(void *buffer, size_t max, void *data)
 {
     const feed *const f = data;
-    return f->at < f->len ? give(buffer, most, data) : 0;
+    return f->at < f->len ? give(buffer, max, data) : 0;
 }
 
 static json_t *parse(feed *f, size_t flags, json_error_t *error)

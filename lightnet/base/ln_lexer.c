@@ -11,7 +11,7 @@
 #include "base/ln_number.h"
 #include "lightnet/ln_util.h"
 
-/* ---- failures ---- */
+// Failures
 
 static int vfail(ln_lexer *l, const ln_scan *place, const char *fmt, va_list args)
 {
@@ -60,7 +60,7 @@ int ln_lexer_unexpected(ln_lexer *l, const char *expected)
                          expected);
 }
 
-/* ---- tokens ---- */
+// Tokens
 
 static int peek(const ln_lexer *l, size_t n)
 {
@@ -179,7 +179,7 @@ int ln_lexer_expect(ln_lexer *l, int kind)
     return ln_lexer_accept(l, kind) ? 0 : ln_lexer_unexpected(l, text);
 }
 
-/* ---- lists ---- */
+// Lists
 
 static int is_one_of(const ln_lexer *l, const char *kinds)
 {

@@ -12,17 +12,17 @@
 
 #include "base/ln_scan.h"
 
-/* Types of tokens; any other token is a single character, its own type. */
+/** Types of tokens; any other token is a single character, its own type. */
 enum { LN_TOKEN_END = 0, LN_TOKEN_NAME = 'n', LN_TOKEN_STRING = 's', LN_TOKEN_NUMBER = '0' };
 
 typedef struct ln_lexer {
-    /* The current token. */
+    // The current token.
     int kind;
-    ln_scan token;     /* where it begins */
-    ln_scan_text text; /* of names, strings (nothing escaped) and numbers, which have no sign */
+    ln_scan token;     // where it begins
+    ln_scan_text text; // of names, strings (nothing escaped) and numbers, which have no sign
     double number;
 
-    ln_scan at; /* after it */
+    ln_scan at; // after it
     int failed;
 } ln_lexer;
 

@@ -251,7 +251,7 @@ ln_list *ln_list_copy(const ln_list *list)
     return ln_list_find_all_custom(list, NULL, always_equal);
 }
 
-/* ---- queues ---- */
+// Queues
 
 // The links lead from the tail, where elements leave, to the head, where they come in, so that both
 // are O(1).
@@ -310,7 +310,7 @@ ln_bool ln_queue_is_valid(const ln_queue *queue)
     return n == queue->size && last == queue->head ? LN_TRUE : LN_FALSE;
 }
 
-/* ---- stacks: lists whose first node is the top ---- */
+// Stacks: lists whose first node is the top
 
 ln_stack *ln_stack_create(void)
 {
@@ -354,7 +354,7 @@ ln_bool ln_stack_is_valid(const ln_stack *stack)
     return stack && (size_t)ln_list_length(stack->top) == stack->size ? LN_TRUE : LN_FALSE;
 }
 
-/* ---- lists that own their elements ---- */
+// Lists that own their elements
 
 ln_list *ln_entry_list_append(ln_list *list, void *entry, ln_free_func free_func)
 {

@@ -23,7 +23,7 @@ static inline void ln_list_extend(ln_list **list, ln_list **end, ln_list *more)
     *end = ln_list_end(more ? more : *end);
 }
 
-/* ---- lists that own their elements ---- */
+// Lists that own their elements
 
 /** Appends the new `entry` (NULL: its creation failed). Returns the list; NULL with a reason: the
  * entry is freed, the list is as before. */

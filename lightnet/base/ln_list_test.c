@@ -21,7 +21,7 @@ static void *number(int n)
     return (void *)(intptr_t)n;
 }
 
-/* Returns new list of a text's digits. */
+// Returns new list of a text's digits.
 static ln_list *list_of(const char *digits)
 {
     ln_list *list = NULL;
@@ -47,7 +47,7 @@ static void check_and_free(ln_list *list, const char *digits)
     ln_list_free(list);
 }
 
-/* Calls two numbers equal that are both odd or both even. */
+// Calls two numbers equal that are both odd or both even.
 static int cmp_parity(const void *a, const void *b)
 {
     return (int)(((intptr_t)a ^ (intptr_t)b) & 1);
@@ -247,7 +247,7 @@ START_TEST(list_comes_from_numbers_and_from_a_list)
 }
 END_TEST
 
-/* Functions that add, with a failing allocation: NULL, and the list as before. */
+// Functions that add, with a failing allocation: NULL, and the list as before.
 static ln_list *append_9(ln_list *list)
 {
     return ln_list_append(list, number(9));

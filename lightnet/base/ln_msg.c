@@ -50,7 +50,7 @@ static ln_error *create_record(void)
     return record;
 }
 
-/* ---- escapes ---- */
+// Escapes
 
 // Ranges that a terminal, or the reader of a line, takes for other than a character of a name.
 // Source: Unicode 16, general categories Cc, Zl, Zp, and the characters of Bidi_Control.
@@ -96,7 +96,7 @@ size_t ln_escape(char *buf, size_t size, const char *text)
     return total;
 }
 
-/* ---- records ---- */
+// Records
 
 // To write into; NULL: there is no memory for it.
 static ln_error *record(ln_error *err)

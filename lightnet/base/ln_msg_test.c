@@ -135,8 +135,8 @@ END_TEST
 
 START_TEST(long_reason_is_cut_between_characters)
 {
-    /* Characters of two bytes from offset 0 fill the 4092 bytes before the dots; from offset 1, the
-     * last that fits ends one byte earlier. */
+    // Characters of two bytes from offset 0 fill the 4092 bytes before the dots; from offset 1, the
+    // last that fits ends one byte earlier.
     const size_t lens[2] = {4095, 4094};
     for (size_t shift = 0; shift < 2; shift++) {
         char text[2 * LN_MAXLINE] = "x";

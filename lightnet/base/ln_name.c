@@ -12,7 +12,7 @@
 #include "lightnet/ln_msg.h"
 #include "lightnet/ln_util.h"
 
-/* The number that `str` is, as printed in decimal; -1 for all else. */
+// The number that `str` is, as printed in decimal; -1 for all else.
 static int parse_number(const char *str)
 {
     if (*str == '\0' || (*str == '0' && str[1]))
@@ -82,7 +82,7 @@ char *ln_name_put(char *at, const char *str)
     return str ? strcpy(at, str) : NULL;
 }
 
-/* ---- tables ---- */
+// Tables
 
 const void *ln_row_named(const void *rows, size_t n, size_t size, const char *name)
 {
@@ -93,7 +93,7 @@ const void *ln_row_named(const void *rows, size_t n, size_t size, const char *na
     return NULL;
 }
 
-/* ---- suffixes ---- */
+// Suffixes
 
 int ln_ends_with(const char *text, size_t len, const char *end)
 {

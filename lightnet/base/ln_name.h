@@ -26,12 +26,11 @@ int ln_name_print(char *buf, const char *fmt, ...) LN_PRINTF(2, 3);
  */
 int ln_name_set(char **name, const char *str);
 
-/* A name in one block with the named object needs no block of its own, and no cache line:
- *
- *     struct block { thing thing; char name[]; };
- *     struct block *block = ln_alloc(sizeof(*block) + ln_name_size(str));
- *     block->thing.name = ln_name_put(block->name, str);
- */
+// A name in one block with the named object needs no block of its own, and no cache line:
+//
+// struct block { thing thing; char name[]; };
+// struct block *block = ln_alloc(sizeof(*block) + ln_name_size(str));
+// block->thing.name = ln_name_put(block->name, str);
 
 /** The bytes of a name with its NUL; 0 for NULL. */
 size_t ln_name_size(const char *str);
@@ -39,14 +38,14 @@ size_t ln_name_size(const char *str);
 /** Copies a name of ln_name_size bytes to `at`. Returns `at`; NULL for NULL. */
 char *ln_name_put(char *at, const char *str);
 
-/* ---- tables ---- */
+// Tables
 
 /** The row whose name is `name`, or NULL. A row begins with its name, a `const char *`. */
 const void *ln_row_named(const void *rows, size_t n, size_t size, const char *name);
 #define LN_ROW_NAMED(rows, name) \
     ln_row_named(rows, sizeof(rows) / sizeof((rows)[0]), sizeof((rows)[0]), name)
 
-/* ---- suffixes ---- */
+// Suffixes
 
 /** Whether the `len` bytes of `text` end with `end`, or are `end`. */
 int ln_ends_with(const char *text, size_t len, const char *end);

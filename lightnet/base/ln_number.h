@@ -17,7 +17,7 @@ locale_t ln_number_begin(void);
 
 void ln_number_end(locale_t before);
 
-/* Size of a buffer for a number as text, with its NUL. */
+/** Size of a buffer for a number as text, with its NUL. */
 enum { LN_NUMBER_SIZE = 32 };
 
 /** Prints a finite number to `buf` of `size` bytes, LN_NUMBER_SIZE or more, with the fewest

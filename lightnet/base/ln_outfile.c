@@ -17,13 +17,13 @@
 #include "base/ln_outtext.h"
 #include "lightnet/ln_util.h"
 
-/* The target of the write: messages have the caller's name of it, not the target of links. */
+// The target of the write: messages have the caller's name of it, not the target of links.
 typedef struct target {
     const char *file;
-    int folder;             /* descriptor */
-    const char *base;       /* its name in there */
-    const struct stat *old; /* the file to replace, or NULL */
-    int is_result;          /* not synced where nothing is replaced */
+    int folder;             // descriptor
+    const char *base;       // its name in there
+    const struct stat *old; // the file to replace, or NULL
+    int is_result;          // not synced where nothing is replaced
     ln_outfile_func func;
     const void *arg;
     ln_error *err;
@@ -35,14 +35,14 @@ static int cannot_write(ln_error *err, const char *file)
                            errno ? strerror(errno) : "unknown reason");
 }
 
-/* ---- temporary names ---- */
+// Temporary names
 
 // A temporary name while a file replaces another, short for any name of the target. It depends only
 // on the target, so the next writer finds the file of a writer that was killed.
 typedef char temporary_name[48];
 
 // Writers of one target at a time, and for how many of them is looked that may have been killed.
-enum { MOST_WRITERS = 100, MOST_KILLED = 4 };
+enum { MAX_WRITERS = 100, MAX_KILLED = 4 };
 
 static void print_temporary(temporary_name name, const char *base, int k)
 {
@@ -70,7 +70,7 @@ static void remove_dead(int folder, const char *name)
     close(fd);
 }
 
-/* ---- the content ---- */
+// The content
 
 // Writes the content to disk before the rename: after a power failure there is the old file or the
 // new one. Syncing the folder is left to the system.
@@ -99,9 +99,9 @@ static FILE *fill(const target *t, int fd)
     return NULL;
 }
 
-/* ---- a file without a name, which vanishes with its writer ---- */
+// A file without a name, which vanishes with its writer
 
-/* The outcome of a step; FAILED with a reason. */
+// The outcome of a step; FAILED with a reason.
 typedef enum outcome { DONE, FAILED, IMPOSSIBLE } outcome;
 
 static int link_as(int fd, int folder, const char *name)
@@ -124,7 +124,7 @@ static outcome replace(const target *t, const char *temporary)
 static outcome link_and_replace(const target *t, int fd)
 {
     (void)flock(fd, LOCK_EX | LOCK_NB); // without locks no writer counts as dead
-    for (int k = 0; k < MOST_WRITERS; k++) {
+    for (int k = 0; k < MAX_WRITERS; k++) {
         temporary_name name;
         print_temporary(name, t->base, k);
         if (!link_as(fd, t->folder, name))
@@ -159,7 +159,7 @@ static outcome write_nameless(const target *t)
     return close_named(t, stream, is_there ? link_and_replace(t, fd) : IMPOSSIBLE);
 }
 
-/* ---- a file with a temporary name, where file systems have no others ---- */
+// A file with a temporary name, where file systems have no others
 
 // -1 where the name was taken, or away again before the lock was there.
 static int create_locked(int folder, const char *name)
@@ -180,7 +180,7 @@ static outcome write_named(const target *t)
     temporary_name name;
     int fd = -1;
     errno = EEXIST;
-    for (int k = 0; fd < 0 && errno == EEXIST && k < MOST_WRITERS; k++) {
+    for (int k = 0; fd < 0 && errno == EEXIST && k < MAX_WRITERS; k++) {
         print_temporary(name, t->base, k);
         fd = create_locked(t->folder, name);
     }
@@ -196,7 +196,7 @@ static outcome write_named(const target *t)
     return close_named(t, stream, replace(t, name));
 }
 
-/* ---- the file ---- */
+// The file
 
 static int open_folder(const char *path)
 {
@@ -215,7 +215,7 @@ static int open_folder(const char *path)
 
 static int write_at(const target *t)
 {
-    for (int k = 0; k < MOST_KILLED; k++) {
+    for (int k = 0; k < MAX_KILLED; k++) {
         temporary_name name;
         print_temporary(name, t->base, k);
         remove_dead(t->folder, name);

@@ -19,7 +19,7 @@
 #include "base/ln_outtext.h"
 #include "ln_check.h"
 
-/* In place of libc's: file systems that lack files without names, and disks that fail. */
+// In place of libc's: file systems that lack files without names, and disks that fail.
 
 static int no_links, no_sync, n_syncs;
 
@@ -187,7 +187,7 @@ static void check_reason(ln_error *err, const char *file, int number)
     ck_assert_str_eq(ln_error_text(err), expected);
 }
 
-/* Both ways of writing: `no_links` 0 and 1. */
+// Both ways of writing: `no_links` 0 and 1.
 
 START_TEST(every_file_is_on_the_disk_before_it_has_its_name)
 {

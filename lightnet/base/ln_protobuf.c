@@ -61,17 +61,17 @@ int ln_protobuf_read(ln_protobuf *in, ln_protobuf_part *part, ln_protobuf_field 
     return field->number ? read_value(in, part, field) : -1;
 }
 
-/* ---- which program wrote a message, in builds without a Protocol Buffers library, too ---- */
+// Which program wrote a message, in builds without a Protocol Buffers library, too
 
-/* ---- whole messages ---- */
+// Whole messages
 
-/* The fields that a message has, numbers below 64 as bits, those beyond as bit 0. */
+// The fields that a message has, numbers below 64 as bits, those beyond as bit 0.
 typedef struct fields {
     uint64_t varints, bytes, others;
 } fields;
 
 // Larger messages are not checked, so that the time is bounded.
-enum { MOST_FIELDS = 1 << 20 };
+enum { MAX_FIELDS = 1 << 20 };
 
 // -1: the bytes are not a whole message.
 static int find_fields(ln_protobuf *in, ln_protobuf_part part, fields *found)
@@ -81,7 +81,7 @@ static int find_fields(ln_protobuf *in, ln_protobuf_part part, fields *found)
         return -1;
     for (int n = 0; part.at < part.end; n++) {
         ln_protobuf_field f;
-        if (n == MOST_FIELDS || ln_protobuf_read(in, &part, &f))
+        if (n == MAX_FIELDS || ln_protobuf_read(in, &part, &f))
             return -1;
         const uint64_t bit = f.number < 64 ? (uint64_t)1 << f.number : 1;
         *(f.type == LN_PROTOBUF_VARINT  ? &found->varints
@@ -99,7 +99,7 @@ int ln_protobuf_is_message(const unsigned char *data, size_t size)
     return !find_fields(&in, (ln_protobuf_part){0, size}, &f);
 }
 
-/* ---- TensorFlow ---- */
+// TensorFlow
 
 #define FIELD(n) ((uint64_t)1 << (n))
 
@@ -137,7 +137,7 @@ const char *ln_protobuf_foreign(const unsigned char *data, size_t size)
                                     : NULL;
 }
 
-/* ---- ONNX ---- */
+// ONNX
 
 typedef struct known_field {
     uint32_t number;
@@ -197,9 +197,9 @@ int ln_protobuf_is_onnx_tensor(const unsigned char *data, size_t size)
     return begins_with(tensor_fields, data, size);
 }
 
-/* SequenceProto and OptionalProto: name (1), elem_type (2), tensors (3), sequences (5). A tensor
- * has dims (1) as numbers, which are no text if it has no elements, and data elsewhere, of which 5
- * alone might look like a sequence. */
+// SequenceProto and OptionalProto: name (1), elem_type (2), tensors (3), sequences (5). A tensor
+// has dims (1) as numbers, which are no text if it has no elements, and data elsewhere, of which 5
+// alone might look like a sequence.
 
 enum { OF_NOTHING, OF_TENSORS, OF_SEQUENCES = 3 };
 
@@ -227,7 +227,7 @@ static int is_list(ln_protobuf *in, ln_protobuf_part part, int depth)
     int of = OF_NOTHING, n_fields = 0, n_tensors = 0, n_sequences = 0;
     for (; part.at < part.end; n_fields++) {
         ln_protobuf_field f;
-        if (n_fields == MOST_FIELDS || ln_protobuf_read(in, &part, &f))
+        if (n_fields == MAX_FIELDS || ln_protobuf_read(in, &part, &f))
             return 0;
         if (f.number == 2 && f.type == VARINT)
             of = single_byte(in, &f.value);

@@ -22,7 +22,7 @@
 #include "base/ln_infile.h"
 #include "lightnet/ln_msg.h"
 
-/* The types of fields. */
+/** The types of fields. */
 enum {
     LN_PROTOBUF_VARINT = 0,
     LN_PROTOBUF_FIXED64 = 1,
@@ -30,23 +30,23 @@ enum {
     LN_PROTOBUF_FIXED32 = 5
 };
 
-/* Reads only the bytes of the structure, so large values cost nothing. */
+/** Reads only the bytes of the structure, so large values cost nothing. */
 typedef struct ln_protobuf {
     ln_view view;
-    ln_error *err; /* the reason if the file cannot be read; a damaged message sets none */
-    int is_broken; /* the file cannot be read */
+    ln_error *err; // the reason if the file cannot be read; a damaged message sets none
+    int is_broken; // the file cannot be read
 } ln_protobuf;
 
-/* A part of the file that is read from front to back, by offsets. */
+/** A part of the file that is read from front to back, by offsets. */
 typedef struct ln_protobuf_part {
     size_t at, end;
 } ln_protobuf_part;
 
 typedef struct ln_protobuf_field {
-    size_t begin; /* of the tag */
+    size_t begin; // of the tag
     uint32_t number;
     int type;
-    ln_protobuf_part value; /* the value's bytes, without the length of LN_PROTOBUF_BYTES */
+    ln_protobuf_part value; // the value's bytes, without the length of LN_PROTOBUF_BYTES
 } ln_protobuf_field;
 
 /** Reads the next field of a part that has bytes left. -1: the field is damaged or reaches past the
@@ -54,7 +54,7 @@ typedef struct ln_protobuf_field {
  * otherwise the number is 0. */
 int ln_protobuf_read(ln_protobuf *in, ln_protobuf_part *part, ln_protobuf_field *field);
 
-/* ---- which program wrote a message ---- */
+// Which program wrote a message
 
 /** Whether the bytes are a complete message of any type. */
 int ln_protobuf_is_message(const unsigned char *data, size_t size);

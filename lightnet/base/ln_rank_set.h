@@ -7,9 +7,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum { LN_RANK_SET_LEVELS = 11 }; /* 64^11 exceeds a size_t */
+enum { LN_RANK_SET_LEVELS = 11 }; // 64^11 exceeds a size_t
 
-/* Level 0 has a bit for each number; each bit of a further level is set if its word of the level
+/** Level 0 has a bit for each number; each bit of a further level is set if its word of the level
  * below is not 0. */
 typedef struct ln_rank_set {
     uint64_t *levels[LN_RANK_SET_LEVELS];

@@ -12,7 +12,7 @@
 #include "base/ln_utf8.h"
 #include "lightnet/ln_util.h"
 
-/* ---- places and mistakes ---- */
+// Places and mistakes
 
 int ln_scan_vfail(const ln_scan *ps, const char *fmt, va_list args)
 {
@@ -79,7 +79,7 @@ void ln_scan_blanks(ln_scan *ps)
     }
 }
 
-/** "'x'" for a visible next character, else words; for messages. */
+// "'x'" for a visible next character, else words; for messages.
 static const char *next_text(const ln_scan *ps, char buf[16])
 {
     if (ln_scan_is_end(ps))
@@ -100,7 +100,7 @@ int ln_scan_expected(const ln_scan *ps, const char *what)
     return ln_scan_fail(ps, "%s, expected %s", next_text(ps, buf), what);
 }
 
-/* ---- strings ---- */
+// Strings
 
 int ln_scan_add(const ln_scan *ps, ln_scan_text *text, const char *bytes, size_t len)
 {
@@ -150,8 +150,8 @@ static int add_code_point(const ln_scan *ps, ln_scan_text *text, uint32_t cp)
     return ln_scan_add(ps, text, utf8, len);
 }
 
-/** Reads `n` digits that follow '\' and `letter` at this place to *code without stepping over them;
- * -1 without a message. */
+// Reads `n` digits that follow '\' and `letter` at this place to *code without stepping over them;
+// -1 without a message.
 static int peek_code(const ln_scan *ps, char letter, size_t n, uint32_t *code)
 {
     *code = 0;
@@ -166,7 +166,7 @@ static int peek_code(const ln_scan *ps, char letter, size_t n, uint32_t *code)
     return 0;
 }
 
-/** '\u' and four digits, of characters beyond 16 bits two such (RFC 8259, 7); '\x' and two. */
+// '\u' and four digits, of characters beyond 16 bits two such (RFC 8259, 7); '\x' and two.
 static int parse_code(ln_scan *ps, ln_scan_text *text, char letter)
 {
     const size_t n = letter == 'u' ? 4 : 2;
@@ -264,7 +264,7 @@ char *ln_scan_block(ln_scan *ps, int *first_line)
     return block.at;
 }
 
-/* ---- UTF-8 ---- */
+// UTF-8
 
 int ln_scan_check_utf8(ln_scan ps)
 {

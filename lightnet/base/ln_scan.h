@@ -13,17 +13,17 @@
 
 /** A place in a text. */
 typedef struct ln_scan {
-    const char *file; /* borrowed, for messages */
-    const char *p;    /* the next byte */
+    const char *file; // borrowed, for messages
+    const char *p;    // the next byte
     const char *end;
-    int line; /* the location of the next byte; columns count characters */
+    int line; // the location of the next byte; columns count characters
     int column;
-    int depth; /* of nested arrays and objects */
+    int depth; // of nested arrays and objects
     ln_error *err;
 
-    /* Records a reason for this location in its own way, and returns -1; NULL: see above. */
+    // Records a reason for this location in its own way, and returns -1; NULL: see above.
     int (*fail)(const struct ln_scan *ps, const char *reason);
-    const void *owner; /* its argument */
+    const void *owner; // its argument
 } ln_scan;
 
 /** Text that grows, with a NUL at the end. All zero: none; free `at` (ln_free). */

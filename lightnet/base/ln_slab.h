@@ -24,8 +24,8 @@
 typedef enum ln_slab_kind {
     LN_SLAB_LIST_NODES,
     LN_SLAB_OPS,
-    LN_SLAB_TENSORS,      /* tensor entries */
-    LN_SLAB_TENSOR_LISTS, /* entries of tensor lists */
+    LN_SLAB_TENSORS,      // tensor entries
+    LN_SLAB_TENSOR_LISTS, // entries of tensor lists
     LN_SLAB_PARAMS,
     LN_SLAB_VALUES,
     LN_SLAB_GRAPH_NODES,

@@ -43,7 +43,7 @@ ln_bool ln_streq(const char *a, const char *b)
     return ln_str_cmp(a, b) == 0;
 }
 
-/* The reason is the same for all allocations; returns NULL for them. */
+// The reason is the same for all allocations; returns NULL for them.
 static void *out_of_memory(size_t size)
 {
     ln_alloc_note_failure();
@@ -56,7 +56,7 @@ static int may_allocate(size_t size)
     return !ln_alloc_fail_now() && ln_budget_allows(size);
 }
 
-/* glibc keeps small blocks of each thread at hand, for malloc but not for calloc. */
+// glibc keeps small blocks of each thread at hand, for malloc but not for calloc.
 enum { SMALL = 1024 };
 
 void *ln_alloc(size_t size)
@@ -125,7 +125,7 @@ int ln_size_mul(size_t a, size_t b, size_t *product)
     return 0;
 }
 
-/* Bytes read so far, with room for at least one more and the NUL. */
+// Bytes read so far, with room for at least one more and the NUL.
 struct text {
     char *bytes;
     size_t size;
@@ -137,8 +137,7 @@ static int read_all(struct text *text, FILE *stream, const char *name)
     size_t got;
     do {
         if (text->size + 1 >= text->room) {
-            const size_t room =
-                text->room ? text->room * 2 : 4096; /* below 4 * LN_MAX_TEXT: fits */
+            const size_t room = text->room ? text->room * 2 : 4096; // below 4 * LN_MAX_TEXT: fits
             char *bytes = ln_realloc(text->bytes, room);
             if (!bytes)
                 return -1;
@@ -190,7 +189,7 @@ char *ln_read_text(const char *file)
     return text;
 }
 
-/* ---- names that are close ---- */
+// Names that are close
 
 // Longer names are not compared.
 enum { LONGEST = 64 };
@@ -247,6 +246,6 @@ const char *ln_closer_name(const char *name, const char *best, const char *known
 {
     if (strlen(name) > LONGEST)
         return NULL;
-    const size_t most = smaller(limit(name), distance_or_limit(name, best));
-    return distance_or_limit(name, known) < most ? known : best;
+    const size_t max = smaller(limit(name), distance_or_limit(name, best));
+    return distance_or_limit(name, known) < max ? known : best;
 }

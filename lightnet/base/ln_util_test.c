@@ -146,7 +146,7 @@ START_TEST(rejects_sizes_out_of_range)
 }
 END_TEST
 
-/* Returns a stream with `size` bytes, all 'x'. */
+// Returns a stream with `size` bytes, all 'x'.
 static FILE *stream_of(size_t size)
 {
     FILE *stream = tmpfile();
@@ -188,7 +188,7 @@ START_TEST(stream_survives_every_failing_allocation)
 }
 END_TEST
 
-/* Writes a file of `size` bytes and reads it as text; *file: its name. */
+// Writes a file of `size` bytes and reads it as text; *file: its name.
 static char *read_file_of(const void *bytes, size_t size, char file[32])
 {
     strcpy(file, "/tmp/ln_util_XXXXXX");

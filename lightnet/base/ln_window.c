@@ -21,7 +21,7 @@ char *ln_sprint_shape(char *buf, size_t size, int ndim, const int *dims)
     return buf;
 }
 
-/* One axis of a window sliding over `in` elements, or of its transpose producing from them. */
+// One axis of a window sliding over `in` elements, or of its transpose producing from them.
 struct axis {
     int in, size, stride, dilation;
 };
@@ -93,8 +93,8 @@ static int parse_autopad(const char *mode)
                         mode ? mode : "");
 }
 
-/* Gives the two ends of an axis their share of a total; the odd unit goes to the end or the
- * beginning. */
+// Gives the two ends of an axis their share of a total; the odd unit goes to the end or the
+// beginning.
 static int split_padding(int64_t total, enum autopad mode, int *begin, int *end)
 {
     if (total < INT_MIN || total > INT_MAX)
@@ -107,7 +107,7 @@ static int split_padding(int64_t total, enum autopad mode, int *begin, int *end)
     return 0;
 }
 
-/* The total padding with which the window gives ceil(in / stride) outputs. */
+// The total padding with which the window gives ceil(in / stride) outputs.
 static int64_t same_conv_total(const struct axis *axis)
 {
     const int64_t out = ((int64_t)axis->in - 1) / axis->stride + 1;

@@ -109,7 +109,7 @@ START_TEST(padding_holds_the_begins_of_all_axes_then_their_ends)
     const int in[2] = {6, 8}, size[2] = {3, 5}, stride[2] = {2, 1};
     int padding[4] = {9, 9, 9, 9};
     ck_assert_int_eq(ln_autopadding_conv(padding, in, size, stride, NULL, 2, "SAME_UPPER"), 0);
-    const int expected[4] = {0, 2, 1, 2}; /* top, left, bottom, right */
+    const int expected[4] = {0, 2, 1, 2}; // top, left, bottom, right
     for (int i = 0; i < 4; i++)
         ck_assert_int_eq(padding[i], expected[i]);
 }

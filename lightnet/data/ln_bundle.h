@@ -11,18 +11,18 @@
 
 typedef struct ln_bundle_entry {
     char *name;
-    tl_tensor *tensor; /* data NULL: in the file */
-    size_t offset;     /* of the data in the file */
+    tl_tensor *tensor; // data NULL: in the file
+    size_t offset;     // of the data in the file
 } ln_bundle_entry;
 
-/* All zero: empty. */
+/** All zero: empty. */
 typedef struct ln_bundle {
     ln_bundle_entry *entries;
     int len;
     int capacity;
-    ln_hash *positions;    /* name -> 1 + its position */
-    int shaped;            /* 0: the format has only the lengths of its tensors */
-    const ln_infile *file; /* of data that is not in memory; outlives the bundle, or NULL */
+    ln_hash *positions;    // name -> 1 + its position
+    int shaped;            // 0: the format has only the lengths of its tensors
+    const ln_infile *file; // of data that is not in memory; outlives the bundle, or NULL
 } ln_bundle;
 
 /** Adds a tensor (takes it, with its data) under a name (copied) that the bundle does not have;

@@ -20,10 +20,10 @@
 #define LN_COMPILED_VERSION     4
 #define LN_COMPILED_ONE_PROGRAM 3
 
-#define LN_COMPILED_KEY_VERSION  "lightnet" /* the version of the format, in decimal digits */
-#define LN_COMPILED_KEY_IR       "ir"       /* the compiled model as JSON, with its target */
-#define LN_COMPILED_KEY_ISA      "isa" /* tl_isa_name of the instruction set it is compiled for */
-#define LN_COMPILED_KEY_BY       "by"  /* the version of LightNet that wrote it */
-#define LN_COMPILED_KEY_PROGRAMS "programs" /* from version 4 on: the list of programs */
+#define LN_COMPILED_KEY_VERSION  "lightnet" // the version of the format, in decimal digits
+#define LN_COMPILED_KEY_IR       "ir"       // the compiled model as JSON, with its target
+#define LN_COMPILED_KEY_ISA      "isa"      // tl_isa_name of the instruction set it is compiled for
+#define LN_COMPILED_KEY_BY       "by"       // the version of LightNet that wrote it
+#define LN_COMPILED_KEY_PROGRAMS "programs" // from version 4 on: the list of programs
 
 #endif

@@ -27,15 +27,15 @@
 #include "lightnet/ln_util.h"
 #include "tensorlight/tl_util.h"
 
-/* ---- a file of weights of any format ---- */
+// A file of weights of any format
 
 typedef struct weights {
-    const ln_bundle *bundle; /* the tensors, in one of the following */
+    const ln_bundle *bundle; // the tensors, in one of the following
     ln_safetensors *safetensors;
     ln_bundle wts;
     ln_bundle params;
-    ln_infile file; /* that has the data of params */
-    void *thing;    /* that the bundle lies in, or NULL */
+    ln_infile file; // that has the data of params
+    void *thing;    // that the bundle lies in, or NULL
     void (*drop)(void *thing);
 } weights;
 
@@ -82,9 +82,9 @@ static int open_weights(weights *w, const char *file, ln_error *err)
     return ln_error_set(err, "%s: neither a safetensors, a params nor a wts file", file);
 }
 
-/* ---- tensors of the file and of the model ---- */
+// Tensors of the file and of the model
 
-/** Whether a file has elements of type `wanted` with type `there`: also as their bytes. */
+// Whether a file has elements of type `wanted` with type `there`: also as their bytes.
 static int is_stored_as(tl_dtype there, tl_dtype wanted)
 {
     return there == wanted || (tl_dtype_is_stored(wanted) && there == ln_raw_dtype(wanted));
@@ -109,7 +109,7 @@ static int check_tensor(const ln_bundle *bundle, const tl_tensor *there, const l
                         tl_shape_text(wanted_shape, wanted->ndim, wanted->dims));
 }
 
-/* ---- into a tensor table: every array of the file ---- */
+// Into a tensor table: every array of the file
 
 static int check_for_table(const weights *w, const ln_hash *table, const char *file)
 {
@@ -149,7 +149,7 @@ int ln_tensor_table_load_trt_weight_file(ln_hash *table, const char *file)
     return rc;
 }
 
-/* ---- into a model: its operators' data in a file ---- */
+// Into a model: its operators' data in a file
 
 // The tensor that the operator reads from a file; NULL: none.
 static const ln_tensor_entry *wanted_by(const ln_context *ctx, const ln_op *op)
@@ -344,7 +344,7 @@ int ln_data_give_own(ln_context *ctx, const ln_bundle *bundle, void *thing, void
     return set_weights(ctx, &ctx->weights, &w, file);
 }
 
-/* ---- saving ---- */
+// Saving
 
 int ln_data_num_own(const ln_context *ctx)
 {
@@ -369,9 +369,9 @@ const ln_weight *ln_data_taken(const ln_context *ctx, const ln_op *op, tl_tensor
     return te ? weight : NULL;
 }
 
-/* ---- saving the weights of a model that is written without them ---- */
+// Saving the weights of a model that is written without them
 
-/* The content of the file. */
+// The content of the file.
 typedef struct content {
     const char **names;
     tl_tensor **tensors;
@@ -382,10 +382,10 @@ typedef struct content {
 static int collect(const ln_context *ctx, content *c)
 {
     const ln_op *op;
-    const size_t most = (size_t)ln_list_length(ctx->ops) + 1;
-    c->names = ln_alloc_array(most, sizeof(*c->names));
-    c->tensors = ln_alloc_array(most, sizeof(*c->tensors));
-    c->weights = ln_alloc_array(most, sizeof(*c->weights));
+    const size_t max = (size_t)ln_list_length(ctx->ops) + 1;
+    c->names = ln_alloc_array(max, sizeof(*c->names));
+    c->tensors = ln_alloc_array(max, sizeof(*c->tensors));
+    c->weights = ln_alloc_array(max, sizeof(*c->weights));
     if (!c->names || !c->tensors || !c->weights)
         return ln_fail_memory(ctx);
     LN_LIST_FOREACH(op, ctx->ops)

@@ -28,7 +28,7 @@ int ln_data_with(const ln_context *ctx, const char *file,
  * the context. */
 int ln_data_look(ln_context *ctx);
 
-/* ---- saving, with other tensors and metadata of the file ---- */
+// Saving, with other tensors and metadata of the file
 
 /** The data that the operator takes from a file, and *shape: new (tl_tensor_free), its shape in the
  * model, since not every format knows shapes; NULL after a failure. Returns NULL: the operator has

@@ -27,7 +27,7 @@ static void note_warning(void *data, ln_msg_level level, const char *text)
 static ln_op_arg create_arg = {.optype = "create", .arch = "none"};
 static ln_op create_proto = {.op_arg = &create_arg};
 
-/* A model of `create` operators whose tensors lie in the arrays below. */
+// A model of `create` operators whose tensors lie in the arrays below.
 typedef struct model {
     ln_context *ctx;
     float w[2], b[1], x[1];

@@ -14,7 +14,7 @@
 #include "tensorlight/tl_type.h"
 #include "tensorlight/tl_util.h"
 
-/* By the name of ln_content_of. */
+// By the name of ln_content_of.
 static const struct kind {
     const char *name;
     ln_image_decoder decode;
@@ -24,7 +24,7 @@ static const struct kind {
     {"a BMP image", ln_image_decode_bmp}, {"a WebP image", ln_image_decode_webp},
 };
 
-/* Longer than the signature of any image format. */
+// Longer than the signature of any image format.
 enum { LOOK_SIZE = 64 };
 
 // *name: what the bytes are, or NULL.
@@ -101,7 +101,7 @@ int ln_image_decode(const char *file, ln_image *image, ln_error *err)
     return status;
 }
 
-/* Fitting */
+// Fitting
 
 typedef struct layout {
     int height;
@@ -150,7 +150,7 @@ static void put(tl_tensor *dst, size_t at, double value)
     tl_convert((char *)dst->data + at * tl_size_of(dst->dtype), dst->dtype, &v, TL_DOUBLE);
 }
 
-/* Resizing. */
+// Resizing.
 typedef struct resizing {
     const ln_image *image;
     const ln_image_format *format;

@@ -46,7 +46,7 @@ static uint32_t number(const bmp *b, size_t at, size_t n)
     return value;
 }
 
-/* ---- headers ---- */
+// Headers
 
 static int is_header_size(uint32_t size)
 {
@@ -72,7 +72,7 @@ static int read_sizes(bmp *b, ln_error *err)
                : 0;
 }
 
-/* The pixels that a compression may have: a bit for each number of bits. */
+// The pixels that a compression may have: a bit for each number of bits.
 static const struct format {
     uint32_t compression;
     uint64_t bits;
@@ -124,13 +124,13 @@ static int read_masks(bmp *b, ln_error *err)
 
 static int read_palette(bmp *b, ln_error *err)
 {
-    const size_t most = b->bits <= 8 ? (size_t)1 << b->bits : 0;
+    const size_t max = b->bits <= 8 ? (size_t)1 << b->bits : 0;
     const size_t used = b->header == CORE ? 0 : number(b, 46, 4);
-    b->n_colours = used && most ? used : most;
+    b->n_colours = used && max ? used : max;
     b->palette = FILE_HEADER + b->header;
     b->colour = b->header == CORE ? 3 : 4;
-    if (b->n_colours > most)
-        return ln_error_set(err, "%zu colours, expected at most %zu", b->n_colours, most);
+    if (b->n_colours > max)
+        return ln_error_set(err, "%zu colours, expected at most %zu", b->n_colours, max);
     if (b->palette + b->n_colours * b->colour > b->size)
         return ln_error_set(err, "the file ends within its palette");
     return 0;
@@ -150,7 +150,7 @@ static int read_header(bmp *b, ln_error *err)
                : 0;
 }
 
-/* ---- pixels ---- */
+// Pixels
 
 // Where row `y` of the file is in the image.
 static uint8_t *row_of(const bmp *b, const ln_image *image, size_t y)
@@ -175,8 +175,8 @@ static uint8_t masked(uint32_t pixel, uint32_t mask)
     const uint32_t low = mask & (0 - mask);
     if (!mask)
         return 0;
-    const uint64_t most = mask / low, value = (pixel & mask) / low;
-    return (uint8_t)((value * 255 + most / 2) / most);
+    const uint64_t max = mask / low, value = (pixel & mask) / low;
+    return (uint8_t)((value * 255 + max / 2) / max);
 }
 
 static int put_pixel(const bmp *b, const uint8_t *row, size_t x, uint8_t *to, ln_error *err)
@@ -207,7 +207,7 @@ static int read_rows(const bmp *b, ln_image *image, ln_error *err)
     return 0;
 }
 
-/* ---- runs ---- */
+// Runs
 
 // A run is a count and an index, or two that alternate, of 4 bits each. A count of 0 is an escape:
 // 0 ends a row, 1 the image, 2 moves by the next two bytes, and N from 3 on precedes N indices,
@@ -290,7 +290,7 @@ static int read_runs(const bmp *b, ln_image *image, ln_error *err)
     return status < 0 ? -1 : 0;
 }
 
-/* ---- all of it ---- */
+// All of it
 
 // No memory that the rest of the file cannot fill: a run is two bytes for up to 255 pixels.
 static int check_size(const bmp *b, ln_error *err)

@@ -8,11 +8,11 @@
 #include "data/ln_image_codec.h"
 #include "ln_check.h"
 
-enum { MOST = 4096 };
+enum { MAX = 4096 };
 
-/* A file that is written. */
+// A file that is written.
 typedef struct file {
-    uint8_t data[MOST];
+    uint8_t data[MAX];
     size_t size;
 } file;
 
@@ -28,7 +28,7 @@ static void put_bytes(file *f, const void *bytes, size_t n)
     f->size += n;
 }
 
-/* What a file has. */
+// What a file has.
 typedef struct content {
     int width, height;
     unsigned bits, compression, header; // header 0: 40 bytes
@@ -92,7 +92,7 @@ static void check(const content *c, const char *expected)
     file f;
     ln_image image;
     ln_error err;
-    char text[MOST] = "";
+    char text[MAX] = "";
     write_content(&f, c);
     ck_assert_msg(!decode(&f, f.size, &image, &err), "%s", ln_error_text(&err));
     ck_assert_int_eq(image.channels, 3);
@@ -208,7 +208,7 @@ static void check_gray(const content *c, const char *expected)
     file f;
     ln_image image;
     ln_error err;
-    char text[MOST] = "";
+    char text[MAX] = "";
     write_content(&f, c);
     ck_assert_msg(!decode(&f, f.size, &image, &err), "%s", ln_error_text(&err));
     for (int i = 0; i < image.height * image.width; i++)

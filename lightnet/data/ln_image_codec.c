@@ -26,7 +26,7 @@ int ln_image_alloc(ln_image *image, size_t height, size_t width, int channels, l
                                            "out of memory for %zu x %zu pixels", width, height);
 }
 
-/* ---- PNG ---- */
+// PNG
 
 // By libpng's simplified interface: it checks everything and reports failure without leaving.
 
@@ -58,8 +58,8 @@ static int is_needed(const uint8_t *at, size_t size)
     return 0;
 }
 
-/* Where libpng has no memory for a chunk of text, it continues in the middle of that. So it gets
- * the file without texts and other chunks that no pixel depends on. Returns new (ln_free). */
+// Where libpng has no memory for a chunk of text, it continues in the middle of that. So it gets
+// the file without texts and other chunks that no pixel depends on. Returns new (ln_free).
 static uint8_t *keep_needed_chunks(const uint8_t *data, size_t size, size_t *kept, ln_error *err)
 {
     uint8_t *const copy = ln_alloc(size);
@@ -134,7 +134,7 @@ int ln_image_encode_png(FILE *stream, const ln_image *image, ln_error *err)
 
 #endif
 
-/* ---- PGM and PPM ---- */
+// PGM and PPM
 
 // P2, P3 (text), P5, P6 (binary), up to 16 bits a sample. Source: the netpbm formats' manual pages.
 

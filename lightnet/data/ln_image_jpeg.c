@@ -6,14 +6,14 @@
 #include "data/ln_image_codec.h"
 #include "lightnet/ln_util.h"
 
-/* ---- Exif ---- */
+// Exif
 
 // An Exif segment is "Exif", two zero bytes, and a TIFF file: the byte order, the offset of its
 // first directory, and there a count of entries of 12 bytes: tag, type, count and value.
 
 enum { ORIENTATION = 0x0112, SHORT = 3, ENTRY = 12, HEADER = 8 };
 
-/* The TIFF file. */
+// The TIFF file.
 typedef struct tiff {
     const uint8_t *data;
     size_t size;
@@ -57,7 +57,7 @@ int ln_exif_orientation(const uint8_t *data, size_t size)
     return 0;
 }
 
-/* Transforms of images by orientation: rows or columns reversed, then both swapped. */
+// Transforms of images by orientation: rows or columns reversed, then both swapped.
 static const struct turn {
     int reverses_rows, reverses_columns, swaps;
 } turns[] = {
@@ -104,7 +104,7 @@ int ln_exif_orient(ln_image *image, int orientation, ln_error *err)
     return 0;
 }
 
-/* ---- JPEG ---- */
+// JPEG
 
 // Errors of libjpeg come back through a jump; a file that is cut off or damaged is an error, not a
 // grey area.

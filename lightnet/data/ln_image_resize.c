@@ -12,7 +12,7 @@
 
 #include "lightnet/ln_util.h"
 
-/* ---- axes ---- */
+// Axes
 
 // n * to / from, rounded down, at least 1.
 static int scaled(int n, int to, int from)
@@ -21,12 +21,12 @@ static int scaled(int n, int to, int from)
     return size < 1 ? 1 : (int)(size < INT32_MAX ? size : INT32_MAX);
 }
 
-// The same, rounded to the nearest integer, halves to even, at most `most`.
-static int scaled_to_nearest(int n, int to, int from, int most)
+// The same, rounded to the nearest integer, halves to even, at most `max`.
+static int scaled_to_nearest(int n, int to, int from, int max)
 {
     const int64_t whole = (int64_t)n * to / from, twice = (int64_t)n * to % from * 2;
     const int64_t size = whole + (twice > from || (twice == from && whole % 2));
-    return size < 1 ? 1 : (int)(size < most ? size : most);
+    return size < 1 ? 1 : (int)(size < max ? size : max);
 }
 
 static void stretch(const ln_image_format *format, ln_image_axis axes[2])
@@ -80,7 +80,7 @@ void ln_image_axes(const ln_image_format *format, int height, int width, int out
     fits[format->fit](format, axes);
 }
 
-/* ---- weights ---- */
+// Weights
 
 static double triangle(double x)
 {
@@ -145,31 +145,31 @@ static int wide_weights(const ln_image_axis *axis, ln_image_filter filter, int d
     return n;
 }
 
-/* Of an axis: 0.5 GB. */
-enum { MOST_WEIGHTS = 1 << 26 };
+// Of an axis: 0.5 GB.
+enum { MAX_WEIGHTS = 1 << 26 };
 
 // The max number of samples of an element.
 static size_t max_samples(const ln_image_axis *axis, ln_image_filter filter)
 {
     const double scale = fmax((double)axis->in / axis->size, 1);
-    const double most = filters[filter].weight ? 2 * filters[filter].support * scale + 2 : 2;
-    return (size_t)fmin(most, (double)axis->in + 1);
+    const double max = filters[filter].weight ? 2 * filters[filter].support * scale + 2 : 2;
+    return (size_t)fmin(max, (double)axis->in + 1);
 }
 
 int ln_image_taps_init(ln_image_taps *taps, const ln_image_axis *axis, ln_image_filter filter,
                        ln_error *err)
 {
-    const size_t most = max_samples(axis, filter), out = (size_t)axis->out;
+    const size_t max = max_samples(axis, filter), out = (size_t)axis->out;
     *taps = (ln_image_taps){ln_alloc_array(out, sizeof(*taps->spans)), NULL};
-    if (out <= MOST_WEIGHTS / most)
-        taps->weights = ln_alloc_array(out, most * sizeof(double));
+    if (out <= MAX_WEIGHTS / max)
+        taps->weights = ln_alloc_array(out, max * sizeof(double));
     if (!taps->spans || !taps->weights)
         return ln_error_set_as(err, LN_OUT_OF_MEMORY, "out of memory to resize %d pixels to %d",
                                axis->in, axis->size);
     for (int i = 0; i < axis->out; i++) {
         const int64_t d = (int64_t)i + axis->offset;
         ln_image_span *span = &taps->spans[i];
-        double *weights = taps->weights + (size_t)i * most;
+        double *weights = taps->weights + (size_t)i * max;
         *span = (ln_image_span){.weights = weights};
         if (d < 0 || d >= axis->size)
             continue;

@@ -10,7 +10,7 @@
 #include "data/ln_data_check.h"
 #include "ln_check.h"
 
-/* ---- axes ---- */
+// Axes
 
 START_TEST(crop_and_letterbox_round_as_their_sources)
 {
@@ -46,7 +46,7 @@ START_TEST(crop_and_letterbox_round_as_their_sources)
 }
 END_TEST
 
-/* ---- weights ---- */
+// Weights
 
 START_TEST(the_filter_is_as_wide_as_an_element)
 {
@@ -81,7 +81,7 @@ START_TEST(elements_outside_the_image_have_no_samples)
 }
 END_TEST
 
-/* ---- writing ---- */
+// Writing
 
 static uint8_t grey_pixels[] = {0, 100, 200, 255};
 static uint8_t colour_pixels[] = {1, 2, 3, 40, 50, 60, 255, 0, 255, 9, 8, 7};

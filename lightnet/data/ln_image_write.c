@@ -26,7 +26,7 @@ static const struct format *find_format(const char *file)
     return NULL;
 }
 
-/* The argument of ln_outfile_write. */
+// The argument of ln_outfile_write.
 typedef struct writing {
     const char *file;
     const struct format *format;

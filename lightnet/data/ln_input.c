@@ -143,8 +143,8 @@ static tl_tensor *read_file(const ln_infile *in, const char *file, const tl_tens
     return NULL;
 }
 
-/* Images and messages of Protocol Buffers are smaller, arrays of other files state their size. */
-#define MOST_WITHOUT_SIZE ((size_t)INT_MAX)
+// Images and messages of Protocol Buffers are smaller, arrays of other files state their size.
+#define MAX_WITHOUT_SIZE ((size_t)INT_MAX)
 
 // Reads the content of a file that can be what is expected: neither an array of another shape nor
 // a large file of an unknown kind is read. `like` may be NULL.
@@ -158,7 +158,7 @@ static int load(ln_infile *in, const char *file, const tl_tensor *like,
         status = ln_npy_check(head, size, in->size, file, like, err);
     else if (like && ln_has_suffix(file, ".bin") && !(format && ln_image_is_image(head, size)))
         status = ln_raw_check_size(in->size, like->dtype, like->ndim, like->dims, file, err);
-    else if (in->size > MOST_WITHOUT_SIZE) {
+    else if (in->size > MAX_WITHOUT_SIZE) {
         fail_kind(in, file, format, err);
         status = -1;
     }

@@ -24,7 +24,7 @@
 #define TEXT_OF(x)  #x
 #define VALUE_OF(x) TEXT_OF(x)
 
-/* Of the library in use where it reports its version, else of its headers. */
+// Of the library in use where it reports its version, else of its headers.
 #ifdef LIBJPEG_TURBO_VERSION
 #define JPEG_NAME    ", libjpeg-turbo "
 #define JPEG_VERSION VALUE_OF(LIBJPEG_TURBO_VERSION)

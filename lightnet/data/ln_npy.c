@@ -23,29 +23,29 @@
 static const char magic[] = "\x93NUMPY";
 
 #define MAGIC_SIZE 6
-#define CHAR_SIZE  4  /* of a code point */
-#define ALIGNMENT  64 /* of the elements, in files that are written */
+#define CHAR_SIZE  4  // of a code point
+#define ALIGNMENT  64 // of the elements, in files that are written
 
-/* NumPy's codes of dtypes, without the byte order. It lacks some: see code_of. */
+// NumPy's codes of dtypes, without the byte order. It lacks some: see code_of.
 static const char *const codes[TL_DTYPE_SIZE] = {
     [TL_DOUBLE] = "f8", [TL_FLOAT] = "f4",  [TL_INT32] = "i4",  [TL_INT16] = "i2",
     [TL_INT8] = "i1",   [TL_UINT32] = "u4", [TL_UINT16] = "u2", [TL_UINT8] = "u1",
     [TL_BOOL] = "b1",   [TL_INT64] = "i8",  [TL_UINT64] = "u8", [TL_FLOAT16] = "f2",
 };
 
-/* bfloat16 and smaller floats are written as their bits, integers of fewer than 8 bits as bytes. */
+// bfloat16 and smaller floats are written as their bits, integers of fewer than 8 bits as bytes.
 static const char *code_of(tl_dtype dtype)
 {
     return codes[ln_raw_dtype(dtype)];
 }
 
-/* Codes of types that NumPy gets from the package ml_dtypes: their bits. */
+// Codes of types that NumPy gets from the package ml_dtypes: their bits.
 static const struct {
     const char *code;
     tl_dtype dtype;
 } more_codes[] = {{"V1", TL_UINT8}, {"f1", TL_UINT8}, {"V2", TL_UINT16}};
 
-/** TL_DTYPE_INVALID: unknown. */
+// TL_DTYPE_INVALID: unknown.
 static tl_dtype dtype_of_code(const char *code)
 {
     for (size_t i = 0; i < sizeof(more_codes) / sizeof(more_codes[0]); i++)
@@ -57,19 +57,19 @@ static tl_dtype dtype_of_code(const char *code)
     return TL_DTYPE_INVALID;
 }
 
-/* The content of the header. */
+// The content of the header.
 typedef struct header {
     tl_dtype dtype;
-    int width;   /* of strings: code points */
-    int swap;    /* the bytes of an element are not in the machine's order */
-    int fortran; /* the first axis is the contiguous one */
+    int width;   // of strings: code points
+    int swap;    // the bytes of an element are not in the machine's order
+    int fortran; // the first axis is the contiguous one
     int ndim;
     int dims[TL_MAXDIM];
     const unsigned char *elements;
-    size_t size; /* bytes of the elements */
+    size_t size; // bytes of the elements
 } header;
 
-/* ---- the dictionary: a cursor over its text, each function takes one thing or fails ---- */
+// The dictionary: a cursor over its text, each function takes one thing or fails
 
 typedef struct cursor {
     const char *at, *end;
@@ -237,7 +237,7 @@ static int take_dictionary(cursor *c, header *h)
     return 0;
 }
 
-/* ---- reading ---- */
+// Reading
 
 static int parse(const ln_infile *in, const char *file, header *h, ln_error *err)
 {
@@ -384,7 +384,7 @@ int ln_npy_is(const ln_infile *in)
     return in->size >= MAGIC_SIZE && !memcmp(in->data, magic, MAGIC_SIZE);
 }
 
-/** The bytes before the elements, as the file states them; 0: unknown. */
+// The bytes before the elements, as the file states them; 0: unknown.
 static size_t start_of(const unsigned char *p, size_t size)
 {
     if (size < MAGIC_SIZE + 6)
@@ -436,7 +436,7 @@ tl_tensor *ln_npy_read(const char *file, ln_error *err)
     return tensor;
 }
 
-/* ---- writing ---- */
+// Writing
 
 // "(2, 3)", "(2,)" or "()".
 static void print_shape(char *buf, size_t size, const tl_tensor *t)

@@ -8,7 +8,7 @@
 
 static char folder[32];
 
-/* A file of version 1 from a header and data. */
+// A file of version 1 from a header and data.
 static void make_npy(const char *file, const char *header, const void *data, size_t size)
 {
     char bytes[1024] = "\x93NUMPY\x01";

@@ -21,16 +21,16 @@
 #define SUFFIX     ".npy"
 #define SUFFIX_LEN (sizeof(SUFFIX) - 1)
 
-/* Of an array, with its shape: more than NumPy writes. */
+// Of an array, with its shape: more than NumPy writes.
 enum { HEAD_SIZE = 4096 };
 
 struct ln_npz {
     ln_infile in;
     char *file;
-    ln_zip zip; /* names are those of the arrays, without the suffix */
+    ln_zip zip; // names are those of the arrays, without the suffix
 };
 
-/* ---- reading ---- */
+// Reading
 
 static int name_arrays(ln_npz *npz, ln_error *err)
 {
@@ -132,25 +132,25 @@ tl_tensor *ln_npz_read(const ln_npz *npz, const char *name, const tl_tensor *lik
     return tensor && like ? ln_input_fit(where, tensor, like, err) : tensor;
 }
 
-/* ---- writing ---- */
+// Writing
 
-/* An array as a member. */
+// An array as a member.
 typedef struct member {
     unsigned char npy[LN_NPY_HEADER_SIZE];
     size_t npy_size;
-    size_t size; /* of the npy file */
+    size_t size; // of the npy file
     size_t offset;
     uint32_t crc;
     ln_npy_array array;
 } member;
 
-/* The arrays to write. */
+// The arrays to write.
 typedef struct archive {
     int n;
     const char *const *names;
     const tl_tensor *const *tensors;
     member *members;
-    size_t directory, end; /* offsets */
+    size_t directory, end; // offsets
 } archive;
 
 static size_t name_len(const archive *a, int i)
@@ -280,8 +280,8 @@ int ln_npz_write(const char *file, int n, const char *const *names, const tl_ten
                  ln_error *err)
 {
     archive a = {.n = n, .names = names, .tensors = tensors};
-    if (n < 0 || n > LN_ZIP_MOST_MEMBERS)
-        return ln_error_set(err, "%s: %d arrays, expected 0 to %d", file, n, LN_ZIP_MOST_MEMBERS);
+    if (n < 0 || n > LN_ZIP_MAX_MEMBERS)
+        return ln_error_set(err, "%s: %d arrays, expected 0 to %d", file, n, LN_ZIP_MAX_MEMBERS);
     a.members = ln_alloc_array((size_t)n + 1, sizeof(*a.members));
     if (!a.members)
         return ln_error_memory_at(err, file);

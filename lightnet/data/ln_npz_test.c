@@ -8,10 +8,10 @@
 
 static char folder[32];
 
-/* The file of make_two: uint8 arrays of two elements, x and y, and where its parts begin. */
+// The file of make_two: uint8 arrays of two elements, x and y, and where its parts begin.
 enum {
     NPY_SIZE = 130,
-    MEMBER = LN_ZIP_LOCAL_SIZE + 5, /* of the second header: with "x.npy" and its bytes */
+    MEMBER = LN_ZIP_LOCAL_SIZE + 5, // of the second header: with "x.npy" and its bytes
     SECOND = MEMBER + NPY_SIZE,
     DIRECTORY = 2 * SECOND,
     ENTRY = LN_ZIP_CENTRAL_SIZE + 5,
@@ -157,7 +157,7 @@ START_TEST(names_that_cannot_be_read_back_are_not_written)
 }
 END_TEST
 
-/* Bytes at an offset of the file of write_two that are replaced. */
+// Bytes at an offset of the file of write_two that are replaced.
 typedef struct patch {
     size_t offset;
     const char *bytes;
@@ -258,7 +258,7 @@ END_TEST
 
 #ifdef LN_HAVE_ZLIB
 
-/* The first array deflated, as a block that is stored as it is: no compressor is needed. */
+// The first array deflated, as a block that is stored as it is: no compressor is needed.
 static char *make_deflated(size_t *size, const char *block, size_t block_size)
 {
     char *bytes = file_bytes("b", size);

@@ -41,13 +41,13 @@ enum { MAX_DEPTH = 200 };
 // Data below this many bytes stays: a replacement would not be shorter.
 enum { SMALL = 32 };
 
-/* Writing */
+// Writing
 
 typedef struct writer {
     ln_protobuf *in;
     unsigned char *data;
     size_t size, capacity;
-    size_t n_fields; /* that were read */
+    size_t n_fields; // that were read
     ln_error *err;
 } writer;
 
@@ -106,7 +106,7 @@ static int put_number(writer *w, uint32_t number, uint64_t value)
 }
 
 // The length of a message that is written later has the width of any length, unless one byte does.
-enum { LENGTH_SIZE = 5, MOST_SHORT = 0x7f };
+enum { LENGTH_SIZE = 5, MAX_SHORT = 0x7f };
 
 static int set_length(writer *w, size_t at, size_t length)
 {
@@ -128,7 +128,7 @@ static void shorten_length(writer *w, size_t at, size_t length)
 static int end_length(writer *w, size_t at)
 {
     const size_t length = w->size - at - LENGTH_SIZE;
-    if (length > MOST_SHORT)
+    if (length > MAX_SHORT)
         return set_length(w, at, length);
     shorten_length(w, at, length);
     return 0;
@@ -150,8 +150,8 @@ static int put_nested(writer *w, const ln_protobuf_field *f, const ProtobufCMess
                : 0;
 }
 
-/* A message that occurs again where only one may be would be merged with the first: each time a
- * copy of all its elements, and no writer makes one. `met` has a bit for each number. */
+// A message that occurs again where only one may be would be merged with the first: each time a
+// copy of all its elements, and no writer makes one. `met` has a bit for each number.
 static int check_single(writer *w, const ProtobufCMessageDescriptor *within,
                         const ProtobufCFieldDescriptor *field, uint64_t *met)
 {

@@ -19,7 +19,7 @@
 #include "lightnet/ln_util.h"
 #include "tensorlight/tl_util.h"
 
-/* A row for each TensorProto.DataType; the typed field that holds the elements of small tensors. */
+// A row for each TensorProto.DataType; the typed field that holds the elements of small tensors.
 typedef enum holder { NOWHERE, FLOATS, DOUBLES, INT32S, INT64S, UINT64S, STRINGS } holder;
 
 static const struct {
@@ -71,11 +71,11 @@ const char *ln_onnx_dtype_name(int data_type, char buf[32])
     return buf;
 }
 
-/* Data that is somewhere as bytes */
+// Data that is somewhere as bytes
 
 typedef struct span {
-    const unsigned char *data; /* in the message, which goes before the tensor does; or NULL */
-    const ln_infile *file;     /* data NULL: where it is; NULL: the elements are in a typed field */
+    const unsigned char *data; // in the message, which goes before the tensor does; or NULL
+    const ln_infile *file;     // data NULL: where it is; NULL: the elements are in a typed field
     size_t offset, size;
 } span;
 
@@ -159,7 +159,7 @@ static int find_span(const LnOnnx__Tensor *proto, const ln_onnx_source *source, 
     return 0;
 }
 
-/* Data in typed fields */
+// Data in typed fields
 
 static size_t held(const LnOnnx__Tensor *proto, holder where)
 {
@@ -194,7 +194,7 @@ static void copy_held(tl_tensor *t, const LnOnnx__Tensor *proto, holder where)
     }
 }
 
-/* The tensor */
+// The tensor
 
 static int read_dims(const LnOnnx__Tensor *proto, int dims[LN_MAXDIM], ln_error *err)
 {
@@ -276,14 +276,14 @@ static int set_data(tl_tensor *t, const LnOnnx__Tensor *proto, const span *s, ln
     return ln_elements_check(t->dtype, t->data, tl_tensor_size(t), 0, err);
 }
 
-/** Whether elements are packed in bytes. */
+// Whether elements are packed in bytes.
 static int is_packed(int data_type)
 {
     const tl_dtype dtype = ln_onnx_dtype(data_type);
     return dtype != TL_DTYPE_INVALID && tl_dtype_bits(dtype) < 8;
 }
 
-/** The bytes of packed elements, without data. */
+// The bytes of packed elements, without data.
 static tl_tensor *create_packed(const LnOnnx__Tensor *proto, const int *dims,
                                 ln_onnx_packing *packing)
 {
@@ -331,7 +331,7 @@ tl_tensor *ln_onnx_tensor(const LnOnnx__Tensor *proto, const ln_onnx_source *sou
     return t;
 }
 
-/* A file of one tensor */
+// A file of one tensor
 
 // Takes the bytes. Returns new: their elements; NULL with a reason.
 static tl_tensor *unpack_elements(tl_tensor *bytes, const ln_onnx_packing *p, ln_error *err)
@@ -384,7 +384,7 @@ tl_tensor *ln_onnx_tensor_from_file(const ln_infile *in, const char *file, ln_er
     return t;
 }
 
-/* A file of a sequence or an optional value, which ln_protobuf_is_onnx_sequence accepts */
+// A file of a sequence or an optional value, which ln_protobuf_is_onnx_sequence accepts
 
 enum { OF_TENSORS = 1, TENSOR_FIELD = 3, SEQUENCE_FIELD = 5 };
 

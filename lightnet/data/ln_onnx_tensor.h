@@ -9,25 +9,25 @@
 #include "lightnet/ln_msg.h"
 #include "tensorlight/tl_tensor.h"
 
-/* The file with the data of lean tensors, and the source of external data. */
+/** The file with the data of lean tensors, and the source of external data. */
 typedef struct ln_onnx_source {
-    const ln_infile *file; /* of the message */
-    /* Opens the external file `location`, beneath the folder of the model, as long as the tensors
-     * live; NULL with a reason in `err`. A source without this function rejects external data. */
+    const ln_infile *file; // of the message
+    // Opens the external file `location`, beneath the folder of the model, as long as the tensors
+    // live; NULL with a reason in `err`. A source without this function rejects external data.
     const ln_infile *(*open)(void *owner, const char *location, ln_error *err);
     void *owner;
 } ln_onnx_source;
 
-/* Data that stays in a file. */
+/** Data that stays in a file. */
 typedef struct ln_onnx_place {
-    const ln_infile *file; /* NULL: the tensor has its data */
+    const ln_infile *file; // NULL: the tensor has its data
     size_t offset;
 } ln_onnx_place;
 
-/* Elements of fewer than 8 bits, packed in bytes, the first in the lowest bits. */
+/** Elements of fewer than 8 bits, packed in bytes, the first in the lowest bits. */
 typedef struct ln_onnx_packing {
-    int bits;       /* of an element; 0: the tensor's elements are not packed */
-    tl_dtype dtype; /* of the elements */
+    int bits;       // of an element; 0: the tensor's elements are not packed
+    tl_dtype dtype; // of the elements
     int ndim;
     int dims[LN_MAXDIM];
 } ln_onnx_packing;

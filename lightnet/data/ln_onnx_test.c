@@ -10,7 +10,7 @@
 
 enum { LARGEST = 4096 };
 
-/* A message as bytes. */
+// A message as bytes.
 typedef struct packed {
     unsigned char data[LARGEST];
     size_t size;

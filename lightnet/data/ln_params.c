@@ -18,16 +18,16 @@
 
 static const uint64_t mxnet_list = 0x112;
 
-/* Versions of MXNet's arrays; before them the first number is that of the dimensions. */
+// Versions of MXNet's arrays; before them the first number is that of the dimensions.
 enum { MXNET_V1 = 0xC8, MXNET_V2, MXNET_V3 };
-static const uint32_t mxnet_array = 0xF993FA00; /* the upper bytes of a version */
+static const uint32_t mxnet_array = 0xF993FA00; // the upper bytes of a version
 
-/* No array of either format has more dimensions. */
+// No array of either format has more dimensions.
 enum { MAX_NDIM = 32 };
 
-/* Where the reader is in the file. */
+// Where the reader is in the file.
 typedef struct cursor {
-    size_t at, end; /* offsets */
+    size_t at, end; // offsets
     const char *file;
     ln_error *err;
     ln_view view;
@@ -75,20 +75,20 @@ static int expect(cursor *c, const char *field, size_t size, uint64_t wanted)
     return fail(c, "%s is %" PRIu64 ", expected %" PRIu64, field, value, wanted);
 }
 
-// A count of things that take `least` bytes each.
-static int take_count(cursor *c, const char *field, size_t least, uint64_t *count)
+// A count of things that take `min` bytes each.
+static int take_count(cursor *c, const char *field, size_t min, uint64_t *count)
 {
     if (take(c, field, 8, count))
         return -1;
-    if (*count <= (c->end - c->at) / least && *count < INT_MAX)
+    if (*count <= (c->end - c->at) / min && *count < INT_MAX)
         return 0;
     c->at -= 8;
     return fail(c, "%s is %" PRIu64 ", more than the rest of the file can hold", field, *count);
 }
 
-/* Names */
+// Names
 
-/* Where a name is in the file. */
+// Where a name is in the file.
 typedef struct name_place {
     size_t at, len;
 } name_place;
@@ -115,7 +115,7 @@ static int take_names(cursor *c, name_list *list)
     return 0;
 }
 
-enum { PREFIX_LEN = 4 }; /* "arg:" or "aux:" */
+enum { PREFIX_LEN = 4 }; // "arg:" or "aux:"
 
 static int name_of(cursor *c, const name_list *list, uint64_t i, char name[LN_MAX_NAME_LEN])
 {
@@ -138,7 +138,7 @@ static int name_of(cursor *c, const name_list *list, uint64_t i, char name[LN_MA
     return 0;
 }
 
-/* Arrays */
+// Arrays
 
 typedef struct array {
     tl_dtype dtype;
@@ -206,7 +206,7 @@ static int take_named_data(cursor *c, const array *a, ln_bundle *bundle, const c
     return fail(c, "array '%s': %s", named, ln_last_error());
 }
 
-/* NNVM */
+// NNVM
 
 const ln_params_type ln_params_types[LN_PARAMS_NUM_TYPES] = {
     {0, 8, TL_INT8},     {0, 16, TL_INT16},  {0, 32, TL_INT32},  {0, 64, TL_INT64},
@@ -269,7 +269,7 @@ static int parse_nnvm(cursor *c, ln_bundle *bundle, name_list *list)
     return 0;
 }
 
-/* MXNet */
+// MXNet
 
 // An array with another shape before its own is sparse.
 static int take_version(cursor *c, uint64_t *version, array *a)
@@ -311,7 +311,7 @@ static int take_mxnet_dtype(cursor *c, tl_dtype *dtype)
     return 0;
 }
 
-/* An array before the names are known. */
+// An array before the names are known.
 typedef struct found {
     tl_tensor *tensor;
     size_t offset;
@@ -371,7 +371,7 @@ static int parse_mxnet(cursor *c, ln_bundle *bundle, name_list *list)
     return status;
 }
 
-/* The file */
+// The file
 
 int ln_params_is(const ln_infile *in)
 {
@@ -399,9 +399,9 @@ int ln_params_parse(ln_bundle *bundle, const ln_infile *in, const char *file, ln
     return status;
 }
 
-/* ---- writing ---- */
+// Writing
 
-/* The content of a file. */
+// The content of a file.
 typedef struct content {
     int n;
     const char *const *names;

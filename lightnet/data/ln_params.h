@@ -13,11 +13,11 @@
 #include "data/ln_bundle.h"
 #include "lightnet/ln_msg.h"
 
-/* The magic numbers of an NNVM list, and of an array in it. */
+/** The magic numbers of an NNVM list, and of an array in it. */
 #define LN_PARAMS_LIST  UINT64_C(0xF7E58D4F05049CB7)
 #define LN_PARAMS_ARRAY UINT64_C(0xDD5E40F096B4A13F)
 
-/* NNVM's element types, from DLPack. */
+/** NNVM's element types, from DLPack. */
 typedef struct ln_params_type {
     uint8_t code, bits;
     tl_dtype dtype;
@@ -27,7 +27,7 @@ enum { LN_PARAMS_NUM_TYPES = 11 };
 
 extern const ln_params_type ln_params_types[LN_PARAMS_NUM_TYPES];
 
-/* The types of MXNet's codes in lists and in attributes of graphs; core's graphs from before 2019
+/** The types of MXNet's codes in lists and in attributes of graphs; core's graphs from before 2019
  * have other types from LN_PARAMS_SURE_CODES on. */
 enum { LN_PARAMS_SURE_CODES = 7, LN_PARAMS_NUM_CODES = 13 };
 

@@ -219,7 +219,7 @@ START_TEST(any_bytes_are_survived)
 }
 END_TEST
 
-/* ---- writing ---- */
+// Writing
 
 static void read_back(const char *file, int n, const char *const *names,
                       const tl_tensor *const *tensors)

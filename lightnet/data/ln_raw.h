@@ -54,15 +54,15 @@ int ln_npy_check(const void *head, size_t head_size, size_t size, const char *wh
 /** As ln_npy_read, from the open file `in`, called `file` in messages. */
 tl_tensor *ln_npy_from_file(const ln_infile *in, const char *file, ln_error *err);
 
-/* The bytes of ln_npy_header, at most. */
+/** The bytes of ln_npy_header, at most. */
 enum { LN_NPY_HEADER_SIZE = 320 };
 
-/* The elements of a tensor as npy has them. */
+/** The elements of a tensor as npy has them. */
 typedef struct ln_npy_array {
     const void *data;
     size_t size;
-    int width; /* of strings: their code points, in 4 bytes each, padded with 0 */
-    void *own; /* memory of the data, or NULL */
+    int width; // of strings: their code points, in 4 bytes each, padded with 0
+    void *own; // memory of the data, or NULL
 } ln_npy_array;
 
 /** The elements (ln_npy_end). -1 with a reason: no memory, or a string that npy does not keep. */

@@ -44,7 +44,7 @@ static const char *const names_of_dtypes[TL_DTYPE_SIZE] = {
     [TL_FLOAT4E2M1] = "F4",
 };
 
-/* The names, for messages. */
+// The names, for messages.
 static const char known_names[] =
     "F64 F32 F16 BF16 I64 I32 I16 I8 U64 U32 U16 U8 BOOL F8_E4M3 F8_E5M2 F8_E8M0 F8_E4M3FNUZ "
     "F8_E5M2FNUZ F4";
@@ -81,7 +81,7 @@ struct ln_safetensors {
     ln_bundle bundle;
 };
 
-/* The bytes of one tensor. */
+// The bytes of one tensor.
 typedef struct range {
     const char *name;
     size_t begin, end;
@@ -197,7 +197,7 @@ static int get_range(const ln_safetensors *st, const json_t *json, range *r, con
     return 0;
 }
 
-/** The elements of a tensor, which the file has side by side; with a size that is not theirs -1. */
+// The elements of a tensor, which the file has side by side; with a size that is not theirs -1.
 static int read_packed(const ln_safetensors *st, size_t offset, size_t size, tl_tensor *t,
                        const char *where, ln_error *err)
 {

@@ -25,11 +25,11 @@ int ln_safetensors_write_weights(const char *file, int n, const char *const *nam
 /** The tensors. Returns borrowed (until closing). */
 const ln_bundle *ln_safetensors_bundle(const ln_safetensors *st);
 
-/* The metadata of a file with strings: JSON, {"NAME": [DIM, ...], ...}, the shapes of its tensors
+/** The metadata of a file with strings: JSON, {"NAME": [DIM, ...], ...}, the shapes of its tensors
  * of TL_STRING. They are stored as U8, see ln_packed_strings.h. */
 #define LN_SAFETENSORS_STRINGS "lightnet.strings"
 
-/* ---- dtypes ---- */
+// Dtypes
 
 /** The dtype that the file has for a tensor: its own, TL_UINT8 for strings, which are packed, or
  * ln_raw_dtype of one that the format lacks: integers of fewer than 8 bits, and TL_FLOAT4E2M1 with

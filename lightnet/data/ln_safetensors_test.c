@@ -8,7 +8,7 @@
 
 static char folder[32];
 
-/* A file of a header, in which ' stands for ", and data. */
+// A file of a header, in which ' stands for ", and data.
 static void make_safetensors(const char *file, const char *header, const void *data, size_t size)
 {
     char bytes[1024] = "";
@@ -270,7 +270,7 @@ START_TEST(damaged_files_are_survived)
 }
 END_TEST
 
-/* Two strings, "ab" and one of 3 bytes, as [2, 1], beside a number. */
+// Two strings, "ab" and one of 3 bytes, as [2, 1], beside a number.
 static void write_strings(const char *file)
 {
     static const char *const names[] = {"n", "s"};

@@ -14,22 +14,22 @@
 #include "lightnet/ln_util.h"
 #include "tensorlight/tl_util.h"
 
-/* Where the data begins, for readers that map files and use the data in place. There must be no
- * holes in it, so tensors whose sizes are multiples of this come first: all of them are aligned,
- * and the others to their elements. */
+// Where the data begins, for readers that map files and use the data in place. There must be no
+// holes in it, so tensors whose sizes are multiples of this come first: all of them are aligned,
+// and the others to their elements.
 #define ALIGNMENT   64
 #define LENGTH_SIZE 8
 
-/* The content of a file. */
+// The content of a file.
 typedef struct content {
     int n;
     const char *const *names;
     const tl_tensor *const *tensors;
-    const ln_weight *const *weights; /* that have the data; NULL: the tensors do */
+    const ln_weight *const *weights; // that have the data; NULL: the tensors do
     const char *const *metadata;
 } content;
 
-/* The order of the data: 0 for whole multiples of ALIGNMENT, then falling sizes of elements. */
+// The order of the data: 0 for whole multiples of ALIGNMENT, then falling sizes of elements.
 static const size_t groups[] = {0, 8, 4, 2, 1};
 
 #define NUM_GROUPS (sizeof(groups) / sizeof(groups[0]))
@@ -39,7 +39,7 @@ static size_t group_of(const tl_tensor *t)
     return ln_safetensors_size(t) % ALIGNMENT ? tl_size_of(ln_safetensors_dtype(t)) : 0;
 }
 
-/* ---- the header ---- */
+// The header
 
 static void print_shape(FILE *fp, const tl_tensor *t)
 {
@@ -149,7 +149,7 @@ static int print_header(FILE *fp, const void *arg, ln_error *err)
     return 0;
 }
 
-/** Bytes of the tensor, all or, of an even number, a part. */
+// Bytes of the tensor, all or, of an even number, a part.
 static void write_part(FILE *stream, const tl_tensor *t, const void *data, size_t size)
 {
     unsigned char packed[LN_VIEW_SIZE / 2];

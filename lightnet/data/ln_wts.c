@@ -37,18 +37,18 @@ size_t ln_wts_identifier(const char *text, size_t len)
     return i;
 }
 
-/* Where the reader is in the text, of which it sees a window. */
+// Where the reader is in the text, of which it sees a window.
 typedef struct cursor {
     const char *at, *end;
-    size_t next; /* the offset in the file of the end of the window */
+    size_t next; // the offset in the file of the end of the window
     size_t line;
     const char *file;
     ln_error *err;
-    int has_failed; /* the reason is there, and nothing more is read */
+    int has_failed; // the reason is there, and nothing more is read
     ln_view view;
 } cursor;
 
-/* No word of a file that is accepted is longer: a name. */
+// No word of a file that is accepted is longer: a name.
 enum { LONGEST_WORD = LN_MAX_NAME_LEN };
 
 static size_t rest(const cursor *c)

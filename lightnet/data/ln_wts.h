@@ -26,10 +26,10 @@ int ln_wts_parse(ln_bundle *bundle, const ln_infile *in, const char *file, ln_er
  * arrays are such identifiers of fewer than LN_MAX_NAME_LEN characters. */
 size_t ln_wts_identifier(const char *text, size_t len);
 
-/* The format's types of elements. */
+/** The format's types of elements. */
 typedef struct ln_wts_type {
     tl_dtype dtype;
-    int digits; /* max digits of a word */
+    int digits; // max digits of a word
 } ln_wts_type;
 
 #define LN_WTS_NUM_TYPES 3

@@ -223,7 +223,7 @@ START_TEST(rejects_bad_texts)
 }
 END_TEST
 
-/* ---- the documented function ---- */
+// The documented function
 
 static ln_hash *table_with(const char *name, tl_tensor *tensor)
 {

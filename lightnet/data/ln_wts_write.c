@@ -15,9 +15,9 @@
 #include "lightnet/ln_util.h"
 #include "tensorlight/tl_util.h"
 
-/* ---- writing ---- */
+// Writing
 
-/* The content of a file. */
+// The content of a file.
 typedef struct content {
     int n;
     const char *const *names;
@@ -90,9 +90,9 @@ int ln_wts_write(const char *file, int n, const char *const *names, const tl_ten
     return rc ? -1 : ln_outfile_write(file, write_wts, &c, err);
 }
 
-/* ---- texts of numbers ---- */
+// Texts of numbers
 
-/* A text being read. */
+// A text being read.
 typedef struct text {
     const char *file;
     const char *at;

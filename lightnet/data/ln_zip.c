@@ -24,11 +24,11 @@
 
 enum {
     IS_ENCRYPTED = 1 << 0,
-    SIZES_FOLLOW = 1 << 3, /* the header lacks CRC and sizes */
+    SIZES_FOLLOW = 1 << 3, // the header lacks CRC and sizes
     STORED = 0,
     DEFLATED = 8,
-    MOST_EXPANSION = 1032, /* of deflate: 258 bytes for 2 bits */
-    MOST_COMMENT = 0xffff,
+    MAX_EXPANSION = 1032, // of deflate: 258 bytes for 2 bits
+    MAX_COMMENT = 0xffff,
     INPUT_SIZE = 1 << 16,
 };
 
@@ -42,15 +42,15 @@ static uint32_t read32(const unsigned char *p)
     return read16(p) | (uint32_t)read16(p + 2) << 16;
 }
 
-/* ---- the directory ---- */
+// The directory
 
-/* The archive while it is read. */
+// The archive while it is read.
 typedef struct archive {
     const ln_infile *in;
     const char *file;
     ln_error *err;
-    size_t directory, directory_size; /* offset and bytes */
-    unsigned n;                       /* entries */
+    size_t directory, directory_size; // offset and bytes
+    unsigned n;                       // entries
 } archive;
 
 static int read_bytes(const archive *a, size_t offset, void *data, size_t size)
@@ -77,7 +77,7 @@ static int take_end(archive *a, const unsigned char *end, size_t offset)
     a->n = read16(end + 10);
     a->directory_size = read32(end + 12);
     a->directory = read32(end + 16);
-    if (a->n > LN_ZIP_MOST_MEMBERS || a->directory == LN_ZIP_LIMIT ||
+    if (a->n > LN_ZIP_MAX_MEMBERS || a->directory == LN_ZIP_LIMIT ||
         a->directory_size == LN_ZIP_LIMIT)
         return ln_error_set(
             a->err, "%s: a zip64 archive, expected less than 4 GiB and 65535 arrays", a->file);
@@ -92,8 +92,8 @@ static int take_end(archive *a, const unsigned char *end, size_t offset)
 
 static int read_end(archive *a)
 {
-    const size_t most = LN_ZIP_END_SIZE + MOST_COMMENT;
-    const size_t size = a->in->size < most ? a->in->size : most;
+    const size_t max = LN_ZIP_END_SIZE + MAX_COMMENT;
+    const size_t size = a->in->size < max ? a->in->size : max;
     unsigned char *tail = ln_alloc(size + 1);
     if (!tail)
         return ln_error_memory_at(a->err, a->file);
@@ -143,7 +143,7 @@ static int check_form(const archive *a, const ln_zip_member *m, unsigned flags, 
     if (m->packed == LN_ZIP_LIMIT || m->size == LN_ZIP_LIMIT || m->header == LN_ZIP_LIMIT)
         return ln_error_set(a->err, "%s: member '%s' is a zip64 member, expected less than 4 GiB",
                             a->file, m->name);
-    if (m->is_deflated ? m->size / MOST_EXPANSION > m->packed : m->size != m->packed)
+    if (m->is_deflated ? m->size / MAX_EXPANSION > m->packed : m->size != m->packed)
         return ln_error_set(
             a->err, "%s: member '%s' has %zu bytes, which its %zu %s bytes cannot be", a->file,
             m->name, m->size, m->packed, m->is_deflated ? "deflated" : "stored");
@@ -180,7 +180,7 @@ static int read_entry(const archive *a, ln_zip_member *m, int i, const unsigned 
     return check_form(a, m, read16(p + 8), read16(p + 10));
 }
 
-/* ---- the members ---- */
+// The members
 
 // A value of a header in front of packed bytes may be left out: for a zip64 record, or where the
 // values follow the bytes.
@@ -304,7 +304,7 @@ void ln_zip_clear(ln_zip *zip)
     *zip = (ln_zip){0};
 }
 
-/* ---- the content ---- */
+// The content
 
 #ifdef LN_HAVE_ZLIB
 

@@ -16,20 +16,20 @@
 #include "base/ln_infile.h"
 #include "lightnet/ln_msg.h"
 
-/* Its packed bytes are in the file, before the directory, and overlap with no other member. */
+/** Its packed bytes are in the file, before the directory, and overlap with no other member. */
 typedef struct ln_zip_member {
-    char *name;    /* UTF-8 without control characters, different from other names, not empty */
-    size_t header; /* offset of the member in the file */
-    size_t begin;  /* offset of the packed bytes */
-    size_t packed; /* their number */
-    size_t size;   /* bytes of the content, no more than `packed` bytes can expand to */
-    uint32_t crc;  /* CRC-32 of the content */
+    char *name;    // UTF-8 without control characters, different from other names, not empty
+    size_t header; // offset of the member in the file
+    size_t begin;  // offset of the packed bytes
+    size_t packed; // their number
+    size_t size;   // bytes of the content, no more than `packed` bytes can expand to
+    uint32_t crc;  // CRC-32 of the content
     int is_deflated;
 } ln_zip_member;
 
-/* All zero: empty. */
+/** All zero: empty. */
 typedef struct ln_zip {
-    ln_zip_member *members; /* in the order of the directory */
+    ln_zip_member *members; // in the order of the directory
     int n;
 } ln_zip;
 
@@ -58,17 +58,17 @@ int ln_zip_check_name(const char *file, int i, const char *name, size_t len, ln_
 /** CRC-32 of `size` bytes after those with the value `crc`, 0 at the beginning. */
 uint32_t ln_zip_crc(uint32_t crc, const void *data, size_t size);
 
-/* Records of the format, for readers and the writer. Source: PKWARE, APPNOTE.TXT 6.3, section
+/** Records of the format, for readers and the writer. Source: PKWARE, APPNOTE.TXT 6.3, section
  * 4.3. Numbers are little-endian. */
 enum {
-    LN_ZIP_LOCAL = 0x04034b50,   /* signature of a member's header in front of its bytes */
-    LN_ZIP_CENTRAL = 0x02014b50, /* of its entry in the directory */
-    LN_ZIP_END = 0x06054b50,     /* of the record after the directory */
+    LN_ZIP_LOCAL = 0x04034b50,   // signature of a member's header in front of its bytes
+    LN_ZIP_CENTRAL = 0x02014b50, // of its entry in the directory
+    LN_ZIP_END = 0x06054b50,     // of the record after the directory
     LN_ZIP_LOCAL_SIZE = 30,
     LN_ZIP_CENTRAL_SIZE = 46,
     LN_ZIP_END_SIZE = 22,
-    LN_ZIP_MOST_MEMBERS = 0xffff - 1,
-    LN_ZIP_IS_UTF8 = 1 << 11, /* flag: the name is not in code page 437 */
+    LN_ZIP_MAX_MEMBERS = 0xffff - 1,
+    LN_ZIP_IS_UTF8 = 1 << 11, // flag: the name is not in code page 437
 };
 
 /** Sizes and offsets are less than this, which marks a zip64 record. */

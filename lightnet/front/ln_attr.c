@@ -19,34 +19,34 @@ void ln_attr_require(ln_emit *e, const char *key)
         ln_emit_fail(e, "attribute '%s' is missing", name_of(e, key));
 }
 
-static int check(ln_emit *e, const char *key, const char *verb, int64_t value, int least, int most)
+static int check(ln_emit *e, const char *key, const char *verb, int64_t value, int min, int max)
 {
-    if (value >= least && value <= most)
+    if (value >= min && value <= max)
         return (int)value;
     ln_emit_fail(e, "attribute '%s' %s %" PRId64 ", expected %d to %d", name_of(e, key), verb,
-                 value, least, most);
-    return least;
+                 value, min, max);
+    return min;
 }
 
-int ln_attr_int_in(ln_emit *e, const char *key, int64_t deflt, int least, int most)
+int ln_attr_int_in(ln_emit *e, const char *key, int64_t deflt, int min, int max)
 {
-    return check(e, key, "is", e->front->attrs->integer(e, key, deflt), least, most);
+    return check(e, key, "is", e->front->attrs->integer(e, key, deflt), min, max);
 }
 
-int ln_attr_element(ln_emit *e, const char *key, int64_t value, int least, int most)
+int ln_attr_element(ln_emit *e, const char *key, int64_t value, int min, int max)
 {
-    return check(e, key, "has", value, least, most);
+    return check(e, key, "has", value, min, max);
 }
 
-void ln_attr_ints_of(ln_emit *e, const char *key, int len, int deflt, int least, int *values)
+void ln_attr_ints_of(ln_emit *e, const char *key, int len, int deflt, int min, int *values)
 {
-    int64_t given[LN_ATTR_MOST];
+    int64_t given[LN_ATTR_MAX];
     const int n_given = e->front->attrs->integers(e, key, given);
     if (n_given > 0 && n_given != len)
         ln_emit_fail(e, "attribute '%s' has %d numbers, expected %d", name_of(e, key), n_given,
                      len);
     for (int i = 0; i < len; i++)
-        values[i] = n_given == len ? ln_attr_element(e, key, given[i], least, INT_MAX) : deflt;
+        values[i] = n_given == len ? ln_attr_element(e, key, given[i], min, INT_MAX) : deflt;
 }
 
 int ln_attr_to_axis(ln_emit *e, int64_t axis, int ndim)

@@ -13,19 +13,19 @@
 
 #include "front/ln_emit.h"
 
-/* The most integers that are read of an attribute. */
-enum { LN_ATTR_MOST = 64 };
+/** The most integers that are read of an attribute. */
+enum { LN_ATTR_MAX = 64 };
 
 /** Fails without the attribute. */
 void ln_attr_require(ln_emit *e, const char *key);
 
-/** The attribute as an int from `least` to `most`; and `value`, one of its numbers. */
-int ln_attr_int_in(ln_emit *e, const char *key, int64_t deflt, int least, int most);
-int ln_attr_element(ln_emit *e, const char *key, int64_t value, int least, int most);
+/** The attribute as an int from `min` to `max`; and `value`, one of its numbers. */
+int ln_attr_int_in(ln_emit *e, const char *key, int64_t deflt, int min, int max);
+int ln_attr_element(ln_emit *e, const char *key, int64_t value, int min, int max);
 
-/** `len` integers that are at least `least`; all `deflt` without the attribute, or where it is
+/** `len` integers that are at least `min`; all `deflt` without the attribute, or where it is
  *  empty. */
-void ln_attr_ints_of(ln_emit *e, const char *key, int len, int deflt, int least, int *values);
+void ln_attr_ints_of(ln_emit *e, const char *key, int len, int deflt, int min, int *values);
 
 /** 0 <= axis < ndim for -ndim <= axis < ndim; and the attribute. */
 int ln_attr_to_axis(ln_emit *e, int64_t axis, int ndim);
@@ -34,10 +34,10 @@ int ln_attr_axis(ln_emit *e, const char *key, int64_t deflt, int ndim);
 /** The attribute, `value`, at least 0, as operators take it: above 0. */
 double ln_attr_epsilon(ln_emit *e, const char *key, double value);
 
-/* A valid word. A table ends with the name NULL. */
+/** A valid word. A table ends with the name NULL. */
 typedef struct ln_attr_word {
-    const char *name, *ours; /* the format's word and LightNet's; NULL: the same */
-    int since;               /* the version of the format that has it first (ln_emit); 0: all */
+    const char *name, *ours; // the format's word and LightNet's; NULL: the same
+    int since;               // the version of the format that has it first (ln_emit); 0: all
 } ln_attr_word;
 
 /** LightNet's word for the attribute's; for one that is not in the table, that of its first row. */

@@ -20,10 +20,10 @@
 #include "lightnet/ln_arch.h"
 #include "tensorlight/tl_type.h"
 
-/* Longer names are truncated, to leave room for a number. */
+// Longer names are truncated, to leave room for a number.
 enum { LONGEST_NAME = LN_MAX_NAME_LEN - 32 };
 
-/* The translation */
+// The translation
 
 void ln_translation_fail_as(ln_translation *t, ln_status status, const char *fmt, ...)
 {
@@ -128,7 +128,7 @@ const char *ln_translation_name(ln_translation *t, const char *wanted)
     return ln_translation_print(t, "%s", wanted);
 }
 
-/* Sources */
+// Sources
 
 // An operator is named after its tensor, where that is free. NULL after a failure.
 static const char *name_of_source(ln_translation *t, const char *tname, char *buf)
@@ -157,11 +157,11 @@ const char *ln_translation_source(ln_translation *t, const char *name, const tl_
 }
 
 const char *ln_translation_placeholder(ln_translation *t, const char *name, const tl_tensor *like,
-                                       const int *least)
+                                       const int *min)
 {
     char buf[LN_MAX_NAME_LEN];
     const char *own = name_of_source(t, name, buf);
-    return add_source(t, name, own ? ln_placeholder_create(t->ctx, own, name, like, least) : NULL);
+    return add_source(t, name, own ? ln_placeholder_create(t->ctx, own, name, like, min) : NULL);
 }
 
 const char *ln_translation_weight(ln_translation *t, tl_tensor *tensor, const ln_infile *file,
@@ -175,7 +175,7 @@ const char *ln_translation_weight(ln_translation *t, tl_tensor *tensor, const ln
     return NULL;
 }
 
-/* Inputs and outputs of the model */
+// Inputs and outputs of the model
 
 void ln_translation_input(ln_translation *t, const char *name)
 {
@@ -204,7 +204,7 @@ const tl_tensor *ln_translation_tensor(const ln_translation *t, const char *tens
     return te ? te->tensor : &harmless;
 }
 
-/* Failing */
+// Failing
 
 // Whether the reason is the node itself: not the memory, a limit, or the value of an input.
 static int is_of_node(const ln_context *ctx)
@@ -264,7 +264,7 @@ void ln_emit_warn(ln_emit *e, const char *fmt, ...)
     ln_warn(e->translation->ctx, "%s: %s: %s", e->translation->file, place, text);
 }
 
-/* The parts of an operator */
+// The parts of an operator
 
 static void drop_parts(ln_emit *e)
 {
@@ -305,7 +305,7 @@ void ln_emit_arg_at(ln_emit *e, const char *arg, int i, const char *tensor)
     ln_emit_arg(e, name, tensor);
 }
 
-/* Its parameters: `params` with one more at the end, NULL: there is no memory */
+// Its parameters: `params` with one more at the end, NULL: there is no memory
 
 static ln_list *with_int(ln_emit *e, const ln_part *p)
 {
@@ -372,7 +372,7 @@ void ln_emit_set(ln_emit *e, ln_part part)
         ln_emit_fail_memory(e);
 }
 
-/* Outputs and names */
+// Outputs and names
 
 static const char *wanted_output(const ln_emit *e, int i)
 {
@@ -433,7 +433,7 @@ const char *ln_emit_out(ln_emit *e, const char *arg, int i)
     return name;
 }
 
-/* Operators */
+// Operators
 
 static void add_op(ln_emit *e)
 {
@@ -497,7 +497,7 @@ const char *ln_emit_parts(ln_emit *e, int i, const char *optype, const ln_part *
     return ln_emit_end(e, "dst", i);
 }
 
-/* Constants */
+// Constants
 
 static const char *add_constant(ln_emit *e, tl_tensor *tensor, int i)
 {
@@ -519,8 +519,8 @@ static const char *add_constant(ln_emit *e, tl_tensor *tensor, int i)
 
 static int is_too_large(const ln_emit *e, size_t len, size_t size)
 {
-    const uint64_t most = ln_limits_max(e->translation->ctx, LN_LIMIT_FOLD_MEMORY);
-    return most && len > most / size;
+    const uint64_t max = ln_limits_max(e->translation->ctx, LN_LIMIT_FOLD_MEMORY);
+    return max && len > max / size;
 }
 
 int ln_emit_allows(ln_emit *e, size_t len, size_t size)
@@ -605,7 +605,7 @@ const char *ln_emit_filled(ln_emit *e, tl_dtype dtype, int ndim, const int *dims
     return ln_emit_full(e, dtype, ndim, dims, value, LN_EMIT_TEMP);
 }
 
-/* Compositions */
+// Compositions
 
 const char *ln_emit_simple(ln_emit *e, const char *optype, const char *src, int i)
 {

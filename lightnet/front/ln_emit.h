@@ -23,14 +23,14 @@
 #include "lightnet/ln_util.h"
 #include "tensorlight/tl_tensor.h"
 
-/* A model that is being translated. */
+/** A model that is being translated. */
 typedef struct ln_translation {
     ln_context *ctx;
-    const char *file; /* for messages */
+    const char *file; // for messages
     int failed;
-    ln_list *memory;       /* freed when the translation ends */
-    ln_hash *reserved;     /* names that only tensors of the model itself may have, or NULL */
-    ln_missing_op culprit; /* the node that failed, to be reported when the translation ends */
+    ln_list *memory;       // freed when the translation ends
+    ln_hash *reserved;     // names that only tensors of the model itself may have, or NULL
+    ln_missing_op culprit; // the node that failed, to be reported when the translation ends
 } ln_translation;
 
 /** Records "FILE: REASON"; the translation has failed. */
@@ -61,7 +61,7 @@ void *ln_translation_grow(ln_translation *t, void *array, size_t len, size_t siz
 
 char *ln_translation_print(ln_translation *t, const char *fmt, ...) LN_PRINTF(2, 3);
 
-/* The max bytes of a name to which something is appended. */
+/** The max bytes of a name to which something is appended. */
 enum { LN_NAME_STEM = 400 };
 
 /** How many bytes of a name, at most LN_NAME_STEM, are whole characters of UTF-8: for "%.*s". */
@@ -75,10 +75,10 @@ const char *ln_translation_name(ln_translation *t, const char *wanted);
 const char *ln_translation_source(ln_translation *t, const char *name, const tl_tensor *like,
                                   int from_file);
 
-/** Adds input `name`, of like's type, whose shape is from `least` to like's and is known in each
+/** Adds input `name`, of like's type, whose shape is from `min` to like's and is known in each
  * run. As ln_translation_source. */
 const char *ln_translation_placeholder(ln_translation *t, const char *name, const tl_tensor *like,
-                                       const int *least);
+                                       const int *min);
 
 /** A new constant, named after `wanted`. Takes the tensor with its data, also on failure; without
  *  data, that is in `file` at `offset`. Returns its name; NULL after a failure. */
@@ -97,9 +97,9 @@ int ln_translation_can_output(const ln_translation *t, const char *tensor, const
  *  Returns borrowed. */
 const tl_tensor *ln_translation_tensor(const ln_translation *t, const char *tensor);
 
-/* Types of parts of an operator. */
+/** Types of parts of an operator. */
 typedef enum ln_part_kind {
-    LN_PART_END, /* after the last one */
+    LN_PART_END, // after the last one
     LN_PART_ARG,
     LN_PART_INT,
     LN_PART_NUMBER,
@@ -110,50 +110,50 @@ typedef enum ln_part_kind {
     LN_PART_NUMBERS,
     LN_PART_BOOLS,
     LN_PART_TEXTS,
-    LN_PART_PAIRS, /* of integers; in front/nnvm */
-    LN_PART_NONE,  /* nothing */
+    LN_PART_PAIRS, // of integers; in front/nnvm
+    LN_PART_NONE,  // nothing
 } ln_part_kind;
 
-/* An input of an operator, or a parameter with its value, which is borrowed. */
+/** An input of an operator, or a parameter with its value, which is borrowed. */
 typedef struct ln_part {
     ln_part_kind kind;
     const char *name, *text;
     int64_t integer;
     double number;
-    int len; /* of the array; of an input, 1 + its number among those of a variadic one, or 0 */
+    int len; // of the array; of an input, 1 + its number among those of a variadic one, or 0
     const int *ints, *seconds;
     const double *numbers;
     const char *const *texts;
 } ln_part;
 
-/* clang-format off */
-#define LN_ARG(arg, tensor)         ((ln_part){LN_PART_ARG, arg, .text = tensor}) /* NULL: none */
-#define LN_ARG_AT(arg, i, tensor)   ((ln_part){LN_PART_ARG, arg, .text = tensor, .len = (i) + 1})
-#define LN_INT(param, value)        ((ln_part){LN_PART_INT, param, .integer = value})
-#define LN_NUMBER(param, value)     ((ln_part){LN_PART_NUMBER, param, .number = value})
-#define LN_BOOL(param, value)       ((ln_part){LN_PART_BOOL, param, .integer = value})
-#define LN_TEXT(param, value)       ((ln_part){LN_PART_TEXT, param, .text = value})
-#define LN_DTYPE(param, value)      ((ln_part){LN_PART_DTYPE, param, .integer = value})
-#define LN_INTS(param, n, ...)      ((ln_part){LN_PART_INTS, param, .len = n, .ints = __VA_ARGS__})
-#define LN_BOOLS(param, n, ...)     ((ln_part){LN_PART_BOOLS, param, .len = n, .ints = __VA_ARGS__})
+/** clang-format off */
+#define LN_ARG(arg, tensor)       ((ln_part){LN_PART_ARG, arg, .text = tensor}) // NULL: none
+#define LN_ARG_AT(arg, i, tensor) ((ln_part){LN_PART_ARG, arg, .text = tensor, .len = (i) + 1})
+#define LN_INT(param, value)      ((ln_part){LN_PART_INT, param, .integer = value})
+#define LN_NUMBER(param, value)   ((ln_part){LN_PART_NUMBER, param, .number = value})
+#define LN_BOOL(param, value)     ((ln_part){LN_PART_BOOL, param, .integer = value})
+#define LN_TEXT(param, value)     ((ln_part){LN_PART_TEXT, param, .text = value})
+#define LN_DTYPE(param, value)    ((ln_part){LN_PART_DTYPE, param, .integer = value})
+#define LN_INTS(param, n, ...)    ((ln_part){LN_PART_INTS, param, .len = n, .ints = __VA_ARGS__})
+#define LN_BOOLS(param, n, ...)   ((ln_part){LN_PART_BOOLS, param, .len = n, .ints = __VA_ARGS__})
 #define LN_NUMBERS(param, n, values) \
     ((ln_part){LN_PART_NUMBERS, param, .len = n, .numbers = values})
-#define LN_TEXTS(param, n, values)  ((ln_part){LN_PART_TEXTS, param, .len = n, .texts = values})
-/* clang-format on */
+#define LN_TEXTS(param, n, values) ((ln_part){LN_PART_TEXTS, param, .len = n, .texts = values})
+// clang-format on
 
-/* A part that only some of the operators of a translator have. */
+/** A part that only some of the operators of a translator have. */
 #define LN_ONLY_IF(condition, part) ((condition) ? (part) : (ln_part){.kind = LN_PART_NONE})
 
 typedef struct ln_emit ln_emit;
 
-/* How a front end reads attributes of a node (ln_attr.h): `deflt` without the attribute; an
+/** How a front end reads attributes of a node (ln_attr.h): `deflt` without the attribute; an
  * unreadable value is a failure. */
 typedef struct ln_attr_reader {
     int (*has)(ln_emit *e, const char *key);
     int64_t (*integer)(ln_emit *e, const char *key, int64_t deflt);
     const char *(*text)(ln_emit *e, const char *key, const char *deflt);
 
-    /** The first LN_ATTR_MOST of them; returns how many there are, 0 or less without the attribute.
+    /** The first LN_ATTR_MAX of them; returns how many there are, 0 or less without the attribute.
      */
     int (*integers)(ln_emit *e, const char *key, int64_t *values);
 
@@ -161,7 +161,7 @@ typedef struct ln_attr_reader {
     const char *(*name)(ln_emit *e, const char *key);
 } ln_attr_reader;
 
-/* A front end's functions for a node in translation. */
+/** A front end's functions for a node in translation. */
 typedef struct ln_emit_front {
     const ln_attr_reader *attrs;
 
@@ -185,19 +185,19 @@ typedef struct ln_emit_front {
     void (*describe)(const ln_emit *e, ln_missing_op *op);
 } ln_emit_front;
 
-/* A node in translation: the first member of the front end's struct for it. */
+/** A node in translation: the first member of the front end's struct for it. */
 struct ln_emit {
     ln_translation *translation;
     const ln_emit_front *front;
-    int version; /* of the format's operators, in which the node is written */
+    int version; // of the format's operators, in which the node is written
 
-    /* The operator that is being emitted, between ln_emit_begin and ln_emit_end. */
+    // The operator that is being emitted, between ln_emit_begin and ln_emit_end.
     const char *optype;
     ln_list *ins, *outs, *params;
-    ln_list *last_in, *last_out; /* their last nodes */
+    ln_list *last_in, *last_out; // their last nodes
 };
 
-/* The result of an operator that is only a step of the node's translation. */
+/** The result of an operator that is only a step of the node's translation. */
 enum { LN_EMIT_TEMP = -1 };
 
 /** Records "FILE: PLACE: REASON", unless something failed before. */
@@ -269,7 +269,7 @@ const char *ln_emit_filled(ln_emit *e, tl_dtype dtype, int ndim, const int *dims
 const char *ln_emit_full(ln_emit *e, tl_dtype dtype, int ndim, const int *dims, double value,
                          int i);
 
-/* Common steps of translators. `i`: the node's output, or LN_EMIT_TEMP. */
+// Common steps of translators. `i`: the node's output, or LN_EMIT_TEMP.
 
 /** An operator of one input `src` and one output `dst` without parameters. */
 const char *ln_emit_simple(ln_emit *e, const char *optype, const char *src, int i);
@@ -315,8 +315,8 @@ const char *ln_emit_transpose(ln_emit *e, const char *src, const int *axes, int 
 const char *ln_emit_batchnorm(ln_emit *e, const char *src, int axis, const char *const vectors[4],
                               double epsilon, int i);
 
-/* How blocks of b x b pixels move between channels and space. An index of channels counts places in
- * the block first, of CRD last. */
+/** How blocks of b x b pixels move between channels and space. An index of channels counts places
+ * in the block first, of CRD last. */
 typedef enum ln_blocks { LN_SPACE_TO_DEPTH, LN_DEPTH_TO_SPACE, LN_DEPTH_TO_SPACE_CRD } ln_blocks;
 
 /** Images [N, C, H, W] as [N, C b^2, H / b, W / b], or [N, C / b^2, H b, W b]; b is at least 1. */

@@ -59,7 +59,7 @@ static const ln_front *find_reader_of_parts(const ln_infile *file)
     return NULL;
 }
 
-/* ---- files that are not models ---- */
+// Files that are not models
 
 static const char *const advice[] = {
     [LN_CONTENT_UNKNOWN] = "",
@@ -92,7 +92,7 @@ static int begins_like_json(const unsigned char *data, size_t size)
     return i == size || isdigit(data[i]) || (data[i] && strchr("{[\"-", data[i]));
 }
 
-/* Formats that a build may be without. */
+// Formats that a build may be without.
 static const struct {
     const char *format, *what;
     int (*is)(const unsigned char *data, size_t size);
@@ -134,10 +134,10 @@ int ln_front_check(const ln_context *ctx, const char *name, const ln_front *fron
     return front || begins_like_json(data, size) ? 0 : fail_unrecognised(ctx, name, data, size);
 }
 
-/* ---- opening ---- */
+// Opening
 
 // The max size of a binary file in no known format that is read, to describe it in a message.
-static const size_t most_binary = (size_t)64 << 20;
+static const size_t max_binary = (size_t)64 << 20;
 
 int ln_front_of(ln_infile *file, const ln_front **front, ln_error *err)
 {
@@ -148,7 +148,7 @@ int ln_front_of(ln_infile *file, const ln_front **front, ln_error *err)
     char formats[LN_MAXLINE];
     const unsigned char *head = ln_infile_head(file, &size);
     // Other formats are text, which has no NUL: a larger file with one is not a model.
-    if (!file->data && file->size > most_binary && memchr(head, '\0', size))
+    if (!file->data && file->size > max_binary && memchr(head, '\0', size))
         return check_content(file->name, head, size, err)
                    ? -1
                    : ln_error_set(err, "%s: no model format recognised; tried %s", file->name,
@@ -162,7 +162,7 @@ int ln_front_of(ln_infile *file, const ln_front **front, ln_error *err)
     return 0;
 }
 
-/* ---- kinds of files ---- */
+// Kinds of files
 
 static const struct {
     const char *format, *name;

@@ -13,27 +13,27 @@
 #include "lightnet/ln_list.h"
 
 typedef struct ln_front {
-    const char *format; /* its name for messages */
+    const char *format; // its name for messages
 
     /** Whether the bytes are a model of this format. */
     int (*is)(const unsigned char *data, size_t size);
 
-    /* The first bytes identify it, and large files are read in parts; otherwise `is` and `read` get
-     * the whole file in memory. */
+    // The first bytes identify it, and large files are read in parts; otherwise `is` and `read` get
+    // the whole file in memory.
     int reads_parts;
 
-    /* Reading needs the shapes of inputs, which the files do not have. */
+    // Reading needs the shapes of inputs, which the files do not have.
     int asks_shapes;
 
-    /* Its models are compiled, for sizes chosen at compilation. */
+    // Its models are compiled, for sizes chosen at compilation.
     int is_compiled;
 
     /** Fills the empty context with abstract operators, inputs and outputs. `file` may be taken
      * (then it is left all zero). -1 with the reason in the context, which the caller cleans up. */
     int (*read)(ln_context *ctx, const char *name, ln_infile *file);
 
-    /* For formats of which several contexts are made: `read` in two steps. All NULL: the file is
-     * read again for each context. */
+    // For formats of which several contexts are made: `read` in two steps. All NULL: the file is
+    // read again for each context.
 
     /** Parses the file (takes it), for `build`. Threads may then share the result. NULL with the
      * reason in the context, which stays empty. */
@@ -88,7 +88,7 @@ int ln_front_of(ln_infile *file, const ln_front **front, ln_error *err);
 int ln_front_check(const ln_context *ctx, const char *name, const ln_front *front,
                    const unsigned char *data, size_t size);
 
-/* Reading a model into a context (ln_read.c). */
+// Reading a model into a context (ln_read.c).
 
 /** As ln_context_init, from an open file, called `name` in messages, which may be taken: it is left
  * all zero then. */
@@ -102,7 +102,7 @@ int ln_context_read_ir(ln_context *ctx, const char *name, const char *text, size
 int ln_context_init_parsed(ln_context *ctx, const char *name, const ln_front *front,
                            const void *parsed);
 
-/* Those that can be built in. */
+// Those that can be built in.
 
 extern const ln_front ln_front_compiled;
 extern const ln_front ln_front_nnvm;

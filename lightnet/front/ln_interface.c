@@ -13,7 +13,7 @@
 #include "lightnet/ln_hash.h"
 #include "lightnet/ln_tensor.h"
 
-/* ---- ports ---- */
+// Ports
 
 static void free_port(ln_port *port)
 {
@@ -31,8 +31,8 @@ void ln_port_set_ndim(ln_port *port, int ndim)
     port->info.dims = ndim < 0 ? NULL : port->dims;
     for (int i = 0; i < LN_MAXDIM; i++) {
         port->dims[i] = i < ndim ? LN_PORT_OPEN : 0;
-        port->least[i] = 0;
-        port->most[i] = INT_MAX;
+        port->min[i] = 0;
+        port->max[i] = INT_MAX;
     }
 }
 
@@ -66,9 +66,9 @@ static int print_dim(const ln_port *port, int i, char *buf, size_t size)
     if (port->dims[i] >= 0)
         return snprintf(buf, size, "%d", port->dims[i]);
     const char *name = port->dim_names[i] ? port->dim_names[i] : "?";
-    if (port->most[i] == INT_MAX)
+    if (port->max[i] == INT_MAX)
         return snprintf(buf, size, "%.64s", name);
-    return snprintf(buf, size, "%.64s of %d..%d", name, port->least[i], port->most[i]);
+    return snprintf(buf, size, "%.64s of %d..%d", name, port->min[i], port->max[i]);
 }
 
 char *ln_port_sprint(const ln_port *port, char *buf, size_t size)
@@ -99,7 +99,7 @@ static ln_port *create_port(ln_port_kind kind, const char *name, tl_dtype dtype,
     return port;
 }
 
-/* ---- interfaces ---- */
+// Interfaces
 
 ln_interface *ln_interface_create(void)
 {
@@ -186,13 +186,13 @@ ln_port *ln_interface_output(const ln_interface *interface, const char *name)
     return find(interface->outputs, interface->n_outputs, name);
 }
 
-/* ---- that of a context ---- */
+// That of a context
 
-/* Names of sizes -> the inputs that have them. */
+// Names of sizes -> the inputs that have them.
 typedef struct describing {
     const ln_context *ctx;
     ln_interface *interface;
-    ln_hash *inputs; /* name of a size -> the first input (ln_port) that has it */
+    ln_hash *inputs; // name of a size -> the first input (ln_port) that has it
 } describing;
 
 static const ln_tensor_entry *entry_of(const ln_context *ctx, const char *name)
@@ -211,29 +211,29 @@ static int set_names(const describing *d, ln_port *port)
     return 0;
 }
 
-static void bound(ln_port *port, int axis, int least, int most)
+static void bound(ln_port *port, int axis, int min, int max)
 {
-    if (least == most) {
-        port->dims[axis] = most;
+    if (min == max) {
+        port->dims[axis] = max;
         return;
     }
-    port->least[axis] = least;
-    port->most[axis] = most;
+    port->min[axis] = min;
+    port->max[axis] = max;
 }
 
 static int add_input(const describing *d, const char *name)
 {
     const ln_tensor_entry *te = entry_of(d->ctx, name);
     const ln_op *producer = ln_entry_creater(te);
-    const int *least = producer ? ln_placeholder_least(producer) : NULL;
-    const int *most = least ? ln_placeholder_most(producer) : te->tensor->dims;
+    const int *min = producer ? ln_placeholder_min(producer) : NULL;
+    const int *max = min ? ln_placeholder_max(producer) : te->tensor->dims;
     ln_port *port =
         ln_interface_add(d->interface, LN_PORT_INPUT, name, te->tensor->dtype, te->tensor->ndim);
     if (!port || set_names(d, port))
         return -1;
     for (int i = 0; i < te->tensor->ndim; i++) {
         const char *dim = port->dim_names[i];
-        bound(port, i, least ? least[i] : most[i], most[i]);
+        bound(port, i, min ? min[i] : max[i], max[i]);
         if (dim && !ln_hash_find(d->inputs, dim) && ln_hash_insert(d->inputs, dim, port) < 0)
             return -1;
     }
@@ -249,7 +249,7 @@ static void take_size(const describing *d, ln_port *port, int axis, int dim)
         if (!input->dim_names[i] || strcmp(input->dim_names[i], name) != 0)
             continue;
         if (input->dims[i] < 0)
-            bound(port, axis, input->least[i], input->most[i]);
+            bound(port, axis, input->min[i], input->max[i]);
         else
             port->dims[axis] = dim;
         return;
@@ -297,7 +297,7 @@ int ln_interface_fill(ln_interface *interface, const ln_context *ctx)
     return status ? ln_fail_memory(ctx) : 0;
 }
 
-/* ---- for readers ---- */
+// For readers
 
 // Sizes that depend on data have a largest value only.
 static const char *print_shape(const ln_context *ctx, const ln_port *port, char text[LN_MAXLINE])

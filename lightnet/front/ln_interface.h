@@ -16,26 +16,26 @@
 #include "lightnet/ln_util.h"
 #include "tensorlight/tl_tensor.h"
 
-/* A size that is open; a number of dimensions that is unknown. */
+/** A size that is open; a number of dimensions that is unknown. */
 enum { LN_PORT_OPEN = -1 };
 
 typedef enum ln_port_kind {
-    LN_PORT_INPUT,   /* a run must be given it */
-    LN_PORT_DEFAULT, /* an input that has a default value */
+    LN_PORT_INPUT,   // a run must be given it
+    LN_PORT_DEFAULT, // an input that has a default value
     LN_PORT_OUTPUT,
 } ln_port_kind;
 
-/* One input or output. */
+/** One input or output. */
 typedef struct ln_port {
     char *name;
     ln_port_kind kind;
-    tl_tensor info;       /* without data; dims is `dims` below, NULL: ndim is unknown. dtype may be
-                             TL_DTYPE_INVALID: LightNet has no such type, or an output has none */
-    int dims[LN_MAXDIM];  /* LN_PORT_OPEN: open */
-    int least[LN_MAXDIM]; /* of an open size: its bounds */
-    int most[LN_MAXDIM];
-    char *dim_names[LN_MAXDIM]; /* of open sizes, or NULL */
-    int symbols[LN_MAXDIM];     /* numbers of these names, from 1; 0: none. Set on demand */
+    tl_tensor info;      // without data; dims is `dims` below, NULL: ndim is unknown. dtype may be
+                         // TL_DTYPE_INVALID: LightNet has no such type, or an output has none
+    int dims[LN_MAXDIM]; // LN_PORT_OPEN: open
+    int min[LN_MAXDIM];  // of an open size: its bounds
+    int max[LN_MAXDIM];
+    char *dim_names[LN_MAXDIM]; // of open sizes, or NULL
+    int symbols[LN_MAXDIM];     // numbers of these names, from 1; 0: none. Set on demand
 } ln_port;
 
 typedef struct ln_metadata {
@@ -43,7 +43,7 @@ typedef struct ln_metadata {
 } ln_metadata;
 
 typedef struct ln_interface {
-    ln_port **inputs, **outputs; /* in the order of the model */
+    ln_port **inputs, **outputs; // in the order of the model
     size_t n_inputs, n_outputs;
     ln_metadata *metadata;
     size_t n_metadata;

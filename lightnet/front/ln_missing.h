@@ -12,10 +12,10 @@
 
 typedef struct ln_missing {
     ln_translation *translation;
-    int shows_first; /* the message has the first node of each kind */
-    int is_writer;   /* of a model that LightNet has read: only the message has them */
+    int shows_first; // the message has the first node of each kind
+    int is_writer;   // of a model that LightNet has read: only the message has them
     struct ln_missing_kind *first, *last;
-    ln_hash *kinds; /* the same, by name */
+    ln_hash *kinds; // the same, by name
 } ln_missing;
 
 /** Counts a node of the operator that the message calls `name`; of `op`, texts (NULL: "") are those

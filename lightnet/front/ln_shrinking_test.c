@@ -17,8 +17,8 @@
 #include "ln_onnx.pb-c.h"
 #endif
 
-/* y = x + (w + v), over more elements than a file that is read whole when it is opened has room
- * for: w + v is computed at load. */
+// y = x + (w + v), over more elements than a file that is read whole when it is opened has room
+// for: w + v is computed at load.
 
 enum { LEN = 400000, SHRUNK = 1000 };
 
@@ -195,12 +195,12 @@ static void make_external(void)
 }
 #endif
 
-/* A model, its weights beside it, and the file that is cut off. */
+// A model, its weights beside it, and the file that is cut off.
 typedef struct form {
     void (*make)(void);
     const char *file, *datafile, *cut;
-    const char *tensor; /* that is then missed at load; NULL: all of it was read before */
-    const char *again;  /* the same where it is computed once more; NULL: it need not be */
+    const char *tensor; // that is then missed at load; NULL: all of it was read before
+    const char *again;  // the same where it is computed once more; NULL: it need not be
 } form;
 
 static const form forms[] = {

@@ -18,26 +18,26 @@
 #include "tensorlight/tl_elementwise.h"
 #include "tensorlight/tl_shape.h"
 
-/* An open length. */
+// An open length.
 struct symbol {
-    int64_t least, most;
+    int64_t min, max;
 };
 
-/* The symbolic sizes of a tensor, or of its elements. */
+// The symbolic sizes of a tensor, or of its elements.
 typedef struct record {
-    ln_size axes[LN_MAXDIM];     /* of one whose sizes are open */
-    ln_size elements[LN_MAXDIM]; /* of integers that are computed from sizes */
+    ln_size axes[LN_MAXDIM];     // of one whose sizes are open
+    ln_size elements[LN_MAXDIM]; // of integers that are computed from sizes
     int has_axes, n_elements;
 } record;
 
 struct ln_sizes {
     const ln_context *ctx;
-    ln_hash *records; /* tensor name -> record */
+    ln_hash *records; // tensor name -> record
     struct symbol *symbols;
     int n_symbols, capacity;
 };
 
-/* An operator that is noted. */
+// An operator that is noted.
 typedef struct noted {
     ln_sizes *sizes;
     const ln_op *op;
@@ -46,7 +46,7 @@ typedef struct noted {
     void *data;
 } noted;
 
-/* Sums */
+// Sums
 
 static ln_size known_size(int64_t number)
 {
@@ -114,28 +114,28 @@ static int64_t cut(int64_t number)
     return number < INT_MIN ? INT_MIN : number > INT_MAX ? INT_MAX : number;
 }
 
-static int64_t extreme(const ln_sizes *sizes, const ln_size *size, int most)
+static int64_t extreme(const ln_sizes *sizes, const ln_size *size, int max)
 {
     int64_t sum = cut(size->plus);
     for (int i = 0; i < size->n; i++) {
         const struct symbol *s = &sizes->symbols[size->terms[i].symbol];
         const int64_t times = cut(size->terms[i].times);
-        sum = cut(sum + cut(times * ((times > 0) == most ? s->most : s->least)));
+        sum = cut(sum + cut(times * ((times > 0) == max ? s->max : s->min)));
     }
     return sum;
 }
 
-int64_t ln_sizes_least(const ln_sizes *sizes, const ln_size *size)
+int64_t ln_sizes_min(const ln_sizes *sizes, const ln_size *size)
 {
     return extreme(sizes, size, 0);
 }
 
-int64_t ln_sizes_most(const ln_sizes *sizes, const ln_size *size)
+int64_t ln_sizes_max(const ln_sizes *sizes, const ln_size *size)
 {
     return extreme(sizes, size, 1);
 }
 
-/* Records */
+// Records
 
 ln_sizes *ln_sizes_create(const ln_context *ctx)
 {
@@ -194,7 +194,7 @@ ln_size ln_sizes_element(const ln_sizes *sizes, const char *tensor, int i, ln_si
 }
 
 // -1: no memory.
-static int new_symbol(ln_sizes *sizes, int64_t least, int64_t most, ln_size *size)
+static int new_symbol(ln_sizes *sizes, int64_t min, int64_t max, ln_size *size)
 {
     if (sizes->n_symbols == sizes->capacity) {
         const int more = sizes->capacity ? 2 * sizes->capacity : 16;
@@ -204,12 +204,12 @@ static int new_symbol(ln_sizes *sizes, int64_t least, int64_t most, ln_size *siz
         sizes->symbols = grown;
         sizes->capacity = more;
     }
-    sizes->symbols[sizes->n_symbols] = (struct symbol){least, most};
+    sizes->symbols[sizes->n_symbols] = (struct symbol){min, max};
     *size = (ln_size){.is_known = 1, .n = 1, .terms = {{sizes->n_symbols++, 1}}};
     return 0;
 }
 
-/* Queries of rows on the operator */
+// Queries of rows on the operator
 
 static const char *input(const noted *n, const char *arg_name)
 {
@@ -243,16 +243,16 @@ static ln_size element_of(const noted *n, const char *tensor, int i)
     return ln_sizes_element(n->sizes, tensor, i, n->value, n->data);
 }
 
-/* Axes: one function per kind of operator; an axis left unknown becomes a new symbol. */
+// Axes: one function per kind of operator; an axis left unknown becomes a new symbol.
 
 typedef void (*axes_func)(const noted *n, ln_size *axes);
 
 static void axes_of_placeholder(const noted *n, ln_size *axes)
 {
-    const ln_param_entry *least = param(n, "least"), *dims = param(n, "dims");
+    const ln_param_entry *min = param(n, "least"), *dims = param(n, "dims");
     for (int i = 0; i < n->dst->ndim; i++)
-        if (least && least->array_len == dims->array_len &&
-            least->value_array_int[i] == dims->value_array_int[i])
+        if (min && min->array_len == dims->array_len &&
+            min->value_array_int[i] == dims->value_array_int[i])
             axes[i] = known_size(dims->value_array_int[i]);
 }
 
@@ -418,7 +418,7 @@ static void axes_of_reshape_to(const noted *n, ln_size *axes)
 {
     for (int i = 0; i < n->dst->ndim; i++) {
         const ln_size wanted = element_of(n, input(n, "shape"), i);
-        if (wanted.is_known && ln_sizes_least(n->sizes, &wanted) > 0)
+        if (wanted.is_known && ln_sizes_min(n->sizes, &wanted) > 0)
             axes[i] = wanted;
     }
 }
@@ -431,11 +431,11 @@ static void axes_of_range(const noted *n, ln_size *axes)
     const ln_size delta = element_of(n, input(n, "delta"), 0);
     const ln_size len = ln_size_sum(&limit, &start, -1);
     if (ln_size_is_number(&delta) && delta.plus == 1 && len.is_known &&
-        ln_sizes_least(n->sizes, &len) >= 0)
+        ln_sizes_min(n->sizes, &len) >= 0)
         axes[0] = len;
 }
 
-/* Elements */
+// Elements
 
 typedef ln_size (*element_func)(const noted *n, int i);
 
@@ -514,7 +514,7 @@ static ln_size element_of_compare(const noted *n, int i)
         return (ln_size){0};
     if (ln_size_is_number(&difference))
         return known_size(difference.plus == 0);
-    return ln_sizes_least(n->sizes, &difference) > 0 || ln_sizes_most(n->sizes, &difference) < 0
+    return ln_sizes_min(n->sizes, &difference) > 0 || ln_sizes_max(n->sizes, &difference) < 0
                ? known_size(0)
                : (ln_size){0};
 }
@@ -529,7 +529,7 @@ static ln_size element_of_where(const noted *n, int i)
                : (ln_size){0};
 }
 
-/* Noting */
+// Noting
 
 static const struct row {
     const char *optype;
@@ -584,11 +584,11 @@ static const struct row *row_of(const ln_op *op)
 
 static int note_axes(const noted *n, const struct row *row, const ln_tensor_entry *te, record *r)
 {
-    const ln_param_entry *least = ln_is_placeholder(n->op) ? param(n, "least") : NULL;
+    const ln_param_entry *min = ln_is_placeholder(n->op) ? param(n, "least") : NULL;
     if (row && row->axes)
         row->axes(n, r->axes);
     for (int i = 0; i < n->dst->ndim; i++) {
-        const int64_t from = least && i < least->array_len ? least->value_array_int[i] : 0;
+        const int64_t from = min && i < min->array_len ? min->value_array_int[i] : 0;
         if (!ln_dynamic_is_open(te, i))
             r->axes[i] = known_size(n->dst->dims[i]);
         else if (!r->axes[i].is_known && new_symbol(n->sizes, from, n->dst->dims[i], &r->axes[i]))
@@ -650,8 +650,8 @@ int ln_sizes_note(ln_sizes *sizes, const ln_op *op, ln_sizes_value value, void *
     return 0;
 }
 
-/* The max number of operators between a tensor and known ones; a longer chain is run instead. */
-enum { MOST_STEPS = 32 };
+// The max number of operators between a tensor and known ones; a longer chain is run instead.
+enum { MAX_STEPS = 32 };
 
 static int find_elements(noted *n, const char *tensor, int steps)
 {
@@ -672,5 +672,5 @@ static int find_elements(noted *n, const char *tensor, int steps)
 int ln_sizes_find_elements(ln_sizes *sizes, const char *tensor, ln_sizes_value value, void *data)
 {
     noted n = {.sizes = sizes, .value = value, .data = data};
-    return find_elements(&n, tensor, MOST_STEPS);
+    return find_elements(&n, tensor, MAX_STEPS);
 }

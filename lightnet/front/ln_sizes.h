@@ -14,13 +14,13 @@
 
 enum { LN_SIZE_TERMS = 4 };
 
-/* A sum of terms, in order of their symbols, without zeros. */
+/** A sum of terms, in order of their symbols, without zeros. */
 typedef struct ln_size {
     int is_known;
     int n;
     int64_t plus;
     struct ln_size_term {
-        int symbol; /* of an open length */
+        int symbol; // of an open length
         int64_t times;
     } terms[LN_SIZE_TERMS];
 } ln_size;
@@ -66,7 +66,7 @@ ln_size ln_size_sum(const ln_size *a, const ln_size *b, int64_t times);
 int ln_size_is_number(const ln_size *size);
 
 /** The min and the max of a known size, clamped to 32 bits. */
-int64_t ln_sizes_least(const ln_sizes *sizes, const ln_size *size);
-int64_t ln_sizes_most(const ln_sizes *sizes, const ln_size *size);
+int64_t ln_sizes_min(const ln_sizes *sizes, const ln_size *size);
+int64_t ln_sizes_max(const ln_sizes *sizes, const ln_size *size);
 
 #endif

@@ -100,7 +100,7 @@ int ln_context_write(ln_context *ctx, const char *datafile, const char *format, 
     return ln_limits_leave(ctx, before, write_format(ctx, datafile, format, file));
 }
 
-/* ---- from one file to another ---- */
+// From one file to another
 
 // 1: the model must be read.
 static int rewrite(ln_context *ctx, const char *name, ln_infile *in, const char *format,

@@ -32,7 +32,7 @@ char *ln_arena_strndup(ln_arena *arena, const char *s, size_t len)
     return memcpy(ln_arena_alloc(arena, len + 1), s, len);
 }
 
-/** `before`, then formatted text. */
+// `before`, then formatted text.
 static char *format_behind(ln_arena *arena, const char *before, const char *fmt, va_list ap)
 {
     va_list ap2;

@@ -15,7 +15,7 @@
 
 /** Zeroed, it is an empty arena. */
 typedef struct ln_arena {
-    struct ln_arena_block *blocks; /* newest first */
+    struct ln_arena_block *blocks; // newest first
 } ln_arena;
 
 /** Returns borrowed (until ln_arena_free): `size` zeroed bytes. Generators are host programs: for

@@ -12,7 +12,7 @@
 #include "base/ln_outtext.h"
 #include "lightnet/ln_util.h"
 
-/* ---- text ---- */
+// Text
 
 void ln_cgen_free(ln_cgen *out)
 {
@@ -48,7 +48,7 @@ static void append_line_directive(ln_cgen *out, int line, const char *file)
     append_text(out, "\"\n");
 }
 
-/** Makes the next line the one of a description, where it is not anyway. */
+// Makes the next line the one of a description, where it is not anyway.
 static void go_to_source(ln_cgen *out, int line, const char *file)
 {
     if (out->displaced && out->source_line == line - out->line && strcmp(out->source, file) == 0)
@@ -59,7 +59,7 @@ static void go_to_source(ln_cgen *out, int line, const char *file)
     out->displaced = 1;
 }
 
-/** Before generated text: ends the lines of a description's snippet. */
+// Before generated text: ends the lines of a description's snippet.
 static void restore_line(ln_cgen *out)
 {
     if (!out->displaced)
@@ -118,15 +118,15 @@ const char *ln_cgen_json(ln_cgen *out, const ln_rjson *node)
     return kept;
 }
 
-/* ---- lines ---- */
+// Lines
 
-/** Where a long line may be broken. */
+// Where a long line may be broken.
 typedef struct line_break {
-    size_t at;     /* the next line begins with this byte; 0: nowhere */
-    int in_string; /* between the quotes of a string literal */
+    size_t at;     // the next line begins with this byte; 0: nowhere
+    int in_string; // between the quotes of a string literal
 } line_break;
 
-/** 1 when a line may end before text[i], a character outside of string literals. */
+// 1 when a line may end before text[i], a character outside of string literals.
 static int is_gap(const char *text, size_t i)
 {
     static const char *const before[] = {",", "&&", "||", "==", "+"};
@@ -140,8 +140,8 @@ static int is_gap(const char *text, size_t i)
     return 0;
 }
 
-/** The last gap within `columns`, but none before `start`; outside of strings where there is a
- * choice. `in_string`: the text begins inside a string literal. */
+// The last gap within `columns`, but none before `start`; outside of strings where there is a
+// choice. `in_string`: the text begins inside a string literal.
 static line_break find_break(const char *text, size_t start, size_t columns, int in_string)
 {
     line_break outside = {0}, inside = {0};
@@ -158,7 +158,7 @@ static line_break find_break(const char *text, size_t start, size_t columns, int
     return outside.at ? outside : inside;
 }
 
-/** Where the continuation of a line is indented to: after its first opening bracket. */
+// Where the continuation of a line is indented to: after its first opening bracket.
 static size_t continuation(const char *text)
 {
     const size_t bracket = strcspn(text, "({\"");
@@ -259,10 +259,10 @@ void ln_cgen_line_of(ln_cgen *out, int indent, const ln_rjson *node, const char 
     va_end(args);
 }
 
-/* ---- snippets ---- */
+// Snippets
 
-/** The next line of a snippet: its length without the newline, `*next` where the one after it
- * begins. */
+// The next line of a snippet: its length without the newline, `*next` where the one after it
+// begins.
 static size_t line_length(const char *line, const char **next)
 {
     const size_t len = strcspn(line, "\n");
@@ -275,7 +275,7 @@ static int is_blank(const char *line, size_t len)
     return strspn(line, " \t\r") >= len;
 }
 
-/** The blanks that all lines of a snippet begin with. */
+// The blanks that all lines of a snippet begin with.
 static size_t common_indent(const char *text)
 {
     size_t common = (size_t)-1;
@@ -315,7 +315,7 @@ void ln_cgen_snippet(ln_cgen *out, int indent, const ln_rjson *node)
     }
 }
 
-/* ---- saving ---- */
+// Saving
 
 static int write_text(FILE *stream, const void *arg, ln_error *err)
 {
@@ -331,7 +331,7 @@ int ln_cgen_save(const ln_cgen *out, ln_error *err)
     return ln_outfile_write_or_print(out->file, write_text, out, err);
 }
 
-/* ---- files ---- */
+// Files
 
 const char *ln_cgen_base_name(const char *path)
 {
@@ -345,7 +345,7 @@ int ln_cgen_is_same_file(const char *a, const char *b)
     return !stat(a, &sa) && !stat(b, &sb) && sa.st_dev == sb.st_dev && sa.st_ino == sb.st_ino;
 }
 
-/* ---- reading C ---- */
+// Reading C
 
 typedef enum token_type {
     TOKEN_END,
@@ -366,7 +366,7 @@ static int is_word(char c)
     return isalnum((unsigned char)c) || c == '_';
 }
 
-/** The length of the blanks and comments at `p`. */
+// The length of the blanks and comments at `p`.
 static size_t skip_gap(const char *p)
 {
     const char *start = p;
@@ -384,7 +384,7 @@ static size_t skip_gap(const char *p)
     }
 }
 
-/** The length of the string or character literal at `p`. */
+// The length of the string or character literal at `p`.
 static size_t literal_length(const char *p)
 {
     size_t len = 1;
@@ -393,7 +393,7 @@ static size_t literal_length(const char *p)
     return p[len] ? len + 1 : len;
 }
 
-/** The length of the preprocessing number at `p`, "1", "0x1F", ".5e-3f". */
+// The length of the preprocessing number at `p`, "1", "0x1F", ".5e-3f".
 static size_t number_length(const char *p)
 {
     size_t len = 1;
@@ -403,7 +403,7 @@ static size_t number_length(const char *p)
     return len;
 }
 
-/** The token at *p; *p is then past it. `after` is the token before it. */
+// The token at *p; *p is then past it. `after` is the token before it.
 static token next_token(const char **p, const token *after)
 {
     const int member =
@@ -467,7 +467,7 @@ int ln_c_is_identifier(const char *text)
     return 1;
 }
 
-/** Whether an operator binds less than `&&`: "?", ",", "|" and an assignment. */
+// Whether an operator binds less than `&&`: "?", ",", "|" and an assignment.
 static int is_loose(const char *code, const char *c)
 {
     const int compares = c[0] == '=' && (c[1] == '=' || (c > code && strchr("=!<>", c[-1])));

@@ -25,15 +25,15 @@
 
 /** Text under construction. All zero but `file`: empty. */
 typedef struct ln_cgen {
-    const char *file; /* borrowed: where it will be saved, for #line; "-": standard output */
-    char *text;       /* NUL-terminated, or NULL while empty */
+    const char *file; // borrowed: where it will be saved, for #line; "-": standard output
+    char *text;       // NUL-terminated, or NULL while empty
     size_t len;
     size_t capacity;
-    int line;           /* newlines so far */
-    int displaced;      /* the last line is of a snippet: the next one needs a #line directive */
-    const char *source; /* while displaced: the description's file, */
-    int source_line;    /* and the distance of the next line from `line` in it */
-    ln_arena arena;     /* freed with the text */
+    int line;           // newlines so far
+    int displaced;      // the last line is of a snippet: the next one needs a #line directive
+    const char *source; // while displaced: the description's file,
+    int source_line;    // and the distance of the next line from `line` in it
+    ln_arena arena;     // freed with the text
 } ln_cgen;
 
 /** Frees the text; the object is then empty. */
@@ -74,7 +74,7 @@ const char *ln_cgen_json(ln_cgen *out, const ln_rjson *node);
 /** Writes the text to `out->file`, as ln_outfile_write_or_print; -1 with the reason in `err`. */
 int ln_cgen_save(const ln_cgen *out, ln_error *err);
 
-/* Files */
+// Files
 
 /** The part of a path after the last '/'. */
 const char *ln_cgen_base_name(const char *path);
@@ -82,7 +82,7 @@ const char *ln_cgen_base_name(const char *path);
 /** 1 if both paths are the same file. */
 int ln_cgen_is_same_file(const char *a, const char *b);
 
-/* Reading C: a snippet as a sequence of tokens, without comments */
+// Reading C: a snippet as a sequence of tokens, without comments
 
 /** 1 when the snippet names `word` as an identifier that is no member of something (`a.word`,
  *  `a->word`). */

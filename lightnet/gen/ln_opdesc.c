@@ -21,17 +21,17 @@ static ln_opdesc *find_op(const ln_opdescs *descs, const char *optype)
     return NULL;
 }
 
-/* ---- reading fields ---- */
+// Reading fields
 
-/** 1 for a string of blanks. */
+// 1 for a string of blanks.
 static int is_blank(const ln_rjson *node)
 {
     return node->type == LN_RJSON_STRING && !node->text[strspn(node->text, " \t\r\n")];
 }
 
-/** Sorts the members of `object` into `fields` by their keys; null, or code without a statement,
- * takes an inherited field away.
- * `kinds` 0: the specs are of operators. */
+// Sorts the members of `object` into `fields` by their keys; null, or code without a statement,
+// takes an inherited field away.
+// `kinds` 0: the specs are of operators.
 static int read_fields(const ln_opdesc *op, const ln_rjson *object, const field_spec *specs,
                        size_t nspecs, int kinds, const ln_rjson **fields, ln_error *err)
 {
@@ -59,7 +59,7 @@ static int read_fields(const ln_opdesc *op, const ln_rjson *object, const field_
     return 0;
 }
 
-/* ---- files ---- */
+// Files
 
 static void add_includes(ln_opdesc *op, const ln_rjson *const *headers, size_t n)
 {
@@ -75,7 +75,7 @@ static void add_includes(ln_opdesc *op, const ln_rjson *const *headers, size_t n
     }
 }
 
-/** The optype, or why there is none. */
+// The optype, or why there is none.
 static const ln_rjson *read_optype(const ln_rjson *node, ln_error *err)
 {
     const ln_rjson *optype = ln_rjson_get(node, "optype");
@@ -95,7 +95,7 @@ static const ln_rjson *read_optype(const ln_rjson *node, ln_error *err)
     return NULL;
 }
 
-/** Adds an operator of that type, described at `node`. NULL with a reason. */
+// Adds an operator of that type, described at `node`. NULL with a reason.
 static ln_opdesc *add_op(ln_opdescs *descs, const char *optype, const ln_rjson *node, int own,
                          ln_error *err)
 {
@@ -116,7 +116,7 @@ static ln_opdesc *add_op(ln_opdescs *descs, const char *optype, const ln_rjson *
     return op;
 }
 
-/** Adds the operator that computes `base` on the target which `row` of "targets" is for. */
+// Adds the operator that computes `base` on the target which `row` of "targets" is for.
 static int add_target(ln_opdescs *descs, ln_opdesc *base, const ln_rjson *row, ln_error *err)
 {
     if (row->type != LN_RJSON_STRING && row->type != LN_RJSON_OBJECT)
@@ -168,7 +168,7 @@ static int check_includes(const ln_rjson *includes, ln_error *err)
     return 0;
 }
 
-/** The items of "types", each of which describes an argument. */
+// The items of "types", each of which describes an argument.
 static int check_types(const ln_rjson *types, ln_error *err)
 {
     for (size_t i = 0; types && i < types->len; i++) {
@@ -242,7 +242,7 @@ void ln_opdescs_free(ln_opdescs *descs)
     ln_arena_free(&arena);
 }
 
-/** Adds to the reason why a file is no relaxed JSON. */
+// Adds to the reason why a file is no relaxed JSON.
 static void explain_notation(const char *file, ln_error *err)
 {
     char reason[LN_MAXLINE];
@@ -270,9 +270,9 @@ int ln_opdescs_read(ln_opdescs *descs, const char *file, int own, ln_error *err)
     return read_root(descs, root, own, err);
 }
 
-/* ---- inheritance ---- */
+// Inheritance
 
-/** The argument of that kind and name, a new one after the others of its kind if need be. */
+// The argument of that kind and name, a new one after the others of its kind if need be.
 static ln_argdesc *get_arg(ln_opdesc *op, ln_argdesc_kind kind, const char *name)
 {
     for (size_t i = 0; i < op->nargs; i++) {
@@ -299,7 +299,7 @@ static void drop_inherited(const ln_rjson **fields, const ln_rjson *node, const 
     }
 }
 
-/** The description of that name among the "types" of all files, or NULL. */
+// The description of that name among the "types" of all files, or NULL.
 static const ln_rjson *find_type(const ln_opdescs *descs, const char *name)
 {
     for (size_t i = 0; i < descs->nfiles; i++) {
@@ -312,7 +312,7 @@ static const ln_rjson *find_type(const ln_opdescs *descs, const char *name)
     return NULL;
 }
 
-/** Replaces fields of an argument by those of `node`. */
+// Replaces fields of an argument by those of `node`.
 static int read_arg_fields(const ln_opdesc *op, ln_argdesc *arg, const ln_rjson *node,
                            ln_error *err)
 {
@@ -322,7 +322,7 @@ static int read_arg_fields(const ln_opdesc *op, ln_argdesc *arg, const ln_rjson 
                        arg->fields, err);
 }
 
-/** The name of an argument: its own, or that of its type. */
+// The name of an argument: its own, or that of its type.
 static const ln_rjson *name_of_arg(const ln_rjson *node)
 {
     const ln_rjson *name = ln_rjson_get(node, "arg_name");
@@ -353,7 +353,7 @@ static int read_arg(const ln_opdescs *descs, ln_opdesc *op, ln_argdesc_kind kind
     return read_arg_fields(op, arg, node, err);
 }
 
-/** Merges the operator's own list of one kind into its arguments. */
+// Merges the operator's own list of one kind into its arguments.
 static int read_args(const ln_opdescs *descs, ln_opdesc *op, ln_argdesc_kind kind, ln_error *err)
 {
     const ln_rjson *list = ln_rjson_get(op->node, ln_opdesc_key(ln_opdesc_kind_fields[kind]));
@@ -372,8 +372,8 @@ static int read_args(const ln_opdescs *descs, ln_opdesc *op, ln_argdesc_kind kin
     return 0;
 }
 
-/** Copies fields of the parent that an operator without own fields lacks, and the arguments if it
- * has none. */
+// Copies fields of the parent that an operator without own fields lacks, and the arguments if it
+// has none.
 static void copy_inherited(ln_opdesc *op, const ln_opdesc *parent)
 {
     const size_t size = parent->nargs * sizeof(*parent->args);
@@ -392,8 +392,8 @@ static void copy_inherited(ln_opdesc *op, const ln_opdesc *parent)
 
 static int resolve(ln_opdescs *descs, ln_opdesc *op, ln_error *err);
 
-/** Inherits the end of the pre_run of `parent`'s base: the parent, an operator of a target, calls
- * that of the base, but this operator has its own. */
+// Inherits the end of the pre_run of `parent`'s base: the parent, an operator of a target, calls
+// that of the base, but this operator has its own.
 static int inherit_base(ln_opdesc *op, const ln_opdesc *parent, ln_error *err)
 {
     for (size_t f = 0; parent->base && f < LN_OPDESC_FIELDS; f++) {
@@ -448,8 +448,8 @@ static int inherit(ln_opdescs *descs, ln_opdesc *op, ln_error *err)
     return 0;
 }
 
-/** Takes the fields away that a row of "targets" may give, and those whose C the base's pre_run
- * has: they are the base's own. */
+// Takes the fields away that a row of "targets" may give, and those whose C the base's pre_run
+// has: they are the base's own.
 static void drop_target_fields(ln_opdesc *op)
 {
     for (size_t f = 0; f < LN_OPDESC_FIELDS; f++) {
@@ -463,7 +463,7 @@ static void drop_target_fields(ln_opdesc *op)
     }
 }
 
-/** The fields of a target's row, each of which a target may have. */
+// The fields of a target's row, each of which a target may have.
 static int read_target_fields(ln_opdesc *op, ln_error *err)
 {
     const ln_rjson *fields[LN_OPDESC_FIELDS] = {NULL};
@@ -483,7 +483,7 @@ static int read_target_fields(ln_opdesc *op, ln_error *err)
     return 0;
 }
 
-/** The memory type of a target's kernels, unless its row has one. */
+// The memory type of a target's kernels, unless its row has one.
 static const char *mtype_of_target(const char *target)
 {
     static const struct {
@@ -496,7 +496,7 @@ static const char *mtype_of_target(const char *target)
     return NULL;
 }
 
-/** A string that no file has, at the place of `node`. */
+// A string that no file has, at the place of `node`.
 static ln_rjson string_at(const ln_rjson *node, const char *text)
 {
     ln_rjson string = *node;
@@ -505,7 +505,7 @@ static ln_rjson string_at(const ln_rjson *node, const char *text)
     return string;
 }
 
-/** Completes an operator of "targets": its base's arguments, its row's calls. */
+// Completes an operator of "targets": its base's arguments, its row's calls.
 static int resolve_target(ln_opdescs *descs, ln_opdesc *op, ln_error *err)
 {
     const char *mtype = mtype_of_target(op->node->key);

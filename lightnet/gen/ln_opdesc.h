@@ -117,9 +117,9 @@ typedef enum ln_argdesc_ptype {
 
 /** The names and C types of a ptype. */
 typedef struct ln_ptype_spec {
-    const char *name;   /* in descriptions: "LN_PARAM_ARRAY_NUMBER" */
-    const char *word;   /* in messages and names of functions: "array_number" */
-    ln_rjson_type type; /* of one value */
+    const char *name;   // in descriptions: "LN_PARAM_ARRAY_NUMBER"
+    const char *word;   // in messages and names of functions: "array_number"
+    ln_rjson_type type; // of one value
 } ln_ptype_spec;
 
 extern const ln_ptype_spec ln_ptype_specs[LN_ARGDESC_PTYPES];
@@ -127,11 +127,11 @@ extern const ln_ptype_spec ln_ptype_specs[LN_ARGDESC_PTYPES];
 /** An input, an output or a parameter. */
 typedef struct ln_argdesc {
     ln_argdesc_kind kind;
-    const char *name;                          /* the arg_name */
-    const ln_rjson *node;                      /* the last description */
-    const ln_rjson *fields[LN_ARGDESC_FIELDS]; /* the inherited ones too; NULL: not given */
-    ln_argdesc_ptype ptype;                    /* of a parameter */
-    const char *dtypes; /* C: the set of data types that "dtype" names; NULL: "dtype" is C */
+    const char *name;                          // the arg_name
+    const ln_rjson *node;                      // the last description
+    const ln_rjson *fields[LN_ARGDESC_FIELDS]; // the inherited ones too; NULL: not given
+    ln_argdesc_ptype ptype;                    // of a parameter
+    const char *dtypes; // C: the set of data types that "dtype" names; NULL: "dtype" is C
     int optional;
     int variadic;
 } ln_argdesc;
@@ -146,32 +146,32 @@ typedef enum ln_opdesc_state {
 /** An operator. Rows of "targets" become operators, too: each computes its base on one target, and
  * shares the base's arguments, private structure, pre_run and post_run. */
 typedef struct ln_opdesc {
-    struct ln_opdescs *descs; /* that it belongs to */
+    struct ln_opdescs *descs; // that it belongs to
     const char *optype;
     const char *arch;
-    const ln_rjson *root; /* of its file */
+    const ln_rjson *root; // of its file
     const ln_rjson *node;
-    const ln_rjson *fields[LN_OPDESC_FIELDS]; /* the inherited ones too; NULL: not given */
-    ln_argdesc *args;                         /* inputs, then outputs, then parameters */
+    const ln_rjson *fields[LN_OPDESC_FIELDS]; // the inherited ones too; NULL: not given
+    ln_argdesc *args;                         // inputs, then outputs, then parameters
     size_t nargs;
-    const ln_rjson **includes; /* of its own and the inherited descriptions, each header once */
+    const ln_rjson **includes; // of its own and the inherited descriptions, each header once
     size_t nincludes;
-    int autogen;        /* generate C */
-    int pure;           /* no side effects */
-    const char *writes; /* C: what it writes beside its tensors; NULL: nothing */
-    int inplace_writer; /* writes the memory of an input that an output has as its owner */
-    int own;            /* from a file to generate C for, not only to inherit from */
+    int autogen;        // generate C
+    int pure;           // no side effects
+    const char *writes; // C: what it writes beside its tensors; NULL: nothing
+    int inplace_writer; // writes the memory of an input that an output has as its owner
+    int own;            // from a file to generate C for, not only to inherit from
     ln_opdesc_state state;
-    struct ln_opdesc *base; /* the operator that this one computes on a target; or NULL */
-    ln_rjson target_type, target_arch, target_mtype; /* with a base: fields that its row lacks */
+    struct ln_opdesc *base; // the operator that this one computes on a target; or NULL
+    ln_rjson target_type, target_arch, target_mtype; // with a base: fields that its row lacks
 } ln_opdesc;
 
 typedef struct ln_opdescs {
-    ln_opdesc **ops; /* in the order of reading */
+    ln_opdesc **ops; // in the order of reading
     size_t len;
-    ln_rjson **files; /* the roots that everything above borrows from */
+    ln_rjson **files; // the roots that everything above borrows from
     size_t nfiles;
-    ln_arena arena; /* everything above lives there */
+    ln_arena arena; // everything above lives there
 } ln_opdescs;
 
 /** Returns new (ln_opdescs_free). */

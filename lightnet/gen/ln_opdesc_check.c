@@ -9,9 +9,9 @@
 
 #include "gen/ln_cgen.h"
 
-/* The words that a field may hold. */
+// The words that a field may hold.
 typedef struct vocabulary {
-    const char *what; /* the kind of the words, in messages */
+    const char *what; // the kind of the words, in messages
     const char *const *words;
     size_t len;
 } vocabulary;
@@ -31,10 +31,10 @@ static const vocabulary writes = {"destination", writes_words, LENGTH_OF(writes_
 
 static const char *const number_types[] = {"int", "float", "double"};
 
-/** Variables of the generated functions, which no argument may take. */
+// Variables of the generated functions, which no argument may take.
 static const char *const reserved_names[] = {"op_arg", "priv", "exec", "te", "i"};
 
-/** An argument `x` brings `x` and `x_SUFFIX`. */
+// An argument `x` brings `x` and `x_SUFFIX`.
 static const char *const name_suffixes[] = {"_entry", "_name", "_n", "_ndim", "_dims", "_dtype"};
 
 static int is_one_of(const char *text, const char *const *names, size_t n)
@@ -48,10 +48,10 @@ static int is_one_of(const char *text, const char *const *names, size_t n)
 
 #define IS_ONE_OF(text, names) is_one_of(text, names, LENGTH_OF(names))
 
-/** Room for all words of a vocabulary, for messages. */
+// Room for all words of a vocabulary, for messages.
 #define LIST_SIZE 256
 
-/** Fails for a word that is none of the vocabulary. `arg` NULL: the operator's own. */
+// Fails for a word that is none of the vocabulary. `arg` NULL: the operator's own.
 static int fail_unknown(const ln_opdesc *op, const ln_argdesc *arg, const ln_rjson *node,
                         const vocabulary *words, ln_error *err)
 {
@@ -65,7 +65,7 @@ static int fail_unknown(const ln_opdesc *op, const ln_argdesc *arg, const ln_rjs
                           words->what, node->text, list);
 }
 
-/** A field (NULL: not given) is a word of the vocabulary. */
+// A field (NULL: not given) is a word of the vocabulary.
 static int check_word(const ln_opdesc *op, const ln_argdesc *arg, const ln_rjson *node,
                       const vocabulary *words, ln_error *err)
 {
@@ -103,7 +103,7 @@ static int forbid(const ln_opdesc *op, const ln_argdesc *arg, ln_argdesc_field f
                               ln_argdesc_key(field), why);
 }
 
-/** The argument's name, and the names of the variables it brings, are free. */
+// The argument's name, and the names of the variables it brings, are free.
 static int check_name(const ln_opdesc *op, const ln_argdesc *arg, ln_error *err)
 {
     if (strlen(arg->name) > LN_OPDESC_MAX_NAME)
@@ -134,7 +134,7 @@ static int check_name(const ln_opdesc *op, const ln_argdesc *arg, ln_error *err)
     return 0;
 }
 
-/** The argument of one of these kinds that a field names; NULL: it names none. */
+// The argument of one of these kinds that a field names; NULL: it names none.
 static const ln_argdesc *find_other(const ln_opdesc *op, const ln_argdesc *arg,
                                     const ln_rjson *name, int kinds, ln_error *err)
 {
@@ -146,7 +146,7 @@ static const ln_argdesc *find_other(const ln_opdesc *op, const ln_argdesc *arg,
     return NULL;
 }
 
-/** A field that refers to an argument must name one of these kinds, with one tensor. */
+// A field that refers to an argument must name one of these kinds, with one tensor.
 static int check_reference(const ln_opdesc *op, const ln_argdesc *arg, const ln_rjson *name,
                            int kinds, ln_error *err)
 {
@@ -161,8 +161,8 @@ static int check_reference(const ln_opdesc *op, const ln_argdesc *arg, const ln_
     return 0;
 }
 
-/** An input that sets a parameter is optional and has a shape of its own; the parameter is of
- * integers. */
+// An input that sets a parameter is optional and has a shape of its own; the parameter is of
+// integers.
 static int check_sets(const ln_opdesc *op, const ln_argdesc *arg, ln_error *err)
 {
     const ln_rjson *name = arg->fields[LN_ARGDESC_SETS];
@@ -184,8 +184,8 @@ static int check_sets(const ln_opdesc *op, const ln_argdesc *arg, ln_error *err)
     return 0;
 }
 
-/** The data types of an argument without "dtype": of an input those to compute with, and strings,
- * if the operator takes them. The numbers of a parameter are no strings. */
+// The data types of an argument without "dtype": of an input those to compute with, and strings,
+// if the operator takes them. The numbers of a parameter are no strings.
 static const char *free_dtypes(const ln_opdesc *op, const ln_argdesc *arg)
 {
     const ln_rjson *const strings = op->fields[LN_OPDESC_STRINGS];
@@ -195,7 +195,7 @@ static const char *free_dtypes(const ln_opdesc *op, const ln_argdesc *arg)
                                                                         : "LN_DTYPES_COMPUTED";
 }
 
-/** Each data type of "TL_INT8 or TL_UINT8" exists; sets `dtypes`. */
+// Each data type of "TL_INT8 or TL_UINT8" exists; sets `dtypes`.
 static int check_dtypes(const ln_opdesc *op, ln_argdesc *arg, ln_error *err)
 {
     static const char *const sets[][2] = {
@@ -254,7 +254,7 @@ static int check_inplace(const ln_opdesc *op, const ln_argdesc *arg, ln_error *e
     return 0;
 }
 
-/** `dims` has items that are numbers >= 1 or C code, as many as a literal `ndim`. */
+// `dims` has items that are numbers >= 1 or C code, as many as a literal `ndim`.
 static int check_dims(const ln_opdesc *op, const ln_argdesc *arg, ln_error *err)
 {
     const ln_rjson *dims = arg->fields[LN_ARGDESC_DIMS], *ndim = arg->fields[LN_ARGDESC_NDIM];
@@ -279,7 +279,7 @@ static int check_dims(const ln_opdesc *op, const ln_argdesc *arg, ln_error *err)
     return 0;
 }
 
-/** Type and shape of an output are known. */
+// Type and shape of an output are known.
 static int check_output(const ln_opdesc *op, ln_argdesc *arg, ln_error *err)
 {
     const int has_custom = arg->fields[LN_ARGDESC_CUSTOM] != NULL;
@@ -328,7 +328,7 @@ static int is_number_param(const ln_argdesc *arg)
     return arg->ptype == LN_ARGDESC_NUMBER || arg->ptype == LN_ARGDESC_ARRAY_NUMBER;
 }
 
-/* A number is a double unless described otherwise, what a function makes of a string an int. */
+// A number is a double unless described otherwise, what a function makes of a string an int.
 static void apply_realtype(const ln_opdesc *op, ln_argdesc *arg)
 {
     if (arg->fields[LN_ARGDESC_REALTYPE] ||
@@ -341,7 +341,7 @@ static void apply_realtype(const ln_opdesc *op, ln_argdesc *arg)
     arg->fields[LN_ARGDESC_REALTYPE] = node;
 }
 
-/* Which fields make sense for which parameters. */
+// Which fields make sense for which parameters.
 static int check_param_fields(const ln_opdesc *op, const ln_argdesc *arg, ln_error *err)
 {
     const int is_number = is_number_param(arg);
@@ -402,7 +402,7 @@ static int check_param(const ln_opdesc *op, ln_argdesc *arg, ln_error *err)
     return check_param_fields(op, arg, err) || check_default(op, arg, err) ? -1 : 0;
 }
 
-/** Where "[...]" ends that begins at `text`; NULL: it does not, or holds no expression. */
+// Where "[...]" ends that begins at `text`; NULL: it does not, or holds no expression.
 static const char *skip_length(const char *text)
 {
     static const char expression[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_"
@@ -412,7 +412,7 @@ static const char *skip_length(const char *text)
     return *end == ']' && !is_blank ? end + 1 : NULL;
 }
 
-/** Whether the text declares a member after its type: NAME, NAME[LENGTH], NAME[LENGTH][LENGTH]. */
+// Whether the text declares a member after its type: NAME, NAME[LENGTH], NAME[LENGTH][LENGTH].
 static int is_member_declarator(const char *text)
 {
     char name[LN_OPDESC_MAX_NAME + 1];
@@ -426,7 +426,7 @@ static int is_member_declarator(const char *text)
     return rest && !*rest;
 }
 
-/** A member has {"type": STRING, "name": STRING}. */
+// A member has {"type": STRING, "name": STRING}.
 static int check_extra_priv(const ln_opdesc *op, const ln_rjson *priv, ln_error *err)
 {
     const ln_rjson *type = ln_rjson_get(priv, "type"), *name = ln_rjson_get(priv, "name");
@@ -443,7 +443,7 @@ static int check_extra_priv(const ln_opdesc *op, const ln_rjson *priv, ln_error 
     return 0;
 }
 
-/** The operator's "inplace" is that of its only output. */
+// The operator's "inplace" is that of its only output.
 static int apply_inplace(ln_opdesc *op, ln_error *err)
 {
     const ln_rjson *inplace = op->fields[LN_OPDESC_INPLACE];
@@ -474,8 +474,8 @@ static int has_owner(const ln_opdesc *op)
     return 0;
 }
 
-/** Determines whether it writes in place: a computing operator with an output in an input's memory
- * does, and so does an abstract operator that declares it. */
+// Determines whether it writes in place: a computing operator with an output in an input's memory
+// does, and so does an abstract operator that declares it.
 static int apply_inplace_writer(ln_opdesc *op, ln_error *err)
 {
     const ln_rjson *writer = op->fields[LN_OPDESC_INPLACE_WRITER];
@@ -488,7 +488,7 @@ static int apply_inplace_writer(ln_opdesc *op, ln_error *err)
     return 0;
 }
 
-/** Whether it has no side effects: without any, it can only be there for an effect. */
+// Whether it has no side effects: without any, it can only be there for an effect.
 static int apply_pure(ln_opdesc *op, ln_error *err)
 {
     const ln_rjson *pure = op->fields[LN_OPDESC_PURE];
@@ -499,7 +499,7 @@ static int apply_pure(ln_opdesc *op, ln_error *err)
     return 0;
 }
 
-/** Determines what it writes beside its tensors, which is a side effect. */
+// Determines what it writes beside its tensors, which is a side effect.
 static int apply_writes(ln_opdesc *op, ln_error *err)
 {
     const ln_rjson *node = op->fields[LN_OPDESC_WRITES];

@@ -105,7 +105,7 @@ const field_pair ln_opdesc_arg_pairs[LN_OPDESC_ARG_PAIRS] = {
     {LN_ARGDESC_NDIM, LN_ARGDESC_SAMESHAPE},
 };
 
-/* ---- types of the fields ---- */
+// Types of the fields
 
 const char *ln_opdesc_key(ln_opdesc_field field)
 {
@@ -165,7 +165,7 @@ const ln_argdesc *ln_opdesc_find_arg(const ln_opdesc *op, const char *arg_name)
     return NULL;
 }
 
-/* ---- mistakes ---- */
+// Mistakes
 
 static int vfail_at(const char *optype, const ln_rjson *node, int line, int column, ln_error *err,
                     const char *fmt, va_list args)

@@ -20,7 +20,7 @@ enum {
     ARRAY = 1 << LN_RJSON_ARRAY,
     OBJECT = 1 << LN_RJSON_OBJECT,
     ANY = BOOL | NUMBER | STRING | ARRAY,
-    CODE = NUMBER | STRING, /* a literal, or C that computes the value */
+    CODE = NUMBER | STRING, // a literal, or C that computes the value
 };
 
 /** The kinds of arguments with a field: a bit for each ln_argdesc_kind. */
@@ -35,13 +35,13 @@ enum {
 typedef struct field_spec {
     const char *key;
     int types;
-    int kinds;       /* of arguments; operators: unused */
-    int is_required; /* operators: required after inheritance */
-    int is_own;      /* operators: never inherited */
-    int is_body;     /* C statements: an empty text counts as absent */
-    int of_target;   /* operators: valid in "targets" */
-    int is_last;     /* operators: code at the end of pre_run */
-    int of_file;     /* operators: valid at the top of the file, as a default */
+    int kinds;       // of arguments; operators: unused
+    int is_required; // operators: required after inheritance
+    int is_own;      // operators: never inherited
+    int is_body;     // C statements: an empty text counts as absent
+    int of_target;   // operators: valid in "targets"
+    int is_last;     // operators: code at the end of pre_run
+    int of_file;     // operators: valid at the top of the file, as a default
 } field_spec;
 
 extern const field_spec ln_opdesc_op_fields[LN_OPDESC_FIELDS];

@@ -36,18 +36,18 @@ typedef enum mode { MODE_C, MODE_LIST, MODE_TESTS, MODE_DOCS, MODE_DOC_TABLE } m
 
 typedef struct options {
     mode mode;
-    int no_docs; /* of MODE_C */
+    int no_docs; // of MODE_C
     const char *output;
     const char *depfile;
-    const char *arch;      /* of MODE_LIST */
-    const char **includes; /* directories; as many as arguments fit */
+    const char *arch;      // of MODE_LIST
+    const char **includes; // directories; as many as arguments fit
     size_t nincludes;
     const char **withs;
     size_t nwiths;
-    char **files; /* borrowed from main, NULL-terminated */
+    char **files; // borrowed from main, NULL-terminated
 } options;
 
-/* Values of the options without a letter. */
+// Values of the options without a letter.
 enum { OPT_WITH = 256, OPT_DEPFILE, OPT_LIST, OPT_TESTS, OPT_DOCS, OPT_DOC_TABLE, OPT_NO_DOCS };
 
 static const struct option long_options[] = {
@@ -64,7 +64,7 @@ static const struct option long_options[] = {
     {NULL, 0, NULL, 0},
 };
 
-/** Reports a failure in one line, like all programs of LightNet. */
+// Reports a failure in one line, like all programs of LightNet.
 static void print_error(const char *reason)
 {
     fprintf(stderr, "ln-opgen: error: %s\n", reason);
@@ -72,7 +72,7 @@ static void print_error(const char *reason)
 
 static int wrong_usage(const char *fmt, ...) LN_PRINTF(1, 2);
 
-/** Reports wrong usage in one line. Returns -1. */
+// Reports wrong usage in one line. Returns -1.
 static int wrong_usage(const char *fmt, ...)
 {
     ln_error reason = {0}; // escaped
@@ -84,7 +84,7 @@ static int wrong_usage(const char *fmt, ...)
     return -1;
 }
 
-/** Reports why getopt_long rejected its last word. Returns -1. */
+// Reports why getopt_long rejected its last word. Returns -1.
 static int wrong_option(int reason, char **argv)
 {
     const char letter[] = {'-', (char)optopt, '\0'};
@@ -98,7 +98,7 @@ static int wrong_option(int reason, char **argv)
     return wrong_usage("unknown option '%s'", option);
 }
 
-/** 0; 1: help was requested; -1: wrong usage, with a message on standard error. */
+// 0; 1: help was requested; -1: wrong usage, with a message on standard error.
 static int parse_options(options *opts, int argc, char **argv)
 {
     opterr = 0; // getopt's messages lack the program's name
@@ -142,7 +142,7 @@ static int parse_options(options *opts, int argc, char **argv)
     return *opts->files ? 0 : wrong_usage("no description given, expected FILE.op");
 }
 
-/** 1 when the descriptions of that file were read already, under this name or another one. */
+// 1 when the descriptions of that file were read already, under this name or another one.
 static int is_known(const ln_opdescs *descs, const char *file)
 {
     for (size_t i = 0; i < descs->nfiles; i++) {
@@ -233,7 +233,7 @@ static int generate(ln_cgen *out, const ln_opdescs *descs, const options *opts, 
     }
 }
 
-/** Reads, generates, saves. After a mistake the output is what it was. */
+// Reads, generates, saves. After a mistake the output is what it was.
 static int run(const options *opts, ln_error *err)
 {
     for (char **file = opts->files; *file; file++) {

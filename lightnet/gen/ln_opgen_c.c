@@ -36,9 +36,9 @@ static void write_struct(generator *g)
     ln_cgen_print(g->out, "};\n\n");
 }
 
-/* ---- the other functions ---- */
+// The other functions
 
-/** The type whose pre_run, private structure and tables the operator uses. */
+// The type whose pre_run, private structure and tables the operator uses.
 static const char *base_type(const generator *g)
 {
     return ln_opdesc_base(g->op)->optype;
@@ -55,7 +55,7 @@ static int codes_name_any(const generator *g, const codes *cs)
     return 0;
 }
 
-/** Declares the variables of arguments that the code of a function names. */
+// Declares the variables of arguments that the code of a function names.
 static void write_arg_locals(generator *g, const codes *cs)
 {
     char type[LN_MAX_NAME_LEN], local[2 * LN_MAX_NAME_LEN], value[2 * LN_MAX_NAME_LEN];
@@ -75,7 +75,7 @@ static void write_arg_locals(generator *g, const codes *cs)
     ln_opgen_write_declarations(g, &locals);
 }
 
-/** Declares all variables that the code of a function names. Returns 0: there are none. */
+// Declares all variables that the code of a function names. Returns 0: there are none.
 static int declare_locals(generator *g, const codes *cs)
 {
     const int has_args = codes_name_any(g, cs), has_exec = ln_opgen_codes_name(cs, "exec");
@@ -88,7 +88,7 @@ static int declare_locals(generator *g, const codes *cs)
     return has_locals || has_exec;
 }
 
-/** The same, and an empty line. */
+// The same, and an empty line.
 static void write_locals(generator *g, const codes *cs)
 {
     if (declare_locals(g, cs))
@@ -101,7 +101,7 @@ static int is_op_arg_used(const generator *g, const codes *cs)
            ln_opgen_codes_name(cs, "exec") || codes_name_any(g, cs);
 }
 
-/** Writes a pre_run for a target, which calls and extends that of its base. */
+// Writes a pre_run for a target, which calls and extends that of its base.
 static void write_target_pre_run(generator *g)
 {
     codes cs = {0};
@@ -115,7 +115,7 @@ static void write_target_pre_run(generator *g)
     ln_cgen_print(g->out, "}\n\n");
 }
 
-/** run or static_run: from statements, or from a call that must return 0. */
+// run or static_run: from statements, or from a call that must return 0.
 static void write_run(generator *g, const char *name, const ln_rjson *run, const ln_rjson *call)
 {
     const ln_rjson *code = run ? run : call;
@@ -135,8 +135,8 @@ static void write_run(generator *g, const char *name, const ln_rjson *run, const
     ln_cgen_print(g->out, "}\n\n");
 }
 
-/** The opposite of pre_run, also of one that failed half way: all in `priv` that is not yet set is
- * 0. Without code or arrays of its own an operator needs none but ln_op_end. */
+// The opposite of pre_run, also of one that failed half way: all in `priv` that is not yet set is
+// 0. Without code or arrays of its own an operator needs none but ln_op_end.
 static void write_post_run(generator *g)
 {
     const ln_rjson *code = g->op->fields[LN_OPDESC_POST_RUN];
@@ -182,9 +182,9 @@ static void write_calc_offset(generator *g)
     ln_cgen_print(g->out, "}\n\n");
 }
 
-/* ---- one operator, one file ---- */
+// One operator, one file
 
-/** Writes the code that an operator shares with its targets. */
+// Writes the code that an operator shares with its targets.
 static int write_shared(generator *g, ln_error *err)
 {
     if (ln_opgen_has_priv(g))
@@ -197,7 +197,7 @@ static int write_shared(generator *g, ln_error *err)
     return 0;
 }
 
-/** Whether an operator of a target is more than a prototype with the functions of its base. */
+// Whether an operator of a target is more than a prototype with the functions of its base.
 static int has_functions(const ln_opdesc *op)
 {
     return ln_opgen_has_pre_run(op) || op->fields[LN_OPDESC_RUN] || op->fields[LN_OPDESC_CALL] ||
@@ -242,8 +242,8 @@ void ln_opgen_print_sources(ln_cgen *out, const ln_opdescs *descs)
     }
 }
 
-/** Prints an #include of each header of one kind, "<...>" or others, that the descriptions ask for,
- * once. */
+// Prints an #include of each header of one kind, "<...>" or others, that the descriptions ask for,
+// once.
 static void write_includes(ln_cgen *out, const ln_opdescs *descs, int is_system)
 {
     for (size_t i = 0; i < descs->len; i++) {
@@ -272,8 +272,8 @@ static int write_operators(ln_cgen *out, const ln_opdescs *descs, int has_docs, 
     return 0;
 }
 
-/** Prints an #include of a header that the generator's own code needs when the draft has one of the
- * words, of which there are at most three. */
+// Prints an #include of a header that the generator's own code needs when the draft has one of the
+// words, of which there are at most three.
 static void write_include_for(ln_cgen *out, const ln_cgen *draft, const char *header,
                               const char *const words[3])
 {
@@ -285,7 +285,7 @@ static void write_include_for(ln_cgen *out, const ln_cgen *draft, const char *he
     }
 }
 
-/** Prints the #includes that a file with the operators of `draft` needs. */
+// Prints the #includes that a file with the operators of `draft` needs.
 static void write_headers(ln_cgen *out, const ln_cgen *draft, const ln_opdescs *descs)
 {
     const size_t before = out->len;
@@ -313,7 +313,7 @@ int ln_opgen_c(ln_cgen *out, const ln_opdescs *descs, int has_docs, ln_error *er
     return result;
 }
 
-/** Each generated operator of the architecture: `before` and its name, ", " between two. */
+// Each generated operator of the architecture: `before` and its name, ", " between two.
 static const char *list_operators(ln_cgen *out, const ln_opdescs *descs, const char *arch,
                                   const char *before)
 {

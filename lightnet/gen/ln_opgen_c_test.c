@@ -14,7 +14,7 @@
 
 typedef int (*generate_func)(ln_cgen *out, const ln_opdescs *descs, ln_error *err);
 
-/** Returns new: what is generated from a file, or NULL with the thread's last error. */
+// Returns new: what is generated from a file, or NULL with the thread's last error.
 static char *generate(const char *file, const char *with, const char *output, generate_func func)
 {
     ln_opdescs *descs = ln_opdescs_create();
@@ -30,13 +30,13 @@ static char *generate(const char *file, const char *with, const char *output, ge
     return text;
 }
 
-/** ln_opgen_c as a generate_func, with documentation. */
+// ln_opgen_c as a generate_func, with documentation.
 static int generate_c(ln_cgen *out, const ln_opdescs *descs, ln_error *err)
 {
     return ln_opgen_c(out, descs, 1, err);
 }
 
-/** The same without it, with a table of it after. */
+// The same without it, with a table of it after.
 static int generate_apart(ln_cgen *out, const ln_opdescs *descs, ln_error *err)
 {
     const int result = ln_opgen_c(out, descs, 0, err);
@@ -52,7 +52,7 @@ START_TEST(generated_c_is_as_expected)
 }
 END_TEST
 
-/** ln_opgen_docs as a generate_func. */
+// ln_opgen_docs as a generate_func.
 static int generate_docs(ln_cgen *out, const ln_opdescs *descs, ln_error *err)
 {
     (void)err;

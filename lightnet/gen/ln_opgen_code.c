@@ -9,7 +9,7 @@
 #include "gen/ln_opdesc_fields.h"
 #include "lightnet/ln_util.h"
 
-/* ---- names in the code of a description ---- */
+// Names in the code of a description
 
 const char *const ln_opgen_var_suffixes[VARS] = {"",      "_entry", "_name", "_n",
                                                  "_ndim", "_dims",  "_dtype"};
@@ -31,7 +31,7 @@ static void add_code_items(const generator *g, codes *cs, const ln_rjson *array)
     }
 }
 
-/** The fields of an argument that hold C. */
+// The fields of an argument that hold C.
 static const ln_argdesc_field code_fields[] = {
     LN_ARGDESC_DTYPE,  LN_ARGDESC_NDIM,   LN_ARGDESC_DIMS,   LN_ARGDESC_LEN,    LN_ARGDESC_LEN_GT,
     LN_ARGDESC_LEN_GE, LN_ARGDESC_LEN_LT, LN_ARGDESC_LEN_LE, LN_ARGDESC_LEN_NE, LN_ARGDESC_EQ,
@@ -126,7 +126,7 @@ int ln_opgen_field_is(const ln_rjson *field, const char *text)
     return field && field->text && strcmp(field->text, text) == 0;
 }
 
-/** 1 when some output takes type or shape of tensor `arg`. */
+// 1 when some output takes type or shape of tensor `arg`.
 static int is_model_of_output(const generator *g, const ln_argdesc *arg)
 {
     for (size_t i = 0; i < g->op->nargs; i++) {
@@ -220,7 +220,7 @@ int ln_opgen_has_priv(const generator *g)
     return 0;
 }
 
-/* ---- types of variables ---- */
+// Types of variables
 
 // The C type of one value of a parameter, to be followed by a name.
 static void param_type(const ln_argdesc *arg, char *buf, size_t size)
@@ -265,7 +265,7 @@ void ln_opgen_local_type(const ln_argdesc *arg, char *buf, size_t size)
     snprintf(buf, size, "%s%s", may_change ? "" : "const ", type);
 }
 
-/* ---- declarations ---- */
+// Declarations
 
 void ln_opgen_declare(const generator *g, declarations *d, const char *type, const char *name,
                       const char *suffix, const char *value)
@@ -289,9 +289,9 @@ void ln_opgen_write_declarations(const generator *g, const declarations *d)
         ln_cgen_line(g->out, 4, "%s%s;", d->of[i].type, d->of[i].line);
 }
 
-/* ---- lines with expressions ---- */
+// Lines with expressions
 
-/** 1 for one string of C. */
+// 1 for one string of C.
 static int is_literal(const char *text)
 {
     const size_t len = strlen(text);

@@ -16,11 +16,11 @@ typedef struct codes {
 
 /** The variables of an argument `x`. */
 typedef enum var {
-    VAR_VALUE, /* x */
-    VAR_ENTRY, /* x_entry */
-    VAR_NAME,  /* x_name, not of parameters */
-    VAR_COUNT, /* x_n, of variadic ones */
-    VAR_NDIM,  /* x_ndim, x_dims, x_dtype: of outputs in pre_run */
+    VAR_VALUE, // x
+    VAR_ENTRY, // x_entry
+    VAR_NAME,  // x_name, not of parameters
+    VAR_COUNT, // x_n, of variadic ones
+    VAR_NDIM,  // x_ndim, x_dims, x_dtype: of outputs in pre_run
     VAR_DIMS,
     VAR_DTYPE,
     VARS
@@ -38,11 +38,11 @@ typedef struct step {
 typedef struct generator {
     ln_cgen *out;
     const ln_opdesc *op;
-    codes pre;   /* all code in pre_run */
-    codes later; /* all code in the other functions */
+    codes pre;   // all code in pre_run
+    codes later; // all code in the other functions
     step *steps;
     size_t nsteps;
-    int has_docs; /* the documentation becomes part of the information */
+    int has_docs; // the documentation becomes part of the information
 } generator;
 
 /** The suffixes of an argument's variables. */
@@ -116,7 +116,7 @@ void ln_opgen_kept_type(const ln_argdesc *arg, var v, char *buf, size_t size);
 /** Declarations under construction, grouped by type. All zero: none. */
 typedef struct declarations {
     struct {
-        const char *type; /* up to its first '*' */
+        const char *type; // up to its first '*'
         const char *line;
     } * of;
     size_t n;
@@ -140,7 +140,7 @@ void ln_opgen_write_line(const generator *g, int indent, const ln_rjson *node, c
 /** Declares the variables of a variadic argument that code in pre_run names. */
 void ln_opgen_write_variadic_locals(const generator *g, const ln_argdesc *arg);
 
-/* pre_run: the function that declares and checks the arguments and infers the outputs. */
+// pre_run: the function that declares and checks the arguments and infers the outputs.
 
 /** Fills `steps`. */
 void ln_opgen_collect_steps(generator *g);
@@ -152,7 +152,7 @@ int ln_opgen_write_pre_run(generator *g, ln_error *err);
 /** Writes the end of pre_run: scratch memory, custom code, data for reports. */
 void ln_opgen_write_last(const generator *g);
 
-/* An argument's declaration, with the checks of its fields. */
+// An argument's declaration, with the checks of its fields.
 
 void ln_opgen_write_input(const generator *g, const ln_argdesc *arg);
 void ln_opgen_write_output(const generator *g, const ln_argdesc *arg);
@@ -161,7 +161,7 @@ void ln_opgen_write_param(const generator *g, const ln_argdesc *arg);
 /** The function that returns the `i`th valid name of a parameter; none without "name_func". */
 void ln_opgen_write_name_func(const generator *g, const ln_argdesc *arg);
 
-/* The tables of an operator. */
+// The tables of an operator.
 
 /** Writes the type of an argument to `buf`, for people: "4-D FLT", "array_number -> int [2]". */
 void ln_opgen_arg_type(const ln_argdesc *arg, char *buf, size_t size);

@@ -14,7 +14,7 @@ static const char *const kind_names[] = {
     [LN_ARGDESC_PARAM] = "parameter",
 };
 
-/** Prints text into a cell of a table, where a bar and a newline would end it. */
+// Prints text into a cell of a table, where a bar and a newline would end it.
 static void write_cell(ln_cgen *out, const char *text)
 {
     for (; *text; text++) {
@@ -25,7 +25,7 @@ static void write_cell(ln_cgen *out, const char *text)
     }
 }
 
-/** Writes the properties of an argument besides its type. */
+// Writes the properties of an argument besides its type.
 static void write_notes(ln_cgen *out, const ln_argdesc *arg)
 {
     const char *owner = ln_argdesc_text(arg, LN_ARGDESC_OWNER);

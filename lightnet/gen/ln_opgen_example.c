@@ -9,9 +9,9 @@
 #include "gen/ln_optdesc.h"
 #include "gen/ln_optwrite.h"
 
-/* ---- checks ---- */
+// Checks
 
-/** The argument that `name` is, or one of the variadic ones of. */
+// The argument that `name` is, or one of the variadic ones of.
 static const ln_argdesc *find_arg(const ln_opdesc *op, ln_argdesc_kind kind, const char *name)
 {
     for (size_t i = 0; i < op->nargs; i++) {
@@ -25,7 +25,7 @@ static const ln_argdesc *find_arg(const ln_opdesc *op, ln_argdesc_kind kind, con
     return NULL;
 }
 
-/** Records a reason for a place in an example; returns -1. */
+// Records a reason for a place in an example; returns -1.
 static int fail(const ln_opdesc *op, const ln_rjson *place, ln_error *err, const char *reason,
                 const char *what)
 {
@@ -84,9 +84,9 @@ static int check_example(const ln_opdesc *op, const ln_optexample *example, ln_e
                : 0;
 }
 
-/* ---- the model ---- */
+// The model
 
-/** Whether a `create` can produce the tensor: not scalars, not empty ones. */
+// Whether a `create` can produce the tensor: not scalars, not empty ones.
 static int is_creatable(const ln_optdata *data)
 {
     for (int i = 0; i < data->ndim; i++)
@@ -95,7 +95,7 @@ static int is_creatable(const ln_optdata *data)
     return data->ndim > 0;
 }
 
-/** 1 for "nan", "inf" and "-inf". */
+// 1 for "nan", "inf" and "-inf".
 static int is_special(const char *item)
 {
     return isalpha((unsigned char)item[*item == '-']) != 0;
@@ -111,8 +111,8 @@ static void print_array(ln_cgen *model, const char *const *items, int len)
     ln_cgen_print(model, "]");
 }
 
-/** Prints what every operator beside the tested one begins with: for one of a target, that
- * target's. */
+// Prints what every operator beside the tested one begins with: for one of a target, that
+// target's.
 static void print_begin(ln_cgen *model, const ln_opdesc *op, const char *optype, const char *name)
 {
     const int is_abstract = strcmp(op->arch, "none") == 0;
@@ -120,7 +120,7 @@ static void print_begin(ln_cgen *model, const ln_opdesc *op, const char *optype,
                   is_abstract ? "" : "_", is_abstract ? "" : op->arch);
 }
 
-/** Prints the producer of an input, whose name gets a prefix. */
+// Prints the producer of an input, whose name gets a prefix.
 static void print_create(ln_cgen *model, const ln_opdesc *op, const ln_optarg *input,
                          const char *prefix)
 {
@@ -141,7 +141,7 @@ static void print_create(ln_cgen *model, const ln_opdesc *op, const ln_optarg *i
     ln_cgen_print(model, "{\"arg_name\": \"from_file\", \"value\": false}]}, ");
 }
 
-/** Whether an input must be static, so that no operator of a run can produce it. */
+// Whether an input must be static, so that no operator of a run can produce it.
 static int reads_static(const ln_opdesc *op)
 {
     for (size_t i = 0; i < op->nargs; i++)
@@ -150,7 +150,7 @@ static int reads_static(const ln_opdesc *op)
     return 0;
 }
 
-/** Prints an operator that copies the created tensor to the input. */
+// Prints an operator that copies the created tensor to the input.
 static void print_copy(ln_cgen *model, const ln_opdesc *op, const ln_optarg *input,
                        const char *prefix)
 {
@@ -171,7 +171,7 @@ static void print_tensor_list(ln_cgen *model, const char *key, const ln_optarg *
     ln_cgen_print(model, "], ");
 }
 
-/** Prints the outputs' list of an example that must fail: as the description declares it. */
+// Prints the outputs' list of an example that must fail: as the description declares it.
 static void print_declared_outputs(ln_cgen *model, const ln_opdesc *op)
 {
     const char *comma = "";
@@ -199,8 +199,8 @@ static void print_param(ln_cgen *model, const ln_optparam *param, const char *co
     ln_cgen_print(model, is_array ? "]}" : "}");
 }
 
-/** With a prefix, the model's inputs have it in their names, and the tested operator reads copies
- * of them. */
+// With a prefix, the model's inputs have it in their names, and the tested operator reads copies
+// of them.
 static void print_model(ln_cgen *model, const ln_opdesc *op, const ln_optexample *example,
                         const char *prefix)
 {
@@ -222,15 +222,15 @@ static void print_model(ln_cgen *model, const ln_opdesc *op, const ln_optexample
     ln_cgen_print(model, "]}]");
 }
 
-/* ---- the table ---- */
+// The table
 
-/** Writes `.field = "...",`. */
+// Writes `.field = "...",`.
 static void write_string(ln_cgen *out, const char *field, const char *text)
 {
     ln_cgen_line(out, 8, ".%s = %s,", field, ln_cgen_quote(out, text));
 }
 
-/** Writes `.field = "\"a\", \"b\"",`. */
+// Writes `.field = "\"a\", \"b\"",`.
 static void write_keys(ln_cgen *out, const char *field, const char *prefix, const ln_optarg *args)
 {
     const char *keys = "";
@@ -240,7 +240,7 @@ static void write_keys(ln_cgen *out, const char *field, const char *prefix, cons
     write_string(out, field, keys);
 }
 
-/** Writes the names of the inputs and the operators of one form of the model. */
+// Writes the names of the inputs and the operators of one form of the model.
 static void write_model(ln_cgen *out, const ln_opdesc *op, const ln_optexample *example,
                         const char *prefix, const char *inputs, const char *ops)
 {
@@ -314,7 +314,7 @@ static void write_example(ln_cgen *out, const ln_opdesc *op, const ln_optexample
     ln_cgen_line(out, 4, "},");
 }
 
-/** Writes the examples of an operator, and counts them in `*n`. */
+// Writes the examples of an operator, and counts them in `*n`.
 static int write_examples(ln_cgen *out, const ln_opdesc *op, size_t *n, ln_error *err)
 {
     const ln_rjson *text = op->fields[LN_OPDESC_EXAMPLES];

@@ -6,17 +6,16 @@
 #include <stdio.h>
 #include <string.h>
 
-/* ---- inputs ---- */
+// Inputs
 
-/** 1 for a memory type of its own that is to be checked. */
+// 1 for a memory type of its own that is to be checked.
 static int has_mtype_check(const generator *g, const ln_argdesc *arg)
 {
     return ln_opgen_has_own_mtype(g, arg) &&
            !ln_opgen_field_is(arg->fields[LN_ARGDESC_MTYPE], "LN_MEM_NONE");
 }
 
-/** Writes the checks of an input that are in no table; with indent 0 nothing. Returns their number.
- */
+// Writes the checks of an input that are in no table; with indent 0 nothing. Returns their number.
 static int write_tensor_checks(const generator *g, const ln_argdesc *arg, const char *entry,
                                int indent)
 {
@@ -69,7 +68,7 @@ static void write_variadic_input(const generator *g, const ln_argdesc *arg)
     ln_cgen_line(g->out, 4, "}");
 }
 
-/** 1 when the type or shape of a variadic argument must be that of `arg`. */
+// 1 when the type or shape of a variadic argument must be that of `arg`.
 static int is_model_of_variadic(const generator *g, const ln_argdesc *arg)
 {
     for (size_t i = 0; i < g->op->nargs; i++) {
@@ -116,9 +115,9 @@ void ln_opgen_write_input(const generator *g, const ln_argdesc *arg)
         write_single_input(g, arg);
 }
 
-/* ---- parameters ---- */
+// Parameters
 
-/** 1 if a bound is C, not a number. */
+// 1 if a bound is C, not a number.
 static int has_computed_bound(const ln_argdesc *arg)
 {
     for (int f = LN_ARGDESC_LEN; f <= LN_ARGDESC_NE; f++) {
@@ -128,7 +127,7 @@ static int has_computed_bound(const ln_argdesc *arg)
     return 0;
 }
 
-/** Bounds of the length and of the value that the tables do not hold. */
+// Bounds of the length and of the value that the tables do not hold.
 static void write_param_checks(const generator *g, const ln_argdesc *arg)
 {
     const int is_array = ln_argdesc_is_array(arg);
@@ -148,7 +147,7 @@ static void write_param_checks(const generator *g, const ln_argdesc *arg)
     }
 }
 
-/** Fails for a string that from_func, which returned -1, does not know. */
+// Fails for a string that from_func, which returned -1, does not know.
 static void write_unknown_string(const generator *g, const ln_argdesc *arg, int indent,
                                  const char *index)
 {
@@ -162,7 +161,7 @@ static void write_unknown_string(const generator *g, const ln_argdesc *arg, int 
                  p, index, p, p, *index ? "array_" : "", index, name_at);
 }
 
-/** Converts an array of strings to an array that `priv` owns. */
+// Converts an array of strings to an array that `priv` owns.
 static void write_converted_array(const generator *g, const ln_argdesc *arg)
 {
     const char *p = arg->name, *realtype = ln_argdesc_text(arg, LN_ARGDESC_REALTYPE);
@@ -182,7 +181,7 @@ static void write_converted_array(const generator *g, const ln_argdesc *arg)
     ln_cgen_line(g->out, 4, "}");
 }
 
-/** A value that equals the one of ln_op_begin is declared already. */
+// A value that equals the one of ln_op_begin is declared already.
 static void write_param_value(const generator *g, const ln_argdesc *arg)
 {
     char type[LN_MAX_NAME_LEN];

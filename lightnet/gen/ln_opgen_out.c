@@ -6,11 +6,11 @@
 #include <stdio.h>
 #include <string.h>
 
-/** An output's shape and type: C expressions, or the variables that hold them. */
+// An output's shape and type: C expressions, or the variables that hold them.
 typedef struct shape_text {
     const char *ndim, *dims, *dtype;
-    const ln_rjson *node;           /* where one of the expressions can be wrong, or NULL */
-    char names[3][LN_MAX_NAME_LEN]; /* buffers for texts that no description has */
+    const ln_rjson *node;           // where one of the expressions can be wrong, or NULL
+    char names[3][LN_MAX_NAME_LEN]; // buffers for texts that no description has
 } shape_text;
 
 static int is_array(const ln_rjson *node)
@@ -18,7 +18,7 @@ static int is_array(const ln_rjson *node)
     return node && node->type == LN_RJSON_ARRAY;
 }
 
-/** Makes a text of the shape from a name and a suffix. */
+// Makes a text of the shape from a name and a suffix.
 static const char *set_name(shape_text *shape, int i, const char *name, const char *suffix)
 {
     snprintf(shape->names[i], sizeof(shape->names[i]), "%s%s", name, suffix);
@@ -63,8 +63,8 @@ static void write_ndim_text(const generator *g, const ln_argdesc *arg, int inden
     }
 }
 
-/** Declares x_dims as an array of the items of "dims": with room for more where custom code may
- *  change it. */
+// Declares x_dims as an array of the items of "dims": with room for more where custom code may
+// change it.
 static void write_dims_array(const generator *g, const ln_argdesc *arg, int indent, int may_change)
 {
     const ln_rjson *dims = arg->fields[LN_ARGDESC_DIMS], *node = NULL;
@@ -80,7 +80,7 @@ static void write_dims_array(const generator *g, const ln_argdesc *arg, int inde
                         arg->name, *items ? items : "0");
 }
 
-/** Declares x_dims as a copy of `source`, which custom code may change. */
+// Declares x_dims as a copy of `source`, which custom code may change.
 static void write_dims_copy(const generator *g, const ln_argdesc *arg, int indent,
                             const char *source, const char *ndim)
 {
@@ -121,7 +121,7 @@ static void write_dims_text(const generator *g, const ln_argdesc *arg, int inden
     shape->dims = set_name(shape, 2, arg->name, "_dims");
 }
 
-/** Declares the variables of an output's shape; `shape` gets their names. */
+// Declares the variables of an output's shape; `shape` gets their names.
 static void write_shape(const generator *g, const ln_argdesc *arg, int indent, shape_text *shape)
 {
     *shape = (shape_text){0};
@@ -132,7 +132,7 @@ static void write_shape(const generator *g, const ln_argdesc *arg, int indent, s
         ln_cgen_snippet(g->out, indent, arg->fields[LN_ARGDESC_CUSTOM]);
 }
 
-/** Writes the code that sets fields of a defined output's entry. */
+// Writes the code that sets fields of a defined output's entry.
 static void write_entry_settings(const generator *g, const ln_argdesc *arg, const char *entry,
                                  int indent)
 {
@@ -152,7 +152,7 @@ static void write_entry_settings(const generator *g, const ln_argdesc *arg, cons
     }
 }
 
-/** 1 when something names the entry or tensor of an output once it is defined. */
+// 1 when something names the entry or tensor of an output once it is defined.
 static int needs_output_entry(const generator *g, const ln_argdesc *arg)
 {
     return arg->fields[LN_ARGDESC_LEN] || arg->fields[LN_ARGDESC_OWNER] ||

@@ -33,7 +33,7 @@ void ln_opgen_collect_steps(generator *g)
     }
 }
 
-/** 1 when the step names a variable of `arg`. */
+// 1 when the step names a variable of `arg`.
 static int step_names(generator *g, const step *s, const ln_argdesc *arg)
 {
     static const ln_argdesc_field references[] = {LN_ARGDESC_SAMETYPE, LN_ARGDESC_SAMESHAPE,
@@ -52,7 +52,7 @@ static int step_names(generator *g, const step *s, const ln_argdesc *arg)
     return found;
 }
 
-/** The step that `s` must wait for, or NULL. */
+// The step that `s` must wait for, or NULL.
 static const step *find_obstacle(generator *g, const step *s)
 {
     for (const step *other = g->steps; other < g->steps + g->nsteps; other++) {
@@ -64,10 +64,10 @@ static const step *find_obstacle(generator *g, const step *s)
     return NULL;
 }
 
-/* ---- the function ---- */
+// The function
 
-/** One more check of an argument, or its custom code. Of an optional argument only when it is
- * there; of a variadic one for each when it names the index `i`. */
+// One more check of an argument, or its custom code. Of an optional argument only when it is
+// there; of a variadic one for each when it names the index `i`.
 static void write_extra(const generator *g, const step *s)
 {
     const int is_custom = s->code == s->arg->fields[LN_ARGDESC_CUSTOM];
@@ -89,7 +89,7 @@ static void write_extra(const generator *g, const step *s)
         ln_cgen_line(g->out, 4, "}");
 }
 
-/** Writes the comment that begins a section, unless it is begun. */
+// Writes the comment that begins a section, unless it is begun.
 static void write_section(const generator *g, const char **last, const char *title)
 {
     if (*last == title)
@@ -98,8 +98,8 @@ static void write_section(const generator *g, const char **last, const char *tit
     *last = title;
 }
 
-/** Writes the steps that need not wait, in the order of the description; again and again while
- * there are some. `with_outputs` 0: the steps of inputs and parameters only. */
+// Writes the steps that need not wait, in the order of the description; again and again while
+// there are some. `with_outputs` 0: the steps of inputs and parameters only.
 static void write_ready_steps(generator *g, int with_outputs)
 {
     static void (*const writers[])(const generator *, const ln_argdesc *) = {
@@ -127,7 +127,7 @@ static void write_ready_steps(generator *g, int with_outputs)
     }
 }
 
-/** Fails if a step is not written: reports the first one and its missing variable. */
+// Fails if a step is not written: reports the first one and its missing variable.
 static int check_steps(generator *g, ln_error *err)
 {
     for (const step *s = g->steps; s < g->steps + g->nsteps; s++) {
@@ -142,7 +142,7 @@ static int check_steps(generator *g, ln_error *err)
     return 0;
 }
 
-/** Where pre_run finds a variable that `priv` is to keep. */
+// Where pre_run finds a variable that `priv` is to keep.
 static void kept_value(const generator *g, const ln_argdesc *arg, var v, char *buf, size_t size)
 {
     if (v == VAR_VALUE && arg->kind == LN_ARGDESC_OUT && !ln_opgen_has_value_in_pre(g, arg))
@@ -153,7 +153,7 @@ static void kept_value(const generator *g, const ln_argdesc *arg, var v, char *b
         snprintf(buf, size, "%s%s", arg->name, ln_opgen_var_suffixes[v]);
 }
 
-/** 1 when pre_run stores the variable in `priv`, since ln_op_begin has not, or code changes it. */
+// 1 when pre_run stores the variable in `priv`, since ln_op_begin has not, or code changes it.
 static int is_kept_here(const generator *g, const ln_argdesc *arg, var v)
 {
     if (!ln_opgen_is_kept(g, arg, v) || arg->variadic)
@@ -179,7 +179,7 @@ static void write_keeping(const generator *g)
     }
 }
 
-/** Writes the fields about a run, whose C is assigned to the member of their name. */
+// Writes the fields about a run, whose C is assigned to the member of their name.
 static void write_about_run(const generator *g)
 {
     static const ln_opdesc_field told[] = {LN_OPDESC_CAN_FAIL, LN_OPDESC_MACS, LN_OPDESC_ALGORITHM,
@@ -194,7 +194,7 @@ static void write_about_run(const generator *g)
     }
 }
 
-/** 1 when something in pre_run names `priv`. */
+// 1 when something in pre_run names `priv`.
 static int uses_priv(const generator *g)
 {
     for (size_t i = 0; i < g->op->nargs; i++) {
@@ -210,7 +210,7 @@ static int uses_priv(const generator *g)
     return ln_opgen_codes_name(&g->pre, "priv");
 }
 
-/** Declares the values of ln_op_begin that pre_run names. */
+// Declares the values of ln_op_begin that pre_run names.
 static void write_stored(generator *g)
 {
     char type[2 * LN_MAX_NAME_LEN], value[2 * LN_MAX_NAME_LEN];
@@ -226,7 +226,7 @@ static void write_stored(generator *g)
     ln_opgen_write_declarations(g, &locals);
 }
 
-/** Writes the checks by tables, which come first. */
+// Writes the checks by tables, which come first.
 static void write_beginning(generator *g)
 {
     const char *op = g->op->optype;

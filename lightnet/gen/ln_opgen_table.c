@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/** 1 if the custom code of an output sets its variable instead of the fields. */
+// 1 if the custom code of an output sets its variable instead of the fields.
 static int is_custom(const ln_argdesc *arg, var v)
 {
     return arg->kind == LN_ARGDESC_OUT &&
@@ -51,7 +51,7 @@ void ln_opgen_arg_type(const ln_argdesc *arg, char *buf, size_t size)
     snprintf(buf, size, "%s%s%s", *shape || *dtype ? shape : "any", between, dtype);
 }
 
-/** Appends to the line of a table. */
+// Appends to the line of a table.
 #define APPEND(g, line, ...) ln_arena_extend(&(g)->out->arena, line, __VA_ARGS__)
 
 static const char *quote(const generator *g, const char *text)
@@ -80,7 +80,7 @@ static void write_inplace(const generator *g)
     }
 }
 
-/** The checks of an input by ln_op_begin. */
+// The checks of an input by ln_op_begin.
 static void write_input_checks(const generator *g, const ln_argdesc *arg, const char **line)
 {
     if (arg->dtypes)
@@ -95,7 +95,7 @@ static void write_input_checks(const generator *g, const ln_argdesc *arg, const 
     write_string_field(g, line, "same_shape", ln_argdesc_text(arg, LN_ARGDESC_SAMESHAPE));
 }
 
-/** The fields from `first` on that bound a length or a value by a number. */
+// The fields from `first` on that bound a length or a value by a number.
 static void write_bounds(const generator *g, const ln_argdesc *arg, int first, const char *what,
                          const char **line)
 {
@@ -125,7 +125,7 @@ static void write_default_values(const generator *g, const ln_argdesc *arg, cons
     APPEND(g, line, ")");
 }
 
-/** The checks of a parameter by ln_op_begin, and its default. */
+// The checks of a parameter by ln_op_begin, and its default.
 static void write_param_checks(const generator *g, const ln_argdesc *arg, const char **line)
 {
     const char *realtype = ln_argdesc_text(arg, LN_ARGDESC_REALTYPE);
@@ -141,7 +141,7 @@ static void write_param_checks(const generator *g, const ln_argdesc *arg, const 
         write_default_values(g, arg, arg->fields[LN_ARGDESC_DEFAULT], line);
 }
 
-/** Appends the row of an argument, and ends the table after the last. */
+// Appends the row of an argument, and ends the table after the last.
 static void write_arg_info(const generator *g, const ln_argdesc *arg, int is_last)
 {
     const char *line = "", *sets = ln_argdesc_text(arg, LN_ARGDESC_SETS);
@@ -169,14 +169,14 @@ static void write_arg_info(const generator *g, const ln_argdesc *arg, int is_las
     ln_cgen_line(g->out, 4, "%s%s", line, is_last ? ", .islast = 1}};" : "},");
 }
 
-/* The table of each kind of arguments. */
+// The table of each kind of arguments.
 static const char *const kind_tables[] = {
     [LN_ARGDESC_IN] = "tensors_in",
     [LN_ARGDESC_OUT] = "tensors_out",
     [LN_ARGDESC_PARAM] = "params",
 };
 
-/** The argument of a kind that follows the first `i`, or NULL. */
+// The argument of a kind that follows the first `i`, or NULL.
 static const ln_argdesc *next_arg(const ln_opdesc *op, ln_argdesc_kind kind, size_t i)
 {
     while (i < op->nargs && op->args[i].kind != kind)
@@ -197,7 +197,7 @@ static void write_arg_infos(const generator *g, ln_argdesc_kind kind)
     }
 }
 
-/** Appends the documentation of an argument, and ends the table after the last. */
+// Appends the documentation of an argument, and ends the table after the last.
 static void write_arg_docs(const generator *g, const ln_argdesc *arg, int is_last)
 {
     char type[LN_MAX_NAME_LEN];

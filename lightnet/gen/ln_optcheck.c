@@ -11,16 +11,16 @@
 #include "gen/ln_cgen.h"
 #include "gen/ln_optdesc.h"
 
-/** A rule being checked. */
+// A rule being checked.
 typedef struct checking {
     ln_optdesc *desc;
     ln_optrule *rule;
     ln_error *err;
 } checking;
 
-/* ---- names ---- */
+// Names
 
-/** Names that generated functions use themselves. */
+// Names that generated functions use themselves.
 static const char *const reserved[] = {"ctx", "m"};
 
 static int check_name(const checking *c, const ln_rjson *place, const char *kind, const char *name)
@@ -36,7 +36,7 @@ static int check_name(const checking *c, const ln_rjson *place, const char *kind
     return 0;
 }
 
-/** The operators without a name get their first optype, with a number where that is taken. */
+// The operators without a name get their first optype, with a number where that is taken.
 static void name_ops(const checking *c)
 {
     for (ln_optop *op = c->rule->match; op; op = op->next) {
@@ -62,7 +62,7 @@ static int check_op_names(const checking *c)
     return 0;
 }
 
-/** The tensor of that name, added at the end of the rule's when it is new; NULL after a reason. */
+// The tensor of that name, added at the end of the rule's when it is new; NULL after a reason.
 static ln_opttensor *tensor_of(const checking *c, const ln_optarg *arg)
 {
     ln_opttensor *tensor = ln_opttensor_find(c->rule, arg->tensor);
@@ -98,7 +98,7 @@ static int ops_name_tensor(const ln_optop *ops, const char *name)
     return 0;
 }
 
-/** A name that no tensor of the rule has. */
+// A name that no tensor of the rule has.
 static const char *new_tensor_name(const checking *c)
 {
     for (int n = 1;; n++) {
@@ -108,7 +108,7 @@ static const char *new_tensor_name(const checking *c)
     }
 }
 
-/** `_` is an unnamed tensor: each gets a unique name. */
+// `_` is an unnamed tensor: each gets a unique name.
 static void name_unnamed(const checking *c, ln_optop *ops)
 {
     for (ln_optop *op = ops; op; op = op->next) {
@@ -122,7 +122,7 @@ static void name_unnamed(const checking *c, ln_optop *ops)
     }
 }
 
-/* ---- the pattern ---- */
+// The pattern
 
 static int add_match_tensors(const checking *c, const ln_optarg *args)
 {
@@ -218,9 +218,9 @@ static int check_match(const checking *c)
     return 0;
 }
 
-/* ---- the order of matching ---- */
+// The order of matching
 
-/** Whether an operator after `op` reads one of its outputs. */
+// Whether an operator after `op` reads one of its outputs.
 static int leads_on(const ln_optrule *rule, const ln_optop *op)
 {
     for (const ln_optop *reader = op->next; reader; reader = reader->next) {
@@ -234,7 +234,7 @@ static int leads_on(const ln_optrule *rule, const ln_optop *op)
 
 static void reach(ln_optrule *rule, int *n, ln_optop *op);
 
-/** The producers of `arg` and of the inputs after it, the last one first. */
+// The producers of `arg` and of the inputs after it, the last one first.
 static void reach_producers(ln_optrule *rule, int *n, const ln_optarg *arg)
 {
     if (arg) {
@@ -243,7 +243,7 @@ static void reach_producers(ln_optrule *rule, int *n, const ln_optarg *arg)
     }
 }
 
-/** Fills rule->order from its end, at `*n`: first the producers of `op`, then `op` before them. */
+// Fills rule->order from its end, at `*n`: first the producers of `op`, then `op` before them.
 static void reach(ln_optrule *rule, int *n, ln_optop *op)
 {
     if (op && !op->reached) {
@@ -253,8 +253,8 @@ static void reach(ln_optrule *rule, int *n, ln_optop *op)
     }
 }
 
-/** From the anchor to the producers of its inputs, and so on, each operator after all that read
- * from it: the opposite is an order to run in. */
+// From the anchor to the producers of its inputs, and so on, each operator after all that read
+// from it: the opposite is an order to run in.
 static int order_by_data(const checking *c)
 {
     ln_optrule *rule = c->rule;
@@ -286,7 +286,7 @@ static int order_by_data(const checking *c)
     return 0;
 }
 
-/** A window of adjacent operators is matched as it is written. */
+// A window of adjacent operators is matched as it is written.
 static int order_as_written(const checking *c)
 {
     ln_optop **at = c->rule->order;
@@ -304,7 +304,7 @@ static int order_as_written(const checking *c)
     return 0;
 }
 
-/** Numbers the tensors of `args` that have no number yet, from `*n` on. */
+// Numbers the tensors of `args` that have no number yet, from `*n` on.
 static void number_tensors(const ln_optrule *rule, const ln_optarg *args, int *n)
 {
     for (const ln_optarg *arg = args; arg; arg = arg->next) {
@@ -325,7 +325,7 @@ static void number_all_tensors(const ln_optrule *rule)
     }
 }
 
-/* ---- the replacement ---- */
+// The replacement
 
 static int check_source(const checking *c, const ln_rjson *place, const char *op)
 {
@@ -350,7 +350,7 @@ static int check_reads(const checking *c, const ln_rjson *place, const char *nam
     return 0;
 }
 
-/** 1 when `args` name this argument after `OPERATOR.*`, which then counts. */
+// 1 when `args` name this argument after `OPERATOR.*`, which then counts.
 static int is_overridden(const ln_optarg *args, const char *arg_name)
 {
     for (; args; args = args->next) {
@@ -458,9 +458,9 @@ static int check_replace(const checking *c)
     return 0;
 }
 
-/* ---- rules ---- */
+// Rules
 
-/** Compares with the capacity of ln_rule_match. */
+// Compares with the capacity of ln_rule_match.
 static int check_size(const checking *c)
 {
     int n = 0;

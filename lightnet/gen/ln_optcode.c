@@ -16,14 +16,14 @@ void ln_optcode_banner(const ln_optdesc *desc, const char *what, ln_cgen *out)
     ln_cgen_print(out, "\n");
 }
 
-/* ---- the replacement ---- */
+// The replacement
 
 static int is_code(const ln_optparam *param)
 {
     return !ln_optwrite_is_plain(param);
 }
 
-/** The first parameter from `param` on that is code, or is not; NULL: none. */
+// The first parameter from `param` on that is code, or is not; NULL: none.
 static const ln_optparam *next_param(const ln_optparam *param, int wanted)
 {
     while (param && is_code(param) != wanted)
@@ -31,7 +31,7 @@ static const ln_optparam *next_param(const ln_optparam *param, int wanted)
     return param;
 }
 
-/** Whether a text cannot express all of the replacement. */
+// Whether a text cannot express all of the replacement.
 static int has_code(const ln_optrule *rule)
 {
     const ln_optop *op = rule->replace;
@@ -40,7 +40,7 @@ static int has_code(const ln_optrule *rule)
     return op || rule->let;
 }
 
-/** `PARAM=VALUE, OPERATOR.*` of the parameters from `param` up to `end`. */
+// `PARAM=VALUE, OPERATOR.*` of the parameters from `param` up to `end`.
 static const char *params_text(const ln_optwriter *w, const ln_optparam *param,
                                const ln_optparam *end)
 {
@@ -64,7 +64,7 @@ static const char *group(const ln_optwriter *w, const ln_optarg *args)
     return text;
 }
 
-/** An operator with its parameters up to the first that is code. */
+// An operator with its parameters up to the first that is code.
 static const char *op_text(const ln_optwriter *w, const ln_optop *op)
 {
     const char *params = params_text(w, op->params, next_param(op->params, 1));
@@ -73,7 +73,7 @@ static const char *op_text(const ln_optwriter *w, const ln_optop *op)
                            group(w, op->ins), group(w, op->outs), *params ? " | " : "", params);
 }
 
-/** The operators from `op` up to `end`. */
+// The operators from `op` up to `end`.
 static const char **op_texts(const ln_optwriter *w, const ln_optop *op, const ln_optop *end)
 {
     int n = 0;
@@ -96,7 +96,7 @@ static void write_code_param(const ln_optwriter *w, const ln_optparam *param)
                      ln_optwrite_value(w, param));
 }
 
-/** The parameters from the first that is code on. */
+// The parameters from the first that is code on.
 static void write_params(const ln_optwriter *w, const ln_optparam *param)
 {
     while (param) {
@@ -110,7 +110,7 @@ static void write_params(const ln_optwriter *w, const ln_optparam *param)
     }
 }
 
-/** All C of the description in the replacing function. */
+// All C of the description in the replacing function.
 static const char *replacing_code(const ln_optwriter *w)
 {
     const char *all = w->rule->let ? w->rule->let->text : "";
@@ -142,7 +142,7 @@ static void write_make(const ln_optwriter *w)
     ln_cgen_print(w->out, "}\n\n");
 }
 
-/* ---- rules ---- */
+// Rules
 
 static void write_rule(const ln_optwriter *w)
 {
@@ -171,7 +171,7 @@ static void write_rule(const ln_optwriter *w)
     ln_cgen_print(w->out, "\n");
 }
 
-/* ---- lowering ---- */
+// Lowering
 
 static void write_lower(const ln_optdesc *desc, ln_cgen *out)
 {
@@ -188,17 +188,17 @@ static void write_lower(const ln_optdesc *desc, ln_cgen *out)
     ln_cgen_print(out, "}\n\n");
 }
 
-/* ---- arrays ---- */
+// Arrays
 
-/** The functions that rules of a kind become, with the fields of ln_arch and ln_arch_stage that
- * list them: ln_ep_funcs_cpu, and of a later stage ln_ep_funcs_cpu_2. */
+// The functions that rules of a kind become, with the fields of ln_arch and ln_arch_stage that
+// list them: ln_ep_funcs_cpu, and of a later stage ln_ep_funcs_cpu_2.
 static const struct {
     const char *type, *name;
 } function_arrays[] = {[LN_OPT_EXPANDER] = {"ln_expander_func", "ln_ep_funcs"},
                        [LN_OPT_COMBINER] = {"ln_combiner_func", "ln_cb_funcs"},
                        [LN_OPT_SUBGRAPH] = {"ln_subgraph_func", "ln_sg_funcs"}};
 
-/** The end of the name of a stage's arrays. */
+// The end of the name of a stage's arrays.
 static const char *stage_suffix(const ln_optdesc *desc, int stage)
 {
     return stage == 1 ? "" : ln_arena_printf(desc->arena, "_%d", stage);
@@ -222,7 +222,7 @@ static void write_functions(const ln_optdesc *desc, ln_optkind kind, int stage, 
     ln_cgen_print(out, "};\n\n");
 }
 
-/** The array of the stages from `first` to `last`. */
+// The array of the stages from `first` to `last`.
 static void write_stage_array(const ln_optdesc *desc, const char *name, int first, int last,
                               ln_cgen *out)
 {
@@ -288,7 +288,7 @@ static int is_in_code(const ln_optdesc *desc, const char *function)
     return i < desc->ncode;
 }
 
-/** Declares the handwritten rules that `code` does not declare. */
+// Declares the handwritten rules that `code` does not declare.
 static void write_handwritten(const ln_optdesc *desc, ln_cgen *out)
 {
     for (const ln_optrule *rule = desc->rules; rule; rule = rule->next) {

@@ -10,7 +10,7 @@
 #include "ln_cases.h"
 #include "ln_check.h"
 
-/** One description and what is generated from it. */
+// One description and what is generated from it.
 typedef struct generated {
     ln_arena arena;
     ln_optdesc desc;

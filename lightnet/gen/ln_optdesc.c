@@ -10,21 +10,21 @@
 
 enum { MAX_STAGE = 9, NO_STAGE = -1 /* of the rules of a file that is being read */ };
 
-/** Arguments of reading functions: the destination, the rule of the field, the error. */
+// Arguments of reading functions: the destination, the rule of the field, the error.
 typedef struct reading {
     ln_optdesc *desc;
     ln_optrule *rule;
     ln_error *err;
 } reading;
 
-/** A field: its key, the type it must have, and the function that reads it; NULL: its value goes
- * into the rule as it is. */
+// A field: its key, the type it must have, and the function that reads it; NULL: its value goes
+// into the rule as it is.
 typedef struct field {
     const char *key;
     ln_rjson_type type;
     int required;
     int (*read)(const reading *to, const ln_rjson *node);
-    size_t at; /* without a function: the member of the rule */
+    size_t at; // without a function: the member of the rule
 } field;
 
 ln_optop *ln_optop_find(ln_optop *ops, const char *name)
@@ -42,7 +42,7 @@ ln_opttensor *ln_opttensor_find(const ln_optrule *rule, const char *name)
     return tensor;
 }
 
-/* ---- objects by their tables of fields ---- */
+// Objects by their tables of fields
 
 static const field *find_field(const field *fields, size_t n, const char *key)
 {
@@ -97,7 +97,7 @@ static int read_object(const reading *to, const field *fields, size_t n, const l
 
 #define N_FIELDS(fields) (sizeof(fields) / sizeof((fields)[0]))
 
-/* ---- rules ---- */
+// Rules
 
 static int read_match(const reading *to, const ln_rjson *node)
 {
@@ -134,7 +134,7 @@ static int read_let(const reading *to, const ln_rjson *node)
     return 0;
 }
 
-/** Of a rule, or of all rules of the file that do not have it themselves. */
+// Of a rule, or of all rules of the file that do not have it themselves.
 static int read_stage(const reading *to, const ln_rjson *node)
 {
     const double stage = node->number;
@@ -167,7 +167,7 @@ static const field rule_fields[] = {
     {"tests", LN_RJSON_STRING, 0, read_tests, 0},
 };
 
-/** A rule is either hand-written, with few other fields, or has a pattern and fields for it. */
+// A rule is either hand-written, with few other fields, or has a pattern and fields for it.
 static int check_form(const reading *to, const ln_rjson *node)
 {
     const ln_optrule *const rule = to->rule;
@@ -209,7 +209,7 @@ static int read_rule(const reading *to, const ln_rjson *node)
     return 0;
 }
 
-/* ---- files ---- */
+// Files
 
 static int read_rules(const reading *to, const ln_rjson *node)
 {

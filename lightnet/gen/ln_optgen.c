@@ -23,7 +23,7 @@ typedef struct options {
     int nfiles;
 } options;
 
-/** Takes the options from the command line and leaves the files. -1: wrong usage. */
+// Takes the options from the command line and leaves the files. -1: wrong usage.
 static int parse(int argc, char **argv, options *opts)
 {
     int i = 1;
@@ -44,7 +44,7 @@ static int parse(int argc, char **argv, options *opts)
     return 0;
 }
 
-/** Reads all files; the roots go into `roots`, to be freed by the caller. */
+// Reads all files; the roots go into `roots`, to be freed by the caller.
 static int read_files(const options *opts, ln_optdesc *desc, ln_rjson **roots)
 {
     for (int i = 0; i < opts->nfiles; i++) {
@@ -55,7 +55,7 @@ static int read_files(const options *opts, ln_optdesc *desc, ln_rjson **roots)
     return ln_optdesc_check(desc, NULL);
 }
 
-/** Writing over a description would destroy it. */
+// Writing over a description would destroy it.
 static int check_outputs(const options *opts)
 {
     const char *const outputs[] = {opts->source, opts->header, opts->tests};
@@ -88,8 +88,8 @@ static int make_tests(const options *opts, const ln_optdesc *desc, ln_cgen *out)
     return ln_optcode_tests(desc, out, NULL);
 }
 
-/** Makes the texts of all outputs before it writes the first one: after a mistake in a description
- * all files are what they were. */
+// Makes the texts of all outputs before it writes the first one: after a mistake in a description
+// all files are what they were.
 static int write_outputs(const options *opts, const ln_optdesc *desc)
 {
     const struct {
@@ -111,7 +111,7 @@ static int write_outputs(const options *opts, const ln_optdesc *desc)
     return failed ? -1 : 0;
 }
 
-/** From the descriptions to the files; `roots` as read_files has it. */
+// From the descriptions to the files; `roots` as read_files has it.
 static int generate(const options *opts, ln_optdesc *desc, ln_rjson **roots)
 {
     const int failed =

@@ -41,7 +41,7 @@ static int check_op(const ln_optrule *rule, const ln_optop *op, ln_error *err)
     return check_args(rule, op->ins, err) || check_args(rule, op->outs, err) ? -1 : 0;
 }
 
-/** Whether an operator of the test reads the tensor besides those of the pattern. */
+// Whether an operator of the test reads the tensor besides those of the pattern.
 static int is_read_by_test(const ln_opttest *test, const char *name)
 {
     for (const ln_optop *op = test->ops; op; op = op->next) {
@@ -81,7 +81,7 @@ static int fail_twice(const ln_optrule *rule, const ln_rjson *place, const char 
     return ln_optrule_fail(rule, place, err, "a test names '%s' twice", name);
 }
 
-/** A test may name an operator, a tensor or a size only once. */
+// A test may name an operator, a tensor or a size only once.
 static int check_once(const ln_optrule *rule, const ln_opttest *test, ln_error *err)
 {
     for (ln_optop *op = test->ops; op; op = op->next) {

@@ -12,15 +12,15 @@
 #include "base/ln_lexer.h"
 
 typedef struct reader {
-    ln_lexer lexer; /* first: callbacks for list elements get a pointer to it */
+    ln_lexer lexer; // first: callbacks for list elements get a pointer to it
     ln_arena *arena;
     const ln_optrule *rule;
-    const char *subject; /* prefix of messages without a rule, or NULL */
-    int in_test;         /* words in arrays of numbers are sizes */
-    int in_example;      /* arrays may be empty */
+    const char *subject; // prefix of messages without a rule, or NULL
+    int in_test;         // words in arrays of numbers are sizes
+    int in_example;      // arrays may be empty
 } reader;
 
-/* ---- places and words ---- */
+// Places and words
 
 int ln_optrule_fail(const ln_optrule *rule, const ln_rjson *node, ln_error *err, const char *fmt,
                     ...)
@@ -68,13 +68,13 @@ static void begin(reader *r, ln_arena *arena, const ln_rjson *node, ln_error *er
     ln_lexer_begin(&r->lexer, &at);
 }
 
-/** The position of the current token. */
+// The position of the current token.
 static ln_rjson here(const reader *r)
 {
     return place_of(&r->lexer.token);
 }
 
-/** Consumes the given tokens, the first of which is the current one. */
+// Consumes the given tokens, the first of which is the current one.
 static int expect(reader *r, const char *tokens, const char *expected)
 {
     for (; *tokens; tokens++) {
@@ -84,7 +84,7 @@ static int expect(reader *r, const char *tokens, const char *expected)
     return 0;
 }
 
-/** Consumes the current token. Returns its text. */
+// Consumes the current token. Returns its text.
 static const char *take(reader *r)
 {
     const char *text = ln_arena_strndup(r->arena, r->lexer.text.at, r->lexer.text.len);
@@ -92,7 +92,7 @@ static const char *take(reader *r)
     return text;
 }
 
-/** Consumes an identifier, or returns NULL after recording that one was `expected`. */
+// Consumes an identifier, or returns NULL after recording that one was `expected`.
 static const char *word(reader *r, const char *expected)
 {
     if (ln_lexer_is(&r->lexer, LN_TOKEN_NAME))
@@ -107,14 +107,14 @@ static void add_item(reader *r, const char ***items, int *len, const char *item)
     (*items)[(*len)++] = item;
 }
 
-/* ---- values ---- */
+// Values
 
 static int at_number(const reader *r)
 {
     return ln_lexer_is(&r->lexer, LN_TOKEN_NUMBER) || ln_lexer_is(&r->lexer, '-');
 }
 
-/** Consumes a number, whose sign has been consumed. Not "0x1p3", not "inf". */
+// Consumes a number, whose sign has been consumed. Not "0x1p3", not "inf".
 static const char *signed_number(reader *r, int negative)
 {
     const char *text = r->lexer.text.at;
@@ -131,7 +131,7 @@ static const char *number(reader *r)
     return signed_number(r, ln_lexer_accept(&r->lexer, '-'));
 }
 
-/** One literal: its text, and its type in `*type`. NULL after a recorded reason. */
+// One literal: its text, and its type in `*type`. NULL after a recorded reason.
 static const char *literal(reader *r, ln_optvalue *type)
 {
     *type = LN_OPT_STRING;
@@ -183,7 +183,7 @@ static int array(reader *r, ln_optparam *param)
     return 0;
 }
 
-/** C code after the current parenthesis, up to its closing one. */
+// C code after the current parenthesis, up to its closing one.
 static int code(reader *r, ln_optparam *param)
 {
     int depth = 1;
@@ -251,7 +251,7 @@ static int value(reader *r, ln_optparam *param)
     return 0;
 }
 
-/* ---- arguments ---- */
+// Arguments
 
 static ln_optarg *add_arg(reader *r, ln_optarg **args)
 {
@@ -262,7 +262,7 @@ static ln_optarg *add_arg(reader *r, ln_optarg **args)
     return *args = arg;
 }
 
-/** `ARG=TENSOR`, `ARG?=TENSOR` or `OPERATOR.*`. */
+// `ARG=TENSOR`, `ARG?=TENSOR` or `OPERATOR.*`.
 static int arg(reader *r, ln_optarg *arg)
 {
     const char *name = word(r, "an argument");
@@ -280,7 +280,7 @@ static int arg(reader *r, ln_optarg *arg)
     return arg->tensor ? 0 : -1;
 }
 
-/** `*`, an argument, or several with `<->` between them. */
+// `*`, an argument, or several with `<->` between them.
 static int tensors(reader *r, ln_optarg **args, int *any)
 {
     if (ln_lexer_accept(&r->lexer, '*')) {
@@ -311,7 +311,7 @@ static int output(ln_lexer *l, void *to)
     return tensors((reader *)l, &op->outs, &op->any_out);
 }
 
-/** `PARAM=VALUE` or `OPERATOR.*`. */
+// `PARAM=VALUE` or `OPERATOR.*`.
 static int param(ln_lexer *l, void *to)
 {
     reader *r = (reader *)l;
@@ -331,7 +331,7 @@ static int param(ln_lexer *l, void *to)
     return expect(r, "=", "'=' after a parameter") || value(r, param) ? -1 : 0;
 }
 
-/** The three groups between the parentheses; trailing groups are optional. */
+// The three groups between the parentheses; trailing groups are optional.
 static int groups(reader *r, ln_optop *op, ln_lexer_func *const read[3], const char *expected)
 {
     return expect(r, "(", expected) || ln_lexer_groups(&r->lexer, read, 3, op) ||
@@ -342,9 +342,9 @@ static int groups(reader *r, ln_optop *op, ln_lexer_func *const read[3], const c
 
 static ln_lexer_func *const op_groups[3] = {input, output, param};
 
-/* ---- operators ---- */
+// Operators
 
-/** The text from `start` to `end` on one line. */
+// The text from `start` to `end` on one line.
 static const char *on_one_line(reader *r, const char *start, const char *end)
 {
     char *line = ln_arena_alloc(r->arena, (size_t)(end - start) + 1);
@@ -358,7 +358,7 @@ static const char *on_one_line(reader *r, const char *start, const char *end)
     return line;
 }
 
-/** A type, or `OPERATOR.optype`. */
+// A type, or `OPERATOR.optype`.
 static int optype(reader *r, ln_optop *op, const char *optype)
 {
     if (optype)
@@ -371,7 +371,7 @@ static int optype(reader *r, ln_optop *op, const char *optype)
     return optype ? 0 : -1;
 }
 
-/** The text before the parenthesis: `[keep] [NAME:] OPTYPE`, or `{OPTYPE|..}` for OPTYPE. */
+// The text before the parenthesis: `[keep] [NAME:] OPTYPE`, or `{OPTYPE|..}` for OPTYPE.
 static int head(reader *r, ln_optop *op)
 {
     ln_lexer *l = &r->lexer;
@@ -415,9 +415,9 @@ int ln_optpat_parse(ln_arena *arena, const ln_optrule *rule, const ln_rjson *nod
     return ln_lexer_end(&r.lexer);
 }
 
-/* ---- tensors of tests ---- */
+// Tensors of tests
 
-/** A dimension: numbers and letters, with '*' between them. */
+// A dimension: numbers and letters, with '*' between them.
 static int test_dim(ln_lexer *l, void *to)
 {
     reader *r = (reader *)l;
@@ -433,7 +433,7 @@ static int test_dim(ln_lexer *l, void *to)
     return 0;
 }
 
-/** "LOW .. HIGH", or one number for both. */
+// "LOW .. HIGH", or one number for both.
 static int range(reader *r, double *low, double *high)
 {
     const char *text = number(r);
@@ -448,9 +448,9 @@ static int range(reader *r, double *low, double *high)
     return 0;
 }
 
-/* ---- tests of rules ---- */
+// Tests of rules
 
-/** "[const] DTYPE [DIM, ..] [in LOW .. HIGH]" */
+// "[const] DTYPE [DIM, ..] [in LOW .. HIGH]"
 static int test_tensor(reader *r, ln_opthint *hint)
 {
     hint->low = -1;
@@ -462,7 +462,7 @@ static int test_tensor(reader *r, ln_opthint *hint)
     return ln_lexer_accept_word(&r->lexer, "in") ? range(r, &hint->low, &hint->high) : 0;
 }
 
-/** "SIZE", or "LEAST .. LARGEST" */
+// "SIZE", or "MIN .. LARGEST"
 static int test_size(reader *r, ln_optsize *size)
 {
     double low, high;
@@ -479,14 +479,14 @@ static int test_size(reader *r, ln_optsize *size)
     return 0;
 }
 
-/** The ends of a test's lists. */
+// The ends of a test's lists.
 typedef struct test_tails {
     ln_optop **ops;
     ln_opthint **tensors;
     ln_optsize **sizes;
 } test_tails;
 
-/** The value after `NAME=`: a tensor or a size. */
+// The value after `NAME=`: a tensor or a size.
 static int test_value(reader *r, test_tails *tails, const char *name, const ln_rjson *place)
 {
     if (!at_number(r)) {
@@ -503,7 +503,7 @@ static int test_value(reader *r, test_tails *tails, const char *name, const ln_r
     return test_size(r, size);
 }
 
-/** `OPERATOR(..)`, `TENSOR=..` or `SIZE=..`. */
+// `OPERATOR(..)`, `TENSOR=..` or `SIZE=..`.
 static int test_item(reader *r, test_tails *tails)
 {
     const ln_rjson place = here(r);
@@ -521,7 +521,7 @@ static int test_item(reader *r, test_tails *tails)
     return rc;
 }
 
-/** The text after the items, up to ';'. */
+// The text after the items, up to ';'.
 static int test_outcome(reader *r, ln_opttest *test)
 {
     test->fires = !ln_lexer_accept_word(&r->lexer, "unchanged");
@@ -539,7 +539,7 @@ static int test_outcome(reader *r, ln_opttest *test)
     return expect(r, ";", "',', 'unchanged', 'within', 'as' or ';' in a test");
 }
 
-/** Whether the items of a test have ended: at ';', or a keyword that does not name an item. */
+// Whether the items of a test have ended: at ';', or a keyword that does not name an item.
 static int at_outcome(const reader *r)
 {
     static const char *const words[] = {"unchanged", "within", "as"};
@@ -581,7 +581,7 @@ int ln_optpat_parse_tests(ln_arena *arena, const ln_optrule *rule, const ln_rjso
     return ln_lexer_end(&r.lexer);
 }
 
-/* ---- examples of operators ---- */
+// Examples of operators
 
 enum { MAX_COUNT = 1000 };
 
@@ -595,7 +595,7 @@ static int data_dim(ln_lexer *l, void *to)
     return text ? 0 : -1;
 }
 
-/** A number, "nan", "inf" or "-inf". */
+// A number, "nan", "inf" or "-inf".
 static const char *element(reader *r)
 {
     const int negative = ln_lexer_accept(&r->lexer, '-');
@@ -609,7 +609,7 @@ static const char *element(reader *r)
     return NULL;
 }
 
-/** "ELEMENT" or "ELEMENT x COUNT" */
+// "ELEMENT" or "ELEMENT x COUNT"
 static int data_elements(ln_lexer *l, void *to)
 {
     reader *r = (reader *)l;
@@ -630,7 +630,7 @@ static int data_elements(ln_lexer *l, void *to)
     return text ? 0 : -1;
 }
 
-/** "[DTYPE] [[DIM, ..]] {ELEMENT, ..}" */
+// "[DTYPE] [[DIM, ..]] {ELEMENT, ..}"
 static int tensor_data(reader *r, ln_optdata *data)
 {
     if (ln_lexer_is(&r->lexer, LN_TOKEN_NAME))
@@ -644,7 +644,7 @@ static int tensor_data(reader *r, ln_optdata *data)
                : 0;
 }
 
-/** `ARG=DATA` */
+// `ARG=DATA`
 static int example_tensor(reader *r, ln_optarg **args)
 {
     ln_optarg *arg = add_arg(r, args);
@@ -665,7 +665,7 @@ static int example_output(ln_lexer *l, void *op)
     return example_tensor((reader *)l, &((ln_optop *)op)->outs);
 }
 
-/** A string in quotes, or NULL. */
+// A string in quotes, or NULL.
 static const char *text_in_quotes(reader *r, const char *expected)
 {
     if (ln_lexer_is(&r->lexer, LN_TOKEN_STRING))

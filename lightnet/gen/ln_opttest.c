@@ -13,37 +13,37 @@
 
 #include "gen/ln_optwrite.h"
 
-/** How often a test with random sizes is tried. */
+// How often a test with random sizes is tried.
 #define DRAWS 3
 
-/** The largest dimension of a tensor in a test. */
+// The largest dimension of a tensor in a test.
 #define MAX_DIM 1000000
 
-/** A tensor that comes from outside. */
+// A tensor that comes from outside.
 typedef struct source {
     struct source *next;
     const char *name;
 } source;
 
-/** One model in the making. */
+// One model in the making.
 typedef struct writer {
     const ln_optdesc *desc;
     const ln_optrule *rule;
     const ln_opttest *test;
     ln_cgen *out;
     ln_error *err;
-    int number;      /* of the rule's models, from 0 */
-    int alternative; /* which optype of each set */
-    int exchanged;   /* bit n: the inputs of the nth '<->' */
-    int absent;      /* without optional inputs */
-    uint32_t random; /* the generator of sizes */
-    int *sizes;      /* the values of test->sizes, in their order */
+    int number;      // of the rule's models, from 0
+    int alternative; // which optype of each set
+    int exchanged;   // bit n: the inputs of the nth '<->'
+    int absent;      // without optional inputs
+    uint32_t random; // the generator of sizes
+    int *sizes;      // the values of test->sizes, in their order
     source *sources;
 } writer;
 
 static const ln_opttest no_hints = {.fires = 1};
 
-/* ---- sizes ---- */
+// Sizes
 
 static void draw_sizes(writer *w)
 {
@@ -59,7 +59,7 @@ static void draw_sizes(writer *w)
     }
 }
 
-/** The value of "12" or "N"; -1: no such size. */
+// The value of "12" or "N"; -1: no such size.
 static int size_of(const writer *w, const char *text, size_t len)
 {
     char *end;
@@ -74,7 +74,7 @@ static int size_of(const writer *w, const char *text, size_t len)
     return -1;
 }
 
-/** The value of "2*N", at most MAX_DIM + 1; -1: an unknown size in it. */
+// The value of "2*N", at most MAX_DIM + 1; -1: an unknown size in it.
 static int product_of(const writer *w, const char *text)
 {
     int64_t product = 1;
@@ -93,9 +93,9 @@ static int product_of(const writer *w, const char *text)
     }
 }
 
-/* ---- tensors ---- */
+// Tensors
 
-/** Notes that the model reads a tensor; one that the pattern does not produce is a source. */
+// Notes that the model reads a tensor; one that the pattern does not produce is a source.
 static void add_source(writer *w, const char *name)
 {
     source **tail = &w->sources;
@@ -137,21 +137,21 @@ static int write_source(const writer *w, const char *name)
     return 0;
 }
 
-/* ---- operators ---- */
+// Operators
 
 static const char *optype_of(const writer *w, const ln_optop *op)
 {
     return op->optypes[w->alternative % op->noptypes];
 }
 
-/** The hints for an operator of the pattern: by its name, or by the optype it has this time. */
+// The hints for an operator of the pattern: by its name, or by the optype it has this time.
 static const ln_optop *find_op_hint(const writer *w, const ln_optop *op)
 {
     const ln_optop *hint = ln_optop_find(w->test->ops, op->name);
     return hint ? hint : ln_optop_find(w->test->ops, optype_of(w, op));
 }
 
-/** The tensor of an argument: that of its partner where two inputs are exchanged this time. */
+// The tensor of an argument: that of its partner where two inputs are exchanged this time.
 static const char *tensor_of(const writer *w, const ln_optarg *arg, const ln_optarg *before)
 {
     if (arg->exchange && (w->exchanged >> (arg->exchange - 1)) & 1)
@@ -182,7 +182,7 @@ static void print_item(const writer *w, ln_cgen *json, const ln_optparam *param,
         ln_optwrite_json_item(json, param, i);
 }
 
-/** The literal that a parameter of the pattern or of a hint has in this model, or NULL. */
+// The literal that a parameter of the pattern or of a hint has in this model, or NULL.
 static const ln_optparam *find_literal(const writer *w, const ln_optop *op, const char *name)
 {
     const ln_optop *hint = find_op_hint(w, op);
@@ -224,7 +224,7 @@ static int print_params(const writer *w, ln_cgen *json, const ln_optparam *param
     return 0;
 }
 
-/** Writes one line of a model's text as a C string literal, then `after`, and frees it. */
+// Writes one line of a model's text as a C string literal, then `after`, and frees it.
 static void write_text(const writer *w, ln_cgen *json, const char *after)
 {
     ln_cgen_print(json, "\n");
@@ -244,7 +244,7 @@ static void write_tensors(writer *w, const char *key, const ln_optarg *args,
     write_text(w, &json, "");
 }
 
-/** An operator of the pattern as the JSON IR has it. */
+// An operator of the pattern as the JSON IR has it.
 static int write_op(writer *w, const ln_optop *op, int is_last)
 {
     const ln_optop *hint = find_op_hint(w, op);
@@ -262,7 +262,7 @@ static int write_op(writer *w, const ln_optop *op, int is_last)
     return failed ? -1 : 0;
 }
 
-/** Producers first: the opposite of the order of matching. A window stays as it is written. */
+// Producers first: the opposite of the order of matching. A window stays as it is written.
 static const ln_optop *nth_op(const ln_optrule *rule, int n)
 {
     return rule->order[rule->adjacent ? n : rule->nmatch - 1 - n];
@@ -305,7 +305,7 @@ static int has_any(const ln_optrule *rule, int (*belongs)(const ln_opttensor *))
     return tensor != NULL;
 }
 
-/** The names of the tensors that belong to a list of a test case. */
+// The names of the tensors that belong to a list of a test case.
 static void write_names(const writer *w, const char *list, int (*belongs)(const ln_opttensor *))
 {
     ln_cgen_print(w->out, "static const char *const %s_%d_%s[] = {", w->rule->name, w->number,
@@ -341,9 +341,9 @@ static int write_model(writer *w)
     return 0;
 }
 
-/* ---- the table ---- */
+// The table
 
-/** Calls `write` with inputs there, absent and exchanged. */
+// Calls `write` with inputs there, absent and exchanged.
 static int for_inputs(writer *w, int (*write)(writer *))
 {
     int n_absences = 1;
@@ -360,7 +360,7 @@ static int for_inputs(writer *w, int (*write)(writer *))
     return 0;
 }
 
-/** Calls `write` for every model of a test. */
+// Calls `write` for every model of a test.
 static int for_models(writer *w, int (*write)(writer *))
 {
     int draws = 1, alternatives = 1;
@@ -378,7 +378,7 @@ static int for_models(writer *w, int (*write)(writer *))
     return 0;
 }
 
-/** Calls `write` for every model of a rule; one written by hand has none. */
+// Calls `write` for every model of a rule; one written by hand has none.
 static int for_tests(const ln_optdesc *desc, const ln_optrule *rule, ln_cgen *out, ln_error *err,
                      int (*write)(writer *))
 {
@@ -395,7 +395,7 @@ static int for_tests(const ln_optdesc *desc, const ln_optrule *rule, ln_cgen *ou
     return 0;
 }
 
-/** The name of a list of this model as C. */
+// The name of a list of this model as C.
 static const char *list_name(const writer *w, const char *list,
                              int (*belongs)(const ln_opttensor *))
 {

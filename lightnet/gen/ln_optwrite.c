@@ -87,7 +87,7 @@ static const char *c_bool(const char *text)
     return strcmp(text, "true") == 0 ? "LN_TRUE" : "LN_FALSE";
 }
 
-/** An array of bools as C has it. */
+// An array of bools as C has it.
 static const char *bool_list(const ln_optwriter *w, const ln_optparam *param)
 {
     const char *text = "";
@@ -120,7 +120,7 @@ const char *ln_optwrite_value(const ln_optwriter *w, const ln_optparam *param)
     }
 }
 
-/** An integer that a long has. */
+// An integer that a long has.
 static int is_integer(const char *text)
 {
     const size_t digits = strspn(text + (*text == '-'), "0123456789");
@@ -189,7 +189,7 @@ const ln_optvalue_function ln_optvalue_functions[] = {
     [LN_OPT_CODE_NUMBERS] = {NULL, "ln_rule_numbers"},
 };
 
-/* ---- conditions ---- */
+// Conditions
 
 int ln_optmatch_has_conditions(const ln_optrule *rule)
 {
@@ -202,7 +202,7 @@ int ln_optmatch_has_conditions(const ln_optrule *rule)
     return rule->nwhen > 0;
 }
 
-/** Parameters whose values a text cannot express. */
+// Parameters whose values a text cannot express.
 static void write_param_tests(const ln_optwriter *w)
 {
     for (const ln_optop *op = w->rule->match; op; op = op->next) {
@@ -217,7 +217,7 @@ static void write_param_tests(const ln_optwriter *w)
     }
 }
 
-/** A condition, joined to others by `&&`. */
+// A condition, joined to others by `&&`.
 static const char *operand(const ln_optwriter *w, int i)
 {
     const char *text = w->rule->when[i]->text;
@@ -225,7 +225,7 @@ static const char *operand(const ln_optwriter *w, int i)
     return ln_arena_printf(w->desc->arena, is_operand ? "%s" : "(%s)", text);
 }
 
-/** Joins condition i and the next ones on the same line; `*next` is the one after them. */
+// Joins condition i and the next ones on the same line; `*next` is the one after them.
 static const char *conditions_of_line(const ln_optwriter *w, int i, int *next)
 {
     const ln_optrule *rule = w->rule;
@@ -265,9 +265,9 @@ void ln_optmatch_conditions(const ln_optwriter *w)
     ln_cgen_print(w->out, "}\n\n");
 }
 
-/* ---- the pattern ---- */
+// The pattern
 
-/** The tensor through which `op` is found: its output that an operator found earlier reads. */
+// The tensor through which `op` is found: its output that an operator found earlier reads.
 static const char *found_through(const ln_optrule *rule, int index)
 {
     for (int k = 0; k < index; k++) {
@@ -279,7 +279,7 @@ static const char *found_through(const ln_optrule *rule, int index)
     return NULL;
 }
 
-/** `OPTYPE [keep] [NAME]`, or `{OPTYPE|..} [keep] NAME`. */
+// `OPTYPE [keep] [NAME]`, or `{OPTYPE|..} [keep] NAME`.
 static const char *head(const ln_optwriter *w, const ln_optop *op)
 {
     const char *text = "";

@@ -47,14 +47,14 @@ void ln_optwrite_json_item(ln_cgen *json, const ln_optparam *literal, int i);
 
 /** The functions of ln_rule.h for a kind of value; NULL: none. */
 typedef struct ln_optvalue_function {
-    const char *test; /* in patterns */
-    const char *set;  /* in replacements */
+    const char *test; // in patterns
+    const char *set;  // in replacements
 } ln_optvalue_function;
 
 /** One for each ln_optvalue. */
 extern const ln_optvalue_function ln_optvalue_functions[];
 
-/* Patterns. */
+// Patterns.
 
 /** Whether a rule has conditions that are not in its table. */
 int ln_optmatch_has_conditions(const ln_optrule *rule);
@@ -65,7 +65,7 @@ void ln_optmatch_conditions(const ln_optwriter *w);
 /** Appends the fields of the rule's table for its pattern, between `begin` and `end`. */
 void ln_optmatch_fields(const ln_optwriter *w, const char *begin, const char *end);
 
-/* Checked optimizer descriptions as C (ln_optcode.c, ln_opttest.c). */
+// Checked optimizer descriptions as C (ln_optcode.c, ln_opttest.c).
 
 /** The functions of all rules, and the arrays of an architecture's ln_arch: ln_ep_funcs_ARCH,
  * ln_cb_funcs_ARCH, ln_sg_funcs_ARCH, ln_rule_names_ARCH. Includes `header`. */

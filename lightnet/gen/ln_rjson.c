@@ -102,7 +102,7 @@ void ln_rjson_print(FILE *stream, const ln_rjson *node)
     }
 }
 
-/* ---- nodes ---- */
+// Nodes
 
 static ln_rjson *node_create(const ln_scan *ps, ln_rjson_type type)
 {
@@ -130,7 +130,7 @@ static void node_free(ln_rjson *node)
     ln_free(node);
 }
 
-/** Appends `item` (takes it) to an array or object whose capacity is the next power of two. */
+// Appends `item` (takes it) to an array or object whose capacity is the next power of two.
 static int node_append(const ln_scan *ps, ln_rjson *node, ln_rjson *item)
 {
     if ((node->len & (node->len - 1)) == 0) {
@@ -144,7 +144,7 @@ static int node_append(const ln_scan *ps, ln_rjson *node, ln_rjson *item)
     return 0;
 }
 
-/* ---- strings and numbers ---- */
+// Strings and numbers
 
 static int parse_string(ln_scan *ps, ln_rjson *node)
 {
@@ -162,7 +162,7 @@ static size_t count_digits(const ln_scan *ps, size_t from)
     return n;
 }
 
-/** The length of the number at the parser's place by JSON's grammar; 0: there is none. */
+// The length of the number at the parser's place by JSON's grammar; 0: there is none.
 static size_t number_length(const ln_scan *ps)
 {
     size_t len = ln_scan_peek(ps, 0) == '-';
@@ -241,7 +241,7 @@ static int parse_member(ln_scan *ps, ln_rjson *object)
     return 0;
 }
 
-/** Orders members by key, equal keys by place. */
+// Orders members by key, equal keys by place.
 static int compare_members(const void *a, const void *b)
 {
     const ln_rjson *m1 = *(ln_rjson *const *)a, *m2 = *(ln_rjson *const *)b;
@@ -252,7 +252,7 @@ static int compare_members(const void *a, const void *b)
                                         : m1->key_column - m2->key_column;
 }
 
-/** -1 if a key occurs twice. Sorts them, so that the time stays bounded for any text. */
+// -1 if a key occurs twice. Sorts them, so that the time stays bounded for any text.
 static int check_keys(const ln_scan *ps, const ln_rjson *object)
 {
     if (object->len < 2)
@@ -271,7 +271,7 @@ static int check_keys(const ln_scan *ps, const ln_rjson *object)
     return result;
 }
 
-/** Parses the items of an array or object after its opening bracket, and the closing one. */
+// Parses the items of an array or object after its opening bracket, and the closing one.
 static int parse_items(ln_scan *ps, ln_rjson *node)
 {
     const int is_object = node->type == LN_RJSON_OBJECT;
@@ -296,9 +296,9 @@ static int parse_items(ln_scan *ps, ln_rjson *node)
     return is_object ? check_keys(ps, node) : 0;
 }
 
-/* The first character determines the type of a value. */
+// The first character determines the type of a value.
 typedef struct value_start {
-    const char *first; /* one of these characters */
+    const char *first; // one of these characters
     ln_rjson_type type;
     int (*parse)(ln_scan *ps, ln_rjson *node);
 } value_start;
@@ -354,7 +354,7 @@ static ln_rjson *parse_value(ln_scan *ps)
     return NULL;
 }
 
-/* ---- the public functions ---- */
+// The public functions
 
 static ln_rjson *parse_text(ln_scan *ps)
 {
@@ -413,7 +413,7 @@ void ln_rjson_free(ln_rjson *root)
     ln_free(file);
 }
 
-/* ---- the notations of the first LightNet ---- */
+// The notations of the first LightNet
 
 static const char *skip_to(const char *p, const char *end)
 {

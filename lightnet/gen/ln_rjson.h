@@ -37,21 +37,21 @@ typedef enum ln_rjson_type {
  * 1, columns in characters. */
 typedef struct ln_rjson {
     ln_rjson_type type;
-    const char *file; /* the name given to the reader; borrowed from the root */
-    int line;         /* where the value begins */
+    const char *file; // the name given to the reader; borrowed from the root
+    int line;         // where the value begins
     int column;
-    char *key; /* members of objects: the key; else NULL */
+    char *key; // members of objects: the key; else NULL
     int key_line;
     int key_column;
 
-    int boolean;   /* LN_RJSON_BOOL: 0 or 1 */
-    double number; /* LN_RJSON_NUMBER */
-    char *text;    /* LN_RJSON_STRING: its content; LN_RJSON_NUMBER: as written; else NULL */
-    int text_line; /* LN_RJSON_STRING: the line of the first character of the content */
-    int is_block;  /* LN_RJSON_STRING: it was written between ''' */
+    int boolean;   // LN_RJSON_BOOL: 0 or 1
+    double number; // LN_RJSON_NUMBER
+    char *text;    // LN_RJSON_STRING: its content; LN_RJSON_NUMBER: as written; else NULL
+    int text_line; // LN_RJSON_STRING: the line of the first character of the content
+    int is_block;  // LN_RJSON_STRING: it was written between '''
 
-    struct ln_rjson **items; /* LN_RJSON_ARRAY, LN_RJSON_OBJECT: in the order of the text */
-    size_t len;              /* the number of items */
+    struct ln_rjson **items; // LN_RJSON_ARRAY, LN_RJSON_OBJECT: in the order of the text
+    size_t len;              // the number of items
 } ln_rjson;
 
 /** Parses `len` bytes of text; `name` is the file's name in messages. Returns new (ln_rjson_free).
@@ -82,7 +82,7 @@ int ln_rjson_fail_key(const ln_rjson *node, ln_error *err, const char *fmt, ...)
 /** Prints a value as strict JSON on one line, without a newline at the end. */
 void ln_rjson_print(FILE *stream, const ln_rjson *node);
 
-/* ---- the notations of the first LightNet, recognized to name the new ones ---- */
+// The notations of the first LightNet, recognized to name the new ones
 
 /** Whether the text is an operator description in the old notation: `relu_cpu : relu {` or `relu
  * {`, keys without quotes, values in backquotes. For texts that are not relaxed JSON. */

@@ -17,7 +17,7 @@ static ln_rjson *parse(const char *text)
     return root;
 }
 
-/** Fails unless `node` prints as `expected`. */
+// Fails unless `node` prints as `expected`.
 static void assert_prints(const ln_rjson *node, const char *expected)
 {
     char *text = NULL;

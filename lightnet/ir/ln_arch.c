@@ -28,7 +28,7 @@ typedef struct change {
 static ln_list *archs;   // in the order of registration
 static ln_list *changes; // the newest first
 
-/* ---- contexts use the tables, or they change ---- */
+// Contexts use the tables, or they change
 
 enum { CHANGING = -1 };
 
@@ -65,7 +65,7 @@ void ln_arch_end_change(void)
     atomic_store(&users, 0);
 }
 
-/* ---- checks ---- */
+// Checks
 
 static int create_tables(void)
 {
@@ -124,7 +124,7 @@ int ln_arch_check_ops(const ln_arch *arch)
     return 0;
 }
 
-/* ---- changes ---- */
+// Changes
 
 // Enters a change that is to be filled. NULL with a reason: no memory.
 static change *begin_change(ln_arch *arch, const ln_arch *more)
@@ -218,7 +218,7 @@ int ln_arch_register(ln_arch *arch)
     return -1;
 }
 
-/* ---- extending ---- */
+// Extending
 
 // How many items of `size` bytes an array has before one that is all zero; none for NULL.
 static size_t count(const void *array, size_t size)
@@ -248,9 +248,9 @@ static void *join(change *c, const void *first, const void *second, size_t size)
     return joined;
 }
 
-/* Arrays of pointers, all alike in memory. Additions come first where the order decides which rule
- * is tried first, as they are more special: also before the first stage's last rule, which lowers
- * all remaining operators. */
+// Arrays of pointers, all alike in memory. Additions come first where the order decides which rule
+// is tried first, as they are more special: also before the first stage's last rule, which lowers
+// all remaining operators.
 typedef struct array_field {
     size_t offset; // of the pointer to the array
     int first;
@@ -331,7 +331,7 @@ const ln_list *ln_arch_list(void)
     return archs;
 }
 
-/* ---- targets ---- */
+// Targets
 
 static ln_targets_func list_loadable;
 

@@ -15,7 +15,7 @@ OP(old_op, home);
 OP(new_op, home);
 OP(stray_op, elsewhere);
 
-/* Rules: never called, told apart by their addresses. */
+// Rules: never called, told apart by their addresses.
 
 #define EXPANDER(name)                                                       \
     static ln_list *name(const ln_context *ctx, const ln_op *op, int *match) \

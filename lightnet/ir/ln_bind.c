@@ -13,24 +13,24 @@
 #include "tensorlight/tl_elementwise.h"
 
 typedef struct binding {
-    char *name; /* NULL: of the next input in order */
+    char *name; // NULL: of the next input in order
     tl_tensor *tensor;
-    int *least; /* the tensor's shape is the largest of those to come, this the smallest; or NULL */
-    int is_list; /* a sequence or an optional value, without `tensor` */
+    int *min;    // the tensor's shape is the largest of those to come, this the smallest; or NULL
+    int is_list; // a sequence or an optional value, without `tensor`
     tl_tensor **items;
-    int n_items; /* -1: an absent optional value */
-    int is_used; /* of the last of its name: the model has read it */
+    int n_items; // -1: an absent optional value
+    int is_used; // of the last of its name: the model has read it
 } binding;
 
-/* All bindings. */
+// All bindings.
 struct ln_bindings {
-    ln_list *all, *last; /* in order */
-    ln_hash *named;      /* name -> the last binding of it */
-    binding **unnamed;   /* in order */
+    ln_list *all, *last; // in order
+    ln_hash *named;      // name -> the last binding of it
+    binding **unnamed;   // in order
     size_t n_unnamed, capacity;
     int wants_values;
-    int offers;                    /* bits of ln_bind_offer */
-    ln_missing_func *missing_func; /* or NULL */
+    int offers;                    // bits of ln_bind_offer
+    ln_missing_func *missing_func; // or NULL
     void *missing_data;
 };
 
@@ -40,7 +40,7 @@ static void clear_binding(binding *b)
         tl_tensor_free_data_too(b->items[i]);
     ln_free(b->items);
     tl_tensor_free_data_too(b->tensor);
-    ln_free(b->least);
+    ln_free(b->min);
     ln_free(b->name);
 }
 
@@ -106,25 +106,25 @@ int ln_context_bind_shape(ln_context *ctx, const char *name, int ndim, const int
     return tensor ? bind(ctx, name, &(binding){.tensor = tensor}) : ln_fail_tl(ctx);
 }
 
-int ln_context_bind_range(ln_context *ctx, const char *name, int ndim, const int *least,
-                          const int *most)
+int ln_context_bind_range(ln_context *ctx, const char *name, int ndim, const int *min,
+                          const int *max)
 {
     ln_context_clear_error(ctx);
-    tl_tensor *tensor = tl_tensor_create(NULL, ndim, most, TL_FLOAT);
+    tl_tensor *tensor = tl_tensor_create(NULL, ndim, max, TL_FLOAT);
     if (!tensor)
         return ln_fail_tl(ctx);
     for (int i = 0; i < ndim; i++)
-        if (least[i] < 0 || least[i] > most[i]) {
+        if (min[i] < 0 || min[i] > max[i]) {
             tl_tensor_free(tensor);
             return ln_fail(ctx, "axis %d of '%s' is given from %d to %d, expected a range", i, name,
-                           least[i], most[i]);
+                           min[i], max[i]);
         }
-    int *copy = ln_clone(least, (size_t)ndim * sizeof(*least));
+    int *copy = ln_clone(min, (size_t)ndim * sizeof(*min));
     if (!copy) {
         tl_tensor_free(tensor);
         return ln_fail_last(ctx);
     }
-    return bind(ctx, name, &(binding){.tensor = tensor, .least = copy});
+    return bind(ctx, name, &(binding){.tensor = tensor, .min = copy});
 }
 
 int ln_context_bind_input(ln_context *ctx, const char *name, const tl_tensor *value)
@@ -232,10 +232,10 @@ const tl_tensor *ln_bind_find(const ln_context *ctx, const char *name, int index
     return b ? b->tensor : NULL;
 }
 
-const int *ln_bind_least(const ln_context *ctx, const char *name, int index)
+const int *ln_bind_min(const ln_context *ctx, const char *name, int index)
 {
     const binding *b = find(ctx, name, index);
-    return b ? b->least : NULL;
+    return b ? b->min : NULL;
 }
 
 // Whether the model has read the name, which the last binding records.
@@ -273,40 +273,40 @@ void ln_bind_warn(const ln_context *ctx)
     }
 }
 
-/* ---- shapes for a model that is as it is ---- */
+// Shapes for a model that is as it is
 
-const char *ln_bind_sprint(char *text, size_t size, int ndim, const int *least, const int *most)
+const char *ln_bind_sprint(char *text, size_t size, int ndim, const int *min, const int *max)
 {
     size_t len = (size_t)snprintf(text, size, "[");
     for (int i = 0; i < ndim && len < size; i++) {
-        len += (size_t)snprintf(text + len, size - len, "%s%d", i ? ", " : "",
-                                least ? least[i] : most[i]);
-        if (least && least[i] < most[i] && len < size)
-            len += (size_t)snprintf(text + len, size - len, "..%d", most[i]);
+        len +=
+            (size_t)snprintf(text + len, size - len, "%s%d", i ? ", " : "", min ? min[i] : max[i]);
+        if (min && min[i] < max[i] && len < size)
+            len += (size_t)snprintf(text + len, size - len, "..%d", max[i]);
     }
     if (len < size)
         snprintf(text + len, size - len, "]");
     return text;
 }
 
-/* The shapes that an input may have. */
+// The shapes that an input may have.
 typedef struct allowed {
     const char *name;
     int ndim;
-    const int *least, *most;
+    const int *min, *max;
 } allowed;
 
 static allowed allowed_of(const ln_tensor_entry *te)
 {
     const ln_op *producer = ln_entry_creater(te);
-    const int *least = producer ? ln_placeholder_least(producer) : NULL;
-    return (allowed){te->name, te->tensor->ndim, least ? least : te->tensor->dims,
-                     least ? ln_placeholder_most(producer) : te->tensor->dims};
+    const int *min = producer ? ln_placeholder_min(producer) : NULL;
+    return (allowed){te->name, te->tensor->ndim, min ? min : te->tensor->dims,
+                     min ? ln_placeholder_max(producer) : te->tensor->dims};
 }
 
-static int least_of(const binding *b, int axis)
+static int min_of(const binding *b, int axis)
 {
-    return b->least ? b->least[axis] : b->tensor->dims[axis];
+    return b->min ? b->min[axis] : b->tensor->dims[axis];
 }
 
 static int check_input(const ln_context *ctx, const binding *b, const allowed *in)
@@ -314,25 +314,25 @@ static int check_input(const ln_context *ctx, const binding *b, const allowed *i
     char given[LN_MAX_SHAPE], expected[LN_MAX_SHAPE];
     int fits = b->tensor->ndim == in->ndim;
     for (int i = 0; i < in->ndim && fits; i++)
-        fits = least_of(b, i) >= in->least[i] && b->tensor->dims[i] <= in->most[i];
+        fits = min_of(b, i) >= in->min[i] && b->tensor->dims[i] <= in->max[i];
     if (fits)
         return 0;
     return ln_fail_as(
         ctx, LN_BAD_ARGUMENT, "%s: input '%s' is given with shape %s, expected %s", ctx->source,
-        in->name, ln_bind_sprint(given, sizeof(given), b->tensor->ndim, b->least, b->tensor->dims),
-        ln_bind_sprint(expected, sizeof(expected), in->ndim, in->least, in->most));
+        in->name, ln_bind_sprint(given, sizeof(given), b->tensor->ndim, b->min, b->tensor->dims),
+        ln_bind_sprint(expected, sizeof(expected), in->ndim, in->min, in->max));
 }
 
 static int check_size(const ln_context *ctx, const binding *b, const allowed *in, int axis)
 {
-    const int least = in->least[axis], most = in->most[axis];
+    const int min = in->min[axis], max = in->max[axis];
     char given[LN_MAX_SHAPE], expected[LN_MAX_SHAPE];
-    if (b->tensor->ndim == 1 && least_of(b, 0) >= least && b->tensor->dims[0] <= most)
+    if (b->tensor->ndim == 1 && min_of(b, 0) >= min && b->tensor->dims[0] <= max)
         return 0;
     return ln_fail_as(
         ctx, LN_BAD_ARGUMENT, "%s: size '%s' is given as %s, expected %s", ctx->source, b->name,
-        ln_bind_sprint(given, sizeof(given), b->tensor->ndim, b->least, b->tensor->dims),
-        ln_bind_sprint(expected, sizeof(expected), 1, &least, &most));
+        ln_bind_sprint(given, sizeof(given), b->tensor->ndim, b->min, b->tensor->dims),
+        ln_bind_sprint(expected, sizeof(expected), 1, &min, &max));
 }
 
 // Checks all axes of the input that have the binding's name. Returns how many there are, or -1.

@@ -13,7 +13,7 @@
 const tl_tensor *ln_bind_find(const ln_context *ctx, const char *name, int index);
 
 /** The min shape, if it was bound to a range; NULL: it was not. Returns borrowed. */
-const int *ln_bind_least(const ln_context *ctx, const char *name, int index);
+const int *ln_bind_min(const ln_context *ctx, const char *name, int index);
 
 /** Whether a sequence or an optional value was bound to input `name`, or to the `index`th as above:
  * *items is then its list of *n tensors, borrowed; *n is -1 for an absent optional value. */
@@ -32,7 +32,7 @@ int ln_bind_wants_values(const ln_context *ctx);
 /** Removes the record: the model can be read without. */
 void ln_bind_drop_wish(ln_context *ctx);
 
-/* What the caller can do after a failure to read the model: read it again, with values of inputs,
+/** What the caller can do after a failure to read the model: read it again, with values of inputs,
  * or with fixed sizes. */
 typedef enum ln_bind_offer {
     LN_OFFERS_VALUES = 1,
@@ -59,9 +59,9 @@ void ln_bind_warn(const ln_context *ctx);
  * there is no input and no open size of the name, or the value was another. */
 int ln_bind_check(const ln_context *ctx);
 
-/** Writes the shapes from `least` (NULL: `most`) to `most`, as "[1, 2..8]", into `text`, `size`
+/** Writes the shapes from `min` (NULL: `max`) to `max`, as "[1, 2..8]", into `text`, `size`
  * bytes. Returns it. */
-const char *ln_bind_sprint(char *text, size_t size, int ndim, const int *least, const int *most);
+const char *ln_bind_sprint(char *text, size_t size, int ndim, const int *min, const int *max);
 
 /** Records that the parameter file to be loaded has a tensor of that name, type and shape. -1 with
  * a reason. */

@@ -6,26 +6,25 @@
 
 #include "lightnet/ln_body.h"
 
-/* The names of a list, indexed by their numbers. */
+/** The names of a list, indexed by their numbers. */
 typedef struct ln_body_names {
-    const ln_list *list; /* whose names they are */
+    const ln_list *list; // whose names they are
     const char **at;
     int n;
 } ln_body_names;
 
 struct ln_body {
     char *name;
-    int number;                    /* its position in the order of bodies */
-    int used;                      /* an operator names it */
-    ln_body_names inputs, outputs; /* of the context's lists, created on demand */
-    struct ln_body_place *places; /* the memory of its tensors in a run; NULL: it is not prepared */
+    int number;                    // its position in the order of bodies
+    int used;                      // an operator names it
+    ln_body_names inputs, outputs; // of the context's lists, created on demand
+    struct ln_body_place *places;  // the memory of its tensors in a run; NULL: it is not prepared
     size_t n_places;
-    /* While it is rewritten (pass/ln_rewriting.h): */
-    ln_op *runner; /* an operator that runs it */
-    int n_runners; /* the number of operators that run it */
-    unsigned char
-        *is_constant; /* for each input: whether its runner passes a constant; NULL: none */
-    int n_constant;   /* the length of that array */
+    // While it is rewritten (pass/ln_rewriting.h):
+    ln_op *runner;              // an operator that runs it
+    int n_runners;              // the number of operators that run it
+    unsigned char *is_constant; // for each input: whether its runner passes a constant; NULL: none
+    int n_constant;             // the length of that array
 };
 
 /** The number of inputs `src` of an operator that passes these to its body as the last inputs. */
@@ -39,7 +38,7 @@ int ln_body_is_given_constant(const ln_context *ctx, const ln_tensor_entry *te);
  * outer program; *ctx is then that program. Returns borrowed. */
 const ln_tensor_entry *ln_body_origin(const ln_context **ctx, const ln_tensor_entry *te);
 
-/* The address of a body's inputs in a plan: any valid one, since views are placed relative to
+/** The address of a body's inputs in a plan: any valid one, since views are placed relative to
  * it. */
 #define LN_BODY_GIVEN_OFFSET ((size_t)64)
 

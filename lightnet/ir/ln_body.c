@@ -38,7 +38,7 @@ ln_context *ln_body_find(ln_op_arg *op_arg, const char *name)
     return NULL;
 }
 
-/* Interface */
+// Interface
 
 static void forget_names(ln_body_names *known)
 {
@@ -238,7 +238,7 @@ int ln_body_is_given(const ln_context *ctx, const ln_tensor_entry *te)
     return ctx->outer && ln_hash_find(ctx->input_names, te->name);
 }
 
-/* Constants, while it is rewritten */
+// Constants, while it is rewritten
 
 // The number of the input; -1: it is none that counts as constant.
 static int constant_number(const ln_context *ctx, const char *name)
@@ -285,7 +285,7 @@ const ln_tensor_entry *ln_body_origin(const ln_context **ctx, const ln_tensor_en
     return te;
 }
 
-/* Running */
+// Running
 
 int ln_body_check_ops(const ln_context *body)
 {

@@ -64,7 +64,7 @@ fail:
     return NULL;
 }
 
-/* Emptying and freeing */
+// Emptying and freeing
 
 static void free_body(ln_context *body)
 {
@@ -140,7 +140,7 @@ void ln_context_destroy(ln_context *ctx)
     ln_arch_end_use();
 }
 
-/* Bodies */
+// Bodies
 
 // Takes the three, on success alone.
 static int enter(ln_context *root, ln_context *ctx, struct ln_body *body, char *name)
@@ -252,7 +252,7 @@ void ln_bodies_prune(ln_context *ctx)
     ctx->last_body = ln_list_end(ctx->bodies);
 }
 
-/* Settings */
+// Settings
 
 void ln_context_set_seed(ln_context *ctx, uint64_t seed)
 {

@@ -83,14 +83,14 @@ static int check_ops(const ln_context *ctx, tally *counts)
     return check_counts(ctx, before, counts);
 }
 
-/* No-copy gathers: a tensor that an operator writes in place must not have become a part of another
- * before. Checks look at its `origin`, the tensor that it is a view of, without gathers: itself if
- * its owner came later, as that of a gathered tensor does. So each tensor is looked up once. */
+// No-copy gathers: a tensor that an operator writes in place must not have become a part of another
+// before. Checks look at its `origin`, the tensor that it is a view of, without gathers: itself if
+// its owner came later, as that of a gathered tensor does. So each tensor is looked up once.
 
 typedef struct gathers {
     const ln_context *ctx;
-    ln_hash *origins;  /* tensor name -> the name of its origin, of the tensors made so far */
-    ln_hash *gathered; /* the names of the origins that are gathered */
+    ln_hash *origins;  // tensor name -> the name of its origin, of the tensors made so far
+    ln_hash *gathered; // the names of the origins that are gathered
 } gathers;
 
 static int check_written(const gathers *g, const ln_op *op)

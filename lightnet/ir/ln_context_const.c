@@ -81,9 +81,9 @@ static int revoke_all(const ln_context *ctx, ln_list *todo)
     return status;
 }
 
-/* In-place writes: marks the values of all tensors that share memory with the output of an in-place
- * writer, each once. From a marked tensor the mark spreads to its owners and to its parts: views
- * that its readers made, and tensors that its producer gathered. */
+// In-place writes: marks the values of all tensors that share memory with the output of an in-place
+// writer, each once. From a marked tensor the mark spreads to its owners and to its parts: views
+// that its readers made, and tensors that its producer gathered.
 
 // Marks `te` (NULL: not created yet) as written; `todo` are the tensors whose parts to mark.
 static int note_mutated(const ln_context *ctx, ln_tensor_entry *te, ln_list **todo)

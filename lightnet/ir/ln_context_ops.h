@@ -86,19 +86,19 @@ ln_tensor_entry *ln_op_define_listed(ln_op_arg *op_arg, const ln_tensor_list_ent
 /** The memory type of the operator's scratch memory: that of its target. */
 ln_mem_type ln_op_scratch_type(const ln_op_arg *op_arg);
 
-/* ---- constants ---- */
+// Constants
 
-/* Which tensors of a context are constant: kept up to date while operators are added and removed.
- * The rules are in docs/dev/design.md, "Constants and static work". */
+// Which tensors of a context are constant: kept up to date while operators are added and removed.
+// The rules are in docs/dev/design.md, "Constants and static work".
 
-/* Values of op_arg->at_load: whether an operator runs when the context is loaded, and whether it
+/** Values of op_arg->at_load: whether an operator runs when the context is loaded, and whether it
  * must run again. */
 enum {
-    LN_AT_LOAD_NOT = 0,      /* it runs per inference */
-    LN_AT_LOAD_DONE = 1,     /* it runs at load */
-    LN_AT_LOAD_OUTDATED = 2, /* it depends on a constant that was set */
-    LN_AT_LOAD_PULLED = 3,   /* an outdated operator needs its result, whose memory was reused */
-    LN_AT_LOAD_SHARED = 4,   /* while loading: its results are shared (run/ln_sharing.h) */
+    LN_AT_LOAD_NOT = 0,      // it runs per inference
+    LN_AT_LOAD_DONE = 1,     // it runs at load
+    LN_AT_LOAD_OUTDATED = 2, // it depends on a constant that was set
+    LN_AT_LOAD_PULLED = 3,   // an outdated operator needs its result, whose memory was reused
+    LN_AT_LOAD_SHARED = 4,   // while loading: its results are shared (run/ln_sharing.h)
 };
 
 /** For an operator with new outputs: sets their isconst and isstatic and its at_load. If it writes

@@ -18,7 +18,7 @@ int ln_context_is_loaded(const ln_context *ctx)
     return 0;
 }
 
-/* Tensors */
+// Tensors
 
 ln_op *ln_entry_creater(const ln_tensor_entry *te)
 {
@@ -115,7 +115,7 @@ int ln_context_unique_name(const ln_context *ctx, char *buf, const char *prefix)
     return 0;
 }
 
-/* Lists of names */
+// Lists of names
 
 int ln_context_prepend_name(const ln_context *ctx, ln_list **names, const char *name)
 {

@@ -13,7 +13,7 @@
 #include "lightnet/ln_msg.h"
 #include "lightnet/ln_util.h"
 
-/* The `ports` of a node of the graph. */
+// The `ports` of a node of the graph.
 struct ln_ports {
     size_t len;
     ln_slab *home;
@@ -35,7 +35,7 @@ static ln_op *op_at(const ln_port *port)
     return op_of(port->edge.node);
 }
 
-/* Dangling ports */
+// Dangling ports
 
 static void start_dangling(ln_dfg *dfg, ln_port *port)
 {
@@ -60,7 +60,7 @@ static void stop_dangling(ln_port *port)
     port->link = NULL;
 }
 
-/* Brings the writer's dangling in line with its readers. */
+// Brings the writer's dangling in line with its readers.
 static void update_writer(ln_dfg *dfg, const ln_dfg_value *value)
 {
     if (value->writer && value->num_linked == 0)
@@ -69,7 +69,7 @@ static void update_writer(ln_dfg *dfg, const ln_dfg_value *value)
         stop_dangling(value->writer);
 }
 
-/* Edges */
+// Edges
 
 static int link_reader(ln_dfg *dfg, ln_port *reader)
 {
@@ -94,9 +94,9 @@ static void unlink_reader(ln_dfg *dfg, ln_port *reader)
     update_writer(dfg, value);
 }
 
-/* Ports */
+// Ports
 
-/* Ties the port to its value, and a new writer to the readers that wait for it. */
+// Ties the port to its value, and a new writer to the readers that wait for it.
 static int connect(ln_dfg *dfg, ln_port *port)
 {
     ln_dfg_value *value = port->value;
@@ -113,7 +113,7 @@ static int connect(ln_dfg *dfg, ln_port *port)
     return 0;
 }
 
-/* The opposite, also when it failed half way. */
+// The opposite, also when it failed half way.
 static void disconnect(ln_dfg *dfg, ln_port *port)
 {
     ln_dfg_value *value = port->value;
@@ -131,7 +131,7 @@ static void disconnect(ln_dfg *dfg, ln_port *port)
     ln_dfg_value_release(value);
 }
 
-/* Adds a port to the node's. */
+// Adds a port to the node's.
 static int add_port(ln_dfg *dfg, ln_graph_node *node, const ln_tensor_list_entry *tle, int writes)
 {
     // The value that the list entry points to, or in a graph of no context that of its name.
@@ -170,7 +170,7 @@ static void free_ports(ln_graph_node *node)
     node->ports = NULL;
 }
 
-/* Adds the operator's ports to its node; on failure some are left. */
+// Adds the operator's ports to its node; on failure some are left.
 static int add_all_ports(ln_dfg *dfg, const ln_op_arg *op_arg, ln_graph_node *node)
 {
     ln_slab *home;
@@ -187,9 +187,9 @@ static int add_all_ports(ln_dfg *dfg, const ln_op_arg *op_arg, ln_graph_node *no
                : 0;
 }
 
-/* Nodes */
+// Nodes
 
-/* An operator of a context points to its node in that one's graph. */
+// An operator of a context points to its node in that one's graph.
 static int is_of_context(const ln_dfg *dfg, const ln_op *op)
 {
     return op->op_arg->ctx && op->op_arg->ctx->dfg == dfg;
@@ -225,7 +225,7 @@ static void remove_node(ln_dfg *dfg, const ln_op *op, ln_graph_node *node)
         op->op_arg->graph_node = NULL;
 }
 
-/* The graph */
+// The graph
 
 ln_dfg *ln_dfg_create(void)
 {
@@ -342,7 +342,7 @@ ln_op *ln_dfg_prev(const ln_dfg *dfg, const ln_op *op, const char *tname)
     return NULL;
 }
 
-/* Names the operator of a cycle of one, which is the likely mistake. */
+// Names the operator of a cycle of one, which is the likely mistake.
 static int check_loops(const ln_dfg *dfg)
 {
     for (const ln_list *l = dfg->graph->nodes; l; l = l->next) {
@@ -373,7 +373,7 @@ int ln_dfg_check(const ln_dfg *dfg)
     return n < 0 ? -1 : 0;
 }
 
-/* Whether the port of a node agrees with its value. */
+// Whether the port of a node agrees with its value.
 static int is_port_valid(const ln_dfg *dfg, const ln_port *port, const ln_graph_node *node)
 {
     const ln_dfg_value *value = port->value;
@@ -385,7 +385,7 @@ static int is_port_valid(const ln_dfg *dfg, const ln_port *port, const ln_graph_
            (!port->out_end || value->writer);
 }
 
-/* Counts the node's ports for degrees and dangling lists. */
+// Counts the node's ports for degrees and dangling lists.
 static int is_node_valid(const ln_dfg *dfg, const ln_graph_node *node, size_t *dangling)
 {
     size_t in = 0, out = 0;

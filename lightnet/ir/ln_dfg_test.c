@@ -13,7 +13,7 @@ static char optype[] = "op", arch[] = "none";
 static ln_op_arg proto_arg = {.optype = optype, .arch = arch};
 static ln_op proto = {.op_arg = &proto_arg};
 
-/* A list of the tensors that single characters name. */
+// A list of the tensors that single characters name.
 static ln_list *tensors(const char *names)
 {
     ln_list *list = NULL;
@@ -22,7 +22,7 @@ static ln_list *tensors(const char *names)
     return list;
 }
 
-/* Returns new: an operator that reads and writes the named tensors. */
+// Returns new: an operator that reads and writes the named tensors.
 static ln_op *new_op(const char *name, const char *ins, const char *outs)
 {
     return ln_op_create_from_proto(&proto, name, tensors(ins), tensors(outs), NULL, NULL);
@@ -51,7 +51,7 @@ static void assert_print(const ln_dfg *dfg, const char *expect)
     free(text);
 }
 
-/* create -x-> a -y-> b -z->, and a -y-> c */
+// create -x-> a -y-> b -z->, and a -y-> c
 static ln_op *create, *a, *b, *c;
 
 static ln_dfg *new_diamond(void)
@@ -242,7 +242,7 @@ START_TEST(cycles_are_errors)
 }
 END_TEST
 
-/* The ith operator of a chain. */
+// The ith operator of a chain.
 static ln_op *new_link(int i)
 {
     char name[32], in[32], out[32];

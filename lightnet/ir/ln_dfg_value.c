@@ -7,7 +7,7 @@
 
 #include "lightnet/ln_util.h"
 
-/* Life */
+// Life
 
 static void free_value(void *data)
 {
@@ -64,7 +64,7 @@ void ln_dfg_value_release(ln_dfg_value *value)
         ln_hash_remove(value->values, value->name);
 }
 
-/* Entries */
+// Entries
 
 void ln_dfg_value_tie(ln_dfg_value *value, ln_tensor_entry *entry, const ln_hash *entries,
                       ln_op *producer)
@@ -88,7 +88,7 @@ void ln_dfg_value_untie(ln_tensor_entry *entry)
     value->producer = NULL;
 }
 
-/* Readers */
+// Readers
 
 static ln_op *op_of(const ln_port *port)
 {

@@ -26,29 +26,28 @@ typedef struct ln_dfg_value ln_dfg_value;
 /** One use of a value by an operator of a graph: it writes the value, or reads it. */
 typedef struct ln_port {
     ln_graph_edge_node
-        edge; /* first: the element of a dangling list. The tensor's name, the operator's node */
+        edge; // first: the element of a dangling list. The tensor's name, the operator's node
     ln_dfg_value *value;
-    ln_list place;  /* its node for a dangling list */
-    ln_list **link; /* the link to it; NULL: it does not dangle */
+    ln_list place;  // its node for a dangling list
+    ln_list **link; // the link to it; NULL: it does not dangle
     int writes;
-    ln_graph_edge_node
-        *out_end; /* reading: of the edge from the value's writer; NULL: not linked */
-    struct ln_port *older, *newer; /* reading: its neighbours among the value's readers */
+    ln_graph_edge_node *out_end;   // reading: of the edge from the value's writer; NULL: not linked
+    struct ln_port *older, *newer; // reading: its neighbours among the value's readers
 } ln_port;
 
 struct ln_dfg_value {
-    ln_tensor_entry *entry;   /* NULL: none yet */
-    const ln_hash *entries;   /* the tensor table that has the entry */
-    ln_op *producer;          /* the operator that created the entry; NULL: none in the context */
-    int isinput, isoutput;    /* it is an input, an output of the model */
-    int ismutated;            /* an operator writes its memory in place */
-    int num_references;       /* references; freed with the last one */
-    ln_dfg_value *instead;    /* within a clean-up: its replacement for readers, or NULL */
-    ln_hash *values;          /* the table that has it: name -> value */
-    ln_port *writer;          /* or NULL */
-    ln_port *oldest, *newest; /* readers, or NULL */
+    ln_tensor_entry *entry;   // NULL: none yet
+    const ln_hash *entries;   // the tensor table that has the entry
+    ln_op *producer;          // the operator that created the entry; NULL: none in the context
+    int isinput, isoutput;    // it is an input, an output of the model
+    int ismutated;            // an operator writes its memory in place
+    int num_references;       // references; freed with the last one
+    ln_dfg_value *instead;    // within a clean-up: its replacement for readers, or NULL
+    ln_hash *values;          // the table that has it: name -> value
+    ln_port *writer;          // or NULL
+    ln_port *oldest, *newest; // readers, or NULL
     size_t num_readers;
-    size_t num_linked; /* readers */
+    size_t num_linked; // readers
     ln_slab *home;
     char name[];
 };

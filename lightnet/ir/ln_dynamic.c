@@ -19,7 +19,7 @@
 #include "tensorlight/tl_type.h"
 #include "tensorlight/tl_util.h"
 
-/* Beginning and end */
+// Beginning and end
 
 const char *ln_dynamic_param(const ln_op_arg *op_arg, const ln_tensor_list_entry *tle)
 {
@@ -30,7 +30,7 @@ const char *ln_dynamic_param(const ln_op_arg *op_arg, const ln_tensor_list_entry
     return NULL;
 }
 
-/* A run sets copies, so that the model and its plan stay unchanged. */
+// A run sets copies, so that the model and its plan stay unchanged.
 static int copy_params(ln_op_arg *op_arg)
 {
     ln_list *copy = ln_param_list_copy(op_arg->params);
@@ -114,7 +114,7 @@ int ln_dynamic_check(ln_op *op)
     return 0;
 }
 
-/* Shape inference, and its results before any run */
+// Shape inference, and its results before any run
 
 void ln_dynamic_note_shape(int *shape, const tl_tensor *tensor)
 {
@@ -149,7 +149,7 @@ int ln_dynamic_is_same_shape(const ln_tensor_entry *a, const ln_tensor_entry *b)
     const int has_same_origin = a->sizes_from && a->sizes_from == b->sizes_from;
     for (int i = 0; i < a->tensor->ndim; i++) {
         const int is_fixed = !ln_dynamic_is_open(a, i) && !ln_dynamic_is_open(b, i);
-        if (!is_fixed && !(has_same_origin && a->least[i] == b->least[i]))
+        if (!is_fixed && !(has_same_origin && a->min[i] == b->min[i]))
             return 0;
     }
     return 1;
@@ -172,14 +172,14 @@ static void note_input_shapes(const ln_op_arg *op_arg)
     }
 }
 
-static void set_least_inputs(const ln_op_arg *op_arg)
+static void set_min_inputs(const ln_op_arg *op_arg)
 {
     const ln_tensor_list_entry *tle;
     LN_LIST_FOREACH(tle, op_arg->tensors_in)
     {
         const ln_tensor_entry *te = ln_entry_of(tle, op_arg->tensor_table);
         if (te->isdynamic)
-            set_dims(te->tensor, te->least);
+            set_dims(te->tensor, te->min);
     }
 }
 
@@ -199,7 +199,7 @@ static void set_noted_inputs(ln_op_arg *op_arg)
 static void close_axes(ln_tensor_entry *te)
 {
     for (int i = 0; i < te->tensor->ndim; i++)
-        if (te->least[i] == te->tensor->dims[i])
+        if (te->min[i] == te->tensor->dims[i])
             te->open &= ~(1u << i);
 }
 
@@ -221,7 +221,7 @@ static const struct ln_dfg_value *find_origin(const ln_op_arg *op_arg)
 
 // The least shapes need not occur together in a run, so an operator that rejects them is no
 // failure. 1: their outputs are noted.
-static int infer_least(ln_op *op)
+static int infer_min(ln_op *op)
 {
     ln_op_arg *op_arg = op->op_arg;
     const unsigned long failures = ln_alloc_failures() + tl_alloc_failures();
@@ -230,7 +230,7 @@ static int infer_least(ln_op *op)
         LN_LIST_FOREACH(tle, op_arg->tensors_out)
         {
             ln_tensor_entry *te = ln_entry_of(tle, op_arg->tensor_table);
-            memcpy(te->least, te->tensor->dims, (size_t)te->tensor->ndim * sizeof(te->least[0]));
+            memcpy(te->min, te->tensor->dims, (size_t)te->tensor->ndim * sizeof(te->min[0]));
         }
         return 1;
     }
@@ -247,17 +247,17 @@ static int infer_open(ln_op *op)
 {
     ln_op_arg *op_arg = op->op_arg;
     note_input_shapes(op_arg);
-    set_least_inputs(op_arg);
-    const int has_least = infer_least(op);
+    set_min_inputs(op_arg);
+    const int has_min = infer_min(op);
     set_noted_inputs(op_arg);
-    if (has_least < 0 || ln_dynamic_infer(op, LN_INFERS_BOUNDS))
+    if (has_min < 0 || ln_dynamic_infer(op, LN_INFERS_BOUNDS))
         return -1;
     const struct ln_dfg_value *origin = find_origin(op_arg);
     const ln_tensor_list_entry *tle;
     LN_LIST_FOREACH(tle, op_arg->tensors_out)
     {
         ln_tensor_entry *te = ln_entry_of(tle, op_arg->tensor_table);
-        if (has_least)
+        if (has_min)
             close_axes(te);
         te->sizes_from = origin;
     }
@@ -268,7 +268,7 @@ static void close_placeholder(const ln_op *op)
 {
     const ln_tensor_list_entry *tle = op->op_arg->tensors_out->data;
     ln_tensor_entry *te = ln_entry_of(tle, op->op_arg->tensor_table);
-    memcpy(te->least, ln_placeholder_least(op), (size_t)te->tensor->ndim * sizeof(te->least[0]));
+    memcpy(te->min, ln_placeholder_min(op), (size_t)te->tensor->ndim * sizeof(te->min[0]));
     close_axes(te);
     int n_open = 0;
     for (int i = 0; i < te->tensor->ndim; i++)
@@ -276,15 +276,15 @@ static void close_placeholder(const ln_op *op)
     te->sizes_from = n_open == 1 ? te->value : NULL;
 }
 
-// A vector whose length the run determines, at least that of parameter `least`.
+// A vector whose length the run determines, at least that of parameter `min`.
 static void close_vector(const ln_op *op)
 {
-    const ln_param_entry *least = ln_param_list_find(op->op_arg->params, "least");
+    const ln_param_entry *min = ln_param_list_find(op->op_arg->params, "least");
     const ln_tensor_list_entry *tle = op->op_arg->tensors_out->data;
     ln_tensor_entry *te = ln_entry_of(tle, op->op_arg->tensor_table);
-    if (!least || least->type != LN_PARAM_NUMBER || !te->isdynamic || te->tensor->ndim != 1)
+    if (!min || min->type != LN_PARAM_NUMBER || !te->isdynamic || te->tensor->ndim != 1)
         return;
-    te->least[0] = least->value_int;
+    te->min[0] = min->value_int;
     close_axes(te);
 }
 

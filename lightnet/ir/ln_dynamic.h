@@ -27,15 +27,15 @@ int ln_dynamic_is_open(const ln_tensor_entry *entry, int i);
  * inputs have independent sizes. */
 int ln_dynamic_is_same_shape(const ln_tensor_entry *a, const ln_tensor_entry *b);
 
-/* `open` of a new dynamic entry: unknown. */
+/** `open` of a new dynamic entry: unknown. */
 #define LN_ALL_OPEN (~0u)
 
 /** The opposite of ln_dynamic_begin. */
 void ln_dynamic_end(ln_op *op);
 
-/* For running them (run/ln_load.h) */
+// For running them (run/ln_load.h)
 
-/* Numbers that hold the shape of one input in op_arg->shapes: ndim, then the dimensions. */
+/** Numbers that hold the shape of one input in op_arg->shapes: ndim, then the dimensions. */
 enum { LN_SHAPE_LEN = 1 + LN_MAXDIM, LN_NO_SHAPE = -1 };
 
 /** Records the shape of an input there. */

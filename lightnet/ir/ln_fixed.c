@@ -15,11 +15,11 @@
 #include "tensorlight/tl_type.h"
 
 struct ln_fixed {
-    ln_hash *of_tensor; /* name -> ln_fixed_value */
+    ln_hash *of_tensor; // name -> ln_fixed_value
     ln_list *values, *last;
-    ln_hash *sizes_of; /* name -> ln_open_sizes */
+    ln_hash *sizes_of; // name -> ln_open_sizes
     ln_list *sizes, *last_sizes;
-    ln_list *forms[2], *last_forms[2]; /* ln_value_info, of inputs and of outputs */
+    ln_list *forms[2], *last_forms[2]; // ln_value_info, of inputs and of outputs
 };
 
 ln_fixed_value *ln_fixed_value_create(const char *tensor, const char *rule, uint64_t hash)
@@ -136,7 +136,7 @@ const ln_fixed_value *ln_fixed_find(const ln_fixed *fixed, const char *tname)
     return ln_hash_find(fixed->of_tensor, tname);
 }
 
-/* ---- sizes ---- */
+// Sizes
 
 // NULL: no memory.
 static ln_open_sizes *create_sizes(const char *tname, int ndim, const char *const *names)
@@ -187,7 +187,7 @@ const ln_list *ln_fixed_sizes(const ln_fixed *fixed)
     return fixed->sizes;
 }
 
-/* ---- checks ---- */
+// Checks
 
 int ln_fixed_check(const ln_context *ctx, const char *tname, const void *data, size_t size)
 {
@@ -262,7 +262,7 @@ int ln_constant_element(const ln_context *ctx, const ln_tensor_entry *te,
     return 0;
 }
 
-/* ---- inputs and outputs that are not tensors ---- */
+// Inputs and outputs that are not tensors
 
 int ln_fixed_note_value(ln_fixed *fixed, int is_output, const char *name, ln_value_form form,
                         int first, int len)

@@ -19,13 +19,13 @@
 #include "lightnet/ln_tensor.h"
 
 typedef struct ln_fixed_value {
-    char *tensor;  /* its name; the program may no longer have it */
-    char *rule;    /* that has read the value; NULL: shapes depend on it, or it is frozen */
-    int frozen;    /* the model has results computed from it instead (pass/ln_rewriting.h) */
-    uint64_t hash; /* of the value's bytes, ln_fnv64 */
+    char *tensor;  // its name; the program may no longer have it
+    char *rule;    // that has read the value; NULL: shapes depend on it, or it is frozen
+    int frozen;    // the model has results computed from it instead (pass/ln_rewriting.h)
+    uint64_t hash; // of the value's bytes, ln_fnv64
 } ln_fixed_value;
 
-/* The values of a context, in the order of their use. */
+/** The values of a context, in the order of their use. */
 typedef struct ln_fixed ln_fixed;
 
 /** Returns new (ln_fixed_value_free), with copies of the names; NULL: no memory. */
@@ -53,11 +53,11 @@ int ln_fixed_note(ln_fixed *fixed, const char *tensor, const char *rule, uint64_
 /** The values (ln_fixed_value), in order. Returns borrowed. */
 const ln_list *ln_fixed_values(const ln_fixed *fixed);
 
-/* The open sizes of a tensor in the model, even if they are fixed in the program. */
+/** The open sizes of a tensor in the model, even if they are fixed in the program. */
 typedef struct ln_open_sizes {
     char *tensor;
     int ndim;
-    char *names[LN_MAXDIM]; /* "": open without a name; NULL: fixed in the model */
+    char *names[LN_MAXDIM]; // "": open without a name; NULL: fixed in the model
 } ln_open_sizes;
 
 /** Records the sizes of an input or output, with copies of the names; ignores one without open

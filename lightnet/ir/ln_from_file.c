@@ -55,12 +55,12 @@ static const int *dims_of_placeholder(const ln_op *op, const char *arg_name)
                                  : NULL;
 }
 
-const int *ln_placeholder_least(const ln_op *op)
+const int *ln_placeholder_min(const ln_op *op)
 {
     return dims_of_placeholder(op, "least");
 }
 
-const int *ln_placeholder_most(const ln_op *op)
+const int *ln_placeholder_max(const ln_op *op)
 {
     return dims_of_placeholder(op, "dims");
 }
@@ -120,11 +120,11 @@ ln_op *ln_source_create(const ln_context *ctx, const char *optype, const char *n
 }
 
 ln_op *ln_placeholder_create(const ln_context *ctx, const char *name, const char *tname,
-                             const tl_tensor *like, const int *least)
+                             const tl_tensor *like, const int *min)
 {
     ln_list *shaped = shape_params(like);
     ln_list *params =
-        shaped ? ln_param_list_append_array_int(shaped, "least", like->ndim, least) : NULL;
+        shaped ? ln_param_list_append_array_int(shaped, "least", like->ndim, min) : NULL;
     if (!params)
         ln_param_list_free(shaped);
     return create(ctx, "placeholder", name, tname, params);

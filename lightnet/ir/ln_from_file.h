@@ -25,8 +25,8 @@ int ln_is_placeholder(const ln_op *op);
 
 /** The min and the max shape of such an operator's input; NULL: another operator. Returns
  * borrowed. */
-const int *ln_placeholder_least(const ln_op *op);
-const int *ln_placeholder_most(const ln_op *op);
+const int *ln_placeholder_min(const ln_op *op);
+const int *ln_placeholder_max(const ln_op *op);
 
 /** The tensor that the operator, a source, produces without data; NULL: another operator. Returns
  * borrowed. */
@@ -39,8 +39,8 @@ ln_op *ln_source_create(const ln_context *ctx, const char *optype, const char *n
                         const char *tname, const tl_tensor *like, int from_file);
 
 /** As ln_source_create: an abstract operator that produces an input of like's type, with a shape
- * from `least` to that of `like`. */
+ * from `min` to that of `like`. */
 ln_op *ln_placeholder_create(const ln_context *ctx, const char *name, const char *tname,
-                             const tl_tensor *like, const int *least);
+                             const tl_tensor *like, const int *min);
 
 #endif

@@ -10,14 +10,14 @@
 #include "base/ln_name.h"
 #include "ir/ln_context_ops.h"
 
-/* ---- prototypes ---- */
+// Prototypes
 
 void ln_genop_fill_own(const ln_genop *row)
 {
     ln_genop_fill(row);
 }
 
-/* ---- names ---- */
+// Names
 
 int ln_op_fail_name(ln_op_arg *op_arg, const char *arg_name, const char *value,
                     const char *(*name_at)(int i))
@@ -32,7 +32,7 @@ int ln_op_fail_name(ln_op_arg *op_arg, const char *arg_name, const char *value,
                       *names ? "expected one of " : "which is not one of its values", names);
 }
 
-/* ---- variadic tensors ---- */
+// Variadic tensors
 
 static int is_variadic(const ln_tensor_list_entry *item, const char *arg_name)
 {
@@ -63,7 +63,7 @@ const char *ln_op_variadic_name(const ln_list *list, const char *arg_name, int i
     return NULL;
 }
 
-/** Counts the variadic tensors of a list and allocates room for them. */
+// Counts the variadic tensors of a list and allocates room for them.
 static int alloc_arrays(ln_op_arg *op_arg, const ln_list *list, const char *arg_name,
                         ln_tensor_entry ***entries, void **tensors)
 {
@@ -119,7 +119,7 @@ ln_tensor_entry *ln_op_define_variadic(ln_op_arg *op_arg, const ln_list **at, co
     return ln_op_define_listed(op_arg, item, ndim, dims, dtype, mtype);
 }
 
-/* ---- inputs that become parts of an output ---- */
+// Inputs that become parts of an output
 
 // An entry without an owner has not been taken before.
 static int take(ln_op_arg *op_arg, ln_tensor_entry *const *entries, int k, const char *dst_name)

@@ -16,7 +16,7 @@
 
 enum { N_LIMITS = LN_LIMIT_FOLD_TIME + 1, NS_PER_MS = 1000000 };
 
-/* Real models have below 100,000 operators. */
+// Real models have below 100,000 operators.
 static const uint64_t defaults[N_LIMITS] = {
     [LN_LIMIT_OPS] = 250000,
     [LN_LIMIT_FOLD_MEMORY] = 64 << 20,
@@ -32,14 +32,14 @@ static const double macs_per_ms = 1e6;
 
 struct ln_limits {
     uint64_t max[N_LIMITS];
-    uint64_t deadline; /* on tl_clock(), 0: none */
-    uint64_t cpu_end;  /* of folding, on the thread's clock of processor time; 0: none */
-    int is_over;       /* of folding: it met one of its own limits */
-    ln_limits *around; /* of folding: those of the context around it, which `stop` belongs to */
+    uint64_t deadline; // on tl_clock(), 0: none
+    uint64_t cpu_end;  // of folding, on the thread's clock of processor time; 0: none
+    int is_over;       // of folding: it met one of its own limits
+    ln_limits *around; // of folding: those of the context around it, which `stop` belongs to
     atomic_int is_cancelled;
     tl_stop *stop;
     ln_budget budget;
-    ln_slabs slabs; /* of the budget */
+    ln_slabs slabs; // of the budget
     size_t n_ops;
 };
 
@@ -75,7 +75,7 @@ void ln_limits_free(ln_limits *limits)
     ln_free(limits);
 }
 
-/* Settings */
+// Settings
 
 static uint64_t add_milliseconds(uint64_t ns, uint64_t ms)
 {
@@ -122,7 +122,7 @@ void ln_context_resume(ln_context *ctx)
     tl_stop_set_deadline(limits->stop, limits->deadline);
 }
 
-/* Calls */
+// Calls
 
 // Allocations of folding count for the enclosing context.
 ln_budget *ln_limits_enter(const ln_context *ctx)
@@ -163,7 +163,7 @@ void ln_limits_reset(const ln_context *ctx)
     ctx->limits->budget.held = 0;
 }
 
-/* Stopping */
+// Stopping
 
 const tl_stop *ln_limits_stop(const ln_context *ctx)
 {
@@ -240,7 +240,7 @@ int ln_limits_check_op(ln_op_arg *op_arg)
     return -1;
 }
 
-/* Sizes */
+// Sizes
 
 uint64_t ln_limits_max(const ln_context *ctx, ln_limit limit)
 {
@@ -294,7 +294,7 @@ void ln_limits_count_ops(const ln_context *ctx, int n)
     ctx->limits->n_ops += (size_t)n;
 }
 
-/* Folding */
+// Folding
 
 // No more than the context around it has left, and not 0.
 static size_t fold_memory(const ln_budget *around, uint64_t most)
@@ -348,12 +348,12 @@ int ln_limits_check_macs(const ln_context *fold, double macs)
                       macs, macs_per_ms * (double)ms, ms);
 }
 
-/* Planned memory */
+// Planned memory
 
-/* The largest consumer of a plan: a tensor, or an operator's scratch memory. */
+// The largest consumer of a plan: a tensor, or an operator's scratch memory.
 typedef struct largest {
     const ln_op *op;
-    const ln_tensor_entry *te; /* NULL: scratch memory */
+    const ln_tensor_entry *te; // NULL: scratch memory
     size_t size;
 } largest;
 

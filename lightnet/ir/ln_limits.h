@@ -16,7 +16,7 @@ typedef struct ln_limits ln_limits;
 ln_limits *ln_limits_create(void);
 void ln_limits_free(ln_limits *limits);
 
-/* Public calls on a context, which may be made within each other. */
+// Public calls on a context, which may be made within each other.
 
 /** Counts the thread's allocations for the context, if it limits memory. Returns the argument for
  * ln_limits_leave. */
@@ -29,7 +29,7 @@ int ln_limits_leave(const ln_context *ctx, ln_budget *before, int status);
 /** The context no longer holds memory. */
 void ln_limits_reset(const ln_context *ctx);
 
-/* Stopping */
+// Stopping
 
 /** Sets a deadline `ms` milliseconds after `start`, a time of tl_clock(); ms 0: no limit.
  * ln_context_set_limit counts from its call. */
@@ -45,7 +45,7 @@ int ln_limits_check(const ln_context *ctx);
 /** As ln_limits_check, after the operator has run: names it. */
 int ln_limits_check_op(ln_op_arg *op_arg);
 
-/* Sizes */
+// Sizes
 
 /** The limit; 0: none. */
 uint64_t ln_limits_max(const ln_context *ctx, ln_limit limit);
@@ -69,7 +69,7 @@ int ln_limits_check_entry(const ln_context *ctx, const ln_op *op);
 /** Counts operators that were added, or removed (below 0). */
 void ln_limits_count_ops(const ln_context *ctx, int n);
 
-/* Values that are computed while a model is read, in a separate context `fold` */
+// Values that are computed while a model is read, in a separate context `fold`
 
 /** Applies the folding limits of `ctx` to `fold`, which stops with `ctx`, until
  * ln_limits_end_fold. */
@@ -82,7 +82,7 @@ int ln_limits_fold_is_over(const ln_context *fold);
 /** Whether computing takes too many multiplications for the time. -1 with the reason. */
 int ln_limits_check_macs(const ln_context *fold, double macs);
 
-/* Planned memory */
+// Planned memory
 
 /** Whether the limit allows the memory of the plan. -1 with a reason. */
 int ln_limits_check_plan(const ln_context *ctx);

@@ -17,10 +17,10 @@ static const char *name_of(const void *op)
     return ((const ln_op *)op)->op_arg->name;
 }
 
-/* Making and freeing */
+// Making and freeing
 
-/* An operator lies in one block with its argument and its name. Type and target are those of the
- * prototype, whose strings it points to, as to its argument names. */
+// An operator lies in one block with its argument and its name. Type and target are those of the
+// prototype, whose strings it points to, as to its argument names.
 struct block {
     ln_op_arg op_arg;
     ln_op op;
@@ -28,7 +28,7 @@ struct block {
     char name[];
 };
 
-/* An operator of the prototype's type without lists. */
+// An operator of the prototype's type without lists.
 static ln_op *create_bare(const ln_op *proto, const char *name)
 {
     const ln_op_arg *arg = proto->op_arg;
@@ -80,7 +80,7 @@ void ln_op_free_lists_too(ln_op *op)
     ln_op_free(op);
 }
 
-/* Appends to a list that grows in place; -1: no memory, the list is as before. */
+// Appends to a list that grows in place; -1: no memory, the list is as before.
 static int append_tensor(ln_list **list, const char *arg_name, const char *name)
 {
     ln_list *longer = ln_tensor_list_append(*list, arg_name, name);
@@ -104,7 +104,7 @@ static int is_tensor_taken(const char *name, const ln_list *ops, const ln_hash *
 
 static const ln_arg_info no_info;
 
-/* The description of the argument, or no_info. */
+// The description of the argument, or no_info.
 static const ln_arg_info *find_info(const ln_arg_info *infos, const char *arg_name)
 {
     const ln_arg_info *info = infos;
@@ -113,13 +113,13 @@ static const ln_arg_info *find_info(const ln_arg_info *infos, const char *arg_na
     return info ? info : &no_info;
 }
 
-/* The name of the argument as it is created: the first of a variadic one. */
+// The name of the argument as it is created: the first of a variadic one.
 static int print_arg_name(char *buf, const ln_arg_info *info, const char *arg_name)
 {
     return ln_name_print(buf, info->variadic ? "%s0" : "%s", arg_name);
 }
 
-/* Prints a name for the output of a new operator that no other tensor has. */
+// Prints a name for the output of a new operator that no other tensor has.
 static int print_output_name(char *buf, const char *op_name, const char *arg_name,
                              const ln_list *ops, const ln_hash *tensor_table)
 {
@@ -188,8 +188,8 @@ ln_op *ln_op_create_with_names(const ln_op *op_proto, const ln_list *ops, ln_has
     return op;
 }
 
-/* Whether the table has a tensor named as the operator, or as one of its outputs would be; -1 with
- * a reason: the names are too long. */
+// Whether the table has a tensor named as the operator, or as one of its outputs would be; -1 with
+// a reason: the names are too long.
 static int is_op_name_taken(const char *name, const ln_op_arg *proto, const ln_hash *tensor_table)
 {
     if (ln_tensor_table_find(tensor_table, name))
@@ -220,7 +220,7 @@ ln_op *ln_op_create_with_opname(const ln_op *op_proto, ln_hash *tensor_table)
     return ln_op_create_from_proto(op_proto, name, NULL, NULL, NULL, tensor_table);
 }
 
-/* A new operator of the prototype's type with the name, lists and context of `op`. */
+// A new operator of the prototype's type with the name, lists and context of `op`.
 static ln_op *copy_as(const ln_op *proto, const ln_op *op)
 {
     const ln_op_arg *op_arg = op->op_arg;
@@ -274,7 +274,7 @@ ln_tensor_list_entry *ln_op_find_tensor_list_entry(const ln_op *op, const char *
     return entry ? entry : ln_tensor_list_find_by_arg_name(op->op_arg->tensors_out, arg_name);
 }
 
-/* Entries have both names, and no arg_name occurs twice. */
+// Entries have both names, and no arg_name occurs twice.
 static int is_tensor_list_valid(const ln_list *list)
 {
     for (const ln_list *l = list; l; l = l->next) {
@@ -331,7 +331,7 @@ int ln_op_call(ln_op *op, ln_op_func func)
     return op->op_arg->failed ? -1 : 0;
 }
 
-/* Lists */
+// Lists
 
 ln_list *ln_op_list_create_from_array(ln_op **op_array)
 {
@@ -439,7 +439,7 @@ int ln_op_list_unique_name(const ln_list *ops, char *buf, const char *prefix)
     return ln_name_unique(ops, name_of, buf, prefix);
 }
 
-/* The table */
+// The table
 
 ln_hash *ln_op_table_create(void)
 {

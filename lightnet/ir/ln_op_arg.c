@@ -15,7 +15,7 @@
 #include "lightnet/ln_context.h"
 #include "lightnet/ln_util.h"
 
-/* Means to run */
+// Means to run
 
 // The arena for strings that the operator creates: of load, or of the current run.
 static tl_strings *strings_of(const ln_context *ctx)
@@ -62,16 +62,16 @@ uint64_t ln_op_seed(const ln_op_arg *op_arg)
     return seed * 0x9e3779b97f4a7c15u + (first ? ln_str_hash(first->name) : 0);
 }
 
-/* Arguments */
+// Arguments
 
-/* One declared argument. */
+// One declared argument.
 struct spec {
     const char *arg_name;
     int optional, variadic;
 };
 
-/* All arguments of a kind: those that are there, and those that are declared, by a description or
- * else by names alone. */
+// All arguments of a kind: those that are there, and those that are declared, by a description or
+// else by names alone.
 struct args {
     const char *kind;
     const ln_list *list;
@@ -90,7 +90,7 @@ static const char *param_arg_name(const void *entry)
     return ((const ln_param_entry *)entry)->arg_name;
 }
 
-/* The ith declared argument; its arg_name is NULL after the last. */
+// The ith declared argument; its arg_name is NULL after the last.
 static struct spec spec_at(const struct args *args, int i)
 {
     if (!args->infos)
@@ -117,7 +117,7 @@ static int is_declared(const char *arg_name, const struct args *args)
     return 0;
 }
 
-/* "'src', 'weight'", truncated to the size. */
+// "'src', 'weight'", truncated to the size.
 static const char *declared_text(char *buf, size_t size, const struct args *args)
 {
     size_t used = 0;
@@ -149,7 +149,7 @@ static int compare_ints(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* Checks that the `n` arguments have different numbers, in O(n log n). */
+// Checks that the `n` arguments have different numbers, in O(n log n).
 static int check_numbers(ln_op_arg *op_arg, const struct args *args, const struct spec *spec, int n)
 {
     int *numbers = ln_alloc_array((size_t)n, sizeof(*numbers));
@@ -211,7 +211,7 @@ int ln_op_check_args(ln_op_arg *op_arg)
                : 0;
 }
 
-/* Outputs */
+// Outputs
 
 static int check_output(ln_op_arg *op_arg, const char *arg_name, int ndim, const int *dims,
                         tl_dtype dtype, ln_mem_type mtype)
@@ -247,7 +247,7 @@ static int check_output(ln_op_arg *op_arg, const char *arg_name, int ndim, const
     return 0;
 }
 
-/* The size of an output in the description; 0: none. */
+// The size of an output in the description; 0: none.
 static int declared_dynamic(const ln_op_arg *op_arg, const char *arg_name)
 {
     const ln_arg_info *info = op_arg->info ? op_arg->info->tensors_out : NULL;
@@ -276,7 +276,7 @@ static void mark_dynamic(const ln_op_arg *op_arg, const char *arg_name, ln_tenso
     entry->open = LN_ALL_OPEN;
 }
 
-/* Returns new entry with a new tl_tensor, and this operator as its producer. */
+// Returns new entry with a new tl_tensor, and this operator as its producer.
 static ln_tensor_entry *create_output(ln_op_arg *op_arg, const char *arg_name, const char *name,
                                       int ndim, const int *dims, tl_dtype dtype, ln_mem_type mtype)
 {
@@ -301,7 +301,7 @@ static ln_tensor_entry *create_output(ln_op_arg *op_arg, const char *arg_name, c
     return entry;
 }
 
-/* A dynamic tensor keeps its memory, so its new shape must fit. */
+// A dynamic tensor keeps its memory, so its new shape must fit.
 static int check_size(ln_op_arg *op_arg, const char *arg_name, const ln_tensor_entry *entry,
                       int ndim, const int *dims)
 {
@@ -345,7 +345,7 @@ int ln_op_set_dims(ln_op_arg *op_arg, ln_tensor_entry *entry, int ndim, const in
     return resize(op_arg, tle ? tle->arg_name : entry->name, entry, ndim, dims);
 }
 
-/* Updates an existing output when shapes are inferred again. */
+// Updates an existing output when shapes are inferred again.
 static ln_tensor_entry *redefine_output(ln_op_arg *op_arg, const char *arg_name,
                                         ln_tensor_entry *entry, int ndim, const int *dims,
                                         tl_dtype dtype)
@@ -361,7 +361,7 @@ static ln_tensor_entry *redefine_output(ln_op_arg *op_arg, const char *arg_name,
     return entry;
 }
 
-/* Takes the entry into the table. */
+// Takes the entry into the table.
 static int enter_output(ln_op_arg *op_arg, const ln_tensor_list_entry *tle, ln_tensor_entry *entry)
 {
     const int added = ln_hash_add(op_arg->tensor_table, entry->name, entry);

@@ -11,9 +11,9 @@
 #include "lightnet/ln_genop.h"
 #include "ln_check.h"
 
-/* Operator "twice": dst = src with one more dimension, of `times` elements. */
+// Operator "twice": dst = src with one more dimension, of `times` elements.
 
-static int runs; /* how often a run was called */
+static int runs; // how often a run was called
 
 static void twice_pre_run(ln_op_arg *op_arg)
 {
@@ -56,7 +56,7 @@ static ln_op twice = {
     .post_run = ln_op_undefine_outputs,
 };
 
-/* Returns new: NAME: twice(src) -> dst. */
+// Returns new: NAME: twice(src) -> dst.
 static ln_op *new_twice(const char *name, const char *src, const char *dst, ln_hash *table)
 {
     return ln_op_create_from_proto(&twice, name, ln_tensor_list_append(NULL, "src", src),
@@ -266,7 +266,7 @@ START_TEST(largest_tensor_and_scalar_are_possible_outputs)
 }
 END_TEST
 
-/* "src": required, "bias": optional, "part": variadic; "axis" has a default. */
+// "src": required, "bias": optional, "part": variadic; "axis" has a default.
 static const ln_arg_info mixed_ins[] = {{.arg_name = "src"},
                                         {.arg_name = "bias", .optional = 1},
                                         {.arg_name = "part", .variadic = 1, .islast = 1}};
@@ -279,9 +279,9 @@ static const ln_op_info mixed_info = {
 START_TEST(arguments_are_exactly_the_declared_ones)
 {
     static const struct {
-        const ln_op_info *info; /* NULL: the names of "twice" */
+        const ln_op_info *info; // NULL: the names of "twice"
         const char *ins[5], *outs[3], *params[3];
-        const char *message; /* NULL: fine */
+        const char *message; // NULL: fine
     } rows[] = {
         {NULL, {"src"}, {"dst"}, {"times"}, NULL},
         {NULL, {NULL}, {"dst"}, {"times"}, "input 'src' is missing"},
@@ -352,8 +352,8 @@ START_TEST(operator_with_names_has_empty_inputs_and_unique_outputs)
 }
 END_TEST
 
-/* The description of inputs `src` (required), `bias` (optional) and `part` (variadic), and of
- * outputs `dst` (variadic) and `mask` (optional). */
+// The description of inputs `src` (required), `bias` (optional) and `part` (variadic), and of
+// outputs `dst` (variadic) and `mask` (optional).
 static const char *mixed_in_names[] = {"src", "bias", "part", NULL};
 static const char *mixed_out_names[] = {"dst", "mask", NULL};
 static const ln_arg_info variadic_outs[] = {{.arg_name = "dst", .variadic = 1},
@@ -545,7 +545,7 @@ START_TEST(inputs_are_given_back_only_where_they_are_parts_of_an_output)
 }
 END_TEST
 
-/* Makes an operator, copies it, and runs its pre_run. */
+// Makes an operator, copies it, and runs its pre_run.
 static int use_op(ln_hash *table)
 {
     ln_op *op = ln_op_create_with_names(&twice, NULL, table);

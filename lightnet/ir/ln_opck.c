@@ -11,7 +11,7 @@
 #include "ir/ln_param_type.h"
 #include "lightnet/ln_util.h"
 
-/* Comparisons: whether each holds, by the order of its sides; unordered: one is NaN. */
+// Comparisons: whether each holds, by the order of its sides; unordered: one is NaN.
 static const struct {
     const char *symbol;
     int less, equal, greater, unordered;
@@ -30,7 +30,7 @@ static int holds(double a, ln_opck_cmp cmp, double b)
     return a == b ? cmps[cmp].equal : cmps[cmp].unordered;
 }
 
-/* "== " goes without saying where a single value is expected. */
+// "== " goes without saying where a single value is expected.
 static const char *single_symbol(ln_opck_cmp cmp)
 {
     return cmp == LN_OPCK_EQ ? "" : cmps[cmp].symbol;
@@ -41,11 +41,11 @@ static const char *single_space(ln_opck_cmp cmp)
     return cmp == LN_OPCK_EQ ? "" : " ";
 }
 
-/* Texts */
+// Texts
 
 #define NUMBER_SIZE 32
 
-/* Whole numbers in full, others with the nine digits that distinguish floats. */
+// Whole numbers in full, others with the nine digits that distinguish floats.
 static char *number_text(char *buf, double number)
 {
     const int whole = fabs(number) < 1e15 && number == floor(number);
@@ -55,7 +55,7 @@ static char *number_text(char *buf, double number)
 
 #define NUMBERS_SIZE 256
 
-/* "[1, 2]", cut to "[1, 2, ..]" where it would be too long. */
+// "[1, 2]", cut to "[1, 2, ..]" where it would be too long.
 static char *numbers_text(char *buf, const ln_param_entry *entry)
 {
     const size_t room = NUMBERS_SIZE - NUMBER_SIZE - sizeof ", ..]";
@@ -80,7 +80,7 @@ static const char *known(const char *name)
     return name ? name : "invalid";
 }
 
-/* The role that tensor `name` has in the operator, or the name itself where it has none. */
+// The role that tensor `name` has in the operator, or the name itself where it has none.
 static const char *role_of(const ln_op_arg *op_arg, const char *name)
 {
     const ln_tensor_list_entry *tle = ln_tensor_list_find_by_name(op_arg->tensors_in, name);
@@ -89,7 +89,7 @@ static const char *role_of(const ln_op_arg *op_arg, const char *name)
     return tle ? tle->arg_name : name;
 }
 
-/* Arguments */
+// Arguments
 
 int ln_opck_exist(ln_op_arg *op_arg, const void *entry, const char *kind, const char *arg_name)
 {
@@ -104,7 +104,7 @@ int ln_opck_list_len(ln_op_arg *op_arg, const char *kind, int len, ln_opck_cmp c
                       single_symbol(cmp), single_space(cmp), expect);
 }
 
-/* Parameters */
+// Parameters
 
 int ln_opck_type(ln_op_arg *op_arg, const ln_param_entry *entry, ln_param_type type)
 {
@@ -120,7 +120,7 @@ static int fail_not_int(ln_op_arg *op_arg, const ln_param_entry *entry, const ch
                       entry->arg_name, value, INT_MIN, INT_MAX);
 }
 
-/* A number, there or expected, as it is compared: in the float view 0.1 is equal to 0.1f. */
+// A number, there or expected, as it is compared: in the float view 0.1 is equal to 0.1f.
 static double seen(double number, ln_opck_view view)
 {
     return view == LN_OPCK_FLOAT && fabs(number) <= FLT_MAX ? (float)number : number;
@@ -169,7 +169,7 @@ int ln_opck_array_len(ln_op_arg *op_arg, const ln_param_entry *entry, ln_opck_cm
                       entry->array_len, single_symbol(cmp), single_space(cmp), expect);
 }
 
-/* Tensors */
+// Tensors
 
 int ln_opck_defined(ln_op_arg *op_arg, const ln_tensor_entry *entry, const char *name, int expect)
 {

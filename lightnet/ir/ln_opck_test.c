@@ -9,14 +9,14 @@
 #include "lightnet/ln_msg.h"
 #include "ln_check.h"
 
-/* Operands of the checks. The operator reads tensors 'x' as 'src' and 'w' as 'weight', and writes
- * 'y' as 'dst'; tensor 'o' is not its argument. */
+// Operands of the checks. The operator reads tensors 'x' as 'src' and 'w' as 'weight', and writes
+// 'y' as 'dst'; tensor 'o' is not its argument.
 static ln_param_entry *n, *tenth, *large, *nan_entry, *text, *stride, *ones, *empty, *halves,
     *words;
 static ln_tensor_entry *src, *weight, *other;
 static ln_tensor_entry *const nothing = NULL;
 
-/* ROW(name, a check that holds, one that fails, its message) */
+// ROW(name, a check that holds, one that fails, its message)
 #define ROWS(ROW)                                                                                 \
     ROW(satisfy, ln_opck_satisfy(n->value_int == 3), ln_opck_satisfy(n->value_int == 4),          \
         "expected n->value_int == 4")                                                             \
@@ -236,7 +236,7 @@ static const struct {
     const char *message;
 } rows[] = {ROWS(TABLE)};
 
-static ln_list *params; /* owns the entries */
+static ln_list *params; // owns the entries
 
 static ln_param_entry *param(const char *name)
 {

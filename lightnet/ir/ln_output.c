@@ -41,7 +41,7 @@ int ln_context_allow_output(ln_context *ctx, const char *folder)
     return 0;
 }
 
-/* ---- reading ---- */
+// Reading
 
 static int check_op(const ln_op *op, const char *allowed)
 {
@@ -84,7 +84,7 @@ int ln_output_check(const ln_context *ctx)
     return 0;
 }
 
-/* ---- runs ---- */
+// Runs
 
 // NULL: not restricted.
 static const char *folder_of(const ln_op_arg *op_arg)

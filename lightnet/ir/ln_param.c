@@ -14,7 +14,7 @@
 #include "lightnet/ln_msg.h"
 #include "lightnet/ln_util.h"
 
-/* Views of a number */
+// Views of a number
 
 static float float_view(double number)
 {
@@ -46,7 +46,7 @@ static int views_agree(double number, float as_float, int as_int)
     return same_number(float_view(number), as_float) && int_view(number) == as_int;
 }
 
-/* Values: made aside, then moved into the entry, so that a failure leaves it as it was */
+// Values: made aside, then moved into the entry, so that a failure leaves it as it was
 
 static void free_strings(char **strings, int len)
 {
@@ -63,7 +63,7 @@ static void free_value(ln_param_entry *value)
     ln_free(value->value_array_bool);
 }
 
-/* Moves `value` into the entry, which keeps its arg_name. */
+// Moves `value` into the entry, which keeps its arg_name.
 static void take_value(ln_param_entry *entry, const ln_param_entry *value)
 {
     char *arg_name = entry->arg_name;
@@ -72,7 +72,7 @@ static void take_value(ln_param_entry *entry, const ln_param_entry *value)
     entry->arg_name = arg_name;
 }
 
-/* Like take_value; `made` is whether the value is complete. */
+// Like take_value; `made` is whether the value is complete.
 static int take_value_if(int made, ln_param_entry *entry, ln_param_entry *value)
 {
     if (made) {
@@ -107,7 +107,7 @@ static char **copy_strings(int len, const char *const *strings)
     return copy;
 }
 
-/* Reads element `i` of an array of numbers. */
+// Reads element `i` of an array of numbers.
 typedef double (*number_func)(const void *array, int i);
 
 static double double_at(const void *array, int i)
@@ -148,9 +148,9 @@ static int set_numbers(ln_param_entry *entry, int len, const void *array, number
     return take_value_if(1, entry, &value);
 }
 
-/* Entries */
+// Entries
 
-/* An entry lies in one block with its arg_name. */
+// An entry lies in one block with its arg_name.
 struct block {
     ln_param_entry entry;
     ln_slab *home;
@@ -178,7 +178,7 @@ void ln_param_entry_free(ln_param_entry *entry)
     ln_slab_free(entry, 0, ((struct block *)entry)->home);
 }
 
-/* Sets `entry` to the value of `pe`. */
+// Sets `entry` to the value of `pe`.
 static int set_value_of(ln_param_entry *entry, const ln_param_entry *pe)
 {
     switch (pe->type) {
@@ -255,7 +255,7 @@ int ln_param_entry_equal(const ln_param_entry *a, const ln_param_entry *b)
     }
 }
 
-/* An array's values are there exactly when it is not empty. */
+// An array's values are there exactly when it is not empty.
 static int array_is_valid(const ln_param_entry *entry)
 {
     const int has = entry->array_len > 0;

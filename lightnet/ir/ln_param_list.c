@@ -23,8 +23,8 @@ static const char *arg_name_of(const void *entry)
     return ((const ln_param_entry *)entry)->arg_name;
 }
 
-/* The rest of every append: the entry, NULL after a failure, whose value could be set when not
- * `failed`. */
+// The rest of every append: the entry, NULL after a failure, whose value could be set when not
+// `failed`.
 static ln_list *append_entry(ln_list *list, ln_param_entry *entry, int failed)
 {
     if (failed) {
@@ -147,7 +147,7 @@ ln_param_entry *ln_param_list_find(const ln_list *list, const char *arg_name)
     return NULL;
 }
 
-/* Whether `name` is "FIRST_SECOND", however long that is. */
+// Whether `name` is "FIRST_SECOND", however long that is.
 static int is_joined(const char *name, const char *first, const char *second)
 {
     const size_t len = strlen(first);

@@ -281,7 +281,7 @@ START_TEST(entries_with_foreign_values_are_not_valid)
 }
 END_TEST
 
-/* An entry goes through all types; on failure it must be valid and of the type before. */
+// An entry goes through all types; on failure it must be valid and of the type before.
 static int use_entry(void)
 {
     ln_param_entry *entry = ln_param_entry_create("p", LN_PARAM_NULL);

@@ -10,7 +10,7 @@
 
 #include "tensorlight/tl_util.h"
 
-/* ---- seeds of the system ---- */
+// Seeds of the system
 
 // Nanoseconds of two clocks and the process differ between calls; the generator spreads their bits.
 static uint64_t seed_of_clocks(void)
@@ -33,7 +33,7 @@ uint64_t ln_random_seed(void)
     return seed;
 }
 
-/* ---- operators ---- */
+// Operators
 
 int ln_op_draws(const ln_op *op)
 {

@@ -12,10 +12,9 @@
 #include "lightnet/ln_msg.h"
 #include "lightnet/ln_util.h"
 
-/* Entries */
+// Entries
 
-/* An entry lies in one block with its name and, unless that is long, with the name of its creater.
- */
+// An entry lies in one block with its name and, unless that is long, with the name of its creater.
 struct entry_block {
     ln_tensor_entry entry;
     ln_slab *home;
@@ -134,14 +133,14 @@ size_t ln_tensor_entry_capacity(const ln_tensor_entry *entry)
     return entry->isdynamic ? entry->capacity : tl_tensor_size(entry->tensor);
 }
 
-/* The table */
+// The table
 
 static void free_entry(void *entry)
 {
     ln_tensor_entry_free_tensor_too(entry);
 }
 
-/* As ln_tensor_table_find, with a reason when there is none. */
+// As ln_tensor_table_find, with a reason when there is none.
 static ln_tensor_entry *need_entry(const ln_hash *table, const char *name)
 {
     ln_tensor_entry *entry = ln_tensor_table_find(table, name);
@@ -150,7 +149,7 @@ static ln_tensor_entry *need_entry(const ln_hash *table, const char *name)
     return entry;
 }
 
-/* The function that copies between the tensor's memory and the CPU's. */
+// The function that copies between the tensor's memory and the CPU's.
 static ln_copy_func need_copy_func(const ln_tensor_entry *entry, ln_mem_type dst, ln_mem_type src)
 {
     const ln_copy_func copy = ln_mem_type_copy_func(dst, src);
@@ -258,7 +257,7 @@ size_t ln_tensor_table_data_size(const ln_hash *table, const char *name)
     return entry ? tl_tensor_size(entry->tensor) : 0;
 }
 
-/* Lists */
+// Lists
 
 static void free_list_entry(void *entry)
 {
@@ -270,7 +269,7 @@ static const char *arg_name_of(const void *entry)
     return ((const ln_tensor_list_entry *)entry)->arg_name;
 }
 
-/* A list entry lies in one block with its first name, and then its arg_name. */
+// A list entry lies in one block with its first name, and then its arg_name.
 struct list_entry_block {
     ln_tensor_list_entry entry;
     ln_slab *home;

@@ -9,7 +9,7 @@
 #include "lightnet/ln_msg.h"
 #include "ln_check.h"
 
-/* A [2, 3] float tensor without data. */
+// A [2, 3] float tensor without data.
 static ln_tensor_entry *new_entry(const char *name)
 {
     tl_tensor *tensor = tl_tensor_create(NULL, 2, (int[]){2, 3}, TL_FLOAT);

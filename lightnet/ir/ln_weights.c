@@ -11,7 +11,7 @@
 #include "lightnet/ln_util.h"
 #include "tensorlight/tl_util.h"
 
-/** The bits of an element, if some bytes are none; else 8. */
+// The bits of an element, if some bytes are none; else 8.
 static int bits_within_byte(tl_dtype dtype)
 {
     return dtype == TL_BOOL ? 1 : tl_dtype_bits(dtype) < 8 ? tl_dtype_bits(dtype) : 8;
@@ -51,9 +51,9 @@ int ln_elements_check_in(tl_dtype dtype, const ln_infile *file, size_t offset, s
 }
 
 struct ln_weights {
-    ln_hash *tensors; /* name -> entry */
-    ln_list *files;   /* ln_infile */
-    ln_list *things;  /* adopted */
+    ln_hash *tensors; // name -> entry
+    ln_list *files;   // ln_infile
+    ln_list *things;  // adopted
 };
 
 typedef struct adopted {
@@ -61,11 +61,11 @@ typedef struct adopted {
     void (*close)(void *thing);
 } adopted;
 
-/* The weight is the first member. */
+// The weight is the first member.
 typedef struct entry {
     ln_weight weight;
     char *name;
-    int owned; /* the data is freed with it */
+    int owned; // the data is freed with it
 } entry;
 
 static void free_entry(void *data)
@@ -165,7 +165,7 @@ const ln_weight *ln_weights_find(const ln_weights *weights, const char *name)
     return e ? &e->weight : NULL;
 }
 
-/* ---- data ---- */
+// Data
 
 int ln_weight_read(const ln_weight *w, size_t at, void *dst, size_t size, ln_error *err)
 {
@@ -248,7 +248,7 @@ const tl_tensor *ln_weight_tensor(const ln_weight *w, ln_error *err)
     return w->tensor->data ? w->tensor : NULL;
 }
 
-/* ---- memory of the data ---- */
+// Memory of the data
 
 const ln_infile *ln_weights_keep(ln_weights *weights, const ln_infile *file)
 {

@@ -20,9 +20,9 @@ typedef struct ln_weights ln_weights;
 
 typedef struct ln_weight {
     const char *name;
-    tl_tensor *tensor;     /* data NULL: it is in the file; never of TL_STRING, a block */
-    const ln_infile *file; /* open as long as the weights live, or NULL */
-    size_t offset;         /* in the file */
+    tl_tensor *tensor;     // data NULL: it is in the file; never of TL_STRING, a block
+    const ln_infile *file; // open as long as the weights live, or NULL
+    size_t offset;         // in the file
 } ln_weight;
 
 /** Returns new (ln_weights_free), empty; NULL: no memory. */

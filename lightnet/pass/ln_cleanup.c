@@ -12,7 +12,7 @@
 #include "lightnet/ln_pass.h"
 #include "lightnet/ln_util.h"
 
-/* Dead operators */
+// Dead operators
 
 // Writing in place counts as an effect, too.
 static int must_stay(const ln_op *op)
@@ -61,8 +61,8 @@ int ln_cleanup_dead(ln_context *ctx)
     return removed;
 }
 
-/* Replacing duplicates. One pass over the list finds equal operators. It redirects all inputs of an
- * operator before it visits it, so each is checked again at most once. */
+// Replacing duplicates. One pass over the list finds equal operators. It redirects all inputs of an
+// operator before it visits it, so each is checked again at most once.
 
 // A tensor that is a part of the output of a no-copy gather cannot be replaced.
 static int can_replace(const ln_context *ctx, const ln_tensor_entry *from,
@@ -98,7 +98,7 @@ static void clear_replacements(const ln_context *ctx)
     }
 }
 
-/* Redundant views */
+// Redundant views
 
 static int has_one_element(const ln_list *list)
 {
@@ -121,10 +121,10 @@ static int is_identity_view(const ln_context *ctx, const ln_op *op)
            can_replace(ctx, dst, src);
 }
 
-/* Equal operators */
+// Equal operators
 
-/* Operators as keys: equal keys, equal results. The hash covers the whole key: thousands may differ
- * in a single number, or in the name of a body. */
+// Operators as keys: equal keys, equal results. The hash covers the whole key: thousands may differ
+// in a single number, or in the name of a body.
 
 static uint32_t mix(uint32_t hash, const char *name)
 {
@@ -259,7 +259,7 @@ static int merge_equal(cleanup *c, const ln_op *op)
     return 0;
 }
 
-/* The pass */
+// The pass
 
 static int walk(cleanup *c)
 {

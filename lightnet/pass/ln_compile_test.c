@@ -12,7 +12,7 @@
 #include "ln_check.h"
 #include "ln_test_ops.h"
 
-/* Rewrites of all kinds, none of which changes a result. */
+// Rewrites of all kinds, none of which changes a result.
 
 static const ln_tensor_list_entry *first_in(const ln_op *op)
 {
@@ -109,7 +109,7 @@ static void use_rewrites(void)
     ln_test_arch.sg_funcs = subgraphs;
 }
 
-/* Random models */
+// Random models
 
 enum { LEN = 8, MAX_TENSORS = 64 };
 
@@ -298,7 +298,7 @@ START_TEST(random_models_compute_the_same_however_they_are_compiled)
 }
 END_TEST
 
-/* Allocations that fail */
+// Allocations that fail
 
 // A model of all operators; as text, since building it is not what shall fail.
 static char *all_kinds(size_t *len)

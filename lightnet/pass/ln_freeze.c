@@ -11,8 +11,8 @@
 #include "plan/ln_plan.h"
 #include "run/ln_load.h"
 
-/* Results of up to SMALL_SIZE bytes, or MOST_GROWTH times the size of their sources, are kept. */
-enum { SMALL_SIZE = 4096, MOST_GROWTH = 2 };
+// Results of up to SMALL_SIZE bytes, or MAX_GROWTH times the size of their sources, are kept.
+enum { SMALL_SIZE = 4096, MAX_GROWTH = 2 };
 
 typedef struct freezing {
     ln_context *ctx;
@@ -54,7 +54,7 @@ static int has_any(ln_hash *names, const ln_list *tensors)
     return 0;
 }
 
-/* Choosing */
+// Choosing
 
 static int note_random(const freezing *f)
 {
@@ -83,7 +83,7 @@ static size_t size_of_all(const ln_context *ctx, const ln_list *tensors)
 static int is_worth_its_size(const ln_context *ctx, const ln_op_arg *op_arg)
 {
     const size_t size = size_of_all(ctx, op_arg->tensors_out);
-    return size <= SMALL_SIZE || size / MOST_GROWTH <= size_of_all(ctx, op_arg->tensors_in);
+    return size <= SMALL_SIZE || size / MAX_GROWTH <= size_of_all(ctx, op_arg->tensors_in);
 }
 
 static int can_be_source(const ln_context *ctx, const ln_op_arg *op_arg)
@@ -125,7 +125,7 @@ static int choose(const freezing *f)
     return status;
 }
 
-/* While loading: computed results */
+// While loading: computed results
 
 static int keep_results(const freezing *f, const ln_op *op)
 {
@@ -199,7 +199,7 @@ static int see(const ln_context *ctx, const ln_op *op, void *data)
     return ln_entry_of(tle, ctx->tensor_table)->isconst ? see_constant(f, op) : 0;
 }
 
-/* The frozen program */
+// The frozen program
 
 // Returns new (ln_op_list_free_lists_too): sources for all outputs of the operator; NULL with a
 // reason.

@@ -11,7 +11,7 @@
 #include "lightnet/ln_util.h"
 #include "pass/ln_rewriting.h"
 
-/* Runners */
+// Runners
 
 static void note_runner(const ln_context *root, ln_op *op)
 {
@@ -69,7 +69,7 @@ static int first_src(const ln_context *body, const ln_op *runner)
     return ln_body_num_inputs(body) - ln_body_num_src(runner);
 }
 
-/* Marking */
+// Marking
 
 int ln_hoist_mark(ln_context *body)
 {
@@ -102,8 +102,8 @@ void ln_hoist_end(const ln_context *body)
     body->body->runner = NULL;
 }
 
-/* Moving operators. The constant inputs of the body, and operators moved before, decide which ones
- * move; these have names in the program around it. */
+// Moving operators. The constant inputs of the body, and operators moved before, decide which ones
+// move; these have names in the program around it.
 
 typedef struct hoisting {
     ln_context *ctx; // of the runner
@@ -242,7 +242,7 @@ static int enter_copy(const hoisting *h, int which, const ln_op *op)
     return -1;
 }
 
-/* In the body, sources replace moved operators. */
+// In the body, sources replace moved operators.
 
 // Returns new: an operator that has tensor `tname`, of like's type and shape, as an input.
 static ln_op *create_source(const ln_context *body, const char *tname, const tl_tensor *like)
@@ -295,7 +295,7 @@ static int move_ops(const hoisting *h, int which)
     return n;
 }
 
-/* Inputs of bodies */
+// Inputs of bodies
 
 static int add_src(hoisting *h, const char *name)
 {
@@ -398,7 +398,7 @@ static int is_result(const hoisting *h, int which, const ln_op *op)
            outer_name(h, which, tle->name) && ln_context_num_uses(h->bodies[which], tle->name) > 0;
 }
 
-/* The runner with other inputs */
+// The runner with other inputs
 
 static int write_inputs(const hoisting *h, ln_op_arg *copy)
 {
@@ -440,7 +440,7 @@ static int replace_runner(hoisting *h)
     return ln_context_replace_ops(h->ctx, &position, 1, ops);
 }
 
-/* One runner */
+// One runner
 
 static int change_interface(hoisting *h)
 {

@@ -15,7 +15,7 @@
 
 enum { N = 4, LEN = N * N };
 
-/* Models in JSON. Matrices are [4, 4], of small integers: every sum is exact. */
+// Models in JSON. Matrices are [4, 4], of small integers: every sum is exact.
 
 #define MADE_BY(optype, dst, ins, dst_arg, params)                                   \
     "{\"name\": \"make_" dst "\", \"optype\": \"" optype "\", \"tensors_in\": [" ins \
@@ -50,7 +50,7 @@ enum { N = 4, LEN = N * N };
 #define SOME    "1, 0, -2, 1, 0, 3, 1, 0, -1, 0, 0, 2, 1, 1, 0, 0"
 #define OTHERS  "0, 1, 1, 0, 2, 0, 0, -1, 0, 0, 1, 1, -3, 0, 1, 0"
 
-/* inner: p (m + m); then: that twice, times v - w; else: relu(a w). */
+// inner: p (m + m); then: that twice, times v - w; else: relu(a w).
 #define INNER                                                                 \
     BODY("inner", "\"i\", \"p\", \"m\"", "r",                                 \
          COUNTER ", " GIVEN("p") ", " GIVEN("m") ", " BINARY("ADD", "m", "m", \
@@ -72,13 +72,13 @@ static const char nested[] = MODEL("\"c\", \"x\"", "\"y\"", INNER ", " THEN ", "
                                    SOURCE("c", "TL_BOOL", "[]", "") ", " GIVEN("x") ", " MATRIX(
                                        "w", SOME) ", " MATRIX("v", OTHERS) ", " BRANCH);
 
-/* Two loops run one body. */
+// Two loops run one body.
 static const char shared[] =
     MODEL("\"x\"", "\"y\", \"z\"", INNER,
           GIVEN("x") ", " MATRIX("w", SOME) ", " MATRIX("v", OTHERS) ", " LOOP(
               "inner", "x", "w", "y") ", " LOOP("inner", "x", "v", "z"));
 
-/* The body is GELU, by constants that it is given. */
+// The body is GELU, by constants that it is given.
 #define GELU                                                                                        \
     BODY(                                                                                           \
         "gelu", "\"i\", \"p\", \"root\", \"one\", \"half\"", "r",                                   \
@@ -105,7 +105,7 @@ static const char scalars[] = MODEL(
                                         "src1", "one") ", " IN("src2", "half"),
                                     "last0", PARAM("body", "\"gelu\"") ", " PARAM("most", "3")));
 
-/* A branch, or a loop, of a body that divides the whole numbers n by others that it is given, m. */
+// A branch, or a loop, of a body that divides the whole numbers n by others that it is given, m.
 #define WHOLE(name, data) SOURCE(name, "TL_INT64", "[2]", data)
 #define QUOTIENT(name, inputs, sources, dst) \
     BODY(name, inputs "\"n\", \"m\"", dst,   \
@@ -151,7 +151,7 @@ static int count(const ln_context *ctx, const char *optype)
     return n;
 }
 
-/* Expected results, computed here. */
+// Expected results, computed here.
 
 static void multiply(const float *a, const float *b, float *dst)
 {

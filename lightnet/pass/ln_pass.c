@@ -11,7 +11,7 @@
 #include "pass/ln_rewriting.h"
 #include "plan/ln_plan.h"
 
-/* ---- the state of drivers and rules, and which rules fired ---- */
+// The state of drivers and rules, and which rules fired
 
 int ln_rewriting_begin(ln_context *ctx)
 {
@@ -128,10 +128,10 @@ static int count_rewrite(ln_context *ctx)
     return 0;
 }
 
-/* ---- drivers ---- */
+// Drivers
 
-/* The functions to which a driver offers operators, of one of three kinds. `offer` returns 1 when a
- * function rewrote (*next is where to continue), 0 when none applies, -1 on failure. */
+// The functions to which a driver offers operators, of one of three kinds. `offer` returns 1 when a
+// function rewrote (*next is where to continue), 0 when none applies, -1 on failure.
 typedef struct rewriter {
     int (*offer)(ln_context *ctx, ln_list *node, const struct rewriter *with, ln_list **next);
     const ln_expander_func *ep_funcs;
@@ -226,14 +226,14 @@ static int walk(ln_context *ctx, const rewriter *with)
 {
     int n = 0;
     // More than any sensible set of rules needs; a driver that does more goes in circles.
-    const int most = 1000 + 20 * ln_hash_size(ctx->op_table);
+    const int max = 1000 + 20 * ln_hash_size(ctx->op_table);
     for (ln_list *node = ctx->ops; node;) {
         ln_list *next = NULL;
         const int status = ln_limits_check(ctx) ? -1 : with->offer(ctx, node, with, &next);
         if (status < 0)
             return -1;
         n += status;
-        if (n > most)
+        if (n > max)
             return ln_fail(ctx, "the rewrites do not terminate; the last one was '%s'",
                            ctx->rewriting->fired ? ctx->rewriting->fired : "of unknown name");
         node = status ? next : node->next;

@@ -50,7 +50,7 @@ static ln_list *one(const char *optype, const ln_op *first, const ln_op *last)
         NULL, ln_test_new_op(last->op_arg->name, optype, in_of(first), out_of(last), ""));
 }
 
-/* x -> add1 -> a -> add1 -> b -> add1 -> c -> twice -> y */
+// x -> add1 -> a -> add1 -> b -> add1 -> c -> twice -> y
 static ln_context *chain_model(void)
 {
     ln_test_model m;
@@ -63,7 +63,7 @@ static ln_context *chain_model(void)
     return end_model(&m);
 }
 
-/* Expanders */
+// Expanders
 
 // twice -> double
 static ln_list *lower_twice(const ln_context *ctx, const ln_op *op, int *match)
@@ -173,7 +173,7 @@ START_TEST(a_function_that_fails_ends_the_pass)
 }
 END_TEST
 
-/* Combiners */
+// Combiners
 
 // add1, add1 -> work
 static ln_list *two_to_work(const ln_context *ctx, const ln_list *win_ops, size_t win_size,
@@ -220,7 +220,7 @@ START_TEST(a_rule_that_is_left_out_does_not_fire)
 }
 END_TEST
 
-/* Subgraphs */
+// Subgraphs
 
 // (u -> add1 -> v), (v -> add1 -> w), v used only there: -> (u -> double -> w).
 static ln_list *ending_with(const ln_context *ctx, const ln_op *last, ln_list **old_ops)
@@ -295,7 +295,7 @@ START_TEST(nothing_is_moved_past_a_writer_in_place)
 }
 END_TEST
 
-/* Schedules */
+// Schedules
 
 static ln_list *last_first(const ln_context *ctx)
 {
@@ -403,7 +403,7 @@ START_TEST(effects_keep_their_order)
 }
 END_TEST
 
-/* Compiling */
+// Compiling
 
 static void set_arch(ln_expander_func *ep, ln_combiner_func *cb, ln_subgraph_func *sg,
                      ln_schedule_func *sd)
@@ -522,7 +522,7 @@ START_TEST(endless_rounds_leave_an_empty_context)
 }
 END_TEST
 
-/* x input, w constant: y = x + (w + 1) */
+// x input, w constant: y = x + (w + 1)
 static ln_context *constant_model(void)
 {
     ln_test_model m;

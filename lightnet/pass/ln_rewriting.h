@@ -9,11 +9,11 @@
 
 /** The state of active rewrites, as ctx->rewriting; NULL at other times. */
 typedef struct ln_rewriting {
-    int depth;           /* the nesting depth */
-    const ln_op *anchor; /* where a subgraph rule must match; NULL: anywhere */
-    const char *fired;   /* the rule that matched last (a constant string), or NULL */
-    ln_list *inspected;  /* ln_fixed_value: the constants that the current rule has read */
-    ln_hash *warned;     /* "RULE OPERATOR" of the warnings that rules have given */
+    int depth;           // the nesting depth
+    const ln_op *anchor; // where a subgraph rule must match; NULL: anywhere
+    const char *fired;   // the rule that matched last (a constant string), or NULL
+    ln_list *inspected;  // ln_fixed_value: the constants that the current rule has read
+    ln_hash *warned;     // "RULE OPERATOR" of the warnings that rules have given
 } ln_rewriting;
 
 /** ln_pass_anchor, inlined for calls per rule and operator. */
@@ -32,9 +32,9 @@ void ln_rewriting_end(ln_context *ctx);
  *  a reason. In ln_compile.c. */
 int ln_canonicalize(ln_context *ctx);
 
-/* ---- clean-up: dead operators, equal operators, views that change nothing ---- */
+// Clean-up: dead operators, equal operators, views that change nothing
 
-/* See ln_pass_preprocess. All return the number of changes, or -1 with a reason. */
+// See ln_pass_preprocess. All return the number of changes, or -1 with a reason.
 
 /** All of them, if the context is to be optimized. */
 int ln_cleanup(ln_context *ctx);
@@ -42,19 +42,19 @@ int ln_cleanup(ln_context *ctx);
 /** Removes operators that no output, side effect or input of the model needs. */
 int ln_cleanup_dead(ln_context *ctx);
 
-/* ---- hoisting ---- */
+// Hoisting
 
-/* Moves static operators of bodies to the program that runs them, where they run once, at load.
- *
- * A body has no constants: its inputs come from the operator that runs it, its runner. While a body
- * is rewritten, however, an input counts as constant if its runner always passes the same constant,
- * so rules pack weights there, too. Operators of the body that depend only on constants then move
- * in front of the runner, and their results replace their inputs as inputs of the body.
- *
- *     lower(program);
- *     ln_hoist_note_runners(program);
- *     ... for each body, backwards: ln_hoist_mark(body), lower(body), ln_hoist_note_runners(body)
- *     ... for each body, forwards, and the program at last: ln_hoist(ctx) */
+// Moves static operators of bodies to the program that runs them, where they run once, at load.
+//
+// A body has no constants: its inputs come from the operator that runs it, its runner. While a body
+// is rewritten, however, an input counts as constant if its runner always passes the same constant,
+// so rules pack weights there, too. Operators of the body that depend only on constants then move
+// in front of the runner, and their results replace their inputs as inputs of the body.
+//
+//     lower(program);
+//     ln_hoist_note_runners(program);
+//     ... for each body, backwards: ln_hoist_mark(body), lower(body), ln_hoist_note_runners(body)
+//     ... for each body, forwards, and the program at last: ln_hoist(ctx)
 
 /** Records the runners in `ctx` of each body. */
 void ln_hoist_note_runners(const ln_context *ctx);
@@ -70,21 +70,21 @@ int ln_hoist(ln_context *ctx);
 /** Unmarks the constant inputs of the body. */
 void ln_hoist_end(const ln_context *body);
 
-/* ---- freezing ---- */
+// Freezing
 
-/* A compiled program gets the results of its static work in place of that work.
- *
- *     weight ─▶ fold ─▶ pack ─▶ conv2d ─▶ ...        weight, folded: only loading reads them
- *     packed ─────────────────▶ conv2d ─▶ ...        frozen: `packed` comes from the model's own
- *     file
- *
- * An operator that runs at load becomes a source of its results, unless these are much larger than
- * its inputs, such as transformed weights: then it stays, since computing takes less time than
- * reading. Tensors without readers are removed, and the memory is planned again.
- *
- * Not frozen: results that depend on the seed of random numbers, results of dynamic size, and
- * outputs of the model. Removed constants are recorded with hashes of their values, which the
- * program depends on (ln_fixed.h). */
+// A compiled program gets the results of its static work in place of that work.
+//
+//     weight ─▶ fold ─▶ pack ─▶ conv2d ─▶ ...        weight, folded: only loading reads them
+//     packed ─────────────────▶ conv2d ─▶ ...        frozen: `packed` comes from the model's own
+//     file
+//
+// An operator that runs at load becomes a source of its results, unless these are much larger than
+// its inputs, such as transformed weights: then it stays, since computing takes less time than
+// reading. Tensors without readers are removed, and the memory is planned again.
+//
+// Not frozen: results that depend on the seed of random numbers, results of dynamic size, and
+// outputs of the model. Removed constants are recorded with hashes of their values, which the
+// program depends on (ln_fixed.h).
 
 /** Freezes a compiled context that is not loaded; `datafile` as for ln_context_load. Afterwards
  * ctx->weights has copies of all data that the program takes from files. -1 with a reason: the

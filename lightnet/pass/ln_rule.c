@@ -17,7 +17,7 @@
 #include "lightnet/ln_pass.h"
 #include "pass/ln_rewriting.h"
 
-/* ---- finding ---- */
+// Finding
 
 const ln_op *ln_rule_anchor(const ln_context *ctx, const ln_op *after)
 {
@@ -104,9 +104,9 @@ int ln_rule_num_out(const ln_op *op)
     return op ? ln_tensor_list_length(op->op_arg->tensors_out) : 0;
 }
 
-/* ---- parameters ---- */
+// Parameters
 
-/** The parameter when it is there with this type, or NULL. */
+// The parameter when it is there with this type, or NULL.
 static const ln_param_entry *find_param(const ln_op *op, const char *arg_name, ln_param_type type)
 {
     const ln_param_entry *pe = op ? ln_param_list_find(op->op_arg->params, arg_name) : NULL;
@@ -197,9 +197,9 @@ const char *ln_rule_get_string(const ln_op *op, const char *arg_name)
     return pe && pe->value_string ? pe->value_string : "";
 }
 
-/* ---- constants ---- */
+// Constants
 
-/** Records that the current rule has read the value of `te`. */
+// Records that the current rule has read the value of `te`.
 static int note_inspected(const ln_context *ctx, const ln_tensor_entry *te, const char *element)
 {
     ln_rewriting *const at_work = ctx->rewriting;
@@ -215,7 +215,7 @@ static int note_inspected(const ln_context *ctx, const ln_tensor_entry *te, cons
     return longer ? 0 : -1;
 }
 
-/** The source of the cast that produces `te`, or NULL. */
+// The source of the cast that produces `te`, or NULL.
 static const ln_tensor_entry *cast_from(const ln_tensor_entry *te)
 {
     const ln_op *const producer = ln_entry_creater(te);
@@ -226,9 +226,9 @@ static const ln_tensor_entry *cast_from(const ln_tensor_entry *te)
                : NULL;
 }
 
-/** The one element of constant `te` of the context `home`, in its own type, traced through casts
- * and the runners' inputs of bodies. The source of the element is noted as inspected in `ctx`, if
- * the program itself has it. */
+// The one element of constant `te` of the context `home`, in its own type, traced through casts
+// and the runners' inputs of bodies. The source of the element is noted as inspected in `ctx`, if
+// the program itself has it.
 static int inspect(const ln_context *ctx, const ln_context *home, const ln_tensor_entry *te,
                    char element[TL_DTYPE_MAX_SIZE])
 {
@@ -257,9 +257,9 @@ double ln_rule_scalar(const ln_context *ctx, const ln_tensor_entry *te)
     return value;
 }
 
-/* ---- making ---- */
+// Making
 
-/** Takes over the thread's last error as the reason. */
+// Takes over the thread's last error as the reason.
 static void fail_last(ln_rule_made *made)
 {
     if (!made->failed)
@@ -267,7 +267,7 @@ static void fail_last(ln_rule_made *made)
     made->failed = 1;
 }
 
-/** Makes `longer` the list, unless it could not be made longer. */
+// Makes `longer` the list, unless it could not be made longer.
 static int keep_list(ln_rule_made *made, ln_list **list, ln_list *longer)
 {
     if (!longer) {
@@ -298,7 +298,7 @@ const char *ln_rule_tensor(ln_rule_made *made, const char *prefix)
     return name;
 }
 
-/** Adds an operator; `name` NULL: with a new name. */
+// Adds an operator; `name` NULL: with a new name.
 static void add_op(ln_rule_made *made, const char *optype, const char *name)
 {
     char unique[LN_MAX_NAME_LEN];
@@ -356,7 +356,7 @@ void ln_rule_output(ln_rule_made *made, const char *arg_name, const char *tname)
         set_tensor(made, &made->op->op_arg->tensors_out, arg_name, tname);
 }
 
-/** The entry of that arg_name among the nodes up to `last`; NULL: there is none. */
+// The entry of that arg_name among the nodes up to `last`; NULL: there is none.
 static ln_tensor_list_entry *find_up_to(const ln_list *list, const ln_list *last,
                                         const char *arg_name)
 {
@@ -387,8 +387,8 @@ void ln_rule_all_inputs(ln_rule_made *made, const ln_op *from)
     }
 }
 
-/** Puts a copy of `pe`, as `arg_name`, after the operator's parameters, or in place of the one of
- * that name. */
+// Puts a copy of `pe`, as `arg_name`, after the operator's parameters, or in place of the one of
+// that name.
 static void set_param(ln_rule_made *made, const char *arg_name, const ln_param_entry *pe)
 {
     if (made->failed)
@@ -433,7 +433,7 @@ void ln_rule_param(ln_rule_made *made, const char *arg_name, const ln_op *from,
     }
 }
 
-/** Sets the parameter to the one of the list that `list` becomes; frees the list. */
+// Sets the parameter to the one of the list that `list` becomes; frees the list.
 static void set_from_list(ln_rule_made *made, const char *arg_name, ln_list *list)
 {
     if (!list)
@@ -515,8 +515,8 @@ ln_list *ln_rule_end_subgraph(ln_rule_made *made, const ln_op *const *replaced, 
     return ops;
 }
 
-/** Notes that the rule warns about the operator: the next round must not again. 0: it did before,
- * or there is no memory. */
+// Notes that the rule warns about the operator: the next round must not again. 0: it did before,
+// or there is no memory.
 static int note_warning(const ln_context *ctx, const char *rule, const ln_op *op)
 {
     ln_hash *const warned = ctx->rewriting ? ctx->rewriting->warned : NULL;
@@ -545,7 +545,7 @@ void ln_rule_warn(const ln_context *ctx, const char *rule, const ln_op *op, cons
     ln_warn(ctx, "operator '%s' (%s): %s", op->op_arg->name, op->op_arg->optype, text);
 }
 
-/* ---- lowering ---- */
+// Lowering
 
 ln_list *ln_rule_lower(const ln_context *ctx, const char *rule, const char *suffix, const ln_op *op,
                        int *match)

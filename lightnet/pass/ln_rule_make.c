@@ -7,9 +7,9 @@
 #include "lightnet/ln_rule.h"
 #include "pass/ln_rule_text.h"
 
-/* ---- tensors ---- */
+// Tensors
 
-/** The name in the context of a tensor of the rule; NULL: absent. */
+// The name in the context of a tensor of the rule; NULL: absent.
 static const char *name_in_context(const ln_rule_match *m, const char *name)
 {
     const int i = ln_rule_tensor_index(m, name);
@@ -23,7 +23,7 @@ static void make_input(ln_rule_match *m, const char *arg_name, const char *tenso
         ln_rule_input(&m->made, arg_name, name);
 }
 
-/** A tensor that the match does not have is new. */
+// A tensor that the match does not have is new.
 static void make_output(ln_rule_match *m, const char *arg_name, const char *tensor)
 {
     char buf[LN_MAX_NAME_LEN];
@@ -38,7 +38,7 @@ static void make_output(ln_rule_match *m, const char *arg_name, const char *tens
     ln_rule_output(&m->made, arg_name, name_in_context(m, tensor));
 }
 
-/** The inputs, or outputs, of the last operator: "ARG=TENSOR, OPERATOR.*". */
+// The inputs, or outputs, of the last operator: "ARG=TENSOR, OPERATOR.*".
 static void make_args(ln_rule_match *m, const char **p,
                       void (*make)(ln_rule_match *, const char *, const char *))
 {
@@ -58,7 +58,7 @@ static void make_args(ln_rule_match *m, const char **p,
     } while (ln_rule_accept(p, ", "));
 }
 
-/* ---- parameters ---- */
+// Parameters
 
 static void make_number(ln_rule_made *made, const char *arg_name, const ln_rule_value *value)
 {
@@ -113,7 +113,7 @@ void ln_rule_make_params(ln_rule_match *m, const char *params)
     } while (ln_rule_accept(&params, ", "));
 }
 
-/* ---- operators ---- */
+// Operators
 
 void ln_rule_make(ln_rule_match *m, const char *ops)
 {

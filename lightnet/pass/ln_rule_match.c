@@ -13,9 +13,9 @@
 #include "pass/ln_rewriting.h"
 #include "pass/ln_rule_text.h"
 
-/* ---- types ---- */
+// Types
 
-/** The text after its first word, if that is `string`; or NULL. */
+// The text after its first word, if that is `string`; or NULL.
 static const char *after_word(const char *text, const char *string)
 {
     while (*string && *string == *text) {
@@ -25,7 +25,7 @@ static const char *after_word(const char *text, const char *string)
     return !*string && !ln_rule_is_letter(*text) ? text : NULL;
 }
 
-/** The text after a set of types, "{A|B}", if `optype` is one of them; or NULL. */
+// The text after a set of types, "{A|B}", if `optype` is one of them; or NULL.
 static const char *after_set(const char *text, const char *optype)
 {
     int is_one = 0;
@@ -42,33 +42,33 @@ static const char *after_set(const char *text, const char *optype)
     return is_one ? text : NULL;
 }
 
-/** The text after the type, or the set of types, with which it begins, if the operator has such a
- * type; or NULL. */
+// The text after the type, or the set of types, with which it begins, if the operator has such a
+// type; or NULL.
 static const char *after_type(const char *text, const ln_op *op)
 {
     const char *const optype = op->op_arg->optype;
     return *text == '{' ? after_set(text, optype) : after_word(text, optype);
 }
 
-/* ---- operators ---- */
+// Operators
 
-/** A pattern being compared. */
+// A pattern being compared.
 typedef struct matching {
     ln_rule_match *m;
-    const char *p;  /* the rest of the text */
-    int swaps;      /* the remaining pairs of inputs */
-    unsigned order; /* bit i: the pair that i others follow is in reverse order */
-    const char *params[LN_MAX_RULE_OPS]; /* the text of each operator's parameters */
+    const char *p;                       // the rest of the text
+    int swaps;                           // the remaining pairs of inputs
+    unsigned order;                      // bit i: the pair that i others follow is in reverse order
+    const char *params[LN_MAX_RULE_OPS]; // the text of each operator's parameters
 } matching;
 
-/** An argument of an operator of the pattern: where its words begin. */
+// An argument of an operator of the pattern: where its words begin.
 typedef struct pattern_arg {
     const char *arg_name;
     const char *tensor;
     int optional;
 } pattern_arg;
 
-/** The argument at `*p`, which is then past it. */
+// The argument at `*p`, which is then past it.
 static pattern_arg read_arg(const char **p)
 {
     pattern_arg arg = {.arg_name = *p};
@@ -89,7 +89,7 @@ static const ln_tensor_list_entry *find_arg(const ln_list *list, const char *arg
     return NULL;
 }
 
-/** The place of a tensor in the match, a new one where the pattern names it for the first time. */
+// The place of a tensor in the match, a new one where the pattern names it for the first time.
 static const ln_tensor_entry **place_of(ln_rule_match *m, const char *name)
 {
     int i = ln_rule_tensor_index(m, name);
@@ -102,8 +102,8 @@ static const ln_tensor_entry **place_of(ln_rule_match *m, const char *name)
     return &m->tensors[i];
 }
 
-/** Whether the argument `arg_name` in the last operator's list is the tensor of the pattern. Counts
- * it in `*n` if it is there. */
+// Whether the argument `arg_name` in the last operator's list is the tensor of the pattern. Counts
+// it in `*n` if it is there.
 static int fits(ln_rule_match *m, const ln_list *list, const char *arg_name, const pattern_arg *arg,
                 int *n)
 {
@@ -124,7 +124,7 @@ static int fits(ln_rule_match *m, const ln_list *list, const char *arg_name, con
     return !(m->kept >> last & 1) || !*te || !ln_entry_is_mutated(*te);
 }
 
-/** The next argument, or the next two whose order is free. */
+// The next argument, or the next two whose order is free.
 static int next_fits(matching *at, const ln_list *list, int *n)
 {
     const pattern_arg first = read_arg(&at->p);
@@ -137,8 +137,8 @@ static int next_fits(matching *at, const ln_list *list, int *n)
            fits(at->m, list, swapped ? first.arg_name : second.arg_name, &second, n);
 }
 
-/** Whether the inputs, or outputs, of the last operator are those of the text, which ends with a
- *  blank or a parenthesis. */
+// Whether the inputs, or outputs, of the last operator are those of the text, which ends with a
+// blank or a parenthesis.
 static int args_fit(matching *at, const ln_list *list)
 {
     int n = 0;
@@ -157,7 +157,7 @@ static int args_fit(matching *at, const ln_list *list)
     return n == 0;
 }
 
-/** Whether the match does not have the operator yet. */
+// Whether the match does not have the operator yet.
 static int is_new(const ln_rule_match *m, const ln_op *op)
 {
     for (int i = 0; i < m->n_ops; i++) {
@@ -175,8 +175,8 @@ static int has_sizes(const ln_rule *rule, const ln_op *op)
     return rule->sizes == LN_RULE_OPEN || !is_rejected[rule->sizes](op);
 }
 
-/** Enters the operator, whose text goes on at `p` after its type: "(", " NAME(" or " keep NAME(".
- * It has a name where there are several types. */
+// Enters the operator, whose text goes on at `p` after its type: "(", " NAME(" or " keep NAME(".
+// It has a name where there are several types.
 static void enter_op(matching *at, const ln_op *op, const char *p)
 {
     ln_rule_match *const m = at->m;
@@ -194,7 +194,7 @@ static void enter_op(matching *at, const ln_op *op, const char *p)
     m->ops[m->n_ops++] = op;
 }
 
-/** Whether the operator is the next one of the text. */
+// Whether the operator is the next one of the text.
 static int op_fits(matching *at, const ln_op *op)
 {
     const char *const p = op ? after_type(at->p, op) : NULL;
@@ -212,7 +212,7 @@ static int op_fits(matching *at, const ln_op *op)
     return 1;
 }
 
-/* ---- parameters ---- */
+// Parameters
 
 static int has_number(const ln_op *op, const char *arg_name, const ln_rule_value *value)
 {
@@ -245,7 +245,7 @@ static int has_param(const ln_op *op, const char *arg_name, const ln_rule_value 
     return ln_rule_same_param(op, arg_name, value->op, value->word);
 }
 
-/** Whether the operator has the parameters of the text, " | PARAM=VALUE, ..)". */
+// Whether the operator has the parameters of the text, " | PARAM=VALUE, ..)".
 static int params_fit(const ln_rule_match *m, const ln_op *op, const char *p)
 {
     static int (*const has[LN_RULE_VALUE_TYPES])(const ln_op *, const char *,
@@ -267,9 +267,9 @@ static int params_fit(const ln_rule_match *m, const ln_op *op, const char *p)
     return fit;
 }
 
-/* ---- rules ---- */
+// Rules
 
-/** Whether removed tensors have no other readers. */
+// Whether removed tensors have no other readers.
 static int removed_fit(const ln_rule_match *m)
 {
     const char *p = m->rule->removed;
@@ -283,7 +283,7 @@ static int removed_fit(const ln_rule_match *m)
     return fit;
 }
 
-/** Whether parameters and conditions fit, once all operators have matched. */
+// Whether parameters and conditions fit, once all operators have matched.
 static int rest_fits(const matching *at)
 {
     const ln_rule_match *const m = at->m;
@@ -294,7 +294,7 @@ static int rest_fits(const matching *at)
     return removed_fit(m) && (!m->rule->allows || m->rule->allows(m));
 }
 
-/** Begins to compare the pattern with other operators. */
+// Begins to compare the pattern with other operators.
 static void begin(matching *at, ln_rule_match *m, unsigned order)
 {
     m->n_ops = m->n_tensors = 0;
@@ -305,7 +305,7 @@ static void begin(matching *at, ln_rule_match *m, unsigned order)
     at->order = order;
 }
 
-/** Whether the pattern ends in `op`. */
+// Whether the pattern ends in `op`.
 static int matches_at(matching *at, const ln_op *op)
 {
     while (op_fits(at, op)) {
@@ -317,7 +317,7 @@ static int matches_at(matching *at, const ln_op *op)
     return 0;
 }
 
-/** Whether the pattern is these operators. */
+// Whether the pattern is these operators.
 static int matches_window(matching *at, const ln_list *win_ops)
 {
     for (; *at->p && win_ops; win_ops = win_ops->next) {
@@ -327,8 +327,8 @@ static int matches_window(matching *at, const ln_list *win_ops)
     return !*at->p && !win_ops && rest_fits(at);
 }
 
-/** Looks for a match that ends in `op`, or is the operators of a window, with the pairs of inputs
- * in each order. A rule that warns does so, and has no match. */
+// Looks for a match that ends in `op`, or is the operators of a window, with the pairs of inputs
+// in each order. A rule that warns does so, and has no match.
 static int find(ln_rule_match *m, const ln_op *op, const ln_list *win_ops)
 {
     matching at;
@@ -356,7 +356,7 @@ static int find_anywhere(ln_rule_match *m)
     return 0;
 }
 
-/** Finishes the replacements of all operators that are not kept, in their order. */
+// Finishes the replacements of all operators that are not kept, in their order.
 static ln_list *end_subgraph(ln_rule_match *m, ln_list **old_ops)
 {
     const ln_op *replaced[LN_MAX_RULE_OPS + 1];
@@ -369,7 +369,7 @@ static ln_list *end_subgraph(ln_rule_match *m, ln_list **old_ops)
     return ln_rule_end_subgraph(&m->made, replaced, old_ops);
 }
 
-/** Creates the replacement of the match; `old_ops` NULL: sets `*match`. */
+// Creates the replacement of the match; `old_ops` NULL: sets `*match`.
 static ln_list *make(ln_rule_match *m, ln_list **old_ops, int *match)
 {
     m->made = (ln_rule_made){.ctx = m->ctx, .rule = m->rule->name};
@@ -381,8 +381,8 @@ static ln_list *make(ln_rule_match *m, ln_list **old_ops, int *match)
     return old_ops ? end_subgraph(m, old_ops) : ln_rule_end(&m->made, match);
 }
 
-/** Applies the rule where its pattern ends in `op`, is the operators of a window, or without both
- * anywhere. */
+// Applies the rule where its pattern ends in `op`, is the operators of a window, or without both
+// anywhere.
 static ln_list *apply(const ln_rule *rule, const ln_context *ctx, const ln_op *op,
                       const ln_list *win_ops, ln_list **old_ops, int *match)
 {
@@ -395,9 +395,9 @@ static ln_list *apply(const ln_rule *rule, const ln_context *ctx, const ln_op *o
     return is_found ? make(&m, old_ops, match) : NULL;
 }
 
-/* ---- functions for drivers, most of whose calls end at the first look ---- */
+// Functions for drivers, most of whose calls end at the first look
 
-/** Whether the operator may be the rule's last one. */
+// Whether the operator may be the rule's last one.
 static int may_end(const ln_rule *rule, const ln_op *op)
 {
     const char first = *rule->match;

@@ -7,7 +7,7 @@
 #include "ln_check.h"
 #include "ln_test_ops.h"
 
-/* x -> double -> d; h + d -> y; y -> part -> z */
+// x -> double -> d; h + d -> y; y -> part -> z
 static ln_context *sum_model(void)
 {
     ln_test_model m;

@@ -11,7 +11,7 @@
 #include "ln_test_ops.h"
 #include "pass/ln_rewriting.h"
 
-/* x -> part -> y */
+// x -> part -> y
 static ln_context *part_model(void)
 {
     ln_test_model m;
@@ -77,7 +77,7 @@ START_TEST(later_arguments_replace_copied_ones)
 }
 END_TEST
 
-/** Ends a making that has failed: nothing is left, and the reason is known. */
+// Ends a making that has failed: nothing is left, and the reason is known.
 static void check_failed(ln_rule_made *made, const char *reason)
 {
     int match = 1;

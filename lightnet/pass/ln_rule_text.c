@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- words ---- */
+// Words
 
 int ln_rule_accept(const char **p, const char *text)
 {
@@ -41,7 +41,7 @@ const char *ln_rule_read_word(const char **p, char buf[LN_MAX_NAME_LEN])
     return buf;
 }
 
-/** The index of a name among others. */
+// The index of a name among others.
 static int index_of(const char *const *names, int n, const char *name)
 {
     for (int i = 0; i < n; i++) {
@@ -61,7 +61,7 @@ int ln_rule_tensor_index(const ln_rule_match *m, const char *name)
     return index_of(m->tensor_names, m->n_tensors, name);
 }
 
-/* ---- values ---- */
+// Values
 
 static double read_integer(const char **p)
 {
@@ -71,7 +71,7 @@ static double read_integer(const char **p)
     return (double)number;
 }
 
-/** A word: a name of the notation, a string, or `OPERATOR.PARAM`. */
+// A word: a name of the notation, a string, or `OPERATOR.PARAM`.
 static void read_name(const ln_rule_match *m, const char **p, ln_rule_value *value)
 {
     static const struct {

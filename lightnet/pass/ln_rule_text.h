@@ -44,17 +44,17 @@ typedef enum ln_rule_value_type {
     LN_RULE_BOOL,
     LN_RULE_NULL,
     LN_RULE_STRING,
-    LN_RULE_PARAM, /* another operator's */
+    LN_RULE_PARAM, // another operator's
     LN_RULE_VALUE_TYPES,
 } ln_rule_value_type;
 
 /** A parameter's value. */
 typedef struct ln_rule_value {
     ln_rule_value_type type;
-    double numbers[LN_MAXDIM];  /* only the first: of LN_RULE_NUMBER and LN_RULE_BOOL */
-    int len;                    /* of LN_RULE_NUMBERS */
-    char word[LN_MAX_NAME_LEN]; /* the string, or the other operator's parameter */
-    const ln_op *op;            /* the other operator */
+    double numbers[LN_MAXDIM];  // only the first: of LN_RULE_NUMBER and LN_RULE_BOOL
+    int len;                    // of LN_RULE_NUMBERS
+    char word[LN_MAX_NAME_LEN]; // the string, or the other operator's parameter
+    const ln_op *op;            // the other operator
 } ln_rule_value;
 
 /** Reads the value at `*p`, and advances `*p` past it. */

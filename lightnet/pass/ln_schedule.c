@@ -27,9 +27,9 @@ static int is_permutation(ln_context *ctx, const ln_list *ops)
     return status && n == ln_list_length(ctx->ops);
 }
 
-/* Operators must not pass each other when one writes in place the other's tensor, nor when both
- * have effects. So each use of a mutated tensor has an age, the number of writers before it, and so
- * has each effect; a schedule must keep all ages. */
+// Operators must not pass each other when one writes in place the other's tensor, nor when both
+// have effects. So each use of a mutated tensor has an age, the number of writers before it, and so
+// has each effect; a schedule must keep all ages.
 typedef struct ages {
     ln_hash *writers; // root tensor name -> how many operators have written it so far
     ln_hash *of_op;   // operator -> index + 1 of its first age in `at`

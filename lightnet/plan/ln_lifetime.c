@@ -405,15 +405,15 @@ int ln_lifetime_bound(const ln_context *ctx, const ln_lifetime *life, ln_mem_typ
     return 0;
 }
 
-/* Checking: blocks enter a set of live blocks, sorted by address, in order of time. While no two of
- * the set overlap, a new one can only overlap its neighbours. */
+// Checking: blocks enter a set of live blocks, sorted by address, in order of time. While no two of
+// the set overlap, a new one can only overlap its neighbours.
 
 typedef struct live_set {
-    const ln_block **at;  /* all blocks of a type, in order of address: their ranks */
-    const ln_block **due; /* the same in order of time */
-    size_t *ranks;        /* of the blocks of the lifetime, by index */
+    const ln_block **at;  // all blocks of a type, in order of address: their ranks
+    const ln_block **due; // the same in order of time
+    size_t *ranks;        // of the blocks of the lifetime, by index
     size_t n;
-    ln_rank_set alive; /* the ranks of live blocks */
+    ln_rank_set alive; // the ranks of live blocks
 } live_set;
 
 static int by_begin(const void *a, const void *b)

@@ -21,26 +21,26 @@
 #include "lightnet/ln_context.h"
 
 typedef struct ln_block {
-    const char *name;     /* borrowed: the root tensor's, or the operator's for scratch memory */
-    const ln_op *scratch; /* the operator whose scratch memory this is, or NULL */
+    const char *name;     // borrowed: the root tensor's, or the operator's for scratch memory
+    const ln_op *scratch; // the operator whose scratch memory this is, or NULL
     ln_mem_type mtype;
-    size_t size;     /* bytes */
-    size_t offset;   /* 0: not planned */
-    int first;       /* alive from this time */
-    int last;        /* to this time, inclusive */
-    int part_of;     /* index of the block whose memory it reuses; its own index: none */
-    int is_constant; /* its root is constant: it has the same content in all runs */
-    int reused;      /* the time at which another block reuses its memory; -1: never */
+    size_t size;     // bytes
+    size_t offset;   // 0: not planned
+    int first;       // alive from this time
+    int last;        // to this time, inclusive
+    int part_of;     // index of the block whose memory it reuses; its own index: none
+    int is_constant; // its root is constant: it has the same content in all runs
+    int reused;      // the time at which another block reuses its memory; -1: never
 } ln_block;
 
 typedef struct ln_lifetime {
     ln_block *blocks;
     size_t n;
     size_t capacity;
-    int begin; /* the time of the first operator that runs at load; 0: there is none */
-    int end;   /* the time after the last operator */
-    size_t load_scratch[LN_MEM_TYPE_SIZE]; /* of each memory type: index + 1 of the scratch memory
-                                              that is used at load; 0: none */
+    int begin; // the time of the first operator that runs at load; 0: there is none
+    int end;   // the time after the last operator
+    size_t load_scratch[LN_MEM_TYPE_SIZE]; // of each memory type: index + 1 of the scratch memory
+                                           // that is used at load; 0: none
 } ln_lifetime;
 
 /** Determines the blocks of ctx and their lifetimes. Returns 0, or -1 with the reason in the

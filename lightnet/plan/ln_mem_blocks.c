@@ -25,7 +25,7 @@ enum { MAX_PAIRS = 1 << 20 };
 // Max attempts to lower the strip, and max pairs that all of them visit.
 enum { MAX_ATTEMPTS = 200, MAX_WORK = 1 << 24 };
 
-/* A block to place. Items are numbered in order of their first time. */
+// A block to place. Items are numbered in order of their first time.
 typedef struct item {
     ln_block *block;
     size_t size;       // of whole units of alignment
@@ -54,7 +54,7 @@ static int compare(size_t a, size_t b)
     return a < b ? -1 : a > b;
 }
 
-/* The orders of placing; equal items stay in the order of their numbers. */
+// The orders of placing; equal items stay in the order of their numbers.
 
 typedef int (*item_order)(const void *, const void *);
 
@@ -101,7 +101,7 @@ static int latest_end_first(const void *a, const void *b)
 static const item_order orders[] = {largest_first, widest_area_first, longest_first, by_number,
                                     latest_end_first};
 
-/* Neighbours */
+// Neighbours
 
 static int by_begin(const void *a, const void *b)
 {
@@ -170,7 +170,7 @@ static int find_neighbours(plan *p)
     return walk_time(p, add_pairs);
 }
 
-/* Placing */
+// Placing
 
 static int by_offset(const void *a, const void *b)
 {
@@ -291,7 +291,7 @@ static size_t place_in_gaps(plan *p)
     return lower(p, lowest);
 }
 
-/* With a pool */
+// With a pool
 
 // Of equal ends, the latest begin is first, so that the pool frees from the top.
 static int earliest_end(const void *a, const void *b)
@@ -332,7 +332,7 @@ static size_t place_with_pool(plan *p)
     return height;
 }
 
-/* Blocks of one memory type */
+// Blocks of one memory type
 
 static size_t align_up(size_t n, size_t align)
 {
@@ -357,7 +357,7 @@ static int check_total(const ln_context *ctx, const ln_lifetime *life, ln_mem_ty
     return 0;
 }
 
-/* Blocks that are always alive, in order of address. Constants may be shared, inputs lent. */
+// Blocks that are always alive, in order of address. Constants may be shared, inputs lent.
 typedef enum rank { CONSTANTS, LASTING, INPUTS, N_RANKS } rank;
 
 static rank rank_of(const ln_context *ctx, const ln_lifetime *life, const ln_block *block)

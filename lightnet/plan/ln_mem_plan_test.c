@@ -170,7 +170,7 @@ START_TEST(lists_and_table_have_the_same_offsets)
 }
 END_TEST
 
-/* How close to the bound: networks as the planner sees them, tensors with sizes and times. */
+// How close to the bound: networks as the planner sees them, tensors with sizes and times.
 
 typedef struct network {
     ln_block blocks[4096];

@@ -43,7 +43,7 @@ static int reserve(struct spans *spans, size_t len)
     return 0;
 }
 
-/* The caller has reserved capacity. */
+// The caller has reserved capacity.
 static void insert_span(struct spans *spans, size_t i, struct span span)
 {
     memmove(&spans->at[i + 1], &spans->at[i], (spans->len - i) * sizeof span);
@@ -62,7 +62,7 @@ static size_t end_of(struct span span)
     return span.start + span.size;
 }
 
-/* The index of the first span that starts at or after `addr`. */
+// The index of the first span that starts at or after `addr`.
 static size_t lower_bound(const struct spans *spans, size_t addr)
 {
     size_t low = 0, high = spans->len;
@@ -81,7 +81,7 @@ static int starts_at(const struct spans *spans, size_t i, size_t addr)
     return i < spans->len && spans->at[i].start == addr;
 }
 
-/* The index of the smallest hole of at least `size` bytes, the lowest of equals, or holes.len. */
+// The index of the smallest hole of at least `size` bytes, the lowest of equals, or holes.len.
 static size_t smallest_hole(const struct spans *holes, size_t size)
 {
     size_t best = holes->len;
@@ -206,8 +206,8 @@ int ln_mem_pool_dump(ln_mem_pool *mem_pool, FILE *fp)
     return ferror(fp) ? ln_error_set(NULL, "cannot write the layout of a memory pool") : 0;
 }
 
-/* In order of address, the spans of both arrays must cover the region without gap or overlap, and
- * no two holes may touch. */
+// In order of address, the spans of both arrays must cover the region without gap or overlap, and
+// no two holes may touch.
 int ln_mem_pool_is_valid(const ln_mem_pool *mem_pool)
 {
     const struct spans *used = &mem_pool->used, *holes = &mem_pool->holes;

@@ -177,7 +177,7 @@ START_TEST(pool_table_has_a_pool_for_each_real_memory_type)
 }
 END_TEST
 
-/* A reference that looks at every byte of a small pool. */
+// A reference that looks at every byte of a small pool.
 static size_t best_fit(const char *taken, size_t size, size_t want)
 {
     size_t best = 0, best_size = SIZE_MAX;
@@ -220,7 +220,7 @@ START_TEST(pool_agrees_with_a_map_of_every_byte)
 }
 END_TEST
 
-/* Returns the number of allocations that worked; all memory is given back. */
+// Returns the number of allocations that worked; all memory is given back.
 static int use_pool(void)
 {
     ln_hash *table = ln_mem_pool_table_create();

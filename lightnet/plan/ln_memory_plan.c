@@ -9,11 +9,11 @@
 #include "lightnet/ln_context.h"
 #include "plan/ln_lifetime.h"
 
-/* Who receives the blocks of a context. */
+// Who receives the blocks of a context.
 typedef struct listing {
     const ln_context *ctx;
     const ln_lifetime *life;
-    const char **ops; /* names of operators by position, from 1 */
+    const char **ops; // names of operators by position, from 1
     ln_memory_func func;
     void *data;
 } listing;

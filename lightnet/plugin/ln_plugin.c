@@ -87,9 +87,9 @@ static int check_elf(const char *file, ln_error *err)
 
 static ln_list *plugins; // ln_plugin_loaded *, in the order of loading
 
-/* ---- the descriptor ---- */
+// The descriptor
 
-/* Structs whose sizes must be equal on both sides. */
+// Structs whose sizes must be equal on both sides.
 static const struct {
     const char *name;
     uint32_t size;
@@ -141,7 +141,7 @@ static int check_memory(const ln_mem_provider *memory)
     return 0;
 }
 
-/* ---- loading ---- */
+// Loading
 
 static int register_all(const ln_plugin *plugin)
 {
@@ -252,7 +252,7 @@ int ln_plugin_load(const char *file)
     return ln_error_prefix(NULL, "%s", file);
 }
 
-/* ---- folders ---- */
+// Folders
 
 static int is_plugin_name(const struct dirent *entry)
 {
@@ -305,7 +305,7 @@ int ln_plugin_load_path(const char *folders)
     return status;
 }
 
-/* ---- targets that come with LightNet ---- */
+// Targets that come with LightNet
 
 static int is_word(const char *name)
 {
@@ -387,7 +387,7 @@ int ln_plugin_load_target(const char *target)
     return ln_plugin_load(file);
 }
 
-/* ---- loaded plug-ins ---- */
+// Loaded plug-ins
 
 const ln_list *ln_plugin_list(void)
 {

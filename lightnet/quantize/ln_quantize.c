@@ -19,7 +19,7 @@ struct ln_quantizer {
     ln_error error;
     ln_quantize_samples samples;
     ln_quantize_method method;
-    ln_quantize_budget budget; /* by the options; below 0: not set */
+    ln_quantize_budget budget; // by the options; below 0: not set
     ln_quantize_layers layers;
     ln_quantize_choice choice;
     ln_quantized_layer *rows;
@@ -27,7 +27,7 @@ struct ln_quantizer {
     int has_result;
 };
 
-/* ---- errors ---- */
+// Errors
 
 const char *ln_quantizer_error(const ln_quantizer *quantizer)
 {
@@ -48,7 +48,7 @@ static ln_status bad_argument(ln_quantizer *quantizer, const char *text)
     return LN_BAD_ARGUMENT;
 }
 
-/* ---- life ---- */
+// Life
 
 static ln_quantizer *create(ln_model *model)
 {
@@ -104,18 +104,18 @@ void ln_quantizer_free(ln_quantizer *quantizer)
     ln_free(quantizer);
 }
 
-/* ---- options ---- */
+// Options
 
 typedef struct option option;
 
-/* A key: how its value is parsed into the field at `offset`. parse returns 0 if the value is none
- * that is expected. */
+// A key: how its value is parsed into the field at `offset`. parse returns 0 if the value is none
+// that is expected.
 struct option {
     const char *key;
     int (*parse)(const option *o, void *field, const char *value);
     size_t offset;
-    double least, most;
-    const char *expected; /* for messages */
+    double min, max;
+    const char *expected; // for messages
 };
 
 static int parse_number(const option *o, void *field, const char *value)
@@ -123,7 +123,7 @@ static int parse_number(const option *o, void *field, const char *value)
     char *end;
     const double number = strtod(value, &end);
     *(double *)field = number;
-    return end != value && !*end && number >= o->least && number <= o->most;
+    return end != value && !*end && number >= o->min && number <= o->max;
 }
 
 static int parse_yes(const option *o, void *field, const char *value)
@@ -161,11 +161,11 @@ static const option options[] = {
     {"seconds", parse_number, FIELD(budget.seconds), 0, 3600, "seconds, at most 3600"},
 };
 
-enum { N_OPTIONS = sizeof(options) / sizeof(options[0]), MOST_FIELD = sizeof(double) };
+enum { N_OPTIONS = sizeof(options) / sizeof(options[0]), MAX_FIELD = sizeof(double) };
 
 static ln_status set(ln_quantizer *q, const option *o, const char *value)
 {
-    char before[MOST_FIELD];
+    char before[MAX_FIELD];
     char *const field = (char *)q + o->offset;
     memcpy(before, field, sizeof(before));
     if (o->parse(o, field, value))
@@ -194,7 +194,7 @@ ln_status ln_quantizer_set(ln_quantizer *quantizer, const char *key, const char 
     return LN_BAD_ARGUMENT;
 }
 
-/* ---- samples ---- */
+// Samples
 
 static int find_number(const ln_model *model, int required)
 {
@@ -288,7 +288,7 @@ ln_status ln_quantizer_add_sample(ln_quantizer *quantizer, int n, const tl_tenso
     return LN_OK;
 }
 
-/* ---- running ---- */
+// Running
 
 ln_status ln_quantizer_set_progress(ln_quantizer *quantizer, ln_quantizer_progress_func func,
                                     void *data)
@@ -377,7 +377,7 @@ const char *ln_quantizer_layer_precision(const ln_quantizer *quantizer, int i)
     return layer->is_quantized ? "int8" : quantizer->choice.is_bf16[i] ? "bf16" : "float32";
 }
 
-/* ---- saving ---- */
+// Saving
 
 ln_status ln_quantizer_save(ln_quantizer *quantizer, const char *file)
 {

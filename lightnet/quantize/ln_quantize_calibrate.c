@@ -5,13 +5,13 @@
 
 #include "lightnet/ln_util.h"
 
-/* The state of a calibration. */
+// The state of a calibration.
 typedef struct calibration {
     ln_quantize_layers *layers;
     const ln_quantize_samples *samples;
     const ln_quantize_method *method;
     ln_error *err;
-    ln_quantize_program program; /* unoptimized: it has all tensors */
+    ln_quantize_program program; // unoptimized: it has all tensors
     int is_counting;
 } calibration;
 
@@ -20,7 +20,7 @@ static int fail(calibration *c)
     return ln_quantize_program_fail(&c->program, c->err);
 }
 
-/* ---- observing ---- */
+// Observing
 
 static int observe(void *data, const ln_op *op)
 {
@@ -50,7 +50,7 @@ static int observe_all(calibration *c)
     return 0;
 }
 
-/* ---- the program ---- */
+// The program
 
 static int add_output(void *data, const char *tensor)
 {
@@ -76,7 +76,7 @@ static int create_program(calibration *c)
                : ln_quantize_program_load(&c->program, c->samples, c->err);
 }
 
-/* ---- deciding ---- */
+// Deciding
 
 static int begin_counting(calibration *c)
 {

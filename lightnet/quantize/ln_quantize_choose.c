@@ -10,23 +10,23 @@
 #include "lightnet/ln_util.h"
 #include "quantize/ln_quantize_program.h"
 
-/* A mix is faster than float32 if it takes at most this share of its time: less is noise. */
+// A mix is faster than float32 if it takes at most this share of its time: less is noise.
 static const double FASTER = 0.98;
 
-/* The state of a choice. */
+// The state of a choice.
 typedef struct choosing {
     ln_quantize_choice *choice;
     const ln_quantize_layers *layers;
     const ln_quantize_samples *samples;
     const ln_quantize_budget *budget;
     ln_error *err;
-    ln_quantize_outputs outputs; /* in float32 */
-    int *order;                  /* of the candidates, the best ones first */
+    ln_quantize_outputs outputs; // in float32
+    int *order;                  // of the candidates, the best ones first
     int n_candidates;
-    char *trial; /* the layers of a mix */
+    char *trial; // the layers of a mix
 } choosing;
 
-/* ---- mixes ---- */
+// Mixes
 
 static int make(const choosing *c, ln_quantize_program *p, const ln_quantize_mix *mix)
 {
@@ -65,7 +65,7 @@ static int try_mix(const choosing *c, const ln_quantize_mix *mix, ln_quantize_er
     return is_within(c, error);
 }
 
-/* ---- float32, and all layers in 8 bits ---- */
+// Float32, and all layers in 8 bits
 
 static int measure_float(choosing *c)
 {
@@ -96,7 +96,7 @@ static int measure_all(const choosing *c)
 
 static int measure_singles(const choosing *c)
 {
-    const int n = c->samples->n < LN_QUANTIZE_MOST_SINGLE ? c->samples->n : LN_QUANTIZE_MOST_SINGLE;
+    const int n = c->samples->n < LN_QUANTIZE_MAX_SINGLE ? c->samples->n : LN_QUANTIZE_MAX_SINGLE;
     for (int i = 0; i < c->layers->n; i++) {
         ln_quantize_error error = {.relative = INFINITY};
         memset(c->trial, 0, (size_t)c->layers->n);
@@ -111,7 +111,7 @@ static int measure_singles(const choosing *c)
     return 0;
 }
 
-/* ---- the order ---- */
+// The order
 
 static double saved_ns(const ln_quantize_choice *choice, int i)
 {
@@ -160,7 +160,7 @@ static int order_candidates(choosing *c)
     return 0;
 }
 
-/* ---- within the budget ---- */
+// Within the budget
 
 static void accept(const choosing *c, const ln_quantize_error *error)
 {
@@ -214,7 +214,7 @@ static int choose_within(const choosing *c)
     return n < 0 ? -1 : add_single(c, n + 1);
 }
 
-/* ---- against float32 ---- */
+// Against float32
 
 static int count(const choosing *c)
 {
@@ -224,11 +224,11 @@ static int count(const choosing *c)
     return n;
 }
 
-/* A mix beside float32. */
+// A mix beside float32.
 typedef struct variant {
     ln_quantize_mix mix;
     ln_quantize_error error;
-    double total[2]; /* ns of a run: in float32, of the mix */
+    double total[2]; // ns of a run: in float32, of the mix
 } variant;
 
 static double ratio_of(const variant *v)
@@ -323,7 +323,7 @@ static int time_choice(const choosing *c)
     return time_layers(c);
 }
 
-/* ---- all ---- */
+// All
 
 static int allocate(choosing *c)
 {

@@ -15,30 +15,30 @@
 #include "quantize/ln_quantize_layers.h"
 #include "quantize/ln_quantize_program.h"
 
-/* The max number of samples to measure the error of single layers. */
-enum { LN_QUANTIZE_MOST_SINGLE = 32 };
+/** The max number of samples to measure the error of single layers. */
+enum { LN_QUANTIZE_MAX_SINGLE = 32 };
 
 typedef struct ln_quantize_budget {
-    double max_error; /* below 0: any */
-    double top1;      /* at least; below 0: any */
-    int any_speed;    /* layers need not be faster in 8 bits */
-    double seconds;   /* to measure each program */
+    double max_error; // below 0: any
+    double top1;      // at least; below 0: any
+    int any_speed;    // layers need not be faster in 8 bits
+    double seconds;   // to measure each program
 } ln_quantize_budget;
 
-/* The result; arrays of layers->n elements, ns_* of one more, for all other operators. */
+/** The result; arrays of layers->n elements, ns_* of one more, for all other operators. */
 typedef struct ln_quantize_choice {
     ln_quantize_mix mix;
-    char *is_on;       /* of the mix */
-    char *is_bf16;     /* layers that compute in bfloat16 in the mix */
-    double *errors;    /* relative, of each layer alone; infinite if it is not usable */
-    double *ns_before; /* in float32 */
-    double *ns_int8;   /* with all usable layers in 8 bits */
-    double *ns_after;  /* in the mix */
-    double total[2];   /* ns of a run: in float32, of the mix */
+    char *is_on;       // of the mix
+    char *is_bf16;     // layers that compute in bfloat16 in the mix
+    double *errors;    // relative, of each layer alone; infinite if it is not usable
+    double *ns_before; // in float32
+    double *ns_int8;   // with all usable layers in 8 bits
+    double *ns_after;  // in the mix
+    double total[2];   // ns of a run: in float32, of the mix
     ln_quantize_error error;
     int n_on;
-    int n_within; /* layers of the mix that keeps the budget, before it was timed */
-    int n_tried;  /* mixes that were tried */
+    int n_within; // layers of the mix that keeps the budget, before it was timed
+    int n_tried;  // mixes that were tried
 } ln_quantize_choice;
 
 /** Selects the mix. -1 with a reason in `err`; ln_quantize_choice_free in any case. */

@@ -9,7 +9,7 @@
 #include "lightnet/ln_util.h"
 #include "tensorlight/tl_type.h"
 
-/* ---- outputs of float32 ---- */
+// Outputs of float32
 
 static const tl_tensor *output_of(const ln_context *ctx, const char *name)
 {
@@ -53,14 +53,14 @@ void ln_quantize_outputs_free(ln_quantize_outputs *outputs)
     *outputs = (ln_quantize_outputs){0};
 }
 
-/* ---- comparing ---- */
+// Comparing
 
-/* Sums over the samples, for one output. */
+// Sums over the samples, for one output.
 typedef struct sums {
-    double difference, norm; /* of squares; of integers: elements that differ, elements */
+    double difference, norm; // of squares; of integers: elements that differ, elements
     int is_float;
     int is_not_finite;
-    double same, rows; /* whose largest elements are at the same place */
+    double same, rows; // whose largest elements are at the same place
 } sums;
 
 static double element(const tl_tensor *t, size_t i)

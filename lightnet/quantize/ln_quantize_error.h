@@ -6,19 +6,19 @@
 
 #include "quantize/ln_quantize_program.h"
 
-/* The errors of a mix of layers. */
+/** The errors of a mix of layers. */
 typedef struct ln_quantize_error {
-    double relative; /* of the worst output: the norm of the difference over that of float32; of
-                        integers the share of elements that differ. Infinite if results are not
-                        finite and float32's are */
-    double top1;     /* share of the rows of the first output with the same argmax;
-                        rows lie along the last axis */
+    double relative; // of the worst output: the norm of the difference over that of float32; of
+                     // integers the share of elements that differ. Infinite if results are not
+                     // finite and float32's are
+    double top1;     // share of the rows of the first output with the same argmax;
+                     // rows lie along the last axis
 } ln_quantize_error;
 
-/* The outputs of float32 for each sample. */
+/** The outputs of float32 for each sample. */
 typedef struct ln_quantize_outputs {
-    tl_tensor **items; /* n_samples * n */
-    int n;             /* outputs of the model */
+    tl_tensor **items; // n_samples * n
+    int n;             // outputs of the model
     int n_samples;
 } ln_quantize_outputs;
 

@@ -11,14 +11,13 @@
 #include "lightnet/ln_rule.h"
 #include "lightnet/ln_util.h"
 
-/* The state of an insertion. Operators are created as in rules; `made.failed` ends everything.
- */
+// The state of an insertion. Operators are created as in rules; `made.failed` ends everything.
 typedef struct insertion {
     ln_context *ctx;
     const ln_quantize_layers *layers;
     ln_rule_made made;
-    ln_hash *dequantized; /* tensor -> the name of the tensor that quantized readers read instead */
-    ln_hash *weights;     /* tensor -> the number of the layer, from 1 */
+    ln_hash *dequantized; // tensor -> the name of the tensor that quantized readers read instead
+    ln_hash *weights;     // tensor -> the number of the layer, from 1
 } insertion;
 
 static int fail(insertion *ins)
@@ -33,7 +32,7 @@ static void free_op(void *op)
     ln_op_free_lists_too(op);
 }
 
-/* ---- making ---- */
+// Making
 
 // A constant of the model. Returns borrowed: its name, until the insertion ends.
 static const char *make_constant(insertion *ins, const char *prefix, const tl_tensor *t)
@@ -88,7 +87,7 @@ static const char *make_pair(insertion *ins, const char *src, const ln_quantize_
     return dst;
 }
 
-/* ---- one layer ---- */
+// One layer
 
 // Inserts the created operators after the producer of the tensor, and so before all its readers.
 static int enter_created(insertion *ins, const char *src)
@@ -139,7 +138,7 @@ static int set_name(insertion *ins, ln_list *tensors, const char *arg, const cha
                : 0;
 }
 
-/* Names of the arguments. */
+// Names of the arguments.
 typedef struct args {
     const char *src, *weight;
 } args;
@@ -206,7 +205,7 @@ static int insert(insertion *ins, const ln_quantize_layer *layer, int number)
     return !src || make_layer(ins, layer, number, op, norm, src) || replace(ins, op, norm) ? -1 : 0;
 }
 
-/* ---- joints ---- */
+// Joints
 
 static int insert_joint(insertion *ins, const ln_quantize_joint *joint)
 {
@@ -227,23 +226,23 @@ static int insert_joint(insertion *ins, const ln_quantize_joint *joint)
     return replace(ins, op, NULL);
 }
 
-/* ---- which joints are between layers in 8 bits ---- */
+// Which joints are between layers in 8 bits
 
-/* The role of an operator in the flow of 8 bits. */
+// The role of an operator in the flow of 8 bits.
 typedef enum role {
     ROLE_OTHER,
-    ROLE_LAYER,   /* in 8 bits */
-    ROLE_JOINT,   /* that is usable */
-    ROLE_THROUGH, /* computed by a layer with its result, or moves elements */
+    ROLE_LAYER,   // in 8 bits
+    ROLE_JOINT,   // that is usable
+    ROLE_THROUGH, // computed by a layer with its result, or moves elements
 } role;
 
-/* Flags of a tensor. */
+// Flags of a tensor.
 enum { FROM_LAYER = 1, TO_LAYER = 2 };
 
 typedef struct flow {
     const ln_quantize_layers *layers;
-    ln_hash *roles; /* operator -> role; ROLE_THROUGH and ROLE_OTHER are not in it */
-    ln_hash *marks; /* tensor -> FROM_LAYER, TO_LAYER */
+    ln_hash *roles; // operator -> role; ROLE_THROUGH and ROLE_OTHER are not in it
+    ln_hash *marks; // tensor -> FROM_LAYER, TO_LAYER
 } flow;
 
 static const char *const through[] = {
@@ -377,7 +376,7 @@ static int find_between(const insertion *ins, const char *is_on, char *between)
     return status;
 }
 
-/* ---- all ---- */
+// All
 
 // Names that were made are in the operators by now.
 static void forget_names(insertion *ins)

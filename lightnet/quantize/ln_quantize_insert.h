@@ -17,11 +17,11 @@
 #include "lightnet/ln_hash.h"
 #include "quantize/ln_quantize_layers.h"
 
-/* The 8-bit layers, and the computation of the others. */
+/** The 8-bit layers, and the computation of the others. */
 typedef struct ln_quantize_mix {
-    const char *is_on; /* for each layer; NULL: none. Selected layers are usable */
-    int has_joints;    /* joints between them are in 8 bits, too */
-    int is_bf16;       /* other products of matrices may round to bfloat16 */
+    const char *is_on; // for each layer; NULL: none. Selected layers are usable
+    int has_joints;    // joints between them are in 8 bits, too
+    int is_bf16;       // other products of matrices may round to bfloat16
 } ln_quantize_mix;
 
 /** Quantizes the layers of the mix. Adds the 8-bit weights to the context's weights. Inserts into

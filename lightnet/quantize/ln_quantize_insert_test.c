@@ -12,7 +12,7 @@
 #include "lightnet/ln_util.h"
 #include "ln_check.h"
 
-/* Of one pixel with 2 channels: a = A x, b = B x, s = a + b, r = relu(s), c = C r, y = c + a */
+// Of one pixel with 2 channels: a = A x, b = B x, s = a + b, r = relu(s), c = C r, y = c + a
 #define OP(optype, dst, ins, params)                                                             \
     "{\"name\": \"" dst "_op\", \"optype\": \"" optype "\", \"tensors_in\": [" ins               \
     "], \"tensors_out\": [{\"arg_name\": \"dst\", \"name\": \"" dst "\"}], \"params\": [" params \
@@ -133,7 +133,7 @@ static int reads_8_bits(const network *net, const char *name, const char *arg)
     return ln_rule_is(ln_entry_creater(te), "dequantize");
 }
 
-/* Layers, and the axis of output channels in their weights; -1: not a layer. */
+// Layers, and the axis of output channels in their weights; -1: not a layer.
 static const struct kind {
     const char *op, *weight;
     int axis;
@@ -262,7 +262,7 @@ START_TEST(a_joint_that_leads_to_no_layer_or_from_a_float_reads_floats)
 }
 END_TEST
 
-/* ---- what it computes ---- */
+// What it computes
 
 static double in_8_bits(double x)
 {

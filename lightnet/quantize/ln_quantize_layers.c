@@ -12,9 +12,9 @@
 
 static const char *const norm_args[LN_QUANTIZE_NORM_TENSORS] = {"scale", "offset", "mean", "var"};
 
-/* ---- which operators are layers ---- */
+// Which operators are layers
 
-/* The tensors of an operator that is a layer. */
+// The tensors of an operator that is a layer.
 typedef struct parts {
     const ln_tensor_entry *src, *weight, *bias;
     int axis;
@@ -74,7 +74,7 @@ static int is_layer(const ln_op *op, parts *p)
            !is_dequantized(p->weight);
 }
 
-/* ---- joints ---- */
+// Joints
 
 static const char *const sum_args[] = {"src1", "src2", NULL}, *const mean_args[] = {"src", NULL};
 
@@ -103,7 +103,7 @@ static const char *const *joint_args(const ln_op *op)
     return ln_rule_is(op, "avgpool2d") && is_computed_float(op, "src") ? mean_args : NULL;
 }
 
-/* ---- batch normalization ---- */
+// Batch normalization
 
 static int is_foldable(const ln_op *norm, const ln_tensor_entry *tensors[])
 {
@@ -127,7 +127,7 @@ static const ln_op *find_norm(const ln_op *conv, const ln_tensor_entry *tensors[
                : NULL;
 }
 
-/* ---- the list ---- */
+// The list
 
 static int copy_name(const ln_context *ctx, char **copy, const char *name)
 {
@@ -269,7 +269,7 @@ void ln_quantize_layers_free(ln_quantize_layers *layers)
     *layers = (ln_quantize_layers){0};
 }
 
-/* ---- weights ---- */
+// Weights
 
 int ln_quantize_layer_constants(const ln_quantize_layer *layer,
                                 int (*func)(void *data, const char *tensor), void *data)
@@ -292,7 +292,7 @@ static const float *floats_of(const ln_context *ctx, const char *name)
     return tensor_of(ctx, name)->data;
 }
 
-/* A weight as [before, n, after], n being its output channels. */
+// A weight as [before, n, after], n being its output channels.
 typedef struct channels {
     size_t before, n, after;
 } channels;

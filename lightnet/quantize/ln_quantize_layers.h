@@ -10,7 +10,7 @@
 #include "lightnet/ln_hash.h"
 #include "quantize/ln_quantize_range.h"
 
-/* The constants of a batch normalization: their tensors, by argument. */
+/** The constants of a batch normalization: their tensors, by argument. */
 enum {
     LN_QUANTIZE_NORM_SCALE,
     LN_QUANTIZE_NORM_OFFSET,
@@ -19,37 +19,37 @@ enum {
     LN_QUANTIZE_NORM_TENSORS
 };
 
-/* Names are those of the model after reading, which are reproducible. */
+/** Names are those of the model after reading, which are reproducible. */
 typedef struct ln_quantize_layer {
-    char *name; /* of the operator */
+    char *name; // of the operator
     char *optype;
-    char *src, *weight; /* tensors */
-    char *bias;         /* of a convolution; NULL: of others */
-    char *norm;         /* the batch normalization after it, which is folded; NULL: none */
+    char *src, *weight; // tensors
+    char *bias;         // of a convolution; NULL: of others
+    char *norm;         // the batch normalization after it, which is folded; NULL: none
     char *norm_tensors[LN_QUANTIZE_NORM_TENSORS];
     double epsilon;
-    int axis; /* axis of the output channels in the weight */
-    /* Known after calibration: */
-    int is_usable;      /* weight and source are finite */
-    tl_tensor *weight8; /* TL_INT8 */
-    tl_tensor *scale;   /* of each output channel */
-    tl_tensor *folded;  /* the bias with the normalization; NULL: none */
+    int axis; // axis of the output channels in the weight
+    // Known after calibration:
+    int is_usable;      // weight and source are finite
+    tl_tensor *weight8; // TL_INT8
+    tl_tensor *scale;   // of each output channel
+    tl_tensor *folded;  // the bias with the normalization; NULL: none
 } ln_quantize_layer;
 
-/* The max number of tensors that a joint reads. */
+/** The max number of tensors that a joint reads. */
 enum { LN_QUANTIZE_JOINT_SRCS = 2 };
 
 typedef struct ln_quantize_joint {
-    char *name;                                   /* of the operator */
-    const char *args[LN_QUANTIZE_JOINT_SRCS + 1]; /* of its sources, up to NULL */
-    char *srcs[LN_QUANTIZE_JOINT_SRCS];           /* tensors */
+    char *name;                                   // of the operator
+    const char *args[LN_QUANTIZE_JOINT_SRCS + 1]; // of its sources, up to NULL
+    char *srcs[LN_QUANTIZE_JOINT_SRCS];           // tensors
 } ln_quantize_joint;
 
-/* A tensor that a layer or a joint reads. */
+/** A tensor that a layer or a joint reads. */
 typedef struct ln_quantize_source {
     char *name;
-    ln_quantize_stats stats; /* in calibration */
-    int is_usable;           /* its values are finite */
+    ln_quantize_stats stats; // in calibration
+    int is_usable;           // its values are finite
     ln_quantize_step step;
 } ln_quantize_source;
 
@@ -60,7 +60,7 @@ typedef struct ln_quantize_layers {
     int n_joints;
     ln_quantize_source *sources;
     int n_sources;
-    ln_hash *by_name; /* tensor -> ln_quantize_source */
+    ln_hash *by_name; // tensor -> ln_quantize_source
 } ln_quantize_layers;
 
 /** Finds the layers of an uncompiled context. -1 with the reason in the context;

@@ -14,17 +14,17 @@
 #include "session/ln_program.h"
 #include "session/ln_value.h"
 
-/* The callback for progress (ln_quantizer_set_progress). */
+/** The callback for progress (ln_quantizer_set_progress). */
 typedef struct ln_quantize_progress {
-    ln_quantizer_progress_func func; /* NULL: none */
+    ln_quantizer_progress_func func; // NULL: none
     void *data;
 } ln_quantize_progress;
 
-/* The samples: values of all required inputs, one set after the other. */
+/** The samples: values of all required inputs, one set after the other. */
 typedef struct ln_quantize_samples {
     ln_model *model;
-    ln_value *shapes; /* of each input of the interface; the data is that of the first sample */
-    void **data;      /* n * model->n_required */
+    ln_value *shapes; // of each input of the interface; the data is that of the first sample
+    void **data;      // n * model->n_required
     int n, room;
     ln_quantize_progress progress;
 } ln_quantize_samples;
@@ -36,8 +36,8 @@ int ln_quantize_report(const ln_quantize_samples *samples, const char *step, int
 
 typedef struct ln_quantize_program {
     ln_program *program;
-    ln_context *ctx;  /* its context */
-    ln_hash *weights; /* tensor -> the number, from 1, of the layer whose weight it is */
+    ln_context *ctx;  // its context
+    ln_hash *weights; // tensor -> the number, from 1, of the layer whose weight it is
 } ln_quantize_program;
 
 /** Reads the model for the shapes of the samples. -1 with a reason in `err`;
@@ -72,14 +72,14 @@ int ln_quantize_program_fail(const ln_quantize_program *p, ln_error *err);
 
 void ln_quantize_program_free(ln_quantize_program *p);
 
-/* ---- calibration: float32 runs on the samples give the range of each tensor ---- */
+// Calibration: float32 runs on the samples give the range of each tensor
 
 /** Finds the layers of the model, quantizes their weights, and determines the scales of their
  * sources. -1 with a reason in `err`; ln_quantize_layers_free in any case. */
 int ln_quantize_calibrate(ln_quantize_layers *layers, const ln_quantize_samples *samples,
                           const ln_quantize_method *method, ln_error *err);
 
-/* ---- times of programs and of their layers ---- */
+// Times of programs and of their layers
 
 /** Measures runs of the first sample for about `seconds`. ns[i]: the time of layer i, the min of
  * several runs: of its operators and those that follow up to the next layer; ns[layers->n]: of all

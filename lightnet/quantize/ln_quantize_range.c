@@ -7,10 +7,10 @@
 
 #include "lightnet/ln_util.h"
 
-/* Steps of unsigned 8 bits; magnitudes of signed ones, symmetric. */
+// Steps of unsigned 8 bits; magnitudes of signed ones, symmetric.
 enum { STEPS = 255, MAX_WEIGHT = 127 };
 
-/* ---- statistics ---- */
+// Statistics
 
 void ln_quantize_stats_extend(ln_quantize_stats *stats, const float *data, size_t len)
 {
@@ -18,10 +18,10 @@ void ln_quantize_stats_extend(ln_quantize_stats *stats, const float *data, size_
     for (size_t i = 0; i < len; i++) {
         if (!isfinite(data[i]))
             stats->is_not_finite = 1;
-        else if (data[i] < stats->least)
-            stats->least = data[i];
-        else if (data[i] > stats->most)
-            stats->most = data[i];
+        else if (data[i] < stats->min)
+            stats->min = data[i];
+        else if (data[i] > stats->max)
+            stats->max = data[i];
     }
 }
 
@@ -34,12 +34,12 @@ int ln_quantize_stats_begin_bins(ln_quantize_stats *stats)
 // In double: the difference of two floats may exceed their range.
 static double width_of_bin(const ln_quantize_stats *stats)
 {
-    return ((double)stats->most - stats->least) / LN_QUANTIZE_BINS;
+    return ((double)stats->max - stats->min) / LN_QUANTIZE_BINS;
 }
 
 static int bin_of(const ln_quantize_stats *stats, double width, double value)
 {
-    const double at = width > 0 ? (value - stats->least) / width : 0;
+    const double at = width > 0 ? (value - stats->min) / width : 0;
     return at <= 0 ? 0 : at >= LN_QUANTIZE_BINS ? LN_QUANTIZE_BINS - 1 : (int)at;
 }
 
@@ -57,20 +57,20 @@ void ln_quantize_stats_clear(ln_quantize_stats *stats)
     *stats = (ln_quantize_stats){0};
 }
 
-/* ---- ranges ---- */
+// Ranges
 
 typedef struct range {
-    double least, most;
+    double min, max;
 } range;
 
 // At least 0 alone, which quantizes to a number exactly.
 static ln_quantize_step step_of_range(range r)
 {
-    const double width = fmax(r.most, 0) - fmin(r.least, 0);
+    const double width = fmax(r.max, 0) - fmin(r.min, 0);
     const float scale = (float)(width / STEPS);
     if (!(scale > 0) || !isfinite(scale))
         return (ln_quantize_step){.scale = 1};
-    const double zero = nearbyint(-fmin(r.least, 0) / scale);
+    const double zero = nearbyint(-fmin(r.min, 0) / scale);
     return (ln_quantize_step){.scale = scale, .zero = (int)fmin(fmax(zero, 0), STEPS)};
 }
 
@@ -94,15 +94,15 @@ static range percentile_range(const ln_quantize_stats *stats, double percentile)
         below += stats->bins[++first];
     while (end - 1 > first && above <= allowed)
         above += stats->bins[--end - 1];
-    return (range){stats->least + first * width, stats->least + end * width};
+    return (range){stats->min + first * width, stats->min + end * width};
 }
 
-/* ---- entropy ---- */
+// Entropy
 
-/* Thresholds of this share of the largest magnitude are tried, in as many steps. */
-enum { LEAST_SHARE = 16, SHARES = 128 };
+// Thresholds of this share of the largest magnitude are tried, in as many steps.
+enum { MIN_SHARE = 16, SHARES = 128 };
 
-/* A part of the histogram. */
+// A part of the histogram.
 typedef struct part {
     int first, end;
 } part;
@@ -110,15 +110,14 @@ typedef struct part {
 // The range of values up to a threshold, k / SHARES of the largest magnitude.
 static range range_within(const ln_quantize_stats *stats, int k)
 {
-    const double threshold = (double)fmaxf(stats->most, -stats->least) * k / SHARES;
-    return (range){fmax(stats->least, -threshold), fmin(stats->most, threshold)};
+    const double threshold = (double)fmaxf(stats->max, -stats->min) * k / SHARES;
+    return (range){fmax(stats->min, -threshold), fmin(stats->max, threshold)};
 }
 
 static part part_of(const ln_quantize_stats *stats, range r)
 {
     const double width = width_of_bin(stats);
-    return (part){bin_of(stats, width, r.least),
-                  bin_of(stats, width, nextafter(r.most, r.least)) + 1};
+    return (part){bin_of(stats, width, r.min), bin_of(stats, width, nextafter(r.max, r.min)) + 1};
 }
 
 // The count of a bin of the part, after values outside are clipped to its ends.
@@ -164,12 +163,12 @@ static double divergence(const ln_quantize_stats *stats, part p)
 static range entropy_range(const ln_quantize_stats *stats)
 {
     range best = range_within(stats, SHARES);
-    double least = divergence(stats, part_of(stats, best));
-    for (int k = SHARES - 1; k >= LEAST_SHARE; k--) {
+    double min = divergence(stats, part_of(stats, best));
+    for (int k = SHARES - 1; k >= MIN_SHARE; k--) {
         const range r = range_within(stats, k);
         const double d = divergence(stats, part_of(stats, r));
-        if (d < least) {
-            least = d;
+        if (d < min) {
+            min = d;
             best = r;
         }
     }
@@ -183,10 +182,10 @@ ln_quantize_step ln_quantize_step_of(const ln_quantize_stats *stats,
         return step_of_range(percentile_range(stats, method->percentile));
     if (stats->bins && method->kind == LN_QUANTIZE_ENTROPY)
         return step_of_range(entropy_range(stats));
-    return step_of_range((range){stats->least, stats->most});
+    return step_of_range((range){stats->min, stats->max});
 }
 
-/* ---- weights ---- */
+// Weights
 
 static float largest_of(const float *weight, size_t before, size_t n, size_t after, size_t c)
 {

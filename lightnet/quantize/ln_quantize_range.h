@@ -17,32 +17,32 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Bins of a histogram, of equal width, from the minimum to the maximum. */
+/** Bins of a histogram, of equal width, from the minimum to the maximum. */
 enum { LN_QUANTIZE_BINS = 2048 };
 
 typedef enum ln_quantize_kind {
-    LN_QUANTIZE_MINMAX,     /* from the minimum to the maximum */
-    LN_QUANTIZE_PERCENTILE, /* leaves out a share of the values at each end */
-    LN_QUANTIZE_ENTROPY,    /* least Kullback-Leibler divergence of the distributions */
+    LN_QUANTIZE_MINMAX,     // from the minimum to the maximum
+    LN_QUANTIZE_PERCENTILE, // leaves out a share of the values at each end
+    LN_QUANTIZE_ENTROPY,    // least Kullback-Leibler divergence of the distributions
 } ln_quantize_kind;
 
 typedef struct ln_quantize_method {
     ln_quantize_kind kind;
-    double percentile; /* of the values, at each end: 50 to 100 */
+    double percentile; // of the values, at each end: 50 to 100
 } ln_quantize_method;
 
-/* Statistics of the values so far. All zero: no values. */
+/** Statistics of the values so far. All zero: no values. */
 typedef struct ln_quantize_stats {
-    float least, most; /* both include 0 */
-    size_t n;          /* values */
-    int is_not_finite; /* a value was NaN or infinite */
-    double *bins;      /* LN_QUANTIZE_BINS counts, or NULL */
+    float min, max;    // both include 0
+    size_t n;          // values
+    int is_not_finite; // a value was NaN or infinite
+    double *bins;      // LN_QUANTIZE_BINS counts, or NULL
 } ln_quantize_stats;
 
-/* Scale and zero point: an 8-bit value q means (q - zero) * scale. */
+/** Scale and zero point: an 8-bit value q means (q - zero) * scale. */
 typedef struct ln_quantize_step {
     float scale;
-    int zero; /* 0 to 255 */
+    int zero; // 0 to 255
 } ln_quantize_step;
 
 /** Extends the range to include the `len` values. */

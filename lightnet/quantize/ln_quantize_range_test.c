@@ -51,8 +51,8 @@ START_TEST(nan_and_infinity_are_noted_and_do_not_extend_the_range)
     ln_quantize_stats stats = {0};
     ln_quantize_stats_extend(&stats, data, LEN(data));
     ck_assert_int_eq(stats.is_not_finite, 1);
-    ck_assert_float_eq(stats.least, 0);
-    ck_assert_float_eq(stats.most, 255);
+    ck_assert_float_eq(stats.min, 0);
+    ck_assert_float_eq(stats.max, 255);
     ck_assert_uint_eq(stats.n, 4);
 }
 END_TEST

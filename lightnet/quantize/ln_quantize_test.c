@@ -14,8 +14,7 @@
 #include "lightnet/ln_util.h"
 #include "ln_check.h"
 
-/* x [1, IC, SIZE, SIZE] -> conv 3x3 -> batchnorm -> relu -> [1, N_FLAT] -> matmul -> y [1, N_OUT]
- */
+// x [1, IC, SIZE, SIZE] -> conv 3x3 -> batchnorm -> relu -> [1, N_FLAT] -> matmul -> y [1, N_OUT]
 enum { IC = 2, OC = 3, SIZE = 5, N_X = IC * SIZE * SIZE, N_FLAT = OC * SIZE * SIZE, N_OUT = 4 };
 enum { N_SAMPLES = 6 };
 
@@ -33,10 +32,10 @@ static double random_number(uint64_t *state)
     return (double)(*state >> 40) / (double)(1 << 24);
 }
 
-static void fill(float *data, int n, double least, double most, uint64_t *state)
+static void fill(float *data, int n, double min, double max, uint64_t *state)
 {
     for (int i = 0; i < n; i++)
-        data[i] = (float)(least + (most - least) * random_number(state));
+        data[i] = (float)(min + (max - min) * random_number(state));
 }
 
 static void make_network(network *net)
@@ -59,7 +58,7 @@ static void make_samples(float samples[N_SAMPLES][N_X])
     fill(samples[0], N_SAMPLES * N_X, -1, 3, &state);
 }
 
-/* ---- the model as JSON ---- */
+// The model as JSON
 
 static void put_source(FILE *fp, const char *name, const char *dims, const float *data, int n)
 {
@@ -74,7 +73,7 @@ static void put_source(FILE *fp, const char *name, const char *dims, const float
     fprintf(fp, "]}]},\n");
 }
 
-/* Inputs are pairs of names, up to NULL. */
+// Inputs are pairs of names, up to NULL.
 static void put_op(FILE *fp, const char *optype, const char *dst, const char *params, ...)
 {
     va_list args;
@@ -141,9 +140,9 @@ static ln_model *open_network(const network *net)
     return model;
 }
 
-/* ---- the simulation ---- */
+// The simulation
 
-/* Quantization to 8 bits by the definition: the range is from min to max, and includes 0. */
+// Quantization to 8 bits by the definition: the range is from min to max, and includes 0.
 typedef struct step {
     float scale;
     int zero;
@@ -151,13 +150,13 @@ typedef struct step {
 
 static step step_for(const double *data, int n)
 {
-    double least = 0, most = 0;
+    double min = 0, max = 0;
     for (int i = 0; i < n; i++) {
-        least = fmin(least, data[i]);
-        most = fmax(most, data[i]);
+        min = fmin(min, data[i]);
+        max = fmax(max, data[i]);
     }
-    const float scale = (float)((most - least) / 255);
-    return (step){scale, (int)nearbyint(-least / scale)};
+    const float scale = (float)((max - min) / 255);
+    return (step){scale, (int)nearbyint(-min / scale)};
 }
 
 static double in_8_bits(double x, step s)
@@ -169,16 +168,16 @@ static double in_8_bits(double x, step s)
 // A weight whose channel c has `n` elements, from first on in steps of `by`.
 static void weigh(double *weight, int first, int by, int n)
 {
-    double most = 0;
+    double max = 0;
     for (int i = 0; i < n; i++)
-        most = fmax(most, fabs(weight[first + i * by]));
+        max = fmax(max, fabs(weight[first + i * by]));
     for (int i = 0; i < n; i++)
         weight[first + i * by] =
-            nearbyint((double)((float)weight[first + i * by] / ((float)most / 127))) *
-            ((float)most / 127);
+            nearbyint((double)((float)weight[first + i * by] / ((float)max / 127))) *
+            ((float)max / 127);
 }
 
-/* The network with its normalization folded, layers in 8 bits where asked for. */
+// The network with its normalization folded, layers in 8 bits where asked for.
 typedef struct simulation {
     double weight[OC * IC * 9], bias[OC], matrix[N_FLAT * N_OUT];
     const network *net;
@@ -256,7 +255,7 @@ static simulation begin_simulation(const network *net, float samples[N_SAMPLES][
     return sim;
 }
 
-/* ---- quantizers ---- */
+// Quantizers
 
 #define CHECK_OK(q, call) ck_assert_msg((call) == LN_OK, "%s", ln_quantizer_error(q))
 
@@ -335,21 +334,21 @@ static double difference(ln_quantizer *q, const simulation *sim, float samples[N
 {
     ln_model *model;
     ln_session *session;
-    double most = 0;
+    double max = 0;
     CHECK_OK(q, ln_quantizer_save(q, begin_file()));
     ck_assert_msg(!ln_model_open(saved_file, NULL, &model), "%s", ln_model_error(NULL));
     ck_assert_int_eq(ln_session_create(model, &session), LN_OK);
     for (int i = 0; i < N_SAMPLES; i++) {
         const double one = difference_of(session, sim, samples[i]);
-        most = one > most ? one : most;
+        max = one > max ? one : max;
     }
     ln_session_free(session);
     ln_model_free(model);
     end_file();
-    return most;
+    return max;
 }
 
-/* ---- tests ---- */
+// Tests
 
 static network net;
 static float samples[N_SAMPLES][N_X];
@@ -611,7 +610,7 @@ START_TEST(rejects_a_compiled_model)
 }
 END_TEST
 
-/* The parts of steps that were reported. */
+// The parts of steps that were reported.
 typedef struct progress {
     int n, n_layers, total_layers, n_steps;
     int end_at; // the report that ends the run; 0: none

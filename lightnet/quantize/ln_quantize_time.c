@@ -10,15 +10,15 @@
 #include "lightnet/ln_util.h"
 #include "tensorlight/tl_util.h"
 
-/* Runs before the first that counts; the least that count. Runs of one program follow each other,
- * so that its weights are in the caches. */
-enum { WARM_UP = 2, LEAST_RUNS = 5, RUNS_IN_TURN = 4, LEAST_TURNS = 3 };
+// Runs before the first that counts; the least that count. Runs of one program follow each other,
+// so that its weights are in the caches.
+enum { WARM_UP = 2, MIN_RUNS = 5, RUNS_IN_TURN = 4, MIN_TURNS = 3 };
 
-/* ---- runs ---- */
+// Runs
 
-static int is_over(uint64_t start, double seconds, int runs, int least)
+static int is_over(uint64_t start, double seconds, int runs, int min)
 {
-    return runs >= least && (double)(tl_clock() - start) * 1e-9 >= seconds;
+    return runs >= min && (double)(tl_clock() - start) * 1e-9 >= seconds;
 }
 
 static int run_in_turn(const ln_quantize_program *p, const ln_quantize_samples *samples, double *ns,
@@ -41,46 +41,46 @@ int ln_quantize_time_both(double ns[2], const ln_quantize_program *const program
 {
     const uint64_t start = tl_clock();
     ns[0] = ns[1] = INFINITY;
-    for (int turn = 0; !is_over(start, seconds, turn, LEAST_TURNS); turn++)
+    for (int turn = 0; !is_over(start, seconds, turn, MIN_TURNS); turn++)
         for (int i = 0; i < 2; i++)
             if (run_in_turn(programs[i], samples, &ns[i], err))
                 return -1;
     return 0;
 }
 
-/* ---- operators ---- */
+// Operators
 
-/* The least time of each operator of a program. */
+// The least time of each operator of a program.
 typedef struct op_times {
     int n;
     uint64_t *now;
-    double *least;
+    double *min;
 } op_times;
 
 static int time_ops(op_times *times, const ln_quantize_program *p,
                     const ln_quantize_samples *samples, double seconds, ln_error *err)
 {
     const uint64_t start = tl_clock();
-    for (int run = -WARM_UP; run < 0 || !is_over(start, seconds, run, LEAST_RUNS); run++) {
+    for (int run = -WARM_UP; run < 0 || !is_over(start, seconds, run, MIN_RUNS); run++) {
         memset(times->now, 0, (size_t)times->n * sizeof(*times->now));
         if (ln_quantize_program_set(p, samples, 0, err))
             return -1;
         if (ln_context_run_timed(p->ctx, times->now))
             return ln_quantize_program_fail(p, err);
         for (int i = 0; i < times->n && run >= 0; i++)
-            if (run == 0 || (double)times->now[i] < times->least[i])
-                times->least[i] = (double)times->now[i];
+            if (run == 0 || (double)times->now[i] < times->min[i])
+                times->min[i] = (double)times->now[i];
     }
     return 0;
 }
 
-/* ---- layers ---- */
+// Layers
 
-/* Names of tensors change when a program is compiled; those of weights do not. Operators on
- * the weight of a layer belong to it, and so does the first operator of a run that reads it,
- * with those that follow. Operators before the first layer belong to that. */
+// Names of tensors change when a program is compiled; those of weights do not. Operators on
+// the weight of a layer belong to it, and so does the first operator of a run that reads it,
+// with those that follow. Operators before the first layer belong to that.
 typedef struct owners {
-    ln_hash *of; /* tensor -> the number of its layer, from 1 */
+    ln_hash *of; // tensor -> the number of its layer, from 1
 } owners;
 
 // From 1; 0: none. The last layer where there are several.
@@ -150,9 +150,9 @@ static int add_times(double *ns, const owners *o, const ln_context *ctx, int n_l
         if (own_outputs(o, op, owner))
             return -1;
         if (owner)
-            ns[owner - 1] += times->least[i] + (op->op_arg->at_load ? 0 : pending);
+            ns[owner - 1] += times->min[i] + (op->op_arg->at_load ? 0 : pending);
         else
-            pending += times->least[i];
+            pending += times->min[i];
         if (owner && !op->op_arg->at_load)
             pending = 0;
         i++;
@@ -168,8 +168,8 @@ int ln_quantize_time_layers(double *ns, char *is_bf16, const ln_quantize_layers 
     const owners o = {ln_hash_create(ln_str_hash, ln_str_cmp, NULL, NULL)};
     op_times times = {.n = ln_list_length(p->ctx->ops)};
     times.now = ln_alloc_array((size_t)times.n + 1, sizeof(*times.now));
-    times.least = ln_alloc_array((size_t)times.n + 1, sizeof(*times.least));
-    int status = o.of && times.now && times.least ? 0 : ln_error_set_last(err);
+    times.min = ln_alloc_array((size_t)times.n + 1, sizeof(*times.min));
+    int status = o.of && times.now && times.min ? 0 : ln_error_set_last(err);
     memset(ns, 0, (size_t)(layers->n + 1) * sizeof(*ns));
     if (!status)
         status = time_ops(&times, p, samples, seconds, err);
@@ -178,7 +178,7 @@ int ln_quantize_time_layers(double *ns, char *is_bf16, const ln_quantize_layers 
     if (!status && is_bf16)
         find_bf16(is_bf16, &o, p->ctx);
     ln_free(times.now);
-    ln_free(times.least);
+    ln_free(times.min);
     ln_hash_free(o.of);
     return status;
 }

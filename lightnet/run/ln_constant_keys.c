@@ -14,7 +14,7 @@
 #include "lightnet/ln_util.h"
 
 struct ln_constant_keys {
-    ln_hash *by_name; /* tensor name -> ln_store_key */
+    ln_hash *by_name; // tensor name -> ln_store_key
 };
 
 static ln_store_key more_text(ln_store_key key, const char *text)

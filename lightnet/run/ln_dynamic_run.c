@@ -37,7 +37,7 @@ static int note_shapes(ln_op_arg *op_arg)
     return changed;
 }
 
-/* Element `i` of a tensor of integers as an int: the nearest one. */
+// Element `i` of a tensor of integers as an int: the nearest one.
 static int int_at(const ln_tensor_entry *te, int i)
 {
     const size_t size = tl_size_of(te->tensor->dtype);
@@ -49,7 +49,7 @@ static int int_at(const ln_tensor_entry *te, int i)
     return value;
 }
 
-/* Sets a number, or number `i` of an array, in all its views. Returns 1 when it was another. */
+// Sets a number, or number `i` of an array, in all its views. Returns 1 when it was another.
 static int set_number(ln_param_entry *param, int i, int value)
 {
     const int is_array = param->type == LN_PARAM_ARRAY_NUMBER;

@@ -340,11 +340,11 @@ START_TEST(a_no_copy_gather_takes_no_dynamic_tensors)
 }
 END_TEST
 
-/* Random models, beside what they are to compute. */
+// Random models, beside what they are to compute.
 
 enum { MAX_TENSORS = 24, MAX_LEN = 64 };
 
-/* How a tensor is made of others; `kin` is the same for tensors that always have the same size. */
+// How a tensor is made of others; `kin` is the same for tensors that always have the same size.
 typedef struct step {
     const char *optype;
     int a, b;
@@ -478,7 +478,7 @@ START_TEST(random_models_compute_with_true_sizes)
 }
 END_TEST
 
-/* Allocations that fail */
+// Allocations that fail
 
 static int work(const char *text, size_t len)
 {

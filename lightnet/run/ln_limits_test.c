@@ -56,7 +56,7 @@ static void check_result(ln_context *ctx, double expected)
     ck_assert_double_eq(ln_test_get(ctx, "y"), expected);
 }
 
-/* The side effect of an operator while it runs */
+// The side effect of an operator while it runs
 
 static void (*meanwhile)(ln_context *ctx);
 static ln_op_func work;
@@ -94,7 +94,7 @@ static void sleep_5_ms(ln_context *ctx)
     usleep(5000);
 }
 
-/* Cancelling */
+// Cancelling
 
 START_TEST(a_run_that_another_thread_cancels_ends_behind_its_operator)
 {
@@ -184,7 +184,7 @@ START_TEST(no_parameter_is_set_while_the_context_is_cancelled)
 }
 END_TEST
 
-/* Time */
+// Time
 
 START_TEST(a_run_ends_at_the_time_limit)
 {
@@ -205,7 +205,7 @@ START_TEST(a_run_ends_at_the_time_limit)
 }
 END_TEST
 
-/* Operators */
+// Operators
 
 static int read_with(ln_context *ctx, ln_limit limit, uint64_t value)
 {
@@ -264,7 +264,7 @@ START_TEST(time_for_folding_may_be_any_number)
 }
 END_TEST
 
-/* Memory */
+// Memory
 
 START_TEST(rejects_a_plan_above_the_limit_before_allocation)
 {
@@ -335,7 +335,7 @@ START_TEST(reading_ends_at_each_limit_of_memory_until_it_is_enough)
 }
 END_TEST
 
-static size_t most_resident(void)
+static size_t max_resident(void)
 {
     struct rusage usage;
     getrusage(RUSAGE_SELF, &usage);
@@ -352,9 +352,9 @@ START_TEST(a_long_string_takes_no_more_than_the_limit)
     memcpy(text, "[\"", 2);
     memcpy(text + LEN - 2, "\"]", 3);
     ck_assert_int_eq(ln_context_set_limit(ctx, LN_LIMIT_MEMORY, LIMIT), 0);
-    const size_t before = most_resident();
+    const size_t before = max_resident();
     ck_assert_int_eq(ln_context_init_text(ctx, "m.json", text, LEN), -1);
-    const size_t taken = most_resident() - before;
+    const size_t taken = max_resident() - before;
     ck_assert_ptr_nonnull(strstr(ln_context_error(ctx), "the limit of 35651584 bytes of memory"));
     ck_assert_msg(LN_IS_SANITIZED || taken < LIMIT + OTHER, "%zu bytes", taken);
     ln_context_free(ctx);

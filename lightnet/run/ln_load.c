@@ -23,9 +23,9 @@
 int ln_context_set_threads(ln_context *ctx, int n)
 {
     ln_context_clear_error(ctx);
-    if (n < 0 || n > TL_MOST_THREADS)
+    if (n < 0 || n > TL_MAX_THREADS)
         return ln_fail(ctx, "%d threads requested, expected 1 to %d, or 0 for all cores", n,
-                       TL_MOST_THREADS);
+                       TL_MAX_THREADS);
     if (ln_context_is_loaded(ctx))
         return ln_fail(ctx, "the context is loaded; unload it to change the number of threads");
     ctx->threads = n;

@@ -7,9 +7,9 @@
 
 #include "lightnet/ln_context.h"
 
-/* Called for each operator after it has been prepared and its constant outputs computed. */
+/** Called for each operator after it has been prepared and its constant outputs computed. */
 typedef struct ln_constants_watch {
-    int (*func)(const ln_context *ctx, const ln_op *op, void *data); /* -1 ends it: a failure */
+    int (*func)(const ln_context *ctx, const ln_op *op, void *data); // -1 ends it: a failure
     void *data;
 } ln_constants_watch;
 
@@ -32,7 +32,7 @@ void ln_constants_release(const ln_context *ctx);
 /** As ln_context_load; `watch` (or NULL) is called for each operator. */
 int ln_load(ln_context *ctx, const char *datafile, const ln_constants_watch *watch);
 
-/* ---- memory, see ln_context_alloc_mem ---- */
+// Memory, see ln_context_alloc_mem
 
 /** Sets every tensor's address, or NULL without memory. */
 void ln_memory_bind(ln_context *ctx);
@@ -40,7 +40,7 @@ void ln_memory_bind(ln_context *ctx);
 /** Moves a context with shared constants to `region`: ln_sharing_move. */
 void ln_memory_move(ln_context *ctx, void *region);
 
-/* ---- threads ---- */
+// Threads
 
 /** 0 if the environment variables are valid; -1 with a reason that names one. */
 int ln_context_check_environment(const ln_context *ctx);
@@ -52,7 +52,7 @@ int ln_context_threads(const ln_context *ctx, int *n);
 /** Sets ctx->pool for that number of threads. */
 int ln_context_start_threads(ln_context *ctx);
 
-/* ---- strings ---- */
+// Strings
 
 /** From now on, operators create strings for values at load (is_running 0), or for those of a run:
  * the strings of the last one are released. The limit of memory applies. */
@@ -76,7 +76,7 @@ void ln_texts_free(ln_context *ctx);
  */
 int ln_fail_missing(const ln_context *ctx, const char *tname);
 
-/* ---- running one operator ---- */
+// Running one operator
 
 /** Runs the operator, with the current shapes of its inputs. The context is loaded. -1 after
  * ln_op_fail. */

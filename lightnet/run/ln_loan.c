@@ -11,11 +11,11 @@
 #include "plan/ln_lifetime.h"
 #include "run/ln_sharing.h"
 
-/* Which loan each block has. */
+// Which loan each block has.
 typedef struct finder {
     const ln_context *ctx;
     ln_lifetime life;
-    ln_loan **of; /* of each block; NULL: none */
+    ln_loan **of; // of each block; NULL: none
     ln_loan *loans;
     size_t n;
 } finder;

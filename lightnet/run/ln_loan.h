@@ -12,19 +12,19 @@
 
 #include "lightnet/ln_context.h"
 
-/* A tensor that moves with a block. */
+/** A tensor that moves with a block. */
 typedef struct ln_loan_member {
     tl_tensor *tensor;
-    size_t offset; /* in the block */
+    size_t offset; // in the block
 } ln_loan_member;
 
-/* All zero: the tensor always stays at its planned address. */
+/** All zero: the tensor always stays at its planned address. */
 typedef struct ln_loan {
-    const ln_tensor_entry *root; /* the root of the block; NULL: there is no loan */
-    size_t size;                 /* bytes of the block */
-    ln_loan_member *members;     /* owned, and those of the next loans */
+    const ln_tensor_entry *root; // the root of the block; NULL: there is no loan
+    size_t size;                 // bytes of the block
+    ln_loan_member *members;     // owned, and those of the next loans
     size_t n_members;
-    void *memory; /* address of the block; NULL: the planned one */
+    void *memory; // address of the block; NULL: the planned one
 } ln_loan;
 
 /** Determines loans for `n` inputs and outputs of the context, `names` (NULL: none). Excludes

@@ -124,7 +124,7 @@ START_TEST(memory_that_is_lent_ends_loans)
 }
 END_TEST
 
-/* Of each name, whether it has a loan. */
+// Of each name, whether it has a loan.
 static const struct {
     int has_view, has_writer;
     int has[N_NAMES];

@@ -14,8 +14,8 @@
 #include "run/ln_load.h"
 #include "run/ln_update.h"
 
-/* The properties of a tensor that must not change once its memory is planned: without the
- * dimensions of a dynamic one, which are those of the last run. */
+// The properties of a tensor that must not change once its memory is planned: without the
+// dimensions of a dynamic one, which are those of the last run.
 typedef struct shape {
     int ndim;
     int dims[LN_MAXDIM];

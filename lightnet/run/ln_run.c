@@ -69,10 +69,10 @@ static int run_stepwise(ln_context *ctx, int (*seen)(void *data, const ln_op *op
     return status;
 }
 
-/* The time of each operator in turn. */
+// The time of each operator in turn.
 typedef struct timing {
     ln_context *ctx;
-    uint64_t *ns; /* where that of the next one is added */
+    uint64_t *ns; // where that of the next one is added
     uint64_t start;
 } timing;
 

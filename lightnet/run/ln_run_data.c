@@ -116,19 +116,19 @@ int ln_context_set_data(ln_context *ctx, const char *tname, const void *data)
     return ln_limits_leave(ctx, before, set_data(ctx, tname, data));
 }
 
-static int check_shape(const ln_context *ctx, const ln_tensor_entry *te, const int *least,
-                       const int *most, int ndim, const int *dims)
+static int check_shape(const ln_context *ctx, const ln_tensor_entry *te, const int *min,
+                       const int *max, int ndim, const int *dims)
 {
     char given[LN_MAX_SHAPE], low[LN_MAX_SHAPE], high[LN_MAX_SHAPE];
     int fits = ndim == te->tensor->ndim;
     for (int i = 0; i < ndim && fits; i++)
-        fits = dims[i] >= least[i] && dims[i] <= most[i];
+        fits = dims[i] >= min[i] && dims[i] <= max[i];
     if (fits)
         return 0;
     return ln_fail(ctx, "input '%s' is given with shape %s, expected from %s to %s", te->name,
                    ln_sprint_shape(given, sizeof(given), ndim, dims),
-                   ln_sprint_shape(low, sizeof(low), te->tensor->ndim, least),
-                   ln_sprint_shape(high, sizeof(high), te->tensor->ndim, most));
+                   ln_sprint_shape(low, sizeof(low), te->tensor->ndim, min),
+                   ln_sprint_shape(high, sizeof(high), te->tensor->ndim, max));
 }
 
 int ln_context_set_shape(ln_context *ctx, const char *tname, int ndim, const int *dims)
@@ -142,7 +142,7 @@ int ln_context_set_shape(ln_context *ctx, const char *tname, int ndim, const int
         return -1;
     if (!ln_is_placeholder(producer))
         return ln_fail(ctx, "tensor '%s' is not an input with open sizes", tname);
-    if (check_shape(ctx, te, ln_placeholder_least(producer), ln_placeholder_most(producer), ndim,
+    if (check_shape(ctx, te, ln_placeholder_min(producer), ln_placeholder_max(producer), ndim,
                     dims))
         return -1;
     for (int i = 0; i < ndim; i++)

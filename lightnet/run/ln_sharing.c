@@ -14,27 +14,27 @@
 #include "run/ln_load.h"
 #include "run/ln_store.h"
 
-/* A block of constants. */
+// A block of constants.
 typedef struct constant {
     const char *root;
     size_t offset, size;
-    int is_shared; /* others may use it: it has a key */
-    int is_found;  /* the store had it */
+    int is_shared; // others may use it: it has a key
+    int is_found;  // the store had it
     ln_store_key key;
     ln_stored *stored;
 } constant;
 
 struct ln_sharing {
-    constant *constants; /* in order of their offsets */
+    constant *constants; // in order of their offsets
     size_t n;
-    size_t constants_end, lasting_end; /* offsets */
+    size_t constants_end, lasting_end; // offsets
     void *lasting;
-    void *region;     /* NULL: it is lent */
-    int is_movable;   /* all lasting memory is below lasting_end */
-    size_t own_bytes; /* that count for the limit */
+    void *region;     // NULL: it is lent
+    int is_movable;   // all lasting memory is below lasting_end
+    size_t own_bytes; // that count for the limit
 };
 
-/* Blocks */
+// Blocks
 
 static int by_offset(const void *a, const void *b)
 {
@@ -113,7 +113,7 @@ static constant *constant_of(const ln_sharing *s, const ln_tensor_entry *te)
     return te->mtype == LN_MEM_CPU ? constant_at(s, te->offset) : NULL;
 }
 
-/* Constants in the store */
+// Constants in the store
 
 // Where a mapped file has all of the block, and nothing else; NULL: none has.
 static const void *find_mapped(const ln_context *ctx, const constant *c)
@@ -181,7 +181,7 @@ static int make_missing(ln_context *ctx)
     return status;
 }
 
-/* Operators to skip: those of results in the store, and those that only these read. */
+// Operators to skip: those of results in the store, and those that only these read.
 
 static int is_wanted(const ln_context *ctx, const ln_hash *wanted, const char *tname)
 {
@@ -246,7 +246,7 @@ int ln_sharing_has(const ln_context *ctx, const ln_op *op)
                             (!op->op_arg->tensors_in && produces_found(ctx, op)));
 }
 
-/* Memory */
+// Memory
 
 static void *allocate(ln_context *ctx, size_t size)
 {

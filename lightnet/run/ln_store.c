@@ -12,8 +12,8 @@
 #include "lightnet/ln_util.h"
 
 struct ln_store {
-    ln_hash *table; /* ln_store_key -> ln_stored */
-    size_t size;    /* of those in the table */
+    ln_hash *table; // ln_store_key -> ln_stored
+    size_t size;    // of those in the table
 };
 
 struct ln_storage {
@@ -21,8 +21,8 @@ struct ln_storage {
     int holders;
 };
 
-/* One lock for all stores: it is held for some instructions only, and a child of fork() gets it
- * open. */
+// One lock for all stores: it is held for some instructions only, and a child of fork() gets it
+// open.
 
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
 
@@ -183,7 +183,7 @@ int ln_store_publish(ln_store *store, ln_stored *made, ln_store_key key)
 }
 
 // Smaller ones are not worth a call of the system.
-enum { LEAST_DISCARDED = 64 << 10 };
+enum { MIN_DISCARDED = 64 << 10 };
 
 void ln_store_give_back(ln_store *store, ln_stored *stored)
 {
@@ -199,7 +199,7 @@ void ln_store_give_back(ln_store *store, ln_stored *stored)
     unlock();
     if (!is_last)
         return;
-    if (!is_alone && stored->size >= LEAST_DISCARDED) // others keep the storage
+    if (!is_alone && stored->size >= MIN_DISCARDED) // others keep the storage
         ln_mem_discard(ln_stored_place(stored), stored->size);
     ln_storage_release(stored->storage);
     ln_free(stored);

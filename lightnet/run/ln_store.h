@@ -22,18 +22,18 @@
 
 typedef struct ln_store ln_store;
 
-/* The computation of a constant: a hash of 128 bits. */
+/** The computation of a constant: a hash of 128 bits. */
 typedef struct ln_store_key {
     uint64_t a, b;
 } ln_store_key;
 
-/* Memory of one or more constants, each with a reference. */
+/** Memory of one or more constants, each with a reference. */
 typedef struct ln_storage ln_storage;
 
 typedef struct ln_stored {
-    const void *data; /* aligned like CPU memory */
+    const void *data; // aligned like CPU memory
     size_t size;
-    /* For ln_store.c: */
+    // For ln_store.c:
     ln_store_key key;
     int is_published;
     int holders;
@@ -82,7 +82,7 @@ void ln_store_give_back(ln_store *store, ln_stored *stored);
 /** Bytes of all published constants. */
 size_t ln_store_size(const ln_store *store);
 
-/* ---- keys: the computations of the constants of a context (ln_constant_keys.c) ---- */
+// Keys: the computations of the constants of a context (ln_constant_keys.c)
 
 typedef struct ln_constant_keys ln_constant_keys;
 

@@ -7,10 +7,10 @@
 #include "lightnet/ln_util.h"
 #include "run/ln_load.h"
 
-/* The strings of one tensor. */
+// The strings of one tensor.
 typedef struct text {
-    char *name;  /* of the tensor */
-    void *block; /* tl_free */
+    char *name;  // of the tensor
+    void *block; // tl_free
     int is_replaced;
 } text;
 

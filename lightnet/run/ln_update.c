@@ -11,14 +11,14 @@
 #include "ir/ln_weights.h"
 #include "lightnet/ln_util.h"
 
-/* A result of loading in memory of its own. */
+// A result of loading in memory of its own.
 typedef struct kept {
-    const ln_context *ctx; /* which its memory counts for */
+    const ln_context *ctx; // which its memory counts for
     char *name;
     size_t size;
     ln_mem_type mtype;
     void *data;
-    void *place; /* where the plan has it */
+    void *place; // where the plan has it
 } kept;
 
 static void free_kept(void *p)
@@ -115,7 +115,7 @@ static int keep_weight(ln_context *ctx, ln_tensor_entry *te)
     return -1;
 }
 
-/* ---- marking ---- */
+// Marking
 
 // Adds the tensor to those whose readers are still `todo`.
 static int outdate(ln_context *ctx, ln_tensor_entry *te, ln_list **todo)
@@ -176,7 +176,7 @@ void ln_update_mark(ln_context *ctx, ln_tensor_entry *te)
         ln_context_clear_error(ctx);
 }
 
-/* ---- computing ---- */
+// Computing
 
 static int is_renewed(const ln_op *op)
 {

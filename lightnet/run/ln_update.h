@@ -15,18 +15,18 @@
 
 #include "lightnet/ln_context.h"
 
-/* Values of te->isfetched, of a tensor from a file. */
+/** Values of te->isfetched, of a tensor from a file. */
 enum {
-    LN_FETCHED_NEVER = 0,   /* not yet, or new data was set */
-    LN_FETCHED_EARLIER = 1, /* its memory may have been reused */
-    LN_FETCHED_NOW = 2,     /* since the update began */
+    LN_FETCHED_NEVER = 0,   // not yet, or new data was set
+    LN_FETCHED_EARLIER = 1, // its memory may have been reused
+    LN_FETCHED_NOW = 2,     // since the update began
 };
 
-/* Values of ctx->stale. */
+/** Values of ctx->stale. */
 enum {
-    LN_STALE_ALL = 1,    /* all operators at load must run again */
-    LN_STALE_MARKED = 2, /* the outdated operators must run again */
-    LN_STALE_FILE = 4,   /* data of a given file has not been fetched yet */
+    LN_STALE_ALL = 1,    // all operators at load must run again
+    LN_STALE_MARKED = 2, // the outdated operators must run again
+    LN_STALE_FILE = 4,   // data of a given file has not been fetched yet
 };
 
 /** Records that the constant `te` has new data. */

@@ -13,8 +13,8 @@
 #include "ln_check.h"
 #include "ln_test_ops.h"
 
-/* Between loading and a run, and between runs, other tensors may use the memory of tensors that
- * only loading reads. */
+// Between loading and a run, and between runs, other tensors may use the memory of tensors that
+// only loading reads.
 static void poison(const ln_context *ctx)
 {
     const ln_op *op;
@@ -164,21 +164,21 @@ START_TEST(kept_results_are_restored_for_their_views)
 }
 END_TEST
 
-/* Random models */
+// Random models
 
-enum { MOST_TENSORS = 40, MOST_CREATES = 4 };
+enum { MAX_TENSORS = 40, MAX_CREATES = 4 };
 
-/* Operations that a tensor permits. */
+// Operations that a tensor permits.
 typedef struct made {
     int len;
     int is_dynamic;
-    int is_part; /* a view, or joined, or a create: no join may take it */
+    int is_part; // a view, or joined, or a create: no join may take it
 } made;
 
 typedef struct random_model {
     ln_test_model m;
     unsigned seed;
-    made tensors[MOST_TENSORS];
+    made tensors[MAX_TENSORS];
     int n, n_creates;
     char *text;
 } random_model;
@@ -279,9 +279,9 @@ static void make_model(random_model *r, unsigned seed)
     *r = (random_model){.seed = seed};
     // The first tensor may be an input, so that runs compute too.
     ln_test_begin(&r->m, draw(r, 2) ? "\"inputs\": [\"t0\"]," : "\"inputs\": [],");
-    while (r->n_creates < MOST_CREATES)
+    while (r->n_creates < MAX_CREATES)
         add_create(r);
-    const int n = 8 + (int)draw(r, MOST_TENSORS - 8);
+    const int n = 8 + (int)draw(r, MAX_TENSORS - 8);
     for (int i = 0; i < 4 * n && r->n < n; i++)
         add_random_op(r);
     r->text = ln_test_text(&r->m);
@@ -322,15 +322,15 @@ static void set_one(ln_context *ctx, int i, float value)
         set(ctx, name, value);
 }
 
-static void set_all(ln_context *ctx, const float values[MOST_CREATES])
+static void set_all(ln_context *ctx, const float values[MAX_CREATES])
 {
-    for (int i = 0; i < MOST_CREATES; i++)
+    for (int i = 0; i < MAX_CREATES; i++)
         set_one(ctx, i, values[i]);
 }
 
 // A context that computes everything again has the expected values.
 static void compare_with_new(const random_model *r, unsigned seed, ln_context *ctx,
-                             const float values[MOST_CREATES])
+                             const float values[MAX_CREATES])
 {
     ln_context *other = load_text(r);
     set_all(other, values);
@@ -340,10 +340,10 @@ static void compare_with_new(const random_model *r, unsigned seed, ln_context *c
     ln_context_free(other);
 }
 
-static void set_some(random_model *r, ln_context *ctx, float values[MOST_CREATES])
+static void set_some(random_model *r, ln_context *ctx, float values[MAX_CREATES])
 {
     for (int n = 1 + (int)draw(r, 2); n > 0; n--) {
-        const int i = (int)draw(r, MOST_CREATES);
+        const int i = (int)draw(r, MAX_CREATES);
         values[i] = (float)draw(r, 19) - 9;
         set_one(ctx, i, values[i]);
     }
@@ -352,7 +352,7 @@ static void set_some(random_model *r, ln_context *ctx, float values[MOST_CREATES
 static int check_model(unsigned seed)
 {
     random_model r;
-    float values[MOST_CREATES] = {0};
+    float values[MAX_CREATES] = {0};
     make_model(&r, seed);
     ln_context *ctx = load_text(&r);
     if (ctx)

@@ -17,7 +17,7 @@
 #include "session/ln_pool.h"
 #include "session/ln_program.h"
 
-/* ---- life ---- */
+// Life
 
 ln_model *ln_model_keep(ln_model *model)
 {
@@ -62,7 +62,7 @@ const char *ln_model_error(const ln_model *model)
     return ln_last_error();
 }
 
-/* ---- threads ---- */
+// Threads
 
 // By the option, else the environment, else all.
 static int count_threads(const ln_options *options)
@@ -72,11 +72,11 @@ static int count_threads(const ln_options *options)
     if (options->threads != LN_THREADS_NOT_SET || !env || !*env)
         return options->threads == LN_THREADS_NOT_SET ? 0 : options->threads;
     const long n = strtol(env, &end, 10);
-    if (end != env && !*end && n >= 0 && n <= TL_MOST_THREADS)
+    if (end != env && !*end && n >= 0 && n <= TL_MAX_THREADS)
         return (int)n;
     return ln_error_set_as(NULL, LN_BAD_ARGUMENT,
                            "LIGHTNET_NUM_THREADS is '%s', expected 0 to %d threads", env,
-                           TL_MOST_THREADS);
+                           TL_MAX_THREADS);
 }
 
 static int choose_pool(ln_model *model)
@@ -106,7 +106,7 @@ static int choose_target(const ln_model *model)
                            ln_sprint_targets(known, sizeof(known)));
 }
 
-/* ---- opening ---- */
+// Opening
 
 // Programs read the weights when they are made, which may be in the first run.
 static int check_weights(const ln_model *model)
@@ -177,10 +177,10 @@ static int parse(ln_model *model, const ln_context *ctx)
                                                : share_file(model, ctx->error);
 }
 
-/* Where the bytes of a model are. */
+// Where the bytes of a model are.
 typedef struct origin {
-    const char *name;  /* of the file, or for messages */
-    const void *bytes; /* NULL: in the file */
+    const char *name;  // of the file, or for messages
+    const void *bytes; // NULL: in the file
     size_t size;
 } origin;
 
@@ -371,7 +371,7 @@ ln_status ln_model_open_memory(const char *name, const void *bytes, size_t size,
     return open_model(&(origin){name, bytes, size}, options, model);
 }
 
-/* ---- programs that no session uses ---- */
+// Programs that no session uses
 
 // Takes the program at the place out of the list.
 static ln_program *take_at(ln_model *model, ln_program **place)

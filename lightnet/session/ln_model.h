@@ -18,36 +18,36 @@
 #include "tensorlight/tl_util.h"
 
 struct ln_model {
-    atomic_int refs; /* of the caller and of sessions */
-    char *name;      /* for messages */
+    atomic_int refs; // of the caller and of sessions
+    char *name;      // for messages
     ln_options *options;
     ln_pool *pool;
-    ln_infile file;        /* open; taken where `parsed` is not NULL */
-    const ln_front *front; /* NULL: JSON IR */
-    void *parsed;          /* by the front end; NULL: each program reads the file */
-    int is_described;      /* by the front end; else the interface is that of the first program */
+    ln_infile file;        // open; taken where `parsed` is not NULL
+    const ln_front *front; // NULL: JSON IR
+    void *parsed;          // by the front end; NULL: each program reads the file
+    int is_described;      // by the front end; else the interface is that of the first program
     ln_interface *interface;
-    const ln_port **required; /* the number of required inputs */
-    int *required_numbers;    /* for each input of the interface; -1: not required */
+    const ln_port **required; // the number of required inputs
+    int *required_numbers;    // for each input of the interface; -1: not required
     int n_required;
-    ln_hash *input_numbers, *output_numbers; /* names -> numbers, from 1 */
-    ln_value_info *values[2];                /* of inputs and outputs; NULL: each is one tensor */
+    ln_hash *input_numbers, *output_numbers; // names -> numbers, from 1
+    ln_value_info *values[2];                // of inputs and outputs; NULL: each is one tensor
     int n_values[2];
-    struct ln_store *store; /* constants of all programs */
-    size_t read_size;       /* bytes allocated to read it, if memory is limited */
-    int n_symbols;          /* names of open sizes: ln_port.symbols are 1 .. n_symbols */
-    atomic_int *decides;    /* for each input: some program is only for one value of it */
+    struct ln_store *store; // constants of all programs
+    size_t read_size;       // bytes allocated to read it, if memory is limited
+    int n_symbols;          // names of open sizes: ln_port.symbols are 1 .. n_symbols
+    atomic_int *decides;    // for each input: some program is only for one value of it
 
-    /* ln_session_lock */
-    int wants_values;        /* shapes depend on values of inputs */
-    struct ln_program *kept; /* the newest first */
+    // ln_session_lock
+    int wants_values;        // shapes depend on values of inputs
+    struct ln_program *kept; // the newest first
     int n_kept;
-    uint64_t n_sessions; /* the number of sessions so far */
-    ln_changes *changes; /* of each input */
-    ln_kernels kernels;  /* of the last program for fixed shapes */
+    uint64_t n_sessions; // the number of sessions so far
+    ln_changes *changes; // of each input
+    ln_kernels kernels;  // of the last program for fixed shapes
     int has_kernels;
-    int most_capacity; /* larger ones the model has rejected; 0: unknown */
-    int stays_fixed;   /* programs for open sizes fail, or are slower */
+    int max_capacity; // larger ones the model has rejected; 0: unknown
+    int stays_fixed;  // programs for open sizes fail, or are slower
     ln_rejections rejections;
 };
 
@@ -60,7 +60,7 @@ int ln_model_asks_shapes(const ln_model *model);
 /** Whether a required input has open sizes. */
 int ln_model_is_open(const ln_model *model);
 
-/* The interface, while the model is opened. -1 with the reason in the context. */
+// The interface, while the model is opened. -1 with the reason in the context.
 
 /** Creates it from a context, for formats whose front end does not describe models. */
 int ln_model_describe(ln_model *model, const ln_context *ctx);
@@ -81,7 +81,7 @@ void ln_model_complete(const ln_model *model, const ln_context *ctx);
 int ln_model_find_input(const ln_model *model, const char *name, ln_error *err);
 int ln_model_find_output(const ln_model *model, const char *name, ln_error *err);
 
-/* ---- the status of a failed call whose reason was recorded without a status ---- */
+// The status of a failed call whose reason was recorded without a status
 
 /** The number of failed allocations of this thread, read before the call. */
 static inline unsigned long ln_call_begin(void)

@@ -14,7 +14,7 @@
 // The metadata of models that have no front end.
 static const char ir_format[] = "JSON IR";
 
-/* ---- the interface of a context, for formats that do not describe their models ---- */
+// The interface of a context, for formats that do not describe their models
 
 static int copy_values(ln_model *model, const ln_context *ctx, int is_output)
 {
@@ -80,7 +80,7 @@ void ln_model_complete(const ln_model *model, const ln_context *ctx)
     }
 }
 
-/* ---- sizes that options bind ---- */
+// Sizes that options bind
 
 static int max(int a, int b)
 {
@@ -97,14 +97,14 @@ static int narrow(ln_port *port, int axis, int least, int most)
 {
     int *dim = &port->dims[axis];
     const int is_open = *dim < 0;
-    const int low = max(least, is_open ? port->least[axis] : *dim);
-    const int high = min(most, is_open ? port->most[axis] : *dim);
+    const int low = max(least, is_open ? port->min[axis] : *dim);
+    const int high = min(most, is_open ? port->max[axis] : *dim);
     if (low > high)
         return -1;
     if (!is_open)
         return 0;
-    port->least[axis] = low;
-    port->most[axis] = high;
+    port->min[axis] = low;
+    port->max[axis] = high;
     if (low == high)
         *dim = low;
     return 0;
@@ -115,10 +115,9 @@ static const char *sprint_ranges(const ln_shape_option *shape, char text[LN_MAXL
     size_t len = 0;
     *text = '\0';
     for (int i = 0; i < shape->ndim; i++) {
-        len +=
-            (size_t)snprintf(text + len, LN_MAXLINE - len, "%s%d", i ? ", " : "", shape->least[i]);
-        if (shape->least[i] < shape->most[i])
-            len += (size_t)snprintf(text + len, LN_MAXLINE - len, "..%d", shape->most[i]);
+        len += (size_t)snprintf(text + len, LN_MAXLINE - len, "%s%d", i ? ", " : "", shape->min[i]);
+        if (shape->min[i] < shape->max[i])
+            len += (size_t)snprintf(text + len, LN_MAXLINE - len, "..%d", shape->max[i]);
     }
     return text;
 }
@@ -157,13 +156,13 @@ static int narrow_name(const ln_context *ctx, const ln_interface *interface, con
     int n = 0;
     for (size_t i = 0; i < interface->n_inputs; i++) {
         const int more =
-            narrow_axes(interface->inputs[i], name, shape->least[axis], shape->most[axis]);
+            narrow_axes(interface->inputs[i], name, shape->min[axis], shape->max[axis]);
         if (more < 0)
             return fail_bound(ctx, interface->inputs[i], shape);
         n += more;
     }
     for (size_t i = 0; i < interface->n_outputs; i++)
-        n += narrow_axes(interface->outputs[i], name, shape->least[axis], shape->most[axis]) > 0;
+        n += narrow_axes(interface->outputs[i], name, shape->min[axis], shape->max[axis]) > 0;
     return n;
 }
 
@@ -176,7 +175,7 @@ static int narrow_port(const ln_context *ctx, const ln_interface *interface, ln_
         return fail_bound(ctx, port, shape);
     for (int i = 0; i < shape->ndim; i++) {
         const char *name = port->dim_names[i];
-        if (narrow(port, i, shape->least[i], shape->most[i]))
+        if (narrow(port, i, shape->min[i], shape->max[i]))
             return fail_bound(ctx, port, shape);
         if (name && narrow_name(ctx, interface, name, shape, i) < 0)
             return -1;
@@ -208,7 +207,7 @@ int ln_model_narrow(const ln_model *model, const ln_context *ctx)
     return 0;
 }
 
-/* ---- names of open sizes ---- */
+// Names of open sizes
 
 static int number_symbols(ln_model *model, ln_hash *symbols, ln_port *port)
 {
@@ -299,7 +298,7 @@ int ln_model_index(ln_model *model, const ln_context *ctx)
                : 0;
 }
 
-/* ---- names ---- */
+// Names
 
 // The number of the port of that name, -1 with a reason that lists `ports`.
 static int find(const ln_hash *numbers, const ln_port *const *ports, size_t n, const char *what,
@@ -329,7 +328,7 @@ int ln_model_find_output(const ln_model *model, const char *name, ln_error *err)
                 model->interface->n_outputs, "output", name, err);
 }
 
-/* ---- queries ---- */
+// Queries
 
 int ln_model_input_index(const ln_model *model, const char *name)
 {
@@ -428,8 +427,8 @@ static ln_status bounds_of(const ln_port *port, const char *what, int axis, int 
         return LN_BAD_ARGUMENT;
     }
     const int is_open = port->dims[axis] < 0;
-    *least = is_open ? port->least[axis] : port->dims[axis];
-    *most = is_open ? port->most[axis] : port->dims[axis];
+    *least = is_open ? port->min[axis] : port->dims[axis];
+    *most = is_open ? port->max[axis] : port->dims[axis];
     return LN_OK;
 }
 

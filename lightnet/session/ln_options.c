@@ -15,18 +15,18 @@
 #include "session/ln_pool.h"
 #include "tensorlight/tl_exec.h"
 
-/* ---- values ---- */
+// Values
 
 typedef struct option option;
 
-/* A key: how its value is parsed into the field at `offset`. parse returns 0, or -1 with the
- * thread's last error. */
+// A key: how its value is parsed into the field at `offset`. parse returns 0, or -1 with the
+// thread's last error.
 struct option {
     const char *key;
     int (*parse)(const option *o, void *field, const char *value);
     size_t offset;
-    uint64_t most;        /* of a number */
-    const char *expected; /* for messages */
+    uint64_t max;         // of a number
+    const char *expected; // for messages
 };
 
 static int fail_value(const option *o, const char *value)
@@ -40,7 +40,7 @@ static int parse_uint64(const option *o, const char *value, uint64_t *number)
     char *end;
     errno = 0;
     const unsigned long long n = strtoull(value, &end, 10);
-    if (!isdigit((unsigned char)*value) || *end || errno || n > o->most)
+    if (!isdigit((unsigned char)*value) || *end || errno || n > o->max)
         return fail_value(o, value);
     *number = n;
     return 0;
@@ -96,7 +96,7 @@ static int parse_texts(const option *o, void *field, const char *value)
     return append(field, ln_strdup(value), ln_free);
 }
 
-/* ---- shapes ---- */
+// Shapes
 
 static void free_shape(void *data)
 {
@@ -121,22 +121,22 @@ static int read_size(const char **p, int *size)
     return 0;
 }
 
-static int read_range(const char **p, int *least, int *most)
+static int read_range(const char **p, int *min, int *max)
 {
-    if (read_size(p, least))
+    if (read_size(p, min))
         return -1;
-    *most = *least;
+    *max = *min;
     if (strncmp(*p, "..", 2))
         return 0;
     *p += 2;
-    return read_size(p, most) || *most < *least ? -1 : 0;
+    return read_size(p, max) || *max < *min ? -1 : 0;
 }
 
 static int read_ranges(const char *text, ln_shape_option *shape)
 {
     do {
         const int i = shape->ndim++;
-        if (i == LN_MAXDIM || read_range(&text, &shape->least[i], &shape->most[i]))
+        if (i == LN_MAXDIM || read_range(&text, &shape->min[i], &shape->max[i]))
             return -1;
     } while (*text++ == 'x');
     return text[-1] ? -1 : 0;
@@ -172,7 +172,7 @@ static int parse_seed(const option *o, void *field, const char *value)
     return 0;
 }
 
-/* ---- keys ---- */
+// Keys
 
 #define FIELD(name) offsetof(struct ln_options, name)
 #define YES         "yes or no"
@@ -180,7 +180,7 @@ static int parse_seed(const option *o, void *field, const char *value)
 
 static const option options_known[] = {
     {"target", parse_text, FIELD(target), 0, NULL},
-    {"threads", parse_int, FIELD(threads), TL_MOST_THREADS, "1 to 1024, or 0 for all"},
+    {"threads", parse_int, FIELD(threads), TL_MAX_THREADS, "1 to 1024, or 0 for all"},
     {"shape", parse_shape, FIELD(shapes), 0, "NAME=1x3x224x224, with ranges such as 1..512"},
     {"weights", parse_text, FIELD(weights), 0, NULL},
     {"folder", parse_texts, FIELD(folders), 0, NULL},
@@ -216,7 +216,7 @@ static const option *find_option(const char *key)
     return NULL;
 }
 
-/* A call of ln_options_set. */
+// A call of ln_options_set.
 typedef struct setting {
     const option *option;
     char *value;
@@ -262,7 +262,7 @@ ln_status ln_options_set(ln_options *options, const char *key, const char *value
     return !o || set(options, o, value) ? ln_error_status(NULL) : LN_OK;
 }
 
-/* ---- values ---- */
+// Values
 
 static void free_bound(void *data)
 {
@@ -322,7 +322,7 @@ ln_status ln_options_bind_sequence(ln_options *options, const char *name, int n,
     return bind_checked(options, name, 1, n, tensors);
 }
 
-/* ---- life ---- */
+// Life
 
 ln_options *ln_options_create(void)
 {

@@ -10,45 +10,45 @@
 #include "lightnet/ln_session.h"
 #include "lightnet/ln_util.h"
 
-/* Threads: neither option nor environment variable is set. */
+/** Threads: neither option nor environment variable is set. */
 enum { LN_THREADS_NOT_SET = -1 };
 
-/* Sizes allowed by the caller, from least to most. */
+/** Sizes allowed by the caller, from least to most. */
 typedef struct ln_shape_option {
-    char *name; /* name of an input, or of an open size: then ndim is 1 */
+    char *name; // name of an input, or of an open size: then ndim is 1
     int ndim;
-    int least[LN_MAXDIM], most[LN_MAXDIM];
+    int min[LN_MAXDIM], max[LN_MAXDIM];
 } ln_shape_option;
 
-/* A value that was bound. */
+/** A value that was bound. */
 typedef struct ln_bound_value {
     char *name;
-    int is_sequence;     /* or an optional value */
-    int n;               /* of tensors; -1: an absent one */
-    tl_tensor **tensors; /* with or without data */
+    int is_sequence;     // or an optional value
+    int n;               // of tensors; -1: an absent one
+    tl_tensor **tensors; // with or without data
 } ln_bound_value;
 
 struct ln_options {
-    ln_list *settings; /* of each call, in order, for copying the options */
-    char *target;      /* NULL: the default */
-    char *weights;     /* or NULL */
-    char *precision;   /* or NULL */
-    ln_list *shapes;   /* ln_shape_option */
-    ln_list *bound;    /* ln_bound_value */
-    ln_list *folders;  /* char * */
-    char *may_write;   /* option "allow_output"; or NULL */
-    ln_list *disabled; /* char *: rules */
-    ln_list *outputs;  /* char *: tensors */
-    int threads;       /* 0: all; LN_THREADS_NOT_SET */
+    ln_list *settings; // of each call, in order, for copying the options
+    char *target;      // NULL: the default
+    char *weights;     // or NULL
+    char *precision;   // or NULL
+    ln_list *shapes;   // ln_shape_option
+    ln_list *bound;    // ln_bound_value
+    ln_list *folders;  // char *
+    char *may_write;   // option "allow_output"; or NULL
+    ln_list *disabled; // char *: rules
+    ln_list *outputs;  // char *: tensors
+    int threads;       // 0: all; LN_THREADS_NOT_SET
     int is_reference, is_unoptimized, is_tuned, is_mapped;
-    int programs; /* cached unused programs */
+    int programs; // cached unused programs
     uint64_t seed;
     int has_seed;
     uint64_t memory_limit;
     uint64_t operators_limit;
     uint64_t constant_limit;
-    uint64_t open_timeout; /* ms */
-    ln_pool *pool;         /* or NULL */
+    uint64_t open_timeout; // ms
+    ln_pool *pool;         // or NULL
     ln_message_func message_func;
     void *message_data;
 };

@@ -43,8 +43,8 @@ void ln_session_unlock(void)
 struct ln_pool {
     int refs;
     int n;
-    tl_pool *threads; /* NULL: n is 1 */
-    ln_pool *next;    /* of the process: in the list below */
+    tl_pool *threads; // NULL: n is 1
+    ln_pool *next;    // of the process: in the list below
     int is_shared;
 };
 
@@ -67,10 +67,10 @@ static ln_pool *create(int n, int is_shared)
 
 ln_pool *ln_pool_create(int n)
 {
-    if (n >= 0 && n <= TL_MOST_THREADS)
+    if (n >= 0 && n <= TL_MAX_THREADS)
         return create(n ? n : tl_cpu_count(), 0);
     ln_error_set_as(NULL, LN_BAD_ARGUMENT, "a pool of %d threads, expected 1 to %d, or 0", n,
-                    TL_MOST_THREADS);
+                    TL_MAX_THREADS);
     return NULL;
 }
 

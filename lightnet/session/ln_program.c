@@ -22,7 +22,7 @@
 
 static const char default_target[] = "cpu";
 
-/* ---- settings ---- */
+// Settings
 
 // Levels of messages are the same numbers.
 static void pass_message(void *data, ln_msg_level level, const char *text)
@@ -122,14 +122,14 @@ void ln_program_free(ln_program *program)
     ln_free(program);
 }
 
-/* ---- reading and compiling ---- */
+// Reading and compiling
 
 // Larger inputs are data and never decide shapes.
-enum { MOST_DECISIVE = 64 << 10 };
+enum { MAX_DECISIVE = 64 << 10 };
 
 static int bind_value(ln_context *ctx, const ln_port *port, const ln_value *value)
 {
-    if (!value->data || value->size > MOST_DECISIVE || port->info.dtype == TL_STRING)
+    if (!value->data || value->size > MAX_DECISIVE || port->info.dtype == TL_STRING)
         return ln_context_bind_shape(ctx, port->name, value->ndim, value->dims);
     tl_tensor *record =
         tl_tensor_create((void *)value->data, value->ndim, value->dims, port->info.dtype);
@@ -240,7 +240,7 @@ static int compile(ln_context *ctx, const ln_model *model)
     return ctx->target ? 0 : ln_context_compile(ctx, ln_program_target(model));
 }
 
-/* ---- inputs and outputs ---- */
+// Inputs and outputs
 
 static const ln_tensor_entry *find_tensor(const ln_context *ctx, const char *name)
 {
@@ -324,7 +324,7 @@ static int note_ports(ln_program *program, const ln_model *model, const ln_value
                                                                                                : 0;
 }
 
-/* ---- state ---- */
+// State
 
 // Whether the operator keeps state between runs: random numbers of its own seed (others are the
 // session's, which sets ctx->random), or a lasting tensor that is written in place.
@@ -358,9 +358,9 @@ static int has_state(const ln_context *ctx)
     return 0;
 }
 
-/* ---- memory ---- */
+// Memory
 
-/* The address of an idle program's run memory. */
+// The address of an idle program's run memory.
 static _Alignas(64) char nowhere[64];
 
 size_t ln_program_run_size(const ln_program *program)
@@ -377,7 +377,7 @@ void ln_program_lend(ln_program *program, void *memory)
     program->memory = memory;
 }
 
-/* ---- making ---- */
+// Making
 
 static int bind_option(ln_context *ctx, const ln_bound_value *b)
 {
@@ -394,7 +394,7 @@ static int bind_options(ln_context *ctx, const ln_options *options)
     const ln_shape_option *s;
     LN_LIST_FOREACH(s, options->shapes)
     {
-        if (ln_context_bind_range(ctx, s->name, s->ndim, s->least, s->most))
+        if (ln_context_bind_range(ctx, s->name, s->ndim, s->min, s->max))
             return -1;
     }
     const ln_bound_value *b;
@@ -421,14 +421,14 @@ static int find_range(const ln_program *program, const ln_port *port, size_t i, 
     const char *name = program->names[i];
     const ln_tensor_entry *te = name ? find_tensor(program->ctx, name) : NULL;
     const ln_op *producer = te ? ln_entry_creater(te) : NULL;
-    const int *least = producer ? ln_placeholder_least(producer) : NULL;
+    const int *min = producer ? ln_placeholder_min(producer) : NULL;
     for (int k = 0; k < (te ? te->tensor->ndim : port->info.ndim); k++) {
         const int is_open = !te && port->dims[k] < 0,
                   dim = te ? te->tensor->dims[k] : port->dims[k];
-        range->least[k] = least ? least[k] : is_open ? port->least[k] : dim;
-        range->most[k] = least ? ln_placeholder_most(producer)[k] : is_open ? port->most[k] : dim;
+        range->min[k] = min ? min[k] : is_open ? port->min[k] : dim;
+        range->max[k] = min ? ln_placeholder_max(producer)[k] : is_open ? port->max[k] : dim;
     }
-    return least != NULL;
+    return min != NULL;
 }
 
 // A model that was read with ranges, as a compiled one, has one program for all within them.
@@ -476,7 +476,7 @@ int ln_program_compile_open(ln_program *program, const ln_model *model, const ln
     for (size_t i = 0; i < model->interface->n_inputs; i++)
         if (values[i].is_given &&
             ln_context_bind_range(program->ctx, model->interface->inputs[i]->name, values[i].ndim,
-                                  ranges[i].least, ranges[i].most))
+                                  ranges[i].min, ranges[i].max))
             return -1;
     return ln_bind_set_offers(program->ctx, LN_OFFERS_SIZES) || read_model(program->ctx, model) ||
                    compile(program->ctx, model)
@@ -484,7 +484,7 @@ int ln_program_compile_open(ln_program *program, const ln_model *model, const ln
                : 0;
 }
 
-/* ---- use ---- */
+// Use
 
 int ln_program_fits(const ln_program *program, const ln_value *values)
 {

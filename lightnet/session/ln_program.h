@@ -11,30 +11,30 @@
 #include "session/ln_model.h"
 #include "session/ln_value.h"
 
-/* Memory of the caller for an output. */
+/** Memory of the caller for an output. */
 typedef struct ln_place {
-    void *data; /* NULL: none */
+    void *data; // NULL: none
     size_t size;
 } ln_place;
 
 typedef struct ln_program {
     ln_context *ctx;
-    ln_value *inputs;   /* their shapes, in the order of the interface; without data */
-    ln_range *ranges;   /* of each input with open sizes; NULL: all are fixed */
-    const char **names; /* names in the context of the inputs, then of the outputs; NULL: the
-                           program lacks it */
-    ln_loan *loans;     /* in the same order: loans */
-    void *memory;       /* for runs, lent */
-    uint64_t *fixed;    /* hashes of the values that it depends on, if is_fixed */
-    char *is_fixed;     /* of each input */
+    ln_value *inputs;   // their shapes, in the order of the interface; without data
+    ln_range *ranges;   // of each input with open sizes; NULL: all are fixed
+    const char **names; // names in the context of the inputs, then of the outputs; NULL: the
+                        // program lacks it
+    ln_loan *loans;     // in the same order: loans
+    void *memory;       // for runs, lent
+    uint64_t *fixed;    // hashes of the values that it depends on, if is_fixed
+    char *is_fixed;     // of each input
     size_t n_inputs;
-    const tl_tensor **outputs; /* in the order of the interface */
+    const tl_tensor **outputs; // in the order of the interface
     size_t n_outputs;
-    int has_state; /* a run may affect the next one */
-    int draws;     /* runs draw random numbers of the session */
-    /* Of those that the model keeps: */
+    int has_state; // a run may affect the next one
+    int draws;     // runs draw random numbers of the session
+    // Of those that the model keeps:
     struct ln_program *next;
-    uint64_t session; /* the number of the only session that may use it; 0: any */
+    uint64_t session; // the number of the only session that may use it; 0: any
 } ln_program;
 
 /** The target of the model's programs. Returns borrowed. */
@@ -75,10 +75,10 @@ void ln_program_lend(ln_program *program, void *memory);
  * `places` if possible. -1 with the reason in the context. */
 int ln_program_fill(const ln_program *program, const ln_value *values, const ln_place *places);
 
-/* ---- kept programs (ln_model.c) ---- */
+// Kept programs (ln_model.c)
 
-/* The cache of a model: programs that no session uses, for all its sessions. A program with a
- * state, such as that of a random number generator, is only for its previous session. */
+// The cache of a model: programs that no session uses, for all its sessions. A program with a
+// state, such as that of a random number generator, is only for its previous session.
 
 /** Removes and returns a program that fits (ln_program_fits), for the session of that number; NULL:
  * none. */

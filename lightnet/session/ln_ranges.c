@@ -10,9 +10,9 @@
 #include "ir/ln_from_file.h"
 #include "lightnet/ln_hash.h"
 
-/* How often a size changes before it is left open, the least capacity, and how many elements an
- * input may have for it. */
-enum { MANY_CHANGES = 2, LEAST_CAPACITY = 256, MANY_ELEMENTS = 1 << 21 };
+// How often a size changes before it is left open, the least capacity, and how many elements an
+// input may have for it.
+enum { MANY_CHANGES = 2, MIN_CAPACITY = 256, MANY_ELEMENTS = 1 << 21 };
 
 void ln_changes_note(ln_changes *changes, const ln_value *values, size_t n)
 {
@@ -28,8 +28,8 @@ void ln_changes_note(ln_changes *changes, const ln_value *values, size_t n)
     }
 }
 
-/* For axis `k`. Words are few, so their program is for many at once; images are large. */
-static int capacity_for(const ln_value *value, int k, int most)
+// For axis `k`. Words are few, so their program is for many at once; images are large.
+static int capacity_for(const ln_value *value, int k, int max)
 {
     const int dim = value->dims[k];
     double len = 1;
@@ -37,9 +37,9 @@ static int capacity_for(const ln_value *value, int k, int most)
         len *= i == k ? 1 : value->dims[i];
     int capacity = 1;
     while (capacity <= INT_MAX / 2 &&
-           (capacity < dim || (capacity < LEAST_CAPACITY && 2 * capacity * len <= MANY_ELEMENTS)))
+           (capacity < dim || (capacity < MIN_CAPACITY && 2 * capacity * len <= MANY_ELEMENTS)))
         capacity *= 2;
-    return capacity < dim ? dim : capacity > most ? most : capacity;
+    return capacity < dim ? dim : capacity > max ? max : capacity;
 }
 
 // The least growth of all open sizes with this step.
@@ -48,8 +48,8 @@ static int common_growth(const ln_range *ranges, const ln_value *values, size_t 
     int growth = INT_MAX;
     for (size_t i = 0; i < n; i++)
         for (int k = 0; k < values[i].ndim; k++) {
-            const int own = ranges[i].most[k] - values[i].dims[k];
-            if (ranges[i].least[k] < ranges[i].most[k] && ranges[i].steps[k] == step)
+            const int own = ranges[i].max[k] - values[i].dims[k];
+            if (ranges[i].min[k] < ranges[i].max[k] && ranges[i].steps[k] == step)
                 growth = own < growth ? own : growth;
         }
     return growth;
@@ -59,26 +59,26 @@ static void grow_together(ln_range *ranges, const ln_value *values, size_t n)
 {
     for (size_t i = 0; i < n; i++)
         for (int k = 0; k < values[i].ndim; k++)
-            if (ranges[i].least[k] < ranges[i].most[k])
-                ranges[i].most[k] =
+            if (ranges[i].min[k] < ranges[i].max[k])
+                ranges[i].max[k] =
                     values[i].dims[k] + common_growth(ranges, values, n, ranges[i].steps[k]);
 }
 
 int ln_ranges_choose(ln_range *ranges, const ln_changes *changes, ln_port *const *ports,
-                     const ln_value *values, size_t n, int most)
+                     const ln_value *values, size_t n, int max)
 {
     int is_open = 0;
     for (size_t i = 0; i < n; i++) {
         for (int k = 0; k < values[i].ndim; k++) {
-            const int dim = values[i].dims[k], least = ports[i]->least[k];
-            ranges[i].least[k] = ranges[i].most[k] = dim;
+            const int dim = values[i].dims[k], min = ports[i]->min[k];
+            ranges[i].min[k] = ranges[i].max[k] = dim;
             ranges[i].steps[k] = changes[i].steps[k];
             if (ports[i]->dims[k] != LN_PORT_OPEN || changes[i].times[k] < MANY_CHANGES)
                 continue;
-            ranges[i].least[k] = least > 1 ? least : dim > 0;
-            ranges[i].most[k] = capacity_for(&values[i], k, ports[i]->most[k]);
-            if (most && ranges[i].most[k] > most)
-                ranges[i].most[k] = dim > most ? dim : most;
+            ranges[i].min[k] = min > 1 ? min : dim > 0;
+            ranges[i].max[k] = capacity_for(&values[i], k, ports[i]->max[k]);
+            if (max && ranges[i].max[k] > max)
+                ranges[i].max[k] = dim > max ? dim : max;
         }
     }
     grow_together(ranges, values, n);
@@ -92,8 +92,8 @@ static int largest_capacity(const ln_range *ranges, const ln_value *values, size
     int largest = 1;
     for (size_t i = 0; i < n; i++)
         for (int k = 0; k < values[i].ndim; k++)
-            if (ranges[i].least[k] < ranges[i].most[k] && ranges[i].most[k] > largest)
-                largest = ranges[i].most[k];
+            if (ranges[i].min[k] < ranges[i].max[k] && ranges[i].max[k] > largest)
+                largest = ranges[i].max[k];
     return largest;
 }
 
@@ -102,11 +102,11 @@ int ln_ranges_halve(ln_range *ranges, const ln_value *values, size_t n)
     int is_less = 0;
     for (size_t i = 0; i < n; i++)
         for (int k = 0; k < values[i].ndim; k++) {
-            const int dim = values[i].dims[k], half = ranges[i].most[k] / 2;
-            if (ranges[i].least[k] == ranges[i].most[k])
+            const int dim = values[i].dims[k], half = ranges[i].max[k] / 2;
+            if (ranges[i].min[k] == ranges[i].max[k])
                 continue;
-            is_less |= ranges[i].most[k] > dim;
-            ranges[i].most[k] = half > dim ? half : dim;
+            is_less |= ranges[i].max[k] > dim;
+            ranges[i].max[k] = half > dim ? half : dim;
         }
     grow_together(ranges, values, n);
     return is_less ? largest_capacity(ranges, values, n) : 0;
@@ -116,16 +116,16 @@ int ln_range_has(const ln_range *range, const ln_value *made_for, const ln_value
 {
     int has = made_for->is_given == value->is_given && made_for->ndim == value->ndim;
     for (int k = 0; k < value->ndim && has && value->is_given; k++)
-        has = value->dims[k] >= range->least[k] && value->dims[k] <= range->most[k];
+        has = value->dims[k] >= range->min[k] && value->dims[k] <= range->max[k];
     return has;
 }
 
 int ln_range_is_open(const ln_range *range, int ndim)
 {
-    return ndim && memcmp(range->least, range->most, (size_t)ndim * sizeof(range->least[0])) != 0;
+    return ndim && memcmp(range->min, range->max, (size_t)ndim * sizeof(range->min[0])) != 0;
 }
 
-/* ---- kernels ---- */
+// Kernels
 
 // Whether an operator reads only constants and sizes, so that a program for fixed sizes runs it at
 // load. `sizes`: the outputs of those before.
@@ -201,7 +201,7 @@ int ln_kernels_suffice(const ln_kernels *open, const ln_kernels *fixed)
     return open->products == fixed->products && open->n <= fixed->n + fixed->n / 4 + 2;
 }
 
-/* ---- rejections ---- */
+// Rejections
 
 uint64_t ln_rejection_of_sizes(const ln_value *values, size_t n)
 {
@@ -247,12 +247,12 @@ int ln_rejection_is_same_check(const ln_error *a, const ln_error *b)
 void ln_rejections_note(ln_rejections *rejections, uint64_t key)
 {
     if (!ln_rejections_have(rejections, key))
-        rejections->keys[rejections->n++ % LN_MOST_REJECTIONS] = key;
+        rejections->keys[rejections->n++ % LN_MAX_REJECTIONS] = key;
 }
 
 int ln_rejections_have(const ln_rejections *rejections, uint64_t key)
 {
-    for (unsigned i = 0; i < rejections->n && i < LN_MOST_REJECTIONS; i++)
+    for (unsigned i = 0; i < rejections->n && i < LN_MAX_REJECTIONS; i++)
         if (rejections->keys[i] == key)
             return 1;
     return 0;

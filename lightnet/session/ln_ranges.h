@@ -17,14 +17,14 @@
 #include "lightnet/ln_util.h"
 #include "session/ln_value.h"
 
-/* The shapes of one input. Sizes that last changed by the same `steps` grow together, as a cache
+/** The shapes of one input. Sizes that last changed by the same `steps` grow together, as a cache
  * and its mask, so their capacities allow the same growth. */
 typedef struct ln_range {
-    int least[LN_MAXDIM], most[LN_MAXDIM];
+    int min[LN_MAXDIM], max[LN_MAXDIM];
     int steps[LN_MAXDIM];
 } ln_range;
 
-/* The sizes of one input in the last run for which a program was made, how often each changed from
+/** The sizes of one input in the last run for which a program was made, how often each changed from
  * such a run to the next, and by how much at last. */
 typedef struct ln_changes {
     int is_known;
@@ -36,10 +36,10 @@ typedef struct ln_changes {
 /** Records that a program is needed for these values, one for each of the `n` inputs. */
 void ln_changes_note(ln_changes *changes, const ln_value *values, size_t n);
 
-/** The shapes for a new program, with capacities of at most `most` (0: any) if the values are not
+/** The shapes for a new program, with capacities of at most `max` (0: any) if the values are not
  * larger. Returns whether any size is open. */
 int ln_ranges_choose(ln_range *ranges, const ln_changes *changes, ln_port *const *ports,
-                     const ln_value *values, size_t n, int most);
+                     const ln_value *values, size_t n, int max);
 
 /** Halves the capacities, as far as the values allow. Returns the max remaining one; 0: they could
  * not be halved. */
@@ -51,7 +51,7 @@ int ln_range_has(const ln_range *range, const ln_value *made_for, const ln_value
 /** Whether a size is open. */
 int ln_range_is_open(const ln_range *range, int ndim);
 
-/* The kernels of a program: operators with multiplications by type, and the number of others,
+/** The kernels of a program: operators with multiplications by type, and the number of others,
  * except those on sizes, which a program for fixed sizes runs at load. */
 typedef struct ln_kernels {
     uint64_t products;
@@ -63,18 +63,18 @@ ln_kernels ln_kernels_of(const ln_context *ctx);
 /** Whether an open program with the kernels `open` is as good as a fixed one. */
 int ln_kernels_suffice(const ln_kernels *open, const ln_kernels *fixed);
 
-/* ---- rejections ---- */
+// Rejections
 
-/* Inputs that a model has rejected: sizes, and data that fails a check in a run. Programs for open
- * sizes may fail where one for fixed sizes does not, so each failure is retried with fixed ones.
- * Inputs that fail there, too, are not retried again. */
+// Inputs that a model has rejected: sizes, and data that fails a check in a run. Programs for open
+// sizes may fail where one for fixed sizes does not, so each failure is retried with fixed ones.
+// Inputs that fail there, too, are not retried again.
 
-enum { LN_MOST_REJECTIONS = 32 };
+enum { LN_MAX_REJECTIONS = 32 };
 
-/* The most recent ones; all zero: none. */
+/** The most recent ones; all zero: none. */
 typedef struct ln_rejections {
-    uint64_t keys[LN_MOST_REJECTIONS];
-    unsigned n; /* the number of records so far */
+    uint64_t keys[LN_MAX_REJECTIONS];
+    unsigned n; // the number of records so far
 } ln_rejections;
 
 /** The key of the sizes of `n` values. */

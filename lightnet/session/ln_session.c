@@ -14,7 +14,7 @@
 #include "tensorlight/tl_string.h"
 #include "tensorlight/tl_util.h"
 
-/* ---- errors ---- */
+// Errors
 
 static ln_status fail_null(ln_session *session, const char *what)
 {
@@ -34,7 +34,7 @@ const char *ln_session_error(const ln_session *session)
     return session ? ln_error_text(&session->error) : ln_last_error();
 }
 
-/* ---- life ---- */
+// Life
 
 ln_status ln_session_create(ln_model *model, ln_session **session)
 {
@@ -86,7 +86,7 @@ ln_status ln_session_set_timeout(ln_session *session, uint64_t ms)
     return LN_OK;
 }
 
-/* ---- inputs ---- */
+// Inputs
 
 // Begins a call for an input. Returns its index, or -1.
 static int find_input(ln_session *session, const char *name)
@@ -241,7 +241,7 @@ static int check_inputs(ln_session *session)
     return 0;
 }
 
-/* ---- outputs ---- */
+// Outputs
 
 ln_status ln_session_bind_output(ln_session *session, const char *name, void *data, size_t size)
 {
@@ -323,9 +323,9 @@ ln_status ln_session_copy_output(ln_session *session, const char *name, void *da
     return copy_out(session, (size_t)i, &p) ? session->error.status : LN_OK;
 }
 
-/* ---- running ---- */
+// Running
 
-/* Receives the times of a run. */
+// Receives the times of a run.
 typedef struct watcher {
     ln_time_func func;
     void *data;

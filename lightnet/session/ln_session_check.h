@@ -22,7 +22,7 @@ static inline tiny_bytes sum_model(void)
     return tiny_end(&m);
 }
 
-/* y = relu(x). */
+/** y = relu(x). */
 static const char ir_model[] =
     "{\"inputs\": [\"x\"], \"outputs\": [\"y\"], \"ops\": ["
     "{\"name\": \"make_x\", \"optype\": \"create\", \"tensors_in\": [], \"tensors_out\": "

@@ -16,7 +16,7 @@
 #include "session/ln_session_program.h"
 #include "session/ln_tiny_onnx.h"
 
-/* ---- models ---- */
+// Models
 
 #define SKIP_WITHOUT_ONNX                             \
     if (!strstr(ln_build_info(), "ONNX")) {           \
@@ -51,13 +51,13 @@ static tiny_bytes sum_model(int has_view)
 
 #define CHECK_OK(session, call) ck_assert_msg((call) == LN_OK, "%s", ln_session_error(session))
 
-enum { MOST = 1 << 16 };
+enum { MAX = 1 << 16 };
 
 // x is 1, 2, .. and longer than a run ever needs.
 static float *numbers(void)
 {
-    static float x[MOST];
-    for (int i = 0; i < MOST; i++)
+    static float x[MAX];
+    for (int i = 0; i < MAX; i++)
         x[i] = (float)(i + 1);
     return x;
 }
@@ -84,7 +84,7 @@ static void check_sum(ln_session *session, int n)
         ck_assert_float_eq(y[i], (float)(2 * i + 2));
 }
 
-/* ---- what a session holds ---- */
+// What a session holds
 
 // Two steps, so that a program has memory of its own for what lies between.
 static tiny_bytes chain_model(void)
@@ -106,7 +106,7 @@ START_TEST(programs_that_nobody_runs_hold_no_memory_of_runs)
     ck_assert_int_eq(ln_options_set(options, "constant_limit", "1000"), LN_OK);
     ln_session *session = open_session(chain_model(), options, &model);
     int idle = 0;
-    for (int n = 1000; n < MOST; n *= 2) {
+    for (int n = 1000; n < MAX; n *= 2) {
         bind_x(session, numbers(), n);
         run_to_y(session);
     }
@@ -190,7 +190,7 @@ START_TEST(a_region_grows_at_once_and_shrinks_when_little_was_needed_for_long)
 }
 END_TEST
 
-/* ---- limits ---- */
+// Limits
 
 // y = x * w, w being a constant that programs share.
 static tiny_bytes product_model(void)
@@ -257,7 +257,7 @@ START_TEST(a_program_that_exceeds_the_limit_leaves_others)
 }
 END_TEST
 
-/* ---- where inputs and outputs lie ---- */
+// Where inputs and outputs lie
 
 START_TEST(a_bound_output_is_written_where_it_lies)
 {
@@ -388,9 +388,9 @@ START_TEST(a_bound_output_with_room_for_more_has_what_the_run_gives)
 }
 END_TEST
 
-/* ---- memory plans ---- */
+// Memory plans
 
-/* The blocks of a plan that are no scratch memory. */
+// The blocks of a plan that are no scratch memory.
 typedef struct blocks {
     int n;
     size_t end; // the max offset + size

@@ -199,15 +199,15 @@ END_TEST
 START_TEST(a_bounded_size_stays_open_within_its_range)
 {
     SKIP_WITHOUT_ONNX
-    int least, most;
+    int min, max;
     ln_options *options = options_with("shape", "batch=2..4");
     ln_model *model = open_model(sum_model(), options);
-    ck_assert_int_eq(ln_model_output_bounds(model, 0, 0, &least, &most), LN_OK);
-    ck_assert_int_eq(least, 2);
-    ck_assert_int_eq(most, 4);
-    ck_assert_int_eq(ln_model_output_bounds(model, 0, 1, &least, &most), LN_OK);
-    ck_assert_int_eq(least, 3);
-    ck_assert_int_eq(most, 3);
+    ck_assert_int_eq(ln_model_output_bounds(model, 0, 0, &min, &max), LN_OK);
+    ck_assert_int_eq(min, 2);
+    ck_assert_int_eq(max, 4);
+    ck_assert_int_eq(ln_model_output_bounds(model, 0, 1, &min, &max), LN_OK);
+    ck_assert_int_eq(min, 3);
+    ck_assert_int_eq(max, 3);
     ln_model_free(model);
     ln_session *session = open_session(sum_model(), options);
     run_sum(session, 2);

@@ -11,12 +11,12 @@
 #include "session/ln_model.h"
 #include "session/ln_pool.h"
 
-/* Usage is checked every so many times: if at most one of so many parts was needed, the rest
- * returns to the system, unless it is little anyway. */
+// Usage is checked every so many times: if at most one of so many parts was needed, the rest
+// returns to the system, unless it is little anyway.
 enum { TIMES = 32, PARTS = 4, LITTLE = 1 << 20 };
 
-/* A region that grows reserves so many times its size: unused pages take no memory, and those of
- * another region would be new ones. */
+// A region that grows reserves so many times its size: unused pages take no memory, and those of
+// another region would be new ones.
 enum { ROOM = 16 };
 
 void ln_region_clear(ln_region *region)
@@ -43,10 +43,10 @@ static int grow(ln_region *region, size_t size)
 
 static void give_back_unused(ln_region *region)
 {
-    if (region->used <= LITTLE || region->most > region->used / PARTS)
+    if (region->used <= LITTLE || region->max > region->used / PARTS)
         return;
-    ln_mem_discard((char *)region->memory + region->most, region->used - region->most);
-    region->used = region->most;
+    ln_mem_discard((char *)region->memory + region->max, region->used - region->max);
+    region->used = region->max;
 }
 
 int ln_region_fit(ln_region *region, size_t size)
@@ -54,11 +54,11 @@ int ln_region_fit(ln_region *region, size_t size)
     if ((!region->memory || size > region->size) && grow(region, size))
         return -1;
     region->used = size > region->used ? size : region->used;
-    region->most = size > region->most ? size : region->most;
+    region->max = size > region->max ? size : region->max;
     if (++region->n < TIMES)
         return 0;
     give_back_unused(region);
-    region->most = size;
+    region->max = size;
     region->n = 0;
     return 0;
 }
@@ -70,7 +70,7 @@ int ln_session_take_error(ln_session *session, const ln_context *ctx)
                            ln_context_error(ctx));
 }
 
-/* ---- cancelling ---- */
+// Cancelling
 
 // From now on ln_session_cancel reaches the context.
 static void attach(ln_session *session, ln_context *ctx)
@@ -122,7 +122,7 @@ static void limit_time(const ln_session *session, const ln_context *ctx)
     ln_limits_set_time(ctx, session->timeout, session->began);
 }
 
-/* ---- programs ---- */
+// Programs
 
 void ln_session_drop_program(ln_session *session)
 {
@@ -147,7 +147,7 @@ static ln_range *choose_ranges(ln_session *session)
     const uint64_t sizes = ln_rejection_of_sizes(session->values, interface->n_inputs);
     if (ranges && (ln_rejections_have(&model->rejections, sizes) ||
                    !ln_ranges_choose(ranges, model->changes, interface->inputs, session->values,
-                                     interface->n_inputs, model->most_capacity))) {
+                                     interface->n_inputs, model->max_capacity))) {
         ln_free(ranges);
         ranges = NULL;
     }
@@ -225,14 +225,14 @@ static int make_open(ln_session *session, ln_range *ranges, int *is_doubtful)
     ln_model *model = session->model;
     const size_t n = model->interface->n_inputs;
     const unsigned long failures = ln_call_begin();
-    int most = 0;
+    int max = 0;
     session->program = try_open(session, ranges, n);
     while (!session->program && !stays_fixed(model) && is_about_model(session, failures) &&
-           (most = ln_ranges_halve(ranges, session->values, n)) > 0)
+           (max = ln_ranges_halve(ranges, session->values, n)) > 0)
         session->program = try_open(session, ranges, n);
     ln_session_lock();
-    if (session->program && most)
-        model->most_capacity = most;
+    if (session->program && max)
+        model->max_capacity = max;
     ln_session_unlock();
     *is_doubtful = !session->program && is_about_model(session, failures);
     ln_error_clear(&session->error);
@@ -330,7 +330,7 @@ int ln_session_choose_program(ln_session *session)
     return lend(session) ? -1 : 0;
 }
 
-/* ---- open programs that have failed ---- */
+// Open programs that have failed
 
 int ln_session_is_rejected(const ln_session *session)
 {

@@ -13,13 +13,13 @@
 #include "session/ln_program.h"
 #include "session/ln_value.h"
 
-/* All zero: no memory. */
+/** All zero: no memory. */
 typedef struct ln_region {
-    void *memory; /* aligned as CPU memory is */
+    void *memory; // aligned as CPU memory is
     size_t size;
-    size_t used; /* leading bytes that may have been used: the others are returned to the system */
-    size_t most; /* max size needed since `used` was last checked */
-    int n;       /* number of uses since then */
+    size_t used; // leading bytes that may have been used: the others are returned to the system
+    size_t max;  // max size needed since `used` was last checked
+    int n;       // number of uses since then
 } ln_region;
 
 /** Provides `size` bytes for a program, with undefined content. Regularly returns memory that has
@@ -29,29 +29,29 @@ int ln_region_fit(ln_region *region, size_t size);
 /** Frees its memory. */
 void ln_region_clear(ln_region *region);
 
-/* The value of a named size in a run, and the input that it is from. */
+/** The value of a named size in a run, and the input that it is from. */
 typedef struct ln_session_symbol {
     int dim;
-    const ln_port *port; /* NULL: none yet */
+    const ln_port *port; // NULL: none yet
 } ln_session_symbol;
 
 struct ln_session {
     ln_model *model;
-    uint64_t number;            /* among those of the model, from 1 */
-    ln_value *values;           /* of each input of the interface */
-    ln_place *places;           /* of each output */
-    ln_session_symbol *symbols; /* for checks */
-    ln_program *program;        /* for the shapes of the last run, or NULL */
-    ln_region region;           /* the memory of runs */
-    uint64_t random;            /* the state of random numbers */
-    int is_seeded;              /* by the option, or by the first run that needs them */
+    uint64_t number;            // among those of the model, from 1
+    ln_value *values;           // of each input of the interface
+    ln_place *places;           // of each output
+    ln_session_symbol *symbols; // for checks
+    ln_program *program;        // for the shapes of the last run, or NULL
+    ln_region region;           // the memory of runs
+    uint64_t random;            // the state of random numbers
+    int is_seeded;              // by the option, or by the first run that needs them
     int has_outputs;
-    uint64_t timeout; /* ms */
-    uint64_t began;   /* start of the run, on tl_clock(); with a timeout */
+    uint64_t timeout; // ms
+    uint64_t began;   // start of the run, on tl_clock(); with a timeout
     ln_error error;
 
-    /* ln_session_lock */
-    ln_context *running; /* the current context: the program's, or one being created */
+    // ln_session_lock
+    ln_context *running; // the current context: the program's, or one being created
     int is_cancelled;
 };
 

@@ -169,7 +169,7 @@ END_TEST
 // As the cache of a decoder, and its mask for one token more.
 START_TEST(sizes_that_grow_together_get_the_same_room)
 {
-    ln_port past = {.dims = {LN_PORT_OPEN}, .most = {INT_MAX}}, total = past;
+    ln_port past = {.dims = {LN_PORT_OPEN}, .max = {INT_MAX}}, total = past;
     ln_port *const ports[] = {&past, &total};
     ln_changes changes[2] = {{0}};
     ln_value values[2] = {{.is_given = 1, .ndim = 1}, {.is_given = 1, .ndim = 1}};
@@ -180,11 +180,11 @@ START_TEST(sizes_that_grow_together_get_the_same_room)
         ln_changes_note(changes, values, 2);
     }
     ck_assert_int_eq(ln_ranges_choose(ranges, changes, ports, values, 2, 0), 1);
-    ck_assert_int_eq(ranges[0].most[0], 255);
-    ck_assert_int_eq(ranges[1].most[0], 256);
+    ck_assert_int_eq(ranges[0].max[0], 255);
+    ck_assert_int_eq(ranges[1].max[0], 256);
     ck_assert_int_eq(ln_ranges_halve(ranges, values, 2), 128);
-    ck_assert_int_eq(ranges[0].most[0], 127);
-    ck_assert_int_eq(ranges[1].most[0], 128);
+    ck_assert_int_eq(ranges[0].max[0], 127);
+    ck_assert_int_eq(ranges[1].max[0], 128);
 }
 END_TEST
 
@@ -428,7 +428,7 @@ static void run_images(ln_session *session, int batch)
 // Two batches have programs of their own, before all have one.
 START_TEST(batches_of_images_share_packed_weights)
 {
-    enum { MOST = 9 };
+    enum { MAX = 9 };
     float first[16 * 6 * 6];
     ln_model *model = model_of("LN_TEST_IMAGES");
     ln_session *session = session_of(model);
@@ -439,7 +439,7 @@ START_TEST(batches_of_images_share_packed_weights)
     memcpy(first, ln_session_output(session, "maps")->data, sizeof(first));
     const size_t packed = ln_store_size(model->store);
     ck_assert_uint_gt(packed, 0);
-    for (int batch = 1; batch <= MOST; batch++) {
+    for (int batch = 1; batch <= MAX; batch++) {
         run_images(session, batch);
         const tl_tensor *maps = ln_session_output(session, "maps");
         ck_assert_int_eq(maps->dims[0], batch);
@@ -531,7 +531,7 @@ START_TEST(operators_use_the_current_size_of_their_input)
 }
 END_TEST
 
-/* ---- compiled models ---- */
+// Compiled models
 
 // Compiles the encoder for lengths up to LONGEST.
 static void compile_ranges(const char *file)
@@ -546,14 +546,14 @@ static void compile_ranges(const char *file)
     ln_context_free(ctx);
 }
 
-static void check_bounds(const ln_model *model, int axis, const char *name, int least, int most)
+static void check_bounds(const ln_model *model, int axis, const char *name, int min, int max)
 {
     int low, high;
     ck_assert_int_eq(ln_model_input_info(model, 0)->dims[axis], -1);
     ck_assert_str_eq(ln_model_input_dim_name(model, 0, axis), name);
     ck_assert_int_eq(ln_model_input_bounds(model, 0, axis, &low, &high), LN_OK);
-    ck_assert_int_eq(low, least);
-    ck_assert_int_eq(high, most);
+    ck_assert_int_eq(low, min);
+    ck_assert_int_eq(high, max);
 }
 
 START_TEST(a_compiled_model_has_the_interface_and_the_bits_of_its_origin)
@@ -649,14 +649,14 @@ START_TEST(a_compiled_model_has_no_further_outputs)
 }
 END_TEST
 
-/* ---- several programs ---- */
+// Several programs
 
-static ln_context *compile_encoder(const int least[2], const int most[2])
+static ln_context *compile_encoder(const int min[2], const int max[2])
 {
     ln_context *ctx = ln_context_create();
     ck_assert_ptr_nonnull(ctx);
     ctx->many_shapes = 1;
-    ck_assert_msg(!ln_context_bind_range(ctx, "ids", 2, least, most) &&
+    ck_assert_msg(!ln_context_bind_range(ctx, "ids", 2, min, max) &&
                       !ln_context_init(ctx, getenv("LN_TEST_ENCODER")) &&
                       !ln_context_compile(ctx, "cpu"),
                   "%s", ln_context_error(ctx));
@@ -703,7 +703,7 @@ START_TEST(sessions_take_the_program_that_was_compiled_for_their_shapes)
 }
 END_TEST
 
-/* ---- option shape ---- */
+// Option shape
 
 static ln_status open_with(const char *file, const char *first, const char *second,
                            ln_model **model)
@@ -731,7 +731,7 @@ START_TEST(a_compiled_model_is_opened_for_sizes_that_it_takes)
 {
     static const struct {
         const char *file, *first, *second;
-        int least, most;
+        int min, max;
     } rows[] = {
         {"range", "sequence=1..512", NULL, 1, 64},
         {"range", "ids=1x3..9", NULL, 3, 9},
@@ -747,7 +747,7 @@ START_TEST(a_compiled_model_is_opened_for_sizes_that_it_takes)
         ln_model *model;
         ck_assert_msg(!open_with(rows[i].file, rows[i].first, rows[i].second, &model), "%s",
                       ln_model_error(NULL));
-        check_bounds(model, 1, "sequence", rows[i].least, rows[i].most);
+        check_bounds(model, 1, "sequence", rows[i].min, rows[i].max);
         ln_model_free(model);
     }
     leave_folder(folder);
@@ -797,7 +797,7 @@ START_TEST(a_compiled_model_is_not_opened_for_sizes_that_it_cannot_take)
 }
 END_TEST
 
-/* ---- mapped files ---- */
+// Mapped files
 
 static ln_status open_mapped(const char *file, ln_model **model)
 {

@@ -10,7 +10,7 @@
 
 #include "session/ln_session_check.h"
 
-/* ---- models ---- */
+// Models
 
 // y = x * k, where k is 2 by default.
 static tiny_bytes default_model(void)
@@ -69,7 +69,7 @@ static tiny_bytes shapeless_model(void)
     return tiny_end(&m);
 }
 
-/* ---- what works ---- */
+// What works
 
 START_TEST(the_interface_has_open_sizes_with_their_names)
 {
@@ -562,7 +562,7 @@ START_TEST(a_timed_run_reports_each_operator)
 }
 END_TEST
 
-/* ---- ends ---- */
+// Ends
 
 START_TEST(a_cancelled_session_stays_so_until_it_is_resumed)
 {

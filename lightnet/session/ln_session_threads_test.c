@@ -13,7 +13,7 @@
 #include "ln_check.h"
 #include "session/ln_tiny_onnx.h"
 
-enum { N_THREADS = 4, MOST_ROWS = 8, COLUMNS = 16 };
+enum { N_THREADS = 4, MAX_ROWS = 8, COLUMNS = 16 };
 
 static double seconds(void)
 {
@@ -28,7 +28,7 @@ static double now(void)
     return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
 }
 
-/* y = relu(x * w), w being the identity: some packed weights, any number of rows. */
+// y = relu(x * w), w being the identity: some packed weights, any number of rows.
 static tiny_bytes product_model(void)
 {
     tiny_model m = {.graph.size = 0};
@@ -56,8 +56,8 @@ static ln_model *open_model(tiny_bytes bytes, int n_programs)
     return model;
 }
 
-/* The task of a thread; failures are counted, since Check supports assertions only in its own
- * thread. */
+// The task of a thread; failures are counted, since Check supports assertions only in its own
+// thread.
 typedef struct worker {
     pthread_t thread;
     ln_model *model;
@@ -65,9 +65,9 @@ typedef struct worker {
     double end;
     unsigned random;
     int fails_allocations;
-    int runs, cancelled, failed, wrong; /* calls that ended so */
+    int runs, cancelled, failed, wrong; // calls that ended so
     struct worker *others;
-    pthread_mutex_t lock; /* of session, for those who cancel it */
+    pthread_mutex_t lock; // of session, for those who cancel it
     ln_session *session;
 } worker;
 
@@ -104,8 +104,8 @@ static int is_right(const tl_tensor *y, const float *x, int rows)
 
 static ln_status run_once(worker *w, ln_session *session)
 {
-    float x[MOST_ROWS * COLUMNS];
-    const int rows = 1 + draw(w, MOST_ROWS), dims[] = {rows, COLUMNS};
+    float x[MAX_ROWS * COLUMNS];
+    const int rows = 1 + draw(w, MAX_ROWS), dims[] = {rows, COLUMNS};
     for (int i = 0; i < rows * COLUMNS; i++)
         x[i] = (float)(draw(w, 200) - 100);
     const int64_t axis = draw(w, 2);

@@ -16,7 +16,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ONNX's numbers of types. */
+/** ONNX's numbers of types. */
 enum { TINY_FLOAT = 1, TINY_INT64 = 7, TINY_STRING = 8, TINY_BOOL = 9, TINY_DOUBLE = 11 };
 
 typedef struct tiny_bytes {
@@ -26,7 +26,7 @@ typedef struct tiny_bytes {
 
 typedef struct tiny_model {
     tiny_bytes graph, metadata;
-    int opset; /* 0: 17 */
+    int opset; // 0: 17
 } tiny_model;
 
 static inline void tiny_put(tiny_bytes *b, const void *data, size_t size)

@@ -50,7 +50,7 @@ int ln_value_is_like(const ln_value *value, const ln_value *other)
            !memcmp(value->dims, other->dims, sizeof(int) * (size_t)value->ndim);
 }
 
-/* ---- shapes ---- */
+// Shapes
 
 static int allows(const ln_port *port, tl_dtype dtype, int ndim, const int *dims)
 {
@@ -58,8 +58,7 @@ static int allows(const ln_port *port, tl_dtype dtype, int ndim, const int *dims
         return 0;
     for (int i = 0; i < port->info.ndim; i++) {
         const int is_open = port->dims[i] < 0;
-        if (is_open ? dims[i] < port->least[i] || dims[i] > port->most[i]
-                    : dims[i] != port->dims[i])
+        if (is_open ? dims[i] < port->min[i] || dims[i] > port->max[i] : dims[i] != port->dims[i])
             return 0;
     }
     return 1;
@@ -122,7 +121,7 @@ int ln_value_set_shape(ln_value *value, const ln_port *port, tl_dtype dtype, int
     return 0;
 }
 
-/* ---- data ---- */
+// Data
 
 int ln_value_copy(ln_value *value, const void *data)
 {

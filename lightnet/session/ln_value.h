@@ -11,19 +11,19 @@
 #include "lightnet/ln_msg.h"
 #include "tensorlight/tl_string.h"
 
-/* All zero: not set. */
+/** All zero: not set. */
 typedef struct ln_value {
     int is_given;
     int ndim;
     int dims[LN_MAXDIM];
-    size_t size;      /* of the data in bytes */
-    const void *data; /* `own`, or the caller's */
-    uint64_t hash;    /* hash of the data, in a run of a model whose shapes depend on it */
-    void *own;        /* memory of `room` bytes, for copied data */
+    size_t size;      // of the data in bytes
+    const void *data; // `own`, or the caller's
+    uint64_t hash;    // hash of the data, in a run of a model whose shapes depend on it
+    void *own;        // memory of `room` bytes, for copied data
     size_t room;
-    void *strings;      /* a block: copied data of TL_STRING */
-    void *last_strings; /* of the last run, if others were set since: its outputs may have them */
-    int is_read;        /* the last run has read `strings` */
+    void *strings;      // a block: copied data of TL_STRING
+    void *last_strings; // of the last run, if others were set since: its outputs may have them
+    int is_read;        // the last run has read `strings`
 } ln_value;
 
 /** Frees its data, but strings of the last run. */

@@ -35,22 +35,22 @@ PyAPI_FUNC(void) PyBuffer_Release(Py_buffer *view);
 
 /** A C-contiguous array of an object, as LightNet sees it. Zero: it holds nothing. */
 typedef struct ln_py_array {
-    Py_buffer view;            /* keeps the memory of an object; obj NULL: none */
-    const tl_string **strings; /* or strings, a block (tl_free) */
+    Py_buffer view;            // keeps the memory of an object; obj NULL: none
+    const tl_string **strings; // or strings, a block (tl_free)
     tl_dtype dtype;
     int ndim, dims[TL_MAXDIM];
-    int len;     /* elements */
-    size_t size; /* bytes */
-    void *data;  /* of the view, or the strings */
+    int len;     // elements
+    size_t size; // bytes
+    void *data;  // of the view, or the strings
 } ln_py_array;
 
 /** The state that functions of the module share. */
 typedef struct ln_py_globals {
-    PyObject *errors[LN_STATUS_SIZE]; /* the exception of each status */
-    PyObject *as_array;               /* Python: of any object, one that ln_py_array_get takes */
-    PyObject *kind_of;                /* Python: of the name of a type, (numpy.empty, its dtype) */
-    PyObject *new_strings;            /* Python: of a shape and a list of str, an array */
-    PyObject *message_of;             /* Python: a message with NumPy's names of types */
+    PyObject *errors[LN_STATUS_SIZE]; // the exception of each status
+    PyObject *as_array;               // Python: of any object, one that ln_py_array_get takes
+    PyObject *kind_of;                // Python: of the name of a type, (numpy.empty, its dtype)
+    PyObject *new_strings;            // Python: of a shape and a list of str, an array
+    PyObject *message_of;             // Python: a message with NumPy's names of types
 } ln_py_globals;
 
 extern ln_py_globals ln_py;
@@ -81,7 +81,7 @@ PyObject *ln_py_array_new(ln_py_array *array, tl_dtype dtype, int ndim, const in
 /** The name of a type in NumPy, such as "float32", or "bfloat16"; NULL: none. */
 const char *ln_py_dtype_name(tl_dtype dtype);
 
-/* ---- Names: UTF-8; bytes that are not are lone surrogates (PEP 383) ---- */
+// Names: UTF-8; bytes that are not are lone surrogates (PEP 383)
 
 /** Returns new: the string of a name; NULL gives None. NULL: an exception is set. */
 PyObject *ln_py_text(const char *name);

@@ -9,8 +9,8 @@
 
 #include "tensorlight/tl_util.h"
 
-/** The types by their name in NumPy, or in the package ml_dtypes, and the letters of the buffer
- *  protocol. */
+// The types by their name in NumPy, or in the package ml_dtypes, and the letters of the buffer
+// protocol.
 static const struct {
     const char *name, *letters;
 } types[TL_DTYPE_SIZE] = {
@@ -53,7 +53,7 @@ static tl_dtype dtype_of_name(const char *name)
     return TL_DTYPE_INVALID;
 }
 
-/** The type of elements of a format of the buffer protocol in the machine's order of bytes. */
+// The type of elements of a format of the buffer protocol in the machine's order of bytes.
 static tl_dtype dtype_of_format(const char *format, Py_ssize_t size)
 {
     if (!format)
@@ -67,8 +67,8 @@ static tl_dtype dtype_of_format(const char *format, Py_ssize_t size)
     return TL_DTYPE_INVALID;
 }
 
-/** Takes the memory of `object`, if it has the buffer protocol with a shape that LightNet knows. 0:
- * it does not. */
+// Takes the memory of `object`, if it has the buffer protocol with a shape that LightNet knows. 0:
+// it does not.
 static int take_buffer(ln_py_array *array, PyObject *object, int is_writable)
 {
     const int flags = PyBUF_C_CONTIGUOUS | PyBUF_FORMAT | (is_writable ? PyBUF_WRITABLE : 0);
@@ -97,7 +97,7 @@ static int take_buffer(ln_py_array *array, PyObject *object, int is_writable)
     return 1;
 }
 
-/** The block of a list of bytes; NULL: an exception is set. */
+// The block of a list of bytes; NULL: an exception is set.
 static const tl_string **block_of(PyObject *texts)
 {
     const Py_ssize_t len = PyList_Size(texts);
@@ -124,7 +124,7 @@ static const tl_string **block_of(PyObject *texts)
     return block;
 }
 
-/** Of strings: a tuple of the shape and a list of bytes. */
+// Of strings: a tuple of the shape and a list of bytes.
 static int take_strings(ln_py_array *array, PyObject *pair)
 {
     PyObject *shape, *texts;
@@ -152,7 +152,7 @@ static int take_strings(ln_py_array *array, PyObject *pair)
     return 0;
 }
 
-/** Of what ln_py.as_array returned: an array, and the name of its type, or None. */
+// Of what ln_py.as_array returned: an array, and the name of its type, or None.
 static int take_pair(ln_py_array *array, PyObject *pair, int is_writable)
 {
     PyObject *object, *name;
@@ -238,10 +238,10 @@ PyObject *ln_py_strings_new(const tl_tensor *t)
     return array;
 }
 
-/** numpy.empty, and its dtypes: those that were needed yet. */
+// numpy.empty, and its dtypes: those that were needed yet.
 static PyObject *empty, *kinds[TL_DTYPE_SIZE];
 
-/** Fetches numpy.empty and the dtype of `dtype`. -1: an exception is set. */
+// Fetches numpy.empty and the dtype of `dtype`. -1: an exception is set.
 static int fetch_kind(tl_dtype dtype)
 {
     PyObject *const pair = PyObject_CallFunction(ln_py.kind_of, "s", ln_py_dtype_name(dtype));

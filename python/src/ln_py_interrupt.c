@@ -63,8 +63,8 @@ static void *watch(void *arg)
     return arg;
 }
 
-/** A child has no watcher, and no run of the main thread of its parent; its only thread is the main
- *  one. The mutex and the semaphore may be in use. */
+// A child has no watcher, and no run of the main thread of its parent; its only thread is the main
+// one. The mutex and the semaphore may be in use.
 static void reset_in_child(void)
 {
     interruptible = NULL;
@@ -74,7 +74,7 @@ static void reset_in_child(void)
     sem_init(&wakeup, 0, 0);
 }
 
-/** Starts the watcher of this process, which receives no signals itself. */
+// Starts the watcher of this process, which receives no signals itself.
 static int start_watcher(void)
 {
     static int has_handler_of_forks;
@@ -96,7 +96,7 @@ static int start_watcher(void)
     return 0;
 }
 
-/** Whether Python, or the program, handles SIGINT by a function. */
+// Whether Python, or the program, handles SIGINT by a function.
 static int has_handler(const struct sigaction *action)
 {
     return action->sa_flags & SA_SIGINFO ||
@@ -108,7 +108,7 @@ static int is_ours(const struct sigaction *action)
     return action->sa_flags & SA_SIGINFO && action->sa_sigaction == on_sigint;
 }
 
-/** Lets on_sigint handle SIGINT, if a function does. Returns whether it does. */
+// Lets on_sigint handle SIGINT, if a function does. Returns whether it does.
 static int install(void)
 {
     static int has_python_action;
@@ -128,7 +128,7 @@ static int install(void)
     return sigaction(SIGINT, &ours, NULL) == 0;
 }
 
-/** Returns new: what signal.signal has set for SIGINT; NULL: unknown. */
+// Returns new: what signal.signal has set for SIGINT; NULL: unknown.
 static PyObject *find_python_handler(void)
 {
     static PyObject *getsignal, *number;
@@ -145,7 +145,7 @@ static PyObject *find_python_handler(void)
     return handler;
 }
 
-/** Whether the action of SIGINT cannot have changed since the last call. */
+// Whether the action of SIGINT cannot have changed since the last call.
 static int is_unchanged(void)
 {
     static PyObject *last_handler;

@@ -6,7 +6,7 @@
 typedef struct model_object {
     PyObject base;
     ln_model *model;
-    PyObject *messages; /* a list of (level, text) */
+    PyObject *messages; // a list of (level, text)
 } model_object;
 
 PyObject *ln_py_model_type;
@@ -21,7 +21,7 @@ ln_model *ln_py_model_of(PyObject *model)
     return ((model_object *)model)->model;
 }
 
-/** Sets options from a sequence of pairs of strings. -1: an exception is set. */
+// Sets options from a sequence of pairs of strings. -1: an exception is set.
 static int set_options(ln_options *options, PyObject *pairs)
 {
     const Py_ssize_t n = PySequence_Size(pairs);
@@ -48,7 +48,7 @@ static int set_options(ln_options *options, PyObject *pairs)
     return n < 0 ? -1 : 0;
 }
 
-/** The tensors of a list of arrays. */
+// The tensors of a list of arrays.
 typedef struct tensors {
     Py_ssize_t n;
     ln_py_array *arrays;
@@ -65,7 +65,7 @@ static void tensors_free(tensors *t)
     PyMem_Free(t->list);
 }
 
-/** -1: an exception is set. */
+// -1: an exception is set.
 static int tensors_get(tensors *t, PyObject *list, int with_data)
 {
     t->n = PySequence_Size(list);
@@ -90,8 +90,7 @@ static int tensors_get(tensors *t, PyObject *list, int with_data)
     return 0;
 }
 
-/** Binds one value, of (name, arrays or None, whether it is a sequence, whether its data counts).
- */
+// Binds one value, of (name, arrays or None, whether it is a sequence, whether its data counts).
 static int bind_value(ln_options *options, PyObject *value)
 {
     PyObject *name, *list;
@@ -128,7 +127,7 @@ static int bind_values(ln_options *options, PyObject *values)
     return n < 0 ? -1 : 0;
 }
 
-/** Appends a message to the list `data`. */
+// Appends a message to the list `data`.
 static void note_message(void *data, int level, const char *text)
 {
     const PyGILState_STATE state = PyGILState_Ensure();
@@ -142,7 +141,7 @@ static void note_message(void *data, int level, const char *text)
     PyGILState_Release(state);
 }
 
-/** Opens the file `name`, or the `size` bytes, without the lock of the interpreter. */
+// Opens the file `name`, or the `size` bytes, without the lock of the interpreter.
 static ln_model *open_model(const char *name, const char *bytes, Py_ssize_t size,
                             const ln_options *options)
 {
@@ -157,7 +156,7 @@ static ln_model *open_model(const char *name, const char *bytes, Py_ssize_t size
     return model;
 }
 
-/** Model(name as bytes, bytes or None, [(key, value), ..], [value of bind_value, ..], messages) */
+// Model(name as bytes, bytes or None, [(key, value), ..], [value of bind_value, ..], messages)
 static PyObject *model_new(PyTypeObject *type, PyObject *args, PyObject *kwargs)
 {
     const char *name, *bytes;
@@ -199,7 +198,7 @@ static void model_dealloc(PyObject *self)
 
 typedef const char *dim_name_func(const ln_model *model, int i, int axis);
 
-/** A size: a number, the name of an open one, or None for one without a name. */
+// A size: a number, the name of an open one, or None for one without a name.
 static PyObject *size_of(const ln_model *model, const tl_tensor *info, int i, int axis,
                          dim_name_func *dim_name)
 {
@@ -208,7 +207,7 @@ static PyObject *size_of(const ln_model *model, const tl_tensor *info, int i, in
     return ln_py_text(dim_name(model, i, axis));
 }
 
-/** (name, type or None, shape or None) of an input or output. */
+// (name, type or None, shape or None) of an input or output.
 static PyObject *describe(const ln_model *model, int i, const char *name, const tl_tensor *info,
                           dim_name_func *dim_name)
 {
@@ -249,7 +248,7 @@ static PyObject *model_outputs(PyObject *self, void *closure)
 
 typedef ln_status value_func(const ln_model *model, int k, ln_value_info *info);
 
-/** [(name, form, number of its first tensor, its tensors or -1), ..] */
+// [(name, form, number of its first tensor, its tensors or -1), ..]
 static PyObject *list_values(const ln_model *model, value_func *value_of)
 {
     PyObject *list = PyList_New(0);

@@ -34,9 +34,8 @@ static void replace(PyObject **slot, PyObject *object)
     Py_XDECREF(old);
 }
 
-/** Whether this is the interpreter that imported the module first. Its functions are called by
- * operations of all, so another one must not replace them. -1: it is another; an exception is set.
- */
+// Whether this is the interpreter that imported the module first. Its functions are called by
+// operations of all, so another one must not replace them. -1: it is another; an exception is set.
 static int check_interpreter(void)
 {
     static PyObject *first; // the modules of an interpreter are its own
@@ -52,7 +51,7 @@ static int check_interpreter(void)
     return -1;
 }
 
-/** configure([exception of each status], as_array, kind_of, new_strings, message_of) */
+// configure([exception of each status], as_array, kind_of, new_strings, message_of)
 static PyObject *configure(PyObject *module, PyObject *args)
 {
     PyObject *errors, *as_array, *kind_of, *new_strings, *message_of;
@@ -93,7 +92,7 @@ static PyObject *version(PyObject *module, PyObject *args)
     return Py_BuildValue("ss", ln_version(), ln_build_info());
 }
 
-/** load_plugin(file as bytes) */
+// load_plugin(file as bytes)
 static PyObject *load_plugin(PyObject *module, PyObject *args)
 {
     const char *file;

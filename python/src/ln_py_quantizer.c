@@ -8,7 +8,7 @@
 typedef struct quantizer_object {
     PyObject base;
     ln_quantizer *quantizer;
-    int is_busy; /* a call is in progress, without the lock of the interpreter */
+    int is_busy; // a call is in progress, without the lock of the interpreter
 } quantizer_object;
 
 static PyObject *finish(quantizer_object *self, ln_status status)
@@ -34,9 +34,9 @@ static PyObject *quantizer_set(PyObject *object, PyObject *args)
     return finish(self, ln_quantizer_set(self->quantizer, key, value));
 }
 
-/* ---- samples ---- */
+// Samples
 
-/** The arrays of one sample, and tensors over them. */
+// The arrays of one sample, and tensors over them.
 typedef struct sample {
     int n, n_taken;
     ln_py_array *arrays;
@@ -92,7 +92,7 @@ static PyObject *add_sample(quantizer_object *self, PyObject *arrays)
     return result;
 }
 
-/** add_sample((array, ..)), in the order of the inputs */
+// add_sample((array, ..)), in the order of the inputs
 static PyObject *quantizer_add_sample(PyObject *object, PyObject *args)
 {
     PyObject *arrays;
@@ -102,10 +102,10 @@ static PyObject *quantizer_add_sample(PyObject *object, PyObject *args)
     return add_sample((quantizer_object *)object, arrays);
 }
 
-/* ---- running ---- */
+// Running
 
-/** Calls the function with the progress. Returns 1, with its exception set, if it raises, or if a
- *  signal's handler does. */
+// Calls the function with the progress. Returns 1, with its exception set, if it raises, or if a
+// signal's handler does.
 static int pass_progress(void *data, const char *step, int done, int total)
 {
     const PyGILState_STATE state = PyGILState_Ensure();
@@ -119,7 +119,7 @@ static int pass_progress(void *data, const char *step, int done, int total)
     return is_failed;
 }
 
-/** run(progress or None) */
+// run(progress or None)
 static PyObject *quantizer_run(PyObject *object, PyObject *args)
 {
     quantizer_object *const self = (quantizer_object *)object;
@@ -139,7 +139,7 @@ static PyObject *quantizer_run(PyObject *object, PyObject *args)
     return result;
 }
 
-/** save(file as bytes) */
+// save(file as bytes)
 static PyObject *quantizer_save(PyObject *object, PyObject *args)
 {
     quantizer_object *const self = (quantizer_object *)object;
@@ -154,7 +154,7 @@ static PyObject *quantizer_save(PyObject *object, PyObject *args)
     return finish(self, status);
 }
 
-/* ---- the result ---- */
+// The result
 
 static PyObject *describe_layer(const ln_quantizer *quantizer, int i)
 {
@@ -164,7 +164,7 @@ static PyObject *describe_layer(const ln_quantizer *quantizer, int i)
                          layer->ns_after, layer->error);
 }
 
-/** result() -> ([layer, ..], has_joints, is_bf16, n_within, error, top1, ns_before, ns_after) */
+// result() -> ([layer, ..], has_joints, is_bf16, n_within, error, top1, ns_before, ns_after)
 static PyObject *quantizer_result(PyObject *object, PyObject *args)
 {
     quantizer_object *const self = (quantizer_object *)object;
@@ -183,9 +183,9 @@ static PyObject *quantizer_result(PyObject *object, PyObject *args)
                   : NULL;
 }
 
-/* ---- the type ---- */
+// The type
 
-/** Quantizer(model) */
+// Quantizer(model)
 static PyObject *quantizer_new(PyTypeObject *type, PyObject *args, PyObject *kwargs)
 {
     PyObject *model;

@@ -15,27 +15,27 @@ enum { DIRECT_BYTES = 64 * 1024 }; // outputs of so many bytes are worth being b
 typedef struct session_object {
     PyObject base;
     ln_session *session;
-    PyObject *model;     /* a Model */
-    struct bound *bound; /* the arrays of bind_input and bind_output */
+    PyObject *model;     // a Model
+    struct bound *bound; // the arrays of bind_input and bind_output
     Py_ssize_t n_bound;
-    unsigned long long timeout; /* ms; 0: none */
-    int is_busy; /* a call is in progress: others may have the lock of the interpreter meanwhile */
-    int is_running;            /* that call is a run */
-    int is_armed;              /* cancel() has an effect, although there is no run yet */
-    int is_cancelled;          /* by cancel(), until the run ends, or resume() */
-    unsigned long long number; /* of the current run */
+    unsigned long long timeout; // ms; 0: none
+    int is_busy;    // a call is in progress: others may have the lock of the interpreter meanwhile
+    int is_running; // that call is a run
+    int is_armed;   // cancel() has an effect, although there is no run yet
+    int is_cancelled;          // by cancel(), until the run ends, or resume()
+    unsigned long long number; // of the current run
 } session_object;
 
-/** Memory that stays bound from run to run. */
+// Memory that stays bound from run to run.
 struct bound {
-    PyObject *name; /* bytes, owned */
+    PyObject *name; // bytes, owned
     int is_output;
     ln_py_array array;
 };
 
-/* ---- Running ---- */
+// Running
 
-/** The times of one run: a list of (name, type, ns). */
+// The times of one run: a list of (name, type, ns).
 static void add_time(void *data, const char *name, const char *type, uint64_t ns)
 {
     PyGILState_STATE state = PyGILState_Ensure();
@@ -46,8 +46,8 @@ static void add_time(void *data, const char *name, const char *type, uint64_t ns
     PyGILState_Release(state);
 }
 
-/** Runs without the lock of the interpreter; times: a list, or NULL. *was_interrupted: a SIGINT
- *  cancelled the run. */
+// Runs without the lock of the interpreter; times: a list, or NULL. *was_interrupted: a SIGINT
+// cancelled the run.
 static ln_status run_once(session_object *self, PyObject *times, int *was_interrupted)
 {
     const int is_interruptible = ln_py_interrupt_begin(self->session);
@@ -59,7 +59,7 @@ static ln_status run_once(session_object *self, PyObject *times, int *was_interr
     return status;
 }
 
-/** Reverts the cancel of an interrupt, but none of the program's. */
+// Reverts the cancel of an interrupt, but none of the program's.
 static void revert_interrupt(session_object *self)
 {
     ln_session_resume(self->session);
@@ -67,7 +67,7 @@ static void revert_interrupt(session_object *self)
         ln_session_cancel(self->session);
 }
 
-/** Sets the time that is left of the timeout of a run that began at `start`. */
+// Sets the time that is left of the timeout of a run that began at `start`.
 static void shorten_timeout(session_object *self, uint64_t start)
 {
     const uint64_t spent = (tl_clock() - start) / 1000000; // ms
@@ -75,8 +75,8 @@ static void shorten_timeout(session_object *self, uint64_t start)
         ln_session_set_timeout(self->session, spent < self->timeout ? self->timeout - spent : 1);
 }
 
-/** Runs, also again: an interrupt whose handler does not raise has no effect on the result, as for
- *  system calls (PEP 475). times: a list, or NULL. -1: an exception is set. */
+// Runs, also again: an interrupt whose handler does not raise has no effect on the result, as for
+// system calls (PEP 475). times: a list, or NULL. -1: an exception is set.
 static int run_session(session_object *self, PyObject *times)
 {
     const uint64_t start = self->timeout ? tl_clock() : 0;
@@ -99,7 +99,7 @@ static int run_session(session_object *self, PyObject *times)
     return status == LN_OK ? 0 : -1;
 }
 
-/** Begins a call of the session, which must not be in another: 0; -1: an exception is set. */
+// Begins a call of the session, which must not be in another: 0; -1: an exception is set.
 static int begin_call(session_object *self)
 {
     if (self->is_busy) {
@@ -110,14 +110,14 @@ static int begin_call(session_object *self)
     return 0;
 }
 
-/** Ends the call. Returns `result`. */
+// Ends the call. Returns `result`.
 static PyObject *end_call(session_object *self, PyObject *result)
 {
     self->is_busy = 0;
     return result;
 }
 
-/** Begins a run, which cancel() ends. The lock of the interpreter protects these fields. */
+// Begins a run, which cancel() ends. The lock of the interpreter protects these fields.
 static int begin_run(session_object *self)
 {
     if (begin_call(self) < 0)
@@ -150,13 +150,13 @@ static int fail_session(session_object *self, ln_status status)
     return status == LN_OK ? 0 : -1;
 }
 
-/* ---- One call: inputs, run, outputs ---- */
+// One call: inputs, run, outputs
 
-/** The inputs or outputs of one call: arrays, and the names they are bound to. */
+// The inputs or outputs of one call: arrays, and the names they are bound to.
 typedef struct feed {
     Py_ssize_t n, capacity;
     struct feed_entry {
-        PyObject *name; /* bytes, owned */
+        PyObject *name; // bytes, owned
         ln_py_array array;
     } * entries;
 } feed;
@@ -174,7 +174,7 @@ static const char *name_of(const struct feed_entry *entry)
     return PyBytes_AsString(entry->name);
 }
 
-/** Binds the memory of `array`; one that holds nothing unbinds. Strings are copied. */
+// Binds the memory of `array`; one that holds nothing unbinds. Strings are copied.
 static ln_status bind_array(session_object *self, const char *name, const ln_py_array *array,
                             int is_output)
 {
@@ -187,13 +187,13 @@ static ln_status bind_array(session_object *self, const char *name, const ln_py_
                                  array->data, array->size);
 }
 
-/** Binds the array of `entry` to the input. */
+// Binds the array of `entry` to the input.
 static int bind_entry(session_object *self, const struct feed_entry *entry)
 {
     return fail_session(self, bind_array(self, name_of(entry), &entry->array, 0));
 }
 
-/** Takes the arrays of a dict of inputs, and binds them. */
+// Takes the arrays of a dict of inputs, and binds them.
 static int bind_feed(session_object *self, feed *inputs, PyObject *dict)
 {
     PyObject *key, *value;
@@ -211,7 +211,7 @@ static int bind_feed(session_object *self, feed *inputs, PyObject *dict)
     return 0;
 }
 
-/** Unbinds and releases all. `is_output`: which of the two they are. */
+// Unbinds and releases all. `is_output`: which of the two they are.
 static void feed_free(session_object *self, feed *f, int is_output)
 {
     for (Py_ssize_t i = 0; f->entries && i < f->n; i++) {
@@ -227,7 +227,7 @@ static void feed_free(session_object *self, feed *f, int is_output)
     PyMem_Free(f->entries);
 }
 
-/** Whether output `name` always has the same shape, and is so large that a copy counts. */
+// Whether output `name` always has the same shape, and is so large that a copy counts.
 static const tl_tensor *fixed_output(session_object *self, const char *name)
 {
     const ln_model *const model = ln_py_model_of(self->model);
@@ -243,7 +243,7 @@ static const tl_tensor *fixed_output(session_object *self, const char *name)
     return size >= DIRECT_BYTES ? info : NULL;
 }
 
-/** Whether an earlier entry has the name of the last one. */
+// Whether an earlier entry has the name of the last one.
 static int is_repeated(const feed *f)
 {
     for (Py_ssize_t i = 0; i < f->n - 1; i++)
@@ -252,8 +252,8 @@ static int is_repeated(const feed *f)
     return 0;
 }
 
-/** Makes arrays for the outputs that can be written directly, and binds them; others stay None in
- * `results`. */
+// Makes arrays for the outputs that can be written directly, and binds them; others stay None in
+// `results`.
 static int bind_results(session_object *self, feed *outputs, PyObject *names, PyObject *results)
 {
     for (Py_ssize_t i = 0; i < outputs->capacity; i++) {
@@ -275,7 +275,7 @@ static int bind_results(session_object *self, feed *outputs, PyObject *names, Py
     return 0;
 }
 
-/** Returns new: an array with a copy of output `name`. */
+// Returns new: an array with a copy of output `name`.
 static PyObject *copy_output(session_object *self, const char *name)
 {
     const tl_tensor *const t = ln_session_output(self->session, name);
@@ -295,7 +295,7 @@ static PyObject *copy_output(session_object *self, const char *name)
     return result;
 }
 
-/** Copies the outputs that were not written directly. */
+// Copies the outputs that were not written directly.
 static int copy_results(session_object *self, const feed *outputs, PyObject *results)
 {
     for (Py_ssize_t i = 0; i < outputs->n; i++) {
@@ -323,7 +323,7 @@ static PyObject *run_feed(session_object *self, PyObject *dict, PyObject *names)
     return results;
 }
 
-/** run({name: array}, (name, ..)) -> [array, ..] */
+// run({name: array}, (name, ..)) -> [array, ..]
 static PyObject *session_run(PyObject *object, PyObject *args)
 {
     session_object *const self = (session_object *)object;
@@ -337,9 +337,9 @@ static PyObject *session_run(PyObject *object, PyObject *args)
     return begin_run(self) < 0 ? NULL : end_run(self, run_feed(self, dict, names));
 }
 
-/* ---- Bindings that stay ---- */
+// Bindings that stay
 
-/** Unbinds what `it` holds, and releases it. */
+// Unbinds what `it` holds, and releases it.
 static void free_bound(session_object *self, struct bound *it)
 {
     const char *const name = PyBytes_AsString(it->name);
@@ -359,7 +359,7 @@ static struct bound *find_bound(const session_object *self, const char *name, in
     return NULL;
 }
 
-/** The place of that name: a new one holds nothing. NULL: an exception is set. */
+// The place of that name: a new one holds nothing. NULL: an exception is set.
 static struct bound *add_bound(session_object *self, PyObject *name, int is_output)
 {
     struct bound *const found = find_bound(self, PyBytes_AsString(name), is_output);
@@ -388,7 +388,7 @@ static void remove_bound(session_object *self, const char *name, int is_output)
     Py_DECREF(old.name);
 }
 
-/** Binds `object` until it is replaced; None: unbinds. -1: an exception is set. */
+// Binds `object` until it is replaced; None: unbinds. -1: an exception is set.
 static int bind_object(session_object *self, PyObject *name, PyObject *object, int is_output)
 {
     ln_py_array array = {.view = {.buf = NULL}};
@@ -413,7 +413,7 @@ static int bind_object(session_object *self, PyObject *name, PyObject *object, i
     return 0;
 }
 
-/** bind_input(name, array) or bind_output(name, array); None: unbinds. */
+// bind_input(name, array) or bind_output(name, array); None: unbinds.
 static PyObject *bind(session_object *self, PyObject *args, int is_output)
 {
     PyObject *name = NULL, *object;
@@ -436,7 +436,7 @@ static PyObject *session_bind_output(PyObject *object, PyObject *args)
     return begin_call(self) < 0 ? NULL : end_call(self, bind(self, args, 1));
 }
 
-/** run_bound() or run_bound(times) */
+// run_bound() or run_bound(times)
 static PyObject *session_run_bound(PyObject *object, PyObject *args)
 {
     session_object *const self = (session_object *)object;
@@ -446,7 +446,7 @@ static PyObject *session_run_bound(PyObject *object, PyObject *args)
     return end_run(self, run_session(self, times) < 0 ? NULL : Py_BuildValue(""));
 }
 
-/** func(self, the name in args) */
+// func(self, the name in args)
 static PyObject *call_with_name(session_object *self, PyObject *args,
                                 PyObject *func(session_object *self, const char *name))
 {
@@ -464,9 +464,9 @@ static PyObject *session_output(PyObject *object, PyObject *args)
     return call_with_name((session_object *)object, args, copy_output);
 }
 
-/* ---- Limits ---- */
+// Limits
 
-/** The type and shape of output `name`. */
+// The type and shape of output `name`.
 static PyObject *describe_output(session_object *self, const char *name)
 {
     const tl_tensor *const t = ln_session_output(self->session, name);
@@ -494,7 +494,7 @@ static PyObject *session_set_timeout(PyObject *object, PyObject *args)
     return end_call(self, status < 0 ? NULL : Py_BuildValue(""));
 }
 
-/** arm() -> the number of the next run, which cancel() ends even before it begins */
+// arm() -> the number of the next run, which cancel() ends even before it begins
 static PyObject *session_arm(PyObject *object, PyObject *args)
 {
     session_object *const self = (session_object *)object;
@@ -505,7 +505,7 @@ static PyObject *session_arm(PyObject *object, PyObject *args)
     return end_call(self, PyLong_FromUnsignedLongLong(++self->number));
 }
 
-/** cancel(number=None): ends the current run, if it has that number */
+// cancel(number=None): ends the current run, if it has that number
 static PyObject *session_cancel(PyObject *object, PyObject *args)
 {
     session_object *const self = (session_object *)object;
@@ -519,7 +519,7 @@ static PyObject *session_cancel(PyObject *object, PyObject *args)
     return Py_BuildValue("");
 }
 
-/** disarm(): reverts arm(), and a cancel() since then */
+// disarm(): reverts arm(), and a cancel() since then
 static PyObject *session_disarm(PyObject *object, PyObject *args)
 {
     session_object *const self = (session_object *)object;
@@ -531,7 +531,7 @@ static PyObject *session_disarm(PyObject *object, PyObject *args)
     return end_call(self, Py_BuildValue(""));
 }
 
-/* ---- The memory plan ---- */
+// The memory plan
 
 static int add_block(void *data, const ln_memory_block *block)
 {
@@ -547,7 +547,7 @@ static int add_block(void *data, const ln_memory_block *block)
     return status;
 }
 
-/** [(memory type, size, bound), ..] of the used types */
+// [(memory type, size, bound), ..] of the used types
 static PyObject *describe_totals(const ln_memory_total *totals)
 {
     PyObject *list = PyList_New(0);
@@ -581,9 +581,9 @@ static PyObject *session_memory_plan(PyObject *object, PyObject *args)
     return begin_call(self) < 0 ? NULL : end_call(self, memory_plan(self));
 }
 
-/* ---- The type ---- */
+// The type
 
-/** Session(model) */
+// Session(model)
 static PyObject *session_new(PyTypeObject *type, PyObject *args, PyObject *kwargs)
 {
     PyObject *model;
@@ -610,7 +610,7 @@ static PyObject *session_new(PyTypeObject *type, PyObject *args, PyObject *kwarg
     return (PyObject *)self;
 }
 
-/** The type itself lives as long as the module. */
+// The type itself lives as long as the module.
 static int session_traverse(PyObject *object, visitproc visit, void *arg)
 {
     const session_object *const self = (session_object *)object;

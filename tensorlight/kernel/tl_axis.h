@@ -24,14 +24,14 @@ static inline tl_axis tl_axis_of(const tl_tensor *t, int axis)
     return a;
 }
 
-/** The number of items from `begin` to the end of its row of `row` items, at most `most` and up to
+/** The number of items from `begin` to the end of its row of `row` items, at most `max` and up to
  * `end`. */
-static inline size_t tl_axis_span(size_t begin, size_t end, size_t row, size_t most)
+static inline size_t tl_axis_span(size_t begin, size_t end, size_t row, size_t max)
 {
     size_t n = row - begin % row;
     if (n > end - begin)
         n = end - begin;
-    return n < most ? n : most;
+    return n < max ? n : max;
 }
 
 /** The grain of a loop whose units cost about `cost` simple operations each. */

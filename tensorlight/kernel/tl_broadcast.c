@@ -10,9 +10,9 @@
 #include "tensor/tl_result.h"
 #include "tensorlight/tl_shape.h"
 
-/* ---- shapes ---- */
+// Shapes
 
-/** The shape of all `n` sources, to `dims`; its ndim, or -1 with a reason. */
+// The shape of all `n` sources, to `dims`; its ndim, or -1 with a reason.
 static int common_dims(const tl_tensor *const *srcs, int n, int *dims)
 {
     int ndim = 0, so_far[TL_MAXDIM];
@@ -37,9 +37,9 @@ tl_tensor *tl_broadcast_begin(tl_tensor *dst, const tl_tensor *const *srcs, int 
     return tl_result_begin(dst, ndim, dims, dtype);
 }
 
-/* ---- the walk ---- */
+// The walk
 
-/** Whether `a`, which is outside of `inner`, continues it in every source. */
+// Whether `a`, which is outside of `inner`, continues it in every source.
 static int continues(const tl_broadcast_axis *a, const tl_broadcast_axis *inner, int n)
 {
     for (int k = 0; k < n; k++)
@@ -48,7 +48,7 @@ static int continues(const tl_broadcast_axis *a, const tl_broadcast_axis *inner,
     return 1;
 }
 
-/** The axes longer than 1, the fastest first, those that continue each other made one. */
+// The axes longer than 1, the fastest first, those that continue each other made one.
 static int merge_axes(tl_broadcast_axis *merged, const tl_tensor *const *srcs, int n,
                       const tl_tensor *dst)
 {
@@ -72,15 +72,15 @@ static int merge_axes(tl_broadcast_axis *merged, const tl_tensor *const *srcs, i
     return n_axes;
 }
 
-/** Rows up to this length are joined, and run by so many elements at a time. */
+// Rows up to this length are joined, and run by so many elements at a time.
 enum { SHORT_ROW = TL_BROADCAST_MORE / 2, CHUNK = 256 };
 
-/** Bytes of the copies of an element that stays. */
+// Bytes of the copies of an element that stays.
 enum { PIECE = 4096 };
 
-/** Makes short rows and the axis around them one row, where each source goes on along
- * that axis or repeats its row: as the channels of a pixel, in blocks, with a factor for each
- * channel. */
+// Makes short rows and the axis around them one row, where each source goes on along
+// that axis or repeats its row: as the channels of a pixel, in blocks, with a factor for each
+// channel.
 static void join_short_rows(tl_broadcast_walk *w)
 {
     const tl_broadcast_axis *const around = &w->outer[0];
@@ -113,7 +113,7 @@ void tl_broadcast_walk_init(tl_broadcast_walk *w, tl_broadcast_func *func,
     join_short_rows(w);
 }
 
-/** The coordinates along the outer axes, and the elements that the sources are ahead there. */
+// The coordinates along the outer axes, and the elements that the sources are ahead there.
 typedef struct place {
     size_t coords[TL_MAXDIM], offsets[TL_BROADCAST_MAX];
 } place;
@@ -142,8 +142,8 @@ static void place_next(place *at, const tl_broadcast_walk *w)
     }
 }
 
-/** The `size` bytes at `src` to `dst` until `all` bytes are full, a multiple: each time as much
- * again as there is. */
+// The `size` bytes at `src` to `dst` until `all` bytes are full, a multiple: each time as much
+// again as there is.
 static void repeat(const void *src, size_t size, char *dst, size_t all)
 {
     memcpy(dst, src, size);
@@ -156,16 +156,16 @@ int tl_broadcast_pieces(tl_broadcast_loop *loop, const tl_broadcast_form *form,
 {
     _Alignas(64) char copies[TL_BROADCAST_MAX][PIECE];
     const void *at[TL_BROADCAST_MAX];
-    size_t most = len;
+    size_t max = len;
     for (int k = 0; k < form->n; k++) {
         at[k] = steps[k] ? srcs[k] : copies[k];
-        most = steps[k] ? most : tl_min_size(most, PIECE / form->src_sizes[k]);
+        max = steps[k] ? max : tl_min_size(max, PIECE / form->src_sizes[k]);
     }
     for (int k = 0; k < form->n && len > 0; k++)
         if (!steps[k])
-            repeat(srcs[k], form->src_sizes[k], copies[k], most * form->src_sizes[k]);
+            repeat(srcs[k], form->src_sizes[k], copies[k], max * form->src_sizes[k]);
     for (size_t n; len > 0; len -= n, dst = tl_padd(dst, (ptrdiff_t)n, form->dst_size)) {
-        n = tl_min_size(len, most);
+        n = tl_min_size(len, max);
         if (loop(at, dst, n) < 0)
             return -1;
         for (int k = 0; k < form->n; k++)
@@ -174,7 +174,7 @@ int tl_broadcast_pieces(tl_broadcast_loop *loop, const tl_broadcast_form *form,
     return 0;
 }
 
-/** A repeated row of source `k` to `copies`, as often as a chunk of `len` elements needs it. */
+// A repeated row of source `k` to `copies`, as often as a chunk of `len` elements needs it.
 static void repeat_row(const tl_broadcast_walk *w, const place *at, int k, char *copies, size_t len)
 {
     const size_t size = w->period * w->src_sizes[k];
@@ -182,7 +182,7 @@ static void repeat_row(const tl_broadcast_walk *w, const place *at, int k, char 
            size * (len / w->period + 2));
 }
 
-/** The same as run_part, in a row of joined ones. */
+// The same as run_part, in a row of joined ones.
 static int run_joined(const tl_broadcast_walk *w, const place *at, size_t begin, void *dst,
                       size_t len)
 {
@@ -215,7 +215,7 @@ static int run_part(const tl_broadcast_walk *w, const place *at, size_t begin, v
     return w->func(srcs, w->steps, dst, len);
 }
 
-/** The elements begin .. end-1 of the result, which may begin and end inside a row, to `dst`. */
+// The elements begin .. end-1 of the result, which may begin and end inside a row, to `dst`.
 static int run_elements(const tl_broadcast_walk *w, size_t begin, size_t end, void *dst)
 {
     place at;

@@ -53,15 +53,15 @@ typedef struct tl_broadcast_axis {
 /** The walk over sources along a result. */
 typedef struct tl_broadcast_walk {
     tl_broadcast_func *func;
-    int n; /* sources */
+    int n; // sources
     const char *srcs[TL_BROADCAST_MAX];
-    size_t src_sizes[TL_BROADCAST_MAX]; /* of an element */
+    size_t src_sizes[TL_BROADCAST_MAX]; // of an element
     size_t dst_size;
     tl_broadcast_axis row;
-    int steps[TL_BROADCAST_MAX];        /* row's strides */
-    size_t period;                      /* not 0: the row consists of short rows of this length, */
-    int repeats[TL_BROADCAST_MAX];      /* which these sources repeat */
-    tl_broadcast_axis outer[TL_MAXDIM]; /* the other axes, the fastest first */
+    int steps[TL_BROADCAST_MAX];        // row's strides
+    size_t period;                      // not 0: the row consists of short rows of this length,
+    int repeats[TL_BROADCAST_MAX];      // which these sources repeat
+    tl_broadcast_axis outer[TL_MAXDIM]; // the other axes, the fastest first
     int n_outer;
 } tl_broadcast_walk;
 
@@ -74,7 +74,7 @@ enum { TL_BROADCAST_MORE = 128 };
 /** The content of a buffer of tl_broadcast_part, initially zero: the copies of a short row serve
  * all parts of its long row. */
 typedef struct tl_broadcast_copies {
-    size_t row, len; /* the row's number + 1, 0: none; elements */
+    size_t row, len; // the row's number + 1, 0: none; elements
 } tl_broadcast_copies;
 
 /** Elements begin .. begin + len - 1 of the broadcast single source of a walk, for a kernel: in

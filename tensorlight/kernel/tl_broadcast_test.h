@@ -13,7 +13,7 @@
 typedef struct tl_broadcast_variant {
     const char *name;
     tl_broadcast_func *func;
-    int n; /* sources */
+    int n; // sources
     tl_dtype src_dtypes[TL_BROADCAST_MAX];
     tl_dtype dst_dtype;
     tl_isa isa;

@@ -19,7 +19,7 @@ typedef struct map {
     tl_map_func *func;
     const void *src;
     void *dst;
-    size_t src_size, dst_size; /* of an element */
+    size_t src_size, dst_size; // of an element
     const void *param;
 } map;
 

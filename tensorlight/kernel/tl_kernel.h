@@ -30,7 +30,7 @@
  * and TL_SETS_sets. A function is named by the kernel, the tag of its type and the set. */
 #define TL_KERNELS(ROW, arg, kernel, types, sets) TL_SETS_##sets(TL_ROWS_##types, ROW, arg, kernel)
 
-/* ---- types ---- */
+// Types
 
 #define TL_ROWS_F32(ROW, arg, kernel, set, isa)  ROW(arg, kernel##_f32_##set, TL_FLOAT, isa)
 #define TL_ROWS_U8(ROW, arg, kernel, set, isa)   ROW(arg, kernel##_u8_##set, TL_UINT8, isa)
@@ -112,7 +112,7 @@
     TL_ROWS_FROM(ROW, arg, kernel, bf16, TL_BFLOAT16, set, isa)
 // clang-format on
 
-/* ---- instruction sets of this CPU family ---- */
+// Instruction sets of this CPU family
 
 // PLAIN: plain C. SIMD: vectors of floats (simd/tl_simd.h). WIDE: plain C that is also compiled for
 // wider vectors; its lanes fix the order of sums, so all give the same bits. With plain C: DOT, dot
@@ -160,7 +160,7 @@
     TL_KERNELS(ROW, arg, kernel, F32, SIMD) \
     TL_KERNELS(ROW, arg, kernel, MORE, WIDE)
 
-/* ---- readers ---- */
+// Readers
 
 /** A row as a declaration. */
 #define TL_KERNEL_DECLARE(func, name, dtype, isa) func name;
@@ -204,7 +204,7 @@ size_t tl_kernel_find(const tl_kernel_key *keys, const tl_exec *exec, int column
                                                NULL};                                             \
     TL_KERNEL_PICK(pick, func)
 
-/* ---- for all families ---- */
+// For all families
 
 /** An element-wise kernel, src [len] -> dst [len]; `param` is the family's. */
 typedef void tl_map_func(const void *src, void *dst, size_t len, const void *param);
@@ -237,7 +237,7 @@ static inline size_t tl_ceil_div(size_t a, size_t b)
  * address space. */
 static inline size_t tl_slots_size(size_t slot_size, int threads)
 {
-    const size_t n = tl_min_size((size_t)threads, TL_MOST_SLOTS);
+    const size_t n = tl_min_size((size_t)threads, TL_MAX_SLOTS);
     return slot_size <= SIZE_MAX / n ? slot_size * n : SIZE_MAX;
 }
 

@@ -18,7 +18,7 @@ typedef struct tl_map_variant {
     tl_map_func *func;
     tl_dtype src_dtype, dst_dtype;
     tl_isa isa;
-    int is_close; /* to plain C, by another test: only checks that all elements are treated alike */
+    int is_close; // to plain C, by another test: only checks that all elements are treated alike
 } tl_map_variant;
 
 /** Fills `size` bytes with every kind of number: all bit patterns occur, NaN and infinities too. */

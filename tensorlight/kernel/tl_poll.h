@@ -18,7 +18,7 @@ enum { TL_POLL_WORK = 1 << 20 };
 
 typedef struct tl_poll {
     const tl_stop *stop;
-    size_t work; /* since the last poll */
+    size_t work; // since the last poll
     int is_stopped;
 } tl_poll;
 

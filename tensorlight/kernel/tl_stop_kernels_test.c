@@ -9,7 +9,7 @@
 
 enum { TENSORS = 12, THREADS = 3, GARBAGE = 0xa5 };
 
-/** The memory of one run. */
+// The memory of one run.
 typedef struct room {
     tl_exec exec;
     tl_tensor *tensors[TENSORS];
@@ -58,7 +58,7 @@ static const tl_exec *with_scratch(room *r, size_t size)
         __VA_ARGS__                                            \
     }
 
-/* ---- kernels ---- */
+// Kernels
 
 static int put_along(room *r)
 {
@@ -320,7 +320,7 @@ static int unique_sorted(room *r)
 
 static int nms(room *r)
 {
-    static const tl_nms how = {.most = 50, .overlap = 0.3f, .score = 0.1f, .has_score = 1};
+    static const tl_nms how = {.max = 50, .overlap = 0.3f, .score = 0.1f, .has_score = 1};
     tl_tensor *const boxes = floats(r, DIMS(2, 300, 4)), *const scores = floats(r, DIMS(2, 3, 300));
     int n;
     return tl_exec_nms(with_scratch(r, tl_nms_scratch(boxes)), boxes, scores, &how,
@@ -336,7 +336,7 @@ static int nms_rows(room *r)
                             wanted(r, TL_INT32, DIMS(2, 300)));
 }
 
-/** Trees of three levels. */
+// Trees of three levels.
 static int trees_of(room *r, int rows)
 {
     enum { TREES = 900, NODES = 7, LEAVES = 4 };
@@ -401,7 +401,7 @@ static int couple(room *r)
     return tl_exec_couple(with_scratch(r, tl_couple_scratch(dst)), src, dst);
 }
 
-/* ---- all of them ---- */
+// All of them
 
 #define ROW(name)   \
     {               \
@@ -445,7 +445,7 @@ static const struct {
                ROW(matmul_by),
                ROW(couple)};
 
-/** Runs a kernel that is stopped at check `at`, 0: never; returns the number of checks. */
+// Runs a kernel that is stopped at check `at`, 0: never; returns the number of checks.
 static size_t checks_of(size_t kernel, tl_pool *pool, size_t at)
 {
     tl_stop *const stop = tl_stop_create();
@@ -460,7 +460,7 @@ static size_t checks_of(size_t kernel, tl_pool *pool, size_t at)
     return checks;
 }
 
-/** At all checks, or many of them; then a few follow, not all that there would be. */
+// At all checks, or many of them; then a few follow, not all that there would be.
 static void stop_everywhere(tl_pool *pool)
 {
     for (size_t k = 0; k < sizeof(kernels) / sizeof(*kernels); k++) {

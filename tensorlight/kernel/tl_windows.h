@@ -44,7 +44,7 @@ static inline int tl_next_tap(int *taps, const int *begin, const int *end, int n
     return 0;
 }
 
-/* ---- along one axis ---- */
+// Along one axis
 
 /** The smallest k >= 0 with k * stride >= x. */
 static inline int64_t tl_window_first(int64_t x, int stride)

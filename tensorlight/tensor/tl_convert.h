@@ -14,7 +14,7 @@
 
 #include "tensor/tl_element.h"
 
-/* ---- to floats ---- */
+// To floats
 
 static inline double tl_f64_from_double(double value)
 {
@@ -119,7 +119,7 @@ TL_FROM_NARROW(f16, tl_half_from_float, 65504.0)
 TL_FROM_NARROW(bf16, tl_bfloat_from_float, 0x1.fep127)
 #undef TL_FROM_NARROW
 
-/* ---- to integers and bool: limits are variables, so that no comparison looks pointless ---- */
+// To integers and bool: limits are variables, so that no comparison looks pointless
 
 #define TL_BY_DOUBLE(tag, type)                           \
     static inline type tl_##tag##_from_float(float value) \

@@ -16,8 +16,7 @@
 
 #include "tensorlight/tl_exec.h"
 
-/** Reads the first `n` numbers of a group's file; -1 when there are fewer. One too large saturates.
- */
+// Reads the first `n` numbers of a group's file; -1 when there are fewer. One too large saturates.
 static int read_numbers(const char *folder, const char *name, long long *numbers, int n)
 {
     char path[PATH_MAX + 32], line[64];
@@ -40,7 +39,7 @@ static int read_numbers(const char *folder, const char *name, long long *numbers
     return 0;
 }
 
-/** Cores that the limit of one group allows, rounded up; 0 without one. */
+// Cores that the limit of one group allows, rounded up; 0 without one.
 static int quota_of_group(const char *folder)
 {
     long long limit[2]; // the quota, the period
@@ -53,13 +52,13 @@ static int quota_of_group(const char *folder)
     return cores < INT_MAX ? (int)cores : INT_MAX;
 }
 
-/** The smaller of two quotas, where 0 is none. */
+// The smaller of two quotas, where 0 is none.
 static int stricter(int a, int b)
 {
     return a == 0 || (b != 0 && b < a) ? b : a;
 }
 
-/** The strictest limit from the group at `tree` + `group` up to `tree` itself. */
+// The strictest limit from the group at `tree` + `group` up to `tree` itself.
 static int quota_of_path(const char *tree, const char *group)
 {
     char folder[PATH_MAX];
@@ -76,7 +75,7 @@ static int quota_of_path(const char *tree, const char *group)
     }
 }
 
-/** Is "cpu" one of the comma-separated `controllers`? */
+// Is "cpu" one of the comma-separated `controllers`?
 static int has_cpu(const char *controllers)
 {
     for (const char *p = controllers; *p; p += strcspn(p, ","), p += *p == ',')
@@ -85,7 +84,7 @@ static int has_cpu(const char *controllers)
     return 0;
 }
 
-/** The limit by one line of /proc/self/cgroup: "number:controllers:/group". */
+// The limit by one line of /proc/self/cgroup: "number:controllers:/group".
 static int quota_of_line(const char *root, char *line)
 {
     line[strcspn(line, "\n")] = '\0';
@@ -120,7 +119,7 @@ int tl_cpu_quota(const char *root)
     return quota;
 }
 
-/** The affinity mask's cores; masks of more than CPU_SETSIZE cores need a larger set. */
+// The affinity mask's cores; masks of more than CPU_SETSIZE cores need a larger set.
 static int affinity_count(void)
 {
     for (int size = CPU_SETSIZE; size <= 1 << 20; size *= 2) {

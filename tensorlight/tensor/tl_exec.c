@@ -7,12 +7,12 @@
 
 #include "tensor/tl_pool.h"
 
-/* ---- splitting ---- */
+// Splitting
 
-/** More parts than threads, so that a late thread leaves its share to others. */
+// More parts than threads, so that a late thread leaves its share to others.
 enum { PARTS_PER_THREAD = 4 };
 
-/** Grains between two looks at a request to stop: some tenths of a millisecond of most kernels. */
+// Grains between two looks at a request to stop: some tenths of a millisecond of most kernels.
 enum { GRAINS_PER_LOOK = 64 };
 
 typedef struct split {
@@ -20,10 +20,10 @@ typedef struct split {
     void *arg;
     size_t n, parts;
     const tl_stop *stop;
-    size_t piece; /* units between two looks at it */
+    size_t piece; // units between two looks at it
 } split;
 
-/** The first unit of part `i`: the parts differ by one unit at most. */
+// The first unit of part `i`: the parts differ by one unit at most.
 static size_t part_begin(const split *s, size_t i)
 {
     const size_t rest = s->n % s->parts;
@@ -46,18 +46,18 @@ static void run_part(void *context, size_t i)
 
 void tl_parallel(const tl_exec *exec, size_t n, size_t grain, tl_range_func func, void *arg)
 {
-    const size_t most = (size_t)tl_pool_size(exec ? exec->pool : NULL) * PARTS_PER_THREAD;
-    const size_t least = grain ? grain : 1, fit = n / least;
-    split s = {func, arg, n, fit < most ? fit : most, exec ? exec->stop : NULL, n};
-    if (s.stop && least < n / GRAINS_PER_LOOK)
-        s.piece = least * GRAINS_PER_LOOK;
-    if (most == PARTS_PER_THREAD || s.parts <= 1 || tl_pool_is_inside())
+    const size_t max = (size_t)tl_pool_size(exec ? exec->pool : NULL) * PARTS_PER_THREAD;
+    const size_t min = grain ? grain : 1, fit = n / min;
+    split s = {func, arg, n, fit < max ? fit : max, exec ? exec->stop : NULL, n};
+    if (s.stop && min < n / GRAINS_PER_LOOK)
+        s.piece = min * GRAINS_PER_LOOK;
+    if (max == PARTS_PER_THREAD || s.parts <= 1 || tl_pool_is_inside())
         run_pieces(&s, 0, n);
     else
         tl_pool_run(exec->pool, s.parts, run_part, &s);
 }
 
-/** Units that a slot begins with, and others help to finish. */
+// Units that a slot begins with, and others help to finish.
 typedef struct share {
     atomic_size_t next;
     size_t end;
@@ -68,10 +68,10 @@ typedef struct shares {
     void *arg;
     size_t slots;
     const tl_stop *stop;
-    share of[TL_MOST_SLOTS];
+    share of[TL_MAX_SLOTS];
 } shares;
 
-/** First the slot's own units, then those that others have not begun. */
+// First the slot's own units, then those that others have not begun.
 static void run_slot(void *context, size_t slot)
 {
     shares *const all = context;
@@ -85,7 +85,7 @@ static void run_slot(void *context, size_t slot)
     }
 }
 
-/** Without a stop, all at once: a kernel may keep something from unit to unit. */
+// Without a stop, all at once: a kernel may keep something from unit to unit.
 static void run_alone(const shares *all, size_t n)
 {
     if (!all->stop && n > 0)
@@ -102,7 +102,7 @@ void tl_parallel_slots(const tl_exec *exec, size_t n, size_t n_slots, tl_slot_fu
                   .slots = n_slots < threads ? n_slots : threads,
                   .stop = exec ? exec->stop : NULL};
     all.slots = all.slots < n ? all.slots : n;
-    all.slots = all.slots < TL_MOST_SLOTS ? all.slots : TL_MOST_SLOTS;
+    all.slots = all.slots < TL_MAX_SLOTS ? all.slots : TL_MAX_SLOTS;
     if (all.slots <= 1 || tl_pool_is_inside()) {
         run_alone(&all, n);
         return;

@@ -75,14 +75,14 @@ START_TEST(a_set_in_the_environment_keeps_its_parts)
 {
     const char *const names[] = {"avx2", "avx512vnni", "neon", "dotprod"};
     for (size_t i = 0; i < 4; i++) { // each in a process of its own, again
-        const tl_isa most = tl_isa_from_str(names[i]);
+        const tl_isa max = tl_isa_from_str(names[i]);
         fflush(NULL);
         const pid_t child = fork();
         if (child == 0) {
             setenv("LIGHTNET_MAX_ISA", names[i], 1);
             int wrong = 0;
             for (int isa = 0; isa < TL_ISA_SIZE; isa++)
-                wrong |= tl_isa_is_usable((tl_isa)isa) && !tl_isa_contains(most, (tl_isa)isa);
+                wrong |= tl_isa_is_usable((tl_isa)isa) && !tl_isa_contains(max, (tl_isa)isa);
             _exit(wrong);
         }
         int status;
@@ -98,7 +98,7 @@ START_TEST(there_is_at_least_one_core)
 }
 END_TEST
 
-/* ---- quotas, in a file tree of our own ---- */
+// Quotas, in a file tree of our own
 
 static void write_file(const char *root, const char *name, const char *text)
 {
@@ -162,7 +162,7 @@ START_TEST(quotas_of_control_groups_are_read)
 }
 END_TEST
 
-/* ---- threads ---- */
+// Threads
 
 START_TEST(rejects_impossible_pools)
 {
@@ -259,7 +259,7 @@ START_TEST(work_inside_a_unit_runs_inline)
 }
 END_TEST
 
-/* ---- stops ---- */
+// Stops
 
 static void count_slots(void *arg, size_t slot, size_t begin, size_t end)
 {
@@ -338,7 +338,7 @@ static double cpu_seconds(void)
 }
 
 typedef struct slot_counts {
-    atomic_int done[100], busy[TL_MOST_SLOTS], wrong;
+    atomic_int done[100], busy[TL_MAX_SLOTS], wrong;
 } slot_counts;
 
 static void count_in_slot(void *arg, size_t slot, size_t begin, size_t end)
@@ -362,7 +362,7 @@ START_TEST(every_unit_is_done_once_and_slots_are_never_shared)
                  {3, 2, 3},
                  {8, 100, 8},
                  {3, 0, 3},
-                 {TL_MOST_SLOTS + 2, 100, 100}};
+                 {TL_MAX_SLOTS + 2, 100, 100}};
     for (size_t k = 0; k < sizeof(cases) / sizeof(*cases); k++) {
         tl_pool *const pool = tl_pool_create(cases[k].threads);
         const tl_exec exec = {.pool = pool};

@@ -13,7 +13,7 @@
 #include <sys/auxv.h>
 #endif
 
-/** CPU features that kernels need. */
+// CPU features that kernels need.
 enum {
     AVX2 = 1 << 0, // FMA and F16C, too
     AVX_VNNI = 1 << 1,
@@ -30,7 +30,7 @@ typedef struct set {
     unsigned features;
 } set;
 
-/** A row after all rows whose features it has. */
+// A row after all rows whose features it has.
 static const set sets[TL_ISA_SIZE] = {
     [TL_ISA_C] = {"c", 0},
     [TL_ISA_AVX2] = {"avx2", AVX2},
@@ -66,18 +66,18 @@ int tl_isa_contains(tl_isa isa, tl_isa part)
     return is_set(isa) && is_set(part) && !(sets[part].features & ~sets[isa].features);
 }
 
-/* ---- the CPU ---- */
+// The CPU
 
 #if defined(__x86_64__)
 
-/** Conversions of 16-bit floats: Clang's __builtin_cpu_supports does not have the name. */
+// Conversions of 16-bit floats: Clang's __builtin_cpu_supports does not have the name.
 static int has_f16c(void)
 {
     unsigned a, b, c = 0, d;
     return __get_cpuid(1, &a, &b, &c, &d) && (c & bit_F16C);
 }
 
-/** Whether bit `bit` of EAX is set in the CPU's list of features 7, part 1. */
+// Whether bit `bit` of EAX is set in the CPU's list of features 7, part 1.
 static int has_feature_7_1(int bit)
 {
     unsigned a = 0, b = 0, c = 0, d = 0;
@@ -120,15 +120,15 @@ static unsigned features_of_cpu(void)
 
 #endif
 
-/* ---- usable sets ---- */
+// Usable sets
 
-/** The usable sets, and those within each set, bit i for set i. */
+// The usable sets, and those within each set, bit i for set i.
 static unsigned all_usable = 1, usable_within[TL_ISA_SIZE];
 
 static void find_usable(void)
 {
-    const tl_isa most = tl_isa_from_str(getenv("LIGHTNET_MAX_ISA"));
-    const unsigned features = features_of_cpu() & (is_set(most) ? sets[most].features : ~0U);
+    const tl_isa max = tl_isa_from_str(getenv("LIGHTNET_MAX_ISA"));
+    const unsigned features = features_of_cpu() & (is_set(max) ? sets[max].features : ~0U);
     for (int isa = 0; isa < TL_ISA_SIZE; isa++)
         if (!(sets[isa].features & ~features))
             all_usable |= 1U << isa;
@@ -138,11 +138,11 @@ static void find_usable(void)
                 usable_within[isa] |= 1U << part;
 }
 
-unsigned tl_isa_usable_within(tl_isa most)
+unsigned tl_isa_usable_within(tl_isa max)
 {
     static pthread_once_t once = PTHREAD_ONCE_INIT;
     pthread_once(&once, find_usable);
-    return most >= TL_ISA_SIZE ? all_usable : usable_within[most > TL_ISA_C ? most : TL_ISA_C];
+    return max >= TL_ISA_SIZE ? all_usable : usable_within[max > TL_ISA_C ? max : TL_ISA_C];
 }
 
 int tl_isa_is_usable(tl_isa isa)

@@ -6,9 +6,9 @@
 
 #include "tensorlight/tl_exec.h"
 
-/** The usable sets whose features `most` has, bit i for set i; TL_ISA_SIZE:
+/** The usable sets whose features `max` has, bit i for set i; TL_ISA_SIZE:
  *  all of them. TL_ISA_C is always among them. */
-unsigned tl_isa_usable_within(tl_isa most);
+unsigned tl_isa_usable_within(tl_isa max);
 
 /** Before a block: for each usable set, from TL_ISA_C. */
 #define TL_ISA_EACH_USABLE(isa)                                                  \

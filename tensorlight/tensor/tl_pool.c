@@ -31,50 +31,50 @@
 #include "tensorlight/tl_util.h"
 
 enum {
-    JOBS = 8,             /* calls at a time that workers help; more run on their thread alone */
-    AWAKE = 2000000,      /* nanoseconds that a worker waits awake for the next job */
-    PATIENCE = 1000000,   /* nanoseconds that a caller waits awake for workers inside */
-    LOOKS = 32,           /* at a word, before one at the clock */
-    LATE = 1000000,       /* nanoseconds of waiting for workers that may be a lost core */
-    WORTH = 4,            /* times such a wait, the shared work that outweighs it */
-    ALONE = 4,            /* times such a wait, the least time that callers then work alone */
-    MOST_ALONE = 1 << 30, /* nanoseconds */
-    STACK_SIZE = 1 << 20, /* Kernels need up to 96 KB, with sanitizers several times that. The
-                             system's 8 MB each would fail where address space is limited. */
+    JOBS = 8,             // calls at a time that workers help; more run on their thread alone
+    AWAKE = 2000000,      // nanoseconds that a worker waits awake for the next job
+    PATIENCE = 1000000,   // nanoseconds that a caller waits awake for workers inside
+    LOOKS = 32,           // at a word, before one at the clock
+    LATE = 1000000,       // nanoseconds of waiting for workers that may be a lost core
+    WORTH = 4,            // times such a wait, the shared work that outweighs it
+    ALONE = 4,            // times such a wait, the least time that callers then work alone
+    MAX_ALONE = 1 << 30,  // nanoseconds
+    STACK_SIZE = 1 << 20, // Kernels need up to 96 KB, with sanitizers several times that. The
+                          // system's 8 MB each would fail where address space is limited.
 };
 
 enum {
-    COUNT = 0xffff, /* workers inside a job */
-    OPEN = 1 << 16, /* workers may enter */
+    COUNT = 0xffff, // workers inside a job
+    OPEN = 1 << 16, // workers may enter
     AWAITED = 1 << 17,
     TAKEN = 1 << 18,
 };
 
-/* ---- threads that sleep until a word in memory changes ---- */
+// Threads that sleep until a word in memory changes
 
-/* The interface of the system, as <linux/futex.h> has it; C libraries such as musl come without
- * Linux's headers. */
+// The interface of the system, as <linux/futex.h> has it; C libraries such as musl come without
+// Linux's headers.
 enum {
-    FUTEX_WAIT = 0,      /* FUTEX_WAIT */
-    FUTEX_WAKE = 1,      /* FUTEX_WAKE */
-    FUTEX_PRIVATE = 128, /* FUTEX_PRIVATE_FLAG: the word belongs to this process alone */
+    FUTEX_WAIT = 0,      // FUTEX_WAIT
+    FUTEX_WAKE = 1,      // FUTEX_WAKE
+    FUTEX_PRIVATE = 128, // FUTEX_PRIVATE_FLAG: the word belongs to this process alone
 };
 
-/** Sleeps until futex_wake if *word is `value`. It may return earlier. */
+// Sleeps until futex_wake if *word is `value`. It may return earlier.
 static void futex_wait(atomic_uint *word, unsigned value)
 {
     syscall(SYS_futex, word, FUTEX_WAIT | FUTEX_PRIVATE, value, NULL, NULL, 0);
 }
 
-/** Wakes at most `n` threads that sleep on `word`. */
+// Wakes at most `n` threads that sleep on `word`.
 static void futex_wake(atomic_uint *word, int n)
 {
     syscall(SYS_futex, word, FUTEX_WAKE | FUTEX_PRIVATE, n, NULL, NULL, 0);
 }
 
-/* ---- the pool ---- */
+// The pool
 
-/** Items that one thread begins with. */
+// Items that one thread begins with.
 typedef struct range {
     _Alignas(64) atomic_size_t next;
     size_t end;
@@ -84,32 +84,32 @@ typedef struct job {
     _Alignas(64) atomic_uint state;
     void (*func)(void *arg, size_t i);
     void *arg;
-    range *ranges; /* one for each thread */
+    range *ranges; // one for each thread
 } job;
 
 typedef struct worker {
     tl_pool *pool;
-    size_t index; /* its range; the caller has range 0 */
+    size_t index; // its range; the caller has range 0
     pthread_t thread;
 } worker;
 
 struct tl_pool {
     int size;
-    size_t wanted;          /* threads to begin, the caller among them */
-    atomic_int threads;     /* those there are; 0: they were not begun in this process */
-    worker *workers;        /* wanted - 1 */
-    range *ranges;          /* wanted of each job */
-    tl_pool *next, *before; /* in the list of all pools */
-    atomic_int is_ended;    /* the workers return */
+    size_t wanted;          // threads to begin, the caller among them
+    atomic_int threads;     // those there are; 0: they were not begun in this process
+    worker *workers;        // wanted - 1
+    range *ranges;          // wanted of each job
+    tl_pool *next, *before; // in the list of all pools
+    atomic_int is_ended;    // the workers return
     _Alignas(64) atomic_uint news;
     atomic_int sleepers;
-    _Alignas(64) _Atomic uint64_t shared; /* nanoseconds of shared work since a worker was late */
-    _Atomic uint64_t alone_until;         /* callers work alone, on tl_clock() */
-    _Atomic uint64_t alone_time;          /* the last time, for so many nanoseconds */
+    _Alignas(64) _Atomic uint64_t shared; // nanoseconds of shared work since a worker was late
+    _Atomic uint64_t alone_until;         // callers work alone, on tl_clock()
+    _Atomic uint64_t alone_time;          // the last time, for so many nanoseconds
     job jobs[JOBS];
 };
 
-/** This thread does an item. */
+// This thread does an item.
 static _Thread_local int is_inside;
 
 int tl_pool_is_inside(void)
@@ -128,7 +128,7 @@ int tl_pool_threads(const tl_pool *pool)
     return threads ? threads : 1;
 }
 
-/* ---- jobs ---- */
+// Jobs
 
 static inline void pause_briefly(void)
 {
@@ -139,7 +139,7 @@ static inline void pause_briefly(void)
 #endif
 }
 
-/** Executes the items of `r` that no thread has begun. Returns how many. */
+// Executes the items of `r` that no thread has begun. Returns how many.
 static size_t do_range(const job *j, range *r)
 {
     size_t n = 0;
@@ -168,8 +168,8 @@ static void wake_workers(tl_pool *pool, int n)
         futex_wake(&pool->news, n);
 }
 
-/** Looks at `word` until its bits `mask` are `value` (or, with `is_other`, are not), for `time`
- *  nanoseconds at most; returns whether they came to be so. */
+// Looks at `word` until its bits `mask` are `value` (or, with `is_other`, are not), for `time`
+// nanoseconds at most; returns whether they came to be so.
 static int watch(const atomic_uint *word, unsigned mask, unsigned value, int is_other,
                  uint64_t time)
 {
@@ -185,7 +185,7 @@ static int watch(const atomic_uint *word, unsigned mask, unsigned value, int is_
     return 0;
 }
 
-/** Lets no more workers in, and returns when those inside have left. */
+// Lets no more workers in, and returns when those inside have left.
 static void close_job(job *j)
 {
     unsigned state = atomic_fetch_and(&j->state, ~(unsigned)OPEN) & ~(unsigned)OPEN;
@@ -216,8 +216,8 @@ static uint64_t get(const _Atomic uint64_t *from)
     return atomic_load_explicit(from, memory_order_relaxed);
 }
 
-/** Whether the caller would have needed less than half the time without the workers, which had lost
- *  their cores: it did `done` of `n` items in `worked` ns, then waited for `waited`. */
+// Whether the caller would have needed less than half the time without the workers, which had lost
+// their cores: it did `done` of `n` items in `worked` ns, then waited for `waited`.
 static int is_late(size_t n, size_t done, uint64_t worked, uint64_t waited)
 {
     return waited > LATE && done > 0 && 2 * (worked / done) * n < worked + waited;
@@ -229,15 +229,15 @@ static void learn(tl_pool *pool, int late, uint64_t worked, uint64_t waited)
     set(&pool->shared, late ? 0 : shared);
     if (!late)
         return;
-    const uint64_t twice = 2 * get(&pool->alone_time), least = ALONE * waited;
-    const uint64_t time = shared >= WORTH * waited ? 0 : twice > least ? twice : least;
-    set(&pool->alone_time, time < MOST_ALONE ? time : MOST_ALONE);
+    const uint64_t twice = 2 * get(&pool->alone_time), min = ALONE * waited;
+    const uint64_t time = shared >= WORTH * waited ? 0 : twice > min ? twice : min;
+    set(&pool->alone_time, time < MAX_ALONE ? time : MAX_ALONE);
     set(&pool->alone_until, tl_clock() + get(&pool->alone_time));
 }
 
 static int begin_workers(tl_pool *pool);
 
-/** A job to share the items with workers, or NULL: the caller works alone. */
+// A job to share the items with workers, or NULL: the caller works alone.
 static job *job_for(tl_pool *pool, size_t n, uint64_t now)
 {
     if (n < 2 || is_inside || now < get(&pool->alone_until))
@@ -277,7 +277,7 @@ void tl_pool_run(tl_pool *pool, size_t n, void (*func)(void *arg, size_t i), voi
     learn(pool, is_late(n, done, worked, waited), worked, waited);
 }
 
-/* ---- workers ---- */
+// Workers
 
 static int enter(job *j)
 {
@@ -296,7 +296,7 @@ static void leave(job *j)
         futex_wake(&j->state, 1);
 }
 
-/** Works on each job that is open, beginning with `first`, and returns the one after the last. */
+// Works on each job that is open, beginning with `first`, and returns the one after the last.
 static size_t help(tl_pool *pool, size_t first, size_t index)
 {
     size_t next = first;
@@ -336,7 +336,7 @@ static void *work(void *arg)
     }
 }
 
-/** Leaves signals to the host's threads, except those for faults of this one. */
+// Leaves signals to the host's threads, except those for faults of this one.
 static void block_signals(sigset_t *before)
 {
     static const int faults[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGSYS};
@@ -347,7 +347,7 @@ static void block_signals(sigset_t *before)
     pthread_sigmask(SIG_SETMASK, &set, before);
 }
 
-/** Begins workers until the system refuses one; returns their number. */
+// Begins workers until the system refuses one; returns their number.
 static int begin_threads(tl_pool *pool)
 {
     size_t n = 0;
@@ -365,9 +365,9 @@ static int begin_threads(tl_pool *pool)
     return (int)n;
 }
 
-/* ---- all pools, and fork() ---- */
+// All pools, and fork()
 
-/** Guards the list, and the beginning of workers. */
+// Guards the list, and the beginning of workers.
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static tl_pool *pools;
 static int is_fork_noticed;
@@ -382,7 +382,7 @@ static void after_fork(void)
     pthread_mutex_unlock(&lock);
 }
 
-/** Work of other threads does not continue in the child. */
+// Work of other threads does not continue in the child.
 static void after_fork_in_child(void)
 {
     for (tl_pool *pool = pools; pool; pool = pool->next) {
@@ -421,7 +421,7 @@ static void remove_from_list(tl_pool *pool)
     pthread_mutex_unlock(&lock);
 }
 
-/** Begins the workers once in each process; returns the number of threads, at least 1. */
+// Begins the workers once in each process; returns the number of threads, at least 1.
 static int begin_workers(tl_pool *pool)
 {
     pthread_mutex_lock(&lock);
@@ -435,7 +435,7 @@ static int begin_workers(tl_pool *pool)
     return threads;
 }
 
-/* ---- pools ---- */
+// Pools
 
 static void free_memory(tl_pool *pool)
 {
@@ -444,8 +444,7 @@ static void free_memory(tl_pool *pool)
     free(pool);
 }
 
-/** Returns new (free): `n` * `size` bytes, zero, in cache lines of their own; NULL with a reason.
- */
+// Returns new (free): `n` * `size` bytes, zero, in cache lines of their own; NULL with a reason.
 static void *alloc_lines(size_t n, size_t size)
 {
     void *const p = aligned_alloc(64, n * size);
@@ -456,7 +455,7 @@ static void *alloc_lines(size_t n, size_t size)
     return memset(p, 0, n * size);
 }
 
-/** A pool of `size` threads without workers, or NULL with a reason. */
+// A pool of `size` threads without workers, or NULL with a reason.
 static tl_pool *make_pool(int size)
 {
     tl_pool *const pool = alloc_lines(1, sizeof(*pool));
@@ -480,8 +479,8 @@ static tl_pool *make_pool(int size)
 
 tl_pool *tl_pool_create(int n)
 {
-    if (n < 0 || n > TL_MOST_THREADS) {
-        tl_fail("%d threads, expected 0 to %d", n, TL_MOST_THREADS);
+    if (n < 0 || n > TL_MAX_THREADS) {
+        tl_fail("%d threads, expected 0 to %d", n, TL_MAX_THREADS);
         return NULL;
     }
     tl_pool *const pool = make_pool(n);

@@ -19,10 +19,10 @@
 
 enum { MANY = 1000, THREADS = 5 };
 
-/* ---- what the system does ---- */
+// What the system does
 
 static int cores = THREADS, threads_left = MANY;
-static atomic_int are_held; /* new threads wait before they begin */
+static atomic_int are_held; // new threads wait before they begin
 
 int __real_pthread_create(pthread_t *thread, const pthread_attr_t *attr, void *(*func)(void *),
                           void *arg);
@@ -59,12 +59,12 @@ int __wrap_tl_cpu_count(void)
     return cores;
 }
 
-/* ---- items ---- */
+// Items
 
 typedef struct counts {
     atomic_int items[MANY];
     tl_pool *pool;
-    atomic_int good; /* items that found what they expect */
+    atomic_int good; // items that found what they expect
 } counts;
 
 static void count(void *arg, size_t i)
@@ -73,7 +73,7 @@ static void count(void *arg, size_t i)
     c->items[i]++;
 }
 
-/** Whether the items 0 .. n-1, and no others, are done once each. */
+// Whether the items 0 .. n-1, and no others, are done once each.
 static int runs_all(tl_pool *pool, size_t n)
 {
     counts c = {.pool = pool};
@@ -181,7 +181,7 @@ START_TEST(calls_inside_an_item_run_on_its_thread)
 }
 END_TEST
 
-/* ---- many callers ---- */
+// Many callers
 
 enum { CALLERS = 12 }; // more than a pool has jobs
 
@@ -224,12 +224,12 @@ START_TEST(many_pools_exist_side_by_side)
 }
 END_TEST
 
-/* ---- workers that lose their cores ---- */
+// Workers that lose their cores
 
 typedef struct uneven {
     pthread_t caller;
-    useconds_t callers, workers; /* what an item takes either of them, microseconds */
-    atomic_int shared;           /* a worker did an item of this call */
+    useconds_t callers, workers; // what an item takes either of them, microseconds
+    atomic_int shared;           // a worker did an item of this call
 } uneven;
 
 static void take_time(void *arg, size_t i)
@@ -241,7 +241,7 @@ static void take_time(void *arg, size_t i)
     usleep(is_caller ? u->callers : u->workers);
 }
 
-/** How many of `calls` with `n` items each were shared. */
+// How many of `calls` with `n` items each were shared.
 static int shared_calls(size_t n, useconds_t callers, useconds_t workers, int calls)
 {
     tl_pool *const pool = tl_pool_create(2);
@@ -269,7 +269,7 @@ START_TEST(work_that_takes_long_is_shared)
 }
 END_TEST
 
-/* ---- what a worker is ---- */
+// What a worker is
 
 typedef struct looks {
     pthread_t caller;
@@ -337,9 +337,9 @@ START_TEST(idle_workers_use_no_time)
 }
 END_TEST
 
-/* ---- fork() ---- */
+// Fork()
 
-/** Forks and calls `in_child`; whether that returns 1 within some seconds. */
+// Forks and calls `in_child`; whether that returns 1 within some seconds.
 static int child_does(int (*in_child)(void *arg), void *arg)
 {
     const pid_t child = fork();
@@ -383,7 +383,7 @@ static int is_emulated(void)
     return 1;
 }
 
-/** Threads that have come to do an item. */
+// Threads that have come to do an item.
 typedef struct meeting {
     atomic_int here, expected;
 } meeting;
@@ -397,8 +397,8 @@ static void meet_all(void *arg, size_t i)
         usleep(1000);
 }
 
-/** Whether all threads of the pool are at work: a fork while one of them starts can leave the child
- * without a lock of AddressSanitizer's, which waits for it when it begins a thread. */
+// Whether all threads of the pool are at work: a fork while one of them starts can leave the child
+// without a lock of AddressSanitizer's, which waits for it when it begins a thread.
 static int have_begun(tl_pool *pool)
 {
     meeting m = {.expected = tl_pool_threads(pool)};

@@ -11,7 +11,7 @@
 
 #include "tensor/tl_result.h"
 
-/** How many of the last axes end with element `index`: its successor begins a new row in each. */
+// How many of the last axes end with element `index`: its successor begins a new row in each.
 static int closed_axes(const tl_tensor *t, int index)
 {
     int n = 0;

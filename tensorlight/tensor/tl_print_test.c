@@ -7,7 +7,7 @@
 #include "ln_check.h"
 #include "tensorlight/tl_tensor.h"
 
-/** The output of tl_tensor_fprint. */
+// The output of tl_tensor_fprint.
 static const char *text_of(const tl_tensor *t, const char *fmt)
 {
     static char text[1024];

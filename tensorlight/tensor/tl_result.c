@@ -31,7 +31,7 @@ int tl_check_data(const tl_tensor *t, const char *name)
     return 0;
 }
 
-/** Whether the shape of a tensor has a form such as "[.., n, n]". */
+// Whether the shape of a tensor has a form such as "[.., n, n]".
 static int has_form(const tl_tensor *t, const char *form)
 {
     int lens[128], n = !strstr(form, ".."), axis = 0; // lengths of letters, the number of axes
@@ -164,14 +164,14 @@ int tl_check_vector(const tl_tensor *t, const char *name, const tl_tensor *like,
     return tl_check_given(t, name, 1, &len, like->dtype);
 }
 
-int tl_check_at_least(const char *name, const int *values, int n, int least)
+int tl_check_at_least(const char *name, const int *values, int n, int min)
 {
-    if (n == 1 && *values < least)
-        return tl_fail("'%s' is %d, expected at least %d", name, *values, least);
+    if (n == 1 && *values < min)
+        return tl_fail("'%s' is %d, expected at least %d", name, *values, min);
     for (int i = 0; i < n; i++)
-        if (values[i] < least)
+        if (values[i] < min)
             return tl_fail("'%s' has %d at index %d, expected at least %d", name, values[i], i,
-                           least);
+                           min);
     return 0;
 }
 

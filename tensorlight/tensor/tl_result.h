@@ -55,8 +55,8 @@ int tl_check_input(const tl_tensor *t, const char *name, int ndim);
 /** -1 with a reason: `t` is not a tensor with data, the dtype of `like` and shape [len]. */
 int tl_check_vector(const tl_tensor *t, const char *name, const tl_tensor *like, int len);
 
-/** -1 with a reason: one of the `n` values is less than `least`. */
-int tl_check_at_least(const char *name, const int *values, int n, int least);
+/** -1 with a reason: one of the `n` values is less than `min`. */
+int tl_check_at_least(const char *name, const int *values, int n, int min);
 
 /** -1 with a reason: the data of `dst` and `src` overlap. `dst` may be NULL or without data. */
 int tl_check_apart(const tl_tensor *dst, const tl_tensor *src);

@@ -4,7 +4,7 @@
 #include "ln_check.h"
 #include "tensorlight/tensorlight.h"
 
-/* ---- overlapping data: 8 floats, of which `src` are the first 4 and `dst` the last but 3 ---- */
+// Overlapping data: 8 floats, of which `src` are the first 4 and `dst` the last but 3
 
 typedef struct pair {
     float data[8];

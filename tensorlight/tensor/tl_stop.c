@@ -9,18 +9,18 @@
 
 #include "tensorlight/tl_util.h"
 
-/** A deadline that no clock reaches: checks are counted instead. */
+// A deadline that no clock reaches: checks are counted instead.
 #define COUNTED UINT64_MAX
 
 typedef struct counter {
     atomic_size_t done;
-    size_t last; /* the check that requests the stop, or 0 */
+    size_t last; // the check that requests the stop, or 0
 } counter;
 
 struct tl_stop {
     atomic_int is_requested;
-    _Atomic uint64_t deadline; /* on tl_clock(), 0: none, COUNTED: see `checks` */
-    counter *checks;           /* NULL but in tests */
+    _Atomic uint64_t deadline; // on tl_clock(), 0: none, COUNTED: see `checks`
+    counter *checks;           // NULL but in tests
 };
 
 tl_stop *tl_stop_create(void)

@@ -13,7 +13,7 @@
 #include "tensor/tl_half.h"
 #include "tensorlight/tl_util.h"
 
-/* ---- formats ---- */
+// Formats
 
 typedef struct float_format {
     uint8_t sign;      // its bit
@@ -44,7 +44,7 @@ tl_dtype tl_storage_carrier(tl_dtype dtype)
     return dtype == TL_INT4 || dtype == TL_INT2 ? TL_INT8 : TL_UINT8;
 }
 
-/* ---- to floats ---- */
+// To floats
 
 static float float_of(const float_format *f, uint8_t bits)
 {
@@ -82,10 +82,10 @@ void tl_storage_to_floats(tl_dtype dtype, const void *src, float *dst, size_t n)
     }
 }
 
-/* ---- from floats ---- */
+// From floats
 
-/** The bits of a magnitude, of a float's bits up to infinity, rounded half to even; more than
- *  f->max: it is too large. */
+// The bits of a magnitude, of a float's bits up to infinity, rounded half to even; more than
+// f->max: it is too large.
 static uint32_t rounded(const float_format *f, uint32_t rest)
 {
     const uint32_t exponents = (uint32_t)(FLOAT_BIAS - f->bias) << FLOAT_FRACTION;
@@ -111,7 +111,7 @@ static uint8_t bits_of(const float_format *f, float value, int saturates)
     return sign | (saturates ? f->max : f->inf ? f->inf : f->nan);
 }
 
-/** Whether a magnitude, of a float's bits, rounds to the next power of two. */
+// Whether a magnitude, of a float's bits, rounds to the next power of two.
 static int rounds_up(uint32_t rest, tl_power_rounding rounding)
 {
     const uint32_t fraction = rest & 0x7fffff, tie = 0x400000;
@@ -148,7 +148,7 @@ void tl_storage_from_floats(tl_dtype dtype, const float *src, void *dst, size_t 
     }
 }
 
-/* ---- elements side by side ---- */
+// Elements side by side
 
 size_t tl_packed_size(tl_dtype dtype, size_t len)
 {

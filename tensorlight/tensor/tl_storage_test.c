@@ -35,7 +35,7 @@ START_TEST(types_say_what_they_are)
 }
 END_TEST
 
-/** The output of tl_fprintf. */
+// The output of tl_fprintf.
 static const char *text_of(const char *fmt, uint8_t element, tl_dtype dtype)
 {
     static char text[64];
@@ -122,7 +122,7 @@ START_TEST(packing_and_unpacking_are_inverse)
 }
 END_TEST
 
-/** Tensors of these types are moved, and nothing computes with them. */
+// Tensors of these types are moved, and nothing computes with them.
 START_TEST(functions_move_elements_and_refuse_to_compute)
 {
     uint8_t data[] = {1, 2, 3, 4, 5, 6};

@@ -9,7 +9,7 @@
 #include "tensor/tl_char.h"
 #include "tensorlight/tl_util.h"
 
-/* ---- characters ---- */
+// Characters
 
 static size_t sequence_length(const unsigned char *p, size_t left)
 {
@@ -45,9 +45,9 @@ int tl_string_cmp(const tl_string *a, const tl_string *b)
     return cmp ? (cmp > 0) - (cmp < 0) : (m > n) - (m < n);
 }
 
-/* ---- memory of a string: its record, its bytes, a 0; whole records ---- */
+// Memory of a string: its record, its bytes, a 0; whole records
 
-/** -1 with a reason: too large. */
+// -1 with a reason: too large.
 static int size_of_string(size_t size, size_t *ret)
 {
     size_t total;
@@ -57,7 +57,7 @@ static int size_of_string(size_t size, size_t *ret)
     return 0;
 }
 
-/** Begins a string of `size` bytes, not 0, at `memory`. */
+// Begins a string of `size` bytes, not 0, at `memory`.
 static tl_string *begin_string(void *memory, size_t size)
 {
     tl_string *const s = memory;
@@ -66,9 +66,9 @@ static tl_string *begin_string(void *memory, size_t size)
     return s;
 }
 
-/* ---- blocks ---- */
+// Blocks
 
-/** The bytes of a block. -1 with a reason: too large. */
+// The bytes of a block. -1 with a reason: too large.
 static int size_of_block(const size_t *sizes, size_t len, size_t *ret)
 {
     size_t total = 0;
@@ -102,7 +102,7 @@ const tl_string **tl_strings_block(const size_t *sizes, size_t len)
     return block;
 }
 
-/** A block of `len` strings, each with its bytes from bytes_of(src, i, &size). */
+// A block of `len` strings, each with its bytes from bytes_of(src, i, &size).
 static const tl_string **build(const void *src, size_t len,
                                const char *(*bytes_of)(const void *src, size_t i, size_t *size))
 {
@@ -146,14 +146,14 @@ const tl_string **tl_strings_from_text(const char *const *texts, size_t len)
     return build(texts, len, bytes_of_text);
 }
 
-/* ---- arenas ---- */
+// Arenas
 
-/* Chunks are of this size, or of one string that is larger. */
+// Chunks are of this size, or of one string that is larger.
 enum { CHUNK_SIZE = 16384 };
 
 struct tl_strings_chunk {
     struct tl_strings_chunk *next;
-    size_t size; /* of its memory, which follows */
+    size_t size; // of its memory, which follows
 };
 
 static int add_chunk(tl_strings *arena, size_t needed)

@@ -10,9 +10,9 @@
 #include "tensor/tl_result.h"
 #include "tensorlight/tl_string.h"
 
-/* ---- records ---- */
+// Records
 
-/** A record lies in one block with its first dimensions. */
+// A record lies in one block with its first dimensions.
 typedef struct block {
     tl_tensor t;
     int dims[];
@@ -94,9 +94,9 @@ int tl_tensor_issameshape(const tl_tensor *t1, const tl_tensor *t2)
     return 1;
 }
 
-/* ---- new tensors ---- */
+// New tensors
 
-/** Gives `t` zeroed data of its own and returns it; frees it where that fails. Takes NULL. */
+// Gives `t` zeroed data of its own and returns it; frees it where that fails. Takes NULL.
 static tl_tensor *with_zeros(tl_tensor *t)
 {
     if (!t)
@@ -116,7 +116,7 @@ tl_tensor *tl_tensor_zeros(int ndim, const int *dims, tl_dtype dtype)
     return with_zeros(tl_tensor_create(NULL, ndim, dims, dtype));
 }
 
-/** The data is a block: the copy has strings of its own. */
+// The data is a block: the copy has strings of its own.
 static tl_tensor *clone_strings(const tl_tensor *src)
 {
     tl_tensor *const t = tl_tensor_create(NULL, src->ndim, src->dims, src->dtype);
@@ -156,7 +156,7 @@ tl_tensor *tl_tensor_repeat(const tl_tensor *src, int times)
     return tl_result_end(result, NULL, result ? tl_exec_repeat(NULL, src, result) : -1);
 }
 
-/* ---- views and shapes ---- */
+// Views and shapes
 
 tl_tensor *tl_tensor_create_slice(void *data, const tl_tensor *src, int axis, int len,
                                   tl_dtype dtype)

@@ -17,18 +17,17 @@
 #include "tensorlight/tl_string.h"
 #include "tensorlight/tl_util.h"
 
-/* ---- formats ---- */
+// Formats
 
 static const char float_conversions[] = "aAeEfFgG";
 static const char integer_conversions[] = "diouxX";
 
 typedef struct format {
-    char text[128];   /* the caller's, with our length modifier */
-    char *conversion; /* its conversion character in `text` */
+    char text[128];   // the caller's, with our length modifier
+    char *conversion; // its conversion character in `text`
 } format;
 
-/** Writes `fmt` to `out` with `modifier` as its one conversion's length modifier. -1 with a reason.
- */
+// Writes `fmt` to `out` with `modifier` as its one conversion's length modifier. -1 with a reason.
 static int format_init(format *out, const char *fmt, const char *conversions, const char *modifier)
 {
     if (strlen(fmt) + strlen(modifier) >= sizeof(out->text))
@@ -76,8 +75,8 @@ static int print_float(FILE *stream, const char *fmt, double value)
     return printed(n);
 }
 
-/** A negative `value` of a type up to 32 bits wide prints as an unsigned int of these bits in the
- *  unsigned conversions, as with printf's own promotion. */
+// A negative `value` of a type up to 32 bits wide prints as an unsigned int of these bits in the
+// unsigned conversions, as with printf's own promotion.
 static int print_signed(FILE *stream, const char *fmt, int64_t value, size_t size)
 {
     format f;
@@ -98,7 +97,7 @@ static int print_unsigned(FILE *stream, const char *fmt, uint64_t value)
     return printed(fprintf(stream, f.text, (uintmax_t)value));
 }
 
-/* ---- one function of each kind per type ---- */
+// One function of each kind per type
 
 #define PRINT_FLT(stream, fmt, value)  print_float(stream, fmt, value)
 #define PRINT_INT(stream, fmt, value)  print_signed(stream, fmt, value, sizeof(value))
@@ -127,7 +126,7 @@ static int print_unsigned(FILE *stream, const char *fmt, uint64_t value)
     }
 TL_TYPES(FUNCTIONS)
 
-/* ---- the same for types that only store values, by way of their carriers ---- */
+// The same for types that only store values, by way of their carriers
 
 static double storage_value(tl_dtype dtype, const void *p)
 {
@@ -171,7 +170,7 @@ static int storage_fprintf(tl_dtype dtype, FILE *stream, const char *fmt, const 
     }
 TL_STORAGE_TYPES(STORAGE_FUNCTIONS)
 
-/* ---- strings ---- */
+// Strings
 
 static void empty_string(void *ret)
 {
@@ -183,15 +182,15 @@ static int cmp_string(const void *p1, const void *p2)
     return tl_string_cmp(*(const tl_string *const *)p1, *(const tl_string *const *)p2);
 }
 
-/** Whether a terminal takes the character for other than one of a text: control characters, line
- *  separators, marks of direction, and bytes that are not UTF-8. */
+// Whether a terminal takes the character for other than one of a text: control characters, line
+// separators, marks of direction, and bytes that are not UTF-8.
 static int is_special(uint32_t c, size_t n)
 {
     return c < 0x20 || (c >= 0x7f && c < 0xa0) || c == 0x61c || c == 0x200e || c == 0x200f ||
            (c >= 0x2028 && c <= 0x202e) || (c >= 0x2066 && c <= 0x2069) || (n == 1 && c >= 0x80);
 }
 
-/** A character of a string in quotes, as in JSON. */
+// A character of a string in quotes, as in JSON.
 static int print_char(FILE *stream, const char *p, size_t n, uint32_t c)
 {
     if (c == '"' || c == '\\')
@@ -220,7 +219,7 @@ static int fprintf_string(FILE *stream, const char *fmt, const void *element)
     return printed(putc('"', stream) == EOF ? -1 : total);
 }
 
-/* ---- the table of types ---- */
+// The table of types
 
 enum kind { FLT, INT, UINT, BOOL, TEXT };
 
@@ -333,7 +332,7 @@ tl_fprintf_func tl_fprintf_getfunc(tl_dtype dtype)
     return info(dtype)->fprintf;
 }
 
-/* ---- names ---- */
+// Names
 
 #define DTYPE_NAME(dtype, ...) [dtype] = #dtype,
 static const char *const dtype_names[TL_DTYPE_SIZE] = {

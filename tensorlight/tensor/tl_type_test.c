@@ -151,7 +151,7 @@ START_TEST(half_floats_round_half_to_even)
 }
 END_TEST
 
-/** The output of tl_fprintf. */
+// The output of tl_fprintf.
 static const char *text_of(const char *fmt, const void *p, tl_dtype dtype)
 {
     static char text[64];

@@ -15,8 +15,8 @@
 
 #include "tensor/tl_numeric.h"
 
-/* The last error is allocated when it is first needed: the C library ends the process if it has no
- * memory for large thread-local data of a library that was loaded late. */
+// The last error is allocated when it is first needed: the C library ends the process if it has no
+// memory for large thread-local data of a library that was loaded late.
 enum { ERROR_SIZE = 1024 };
 static _Thread_local char *last_error; // NULL: nothing was recorded
 static _Thread_local int is_lost;      // there was no memory for it
@@ -141,11 +141,11 @@ void tl_free(void *p)
 void tl_use_large_pages(void *p, size_t size)
 {
 #ifdef MADV_HUGEPAGE
-    const size_t least = (size_t)4 << 20; // two large pages: of less, most would lie between two
+    const size_t min = (size_t)4 << 20; // two large pages: of less, most would lie between two
     const uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE);
     const uintptr_t begin = ((uintptr_t)p + page - 1) / page * page;
     const uintptr_t end = ((uintptr_t)p + size) / page * page;
-    if (size >= least)
+    if (size >= min)
         (void)madvise((void *)begin, end - begin, MADV_HUGEPAGE); // failing costs time only
 #else
     (void)p;
@@ -204,7 +204,7 @@ char *tl_shape_text(char *text, int ndim, const int *dims)
     return text;
 }
 
-/** Could a number begin with these characters? */
+// Could a number begin with these characters?
 static int begins_number(const char *p)
 {
     if (*p == '+' || *p == '-')
@@ -214,7 +214,7 @@ static int begins_number(const char *p)
     return isdigit((unsigned char)*p);
 }
 
-/** The line has `len` bytes, any NUL among them, and a NUL after them. */
+// The line has `len` bytes, any NUL among them, and a NUL after them.
 static int read_numbers_of_line(const char *line, size_t len, int num, float *buf)
 {
     int n = 0;

@@ -14,7 +14,7 @@ extern ln_op ln_opimpl_blur, ln_opimpl_split_cpu, ln_opimpl_stack_cpu, ln_opimpl
 
 static ln_hash *table;
 
-/** Defines tensor `name` in the table, with zeroed data. */
+// Defines tensor `name` in the table, with zeroed data.
 static ln_tensor_entry *define(const char *name, tl_dtype dtype, int ndim, const int *dims,
                                ln_mem_type mtype)
 {
@@ -24,7 +24,7 @@ static ln_tensor_entry *define(const char *name, tl_dtype dtype, int ndim, const
     return entry;
 }
 
-/** A list of tensors from "arg_name=name arg_name=name". */
+// A list of tensors from "arg_name=name arg_name=name".
 static ln_list *tensors(const char *text)
 {
     char copy[256];
@@ -38,7 +38,7 @@ static ln_list *tensors(const char *text)
     return list;
 }
 
-/** Makes an operator and runs its pre_run. Takes `params`. */
+// Makes an operator and runs its pre_run. Takes `params`.
 static ln_op *prepare(const ln_op *proto, const char *in, const char *out, ln_list *params)
 {
     ln_op *op = ln_op_create_from_proto(proto, "a", tensors(in), tensors(out), params, table);
@@ -47,7 +47,7 @@ static ln_op *prepare(const ln_op *proto, const char *in, const char *out, ln_li
     return op;
 }
 
-/** Runs post_run, which leaves nothing behind, and frees the operator. */
+// Runs post_run, which leaves nothing behind, and frees the operator.
 static void finish(ln_op *op)
 {
     op->post_run(op->op_arg);
@@ -204,7 +204,7 @@ START_TEST(checks_name_what_is_wrong)
         const char *in;
         const char *param;
         double value;
-        const char *text; /* of a string parameter instead */
+        const char *text; // of a string parameter instead
         const char *reason;
     } cases[] = {
         {"src=m", "width", 0, NULL, "parameter 'width'"},

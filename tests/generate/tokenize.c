@@ -18,7 +18,7 @@ static int print_ids(const tokenizer *tokens, const char *bytes, size_t len)
     return n < 0 ? -1 : 0;
 }
 
-/* 1: the end. */
+// 1: the end.
 static int read_record(const tokenizer *tokens)
 {
     unsigned len;

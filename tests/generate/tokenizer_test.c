@@ -11,9 +11,9 @@
 
 #include "ln_check.h"
 
-enum { MOST = 1 << 15 };
+enum { MAX = 1 << 15 };
 
-/* ---- Pieces ---- */
+// Pieces
 
 static void check_pieces(const char *text, const char *const *pieces)
 {
@@ -63,20 +63,20 @@ START_TEST(text_is_split_as_by_the_expression_of_gpt2)
 }
 END_TEST
 
-/* ---- A tokenizer.json ---- */
+// A tokenizer.json
 
 typedef struct text {
-    char bytes[MOST];
+    char bytes[MAX];
     size_t len;
 } text;
 
 static void add(text *t, const char *format, const char *a, int b)
 {
-    t->len += (size_t)snprintf(t->bytes + t->len, MOST - t->len, format, a, b);
-    ck_assert(t->len < MOST);
+    t->len += (size_t)snprintf(t->bytes + t->len, MAX - t->len, format, a, b);
+    ck_assert(t->len < MAX);
 }
 
-/* The letter of a byte, as GPT-2 shows it, in JSON. */
+// The letter of a byte, as GPT-2 shows it, in JSON.
 static void add_letter(text *t, int byte, int *others)
 {
     const int is_shown = (byte > 0x20 && byte < 0x7F) || (byte > 0xA0 && byte != 0xAD);
@@ -84,7 +84,7 @@ static void add_letter(text *t, int byte, int *others)
     add(t, "\"\\u%s%04x\":", "", code);
 }
 
-/* The bytes have the ids 0 to 255; `merges` those from 256 on; `others` replaces what follows. */
+// The bytes have the ids 0 to 255; `merges` those from 256 on; `others` replaces what follows.
 static void write_json(text *t, const char *vocab, const char *merges, const char *others)
 {
     int n_others = 0;
@@ -104,7 +104,7 @@ static void write_json(text *t, const char *vocab, const char *merges, const cha
 static const char plain[] =
     "}, \"pre_tokenizer\": {\"type\": \"ByteLevel\", \"add_prefix_space\": false}";
 
-/* The merges of Hugging Face's course (hug, pug, pun, bun, hugs), and those of spaces. */
+// The merges of Hugging Face's course (hug, pug, pun, bun, hugs), and those of spaces.
 static const char course_vocab[] =
     ", \"ug\": 256, \"un\": 257, \"hug\": 258, \"\\u0120h\": 259, \"aa\": 260, \"aaaa\": 261";
 static const char course_merges[] =
@@ -198,7 +198,7 @@ START_TEST(digits_and_whole_words_follow_their_settings)
 }
 END_TEST
 
-/* ---- Any input ---- */
+// Any input
 
 static uint32_t next_random(uint32_t *state)
 {
@@ -287,7 +287,7 @@ START_TEST(errors_name_the_file_and_the_reason)
 }
 END_TEST
 
-/* Whether the bytes are a tokenizer. Another one need not return the text. */
+// Whether the bytes are a tokenizer. Another one need not return the text.
 static int try_json(const char *bytes, size_t len)
 {
     char why[20] = ""; // reasons are cut
@@ -331,12 +331,12 @@ START_TEST(no_tokenizer_json_crashes)
         t.bytes[i] = kept;
     }
     ck_assert_int_gt(n_valid, 0); // changes within names of settings
-    memset(t.bytes, '[', MOST);
-    ck_assert(!try_json(t.bytes, MOST)); // too many nested values
+    memset(t.bytes, '[', MAX);
+    ck_assert(!try_json(t.bytes, MAX)); // too many nested values
 }
 END_TEST
 
-/* ---- JSON ---- */
+// JSON
 
 START_TEST(json_is_read_as_the_standard_says)
 {

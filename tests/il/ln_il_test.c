@@ -236,7 +236,7 @@ START_TEST(errors_of_operators_point_at_the_line_of_a_macro_call)
 }
 END_TEST
 
-/* A folder, in which another one is: "parts". */
+// A folder, in which another one is: "parts".
 typedef struct shelf {
     char folder[32];
 } shelf;
@@ -372,7 +372,7 @@ START_TEST(allowed_folders_come_after_that_of_the_model)
 }
 END_TEST
 
-/* Nesting at the max depth, and beyond. */
+// Nesting at the max depth, and beyond.
 
 static char *nested(const char *begin, const char *open, int n, const char *inner,
                     const char *close, const char *end)
@@ -394,7 +394,7 @@ static char *nested(const char *begin, const char *open, int n, const char *inne
 
 static const struct {
     const char *begin, *open;
-    int most, beyond;
+    int max, beyond;
     const char *inner, *close, *end, *message;
 } nests[] = {
     {"#define F(x) x\nthreads = ", "F(", 64, 10000, "1", ")", ";",
@@ -426,7 +426,7 @@ static void read_nested(size_t i, int n, ln_error *err)
     free(text);
 }
 
-/* A stack that is smaller than most; sanitizers take several times as much. */
+// A stack that is smaller than most; sanitizers take several times as much.
 enum { STACK = LN_IS_SANITIZED ? 1 << 20 : 128 << 10 };
 
 static void run_on_a_small_stack(void *(*func)(void *), void *arg)
@@ -446,7 +446,7 @@ static void *read_all_nested(void *arg)
 {
     ln_error *errors = arg;
     for (size_t i = 0; i < sizeof(nests) / sizeof(nests[0]); i++) {
-        read_nested(i, nests[i].most, &errors[2 * i]);
+        read_nested(i, nests[i].max, &errors[2 * i]);
         if (nests[i].beyond)
             read_nested(i, nests[i].beyond, &errors[2 * i + 1]);
     }
@@ -535,7 +535,7 @@ START_TEST(two_threads_read_at_the_same_time)
 }
 END_TEST
 
-/* Writing */
+// Writing
 
 // A model read from IL equals the one read from JSON.
 static void check_written(ln_context *ctx)

@@ -24,7 +24,7 @@
 #include "lightnet/ln_data.h"
 #include "lightnet/ln_input.h"
 
-/* The allocator */
+// The allocator
 
 extern void *__libc_malloc(size_t size);
 extern void *__libc_calloc(size_t len, size_t size);
@@ -98,7 +98,7 @@ void free(void *ptr)
 
 #pragma GCC visibility pop
 
-/* Scenarios: 0, or -1 with a reason */
+// Scenarios: 0, or -1 with a reason
 
 static char reason[4096];
 static char sources[512]; // the folder of the sources
@@ -474,7 +474,7 @@ typedef struct scenario {
     int is_large;
 } scenario;
 
-/* Of the allocations of large models, one of so many fails. */
+// Of the allocations of large models, one of so many fails.
 enum { STEP = 61 };
 
 static const scenario scenarios[] = {
@@ -509,7 +509,7 @@ static const scenario scenarios[] = {
 
 enum { N_SCENARIOS = sizeof(scenarios) / sizeof(scenarios[0]) };
 
-/* Failing */
+// Failing
 
 static int call(const scenario *s, long n)
 {
@@ -534,8 +534,8 @@ static const char *fault_of(int status, long before)
     return text;
 }
 
-/** Lets the allocations `from`, from + step, .. fail, each in a run of its own; `to` 0: up to the
- * last one. Returns the number of faults. */
+// Lets the allocations `from`, from + step, .. fail, each in a run of its own; `to` 0: up to the
+// last one. Returns the number of faults.
 static long try_scenario(const scenario *s, long from, long to, long step)
 {
     long faults = 0, failed = 0, n = from;

@@ -24,7 +24,7 @@ extern void *__libc_memalign(size_t alignment, size_t size);
 
 static atomic_long n_made;
 static long failing;
-static size_t least;
+static size_t min;
 static int for_ever, is_on;
 
 static long number_of(const char *name)
@@ -36,7 +36,7 @@ static long number_of(const char *name)
 __attribute__((constructor)) static void begin(void)
 {
     failing = number_of("LN_FAIL_AT");
-    least = (size_t)number_of("LN_FAIL_FROM");
+    min = (size_t)number_of("LN_FAIL_FROM");
     for_ever = number_of("LN_FAIL_EVER") != 0;
     is_on = 1;
 }
@@ -58,7 +58,7 @@ __attribute__((destructor)) static void end(void)
 // Programs see them only if they are visible.
 #pragma GCC visibility push(default)
 
-/** The n-th allocation from now on of at least `from` bytes fails, or all from it on; n 0: none. */
+// The n-th allocation from now on of at least `from` bytes fails, or all from it on; n 0: none.
 void ln_fail_malloc(long n, int ever, size_t from);
 
 void ln_fail_malloc(long n, int ever, size_t from)
@@ -66,7 +66,7 @@ void ln_fail_malloc(long n, int ever, size_t from)
     is_on = 0;
     failing = n;
     for_ever = ever;
-    least = from;
+    min = from;
     atomic_store(&n_made, 0);
     is_on = 1;
 }
@@ -75,7 +75,7 @@ void ln_fail_malloc(long n, int ever, size_t from)
 
 static int fails(size_t size)
 {
-    if (!is_on || size < least)
+    if (!is_on || size < min)
         return 0;
     const long n = atomic_fetch_add(&n_made, 1) + 1;
     if (!failing || (for_ever ? n < failing : n != failing))

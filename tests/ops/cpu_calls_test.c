@@ -12,7 +12,7 @@
 #include "lightnet/ln_context.h"
 #include "ln_check.h"
 
-/* The order of calls */
+// The order of calls
 
 START_TEST(rejects_calls_after_compiling_and_changes_nothing)
 {
@@ -41,7 +41,7 @@ START_TEST(rejects_calls_after_compiling_and_changes_nothing)
 }
 END_TEST
 
-/* Constants that loading alone reads */
+// Constants that loading alone reads
 
 // clang-format off
 #define FROM_FILE(name, dims)                                                            \
@@ -59,7 +59,7 @@ END_TEST
           CONV2D("c1", "x", "w", "3", "y") "," CONV2D("c2", "x", "v", "1", "z"))
 // clang-format on
 
-/** Gives constant `name` numbers that differ. */
+// Gives constant `name` numbers that differ.
 static void set_numbers(ln_context *ctx, const char *name)
 {
     const size_t size = ln_context_data_size(ctx, name);
@@ -138,7 +138,7 @@ START_TEST(a_number_that_a_rule_has_used_cannot_become_another)
 }
 END_TEST
 
-/** The compiled model as text. Returns new (free). */
+// The compiled model as text. Returns new (free).
 static char *compiled_text(ln_context *ctx)
 {
     char file[] = "/tmp/cpu_memory_test_XXXXXX";
@@ -203,7 +203,7 @@ START_TEST(a_number_that_a_rule_only_moves_can_become_another)
 }
 END_TEST
 
-/* Several runs */
+// Several runs
 
 START_TEST(zeros_are_zero_at_every_run)
 {
@@ -285,7 +285,7 @@ START_TEST(folded_batchnorm_weights_follow_inputs_set_between_runs)
 }
 END_TEST
 
-/* Arguments, failures while running */
+// Arguments, failures while running
 
 START_TEST(variadic_operators_reject_arguments_of_other_names)
 {

@@ -30,7 +30,7 @@ START_TEST(convolution_counts_multiply_accumulates)
 }
 END_TEST
 
-/* Convolutions that leave little to compute */
+// Convolutions that leave little to compute
 
 #define SLICE(src, dst, axis, end)                                           \
     OP("slice_" dst, "stride_slice", TENSOR("src", src), TENSOR("dst", dst), \
@@ -43,8 +43,8 @@ END_TEST
            "dilation", dilation) "," PARAM("padding", padding) "," PARAM("autopad", "'NOTSET'"))
 #define THREE(a, b, c) a "," b "," c
 
-/** A convolution of [n, ic, 8, 8] to oc channels, numbers that may be 0, since all tensors are
- *  sliced off others. */
+// A convolution of [n, ic, 8, 8] to oc channels, numbers that may be 0, since all tensors are
+// sliced off others.
 #define EMPTY_CONV(n, ic, oc, size, padding)                                                      \
     MODEL("'x0'", "'y'",                                                                          \
           THREE(THREE(FLOATS("x0", "[1,16,8,8]", "[1]"), FLOATS("w0", "[16,16," size "]", "[1]"), \
@@ -58,7 +58,7 @@ START_TEST(convolutions_of_nothing_or_to_nothing_run)
 {
     static const struct {
         const char *model;
-        int len; /* of the result, all elements of which are biases */
+        int len; // of the result, all elements of which are biases
     } cases[] = {
         {EMPTY_CONV("1", "16", "0", "1,1", "[0,0,0,0]"), 0},
         {EMPTY_CONV("1", "3", "0", "1,1", "[0,0,0,0]"), 0},

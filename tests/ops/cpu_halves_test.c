@@ -11,9 +11,9 @@
 #include "cpu_model.h"
 #include "ln_check.h"
 
-/* A small network: a convolution with padding, relu, another one that is added to it, the mean of
- * each channel, a matrix product and softmax. All constants are multiples of 1/16 below 2, which
- * both types of 16 bits hold. */
+// A small network: a convolution with padding, relu, another one that is added to it, the mean of
+// each channel, a matrix product and softmax. All constants are multiples of 1/16 below 2, which
+// both types of 16 bits hold.
 
 enum { IN = 3, SIDE = 8, MAPS = 20, CLASSES = 10, AREA = SIDE * SIDE };
 
@@ -44,7 +44,7 @@ static network make_network(unsigned seed)
     return n;
 }
 
-/* In double precision */
+// In double precision
 
 static double pixel(const double *maps, int c, int y, int x)
 {
@@ -83,7 +83,7 @@ static void compute(const network *n, double *y)
         y[k] /= total;
 }
 
-/* As a model */
+// As a model
 
 // clang-format off
 #define CREATE_BEGIN                                                                           \
@@ -115,7 +115,7 @@ static const char layers[] =
     OP("softmax", "softmax", TENSOR("src", "l"), TENSOR("dst", "y"), PARAM("axis", "1"));
 // clang-format on
 
-/* A constant of the model: its type in the file, and what the layers call it. */
+// A constant of the model: its type in the file, and what the layers call it.
 typedef struct constant {
     const char *name, *dims;
     size_t offset, n;
@@ -141,13 +141,13 @@ static void print_create(FILE *fp, const char *name, const char *dtype, const ch
     fputs("]}]},", fp);
 }
 
-/* Ways to write the network. */
+// Ways to write the network.
 enum {
-    FLOATS_INSIDE = 1, /* it computes with floats, to which the model casts its constants */
-    FROM_FILE = 2,     /* its constants come from a file */
+    FLOATS_INSIDE = 1, // it computes with floats, to which the model casts its constants
+    FROM_FILE = 2,     // its constants come from a file
 };
 
-/** The network in numbers of type `dtype`. The caller frees the text. */
+// The network in numbers of type `dtype`. The caller frees the text.
 static char *print_network(const network *n, const char *dtype, int how)
 {
     const int floats = how & FLOATS_INSIDE;
@@ -170,7 +170,7 @@ static char *print_network(const network *n, const char *dtype, int how)
     return text;
 }
 
-/* Results */
+// Results
 
 static void get_doubles(ln_context *ctx, const char *name, double *data, int n)
 {
@@ -183,7 +183,7 @@ static void get_doubles(ln_context *ctx, const char *name, double *data, int n)
     free(got);
 }
 
-/** Operators of that type in each run, or at load. */
+// Operators of that type in each run, or at load.
 static int count(const ln_context *ctx, const char *optype, int at_load)
 {
     const ln_op *op;
@@ -228,14 +228,14 @@ START_TEST(a_network_rounds_its_result_once)
 }
 END_TEST
 
-/** Whether a constant has memory of its own in runs. */
+// Whether a constant has memory of its own in runs.
 static int stays(const ln_tensor_entry *te)
 {
     return te->isconst && !te->isload;
 }
 
-/** Compiles the network with constants from a file, and expects their 16 bits to have no memory of
- * their own in runs, of which each has `n_casts` operators that cast. */
+// Compiles the network with constants from a file, and expects their 16 bits to have no memory of
+// their own in runs, of which each has `n_casts` operators that cast.
 static void assert_only_floats_stay(const struct half *type, int how, int n_casts)
 {
     const network n = make_network(1);
@@ -312,7 +312,7 @@ START_TEST(without_the_rule_a_model_computes_in_its_own_type)
 }
 END_TEST
 
-/* Parts */
+// Parts
 
 // clang-format off
 #define HALVES(name, dims, data) CREATE("create", name, "TL_FLOAT16", dims, data)
@@ -323,7 +323,7 @@ END_TEST
           OP("take", "take", TENSOR("src", "table") "," TENSOR("index", "i"), TENSOR("dst", "t"),  \
              PARAM("axis", "0")) ","                                                               \
           BINARY("add", "ADD", "t", "t", "s") "," CAST("s", "y", "TL_FLOAT"))
-/* A sum of 65504 and 65504 is infinite in 16 bits, and 0 times that is NaN. */
+// A sum of 65504 and 65504 is infinite in 16 bits, and 0 times that is NaN.
 #define LARGE_SUM                                                                                  \
     MODEL("'x'", "'s','y'",                                                                        \
           HALVES("x", "[1]", "[65504]") "," BINARY("add", "ADD", "x", "x", "s16") ","              \

@@ -13,7 +13,7 @@
 #include "lightnet/ln_context.h"
 #include "ln_check.h"
 
-/* Side effects */
+// Side effects
 
 static void assert_file(const char *file, const char *expected)
 {
@@ -174,7 +174,7 @@ START_TEST(outputs_are_allowed_before_the_model_is_read)
 }
 END_TEST
 
-/* Shared memory */
+// Shared memory
 
 #define TWO_RELUS                                            \
     CREATE("create_cpu", "a", "TL_FLOAT", "[3]", "[1,-2,3]") \
@@ -253,8 +253,8 @@ START_TEST(keys_and_values_of_one_memory_are_not_sorted)
 }
 END_TEST
 
-/* Constants from a file, of which loading needs the memory for others: y = relu(relu(x w + b) v +
- * b), with weights that are packed and a bias that is read as it is. */
+// Constants from a file, of which loading needs the memory for others: y = relu(relu(x w + b) v +
+// b), with weights that are packed and a bias that is read as it is.
 
 #define FROM_FILE(name, dims)                                                                    \
     OP("create_" name, "create", "", TENSOR("dst", name),                                        \

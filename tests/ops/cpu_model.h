@@ -47,7 +47,7 @@
                                         "[1,1]") "," PARAM("padding",                           \
                                                            "[0,0,0,0]") "," PARAM("autopad",    \
                                                                                   "'SAME_UPPER'"))
-/* Two convolutions of one shape, and one with which there is nothing to choose. */
+/** Two convolutions of one shape, and one with which there is nothing to choose. */
 #define CONVOLUTIONS                                                                              \
     MODEL("'x'", "'y'",                                                                           \
           RANDOMS("x", "[1,24,9,11]") "," RANDOMS("w", "[24,24,3,3]") "," RANDOMS(                \

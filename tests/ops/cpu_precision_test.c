@@ -9,7 +9,7 @@
 #include "cpu_model.h"
 #include "ln_check.h"
 
-/* y = relu(x w + b), all numbers of a small generator. */
+// y = relu(x w + b), all numbers of a small generator.
 enum { M = 20, K = 37, N = 50 };
 
 static float x[M][K], w[K][N], b[N];
@@ -42,7 +42,7 @@ static void print_create(FILE *fp, const char *name, const char *dims, const flo
     fputs("]}]},", fp);
 }
 
-/** The model with the first `rows` rows of x, to be compiled. */
+// The model with the first `rows` rows of x, to be compiled.
 static ln_context *read_rows(int rows)
 {
     char dims[16];
@@ -180,12 +180,12 @@ START_TEST(rejects_unknown_precisions_and_precisions_of_compiled_models)
 }
 END_TEST
 
-/* ---- convolutions ---- */
+// Convolutions
 
 // clang-format off
 #define CONV1X1(name, src, weight, dst) CONV2D(name, src, weight, "1", dst)
 #define RELU(name, src, dst)            OP(name, "relu", TENSOR("src", src), TENSOR("dst", dst), "")
-/* A first layer, a residual block, and a last layer. */
+// A first layer, a residual block, and a last layer.
 static const char residual[] = MODEL("'x'", "'y'",
     RANDOMS("x", "[1,3,15,17]") "," RANDOMS("w1", "[24,3,3,3]") "," RANDOMS("w2", "[24,24,1,1]") ","
     RANDOMS("w3", "[24,24,1,1]") "," RANDOMS("w4", "[24,24,1,1]") "," RANDOMS("b", "[24]") ","
@@ -217,7 +217,7 @@ static int count_ops(const ln_context *ctx, const char *optype)
     return n;
 }
 
-/** Copies the results of the model to `y`. */
+// Copies the results of the model to `y`.
 static void run_residual(ln_context *ctx, float *y)
 {
     finish(ctx);

@@ -8,7 +8,7 @@
 #include "lightnet/ln_context.h"
 #include "ln_check.h"
 
-/* Random tensors */
+// Random tensors
 
 #define TWO_RANDOMS                                                                   \
     MODEL("", "'a','b'",                                                              \

@@ -10,9 +10,9 @@
 #include "lightnet/ln_context.h"
 #include "ln_check.h"
 
-/* Rewrites */
+// Rewrites
 
-/** x, and n scales and shifts by constants after it, to y. The caller frees the text. */
+// x, and n scales and shifts by constants after it, to y. The caller frees the text.
 static char *affine_chain(int n)
 {
     char *text;
@@ -92,9 +92,9 @@ START_TEST(numbers_kept_below_zero_lose_to_padding_with_zeros)
 }
 END_TEST
 
-/* Algorithms that are measured */
+// Algorithms that are measured
 
-/** How many operators compute 3x3 convolutions with these tiles; 0: without tiles. */
+// How many operators compute 3x3 convolutions with these tiles; 0: without tiles.
 static int num_tiled(const ln_context *ctx, int tile)
 {
     int n = 0;
@@ -146,7 +146,7 @@ START_TEST(tuning_measures_each_shape_once_and_its_choice_is_compiled)
 }
 END_TEST
 
-/* Tiles of 8-bit convolutions */
+// Tiles of 8-bit convolutions
 
 // clang-format off
 #define RANDOM(name, dtype, dims, range)                                             \
@@ -168,7 +168,7 @@ END_TEST
           CONV2D("conv", "x", "w", "3", "y"))
 // clang-format on
 
-/** Runs a convolution of bytes that was compiled for `isa`. Returns the tile that was chosen. */
+// Runs a convolution of bytes that was compiled for `isa`. Returns the tile that was chosen.
 static int run_bytes(tl_isa isa, float *y)
 {
     ln_context *ctx;
@@ -206,7 +206,7 @@ START_TEST(bytes_are_convolved_by_tiles_where_no_instruction_multiplies_them)
 }
 END_TEST
 
-/* Sizes known at run time */
+// Sizes known at run time
 
 START_TEST(steps_on_tensors_of_unknown_size_are_one_operator)
 {

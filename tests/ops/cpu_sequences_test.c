@@ -37,7 +37,7 @@ static const char *const models[] = {
 static const char *const tensors[] = {"x", "w", "p", "y", "none"};
 static const char *const operators[] = {"create_x", "m", "r", "s", "none"};
 
-/* A context and what its calls draw from. */
+// A context and what its calls draw from.
 typedef struct sequence {
     ln_context *ctx;
     uint64_t state;

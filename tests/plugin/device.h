@@ -10,8 +10,8 @@
 
 /** State that a test reads and changes; the plug-in exports it as `device`. */
 typedef struct device_state {
-    size_t used;  /* bytes that are allocated */
-    size_t limit; /* no more than these can be */
+    size_t used;  // bytes that are allocated
+    size_t limit; // no more than these can be
 } device_state;
 
 LN_API extern device_state device;

@@ -56,7 +56,7 @@ int device_fill(tl_tensor *dst, const double *data, int n)
     return 0;
 }
 
-/* ---- memory ---- */
+// Memory
 
 static struct block *find_block(const void *start)
 {

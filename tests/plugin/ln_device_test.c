@@ -37,7 +37,7 @@ static void end_test(void)
     ck_assert_uint_eq(state->used, 0);
 }
 
-/* ---- models ---- */
+// Models
 
 typedef struct model {
     FILE *stream;
@@ -172,7 +172,7 @@ static void assert_run(ln_context *ctx, const char *name, const float expected[5
                       (double)values[i], (double)expected[i]);
 }
 
-/* ---- tests ---- */
+// Tests
 
 static const float first_x[] = {2, 3, 4, 5, 6}, first_y[] = {1, 4, 9, 16, 25};
 static const float second_x[] = {1, 0, -1, 2, 1}, second_y[] = {0, -2, -6, 4, 0};

@@ -32,7 +32,7 @@ static ln_context *load(void)
     return ctx;
 }
 
-/** So often that each way in which threads share work is taken. */
+// So often that each way in which threads share work is taken.
 static int runs(ln_context *ctx)
 {
     int good = 1;
@@ -60,7 +60,7 @@ static int loads_anew(ln_context *ctx)
     return runs_and_frees(load());
 }
 
-/** Whether a child succeeds within 20 seconds. */
+// Whether a child succeeds within 20 seconds.
 static int child_does(int (*func)(ln_context *ctx), ln_context *ctx)
 {
     const pid_t child = fork();

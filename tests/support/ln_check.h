@@ -14,7 +14,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* Whether a sanitizer watches memory, which needs memory of its own. */
+/** Whether a sanitizer watches memory, which needs memory of its own. */
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 #define LN_IS_SANITIZED 1
 #elif defined(__has_feature)

@@ -26,35 +26,35 @@
 
 /** An expected output. */
 typedef struct ln_example_output {
-    const char *name;   /* NULL ends an array of these */
-    const char *dtype;  /* NULL: not checked */
-    int ndim;           /* -1: the shape is not checked */
-    const int *dims;    /* [ndim], or NULL */
-    int len;            /* 1: all elements are data[0] */
-    const double *data; /* [len] */
+    const char *name;   // NULL ends an array of these
+    const char *dtype;  // NULL: not checked
+    int ndim;           // -1: the shape is not checked
+    const int *dims;    // [ndim], or NULL
+    int len;            // 1: all elements are data[0]
+    const double *data; // [len]
 } ln_example_output;
 
 typedef struct ln_example {
-    const char *place; /* "conv.op:12", for messages */
+    const char *place; // "conv.op:12", for messages
     const char *doc;
     const char *optype;
     const char *arch;
-    const char *inputs;  /* names as items of a JSON array */
-    const char *outputs; /* the same */
-    const char *ops;     /* the operators as a JSON array */
-    const char *given;   /* inputs and operators again, where the tested operator reads copies */
-    const char *chain;   /* of the inputs; NULL if rejected, or if inputs are static */
+    const char *inputs;  // names as items of a JSON array
+    const char *outputs; // the same
+    const char *ops;     // the operators as a JSON array
+    const char *given;   // inputs and operators again, where the tested operator reads copies
+    const char *chain;   // of the inputs; NULL if rejected, or if inputs are static
     double tolerance;
-    const char *error; /* the model must be rejected with this in the message; NULL: it must run */
+    const char *error; // the model must be rejected with this in the message; NULL: it must run
     const ln_example_output *expected;
 } ln_example;
 
 /** One of the ways to run an example. */
 typedef struct ln_example_way {
     const char *target;
-    int constant;  /* the inputs are constants */
-    int reference; /* the program is not optimized */
-    int chain;     /* the operator reads results of others; the program is only lowered */
+    int constant;  // the inputs are constants
+    int reference; // the program is not optimized
+    int chain;     // the operator reads results of others; the program is only lowered
 } ln_example_way;
 
 /** The way of this number; 0 when there is none for the example. */
@@ -263,7 +263,7 @@ static inline int ln_example_run(const ln_example *example, const ln_example_way
     return failed;
 }
 
-/* ---- in another format ---- */
+// In another format
 
 /** Reads the model of an example without compiling it. -1 with the reason in `ctx`. */
 static inline int ln_example_read(ln_context *ctx, const ln_example *example, int constant)

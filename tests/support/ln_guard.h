@@ -22,9 +22,9 @@
 #include <unistd.h>
 
 typedef struct ln_guard {
-    unsigned char *map; /* the canary, the buffer, and the page without access */
-    size_t map_size;    /* bytes of all three */
-    size_t canary_size; /* bytes before the buffer */
+    unsigned char *map; // the canary, the buffer, and the page without access
+    size_t map_size;    // bytes of all three
+    size_t canary_size; // bytes before the buffer
 } ln_guard;
 
 enum { LN_GUARD_CANARY = 0xa5 };

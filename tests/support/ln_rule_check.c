@@ -18,26 +18,26 @@
 #include "lightnet/ln_plugin.h"
 #include "lightnet/ln_tensor.h"
 
-/** A case being tested. */
+// A case being tested.
 typedef struct testing {
     const ln_rule_case *rule_case;
     double tolerance;
     const char *target;
     const char *create;
-    const char *shown;       /* a tensor that is an output, too; or NULL */
-    int fires;               /* the rule must fire, or must not, or ANY */
-    int is_constant;         /* no tensor is an input */
-    int empty;               /* sizes of this value are 0 instead; NONE: as the case has them */
-    char reason[LN_MAXLINE]; /* why it failed */
+    const char *shown;       // a tensor that is an output, too; or NULL
+    int fires;               // the rule must fire, or must not, or ANY
+    int is_constant;         // no tensor is an input
+    int empty;               // sizes of this value are 0 instead; NONE: as the case has them
+    char reason[LN_MAXLINE]; // why it failed
 } testing;
 
 enum { NONE = -1, ANY = -1 };
 
-/** One of the two compiled models. */
+// One of the two compiled models.
 typedef struct compiled {
     ln_context *ctx;
     int warnings;
-    int is_rejected; /* by the compiler: neither reading nor running it failed */
+    int is_rejected; // by the compiler: neither reading nor running it failed
 } compiled;
 
 LN_PRINTF(2, 3)
@@ -50,9 +50,9 @@ static int fail(testing *t, const char *fmt, ...)
     return -1;
 }
 
-/* ---- the model ---- */
+// The model
 
-/** The next number in 0 .. 1 of a small generator. */
+// The next number in 0 .. 1 of a small generator.
 static double next_random(uint64_t *state)
 {
     *state = *state * 6364136223846793005u + 1442695040888963407u;
@@ -76,7 +76,7 @@ static void print_data(FILE *fp, const testing *t, const ln_rule_tensor *tensor,
     }
 }
 
-/** A `create`, or where tensors may be empty a `source`. */
+// A `create`, or where tensors may be empty a `source`.
 static void print_create(FILE *fp, const testing *t, const ln_rule_tensor *tensor, uint64_t *state)
 {
     const int is_source = t->empty != NONE;
@@ -114,7 +114,7 @@ static void print_interface(FILE *fp, const testing *t)
     fprintf(fp, "]}\n");
 }
 
-/** The model as text. Returns new (free); NULL without memory. */
+// The model as text. Returns new (free); NULL without memory.
 static char *print_model(const testing *t, size_t *len)
 {
     char *text = NULL;
@@ -130,7 +130,7 @@ static char *print_model(const testing *t, size_t *len)
     return fclose(fp) ? NULL : text;
 }
 
-/* ---- compiling and running ---- */
+// Compiling and running
 
 static void count_warning(void *data, ln_msg_level level, const char *text)
 {
@@ -147,8 +147,8 @@ static int compile(const testing *t, ln_context *ctx, int with)
            ln_context_compile(ctx, t->target);
 }
 
-/** Compiles and runs the model, without the rule or with it. Without it, each tensor has memory of
- * its own, so that a fault of the memory plan shows. */
+// Compiles and runs the model, without the rule or with it. Without it, each tensor has memory of
+// its own, so that a fault of the memory plan shows.
 static int run_model(testing *t, compiled *model, const char *text, size_t len, int with)
 {
     ln_context *ctx = model->ctx = ln_context_create();
@@ -189,7 +189,7 @@ static int count_fired(const compiled *model, const ln_rule_case *rule_case)
     return 0;
 }
 
-/* ---- comparing ---- */
+// Comparing
 
 static double element(const tl_tensor *tensor, const void *data, int i)
 {
@@ -253,9 +253,9 @@ static int compare(testing *t, const compiled *with, const compiled *without)
     return t->shown ? compare_output(t, with, without, t->shown) : 0;
 }
 
-/* ---- cases ---- */
+// Cases
 
-/** 1: an operator of the case does not accept the shapes, or the data. */
+// 1: an operator of the case does not accept the shapes, or the data.
 static int test_model(testing *t)
 {
     compiled with = {0}, without = {0};
@@ -274,7 +274,7 @@ static int test_model(testing *t)
     return status;
 }
 
-/** Tests the model once more for each of the tensors (NULL: none), which is then an output, too. */
+// Tests the model once more for each of the tensors (NULL: none), which is then an output, too.
 static int test_shown(testing *t, const char *const *tensors, int fires)
 {
     char reason[LN_MAXLINE];
@@ -302,7 +302,7 @@ static int test_case(testing *t)
     return test_shown(t, rule_case->removed, 0) || test_shown(t, rule_case->kept, 1) ? -1 : 0;
 }
 
-/** The smallest size above `size`; NONE: there is none. */
+// The smallest size above `size`; NONE: there is none.
 static int next_size(const ln_rule_case *rule_case, int size)
 {
     int next = NONE;
@@ -313,7 +313,7 @@ static int next_size(const ln_rule_case *rule_case, int size)
     return next;
 }
 
-/** The rule may fire or not, but computes the same. */
+// The rule may fire or not, but computes the same.
 static int test_variant(testing *t, int is_constant, int empty)
 {
     char reason[LN_MAXLINE], sizes[64] = "";
@@ -330,9 +330,9 @@ static int test_variant(testing *t, int is_constant, int empty)
                 reason);
 }
 
-/** Tests the model with constants instead of inputs, and with tensors that have no elements: by
- * turns, each size that the case has is 0 in all tensors. Of a case in which the rule does not fire
- * it may then, within `tolerance`. */
+// Tests the model with constants instead of inputs, and with tensors that have no elements: by
+// turns, each size that the case has is 0 in all tensors. Of a case in which the rule does not fire
+// it may then, within `tolerance`.
 static int test_variants(testing *t, double tolerance)
 {
     const ln_rule_case *rule_case = t->rule_case;
@@ -345,7 +345,7 @@ static int test_variants(testing *t, double tolerance)
     return 0;
 }
 
-/** Whether this CPU has the instructions that computing with the case's precision takes. */
+// Whether this CPU has the instructions that computing with the case's precision takes.
 static int is_possible(const ln_rule_case *rule_case)
 {
     return !ln_streq(rule_case->precision ? rule_case->precision : "", "bf16") ||
@@ -362,14 +362,14 @@ static int make_stamp(const char *file)
     return EXIT_SUCCESS;
 }
 
-/** The tolerance of the cases in which the rule fires. */
+// The tolerance of the cases in which the rule fires.
 static double tolerance_of(const ln_rule_case *cases, const char *rule)
 {
-    double most = 0;
+    double max = 0;
     for (; cases->rule; cases++)
         if (cases->fires && ln_streq(cases->rule, rule))
-            most = fmax(most, cases->tolerance);
-    return most;
+            max = fmax(max, cases->tolerance);
+    return max;
 }
 
 int ln_rule_check(int argc, char **argv, const char *target, const char *create,

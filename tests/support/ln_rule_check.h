@@ -11,27 +11,27 @@
 
 /** A tensor that comes from outside: a `create` with random data in low .. high. */
 typedef struct ln_rule_tensor {
-    const char *name; /* NULL ends an array of these */
+    const char *name; // NULL ends an array of these
     const char *dtype;
     int ndim;
     int dims[LN_MAXDIM];
     double low, high;
-    int is_const; /* a constant; otherwise an input of the model */
+    int is_const; // a constant; otherwise an input of the model
 } ln_rule_tensor;
 
 /** A model that a rule is to rewrite. */
 typedef struct ln_rule_case {
-    const char *rule; /* NULL ends an array of these */
+    const char *rule; // NULL ends an array of these
     const char *place;
     const ln_rule_tensor *tensors;
-    const char *ops; /* the operators besides the `create`s, as the JSON IR has them */
+    const char *ops; // the operators besides the `create`s, as the JSON IR has them
     const char *const *outputs;
-    const char *const *removed; /* tensors that the rule removes: as an output, each forbids it */
-    const char *const *kept;    /* tensors of kept operators: as an output, each is as before */
-    int fires;                  /* 1: the rule must fire; 0: it must not */
-    int warns;                  /* it warns instead of rewriting */
-    double tolerance;           /* |a - b| <= tolerance * (1 + |b|); 0: equal */
-    const char *precision;      /* of ln_context_set_precision in both models; NULL: the default */
+    const char *const *removed; // tensors that the rule removes: as an output, each forbids it
+    const char *const *kept;    // tensors of kept operators: as an output, each is as before
+    int fires;                  // 1: the rule must fire; 0: it must not
+    int warns;                  // it warns instead of rewriting
+    double tolerance;           // |a - b| <= tolerance * (1 + |b|); 0: equal
+    const char *precision;      // of ln_context_set_precision in both models; NULL: the default
 } ln_rule_case;
 
 /** Tests all cases as TAP on standard output, those that fire also with each tensor inside

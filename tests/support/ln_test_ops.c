@@ -18,7 +18,7 @@ _Thread_local int ln_test_alive;
 
 static void (*after_run)(const ln_op_arg *op_arg); // or NULL
 
-/* Data of run: as in generated operators, pre_run finds it. */
+// Data of run: as in generated operators, pre_run finds it.
 typedef struct test_priv {
     const tl_tensor *src, *src2;
     tl_tensor *dst;
@@ -44,7 +44,7 @@ static float *data_of(const tl_tensor *tensor)
     return tensor->data;
 }
 
-/* Checking. Each leaves `priv` set, which post_run undoes. */
+// Checking. Each leaves `priv` set, which post_run undoes.
 
 static test_priv *begin_check(ln_op_arg *op_arg)
 {
@@ -219,7 +219,7 @@ static void undo(ln_op_arg *op_arg)
     op_arg->priv = NULL;
 }
 
-/* Computing */
+// Computing
 
 static void end_run(const ln_op_arg *op_arg)
 {
@@ -364,7 +364,7 @@ static void run_watch(ln_op_arg *op_arg)
     end_run(op_arg);
 }
 
-/* Offsets */
+// Offsets
 
 static size_t offset_of_view(ln_op_arg *op_arg, ln_tensor_entry *te)
 {
@@ -388,7 +388,7 @@ static size_t offset_of_joined(ln_op_arg *op_arg, ln_tensor_entry *te)
     return offset;
 }
 
-/* The prototypes */
+// The prototypes
 
 static const ln_arg_info one_src[] = {{.arg_name = "src", .islast = 1}};
 static const ln_arg_info two_srcs[] = {{.arg_name = "src1"}, {.arg_name = "src2", .islast = 1}};
@@ -494,7 +494,7 @@ void ln_test_register(void)
     }
 }
 
-/* Building models */
+// Building models
 
 void ln_test_begin(ln_test_model *m, const char *interface)
 {
@@ -570,7 +570,7 @@ ln_context *ln_test_end(ln_test_model *m)
     return ctx;
 }
 
-/* Running them */
+// Running them
 
 int ln_test_load(ln_context *ctx)
 {
@@ -586,7 +586,7 @@ int ln_test_load(ln_context *ctx)
     return 0;
 }
 
-/* Overwrites memory of tensors that are no longer alive while a model runs. */
+// Overwrites memory of tensors that are no longer alive while a model runs.
 static ln_context *poisoned;
 static ln_lifetime poison_life;
 static int poison_time;
@@ -636,7 +636,7 @@ double ln_test_result(ln_context *ctx, const char *tname)
     return ln_test_load(ctx) || ln_context_run(ctx) ? NAN : ln_test_get(ctx, tname);
 }
 
-/* Rewriting them */
+// Rewriting them
 
 static int add_tensors(ln_list **list, const char *optype, const char *names, int inputs)
 {

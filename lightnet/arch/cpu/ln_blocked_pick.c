@@ -12,20 +12,20 @@
 #include "tensorlight/tl_blocked.h"
 
 enum {
-    MOST_SRCS = 64,  /* of an operator that is looked at */
-    MOST_PICKED = 8, /* sources of a pick that replaces several */
+    MAX_SRCS = 64,  // of an operator that is looked at
+    MAX_PICKED = 8, // sources of a pick that replaces several
 };
 
-/** The sources of a pick in the making. */
+// The sources of a pick in the making.
 typedef struct sources {
     int n;
-    const char *names[MOST_SRCS];
-    int channels[MOST_SRCS];
+    const char *names[MAX_SRCS];
+    int channels[MAX_SRCS];
 } sources;
 
-/* ---- questions ---- */
+// Questions
 
-/** The blocks that `te` comes from, or NULL. */
+// The blocks that `te` comes from, or NULL.
 static const ln_tensor_entry *blocks_of(const ln_tensor_entry *te)
 {
     const ln_tensor_entry *blocks = NULL;
@@ -36,13 +36,13 @@ static const ln_tensor_entry *blocks_of(const ln_tensor_entry *te)
     return blocks;
 }
 
-/** Whether images of this type can lie in blocks. */
+// Whether images of this type can lie in blocks.
 static int has_block_type(const ln_tensor_entry *te)
 {
     return te->tensor->dtype == TL_FLOAT || te->tensor->dtype == TL_UINT8;
 }
 
-/** Whether the operator does something to the channels of images. */
+// Whether the operator does something to the channels of images.
 static int is_about_channels(const ln_op *op, const char *optype, const char *arg_name)
 {
     const ln_tensor_entry *te = NULL;
@@ -56,7 +56,7 @@ static const ln_tensor_entry *entry_of(const ln_op *op, const ln_tensor_list_ent
     return ln_entry_of(tle, op->op_arg->tensor_table);
 }
 
-/** The first operator to be tried that `applies`, unless the rule is disabled. */
+// The first operator to be tried that `applies`, unless the rule is disabled.
 static const ln_op *find(const ln_context *ctx, const char *rule, int (*applies)(const ln_op *op))
 {
     const ln_op *op = ln_pass_rule_begins(ctx, rule) ? ln_rule_anchor(ctx, NULL) : NULL;
@@ -65,7 +65,7 @@ static const ln_op *find(const ln_context *ctx, const char *rule, int (*applies)
     return op;
 }
 
-/* ---- making ---- */
+// Making
 
 static void add_sources(ln_rule_made *made, const sources *srcs)
 {
@@ -76,7 +76,7 @@ static void add_sources(ln_rule_made *made, const sources *srcs)
     }
 }
 
-/** pick_blocked_cpu of the channels `map`. */
+// pick_blocked_cpu of the channels `map`.
 static void add_pick(ln_rule_made *made, const sources *srcs, int n_map, const int *map,
                      const char *dst)
 {
@@ -87,7 +87,7 @@ static void add_pick(ln_rule_made *made, const sources *srcs, int n_map, const i
     ln_rule_ints(made, "map", n_map, map);
 }
 
-/** The same of `n_map` channels from `first` on. */
+// The same of `n_map` channels from `first` on.
 static void add_range(ln_rule_made *made, const sources *srcs, int first, int n_map,
                       const char *dst)
 {
@@ -116,13 +116,13 @@ static ln_list *end(ln_rule_made *made, const ln_op *replaced, ln_list **old_ops
     return ln_rule_end_subgraph(made, (const ln_op *const[]){replaced, NULL}, old_ops);
 }
 
-/* ---- joining ---- */
+// Joining
 
 static int can_join(const ln_op *op)
 {
     const ln_tensor_list_entry *tle;
     int n_blocked = 0;
-    if (!is_about_channels(op, "join_cpu", "src0") || ln_rule_num_in(op) > MOST_SRCS)
+    if (!is_about_channels(op, "join_cpu", "src0") || ln_rule_num_in(op) > MAX_SRCS)
         return 0;
     LN_LIST_FOREACH(tle, op->op_arg->tensors_in)
     {
@@ -134,7 +134,7 @@ static int can_join(const ln_op *op)
     return n_blocked > 0;
 }
 
-/** The sources of a join in blocks, put there if they are not. */
+// The sources of a join in blocks, put there if they are not.
 static sources joined(ln_rule_made *made, const ln_op *op)
 {
     sources srcs = {0};
@@ -154,7 +154,7 @@ static sources joined(ln_rule_made *made, const ln_op *op)
     return srcs;
 }
 
-/** Whether each source begins with a block of the result. */
+// Whether each source begins with a block of the result.
 static int are_whole(const sources *srcs)
 {
     for (int i = 0; i < srcs->n - 1; i++)
@@ -163,8 +163,8 @@ static int are_whole(const sources *srcs)
     return 1;
 }
 
-/** join_cpu of channels, one source at least from blocks: joins blocks if all sources except the
- * last have full blocks, otherwise picks. */
+// join_cpu of channels, one source at least from blocks: joins blocks if all sources except the
+// last have full blocks, otherwise picks.
 ln_list *ln_join_in_blocks(const ln_context *ctx, ln_list **old_ops)
 {
     const ln_tensor_entry *y = NULL;
@@ -187,7 +187,7 @@ ln_list *ln_join_in_blocks(const ln_context *ctx, ln_list **old_ops)
     return end(&made, op, old_ops);
 }
 
-/* ---- splitting ---- */
+// Splitting
 
 static int can_split(const ln_op *op)
 {
@@ -203,7 +203,7 @@ static int can_split(const ln_op *op)
     return ln_rule_reads(op, "src", &x) && blocks_of(x);
 }
 
-/** split_cpu of channels from blocks: a pick for each part. */
+// split_cpu of channels from blocks: a pick for each part.
 ln_list *ln_split_in_blocks(const ln_context *ctx, ln_list **old_ops)
 {
     const ln_tensor_entry *x = NULL;
@@ -226,16 +226,16 @@ ln_list *ln_split_in_blocks(const ln_context *ctx, ln_list **old_ops)
     return end(&made, op, old_ops);
 }
 
-/* ---- picks of picks ---- */
+// Picks of picks
 
-/** A channel of a tensor in blocks. */
+// A channel of a tensor in blocks.
 typedef struct place {
     const ln_tensor_entry *te;
-    int channels; /* of the tensor */
+    int channels; // of the tensor
     int channel;
 } place;
 
-/** Channel `channel` of all that a pick reads. */
+// Channel `channel` of all that a pick reads.
 static place source_of(const ln_op *pick, int channel)
 {
     const int *channels = ln_rule_get_ints(pick, "channels", NULL);
@@ -245,7 +245,7 @@ static place source_of(const ln_op *pick, int channel)
     return (place){entry_of(pick, src->data), *channels, channel};
 }
 
-/** The pick that produces a tensor, or NULL. */
+// The pick that produces a tensor, or NULL.
 static const ln_op *pick_of(const ln_tensor_entry *te)
 {
     const ln_op *const op = ln_entry_creater(te);
@@ -278,21 +278,21 @@ static int picks_picked(const ln_op *op)
     return 0;
 }
 
-/** The source that is this tensor, a new one if there is none yet; -1: they are too many. */
+// The source that is this tensor, a new one if there is none yet; -1: they are too many.
 static int index_of(sources *srcs, const place *at)
 {
     for (int i = 0; i < srcs->n; i++)
         if (strcmp(srcs->names[i], at->te->name) == 0)
             return i;
-    if (srcs->n == MOST_PICKED)
+    if (srcs->n == MAX_PICKED)
         return -1;
     srcs->names[srcs->n] = at->te->name;
     srcs->channels[srcs->n] = at->channels;
     return srcs->n++;
 }
 
-/** Where each channel of `op` comes from, with the picks before it passed by: sources[i] of `srcs`,
- *  its channel map[i]. -1: from too many. */
+// Where each channel of `op` comes from, with the picks before it passed by: sources[i] of `srcs`,
+// its channel map[i]. -1: from too many.
 static int trace(const ln_op *op, sources *srcs, int n_map, int *map, int *indices)
 {
     const int *const own = ln_rule_get_ints(op, "map", NULL);
@@ -309,10 +309,10 @@ static int trace(const ln_op *op, sources *srcs, int n_map, int *map, int *indic
     return 0;
 }
 
-/** From channels of sources to channels of all of them. */
+// From channels of sources to channels of all of them.
 static void number_through(const sources *srcs, int n_map, int *map, const int *indices)
 {
-    int first[MOST_SRCS] = {0};
+    int first[MAX_SRCS] = {0};
     for (int i = 1; i < srcs->n; i++)
         first[i] = first[i - 1] + srcs->channels[i - 1];
     for (int i = 0; i < n_map; i++)
@@ -332,7 +332,7 @@ static ln_list *pick_anew(const ln_context *ctx, const ln_op *op, int n_map, int
     return end(&made, op, old_ops);
 }
 
-/** pick_blocked_cpu of other picks: one pick from their sources, unless there are too many. */
+// pick_blocked_cpu of other picks: one pick from their sources, unless there are too many.
 ln_list *ln_pick_of_picks(const ln_context *ctx, ln_list **old_ops)
 {
     const ln_op *const op = find(ctx, "pick_of_picks", picks_picked);

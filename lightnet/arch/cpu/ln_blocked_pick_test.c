@@ -46,7 +46,7 @@ static const ln_rule_tensor many[] = {{"s0", "TL_FLOAT", 5, {1, 1, 1, 2, 16}, -1
 // clang-format off
 static const char split_blocks[] = FROM("ab", "a", "25") "," SPLIT("1", "[9, 16]");
 static const char split_rows[] = FROM("ab", "a", "25") "," SPLIT("2", "[1, 3]");
-/* Both halves of a shuffle, and what is made of them. */
+// Both halves of a shuffle, and what is made of them.
 static const char picks[] =
     PICK(ARG("src0", "ab") "," ARG("src1", "bb"), "p", "[20, 4]", "[0, 20, 1, 21, 19, 23, 5, 5]") ","
     PICK(ARG("src0", "p") "," ARG("src1", "bb") "," ARG("src2", "p"), "yb", "[8, 4, 8]",

@@ -90,7 +90,7 @@ static inline int tile_of(const ln_context *ctx, const ln_op *conv, const ln_ten
     return ln_tuned_conv2d(ctx, x->tensor->dims, y->tensor->dims, &param);
 }
 
-/* ---- windows ---- */
+// Windows
 
 /** Whether it is a depthwise convolution of `x` with multiplier 1. */
 static inline int is_depthwise(const ln_op *conv, const ln_tensor_entry *x,
@@ -107,7 +107,7 @@ static inline int is_less(const int padding[4], const int size[2])
            padding[3] < size[1];
 }
 
-/* ---- picks of channels ---- */
+// Picks of channels
 
 /** The max number of channels in the map of a shuffle by transposing. */
 enum { SHUFFLED = 4096 };
@@ -129,7 +129,7 @@ static const int *shuffle_of(const ln_tensor_entry *split, int *map)
     return map;
 }
 
-/* ---- resampling ---- */
+// Resampling
 
 /** The four values of a parameter, one per axis, and `last` for the lanes. */
 static const double *with_lanes(const ln_op *op, const char *arg_name, double last, double *numbers)
@@ -170,7 +170,7 @@ static inline int changes_extent(const ln_tensor_entry *x, const ln_tensor_entry
     return x->tensor->dims[0] == y->tensor->dims[0] && x->tensor->dims[1] == y->tensor->dims[1];
 }
 
-/* ---- bfloat16 ---- */
+// Bfloat16
 
 /** Whether a convolution is faster with bfloat16 than with floats, by any algorithm. Programs for
  * other batch sizes share the weights, which are packed as for one image. */

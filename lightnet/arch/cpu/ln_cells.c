@@ -9,7 +9,7 @@
 #include "lightnet/ln_util.h"
 #include "tensorlight/tl_recurrent.h"
 
-/** Whether the activations are those that packed weights need. */
+// Whether the activations are those that packed weights need.
 static int has_usual_acts(const ln_op *op)
 {
     const ln_param_entry *const acts = ln_param_list_find(op->op_arg->params, "acts");
@@ -20,7 +20,7 @@ static int has_usual_acts(const ln_op *op)
     return tl_recurrent_takes_packed(&param, directions);
 }
 
-/** Packing narrower weights would make them much larger. */
+// Packing narrower weights would make them much larger.
 static int fits(const ln_op *op, const ln_tensor_entry **weights)
 {
     *weights = NULL;
@@ -29,8 +29,8 @@ static int fits(const ln_op *op, const ln_tensor_entry **weights)
            (*weights)->tensor->dims[3] >= TL_CELL_BLOCK / 2 && has_usual_acts(op);
 }
 
-/** Replaces recurrent_cpu of floats with constant weights and default activations by
- * recurrent_pack_cpu and recurrent_packed_cpu. */
+// Replaces recurrent_cpu of floats with constant weights and default activations by
+// recurrent_pack_cpu and recurrent_packed_cpu.
 ln_list *ln_cells_in_blocks(const ln_context *ctx, ln_list **old_ops)
 {
     const ln_tensor_entry *weights = NULL;

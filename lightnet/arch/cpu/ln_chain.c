@@ -13,11 +13,11 @@
 #include "ln_rules_cpu.h"
 #include "tensorlight/tl_nn.h"
 
-/* ---- texts ---- */
+// Texts
 
 enum { WORD_SIZE = 64, TEXT_SIZE = 3 * WORD_SIZE };
 
-/** The operand that a word names, as in tl_chain_step; -1: none. */
+// The operand that a word names, as in tl_chain_step; -1: none.
 static int operand_of(const char *word, int n_srcs)
 {
     const int src = ln_name_number(word, "src"), step = ln_name_number(word, "step");
@@ -75,19 +75,19 @@ static void write_step(char *buf, const tl_chain_step *step, int n_srcs)
              is_unary ? tl_unary_func_name(step->func) : tl_binary_op_name(step->op), src1, src2);
 }
 
-/* ---- operators as steps ---- */
+// Operators as steps
 
-/** The computation of one or several operators: steps on `srcs`; operands from n_srcs on are
- * steps. */
+// The computation of one or several operators: steps on `srcs`; operands from n_srcs on are
+// steps.
 typedef struct part {
     const ln_tensor_entry *srcs[TL_CHAIN_SRCS];
-    int uses[TL_CHAIN_SRCS]; /* by how many arguments of the operators */
+    int uses[TL_CHAIN_SRCS]; // by how many arguments of the operators
     int n_srcs;
     ln_chain chain;
-    const ln_chain_ops *ops; /* of its target */
+    const ln_chain_ops *ops; // of its target
 } part;
 
-/** The index of source `te`, which is added if missing; -1: too many. */
+// The index of source `te`, which is added if missing; -1: too many.
 static int index_of(part *p, const ln_tensor_entry *te)
 {
     int i = 0;
@@ -106,7 +106,7 @@ static int is_supported(const part *p, tl_dtype dtype)
            (p->ops->has_halves && (dtype == TL_FLOAT16 || dtype == TL_BFLOAT16));
 }
 
-/** Adds the inputs of an operator; -1: not supported in a chain. */
+// Adds the inputs of an operator; -1: not supported in a chain.
 static int add_inputs(part *p, const ln_op *op)
 {
     const ln_tensor_list_entry *tle;
@@ -121,7 +121,7 @@ static int add_inputs(part *p, const ln_op *op)
     return 0;
 }
 
-/** The number of an input among the sources. */
+// The number of an input among the sources.
 static int source_of(part *p, const ln_op *op, const char *arg_name)
 {
     const ln_tensor_entry *te = NULL;
@@ -135,7 +135,7 @@ static tl_chain_step *add_step(part *p)
     return step;
 }
 
-/* Each reads an operator whose inputs are the sources; -1: it is not such a step. */
+// Each reads an operator whose inputs are the sources; -1: it is not such a step.
 
 static int read_unary(part *p, const ln_op *op)
 {
@@ -170,7 +170,7 @@ static int read_chain(part *p, const ln_op *op)
                          alpha->value_array_double, beta->value_array_double);
 }
 
-/** The steps of `op`; -1: it does not consist of steps on floats. */
+// The steps of `op`; -1: it does not consist of steps on floats.
 static int part_of(part *p, const ln_chain_ops *ops, const ln_op *op)
 {
     const struct {
@@ -188,18 +188,18 @@ static int part_of(part *p, const ln_chain_ops *ops, const ln_op *op)
     return -1;
 }
 
-/* ---- several operators as one ---- */
+// Several operators as one
 
-/** Operators to fuse, the last one first. */
+// Operators to fuse, the last one first.
 typedef struct group {
     part part;
     const ln_op *ops[TL_CHAIN_STEPS];
     int n_ops;
-    const ln_tensor_entry *dst; /* of the last */
+    const ln_tensor_entry *dst; // of the last
 } group;
 
-/** Puts the steps of `first`, which produce source `s`, before all others. -1: the result is not a
- * valid chain. */
+// Puts the steps of `first`, which produce source `s`, before all others. -1: the result is not a
+// valid chain.
 static int put_before(part *p, int s, const part *first)
 {
     part all = *first;
@@ -230,7 +230,7 @@ static int put_before(part *p, int s, const part *first)
     return tl_chain_check(p->chain.steps, p->chain.n_steps, p->n_srcs);
 }
 
-/** Whether each run computes the tensor, possibly later than now. */
+// Whether each run computes the tensor, possibly later than now.
 static int is_steady(const ln_tensor_entry *te)
 {
     return !te->isconst && !ln_entry_is_mutated(te);
@@ -244,8 +244,8 @@ static int are_steady(const part *p)
     return 1;
 }
 
-/** Adds the producer of a source that nothing else reads, of the shape of all: smaller ones would
- * be computed again and again. 0: there is none. */
+// Adds the producer of a source that nothing else reads, of the shape of all: smaller ones would
+// be computed again and again. 0: there is none.
 static int grow(group *g)
 {
     for (int s = 0; s < g->part.n_srcs; s++) {
@@ -263,7 +263,7 @@ static int grow(group *g)
     return 0;
 }
 
-/** The operators that become one with `op`; fewer than two: none do. */
+// The operators that become one with `op`; fewer than two: none do.
 static void find_group(group *g, const ln_chain_ops *ops, const ln_op *op)
 {
     *g = (group){.n_ops = 0};

@@ -50,7 +50,7 @@ static const char pair[] = BINARY("SUB", "a", "b", "p") "," UNARY("TANH", "p", "
 static const char long_one[] =
     RELU("a", "p") "," LRELU("p", "q") "," BINARY("ADD", "q", "b", "r") "," SIGMOID("r", "s") ","
     UNARY("AFFINE", "s", "y", "0.7", "0.1");
-/* Hard swish as exporters write it: its source is read twice. */
+// Hard swish as exporters write it: its source is read twice.
 static const char diamond[] =
     BINARY("MUL", "a", "b", "x") "," UNARY("AFFINE", "x", "p", "1", "3") ","
     UNARY("CLIP", "p", "q", "0", "6") "," BINARY("MUL", "x", "q", "r") ","
@@ -73,7 +73,7 @@ static const char many_steps[] =
     RELU("s9", "s10") "," LRELU("s10", "s11") "," SIGMOID("s11", "s12") "," RELU("s12", "s13") ","
     LRELU("s13", "s14") "," SIGMOID("s14", "s15") "," RELU("s15", "s16") "," LRELU("s16", "s17") ","
     SIGMOID("s17", "s18") "," BINARY("ADD", "s18", "b", "y");
-/* A softmax is no step. */
+// A softmax is no step.
 static const char interrupted[] =
     RELU("a", "p") "," OP("softmax_cpu", ARG("src", "p"), "q", PARAM("axis", "3")) "," RELU("q", "y");
 // clang-format on

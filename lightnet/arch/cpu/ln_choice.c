@@ -18,9 +18,9 @@
 #include "tensorlight/tl_blocked.h"
 #include "tensorlight/tl_quantized.h"
 
-/* ---- algorithms ---- */
+// Algorithms
 
-/** Enough for a shape's text: twelve numbers, at most. */
+// Enough for a shape's text: twelve numbers, at most.
 enum { KEY_SIZE = 256 };
 
 static int measure(const ln_context *ctx, const char *key, const int src[4], const int dst[4],
@@ -84,7 +84,7 @@ int ln_tuned_conv2d(const ln_context *ctx, const int src[4], const int dst[4],
     return tile;
 }
 
-/* ---- bfloat16 ---- */
+// Bfloat16
 
 size_t ln_blocked_conv2d_row(const tl_tensor *src, int channels, const int size[2])
 {
@@ -95,8 +95,8 @@ size_t ln_blocked_conv2d_row(const tl_tensor *src, int channels, const int size[
 
 #if defined(__x86_64__)
 
-/** Whether this CPU executes dot products of bfloat16 at half the rate of those of floats: Intel's
- *  cores since Sapphire Rapids. Before, only Cooper Lake has them, a Skylake-X. */
+// Whether this CPU executes dot products of bfloat16 at half the rate of those of floats: Intel's
+// cores since Sapphire Rapids. Before, only Cooper Lake has them, a Skylake-X.
 static int has_slow_bfloat16(void)
 {
     enum { CORES = 6, COOPER_LAKE = 0x55 };
@@ -117,7 +117,7 @@ static int has_slow_bfloat16(void)
 
 #endif
 
-/** Where they are slow, they must be asked for by name. */
+// Where they are slow, they must be asked for by name.
 static int has_fast_bfloat16(void)
 {
     return tl_isa_from_str(getenv("LIGHTNET_MAX_ISA")) == TL_ISA_AVX512BF16 || !has_slow_bfloat16();
@@ -134,7 +134,7 @@ static int rounds(const ln_op *op)
     return ln_rule_is(op, "cast_cpu") && ln_rule_has_string(op, "dtype", "TL_BFLOAT16");
 }
 
-/** Whether a convolution adds the tensor, and reads it for nothing else. */
+// Whether a convolution adds the tensor, and reads it for nothing else.
 static int adds(const ln_op *op, const ln_tensor_entry *te)
 {
     const ln_tensor_entry *src = NULL, *add = NULL;

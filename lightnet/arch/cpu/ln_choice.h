@@ -10,7 +10,7 @@
 #include "lightnet/ln_context.h"
 #include "tensorlight/tl_nn.h"
 
-/* ---- algorithms (ln_context_set_tuning) ---- */
+// Algorithms (ln_context_set_tuning)
 
 /** The fastest tiles for a blocked convolution of an image [N, C, H, W], as tl_blocked_conv2d_best:
  * measured if the context enables it, once for each shape. */
@@ -21,7 +21,7 @@ int ln_tuned_conv2d(const ln_context *ctx, const int src[4], const int dst[4],
 int ln_quantized_conv2d_tile(const ln_context *ctx, const int src[4], const int dst[4],
                              const tl_conv2d_param *param);
 
-/* ---- bfloat16 ---- */
+// Bfloat16
 
 /** Elements of a row of packed weights for a source in planes or blocks, of floats or bfloat16. */
 size_t ln_blocked_conv2d_row(const tl_tensor *src, int channels, const int size[2]);

@@ -9,13 +9,13 @@
 #include "lightnet/ln_rule.h"
 #include "lightnet/ln_util.h"
 
-enum { LINE = 64 };      // of a cache: kernels read whole ones
-enum { MOST_SRCS = 64 }; // of a quantized join
+enum { LINE = 64 };     // of a cache: kernels read whole ones
+enum { MAX_SRCS = 64 }; // of a quantized join
 
-/* ---- without a copy ---- */
+// Without a copy
 
-/** Whether the tensor can be a part of another: its memory has no other use than as the output of
- *  an operator. */
+// Whether the tensor can be a part of another: its memory has no other use than as the output of
+// an operator.
 static int may_be_taken(const ln_tensor_entry *te)
 {
     const ln_op *const producer = ln_entry_creater(te);
@@ -24,7 +24,7 @@ static int may_be_taken(const ln_tensor_entry *te)
            tl_tensor_size(te->tensor) % LINE == 0;
 }
 
-/** Whether the sources of a join along `axis` lie one after the other in its result. */
+// Whether the sources of a join along `axis` lie one after the other in its result.
 static int is_one_row(const tl_tensor *dst, int axis)
 {
     for (int i = 0; i < axis; i++)
@@ -33,7 +33,7 @@ static int is_one_row(const tl_tensor *dst, int axis)
     return 1;
 }
 
-/** Whether all tensors differ; also 0 if memory for the check runs out. */
+// Whether all tensors differ; also 0 if memory for the check runs out.
 static int are_different(const ln_list *tensors)
 {
     const ln_tensor_list_entry *tle;
@@ -65,8 +65,8 @@ static int can_take(const ln_op *op)
     return are_different(op->op_arg->tensors_in);
 }
 
-/** Replaces join_cpu by join_nocopy_cpu, whose inputs are computed in its output, if they are
- * contiguous there, consist of whole cache lines, and are not placed by another operator. */
+// Replaces join_cpu by join_nocopy_cpu, whose inputs are computed in its output, if they are
+// contiguous there, consist of whole cache lines, and are not placed by another operator.
 ln_list *ln_join_without_copy(const ln_context *ctx, ln_list **old_ops)
 {
     const ln_tensor_entry *y = NULL;
@@ -84,9 +84,9 @@ ln_list *ln_join_without_copy(const ln_context *ctx, ln_list **old_ops)
     return ln_rule_end_subgraph(&made, (const ln_op *const[]){op, NULL}, old_ops);
 }
 
-/* ---- quantized ---- */
+// Quantized
 
-/** Whether `op` quantizes all elements to unsigned bytes alike. */
+// Whether `op` quantizes all elements to unsigned bytes alike.
 static int quantizes_alike(const ln_op *op)
 {
     const ln_tensor_entry *s = NULL;
@@ -95,14 +95,14 @@ static int quantizes_alike(const ln_op *op)
            s->tensor->len == 1 && !ln_rule_is_dynamic_beyond_batch(op);
 }
 
-/** Whether the tensor has no other readers, and owns the memory that its producer writes. */
+// Whether the tensor has no other readers, and owns the memory that its producer writes.
 static int is_read_once(const ln_tensor_entry *te)
 {
     return ln_entry_num_uses(te) == 1 && !ln_entry_is_output(te) && !ln_entry_is_mutated(te);
 }
 
-/** The operator that joins the source of the quantization `op`, or NULL. Only it reads its sources,
- * so nothing is quantized that was not before. */
+// The operator that joins the source of the quantization `op`, or NULL. Only it reads its sources,
+// so nothing is quantized that was not before.
 static const ln_op *join_of(const ln_op *op)
 {
     const ln_tensor_entry *x = NULL;
@@ -111,7 +111,7 @@ static const ln_op *join_of(const ln_op *op)
         return NULL;
     const ln_op *const join = ln_entry_creater(x);
     if (!ln_rule_is(join, "join_cpu") || ln_rule_is_dynamic_beyond_batch(join) ||
-        ln_rule_num_in(join) > MOST_SRCS)
+        ln_rule_num_in(join) > MAX_SRCS)
         return NULL;
     LN_LIST_FOREACH(tle, join->op_arg->tensors_in)
     {
@@ -122,7 +122,7 @@ static const ln_op *join_of(const ln_op *op)
     return join;
 }
 
-/** `op` of `src`. Returns the result's name. */
+// `op` of `src`. Returns the result's name.
 static const char *add_quantize(ln_rule_made *made, const ln_op *op, const char *src)
 {
     const char *const dst = ln_rule_tensor(made, "q");
@@ -134,10 +134,10 @@ static const char *add_quantize(ln_rule_made *made, const ln_op *op, const char 
     return dst;
 }
 
-/** The quantized sources of `join`, joined. */
+// The quantized sources of `join`, joined.
 static void add_joined(ln_rule_made *made, const ln_op *op, const ln_op *join, const char *dst)
 {
-    const char *parts[MOST_SRCS];
+    const char *parts[MAX_SRCS];
     const ln_tensor_list_entry *tle;
     int n = 0;
     LN_LIST_FOREACH(tle, join->op_arg->tensors_in)
@@ -154,8 +154,8 @@ static void add_joined(ln_rule_made *made, const ln_op *op, const ln_op *join, c
     ln_rule_output(made, "dst", dst);
 }
 
-/** Moves a quantization with one scale from the result of a join to its sources: their producers
- * can then write bytes. Does not apply if other operators read a source. */
+// Moves a quantization with one scale from the result of a join to its sources: their producers
+// can then write bytes. Does not apply if other operators read a source.
 ln_list *ln_quantize_joined(const ln_context *ctx, ln_list **old_ops)
 {
     const ln_tensor_entry *y = NULL;

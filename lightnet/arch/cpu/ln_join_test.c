@@ -29,7 +29,7 @@ static const ln_rule_tensor constant[] = {{"a", "TL_FLOAT", 4, {1, 3, 4, 4}, -1,
 
 // clang-format off
 static const char joined[] = RELU("a", "p") "," RELU("b", "q") "," JOIN("p", "q", "y", "1");
-/* Joined tensors with other readers, and a join of a join. */
+// Joined tensors with other readers, and a join of a join.
 static const char nested[] =
     RELU("a", "p") "," RELU("b", "q") "," JOIN("p", "q", "j", "1") "," RELU("q", "r") ","
     RELU("j", "s") "," JOIN("s", "r", "y", "1") "," RELU("p", "z");

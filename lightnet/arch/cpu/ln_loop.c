@@ -23,7 +23,7 @@ static void copy_data(void *dst, const tl_tensor *src)
         memcpy(dst, src->data, tl_tensor_size(src));
 }
 
-/* Branches */
+// Branches
 
 size_t ln_branch_memory(ln_op_arg *op_arg, const char *one, const char *other)
 {
@@ -67,7 +67,7 @@ void ln_branch_clear(ln_branch *branch)
     branch->given = NULL;
 }
 
-/* States on their way */
+// States on their way
 
 // The next state of number `k`, and the input of the body whose memory it lies in, -1: none.
 static const tl_tensor *next_state(const ln_loop *loop, int k)
@@ -120,7 +120,7 @@ size_t ln_loop_memory(ln_op_arg *op_arg, const char *name)
     return size;
 }
 
-/* Iterations */
+// Iterations
 
 static char *part_at(const tl_tensor *stacked, int64_t i, int backward)
 {
@@ -166,14 +166,14 @@ static void set_parts(const ln_loop *loop, int64_t n)
     }
 }
 
-static int64_t most_trips(const ln_loop *loop)
+static int64_t max_trips(const ln_loop *loop)
 {
     int64_t n = INT64_MAX;
     if (loop->trips)
         memcpy(&n, loop->trips->data, sizeof(n));
     if (loop->n_rows && n > loop->row[0]->dims[0])
         n = loop->row[0]->dims[0];
-    return loop->most >= 0 && n > loop->most ? loop->most : n;
+    return loop->max >= 0 && n > loop->max ? loop->max : n;
 }
 
 static void pass_states(const ln_loop *loop)
@@ -199,7 +199,7 @@ void ln_loop_prepare(ln_loop *loop)
 
 void ln_loop_run(const ln_loop *loop, const tl_exec *exec)
 {
-    const int64_t n = most_trips(loop);
+    const int64_t n = max_trips(loop);
     int go_on = !loop->cond || is_true(loop->cond);
     int64_t i;
     pass_states(loop);

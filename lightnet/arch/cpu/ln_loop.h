@@ -11,30 +11,30 @@
 #include "lightnet/ln_body.h"
 #include "tensorlight/tl_exec.h"
 
-/* A loaded branch: the arguments of the operator, see its description. */
+/** A loaded branch: the arguments of the operator, see its description. */
 typedef struct ln_branch {
     ln_op_arg *op_arg;
-    ln_context *bodies[2]; /* of a false and of a true condition */
+    ln_context *bodies[2]; // of a false and of a true condition
     const tl_tensor *cond;
     const tl_tensor **src;
     ln_tensor_entry **dst;
     int n_src, n_dst;
-    const void **given; /* the addresses of the body's inputs */
+    const void **given; // the addresses of the body's inputs
 } ln_branch;
 
-/* A loaded loop: the arguments of the operator, see its description. */
+/** A loaded loop: the arguments of the operator, see its description. */
 typedef struct ln_loop {
     ln_op_arg *op_arg;
     ln_context *body;
-    int conditional, most;
-    const tl_tensor *trips, *cond; /* or NULL */
+    int conditional, max;
+    const tl_tensor *trips, *cond; // or NULL
     const tl_tensor **state, **row, **src;
     tl_tensor **last;
     ln_tensor_entry **part;
     int n_states, n_rows, n_src, n_parts;
     const int *backward_rows, *backward_parts;
     int n_backward_rows, n_backward_parts;
-    const void **given; /* the addresses of the body's inputs */
+    const void **given; // the addresses of the body's inputs
 } ln_loop;
 
 /** Scratch memory for the larger of two bodies; 0 if one is missing. */

@@ -26,9 +26,9 @@ static inline int ln_quantized_zero(const tl_tensor *zero)
 /** A convolution whose weights are packed. */
 typedef struct ln_quantized_conv {
     int is_depthwise, is_transposed;
-    int channels[2]; /* of the source and of the result, which matter only in groups */
+    int channels[2]; // of the source and of the result, which matter only in groups
     tl_conv2d_param window;
-    int tile; /* tile size of Winograd's algorithm along an axis; 0: direct */
+    int tile; // tile size of Winograd's algorithm along an axis; 0: direct
 } ln_quantized_conv;
 
 /** Output channels of a convolution's weights. */

@@ -10,10 +10,10 @@
 #include "lightnet/ln_rule.h"
 
 /** The max number of products of two 8-bit integers whose sum fits 32 bits. */
-enum { MOST_PRODUCTS = 65536 };
+enum { MAX_PRODUCTS = 65536 };
 
 /** Uses of a weight that pay for packing it in each run. */
-enum { LEAST_USES = 8 };
+enum { MIN_USES = 8 };
 
 /** Whether `q`, the source of a dequantize or a product, has unsigned 8-bit elements that a run
  * computes. */
@@ -60,7 +60,7 @@ static inline int is_summable(const ln_quantized_conv *c, const ln_tensor_entry 
         return 0;
     const size_t row = ln_quantized_row(c);
     const int in = c->is_transposed ? d[0] / c->window.group : d[1];
-    return row > 0 && (double)in * d[2] * d[3] <= MOST_PRODUCTS &&
+    return row > 0 && (double)in * d[2] * d[3] <= MAX_PRODUCTS &&
            (double)tl_blocks(c->channels[1]) * (double)row <= INT_MAX;
 }
 
@@ -118,7 +118,7 @@ static inline ln_quantized_conv int_conv_of(const ln_context *ctx, const ln_op *
  *  less than it saves: for `n` uses of each weight. */
 static inline int pays_packing(const ln_op *op, const ln_tensor_entry *w, double n)
 {
-    return w->isconst || (n >= LEAST_USES && !ln_rule_is_dynamic(op));
+    return w->isconst || (n >= MIN_USES && !ln_rule_is_dynamic(op));
 }
 
 /** The number of uses of each weight in a convolution to `y`. */
@@ -145,7 +145,7 @@ static inline int is_summable_matrix(const ln_tensor_entry *w, int trans)
     if (t->ndim < 2)
         return 0;
     const int k = ln_quantized_columns(t, !trans), n = ln_quantized_columns(t, trans);
-    return k > 0 && n > 0 && k <= MOST_PRODUCTS &&
+    return k > 0 && n > 0 && k <= MAX_PRODUCTS &&
            (double)t->len / ((double)k * n) * (double)tl_blocks(n) *
                    (double)tl_quantized_matmul_packed(k) <=
                INT_MAX;

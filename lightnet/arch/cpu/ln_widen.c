@@ -36,10 +36,10 @@ static tl_dtype dtype_of(const ln_op *op, const ln_tensor_list_entry *tle)
     return ln_entry_of(tle, op->op_arg->tensor_table)->tensor->dtype;
 }
 
-/* ---- operators to widen ---- */
+// Operators to widen
 
-/* Operators that read no element values, or only few of them. They move 16 bits at a time, unless
- * their source has just been computed in 32. */
+// Operators that read no element values, or only few of them. They move 16 bits at a time, unless
+// their source has just been computed in 32.
 static const char *const movers[] = {
     "view",      "reshape",   "reshape_to",   "squeeze",          "unsqueeze",
     "flatten",   "slice",     "stride_slice", "slice_from",       "join",
@@ -57,8 +57,8 @@ static int is_mover(const ln_op *op)
     return *optype != NULL;
 }
 
-/** The 32-bit source of the 16-bit tensor; NULL: it has none, or must be read rounded. `by_rule`:
- *  only if this rule, not the model, rounds it. */
+// The 32-bit source of the 16-bit tensor; NULL: it has none, or must be read rounded. `by_rule`:
+// only if this rule, not the model, rounds it.
 static const ln_tensor_entry *unrounded(const ln_tensor_entry *te, int by_rule)
 {
     const ln_op *const producer = ln_entry_creater(te);
@@ -70,8 +70,8 @@ static const ln_tensor_entry *unrounded(const ln_tensor_entry *te, int by_rule)
                : NULL;
 }
 
-/** Whether an input is a 16-bit float, or one that this rule rounded to it: operators that only
- * move elements keep the model's own rounding. */
+// Whether an input is a 16-bit float, or one that this rule rounded to it: operators that only
+// move elements keep the model's own rounding.
 static int reads_half(const ln_op *op, int rounded)
 {
     const ln_tensor_list_entry *tle;
@@ -84,8 +84,8 @@ static int reads_half(const ln_op *op, int rounded)
     return 0;
 }
 
-/** Whether an input or output of the operator is written in place, so that a copy of it would
- *  not be the same. */
+// Whether an input or output of the operator is written in place, so that a copy of it would
+// not be the same.
 static int touches_mutated(const ln_op *op)
 {
     const ln_tensor_list_entry *tle;
@@ -104,8 +104,8 @@ static int touches_mutated(const ln_op *op)
     return 0;
 }
 
-/** Whether the operator is one to be tried. Others have an effect besides, memory that is not
- * theirs alone, or programs of their own, whose tensors have fixed types. */
+// Whether the operator is one to be tried. Others have an effect besides, memory that is not
+// theirs alone, or programs of their own, whose tensors have fixed types.
 static int may_widen(const ln_op *op)
 {
     const ln_op_info *const info = op->op_arg->info;
@@ -114,10 +114,10 @@ static int may_widen(const ln_op *op)
            !ln_rule_is(op, "string_cast") && reads_half(op, is_mover(op)) && !touches_mutated(op);
 }
 
-/* ---- the operator in 32 bits ---- */
+// The operator in 32 bits
 
-/** Puts into `table` a float of the shape of each input of 16 bits, and the like of each other one.
- *  -1: no memory. */
+// Puts into `table` a float of the shape of each input of 16 bits, and the like of each other one.
+// -1: no memory.
 static int enter_inputs(ln_hash *table, const ln_op *op)
 {
     const ln_tensor_list_entry *tle;
@@ -143,8 +143,8 @@ static int enter_inputs(ln_hash *table, const ln_op *op)
     return 0;
 }
 
-/** Infers the output types for float inputs: checks the operator with such, outside of the context.
- *  1, with the types in `dtypes`; 0: it does not support such inputs. */
+// Infers the output types for float inputs: checks the operator with such, outside of the context.
+// 1, with the types in `dtypes`; 0: it does not support such inputs.
 static int try_wide(const ln_op *op, tl_dtype *dtypes)
 {
     ln_hash *const table = ln_tensor_table_create();
@@ -166,7 +166,7 @@ static int try_wide(const ln_op *op, tl_dtype *dtypes)
     return takes;
 }
 
-/** Whether each output has the type that it had, or is a float in place of 16 bits. */
+// Whether each output has the type that it had, or is a float in place of 16 bits.
 static int are_like(const ln_op *op, const tl_dtype *dtypes)
 {
     const ln_tensor_list_entry *tle;
@@ -179,8 +179,8 @@ static int are_like(const ln_op *op, const tl_dtype *dtypes)
     return 1;
 }
 
-/** The types of the operator's outputs where its inputs are floats, one after the other; returns
- * new (ln_free). NULL: it is not to be widened; NULL with a reason in the context: no memory. */
+// The types of the operator's outputs where its inputs are floats, one after the other; returns
+// new (ln_free). NULL: it is not to be widened; NULL with a reason in the context: no memory.
 static tl_dtype *wide_dtypes(const ln_context *ctx, const ln_op *op)
 {
     const unsigned long failures = ln_alloc_failures();
@@ -194,7 +194,7 @@ static tl_dtype *wide_dtypes(const ln_context *ctx, const ln_op *op)
     return NULL;
 }
 
-/* ---- its replacement ---- */
+// Its replacement
 
 static int sets_shape(const ln_op *op)
 {
@@ -204,8 +204,8 @@ static int sets_shape(const ln_op *op)
     return info != NULL;
 }
 
-/* Functions with steps: a number just below one and the one that it is rounded to give different
- * results. */
+// Functions with steps: a number just below one and the one that it is rounded to give different
+// results.
 static const struct {
     const char *param, *value;
 } steps[] = {
@@ -225,8 +225,8 @@ static int has_steps(const ln_op *op)
     return 0;
 }
 
-/** Whether results depend on small differences: the operator has steps, or its outputs are
- * integers, truth values, or shapes. It reads values as the model rounds them. */
+// Whether results depend on small differences: the operator has steps, or its outputs are
+// integers, truth values, or shapes. It reads values as the model rounds them.
 static int decides(const ln_op *op)
 {
     const ln_tensor_list_entry *tle;
@@ -242,7 +242,7 @@ static int decides(const ln_op *op)
     return sets_shape(op);
 }
 
-/** Adds a cast. Returns borrowed: the name of its result, which is `dst`, or a new one for NULL. */
+// Adds a cast. Returns borrowed: the name of its result, which is `dst`, or a new one for NULL.
 static const char *make_cast(ln_rule_made *made, const char *src, tl_dtype dtype, const char *dst)
 {
     const char *const name = dst ? dst : ln_rule_tensor(made, "float");
@@ -262,7 +262,7 @@ static int set_name(ln_rule_made *made, ln_tensor_list_entry *tle, const char *n
     return made->failed ? -1 : 0;
 }
 
-/** Lets the operator, a copy of one that is in the context, read floats. */
+// Lets the operator, a copy of one that is in the context, read floats.
 static void widen_inputs(ln_rule_made *made, const ln_op *op, ln_op *wide)
 {
     const int rounded = decides(op);
@@ -277,7 +277,7 @@ static void widen_inputs(ln_rule_made *made, const ln_op *op, ln_op *wide)
     }
 }
 
-/** Gives it outputs of its own where they are rounded, and rounds them. */
+// Gives it outputs of its own where they are rounded, and rounds them.
 static void widen_outputs(ln_rule_made *made, const ln_op *op, ln_op *wide, const tl_dtype *dtypes)
 {
     const ln_list *to = wide->op_arg->tensors_out;
@@ -292,7 +292,7 @@ static void widen_outputs(ln_rule_made *made, const ln_op *op, ln_op *wide, cons
     }
 }
 
-/** Adds the operator in 32 bits, between its casts. */
+// Adds the operator in 32 bits, between its casts.
 static void make_wide(ln_rule_made *made, const ln_op *op, const tl_dtype *dtypes)
 {
     ln_op *const wide = ln_op_copy(op);
@@ -310,8 +310,8 @@ static void make_wide(ln_rule_made *made, const ln_op *op, const tl_dtype *dtype
     made->failed = 1;
 }
 
-/** The 32-bit tensor that a cast of the model to more than 16 bits can read instead, since this
- * rule, not the model, rounded it; NULL: it is not such a cast. */
+// The 32-bit tensor that a cast of the model to more than 16 bits can read instead, since this
+// rule, not the model, rounded it; NULL: it is not such a cast.
 static const ln_tensor_entry *needless_rounding(const ln_op *op)
 {
     const ln_tensor_entry *src = NULL, *dst = NULL;
@@ -351,8 +351,8 @@ static ln_list *widen(ln_rule_made *made, const ln_op *op, ln_list **old_ops)
     return ln_rule_end_subgraph(made, replaced, old_ops);
 }
 
-/** Replaces an abstract operator with inputs of TL_FLOAT16 or TL_BFLOAT16 by the same operator with
- * inputs of TL_FLOAT, if it supports them. */
+// Replaces an abstract operator with inputs of TL_FLOAT16 or TL_BFLOAT16 by the same operator with
+// inputs of TL_FLOAT, if it supports them.
 ln_list *ln_widen_halves(const ln_context *ctx, ln_list **old_ops)
 {
     *old_ops = NULL;

@@ -63,21 +63,21 @@ static const ln_rule_tensor mixed[] = {
 static const char network[] =
     CONV("a", "w", "h", "c") "," ONE("relu", "c", "r") "," CONV("r", "v", "h", "d") ","
     ADD("d", "r", "y");
-/* The casts between meet; a tensor in between is an output, too. */
+// The casts between meet; a tensor in between is an output, too.
 static const char chain[] =
     MUL("a", "b", "p") "," UNARY("TANH", "p", "q") "," MUL("q", "b", "r") "," VIEW("r", "s", "[6, 4]")
     "," TURN("s", "t") "," JOIN("t", "a", "u") "," ONE("sigmoid", "u", "y");
-/* The operator between the casts of a float model computes in 16 bits. */
+// The operator between the casts of a float model computes in 16 bits.
 static const char island[] =
     CAST("a", "p", "TL_FLOAT16") "," CAST("b", "q", "TL_FLOAT16") "," MUL("p", "q", "r") ","
     CAST("r", "y", "TL_FLOAT");
-/* As above, to another wide type. */
+// As above, to another wide type.
 static const char island_of_doubles[] =
     CAST("a", "p", "TL_BFLOAT16") "," MUL("p", "p", "r") "," CAST("r", "y", "TL_DOUBLE");
-/* Operands of comparisons, integer casts and sorts are rounded as in the model: the same bits. */
+// Operands of comparisons, integer casts and sorts are rounded as in the model: the same bits.
 static const char compared[] = MUL("a", "b", "p") "," MUL("b", "a", "q") "," LESS("p", "q", "y");
 static const char made_integer[] = MUL("a", "b", "p") "," CAST("p", "y", "TL_INT32");
-/* The sum rounds to a whole number, below which floor would give another one. */
+// The sum rounds to a whole number, below which floor would give another one.
 static const char stepped[] =
     ADD("a", "b", "p") "," UNARY("FLOOR", "p", "y") "," UNARY("ROUND", "p", "z");
 static const char infinite[] =
@@ -87,14 +87,14 @@ static const char largest[] =
     OP2("topk", ARG("src", "p"), "k", ARG("values", "y") "," ARG("indices", "z"), PARAM("k", "3") ","
         PARAM("axis", "1"));
 static const char computed_infinity[] = MUL("a", "b", "p") "," ONE("relu", "p", "y");
-/* Nothing computes. */
+// Nothing computes.
 static const char moved[] =
     VIEW("a", "s", "[6, 4]") "," TURN("s", "t") "," JOIN("t", "b", "y");
 static const char rounded[] = CAST("a", "p", "TL_FLOAT16") "," CAST("p", "y", "TL_FLOAT");
 static const char rounded_and_moved[] =
     CAST("a", "p", "TL_FLOAT16") "," TURN("p", "t") "," CAST("t", "y", "TL_FLOAT");
 static const char widened[] = CAST("a", "p", "TL_FLOAT") "," MUL("p", "b", "y");
-/* Memory that is written in place keeps its type. */
+// Memory that is written in place keeps its type.
 static const char in_place[] =
     OP2("sort1d", ARG("src_key", "a"), "y", ARG("dst_key", "y"), PARAM("dir", "\"TL_SORT_DIR_ASCENDING\""));
 // clang-format on

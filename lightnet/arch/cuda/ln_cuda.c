@@ -11,29 +11,29 @@
 #include "lightnet/ln_context.h"
 #include "lightnet/ln_msg.h"
 
-/* The state of the current segment. */
+// The state of the current segment.
 typedef enum segment_mode {
     NO_SEGMENT,
-    ADDING,    /* their work goes to the stream */
-    RECORDING, /* to the stream, which is being recorded */
-    LAUNCHED,  /* nothing: a graph has it */
+    ADDING,    // their work goes to the stream
+    RECORDING, // to the stream, which is being recorded
+    LAUNCHED,  // nothing: a graph has it
 } segment_mode;
 
 struct ln_cuda {
     const ln_context *ctx;
-    int n_nodes; /* that have entered */
+    int n_nodes; // that have entered
     cudaStream_t stream;
-    cudaEvent_t start, stop; /* for times of operators */
-    ln_cuda_libs *libs;      /* NULL: no operator needs them so far */
+    cudaEvent_t start, stop; // for times of operators
+    ln_cuda_libs *libs;      // NULL: no operator needs them so far
     segment_mode mode;
-    ln_cuda_node *first;          /* of the current segment */
-    ln_cuda_recording *recording; /* NULL: none */
-    uint64_t run_number;          /* that it belongs to */
-    int failed;                   /* ln_cuda_begin has failed */
-    ln_cuda *next;                /* in the list of all */
+    ln_cuda_node *first;          // of the current segment
+    ln_cuda_recording *recording; // NULL: none
+    uint64_t run_number;          // that it belongs to
+    int failed;                   // ln_cuda_begin has failed
+    ln_cuda *next;                // in the list of all
 };
 
-static ln_cuda *all; /* one for each context that has operators here */
+static ln_cuda *all; // one for each context that has operators here
 static pthread_mutex_t all_mutex = PTHREAD_MUTEX_INITIALIZER;
 
 int ln_cuda_check(void)
@@ -45,7 +45,7 @@ int ln_cuda_check(void)
     return n > 0 ? 0 : tl_fail("there is no NVIDIA GPU");
 }
 
-/* ---- memory ---- */
+// Memory
 
 // Results of runs are read when the work of their contexts is done. Each run ends with a copy to
 // the CPU, which waits; work after that is what only ln_context_get_data reads.
@@ -58,8 +58,8 @@ static void wait_for_contexts(void)
     pthread_mutex_unlock(&all_mutex);
 }
 
-/* Copies and zeros have a stream of their own, since waiting for the whole GPU would break what
- * another thread records. */
+// Copies and zeros have a stream of their own, since waiting for the whole GPU would break what
+// another thread records.
 
 static cudaStream_t memory_stream;
 static cudaError_t memory_status;
@@ -153,7 +153,7 @@ const ln_mem_provider ln_cuda_memory = {
     .copy_within = copy_on_device,
 };
 
-/* ---- the state of a context ---- */
+// The state of a context
 
 static void destroy(ln_cuda *cuda)
 {
@@ -269,7 +269,7 @@ ln_cuda_libs *ln_cuda_libs_of(const ln_cuda_node *node)
     return node->cuda->libs;
 }
 
-/* ---- segments ---- */
+// Segments
 
 static void forget_recording(ln_cuda *cuda)
 {
@@ -429,7 +429,7 @@ void ln_cuda_leave(ln_cuda_node *node)
     *node = (ln_cuda_node){0};
 }
 
-/* ---- copies ---- */
+// Copies
 
 static int is_same(const tl_tensor *src, const int *axes, const tl_tensor *dst)
 {
@@ -447,7 +447,7 @@ static int make_pinned(ln_cuda_node *node, size_t size)
                           "allocate pinned memory");
 }
 
-/* A copy within the CPU's memory, by units. */
+// A copy within the CPU's memory, by units.
 typedef struct copy {
     char *to;
     const char *from;

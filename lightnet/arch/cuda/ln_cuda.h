@@ -24,15 +24,15 @@
 
 typedef struct ln_cuda ln_cuda;
 
-/* An operator on the GPU, within its private structure; all 0 before ln_cuda_enter. */
+/** An operator on the GPU, within its private structure; all 0 before ln_cuda_enter. */
 typedef struct ln_cuda_node {
     ln_cuda *cuda;
     cudaStream_t stream;
     const ln_op_arg *op_arg;
-    cudaGraphExec_t graph; /* of the segment that begins here; NULL: not recorded yet */
-    int runs;              /* of that segment, before there was a graph */
-    int has_idle_scratch;  /* it does not use its scratch memory */
-    void *pinned;          /* host memory for copies; NULL: none */
+    cudaGraphExec_t graph; // of the segment that begins here; NULL: not recorded yet
+    int runs;              // of that segment, before there was a graph
+    int has_idle_scratch;  // it does not use its scratch memory
+    void *pinned;          // host memory for copies; NULL: none
 } ln_cuda_node;
 
 /** The functions of LN_MEM_CUDA. */

@@ -19,35 +19,35 @@
 #define LOG2_E 1.44269504088896340736f
 
 enum {
-    MOST_TILED = 128, /* the longest key or value of the kernels with tiles */
-    MOST_LEN = 256,   /* and of the others */
-    FEW_QUERIES = 8,  /* at most so many are few */
-    ANY_WARPS = 4,    /* of a block of attend_any */
-    FEW_WARPS = 16,   /* at most, of attend_few */
-    FEW_STEP = 4      /* keys of a group of its threads at a time */
+    MAX_TILED = 128, // the longest key or value of the kernels with tiles
+    MAX_LEN = 256,   // and of the others
+    FEW_QUERIES = 8,  // at most so many are few
+    ANY_WARPS = 4,    // of a block of attend_any
+    FEW_WARPS = 16,   // at most, of attend_few
+    FEW_STEP = 4      // keys of a group of its threads at a time
 };
 
-/** The distances of batches, heads and rows, in elements. */
+// The distances of batches, heads and rows, in elements.
 struct row_view {
     int batch, head, row;
 };
 
 template <class T> struct attention_job {
-    const T *q, *k, *v, *mask; /* `mask` may be NULL */
+    const T *q, *k, *v, *mask; // `mask` may be NULL
     T *dst;
     row_view q_at, k_at, v_at, dst_at, mask_at;
-    int mask_key;       /* from the mask's element of a key to the next: 1, or 0 */
-    int batches, heads; /* of the queries */
-    int group;          /* heads of queries for each of the keys */
+    int mask_key;       // from the mask's element of a key to the next: 1, or 0
+    int batches, heads; // of the queries
+    int group;          // heads of queries for each of the keys
     int n_queries, n_keys;
-    int d, e; /* elements of a key, and of a value */
+    int d, e; // elements of a key, and of a value
     float scale;
     int zero_empty;
-    int tiles;      /* blocks of queries */
-    int is_aligned; /* rows of the sources begin at multiples of 16 bytes */
+    int tiles;      // blocks of queries
+    int is_aligned; // rows of the sources begin at multiples of 16 bytes
 };
 
-/** The tensors of one head: the first rows. */
+// The tensors of one head: the first rows.
 template <class T> struct head_of {
     const T *q, *k, *v, *mask;
     T *dst;
@@ -63,23 +63,23 @@ template <class T> struct head_of {
     }
 };
 
-/** The number subtracted from exponents: the max; 0 if all scores are -infinity. */
+// The number subtracted from exponents: the max; 0 if all scores are -infinity.
 static __device__ __forceinline__ float origin_of(float max)
 {
     return max == -INFINITY ? 0 : max;
 }
 
-/** The factor of a sum of values. */
+// The factor of a sum of values.
 static __device__ __forceinline__ float factor_of(float sum, int zero_empty)
 {
     return sum == 0 && zero_empty ? 0 : 1 / sum;
 }
 
-/* ---- loads that do not wait ---- */
+// Loads that do not wait
 
-/** Loads rows first .. first + n - 1 of at most `rows`, each with `len` of its HD elements; the
- *  others become 0. Rows of `dst` are STRIDE apart. SIZE bytes at a time, of which `len` and the
- *  addresses are multiples. */
+// Loads rows first .. first + n - 1 of at most `rows`, each with `len` of its HD elements; the
+// others become 0. Rows of `dst` are STRIDE apart. SIZE bytes at a time, of which `len` and the
+// addresses are multiples.
 template <int SIZE, int HD, int STRIDE, class T>
 static __device__ __forceinline__ void load_rows(T *dst, const T *src, int row, int first, int n,
                                                  int rows, int len)
@@ -93,9 +93,9 @@ static __device__ __forceinline__ void load_rows(T *dst, const T *src, int row, 
     }
 }
 
-/* ---- tensor cores ---- */
+// Tensor cores
 
-/** As ln_mma, of a 16 x 8 matrix by a 8 x 8 one, of TF32: mma.m16n8k8. */
+// As ln_mma, of a 16 x 8 matrix by a 8 x 8 one, of TF32: mma.m16n8k8.
 static __device__ __forceinline__ void mma_tf32(float (&c)[4], const uint32_t (&a)[4], uint32_t b0,
                                                 uint32_t b1)
 {
@@ -119,20 +119,20 @@ static __device__ __forceinline__ float exp2_of(float x)
     return r;
 }
 
-/** The state of a thread for its two rows. */
+// The state of a thread for its two rows.
 struct row_state {
-    float max[2], sum[2]; /* the max, in units of log2; the sum of the thread's own elements */
+    float max[2], sum[2]; // the max, in units of log2; the sum of the thread's own elements
 };
 
-/** A mask's element in units of log2. The lowest finite number, by which models mean "not this
- * key", stays finite. */
+// A mask's element in units of log2. The lowest finite number, by which models mean "not this
+// key", stays finite.
 static __device__ __forceinline__ float mask_in_log2(float mask)
 {
     const float scaled = LOG2_E * mask;
     return scaled == -INFINITY && mask > -INFINITY ? -FLT_MAX : scaled;
 }
 
-/** The mask's rows `row` and `row` + 8, or the last one. */
+// The mask's rows `row` and `row` + 8, or the last one.
 template <class T>
 static __device__ __forceinline__ const T *mask_row(const attention_job<T> &job,
                                                     const head_of<T> &head, int row)
@@ -141,8 +141,8 @@ static __device__ __forceinline__ const T *mask_row(const attention_job<T> &job,
     return head.mask ? head.mask + (size_t)(row < last ? row : last) * job.mask_at.row : NULL;
 }
 
-/** Makes scores, of N blocks of 8 keys that begin at `first`, exponentials, and multiplies the
- * results so far by what the larger max demands. The thread has the rows `row` and `row` + 8. */
+// Makes scores, of N blocks of 8 keys that begin at `first`, exponentials, and multiplies the
+// results so far by what the larger max demands. The thread has the rows `row` and `row` + 8.
 template <bool IS_MASKED, int N, int M, class T>
 static __device__ __forceinline__ void softmax_tile(const attention_job<T> &job,
                                                     const head_of<T> &head, int row, int first,
@@ -188,7 +188,7 @@ static __device__ __forceinline__ void softmax_tile(const attention_job<T> &job,
             o[n][i] *= alpha[i >> 1];
 }
 
-/** Stores the results of a thread in rows `row` and `row` + 8. */
+// Stores the results of a thread in rows `row` and `row` + 8.
 template <int M, class T>
 static __device__ __forceinline__ void store_rows(const attention_job<T> &job, T *dst, int row,
                                                   const float (&o)[M][4], const row_state &state)
@@ -213,11 +213,11 @@ static __device__ __forceinline__ void store_rows(const attention_job<T> &job, T
     }
 }
 
-/** Elements of 16 bits: a warp for 16 queries, HD elements of a key and of a value. Rows in shared
- *  memory are an odd number of 16 bytes apart, so that 8 of them are in different banks. */
+// Elements of 16 bits: a warp for 16 queries, HD elements of a key and of a value. Rows in shared
+// memory are an odd number of 16 bytes apart, so that 8 of them are in different banks.
 template <class T, int HD> struct halves_layout {
     static constexpr int keys = 64, stride = HD + 8;
-    static constexpr int stages = HD <= 64 ? 2 : 1; /* tiles of keys, and of values */
+    static constexpr int stages = HD <= 64 ? 2 : 1; // tiles of keys, and of values
     // Blocks of a multiprocessor at a time, one less with a mask: registers are left for so many.
     static constexpr int blocks = HD <= 32 ? 6 : HD <= 64 ? 4 : HD <= 96 ? 3 : 2;
     static constexpr int size(int queries)
@@ -233,7 +233,7 @@ static __global__ void __launch_bounds__(128, halves_layout<T, HD>::blocks - IS_
     ln_begin_early();
     typedef halves_layout<T, HD> layout;
     constexpr int KEYS = layout::keys, STRIDE = layout::stride, STAGES = layout::stages;
-    constexpr int TILE = KEYS * STRIDE, WAITING = 2 * STAGES - 1; /* loads of tiles at a time */
+    constexpr int TILE = KEYS * STRIDE, WAITING = 2 * STAGES - 1; // loads of tiles at a time
     extern __shared__ __align__(16) unsigned char memory[];
     const int queries = blockDim.x / 2, warp = threadIdx.x / 32, lane = threadIdx.x % 32;
     T *const qs = (T *)memory, *const ks_of_all = qs + queries * STRIDE;
@@ -311,16 +311,16 @@ static __global__ void __launch_bounds__(128, halves_layout<T, HD>::blocks - IS_
     store_rows(job, head.dst, row, o, state);
 }
 
-/* ---- floats in tiles ---- */
+// Floats in tiles
 
-/** Rows in shared memory are 4 banks apart, modulo 32. */
+// Rows in shared memory are 4 banks apart, modulo 32.
 template <int HD> struct floats_layout {
     static constexpr int keys = HD > 64 ? 32 : 64, stride = HD + 4, p_stride = keys + 4;
     static constexpr int size(int queries)
     {
         return ((queries + 2 * keys) * stride + queries * p_stride) * (int)sizeof(float);
     }
-    /** As those of halves_layout. */
+    // As those of halves_layout.
     static constexpr int tf32_blocks(bool is_masked)
     {
         return HD <= 32 ? 6 - is_masked : HD <= 64 ? 4 - is_masked : 3;
@@ -343,8 +343,8 @@ static __device__ __forceinline__ void load_floats(const attention_job<float> &j
         load_rows<4, HD, STRIDE>(dst, src, row, first, n, rows, len);
 }
 
-/** As attend_halves, with operands rounded to TF32. The order of the 8 elements of a product's sum
- *  is free: those that thread t multiplies are 2 (t % 4) and the next one for probabilities. */
+// As attend_halves, with operands rounded to TF32. The order of the 8 elements of a product's sum
+// is free: those that thread t multiplies are 2 (t % 4) and the next one for probabilities.
 template <int HD, bool IS_MASKED>
 static __global__ void __launch_bounds__(128, floats_layout<HD>::tf32_blocks(IS_MASKED))
     attend_tf32(const attention_job<float> job)
@@ -433,7 +433,7 @@ static __global__ void __launch_bounds__(128, floats_layout<HD>::tf32_blocks(IS_
     }
 }
 
-/** The max of 16 threads that lie next to each other, for each of them. */
+// The max of 16 threads that lie next to each other, for each of them.
 static __device__ __forceinline__ float max_of_16(float x)
 {
 #pragma unroll
@@ -450,8 +450,8 @@ static __device__ __forceinline__ float sum_of_16(float x)
     return x;
 }
 
-/** 8 x 16 threads: thread (y, x) has the rows y, y + 8, .. (ROWS of them), of the scores the keys
- * x, x + 16, .., and of the results W adjacent elements of each 16 W. */
+// 8 x 16 threads: thread (y, x) has the rows y, y + 8, .. (ROWS of them), of the scores the keys
+// x, x + 16, .., and of the results W adjacent elements of each 16 W.
 template <int HD, int ROWS>
 static __global__ void __launch_bounds__(128) attend_floats(const attention_job<float> job)
 {
@@ -572,9 +572,9 @@ static __global__ void __launch_bounds__(128) attend_floats(const attention_job<
     }
 }
 
-/* ---- few queries ---- */
+// Few queries
 
-/** 8 elements at a multiple of 16 bytes as float; !ok: 0. */
+// 8 elements at a multiple of 16 bytes as float; !ok: 0.
 template <class T>
 static __device__ __forceinline__ void load_eight(const T *p, bool ok, float (&x)[8])
 {
@@ -590,8 +590,8 @@ static __device__ __forceinline__ void load_eight(const T *p, bool ok, float (&x
     }
 }
 
-/** A block per query. G threads have 8 elements each of a key and its value, and walk over the keys
- *  in steps; their sums are merged at the end, in the warp and then in the block. */
+// A block per query. G threads have 8 elements each of a key and its value, and walk over the keys
+// in steps; their sums are merged at the end, in the warp and then in the block.
 template <class T, int G>
 static __global__ void __launch_bounds__(32 * FEW_WARPS, 1) attend_few(const attention_job<T> job)
 {
@@ -687,16 +687,16 @@ static __global__ void __launch_bounds__(32 * FEW_WARPS, 1) attend_few(const att
     }
 }
 
-/* ---- any lengths up to MOST_LEN ---- */
+// Any lengths up to MAX_LEN
 
-/** A warp per query: each thread has the score of one of 32 keys, then each 32nd element of the
- *  results. */
+// A warp per query: each thread has the score of one of 32 keys, then each 32nd element of the
+// results.
 template <class T>
 static __global__ void __launch_bounds__(32 * ANY_WARPS) attend_any(const attention_job<T> job)
 {
     ln_begin_early();
-    __shared__ float queries[ANY_WARPS][MOST_LEN];
-    constexpr int EACH = MOST_LEN / 32;
+    __shared__ float queries[ANY_WARPS][MAX_LEN];
+    constexpr int EACH = MAX_LEN / 32;
     const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
     const int64_t index = (int64_t)blockIdx.x * ANY_WARPS + warp;
     if (index >= (int64_t)job.batches * job.heads * job.n_queries)
@@ -745,21 +745,21 @@ static __global__ void __launch_bounds__(32 * ANY_WARPS) attend_any(const attent
             to[lane + 32 * i] = ln_store<T>(o[i] * factor);
 }
 
-/* ---- launches ---- */
+// Launches
 
-/** Launches a kernel of tiles of `queries`; `most_size` is its largest size of shared memory. */
+// Launches a kernel of tiles of `queries`; `max_size` is its largest size of shared memory.
 template <class T, class K>
 static int launch_tiles(ln_cuda_stream stream, K *kernel, attention_job<T> job, int queries,
-                        int threads, int size, int most_size, uint64_t *done)
+                        int threads, int size, int max_size, uint64_t *done)
 {
-    if (ln_cuda_allow_shared(kernel, most_size, done, "attention"))
+    if (ln_cuda_allow_shared(kernel, max_size, done, "attention"))
         return -1;
     job.tiles = (job.n_queries + queries - 1) / queries;
     ln_cuda_launch_early(kernel, job.batches * job.heads * job.tiles, threads, size, stream, job);
     return ln_cuda_launched("attention");
 }
 
-/** Tiles of 64 queries, or of 32 where those would leave most of the device without work. */
+// Tiles of 64 queries, or of 32 where those would leave most of the device without work.
 template <class T> static int queries_of(const attention_job<T> &job)
 {
     const int64_t blocks = (int64_t)job.batches * job.heads * ((job.n_queries + 63) / 64);
@@ -848,12 +848,12 @@ static int launch_attention(ln_cuda_stream stream, const attention_job<T> &job, 
     const int has_eights = job.is_aligned && job.d % 8 == 0 && job.e % 8 == 0;
     if (job.n_queries <= FEW_QUERIES && has_eights)
         return launch_few(stream, job, len);
-    if (len <= MOST_TILED && job.d > 0 && (sizeof(T) == sizeof(float) || has_eights))
+    if (len <= MAX_TILED && job.d > 0 && (sizeof(T) == sizeof(float) || has_eights))
         return launch_tiled(stream, job, len, allow_tf32);
     return launch_any(stream, job);
 }
 
-/* ---- the function ---- */
+// The function
 
 static row_view view_of(const tl_tensor *t, int axis)
 {
@@ -861,7 +861,7 @@ static row_view view_of(const tl_tensor *t, int axis)
     return {t->dims[1] * outer, axis == 1 ? outer : len, axis == 1 ? len : outer};
 }
 
-/** The step along `axis` of the scores [B, H, S, T], to which `mask` is broadcast. */
+// The step along `axis` of the scores [B, H, S, T], to which `mask` is broadcast.
 static int mask_step(const tl_tensor *mask, int axis)
 {
     int step = 1;
@@ -873,7 +873,7 @@ static int mask_step(const tl_tensor *mask, int axis)
     return step;
 }
 
-/** Rows begin at multiples of 16 bytes, and those of dst at multiples of 2 elements. */
+// Rows begin at multiples of 16 bytes, and those of dst at multiples of 2 elements.
 template <class T>
 static int has_aligned_rows(const tl_tensor *q, const tl_tensor *k, const tl_tensor *v,
                             const tl_tensor *dst)
@@ -883,7 +883,7 @@ static int has_aligned_rows(const tl_tensor *q, const tl_tensor *k, const tl_ten
            ln_is_aligned(dst->data, 2 * sizeof(T));
 }
 
-/** Head `first` of the tensor. */
+// Head `first` of the tensor.
 template <class T> static const T *head_at(const tl_tensor *t, const row_view &at, int first)
 {
     return (const T *)t->data + (size_t)first * at.head;
@@ -930,7 +930,7 @@ int ln_cuda_attention(ln_cuda_stream stream, const tl_tensor *q, const tl_tensor
     if (!ln_cuda_has_attention(q, k, v, param))
         return tl_fail("CUDA kernel attention: keys of %d elements of %s and values of %d, "
                        "expected floats of 16 or 32 bits and at most %d",
-                       k->dims[3], tl_dtype_name(q->dtype), v->dims[3], MOST_LEN);
+                       k->dims[3], tl_dtype_name(q->dtype), v->dims[3], MAX_LEN);
     return ln_cuda_of_float(q->dtype, "attention", [&](auto zero) {
         using T = decltype(zero);
         if (k->dims[3 - param->k_axis] > 0)
@@ -946,5 +946,5 @@ int ln_cuda_has_attention(const tl_tensor *q, const tl_tensor *k, const tl_tenso
 {
     (void)k, (void)param;
     return (q->dtype == TL_FLOAT || q->dtype == TL_FLOAT16 || q->dtype == TL_BFLOAT16) &&
-           q->dims[3] <= MOST_LEN && v->dims[3] <= MOST_LEN;
+           q->dims[3] <= MAX_LEN && v->dims[3] <= MAX_LEN;
 }

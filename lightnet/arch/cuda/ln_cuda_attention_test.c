@@ -6,7 +6,7 @@
 #include <math.h>
 #include <string.h>
 
-/* ---- ln_cuda_attention ---- */
+// Ln_cuda_attention
 
 // Products of TL_FLOAT by TF32 round their factors to 11 bits: scores of magnitude 4 are off by
 // some 1e-3, and so are the weights.
@@ -40,7 +40,7 @@ typedef struct attention {
     mask_kind mask;
 } attention;
 
-/** Element k of row `row` of a strange mask. */
+// Element k of row `row` of a strange mask.
 static double strange_at(tl_dtype dtype, int row, int k, int n)
 {
     const double lowest = tl_dtype_min_double(dtype);
@@ -87,17 +87,17 @@ static tl_tensor *host_mask(cu_case *c, const attention *a)
     return m;
 }
 
-/** [B, heads, rows, len], or with the heads at axis 2. */
+// [B, heads, rows, len], or with the heads at axis 2.
 static tl_tensor *random_heads(cu_case *c, tl_dtype dtype, int axis, int heads, int rows, int len,
-                               const shape *s, double most)
+                               const shape *s, double max)
 {
     int dims[] = {s->b, 0, 0, len};
     dims[axis] = heads;
     dims[3 - axis] = rows;
-    return cu_random(c, dtype, 4, dims, -most, most);
+    return cu_random(c, dtype, 4, dims, -max, max);
 }
 
-/** Those that an implementation must have; whatever their addresses are, if aligned. */
+// Those that an implementation must have; whatever their addresses are, if aligned.
 static int is_usual(const attention *a)
 {
     return a->is_aligned && a->s.d <= 128 && a->s.e <= 128 && a->s.d % 8 == 0 && a->s.e % 8 == 0;
@@ -227,14 +227,14 @@ CU_TEST(attention_without_keys_gives_0)
             {1, 2, 2, 5, 0, 64, 64}, modes[m].dtype, modes[m].allow_tf32, 0, 0, 1, MASK_NONE});
 }
 
-/* Queries, keys and values that are heads of one tensor, as one product computes them. */
+// Queries, keys and values that are heads of one tensor, as one product computes them.
 typedef struct packed {
     int b, h, g, s, t, d;
-    int axis;       /* that of the heads */
-    int first[3];   /* heads of q, k and v */
-    int n;          /* heads of the tensor */
-    int has_own_q;  /* q is another tensor, of S rows and all of its heads */
-    mask_kind mask; /* MASK_NONE, or MASK_ROWS */
+    int axis;       // that of the heads
+    int first[3];   // heads of q, k and v
+    int n;          // heads of the tensor
+    int has_own_q;  // q is another tensor, of S rows and all of its heads
+    mask_kind mask; // MASK_NONE, or MASK_ROWS
 } packed;
 
 static tl_tensor *heads_in_double(cu_case *c, const tl_tensor *device, int axis, int first, int n)
@@ -297,22 +297,22 @@ CU_TEST(attention_of_heads_of_one_tensor)
                 check_packed(&packed_rows[i], modes[m].dtype, modes[m].allow_tf32, is_aligned);
 }
 
-/* ---- ln_cuda_nms ---- */
+// Ln_cuda_nms
 
 typedef struct nms_row {
     int b, c, n;
     tl_nms how;
-    int is_coarse; /* coordinates and scores are multiples of 1/8: many ties */
+    int is_coarse; // coordinates and scores are multiples of 1/8: many ties
 } nms_row;
 
-/** Multiples of 1/8 at most `most`, or any numbers. */
-static double number(uint64_t *seed, double most, int is_coarse)
+// Multiples of 1/8 at most `max`, or any numbers.
+static double number(uint64_t *seed, double max, int is_coarse)
 {
-    const double x = tl_random_uniform(seed) * most;
+    const double x = tl_random_uniform(seed) * max;
     return is_coarse ? floor(x * 8) / 8 : x;
 }
 
-/** In an area that grows with their number, so that each overlaps some others. */
+// In an area that grows with their number, so that each overlaps some others.
 static tl_tensor *host_boxes(cu_case *c, const nms_row *r)
 {
     tl_tensor *const t = cu_host_blank(c, TL_FLOAT, 3, (int[]){r->b, r->n, 4});
@@ -333,11 +333,11 @@ static tl_tensor *host_boxes(cu_case *c, const nms_row *r)
 
 static void check_nms(const nms_row *r, const tl_tensor *(*scores_of)(cu_case *, const nms_row *))
 {
-    const int room = r->b * r->c * (r->how.most < r->n ? r->how.most : r->n);
+    const int room = r->b * r->c * (r->how.max < r->n ? r->how.max : r->n);
     int n = -1;
     cu_case c;
-    cu_open(&c, "ln_cuda_nms", TL_FLOAT, "most %d overlap %g %s%g %s%s", r->how.most,
-            r->how.overlap, r->how.has_score ? "score " : "any score ", r->how.score,
+    cu_open(&c, "ln_cuda_nms", TL_FLOAT, "most %d overlap %g %s%g %s%s", r->how.max, r->how.overlap,
+            r->how.has_score ? "score " : "any score ", r->how.score,
             r->how.is_center_and_size ? "centers" : "corners", r->is_coarse ? ", ties" : "");
     tl_tensor *const boxes = cu_given(&c, host_boxes(&c, r));
     tl_tensor *const scores = cu_given(&c, scores_of(&c, r));

@@ -14,7 +14,7 @@
         TL_UNARY_FUNC_INVALID, TL_BINARY_##op, a, b, 0, 0 \
     }
 
-/** The result in TL_DOUBLE, step by step, of sources in TL_DOUBLE. */
+// The result in TL_DOUBLE, step by step, of sources in TL_DOUBLE.
 static tl_tensor *chain_plainly(cu_case *c, tl_tensor *const *srcs, int n_srcs,
                                 const tl_tensor *dst, const tl_chain_step *steps, int n_steps)
 {
@@ -35,7 +35,7 @@ static tl_tensor *chain_plainly(cu_case *c, tl_tensor *const *srcs, int n_srcs,
     return result;
 }
 
-/** Runs and checks a chain on `n_srcs` sources on the GPU; `dst` may be one of them. */
+// Runs and checks a chain on `n_srcs` sources on the GPU; `dst` may be one of them.
 static void check_chain(cu_case *c, tl_tensor *const *srcs, int n_srcs, tl_tensor *dst,
                         const tl_chain_step *steps, int n_steps, double tolerance)
 {
@@ -57,7 +57,7 @@ static void check_chain(cu_case *c, tl_tensor *const *srcs, int n_srcs, tl_tenso
 static const double specials[] = {NAN, INFINITY, -INFINITY, 0.0, -0.0, 1,   -1,   0.5, -0.5,
                                   2.5, -2.5,     2,         -2,  3,    100, -100, 1e4, -1e4};
 
-/** Random numbers, then special ones. */
+// Random numbers, then special ones.
 static tl_tensor *host_numbers(cu_case *c, tl_dtype dtype, int len, double lo, double hi)
 {
     tl_tensor *const t = cu_host_random(c, dtype, 1, &len, lo, hi);
@@ -66,7 +66,7 @@ static tl_tensor *host_numbers(cu_case *c, tl_dtype dtype, int len, double lo, d
     return t;
 }
 
-/** The parameters and the domain of each function. */
+// The parameters and the domain of each function.
 static const struct {
     tl_unary_func func;
     double lo, hi, alpha, beta;

@@ -36,13 +36,13 @@
 static const double close_to_alone = 1.25, short_seconds = 12e-6;
 
 enum {
-    MOST_CONFIGS = 64,     // of engines, that one query of a heuristic returns
-    HEURISTICS = 3,        // that are queried
-    ENOUGH_CONFIGS = 4,    // the next heuristic is not queried
-    MOST_MEASURED = 8,     // of the configurations of a graph, the first ones
-    MOST_COMPILED = 1,     // of those that are compiled when a plan is made
-    MOST_DESCRIPTORS = 32, // of a graph
-    MOST_OPERATIONS = 4,
+    MAX_CONFIGS = 64,     // of engines, that one query of a heuristic returns
+    HEURISTICS = 3,       // that are queried
+    ENOUGH_CONFIGS = 4,   // the next heuristic is not queried
+    MAX_MEASURED = 8,     // of the configurations of a graph, the first ones
+    MAX_COMPILED = 1,     // of those that are compiled when a plan is made
+    MAX_DESCRIPTORS = 32, // of a graph
+    MAX_OPERATIONS = 4,
     FIRST_VIRTUAL = 100, // the first id of a virtual tensor; others have that of their argument
     N = 0,               // axes of all tensors of cuDNN, whatever their strides
     C = 1,
@@ -50,13 +50,13 @@ enum {
     W = 3,
 };
 
-/* The operations of a graph besides the convolution. */
+// The operations of a graph besides the convolution.
 typedef struct extent {
     int has_bias, has_addend;
     tl_activation act;
 } extent;
 
-/* A convolution that is being planned. */
+// A convolution that is being planned.
 typedef struct request {
     ln_cuda_libs *libs;
     const ln_cuda_conv *conv;
@@ -66,20 +66,20 @@ typedef struct request {
     char reason[256];   // cuDNN's last one against a graph
 } request;
 
-/* A graph of cuDNN in the making. */
+// A graph of cuDNN in the making.
 typedef struct making {
     const ln_cuda_conv *conv;
     const extent *extent;
-    cudnnStatus_t status;                           // the first failure; later calls do nothing
-    cudnnBackendDescriptor_t all[MOST_DESCRIPTORS]; // to be destroyed
+    cudnnStatus_t status;                          // the first failure; later calls do nothing
+    cudnnBackendDescriptor_t all[MAX_DESCRIPTORS]; // to be destroyed
     int n_all;
-    cudnnBackendDescriptor_t ops[MOST_OPERATIONS];
+    cudnnBackendDescriptor_t ops[MAX_OPERATIONS];
     int n_ops;
     int n_left; // operations that still follow
     cudnnBackendDescriptor_t graph;
 } making;
 
-/* The engines that the heuristics propose for a graph, likely fast ones first. */
+// The engines that the heuristics propose for a graph, likely fast ones first.
 typedef struct proposals {
     extent extent;
     int n;
@@ -87,10 +87,10 @@ typedef struct proposals {
         cudnnBackendDescriptor_t config; // NULL: a plan has taken it
         int64_t engine;
         int is_compiled; // when a plan is made
-    } all[HEURISTICS * MOST_CONFIGS];
+    } all[HEURISTICS * MAX_CONFIGS];
 } proposals;
 
-/* A plan by cuDNN. */
+// A plan by cuDNN.
 typedef struct cudnn_plan {
     ln_cuda_plan base;
     cudnnBackendDescriptor_t config, execution;
@@ -99,12 +99,12 @@ typedef struct cudnn_plan {
     int n_ids;
 } cudnn_plan;
 
-/* ---- descriptors ---- */
+// Descriptors
 
 static cudnnBackendDescriptor_t create(making *m, cudnnBackendDescriptorType_t type)
 {
     cudnnBackendDescriptor_t desc = NULL;
-    if (!m->status && m->n_all == MOST_DESCRIPTORS)
+    if (!m->status && m->n_all == MAX_DESCRIPTORS)
         m->status = CUDNN_STATUS_NOT_SUPPORTED;
     if (!m->status)
         m->status = cudnnBackendCreateDescriptor(type, &desc);
@@ -168,7 +168,7 @@ static void destroy_all(making *m)
         destroy(m->all[--m->n_all]);
 }
 
-/* ---- tensors ---- */
+// Tensors
 
 static cudnnDataType_t dtype_of(tl_dtype dtype)
 {
@@ -245,7 +245,7 @@ static cudnnBackendDescriptor_t next_result(making *m)
     return new_tensor(m, FIRST_VIRTUAL + m->n_left, dims, 1);
 }
 
-/* ---- operations: each returns its result ---- */
+// Operations: each returns its result
 
 static cudnnBackendDescriptor_t new_window(making *m)
 {
@@ -350,7 +350,7 @@ static cudnnBackendDescriptor_t activate(making *m, cudnnBackendDescriptor_t x, 
     return y;
 }
 
-/* ---- graphs ---- */
+// Graphs
 
 static void make_graph(making *m, cudnnHandle_t handle)
 {
@@ -376,11 +376,11 @@ static void describe(making *m, const ln_cuda_conv *conv, const extent *e, cudnn
     make_graph(m, handle);
 }
 
-/* ---- engines ---- */
+// Engines
 
 // Fills `configs` with the proposals of the heuristic for the graph; returns their number.
 static int query(cudnnBackendDescriptor_t graph, cudnnBackendHeurMode_t mode,
-                 cudnnBackendDescriptor_t configs[MOST_CONFIGS])
+                 cudnnBackendDescriptor_t configs[MAX_CONFIGS])
 {
     int64_t n = 0;
     making m = {0};
@@ -389,7 +389,7 @@ static int query(cudnnBackendDescriptor_t graph, cudnnBackendHeurMode_t mode,
     set(&m, heuristic, CUDNN_ATTR_ENGINEHEUR_MODE, CUDNN_TYPE_HEUR_MODE, 1, &mode);
     finalize(&m, heuristic);
     int n_made = 0;
-    while (!m.status && n_made < MOST_CONFIGS) {
+    while (!m.status && n_made < MAX_CONFIGS) {
         m.status =
             cudnnBackendCreateDescriptor(CUDNN_BACKEND_ENGINECFG_DESCRIPTOR, &configs[n_made]);
         n_made += !m.status;
@@ -397,7 +397,7 @@ static int query(cudnnBackendDescriptor_t graph, cudnnBackendHeurMode_t mode,
     if (!m.status)
         m.status =
             cudnnBackendGetAttribute(heuristic, CUDNN_ATTR_ENGINEHEUR_RESULTS,
-                                     CUDNN_TYPE_BACKEND_DESCRIPTOR, MOST_CONFIGS, &n, configs);
+                                     CUDNN_TYPE_BACKEND_DESCRIPTOR, MAX_CONFIGS, &n, configs);
     n = m.status ? 0 : n < n_made ? n : n_made;
     while (n_made > n)
         destroy(configs[--n_made]);
@@ -463,7 +463,7 @@ static int64_t engine_of(const making *m, cudnnBackendDescriptor_t config, int *
     return number;
 }
 
-/* ---- plans of cuDNN ---- */
+// Plans of cuDNN
 
 static void clear_cudnn(ln_cuda_plan *base)
 {
@@ -592,7 +592,7 @@ static cudnn_plan *new_cudnn_plan(const request *r, const extent *e,
     return NULL;
 }
 
-/* ---- proposals ---- */
+// Proposals
 
 static void note_reason(request *r, cudnnStatus_t status)
 {
@@ -613,7 +613,7 @@ static int has_engine(const proposals *p, int n, int64_t engine)
 // same: engines that an earlier one knows are left to it.
 static void add_proposals(proposals *p, const making *m, cudnnBackendHeurMode_t mode, int is_bare)
 {
-    cudnnBackendDescriptor_t configs[MOST_CONFIGS];
+    cudnnBackendDescriptor_t configs[MAX_CONFIGS];
     const int n = query(m->graph, mode, configs), known = is_bare ? 0 : p->n;
     for (int i = 0; i < n; i++) {
         int is_compiled = 0;
@@ -651,10 +651,10 @@ static void free_proposals(proposals *p)
         destroy(p->all[--p->n].config);
 }
 
-// Measures the first `most` proposals of a kind that work, for `*best`; without the rest.
-static void try_proposals(request *r, proposals *p, int is_compiled, int most, ln_cuda_plan **best)
+// Measures the first `max` proposals of a kind that work, for `*best`; without the rest.
+static void try_proposals(request *r, proposals *p, int is_compiled, int max, ln_cuda_plan **best)
 {
-    for (int i = 0, n = 0; i < p->n && n < most; i++) {
+    for (int i = 0, n = 0; i < p->n && n < max; i++) {
         if (!p->all[i].config || p->all[i].is_compiled != is_compiled)
             continue;
         cudnn_plan *const plan = new_cudnn_plan(r, &p->extent, p->all[i].config, p->all[i].engine);
@@ -668,15 +668,15 @@ static void try_proposals(request *r, proposals *p, int is_compiled, int most, l
     }
 }
 
-/* ---- graphs of cuDNN ---- */
+// Graphs of cuDNN
 
 // Returns new: the fastest convolution alone, without the rest. NULL: there is none.
-static ln_cuda_plan *find_alone(request *r, proposals *p, int is_compiled, int most)
+static ln_cuda_plan *find_alone(request *r, proposals *p, int is_compiled, int max)
 {
     const extent alone = {0};
     ln_cuda_plan *best = NULL;
     find_proposals(r, &alone, p);
-    try_proposals(r, p, is_compiled, most, &best);
+    try_proposals(r, p, is_compiled, max, &best);
     free_proposals(p);
     return best;
 }
@@ -707,9 +707,9 @@ static void try_fused(request *r, proposals *p, double alone)
     if (can_fuse(conv->param.act))
         all.act = conv->param.act;
     find_proposals(r, &all, p);
-    try_proposals(r, p, 0, MOST_MEASURED, &r->best);
+    try_proposals(r, p, 0, MAX_MEASURED, &r->best);
     if (is_worth_compiling(r, alone))
-        try_proposals(r, p, 1, MOST_COMPILED, &r->best);
+        try_proposals(r, p, 1, MAX_COMPILED, &r->best);
     free_proposals(p);
 }
 
@@ -718,7 +718,7 @@ static void try_bare(request *r, proposals *p)
     const extent alone = {0};
     find_proposals(r, &alone, p);
     for (int is_compiled = 0; is_compiled < 2; is_compiled++)
-        try_proposals(r, p, is_compiled, HEURISTICS * MOST_CONFIGS, &r->best);
+        try_proposals(r, p, is_compiled, HEURISTICS * MAX_CONFIGS, &r->best);
     free_proposals(p);
 }
 
@@ -737,7 +737,7 @@ static void try_cudnn(request *r)
         try_bare(r, &p);
         return;
     }
-    ln_cuda_plan *alone = find_alone(r, &p, 0, MOST_MEASURED);
+    ln_cuda_plan *alone = find_alone(r, &p, 0, MAX_MEASURED);
     const double seconds = alone ? alone->seconds : 0;
     if (r->conv->src->dtype == TL_FLOAT) {
         try_unfused(r, alone);
@@ -750,12 +750,12 @@ static void try_cudnn(request *r)
     }
     try_unfused(r, alone);
     if (!r->best)
-        try_unfused(r, find_alone(r, &p, 1, MOST_COMPILED));
+        try_unfused(r, find_alone(r, &p, 1, MAX_COMPILED));
 }
 
-/* ---- kernels of our own ---- */
+// Kernels of our own
 
-/* Numbers from 0 on: ln_cuda_depthwise_tiles with this `way`. */
+// Numbers from 0 on: ln_cuda_depthwise_tiles with this `way`.
 enum { OWN_DEPTHWISE = -1, OWN_FIRST = -2, OWN_DIRECT = -3 };
 
 typedef struct own_plan {
@@ -856,7 +856,7 @@ static int is_first(const ln_cuda_conv *conv)
            ln_cuda_has_first_conv(conv->src, conv->weight, &conv->param);
 }
 
-/* ---- products of matrices ---- */
+// Products of matrices
 
 // Whether each pixel of dst is one of src times the weights.
 static int is_product(const ln_cuda_conv *conv)
@@ -910,7 +910,7 @@ static void try_product(request *r)
     r->has_whole = has_gemm(conv) || (r->best && ln_cuda_is_whole(r->best));
 }
 
-/* ---- requests ---- */
+// Requests
 
 static ln_cuda_key key_of(const ln_cuda_conv *conv, int is_bare)
 {

@@ -7,25 +7,25 @@
 
 #include "arch/cuda/ln_cuda_common.cuh"
 
-/* ---- any shape ---- */
+// Any shape
 
 namespace
 {
 
 struct depthwise {
-    const void *src, *weight, *bias, *addend; /* bias, addend: or NULL */
+    const void *src, *weight, *bias, *addend; // bias, addend: or NULL
     void *dst;
-    uint32_t n; /* threads */
+    uint32_t n; // threads
     int h, w, c;
     int oh, ow;
-    ln_divisor channels; /* groups of c; in planes c */
-    ln_divisor columns;  /* groups of ow */
-    ln_divisor rows;     /* oh */
+    ln_divisor channels; // groups of c; in planes c
+    ln_divisor columns;  // groups of ow
+    ln_divisor rows;     // oh
     int size[2], stride[2], dilation[2], padding[2];
     tl_activation act;
 };
 
-/** Adds the addend, applies the activation, and stores V elements of dst at `i`. */
+// Adds the addend, applies the activation, and stores V elements of dst at `i`.
 template <class T, int V>
 __device__ __forceinline__ void store_result(const depthwise &d, size_t i, float (&x)[V])
 {
@@ -52,8 +52,8 @@ __device__ __forceinline__ void load_bias(const depthwise &d, int c, float (&x)[
 
 enum { CONV_THREADS = 128 };
 
-/** K x K, stride S, src [N, H, W, C]: V channels of W_OUT neighbours along W, so that what is read
- *  of src serves several of them. */
+// K x K, stride S, src [N, H, W, C]: V channels of W_OUT neighbours along W, so that what is read
+// of src serves several of them.
 template <class T, int V, int K, int S, int W_OUT>
 __global__ void __launch_bounds__(CONV_THREADS, 4)
     depthwise_pixels(const __grid_constant__ depthwise d)
@@ -118,7 +118,7 @@ __global__ void __launch_bounds__(CONV_THREADS, 4)
             store_result<T, V>(d, to + (size_t)t * d.c, sums[t]);
 }
 
-/** The same of src [N, C, H, W]: W_OUT neighbours of a plane, stored at once when `is_wide`. */
+// The same of src [N, C, H, W]: W_OUT neighbours of a plane, stored at once when `is_wide`.
 template <class T, int K, int S, int W_OUT>
 __global__ void __launch_bounds__(CONV_THREADS)
     depthwise_planes(const __grid_constant__ depthwise d, int is_wide)
@@ -170,7 +170,7 @@ __global__ void __launch_bounds__(CONV_THREADS)
         }
 }
 
-/** Any size, stride and dilation: V channels of one pixel. */
+// Any size, stride and dilation: V channels of one pixel.
 template <class T, int V, int IS_NHWC>
 __global__ void __launch_bounds__(CONV_THREADS) depthwise_any(const __grid_constant__ depthwise d)
 {
@@ -210,7 +210,7 @@ __global__ void __launch_bounds__(CONV_THREADS) depthwise_any(const __grid_const
     store_result<T, V>(d, (size_t)g * V, sums);
 }
 
-/** Describes the call, without the members that depend on the launch. */
+// Describes the call, without the members that depend on the launch.
 void fill_depthwise(depthwise *d, const tl_tensor *src, const tl_tensor *weight,
                     const tl_tensor *bias, const tl_tensor *addend, const tl_tensor *dst,
                     const tl_conv2d_param *param, int is_nhwc)
@@ -248,7 +248,7 @@ unsigned conv_blocks(const depthwise *d)
     return (d->n + CONV_THREADS - 1) / CONV_THREADS;
 }
 
-/** The threads that compute V channels of W_OUT pixels each. */
+// The threads that compute V channels of W_OUT pixels each.
 uint32_t pixel_threads(const depthwise *d, int images, int v, int w_out)
 {
     return (uint32_t)(images * d->oh * ((d->ow + w_out - 1) / w_out) * (d->c / v));
@@ -275,7 +275,7 @@ template <class T, int K, int S> int launch_planes_of(cudaStream_t stream, depth
     return ln_cuda_launched("depthwise");
 }
 
-/** Any layout of K x K and stride S; -2: channels do not fit. */
+// Any layout of K x K and stride S; -2: channels do not fit.
 template <class T, int K, int S>
 int launch_square(cudaStream_t stream, depthwise *d, int images, int is_nhwc)
 {
@@ -335,7 +335,7 @@ int ln_cuda_depthwise(ln_cuda_stream stream, const tl_tensor *src, const tl_tens
     });
 }
 
-/* ---- of 16 bits with channels last, by tiles ---- */
+// Of 16 bits with channels last, by tiles
 
 // A block computes a strip of dst of some columns and channels, downwards, a step of rows at once.
 // Rows of src go through a ring in shared memory, so that each is read once:
@@ -350,23 +350,23 @@ namespace
 
 struct tiles {
     depthwise d;
-    float *sums;              /* [images, bands * strips, C], or NULL */
-    ln_divisor parts;         /* of the channels */
-    ln_divisor strips, bands; /* of the columns and rows of dst */
-    ln_divisor in_w;          /* columns of the ring */
-    ln_divisor chunks;        /* of 16 bytes of a pixel in the ring */
-    ln_divisor lanes;         /* groups of V channels of a block */
-    int in_h;                 /* rows of src that a step reads */
-    int step_h;               /* of them, those that the step before did not */
-    int ring_h;               /* rows of the ring */
-    int steps;                /* of a band */
-    float low, high;          /* the range of results; the activation is none but this */
+    float *sums;              // [images, bands * strips, C], or NULL
+    ln_divisor parts;         // of the channels
+    ln_divisor strips, bands; // of the columns and rows of dst
+    ln_divisor in_w;          // columns of the ring
+    ln_divisor chunks;        // of 16 bytes of a pixel in the ring
+    ln_divisor lanes;         // groups of V channels of a block
+    int in_h;                 // rows of src that a step reads
+    int step_h;               // of them, those that the step before did not
+    int ring_h;               // rows of the ring
+    int steps;                // of a band
+    float low, high;          // the range of results; the activation is none but this
 };
 
 enum { TILE_V = 4, TILE_THREADS = 128, CHUNK = 8 };
 
-/** Copies n rows of src from row y and column x, with zeros around the image, to the ring from row
- *  `to`. */
+// Copies n rows of src from row y and column x, with zeros around the image, to the ring from row
+// `to`.
 template <class T>
 __device__ __forceinline__ void copy_rows(const tiles &t, const T *src, int n_channels, int y,
                                           int x, int n, uint4 *ring, int to)
@@ -388,7 +388,7 @@ __device__ __forceinline__ void copy_rows(const tiles &t, const T *src, int n_ch
     }
 }
 
-/** The activation of N results. */
+// The activation of N results.
 template <int N> __device__ __forceinline__ void finish(const tiles &t, float (&x)[N])
 {
     const tl_activation &act = t.d.act;
@@ -407,8 +407,8 @@ template <int N> __device__ __forceinline__ void finish(const tiles &t, float (&
     }
 }
 
-/** Adds the addend, applies the activation, and stores H_OUT x W_OUT pixels of V channels: those of
- *  `rows` x `columns`. `at` is the first element of dst. */
+// Adds the addend, applies the activation, and stores H_OUT x W_OUT pixels of V channels: those of
+// `rows` x `columns`. `at` is the first element of dst.
 template <class T, int H_OUT, int W_OUT, int V>
 __device__ __forceinline__ void store_tile(const tiles &t, size_t at, int rows, int columns,
                                            float (&x)[H_OUT * W_OUT * V])
@@ -440,7 +440,7 @@ __device__ __forceinline__ void store_tile(const tiles &t, size_t at, int rows, 
         }
 }
 
-/** Adds the V channels of those of H_OUT x W_OUT pixels that are within `rows` x `columns`. */
+// Adds the V channels of those of H_OUT x W_OUT pixels that are within `rows` x `columns`.
 template <int H_OUT, int W_OUT, int V>
 __device__ __forceinline__ void add_tile(const float (&x)[H_OUT * W_OUT * V], int rows, int columns,
                                          float (&total)[V])
@@ -454,8 +454,8 @@ __device__ __forceinline__ void add_tile(const float (&x)[H_OUT * W_OUT * V], in
         }
 }
 
-/** sums[i]: the sum of channel i over the threads of the block, each of which has V channels from
- *  threadIdx.x * V on. `shared` has a place for all of them, which no thread needs any more. */
+// sums[i]: the sum of channel i over the threads of the block, each of which has V channels from
+// threadIdx.x * V on. `shared` has a place for all of them, which no thread needs any more.
 template <int V>
 __device__ __forceinline__ void add_threads(const float (&total)[V], float *shared, int n_channels,
                                             float *sums)
@@ -472,8 +472,8 @@ __device__ __forceinline__ void add_threads(const float (&total)[V], float *shar
     }
 }
 
-/** K x K, stride S; a thread computes H_OUT x W_OUT pixels in each step. HAS_SUMS: the block also
- *  stores the sums of its results. */
+// K x K, stride S; a thread computes H_OUT x W_OUT pixels in each step. HAS_SUMS: the block also
+// stores the sums of its results.
 template <class T, int K, int S, int H_OUT, int W_OUT, int HAS_SUMS>
 __global__ void __launch_bounds__(TILE_THREADS, K == 3 ? 5 : 4)
     depthwise_tiles(const __grid_constant__ tiles t)
@@ -583,9 +583,9 @@ int ceil_div(int a, int b)
     return (a + b - 1) / b;
 }
 
-/** The ways to choose tiles, of which the fastest is measured: by the most threads of a block,
- * lanes and steps, and the pixels of a thread along H. Long bands read fewer rows twice, short ones
- * are more blocks; the last way is for small images. */
+// The ways to choose tiles, of which the fastest is measured: by the most threads of a block,
+// lanes and steps, and the pixels of a thread along H. Long bands read fewer rows twice, short ones
+// are more blocks; the last way is for small images.
 struct tile_way {
     int threads, lanes, h_out, steps;
 };
@@ -594,15 +594,15 @@ const tile_way tile_ways[LN_CUDA_TILE_WAYS] = {
     {128, 16, 2, 8}, {128, 16, 2, 3}, {128, 16, 2, 1}, {64, 16, 2, 4}, {64, 8, 1, 1},
 };
 
-/** A block's part of n, in even parts of at most `most`. */
-int even_part(int n, int most)
+// A block's part of n, in even parts of at most `max`.
+int even_part(int n, int max)
 {
-    return ceil_div(n, ceil_div(n, most));
+    return ceil_div(n, ceil_div(n, max));
 }
 
-enum { MOST_COLUMNS = 4, TILE_MEMORY = 48 << 10 };
+enum { MAX_COLUMNS = 4, TILE_MEMORY = 48 << 10 };
 
-/** Bytes of shared memory of a block with so many groups of rows. Fills the dependent members. */
+// Bytes of shared memory of a block with so many groups of rows. Fills the dependent members.
 size_t set_rows(tiles *t, int k, int s, int h_out, int rows, int steps)
 {
     const depthwise *const d = &t->d;
@@ -616,22 +616,22 @@ size_t set_rows(tiles *t, int k, int s, int h_out, int rows, int steps)
            (size_t)k * k * t->lanes.d * TILE_V * sizeof(float);
 }
 
-/** The pixels of a thread along W. */
+// The pixels of a thread along W.
 constexpr int tile_columns(int stride)
 {
     return stride == 1 ? 4 : 2;
 }
 
-/** Divides the work: fills all of `t` that depends on it. Returns the bytes of shared memory. */
+// Divides the work: fills all of `t` that depends on it. Returns the bytes of shared memory.
 size_t divide(tiles *t, const tile_way *way, dim3 *block)
 {
     const depthwise *const d = &t->d;
     const int k = d->size[0], s = d->stride[0], w_out = tile_columns(s);
     // An even number, so that a block has whole chunks.
     const int lanes = (even_part(d->c / TILE_V, way->lanes) + 1) / 2 * 2;
-    const int columns = even_part(ceil_div(d->ow, w_out), MOST_COLUMNS);
-    const int most_rows = way->threads / (lanes * columns);
-    int rows = even_part(ceil_div(d->oh, way->h_out), most_rows > 0 ? most_rows : 1);
+    const int columns = even_part(ceil_div(d->ow, w_out), MAX_COLUMNS);
+    const int max_rows = way->threads / (lanes * columns);
+    int rows = even_part(ceil_div(d->oh, way->h_out), max_rows > 0 ? max_rows : 1);
     t->parts = ln_divisor(ceil_div(d->c / TILE_V, lanes));
     t->lanes = ln_divisor(lanes);
     t->chunks = ln_divisor(lanes * TILE_V / CHUNK);
@@ -678,7 +678,7 @@ template <class T> int launch_any_tiles(cudaStream_t stream, tiles *t, int image
                   : launch_tiles<T, 5, 2>(stream, t, images, way);
 }
 
-/** Makes [low, high] the range of results. Returns whether the kernel has this activation. */
+// Makes [low, high] the range of results. Returns whether the kernel has this activation.
 int set_range(tiles *t, tl_activation act)
 {
     t->low = act.act == TL_ACT_RELU ? 0 : act.act == TL_ACT_CLIP ? act.alpha : -INFINITY;

@@ -7,18 +7,18 @@
 namespace
 {
 
-/** Steps from one index of an axis to the next, in elements. */
+// Steps from one index of an axis to the next, in elements.
 struct steps {
     int64_t image, channel, row, column;
 };
 
 struct direct {
-    const void *src, *weight, *bias, *addend; /* addend: or NULL */
+    const void *src, *weight, *bias, *addend; // addend: or NULL
     void *dst;
-    int64_t n; /* elements of dst */
+    int64_t n; // elements of dst
     int h, w, group_in, group_out;
     int oc, oh, ow;
-    steps in, taps; /* taps.image: from one channel of dst to the next */
+    steps in, taps; // taps.image: from one channel of dst to the next
     int is_nhwc;
     int size[2], stride[2], dilation[2], padding[2];
     tl_activation act;
@@ -26,7 +26,7 @@ struct direct {
 
 enum { DIRECT_THREADS = 128 };
 
-/** The indices of element `i` of dst. */
+// The indices of element `i` of dst.
 struct place {
     int image, channel, y, x;
 };

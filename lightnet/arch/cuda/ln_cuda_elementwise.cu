@@ -20,16 +20,16 @@ namespace
 
 enum { THREADS = 256 };
 
-/* ---- shapes: axes with strides ---- */
+// Shapes: axes with strides
 
-/** Axes, the last one fastest, and the strides of two tensors along them. */
+// Axes, the last one fastest, and the strides of two tensors along them.
 struct axes_of {
     int n;
     int dims[TL_MAXDIM];
     int strides[2][TL_MAXDIM];
 };
 
-/** Leaves out axes of length 1, and joins axes that are one in both tensors. */
+// Leaves out axes of length 1, and joins axes that are one in both tensors.
 void collapse(axes_of *a)
 {
     int n = 0;
@@ -60,7 +60,7 @@ int length_of(const axes_of *a)
     return (int)len;
 }
 
-/** The strides of a tensor of these dims. */
+// The strides of a tensor of these dims.
 void fill_strides(int ndim, const int *dims, int *strides)
 {
     int64_t step = 1;
@@ -70,7 +70,7 @@ void fill_strides(int ndim, const int *dims, int *strides)
     }
 }
 
-/** Offsets of the element of an index, as kernels compute them. */
+// Offsets of the element of an index, as kernels compute them.
 struct walk {
     int n;
     ln_divisor dims[TL_MAXDIM];
@@ -100,7 +100,7 @@ walk walk_of(const axes_of *a, int k)
     return w;
 }
 
-/* ---- sources that are broadcast ---- */
+// Sources that are broadcast
 
 enum source_mode { FULL, SCALAR, INNER, ROW, EACH };
 
@@ -110,7 +110,7 @@ struct source {
     walk at;
 };
 
-/** How groups of V elements of dst read `t`, whose axis i is dst's axis first + i. */
+// How groups of V elements of dst read `t`, whose axis i is dst's axis first + i.
 source source_of(const tl_tensor *t, int first, const tl_tensor *dst, int v)
 {
     axes_of a = {};
@@ -140,8 +140,8 @@ source source_of(const tl_tensor *t, int first, const tl_tensor *dst, int v)
     return s;
 }
 
-/** The elements of the group at `i`, of which the first n_valid exist. Not yet as float, so that
- *  the next load need not wait for this one. */
+// The elements of the group at `i`, of which the first n_valid exist. Not yet as float, so that
+// the next load need not wait for this one.
 template <class T, int V>
 __device__ __forceinline__ void read(const source &s, uint32_t i, int n_valid, ln_vec<T, V> &x)
 {
@@ -193,7 +193,7 @@ __device__ __forceinline__ void write(T *dst, uint32_t i, int n_valid, const flo
             dst[i + j] = ln_store<T>(x[j]);
 }
 
-/* ---- chains ---- */
+// Chains
 
 #define EACH_OF(value)                                              \
     {                                                               \
@@ -201,7 +201,7 @@ __device__ __forceinline__ void write(T *dst, uint32_t i, int n_valid, const flo
         break;                                                      \
     }
 
-/** a = func(a) */
+// a = func(a)
 template <int V>
 __device__ __forceinline__ void apply_unary(int func, float alpha, float beta, float (&a)[V])
 {
@@ -295,7 +295,7 @@ __device__ __forceinline__ void apply_unary(int func, float alpha, float beta, f
     }
 }
 
-/** The remainder of the sign of b; a zero, too, gets it. */
+// The remainder of the sign of b; a zero, too, gets it.
 __device__ __forceinline__ float mod_of(float a, float b)
 {
     const float r = fmodf(a, b);
@@ -304,7 +304,7 @@ __device__ __forceinline__ float mod_of(float a, float b)
     return (r < 0) == (b < 0) || r != r ? r : r + b;
 }
 
-/** a = a op b */
+// a = a op b
 template <int V>
 __device__ __forceinline__ void apply_binary(int op, float (&a)[V], const float (&b)[V])
 {
@@ -337,9 +337,9 @@ __device__ __forceinline__ void apply_binary(int op, float (&a)[V], const float 
 }
 #undef EACH_OF
 
-/** An operand below TL_CHAIN_SRCS is a source, TL_CHAIN_SRCS + k is the result in slot k. */
+// An operand below TL_CHAIN_SRCS is a source, TL_CHAIN_SRCS + k is the result in slot k.
 struct step {
-    int16_t code, is_unary; /* tl_unary_func or tl_binary_op */
+    int16_t code, is_unary; // tl_unary_func or tl_binary_op
     int16_t src1, src2, slot;
     float alpha, beta;
 };
@@ -352,7 +352,7 @@ struct chain {
     void *dst;
 };
 
-/** Slots are registers, so none is indexed by a variable. */
+// Slots are registers, so none is indexed by a variable.
 template <int V, int SLOTS>
 __device__ __forceinline__ void get_slot(const float (&slots)[SLOTS][V], int slot, float (&x)[V])
 {
@@ -377,7 +377,7 @@ __device__ __forceinline__ void set_slot(float (&slots)[SLOTS][V], int slot, con
         }
 }
 
-/** One step, whose operands are sources. */
+// One step, whose operands are sources.
 template <class T, int V>
 __global__ void __launch_bounds__(THREADS) run_step(const __grid_constant__ chain c)
 {
@@ -440,7 +440,7 @@ __global__ void __launch_bounds__(THREADS) run_chain(const __grid_constant__ cha
     }
 }
 
-/** The last step that reads an operand; -1: none does. */
+// The last step that reads an operand; -1: none does.
 int last_reader(const tl_chain_step *steps, int n_steps, int operand)
 {
     for (int i = n_steps - 1; i >= 0; i--)
@@ -450,7 +450,7 @@ int last_reader(const tl_chain_step *steps, int n_steps, int operand)
     return -1;
 }
 
-/** Gives each result a slot, free again when its last reader has run, as tl_chain_check counts. */
+// Gives each result a slot, free again when its last reader has run, as tl_chain_check counts.
 void fill_steps(chain *c, int n_srcs, const tl_chain_step *steps, int n_steps)
 {
     int until[TL_CHAIN_RESULTS] = {0};
@@ -518,7 +518,7 @@ int ln_cuda_chain(ln_cuda_stream stream, const tl_tensor *const *srcs, int n_src
     });
 }
 
-/* ---- after a convolution or product ---- */
+// After a convolution or product
 
 namespace
 {
@@ -609,7 +609,7 @@ int ln_cuda_epilogue(ln_cuda_stream stream, const tl_tensor *bias, const tl_tens
     });
 }
 
-/* ---- moves of elements as they are ---- */
+// Moves of elements as they are
 
 namespace
 {
@@ -620,7 +620,7 @@ struct move {
     uint32_t len;
     int n;
     ln_divisor dims[TL_MAXDIM];
-    int strides[2][TL_MAXDIM]; /* of src and dst */
+    int strides[2][TL_MAXDIM]; // of src and dst
 };
 
 template <class T>
@@ -643,8 +643,7 @@ __global__ void __launch_bounds__(THREADS) run_move(const __grid_constant__ move
     }
 }
 
-/** Makes elements of `size` bytes to ones of up to 16, of which lines consist; returns their size.
- */
+// Makes elements of `size` bytes to ones of up to 16, of which lines consist; returns their size.
 int widen(axes_of *a, const void *src, const void *dst, int size)
 {
     const int last = a->n - 1;
@@ -665,7 +664,7 @@ int widen(axes_of *a, const void *src, const void *dst, int size)
     return width;
 }
 
-/** dst[i . strides[1]] = src[i . strides[0]] for all i in dims, of elements of `size` bytes. */
+// dst[i . strides[1]] = src[i . strides[0]] for all i in dims, of elements of `size` bytes.
 int move_elements(cudaStream_t stream, const void *src, void *dst, int size, axes_of a)
 {
     collapse(&a);
@@ -716,12 +715,12 @@ int ln_cuda_copy_region(ln_cuda_stream stream, const tl_tensor *src, const int *
                          (int)tl_size_of(src->dtype), a);
 }
 
-/* ---- interleaving ---- */
+// Interleaving
 
 namespace
 {
 
-/** dst has n pairs, `half` of them in a line; lines of the sources have `len` elements. */
+// dst has n pairs, `half` of them in a line; lines of the sources have `len` elements.
 template <class T>
 __global__ void __launch_bounds__(THREADS)
     interleave(const T *src1, const T *src2, ln_vec<T, 2> *dst, uint32_t n, ln_divisor half,
@@ -753,12 +752,12 @@ int ln_cuda_interleave(ln_cuda_stream stream, const tl_tensor *src1, const tl_te
     });
 }
 
-/* ---- conversions ---- */
+// Conversions
 
 namespace
 {
 
-/** To another float; to the same type, as it is. */
+// To another float; to the same type, as it is.
 template <class S, class D> struct cast {
     static __device__ __forceinline__ D of(S x)
     {
@@ -773,7 +772,7 @@ template <class T> struct cast<T, T> {
     }
 };
 
-/** Converts elements in dst's order, V at a time: neighbours in src, or V is 1. */
+// Converts elements in dst's order, V at a time: neighbours in src, or V is 1.
 template <class S, class D, int V>
 __global__ void __launch_bounds__(THREADS)
     convert_each(const S *src, D *dst, uint32_t n_groups, const __grid_constant__ walk at)
@@ -789,14 +788,14 @@ __global__ void __launch_bounds__(THREADS)
     }
 }
 
-/** Exchanges the axis that is last in src, of `n_src`, and the one that is last in dst, of `n_dst`;
- *  tiles of both lie in shared memory between reading and writing. */
+// Exchanges the axis that is last in src, of `n_src`, and the one that is last in dst, of `n_dst`;
+// tiles of both lie in shared memory between reading and writing.
 struct transpose {
     int n_src, n_dst;
-    int src_stride; /* of the axis last in dst, in src */
-    int dst_stride; /* of the axis last in src, in dst */
+    int src_stride; // of the axis last in dst, in src
+    int dst_stride; // of the axis last in src, in dst
     ln_divisor tiles_src, tiles_dst;
-    int n; /* the other axes */
+    int n; // the other axes
     ln_divisor dims[TL_MAXDIM];
     int strides[2][TL_MAXDIM];
 };
@@ -843,7 +842,7 @@ __global__ void __launch_bounds__(32 * TILE_ROWS)
         }
 }
 
-/** The axis that is last in src, when tiles suit the order; -1: they do not. */
+// The axis that is last in src, when tiles suit the order; -1: they do not.
 int transposed_axis(const axes_of *a)
 {
     enum { SHORT = 16 }; // lines in which most of a tile would lie idle
@@ -880,7 +879,7 @@ int launch_transpose(cudaStream_t stream, const S *src, D *dst, const axes_of *a
     return ln_cuda_launched("transpose");
 }
 
-/** Between floats of 16 and 32 bits; `a` is collapsed. */
+// Between floats of 16 and 32 bits; `a` is collapsed.
 template <class S, class D>
 int launch_cast(cudaStream_t stream, const S *src, D *dst, const axes_of *a)
 {
@@ -904,9 +903,9 @@ int launch_cast(cudaStream_t stream, const S *src, D *dst, const axes_of *a)
     return ln_cuda_launched("convert");
 }
 
-/* ---- from any type to any: by way of double, int64_t or uint64_t, as in tl_convert.h ---- */
+// From any type to any: by way of double, int64_t or uint64_t, as in tl_convert.h
 
-/** A float toward zero, odd where it is not exact: a second rounding then sees no false tie. */
+// A float toward zero, odd where it is not exact: a second rounding then sees no false tie.
 __device__ __forceinline__ float float_round_to_odd(double value)
 {
     const float nearest = __double2float_rn(value);
@@ -929,7 +928,7 @@ __device__ __forceinline__ float float_of_uint(uint64_t value)
     return float_round_to_odd(double_round_to_odd(value));
 }
 
-/** Truncated and saturated; NaN is 0. */
+// Truncated and saturated; NaN is 0.
 template <class D> __device__ __forceinline__ D integer_of(double value, D lowest, D highest)
 {
     if (value != value)
@@ -983,7 +982,7 @@ __device__ __forceinline__ void store_double(void *dst, tl_dtype dtype, uint32_t
     }
 }
 
-/** `bits` are those of an int64_t, or of a uint64_t. */
+// `bits` are those of an int64_t, or of a uint64_t.
 __device__ __forceinline__ void store_integer(void *dst, tl_dtype dtype, uint32_t i, uint64_t bits,
                                               int is_signed)
 {
@@ -1081,7 +1080,7 @@ int is_narrow_float(tl_dtype dtype)
     return dtype == TL_FLOAT || dtype == TL_FLOAT16 || dtype == TL_BFLOAT16;
 }
 
-/** The same type: elements move as they are. */
+// The same type: elements move as they are.
 int permute(cudaStream_t stream, const tl_tensor *src, tl_tensor *dst, const axes_of *a)
 {
     const size_t size = tl_size_of(src->dtype);
@@ -1129,7 +1128,7 @@ int ln_cuda_convert(ln_cuda_stream stream, const tl_tensor *src, const int *axes
     return ln_cuda_launched("convert");
 }
 
-/* ---- elements picked by index ---- */
+// Elements picked by index
 
 namespace
 {
@@ -1138,8 +1137,8 @@ struct take {
     const void *src, *index;
     void *dst;
     uint32_t len;
-    int dim;                    /* of the axis */
-    ln_divisor n_indices, line; /* line: elements that an index names */
+    int dim;                    // of the axis
+    ln_divisor n_indices, line; // line: elements that an index names
 };
 
 template <class T, class I>

@@ -22,24 +22,24 @@ namespace
 enum {
     THREADS = 512,
     WARPS = THREADS / 32,
-    CLUSTER = 8, /* blocks of an image */
-    FEW = 64,    /* channels: a block has at least so many, or all */
-    ROWS = 4,    /* of weight1 that a warp multiplies at a time */
-    LANES = 8,   /* threads of a row of weight2 */
-    MOST_IMAGES = 1 << 24,
-    MOST_CHANNELS = 4096,
-    MOST_HIDDEN = 1024,
-    MOST_WEIGHTS = 1 << 18, /* of a product: larger ones take a kernel of their own */
+    CLUSTER = 8, // blocks of an image
+    FEW = 64,    // channels: a block has at least so many, or all
+    ROWS = 4,    // of weight1 that a warp multiplies at a time
+    LANES = 8,   // threads of a row of weight2
+    MAX_IMAGES = 1 << 24,
+    MAX_CHANNELS = 4096,
+    MAX_HIDDEN = 1024,
+    MAX_WEIGHTS = 1 << 18, // of a product: larger ones take a kernel of their own
 };
 
 struct excite {
     ln_cuda_excite_job job;
-    int parts;        /* of the channels; a power of 2 */
-    int part_len;     /* channels of a part, a multiple of 8 */
-    int part_outputs; /* outputs of a block */
+    int parts;        // of the channels; a power of 2
+    int part_len;     // channels of a part, a multiple of 8
+    int part_outputs; // outputs of a block
 };
 
-/** The blocks of an image. */
+// The blocks of an image.
 struct team {
     int rank, n;
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
@@ -53,7 +53,7 @@ struct team {
     {
         cooperative_groups::this_cluster().sync();
     }
-    /** The shared memory of block k. */
+    // The shared memory of block k.
     __device__ __forceinline__ const float *of(float *shared, int k) const
     {
         return cooperative_groups::this_cluster().map_shared_rank(shared, k);
@@ -73,8 +73,8 @@ struct team {
 #endif
 };
 
-/** means[i]: the sum of the rows first_row, first_row + step .. of channel i of n, over `pixels`.
- *  `src` is the channel 0 of row 0. `sums` has THREADS * V elements. */
+// means[i]: the sum of the rows first_row, first_row + step .. of channel i of n, over `pixels`.
+// `src` is the channel 0 of row 0. `sums` has THREADS * V elements.
 template <class S, int V>
 __device__ __forceinline__ void add_rows(const ln_cuda_excite_job &job, const S *src, int n,
                                          int first_row, int step, float *sums, float *means)
@@ -109,7 +109,7 @@ __device__ __forceinline__ void add_rows(const ln_cuda_excite_job &job, const S 
     }
 }
 
-/** hidden[j]: row j of weight1, from its element `weight` on, times the n means. */
+// hidden[j]: row j of weight1, from its element `weight` on, times the n means.
 template <class T, int V>
 __device__ __forceinline__ void multiply_means(const ln_cuda_excite_job &job, const T *weight,
                                                const float *means, int n, float *hidden)
@@ -140,7 +140,7 @@ __device__ __forceinline__ void multiply_means(const ln_cuda_excite_job &job, co
     }
 }
 
-/** n outputs from `first` on: rows of weight2 times the hidden results. */
+// n outputs from `first` on: rows of weight2 times the hidden results.
 template <class T>
 __device__ __forceinline__ void multiply_hidden(const ln_cuda_excite_job &job, const float *hidden,
                                                 int image, int first, int n)
@@ -165,7 +165,7 @@ __device__ __forceinline__ void multiply_hidden(const ln_cuda_excite_job &job, c
     }
 }
 
-/** VS elements of src at once, VT of weight1. */
+// VS elements of src at once, VT of weight1.
 template <class T, class S, int VT, int VS>
 __global__ void __launch_bounds__(THREADS) run_excite(const __grid_constant__ excite e)
 {
@@ -236,8 +236,8 @@ template <class T, class S> int launch_wide_or_not(cudaStream_t stream, excite *
 
 int ln_cuda_has_excite(int images, int channels, int hidden, int outputs)
 {
-    return images <= MOST_IMAGES && channels <= MOST_CHANNELS && hidden <= MOST_HIDDEN &&
-           (int64_t)channels * hidden <= MOST_WEIGHTS && (int64_t)outputs * hidden <= MOST_WEIGHTS;
+    return images <= MAX_IMAGES && channels <= MAX_CHANNELS && hidden <= MAX_HIDDEN &&
+           (int64_t)channels * hidden <= MAX_WEIGHTS && (int64_t)outputs * hidden <= MAX_WEIGHTS;
 }
 
 int ln_cuda_excite(ln_cuda_stream stream, const ln_cuda_excite_job *job)

@@ -7,7 +7,7 @@
 
 static const int to_nhwc[] = {0, 2, 3, 1};
 
-/** {N, C, H, W}, and the numbers of hidden results and of outputs. */
+// {N, C, H, W}, and the numbers of hidden results and of outputs.
 typedef struct excite {
     int dims[4], hidden, outputs;
 } excite;
@@ -21,7 +21,7 @@ static const excite excites[] = {
     {{1, 256, 33, 31}, 1024, 9}, {{2, 2048, 7, 7}, 128, 2048}, {{0, 8, 4, 4}, 2, 8},
 };
 
-/** act(weight x src + bias) of images of one pixel. */
+// act(weight x src + bias) of images of one pixel.
 static tl_tensor *pixelwise(cu_case *c, const tl_tensor *src, const tl_tensor *weight,
                             const tl_tensor *bias, tl_activation act)
 {
@@ -45,7 +45,7 @@ static tl_tensor *mean_of(cu_case *c, const tl_tensor *image, int pixels)
     return mean;
 }
 
-/** sums: each pixel is the sum of so many; 0: a pixel of the image. */
+// sums: each pixel is the sum of so many; 0: a pixel of the image.
 static void check_excite(const excite *e, tl_dtype dtype, int sums, tl_act act1, tl_act act2)
 {
     const int *const d = e->dims, n = d[0], channels = d[1], rows = d[2] * d[3];
@@ -112,7 +112,7 @@ CU_TEST(excite_with_every_activation)
     check_excite(&excites[act % 2 ? 4 : 9], dtype, 0, (tl_act)act, (tl_act)(TL_ACT_SIZE - 1 - act));
 }
 
-/** An infinite pixel changes only its image. */
+// An infinite pixel changes only its image.
 CU_TEST(excite_of_what_is_infinite)
 {
     enum { N = 3, C = 16, H = 5, R = 4 };

@@ -21,10 +21,10 @@
 namespace
 {
 
-/** A tile of dst; a warp computes WARP_H rows of 16 pixels. */
+// A tile of dst; a warp computes WARP_H rows of 16 pixels.
 enum { TILE_H = 8, TILE_W = 32, WARP_H = 2, THREADS = 256 };
 
-/** The windows of a pooling that is computed, too: 3x3 after stride 2, else 2x2, of stride 2. */
+// The windows of a pooling that is computed, too: 3x3 after stride 2, else 2x2, of stride 2.
 constexpr int pool_size(int stride)
 {
     return stride == 2 ? 3 : 2;
@@ -32,43 +32,43 @@ constexpr int pool_size(int stride)
 
 enum { POOL_STRIDE = 2, POOL_V = 8 /* channels that a thread pools at once */ };
 
-/** K x K, stride S, C channels of src, N of dst at most: a multiple of 16. P x P: the windows of a
- *  pooling; 0: none. */
+// K x K, stride S, C channels of src, N of dst at most: a multiple of 16. P x P: the windows of a
+// pooling; 0: none.
 template <int K, int S, int C, int N, int P> struct first_layout {
-    static constexpr int size = K * C;                /* elements of a row that a pixel needs */
-    static constexpr int pairs = (size + 1) / 2;      /* of them */
-    static constexpr int steps = (K * pairs + 7) / 8; /* of 16 elements of k */
+    static constexpr int size = K * C;                // elements of a row that a pixel needs
+    static constexpr int pairs = (size + 1) / 2;      // of them
+    static constexpr int steps = (K * pairs + 7) / 8; // of 16 elements of k
     static constexpr int in_h = (TILE_H - 1) * S + K;
-    static constexpr int words = ((TILE_W - 1) * S * C + 2 * pairs + 1) / 2; /* of a row of src */
+    static constexpr int words = ((TILE_W - 1) * S * C + 2 * pairs + 1) / 2; // of a row of src
     static constexpr int stride = 2 * words;
-    static constexpr int loads = (in_h * words + THREADS - 1) / THREADS; /* of a thread */
-    static constexpr int group = N < 32 ? N : 32; /* channels whose sums a warp finishes at once */
-    static constexpr int v = group / 4;           /* of them, those of a thread */
-    static constexpr int weights = steps * N * 8; /* words */
-    static constexpr int pixel = N + 8; /* elements of a pixel of the tile that is pooled */
-    static constexpr int pooled = P ? TILE_H * TILE_W * pixel / 2 : 0; /* words */
+    static constexpr int loads = (in_h * words + THREADS - 1) / THREADS; // of a thread
+    static constexpr int group = N < 32 ? N : 32; // channels whose sums a warp finishes at once
+    static constexpr int v = group / 4;           // of them, those of a thread
+    static constexpr int weights = steps * N * 8; // words
+    static constexpr int pixel = N + 8;           // elements of a pixel of the tile that is pooled
+    static constexpr int pooled = P ? TILE_H * TILE_W * pixel / 2 : 0; // words
     static constexpr int in_words = (in_h * words + 3) / 4 * 4;
     static constexpr int memory = (weights + in_words + pooled) * 4;
-    static constexpr int out_h = P ? (TILE_H - P) / POOL_STRIDE + 1 : TILE_H; /* of a tile */
+    static constexpr int out_h = P ? (TILE_H - P) / POOL_STRIDE + 1 : TILE_H; // of a tile
     static constexpr int out_w = P ? (TILE_W - P) / POOL_STRIDE + 1 : TILE_W;
-    static constexpr int step = P ? POOL_STRIDE : 1; /* pixels of the convolution for one of dst */
-    static constexpr int blocks = N == 64 ? 2 : N == 32 ? 3 : 4; /* of a multiprocessor */
+    static constexpr int step = P ? POOL_STRIDE : 1; // pixels of the convolution for one of dst
+    static constexpr int blocks = N == 64 ? 2 : N == 32 ? 3 : 4; // of a multiprocessor
 };
 
 template <class T> struct first_args {
-    const T *src, *weight, *bias; /* bias may be NULL */
+    const T *src, *weight, *bias; // bias may be NULL
     T *dst;
-    int h, row_len;                  /* of src: rows, elements of a row */
-    int oh, ow, oc;                  /* of the convolution */
-    int top, left;                   /* padding; the left one in elements */
-    int ph, pw, pool_top, pool_left; /* of the pooling: its result, padding */
+    int h, row_len;                  // of src: rows, elements of a row
+    int oh, ow, oc;                  // of the convolution
+    int top, left;                   // padding; the left one in elements
+    int ph, pw, pool_top, pool_left; // of the pooling: its result, padding
     int n_tiles;
-    ln_divisor across, down; /* tiles of an image */
-    ln_divisor groups;       /* of POOL_V channels */
+    ln_divisor across, down; // tiles of an image
+    ln_divisor groups;       // of POOL_V channels
     tl_activation act;
 };
 
-/** Two elements in the order of memory. */
+// Two elements in the order of memory.
 template <class T> __device__ __forceinline__ uint32_t pair_of(const T *p, bool first, bool second)
 {
     const uint16_t *const bits = (const uint16_t *)p;
@@ -76,10 +76,10 @@ template <class T> __device__ __forceinline__ uint32_t pair_of(const T *p, bool 
     return low | high << 16;
 }
 
-/** Copies the weights to shared memory so that a thread loads what it needs for two blocks of 8
- *  columns as one vector. The columns are in such an order that a thread has sums of channels that
- *  follow each other: of the j-th block of a group, the thread t % 4 = q has the channels v q + 2 j
- *  and the next one. */
+// Copies the weights to shared memory so that a thread loads what it needs for two blocks of 8
+// columns as one vector. The columns are in such an order that a thread has sums of channels that
+// follow each other: of the j-th block of a group, the thread t % 4 = q has the channels v q + 2 j
+// and the next one.
 template <class L, int K, int N, class T>
 __device__ __forceinline__ void load_weights(const first_args<T> &f, uint32_t *to)
 {
@@ -96,7 +96,7 @@ __device__ __forceinline__ void load_weights(const first_args<T> &f, uint32_t *t
     }
 }
 
-/** The first pixel of a tile: of dst, and of the convolution. */
+// The first pixel of a tile: of dst, and of the convolution.
 struct tile_place {
     uint32_t image;
     int py, px, y, x;
@@ -115,8 +115,8 @@ __device__ __forceinline__ tile_place place_of(const first_args<T> &f, int n)
     return at;
 }
 
-/** Loads the part of a thread of a tile of src: while they are on their way, the tile before it is
- *  computed. */
+// Loads the part of a thread of a tile of src: while they are on their way, the tile before it is
+// computed.
 template <class L, int S, int C, class T>
 __device__ __forceinline__ void fetch_tile(const first_args<T> &f, const tile_place &at,
                                            uint32_t (&pairs)[L::loads])
@@ -143,13 +143,13 @@ __device__ __forceinline__ void store_tile(const uint32_t (&pairs)[L::loads], ui
             to[threadIdx.x + j * THREADS] = pairs[j];
 }
 
-/** a + q >= limit, for a q less than 4: decided when this is compiled for most a and limits. */
+// a + q >= limit, for a q less than 4: decided when this is compiled for most a and limits.
 __device__ __forceinline__ bool reaches(int a, int q, int limit)
 {
     return a >= limit || (a + 3 >= limit && a + q >= limit);
 }
 
-/** The pair of k `first` + q of the pixel whose tile of src begins at `p`; q is less than 4. */
+// The pair of k `first` + q of the pixel whose tile of src begins at `p`; q is less than 4.
 template <class L, int K, int IS_EVEN, class T>
 __device__ __forceinline__ uint32_t load_pair(const T *p, int first, int q)
 {
@@ -168,9 +168,9 @@ __device__ __forceinline__ uint32_t load_pair(const T *p, int first, int q)
     return is_full ? pair : pair & 0xffff;
 }
 
-/** Adds the bias to a group of channels, applies the activation, and stores them: pixel (y, x), and
- *  those that follow it in steps of 8, at `to`. A row there has `row` elements, a pixel `pixel`.
- *  Pixels from (end_y, end_x) on are not stored. sums: of each row and block of 8 columns. */
+// Adds the bias to a group of channels, applies the activation, and stores them: pixel (y, x), and
+// those that follow it in steps of 8, at `to`. A row there has `row` elements, a pixel `pixel`.
+// Pixels from (end_y, end_x) on are not stored. sums: of each row and block of 8 columns.
 template <class L, class T>
 __device__ __forceinline__ void finish(const first_args<T> &f, T *to, int row, int pixel, int end_y,
                                        int end_x, int c, const float (&sums)[WARP_H][L::v / 2][4])
@@ -197,7 +197,7 @@ __device__ __forceinline__ void finish(const first_args<T> &f, T *to, int row, i
     }
 }
 
-/** The larger ones of two pairs, ignoring NaN; and all bits of those elements that are NaN. */
+// The larger ones of two pairs, ignoring NaN; and all bits of those elements that are NaN.
 __device__ __forceinline__ uint32_t max_of(uint32_t a, uint32_t b, __half)
 {
     const __half2 max = __hmax2(*(const __half2 *)&a, *(const __half2 *)&b);
@@ -220,8 +220,8 @@ __device__ __forceinline__ uint32_t nan_of(uint32_t a, __nv_bfloat16)
     return __hneu2_mask(*(const __nv_bfloat162 *)&a, *(const __nv_bfloat162 *)&a);
 }
 
-/** The windows' pixels along an axis, as offsets in the tile: those outside of the convolution are
- *  the nearest inside, which the window has, too. first: of the window, in the convolution. */
+// The windows' pixels along an axis, as offsets in the tile: those outside of the convolution are
+// the nearest inside, which the window has, too. first: of the window, in the convolution.
 template <int P> __device__ __forceinline__ void find_pixels(int first, int len, int (&at)[P])
 {
 #pragma unroll
@@ -229,8 +229,8 @@ template <int P> __device__ __forceinline__ void find_pixels(int first, int len,
         at[i] = min(max(first + i, 0), len - 1) - first;
 }
 
-/** The max of a window of the tile, from pixel (y, x) of the convolution on, which may be outside.
- *  NaN: as ln_cuda_pool2d. */
+// The max of a window of the tile, from pixel (y, x) of the convolution on, which may be outside.
+// NaN: as ln_cuda_pool2d.
 template <class L, int P, class T>
 __device__ __forceinline__ ln_vec<uint32_t, 4> pool_window(const first_args<T> &f, const T *tile,
                                                            int y, int x)
@@ -256,7 +256,7 @@ __device__ __forceinline__ ln_vec<uint32_t, 4> pool_window(const first_args<T> &
     return max;
 }
 
-/** Pools a tile whose first pixel is (y, x) of the convolution, into `image` from (py, px) on. */
+// Pools a tile whose first pixel is (y, x) of the convolution, into `image` from (py, px) on.
 template <class L, int P, class T>
 __device__ __forceinline__ void pool_tile(const first_args<T> &f, const T *tile, T *image, int y,
                                           int x, int py, int px)
@@ -337,7 +337,7 @@ __global__ void __launch_bounds__(THREADS, first_layout<K, S, C, N, P>::blocks)
     }
 }
 
-/* ---- launches ---- */
+// Launches
 
 int tiles_of(int len, int tile)
 {

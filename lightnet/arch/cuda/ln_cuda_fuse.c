@@ -13,7 +13,7 @@
 #include "tensorlight/tl_nn.h"
 #include "tensorlight/tl_util.h"
 
-/* ---- a sum with the result of a convolution or product is computed with it ---- */
+// A sum with the result of a convolution or product is computed with it
 
 static bool allows_sum(const ln_rule_match *m)
 {
@@ -37,9 +37,9 @@ ln_list *ln_cuda_fuse_sum(const ln_context *ctx, ln_list **old_ops)
     return ln_rule_substitute(&rule, ctx, old_ops);
 }
 
-/* ---- an activation of the result is computed with it ---- */
+// An activation of the result is computed with it
 
-/** TL_ACT_NONE: it is another function. */
+// TL_ACT_NONE: it is another function.
 static tl_activation act_of(const ln_op *op)
 {
     tl_activation act = {TL_ACT_NONE, 0, 0};
@@ -76,16 +76,16 @@ ln_list *ln_cuda_fuse_act(const ln_context *ctx, ln_list **old_ops)
     return ln_rule_substitute(&rule, ctx, old_ops);
 }
 
-/* ---- an attention reads its queries, keys and values where they are ---- */
+// An attention reads its queries, keys and values where they are
 
-/* The heads that an attention reads of a tensor. */
+// The heads that an attention reads of a tensor.
 typedef struct heads {
-    const ln_tensor_entry *src; /* NULL: the attention's own input */
-    int dims[4];                /* as which it is read */
+    const ln_tensor_entry *src; // NULL: the attention's own input
+    int dims[4];                // as which it is read
     int first, n;
 } heads;
 
-/** The tensor that `te` is a region of, perhaps in another shape; its region in `*region`. */
+// The tensor that `te` is a region of, perhaps in another shape; its region in `*region`.
 static const ln_tensor_entry *source_of(const ln_tensor_entry *te, const ln_op **region)
 {
     const ln_op *op = ln_entry_creater(te);
@@ -101,7 +101,7 @@ static const ln_tensor_entry *source_of(const ln_tensor_entry *te, const ln_op *
                : NULL;
 }
 
-/** The only axis along which the region is a part of `x`; -1: there are several, or none. */
+// The only axis along which the region is a part of `x`; -1: there are several, or none.
 static int axis_of_region(const ln_op *region, const tl_tensor *x)
 {
     const int *const dims = ln_rule_get_ints(region, "dims", NULL);
@@ -119,7 +119,7 @@ static int axis_of_region(const ln_op *region, const tl_tensor *x)
     return axis;
 }
 
-/** All heads of the input `te`, or if it is a copy of whole heads of another tensor, those. */
+// All heads of the input `te`, or if it is a copy of whole heads of another tensor, those.
 static heads heads_of(const ln_tensor_entry *te, int head_axis)
 {
     const tl_tensor *const t = te->tensor;
@@ -147,7 +147,7 @@ static heads heads_of(const ln_tensor_entry *te, int head_axis)
 static const char *const head_args[] = {"q", "k", "v"};
 static const char *const head_axes[] = {"q_axis", "k_axis", "v_axis"};
 
-/** Whether an input of the attention is a copy of heads. Fills `found`. */
+// Whether an input of the attention is a copy of heads. Fills `found`.
 static int find_heads(const ln_op *op, heads found[3])
 {
     int n = 0;
@@ -164,7 +164,7 @@ static int find_heads(const ln_op *op, heads found[3])
     return found[0].src || found[1].src || found[2].src;
 }
 
-/** The tensor in the shape of heads. Returns its name. */
+// The tensor in the shape of heads. Returns its name.
 static const char *add_view(ln_rule_made *made, const heads *h)
 {
     const char *const name = ln_rule_tensor(made, "heads");
@@ -212,7 +212,7 @@ ln_list *ln_cuda_attend_in_place(const ln_context *ctx, ln_list **old_ops)
     return ln_rule_end_subgraph(&made, (const ln_op *const[]){op, NULL}, old_ops);
 }
 
-/* ---- element-wise operators that only read each other ---- */
+// Element-wise operators that only read each other
 
 ln_list *ln_cuda_chain_elements(const ln_context *ctx, ln_list **old_ops)
 {

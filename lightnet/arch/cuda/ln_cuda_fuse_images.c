@@ -10,7 +10,7 @@
 #include "lightnet/ln_rule.h"
 #include "tensorlight/tl_nn.h"
 
-/* ---- joined images ---- */
+// Joined images
 
 static const int *ints(const ln_op *op, const char *arg_name)
 {
@@ -24,7 +24,7 @@ static bool are_equal(const ln_op *op, const char *arg_name, int n, const int *e
     return found && len == n && !memcmp(found, expected, (size_t)n * sizeof(int));
 }
 
-/** Of two tensors, along the channels, which are last. */
+// Of two tensors, along the channels, which are last.
 static bool joins_channels(const ln_op *join)
 {
     return ln_rule_num_in(join) == 2 && ln_rule_get_int(join, "axis") == 3;
@@ -57,7 +57,7 @@ ln_list *ln_cuda_pool_parts(const ln_context *ctx, ln_list **old_ops)
     return ln_rule_substitute(&rule, ctx, old_ops);
 }
 
-/** A product of each pixel, of images with their channels last. */
+// A product of each pixel, of images with their channels last.
 static bool is_pixelwise(const ln_op *conv)
 {
     static const int ones[2] = {1, 1}, zeros[4] = {0};
@@ -97,7 +97,7 @@ ln_list *ln_cuda_product_of_parts(const ln_context *ctx, ln_list **old_ops)
     return ln_rule_substitute(&rule, ctx, old_ops);
 }
 
-/* ---- a pooling of the first layer ---- */
+// A pooling of the first layer
 
 static bool allows_maxpool(const ln_rule_match *m)
 {
@@ -130,7 +130,7 @@ ln_list *ln_cuda_fuse_maxpool(const ln_context *ctx, ln_list **old_ops)
     return ln_rule_substitute(&rule, ctx, old_ops);
 }
 
-/* ---- shuffled channels ---- */
+// Shuffled channels
 
 // [N, H, W, 2 C] as [N, H, W, 2, C], of which the last two axes are swapped.
 static bool allows_interleave(const ln_rule_match *m)
@@ -199,7 +199,7 @@ ln_list *ln_cuda_interleave_region(const ln_context *ctx, ln_list **old_ops)
     return ln_rule_substitute(&rule, ctx, old_ops);
 }
 
-/* ---- squeeze-and-excitation ---- */
+// Squeeze-and-excitation
 
 static int is_mean_of_axes(const ln_op *reduce)
 {
@@ -208,7 +208,7 @@ static int is_mean_of_axes(const ln_op *reduce)
             are_equal(reduce, "axes", 2, (const int[]){2, 1}));
 }
 
-/** Whether one window covers each image [N, H, W, C]. */
+// Whether one window covers each image [N, H, W, C].
 static int is_mean_of_window(const ln_op *pool, const int *dims)
 {
     const int *const size = ln_rule_get_ints(pool, "size", NULL), *const padding = ln_rule_get_ints(
@@ -245,7 +245,7 @@ ln_list *ln_cuda_fuse_excite(const ln_context *ctx, ln_list **old_ops)
     return ln_rule_substitute(&rule, ctx, old_ops);
 }
 
-/** Whether a kernel that adds up its results can compute the convolution. */
+// Whether a kernel that adds up its results can compute the convolution.
 static int has_sums(const ln_op *conv)
 {
     const ln_tensor_entry *src = NULL, *taps = NULL;
@@ -269,7 +269,7 @@ static int reads(const ln_op *op, const ln_tensor_entry *te)
     return 0;
 }
 
-/** Whether the tensor is read by `last`, and by no operator between its producer and that. */
+// Whether the tensor is read by `last`, and by no operator between its producer and that.
 static int is_read_first_by(const ln_tensor_entry *te, const ln_op *last)
 {
     const ln_list *node = ln_entry_creater(te)->op_arg->node->next;
@@ -296,8 +296,8 @@ ln_list *ln_cuda_fuse_sums(const ln_context *ctx, ln_list **old_ops)
     return ln_rule_substitute(&rule, ctx, old_ops);
 }
 
-/** Whether the weights of all images, each with its factors, have fewer elements than twice the
- *  images, and room in the work memory. */
+// Whether the weights of all images, each with its factors, have fewer elements than twice the
+// images, and room in the work memory.
 static int has_few_weights(const tl_tensor *images, const tl_tensor *dst)
 {
     const double channels = images->dims[3], outputs = dst->dims[3],

@@ -15,25 +15,25 @@
 #include "arch/cuda/ln_cuda_mma.cuh"
 
 enum {
-    TILE_STAGES = 4, /* of gemm_tiles */
-    ROW_STAGES = 3,  /* of gemm_rows */
-    GROUP = 32       /* columns of gemm_rows at a time */
+    TILE_STAGES = 4, // of gemm_tiles
+    ROW_STAGES = 3,  // of gemm_rows
+    GROUP = 32       // columns of gemm_rows at a time
 };
 
 template <class T> struct gemm_args {
-    const T *src1, *src1_more, *src2, *bias, *addend; /* bias and addend may be NULL */
+    const T *src1, *src1_more, *src2, *bias, *addend; // bias and addend may be NULL
     T *dst;
     int m, n, k;
-    int k1; /* columns of src1; those after it are of src1_more */
+    int k1; // columns of src1; those after it are of src1_more
     int tiles_m, tiles_n;
-    int src2_step; /* elements of src2 from a product of the batch to the next, or 0 */
+    int src2_step; // elements of src2 from a product of the batch to the next, or 0
     float alpha;
     tl_activation act;
 };
 
-/* ---- results ---- */
+// Results
 
-/** The bias of the 8 columns from `col` on. */
+// The bias of the 8 columns from `col` on.
 template <class T>
 static __device__ __forceinline__ void load_bias(const gemm_args<T> &g, int col, float (&bias)[8])
 {
@@ -46,14 +46,14 @@ static __device__ __forceinline__ void load_bias(const gemm_args<T> &g, int col,
         bias[i] = 0;
 }
 
-/** Vectors of 8 columns of a product, which begins at the element `first` of dst: those from `col`
- *  on, of `row` and each STEP-th row after it. */
+// Vectors of 8 columns of a product, which begins at the element `first` of dst: those from `col`
+// on, of `row` and each STEP-th row after it.
 struct place {
     size_t first;
     int row, col;
 };
 
-/** Loads the addends of V vectors. */
+// Loads the addends of V vectors.
 template <int STEP, int V, class T>
 static __device__ __forceinline__ void load_addends(const gemm_args<T> &g, const place &at,
                                                     ln_vec<T, 8> (&addends)[V])
@@ -67,7 +67,7 @@ static __device__ __forceinline__ void load_addends(const gemm_args<T> &g, const
                                                  (size_t)(at.row + v * STEP) * g.n + at.col);
 }
 
-/** Finishes V vectors of sums, and stores them. */
+// Finishes V vectors of sums, and stores them.
 template <int STEP, int V, class T>
 static __device__ __forceinline__ void finish(const gemm_args<T> &g, const place &at,
                                               float (&x)[8 * V], const float (&bias)[8],
@@ -96,28 +96,28 @@ static __device__ __forceinline__ void finish(const gemm_args<T> &g, const place
         }
 }
 
-/* ---- tiles ---- */
+// Tiles
 
-/** A tile of M x N, K of the sums at a time, by WARPS_M x WARPS_N warps. */
+// A tile of M x N, K of the sums at a time, by WARPS_M x WARPS_N warps.
 template <int M, int N, int K, int WARPS_M, int WARPS_N> struct tile_layout {
     static constexpr int m = M, n = N, k = K, warps_m = WARPS_M, warps_n = WARPS_N;
     static constexpr int warp_m = M / WARPS_M, warp_n = N / WARPS_N;
     static constexpr int threads = 32 * WARPS_M * WARPS_N;
-    static constexpr int stage = (M + N) * K; /* elements */
+    static constexpr int stage = (M + N) * K; // elements
     static constexpr int size = TILE_STAGES * stage * 2;
     static_assert(M * N * 4 <= size, "the sums have room where the stages were");
 };
 
-/** The element [row][chunk * 8] of a matrix of ROW chunks of 8 elements (16 bytes) in each row. The
- *  same chunk of 8 rows that follow each other is in different banks. */
+// The element [row][chunk * 8] of a matrix of ROW chunks of 8 elements (16 bytes) in each row. The
+// same chunk of 8 rows that follow each other is in different banks.
 template <int ROW> static __device__ __forceinline__ int swizzled(int row, int chunk)
 {
     constexpr int SHIFT = ROW == 4 ? 1 : 0, MASK = ROW == 4 ? 3 : 7;
     return (row * ROW + (chunk ^ (row >> SHIFT & MASK))) * 8;
 }
 
-/** Copies ROWS x COLUMNS elements from [row][column] on of a matrix of `rows` x `columns`, those
- *  outside of it as 0. */
+// Copies ROWS x COLUMNS elements from [row][column] on of a matrix of `rows` x `columns`, those
+// outside of it as 0.
 template <int ROWS, int COLUMNS, int THREADS, class T>
 static __device__ __forceinline__ void load_tile(T *dst, const T *src, int row, int column,
                                                  int rows, int columns)
@@ -133,8 +133,8 @@ static __device__ __forceinline__ void load_tile(T *dst, const T *src, int row, 
     }
 }
 
-/** Where a warp has its sums in shared memory: 4 columns from 4 * quad on, of a row. Even quads of
- * a row come before odd ones, so that threads that store or load at once use different banks. */
+// Where a warp has its sums in shared memory: 4 columns from 4 * quad on, of a row. Even quads of
+// a row come before odd ones, so that threads that store or load at once use different banks.
 template <int WARP_N> static __device__ __forceinline__ int sum_at(int row, int quad)
 {
     constexpr int HALF = WARP_N / 8;
@@ -255,15 +255,15 @@ static __global__ void __launch_bounds__(L::threads) gemm_tiles(const gemm_args<
     }
 }
 
-/* ---- rows ---- */
+// Rows
 
-/** Sizes of shared memory in elements. Rows are an odd number of 16 bytes apart, so that the same
- *  chunk of 8 of them is in different banks. */
+// Sizes of shared memory in elements. Rows are an odd number of 16 bytes apart, so that the same
+// chunk of 8 of them is in different banks.
 struct rows_layout {
-    int k, n;            /* multiples of 16 and of GROUP */
-    int stride, stride2; /* from row to row of src1, and of src2 */
-    int stage;           /* the rows of a warp */
-    int src2;            /* all of src2 */
+    int k, n;            // multiples of 16 and of GROUP
+    int stride, stride2; // from row to row of src1, and of src2
+    int stage;           // the rows of a warp
+    int src2;            // all of src2
 
     __host__ __device__ rows_layout(int own_n, int own_k, int trans2, int rows)
     {
@@ -274,21 +274,21 @@ struct rows_layout {
         stage = rows * stride;
         src2 = (trans2 ? n : k) * stride2;
     }
-    /** Bytes for so many warps. */
+    // Bytes for so many warps.
     __host__ int64_t size(int warps) const
     {
         return ((int64_t)src2 + (int64_t)warps * ROW_STAGES * stage) * 2;
     }
 };
 
-/** Where the column n of src2 is, so that a thread gets columns that follow each other: the j-th
- *  block of 8 has for the thread t % 4 = q the columns 8 q + 2 j and 8 q + 2 j + 1. */
+// Where the column n of src2 is, so that a thread gets columns that follow each other: the j-th
+// block of 8 has for the thread t % 4 = q the columns 8 q + 2 j and 8 q + 2 j + 1.
 static __device__ __forceinline__ int shuffled_row(int n)
 {
     return n / GROUP * GROUP + n % 8 / 2 * 8 + n % GROUP / 8 * 2 + n % 2;
 }
 
-/** Copies src2, with 0 where k or n end. All threads of the block. */
+// Copies src2, with 0 where k or n end. All threads of the block.
 template <int TRANS2, class T>
 static __device__ __forceinline__ void load_src2(const gemm_args<T> &g, const rows_layout &layout,
                                                  T *dst)
@@ -305,9 +305,9 @@ static __device__ __forceinline__ void load_src2(const gemm_args<T> &g, const ro
     ln_commit_copies();
 }
 
-/** The rows that a warp copies: chunks of 16 bytes that follow each other, one for a thread. */
+// The rows that a warp copies: chunks of 16 bytes that follow each other, one for a thread.
 struct row_walk {
-    int chunks, row, chunk; /* of a row; the first one of the thread */
+    int chunks, row, chunk; // of a row; the first one of the thread
     int row_step, chunk_step;
 
     __device__ row_walk(int k)
@@ -334,7 +334,7 @@ struct row_walk {
     }
 };
 
-/** Of 4 blocks of 8 columns, a thread has 2 in each: gives it all those of one block. */
+// Of 4 blocks of 8 columns, a thread has 2 in each: gives it all those of one block.
 static __device__ __forceinline__ void gather_block(const float (&block)[4][2], float *x)
 {
     const int q = threadIdx.x % 4;
@@ -449,10 +449,10 @@ static __global__ void __launch_bounds__(256, ROWS == 16 ? 3 : 2) gemm_rows(cons
     }
 }
 
-/* ---- launches ---- */
+// Launches
 
-/** The most bytes of shared memory of a block, asked once. A multiprocessor has 1 KB more. */
-static int most_shared()
+// The most bytes of shared memory of a block, asked once. A multiprocessor has 1 KB more.
+static int max_shared()
 {
     static int size = 0;
     int device = 0, found = 0;
@@ -476,10 +476,10 @@ static int launch_tiles(ln_cuda_stream stream, gemm_args<T> g, int batch)
     return ln_cuda_launched("gemm");
 }
 
-/** The warps of a block of gemm_rows: 8 if two such blocks share a multiprocessor, else 4. */
+// The warps of a block of gemm_rows: 8 if two such blocks share a multiprocessor, else 4.
 static int warps_of(const rows_layout &layout)
 {
-    return layout.size(8) <= most_shared() / 2 - 1024 ? 8 : 4;
+    return layout.size(8) <= max_shared() / 2 - 1024 ? 8 : 4;
 }
 
 template <int ROWS, int TRANS2, class T>
@@ -490,24 +490,24 @@ static int launch_rows(ln_cuda_stream stream, gemm_args<T> g)
     const int warps = warps_of(layout), size = (int)layout.size(warps);
     g.tiles_m = (g.m + ROWS - 1) / ROWS;
     // As many blocks as run at once: see the launch bounds. Each takes 1 KB more.
-    const int fitting = (most_shared() + 1024) / (size + 1024),
-              most = (ROWS == 16 ? 24 : 16) / warps;
-    const int resident = ln_cuda_n_sms() * (fitting < 1 ? 1 : fitting < most ? fitting : most);
+    const int fitting = (max_shared() + 1024) / (size + 1024),
+              max = (ROWS == 16 ? 24 : 16) / warps;
+    const int resident = ln_cuda_n_sms() * (fitting < 1 ? 1 : fitting < max ? fitting : max);
     const int needed = (g.tiles_m + warps - 1) / warps;
     const int blocks = needed < resident ? needed : resident;
-    if (ln_cuda_allow_shared(gemm_rows<T, ROWS, TRANS2>, most_shared(), &done, "gemm"))
+    if (ln_cuda_allow_shared(gemm_rows<T, ROWS, TRANS2>, max_shared(), &done, "gemm"))
         return -1;
     ln_cuda_launch_early(gemm_rows<T, ROWS, TRANS2>, blocks, warps * 32, size, stream, g);
     return ln_cuda_launched("gemm");
 }
 
-/* ---- the functions ---- */
+// The functions
 
-/** In the order of a job's `tile`; m is 0 for gemm_rows, and n then its rows. */
+// In the order of a job's `tile`; m is 0 for gemm_rows, and n then its rows.
 static const struct {
     const char *name;
     int m, n;
-    int k; /* columns of src1 at a time, which are of one matrix */
+    int k; // columns of src1 at a time, which are of one matrix
 } tiles[LN_CUDA_GEMM_TILES] = {
     {"gemm 128x128", 128, 128, 32}, {"gemm 256x64", 256, 64, 32}, {"gemm 128x64", 128, 64, 32},
     {"gemm 64x64", 64, 64, 64},     {"gemm rows 32", 0, 32},      {"gemm rows 16", 0, 16},
@@ -532,7 +532,7 @@ static int launch_gemm(ln_cuda_stream stream, const gemm_args<T> &g, int batch, 
     }
 }
 
-/** The batch, or 1 where its rows are those of one product. */
+// The batch, or 1 where its rows are those of one product.
 static int batch_of(const ln_cuda_gemm_job *job)
 {
     return job->is_shared ? 1 : job->batch;
@@ -588,11 +588,11 @@ int ln_cuda_has_gemm(const ln_cuda_gemm_job *job)
     if (batch_of(job) != 1 || job->k > 512 || job->n > 2048)
         return 0;
     const rows_layout layout(job->n, job->k, job->trans2, tiles[job->tile].n);
-    return layout.size(warps_of(layout)) <= most_shared();
+    return layout.size(warps_of(layout)) <= max_shared();
 }
 
-/** About the time of a tile: its sums, and what it loads for each step of k, for the multiprocessor
- *  that has the most of them. */
+// About the time of a tile: its sums, and what it loads for each step of k, for the multiprocessor
+// that has the most of them.
 static int64_t cost_of(const ln_cuda_gemm_job *job, int tile)
 {
     const int m = tiles[tile].m, n = tiles[tile].n, batch = batch_of(job), sms = ln_cuda_n_sms();

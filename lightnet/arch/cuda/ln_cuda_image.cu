@@ -11,21 +11,21 @@
 namespace
 {
 
-/* ---- pooling of windows ---- */
+// Pooling of windows
 
-/** src [outer, H, W, inner] -> dst [outer, OH, OW, inner]: in planes, inner is 1. */
+// src [outer, H, W, inner] -> dst [outer, OH, OW, inner]: in planes, inner is 1.
 struct pool {
     const void *src;
     void *dst;
-    uint32_t n;        /* groups of dst */
-    int h, w;          /* of src */
-    int inner;         /* elements */
-    ln_divisor groups; /* of inner */
+    uint32_t n;        // groups of dst
+    int h, w;          // of src
+    int inner;         // elements
+    ln_divisor groups; // of inner
     ln_divisor oh, ow;
     int size[2], stride[2], padding[2];
 };
 
-/** Window by window. K is its height and width, or 0 for any. */
+// Window by window. K is its height and width, or 0 for any.
 template <class T, int V, int K, int IS_MAX>
 __global__ void __launch_bounds__(256) pool_windows(const __grid_constant__ pool p)
 {
@@ -96,9 +96,9 @@ template <class T, int V, int IS_MAX> void launch_windows(cudaStream_t stream, c
         pool_windows<T, V, 0, IS_MAX><<<blocks, 256, 0, stream>>>(*p);
 }
 
-/* ---- pooling of whole images ---- */
+// Pooling of whole images
 
-/** Of the max: a NaN stays where it is the first element. */
+// Of the max: a NaN stays where it is the first element.
 template <int IS_MAX> __device__ __forceinline__ float finish(float x, float first, int len)
 {
     if (!IS_MAX)
@@ -111,8 +111,8 @@ template <int IS_MAX> struct pool_func : ln_sum {
 template <> struct pool_func<1> : ln_max {
 };
 
-/** src [planes, len] -> dst [planes]. A warp for each plane when the block has several rows, else
- *  the block for one. */
+// src [planes, len] -> dst [planes]. A warp for each plane when the block has several rows, else
+// the block for one.
 template <class T, int V, int IS_MAX>
 __global__ void pool_planes(const T *src, T *dst, int planes, int len)
 {
@@ -148,11 +148,11 @@ void launch_planes(cudaStream_t stream, const T *src, T *dst, int planes, int le
     }
 }
 
-/** The groups of channels of a block, 128 bytes, and the most warps. */
+// The groups of channels of a block, 128 bytes, and the most warps.
 enum { POOL_GROUPS = 8, POOL_WARPS = 32 };
 
-/** src [images, len, c] -> dst [images, c]. A block has blockDim.x groups of channels, a power of
- * 2, of an image; the blocks of a cluster share its pixels. */
+// src [images, len, c] -> dst [images, c]. A block has blockDim.x groups of channels, a power of
+// 2, of an image; the blocks of a cluster share its pixels.
 template <class T, int V, int IS_MAX>
 __global__ void __launch_bounds__(32 * POOL_WARPS)
     pool_pixels(const T *src, T *dst, int len, int c, ln_divisor parts)
@@ -245,7 +245,7 @@ int launch_pixels(cudaStream_t stream, const T *src, T *dst, int images, int len
     return ln_cuda_launched("pool2d");
 }
 
-/** 1: one window covers each image. */
+// 1: one window covers each image.
 int is_whole(const tl_pool2d_param *param, const int *in, const int *out)
 {
     for (int i = 0; i < 2; i++)
@@ -313,33 +313,33 @@ int ln_cuda_pool2d(ln_cuda_stream stream, const tl_tensor *src, tl_tensor *dst,
     });
 }
 
-/* ---- resampling ---- */
+// Resampling
 
 namespace
 {
 
-/** The most axes that change. */
-enum { MOST_TAPS = 3 };
+// The most axes that change.
+enum { MAX_TAPS = 3 };
 
-/** src [outer, in.., inner] -> dst [outer, out.., inner], between the first and the last axis that
- *  changes. A thread computes one position and V elements of inner, for several outer ones. */
+// src [outer, in.., inner] -> dst [outer, out.., inner], between the first and the last axis that
+// changes. A thread computes one position and V elements of inner, for several outer ones.
 struct resample {
     const void *src;
     void *dst;
-    uint32_t n; /* positions * groups of inner */
+    uint32_t n; // positions * groups of inner
     uint32_t n_outer;
-    size_t steps[2];   /* of src and dst, from one outer index to the next */
-    ln_divisor groups; /* of inner */
+    size_t steps[2];   // of src and dst, from one outer index to the next
+    ln_divisor groups; // of inner
     int n_axes;
     ln_divisor out[TL_MAXDIM];
-    int strides[TL_MAXDIM]; /* of src */
-    int taps[TL_MAXDIM];    /* index in axes, -1: the axis does not change */
-    int in[MOST_TAPS];
-    tl_resample_axis axes[MOST_TAPS];
+    int strides[TL_MAXDIM]; // of src
+    int taps[TL_MAXDIM];    // index in axes, -1: the axis does not change
+    int in[MAX_TAPS];
+    tl_resample_axis axes[MAX_TAPS];
     tl_rounding rounding;
 };
 
-/** As position_of and float_position_of in resample_table.c. */
+// As position_of and float_position_of in resample_table.c.
 __device__ __forceinline__ double position_of(const tl_resample_axis &axis, int i)
 {
     return (i + axis.shift) * axis.span / axis.steps + axis.start;
@@ -366,7 +366,7 @@ __device__ __forceinline__ int nearest_of(const tl_resample_axis &axis, tl_round
                    in);
 }
 
-/** The two neighbours of a position, and their weights. */
+// The two neighbours of a position, and their weights.
 struct neighbours {
     int at[2];
     float weights[2];
@@ -385,7 +385,7 @@ __device__ __forceinline__ neighbours neighbours_of(const tl_resample_axis &axis
     return n;
 }
 
-/** N is the number of axes that change. */
+// N is the number of axes that change.
 template <class T, int V, int N, int IS_LINEAR>
 __global__ void __launch_bounds__(256) run_resample(const __grid_constant__ resample r)
 {
@@ -476,13 +476,13 @@ int launch_resample_of(cudaStream_t stream, const resample *r, int n, int is_lin
                     : launch_resample<T, V, 3>(stream, r, is_linear);
 }
 
-/** 1: positions along the axis are its indices. */
+// 1: positions along the axis are its indices.
 int is_unchanged(const tl_resample_axis *a)
 {
     return a->span == a->steps && a->shift + a->start == 0;
 }
 
-/** Fills all but the groups; returns the elements of inner. */
+// Fills all but the groups; returns the elements of inner.
 int fill_resample(resample *r, const tl_tensor *src, const tl_tensor *dst,
                   const tl_resample_param *param, const int *changes)
 {
@@ -528,7 +528,7 @@ int ln_cuda_has_resample(const tl_resample_param *param, int ndim)
         if (param->axes[i].stretch != 1)
             return 0;
     }
-    return !param->fills_outside && n <= MOST_TAPS &&
+    return !param->fills_outside && n <= MAX_TAPS &&
            (param->mode == TL_RESAMPLE_NEAREST || param->mode == TL_RESAMPLE_LINEAR);
 }
 
@@ -542,10 +542,10 @@ int ln_cuda_resample(ln_cuda_stream stream, const tl_tensor *src, tl_tensor *dst
         changes[i] = src->dims[i] != dst->dims[i] || !is_unchanged(&param->axes[i]);
         n += changes[i];
     }
-    if (!ln_cuda_has_resample(param, src->ndim) || n > MOST_TAPS)
+    if (!ln_cuda_has_resample(param, src->ndim) || n > MAX_TAPS)
         return tl_fail("CUDA kernel resample: mode %d along %d axes, expected nearest or linear, "
                        "without stretch and fill, along at most %d",
-                       param->mode, n, MOST_TAPS);
+                       param->mode, n, MAX_TAPS);
     if (n == 0) {
         cudaMemcpyAsync(dst->data, src->data, tl_tensor_size(src), cudaMemcpyDeviceToDevice,
                         stream);

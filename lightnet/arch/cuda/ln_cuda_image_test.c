@@ -6,7 +6,7 @@
 
 #include <math.h>
 
-/* ---- ln_cuda_pool2d: images [N, C, H, W], or [N, H, W, C] ---- */
+// Ln_cuda_pool2d: images [N, C, H, W], or [N, H, W, C]
 
 static const int to_nhwc[] = {0, 2, 3, 1};
 
@@ -90,7 +90,7 @@ CU_TEST(pool2d_of_what_is_not_finite)
     }
 }
 
-/* ---- ln_cuda_resample ---- */
+// Ln_cuda_resample
 
 enum { HALF_PIXEL, CORNERS, ASYMMETRIC, TRANSFORMS };
 static const char *const transforms[] = {"half pixel", "corners", "asymmetric"};
@@ -181,11 +181,11 @@ CU_TEST(resample_linear_up_and_down)
         check_resample(&resizings[i], dtype, way, TL_RESAMPLE_LINEAR, TL_ROUND_HALF_DOWN);
 }
 
-/* ---- ln_cuda_depthwise, ln_cuda_depthwise_tiles ---- */
+// Ln_cuda_depthwise, ln_cuda_depthwise_tiles
 
 typedef struct depthwise {
     int dims[4];
-    tl_conv2d_param param; /* group and activation are set later */
+    tl_conv2d_param param; // group and activation are set later
 } depthwise;
 
 static const depthwise depthwises[] = {
@@ -221,7 +221,7 @@ static const depthwise tiled[] = {
     {{1, 64, 33, 31}, {0, {5, 5}, {2, 2}, {1, 1}, {1, 2, 2, 1}, {0}, {0}}},
 };
 
-/** Checks that the sums [N, any, C] of `dst` [N, H, W, C] add up to those of its pixels. */
+// Checks that the sums [N, any, C] of `dst` [N, H, W, C] add up to those of its pixels.
 static void check_sums(cu_case *c, const tl_tensor *sums, const tl_tensor *dst)
 {
     const int n = sums->dims[1], channels = sums->dims[2], pixels = dst->dims[1] * dst->dims[2];
@@ -242,7 +242,7 @@ static void check_sums(cu_case *c, const tl_tensor *sums, const tl_tensor *dst)
     }
 }
 
-/** way: the tiles, or -1: ln_cuda_depthwise. */
+// way: the tiles, or -1: ln_cuda_depthwise.
 static void check_depthwise(const depthwise *d, tl_dtype dtype, tl_act act, int has_addend,
                             int is_nhwc, int way, int has_sums)
 {
@@ -325,9 +325,9 @@ CU_TEST(depthwise_with_every_activation)
         check_depthwise(&depthwises[way & 2 ? 5 : 0], dtype, (tl_act)act, way & 1, way >> 1, -1, 0);
 }
 
-/* ---- ln_cuda_direct_conv ---- */
+// Ln_cuda_direct_conv
 
-/** {N, C, H, W}, and the number of dst's channels. */
+// {N, C, H, W}, and the number of dst's channels.
 static const struct dense {
     int dims[4], channels;
     tl_conv2d_param param;
@@ -389,9 +389,9 @@ CU_TEST(direct_conv_of_every_shape)
         check_direct(&denses[i], dtype, n++ % TL_ACT_SIZE, way & 1, way >> 1);
 }
 
-/* ---- ln_cuda_first_conv ---- */
+// Ln_cuda_first_conv
 
-/** {N, C, H, W}, and the number of dst's channels. */
+// {N, C, H, W}, and the number of dst's channels.
 static const struct first {
     int dims[4], channels;
     tl_conv2d_param param;
@@ -412,7 +412,7 @@ static const struct first {
     {{200, 3, 40, 40}, 32, {1, {3, 3}, {2, 2}, {1, 1}, {1, 1, 1, 1}, {0}, {0}}}, // tiles in turn
 };
 
-/** The pooling of an image, in its place; `pooling` NULL: none. */
+// The pooling of an image, in its place; `pooling` NULL: none.
 static tl_tensor *pooled(cu_case *c, tl_tensor *image, const tl_pool2d_param *pooling)
 {
     int dims[] = {image->dims[0], image->dims[1], 0, 0};
@@ -424,13 +424,13 @@ static tl_tensor *pooled(cu_case *c, tl_tensor *image, const tl_pool2d_param *po
     return dst;
 }
 
-/** is_finite: else one element of the image is infinite. `pooling` may be NULL. */
+// is_finite: else one element of the image is infinite. `pooling` may be NULL.
 static void check_first(const struct first *f, tl_dtype dtype, tl_act act, int has_bias,
                         int is_finite, const tl_pool2d_param *pooling)
 {
     const int size = f->dims[1] * f->param.size[0] * f->param.size[1];
     const int weight_dims[] = {f->channels, f->dims[1], f->param.size[0], f->param.size[1]};
-    const double most = 2 / sqrt(size); // results are about 1
+    const double max = 2 / sqrt(size); // results are about 1
     tl_conv2d_param param = f->param;
     int dims[4] = {f->dims[0], f->channels};
     cu_case c;
@@ -441,7 +441,7 @@ static void check_first(const struct first *f, tl_dtype dtype, tl_act act, int h
             pooling ? ", pooled" : "");
     c.is_aligned = 1;
     tl_tensor *const image = cu_host_random(&c, dtype, 4, f->dims, -1, 1);
-    tl_tensor *const weight = cu_host_random(&c, dtype, 4, weight_dims, -most, most);
+    tl_tensor *const weight = cu_host_random(&c, dtype, 4, weight_dims, -max, max);
     tl_tensor *const bias = has_bias ? cu_random(&c, dtype, 1, &f->channels, -1, 1) : NULL;
     if (!is_finite)
         cu_set(image, image->len / 2, INFINITY);
@@ -493,7 +493,7 @@ CU_TEST(first_conv_with_every_activation)
                         1, NULL);
 }
 
-/** An infinite element changes only the pixels that it belongs to. */
+// An infinite element changes only the pixels that it belongs to.
 CU_TEST(first_conv_of_what_is_infinite)
 {
     for (int i = 0; i < CU_LEN(firsts); i++)

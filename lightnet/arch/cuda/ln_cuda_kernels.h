@@ -63,11 +63,11 @@ int ln_cuda_pool2d(ln_cuda_stream stream, const tl_tensor *src, tl_tensor *dst,
  *  dst = act2(weight2 x act1(weight1 x mean + bias1) + bias2), where mean is the sum of the rows of
  *  src, divided by `pixels`. Source: Hu et al., "Squeeze-and-Excitation Networks", 2018. */
 typedef struct ln_cuda_excite_job {
-    const void *src;             /* [images, rows, channels]: pixels, or partial sums of them */
-    const void *weight1, *bias1; /* [hidden, channels], [hidden] */
-    const void *weight2, *bias2; /* [outputs, hidden], [outputs] */
-    void *dst;                   /* [images, outputs] */
-    tl_dtype dtype, src_dtype;   /* F, and F or TL_FLOAT */
+    const void *src;             // [images, rows, channels]: pixels, or partial sums of them
+    const void *weight1, *bias1; // [hidden, channels], [hidden]
+    const void *weight2, *bias2; // [outputs, hidden], [outputs]
+    void *dst;                   // [images, outputs]
+    tl_dtype dtype, src_dtype;   // F, and F or TL_FLOAT
     int images, rows, pixels, channels, hidden, outputs;
     tl_activation act1, act2;
 } ln_cuda_excite_job;
@@ -170,15 +170,15 @@ size_t ln_cuda_nms_work(const tl_tensor *boxes, const tl_tensor *scores, const t
  *  k_more > 0, src1 is the concatenation of two matrices: [batch, m, k - k_more] and [batch, m,
  * k_more]. */
 typedef struct ln_cuda_gemm_job {
-    const void *src1, *src2, *bias, *addend; /* bias and addend may be NULL */
-    const void *src1_more;                   /* NULL without k_more */
-    void *dst;                               /* may be the addend */
-    tl_dtype dtype;                          /* TL_FLOAT16 or TL_BFLOAT16; sums are in float */
+    const void *src1, *src2, *bias, *addend; // bias and addend may be NULL
+    const void *src1_more;                   // NULL without k_more
+    void *dst;                               // may be the addend
+    tl_dtype dtype;                          // TL_FLOAT16 or TL_BFLOAT16; sums are in float
     int m, n, k, k_more, batch;
     int is_shared, trans2;
     float alpha;
     tl_activation act;
-    int tile; /* how to divide the work: 0 .. LN_CUDA_GEMM_TILES - 1 */
+    int tile; // how to divide the work: 0 .. LN_CUDA_GEMM_TILES - 1
 } ln_cuda_gemm_job;
 
 enum { LN_CUDA_GEMM_TILES = 6, LN_CUDA_GEMM_CHOICES = 4 };

@@ -14,7 +14,7 @@ static const tl_dtype all_types[] = {TL_DOUBLE, TL_FLOAT,   TL_INT32,   TL_INT16
 // One for each size.
 static const tl_dtype sizes[] = {TL_INT8, TL_FLOAT16, TL_FLOAT, TL_INT64};
 
-/** Fills with random bits; bools are 0 or 1. */
+// Fills with random bits; bools are 0 or 1.
 static void fill_bits(tl_tensor *t, uint64_t *seed)
 {
     unsigned char *const bytes = t->data;
@@ -30,7 +30,7 @@ static tl_tensor *host_bits(cu_case *c, tl_dtype dtype, int ndim, const int *dim
     return t;
 }
 
-/* ---- ln_cuda_convert ---- */
+// Ln_cuda_convert
 
 // Borders of types, ties of roundings, and what is not finite.
 // clang-format off
@@ -50,7 +50,7 @@ static const double extremes[] = {
 };
 // clang-format on
 
-/** Extreme values, then random bits and random numbers near 0. */
+// Extreme values, then random bits and random numbers near 0.
 static tl_tensor *host_extremes(cu_case *c, tl_dtype dtype, int len)
 {
     tl_tensor *const t = host_bits(c, dtype, 1, &len);
@@ -109,7 +109,7 @@ CU_TEST(convert_of_many_lengths)
     check_convert(&c, cu_host_random(&c, TL_FLOAT, 0, NULL, 1, 2), TL_FLOAT16, NULL);
 }
 
-/** The next permutation in order; 0 after the last one. */
+// The next permutation in order; 0 after the last one.
 static int next_permutation(int n, int *axes)
 {
     int i = n - 2, k = n - 1;
@@ -186,14 +186,14 @@ CU_TEST(convert_permutes_images_and_eight_axes)
     }
 }
 
-/* ---- ln_cuda_copy_region ---- */
+// Ln_cuda_copy_region
 
 typedef struct region {
     int ndim, src[TL_MAXDIM], from[TL_MAXDIM], step[TL_MAXDIM], dims[TL_MAXDIM], dst[TL_MAXDIM],
         to[TL_MAXDIM];
 } region;
 
-/** Copies element by element to `dst`. */
+// Copies element by element to `dst`.
 static void copy_plainly(const region *r, const tl_tensor *src, tl_tensor *dst)
 {
     int len = 1;
@@ -225,14 +225,14 @@ static void check_region(const region *r, tl_dtype dtype)
     cu_close(&c);
 }
 
-/** Along each axis a step, a length that fits, and some room around the copy. */
-static void pick_region(region *r, int ndim, int most, uint64_t *seed)
+// Along each axis a step, a length that fits, and some room around the copy.
+static void pick_region(region *r, int ndim, int max, uint64_t *seed)
 {
     static const int steps[] = {1, 1, 1, -1, 2, -2, 3, -3};
     memset(r, 0, sizeof(*r));
     r->ndim = ndim;
     for (int k = 0; k < ndim; k++) {
-        r->src[k] = 1 + cu_pick(seed, most);
+        r->src[k] = 1 + cu_pick(seed, max);
         r->step[k] = steps[cu_pick(seed, CU_LEN(steps))];
         const int size = abs(r->step[k]), room = (r->src[k] - 1) / size + 1;
         r->dims[k] = 1 + cu_pick(seed, room);
@@ -245,11 +245,11 @@ static void pick_region(region *r, int ndim, int most, uint64_t *seed)
 
 CU_TEST(copy_region_of_random_regions)
 {
-    static const int most[] = {0, 3000, 90, 30, 12, 8, 6, 4, 3};
+    static const int max[] = {0, 3000, 90, 30, 12, 8, 6, 4, 3};
     uint64_t seed = 7;
     for (int i = 0; i < 120; i++) {
         region r;
-        pick_region(&r, 1 + i % 8, most[1 + i % 8], &seed);
+        pick_region(&r, 1 + i % 8, max[1 + i % 8], &seed);
         if (i % 20 == 19)
             r.dims[0] = 0;
         check_region(&r, sizes[i / 8 % CU_LEN(sizes)]);
@@ -280,7 +280,7 @@ CU_TEST(copy_region_of_usual_regions)
             check_region(&rows[i], sizes[k]);
 }
 
-/* ---- ln_cuda_interleave ---- */
+// Ln_cuda_interleave
 
 static void interleave_plainly(const tl_tensor *a, const tl_tensor *b, int first, tl_tensor *dst)
 {
@@ -317,7 +317,7 @@ CU_TEST(interleave_of_all_sizes)
         }
 }
 
-/* ---- ln_cuda_take ---- */
+// Ln_cuda_take
 
 typedef struct take {
     int ndim, src[TL_MAXDIM], axis, index_ndim, index[TL_MAXDIM];
@@ -329,7 +329,7 @@ static int64_t index_at(const tl_tensor *index, int i)
                                     : ((const int64_t *)index->data)[i];
 }
 
-/** Writes the expected slices. */
+// Writes the expected slices.
 static void take_plainly(const tl_tensor *src, const tl_tensor *index, tl_tensor *dst, int axis)
 {
     const int dim = src->dims[axis];
@@ -346,7 +346,7 @@ static void take_plainly(const tl_tensor *src, const tl_tensor *index, tl_tensor
     }
 }
 
-/** Indices of -dim .. dim - 1; out of range the fourth one, when `is_wild`. */
+// Indices of -dim .. dim - 1; out of range the fourth one, when `is_wild`.
 static tl_tensor *host_indices(cu_case *c, tl_dtype dtype, const take *t, int is_wild)
 {
     static const double wild[] = {1000, -1000, 2147483647, -2147483648.0, 5e9, -5e9};

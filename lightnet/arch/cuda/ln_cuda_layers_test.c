@@ -7,7 +7,7 @@
 #include <math.h>
 #include <string.h>
 
-/* ---- ln_cuda_softmax ---- */
+// Ln_cuda_softmax
 
 static void check_softmax(cu_case *c, const tl_tensor *host, int axis, int is_log, int is_in_place)
 {
@@ -40,8 +40,8 @@ CU_TEST(softmax_of_every_length_and_axis)
         for (int way = k > 4 ? (i + k) % 4 : 0; way<4; way += k> 4 ? 4 : 1) {
             cu_open(&c, "ln_cuda_softmax", dtype, "axis %d%s%s", rows[k].axis,
                     way & 1 ? ", log" : "", way & 2 ? ", in place, up to 1e4" : "");
-            const double most = way & 2 ? 1e4 : 4;
-            check_softmax(&c, cu_host_random(&c, dtype, rows[k].ndim, rows[k].dims, -most, most),
+            const double max = way & 2 ? 1e4 : 4;
+            check_softmax(&c, cu_host_random(&c, dtype, rows[k].ndim, rows[k].dims, -max, max),
                           rows[k].axis, way & 1, way >> 1);
         }
     }
@@ -65,8 +65,8 @@ CU_TEST(softmax_of_many_lines)
     }
 }
 
-/** Six lines along the last or the first axis: of some -inf, of -inf, with +inf, with NaN, with
- * `low`, of equal numbers. */
+// Six lines along the last or the first axis: of some -inf, of -inf, with +inf, with NaN, with
+// `low`, of equal numbers.
 static tl_tensor *host_strange(cu_case *c, tl_dtype dtype, int n, int axis, double low)
 {
     const int dims[] = {axis ? 6 : n, axis ? n : 6};
@@ -102,13 +102,13 @@ CU_TEST(softmax_of_what_is_not_finite)
             }
 }
 
-/* ---- ln_cuda_layernorm ---- */
+// Ln_cuda_layernorm
 
 typedef struct layernorm {
     int ndim, dims[5], axis;
 } layernorm;
 
-/** Bits of `way`: a bias, an addend, the sum stored. */
+// Bits of `way`: a bias, an addend, the sum stored.
 static void check_layernorm(const layernorm *l, tl_dtype dtype, int way, double mean,
                             double tolerance)
 {
@@ -175,7 +175,7 @@ CU_TEST(layernorm_of_equal_elements_gives_the_bias)
     check_layernorm(&rows[2], TL_FLOAT, 7, 0, CU_SUM);
 }
 
-/* ---- ln_cuda_reduce ---- */
+// Ln_cuda_reduce
 
 typedef struct reduction {
     int ndim, dims[TL_MAXDIM], n, axes[TL_MAXDIM];
@@ -217,7 +217,7 @@ static const reduction reductions[] = {
     {2, {0, 3}, 1, {1}},
 };
 
-/** `has_axes`: the reduced axes stay, of length 1. */
+// `has_axes`: the reduced axes stay, of length 1.
 static void check_reduce(cu_case *c, const tl_tensor *host, tl_reduce_op op, const int *axes, int n,
                          int has_axes)
 {
@@ -234,7 +234,7 @@ static void check_reduce(cu_case *c, const tl_tensor *host, tl_reduce_op op, con
     cu_close(c);
 }
 
-/** Elements for which the result of 5000 of them is far from the ends of TL_FLOAT16. */
+// Elements for which the result of 5000 of them is far from the ends of TL_FLOAT16.
 static tl_tensor *host_for(cu_case *c, tl_dtype dtype, tl_reduce_op op, int ndim, const int *dims)
 {
     return op == TL_REDUCE_PROD      ? cu_host_random(c, dtype, ndim, dims, 0.95, 1.05)
@@ -305,7 +305,7 @@ CU_TEST(reduce_of_long_lines)
             }
 }
 
-/* ---- ln_cuda_epilogue ---- */
+// Ln_cuda_epilogue
 
 static const struct {
     int ndim, dims[TL_MAXDIM], axis;
@@ -358,9 +358,9 @@ CU_TEST(epilogue_of_every_shape_and_activation)
     }
 }
 
-/* ---- errors ---- */
+// Errors
 
-/** A call that must fail, and adds nothing to the stream. */
+// A call that must fail, and adds nothing to the stream.
 static void check_rejected(cu_case *c, int status)
 {
     if (status != -1)

@@ -29,16 +29,16 @@ ln_cuda_libs *ln_cuda_libs_create(void);
 void ln_cuda_libs_free(ln_cuda_libs *libs);
 
 typedef struct ln_cuda_conv {
-    const tl_tensor *src, *weight, *dst; /* shapes and dtypes; their data is not used. Plain: [N, C,
-                                            H, W], [OC, IC / group, KH, KW]; is_nhwc: [N, H, W, C],
-                                            [OC, KH, KW, IC / group] */
-    const tl_tensor *taps; /* NULL, or of a depthwise one with is_nhwc the same weights as
-                              [KH, KW, OC]; without them, our depthwise kernels do not compete */
-    int has_addend;        /* of dst's shape, added before the activation */
-    tl_conv2d_param param; /* with the activation */
+    const tl_tensor *src, *weight, *dst; // shapes and dtypes; their data is not used. Plain: [N, C,
+                                         // H, W], [OC, IC / group, KH, KW]; is_nhwc: [N, H, W, C],
+                                         // [OC, KH, KW, IC / group]
+    const tl_tensor *taps; // NULL, or of a depthwise one with is_nhwc the same weights as
+                           // [KH, KW, OC]; without them, our depthwise kernels do not compete
+    int has_addend;        // of dst's shape, added before the activation
+    tl_conv2d_param param; // with the activation
     int is_nhwc;
-    int allow_tf32; /* float32 products may round to 10 bits of mantissa */
-    int wants_sums; /* see ln_cuda_plan_sums */
+    int allow_tf32; // float32 products may round to 10 bits of mantissa
+    int wants_sums; // see ln_cuda_plan_sums
 } ln_cuda_conv;
 
 /** The fastest way to compute the convolution, its bias, addend and activation: a fused kernel of
@@ -62,14 +62,14 @@ int ln_cuda_plan_sums(const ln_cuda_plan *plan);
 
 typedef struct ln_cuda_product {
     const tl_tensor *src1, *src2,
-        *dst;                   /* [.., m, k], [.., k, n] and [.., m, n], as matmul of arch none */
-    const tl_tensor *src1_more; /* NULL, or the last columns of src1, which then has the first: of
-                                   16 bits, and without trans1 */
-    const tl_tensor *bias;      /* NULL, or [n]-shaped: one for each column */
+        *dst;                   // [.., m, k], [.., k, n] and [.., m, n], as matmul of arch none
+    const tl_tensor *src1_more; // NULL, or the last columns of src1, which then has the first: of
+                                // 16 bits, and without trans1
+    const tl_tensor *bias;      // NULL, or [n]-shaped: one for each column
     int trans1, trans2;
     double alpha;
-    int has_addend;    /* of dst's shape, added before the activation */
-    tl_activation act; /* of the sum */
+    int has_addend;    // of dst's shape, added before the activation
+    tl_activation act; // of the sum
     int allow_tf32;
 } ln_cuda_product;
 

@@ -29,17 +29,17 @@ static double tolerance_of(int mode)
                : cu_tolerance(modes[mode].dtype, modes[mode].allow_tf32 ? TF32_SUM : FLOAT_SUM);
 }
 
-/** Creates the libraries' handles once, for all tests. */
+// Creates the libraries' handles once, for all tests.
 static void open_libs(void)
 {
     if (!libs && !(libs = ln_cuda_libs_create()))
         ck_abort_msg("ln_cuda_libs_create: %s", tl_last_error());
 }
 
-enum { ARGS = 7 }; /* of plans, of which the last are NULL for most */
+enum { ARGS = 7 }; // of plans, of which the last are NULL for most
 
-/** Runs a plan that was made since `began` with `status`; adds its name to the description of the
- * case. */
+// Runs a plan that was made since `began` with `status`; adds its name to the description of the
+// case.
 static void run_plan(cu_case *c, int status, const ln_cuda_plan *plan, tl_tensor *const *tensors,
                      uint64_t began)
 {
@@ -66,13 +66,13 @@ static void run_plan(cu_case *c, int status, const ln_cuda_plan *plan, tl_tensor
     cu_finish(c, ln_cuda_run_plan(plan, libs, cu_start(c), data, work->data));
 }
 
-/* ---- convolutions ---- */
+// Convolutions
 
 static const int to_nhwc[] = {0, 2, 3, 1};
 
 typedef struct conv {
-    int dims[4], channels; /* of src, and the number of dst's */
-    tl_conv2d_param param; /* the activation is set later */
+    int dims[4], channels; // of src, and the number of dst's
+    tl_conv2d_param param; // the activation is set later
 } conv;
 
 static const conv convs[] = {
@@ -104,7 +104,7 @@ static const conv convs[] = {
 static const conv with_sums = {
     {3, 64, 28, 28}, 64, {64, {3, 3}, {1, 1}, {1, 1}, {1, 1, 1, 1}, {0}, {0}}};
 
-/** The weights of a depthwise convolution as [KH, KW, C]. */
+// The weights of a depthwise convolution as [KH, KW, C].
 static tl_tensor *taps_of(cu_case *c, const tl_tensor *weight)
 {
     const tl_tensor *const moved = cu_host_permuted(c, weight, (int[]){2, 3, 0, 1});
@@ -118,7 +118,7 @@ static void check_conv(ln_cuda_plan **plan, const conv *v, int mode, int is_nhwc
     const int in = v->dims[1] / v->param.group;
     const int weight_dims[] = {v->channels, in, v->param.size[0], v->param.size[1]};
     const int has_taps = is_nhwc && in == 1 && v->channels == v->dims[1] && act % 2;
-    const double most = 2 / sqrt(in * v->param.size[0] * v->param.size[1]);
+    const double max = 2 / sqrt(in * v->param.size[0] * v->param.size[1]);
     int dims[4] = {v->dims[0], v->channels};
     ln_cuda_conv how = {.has_addend = has_addend,
                         .param = v->param,
@@ -135,7 +135,7 @@ static void check_conv(ln_cuda_plan **plan, const conv *v, int mode, int is_nhwc
             how.allow_tf32 ? ", tf32" : "");
     c.is_aligned = 1;
     const tl_tensor *image = cu_host_random(&c, dtype, 4, v->dims, -1, 1);
-    const tl_tensor *weight = cu_host_random(&c, dtype, 4, weight_dims, -most, most);
+    const tl_tensor *weight = cu_host_random(&c, dtype, 4, weight_dims, -max, max);
     tl_tensor *const bias = cu_random(&c, dtype, 1, &v->channels, -1, 1);
     ck_assert_int_eq(tl_conv2d_extents(image, &v->param, 0, dims + 2), 0);
     const tl_tensor *more = has_addend ? cu_host_random(&c, dtype, 4, dims, -1, 1) : NULL;
@@ -165,7 +165,7 @@ static void check_conv(ln_cuda_plan **plan, const conv *v, int mode, int is_nhwc
     cu_close(&c);
 }
 
-/** Each type in one layout, and each third shape in both. */
+// Each type in one layout, and each third shape in both.
 CU_TEST(conv2d_of_every_shape)
 {
     ln_cuda_plan *plan = NULL;
@@ -194,7 +194,7 @@ CU_TEST(conv2d_with_every_activation)
     ln_cuda_free_plan(plan);
 }
 
-/** Only a depthwise kernel of 16 bits adds up its results. */
+// Only a depthwise kernel of 16 bits adds up its results.
 CU_TEST(conv2d_with_sums)
 {
     ln_cuda_plan *plan = NULL;
@@ -204,7 +204,7 @@ CU_TEST(conv2d_with_sums)
     ln_cuda_free_plan(plan);
 }
 
-/** {N, C, H, W}, and the number of dst's channels. */
+// {N, C, H, W}, and the number of dst's channels.
 static const struct scaled {
     int dims[4], channels;
 } scaleds[] = {
@@ -219,7 +219,7 @@ static void check_scaled(ln_cuda_plan **plan, const struct scaled *v, int mode, 
     const tl_dtype dtype = modes[mode].dtype;
     const int n = v->dims[0], in = v->dims[1], weight_dims[] = {v->channels, in, 1, 1},
               factor_dims[] = {n, in, 1, 1}, dims[] = {n, v->channels, v->dims[2], v->dims[3]};
-    const double most = 2 / sqrt(in);
+    const double max = 2 / sqrt(in);
     ln_cuda_conv how = {.has_addend = has_addend,
                         .param = {1, {1, 1}, {1, 1}, {1, 1}, {0}, {0}, cu_act(act)},
                         .is_nhwc = 1,
@@ -231,7 +231,7 @@ static void check_scaled(ln_cuda_plan **plan, const struct scaled *v, int mode, 
             has_addend ? ", addend" : "", how.allow_tf32 ? ", tf32" : "");
     c.is_aligned = 1;
     const tl_tensor *const image = cu_host_random(&c, dtype, 4, v->dims, -1, 1),
-                           *const weight = cu_host_random(&c, dtype, 4, weight_dims, -most, most),
+                           *const weight = cu_host_random(&c, dtype, 4, weight_dims, -max, max),
                            *const factors = cu_host_random(&c, dtype, 4, factor_dims, 0, 1),
                            *const more =
                                has_addend ? cu_host_random(&c, dtype, 4, dims, -1, 1) : NULL;
@@ -286,12 +286,12 @@ CU_TEST(conv2d_planned_again)
     ln_cuda_free_plan(NULL);
 }
 
-/* ---- products ---- */
+// Products
 
 typedef struct product {
     int m, n, k;
-    int n_batches, batches[3]; /* axes before the last two */
-    int shared;                /* src2: 0: has these axes; 1: has none; 2: has axes of 1 */
+    int n_batches, batches[3]; // axes before the last two
+    int shared;                // src2: 0: has these axes; 1: has none; 2: has axes of 1
 } product;
 
 static const product products[] = {
@@ -303,7 +303,7 @@ static const product products[] = {
     {50, 50, 64, 2, {1, 12}, 2}, {8, 16, 2048, 0, {0}, 0},     {3001, 144, 24, 0, {0}, 0},
 };
 
-/** Writes the shape [batches.., rows, columns], of the last two swapped when `trans`. */
+// Writes the shape [batches.., rows, columns], of the last two swapped when `trans`.
 static int write_dims(int *dims, const product *p, int shared, int rows, int columns, int trans)
 {
     int n = 0;
@@ -314,12 +314,12 @@ static int write_dims(int *dims, const product *p, int shared, int rows, int col
     return n;
 }
 
-/** Bits of `way`: trans1, trans2, a bias, an addend. */
+// Bits of `way`: trans1, trans2, a bias, an addend.
 static void check_product(ln_cuda_plan **plan, const product *p, int mode, int way, tl_act act,
                           double alpha)
 {
     const tl_dtype dtype = modes[mode].dtype;
-    const double most = 2 / sqrt(p->k);
+    const double max = 2 / sqrt(p->k);
     const tl_matmul_param param = {way & 1, way >> 1 & 1, alpha, 1};
     ln_cuda_product how = {.trans1 = param.trans1,
                            .trans2 = param.trans2,
@@ -336,7 +336,7 @@ static void check_product(ln_cuda_plan **plan, const product *p, int mode, int w
     const int n1 = write_dims(dims, p, 0, p->m, p->k, param.trans1);
     tl_tensor *const src1 = cu_random(&c, dtype, n1, dims, -1, 1);
     const int n2 = write_dims(dims, p, p->shared, p->k, p->n, param.trans2);
-    tl_tensor *const src2 = cu_random(&c, dtype, n2, dims, -most, most);
+    tl_tensor *const src2 = cu_random(&c, dtype, n2, dims, -max, max);
     tl_tensor *const bias = way & 4 ? cu_random(&c, dtype, 1, &p->n, -1, 1) : NULL;
     const int ndim = write_dims(dims, p, 0, p->m, p->n, 0);
     tl_tensor *const addend = way & 8 ? cu_random(&c, dtype, ndim, dims, -1, 1) : NULL;
@@ -358,9 +358,9 @@ static void check_product(ln_cuda_plan **plan, const product *p, int mode, int w
     cu_close(&c);
 }
 
-/* ---- products by ln_cuda_gemm ---- */
+// Products by ln_cuda_gemm
 
-/** Shapes for all its tiles: m, n, k, batch, is_shared, k_more. */
+// Shapes for all its tiles: m, n, k, batch, is_shared, k_more.
 static const int gemms[][6] = {
     {1, 8, 16, 1, 1},          {31, 16, 24, 1, 1},       {257, 24, 144, 1, 1},
     {1003, 144, 24, 1, 1},     {65, 96, 40, 3, 1},       {300, 40, 96, 1, 1},
@@ -370,7 +370,7 @@ static const int gemms[][6] = {
     {33, 264, 576, 3, 1, 512},
 };
 
-/** The matrix whose last columns are `more`, or NULL: then `src`. */
+// The matrix whose last columns are `more`, or NULL: then `src`.
 static const tl_tensor *with_more(cu_case *c, const tl_tensor *src, const tl_tensor *more)
 {
     const tl_tensor *const a = cu_double(c, src);
@@ -383,17 +383,17 @@ static const tl_tensor *with_more(cu_case *c, const tl_tensor *src, const tl_ten
     return both;
 }
 
-/** The last tiles keep src2 in shared memory. */
+// The last tiles keep src2 in shared memory.
 static int has_gemm(const int *v, int tile)
 {
     return tile < LN_CUDA_GEMM_TILES - 2 ? !v[5] || (v[2] - v[5]) % 64 == 0 : v[4] && v[2] < 200;
 }
 
-/** Bits of `way`: trans2, a bias, an addend, which is dst itself. */
+// Bits of `way`: trans2, a bias, an addend, which is dst itself.
 static void check_gemm(const int *v, tl_dtype dtype, int tile, int way, tl_act act, double alpha)
 {
     const int batch2 = v[4] ? 1 : v[3], trans2 = way & 1;
-    const double most = 2 / sqrt(v[2]);
+    const double max = 2 / sqrt(v[2]);
     const tl_matmul_param param = {0, trans2, alpha, 1};
     const int dims[] = {v[3], v[0], v[1]};
     ln_cuda_gemm_job job = {.dtype = dtype,
@@ -416,7 +416,7 @@ static void check_gemm(const int *v, tl_dtype dtype, int tile, int way, tl_act a
     tl_tensor *const src1 = cu_random(&c, dtype, 3, (int[]){v[3], v[0], v[2] - v[5]}, -1, 1);
     tl_tensor *const more = v[5] ? cu_random(&c, dtype, 3, (int[]){v[3], v[0], v[5]}, -1, 1) : NULL;
     tl_tensor *const src2 =
-        cu_random(&c, dtype, 3, (int[]){batch2, v[trans2 ? 1 : 2], v[trans2 ? 2 : 1]}, -most, most);
+        cu_random(&c, dtype, 3, (int[]){batch2, v[trans2 ? 1 : 2], v[trans2 ? 2 : 1]}, -max, max);
     tl_tensor *const bias = way & 2 ? cu_random(&c, dtype, 1, v + 1, -1, 1) : NULL;
     const tl_tensor *const addend = way & 4 ? cu_host_random(&c, dtype, 3, dims, -1, 1) : NULL;
     tl_tensor *const dst = addend ? cu_updated(&c, addend) : cu_output(&c, dtype, 3, dims);

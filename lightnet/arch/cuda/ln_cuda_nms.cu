@@ -17,34 +17,34 @@
 
 enum {
     THREADS = 256,
-    TURN = 64,           /* candidates, as many as bits of a word */
-    SORT_THREADS = 1024, /* of a block that sorts in shared memory */
-    CHUNK = 4096         /* keys of such a block: 32 KB */
+    TURN = 64,           // candidates, as many as bits of a word
+    SORT_THREADS = 1024, // of a block that sorts in shared memory
+    CHUNK = 4096         // keys of such a block: 32 KB
 };
 
 struct box {
     float left, top, right, bottom;
 };
 
-/** The layout of the work memory, and the sizes. "Class" is one of a batch: batches * classes. */
+// The layout of the work memory, and the sizes. "Class" is one of a batch: batches * classes.
 struct nms_job {
     const float *boxes, *scores;
-    uint64_t *keys;  /* [classes, room], room a power of 2 */
-    box *chosen;     /* [classes, most] */
-    float *areas;    /* [classes, most] */
-    int *indices;    /* [classes, most] */
-    int *candidates; /* [classes] */
-    int *counts;     /* [classes]: chosen boxes */
-    int *firsts;     /* [classes]: rows of the classes before */
+    uint64_t *keys;  // [classes, room], room a power of 2
+    box *chosen;     // [classes, most]
+    float *areas;    // [classes, most]
+    int *indices;    // [classes, most]
+    int *candidates; // [classes]
+    int *counts;     // [classes]: chosen boxes
+    int *firsts;     // [classes]: rows of the classes before
     int64_t *dst;
     int *count;
-    int classes, of_batch; /* of all batches, of one */
-    int len, room, most;
+    int classes, of_batch; // of all batches, of one
+    int len, room, max;
     float overlap, score;
     int has_score, is_center_and_size;
 };
 
-/* ---- boxes: the arithmetic of nms.c, without contraction ---- */
+// Boxes: the arithmetic of nms.c, without contraction
 
 static __device__ __forceinline__ float smaller(float a, float b)
 {
@@ -72,23 +72,23 @@ static __device__ __forceinline__ float area_of(const box &b)
     return __fmul_rn(__fsub_rn(b.right, b.left), __fsub_rn(b.bottom, b.top));
 }
 
-/** Is intersection over union of a candidate and a chosen box more than `most`? Not for boxes
- *  without an area. */
+// Is intersection over union of a candidate and a chosen box more than `max`? Not for boxes
+// without an area.
 static __device__ __forceinline__ bool overlaps(const box &a, float a_area, const box &b,
-                                                float b_area, float most)
+                                                float b_area, float max)
 {
     const float w = __fsub_rn(smaller(a.right, b.right), larger(a.left, b.left));
     const float h = __fsub_rn(smaller(a.bottom, b.bottom), larger(a.top, b.top));
     if (a_area <= 0 || b_area <= 0 || w <= 0 || h <= 0)
         return false;
     const float both = __fmul_rn(w, h);
-    return __fdiv_rn(both, __fsub_rn(__fadd_rn(a_area, b_area), both)) > most;
+    return __fdiv_rn(both, __fsub_rn(__fadd_rn(a_area, b_area), both)) > max;
 }
 
-/* ---- candidates ---- */
+// Candidates
 
-/** Larger scores have larger keys, NaN the least; 0 and -0 are the same. Of equal ones, the lower
- *  index has the larger key. No key is 0. */
+// Larger scores have larger keys, NaN the least; 0 and -0 are the same. Of equal ones, the lower
+// index has the larger key. No key is 0.
 static __device__ __forceinline__ uint64_t key_of(float score, int index)
 {
     uint32_t bits = 0;
@@ -99,7 +99,7 @@ static __device__ __forceinline__ uint64_t key_of(float score, int index)
     return (uint64_t)bits << 32 | (UINT32_MAX - (uint32_t)index);
 }
 
-/** The lowest power of 2 of at least `n`. */
+// The lowest power of 2 of at least `n`.
 static __host__ __device__ __forceinline__ int power_of_2(int n)
 {
     int power = 1;
@@ -129,10 +129,10 @@ static __global__ void __launch_bounds__(THREADS) find_candidates(const nms_job 
         job.candidates[blockIdx.x] = n;
 }
 
-/* ---- the order of candidates ---- */
+// The order of candidates
 
-/** Orders a pair of keys at `i` and `i` + distance: the larger one first in blocks of `size` keys
- * of even number, last in the others. */
+// Orders a pair of keys at `i` and `i` + distance: the larger one first in blocks of `size` keys
+// of even number, last in the others.
 static __device__ __forceinline__ void order_pair(uint64_t *keys, int i, int distance, bool is_up)
 {
     const uint64_t a = keys[i], b = keys[i + distance];
@@ -142,14 +142,14 @@ static __device__ __forceinline__ void order_pair(uint64_t *keys, int i, int dis
     }
 }
 
-/** The first key of pair `p` of those `distance` apart, a power of 2. */
+// The first key of pair `p` of those `distance` apart, a power of 2.
 static __device__ __forceinline__ int pair_at(int p, int distance)
 {
     return 2 * p - (p & (distance - 1));
 }
 
-/** Steps of the network within chunks of `chunk` keys: for blocks of `from` to `to` keys, doubled
- *  each time. `chunks` of a class. */
+// Steps of the network within chunks of `chunk` keys: for blocks of `from` to `to` keys, doubled
+// each time. `chunks` of a class.
 static __global__ void __launch_bounds__(SORT_THREADS)
     sort_chunks(const nms_job job, int chunk, int chunks, int from, int to)
 {
@@ -175,7 +175,7 @@ static __global__ void __launch_bounds__(SORT_THREADS)
         all[i] = keys[i];
 }
 
-/** One step of the network, for pairs that are not in one chunk. `blocks` of a class. */
+// One step of the network, for pairs that are not in one chunk. `blocks` of a class.
 static __global__ void __launch_bounds__(THREADS)
     sort_step(const nms_job job, int blocks, int size, int distance)
 {
@@ -202,19 +202,19 @@ static void sort(cudaStream_t stream, const nms_job &job)
     }
 }
 
-/* ---- choosing ---- */
+// Choosing
 
-/** The candidates of a turn. */
+// The candidates of a turn.
 struct turn {
     box boxes[TURN];
     float areas[TURN];
     int indices[TURN];
     int is_out[TURN];
-    uint16_t dropped[TURN][TURN / 16]; /* bits of later candidates that overlap each one */
+    uint16_t dropped[TURN][TURN / 16]; // bits of later candidates that overlap each one
     uint64_t chosen;
 };
 
-/** Reads the candidates; `n` of them are there. */
+// Reads the candidates; `n` of them are there.
 static __device__ void read_turn(const nms_job &job, turn *t, const uint64_t *keys,
                                  const float *numbers, int n)
 {
@@ -231,7 +231,7 @@ static __device__ void read_turn(const nms_job &job, turn *t, const uint64_t *ke
     t->areas[i] = area_of(t->boxes[i]);
 }
 
-/** The best of the candidates that are not out, in order, at most `room`. */
+// The best of the candidates that are not out, in order, at most `room`.
 static __device__ uint64_t choose_in_order(const turn *t, int room)
 {
     uint64_t left = 0, chosen = 0;
@@ -256,11 +256,11 @@ static __global__ void __launch_bounds__(THREADS) choose(const nms_job job)
     const int end = job.candidates[blockIdx.x];
     const uint64_t *const keys = job.keys + (size_t)blockIdx.x * job.room;
     const float *const numbers = job.boxes + 4 * (size_t)(blockIdx.x / job.of_batch) * job.len;
-    box *const chosen = job.chosen + (size_t)blockIdx.x * job.most;
-    float *const areas = job.areas + (size_t)blockIdx.x * job.most;
-    int *const indices = job.indices + (size_t)blockIdx.x * job.most;
+    box *const chosen = job.chosen + (size_t)blockIdx.x * job.max;
+    float *const areas = job.areas + (size_t)blockIdx.x * job.max;
+    int *const indices = job.indices + (size_t)blockIdx.x * job.max;
     int n = 0;
-    for (int first = 0; first < end && n < job.most; first += TURN) {
+    for (int first = 0; first < end && n < job.max; first += TURN) {
         read_turn(job, &t, keys + first, numbers, end - first);
         __syncthreads();
         const box own = t.boxes[i];
@@ -277,7 +277,7 @@ static __global__ void __launch_bounds__(THREADS) choose(const nms_job job)
         t.dropped[i][quarter] = (uint16_t)bits;
         __syncthreads();
         if (threadIdx.x == 0)
-            t.chosen = choose_in_order(&t, job.most - n);
+            t.chosen = choose_in_order(&t, job.max - n);
         __syncthreads();
         const uint64_t these = t.chosen;
         if (threadIdx.x < TURN && (these >> i & 1)) {
@@ -293,9 +293,9 @@ static __global__ void __launch_bounds__(THREADS) choose(const nms_job job)
         job.counts[blockIdx.x] = n;
 }
 
-/* ---- the rows ---- */
+// The rows
 
-/** One block: the rows before each class, and their number. */
+// One block: the rows before each class, and their number.
 static __global__ void __launch_bounds__(SORT_THREADS) add_counts(const nms_job job)
 {
     __shared__ int warps[32];
@@ -327,7 +327,7 @@ static __global__ void __launch_bounds__(SORT_THREADS) add_counts(const nms_job 
 
 static __global__ void __launch_bounds__(THREADS) write_rows(const nms_job job)
 {
-    const int *const indices = job.indices + (size_t)blockIdx.x * job.most;
+    const int *const indices = job.indices + (size_t)blockIdx.x * job.max;
     int64_t *const to = job.dst + 3 * (size_t)job.firsts[blockIdx.x];
     for (int i = threadIdx.x; i < job.counts[blockIdx.x]; i += THREADS) {
         to[3 * (size_t)i] = blockIdx.x / job.of_batch;
@@ -336,9 +336,9 @@ static __global__ void __launch_bounds__(THREADS) write_rows(const nms_job job)
     }
 }
 
-/* ---- the functions ---- */
+// The functions
 
-/** Takes `size` bytes, in multiples of 16; without memory it only counts. */
+// Takes `size` bytes, in multiples of 16; without memory it only counts.
 static void *take(char **memory, size_t *used, size_t size)
 {
     void *const p = *memory ? *memory + *used : NULL;
@@ -346,10 +346,10 @@ static void *take(char **memory, size_t *used, size_t size)
     return p;
 }
 
-/** Divides the work memory; returns its size. */
+// Divides the work memory; returns its size.
 static size_t divide_work(nms_job *job, void *work)
 {
-    const size_t classes = (size_t)job->classes, chosen = classes * (size_t)job->most;
+    const size_t classes = (size_t)job->classes, chosen = classes * (size_t)job->max;
     char *memory = work ? (char *)(((uintptr_t)work + 15) / 16 * 16) : NULL;
     size_t used = 0;
     job->keys = (uint64_t *)take(&memory, &used, classes * (size_t)job->room * sizeof(uint64_t));
@@ -371,7 +371,7 @@ static nms_job job_of(const tl_tensor *boxes, const tl_tensor *scores, const tl_
     job.classes = scores->dims[0] * scores->dims[1];
     job.len = boxes->dims[1];
     job.room = power_of_2(job.len);
-    job.most = how->most < 0 ? 0 : how->most < job.len ? how->most : job.len;
+    job.max = how->max < 0 ? 0 : how->max < job.len ? how->max : job.len;
     job.overlap = how->overlap;
     job.score = how->score;
     job.has_score = how->has_score;
@@ -388,7 +388,7 @@ int ln_cuda_nms(ln_cuda_stream stream, const tl_tensor *boxes, const tl_tensor *
                        tl_dtype_name(boxes->dtype), tl_dtype_name(scores->dtype),
                        tl_dtype_name(dst->dtype));
     nms_job job = job_of(boxes, scores, how);
-    if (boxes->len == 0 || scores->len == 0 || job.most == 0) {
+    if (boxes->len == 0 || scores->len == 0 || job.max == 0) {
         const cudaError_t e = cudaMemsetAsync(count, 0, sizeof(*count), stream);
         return e == cudaSuccess ? 0 : tl_fail("CUDA nms: %s", cudaGetErrorString(e));
     }

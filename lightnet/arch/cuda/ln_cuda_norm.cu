@@ -8,18 +8,18 @@
 #include "arch/cuda/ln_cuda_common.cuh"
 
 enum {
-    WARPS = 4,         /* rows of a block of warps */
-    WARP_ROW = 1024,   /* the longest row of a warp */
-    BLOCK_EACH = 8,    /* elements of each thread when a block keeps a row in registers */
-    LONG_THREADS = 512 /* of a block that walks over a row */
+    WARPS = 4,         // rows of a block of warps
+    WARP_ROW = 1024,   // the longest row of a warp
+    BLOCK_EACH = 8,    // elements of each thread when a block keeps a row in registers
+    LONG_THREADS = 512 // of a block that walks over a row
 };
 
-/** Vectors of `width` elements, `n` for each thread. */
+// Vectors of `width` elements, `n` for each thread.
 template <int W, int N> struct row_shape {
     static constexpr int width = W, n = N;
 };
 
-/** Calls f with the shape for rows of `each` elements per thread, at most 32. */
+// Calls f with the shape for rows of `each` elements per thread, at most 32.
 template <class T, class F> static int of_row(int each, int is_vector, F f)
 {
     constexpr int W = ln_width<T>;
@@ -33,15 +33,15 @@ template <class T, class F> static int of_row(int each, int is_vector, F f)
                        : f(row_shape<1, 32>());
 }
 
-/** 1: rows of `len` elements at `p`, which may be NULL, can be read in vectors. */
+// 1: rows of `len` elements at `p`, which may be NULL, can be read in vectors.
 template <class T> static int has_vectors(const T *p, int len)
 {
     return len % ln_width<T> == 0 && ln_is_aligned(p, 16);
 }
 
-/* ---- softmax ---- */
+// Softmax
 
-/** A warp per row. */
+// A warp per row.
 template <class T, int W, int N>
 static __global__ void softmax_rows(const T *src, T *dst, int rows, int len, int is_log)
 {
@@ -88,13 +88,13 @@ static __global__ void softmax_rows(const T *src, T *dst, int rows, int len, int
     }
 }
 
-/** The max of elements, and the sum of exp(x - max). NaN is in the sum only. Source: Milakov,
- * Gimelshein: Online normalizer calculation for softmax, 2018, algorithm 3. */
+// The max of elements, and the sum of exp(x - max). NaN is in the sum only. Source: Milakov,
+// Gimelshein: Online normalizer calculation for softmax, 2018, algorithm 3.
 struct exp_sum {
     float max, sum;
 };
 
-/** The number subtracted from exponents: the max; 0 if all elements are -infinity. */
+// The number subtracted from exponents: the max; 0 if all elements are -infinity.
 static __device__ __forceinline__ float origin_of(float max)
 {
     return max == -INFINITY ? 0 : max;
@@ -121,13 +121,13 @@ template <int W> static __device__ __forceinline__ void add_exp(exp_sum &a, cons
     a.max = max;
 }
 
-/** `max` and `scale` belong to the line: log of the sum, or the sum. */
+// `max` and `scale` belong to the line: log of the sum, or the sum.
 static __device__ __forceinline__ float softmax_of(float x, float max, float scale, int is_log)
 {
     return is_log ? x - max - scale : expf(x - max) / scale;
 }
 
-/** A block per row, which is read twice. */
+// A block per row, which is read twice.
 template <class T, int W>
 static __global__ void __launch_bounds__(LONG_THREADS)
     softmax_long(const T *src, T *dst, int len, int is_log)
@@ -156,8 +156,8 @@ static __global__ void __launch_bounds__(LONG_THREADS)
     }
 }
 
-/** Lines with their elements `inner` apart: threads of equal y share adjacent lines, threads of
- *  equal x the elements of a line. `blocks` of x blocks cover the inner lines. */
+// Lines with their elements `inner` apart: threads of equal y share adjacent lines, threads of
+// equal x the elements of a line. `blocks` of x blocks cover the inner lines.
 template <class T>
 static __global__ void softmax_lines(const T *src, T *dst, int len, int inner, int blocks,
                                      int is_log)
@@ -238,9 +238,9 @@ int ln_cuda_softmax(ln_cuda_stream stream, const tl_tensor *src, tl_tensor *dst,
     });
 }
 
-/* ---- layer normalization ---- */
+// Layer normalization
 
-/** Rows of `len` elements. */
+// Rows of `len` elements.
 template <class T> struct norm_job {
     const T *src, *addend, *scale, *bias;
     T *sum, *dst;
@@ -248,7 +248,7 @@ template <class T> struct norm_job {
     float epsilon;
 };
 
-/** The elements at `at`, of the sum as it is stored. */
+// The elements at `at`, of the sum as it is stored.
 template <int W, class T>
 static __device__ __forceinline__ void read_sum(const norm_job<T> &job, size_t at, float (&x)[W])
 {
@@ -262,14 +262,14 @@ static __device__ __forceinline__ void read_sum(const norm_job<T> &job, size_t a
         x[j] = ln_load(ln_store<T>(x[j] + y[j]));
 }
 
-/** A mean in two parts, since its rounding may be large beside the deviation, and 1 / standard
- *  deviation. */
+// A mean in two parts, since its rounding may be large beside the deviation, and 1 / standard
+// deviation.
 struct norm_moments {
     float mean, correction, inv_std;
 };
 
-/** The moments from the rounded mean, and the sums of the differences to it and of their squares.
- * Source: Chan, Golub, LeVeque: Algorithms for computing the sample variance, 1983, (1.7). */
+// The moments from the rounded mean, and the sums of the differences to it and of their squares.
+// Source: Chan, Golub, LeVeque: Algorithms for computing the sample variance, 1983, (1.7).
 static __device__ __forceinline__ norm_moments finish_moments(float mean, float rest, float squares,
                                                               int len, float epsilon)
 {
@@ -278,7 +278,7 @@ static __device__ __forceinline__ norm_moments finish_moments(float mean, float 
     return {mean, correction, 1 / sqrtf((variance < 0 ? 0 : variance) + epsilon)};
 }
 
-/** Stores the sum x, and the result; `at` is in a row, which begins at `first`. */
+// Stores the sum x, and the result; `at` is in a row, which begins at `first`.
 template <int W, class T>
 static __device__ __forceinline__ void write_norm(const norm_job<T> &job, size_t first, int at,
                                                   float (&x)[W], const norm_moments &by)
@@ -297,7 +297,7 @@ static __device__ __forceinline__ void write_norm(const norm_job<T> &job, size_t
     ln_store_vec<W>(job.dst + first + at, x);
 }
 
-/** A warp per row, or a block. */
+// A warp per row, or a block.
 template <class T, int W, int N, bool IS_BLOCK>
 static __global__ void norm_rows(const norm_job<T> job)
 {
@@ -345,7 +345,7 @@ static __global__ void norm_rows(const norm_job<T> job)
     }
 }
 
-/** A block per row, which is read three times. */
+// A block per row, which is read three times.
 template <class T, int W>
 static __global__ void __launch_bounds__(LONG_THREADS) norm_long(const norm_job<T> job)
 {
@@ -428,7 +428,7 @@ int ln_cuda_layernorm(ln_cuda_stream stream, const tl_tensor *src, const tl_tens
     });
 }
 
-/* ---- reductions: each kind is a type of accumulators, and three functions ---- */
+// Reductions: each kind is a type of accumulators, and three functions
 
 struct of_sum {
     typedef float acc;
@@ -476,7 +476,7 @@ struct of_prod {
     }
 };
 
-/** A NaN stays, wherever it is. */
+// A NaN stays, wherever it is.
 struct of_max {
     typedef float acc;
     static __device__ __forceinline__ acc none()
@@ -511,7 +511,7 @@ struct of_min {
     }
 };
 
-/** As exp_sum, but relative to 0 when the max is infinite, so that the sum is 0 or infinite. */
+// As exp_sum, but relative to 0 when the max is infinite, so that the sum is 0 or infinite.
 struct of_exp {
     typedef exp_sum acc;
     static __device__ __forceinline__ float origin(float max)
@@ -522,7 +522,7 @@ struct of_exp {
     {
         return {-INFINITY, 0};
     }
-    /** The sum relative to `max`, which is no less than its own. */
+    // The sum relative to `max`, which is no less than its own.
     static __device__ __forceinline__ float shifted(acc a, float max)
     {
         return max == a.max ? a.sum : a.sum * expf(a.max - origin(max));
@@ -568,15 +568,15 @@ static __device__ __forceinline__ float result_of(exp_sum a, tl_reduce_op, float
     return logf(a.sum) + of_exp::origin(a.max);
 }
 
-/* ---- reductions: the axes ---- */
+// Reductions: the axes
 
-/** Some axes of src, in order: lengths and distances of elements. */
+// Some axes of src, in order: lengths and distances of elements.
 struct axis_list {
     ln_divisor len[TL_MAXDIM];
     int lens[TL_MAXDIM], strides[TL_MAXDIM];
     int n;
 
-    /** The element at the position `index`, counted over these axes. */
+    // The element at the position `index`, counted over these axes.
     __device__ __forceinline__ size_t offset(uint32_t index) const
     {
         size_t sum = 0;
@@ -589,13 +589,13 @@ struct axis_list {
     }
 };
 
-/** Adjacent axes of one kind are one. */
+// Adjacent axes of one kind are one.
 struct reduce_job {
     axis_list stay, go;
-    int n_results, count; /* elements of src per result, 0 too */
-    int steps;            /* the same in vectors */
+    int n_results, count; // elements of src per result, 0 too
+    int steps;            // the same in vectors
     tl_reduce_op op;
-    int is_line; /* the last axis is reduced */
+    int is_line; // the last axis is reduced
 };
 
 static void add_axis(axis_list *list, int len, int stride, int is_neighbour)
@@ -652,7 +652,7 @@ static reduce_job plan_reduction(const tl_tensor *src, int n_results, tl_reduce_
     return job;
 }
 
-/** Makes the last reduced axis one of vectors of `width`; 0: it is not. */
+// Makes the last reduced axis one of vectors of `width`; 0: it is not.
 static int divide_line(reduce_job *job, const void *src, int width)
 {
     int *const line = &job->go.lens[job->go.n - 1];
@@ -669,10 +669,10 @@ static int divide_line(reduce_job *job, const void *src, int width)
     return 1;
 }
 
-/* ---- reductions: kernels ---- */
+// Reductions: kernels
 
-/** The elements of a line are reduced: `lanes` threads for each result, a power of 2 of at most 32,
- *  or the whole block, of at most 1024. */
+// The elements of a line are reduced: `lanes` threads for each result, a power of 2 of at most 32,
+// or the whole block, of at most 1024.
 template <class R, class T, int W>
 static __global__ void reduce_lines(const reduce_job job, const T *src, T *dst, int lanes)
 {
@@ -717,8 +717,8 @@ static __global__ void reduce_lines(const reduce_job job, const T *src, T *dst, 
         dst[result] = ln_store<T>(result_of(a[0], job.op, (float)job.count));
 }
 
-/** The last axis stays: threads of equal y have adjacent results, threads of equal x share a
- * result. A block has at most 1024 threads, a power of 2 along y. */
+// The last axis stays: threads of equal y have adjacent results, threads of equal x share a
+// result. A block has at most 1024 threads, a power of 2 along y.
 template <class R, class T>
 static __global__ void reduce_columns(const reduce_job job, const T *src, T *dst)
 {
@@ -783,7 +783,7 @@ static void launch_columns(ln_cuda_stream stream, reduce_job *job, const T *src,
                          stream, *job, src, dst);
 }
 
-/** Calls f with an object of the kind of accumulators. */
+// Calls f with an object of the kind of accumulators.
 template <class F> static int of_op(tl_reduce_op op, F f)
 {
     switch (op) {

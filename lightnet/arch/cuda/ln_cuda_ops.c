@@ -8,7 +8,7 @@
 
 #include "lightnet/ln_util.h"
 
-/* ---- shapes ---- */
+// Shapes
 
 // `expected` has t->ndim numbers.
 static int check_shape(const char *arg_name, const tl_tensor *t, const int *expected)
@@ -103,8 +103,8 @@ int ln_cuda_interleave_dims(const tl_tensor *src1, const tl_tensor *src2, int fi
     return 0;
 }
 
-/** `t`, a copy, becomes a tensor of some of its heads, the first one and their number; `dims` are
- * its own. Another number of axes is an error later. */
+// `t`, a copy, becomes a tensor of some of its heads, the first one and their number; `dims` are
+// its own. Another number of axes is an error later.
 static int narrow(tl_tensor *t, int dims[4], const char *arg_name, int axis, const int *heads)
 {
     if (t->ndim != 4 || axis < 1 || axis > 2)
@@ -164,7 +164,7 @@ int ln_cuda_line_length(const tl_tensor *src, int axis)
     return tl_compute_length(src->ndim - axis, src->dims + axis);
 }
 
-/* ---- plans ---- */
+// Plans
 
 static void note_plan(ln_cuda_node *node, ln_op_arg *op_arg, const ln_cuda_plan *plan)
 {
@@ -205,7 +205,7 @@ int ln_cuda_prepare_product(ln_cuda_node *node, ln_op_arg *op_arg, ln_cuda_plan 
     return 0;
 }
 
-/* ---- operators ---- */
+// Operators
 
 ln_cuda_excite_job ln_cuda_excite_of(const ln_cuda_excite_job *job, const tl_tensor *src,
                                      const tl_tensor *weight1, const tl_tensor *bias1,
@@ -246,7 +246,7 @@ int ln_cuda_join(ln_cuda_stream stream, const tl_tensor *const *srcs, int n, tl_
     return 0;
 }
 
-enum { PART = 256 }; /* an alignment, and room for the number of boxes */
+enum { PART = 256 }; // an alignment, and room for the number of boxes
 
 static size_t rows_size(const tl_tensor *dst)
 {
@@ -255,7 +255,7 @@ static size_t rows_size(const tl_tensor *dst)
 
 size_t ln_cuda_nms_scratch(const tl_tensor *boxes, const tl_tensor *scores, const tl_tensor *dst)
 {
-    const tl_nms all = {.most = INT_MAX};
+    const tl_nms all = {.max = INT_MAX};
     return PART + rows_size(dst) + ln_cuda_nms_work(boxes, scores, &all);
 }
 

@@ -27,29 +27,29 @@ static const char rule[] = "cuda_place";
 
 static const int plain[LN_MAXDIM] = {0, 1, 2, 3, 4, 5, 6, 7};
 
-/* [N, C, H, W] as [N, H, W, C] on the GPU. */
+// [N, C, H, W] as [N, H, W, C] on the GPU.
 static const int channels_last[] = {0, 3, 1, 2};
 
-enum { FEW_CHANNELS = 4 }; /* of an image */
+enum { FEW_CHANNELS = 4 }; // of an image
 
-/* Bits of ctx->notes. */
-enum { IMAGES_LAST = 1 }; /* images have their channels last in float32, too */
+// Bits of ctx->notes.
+enum { IMAGES_LAST = 1 }; // images have their channels last in float32, too
 
-/* An operator that is being placed. */
+// An operator that is being placed.
 typedef struct placing {
     ln_rule_made made;
     const ln_op *op;
-    tl_dtype real; /* the type of floats on the GPU */
-    int nhwc;      /* images have their channels last */
+    tl_dtype real; // the type of floats on the GPU
+    int nhwc;      // images have their channels last
     int tf32;
 } placing;
 
-/* A tensor on the GPU: axis i of the model's tensor is its axis axes[i]. */
+// A tensor on the GPU: axis i of the model's tensor is its axis axes[i].
 typedef struct value {
-    const char *name; /* NULL: there is none */
+    const char *name; // NULL: there is none
     tl_dtype dtype;
     int ndim, axes[LN_MAXDIM];
-    int dims[LN_MAXDIM]; /* in the order of the GPU */
+    int dims[LN_MAXDIM]; // in the order of the GPU
 } value;
 
 static int is_real(tl_dtype dtype)
@@ -57,7 +57,7 @@ static int is_real(tl_dtype dtype)
     return dtype == TL_FLOAT || dtype == TL_FLOAT16 || dtype == TL_BFLOAT16;
 }
 
-/* ---- arguments of the operator ---- */
+// Arguments of the operator
 
 static const ln_tensor_entry *input(const placing *p, const char *arg_name)
 {
@@ -87,7 +87,7 @@ static int flag(const placing *p, const char *arg_name)
     return ln_rule_has_bool(p->op, arg_name, LN_TRUE);
 }
 
-/* ---- values ---- */
+// Values
 
 static void invert(const int *axes, int ndim, int *inverse)
 {
@@ -102,7 +102,7 @@ static void set_order(value *v, int ndim, const int *axes)
         memcpy(v->axes, axes, (size_t)ndim * sizeof(int));
 }
 
-/** The tensor of the GPU that this one is a copy of. */
+// The tensor of the GPU that this one is a copy of.
 static value find(const ln_tensor_entry *te)
 {
     const ln_op *const producer = ln_entry_creater(te);
@@ -128,7 +128,7 @@ static value new_value(placing *p, tl_dtype dtype, int ndim, const int *axes)
     return v;
 }
 
-/** Adds an operator of the GPU that reads `src`, and writes a new tensor. */
+// Adds an operator of the GPU that reads `src`, and writes a new tensor.
 static value add(placing *p, const char *optype, const value *src, tl_dtype dtype, int ndim,
                  const int *axes)
 {
@@ -139,7 +139,7 @@ static value add(placing *p, const char *optype, const value *src, tl_dtype dtyp
     return v;
 }
 
-/** Permutes and converts: axis i of the result is axis permutation[i] of src. */
+// Permutes and converts: axis i of the result is axis permutation[i] of src.
 static value convert(placing *p, const char *optype, const value *src, const int *permutation,
                      tl_dtype dtype, const int *axes)
 {
@@ -151,7 +151,7 @@ static value convert(placing *p, const char *optype, const value *src, const int
     return v;
 }
 
-/** Another shape of a plain tensor. */
+// Another shape of a plain tensor.
 static value reshape(placing *p, const value *src, int ndim, const int *dims)
 {
     value v = add(p, "reshape_cuda", src, src->dtype, ndim, plain);
@@ -160,7 +160,7 @@ static value reshape(placing *p, const value *src, int ndim, const int *dims)
     return v;
 }
 
-/** Whether no element moves: axes that are longer than 1 keep their order. */
+// Whether no element moves: axes that are longer than 1 keep their order.
 static int is_still(const value *v, const int *permutation)
 {
     int last = -1;
@@ -192,7 +192,7 @@ static value reorder(placing *p, const value *v, const int *axes, tl_dtype dtype
     return convert(p, "convert_cuda", v, permutation, dtype, axes);
 }
 
-/** The tensor on the GPU, in this order of axes; axes NULL: in any. */
+// The tensor on the GPU, in this order of axes; axes NULL: in any.
 static value on_gpu_as(placing *p, const ln_tensor_entry *te, const int *axes, tl_dtype dtype)
 {
     const tl_tensor *const t = te->tensor;
@@ -213,7 +213,7 @@ static value on_gpu(placing *p, const ln_tensor_entry *te, const int *axes)
     return on_gpu_as(p, te, axes, dtype_on_gpu(p, te->tensor->dtype));
 }
 
-/** The model's tensor is a copy of `v`. */
+// The model's tensor is a copy of `v`.
 static void store(placing *p, const value *v, const ln_tensor_entry *te)
 {
     ln_rule_op(&p->made, "from_cuda");
@@ -223,9 +223,9 @@ static void store(placing *p, const value *v, const ln_tensor_entry *te)
     ln_rule_string(&p->made, "dtype", tl_dtype_name(te->tensor->dtype));
 }
 
-/* ---- operators on elements ---- */
+// Operators on elements
 
-/* Each function adds the operators that replace p->op, and returns 1; 0: it stays. */
+// Each function adds the operators that replace p->op, and returns 1; 0: it stays.
 
 static int place_unary(placing *p)
 {
@@ -247,8 +247,8 @@ static int has_order(const value *v, int ndim, const int *axes)
     return v->name && v->ndim == ndim && memcmp(v->axes, axes, (size_t)ndim * sizeof(int)) == 0;
 }
 
-/** The order of axes of the result: that of images if an input has it, else the model's if one has
- * that, else that of the first input on the GPU. */
+// The order of axes of the result: that of images if an input has it, else the model's if one has
+// that, else that of the first input on the GPU.
 static const int *order_of(const placing *p, const ln_tensor_entry *const *srcs, int n, int ndim,
                            value *first)
 {
@@ -265,7 +265,7 @@ static const int *order_of(const placing *p, const ln_tensor_entry *const *srcs,
     return first->name && !is_any_plain ? first->axes : plain;
 }
 
-/** An operand that is broadcast to `ndim` axes of this order. */
+// An operand that is broadcast to `ndim` axes of this order.
 static value operand(placing *p, const ln_tensor_entry *te, int ndim, const int *axes)
 {
     const tl_tensor *const t = te->tensor;
@@ -305,7 +305,7 @@ static int place_binary(placing *p)
     return 1;
 }
 
-/** Rounds to a 16-bit type, as a cast of the model does, where the GPU computes in float32. */
+// Rounds to a 16-bit type, as a cast of the model does, where the GPU computes in float32.
 static value round_as(placing *p, const value *v, tl_dtype dtype)
 {
     const value narrow = convert(p, "convert_cuda", v, plain, dtype, v->axes);
@@ -334,19 +334,19 @@ static int place_cast(placing *p)
     return 1;
 }
 
-/* ---- images ---- */
+// Images
 
 static const int *image_order(const placing *p)
 {
     return p->nhwc ? channels_last : plain;
 }
 
-/* The padding that an operator's windows come to: top, left, bottom, right. */
+// The padding that an operator's windows come to: top, left, bottom, right.
 typedef struct frame {
     int padding[4];
 } frame;
 
-/** -1: no memory, or unknown. */
+// -1: no memory, or unknown.
 static int find_frame(const placing *p, const int *dilation, frame *f)
 {
     memcpy(f->padding, ints(p, "padding"), sizeof(f->padding));
@@ -363,7 +363,7 @@ static void add_window(placing *p, const frame *f)
     ln_rule_bool(&p->made, "nhwc", p->nhwc ? LN_TRUE : LN_FALSE);
 }
 
-/** The weights of a depthwise convolution, plain on the GPU, as [KH, KW, C]. */
+// The weights of a depthwise convolution, plain on the GPU, as [KH, KW, C].
 static value taps_of(placing *p, const value *w)
 {
     static const int taps_first[] = {2, 0, 1};
@@ -376,7 +376,7 @@ static int is_depthwise(const tl_tensor *src, const tl_tensor *weight, int group
     return group > 1 && group == src->dims[1] && group == weight->dims[0];
 }
 
-/** x times the transposed w, plus c. */
+// x times the transposed w, plus c.
 static value product(placing *p, const value *x, const value *w, const value *c)
 {
     value v = new_value(p, x->dtype, 2, plain);
@@ -392,8 +392,8 @@ static value product(placing *p, const value *x, const value *w, const value *c)
     return v;
 }
 
-/** Whether an image of few channels, with those last, falls into patches that do not overlap: cuDNN
- *  has no fast kernel for that. */
+// Whether an image of few channels, with those last, falls into patches that do not overlap: cuDNN
+// has no fast kernel for that.
 static int is_patches(const placing *p, const frame *f)
 {
     const tl_tensor *const src = input(p, "src")->tensor;
@@ -406,7 +406,7 @@ static int is_patches(const placing *p, const frame *f)
            size[0] * size[1] > 1 && !memcmp(f->padding, zeros, sizeof(zeros));
 }
 
-/** A product of the patches, each as a row, and the weights. */
+// A product of the patches, each as a row, and the weights.
 static int place_patches(placing *p)
 {
     static const int patches_first[] = {0, 1, 3, 2, 4};
@@ -519,9 +519,9 @@ static int place_resample(placing *p)
     return 1;
 }
 
-/* ---- products ---- */
+// Products
 
-/** Whether the bias has an element for each column, and is the same in each row. */
+// Whether the bias has an element for each column, and is the same in each row.
 static int is_row(const tl_tensor *bias, int n)
 {
     return bias->ndim > 0 && bias->len == n && bias->dims[bias->ndim - 1] == n;
@@ -559,7 +559,7 @@ static int place_matmul(placing *p)
     return 1;
 }
 
-/** Queries, keys or values. An attention reads either order of heads, at `*axis`, and rows. */
+// Queries, keys or values. An attention reads either order of heads, at `*axis`, and rows.
 static value heads_on_gpu(placing *p, const ln_tensor_entry *te, int *axis)
 {
     static const int swapped[] = {0, 2, 1, 3};
@@ -604,9 +604,9 @@ static int place_attention(placing *p)
     return 1;
 }
 
-/* ---- lines and sums ---- */
+// Lines and sums
 
-/** An operator along one axis, whichever order the axes have. */
+// An operator along one axis, whichever order the axes have.
 static int place_along_axis(placing *p, const char *optype)
 {
     if (!is_float_input(p, "src"))
@@ -645,8 +645,8 @@ static int place_layernorm(placing *p)
     return 1;
 }
 
-/** The order of the axes that a reduction leaves: those of the model, each at its place among the
- *  axes of the GPU that stay. */
+// The order of the axes that a reduction leaves: those of the model, each at its place among the
+// axes of the GPU that stay.
 static int remaining_order(const value *x, const int *is_reduced, int *axes)
 {
     int n = 0;
@@ -682,9 +682,9 @@ static int place_reduce(placing *p)
     return 1;
 }
 
-/* ---- elements that move ---- */
+// Elements that move
 
-/* These are placed where their source is on the GPU already. */
+// These are placed where their source is on the GPU already.
 
 static int place_transpose(placing *p)
 {
@@ -701,13 +701,13 @@ static int place_transpose(placing *p)
     return 1;
 }
 
-/* A reshape in groups: some adjacent axes of the source become some of the result. */
+// A reshape in groups: some adjacent axes of the source become some of the result.
 typedef struct group {
-    int src_begin, src_end, dst_begin, dst_end; /* axes of the model's tensors */
-    int first;                                  /* of the source's axes on the GPU, the first */
+    int src_begin, src_end, dst_begin, dst_end; // axes of the model's tensors
+    int first;                                  // of the source's axes on the GPU, the first
 } group;
 
-/** The smallest groups, in the model's order. Returns how many. */
+// The smallest groups, in the model's order. Returns how many.
 static int find_groups(const value *v, const tl_tensor *src, const tl_tensor *dst, group *groups)
 {
     int n = 0;
@@ -737,7 +737,7 @@ static int by_first(const void *a, const void *b)
     return ((const group *)a)->first - ((const group *)b)->first;
 }
 
-/** The orders in which groups lie one after the other, each in the model's order. */
+// The orders in which groups lie one after the other, each in the model's order.
 static void order_groups(const group *groups, int n, int *src_axes, int *dst_axes)
 {
     for (int g = 0, s = 0, d = 0; g < n; g++) {
@@ -778,7 +778,7 @@ static int place_forward(placing *p)
     return 1;
 }
 
-/** One of the inputs is on the GPU. */
+// One of the inputs is on the GPU.
 static int is_any_on_gpu(const ln_tensor_entry *const *srcs, int n)
 {
     for (int i = 0; i < n; i++)
@@ -789,13 +789,13 @@ static int is_any_on_gpu(const ln_tensor_entry *const *srcs, int n)
 
 static int place_join(placing *p)
 {
-    enum { MOST = 64 };
-    const ln_tensor_entry *srcs[MOST] = {NULL}, *dst = output(p, "dst");
-    value parts[MOST] = {{NULL}}, found;
+    enum { MAX = 64 };
+    const ln_tensor_entry *srcs[MAX] = {NULL}, *dst = output(p, "dst");
+    value parts[MAX] = {{NULL}}, found;
     char arg_name[32];
     const ln_tensor_list_entry *tle;
     int n = 0;
-    if (ln_rule_num_in(p->op) > MOST)
+    if (ln_rule_num_in(p->op) > MAX)
         return 0;
     LN_LIST_FOREACH(tle, p->op->op_arg->tensors_in)
     {
@@ -818,7 +818,7 @@ static int place_join(placing *p)
     return 1;
 }
 
-/** A region of `x`, which the model's axes describe. */
+// A region of `x`, which the model's axes describe.
 static void add_region(placing *p, const value *x, const int *starts, const int *steps,
                        const ln_tensor_entry *dst)
 {
@@ -917,7 +917,7 @@ static int place_nms(placing *p)
     return 1;
 }
 
-/* ---- the rule ---- */
+// The rule
 
 static const struct {
     const char *optype;
@@ -951,7 +951,7 @@ static const struct {
     {"nms", place_nms},
 };
 
-/** Whether all shapes are fixed, but for `may_be_open`, and there are elements. */
+// Whether all shapes are fixed, but for `may_be_open`, and there are elements.
 static int has_fixed_elements(const ln_op *op, const ln_list *tensors, int may_be_open)
 {
     const ln_tensor_list_entry *tle;
@@ -1009,8 +1009,8 @@ ln_list *ln_cuda_place(const ln_context *ctx, ln_list **old_ops)
     return NULL;
 }
 
-/** The 16-bit type of all floats that the model computes; TL_FLOAT: they have several types. Casts,
- *  and inputs of the model, do not count. */
+// The 16-bit type of all floats that the model computes; TL_FLOAT: they have several types. Casts,
+// and inputs of the model, do not count.
 static tl_dtype computed_type(const ln_context *ctx)
 {
     const ln_op *op;
@@ -1034,8 +1034,8 @@ static tl_dtype computed_type(const ln_context *ctx)
     return found == TL_DTYPE_INVALID ? TL_FLOAT : found;
 }
 
-/** Whether the convolution has a fast kernel in float32 for images with their channels last: one
- *  of our own, that of a product, or one for few channels. */
+// Whether the convolution has a fast kernel in float32 for images with their channels last: one
+// of our own, that of a product, or one for few channels.
 static int is_fast_channels_last(const ln_op *op)
 {
     static const int ones[2] = {1, 1}, zeros[4] = {0};

@@ -12,7 +12,7 @@ struct ln_cuda_kept {
     ln_cuda_kept *next;
 };
 
-/* ---- the libraries ---- */
+// The libraries
 
 static int create_handles(ln_cuda_libs *libs)
 {
@@ -74,7 +74,7 @@ void ln_cuda_libs_free(ln_cuda_libs *libs)
     tl_free(libs);
 }
 
-/* ---- plans ---- */
+// Plans
 
 void *ln_cuda_new_plan(size_t size)
 {
@@ -192,7 +192,7 @@ double ln_cuda_plan_seconds(const ln_cuda_plan *plan)
     return plan->seconds;
 }
 
-/* ---- data for measurements ---- */
+// Data for measurements
 
 enum {
     BLOCK_LEN = 1 << 16, // random elements that are then repeated
@@ -273,14 +273,14 @@ int ln_cuda_use_shapes(ln_cuda_libs *libs, const ln_cuda_plan *plan)
     return fill_arena(libs, plan->dtype, size);
 }
 
-/* ---- measurements ---- */
+// Measurements
 
 // A plan is made of about 15 measurements, so each is as short as it can be: a slow candidate runs
 // twice, a steady one for two groups.
 enum {
-    WARM_UPS = 1,  // the first run loads the code
-    GROUPS = 5,    // of runs, at most, of which the fastest counts
-    MOST_RUNS = 30 // of a group
+    WARM_UPS = 1, // the first run loads the code
+    GROUPS = 5,   // of runs, at most, of which the fastest counts
+    MAX_RUNS = 30 // of a group
 };
 static const double group_seconds = 0.3e-3, clearly_slower = 1.3;
 static const double steady = 0.02;                             // groups differ by no more
@@ -338,8 +338,8 @@ static cudaGraphExec_t capture_group(ln_cuda_libs *libs, const ln_cuda_plan *pla
 // by itself includes its launch.
 static int runs_of_group(double seconds)
 {
-    const double n = seconds > 1e-6 ? group_seconds / seconds : MOST_RUNS;
-    return n < 1 ? 1 : n > MOST_RUNS ? MOST_RUNS : (int)n;
+    const double n = seconds > 1e-6 ? group_seconds / seconds : MAX_RUNS;
+    return n < 1 ? 1 : n > MAX_RUNS ? MAX_RUNS : (int)n;
 }
 
 // The seconds of the fastest group, or -1. Two that differ little are enough.
@@ -393,7 +393,7 @@ void ln_cuda_compete(ln_cuda_libs *libs, ln_cuda_plan **best, ln_cuda_plan *plan
     *best = plan;
 }
 
-/* ---- plans by request ---- */
+// Plans by request
 
 void ln_cuda_key_add(ln_cuda_key *key, int value)
 {

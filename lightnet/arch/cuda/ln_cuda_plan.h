@@ -33,18 +33,18 @@ enum {
     LN_CUDA_BIAS,
     LN_CUDA_ADDEND,
     LN_CUDA_DST,
-    LN_CUDA_MORE,    /* of a product with src1_more only, */
-    LN_CUDA_FACTORS, /* of ln_cuda_plan_scaled only: others may be run without them */
+    LN_CUDA_MORE,    // of a product with src1_more only,
+    LN_CUDA_FACTORS, // of ln_cuda_plan_scaled only: others may be run without them
     LN_CUDA_ARGS
 };
 
 enum {
-    LN_CUDA_ALIGNMENT = 16, /* of all data, in bytes; promised to the libraries */
+    LN_CUDA_ALIGNMENT = 16, // of all data, in bytes; promised to the libraries
     LN_CUDA_NAME_SIZE = 32,
 };
 
 typedef struct ln_cuda_shape {
-    int ndim; /* 0: the plan does not have this argument */
+    int ndim; // 0: the plan does not have this argument
     int dims[4];
 } ln_cuda_shape;
 
@@ -57,24 +57,24 @@ typedef struct ln_cuda_rest {
 /** One run: see ln_cuda_run_plan. */
 typedef struct ln_cuda_run {
     ln_cuda_stream stream;
-    void *const *data; /* [LN_CUDA_ARGS], without LN_CUDA_FACTORS unless it is used */
+    void *const *data; // [LN_CUDA_ARGS], without LN_CUDA_FACTORS unless it is used
     void *work;
 } ln_cuda_run;
 
 /** The first member of each plan of a certain kind. */
 struct ln_cuda_plan {
-    int refs; /* its users */
+    int refs; // its users
     char name[LN_CUDA_NAME_SIZE];
     double seconds;
-    size_t work; /* bytes */
+    size_t work; // bytes
     tl_dtype dtype;
     ln_cuda_shape args[LN_CUDA_ARGS];
     ln_cuda_rest rest;
-    int axis;       /* of dst, that of the bias */
-    int takes_taps; /* LN_CUDA_WEIGHT is the taps of a convolution */
-    int sums;       /* see ln_cuda_plan_sums */
+    int axis;       // of dst, that of the bias
+    int takes_taps; // LN_CUDA_WEIGHT is the taps of a convolution
+    int sums;       // see ln_cuda_plan_sums
     int (*run)(const ln_cuda_plan *plan, ln_cuda_libs *libs, const ln_cuda_run *run);
-    void (*clear)(ln_cuda_plan *plan); /* NULL: nothing to free but the plan */
+    void (*clear)(ln_cuda_plan *plan); // NULL: nothing to free but the plan
 };
 
 /** The key of a plan: the members of a request that affect the plan. Zeroed at first. */
@@ -87,19 +87,19 @@ typedef struct ln_cuda_kept ln_cuda_kept;
 struct ln_cuda_libs {
     cudnnHandle_t cudnn;
     cublasLtHandle_t blas;
-    cudaStream_t stream; /* of measurements */
+    cudaStream_t stream; // of measurements
     cudaEvent_t start, stop;
-    void *arena; /* device memory for the data of measurements */
+    void *arena; // device memory for the data of measurements
     size_t arena_size;
-    void *work;               /* LN_CUDA_WORK bytes */
-    void *data[LN_CUDA_ARGS]; /* in the arena; NULL: no such argument */
-    ln_cuda_kept *kept;       /* the plans, by request */
+    void *work;               // LN_CUDA_WORK bytes
+    void *data[LN_CUDA_ARGS]; // in the arena; NULL: no such argument
+    ln_cuda_kept *kept;       // the plans, by request
 };
 
 /** Frees the device memory for measurements, until the next plan is made. */
 void ln_cuda_trim(ln_cuda_libs *libs);
 
-/* ---- plans ---- */
+// Plans
 
 /** Returns new (ln_cuda_free_plan): a plan of `size` bytes, zeroed, with one user. NULL with a
  *  reason: no memory. */
@@ -120,7 +120,7 @@ ln_cuda_plan *ln_cuda_plan_nothing(void);
 /** Whether the libraries support the dtype: TL_FLOAT, TL_FLOAT16 or TL_BFLOAT16. */
 int ln_cuda_is_float(tl_dtype dtype);
 
-/* ---- measurements ---- */
+// Measurements
 
 /** Prepares data of the plan's shapes, with small random values, for the next measurements. */
 int ln_cuda_use_shapes(ln_cuda_libs *libs, const ln_cuda_plan *plan);
@@ -133,7 +133,7 @@ double ln_cuda_measure(ln_cuda_libs *libs, const ln_cuda_plan *plan, double limi
 /** Measures `plan`, takes it, and keeps it in `*best` if it is faster than that. */
 void ln_cuda_compete(ln_cuda_libs *libs, ln_cuda_plan **best, ln_cuda_plan *plan);
 
-/* ---- plans by request ---- */
+// Plans by request
 
 void ln_cuda_key_add(ln_cuda_key *key, int value);
 void ln_cuda_key_add_dims(ln_cuda_key *key, const tl_tensor *t);
@@ -147,7 +147,7 @@ int ln_cuda_find_plan(ln_cuda_libs *libs, const ln_cuda_key *key, ln_cuda_plan *
 int ln_cuda_keep_plan(ln_cuda_libs *libs, const ln_cuda_key *key, ln_cuda_plan *made,
                       ln_cuda_plan **plan);
 
-/* ---- for benchmarks ---- */
+// For benchmarks
 
 /** ln_cuda_plan_conv2d of the convolution alone, without bias, addend and activation, by cuDNN
  * only: the fastest engine that its heuristics propose. */

@@ -16,16 +16,16 @@
 #include <string.h>
 
 enum {
-    MOST_ALGORITHMS = 12, // to measure
-    MOST_WORK = 32 << 20, // bytes
-    FEW_ROWS = 16,        // less are not for tiles of 64 rows
-    BUSY = 128,           // operations for each byte: so many keep tensor cores busy
+    MAX_ALGORITHMS = 12, // to measure
+    MAX_WORK = 32 << 20, // bytes
+    FEW_ROWS = 16,       // less are not for tiles of 64 rows
+    BUSY = 128,          // operations for each byte: so many keep tensor cores busy
 };
 
-/* How much of the rest cuBLASLt does itself: the first one that works is taken. */
+// How much of the rest cuBLASLt does itself: the first one that works is taken.
 typedef enum fusion { FUSE_ALL, FUSE_ADDEND, FUSE_NOTHING, FUSIONS } fusion;
 
-/* Products that are alike have the same plan. */
+// Products that are alike have the same plan.
 typedef struct problem {
     int m, n, k, batch;
     int k_more;    // of k, what src1_more has
@@ -46,13 +46,13 @@ typedef struct product_plan {
     int has_bias; // in the epilogue
 } product_plan;
 
-/* A plan in the making. */
+// A plan in the making.
 typedef struct making {
     product_plan *plan;
     cublasStatus_t status; // the first failure; later calls then do nothing
 } making;
 
-/* ---- problems ---- */
+// Problems
 
 static int count(const int *dims, int n)
 {
@@ -136,7 +136,7 @@ static ln_cuda_key key_of(const problem *p)
     return key;
 }
 
-/* ---- descriptors ---- */
+// Descriptors
 
 static cudaDataType_t dtype_of(tl_dtype dtype)
 {
@@ -216,7 +216,7 @@ static void make_desc(making *m, const problem *p, tl_act act)
     set_int(m, CUBLASLT_MATMUL_DESC_EPILOGUE, (int32_t)epilogue_of(plan->has_bias, act));
 }
 
-/* ---- plans ---- */
+// Plans
 
 static void clear_product(ln_cuda_plan *base)
 {
@@ -301,7 +301,7 @@ static product_plan *new_plan(const problem *p, fusion how)
     return NULL;
 }
 
-/* ---- algorithms ---- */
+// Algorithms
 
 static cublasStatus_t prefer(cublasLtMatmulPreference_t preference,
                              cublasLtMatmulPreferenceAttributes_t name, const void *value,
@@ -315,7 +315,7 @@ static cublasStatus_t set_preference(cublasLtMatmulPreference_t preference, tl_d
     static const cublasLtMatmulPreferenceAttributes_t alignments[] = {
         CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_A_BYTES, CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_B_BYTES,
         CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_C_BYTES, CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_D_BYTES};
-    const uint64_t work = MOST_WORK;
+    const uint64_t work = MAX_WORK;
     const uint32_t alignment = LN_CUDA_ALIGNMENT;
     // Partial sums are not rounded to 16 bits.
     const uint32_t sums = dtype == TL_FLOAT ? CUBLASLT_REDUCTION_SCHEME_MASK
@@ -333,7 +333,7 @@ static cublasStatus_t set_preference(cublasLtMatmulPreference_t preference, tl_d
 
 // Fills `found`; returns how many.
 static int query(ln_cuda_libs *libs, const product_plan *plan,
-                 cublasLtMatmulHeuristicResult_t found[MOST_ALGORITHMS])
+                 cublasLtMatmulHeuristicResult_t found[MAX_ALGORITHMS])
 {
     cublasLtMatmulPreference_t preference = NULL;
     int n = 0;
@@ -345,7 +345,7 @@ static int query(ln_cuda_libs *libs, const product_plan *plan,
         status = set_preference(preference, plan->base.dtype);
     if (!status)
         status = cublasLtMatmulAlgoGetHeuristic(libs->blas, plan->desc, plan->a, plan->b, plan->d,
-                                                plan->d, preference, MOST_ALGORITHMS, found, &n);
+                                                plan->d, preference, MAX_ALGORITHMS, found, &n);
     if (preference)
         cublasLtMatmulPreferenceDestroy(preference);
     return status ? 0 : n;
@@ -367,11 +367,11 @@ static int is_rounding(const cublasLtMatmulAlgo_t *algo)
 // Measures the algorithms and leaves the fastest in the plan. Returns whether there is one.
 static int choose_algorithm(ln_cuda_libs *libs, product_plan *plan, const problem *p)
 {
-    cublasLtMatmulHeuristicResult_t found[MOST_ALGORITHMS];
+    cublasLtMatmulHeuristicResult_t found[MAX_ALGORITHMS];
     const int n = query(libs, plan, found);
     int best = -1;
     for (int i = 0; i < n; i++) {
-        if (found[i].state || found[i].workspaceSize > MOST_WORK ||
+        if (found[i].state || found[i].workspaceSize > MAX_WORK ||
             (p->dtype == TL_FLOAT && !p->allow_tf32 && is_rounding(&found[i].algo)))
             continue;
         plan->algo = found[i].algo;
@@ -402,7 +402,7 @@ static ln_cuda_plan *best_of_cublaslt(ln_cuda_libs *libs, const problem *p)
     return NULL;
 }
 
-/* ---- our own kernel ---- */
+// Our own kernel
 
 typedef struct gemm_plan {
     ln_cuda_plan base;
@@ -467,7 +467,7 @@ static void try_gemm(ln_cuda_libs *libs, ln_cuda_plan **best, const problem *p)
     }
 }
 
-/* ---- requests ---- */
+// Requests
 
 // Returns new: the best plan, or NULL with a reason.
 static ln_cuda_plan *make_plan(ln_cuda_libs *libs, const problem *p)

@@ -10,12 +10,12 @@
 #include "lightnet/ln_context.h"
 
 enum {
-    MOST_ORDERED = 4096, // operators; those after them wait for the one before
-    MOST_ENDS = 8,       // nodes that an operator may end with; kernels of one stream end with one
+    MAX_ORDERED = 4096, // operators; those after them wait for the one before
+    MAX_ENDS = 8,       // nodes that an operator may end with; kernels of one stream end with one
     WORD = 64,
 };
 
-/* Memory that an operator reads or writes. */
+// Memory that an operator reads or writes.
 typedef struct access {
     uintptr_t begin, end;
     int writes;
@@ -25,7 +25,7 @@ typedef struct recorded {
     struct recorded *older;
     size_t number;
     int n_ends;
-    cudaGraphNode_t ends[MOST_ENDS];
+    cudaGraphNode_t ends[MAX_ENDS];
     int n_accesses;
     access *accesses;
     uint64_t *before; // a bit for each operator that is done before this one begins
@@ -38,7 +38,7 @@ struct ln_cuda_recording {
     size_t n_waits;
 };
 
-/* ---- operators ---- */
+// Operators
 
 static int count(const ln_list *tensors)
 {
@@ -68,7 +68,7 @@ static void add_tensors(recorded *op, const ln_op_arg *op_arg, const ln_list *te
 // Returns new (tl_free).
 static recorded *create(const ln_op_arg *op_arg, size_t number, int has_idle_scratch)
 {
-    const size_t words = number <= MOST_ORDERED ? number / WORD + 1 : 0;
+    const size_t words = number <= MAX_ORDERED ? number / WORD + 1 : 0;
     const int room = count(op_arg->tensors_in) + count(op_arg->tensors_out) + 1;
     recorded *const op =
         tl_alloc(sizeof(*op) + words * sizeof(*op->before) + (size_t)room * sizeof(*op->accesses));
@@ -107,7 +107,7 @@ static void wait_for(ln_cuda_recording *recording, recorded *op, const recorded 
     memcpy(recording->waits + recording->n_waits, earlier->ends,
            (size_t)earlier->n_ends * sizeof(*earlier->ends));
     recording->n_waits += (size_t)earlier->n_ends;
-    if (op->number > MOST_ORDERED)
+    if (op->number > MAX_ORDERED)
         return;
     for (size_t i = 0; i <= earlier->number / WORD; i++)
         op->before[i] |= earlier->before[i];
@@ -118,16 +118,16 @@ static void wait_for(ln_cuda_recording *recording, recorded *op, const recorded 
 static void find_waits(ln_cuda_recording *recording, recorded *op)
 {
     recording->n_waits = 0;
-    if (op->number > MOST_ORDERED) {
+    if (op->number > MAX_ORDERED) {
         wait_for(recording, op, recording->newest);
         return;
     }
     for (const recorded *r = recording->newest; r; r = r->older)
-        if (!is_before(op, r) && (op->number == MOST_ORDERED || conflicts(op, r)))
+        if (!is_before(op, r) && (op->number == MAX_ORDERED || conflicts(op, r)))
             wait_for(recording, op, r);
 }
 
-/* ---- recordings ---- */
+// Recordings
 
 ln_cuda_recording *ln_cuda_recording_create(void)
 {
@@ -135,7 +135,7 @@ ln_cuda_recording *ln_cuda_recording_create(void)
     if (!recording)
         return NULL;
     *recording = (ln_cuda_recording){NULL};
-    recording->waits = tl_alloc((size_t)MOST_ORDERED * MOST_ENDS * sizeof(*recording->waits));
+    recording->waits = tl_alloc((size_t)MAX_ORDERED * MAX_ENDS * sizeof(*recording->waits));
     if (recording->waits)
         return recording;
     tl_free(recording);
@@ -187,10 +187,10 @@ int ln_cuda_record_end(ln_cuda_recording *recording, cudaStream_t stream)
         tl_free(op);
         return 0;
     }
-    if (n > MOST_ENDS) {
+    if (n > MAX_ENDS) {
         tl_free(op);
         return tl_fail("an operator ends with %zu nodes of a graph, expected at most %d", n,
-                       MOST_ENDS);
+                       MAX_ENDS);
     }
     op->n_ends = (int)n;
     memcpy(op->ends, ends, n * sizeof(*ends));

@@ -16,7 +16,7 @@ enum {
     KEY = 3, // the first value of keys: other requests have 0, 1 and 2
 };
 
-/* Scales an argument of another plan, then runs that. */
+// Scales an argument of another plan, then runs that.
 typedef struct scaled_plan {
     ln_cuda_plan base;
     ln_cuda_plan *inner;

@@ -10,9 +10,9 @@
 #include <unistd.h>
 
 // A test function prints so many failed cases, and so many of a type; with LN_TEST_VERBOSE, all.
-enum { MOST_LINES = 8, MOST_LINES_OF_TYPE = 3 };
+enum { MAX_LINES = 8, MAX_LINES_OF_TYPE = 3 };
 
-enum { GUARD_BEFORE = 1024, GUARD_AFTER = 4096, MOST_SECONDS_OF_CASE = 60 };
+enum { GUARD_BEFORE = 1024, GUARD_AFTER = 4096, MAX_SECONDS_OF_CASE = 60 };
 
 static cudaStream_t stream;
 static tl_exec exec;
@@ -28,7 +28,7 @@ double cu_tolerance(tl_dtype dtype, double of_float)
     return dtype == TL_FLOAT16 ? CU_FLOAT16 : dtype == TL_BFLOAT16 ? CU_BFLOAT16 : of_float;
 }
 
-/* ---- reports ---- */
+// Reports
 
 void cu_note(const char *fmt, ...)
 {
@@ -41,7 +41,7 @@ void cu_note(const char *fmt, ...)
     va_end(args);
 }
 
-/** Shapes and offsets of all tensors: "[2, 3] +1 -> [2, 3]". */
+// Shapes and offsets of all tensors: "[2, 3] +1 -> [2, 3]".
 static void print_arrays(const cu_case *c)
 {
     char text[TL_SHAPE_TEXT_SIZE];
@@ -66,7 +66,7 @@ static void print_case(const cu_case *c)
         printf(" captured");
 }
 
-/** "# FAIL function type (parameters) shapes: ..", in one line. */
+// "# FAIL function type (parameters) shapes: ..", in one line.
 static void print_line(const char *kind, const cu_case *c, const char *fmt, va_list args)
 {
     printf("# %s", kind);
@@ -91,7 +91,7 @@ void cu_fail(cu_case *c, const char *fmt, ...)
     failed_cases += !c->has_failed;
     failed_cases_of[c->dtype] += !c->has_failed;
     c->has_failed = 1;
-    if ((lines >= MOST_LINES || lines_of[c->dtype] >= MOST_LINES_OF_TYPE) &&
+    if ((lines >= MAX_LINES || lines_of[c->dtype] >= MAX_LINES_OF_TYPE) &&
         !getenv("LN_TEST_VERBOSE"))
         return;
     lines++;
@@ -101,7 +101,7 @@ void cu_fail(cu_case *c, const char *fmt, ...)
     va_end(args);
 }
 
-/** After such an error no call of CUDA works in this process. */
+// After such an error no call of CUDA works in this process.
 static void stop_at_error(const cu_case *c, const char *call, cudaError_t error)
 {
     printf("# FAIL ");
@@ -120,7 +120,7 @@ static void stop_at_error(const cu_case *c, const char *call, cudaError_t error)
             stop_at_error(c, #call, cuda_error); \
     } while (0)
 
-/** A kernel that does not end would use up the time on the GPU. */
+// A kernel that does not end would use up the time on the GPU.
 static void stop_at_alarm(int number)
 {
     (void)number;
@@ -151,7 +151,7 @@ void cu_test_end(const char *name)
         ck_abort_msg("%d of %d cases failed", failed_cases, cases);
 }
 
-/* ---- cases ---- */
+// Cases
 
 void cu_open(cu_case *c, const char *func, tl_dtype dtype, const char *fmt, ...)
 {
@@ -166,8 +166,8 @@ void cu_open(cu_case *c, const char *func, tl_dtype dtype, const char *fmt, ...)
     cases_of[dtype]++;
     snprintf(alarm_text, sizeof(alarm_text),
              "# FAIL %s %s (%s), case %d: not done after %d s\nBail out! %s does not end\n", func,
-             tl_dtype_name(dtype), c->what, cases, MOST_SECONDS_OF_CASE, func);
-    alarm(MOST_SECONDS_OF_CASE);
+             tl_dtype_name(dtype), c->what, cases, MAX_SECONDS_OF_CASE, func);
+    alarm(MAX_SECONDS_OF_CASE);
     c->seed = (uint64_t)cases++ + 1;
 }
 
@@ -178,7 +178,7 @@ tl_tensor *cu_keep(cu_case *c, tl_tensor *host)
     return c->hosts[c->n_hosts++] = host;
 }
 
-/** A third of the cases is aligned, in a third all tensors start at element 1, others vary. */
+// A third of the cases is aligned, in a third all tensors start at element 1, others vary.
 static int shift_of(cu_case *c)
 {
     const int way = (cases + cases / 3) % 3; // differs also where each third case is of one type
@@ -299,7 +299,7 @@ tl_tensor *cu_host_reshaped(cu_case *c, const tl_tensor *host, int ndim, const i
     return t;
 }
 
-/* ---- runs ---- */
+// Runs
 
 ln_cuda_stream cu_start(cu_case *c)
 {
@@ -328,7 +328,7 @@ static void restore(cu_case *c)
     CHECK_CUDA(c, cudaDeviceSynchronize());
 }
 
-/** The first difference of two runs of a graph in the data of an output that is not work memory. */
+// The first difference of two runs of a graph in the data of an output that is not work memory.
 static void compare_runs(cu_case *c, unsigned char *const *first)
 {
     for (int i = 0; i < c->n_arrays; i++) {
@@ -392,7 +392,7 @@ void cu_finish(cu_case *c, int status)
         fetch(c);
 }
 
-/* ---- comparisons ---- */
+// Comparisons
 
 static double value_of(const void *data, tl_dtype dtype, int i)
 {
@@ -408,15 +408,15 @@ static const char *position_of(const tl_tensor *t, int i)
     return cu_list(t->ndim, coords);
 }
 
-/** How much `found` is off, relative to the tolerance: at most 1 is right. Beyond the largest
- * number of the type, infinity is right, too. */
-static double error_of(double found, double expected, double tolerance, double most)
+// How much `found` is off, relative to the tolerance: at most 1 is right. Beyond the largest
+// number of the type, infinity is right, too.
+static double error_of(double found, double expected, double tolerance, double max)
 {
     if (isnan(expected) || isnan(found))
         return isnan(expected) && isnan(found) ? 0 : INFINITY;
     if (found == expected)
         return 0;
-    if (fabs(expected) >= most * (1 - tolerance) && fabs(found) >= most * (1 - 2 * tolerance) &&
+    if (fabs(expected) >= max * (1 - tolerance) && fabs(found) >= max * (1 - 2 * tolerance) &&
         (found > 0) == (expected > 0))
         return 0;
     if (isinf(found) || isinf(expected) || tolerance == 0)
@@ -427,16 +427,15 @@ static double error_of(double found, double expected, double tolerance, double m
 void cu_check_near(cu_case *c, const tl_tensor *device, const tl_tensor *expected, double tolerance)
 {
     const void *const data = cu_found(device);
-    const double most = tl_dtype_max_double(device->dtype);
+    const double max = tl_dtype_max_double(device->dtype);
     int wrong = 0, worst = 0, first = -1, last = -1;
     double worst_error = 0;
     ck_assert_int_eq(device->len, expected->len);
     if (c->has_failed)
         return;
     for (int i = 0; i < device->len; i++) {
-        const double error =
-            error_of(value_of(data, device->dtype, i), value_of(expected->data, expected->dtype, i),
-                     tolerance, most);
+        const double error = error_of(value_of(data, device->dtype, i),
+                                      value_of(expected->data, expected->dtype, i), tolerance, max);
         if (error <= 1)
             continue;
         first = wrong++ ? first : i;
@@ -462,7 +461,7 @@ static int is_same(const void *a, const void *b, tl_dtype dtype)
             isnan(value_of(b, dtype, 0)));
 }
 
-/** "1.5 (0x3fc0)". */
+// "1.5 (0x3fc0)".
 static void element_text(char *text, size_t size, const void *p, tl_dtype dtype)
 {
     uint64_t bits = 0;
@@ -495,7 +494,7 @@ void cu_check_same(cu_case *c, const tl_tensor *device, const tl_tensor *expecte
             position_of(device, first), found_text, expected_text, wrong, device->len, first, last);
 }
 
-/** Whether bytes begin .. end-1 are as before the run. */
+// Whether bytes begin .. end-1 are as before the run.
 static void check_bytes(cu_case *c, int i, size_t begin, size_t end, const char *what)
 {
     const cu_array *const a = &c->arrays[i];
@@ -531,7 +530,7 @@ void cu_close(cu_case *c)
         tl_tensor_free_data_too(c->hosts[i]);
 }
 
-/* ---- for the CPU's results ---- */
+// For the CPU's results
 
 const tl_exec *cu_exec(size_t scratch)
 {
@@ -594,7 +593,7 @@ tl_activation cu_act(tl_act act)
     return (tl_activation){act, alpha, beta};
 }
 
-/* ---- main ---- */
+// Main
 
 static int is_named(const char *name, int argc, char **argv)
 {
@@ -604,7 +603,7 @@ static int is_named(const char *name, int argc, char **argv)
     return argc < 2;
 }
 
-/** Why there is no GPU; NULL: there is one. */
+// Why there is no GPU; NULL: there is one.
 static const char *missing_gpu(void)
 {
     int n = 0;

@@ -36,10 +36,10 @@
 #define CU_LEN(array) ((int)(sizeof(array) / sizeof(*(array))))
 
 static const double CU_EXACT = 0;
-static const double CU_NEAR = 1e-5;     /* of TL_FLOAT: a few functions of float */
-static const double CU_SUM = 2e-5;      /* of TL_FLOAT: long sums */
-static const double CU_FLOAT16 = 4e-3;  /* of TL_FLOAT16 */
-static const double CU_BFLOAT16 = 3e-2; /* of TL_BFLOAT16 */
+static const double CU_NEAR = 1e-5;     // of TL_FLOAT: a few functions of float
+static const double CU_SUM = 2e-5;      // of TL_FLOAT: long sums
+static const double CU_FLOAT16 = 4e-3;  // of TL_FLOAT16
+static const double CU_BFLOAT16 = 3e-2; // of TL_BFLOAT16
 
 /** The tolerance of a type; `of_float` is that of TL_FLOAT. */
 double cu_tolerance(tl_dtype dtype, double of_float);
@@ -48,13 +48,13 @@ enum { CU_ARRAYS = 16, CU_HOSTS = 64 };
 
 /** The memory of a tensor on the GPU. */
 typedef struct cu_array {
-    tl_tensor *host;      /* initial content */
-    tl_tensor *device;    /* refers to this array by backend_data */
-    unsigned char *base;  /* on the GPU, with guards */
-    unsigned char *image; /* initial content of all bytes from base on */
-    unsigned char *found; /* content after the run */
-    size_t before, total; /* bytes before the data, and of all */
-    int shift;            /* elements */
+    tl_tensor *host;      // initial content
+    tl_tensor *device;    // refers to this array by backend_data
+    unsigned char *base;  // on the GPU, with guards
+    unsigned char *image; // initial content of all bytes from base on
+    unsigned char *found; // content after the run
+    size_t before, total; // bytes before the data, and of all
+    int shift;            // elements
     int is_output;
 } cu_array;
 
@@ -63,7 +63,7 @@ typedef struct cu_case {
     char what[400];
     tl_dtype dtype;
     uint64_t seed;
-    int is_aligned; /* all tensors start at 256 bytes; set after cu_open */
+    int is_aligned; // all tensors start at 256 bytes; set after cu_open
     int is_captured;
     int has_failed;
     int n_arrays, n_hosts;

@@ -9,17 +9,17 @@
 #include <pthread.h>
 #include <string.h>
 
-enum { MOST_ARGS = 6, ADDEND = DNNL_ARG_ATTR_MULTIPLE_POST_OP(0) | DNNL_ARG_SRC_1 };
+enum { MAX_ARGS = 6, ADDEND = DNNL_ARG_ATTR_MULTIPLE_POST_OP(0) | DNNL_ARG_SRC_1 };
 
 struct ln_dnnl {
     dnnl_stream_t stream;
     dnnl_primitive_t primitive;
-    dnnl_exec_arg_t args[MOST_ARGS];
+    dnnl_exec_arg_t args[MAX_ARGS];
     int n_args;
     int threads; // for which its own memory was made
 };
 
-/* A primitive in the making. */
+// A primitive in the making.
 typedef struct making {
     ln_dnnl *prim;
     dnnl_primitive_attr_t attr;
@@ -27,7 +27,7 @@ typedef struct making {
     dnnl_status_t status; // the first failure; later calls then do nothing
 } making;
 
-/* ---- the engine, one for all ---- */
+// The engine, one for all
 
 static dnnl_engine_t engine;
 static dnnl_status_t engine_status;
@@ -63,7 +63,7 @@ static int use_threads(int n)
     return before;
 }
 
-/* ---- making ---- */
+// Making
 
 static void begin(making *m, const tl_exec *exec)
 {
@@ -116,7 +116,7 @@ static void add_arg(making *m, int index, const dnnl_memory_desc_t *desc)
     dnnl_exec_arg_t *arg = m->prim ? &m->prim->args[m->prim->n_args] : NULL;
     if (m->status)
         return;
-    assert(m->prim->n_args < MOST_ARGS);
+    assert(m->prim->n_args < MAX_ARGS);
     m->status = dnnl_memory_create(&arg->memory, desc, engine, DNNL_MEMORY_NONE);
     arg->arg = index;
     m->prim->n_args += !m->status;
@@ -194,7 +194,7 @@ static int end(making *m, const void *op_desc, ln_dnnl **prim, const char *what)
     return tl_fail("oneDNN cannot make this %s: status %d", what, (int)m->status);
 }
 
-/* ---- the primitives ---- */
+// The primitives
 
 // Weights [OC, IC / group, KH, KW] have an axis for the groups in front.
 static dnnl_memory_desc_t weights_of(making *m, const tl_tensor *weight, int group)
@@ -346,7 +346,7 @@ int ln_dnnl_binary(const tl_exec *exec, ln_dnnl **prim, const tl_tensor *src1,
     return end(&m, &desc, prim, "operation on two tensors");
 }
 
-/* ---- running ---- */
+// Running
 
 int ln_dnnl_run(ln_dnnl *prim, void *const *data)
 {

@@ -11,11 +11,11 @@
 
 typedef struct form {
     const char *optype;
-    const char *general;                               /* the operator that replaces it */
-    const char *func;                                  /* its parameter 'func', or NULL */
-    void (*make)(ln_rule_made *made, const ln_op *op); /* sets other parameters, and inputs if
-                                                          their names differ; or NULL */
-    int is_of_fixed;                                   /* only where shapes are fixed */
+    const char *general;                               // the operator that replaces it
+    const char *func;                                  // its parameter 'func', or NULL
+    void (*make)(ln_rule_made *made, const ln_op *op); // sets other parameters, and inputs if
+                                                       // their names differ; or NULL
+    int is_of_fixed;                                   // only where shapes are fixed
 } form;
 
 // The slope of lrelu is a float.
@@ -76,7 +76,7 @@ static void make(ln_rule_made *made, const form *f, const ln_op *op)
         ln_rule_all_inputs(made, op);
 }
 
-/** Replaces one operator by the general one of equal results. */
+// Replaces one operator by the general one of equal results.
 ln_list *ln_canonical(const ln_context *ctx, ln_list **old_ops)
 {
     ln_rule_made made = {.ctx = ctx, .rule = "canonical"};

@@ -16,10 +16,10 @@ enum { TEXT = 4096 };
 #define STRING(name, value)   PARAM(name, "\"" value "\"")
 #define TWO                   "src1", "src2"
 
-/* An operator of x and, if it has a second input, z, both [2, 3]. */
+// An operator of x and, if it has a second input, z, both [2, 3].
 typedef struct canonical_case {
     const char *dtype;
-    const char *optype, *src1, *src2; /* its inputs' arg_names; the second one may be NULL */
+    const char *optype, *src1, *src2; // its inputs' arg_names; the second one may be NULL
     const char *params;
     const char *expected;
 } canonical_case;
@@ -52,7 +52,7 @@ static const canonical_case cases[] = {
     {"TL_FLOAT", "softmax", "src", NULL, PARAM("axis", "1"), "softmax src=x dst=y axis=1"},
 };
 
-/* ---- models ---- */
+// Models
 
 // An input of 2 rows, or where it is open, of 1 to 2.
 static int write_input(char *text, const char *name, const char *dtype, int is_open)
@@ -87,7 +87,7 @@ static ln_context *read_case(const canonical_case *c, int is_open)
     return ctx;
 }
 
-/* ---- the text of an operator ---- */
+// The text of an operator
 
 static char *put_tensors(char *end, ln_list *tensors)
 {
@@ -131,7 +131,7 @@ static const char *last_op(const ln_context *ctx)
     return text;
 }
 
-/* ---- the tests ---- */
+// The tests
 
 static void check_becomes(const canonical_case *c, int is_open, const char *expected)
 {

@@ -11,7 +11,7 @@
 #include "ir/ln_dynamic.h"
 #include "lightnet/ln_rule.h"
 
-/* ---- norms.opt ---- */
+// Norms.opt
 
 static inline int is_floating(const ln_tensor_entry *te)
 {
@@ -58,7 +58,7 @@ static inline int spans(const ln_tensor_entry *k, const ln_tensor_entry *x, int 
     return 1;
 }
 
-/* ---- products.opt ---- */
+// Products.opt
 
 /** The factor of an operator with the constant `k` as src2; NaN: another function, or an unknown
  * value. */
@@ -88,7 +88,7 @@ static inline int turned(const ln_op *transpose, int *axes)
     return n;
 }
 
-/* ---- attention.opt ---- */
+// Attention.opt
 
 /** Whether a tensor is an input of an attention: [B, H, S, D]. */
 static inline int has_heads(const ln_tensor_entry *te)
@@ -163,7 +163,7 @@ static inline int repeats_open_heads(const ln_op *expand, const ln_op *view,
            y->tensor->dims[3] == x->tensor->dims[3];
 }
 
-/* ---- functions.opt ---- */
+// Functions.opt
 
 static inline int is_wide_float(const ln_tensor_entry *te)
 {

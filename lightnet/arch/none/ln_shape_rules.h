@@ -13,7 +13,7 @@
 #include "ir/ln_dynamic.h"
 #include "lightnet/ln_rule.h"
 
-/* ---- identity.opt ---- */
+// Identity.opt
 
 /** Whether a view of `x` may replace a copy of it, `y`. */
 static inline int may_share(const ln_context *ctx, const ln_tensor_entry *x,
@@ -62,7 +62,7 @@ static inline int open_dims(const ln_tensor_entry *x, int *dims)
     return n;
 }
 
-/* ---- rows.opt ---- */
+// Rows.opt
 
 /** The index in the constant `index` for an axis of `len`; -1: unknown. */
 static inline int taken(const ln_context *ctx, const ln_tensor_entry *index, int len)
@@ -106,7 +106,7 @@ static inline int begin_alike(const ln_op *slice, const ln_tensor_entry *a,
     return alike;
 }
 
-/* ---- pad.opt ---- */
+// Pad.opt
 
 /** Whether `pad` writes zeros: `value` may be absent. */
 static inline int pads_zeros(const ln_context *ctx, const ln_tensor_entry *value)
@@ -218,7 +218,7 @@ static inline int in_order(const ln_op *pad, const char *arg_name, const ln_op *
     return ndim;
 }
 
-/* ---- lines.opt ---- */
+// Lines.opt
 
 /** Whether it is an image [N, C, L, 1] with L > 1. */
 static inline int is_column(const ln_tensor_entry *te)
@@ -271,9 +271,9 @@ static inline const int *row_numbers(const ln_op *op, const char *arg_name, int 
     return numbers;
 }
 
-/* Convolutions of volumes, whose first axis becomes windows of images with the other axes. */
+// Convolutions of volumes, whose first axis becomes windows of images with the other axes.
 
-/* Windows take at most so many times the memory of the volumes. */
+/** Windows take at most so many times the memory of the volumes. */
 enum { MAX_WINDOW_COPIES = 16 };
 
 static inline int first_number(const ln_op *conv, const char *arg_name)

@@ -38,14 +38,14 @@
 
 enum { AXES = 3, MAX_PHASES = 16, MAX_CHANNELS = 16, MAX_KERNELS = 32 };
 
-/* A 3-D convolution. */
+// A 3-D convolution.
 typedef struct volume {
     const ln_op *op;
-    const ln_tensor_entry *x, *w, *bias, *y; /* bias: or NULL */
-    const int *size, *stride, *dilation;     /* [AXES] */
-    const int *padding;                      /* [2 * AXES] */
-    const int *output_padding;               /* [AXES], of a transposed one; or NULL */
-    int is_open;                             /* the batch is known only at run time */
+    const ln_tensor_entry *x, *w, *bias, *y; // bias: or NULL
+    const int *size, *stride, *dilation;     // [AXES]
+    const int *padding;                      // [2 * AXES]
+    const int *output_padding;               // [AXES], of a transposed one; or NULL
+    int is_open;                             // the batch is known only at run time
 } volume;
 
 static int read_params(volume *v)
@@ -107,7 +107,7 @@ static int is_point(const volume *v, int axis)
            v->padding[AXES + axis] == 0;
 }
 
-/* Creating operators: each function returns the name of the output, `dst` or, if NULL, a new one */
+// Creating operators: each function returns the name of the output, `dst` or, if NULL, a new one
 
 static const char *output(ln_rule_made *made, const char *dst)
 {
@@ -193,8 +193,8 @@ static void set_window(ln_rule_made *made, const volume *v, int a, int b)
     ln_rule_string(made, "autopad", "NOTSET");
 }
 
-/* A 2-D convolution along `axis` and the width: of slices if `axis` is 1; if it is 0, of images
- * whose height is the depth. */
+// A 2-D convolution along `axis` and the width: of slices if `axis` is 1; if it is 0, of images
+// whose height is the depth.
 static const char *make_conv(ln_rule_made *made, const volume *v, const char *src,
                              const char *weight, const char *bias, int axis)
 {
@@ -225,7 +225,7 @@ static const char *bias_of(ln_rule_made *made, const volume *v)
     return v->bias ? v->bias->name : zero_bias(made, v);
 }
 
-/* ---- kernels [K, 1, 1] ---- */
+// Kernels [K, 1, 1]
 
 static void make_deep_images(ln_rule_made *made, const volume *v)
 {
@@ -237,11 +237,11 @@ static void make_deep_images(ln_rule_made *made, const volume *v)
     make_view(made, v, sum, v->y->name, 2 + AXES, v->y->tensor->dims);
 }
 
-/* ---- slices ---- */
+// Slices
 
 static const int depth_first[2 + AXES] = {0, 2, 1, 3, 4}; // swaps depth and channels
 
-/* The slices of the source with padding, [N, n, C, H, W]. */
+// The slices of the source with padding, [N, n, C, H, W].
 typedef struct slices {
     const char *name;
     int n;
@@ -262,8 +262,8 @@ static slices make_slices(ln_rule_made *made, const volume *v, int n_before, int
     return (slices){output(made, NULL), n};
 }
 
-/* The images of `len` slices, `step` apart. Those of a single volume are contiguous: a slice of all
- * its images is taken, so that these are converted to blocks of channels only once. */
+// The images of `len` slices, `step` apart. Those of a single volume are contiguous: a slice of all
+// its images is taken, so that these are converted to blocks of channels only once.
 static const char *images_of(ln_rule_made *made, const volume *v, const slices *all, int start,
                              int len, int step)
 {
@@ -288,7 +288,7 @@ static const char *weight_of(ln_rule_made *made, const volume *v, int k)
     return make_reshape(made, one, NULL, 4, (int[]){w[0], w[1], w[3], w[4]});
 }
 
-/* `sum` (NULL: none yet) plus the convolution of the images with kernel `k`. */
+// `sum` (NULL: none yet) plus the convolution of the images with kernel `k`.
 static const char *add_kernel(ln_rule_made *made, const volume *v, const char *sum,
                               const char *images, int k)
 {
@@ -306,9 +306,9 @@ static void make_volumes(ln_rule_made *made, const volume *v, const char *swappe
     make_transpose(made, volumes, v->y->name, depth_first);
 }
 
-/* ---- convolutions ---- */
+// Convolutions
 
-/* The images of all kernels, with joined channels. */
+// The images of all kernels, with joined channels.
 static const char *all_images(ln_rule_made *made, const volume *v, const slices *all)
 {
     const int *const x = v->x->tensor->dims;
@@ -329,7 +329,7 @@ static const char *all_images(ln_rule_made *made, const volume *v, const slices 
                      (int[]){x[0] * depth, n * x[1], x[3], x[4]});
 }
 
-/* For few channels: one convolution of the joined channels of all kernels' images. */
+// For few channels: one convolution of the joined channels of all kernels' images.
 static void make_joined(ln_rule_made *made, const volume *v)
 {
     const int *const w = v->w->tensor->dims;
@@ -354,13 +354,13 @@ static void make_images(ln_rule_made *made, const volume *v)
     make_volumes(made, v, sum);
 }
 
-/* ---- transposed convolutions ---- */
+// Transposed convolutions
 
-/* Slices first .. first + n - 1 of each phase; the result crops others. */
+// Slices first .. first + n - 1 of each phase; the result crops others.
 typedef struct phases {
     int first, n;
     slices all;
-    int before; /* slices of padding before the source's */
+    int before; // slices of padding before the source's
 } phases;
 
 static phases phases_of(ln_rule_made *made, const volume *v)
@@ -379,7 +379,7 @@ static int slice_size(const volume *v)
     return y[1] * y[3] * y[4];
 }
 
-/* The sum of kernels k, k + stride, ..: [N, n, 1, slice size]. */
+// The sum of kernels k, k + stride, ..: [N, n, 1, slice size].
 static const char *make_phase(ln_rule_made *made, const volume *v, const phases *t, int k)
 {
     const char *sum = NULL;
@@ -418,8 +418,8 @@ static void make_transposed(ln_rule_made *made, const volume *v)
     make_volumes(made, v, n == y[2] ? all : make_slice(made, all, 1, start, y[2]));
 }
 
-/** Replaces convnd and deconvnd of floats over three axes, with constant weights, by 2-D
- * convolutions; a transposed one must not have dilation along the depth. */
+// Replaces convnd and deconvnd of floats over three axes, with constant weights, by 2-D
+// convolutions; a transposed one must not have dilation along the depth.
 ln_list *ln_volumes_as_images(const ln_context *ctx, ln_list **old_ops)
 {
     volume v;

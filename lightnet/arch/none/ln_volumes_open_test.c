@@ -10,13 +10,13 @@
 #include "lightnet/ln_util.h"
 #include "ln_check.h"
 
-enum { MOST = 4, MANY = 18, RESULTS = 17, TEXT = 1 << 14 };
+enum { MAX = 4, MANY = 18, RESULTS = 17, TEXT = 1 << 14 };
 
-/* One convolution of x [N, channels, 4, 6, 7]. */
+// One convolution of x [N, channels, 4, 6, 7].
 typedef struct conv_case {
     const char *optype;
     int channels, size[3], stride[3], padding[6];
-    const char *more; /* parameters, with a comma before */
+    const char *more; // parameters, with a comma before
 } conv_case;
 
 static const conv_case cases[] = {
@@ -54,13 +54,13 @@ static int out_len(const conv_case *c)
     return RESULTS * out_dim(c, 0, 4) * out_dim(c, 1, 6) * out_dim(c, 2, 7);
 }
 
-// A batch of `n`, or where it is 0, of 1 to MOST.
+// A batch of `n`, or where it is 0, of 1 to MAX.
 static char *model_of(const conv_case *c, int n)
 {
     static char text[TEXT];
     const int is_deconv = !strcmp(c->optype, "deconvnd");
-    char least[128];
-    snprintf(least, sizeof(least), ", {\"arg_name\": \"least\", \"value\": [1, %d, 4, 6, 7]}",
+    char min[128];
+    snprintf(min, sizeof(min), ", {\"arg_name\": \"least\", \"value\": [1, %d, 4, 6, 7]}",
              c->channels);
     snprintf(
         text, sizeof(text),
@@ -79,7 +79,7 @@ static char *model_of(const conv_case *c, int n)
         "\"value\": [%d, %d, %d]}, {\"arg_name\": \"stride\", \"value\": [%d, %d, %d]}, "
         "{\"arg_name\": \"dilation\", \"value\": [1, 1, 1]}, {\"arg_name\": \"padding\", "
         "\"value\": [%d, %d, %d, %d, %d, %d]}%s]}]}",
-        n ? "source" : "placeholder", n ? n : MOST, c->channels, n ? "" : least,
+        n ? "source" : "placeholder", n ? n : MAX, c->channels, n ? "" : min,
         is_deconv ? c->channels : RESULTS, is_deconv ? RESULTS : c->channels, c->size[0],
         c->size[1], c->size[2], c->optype, c->size[0], c->size[1], c->size[2], c->stride[0],
         c->stride[1], c->stride[2], c->padding[0], c->padding[1], c->padding[2], c->padding[3],
@@ -118,10 +118,10 @@ static void run(ln_context *ctx, const float *x, float *y)
 
 static void check_case(const conv_case *c)
 {
-    const int len = MOST * c->channels * 4 * 6 * 7;
+    const int len = MAX * c->channels * 4 * 6 * 7;
     float *const x = ln_alloc_array((size_t)len, sizeof(*x));
-    float *const y = ln_alloc_array((size_t)(MOST * out_len(c)), sizeof(*y));
-    float *const expected = ln_alloc_array((size_t)(MOST * out_len(c)), sizeof(*y));
+    float *const y = ln_alloc_array((size_t)(MAX * out_len(c)), sizeof(*y));
+    float *const expected = ln_alloc_array((size_t)(MAX * out_len(c)), sizeof(*y));
     ln_context *open = loaded(c, 0);
     ck_assert_int_eq(count(open, "convnd") + count(open, "deconvnd"), 0);
     for (int i = 0; i < len; i++)

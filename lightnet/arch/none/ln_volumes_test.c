@@ -35,7 +35,7 @@ VOLUMES(groups, 2, 6, 5, 7, 8, 12, 2, 3, 3, 2, 1);
 VOLUMES(long_kernel, 1, 2, 40, 4, 4, 2, 2, 33, 2, 2, 1);
 VOLUMES(given, 1, 5, 6, 7, 9, 20, 5, 3, 3, 3, 0);
 
-/* Transposed: weights [IC, OC / group, ..]. */
+// Transposed: weights [IC, OC / group, ..].
 #define TRANSPOSED(name, n, c, d, h, w, ic, oc, group, kd, kh, kw)                              \
     static const ln_rule_tensor name[] = {{"x", "TL_FLOAT", 5, {n, c, d, h, w}, -1, 1, 0},      \
                                           {"w", "TL_FLOAT", 5, {ic, oc, kd, kh, kw}, -1, 1, 1}, \

@@ -18,7 +18,7 @@
 
 static char folder[32];
 
-/* y = relu(x + (w + v)), and z = x + b: w + v is computed at load, b is read as it is. */
+// y = relu(x + (w + v)), and z = x + b: w + v is computed at load, b is read as it is.
 
 #define SOURCE(name, data)                                                                        \
     "{\"name\": \"make_" name "\", \"optype\": \"source\", \"tensors_in\": [], \"tensors_out\": " \
@@ -166,7 +166,7 @@ START_TEST(saving_twice_gives_the_same_bytes)
 }
 END_TEST
 
-/* Refused */
+// Refused
 
 static int read_and_run(const char *file, ln_error *err)
 {
@@ -263,7 +263,7 @@ START_TEST(rejects_a_file_that_cannot_run)
 }
 END_TEST
 
-/* Mapped files */
+// Mapped files
 
 static ln_context *load_mapped(const char *file, ln_store *store)
 {
@@ -361,7 +361,7 @@ START_TEST(a_constant_that_is_not_aligned_is_copied)
 }
 END_TEST
 
-/* Several programs */
+// Several programs
 
 START_TEST(programs_share_what_they_have_alike)
 {

@@ -35,7 +35,7 @@ static int make_room(ln_merge *m)
     return weights ? 0 : -1;
 }
 
-/* ---- contents ---- */
+// Contents
 
 static int is_same(const ln_merge *m, int i, const tl_tensor *t, const void *data)
 {
@@ -44,7 +44,7 @@ static int is_same(const ln_merge *m, int i, const tl_tensor *t, const void *dat
            !memcmp(m->weights[i]->tensor->data, data, tl_tensor_size(t));
 }
 
-/* ---- names ---- */
+// Names
 
 // The tensor's own name, or with a number after it; NULL: no memory.
 static const char *unique_name(ln_merge *m, const char *name)
@@ -67,7 +67,7 @@ static const char *unique_name(ln_merge *m, const char *name)
     return copy;
 }
 
-/* ---- adding ---- */
+// Adding
 
 // Takes the shape. The position, from 1; 0: no memory.
 static size_t add_new(ln_merge *m, const ln_weight *weight, tl_tensor *shape, uint64_t hash)

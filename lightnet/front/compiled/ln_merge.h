@@ -8,15 +8,15 @@
 #include "lightnet/ln_context.h"
 #include "lightnet/ln_hash.h"
 
-/* All zero: empty. Lists for ln_safetensors_write_weights. */
+/** All zero: empty. Lists for ln_safetensors_write_weights. */
 typedef struct ln_merge {
     const char **names;
-    tl_tensor **tensors; /* shapes */
+    tl_tensor **tensors; // shapes
     const ln_weight **weights;
     int n, capacity;
-    ln_hash *by_name;    /* name in the file -> 1 + its position */
-    ln_hash *by_content; /* hash of type, shape and data -> 1 + the first position */
-    ln_list *texts;      /* names that were made */
+    ln_hash *by_name;    // name in the file -> 1 + its position
+    ln_hash *by_content; // hash of type, shape and data -> 1 + the first position
+    ln_list *texts;      // names that were made
 } ln_merge;
 
 /** Adds the file data of the frozen program. *stored: new (ln_hash_free), the name of each of its

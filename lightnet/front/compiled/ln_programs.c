@@ -16,9 +16,9 @@
 #include "ir/ln_context_ops.h"
 #include "tensorlight/tl_util.h"
 
-/* ---- reading ---- */
+// Reading
 
-/* Where in the file something is wrong. */
+// Where in the file something is wrong.
 typedef struct place {
     const char *file;
     size_t program;
@@ -44,16 +44,16 @@ static int is_size(const json_t *json)
 
 static int read_size(const place *at, const json_t *json, ln_port *port, int axis)
 {
-    const json_t *least = json_array_get(json, 0), *most = json_array_get(json, 1);
+    const json_t *min = json_array_get(json, 0), *max = json_array_get(json, 1);
     const json_t *name = json_array_get(json, 2);
-    if (json_array_size(json) != 3 || !is_size(least) || !is_size(most) ||
-        json_integer_value(least) > json_integer_value(most) ||
+    if (json_array_size(json) != 3 || !is_size(min) || !is_size(max) ||
+        json_integer_value(min) > json_integer_value(max) ||
         (!json_is_string(name) && !json_is_null(name)))
         return fail(at, "a size is not [LEAST, MOST, NAME]");
-    const int is_fixed = json_integer_value(least) == json_integer_value(most);
-    port->least[axis] = (int)json_integer_value(least);
-    port->most[axis] = (int)json_integer_value(most);
-    return ln_port_set_dim(port, axis, is_fixed ? port->most[axis] : LN_PORT_OPEN,
+    const int is_fixed = json_integer_value(min) == json_integer_value(max);
+    port->min[axis] = (int)json_integer_value(min);
+    port->max[axis] = (int)json_integer_value(max);
+    return ln_port_set_dim(port, axis, is_fixed ? port->max[axis] : LN_PORT_OPEN,
                            json_string_value(name))
                ? fail_memory(at)
                : 0;
@@ -212,7 +212,7 @@ void ln_programs_clear(ln_programs *programs)
     *programs = (ln_programs){0};
 }
 
-/* ---- texts ---- */
+// Texts
 
 static size_t add_text(char *text, size_t len, const char *more)
 {
@@ -243,7 +243,7 @@ static void list_programs(const ln_programs *programs, char text[LN_MAXLINE])
     }
 }
 
-/* ---- constants of all programs ---- */
+// Constants of all programs
 
 static const ln_port *port_of(const ln_programs *programs, size_t k, int is_input, size_t i)
 {
@@ -255,16 +255,15 @@ static const ln_port *port_of(const ln_programs *programs, size_t k, int is_inpu
 static int merge_size(const ln_programs *programs, int is_input, size_t i, int axis, ln_port *port)
 {
     const ln_port *first = port_of(programs, 0, is_input, i);
-    int is_same = 1, least = first->least[axis], most = first->most[axis];
+    int is_same = 1, min = first->min[axis], max = first->max[axis];
     for (size_t k = 1; k < programs->n; k++) {
         const ln_port *other = port_of(programs, k, is_input, i);
-        is_same &=
-            first->least[axis] == other->least[axis] && first->most[axis] == other->most[axis];
-        least = other->least[axis] < least ? other->least[axis] : least;
-        most = other->most[axis] > most ? other->most[axis] : most;
+        is_same &= first->min[axis] == other->min[axis] && first->max[axis] == other->max[axis];
+        min = other->min[axis] < min ? other->min[axis] : min;
+        max = other->max[axis] > max ? other->max[axis] : max;
     }
-    port->least[axis] = least;
-    port->most[axis] = most;
+    port->min[axis] = min;
+    port->max[axis] = max;
     return ln_port_set_dim(port, axis, is_same ? first->dims[axis] : LN_PORT_OPEN,
                            first->dim_names[axis]);
 }
@@ -315,16 +314,16 @@ int ln_programs_describe(const ln_programs *programs, ln_interface *interface)
     return add_lists(programs, interface);
 }
 
-/* ---- choosing ---- */
+// Choosing
 
 static int meets(const ln_port *port, const ln_port *allowed)
 {
     int meets = allowed->info.ndim < 0 || port->info.ndim == allowed->info.ndim;
     for (int i = 0; i < allowed->info.ndim && meets; i++) {
         const int is_open = allowed->dims[i] < 0;
-        const int least = is_open ? allowed->least[i] : allowed->dims[i];
-        const int most = is_open ? allowed->most[i] : allowed->dims[i];
-        meets = port->least[i] <= most && port->most[i] >= least;
+        const int min = is_open ? allowed->min[i] : allowed->dims[i];
+        const int max = is_open ? allowed->max[i] : allowed->dims[i];
+        meets = port->min[i] <= max && port->max[i] >= min;
     }
     return meets;
 }
@@ -346,10 +345,10 @@ int ln_programs_check(const ln_programs *programs, const ln_interface *allowed,
                       file, there);
 }
 
-static int has(const ln_port *port, int axis, int least, int most)
+static int has(const ln_port *port, int axis, int min, int max)
 {
-    return port->dims[axis] < 0 ? least >= port->least[axis] && most <= port->most[axis]
-                                : least == port->dims[axis] && most == port->dims[axis];
+    return port->dims[axis] < 0 ? min >= port->min[axis] && max <= port->max[axis]
+                                : min == port->dims[axis] && max == port->dims[axis];
 }
 
 // Takes the range bound by the name of a size.
@@ -357,21 +356,21 @@ static int accepts_named(const ln_context *ctx, const ln_port *port, int axis, i
 {
     const char *name = port->dim_names[axis];
     const tl_tensor *bound = name && ln_bind_has(ctx, name) ? ln_bind_find(ctx, name, -1) : NULL;
-    const int *least = bound ? ln_bind_least(ctx, name, -1) : NULL;
+    const int *min = bound ? ln_bind_min(ctx, name, -1) : NULL;
     if (!bound || bound->ndim != 1)
         return 1;
     ++*n_bound;
-    return has(port, axis, least ? *least : bound->dims[0], bound->dims[0]);
+    return has(port, axis, min ? *min : bound->dims[0], bound->dims[0]);
 }
 
 static int accepts_input(const ln_context *ctx, const ln_port *port, int index, int *n_bound)
 {
     const tl_tensor *bound = ln_bind_find(ctx, port->name, index);
-    const int *least = ln_bind_least(ctx, port->name, index);
+    const int *min = ln_bind_min(ctx, port->name, index);
     int takes = !bound || bound->ndim == port->info.ndim;
     *n_bound += bound != NULL;
     for (int i = 0; i < port->info.ndim && takes; i++)
-        takes = (!bound || has(port, i, least ? least[i] : bound->dims[i], bound->dims[i])) &&
+        takes = (!bound || has(port, i, min ? min[i] : bound->dims[i], bound->dims[i])) &&
                 accepts_named(ctx, port, i, n_bound);
     return takes;
 }

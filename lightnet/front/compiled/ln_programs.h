@@ -11,9 +11,9 @@
 #include "lightnet/ln_context.h"
 
 typedef struct ln_compiled_program {
-    char *ir;                /* the key of its IR */
-    ln_interface *interface; /* NULL: not in the file, it has one program */
-    ln_bundle own;           /* its tensors by its own names */
+    char *ir;                // the key of its IR
+    ln_interface *interface; // NULL: not in the file, it has one program
+    ln_bundle own;           // its tensors by its own names
     const ln_bundle *tensors;
 } ln_compiled_program;
 

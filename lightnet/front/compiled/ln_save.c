@@ -20,7 +20,7 @@
 #include "lightnet/ln_version.h"
 #include "pass/ln_rewriting.h"
 
-/* ---- the metadata ---- */
+// The metadata
 
 static int write_ir(FILE *stream, const void *ctx, ln_error *err)
 {
@@ -35,7 +35,7 @@ static char *ir_of(const ln_context *ctx)
     return ln_outtext(write_ir, ctx, &len, ctx->error);
 }
 
-/* Pairs of texts, each for a reader of safetensors; the first few are of all files. */
+// Pairs of texts, each for a reader of safetensors; the first few are of all files.
 enum { N_COMMON = 6, N_PER_PROGRAM = 2, N_OF_PROGRAMS = 2 };
 
 static void put_common(const char **metadata, const ln_context *ctx, const char *version)
@@ -48,7 +48,7 @@ static void put_common(const char **metadata, const ln_context *ctx, const char 
         metadata[i] = common[i];
 }
 
-/* ---- one program ---- */
+// One program
 
 static int write_file(const ln_context *ctx, const char *file)
 {
@@ -83,14 +83,14 @@ int ln_context_save(ln_context *ctx, const char *datafile, const char *file)
     return ln_limits_leave(ctx, before, status);
 }
 
-/* ---- several programs ---- */
+// Several programs
 
 typedef struct program {
     ln_context *ctx;
-    char key[32]; /* of the IR */
+    char key[32]; // of the IR
     char *ir;
     ln_interface *interface;
-    ln_hash *stored; /* its tensors -> where they are in the merge, from 1 */
+    ln_hash *stored; // its tensors -> where they are in the merge, from 1
 } program;
 
 typedef struct saving {
@@ -102,8 +102,8 @@ typedef struct saving {
 static int print_size(FILE *fp, const ln_port *port, int axis, ln_error *err)
 {
     const int is_open = port->dims[axis] < 0;
-    fprintf(fp, "%s[%d,%d,", axis ? "," : "", is_open ? port->least[axis] : port->dims[axis],
-            is_open ? port->most[axis] : port->dims[axis]);
+    fprintf(fp, "%s[%d,%d,", axis ? "," : "", is_open ? port->min[axis] : port->dims[axis],
+            is_open ? port->max[axis] : port->dims[axis]);
     if (!port->dim_names[axis])
         fputs("null", fp);
     else if (ln_json_write_string(fp, port->dim_names[axis], err))

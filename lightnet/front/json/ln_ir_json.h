@@ -38,7 +38,7 @@
 /** The format's version: the only one that is written and read. */
 #define LN_IR_VERSION 1
 
-/* The locations of a text in the text that it was translated from. */
+/** The locations of a text in the text that it was translated from. */
 typedef struct ln_ir_places {
     ln_place_func find;
     const void *data;

@@ -15,7 +15,7 @@
 #include "lightnet/ln_tensor.h"
 #include "ln_check.h"
 
-/* ---- the operators that the models below are made of ---- */
+// The operators that the models below are made of
 
 static const char *create_params[] = {"dtype", "dims", "data", "ran", "from_file", NULL};
 static const ln_param_type create_ptypes[] = {LN_PARAM_STRING, LN_PARAM_ARRAY_NUMBER,
@@ -39,7 +39,7 @@ static ln_op any_op = {.op_arg = &any_arg};
 static ln_op *ops_of_arch[] = {&create_op, &mix_op, &any_op, NULL};
 static ln_arch test_arch = {.arch_name = "test", .reg_ops = ops_of_arch};
 
-/* ---- a context with a message function that counts ---- */
+// A context with a message function that counts
 
 static int num_warnings;
 static char last_warning[LN_MAXLINE];
@@ -126,7 +126,7 @@ static void check_rejected(const char *text, const char *message)
     free_context(ctx);
 }
 
-/* ---- round trips ---- */
+// Round trips
 
 static const char plain_model[] =
     "{\n"
@@ -263,7 +263,7 @@ START_TEST(numbers_are_read_back_in_locales_without_points)
 }
 END_TEST
 
-/** The last warning about a model that is not compiled. */
+// The last warning about a model that is not compiled.
 static void check_idle(const char *text, const char *warning)
 {
     ln_context *ctx = new_context();
@@ -305,7 +305,7 @@ START_TEST(unknown_keys_give_one_warning_each)
 }
 END_TEST
 
-/* ---- what must be rejected ---- */
+// What must be rejected
 
 START_TEST(rejects_bad_models_with_position_and_reason)
 {
@@ -576,7 +576,7 @@ START_TEST(failed_allocations_are_reported_or_harmless)
 }
 END_TEST
 
-/* ---- files ---- */
+// Files
 
 START_TEST(a_string_that_was_never_set_is_not_written)
 {

@@ -20,7 +20,7 @@
 #include "front/json/ln_ir_reader.h"
 #include "lightnet/ln_util.h"
 
-/* The result of the reader, before the context owns it. */
+// The result of the reader, before the context owns it.
 typedef struct model {
     ln_list *ops, *inputs, *outputs;
     char *target;
@@ -320,7 +320,7 @@ static void hand_over(ln_context *ctx, const model *m, ln_list **ops)
     *ops = m->ops;
 }
 
-/* Bodies: each is read with tables of its own */
+// Bodies: each is read with tables of its own
 
 static int read_body_keys(ln_ir_reader *r, const ln_ir_element *e, model *m)
 {

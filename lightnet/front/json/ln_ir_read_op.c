@@ -10,7 +10,7 @@
 #include "lightnet/ln_tensor.h"
 #include "lightnet/ln_util.h"
 
-/* ---- tensors ---- */
+// Tensors
 
 static int define_tensor(const ln_ir_reader *r, const ln_ir_element *e, const char *name)
 {
@@ -63,7 +63,7 @@ static int read_tensors(const ln_ir_reader *r, const json_t *op, const json_t *a
     return 0;
 }
 
-/* ---- operators ---- */
+// Operators
 
 // Names the operator of a model for one of a target, such as "create" for "create_gpu", or NULL.
 static const char *abstract_of(const char *optype)

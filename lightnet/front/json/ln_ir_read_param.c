@@ -69,7 +69,7 @@ static ln_param_type element_ptype(const json_t *array)
     return first;
 }
 
-/* A parameter being read. */
+// A parameter being read.
 typedef struct param {
     const char *arg_name;
     const json_t *value;
@@ -97,11 +97,11 @@ static int set_bool(const ln_ir_reader *r, param *p)
     return 0;
 }
 
-/* How the elements of an array are read and set. */
+// How the elements of an array are read and set.
 typedef struct array_kind {
     ln_param_type element;
     size_t size;
-    int (*read)(const json_t *json, void *array, size_t i); /* 0: it is of another type */
+    int (*read)(const json_t *json, void *array, size_t i); // 0: it is of another type
     int (*set)(ln_param_entry *entry, int len, const void *array);
 } array_kind;
 

@@ -10,7 +10,7 @@
 
 #include "lightnet/ln_util.h"
 
-/* The largest integer up to which a double holds every one. */
+// The largest integer up to which a double holds every one.
 #define MAX_EXACT 9007199254740992.0
 
 // "FILE", "FILE: ops[2]", "FILE: operator 'conv1'" or "FILE: operator 'conv1' (conv2d)"; a known
@@ -50,7 +50,7 @@ const char *ln_ir_place(const ln_ir_places *places, const char *body, const char
     return places ? places->find(places->data, body, key, i) : NULL;
 }
 
-/* Names of value types in messages. */
+// Names of value types in messages.
 static const char *const kind_names[] = {
     [LN_IR_STRING] = "a string",
     [LN_IR_NUMBER] = "a number",
@@ -123,7 +123,7 @@ static int is_listed(const char *str, const char *const *list)
     return *list != NULL;
 }
 
-/* Keys of the memory plan, which only compiled models have. */
+// Keys of the memory plan, which only compiled models have.
 static const char *const of_plans[] = {"threads", "scratch", "offset", NULL};
 
 int ln_ir_warn_of_unknown(const ln_ir_reader *r, const ln_ir_element *e, const char *const *known)

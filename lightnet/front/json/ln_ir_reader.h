@@ -14,25 +14,25 @@
 
 typedef struct ln_ir_reader {
     ln_context *ctx;
-    const char *file;           /* its name in messages */
-    const ln_ir_places *places; /* NULL: the text was not translated */
-    const char *body;           /* the current body, NULL: the top level */
-    const char *at;             /* the current key with a location; NULL: none */
-    size_t index;               /* of the operator being read */
-    const char *opname;         /* its name, NULL: unknown */
-    const char *optype;         /* its type, NULL: unknown */
-    int in_op;                  /* an operator is being read */
-    const char *target;         /* of the compiled model; NULL: not compiled */
-    ln_hash *opnames;           /* operator names so far */
-    ln_hash *scopes;  /* name -> the latest scope, an element of the tree, that has taken it */
-    ln_hash *tensors; /* tensor name -> the type of the operator that defines it */
-    ln_hash *unknown; /* keys with a warning */
+    const char *file;           // its name in messages
+    const ln_ir_places *places; // NULL: the text was not translated
+    const char *body;           // the current body, NULL: the top level
+    const char *at;             // the current key with a location; NULL: none
+    size_t index;               // of the operator being read
+    const char *opname;         // its name, NULL: unknown
+    const char *optype;         // its type, NULL: unknown
+    int in_op;                  // an operator is being read
+    const char *target;         // of the compiled model; NULL: not compiled
+    ln_hash *opnames;           // operator names so far
+    ln_hash *scopes;  // name -> the latest scope, an element of the tree, that has taken it
+    ln_hash *tensors; // tensor name -> the type of the operator that defines it
+    ln_hash *unknown; // keys with a warning
 } ln_ir_reader;
 
-/* The types of a key's value. */
+/** The types of a key's value. */
 typedef enum ln_ir_kind { LN_IR_STRING, LN_IR_NUMBER, LN_IR_ARRAY, LN_IR_OBJECT } ln_ir_kind;
 
-/* An object of the tree with its label in messages: "", or "tensors_in[1]: ". */
+/** An object of the tree with its label in messages: "", or "tensors_in[1]: ". */
 typedef struct ln_ir_element {
     const json_t *json;
     char label[64];

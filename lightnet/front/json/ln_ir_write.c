@@ -15,7 +15,7 @@
 #include "lightnet/ln_param.h"
 #include "lightnet/ln_tensor.h"
 
-/* ---- values ---- */
+// Values
 
 static int write_array_element(FILE *fp, const ln_param_entry *pe, int i, ln_error *err)
 {
@@ -69,7 +69,7 @@ static int write_value(FILE *fp, const ln_param_entry *pe, ln_error *err)
     return 0;
 }
 
-/* ---- lists: one element a line, "[]" when there is none ---- */
+// Lists: one element a line, "[]" when there is none
 
 typedef int (*write_element_func)(FILE *fp, const ln_context *ctx, const void *element,
                                   ln_error *err);
@@ -137,7 +137,7 @@ static int write_fixed_value(FILE *fp, const ln_context *ctx, const void *elemen
     return 0;
 }
 
-/* ---- operators and the top ---- */
+// Operators and the top
 
 static int write_op(FILE *fp, const ln_context *ctx, const void *element, ln_error *err)
 {

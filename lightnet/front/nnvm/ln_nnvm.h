@@ -27,24 +27,24 @@
 #include "front/ln_attr.h"
 #include "front/nnvm/ln_nnvm_graph.h"
 
-/* Dialects with an operator of this name and meaning. LN_NNVM_ADDED: LightNet adds it to core, as a
- * target of MXNet rewrites; it does not occur in files. */
+/** Dialects with an operator of this name and meaning. LN_NNVM_ADDED: LightNet adds it to core, as
+ * a target of MXNet rewrites; it does not occur in files. */
 enum { LN_IN_CORE = 1, LN_IN_MXNET = 2, LN_NNVM_ADDED = 4 };
 
-/* The max length of a tuple. */
-enum { LN_NNVM_MAX_TUPLE = LN_ATTR_MOST };
+/** The max length of a tuple. */
+enum { LN_NNVM_MAX_TUPLE = LN_ATTR_MAX };
 
-/* The element None of a tuple. */
+/** The element None of a tuple. */
 #define LN_NNVM_NONE INT64_MIN
 
 typedef struct ln_nnvm_model {
     ln_translation base;
     ln_nnvm_graph graph;
-    int n_unbound;  /* inputs so far that are not bound by name */
-    int batch_size; /* the first dimension of all inputs; 0: different or unknown */
+    int n_unbound;  // inputs so far that are not bound by name
+    int batch_size; // the first dimension of all inputs; 0: different or unknown
 } ln_nnvm_model;
 
-/* The node that is being translated. */
+/** The node that is being translated. */
 typedef struct ln_nnvm_node {
     ln_emit emit;
     ln_nnvm_model *model;
@@ -56,22 +56,22 @@ struct ln_nnvm_recast;
 
 typedef void (*ln_nnvm_translate)(ln_nnvm_node *n);
 
-/* How an operator is translated, or rewritten to core operators. A table ends with the op NULL. */
+/** How an operator is translated, or rewritten to core operators. A table ends with the op NULL. */
 typedef struct ln_nnvm_row {
     const char *op;
     uint8_t dialects;
-    ln_nnvm_translate translate; /* NULL: it is rewritten, or not supported */
-    const char *with;    /* distinguishes rows of one function; or why it is not supported */
-    uint8_t least, most; /* number of inputs; most 0: any number */
-    uint16_t weights;    /* bit i: input i is a parameter, with a shape inferred from the others */
-    uint16_t unread;     /* bit i: input i is ignored: labels */
-    uint8_t keeps_shape; /* the output has the shape of the only input, and vice versa */
-    const char *ignored; /* attributes without effect, each between blanks */
-    void (*rewrite)(struct ln_nnvm_recast *r); /* ln_nnvm_core.h */
-    const char *attrs; /* names of its attributes in core (ln_nnvm_next_rename) */
+    ln_nnvm_translate translate; // NULL: it is rewritten, or not supported
+    const char *with;            // distinguishes rows of one function; or why it is not supported
+    uint8_t min, max;            // number of inputs; most 0: any number
+    uint16_t weights;    // bit i: input i is a parameter, with a shape inferred from the others
+    uint16_t unread;     // bit i: input i is ignored: labels
+    uint8_t keeps_shape; // the output has the shape of the only input, and vice versa
+    const char *ignored; // attributes without effect, each between blanks
+    void (*rewrite)(struct ln_nnvm_recast *r); // ln_nnvm_core.h
+    const char *attrs; // names of its attributes in core (ln_nnvm_next_rename)
 } ln_nnvm_row;
 
-/* The tables of translators, and those of rewriters, one for each kind of operators. */
+// The tables of translators, and those of rewriters, one for each kind of operators.
 
 extern const ln_nnvm_row ln_nnvm_rows_detect[];
 extern const ln_nnvm_row ln_nnvm_rows_fill[];
@@ -101,7 +101,7 @@ int ln_nnvm_failed(const ln_nnvm_node *n);
 int ln_nnvm_is_mxnet(const ln_nnvm_node *n);
 int ln_nnvm_was_mxnet(const ln_nnvm_node *n);
 
-/* Inputs */
+// Inputs
 
 int ln_nnvm_num_inputs(const ln_nnvm_node *n);
 
@@ -121,12 +121,12 @@ const tl_tensor *ln_nnvm_tensor_of(const ln_nnvm_node *n, const char *tensor);
 /** Makes output `i` an existing tensor. */
 void ln_nnvm_alias(ln_nnvm_node *n, int i, const char *tensor);
 
-/* Attributes: the default if the attribute is missing or None; invalid values are errors. ln_attr.h
- * has further checks. */
+// Attributes: the default if the attribute is missing or None; invalid values are errors. ln_attr.h
+// has further checks.
 
 extern const ln_attr_reader ln_nnvm_attrs;
 
-/* The names of an attribute in MXNet and in core, and its default. */
+/** The names of an attribute in MXNet and in core, and its default. */
 typedef struct ln_nnvm_rename {
     char key[40], core_key[40], deflt[40];
     int is_needed, is_added;
@@ -154,7 +154,7 @@ tl_dtype ln_nnvm_dtype(ln_nnvm_node *n, const char *key, tl_dtype deflt);
 int ln_nnvm_ints(ln_nnvm_node *n, const char *key, int64_t values[LN_NNVM_MAX_TUPLE]);
 int ln_nnvm_floats(ln_nnvm_node *n, const char *key, double values[LN_NNVM_MAX_TUPLE]);
 
-/* Parsers: 0, or -1 if the text is invalid */
+// Parsers: 0, or -1 if the text is invalid
 
 int ln_nnvm_parse_int(const char *text, int64_t *value);
 /** Returns the number of elements, or -1; exactly one of the arrays is not NULL. */

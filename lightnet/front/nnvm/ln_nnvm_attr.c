@@ -10,7 +10,7 @@
 #include "base/ln_number.h"
 #include "front/nnvm/ln_nnvm.h"
 
-/* Syntax */
+// Syntax
 
 static const char *skip_blanks(const char *at)
 {
@@ -129,7 +129,7 @@ const char *ln_nnvm_dtype_name(tl_dtype dtype)
     return NULL;
 }
 
-/* Those of a node */
+// Those of a node
 
 static const char *find(ln_nnvm_node *n, const char *key)
 {
@@ -250,7 +250,7 @@ int ln_nnvm_floats(ln_nnvm_node *n, const char *key, double values[LN_NNVM_MAX_T
     return len;
 }
 
-/* For the checks that all formats share. The emitter is the node's first member. */
+// For the checks that all formats share. The emitter is the node's first member.
 
 static int has(ln_emit *e, const char *key)
 {

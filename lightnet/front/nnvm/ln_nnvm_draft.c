@@ -21,7 +21,7 @@
 #include "lightnet/ln_outfile.h"
 
 typedef struct ln_nnvm_draft_node {
-    const char *op, *name; /* op "null": a variable */
+    const char *op, *name; // op "null": a variable
     ln_nnvm_attr *attrs;
     size_t n_attrs;
     ln_nnvm_entry *inputs;
@@ -29,11 +29,11 @@ typedef struct ln_nnvm_draft_node {
     uint32_t *deps;
     size_t n_deps;
     uint32_t n_outs;
-    size_t origin;         /* 1 + the node that it was; 0: none */
-    size_t source;         /* the node that it was drafted for */
-    const tl_tensor *data; /* of a parameter */
-    int is_parameter;      /* its place among the variables is that of the node */
-    int is_kept;           /* written, whether or not outputs need it */
+    size_t origin;         // 1 + the node that it was; 0: none
+    size_t source;         // the node that it was drafted for
+    const tl_tensor *data; // of a parameter
+    int is_parameter;      // its place among the variables is that of the node
+    int is_kept;           // written, whether or not outputs need it
 } node;
 
 static const ln_nnvm_entry no_entry = {0, 0};
@@ -65,7 +65,7 @@ void ln_nnvm_draft_clear(ln_nnvm_draft *d)
     ln_translation_clear(&d->base);
 }
 
-/* ---- arrays that grow ---- */
+// Arrays that grow
 
 // Room for one more element in an array of `len`, whose capacity is the next power of two. NULL
 // after a failure, the array is then as before.
@@ -107,7 +107,7 @@ static node *last_node(ln_nnvm_draft *d)
     return d->base.failed ? NULL : &d->nodes[d->n_nodes - 1];
 }
 
-/* ---- variables ---- */
+// Variables
 
 // Writes types by code if the code never changed, others by name.
 void ln_nnvm_draft_set_variable_dtype(ln_nnvm_draft *d, tl_dtype dtype)
@@ -193,7 +193,7 @@ ln_nnvm_entry ln_nnvm_draft_constant(ln_nnvm_draft *d, const char *wanted, tl_dt
     return own ? ln_nnvm_draft_parameter(d, name, own, own) : no_entry;
 }
 
-/* ---- operators ---- */
+// Operators
 
 void ln_nnvm_draft_begin(ln_nnvm_draft *d, const char *op, const char *name)
 {
@@ -291,7 +291,7 @@ void ln_nnvm_draft_head(ln_nnvm_draft *d, ln_nnvm_entry entry)
     heads[d->n_heads++] = entry;
 }
 
-/* ---- attributes ---- */
+// Attributes
 
 static void set(ln_nnvm_draft *d, const char *key, const char *value)
 {
@@ -332,7 +332,7 @@ static void set_bool(ln_nnvm_draft *d, const ln_part *p)
     set(d, p->name, p->integer ? "True" : "False");
 }
 
-/* A tuple's text: of up to LN_NNVM_MAX_TUPLE pairs of integers. */
+// A tuple's text: of up to LN_NNVM_MAX_TUPLE pairs of integers.
 typedef struct tuple {
     char text[LN_NNVM_MAX_TUPLE * 32];
     size_t len;
@@ -407,16 +407,16 @@ ln_part ln_nnvm_draft_input_part(ln_nnvm_entry entry)
     return (ln_part){LN_PART_ARG, .integer = entry.node, .len = (int)entry.index};
 }
 
-/* ---- the order of the nodes ---- */
+// The order of the nodes
 
-/* Nodes that outputs need, inputs before their users; then kept ones. */
+// Nodes that outputs need, inputs before their users; then kept ones.
 typedef struct order {
     const ln_nnvm_draft *draft;
-    size_t *nodes; /* the node at each place */
+    size_t *nodes; // the node at each place
     size_t len;
-    size_t *places; /* 1 + the place of each node; 0: none yet */
-    size_t *path;   /* the nodes of the walk that are not left yet */
-    size_t *next;   /* of each node: its input, or node to run before, that comes next */
+    size_t *places; // 1 + the place of each node; 0: none yet
+    size_t *path;   // the nodes of the walk that are not left yet
+    size_t *next;   // of each node: its input, or node to run before, that comes next
 } order;
 
 // The nodes that must precede it, inputs first.
@@ -464,7 +464,7 @@ static int make_order(order *o, ln_nnvm_draft *d)
     return 0;
 }
 
-/* ---- JSON ---- */
+// JSON
 
 static int compare_keys(const void *a, const void *b)
 {
@@ -544,7 +544,7 @@ static void write_row_ptr(FILE *fp, const order *o)
     fputs("]", fp);
 }
 
-/* ---- attributes of the graph ---- */
+// Attributes of the graph
 
 // Returns new: the values in the order of the written entries; NULL: some have no value.
 static json_t *reorder(const order *o, const json_t *values)
@@ -623,9 +623,9 @@ static int write_graph(FILE *fp, const void *arg, ln_error *err)
     return 0;
 }
 
-/* ---- files ---- */
+// Files
 
-/* The content of the parameter file. */
+// The content of the parameter file.
 typedef struct params {
     int n;
     const char **names;

@@ -20,15 +20,15 @@
 struct ln_nnvm_draft_node;
 
 typedef struct ln_nnvm_draft {
-    ln_translation base; /* `file`: that of the graph, "-" for standard output */
+    ln_translation base; // `file`: that of the graph, "-" for standard output
     struct ln_nnvm_draft_node *nodes;
     size_t n_nodes;
-    size_t source; /* the node of the source graph that new nodes replace */
+    size_t source; // the node of the source graph that new nodes replace
     ln_nnvm_entry *heads;
     size_t n_heads;
-    ln_hash *variables;         /* names of variables */
-    const ln_nnvm_graph *graph; /* the source of graph attributes; NULL: none */
-    json_t *attrs;              /* graph attributes, set when the order of nodes is known */
+    ln_hash *variables;         // names of variables
+    const ln_nnvm_graph *graph; // the source of graph attributes; NULL: none
+    json_t *attrs;              // graph attributes, set when the order of nodes is known
 } ln_nnvm_draft;
 
 /** An empty graph that will be written to `file`. Clear it also after a failure. */

@@ -10,11 +10,11 @@
 #include "base/ln_name.h"
 #include "base/ln_number.h"
 
-/* Subtracting 1 from a power near 1, or adding a small number to 1, loses its last digits. Kahan's
- * formulas restore them from the error of the rounded sum u. Source: Higham, Accuracy and
- * Stability of Numerical Algorithms, 2002, section 1.14.
- *
- * Near 0 is where relu(1 - |x|) is not 0. */
+// Subtracting 1 from a power near 1, or adding a small number to 1, loses its last digits. Kahan's
+// formulas restore them from the error of the rounded sum u. Source: Higham, Accuracy and
+// Stability of Numerical Algorithms, 2002, section 1.14.
+//
+// Near 0 is where relu(1 - |x|) is not 0.
 static const struct formula {
     const char *name, *words;
 } formulas[] = {
@@ -67,7 +67,7 @@ static const struct formula {
     {"TL_UNARY_CLIP", "x a b clip"},
 };
 
-/* The number of values that a word is applied to, unless it is 1. */
+// The number of values that a word is applied to, unless it is 1.
 static const struct arity {
     const char *word;
     int len;
@@ -84,8 +84,8 @@ static const ln_nnvm_operation operations[] = {
 
 static const char *const reductions[] = {"sum", "mean", "prod", "max", "min"};
 
-/* The most values on the stack, and the longest word with its NUL. */
-enum { MOST_VALUES = 8, WORD = 32 };
+// The most values on the stack, and the longest word with its NUL.
+enum { MAX_VALUES = 8, WORD = 32 };
 
 const ln_nnvm_operation *ln_nnvm_find_operation(const char *op)
 {
@@ -141,7 +141,7 @@ ln_nnvm_value ln_nnvm_formula_make(const ln_nnvm_formula_maker *m, const char *w
 {
     x.is_number = 0; // it has a node
     ln_nnvm_value named['z' + 1] = {['x'] = x, ['a'] = number(alpha), ['b'] = number(beta)};
-    ln_nnvm_value stack[MOST_VALUES], *top = stack;
+    ln_nnvm_value stack[MAX_VALUES], *top = stack;
     char word[WORD];
     for (int len; sscanf(words, "%31s%n", word, &len) == 1; words += len) {
         if (*word == '=')
@@ -152,7 +152,7 @@ ln_nnvm_value ln_nnvm_formula_make(const ln_nnvm_formula_maker *m, const char *w
             *top++ = named[(int)*word];
         else
             top = apply_word(m, word, alpha, top);
-        assert(top >= stack && top < stack + MOST_VALUES);
+        assert(top >= stack && top < stack + MAX_VALUES);
     }
     assert(top == stack + 1);
     return *stack;

@@ -21,22 +21,22 @@
 #include "front/nnvm/ln_nnvm_draft.h"
 #include "lightnet/ln_tensor.h"
 
-/* The value of a tensor, or of an intermediate step. Its type and shape are those in the graph;
+/** The value of a tensor, or of an intermediate step. Its type and shape are those in the graph;
  * rewriters, which know neither, leave them zero. */
 typedef struct ln_nnvm_value {
     ln_nnvm_entry entry;
     tl_dtype dtype;
     int ndim;
     int dims[LN_MAXDIM];
-    int is_number; /* it is one element, this one */
+    int is_number; // it is one element, this one
     double number;
 } ln_nnvm_value;
 
-/* Makes the nodes of a formula. */
+/** Makes the nodes of a formula. */
 typedef struct ln_nnvm_formula_maker {
     ln_translation *base;
 
-    /* The value of word `op` applied to `len` values, with `to`. */
+    // The value of word `op` applied to `len` values, with `to`.
     ln_nnvm_value (*put)(void *to, const char *op, int len, const ln_nnvm_value *srcs);
     void *to;
 } ln_nnvm_formula_maker;
@@ -51,10 +51,10 @@ const char *ln_nnvm_formula_of(const char *func);
 ln_nnvm_value ln_nnvm_formula_make(const ln_nnvm_formula_maker *m, const char *words,
                                    ln_nnvm_value x, double alpha, double beta);
 
-/* The operations with a number on the right or the left, and of equal shapes, that core has beside
+/** The operations with a number on the right or the left, and of equal shapes, that core has beside
  * those that are broadcast. */
 typedef struct ln_nnvm_operation {
-    const char *op, *right, *left; /* "sub", and in __sub_scalar__ and __rsub_scalar__ */
+    const char *op, *right, *left; // "sub", and in __sub_scalar__ and __rsub_scalar__
     int has_elemwise;
 } ln_nnvm_operation;
 

@@ -16,16 +16,16 @@
 // The newest known version of MXNet: 2.0.
 enum { NEWEST_MXNET = 20000 };
 
-/* The state of reading a graph. */
+// The state of reading a graph.
 typedef struct reader {
     ln_translation *t;
     ln_nnvm_graph *g;
-    const ln_nnvm_vertex *strange; /* the first node with an unknown key, which is this one */
+    const ln_nnvm_vertex *strange; // the first node with an unknown key, which is this one
     const char *strange_key;
     size_t n_strange;
 } reader;
 
-/* Keys and their types */
+// Keys and their types
 
 // The member, or NULL: absent (an error if needed), or of another type (an error).
 static json_t *member(reader *r, const json_t *object, const char *where, const char *key,
@@ -56,7 +56,7 @@ static int read_index(const json_t *json, uint32_t *value)
     return 0;
 }
 
-/* Entries */
+// Entries
 
 static void read_entry(reader *r, const json_t *json, const char *where, ln_nnvm_entry *entry)
 {
@@ -85,7 +85,7 @@ static ln_nnvm_entry *read_entries(reader *r, const json_t *array, const char *w
     return entries;
 }
 
-/* Nodes */
+// Nodes
 
 static void read_attrs_of(reader *r, const json_t *object, const char *where, ln_nnvm_vertex *v)
 {
@@ -165,7 +165,7 @@ static int is_listed(const char *key, const char *const *list)
     return *list != NULL;
 }
 
-/** Counts nodes with keys that have no meaning, for one warning. */
+// Counts nodes with keys that have no meaning, for one warning.
 static void note_unknown_key(reader *r, const json_t *json, const ln_nnvm_vertex *v)
 {
     static const char *const known[] = {
@@ -236,7 +236,7 @@ static void check_names(reader *r)
     ln_hash_free(names);
 }
 
-/* The top level */
+// The top level
 
 static void list_variable(ln_nnvm_graph *g, ln_nnvm_vertex *v)
 {
@@ -384,7 +384,7 @@ void ln_nnvm_graph_clear(ln_nnvm_graph *g)
     g->json = NULL;
 }
 
-/* Queries on a checked graph */
+// Queries on a checked graph
 
 const char *ln_nnvm_graph_attr(ln_nnvm_vertex *v, const char *key)
 {
@@ -429,7 +429,7 @@ const char *ln_nnvm_output_name(ln_translation *t, const char *node, uint32_t in
     return index ? ln_translation_print(t, "%.*s_%" PRIu32, ln_name_stem(node), node, index) : node;
 }
 
-/* Detection */
+// Detection
 
 static int is_word(const unsigned char *data, size_t len, const char *word)
 {

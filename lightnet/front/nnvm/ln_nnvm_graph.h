@@ -17,54 +17,53 @@ typedef struct ln_nnvm_entry {
     uint32_t node, index;
 } ln_nnvm_entry;
 
-/* An attribute of a node. */
+/** An attribute of a node. */
 typedef struct ln_nnvm_attr {
     const char *key, *value;
-    int is_read; /* it has been read */
+    int is_read; // it has been read
 } ln_nnvm_attr;
 
-/* The index of a variable that is not in the file. */
+/** The index of a variable that is not in the file. */
 #define LN_NNVM_NOWHERE SIZE_MAX
 
 typedef struct ln_nnvm_vertex {
-    const char *op, *name; /* op "null": a variable */
-    size_t at;             /* its index in the file */
-    const struct ln_nnvm_vertex
-        *origin; /* the node of the file that it was rewritten from, or NULL */
+    const char *op, *name;               // op "null": a variable
+    size_t at;                           // its index in the file
+    const struct ln_nnvm_vertex *origin; // the node of the file that it was rewritten from, or NULL
     ln_nnvm_entry *inputs;
     size_t n_inputs;
-    uint32_t *deps; /* earlier nodes that must run first (control dependencies) */
+    uint32_t *deps; // earlier nodes that must run first (control dependencies)
     size_t n_deps;
-    ln_nnvm_attr *attrs; /* those of `attrs`, `attr` and `param`; the first of a key counts */
+    ln_nnvm_attr *attrs; // those of `attrs`, `attr` and `param`; the first of a key counts
     size_t n_attrs;
     int is_variable;
-    int is_mxnet;                  /* its operator is one of MXNet */
-    int is_live;                   /* an output needs it */
-    int is_read;                   /* a node has it among its inputs */
-    int is_listed;                 /* a variable among the graph's `variables` */
-    int is_weight;                 /* a variable that a node reads as a parameter */
-    const struct ln_nnvm_row *row; /* the translator of its operator */
-    const char **outs;             /* its output tensors after translation */
+    int is_mxnet;                  // its operator is one of MXNet
+    int is_live;                   // an output needs it
+    int is_read;                   // a node has it among its inputs
+    int is_listed;                 // a variable among the graph's `variables`
+    int is_weight;                 // a variable that a node reads as a parameter
+    const struct ln_nnvm_row *row; // the translator of its operator
+    const char **outs;             // its output tensors after translation
     uint32_t n_outs;
-    struct ln_nnvm_vertex *root; /* the vertex that it last waited for, or NULL */
+    struct ln_nnvm_vertex *root; // the vertex that it last waited for, or NULL
 } ln_nnvm_vertex;
 
-/* The dialect of a file's operators. */
+/** The dialect of a file's operators. */
 typedef enum ln_nnvm_dialect { LN_NNVM_CORE, LN_NNVM_MXNET, LN_NNVM_COMPILED } ln_nnvm_dialect;
 
 typedef struct ln_nnvm_graph {
     json_t *json;
     ln_nnvm_vertex *nodes;
     size_t n_nodes;
-    ln_nnvm_vertex **variables; /* in the order of `arg_nodes` */
+    ln_nnvm_vertex **variables; // in the order of `arg_nodes`
     size_t n_variables;
     ln_nnvm_entry *heads;
     size_t n_heads;
-    const json_t *row_ptr, *attrs; /* as they are in the file, or NULL */
-    int keeps_deps;                /* nodes also need their control dependencies */
+    const json_t *row_ptr, *attrs; // as they are in the file, or NULL
+    int keeps_deps;                // nodes also need their control dependencies
     ln_nnvm_dialect dialect;
-    int64_t version; /* of MXNet, 10000 for each major one; 0: unknown, as before 0.9 */
-    int is_oldest;   /* written by MXNet up to 0.8, which omits some variables */
+    int64_t version; // of MXNet, 10000 for each major one; 0: unknown, as before 0.9
+    int is_oldest;   // written by MXNet up to 0.8, which omits some variables
 } ln_nnvm_graph;
 
 /** Reads and checks the file's bytes. The graph's arrays are the translation's memory; the tree is

@@ -57,13 +57,13 @@ const char *ln_nnvm_is_set(ln_nnvm_node *n, const char *src)
 }
 
 // `unary` clips floats only.
-const char *ln_nnvm_clip(ln_nnvm_node *n, const char *src, double least, double most, int i)
+const char *ln_nnvm_clip(ln_nnvm_node *n, const char *src, double min, double max, int i)
 {
     if (tl_dtype_is_float(ln_nnvm_tensor_of(n, src)->dtype))
-        return ln_emit_unary_with(&n->emit, "TL_UNARY_CLIP", src, least, most, i);
-    src = ln_emit_binary(&n->emit, "TL_BINARY_MAX", src, ln_nnvm_scalar_like(n, src, least),
+        return ln_emit_unary_with(&n->emit, "TL_UNARY_CLIP", src, min, max, i);
+    src = ln_emit_binary(&n->emit, "TL_BINARY_MAX", src, ln_nnvm_scalar_like(n, src, min),
                          LN_EMIT_TEMP);
-    return ln_emit_binary(&n->emit, "TL_BINARY_MIN", src, ln_nnvm_scalar_like(n, src, most), i);
+    return ln_emit_binary(&n->emit, "TL_BINARY_MIN", src, ln_nnvm_scalar_like(n, src, max), i);
 }
 
 const char *ln_nnvm_matmul(ln_nnvm_node *n, const char *a, const char *b, int trans1, int trans2,
@@ -115,7 +115,7 @@ const char *ln_nnvm_repeat(ln_nnvm_node *n, const char *src, int axis, int repea
     return ln_emit_reshape(&n->emit, src, ndim, dims, i);
 }
 
-/* ---- layouts ---- */
+// Layouts
 
 // The axes in the order of the text. -1: it is no layout.
 static int read_axes(const char *text, ln_nnvm_layout *layout)
@@ -178,7 +178,7 @@ int ln_nnvm_is_plain(const ln_nnvm_layout *layout)
     return 1;
 }
 
-/* Moving */
+// Moving
 
 // The lengths of an axis' parts, from the outer to the inner.
 static void split_axis(ln_nnvm_node *n, const ln_nnvm_layout *layout, int first, int n_parts,

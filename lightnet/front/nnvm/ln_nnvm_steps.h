@@ -27,7 +27,7 @@ const char *ln_nnvm_scalar_like(ln_nnvm_node *n, const char *like, double value)
 const char *ln_nnvm_is_set(ln_nnvm_node *n, const char *src);
 
 /** Elements of any numeric type, moved between the limits. */
-const char *ln_nnvm_clip(ln_nnvm_node *n, const char *src, double least, double most, int i);
+const char *ln_nnvm_clip(ln_nnvm_node *n, const char *src, double min, double max, int i);
 
 /** A matrix product, with operands transposed by the flags. */
 const char *ln_nnvm_matmul(ln_nnvm_node *n, const char *a, const char *b, int trans1, int trans2,
@@ -43,19 +43,19 @@ const char *ln_nnvm_join(ln_nnvm_node *n, int len, const char *const *src, int a
 /** Each index of an axis `repeats` times, at least 1, one after the other. */
 const char *ln_nnvm_repeat(ln_nnvm_node *n, const char *src, int axis, int repeats, int i);
 
-/* Layouts: in which order a file has the axes that operators want in theirs.
- *
- * A layout such as NHWC names each axis by a capital letter. In NCHW16c the channels are split: the
- * axis c, of length 16, is the inner part of axis C, so channel k lies at C = k / 16, c = k % 16.
- * Of several inner parts the first is the outermost. A plain layout has no parts. */
+// Layouts: in which order a file has the axes that operators want in theirs.
+//
+// A layout such as NHWC names each axis by a capital letter. In NCHW16c the channels are split: the
+// axis c, of length 16, is the inner part of axis C, so channel k lies at C = k / 16, c = k % 16.
+// Of several inner parts the first is the outermost. A plain layout has no parts.
 
 typedef struct ln_nnvm_layout {
     int ndim;
-    char axes[LN_MAXDIM];   /* the letters, as capitals */
-    int sizes[LN_MAXDIM];   /* of an inner part; 0: it is none */
-    int places[LN_MAXDIM];  /* where the axes are, in the order of the plain layout and, of one
-                               letter,  from the outer part to the inner */
-    int n_parts[LN_MAXDIM]; /* of each axis of the plain layout */
+    char axes[LN_MAXDIM];   // the letters, as capitals
+    int sizes[LN_MAXDIM];   // of an inner part; 0: it is none
+    int places[LN_MAXDIM];  // where the axes are, in the order of the plain layout and, of one
+                            // letter,  from the outer part to the inner
+    int n_parts[LN_MAXDIM]; // of each axis of the plain layout
 } ln_nnvm_layout;
 
 /** The plain layout of data with 1 to 3 spatial axes. */

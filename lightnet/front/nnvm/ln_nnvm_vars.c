@@ -13,7 +13,7 @@
 #include "ir/ln_bind.h"
 #include "tensorlight/tl_util.h"
 
-/* Known operators that LightNet does not support, with the reason. */
+// Known operators that LightNet does not support, with the reason.
 
 static const char packed[] = "its weights are packed for one target";
 static const char control[] = "it runs graphs of its own";
@@ -98,9 +98,9 @@ static int is_mxnet_only(const char *op)
     return find_row(op, LN_NNVM_MXNET) && !find_row(op, LN_NNVM_CORE);
 }
 
-/* Compiled graphs: the error lists their inputs and functions */
+// Compiled graphs: the error lists their inputs and functions
 
-/* Text that ends with how many items found no room. */
+// Text that ends with how many items found no room.
 typedef struct listing {
     char text[LN_MAXLINE / 3];
     size_t len, n_items, n_left_out;
@@ -159,7 +159,7 @@ static void reject_compiled(ln_nnvm_model *m)
                         functions.n_items, end_listing(&inputs), end_listing(&functions));
 }
 
-/* Dialect, rows, needed nodes */
+// Dialect, rows, needed nodes
 
 static ln_nnvm_dialect dialect_of(const ln_nnvm_graph *g)
 {
@@ -249,7 +249,7 @@ void ln_nnvm_choose_rows(ln_nnvm_model *m)
     check_support(m);
 }
 
-/* Shapes of variables */
+// Shapes of variables
 
 // A shape attribute without unknown lengths: the number of dimensions, or -1.
 static int attr_shape(ln_nnvm_model *m, ln_nnvm_vertex *v, const char *key, int dims[LN_MAXDIM])
@@ -277,7 +277,7 @@ static int own_shape(ln_nnvm_model *m, ln_nnvm_vertex *v, int dims[LN_MAXDIM])
     return ndim < 0 ? ln_nnvm_graph_shape(&m->graph, v->at, dims) : ndim;
 }
 
-/* Types of variables */
+// Types of variables
 
 enum { UNSET = -1 };
 
@@ -336,13 +336,13 @@ static const tl_tensor *find_bound(ln_nnvm_model *m, const ln_nnvm_vertex *v, in
 {
     char text[LN_MAX_SHAPE];
     const tl_tensor *bound = ln_bind_find(m->base.ctx, v->name, index);
-    const int *least = bound ? ln_bind_least(m->base.ctx, v->name, index) : NULL;
-    if (least && memcmp(least, bound->dims, (size_t)bound->ndim * sizeof(*least)))
+    const int *min = bound ? ln_bind_min(m->base.ctx, v->name, index) : NULL;
+    if (min && memcmp(min, bound->dims, (size_t)bound->ndim * sizeof(*min)))
         ln_translation_fail_as(&m->base, LN_UNSUPPORTED,
                                "input '%s' is given with shape %s, but NNVM models have no open "
                                "sizes; give one shape",
                                v->name,
-                               ln_bind_sprint(text, sizeof(text), bound->ndim, least, bound->dims));
+                               ln_bind_sprint(text, sizeof(text), bound->ndim, min, bound->dims));
     return bound;
 }
 
@@ -356,7 +356,7 @@ tl_tensor *ln_nnvm_variable_like(ln_nnvm_model *m, ln_nnvm_vertex *v)
                                                          ln_nnvm_variable_dtype(m, v));
 }
 
-/* Their tensors */
+// Their tensors
 
 static const char *add_source(ln_nnvm_model *m, const char *wanted, tl_dtype dtype, int ndim,
                               const int *dims, int is_param)

@@ -18,7 +18,7 @@ void ln_nnvm_choose_rows(ln_nnvm_model *m);
 tl_tensor *ln_nnvm_variable_like(ln_nnvm_model *m, ln_nnvm_vertex *v);
 tl_dtype ln_nnvm_variable_dtype(ln_nnvm_model *m, ln_nnvm_vertex *v);
 
-/* Checks of a node; errors fail the translation. */
+// Checks of a node; errors fail the translation.
 
 /** Whether an attribute has no effect. */
 int ln_nnvm_is_harmless(const ln_nnvm_node *n, const char *key);

@@ -26,33 +26,33 @@
 #include "front/ln_sizes.h"
 #include "ln_onnx.pb-c.h"
 
-typedef struct ln_onnx_model ln_onnx_model; /* the model that is being translated */
-typedef struct ln_onnx_scope ln_onnx_scope; /* the names that a graph's nodes see */
+typedef struct ln_onnx_model ln_onnx_model; // the model that is being translated
+typedef struct ln_onnx_scope ln_onnx_scope; // the names that a graph's nodes see
 
 struct ln_onnx_row;
 
-/* The node that is being translated. */
+/** The node that is being translated. */
 typedef struct ln_onnx_node {
-    ln_emit emit; /* emits its operators; failures name the node */
+    ln_emit emit; // emits its operators; failures name the node
     ln_onnx_model *model;
     ln_onnx_scope *scope;
     const LnOnnx__Node *proto;
-    const struct ln_onnx_row *row; /* how it is translated */
-    int opset;                     /* the version of the operator set that it is written in */
+    const struct ln_onnx_row *row; // how it is translated
+    int opset;                     // the version of the operator set that it is written in
 } ln_onnx_node;
 
 typedef void (*ln_onnx_translate)(ln_onnx_node *n);
 
-/* How an operator is translated from an opset on. A table ends with the op_type NULL. A node uses
+/** How an operator is translated from an opset on. A table ends with the op_type NULL. A node uses
  * the row with the highest `since` up to its opset. */
 typedef struct ln_onnx_row {
     const char *op_type;
     int since;
-    ln_onnx_translate translate; /* NULL: not supported */
-    const char *with; /* distinguishes rows of one function; or why it is not supported */
+    ln_onnx_translate translate; // NULL: not supported
+    const char *with;            // distinguishes rows of one function; or why it is not supported
 } ln_onnx_row;
 
-/* The tables of translators, one for each kind of operators. */
+// The tables of translators, one for each kind of operators.
 
 extern const ln_onnx_row ln_onnx_rows_attention[];
 extern const ln_onnx_row ln_onnx_rows_branch[];
@@ -64,11 +64,11 @@ extern const ln_onnx_row ln_onnx_rows_elementwise[];
 extern const ln_onnx_row ln_onnx_rows_image[];
 extern const ln_onnx_row ln_onnx_rows_index[];
 extern const ln_onnx_row ln_onnx_rows_matmul[];
-extern const ln_onnx_row ln_onnx_rows_labels[]; /* of the domain ai.onnx.ml */
+extern const ln_onnx_row ln_onnx_rows_labels[]; // of the domain ai.onnx.ml
 extern const ln_onnx_row ln_onnx_rows_norm[];
 extern const ln_onnx_row ln_onnx_rows_optional[];
 extern const ln_onnx_row ln_onnx_rows_pool[];
-extern const ln_onnx_row ln_onnx_rows_preview[]; /* of the domain ai.onnx.preview */
+extern const ln_onnx_row ln_onnx_rows_preview[]; // of the domain ai.onnx.preview
 extern const ln_onnx_row ln_onnx_rows_quantize[];
 extern const ln_onnx_row ln_onnx_rows_random[];
 extern const ln_onnx_row ln_onnx_rows_recurrent[];
@@ -82,7 +82,7 @@ extern const ln_onnx_row ln_onnx_rows_state[];
 extern const ln_onnx_row ln_onnx_rows_strings[];
 extern const ln_onnx_row ln_onnx_rows_unary[];
 
-/* Those of ONNX Runtime's domain com.microsoft. */
+// Those of ONNX Runtime's domain com.microsoft.
 
 extern const ln_onnx_row ln_onnx_rows_contrib_absent[];
 extern const ln_onnx_row ln_onnx_rows_contrib_algebra[];
@@ -95,18 +95,18 @@ extern const ln_onnx_row ln_onnx_rows_contrib_norm[];
 extern const ln_onnx_row ln_onnx_rows_contrib_quantize[];
 extern const ln_onnx_row ln_onnx_rows_contrib_recurrent[];
 
-/* Those of the domain ai.onnx.ml. */
+// Those of the domain ai.onnx.ml.
 
 extern const ln_onnx_row ln_onnx_rows_ml_trees[];
 
-/* Those of the domain ai.onnx.ml. */
+// Those of the domain ai.onnx.ml.
 
 extern const ln_onnx_row ln_onnx_rows_ml_features[];
 extern const ln_onnx_row ln_onnx_rows_ml_linear[];
 extern const ln_onnx_row ln_onnx_rows_ml_map[];
 extern const ln_onnx_row ln_onnx_rows_ml_svm[];
 
-/* Failing */
+// Failing
 
 /** Whether something failed. */
 int ln_onnx_failed(const ln_onnx_node *n);
@@ -115,7 +115,7 @@ int ln_onnx_failed(const ln_onnx_node *n);
  * on constants and on nothing else. */
 int ln_onnx_is_decided(ln_onnx_node *n, const char *tensor);
 
-/* Inputs and outputs of the node */
+// Inputs and outputs of the node
 
 /** How many it lists, those that are left out at the end not counted. */
 int ln_onnx_num_inputs(const ln_onnx_node *n);
@@ -141,7 +141,7 @@ const char *ln_onnx_zero_point(ln_onnx_node *n, int i, const char *of, int axis)
 /** Makes output `i` an alias of an existing value. */
 void ln_onnx_alias(ln_onnx_node *n, int i, const char *value);
 
-/* Tensors */
+// Tensors
 
 /** Its dtype, ndim, dims and len; after a failure, or for NULL, a scalar of TL_FLOAT. Returns
  * borrowed. */
@@ -173,8 +173,8 @@ ln_size ln_onnx_element_size(ln_onnx_node *n, const char *tensor, int k);
 ln_size ln_onnx_axis_size(const ln_onnx_node *n, const char *tensor, int axis);
 
 /** The least and the largest that a known size can be. */
-int64_t ln_onnx_least(const ln_onnx_node *n, const ln_size *size);
-int64_t ln_onnx_most(const ln_onnx_node *n, const ln_size *size);
+int64_t ln_onnx_min(const ln_onnx_node *n, const ln_size *size);
+int64_t ln_onnx_max(const ln_onnx_node *n, const ln_size *size);
 
 /** The value of input `i`, which determines a shape: it must be known, otherwise the node fails and
  * explains how to bind it. Returns borrowed; NULL after a failure, or without the input. */
@@ -213,14 +213,14 @@ double ln_onnx_required_number(ln_onnx_node *n, int i);
  */
 void ln_onnx_axes(ln_onnx_node *n, const int64_t *given, int len, int ndim, int *axes);
 
-/* Attributes: the default when the node does not have it; another type is a failure. Returned
- * pointers are borrowed. ln_attr.h has further checks. */
+// Attributes: the default when the node does not have it; another type is a failure. Returned
+// pointers are borrowed. ln_attr.h has further checks.
 
 extern const ln_attr_reader ln_onnx_attrs;
 
 int ln_onnx_has_attr(const ln_onnx_node *n, const char *name);
 int64_t ln_onnx_int(ln_onnx_node *n, const char *name, int64_t deflt);
-int ln_onnx_flag(ln_onnx_node *n, const char *name, int deflt); /* 0 or 1, else a failure */
+int ln_onnx_flag(ln_onnx_node *n, const char *name, int deflt); // 0 or 1, else a failure
 double ln_onnx_float(ln_onnx_node *n, const char *name, double deflt);
 const char *ln_onnx_string(ln_onnx_node *n, const char *name, const char *deflt);
 
@@ -230,7 +230,7 @@ int ln_onnx_to_flag(ln_onnx_node *n, const char *name, int64_t value);
 /** NULL and `*len` 0 by default. */
 const int64_t *ln_onnx_ints(ln_onnx_node *n, const char *name, int *len);
 const float *ln_onnx_floats(ln_onnx_node *n, const char *name, int *len);
-const char *ln_onnx_string_at(ln_onnx_node *n, const char *name, int i); /* NULL: no such element */
+const char *ln_onnx_string_at(ln_onnx_node *n, const char *name, int i); // NULL: no such element
 
 /** A data type; one that LightNet does not have is a failure. */
 tl_dtype ln_onnx_attr_dtype(ln_onnx_node *n, const char *name, tl_dtype deflt);
@@ -248,14 +248,14 @@ const LnOnnx__Type *ln_onnx_attr_type(ln_onnx_node *n, const char *name);
 /** NULL without the attribute. */
 const LnOnnx__Graph *ln_onnx_graph(ln_onnx_node *n, const char *name);
 
-/* Graphs within nodes, and functions */
+// Graphs within nodes, and functions
 
 /** Translates the graph's nodes in place, with `ins` for its inputs; `outs` receives its outputs.
  * These are values of any kind. The lengths must be those of the graph. */
 void ln_onnx_inline(ln_onnx_node *n, const LnOnnx__Graph *graph, int n_ins, const char *const *ins,
                     int n_outs, const char **outs);
 
-/* For the tables */
+// For the tables
 
 /** The row for an operator of a domain in this opset; NULL: not known. */
 const ln_onnx_row *ln_onnx_find_row(const char *domain, const char *op_type, int opset);

@@ -12,18 +12,18 @@
 
 #include "front/onnx/ln_onnx.h"
 
-/* Stages of the scores, each made of the one before. */
+/** Stages of the scores, each made of the one before. */
 enum { LN_ONNX_SCORES, LN_ONNX_CAPPED, LN_ONNX_BIASED, LN_ONNX_PROBABILITIES };
 
-/* Operands with their heads second: [B, H, length, size]. */
+/** Operands with their heads second: [B, H, length, size]. */
 typedef struct ln_onnx_attention {
     const char *query, *key, *value;
-    const char *bias; /* added to the scores, or NULL */
-    const char *sink; /* [Hq]: a score of each head for a key without a value, or NULL */
+    const char *bias; // added to the scores, or NULL
+    const char *sink; // [Hq]: a score of each head for a key without a value, or NULL
     double scale, softcap;
-    int stage, stage_output; /* the stage that is this output of the node; -1: none */
+    int stage, stage_output; // the stage that is this output of the node; -1: none
 
-    tl_dtype dtype; /* measured, here and below */
+    tl_dtype dtype; // measured, here and below
     int batch, q_heads, kv_heads, q_len, kv_len;
 } ln_onnx_attention;
 
@@ -49,7 +49,7 @@ const char *ln_onnx_read_score_bias(ln_onnx_node *n, const ln_onnx_attention *a,
 /** The indices first, first + 1, .. as a column [len, 1] or a row [len], of TL_INT64. */
 const char *ln_onnx_indices_from(ln_onnx_node *n, int64_t first, int len, int is_column);
 
-/* The keys that a query at position p reads: p - left .. p + right. */
+/** The keys that a query at position p reads: p - left .. p + right. */
 enum { LN_ONNX_UNBOUNDED = INT_MAX };
 typedef struct ln_onnx_window {
     int left, right;

@@ -33,13 +33,13 @@ const char *ln_onnx_body_input(ln_onnx_node *n, ln_onnx_body *body, tl_dtype dty
     return name;
 }
 
-/* Moving operators to a body */
+// Moving operators to a body
 
 typedef struct finding {
     ln_onnx_node *n;
     ln_onnx_body *body;
-    ln_hash *inside;   /* tensors that are made there */
-    ln_hash *captured; /* tensors that are read there and made outside */
+    ln_hash *inside;   // tensors that are made there
+    ln_hash *captured; // tensors that are read there and made outside
 } finding;
 
 static int has(const ln_hash *set, const char *tensor)
@@ -204,7 +204,7 @@ void ln_onnx_body_end(ln_onnx_node *n, ln_onnx_body *body, int n_outputs,
     ln_hash_free(f.captured);
 }
 
-/* Into the body */
+// Into the body
 
 static int enter_inputs(const ln_onnx_node *n, ln_context *made, int len, const char *const *names)
 {
@@ -265,7 +265,7 @@ const char *ln_onnx_body_make(ln_onnx_node *n, ln_onnx_body *body, int n_capture
     return ln_onnx_failed(n) ? NULL : name;
 }
 
-/* Bodies that do not fit */
+// Bodies that do not fit
 
 // Asks for the values of the deciders, if settings decide them and the caller offers values.
 static int asks_values(ln_onnx_node *n, int n_deciders, const char *const *deciders)

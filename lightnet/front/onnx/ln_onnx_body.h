@@ -11,12 +11,12 @@
 
 #include "front/onnx/ln_onnx.h"
 
-/* Operators on their way into a body. Everything lives until the translation ends. */
+/** Operators on their way into a body. Everything lives until the translation ends. */
 typedef struct ln_onnx_body {
-    ln_list *before;     /* the last node of the program before them; NULL: none */
-    const char **inputs; /* tensors for its inputs */
+    ln_list *before;     // the last node of the program before them; NULL: none
+    const char **inputs; // tensors for its inputs
     int n_inputs;
-    ln_op **ops; /* the operators to move, in order */
+    ln_op **ops; // the operators to move, in order
     int n_ops;
     const char **captures;
     int n_captures;
@@ -56,10 +56,10 @@ const char *ln_onnx_fail_at_run(ln_onnx_node *n, const char *why, const tl_tenso
 /** Marks the value of a tensor, produced by an operator with bodies, as known only at run time. */
 void ln_onnx_body_hide(ln_onnx_node *n, const char *tensor);
 
-/* The max operators of an unrolled loop. */
+/** The max operators of an unrolled loop. */
 enum { LN_ONNX_MAX_UNROLLED = 20000 };
 
-/* Helpers that If and loops share (onnx_branch.c) */
+// Helpers that If and loops share (onnx_branch.c)
 
 /** The graph of a required attribute; NULL after a failure. */
 const LnOnnx__Graph *ln_onnx_required_graph(ln_onnx_node *n, const char *name);

@@ -13,20 +13,20 @@
 #include "ir/ln_limits.h"
 #include "lightnet/ln_hash.h"
 
-/* ---- visiting the nodes of graphs and functions, each once ---- */
+// Visiting the nodes of graphs and functions, each once
 
 typedef struct survey survey;
 
-/* A look at a node, of an operator or of a function of the model. */
+// A look at a node, of an operator or of a function of the model.
 typedef void (*look_func)(survey *s, ln_onnx_node *n, const LnOnnx__Function *f);
 
 struct survey {
     ln_onnx_model *model;
     look_func look;
-    int is_of_values; /* it is also for the order of nodes, and outputs of graphs */
+    int is_of_values; // it is also for the order of nodes, and outputs of graphs
     ln_missing missing;
     ln_onnx_leftovers leftovers;
-    ln_hash *looked; /* functions that were looked at */
+    ln_hash *looked; // functions that were looked at
     int depth;
 };
 
@@ -75,7 +75,7 @@ static void check_outputs(const ln_onnx_scope *scope, const LnOnnx__Graph *g)
                                 ln_onnx_text(g->output[i]->name));
 }
 
-/** `scope`: of the model, or of the node that has the graph. */
+// `scope`: of the model, or of the node that has the graph.
 static void look_at_graph(survey *s, const ln_onnx_scope *scope, const LnOnnx__Graph *g)
 {
     ln_onnx_scope inner;
@@ -133,7 +133,7 @@ static void look_at_nodes(survey *s, ln_onnx_scope *scope, LnOnnx__Node *const *
     s->depth--;
 }
 
-/** `scope`: of the model. */
+// `scope`: of the model.
 static void look_at_all(survey *s, const ln_onnx_scope *scope, look_func look)
 {
     if (s->model->base.failed)
@@ -147,7 +147,7 @@ static void look_at_all(survey *s, const ln_onnx_scope *scope, look_func look)
     ln_hash_free(s->looked);
 }
 
-/* ---- what nodes need ---- */
+// What nodes need
 
 static void note_missing(survey *s, ln_onnx_node *n, const LnOnnx__Function *f)
 {
@@ -179,11 +179,11 @@ static void check_inputs(survey *s, ln_onnx_node *n, const LnOnnx__Function *f)
         ln_onnx_any_optional(n, (int)i);
 }
 
-/* ---- the number of nodes ---- */
+// The number of nodes
 
 typedef struct census {
     ln_onnx_model *model;
-    ln_hash *counts; /* function message -> its nodes */
+    ln_hash *counts; // function message -> its nodes
     int depth;
 } census;
 
@@ -238,13 +238,13 @@ static size_t count_node(census *c, const LnOnnx__Node *node)
 static void count_graph(census *c, const LnOnnx__Graph *graph)
 {
     const LnOnnx__Node *largest = NULL;
-    size_t total = 0, most = 0;
+    size_t total = 0, max = 0;
     for (size_t i = 0; i < graph->n_node; i++) {
         const size_t n = count_node(c, graph->node[i]);
         total = add(total, n);
-        if (n > most) {
+        if (n > max) {
             largest = graph->node[i];
-            most = n;
+            max = n;
         }
     }
     const uint64_t limit = ln_limits_max(c->model->base.ctx, LN_LIMIT_OPS);
@@ -253,7 +253,7 @@ static void count_graph(census *c, const LnOnnx__Graph *graph)
                                "the model unfolds to %zu nodes, of which node '%s' (%s) has %zu; "
                                "they exceed the limit of %" PRIu64 " operators",
                                total, ln_onnx_text(largest->name), ln_onnx_text(largest->op_type),
-                               most, limit);
+                               max, limit);
 }
 
 static void check_count(ln_onnx_model *m)
@@ -266,7 +266,7 @@ static void check_count(ln_onnx_model *m)
     ln_hash_free(c.counts);
 }
 
-/* ---- all ---- */
+// All
 
 static void check_opset(const ln_onnx_scope *scope)
 {

@@ -17,7 +17,7 @@ const ln_onnx_compound *ln_onnx_compound_of(const ln_onnx_model *m, const char *
     return ln_hash_find(m->compounds, value);
 }
 
-/* Building */
+// Building
 
 // Enters the compound (copied) under a new name, which is returned; NULL after a failure.
 static const char *enter(ln_onnx_node *n, const ln_onnx_compound *c)
@@ -35,10 +35,10 @@ static const char *enter(ln_onnx_node *n, const ln_onnx_compound *c)
     return name;
 }
 
-/* Sequences that grow, as in loops, share their items: the first one that continues another goes on
- * in the same room. */
+// Sequences that grow, as in loops, share their items: the first one that continues another goes on
+// in the same room.
 struct ln_onnx_room {
-    int n_used, capacity; /* items */
+    int n_used, capacity; // items
 };
 
 // A sequence without items yet, with room for so many, which count against the limit. -1 after a
@@ -152,7 +152,7 @@ const char *ln_onnx_value_text(ln_onnx_model *m, const char *value)
                                                     c->len == 1 ? "" : "s"));
 }
 
-/* Inputs of nodes */
+// Inputs of nodes
 
 const char *ln_onnx_any_optional(ln_onnx_node *n, int i)
 {
@@ -190,7 +190,7 @@ void ln_onnx_want_tensor(ln_onnx_node *n, const char *what, const char *value)
                      ln_onnx_value_text(n->model, value));
 }
 
-/* The tensors of values. A sequence is at most one level below a value. */
+// The tensors of values. A sequence is at most one level below a value.
 
 int ln_onnx_has_compound(const ln_onnx_model *m, int len, const char *const *values)
 {

@@ -17,11 +17,11 @@
 
 typedef struct ln_onnx_compound {
     int is_optional;
-    tl_dtype dtype;     /* of the tensors */
-    int is_of_sequence; /* of an optional value: its element, if any, is a sequence */
-    int len;            /* of a sequence: its tensors; of an optional value: 1, or 0 for none */
-    const char **items; /* the tensors, or the element */
-    struct ln_onnx_room *room; /* of a sequence: where its items are */
+    tl_dtype dtype;            // of the tensors
+    int is_of_sequence;        // of an optional value: its element, if any, is a sequence
+    int len;                   // of a sequence: its tensors; of an optional value: 1, or 0 for none
+    const char **items;        // the tensors, or the element
+    struct ln_onnx_room *room; // of a sequence: where its items are
 } ln_onnx_compound;
 
 /** The sequence or optional value of that name; NULL: it is a tensor. */
@@ -45,7 +45,7 @@ const char *ln_onnx_optional_absent(ln_onnx_node *n, tl_dtype dtype, int is_of_s
 /** For messages: "a sequence of 3 tensors", "a tensor". */
 const char *ln_onnx_value_text(ln_onnx_model *m, const char *value);
 
-/* Inputs of nodes */
+// Inputs of nodes
 
 /** As ln_onnx_in and ln_onnx_optional, also for values that are not tensors. */
 const char *ln_onnx_any_in(ln_onnx_node *n, int i);
@@ -57,7 +57,7 @@ const ln_onnx_compound *ln_onnx_sequence_in(ln_onnx_node *n, int i);
 /** The node fails unless the value, called `what` in the message, is a tensor. */
 void ln_onnx_want_tensor(ln_onnx_node *n, const char *what, const char *value);
 
-/* The tensors of values: in order, those of sequences one after the other */
+// The tensors of values: in order, those of sequences one after the other
 
 /** Whether one of the values is not a tensor. */
 int ln_onnx_has_compound(const ln_onnx_model *m, int len, const char *const *values);

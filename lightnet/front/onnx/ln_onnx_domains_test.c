@@ -17,17 +17,17 @@ typedef struct entry {
     const ln_onnx_row *row;
 } entry;
 
-enum { MOST = 2048 };
+enum { MAX = 2048 };
 
 typedef struct list {
-    entry entries[MOST];
+    entry entries[MAX];
     size_t n;
 } list;
 
 static void add(void *data, const char *domain, const ln_onnx_row *row)
 {
     list *const l = data;
-    ck_assert_uint_lt(l->n, MOST);
+    ck_assert_uint_lt(l->n, MAX);
     l->entries[l->n++] = (entry){domain, row};
 }
 
@@ -40,7 +40,7 @@ static int compare(const void *a, const void *b)
     return by_name ? by_name : x->row->since - y->row->since;
 }
 
-/** The first entry at or after `i` of another operator. */
+// The first entry at or after `i` of another operator.
 static size_t end_of(const list *l, size_t i)
 {
     size_t end = i;
@@ -50,7 +50,7 @@ static size_t end_of(const list *l, size_t i)
     return end;
 }
 
-/** The line of the operator whose entries are `begin` .. `end` - 1. */
+// The line of the operator whose entries are `begin` .. `end` - 1.
 static void print_supported(FILE *out, const list *l, size_t begin, size_t end)
 {
     int n = 0;

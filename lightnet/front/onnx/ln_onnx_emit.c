@@ -13,7 +13,7 @@ int ln_onnx_failed(const ln_onnx_node *n)
     return n->model->base.failed;
 }
 
-/* Variation */
+// Variation
 
 ln_onnx_variation ln_onnx_variation_of(const ln_onnx_model *m, const char *tensor)
 {
@@ -27,7 +27,7 @@ void ln_onnx_set_variation(ln_onnx_model *m, const char *tensor, ln_onnx_variati
         ln_translation_fail_memory(&m->base);
 }
 
-/* Sizes that are known only at run time */
+// Sizes that are known only at run time
 
 // Of a constant that sizes are computed with.
 static const tl_tensor *small_value(void *node, const char *tensor)
@@ -90,17 +90,17 @@ ln_size ln_onnx_axis_size(const ln_onnx_node *n, const char *tensor, int axis)
                                         : (ln_size){0};
 }
 
-int64_t ln_onnx_least(const ln_onnx_node *n, const ln_size *size)
+int64_t ln_onnx_min(const ln_onnx_node *n, const ln_size *size)
 {
-    return ln_sizes_least(n->model->sizes, size);
+    return ln_sizes_min(n->model->sizes, size);
 }
 
-int64_t ln_onnx_most(const ln_onnx_node *n, const ln_size *size)
+int64_t ln_onnx_max(const ln_onnx_node *n, const ln_size *size)
 {
-    return ln_sizes_most(n->model->sizes, size);
+    return ln_sizes_max(n->model->sizes, size);
 }
 
-/* The front end of an emitter. The emitter is the node's first member. */
+// The front end of an emitter. The emitter is the node's first member.
 
 static const ln_onnx_node *node_of(const ln_emit *e)
 {

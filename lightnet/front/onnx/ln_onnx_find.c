@@ -10,12 +10,12 @@
 #include "front/onnx/ln_onnx_model.h"
 #include "ir/ln_context_ops.h"
 
-/* Up to this many elements, a linear search is faster than an index. */
+// Up to this many elements, a linear search is faster than an index.
 enum { SHORT = 16 };
 
-/* ---- lists of messages ---- */
+// Lists of messages
 
-/* The name of an element; NULL: it cannot be found. */
+// The name of an element; NULL: it cannot be found.
 typedef const char *(*name_func)(const void *element);
 
 static ln_hash *make_index(const void *const *list, size_t n, name_func name_of)
@@ -71,7 +71,7 @@ ln_hash *ln_onnx_create_indexes(void)
     return ln_hash_create(ln_direct_hash, ln_direct_cmp, NULL, free_index);
 }
 
-/* ---- operator sets ---- */
+// Operator sets
 
 static const LnOnnx__OperatorSet first_opset = {.domain = "", .has_version = 1, .version = 1};
 
@@ -109,7 +109,7 @@ int ln_onnx_scope_opset(const ln_onnx_scope *scope, const char *domain)
     return set ? (int)set->version : ln_onnx_newest_opset(domain);
 }
 
-/* ---- attributes ---- */
+// Attributes
 
 static const char *attr_name(const void *element)
 {
@@ -137,7 +137,7 @@ const LnOnnx__Attribute *ln_onnx_find_attr(const ln_onnx_scope *scope, const LnO
                              scope->function->n_attribute_proto, attr->ref_attr_name);
 }
 
-/* ---- functions: by their name, domain and overload ---- */
+// Functions: by their name, domain and overload
 
 const char *ln_onnx_text(const char *text)
 {
@@ -195,7 +195,7 @@ int ln_onnx_function_declares(const ln_onnx_model *m, const LnOnnx__Function *f,
            find_attr(m, f->attribute_proto, f->n_attribute_proto, name);
 }
 
-/* Scopes: names that are visible to the nodes of a graph */
+// Scopes: names that are visible to the nodes of a graph
 
 int ln_onnx_scope_init(ln_onnx_scope *scope, ln_onnx_model *m, const ln_onnx_scope *outer)
 {
@@ -257,7 +257,7 @@ int ln_onnx_scope_is_absent(const ln_onnx_scope *scope, const char *name)
     return scope->function && find_in_scopes(scope, name) == absent;
 }
 
-/* Names that are read */
+// Names that are read
 
 static void note_reads(ln_onnx_scope *scope, LnOnnx__Node *const *nodes, size_t n, int depth);
 

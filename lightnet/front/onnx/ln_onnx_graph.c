@@ -12,7 +12,7 @@
 #include "ir/ln_limits.h"
 #include "tensorlight/tl_util.h"
 
-/* Constants */
+// Constants
 
 // Packed elements stay packed in the constant, and an operator unpacks them to bytes, which others
 // may read (ln_onnx_bytes_of).
@@ -84,7 +84,7 @@ static void enter_initializers(ln_onnx_scope *scope, const LnOnnx__Graph *graph)
     }
 }
 
-/* Nodes */
+// Nodes
 
 static void translate_nodes(ln_onnx_scope *scope, LnOnnx__Node *const *nodes, size_t n_nodes);
 
@@ -163,12 +163,12 @@ static void translate_nodes(ln_onnx_scope *scope, LnOnnx__Node *const *nodes, si
                             LN_ONNX_MAX_DEPTH);
         return;
     }
-    const uint64_t most = ln_limits_max(m->base.ctx, LN_LIMIT_OPS);
+    const uint64_t max = ln_limits_max(m->base.ctx, LN_LIMIT_OPS);
     m->n_nodes += n_nodes;
-    if (most && m->n_nodes > most) { // a loop translates its graph several times
+    if (max && m->n_nodes > max) { // a loop translates its graph several times
         ln_translation_fail_as(
             &m->base, LN_LIMIT_REACHED,
-            "the model unfolds to more nodes than the limit of %" PRIu64 " operators", most);
+            "the model unfolds to more nodes than the limit of %" PRIu64 " operators", max);
         return;
     }
     LnOnnx__Node *const *const sorted = ln_onnx_sort(m, nodes, n_nodes);
@@ -221,7 +221,7 @@ static const char *zeros(ln_onnx_node *n, tl_dtype dtype, int ndim, const int *d
                    LN_INTS("dims", ndim, dims));
 }
 
-/** Emits an operator that puts `values` at positions `index`. */
+// Emits an operator that puts `values` at positions `index`.
 static const char *put(ln_onnx_node *n, const char *optype, const char *src, const char *index,
                        const char *values, int i)
 {

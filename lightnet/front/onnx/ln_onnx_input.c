@@ -36,21 +36,21 @@ static int64_t known_dim(const ln_onnx_model *m, const LnOnnx__Dimension *d)
 }
 
 // The min size bound to the dimension's name, or `otherwise`.
-static int least_dim(const ln_onnx_model *m, const LnOnnx__Dimension *d, int otherwise)
+static int min_dim(const ln_onnx_model *m, const LnOnnx__Dimension *d, int otherwise)
 {
-    const int *least = bound_dim(m, d) ? ln_bind_least(m->base.ctx, d->dim_param, 0) : NULL;
-    return least ? *least : otherwise;
+    const int *min = bound_dim(m, d) ? ln_bind_min(m->base.ctx, d->dim_param, 0) : NULL;
+    return min ? *min : otherwise;
 }
 
 // As in the model, for messages: "batch", "?", "3"; and the binding of the name.
 static size_t print_dim(const ln_onnx_model *m, const LnOnnx__Dimension *d, char *text, size_t size)
 {
     const char *name = d->dim_param && *d->dim_param ? d->dim_param : "?";
-    const int64_t known = known_dim(m, d), least = least_dim(m, d, (int)known);
+    const int64_t known = known_dim(m, d), min = min_dim(m, d, (int)known);
     const int n = d->has_dim_value ? snprintf(text, size, "%" PRId64, d->dim_value)
                   : known < 0      ? snprintf(text, size, "%s", name)
-                  : least < known
-                      ? snprintf(text, size, "%s of %" PRId64 "..%" PRId64, name, least, known)
+                  : min < known
+                      ? snprintf(text, size, "%s of %" PRId64 "..%" PRId64, name, min, known)
                       : snprintf(text, size, "%s of %" PRId64, name, known);
     return (size_t)n;
 }
@@ -94,14 +94,14 @@ static int is_closed(const ln_onnx_model *m, const LnOnnx__Shape *shape)
 // the model, NULL: data that is set later is checked then, and matters only if an operator reads
 // it.
 static const tl_tensor *usable(ln_onnx_model *m, const char *name, const LnOnnx__Shape *shape,
-                               const tl_tensor *bound, const int *least)
+                               const tl_tensor *bound, const int *min)
 {
     char text[LN_MAX_SHAPE];
     if (!bound || !shape || agrees(m, shape, bound))
         return bound;
     if (!is_closed(m, shape) || !bound->data)
         ln_translation_fail(&m->base, "input '%s' is given with shape %s, expected %s", name,
-                            ln_bind_sprint(text, sizeof(text), bound->ndim, least, bound->dims),
+                            ln_bind_sprint(text, sizeof(text), bound->ndim, min, bound->dims),
                             shape_text(m, shape));
     return NULL;
 }
@@ -139,7 +139,7 @@ static void own_dims(ln_onnx_model *m, const char *name, const LnOnnx__Shape *sh
 // The input's record, without data; NULL after a failure. `*bound`: its binding, or NULL;
 // NULL then if it cannot be so.
 static tl_tensor *input_record(ln_onnx_model *m, const LnOnnx__ValueInfo *input,
-                               const tl_tensor **bound, const int *least)
+                               const tl_tensor **bound, const int *min)
 {
     char buf[32];
     int dims[LN_MAXDIM] = {0};
@@ -154,7 +154,7 @@ static tl_tensor *input_record(ln_onnx_model *m, const LnOnnx__ValueInfo *input,
     if (type->shape && type->shape->n_dim > LN_MAXDIM)
         ln_translation_fail(&m->base, "input '%s' has %zu dimensions, expected at most %d",
                             name_of(input), type->shape->n_dim, LN_MAXDIM);
-    *bound = m->base.failed ? NULL : usable(m, name_of(input), type->shape, *bound, least);
+    *bound = m->base.failed ? NULL : usable(m, name_of(input), type->shape, *bound, min);
     if (!m->base.failed && type->shape && !*bound)
         own_dims(m, name_of(input), type->shape, dims);
     else if (!m->base.failed && !*bound)
@@ -182,20 +182,20 @@ static void keep_bound_value(ln_onnx_model *m, const char *name, const tl_tensor
     }
 }
 
-// The smallest shape of an input, of which `most` is the largest. Returns whether they differ: then
+// The smallest shape of an input, of which `max` is the largest. Returns whether they differ: then
 // the sizes are known in each run, else now.
-static int find_least(const ln_onnx_model *m, const LnOnnx__ValueInfo *input, const int *bound,
-                      const tl_tensor *most, int least[LN_MAXDIM])
+static int find_min(const ln_onnx_model *m, const LnOnnx__ValueInfo *input, const int *bound,
+                    const tl_tensor *max, int min[LN_MAXDIM])
 {
     const LnOnnx__Shape *shape = input->type->tensor_type->shape;
     if (shape && is_closed(m, shape))
         bound = NULL;
     int is_range = 0;
-    for (int i = 0; i < most->ndim; i++) {
-        least[i] = bound ? bound[i] : most->dims[i];
+    for (int i = 0; i < max->ndim; i++) {
+        min[i] = bound ? bound[i] : max->dims[i];
         if (shape)
-            least[i] = least_dim(m, shape->dim[i], least[i]);
-        is_range |= least[i] < most->dims[i];
+            min[i] = min_dim(m, shape->dim[i], min[i]);
+        is_range |= min[i] < max->dims[i];
     }
     return is_range;
 }
@@ -216,20 +216,20 @@ void ln_onnx_note_sizes(ln_onnx_model *m, const LnOnnx__ValueInfo *value, const 
         ln_translation_fail_memory(&m->base);
 }
 
-// Adds an input that is a tensor, bound to `bound`, or from `bound_least` to that. Returns its
+// Adds an input that is a tensor, bound to `bound`, or from `bound_min` to that. Returns its
 // name; NULL after a failure.
 static const char *add_tensor(ln_onnx_model *m, const LnOnnx__ValueInfo *input,
-                              const tl_tensor *bound, const int *bound_least)
+                              const tl_tensor *bound, const int *bound_min)
 {
-    tl_tensor *record = input_record(m, input, &bound, bound_least);
+    tl_tensor *record = input_record(m, input, &bound, bound_min);
     const char *name = record ? ln_translation_name(&m->base, name_of(input)) : NULL;
     const char *tensor = NULL;
     if (name) {
         const int known = bound && bound->data && bound->dtype == record->dtype;
         ln_translation_input(&m->base, name);
-        int least[LN_MAXDIM];
-        const int is_range = !known && find_least(m, input, bound_least, record, least);
-        tensor = is_range ? ln_translation_placeholder(&m->base, name, record, least)
+        int min[LN_MAXDIM];
+        const int is_range = !known && find_min(m, input, bound_min, record, min);
+        tensor = is_range ? ln_translation_placeholder(&m->base, name, record, min)
                           : ln_translation_source(&m->base, name, record, 0);
         if (!m->base.failed && known)
             keep_bound_value(m, name, bound);
@@ -245,15 +245,15 @@ static const char *add_tensor(ln_onnx_model *m, const LnOnnx__ValueInfo *input,
     return m->base.failed ? NULL : tensor;
 }
 
-/* Sequences and optional values: inputs of their own for their tensors */
+// Sequences and optional values: inputs of their own for their tensors
 
-/* An input that is not a tensor. */
+// An input that is not a tensor.
 typedef struct compound {
     const char *name;
     ln_value_form form;
-    const LnOnnx__TensorType *type; /* of its tensors */
-    int len;                        /* -1: it is absent */
-    const tl_tensor *const *items;  /* bound tensors; NULL: by their own names */
+    const LnOnnx__TensorType *type; // of its tensors
+    int len;                        // -1: it is absent
+    const tl_tensor *const *items;  // bound tensors; NULL: by their own names
 } compound;
 
 // The name of tensor `i`.
@@ -275,14 +275,14 @@ static int count_named(ln_onnx_model *m, const compound *c)
 }
 
 // The length of a sequence that was given as a shape.
-static int bound_len(ln_onnx_model *m, const compound *c, const tl_tensor *bound, const int *least)
+static int bound_len(ln_onnx_model *m, const compound *c, const tl_tensor *bound, const int *min)
 {
     if (bound->data)
         ln_translation_fail(&m->base,
                             "input '%s' is a sequence, but a tensor is given; give a file of a "
                             "sequence, or its tensors as '%s[0]' and so on",
                             c->name, c->name);
-    else if (bound->ndim != 1 || (least && least[0] != bound->dims[0]))
+    else if (bound->ndim != 1 || (min && min[0] != bound->dims[0]))
         ln_translation_fail(&m->base,
                             "input '%s' is a sequence; option 'shape' may give its length, as "
                             "'%s=2'",
@@ -302,8 +302,8 @@ static void find_len(ln_onnx_model *m, compound *c, int index)
         return;
     }
     c->len = c->form == LN_FORM_OPTIONAL ? (bound ? 1 : -1)
-             : bound ? bound_len(m, c, bound, ln_bind_least(ctx, c->name, index))
-                     : count_named(m, c);
+             : bound                     ? bound_len(m, c, bound, ln_bind_min(ctx, c->name, index))
+                                         : count_named(m, c);
     if (c->len || bound || m->base.failed)
         return;
     c->len = -1;
@@ -317,17 +317,17 @@ static void find_len(ln_onnx_model *m, compound *c, int index)
 
 static void check_len(ln_onnx_model *m, const compound *c)
 {
-    const uint64_t most = ln_limits_max(m->base.ctx, LN_LIMIT_OPS);
+    const uint64_t max = ln_limits_max(m->base.ctx, LN_LIMIT_OPS);
     if (c->form == LN_FORM_OPTIONAL && c->len > 1)
         ln_translation_fail(&m->base, "input '%s' is an optional tensor, but %d tensors are given",
                             c->name, c->len);
     if (c->form == LN_FORM_SEQUENCE && c->len < 0)
         ln_translation_fail(&m->base, "input '%s' is a sequence, but no value is given", c->name);
-    if (most && c->len > 0 && (uint64_t)c->len > most)
+    if (max && c->len > 0 && (uint64_t)c->len > max)
         ln_translation_fail_as(&m->base, LN_LIMIT_REACHED,
                                "input '%s' has %d tensors, more than the limit of %" PRIu64
                                " operators",
-                               c->name, c->len, most);
+                               c->name, c->len, max);
 }
 
 static const char **add_items(ln_onnx_model *m, const compound *c, int index)
@@ -343,8 +343,8 @@ static const char **add_items(ln_onnx_model *m, const compound *c, int index)
         item.name = (char *)item_name(m, c, i);
         const int at = is_one ? index : -1;
         const tl_tensor *bound = c->items ? c->items[i] : ln_bind_find(m->base.ctx, item.name, at);
-        tensors[i] = add_tensor(m, &item, bound,
-                                c->items ? NULL : ln_bind_least(m->base.ctx, item.name, at));
+        tensors[i] =
+            add_tensor(m, &item, bound, c->items ? NULL : ln_bind_min(m->base.ctx, item.name, at));
     }
     return tensors;
 }
@@ -381,7 +381,7 @@ static void add_compound(ln_onnx_scope *scope, compound *c, int index)
         ln_translation_fail_memory(&m->base);
 }
 
-/** The type, or NULL: a sequence of maps is a tensor here (ln_onnx_maps.c). */
+// The type, or NULL: a sequence of maps is a tensor here (ln_onnx_maps.c).
 static const LnOnnx__SequenceType *sequence_of_no_maps(const LnOnnx__SequenceType *type)
 {
     return type && type->elem_type && type->elem_type->has_map_type ? NULL : type;
@@ -414,7 +414,7 @@ static void add_input(ln_onnx_scope *scope, const LnOnnx__ValueInfo *input, int 
     else
         ln_onnx_scope_set(scope, c.name,
                           add_tensor(scope->model, input, ln_bind_find(ctx, c.name, index),
-                                     ln_bind_least(ctx, c.name, index)));
+                                     ln_bind_min(ctx, c.name, index)));
 }
 
 // Whether the input, or the first of its tensors, is bound by its name.

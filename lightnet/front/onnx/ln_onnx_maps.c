@@ -15,7 +15,7 @@
 #include "front/onnx/ln_onnx_model.h"
 #include "lightnet/ln_hash.h"
 
-/* ---- nodes ---- */
+// Nodes
 
 static int is_ml_node(const LnOnnx__Node *node, const char *op_type)
 {
@@ -23,7 +23,7 @@ static int is_ml_node(const LnOnnx__Node *node, const char *op_type)
            ln_streq(ln_onnx_text(node->op_type), op_type);
 }
 
-/** NULL: the node does not have it. */
+// NULL: the node does not have it.
 static const LnOnnx__Attribute *attr_of(const LnOnnx__Node *node, const char *name)
 {
     for (size_t i = 0; i < node->n_attribute; i++)
@@ -32,21 +32,21 @@ static const LnOnnx__Attribute *attr_of(const LnOnnx__Node *node, const char *na
     return NULL;
 }
 
-/** The length of the map as a tensor; -1: it is open, or not known. */
+// The length of the map as a tensor; -1: it is open, or not known.
 static int64_t length_of(const LnOnnx__Node *node)
 {
     const LnOnnx__Attribute *const ints = attr_of(node, "int64_vocabulary");
     const LnOnnx__Attribute *const strings = attr_of(node, "string_vocabulary");
     const LnOnnx__Attribute *const form = attr_of(node, "map_form");
-    const LnOnnx__Attribute *const most = attr_of(node, "max_map");
+    const LnOnnx__Attribute *const max = attr_of(node, "max_map");
     const int is_sparse = form && form->s.len == 6 && memcmp(form->s.data, "SPARSE", 6) == 0;
     const size_t keys = (ints ? ints->n_ints : 0) + (strings ? strings->n_strings : 0);
     if (is_ml_node(node, "CastMap"))
-        return !is_sparse ? -1 : most ? most->i : 1;
+        return !is_sparse ? -1 : max ? max->i : 1;
     return keys <= INT_MAX ? (int64_t)keys : -1;
 }
 
-/* ---- types ---- */
+// Types
 
 static void *allocate(size_t size)
 {
@@ -57,7 +57,7 @@ static void *allocate(size_t size)
     return data;
 }
 
-/** A size; below 0: the open one "keys". NULL: no memory. */
+// A size; below 0: the open one "keys". NULL: no memory.
 static LnOnnx__Dimension *new_dim(int64_t size)
 {
     LnOnnx__Dimension *const dim = allocate(sizeof(*dim));
@@ -71,7 +71,7 @@ static LnOnnx__Dimension *new_dim(int64_t size)
     return dim;
 }
 
-/** [1, len]; NULL: no memory. */
+// [1, len]; NULL: no memory.
 static LnOnnx__Shape *new_shape(int64_t len)
 {
     LnOnnx__Shape *const shape = allocate(sizeof(*shape));
@@ -89,7 +89,7 @@ static LnOnnx__Shape *new_shape(int64_t len)
     return NULL;
 }
 
-/** The type of the map's values; 0: not tensors of one. */
+// The type of the map's values; 0: not tensors of one.
 static int value_type(const LnOnnx__MapType *map)
 {
     ln_error err = {0};
@@ -115,14 +115,14 @@ static int replace_type(LnOnnx__Type *type, const LnOnnx__Node *node)
     return tensor->shape ? 0 : -1;
 }
 
-/* ---- inputs ---- */
+// Inputs
 
 static int is_map(const LnOnnx__ValueInfo *value)
 {
     return value->type && !value->type->tensor_type && value->type->map_type;
 }
 
-/** The graph's inputs that are maps, by name; NULL: no memory, or there are none. */
+// The graph's inputs that are maps, by name; NULL: no memory, or there are none.
 static ln_hash *find_maps(const LnOnnx__Graph *graph, int *n)
 {
     *n = 0;
@@ -156,9 +156,9 @@ int ln_onnx_replace_maps(LnOnnx__Graph *graph)
     return status;
 }
 
-/* ---- keys ---- */
+// Keys
 
-/** NULL: no memory. Strings that are not UTF-8 become null. */
+// NULL: no memory. Strings that are not UTF-8 become null.
 static json_t *keys_of(const LnOnnx__Node *node, const char *ints_name, const char *strings_name)
 {
     const LnOnnx__Attribute *const ints = attr_of(node, ints_name);
@@ -178,7 +178,7 @@ static json_t *keys_of(const LnOnnx__Node *node, const char *ints_name, const ch
     return NULL;
 }
 
-/** Adds the keys (taken; NULL: no memory) of an input or output. */
+// Adds the keys (taken; NULL: no memory) of an input or output.
 static int add_keys(ln_interface *interface, const char *name, json_t *keys)
 {
     const size_t len = keys ? json_dumpb(keys, NULL, 0, 0) : 0;

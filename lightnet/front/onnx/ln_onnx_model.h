@@ -10,59 +10,59 @@
 #include "front/onnx/ln_onnx.h"
 #include "ir/ln_weights.h"
 
-/* Functions that call functions, and graphs within nodes of graphs. */
+/** Functions that call functions, and graphs within nodes of graphs. */
 enum { LN_ONNX_MAX_DEPTH = 64 };
 
 struct ln_onnx_model {
     ln_translation base;
     LnOnnx__Model *proto;
-    ln_onnx_source source; /* the file with the data of lean tensors */
+    ln_onnx_source source; // the file with the data of lean tensors
 
-    ln_hash *varying;   /* name -> ln_onnx_variation of tensors that differ from run to run */
-    ln_hash *values;    /* name -> tl_tensor: the values that were computed */
-    ln_hash *opened;    /* location -> ln_infile: files with external data */
-    int n_opened;       /* how many of them */
-    ln_hash *constants; /* tensor message -> name of the constant that was made of it */
-    ln_hash *rolled;    /* node messages of loops that are too long to be unrolled */
-    ln_hash *functions; /* the model's functions, themselves the keys */
-    ln_hash *indexes;   /* long lists of messages -> ln_hash of names -> messages */
-    ln_hash *unfolded;  /* name -> why its value, a constant, is left to run time */
-    ln_hash *compounds; /* names, themselves the keys -> ln_onnx_compound */
-    size_t n_items;     /* of all sequences that were built */
-    ln_sizes *sizes;    /* of tensors whose sizes are known only at run time */
-    size_t values_size; /* bytes of the data in `values` */
-    int depth;          /* of graphs and functions within each other */
-    int has_twins;      /* it has warned of constants of one name */
-    size_t n_nodes;     /* nodes that were met, those of functions at every call */
+    ln_hash *varying;   // name -> ln_onnx_variation of tensors that differ from run to run
+    ln_hash *values;    // name -> tl_tensor: the values that were computed
+    ln_hash *opened;    // location -> ln_infile: files with external data
+    int n_opened;       // how many of them
+    ln_hash *constants; // tensor message -> name of the constant that was made of it
+    ln_hash *rolled;    // node messages of loops that are too long to be unrolled
+    ln_hash *functions; // the model's functions, themselves the keys
+    ln_hash *indexes;   // long lists of messages -> ln_hash of names -> messages
+    ln_hash *unfolded;  // name -> why its value, a constant, is left to run time
+    ln_hash *compounds; // names, themselves the keys -> ln_onnx_compound
+    size_t n_items;     // of all sequences that were built
+    ln_sizes *sizes;    // of tensors whose sizes are known only at run time
+    size_t values_size; // bytes of the data in `values`
+    int depth;          // of graphs and functions within each other
+    int has_twins;      // it has warned of constants of one name
+    size_t n_nodes;     // nodes that were met, those of functions at every call
 };
 
-/* The dependencies of a tensor, in order of variability. */
+/** The dependencies of a tensor, in order of variability. */
 typedef enum ln_onnx_variation {
-    LN_ONNX_CONSTANT, /* on nothing that is set at run time */
-    LN_ONNX_BOUND,    /* on inputs with values set before compiling */
-    LN_ONNX_SIZED,    /* on sizes that are known only at run time: the largest are known */
-    LN_ONNX_UNKNOWN,  /* on other inputs, or on chance */
+    LN_ONNX_CONSTANT, // on nothing that is set at run time
+    LN_ONNX_BOUND,    // on inputs with values set before compiling
+    LN_ONNX_SIZED,    // on sizes that are known only at run time: the largest are known
+    LN_ONNX_UNKNOWN,  // on other inputs, or on chance
 } ln_onnx_variation;
 
 ln_onnx_variation ln_onnx_variation_of(const ln_onnx_model *m, const char *tensor);
 void ln_onnx_set_variation(ln_onnx_model *m, const char *tensor, ln_onnx_variation variation);
 
-/* Names of one graph: ONNX name -> LightNet tensor; a graph within a node also sees the names
+/** Names of one graph: ONNX name -> LightNet tensor; a graph within a node also sees the names
  * around it, a function does not. */
 struct ln_onnx_scope {
     ln_onnx_model *model;
-    const ln_onnx_scope *outer; /* NULL: no outer names are visible */
-    const LnOnnx__Graph *graph; /* whose names these are; NULL: those of a function */
+    const ln_onnx_scope *outer; // NULL: no outer names are visible
+    const LnOnnx__Graph *graph; // whose names these are; NULL: those of a function
     ln_hash *names;
-    ln_hash *reads; /* names that a node, the graph or the call reads; NULL: not asked for yet */
-    const LnOnnx__Node *call; /* within a function: the node that calls it, for its attributes */
+    ln_hash *reads; // names that a node, the graph or the call reads; NULL: not asked for yet
+    const LnOnnx__Node *call; // within a function: the node that calls it, for its attributes
     const LnOnnx__Function *function;
-    ln_onnx_scope *caller; /* within a function: the scope of the call */
+    ln_onnx_scope *caller; // within a function: the scope of the call
     const LnOnnx__OperatorSet *const *opsets;
     size_t n_opsets;
 };
 
-/* Scopes */
+// Scopes
 
 /** -1: no memory, the model has failed. Clear it also then. */
 int ln_onnx_scope_init(ln_onnx_scope *scope, ln_onnx_model *m, const ln_onnx_scope *outer);
@@ -83,7 +83,7 @@ int ln_onnx_scope_is_absent(const ln_onnx_scope *scope, const char *name);
 /** Whether a node of the graph or function, a graph within it, or its caller reads the name. */
 int ln_onnx_scope_reads(ln_onnx_scope *scope, const char *name);
 
-/* Contents of messages: ln_onnx_find.c */
+// Contents of messages: ln_onnx_find.c
 
 /** A text of a message, "" for one that is left out. */
 const char *ln_onnx_text(const char *text);
@@ -126,7 +126,7 @@ int ln_onnx_function_declares(const ln_onnx_model *m, const LnOnnx__Function *f,
 const char *ln_onnx_why_missing(ln_translation *t, const LnOnnx__Node *node, const ln_onnx_row *row,
                                 int opset);
 
-/* Nodes: ln_onnx_emit.c */
+// Nodes: ln_onnx_emit.c
 
 /** Keeps the value of a small tensor of integers that can be found without running operators. */
 void ln_onnx_find_small(ln_onnx_node *n, const char *tensor);
@@ -137,7 +137,7 @@ void ln_onnx_keep_value(ln_onnx_model *m, const char *tensor, tl_tensor *value);
 /** The node of a scope, to be translated. */
 ln_onnx_node ln_onnx_node_init(ln_onnx_scope *scope, const LnOnnx__Node *proto);
 
-/* Inputs: ln_onnx_input.c */
+// Inputs: ln_onnx_input.c
 
 /** Enters the model's inputs. An initializer with the name of an input is its default, which stays
  * unless the input is bound by its name. */
@@ -153,7 +153,7 @@ ln_value_form ln_onnx_form_of(const LnOnnx__Type *type, const LnOnnx__TensorType
 /** Returns new (ln_hash_free): the names of the graph's initializers; NULL: no memory. */
 ln_hash *ln_onnx_initializer_names(const LnOnnx__Graph *graph);
 
-/* Graphs: ln_onnx_graph.c */
+// Graphs: ln_onnx_graph.c
 
 /** Enters the graph's initializers as constants, then translates its nodes. */
 void ln_onnx_translate_graph(ln_onnx_scope *scope, const LnOnnx__Graph *graph);

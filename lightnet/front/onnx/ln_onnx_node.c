@@ -11,7 +11,7 @@
 #include "ir/ln_from_file.h"
 #include "lightnet/ln_rule.h"
 
-/* Inputs and outputs */
+// Inputs and outputs
 
 int ln_onnx_num_inputs(const ln_onnx_node *n)
 {
@@ -61,7 +61,7 @@ const char *ln_onnx_in(ln_onnx_node *n, int i)
     return ln_onnx_optional(n, i);
 }
 
-/** Whether all bytes of the constant are 0. */
+// Whether all bytes of the constant are 0.
 static int is_all_zero(ln_onnx_node *n, const char *tensor)
 {
     const tl_tensor *const value = ln_onnx_value(n, tensor);
@@ -145,7 +145,7 @@ void ln_onnx_axes(ln_onnx_node *n, const int64_t *given, int len, int ndim, int 
     }
 }
 
-/* Attributes: the rows of AttributeProto.AttributeType */
+// Attributes: the rows of AttributeProto.AttributeType
 
 enum { FLOAT = 1, INT, STRING, TENSOR, GRAPH, FLOATS, INTS, STRINGS, SPARSE = 11, TYPE = 13, END };
 
@@ -153,8 +153,8 @@ static const char *const type_names[END] = {
     "UNDEFINED", "FLOAT",   "INT",     "STRING", "TENSOR",        "GRAPH",          "FLOATS",
     "INTS",      "STRINGS", "TENSORS", "GRAPHS", "SPARSE_TENSOR", "SPARSE_TENSORS", "TYPE_PROTO"};
 
-/** The type of the value, where it has one and none of the type that it states: files of the first
- *  IR version state none. 0: neither. */
+// The type of the value, where it has one and none of the type that it states: files of the first
+// IR version state none. 0: neither.
 static int type_of(const LnOnnx__Attribute *a)
 {
     const int values[END] = {[FLOAT] = a->has_f,
@@ -290,7 +290,7 @@ const LnOnnx__Type *ln_onnx_attr_type(ln_onnx_node *n, const char *name)
     return a ? a->tp : NULL;
 }
 
-/** The name of the output that a constant is, or one like that of the output; NULL: no memory. */
+// The name of the output that a constant is, or one like that of the output; NULL: no memory.
 static const char *constant_name(const ln_onnx_node *n, const char *name)
 {
     const char *const output = n->proto->n_output ? n->proto->output[0] : name;
@@ -334,7 +334,7 @@ const char *ln_onnx_text_constant(ln_onnx_node *n, const char *name)
     return ln_onnx_add_tensor(n->scope, proto, wanted);
 }
 
-/* For the checks that all formats share. The emitter is the node's first member. */
+// For the checks that all formats share. The emitter is the node's first member.
 
 static int has(ln_emit *e, const char *key)
 {
@@ -355,7 +355,7 @@ static int integers(ln_emit *e, const char *key, int64_t *values)
 {
     int len;
     const int64_t *const given = ln_onnx_ints((ln_onnx_node *)e, key, &len);
-    for (int i = 0; i < len && i < LN_ATTR_MOST; i++)
+    for (int i = 0; i < len && i < LN_ATTR_MAX; i++)
         values[i] = given[i];
     return len;
 }

@@ -15,23 +15,23 @@
 
 static const char data_folder[] = "/usr/share/libonnx-testdata/data";
 
-enum { MOST_INPUTS = 16, FAR = 256, ALL_AXES = -1 };
+enum { MAX_INPUTS = 16, FAR = 256, ALL_AXES = -1 };
 
-/* A model, and what its inputs are given. */
+// A model, and what its inputs are given.
 typedef struct model {
     LnOnnx__Model *proto;
-    unsigned char *bytes; /* of the model without sizes */
+    unsigned char *bytes; // of the model without sizes
     size_t size;
-    tl_tensor *inputs[MOST_INPUTS];
+    tl_tensor *inputs[MAX_INPUTS];
     int n_inputs;
 } model;
 
-/* How the models fared. */
+// How the models fared.
 static struct {
     int same, rejected;
 } count;
 
-/* ---- models ---- */
+// Models
 
 static void forget_sizes(LnOnnx__ValueInfo *const *values, size_t n)
 {
@@ -72,7 +72,7 @@ static int read_inputs(model *m, const char *folder)
 {
     char path[512];
     const size_t n = m->proto->graph->n_input;
-    for (; m->n_inputs < (int)n && n <= MOST_INPUTS; m->n_inputs++) {
+    for (; m->n_inputs < (int)n && n <= MAX_INPUTS; m->n_inputs++) {
         snprintf(path, sizeof(path), "%s/test_data_set_0/input_%d.pb", folder, m->n_inputs);
         if (!(m->inputs[m->n_inputs] = ln_input_read_whole(path, NULL)))
             break;
@@ -93,9 +93,9 @@ static const char *input_name(const model *m, int i)
     return m->proto->graph->input[i]->name;
 }
 
-/* ---- programs ---- */
+// Programs
 
-/* Which sizes are open; input -1: none. */
+// Which sizes are open; input -1: none.
 typedef struct opening {
     int input, axis;
 } opening;
@@ -103,14 +103,14 @@ typedef struct opening {
 static int bind(ln_context *ctx, const model *m, int i, const opening *o)
 {
     const tl_tensor *t = m->inputs[i];
-    int least[TL_MAXDIM], most[TL_MAXDIM];
+    int min[TL_MAXDIM], max[TL_MAXDIM];
     for (int k = 0; k < t->ndim; k++) {
         const int is_open = i == o->input && (o->axis == ALL_AXES || o->axis == k) && t->dims[k];
-        least[k] = is_open ? 1 : t->dims[k];
-        most[k] = !is_open ? t->dims[k] : o->axis == ALL_AXES ? 2 * t->dims[k] + 1 : FAR;
+        min[k] = is_open ? 1 : t->dims[k];
+        max[k] = !is_open ? t->dims[k] : o->axis == ALL_AXES ? 2 * t->dims[k] + 1 : FAR;
     }
     return o->input < 0 ? ln_context_bind_shape(ctx, input_name(m, i), t->ndim, t->dims)
-                        : ln_context_bind_range(ctx, input_name(m, i), t->ndim, least, most);
+                        : ln_context_bind_range(ctx, input_name(m, i), t->ndim, min, max);
 }
 
 // An input that nothing reads may be gone.
@@ -141,7 +141,7 @@ static int run(ln_context *ctx, const model *m, const opening *o)
     return ln_context_run(ctx);
 }
 
-/* ---- comparing ---- */
+// Comparing
 
 static bool are_same(const void *x, const void *y, const tl_tensor *t)
 {

@@ -10,16 +10,16 @@
 #include "tensorlight/tl_tensor.h"
 #include "ln_check.h"
 
-enum { MOST_INPUTS = 3, MOST_OUTPUTS = 3, HEADS = 2, HEAD = 8, LONGEST = 24 };
+enum { MAX_INPUTS = 3, MAX_OUTPUTS = 3, HEADS = 2, HEAD = 8, LONGEST = 24 };
 
-/* A set of input shapes. */
+// A set of input shapes.
 typedef struct shapes {
     int n;
     struct shape {
         const char *name;
         int ndim;
         int dims[4];
-    } of[MOST_INPUTS];
+    } of[MAX_INPUTS];
 } shapes;
 
 static shapes encoder_shapes(int batch, int len)
@@ -40,14 +40,14 @@ static void check(int status, const ln_context *ctx)
     ck_assert_msg(!status, "%s", ln_context_error(ctx));
 }
 
-// A program for all shapes from `least` to `most`.
-static ln_context *made(const char *model, const shapes *least, const shapes *most, tl_isa isa,
+// A program for all shapes from `min` to `max`.
+static ln_context *made(const char *model, const shapes *min, const shapes *max, tl_isa isa,
                         int threads)
 {
     ln_context *ctx = ln_context_create();
-    for (int i = 0; i < most->n; i++)
-        check(ln_context_bind_range(ctx, most->of[i].name, most->of[i].ndim, least->of[i].dims,
-                                    most->of[i].dims),
+    for (int i = 0; i < max->n; i++)
+        check(ln_context_bind_range(ctx, max->of[i].name, max->of[i].ndim, min->of[i].dims,
+                                    max->of[i].dims),
               ctx);
     ctx->isa = isa;
     check(ln_context_set_threads(ctx, threads) || ln_context_init(ctx, getenv(model)) ||
@@ -120,8 +120,8 @@ static const int lengths[] = {1, 16, 5, LONGEST, 2, 13, 1};
 
 static void check_encoder_in(const char *model, tl_isa isa, int threads)
 {
-    const shapes least = encoder_shapes(1, 1), most = encoder_shapes(3, LONGEST);
-    ln_context *open = made(model, &least, &most, isa, threads);
+    const shapes min = encoder_shapes(1, 1), max = encoder_shapes(3, LONGEST);
+    ln_context *open = made(model, &min, &max, isa, threads);
     for (size_t i = 0; i < N_LENGTHS; i++) {
         const shapes s = encoder_shapes(1 + (int)i % 3, lengths[i]);
         check_shapes(open, model, &s, isa, threads);
@@ -142,8 +142,8 @@ static void check_halves(tl_isa isa, int threads)
 // The cache is open, one word comes at a time.
 static void check_words(const char *model, tl_isa isa, int threads)
 {
-    const shapes least = decoder_shapes(1, 1, 0), most = decoder_shapes(1, 1, LONGEST);
-    ln_context *open = made(model, &least, &most, isa, threads);
+    const shapes min = decoder_shapes(1, 1, 0), max = decoder_shapes(1, 1, LONGEST);
+    ln_context *open = made(model, &min, &max, isa, threads);
     for (size_t i = 0; i < N_LENGTHS; i++) {
         const shapes s = decoder_shapes(1, 1, lengths[i] - 1);
         check_shapes(open, model, &s, isa, threads);
@@ -151,13 +151,13 @@ static void check_words(const char *model, tl_isa isa, int threads)
     ln_context_free(open);
 }
 
-// Everything is open, but for the batch where `most_batch` is 1.
-static void check_prompts(const char *model, int most_batch, tl_isa isa, int threads)
+// Everything is open, but for the batch where `max_batch` is 1.
+static void check_prompts(const char *model, int max_batch, tl_isa isa, int threads)
 {
-    const shapes least = decoder_shapes(1, 1, 0), most = decoder_shapes(most_batch, 8, LONGEST);
-    ln_context *open = made(model, &least, &most, isa, threads);
+    const shapes min = decoder_shapes(1, 1, 0), max = decoder_shapes(max_batch, 8, LONGEST);
+    ln_context *open = made(model, &min, &max, isa, threads);
     for (size_t i = 0; i < N_LENGTHS; i++) {
-        const shapes s = decoder_shapes(1 + (int)i % most_batch, 1 + (int)i, lengths[i]);
+        const shapes s = decoder_shapes(1 + (int)i % max_batch, 1 + (int)i, lengths[i]);
         check_shapes(open, model, &s, isa, threads);
     }
     ln_context_free(open);
@@ -232,8 +232,8 @@ START_TEST(a_network_of_images_takes_any_batch)
 {
     enum { MAPS = 16 * 6 * 6 };
     float first[MAPS], image[MAPS], fixed_image[MAPS * 4];
-    const shapes least = image_shapes(1), most = image_shapes(4);
-    ln_context *open = made("LN_TEST_IMAGES", &least, &most, tl_isa_best(), 1);
+    const shapes min = image_shapes(1), max = image_shapes(4);
+    ln_context *open = made("LN_TEST_IMAGES", &min, &max, tl_isa_best(), 1);
     for (int batch = 1; batch <= 4; batch++) {
         const shapes s = image_shapes(batch);
         ln_context *fixed = made("LN_TEST_IMAGES", &s, &s, tl_isa_best(), 1);
@@ -266,9 +266,9 @@ static int count(const ln_context *ctx, const char *optype)
 
 static void check_kernels(const char *model)
 {
-    const shapes least = encoder_shapes(1, 1), most = encoder_shapes(3, LONGEST);
-    ln_context *open = made(model, &least, &most, tl_isa_best(), 1);
-    ln_context *fixed = made(model, &most, &most, tl_isa_best(), 1);
+    const shapes min = encoder_shapes(1, 1), max = encoder_shapes(3, LONGEST);
+    ln_context *open = made(model, &min, &max, tl_isa_best(), 1);
+    ln_context *fixed = made(model, &max, &max, tl_isa_best(), 1);
     static const char *const optypes[] = {"attention_cpu", "matmul_packed_cpu", "layernorm_cpu",
                                           "transpose_cpu", "chain_cpu",         "reshape_to_cpu"};
     for (size_t i = 0; i < sizeof(optypes) / sizeof(optypes[0]); i++)
@@ -288,12 +288,12 @@ START_TEST(no_kernel_is_lost)
 END_TEST
 
 // Keys and values are not repeated for the heads that share them, and nothing is transposed.
-static void check_llama_kernels(const shapes *least, const shapes *most)
+static void check_llama_kernels(const shapes *min, const shapes *max)
 {
     static const char *const optypes[] = {"attention_cpu", "rmsnorm_cpu", "transpose_cpu",
                                           "expand_cpu", "reduce_cpu"};
-    ln_context *open = made("LN_TEST_LLAMA", least, most, tl_isa_best(), 1);
-    ln_context *fixed = made("LN_TEST_LLAMA", most, most, tl_isa_best(), 1);
+    ln_context *open = made("LN_TEST_LLAMA", min, max, tl_isa_best(), 1);
+    ln_context *fixed = made("LN_TEST_LLAMA", max, max, tl_isa_best(), 1);
     for (size_t i = 0; i < sizeof(optypes) / sizeof(optypes[0]); i++)
         ck_assert_msg(count(open, optypes[i]) == count(fixed, optypes[i]), "%d %s, expected %d",
                       count(open, optypes[i]), optypes[i], count(fixed, optypes[i]));
@@ -306,17 +306,17 @@ static void check_llama_kernels(const shapes *least, const shapes *most)
 
 START_TEST(no_kernel_of_a_decoder_like_llama_is_lost)
 {
-    const shapes least = decoder_shapes(1, 1, 0), word = decoder_shapes(1, 1, LONGEST);
+    const shapes min = decoder_shapes(1, 1, 0), word = decoder_shapes(1, 1, LONGEST);
     const shapes prompts = decoder_shapes(1, 8, LONGEST);
-    check_llama_kernels(&least, &word);
-    check_llama_kernels(&least, &prompts);
+    check_llama_kernels(&min, &word);
+    check_llama_kernels(&min, &prompts);
 }
 END_TEST
 
 START_TEST(rejects_a_shape_out_of_range)
 {
-    const shapes least = encoder_shapes(1, 2), most = encoder_shapes(3, LONGEST);
-    ln_context *ctx = made("LN_TEST_ENCODER", &least, &most, tl_isa_best(), 1);
+    const shapes min = encoder_shapes(1, 2), max = encoder_shapes(3, LONGEST);
+    ln_context *ctx = made("LN_TEST_ENCODER", &min, &max, tl_isa_best(), 1);
     ck_assert_int_eq(ln_context_set_shape(ctx, "ids", 2, (int[]){1, 25}), -1);
     ck_assert_str_eq(ln_context_error(ctx),
                      "input 'ids' is given with shape [1, 25], expected from [1, 2] to [3, 24]");

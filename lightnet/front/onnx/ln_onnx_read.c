@@ -17,7 +17,7 @@
 #include "ir/ln_limits.h"
 #include "pass/ln_rewriting.h"
 
-/* The file */
+// The file
 
 static int open_beneath(const ln_onnx_model *m, ln_infile *file, const char *location,
                         ln_error *err)
@@ -33,7 +33,7 @@ static int open_beneath(const ln_onnx_model *m, ln_infile *file, const char *loc
 }
 
 // Some exporters write a file for each tensor: a process may not have them all open.
-enum { MOST_OPEN = 16 };
+enum { MAX_OPEN = 16 };
 
 static const ln_infile *open_external(void *owner, const char *location, ln_error *err)
 {
@@ -44,7 +44,7 @@ static const ln_infile *open_external(void *owner, const char *location, ln_erro
     ln_infile file;
     if (open_beneath(m, &file, location, err))
         return NULL;
-    if (m->n_opened++ >= MOST_OPEN && ln_infile_park(&file, err)) {
+    if (m->n_opened++ >= MAX_OPEN && ln_infile_park(&file, err)) {
         ln_infile_close(&file);
         return NULL;
     }
@@ -99,8 +99,7 @@ static void free_model(ln_onnx_model *m)
     ln_translation_clear(&m->base);
 }
 
-/* A model that was parsed: its message without the weights, which stay where they are in the file.
- */
+// A model that was parsed: its message without the weights, which stay where they are in the file.
 typedef struct parsed {
     ln_infile file;
     LnOnnx__Model *proto;
@@ -160,7 +159,7 @@ static int open_model(ln_onnx_model *m, const parsed *p)
     return ln_onnx_index_functions(m);
 }
 
-/* Outputs */
+// Outputs
 
 static const char *name_of(const LnOnnx__ValueInfo *value)
 {
@@ -183,12 +182,12 @@ static void add_tensor(ln_onnx_scope *scope, const LnOnnx__ValueInfo *output, co
         ln_onnx_note_sizes(m, output, tensor);
 }
 
-/* An output that is not a tensor. */
+// An output that is not a tensor.
 typedef struct compound {
     const LnOnnx__ValueInfo *output;
-    const LnOnnx__TensorType *type; /* of its tensors in the file, or NULL */
+    const LnOnnx__TensorType *type; // of its tensors in the file, or NULL
     ln_value_form form;
-    const ln_onnx_compound *holder; /* the sequence, or the optional tensor; NULL: it is absent */
+    const ln_onnx_compound *holder; // the sequence, or the optional tensor; NULL: it is absent
 } compound;
 
 static void add_items(ln_onnx_scope *scope, const compound *c)
@@ -255,7 +254,7 @@ static void add_output(ln_onnx_scope *scope, const LnOnnx__ValueInfo *output)
         add_tensor(scope, output, value);
 }
 
-/* The whole */
+// The whole
 
 static void translate(ln_onnx_model *m)
 {
@@ -293,7 +292,7 @@ static int read_onnx(ln_context *ctx, const char *name, ln_infile *file)
     return status;
 }
 
-/* The interface */
+// The interface
 
 // Invalid inputs and outputs are left to `build`, which reports them.
 static int add_port(ln_interface *interface, ln_port_kind kind, const LnOnnx__ValueInfo *value)

@@ -7,9 +7,9 @@
 /** One axis: from `in` to `out` elements. */
 typedef struct ln_onnx_resize_axis {
     int in, out;
-    double scale;      /* out / in, or of the model, which may leave a fraction of out */
-    int is_by_size;    /* the scale is exactly out / in */
-    double begin, end; /* the part of src, of 1, for tf_crop_and_resize */
+    double scale;      // out / in, or of the model, which may leave a fraction of out
+    int is_by_size;    // the scale is exactly out / in
+    double begin, end; // the part of src, of 1, for tf_crop_and_resize
 } ln_onnx_resize_axis;
 
 /** Index i of the result looks at (i + shift) * span / steps + start. */
@@ -19,11 +19,11 @@ typedef struct ln_onnx_resize_map {
 
 typedef ln_onnx_resize_map ln_onnx_resize_func(const ln_onnx_resize_axis *a);
 
-/* A row for each coordinate_transformation_mode; ends with the name NULL. */
+/** A row for each coordinate_transformation_mode; ends with the name NULL. */
 typedef struct ln_onnx_resize_row {
     const char *name;
     ln_onnx_resize_func *func;
-    int since; /* the operator set that has it, and the last one; 0: any */
+    int since; // the operator set that has it, and the last one; 0: any
     int until;
 } ln_onnx_resize_row;
 

@@ -10,9 +10,9 @@
 
 #include "front/onnx/ln_onnx_model.h"
 
-/* ---- lists ---- */
+// Lists
 
-/** The number after `sign`, which *list is moved behind; `deflt` without the sign. */
+// The number after `sign`, which *list is moved behind; `deflt` without the sign.
 static int read_bound(const char **list, const char *sign, int deflt)
 {
     const size_t len = strlen(sign);
@@ -24,7 +24,7 @@ static int read_bound(const char **list, const char *sign, int deflt)
     return bound;
 }
 
-/** The type behind a colon, which *list is moved behind; 0 without one. */
+// The type behind a colon, which *list is moved behind; 0 without one.
 static int read_type(const char **list)
 {
     if (**list != ':')
@@ -68,9 +68,9 @@ int ln_onnx_schema_len(const char *lens, int opset)
     return len;
 }
 
-/* ---- leftovers ---- */
+// Leftovers
 
-/* `value`: the only one without effect, or ANY. */
+// `value`: the only one without effect, or ANY.
 enum { ANY = -1 };
 static const struct {
     const char *name;
@@ -92,8 +92,8 @@ static int is_leftover(size_t i, const LnOnnx__Attribute *a, const ln_onnx_word 
            (leftovers[i].value == ANY || a->i == leftovers[i].value);
 }
 
-/** Counts an attribute that its operator has only in other sets (`known`, or a word of length 0).
- *  0: it is no leftover. */
+// Counts an attribute that its operator has only in other sets (`known`, or a word of length 0).
+// 0: it is no leftover.
 static int note_leftover(ln_onnx_leftovers *l, const ln_onnx_node *n, const LnOnnx__Attribute *a,
                          const ln_onnx_word *known)
 {
@@ -116,11 +116,11 @@ void ln_onnx_warn_of_leftovers(const ln_onnx_model *m, const ln_onnx_leftovers *
                     leftovers[i].name[0] == '_' ? "*" : "", l->n[i], leftovers[i].reason);
 }
 
-/* ---- attributes ---- */
+// Attributes
 
 enum { HINT_SIZE = 256, NAME_SIZE = 64 };
 
-/** The word `name` that the operator set has, or else one that another has: 1, 0. */
+// The word `name` that the operator set has, or else one that another has: 1, 0.
 static int find_word(const char *list, const char *name, int opset, ln_onnx_word *found)
 {
     ln_onnx_word word;
@@ -135,7 +135,7 @@ static int find_word(const char *list, const char *name, int opset, ln_onnx_word
     return 0;
 }
 
-/** The names that the operator set has, and the closest one, or "". */
+// The names that the operator set has, and the closest one, or "".
 static void list_names(const char *list, int opset, const char *name, char *all, char *closest)
 {
     char known[NAME_SIZE];
@@ -153,8 +153,7 @@ static void list_names(const char *list, int opset, const char *name, char *all,
     }
 }
 
-/** What to do about attribute `name`, which operator sets have as in `other` (of length 0: none).
- */
+// What to do about attribute `name`, which operator sets have as in `other` (of length 0: none).
 static void write_hint(char *hint, const char *list, int opset, const char *name,
                        const ln_onnx_word *other)
 {
@@ -172,7 +171,7 @@ static void write_hint(char *hint, const char *list, int opset, const char *name
         snprintf(hint, HINT_SIZE, "it has none");
 }
 
-/** Of several attributes with one name, all but one would be ignored. */
+// Of several attributes with one name, all but one would be ignored.
 static void check_duplicate(ln_onnx_node *n, const LnOnnx__Attribute *a)
 {
     if (ln_onnx_find_attr(n->scope, n->proto, a->name) != a)
@@ -202,12 +201,12 @@ static void check_call(ln_onnx_node *n, const LnOnnx__Function *f, const LnOnnx_
                      a->name, ln_onnx_text(f->name));
 }
 
-/* ---- nodes ---- */
+// Nodes
 
-static void check_len(ln_onnx_node *n, const char *what, int len, int most)
+static void check_len(ln_onnx_node *n, const char *what, int len, int max)
 {
-    if (len > most)
-        ln_emit_fail(&n->emit, "%d %s, expected at most %d", len, what, most);
+    if (len > max)
+        ln_emit_fail(&n->emit, "%d %s, expected at most %d", len, what, max);
 }
 
 static void check_names(ln_onnx_node *n)

@@ -15,26 +15,26 @@
 
 #include "front/onnx/ln_onnx.h"
 
-/* A table is in order of names (strcmp), and ends with the op_type NULL. */
+/** A table is in order of names (strcmp), and ends with the op_type NULL. */
 typedef struct ln_onnx_schema {
     const char *op_type;
     const char *inputs, *outputs, *attrs;
 } ln_onnx_schema;
 
-extern const ln_onnx_schema ln_onnx_schemas[];         /* of ONNX's own domain */
-extern const ln_onnx_schema ln_onnx_schemas_preview[]; /* of the domain ai.onnx.preview */
-extern const ln_onnx_schema ln_onnx_schemas_ml[];      /* of the domain ai.onnx.ml */
-extern const ln_onnx_schema ln_onnx_schemas_contrib[]; /* of the domain com.microsoft */
+extern const ln_onnx_schema ln_onnx_schemas[];         // of ONNX's own domain
+extern const ln_onnx_schema ln_onnx_schemas_preview[]; // of the domain ai.onnx.preview
+extern const ln_onnx_schema ln_onnx_schemas_ml[];      // of the domain ai.onnx.ml
+extern const ln_onnx_schema ln_onnx_schemas_contrib[]; // of the domain com.microsoft
 
-/* The letters of FLOAT, INT, STRING, ...: at the index of their row of
+/** The letters of FLOAT, INT, STRING, ...: at the index of their row of
  * AttributeProto.AttributeType. */
 #define LN_ONNX_TYPES "-fistgFISTGpPy"
 
-/* A word of a list: `len` bytes, for operator sets since .. before - 1. */
+/** A word of a list: `len` bytes, for operator sets since .. before - 1. */
 typedef struct ln_onnx_word {
     const char *text;
     int len;
-    int type; /* a row of AttributeProto.AttributeType; 0: none */
+    int type; // a row of AttributeProto.AttributeType; 0: none
     int since, before;
 } ln_onnx_word;
 
@@ -50,12 +50,12 @@ int ln_onnx_schema_len(const char *lens, int opset);
 /** NULL: none, as the operator is unknown. */
 const ln_onnx_schema *ln_onnx_find_schema(const char *domain, const char *op_type);
 
-/* Attributes of former operator sets that exporters leave in nodes of newer ones, where they change
- * nothing: counted here, for one warning of each. */
+/** Attributes of former operator sets that exporters leave in nodes of newer ones, where they
+ * change nothing: counted here, for one warning of each. */
 enum { LN_ONNX_LEFTOVERS = 5 };
 typedef struct ln_onnx_leftovers {
     size_t n[LN_ONNX_LEFTOVERS];
-    char first[LN_ONNX_LEFTOVERS][256]; /* the node */
+    char first[LN_ONNX_LEFTOVERS][256]; // the node
 } ln_onnx_leftovers;
 
 /** The node fails if it has more inputs or outputs than its operator, or attributes of other names

@@ -54,8 +54,8 @@ START_TEST(each_schema_is_of_a_supported_operator_and_in_order)
 }
 END_TEST
 
-/** Words that are separated by one blank, each with bounds that some operator set is within;
- *  attributes have a type. */
+// Words that are separated by one blank, each with bounds that some operator set is within;
+// attributes have a type.
 static void check_list(const char *op_type, const char *list, int is_of_attrs)
 {
     ln_onnx_word word;

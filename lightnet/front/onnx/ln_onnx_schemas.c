@@ -8,7 +8,7 @@
 
 // clang-format off
 
-/* ONNX's own domain, operator sets 1 to 28 */
+// ONNX's own domain, operator sets 1 to 28
 
 const ln_onnx_schema ln_onnx_schemas[] = {
     {"Abs", "1", "1", "consumed_inputs:I<6"},
@@ -250,14 +250,14 @@ const ln_onnx_schema ln_onnx_schemas[] = {
     {NULL, NULL, NULL, NULL},
 };
 
-/* ai.onnx.preview */
+// ai.onnx.preview
 
 const ln_onnx_schema ln_onnx_schemas_preview[] = {
     {"FlexAttention", "3", "1", "prob_mod:g scale:f score_mod:g softmax_precision:i"},
     {NULL, NULL, NULL, NULL},
 };
 
-/* ai.onnx.ml, operator sets 1 to 5 */
+// ai.onnx.ml, operator sets 1 to 5
 
 const ln_onnx_schema ln_onnx_schemas_ml[] = {
     {"ArrayFeatureExtractor", "2", "1", ""},
@@ -307,7 +307,7 @@ const ln_onnx_schema ln_onnx_schemas_ml[] = {
     {NULL, NULL, NULL, NULL},
 };
 
-/* com.microsoft, as ONNX Runtime 1.30 has them */
+// com.microsoft, as ONNX Runtime 1.30 has them
 
 const ln_onnx_schema ln_onnx_schemas_contrib[] = {
     {"Attention", "7", "2",

@@ -14,7 +14,7 @@
 #include "lightnet/ln_hash.h"
 #include "tensorlight/tl_util.h"
 
-/* Names that a graph within a node defines itself, and the graphs around it. */
+// Names that a graph within a node defines itself, and the graphs around it.
 typedef struct locals {
     ln_hash *names;
     const struct locals *outer;
@@ -24,18 +24,18 @@ typedef struct sorter {
     ln_onnx_model *model;
     LnOnnx__Node *const *nodes;
     size_t n;
-    ln_hash *producers; /* output -> 1 + the position of its node, the last one */
-    size_t *earlier; /* of each node: 1 + the position of a constant of the same name, which comes
-                      * before it; 0: there is none. NULL: that holds for all */
-    size_t reader;   /* the node that is looked at */
+    ln_hash *producers; // output -> 1 + the position of its node, the last one
+    size_t *earlier; // of each node: 1 + the position of a constant of the same name, which comes
+                     // before it; 0: there is none. NULL: that holds for all
+    size_t reader;   // the node that is looked at
     int is_unsorted;
     size_t n_reads;
-    size_t *reads;  /* positions of producers, those of each reader side by side; or NULL */
-    size_t *begins; /* of each reader, where its reads begin; [n + 1] */
+    size_t *reads;  // positions of producers, those of each reader side by side; or NULL
+    size_t *begins; // of each reader, where its reads begin; [n + 1]
     int depth;
 } sorter;
 
-/* ---- the values that a node reads ---- */
+// The values that a node reads
 
 static void note_read(sorter *s, const locals *l, const char *name)
 {
@@ -128,9 +128,9 @@ static void look_at_nodes(sorter *s)
         s->begins[s->n] = s->n_reads;
 }
 
-/* ---- order ---- */
+// Order
 
-enum { NEW, OPEN, DONE }; /* OPEN: its inputs are being sorted */
+enum { NEW, OPEN, DONE }; // OPEN: its inputs are being sorted
 
 static void fail_cycle(sorter *s, const LnOnnx__Node *node)
 {

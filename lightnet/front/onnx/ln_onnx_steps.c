@@ -12,7 +12,7 @@
 #include "ir/ln_limits.h"
 #include "lightnet/ln_msg.h"
 
-/* ---- windows ---- */
+// Windows
 
 tl_windows ln_onnx_windows(ln_onnx_node *n, const char *src, const char *weight)
 {
@@ -96,7 +96,7 @@ const char *ln_onnx_end_image(ln_onnx_node *n, const tl_windows *windows, int i)
     return ln_emit_reshape(&n->emit, image, 3, dims, i);
 }
 
-/* ---- shapes ---- */
+// Shapes
 
 const char *ln_onnx_channels_first(ln_onnx_node *n, const char *src, int i)
 {
@@ -140,7 +140,7 @@ const char *ln_onnx_scalar_in(ln_onnx_node *n, int i)
     return ln_onnx_as_scalar(n, ln_onnx_in(n, i));
 }
 
-/* ---- operators ---- */
+// Operators
 
 const char *ln_onnx_add(ln_onnx_node *n, const char *a, const char *b)
 {
@@ -180,7 +180,7 @@ void ln_onnx_want_multiple(ln_onnx_node *n, int i, int len, int count)
                      i, len, count);
 }
 
-/* ---- stacks of tensors ---- */
+// Stacks of tensors
 
 const char *ln_onnx_move_axis(ln_onnx_node *n, const char *src, int from, int to, int i)
 {
@@ -221,10 +221,10 @@ const char **ln_onnx_unstack(ln_onnx_node *n, const char *src, int axis, int *le
     const tl_tensor *whole = ln_onnx_tensor_of(n, src);
     *len = whole->dims[axis];
     const int is_line = whole->ndim == 1;
-    const uint64_t most = ln_limits_max(n->model->base.ctx, LN_LIMIT_OPS);
-    if (most && (uint64_t)*len > most)
+    const uint64_t max = ln_limits_max(n->model->base.ctx, LN_LIMIT_OPS);
+    if (max && (uint64_t)*len > max)
         ln_emit_fail_as(&n->emit, LN_LIMIT_REACHED,
-                        "%d parts exceed the limit of %" PRIu64 " operators", *len, most);
+                        "%d parts exceed the limit of %" PRIu64 " operators", *len, max);
     const char **parts = ln_onnx_new_names(n, (size_t)*len);
     if (!parts || !*len)
         return parts;
@@ -239,7 +239,7 @@ const char **ln_onnx_unstack(ln_onnx_node *n, const char *src, int axis, int *le
     return ln_onnx_failed(n) ? NULL : parts;
 }
 
-/* ---- nodes ---- */
+// Nodes
 
 void ln_onnx_translate_standard(ln_onnx_node *n)
 {
@@ -249,7 +249,7 @@ void ln_onnx_translate_standard(ln_onnx_node *n)
     n->row->translate(n);
 }
 
-/* ---- products ---- */
+// Products
 
 const char *ln_onnx_as_matrix(ln_onnx_node *n, const char *tensor, int is_column)
 {

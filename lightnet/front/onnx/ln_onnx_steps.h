@@ -7,7 +7,7 @@
 #include "front/onnx/ln_onnx.h"
 #include "tensorlight/tl_vision.h"
 
-/* Windows by attributes: kernel_shape, strides, dilations, pads, auto_pad. */
+// Windows by attributes: kernel_shape, strides, dilations, pads, auto_pad.
 
 /** Reads windows over the axes of `src` after the first two. Without kernel_shape, the kernel has
  *  the shape of `weight`; NULL: kernel_shape must be there. Ignores `auto_pad`. The node fails
@@ -35,8 +35,8 @@ void ln_onnx_set_image_ints(ln_onnx_node *n, const char *param, const tl_windows
  *  `windows`. Returns it. */
 const char *ln_onnx_end_image(ln_onnx_node *n, const tl_windows *windows, int i);
 
-/* Operators of ONNX as steps of others: inputs and attributes are those of the node, output `i` as
- * in ln_emit.h. */
+// Operators of ONNX as steps of others: inputs and attributes are those of the node, output `i` as
+// in ln_emit.h.
 
 /** Output 0: `src` as `dtype`. To a float of 8 bits or less with the node's attributes `saturate`
  *  and `round_mode`. */
@@ -56,9 +56,9 @@ const char *ln_onnx_emit_average_pool(ln_onnx_node *n, const char *src, int i);
 const char *ln_onnx_emit_max_pool(ln_onnx_node *n, const char *src, int i);
 const char *ln_onnx_emit_global_average(ln_onnx_node *n, const char *src, int i);
 
-/* Normalization over the axes from `axis` on. */
+/** Normalization over the axes from `axis` on. */
 typedef struct ln_onnx_layernorm {
-    const char *optype; /* layernorm; or rmsnorm, without bias */
+    const char *optype; // layernorm; or rmsnorm, without bias
     const char *src, *scale, *bias;
     int axis;
     double epsilon;
@@ -116,13 +116,13 @@ const char **ln_onnx_unstack(ln_onnx_node *n, const char *src, int axis, int *le
  */
 void ln_onnx_translate_standard(ln_onnx_node *n);
 
-/* Operands of matrix products, vectors among them: NumPy's rule, which MatMul, MatMulInteger and
- * QLinearMatMul share. A vector on the left counts as one row, on the right as one column, and the
- * product loses that axis.
- *
- *     const ln_onnx_operands m = ln_onnx_operands_of(n, 0, 1);
- *     ... an operator of m.rows and m.cols, whose output is ln_onnx_product_output(&m) ...
- *     ln_onnx_drop_axes(n, dst, &m); */
+// Operands of matrix products, vectors among them: NumPy's rule, which MatMul, MatMulInteger and
+// QLinearMatMul share. A vector on the left counts as one row, on the right as one column, and the
+// product loses that axis.
+//
+//     const ln_onnx_operands m = ln_onnx_operands_of(n, 0, 1);
+//     ... an operator of m.rows and m.cols, whose output is ln_onnx_product_output(&m) ...
+//     ln_onnx_drop_axes(n, dst, &m);
 
 /** The operands as matrices, and whether each is a matrix itself. */
 typedef struct ln_onnx_operands {

@@ -7,7 +7,7 @@
 #include "front/onnx/ln_onnx_model.h"
 #include "front/onnx/ln_onnx_schema.h"
 
-/* Operators that LightNet does not run, each with the reason. */
+// Operators that LightNet does not run, each with the reason.
 
 static const char training[] = "it trains a model; export the model for inference";
 
@@ -77,7 +77,7 @@ static const ln_onnx_row *const ml_tables[] = {
 };
 // clang-format on
 
-/** The newest row for an opset, in a table; `found` is the best one of others. */
+// The newest row for an opset, in a table; `found` is the best one of others.
 static const ln_onnx_row *find_in(const ln_onnx_row *row, const char *op_type, int opset,
                                   const ln_onnx_row *found)
 {
@@ -88,11 +88,11 @@ static const ln_onnx_row *find_in(const ln_onnx_row *row, const char *op_type, i
     return found;
 }
 
-/* The tables of a domain. */
+// The tables of a domain.
 typedef struct domain_rows {
     const char *domain;
-    int newest;                    /* of its operator sets */
-    const ln_onnx_schema *schemas; /* of all operators that are supported; NULL: none is */
+    int newest;                    // of its operator sets
+    const ln_onnx_schema *schemas; // of all operators that are supported; NULL: none is
     const ln_onnx_row *const *tables;
     size_t n;
 } domain_rows;
@@ -109,7 +109,7 @@ static const domain_rows domains[] = {
     {"com.microsoft", 1, ln_onnx_schemas_contrib, TABLES(contrib_tables)},
 };
 
-/** NULL: the domain is unknown. */
+// NULL: the domain is unknown.
 static const domain_rows *find_domain(const char *domain)
 {
     if (ln_onnx_is_default_domain(domain))
@@ -153,9 +153,9 @@ const ln_onnx_schema *ln_onnx_find_schema(const char *domain, const char *op_typ
     return schema && ln_streq(schema->op_type, ln_onnx_text(op_type)) ? schema : NULL;
 }
 
-/* ---- reasons ---- */
+// Reasons
 
-/** Why there are no operators of this domain, and how to export a model without them. */
+// Why there are no operators of this domain, and how to export a model without them.
 static const char *why_not_domain(const char *domain)
 {
     static const char by_optimizer[] =

@@ -57,8 +57,8 @@ static void leave_to_run_time(ln_onnx_model *m, const char *tensor, const char *
 // Of such a tensor no value is computed or copied.
 static int is_too_large(const ln_onnx_model *m, const char *tensor)
 {
-    const uint64_t most = ln_limits_max(m->base.ctx, LN_LIMIT_FOLD_MEMORY);
-    return most && tl_tensor_size(ln_translation_tensor(&m->base, tensor)) > most;
+    const uint64_t max = ln_limits_max(m->base.ctx, LN_LIMIT_FOLD_MEMORY);
+    return max && tl_tensor_size(ln_translation_tensor(&m->base, tensor)) > max;
 }
 
 static const char *print_too_large(ln_onnx_model *m, const char *tensor)
@@ -114,12 +114,12 @@ static const tl_tensor *known_value(ln_onnx_model *m, const char *tensor)
     return ln_hash_find(m->values, tensor);
 }
 
-/* The operators that make a tensor */
+// The operators that make a tensor
 
 typedef struct part {
     ln_onnx_model *model;
-    ln_context *ctx;  /* of its own */
-    int is_too_large; /* it has met a limit on folding */
+    ln_context *ctx;  // of its own
+    int is_too_large; // it has met a limit on folding
 } part;
 
 static int has_entered(const part *p, const char *tensor)
@@ -200,7 +200,7 @@ static int enter_producers(part *p, const char *tensor)
     return status;
 }
 
-/* Running them */
+// Running them
 
 static void keep_all(part *p, const char *wanted)
 {
@@ -298,7 +298,7 @@ const tl_tensor *ln_onnx_bound_value(ln_onnx_node *n, const char *tensor)
     return value_up_to(n, tensor, LN_ONNX_BOUND);
 }
 
-/* Values of inputs */
+// Values of inputs
 
 int ln_onnx_varies(ln_onnx_node *n, int i)
 {
@@ -415,12 +415,12 @@ static const tl_tensor *decisive(ln_onnx_node *n, int i, ln_onnx_variation worst
 static const void *converted(ln_onnx_node *n, const tl_tensor *value, tl_dtype dtype)
 {
     const size_t size = (size_t)value->len * tl_size_of(dtype);
-    const uint64_t most = ln_limits_max(n->model->base.ctx, LN_LIMIT_FOLD_MEMORY);
-    if (most && size > most)
+    const uint64_t max = ln_limits_max(n->model->base.ctx, LN_LIMIT_FOLD_MEMORY);
+    if (max && size > max)
         ln_emit_fail_as(&n->emit, LN_LIMIT_REACHED,
                         "an input of %d elements decides shapes; they exceed the limit of %" PRIu64
                         " bytes for a constant",
-                        value->len, most);
+                        value->len, max);
     void *data = ln_translation_alloc(&n->model->base, size + 1);
     if (data)
         tl_convert_array(data, dtype, value->data, value->dtype, (size_t)value->len);

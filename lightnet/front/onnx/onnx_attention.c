@@ -16,7 +16,7 @@
 #include "front/onnx/ln_onnx_attention.h"
 #include "front/onnx/ln_onnx_steps.h"
 
-/* ---- steps ---- */
+// Steps
 
 const char *ln_onnx_join(ln_onnx_node *n, const char *first, const char *second, int axis, int i)
 {
@@ -24,7 +24,7 @@ const char *ln_onnx_join(ln_onnx_node *n, const char *first, const char *second,
                    LN_INT("axis", axis));
 }
 
-/** Indices start, start + step, .. before `end` along the last axis of `src`. */
+// Indices start, start + step, .. before `end` along the last axis of `src`.
 static const char *emit_part(ln_onnx_node *n, const char *src, int start, int end, int step)
 {
     const int axis = ln_onnx_tensor_of(n, src)->ndim - 1;
@@ -77,7 +77,7 @@ const char *ln_onnx_merge_heads(ln_onnx_node *n, const char *src, int i)
     return ln_emit_reshape(&n->emit, swapped, 3, dims, i);
 }
 
-/** [B, H, S, D] of an input of this shape, or of [B, S, H * D] with attribute `name` heads. */
+// [B, H, S, D] of an input of this shape, or of [B, S, H * D] with attribute `name` heads.
 static const char *heads_first(ln_onnx_node *n, const char *src, const char *name)
 {
     const int ndim = ln_onnx_tensor_of(n, src)->ndim;
@@ -88,7 +88,7 @@ static const char *heads_first(ln_onnx_node *n, const char *src, const char *nam
     return ln_onnx_swap_heads(n, ln_onnx_split_heads(n, src, ln_onnx_heads_of(n, name, src)));
 }
 
-/* ---- attention ---- */
+// Attention
 
 void ln_onnx_measure_attention(ln_onnx_node *n, ln_onnx_attention *a)
 {
@@ -147,7 +147,7 @@ static const char *emit_and(ln_onnx_node *n, const char *a, const char *b)
     return a && b ? ln_emit_binary(&n->emit, "TL_BINARY_AND", a, b, LN_EMIT_TEMP) : a ? a : b;
 }
 
-/** The length of an axis, one that is known only at run time, too: TL_INT64 with one element. */
+// The length of an axis, one that is known only at run time, too: TL_INT64 with one element.
 static const char *emit_len(ln_onnx_node *n, const char *src, int axis)
 {
     const ln_size size = ln_onnx_axis_size(n, src, axis);
@@ -157,17 +157,17 @@ static const char *emit_len(ln_onnx_node *n, const char *src, int axis)
                    LN_INT("end", axis + 1));
 }
 
-/** The indices of axis 2 of `src`, as ln_onnx_indices_from, at run time as many as it then has. */
+// The indices of axis 2 of `src`, as ln_onnx_indices_from, at run time as many as it then has.
 static const char *indices_of(ln_onnx_node *n, const char *src, int is_column)
 {
     const ln_size size = ln_onnx_axis_size(n, src, 2);
-    const int most = ln_onnx_tensor_of(n, src)->dims[2], start = 0, step = 1, axis = 0;
-    const char *const indices = ln_onnx_indices_from(n, 0, most, is_column);
+    const int max = ln_onnx_tensor_of(n, src)->dims[2], start = 0, step = 1, axis = 0;
+    const char *const indices = ln_onnx_indices_from(n, 0, max, is_column);
     if (ln_size_is_number(&size))
         return indices;
     return LN_EMIT(&n->emit, LN_EMIT_TEMP, "stride_slice", LN_ARG("src", indices),
                    LN_ARG("ends_now", emit_len(n, src, 2)), LN_INTS("axes", 1, &axis),
-                   LN_INTS("starts", 1, &start), LN_INTS("ends", 1, &most),
+                   LN_INTS("starts", 1, &start), LN_INTS("ends", 1, &max),
                    LN_INTS("steps", 1, &step));
 }
 
@@ -188,15 +188,15 @@ const char *ln_onnx_in_window(ln_onnx_node *n, const char *keys, const char *pos
     return emit_and(n, not_after, not_before);
 }
 
-/** The attribute, a number of keys; -1: all. */
+// The attribute, a number of keys; -1: all.
 static int read_window_size(ln_onnx_node *n, const char *name)
 {
     const int size = ln_attr_int_in(&n->emit, name, -1, -1, LN_ONNX_UNBOUNDED);
     return size < 0 ? LN_ONNX_UNBOUNDED : size;
 }
 
-/** The positions of the queries among the keys: after the past, if there is one; otherwise the last
- *  of each sequence, where `lens` [B, 1, 1, 1] has their lengths. */
+// The positions of the queries among the keys: after the past, if there is one; otherwise the last
+// of each sequence, where `lens` [B, 1, 1, 1] has their lengths.
 static const char *positions_of(ln_onnx_node *n, const ln_onnx_attention *a, const char *lens)
 {
     const char *const past = ln_onnx_optional(n, 4);
@@ -210,8 +210,8 @@ static const char *positions_of(ln_onnx_node *n, const ln_onnx_attention *a, con
     return ln_onnx_add(n, rows, first);
 }
 
-/** Key j is before the end of its sequence, and in the window of query i, which with is_causal ends
- *  at the query. NULL: no condition. */
+// Key j is before the end of its sequence, and in the window of query i, which with is_causal ends
+// at the query. NULL: no condition.
 static const char *allowed_by_place(ln_onnx_node *n, const ln_onnx_attention *a)
 {
     static const int axes[] = {1, 2, 3};
@@ -238,7 +238,7 @@ const char *ln_onnx_bias_of(ln_onnx_node *n, const char *allowed, tl_dtype dtype
     return ln_emit_unary(&n->emit, "TL_UNARY_LOG", numbers, LN_EMIT_TEMP);
 }
 
-/** `mask` with the length of the keys: keys beyond it are masked, that is false or -infinity. */
+// `mask` with the length of the keys: keys beyond it are masked, that is false or -infinity.
 static const char *complete_mask(ln_onnx_node *n, const ln_onnx_attention *a, const char *mask)
 {
     const tl_tensor *const t = ln_onnx_tensor_of(n, mask);
@@ -255,7 +255,7 @@ static const char *complete_mask(ln_onnx_node *n, const ln_onnx_attention *a, co
     return ln_onnx_join(n, mask, rest, ndim - 1, LN_EMIT_TEMP);
 }
 
-/** The bias of the scores; NULL: none. */
+// The bias of the scores; NULL: none.
 static const char *emit_bias(ln_onnx_node *n, const ln_onnx_attention *a)
 {
     const char *mask = ln_onnx_optional(n, 3);
@@ -278,8 +278,8 @@ static const char *emit_bias(ln_onnx_node *n, const ln_onnx_attention *a)
     return mask ? mask : allowed;
 }
 
-/** `src` [B, Hq, S, ..] as [B, Hk, Hq / Hk * S, ..] times `matrix` [B, Hk, ..], or its transpose,
- *  as [B, Hq, S, ..]. */
+// `src` [B, Hq, S, ..] as [B, Hk, Hq / Hk * S, ..] times `matrix` [B, Hk, ..], or its transpose,
+// as [B, Hq, S, ..].
 static const char *multiply_heads(ln_onnx_node *n, const ln_onnx_attention *a, const char *src,
                                   const char *matrix, int is_transposed, double factor)
 {
@@ -298,7 +298,7 @@ static const char *multiply_heads(ln_onnx_node *n, const ln_onnx_attention *a, c
     return !is_grouped ? product : ln_emit_reshape(&n->emit, product, 4, out, LN_EMIT_TEMP);
 }
 
-/** softcap * tanh(x / softcap). */
+// softcap * tanh(x / softcap).
 static const char *emit_softcap(ln_onnx_node *n, const ln_onnx_attention *a, const char *scores)
 {
     const char *const cap = ln_emit_scalar(&n->emit, a->dtype, a->softcap);
@@ -307,7 +307,7 @@ static const char *emit_softcap(ln_onnx_node *n, const ln_onnx_attention *a, con
     return ln_emit_binary(&n->emit, "TL_BINARY_MUL", x, cap, LN_EMIT_TEMP);
 }
 
-/** Softmax of the rows, each with the score of its head's sink, whose share is lost. */
+// Softmax of the rows, each with the score of its head's sink, whose share is lost.
 static const char *emit_with_sink(ln_onnx_node *n, const ln_onnx_attention *a, const char *scores)
 {
     const int by_head[] = {1, a->q_heads, 1, 1}, dims[] = {a->batch, a->q_heads, a->q_len, 1};
@@ -321,7 +321,7 @@ static const char *emit_with_sink(ln_onnx_node *n, const ln_onnx_attention *a, c
                    LN_INT("start", 0), LN_INT("len", a->kv_len));
 }
 
-/** Softmax of the rows; 0 where the bias, unless NULL, leaves nothing of a row. */
+// Softmax of the rows; 0 where the bias, unless NULL, leaves nothing of a row.
 static const char *emit_probabilities(ln_onnx_node *n, const ln_onnx_attention *a,
                                       const char *scores)
 {
@@ -340,8 +340,8 @@ static const char *emit_probabilities(ln_onnx_node *n, const ln_onnx_attention *
     return ln_emit_where(&n->emit, is_empty, zero, probabilities, LN_EMIT_TEMP);
 }
 
-/** The scores, of which a node may want one stage as an output, and their products with the
- *  values. */
+// The scores, of which a node may want one stage as an output, and their products with the
+// values.
 static const char *emit_stages(ln_onnx_node *n, const ln_onnx_attention *a)
 {
     const char *stages[4];
@@ -385,7 +385,7 @@ static void translate_attention(ln_onnx_node *n)
         ln_onnx_merge_heads(n, dst, 0);
 }
 
-/* ---- shared with com.microsoft ---- */
+// Shared with com.microsoft
 
 int ln_onnx_read_heads(ln_onnx_node *n, const char *name)
 {
@@ -418,10 +418,9 @@ const char *ln_onnx_read_score_bias(ln_onnx_node *n, const ln_onnx_attention *a,
     return ln_emit_cast(&n->emit, bias, a->dtype, LN_EMIT_TEMP);
 }
 
-/* ---- attention with functions of the scores and of the probabilities ---- */
+// Attention with functions of the scores and of the probabilities
 
-/** The result of the graph in attribute `name` for `src`, in its shape and type; `src` without it.
- */
+// The result of the graph in attribute `name` for `src`, in its shape and type; `src` without it.
 static const char *modify(ln_onnx_node *n, const char *name, const char *src)
 {
     const LnOnnx__Graph *const graph = ln_onnx_graph(n, name);
@@ -435,7 +434,7 @@ static const char *modify(ln_onnx_node *n, const char *name, const char *src)
     return dst;
 }
 
-/** The type of scores and probabilities. */
+// The type of scores and probabilities.
 static tl_dtype softmax_dtype(ln_onnx_node *n, tl_dtype dtype)
 {
     const tl_dtype deflt = dtype == TL_DOUBLE ? TL_DOUBLE : TL_FLOAT;
@@ -469,9 +468,9 @@ const ln_onnx_row ln_onnx_rows_preview[] = {
     {NULL},
 };
 
-/* ---- rotary embedding ---- */
+// Rotary embedding
 
-/** The cache for the positions, [B, S, D / 2], with an axis of length 1 for the heads at `axis`. */
+// The cache for the positions, [B, S, D / 2], with an axis of length 1 for the heads at `axis`.
 static const char *angles_of(ln_onnx_node *n, int input, int axis)
 {
     const char *cache = ln_onnx_in(n, input);
@@ -491,7 +490,7 @@ static const char *angles_of(ln_onnx_node *n, int input, int axis)
     return ln_emit_reshape(&n->emit, cache, 4, axis == 1 ? first : second, LN_EMIT_TEMP);
 }
 
-/** a * b + sign * c * d. */
+// a * b + sign * c * d.
 static const char *emit_rotated(ln_onnx_node *n, const char *op, const char *a, const char *b,
                                 const char *c, const char *d)
 {
@@ -500,7 +499,7 @@ static const char *emit_rotated(ln_onnx_node *n, const char *op, const char *a, 
     return ln_emit_binary(&n->emit, op, first, second, LN_EMIT_TEMP);
 }
 
-/** `tensor` [.., d] as [.., d, 1]. */
+// `tensor` [.., d] as [.., d, 1].
 static const char *with_last_axis(ln_onnx_node *n, const char *tensor)
 {
     const tl_tensor *const t = ln_onnx_tensor_of(n, tensor);
@@ -512,7 +511,7 @@ static const char *with_last_axis(ln_onnx_node *n, const char *tensor)
     return ln_emit_reshape(&n->emit, tensor, ndim + 1, dims, LN_EMIT_TEMP);
 }
 
-/** All pairs of the last axis. */
+// All pairs of the last axis.
 static const char *rotate_all(ln_onnx_node *n, const char *src, const char *cosines,
                               const char *sines, int is_paired)
 {
@@ -547,7 +546,7 @@ const char *ln_onnx_rotate(ln_onnx_node *n, const char *src, const char *cosines
     return ln_onnx_join(n, x, rest, 3, LN_EMIT_TEMP);
 }
 
-/** How many of the `size` elements of a head are rotated, in pairs. */
+// How many of the `size` elements of a head are rotated, in pairs.
 static int rotated_size(ln_onnx_node *n, int size)
 {
     const int64_t given = ln_onnx_int(n, "rotary_embedding_dim", 0);

@@ -32,10 +32,10 @@ static void inline_branch(ln_onnx_node *n, const char *attr)
         ln_onnx_alias(n, (int)i, outs[i]);
 }
 
-/* A branch as a body. */
+// A branch as a body.
 typedef struct branch {
     ln_onnx_body body;
-    const char **outs; /* the values of its outputs, whose tensors are the outputs of the body */
+    const char **outs; // the values of its outputs, whose tensors are the outputs of the body
 } branch;
 
 static void try_branch(ln_onnx_node *n, const char *attr, branch *b)
@@ -128,7 +128,7 @@ static void emit_branch(ln_onnx_node *n, const char *optype, const char *cond, b
         alias_outputs(n, then_branch, outs);
 }
 
-/* Branches that do not fit: the sizes may be such that the condition never selects them. */
+// Branches that do not fit: the sizes may be such that the condition never selects them.
 
 // Emits operators that fail when they run, in place of a branch, with outputs like the other's.
 static void stand_in(ln_onnx_node *n, const char *attr, branch *b, const branch *other,

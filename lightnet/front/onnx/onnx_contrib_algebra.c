@@ -11,7 +11,7 @@ static void translate_inverse(ln_onnx_node *n)
     ln_emit_simple(&n->emit, "inverse", ln_onnx_in(n, 0), 0);
 }
 
-/** Between the rows of two matrices; the columns of a constant one are made at load. */
+// Between the rows of two matrices; the columns of a constant one are made at load.
 static void translate_cdist(ln_onnx_node *n)
 {
     static const ln_attr_word metrics[] = {{"sqeuclidean", "squared"}, {"euclidean", ""}, {0}};
@@ -25,7 +25,7 @@ static void translate_cdist(ln_onnx_node *n)
             LN_BOOL("is_squared", *metric != '\0'));
 }
 
-/** The node fails unless input `i` is a matrix. */
+// The node fails unless input `i` is a matrix.
 static const char *matrix_in(ln_onnx_node *n, int i)
 {
     const char *const src = ln_onnx_in(n, i);
@@ -35,7 +35,7 @@ static const char *matrix_in(ln_onnx_node *n, int i)
     return src;
 }
 
-/** alpha * A x B. A sparse constant is a matrix with zeros by now (ln_onnx_sparse). */
+// alpha * A x B. A sparse constant is a matrix with zeros by now (ln_onnx_sparse).
 static void translate_sparse_matmul(ln_onnx_node *n)
 {
     const char *const sparse = matrix_in(n, 0), *const dense = matrix_in(n, 1);

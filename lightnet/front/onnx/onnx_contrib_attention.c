@@ -10,9 +10,9 @@
 #include "front/onnx/ln_onnx_attention.h"
 #include "front/onnx/ln_onnx_steps.h"
 
-/* ---- masks ---- */
+// Masks
 
-/** 0 where `allowed` is true, otherwise mask_filter_value. */
+// 0 where `allowed` is true, otherwise mask_filter_value.
 static const char *filter(ln_onnx_node *n, const char *allowed, tl_dtype dtype)
 {
     const double value = ln_onnx_float(n, "mask_filter_value", -10000);
@@ -20,7 +20,7 @@ static const char *filter(ln_onnx_node *n, const char *allowed, tl_dtype dtype)
                          ln_emit_scalar(&n->emit, dtype, value), LN_EMIT_TEMP);
 }
 
-/** Numbers for each batch, `part` of `mask`, compared with the index of each key: [B, 1, 1, T]. */
+// Numbers for each batch, `part` of `mask`, compared with the index of each key: [B, 1, 1, T].
 static const char *by_key(ln_onnx_node *n, const ln_onnx_attention *a, const char *op,
                           const char *mask, int part)
 {
@@ -32,8 +32,8 @@ static const char *by_key(ln_onnx_node *n, const ln_onnx_attention *a, const cha
                            ln_emit_cast(&n->emit, numbers, TL_INT64, LN_EMIT_TEMP));
 }
 
-/** A mask of one dimension: the end of each sequence [B]; or also its start, [2 * B], unless the
- *  ends alone are allowed. */
+// A mask of one dimension: the end of each sequence [B]; or also its start, [2 * B], unless the
+// ends alone are allowed.
 static const char *allowed_by_length(ln_onnx_node *n, const ln_onnx_attention *a, int i,
                                      const char *mask, int may_start)
 {
@@ -52,8 +52,8 @@ static const char *allowed_by_length(ln_onnx_node *n, const ln_onnx_attention *a
     return ln_emit_binary(&n->emit, "TL_BINARY_AND", start, end, LN_EMIT_TEMP);
 }
 
-/** The bias of a mask, input `i`: of one dimension, of lengths; or [B, T] or [B, S, T], above 0
- *  where a key is not masked. NULL: none. */
+// The bias of a mask, input `i`: of one dimension, of lengths; or [B, T] or [B, S, T], above 0
+// where a key is not masked. NULL: none.
 static const char *bias_of_mask(ln_onnx_node *n, const ln_onnx_attention *a, int i, int may_start)
 {
     static const int rows[] = {1, 2}, heads[] = {1};
@@ -78,7 +78,7 @@ static const char *bias_of_mask(ln_onnx_node *n, const ln_onnx_attention *a, int
                   a->dtype);
 }
 
-/** Key j is not after query i, the last of which is the last key. */
+// Key j is not after query i, the last of which is the last key.
 static const char *causal_bias(ln_onnx_node *n, const ln_onnx_attention *a)
 {
     const char *const keys = ln_onnx_indices_from(n, 0, a->kv_len, 0);
@@ -89,12 +89,12 @@ static const char *causal_bias(ln_onnx_node *n, const ln_onnx_attention *a)
                            a->dtype);
 }
 
-/* ---- MultiHeadAttention ---- */
+// MultiHeadAttention
 
-/* Its inputs. */
+// Its inputs.
 enum { QUERY, KEY, VALUE, BIAS, PADDING, SCORE_BIAS, PAST_KEY, PAST_VALUE, PAST_LEN, BEAMS };
 
-/** Part `k` of [B, S, H, parts, D]: [B, S, H, D]. */
+// Part `k` of [B, S, H, parts, D]: [B, S, H, D].
 static const char *packed_part(ln_onnx_node *n, const char *src, int k)
 {
     const char *const part = ln_onnx_slice(n, src, 3, k, 1);
@@ -103,7 +103,7 @@ static const char *packed_part(ln_onnx_node *n, const char *src, int k)
                    LN_INTS("axes", 1, &axis));
 }
 
-/** Input `i`, which has `parts` packed parts for each head. */
+// Input `i`, which has `parts` packed parts for each head.
 static void want_packed(ln_onnx_node *n, int i, int heads, int parts)
 {
     const tl_tensor *const t = ln_onnx_tensor_of(n, ln_onnx_in(n, i));
@@ -114,7 +114,7 @@ static void want_packed(ln_onnx_node *n, int i, int heads, int parts)
     }
 }
 
-/** Input `i` [B, S, H * D] as [B, S, H, D]. */
+// Input `i` [B, S, H * D] as [B, S, H, D].
 static const char *read_separate(ln_onnx_node *n, int i, int heads)
 {
     const char *const src = ln_onnx_in(n, i);
@@ -128,8 +128,8 @@ static const char *read_separate(ln_onnx_node *n, int i, int heads)
     return ln_onnx_failed(n) ? src : ln_onnx_split_heads(n, src, heads);
 }
 
-/** Query, key and value with their heads third; returns 1 where key and value have them second, as
- *  they were projected before. */
+// Query, key and value with their heads third; returns 1 where key and value have them second, as
+// they were projected before.
 static int read_operands(ln_onnx_node *n, int heads, const char **parts)
 {
     const int ndim = ln_onnx_tensor_of(n, ln_onnx_in(n, QUERY))->ndim;
@@ -157,8 +157,8 @@ static int read_operands(ln_onnx_node *n, int heads, const char **parts)
     return key_ndim == 4;
 }
 
-/** Adds the part of the bias that belongs to each operand [B, S, H, D]; those that were projected
- *  before have none. */
+// Adds the part of the bias that belongs to each operand [B, S, H, D]; those that were projected
+// before have none.
 static void add_biases(ln_onnx_node *n, const char **parts, int n_parts)
 {
     const char *const bias = ln_onnx_optional(n, BIAS);
@@ -213,16 +213,16 @@ static void translate_multi_head(ln_onnx_node *n)
     ln_onnx_merge_heads(n, ln_onnx_emit_attention(n, &a), 0);
 }
 
-/* ---- Attention, QAttention ---- */
+// Attention, QAttention
 
-/* The inputs of the two that the rest needs. */
+// The inputs of the two that the rest needs.
 typedef struct projected {
-    const char *all; /* [B, S, widths of query, key and value] */
+    const char *all; // [B, S, widths of query, key and value]
     int sizes[3];
-    int mask, past, bias; /* inputs; -1: none */
+    int mask, past, bias; // inputs; -1: none
 } projected;
 
-/** The widths of query, key and value: equal parts of `total`, unless the node lists them. */
+// The widths of query, key and value: equal parts of `total`, unless the node lists them.
 static void read_widths(ln_onnx_node *n, int total, int heads, int *sizes)
 {
     int len;
@@ -244,7 +244,7 @@ static void read_widths(ln_onnx_node *n, int total, int heads, int *sizes)
                      sizes[0], sizes[1], sizes[2], total);
 }
 
-/** Part `k`, 0 or 1, of the past [2, B, H, P, D]. */
+// Part `k`, 0 or 1, of the past [2, B, H, P, D].
 static const char *past_part(ln_onnx_node *n, const char *past, int k)
 {
     const int axis = 0;
@@ -252,7 +252,7 @@ static const char *past_part(ln_onnx_node *n, const char *past, int k)
                    LN_ARG("src", ln_onnx_slice(n, past, 0, k, 1)), LN_INTS("axes", 1, &axis));
 }
 
-/** Puts the past before key and value, and makes output 1 of both. */
+// Puts the past before key and value, and makes output 1 of both.
 static void join_past(ln_onnx_node *n, const projected *p, ln_onnx_attention *a)
 {
     const char *const past = ln_onnx_optional(n, p->past);
@@ -292,8 +292,7 @@ static void emit_projected(ln_onnx_node *n, const projected *p, int heads)
     ln_onnx_merge_heads(n, ln_onnx_emit_attention(n, &a), 0);
 }
 
-/** The common checks: returns the width of the projection, input 1 [In, width]; 0 after a failure.
- */
+// The common checks: returns the width of the projection, input 1 [In, width]; 0 after a failure.
 static int read_projection(ln_onnx_node *n)
 {
     const tl_tensor *const t = ln_onnx_tensor_of(n, ln_onnx_in(n, 0));
@@ -324,7 +323,7 @@ static void translate_attention(ln_onnx_node *n)
     emit_projected(n, &p, heads);
 }
 
-/** The projection of integers: (input - zero) x (weight - zero) * scales + bias. */
+// The projection of integers: (input - zero) x (weight - zero) * scales + bias.
 static void translate_qattention(ln_onnx_node *n)
 {
     enum { INPUT, WEIGHT, OFFSET, SCALE, WEIGHT_SCALE, MASK, ZERO, WEIGHT_ZERO, PAST };

@@ -12,17 +12,17 @@
 
 enum { SRC, ROUTER, FC1, FC1_BIAS, FC2, FC2_BIAS, FC3, FC3_BIAS };
 
-/* T tokens of `size` elements; `inner` elements within an expert. */
+// T tokens of `size` elements; `inner` elements within an expert.
 typedef struct mixture {
     int tokens, size, inner, experts, k;
-    int fusion;        /* of swiglu: 0: FC1 and FC3; FC1 has both: 1: by turns, 2: in halves */
-    int is_swiglu;     /* otherwise `func` */
-    const char *func;  /* "": none */
-    const char *index; /* [T * k] TL_INT64: the expert of each token that it selects */
+    int fusion;        // of swiglu: 0: FC1 and FC3; FC1 has both: 1: by turns, 2: in halves
+    int is_swiglu;     // otherwise `func`
+    const char *func;  // "": none
+    const char *index; // [T * k] TL_INT64: the expert of each token that it selects
     tl_dtype dtype;
 } mixture;
 
-/* ---- attributes and shapes ---- */
+// Attributes and shapes
 
 static void read_activation(ln_onnx_node *n, mixture *m)
 {
@@ -40,7 +40,7 @@ static void read_activation(ln_onnx_node *n, mixture *m)
         ln_onnx_in(n, FC3);
 }
 
-/** Tokens are rows of the source [T, H] or [B, S, H]; only the last axis but one may be open. */
+// Tokens are rows of the source [T, H] or [B, S, H]; only the last axis but one may be open.
 static void read_shapes(ln_onnx_node *n, mixture *m)
 {
     const char *const src = ln_onnx_in(n, SRC);
@@ -88,9 +88,9 @@ static void want_shapes(ln_onnx_node *n, const mixture *m)
                      FC3, m->fusion);
 }
 
-/* ---- steps ---- */
+// Steps
 
-/** The weights [T, k, 1] of the experts that the router selects, and their indices. */
+// The weights [T, k, 1] of the experts that the router selects, and their indices.
 static const char *select_experts(ln_onnx_node *n, mixture *m)
 {
     const char *const logits =
@@ -110,7 +110,7 @@ static const char *select_experts(ln_onnx_node *n, mixture *m)
                              (int[]){2});
 }
 
-/** The rows of each token, once for each of its experts: [T * k, size]. */
+// The rows of each token, once for each of its experts: [T * k, size].
 static const char *repeat_tokens(ln_onnx_node *n, const mixture *m)
 {
     const char *const rows =
@@ -124,7 +124,7 @@ static const char *repeat_tokens(ln_onnx_node *n, const mixture *m)
     return ln_emit_view(&n->emit, all, 2, (int[]){-1, m->size}, LN_EMIT_TEMP);
 }
 
-/** Each row by its expert: with the weights in input `i`, and the bias after it. */
+// Each row by its expert: with the weights in input `i`, and the bias after it.
 static const char *layer(ln_onnx_node *n, const mixture *m, const char *src, int i)
 {
     return LN_EMIT(&n->emit, LN_EMIT_TEMP, "matmul_by", LN_ARG("src", src),
@@ -132,7 +132,7 @@ static const char *layer(ln_onnx_node *n, const mixture *m, const char *src, int
                    LN_ARG("bias", ln_onnx_optional(n, i + 1)));
 }
 
-/** Part 0 or 1, [R, inner], of the rows of a fused layer. */
+// Part 0 or 1, [R, inner], of the rows of a fused layer.
 static const char *part_of(ln_onnx_node *n, const mixture *m, const char *src, int part)
 {
     if (m->fusion == 2)
@@ -143,14 +143,14 @@ static const char *part_of(ln_onnx_node *n, const mixture *m, const char *src, i
     return ln_emit_view(&n->emit, one, 2, (int[]){-2, m->inner}, LN_EMIT_TEMP);
 }
 
-static const char *clip(ln_onnx_node *n, const char *src, double least, double most)
+static const char *clip(ln_onnx_node *n, const char *src, double min, double max)
 {
-    return isfinite(most)
-               ? ln_emit_unary_with(&n->emit, "TL_UNARY_CLIP", src, least, most, LN_EMIT_TEMP)
+    return isfinite(max)
+               ? ln_emit_unary_with(&n->emit, "TL_UNARY_CLIP", src, min, max, LN_EMIT_TEMP)
                : src;
 }
 
-/** G sigmoid(alpha G) (L + beta), of clipped g and l. */
+// G sigmoid(alpha G) (L + beta), of clipped g and l.
 static const char *swiglu(ln_onnx_node *n, const char *g, const char *l)
 {
     const double alpha = ln_onnx_float(n, "activation_alpha", 1);
@@ -164,7 +164,7 @@ static const char *swiglu(ln_onnx_node *n, const char *g, const char *l)
     return ln_emit_binary(&n->emit, "TL_BINARY_MUL", gate, linear, LN_EMIT_TEMP);
 }
 
-/** The elements within the experts, [R, inner]. */
+// The elements within the experts, [R, inner].
 static const char *inner_of(ln_onnx_node *n, const mixture *m, const char *rows)
 {
     const char *const first = layer(n, m, rows, FC1);
@@ -178,7 +178,7 @@ static const char *inner_of(ln_onnx_node *n, const mixture *m, const char *rows)
     return third ? ln_emit_binary(&n->emit, "TL_BINARY_MUL", act, third, LN_EMIT_TEMP) : act;
 }
 
-/** The sum over the experts of each token, in the shape of the source. */
+// The sum over the experts of each token, in the shape of the source.
 static void put_sum(ln_onnx_node *n, const mixture *m, const char *rows, const char *weights)
 {
     const tl_tensor *const t = ln_onnx_tensor_of(n, ln_onnx_in(n, SRC));

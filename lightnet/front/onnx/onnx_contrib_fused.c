@@ -12,13 +12,13 @@
 #include "front/onnx/ln_onnx_steps.h"
 #include "tensorlight/tl_shape.h"
 
-/* ---- activations ---- */
+// Activations
 
-/* The functions that can be fused, with their parameters. */
+// The functions that can be fused, with their parameters.
 typedef struct activation {
     const char *func;
     int n_params;
-    double params[2]; /* by default */
+    double params[2]; // by default
     const char *names[2];
 } activation;
 
@@ -42,7 +42,7 @@ static const ln_attr_word activation_words[] = {
 #define BETA  "activation_beta"
 #define GAMMA "activation_gamma"
 
-/* Those with parameters. */
+// Those with parameters.
 static const activation activations[] = {
     {"TL_UNARY_LRELU", 1, {0.01}, {ALPHA}},
     {"TL_UNARY_CLIP", 2, {-FLT_MAX, FLT_MAX}, {ALPHA, BETA}},
@@ -52,7 +52,7 @@ static const activation activations[] = {
     {"TL_UNARY_THRESHOLDEDRELU", 1, {1}, {ALPHA}},
 };
 
-/** The activation that the node names, with its default parameters; `func` "": none. */
+// The activation that the node names, with its default parameters; `func` "": none.
 static activation find_activation(ln_onnx_node *n)
 {
     const char *const func = ln_attr_choose(&n->emit, "activation", "", activation_words);
@@ -62,7 +62,7 @@ static activation find_activation(ln_onnx_node *n)
     return (activation){.func = func};
 }
 
-/** With parameters of separate attributes. */
+// With parameters of separate attributes.
 static activation named_activation(ln_onnx_node *n)
 {
     activation a = find_activation(n);
@@ -71,7 +71,7 @@ static activation named_activation(ln_onnx_node *n)
     return a;
 }
 
-/** With parameters of one list. */
+// With parameters of one list.
 static activation listed_activation(ln_onnx_node *n)
 {
     int len;
@@ -85,22 +85,22 @@ static activation listed_activation(ln_onnx_node *n)
     return a;
 }
 
-/** Where the operator before the activation goes: the node's output 0 without one. */
+// Where the operator before the activation goes: the node's output 0 without one.
 static int before_activation(const activation *a)
 {
     return *a->func ? LN_EMIT_TEMP : 0;
 }
 
-/** The activation of `src`, as the node's output 0. */
+// The activation of `src`, as the node's output 0.
 static void emit_activation(ln_onnx_node *n, const char *src, const activation *a)
 {
     if (*a->func)
         ln_emit_unary_with(&n->emit, a->func, src, a->params[0], a->params[1], 0);
 }
 
-/* ---- products ---- */
+// Products
 
-/** The first axis of a batch of matrices becomes the one before the last. */
+// The first axis of a batch of matrices becomes the one before the last.
 static const char *move_batch(ln_onnx_node *n, const char *src, const char *attr)
 {
     const int ndim = ln_onnx_tensor_of(n, src)->ndim;
@@ -112,7 +112,7 @@ static const char *move_batch(ln_onnx_node *n, const char *src, const char *attr
     return ln_emit_transpose(&n->emit, src, axes, LN_EMIT_TEMP);
 }
 
-/** A vector is never transposed. */
+// A vector is never transposed.
 static void emit_fused_product(ln_onnx_node *n, const activation *a)
 {
     ln_onnx_operands m = ln_onnx_operands_of(n, 0, 1);
@@ -154,9 +154,9 @@ static void translate_fused_gemm(ln_onnx_node *n)
     emit_activation(n, ln_onnx_emit_gemm(n, before_activation(&a)), &a);
 }
 
-/* ---- convolutions ---- */
+// Convolutions
 
-/** Input 3 is added before the activation. */
+// Input 3 is added before the activation.
 static void translate_fused_conv(ln_onnx_node *n)
 {
     const activation a = listed_activation(n);
@@ -172,7 +172,7 @@ static void translate_fused_conv(ln_onnx_node *n)
     emit_activation(n, dst, &a);
 }
 
-/** Channels last: of the source, of the sum, and of the result; the weight is as in Conv. */
+// Channels last: of the source, of the sum, and of the result; the weight is as in Conv.
 static void translate_nhwc_conv(ln_onnx_node *n)
 {
     const activation a = listed_activation(n);
@@ -187,9 +187,9 @@ static void translate_nhwc_conv(ln_onnx_node *n)
     ln_onnx_channels_last(n, dst, 0);
 }
 
-/* ---- sums with a bias, and their functions ---- */
+// Sums with a bias, and their functions
 
-/** Input 0 plus input 1, a vector as long as the last axis, if it is there. */
+// Input 0 plus input 1, a vector as long as the last axis, if it is there.
 static const char *with_bias(ln_onnx_node *n)
 {
     const char *const src = ln_onnx_in(n, 0), *const bias = ln_onnx_optional(n, 1);
@@ -200,7 +200,7 @@ static const char *with_bias(ln_onnx_node *n)
     return ln_emit_binary(&n->emit, "TL_BINARY_ADD", src, bias, LN_EMIT_TEMP);
 }
 
-/** Gelu, BiasGelu and FastGelu: `with` is the function. */
+// Gelu, BiasGelu and FastGelu: `with` is the function.
 static void translate_gelu(ln_onnx_node *n)
 {
     ln_emit_unary(&n->emit, n->row->with, with_bias(n), 0);
@@ -212,7 +212,7 @@ static void translate_bias_gelu(ln_onnx_node *n)
     translate_gelu(n);
 }
 
-/** x * sigmoid(alpha * x). */
+// x * sigmoid(alpha * x).
 static void translate_quick_gelu(ln_onnx_node *n)
 {
     ln_emit_unary_with(&n->emit, "TL_UNARY_SWISH", ln_onnx_in(n, 0),
@@ -233,7 +233,7 @@ static void translate_bias_add(ln_onnx_node *n)
     ln_emit_binary(&n->emit, "TL_BINARY_ADD", with_bias(n), ln_onnx_in(n, 2), 0);
 }
 
-/** The first half of the last axis times the GELU of the second. */
+// The first half of the last axis times the GELU of the second.
 static void translate_bias_split_gelu(ln_onnx_node *n)
 {
     ln_onnx_in(n, 1);
@@ -253,7 +253,7 @@ static void translate_bias_split_gelu(ln_onnx_node *n)
                    ln_emit_unary(&n->emit, "TL_UNARY_GELU", second, LN_EMIT_TEMP), 0);
 }
 
-/** Softmax along the axes from `axis` on, as one, of the sum; the bias is broadcast. */
+// Softmax along the axes from `axis` on, as one, of the sum; the bias is broadcast.
 static void translate_bias_softmax(ln_onnx_node *n)
 {
     ln_attr_require(&n->emit, "is_inner_broadcast");
@@ -264,9 +264,9 @@ static void translate_bias_softmax(ln_onnx_node *n)
     ln_onnx_emit_softmax(n, sum, 1, 0);
 }
 
-/* ---- like ONNX's own ---- */
+// Like ONNX's own
 
-/** The step may be left out. */
+// The step may be left out.
 static void translate_range(ln_onnx_node *n)
 {
     if (ln_onnx_has_input(n, 2)) {
@@ -296,7 +296,7 @@ static void translate_expand_dims(ln_onnx_node *n)
     LN_EMIT(&n->emit, 0, "unsqueeze", LN_ARG("src", src), LN_INTS("axes", 1, &axis));
 }
 
-/** Elements in order of their first occurrence, the index of each element among them, counts. */
+// Elements in order of their first occurrence, the index of each element among them, counts.
 static void translate_unique(ln_onnx_node *n)
 {
     const char *const src = ln_onnx_in(n, 0);
@@ -311,14 +311,14 @@ static void translate_unique(ln_onnx_node *n)
     ln_emit_end(&n->emit, "dst", 0);
 }
 
-/** Inputs 2 and 3 matter only in training. */
+// Inputs 2 and 3 matter only in training.
 static void translate_torch_embedding(ln_onnx_node *n)
 {
     LN_EMIT(&n->emit, 0, "take", LN_ARG("src", ln_onnx_in(n, 0)), LN_ARG("index", ln_onnx_in(n, 1)),
             LN_INT("axis", 0));
 }
 
-/** The index of element `k` of window `i`, [windows, size]. */
+// The index of element `k` of window `i`, [windows, size].
 static const char *window_indices(ln_onnx_node *n, int windows, int size, int step)
 {
     const int dims[] = {windows, size}, len = windows * size;
@@ -328,8 +328,7 @@ static const char *window_indices(ln_onnx_node *n, int windows, int size, int st
     return at ? ln_emit_constant(&n->emit, TL_INT64, 2, dims, at) : NULL;
 }
 
-/** Windows of `size` elements along an axis, each `step` after the one before, as a new last axis.
- */
+// Windows of `size` elements along an axis, each `step` after the one before, as a new last axis.
 static void translate_unfold(ln_onnx_node *n)
 {
     const char *const src = ln_onnx_in(n, 0);

@@ -8,10 +8,10 @@
 #include "front/onnx/ln_onnx_attention.h"
 #include "front/onnx/ln_onnx_steps.h"
 
-/* ---- rotary embedding ---- */
+// Rotary embedding
 
-/** The rows of a cache [M, half] at positions [B or 1, S], as [.., S, 1, half], or with is_second
- *  [.., 1, S, half]: for heads third or second. */
+// The rows of a cache [M, half] at positions [B or 1, S], as [.., S, 1, half], or with is_second
+// [.., 1, S, half]: for heads third or second.
 static const char *angles_at(ln_onnx_node *n, int input, int half, const char *positions,
                              int is_second)
 {
@@ -28,7 +28,7 @@ static const char *angles_at(ln_onnx_node *n, int input, int half, const char *p
     return ln_onnx_with_axes(n, rows, 1, &axis);
 }
 
-/** The positions `first`, an integer or one for each batch [B, 1], + 0, 1, .. : [B or 1, len]. */
+// The positions `first`, an integer or one for each batch [B, 1], + 0, 1, .. : [B or 1, len].
 static const char *positions_from(ln_onnx_node *n, const char *first, int len)
 {
     const char *const steps = ln_emit_reshape(&n->emit, ln_onnx_indices_from(n, 0, len, 0), 2,
@@ -36,7 +36,7 @@ static const char *positions_from(ln_onnx_node *n, const char *first, int len)
     return ln_onnx_add(n, steps, first);
 }
 
-/** Input 1: the first position [1] of all, or all of them [B, S]. */
+// Input 1: the first position [1] of all, or all of them [B, S].
 static const char *read_positions(ln_onnx_node *n, int batch, int len)
 {
     const char *const given = ln_onnx_in(n, 1);
@@ -49,7 +49,7 @@ static const char *read_positions(ln_onnx_node *n, int batch, int len)
     return given;
 }
 
-/** The heads of [B, S, width]: by attribute, or by the size that the cache has for each. */
+// The heads of [B, S, width]: by attribute, or by the size that the cache has for each.
 static int rotary_heads(ln_onnx_node *n, int width)
 {
     const tl_tensor *const cache = ln_onnx_tensor_of(n, ln_onnx_in(n, 2));
@@ -96,11 +96,11 @@ static void translate_rotary(ln_onnx_node *n)
         ln_onnx_alias(n, 0, y);
 }
 
-/* ---- GroupQueryAttention ----
- *
- * Its keys are those of a cache, followed by new ones: `first` of each batch is the index of the
- * first new key, and the position of the first query. Where one batch alone is computed, and where
- * all keys are new, that is known. */
+// GroupQueryAttention
+//
+// Its keys are those of a cache, followed by new ones: `first` of each batch is the index of the
+// first new key, and the position of the first query. Where one batch alone is computed, and where
+// all keys are new, that is known.
 
 enum {
     G_QUERY,
@@ -122,10 +122,10 @@ enum {
 };
 
 typedef struct grouped {
-    int batch, heads, kv_heads, size; /* of a head */
-    int len, total;                   /* of the queries; of the keys, with those of the cache */
-    int known_first;                  /* -1: `first` varies */
-    const char *first;                /* [B], TL_INT64 */
+    int batch, heads, kv_heads, size; // of a head
+    int len, total;                   // of the queries; of the keys, with those of the cache
+    int known_first;                  // -1: `first` varies
+    const char *first;                // [B], TL_INT64
 } grouped;
 
 static void refuse_cache_formats(ln_onnx_node *n)
@@ -138,7 +138,7 @@ static void refuse_cache_formats(ln_onnx_node *n)
     ln_onnx_refuse_input(n, G_VALUE_SCALE, "v_scale");
 }
 
-/** Query, key and value with their heads third. */
+// Query, key and value with their heads third.
 static void read_grouped(ln_onnx_node *n, grouped *g, const char **parts)
 {
     const char *const query = ln_onnx_in(n, G_QUERY);
@@ -170,7 +170,7 @@ static void read_grouped(ln_onnx_node *n, grouped *g, const char **parts)
     }
 }
 
-/** The lengths: of all keys, which must be known, and of those before the new ones. */
+// The lengths: of all keys, which must be known, and of those before the new ones.
 static void read_lengths(ln_onnx_node *n, grouped *g)
 {
     const char *const lens = ln_onnx_in(n, G_LENS);
@@ -193,7 +193,7 @@ static void read_lengths(ln_onnx_node *n, grouped *g)
         g->first = ln_emit_filled(&n->emit, TL_INT64, 1, &g->batch, g->known_first);
 }
 
-/** Normalizes each head of `src` [B, S, H, D] with the weight in input `i`, if that is there. */
+// Normalizes each head of `src` [B, S, H, D] with the weight in input `i`, if that is there.
 static const char *with_norm(ln_onnx_node *n, const grouped *g, const char *src, int i)
 {
     if (!ln_onnx_has_input(n, i))
@@ -226,9 +226,9 @@ static void rotate_grouped(ln_onnx_node *n, const grouped *g, const char **parts
         parts[k] = ln_onnx_rotate(n, parts[k], cosines, sines, 2 * half, is_paired);
 }
 
-/** The cache in input `past` [B, Hk, P, D], if any, with `now` from `first` on, as output `i`: of
- *  P elements, or as many as there are keys where these are more. Returns the keys: the first
- *  `total` of it. */
+// The cache in input `past` [B, Hk, P, D], if any, with `now` from `first` on, as output `i`: of
+// P elements, or as many as there are keys where these are more. Returns the keys: the first
+// `total` of it.
 static const char *with_cache(ln_onnx_node *n, const grouped *g, int past, const char *now, int i)
 {
     const char *cache = ln_onnx_optional(n, past);
@@ -259,7 +259,7 @@ static const char *with_cache(ln_onnx_node *n, const grouped *g, int past, const
     return past_len > g->total ? ln_onnx_slice(n, present, 2, 0, g->total) : present;
 }
 
-/** The bias of causality, of the window, and of keys beyond the end of a sequence; NULL: none. */
+// The bias of causality, of the window, and of keys beyond the end of a sequence; NULL: none.
 static const char *grouped_bias(ln_onnx_node *n, const grouped *g, tl_dtype dtype)
 {
     const int is_causal = ln_onnx_flag(n, "causal", 1);
@@ -285,7 +285,7 @@ static const char *grouped_bias(ln_onnx_node *n, const grouped *g, tl_dtype dtyp
     return ln_onnx_bias_of(n, ln_onnx_in_window(n, keys, positions, &keys_read), dtype);
 }
 
-/** The sinks that the node gives, or 0 for each head with smooth_softmax; NULL: none. */
+// The sinks that the node gives, or 0 for each head with smooth_softmax; NULL: none.
 static const char *read_sink(ln_onnx_node *n, const grouped *g, tl_dtype dtype)
 {
     const int is_smooth = ln_onnx_int(n, "smooth_softmax", 0) > 0;

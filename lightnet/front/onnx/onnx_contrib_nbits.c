@@ -6,9 +6,9 @@
 #include "front/onnx/ln_onnx.h"
 #include "front/onnx/ln_onnx_steps.h"
 
-/* ---- integers of few bits ---- */
+// Integers of few bits
 
-/** Bytes as elements of `bits` bits, [rows, cols]; each row begins with a byte of its own. */
+// Bytes as elements of `bits` bits, [rows, cols]; each row begins with a byte of its own.
 static const char *unpack(ln_onnx_node *n, int bits, const char *bytes, tl_dtype dtype, int rows,
                           int cols)
 {
@@ -30,8 +30,8 @@ static const char *unpack(ln_onnx_node *n, int bits, const char *bytes, tl_dtype
                    LN_INT("start", 0), LN_INT("len", cols));
 }
 
-/** Elements [rows, cols] around half of their range: with their highest bits flipped, they are
- *  numbers with sign around 0. */
+// Elements [rows, cols] around half of their range: with their highest bits flipped, they are
+// numbers with sign around 0.
 static const char *unpack_around_half(ln_onnx_node *n, int bits, const char *bytes, int rows,
                                       int cols)
 {
@@ -42,7 +42,7 @@ static const char *unpack_around_half(ln_onnx_node *n, int bits, const char *byt
     return unpack(n, bits, flipped, TL_INT8, rows, cols);
 }
 
-/** The attribute, a number of bits: 2, 4 or 8. */
+// The attribute, a number of bits: 2, 4 or 8.
 static int read_bits(ln_onnx_node *n)
 {
     const int bits = ln_attr_int_in(&n->emit, "bits", 4, 1, INT_MAX);
@@ -51,12 +51,12 @@ static int read_bits(ln_onnx_node *n)
     return bits;
 }
 
-/* ---- MatMulNBits: A x transposed weights of few bits + bias ---- */
+// MatMulNBits: A x transposed weights of few bits + bias
 
 enum { A, B, SCALES, ZEROS, GROUPS, BIAS };
 
 typedef struct few_bits {
-    int k, n, bits, block, blocks; /* columns of A, rows of B; `blocks` of `block` columns */
+    int k, n, bits, block, blocks; // columns of A, rows of B; `blocks` of `block` columns
 } few_bits;
 
 static few_bits read_few_bits(ln_onnx_node *n)
@@ -73,7 +73,7 @@ static few_bits read_few_bits(ln_onnx_node *n)
     return f;
 }
 
-/** The source, with zeros in the columns that only the last block of weights has. */
+// The source, with zeros in the columns that only the last block of weights has.
 static const char *padded_source(ln_onnx_node *n, const few_bits *f)
 {
     const char *const src = ln_onnx_in(n, A);
@@ -99,7 +99,7 @@ static const char *dequantize(ln_onnx_node *n, const char *src, const char *scal
                    LN_INT("block", block));
 }
 
-/** Weights whose zero points are floats: element * scale - zero * scale. */
+// Weights whose zero points are floats: element * scale - zero * scale.
 static const char *with_float_zeros(ln_onnx_node *n, const few_bits *f, const char *scales)
 {
     const int by_block[] = {f->n, f->blocks, f->block}, of_block[] = {f->n, f->blocks, 1};
@@ -116,7 +116,7 @@ static const char *with_float_zeros(ln_onnx_node *n, const few_bits *f, const ch
     return ln_emit_reshape(&n->emit, less, 2, flat, LN_EMIT_TEMP);
 }
 
-/** The weights as floats [n, blocks * block]. Without zero points these are half of the range. */
+// The weights as floats [n, blocks * block]. Without zero points these are half of the range.
 static const char *float_weights(ln_onnx_node *n, const few_bits *f)
 {
     const char *const zeros = ln_onnx_optional(n, ZEROS), *const bytes = ln_onnx_in(n, B);
@@ -151,13 +151,13 @@ static void translate_matmul_nbits(ln_onnx_node *n)
         ln_emit_reshape(&n->emit, dst, 1, &f.n, 0);
 }
 
-/* ---- GatherBlockQuantized ---- */
+// GatherBlockQuantized
 
 enum { DATA, INDICES, G_SCALES, G_ZEROS };
 
 typedef struct gathered {
     int bits, block, gather_axis, quantize_axis;
-    int is_packed; /* the data are bytes, of one element or several */
+    int is_packed; // the data are bytes, of one element or several
 } gathered;
 
 static gathered read_gathered(ln_onnx_node *n)
@@ -185,8 +185,8 @@ static const char *gather(ln_onnx_node *n, const gathered *g, const char *src)
                    LN_ARG("index", ln_onnx_in(n, INDICES)), LN_INT("axis", g->gather_axis));
 }
 
-/** Packed elements along the last axis of bytes, of which `cols` are used; those around half of
- *  their range with sign. */
+// Packed elements along the last axis of bytes, of which `cols` are used; those around half of
+// their range with sign.
 static const char *unpack_last(ln_onnx_node *n, const gathered *g, const char *bytes, int cols,
                                int is_around_half)
 {
@@ -209,8 +209,8 @@ static const char *unpack_last(ln_onnx_node *n, const gathered *g, const char *b
     return ln_emit_reshape(&n->emit, flat, ndim, dims, LN_EMIT_TEMP);
 }
 
-/** The node fails unless gathered data and scales have as many dimensions, and rows of a length
- * that can be unpacked. */
+// The node fails unless gathered data and scales have as many dimensions, and rows of a length
+// that can be unpacked.
 static void want_block_dims(ln_onnx_node *n, const gathered *g, const char *data,
                             const char *scales)
 {
@@ -224,8 +224,8 @@ static void want_block_dims(ln_onnx_node *n, const gathered *g, const char *data
                      d->dims[d->ndim - 1], INT_MAX / 8);
 }
 
-/** Elements, scales and zero points of the indices, then the floats. Zero points of packed elements
- *  are half of their range unless they are given. */
+// Elements, scales and zero points of the indices, then the floats. Zero points of packed elements
+// are half of their range unless they are given.
 static void translate_gather_block_quantized(ln_onnx_node *n)
 {
     const gathered g = read_gathered(n);

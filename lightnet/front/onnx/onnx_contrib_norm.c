@@ -12,15 +12,15 @@ static const char *add(ln_onnx_node *n, const char *a, const char *b, int i)
     return ln_emit_binary(&n->emit, "TL_BINARY_ADD", a, b, i);
 }
 
-/** Output `i` of the node if it wants that, otherwise a step. */
+// Output `i` of the node if it wants that, otherwise a step.
 static int if_wanted(const ln_onnx_node *n, int i)
 {
     return ln_onnx_wants(n, i) ? i : LN_EMIT_TEMP;
 }
 
-/* ---- layers ---- */
+// Layers
 
-/** Input 0 plus input 1, plus the optional bias; the node's output 3. */
+// Input 0 plus input 1, plus the optional bias; the node's output 3.
 static const char *sum_with_skip(ln_onnx_node *n, int bias_input)
 {
     const char *const src = ln_onnx_in(n, 0), *const skip = ln_onnx_in(n, 1);
@@ -44,14 +44,14 @@ static const char *sum_with_skip(ln_onnx_node *n, int bias_input)
     return bias ? add(n, sum, bias, if_wanted(n, 3)) : sum;
 }
 
-/** The epsilon of those whose default is that of ONNX Runtime's kernels. */
+// The epsilon of those whose default is that of ONNX Runtime's kernels.
 static double small_epsilon(ln_onnx_node *n)
 {
     return ln_onnx_float(n, "epsilon", (double)1e-12F);
 }
 
-/** Elements of input `i` as floats: those of QEmbedLayerNormalization, 2 to 6, are integers, with
- *  scales in inputs 8 to 12, and zero points in the five after them. */
+// Elements of input `i` as floats: those of QEmbedLayerNormalization, 2 to 6, are integers, with
+// scales in inputs 8 to 12, and zero points in the five after them.
 static const char *as_floats(ln_onnx_node *n, int i, const char *elements)
 {
     if (!n->row->with)
@@ -89,7 +89,7 @@ static void translate_skip_layernorm(ln_onnx_node *n)
     ln_onnx_emit_layernorm(n, &norm, 0);
 }
 
-/** The mean, which this normalization does not use, is not computed. */
+// The mean, which this normalization does not use, is not computed.
 static void translate_skip_simplified(ln_onnx_node *n)
 {
     const char *const sum = sum_with_skip(n, 3);
@@ -102,7 +102,7 @@ static void translate_skip_simplified(ln_onnx_node *n)
     ln_onnx_emit_layernorm(n, &norm, 0);
 }
 
-/* ---- embeddings ---- */
+// Embeddings
 
 static const char *look_up(ln_onnx_node *n, int table, const char *index)
 {
@@ -112,7 +112,7 @@ static const char *look_up(ln_onnx_node *n, int table, const char *index)
     return as_floats(n, table, rows);
 }
 
-/** The embeddings of the positions: of those that are given, otherwise of 0, 1, .. */
+// The embeddings of the positions: of those that are given, otherwise of 0, 1, ..
 static const char *position_embedding(ln_onnx_node *n, const char *ids)
 {
     enum { POSITIONS = 3, POSITION_IDS = 8 };
@@ -140,7 +140,7 @@ static const char *position_embedding(ln_onnx_node *n, const char *ids)
                              LN_INTS("steps", 1, &step)));
 }
 
-/** How many words each sequence has: the sum of its mask. Without a mask: 0. */
+// How many words each sequence has: the sum of its mask. Without a mask: 0.
 static void emit_mask_index(ln_onnx_node *n, const char *ids)
 {
     enum { MASK = 7 };
@@ -180,9 +180,9 @@ static void translate_embed_layernorm(ln_onnx_node *n)
     emit_mask_index(n, ids);
 }
 
-/* ---- groups of channels ---- */
+// Groups of channels
 
-/** The normalization of `src` with its activation, as output 0. */
+// The normalization of `src` with its activation, as output 0.
 static void emit_groupnorm(ln_onnx_node *n, const char *src)
 {
     const int is_last = ln_onnx_flag(n, "channels_last", 1);
@@ -204,7 +204,7 @@ static void emit_groupnorm(ln_onnx_node *n, const char *src)
         ln_onnx_channels_last(n, y, 0);
 }
 
-/** The channels of input 0, which scale and offset must have. */
+// The channels of input 0, which scale and offset must have.
 static int read_channels(ln_onnx_node *n)
 {
     const tl_tensor *const t = ln_onnx_tensor_of(n, ln_onnx_in(n, 0));
@@ -223,7 +223,7 @@ static void translate_groupnorm(ln_onnx_node *n)
     emit_groupnorm(n, ln_onnx_in(n, 0));
 }
 
-/** A tensor [C], [N, C] or of 4 dimensions as one that broadcasts to images. */
+// A tensor [C], [N, C] or of 4 dimensions as one that broadcasts to images.
 static const char *for_images(ln_onnx_node *n, const char *tensor)
 {
     const tl_tensor *const t = ln_onnx_tensor_of(n, tensor);
@@ -235,7 +235,7 @@ static const char *for_images(ln_onnx_node *n, const char *tensor)
     return ln_emit_reshape(&n->emit, tensor, 4, is_last ? last : first, LN_EMIT_TEMP);
 }
 
-/** The node fails unless `image`, made of its input `i`, broadcasts to `src`. */
+// The node fails unless `image`, made of its input `i`, broadcasts to `src`.
 static void want_broadcast(ln_onnx_node *n, int i, const char *image, const char *src)
 {
     const tl_tensor *const s = ln_onnx_tensor_of(n, image), *const t = ln_onnx_tensor_of(n, src);

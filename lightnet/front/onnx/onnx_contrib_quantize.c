@@ -9,9 +9,9 @@
 #include "front/onnx/ln_onnx.h"
 #include "front/onnx/ln_onnx_steps.h"
 
-/* ---- steps ---- */
+// Steps
 
-/** The node fails unless input `i` has one element. */
+// The node fails unless input `i` has one element.
 static void want_scalar(ln_onnx_node *n, int i)
 {
     const tl_tensor *const t = ln_onnx_tensor_of(n, ln_onnx_in(n, i));
@@ -19,8 +19,7 @@ static void want_scalar(ln_onnx_node *n, int i)
         ln_emit_fail(&n->emit, "input %d has %d elements, expected 1", i, t->len);
 }
 
-/** Input `i` as floats, with the scale in the next input, and the optional zero point after that.
- */
+// Input `i` as floats, with the scale in the next input, and the optional zero point after that.
 static const char *real_in(ln_onnx_node *n, int i)
 {
     const char *const src = ln_onnx_in(n, i);
@@ -32,8 +31,8 @@ static const char *real_in(ln_onnx_node *n, int i)
                    LN_ARG("zero", ln_onnx_zero_point(n, i + 2, src, 0)));
 }
 
-/** The floats as integers of `dtype`, with the scale in input `i`, and the optional zero point
- *  after that: output `out`. */
+// The floats as integers of `dtype`, with the scale in input `i`, and the optional zero point
+// after that: output `out`.
 static const char *emit_quantized(ln_onnx_node *n, const char *src, int i, tl_dtype dtype, int out)
 {
     want_scalar(n, i);
@@ -50,13 +49,13 @@ static tl_dtype dtype_in(ln_onnx_node *n, int i)
     return ln_onnx_tensor_of(n, ln_onnx_in(n, i))->dtype;
 }
 
-/* ---- between DequantizeLinear and QuantizeLinear ---- */
+// Between DequantizeLinear and QuantizeLinear
 
-/* Inputs of the operators of one source, and of two. */
+// Inputs of the operators of one source, and of two.
 enum { X, X_SCALE, X_ZERO, Y_SCALE };
 enum { A = 0, B = 3, C_SCALE = 6 };
 
-/** QLinearAdd, QLinearMul: the row names the operation. */
+// QLinearAdd, QLinearMul: the row names the operation.
 static void translate_binary(ln_onnx_node *n)
 {
     const char *const a = real_in(n, A), *const b = real_in(n, B);
@@ -114,7 +113,7 @@ static void translate_reduce_mean(ln_onnx_node *n)
     emit_quantized(n, y, Y_SCALE, dtype_in(n, X), 0);
 }
 
-/* A pool of a source, as output `i`. */
+// A pool of a source, as output `i`.
 typedef const char *(*pool_func)(ln_onnx_node *n, const char *src, int i);
 
 static void translate_pool_with(ln_onnx_node *n, pool_func pool)
@@ -140,16 +139,16 @@ static void translate_global_average(ln_onnx_node *n)
     translate_pool_with(n, ln_onnx_emit_global_average);
 }
 
-/** Scale and zero point of the result come first, then each source with its own. */
+// Scale and zero point of the result come first, then each source with its own.
 static void translate_concat(ln_onnx_node *n)
 {
-    enum { FIRST = 2, PER_SOURCE = 3, MOST = 1024 };
-    const char *sources[MOST];
+    enum { FIRST = 2, PER_SOURCE = 3, MAX = 1024 };
+    const char *sources[MAX];
     const int n_inputs = ln_onnx_num_inputs(n), count = (n_inputs - FIRST) / PER_SOURCE;
     ln_attr_require(&n->emit, "axis");
-    if (n_inputs < FIRST + PER_SOURCE || (n_inputs - FIRST) % PER_SOURCE != 0 || count > MOST)
+    if (n_inputs < FIRST + PER_SOURCE || (n_inputs - FIRST) % PER_SOURCE != 0 || count > MAX)
         ln_emit_fail(&n->emit, "%d inputs, expected 2, and 3 for each of 1 to %d sources", n_inputs,
-                     MOST);
+                     MAX);
     for (int i = 0; i < count && !ln_onnx_failed(n); i++)
         sources[i] = real_in(n, FIRST + i * PER_SOURCE);
     if (ln_onnx_failed(n))
@@ -166,16 +165,16 @@ static void translate_concat(ln_onnx_node *n)
     emit_quantized(n, whole, 0, dtype_in(n, FIRST), 0);
 }
 
-/** Of bytes, whose order needs no scale. */
+// Of bytes, whose order needs no scale.
 static void translate_nhwc_max_pool(ln_onnx_node *n)
 {
     const char *const src = ln_onnx_channels_first(n, ln_onnx_in(n, 0), LN_EMIT_TEMP);
     ln_onnx_channels_last(n, ln_onnx_emit_max_pool(n, src, LN_EMIT_TEMP), 0);
 }
 
-/* ---- products ---- */
+// Products
 
-/** The sums of a product as floats, times a factor: a scalar, or one for each column. */
+// The sums of a product as floats, times a factor: a scalar, or one for each column.
 static const char *scaled(ln_onnx_node *n, const char *sums, const char *factor, int i)
 {
     const tl_dtype dtype = ln_onnx_tensor_of(n, factor)->dtype;
@@ -188,8 +187,8 @@ static const char *product_of(ln_onnx_node *n, const char *a, const char *b)
     return ln_emit_binary(&n->emit, "TL_BINARY_MUL", a, b, LN_EMIT_TEMP);
 }
 
-/** src1 x src2 of bytes, each with an optional zero point, as output 0: scaled, plus the vector in
- *  input `bias`, if that is there. */
+// src1 x src2 of bytes, each with an optional zero point, as output 0: scaled, plus the vector in
+// input `bias`, if that is there.
 static void emit_scaled_product(ln_onnx_node *n, const ln_onnx_operands *m, const char *zero1,
                                 const char *zero2, const char *factor, int bias)
 {
@@ -218,7 +217,7 @@ static void translate_matmul_integer_to_float(ln_onnx_node *n)
     emit_scaled_product(n, &m, zero1, zero2, factor, BIAS);
 }
 
-/** Input 0 is quantized by its range. */
+// Input 0 is quantized by its range.
 static void translate_dynamic_quantize_matmul(ln_onnx_node *n)
 {
     enum { ROWS, COLS, COLS_SCALE, COLS_ZERO, BIAS };
@@ -234,7 +233,7 @@ static void translate_dynamic_quantize_matmul(ln_onnx_node *n)
                         factor, BIAS);
 }
 
-/** Input `i` [m, k], or transposed by attribute `name`. */
+// Input `i` [m, k], or transposed by attribute `name`.
 static const char *matrix_in(ln_onnx_node *n, int i, const char *name)
 {
     static const int swapped[] = {1, 0};
@@ -247,8 +246,8 @@ static const char *matrix_in(ln_onnx_node *n, int i, const char *name)
     return ln_emit_transpose(&n->emit, src, swapped, LN_EMIT_TEMP);
 }
 
-/** alpha * A x B + C, as floats, or with the zero point of the result quantized. C has the scale of
- *  the sums. */
+// alpha * A x B + C, as floats, or with the zero point of the result quantized. C has the scale of
+// the sums.
 static void translate_qgemm(ln_onnx_node *n)
 {
     enum { ROWS, ROWS_SCALE, ROWS_ZERO, COLS, COLS_SCALE, COLS_ZERO, SUM, DST_SCALE, DST_ZERO };

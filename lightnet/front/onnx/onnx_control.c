@@ -20,26 +20,26 @@
 #include "ir/ln_limits.h"
 #include "tensorlight/tl_type.h"
 
-/* Loops: common parts of Loop and Scan
- *
- * Inputs of a body are (number, condition | states | rows), the first two only for Loop. Its
- * outputs are (condition | states | parts): the condition to continue, the states of the next
- * iteration, and the parts that are stacked. States of a Loop may be sequences or optional values,
- * everything else is tensors. */
+// Loops: common parts of Loop and Scan
+//
+// Inputs of a body are (number, condition | states | rows), the first two only for Loop. Its
+// outputs are (condition | states | parts): the condition to continue, the states of the next
+// iteration, and the parts that are stacked. States of a Loop may be sequences or optional values,
+// everything else is tensors.
 
 typedef struct loop {
     const LnOnnx__Graph *body;
     int is_scan;
     int n_states, n_rows, n_stacked;
-    int64_t trips;         /* max iterations; -1: unknown at compile time */
-    int given;             /* whether to use values that were given before compiling */
-    const char *cond;      /* NULL: true */
-    int keeps_cond;        /* the body returns its input condition */
-    const char **ins;      /* of the body */
-    const char **outs;     /* of the body */
-    const char ***rows;    /* the parts of each scanned input */
-    const char **sample;   /* of each scanned input without parts, a tensor like these; or NULL */
-    const char ***stacked; /* the parts of each scanned output, `capacity` each */
+    int64_t trips;         // max iterations; -1: unknown at compile time
+    int given;             // whether to use values that were given before compiling
+    const char *cond;      // NULL: true
+    int keeps_cond;        // the body returns its input condition
+    const char **ins;      // of the body
+    const char **outs;     // of the body
+    const char ***rows;    // the parts of each scanned input
+    const char **sample;   // of each scanned input without parts, a tensor like these; or NULL
+    const char ***stacked; // the parts of each scanned output, `capacity` each
     int64_t n_done, capacity;
 } loop;
 
@@ -294,7 +294,7 @@ static const char *stacked(ln_onnx_node *n, const loop *l, int k, int axis)
     return ln_onnx_stack(n, l->stacked[k], (int)l->n_done, l->stacked[k][0], axis);
 }
 
-/* Loops at run time */
+// Loops at run time
 
 // Element `i` of an attribute; 0 beyond its end.
 static int64_t int_at(ln_onnx_node *n, const char *attr, int i)
@@ -307,14 +307,14 @@ static int64_t int_at(ln_onnx_node *n, const char *attr, int i)
 // A loop as an operator with a body.
 typedef struct rolled {
     ln_onnx_body body;
-    const char **outs; /* used outputs of the body */
-    int n_tensors;     /* of the states */
-    int is_uneven;     /* the states after an iteration have other tensors */
-    int conditional;   /* the first of them is the condition */
-    int n_parts;       /* how many of them are stacked */
-    const char *trips; /* tensor; NULL: known or unbounded */
-    const char *cond;  /* tensor; NULL: true */
-    int64_t most;      /* -1: unbounded */
+    const char **outs; // used outputs of the body
+    int n_tensors;     // of the states
+    int is_uneven;     // the states after an iteration have other tensors
+    int conditional;   // the first of them is the condition
+    int n_parts;       // how many of them are stacked
+    const char *trips; // tensor; NULL: known or unbounded
+    const char *cond;  // tensor; NULL: true
+    int64_t max;       // -1: unbounded
 } rolled;
 
 // An input of the body for each tensor of a state.
@@ -508,7 +508,7 @@ static void emit_loop(ln_onnx_node *n, const loop *l, rolled *r, const char *con
         ln_emit_arg_at(&n->emit, "src", k, b->captures[k]);
     ln_emit_set(&n->emit, LN_TEXT("body", name));
     ln_emit_set(&n->emit, LN_BOOL("conditional", r->conditional));
-    ln_emit_set(&n->emit, LN_INT("most", r->most));
+    ln_emit_set(&n->emit, LN_INT("most", r->max));
     if (l->is_scan) {
         set_flags(n, "backward_rows", "scan_input_directions", l->n_rows, NULL, l);
         set_flags(n, "backward_parts", "scan_output_directions", l->n_stacked, wants_part, l);
@@ -524,7 +524,7 @@ static void emit_loop(ln_onnx_node *n, const loop *l, rolled *r, const char *con
     emit_parts(n, l, parts);
 }
 
-/* Loop */
+// Loop
 
 static void finish_loop(ln_onnx_node *n, loop *l)
 {
@@ -578,7 +578,7 @@ static const char *roll_loop(ln_onnx_node *n)
         return NULL;
     const int next = truth(n, &l);
     const int is_counted = l.trips >= 0 && l.trips <= INT_MAX;
-    r.most = is_counted ? l.trips : -1;
+    r.max = is_counted ? l.trips : -1;
     r.trips = is_counted ? NULL : ln_onnx_optional(n, 0);
     r.cond = next > 0 ? NULL : l.cond;
     int n_wanted = 0;
@@ -638,7 +638,7 @@ static void translate_loop(ln_onnx_node *n)
                  reason);
 }
 
-/* Scan */
+// Scan
 
 static void reverse(const char **names, int64_t len)
 {
@@ -736,7 +736,7 @@ static int enter_scan(ln_onnx_node *n, loop *l)
 static void roll_scan(ln_onnx_node *n)
 {
     loop l;
-    rolled r = {.most = -1};
+    rolled r = {.max = -1};
     if (enter_scan(n, &l))
         return;
     for (int k = 0; k < l.n_rows && !ln_onnx_failed(n); k++) {
@@ -780,15 +780,15 @@ static void translate_scan(ln_onnx_node *n)
         roll_scan(n);
 }
 
-/* Scan of operator set 8: dimension 0 of everything is the batch, whose elements are scanned each
- * for itself, the inputs along the next one; some may be shorter than the others. */
+// Scan of operator set 8: dimension 0 of everything is the batch, whose elements are scanned each
+// for itself, the inputs along the next one; some may be shorter than the others.
 
 typedef struct batch {
     int size;
-    const int64_t *lens;     /* of the sequences; NULL: they are whole */
-    const char ***states;    /* the batch's elements of each state */
-    const char ***sequences; /* and of each scanned input */
-    const char ***outs;      /* and of each output */
+    const int64_t *lens;     // of the sequences; NULL: they are whole
+    const char ***states;    // the batch's elements of each state
+    const char ***sequences; // and of each scanned input
+    const char ***outs;      // and of each output
 } batch;
 
 // The element that shows the shapes of a batch without elements.

@@ -6,9 +6,9 @@
 #include "front/onnx/ln_onnx.h"
 #include "front/onnx/ln_onnx_steps.h"
 
-/** Arguments of a convolution. */
+// Arguments of a convolution.
 typedef struct convolution {
-    const char *src, *weight, *bias; /* bias may be NULL */
+    const char *src, *weight, *bias; // bias may be NULL
     int group;
     tl_windows windows;
 } convolution;
@@ -23,7 +23,7 @@ static convolution read_convolution(ln_onnx_node *n, const char *src, int bias)
     return c;
 }
 
-/** A convolution over one axis or two, forth or back, up to its own parameters. */
+// A convolution over one axis or two, forth or back, up to its own parameters.
 static void begin_image(ln_onnx_node *n, const char *optype, const convolution *c, int channels)
 {
     const tl_windows *const w = &c->windows;
@@ -40,7 +40,7 @@ static void begin_image(ln_onnx_node *n, const char *optype, const convolution *
     ln_emit_set(&n->emit, LN_TEXT("autopad", "NOTSET"));
 }
 
-/** A convolution over any number of axes, up to its own parameters. */
+// A convolution over any number of axes, up to its own parameters.
 static void begin_nd(ln_onnx_node *n, const char *optype, const convolution *c)
 {
     const tl_windows *const w = &c->windows;
@@ -50,7 +50,7 @@ static void begin_nd(ln_onnx_node *n, const char *optype, const convolution *c)
                   LN_INTS("dilation", w->n, w->dilation), LN_INTS("padding", 2 * w->n, w->padding));
 }
 
-/* ---- Conv ---- */
+// Conv
 
 const char *ln_onnx_emit_conv(ln_onnx_node *n, const char *src, int i)
 {
@@ -70,9 +70,9 @@ static void translate_conv(ln_onnx_node *n)
     ln_onnx_emit_conv(n, ln_onnx_in(n, 0), 0);
 }
 
-/* ---- ConvTranspose ---- */
+// ConvTranspose
 
-/** Splits the total cropping of an axis; negative: padding. */
+// Splits the total cropping of an axis; negative: padding.
 static void cut(tl_windows *w, int i, int64_t total, int is_upper)
 {
     const int64_t half = total >= 0 ? total / 2 : -((1 - total) / 2); // rounded down
@@ -80,7 +80,7 @@ static void cut(tl_windows *w, int i, int64_t total, int is_upper)
     w->padding[w->n + i] = (int)(is_upper ? total - half : half);
 }
 
-/** The padding of a transposed convolution, where output_shape or auto_pad decide it. */
+// The padding of a transposed convolution, where output_shape or auto_pad decide it.
 static void pad_transposed(ln_onnx_node *n, const convolution *c, tl_windows *w,
                            const int *output_padding)
 {
@@ -136,7 +136,7 @@ static void translate_conv_transpose(ln_onnx_node *n)
     }
 }
 
-/* ---- integers ---- */
+// Integers
 
 static void translate_conv_integer(ln_onnx_node *n)
 {

@@ -6,7 +6,7 @@
 
 #include "front/onnx/ln_onnx.h"
 
-/** alpha * x + beta. */
+// alpha * x + beta.
 static void translate_affine(ln_onnx_node *n)
 {
     const char *const src = ln_onnx_in(n, 0);
@@ -17,7 +17,7 @@ static void translate_affine(ln_onnx_node *n)
     ln_emit_binary(&n->emit, "TL_BINARY_ADD", product, beta, 0);
 }
 
-/** The node fails unless its input 0 is [N, C, H, W]. */
+// The node fails unless its input 0 is [N, C, H, W].
 static void want_image(ln_onnx_node *n)
 {
     const int ndim = ln_onnx_tensor_of(n, ln_onnx_in(n, 0))->ndim;
@@ -25,7 +25,7 @@ static void want_image(ln_onnx_node *n)
         ln_emit_fail(&n->emit, "input 0 has %d dimensions, expected 4", ndim);
 }
 
-/** scale * x + bias, a bias for each channel. */
+// scale * x + bias, a bias for each channel.
 static void translate_image_scaler(ln_onnx_node *n)
 {
     int len;
@@ -49,8 +49,8 @@ static void translate_image_scaler(ln_onnx_node *n)
                    ln_emit_cast(&n->emit, bias, dtype, LN_EMIT_TEMP), 0);
 }
 
-/** The rows and columns within a border of left, top, right and bottom; with `scale`, that many
- *  rows and columns after the left and top border. */
+// The rows and columns within a border of left, top, right and bottom; with `scale`, that many
+// rows and columns after the left and top border.
 static void translate_crop(ln_onnx_node *n)
 {
     enum { LEFT, TOP, RIGHT, BOTTOM };

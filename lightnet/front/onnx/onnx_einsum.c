@@ -16,8 +16,8 @@
 
 #include "front/onnx/ln_onnx.h"
 
-/** Labels: 0 .. 25 A .. Z, 26 .. 51 a .. z, then the axes of "...", which are aligned at the last
- *  one, ELLIPSIS_END - 1. */
+// Labels: 0 .. 25 A .. Z, 26 .. 51 a .. z, then the axes of "...", which are aligned at the last
+// one, ELLIPSIS_END - 1.
 enum { ELLIPSIS = 52, ELLIPSIS_END = ELLIPSIS + TL_MAXDIM, LABELS = ELLIPSIS_END };
 
 typedef uint64_t label_set;
@@ -53,15 +53,15 @@ static void add_label(ln_onnx_node *n, labels *l, int label)
         ln_emit_fail(&n->emit, "more than %d axes in attribute 'equation'", TL_MAXDIM);
 }
 
-/* ---- the equation ---- */
+// The equation
 
 static int letter(char c)
 {
     return c >= 'A' && c <= 'Z' ? c - 'A' : c >= 'a' && c <= 'z' ? 26 + c - 'a' : -1;
 }
 
-/** The labels up to a comma, "->" or the end; "..." is `n_dots` axes. Returns where it
- *  ends. */
+// The labels up to a comma, "->" or the end; "..." is `n_dots` axes. Returns where it
+// ends.
 static const char *read_labels(ln_onnx_node *n, const char *text, int n_dots, labels *l)
 {
     l->n = 0;
@@ -82,7 +82,7 @@ static const char *read_labels(ln_onnx_node *n, const char *text, int n_dots, la
     return text;
 }
 
-/** The number of axes of "..." in a term of `ndim` axes; 0 without it. */
+// The number of axes of "..." in a term of `ndim` axes; 0 without it.
 static int dots_of(ln_onnx_node *n, const char *text, int ndim)
 {
     int letters = 0, has_dots = 0;
@@ -96,7 +96,7 @@ static int dots_of(ln_onnx_node *n, const char *text, int ndim)
     return has_dots && letters < ndim ? ndim - letters : 0;
 }
 
-/* ---- operands become terms ---- */
+// Operands become terms
 
 static void transpose_term(ln_onnx_node *n, term *t, const labels *order)
 {
@@ -113,8 +113,8 @@ static void transpose_term(ln_onnx_node *n, term *t, const labels *order)
     t->labels = *order;
 }
 
-/** The diagonal of axes `i` < `j`, which goes to the end: [.., d, d] is [.., d * d] with a step of
- *  d + 1. */
+// The diagonal of axes `i` < `j`, which goes to the end: [.., d, d] is [.., d * d] with a step of
+// d + 1.
 static void take_diagonal(ln_onnx_node *n, term *t, int i, int j)
 {
     int order[TL_MAXDIM], dims[TL_MAXDIM], ndim = 0;
@@ -155,7 +155,7 @@ static void take_diagonals(ln_onnx_node *n, term *t)
             }
 }
 
-/** Ignores axes of length 1 whose label is longer elsewhere. */
+// Ignores axes of length 1 whose label is longer elsewhere.
 static void drop_ones(ln_onnx_node *n, term *t, const int *lens)
 {
     const tl_tensor *const src = ln_onnx_tensor_of(n, t->tensor);
@@ -176,7 +176,7 @@ static void drop_ones(ln_onnx_node *n, term *t, const int *lens)
     t->labels = rest;
 }
 
-/* ---- products ---- */
+// Products
 
 static void sum_up(ln_onnx_node *n, term *t, label_set needed)
 {
@@ -205,7 +205,7 @@ static int is_same(const labels *a, const labels *b)
     return a->n == b->n && memcmp(a->at, b->at, (size_t)a->n * sizeof(int)) == 0;
 }
 
-/** The product of the lengths of these labels. */
+// The product of the lengths of these labels.
 static int len_of(const int *lens, const labels *l)
 {
     int len = 1;
@@ -214,7 +214,7 @@ static int len_of(const int *lens, const labels *l)
     return len;
 }
 
-/** The term as matrices [batch, rows, cols], or where it lies so [batch, cols, rows]: returns 1. */
+// The term as matrices [batch, rows, cols], or where it lies so [batch, cols, rows]: returns 1.
 static int make_matrices(ln_onnx_node *n, term *t, const labels *batch, const labels *rows,
                          const labels *cols, const int *lens)
 {
@@ -232,7 +232,7 @@ static int make_matrices(ln_onnx_node *n, term *t, const labels *batch, const la
     return is_swapped;
 }
 
-/** first = first x second, of which the `needed` labels stay. */
+// first = first x second, of which the `needed` labels stay.
 static void multiply(ln_onnx_node *n, term *first, term *second, label_set needed, const int *lens)
 {
     const label_set set1 = set_of(&first->labels), set2 = set_of(&second->labels);
@@ -257,20 +257,20 @@ static void multiply(ln_onnx_node *n, term *first, term *second, label_set neede
     first->tensor = ln_emit_reshape(&n->emit, product, first->labels.n, dims, LN_EMIT_TEMP);
 }
 
-/* ---- the node ---- */
+// The node
 
 enum { MAX_TERMS = 64 };
 
 typedef struct sum {
     int n;
     term terms[MAX_TERMS];
-    int lens[LABELS];   /* of each label */
-    int counts[LABELS]; /* in how many places */
-    int n_dots;         /* the most axes of "..." */
+    int lens[LABELS];   // of each label
+    int counts[LABELS]; // in how many places
+    int n_dots;         // the most axes of "..."
     labels out;
 } sum;
 
-/** Reads the operands' labels; returns the rest: "" or "-> ..". */
+// Reads the operands' labels; returns the rest: "" or "-> ..".
 static const char *read_terms(ln_onnx_node *n, const char *text, sum *s)
 {
     for (s->n = 0;; text++) {
@@ -298,7 +298,7 @@ static const char *read_terms(ln_onnx_node *n, const char *text, sum *s)
     }
 }
 
-/** Without "->": the axes of "...", then the letters that occur once, in order. */
+// Without "->": the axes of "...", then the letters that occur once, in order.
 static void read_result(ln_onnx_node *n, const char *text, sum *s)
 {
     if (*text) {

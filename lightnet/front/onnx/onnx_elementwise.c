@@ -5,10 +5,10 @@
 #include "front/onnx/ln_onnx.h"
 #include "tensorlight/tl_elementwise.h"
 
-/* ---- operands ---- */
+// Operands
 
-/** Up to opset 6 the second operand begins at `axis` of the first, at its end by default: it gets
- *  axes of length 1 for those of the first that follow. */
+// Up to opset 6 the second operand begins at `axis` of the first, at its end by default: it gets
+// axes of length 1 for those of the first that follow.
 static const char *second_operand(ln_onnx_node *n)
 {
     const char *const src1 = ln_onnx_in(n, 0), *const src2 = ln_onnx_in(n, 1);
@@ -35,7 +35,7 @@ static void expect_bool(ln_onnx_node *n, int i)
         ln_emit_fail(&n->emit, "input %d has type %s, expected TL_BOOL", i, tl_dtype_name(dtype));
 }
 
-/* ---- two operands: `with` is the operation ---- */
+// Two operands: `with` is the operation
 
 static void translate_binary(ln_onnx_node *n)
 {
@@ -65,7 +65,7 @@ static void translate_bit_shift(ln_onnx_node *n)
     ln_emit_binary(&n->emit, op, ln_onnx_in(n, 0), ln_onnx_in(n, 1), 0);
 }
 
-/** The type that computes a power of these. */
+// The type that computes a power of these.
 static tl_dtype power_dtype(tl_dtype base, tl_dtype exponent)
 {
     if (base == exponent)
@@ -75,7 +75,7 @@ static tl_dtype power_dtype(tl_dtype base, tl_dtype exponent)
     return base == TL_DOUBLE || exponent == TL_DOUBLE ? TL_DOUBLE : TL_FLOAT;
 }
 
-/** The result has the type of the base. */
+// The result has the type of the base.
 static void translate_pow(ln_onnx_node *n)
 {
     const char *const src1 = ln_onnx_in(n, 0), *const src2 = second_operand(n);
@@ -119,9 +119,9 @@ static void translate_compare(ln_onnx_node *n)
                 LN_TEXT("op", n->row->with));
 }
 
-/* ---- any number of operands ---- */
+// Any number of operands
 
-/** All inputs joined by `op`, as the node's output `i`. */
+// All inputs joined by `op`, as the node's output `i`.
 static const char *join(ln_onnx_node *n, const char *op, int i)
 {
     const int last = ln_onnx_num_inputs(n) - 1;

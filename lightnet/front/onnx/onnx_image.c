@@ -7,7 +7,7 @@
 #include "data/ln_image_codec.h"
 #include "front/onnx/ln_onnx.h"
 
-/* A format of pixels. */
+// A format of pixels.
 typedef struct pixels {
     int channels, is_bgr;
 } pixels;
@@ -20,7 +20,7 @@ static pixels read_format(ln_onnx_node *n)
                     .is_bgr = ln_streq(format, "BGR")};
 }
 
-/** The decoded file, [H, W, C]. Returns new; NULL after a failure. */
+// The decoded file, [H, W, C]. Returns new; NULL after a failure.
 static tl_tensor *decode(ln_onnx_node *n, const tl_tensor *file, const pixels *p)
 {
     ln_error err;

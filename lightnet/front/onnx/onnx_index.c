@@ -7,9 +7,9 @@
 #include "front/onnx/ln_onnx.h"
 #include "tensorlight/tl_shape.h"
 
-/* ---- picked ---- */
+// Picked
 
-/** Gather and GatherElements: the operator is the row's. */
+// Gather and GatherElements: the operator is the row's.
 static void translate_take(ln_onnx_node *n)
 {
     const char *const src = ln_onnx_in(n, 0);
@@ -24,14 +24,14 @@ static void translate_gather_nd(ln_onnx_node *n)
             LN_ARG("index", ln_onnx_in(n, 1)), LN_INT("batch", ln_onnx_int(n, "batch_dims", 0)));
 }
 
-/* ---- placed ---- */
+// Placed
 
 static const ln_attr_word put_ops[] = {
     {"none", "TL_PUT_SET", 0}, {"add", "TL_PUT_SUM", 16}, {"mul", "TL_PUT_MUL", 16},
     {"max", "TL_PUT_MAX", 18}, {"min", "TL_PUT_MIN", 18}, {0},
 };
 
-/** Emits the common part of Scatter, ScatterElements and ScatterND. */
+// Emits the common part of Scatter, ScatterElements and ScatterND.
 static void begin_put(ln_onnx_node *n, const char *optype)
 {
     const char *const op = ln_attr_choose(&n->emit, "reduction", "none", put_ops);
@@ -79,10 +79,10 @@ static void translate_onehot(ln_onnx_node *n)
         LN_INT("axis", ln_attr_axis(&n->emit, "axis", -1, ln_onnx_tensor_of(n, src)->ndim + 1)));
 }
 
-/* ---- counting ---- */
+// Counting
 
-/** The length of Range, which its three inputs decide, or the largest; integers are compared as
- *  such. */
+// The length of Range, which its three inputs decide, or the largest; integers are compared as
+// such.
 static int range_length(ln_onnx_node *n)
 {
     int64_t integers[3];
@@ -110,8 +110,8 @@ static int range_length(ln_onnx_node *n)
     return len < 0 ? 0 : len;
 }
 
-/** The min length of Range that sizes determine, in steps of 1; 0: unknown. */
-static int least_range_length(ln_onnx_node *n, int len)
+// The min length of Range that sizes determine, in steps of 1; 0: unknown.
+static int min_range_length(ln_onnx_node *n, int len)
 {
     const ln_size start = ln_onnx_element_size(n, ln_onnx_in(n, 0), 0);
     const ln_size limit = ln_onnx_element_size(n, ln_onnx_in(n, 1), 0);
@@ -119,8 +119,8 @@ static int least_range_length(ln_onnx_node *n, int len)
     const ln_size length = ln_size_sum(&limit, &start, -1);
     if (!ln_size_is_number(&delta) || delta.plus != 1 || !length.is_known)
         return 0;
-    const int64_t least = ln_onnx_least(n, &length);
-    return least < 0 ? 0 : least > len ? len : (int)least;
+    const int64_t min = ln_onnx_min(n, &length);
+    return min < 0 ? 0 : min > len ? len : (int)min;
 }
 
 static void translate_range(ln_onnx_node *n)
@@ -130,7 +130,7 @@ static void translate_range(ln_onnx_node *n)
     if (varies)
         LN_EMIT(&n->emit, 0, "range_to", LN_ARG("start", ln_onnx_in(n, 0)),
                 LN_ARG("limit", ln_onnx_in(n, 1)), LN_ARG("delta", ln_onnx_in(n, 2)),
-                LN_INT("len", len), LN_INT("least", least_range_length(n, len)));
+                LN_INT("len", len), LN_INT("least", min_range_length(n, len)));
     else
         LN_EMIT(&n->emit, 0, "range", LN_ARG("start", ln_onnx_in(n, 0)),
                 LN_ARG("delta", ln_onnx_in(n, 2)), LN_INT("len", len));
@@ -153,7 +153,7 @@ static void translate_eye_like(ln_onnx_node *n)
                                       : k));
 }
 
-/** The tensor as a line, where the node names no axis; `*axis` is that of the operator. */
+// The tensor as a line, where the node names no axis; `*axis` is that of the operator.
 static const char *along_axis(ln_onnx_node *n, const char *src, int *axis)
 {
     *axis = 0;
@@ -163,7 +163,7 @@ static const char *along_axis(ln_onnx_node *n, const char *src, int *axis)
     return src;
 }
 
-/** A scalar counts as a tensor with one dimension. */
+// A scalar counts as a tensor with one dimension.
 static void translate_nonzero(ln_onnx_node *n)
 {
     const char *src = ln_onnx_in(n, 0);
@@ -195,14 +195,14 @@ static void translate_unique(ln_onnx_node *n)
 
 static void translate_nms(ln_onnx_node *n)
 {
-    const char *const most = ln_onnx_optional(n, 2);
-    const tl_tensor *const value = ln_onnx_value(n, most);
+    const char *const max = ln_onnx_optional(n, 2);
+    const tl_tensor *const value = ln_onnx_value(n, max);
     const int is_known = value && value->dtype == TL_INT64 && value->len == 1;
     const int64_t asked = is_known ? *(const int64_t *)value->data : INT_MAX;
     // For how many boxes there is to be room; without the input no box is wanted.
-    const int limit = !most || asked < 0 ? 0 : asked > INT_MAX ? INT_MAX : (int)asked;
+    const int limit = !max || asked < 0 ? 0 : asked > INT_MAX ? INT_MAX : (int)asked;
     LN_EMIT(&n->emit, 0, "nms", LN_ARG("boxes", ln_onnx_in(n, 0)),
-            LN_ARG("scores", ln_onnx_in(n, 1)), LN_ARG("most", most),
+            LN_ARG("scores", ln_onnx_in(n, 1)), LN_ARG("most", max),
             LN_ARG("overlap", ln_onnx_optional(n, 3)), LN_ARG("score", ln_onnx_optional(n, 4)),
             LN_INT("limit", limit), LN_BOOL("center", ln_onnx_flag(n, "center_point_box", 0)));
 }

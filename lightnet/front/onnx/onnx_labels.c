@@ -7,7 +7,7 @@
 #include "front/onnx/ln_onnx.h"
 #include "lightnet/ln_util.h"
 
-/* Suffixes of attributes, by type. */
+// Suffixes of attributes, by type.
 typedef struct kind {
     const char *suffix;
     tl_dtype dtype;
@@ -23,7 +23,7 @@ static const char *join(char name[NAME_SIZE], const char *stem, const char *suff
     return name;
 }
 
-/** The list of that type as a constant [N]. */
+// The list of that type as a constant [N].
 static const char *list_of(ln_onnx_node *n, const char *name, tl_dtype dtype)
 {
     int len = 0;
@@ -34,7 +34,7 @@ static const char *list_of(ln_onnx_node *n, const char *name, tl_dtype dtype)
     return ln_emit_constant(&n->emit, dtype, 1, &len, values);
 }
 
-/** The tensor, or the list of the only type that there is, of "keys" or "values". */
+// The tensor, or the list of the only type that there is, of "keys" or "values".
 static const char *column(ln_onnx_node *n, const char *stem)
 {
     char name[NAME_SIZE];
@@ -52,7 +52,7 @@ static const char *column(ln_onnx_node *n, const char *stem)
     return NULL;
 }
 
-/** The value of other elements: of the type of the values. */
+// The value of other elements: of the type of the values.
 static const char *default_of(ln_onnx_node *n, tl_dtype dtype)
 {
     if (ln_onnx_has_attr(n, "default_tensor"))
@@ -78,7 +78,7 @@ static void translate_label_encoder(ln_onnx_node *n)
     emit_lookup(n, keys, values, default_of(n, ln_onnx_tensor_of(n, values)->dtype));
 }
 
-/** Strings become the numbers beside them, or numbers the strings. */
+// Strings become the numbers beside them, or numbers the strings.
 static void emit_either(ln_onnx_node *n, const char *texts, const char *numbers)
 {
     if (ln_onnx_tensor_of(n, ln_onnx_in(n, 0))->dtype == TL_STRING)
@@ -104,7 +104,7 @@ static void translate_category_mapper(ln_onnx_node *n)
     emit_either(n, lists[0], lists[1]);
 }
 
-/** Opset 1: strings become their indices in a list, or indices the strings. */
+// Opset 1: strings become their indices in a list, or indices the strings.
 static void translate_classes(ln_onnx_node *n)
 {
     if (!ln_onnx_has_attr(n, "classes_strings"))

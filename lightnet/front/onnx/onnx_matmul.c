@@ -4,7 +4,7 @@
 #include "front/onnx/ln_onnx.h"
 #include "front/onnx/ln_onnx_steps.h"
 
-/** A product of the operators `optype`, with zero points where they are given. */
+// A product of the operators `optype`, with zero points where they are given.
 static void emit_product(ln_onnx_node *n, const char *optype, const char *zero1, const char *zero2)
 {
     const ln_onnx_operands m = ln_onnx_operands_of(n, 0, 1);
@@ -19,7 +19,7 @@ static void translate_matmul(ln_onnx_node *n)
     emit_product(n, "matmul", NULL, NULL);
 }
 
-/** The zero point of the first operand, when a vector, has an element for each row. */
+// The zero point of the first operand, when a vector, has an element for each row.
 static void translate_matmul_integer(ln_onnx_node *n)
 {
     const char *zero1 = ln_onnx_optional(n, 2);

@@ -10,10 +10,10 @@
 #include "front/onnx/ln_onnx_steps.h"
 #include "front/onnx/onnx_ml_post.h"
 
-/* ---- attributes ---- */
+// Attributes
 
-/** A constant of `dtype` with the attribute's floats: as many as the last axis of `src`, [F], or
- *  one, []. NULL without them. */
+// A constant of `dtype` with the attribute's floats: as many as the last axis of `src`, [F], or
+// one, []. NULL without them.
 static const char *features(ln_onnx_node *n, const char *name, const char *src, tl_dtype dtype)
 {
     int len;
@@ -28,13 +28,13 @@ static const char *features(ln_onnx_node *n, const char *name, const char *src, 
     return all ? ln_emit_cast(&n->emit, all, dtype, LN_EMIT_TEMP) : NULL;
 }
 
-/** The type to compute in, for results of TL_FLOAT. */
+// The type to compute in, for results of TL_FLOAT.
 static tl_dtype compute_dtype(ln_onnx_node *n, const char *src)
 {
     return ln_onnx_tensor_of(n, src)->dtype == TL_FLOAT ? TL_FLOAT : TL_DOUBLE;
 }
 
-/* ---- selected and joined ---- */
+// Selected and joined
 
 static void translate_array_feature_extractor(ln_onnx_node *n)
 {
@@ -50,7 +50,7 @@ static void translate_array_feature_extractor(ln_onnx_node *n)
             LN_INT("axis", ndim == 1 ? 1 : ndim - 1));
 }
 
-/** Input `i` as TL_FLOAT [N, width]: cut, or padded with zeros; `width` -1: as it is. */
+// Input `i` as TL_FLOAT [N, width]: cut, or padded with zeros; `width` -1: as it is.
 static const char *feature_rows(ln_onnx_node *n, int i, int64_t width)
 {
     const char *src = ln_onnx_in(n, i);
@@ -95,7 +95,7 @@ static void translate_feature_vectorizer(ln_onnx_node *n)
     ln_emit_end(&n->emit, "dst", 0);
 }
 
-/* ---- scaled ---- */
+// Scaled
 
 static void translate_scaler(ln_onnx_node *n)
 {
@@ -118,7 +118,7 @@ static const ln_attr_word norms[] = {
     {0},
 };
 
-/** A row whose norm is zero stays as it is. */
+// A row whose norm is zero stays as it is.
 static void translate_normalizer(ln_onnx_node *n)
 {
     ln_emit *const e = &n->emit;
@@ -144,18 +144,18 @@ static void translate_normalizer(ln_onnx_node *n)
     ln_emit_cast(e, src, TL_FLOAT, 0);
 }
 
-/* ---- binary ---- */
+// Binary
 
-/** The integers above the threshold, which are those above the whole number below it. */
+// The integers above the threshold, which are those above the whole number below it.
 static const char *above_whole(ln_onnx_node *n, const char *src, double threshold)
 {
     const tl_dtype dtype = ln_onnx_tensor_of(n, src)->dtype;
     const double end = dtype == TL_INT32 ? 0x1p31 : 0x1p63; // the first integer that is too large
-    const int64_t most = dtype == TL_INT32 ? INT32_MAX : INT64_MAX;
+    const int64_t max = dtype == TL_INT32 ? INT32_MAX : INT64_MAX;
     const int is_all = threshold < -end;
-    const int64_t whole = is_all            ? -most - 1
+    const int64_t whole = is_all            ? -max - 1
                           : threshold < end ? (int64_t)floor(threshold)
-                                            : most; // NaN, too: above it is nothing
+                                            : max; // NaN, too: above it is nothing
     uint64_t bound;
     tl_convert(&bound, dtype, &whole, TL_INT64);
     return ln_emit_compare(&n->emit, is_all ? "TL_COMPARE_GREATER_EQUAL" : "TL_COMPARE_GREATER",
@@ -174,9 +174,9 @@ static void translate_binarizer(ln_onnx_node *n)
     ln_emit_cast(&n->emit, is_above, dtype, 0);
 }
 
-/* ---- missing values ---- */
+// Missing values
 
-/** The integers of an attribute, as those of floats. */
+// The integers of an attribute, as those of floats.
 static const char *whole_features(ln_onnx_node *n, const char *name, const char *src)
 {
     int len;
@@ -195,7 +195,7 @@ static const char *whole_features(ln_onnx_node *n, const char *name, const char 
     return all ? ln_emit_cast(&n->emit, all, t->dtype, LN_EMIT_TEMP) : NULL;
 }
 
-/** Where elements have the value that is replaced. */
+// Where elements have the value that is replaced.
 static const char *is_missing(ln_onnx_node *n, const char *src)
 {
     const tl_dtype dtype = ln_onnx_tensor_of(n, src)->dtype;
@@ -226,7 +226,7 @@ static void translate_imputer(ln_onnx_node *n)
     ln_emit_where(&n->emit, is_missing(n, src), values, src, 0);
 }
 
-/* ---- categories ---- */
+// Categories
 
 static int compare_int64s(const void *a, const void *b)
 {
@@ -239,7 +239,7 @@ static int compare_texts(const void *a, const void *b)
     return tl_string_cmp(*(const tl_string *const *)a, *(const tl_string *const *)b);
 }
 
-/** One of two equal elements among `len` of 8 bytes; NULL: there are none. */
+// One of two equal elements among `len` of 8 bytes; NULL: there are none.
 static const void *find_equals(ln_onnx_node *n, const void *values, int len,
                                int (*compare)(const void *, const void *))
 {
@@ -255,7 +255,7 @@ static const void *find_equals(ln_onnx_node *n, const void *values, int len,
     return NULL;
 }
 
-/** There must be some categories of the type of `src`. */
+// There must be some categories of the type of `src`.
 static void want_categories(ln_onnx_node *n, const char *name, int len, const char *src)
 {
     if (len == 0)
@@ -264,7 +264,7 @@ static void want_categories(ln_onnx_node *n, const char *name, int len, const ch
                      tl_dtype_name(ln_onnx_tensor_of(n, src)->dtype));
 }
 
-/** The comparisons of strings with all categories, along a new last axis: TL_BOOL. */
+// The comparisons of strings with all categories, along a new last axis: TL_BOOL.
 static const char *equals_text(ln_onnx_node *n, const char *src)
 {
     static const char name[] = "cats_strings";
@@ -282,7 +282,7 @@ static const char *equals_text(ln_onnx_node *n, const char *src)
                    LN_ARG("src2", cats));
 }
 
-/** The same for numbers. */
+// The same for numbers.
 static const char *equals_number(ln_onnx_node *n, const char *src)
 {
     static const char name[] = "cats_int64s";
@@ -307,8 +307,8 @@ static const char *equals_number(ln_onnx_node *n, const char *src)
     return ln_emit_binary(&n->emit, "TL_BINARY_AND", equal, is_number, LN_EMIT_TEMP);
 }
 
-/** Zeros that are added to `dst`, one for each of its rows, whose computation fails where the row
- *  has no one. */
+// Zeros that are added to `dst`, one for each of its rows, whose computation fails where the row
+// has no one.
 static const char *want_one(ln_onnx_node *n, const char *dst, int i)
 {
     const int axis = ln_onnx_tensor_of(n, dst)->ndim - 1, one = 1;

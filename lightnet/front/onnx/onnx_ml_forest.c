@@ -22,24 +22,24 @@ void *ln_onnx_forest_array(ln_onnx_node *n, size_t len, size_t size)
     return array ? memset(array, 0, bytes) : NULL;
 }
 
-/* The nodes that a forest becomes, and how far they are written. */
+// The nodes that a forest becomes, and how far they are written.
 typedef struct nodes {
     const ln_onnx_forest *w;
-    int *first;          /* [vertices]: 1 + the first node of a vertex; 0: no row reaches it */
-    int *order, n_order; /* reached vertices, each tree level by level */
-    int *leaf, n_leaves; /* [vertices]: 1 + the number of a leaf; 0: no row reaches it */
-    int len;             /* nodes */
+    int *first;          // [vertices]: 1 + the first node of a vertex; 0: no row reaches it
+    int *order, n_order; // reached vertices, each tree level by level
+    int *leaf, n_leaves; // [vertices]: 1 + the number of a leaf; 0: no row reaches it
+    int len;             // nodes
     tl_tensor *split, *feature, *child;
 } nodes;
 
-/** Whether the comparison of a branch has the same result for all numbers. */
+// Whether the comparison of a branch has the same result for all numbers.
 static int is_constant_branch(const ln_onnx_forest *w, int v)
 {
     return w->mode[v] == LN_TREE_MEMBER ? w->set[v] == w->set[v + 1]
                                         : w->mode[v] != LN_TREE_LEAF && isnan(w->split[v]);
 }
 
-/** How many nodes a vertex becomes. */
+// How many nodes a vertex becomes.
 static int64_t size_of_vertex(const ln_onnx_forest *w, int v)
 {
     if (is_constant_branch(w, v))
@@ -64,7 +64,7 @@ static int add_vertex(nodes *g, int v)
     return 0;
 }
 
-/** Numbers the nodes; -1 after a failure. */
+// Numbers the nodes; -1 after a failure.
 static int number_nodes(nodes *g)
 {
     const ln_onnx_forest *const w = g->w;
@@ -93,7 +93,7 @@ static tl_tensor *new_tensor(const nodes *g, tl_dtype dtype, int ndim, const int
     return t;
 }
 
-/** Element `i` of a tensor of the type to compute in; infinities stay. */
+// Element `i` of a tensor of the type to compute in; infinities stay.
 static void store(const ln_onnx_forest *w, tl_tensor *t, int i, double x)
 {
     if (w->dtype == TL_DOUBLE)
@@ -102,7 +102,7 @@ static void store(const ln_onnx_forest *w, tl_tensor *t, int i, double x)
         ((float *)t->data)[i] = (float)x;
 }
 
-/** The max number below `x` in the type to compute in. For -inf NaN: no number is at most NaN. */
+// The max number below `x` in the type to compute in. For -inf NaN: no number is at most NaN.
 static double below(const ln_onnx_forest *w, double x)
 {
     if (x == -INFINITY)
@@ -110,8 +110,8 @@ static double below(const ln_onnx_forest *w, double x)
     return w->dtype == TL_FLOAT ? (double)nextafterf((float)x, -INFINITY) : nextafter(x, -INFINITY);
 }
 
-/** Node i: feature <= split, or -feature <= split if is_negated, goes to `yes`, others and NaN to
- *  `no`. */
+// Node i: feature <= split, or -feature <= split if is_negated, goes to `yes`, others and NaN to
+// `no`.
 static void write_node(const nodes *g, int i, int v, int is_negated, double split, int yes, int no)
 {
     const ln_onnx_forest *const w = g->w;
@@ -122,7 +122,7 @@ static void write_node(const nodes *g, int i, int v, int is_negated, double spli
     child[1] = no;
 }
 
-/** Nodes i and k: yes if the feature is x; NaN goes to nan, which is one of both. */
+// Nodes i and k: yes if the feature is x; NaN goes to nan, which is one of both.
 static void write_equal(const nodes *g, int i, int k, int v, double x, int yes, int no, int nan)
 {
     if (nan == no) { // at most x, and at least x
@@ -134,7 +134,7 @@ static void write_equal(const nodes *g, int i, int k, int v, double x, int yes, 
     }
 }
 
-/* A part of a set, and the node that searches it. */
+// A part of a set, and the node that searches it.
 typedef struct search {
     int begin, end, node;
 } search;
@@ -158,8 +158,8 @@ static void write_member(const nodes *g, int v, int yes, int no)
     }
 }
 
-/* How a comparison, and its opposite where NaN is true, is one of <=: of the negated feature; with
- * the number below the split, or minus it, in place of it. */
+// How a comparison, and its opposite where NaN is true, is one of <=: of the negated feature; with
+// the number below the split, or minus it, in place of it.
 static const struct {
     uint8_t is_negated, is_below;
 } orders[][2] = {
@@ -194,7 +194,7 @@ static void write_branch(const nodes *g, int v)
     }
 }
 
-/** Whether no node reaches itself. */
+// Whether no node reaches itself.
 static int is_acyclic(const nodes *g)
 {
     const int32_t *const feature = g->feature->data, *const child = g->child->data;
@@ -214,12 +214,12 @@ static int is_acyclic(const nodes *g)
     return len == g->len;
 }
 
-/* The arguments of the operator. */
+// The arguments of the operator.
 typedef struct arguments {
     const char *split, *feature, *child, *root, *weight, *target, *start, *base;
 } arguments;
 
-/** A new constant; takes the tensor. */
+// A new constant; takes the tensor.
 static const char *to_constant(const nodes *g, tl_tensor *t, const char *name)
 {
     ln_translation *const base = &g->w->n->model->base;
@@ -234,7 +234,7 @@ static const char *to_constant(const nodes *g, tl_tensor *t, const char *name)
         ln_translation_print(base, "%.*s_%s", ln_name_stem(output), output, name));
 }
 
-/** The tensors of nodes. Numbers the leaves that rows reach. */
+// The tensors of nodes. Numbers the leaves that rows reach.
 static void write_nodes(nodes *g, arguments *a)
 {
     const ln_onnx_forest *const w = g->w;
@@ -264,7 +264,7 @@ static void write_nodes(nodes *g, arguments *a)
     a->root = to_constant(g, root, "root");
 }
 
-/** Votes in the order of leaves, and of the file within a leaf. */
+// Votes in the order of leaves, and of the file within a leaf.
 static void write_votes(nodes *g, arguments *a)
 {
     const ln_onnx_forest *const w = g->w;

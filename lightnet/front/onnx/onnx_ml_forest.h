@@ -9,7 +9,7 @@
 
 #include "front/onnx/ln_onnx_model.h"
 
-/* In the order of nodes_modes of TreeEnsemble. */
+/** In the order of nodes_modes of TreeEnsemble. */
 typedef enum ln_onnx_tree_mode {
     LN_TREE_LEQ,
     LN_TREE_LT,
@@ -27,7 +27,7 @@ typedef struct ln_onnx_numbers {
     int len;
 } ln_onnx_numbers;
 
-/* The votes of leaves. */
+/** The votes of leaves. */
 typedef struct ln_onnx_votes {
     int len;
     int *vertex, *target;
@@ -36,20 +36,20 @@ typedef struct ln_onnx_votes {
 
 typedef struct ln_onnx_forest {
     ln_onnx_node *n;
-    tl_dtype dtype; /* to compute in */
-    int features;   /* of a row */
-    int len;        /* vertices */
+    tl_dtype dtype; // to compute in
+    int features;   // of a row
+    int len;        // vertices
     uint8_t *mode, *tracks_true;
     int *feature;
     const double *split;
-    int *child;         /* [len, 2] */
-    int *set;           /* [len + 1]: the members of a branch on a set, or NULL */
-    double *members;    /* sorted within a set */
-    int n_roots, *root; /* vertices */
+    int *child;         // [len, 2]
+    int *set;           // [len + 1]: the members of a branch on a set, or NULL
+    double *members;    // sorted within a set
+    int n_roots, *root; // vertices
     int n_targets;
     ln_onnx_votes votes;
     ln_onnx_numbers base;
-    const char *aggregate; /* a name of tl_tree_aggregate */
+    const char *aggregate; // a name of tl_tree_aggregate
 } ln_onnx_forest;
 
 /** Memory of the translation, zeroed; NULL after a failure. */

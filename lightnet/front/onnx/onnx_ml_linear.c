@@ -4,15 +4,15 @@
 #include "front/onnx/ln_onnx_steps.h"
 #include "front/onnx/onnx_ml_post.h"
 
-/* ---- scores ---- */
+// Scores
 
-/** The type to compute in. */
+// The type to compute in.
 static tl_dtype linear_dtype(ln_onnx_node *n)
 {
     return ln_onnx_tensor_of(n, ln_onnx_in(n, 0))->dtype == TL_FLOAT ? TL_FLOAT : TL_DOUBLE;
 }
 
-/** A constant [rows, len / rows], or [len] without rows, of an attribute's floats. */
+// A constant [rows, len / rows], or [len] without rows, of an attribute's floats.
 static const char *constant_floats(ln_onnx_node *n, const float *values, int len, int rows,
                                    tl_dtype dtype)
 {
@@ -21,9 +21,9 @@ static const char *constant_floats(ln_onnx_node *n, const float *values, int len
     return all ? ln_emit_cast(&n->emit, all, dtype, LN_EMIT_TEMP) : NULL;
 }
 
-/** rows x coefficients^T + intercepts: [N, targets]. The number of targets is that of the
- * intercepts if `targets` is 0; without these it follows from the coefficients. Coefficients beyond
- * those of the targets are not used. */
+// rows x coefficients^T + intercepts: [N, targets]. The number of targets is that of the
+// intercepts if `targets` is 0; without these it follows from the coefficients. Coefficients beyond
+// those of the targets are not used.
 static const char *linear_scores(ln_onnx_node *n, int64_t targets)
 {
     int n_coefficients, n_intercepts;
@@ -55,7 +55,7 @@ static const char *linear_scores(ln_onnx_node *n, int64_t targets)
                    LN_ARG("bias", bias), LN_BOOL("trans2", 1));
 }
 
-/* ---- regression ---- */
+// Regression
 
 static void translate_linear_regressor(ln_onnx_node *n)
 {
@@ -68,10 +68,10 @@ static void translate_linear_regressor(ln_onnx_node *n)
     ln_onnx_ml_emit_post(n, post, ln_emit_cast(&n->emit, scores, TL_FLOAT, LN_EMIT_TEMP), 0);
 }
 
-/* ---- classification ---- */
+// Classification
 
-/** The labels of two classes, indices 0 and 1. Other than two labels do not name them: they are 0
- *  and 1 then. */
+// The labels of two classes, indices 0 and 1. Other than two labels do not name them: they are 0
+// and 1 then.
 static void emit_binary_labels(ln_onnx_node *n, const char *classes,
                                const ln_onnx_ml_labels *labels)
 {
@@ -83,8 +83,8 @@ static void emit_binary_labels(ln_onnx_node *n, const char *classes,
         ln_onnx_alias(n, 0, classes);
 }
 
-/** One score for two classes: the second one, if the score is above 0. The columns are 1 - x and x;
- *  transformed, those of -x and x. */
+// One score for two classes: the second one, if the score is above 0. The columns are 1 - x and x;
+// transformed, those of -x and x.
 static void emit_binary_classes(ln_onnx_node *n, const char *score, const ln_onnx_ml_labels *labels)
 {
     const int has_both = labels->len == 2;

@@ -4,7 +4,7 @@
 
 #include "front/onnx/onnx_ml_post.h"
 
-/** How many elements an attribute of integers, or one of strings, has. */
+// How many elements an attribute of integers, or one of strings, has.
 static int count_keys(ln_onnx_node *n, const char *ints, const char *strings)
 {
     int n_ints, n_strings = 0;
@@ -17,7 +17,7 @@ static int count_keys(ln_onnx_node *n, const char *ints, const char *strings)
     return n_ints ? n_ints : n_strings;
 }
 
-/** The node fails unless the rows have an element for each key. */
+// The node fails unless the rows have an element for each key.
 static void want_keys(ln_onnx_node *n, const char *rows, int keys)
 {
     const int width = rows ? ln_onnx_tensor_of(n, rows)->dims[1] : 0;
@@ -26,7 +26,7 @@ static void want_keys(ln_onnx_node *n, const char *rows, int keys)
                      keys);
 }
 
-/** A sequence of maps becomes the tensor of their values, [N, C]. */
+// A sequence of maps becomes the tensor of their values, [N, C].
 static void translate_zipmap(ln_onnx_node *n)
 {
     const int keys = count_keys(n, "classlabels_int64s", "classlabels_strings");
@@ -50,16 +50,16 @@ static void translate_cast_map(ln_onnx_node *n)
     static const ln_attr_word forms[] = {{"DENSE"}, {"SPARSE"}, {0}};
     const char *const type = ln_attr_choose(&n->emit, "cast_to", "TO_FLOAT", types);
     const char *const form = ln_attr_choose(&n->emit, "map_form", "DENSE", forms);
-    const int64_t most = ln_onnx_int(n, "max_map", 1);
+    const int64_t max = ln_onnx_int(n, "max_map", 1);
     const tl_dtype from = ln_onnx_tensor_of(n, ln_onnx_in(n, 0))->dtype;
     const tl_dtype to = ln_streq(type, "TO_STRING")  ? TL_STRING
                         : ln_streq(type, "TO_INT64") ? TL_INT64
                                                      : TL_FLOAT;
     const char *const rows = ln_onnx_ml_rows(n, 0, from);
     const int width = rows ? ln_onnx_tensor_of(n, rows)->dims[1] : 0;
-    if (ln_streq(form, "SPARSE") && width != most)
+    if (ln_streq(form, "SPARSE") && width != max)
         ln_emit_fail(&n->emit, "input 0 has %d columns, expected %lld, its 'max_map'", width,
-                     (long long)most);
+                     (long long)max);
     if ((from == TL_STRING) != (to == TL_STRING))
         LN_EMIT(&n->emit, 0, "string_cast", LN_ARG("src", rows), LN_DTYPE("dtype", to));
     else

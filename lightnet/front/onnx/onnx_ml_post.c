@@ -3,7 +3,7 @@
 
 #include "front/onnx/onnx_ml_post.h"
 
-/* ---- rows ---- */
+// Rows
 
 const char *ln_onnx_ml_rows(ln_onnx_node *n, int i, tl_dtype dtype)
 {
@@ -17,7 +17,7 @@ const char *ln_onnx_ml_rows(ln_onnx_node *n, int i, tl_dtype dtype)
     return ndim == 2 ? src : ln_emit_view(&n->emit, src, 2, (int[]){1, -1}, LN_EMIT_TEMP);
 }
 
-/* ---- post_transform ---- */
+// Post_transform
 
 static const ln_attr_word posts[] = {
     {"NONE"}, {"SOFTMAX"}, {"LOGISTIC"}, {"SOFTMAX_ZERO"}, {"PROBIT"}, {0},
@@ -32,7 +32,7 @@ ln_onnx_ml_post ln_onnx_ml_post_of(ln_onnx_node *n)
     return posts[i].name ? (ln_onnx_ml_post)i : LN_ONNX_ML_NONE;
 }
 
-/** `op` along the columns: [N, C] to [N, 1]. */
+// `op` along the columns: [N, C] to [N, 1].
 static const char *reduce_rows(ln_onnx_node *n, const char *op, const char *src)
 {
     return ln_emit_reduce(&n->emit, op, src, 1, (int[]){1}, 1, LN_EMIT_TEMP);
@@ -60,7 +60,7 @@ static const char *softmax_zero(ln_onnx_node *n, const char *x, int i)
     return ln_emit_binary(e, "TL_BINARY_DIV", all, sum, i);
 }
 
-/** A row without elements has no max. */
+// A row without elements has no max.
 static int has_columns(const ln_onnx_node *n, const char *scores)
 {
     const tl_tensor *const t = ln_onnx_tensor_of(n, scores);
@@ -89,7 +89,7 @@ const char *ln_onnx_ml_two_columns(ln_onnx_node *n, const char *score, int is_co
                    LN_ARG_AT("src", 1, score), LN_INT("axis", 1));
 }
 
-/* ---- labels ---- */
+// Labels
 
 const char *ln_onnx_ml_best(ln_onnx_node *n, const char *scores)
 {

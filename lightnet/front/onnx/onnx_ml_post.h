@@ -12,7 +12,7 @@
 
 #include "front/onnx/ln_onnx.h"
 
-/* The attribute post_transform. */
+/** The attribute post_transform. */
 typedef enum ln_onnx_ml_post {
     LN_ONNX_ML_NONE,
     LN_ONNX_ML_SOFTMAX,
@@ -47,10 +47,10 @@ const char *ln_onnx_ml_best(ln_onnx_node *n, const char *scores);
 /** 1 where the score [N, 1] is greater than `threshold`, else 0: TL_INT64 [N], a step. */
 const char *ln_onnx_ml_above(ln_onnx_node *n, const char *score, double threshold);
 
-/* The labels of a classifier's classes. */
+/** The labels of a classifier's classes. */
 typedef struct ln_onnx_ml_labels {
-    const char *strings; /* the labels as a constant [len] of TL_STRING, or NULL */
-    const int64_t *ints; /* the labels, borrowed, or NULL */
+    const char *strings; // the labels as a constant [len] of TL_STRING, or NULL
+    const int64_t *ints; // the labels, borrowed, or NULL
     int len;
 } ln_onnx_ml_labels;
 

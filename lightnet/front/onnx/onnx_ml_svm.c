@@ -12,10 +12,10 @@
 #include "front/onnx/onnx_ml_post.h"
 #include "lightnet/ln_util.h"
 
-/* ---- attributes ---- */
+// Attributes
 
-/** A constant of TL_DOUBLE with the first rows x cols of an attribute's floats; [cols] if `rows` is
- *  0. */
+// A constant of TL_DOUBLE with the first rows x cols of an attribute's floats; [cols] if `rows` is
+// 0.
 static const char *doubles(ln_onnx_node *n, const char *name, int rows, int cols)
 {
     int len;
@@ -32,15 +32,15 @@ static const char *doubles(ln_onnx_node *n, const char *name, int rows, int cols
     return all ? ln_emit_cast(&n->emit, all, TL_DOUBLE, LN_EMIT_TEMP) : NULL;
 }
 
-/** Element 0 of rho, as a constant [1]. */
+// Element 0 of rho, as a constant [1].
 static const char *first_rho(ln_onnx_node *n)
 {
     return doubles(n, "rho", 0, 1);
 }
 
-/* ---- kernels ---- */
+// Kernels
 
-/** src1 x src2^T, times alpha, + bias, a step. */
+// src1 x src2^T, times alpha, + bias, a step.
 static const char *product(ln_onnx_node *n, const char *src1, const char *src2, double alpha,
                            const char *bias)
 {
@@ -48,11 +48,11 @@ static const char *product(ln_onnx_node *n, const char *src1, const char *src2, 
                    LN_ARG("bias", bias), LN_BOOL("trans2", 1), LN_NUMBER("alpha", alpha));
 }
 
-/* Support vectors around their mean. */
+// Support vectors around their mean.
 typedef struct vectors {
-    const char *mean;    /* [F] */
-    const char *rest;    /* [S, F]: without the mean */
-    const char *squares; /* [S]: -gamma times the squared length of these */
+    const char *mean;    // [F]
+    const char *rest;    // [S, F]: without the mean
+    const char *squares; // [S]: -gamma times the squared length of these
 } vectors;
 
 static void center(const float *v, int s, int f, double *mean, double *rest)
@@ -96,8 +96,8 @@ static vectors centered(ln_onnx_node *n, int s, int f, double gamma)
                      ln_emit_constant(&n->emit, TL_DOUBLE, 1, &s, squares)};
 }
 
-/** exp(-gamma |x - v|^2) as exp(2 gamma x v - gamma v^2 - gamma x^2). Both are taken around the
- *  mean of all v: what they have in common does not cancel digits. */
+// exp(-gamma |x - v|^2) as exp(2 gamma x v - gamma v^2 - gamma x^2). Both are taken around the
+// mean of all v: what they have in common does not cancel digits.
 static const char *rbf(ln_onnx_node *n, const char *rows, int s, int f, double gamma)
 {
     ln_emit *const e = &n->emit;
@@ -114,7 +114,7 @@ static const char *rbf(ln_onnx_node *n, const char *rows, int s, int f, double g
 
 static const ln_attr_word kernels[] = {{"LINEAR"}, {"POLY"}, {"RBF"}, {"SIGMOID"}, {0}};
 
-/* gamma, coef0, degree */
+// gamma, coef0, degree
 typedef struct kernel_params {
     double gamma, coef0, degree;
 } kernel_params;
@@ -129,7 +129,7 @@ static kernel_params params_of(ln_onnx_node *n, int is_linear)
                     : (kernel_params){0};
 }
 
-/** The kernel of each row and each of `s` support vectors: [N, S], a step. */
+// The kernel of each row and each of `s` support vectors: [N, S], a step.
 static const char *kernel_of(ln_onnx_node *n, const char *rows, int s)
 {
     int len;
@@ -157,7 +157,7 @@ static const char *kernel_of(ln_onnx_node *n, const char *rows, int s)
                           ln_emit_scalar(&n->emit, TL_DOUBLE, p.degree), LN_EMIT_TEMP);
 }
 
-/** Without support vectors: rows x coefficients^T + rho, for `targets` of them. */
+// Without support vectors: rows x coefficients^T + rho, for `targets` of them.
 static const char *linear(ln_onnx_node *n, const char *rows, int targets)
 {
     int len;
@@ -172,9 +172,9 @@ static const char *linear(ln_onnx_node *n, const char *rows, int targets)
     return product(n, rows, weight, 1, first_rho(n));
 }
 
-/* ---- regression ---- */
+// Regression
 
-/** 1 where the score is above 0, else -1. */
+// 1 where the score is above 0, else -1.
 static const char *sign_of(ln_onnx_node *n, const char *score)
 {
     const char *const is_above = ln_emit_compare(&n->emit, "TL_COMPARE_GREATER", score,
@@ -203,15 +203,15 @@ static void translate_svm_regressor(ln_onnx_node *n)
                          ln_emit_cast(&n->emit, score, TL_FLOAT, LN_EMIT_TEMP), 0);
 }
 
-/* ---- pairs of classes ---- */
+// Pairs of classes
 
-/** The index of the pair of classes i < j. */
+// The index of the pair of classes i < j.
 static int64_t pair_of(int i, int j, int classes)
 {
     return (int64_t)i * classes - (int64_t)i * (i + 1) / 2 + (j - i - 1);
 }
 
-/** Columns of `src` [N, ..] at the indices (taken), a step. */
+// Columns of `src` [N, ..] at the indices (taken), a step.
 static const char *columns(ln_onnx_node *n, const char *src, int ndim, const int *dims,
                            const int64_t *index)
 {
@@ -227,8 +227,8 @@ static int64_t *index_memory(ln_onnx_node *n, int len)
                : NULL;
 }
 
-/** The kernels of the `count` vectors from `at` on, weighted by each row of the coefficients
- *  [C - 1, S]: [N, C - 1], a step; zeros without vectors. */
+// The kernels of the `count` vectors from `at` on, weighted by each row of the coefficients
+// [C - 1, S]: [N, C - 1], a step; zeros without vectors.
 static const char *weighted_class(ln_onnx_node *n, const char *kernel, const char *coefficients,
                                   int at, int count)
 {
@@ -240,7 +240,7 @@ static const char *weighted_class(ln_onnx_node *n, const char *kernel, const cha
                    ln_emit_filled(&n->emit, TL_DOUBLE, 2, dims, 0), 1, NULL);
 }
 
-/** Those of all classes: [N, C (C - 1)], a step. */
+// Those of all classes: [N, C (C - 1)], a step.
 static const char *weighted(ln_onnx_node *n, const char *kernel, const char *coefficients,
                             const int64_t *counts, int classes)
 {
@@ -254,8 +254,8 @@ static const char *weighted(ln_onnx_node *n, const char *kernel, const char *coe
     return ln_emit_end(&n->emit, "dst", LN_EMIT_TEMP);
 }
 
-/** The score of each pair i < j, above 0 for i: vectors of i with row j - 1 of the coefficients and
- *  those of j with row i, + rho. [N, P], a step. */
+// The score of each pair i < j, above 0 for i: vectors of i with row j - 1 of the coefficients and
+// those of j with row i, + rho. [N, P], a step.
 static const char *pair_scores(ln_onnx_node *n, const char *kernel, int s, const int64_t *counts,
                                int classes, int pairs)
 {
@@ -278,8 +278,8 @@ static const char *pair_scores(ln_onnx_node *n, const char *kernel, int s, const
     return ln_emit_binary(&n->emit, "TL_BINARY_ADD", sum, rho, LN_EMIT_TEMP);
 }
 
-/** How many pairs each class wins: the first of a pair with a score above 0, otherwise the second.
- *  [N, C], a step. */
+// How many pairs each class wins: the first of a pair with a score above 0, otherwise the second.
+// [N, C], a step.
 static const char *votes_of(ln_onnx_node *n, const char *scores, int classes, int pairs)
 {
     ln_emit *const e = &n->emit;
@@ -301,8 +301,7 @@ static const char *votes_of(ln_onnx_node *n, const char *scores, int classes, in
                           LN_EMIT_TEMP);
 }
 
-/** Probabilities of the classes, from those of pairs, 1 / (1 + exp(a score + b)): [N, C], a step.
- */
+// Probabilities of the classes, from those of pairs, 1 / (1 + exp(a score + b)): [N, C], a step.
 static const char *probabilities(ln_onnx_node *n, const char *scores, int pairs)
 {
     ln_emit *const e = &n->emit;
@@ -316,7 +315,7 @@ static const char *probabilities(ln_onnx_node *n, const char *scores, int pairs)
     return ln_emit_simple(e, "couple", within, LN_EMIT_TEMP);
 }
 
-/** The number of support vectors of all classes; -1: not counts of `classes`. */
+// The number of support vectors of all classes; -1: not counts of `classes`.
 static int sum_of_counts(ln_onnx_node *n, const int64_t *counts, int len, int classes)
 {
     int64_t sum = 0;
@@ -361,7 +360,7 @@ static void emit_pairwise(ln_onnx_node *n, const char *rows, const int64_t *coun
     ln_onnx_ml_emit_post(n, post, result, 1);
 }
 
-/* ---- classification without support vectors ---- */
+// Classification without support vectors
 
 static int are_all_positive(ln_onnx_node *n)
 {
@@ -373,8 +372,8 @@ static int are_all_positive(ln_onnx_node *n)
     return i == len;
 }
 
-/** The best class; of two, with coefficients of which none is negative, the second if the best
- *  score is at least 0.5. */
+// The best class; of two, with coefficients of which none is negative, the second if the best
+// score is at least 0.5.
 static const char *best_class(ln_onnx_node *n, const char *scores, int classes)
 {
     ln_emit *const e = &n->emit;

@@ -15,13 +15,13 @@ static const char *const mode_names[LN_TREE_MODES] = {
     "BRANCH_EQ",  "BRANCH_NEQ", NULL,         "LEAF", // sets are a mode of TreeEnsemble only
 };
 
-/* An array of an attribute. */
+// An array of an attribute.
 typedef struct ints {
     const int64_t *at;
     int len;
 } ints;
 
-/* ---- memory and attributes ---- */
+// Memory and attributes
 
 static ints read_ints(ln_onnx_node *n, const char *name)
 {
@@ -30,7 +30,7 @@ static ints read_ints(ln_onnx_node *n, const char *name)
     return a;
 }
 
-/** An attribute with one element for each of `len` others; it may be absent if is_optional. */
+// An attribute with one element for each of `len` others; it may be absent if is_optional.
 static ints read_ints_of(ln_onnx_node *n, const char *name, int len, int is_optional)
 {
     const ints a = read_ints(n, name);
@@ -47,7 +47,7 @@ static ln_onnx_numbers numbers_of(ln_onnx_node *n, const void *data, tl_dtype dt
     return (ln_onnx_numbers){at, at ? len : 0};
 }
 
-/** A tensor; `*dtype` becomes TL_DOUBLE if its elements are doubles. */
+// A tensor; `*dtype` becomes TL_DOUBLE if its elements are doubles.
 static ln_onnx_numbers read_tensor(ln_onnx_node *n, const char *name, tl_dtype *dtype)
 {
     const char *const tensor = ln_onnx_attr_tensor(n, name);
@@ -65,7 +65,7 @@ static ln_onnx_numbers read_tensor(ln_onnx_node *n, const char *name, tl_dtype *
     return numbers_of(n, t->data, t->dtype, t->len);
 }
 
-/** The attribute `name`, or `as_tensor` in its place. */
+// The attribute `name`, or `as_tensor` in its place.
 static ln_onnx_numbers read_numbers(ln_onnx_node *n, const char *name, const char *as_tensor,
                                     tl_dtype *dtype)
 {
@@ -78,7 +78,7 @@ static ln_onnx_numbers read_numbers(ln_onnx_node *n, const char *name, const cha
     return tensor.len > 0 ? tensor : numbers_of(n, floats, TL_FLOAT, len);
 }
 
-/** `value` as an index below `limit`; 0 after a failure. */
+// `value` as an index below `limit`; 0 after a failure.
 static int to_index(ln_onnx_node *n, const char *name, int i, int64_t value, int64_t limit)
 {
     if (value >= 0 && value < limit)
@@ -88,7 +88,7 @@ static int to_index(ln_onnx_node *n, const char *name, int i, int64_t value, int
     return 0;
 }
 
-/** The arrays of `len` vertices; -1 after a failure. */
+// The arrays of `len` vertices; -1 after a failure.
 static int make_vertices(ln_onnx_forest *w, int len)
 {
     const size_t n = (size_t)len;
@@ -101,7 +101,7 @@ static int make_vertices(ln_onnx_forest *w, int len)
     return w->root ? 0 : -1;
 }
 
-/** The comparison of the first `n` vertices, and their branch for NaN. */
+// The comparison of the first `n` vertices, and their branch for NaN.
 static void read_branches(ln_onnx_forest *w, int n)
 {
     const ints feature = read_ints_of(w->n, "nodes_featureids", n, 0);
@@ -113,9 +113,9 @@ static void read_branches(ln_onnx_forest *w, int n)
     }
 }
 
-/* ---- TreeEnsembleClassifier, TreeEnsembleRegressor: vertices by tree and node ---- */
+// TreeEnsembleClassifier, TreeEnsembleRegressor: vertices by tree and node
 
-/* The name of a vertex. */
+// The name of a vertex.
 typedef struct place {
     int64_t tree, node;
     int vertex;
@@ -135,7 +135,7 @@ static int compare_places(const void *a, const void *b)
     return order ? order : p->vertex - q->vertex;
 }
 
-/** All vertices, sorted by name; NULL after a failure, such as two of one name. */
+// All vertices, sorted by name; NULL after a failure, such as two of one name.
 static place *sort_places(const ln_onnx_forest *w, const ints *tree, const ints *node)
 {
     place *const places = ln_onnx_forest_array(w->n, (size_t)w->len, sizeof(*places));
@@ -155,7 +155,7 @@ static int compare_for_search(const void *a, const void *b)
     return compare_names(a, b);
 }
 
-/** The vertex of this name; -1 after a failure. */
+// The vertex of this name; -1 after a failure.
 static int find_vertex(const ln_onnx_forest *w, const place *places, int64_t tree, int64_t node,
                        const char *attribute, int i)
 {
@@ -169,7 +169,7 @@ static int find_vertex(const ln_onnx_forest *w, const place *places, int64_t tre
     return found ? found->vertex : -1;
 }
 
-/** The root of a tree is the first one of its nodes that is listed. Roots are in that order. */
+// The root of a tree is the first one of its nodes that is listed. Roots are in that order.
 static void find_roots(ln_onnx_forest *w, const place *places)
 {
     uint8_t *const is_root = ln_onnx_forest_array(w->n, (size_t)w->len, sizeof(*is_root));
@@ -217,7 +217,7 @@ static void read_children(ln_onnx_forest *w, const place *places, const ints *tr
     }
 }
 
-/* The attributes of votes: of targets, or of classes. */
+// The attributes of votes: of targets, or of classes.
 typedef struct vote_names {
     const char *tree, *node, *id, *weight, *as_tensor;
 } vote_names;
@@ -227,7 +227,7 @@ static const vote_names of_targets = {"target_treeids", "target_nodeids", "targe
 static const vote_names of_classes = {"class_treeids", "class_nodeids", "class_ids",
                                       "class_weights", "class_weights_as_tensor"};
 
-/** Votes of branches do not count: some converters write them. */
+// Votes of branches do not count: some converters write them.
 static void read_votes(ln_onnx_forest *w, const place *places, const vote_names *names)
 {
     const ln_onnx_numbers weight = read_numbers(w->n, names->weight, names->as_tensor, &w->dtype);
@@ -244,7 +244,7 @@ static void read_votes(ln_onnx_forest *w, const place *places, const vote_names 
     }
 }
 
-/** -1 after a failure. */
+// -1 after a failure.
 static int read_named_forest(ln_onnx_forest *w, const vote_names *names)
 {
     const ints tree = read_ints(w->n, "nodes_treeids");
@@ -271,7 +271,7 @@ static int read_named_forest(ln_onnx_forest *w, const vote_names *names)
     return ln_onnx_failed(w->n) ? -1 : 0;
 }
 
-/* ---- TreeEnsemble: branches, then leaves ---- */
+// TreeEnsemble: branches, then leaves
 
 static int compare_doubles(const void *a, const void *b)
 {
@@ -279,7 +279,7 @@ static int compare_doubles(const void *a, const void *b)
     return x < y ? -1 : x > y;
 }
 
-/** Sets end with NaN, in the order of the branches that need one. Equal members are one. */
+// Sets end with NaN, in the order of the branches that need one. Equal members are one.
 static void read_sets(ln_onnx_forest *w, int n)
 {
     const ln_onnx_numbers all = read_tensor(w->n, "membership_values", &w->dtype);
@@ -313,7 +313,7 @@ static void read_sets(ln_onnx_forest *w, int n)
     w->members = members;
 }
 
-/** Where a branch goes: another one, or a leaf, which are after the `n` branches. */
+// Where a branch goes: another one, or a leaf, which are after the `n` branches.
 static void read_targets_of_branches(ln_onnx_forest *w, int n)
 {
     static const char *const names[2][2] = {{"nodes_truenodeids", "nodes_trueleafs"},
@@ -342,7 +342,7 @@ static void read_leaf_votes(ln_onnx_forest *w, int n, const ln_onnx_numbers *wei
     }
 }
 
-/** nodes_modes: bytes. */
+// nodes_modes: bytes.
 static void read_mode_bytes(ln_onnx_forest *w, int n)
 {
     const char *const tensor = ln_onnx_attr_tensor(w->n, "nodes_modes");
@@ -357,7 +357,7 @@ static void read_mode_bytes(ln_onnx_forest *w, int n)
                                        LN_TREE_MEMBER + 1);
 }
 
-/** -1 after a failure. */
+// -1 after a failure.
 static int read_numbered_forest(ln_onnx_forest *w)
 {
     const ln_onnx_numbers split = read_tensor(w->n, "nodes_splits", &w->dtype);
@@ -384,9 +384,9 @@ static int read_numbered_forest(ln_onnx_forest *w)
     return ln_onnx_failed(w->n) ? -1 : 0;
 }
 
-/* ---- operators ---- */
+// Operators
 
-/** A forest for rows of input 0. */
+// A forest for rows of input 0.
 static ln_onnx_forest begin_forest(ln_onnx_node *n)
 {
     const char *const src = ln_onnx_in(n, 0);
@@ -402,7 +402,7 @@ static ln_onnx_forest begin_forest(ln_onnx_node *n)
                             .aggregate = "TL_TREE_SUM"};
 }
 
-/** The transformed scores as output `i`, in this type. */
+// The transformed scores as output `i`, in this type.
 static void emit_scores(ln_onnx_node *n, ln_onnx_ml_post post, const char *scores, tl_dtype dtype,
                         int i)
 {
@@ -419,7 +419,7 @@ static void emit_scores(ln_onnx_node *n, ln_onnx_ml_post post, const char *score
         ln_emit_cast(&n->emit, ln_onnx_ml_emit_post(n, post, scores, LN_EMIT_TEMP), dtype, i);
 }
 
-/** base_values: none, or `n` of them. */
+// base_values: none, or `n` of them.
 static void want_base(const ln_onnx_forest *w, int n)
 {
     if (w->base.len != 0 && w->base.len != n)
@@ -427,7 +427,7 @@ static void want_base(const ln_onnx_forest *w, int n)
                      w->base.len, n);
 }
 
-/** A single score is transformed by PROBIT only, as in ONNX Runtime. */
+// A single score is transformed by PROBIT only, as in ONNX Runtime.
 static ln_onnx_ml_post post_of_targets(ln_onnx_ml_post post, int n_targets)
 {
     return n_targets > 1 || post == LN_ONNX_ML_PROBIT ? post : LN_ONNX_ML_NONE;
@@ -452,7 +452,7 @@ static void translate_regressor(ln_onnx_node *n)
     emit_scores(n, post_of_targets(post, w.n_targets), ln_onnx_emit_forest(&w), TL_FLOAT, 0);
 }
 
-/** The class of all votes; -1: there are several, or no votes. */
+// The class of all votes; -1: there are several, or no votes.
 static int only_class(const ln_onnx_votes *votes)
 {
     for (int i = 1; i < votes->len; i++)
@@ -469,7 +469,7 @@ static int has_negative(const ln_onnx_votes *votes)
     return 0;
 }
 
-/** One label, 1, for a score above 0; otherwise 0. */
+// One label, 1, for a score above 0; otherwise 0.
 static void emit_one_class(ln_onnx_forest *w, const ln_onnx_ml_labels *labels, ln_onnx_ml_post post)
 {
     want_base(w, 1);
@@ -483,8 +483,8 @@ static void emit_one_class(ln_onnx_forest *w, const ln_onnx_ml_labels *labels, l
     emit_scores(w->n, post_of_targets(post, 1), score, TL_FLOAT, 1);
 }
 
-/** Two classes, and votes for one only. The second one wins above 0.5 if no vote is negative, else
- *  above 0. Votes for the first class are the score of the second one. */
+// Two classes, and votes for one only. The second one wins above 0.5 if no vote is negative, else
+// above 0. Votes for the first class are the score of the second one.
 static void emit_two_classes(ln_onnx_forest *w, const ln_onnx_ml_labels *labels,
                              ln_onnx_ml_post post, int class_of_votes)
 {

@@ -7,9 +7,9 @@
 #include "front/onnx/ln_onnx.h"
 #include "front/onnx/ln_onnx_steps.h"
 
-/* ---- softmax, logsoftmax, hardmax ---- */
+// Softmax, logsoftmax, hardmax
 
-/** 1 where the first maximum is, else 0. */
+// 1 where the first maximum is, else 0.
 static const char *emit_hardmax(ln_onnx_node *n, const char *src, int axis, int i)
 {
     const tl_tensor *const t = ln_onnx_tensor_of(n, src);
@@ -43,7 +43,7 @@ static void translate_along_axis(ln_onnx_node *n)
     emit_along(n, n->row->with, src, ln_attr_axis(&n->emit, "axis", -1, ndim), 0);
 }
 
-/** Before opset 13 the axes from `axis` on count as one, as do those before. */
+// Before opset 13 the axes from `axis` on count as one, as do those before.
 static const char *emit_along_rest(ln_onnx_node *n, const char *optype, const char *src, int i)
 {
     const tl_tensor *const t = ln_onnx_tensor_of(n, src);
@@ -70,14 +70,14 @@ const char *ln_onnx_emit_softmax(ln_onnx_node *n, const char *src, int opset, in
     return emit_along(n, "softmax", src, ln_attr_axis(&n->emit, "axis", -1, ndim), i);
 }
 
-/* ---- batch normalization ---- */
+// Batch normalization
 
-/** The operands of a batch normalization, all of one dtype. */
+// The operands of a batch normalization, all of one dtype.
 typedef struct batch_stats {
     const char *src, *scale, *offset, *mean, *var;
 } batch_stats;
 
-/** With one number for each channel. */
+// With one number for each channel.
 static const char *emit_by_channel(ln_onnx_node *n, const batch_stats *s)
 {
     const char *const vectors[] = {s->scale, s->offset, s->mean, s->var};
@@ -85,7 +85,7 @@ static const char *emit_by_channel(ln_onnx_node *n, const batch_stats *s)
     return ln_emit_batchnorm(&n->emit, s->src, 1, vectors, epsilon, LN_EMIT_TEMP);
 }
 
-/** With one number for each element of an image: spatial 0, before opset 9. */
+// With one number for each element of an image: spatial 0, before opset 9.
 static const char *emit_by_place(ln_onnx_node *n, const batch_stats *s)
 {
     const tl_dtype dtype = ln_onnx_tensor_of(n, s->src)->dtype;
@@ -99,7 +99,7 @@ static const char *emit_by_place(ln_onnx_node *n, const batch_stats *s)
     return ln_emit_binary(&n->emit, "TL_BINARY_ADD", x, s->offset, LN_EMIT_TEMP);
 }
 
-/** The dtype to compute in: that of src, or the wider one of the other operands. */
+// The dtype to compute in: that of src, or the wider one of the other operands.
 static tl_dtype batch_dtype(ln_onnx_node *n, const batch_stats *s)
 {
     const char *const others[] = {s->scale, s->offset, s->mean, s->var};
@@ -126,7 +126,7 @@ static batch_stats batch_in(ln_onnx_node *n, tl_dtype *src_dtype)
     return s;
 }
 
-/** old * momentum + new * (1 - momentum), as the node's output `i` of the dtype of input `in`. */
+// old * momentum + new * (1 - momentum), as the node's output `i` of the dtype of input `in`.
 static void emit_running(ln_onnx_node *n, const char *old, const char *new, int in, int i)
 {
     if (!ln_onnx_wants(n, i))
@@ -143,7 +143,7 @@ static void emit_running(ln_onnx_node *n, const char *old, const char *new, int 
     ln_emit_cast(&n->emit, sum, out, i);
 }
 
-/** The mean and the variance of the batch itself, which the running ones then approach. */
+// The mean and the variance of the batch itself, which the running ones then approach.
 static void take_batch_stats(ln_onnx_node *n, batch_stats *s)
 {
     const tl_tensor *const t = ln_onnx_tensor_of(n, s->src);
@@ -182,10 +182,10 @@ static void translate_batchnorm(ln_onnx_node *n)
     ln_emit_cast(&n->emit, is_by_place ? emit_by_place(n, &s) : emit_by_channel(n, &s), dtype, 0);
 }
 
-/* ---- layers, groups ---- */
+// Layers, groups
 
-/** `factor` as one element for each of the axes from `axis` on: repeated to their shape. NULL: it
- *  cannot be, because it differs along other axes, or is left out. */
+// `factor` as one element for each of the axes from `axis` on: repeated to their shape. NULL: it
+// cannot be, because it differs along other axes, or is left out.
 static const char *factor_of_layer(ln_onnx_node *n, const char *factor, const char *src, int axis)
 {
     const tl_tensor *const t = ln_onnx_tensor_of(n, src);
@@ -209,7 +209,7 @@ static const char *factor_of_layer(ln_onnx_node *n, const char *factor, const ch
     return ln_emit_expand(&n->emit, factor, ndim, dims, LN_EMIT_TEMP);
 }
 
-/** Mean or inverse deviation, in the type that stash_type names. */
+// Mean or inverse deviation, in the type that stash_type names.
 static void emit_stats(ln_onnx_node *n, const char *stats, int i)
 {
     const tl_dtype dtype = ln_onnx_int(n, "stash_type", 1) == 16 ? TL_BFLOAT16 : TL_FLOAT;
@@ -254,14 +254,14 @@ const char *ln_onnx_emit_layernorm(ln_onnx_node *n, const ln_onnx_layernorm *nor
     return dst;
 }
 
-/** The type to compute in: that of both tensors, or one that holds either. */
+// The type to compute in: that of both tensors, or one that holds either.
 static tl_dtype common_dtype(tl_dtype a, tl_dtype b)
 {
     return a == b ? a : a == TL_DOUBLE || b == TL_DOUBLE ? TL_DOUBLE : TL_FLOAT;
 }
 
-/** The normalization of layers with its factors: output `i`. Those that differ along the axes
- *  before `axis` are applied afterwards. */
+// The normalization of layers with its factors: output `i`. Those that differ along the axes
+// before `axis` are applied afterwards.
 static const char *emit_with_factors(ln_onnx_node *n, ln_onnx_layernorm *norm, int i)
 {
     const char *const scale = norm->scale, *const bias = norm->bias;
@@ -276,8 +276,8 @@ static const char *emit_with_factors(ln_onnx_node *n, ln_onnx_layernorm *norm, i
     return bias ? ln_emit_binary(&n->emit, "TL_BINARY_ADD", scaled, bias, i) : scaled;
 }
 
-/** LayerNormalization, RMSNormalization, SimplifiedLayerNormalization: the row names the operator.
- *  The result has the type of the scale. */
+// LayerNormalization, RMSNormalization, SimplifiedLayerNormalization: the row names the operator.
+// The result has the type of the scale.
 static void translate_layernorm(ln_onnx_node *n)
 {
     const char *const src = ln_onnx_in(n, 0), *const scale = ln_onnx_in(n, 1);
@@ -315,7 +315,7 @@ static void translate_groupnorm(ln_onnx_node *n)
     emit_groupnorm(n, ln_onnx_int(n, "num_groups", 1));
 }
 
-/** Each channel is a group. */
+// Each channel is a group.
 static void translate_instancenorm(ln_onnx_node *n)
 {
     const tl_tensor *const t = ln_onnx_tensor_of(n, ln_onnx_in(n, 0));
@@ -327,10 +327,9 @@ static void translate_instancenorm(ln_onnx_node *n)
     emit_groupnorm(n, len > 0 ? len : 1); // no channels are a group without elements
 }
 
-/* ---- norms ---- */
+// Norms
 
-/** (x - mean) / (deviation + 1e-9): the axes go to the end, are normalized as a layer, and return.
- */
+// (x - mean) / (deviation + 1e-9): the axes go to the end, are normalized as a layer, and return.
 static void translate_mvn(ln_onnx_node *n)
 {
     static const int64_t images[] = {0, 2, 3};
@@ -360,13 +359,13 @@ static void translate_mvn(ln_onnx_node *n)
     ln_emit_transpose(&n->emit, dst, back, 0);
 }
 
-/** x / norm, and 0 where the norm is: there it is replaced by the least number above 0. */
+// x / norm, and 0 where the norm is: there it is replaced by the least number above 0.
 static void translate_lp_norm(ln_onnx_node *n)
 {
-    static const double least[TL_DTYPE_SIZE] = {[TL_DOUBLE] = 0x1p-1074,
-                                                [TL_FLOAT] = 0x1p-149,
-                                                [TL_FLOAT16] = 0x1p-24,
-                                                [TL_BFLOAT16] = 0x1p-133};
+    static const double min[TL_DTYPE_SIZE] = {[TL_DOUBLE] = 0x1p-1074,
+                                              [TL_FLOAT] = 0x1p-149,
+                                              [TL_FLOAT16] = 0x1p-24,
+                                              [TL_BFLOAT16] = 0x1p-133};
     const char *const src = ln_onnx_in(n, 0);
     const tl_tensor *const t = ln_onnx_tensor_of(n, src);
     const tl_dtype dtype = t->dtype;
@@ -374,9 +373,8 @@ static void translate_lp_norm(ln_onnx_node *n)
     const int p = ln_attr_int_in(&n->emit, "p", 2, 1, 2);
     const char *const norm = ln_emit_reduce(&n->emit, p == 1 ? "TL_REDUCE_L1" : "TL_REDUCE_L2", src,
                                             1, &axis, 1, LN_EMIT_TEMP);
-    const char *const above =
-        ln_emit_binary(&n->emit, "TL_BINARY_MAX", norm,
-                       ln_emit_scalar(&n->emit, dtype, least[dtype]), LN_EMIT_TEMP);
+    const char *const above = ln_emit_binary(
+        &n->emit, "TL_BINARY_MAX", norm, ln_emit_scalar(&n->emit, dtype, min[dtype]), LN_EMIT_TEMP);
     ln_emit_binary(&n->emit, "TL_BINARY_DIV", src, above, 0);
 }
 

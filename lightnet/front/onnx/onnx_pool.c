@@ -8,16 +8,16 @@
 #include "front/onnx/ln_onnx_steps.h"
 #include "tensorlight/tl_nn.h"
 
-/** Arguments of a pooling. */
+// Arguments of a pooling.
 typedef struct pooling {
     const char *src, *kind;
     int is_ceil, counts_padding;
-    double p; /* of TL_POOL_NORM */
+    double p; // of TL_POOL_NORM
     tl_windows windows;
 } pooling;
 
-/** The pooling's windows as those of maxpool2d or avgpool2d, which do not round up: rounding up
- * becomes padding, which depends on the size. 0: not expressible. */
+// The pooling's windows as those of maxpool2d or avgpool2d, which do not round up: rounding up
+// becomes padding, which depends on the size. 0: not expressible.
 static int as_image(const ln_onnx_node *n, const pooling *p, tl_windows *w)
 {
     const tl_tensor *const src = ln_onnx_tensor_of(n, p->src);
@@ -64,7 +64,7 @@ static const char *emit_pool(ln_onnx_node *n, const pooling *p, int i)
                    LN_NUMBER("p", p->p));
 }
 
-/** The exponent: a float in opset 1, an integer since. */
+// The exponent: a float in opset 1, an integer since.
 static double read_p(ln_onnx_node *n)
 {
     return n->opset < 2 ? ln_onnx_float(n, "p", 2) : (double)ln_onnx_int(n, "p", 2);
@@ -120,7 +120,7 @@ static void translate_lp_pool(ln_onnx_node *n)
     emit_pool(n, &p, 0);
 }
 
-/** One window over all that there is. */
+// One window over all that there is.
 static const char *emit_global_pool(ln_onnx_node *n, const char *src, const char *kind, int i)
 {
     const tl_tensor *const t = ln_onnx_tensor_of(n, src);
@@ -146,9 +146,9 @@ static void translate_global_pool(ln_onnx_node *n)
     emit_global_pool(n, ln_onnx_in(n, 0), n->row->with, 0);
 }
 
-/* ---- MaxUnpool ---- */
+// MaxUnpool
 
-/** `tensor` [dims], padded with zeros at the end of each axis to the optional input 2: output 0. */
+// `tensor` [dims], padded with zeros at the end of each axis to the optional input 2: output 0.
 static void enlarge(ln_onnx_node *n, const char *tensor, int ndim, const int *dims)
 {
     int len, before[TL_MAXDIM] = {0}, after[TL_MAXDIM] = {0}, more = 0;
@@ -171,7 +171,7 @@ static void enlarge(ln_onnx_node *n, const char *tensor, int ndim, const int *di
             LN_INTS("after", ndim, after));
 }
 
-/** Puts the elements at their indices in zeros. */
+// Puts the elements at their indices in zeros.
 static void translate_max_unpool(ln_onnx_node *n)
 {
     const char *const src = ln_onnx_in(n, 0), *const index = ln_onnx_in(n, 1);

@@ -7,7 +7,7 @@
 #include "front/onnx/ln_onnx.h"
 #include "front/onnx/ln_onnx_steps.h"
 
-/** scale1 * scale2 / dst_scale, with which sums of products become elements of the result. */
+// scale1 * scale2 / dst_scale, with which sums of products become elements of the result.
 static const char *scale_ratio(ln_onnx_node *n, const char *scale1, const char *scale2,
                                const char *dst_scale)
 {
@@ -31,9 +31,9 @@ static const char *emit_dequantize(ln_onnx_node *n, const char *src, const char 
                    LN_ARG("zero", zero), LN_INT("axis", axis), LN_INT("block", block));
 }
 
-/* ---- QuantizeLinear, DequantizeLinear ---- */
+// QuantizeLinear, DequantizeLinear
 
-/** The axis, which counts only where there are scales. */
+// The axis, which counts only where there are scales.
 static int read_axis(ln_onnx_node *n, const char *src, const char *scale, int block)
 {
     if (block == 0 && ln_onnx_tensor_of(n, scale)->len == 1)
@@ -41,19 +41,19 @@ static int read_axis(ln_onnx_node *n, const char *src, const char *scale, int bl
     return ln_attr_axis(&n->emit, "axis", 1, ln_onnx_tensor_of(n, src)->ndim);
 }
 
-/** The result type that the node specifies; 0: none. */
+// The result type that the node specifies; 0: none.
 static tl_dtype read_dtype(ln_onnx_node *n, tl_dtype deflt)
 {
     return ln_onnx_int(n, "output_dtype", 0) ? ln_onnx_attr_dtype(n, "output_dtype", deflt) : deflt;
 }
 
-/** Whether it is a float of 8 bits or less. */
+// Whether it is a float of 8 bits or less.
 static int is_small_float(tl_dtype dtype)
 {
     return tl_dtype_is_stored(dtype) && tl_dtype_has_fractions(dtype);
 }
 
-/** Scales to compute with: powers of two become floats. */
+// Scales to compute with: powers of two become floats.
 static const char *read_scale(ln_onnx_node *n)
 {
     const char *const scale = ln_onnx_in(n, 1);
@@ -62,7 +62,7 @@ static const char *read_scale(ln_onnx_node *n)
                : scale;
 }
 
-/** The arguments of a quantization. */
+// The arguments of a quantization.
 typedef struct scaling {
     const char *src, *scale, *zero;
     int axis, block;
@@ -81,7 +81,7 @@ static const char *put_quantize(ln_onnx_node *n, const scaling *s, tl_dtype dtyp
     return emit_quantize(n, s->src, s->scale, s->zero, dtype, s->axis, s->block, i);
 }
 
-/** Bytes between the limits of fewer bits, as output 0. */
+// Bytes between the limits of fewer bits, as output 0.
 static void put_few_bits(ln_onnx_node *n, const char *bytes, tl_dtype dtype)
 {
     const tl_dtype wide = ln_onnx_tensor_of(n, bytes)->dtype;
@@ -94,7 +94,7 @@ static void put_few_bits(ln_onnx_node *n, const char *bytes, tl_dtype dtype)
     LN_EMIT(&n->emit, 0, "bitcast", LN_ARG("src", bytes), LN_DTYPE("dtype", dtype));
 }
 
-/** In LightNet quotients are floats. Those for floats of 8 bits are rounded by a cast. */
+// In LightNet quotients are floats. Those for floats of 8 bits are rounded by a cast.
 static void translate_quantize(ln_onnx_node *n)
 {
     scaling s = read_scaling(n);
@@ -116,7 +116,7 @@ static void translate_quantize(ln_onnx_node *n)
     }
 }
 
-/** The zero points, of the type of the source, if they have an effect. */
+// The zero points, of the type of the source, if they have an effect.
 static const char *read_zero(ln_onnx_node *n, const scaling *s)
 {
     const int is_one_each =
@@ -125,7 +125,7 @@ static const char *read_zero(ln_onnx_node *n, const scaling *s)
     return is_one_each ? ln_onnx_zero_point(n, 2, s->src, s->axis) : s->zero;
 }
 
-/** The type of the result: that of the scales, which powers of two cannot be. */
+// The type of the result: that of the scales, which powers of two cannot be.
 static tl_dtype read_result_dtype(ln_onnx_node *n)
 {
     const tl_dtype own = ln_onnx_tensor_of(n, ln_onnx_in(n, 1))->dtype;
@@ -165,10 +165,10 @@ static void translate_dynamic_quantize(ln_onnx_node *n)
     emit_quantize(n, src, scale, zero, TL_UINT8, 0, 0, 0);
 }
 
-/* ---- products ---- */
+// Products
 
-/** The sums as quantized numbers: output `i`. Their factor is one scalar, or one per index along an
- *  axis, or anything that broadcasts. */
+// The sums as quantized numbers: output `i`. Their factor is one scalar, or one per index along an
+// axis, or anything that broadcasts.
 static const char *requantize(ln_onnx_node *n, const char *sums, int axis, const char *factor,
                               const char *zero, int i)
 {
@@ -182,7 +182,7 @@ static const char *requantize(ln_onnx_node *n, const char *sums, int axis, const
     return emit_quantize(n, numbers, one, zero, ln_onnx_tensor_of(n, zero)->dtype, 0, 0, i);
 }
 
-/** In com.microsoft, channels can be last. */
+// In com.microsoft, channels can be last.
 static void translate_qlinear_conv(ln_onnx_node *n)
 {
     const int is_last = ln_onnx_flag(n, "channels_last", 0);
@@ -209,7 +209,7 @@ static void translate_qlinear_conv(ln_onnx_node *n)
         ln_onnx_channels_last(n, dst, 0);
 }
 
-/** Of vectors: of matrices with one row, or one column, which the result then loses. */
+// Of vectors: of matrices with one row, or one column, which the result then loses.
 static void translate_qlinear_matmul(ln_onnx_node *n)
 {
     const ln_onnx_operands m = ln_onnx_operands_of(n, 0, 3);

@@ -7,10 +7,10 @@
 #include "front/onnx/ln_onnx_model.h"
 #include "front/onnx/ln_onnx.h"
 
-/* ---- the numbers ---- */
+// The numbers
 
-/** The attribute as a seed: its bits, as any value makes a good one. -1: the node has none. It is a
- *  float, of Dropout alone a whole number. */
+// The attribute as a seed: its bits, as any value makes a good one. -1: the node has none. It is a
+// float, of Dropout alone a whole number.
 static double seed_of(ln_onnx_node *n)
 {
     if (!ln_onnx_has_attr(n, "seed"))
@@ -31,7 +31,7 @@ static const char *emit_random(ln_onnx_node *n, tl_dtype dtype, int ndim, const 
                    LN_NUMBER("seed", seed_of(n)));
 }
 
-/** A tensor as the node's attributes describe it. */
+// A tensor as the node's attributes describe it.
 static void put_random(ln_onnx_node *n, tl_dtype dtype, int ndim, const int *dims)
 {
     if (!tl_dtype_is_float(dtype))
@@ -65,9 +65,9 @@ static void translate_random_like(ln_onnx_node *n)
     put_random(n, ln_onnx_attr_dtype(n, "dtype", like->dtype), like->ndim, like->dims);
 }
 
-/* ---- choices ---- */
+// Choices
 
-/** 1 with the probability that each element of the input is. */
+// 1 with the probability that each element of the input is.
 static void translate_bernoulli(ln_onnx_node *n)
 {
     const char *const src = ln_onnx_in(n, 0);
@@ -82,8 +82,8 @@ static void translate_bernoulli(ln_onnx_node *n)
     ln_emit_cast(&n->emit, chosen, ln_onnx_attr_dtype(n, "dtype", given.dtype), 0);
 }
 
-/** -log(-log(u)) of even numbers u, which is the Gumbel distribution: the class whose logarithmic
- *  probability plus such a number is greatest comes up with just that probability. */
+// -log(-log(u)) of even numbers u, which is the Gumbel distribution: the class whose logarithmic
+// probability plus such a number is greatest comes up with just that probability.
 static const char *gumbel(ln_onnx_node *n, const int *dims)
 {
     const char *x = emit_random(n, TL_DOUBLE, 3, dims, "TL_UNIFORM", 0, 1, LN_EMIT_TEMP);
@@ -94,7 +94,7 @@ static const char *gumbel(ln_onnx_node *n, const int *dims)
     return x;
 }
 
-/** [batch, classes] of logarithmic probabilities -> [batch, samples] of classes. */
+// [batch, classes] of logarithmic probabilities -> [batch, samples] of classes.
 static void translate_multinomial(ln_onnx_node *n)
 {
     const char *const src = ln_onnx_in(n, 0);
@@ -118,7 +118,7 @@ static void translate_multinomial(ln_onnx_node *n)
     ln_emit_cast(&n->emit, chosen, ln_onnx_attr_dtype(n, "dtype", TL_INT32), 0);
 }
 
-/* ---- dropout, which passes everything on when it does not train ---- */
+// Dropout, which passes everything on when it does not train
 
 static void pass_all(ln_onnx_node *n)
 {
@@ -132,13 +132,13 @@ static void pass_all(ln_onnx_node *n)
     ln_emit_expand(&n->emit, kept, t->ndim, t->dims, 1);
 }
 
-/** The type in which dropout computes: in 16 bits, factors would be inexact or infinite. */
+// The type in which dropout computes: in 16 bits, factors would be inexact or infinite.
 static tl_dtype type_of_work(ln_onnx_node *n)
 {
     return ln_onnx_tensor_of(n, ln_onnx_in(n, 0))->dtype == TL_DOUBLE ? TL_DOUBLE : TL_FLOAT;
 }
 
-/** Where random numbers are at least the ratio; output 1, as the data's type before opset 10. */
+// Where random numbers are at least the ratio; output 1, as the data's type before opset 10.
 static const char *emit_kept(ln_onnx_node *n, const tl_tensor *data, const char *ratio)
 {
     const int is_cast = ln_onnx_wants(n, 1) && n->opset < 10;
@@ -152,8 +152,8 @@ static const char *emit_kept(ln_onnx_node *n, const tl_tensor *data, const char 
     return kept;
 }
 
-/** Multiplies each element by 0 with the probability `ratio`, otherwise by `factor`; both are
- * scalars of type_of_work. */
+// Multiplies each element by 0 with the probability `ratio`, otherwise by `factor`; both are
+// scalars of type_of_work.
 static void drop(ln_onnx_node *n, const char *ratio, const char *factor)
 {
     const char *const src = ln_onnx_in(n, 0);
@@ -174,7 +174,7 @@ static void drop(ln_onnx_node *n, const char *ratio, const char *factor)
         ln_emit_cast(&n->emit, dst, data.dtype, 0);
 }
 
-/** By a ratio of 0 nothing is dropped. `what`: the node's input or attribute. */
+// By a ratio of 0 nothing is dropped. `what`: the node's input or attribute.
 static void drop_by(ln_onnx_node *n, const char *what, double ratio)
 {
     const tl_dtype work = type_of_work(n);
@@ -187,7 +187,7 @@ static void drop_by(ln_onnx_node *n, const char *what, double ratio)
         pass_all(n);
 }
 
-/** Input `i`, a scalar that is known only at run time. */
+// Input `i`, a scalar that is known only at run time.
 static const char *single_in(ln_onnx_node *n, int i, const char *what)
 {
     const char *const src = ln_onnx_in(n, i);
@@ -196,8 +196,8 @@ static const char *single_in(ln_onnx_node *n, int i, const char *what)
                                            : src;
 }
 
-/** If the ratio, or whether the node trains, is known only at run time: without training, the ratio
- *  is 0. */
+// If the ratio, or whether the node trains, is known only at run time: without training, the ratio
+// is 0.
 static void drop_at_run_time(ln_onnx_node *n)
 {
     const tl_dtype work = type_of_work(n);
@@ -212,8 +212,8 @@ static void drop_at_run_time(ln_onnx_node *n)
     drop(n, ratio, ln_emit_binary(&n->emit, "TL_BINARY_DIV", one, rest, LN_EMIT_TEMP));
 }
 
-/** Up to opset 6. A node without `is_test` does not train, as in ONNX's version converter, although
- *  the default is 0. */
+// Up to opset 6. A node without `is_test` does not train, as in ONNX's version converter, although
+// the default is 0.
 static void translate_dropout_by_attributes(ln_onnx_node *n)
 {
     if (ln_onnx_int(n, "is_test", 1))
@@ -222,7 +222,7 @@ static void translate_dropout_by_attributes(ln_onnx_node *n)
         drop_by(n, "attribute 'ratio'", ln_onnx_float(n, "ratio", 0.5));
 }
 
-/** Since opset 12, the ratio and the mode are inputs. */
+// Since opset 12, the ratio and the mode are inputs.
 static void translate_dropout_by_inputs(ln_onnx_node *n)
 {
     const tl_tensor *const mode = ln_onnx_value(n, ln_onnx_optional(n, 2));
@@ -282,7 +282,7 @@ static void constant_of_sparse(ln_onnx_node *n)
         ln_emit_fail(&n->emit, "attribute 'sparse_value' has no tensor");
 }
 
-/** Exactly one of these attributes contains the constant. */
+// Exactly one of these attributes contains the constant.
 static void translate_constant(ln_onnx_node *n)
 {
     static const struct {

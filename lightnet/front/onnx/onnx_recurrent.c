@@ -10,21 +10,21 @@
 #include "front/onnx/ln_onnx_steps.h"
 #include "tensorlight/tl_recurrent.h"
 
-/** The tensors of a node, in LightNet's order and type. */
+// The tensors of a node, in LightNet's order and type.
 typedef struct network {
     tl_cell cell;
-    int is_batch_first;   /* the layout of the node */
-    tl_dtype dtype, work; /* of the node, and to compute in */
+    int is_batch_first;   // the layout of the node
+    tl_dtype dtype, work; // of the node, and to compute in
     int directions, steps, rows, inputs, hidden, n_gates;
-    int is_quantized; /* DynamicQuantizeLSTM: weights are integers, with gates last */
+    int is_quantized; // DynamicQuantizeLSTM: weights are integers, with gates last
 } network;
 
-/* ---- activations ---- */
+// Activations
 
 typedef struct activation {
-    const char *name, *func; /* ONNX's and LightNet's */
+    const char *name, *func; // ONNX's and LightNet's
     int has_alpha, has_beta;
-    double alpha, beta; /* where the node gives none */
+    double alpha, beta; // where the node gives none
 } activation;
 
 static const activation activations[] = {
@@ -51,9 +51,9 @@ static const activation *find_activation(ln_onnx_node *n, const char *name)
     return &activations[0];
 }
 
-enum { MOST_ACTS = TL_RECURRENT_DIRECTIONS * TL_RECURRENT_ACTS };
+enum { MAX_ACTS = TL_RECURRENT_DIRECTIONS * TL_RECURRENT_ACTS };
 
-/** The next of `values`, which only activations that have such a parameter take. */
+// The next of `values`, which only activations that have such a parameter take.
 static double next(const float *values, int len, int *at, int has, double deflt)
 {
     return has && *at < len ? (double)values[(*at)++] : deflt;
@@ -69,8 +69,8 @@ static void set_activations(ln_onnx_node *n, const network *net)
     int n_alphas, n_betas, alpha_at = 0, beta_at = 0;
     const float *const alphas = ln_onnx_floats(n, "activation_alpha", &n_alphas);
     const float *const betas = ln_onnx_floats(n, "activation_beta", &n_betas);
-    const char *funcs[MOST_ACTS];
-    double alpha[MOST_ACTS], beta[MOST_ACTS];
+    const char *funcs[MAX_ACTS];
+    double alpha[MAX_ACTS], beta[MAX_ACTS];
     for (int k = 0; k < len; k++) {
         const char *const name = ln_onnx_has_attr(n, "activations")
                                      ? ln_onnx_string_at(n, "activations", k)
@@ -85,9 +85,9 @@ static void set_activations(ln_onnx_node *n, const network *net)
     ln_emit_set(&n->emit, LN_NUMBERS("beta", len, beta));
 }
 
-/* ---- shapes ---- */
+// Shapes
 
-/** Input `i` has these dimensions. */
+// Input `i` has these dimensions.
 static void check_dims(ln_onnx_node *n, int i, const char *name, const int *dims)
 {
     const tl_tensor *const t = ln_onnx_tensor_of(n, ln_onnx_in(n, i));
@@ -97,7 +97,7 @@ static void check_dims(ln_onnx_node *n, int i, const char *name, const int *dims
                      tl_shape_text(text, t->ndim, t->dims), tl_shape_text(expected, 3, dims));
 }
 
-/** Input `i` has weights from `len` elements to the gates. */
+// Input `i` has weights from `len` elements to the gates.
 static void check_weights(ln_onnx_node *n, const network *net, int i, const char *name, int gates,
                           int len)
 {
@@ -106,7 +106,7 @@ static void check_weights(ln_onnx_node *n, const network *net, int i, const char
                                  : (int[]){net->directions, gates, len});
 }
 
-/** -1 after a failure. */
+// -1 after a failure.
 static int find_shape(ln_onnx_node *n, network *net)
 {
     const tl_tensor *const x = ln_onnx_tensor_of(n, ln_onnx_in(n, 0));
@@ -138,16 +138,16 @@ static int find_shape(ln_onnx_node *n, network *net)
     return ln_onnx_failed(n) ? -1 : 0;
 }
 
-/* ---- tensors ---- */
+// Tensors
 
-/** Input `i` in the type to compute in; NULL when it is left out. */
+// Input `i` in the type to compute in; NULL when it is left out.
 static const char *input(ln_onnx_node *n, const network *net, int i)
 {
     const char *const src = ln_onnx_optional(n, i);
     return src ? ln_emit_cast(&n->emit, src, net->work, LN_EMIT_TEMP) : NULL;
 }
 
-/** X or a state, with its first two axes in LightNet's order. */
+// X or a state, with its first two axes in LightNet's order.
 static const char *sequences(ln_onnx_node *n, const network *net, int i)
 {
     const char *const src = input(n, net, i);
@@ -156,8 +156,8 @@ static const char *sequences(ln_onnx_node *n, const network *net, int i)
     return ln_emit_transpose(&n->emit, src, (int[]){1, 0, 2}, LN_EMIT_TEMP);
 }
 
-/** Integers [D, L, G * H] of DynamicQuantizeLSTM as floats. The scales in input `scale`, and the
- *  zero points after them, are one for each direction, or one for each of its columns. */
+// Integers [D, L, G * H] of DynamicQuantizeLSTM as floats. The scales in input `scale`, and the
+// zero points after them, are one for each direction, or one for each of its columns.
 static const char *dequantized(ln_onnx_node *n, const network *net, int i, int scale)
 {
     const char *const src = ln_onnx_in(n, i);
@@ -178,7 +178,7 @@ static const char *dequantized(ln_onnx_node *n, const network *net, int i, int s
                    LN_INT("block", is_by_column ? len : 0));
 }
 
-/** W as [D, I, G * H]. Constant weights are transposed once, when the model is loaded. */
+// W as [D, I, G * H]. Constant weights are transposed once, when the model is loaded.
 static const char *input_weights(ln_onnx_node *n, const network *net)
 {
     if (net->is_quantized)
@@ -186,8 +186,7 @@ static const char *input_weights(ln_onnx_node *n, const network *net)
     return ln_emit_transpose(&n->emit, input(n, net, 1), (int[]){0, 2, 1}, LN_EMIT_TEMP);
 }
 
-/** The contribution of the input to the gates: [1, T * B, I] x [D, I, G * H] as [D, T, B, G * H].
- */
+// The contribution of the input to the gates: [1, T * B, I] x [D, I, G * H] as [D, T, B, G * H].
 static const char *project(ln_onnx_node *n, const network *net)
 {
     const int lines = net->steps * net->rows, gates = net->n_gates * net->hidden;
@@ -199,8 +198,7 @@ static const char *project(ln_onnx_node *n, const network *net)
                            LN_EMIT_TEMP);
 }
 
-/** R [D, G * H, H], or with gates last [D, H, G * H], as [D, G, H, H], from the state to the gates.
- */
+// R [D, G * H, H], or with gates last [D, H, G * H], as [D, G, H, H], from the state to the gates.
 static const char *recurrence(ln_onnx_node *n, const network *net)
 {
     const int d = net->directions, g = net->n_gates, hidden = net->hidden;
@@ -214,7 +212,7 @@ static const char *recurrence(ln_onnx_node *n, const network *net)
                              LN_EMIT_TEMP);
 }
 
-/** Output `i` in the layout and the type of the node. */
+// Output `i` in the layout and the type of the node.
 static void put_output(ln_onnx_node *n, const network *net, const char *src, int i)
 {
     if (net->is_batch_first) {
@@ -226,7 +224,7 @@ static void put_output(ln_onnx_node *n, const network *net, const char *src, int
         ln_emit_cast(&n->emit, src, net->dtype, i);
 }
 
-/** The outputs that the node has; the operator is in the program by then. */
+// The outputs that the node has; the operator is in the program by then.
 static void put_outputs(ln_onnx_node *n, const network *net)
 {
     static const char *const names[] = {"dst", "last_h", "last_c"};
@@ -245,7 +243,7 @@ static void put_outputs(ln_onnx_node *n, const network *net)
             put_output(n, net, outs[i], i);
 }
 
-/* ---- the node ---- */
+// The node
 
 static void set_directions(ln_onnx_node *n, const network *net)
 {

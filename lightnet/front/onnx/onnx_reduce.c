@@ -4,9 +4,9 @@
 
 #include "front/onnx/ln_onnx.h"
 
-/* ---- reductions ---- */
+// Reductions
 
-/** No axes mean all, unless the node has `noop_with_empty_axes`. */
+// No axes mean all, unless the node has `noop_with_empty_axes`.
 static void emit_reduce(ln_onnx_node *n, const int64_t *given, int len)
 {
     const char *const src = ln_onnx_in(n, 0);
@@ -28,7 +28,7 @@ static void translate_reduce(ln_onnx_node *n)
     emit_reduce(n, axes, len);
 }
 
-/** Axes as an input: ReduceSum since 13, the others since 18. */
+// Axes as an input: ReduceSum since 13, the others since 18.
 static void translate_reduce_by_input(ln_onnx_node *n)
 {
     int len;
@@ -36,7 +36,7 @@ static void translate_reduce_by_input(ln_onnx_node *n)
     emit_reduce(n, axes, len);
 }
 
-/** `with`: whether it is the minimum. */
+// `with`: whether it is the minimum.
 static void translate_arg_reduce(ln_onnx_node *n)
 {
     const char *const src = ln_onnx_in(n, 0);
@@ -47,9 +47,9 @@ static void translate_arg_reduce(ln_onnx_node *n)
             LN_BOOL("keepdims", ln_onnx_flag(n, "keepdims", 1)));
 }
 
-/* ---- cumulative ---- */
+// Cumulative
 
-/** `with`: whether it is the product. */
+// `with`: whether it is the product.
 static void translate_cumulate(ln_onnx_node *n)
 {
     const char *const src = ln_onnx_in(n, 0);
@@ -61,7 +61,7 @@ static void translate_cumulate(ln_onnx_node *n)
             LN_BOOL("is_reverse", ln_onnx_flag(n, "reverse", 0)));
 }
 
-/* ---- the k best ---- */
+// The k best
 
 static void translate_topk(ln_onnx_node *n)
 {

@@ -101,7 +101,7 @@ static map_func *find_map(ln_onnx_node *n, const char *name)
     return row->name ? row->func : half_pixel;
 }
 
-/** The common form of these operators. */
+// The common form of these operators.
 typedef struct resizing {
     const char *src, *mode, *rounding;
     map_func *map;
@@ -127,7 +127,7 @@ static resizing begin_resizing(ln_onnx_node *n)
     return r;
 }
 
-/** Lets the axis be scaled. */
+// Lets the axis be scaled.
 static void set_scale(ln_onnx_node *n, axis *a, double scale)
 {
     a->scale = scale;
@@ -171,9 +171,9 @@ static const char *emit(ln_onnx_node *n, const resizing *r, int output)
                    LN_NUMBER("fill", r->fill));
 }
 
-/* ---- Upsample, and Resize of opset 10 ---- */
+// Upsample, and Resize of opset 10
 
-/** Resizes the axes that shrink, with positions rounded up to the nearest; `r` keeps the others. */
+// Resizes the axes that shrink, with positions rounded up to the nearest; `r` keeps the others.
 static void shrink(ln_onnx_node *n, resizing *r)
 {
     resizing shrinking = *r;
@@ -204,7 +204,7 @@ static void emit_scaled(ln_onnx_node *n, const double *scales, int len)
     emit(n, &r, 0);
 }
 
-/** Scales of images in attributes of their own. */
+// Scales of images in attributes of their own.
 static void translate_upsample_1(ln_onnx_node *n)
 {
     const double scales[] = {1, 1, ln_onnx_float(n, "height_scale", 1),
@@ -229,9 +229,9 @@ static void translate_upsample_9(ln_onnx_node *n)
     emit_scaled(n, scales, len);
 }
 
-/* ---- Resize since opset 11 ---- */
+// Resize since opset 11
 
-/** The axes that scales, sizes and roi speak of; returns how many. */
+// The axes that scales, sizes and roi speak of; returns how many.
 static int read_axes(ln_onnx_node *n, const resizing *r, int *axes)
 {
     int len;
@@ -249,7 +249,7 @@ static int read_axes(ln_onnx_node *n, const resizing *r, int *axes)
     return len;
 }
 
-/** The sizes as they are, or as one scale for all of these axes comes near to them. */
+// The sizes as they are, or as one scale for all of these axes comes near to them.
 static void set_sizes(ln_onnx_node *n, resizing *r, const int *axes, int len, const int64_t *sizes)
 {
     const char *const policy = ln_onnx_string(n, "keep_aspect_ratio_policy", "stretch");
@@ -282,7 +282,7 @@ static void set_sizes(ln_onnx_node *n, resizing *r, const int *axes, int len, co
     }
 }
 
-/** roi: the begins, then the ends. */
+// roi: the begins, then the ends.
 static void set_roi(ln_onnx_node *n, resizing *r, const int *axes, int len, int input)
 {
     int n_roi;

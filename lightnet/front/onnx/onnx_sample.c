@@ -7,7 +7,7 @@
 #include "front/onnx/ln_onnx.h"
 #include "front/onnx/ln_onnx_steps.h"
 
-/** A tensor that must have `ndim` dimensions; the node fails otherwise. */
+// A tensor that must have `ndim` dimensions; the node fails otherwise.
 static const tl_tensor *of_ndim(ln_onnx_node *n, const char *tensor, int ndim)
 {
     const tl_tensor *const t = ln_onnx_tensor_of(n, tensor);
@@ -17,7 +17,7 @@ static const tl_tensor *of_ndim(ln_onnx_node *n, const char *tensor, int ndim)
     return t;
 }
 
-/* ---- GridSample, AffineGrid ---- */
+// GridSample, AffineGrid
 
 static const ln_attr_word grid_modes[] = {
     {"linear", "TL_RESAMPLE_LINEAR", 0},   {"bilinear", "TL_RESAMPLE_LINEAR", 0},
@@ -40,7 +40,7 @@ static void translate_grid_sample(ln_onnx_node *n)
             LN_BOOL("align_corners", ln_onnx_flag(n, "align_corners", 0)));
 }
 
-/** Coordinate -1 .. 1 of index `i` of `len`. */
+// Coordinate -1 .. 1 of index `i` of `len`.
 static double coordinate(int i, int len, int aligns_corners)
 {
     if (aligns_corners)
@@ -48,7 +48,7 @@ static double coordinate(int i, int len, int aligns_corners)
     return (2.0 * i + 1) / len - 1;
 }
 
-/** The positions of all elements, the last axis first, and 1: [1, elements, axes + 1]. */
+// The positions of all elements, the last axis first, and 1: [1, elements, axes + 1].
 static const char *base_grid(ln_onnx_node *n, tl_dtype dtype, const int *extents, int axes,
                              int aligns_corners)
 {
@@ -74,7 +74,7 @@ static const char *base_grid(ln_onnx_node *n, tl_dtype dtype, const int *extents
     return name;
 }
 
-/** Each position is the matrix times (x, y, .., 1). */
+// Each position is the matrix times (x, y, .., 1).
 static void translate_affine_grid(ln_onnx_node *n)
 {
     const char *const theta = ln_onnx_in(n, 0);
@@ -110,13 +110,13 @@ static void translate_affine_grid(ln_onnx_node *n)
     ln_emit_reshape(&n->emit, grid, axes + 2, dims, 0);
 }
 
-/* ---- regions ---- */
+// Regions
 
 static const ln_attr_word roi_modes[] = {{"avg", "", 0}, {"max", "max", 0}, {0}};
 static const ln_attr_word roi_coordinates[] = {
     {"half_pixel", "half", 0}, {"output_half_pixel", "", 0}, {0}};
 
-/** Coordinates are those of centers before opset 16. */
+// Coordinates are those of centers before opset 16.
 static void translate_roi_align(ln_onnx_node *n)
 {
     const int is_max = *ln_attr_choose(&n->emit, "mode", "avg", roi_modes) != 0;
@@ -142,10 +142,9 @@ static void translate_max_roi_pool(ln_onnx_node *n)
             LN_NUMBER("scale", ln_onnx_float(n, "spatial_scale", 1)));
 }
 
-/* ---- DeformConv, Col2Im ---- */
+// DeformConv, Col2Im
 
-/** The product of the weights and the columns, group by group, which are [N, group, .., windows].
- */
+// The product of the weights and the columns, group by group, which are [N, group, .., windows].
 static void multiply_columns(ln_onnx_node *n, const char *columns, const char *weight,
                              const char *bias, int group, const int *dst_dims)
 {
@@ -189,7 +188,7 @@ static void translate_deform_conv(ln_onnx_node *n)
                          (int[]){s->dims[0], w->dims[0], o->dims[2], o->dims[3]});
 }
 
-/** The numbers of an input as ints of at least 1, at most TL_MAX_SPATIAL; returns how many. */
+// The numbers of an input as ints of at least 1, at most TL_MAX_SPATIAL; returns how many.
 static int read_extents(ln_onnx_node *n, int input, int *extents)
 {
     int len;
@@ -226,7 +225,7 @@ static void translate_col2im(ln_onnx_node *n)
             LN_INTS("padding", 2 * len, padding));
 }
 
-/* ---- blocks of elements between channels and space ---- */
+// Blocks of elements between channels and space
 
 static void emit_blocks(ln_onnx_node *n, ln_blocks way)
 {

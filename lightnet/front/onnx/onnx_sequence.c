@@ -12,7 +12,7 @@
 #include "ir/ln_limits.h"
 #include "tensorlight/tl_type.h"
 
-/* ---- building and taking apart ---- */
+// Building and taking apart
 
 static void translate_empty(ln_onnx_node *n)
 {
@@ -101,7 +101,7 @@ static void translate_erase(ln_onnx_node *n)
         ln_onnx_alias(n, 0, ln_onnx_sequence_with(n, seq, at, 1, NULL));
 }
 
-/* ---- parts of a tensor ---- */
+// Parts of a tensor
 
 static void fail_lens(ln_onnx_node *n, const int64_t *given, int len, int dim)
 {
@@ -121,14 +121,14 @@ static int *part_lens(ln_onnx_node *n, int dim, int *len)
     int n_given;
     const int64_t *given = ln_onnx_ints_in(n, 1, &n_given);
     const int is_list = given && ln_onnx_tensor_of(n, ln_onnx_in(n, 1))->ndim;
-    const int64_t most = given && !is_list ? given[0] : 1;
+    const int64_t max = given && !is_list ? given[0] : 1;
     if (is_list)
         fail_lens(n, given, n_given, dim);
-    if (most < 1)
-        ln_emit_fail(&n->emit, "parts of length %" PRId64 ", expected at least 1", most);
+    if (max < 1)
+        ln_emit_fail(&n->emit, "parts of length %" PRId64 ", expected at least 1", max);
     if (ln_onnx_failed(n))
         return NULL;
-    const int part = most < dim ? (int)most : dim;
+    const int part = max < dim ? (int)max : dim;
     *len = is_list ? n_given : dim ? (int)(((int64_t)dim + part - 1) / part) : 0;
     const uint64_t limit = ln_limits_max(n->model->base.ctx, LN_LIMIT_OPS);
     if (limit && (uint64_t)*len > limit)
@@ -169,7 +169,7 @@ static void translate_split_to_sequence(ln_onnx_node *n)
         ln_onnx_alias(n, 0, ln_onnx_sequence(n, ln_onnx_tensor_of(n, src)->dtype, len, parts));
 }
 
-/* ---- one tensor of all ---- */
+// One tensor of all
 
 static void translate_concat_from_sequence(ln_onnx_node *n)
 {
@@ -199,14 +199,14 @@ static void translate_concat_from_sequence(ln_onnx_node *n)
     ln_emit_end(&n->emit, "dst", 0);
 }
 
-/* ---- SequenceMap: its graph for each position ---- */
+// SequenceMap: its graph for each position
 
 typedef struct map {
     const LnOnnx__Graph *body;
     int len;
-    const char **given; /* the inputs of the node */
+    const char **given; // the inputs of the node
     const char **ins, **outs;
-    const char ***made; /* of each output its tensors */
+    const char ***made; // of each output its tensors
 } map;
 
 static int begin_map(ln_onnx_node *n, map *m)

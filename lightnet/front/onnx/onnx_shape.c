@@ -9,13 +9,13 @@
 #include "front/onnx/ln_onnx_body.h"
 #include "tensorlight/tl_shape.h"
 
-/** ONNX writes "from here to the end" as the largest integers. */
+// ONNX writes "from here to the end" as the largest integers.
 static int clamp_to_int(int64_t value)
 {
     return value < INT_MIN ? INT_MIN : value > INT_MAX ? INT_MAX : (int)value;
 }
 
-/** A list of numbers as ints, at most LN_MAXDIM of them. */
+// A list of numbers as ints, at most LN_MAXDIM of them.
 static int to_ints(ln_onnx_node *n, const char *what, const int64_t *values, int len, int *ints)
 {
     if (len > LN_MAXDIM) {
@@ -27,13 +27,13 @@ static int to_ints(ln_onnx_node *n, const char *what, const int64_t *values, int
     return len;
 }
 
-/** A list of axes: an attribute, or since an opset an input. NULL: not given. */
+// A list of axes: an attribute, or since an opset an input. NULL: not given.
 static const int64_t *given_axes(ln_onnx_node *n, int since, int input, int *len)
 {
     return n->opset >= since ? ln_onnx_ints_in(n, input, len) : ln_onnx_ints(n, "axes", len);
 }
 
-/** A tensor of indices as TL_INT64. */
+// A tensor of indices as TL_INT64.
 static const char *as_int64(ln_onnx_node *n, const char *src)
 {
     if (ln_onnx_tensor_of(n, src)->dtype == TL_INT64)
@@ -41,10 +41,9 @@ static const char *as_int64(ln_onnx_node *n, const char *src)
     return LN_EMIT(&n->emit, LN_EMIT_TEMP, "cast", LN_ARG("src", src), LN_DTYPE("dtype", TL_INT64));
 }
 
-/* ---- views ---- */
+// Views
 
-/** Reshape's numbers in LightNet's terms: 0 means the length in src, unless it is allowed itself.
- */
+// Reshape's numbers in LightNet's terms: 0 means the length in src, unless it is allowed itself.
 static int wanted_dims(ln_onnx_node *n, const int64_t *given, int len, int *dims)
 {
     const int allowzero = ln_onnx_flag(n, "allowzero", 0);
@@ -79,8 +78,8 @@ static void translate_reshape_1(ln_onnx_node *n)
     emit_reshape(n, shape, len);
 }
 
-/** The `dims` of a view with a new shape that is known only at run time: at most one length may be
- * neither a number nor that of the same axis of src. 0: a view cannot express the shape. */
+// The `dims` of a view with a new shape that is known only at run time: at most one length may be
+// neither a number nor that of the same axis of src. 0: a view cannot express the shape.
 static int view_dims(ln_onnx_node *n, const char *src, int ndim, int *dims)
 {
     const int src_ndim = ln_onnx_tensor_of(n, src)->ndim,
@@ -93,7 +92,7 @@ static int view_dims(ln_onnx_node *n, const char *src, int ndim, int *dims)
             dims[i] = wanted.plus < INT_MAX ? (int)wanted.plus : INT_MAX;
         else if (ln_size_is_number(&wanted) || ln_size_equals(&wanted, &own))
             dims[i] = -2;
-        else if (wanted.is_known && ln_onnx_least(n, &wanted) > 0)
+        else if (wanted.is_known && ln_onnx_min(n, &wanted) > 0)
             dims[i] = -1;
         else
             return 0;
@@ -102,7 +101,7 @@ static int view_dims(ln_onnx_node *n, const char *src, int ndim, int *dims)
     return n_rest <= 1;
 }
 
-/** A shape that is known only at run time, as far as the largest one is known. */
+// A shape that is known only at run time, as far as the largest one is known.
 static void reshape_to(ln_onnx_node *n)
 {
     const char *const src = ln_onnx_in(n, 0);
@@ -142,7 +141,7 @@ static void translate_reshape(ln_onnx_node *n)
     emit_reshape(n, shape, len);
 }
 
-/** The axes start .. end-1 as one, also of open lengths. */
+// The axes start .. end-1 as one, also of open lengths.
 static const char *flatten(ln_onnx_node *n, const char *src, int start, int end, int i)
 {
     return LN_EMIT(&n->emit, i, "flatten", LN_ARG("src", src), LN_INT("start", start),
@@ -163,7 +162,7 @@ static void translate_flatten(ln_onnx_node *n)
         flatten(n, flatten(n, src, axis, t->ndim, LN_EMIT_TEMP), 0, axis, 0);
 }
 
-/** Emits `squeeze` or `unsqueeze`, or where all lengths are known, the view that it is. */
+// Emits `squeeze` or `unsqueeze`, or where all lengths are known, the view that it is.
 static void emit_axes(ln_onnx_node *n, const char *optype, const char *src, int n_axes,
                       const int *axes, int ndim, const int *dims)
 {
@@ -236,7 +235,7 @@ static void translate_transpose(ln_onnx_node *n)
     ln_emit_transpose(&n->emit, src, axes, 0);
 }
 
-/* ---- shapes as numbers ---- */
+// Shapes as numbers
 
 static int64_t clamp_axis(int64_t axis, int ndim)
 {
@@ -244,7 +243,7 @@ static int64_t clamp_axis(int64_t axis, int ndim)
     return from_start < 0 ? 0 : from_start > ndim ? ndim : from_start;
 }
 
-/** The lengths of the axes begin .. end-1: constants, unless they are known only at run time. */
+// The lengths of the axes begin .. end-1: constants, unless they are known only at run time.
 static const char *shape_of(ln_onnx_node *n, const char *src, int begin, int end)
 {
     const tl_tensor *const t = ln_onnx_tensor_of(n, src);
@@ -271,7 +270,7 @@ static void translate_shape(ln_onnx_node *n)
     ln_onnx_alias(n, 0, shape_of(n, src, begin, end > begin ? end : begin));
 }
 
-/** The length of the tensor as a line. */
+// The length of the tensor as a line.
 static void translate_size(ln_onnx_node *n)
 {
     const char *src = ln_onnx_in(n, 0);
@@ -284,7 +283,7 @@ static void translate_size(ln_onnx_node *n)
     ln_emit_view(&n->emit, shape_of(n, src, 0, 1), 0, NULL, 0);
 }
 
-/* ---- parts and wholes ---- */
+// Parts and wholes
 
 static void translate_concat(ln_onnx_node *n)
 {
@@ -304,22 +303,22 @@ static void translate_concat(ln_onnx_node *n)
     ln_emit_end(&n->emit, "dst", 0);
 }
 
-/** The lengths of `parts` parts of `dim`, as even as ONNX wants them: all ceil(dim / parts) but for
- *  the last. */
+// The lengths of `parts` parts of `dim`, as even as ONNX wants them: all ceil(dim / parts) but for
+// the last.
 static void even_lens(ln_onnx_node *n, int dim, int parts, int may_differ, int *lens)
 {
-    const int most = parts > 0 ? (int)(((int64_t)dim + parts - 1) / parts) : 0;
-    if (parts < 1 || (!may_differ && dim % parts != 0) || (int64_t)most * (parts - 1) > dim) {
+    const int max = parts > 0 ? (int)(((int64_t)dim + parts - 1) / parts) : 0;
+    if (parts < 1 || (!may_differ && dim % parts != 0) || (int64_t)max * (parts - 1) > dim) {
         ln_emit_fail(&n->emit, "an axis of length %d in %d parts, expected equal parts%s", dim,
                      parts, may_differ ? " but for a shorter last one" : "");
         return;
     }
     for (int i = 0; i < parts; i++)
-        lens[i] = i < parts - 1 ? most : dim - most * (parts - 1);
+        lens[i] = i < parts - 1 ? max : dim - max * (parts - 1);
 }
 
-/** The lengths of the parts of an axis of length `dim`: those that are given, `len` of them; where
- *  they are known only at run time, the most that each can have; otherwise even ones. */
+// The lengths of the parts of an axis of length `dim`: those that are given, `len` of them; where
+// they are known only at run time, the most that each can have; otherwise even ones.
 static void split_lens(ln_onnx_node *n, const char *lens_now, const int64_t *given, int len,
                        int dim, int parts, int *lens)
 {
@@ -357,11 +356,11 @@ static void translate_split(ln_onnx_node *n)
     free(lens);
 }
 
-/** The arguments of Slice, one number for each of `len` axes. */
+// The arguments of Slice, one number for each of `len` axes.
 typedef struct slice {
     int len;
     int axes[LN_MAXDIM], starts[LN_MAXDIM], ends[LN_MAXDIM], steps[LN_MAXDIM];
-    const char *starts_now, *ends_now; /* where they are known only at run time */
+    const char *starts_now, *ends_now; // where they are known only at run time
 } slice;
 
 static int takes_all(const slice *s, const tl_tensor *t)
@@ -388,15 +387,15 @@ static void emit_slice(ln_onnx_node *n, const char *src, const slice *s)
             LN_INTS("steps", s->len, s->steps));
 }
 
-/** One of Slice's lists: an attribute, or since opset 10 an input. NULL: not given. */
+// One of Slice's lists: an attribute, or since opset 10 an input. NULL: not given.
 static const int64_t *slice_list(ln_onnx_node *n, const char *name, int input, int *len)
 {
     return n->opset >= 10 ? ln_onnx_ints_in(n, input, len) : ln_onnx_ints(n, name, len);
 }
 
-/** Lets a slice whose bounds are known only at run time be planned as long as it can become: where
- * both bounds are known as sums, as far as they are apart. Returns 1 where that is so in each run,
- * for all axes. */
+// Lets a slice whose bounds are known only at run time be planned as long as it can become: where
+// both bounds are known as sums, as far as they are apart. Returns 1 where that is so in each run,
+// for all axes.
 static int limit_lengths(ln_onnx_node *n, slice *s)
 {
     int is_fixed = 1;
@@ -404,23 +403,22 @@ static int limit_lengths(ln_onnx_node *n, slice *s)
         const ln_size start = ln_onnx_element_size(n, ln_onnx_in(n, 1), i);
         const ln_size end = ln_onnx_element_size(n, ln_onnx_in(n, 2), i);
         const ln_size len = ln_size_sum(&end, &start, -1);
-        if (!len.is_known || s->steps[i] != 1 || ln_onnx_least(n, &start) < 0 ||
-            ln_onnx_least(n, &end) < 0)
+        if (!len.is_known || s->steps[i] != 1 || ln_onnx_min(n, &start) < 0 ||
+            ln_onnx_min(n, &end) < 0)
             return 0;
-        const int most =
-            (int)(len.is_known && ln_onnx_most(n, &len) > 0 ? ln_onnx_most(n, &len) : 0);
+        const int max = (int)(len.is_known && ln_onnx_max(n, &len) > 0 ? ln_onnx_max(n, &len) : 0);
         if (s->starts_now)
-            s->starts[i] = s->ends_now || s->ends[i] < most ? 0 : s->ends[i] - most;
+            s->starts[i] = s->ends_now || s->ends[i] < max ? 0 : s->ends[i] - max;
         if (s->ends_now)
-            s->ends[i] = s->starts[i] > INT_MAX - most ? INT_MAX : s->starts[i] + most;
-        is_fixed = is_fixed && ln_size_is_number(&len) && most == len.plus &&
-                   most <= ln_onnx_tensor_of(n, ln_onnx_in(n, 0))->dims[s->axes[i]];
+            s->ends[i] = s->starts[i] > INT_MAX - max ? INT_MAX : s->starts[i] + max;
+        is_fixed = is_fixed && ln_size_is_number(&len) && max == len.plus &&
+                   max <= ln_onnx_tensor_of(n, ln_onnx_in(n, 0))->dims[s->axes[i]];
     }
     return is_fixed && s->len > 0;
 }
 
-/** A slice that is as long in each run, from somewhere else: nothing that is computed from it has
- * open sizes for its sake. */
+// A slice that is as long in each run, from somewhere else: nothing that is computed from it has
+// open sizes for its sake.
 static void emit_slice_from(ln_onnx_node *n, const char *src, const slice *s)
 {
     int lens[LN_MAXDIM];
@@ -431,9 +429,9 @@ static void emit_slice_from(ln_onnx_node *n, const char *src, const slice *s)
             LN_INTS("axes", s->len, s->axes), LN_INTS("lens", s->len, lens));
 }
 
-/** Reads the starts or ends and returns how many there are, -1: not given. Those that are known
- *  only at run time, `*now`, get their widest value: everything from the end where the step begins,
- *  up to the other one. */
+// Reads the starts or ends and returns how many there are, -1: not given. Those that are known
+// only at run time, `*now`, get their widest value: everything from the end where the step begins,
+// up to the other one.
 static int slice_bounds(ln_onnx_node *n, const char *name, int input, const int *steps, int *bounds,
                         const char **now)
 {
@@ -483,7 +481,7 @@ static void translate_slice(ln_onnx_node *n)
         emit_slice(n, src, &s);
 }
 
-/* ---- more elements ---- */
+// More elements
 
 static const ln_attr_word pad_modes[] = {
     {"constant", "TL_PAD_CONSTANT", 0},
@@ -501,7 +499,7 @@ static void emit_pad(ln_onnx_node *n, const char *src, const int *before, const 
             LN_INTS("before", ndim, before), LN_INTS("after", ndim, after), LN_TEXT("mode", mode));
 }
 
-/** Pads are all those before the axes, then all those after them. */
+// Pads are all those before the axes, then all those after them.
 static void emit_pads(ln_onnx_node *n, const int64_t *pads, int n_pads, const int64_t *given,
                       int n_given, const char *value)
 {
@@ -524,7 +522,7 @@ static void emit_pads(ln_onnx_node *n, const int64_t *pads, int n_pads, const in
     emit_pad(n, src, before, after, ln_attr_choose(&n->emit, "mode", "constant", pad_modes), value);
 }
 
-/** Until opset 10 all is given by attributes; the pads have another name in opset 1. */
+// Until opset 10 all is given by attributes; the pads have another name in opset 1.
 static void translate_pad_1(ln_onnx_node *n)
 {
     int n_pads;
@@ -542,7 +540,7 @@ static void translate_pad(ln_onnx_node *n)
     emit_pads(n, pads, n_pads, axes, n_axes, ln_onnx_optional(n, 2));
 }
 
-/** Crops or pads on both sides; of an odd number the larger half goes last. */
+// Crops or pads on both sides; of an odd number the larger half goes last.
 static void translate_center_crop_pad(ln_onnx_node *n)
 {
     const char *const src = ln_onnx_in(n, 0);
@@ -569,8 +567,8 @@ static void translate_center_crop_pad(ln_onnx_node *n)
         emit_pad(n, src, before, after, "TL_PAD_CONSTANT", NULL);
 }
 
-/** The `dims` of an expand to the shape in input `i`, which is known only at run time: 1 where the
- * length is that of src. 0: some lengths are neither this nor numbers. */
+// The `dims` of an expand to the shape in input `i`, which is known only at run time: 1 where the
+// length is that of src. 0: some lengths are neither this nor numbers.
 static int expand_dims(ln_onnx_node *n, const char *src, int i, int len, int *dims)
 {
     const int shift = len - ln_onnx_tensor_of(n, src)->ndim;
@@ -586,7 +584,7 @@ static int expand_dims(ln_onnx_node *n, const char *src, int i, int len, int *di
     return 1;
 }
 
-/** Expands to the shape in input `i`, at run time if it is not known before. */
+// Expands to the shape in input `i`, at run time if it is not known before.
 static void emit_expand(ln_onnx_node *n, const char *src, int i)
 {
     int len, dims[LN_MAXDIM];
@@ -626,7 +624,7 @@ static void emit_tile(ln_onnx_node *n, const char *src, const int *repeats)
             LN_INTS("repeats", ln_onnx_tensor_of(n, src)->ndim, repeats));
 }
 
-/** Copies along one axis, both numbers being inputs of the type of the tensor. */
+// Copies along one axis, both numbers being inputs of the type of the tensor.
 static void translate_tile_1(ln_onnx_node *n)
 {
     const char *const src = ln_onnx_in(n, 0);
@@ -654,7 +652,7 @@ static void translate_tile(ln_onnx_node *n)
     emit_tile(n, src, repeats);
 }
 
-/* ---- order ---- */
+// Order
 
 static void translate_reverse_sequence(ln_onnx_node *n)
 {

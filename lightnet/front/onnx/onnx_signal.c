@@ -6,9 +6,9 @@
 #include "front/onnx/ln_onnx_model.h"
 #include "front/onnx/ln_onnx.h"
 
-/* ---- Fourier transforms ---- */
+// Fourier transforms
 
-/** Input `i`, a length of at least 1, must be there. */
+// Input `i`, a length of at least 1, must be there.
 static int length_in(ln_onnx_node *n, int i, const char *name)
 {
     const int64_t len = ln_onnx_required_int(n, i);
@@ -32,13 +32,13 @@ static void translate_dft(ln_onnx_node *n)
     emit_dft(n, ln_onnx_int(n, "axis", 1));
 }
 
-/** The axis as an input. */
+// The axis as an input.
 static void translate_dft_20(ln_onnx_node *n)
 {
     emit_dft(n, ln_onnx_int_in(n, 2, -2));
 }
 
-/** The length of a frame: by default that of the window. */
+// The length of a frame: by default that of the window.
 static int frame_length(ln_onnx_node *n, const char *window)
 {
     if (ln_onnx_has_input(n, 3))
@@ -58,9 +58,9 @@ static void translate_stft(ln_onnx_node *n)
             LN_BOOL("onesided", ln_onnx_flag(n, "onesided", 1)));
 }
 
-/* ---- constants ---- */
+// Constants
 
-/** The node's output is a constant of these numbers, in the type of the node. */
+// The node's output is a constant of these numbers, in the type of the node.
 static void put_constant(ln_onnx_node *n, int ndim, const int *dims, const double *values)
 {
     const tl_dtype dtype = ln_onnx_attr_dtype(n, "output_datatype", TL_FLOAT);
@@ -75,7 +75,7 @@ static void put_constant(ln_onnx_node *n, int ndim, const int *dims, const doubl
     ln_onnx_alias(n, 0, ln_emit_constant(&n->emit, dtype, ndim, dims, data));
 }
 
-/** The zeros of a tensor; NULL after a failure. */
+// The zeros of a tensor; NULL after a failure.
 static double *zeros(ln_onnx_node *n, int ndim, const int *dims)
 {
     const int len = tl_compute_length(ndim, dims);
@@ -95,7 +95,7 @@ enum { MAX_NUMBERS = 1 << 24 };
 
 static const double pi = 3.14159265358979323846;
 
-/** a0 - a1 cos(w i) + a2 cos(2 w i), over a period, or from one end of it to the other. */
+// a0 - a1 cos(w i) + a2 cos(2 w i), over a period, or from one end of it to the other.
 static void put_window(ln_onnx_node *n, double a0, double a1, double a2)
 {
     const int64_t size = ln_onnx_required_int(n, 0);
@@ -127,7 +127,7 @@ static void translate_blackman(ln_onnx_node *n)
     put_window(n, 0.42, 0.5, 0.08);
 }
 
-/* The mel scale, Source: ONNX MelWeightMatrix, opset 17. */
+// The mel scale, Source: ONNX MelWeightMatrix, opset 17.
 
 static double mel_of(double hertz)
 {
@@ -139,8 +139,7 @@ static double hertz_of(double mel)
     return 700 * (pow(10, mel / 2595) - 1);
 }
 
-/** Writes a triangle from `low` over `center` to `high` into column `bin` of weights [rows, bins].
- */
+// Writes a triangle from `low` over `center` to `high` into column `bin` of weights [rows, bins].
 static void put_triangle(double *weights, int rows, int bins, int bin, const double *corners)
 {
     const double low = corners[0], center = corners[1], high = corners[2];

@@ -7,16 +7,16 @@
 #include "front/onnx/ln_onnx.h"
 #include "front/onnx/ln_onnx_attention.h"
 
-/* ---- LinearAttention ---- */
+// LinearAttention
 
-/** [B, T, heads * D] as [B, T, heads, D], in float32. */
+// [B, T, heads * D] as [B, T, heads, D], in float32.
 static const char *by_head(ln_onnx_node *n, const char *src, int heads)
 {
     const char *const wide = ln_emit_cast(&n->emit, src, TL_FLOAT, LN_EMIT_TEMP);
     return ln_onnx_split_heads(n, wide, heads);
 }
 
-/** The decay of heads, [B, T, G], as it is; of elements, [B, T, G * D], as [B, T, G, D]. */
+// The decay of heads, [B, T, G], as it is; of elements, [B, T, G * D], as [B, T, G, D].
 static const char *decay_of(ln_onnx_node *n, int heads)
 {
     const char *const decay = ln_onnx_optional(n, 4);
@@ -34,7 +34,7 @@ static const char *to_float(ln_onnx_node *n, const char *src)
     return src ? ln_emit_cast(&n->emit, src, TL_FLOAT, LN_EMIT_TEMP) : NULL;
 }
 
-/* Whether the rule has a decay, and is the delta rule, which has a beta. */
+// Whether the rule has a decay, and is the delta rule, which has a beta.
 typedef struct update_rule {
     int has_decay, is_delta;
 } update_rule;
@@ -87,7 +87,7 @@ static void translate_linear_attention(ln_onnx_node *n)
     ln_onnx_alias(n, 1, ln_emit_cast(&n->emit, state, state_dtype, LN_EMIT_TEMP));
 }
 
-/* ---- CausalConvWithState ---- */
+// CausalConvWithState
 
 static const char *join_in_time(ln_onnx_node *n, const char *first, const char *second)
 {
@@ -95,7 +95,7 @@ static const char *join_in_time(ln_onnx_node *n, const char *first, const char *
                    LN_ARG_AT("src", 1, second), LN_INT("axis", 2));
 }
 
-/** The last `len` positions of src [B, C, T]. */
+// The last `len` positions of src [B, C, T].
 static const char *last_of(ln_onnx_node *n, const char *src, int len)
 {
     const int axis = 2, step = 1, end = ln_onnx_tensor_of(n, src)->dims[2], start = end - len;
@@ -104,7 +104,7 @@ static const char *last_of(ln_onnx_node *n, const char *src, int len)
                    LN_INTS("ends", 1, &end), LN_INTS("steps", 1, &step));
 }
 
-/** A depthwise convolution along the last axis, without padding. */
+// A depthwise convolution along the last axis, without padding.
 static const char *convolve(ln_onnx_node *n, const char *src, const char *weight, const char *bias)
 {
     const tl_tensor *const s = ln_onnx_tensor_of(n, src), *const w = ln_onnx_tensor_of(n, weight);
@@ -123,7 +123,7 @@ static const char *convolve(ln_onnx_node *n, const char *src, const char *weight
     return ln_emit_reshape(&n->emit, dst, 3, dims, LN_EMIT_TEMP);
 }
 
-/** Whether weight [C, 1, k] belongs to src [B, C, T]. */
+// Whether weight [C, 1, k] belongs to src [B, C, T].
 static int check_convolution(ln_onnx_node *n, const char *src, const char *weight)
 {
     const tl_tensor *const s = ln_onnx_tensor_of(n, src), *const w = ln_onnx_tensor_of(n, weight);

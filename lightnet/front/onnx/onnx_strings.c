@@ -14,19 +14,19 @@ static void translate_concat(ln_onnx_node *n)
             LN_ARG("src2", ln_onnx_in(n, 1)));
 }
 
-/* A split without a limit has room for so many parts of each string. */
-enum { MOST_PARTS = 256 };
+// A split without a limit has room for so many parts of each string.
+enum { MAX_PARTS = 256 };
 
 static void translate_split(ln_onnx_node *n)
 {
     const char *const src = ln_onnx_in(n, 0);
     const int64_t asked = ln_onnx_int(n, "maxsplit", -1);
     const int max_split = asked < 0 ? -1 : asked < INT_MAX - 1 ? (int)asked : INT_MAX - 1;
-    const int most = max_split >= 0 && max_split < MOST_PARTS ? max_split + 1 : MOST_PARTS;
+    const int max = max_split >= 0 && max_split < MAX_PARTS ? max_split + 1 : MAX_PARTS;
     LN_EMIT_BEGIN(&n->emit, "string_split", LN_ARG("src", src),
                   LN_TEXT("delimiter", ln_onnx_string(n, "delimiter", "")),
                   LN_INT("max_split", max_split),
-                  LN_INT("most", ln_onnx_tensor_of(n, src)->len ? most : 0));
+                  LN_INT("most", ln_onnx_tensor_of(n, src)->len ? max : 0));
     ln_emit_out(&n->emit, "counts", ln_onnx_wants(n, 1) ? 1 : LN_EMIT_TEMP);
     ln_emit_end(&n->emit, "dst", 0);
 }
@@ -49,9 +49,9 @@ static void translate_regex(ln_onnx_node *n)
             LN_TEXT("pattern", ln_onnx_string(n, "pattern", "")));
 }
 
-/* ---- TfIdfVectorizer ---- */
+// TfIdfVectorizer
 
-/** A list of integers as int, [len], until the translation ends; NULL after a failure. */
+// A list of integers as int, [len], until the translation ends; NULL after a failure.
 static int *narrowed(ln_onnx_node *n, const char *name, int *len)
 {
     const int64_t *const given = ln_onnx_ints(n, name, len);
@@ -78,7 +78,7 @@ static const char *pool_of(ln_onnx_node *n)
                        : ln_emit_int64s(&n->emit, len, tokens);
 }
 
-/** The weights of `n_grams` n-grams: 1 by default. */
+// The weights of `n_grams` n-grams: 1 by default.
 static const char *weights_of(ln_onnx_node *n, int n_grams)
 {
     int len;

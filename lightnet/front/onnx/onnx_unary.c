@@ -7,9 +7,9 @@
 #include "front/onnx/ln_onnx_steps.h"
 #include "tensorlight/tl_elementwise.h"
 
-/* ---- unary element-wise functions ---- */
+// Unary element-wise functions
 
-/** `with` is the function, here and below. */
+// `with` is the function, here and below.
 static void translate_unary(ln_onnx_node *n)
 {
     ln_emit_unary(&n->emit, n->row->with, ln_onnx_in(n, 0), 0);
@@ -20,7 +20,7 @@ static void emit_with(ln_onnx_node *n, double alpha, double beta)
     ln_emit_unary_with(&n->emit, n->row->with, ln_onnx_in(n, 0), alpha, beta, 0);
 }
 
-/** With integers, which ONNX allows here, it computes in double. */
+// With integers, which ONNX allows here, it computes in double.
 static void emit_of_numbers(ln_onnx_node *n, double alpha, double beta)
 {
     const char *const src = ln_onnx_in(n, 0);
@@ -45,7 +45,7 @@ static void translate_shrink(ln_onnx_node *n)
     emit_of_numbers(n, ln_onnx_float(n, "lambd", 0.5), ln_onnx_float(n, "bias", 0));
 }
 
-/** Elu, Celu, ThresholdedRelu, Swish. */
+// Elu, Celu, ThresholdedRelu, Swish.
 static void translate_with_alpha(ln_onnx_node *n)
 {
     emit_with(n, ln_onnx_float(n, "alpha", 1), 0);
@@ -89,9 +89,9 @@ static void translate_not(ln_onnx_node *n)
     ln_emit_unary(&n->emit, "TL_UNARY_NOT", src, 0);
 }
 
-/* ---- bounds ---- */
+// Bounds
 
-/** The bounds as numbers, where both are known and the elements are floats, in one step. */
+// The bounds as numbers, where both are known and the elements are floats, in one step.
 static int clip_at_once(ln_onnx_node *n, const char *src, const char *low, const char *high)
 {
     const tl_tensor *const a = low ? ln_onnx_value(n, low) : NULL;
@@ -105,7 +105,7 @@ static int clip_at_once(ln_onnx_node *n, const char *src, const char *low, const
     return 1;
 }
 
-/** A bound adds no dimensions: [1] becomes []. */
+// A bound adds no dimensions: [1] becomes [].
 static const char *as_scalar(ln_onnx_node *n, const char *bound)
 {
     const tl_tensor *const t = ln_onnx_tensor_of(n, bound);
@@ -144,7 +144,7 @@ static void translate_clip(ln_onnx_node *n)
     emit_clip(n, low, ln_onnx_optional(n, 2));
 }
 
-/* ---- classes and conversion ---- */
+// Classes and conversion
 
 static void translate_is_inf(ln_onnx_node *n)
 {
@@ -163,7 +163,7 @@ static void translate_is_nan(ln_onnx_node *n)
     is_nan(n, ln_onnx_in(n, 0), 0);
 }
 
-/** The type to convert to. */
+// The type to convert to.
 static tl_dtype read_to(ln_onnx_node *n)
 {
     ln_attr_require(&n->emit, "to");
@@ -175,8 +175,8 @@ static const char *bit_cast(ln_onnx_node *n, const char *src, tl_dtype dtype, in
     return LN_EMIT(&n->emit, i, "bitcast", LN_ARG("src", src), LN_DTYPE("dtype", dtype));
 }
 
-/** Bytes with the bits of elements, which are those of numbers without sign, or with one, whose
- *  highest bit all higher ones repeat. */
+// Bytes with the bits of elements, which are those of numbers without sign, or with one, whose
+// highest bit all higher ones repeat.
 static const char *sign_bytes(ln_onnx_node *n, const char *bytes, int bits, int is_signed)
 {
     const char *const limit =
@@ -188,7 +188,7 @@ static const char *sign_bytes(ln_onnx_node *n, const char *bytes, int bits, int 
     return ln_emit_binary(&n->emit, "TL_BINARY_SUB", flipped, limit, LN_EMIT_TEMP);
 }
 
-/** Elements of fewer than 8 bits, which have a byte each in memory. */
+// Elements of fewer than 8 bits, which have a byte each in memory.
 static void bit_cast_small(ln_onnx_node *n, const char *src, tl_dtype from, tl_dtype to)
 {
     const int was_signed = ln_raw_dtype(from) == TL_INT8, is_signed = ln_raw_dtype(to) == TL_INT8;
@@ -212,8 +212,8 @@ static void translate_bit_cast(ln_onnx_node *n)
         bit_cast(n, src, to, 0);
 }
 
-/** A float whose lower half, all that TL_BFLOAT16 does not have, is zero; NaN stays as it is: its
- *  upper half alone may be infinity. */
+// A float whose lower half, all that TL_BFLOAT16 does not have, is zero; NaN stays as it is: its
+// upper half alone may be infinity.
 static const char *upper_half(ln_onnx_node *n, const char *src)
 {
     const char *const bits = bit_cast(n, src, TL_UINT32, LN_EMIT_TEMP);
@@ -242,8 +242,8 @@ void ln_onnx_cast(ln_onnx_node *n, const char *src, tl_dtype dtype)
                 LN_BOOL("saturates", saturates), LN_TEXT("rounding", mode));
 }
 
-/** Output 0 from a string to a number, or back. Types of 8 bits and less are converted by way of
- *  one that computes. */
+// Output 0 from a string to a number, or back. Types of 8 bits and less are converted by way of
+// one that computes.
 static void cast_string(ln_onnx_node *n, const char *src, tl_dtype from, tl_dtype to)
 {
     const tl_dtype number = to == TL_STRING ? from : to;
@@ -260,7 +260,7 @@ static void cast_string(ln_onnx_node *n, const char *src, tl_dtype from, tl_dtyp
         ln_onnx_cast(n, result, to);
 }
 
-/** Input 0 as `dtype`. A row with "cut" truncates floats to TL_BFLOAT16. */
+// Input 0 as `dtype`. A row with "cut" truncates floats to TL_BFLOAT16.
 static void emit_cast(ln_onnx_node *n, tl_dtype dtype)
 {
     const char *src = ln_onnx_in(n, 0);
@@ -280,7 +280,7 @@ static void translate_cast(ln_onnx_node *n)
     emit_cast(n, read_to(n));
 }
 
-/** Up to opset 5 the type is a name. */
+// Up to opset 5 the type is a name.
 static void translate_cast_by_name(ln_onnx_node *n)
 {
     enum { FIRST_UNKNOWN = 64 };

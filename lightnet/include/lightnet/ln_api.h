@@ -27,15 +27,15 @@
 /** The result of a call. A failure also has a message with details. */
 typedef enum ln_status {
     LN_OK = 0,
-    LN_BAD_ARGUMENT,   /* the call itself is wrong: a name, a type, a shape, a size, NULL */
-    LN_NOT_FOUND,      /* the file, or a name in the model, does not exist */
-    LN_BAD_MODEL,      /* the file is not a model, is damaged, or contradicts itself */
-    LN_UNSUPPORTED,    /* the model is valid, but needs a feature that this build lacks */
-    LN_OUT_OF_MEMORY,  /* the system is out of memory */
-    LN_LIMIT_REACHED,  /* a limit of the caller: memory, time, operators */
-    LN_CANCELLED,      /* another thread has cancelled the call */
-    LN_IO_ERROR,       /* a file cannot be read or written */
-    LN_INTERNAL_ERROR, /* no input should cause it: a bug of the library */
+    LN_BAD_ARGUMENT,   // the call itself is wrong: a name, a type, a shape, a size, NULL
+    LN_NOT_FOUND,      // the file, or a name in the model, does not exist
+    LN_BAD_MODEL,      // the file is not a model, is damaged, or contradicts itself
+    LN_UNSUPPORTED,    // the model is valid, but needs a feature that this build lacks
+    LN_OUT_OF_MEMORY,  // the system is out of memory
+    LN_LIMIT_REACHED,  // a limit of the caller: memory, time, operators
+    LN_CANCELLED,      // another thread has cancelled the call
+    LN_IO_ERROR,       // a file cannot be read or written
+    LN_INTERNAL_ERROR, // no input should cause it: a bug of the library
     LN_STATUS_SIZE
 } ln_status;
 

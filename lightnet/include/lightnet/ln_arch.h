@@ -43,33 +43,33 @@ typedef struct ln_arch {
     void (*init_func)(void **priv_p);
     void (*cleanup_func)(void **priv_p);
     void *priv;
-    ln_op **reg_ops; /* NULL terminated, as all arrays below; a NULL array is empty */
+    ln_op **reg_ops; // NULL terminated, as all arrays below; a NULL array is empty
     ln_expander_func *ep_funcs;
     ln_combiner_func *cb_funcs;
     ln_subgraph_func *sg_funcs;
     ln_schedule_func *sd_funcs;
     char *arch_name;
 
-    /* Beyond the documented fields. */
-    const char **rule_names;           /* names of all rules in the functions above, for
-                                          ln_context_disable_rule; or NULL */
-    const ln_arch_stage *later_stages; /* the next stages, applied in order when the
-                                          functions above no longer match; or NULL */
-    const ln_arch_stage *early_stages; /* stages before the rules of "none", on abstract operators:
-                                          for this target; of "none": for all; or NULL */
-    const char *base;                  /* a registered architecture, whose rules lower the remaining
-                                          operators, and whose operators run beside these; or NULL */
-    const ln_arch_stage *model_stages; /* stages before all others, on the operators of the model:
-                                          later ones inspect general operators instead of some, as
-                                          unary instead of relu; or NULL */
-    const char *const *precisions;     /* of ln_context_set_precision, those that change what this
-                                          architecture computes; NULL: those of `base`; without a
-                                          base, none */
+    // Beyond the documented fields.
+    const char **rule_names;           // names of all rules in the functions above, for
+                                       // ln_context_disable_rule; or NULL
+    const ln_arch_stage *later_stages; // the next stages, applied in order when the
+                                       // functions above no longer match; or NULL
+    const ln_arch_stage *early_stages; // stages before the rules of "none", on abstract operators:
+                                       // for this target; of "none": for all; or NULL
+    const char *base;                  // a registered architecture, whose rules lower the remaining
+                                       // operators, and whose operators run beside these; or NULL
+    const ln_arch_stage *model_stages; // stages before all others, on the operators of the model:
+                                       // later ones inspect general operators instead of some, as
+                                       // unary instead of relu; or NULL
+    const char *const *precisions;     // of ln_context_set_precision, those that change what this
+                                       // architecture computes; NULL: those of `base`; without a
+                                       // base, none
 } ln_arch;
 
 typedef struct ln_arch_info {
-    ln_hash *arch_table;     /* arch_name -> ln_arch * */
-    ln_hash *op_proto_table; /* optype -> ln_op * */
+    ln_hash *arch_table;     // arch_name -> ln_arch *
+    ln_hash *op_proto_table; // optype -> ln_op *
 } ln_arch_info;
 
 /** All architectures and operator prototypes; filled before main and by plug-ins (ln_plugin.h),

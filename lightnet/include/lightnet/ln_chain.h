@@ -17,7 +17,7 @@
 
 LN_BEGIN_DECLS
 
-/* The steps of an operator. */
+/** The steps of an operator. */
 typedef struct ln_chain {
     tl_chain_step steps[TL_CHAIN_STEPS];
     int n_steps;
@@ -29,11 +29,11 @@ typedef struct ln_chain {
 LN_API int ln_chain_read(ln_chain *chain, int n_srcs, int n_steps, char *const *texts,
                          const double *alpha, const double *beta);
 
-/* A target's operators that become chains. */
+/** A target's operators that become chains. */
 typedef struct ln_chain_ops {
-    const char *rule;                   /* the name of its rule */
-    const char *unary, *binary, *chain; /* optypes with the arguments of unary_cpu and so on */
-    int has_halves;                     /* they compute 16-bit floats, too */
+    const char *rule;                   // the name of its rule
+    const char *unary, *binary, *chain; // optypes with the arguments of unary_cpu and so on
+    int has_halves;                     // they compute 16-bit floats, too
 } ln_chain_ops;
 
 /** A subgraph function: fuses functions and operations on floats of one shape without other readers

@@ -16,13 +16,13 @@ LN_BEGIN_DECLS
 
 /** The use of a file. */
 typedef enum ln_content {
-    LN_CONTENT_UNKNOWN, /* not recognized, which includes models that LightNet reads */
-    LN_CONTENT_INPUT,   /* an array or image that an input of a model can be read from */
-    LN_CONTENT_WEIGHTS, /* weights without a model */
-    LN_CONTENT_MODEL,   /* a model in a format that LightNet does not read */
-    LN_CONTENT_ARCHIVE, /* compressed, or several files in one */
-    LN_CONTENT_OTHER,   /* any other known format */
-    LN_CONTENT_DOWNLOAD /* what was downloaded in place of a file */
+    LN_CONTENT_UNKNOWN, // not recognized, which includes models that LightNet reads
+    LN_CONTENT_INPUT,   // an array or image that an input of a model can be read from
+    LN_CONTENT_WEIGHTS, // weights without a model
+    LN_CONTENT_MODEL,   // a model in a format that LightNet does not read
+    LN_CONTENT_ARCHIVE, // compressed, or several files in one
+    LN_CONTENT_OTHER,   // any other known format
+    LN_CONTENT_DOWNLOAD // what was downloaded in place of a file
 } ln_content;
 
 /** Recognizes a file by its first `size` bytes, or all of it, which some formats need.

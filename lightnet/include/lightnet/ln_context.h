@@ -37,86 +37,86 @@
 
 LN_BEGIN_DECLS
 
-/* Bits of ctx->declared. */
+/** Bits of ctx->declared. */
 enum { LN_DECLARES_INPUTS = 1, LN_DECLARES_OUTPUTS = 2 };
 
 /** What compiling applies. */
 enum {
-    LN_OPTIMIZE_ALL = 1,    /* all rules (default) */
-    LN_OPTIMIZE_TARGET = 2, /* rules of the target alone: they choose layouts and kernels */
+    LN_OPTIMIZE_ALL = 1,    // all rules (default)
+    LN_OPTIMIZE_TARGET = 2, // rules of the target alone: they choose layouts and kernels
 };
 
 typedef struct ln_context {
-    ln_hash *tensor_table;              /* the tensor table */
-    ln_hash *op_table;                  /* the operator table */
-    ln_dfg *dfg;                        /* the data flow graph */
-    ln_list *ops;                       /* the operator list */
-    void *mem_starts[LN_MEM_TYPE_SIZE]; /* the memory start addresses */
-    size_t mem_sizes[LN_MEM_TYPE_SIZE]; /* the memory sizes */
+    ln_hash *tensor_table;              // the tensor table
+    ln_hash *op_table;                  // the operator table
+    ln_dfg *dfg;                        // the data flow graph
+    ln_list *ops;                       // the operator list
+    void *mem_starts[LN_MEM_TYPE_SIZE]; // the memory start addresses
+    size_t mem_sizes[LN_MEM_TYPE_SIZE]; // the memory sizes
 
-    /* Beyond the documented fields. */
-    ln_error *error;       /* the last error */
-    ln_msg_func msg_func;  /* receives warnings and debug lines; or NULL */
-    void *msg_data;        /* its first argument */
-    char *source;          /* the model's name for messages */
-    char *target;          /* the target it is compiled for, or NULL */
-    ln_list *inputs;       /* names (char *) of the model's inputs, in order */
-    ln_list *outputs;      /* names (char *) of the model's outputs, in order */
-    int declared;          /* LN_DECLARES_*: whether the model names these */
-    tl_pool *pool;         /* threads; NULL: one */
-    int threads;           /* the argument of ln_context_set_threads; -1: not set */
-    int planned_threads;   /* threads that the plan has scratch memory for; 0: no plan fits */
-    tl_isa isa;            /* the max instruction set of kernels */
-    uint64_t seed;         /* of random tensors */
-    uint64_t random;       /* state of the generator, from the seed at load; unused in bodies */
-    int optimize;          /* 0: lowering only, the reference program; or LN_OPTIMIZE_.. */
-    ln_list *rules;        /* ln_rule_count: rules that fired, in order of first firing */
-    ln_list *disabled;     /* names (char *) of disabled rules */
-    ln_hash *tuned;        /* measured shape -> fastest algorithm; NULL: nothing is measured */
-    ln_hash *unique;       /* the next number for each prefix of new names */
-    ln_list *last;         /* the last node of ops */
-    ln_list *last_input;   /* the last node of inputs */
-    ln_list *last_output;  /* the last node of outputs */
-    ln_hash *input_names;  /* the names in inputs -> their numbers, from 1 */
-    ln_hash *output_names; /* the names in outputs -> their numbers, from 1 */
-    ln_list *missing;      /* names (char *) of tensors that still need external data */
-    int keep;              /* every tensor keeps its memory, so it can be read after a run */
-    int stale; /* a constant or a parameter was set after load: bits of run/ln_update.h */
-    struct ln_weights *weights;     /* data of the model's own file; or NULL */
-    struct ln_weights *given;       /* data that another file or the caller has set
-                                       instead since the context was loaded; or NULL */
-    ln_hash *kept;                  /* results of load that updates need repeatedly */
-    struct ln_bindings *bound;      /* the arguments of ln_context_bind_* */
-    char *datafile;                 /* the weight file that was named before the model is read */
-    struct ln_weights *params;      /* its tensors, without data, if the format needs them */
-    struct ln_fixed *fixed;         /* values that the program depends on */
-    struct ln_rewriting *rewriting; /* the state of active passes, or NULL */
-    struct ln_context *outer;       /* of a body (ln_body.h): the context whose operators run it */
-    ln_list *bodies;                /* ln_context of the bodies, in order */
-    ln_list *last_body;             /* the last node of bodies */
-    ln_hash *body_names;            /* their names -> ln_context */
-    struct ln_body *body;           /* of a body: its own data */
-    ln_list *folders;               /* names (char *) of the folders of ln_context_allow_folder */
-    struct ln_store *store;         /* constants shared with other contexts
-                                       (run/ln_store.h), set before load; or NULL */
-    int many_shapes;                /* programs for other shapes share its constants:
-                                       constants that they pack are packed here, too */
-    struct ln_sharing *sharing; /* its shared constants, and its own memory (run/ln_sharing.h) */
-    struct ln_limits *limits;   /* resource limits; of a body: those of the outer context */
-    tl_dtype precision;         /* precision of products: TL_FLOAT, TL_FLOAT16, TL_BFLOAT16 */
-    int allows_tf32;            /* their float32 factors may round to 10 bits of mantissa */
-    int notes;                  /* bits of the target: what its rules keep about the whole model */
-    int has_writers;            /* it has, or had, an operator that writes in place */
-    uint64_t run_number;        /* of the current run, from 1: shows operators on other devices than
-                                   the CPU that a new run has begun */
-    int is_stepwise;            /* each operator of the run is done when its `run` returns, since
-                                   its time is taken, or its results are read */
-    tl_strings strings[2];      /* strings created at load, and by the last run [is_running] */
-    int is_running;             /* 1: a run has begun since the context was loaded, or updated */
-    ln_list *texts;             /* strings that the caller has set (run/ln_texts.c) */
-    char *output_folder;        /* the folder of ln_context_allow_output; or NULL */
-    uint64_t device_ns;         /* if not 0: the time of its last operator on its device; taken,
-                                   and set to 0, by ln_context_run_timed */
+    // Beyond the documented fields.
+    ln_error *error;       // the last error
+    ln_msg_func msg_func;  // receives warnings and debug lines; or NULL
+    void *msg_data;        // its first argument
+    char *source;          // the model's name for messages
+    char *target;          // the target it is compiled for, or NULL
+    ln_list *inputs;       // names (char *) of the model's inputs, in order
+    ln_list *outputs;      // names (char *) of the model's outputs, in order
+    int declared;          // LN_DECLARES_*: whether the model names these
+    tl_pool *pool;         // threads; NULL: one
+    int threads;           // the argument of ln_context_set_threads; -1: not set
+    int planned_threads;   // threads that the plan has scratch memory for; 0: no plan fits
+    tl_isa isa;            // the max instruction set of kernels
+    uint64_t seed;         // of random tensors
+    uint64_t random;       // state of the generator, from the seed at load; unused in bodies
+    int optimize;          // 0: lowering only, the reference program; or LN_OPTIMIZE_..
+    ln_list *rules;        // ln_rule_count: rules that fired, in order of first firing
+    ln_list *disabled;     // names (char *) of disabled rules
+    ln_hash *tuned;        // measured shape -> fastest algorithm; NULL: nothing is measured
+    ln_hash *unique;       // the next number for each prefix of new names
+    ln_list *last;         // the last node of ops
+    ln_list *last_input;   // the last node of inputs
+    ln_list *last_output;  // the last node of outputs
+    ln_hash *input_names;  // the names in inputs -> their numbers, from 1
+    ln_hash *output_names; // the names in outputs -> their numbers, from 1
+    ln_list *missing;      // names (char *) of tensors that still need external data
+    int keep;              // every tensor keeps its memory, so it can be read after a run
+    int stale;             // a constant or a parameter was set after load: bits of run/ln_update.h
+    struct ln_weights *weights;     // data of the model's own file; or NULL
+    struct ln_weights *given;       // data that another file or the caller has set
+                                    // instead since the context was loaded; or NULL
+    ln_hash *kept;                  // results of load that updates need repeatedly
+    struct ln_bindings *bound;      // the arguments of ln_context_bind_*
+    char *datafile;                 // the weight file that was named before the model is read
+    struct ln_weights *params;      // its tensors, without data, if the format needs them
+    struct ln_fixed *fixed;         // values that the program depends on
+    struct ln_rewriting *rewriting; // the state of active passes, or NULL
+    struct ln_context *outer;       // of a body (ln_body.h): the context whose operators run it
+    ln_list *bodies;                // ln_context of the bodies, in order
+    ln_list *last_body;             // the last node of bodies
+    ln_hash *body_names;            // their names -> ln_context
+    struct ln_body *body;           // of a body: its own data
+    ln_list *folders;               // names (char *) of the folders of ln_context_allow_folder
+    struct ln_store *store;         // constants shared with other contexts
+                                    // (run/ln_store.h), set before load; or NULL
+    int many_shapes;                // programs for other shapes share its constants:
+                                    // constants that they pack are packed here, too
+    struct ln_sharing *sharing;     // its shared constants, and its own memory (run/ln_sharing.h)
+    struct ln_limits *limits;       // resource limits; of a body: those of the outer context
+    tl_dtype precision;             // precision of products: TL_FLOAT, TL_FLOAT16, TL_BFLOAT16
+    int allows_tf32;                // their float32 factors may round to 10 bits of mantissa
+    int notes;                      // bits of the target: what its rules keep about the whole model
+    int has_writers;                // it has, or had, an operator that writes in place
+    uint64_t run_number;   // of the current run, from 1: shows operators on other devices than
+                           // the CPU that a new run has begun
+    int is_stepwise;       // each operator of the run is done when its `run` returns, since
+                           // its time is taken, or its results are read
+    tl_strings strings[2]; // strings created at load, and by the last run [is_running]
+    int is_running;        // 1: a run has begun since the context was loaded, or updated
+    ln_list *texts;        // strings that the caller has set (run/ln_texts.c)
+    char *output_folder;   // the folder of ln_context_allow_output; or NULL
+    uint64_t device_ns;    // if not 0: the time of its last operator on its device; taken,
+                           // and set to 0, by ln_context_run_timed
 } ln_context;
 
 /** The number of times that a rule fired. */
@@ -125,7 +125,7 @@ typedef struct ln_rule_count {
     int count;
 } ln_rule_count;
 
-/* Errors */
+// Errors
 
 /** Records the reason (the first since the last clearing wins) and returns -1. `ctx` NULL: the
  * calling thread's record. */
@@ -157,7 +157,7 @@ LN_API const char *ln_context_error(const ln_context *ctx);
 /** Clears the recorded error. */
 LN_API void ln_context_clear_error(const ln_context *ctx);
 
-/* Life */
+// Life
 
 /** Returns new (ln_context_free): an empty context.
  * NULL with the thread's last error: no memory. */
@@ -195,7 +195,7 @@ typedef const char *(*ln_place_func)(const void *data, const char *body, const c
 LN_API int ln_context_init_ir(ln_context *ctx, const char *name, const char *json, size_t len,
                               ln_place_func place, const void *data);
 
-/* Before ln_context_init, for a model with open input sizes: */
+// Before ln_context_init, for a model with open input sizes:
 
 /** Sets the shape of input `name`: open dimensions of the model get these
  * sizes, others must agree. `name` may also be a single open dimension: `ndim`
@@ -204,11 +204,11 @@ LN_API int ln_context_init_ir(ln_context *ctx, const char *name, const char *jso
 LN_API int ln_context_bind_shape(ln_context *ctx, const char *name, int ndim, const int *dims);
 
 /** As ln_context_bind_shape, for sizes that change between runs: an open
- * dimension is in `least` .. `most`, and ln_context_set_shape sets it
+ * dimension is in `min` .. `max`, and ln_context_set_shape sets it
  * before a run. If both are equal, the size is fixed. -1: invalid range.
  * Formats without open dimensions reject a range when a model is read. */
-LN_API int ln_context_bind_range(ln_context *ctx, const char *name, int ndim, const int *least,
-                                 const int *most);
+LN_API int ln_context_bind_range(ln_context *ctx, const char *name, int ndim, const int *min,
+                                 const int *max);
 
 /** Sets input `name` (copied) before the model is read: its shape is bound
  * as by ln_context_bind_shape, and the model may compute shapes from its
@@ -223,14 +223,14 @@ LN_API int ln_context_bind_input(ln_context *ctx, const char *name, const tl_ten
  * instead; an optional tensor is NAME. Its length alone can be bound as a shape [n]. */
 LN_API int ln_context_bind_sequence(ln_context *ctx, const char *name, int n,
                                     const tl_tensor *const *tensors);
-/* An operator that a model needs and LightNet lacks. Strings are borrowed from the file. */
+/** An operator that a model needs and LightNet lacks. Strings are borrowed from the file. */
 typedef struct ln_missing_op {
-    const char *domain; /* of ONNX; "": the one of the format itself */
+    const char *domain; // of ONNX; "": the one of the format itself
     const char *optype;
-    int version;        /* of the operator set of the domain; 0: unknown */
-    int count;          /* nodes of this operator */
-    const char *first;  /* the name or the position of the first one; "": it has none */
-    const char *reason; /* one line */
+    int version;        // of the operator set of the domain; 0: unknown
+    int count;          // nodes of this operator
+    const char *first;  // the name or the position of the first one; "": it has none
+    const char *reason; // one line
 } ln_missing_op;
 typedef void ln_missing_func(void *data, const ln_missing_op *op);
 
@@ -352,14 +352,14 @@ LN_API int ln_context_run_each(const ln_context *ctx, int (*seen)(void *data, co
 
 /** Statistics of a model and of a run. */
 typedef struct ln_stats {
-    int ops;             /* operators, those of bodies too */
-    int ops_at_load;     /* of these, the ones that run at load only */
-    int views;           /* of these, the ones that compute nothing */
-    size_t params;       /* elements of all constants of the model */
-    size_t param_size;   /* their bytes */
-    double macs;         /* multiply-accumulates of a run, as far as operators report them */
-    size_t memory;       /* planned bytes of main memory */
-    size_t memory_bound; /* the max sum of live sizes, a lower bound of any plan */
+    int ops;             // operators, those of bodies too
+    int ops_at_load;     // of these, the ones that run at load only
+    int views;           // of these, the ones that compute nothing
+    size_t params;       // elements of all constants of the model
+    size_t param_size;   // their bytes
+    double macs;         // multiply-accumulates of a run, as far as operators report them
+    size_t memory;       // planned bytes of main memory
+    size_t memory_bound; // the max sum of live sizes, a lower bound of any plan
 } ln_stats;
 
 /** Computes the statistics; memory is 0 before compiling. */
@@ -382,7 +382,7 @@ typedef void (*ln_port_func)(void *data, const char *name, const tl_tensor *info
 LN_API int ln_context_describe(const ln_context *ctx, ln_port_func inputs, ln_port_func outputs,
                                void *data);
 
-/* Settings, before compiling or loading */
+// Settings, before compiling or loading
 
 /** Threads for runs; 0: all cores available. Default: LIGHTNET_NUM_THREADS, else
  * 1. A model that was compiled for another number gets a new memory plan at load.
@@ -430,8 +430,8 @@ LN_API int ln_context_set_precision(ln_context *ctx, const char *name);
 /** Adds tensor `tname` to the outputs (it then survives the run). An error once compiled. */
 LN_API int ln_context_add_output(ln_context *ctx, const char *tname);
 
-/* Limits of reading, compiling, loading and running. A call that reaches one fails with a
- * message that names the limit, and leaves the context as documented for its failures. */
+// Limits of reading, compiling, loading and running. A call that reaches one fails with a
+// message that names the limit, and leaves the context as documented for its failures.
 
 typedef enum ln_limit {
     /** Bytes of memory of the context: operators, constants, and the memory of runs.
@@ -478,9 +478,9 @@ LN_API int ln_context_do(ln_context *ctx, int (*work)(ln_context *ctx, void *dat
 /** Reverts ln_context_cancel. Call it between calls, in the thread that makes them. */
 LN_API void ln_context_resume(ln_context *ctx);
 
-/* For passes: change operators and all dependent data. The context takes new
- * operators even if the call fails; after a failure it can only be cleaned up. The
- * operators of a loaded context cannot change: such calls fail and change nothing. */
+// For passes: change operators and all dependent data. The context takes new
+// operators even if the call fails; after a failure it can only be cleaned up. The
+// operators of a loaded context cannot change: such calls fail and change nothing.
 
 /** Calls the pre_run of every operator of ctx->ops, and
  * adds operators, tensors and graph to the context. */

@@ -24,7 +24,7 @@
 
 LN_BEGIN_DECLS
 
-/* Data of a model */
+// Data of a model
 
 /** Reads the data of every tensor that a `create` with `from_file` produces from a wts
  * or safetensors file, recognized by content. The tensors have memory
@@ -48,7 +48,7 @@ LN_API int ln_data_save(ln_context *ctx, const char *file);
  */
 LN_API int ln_data_name_beside(char *buf, size_t size, const char *file, const char *ending);
 
-/* safetensors: named tensors and text */
+// safetensors: named tensors and text
 
 typedef struct ln_safetensors ln_safetensors;
 
@@ -82,7 +82,7 @@ LN_API int ln_safetensors_write(const char *file, int n, const char *const *name
                                 const tl_tensor *const *tensors, const char *const *metadata,
                                 ln_error *err);
 
-/* wts: the TensorRT weight text format, named arrays of float32, float16 and int8 */
+// wts: the TensorRT weight text format, named arrays of float32, float16 and int8
 
 /** Writes `n` arrays: TL_FLOAT, TL_FLOAT16 or TL_INT8 tensors with data, names that are different C
  *  identifiers. */
@@ -95,7 +95,7 @@ LN_API int ln_wts_write(const char *file, int n, const char *const *names,
 LN_API int ln_wts_write_from_texts(const char *file, tl_dtype dtype, int n,
                                    const char *const *texts, ln_error *err);
 
-/* npy: one array, as NumPy saves it */
+// npy: one array, as NumPy saves it
 
 /** Returns new (tl_tensor_free_data_too): the array of an npy file of version 1 or 2, of either
  * byte order, C or Fortran order. */
@@ -105,7 +105,7 @@ LN_API tl_tensor *ln_npy_read(const char *file, ln_error *err);
  * which npy lacks, is written as uint16 with the same bits. */
 LN_API int ln_npy_write(const char *file, const tl_tensor *t, ln_error *err);
 
-/* npz: named arrays, as NumPy's savez and savez_compressed save them */
+// npz: named arrays, as NumPy's savez and savez_compressed save them
 
 typedef struct ln_npz ln_npz;
 
@@ -135,7 +135,7 @@ LN_API tl_tensor *ln_npz_read(const ln_npz *npz, const char *name, const tl_tens
 LN_API int ln_npz_write(const char *file, int n, const char *const *names,
                         const tl_tensor *const *tensors, ln_error *err);
 
-/* Raw little-endian elements */
+// Raw little-endian elements
 
 /** Returns new (tl_tensor_free_data_too): the file's bytes as a
  * tensor of that dtype and shape; the sizes must be equal. */
@@ -145,7 +145,7 @@ LN_API tl_tensor *ln_bin_read(const char *file, tl_dtype dtype, int ndim, const 
 /** Writes the elements of a tensor with data, of any dtype, and nothing else. */
 LN_API int ln_bin_write(const char *file, const tl_tensor *t, ln_error *err);
 
-/* Libraries */
+// Libraries
 
 /** Lists the libraries in use that read files, with their versions: "Jansson 2.14, zlib 1.2.13".
  *  Truncates to `size` bytes with the NUL. Returns `buf`. */

@@ -25,18 +25,18 @@
 
 LN_BEGIN_DECLS
 
-/* Read the fields freely, change them through the functions only. */
+/** Read the fields freely, change them through the functions only. */
 typedef struct ln_dfg {
-    ln_graph *graph;       /* node data: ln_op *, edge data: tensor name */
-    ln_hash *node_table;   /* operator name -> ln_graph_node * */
-    ln_list *dangling_ins; /* ln_graph_edge_node: a tensor and a node that reads it without an edge,
-                              newest first */
-    ln_list *dangling_outs; /* ln_graph_edge_node: a tensor and the node that writes it, which no
-                               edge leaves with it, newest first */
+    ln_graph *graph;       // node data: ln_op *, edge data: tensor name
+    ln_hash *node_table;   // operator name -> ln_graph_node *
+    ln_list *dangling_ins; // ln_graph_edge_node: a tensor and a node that reads it without an edge,
+                           // newest first
+    ln_list *dangling_outs; // ln_graph_edge_node: a tensor and the node that writes it, which no
+                            // edge leaves with it, newest first
 
-    /* Beyond the documented fields. */
-    ln_hash *values;  /* tensor name -> the ln_dfg_value that all its users point to */
-    size_t n_checked; /* operators that ln_context_check has visited in all its walks */
+    // Beyond the documented fields.
+    ln_hash *values;  // tensor name -> the ln_dfg_value that all its users point to
+    size_t n_checked; // operators that ln_context_check has visited in all its walks
 } ln_dfg;
 
 /** Returns new (ln_dfg_free). NULL with a reason: no memory. */

@@ -110,8 +110,8 @@ void ln_genop_fill_own(const ln_genop *row);
 LN_API int ln_op_fail_name(ln_op_arg *op_arg, const char *arg_name, const char *value,
                            const char *(*name_at)(int i));
 
-/* A variadic tensor `src` comprises all tensors whose arg_name is "src" and a number, in list
- * order. */
+// A variadic tensor `src` comprises all tensors whose arg_name is "src" and a number, in list
+// order.
 
 /** The arg_name of the `index`th one in the list, or NULL. Returns borrowed. */
 LN_API const char *ln_op_variadic_name(const ln_list *list, const char *arg_name, int index);
@@ -134,8 +134,8 @@ LN_API ln_tensor_entry *ln_op_define_variadic(ln_op_arg *op_arg, const ln_list *
                                               const char *arg_name, int ndim, const int *dims,
                                               tl_dtype dtype, ln_mem_type mtype);
 
-/* An operator that joins its inputs need not copy them
- * if their producers write straight into its output: */
+// An operator that joins its inputs need not copy them
+// if their producers write straight into its output:
 
 /** Makes the inputs entries[0 .. n-1] parts of output `dst_name`.
  * Returns their number: fewer than n after ln_op_fail, if one

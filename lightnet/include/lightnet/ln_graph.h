@@ -25,32 +25,32 @@ LN_BEGIN_DECLS
 
 typedef struct ln_graph_node {
     void *data;
-    ln_list *out_edge_nodes; /* of ln_graph_edge_node */
-    ln_list *in_edge_nodes;  /* of ln_graph_edge_node */
+    ln_list *out_edge_nodes; // of ln_graph_edge_node
+    ln_list *in_edge_nodes;  // of ln_graph_edge_node
     ln_cmp_func node_data_cmp;
     size_t indegree;
     size_t outdegree;
-    ln_list *last_out;      /* the last of out_edge_nodes, or NULL */
-    ln_list *last_in;       /* the last of in_edge_nodes, or NULL */
-    ln_list *before;        /* in front of this one in the graph's nodes; NULL: first, or in none */
-    struct ln_ports *ports; /* of a data flow graph: its operator's inputs and outputs */
+    ln_list *last_out;      // the last of out_edge_nodes, or NULL
+    ln_list *last_in;       // the last of in_edge_nodes, or NULL
+    ln_list *before;        // in front of this one in the graph's nodes; NULL: first, or in none
+    struct ln_ports *ports; // of a data flow graph: its operator's inputs and outputs
 } ln_graph_node;
 
-/* One end of an edge: its data, and the node at the other end. */
+/** One end of an edge: its data, and the node at the other end. */
 typedef struct ln_graph_edge_node {
     void *edge_data;
     ln_graph_node *node;
     ln_cmp_func edge_data_cmp;
-    struct ln_graph_edge_node *twin; /* the edge's other end; NULL: in no graph */
-    ln_list *before; /* in front of this one in the list of its end; NULL: first, or in none */
+    struct ln_graph_edge_node *twin; // the edge's other end; NULL: in no graph
+    ln_list *before; // in front of this one in the list of its end; NULL: first, or in none
 } ln_graph_edge_node;
 
 typedef struct ln_graph {
-    size_t size;    /* nodes */
-    ln_list *nodes; /* of ln_graph_node */
+    size_t size;    // nodes
+    ln_list *nodes; // of ln_graph_node
     ln_cmp_func node_data_cmp;
     ln_cmp_func edge_data_cmp;
-    ln_list *last; /* the last of nodes, or NULL */
+    ln_list *last; // the last of nodes, or NULL
 } ln_graph;
 
 /** Returns new node in no graph (ln_graph_node_free); NULL with a reason. node_data_cmp NULL:

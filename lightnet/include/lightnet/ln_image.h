@@ -18,36 +18,36 @@ LN_BEGIN_DECLS
 
 /** How an image becomes as large as the tensor. */
 typedef enum ln_image_fit {
-    LN_IMAGE_STRETCH,  /* each axis is resized separately */
-    LN_IMAGE_CROP,     /* keeps the aspect ratio, and shows the center (torchvision CenterCrop) */
-    LN_IMAGE_LETTERBOX /* keeps the aspect ratio, and shows the whole image with a border */
+    LN_IMAGE_STRETCH,  // each axis is resized separately
+    LN_IMAGE_CROP,     // keeps the aspect ratio, and shows the center (torchvision CenterCrop)
+    LN_IMAGE_LETTERBOX // keeps the aspect ratio, and shows the whole image with a border
 } ln_image_fit;
 
 /** The filter of resizing, with half-pixel centers. Images that keep their size stay exact. */
 typedef enum ln_image_filter {
-    LN_IMAGE_LINEAR,    /* the two nearest pixels of an axis, as OpenCV's INTER_LINEAR */
-    LN_IMAGE_ANTIALIAS, /* all pixels that an element covers, as Pillow's BILINEAR */
-    LN_IMAGE_BICUBIC    /* the same with a cubic filter, as Pillow's BICUBIC; stays in 0 .. 255 */
+    LN_IMAGE_LINEAR,    // the two nearest pixels of an axis, as OpenCV's INTER_LINEAR
+    LN_IMAGE_ANTIALIAS, // all pixels that an element covers, as Pillow's BILINEAR
+    LN_IMAGE_BICUBIC    // the same with a cubic filter, as Pillow's BICUBIC; stays in 0 .. 255
 } ln_image_filter;
 
 /** Converts pixels to elements: (pixel - mean[c]) * scale[c], for channel
  * c of the tensor. An unset scale is 0, and makes every element 0. */
 typedef struct ln_image_format {
-    int nhwc; /* the tensor is [1, H, W, C], not [1, C, H, W] */
-    int bgr;  /* channel 0 is blue, not red */
+    int nhwc; // the tensor is [1, H, W, C], not [1, C, H, W]
+    int bgr;  // channel 0 is blue, not red
     double mean[3];
-    double scale[3]; /* a one-channel tensor uses the first ones */
+    double scale[3]; // a one-channel tensor uses the first ones
     ln_image_fit fit;
     ln_image_filter filter;
-    double share;  /* LN_IMAGE_CROP: the fraction of the limiting axis that remains; 0: 1 */
-    double border; /* LN_IMAGE_LETTERBOX: the pixels of the border, 0 .. 255 */
+    double share;  // LN_IMAGE_CROP: the fraction of the limiting axis that remains; 0: 1
+    double border; // LN_IMAGE_LETTERBOX: the pixels of the border, 0 .. 255
 } ln_image_format;
 
 /** An image in memory: 8 bits a sample, rows from the top, samples of a pixel side by side. */
 typedef struct ln_image {
     int height;
     int width;
-    int channels; /* 1 gray, 3 red green blue */
+    int channels; // 1 gray, 3 red green blue
     uint8_t *pixels;
 } ln_image;
 
@@ -56,7 +56,7 @@ typedef struct ln_image {
 typedef struct ln_image_axis {
     int in;
     int size;
-    int offset; /* below 0: a border comes first */
+    int offset; // below 0: a border comes first
     int out;
 } ln_image_axis;
 

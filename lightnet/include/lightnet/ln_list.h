@@ -35,7 +35,7 @@ typedef struct ln_list {
  */
 #define LN_LIST_FOREACH(elem, list) LN_LIST_FOREACH_AT_LINE(elem, list, __LINE__)
 
-/* The rest of LN_LIST_FOREACH: names the hidden iterator
+/** The rest of LN_LIST_FOREACH: names the hidden iterator
  * after the line, so that nested loops do not collide. */
 #define LN_LIST_FOREACH_AT_LINE(elem, list, line) \
     LN_LIST_FOREACH_NAMED(elem, list, LN_LIST_PASTE(ln_list_at_, line))

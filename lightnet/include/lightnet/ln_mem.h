@@ -26,34 +26,34 @@
 LN_BEGIN_DECLS
 
 typedef enum ln_mem_type {
-    LN_MEM_NONE = 0, /* of abstract tensors, which programs do not contain */
+    LN_MEM_NONE = 0, // of abstract tensors, which programs do not contain
     LN_MEM_CPU = 1,
-#ifdef LN_CUDA       /* by ln_config.h: in every build */
-    LN_MEM_CUDA = 2, /* of an NVIDIA GPU; the plug-in of the target cuda has its functions */
+#ifdef LN_CUDA       // by ln_config.h: in every build
+    LN_MEM_CUDA = 2, // of an NVIDIA GPU; the plug-in of the target cuda has its functions
 #endif
     LN_MEM_TYPE_SIZE
 } ln_mem_type;
 
 /** The functions and limits of a memory type. */
 typedef struct ln_mem_info {
-    const char *name;            /* the enum name */
-    void *(*alloc_func)(size_t); /* returns new memory aligned to align_size, zeroed, a distinct
-                                    object also for 0 bytes; NULL with a reason */
-    void (*free_func)(void *);   /* takes NULL */
-    void *(*memset_func)(void *, int, size_t); /* as memset */
-    size_t max_size;                           /* the max bytes of an allocation */
-    size_t align_size;                         /* bytes */
+    const char *name;            // the enum name
+    void *(*alloc_func)(size_t); // returns new memory aligned to align_size, zeroed, a distinct
+                                 // object also for 0 bytes; NULL with a reason
+    void (*free_func)(void *);   // takes NULL
+    void *(*memset_func)(void *, int, size_t); // as memset
+    size_t max_size;                           // the max bytes of an allocation
+    size_t align_size;                         // bytes
 } ln_mem_info;
 
 /** The functions and limits that a plug-in provides for a memory type. */
 typedef struct ln_mem_provider {
     ln_mem_type mtype;
-    void *(*alloc_func)(size_t); /* these three as in ln_mem_info */
+    void *(*alloc_func)(size_t); // these three as in ln_mem_info
     void (*free_func)(void *);
     void *(*memset_func)(void *, int, size_t);
-    ln_copy_func copy_in;     /* from LN_MEM_CPU; the copy functions return after the copy */
-    ln_copy_func copy_out;    /* to LN_MEM_CPU */
-    ln_copy_func copy_within; /* from and to this type */
+    ln_copy_func copy_in;     // from LN_MEM_CPU; the copy functions return after the copy
+    ln_copy_func copy_out;    // to LN_MEM_CPU
+    ln_copy_func copy_within; // from and to this type
 } ln_mem_provider;
 
 /** Provides the functions of a memory type other than LN_MEM_CPU, until the process ends: for

@@ -27,23 +27,23 @@ struct ln_context;
 
 /** A block of a memory plan. Strings are borrowed from the context. */
 typedef struct ln_memory_block {
-    const char *name; /* of the tensor at its root; of the operator for scratch memory */
+    const char *name; // of the tensor at its root; of the operator for scratch memory
     ln_mem_type mtype;
-    size_t size;          /* bytes */
-    size_t offset;        /* bytes, in the memory of its type */
-    int first, last;      /* it is live from `first` to `last`, inclusive */
-    const char *first_op; /* the operators at these times; NULL: before or after all operators */
+    size_t size;          // bytes
+    size_t offset;        // bytes, in the memory of its type
+    int first, last;      // it is live from `first` to `last`, inclusive
+    const char *first_op; // the operators at these times; NULL: before or after all operators
     const char *last_op;
-    const char *reuses; /* the block whose memory it has: an output in place of an input; NULL: its
-                           own memory */
-    int is_scratch;     /* scratch memory of an operator */
-    int is_constant;    /* it has the same content in all runs */
+    const char *reuses; // the block whose memory it has: an output in place of an input; NULL: its
+                        // own memory
+    int is_scratch;     // scratch memory of an operator
+    int is_constant;    // it has the same content in all runs
 } ln_memory_block;
 
 /** The bytes of one memory type. */
 typedef struct ln_memory_total {
-    size_t size;  /* planned; 0: not used */
-    size_t bound; /* the max sum of live sizes, a lower bound of any plan */
+    size_t size;  // planned; 0: not used
+    size_t bound; // the max sum of live sizes, a lower bound of any plan
 } ln_memory_total;
 
 /** Receives a block; a value other than 0 ends the list. */

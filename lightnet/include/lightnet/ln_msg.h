@@ -28,7 +28,7 @@ typedef enum ln_msg_level {
     LN_MSG_INFO,
     LN_MSG_WARN,
     LN_MSG_ERROR,
-    LN_MSG_INTER_ERROR, /* an error that no input should cause: a bug of the program */
+    LN_MSG_INTER_ERROR, // an error that no input should cause: a bug of the program
 } ln_msg_level;
 
 /** Receives one message: a line without its newline,
@@ -42,8 +42,8 @@ LN_API const char *ln_msg_level_name(ln_msg_level level);
 LN_API void ln_msg_send(ln_msg_func func, void *data, ln_msg_level level, const char *fmt, ...)
     LN_PRINTF(4, 5);
 
-/* Text for a terminal. Names of models and files are anybody's: raw, they could move the cursor,
- * erase lines, forge others, or reverse their order. */
+// Text for a terminal. Names of models and files are anybody's: raw, they could move the cursor,
+// erase lines, forge others, or reverse their order.
 
 /** The character at `text`, of at most `left` (> 0) bytes, as it can be printed on a terminal:
  * control characters, and bytes that are not UTF-8, become \x1b, line separators and marks of
@@ -58,7 +58,7 @@ LN_API size_t ln_escape(char *buf, size_t size, const char *text);
  * (ln_escape); a long one is truncated between characters and ends in "...". */
 typedef struct ln_error {
     char text[LN_MAXLINE];
-    ln_status status; /* of the reason; LN_OK: not specified */
+    ln_status status; // of the reason; LN_OK: not specified
 } ln_error;
 
 /** Records a reason by the rule of its kind of record.

@@ -46,7 +46,7 @@ typedef enum ln_opck_view { LN_OPCK_INT, LN_OPCK_FLOAT, LN_OPCK_DOUBLE } ln_opck
 
 /** A comparison of a number, each number of an array, or an array's length with `value`. */
 typedef struct ln_bound {
-    enum { LN_BOUND_NONE, LN_BOUND_VALUE, LN_BOUND_LENGTH } what; /* LN_BOUND_NONE ends an array */
+    enum { LN_BOUND_NONE, LN_BOUND_VALUE, LN_BOUND_LENGTH } what; // LN_BOUND_NONE ends an array
     ln_opck_cmp cmp;
     double value;
 } ln_bound;
@@ -60,7 +60,7 @@ typedef struct ln_bound {
         LN_BOUND_VALUE, LN_OPCK_##how, value \
     }
 
-/* Sets of data types: a bit for each tl_dtype. */
+/** Sets of data types: a bit for each tl_dtype. */
 #define LN_DTYPE_BIT(dtype) (1u << (dtype))
 #define LN_DTYPES_FLOAT                                                            \
     (LN_DTYPE_BIT(TL_DOUBLE) | LN_DTYPE_BIT(TL_FLOAT) | LN_DTYPE_BIT(TL_FLOAT16) | \
@@ -74,41 +74,41 @@ typedef struct ln_bound {
 typedef struct ln_arg_info {
     const char *arg_name;
 
-    /* Narrow, since there are some 1,300 of these. Fields of inputs, of outputs
-     * and of parameters share memory: read only those of its own kind. */
+    // Narrow, since there are some 1,300 of these. Fields of inputs, of outputs
+    // and of parameters share memory: read only those of its own kind.
     union {
-        const char *same_type;  /* inputs: the input whose data type it must have, or NULL */
-        const char *owner;      /* outputs: the input that it is a view of, or NULL */
-        const ln_bound *bounds; /* parameters: until LN_BOUND_NONE; or NULL */
+        const char *same_type;  // inputs: the input whose data type it must have, or NULL
+        const char *owner;      // outputs: the input that it is a view of, or NULL
+        const ln_bound *bounds; // parameters: until LN_BOUND_NONE; or NULL
     };
     union {
-        const char *same_shape;     /* inputs: the input whose shape it must have, or NULL */
-        const char *sets;           /* inputs with `is_setter`: the parameter that it sets in
-                                       each run; the model's value is the max */
-        const char *const *inplace; /* outputs: NULL-terminated names of inputs whose memory it
-                                       may reuse, element by element; or NULL */
-        const double *numbers;      /* parameters: the default of numbers and bools; NULL: none, or
-                                       empty */
-        const char *const *strings; /* parameters: the default of strings; NULL: none, or empty */
+        const char *same_shape;     // inputs: the input whose shape it must have, or NULL
+        const char *sets;           // inputs with `is_setter`: the parameter that it sets in
+                                    // each run; the model's value is the max
+        const char *const *inplace; // outputs: NULL-terminated names of inputs whose memory it
+                                    // may reuse, element by element; or NULL
+        const double *numbers;      // parameters: the default of numbers and bools; NULL: none, or
+                                    // empty
+        const char *const *strings; // parameters: the default of strings; NULL: none, or empty
     };
     union {
-        uint32_t dtypes;   /* inputs: the allowed data types; 0: any */
-        int32_t n_default; /* parameters: how many elements `numbers` or `strings` has */
+        uint32_t dtypes;   // inputs: the allowed data types; 0: any
+        int32_t n_default; // parameters: how many elements `numbers` or `strings` has
     };
-    uint16_t at; /* LN_MEMBER of the private structure for its tensor or value; 0: none */
+    uint16_t at; // LN_MEMBER of the private structure for its tensor or value; 0: none
     union {
-        uint8_t ndim;   /* inputs: the number of dimensions; 0: any */
-        int8_t dynamic; /* outputs: 1: `run` sets its shape; -1: its shape depends
-                           on no input; 0: on the inputs' shapes */
-        uint8_t view;   /* parameters: the ln_opck_view of a number */
+        uint8_t ndim;   // inputs: the number of dimensions; 0: any
+        int8_t dynamic; // outputs: 1: `run` sets its shape; -1: its shape depends
+                        // on no input; 0: on the inputs' shapes
+        uint8_t view;   // parameters: the ln_opck_view of a number
     };
-    uint8_t isstatic : 1;    /* inputs: its memory must never be reused */
-    uint8_t anywhere : 1;    /* inputs: any memory type, not only that of the operator's target */
-    uint8_t is_setter : 1;   /* inputs: it has `sets`, not `same_shape` */
-    uint8_t optional : 1;    /* tensors: may be absent */
-    uint8_t variadic : 1;    /* tensors: every argument whose name is arg_name and a number */
-    uint8_t has_default : 1; /* parameters: may be absent, and then is the default */
-    uint8_t islast : 1;      /* the last of its table */
+    uint8_t isstatic : 1;    // inputs: its memory must never be reused
+    uint8_t anywhere : 1;    // inputs: any memory type, not only that of the operator's target
+    uint8_t is_setter : 1;   // inputs: it has `sets`, not `same_shape`
+    uint8_t optional : 1;    // tensors: may be absent
+    uint8_t variadic : 1;    // tensors: every argument whose name is arg_name and a number
+    uint8_t has_default : 1; // parameters: may be absent, and then is the default
+    uint8_t islast : 1;      // the last of its table
 } ln_arg_info;
 
 /** The row after `info` in its table, or NULL. */
@@ -122,103 +122,103 @@ static inline const ln_arg_info *ln_arg_info_next(const ln_arg_info *info)
 
 /** The documentation of one argument. */
 typedef struct ln_arg_docs {
-    const char *doc;   /* one line */
-    const char *type;  /* tensors: "4-D FLT" and the like, parameters: "array_number -> int [2]" */
-    const char *deflt; /* parameters: the default as JSON text; NULL: required */
+    const char *doc;   // one line
+    const char *type;  // tensors: "4-D FLT" and the like, parameters: "array_number -> int [2]"
+    const char *deflt; // parameters: the default as JSON text; NULL: required
 } ln_arg_docs;
 
 /** The documentation of an operator, for people. */
 typedef struct ln_op_docs {
-    const char *doc;         /* one line or more */
-    const char *author;      /* of the description */
-    const char *source;      /* the description file's name */
-    const ln_arg_docs *args; /* of its inputs, outputs and parameters, in the order of ln_op_info;
-                                NULL: it has none */
+    const char *doc;         // one line or more
+    const char *author;      // of the description
+    const char *source;      // the description file's name
+    const ln_arg_docs *args; // of its inputs, outputs and parameters, in the order of ln_op_info;
+                             // NULL: it has none
 } ln_op_docs;
 
 /** The description of an operator; constant, shared by all operators of the type. */
 typedef struct ln_op_info {
-    const ln_op_docs *docs; /* NULL for LightNet's own operators: `lightnet ops` has theirs */
+    const ln_op_docs *docs; // NULL for LightNet's own operators: `lightnet ops` has theirs
 
-    /* Tables, each up to a row with `islast`; NULL: none. */
+    // Tables, each up to a row with `islast`; NULL: none.
     const ln_arg_info *tensors_in;
     const ln_arg_info *tensors_out;
     const ln_arg_info *params;
 
-    /* Of generated operators, for their prototypes. */
-    const char **arg_names; /* space for the names in the three tables, with NULL after each */
+    // Of generated operators, for their prototypes.
+    const char **arg_names; // space for the names in the three tables, with NULL after each
     const ln_param_type *param_ptypes;
 
-    uint8_t pure;           /* no side effect: may be merged, removed, or run once at load */
-    uint8_t inplace_writer; /* `run` writes an input's memory through
-                               an output that has it as owner */
-    uint8_t strings;        /* inputs and outputs may be TL_STRING; others must not */
-    uint8_t writes;         /* what it writes beside its tensors, LN_WRITES_*; a model with such
-                               an operator is rejected unless ln_context_allow_output allows it */
+    uint8_t pure;           // no side effect: may be merged, removed, or run once at load
+    uint8_t inplace_writer; // `run` writes an input's memory through
+                            // an output that has it as owner
+    uint8_t strings;        // inputs and outputs may be TL_STRING; others must not
+    uint8_t writes;         // what it writes beside its tensors, LN_WRITES_*; a model with such
+                            // an operator is rejected unless ln_context_allow_output allows it
 } ln_op_info;
 
-/* Values of ln_op_info.writes; 0: nothing. */
+/** Values of ln_op_info.writes; 0: nothing. */
 enum {
-    LN_WRITES_STDOUT = 1, /* standard output */
-    LN_WRITES_FILES = 2,  /* files, which `run` opens with ln_op_open_output */
+    LN_WRITES_STDOUT = 1, // standard output
+    LN_WRITES_FILES = 2,  // files, which `run` opens with ln_op_open_output
 };
 
-/* Values of op_arg->infers but 0. */
+/** Values of op_arg->infers but 0. */
 enum {
-    LN_INFERS_RUN = 1,    /* for the true shapes of a run */
-    LN_INFERS_BOUNDS = 2, /* when compiling, for the min or the max shapes */
+    LN_INFERS_RUN = 1,    // for the true shapes of a run
+    LN_INFERS_BOUNDS = 2, // when compiling, for the min or the max shapes
 };
 
-/* Bits of op_arg->isdynamic. */
+/** Bits of op_arg->isdynamic. */
 enum {
-    LN_DYNAMIC_IN = 1,  /* an input is dynamic or sets a parameter:
-                           each run infers the shapes again */
-    LN_DYNAMIC_OUT = 2, /* `run` sets the shape of an output */
+    LN_DYNAMIC_IN = 1,  // an input is dynamic or sets a parameter:
+                        // each run infers the shapes again
+    LN_DYNAMIC_OUT = 2, // `run` sets the shape of an output
 };
 
 typedef struct ln_op_arg {
-    char *name;                /* operator name */
-    char *optype;              /* operator type */
-    char *arch;                /* backend architecture to run on */
-    ln_list *tensors_in;       /* input tensors */
-    ln_list *tensors_out;      /* output tensors */
-    ln_list *params;           /* parameters */
-    ln_hash *tensor_table;     /* tensor table of the context */
-    void *priv;                /* for other private data storage */
-    const char **in_arg_names; /* NULL terminated array, as belows */
+    char *name;                // operator name
+    char *optype;              // operator type
+    char *arch;                // backend architecture to run on
+    ln_list *tensors_in;       // input tensors
+    ln_list *tensors_out;      // output tensors
+    ln_list *params;           // parameters
+    ln_hash *tensor_table;     // tensor table of the context
+    void *priv;                // for other private data storage
+    const char **in_arg_names; // NULL terminated array, as belows
     const char **out_arg_names;
     const char **param_arg_names;
     const ln_param_type *param_ptypes;
 
-    /* Beyond the documented fields, last those that each walk over
-     * the operators reads: they are adjacent to the ln_op. */
-    struct ln_graph_node *graph_node; /* its node in the graph of that context, or NULL */
-    size_t scratch_offset;            /* the planned offset of the scratch memory */
-    double macs;            /* multiply-accumulates of a run, for statistics; set by `pre_run` */
-    const char *algorithm;  /* algorithm of `run` (a constant string), or NULL; set by `pre_run` */
-    const char *layout;     /* the layout of its tensors (a constant
-                               string), or NULL: plain; set by `pre_run` */
-    const char *rule;       /* the rewrite that made it (a constant string), or NULL */
-    ln_list *planned;       /* the model's parameters, if `params` are those of a run; or NULL */
-    int *shapes;            /* of the inputs in the last inference of shapes; or NULL */
-    struct ln_context *ctx; /* the context that the operator belongs to; NULL outside of one */
-    ln_list *node;          /* its node in ctx->ops, kept by the context */
-    ln_list *before;        /* the node before it; NULL: it is the first */
-    size_t scratch_size;    /* bytes of scratch memory that `run` needs; set by `pre_run` */
-    size_t number;          /* its number among all that ln_context_check has visited */
-    ln_mem_type mtype;      /* the memory type of the operator's target;
-                               LN_MEM_NONE: it is abstract, or has its own checks */
-    int infers;             /* pre_run and post_run are called to infer shapes again: LN_INFERS_* */
-    int entered;            /* it is in the tables of that context */
-    int failed;             /* set by ln_op_fail */
-    int isneeded;           /* within a clean-up: its results are read */
-    int checked;            /* pre_run was called, and post_run not yet; kept by the context */
-    int takes_inputs;       /* an output owns an input's memory (a no-copy gather) */
-    int isdynamic;          /* LN_DYNAMIC_*; kept by the context */
-    int at_load;            /* not 0: runs when the context is loaded, not per inference; values
-                               of ir/ln_context_ops.h */
-    int can_fail; /* elements of its inputs decide whether `run` fails; set by `pre_run` */
-    const ln_op_info *info; /* its description; NULL: hand-written, counts as impure */
+    // Beyond the documented fields, last those that each walk over
+    // the operators reads: they are adjacent to the ln_op.
+    struct ln_graph_node *graph_node; // its node in the graph of that context, or NULL
+    size_t scratch_offset;            // the planned offset of the scratch memory
+    double macs;            // multiply-accumulates of a run, for statistics; set by `pre_run`
+    const char *algorithm;  // algorithm of `run` (a constant string), or NULL; set by `pre_run`
+    const char *layout;     // the layout of its tensors (a constant
+                            // string), or NULL: plain; set by `pre_run`
+    const char *rule;       // the rewrite that made it (a constant string), or NULL
+    ln_list *planned;       // the model's parameters, if `params` are those of a run; or NULL
+    int *shapes;            // of the inputs in the last inference of shapes; or NULL
+    struct ln_context *ctx; // the context that the operator belongs to; NULL outside of one
+    ln_list *node;          // its node in ctx->ops, kept by the context
+    ln_list *before;        // the node before it; NULL: it is the first
+    size_t scratch_size;    // bytes of scratch memory that `run` needs; set by `pre_run`
+    size_t number;          // its number among all that ln_context_check has visited
+    ln_mem_type mtype;      // the memory type of the operator's target;
+                            // LN_MEM_NONE: it is abstract, or has its own checks
+    int infers;             // pre_run and post_run are called to infer shapes again: LN_INFERS_*
+    int entered;            // it is in the tables of that context
+    int failed;             // set by ln_op_fail
+    int isneeded;           // within a clean-up: its results are read
+    int checked;            // pre_run was called, and post_run not yet; kept by the context
+    int takes_inputs;       // an output owns an input's memory (a no-copy gather)
+    int isdynamic;          // LN_DYNAMIC_*; kept by the context
+    int at_load;            // not 0: runs when the context is loaded, not per inference; values
+                            // of ir/ln_context_ops.h
+    int can_fail;           // elements of its inputs decide whether `run` fails; set by `pre_run`
+    const ln_op_info *info; // its description; NULL: hand-written, counts as impure
 } ln_op_arg;
 
 typedef void (*ln_op_func)(ln_op_arg *op_arg);
@@ -230,8 +230,8 @@ typedef struct ln_op {
     ln_op_func static_run;
     ln_op_func run;
     ln_op_func post_run;
-    ln_op_offset_func calc_offset; /* the absolute offset in its memory of output (or no-copy
-                                      input) `te`: its owner's offset plus a position in it */
+    ln_op_offset_func calc_offset; // the absolute offset in its memory of output (or no-copy
+                                   // input) `te`: its owner's offset plus a position in it
 } ln_op;
 
 /** Whether elements of its inputs, or the sizes that they set, decide if a run of the operator
@@ -241,8 +241,8 @@ static inline int ln_op_can_fail(const ln_op *op)
     return op->op_arg->can_fail || (op->op_arg->isdynamic & LN_DYNAMIC_IN);
 }
 
-/* Creation and freeing. Functions return 0, or -1 with
- * the thread's last error; a pointer is NULL then. */
+// Creation and freeing. Functions return 0, or -1 with
+// the thread's last error; a pointer is NULL then.
 
 /** Returns new (ln_op_free_lists_too): an operator with the functions and the argument names of
  * `op_proto`. Takes the three lists (on failure they are still the caller's), keeps `tensor_table`,
@@ -292,7 +292,7 @@ LN_API ln_tensor_list_entry *ln_op_find_tensor_list_entry(const ln_op *op, const
  * table. */
 LN_API int ln_op_is_valid(const ln_op *op);
 
-/* Functions for operators */
+// Functions for operators
 
 /** Records "operator 'NAME' (OPTYPE): REASON" in the operator's context, or without one in the
  * thread's record, and marks the operator as failed. Returns -1. */
@@ -367,7 +367,7 @@ LN_API void ln_op_undefine_outputs(ln_op_arg *op_arg);
  * where ln_op_fail puts it. */
 LN_API int ln_op_call(ln_op *op, ln_op_func func);
 
-/* Operator lists: in order of execution. Lists borrow their operators by default. */
+// Operator lists: in order of execution. Lists borrow their operators by default.
 
 /** Returns new (ln_list_free) of a NULL-terminated array. NULL for an empty array, and NULL with a
  * reason: no memory. */
@@ -398,7 +398,7 @@ LN_API int ln_op_list_do_post_run(ln_list *ops);
  * ln_context_unique_name. */
 LN_API int ln_op_list_unique_name(const ln_list *ops, char *buf, const char *prefix);
 
-/* The operator table: name -> operator */
+/** The operator table: name -> operator. */
 
 LN_API ln_hash *ln_op_table_create(void);
 

@@ -74,26 +74,26 @@ LN_API int ln_opck_dtype(ln_op_arg *op_arg, const ln_tensor_entry *entry, tl_dty
 
 LN_END_DECLS
 
-/* Returns from the caller when a check, -1 or 0, failed. */
+/** Returns from the caller when a check, -1 or 0, failed. */
 #define LN_OPCK_RETURN(check) \
     do {                      \
         if (check)            \
             return;           \
     } while (0)
 
-/* Conditions: `level` below LN_MSG_ERROR only sends a message and goes on */
+// Conditions: `level` below LN_MSG_ERROR only sends a message and goes on
 
 #define ln_opck(level, condition, ...) \
     LN_OPCK_RETURN(!(condition) && ln_op_report(op_arg, level, __VA_ARGS__))
 #define ln_opck_satisfy_msg(condition, ...) ln_opck(LN_MSG_ERROR, condition, __VA_ARGS__)
 #define ln_opck_satisfy(condition)          ln_opck(LN_MSG_ERROR, condition, "expected %s", #condition)
 
-/* Results of TensorLight: -1 with a reason in tl_last_error(), or 0 and more */
+// Results of TensorLight: -1 with a reason in tl_last_error(), or 0 and more
 
 #define ln_opck_tl(result)          LN_OPCK_RETURN((result) < 0 && ln_op_fail_tl(op_arg))
 #define ln_opck_shape(tensor, form) ln_opck_tl(tl_check_shape(tensor, #tensor, form))
 
-/* Parameters */
+// Parameters
 
 #define ln_opck_param_exist(entry, arg_name) \
     LN_OPCK_RETURN(ln_opck_exist(op_arg, entry, "parameter", arg_name))
@@ -139,7 +139,7 @@ LN_END_DECLS
 #define ln_opck_param_double_ne(entry, expect) \
     LN_OPCK_RETURN(ln_opck_number(op_arg, entry, LN_OPCK_DOUBLE, LN_OPCK_NE, expect))
 
-/* Arrays: their length, and all of their elements */
+// Arrays: their length, and all of their elements
 
 #define ln_opck_param_array_len_eq(entry, expect_len) \
     LN_OPCK_RETURN(ln_opck_array_len(op_arg, entry, LN_OPCK_EQ, expect_len))
@@ -193,7 +193,7 @@ LN_END_DECLS
 #define ln_opck_param_array_double_ne(entry, expect) \
     LN_OPCK_RETURN(ln_opck_array_number(op_arg, entry, LN_OPCK_DOUBLE, LN_OPCK_NE, expect))
 
-/* The number of parameters */
+// The number of parameters
 
 #define ln_opck_params_len_eq(list_len, expect_len) \
     LN_OPCK_RETURN(ln_opck_list_len(op_arg, "parameter", list_len, LN_OPCK_EQ, expect_len))
@@ -208,7 +208,7 @@ LN_END_DECLS
 #define ln_opck_params_len_ne(list_len, expect_len) \
     LN_OPCK_RETURN(ln_opck_list_len(op_arg, "parameter", list_len, LN_OPCK_NE, expect_len))
 
-/* Inputs */
+// Inputs
 
 #define ln_opck_tensor_in_exist(entry, arg_name) \
     LN_OPCK_RETURN(ln_opck_exist(op_arg, entry, "input", arg_name))
@@ -225,7 +225,7 @@ LN_END_DECLS
 #define ln_opck_tensors_in_len_ne(list_len, expect_len) \
     LN_OPCK_RETURN(ln_opck_list_len(op_arg, "input", list_len, LN_OPCK_NE, expect_len))
 
-/* Outputs */
+// Outputs
 
 #define ln_opck_tensor_out_exist(entry, arg_name) \
     LN_OPCK_RETURN(ln_opck_exist(op_arg, entry, "output", arg_name))
@@ -242,7 +242,7 @@ LN_END_DECLS
 #define ln_opck_tensors_out_len_ne(list_len, expect_len) \
     LN_OPCK_RETURN(ln_opck_list_len(op_arg, "output", list_len, LN_OPCK_NE, expect_len))
 
-/* Tensors */
+// Tensors
 
 #define ln_opck_tensor_not_defined(entry, entry_name) \
     LN_OPCK_RETURN(ln_opck_defined(op_arg, entry, entry_name, 0))
@@ -259,7 +259,7 @@ LN_END_DECLS
 #define ln_opck_tensor_isnotstatic(entry) LN_OPCK_RETURN(ln_opck_static(op_arg, entry, 0))
 #define ln_opck_tensor_mtype_eq(entry, mem_type) \
     LN_OPCK_RETURN(ln_opck_mtype(op_arg, entry, mem_type))
-/* In the memory of the operator's target; an abstract operator accepts any. */
+/** In the memory of the operator's target; an abstract operator accepts any. */
 #define ln_opck_tensor_on_target(entry) \
     LN_OPCK_RETURN(op_arg->mtype != LN_MEM_NONE && ln_opck_mtype(op_arg, entry, op_arg->mtype))
 #define ln_opck_tensor_dtype_eq(entry, data_type) \

@@ -25,27 +25,27 @@
 LN_BEGIN_DECLS
 
 typedef enum ln_param_type {
-    LN_PARAM_NULL = 0, /* first */
+    LN_PARAM_NULL = 0, // first
     LN_PARAM_STRING,
     LN_PARAM_NUMBER,
     LN_PARAM_BOOL,
     LN_PARAM_ARRAY_STRING,
     LN_PARAM_ARRAY_NUMBER,
     LN_PARAM_ARRAY_BOOL,
-    LN_PARAM_INVALID /* last */
+    LN_PARAM_INVALID // last
 } ln_param_type;
 
 typedef struct ln_param_entry {
-    char *arg_name;      /* its role in the operator */
-    ln_param_type type;  /* selects the valid values below */
-    int array_len;       /* of an array */
-    double value_double; /* a number, in three views */
+    char *arg_name;      // its role in the operator
+    ln_param_type type;  // selects the valid values below
+    int array_len;       // of an array
+    double value_double; // a number, in three views
     float value_float;
     int value_int;
     ln_bool value_bool;
-    char *value_string; /* may be NULL when never set */
+    char *value_string; // may be NULL when never set
     char **value_array_string;
-    double *value_array_double; /* an array of numbers, in three views */
+    double *value_array_double; // an array of numbers, in three views
     float *value_array_float;
     int *value_array_int;
     ln_bool *value_array_bool;
@@ -102,7 +102,7 @@ LN_API int ln_param_set_array_string(ln_param_entry *entry, int array_len,
                                      const char *const *array_string);
 LN_API int ln_param_set_array_bool(ln_param_entry *entry, int array_len, const ln_bool *array_bool);
 
-/* Parameter lists: each append returns the list with a new entry at its end */
+/** Parameter lists: each append returns the list with a new entry at its end. */
 
 LN_API ln_list *ln_param_list_append_empty(ln_list *list, const char *arg_name,
                                            ln_param_type ptype);

@@ -36,7 +36,7 @@ LN_API int ln_pass_schedule(ln_context *ctx, const ln_schedule_func *sd_funcs);
 /** Assigns an offset to every tensor and scratch memory, and sets ctx->mem_sizes. */
 LN_API int ln_pass_mem_plan(ln_context *ctx);
 
-/* For rules */
+// For rules
 
 /** Whether rule `name` (a constant string) may be applied: not disabled, and the context optimizes.
  */

@@ -37,7 +37,7 @@ LN_BEGIN_DECLS
 /** The ABI number of LightNet and plug-ins, also in the SONAME of its
  * libraries. It increases when a struct, constant or function of a public
  * header changes or is removed; additions keep it (tests/structure/abi.py). */
-#define LN_PLUGIN_ABI 23
+#define LN_PLUGIN_ABI 24
 
 /** The first word of a descriptor: "LNPI", which other objects lack. */
 #define LN_PLUGIN_MAGIC UINT32_C(0x49504e4c)
@@ -64,17 +64,17 @@ LN_BEGIN_DECLS
 
 /** The descriptor of a plug-in: a constant, defined with LN_PLUGIN. */
 typedef struct ln_plugin {
-    uint32_t magic;                                     /* LN_PLUGIN_MAGIC */
-    uint32_t abi;                                       /* LN_PLUGIN_ABI, of the headers it was
-                                                           compiled with, as all below */
-    uint32_t sizes[0 LN_PLUGIN_STRUCTS(LN_PLUGIN_ONE)]; /* of LN_PLUGIN_STRUCTS, in bytes */
-    const ln_arch_info *library;                        /* &LN_ARCH in the plug-in */
+    uint32_t magic;                                     // LN_PLUGIN_MAGIC
+    uint32_t abi;                                       // LN_PLUGIN_ABI, of the headers it was
+                                                        // compiled with, as all below
+    uint32_t sizes[0 LN_PLUGIN_STRUCTS(LN_PLUGIN_ONE)]; // of LN_PLUGIN_STRUCTS, in bytes
+    const ln_arch_info *library;                        // &LN_ARCH in the plug-in
 
-    const char *name;                /* a name for users */
-    ln_arch *const *archs;           /* new architectures; NULL terminated, or NULL */
-    const ln_arch *const *additions; /* operators and rules for existing architectures,
-                                        for ln_arch_extend; NULL terminated, or NULL */
-    const ln_mem_provider *memory;   /* the functions of a memory type, or NULL */
+    const char *name;                // a name for users
+    ln_arch *const *archs;           // new architectures; NULL terminated, or NULL
+    const ln_arch *const *additions; // operators and rules for existing architectures,
+                                     // for ln_arch_extend; NULL terminated, or NULL
+    const ln_mem_provider *memory;   // the functions of a memory type, or NULL
 } ln_plugin;
 
 /** The name of a plug-in's descriptor, the only symbol that is looked up in it. */
@@ -93,9 +93,9 @@ typedef struct ln_plugin {
 
 /** A loaded plug-in. */
 typedef struct ln_plugin_loaded {
-    const char *file; /* its path, absolute */
+    const char *file; // its path, absolute
     const ln_plugin *plugin;
-    void *handle; /* of the dynamic loader */
+    void *handle; // of the dynamic loader
 } ln_plugin_loaded;
 
 /** Loads a plug-in; ignores a file that is loaded already. -1 with the thread's

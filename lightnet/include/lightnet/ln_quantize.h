@@ -24,30 +24,30 @@
 
 LN_BEGIN_DECLS
 
-typedef struct ln_quantizer ln_quantizer; /* a model, its samples, and the selected mix */
+typedef struct ln_quantizer ln_quantizer; // a model, its samples, and the selected mix
 
 /** A layer of the model, and its measurements. */
 typedef struct ln_quantized_layer {
-    const char *name; /* of its operator */
-    const char *type; /* of its operator, such as "conv2d" */
-    int is_quantized; /* it is computed in 8 bits */
-    double error;     /* of the outputs, as in option max_error, if only this layer is
-                         in 8 bits, on the first 32 samples; infinite: unsupported */
-    double ns_before; /* nanoseconds of its operators and those up to the next layer, in float32 */
-    double ns_after;  /* the same in the selected mix */
+    const char *name; // of its operator
+    const char *type; // of its operator, such as "conv2d"
+    int is_quantized; // it is computed in 8 bits
+    double error;     // of the outputs, as in option max_error, if only this layer is
+                      // in 8 bits, on the first 32 samples; infinite: unsupported
+    double ns_before; // nanoseconds of its operators and those up to the next layer, in float32
+    double ns_after;  // the same in the selected mix
 } ln_quantized_layer;
 
 /** The selected mix of a model. */
 typedef struct ln_quantized_model {
     int n_layers;
-    int n_quantized;  /* of these; 0: the model stays float32, except is_bf16 */
-    int n_within;     /* layers of the mix within the budget, before it was timed */
-    int has_joints;   /* sums and means between layers in 8 bits are in 8 bits, too */
-    int is_bf16;      /* other products may round to bfloat16 (ln_context_set_precision) */
-    double error;     /* of the outputs, on all samples */
-    double top1;      /* share of equal argmax indices with float32 */
-    double ns_before; /* nanoseconds of a run, in float32 */
-    double ns_after;  /* of the selected mix */
+    int n_quantized;  // of these; 0: the model stays float32, except is_bf16
+    int n_within;     // layers of the mix within the budget, before it was timed
+    int has_joints;   // sums and means between layers in 8 bits are in 8 bits, too
+    int is_bf16;      // other products may round to bfloat16 (ln_context_set_precision)
+    double error;     // of the outputs, on all samples
+    double top1;      // share of equal argmax indices with float32
+    double ns_before; // nanoseconds of a run, in float32
+    double ns_after;  // of the selected mix
 } ln_quantized_model;
 
 /** *quantizer: new (ln_quantizer_free), which keeps the model; NULL after a failure, whose reason

@@ -19,7 +19,7 @@ LN_BEGIN_DECLS
 typedef struct ln_queue {
     ln_list *head;
     ln_list *tail;
-    size_t size; /* elements */
+    size_t size; // elements
 } ln_queue;
 
 /** Returns new empty queue (ln_queue_free); NULL with a reason. */

@@ -29,7 +29,7 @@
 
 LN_BEGIN_DECLS
 
-/* ---- queries: all return 0 for `op` NULL ---- */
+// Queries: all return 0 for `op` NULL
 
 /** Iterates over the operators at which to try a subgraph rule: first `after` NULL, then the last
  * result; only the anchor (ln_pass_anchor) if there is one, else all operators. NULL: no more. */
@@ -61,7 +61,7 @@ LN_API int ln_rule_makes(const ln_op *op, const char *arg_name, const ln_tensor_
 LN_API int ln_rule_num_in(const ln_op *op);
 LN_API int ln_rule_num_out(const ln_op *op);
 
-/* ---- parameters: whether `arg_name` exists with this type and value ---- */
+/** Parameters: whether `arg_name` exists with this type and value. */
 
 LN_API int ln_rule_has_null(const ln_op *op, const char *arg_name);
 LN_API int ln_rule_has_bool(const ln_op *op, const char *arg_name, ln_bool value);
@@ -90,22 +90,22 @@ LN_API const int *ln_rule_get_ints(const ln_op *op, const char *arg_name, int *l
 /** The string; "" if absent. Returns borrowed. */
 LN_API const char *ln_rule_get_string(const ln_op *op, const char *arg_name);
 
-/* ---- constants ---- */
+// Constants
 
 /** The one element of constant `te`, if it is in the model: as a parameter of its
  * operator, or in its own file; or a cast of such a constant. NaN, which compares
  * as false with every number: it has more elements, or is unknown before load. */
 LN_API double ln_rule_scalar(const ln_context *ctx, const ln_tensor_entry *te);
 
-/* ---- construction ---- */
+// Construction
 
 /** A replacement under construction: zeroed except `ctx` and `rule`. */
 typedef struct ln_rule_made {
     const ln_context *ctx;
-    const char *rule; /* its name, a constant string */
-    ln_list *ops;     /* the new operators */
-    ln_op *op;        /* the last of them */
-    ln_list *names;   /* of new tensors */
+    const char *rule; // its name, a constant string
+    ln_list *ops;     // the new operators
+    ln_op *op;        // the last of them
+    ln_list *names;   // of new tensors
     int failed;
 } ln_rule_made;
 
@@ -154,30 +154,30 @@ LN_API ln_list *ln_rule_end_subgraph(ln_rule_made *made, const ln_op *const *rep
 LN_API void ln_rule_warn(const ln_context *ctx, const char *rule, const ln_op *op,
                          const char *text);
 
-/* ---- rules as tables ---- */
+// Rules as tables
 
 /** The match of an ln_rule, and its replacement. The names of
  * operators and tensors begin there and end with their word. */
 typedef struct ln_rule_match {
     const ln_context *ctx;
     const struct ln_rule *rule;
-    const ln_op *ops[LN_MAX_RULE_OPS]; /* as the rule's `match` has them */
+    const ln_op *ops[LN_MAX_RULE_OPS]; // as the rule's `match` has them
     int n_ops;
-    const ln_tensor_entry *tensors[LN_MAX_RULE_TENSORS]; /* in the order in which `match` names them
-                                                            first, NULL: absent; then new ones */
+    const ln_tensor_entry *tensors[LN_MAX_RULE_TENSORS]; // in the order in which `match` names them
+                                                         // first, NULL: absent; then new ones
     int n_tensors;
     const char *op_names[LN_MAX_RULE_OPS];
     const char *tensor_names[LN_MAX_RULE_TENSORS];
-    const char *new_names[LN_MAX_RULE_TENSORS]; /* of new tensors: in the context */
-    unsigned kept;                              /* bit i: ops[i] stays */
+    const char *new_names[LN_MAX_RULE_TENSORS]; // of new tensors: in the context
+    unsigned kept;                              // bit i: ops[i] stays
     ln_rule_made made;
 } ln_rule_match;
 
 /** The operators of dynamic shapes that a rule applies to. */
 typedef enum ln_rule_sizes {
-    LN_RULE_FIXED,      /* none */
-    LN_RULE_OPEN_BATCH, /* those of which ln_rule_is_dynamic_beyond_batch is false */
-    LN_RULE_OPEN,       /* all */
+    LN_RULE_FIXED,      // none
+    LN_RULE_OPEN_BATCH, // those of which ln_rule_is_dynamic_beyond_batch is false
+    LN_RULE_OPEN,       // all
 } ln_rule_sizes;
 
 /** A rule as ln-optgen writes it: its pattern and its replacement. The texts have the normalized
@@ -188,18 +188,19 @@ typedef enum ln_rule_sizes {
  * one that the operator produces and an earlier one reads. */
 typedef struct ln_rule {
     const char *name;
-    const char *removed; /* removed tensors, each with the number
-                            of its readers: "t 1, u 2"; or NULL */
-    int swaps;           /* the pairs of inputs with "<->" in `match` */
+    const char *removed; // removed tensors, each with the number
+                         // of its readers: "t 1, u 2"; or NULL
+    int swaps;           // the pairs of inputs with "<->" in `match`
     ln_rule_sizes sizes;
-    bool (*allows)(const ln_rule_match *m); /* the other conditions, or NULL */
+    bool (*allows)(const ln_rule_match *m); // the other conditions, or NULL
     const char *match;
-    const char *replace;            /* the new operators, or NULL */
-    void (*make)(ln_rule_match *m); /* makes them if a text is not sufficient, or NULL */
-    const char *warn;               /* a message instead, or NULL */
+    const char *replace;            // the new operators, or NULL
+    void (*make)(ln_rule_match *m); // makes them if a text is not sufficient, or NULL
+    const char *warn;               // a message instead, or NULL
 } ln_rule;
 
-/* Define the function apply_NAME, of the kind that an architecture registers, by a rule's table. */
+/** Define the function apply_NAME, of the kind that an architecture registers, by a rule's table.
+ */
 #define LN_EXPANDER_RULE(NAME, ...)                                                  \
     static const ln_rule rule_##NAME = {.name = #NAME, __VA_ARGS__};                 \
     static ln_list *apply_##NAME(const ln_context *ctx, const ln_op *op, int *match) \
@@ -238,7 +239,7 @@ LN_API void ln_rule_make(ln_rule_match *m, const char *ops);
 /** For `make`: adds parameters to the last operator, "ARG=VALUE, OPERATOR.*". */
 LN_API void ln_rule_make_params(ln_rule_match *m, const char *params);
 
-/* ---- lowering ---- */
+// Lowering
 
 /** An expander that appends `suffix` to the optype of an operator of
  * arch "none", if that optype exists, and keeps everything else. */

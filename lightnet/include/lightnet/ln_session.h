@@ -41,14 +41,14 @@
 
 LN_BEGIN_DECLS
 
-typedef struct ln_model ln_model;     /* the content of a file, and its compiled programs */
-typedef struct ln_session ln_session; /* inputs, memory of one run, outputs */
-typedef struct ln_options ln_options; /* how a model is read and run */
-typedef struct ln_pool ln_pool;       /* threads that models share */
-struct ln_memory_block;               /* of a memory plan: ln_memory_plan.h */
+typedef struct ln_model ln_model;     // the content of a file, and its compiled programs
+typedef struct ln_session ln_session; // inputs, memory of one run, outputs
+typedef struct ln_options ln_options; // how a model is read and run
+typedef struct ln_pool ln_pool;       // threads that models share
+struct ln_memory_block;               // of a memory plan: ln_memory_plan.h
 struct ln_memory_total;
 
-/* ---- Options ---- */
+// Options
 
 /** Returns new (ln_options_free): the defaults. NULL: no memory. */
 LN_API ln_options *ln_options_create(void);
@@ -131,7 +131,7 @@ LN_API ln_pool *ln_pool_create(int n);
 /** Ignores NULL. Models and options that use the pool keep it. */
 LN_API void ln_pool_free(ln_pool *pool);
 
-/* ---- Models ---- */
+// Models
 
 /** Reads the model in `file`, in any format of ln_build_info; `options` (borrows) may be
  *  NULL. The file stays open, and must not change, while the model lives. *model: new
@@ -183,10 +183,8 @@ LN_API const char *ln_model_output_dim_name(const ln_model *model, int i, int ax
  *  INT_MAX for one without bounds. An output has the bounds of the inputs with sizes of its
  *  name. A compiled model with several programs has the min and max over all; its metadata has
  *  the shapes of each. LN_BAD_ARGUMENT: `i` or `axis` is out of range, a NULL. */
-LN_API ln_status ln_model_input_bounds(const ln_model *model, int i, int axis, int *least,
-                                       int *most);
-LN_API ln_status ln_model_output_bounds(const ln_model *model, int i, int axis, int *least,
-                                        int *most);
+LN_API ln_status ln_model_input_bounds(const ln_model *model, int i, int axis, int *min, int *max);
+LN_API ln_status ln_model_output_bounds(const ln_model *model, int i, int axis, int *min, int *max);
 
 /** Input, or output, `k` of the model's file, counted without inputs that have a default value: its
  *  tensors among the inputs, or outputs. It is one tensor, except sequences and optional values of
@@ -208,7 +206,7 @@ LN_API const char *ln_model_metadata(const ln_model *model, const char *key);
 /** The `i`-th key of the metadata; NULL: out of range. Returns borrowed, as above. */
 LN_API const char *ln_model_metadata_key(const ln_model *model, int i);
 
-/* ---- Sessions ---- */
+// Sessions
 
 /** *session: new (ln_session_free), which keeps the model; NULL after a failure,
  *  whose reason is in ln_session_error(NULL). The first run allocates its memory. */
@@ -298,7 +296,7 @@ LN_API void ln_session_resume(ln_session *session);
  *  last call without one. Returns borrowed (until the next such call). */
 LN_API const char *ln_session_error(const ln_session *session);
 
-/* ---- Statuses and versions ---- */
+// Statuses and versions
 
 /** The name, such as "LN_BAD_ARGUMENT"; NULL for an invalid status. */
 LN_API const char *ln_status_name(ln_status status);

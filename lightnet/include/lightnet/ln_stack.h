@@ -13,7 +13,7 @@ LN_BEGIN_DECLS
 
 typedef struct ln_stack {
     ln_list *top;
-    size_t size; /* elements */
+    size_t size; // elements
 } ln_stack;
 
 /** Returns new empty stack (ln_stack_free); NULL with a reason. */

@@ -25,39 +25,37 @@
 
 LN_BEGIN_DECLS
 
-struct ln_dfg_value; /* shared by all names of a tensor in a context */
+struct ln_dfg_value; // shared by all names of a tensor in a context
 
 typedef struct ln_tensor_entry {
-    char *name;        /* tensor name */
-    tl_tensor *tensor; /* the tl_tensor; its data is NULL before the context is loaded */
-    char *owner;   /* the tensor whose memory it shares, which may have an owner itself; or NULL */
-    char *creater; /* the operator that produces it */
-    size_t offset; /* its offset in the memory of its type; 0: not planned */
-    int isstatic;  /* its memory is never reused */
-    ln_mem_type mtype; /* memory type */
+    char *name;        // tensor name
+    tl_tensor *tensor; // the tl_tensor; its data is NULL before the context is loaded
+    char *owner;       // the tensor whose memory it shares, which may have an owner itself; or NULL
+    char *creater;     // the operator that produces it
+    size_t offset;     // its offset in the memory of its type; 0: not planned
+    int isstatic;      // its memory is never reused
+    ln_mem_type mtype; // memory type
 
-    /* Beyond the documented fields, first those that
-     * each compilation reads: they share cache lines. */
-    int isconst;   /* its value is fixed when the context is loaded */
-    int isdynamic; /* its shape is known only when it is computed: see ln_op_set_dims */
-    struct ln_dfg_value *value; /* in its context; NULL: in no context */
-    struct ln_dfg_value
-        *owner_value;     /* that of `owner`, where it is in that context, too; or NULL */
-    size_t block;         /* of the last lifetime analysis: index + 1 of its block; 0: none */
-    int has_views;        /* other entries have named it as their owner */
-    int isload;           /* only operators at load read it: runs
-                             reuse its memory; set by the planner */
-    int isfetched;        /* of such a tensor from a file: not 0 if load has read its data to
-                             memory, where a run may overwrite it; values of run/ln_update.h */
-    unsigned open;        /* of a dynamic one: bit i: the size of axis i may change between runs */
-    size_t capacity;      /* of a dynamic one: bytes of the max shape, for which it is planned */
-    int bound[LN_MAXDIM]; /* of a dynamic one: the max shape for the current inputs of its producer
-                           */
-    int least[LN_MAXDIM]; /* of a dynamic one: the min shape */
-    const struct ln_dfg_value *sizes_from; /* of a dynamic one: the model input whose only open
-                                              axis determines the shape; NULL: several do */
-    size_t part_offset; /* of an input that is a part of its reader's output (a no-copy gather):
-                           its offset there */
+    // Beyond the documented fields, first those that
+    // each compilation reads: they share cache lines.
+    int isconst;                // its value is fixed when the context is loaded
+    int isdynamic;              // its shape is known only when it is computed: see ln_op_set_dims
+    struct ln_dfg_value *value; // in its context; NULL: in no context
+    struct ln_dfg_value *owner_value; // that of `owner`, where it is in that context, too; or NULL
+    size_t block;         // of the last lifetime analysis: index + 1 of its block; 0: none
+    int has_views;        // other entries have named it as their owner
+    int isload;           // only operators at load read it: runs
+                          // reuse its memory; set by the planner
+    int isfetched;        // of such a tensor from a file: not 0 if load has read its data to
+                          // memory, where a run may overwrite it; values of run/ln_update.h
+    unsigned open;        // of a dynamic one: bit i: the size of axis i may change between runs
+    size_t capacity;      // of a dynamic one: bytes of the max shape, for which it is planned
+    int bound[LN_MAXDIM]; // of a dynamic one: the max shape for the current inputs of its producer
+    int min[LN_MAXDIM];   // of a dynamic one: the min shape
+    const struct ln_dfg_value *sizes_from; // of a dynamic one: the model input whose only open
+                                           // axis determines the shape; NULL: several do
+    size_t part_offset; // of an input that is a part of its reader's output (a no-copy gather):
+                        // its offset there
 } ln_tensor_entry;
 
 /** Returns new (ln_tensor_entry_free, or ln_tensor_entry_free_tensor_too): takes `tensor`, copies
@@ -86,7 +84,7 @@ LN_API int ln_tensor_entry_is_valid(const ln_tensor_entry *entry);
 /** The planned bytes of the tensor: for a dynamic one those of its max shape. */
 LN_API size_t ln_tensor_entry_capacity(const ln_tensor_entry *entry);
 
-/* The tensor table: name -> entry */
+/** The tensor table: name -> entry. */
 
 LN_API ln_hash *ln_tensor_table_create(void);
 
@@ -128,15 +126,15 @@ LN_API size_t ln_tensor_table_data_size(const ln_hash *table, const char *name);
  *  the file cannot be read or is malformed, or a type or size differs; no tensor is changed. */
 LN_API int ln_tensor_table_load_trt_weight_file(ln_hash *table, const char *file);
 
-/* Tensor lists: the inputs or the outputs of an operator */
+// Tensor lists: the inputs or the outputs of an operator
 
 typedef struct ln_tensor_list_entry {
-    char *name;     /* of the tensor in the table */
-    char *arg_name; /* its role in the operator */
-    size_t offset;  /* as the tensor's, in a printed program */
+    char *name;     // of the tensor in the table
+    char *arg_name; // its role in the operator
+    size_t offset;  // as the tensor's, in a printed program
 
-    /* Beyond the documented fields. */
-    struct ln_dfg_value *value; /* the tensor, where the operator is in a context; or NULL */
+    // Beyond the documented fields.
+    struct ln_dfg_value *value; // the tensor, where the operator is in a context; or NULL
 } ln_tensor_list_entry;
 
 /** Returns new (ln_tensor_list_entry_free). Copies both names. */

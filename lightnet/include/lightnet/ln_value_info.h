@@ -12,9 +12,9 @@ LN_BEGIN_DECLS
 /** The form of an input or output of the model's file. */
 typedef enum ln_value_form {
     LN_FORM_TENSOR,
-    LN_FORM_SEQUENCE,          /* a list of tensors */
-    LN_FORM_OPTIONAL,          /* a tensor, or absent */
-    LN_FORM_OPTIONAL_SEQUENCE, /* a sequence, or absent */
+    LN_FORM_SEQUENCE,          // a list of tensors
+    LN_FORM_OPTIONAL,          // a tensor, or absent
+    LN_FORM_OPTIONAL_SEQUENCE, // a sequence, or absent
 } ln_value_form;
 
 /** An input or an output of the model's file: tensors NAME[0], NAME[1] .. of a sequence, else NAME.
@@ -22,8 +22,8 @@ typedef enum ln_value_form {
 typedef struct ln_value_info {
     const char *name;
     ln_value_form form;
-    int first; /* the number of its first tensor among the inputs, or outputs */
-    int len;   /* the number of its tensors; -1: it is absent */
+    int first; // the number of its first tensor among the inputs, or outputs
+    int len;   // the number of its tensors; -1: it is absent
 } ln_value_info;
 
 /** A walk over the inputs, or outputs, of the model's file: what comes next (opaque). */

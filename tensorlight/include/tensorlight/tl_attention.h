@@ -19,11 +19,11 @@
 TL_BEGIN_DECLS
 
 typedef struct tl_attention_param {
-    /* The axis of the heads: 1, [B, H, S, D], or 2, [B, S, H, D],
-     * which is the layout of a matrix product [B, S, H * D]. */
+    // The axis of the heads: 1, [B, H, S, D], or 2, [B, S, H, D],
+    // which is the layout of a matrix product [B, S, H * D].
     int q_axis, k_axis, v_axis, dst_axis;
-    double scale;   /* of the scores */
-    int zero_empty; /* a fully masked query (scores of -infinity only) gets 0, not NaN */
+    double scale;   // of the scores
+    int zero_empty; // a fully masked query (scores of -infinity only) gets 0, not NaN
 } tl_attention_param;
 
 /** dst = softmax(scale * q k^T + mask) v for each head, softmax over the keys. q [B, H, S, D], k
@@ -46,7 +46,7 @@ TL_API int tl_attention_dims(const tl_tensor *q, const tl_tensor *k, const tl_te
                              const tl_tensor *mask, const tl_attention_param *param, int *dims);
 
 /** Bytes of scratch memory for `threads` threads, of which at most
- *  TL_MOST_SLOTS use some. SIZE_MAX: too large for the address space. */
+ *  TL_MAX_SLOTS use some. SIZE_MAX: too large for the address space. */
 TL_API size_t tl_attention_scratch(const tl_tensor *q, const tl_tensor *k, const tl_tensor *v,
                                    const tl_attention_param *param, int threads);
 
@@ -60,11 +60,11 @@ TL_API size_t tl_attention_scratch(const tl_tensor *q, const tl_tensor *k, const
  *  All of TL_FLOAT. NULL inputs are absent: no decay, beta 1, a past of zeros. Source: ONNX
  *  LinearAttention-27; Yang et al., "Gated Delta Networks", 2024. */
 typedef struct tl_linear_attention {
-    const tl_tensor *q;     /* [B, T, H, D]; H is a multiple of G */
-    const tl_tensor *k, *v; /* [B, T, G, D], [B, T, G, E] */
-    const tl_tensor *past;  /* the state before: [B, G, D, E] */
-    const tl_tensor *decay; /* [B, T, G], or of each row of S: [B, T, G, D] */
-    const tl_tensor *beta;  /* [B, T, G] or [B, T, 1] */
+    const tl_tensor *q;     // [B, T, H, D]; H is a multiple of G
+    const tl_tensor *k, *v; // [B, T, G, D], [B, T, G, E]
+    const tl_tensor *past;  // the state before: [B, G, D, E]
+    const tl_tensor *decay; // [B, T, G], or of each row of S: [B, T, G, D]
+    const tl_tensor *beta;  // [B, T, G] or [B, T, 1]
     double scale;
     int is_delta;
 } tl_linear_attention;

@@ -40,10 +40,10 @@ TL_API int tl_exec_to_blocked(const tl_exec *exec, const tl_tensor *src, tl_tens
 /** src [N, B, H, W, 16] -> dst [N, C, H, W]. */
 TL_API int tl_exec_from_blocked(const tl_exec *exec, const tl_tensor *src, tl_tensor *dst);
 
-/* Convolutions have `channels`: of the source and, where there are several groups,
- * of the result. With several groups, each block of the result sums all source
- * channels of its groups, with weights of 0 between an output channel and those of
- * other groups: an infinity or a NaN propagates among the groups of a block. */
+// Convolutions have `channels`: of the source and, where there are several groups,
+// of the result. With several groups, each block of the result sums all source
+// channels of its groups, with weights of 0 between an output channel and those of
+// other groups: an infinity or a NaN propagates among the groups of a block.
 
 /** Floats of a row of packed weights, which tl_exec_blocked_conv2d reads for a block of
  *  output channels. `lanes` is TL_BLOCK, or 1 for a source in planes, with group 1. */
@@ -71,7 +71,7 @@ TL_API int tl_exec_blocked_conv2d_scale(const tl_exec *exec, const tl_tensor *we
                                         const tl_tensor *factor, tl_tensor *dst);
 
 /** Bytes of scratch memory that tl_exec_blocked_conv2d needs for `threads` threads,
- *  of which at most TL_MOST_SLOTS use some: with less it uses fewer threads; one
+ *  of which at most TL_MAX_SLOTS use some: with less it uses fewer threads; one
  *  thread needs its full part. SIZE_MAX: too large for the address space. */
 TL_API size_t tl_blocked_conv2d_scratch(const tl_tensor *src, const tl_tensor *dst,
                                         const tl_conv2d_param *param, const int channels[2],
@@ -151,7 +151,7 @@ TL_API int tl_exec_blocked_avgpool2d(const tl_exec *exec, const tl_tensor *src, 
 TL_API int tl_exec_blocked_pick(const tl_exec *exec, int n_srcs, const tl_tensor *const *srcs,
                                 const int *channels, const int *map, int n_map, tl_tensor *dst);
 
-/* ---- the choice ---- */
+// The choice
 
 /** Whether a blocked convolution is faster than tl_exec_conv2d: few channels leave
  *  most lanes of a block empty, and groups multiply by 0. src and dst are [N, C,
@@ -162,14 +162,14 @@ TL_API int tl_blocked_conv2d_pays(const int src[4], const int dst[4], const tl_c
 TL_API int tl_blocked_deconv2d_pays(const int src[4], const int dst[4],
                                     const tl_conv2d_param *param);
 
-/* ---- 3x3 convolutions with fewer multiplications ---- */
+// 3x3 convolutions with fewer multiplications
 
-/* Winograd's algorithm computes m x m results at a time, m = 2, 4 or 6, with 4/9, 1/4
- * or 16/81 of the multiplications; m = 0 is tl_exec_blocked_conv2d. Sums round
- * differently: the max error, relative to the max result, is about 5e-7, 2e-6 and
- * 1.2e-5 for up to 512 channels (direct: 2e-6). An infinity or a NaN in src makes all
- * results of its tiles NaN, one in weight those of its output channel, and magnitudes
- * above 1e35 may overflow. Source: Lavin and Gray, 2016, arXiv:1509.09308. */
+// Winograd's algorithm computes m x m results at a time, m = 2, 4 or 6, with 4/9, 1/4
+// or 16/81 of the multiplications; m = 0 is tl_exec_blocked_conv2d. Sums round
+// differently: the max error, relative to the max result, is about 5e-7, 2e-6 and
+// 1.2e-5 for up to 512 channels (direct: 2e-6). An infinity or a NaN in src makes all
+// results of its tiles NaN, one in weight those of its output channel, and magnitudes
+// above 1e35 may overflow. Source: Lavin and Gray, 2016, arXiv:1509.09308.
 
 /** Whether the algorithm supports such convolutions. */
 TL_API int tl_blocked_winograd_fits(const tl_conv2d_param *param);

@@ -15,7 +15,7 @@
 
 TL_BEGIN_DECLS
 
-/* ---- unary functions ---- */
+// Unary functions
 
 /** x is the element; a and b are the parameters alpha and beta of the functions that have them.
  *  FLT where no other type is named; NaN propagates unless documented otherwise. Source: the ONNX
@@ -25,50 +25,50 @@ TL_BEGIN_DECLS
  *  the rounding to the type, is at most 1e-15 max(1, |dst|), for x below 1e-300 2e-9 |dst|. */
 typedef enum tl_unary_func {
     TL_UNARY_FUNC_INVALID = -1,
-    TL_UNARY_ABS = 0,         /* |x|; FLT, INT */
-    TL_UNARY_NEG,             /* -x; FLT, INT */
-    TL_UNARY_SIGN,            /* 1, -1, or x itself where it is 0; FLT, INT */
-    TL_UNARY_NOT,             /* INT: all bits inverted; TL_BOOL: 1 - x */
-    TL_UNARY_RECIPROCAL,      /* 1 / x */
-    TL_UNARY_AFFINE,          /* a x + b */
-    TL_UNARY_SQRT,            /* the square root, NaN below 0 */
-    TL_UNARY_EXP,             /* e^x */
-    TL_UNARY_LOG,             /* the natural logarithm, NaN below 0 */
-    TL_UNARY_CEIL,            /* the nearest whole number not below x */
-    TL_UNARY_FLOOR,           /* the nearest whole number not above x */
-    TL_UNARY_ROUND,           /* the nearest whole number, the even one of two */
-    TL_UNARY_SIN,             /* of radians */
-    TL_UNARY_COS,             /* of radians */
-    TL_UNARY_TAN,             /* of radians */
-    TL_UNARY_ASIN,            /* -pi/2 .. pi/2 */
-    TL_UNARY_ACOS,            /* 0 .. pi */
-    TL_UNARY_ATAN,            /* -pi/2 .. pi/2 */
-    TL_UNARY_SINH,            /* (e^x - e^-x) / 2 */
-    TL_UNARY_COSH,            /* (e^x + e^-x) / 2 */
-    TL_UNARY_TANH,            /* sinh(x) / cosh(x) */
-    TL_UNARY_SCALEDTANH,      /* a tanh(b x) */
-    TL_UNARY_ASINH,           /* the inverse of sinh */
-    TL_UNARY_ACOSH,           /* the inverse of cosh, not negative */
-    TL_UNARY_ATANH,           /* the inverse of tanh */
-    TL_UNARY_ERF,             /* 2 / sqrt(pi) times the integral of e^-t^2 from 0 to x */
-    TL_UNARY_SIGMOID,         /* 1 / (1 + e^-x) */
-    TL_UNARY_HARDSIGMOID,     /* min(max(a x + b, 0), 1) */
-    TL_UNARY_HARDSWISH,       /* x min(max(a x + b, 0), 1) */
-    TL_UNARY_SOFTPLUS,        /* log(1 + e^x) */
-    TL_UNARY_SOFTSIGN,        /* x / (1 + |x|) */
-    TL_UNARY_MISH,            /* x tanh(softplus(x)) */
-    TL_UNARY_SWISH,           /* x sigmoid(a x) */
-    TL_UNARY_GELU,            /* x (1 + erf(x / sqrt(2))) / 2 */
-    TL_UNARY_GELU_TANH,       /* x (1 + tanh(sqrt(2 / pi) (x + 0.044715 x^3))) / 2 */
-    TL_UNARY_RELU,            /* x < 0 ? 0 : x; any type */
-    TL_UNARY_LRELU,           /* x < 0 ? a x : x; any type, integers in double as tl_convert */
-    TL_UNARY_ELU,             /* x < 0 ? a (e^x - 1) : x */
-    TL_UNARY_CELU,            /* x < 0 ? a (e^(x / a) - 1) : x */
-    TL_UNARY_SELU,            /* b (x < 0 ? a (e^x - 1) : x) */
-    TL_UNARY_THRESHOLDEDRELU, /* x > a ? x : 0; NaN gives 0 */
-    TL_UNARY_SHRINK,          /* x < -a ? x + b : x > a ? x - b : 0; NaN gives 0 */
-    TL_UNARY_CLIP,            /* min(max(x, a), b), so b where a > b */
-    TL_UNARY_PROBIT,          /* the x-quantile of the standard normal distribution */
+    TL_UNARY_ABS = 0,         // |x|; FLT, INT
+    TL_UNARY_NEG,             // -x; FLT, INT
+    TL_UNARY_SIGN,            // 1, -1, or x itself where it is 0; FLT, INT
+    TL_UNARY_NOT,             // INT: all bits inverted; TL_BOOL: 1 - x
+    TL_UNARY_RECIPROCAL,      // 1 / x
+    TL_UNARY_AFFINE,          // a x + b
+    TL_UNARY_SQRT,            // the square root, NaN below 0
+    TL_UNARY_EXP,             // e^x
+    TL_UNARY_LOG,             // the natural logarithm, NaN below 0
+    TL_UNARY_CEIL,            // the nearest whole number not below x
+    TL_UNARY_FLOOR,           // the nearest whole number not above x
+    TL_UNARY_ROUND,           // the nearest whole number, the even one of two
+    TL_UNARY_SIN,             // of radians
+    TL_UNARY_COS,             // of radians
+    TL_UNARY_TAN,             // of radians
+    TL_UNARY_ASIN,            // -pi/2 .. pi/2
+    TL_UNARY_ACOS,            // 0 .. pi
+    TL_UNARY_ATAN,            // -pi/2 .. pi/2
+    TL_UNARY_SINH,            // (e^x - e^-x) / 2
+    TL_UNARY_COSH,            // (e^x + e^-x) / 2
+    TL_UNARY_TANH,            // sinh(x) / cosh(x)
+    TL_UNARY_SCALEDTANH,      // a tanh(b x)
+    TL_UNARY_ASINH,           // the inverse of sinh
+    TL_UNARY_ACOSH,           // the inverse of cosh, not negative
+    TL_UNARY_ATANH,           // the inverse of tanh
+    TL_UNARY_ERF,             // 2 / sqrt(pi) times the integral of e^-t^2 from 0 to x
+    TL_UNARY_SIGMOID,         // 1 / (1 + e^-x)
+    TL_UNARY_HARDSIGMOID,     // min(max(a x + b, 0), 1)
+    TL_UNARY_HARDSWISH,       // x min(max(a x + b, 0), 1)
+    TL_UNARY_SOFTPLUS,        // log(1 + e^x)
+    TL_UNARY_SOFTSIGN,        // x / (1 + |x|)
+    TL_UNARY_MISH,            // x tanh(softplus(x))
+    TL_UNARY_SWISH,           // x sigmoid(a x)
+    TL_UNARY_GELU,            // x (1 + erf(x / sqrt(2))) / 2
+    TL_UNARY_GELU_TANH,       // x (1 + tanh(sqrt(2 / pi) (x + 0.044715 x^3))) / 2
+    TL_UNARY_RELU,            // x < 0 ? 0 : x; any type
+    TL_UNARY_LRELU,           // x < 0 ? a x : x; any type, integers in double as tl_convert
+    TL_UNARY_ELU,             // x < 0 ? a (e^x - 1) : x
+    TL_UNARY_CELU,            // x < 0 ? a (e^(x / a) - 1) : x
+    TL_UNARY_SELU,            // b (x < 0 ? a (e^x - 1) : x)
+    TL_UNARY_THRESHOLDEDRELU, // x > a ? x : 0; NaN gives 0
+    TL_UNARY_SHRINK,          // x < -a ? x + b : x > a ? x - b : 0; NaN gives 0
+    TL_UNARY_CLIP,            // min(max(x, a), b), so b where a > b
+    TL_UNARY_PROBIT,          // the x-quantile of the standard normal distribution
     TL_UNARY_FUNC_SIZE
 } tl_unary_func;
 TL_API const char *tl_unary_func_name(tl_unary_func func);
@@ -83,30 +83,30 @@ TL_API tl_tensor *tl_tensor_unary(const tl_tensor *src, tl_tensor *dst, tl_unary
 TL_API int tl_exec_unary(const tl_exec *exec, const tl_tensor *src, tl_tensor *dst,
                          tl_unary_func func, double alpha, double beta);
 
-/* ---- binary operations with broadcasting (tl_broadcast_dims, tl_shape.h) ---- */
+// Binary operations with broadcasting (tl_broadcast_dims, tl_shape.h)
 
 /** a and b are the elements of src1 and src2; FLT and INT unless
  *  specified. Source: the ONNX operators of these names, opset 7 to 24. */
 typedef enum tl_binary_op {
     TL_BINARY_OP_INVALID = -1,
-    TL_BINARY_ADD = 0,     /* a + b */
-    TL_BINARY_SUB,         /* a - b */
-    TL_BINARY_MUL,         /* a b */
-    TL_BINARY_DIV,         /* a / b; INT truncates toward 0, and fails where b is 0; TL_BOOL, too */
-    TL_BINARY_MOD,         /* a - b floor(a / b), of the sign of b; INT fails where b is 0 */
-    TL_BINARY_FMOD,        /* a - b trunc(a / b), of the sign of a; INT fails where b is 0 */
-    TL_BINARY_POW,         /* a^b; INT truncates where b < 0, and fails where a is 0 besides */
-    TL_BINARY_MAX,         /* max; NaN if one is */
-    TL_BINARY_MIN,         /* min; NaN if one is */
-    TL_BINARY_PRELU,       /* a < 0 ? a b : a */
-    TL_BINARY_AND,         /* INT: bit by bit; TL_BOOL */
-    TL_BINARY_OR,          /* INT: bit by bit; TL_BOOL */
-    TL_BINARY_XOR,         /* INT: bit by bit; TL_BOOL */
-    TL_BINARY_SHIFT_LEFT,  /* a 2^b; INT: 0 where b is negative, or no less than a's bits */
-    TL_BINARY_SHIFT_RIGHT, /* floor(a / 2^b); INT: there 0, or -1 for a negative a */
-    TL_BINARY_PICK_MAX,    /* FLT: a > b ? a : b, which is b beside a NaN */
-    TL_BINARY_PICK_MIN,    /* FLT: a < b ? a : b */
-    TL_BINARY_POW_DOUBLE,  /* INT, TL_BOOL: a^b of doubles, converted (tl_convert) */
+    TL_BINARY_ADD = 0,     // a + b
+    TL_BINARY_SUB,         // a - b
+    TL_BINARY_MUL,         // a b
+    TL_BINARY_DIV,         // a / b; INT truncates toward 0, and fails where b is 0; TL_BOOL, too
+    TL_BINARY_MOD,         // a - b floor(a / b), of the sign of b; INT fails where b is 0
+    TL_BINARY_FMOD,        // a - b trunc(a / b), of the sign of a; INT fails where b is 0
+    TL_BINARY_POW,         // a^b; INT truncates where b < 0, and fails where a is 0 besides
+    TL_BINARY_MAX,         // max; NaN if one is
+    TL_BINARY_MIN,         // min; NaN if one is
+    TL_BINARY_PRELU,       // a < 0 ? a b : a
+    TL_BINARY_AND,         // INT: bit by bit; TL_BOOL
+    TL_BINARY_OR,          // INT: bit by bit; TL_BOOL
+    TL_BINARY_XOR,         // INT: bit by bit; TL_BOOL
+    TL_BINARY_SHIFT_LEFT,  // a 2^b; INT: 0 where b is negative, or no less than a's bits
+    TL_BINARY_SHIFT_RIGHT, // floor(a / 2^b); INT: there 0, or -1 for a negative a
+    TL_BINARY_PICK_MAX,    // FLT: a > b ? a : b, which is b beside a NaN
+    TL_BINARY_PICK_MIN,    // FLT: a < b ? a : b
+    TL_BINARY_POW_DOUBLE,  // INT, TL_BOOL: a^b of doubles, converted (tl_convert)
     TL_BINARY_OP_SIZE
 } tl_binary_op;
 TL_API const char *tl_binary_op_name(tl_binary_op op);
@@ -125,21 +125,21 @@ TL_API tl_tensor *tl_tensor_binary(const tl_tensor *src1, const tl_tensor *src2,
 TL_API int tl_exec_binary(const tl_exec *exec, const tl_tensor *src1, const tl_tensor *src2,
                           tl_tensor *dst, tl_binary_op op);
 
-/* ---- chains of both, of floats ---- */
+// Chains of both, of floats
 
 enum {
-    TL_CHAIN_SRCS = 8,    /* the most sources, */
-    TL_CHAIN_STEPS = 16,  /* steps, */
-    TL_CHAIN_RESULTS = 4, /* and pending results of steps */
+    TL_CHAIN_SRCS = 8,    // the most sources,
+    TL_CHAIN_STEPS = 16,  // steps,
+    TL_CHAIN_RESULTS = 4, // and pending results of steps
 };
 
 /** A step: a function of src1, or an operation of src1 and src2. Operand i is source
  *  i, or for larger i the result of the earlier step i - (number of sources). */
 typedef struct tl_chain_step {
-    tl_unary_func func; /* TL_UNARY_FUNC_INVALID: */
+    tl_unary_func func; // TL_UNARY_FUNC_INVALID:
     tl_binary_op op;
     int src1, src2;
-    double alpha, beta; /* of func */
+    double alpha, beta; // of func
 } tl_chain_step;
 
 /** -1 with a reason: a step does not support TL_FLOAT, has an invalid operand,
@@ -154,17 +154,17 @@ TL_API tl_tensor *tl_tensor_chain(const tl_tensor *const *srcs, int n_srcs, tl_t
 TL_API int tl_exec_chain(const tl_exec *exec, const tl_tensor *const *srcs, int n_srcs,
                          tl_tensor *dst, const tl_chain_step *steps, int n_steps);
 
-/* ---- comparisons and selection, with broadcasting ---- */
+// Comparisons and selection, with broadcasting
 
 /** a and b are the elements of src1 and src2, of any dtype. NaN is unequal to all. */
 typedef enum tl_compare_op {
     TL_COMPARE_OP_INVALID = -1,
-    TL_COMPARE_EQUAL = 0,     /* a == b */
-    TL_COMPARE_NOT_EQUAL,     /* a != b */
-    TL_COMPARE_LESS,          /* a < b */
-    TL_COMPARE_LESS_EQUAL,    /* a <= b */
-    TL_COMPARE_GREATER,       /* a > b */
-    TL_COMPARE_GREATER_EQUAL, /* a >= b */
+    TL_COMPARE_EQUAL = 0,     // a == b
+    TL_COMPARE_NOT_EQUAL,     // a != b
+    TL_COMPARE_LESS,          // a < b
+    TL_COMPARE_LESS_EQUAL,    // a <= b
+    TL_COMPARE_GREATER,       // a > b
+    TL_COMPARE_GREATER_EQUAL, // a >= b
     TL_COMPARE_OP_SIZE
 } tl_compare_op;
 TL_API const char *tl_compare_op_name(tl_compare_op op);
@@ -184,7 +184,7 @@ TL_API tl_tensor *tl_tensor_where(const tl_tensor *cond, const tl_tensor *src1,
 TL_API int tl_exec_where(const tl_exec *exec, const tl_tensor *cond, const tl_tensor *src1,
                          const tl_tensor *src2, tl_tensor *dst);
 
-/* ---- tests for NaN and infinity, and conversion ---- */
+// Tests for NaN and infinity, and conversion
 
 /** NaN and infinities; classes can be combined. */
 enum { TL_CLASS_NAN = 1, TL_CLASS_POSITIVE_INF = 2, TL_CLASS_NEGATIVE_INF = 4 };

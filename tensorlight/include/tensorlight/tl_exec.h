@@ -26,15 +26,15 @@ TL_BEGIN_DECLS
  * of them. A computation uses the last usable one within its own set. */
 typedef enum tl_isa {
     TL_ISA_INVALID = -1,
-    TL_ISA_C = 0,      /* plain C: needs nothing */
-    TL_ISA_AVX2,       /* with FMA and F16C */
-    TL_ISA_AVXVNNI,    /* AVX2 with dot products of bytes */
-    TL_ISA_AVX512,     /* F, BW, DQ, VL; contains AVX2 */
-    TL_ISA_AVX512VNNI, /* and dot products of bytes */
-    TL_ISA_AVX512BF16, /* and those, and dot products of bfloat16 */
-    TL_ISA_NEON,       /* of AArch64 */
-    TL_ISA_DOTPROD,    /* and dot products of bytes */
-    TL_ISA_I8MM,       /* and those, and of unsigned with signed bytes */
+    TL_ISA_C = 0,      // plain C: needs nothing
+    TL_ISA_AVX2,       // with FMA and F16C
+    TL_ISA_AVXVNNI,    // AVX2 with dot products of bytes
+    TL_ISA_AVX512,     // F, BW, DQ, VL; contains AVX2
+    TL_ISA_AVX512VNNI, // and dot products of bytes
+    TL_ISA_AVX512BF16, // and those, and dot products of bfloat16
+    TL_ISA_NEON,       // of AArch64
+    TL_ISA_DOTPROD,    // and dot products of bytes
+    TL_ISA_I8MM,       // and those, and of unsigned with signed bytes
     TL_ISA_SIZE
 } tl_isa;
 
@@ -72,7 +72,7 @@ TL_API int tl_cpu_count(void);
 typedef struct tl_pool tl_pool;
 
 /** The max threads of a pool: far more than useful, few enough to exist. */
-enum { TL_MOST_THREADS = 1024 };
+enum { TL_MAX_THREADS = 1024 };
 
 /** Returns new (tl_pool_free); `n` threads including the caller, 0 = tl_cpu_count(). Work is
  *  divided among all of them. Threads beyond tl_cpu_count(), and those that the system refuses,
@@ -120,12 +120,12 @@ TL_API void tl_stop_clear(tl_stop *stop);
 TL_API int tl_stop_is_requested(const tl_stop *stop);
 
 typedef struct tl_exec {
-    tl_pool *pool;       /* NULL: the calling thread alone */
-    void *scratch;       /* memory for the kernel's own use, aligned to 64 bytes, or NULL */
-    size_t scratch_size; /* its bytes */
-    tl_isa isa;          /* the max instruction set */
-    const tl_stop *stop; /* NULL: nothing stops the computation */
-    tl_strings *strings; /* the arena for strings that it creates; NULL: it cannot create any */
+    tl_pool *pool;       // NULL: the calling thread alone
+    void *scratch;       // memory for the kernel's own use, aligned to 64 bytes, or NULL
+    size_t scratch_size; // its bytes
+    tl_isa isa;          // the max instruction set
+    const tl_stop *stop; // NULL: nothing stops the computation
+    tl_strings *strings; // the arena for strings that it creates; NULL: it cannot create any
 } tl_exec;
 
 /** Work on the units begin .. end-1 of a computation described by `arg`. */
@@ -137,13 +137,13 @@ typedef void (*tl_range_func)(void *arg, size_t begin, size_t end);
 TL_API void tl_parallel(const tl_exec *exec, size_t n, size_t grain, tl_range_func func, void *arg);
 
 /** The max slots of tl_parallel_slots, for any number of threads. */
-enum { TL_MOST_SLOTS = 64 };
+enum { TL_MAX_SLOTS = 64 };
 
 /** The same, on behalf of slot 0 .. n_slots-1: no two calls for one slot at a time, so
  *  each slot may have memory of its own. */
 typedef void (*tl_slot_func)(void *arg, size_t slot, size_t begin, size_t end);
 
-/** Runs `func` over the units 0 .. n-1, on at most `n_slots` (>= 1) and TL_MOST_SLOTS threads
+/** Runs `func` over the units 0 .. n-1, on at most `n_slots` (>= 1) and TL_MAX_SLOTS threads
  *  of `exec`, unit by unit: slot i of k begins with the i-th of k equal parts, so equally
  *  divided computations find their operands in their core's cache, and then helps the others.
  *  Returns like tl_parallel. The slot of a unit must not influence the result. */

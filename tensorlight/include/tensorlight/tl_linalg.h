@@ -20,8 +20,8 @@ TL_BEGIN_DECLS
 TL_API int tl_broadcast_check(const tl_tensor *t, const char *name, int ndim, const int *dims);
 
 typedef struct tl_matmul_param {
-    int trans1, trans2; /* the last two axes of src1, src2 are swapped before */
-    double alpha, beta; /* factors of the product and of the bias; integral for integers */
+    int trans1, trans2; // the last two axes of src1, src2 are swapped before
+    double alpha, beta; // factors of the product and of the bias; integral for integers
 } tl_matmul_param;
 
 /** Writes the shape of a product to `dims` [TL_MAXDIM] and
@@ -48,8 +48,7 @@ TL_API int tl_exec_matmul(const tl_exec *exec, const tl_tensor *src1, const tl_t
 TL_API size_t tl_matmul_scratch(const tl_tensor *src1, const tl_tensor *src2, const tl_tensor *bias,
                                 const tl_tensor *dst, const tl_matmul_param *param, int threads);
 
-/* ---- packed matrices, for repeated multiplication: TL_FLOAT, or pairs of TL_BFLOAT16 ----
- */
+// Packed matrices, for repeated multiplication: TL_FLOAT, or pairs of TL_BFLOAT16
 
 /** Columns of a panel of a packed matrix. */
 enum { TL_MATMUL_PANEL = 32 };
@@ -95,7 +94,7 @@ TL_API tl_tensor *tl_tensor_matmul_int(const tl_tensor *src1, const tl_tensor *s
 TL_API int tl_exec_matmul_int(const tl_exec *exec, const tl_tensor *src1, const tl_tensor *src2,
                               const tl_tensor *zero1, const tl_tensor *zero2, tl_tensor *dst);
 
-/* ---- matrices chosen by index ---- */
+// Matrices chosen by index
 
 /** 0 if the shapes are those of tl_tensor_matmul_by, else -1 with a reason. Data is ignored. */
 TL_API int tl_matmul_by_check(const tl_tensor *src, const tl_tensor *index, const tl_tensor *weight,
@@ -119,7 +118,7 @@ TL_API size_t tl_matmul_by_scratch(const tl_tensor *src, const tl_tensor *weight
 TL_API int tl_exec_matmul_by(const tl_exec *exec, const tl_tensor *src, const tl_tensor *index,
                              const tl_tensor *weight, const tl_tensor *bias, tl_tensor *dst);
 
-/* ---- square matrices ---- */
+// Square matrices
 
 /** The determinants of src [.., n, n] -> [..]; floats, computed in double. Source: ONNX Det-11. D.
  */
@@ -142,7 +141,7 @@ TL_API size_t tl_inverse_scratch(const tl_tensor *src);
 /** -1 with a reason when exec is NULL or its scratch is too small. */
 TL_API int tl_exec_inverse(const tl_exec *exec, const tl_tensor *src, tl_tensor *dst);
 
-/* ---- distances ---- */
+// Distances
 
 /** The Euclidean distances between the rows of src1 [m, d] and the columns of src2 [d, n] ->
  *  [m, n], or with `is_squared` their squares; floats, 16-bit ones computed in float. Points that

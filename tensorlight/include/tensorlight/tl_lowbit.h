@@ -33,10 +33,10 @@ TL_BEGIN_DECLS
 enum { TL_LOWBIT_PANEL = 32 };
 
 typedef struct tl_lowbit_param {
-    int bits;      /* of a weight: 2 or 4 */
-    int block;     /* rows of a block, of tl_lowbit_block */
-    int has_zeros; /* a zero point per block and column; else all have `zero` */
-    int zero;      /* as stored: signed weights are stored with an offset of half the range */
+    int bits;      // of a weight: 2 or 4
+    int block;     // rows of a block, of tl_lowbit_block
+    int has_zeros; // a zero point per block and column; else all have `zero`
+    int zero;      // as stored: signed weights are stored with an offset of half the range
 } tl_lowbit_param;
 
 /** The rows of a block in which `k` rows are packed whose scales are those

@@ -21,7 +21,7 @@
 
 TL_BEGIN_DECLS
 
-/* ---- activations fused into another computation ---- */
+// Activations fused into another computation
 
 /** The result is first rounded to its dtype, then the activation computes
  *  like tl_exec_unary, so fused and separate activations give equal bits. */
@@ -29,22 +29,22 @@ typedef enum tl_act {
     TL_ACT_INVALID = -1,
     TL_ACT_NONE = 0,
     TL_ACT_RELU,
-    TL_ACT_LRELU, /* x < 0 ? alpha x : x */
+    TL_ACT_LRELU, // x < 0 ? alpha x : x
     TL_ACT_SIGMOID,
-    TL_ACT_CLIP, /* clamped to alpha .. beta: relu6 with 0 and 6 */
+    TL_ACT_CLIP, // clamped to alpha .. beta: relu6 with 0 and 6
     TL_ACT_TANH,
-    TL_ACT_SILU,        /* x sigmoid(x) */
-    TL_ACT_GELU,        /* with erf */
-    TL_ACT_GELU_TANH,   /* with tanh */
-    TL_ACT_HARDSIGMOID, /* alpha x + beta, clamped to 0 .. 1 */
-    TL_ACT_HARDSWISH,   /* x times that */
+    TL_ACT_SILU,        // x sigmoid(x)
+    TL_ACT_GELU,        // with erf
+    TL_ACT_GELU_TANH,   // with tanh
+    TL_ACT_HARDSIGMOID, // alpha x + beta, clamped to 0 .. 1
+    TL_ACT_HARDSWISH,   // x times that
     TL_ACT_SIZE
 } tl_act;
 
 /** An activation and its parameters; {0} is none. */
 typedef struct tl_activation {
     tl_act act;
-    float alpha, beta; /* if it has some */
+    float alpha, beta; // if it has some
 } tl_activation;
 
 /** The identifier, or NULL out of range. */
@@ -66,22 +66,22 @@ TL_API int tl_activation_of(tl_activation *act, tl_unary_func func, double alpha
  *  parameters; TL_UNARY_FUNC_INVALID for TL_ACT_NONE. */
 TL_API tl_unary_func tl_activation_func(tl_activation act, double *alpha, double *beta);
 
-/* ---- windows: convolution and pooling, FLT unless specified ---- */
+// Windows: convolution and pooling, FLT unless specified
 
 typedef struct tl_conv2d_param {
-    int group;             /* >= 1; equal to the channels: depthwise */
-    int size[2];           /* of the kernel */
-    int stride[2];         /* >= 1 */
-    int dilation[2];       /* >= 1; distance of the kernel's taps */
-    int padding[4];        /* >= 0; deconv2d: crops the result, negative enlarges it */
-    int output_padding[2]; /* deconv2d only, >= 0: more rows at the bottom, columns at the right */
-    tl_activation act;     /* applied to the result */
+    int group;             // >= 1; equal to the channels: depthwise
+    int size[2];           // of the kernel
+    int stride[2];         // >= 1
+    int dilation[2];       // >= 1; distance of the kernel's taps
+    int padding[4];        // >= 0; deconv2d: crops the result, negative enlarges it
+    int output_padding[2]; // deconv2d only, >= 0: more rows at the bottom, columns at the right
+    tl_activation act;     // applied to the result
 } tl_conv2d_param;
 
 typedef struct tl_pool2d_param {
-    int size[2];    /* >= 1 */
-    int stride[2];  /* >= 1 */
-    int padding[4]; /* 0 .. size-1 */
+    int size[2];    // >= 1
+    int stride[2];  // >= 1
+    int padding[4]; // 0 .. size-1
 } tl_pool2d_param;
 
 /** The extent of a convolution's or pool's (dilation 1) result along one axis, from the padding at
@@ -144,7 +144,7 @@ TL_API tl_tensor *tl_tensor_avgpool2d(const tl_tensor *src, tl_tensor *dst,
 TL_API int tl_exec_avgpool2d(const tl_exec *exec, const tl_tensor *src, tl_tensor *dst,
                              const tl_pool2d_param *param);
 
-/* ---- normalization: FLT, dst has the shape of src and may be src ---- */
+// Normalization: FLT, dst has the shape of src and may be src
 
 /** src [N, C, ..], the others [C], all of one dtype:
  *  dst = scale[c] * (src - mean[c]) / sqrt(var[c] + epsilon) + offset[c]. A negative var + epsilon
@@ -215,7 +215,7 @@ TL_API int tl_exec_groupnorm(const tl_exec *exec, const tl_tensor *src, const tl
                              const tl_tensor *bias, tl_tensor *dst, int groups, double epsilon);
 
 typedef struct tl_lrn_param {
-    int size; /* channels that count for each one, >= 1 */
+    int size; // channels that count for each one, >= 1
     double alpha, beta, bias;
 } tl_lrn_param;
 
@@ -226,14 +226,14 @@ TL_API tl_tensor *tl_tensor_lrn(const tl_tensor *src, tl_tensor *dst, const tl_l
 TL_API int tl_exec_lrn(const tl_exec *exec, const tl_tensor *src, tl_tensor *dst,
                        const tl_lrn_param *param);
 
-/* ---- losses ---- */
+// Losses
 
 /** The reduction of the losses of all targets. */
 typedef enum tl_loss_reduction {
     TL_LOSS_REDUCTION_INVALID = -1,
-    TL_LOSS_NONE = 0, /* each is a result */
+    TL_LOSS_NONE = 0, // each is a result
     TL_LOSS_SUM,
-    TL_LOSS_MEAN, /* weighted */
+    TL_LOSS_MEAN, // weighted
     TL_LOSS_REDUCTION_SIZE
 } tl_loss_reduction;
 
@@ -246,7 +246,7 @@ TL_API tl_loss_reduction tl_loss_reduction_from_str(const char *str);
 typedef struct tl_nllloss_param {
     tl_loss_reduction reduction;
     int is_ignoring;
-    int64_t ignored; /* with is_ignoring: targets of this value have no loss and no weight */
+    int64_t ignored; // with is_ignoring: targets of this value have no loss and no weight
 } tl_nllloss_param;
 
 /** 0 when the shapes of src [N, C, ..], target [N, ..] and weight [C] (or NULL) fit and target is
@@ -263,7 +263,7 @@ TL_API tl_tensor *tl_tensor_nllloss(const tl_tensor *src, const tl_tensor *targe
 TL_API int tl_exec_nllloss(const tl_exec *exec, const tl_tensor *src, const tl_tensor *target,
                            const tl_tensor *weight, tl_tensor *dst, const tl_nllloss_param *param);
 
-/* ---- reductions: any dtype ---- */
+// Reductions: any dtype
 
 /** Maximum along `axis`: [.., d, ..] -> [.., 1, ..], d >= 1; arg: its index (TL_INT32,
  *  the shape of dst), or NULL, never allocated. NaN at index 0 stays, later ones lose;
@@ -337,9 +337,9 @@ TL_API int tl_exec_argreduce(const tl_exec *exec, const tl_tensor *src, tl_tenso
 
 typedef struct tl_cumulate_param {
     int axis;
-    int is_product;   /* instead of the sum */
-    int is_exclusive; /* results exclude their own element: the first is 0, or 1 */
-    int is_reverse;   /* from the end of the axis */
+    int is_product;   // instead of the sum
+    int is_exclusive; // results exclude their own element: the first is 0, or 1
+    int is_reverse;   // from the end of the axis
 } tl_cumulate_param;
 
 /** The sum (product) of the elements up to each one along an axis; dst has the shape of src and
@@ -350,7 +350,7 @@ TL_API tl_tensor *tl_tensor_cumulate(const tl_tensor *src, tl_tensor *dst,
 TL_API int tl_exec_cumulate(const tl_exec *exec, const tl_tensor *src, tl_tensor *dst,
                             const tl_cumulate_param *param);
 
-/* ---- resampling ---- */
+// Resampling
 
 /** -1 with a reason unless tl_tensor_resize supports the mode, the dtype with it, and the new
  *  shape, which has elements only if src does. */
@@ -364,7 +364,7 @@ TL_API tl_tensor *tl_tensor_resize(const tl_tensor *src, tl_tensor *dst, const i
 TL_API int tl_exec_resize(const tl_exec *exec, const tl_tensor *src, tl_tensor *dst,
                           tl_resize_type rtype);
 
-/* ---- sorting and selection: any dtype ---- */
+// Sorting and selection: any dtype
 
 /** Sorts the 1-D `key` in place. NaN comes last in both directions. Source: operator catalogue,
  *  sort1d. */
@@ -401,7 +401,7 @@ TL_API tl_tensor *tl_tensor_pick1d(const tl_tensor *src, const tl_tensor *index,
 TL_API int tl_exec_pick1d(const tl_exec *exec, const tl_tensor *src, const tl_tensor *index,
                           tl_tensor *dst, int stride, int len);
 
-/* ---- images and detection ---- */
+// Images and detection
 
 /** [H, W, 3], no TL_BOOL -> [3, H, W]: dst[c,h,w] = convert(double(src[h,w,c]) - mean[c]); mean
  *  [3]. The result has the dtype of dst, TL_FLOAT for dst NULL. Source: operator catalogue,

@@ -30,15 +30,15 @@
 TL_BEGIN_DECLS
 
 typedef struct tl_quantized_param {
-    int zero;    /* of the source */
-    float scale; /* a factor of all sums, 1 for none */
+    int zero;    // of the source
+    float scale; // a factor of all sums, 1 for none
     tl_activation act;
-    float dst_factor; /* of 8-bit results, before they are rounded */
+    float dst_factor; // of 8-bit results, before they are rounded
     int dst_zero;
-    const tl_tensor *weight_zero; /* zero points of the weights, TL_INT8 [1] or one for each output
-                                     channel; NULL: 0. Only of tl_exec_quantized_conv2d, if not
-                                     transposed, of tl_exec_quantized_depthwise2d and
-                                     of tl_exec_quantized_matmul */
+    const tl_tensor *weight_zero; // zero points of the weights, TL_INT8 [1] or one for each output
+                                  // channel; NULL: 0. Only of tl_exec_quantized_conv2d, if not
+                                  // transposed, of tl_exec_quantized_depthwise2d and
+                                  // of tl_exec_quantized_matmul
 } tl_quantized_param;
 
 /** Bytes of a row of packed weights, which tl_exec_quantized_conv2d reads for a block of output
@@ -62,7 +62,7 @@ TL_API int tl_exec_quantized_conv2d_pack(const tl_exec *exec, const tl_tensor *w
                                          const tl_conv2d_param *param, int is_transposed);
 
 /** Bytes of scratch memory that tl_exec_quantized_conv2d needs for `threads` threads,
- *  of which at most TL_MOST_SLOTS use some: with less it uses fewer threads; one
+ *  of which at most TL_MAX_SLOTS use some: with less it uses fewer threads; one
  *  thread needs its full part. SIZE_MAX: too large for the address space. */
 TL_API size_t tl_quantized_conv2d_scratch(const tl_tensor *src, const tl_tensor *dst,
                                           const tl_conv2d_param *param, const int channels[2],
@@ -80,11 +80,11 @@ TL_API int tl_exec_quantized_conv2d(const tl_exec *exec, const tl_tensor *src,
                                     const tl_conv2d_param *param, const int channels[2],
                                     int is_transposed, const tl_quantized_param *q);
 
-/* ---- 3x3 convolutions with fewer multiplications ---- */
+// 3x3 convolutions with fewer multiplications
 
-/* Winograd's algorithm in integers computes 4 x 4 results with a quarter of the
- * multiplications, of 16 bits each, and gives the same bits as tl_exec_quantized_conv2d.
- * Weights take 8 times the memory. Source: Lavin and Gray, 2016, arXiv:1509.09308. */
+// Winograd's algorithm in integers computes 4 x 4 results with a quarter of the
+// multiplications, of 16 bits each, and gives the same bits as tl_exec_quantized_conv2d.
+// Weights take 8 times the memory. Source: Lavin and Gray, 2016, arXiv:1509.09308.
 
 /** 4 if the algorithm is faster than tl_exec_quantized_conv2d for a blocked
  *  image on `isa`, else 0; src and dst are [N, C, H, W]. Uses a cost model
@@ -120,7 +120,7 @@ TL_API int tl_exec_quantized_winograd(const tl_exec *exec, const tl_tensor *src,
                                       const tl_conv2d_param *param, int channels,
                                       const tl_quantized_param *q);
 
-/* ---- matrix multiplication ---- */
+// Matrix multiplication
 
 /** Bytes of a row of a packed matrix with k rows: the data
  *  that tl_exec_quantized_matmul reads for 16 columns. */
@@ -148,7 +148,7 @@ TL_API int tl_exec_quantized_matmul(const tl_exec *exec, const tl_tensor *src,
                                     const tl_tensor *weight, tl_tensor *dst,
                                     const tl_quantized_param *q);
 
-/* ---- windows over single channels ---- */
+// Windows over single channels
 
 /** Bytes of a row of packed weights of a depthwise convolution: for a block of channels. */
 TL_API size_t tl_quantized_depthwise2d_packed(const int size[2]);
@@ -180,14 +180,14 @@ TL_API int tl_exec_quantized_avgpool2d(const tl_exec *exec, const tl_tensor *src
                                        const tl_pool2d_param *param, int counts_padding,
                                        const tl_quantized_param *q);
 
-/* ---- element by element ---- */
+// Element by element
 
 /** The sources a and b of an operation, and the quantization of its results v = act(..). */
 typedef struct tl_quantized_pair {
-    int zeros[2];     /* the zero points of a and b */
-    float factors[2]; /* and their scales */
+    int zeros[2];     // the zero points of a and b
+    float factors[2]; // and their scales
     tl_activation act;
-    float dst_factor; /* of results, before they are rounded */
+    float dst_factor; // of results, before they are rounded
     int dst_zero;
 } tl_quantized_pair;
 

@@ -19,13 +19,13 @@ TL_BEGIN_DECLS
  *  peephole. f, g, k: the activations, in order. Source: ONNX RNN, GRU and LSTM, opset 14. */
 typedef enum tl_cell {
     TL_CELL_INVALID = -1,
-    TL_CELL_RNN = 0, /* one gate. h = f(x + y + b + b') */
-    TL_CELL_GRU,     /* update z, reset r, candidate n. z, r = f(x + y + b + b');
-                        n = g(x + b + b' + (r h) R), or with reset_after g(x + b + r (y + b'));
-                        h = (1 - z) n + z h */
-    TL_CELL_LSTM,    /* input i, output o, forget f, candidate n, and a second state c.
-                        i, f = f(x + y + b + b' + p c); n = g(x + y + b + b'); c = f c + i n;
-                        o = f(x + y + b + b' + p c) with that c; h = o k(c) */
+    TL_CELL_RNN = 0, // one gate. h = f(x + y + b + b')
+    TL_CELL_GRU,     // update z, reset r, candidate n. z, r = f(x + y + b + b');
+                     // n = g(x + b + b' + (r h) R), or with reset_after g(x + b + r (y + b'));
+                     // h = (1 - z) n + z h
+    TL_CELL_LSTM,    // input i, output o, forget f, candidate n, and a second state c.
+                     // i, f = f(x + y + b + b' + p c); n = g(x + y + b + b'); c = f c + i n;
+                     // o = f(x + y + b + b' + p c) with that c; h = o k(c)
     TL_CELL_SIZE
 } tl_cell;
 TL_API const char *tl_cell_name(tl_cell cell);
@@ -45,24 +45,24 @@ typedef struct tl_recurrent_act {
 
 typedef struct tl_recurrent_param {
     tl_cell cell;
-    int reverse[TL_RECURRENT_DIRECTIONS]; /* from the last step to the first */
+    int reverse[TL_RECURRENT_DIRECTIONS]; // from the last step to the first
     tl_recurrent_act acts[TL_RECURRENT_DIRECTIONS][TL_RECURRENT_ACTS];
-    double clip;     /* the sums of gates are clipped to -clip .. clip; 0: no clipping */
-    int reset_after; /* GRU: the reset gate applies after the product with recurrence */
-    int coupled;     /* LSTM: the forget gate is 1 - i */
+    double clip;     // the sums of gates are clipped to -clip .. clip; 0: no clipping
+    int reset_after; // GRU: the reset gate applies after the product with recurrence
+    int coupled;     // LSTM: the forget gate is 1 - i
 } tl_recurrent_param;
 
 /** All of src's dtype but lens. NULL: absent. */
 typedef struct tl_recurrent_tensors {
-    const tl_tensor *src;        /* [D, T, B, G * H] */
-    const tl_tensor *recurrence; /* [D, G, H, H]: from the state to the gates; or packed */
-    const tl_tensor *bias;       /* [D, 2 * G * H]; NULL: 0 */
-    const tl_tensor *lens;       /* TL_INT32 [B]: the steps of each sequence; NULL: T */
-    const tl_tensor *initial_h;  /* [D, B, H], before the first step; NULL: 0 */
-    const tl_tensor *initial_c;  /* the same of c; LSTM only */
-    const tl_tensor *peephole;   /* [D, 3 * H], for i, o, f; NULL: 0; LSTM only */
-    tl_tensor *dst;              /* [T, D, B, H]: h at each step, 0 after the end of a sequence */
-    tl_tensor *last_h, *last_c;  /* [D, B, H], after the last step of each sequence; c: LSTM only */
+    const tl_tensor *src;        // [D, T, B, G * H]
+    const tl_tensor *recurrence; // [D, G, H, H]: from the state to the gates; or packed
+    const tl_tensor *bias;       // [D, 2 * G * H]; NULL: 0
+    const tl_tensor *lens;       // TL_INT32 [B]: the steps of each sequence; NULL: T
+    const tl_tensor *initial_h;  // [D, B, H], before the first step; NULL: 0
+    const tl_tensor *initial_c;  // the same of c; LSTM only
+    const tl_tensor *peephole;   // [D, 3 * H], for i, o, f; NULL: 0; LSTM only
+    tl_tensor *dst;              // [T, D, B, H]: h at each step, 0 after the end of a sequence
+    tl_tensor *last_h, *last_c;  // [D, B, H], after the last step of each sequence; c: LSTM only
 } tl_recurrent_tensors;
 
 /** Elements of a block of packed weights, and the number of blocks of H elements. */

@@ -27,16 +27,16 @@
 
 TL_BEGIN_DECLS
 
-/* ---- shapes ---- */
+// Shapes
 
 /** Resolves the shape `wanted` [ndim] for the elements of `src`: lengths; -1, at most once:
  * the remaining length; -2: that of src at this axis. A kept axis of length 0 does not
- * determine the remaining one. `is_most`: src has its max size, so elements may remain.
+ * determine the remaining one. `is_max`: src has its max size, so elements may remain.
  * Writes the shape to `dims` [TL_MAXDIM], which may be `wanted`. -1 with a reason. */
-TL_API int tl_reshape_dims(const tl_tensor *src, int ndim, const int *wanted, int is_most,
+TL_API int tl_reshape_dims(const tl_tensor *src, int ndim, const int *wanted, int is_max,
                            int *dims);
 
-/* ---- lines of elements ---- */
+// Lines of elements
 
 /** The number of indices start, start + step, .. before `end` along an axis of `dim`: negative
  *  `start` and `end` count from the end. Both are then clamped to 0 .. dim, for step < 0 `start` to
@@ -93,7 +93,7 @@ TL_API int tl_exec_reverse_sequence(const tl_exec *exec, const tl_tensor *src,
 TL_API int tl_exec_trilu(const tl_exec *exec, const tl_tensor *src, tl_tensor *dst, int64_t k,
                          int upper);
 
-/* ---- generators ---- */
+// Generators
 
 /** dst [R, C]: 1 on the diagonal `k`, else 0. */
 TL_API int tl_exec_eye(const tl_exec *exec, tl_tensor *dst, int64_t k);
@@ -113,7 +113,7 @@ TL_API int tl_exec_range(const tl_exec *exec, const tl_tensor *start, const tl_t
 TL_API int tl_exec_onehot(const tl_exec *exec, const tl_tensor *index, const tl_tensor *values,
                           tl_tensor *dst, int axis);
 
-/* ---- gather ---- */
+// Gather
 
 /** src [a.., d, b..], index [i..] -> dst [a.., i.., b..]: the slices that `index` names along
  *  `axis`. */
@@ -130,7 +130,7 @@ TL_API int tl_exec_take_along(const tl_exec *exec, const tl_tensor *src, const t
 TL_API int tl_exec_take_nd(const tl_exec *exec, const tl_tensor *src, const tl_tensor *index,
                            tl_tensor *dst, int batch);
 
-/* ---- scatter ---- */
+// Scatter
 
 /** The update of an element: the new value, or the
  *  sum, product, max or min of both (tl_elew). */
@@ -162,7 +162,7 @@ TL_API int tl_exec_put_nd(const tl_exec *exec, const tl_tensor *src, const tl_te
 TL_API int tl_exec_put_range(const tl_exec *exec, const tl_tensor *src, const tl_tensor *update,
                              const tl_tensor *first, tl_tensor *dst, int axis, int circular);
 
-/* ---- selections: the size depends on the data ---- */
+// Selections: the size depends on the data
 
 /** src with ndim > 0 -> dst TL_INT64, at the start [src.ndim, *n]: the coordinates
  *  of the elements that are not 0, in order. Room: src.ndim * src.len. */
@@ -178,10 +178,10 @@ TL_API size_t tl_unique_scratch(const tl_tensor *src, int axis);
 
 /** The results of tl_exec_unique; all but dst may be NULL. */
 typedef struct tl_unique {
-    tl_tensor *dst;     /* at the start [.., n, ..]: the unique slices of src along the axis */
-    tl_tensor *first;   /* TL_INT64 [n] at the start: first occurrences */
-    tl_tensor *inverse; /* TL_INT64 [d]: for each index of src's axis that of its slice in dst */
-    tl_tensor *counts;  /* TL_INT64 [n] at the start: numbers of occurrences */
+    tl_tensor *dst;     // at the start [.., n, ..]: the unique slices of src along the axis
+    tl_tensor *first;   // TL_INT64 [n] at the start: first occurrences
+    tl_tensor *inverse; // TL_INT64 [d]: for each index of src's axis that of its slice in dst
+    tl_tensor *counts;  // TL_INT64 [n] at the start: numbers of occurrences
 } tl_unique;
 
 /** The unique slices along `axis` of src [.., d, ..], `sorted` upward (lexicographically;
@@ -191,11 +191,11 @@ TL_API int tl_exec_unique(const tl_exec *exec, const tl_tensor *src, const tl_un
 
 /** The parameters of tl_exec_nms. */
 typedef struct tl_nms {
-    int most;               /* max boxes per batch and class */
-    float overlap;          /* max intersection over union of two kept boxes */
-    float score;            /* kept boxes score more than this */
-    int has_score;          /* 0: `score` is ignored */
-    int is_center_and_size; /* boxes are [x, y, w, h]; else two corners, [y, x, y, x] */
+    int max;                // max boxes per batch and class
+    float overlap;          // max intersection over union of two kept boxes
+    float score;            // kept boxes score more than this
+    int has_score;          // 0: `score` is ignored
+    int is_center_and_size; // boxes are [x, y, w, h]; else two corners, [y, x, y, x]
 } tl_nms;
 
 /** The required bytes of exec->scratch of tl_exec_nms. */
@@ -209,15 +209,15 @@ TL_API int tl_exec_nms(const tl_exec *exec, const tl_tensor *boxes, const tl_ten
 
 /** The parameters of tl_exec_nms_rows. */
 typedef struct tl_nms_rows {
-    int box;       /* the index of left, top, right and bottom in a row */
-    int score;     /* the index of the score; a row without a score above 0 is not a box */
-    int label;     /* the index of the class, -1: none; a row with a class below 0 is not a box */
-    float overlap; /* kept boxes have a smaller intersection over union;
-                      0: keeps all boxes, and does not sort rows */
-    int most_compared; /* compares only this number of best rows; 0: all */
-    int most;          /* max kept boxes; 0: all */
-    int across_labels; /* compares boxes of different classes, too */
-    int packs;         /* kept boxes come first; else they stay at their sorted positions */
+    int box;           // the index of left, top, right and bottom in a row
+    int score;         // the index of the score; a row without a score above 0 is not a box
+    int label;         // the index of the class, -1: none; a row with a class below 0 is not a box
+    float overlap;     // kept boxes have a smaller intersection over union;
+                       // 0: keeps all boxes, and does not sort rows
+    int max_compared;  // compares only this number of best rows; 0: all
+    int max;           // max kept boxes; 0: all
+    int across_labels; // compares boxes of different classes, too
+    int packs;         // kept boxes come first; else they stay at their sorted positions
 } tl_nms_rows;
 
 /** The required bytes of exec->scratch of tl_exec_nms_rows. */

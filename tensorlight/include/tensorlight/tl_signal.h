@@ -15,11 +15,11 @@
 TL_BEGIN_DECLS
 
 typedef struct tl_dft_param {
-    int axis;     /* not the last one, which has the real and imaginary parts */
-    int len;      /* n of the transform: src is cropped, or padded with 0. 0: the
-                     length of src, or for a one-sided inverse 2 * (dims[axis] - 1) */
-    int inverse;  /* from frequency to time */
-    int onesided; /* only the frequencies 0 .. n/2, which determine the others of a real signal */
+    int axis;     // not the last one, which has the real and imaginary parts
+    int len;      // n of the transform: src is cropped, or padded with 0. 0: the
+                  // length of src, or for a one-sided inverse 2 * (dims[axis] - 1)
+    int inverse;  // from frequency to time
+    int onesided; // only the frequencies 0 .. n/2, which determine the others of a real signal
 } tl_dft_param;
 
 /** The discrete Fourier transform along `axis`, X[k] = sum of x[j] e^(-2 pi i j k / n) over j, or
@@ -42,9 +42,9 @@ TL_API int tl_exec_dft(const tl_exec *exec, const tl_tensor *src, tl_tensor *dst
                        const tl_dft_param *param);
 
 typedef struct tl_stft_param {
-    int step;     /* distance of the starts of frames, >= 1 */
-    int len;      /* of a frame, n; >= 1 */
-    int onesided; /* as for tl_dft_param */
+    int step;     // distance of the starts of frames, >= 1
+    int len;      // of a frame, n; >= 1
+    int onesided; // as for tl_dft_param
 } tl_stft_param;
 
 /** The short-time Fourier transform: src [N, L, 1 or 2] is cut into F = (L -

@@ -25,7 +25,7 @@
 TL_BEGIN_DECLS
 
 typedef struct tl_string {
-    size_t size; /* bytes, which follow this record */
+    size_t size; // bytes, which follow this record
 } tl_string;
 
 /** The bytes of a string, with a 0 after the last; "" for NULL. Returns borrowed. */
@@ -43,7 +43,7 @@ static inline size_t tl_string_size(const tl_string *s)
 /** -1, 0 or 1: compares the bytes, which is the order of the code points of UTF-8. */
 TL_API int tl_string_cmp(const tl_string *a, const tl_string *b);
 
-/* ---- blocks ---- */
+// Blocks
 
 /** Returns new (tl_free): a block of `len` strings of these sizes, whose bytes the caller writes
  *  before others read them; empty strings are NULL. NULL with a reason: no memory, too large. */
@@ -56,15 +56,15 @@ TL_API const tl_string **tl_strings_clone(const tl_string *const *src, size_t le
  *  string. NULL as above. */
 TL_API const tl_string **tl_strings_from_text(const char *const *texts, size_t len);
 
-/* ---- arenas ---- */
+// Arenas
 
 /** Strings that are released together; all 0 is an empty arena without a limit. */
 typedef struct tl_strings {
-    struct tl_strings_chunk *chunks; /* the newest first */
-    size_t used;                     /* bytes of the newest */
-    size_t held;                     /* bytes of all */
-    size_t limit;                    /* the max bytes of all; 0: none */
-    int is_over;                     /* a string did not fit into the limit */
+    struct tl_strings_chunk *chunks; // the newest first
+    size_t used;                     // bytes of the newest
+    size_t held;                     // bytes of all
+    size_t limit;                    // the max bytes of all; 0: none
+    int is_over;                     // a string did not fit into the limit
 } tl_strings;
 
 /** A string of `size` bytes in the arena, which the caller writes before others read them; *bytes:

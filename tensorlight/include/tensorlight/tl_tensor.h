@@ -43,13 +43,13 @@ TL_BEGIN_DECLS
 
 /** A record never frees its data by itself; see tl_tensor_free and tl_tensor_free_data_too. */
 struct tl_tensor {
-    tl_dtype dtype;          /* type of an element */
-    int len;                 /* number of elements */
-    int ndim;                /* number of dimensions */
-    int *dims;               /* the dimensions, owned by the record */
-    void *data;              /* the elements, or NULL; of TL_STRING: const tl_string * */
-    struct tl_tensor *owner; /* the owner of the data: itself, another tensor, NULL: external */
-    void *backend_data;      /* free for use, NULL at first */
+    tl_dtype dtype;          // type of an element
+    int len;                 // number of elements
+    int ndim;                // number of dimensions
+    int *dims;               // the dimensions, owned by the record
+    void *data;              // the elements, or NULL; of TL_STRING: const tl_string *
+    struct tl_tensor *owner; // the owner of the data: itself, another tensor, NULL: external
+    void *backend_data;      // free for use, NULL at first
 };
 typedef struct tl_tensor tl_tensor;
 
@@ -59,7 +59,7 @@ static inline const tl_string *tl_tensor_string(const tl_tensor *t, int i)
     return ((const tl_string *const *)t->data)[i];
 }
 
-/* ---- records ---- */
+// Records
 
 /** Returns new (tl_tensor_free): a record over `data`, which stays the caller's and may be NULL.
  *  owner is NULL. */
@@ -91,7 +91,7 @@ TL_API int tl_check_shape(const tl_tensor *t, const char *name, const char *form
 /** -1 with a reason: one of the `n_axes` axes is outside 0 .. t->ndim-1, or occurs twice. */
 TL_API int tl_check_axes(const tl_tensor *t, const int *axes, int n_axes);
 
-/* ---- new tensors (tl_tensor_free_data_too) ---- */
+// New tensors (tl_tensor_free_data_too)
 
 /** All elements 0. */
 TL_API tl_tensor *tl_tensor_zeros(int ndim, const int *dims, tl_dtype dtype);
@@ -106,7 +106,7 @@ TL_API tl_tensor *tl_tensor_repeat(const tl_tensor *src, int times);
  *  ceil((stop - start) / step), at most INT32_MAX. stop > start, step > 0, all in dtype's range. */
 TL_API tl_tensor *tl_tensor_arange(double start, double stop, double step, tl_dtype dtype);
 
-/* ---- filling ---- */
+// Filling
 
 /** Overwrites the 1-D `src` with tl_tensor_arange's elements; its len must be theirs. */
 TL_API int tl_tensor_rearange(tl_tensor *src, double start, double stop, double step);
@@ -114,8 +114,8 @@ TL_API int tl_tensor_rearange(tl_tensor *src, double start, double stop, double 
 /** Distributions of random numbers. */
 typedef enum tl_distribution {
     TL_DISTRIBUTION_INVALID = -1,
-    TL_UNIFORM = 0, /* uniform in [a, b), or a if a equals b */
-    TL_NORMAL,      /* a normal distribution of mean a and standard deviation b */
+    TL_UNIFORM = 0, // uniform in [a, b), or a if a equals b
+    TL_NORMAL,      // a normal distribution of mean a and standard deviation b
     TL_DISTRIBUTION_SIZE
 } tl_distribution;
 TL_API const char *tl_distribution_name(tl_distribution distribution);
@@ -160,7 +160,7 @@ TL_API int tl_exec_fill(const tl_exec *exec, tl_tensor *dst, const void *value);
 /** Sets all bytes to 0. */
 TL_API int tl_exec_zeros(const tl_exec *exec, tl_tensor *dst);
 
-/* ---- text ---- */
+// Text
 
 /** Nested brackets, a line per innermost row, elements apart by a space, a final newline. `fmt` as
  *  in tl_fprintf. Source: operator catalogue, 5.6. */
@@ -172,7 +172,7 @@ TL_API int tl_tensor_print(const tl_tensor *t, const char *fmt);
 /** To a file, which is replaced. */
 TL_API int tl_tensor_save(const char *file, const tl_tensor *t, const char *fmt);
 
-/* ---- views and shapes ---- */
+// Views and shapes
 
 /** Returns new (tl_tensor_free): a record over `data` (borrowed, may be NULL) with src's dims,
  *  except dims[axis] = len, 1 .. src->dims[axis]. */
@@ -195,7 +195,7 @@ TL_API tl_tensor *tl_tensor_reshape(tl_tensor *src, int ndim, const int *dims);
 /** Changes the shape of `src` itself; the len stays. src is as before after a failure. */
 TL_API int tl_tensor_reshape_src(tl_tensor *src, int ndim, const int *dims);
 
-/* ---- moving elements: any dtype ---- */
+// Moving elements: any dtype
 
 /** Indices start .. start+len-1 of `axis`: [.., d, ..] -> [.., len, ..]. D. */
 TL_API tl_tensor *tl_tensor_slice(const tl_tensor *src, tl_tensor *dst, int axis, int start,
@@ -234,7 +234,7 @@ TL_API int tl_exec_scatter(const tl_exec *exec, const tl_tensor *src, tl_tensor 
 /** Copies all elements; same dtype and len, the shapes may differ. */
 TL_API int tl_exec_copy(const tl_exec *exec, const tl_tensor *src, tl_tensor *dst);
 
-/* ---- element-wise: dst has the shape of src and may be src ---- */
+// Element-wise: dst has the shape of src and may be src
 
 /** tl_convert of each element. `dst` may be `src` only when the dtypes are the same. D. */
 TL_API tl_tensor *tl_tensor_convert(const tl_tensor *src, tl_tensor *dst, tl_dtype dtype);

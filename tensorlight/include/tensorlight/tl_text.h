@@ -39,14 +39,14 @@ TL_API int tl_exec_cast_strings(const tl_exec *exec, const tl_tensor *src, tl_te
  *  NULL or empty: between white space, which begins and ends no part. Source: ONNX StringSplit-20
  *  and Python's str.split. */
 typedef struct tl_split {
-    const char *delimiter; /* ends with a 0 */
+    const char *delimiter; // ends with a 0
     int max_split;
 } tl_split;
 
 /** src [..] -> dst [.., k], each string's parts and then empty ones, and counts [..] of TL_INT64,
  *  the number of parts; *k: the max of them. `dst` has room for [.., most]. -1: more parts. */
 TL_API int tl_exec_strings_split(const tl_exec *exec, const tl_tensor *src, tl_tensor *dst,
-                                 tl_tensor *counts, const tl_split *param, int most, int *k);
+                                 tl_tensor *counts, const tl_split *param, int max, int *k);
 
 /** Letters: unchanged, or in lower or upper case by Unicode's simple case mapping, which maps one
  *  character to one, in every language. */
@@ -67,7 +67,7 @@ TL_API int tl_exec_strings_normalize(const tl_exec *exec, const tl_tensor *src,
                                      const tl_tensor *stopwords, tl_tensor *dst, tl_case letters,
                                      int ignores_case, int *n);
 
-/* ---- regular expressions ---- */
+// Regular expressions
 
 /** A regular expression in the syntax of RE2, without \C and most names of \p: L, N, P, Z and the
  *  scripts Latin, Greek, Cyrillic, Han. Matching takes time linear in the length of the text. */
@@ -88,12 +88,12 @@ TL_API size_t tl_regex_scratch(const tl_regex *regex);
 TL_API int tl_exec_regex_match(const tl_exec *exec, const tl_tensor *src, tl_tensor *dst,
                                const tl_regex *regex);
 
-/* ---- n-grams: sequences of tokens, which are numbers or strings ---- */
+// N-grams: sequences of tokens, which are numbers or strings
 
 /** A pool of n-grams, one after the other: those of length i + 1 from token starts[i] on. A NaN
  *  equals a NaN. */
 typedef struct tl_ngrams {
-    const int *starts; /* ascending, the first is 0 */
+    const int *starts; // ascending, the first is 0
     int n_starts;
 } tl_ngrams;
 
@@ -128,8 +128,8 @@ TL_API tl_tfidf_mode tl_tfidf_mode_from_str(const char *str);
 
 typedef struct tl_tfidf {
     tl_ngrams grams;
-    int least, most; /* lengths of n-grams to look for */
-    int max_skip;    /* tokens between two of an n-gram, at most */
+    int min, max; // lengths of n-grams to look for
+    int max_skip; // tokens between two of an n-gram, at most
     tl_tfidf_mode mode;
 } tl_tfidf;
 

@@ -35,8 +35,8 @@ TL_BEGIN_DECLS
 typedef enum tl_tree_aggregate {
     TL_TREE_INVALID = -1,
     TL_TREE_SUM,
-    TL_TREE_AVERAGE, /* the sum divided by the number of trees */
-    TL_TREE_MIN,     /* the first of equal votes; a NaN that is not the first one loses */
+    TL_TREE_AVERAGE, // the sum divided by the number of trees
+    TL_TREE_MIN,     // the first of equal votes; a NaN that is not the first one loses
     TL_TREE_MAX,
     TL_TREE_SIZE
 } tl_tree_aggregate;
@@ -48,18 +48,18 @@ TL_API tl_tree_aggregate tl_tree_aggregate_from_str(const char *str);
 /** The votes of leaves: leaf l has the votes start[l] .. start[l + 1] - 1; vote k adds weight[k] to
  *  target[k]. */
 typedef struct tl_tree_votes {
-    const tl_tensor *weight; /* [V], TL_FLOAT or TL_DOUBLE */
-    const tl_tensor *target; /* TL_INT32 [V]; NULL: all are for target 0 */
-    const tl_tensor *start;  /* TL_INT32 [L + 1]; NULL: leaf l has vote l */
+    const tl_tensor *weight; // [V], TL_FLOAT or TL_DOUBLE
+    const tl_tensor *target; // TL_INT32 [V]; NULL: all are for target 0
+    const tl_tensor *start;  // TL_INT32 [L + 1]; NULL: leaf l has vote l
 } tl_tree_votes;
 
 /** Trees of N nodes. Node i is a leaf if feature[i] < 0. Trees may share nodes, but a node must not
  *  reach itself. */
 typedef struct tl_trees {
-    const tl_tensor *split;   /* [N], of the dtype of weight */
-    const tl_tensor *feature; /* TL_INT32 [N] */
-    const tl_tensor *child;   /* TL_INT32 [N, 2]: two nodes; of a leaf, its number and any one */
-    const tl_tensor *root;    /* TL_INT32 [T]: the first nodes */
+    const tl_tensor *split;   // [N], of the dtype of weight
+    const tl_tensor *feature; // TL_INT32 [N]
+    const tl_tensor *child;   // TL_INT32 [N, 2]: two nodes; of a leaf, its number and any one
+    const tl_tensor *root;    // TL_INT32 [T]: the first nodes
     tl_tree_votes votes;
 } tl_trees;
 

@@ -37,22 +37,22 @@ typedef enum tl_dtype {
     TL_UINT32,
     TL_UINT16,
     TL_UINT8,
-    TL_BOOL, /* one byte, 0 or 1 */
+    TL_BOOL, // one byte, 0 or 1
     TL_INT64,
     TL_UINT64,
-    TL_FLOAT16,        /* IEEE 754 binary16 */
-    TL_BFLOAT16,       /* the upper half of an IEEE 754 binary32 */
-    TL_FLOAT8E4M3FN,   /* sign, 4 bits of exponent, 3 of fraction; no infinity */
-    TL_FLOAT8E4M3FNUZ, /* the same with twice the precision near 0, one NaN, and no -0 */
-    TL_FLOAT8E5M2,     /* the upper half of an IEEE 754 binary16 */
-    TL_FLOAT8E5M2FNUZ, /* the same with another bias, one NaN, no infinity, and no -0 */
-    TL_FLOAT8E8M0,     /* a power of two, 2^-127 to 2^127, or NaN: scales of OCP's MX formats */
-    TL_FLOAT4E2M1,     /* 0, 0.5, 1, 1.5, 2, 3, 4, 6, and their negatives */
+    TL_FLOAT16,        // IEEE 754 binary16
+    TL_BFLOAT16,       // the upper half of an IEEE 754 binary32
+    TL_FLOAT8E4M3FN,   // sign, 4 bits of exponent, 3 of fraction; no infinity
+    TL_FLOAT8E4M3FNUZ, // the same with twice the precision near 0, one NaN, and no -0
+    TL_FLOAT8E5M2,     // the upper half of an IEEE 754 binary16
+    TL_FLOAT8E5M2FNUZ, // the same with another bias, one NaN, no infinity, and no -0
+    TL_FLOAT8E8M0,     // a power of two, 2^-127 to 2^127, or NaN: scales of OCP's MX formats
+    TL_FLOAT4E2M1,     // 0, 0.5, 1, 1.5, 2, 3, 4, 6, and their negatives
     TL_INT4,
     TL_UINT4,
     TL_INT2,
     TL_UINT2,
-    TL_STRING, /* a const tl_string * (tl_string.h): text, not a number */
+    TL_STRING, // a const tl_string * (tl_string.h): text, not a number
     TL_DTYPE_SIZE
 } tl_dtype;
 

@@ -20,7 +20,7 @@ TL_BEGIN_DECLS
 /** The max number of dimensions of a tensor. */
 #define TL_MAXDIM 8
 
-/* ---- errors: one record per thread ---- */
+// Errors: one record per thread
 
 /** Records the calling thread's last error, truncated to 1023 characters; returns -1. */
 TL_API int tl_fail(const char *fmt, ...) TL_PRINTF(1, 2);
@@ -40,7 +40,7 @@ TL_API const char *tl_last_error(void);
 /** Forgets the thread's last error. */
 TL_API void tl_clear_error(void);
 
-/* ---- memory ---- */
+// Memory
 
 /** Returns new (tl_free): `size` bytes, also for 0; NULL with a reason: no memory. */
 TL_API void *tl_alloc(size_t size);
@@ -66,7 +66,7 @@ TL_API void tl_free(void *p);
  *  written; it changes no content. Below some megabytes it does nothing. */
 TL_API void tl_use_large_pages(void *p, size_t size);
 
-/* ---- pointers to elements: `n` counts elements of `size` bytes; tl_pointer_* take a dtype ---- */
+// Pointers to elements: `n` counts elements of `size` bytes; tl_pointer_* take a dtype
 
 /** The address of element `n` from `p` on, which may be negative. */
 static inline void *tl_padd(const void *p, ptrdiff_t n, size_t size)
@@ -116,7 +116,7 @@ static inline void tl_pointer_move(void *dst, ptrdiff_t dst_n, const void *src, 
     tl_pmove(dst, dst_n, src, src_n, len, tl_size_of(dtype));
 }
 
-/* ---- sizes: 0 and the result in *ret, or -1 with a reason and *ret unchanged ---- */
+/** Sizes: 0 and the result in *ret, or -1 with a reason and *ret unchanged. */
 
 TL_API int tl_size_mul(size_t a, size_t b, size_t *ret);
 TL_API int tl_size_add(size_t a, size_t b, size_t *ret);
@@ -131,7 +131,7 @@ TL_API int tl_compute_length(int ndim, const int *dims);
 /** Writes "[2, 3]" to `text` (TL_SHAPE_TEXT_SIZE bytes) and returns it. */
 TL_API char *tl_shape_text(char *text, int ndim, const int *dims);
 
-/* ---- numbers ---- */
+// Numbers
 
 /** Reads up to `num` numbers of a text file, separated by anything else,
  *  to `buf`. The decimal point is '.' in every locale. Returns how many

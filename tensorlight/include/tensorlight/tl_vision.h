@@ -24,18 +24,18 @@ TL_BEGIN_DECLS
 /** Sliding windows over the `n` spatial axes. Along axis i, tap k of window
  *  w is at position w * stride[i] + k * dilation[i] - padding[i]. */
 typedef struct tl_windows {
-    int n;                           /* 1 .. TL_MAX_SPATIAL */
-    int size[TL_MAX_SPATIAL];        /* >= 1: taps */
-    int stride[TL_MAX_SPATIAL];      /* >= 1 */
-    int dilation[TL_MAX_SPATIAL];    /* >= 1: distance of the taps */
-    int padding[2 * TL_MAX_SPATIAL]; /* at the start of each axis, then at the end */
+    int n;                           // 1 .. TL_MAX_SPATIAL
+    int size[TL_MAX_SPATIAL];        // >= 1: taps
+    int stride[TL_MAX_SPATIAL];      // >= 1
+    int dilation[TL_MAX_SPATIAL];    // >= 1: distance of the taps
+    int padding[2 * TL_MAX_SPATIAL]; // at the start of each axis, then at the end
 } tl_windows;
 
 /** The windows of these arrays [n], padding [2 * n]; empty for n outside 0 .. TL_MAX_SPATIAL. */
 TL_API tl_windows tl_windows_of(int n, const int *size, const int *stride, const int *dilation,
                                 const int *padding);
 
-/* ---- convolution ---- */
+// Convolution
 
 /** Cross-correlation over any number of axes: src [N, IC, ..], weight [OC, IC/group, size..],
  *  bias [OC] or NULL -> dst [N, OC, ..]. FLT. Positions outside src count as 0; negative
@@ -78,13 +78,13 @@ TL_API tl_tensor *tl_tensor_conv_int(const tl_conv_int_args *args, tl_tensor *ds
 TL_API int tl_exec_conv_int(const tl_exec *exec, const tl_conv_int_args *args, tl_tensor *dst,
                             const tl_windows *windows, int group);
 
-/* ---- pooling ---- */
+// Pooling
 
 typedef enum tl_pool_kind {
     TL_POOL_KIND_INVALID = -1,
-    TL_POOL_MAX = 0, /* any dtype */
-    TL_POOL_MEAN,    /* FLT, summed in double */
-    TL_POOL_NORM,    /* FLT: (sum of |x|^p)^(1/p), in double */
+    TL_POOL_MAX = 0, // any dtype
+    TL_POOL_MEAN,    // FLT, summed in double
+    TL_POOL_NORM,    // FLT: (sum of |x|^p)^(1/p), in double
     TL_POOL_KIND_SIZE
 } tl_pool_kind;
 
@@ -93,12 +93,12 @@ TL_API const char *tl_pool_kind_name(tl_pool_kind kind);
 TL_API tl_pool_kind tl_pool_kind_from_str(const char *str);
 
 typedef struct tl_poolnd_param {
-    tl_windows windows; /* padding >= 0 */
+    tl_windows windows; // padding >= 0
     tl_pool_kind kind;
-    int is_ceil;         /* extents round up; a window that starts after src is omitted */
-    int counts_padding;  /* TL_POOL_MEAN divides by the taps in src and its padding */
-    int is_column_major; /* arg is a column-major index in a plane */
-    double p;            /* of TL_POOL_NORM, > 0 */
+    int is_ceil;         // extents round up; a window that starts after src is omitted
+    int counts_padding;  // TL_POOL_MEAN divides by the taps in src and its padding
+    int is_column_major; // arg is a column-major index in a plane
+    double p;            // of TL_POOL_NORM, > 0
 } tl_poolnd_param;
 
 /** Each window of src [N, C, ..] -> dst [N, C, ..]. An extent is floor((in + padding -
@@ -113,12 +113,12 @@ TL_API tl_tensor *tl_tensor_poolnd(const tl_tensor *src, tl_tensor *dst, tl_tens
 TL_API int tl_exec_poolnd(const tl_exec *exec, const tl_tensor *src, tl_tensor *dst, tl_tensor *arg,
                           const tl_poolnd_param *param);
 
-/* ---- resampling ---- */
+// Resampling
 
 typedef enum tl_resample_mode {
     TL_RESAMPLE_MODE_INVALID = -1,
-    TL_RESAMPLE_NEAREST = 0, /* any dtype */
-    TL_RESAMPLE_LINEAR,      /* all but TL_BOOL, as all the others */
+    TL_RESAMPLE_NEAREST = 0, // any dtype
+    TL_RESAMPLE_LINEAR,      // all but TL_BOOL, as all the others
     TL_RESAMPLE_CUBIC,
     TL_RESAMPLE_MODE_SIZE
 } tl_resample_mode;
@@ -142,17 +142,17 @@ TL_API tl_rounding tl_rounding_from_str(const char *str);
 
 /** Index i of dst samples position (i + shift) * span / steps + start of src. */
 typedef struct tl_resample_axis {
-    double shift, span, steps, start; /* finite, steps not 0 */
-    double stretch; /* >= 1, at most src's length: widens the filter against aliasing */
+    double shift, span, steps, start; // finite, steps not 0
+    double stretch; // >= 1, at most src's length: widens the filter against aliasing
 } tl_resample_axis;
 
 typedef struct tl_resample_param {
     tl_resample_mode mode;
-    tl_rounding rounding; /* of TL_RESAMPLE_NEAREST, where positions are floats */
-    double cubic_a;       /* of TL_RESAMPLE_CUBIC, the parameter of the kernel */
-    int excludes_outside; /* elements outside src have no weight;
-                             else the border is repeated */
-    int fills_outside;    /* positions outside src, on any axis, give `fill` */
+    tl_rounding rounding; // of TL_RESAMPLE_NEAREST, where positions are floats
+    double cubic_a;       // of TL_RESAMPLE_CUBIC, the parameter of the kernel
+    int excludes_outside; // elements outside src have no weight;
+                          // else the border is repeated
+    int fills_outside;    // positions outside src, on any axis, give `fill`
     double fill;
     tl_resample_axis axes[TL_MAXDIM];
 } tl_resample_param;
@@ -175,14 +175,14 @@ TL_API size_t tl_resample_scratch(const tl_tensor *src, const int *dims,
 TL_API int tl_exec_resample(const tl_exec *exec, const tl_tensor *src, tl_tensor *dst,
                             const tl_resample_param *param);
 
-/* ---- sampling at given positions: FLT, computed in double ---- */
+// Sampling at given positions: FLT, computed in double
 
 /** The value of a position outside src. */
 typedef enum tl_outside {
     TL_OUTSIDE_INVALID = -1,
     TL_OUTSIDE_ZERO = 0,
-    TL_OUTSIDE_BORDER,  /* that of the nearest position at the border */
-    TL_OUTSIDE_REFLECT, /* the border is a mirror */
+    TL_OUTSIDE_BORDER,  // that of the nearest position at the border
+    TL_OUTSIDE_REFLECT, // the border is a mirror
     TL_OUTSIDE_SIZE
 } tl_outside;
 
@@ -205,11 +205,11 @@ TL_API int tl_exec_grid_sample(const tl_exec *exec, const tl_tensor *src, const 
                                int aligns_corners);
 
 typedef struct tl_roi_param {
-    int size[2];       /* height and width of the result, >= 1 */
-    double scale;      /* from the regions' coordinates to those of src, > 0 */
-    int is_max;        /* roi_align: the max of a bin's weighted samples, not their mean */
-    int samples;       /* roi_align: per bin and axis, 0 .. 1024; 0: about one per element */
-    int is_half_pixel; /* roi_align: coordinates are of edges, not of centers */
+    int size[2];       // height and width of the result, >= 1
+    double scale;      // from the regions' coordinates to those of src, > 0
+    int is_max;        // roi_align: the max of a bin's weighted samples, not their mean
+    int samples;       // roi_align: per bin and axis, 0 .. 1024; 0: about one per element
+    int is_half_pixel; // roi_align: coordinates are of edges, not of centers
 } tl_roi_param;
 
 /** Regions of images: src [N, C, H, W], rois [R, 4] (x1, y1, x2, y2), of src's

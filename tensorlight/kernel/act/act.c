@@ -8,11 +8,11 @@
 
 #include "kernel/tl_kernel.h"
 
-/** The function of each but TL_ACT_NONE. */
+// The function of each but TL_ACT_NONE.
 static const struct {
     const char *name;
     tl_unary_func func;
-    float alpha; /* not 0: the function's, which overrides the activation's */
+    float alpha; // not 0: the function's, which overrides the activation's
 } acts[TL_ACT_SIZE] = {
     [TL_ACT_NONE] = {"TL_ACT_NONE", TL_UNARY_FUNC_INVALID},
     [TL_ACT_RELU] = {"TL_ACT_RELU", TL_UNARY_RELU},
@@ -82,9 +82,9 @@ int tl_exec_act(const tl_exec *exec, const tl_tensor *src, tl_tensor *dst, tl_ac
     return tl_exec_unary(exec, src, dst, func, alpha, beta);
 }
 
-/* ---- after another computation ---- */
+// After another computation
 
-/** Elements between a computation and its activation: small enough for the first cache. */
+// Elements between a computation and its activation: small enough for the first cache.
 enum { BLOCK_LEN = 4096 };
 
 typedef struct fused {
@@ -92,11 +92,11 @@ typedef struct fused {
     tl_range_func func;
     void *arg;
     const tl_tensor *dst;
-    size_t unit_len; /* elements of dst that a unit writes */
+    size_t unit_len; // elements of dst that a unit writes
     tl_activation act;
 } fused;
 
-/** The elements begin .. end-1 of `t` as a record of their own, with its one dim at `dim`. */
+// The elements begin .. end-1 of `t` as a record of their own, with its one dim at `dim`.
 static tl_tensor part_of(const tl_tensor *t, size_t begin, size_t end, int *dim)
 {
     *dim = (int)(end - begin);

@@ -15,14 +15,14 @@
 
 #else // for each type
 
-/** `n` elements of one channel. */
+// `n` elements of one channel.
 static void NAME(scale_row, TL_SET)(const T *src, T *dst, size_t n, C scale, C shift)
 {
     for (size_t i = 0; i < n; i++)
         dst[i] = STORE(LOAD(src[i]) * scale + shift);
 }
 
-/** `n` channels of one element. */
+// `n` channels of one element.
 static void NAME(scale_channels, TL_SET)(const T *src, T *dst, size_t n, const T *scale,
                                          const T *shift)
 {

@@ -18,8 +18,8 @@
 
 typedef enum search { FIRST_MAX, LAST_MAX, FIRST_MIN, LAST_MIN, GREATEST } search;
 
-/** src [axis.outer, axis.len, axis.inner], axis.len >= 1 -> the others [axis.outer, axis.inner],
- *  each of which may be NULL. */
+// src [axis.outer, axis.len, axis.inner], axis.len >= 1 -> the others [axis.outer, axis.inner],
+// each of which may be NULL.
 typedef struct argreduce_job {
     const void *src;
     void *best;
@@ -29,7 +29,7 @@ typedef struct argreduce_job {
     search search;
 } argreduce_job;
 
-/** Computes the lines begin .. end-1 (tl_axis.h) of the argreduce_job at `arg`. */
+// Computes the lines begin .. end-1 (tl_axis.h) of the argreduce_job at `arg`.
 typedef void argreduce_func(void *arg, size_t begin, size_t end);
 
 enum { LINES = 256 };
@@ -42,7 +42,7 @@ enum { LINES = 256 };
 #define IS_LAST_MIN(x, best)  ((x) <= (best) || IS_NAN(x))
 #define IS_GREATEST(x, best)  ((x) > (best))
 
-/** `n` neighbouring lines of `len` elements, `inner` apart; `index` may be NULL. */
+// `n` neighbouring lines of `len` elements, `inner` apart; `index` may be NULL.
 #define SEARCH(which, IS_BETTER)                                                                \
     static void NAME(which, lines)(const T *restrict src, C *restrict best,                     \
                                    int32_t *restrict index, size_t n, size_t len, size_t inner) \
@@ -157,7 +157,7 @@ SEARCH(first_min, IS_FIRST_MIN)
 SEARCH(last_min, IS_LAST_MIN)
 SEARCH(greatest, IS_GREATEST)
 
-/** Writes the results of the lines from `k` on. */
+// Writes the results of the lines from `k` on.
 static void NAME(write, found)(const argreduce_job *job, size_t k, size_t n, const C *best,
                                const int32_t *index)
 {

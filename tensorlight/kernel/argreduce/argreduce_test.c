@@ -3,7 +3,7 @@
 
 #include "kernel/tl_nn_test.h"
 
-/* ---- argreduce ---- */
+// Argreduce
 
 START_TEST(the_first_or_the_last_of_equal_elements_is_selected)
 {
@@ -100,7 +100,7 @@ START_TEST(argreduce_rejects_bad_axes)
 }
 END_TEST
 
-/* ---- maxreduce ---- */
+// Maxreduce
 
 START_TEST(maxreduce_finds_the_lowest_index_of_equal_maxima)
 {

@@ -13,9 +13,9 @@
 
 TL_KERNEL_TABLE(pick, tl_attention_func, TL_ATTENTION_KERNELS)
 
-/* ---- shapes ---- */
+// Shapes
 
-/** A tensor's sizes, for any order of its axes. */
+// A tensor's sizes, for any order of its axes.
 typedef struct shape {
     int batch, heads, rows, len;
 } shape;
@@ -79,7 +79,7 @@ int tl_attention_dims(const tl_tensor *q, const tl_tensor *k, const tl_tensor *v
     return 0;
 }
 
-/* ---- the job ---- */
+// The job
 
 static tl_attention_view view_of(const tl_tensor *t, int axis)
 {
@@ -91,7 +91,7 @@ static tl_attention_view view_of(const tl_tensor *t, int axis)
                                .row = axis == 1 ? len : outer};
 }
 
-/** The step along `axis` of the scores [B, H, S, T], to which `mask` is broadcast. */
+// The step along `axis` of the scores [B, H, S, T], to which `mask` is broadcast.
 static size_t mask_step(const tl_tensor *mask, int axis)
 {
     size_t step = 1;
@@ -120,7 +120,7 @@ static tl_attention_job job_of(const tl_tensor *q, const tl_tensor *k, const tl_
                               .zero_empty = param->zero_empty};
 }
 
-/** Plain C keeps the scores and the sums of one row; others, blocks of queries, scores and sums. */
+// Plain C keeps the scores and the sums of one row; others, blocks of queries, scores and sums.
 static size_t slot_size(const tl_attention_job *job, tl_dtype dtype)
 {
     const size_t element = dtype == TL_DOUBLE ? sizeof(double) : sizeof(float);
@@ -137,13 +137,13 @@ size_t tl_attention_scratch(const tl_tensor *q, const tl_tensor *k, const tl_ten
     return tl_slots_size(slot_size(&job, q->dtype), threads);
 }
 
-/* ---- threads ---- */
+// Threads
 
-/** A unit is some rows of one head of keys. */
+// A unit is some rows of one head of keys.
 typedef struct work {
     tl_attention_job job;
     tl_attention_func *func;
-    size_t units; /* of a head */
+    size_t units; // of a head
     char *scratch;
     size_t slot_size;
 } work;
@@ -160,7 +160,7 @@ static void run_units(void *arg, size_t slot, size_t begin, size_t end)
     }
 }
 
-/** Multiplications that are worth waking another thread. */
+// Multiplications that are worth waking another thread.
 enum { SLOT_COST = 100000 };
 
 int tl_exec_attention(const tl_exec *exec, const tl_tensor *q, const tl_tensor *k,

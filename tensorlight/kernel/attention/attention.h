@@ -13,23 +13,23 @@
 #include "kernel/tl_kernel.h"
 
 enum {
-    TL_ATTENTION_ROWS = 48, /* of a unit of work */
-    TL_ATTENTION_KEYS = 72, /* max number per call of a kernel */
+    TL_ATTENTION_ROWS = 48, // of a unit of work
+    TL_ATTENTION_KEYS = 72, // max number per call of a kernel
 };
 
 /** The layout of a tensor's rows; steps in elements. */
 typedef struct tl_attention_view {
     void *data;
-    size_t batch, head, row; /* from one to the next; 0: repeated */
+    size_t batch, head, row; // from one to the next; 0: repeated
 } tl_attention_view;
 
 typedef struct tl_attention_job {
     tl_attention_view q, k, v, dst;
-    tl_attention_view mask; /* without data: none; `head` is a head of queries */
-    size_t mask_key;        /* from a key's element of a row to the next: 1 or 0 */
-    size_t heads, group;    /* of keys and values; of queries for each of these */
-    size_t q_len, kv_len;   /* queries, and keys: at least one */
-    size_t d, e;            /* elements of a key, and of a value */
+    tl_attention_view mask; // without data: none; `head` is a head of queries
+    size_t mask_key;        // from a key's element of a row to the next: 1 or 0
+    size_t heads, group;    // of keys and values; of queries for each of these
+    size_t q_len, kv_len;   // queries, and keys: at least one
+    size_t d, e;            // elements of a key, and of a value
     double scale;
     int zero_empty;
 } tl_attention_job;

@@ -16,7 +16,7 @@ enum { LANES = 8 };
 
 #else // for each type
 
-/** The sum of products, in lanes that compilers keep in vectors. */
+// The sum of products, in lanes that compilers keep in vectors.
 static C NAME(product_of, c)(const T *a, const T *b, size_t len)
 {
     C lanes[LANES] = {0}, sum = 0;
@@ -31,26 +31,26 @@ static C NAME(product_of, c)(const T *a, const T *b, size_t len)
     return sum;
 }
 
-/** The scores of one query with all keys. Returns the largest; NaN loses. */
+// The scores of one query with all keys. Returns the largest; NaN loses.
 static C NAME(score, c)(const tl_attention_job *job, const T *q, const T *k, const T *mask,
                         C *scores)
 {
-    C most = -(C)INFINITY;
+    C max = -(C)INFINITY;
     for (size_t j = 0; j < job->kv_len; j++) {
         C x = NAME(product_of, c)(q, k + j * job->k.row, job->d) * (C)job->scale;
         if (mask)
             x += LOAD(mask[j * job->mask_key]);
         scores[j] = x;
-        most = x > most ? x : most;
+        max = x > max ? x : max;
     }
-    return most;
+    return max;
 }
 
-/** Makes the scores exponentials. Returns their sum. */
-static double NAME(exponentials, c)(C *scores, size_t len, C most)
+// Makes the scores exponentials. Returns their sum.
+static double NAME(exponentials, c)(C *scores, size_t len, C max)
 {
     double sum = 0;
-    const C origin = most > -(C)INFINITY ? most : 0;
+    const C origin = max > -(C)INFINITY ? max : 0;
     for (size_t j = 0; j < len; j++) {
         scores[j] = exp_of(scores[j] - origin);
         sum += (double)scores[j];
@@ -58,7 +58,7 @@ static double NAME(exponentials, c)(C *scores, size_t len, C most)
     return sum;
 }
 
-/** The values times their weights. */
+// The values times their weights.
 static void NAME(add_values, c)(const tl_attention_job *job, const C *weights, const T *v, C *sums)
 {
     for (size_t i = 0; i < job->e; i++)
@@ -81,8 +81,8 @@ void NAME(tl_attention, c)(const tl_attention_job *job, size_t batch, size_t hea
         if (mask)
             mask += tl_attention_row(job, &job->mask, batch, head, row);
         T *const dst = (T *)job->dst.data + tl_attention_row(job, &job->dst, batch, head, row);
-        const C most = NAME(score, c)(job, q, k, mask, scores);
-        const double sum = NAME(exponentials, c)(scores, job->kv_len, most);
+        const C max = NAME(score, c)(job, q, k, mask, scores);
+        const double sum = NAME(exponentials, c)(scores, job->kv_len, max);
         NAME(add_values, c)(job, scores, v, sums);
         const C factor = sum == 0 && job->zero_empty ? 0 : (C)(1 / sum);
         for (size_t i = 0; i < job->e; i++)

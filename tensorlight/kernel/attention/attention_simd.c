@@ -26,29 +26,29 @@ enum { STREAMS = 8, VECTORS = 3 };
 enum { STREAMS = 6, VECTORS = 2 };
 #endif
 
-/** For functions that gain nothing as templates: they use the number of vectors of the block. */
+// For functions that gain nothing as templates: they use the number of vectors of the block.
 #define ONCE static __attribute__((noinline))
 
 enum {
     ROWS = VECTORS * TL_VF_LANES,
-    KEYS = TL_ATTENTION_KEYS / STREAMS * STREAMS, /* that p has room for */
+    KEYS = TL_ATTENTION_KEYS / STREAMS * STREAMS, // that p has room for
 };
 
-/** Some queries; if fewer than `lanes`, the last one is repeated. */
+// Some queries; if fewer than `lanes`, the last one is repeated.
 typedef struct block {
     const tl_attention_job *job;
-    const float *k, *v; /* of their head */
+    const float *k, *v; // of their head
     const float *q[ROWS], *mask[ROWS];
     float *dst[ROWS];
     size_t rows;
     int vectors;
     float *qt, *ot, *p;
-    tl_vf most[VECTORS], sum[VECTORS];
+    tl_vf max[VECTORS], sum[VECTORS];
 } block;
 
-/* ---- products ---- */
+// Products
 
-/** sum[s][i] += a[s * stream + t * step] * b[t][i] over t in 0 .. len-1. */
+// sum[s][i] += a[s * stream + t * step] * b[t][i] over t in 0 .. len-1.
 TL_INLINE void multiply(tl_vf sum[STREAMS][VECTORS], int streams, int vectors, const float *a,
                         size_t stream, size_t step, const float *b, size_t len)
 {
@@ -67,7 +67,7 @@ TL_INLINE void multiply(tl_vf sum[STREAMS][VECTORS], int streams, int vectors, c
     }
 }
 
-/** p[s] = the scores of `streams` keys from `k` on. */
+// p[s] = the scores of `streams` keys from `k` on.
 TL_INLINE void score_tile(const block *b, int streams, int vectors, const float *k, float *p)
 {
     tl_vf sum[STREAMS][VECTORS];
@@ -86,7 +86,7 @@ TL_INLINE void score_tile(const block *b, int streams, int vectors, const float 
     }
 }
 
-/** The scores of the keys first .. first+n-1. */
+// The scores of the keys first .. first+n-1.
 TL_INLINE void score_keys(const block *b, int vectors, size_t first, size_t n)
 {
     const size_t row = b->job->k.row, width = (size_t)vectors * TL_VF_LANES;
@@ -98,7 +98,7 @@ TL_INLINE void score_keys(const block *b, int vectors, size_t first, size_t n)
         score_tile(b, 1, vectors, k + j * row, b->p + j * width);
 }
 
-/** ot[s] = ot[s] * scale + the weighted values of `streams` of their elements, from `v` on. */
+// ot[s] = ot[s] * scale + the weighted values of `streams` of their elements, from `v` on.
 TL_INLINE void value_tile(const block *b, int streams, int vectors, const tl_vf *scale,
                           const float *v, float *ot, size_t n)
 {
@@ -118,7 +118,7 @@ TL_INLINE void value_tile(const block *b, int streams, int vectors, const tl_vf 
     }
 }
 
-/** Scales the sums so far and adds the values first .. first+n-1, times their weights. */
+// Scales the sums so far and adds the values first .. first+n-1, times their weights.
 TL_INLINE void add_values(const block *b, int vectors, const tl_vf *scale, size_t first, size_t n)
 {
     const size_t width = (size_t)vectors * TL_VF_LANES;
@@ -130,9 +130,9 @@ TL_INLINE void add_values(const block *b, int vectors, const tl_vf *scale, size_
         value_tile(b, 1, vectors, scale, v + j, b->ot + j * width, n);
 }
 
-/* ---- softmax ---- */
+// Softmax
 
-/** Adds the mask's elements of some keys, turned, to one vector of queries. */
+// Adds the mask's elements of some keys, turned, to one vector of queries.
 ONCE void mask_square(const block *b, int i, size_t key, size_t n, float *p)
 {
     const int vectors = b->vectors;
@@ -160,7 +160,7 @@ ONCE void add_mask(const block *b, size_t first, size_t n)
     }
 }
 
-/** Turns scores of n keys into weights: exp(score - most). *scale: the factor of earlier sums. */
+// Turns scores of n keys into weights: exp(score - most). *scale: the factor of earlier sums.
 TL_INLINE void weigh_keys(block *b, int vectors, size_t n, tl_vf *scale)
 {
     const size_t width = (size_t)vectors * TL_VF_LANES;
@@ -168,13 +168,13 @@ TL_INLINE void weigh_keys(block *b, int vectors, size_t n, tl_vf *scale)
     tl_vf origin[VECTORS];
     TL_UNROLL
     for (int i = 0; i < vectors; i++) {
-        tl_vf most = b->most[i];
+        tl_vf max = b->max[i];
         for (size_t j = 0; j < n; j++)
-            most = tl_vf_max(tl_vf_load(b->p + j * width + i * TL_VF_LANES), most); // NaN loses
+            max = tl_vf_max(tl_vf_load(b->p + j * width + i * TL_VF_LANES), max); // NaN loses
         // Where all are -infinity so far, their difference would be NaN, and stay.
-        origin[i] = tl_vf_select(tl_vf_lt(lowest, most), most, tl_vf_zero());
-        scale[i] = tl_vf_exp(tl_vf_sub(b->most[i], origin[i]));
-        b->most[i] = most;
+        origin[i] = tl_vf_select(tl_vf_lt(lowest, max), max, tl_vf_zero());
+        scale[i] = tl_vf_exp(tl_vf_sub(b->max[i], origin[i]));
+        b->max[i] = max;
         b->sum[i] = tl_vf_mul(b->sum[i], scale[i]);
     }
     for (float *p = b->p; p < b->p + n * width; p += width)
@@ -186,9 +186,9 @@ TL_INLINE void weigh_keys(block *b, int vectors, size_t n, tl_vf *scale)
     }
 }
 
-/* ---- rows and columns ---- */
+// Rows and columns
 
-/** qt = the queries, turned and scaled. */
+// qt = the queries, turned and scaled.
 ONCE void turn_queries(const block *b)
 {
     const int vectors = b->vectors;
@@ -210,7 +210,7 @@ ONCE void turn_queries(const block *b)
     }
 }
 
-/** The sums, turned and divided by the sums of weights, as results. */
+// The sums, turned and divided by the sums of weights, as results.
 ONCE void store_results(const block *b)
 {
     const int vectors = b->vectors;
@@ -238,7 +238,7 @@ ONCE void store_results(const block *b)
     }
 }
 
-/* ---- blocks ---- */
+// Blocks
 
 TL_INLINE void attend(block *b, int vectors)
 {
@@ -247,7 +247,7 @@ TL_INLINE void attend(block *b, int vectors)
     const size_t n = ((len + parts - 1) / parts + STREAMS - 1) / STREAMS * STREAMS;
     memset(b->ot, 0, b->job->e * vectors * TL_VF_LANES * sizeof(*b->ot));
     for (int i = 0; i < vectors; i++) {
-        b->most[i] = tl_vf_set1(-INFINITY);
+        b->max[i] = tl_vf_set1(-INFINITY);
         b->sum[i] = tl_vf_zero();
     }
     turn_queries(b);
@@ -263,15 +263,15 @@ TL_INLINE void attend(block *b, int vectors)
     store_results(b);
 }
 
-/* ---- few queries, one by one ---- */
+// Few queries, one by one
 
 enum {
-    FEW = TL_VF_LANES / 2, /* rows for which that is faster */
-    ROW_KEYS = 1024,       /* keys at a time: no more than p has room for */
-    PARTS = 4,             /* vectors of a value at a time */
+    FEW = TL_VF_LANES / 2, // rows for which that is faster
+    ROW_KEYS = 1024,       // keys at a time: no more than p has room for
+    PARTS = 4,             // vectors of a value at a time
 };
 
-/** n elements from p on, 0 after them. */
+// n elements from p on, 0 after them.
 TL_INLINE tl_vf load_up_to(const float *p, size_t n)
 {
     return n >= TL_VF_LANES ? tl_vf_load(p) : tl_vf_load_partial(p, n);
@@ -285,7 +285,7 @@ TL_INLINE void store_up_to(float *p, tl_vf a, size_t n)
         tl_vf_store_partial(p, a, n);
 }
 
-/** The dot products of a query with TL_VF_LANES keys; those after the n-th repeat it. */
+// The dot products of a query with TL_VF_LANES keys; those after the n-th repeat it.
 TL_INLINE tl_vf score_some(const tl_attention_job *job, const float *q, const float *k, size_t n)
 {
     const size_t d = job->d, whole = d - d % TL_VF_LANES;
@@ -318,11 +318,11 @@ TL_INLINE tl_vf score_some(const tl_attention_job *job, const float *q, const fl
     return tl_vf_mul(sum[0], tl_vf_set1((float)job->scale));
 }
 
-/** p = the scores of a query with n keys, -infinity up to a whole vector. Returns the largest. */
+// p = the scores of a query with n keys, -infinity up to a whole vector. Returns the largest.
 static float score_row(const tl_attention_job *job, const float *q, const float *k,
                        const float *mask, float *p, size_t n)
 {
-    tl_vf most = tl_vf_set1(-INFINITY);
+    tl_vf max = tl_vf_set1(-INFINITY);
     for (size_t j = 0; j < n; j += TL_VF_LANES) {
         const size_t part = tl_min_size(n - j, TL_VF_LANES);
         tl_vf score = score_some(job, q, k + j * job->k.row, part);
@@ -331,12 +331,12 @@ static float score_row(const tl_attention_job *job, const float *q, const float 
                 tl_vf_add(score, job->mask_key ? load_up_to(mask + j, part) : tl_vf_set1(*mask));
         tl_vf_store(p + j, tl_vf_set1(-INFINITY));
         store_up_to(p + j, score, part);
-        most = tl_vf_max(tl_vf_load(p + j), most); // NaN loses
+        max = tl_vf_max(tl_vf_load(p + j), max); // NaN loses
     }
-    return tl_vf_reduce_max(most);
+    return tl_vf_reduce_max(max);
 }
 
-/** Makes the scores of n keys weights. Returns their sum. */
+// Makes the scores of n keys weights. Returns their sum.
 static float weigh_row(float *p, size_t n, float origin)
 {
     tl_vf sum = tl_vf_zero();
@@ -348,7 +348,7 @@ static float weigh_row(float *p, size_t n, float origin)
     return tl_vf_sum(sum);
 }
 
-/** The values' elements at `at`, PARTS vectors of them, times the n weights: added to o. */
+// The values' elements at `at`, PARTS vectors of them, times the n weights: added to o.
 static void add_parts(const tl_attention_job *job, const float *v, const float *p, size_t n,
                       float *o)
 {
@@ -367,7 +367,7 @@ static void add_parts(const tl_attention_job *job, const float *v, const float *
         tl_vf_store(o + i * TL_VF_LANES, sum[i]);
 }
 
-/** The same for up to one vector of `len` elements: every PARTS-th value has a sum of its own. */
+// The same for up to one vector of `len` elements: every PARTS-th value has a sum of its own.
 static void add_part(const tl_attention_job *job, const float *v, const float *p, size_t n,
                      float *o, size_t len)
 {
@@ -389,7 +389,7 @@ static void add_part(const tl_attention_job *job, const float *v, const float *p
     tl_vf_store(o, all);
 }
 
-/** o = o * scale + the values from `v` on, times their n weights. */
+// o = o * scale + the values from `v` on, times their n weights.
 static void add_row(const tl_attention_job *job, const float *v, const float *p, size_t n,
                     float scale, float *o)
 {
@@ -402,11 +402,11 @@ static void add_row(const tl_attention_job *job, const float *v, const float *p,
         add_part(job, v + at, p, n, o + at, job->e - at);
 }
 
-/** One query; o has room for a value, up to a whole vector. */
+// One query; o has room for a value, up to a whole vector.
 ONCE void attend_row(const block *b, const float *q, const float *mask, float *dst)
 {
     const tl_attention_job *const job = b->job;
-    float most = -INFINITY, sum = 0;
+    float max = -INFINITY, sum = 0;
     float *const o = b->ot;
     for (size_t i = 0; i < job->e; i += TL_VF_LANES)
         tl_vf_store(o + i, tl_vf_zero());
@@ -414,21 +414,21 @@ ONCE void attend_row(const block *b, const float *q, const float *mask, float *d
         const size_t n = tl_min_size(ROW_KEYS, job->kv_len - j);
         const float *const keys_mask = mask ? mask + j * job->mask_key : NULL;
         const float here = score_row(job, q, b->k + j * job->k.row, keys_mask, b->p, n);
-        const float now = here > most ? here : most;
+        const float now = here > max ? here : max;
         const float origin = now > -INFINITY ? now : 0;
-        const float scale = expf(most - origin);
+        const float scale = expf(max - origin);
         sum = sum * scale + weigh_row(b->p, n, origin);
         add_row(job, b->v + j * job->v.row, b->p, n, scale, o);
-        most = now;
+        max = now;
     }
     const float factor = sum == 0 && job->zero_empty ? 0 : 1 / sum;
     for (size_t i = 0; i < job->e; i += TL_VF_LANES)
         store_up_to(dst + i, tl_vf_mul(tl_vf_load(o + i), tl_vf_set1(factor)), job->e - i);
 }
 
-/* ---- rows ---- */
+// Rows
 
-/** Finds the rows from `first` on. Returns the number of vectors. */
+// Finds the rows from `first` on. Returns the number of vectors.
 static int find_rows(block *b, size_t batch, size_t head, size_t first, size_t n)
 {
     const tl_attention_job *const job = b->job;

@@ -9,15 +9,15 @@ typedef struct shape {
     int b, h, g, s, t, d, e;
 } shape;
 
-/** A computation: tensors and how they lie. */
+// A computation: tensors and how they lie.
 typedef struct attention {
     nn_room room;
     tl_tensor *q, *k, *v, *mask, *dst;
-    double *qs, *ks, *vs; /* their elements, once a computation is checked */
+    double *qs, *ks, *vs; // their elements, once a computation is checked
     tl_attention_param param;
 } attention;
 
-/** [b, heads, rows, len], or with the heads second but one. */
+// [b, heads, rows, len], or with the heads second but one.
 static const int *dims_of(int *dims, int axis, int b, int heads, int rows, int len)
 {
     dims[0] = b;
@@ -27,7 +27,7 @@ static const int *dims_of(int *dims, int axis, int b, int heads, int rows, int l
     return dims;
 }
 
-/** Random tensors; bit n of `axes`: the heads of q, k, v, dst lie at axis 2. */
+// Random tensors; bit n of `axes`: the heads of q, k, v, dst lie at axis 2.
 static void open_random(attention *a, tl_dtype dtype, const shape *s, int axes)
 {
     int dims[4];
@@ -43,14 +43,14 @@ static void open_random(attention *a, tl_dtype dtype, const shape *s, int axes)
     a->dst = nn_blank(&a->room, dtype, 4, dims_of(dims, a->param.dst_axis, s->b, s->h, s->s, s->e));
 }
 
-/** Row `row` of head `head`, as an index. */
+// Row `row` of head `head`, as an index.
 static size_t row_at(const tl_tensor *t, int axis, int batch, int head, int row)
 {
     const int first = axis == 1 ? head : row, second = axis == 1 ? row : head;
     return (((size_t)batch * t->dims[1] + first) * t->dims[2] + second) * t->dims[3];
 }
 
-/** The mask's element for a score, 0 without a mask. */
+// The mask's element for a score, 0 without a mask.
 static double mask_at(const tl_tensor *mask, const int *at)
 {
     size_t i = 0;
@@ -73,18 +73,18 @@ static double score_of(const attention *a, const shape *s, const int *at)
     return sum * a->param.scale + mask_at(a->mask, at);
 }
 
-/** Checks one row of results. Scores of magnitude m are off by about m units of d sums, and so are
- *  their exponentials; means of values within -1 .. 1 are off by twice that. */
+// Checks one row of results. Scores of magnitude m are off by about m units of d sums, and so are
+// their exponentials; means of values within -1 .. 1 are off by twice that.
 static void check_row(const attention *a, const shape *s, int batch, int head, int row)
 {
-    double weights[1100], sum = 0, most = -INFINITY, magnitude = 1;
+    double weights[1100], sum = 0, max = -INFINITY, magnitude = 1;
     for (int j = 0; j < s->t; j++) {
         weights[j] = score_of(a, s, (int[]){batch, head, row, j});
-        most = fmax(most, weights[j]);
+        max = fmax(max, weights[j]);
         magnitude = fmax(magnitude, isfinite(weights[j]) ? fabs(weights[j]) : 0);
     }
     for (int j = 0; j < s->t; j++)
-        sum += weights[j] = exp(weights[j] - (most > -INFINITY ? most : 0));
+        sum += weights[j] = exp(weights[j] - (max > -INFINITY ? max : 0));
     for (int i = 0; i < s->e; i++) {
         double value = 0;
         for (int j = 0; j < s->t; j++)
@@ -98,7 +98,7 @@ static void check_row(const attention *a, const shape *s, int batch, int head, i
     }
 }
 
-/** A tensor's elements. Returns new (tl_free). */
+// A tensor's elements. Returns new (tl_free).
 static double *doubles_of(const tl_tensor *t)
 {
     double *const values = tl_alloc((size_t)t->len * sizeof(*values));
@@ -120,7 +120,7 @@ static void check_all(attention *a, const shape *s)
     tl_free(a->vs);
 }
 
-/** Computes with `exec` and scratch memory of its own for as many threads. */
+// Computes with `exec` and scratch memory of its own for as many threads.
 static void compute(attention *a, tl_exec exec)
 {
     ln_guard guard;
@@ -218,7 +218,7 @@ START_TEST(masks_are_broadcast)
 }
 END_TEST
 
-/** Writes row `kind` of a mask for 150 keys; from 8 on it is 0. */
+// Writes row `kind` of a mask for 150 keys; from 8 on it is 0.
 static void fill_mask(float *mask, int kind)
 {
     for (int i = 0; i < 150; i++) {
@@ -318,7 +318,7 @@ START_TEST(scratch_memory_is_needed_for_as_many_threads_as_use_it)
     const tl_attention_param param = {1, 1, 1, 1, 1, 0};
     const size_t one = tl_attention_scratch(q, q, q, &param, 1);
     ck_assert_uint_eq(tl_attention_scratch(q, q, q, &param, 3), 3 * one);
-    ck_assert_uint_eq(tl_attention_scratch(q, q, q, &param, 1000), TL_MOST_SLOTS * one);
+    ck_assert_uint_eq(tl_attention_scratch(q, q, q, &param, 1000), TL_MAX_SLOTS * one);
     tl_tensor *const dst = nn_blank(&room, TL_FLOAT, 4, q->dims);
     ck_assert_int_eq(tl_exec_attention(NULL, q, q, q, NULL, dst, &param), -1);
     ck_assert_ptr_nonnull(strstr(tl_last_error(), "0 bytes of scratch memory, expected "));

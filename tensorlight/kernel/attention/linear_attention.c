@@ -16,7 +16,7 @@
 
 enum { COLUMNS = 64 };
 
-/* ---- shapes ---- */
+// Shapes
 
 static int check_input(const tl_tensor *t, const char *name, int ndim, const int *dims,
                        const char *expected)
@@ -64,24 +64,24 @@ int tl_linear_attention_check(const tl_linear_attention *a)
     return 0;
 }
 
-/* ---- a part of a head ---- */
+// A part of a head
 
 typedef struct job {
     const float *q, *k, *v, *decay, *beta;
     float *dst, *state;
-    size_t len, heads, group, d, e; /* positions, heads of keys, of queries for each */
-    size_t parts;                   /* of a state's columns */
+    size_t len, heads, group, d, e; // positions, heads of keys, of queries for each
+    size_t parts;                   // of a state's columns
     int decays_by_element, has_beta_by_head, is_delta;
     float scale;
     const tl_stop *stop;
 } job;
 
-/* The columns first .. first+n-1 of one head at one position. */
+// The columns first .. first+n-1 of one head at one position.
 typedef struct step {
     const job *j;
-    size_t position; /* of all, counted over the batch */
+    size_t position; // of all, counted over the batch
     size_t head, n, first;
-    float *state; /* the columns of row 0 */
+    float *state; // the columns of row 0
 } step;
 
 static const float *row_of(const step *s, const float *data, size_t len)
@@ -105,7 +105,7 @@ static void decay_state(const step *s)
     }
 }
 
-/** update = v, or of the delta rule beta * (v - S^T k). */
+// update = v, or of the delta rule beta * (v - S^T k).
 static void find_update(const step *s, const float *k, float *update)
 {
     const job *const j = s->j;
@@ -132,7 +132,7 @@ static void add_update(const step *s, const float *k, const float *update)
     }
 }
 
-/** dst = scale * S^T q of each head of queries that shares the state. */
+// dst = scale * S^T q of each head of queries that shares the state.
 static void read_state(const step *s)
 {
     const job *const j = s->j;
@@ -168,7 +168,7 @@ static void run_unit(const job *j, size_t unit, tl_poll *poll)
     }
 }
 
-/* ---- threads ---- */
+// Threads
 
 static void run_units(void *arg, size_t begin, size_t end)
 {

@@ -15,7 +15,7 @@ static const shape shapes[] = {
     {1, 0, 2, 1, 3, 4},  {0, 2, 2, 1, 3, 4},   {1, 2, 2, 1, 0, 4},
 };
 
-/* Bits of a case. */
+// Bits of a case.
 enum {
     PAST = 1,
     DECAY = 2,
@@ -52,7 +52,7 @@ static void open_problem(problem *p, const shape *s, int way)
     p->state = nn_blank(&p->room, TL_FLOAT, 4, state);
 }
 
-/** The state of one head, [D, E], after position `t` of batch `b`. */
+// The state of one head, [D, E], after position `t` of batch `b`.
 static void step_in_double(const problem *p, const shape *s, int b, int t, int g, double *state)
 {
     const size_t at = ((size_t)b * s->t + t) * s->g + g;

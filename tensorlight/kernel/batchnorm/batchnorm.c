@@ -11,8 +11,7 @@
 #include "tensor/tl_result.h"
 #include "tensorlight/tl_nn.h"
 
-/** src and dst are [axis.outer, axis.len, axis.inner] and may be the same; the others [axis.len].
- */
+// src and dst are [axis.outer, axis.len, axis.inner] and may be the same; the others [axis.len].
 typedef struct batchnorm_job {
     const void *src, *scale, *offset, *mean, *var;
     void *dst;
@@ -20,17 +19,17 @@ typedef struct batchnorm_job {
     float epsilon;
 } batchnorm_job;
 
-/** Computes the elements begin .. end-1 of the batchnorm_job at `arg`. */
+// Computes the elements begin .. end-1 of the batchnorm_job at `arg`.
 typedef void batchnorm_func(void *arg, size_t begin, size_t end);
 
-/** The weights mean, var, scale, offset [len] as dst_scale, dst_shift, dst_power [len]. */
+// The weights mean, var, scale, offset [len] as dst_scale, dst_shift, dst_power [len].
 typedef struct bn2scale_job {
     const void *mean, *var, *scale, *offset;
-    void *dst_scale, *dst_shift, *dst_power; /* dst_power may be NULL */
+    void *dst_scale, *dst_shift, *dst_power; // dst_power may be NULL
     float epsilon;
 } bn2scale_job;
 
-/** Computes the channels begin .. end-1 of the bn2scale_job at `arg`. */
+// Computes the channels begin .. end-1 of the bn2scale_job at `arg`.
 typedef void bn2scale_func(void *arg, size_t begin, size_t end);
 
 #define sqrt_of(x) _Generic((x), float : sqrtf, double : sqrt)(x)

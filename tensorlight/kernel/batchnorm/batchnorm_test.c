@@ -3,7 +3,7 @@
 
 #include "kernel/tl_nn_test.h"
 
-/** The weights of `channels` channels. */
+// The weights of `channels` channels.
 typedef struct weights {
     tl_tensor *scale, *offset, *mean, *var;
 } weights;

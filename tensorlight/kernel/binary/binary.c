@@ -89,9 +89,9 @@ tl_tensor *tl_tensor_binary(const tl_tensor *src1, const tl_tensor *src2, tl_ten
     return tl_result_end(result, dst, result ? tl_exec_binary(NULL, src1, src2, result, op) : -1);
 }
 
-/* ---- the operations of the catalogue ---- */
+// The operations of the catalogue
 
-/** Of floats, of integers, of bool. */
+// Of floats, of integers, of bool.
 static const tl_binary_op elews[TL_ELEW_OP_SIZE][3] = {
     [TL_MUL] = {TL_BINARY_MUL, TL_BINARY_MUL, TL_BINARY_AND},
     [TL_DIV] = {TL_BINARY_DIV, TL_BINARY_DIV, TL_BINARY_DIV},

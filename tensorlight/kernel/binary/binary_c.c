@@ -55,7 +55,7 @@
 
 #if TL_IS_FLOAT
 
-/* ---- floats ---- */
+// Floats
 
 OPERATION(add, 1, a + b)
 OPERATION(sub, 1, a - b)
@@ -74,7 +74,7 @@ OPERATION(prelu, 1, 0 > a ? a * b : a)
 OPERATION(pick_max, 1, a > b ? a : b)
 OPERATION(pick_min, 1, a < b ? a : b)
 
-/** fmod's remainder r has the sign of a; a zero gets that of b. */
+// fmod's remainder r has the sign of a; a zero gets that of b.
 static inline C NAME(mod, of)(C a, C b)
 {
     const C r = fmod(a, b);
@@ -97,7 +97,7 @@ OPERATION(pow_double, 1, (C)(a | !b))
 
 #else
 
-/* ---- integers, which wrap by calculating with uint64_t and keeping the low bits ---- */
+// Integers, which wrap by calculating with uint64_t and keeping the low bits
 
 OPERATION(add, 1, (C)((uint64_t)a + (uint64_t)b))
 OPERATION(sub, 1, (C)((uint64_t)a - (uint64_t)b))
@@ -109,7 +109,7 @@ OPERATION(min, 1, b > a ? a : b)
 
 // Division by -1 is a negation, so that the lowest number wraps too instead of trapping.
 
-/** Never true for unsigned types; the variable keeps compilers from saying so. */
+// Never true for unsigned types; the variable keeps compilers from saying so.
 static inline int NAME(is, negative)(C x)
 {
     const C zero = 0;
@@ -124,14 +124,14 @@ static inline int NAME(is, minus_1)(C x)
 OPERATION(prelu, 1, NAME(is, negative)(a) ? (C)((uint64_t)a *(uint64_t)b) : a)
 OPERATION(div, b != 0, NAME(is, minus_1)(b) ? (C)(0 - (uint64_t)a) : (C)(a / b))
 
-/** Of the sign of a. */
+// Of the sign of a.
 static inline C NAME(remainder, of)(C a, C b)
 {
     return NAME(is, minus_1)(b) ? 0 : (C)(a % b);
 }
 OPERATION(fmod, b != 0, NAME(remainder, of)(a, b))
 
-/** Of the sign of b. */
+// Of the sign of b.
 static inline C NAME(mod, of)(C a, C b)
 {
     const C r = NAME(remainder, of)(a, b);
@@ -139,7 +139,7 @@ static inline C NAME(mod, of)(C a, C b)
 }
 OPERATION(mod, b != 0, NAME(mod, of)(a, b))
 
-/** a^b by squaring, b not negative. */
+// a^b by squaring, b not negative.
 static inline C NAME(power, of)(C a, uint64_t b)
 {
     uint64_t result = 1;
@@ -149,7 +149,7 @@ static inline C NAME(power, of)(C a, uint64_t b)
     return (C)result;
 }
 
-/** A negative power is 1 / a^-b, which is whole for 1 and -1 only and else truncated to 0. */
+// A negative power is 1 / a^-b, which is whole for 1 and -1 only and else truncated to 0.
 static inline C NAME(pow, of)(C a, C b)
 {
     if (!NAME(is, negative)(b))
@@ -161,7 +161,7 @@ static inline C NAME(pow, of)(C a, C b)
 OPERATION(pow_double, 1, NAME(tl, from_double)(pow((double)a, (double)b)))
 OPERATION(pow, a != 0 || !NAME(is, negative)(b), NAME(pow, of)(a, b))
 
-/** All bits gone where b is no less than their number, or negative. */
+// All bits gone where b is no less than their number, or negative.
 static inline int NAME(keeps, bits)(C b)
 {
     return (uint64_t)b < 8 * sizeof(C);
@@ -173,7 +173,7 @@ OPERATION(shift_right, 1, NAME(keeps, bits)(b) ? (C)(a >> b) : (C)(0 - NAME(is, 
 
 #endif
 
-/* ---- bits ---- */
+// Bits
 
 #if TL_IS_BOOL || !(TL_IS_FLOAT || defined(TL_SIMD_SET))
 

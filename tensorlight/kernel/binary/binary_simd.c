@@ -5,8 +5,8 @@
 
 #include "kernel/simd/tl_simd.h"
 
-/** Defines the kernel of an operation's row, with its value for the vectors a and b. Each pattern
- *  of steps has a loop, as in plain C; they share the code for the rest. */
+// Defines the kernel of an operation's row, with its value for the vectors a and b. Each pattern
+// of steps has a loop, as in plain C; they share the code for the rest.
 #define OPERATION(name, value)                                                                   \
     int SIMD(tl_binary_##name)(const void *const *srcs, const int *steps, void *dst, size_t len) \
     {                                                                                            \
@@ -41,7 +41,7 @@
         return 0;                                                                                \
     }
 
-/** `value`, or a where that is NaN. */
+// `value`, or a where that is NaN.
 TL_INLINE tl_vf unless_nan(tl_vf a, tl_vf value)
 {
     return tl_vf_select(tl_vf_eq(a, a), value, a);

@@ -7,7 +7,7 @@
 #include "kernel/tl_broadcast_test.h"
 #include "tensorlight/tensorlight.h"
 
-/** a op b in `dtype`, with numbers that it holds. Fails the test when the operation does. */
+// a op b in `dtype`, with numbers that it holds. Fails the test when the operation does.
 static double result_of(tl_binary_op op, tl_dtype dtype, double a, double b)
 {
     tl_tensor *const t1 = tl_tensor_zeros(0, NULL, dtype);
@@ -106,7 +106,7 @@ START_TEST(bool_is_logic)
 {
     static const struct {
         tl_binary_op op;
-        double expected[4]; /* for 0 0, 0 1, 1 0, 1 1 */
+        double expected[4]; // for 0 0, 0 1, 1 0, 1 1
     } rows[] = {
         {TL_BINARY_AND, {0, 0, 0, 1}}, {TL_BINARY_OR, {0, 1, 1, 1}}, {TL_BINARY_XOR, {0, 1, 1, 0}}};
     for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++)
@@ -158,9 +158,9 @@ START_TEST(an_integer_division_by_zero_is_an_error)
 }
 END_TEST
 
-/* ---- broadcasting ---- */
+// Broadcasting
 
-/** The element at `coords` of the result by NumPy's broadcasting. */
+// The element at `coords` of the result by NumPy's broadcasting.
 static int32_t element_at(const tl_tensor *t, const int *coords, int ndim)
 {
     int index = 0;
@@ -183,7 +183,7 @@ static void check_broadcast(const tl_exec *exec, const tl_tensor *src1, const tl
     }
 }
 
-/** A tensor of distinct numbers. */
+// A tensor of distinct numbers.
 static tl_tensor *numbers(int ndim, const int *dims, int first)
 {
     tl_tensor *const t = tl_tensor_zeros(ndim, dims, TL_INT32);
@@ -192,7 +192,7 @@ static tl_tensor *numbers(int ndim, const int *dims, int first)
     return t;
 }
 
-/** Any shape of up to `ndim` axes that can be broadcast to `dims`. */
+// Any shape of up to `ndim` axes that can be broadcast to `dims`.
 static tl_tensor *random_part(const int *dims, int ndim, uint64_t *seed, int first)
 {
     const int n = (int)(tl_random_uniform(seed) * (ndim + 1));
@@ -294,7 +294,7 @@ START_TEST(names_and_values_correspond)
 }
 END_TEST
 
-/* ---- the kernels ---- */
+// The kernels
 
 #define VARIANT(arg, function, dtype, isa) {#function, function, 2, {dtype, dtype}, dtype, isa},
 #define VARIANTS(arg, op, name, types, grain, sets)         \
@@ -307,9 +307,9 @@ TL_BINARY_OPS(VARIANTS, )
                                 sizeof(name##_variants) / sizeof(*name##_variants));
 START_TEST(every_kernel_equals_element_by_element){TL_BINARY_OPS(CHECK, )} END_TEST
 
-    /* ---- the operations of the catalogue ---- */
+    // ---- the operations of the catalogue ----
 
-    /** a op b in `dtype`, with numbers that it holds. NaN also for a failure. */
+    // a op b in `dtype`, with numbers that it holds. NaN also for a failure.
     static double elew_of(tl_elew_op op, tl_dtype dtype, double a, double b)
 {
     uint64_t p1, p2, ret;
@@ -376,7 +376,7 @@ START_TEST(elew_of_bool_is_logic)
 {
     static const struct {
         tl_elew_op op;
-        double expected[4]; /* for 0 0, 0 1, 1 0, 1 1 */
+        double expected[4]; // for 0 0, 0 1, 1 0, 1 1
     } rows[] = {{TL_MUL, {0, 0, 0, 1}}, {TL_SUM, {0, 1, 1, 1}}, {TL_SUB, {0, 1, 1, 0}},
                 {TL_MAX, {0, 1, 1, 1}}, {TL_MIN, {0, 0, 0, 1}}, {TL_POW, {1, 0, 1, 1}}};
     for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++)

@@ -24,59 +24,59 @@ tl_tile_line_func *tl_tile_line(const tl_exec *exec)
     return pick_line(exec, TL_FLOAT);
 }
 
-/* ---- dividing the work ---- */
+// Dividing the work
 
 enum {
-    SOURCE_BYTES = 256 * 1024, /* of the source that a unit reads: stays in the second cache */
-    LINE_BYTES = 512 * 1024,   /* the most of it for one line, before that is divided, too */
-    UNIT_SUMS = 500000,        /* multiply-accumulates that a unit is worth */
+    SOURCE_BYTES = 256 * 1024, // of the source that a unit reads: stays in the second cache
+    LINE_BYTES = 512 * 1024,   // the most of it for one line, before that is divided, too
+    UNIT_SUMS = 500000,        // multiply-accumulates that a unit is worth
 };
 
-/** The polyphase components of the source along an axis: every stride-th position, so that the
- *  operands of one tap for adjacent results are contiguous. There is one for each phase of the
- *  stride, which all taps share or, if that takes fewer positions, one for each tap: a window with
- *  a large dilation has no room for the positions between its taps. */
+// The polyphase components of the source along an axis: every stride-th position, so that the
+// operands of one tap for adjacent results are contiguous. There is one for each phase of the
+// stride, which all taps share or, if that takes fewer positions, one for each tap: a window with
+// a large dilation has no room for the positions between its taps.
 typedef struct phases {
     int is_by_taps;
-    int n;       /* of them: the stride, or the taps */
-    int step;    /* positions of the source from where one begins to the next: 1, or the dilation */
-    int64_t len; /* positions of each */
-    int n_long;  /* those from this one on need one less */
+    int n;       // of them: the stride, or the taps
+    int step;    // positions of the source from where one begins to the next: 1, or the dilation
+    int64_t len; // positions of each
+    int n_long;  // those from this one on need one less
 } phases;
 
-/** Every step-th line and column of the result, and how it is summed. */
+// Every step-th line and column of the result, and how it is summed.
 typedef struct grid {
-    int y, x;       /* the first */
-    int tap;        /* in the order of all taps */
-    int n_taps;     /* 0: there is only the bias */
-    size_t weights; /* elements of a row between those of the first grid and its own */
+    int y, x;       // the first
+    int tap;        // in the order of all taps
+    int n_taps;     // 0: there is only the bias
+    size_t weights; // elements of a row between those of the first grid and its own
 } grid;
 
-/** A convolution, divided into units: some lines of an image, or some columns of a line (of each
- *  grid), by some blocks of output channels. */
+// A convolution, divided into units: some lines of an image, or some columns of a line (of each
+// grid), by some blocks of output channels.
 typedef struct conv {
     const tl_conv_kind *kind;
     tl_tile_job tile;
     const char *src;
-    tl_conv2d_param window; /* of all grids together: how their sums run over the source */
+    tl_conv2d_param window; // of all grids together: how their sums run over the source
     tl_conv_groups groups;
     int blocks_in, ih, iw;
-    int blocks_out, oh, ow; /* of the largest grid; one line has the length ow: is_line */
-    int dh, dw, step[2];    /* the result, and the distances within its grids */
+    int blocks_out, oh, ow; // of the largest grid; one line has the length ow: is_line
+    int dh, dw, step[2];    // the result, and the distances within its grids
     int n_grids;
     grid grids[TL_BLOCKED_GRIDS];
     int lines_per_unit, line_units;
     int columns_per_unit, column_units;
     int blocks_per_unit, block_units;
-    size_t places;   /* lines and columns of units, of all images */
-    int group_units; /* block units that one thread takes, place by place */
-    int is_line;     /* a 1x1 convolution with stride 1 */
-    int is_direct;   /* the source is read where it lies; otherwise prepared: */
-    phases y, x;     /* of a unit */
+    size_t places;   // lines and columns of units, of all images
+    int group_units; // block units that one thread takes, place by place
+    int is_line;     // a 1x1 convolution with stride 1
+    int is_direct;   // the source is read where it lies; otherwise prepared:
+    phases y, x;     // of a unit
     char *scratch;
     size_t slot_size;
-    size_t prepared[TL_MOST_SLOTS]; /* 1 + the place that a slot's scratch holds (of several groups:
-                                       1 + the unit), 0: none */
+    size_t prepared[TL_MAX_SLOTS]; // 1 + the place that a slot's scratch holds (of several groups:
+                                   // 1 + the unit), 0: none
 } conv;
 
 static int is_line(const conv *c)
@@ -87,20 +87,20 @@ static int is_line(const conv *c)
            c->iw == c->ow;
 }
 
-/** The blocks (or planes) of the source that `n` blocks of the result are summed from, at most,
- *  where blocks are counted out in units of `n`. */
+// The blocks (or planes) of the source that `n` blocks of the result are summed from, at most,
+// where blocks are counted out in units of `n`.
 static int spanned_blocks(const conv *c, int n)
 {
-    return c->groups.n == 1 ? c->blocks_in : tl_blocks(tl_conv_most_channels(&c->groups, n));
+    return c->groups.n == 1 ? c->blocks_in : tl_blocks(tl_conv_max_channels(&c->groups, n));
 }
 
-/** How far the window reaches from its first to its last tap along an axis. */
+// How far the window reaches from its first to its last tap along an axis.
 static int64_t reach(const tl_conv2d_param *p, int axis)
 {
     return (int64_t)(p->size[axis] - 1) * p->dilation[axis];
 }
 
-/** The phases for `n` neighbouring results along an axis. */
+// The phases for `n` neighbouring results along an axis.
 static phases phases_for(const tl_conv2d_param *p, int axis, int n)
 {
     const int taps = p->size[axis], stride = p->stride[axis];
@@ -110,30 +110,30 @@ static phases phases_for(const tl_conv2d_param *p, int axis, int n)
     return (phases){0, stride, 1, len, (int)(reach(p, axis) % stride) + 1};
 }
 
-/** Elements of a prepared row of a block. */
+// Elements of a prepared row of a block.
 static size_t prepared_row(const conv *c)
 {
     return (size_t)c->x.n * c->x.len * c->tile.lanes;
 }
 
-/** As many things of `size` bytes as `bytes` have room for, of `most`; at least one. */
-static int fit(double bytes, double size, int most)
+// As many things of `size` bytes as `bytes` have room for, of `max`; at least one.
+static int fit(double bytes, double size, int max)
 {
     const double n = bytes / size;
-    return n < 1 ? 1 : n < most ? (int)n : most;
+    return n < 1 ? 1 : n < max ? (int)n : max;
 }
 
-/** The same in whole tiles, if not all. */
-static int fit_pixels(double bytes, double size, int most)
+// The same in whole tiles, if not all.
+static int fit_pixels(double bytes, double size, int max)
 {
-    const int n = fit(bytes, size, most);
-    if (n == most)
+    const int n = fit(bytes, size, max);
+    if (n == max)
         return n;
-    return n < TL_TILE_PIXELS ? tl_min(TL_TILE_PIXELS, most) : n - n % TL_TILE_PIXELS;
+    return n < TL_TILE_PIXELS ? tl_min(TL_TILE_PIXELS, max) : n - n % TL_TILE_PIXELS;
 }
 
-/** Lines of results whose prepared rows of `row_bytes` stay in the L2 cache. Rows that a window
- *  reaches beyond them do not count. */
+// Lines of results whose prepared rows of `row_bytes` stay in the L2 cache. Rows that a window
+// reaches beyond them do not count.
 static int lines_of_unit(const conv *c, double row_bytes)
 {
     const int taps = c->window.size[0], stride = c->window.stride[0];
@@ -141,8 +141,8 @@ static int lines_of_unit(const conv *c, double row_bytes)
     return phases_for(&c->window, 0, n).is_by_taps ? fit(SOURCE_BYTES, row_bytes * taps, c->oh) : n;
 }
 
-/** Columns of one line of results, of which a prepared one has `column_bytes`: about as many in
- *  each unit. */
+// Columns of one line of results, of which a prepared one has `column_bytes`: about as many in
+// each unit.
 static int columns_of_unit(const conv *c, double column_bytes)
 {
     const double whole = column_bytes * c->x.n * c->x.len;
@@ -150,12 +150,12 @@ static int columns_of_unit(const conv *c, double column_bytes)
         return c->ow;
     const double shared = c->x.is_by_taps ? 0 : column_bytes * reach(&c->window, 1);
     const double each = (whole - shared) / c->ow;
-    const int most = fit_pixels(LINE_BYTES - shared, each, c->ow);
-    const int even = (int)tl_ceil_div(c->ow, tl_ceil_div(c->ow, most));
+    const int max = fit_pixels(LINE_BYTES - shared, each, c->ow);
+    const int even = (int)tl_ceil_div(c->ow, tl_ceil_div(c->ow, max));
     return tl_min(c->ow, (int)tl_ceil_div(even, TL_TILE_PIXELS) * TL_TILE_PIXELS);
 }
 
-/** Lines and columns of a unit that prepares its source. */
+// Lines and columns of a unit that prepares its source.
 static void divide_prepared(conv *c, double pixel_bytes)
 {
     c->x = phases_for(&c->window, 1, c->ow);
@@ -168,7 +168,7 @@ static void divide_prepared(conv *c, double pixel_bytes)
     }
 }
 
-/** Sets the size of a unit, from the shapes alone. */
+// Sets the size of a unit, from the shapes alone.
 static void divide(conv *c)
 {
     const double pixel_bytes = (double)spanned_blocks(c, 2) * c->tile.lanes * c->kind->size;
@@ -192,9 +192,9 @@ static void divide(conv *c)
     c->block_units = (int)tl_ceil_div(c->blocks_out, c->blocks_per_unit);
 }
 
-/** Bytes of a unit's prepared source: for two blocks of output channels at most LINE_BYTES, KH
- * times SOURCE_BYTES, or the size of a tile, which is less than a row of packed weights. SIZE_MAX:
- * more than an address can name. */
+// Bytes of a unit's prepared source: for two blocks of output channels at most LINE_BYTES, KH
+// times SOURCE_BYTES, or the size of a tile, which is less than a row of packed weights. SIZE_MAX:
+// more than an address can name.
 static size_t prepared_size(const conv *c)
 {
     if (c->is_direct)
@@ -206,8 +206,7 @@ static size_t prepared_size(const conv *c)
     return size;
 }
 
-/** Along an axis of a transposed convolution: the first place of the result that a tap adds to...
- */
+// Along an axis of a transposed convolution: the first place of the result that a tap adds to...
 static int first_of(const tl_conv2d_param *p, int axis, int tap)
 {
     const int stride = p->stride[axis];
@@ -215,14 +214,14 @@ static int first_of(const tl_conv2d_param *p, int axis, int tap)
     return (int)((at % stride + stride) % stride);
 }
 
-/** ...and the place of the source from which it does. */
+// ...and the place of the source from which it does.
 static int source_of(const tl_conv2d_param *p, int axis, int tap)
 {
     const int64_t at = (int64_t)tap * p->dilation[axis] - p->padding[axis];
     return (int)((first_of(p, axis, tap) - at) / p->stride[axis]);
 }
 
-/** The window that all grids of a transposed convolution read. */
+// The window that all grids of a transposed convolution read.
 static tl_conv2d_param window_of(const tl_conv2d_param *p)
 {
     tl_conv2d_param w = *p;
@@ -304,35 +303,35 @@ size_t tl_conv_scratch(const tl_conv_kind *kind, const tl_tensor *src, const tl_
     return tl_slots_size(conv_of(kind, src, dst, param, channels, &taps).slot_size, threads);
 }
 
-/* ---- preparing the source ---- */
+// Preparing the source
 
-/** The part of the result that a unit computes. */
+// The part of the result that a unit computes.
 typedef struct part {
     size_t image;
     int line, n_lines, column, n_columns, block, n_blocks;
-    tl_conv_span span; /* of these blocks */
-    const char *src;   /* source of the first result, in the first block of the span */
-    size_t src_step;   /* from line to line */
+    tl_conv_span span; // of these blocks
+    const char *src;   // source of the first result, in the first block of the span
+    size_t src_step;   // from line to line
 } part;
 
-/** For a constant size: the compiler moves pixels by registers. */
+// For a constant size: the compiler moves pixels by registers.
 static inline void copy_each(char *dst, const char *src, size_t n, size_t step, size_t size)
 {
     for (size_t i = 0; i < n; i++)
         memcpy(dst + i * size, src + i * step * size, size);
 }
 
-/** Four bytes of any type, anywhere. */
+// Four bytes of any type, anywhere.
 typedef uint32_t __attribute__((may_alias, aligned(1))) word;
 
-/** As the first layers of networks need them. In words, the compiler finds vectors. */
+// As the first layers of networks need them. In words, the compiler finds vectors.
 static void copy_every_second(word *restrict dst, const word *restrict src, size_t n)
 {
     for (size_t i = 0; i < n; i++)
         dst[i] = src[2 * i];
 }
 
-/** Pixels of `size` bytes, `step` pixels apart in src. */
+// Pixels of `size` bytes, `step` pixels apart in src.
 static void copy_pixels(char *dst, const char *src, size_t n, size_t step, size_t size)
 {
     if (step == 1)
@@ -349,20 +348,20 @@ static void copy_pixels(char *dst, const char *src, size_t n, size_t step, size_
         copy_each(dst, src, n, step, TL_BLOCK * sizeof(float));
 }
 
-/** Where a phase begins in the source, for results from `first` on. */
+// Where a phase begins in the source, for results from `first` on.
 static int64_t phase_begin(const tl_conv2d_param *p, int axis, const phases *s, int phase,
                            int first)
 {
     return (int64_t)first * p->stride[axis] + (int64_t)phase * s->step - p->padding[axis];
 }
 
-/** How many of its positions a unit needs that has `missing` results less than others. */
+// How many of its positions a unit needs that has `missing` results less than others.
 static int64_t phase_len(const phases *s, int phase, int missing)
 {
     return s->len - (phase >= s->n_long) - missing;
 }
 
-/** How many of `n` columns from `first` on, `stride` apart, are less than `limit`. */
+// How many of `n` columns from `first` on, `stride` apart, are less than `limit`.
 static int64_t columns_below(int64_t limit, int64_t first, int64_t n, int stride)
 {
     if (first + (n - 1) * stride < limit)
@@ -370,33 +369,33 @@ static int64_t columns_below(int64_t limit, int64_t first, int64_t n, int stride
     return first < limit ? (limit - first - 1) / stride + 1 : 0;
 }
 
-/** Bytes of a source pixel in a block, as lines read it. */
+// Bytes of a source pixel in a block, as lines read it.
 static int pixel_size(const conv *c)
 {
     return c->tile.lanes * (int)c->kind->size;
 }
 
-/** And of the source. */
+// And of the source.
 static int source_pixel(const conv *c)
 {
     return pixel_size(c) / (c->kind->widen ? 2 : 1);
 }
 
-enum { MOST_PIXEL_BYTES = 64 };
+enum { MAX_PIXEL_BYTES = 64 };
 
-/** `n` pixels of padding. */
+// `n` pixels of padding.
 static void fill_pixels(const conv *c, char *dst, size_t n)
 {
     if (!c->kind->widen) {
         memset(dst, c->kind->fill, n * (size_t)pixel_size(c));
         return;
     }
-    char pixel[MOST_PIXEL_BYTES];
+    char pixel[MAX_PIXEL_BYTES];
     memset(pixel, c->kind->fill, sizeof(pixel));
     c->kind->widen(dst, pixel, n, 0);
 }
 
-/** Pixels of the source, `step` apart. */
+// Pixels of the source, `step` apart.
 static void copy_source(const conv *c, char *dst, const char *src, size_t n, size_t step)
 {
     if (c->kind->widen)
@@ -405,7 +404,7 @@ static void copy_source(const conv *c, char *dst, const char *src, size_t n, siz
         copy_pixels(dst, src, n, step, (size_t)pixel_size(c));
 }
 
-/** `n` pixels of a phase from column `first` on, padding outside the image. */
+// `n` pixels of a phase from column `first` on, padding outside the image.
 static void prepare_phase(const conv *c, char *dst, const char *src, int64_t first, int64_t n)
 {
     const int stride = c->window.stride[1], size = pixel_size(c);
@@ -420,7 +419,7 @@ static void prepare_phase(const conv *c, char *dst, const char *src, int64_t fir
         fill_pixels(c, dst + end * size, (size_t)(n - end));
 }
 
-/** A prepared row, from the source's row at `src`, or of padding if that is NULL. */
+// A prepared row, from the source's row at `src`, or of padding if that is NULL.
 static void prepare_row(const conv *c, const part *u, const char *src, char *dst)
 {
     if (!src) {
@@ -433,8 +432,8 @@ static void prepare_row(const conv *c, const part *u, const char *src, char *dst
                       phase_len(&c->x, i, c->columns_per_unit - u->n_columns));
 }
 
-/** The rows of a block of the source at `src` that a unit needs, in the order in which they lie
- *  there. */
+// The rows of a block of the source at `src` that a unit needs, in the order in which they lie
+// there.
 static void prepare_rows(const conv *c, const part *u, const char *src, char *dst)
 {
     const size_t row = (size_t)c->iw * source_pixel(c), prepared = prepared_row(c) * c->kind->size;
@@ -449,13 +448,13 @@ static void prepare_rows(const conv *c, const part *u, const char *src, char *ds
         }
 }
 
-/** A block (or plane) of an image. */
+// A block (or plane) of an image.
 static const char *block_of(const conv *c, size_t image, int block)
 {
     return c->src + (image * c->blocks_in + block) * c->ih * (size_t)c->iw * source_pixel(c);
 }
 
-/** Copies a unit's source, with padding, to a slot's scratch. */
+// Copies a unit's source, with padding, to a slot's scratch.
 static void prepare(const conv *c, const part *u, char *scratch)
 {
     const int n = c->tile.lanes == 1 ? u->span.channels : tl_blocks(u->span.channels);
@@ -464,14 +463,14 @@ static void prepare(const conv *c, const part *u, char *scratch)
                      scratch + b * c->tile.src_block_step * c->kind->size);
 }
 
-/** Where the first result's position for a tap lies in the phases of an axis. */
+// Where the first result's position for a tap lies in the phases of an axis.
 static ptrdiff_t tap_position(const tl_conv2d_param *p, int axis, const phases *s, int tap)
 {
     const int64_t at = (int64_t)tap * p->dilation[axis];
     return s->is_by_taps ? tap * s->len : at % s->n * s->len + at / s->n;
 }
 
-/** Offsets of the taps in the prepared source, in their order. */
+// Offsets of the taps in the prepared source, in their order.
 static void find_taps(const conv *c, const tl_conv2d_param *p, const tl_conv_taps *order,
                       int is_transposed, ptrdiff_t *taps)
 {
@@ -484,9 +483,9 @@ static void find_taps(const conv *c, const tl_conv2d_param *p, const tl_conv_tap
     }
 }
 
-/* ---- computing ---- */
+// Computing
 
-/** Results of a grid, of one or two blocks; src is that of the blocks. */
+// Results of a grid, of one or two blocks; src is that of the blocks.
 static void run_grid(const conv *c, const part *u, const grid *g, tl_tile_job tile, const char *src,
                      int block, int n_blocks)
 {
@@ -505,7 +504,7 @@ static void run_grid(const conv *c, const part *u, const grid *g, tl_tile_job ti
     }
 }
 
-/** One or two blocks of the results of a unit. */
+// One or two blocks of the results of a unit.
 static void run_blocks(const conv *c, const part *u, int block, int n_blocks)
 {
     const tl_conv_span s = tl_conv_span_of(&c->groups, block, 1);
@@ -582,7 +581,7 @@ int tl_conv_run(const tl_exec *exec, const tl_conv_kind *kind, const tl_tensor *
     c.tile.act = param->act;
     tl_act_bounds(param->act, &c.tile.low, &c.tile.high);
     c.tile.taps = taps;
-    size_t slots = TL_MOST_SLOTS;
+    size_t slots = TL_MAX_SLOTS;
     if (!c.is_direct) {
         find_taps(&c, param, &order, kind->is_transposed, taps);
         if (tl_check_scratch(exec, c.slot_size, "for a convolution") < 0)
@@ -599,14 +598,14 @@ int tl_conv_run(const tl_exec *exec, const tl_conv_kind *kind, const tl_tensor *
     return 0;
 }
 
-/* ---- floats, and pairs of bfloat16 ---- */
+// Floats, and pairs of bfloat16
 
 typedef struct floats {
     tl_tile_line_func *line;
     const float *weight;
-    const char *add; /* or NULL */
+    const char *add; // or NULL
     char *dst;
-    size_t add_size, dst_size; /* bytes of an element */
+    size_t add_size, dst_size; // bytes of an element
     int are_pairs;
 } floats;
 

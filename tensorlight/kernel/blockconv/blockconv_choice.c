@@ -5,23 +5,23 @@
 #include "kernel/tl_axis.h"
 #include "kernel/tl_kernel.h"
 
-/* Costs are counted in multiply-accumulates of TL_BLOCK floats, of two blocks of results in turns,
- * as those of Winograd's algorithm are. */
+// Costs are counted in multiply-accumulates of TL_BLOCK floats, of two blocks of results in turns,
+// as those of Winograd's algorithm are.
 enum {
-    TILE_COST = 2,    /* of a source lane and a tap: one block of results takes as long as two */
-    SHARED_COST = 3,  /* the same where a register is spread within groups */
-    RESULT_COST = 20, /* to store a block of a result, and to change its layout unless neighbours
-                         are in blocks */
-    LINE_COST = 200,  /* to begin a line of a block of results, of each grid */
+    TILE_COST = 2,    // of a source lane and a tap: one block of results takes as long as two
+    SHARED_COST = 3,  // the same where a register is spread within groups
+    RESULT_COST = 20, // to store a block of a result, and to change its layout unless neighbours
+                      // are in blocks
+    LINE_COST = 200,  // to begin a line of a block of results, of each grid
 
-    PLAIN_ROW_COST = 40, /* to begin a row of products with a tap of PLAIN_PLANES channels */
+    PLAIN_ROW_COST = 40, // to begin a row of products with a tap of PLAIN_PLANES channels
     PLAIN_PLANES = 4,
 };
-static const double plain_vector_cost = 0.5, /* of one plain product among neighbours */
-    plain_stepped_cost = 3.5;                /* where a stride leaves no vectors of them */
+static const double plain_vector_cost = 0.5, // of one plain product among neighbours
+    plain_stepped_cost = 3.5;                // where a stride leaves no vectors of them
 
 typedef struct shape {
-    const int *src, *dst; /* [N, C, H, W] */
+    const int *src, *dst; // [N, C, H, W]
     const tl_conv2d_param *param;
     tl_conv_groups groups;
     int is_transposed;
@@ -51,7 +51,7 @@ static double blocked_cost(const shape *s)
            lines * (s->is_transposed ? stride[1] : 1) * LINE_COST * n_blocks;
 }
 
-/** Along an axis, how often a tap meets the image: plain sums have products of no others. */
+// Along an axis, how often a tap meets the image: plain sums have products of no others.
 static double meetings(const shape *s, int axis)
 {
     // Where tap t of a window at j lies: in the source or, transposed, in the result.

@@ -15,10 +15,10 @@ int tl_blocks(int channels)
     return channels / TL_BLOCK + (channels % TL_BLOCK != 0);
 }
 
-/* ---- channels ---- */
+// Channels
 
-/** Groups within a block, with as many channels in as out. Two groups of 2 become one of 4 with
- *  weights of 0, unless the last one has no partner. */
+// Groups within a block, with as many channels in as out. Two groups of 2 become one of 4 with
+// weights of 0, unless the last one has no partner.
 static int shared_by(const tl_conv_groups *g)
 {
     if (g->n == 1 || g->in != g->out)
@@ -45,16 +45,16 @@ tl_conv_span tl_conv_span_of(const tl_conv_groups *g, int block, int n_blocks)
     return (tl_conv_span){at, begin - at * TL_BLOCK, end - at * TL_BLOCK};
 }
 
-int tl_conv_most_channels(const tl_conv_groups *g, int n_blocks)
+int tl_conv_max_channels(const tl_conv_groups *g, int n_blocks)
 {
-    int most = 0;
+    int max = 0;
     if (g->n == 1)
         return g->in;
     for (int b = 0; b < tl_blocks(g->all_out); b += n_blocks) {
         const int n = tl_conv_span_of(g, b, n_blocks).channels;
-        most = n > most ? n : most;
+        max = n > max ? n : max;
     }
-    return most;
+    return max;
 }
 
 int tl_conv_is_pair(const tl_conv_groups *g, int block)
@@ -63,9 +63,9 @@ int tl_conv_is_pair(const tl_conv_groups *g, int block)
     return a.block == b.block && a.first == b.first && a.channels == b.channels;
 }
 
-/* ---- taps ---- */
+// Taps
 
-/** Whether a tap belongs to grid `g`. */
+// Whether a tap belongs to grid `g`.
 static int is_of_grid(const tl_conv2d_param *param, int g, int y, int x)
 {
     return (int64_t)y * param->dilation[0] % param->stride[0] == g / param->stride[1] &&
@@ -85,7 +85,7 @@ void tl_conv_taps_of(tl_conv_taps *taps, const tl_conv2d_param *param, int is_tr
     }
 }
 
-/** Positions of the source from the first to the last tap of a transposed window along an axis. */
+// Positions of the source from the first to the last tap of a transposed window along an axis.
 static double extent(const tl_conv2d_param *param, int axis)
 {
     return (param->size[axis] - 1.0) * param->dilation[axis] / param->stride[axis] + 1;
@@ -102,15 +102,15 @@ int tl_blocked_deconv2d_fits(const tl_conv2d_param *param)
     return fits && extent(param, 0) * extent(param, 1) <= TL_BLOCKED_TAPS;
 }
 
-/* ---- packing ---- */
+// Packing
 
 size_t tl_blocked_conv2d_packed(const int channels[2], int group, const int size[2], int lanes)
 {
     const tl_conv_groups g = tl_conv_groups_of(channels, group);
     if (g.shared)
         return TL_BLOCK + (size_t)g.shared * size[0] * size[1] * TL_BLOCK;
-    const int most = tl_conv_most_channels(&g, 1);
-    const size_t rows = lanes == 1 ? (size_t)most : (size_t)tl_blocks(most) * TL_BLOCK;
+    const int max = tl_conv_max_channels(&g, 1);
+    const size_t rows = lanes == 1 ? (size_t)max : (size_t)tl_blocks(max) * TL_BLOCK;
     return TL_BLOCK + rows * size[0] * size[1] * TL_BLOCK;
 }
 
@@ -123,16 +123,16 @@ size_t tl_blocked_conv2d_packed_pairs(int channels, const int size[2])
 typedef struct pack_job {
     const float *weight, *bias;
     float *dst;
-    size_t row;  /* floats of a block of output channels, or pairs of bfloat16 */
-    size_t rows; /* of the source that it has for each tap */
+    size_t row;  // floats of a block of output channels, or pairs of bfloat16
+    size_t rows; // of the source that it has for each tap
     tl_conv_groups groups;
     int is_transposed;
     tl_conv_taps taps;
-    int lanes; /* of a pixel that are summed for a tap before the next one */
+    int lanes; // of a pixel that are summed for a tap before the next one
     int are_pairs;
 } pack_job;
 
-/** The weight between channel `o` of the result and channel `c` of the source; 0: there is none. */
+// The weight between channel `o` of the result and channel `c` of the source; 0: there is none.
 static inline float weight_of(const pack_job *job, int o, int c, int tap)
 {
     const tl_conv_groups *const g = &job->groups;
@@ -146,13 +146,13 @@ static inline float weight_of(const pack_job *job, int o, int c, int tap)
     return job->weight[plane * job->taps.n + tap];
 }
 
-/** The source channel that comes as number `k` in the sum of channel `o`. */
+// The source channel that comes as number `k` in the sum of channel `o`.
 static int channel_of(const pack_job *job, int o, int first, int k)
 {
     return job->groups.shared ? ((o / 4) ^ (k / 4)) * 4 + k % 4 : first + k;
 }
 
-/** The weights of channel `o` that a kernel multiplies at a time, from source channel `c` on. */
+// The weights of channel `o` that a kernel multiplies at a time, from source channel `c` on.
 static float next_weights(const pack_job *job, int o, int c, int tap)
 {
     const float w = weight_of(job, o, c, tap);
@@ -165,7 +165,7 @@ static float next_weights(const pack_job *job, int o, int c, int tap)
     return pair;
 }
 
-/** The weights of channel `o` for the taps begin .. end-1. */
+// The weights of channel `o` for the taps begin .. end-1.
 static float *pack_taps(const pack_job *job, int o, int begin, int end, float *dst)
 {
     const int first = tl_conv_span_of(&job->groups, o / TL_BLOCK, 1).block * TL_BLOCK;
@@ -192,7 +192,7 @@ static void pack(void *arg, size_t begin, size_t end)
         pack_channel(job, (int)o);
 }
 
-/** Packs the weights of a convolution with these `channels`, or of a transposed one. */
+// Packs the weights of a convolution with these `channels`, or of a transposed one.
 static int pack_weights(const tl_exec *exec, const tl_tensor *weight, const tl_tensor *bias,
                         tl_tensor *dst, const int channels[2], const tl_conv2d_param *param,
                         int is_transposed, int lanes)
@@ -240,8 +240,8 @@ int tl_exec_blocked_deconv2d_pack(const tl_exec *exec, const tl_tensor *weight,
 typedef struct scale_job {
     const float *weight, *factor;
     float *dst;
-    size_t row;  /* floats of a block of output channels */
-    size_t rows; /* of TL_BLOCK weights in it */
+    size_t row;  // floats of a block of output channels
+    size_t rows; // of TL_BLOCK weights in it
     size_t taps;
 } scale_job;
 

@@ -35,7 +35,7 @@ static tl_tensor *blocked_of(nn_room *room, const tl_tensor *planes, tl_dtype dt
     return halves;
 }
 
-/** Random numbers that bfloat16 has. */
+// Random numbers that bfloat16 has.
 static tl_tensor *rounded(nn_room *room, const int *dims)
 {
     tl_tensor *const t = nn_random(room, TL_FLOAT, 4, dims, -1, 1);
@@ -45,7 +45,7 @@ static tl_tensor *rounded(nn_room *room, const int *dims)
     return t;
 }
 
-/** A convolution's tensors: in planes, and in blocks. */
+// A convolution's tensors: in planes, and in blocks.
 typedef struct layer {
     nn_room room;
     tl_conv2d_param param;
@@ -54,7 +54,7 @@ typedef struct layer {
     tl_tensor *blocks, *packed;
 } layer;
 
-/** Of bfloat16, or of floats. */
+// Of bfloat16, or of floats.
 static void open_layer(layer *l, const shape *s, uint64_t seed, tl_dtype dtype)
 {
     *l = (layer){.room = {.seed = seed},
@@ -81,7 +81,7 @@ static void open_layer(layer *l, const shape *s, uint64_t seed, tl_dtype dtype)
     tl_exec_blocked_conv2d_pack(NULL, l->weight, l->bias, l->packed, 1, TL_BLOCK);
 }
 
-/** Runs it to results of `dtype` in blocks; `add` is in blocks or NULL. */
+// Runs it to results of `dtype` in blocks; `add` is in blocks or NULL.
 static tl_tensor *run_layer(layer *l, const tl_exec *exec, const tl_tensor *add, tl_dtype dtype)
 {
     tl_tensor *const dst =
@@ -99,7 +99,7 @@ static tl_tensor *run_layer(layer *l, const tl_exec *exec, const tl_tensor *add,
     return dst;
 }
 
-/** A sum in double, and that of its terms' magnitudes. */
+// A sum in double, and that of its terms' magnitudes.
 typedef struct sum {
     double value, magnitude;
 } sum;
@@ -110,7 +110,7 @@ static void add_term(sum *s, double term)
     s->magnitude += fabs(term);
 }
 
-/** Element [n, o, y, x] of the result. */
+// Element [n, o, y, x] of the result.
 static sum sum_at(const layer *l, int n, int o, int y, int x)
 {
     const int *const in = l->src->dims, *const size = l->param.size;
@@ -132,8 +132,8 @@ static sum sum_at(const layer *l, int n, int o, int y, int x)
     return s;
 }
 
-/** The terms are exact in floats, and each of the additions rounds by at most a unit of what the
- *  magnitudes add up to. */
+// The terms are exact in floats, and each of the additions rounds by at most a unit of what the
+// magnitudes add up to.
 static void check_sums(const layer *l, const tl_tensor *got, int adds, tl_isa isa)
 {
     const int *const d = l->dims;
@@ -170,7 +170,7 @@ static void check_shape(const shape *s, uint64_t seed, tl_isa isa, int adds)
     nn_close(&l.room);
 }
 
-/** Plain C, and the set with instructions for pairs. */
+// Plain C, and the set with instructions for pairs.
 static const tl_isa sets[] = {TL_ISA_C, TL_ISA_AVX512BF16};
 
 static int is_skipped(tl_isa isa)
@@ -190,10 +190,10 @@ START_TEST(sums_agree_with_those_in_double)
 }
 END_TEST
 
-static int from_to(uint64_t *seed, int least, int most)
+static int from_to(uint64_t *seed, int min, int max)
 {
     *seed = *seed * 6364136223846793005u + 1442695040888963407u;
-    return least + (int)((*seed >> 33) % (unsigned)(most - least + 1));
+    return min + (int)((*seed >> 33) % (unsigned)(max - min + 1));
 }
 
 static shape random_shape(uint64_t *seed)
@@ -229,14 +229,14 @@ START_TEST(random_shapes_agree_with_sums_in_double)
 }
 END_TEST
 
-/** Whether `got` has the bits of `want`, or is 0 for a subnormal number. */
+// Whether `got` has the bits of `want`, or is 0 for a subnormal number.
 static int is_rounded(uint16_t got, uint16_t want)
 {
     const int is_subnormal = (want & 0x7f80) == 0;
     return got == want || (is_subnormal && (got & 0x7fff) == 0);
 }
 
-/** Results and addends of bfloat16 are those of floats, rounded once and widened. */
+// Results and addends of bfloat16 are those of floats, rounded once and widened.
 static void check_types(tl_isa isa, tl_dtype dtype, tl_act act)
 {
     static const shape s = {1, 18, 7, 33, 40, 3, 3, {1, 1}, {1, 1}, {1, 1, 1, 1}};

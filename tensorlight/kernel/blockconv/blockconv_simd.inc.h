@@ -19,30 +19,30 @@
 #include "kernel/simd/tl_simd_small.h"
 
 enum {
-    PARTS = TL_BLOCK / TL_VF_LANES, /* vectors of a block */
+    PARTS = TL_BLOCK / TL_VF_LANES, // vectors of a block
 #if TL_SIMD_REGISTERS == 32 && TL_SIMD_LANES == 16
-    BLOCKS = 2, /* of output channels in a tile: with 14 pixels 28 sums, 2 weights, 1 source */
+    BLOCKS = 2, // of output channels in a tile: with 14 pixels 28 sums, 2 weights, 1 source
     PIXELS = 14,
 #elif TL_SIMD_REGISTERS == 32
-    BLOCKS = 1, /* 24 sums, 4 weights, 1 source */
+    BLOCKS = 1, // 24 sums, 4 weights, 1 source
     PIXELS = 6,
 #elif TL_SIMD_LANES == 8
-    BLOCKS = 1, /* 12 sums, 2 weights, 1 source */
+    BLOCKS = 1, // 12 sums, 2 weights, 1 source
     PIXELS = 6,
 #else
-    BLOCKS = 1, /* 8 sums, 4 weights, 1 source */
+    BLOCKS = 1, // 8 sums, 4 weights, 1 source
     PIXELS = 2,
 #endif
 };
 
-/** Distances of software prefetches from memory or the L3 cache: hardware prefetching stops at the
- *  end of a page. */
+// Distances of software prefetches from memory or the L3 cache: hardware prefetching stops at the
+// end of a page.
 enum {
-    WEIGHTS_AHEAD = 512, /* floats */
-    SOURCE_AHEAD = 4,    /* blocks of channels */
+    WEIGHTS_AHEAD = 512, // floats
+    SOURCE_AHEAD = 4,    // blocks of channels
 };
 
-/** A half of a block shares its vector with that of another pixel, where blocks are vectors. */
+// A half of a block shares its vector with that of another pixel, where blocks are vectors.
 #define HAS_HALVES (HAS_PLANES && TL_SIMD_LANES == 16)
 #if HAS_HALVES
 _Static_assert((int)BLOCKS == 2 && (int)PARTS == 1, "two blocks of one vector each");
@@ -50,17 +50,17 @@ _Static_assert((int)BLOCKS == 2 && (int)PARTS == 1, "two blocks of one vector ea
 
 _Static_assert((int)PIXELS <= (int)TL_TILE_PIXELS, "the largest tile");
 
-/** The addresses of a tile, and its results: as in its job, or sums in a buffer. */
+// The addresses of a tile, and its results: as in its job, or sums in a buffer.
 typedef struct tile_place {
     const float *src, *weight, *bias;
-    const void *add; /* or NULL */
+    const void *add; // or NULL
     void *dst;
-    size_t step, block_step; /* of dst and add */
+    size_t step, block_step; // of dst and add
     int rounds, adds_halves;
-    float low, high; /* bounds of results */
+    float low, high; // bounds of results
 } tile_place;
 
-/** sum += the source's lanes first .. depth-1 at the `n` pixels from `src` times the weights. */
+// sum += the source's lanes first .. depth-1 at the `n` pixels from `src` times the weights.
 TL_INLINE void add_lanes(tl_vf (*sum)[BLOCKS * PARTS], const int n, const int n_blocks,
                          const int lanes, const float *src, const float *weight, size_t weight_step,
                          int first, int depth)
@@ -85,17 +85,16 @@ TL_INLINE void add_lanes(tl_vf (*sum)[BLOCKS * PARTS], const int n, const int n_
 }
 
 #if HAS_HALVES
-/** Hides from the compiler that the result equals `p`, so that it broadcasts from memory within a
- *  multiplication and not from a register: to fill that register occupies a multiply port of Zen 4.
- */
+// Hides from the compiler that the result equals `p`, so that it broadcasts from memory within a
+// multiplication and not from a register: to fill that register occupies a multiply port of Zen 4.
 TL_INLINE const float *read_again(const float *p)
 {
     __asm__("" : "+r"(p));
     return p;
 }
 
-/** The same where the last block has a lower half alone: sums of two pixels share a vector, that of
- *  the first one. */
+// The same where the last block has a lower half alone: sums of two pixels share a vector, that of
+// the first one.
 TL_INLINE void add_halves(tl_vf (*sum)[BLOCKS * PARTS], const int n, const int n_blocks,
                           const int lanes, const float *src, const float *weight,
                           size_t weight_step, int first, int depth)
@@ -122,7 +121,7 @@ TL_INLINE void add_halves(tl_vf (*sum)[BLOCKS * PARTS], const int n, const int n
     }
 }
 
-/** Puts the sums of a half block that a pixel begins with into both halves of its vector. */
+// Puts the sums of a half block that a pixel begins with into both halves of its vector.
 TL_INLINE void pair_halves(tl_vf (*sum)[BLOCKS * PARTS], const int n, const int last)
 {
     TL_UNROLL
@@ -130,7 +129,7 @@ TL_INLINE void pair_halves(tl_vf (*sum)[BLOCKS * PARTS], const int n, const int 
         sum[m][last] = tl_vf_twice(sum[m][last]);
 }
 
-/** Gives each pixel its own sums of a half block: those of two lie in the first one's vector. */
+// Gives each pixel its own sums of a half block: those of two lie in the first one's vector.
 TL_INLINE void part_halves(tl_vf (*sum)[BLOCKS * PARTS], const int n, const int last)
 {
     TL_UNROLL
@@ -143,7 +142,7 @@ TL_INLINE void part_halves(tl_vf (*sum)[BLOCKS * PARTS], const int n, const int 
 }
 #endif
 
-/** The same of whole blocks, or where the last one is a half. */
+// The same of whole blocks, or where the last one is a half.
 TL_INLINE void add_products(tl_vf (*sum)[BLOCKS * PARTS], const int n, const int n_blocks,
                             const int lanes, const int is_half, const float *src,
                             const float *weight, size_t weight_step, int first, int depth)
@@ -178,10 +177,10 @@ TL_INLINE void add_taps(tl_vf (*sum)[BLOCKS * PARTS], const int n, const int n_b
     }
 }
 
-enum { SHARED = -1 }; /* in the place of lanes: of groups within a block */
+enum { SHARED = -1 }; // in the place of lanes: of groups within a block
 
 #if HAS_PLANES
-/** Vector `part` of a pixel's lanes; if `other`, each four of them from the other half of eight. */
+// Vector `part` of a pixel's lanes; if `other`, each four of them from the other half of eight.
 TL_INLINE tl_vf fours(const float *pixel, const int part, const int other)
 {
 #if TL_SIMD_LANES == 4
@@ -192,8 +191,8 @@ TL_INLINE tl_vf fours(const float *pixel, const int part, const int other)
 #endif
 }
 
-/** sum += the four lanes beside each lane at the `n` pixels from `src`, or, if `other`, those of
- * the other half of eight, times the weights. */
+// sum += the four lanes beside each lane at the `n` pixels from `src`, or, if `other`, those of
+// the other half of eight, times the weights.
 TL_INLINE void add_fours(tl_vf (*sum)[BLOCKS * PARTS], const int n, const float *src,
                          const float *weight, const int other)
 {
@@ -213,7 +212,7 @@ TL_INLINE void add_fours(tl_vf (*sum)[BLOCKS * PARTS], const int n, const float 
     }
 }
 
-/** The taps of groups within a block. */
+// The taps of groups within a block.
 TL_INLINE void add_shared(tl_vf (*sum)[BLOCKS * PARTS], const int n, const tl_tile_job *job,
                           const float *src, const float *weight)
 {
@@ -226,20 +225,20 @@ TL_INLINE void add_shared(tl_vf (*sum)[BLOCKS * PARTS], const int n, const tl_ti
 
 #endif
 
-/** Where result `m` of vector `v` lies. */
+// Where result `m` of vector `v` lies.
 TL_INLINE size_t offset_of(const int m, const int v, size_t step, size_t block_step)
 {
     return v / PARTS * block_step + m * step + v % PARTS * TL_VF_LANES;
 }
 
-/** The sum plus the addend at `offset`. */
+// The sum plus the addend at `offset`.
 TL_INLINE tl_vf plus_other(tl_vf sum, const tile_place *from, size_t offset, const int are_halves)
 {
     return tl_vf_add(sum, are_halves ? tl_vf_load_bf16((const uint16_t *)from->add + offset)
                                      : tl_vf_load((const float *)from->add + offset));
 }
 
-/** Writes a result to `offset`. */
+// Writes a result to `offset`.
 TL_INLINE void write(tl_vf result, const tile_place *to, size_t offset, const int rounds)
 {
     if (rounds)
@@ -248,7 +247,7 @@ TL_INLINE void write(tl_vf result, const tile_place *to, size_t offset, const in
         tl_vf_store((float *)to->dst + offset, result);
 }
 
-/** Adds the addends at `add`. */
+// Adds the addends at `add`.
 TL_INLINE void add_others(tl_vf (*sum)[BLOCKS * PARTS], const int n, const int n_blocks,
                           const tile_place *from, const int are_halves)
 {
@@ -261,7 +260,7 @@ TL_INLINE void add_others(tl_vf (*sum)[BLOCKS * PARTS], const int n, const int n
     }
 }
 
-/** Writes the sums, kept between two numbers. */
+// Writes the sums, kept between two numbers.
 TL_INLINE void write_all(tl_vf (*sum)[BLOCKS * PARTS], const int n, const int n_blocks,
                          const tile_place *to, const int rounds)
 {
@@ -275,7 +274,7 @@ TL_INLINE void write_all(tl_vf (*sum)[BLOCKS * PARTS], const int n, const int n_
     }
 }
 
-/** Writes the results of the sums. */
+// Writes the results of the sums.
 TL_INLINE void finish(tl_vf (*sum)[BLOCKS * PARTS], const int n, const int n_blocks,
                       const tile_place *at)
 {
@@ -289,7 +288,7 @@ TL_INLINE void finish(tl_vf (*sum)[BLOCKS * PARTS], const int n, const int n_blo
         write_all(sum, n, n_blocks, at, 0);
 }
 
-/** The biases. */
+// The biases.
 TL_INLINE void begin(tl_vf (*sum)[BLOCKS * PARTS], const int n, const int n_blocks,
                      const tl_tile_job *job, const tile_place *at)
 {
@@ -304,7 +303,7 @@ TL_INLINE void begin(tl_vf (*sum)[BLOCKS * PARTS], const int n, const int n_bloc
     }
 }
 
-/** One tile. The first four arguments are constants: each choice becomes a function of its own. */
+// One tile. The first four arguments are constants: each choice becomes a function of its own.
 TL_INLINE void tile(const int n, const int n_blocks, const int lanes, const int is_half,
                     const tl_tile_job *job, const tile_place *at)
 {
@@ -332,7 +331,7 @@ TL_INLINE void tile(const int n, const int n_blocks, const int lanes, const int 
 
 typedef void tile_func(const tl_tile_job *job, const tile_place *at);
 
-/** Tiles of blocks, planes and groups within blocks, and where the last block is a half. */
+// Tiles of blocks, planes and groups within blocks, and where the last block is a half.
 enum { OF_BLOCKS, OF_PLANES, OF_SHARED, OF_HALVES, KINDS = OF_HALVES + 2 };
 
 // The tiles of each number of pixels, X(n, n_blocks, name, kind, lanes, is_half), and those of a
@@ -389,14 +388,14 @@ EACH_TILE(TILE)
     [n][(n_blocks)-1][kind] = tile_##n##_##n_blocks##_##name,
 static tile_func *const tiles[PIXELS + 1][BLOCKS][KINDS] = {EACH_TILE(ELEMENT)};
 
-/** Whether tiles can write these results, in types of the tiles; floats are activated in place. */
+// Whether tiles can write these results, in types of the tiles; floats are activated in place.
 static int can_write(const tl_tile_job *job)
 {
     return TILES_ROUND ? !job->rounds || tl_act_is_bounds(job->act)
                        : !job->rounds && !job->adds_halves;
 }
 
-/** A tile that writes its results, which are activated where they are. */
+// A tile that writes its results, which are activated where they are.
 static void run_direct(const tl_tile_job *job, tile_func *run, const tile_place *at, int pixels,
                        int blocks)
 {
@@ -408,7 +407,7 @@ static void run_direct(const tl_tile_job *job, tile_func *run, const tile_place 
                            (size_t)n * TL_BLOCK);
 }
 
-/** Adds the addends at `add` to sums in a buffer. */
+// Adds the addends at `add` to sums in a buffer.
 static void add_to_sums(float *sums, const tile_place *at, int pixels, int blocks)
 {
     for (int v = 0; v < blocks * PARTS; v++)
@@ -419,7 +418,7 @@ static void add_to_sums(float *sums, const tile_place *at, int pixels, int block
         }
 }
 
-/** Writes the sums of a buffer, clipped to two bounds. */
+// Writes the sums of a buffer, clipped to two bounds.
 static void write_sums(const float *sums, const tile_place *at, int pixels, int blocks)
 {
     const tl_vf low = tl_vf_set1(at->low), high = tl_vf_set1(at->high);
@@ -431,7 +430,7 @@ static void write_sums(const float *sums, const tile_place *at, int pixels, int 
         }
 }
 
-/** A tile whose sums come to a buffer, its pixels and blocks one after the other. */
+// A tile whose sums come to a buffer, its pixels and blocks one after the other.
 static void run_in_buffer(const tl_tile_job *job, tile_func *run, const tile_place *at, int pixels,
                           int blocks)
 {
@@ -448,13 +447,13 @@ static void run_in_buffer(const tl_tile_job *job, tile_func *run, const tile_pla
     write_sums(sums, at, pixels, blocks);
 }
 
-/** Element `i` of floats, or of bfloat16. */
+// Element `i` of floats, or of bfloat16.
 static char *element(const void *p, size_t i, int is_16_bit)
 {
     return (char *)p + i * (is_16_bit ? sizeof(uint16_t) : sizeof(float));
 }
 
-/** The kind of tiles, those of the last blocks or others. */
+// The kind of tiles, those of the last blocks or others.
 static int kind_of(const tl_tile_job *job, int is_last)
 {
     if (!HAS_PLANES)
@@ -465,8 +464,8 @@ static int kind_of(const tl_tile_job *job, int is_last)
            (HAS_HALVES && is_last && job->has_half_block ? OF_HALVES : 0);
 }
 
-/** The pixels of the next tile of whole blocks where `left` are left: where no tile has as many as
- *  would make the last ones nearly equal, it has more, or half of what is left. */
+// The pixels of the next tile of whole blocks where `left` are left: where no tile has as many as
+// would make the last ones nearly equal, it has more, or half of what is left.
 static int block_pixels(int blocks, int left)
 {
     int n = tl_tile_pixels(left, PIXELS);
@@ -475,7 +474,7 @@ static int block_pixels(int blocks, int left)
     return n;
 }
 
-/** The same of other tiles. */
+// The same of other tiles.
 static int few_pixels(int blocks, int kind, int left)
 {
     int n = tl_min(left, PIXELS);
@@ -484,8 +483,8 @@ static int few_pixels(int blocks, int kind, int left)
     return n;
 }
 
-/** The next tile of a line where `left` pixels are left, and how many it has. Where there is none
- * of half blocks, one of whole blocks: weights of channels that are not there are 0. */
+// The next tile of a line where `left` pixels are left, and how many it has. Where there is none
+// of half blocks, one of whole blocks: weights of channels that are not there are 0.
 static tile_func *tile_of(int kind, int blocks, int left, int *pixels)
 {
     const int whole = kind % OF_HALVES;

@@ -9,7 +9,7 @@
 typedef struct shape {
     int n, ic, ih, iw, oc, kh, kw;
     int stride[2], dilation[2], padding[4];
-    int group; /* 0: 1 */
+    int group; // 0: 1
     int is_transposed, output_padding[2];
 } shape;
 
@@ -82,7 +82,7 @@ static tl_tensor *blocked_like(nn_room *room, const tl_tensor *planes)
                             planes->dims[3], TL_BLOCK});
 }
 
-/** The convolution by its kernels in blocks, from blocks or from planes, to planes `dst`. */
+// The convolution by its kernels in blocks, from blocks or from planes, to planes `dst`.
 static void run_blocked(nn_room *room, const tl_exec *exec, const tl_tensor *src,
                         const tl_tensor *weight, const tl_tensor *bias, const tl_tensor *add,
                         tl_tensor *dst, const tl_conv2d_param *param, int lanes, int is_transposed)
@@ -115,7 +115,7 @@ static void run_blocked(nn_room *room, const tl_exec *exec, const tl_tensor *src
     tl_exec_from_blocked(exec, to, dst);
 }
 
-/** Of two threads, for convolutions alone, and of three, for those that add. */
+// Of two threads, for convolutions alone, and of three, for those that add.
 static tl_pool *pools[2];
 
 static void open_pools(void)
@@ -130,7 +130,7 @@ static void close_pools(void)
         tl_pool_free(pools[i]);
 }
 
-/** The extent of the result along an axis. */
+// The extent of the result along an axis.
 static int length(const shape *s, int axis, int in, int size)
 {
     const int stride = s->stride[axis], dilation = s->dilation[axis];
@@ -196,8 +196,8 @@ START_TEST(every_kernel_agrees_with_the_plain_one)
 }
 END_TEST
 
-/** A convolution to `oc` channels has the bits of the first ones of one to more, which fill the
- * last block; with an activation, also where a tensor is added. */
+// A convolution to `oc` channels has the bits of the first ones of one to more, which fill the
+// last block; with an activation, also where a tensor is added.
 static void check_half(tl_isa isa, int lanes, int oc, int width, tl_act act)
 {
     nn_room room = {.seed = 5};
@@ -391,7 +391,7 @@ START_TEST(transposed_windows_fit_if_their_taps_are_few_and_near)
 }
 END_TEST
 
-/** Shapes that one of the ways computed in 0.7 of the other's time or less (Zen 4, AVX-512). */
+// Shapes that one of the ways computed in 0.7 of the other's time or less (Zen 4, AVX-512).
 static const struct {
     shape s;
     int pays;
@@ -432,7 +432,7 @@ START_TEST(the_choice_weighs_lanes_taps_and_lines)
 }
 END_TEST
 
-/** The scratch memory of one thread for a convolution of [1, c, h, w], padded to the same size. */
+// The scratch memory of one thread for a convolution of [1, c, h, w], padded to the same size.
 static size_t scratch_of(int c, int h, int w, int kh, int kw, int dilation, int group)
 {
     const tl_conv2d_param param = {
@@ -464,7 +464,7 @@ START_TEST(scratch_memory_is_planned_for_as_many_threads_as_use_it)
     ck_assert_uint_gt(one, 0);
     ck_assert_uint_eq(tl_blocked_conv2d_scratch(src, src, &param, (int[]){19, 19}, 3), 3 * one);
     ck_assert_uint_eq(tl_blocked_conv2d_scratch(src, src, &param, (int[]){19, 19}, 1000),
-                      TL_MOST_SLOTS * one);
+                      TL_MAX_SLOTS * one);
     nn_close(&room);
 }
 END_TEST

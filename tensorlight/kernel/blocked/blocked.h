@@ -14,18 +14,18 @@
 typedef struct tl_turn_job {
     const void *src;
     void *dst;
-    int channels, blocks; /* of an image */
-    size_t pixels;        /* of a plane */
-    size_t strips;        /* of a plane: of TL_TURN_STRIP pixels, the last one of fewer */
+    int channels, blocks; // of an image
+    size_t pixels;        // of a plane
+    size_t strips;        // of a plane: of TL_TURN_STRIP pixels, the last one of fewer
 } tl_turn_job;
 
 enum { TL_TURN_STRIP = 512 };
 
 /** A strip of pixels of one block. */
 typedef struct tl_turn_strip {
-    size_t plane, block; /* where its first plane and its block are, in elements */
-    size_t begin, end;   /* pixels */
-    int lanes;           /* that are channels */
+    size_t plane, block; // where its first plane and its block are, in elements
+    size_t begin, end;   // pixels
+    int lanes;           // that are channels
 } tl_turn_strip;
 
 static inline tl_turn_strip tl_turn_strip_at(const tl_turn_job *job, size_t unit)

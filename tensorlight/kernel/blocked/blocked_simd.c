@@ -10,7 +10,7 @@
 #include "kernel/simd/tl_simd_small.h"
 #include "tensorlight/tl_blocked.h"
 
-/** `n` pixels of `rows` planes from src, `step` apart, become the rows of dst. */
+// `n` pixels of `rows` planes from src, `step` apart, become the rows of dst.
 TL_INLINE void square_to_blocked(const float *src, size_t step, int rows, float *dst, size_t n)
 {
     tl_vf v[TL_VF_LANES];
@@ -26,7 +26,7 @@ TL_INLINE void square_to_blocked(const float *src, size_t step, int rows, float 
             tl_vf_store(dst + k * TL_BLOCK, v[k]);
 }
 
-/** The other way round; only the planes that there are are written. */
+// The other way round; only the planes that there are are written.
 TL_INLINE void square_from_blocked(const float *src, float *dst, size_t step, int rows, size_t n)
 {
     tl_vf v[TL_VF_LANES];
@@ -88,7 +88,7 @@ void SIMD(tl_from_blocked)(void *arg, size_t begin, size_t end)
     }
 }
 
-/* ---- squares of 16 by 16 bytes ---- */
+// Squares of 16 by 16 bytes
 
 #ifndef TL_SIMD_HEADER // plain C
 
@@ -120,8 +120,8 @@ void tl_from_blocked_u8_c(void *arg, size_t begin, size_t end)
 
 #else
 
-/** The rows of a matrix of 16 by 16 become its columns: four times, the first half of the rows is
- *  shuffled with the second. */
+// The rows of a matrix of 16 by 16 become its columns: four times, the first half of the rows is
+// shuffled with the second.
 TL_INLINE void transpose(tl_v16 v[TL_BLOCK])
 {
     TL_UNROLL
@@ -138,7 +138,7 @@ TL_INLINE void transpose(tl_v16 v[TL_BLOCK])
     }
 }
 
-/** The first `n` bytes at p, then zeros. */
+// The first `n` bytes at p, then zeros.
 static inline tl_v16 load_part(const uint8_t *p, size_t n)
 {
     uint8_t bytes[TL_BLOCK] = {0};
@@ -153,7 +153,7 @@ static inline void store_part(uint8_t *p, tl_v16 v, size_t n)
     memcpy(p, bytes, n);
 }
 
-/** `n` pixels, no more than 16, of `lanes` planes from src, `step` apart, become rows of dst. */
+// `n` pixels, no more than 16, of `lanes` planes from src, `step` apart, become rows of dst.
 TL_INLINE void bytes_to_blocked(const uint8_t *src, size_t step, int lanes, uint8_t *dst, size_t n)
 {
     tl_v16 v[TL_BLOCK];
@@ -169,7 +169,7 @@ TL_INLINE void bytes_to_blocked(const uint8_t *src, size_t step, int lanes, uint
             tl_v16_store(dst + k * TL_BLOCK, v[k]);
 }
 
-/** The other way round; only the planes that there are are written. */
+// The other way round; only the planes that there are are written.
 TL_INLINE void bytes_from_blocked(const uint8_t *src, uint8_t *dst, size_t step, int lanes,
                                   size_t n)
 {

@@ -4,7 +4,7 @@
 
 #include "kernel/tl_nn_test.h"
 
-/** Around the lengths that kernels take at once: lanes of vectors, strips. */
+// Around the lengths that kernels take at once: lanes of vectors, strips.
 static const int shapes[][4] = {
     {1, 1, 1, 1},   {1, 16, 1, 16},  {1, 3, 5, 7},     {2, 17, 3, 11},  {1, 15, 1, 8},
     {1, 32, 1, 17}, {3, 20, 4, 4},   {1, 5, 32, 33},   {1, 64, 16, 32}, {2, 8, 1, 31},

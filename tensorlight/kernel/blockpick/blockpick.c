@@ -14,22 +14,22 @@
 
 TL_KERNEL_TABLE(pick_kernel, tl_blockpick_func, TL_BLOCKPICK_KERNELS)
 
-enum { STRIP = 512 }; /* pixels of a unit of work */
+enum { STRIP = 512 }; // pixels of a unit of work
 
 typedef struct pick_job {
     const tl_tensor *const *srcs;
     const int *channels, *map;
     int n_srcs, n_map;
     void *dst;
-    size_t size;           /* bytes of an element */
-    size_t pixels, strips; /* of a plane */
-    int blocks;            /* of an image of dst */
+    size_t size;           // bytes of an element
+    size_t pixels, strips; // of a plane
+    int blocks;            // of an image of dst
     tl_blockpick_func *kernel;
 } pick_job;
 
-/** Where a channel lies: neighbours are mostly found where the last one was. */
+// Where a channel lies: neighbours are mostly found where the last one was.
 typedef struct place {
-    int src, first; /* the source, and its first channel's number in all of them */
+    int src, first; // the source, and its first channel's number in all of them
 } place;
 
 static void find(const pick_job *job, int channel, place *at)
@@ -40,7 +40,7 @@ static void find(const pick_job *job, int channel, place *at)
         at->first += job->channels[at->src++];
 }
 
-/** The part that takes from the block at `src`, a new one if there is none yet. */
+// The part that takes from the block at `src`, a new one if there is none yet.
 static tl_block_part *part_from(tl_block_part *parts, int *n, const void *src)
 {
     for (int p = *n - 1; p >= 0; p--)
@@ -53,13 +53,13 @@ static tl_block_part *part_from(tl_block_part *parts, int *n, const void *src)
     return part;
 }
 
-/** Pixel `i` of all blocks at `data`. */
+// Pixel `i` of all blocks at `data`.
 static void *pixel_at(const pick_job *job, const void *data, size_t i)
 {
     return tl_padd(data, (ptrdiff_t)(i * TL_BLOCK), job->size);
 }
 
-/** Finds the parts of block `b` of image `n`; returns their number. */
+// Finds the parts of block `b` of image `n`; returns their number.
 static int parts_of(const pick_job *job, size_t n, int b, tl_block_part *parts)
 {
     const int lanes = tl_min(TL_BLOCK, job->n_map - b * TL_BLOCK);
@@ -77,8 +77,8 @@ static int parts_of(const pick_job *job, size_t n, int b, tl_block_part *parts)
     return n_parts;
 }
 
-/** Whether the one part of a block is all of it, in order; lanes beyond the channels may hold
- *  anything. */
+// Whether the one part of a block is all of it, in order; lanes beyond the channels may hold
+// anything.
 static int is_copy(const tl_block_part *part, int n_parts)
 {
     for (int lane = 0; lane < TL_BLOCK; lane++)

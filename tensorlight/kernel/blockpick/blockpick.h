@@ -12,8 +12,8 @@
 
 /** The lanes that a block of results takes from one block of a source. */
 typedef struct tl_block_part {
-    const void *src;        /* the block's first pixel */
-    int32_t from[TL_BLOCK]; /* for each lane of the result the source's, or -1: none of this one */
+    const void *src;        // the block's first pixel
+    int32_t from[TL_BLOCK]; // for each lane of the result the source's, or -1: none of this one
 } tl_block_part;
 
 /** Merges `n_parts` >= 1 blocks of `n` pixels each; lanes without a part become 0. The pixels have

@@ -8,13 +8,13 @@
 #include "kernel/simd/tl_simd_quad.h"
 #include "kernel/simd/tl_simd_small.h"
 
-/** The lanes of a result vector that come from one source vector. */
+// The lanes of a result vector that come from one source vector.
 typedef struct piece {
     const float *src;
     tl_vp pick;
 } piece;
 
-/** The pieces of the vector at `lane` of the results; returns how many. */
+// The pieces of the vector at `lane` of the results; returns how many.
 static int pieces_of(const tl_block_part *parts, int n_parts, int lane, piece *pieces)
 {
     int n = 0;
@@ -34,7 +34,7 @@ static int pieces_of(const tl_block_part *parts, int n_parts, int lane, piece *p
     return n;
 }
 
-/** Where `n` is a constant, the picks stay in registers. */
+// Where `n` is a constant, the picks stay in registers.
 TL_INLINE void merge(const piece *pieces, const int n, float *dst, size_t pixels)
 {
     for (size_t i = 0; i < pixels; i++) {
@@ -61,7 +61,7 @@ void SIMD(tl_blockpick)(const tl_block_part *parts, int n_parts, void *dst, size
     }
 }
 
-/* ---- bytes, of which a pixel is a vector ---- */
+// Bytes, of which a pixel is a vector
 
 #ifndef TL_SIMD_HEADER // plain C
 
@@ -80,7 +80,7 @@ void tl_blockpick_u8_c(const tl_block_part *parts, int n_parts, void *dst, size_
 
 #else
 
-/** The bytes of a pixel that come from one source pixel. */
+// The bytes of a pixel that come from one source pixel.
 typedef struct byte_piece {
     const uint8_t *src;
     tl_v16 from;
@@ -94,7 +94,7 @@ static byte_piece piece_of(const tl_block_part *part)
     return (byte_piece){part->src, tl_v16_load(from)};
 }
 
-/** Where `n` is a constant, the picks stay in registers. */
+// Where `n` is a constant, the picks stay in registers.
 TL_INLINE void merge_bytes(const byte_piece *pieces, const int n, uint8_t *dst, size_t pixels)
 {
     for (size_t i = 0; i < pixels; i++) {

@@ -12,7 +12,7 @@ typedef struct pick {
     tl_tensor *srcs[MAX_SRCS];
 } pick;
 
-/** Channel `c` of image n at a pixel: a number that says what it is; lanes beyond are NaN. */
+// Channel `c` of image n at a pixel: a number that says what it is; lanes beyond are NaN.
 static float value_of(const pick *p, int n, int c, int pixel)
 {
     return (float)((n * MAX_CHANNELS + c) * p->h * p->w + pixel);
@@ -67,7 +67,7 @@ static void check_pick(pick p, tl_isa isa)
     nn_close(&room);
 }
 
-/** The low bytes of the same numbers, by the same pick. */
+// The low bytes of the same numbers, by the same pick.
 static void check_bytes(pick p, tl_isa isa)
 {
     nn_room room = {0}, bytes = {0};

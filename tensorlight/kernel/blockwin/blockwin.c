@@ -11,7 +11,7 @@
 
 TL_KERNEL_TABLE(pick, tl_blockwin_func, TL_BLOCKWIN_KERNELS)
 
-/* ---- packing ---- */
+// Packing
 
 size_t tl_blocked_depthwise_packed(const int size[2])
 {
@@ -37,7 +37,7 @@ int tl_exec_blocked_depthwise_pack(const tl_exec *exec, const tl_tensor *weight,
     return 0;
 }
 
-/* ---- computing ---- */
+// Computing
 
 static tl_blockwin_job job_of(tl_blockwin_kind kind, const tl_tensor *src, tl_tensor *dst)
 {
@@ -84,8 +84,8 @@ int tl_exec_blocked_depthwise(const tl_exec *exec, const tl_tensor *src, const t
     return 0;
 }
 
-/** Pools; elements outside the source, within its padding, count for a mean if
- *  `counts_padding`. */
+// Pools; elements outside the source, within its padding, count for a mean if
+// `counts_padding`.
 static int run_pool(const tl_exec *exec, tl_blockwin_job job, const tl_tensor *dst,
                     const tl_pool2d_param *param, int counts_padding)
 {

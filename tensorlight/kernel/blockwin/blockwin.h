@@ -28,14 +28,14 @@ typedef enum tl_blockwin_kind {
 typedef struct tl_blockwin_job {
     tl_blockwin_kind kind;
     const float *src;
-    const float *weight; /* of a convolution: [blocks, 16 + taps * 16] */
-    const float *add;    /* of a convolution: like dst, or NULL */
+    const float *weight; // of a convolution: [blocks, 16 + taps * 16]
+    const float *add;    // of a convolution: like dst, or NULL
     float *dst;
     int blocks, ih, iw, oh, ow;
-    int size[2], stride[2], dilation[2], padding[2]; /* padding: top, left */
-    int64_t begin[2], end[2]; /* the rows and columns that a mean counts; the source's, or more */
+    int size[2], stride[2], dilation[2], padding[2]; // padding: top, left
+    int64_t begin[2], end[2]; // the rows and columns that a mean counts; the source's, or more
     tl_activation act;
-    float low, high; /* bounds of a convolution's results */
+    float low, high; // bounds of a convolution's results
 } tl_blockwin_job;
 
 /** Computes the lines begin .. end-1, of oh in each plane, for the tl_blockwin_job at `arg`. A

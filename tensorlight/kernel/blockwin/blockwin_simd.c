@@ -7,17 +7,17 @@
 #include "kernel/tl_windows.h"
 
 enum {
-    PARTS = TL_BLOCK / TL_VF_LANES, /* vectors of a pixel */
-    PIXELS = 7,                     /* of a tile: the widths of most images are multiples of it */
-    MAX_WIDTH = 5,                  /* of a window whose row of weights is kept in registers */
+    PARTS = TL_BLOCK / TL_VF_LANES, // vectors of a pixel
+    PIXELS = 7,                     // of a tile: the widths of most images are multiples of it
+    MAX_WIDTH = 5,                  // of a window whose row of weights is kept in registers
 };
 
-/** Where a tile lies: its results, and the first of its windows. */
+// Where a tile lies: its results, and the first of its windows.
 typedef struct tile_place {
     const float *plane, *weight, *bias, *add;
     float *dst;
-    ptrdiff_t top, left;    /* the first window's first row and column */
-    int tap_begin, tap_end; /* its rows that meet the source */
+    ptrdiff_t top, left;    // the first window's first row and column
+    int tap_begin, tap_end; // its rows that meet the source
 } tile_place;
 
 static inline int is_inside(ptrdiff_t column, int width)
@@ -25,8 +25,8 @@ static inline int is_inside(ptrdiff_t column, int width)
     return (size_t)column < (size_t)width;
 }
 
-/** One row of taps of `n` windows: each column of the source is read once for all of them. The
- *  first four arguments are constants. */
+// One row of taps of `n` windows: each column of the source is read once for all of them. The
+// first four arguments are constants.
 TL_INLINE void add_row(tl_vf *sum, const int n, const int width, const int stride,
                        const int is_edge, const float *row, ptrdiff_t left, int iw,
                        const float *weight)
@@ -47,7 +47,7 @@ TL_INLINE void add_row(tl_vf *sum, const int n, const int width, const int strid
     }
 }
 
-/** One row of taps of any width, stride and dilation. The first two arguments are constants. */
+// One row of taps of any width, stride and dilation. The first two arguments are constants.
 TL_INLINE void add_any_row(const tl_blockwin_kind kind, const int n, tl_vf *sum,
                            const tl_blockwin_job *job, const float *row, ptrdiff_t left,
                            const float *weight)
@@ -67,8 +67,8 @@ TL_INLINE void add_any_row(const tl_blockwin_kind kind, const int n, tl_vf *sum,
     }
 }
 
-/** The initial value of a sum; that of a maximum is the window's first element, so that a NaN there
- *  stays and later ones lose. */
+// The initial value of a sum; that of a maximum is the window's first element, so that a NaN there
+// stays and later ones lose.
 TL_INLINE tl_vf first_sum(const tl_blockwin_kind kind, const tl_blockwin_job *job,
                           const tile_place *at, int m, int lane)
 {
@@ -81,14 +81,14 @@ TL_INLINE tl_vf first_sum(const tl_blockwin_kind kind, const tl_blockwin_job *jo
     return tl_vf_load(at->plane + (y * job->iw + x) * TL_BLOCK + lane);
 }
 
-/** The number of the `size` positions from `from` on in begin .. end-1. */
+// The number of the `size` positions from `from` on in begin .. end-1.
 static inline int64_t count_of(int64_t from, int size, int64_t begin, int64_t end)
 {
     const int64_t to = from + size;
     return (to < end ? to : end) - (from > begin ? from : begin);
 }
 
-/** The number of elements that the mean of result `m` counts. */
+// The number of elements that the mean of result `m` counts.
 static inline float mean_count(const tl_blockwin_job *job, const tile_place *at, int m)
 {
     const ptrdiff_t left = at->left + (ptrdiff_t)m * job->stride[1];
@@ -96,7 +96,7 @@ static inline float mean_count(const tl_blockwin_job *job, const tile_place *at,
                    count_of(left, job->size[1], job->begin[1], job->end[1]));
 }
 
-/** Writes the results of the sums. */
+// Writes the results of the sums.
 TL_INLINE void finish(const tl_blockwin_kind kind, const int n, const tl_blockwin_job *job,
                       const tile_place *at, tl_vf *sum, int lane)
 {
@@ -122,8 +122,8 @@ TL_INLINE void finish(const tl_blockwin_kind kind, const int n, const tl_blockwi
         tl_vf_store(dst + m * TL_BLOCK, sum[m]);
 }
 
-/** One tile. The first five arguments are constants: each choice becomes a function of its own.
- *  width 0: any width and stride. */
+// One tile. The first five arguments are constants: each choice becomes a function of its own.
+// width 0: any width and stride.
 TL_INLINE void tile(const tl_blockwin_kind kind, const int n, const int width, const int stride,
                     const int is_edge, const tl_blockwin_job *job, const tile_place *at)
 {
@@ -149,7 +149,7 @@ TL_INLINE void tile(const tl_blockwin_kind kind, const int n, const int width, c
 
 typedef void tile_func(const tl_blockwin_job *job, const tile_place *at);
 
-/** Tiles of one work: PIXELS results within the source, or some numbers of results anywhere. */
+// Tiles of one work: PIXELS results within the source, or some numbers of results anywhere.
 typedef struct tile_set {
     tile_func *inner, *any[PIXELS + 1];
 } tile_set;
@@ -184,7 +184,7 @@ CONV_TILES(conv_3_2, 3, 2)
 CONV_TILES(conv_5_1, 5, 1)
 CONV_TILES(conv_5_2, 5, 2)
 
-/** The first row that fits a work is used; width 0: any. */
+// The first row that fits a work is used; width 0: any.
 static const struct {
     tl_blockwin_kind kind;
     int width, stride;
@@ -209,7 +209,7 @@ static const tile_set *tiles_of(const tl_blockwin_job *job)
     return &sets[i].tiles;
 }
 
-/** Moves a tile by `n` results. */
+// Moves a tile by `n` results.
 static void move(tile_place *at, ptrdiff_t n, int stride)
 {
     at->left += n * stride;
@@ -217,8 +217,8 @@ static void move(tile_place *at, ptrdiff_t n, int stride)
     at->add = at->add ? at->add + n * TL_BLOCK : NULL;
 }
 
-/** One line of results; `at` is its first tile. If no tile has the number of remaining results, a
- *  whole one computes some again, unless their addends may be overwritten already. */
+// One line of results; `at` is its first tile. If no tile has the number of remaining results, a
+// whole one computes some again, unless their addends may be overwritten already.
 static void run_line(const tl_blockwin_job *job, const tile_set *tiles, tile_place at)
 {
     const int stride = job->stride[1], can_repeat = job->ow >= PIXELS && !at.add;
@@ -243,14 +243,14 @@ static void run_line(const tl_blockwin_job *job, const tile_set *tiles, tile_pla
     }
 }
 
-/** Whether a window covers the source at every position: then there is one result. */
+// Whether a window covers the source at every position: then there is one result.
 static int is_global(const tl_blockwin_job *job)
 {
     return job->oh == 1 && job->ow == 1 && job->size[0] - job->padding[0] >= job->ih &&
            job->size[1] - job->padding[1] >= job->iw;
 }
 
-/** The sum of `n` pixels, in parts so that additions need not wait for each other. */
+// The sum of `n` pixels, in parts so that additions need not wait for each other.
 TL_INLINE tl_vf sum_pixels(const float *src, size_t n)
 {
     tl_vf sum[8];
@@ -274,7 +274,7 @@ TL_INLINE tl_vf sum_pixels(const float *src, size_t n)
     return sum[0];
 }
 
-/** The mean of whole planes. */
+// The mean of whole planes.
 static void mean_planes(const tl_blockwin_job *job, size_t begin, size_t end)
 {
     const size_t pixels = (size_t)job->ih * job->iw;

@@ -57,7 +57,7 @@ static tl_tensor *blocked_like(nn_room *room, const int *dims)
                     (int[]){dims[0], tl_blocks(dims[1]), dims[2], dims[3], TL_BLOCK});
 }
 
-/** src in blocks; what stands for no channel is NaN, which nothing may notice. */
+// src in blocks; what stands for no channel is NaN, which nothing may notice.
 static tl_tensor *poisoned(nn_room *room, const tl_tensor *src)
 {
     tl_tensor *const t = blocked_like(room, src->dims);
@@ -76,7 +76,7 @@ static tl_tensor *as_planes(nn_room *room, const tl_tensor *blocked, const int *
     return t;
 }
 
-/** NaN where NaN is expected, the same infinities, else within the tolerance. */
+// NaN where NaN is expected, the same infinities, else within the tolerance.
 static void check_near(const tl_tensor *got, const tl_tensor *want, double tolerance, tl_isa isa,
                        size_t row)
 {
@@ -87,10 +87,10 @@ static void check_near(const tl_tensor *got, const tl_tensor *want, double toler
     }
 }
 
-/* ---- depthwise convolution ---- */
+// Depthwise convolution
 
 typedef struct conv_case {
-    tl_tensor *src, *weight, *add; /* in blocks; add may be NULL */
+    tl_tensor *src, *weight, *add; // in blocks; add may be NULL
     tl_conv2d_param param;
 } conv_case;
 
@@ -178,7 +178,7 @@ START_TEST(padding_is_not_multiplied)
 }
 END_TEST
 
-/* ---- pooling ---- */
+// Pooling
 
 typedef struct pool_case {
     tl_tensor *src;
@@ -195,7 +195,7 @@ static void run_pool(const tl_exec *exec, tl_tensor *dst, void *arg)
         tl_exec_blocked_maxpool2d(exec, p->src, dst, &p->param);
 }
 
-/** The same by tl_exec_poolnd, which has both means. */
+// The same by tl_exec_poolnd, which has both means.
 static void run_plain_pool(const tl_tensor *src, tl_tensor *dst, const pool_case *p)
 {
     const tl_exec reference = {.isa = TL_ISA_C};

@@ -9,7 +9,7 @@
 #include "tensor/tl_result.h"
 #include "tensorlight/tl_elementwise.h"
 
-/** Between all types to compute with in plain C, between some in vectors. */
+// Between all types to compute with in plain C, between some in vectors.
 typedef struct conversion {
     tl_map_func *plain[TL_DTYPE_COMPUTED_SIZE][TL_DTYPE_COMPUTED_SIZE];
     const tl_kernel_key *keys; // by PAIR
@@ -28,7 +28,7 @@ static const conversion conversions = {
     (const tl_kernel_key[]){TL_CONVERT_SIMD(KEY, ) TL_KERNEL_END},
     (tl_map_func *const[]){TL_CONVERT_SIMD(POINTER, ) NULL}};
 
-/** NULL where the types are the same. */
+// NULL where the types are the same.
 static tl_map_func *kernel_of(const conversion *c, const tl_exec *exec, tl_dtype from, tl_dtype to)
 {
     tl_map_func *const vectors = c->vectors[tl_kernel_find(c->keys, exec, PAIR(from, to))];
@@ -45,7 +45,7 @@ static tl_map_func *convert_kernel(const tl_exec *exec, tl_dtype from, tl_dtype 
     return kernel_of(&conversions, exec, from, to);
 }
 
-/* ---- types that only store values ---- */
+// Types that only store values
 
 static int are_computed(tl_dtype from, tl_dtype to)
 {
@@ -62,9 +62,9 @@ static tl_storage_cast storage_cast(const conversion *c, tl_dtype from, tl_dtype
                              .kernel = converts ? convert_kernel : tl_cast_kernel};
 }
 
-/* ---- of arrays ---- */
+// Of arrays
 
-/** Conversions from and to strings give 0 and the empty string, which has the same bytes. */
+// Conversions from and to strings give 0 and the empty string, which has the same bytes.
 static int has_strings(tl_dtype from, tl_dtype to)
 {
     return from == TL_STRING || to == TL_STRING;
@@ -94,7 +94,7 @@ void tl_convert(void *dst, tl_dtype dst_dtype, const void *src, tl_dtype src_dty
         conversions.plain[src_dtype][dst_dtype](src, dst, 1, NULL);
 }
 
-/* ---- of tensors ---- */
+// Of tensors
 
 static int run(const tl_exec *exec, const tl_tensor *src, tl_tensor *dst, const conversion *c)
 {
@@ -141,7 +141,7 @@ tl_tensor *tl_tensor_convert(const tl_tensor *src, tl_tensor *dst, tl_dtype dtyp
     return run_checked(src, dst, dtype, &conversions);
 }
 
-/* ---- to floats of 8 bits and less ---- */
+// To floats of 8 bits and less
 
 #define NAME(value) [value] = #value
 static const char *const rounding_names[TL_POWER_ROUNDING_SIZE] = {

@@ -55,9 +55,9 @@ TL_KERNELS(TL_CONVERSION_DECLARE, , tl_convert, HALVES, SIMD)
 /** A conversion from or to a type that only stores values, which no kernel has. */
 typedef struct tl_storage_cast {
     tl_dtype from, to;
-    int saturates;        /* the rules of tl_convert; else those of tl_tensor_cast */
-    tl_storage_rule rule; /* for floats of 8 bits and less */
-    /* The conversion between types to compute with. */
+    int saturates;        // the rules of tl_convert; else those of tl_tensor_cast
+    tl_storage_rule rule; // for floats of 8 bits and less
+    // The conversion between types to compute with.
     tl_map_func *(*kernel)(const tl_exec *exec, tl_dtype from, tl_dtype to);
 } tl_storage_cast;
 

@@ -23,7 +23,7 @@
 #define SATURATED_UINT(x) NAME(tl, from_uint)(x)
 #define SATURATED_BOOL(x) NAME(tl, from_uint)(x)
 
-/* ---- to float and double ---- */
+// To float and double
 
 #define OF_FLT(x)  ((T)(x))
 #define OF_INT(x)  ((T)(x))
@@ -37,7 +37,7 @@
 #undef OF_INT
 #undef OF_UINT
 
-/* ---- to 16-bit floats, by way of a float whose rounding does not disturb the second one ---- */
+// To 16-bit floats, by way of a float whose rounding does not disturb the second one
 
 static inline float float_as_is(float value)
 {
@@ -60,7 +60,7 @@ static inline float float_as_is(float value)
 #undef OF_UINT
 #undef OF_BOOL
 
-/* ---- to integers: between them, the low bits ---- */
+// To integers: between them, the low bits
 
 #define OF_FLT(x)  NAME(tl, from_double)(x)
 #define OF_INT(x)  ((T)(x))
@@ -72,7 +72,7 @@ static inline float float_as_is(float value)
 #undef OF_UINT
 #undef OF_BOOL
 
-/* ---- to bool ---- */
+// To bool
 
 #define OF_FLT(x)  ((x) != 0)
 #define OF_INT(x)  ((x) != 0)

@@ -5,7 +5,7 @@
 
 #include "kernel/simd/tl_simd_small.h"
 
-/** Defines kernel `name`: stores `value` of each vector x, loaded as `from`, as `to`. */
+// Defines kernel `name`: stores `value` of each vector x, loaded as `from`, as `to`.
 #define CAST(name, from, from_type, to, to_type, value)                           \
     void SIMD_OF(name)(const void *src, void *dst, size_t len, const void *param) \
     {                                                                             \
@@ -23,13 +23,13 @@
         }                                                                         \
     }
 
-/** x between low and high; NaN stays. */
+// x between low and high; NaN stays.
 TL_INLINE tl_vf kept_between(tl_vf x, float low, float high)
 {
     return tl_vf_max(tl_vf_set1(low), tl_vf_min(tl_vf_set1(high), x));
 }
 
-/** The same with 0 for NaN. */
+// The same with 0 for NaN.
 TL_INLINE tl_vf number_between(tl_vf x, float low, float high)
 {
     return kept_between(tl_vf_select(tl_vf_eq(x, x), x, tl_vf_zero()), low, high);

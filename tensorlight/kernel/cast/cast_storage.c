@@ -11,7 +11,7 @@
 
 enum { PIECE = 256 };
 
-/* ---- between carriers ---- */
+// Between carriers
 
 static void convert(const tl_storage_cast *c, const void *src, tl_dtype from, void *dst,
                     tl_dtype to, size_t n)
@@ -22,7 +22,7 @@ static void convert(const tl_storage_cast *c, const void *src, tl_dtype from, vo
         c->kernel(NULL, from, to)(src, dst, n, NULL);
 }
 
-/** The elements as floats that round on to fewer bits as the elements themselves do. */
+// The elements as floats that round on to fewer bits as the elements themselves do.
 static void to_floats(const tl_storage_cast *c, const void *src, tl_dtype from, float *dst,
                       size_t n)
 {
@@ -41,14 +41,14 @@ static void to_floats(const tl_storage_cast *c, const void *src, tl_dtype from, 
                                      : tl_float_of_int(numbers[i]);
 }
 
-/* ---- to integers of fewer than 8 bits ---- */
+// To integers of fewer than 8 bits
 
 static int between(int value, int min, int max)
 {
     return value < min ? min : value > max ? max : value;
 }
 
-/** Bytes to elements of `dtype`: their low bits, or the nearest element. */
+// Bytes to elements of `dtype`: their low bits, or the nearest element.
 static void fit_bytes(tl_dtype dtype, void *data, size_t n, int saturates)
 {
     const int bits = tl_dtype_bits(dtype), mask = (1 << bits) - 1;
@@ -85,7 +85,7 @@ static void to_small_integer(const tl_storage_cast *c, const void *src, tl_dtype
     fit_bytes(c->to, dst, n, c->saturates);
 }
 
-/* ---- all ---- */
+// All
 
 static void cast_piece(const tl_storage_cast *c, const void *src, void *dst, size_t n)
 {

@@ -9,7 +9,7 @@
 #include "tensor/tl_half.h"
 #include "tensorlight/tensorlight.h"
 
-/* ---- the values, from the standard's formulas ---- */
+// The values, from the standard's formulas
 
 typedef struct format {
     int exponent, fraction, bias; // bits; 0 bits of exponent: an integer
@@ -46,7 +46,7 @@ static long double value_of_bits(tl_dtype dtype, uint8_t byte)
     return sign ? -size : size;
 }
 
-/** The bytes that are elements: all of floats of 8 bits; each pattern of the others. */
+// The bytes that are elements: all of floats of 8 bits; each pattern of the others.
 static int elements_of(tl_dtype dtype, uint8_t bytes[256])
 {
     const int n = 1 << tl_dtype_bits(dtype);
@@ -71,14 +71,14 @@ static long double value_of(const void *p, tl_dtype dtype)
     return (long double)value;
 }
 
-/* ---- the nearest element ---- */
+// The nearest element
 
 typedef struct rule {
     int is_convert, saturates;
     tl_power_rounding rounding;
 } rule;
 
-/** The finite element nearest to `value`; of two, the one whose last bit is 0. */
+// The finite element nearest to `value`; of two, the one whose last bit is 0.
 static uint8_t nearest(tl_dtype dtype, long double value)
 {
     uint8_t bytes[256], best = 0;
@@ -151,9 +151,9 @@ static uint8_t expected(tl_dtype to, long double value, tl_dtype from, rule r)
     return tl_dtype_has_fractions(to) ? float_of(to, value, r) : integer_of(to, value, from, r);
 }
 
-/* ---- sources: all elements, or numbers around every value and every tie of the result ---- */
+// Sources: all elements, or numbers around every value and every tie of the result
 
-enum { MOST = 3000 };
+enum { MAX = 3000 };
 
 static int make_numbers(tl_dtype from, tl_dtype to, void *src)
 {
@@ -161,7 +161,7 @@ static int make_numbers(tl_dtype from, tl_dtype to, void *src)
                                    -1e300, 1e-300,   -1e-300,    0x1p127,    0x1.8p127, 0x1p128,
                                    -1,     0x1p-149, 0x1.8p-127, 0x1.7p-127, 0x1p-128,  0x1p63,
                                    3,      6,        61440,      61439,      464,       465};
-    double numbers[MOST];
+    double numbers[MAX];
     int n = sizeof(edges) / sizeof(*edges);
     uint8_t bytes[256];
     if (!tl_dtype_is_computed(from))
@@ -198,8 +198,8 @@ static int is_nan_of(tl_dtype dtype, uint8_t byte)
 
 static void check_pair(tl_dtype from, tl_dtype to, rule r)
 {
-    uint64_t src[MOST];
-    uint8_t dst[MOST];
+    uint64_t src[MAX];
+    uint8_t dst[MAX];
     const int n = make_numbers(from, to, src);
     tl_tensor *const s = tl_tensor_create(src, 1, &n, from), *d;
     tl_tensor *const room = tl_tensor_create(dst, 1, &n, to);
@@ -235,7 +235,7 @@ START_TEST(each_type_converts_to_the_nearest_element)
 }
 END_TEST
 
-/** To types to compute with: as from a double with the same value. */
+// To types to compute with: as from a double with the same value.
 START_TEST(each_element_converts_as_its_value)
 {
     for (int from = TL_DTYPE_COMPUTED_SIZE; from < TL_STRING; from++) {

@@ -10,9 +10,9 @@
 #include "tensor/tl_half.h"
 #include "tensorlight/tensorlight.h"
 
-/* ---- cast ---- */
+// Cast
 
-/** `value`, of `from`, as `to`. Both are read and written as doubles; NaN and infinities too. */
+// `value`, of `from`, as `to`. Both are read and written as doubles; NaN and infinities too.
 static double cast(tl_dtype from, double value, tl_dtype to)
 {
     uint64_t src = 0, dst = 0;
@@ -105,7 +105,7 @@ START_TEST(integers_round_to_bfloat16_once)
 }
 END_TEST
 
-/** Where no value is out of range or infinite, cast and convert agree. */
+// Where no value is out of range or infinite, cast and convert agree.
 START_TEST(small_numbers_are_converted_as_by_convert)
 {
     enum { LEN = 101 };
@@ -137,8 +137,8 @@ START_TEST(cast_rejects_bad_arguments)
 }
 END_TEST
 
-/* ---- convert: each of the 169 pairs against long double, which holds every value of every type
- *      exactly (64 bits of fraction or more) ---- */
+// Convert: each of the 169 pairs against long double, which holds every value of every type
+// exactly (64 bits of fraction or more) ----
 
 static long double value_of(const void *p, tl_dtype dtype)
 {
@@ -172,13 +172,13 @@ static long double value_of(const void *p, tl_dtype dtype)
     }
 }
 
-/** The range of a float type: fraction bits, min exponent, max value. */
+// The range of a float type: fraction bits, min exponent, max value.
 typedef struct float_type {
     int bits, min_exponent;
     long double max;
 } float_type;
 
-/** The nearest number that the type has, ties to even, between -max and max. */
+// The nearest number that the type has, ties to even, between -max and max.
 static long double rounded(long double value, float_type type)
 {
     if (value != value)
@@ -204,7 +204,7 @@ static long double limit(tl_dtype dtype, void (*get)(tl_dtype, void *))
     return value_of(&element, dtype);
 }
 
-/** The value that `value` becomes in `to`. */
+// The value that `value` becomes in `to`.
 static long double converted(long double value, tl_dtype from, tl_dtype to)
 {
     if (to == TL_BOOL)
@@ -220,7 +220,7 @@ static long double converted(long double value, tl_dtype from, tl_dtype to)
     return value >= max ? max : value <= min ? min : truncl(value);
 }
 
-/* ---- the numbers: limits, ties, halves, and random bits of every size ---- */
+// The numbers: limits, ties, halves, and random bits of every size
 
 enum { LEN = 4000 };
 
@@ -336,7 +336,7 @@ START_TEST(tensors_convert)
 }
 END_TEST
 
-/* ---- the kernels of both ---- */
+// The kernels of both
 
 #define VARIANT(arg, name, from, to, isa) {#name, name, from, to, isa},
 static const tl_map_variant casts[] = {TL_CAST_PLAIN(VARIANT, ) TL_CAST_SIMD(VARIANT, )};

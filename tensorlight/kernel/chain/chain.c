@@ -19,7 +19,7 @@
 #include "tensor/tl_result.h"
 #include "tensorlight/tl_shape.h"
 
-/* ---- where results are kept ---- */
+// Where results are kept
 
 static int is_unary(const tl_chain_step *step)
 {
@@ -31,7 +31,7 @@ static int reads(const tl_chain_step *step, int operand)
     return step->src1 == operand || (!is_unary(step) && step->src2 == operand);
 }
 
-/** The last step that reads an operand; -1: none does. */
+// The last step that reads an operand; -1: none does.
 static int last_reader(const tl_chain_step *steps, int n_steps, int operand)
 {
     int i = n_steps - 1;
@@ -40,7 +40,7 @@ static int last_reader(const tl_chain_step *steps, int n_steps, int operand)
     return i;
 }
 
-/** The buffer of each step's result; TL_CHAIN_RESULTS where there is none left. */
+// The buffer of each step's result; TL_CHAIN_RESULTS where there is none left.
 static void assign_buffers(const tl_chain_step *steps, int n_steps, int n_srcs, int *buffers)
 {
     int until[TL_CHAIN_RESULTS + 1] = {0}; // the last reader of a buffer's content
@@ -53,18 +53,18 @@ static void assign_buffers(const tl_chain_step *steps, int n_steps, int n_srcs, 
     }
 }
 
-/* ---- running ---- */
+// Running
 
-/** Elements of a piece. */
+// Elements of a piece.
 enum { PIECE = 1024 };
 
-/** A step with its kernel. */
+// A step with its kernel.
 typedef struct work {
-    tl_map_func *map; /* of src1; NULL: */
+    tl_map_func *map; // of src1; NULL:
     tl_broadcast_func *op;
     tl_unary_param param;
     int src1, src2;
-    int buffer; /* of the result */
+    int buffer; // of the result
 } work;
 
 typedef struct chain {
@@ -76,13 +76,13 @@ typedef struct chain {
     size_t len;
 } chain;
 
-/** A piece being computed. */
+// A piece being computed.
 typedef struct piece {
     const chain *c;
     size_t begin, len;
     _Alignas(64) float results[TL_CHAIN_RESULTS][PIECE];
-    _Alignas(64) float copies[TL_CHAIN_SRCS][PIECE + TL_BROADCAST_MORE]; /* of sources */
-    tl_broadcast_copies held[TL_CHAIN_SRCS];                             /* in these */
+    _Alignas(64) float copies[TL_CHAIN_SRCS][PIECE + TL_BROADCAST_MORE]; // of sources
+    tl_broadcast_copies held[TL_CHAIN_SRCS];                             // in these
 } piece;
 
 static int copy_row(const void *const *srcs, const int *steps, void *dst, size_t len)
@@ -96,7 +96,7 @@ static int copy_row(const void *const *srcs, const int *steps, void *dst, size_t
     return 0;
 }
 
-/** An operand's elements as a kernel takes them. */
+// An operand's elements as a kernel takes them.
 static const float *elements_of(piece *p, int operand, int *step)
 {
     const chain *const c = p->c;
@@ -123,7 +123,7 @@ static void run_step(piece *p, const work *w, float *dst)
         w->op((const void *[]){a, b}, steps, dst, p->len); // cannot fail on floats
 }
 
-/** The pieces begin .. end - 1. */
+// The pieces begin .. end - 1.
 static void run_pieces(void *arg, size_t begin, size_t end)
 {
     const chain *const c = arg;
@@ -149,7 +149,7 @@ static work work_of(const tl_exec *exec, const tl_chain_step *step)
     return w;
 }
 
-/** Pieces that one thread takes at least. */
+// Pieces that one thread takes at least.
 static size_t grain_of(const tl_chain_step *steps, int n_steps)
 {
     size_t cost = 0; // of an element, as TL_GRAIN_MEMORY_BOUND counts it
@@ -178,7 +178,7 @@ int tl_exec_chain(const tl_exec *exec, const tl_tensor *const *srcs, int n_srcs,
     return 0;
 }
 
-/* ---- checks ---- */
+// Checks
 
 static int check_operand(int step, int operand, int n_srcs)
 {

@@ -112,7 +112,7 @@ START_TEST(chain_rejects_bad_steps_and_sources)
 }
 END_TEST
 
-/** As many functions of a source as may wait, and one more; then their sum, one after the other. */
+// As many functions of a source as may wait, and one more; then their sum, one after the other.
 START_TEST(rejects_more_results_than_buffers)
 {
     for (int n = TL_CHAIN_RESULTS; n <= TL_CHAIN_RESULTS + 1; n++) {
@@ -127,7 +127,7 @@ START_TEST(rejects_more_results_than_buffers)
 }
 END_TEST
 
-/* ---- against the operations by themselves ---- */
+// Against the operations by themselves
 
 static int below(int n, uint64_t *seed)
 {
@@ -153,7 +153,7 @@ static tl_chain_step random_step(int n_operands, uint64_t *seed)
     };
 }
 
-/** A tensor that broadcasts to `dims`, with some axes of length 1 and some missing. */
+// A tensor that broadcasts to `dims`, with some axes of length 1 and some missing.
 static tl_tensor *random_source(int ndim, const int *dims, uint64_t *seed)
 {
     int part[TL_MAXDIM];
@@ -165,7 +165,7 @@ static tl_tensor *random_source(int ndim, const int *dims, uint64_t *seed)
     return t;
 }
 
-/** Computes the steps one after the other, with tensors of dst's shape. */
+// Computes the steps one after the other, with tensors of dst's shape.
 static void compute_one_by_one(const tl_exec *exec, const tl_tensor *const *srcs, int n_srcs,
                                tl_tensor *dst, const tl_chain_step *steps, int n_steps)
 {
@@ -213,11 +213,11 @@ static void check_chain(const tl_exec *exec, const tl_tensor *const *srcs, int n
     ln_guard_free(&guard);
 }
 
-/** A chain of random steps on random sources, at every level, from one thread and three. Whether
- *  the steps made a chain. */
+// A chain of random steps on random sources, at every level, from one thread and three. Whether
+// the steps made a chain.
 static int check_random(tl_pool *pool, uint64_t *seed)
 {
-    enum { MOST_LEN = 5000 };
+    enum { MAX_LEN = 5000 };
     static const int lens[] = {1, 2, 3, 5, 7, 16, 31, 40, 300};
     const int ndim = 1 + below(4, seed), n_srcs = 1 + below(TL_CHAIN_SRCS, seed);
     const int n_steps = 1 + below(7, seed);
@@ -228,7 +228,7 @@ static int check_random(tl_pool *pool, uint64_t *seed)
         len *= dims[i] = lens[below(sizeof(lens) / sizeof(*lens), seed)];
     for (int i = 0; i < n_steps; i++)
         steps[i] = random_step(n_srcs + i, seed);
-    if (len > MOST_LEN || tl_chain_check(steps, n_steps, n_srcs) < 0)
+    if (len > MAX_LEN || tl_chain_check(steps, n_steps, n_srcs) < 0)
         return 0;
     for (int i = 0; i < n_srcs; i++)
         srcs[i] = random_source(ndim, dims, seed);

@@ -7,7 +7,7 @@
 #include "kernel/tl_broadcast_test.h"
 #include "tensorlight/tensorlight.h"
 
-/** For a < b, a == b, a > b, and where one is NaN. */
+// For a < b, a == b, a > b, and where one is NaN.
 static const struct {
     tl_compare_op op;
     uint8_t expected[4];

@@ -25,30 +25,30 @@
 #include "tensor/tl_result.h"
 #include "tensorlight/tl_nn.h"
 
-/** Shapes: src [n, group * ic, ih, iw], dst [n, group * oc, oh, ow], oh and ow >= 1; weight
- *  [group * oc, ic, KH, KW], of a deconvolution [group * ic, oc, KH, KW]; bias [group * oc] or
- *  NULL. */
+// Shapes: src [n, group * ic, ih, iw], dst [n, group * oc, oh, ow], oh and ow >= 1; weight
+// [group * oc, ic, KH, KW], of a deconvolution [group * ic, oc, KH, KW]; bias [group * oc] or
+// NULL.
 typedef struct conv2d_job {
     const void *src, *weight, *bias;
     void *dst;
-    int ic, ih, iw; /* channels of a group */
-    int oc, oh, ow; /* channels of a group */
+    int ic, ih, iw; // channels of a group
+    int oc, oh, ow; // channels of a group
     tl_conv2d_param param;
-    const tl_stop *stop; /* looked at before each tile */
+    const tl_stop *stop; // looked at before each tile
 } conv2d_job;
 
-/** Computes the planes (image and channel) begin .. end-1 of dst for the conv2d_job at `arg`,
- *  without the activation. */
+// Computes the planes (image and channel) begin .. end-1 of dst for the conv2d_job at `arg`,
+// without the activation.
 typedef void conv2d_func(void *arg, size_t begin, size_t end);
 
 enum { TILE_SIZE = 1024, BLOCK = 4 };
 
 typedef struct rectangle {
-    int y, x; /* its place in the plane of dst */
+    int y, x; // its place in the plane of dst
     int height, width;
 } rectangle;
 
-/** Axis 0: rows, 1: columns; the tile has `len` positions from `start`. */
+// Axis 0: rows, 1: columns; the tile has `len` positions from `start`.
 static tl_window_meeting meet(const conv2d_job *job, int is_transposed, int axis, int start,
                               int len, int tap)
 {
@@ -57,7 +57,7 @@ static tl_window_meeting meet(const conv2d_job *job, int is_transposed, int axis
     return tl_window_meet(is_transposed, in, job->param.stride[axis], shift, start, len);
 }
 
-/** The index of the weight of tap [i, j] between channel `c` of a group and channel `oc` of dst. */
+// The index of the weight of tap [i, j] between channel `c` of a group and channel `oc` of dst.
 static size_t weight_index(const conv2d_job *job, int is_transposed, int c, int oc, int i, int j)
 {
     const size_t group = (size_t)(oc / job->oc);
@@ -72,9 +72,9 @@ static size_t weight_index(const conv2d_job *job, int is_transposed, int c, int 
 TL_PLAIN_TABLE(pick_conv2d, conv2d_func, conv2d, FLT)
 TL_PLAIN_TABLE(pick_deconv2d, conv2d_func, deconv2d, FLT)
 
-/* ---- lengths ---- */
+// Lengths
 
-/** -1 with a reason: one of them is below 1. */
+// -1 with a reason: one of them is below 1.
 static int check_window(int in, int size, int stride, int dilation)
 {
     if (in < 1 || size < 1 || stride < 1 || dilation < 1)
@@ -138,7 +138,7 @@ int tl_conv2d_extents(const tl_tensor *src, const tl_conv2d_param *p, int is_tra
     return 0;
 }
 
-/* ---- shared by both directions ---- */
+// Shared by both directions
 
 static void run(const tl_exec *exec, conv2d_func *func, const tl_tensor *src,
                 const tl_tensor *weight, const tl_tensor *bias, tl_tensor *dst,
@@ -171,7 +171,7 @@ static void run(const tl_exec *exec, conv2d_func *func, const tl_tensor *src,
                     dst, param->act);
 }
 
-/** As of windows over n axes. */
+// As of windows over n axes.
 static int check(const tl_tensor *src, const tl_tensor *weight, const tl_tensor *bias,
                  const tl_conv2d_param *param, int is_transposed, int *dims)
 {
@@ -184,7 +184,7 @@ static int check(const tl_tensor *src, const tl_tensor *weight, const tl_tensor 
     return tl_check_conv(src, weight, bias, &windows, param->group, is_transposed, dims);
 }
 
-/* ---- convolution ---- */
+// Convolution
 
 int tl_exec_conv2d(const tl_exec *exec, const tl_tensor *src, const tl_tensor *weight,
                    const tl_tensor *bias, tl_tensor *dst, const tl_conv2d_param *param)
@@ -219,7 +219,7 @@ tl_tensor *tl_tensor_conv2d(const tl_tensor *src, const tl_tensor *weight, const
                          result ? tl_exec_conv2d(NULL, src, weight, bias, result, param) : -1);
 }
 
-/* ---- deconvolution ---- */
+// Deconvolution
 
 int tl_exec_deconv2d(const tl_exec *exec, const tl_tensor *src, const tl_tensor *weight,
                      const tl_tensor *bias, tl_tensor *dst, const tl_conv2d_param *param)
@@ -256,8 +256,8 @@ tl_tensor *tl_tensor_deconv2d(const tl_tensor *src, const tl_tensor *weight, con
 
 #else // for each type
 
-/** acc[k * acc_step] += the sum of w[b] * src[b * plane + k * src_step] over b < n_planes, one
- *  after the other, for k < n. */
+// acc[k * acc_step] += the sum of w[b] * src[b * plane + k * src_step] over b < n_planes, one
+// after the other, for k < n.
 static void NAME(add_row, c)(C *restrict acc, ptrdiff_t acc_step, const T *restrict src,
                              ptrdiff_t src_step, ptrdiff_t n, size_t plane, const C *w,
                              int n_planes)
@@ -281,7 +281,7 @@ static void NAME(add_row, c)(C *restrict acc, ptrdiff_t acc_step, const T *restr
     }
 }
 
-/** Adds the contribution of one tap to the tile from `n_planes` planes of src. */
+// Adds the contribution of one tap to the tile from `n_planes` planes of src.
 static void NAME(add_tap, c)(const conv2d_job *job, C *acc, int acc_width, const T *src,
                              tl_window_meeting rows, tl_window_meeting columns, const C *w,
                              int n_planes)
@@ -299,8 +299,8 @@ static void NAME(add_tap, c)(const conv2d_job *job, C *acc, int acc_width, const
     }
 }
 
-/** Adds the contribution of channels c .. c+n_planes-1 of the group of `oc` to the tile; src is the
- *  first one's plane. */
+// Adds the contribution of channels c .. c+n_planes-1 of the group of `oc` to the tile; src is the
+// first one's plane.
 static void NAME(add_channels, c)(const conv2d_job *job, int is_transposed, const T *src, int c,
                                   int n_planes, int oc, rectangle tile, C *acc)
 {
@@ -318,7 +318,7 @@ static void NAME(add_channels, c)(const conv2d_job *job, int is_transposed, cons
     }
 }
 
-/** Sums a tile of plane `oc` of image `n`: the bias, then block after block of channels. */
+// Sums a tile of plane `oc` of image `n`: the bias, then block after block of channels.
 static void NAME(sum_tile, c)(const conv2d_job *job, int is_transposed, size_t n, int oc,
                               rectangle tile, C *acc)
 {

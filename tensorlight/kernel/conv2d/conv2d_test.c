@@ -11,7 +11,7 @@
         .group = 1, .size = {kh, kw}, .stride = {1, 1}, .dilation = { 1, 1 } \
     }
 
-/* ---- known results ---- */
+// Known results
 
 START_TEST(conv2d_gives_the_known_result)
 {
@@ -76,7 +76,7 @@ START_TEST(lengths_follow_the_formula)
 }
 END_TEST
 
-/* ---- against loops in double ---- */
+// Against loops in double
 
 typedef struct conv_case {
     int n, ic, h, w, oc;
@@ -96,7 +96,7 @@ static const conv_case cases[] = {
     {1, 2, 5, 4, 2, {1, {1, 1}, {2, 3}, {1, 1}, {0, 0, 0, 0}}},    // gaps between the taps
 };
 
-/** The terms of one sum. */
+// The terms of one sum.
 typedef struct expected_sum {
     double value, magnitude;
     int terms;
@@ -239,7 +239,7 @@ START_TEST(no_bias_is_a_bias_of_0)
 }
 END_TEST
 
-/* ---- special numbers ---- */
+// Special numbers
 
 START_TEST(nan_and_infinity_spread_over_their_windows_only)
 {
@@ -258,7 +258,7 @@ START_TEST(nan_and_infinity_spread_over_their_windows_only)
 }
 END_TEST
 
-/* ---- activations ---- */
+// Activations
 
 START_TEST(a_fused_activation_gives_the_bits_of_a_separate_one)
 {
@@ -311,7 +311,7 @@ START_TEST(functions_are_activations_where_their_numbers_fit)
 }
 END_TEST
 
-/* ---- threads ---- */
+// Threads
 
 typedef struct threads_arg {
     const tl_tensor *src, *weight, *bias;
@@ -353,7 +353,7 @@ START_TEST(threads_do_not_change_the_result)
 }
 END_TEST
 
-/* ---- what is rejected ---- */
+// What is rejected
 
 START_TEST(an_empty_batch_gives_an_empty_result)
 {
@@ -370,7 +370,7 @@ START_TEST(an_empty_batch_gives_an_empty_result)
 END_TEST
 
 typedef struct bad_call {
-    int src[4], weight[4], bias; /* shapes; bias 0: none */
+    int src[4], weight[4], bias; // shapes; bias 0: none
     tl_conv2d_param param;
     const char *reason;
 } bad_call;

@@ -24,24 +24,23 @@
 #include "tensor/tl_result.h"
 #include "tensorlight/tl_vision.h"
 
-/** Shapes: src [n, group * ic, in..], dst [n, group * oc, out..]; weight [group * oc, ic, size..],
- *  of a deconvolution [group * ic, oc, size..]; bias [group * oc] or NULL. */
+// Shapes: src [n, group * ic, in..], dst [n, group * oc, out..]; weight [group * oc, ic, size..],
+// of a deconvolution [group * ic, oc, size..]; bias [group * oc] or NULL.
 typedef struct convnd_job {
     const void *src, *weight, *bias;
     void *dst;
-    int group, ic, oc; /* channels of a group */
+    int group, ic, oc; // channels of a group
     int in[TL_MAX_SPATIAL], out[TL_MAX_SPATIAL];
     tl_windows windows;
     const tl_stop *stop;
-    /* of conv_int: */
+    // of conv_int:
     int32_t src_zero;
-    const void *weight_zero; /* [1] or [group * oc], or NULL */
-    int weight_zero_step;    /* 0 or 1 */
+    const void *weight_zero; // [1] or [group * oc], or NULL
+    int weight_zero_step;    // 0 or 1
     int is_weight_signed;
 } convnd_job;
 
-/** Computes the lines (all axes but the last) begin .. end-1 of dst for the convnd_job at `arg`.
- */
+// Computes the lines (all axes but the last) begin .. end-1 of dst for the convnd_job at `arg`.
 typedef void convnd_func(void *arg, size_t begin, size_t end);
 
 #define TL_CONV_INT_KERNELS(ROW, arg)          \
@@ -50,11 +49,11 @@ typedef void convnd_func(void *arg, size_t begin, size_t end);
 
 enum { PIECE = 1024 };
 
-/** Where a line of dst lies. */
+// Where a line of dst lies.
 typedef struct line {
     size_t image;
     int channel;
-    int at[TL_MAX_SPATIAL]; /* on all axes but the last */
+    int at[TL_MAX_SPATIAL]; // on all axes but the last
 } line;
 
 static line line_at(const convnd_job *job, size_t index)
@@ -70,7 +69,7 @@ static line line_at(const convnd_job *job, size_t index)
     return l;
 }
 
-/** The position of src along axis `i` that a tap joins with position `at` of dst, or -1. */
+// The position of src along axis `i` that a tap joins with position `at` of dst, or -1.
 static int joined(const convnd_job *job, int is_transposed, int i, int at, int tap)
 {
     const int stride = job->windows.stride[i];
@@ -84,7 +83,7 @@ static int joined(const convnd_job *job, int is_transposed, int i, int at, int t
     return position >= 0 && position < job->in[i] ? (int)position : -1;
 }
 
-/** The line of a plane of src that the taps of all axes but the last join with `l`, or -1. */
+// The line of a plane of src that the taps of all axes but the last join with `l`, or -1.
 static ptrdiff_t joined_line(const convnd_job *job, int is_transposed, const line *l,
                              const int *taps)
 {
@@ -98,7 +97,7 @@ static ptrdiff_t joined_line(const convnd_job *job, int is_transposed, const lin
     return index;
 }
 
-/** Along the last axis: the piece of a line of dst has `len` positions from `start`. */
+// Along the last axis: the piece of a line of dst has `len` positions from `start`.
 static tl_window_meeting meet(const convnd_job *job, int is_transposed, int start, int len, int tap)
 {
     const int last = job->windows.n - 1;
@@ -107,8 +106,8 @@ static tl_window_meeting meet(const convnd_job *job, int is_transposed, int star
                           len);
 }
 
-/** The index of the first weight of the last axis, after the taps of the others, between channel
- *  `c` of a group and channel `oc` of dst. */
+// The index of the first weight of the last axis, after the taps of the others, between channel
+// `c` of a group and channel `oc` of dst.
 static size_t weight_index(const convnd_job *job, int is_transposed, int c, int oc, const int *taps)
 {
     const size_t group = (size_t)(oc / job->oc);
@@ -124,7 +123,7 @@ static int32_t load_8(const void *data, size_t i, int is_signed)
     return is_signed ? ((const int8_t *)data)[i] : ((const uint8_t *)data)[i];
 }
 
-/** A weight of channel `oc`, less its zero point. */
+// A weight of channel `oc`, less its zero point.
 static int32_t weight_less_zero(const convnd_job *job, int oc, size_t i)
 {
     const int32_t weight = load_8(job->weight, i, job->is_weight_signed);
@@ -183,7 +182,7 @@ TL_PLAIN_TABLE(pick_conv, convnd_func, convnd, FLT)
 TL_PLAIN_TABLE(pick_deconv, convnd_func, deconvnd, FLT)
 TL_KERNEL_TABLE(pick_int, convnd_func, TL_CONV_INT_KERNELS)
 
-/* ---- shared by all of them ---- */
+// Shared by all of them
 
 static convnd_job make_job(const tl_exec *exec, const tl_tensor *src, const tl_tensor *weight,
                            const tl_tensor *bias, tl_tensor *dst, const tl_windows *windows,
@@ -215,7 +214,7 @@ static void run(const tl_exec *exec, convnd_func *func, convnd_job *job, const t
                 func, job);
 }
 
-/* ---- convolution ---- */
+// Convolution
 
 int tl_exec_convnd(const tl_exec *exec, const tl_tensor *src, const tl_tensor *weight,
                    const tl_tensor *bias, tl_tensor *dst, const tl_windows *windows, int group)
@@ -254,7 +253,7 @@ tl_tensor *tl_tensor_convnd(const tl_tensor *src, const tl_tensor *weight, const
         result, dst, result ? tl_exec_convnd(NULL, src, weight, bias, result, windows, group) : -1);
 }
 
-/* ---- deconvolution ---- */
+// Deconvolution
 
 int tl_exec_deconvnd(const tl_exec *exec, const tl_tensor *src, const tl_tensor *weight,
                      const tl_tensor *bias, tl_tensor *dst, const tl_windows *windows, int group)
@@ -294,7 +293,7 @@ tl_tensor *tl_tensor_deconvnd(const tl_tensor *src, const tl_tensor *weight, con
                                 : -1);
 }
 
-/* ---- convolution of integers ---- */
+// Convolution of integers
 
 int tl_exec_conv_int(const tl_exec *exec, const tl_conv_int_args *args, tl_tensor *dst,
                      const tl_windows *windows, int group)
@@ -319,7 +318,7 @@ static int check_8_bits(const tl_tensor *t, const char *name)
     return 0;
 }
 
-/** -1 with a reason: a zero point (NULL: none) that is not one for `of`. */
+// -1 with a reason: a zero point (NULL: none) that is not one for `of`.
 static int check_zero(const tl_tensor *zero, const char *name, const tl_tensor *of, int channels)
 {
     if (!zero)
@@ -361,7 +360,7 @@ tl_tensor *tl_tensor_conv_int(const tl_conv_int_args *args, tl_tensor *dst,
 
 #else // for each type
 
-/** Adds the contribution of one tap of the last axis from a line of src. */
+// Adds the contribution of one tap of the last axis from a line of src.
 static void LOCAL(add)(const convnd_job *job, A *restrict acc, const T *restrict src,
                        tl_window_meeting m, A w)
 {
@@ -377,8 +376,8 @@ static void LOCAL(add)(const convnd_job *job, A *restrict acc, const T *restrict
     (void)job;
 }
 
-/** Adds the contributions of line `index` of a group's planes, which taps of the outer axes select,
- *  to the piece. */
+// Adds the contributions of line `index` of a group's planes, which taps of the outer axes select,
+// to the piece.
 static void LOCAL(add_line)(const convnd_job *job, A *acc, int start, int len, const line *l,
                             ptrdiff_t index, const int *taps, tl_poll *poll)
 {

@@ -4,10 +4,10 @@
 
 #include "kernel/tl_nn_test.h"
 
-/* ---- against plain loops ---- */
+// Against plain loops
 
 typedef struct conv_case {
-    int batch, group, ic, oc; /* channels of a group */
+    int batch, group, ic, oc; // channels of a group
     int in[TL_MAX_SPATIAL];
     tl_windows windows;
     int output_padding[TL_MAX_SPATIAL];
@@ -40,8 +40,8 @@ static void coords_of(int index, const int *extents, int n, int *coords)
     }
 }
 
-/** Whether the tap joins position `at` of the windows with a position inside `limit`, which it
- *  writes as an index in a plane. */
+// Whether the tap joins position `at` of the windows with a position inside `limit`, which it
+// writes as an index in a plane.
 static int joins(const tl_windows *w, const int *at, const int *tap, const int *limit, int *index)
 {
     *index = 0;
@@ -66,8 +66,8 @@ typedef struct tensors {
     tl_tensor *src, *weight, *bias;
 } tensors;
 
-/** Adds src * weight, and its magnitude, to sums: over the planes of `narrow`, whose positions are
- *  windows, and of `wide`, over which these slide. */
+// Adds src * weight, and its magnitude, to sums: over the planes of `narrow`, whose positions are
+// windows, and of `wide`, over which these slide.
 static void add_all(const conv_case *c, const tensors *t, int is_transposed, const int *out,
                     value_of *src_value, value_of *weight_value, void *arg, double *sums,
                     double *magnitudes)
@@ -166,7 +166,7 @@ START_TEST(deconvnd_agrees_with_loops_on_every_float)
 }
 END_TEST
 
-/* ---- integers ---- */
+// Integers
 
 typedef struct zeros {
     const tl_tensor *src, *weight;
@@ -187,7 +187,7 @@ static double weight_less_zero(const tl_tensor *t, size_t i, void *arg)
     return nn_at(t, i) - nn_at(z->weight, z->weight->len > 1 ? i / z->weights_per_channel : 0);
 }
 
-/** `zero_len` 0: no zero points; else the elements of the weight's, -1 for one per channel. */
+// `zero_len` 0: no zero points; else the elements of the weight's, -1 for one per channel.
 static void check_int_case(const conv_case *c, tl_dtype src_type, tl_dtype weight_type,
                            int zero_len)
 {
@@ -245,7 +245,7 @@ START_TEST(sums_of_integers_wrap)
 }
 END_TEST
 
-/* ---- threads, errors ---- */
+// Threads, errors
 
 typedef struct threads_arg {
     const tl_tensor *src, *weight;

@@ -16,7 +16,7 @@
 
 enum { ROUNDS = 100 };
 
-/** Fills Q [k, k] from the pairs r[0][1], r[0][2], .., r[1][2], .. */
+// Fills Q [k, k] from the pairs r[0][1], r[0][2], .., r[1][2], ..
 static void fill_q(double *q, const double *pairs, size_t k)
 {
     for (size_t i = 0; i < k; i++)
@@ -30,7 +30,7 @@ static void fill_q(double *q, const double *pairs, size_t k)
         }
 }
 
-/** Qp and p^T Q p. */
+// Qp and p^T Q p.
 static double products(const double *q, const double *p, double *qp, size_t k)
 {
     double pqp = 0;
@@ -103,7 +103,7 @@ int tl_exec_couple(const tl_exec *exec, const tl_tensor *src, tl_tensor *dst)
     return 0;
 }
 
-/** The number of classes with so many pairs; 0: there is none. */
+// The number of classes with so many pairs; 0: there is none.
 static int classes_of(int pairs)
 {
     int k = 1;

@@ -5,7 +5,7 @@
 
 #include "kernel/tl_nn_test.h"
 
-/** dst for one row of `pairs`. */
+// dst for one row of `pairs`.
 static tl_tensor *coupled(nn_room *room, tl_dtype dtype, int n_pairs, const double *pairs)
 {
     return tl_tensor_couple(nn_given(room, dtype, 2, (int[]){1, n_pairs}, pairs), NULL);

@@ -13,7 +13,7 @@
 #include "tensor/tl_result.h"
 #include "tensorlight/tl_nn.h"
 
-/** src and dst are [axis.outer, axis.len, axis.inner] and may be the same. */
+// src and dst are [axis.outer, axis.len, axis.inner] and may be the same.
 typedef struct cumulate_job {
     const void *src;
     void *dst;
@@ -21,7 +21,7 @@ typedef struct cumulate_job {
     const tl_cumulate_param *param;
 } cumulate_job;
 
-/** Computes the lines begin .. end-1 (tl_axis.h) of the cumulate_job at `arg`. */
+// Computes the lines begin .. end-1 (tl_axis.h) of the cumulate_job at `arg`.
 typedef void cumulate_func(void *arg, size_t begin, size_t end);
 
 enum { LINES = 64 };
@@ -66,7 +66,7 @@ tl_tensor *tl_tensor_cumulate(const tl_tensor *src, tl_tensor *dst, const tl_cum
 
 #else // for each type
 
-/** `n` neighbouring lines of `len` elements, `step` apart (negative: from the end). */
+// `n` neighbouring lines of `len` elements, `step` apart (negative: from the end).
 TL_INLINE void NAME(cumulate_lines, c)(const T *src, T *dst, size_t n, size_t len, ptrdiff_t step,
                                        int is_product, int is_exclusive)
 {

@@ -8,7 +8,7 @@
 #include "tensor/tl_result.h"
 #include "tensorlight/tl_linalg.h"
 
-/** Overwrites `a` [n, n]. */
+// Overwrites `a` [n, n].
 static double determinant(double *a, size_t n, const tl_stop *stop)
 {
     double det = 1;

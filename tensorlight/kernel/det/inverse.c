@@ -15,8 +15,8 @@ static void set_identity(double *x, size_t n)
         x[i] = i % (n + 1) == 0;
 }
 
-/** `a` [n, n] becomes an upper triangular matrix, and `x` the product of the same steps with it. A
- *  column without a pivot is skipped. */
+// `a` [n, n] becomes an upper triangular matrix, and `x` the product of the same steps with it. A
+// column without a pivot is skipped.
 static void eliminate(double *a, double *x, size_t n, const tl_stop *stop)
 {
     for (size_t i = 0; i < n && !tl_stop_is_requested(stop); i++) {
@@ -34,7 +34,7 @@ static void eliminate(double *a, double *x, size_t n, const tl_stop *stop)
     }
 }
 
-/** `x` = the inverse of the upper triangular matrix `a`, times `x`. */
+// `x` = the inverse of the upper triangular matrix `a`, times `x`.
 static void substitute(const double *a, double *x, size_t n, const tl_stop *stop)
 {
     for (size_t i = n; i-- > 0 && !tl_stop_is_requested(stop);) {
@@ -45,7 +45,7 @@ static void substitute(const double *a, double *x, size_t n, const tl_stop *stop
     }
 }
 
-/** Writes the inverse to `dst`; numbers out of the range of its type become infinite. */
+// Writes the inverse to `dst`; numbers out of the range of its type become infinite.
 static int store(const double *x, int len, tl_dtype dtype, void *dst)
 {
     const tl_tensor from = {

@@ -21,7 +21,7 @@ START_TEST(inverses_of_small_matrices)
 }
 END_TEST
 
-/** The largest element of |a x - 1| for [n, n]. */
+// The largest element of |a x - 1| for [n, n].
 static double residual(const tl_tensor *a, const tl_tensor *x, size_t n)
 {
     double worst = 0;

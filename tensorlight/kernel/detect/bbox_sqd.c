@@ -14,13 +14,13 @@
 typedef struct bbox_job {
     const float *delta, *anchor;
     float *dst;
-    float scale_x, scale_y; /* pixels of the image per pixel of the network's input */
+    float scale_x, scale_y; // pixels of the image per pixel of the network's input
     float shift_x, shift_y;
-    float max_x, max_y; /* the last column and row of the image */
+    float max_x, max_y; // the last column and row of the image
 } bbox_job;
 
-/** exp, continued as a straight line from 1 on, so that a wild value gives a large box, not an
- *  infinite one. */
+// exp, continued as a straight line from 1 on, so that a wild value gives a large box, not an
+// infinite one.
 static float safe_exp(float v)
 {
     return v < 1 ? expf(v) : v * 2.718281828f;
@@ -31,7 +31,7 @@ static float clamp(float v, float max)
     return v < 0 ? 0 : v > max ? max : v;
 }
 
-/** Computes the boxes begin .. end-1. */
+// Computes the boxes begin .. end-1.
 static void run(void *arg, size_t begin, size_t end)
 {
     const bbox_job *const job = arg;

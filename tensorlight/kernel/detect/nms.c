@@ -16,11 +16,11 @@
 #include "tensor/tl_result.h"
 #include "tensorlight/tl_shape.h"
 
-/* Boxes that are compared at a time, and the length of a segment that is sorted. */
+// Boxes that are compared at a time, and the length of a segment that is sorted.
 enum { GROUP = 16, SHORT = 16 };
 
-/* A segment for each bit, and the one that is divided. */
-enum { MOST_SEGMENTS = 66 };
+// A segment for each bit, and the one that is divided.
+enum { MAX_SEGMENTS = 66 };
 
 typedef struct box {
     float left, top, right, bottom;
@@ -51,16 +51,16 @@ static float area_of(const box *b)
     return (b->right - b->left) * (b->bottom - b->top);
 }
 
-/* ---- overlaps ---- */
+// Overlaps
 
-/* A group of chosen boxes. Places without one have no area, so that nothing overlaps them. */
+// A group of chosen boxes. Places without one have no area, so that nothing overlaps them.
 typedef struct group {
     float left[GROUP], top[GROUP], right[GROUP], bottom[GROUP], area[GROUP];
 } group;
 
-/** Is intersection over union of the box and one of the group more than `most`? Not for boxes
- *  without an area. */
-static int overlaps_any(const box *a, const group *g, float most)
+// Is intersection over union of the box and one of the group more than `max`? Not for boxes
+// without an area.
+static int overlaps_any(const box *a, const group *g, float max)
 {
     const float area = area_of(a);
     int any = 0;
@@ -70,15 +70,15 @@ static int overlaps_any(const box *a, const group *g, float most)
         const float w = smaller(a->right, g->right[i]) - larger(a->left, g->left[i]);
         const float h = smaller(a->bottom, g->bottom[i]) - larger(a->top, g->top[i]);
         const int meet = !(w <= 0) & !(h <= 0) & !(g->area[i] <= 0);
-        any |= meet & (w * h / (area + g->area[i] - w * h) > most);
+        any |= meet & (w * h / (area + g->area[i] - w * h) > max);
     }
     return any;
 }
 
-static int is_suppressed(const group *groups, int n, const box *candidate, float most)
+static int is_suppressed(const group *groups, int n, const box *candidate, float max)
 {
     for (int i = 0; i * GROUP < n; i++)
-        if (overlaps_any(candidate, &groups[i], most))
+        if (overlaps_any(candidate, &groups[i], max))
             return 1;
     return 0;
 }
@@ -96,10 +96,10 @@ static void enter(group *groups, int n, const box *b)
     g->area[i] = area_of(b);
 }
 
-/* ---- candidates ---- */
+// Candidates
 
-/** Larger scores have larger keys, NaN the least; 0 and -0 are the same. Of equal ones, the lower
- *  index has the larger key. */
+// Larger scores have larger keys, NaN the least; 0 and -0 are the same. Of equal ones, the lower
+// index has the larger key.
 static uint64_t key_of(float score, int index)
 {
     const float positive_zero = score + 0.0f;
@@ -111,15 +111,15 @@ static uint64_t key_of(float score, int index)
     return (uint64_t)bits << 32 | (UINT32_MAX - (uint32_t)index);
 }
 
-static int exceeds(const float *scores, float least)
+static int exceeds(const float *scores, float min)
 {
     int any = 0;
     for (int i = 0; i < GROUP; i++)
-        any |= scores[i] > least;
+        any |= scores[i] > min;
     return any;
 }
 
-/** Writes those of `len` boxes to `keys` that score enough; returns how many. */
+// Writes those of `len` boxes to `keys` that score enough; returns how many.
 static int find_candidates(const float *scores, int len, const tl_nms *how, uint64_t *keys)
 {
     int n = 0;
@@ -135,17 +135,17 @@ static int find_candidates(const float *scores, int len, const tl_nms *how, uint
     return n;
 }
 
-/* ---- the order of candidates ---- */
+// The order of candidates
 
-/* Segments that are not in order yet, each with smaller keys than those above it. */
+// Segments that are not in order yet, each with smaller keys than those above it.
 typedef struct queue {
     uint64_t *keys;
-    int next, sorted;        /* the key that comes next; those before this one are in order */
-    int ends[MOST_SEGMENTS]; /* where the segments end, the topmost beginning at `sorted` */
+    int next, sorted;       // the key that comes next; those before this one are in order
+    int ends[MAX_SEGMENTS]; // where the segments end, the topmost beginning at `sorted`
     int n_segments;
 } queue;
 
-/** The highest bit in which the keys differ, which are all different. */
+// The highest bit in which the keys differ, which are all different.
 static uint64_t dividing_bit(const uint64_t *keys, int n)
 {
     uint64_t differing = 0;
@@ -156,7 +156,7 @@ static uint64_t dividing_bit(const uint64_t *keys, int n)
     return differing;
 }
 
-/** Brings the keys with the bit to the front; returns how many. */
+// Brings the keys with the bit to the front; returns how many.
 static int divide(uint64_t *keys, int n, uint64_t bit)
 {
     int with = 0;
@@ -180,7 +180,7 @@ static void sort_short(uint64_t *keys, int n)
     }
 }
 
-/** Sorts the best of the unsorted ones. */
+// Sorts the best of the unsorted ones.
 static void sort_more(queue *q)
 {
     int n = q->ends[q->n_segments - 1] - q->sorted;
@@ -194,7 +194,7 @@ static void sort_more(queue *q)
     q->n_segments--;
 }
 
-/** The next best candidate; 0: there is none. */
+// The next best candidate; 0: there is none.
 static int next_candidate(queue *q, int *index)
 {
     while (q->next == q->sorted && q->n_segments > 0)
@@ -205,25 +205,25 @@ static int next_candidate(queue *q, int *index)
     return 1;
 }
 
-/* ---- choosing ---- */
+// Choosing
 
-/* One batch. */
+// One batch.
 typedef struct nms_job {
     const box *boxes;
     int len;
     const tl_nms *how;
-    uint64_t *keys; /* [len] */
-    group *groups;  /* room for all boxes */
+    uint64_t *keys; // [len]
+    group *groups;  // room for all boxes
     const tl_stop *stop;
 } nms_job;
 
-/** Chooses among the boxes of a class; returns how many rows were written. */
+// Chooses among the boxes of a class; returns how many rows were written.
 static int choose(const nms_job *job, const float *scores, int batch, int class, int64_t (*to)[3])
 {
     int n = 0, i;
     queue q = {.keys = job->keys, .n_segments = 1};
     q.ends[0] = find_candidates(scores, job->len, job->how, job->keys);
-    while (n < job->how->most && !tl_stop_is_requested(job->stop) && next_candidate(&q, &i)) {
+    while (n < job->how->max && !tl_stop_is_requested(job->stop) && next_candidate(&q, &i)) {
         if (is_suppressed(job->groups, n, &job->boxes[i], job->how->overlap))
             continue;
         enter(job->groups, n, &job->boxes[i]);

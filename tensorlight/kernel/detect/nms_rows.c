@@ -8,12 +8,12 @@
 #include "tensor/tl_result.h"
 #include "tensorlight/tl_shape.h"
 
-/* One batch. */
+// One batch.
 typedef struct rows_job {
-    const float *rows; /* [.., width] */
+    const float *rows; // [.., width]
     int width;
     const tl_nms_rows *how;
-    int32_t *order; /* which rows there are, the best first; -1: it has gone */
+    int32_t *order; // which rows there are, the best first; -1: it has gone
     int len;
     const tl_stop *stop;
 } rows_job;
@@ -23,7 +23,7 @@ static const float *row_at(const rows_job *job, int i)
     return job->rows + (size_t)job->order[i] * (size_t)job->width;
 }
 
-/** Intersection over union of [left, top, right, bottom]; 0 of boxes without an area. */
+// Intersection over union of [left, top, right, bottom]; 0 of boxes without an area.
 static float overlap_of(const float *a, const float *b)
 {
     const float w = fmaxf(0, fminf(a[2], b[2]) - fmaxf(a[0], b[0]));
@@ -40,7 +40,7 @@ static int is_box(const rows_job *job, int i)
     return row[job->how->score] > 0 && (job->how->label < 0 || row[job->how->label] >= 0);
 }
 
-/** Of two boxes, whether the second goes. */
+// Of two boxes, whether the second goes.
 static int suppresses(const rows_job *job, int i, int k)
 {
     const tl_nms_rows *const how = job->how;
@@ -64,20 +64,20 @@ static void choose(rows_job *job, float *keys, int32_t *other)
             keys[i] = job->rows[(size_t)i * (size_t)job->width + (size_t)job->how->score];
         tl_sort1d_f32_c(keys, (size_t)job->len, TL_SORT_DIR_DESCENDING, job->order, other,
                         job->stop);
-        if (job->how->most_compared > 0 && job->how->most_compared < job->len)
-            job->len = job->how->most_compared;
+        if (job->how->max_compared > 0 && job->how->max_compared < job->len)
+            job->len = job->how->max_compared;
         suppress(job);
     } else {
         for (int i = 0; i < job->len; i++)
             job->order[i] = i;
     }
     // Drops boxes beyond the max number.
-    for (int i = 0, n = 0; i < job->len && job->how->most > 0; i++)
-        if (is_box(job, i) && n++ >= job->how->most)
+    for (int i = 0, n = 0; i < job->len && job->how->max > 0; i++)
+        if (is_box(job, i) && n++ >= job->how->max)
             job->order[i] = -1;
 }
 
-/** Writes the remaining rows, all `room` rows. `index` may be NULL. */
+// Writes the remaining rows, all `room` rows. `index` may be NULL.
 static void write_rows(const rows_job *job, int room, float *dst, int32_t *index)
 {
     int to = 0;

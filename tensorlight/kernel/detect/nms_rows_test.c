@@ -61,17 +61,17 @@ START_TEST(numbers_of_rows_are_limited)
     check(&how, (int32_t[]){3}, (int32_t[]){0, 1, -1, -1, -1});
     check(&how, (int32_t[]){-7}, (int32_t[]){-1, -1, -1, -1, -1});
     check(&how, (int32_t[]){99}, (int32_t[]){3, 0, 1, 4, -1});
-    how.most_compared = 2;
+    how.max_compared = 2;
     check(&how, NULL, (int32_t[]){3, 0, -1, -1, -1});
-    how.most_compared = 0;
-    how.most = 3;
+    how.max_compared = 0;
+    how.max = 3;
     check(&how, NULL, (int32_t[]){3, 0, 1, -1, -1});
 }
 END_TEST
 
 START_TEST(without_an_overlap_rows_stay)
 {
-    const tl_nms_rows how = {.box = 2, .score = 1, .most = 4};
+    const tl_nms_rows how = {.box = 2, .score = 1, .max = 4};
     check(&how, NULL, (int32_t[]){0, 1, 2, 3, -1});
 }
 END_TEST

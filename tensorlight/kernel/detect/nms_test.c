@@ -39,14 +39,14 @@ START_TEST(the_best_of_overlapping_boxes_stay)
         tl_tensor *const boxes =
             nn_given(&room, TL_FLOAT, 3, (int[]){1, 6, 4}, form ? centers : corners);
         static const int64_t expected[][3] = {{0, 0, 3}, {0, 0, 0}, {0, 0, 5}};
-        tl_nms how = {.most = 6, .overlap = 0.5f, .is_center_and_size = form};
+        tl_nms how = {.max = 6, .overlap = 0.5f, .is_center_and_size = form};
         check(boxes, scores, &how, expected, 3);
         how.has_score = 1;
         how.score = 0.4f;
         check(boxes, scores, &how, expected, 2);
-        how.most = 1;
+        how.max = 1;
         check(boxes, scores, &how, expected, 1);
-        how.most = 0;
+        how.max = 0;
         check(boxes, scores, &how, expected, 0);
     }
     nn_close(&room);
@@ -62,7 +62,7 @@ START_TEST(batches_and_classes_are_apart)
                                        (double[]){0.1, 0.2, 0.4, 0.3, 0.5, 0.6, 0.7, 0.7});
     static const int64_t expected[][3] = {{0, 0, 1}, {0, 1, 0}, {1, 0, 1},
                                           {1, 0, 0}, {1, 1, 0}, {1, 1, 1}};
-    check(boxes, scores, &(tl_nms){.most = 2}, expected, 6);
+    check(boxes, scores, &(tl_nms){.max = 2}, expected, 6);
     nn_close(&room);
 }
 END_TEST
@@ -74,13 +74,13 @@ START_TEST(boxes_without_area_overlap_nothing)
         nn_given(&room, TL_FLOAT, 3, (int[]){1, 2, 4}, (double[]){1, 1, 1, 1, 1, 1, 1, 1});
     tl_tensor *const scores = nn_given(&room, TL_FLOAT, 3, (int[]){1, 1, 2}, (double[]){1, NAN});
     static const int64_t expected[][3] = {{0, 0, 0}, {0, 0, 1}};
-    check(boxes, scores, &(tl_nms){.most = 9}, expected, 2);
-    check(boxes, scores, &(tl_nms){.most = 9, .has_score = 1}, expected, 1);
+    check(boxes, scores, &(tl_nms){.max = 9}, expected, 2);
+    check(boxes, scores, &(tl_nms){.max = 9, .has_score = 1}, expected, 1);
     nn_close(&room);
 }
 END_TEST
 
-/* As the definition says: each turn looks for the best of all boxes that are left. */
+// As the definition says: each turn looks for the best of all boxes that are left.
 
 typedef struct plain {
     const float *boxes, *scores;
@@ -129,7 +129,7 @@ static int plain_choose(plain *p, int batch, int class, int64_t (*to)[3])
 {
     int n = 0;
     memset(p->gone, 0, sizeof(p->gone));
-    for (int best; n < p->how->most && (best = plain_best(p)) >= 0; n++) {
+    for (int best; n < p->how->max && (best = plain_best(p)) >= 0; n++) {
         p->gone[best] = 1;
         for (int i = 0; i < p->len; i++)
             p->gone[i] |= (unsigned char)plain_overlaps(p, best, i);
@@ -181,7 +181,7 @@ static void compare_random(int batches, int classes, int len, int turn)
     const tl_tensor *const boxes = nn_given(&room, TL_FLOAT, 3, (int[]){batches, len, 4}, numbers);
     const tl_tensor *const scores =
         nn_given(&room, TL_FLOAT, 3, (int[]){batches, classes, len}, marks);
-    const tl_nms how = {.most = turn & 2 ? 7 : len,
+    const tl_nms how = {.max = turn & 2 ? 7 : len,
                         .overlap = (float)draw(&state, 4) / 4,
                         .score = 0.5f,
                         .has_score = (turn & 4) != 0,

@@ -11,15 +11,15 @@
 #include "tensor/tl_result.h"
 #include "tensorlight/tl_nn.h"
 
-/** The channels of an anchor, in this order; the classes follow. */
+// The channels of an anchor, in this order; the classes follow.
 enum { TX, TY, TW, TH, CONF, CLASSES };
 
-/** All planes are [H, W]; `feature` has CLASSES + classes of them per anchor. */
+// All planes are [H, W]; `feature` has CLASSES + classes of them per anchor.
 typedef struct yolo_job {
     const float *feature, *anchors;
     float *centers, *sizes, *boxes, *confs, *probs;
     int height, width, classes;
-    float cell_height, cell_width; /* in pixels of the image */
+    float cell_height, cell_width; // in pixels of the image
 } yolo_job;
 
 static float logistic(float v)
@@ -27,14 +27,14 @@ static float logistic(float v)
     return 1 / (1 + expf(-v));
 }
 
-/** How many times its anchor a box is long: kept within reason for wild values. */
+// How many times its anchor a box is long: kept within reason for wild values.
 static float ratio(float v)
 {
     const float e = expf(v);
     return e < 1e-9f ? 1e-9f : e > 50 ? 50 : e;
 }
 
-/** The box of one cell, in all three forms. */
+// The box of one cell, in all three forms.
 static void decode_box(const yolo_job *job, size_t a, int row, int column)
 {
     const size_t plane = (size_t)job->height * job->width;
@@ -57,7 +57,7 @@ static void decode_box(const yolo_job *job, size_t a, int row, int column)
     box[3 * plane] = cy + h / 2;
 }
 
-/** The probabilities of one row of cells: of an object, and of each class. */
+// The probabilities of one row of cells: of an object, and of each class.
 static void decode_probs(const yolo_job *job, size_t a, int row)
 {
     const size_t plane = (size_t)job->height * job->width;
@@ -72,7 +72,7 @@ static void decode_probs(const yolo_job *job, size_t a, int row)
             prob[k * plane + x] = logistic(in[(CLASSES + (size_t)k) * plane + x]);
 }
 
-/** Computes the rows of cells (anchor and row) begin .. end-1. */
+// Computes the rows of cells (anchor and row) begin .. end-1.
 static void run(void *arg, size_t begin, size_t end)
 {
     const yolo_job *const job = arg;

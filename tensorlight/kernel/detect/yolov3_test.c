@@ -3,7 +3,7 @@
 
 #include "kernel/tl_nn_test.h"
 
-/** A head and what is decoded from it. */
+// A head and what is decoded from it.
 typedef struct head {
     tl_tensor *feature, *anchors;
     tl_tensor *centers, *sizes, *boxes, *confs, *probs;

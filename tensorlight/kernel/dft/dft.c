@@ -14,25 +14,25 @@
 #include "tensor/tl_result.h"
 #include "tensorlight/tl_signal.h"
 
-/** Where the lines [.., inner] of numbers lie in a tensor; distances in elements. */
+// Where the lines [.., inner] of numbers lie in a tensor; distances in elements.
 typedef struct tl_dft_lines {
-    size_t outer, inner; /* from a line to the next one of that axis */
-    size_t step;         /* from a number to the next one */
-    size_t len;          /* numbers of a line */
-    size_t parts;        /* of a number: 1 or 2 */
+    size_t outer, inner; // from a line to the next one of that axis
+    size_t step;         // from a number to the next one
+    size_t len;          // numbers of a line
+    size_t parts;        // of a number: 1 or 2
 } tl_dft_lines;
 
 typedef struct dft_job {
-    const void *src, *window; /* window [src_lines.len] or NULL */
+    const void *src, *window; // window [src_lines.len] or NULL
     void *dst;
-    tl_dft_lines src_lines, dst_lines; /* at most fft->n numbers; those that src lacks are 0, */
-    size_t n_inner;                    /* of the lines of both */
-    int inverse, mirrored;             /* or, mirrored, conjugates of those on the other side */
+    tl_dft_lines src_lines, dst_lines; // at most fft->n numbers; those that src lacks are 0,
+    size_t n_inner;                    // of the lines of both
+    int inverse, mirrored;             // or, mirrored, conjugates of those on the other side
     const tl_fft *fft;
-    const tl_stop *stop; /* looked at before each line */
+    const tl_stop *stop; // looked at before each line
 } dft_job;
 
-/** Transforms the lines begin .. end-1; `work` [2 * fft->n + tl_fft_work_len(fft->n)]. */
+// Transforms the lines begin .. end-1; `work` [2 * fft->n + tl_fft_work_len(fft->n)].
 typedef void dft_func(const dft_job *job, size_t begin, size_t end, double *work);
 
 #define TL_TEMPLATE "kernel/dft/dft.c"
@@ -40,10 +40,10 @@ typedef void dft_func(const dft_job *job, size_t begin, size_t end, double *work
 
 TL_PLAIN_TABLE(pick, dft_func, dft, FLT)
 
-/* ---- lines among threads ---- */
+// Lines among threads
 
-/** Lines are shared by at most so many threads: scratch memory is planned before their number is
- *  known. */
+// Lines are shared by at most so many threads: scratch memory is planned before their number is
+// known.
 enum { LANES = 8 };
 
 static size_t lane_len(size_t n)
@@ -71,7 +71,7 @@ static void transform_lanes(void *arg, size_t begin, size_t end)
                 a->work + lane * lane_len(a->job->fft->n));
 }
 
-/** Runs the job, whose `fft` is made here, on lines of `n` numbers. */
+// Runs the job, whose `fft` is made here, on lines of `n` numbers.
 static int transform_lines(const tl_exec *exec, dft_job *job, size_t n_lines, size_t n,
                            tl_dtype dtype)
 {
@@ -87,15 +87,15 @@ static int transform_lines(const tl_exec *exec, dft_job *job, size_t n_lines, si
     return 0;
 }
 
-/** An exec with `size` bytes of scratch memory, which the caller frees; NULL without memory. */
+// An exec with `size` bytes of scratch memory, which the caller frees; NULL without memory.
 static tl_exec exec_with(size_t size)
 {
     return (tl_exec){.scratch = tl_alloc(size), .scratch_size = size, .isa = tl_isa_best()};
 }
 
-/* ---- along an axis ---- */
+// Along an axis
 
-/** n of the transform; less than 1 where there is none. */
+// n of the transform; less than 1 where there is none.
 static long long dft_length(const tl_tensor *src, const tl_dft_param *param)
 {
     if (param->len)
@@ -104,7 +104,7 @@ static long long dft_length(const tl_tensor *src, const tl_dft_param *param)
     return param->inverse && param->onesided ? 2 * ((long long)len - 1) : len;
 }
 
-/** `src` has numbers as its last axis. */
+// `src` has numbers as its last axis.
 static int check_parts(const tl_tensor *src)
 {
     char text[TL_SHAPE_TEXT_SIZE];
@@ -145,15 +145,15 @@ size_t tl_dft_scratch(const tl_tensor *src, const tl_dft_param *param)
     return scratch_for((size_t)dft_length(src, param));
 }
 
-/** The lines of `t` along `axis`, of which at most `most` numbers count. */
-static tl_dft_lines lines_of(const tl_tensor *t, int axis, size_t most)
+// The lines of `t` along `axis`, of which at most `max` numbers count.
+static tl_dft_lines lines_of(const tl_tensor *t, int axis, size_t max)
 {
     const tl_axis a = tl_axis_of(t, axis);
     const size_t parts = (size_t)t->dims[t->ndim - 1];
     return (tl_dft_lines){.outer = a.len * a.inner,
                           .inner = parts,
                           .step = a.inner,
-                          .len = tl_min_size(a.len, most),
+                          .len = tl_min_size(a.len, max),
                           .parts = parts};
 }
 
@@ -190,7 +190,7 @@ tl_tensor *tl_tensor_dft(const tl_tensor *src, tl_tensor *dst, const tl_dft_para
     return tl_result_end(result, dst, status);
 }
 
-/* ---- of frames ---- */
+// Of frames
 
 int tl_stft_dims(const tl_tensor *src, const tl_stft_param *param, int *dims)
 {

@@ -3,7 +3,7 @@
 
 #include "kernel/tl_nn_test.h"
 
-/** The transform from its definition, of n numbers x [n][2] -> y [n][2]; sign -1, or 1 with 1/n. */
+// The transform from its definition, of n numbers x [n][2] -> y [n][2]; sign -1, or 1 with 1/n.
 static void transform_slowly(const double (*x)[2], double (*y)[2], int n, int sign)
 {
     for (int k = 0; k < n; k++) {
@@ -18,10 +18,10 @@ static void transform_slowly(const double (*x)[2], double (*y)[2], int n, int si
     }
 }
 
-/** Roundings of a sum of n terms of at most `most` each; a fast transform makes fewer. */
-static double sum_tolerance(tl_dtype dtype, int n, double most, double value)
+// Roundings of a sum of n terms of at most `max` each; a fast transform makes fewer.
+static double sum_tolerance(tl_dtype dtype, int n, double max, double value)
 {
-    return 4 * n * DBL_EPSILON * most * n + nn_store_unit(dtype) * fabs(value) * (1 + 1e-9) +
+    return 4 * n * DBL_EPSILON * max * n + nn_store_unit(dtype) * fabs(value) * (1 + 1e-9) +
            (dtype == TL_FLOAT16 ? 0x1p-25 : 0);
 }
 
@@ -88,7 +88,7 @@ START_TEST(every_float_is_rounded_only_at_the_end)
 }
 END_TEST
 
-/** src [3, d, 2, parts] along axis 1, each line against tl_tensor_dft of that line alone. */
+// src [3, d, 2, parts] along axis 1, each line against tl_tensor_dft of that line alone.
 static void check_axis(int d, int parts, tl_dft_param param)
 {
     nn_room room = {.seed = 5};

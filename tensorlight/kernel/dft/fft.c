@@ -8,17 +8,17 @@
 
 #include "kernel/tl_poll.h"
 
-/** A prime factor beyond costs more than Bluestein's three longer transforms. */
+// A prime factor beyond costs more than Bluestein's three longer transforms.
 enum { MAX_RADIX = 31 };
 
-/** Of a sine and a cosine. */
+// Of a sine and a cosine.
 enum { SINE_WORK = 32 };
 
 static const double pi = 3.14159265358979323846;
 
-/* ---- the plan ---- */
+// The plan
 
-/** The factors of `n`, fours first, in `factors` (unless NULL); -1 when one is too large. */
+// The factors of `n`, fours first, in `factors` (unless NULL); -1 when one is too large.
 static int factorize(size_t n, size_t *factors)
 {
     int n_factors = 0;
@@ -32,7 +32,7 @@ static int factorize(size_t n, size_t *factors)
     return n_factors;
 }
 
-/** The length of the transforms that make one of `n`. */
+// The length of the transforms that make one of `n`.
 static size_t inner_length(size_t n)
 {
     if (factorize(n, NULL) >= 0)
@@ -55,15 +55,15 @@ size_t tl_fft_work_len(size_t n)
     return m == n ? 2 * m : 4 * m;
 }
 
-/* ---- factor by factor ---- */
+// Factor by factor
 
-/** A line as two arrays. */
+// A line as two arrays.
 typedef struct line {
     double *re, *im;
 } line;
 
-/** One step: x [p, m, s] -> y [m, p, s], for each of the m transforms of length p * m that is left
- *  of s interleaved ones a transform of length p, and its twiddle factors. */
+// One step: x [p, m, s] -> y [m, p, s], for each of the m transforms of length p * m that is left
+// of s interleaved ones a transform of length p, and its twiddle factors.
 typedef struct step {
     const tl_fft *fft;
     size_t p, m, s;
@@ -119,7 +119,7 @@ static void step_of_4(const step *t)
     }
 }
 
-/** Any factor: root of unity and twiddle factor are one number of the table. */
+// Any factor: root of unity and twiddle factor are one number of the table.
 static void step_of_any(const step *t)
 {
     const size_t p = t->p, m = t->m, s = t->s, n = t->fft->m;
@@ -147,7 +147,7 @@ static void step_of_any(const step *t)
     }
 }
 
-/** Transforms `x` [m] in place with `y` [m] to work in. */
+// Transforms `x` [m] in place with `y` [m] to work in.
 static void transform(const tl_fft *fft, line x, line y)
 {
     const line result = x;
@@ -167,10 +167,10 @@ static void transform(const tl_fft *fft, line x, line y)
     }
 }
 
-/* ---- as a convolution ---- */
+// As a convolution
 
-/** 2 j k = j^2 + k^2 - (k - j)^2 makes X[k] = c[k] * sum of (x[j] c[j]) / c[k - j], where
- *  c[j] = e^(-pi i j^2 / n): a convolution with 1 / c, whose transform is made here. */
+// 2 j k = j^2 + k^2 - (k - j)^2 makes X[k] = c[k] * sum of (x[j] c[j]) / c[k - j], where
+// c[j] = e^(-pi i j^2 / n): a convolution with 1 / c, whose transform is made here.
 static void init_chirp(tl_fft *fft, double *work)
 {
     const size_t n = fft->n, m = fft->m;
@@ -189,7 +189,7 @@ static void init_chirp(tl_fft *fft, double *work)
     transform(fft, (line){fft->kernel_re, fft->kernel_im}, (line){work, work + m});
 }
 
-/** re, im [n] *= the chirp, into dst [m] with zeros after. */
+// re, im [n] *= the chirp, into dst [m] with zeros after.
 static void multiply(const double *re, const double *im, const double *factor_re,
                      const double *factor_im, line dst, size_t n)
 {
@@ -216,7 +216,7 @@ static void convolve(const tl_fft *fft, double *re, double *im, double *work)
     multiply(a.re, a.im, fft->chirp_re, fft->chirp_im, (line){re, im}, n);
 }
 
-/* ---- both ---- */
+// Both
 
 void tl_fft_init(tl_fft *fft, size_t n, double *table, double *work, const tl_stop *stop)
 {

@@ -11,7 +11,7 @@
 #include "tensor/tl_result.h"
 #include "tensorlight/tl_linalg.h"
 
-/** src1 [.., d], rows; src2 [d, n], columns; dst [.., n]. */
+// src1 [.., d], rows; src2 [d, n], columns; dst [.., n].
 typedef struct distance_job {
     const void *src1, *src2;
     void *dst;
@@ -19,7 +19,7 @@ typedef struct distance_job {
     int is_squared;
 } distance_job;
 
-/** Computes the blocks begin .. end-1, of COLUMNS columns each, counted over all rows. */
+// Computes the blocks begin .. end-1, of COLUMNS columns each, counted over all rows.
 typedef void distance_func(void *arg, size_t begin, size_t end);
 
 enum { COLUMNS = 256 };
@@ -69,7 +69,7 @@ tl_tensor *tl_tensor_distance(const tl_tensor *src1, const tl_tensor *src2, tl_t
 
 #else // for each type
 
-/** Between `point` [d] and `n` columns of `columns` [d, job->n]. */
+// Between `point` [d] and `n` columns of `columns` [d, job->n].
 static void NAME(measure, c)(const distance_job *job, const T *point, const T *columns, T *dst,
                              size_t n)
 {

@@ -11,7 +11,7 @@
 #include "tensor/tl_result.h"
 #include "tensorlight/tl_nn.h"
 
-/** *dst = the sum of src1[i] * src2[i], i < len. */
+// *dst = the sum of src1[i] * src2[i], i < len.
 typedef void dot_product_func(const void *src1, const void *src2, void *dst, size_t len);
 
 #define SUM         double

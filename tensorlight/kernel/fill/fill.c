@@ -9,15 +9,15 @@
 #include "tensor/tl_name.h"
 #include "tensor/tl_result.h"
 
-/* ---- a value ---- */
+// A value
 
 typedef struct fill {
     char *dst;
     const void *value;
-    size_t size; /* of an element */
+    size_t size; // of an element
 } fill;
 
-/** Writes one element, then copies the written ones after themselves. */
+// Writes one element, then copies the written ones after themselves.
 static void fill_range(void *arg, size_t begin, size_t end)
 {
     const fill *const f = arg;
@@ -44,7 +44,7 @@ int tl_exec_zeros(const tl_exec *exec, tl_tensor *dst)
     return tl_exec_fill(exec, dst, zero);
 }
 
-/* ---- numbers made as double, a buffer at a time, and converted ---- */
+// Numbers made as double, a buffer at a time, and converted
 
 enum { BUFFER = 256 };
 
@@ -121,7 +121,7 @@ int tl_tensor_rearange(tl_tensor *src, double start, double stop, double step)
     return tl_exec_arange(NULL, src, start, step);
 }
 
-/* ---- random numbers ---- */
+// Random numbers
 
 static const char *const names[TL_DISTRIBUTION_SIZE] = {
     [TL_UNIFORM] = "TL_UNIFORM", [TL_NORMAL] = "TL_NORMAL"};
@@ -135,7 +135,7 @@ static void make_uniform(double *buffer, size_t n, double lo, double hi, uint64_
     }
 }
 
-/** Always in pairs: an excess one at the end is dropped. */
+// Always in pairs: an excess one at the end is dropped.
 static void make_normal(double *buffer, size_t n, double mean, double scale, uint64_t *state)
 {
     for (size_t k = 0; k < n; k += 2) {

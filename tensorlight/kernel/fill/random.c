@@ -13,7 +13,7 @@
 #include "tensorlight/tl_tensor.h"
 #include "tensorlight/tl_util.h"
 
-/* ---- bits ---- */
+// Bits
 
 enum { ROUNDS = 10 };
 
@@ -39,7 +39,7 @@ void tl_philox(const uint32_t counter[4], const uint32_t key[2], uint32_t block[
     memcpy(block, x, sizeof(x));
 }
 
-/** Block `i` of the sequence of a key: the bits of elements 2 i and 2 i + 1. */
+// Block `i` of the sequence of a key: the bits of elements 2 i and 2 i + 1.
 static void make_block(uint64_t key, uint64_t i, uint32_t block[4])
 {
     const uint32_t counter[] = {(uint32_t)i, (uint32_t)(i >> 32), 0, 0};
@@ -52,9 +52,9 @@ static uint64_t bits_of(const uint32_t block[4], uint64_t i)
     return (uint64_t)half[1] << 32 | half[0];
 }
 
-/* ---- numbers ---- */
+// Numbers
 
-/** log(x), for normal x > 0, with an error of some units in the last place. */
+// log(x), for normal x > 0, with an error of some units in the last place.
 static double log_of(double x)
 {
     static const double log_2 = 0.69314718055994530942, root_half = 0.70710678118654752440;
@@ -73,7 +73,7 @@ static double log_of(double x)
 }
 
 typedef struct quotient {
-    double above[8], below[8]; /* coefficients, the one of the highest power first */
+    double above[8], below[8]; // coefficients, the one of the highest power first
 } quotient;
 
 static double quotient_at(const quotient *q, double x)
@@ -117,17 +117,17 @@ double tl_normal_quantile(double p)
     return q < 0 ? -x : x;
 }
 
-/* ---- tensors ---- */
+// Tensors
 
 typedef struct random_job {
     tl_tensor *dst;
     tl_distribution distribution;
     double a, b;
     uint64_t key;
-    int n_bits; /* of a uniform number */
+    int n_bits; // of a uniform number
 } random_job;
 
-/** In [0, 1), a multiple of 2^-n_bits, so that rounding to the type never gives 1. */
+// In [0, 1), a multiple of 2^-n_bits, so that rounding to the type never gives 1.
 static double uniform_of(const random_job *job, uint64_t bits)
 {
     const double x = ldexp((double)(bits >> (64 - job->n_bits)), -job->n_bits);
@@ -140,7 +140,7 @@ static double normal_of(const random_job *job, uint64_t bits)
     return job->a + job->b * tl_normal_quantile(p);
 }
 
-/** Elements from `first` on, as numbers. */
+// Elements from `first` on, as numbers.
 static void make_numbers(const random_job *job, size_t first, size_t n, double *numbers)
 {
     uint32_t block[4];
@@ -167,7 +167,7 @@ static void make_range(void *arg, size_t begin, size_t end)
     }
 }
 
-/** The bits of a fraction with which all uniform numbers in [0, 1) are of this type. */
+// The bits of a fraction with which all uniform numbers in [0, 1) are of this type.
 static int bits_of_type(tl_dtype dtype)
 {
     return dtype == TL_FLOAT ? 24 : dtype == TL_FLOAT16 ? 11 : dtype == TL_BFLOAT16 ? 8 : 53;

@@ -51,8 +51,8 @@ static int compare(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/** The Kolmogorov-Smirnov statistic of the numbers: the greatest distance of their empirical
- *  distribution from the one of the tensor, times sqrt(n). */
+// The Kolmogorov-Smirnov statistic of the numbers: the greatest distance of their empirical
+// distribution from the one of the tensor, times sqrt(n).
 static double distance_from(const tl_tensor *t, tl_distribution distribution, double a, double b)
 {
     const size_t n = (size_t)t->len;

@@ -93,7 +93,7 @@ int tl_exec_groupnorm(const tl_exec *exec, const tl_tensor *src, const tl_tensor
     return 0;
 }
 
-/* ---- checked ---- */
+// Checked
 
 int tl_groupnorm_check(const tl_tensor *src, const tl_tensor *scale, int groups)
 {
@@ -110,7 +110,7 @@ int tl_groupnorm_check(const tl_tensor *src, const tl_tensor *scale, int groups)
     return 0;
 }
 
-/** `t` is NULL, or has data, the dtype of `src` and `len` elements. */
+// `t` is NULL, or has data, the dtype of `src` and `len` elements.
 static int check_factors(const tl_tensor *t, const char *name, const tl_tensor *src, int len)
 {
     if (!t)

@@ -15,11 +15,11 @@
 
 typedef struct tl_layernorm_job {
     const void *src;
-    const void *scale, *bias; /* [period, parts], or NULL */
-    void *dst;                /* may be src */
-    void *mean, *inv_std;     /* one per line, of the type to compute in; or NULL */
+    const void *scale, *bias; // [period, parts], or NULL
+    void *dst;                // may be src
+    void *mean, *inv_std;     // one per line, of the type to compute in; or NULL
     size_t parts, inner, period;
-    int is_centered; /* the mean is subtracted */
+    int is_centered; // the mean is subtracted
     double epsilon;
 } tl_layernorm_job;
 

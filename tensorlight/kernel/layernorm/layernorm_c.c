@@ -47,7 +47,7 @@ static double NAME(squares_of, c)(const T *src, size_t len, double mean)
     return sum;
 }
 
-/** A line with a scale and a bias for each element. */
+// A line with a scale and a bias for each element.
 static void NAME(normalize_elements, c)(const T *src, const T *scale, const T *bias, T *dst,
                                         size_t len, C mean, C inv_std)
 {
@@ -58,7 +58,7 @@ static void NAME(normalize_elements, c)(const T *src, const T *scale, const T *b
     }
 }
 
-/** Parts of `inner` elements with a scale and a bias for each. */
+// Parts of `inner` elements with a scale and a bias for each.
 static void NAME(normalize_parts, c)(const T *src, const T *scale, const T *bias, T *dst,
                                      size_t parts, size_t inner, C mean, C inv_std)
 {

@@ -14,7 +14,7 @@
 
 enum { STREAMS = 4, PART = 64 };
 
-/** The sums over x - mean and over its square; `square` NULL: only the first. */
+// The sums over x - mean and over its square; `square` NULL: only the first.
 TL_INLINE double sum_of(const float *x, size_t len, float mean, double *square)
 {
     const tl_vf m = tl_vf_set1(mean);
@@ -50,14 +50,14 @@ TL_INLINE double sum_of(const float *x, size_t len, float mean, double *square)
     return sum;
 }
 
-/** (x - mean) inv_std factor + offset, rounded step by step: factors and terms that a rewrite joins
- * to a normalization change no bits. */
+// (x - mean) inv_std factor + offset, rounded step by step: factors and terms that a rewrite joins
+// to a normalization change no bits.
 TL_INLINE tl_vf normalized(tl_vf x, tl_vf mean, tl_vf inv_std, tl_vf factor, tl_vf offset)
 {
     return tl_vf_add(tl_vf_mul(tl_vf_mul(tl_vf_sub(x, mean), inv_std), factor), offset);
 }
 
-/** A line with a scale and a bias for each element. */
+// A line with a scale and a bias for each element.
 TL_INLINE void normalize_elements(const float *src, const float *scale, const float *bias,
                                   float *dst, size_t len, tl_vf mean, tl_vf inv_std)
 {
@@ -76,7 +76,7 @@ TL_INLINE void normalize_elements(const float *src, const float *scale, const fl
                             n);
 }
 
-/** Parts of `inner` elements with a scale and a bias for each. */
+// Parts of `inner` elements with a scale and a bias for each.
 TL_INLINE void normalize_parts(const float *src, const float *scale, const float *bias, float *dst,
                                size_t parts, size_t inner, tl_vf mean, tl_vf inv_std)
 {

@@ -81,7 +81,7 @@ static void mean_and_variance(const tl_tensor *t, int first, int len, double *me
         *variance += pow(nn_at(t, (size_t)i) - *mean, 2) / len;
 }
 
-/** Groups of random numbers against a straight double computation; layers are one group. */
+// Groups of random numbers against a straight double computation; layers are one group.
 static void check_random(const tl_exec *exec, tl_dtype dtype, const int *dims, int groups,
                          int is_layer)
 {

@@ -13,18 +13,18 @@
 #include "tensorlight/tl_nn.h"
 
 typedef struct nllloss_job {
-    const void *src;    /* [images, classes, places] */
-    const void *target; /* [images, places], int32_t or int64_t */
-    int is_wide;        /* int64_t */
-    const void *weight; /* [classes], or NULL */
-    void *dst;          /* [images, places], or one element */
-    size_t len;         /* images * places */
+    const void *src;    // [images, classes, places]
+    const void *target; // [images, places], int32_t or int64_t
+    int is_wide;        // int64_t
+    const void *weight; // [classes], or NULL
+    void *dst;          // [images, places], or one element
+    size_t len;         // images * places
     size_t classes, places;
     const tl_nllloss_param *param;
 } nllloss_job;
 
-/** Computes the nllloss_job. -1 (no reason recorded) and the target in `*bad`: it is neither a
- *  class nor ignored. */
+// Computes the nllloss_job. -1 (no reason recorded) and the target in `*bad`: it is neither a
+// class nor ignored.
 typedef int nllloss_func(const nllloss_job *job, int64_t *bad);
 
 static inline int64_t target_at(const nllloss_job *job, size_t i)

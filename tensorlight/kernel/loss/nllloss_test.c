@@ -3,7 +3,7 @@
 
 #include "kernel/tl_nn_test.h"
 
-/** Three targets of two images; losses -1 -4 -6 with weights 1, 10. */
+// Three targets of two images; losses -1 -4 -6 with weights 1, 10.
 static void check_reduction(tl_loss_reduction reduction, int ignored, const double *expected)
 {
     for (size_t k = 0; k < NN_LEN(nn_floats); k++)

@@ -14,12 +14,12 @@ TL_KERNEL_TABLE(pick, tl_lowbit_func, TL_LOWBIT_KERNELS)
 TL_KERNEL_TABLE(pick_rows, tl_lowbit_rows_func, TL_LOWBIT_ROWS_KERNELS)
 
 enum {
-    FEW_ROWS = 8,  /* for which weights do not become floats */
-    DOT_ROWS = 64, /* the same, with instructions for dot products of bytes */
+    FEW_ROWS = 8,  // for which weights do not become floats
+    DOT_ROWS = 64, // the same, with instructions for dot products of bytes
     PLAIN_ROWS = 2,
-    WIDE_ROWS = 1024, /* of a unit, for which panels become floats */
-    WIDE_PANELS = 4,  /* of a unit: strips of rows are copied once for all of them */
-    MANY_PANELS = 32, /* from which on they are enough for all threads */
+    WIDE_ROWS = 1024, // of a unit, for which panels become floats
+    WIDE_PANELS = 4,  // of a unit: strips of rows are copied once for all of them
+    MANY_PANELS = 32, // from which on they are enough for all threads
 };
 
 static const unsigned char few_rows[TL_ISA_SIZE] = {
@@ -39,9 +39,9 @@ typedef struct product {
     float *dst;
     size_t rows, n, panels, row_units;
     size_t unit_panels, col_units;
-    size_t panel_floats;           /* of a panel as floats */
-    size_t buffer_size, slot_size; /* of a slot, for many rows: for panels, and all */
-    tl_exec alone;                 /* for the product of floats of a slot */
+    size_t panel_floats;           // of a panel as floats
+    size_t buffer_size, slot_size; // of a slot, for many rows: for panels, and all
+    tl_exec alone;                 // for the product of floats of a slot
 } product;
 
 static product product_of(const tl_tensor *src, int n, const tl_lowbit_param *param)
@@ -52,7 +52,7 @@ static product product_of(const tl_tensor *src, int n, const tl_lowbit_param *pa
     return p;
 }
 
-/** Whether the rows are few for the kernels that `exec` may use. */
+// Whether the rows are few for the kernels that `exec` may use.
 static int is_few(const product *p, const tl_exec *exec)
 {
     const tl_kernel_key key = pick_keys[tl_kernel_find(pick_keys, exec, TL_UINT8)];
@@ -60,7 +60,7 @@ static int is_few(const product *p, const tl_exec *exec)
     return p->rows <= few_rows[key.isa] || p->job.k == 0;
 }
 
-/* ---- few rows ---- */
+// Few rows
 
 static void prepare_rows(void *arg, size_t begin, size_t end)
 {
@@ -77,7 +77,7 @@ static int is_finite(const tl_lowbit_job *job, const char *row)
     return 1;
 }
 
-/** A panel. */
+// A panel.
 static void run_panel(const product *p, size_t panel)
 {
     const size_t col = panel * TL_LOWBIT_PANEL;
@@ -107,7 +107,7 @@ static int run_few(const tl_exec *exec, product *p)
     return 0;
 }
 
-/* ---- many rows ---- */
+// Many rows
 
 static tl_matmul_plan plan_of(const product *p, size_t row, size_t rows, size_t col, size_t cols)
 {
@@ -126,7 +126,7 @@ static tl_matmul_plan plan_of(const product *p, size_t row, size_t rows, size_t 
     };
 }
 
-/** Divides the rows, the panels, and the scratch memory of a slot. */
+// Divides the rows, the panels, and the scratch memory of a slot.
 static void divide(product *p)
 {
     p->row_units = tl_ceil_div(p->rows, WIDE_ROWS);
@@ -171,12 +171,12 @@ static int run_many(const tl_exec *exec, product *p)
         return -1;
     p->scratch = exec->scratch;
     p->alone = (tl_exec){.isa = exec->isa, .stop = exec->stop};
-    const size_t slots = tl_min_size(exec->scratch_size / p->slot_size, TL_MOST_SLOTS);
+    const size_t slots = tl_min_size(exec->scratch_size / p->slot_size, TL_MAX_SLOTS);
     tl_parallel_slots(exec, p->col_units * p->row_units, slots, run_wide_units, p);
     return 0;
 }
 
-/* ---- all ---- */
+// All
 
 size_t tl_lowbit_matmul_scratch(const tl_tensor *src, int n, const tl_lowbit_param *param,
                                 int threads)

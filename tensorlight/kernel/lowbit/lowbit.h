@@ -32,22 +32,22 @@
 
 enum {
     TL_LOWBIT_LIMBS = 3,
-    TL_LOWBIT_QUAD = 4,        /* rows of weights in a dot product */
-    TL_LOWBIT_MAX_BLOCK = 128, /* rows of a block: sums of more could overflow 32 bits */
+    TL_LOWBIT_QUAD = 4,        // rows of weights in a dot product
+    TL_LOWBIT_MAX_BLOCK = 128, // rows of a block: sums of more could overflow 32 bits
 };
 
 /** The header of a block of a prepared row; its limbs follow, [TL_LOWBIT_LIMBS][block]. */
 typedef struct tl_lowbit_head {
-    int32_t high, low; /* sums of all high, and of all 256 * middle + low */
+    int32_t high, low; // sums of all high, and of all 256 * middle + low
     float unit;
-    int32_t is_finite; /* all elements are finite */
+    int32_t is_finite; // all elements are finite
 } tl_lowbit_head;
 
 typedef struct tl_lowbit_job {
     tl_lowbit_param param;
-    size_t k, blocks;           /* rows of weights, and their blocks */
-    size_t row_size;            /* bytes of a prepared row */
-    size_t scales_at, zeros_at; /* offsets in a panel, after the weights */
+    size_t k, blocks;           // rows of weights, and their blocks
+    size_t row_size;            // bytes of a prepared row
+    size_t scales_at, zeros_at; // offsets in a panel, after the weights
     size_t panel_size;
 } tl_lowbit_job;
 

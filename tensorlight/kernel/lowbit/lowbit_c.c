@@ -10,7 +10,7 @@ void tl_lowbit_rows_u8_c(const tl_lowbit_job *job, const float *src, char *dst)
     prepare_row(job, src, dst);
 }
 
-/** A weight as it is stored. */
+// A weight as it is stored.
 static int stored_at(const tl_lowbit_job *job, const uint8_t *panel, size_t k, size_t col)
 {
     int bit;
@@ -34,7 +34,7 @@ static float scale_at(const tl_lowbit_job *job, const uint8_t *panel, size_t blo
 
 enum { ROWS = 8 };
 
-/** The weights of a block without their scales. */
+// The weights of a block without their scales.
 static void take_apart(const tl_lowbit_job *job, const uint8_t *panel, size_t block,
                        int16_t (*weight)[TL_LOWBIT_PANEL])
 {
@@ -51,7 +51,7 @@ static void take_apart(const tl_lowbit_job *job, const uint8_t *panel, size_t bl
     }
 }
 
-/** The sums of products with one limb of each element. */
+// The sums of products with one limb of each element.
 static void add_limbs(const int8_t *limbs, size_t n, int16_t (*weight)[TL_LOWBIT_PANEL],
                       int32_t *sums)
 {
@@ -60,7 +60,7 @@ static void add_limbs(const int8_t *limbs, size_t n, int16_t (*weight)[TL_LOWBIT
             sums[c] += (int16_t)limbs[i] * weight[i][c];
 }
 
-/** total += the contribution of block `block` to each column. */
+// total += the contribution of block `block` to each column.
 static void add_block(const tl_lowbit_job *job, const char *prepared, const uint8_t *panel,
                       size_t block, int16_t (*weight)[TL_LOWBIT_PANEL], float *total)
 {

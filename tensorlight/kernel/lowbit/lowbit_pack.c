@@ -9,10 +9,10 @@
 #include "tensor/tl_result.h"
 #include "tensor/tl_storage.h"
 
-/* ---- sizes ---- */
+// Sizes
 
 enum {
-    LEAST_BLOCK = 16, /* rows: four of each of the four weights that a byte of 2 bits has */
+    MIN_BLOCK = 16, // rows: four of each of the four weights that a byte of 2 bits has
 };
 
 int tl_lowbit_block(int k, int block)
@@ -20,13 +20,13 @@ int tl_lowbit_block(int k, int block)
     if (block >= k && k >= TL_LOWBIT_MAX_BLOCK)
         return TL_LOWBIT_MAX_BLOCK;
     if (block >= k)
-        return k > 0 ? (k - 1) / LEAST_BLOCK * LEAST_BLOCK + LEAST_BLOCK : LEAST_BLOCK;
-    if (block < LEAST_BLOCK || block % LEAST_BLOCK != 0)
+        return k > 0 ? (k - 1) / MIN_BLOCK * MIN_BLOCK + MIN_BLOCK : MIN_BLOCK;
+    if (block < MIN_BLOCK || block % MIN_BLOCK != 0)
         return 0;
-    int most = tl_min(block, TL_LOWBIT_MAX_BLOCK);
-    while (block % most != 0)
-        most -= LEAST_BLOCK;
-    return most;
+    int max = tl_min(block, TL_LOWBIT_MAX_BLOCK);
+    while (block % max != 0)
+        max -= MIN_BLOCK;
+    return max;
 }
 
 int tl_lowbit_panels(int n)
@@ -52,9 +52,9 @@ size_t tl_lowbit_packed(int k, const tl_lowbit_param *param)
     return tl_lowbit_job_of((size_t)k, param).panel_size;
 }
 
-/* ---- packing ---- */
+// Packing
 
-/** A matrix: element [row, col] is data[row * row_step + col * col_step]. */
+// A matrix: element [row, col] is data[row * row_step + col * col_step].
 typedef struct matrix {
     const tl_tensor *tensor; // or NULL
     size_t row, col;
@@ -63,12 +63,12 @@ typedef struct matrix {
 typedef struct pack_job {
     tl_lowbit_job job;
     matrix weight, scale, zero;
-    size_t n, scale_block; /* columns; rows that share a scale */
+    size_t n, scale_block; // columns; rows that share a scale
     uint8_t *dst;
 } pack_job;
 
-/** [rows, cols], or with `is_transposed` [cols, rows]; one element, or one per column, applies to
- * all rows. */
+// [rows, cols], or with `is_transposed` [cols, rows]; one element, or one per column, applies to
+// all rows.
 static matrix matrix_of(const tl_tensor *t, int is_transposed)
 {
     if (!t || t->len == 1)
@@ -79,7 +79,7 @@ static matrix matrix_of(const tl_tensor *t, int is_transposed)
     return (matrix){t, is_transposed ? 1 : step, is_transposed ? step : 1};
 }
 
-/** An element of bytes as it is stored: numbers with sign begin with the least. */
+// An element of bytes as it is stored: numbers with sign begin with the least.
 static int stored(const pack_job *p, const matrix *m, size_t row, size_t col)
 {
     const size_t at = row * m->row + col * m->col;
@@ -117,7 +117,7 @@ static void pack_panels(void *arg, size_t begin, size_t end)
     }
 }
 
-/** -1 with a reason: an element is less than the least of so many bits, or more than `high`. */
+// -1 with a reason: an element is less than the least of so many bits, or more than `high`.
 static int check_range(const tl_tensor *t, const char *name, int bits, int high)
 {
     const int low = t->dtype == TL_INT8 ? -(1 << (bits - 1)) : 0;
@@ -152,7 +152,7 @@ int tl_exec_lowbit_pack(const tl_exec *exec, const tl_tensor *weight, const tl_t
     return 0;
 }
 
-/* ---- elements side by side ---- */
+// Elements side by side
 
 typedef struct unpack_job {
     const uint8_t *src;

@@ -4,21 +4,21 @@
 
 #include <string.h>
 
-/** The bits of the largest magnitude: larger numbers have larger bits, infinity and NaN the
- * largest. */
+// The bits of the largest magnitude: larger numbers have larger bits, infinity and NaN the
+// largest.
 static uint32_t largest_bits(const float *src, size_t n)
 {
-    uint32_t most = 0;
+    uint32_t max = 0;
     for (size_t i = 0; i < n; i++) {
         uint32_t bits;
         memcpy(&bits, src + i, sizeof(bits));
         bits &= 0x7fffffff;
-        most = bits > most ? bits : most;
+        max = bits > max ? bits : max;
     }
-    return most;
+    return max;
 }
 
-/** Limbs of `n` elements. Adding 1.5 * 2^23 to a number rounds it to an integer, ties to even. */
+// Limbs of `n` elements. Adding 1.5 * 2^23 to a number rounds it to an integer, ties to even.
 static void write_limbs(const float *src, size_t n, float factor, size_t block, int8_t *limbs,
                         tl_lowbit_head *head)
 {
@@ -40,7 +40,7 @@ static void write_limbs(const float *src, size_t n, float factor, size_t block, 
     head->low = lows;
 }
 
-/** A power of two. */
+// A power of two.
 static float power_of_two(int exponent)
 {
     const uint32_t bits = (uint32_t)(exponent + 127) << 23;
@@ -49,14 +49,14 @@ static float power_of_two(int exponent)
     return power;
 }
 
-/** `n` elements of a block, of which the others are 0. */
+// `n` elements of a block, of which the others are 0.
 static void prepare_block(const float *src, size_t n, size_t block, char *dst)
 {
-    enum { BITS = 22, LEAST = -104, EXPONENT = 23, BIAS = 126 };
-    const uint32_t most = largest_bits(src, n);
-    int exponent = (int)(most >> EXPONENT) - BIAS; // the power of two above the largest
-    exponent = exponent > LEAST ? exponent : LEAST;
-    tl_lowbit_head head = {.unit = power_of_two(exponent - BITS), .is_finite = most < 0x7f800000};
+    enum { BITS = 22, MIN = -104, EXPONENT = 23, BIAS = 126 };
+    const uint32_t max = largest_bits(src, n);
+    int exponent = (int)(max >> EXPONENT) - BIAS; // the power of two above the largest
+    exponent = exponent > MIN ? exponent : MIN;
+    tl_lowbit_head head = {.unit = power_of_two(exponent - BITS), .is_finite = max < 0x7f800000};
     int8_t *const limbs = (int8_t *)dst + sizeof(head);
     if (n < block || !head.is_finite)
         memset(limbs, 0, TL_LOWBIT_LIMBS * block);

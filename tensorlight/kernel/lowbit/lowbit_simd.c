@@ -9,25 +9,25 @@
 #include "kernel/simd/tl_simd_small.h"
 
 enum {
-    VECTORS = 2, /* of columns whose sums are in registers */
+    VECTORS = 2, // of columns whose sums are in registers
     SPAN = VECTORS * TL_VF_LANES,
 #if TL_VN_REGISTERS > 1
-    ROWS = 1, /* 12 sums */
+    ROWS = 1, // 12 sums
 #elif TL_SIMD_REGISTERS == 32
-    ROWS = 4, /* 24 sums, 2 weights, 2 as they are stored */
+    ROWS = 4, // 24 sums, 2 weights, 2 as they are stored
 #else
-    ROWS = 2, /* 12 sums, 2 weights */
+    ROWS = 2, // 12 sums, 2 weights
 #endif
     LIMBS = TL_LOWBIT_LIMBS,
     QUAD = TL_LOWBIT_QUAD,
-    QUAD_BYTES = QUAD * TL_LOWBIT_PANEL, /* of a panel's columns */
-    AHEAD = 2048,                        /* bytes: prefetch from memory */
+    QUAD_BYTES = QUAD * TL_LOWBIT_PANEL, // of a panel's columns
+    AHEAD = 2048,                        // bytes: prefetch from memory
 };
 
 typedef tl_vn small_sums[VECTORS][LIMBS];
 typedef tl_vi sums[VECTORS][LIMBS];
 
-/** s += the products of the rows at x with the weights in the bytes at `weights`. */
+// s += the products of the rows at x with the weights in the bytes at `weights`.
 TL_INLINE void add_bytes(const int n, const int bits, small_sums *s, const uint8_t *weights,
                          const char *x, size_t row_size, size_t block)
 {
@@ -54,13 +54,13 @@ TL_INLINE void add_bytes(const int n, const int bits, small_sums *s, const uint8
     }
 }
 
-/** The sums of a block. */
+// The sums of a block.
 TL_INLINE void add_block(const int n, const int bits, sums *sum, const uint8_t *weights,
                          const char *x, size_t row_size, size_t block)
 {
-    const size_t rows = QUAD * 8 / bits, most = TL_VN_DOTS * QUAD;
-    for (size_t done = 0; done < block; done += most) {
-        const size_t end = done + most < block ? done + most : block;
+    const size_t rows = QUAD * 8 / bits, max = TL_VN_DOTS * QUAD;
+    for (size_t done = 0; done < block; done += max) {
+        const size_t end = done + max < block ? done + max : block;
         small_sums s[ROWS];
         TL_UNROLL
         for (int i = 0; i < n * VECTORS * LIMBS; i++)
@@ -80,7 +80,7 @@ TL_INLINE void add_block(const int n, const int bits, sums *sum, const uint8_t *
     }
 }
 
-/** Initializes a block's sums with minus the zero points' share. */
+// Initializes a block's sums with minus the zero points' share.
 TL_INLINE void begin_sums(const tl_lowbit_job *job, const tl_lowbit_head *head,
                           const uint8_t *zeros, sums *sum)
 {
@@ -94,7 +94,7 @@ TL_INLINE void begin_sums(const tl_lowbit_job *job, const tl_lowbit_head *head,
     }
 }
 
-/** total += a block's sums. */
+// total += a block's sums.
 TL_INLINE void add_sums(const tl_lowbit_head *head, const float *scales, sums *sum, float *total)
 {
     TL_UNROLL
@@ -109,7 +109,7 @@ TL_INLINE void add_sums(const tl_lowbit_head *head, const float *scales, sums *s
     }
 }
 
-/** n rows of totals of all of a panel's columns. The first two arguments are constants. */
+// n rows of totals of all of a panel's columns. The first two arguments are constants.
 TL_INLINE void add_panel(const int n, const int bits, const tl_lowbit_job *job,
                          const char *prepared, const uint8_t *panel,
                          float (*total)[TL_LOWBIT_PANEL])
@@ -195,9 +195,9 @@ void SIMD_OF(tl_lowbit_rows_u8)(const tl_lowbit_job *job, const float *src, char
     prepare_row(job, src, dst);
 }
 
-/* ---- panels as floats ---- */
+// Panels as floats
 
-/** The four rows of weights in bits from `from` on, of a vector of columns. */
+// The four rows of weights in bits from `from` on, of a vector of columns.
 TL_INLINE void widen_quad(tl_vb bytes, int from, const int bits, tl_vf zero, tl_vf scale,
                           float *dst)
 {

@@ -19,7 +19,7 @@ static int pick_one(nn_room *room, const int *from, size_t n)
 #define PICK(room, ...) \
     pick_one(room, (const int[]){__VA_ARGS__}, NN_LEN(((const int[]){__VA_ARGS__})))
 
-/** A product, and what its packed weights are. */
+// A product, and what its packed weights are.
 typedef struct product {
     int batch, m, k, n;
     int scale_block, is_transposed;
@@ -27,7 +27,7 @@ typedef struct product {
     tl_tensor *weight, *scale, *zero, *bias, *src, *packed;
 } product;
 
-/** [rows, cols] of the weight's orientation. */
+// [rows, cols] of the weight's orientation.
 static tl_tensor *random_matrix(nn_room *room, const product *p, tl_dtype dtype, int rows,
                                 double lo, double hi)
 {
@@ -35,7 +35,7 @@ static tl_tensor *random_matrix(nn_room *room, const product *p, tl_dtype dtype,
     return nn_random(room, dtype, 2, dims, lo, hi);
 }
 
-/** Scales, or zero points: by blocks, one for each column, or one. */
+// Scales, or zero points: by blocks, one for each column, or one.
 static tl_tensor *random_for_blocks(nn_room *room, const product *p, int kind, tl_dtype dtype,
                                     double lo, double hi)
 {
@@ -65,7 +65,7 @@ static void random_weights(nn_room *room, product *p)
                          (int[]){tl_lowbit_panels(p->n), (int)tl_lowbit_packed(p->k, &p->param)});
 }
 
-/** Magnitudes of rows differ, as do those of their elements. */
+// Magnitudes of rows differ, as do those of their elements.
 static void random_source(nn_room *room, product *p)
 {
     p->src = nn_random(room, TL_FLOAT, 3, (int[]){p->batch, p->m, p->k}, -1, 1);
@@ -106,7 +106,7 @@ static double weight_at(const product *p, int k, int col)
     return (element(p->weight, p, k, col) - zero) * element(p->scale, p, block, col);
 }
 
-/** All weights, [k, n]. */
+// All weights, [k, n].
 static double *weights_of(const product *p)
 {
     double *const weights = malloc(sizeof(*weights) * (size_t)p->k * (size_t)p->n);
@@ -115,14 +115,14 @@ static double *weights_of(const product *p)
     return weights;
 }
 
-/** The expected value of an element, and its tolerance. */
+// The expected value of an element, and its tolerance.
 typedef struct range {
     double value, tolerance;
 } range;
 
-/** Elements are rounded by 2^-22 of their block's largest at most; three sums of a block are
- * rounded, two factors, a product, and the sum of the blocks before. Of more than two rows the
- * weights may be floats instead, and each sum is rounded. */
+// Elements are rounded by 2^-22 of their block's largest at most; three sums of a block are
+// rounded, two factors, a product, and the sum of the blocks before. Of more than two rows the
+// weights may be floats instead, and each sum is rounded.
 static range range_of(const product *p, const double *weights, int row, int col)
 {
     const float *const src = (const float *)p->src->data + (size_t)row * p->k;
@@ -143,7 +143,7 @@ static range range_of(const product *p, const double *weights, int row, int col)
     return (range){sum, rounding + nn_tolerance(TL_FLOAT, roundings, magnitude + rounding, sum)};
 }
 
-/** Those of all elements; free it. */
+// Those of all elements; free it.
 static range *ranges_of(const product *p)
 {
     const int len = p->batch * p->m * p->n;
@@ -207,7 +207,7 @@ START_TEST(products_agree_with_loops_of_doubles)
 }
 END_TEST
 
-/* Panels become floats several at a time, and rows are divided. */
+// Panels become floats several at a time, and rows are divided.
 START_TEST(large_products_agree_with_loops_of_doubles)
 {
     static const int rows[][3] = {{70, 40, 1061}, {3, 100, 1024}, {1030, 20, 40}, {1100, 17, 1030}};
@@ -222,7 +222,7 @@ START_TEST(large_products_agree_with_loops_of_doubles)
 }
 END_TEST
 
-/* ---- kernels: all give the bits of plain C ---- */
+// Kernels: all give the bits of plain C
 
 #define KERNEL(arg, name, dtype, isa) {isa, name},
 static const struct {
@@ -238,8 +238,8 @@ static const struct {
     tl_lowbit_widen_func *widen;
 } widen_kernels[] = {TL_LOWBIT_WIDEN_KERNELS(KERNEL, )};
 
-/** Results of the kernels of one set: prepared rows, results of the first panel, and its weights
- * as floats. */
+// Results of the kernels of one set: prepared rows, results of the first panel, and its weights
+// as floats.
 typedef struct made {
     tl_tensor *rows, *dst, *floats;
 } made;
@@ -296,9 +296,9 @@ START_TEST(kernels_give_the_bits_of_plain_c)
 }
 END_TEST
 
-/* ---- by hand ---- */
+// By hand
 
-/** A product of one row with columns of equal weights, one block. Returns the first result. */
+// A product of one row with columns of equal weights, one block. Returns the first result.
 static float multiply_equal(tl_isa isa, const float *x, int k, int n, int weight, int zero)
 {
     nn_room room = {.seed = 1};
@@ -382,7 +382,7 @@ static void check_packing(tl_dtype dtype, int bits, int weight, int zero, const 
     nn_close(&room);
 }
 
-/** The scratch memory of a source of so many rows. */
+// The scratch memory of a source of so many rows.
 static size_t scratch_of(int rows, int k, int n, int threads)
 {
     const tl_lowbit_param param = {.bits = 4, .block = tl_lowbit_block(k, 16)};
@@ -393,12 +393,12 @@ static size_t scratch_of(int rows, int k, int n, int threads)
 
 START_TEST(memory_for_many_rows_serves_fewer)
 {
-    static const int most[] = {3, 64, 65, 300, 2000};
-    for (size_t i = 0; i < NN_LEN(most); i++)
-        for (int rows = 1; rows <= most[i]; rows++)
+    static const int max[] = {3, 64, 65, 300, 2000};
+    for (size_t i = 0; i < NN_LEN(max); i++)
+        for (int rows = 1; rows <= max[i]; rows++)
             for (int threads = 1; threads <= 2; threads++)
                 ck_assert_uint_le(scratch_of(rows, 512, 100, threads),
-                                  scratch_of(most[i], 512, 100, threads));
+                                  scratch_of(max[i], 512, 100, threads));
 }
 END_TEST
 

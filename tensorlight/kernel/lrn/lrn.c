@@ -11,7 +11,7 @@
 #include "tensor/tl_result.h"
 #include "tensorlight/tl_nn.h"
 
-/** src and dst are [axis.outer, axis.len, axis.inner]: images, channels, places; not the same. */
+// src and dst are [axis.outer, axis.len, axis.inner]: images, channels, places; not the same.
 typedef struct lrn_job {
     const void *src;
     void *dst;
@@ -19,8 +19,8 @@ typedef struct lrn_job {
     const tl_lrn_param *param;
 } lrn_job;
 
-/** Computes the rows begin .. end-1 of axis.inner places each, counted over images and channels, of
- *  the lrn_job at `arg`. */
+// Computes the rows begin .. end-1 of axis.inner places each, counted over images and channels, of
+// the lrn_job at `arg`.
 typedef void lrn_func(void *arg, size_t begin, size_t end);
 
 enum { PLACES = 256 };
@@ -57,7 +57,7 @@ tl_tensor *tl_tensor_lrn(const tl_tensor *src, tl_tensor *dst, const tl_lrn_para
 
 #else // for each type
 
-/** The places from `place` on, `n` of them, of channel `channel` in the image at `src`. */
+// The places from `place` on, `n` of them, of channel `channel` in the image at `src`.
 static void NAME(normalize, c)(const lrn_job *job, const T *src, T *dst, size_t channel,
                                size_t place, size_t n)
 {

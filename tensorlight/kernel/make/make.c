@@ -9,9 +9,9 @@
 #include "kernel/tl_kernel.h"
 #include "tensorlight/tl_shape.h"
 
-/* ---- diagonals ---- */
+// Diagonals
 
-/** The column of row `r` where diagonal `k` is, moved into 0 .. cols. */
+// The column of row `r` where diagonal `k` is, moved into 0 .. cols.
 static size_t column_of(int64_t r, int64_t k, size_t cols)
 {
     int64_t column;
@@ -76,7 +76,7 @@ int tl_exec_trilu(const tl_exec *exec, const tl_tensor *src, tl_tensor *dst, int
     return 0;
 }
 
-/* ---- indices ---- */
+// Indices
 
 enum { BUFFER = 256 };
 
@@ -84,7 +84,7 @@ typedef struct onehot {
     const tl_tensor *index;
     const void *on;
     tl_tensor *dst;
-    tl_axis view; /* of dst along the new axis */
+    tl_axis view; // of dst along the new axis
 } onehot;
 
 static void mark(const onehot *o, size_t i, int64_t index)

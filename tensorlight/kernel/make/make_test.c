@@ -80,7 +80,7 @@ START_TEST(triangles_keep_their_side_of_a_diagonal)
 {
     static const struct {
         int64_t k;
-        double upper[6], lower[6]; /* of 1 2 3, 4 5 6 */
+        double upper[6], lower[6]; // of 1 2 3, 4 5 6
     } rows[] = {
         {0, {1, 2, 3, 0, 5, 6}, {1, 0, 0, 4, 5, 0}},  {1, {0, 2, 3, 0, 0, 6}, {1, 2, 0, 4, 5, 6}},
         {-1, {1, 2, 3, 4, 5, 6}, {0, 0, 0, 4, 0, 0}}, {-5, {1, 2, 3, 4, 5, 6}, {0}},

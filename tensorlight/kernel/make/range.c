@@ -10,7 +10,7 @@
 #include "kernel/tl_kernel.h"
 #include "tensorlight/tl_shape.h"
 
-/** dst[i] = start + (first + i) * delta for i < len; integers wrap. */
+// dst[i] = start + (first + i) * delta for i < len; integers wrap.
 typedef void range_kernel(const void *start, const void *delta, size_t first, void *dst,
                           size_t len);
 
@@ -47,7 +47,7 @@ static int fail_length(const tl_tensor *start, const tl_tensor *limit, const tl_
                    number_of(limit), number_of(delta), INT_MAX);
 }
 
-/** Elements of a range of integers, whose span may be inexact in a double. */
+// Elements of a range of integers, whose span may be inexact in a double.
 static int integer_length(const tl_tensor *start, const tl_tensor *limit, const tl_tensor *delta)
 {
     const int64_t from = integer_of(start), to = integer_of(limit), by = integer_of(delta);

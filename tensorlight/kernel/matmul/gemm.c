@@ -13,23 +13,23 @@ TL_KERNEL_TABLE(pick_to_pairs, tl_gemm_to_pairs_func, TL_GEMM_TO_PAIRS_KERNELS)
 TL_KERNEL_TABLE(pick_pack, tl_gemm_pack_func, TL_GEMM_PACK_KERNELS)
 TL_KERNEL_TABLE(pick_few, tl_gemm_few_func, TL_GEMM_FEW_KERNELS)
 
-/** A product, divided into units: some rows by some columns of a matrix of the batch. */
+// A product, divided into units: some rows by some columns of a matrix of the batch.
 typedef struct job {
     tl_matmul_plan plan;
-    tl_gemm gemm; /* shared by all matrices */
+    tl_gemm gemm; // shared by all matrices
     int is_packed;
-    const float *packed; /* then: all of src2 */
+    const float *packed; // then: all of src2
     tl_gemm_block_func *block;
-    tl_gemm_few_func *few; /* instead of it, or NULL */
+    tl_gemm_few_func *few; // instead of it, or NULL
     const tl_stop *stop;
     int is_few;
     size_t part_len;
-    size_t row_units;         /* of a matrix */
-    size_t panels, col_units; /* of a matrix; a unit has whole panels */
-    size_t slots;             /* threads that are worth it */
-    float *scratch;           /* or NULL */
-    size_t copy_floats;       /* of it, for the copy of a slot's strips */
-    size_t buffer_floats;     /* after them, for its panels */
+    size_t row_units;         // of a matrix
+    size_t panels, col_units; // of a matrix; a unit has whole panels
+    size_t slots;             // threads that are worth it
+    float *scratch;           // or NULL
+    size_t copy_floats;       // of it, for the copy of a slot's strips
+    size_t buffer_floats;     // after them, for its panels
 } job;
 
 static size_t round_up(size_t a, size_t b)
@@ -37,15 +37,15 @@ static size_t round_up(size_t a, size_t b)
     return tl_ceil_div(a, b) * b;
 }
 
-/** The length of the parts of a sum of `k` terms; the last one may be shorter. */
+// The length of the parts of a sum of `k` terms; the last one may be shorter.
 static size_t part_len(size_t k)
 {
     return k == 0 ? 1 : round_up(tl_ceil_div(k, tl_ceil_div(k, TL_GEMM_LEN)), 16);
 }
 
-/* ---- dividing the work ---- */
+// Dividing the work
 
-/** A product with a vector: the matrix takes the place of src2, which few rows read once. */
+// A product with a vector: the matrix takes the place of src2, which few rows read once.
 static void swap_if_vector(tl_matmul_plan *p)
 {
     if (p->n != 1 || p->m == 1)
@@ -63,14 +63,14 @@ static void swap_if_vector(tl_matmul_plan *p)
     p->m = 1;
 }
 
-/** Whether few rows are read as they are; the rows of src1 too, where the columns of src2 are. */
+// Whether few rows are read as they are; the rows of src1 too, where the columns of src2 are.
 static int is_few(const tl_matmul_plan *p)
 {
     return p->m <= TL_GEMM_FEW && (p->src2.col == 1 || p->src1.col == 1 || p->k <= 1);
 }
 
-/** Whether strips of src1 are copied: its columns are contiguous, or its rows compete for the same
- *  places of the first cache, which does not hold them all. */
+// Whether strips of src1 are copied: its columns are contiguous, or its rows compete for the same
+// places of the first cache, which does not hold them all.
 static int is_copied(const tl_matmul_plan *p)
 {
     enum { CONFLICT = 1024, FIT = 4096 }; // floats
@@ -78,46 +78,46 @@ static int is_copied(const tl_matmul_plan *p)
 }
 
 enum {
-    LEAST_WORK = 100000,  /* multiply-accumulates that are worth a unit */
-    WEIGHT_COST = 4,      /* those for which a number of src2 is waited for, when memory has it */
-    UNITS_PER_THREAD = 3, /* so that one that is late does not keep the others waiting */
-    MOST_PANELS = 32,     /* of a unit: they stay in the third cache for all of its rows */
-    LEAST_PANELS = 4,     /* of a unit that could have fewer rows instead */
-    LEAST_ROWS = 56,      /* of a unit: few enough to share, enough to pay for packing */
-    MOST_ROWS = 4096,     /* of a unit: a part of its sums takes some tenths of a second */
+    MIN_WORK = 100000,    // multiply-accumulates that are worth a unit
+    WEIGHT_COST = 4,      // those for which a number of src2 is waited for, when memory has it
+    UNITS_PER_THREAD = 3, // so that one that is late does not keep the others waiting
+    MAX_PANELS = 32,      // of a unit: they stay in the third cache for all of its rows
+    MIN_PANELS = 4,       // of a unit that could have fewer rows instead
+    MIN_ROWS = 56,        // of a unit: few enough to share, enough to pay for packing
+    MAX_ROWS = 4096,      // of a unit: a part of its sums takes some tenths of a second
 };
 
-/** Sets the size of a unit. The result does not depend on it. */
+// Sets the size of a unit. The result does not depend on it.
 static void divide(job *j, int threads)
 {
     const tl_matmul_plan *const p = &j->plan;
     const size_t count = tl_matmul_count(p);
     const double work = (double)(p->m > WEIGHT_COST ? p->m : WEIGHT_COST) * p->n * p->k * count;
-    const double most = work / LEAST_WORK < 1 ? 1 : work / LEAST_WORK;
+    const double max = work / MIN_WORK < 1 ? 1 : work / MIN_WORK;
     const size_t wanted =
-        threads == 1 ? 1 : tl_min_size((size_t)fmin(most, 1e6), threads * UNITS_PER_THREAD);
+        threads == 1 ? 1 : tl_min_size((size_t)fmin(max, 1e6), threads * UNITS_PER_THREAD);
     const size_t each = tl_ceil_div(wanted, count);
     j->panels = tl_ceil_div(p->n, TL_GEMM_PANEL);
     j->col_units =
-        tl_ceil_div(j->panels, j->is_few ? TL_GEMM_FEW_FLOATS / TL_GEMM_PANEL / p->m : MOST_PANELS);
-    const size_t wide = tl_min_size(each, j->panels / LEAST_PANELS);
+        tl_ceil_div(j->panels, j->is_few ? TL_GEMM_FEW_FLOATS / TL_GEMM_PANEL / p->m : MAX_PANELS);
+    const size_t wide = tl_min_size(each, j->panels / MIN_PANELS);
     if (!j->is_few && j->col_units < wide)
         j->col_units = wide;
     const size_t missing = tl_ceil_div(each, j->col_units);
     j->row_units = 1;
-    if (!j->is_few && p->m >= 2 * LEAST_ROWS) {
-        const size_t units = tl_min_size(missing, p->m / LEAST_ROWS);
+    if (!j->is_few && p->m >= 2 * MIN_ROWS) {
+        const size_t units = tl_min_size(missing, p->m / MIN_ROWS);
         j->row_units = units > (size_t)threads ? units - units % threads : units;
     } else if (missing > 1) {
         j->col_units = tl_min_size(each, j->panels);
     }
-    if (!j->is_few && j->row_units < p->m / MOST_ROWS)
-        j->row_units = p->m / MOST_ROWS;
-    j->slots = tl_min_size((size_t)fmin(most, TL_MOST_SLOTS), (size_t)threads);
+    if (!j->is_few && j->row_units < p->m / MAX_ROWS)
+        j->row_units = p->m / MAX_ROWS;
+    j->slots = tl_min_size((size_t)fmin(max, TL_MAX_SLOTS), (size_t)threads);
 }
 
-/** Floats of the panels that a slot packs: of all of a unit, or of one where a single group of rows
- *  meets them. */
+// Floats of the panels that a slot packs: of all of a unit, or of one where a single group of rows
+// meets them.
 static size_t buffer_floats(const job *j)
 {
     const size_t rows = tl_ceil_div(j->plan.m, j->row_units);
@@ -152,7 +152,7 @@ size_t tl_gemm_scratch(const tl_matmul_plan *plan, int is_packed, int threads)
     return scratch_size(&j);
 }
 
-/* ---- packing all of src2 ---- */
+// Packing all of src2
 
 typedef struct pack_job {
     tl_gemm_pack_func *pack;
@@ -161,8 +161,7 @@ typedef struct pack_job {
     float *panels;
 } pack_job;
 
-/** Panels that are filled at once: rows are read in long pieces, and not too many places written.
- */
+// Panels that are filled at once: rows are read in long pieces, and not too many places written.
 enum { PANELS_AT_ONCE = 8 };
 
 static void pack_units(void *arg, size_t begin, size_t end)
@@ -180,21 +179,21 @@ void tl_gemm_pack(const tl_exec *exec, const tl_gemm_matrix *src, size_t k, size
 {
     pack_job j = {pick_pack(exec, TL_FLOAT), src, k, n, panels};
     tl_parallel(exec, tl_ceil_div(n, PANELS_AT_ONCE * TL_GEMM_PANEL),
-                LEAST_WORK / (PANELS_AT_ONCE * TL_GEMM_PANEL * (k + 1)) + 1, pack_units, &j);
+                MIN_WORK / (PANELS_AT_ONCE * TL_GEMM_PANEL * (k + 1)) + 1, pack_units, &j);
 }
 
-/* ---- pairs of bfloat16 ---- */
+// Pairs of bfloat16
 
 typedef struct pairs_job {
     tl_gemm_to_pairs_func *to_pairs;
     const float *src;
-    size_t k, n; /* of src2: rows, columns */
+    size_t k, n; // of src2: rows, columns
     size_t row, col;
     float *dst;
     uint16_t *panels;
 } pairs_job;
 
-/** A panel: each pair of rows, column by column. */
+// A panel: each pair of rows, column by column.
 static void pack_panel_of_pairs(const pairs_job *j, size_t first)
 {
     const size_t cols = tl_min_size(TL_GEMM_PANEL, j->n - first);
@@ -218,7 +217,7 @@ void tl_gemm_pack_pairs(const tl_exec *exec, const tl_gemm_matrix *src, size_t k
 {
     pairs_job j = {
         .src = src->data, .k = k, .n = n, .row = src->row, .col = src->col, .panels = panels};
-    tl_parallel(exec, tl_ceil_div(n, TL_GEMM_PANEL), LEAST_WORK / (TL_GEMM_PANEL * (k + 1)) + 1,
+    tl_parallel(exec, tl_ceil_div(n, TL_GEMM_PANEL), MIN_WORK / (TL_GEMM_PANEL * (k + 1)) + 1,
                 pack_panels_of_pairs, &j);
 }
 
@@ -243,17 +242,17 @@ void tl_gemm_to_pairs(const tl_exec *exec, const float *src, size_t rows, size_t
                    .k = k,
                    .row = tl_gemm_pairs_row(k),
                    .dst = dst};
-    tl_parallel(exec, rows, LEAST_WORK / (k + 1) + 1, rows_to_pairs, &j);
+    tl_parallel(exec, rows, MIN_WORK / (k + 1) + 1, rows_to_pairs, &j);
 }
 
-/* ---- computing ---- */
+// Computing
 
 static tl_gemm_matrix matrix_of(const tl_matmul_plan *p, const tl_matrices *x, size_t index)
 {
     return (tl_gemm_matrix){(const float *)tl_matmul_element(p, x, index, 0, 0), x->row, x->col};
 }
 
-/** Matrix `index` of the batch. */
+// Matrix `index` of the batch.
 static tl_gemm gemm_of(const job *j, size_t index)
 {
     const tl_matmul_plan *const p = &j->plan;
@@ -267,7 +266,7 @@ static tl_gemm gemm_of(const job *j, size_t index)
     return g;
 }
 
-/** A unit of whole sums, part by part; all but the first accumulate in dst. */
+// A unit of whole sums, part by part; all but the first accumulate in dst.
 static void run_blocks(const job *j, const tl_gemm *g, tl_gemm_part *part)
 {
     part->panel_step = g->k * TL_GEMM_PANEL;
@@ -283,7 +282,7 @@ static void run_blocks(const job *j, const tl_gemm *g, tl_gemm_part *part)
     }
 }
 
-/** The same without scratch memory. A function of its own: no other takes that much stack. */
+// The same without scratch memory. A function of its own: no other takes that much stack.
 static __attribute__((noinline)) void run_blocks_on_stack(const job *j, const tl_gemm *g,
                                                           tl_gemm_part *part)
 {

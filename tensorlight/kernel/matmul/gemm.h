@@ -32,18 +32,18 @@
 #include "tensorlight/tl_linalg.h"
 
 enum {
-    TL_GEMM_PANEL = TL_MATMUL_PANEL, /* columns */
-    TL_GEMM_LEN = 512,               /* of a part of the sum */
-    TL_GEMM_COPY = 80 * 1024,        /* floats of the copy of a group */
-    TL_GEMM_FEW = 8,                 /* max rows of tl_gemm_few_func */
-    TL_GEMM_FEW_FLOATS = 4096,       /* max sums that it computes at once */
+    TL_GEMM_PANEL = TL_MATMUL_PANEL, // columns
+    TL_GEMM_LEN = 512,               // of a part of the sum
+    TL_GEMM_COPY = 80 * 1024,        // floats of the copy of a group
+    TL_GEMM_FEW = 8,                 // max rows of tl_gemm_few_func
+    TL_GEMM_FEW_FLOATS = 4096,       // max sums that it computes at once
 };
 
 /** A matrix: element [row, col] is data[row * row_step + col * col_step]. One of the steps is 1
  *  where there is more than one row and more than one column. */
 typedef struct tl_gemm_matrix {
-    const float *data; /* or NULL: absent */
-    size_t row, col;   /* the distance of rows, of columns */
+    const float *data; // or NULL: absent
+    size_t row, col;   // the distance of rows, of columns
 } tl_gemm_matrix;
 
 /** dst = act(alpha * src1 x src2 + beta * bias + add). The columns of dst and add have the distance
@@ -55,20 +55,20 @@ typedef struct tl_gemm {
     size_t dst_row;
     float alpha, beta;
     tl_activation act;
-    float low, high; /* bounds of results: tl_act_bounds */
-    int is_copied;   /* packs strips of src1 */
+    float low, high; // bounds of results: tl_act_bounds
+    int is_copied;   // packs strips of src1
 } tl_gemm;
 
 /** The task of one call: rows and columns of dst, and a part of the sum. */
 typedef struct tl_gemm_part {
     size_t row, rows;
-    size_t col, cols;     /* col: a multiple of TL_GEMM_PANEL */
-    size_t begin, len;    /* of the sum; dst already has the sum before it */
-    const float *panels;  /* the first panel, at `begin`; NULL: src2 is not packed yet */
-    size_t panel_step;    /* floats from a panel to the next */
-    float *buffer;        /* then: for packed panels */
-    size_t buffer_floats; /* at least those of a panel of the part */
-    float *copy;          /* for TL_GEMM_COPY floats, if strips are copied */
+    size_t col, cols;     // col: a multiple of TL_GEMM_PANEL
+    size_t begin, len;    // of the sum; dst already has the sum before it
+    const float *panels;  // the first panel, at `begin`; NULL: src2 is not packed yet
+    size_t panel_step;    // floats from a panel to the next
+    float *buffer;        // then: for packed panels
+    size_t buffer_floats; // at least those of a panel of the part
+    float *copy;          // for TL_GEMM_COPY floats, if strips are copied
 } tl_gemm_part;
 
 /** Elements of a group of rows, which fits in the L2 cache with two panels; copied ones count
@@ -84,13 +84,13 @@ typedef void tl_gemm_pack_func(const tl_gemm_matrix *src, size_t len, size_t col
 /** Computes a part. */
 typedef void tl_gemm_block_func(const tl_gemm *g, const tl_gemm_part *part);
 
-/* Pairs of bfloat16 multiply two numbers at a time where a CPU can (AVX512_BF16). To all of the
- * above a pair is one word of 32 bits: src1 is rounded to pairs before, row by row, src2 is packed
- * in pairs of its rows,
- *
- *     [panel][pair of rows][TL_GEMM_PANEL][2]
- *
- * and k counts pairs; the last one is padded with 0. Sums are floats. */
+// Pairs of bfloat16 multiply two numbers at a time where a CPU can (AVX512_BF16). To all of the
+// above a pair is one word of 32 bits: src1 is rounded to pairs before, row by row, src2 is packed
+// in pairs of its rows,
+//
+//     [panel][pair of rows][TL_GEMM_PANEL][2]
+//
+// and k counts pairs; the last one is padded with 0. Sums are floats.
 
 /** src [n] -> dst [(n + 1) / 2] pairs. */
 typedef void tl_gemm_to_pairs_func(const float *src, size_t n, float *dst);

@@ -14,27 +14,27 @@
 
 enum {
 #if TL_SIMD_REGISTERS == 32 && TL_SIMD_LANES == 16
-    ROWS = 14, /* 28 sums, 2 numbers of src2, 1 of src1 */
+    ROWS = 14, // 28 sums, 2 numbers of src2, 1 of src1
     PARTS = 2,
 #elif TL_SIMD_REGISTERS == 32
-    ROWS = 6, /* 24 sums, 4, 1 */
+    ROWS = 6, // 24 sums, 4, 1
     PARTS = 4,
 #elif TL_SIMD_LANES == 8
-    ROWS = 6, /* 12 sums, 2, 1 */
+    ROWS = 6, // 12 sums, 2, 1
     PARTS = 2,
 #else
-    ROWS = 2, /* 8 sums, 4, 1 */
+    ROWS = 2, // 8 sums, 4, 1
     PARTS = 4,
 #endif
-    TILE_COLS = PARTS * TL_VF_LANES,                                  /* columns of a tile */
-    COPY_ROWS = (ROWS + TL_VF_LANES - 1) / TL_VF_LANES * TL_VF_LANES, /* of a copied column */
-    LINE = 16,                                                        /* floats of a cache line */
-    AHEAD = 8,                                                        /* rows that are prefetched */
+    TILE_COLS = PARTS * TL_VF_LANES,                                  // columns of a tile
+    COPY_ROWS = (ROWS + TL_VF_LANES - 1) / TL_VF_LANES * TL_VF_LANES, // of a copied column
+    LINE = 16,                                                        // floats of a cache line
+    AHEAD = 8,                                                        // rows that are prefetched
 };
 
 _Static_assert(TL_GEMM_PANEL % TILE_COLS == 0, "panels hold whole tiles");
 
-/** Prefetches `n` floats. */
+// Prefetches `n` floats.
 TL_INLINE void fetch(const float *p, size_t n)
 {
     for (size_t i = 0; i < n; i += LINE)
@@ -50,28 +50,28 @@ static void copy_line(float *dst, const float *src, size_t n)
         tl_vf_store_partial(dst + i, tl_vf_load_partial(src + i, n - i), n - i);
 }
 
-/* ---- results from sums ---- */
+// Results from sums
 
 typedef struct place {
     const float *bias, *add;
     float *dst;
 } place;
 
-/** Whether results before the activation are the sums, or the sums with a bias: omitted factors
- * would not change a bit. */
+// Whether results before the activation are the sums, or the sums with a bias: omitted factors
+// would not change a bit.
 static int is_simple(const tl_gemm *g)
 {
     return g->alpha == 1 && (!g->bias.data || g->beta == 1) && !g->add.data &&
            g->low == -INFINITY && g->high == INFINITY;
 }
 
-/** Whether results are the sums. */
+// Whether results are the sums.
 static int is_bare(const tl_gemm *g)
 {
     return is_simple(g) && !g->bias.data && g->act.act == TL_ACT_NONE;
 }
 
-/** The results of a vector of sums, without activations other than clamping. */
+// The results of a vector of sums, without activations other than clamping.
 TL_INLINE tl_vf result(const tl_gemm *g, tl_vf sum, const place *at, size_t j, const size_t n,
                        const int simple)
 {
@@ -115,7 +115,7 @@ TL_INLINE void finish_row(const tl_gemm *g, const float *sums, const place *at, 
         finish_vector(g, sums, at, whole, cols - whole, simple, adds, is_last);
 }
 
-/** Writes the results of sums (whole vectors) to dst: `rows` rows of `cols` columns. */
+// Writes the results of sums (whole vectors) to dst: `rows` rows of `cols` columns.
 static void finish(const tl_gemm *g, const float *sums, size_t sums_row, size_t row, size_t rows,
                    size_t col, size_t cols, int adds, int is_last)
 {
@@ -134,21 +134,21 @@ static void finish(const tl_gemm *g, const float *sums, size_t sums_row, size_t 
     }
 }
 
-/* ---- tiles ---- */
+// Tiles
 
-/** Some rows of src1: element [i, k] is data[i * row + k % LINE * col + k / LINE * line]. */
+// Some rows of src1: element [i, k] is data[i * row + k % LINE * col + k / LINE * line].
 typedef struct strip {
     const float *data;
     size_t row, col, line;
 } strip;
 
-/** Data to prefetch to the L2 cache during a tile: with each of the first
- * `lines` LINEs of the tile's sums, `n` pieces of `floats` floats, `step`
- * apart. */
+// Data to prefetch to the L2 cache during a tile: with each of the first
+// `lines` LINEs of the tile's sums, `n` pieces of `floats` floats, `step`
+// apart.
 typedef struct prefetch {
     const float *first;
     size_t floats, n, step;
-    size_t lines, next; /* next: from the pieces of a LINE to those of the next one */
+    size_t lines, next; // next: from the pieces of a LINE to those of the next one
 } prefetch;
 
 TL_INLINE void prefetch_line(const prefetch a[2], size_t line)
@@ -163,9 +163,9 @@ TL_INLINE void prefetch_line(const prefetch a[2], size_t line)
     }
 }
 
-/** dst [n][parts * TL_VF_LANES], whose rows are dst_row floats apart, = strip [n][len] x panel
- *  [len][parts * TL_VF_LANES]. The first two arguments are constants: each choice becomes a
- *  function of its own. A register for every third row and one for `step` address all rows. */
+// dst [n][parts * TL_VF_LANES], whose rows are dst_row floats apart, = strip [n][len] x panel
+// [len][parts * TL_VF_LANES]. The first two arguments are constants: each choice becomes a
+// function of its own. A register for every third row and one for `step` address all rows.
 TL_INLINE void tile(const int n, const int parts, const strip *s, const float *panel, size_t len,
                     const prefetch next[2], float *dst, size_t dst_row)
 {
@@ -244,32 +244,32 @@ EACH_WHOLE(WHOLE)
 
 static tile_func *const tiles[ROWS + 1][2] = {EACH_TILE(TILE_ROW) EACH_WHOLE(WHOLE_ROW)};
 
-/* ---- groups ---- */
+// Groups
 
-/** Some strips of a part's rows. */
+// Some strips of a part's rows.
 typedef struct group {
     const tl_gemm *gemm;
     const tl_gemm_part *part;
-    size_t n_strips;   /* of the part */
-    size_t least_rows; /* of a strip; the first `longer` strips have one more */
+    size_t n_strips; // of the part
+    size_t min_rows; // of a strip; the first `longer` strips have one more
     size_t longer;
-    size_t begin, end;  /* the strips of the group */
-    int is_packing;     /* packs each panel before its first use */
-    size_t buffer_step; /* floats between the panels in the part's buffer */
+    size_t begin, end;  // the strips of the group
+    int is_packing;     // packs each panel before its first use
+    size_t buffer_step; // floats between the panels in the part's buffer
 } group;
 
-/** The first row of the part's strip `i`: strips differ by a row at most. */
+// The first row of the part's strip `i`: strips differ by a row at most.
 static size_t strip_row(const group *s, size_t i)
 {
-    return s->part->row + i * s->least_rows + tl_min_size(i, s->longer);
+    return s->part->row + i * s->min_rows + tl_min_size(i, s->longer);
 }
 
 enum {
-    COPY_STEP = TL_GEMM_LEN * COPY_ROWS + LINE, /* between copied strips: no cache conflicts */
-    COPY_AHEAD = 4,                             /* prefetched rows of a transposed src1 */
+    COPY_STEP = TL_GEMM_LEN * COPY_ROWS + LINE, // between copied strips: no cache conflicts
+    COPY_AHEAD = 4,                             // prefetched rows of a transposed src1
 };
 
-/** Copies a row of src1 to the lines of a copied strip, and prefetches `later` floats ahead. */
+// Copies a row of src1 to the lines of a copied strip, and prefetches `later` floats ahead.
 static void copy_row(float *dst, const float *src, size_t len, size_t later)
 {
     size_t k = 0;
@@ -283,7 +283,7 @@ static void copy_row(float *dst, const float *src, size_t len, size_t later)
     copy_line(dst, src + k, len - k);
 }
 
-/** Copies columns of src1, which are contiguous, to the columns of copied strips. */
+// Copies columns of src1, which are contiguous, to the columns of copied strips.
 static void copy_columns(const group *s, const float *src, size_t col)
 {
     const size_t first = strip_row(s, s->begin), all = strip_row(s, s->end) - first;
@@ -323,7 +323,7 @@ static strip strip_of(const group *s, size_t i)
                           : (strip){copy, 1, COPY_ROWS, LINE * COPY_ROWS};
 }
 
-/** The unpacked panel from column `j` of the part on. */
+// The unpacked panel from column `j` of the part on.
 static tl_gemm_matrix panel_source(const group *s, size_t j)
 {
     const tl_gemm_matrix *const src2 = &s->gemm->src2;
@@ -332,15 +332,15 @@ static tl_gemm_matrix panel_source(const group *s, size_t j)
                             src2->row, src2->col};
 }
 
-/** A packed panel. */
+// A packed panel.
 static const float *panel_at(const group *s, size_t j)
 {
     return s->part->panels ? s->part->panels + j / TL_GEMM_PANEL * s->part->panel_step
                            : s->part->buffer + j / TL_GEMM_PANEL * s->buffer_step;
 }
 
-/** The prefetch of the first of `n` shares of the panel from column `j` on; the others are *step
- * floats apart. All zero: there is no such panel. */
+// The prefetch of the first of `n` shares of the panel from column `j` on; the others are *step
+// floats apart. All zero: there is no such panel.
 static prefetch prefetch_of_panel(const group *s, size_t j, size_t n, size_t *step)
 {
     *step = 0;
@@ -365,8 +365,8 @@ static prefetch prefetch_of_panel(const group *s, size_t j, size_t n, size_t *st
     return (prefetch){src.data, 1, share, src.col, lines, LINE};
 }
 
-/** The prefetch of share `i` of `n` of the next rows of src1: those of the next group, or of the
- * first group in the next part of the sum. */
+// The prefetch of share `i` of `n` of the next rows of src1: those of the next group, or of the
+// first group in the next part of the sum.
 static prefetch prefetch_of_rows(const group *s, size_t i, size_t n)
 {
     const tl_gemm_matrix *const src1 = &s->gemm->src1;
@@ -388,7 +388,7 @@ static prefetch prefetch_of_rows(const group *s, size_t i, size_t n)
     return (prefetch){data + first * src1->col, rows, 1, 0, end - first, src1->col};
 }
 
-/** Multiplies strip `i` by the panel from column `j` on, and writes the tile to dst. */
+// Multiplies strip `i` by the panel from column `j` on, and writes the tile to dst.
 static void run_tile(const group *s, size_t i, size_t j, const prefetch next[2])
 {
     _Alignas(64) float sums[ROWS * TL_GEMM_PANEL];
@@ -412,7 +412,7 @@ static void run_tile(const group *s, size_t i, size_t j, const prefetch next[2])
         finish(g, sums, TL_GEMM_PANEL, row, rows, part->col + j, cols, adds, is_last);
 }
 
-/** Multiplies all strips of the group by the panel from column `j` on. */
+// Multiplies all strips of the group by the panel from column `j` on.
 static void run_panel(const group *s, size_t j)
 {
     const tl_gemm_part *const part = s->part;
@@ -433,20 +433,20 @@ static void run_panel(const group *s, size_t j)
     }
 }
 
-/** The number of groups of a part's strips. */
+// The number of groups of a part's strips.
 static size_t count_groups(const tl_gemm *g, const tl_gemm_part *part, size_t n_strips)
 {
-    const size_t most = tl_gemm_group(g->is_copied);
-    const size_t n = (part->rows * part->len + most - 1) / most;
+    const size_t max = tl_gemm_group(g->is_copied);
+    const size_t n = (part->rows * part->len + max - 1) / max;
     const size_t copies = TL_GEMM_COPY / COPY_STEP;
-    const size_t least = g->is_copied ? (n_strips + copies - 1) / copies : 1;
-    return n < least ? least : n;
+    const size_t min = g->is_copied ? (n_strips + copies - 1) / copies : 1;
+    return n < min ? min : n;
 }
 
 void BLOCK_FUNC(const tl_gemm *g, const tl_gemm_part *part)
 {
     group s = {.gemm = g, .part = part, .n_strips = (part->rows + ROWS - 1) / ROWS};
-    s.least_rows = part->rows / s.n_strips;
+    s.min_rows = part->rows / s.n_strips;
     s.longer = part->rows % s.n_strips;
     const size_t n = count_groups(g, part, s.n_strips);
     const size_t n_panels = (part->cols + TL_GEMM_PANEL - 1) / TL_GEMM_PANEL;

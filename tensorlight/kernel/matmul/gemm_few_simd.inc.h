@@ -2,11 +2,11 @@
 // Template: products of few rows with an unpacked matrix, see gemm.h; included by gemm_simd.c.
 
 enum {
-    SUMS = TL_SIMD_REGISTERS / 2, /* registers for sums, or for numbers of src1 */
+    SUMS = TL_SIMD_REGISTERS / 2, // registers for sums, or for numbers of src1
 };
 
-/** `n` lines of `len` floats, less than a vector each, that lie `step` apart: as vectors, filled up
- *  with zeros. */
+// `n` lines of `len` floats, less than a vector each, that lie `step` apart: as vectors, filled up
+// with zeros.
 static __attribute__((noinline)) void copy_ends(float *ends, int n, const float *src, size_t step,
                                                 size_t len)
 {
@@ -14,8 +14,8 @@ static __attribute__((noinline)) void copy_ends(float *ends, int n, const float 
         tl_vf_store(ends + i * TL_VF_LANES, tl_vf_load_partial(src + i * step, len));
 }
 
-/** sums [n][sums_row], the first `lines` columns, = rows of src1 x contiguous columns of
- * src2. Elements after the last whole vector are copied, so that the same loop adds them. */
+// sums [n][sums_row], the first `lines` columns, = rows of src1 x contiguous columns of
+// src2. Elements after the last whole vector are copied, so that the same loop adds them.
 TL_INLINE void dot_lines(const int n, const int lines, const float *a, size_t a_row, const float *b,
                          size_t b_step, size_t len, float *sums, size_t sums_row)
 {
@@ -66,8 +66,8 @@ TL_INLINE void dot_lines(const int n, const int lines, const float *a, size_t a_
     }
 }
 
-/** The sums += rows of src1 x `lines` contiguous rows of src2; the next ones are `later` floats
- * further on. */
+// The sums += rows of src1 x `lines` contiguous rows of src2; the next ones are `later` floats
+// further on.
 TL_INLINE void add_lines(const int n, const int lines, const float *a, size_t a_row, size_t a_col,
                          const float *b, size_t b_step, size_t later, size_t cols, float *sums,
                          size_t sums_row)
@@ -107,7 +107,7 @@ static __attribute__((noinline)) void dot_one(const float *a, const float *b, si
     dot_lines(1, 1, a, 0, b, 0, len, sum, 0);
 }
 
-/** For n rows: lines of src2 at once, so that with each row there is a register to be used. */
+// For n rows: lines of src2 at once, so that with each row there is a register to be used.
 #define LINES(n) (SUMS / (n) >= 8 ? 8 : SUMS / (n) >= 4 ? 4 : SUMS / (n) >= 2 ? 2 : 1)
 
 TL_INLINE void dot_all(const int n, const tl_gemm *g, size_t col, size_t cols, float *sums,

@@ -8,10 +8,10 @@
 #define PACK_PANEL(src, len, cols, panel) SIMD(tl_gemm_pack)(src, len, cols, panel)
 #include "kernel/matmul/gemm_block_simd.inc.h"
 
-/* ---- packing ---- */
+// Packing
 
-/** `n_lines` lines of `len` floats, both at most TL_VF_LANES -> len lines of TL_VF_LANES floats:
- *  src[i][j] becomes dst[j][i]. Lines that are not there become 0. */
+// `n_lines` lines of `len` floats, both at most TL_VF_LANES -> len lines of TL_VF_LANES floats:
+// src[i][j] becomes dst[j][i]. Lines that are not there become 0.
 static void turn(const float *src, size_t src_step, size_t n_lines, size_t len, float *dst,
                  size_t dst_step)
 {
@@ -35,7 +35,7 @@ static void turn(const float *src, size_t src_step, size_t n_lines, size_t len, 
         tl_vf_store(dst + i * dst_step, v[i]);
 }
 
-/** Rows that lie in memory as they are, to all panels: each is read from end to end. */
+// Rows that lie in memory as they are, to all panels: each is read from end to end.
 static void pack_rows(const float *src, size_t row_step, size_t len, size_t cols, float *panels)
 {
     const size_t whole = cols - cols % TL_GEMM_PANEL, panel_step = len * TL_GEMM_PANEL;
@@ -55,7 +55,7 @@ static void pack_rows(const float *src, size_t row_step, size_t len, size_t cols
     }
 }
 
-/** A panel of columns that lie in memory as they are. */
+// A panel of columns that lie in memory as they are.
 static void pack_columns(const float *src, size_t col_step, size_t len, size_t cols, float *panel)
 {
     for (size_t k = 0; k < len; k += TL_VF_LANES)

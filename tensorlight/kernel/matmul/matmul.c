@@ -16,17 +16,17 @@ TL_KERNEL_TABLE(pick_pack, tl_matmul_pack_func, TL_MATMUL_PACK_KERNELS)
 TL_KERNEL_TABLE(pick_row, tl_matmul_row_func, TL_MATMUL_ROW_KERNELS)
 TL_KERNEL_TABLE(pick_store, tl_matmul_store_func, TL_MATMUL_STORE_KERNELS)
 
-/** A plan, and how the plain kernels carry it out. */
+// A plan, and how the plain kernels carry it out.
 typedef struct job {
     tl_matmul_plan of;
-    size_t row_blocks, col_blocks; /* of a matrix */
+    size_t row_blocks, col_blocks; // of a matrix
     tl_matmul_pack_func *pack1, *pack2;
     tl_matmul_func *multiply;
-    tl_matmul_row_func *multiply_row; /* instead of these: no packing */
+    tl_matmul_row_func *multiply_row; // instead of these: no packing
     tl_matmul_store_func *store;
 } job;
 
-/** The type of the sums. */
+// The type of the sums.
 static tl_dtype sum_dtype(tl_dtype dtype)
 {
     if (tl_dtype_is_float(dtype))
@@ -39,7 +39,7 @@ static size_t blocks_of(size_t len, size_t block)
     return (len + block - 1) / block;
 }
 
-/** With fewer rows packing costs more than it gives. */
+// With fewer rows packing costs more than it gives.
 enum { FEW_ROWS = 4 };
 
 static void pick_kernels(job *j, const tl_exec *exec, tl_dtype src1, tl_dtype src2, tl_dtype dst)
@@ -52,7 +52,7 @@ static void pick_kernels(job *j, const tl_exec *exec, tl_dtype src1, tl_dtype sr
         j->multiply_row = pick_row(exec, src1);
 }
 
-/* ---- blocks ---- */
+// Blocks
 
 typedef struct buffers {
     _Alignas(64) char panels1[TL_MATMUL_ROWS * TL_MATMUL_LEN * TL_DTYPE_MAX_SIZE];
@@ -60,7 +60,7 @@ typedef struct buffers {
     _Alignas(64) char acc[TL_MATMUL_ROWS * TL_MATMUL_COLS * TL_DTYPE_MAX_SIZE];
 } buffers;
 
-/** A block of the product: where it begins in each tensor (NULL: absent), and its extent. */
+// A block of the product: where it begins in each tensor (NULL: absent), and its extent.
 typedef struct block {
     const char *src1, *src2, *bias, *zero1, *zero2;
     char *dst;
@@ -152,7 +152,7 @@ static void multiply_all(job *j, const tl_exec *exec)
     tl_parallel(exec, units, unit_work / 4 / work + 1, multiply_blocks, j);
 }
 
-/* ---- the functions ---- */
+// The functions
 
 int tl_exec_matmul(const tl_exec *exec, const tl_tensor *src1, const tl_tensor *src2,
                    const tl_tensor *bias, tl_tensor *dst, const tl_matmul_param *param)

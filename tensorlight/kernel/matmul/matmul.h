@@ -21,7 +21,7 @@
 enum {
     TL_MATMUL_TILE_ROWS = 4,
     TL_MATMUL_TILE_COLS = 8,
-    TL_MATMUL_ROWS = 64, /* whole tiles */
+    TL_MATMUL_ROWS = 64, // whole tiles
     TL_MATMUL_COLS = 64,
     TL_MATMUL_LEN = 64
 };
@@ -34,10 +34,10 @@ typedef void tl_matmul_func(const void *panels1, const void *panels2, void *acc,
 /** Lines of a matrix: the rows of src1, or the columns of src2. Distances in elements. */
 typedef struct tl_matmul_lines {
     const void *src;
-    size_t n, step;       /* how many, and the distance of neighbours */
-    size_t len, len_step; /* elements of a line that are summed along, and their distance */
-    const void *zero;     /* zero points, of the type of src, or NULL */
-    size_t zero_step;     /* from line to line: 0 or 1 */
+    size_t n, step;       // how many, and the distance of neighbours
+    size_t len, len_step; // elements of a line that are summed along, and their distance
+    const void *zero;     // zero points, of the type of src, or NULL
+    size_t zero_step;     // from line to line: 0 or 1
 } tl_matmul_lines;
 
 /** Packs the lines as panels of `width` lines, at most TL_MATMUL_TILE_COLS, as numbers of the type

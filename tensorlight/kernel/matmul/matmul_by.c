@@ -12,15 +12,14 @@
 
 static const tl_matmul_param transposed = {.trans2 = 1, .alpha = 1, .beta = 1};
 
-/* Where parts of the scratch memory begin, in bytes. The room for matrix multiplication is first.
- */
+// Where parts of the scratch memory begin, in bytes. The room for matrix multiplication is first.
 typedef struct layout {
-    size_t rows, results; /* those of src and dst, ordered by matrix */
-    size_t order, starts; /* int: the row at each place; the first place of each matrix */
+    size_t rows, results; // those of src and dst, ordered by matrix
+    size_t order, starts; // int: the row at each place; the first place of each matrix
     size_t size;
 } layout;
 
-/** The place after `*size` bytes, to which `n` elements of `each` bytes are added. */
+// The place after `*size` bytes, to which `n` elements of `each` bytes are added.
 static size_t add_part(size_t *size, size_t n, size_t each)
 {
     const size_t place = *size;
@@ -28,7 +27,7 @@ static size_t add_part(size_t *size, size_t n, size_t each)
     return place;
 }
 
-/** `threads` 0: without room for matrix multiplication, which is then slower. */
+// `threads` 0: without room for matrix multiplication, which is then slower.
 static layout lay_out(const tl_tensor *src, const tl_tensor *weight, const tl_tensor *dst,
                       int threads)
 {
@@ -55,7 +54,7 @@ size_t tl_matmul_by_scratch(const tl_tensor *src, const tl_tensor *weight, const
     return lay_out(src, weight, dst, threads).size;
 }
 
-/** Sorts rows by matrix, in order of rows: `order` [rows], `starts` [n + 1]. Indices are valid. */
+// Sorts rows by matrix, in order of rows: `order` [rows], `starts` [n + 1]. Indices are valid.
 static void sort_rows(const tl_tensor *index, int n, int *order, int *starts)
 {
     memset(starts, 0, ((size_t)n + 1) * sizeof(*starts));
@@ -69,7 +68,7 @@ static void sort_rows(const tl_tensor *index, int n, int *order, int *starts)
     starts[0] = 0;
 }
 
-/** Rows of `size` bytes to the places of their order, or back. */
+// Rows of `size` bytes to the places of their order, or back.
 static void move_rows(char *ordered, char *rows, const int *order, int n, size_t size, int is_back)
 {
     for (int i = 0; i < n; i++) {
@@ -78,7 +77,7 @@ static void move_rows(char *ordered, char *rows, const int *order, int n, size_t
     }
 }
 
-/** Multiplies the rows at places `first` .. `end` - 1 by matrix `e`. */
+// Multiplies the rows at places `first` .. `end` - 1 by matrix `e`.
 static int multiply_some(const tl_exec *exec, const tl_tensor *weight, const tl_tensor *bias, int e,
                          void *rows, void *results, int first, int end)
 {
@@ -117,24 +116,24 @@ int tl_exec_matmul_by(const tl_exec *exec, const tl_tensor *src, const tl_tensor
     const int n = weight->dims[0];
     if (tl_check_indices(index, n) < 0)
         return -1;
-    const layout least = lay_out(src, weight, dst, 0);
+    const layout min = lay_out(src, weight, dst, 0);
     if (dst->len == 0)
         return 0;
-    if (tl_check_scratch(exec, least.size, "for products by index") < 0)
+    if (tl_check_scratch(exec, min.size, "for products by index") < 0)
         return -1;
-    char *const parts = (char *)exec->scratch + (exec->scratch_size - least.size) / 64 * 64;
+    char *const parts = (char *)exec->scratch + (exec->scratch_size - min.size) / 64 * 64;
     tl_exec own = *exec;
     own.scratch_size = (size_t)(parts - (char *)exec->scratch);
-    int *const order = (int *)(parts + least.order), *const starts = (int *)(parts + least.starts);
+    int *const order = (int *)(parts + min.order), *const starts = (int *)(parts + min.starts);
     sort_rows(index, n, order, starts);
-    move_rows(parts + least.rows, src->data, order, index->len,
+    move_rows(parts + min.rows, src->data, order, index->len,
               (size_t)src->dims[1] * tl_size_of(src->dtype), 0);
     for (int e = 0; e < n && !tl_stop_is_requested(exec->stop); e++)
         if (starts[e] < starts[e + 1] &&
-            multiply_some(&own, weight, bias, e, parts + least.rows, parts + least.results,
-                          starts[e], starts[e + 1]) < 0)
+            multiply_some(&own, weight, bias, e, parts + min.rows, parts + min.results, starts[e],
+                          starts[e + 1]) < 0)
             return -1;
-    move_rows(parts + least.results, dst->data, order, index->len,
+    move_rows(parts + min.results, dst->data, order, index->len,
               (size_t)dst->dims[1] * tl_size_of(dst->dtype), 1);
     return 0;
 }
@@ -153,7 +152,7 @@ static int check_by(const tl_tensor *src, const tl_tensor *index, const tl_tenso
     return tl_matmul_by_check(src, index, weight, bias);
 }
 
-/** 0 if `t` has these dimensions, else -1 with a reason that calls it `name`. */
+// 0 if `t` has these dimensions, else -1 with a reason that calls it `name`.
 static int want_dims(const tl_tensor *t, const char *name, int ndim, const int *dims)
 {
     char text[TL_SHAPE_TEXT_SIZE], wanted[TL_SHAPE_TEXT_SIZE];

@@ -8,7 +8,7 @@
 #include <stdint.h>
 #include <string.h>
 
-/* ---- the products of packed blocks ---- */
+// The products of packed blocks
 
 // All types are brought to one of these.
 #define TL_TUNED_ALL
@@ -23,7 +23,7 @@
 #include "tensor/tl_one_type.inc.h"
 #undef TL_TUNED_ALL
 
-/* ---- from and to tensors ---- */
+// From and to tensors
 
 enum { LANES = 8 };
 
@@ -59,10 +59,10 @@ enum { LANES = 8 };
 
 #ifndef SUM
 
-/* ---- the products of packed blocks, for one type of sums ---- */
+// The products of packed blocks, for one type of sums
 
-/** One tile: acc += panel1 [len, TILE_ROWS] x panel2 [len, TILE_COLS]. Compilers keep it in vector
- *  registers. */
+// One tile: acc += panel1 [len, TILE_ROWS] x panel2 [len, TILE_COLS]. Compilers keep it in vector
+// registers.
 static void NAME(multiply_tile, c)(const T *panel1, const T *panel2, T *acc, size_t len)
 {
     T tile[TL_MATMUL_TILE_ROWS][TL_MATMUL_TILE_COLS];
@@ -91,10 +91,10 @@ void NAME(tl_matmul, c)(const void *panels1, const void *panels2, void *acc, siz
 
 #else
 
-/* ---- from tensors of one type to sums of the type SUM, and back ---- */
+// From tensors of one type to sums of the type SUM, and back
 
-/** `n` lines from `first` on, as one panel of `width`. Memory is read in order where lines lie side
- *  by side as well as where each is contiguous. */
+// `n` lines from `first` on, as one panel of `width`. Memory is read in order where lines lie side
+// by side as well as where each is contiguous.
 static void NAME(pack_panel, c)(const tl_matmul_lines *lines, size_t first, size_t n, size_t width,
                                 SUM *panel)
 {
@@ -123,7 +123,7 @@ void NAME(tl_matmul_pack, c)(const tl_matmul_lines *lines, size_t width, void *p
     (lines, first, tl_min_size(width, lines->n - first), width, (SUM *)panels + first * lines->len);
 }
 
-/** The product of two lines, divided among lanes that compilers keep in vectors. */
+// The product of two lines, divided among lanes that compilers keep in vectors.
 static SUM NAME(multiply_lines, c)(const T *a, size_t a_step, const T *b, size_t len)
 {
     SUM lanes[LANES] = {0}, sum = 0;

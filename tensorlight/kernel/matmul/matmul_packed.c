@@ -10,7 +10,7 @@ int tl_matmul_panels(int n)
     return n / TL_MATMUL_PANEL + (n % TL_MATMUL_PANEL != 0);
 }
 
-/** Rows of a packed matrix of `k` rows: those of pairs are half as many. */
+// Rows of a packed matrix of `k` rows: those of pairs are half as many.
 static size_t packed_rows(size_t k, tl_dtype dtype)
 {
     return dtype == TL_BFLOAT16 ? tl_ceil_div(k, 2) : k;
@@ -53,7 +53,7 @@ int tl_exec_matmul_pack(const tl_exec *exec, const tl_tensor *src, tl_tensor *ds
     return 0;
 }
 
-/** src2 is not looked at. */
+// src2 is not looked at.
 static tl_matmul_plan plan_of(const tl_tensor *src1, const tl_tensor *bias, const tl_tensor *add,
                               const tl_tensor *dst, const tl_matmul_param *param)
 {
@@ -64,9 +64,9 @@ static tl_matmul_plan plan_of(const tl_tensor *src1, const tl_tensor *bias, cons
     return p;
 }
 
-/* ---- pairs: src1 is rounded to them in scratch memory, before that of the product ---- */
+// Pairs: src1 is rounded to them in scratch memory, before that of the product
 
-/** The plan of the product whose src1 lies in `pairs`. */
+// The plan of the product whose src1 lies in `pairs`.
 static tl_matmul_plan plan_of_pairs(const tl_matmul_plan *plan, const float *pairs)
 {
     tl_matmul_plan p = *plan;
@@ -86,7 +86,7 @@ static size_t rows_of(const tl_tensor *src1)
     return k == 0 ? 0 : (size_t)(src1->len / k);
 }
 
-/** Bytes of the pairs of src1. */
+// Bytes of the pairs of src1.
 static size_t pairs_size(const tl_tensor *src1)
 {
     const size_t row = tl_gemm_pairs_row((size_t)src1->dims[src1->ndim - 1]);

@@ -44,7 +44,7 @@ int tl_broadcast_check(const tl_tensor *t, const char *name, int ndim, const int
     return 0;
 }
 
-/** `t` [.., d1, d0] (NULL: absent) repeated to the batch of `p`; its last two axes swapped. */
+// `t` [.., d1, d0] (NULL: absent) repeated to the batch of `p`; its last two axes swapped.
 static tl_matrices matrices_of(const tl_matmul_plan *p, const tl_tensor *t, int is_swapped)
 {
     tl_matrices x = {0};
@@ -73,7 +73,7 @@ static int is_repeated(const tl_matmul_plan *p, const tl_matrices *x)
     return 1;
 }
 
-/** One src2 for all of src1: the batch becomes more rows, so that small matrices fill blocks. */
+// One src2 for all of src1: the batch becomes more rows, so that small matrices fill blocks.
 static void merge_batch(tl_matmul_plan *p, int trans1)
 {
     if (trans1 || !is_repeated(p, &p->src2) || !is_repeated(p, &p->bias) || p->bias.row != 0 ||

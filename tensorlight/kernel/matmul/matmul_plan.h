@@ -10,9 +10,9 @@
 
 /** A tensor as matrices; distances in elements, 0 where it is repeated. */
 typedef struct tl_matrices {
-    const char *data; /* or NULL */
-    size_t size;      /* of an element */
-    size_t row, col;  /* the distance of rows, of columns */
+    const char *data; // or NULL
+    size_t size;      // of an element
+    size_t row, col;  // the distance of rows, of columns
     size_t batch[TL_MAXDIM];
 } tl_matrices;
 
@@ -21,8 +21,8 @@ typedef struct tl_matmul_plan {
     int n_batch;
     size_t batch[TL_MAXDIM];
     tl_matrices src1, src2, bias, dst;
-    tl_matrices add;          /* of the shape of dst */
-    tl_matrices zero1, zero2; /* zero points of src1, src2 */
+    tl_matrices add;          // of the shape of dst
+    tl_matrices zero1, zero2; // zero points of src1, src2
     double alpha, beta;
 } tl_matmul_plan;
 

@@ -30,10 +30,10 @@ START_TEST(a_small_product_by_hand)
 }
 END_TEST
 
-/* ---- against loops ---- */
+// Against loops
 
-/** The index of element `at` [ndim of dst] of `t`, which is broadcast to it; its last two
- * coordinates are given. */
+// The index of element `at` [ndim of dst] of `t`, which is broadcast to it; its last two
+// coordinates are given.
 static int index_at(const tl_tensor *t, const tl_tensor *dst, const int *at, int row, int col,
                     int is_swapped)
 {
@@ -58,7 +58,7 @@ typedef struct product {
     tl_matmul_param param;
 } product;
 
-/** Elements that are multiplied with those of another line. */
+// Elements that are multiplied with those of another line.
 typedef struct line {
     const tl_tensor *t;
     int first, step;
@@ -111,7 +111,7 @@ static void check_product(const product *p, const tl_tensor *dst)
     }
 }
 
-/** m, n, k around tiles and blocks. */
+// m, n, k around tiles and blocks.
 static const int sizes[][3] = {{1, 1, 1}, {1, 7, 5},    {1, 130, 129}, {3, 9, 131},  {4, 8, 128},
                                {5, 9, 3}, {65, 129, 2}, {64, 128, 1},  {7, 17, 257}, {67, 31, 130}};
 
@@ -119,12 +119,12 @@ static void check_sizes(tl_dtype dtype, const int *size, int trans1, int trans2)
 {
     const int m = size[0], n = size[1], k = size[2];
     // The lower bits of the sums of narrow integers must be theirs: their elements are small.
-    const double most = tl_size_of(dtype) == 1 ? 0.6 : 2;
+    const double max = tl_size_of(dtype) == 1 ? 0.6 : 2;
     nn_room room = {.seed = (uint64_t)(m + n + k)};
     product p = {.param = {trans1, trans2, 1, 1}};
-    p.src1 = nn_random(&room, dtype, 2, (int[]){trans1 ? k : m, trans1 ? m : k}, -most, most);
-    p.src2 = nn_random(&room, dtype, 2, (int[]){trans2 ? n : k, trans2 ? k : n}, -most, most);
-    p.bias = nn_random(&room, dtype, 2, (int[]){n % 2 ? m : 1, n}, -most, most);
+    p.src1 = nn_random(&room, dtype, 2, (int[]){trans1 ? k : m, trans1 ? m : k}, -max, max);
+    p.src2 = nn_random(&room, dtype, 2, (int[]){trans2 ? n : k, trans2 ? k : n}, -max, max);
+    p.bias = nn_random(&room, dtype, 2, (int[]){n % 2 ? m : 1, n}, -max, max);
     tl_tensor *const dst = nn_blank(&room, dtype, 2, (int[]){m, n});
     ck_assert_ptr_eq(tl_tensor_matmul(p.src1, p.src2, p.bias, dst, &p.param), dst);
     check_product(&p, dst);
@@ -141,7 +141,7 @@ START_TEST(every_size_type_and_transposition_agrees_with_loops)
 }
 END_TEST
 
-/* ---- every instruction set ---- */
+// Every instruction set
 
 static void run_matmul(const tl_exec *exec, tl_tensor *dst, void *arg)
 {
@@ -149,7 +149,7 @@ static void run_matmul(const tl_exec *exec, tl_tensor *dst, void *arg)
     tl_exec_matmul(exec, p->src1, p->src2, p->bias, dst, &p->param);
 }
 
-/** The bias of a product: none, a number, for each column, for each row, for each element. */
+// The bias of a product: none, a number, for each column, for each row, for each element.
 static tl_tensor *bias_of_kind(nn_room *room, int kind, int m, int n)
 {
     const int dims[][2] = {{1, 1}, {1, n}, {m, 1}, {m, n}};
@@ -183,14 +183,14 @@ START_TEST(every_tail_agrees_at_every_instruction_set)
 }
 END_TEST
 
-/* ---- large matrices ---- */
+// Large matrices
 
 static int threads_of(const tl_exec *exec)
 {
     return tl_pool_size(exec ? exec->pool : NULL);
 }
 
-/** exec with `size` bytes of scratch memory, and one after them that must not be written. */
+// exec with `size` bytes of scratch memory, and one after them that must not be written.
 static tl_exec open_scratch(const tl_exec *exec, size_t size)
 {
     tl_exec with = exec ? *exec : (tl_exec){.isa = tl_isa_best()};
@@ -208,7 +208,7 @@ static void close_scratch(const tl_exec *with)
     free(with->scratch);
 }
 
-/** A product with the scratch memory that it asks for, which it does not leave. */
+// A product with the scratch memory that it asks for, which it does not leave.
 static void run_with_scratch(const tl_exec *exec, tl_tensor *dst, void *arg)
 {
     const product *const p = arg;
@@ -219,8 +219,8 @@ static void run_with_scratch(const tl_exec *exec, tl_tensor *dst, void *arg)
     close_scratch(&with);
 }
 
-/** Without and with scratch memory, on one thread and on three: the same bits, and right where it
- *  is looked at. */
+// Without and with scratch memory, on one thread and on three: the same bits, and right where it
+// is looked at.
 static void check_large(const tl_exec *exec, int m, int n, int k, int trans1, int trans2)
 {
     nn_room room = {.seed = (uint64_t)(m * n + k)};
@@ -292,7 +292,7 @@ START_TEST(long_sums_and_wide_results_agree)
 }
 END_TEST
 
-/* ---- packed matrices ---- */
+// Packed matrices
 
 typedef struct packed_product {
     const tl_tensor *src1, *packed, *bias, *add;
@@ -310,14 +310,14 @@ static void run_packed(const tl_exec *exec, tl_tensor *dst, void *arg)
     close_scratch(&with);
 }
 
-/** The options of a packed product. */
+// The options of a packed product.
 typedef struct packed_form {
     int trans1, trans2, bias_kind, has_add;
     double alpha;
     tl_activation act;
 } packed_form;
 
-/** The packed product is that of the same level, then the sum and the activation. */
+// The packed product is that of the same level, then the sum and the activation.
 static void check_packed(tl_isa isa, const int *mnk, const packed_form *form)
 {
     const int m = mnk[0], n = mnk[1], k = mnk[2], trans1 = form->trans1, trans2 = form->trans2;
@@ -383,9 +383,9 @@ START_TEST(a_packed_product_supports_all_epilogues)
 }
 END_TEST
 
-/* ---- pairs of bfloat16 ---- */
+// Pairs of bfloat16
 
-/** A copy whose numbers are rounded to bfloat16. */
+// A copy whose numbers are rounded to bfloat16.
 static tl_tensor *rounded(nn_room *room, const tl_tensor *src)
 {
     tl_tensor *const dst = nn_blank(room, TL_FLOAT, src->ndim, src->dims);
@@ -407,8 +407,8 @@ static tl_tensor *packed_pairs(nn_room *room, const tl_exec *exec, const tl_tens
     return packed;
 }
 
-/** The product of pairs is that of the rounded sources, whose terms are exact in floats; the sum,
- *  the bias and the rest are those of floats. */
+// The product of pairs is that of the rounded sources, whose terms are exact in floats; the sum,
+// the bias and the rest are those of floats.
 static void check_pairs(tl_isa isa, const int *mnk, const packed_form *form)
 {
     const int m = mnk[0], n = mnk[1], k = mnk[2], trans2 = form->trans2, dims[] = {2, m, n};
@@ -621,7 +621,7 @@ START_TEST(threads_do_not_change_the_result)
 }
 END_TEST
 
-/* ---- a small stack ---- */
+// A small stack
 
 enum { SMALL_STACK = 128 * 1024 };
 
@@ -631,7 +631,7 @@ static void *multiply_without_scratch(void *arg)
     return tl_tensor_matmul(p->src1, p->src2, p->bias, NULL, &p->param);
 }
 
-/** Computes a product on a thread with SMALL_STACK bytes. */
+// Computes a product on a thread with SMALL_STACK bytes.
 static tl_tensor *multiply_on_small_stack(product *p)
 {
     pthread_attr_t attr;

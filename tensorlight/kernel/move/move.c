@@ -9,10 +9,10 @@
 #include "kernel/tl_axis.h"
 #include "tensor/tl_result.h"
 
-/** Bytes that are worth a thread. */
+// Bytes that are worth a thread.
 enum { GRAIN = 65536 };
 
-/** A copy cut into pieces: unit i is piece i % pieces of block i / pieces. */
+// A copy cut into pieces: unit i is piece i % pieces of block i / pieces.
 typedef struct move {
     tl_strided dst, src;
     size_t size, pieces;
@@ -39,7 +39,7 @@ void tl_move_blocks(const tl_exec *exec, tl_strided dst, tl_strided src, size_t 
     tl_parallel(exec, n * m.pieces, size < GRAIN ? GRAIN / size : 1, copy_range, &m);
 }
 
-/** `t` seen along `axis`: the blocks' number and bytes, and the bytes of one index of that axis. */
+// `t` seen along `axis`: the blocks' number and bytes, and the bytes of one index of that axis.
 typedef struct layout {
     size_t n, size, step;
 } layout;
@@ -128,7 +128,7 @@ tl_tensor *tl_tensor_slice(const tl_tensor *src, tl_tensor *dst, int axis, int s
     return tl_result_end(result, dst, result ? tl_exec_slice(NULL, src, result, axis, start) : -1);
 }
 
-/** Do the shapes agree but for `axis`, and is the sum there an int? */
+// Do the shapes agree but for `axis`, and is the sum there an int?
 static int check_joinable(const tl_tensor *src1, const tl_tensor *src2, int axis)
 {
     char text1[TL_SHAPE_TEXT_SIZE], text2[TL_SHAPE_TEXT_SIZE];

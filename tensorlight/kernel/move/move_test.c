@@ -5,7 +5,7 @@
 #include "kernel/tl_map_test.h"
 #include "tensorlight/tensorlight.h"
 
-/** 0, 1, .. as TL_INT32 in the shape [a, b, c]. */
+// 0, 1, .. as TL_INT32 in the shape [a, b, c].
 static tl_tensor *counting(int a, int b, int c)
 {
     tl_tensor *const t = tl_tensor_arange(0, a * b * c, 1, TL_INT32);

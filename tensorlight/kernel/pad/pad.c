@@ -33,23 +33,23 @@ tl_pad_mode tl_pad_mode_from_str(const char *str)
     return TL_PAD_MODE_INVALID;
 }
 
-/** An axis of dst: `before` elements, then `kept` ones, of src from `first` on, then the others. */
+// An axis of dst: `before` elements, then `kept` ones, of src from `first` on, then the others.
 typedef struct pad_axis {
     int64_t len, before, first, kept;
     ptrdiff_t src_stride;
-    int is_whole; /* nothing is added or removed */
+    int is_whole; // nothing is added or removed
 } pad_axis;
 
 typedef struct pad {
     const char *src;
     char *dst;
-    size_t size; /* of an element; without constants, of all those of whole last axes */
+    size_t size; // of an element; without constants, of all those of whole last axes
     tl_pad_mode mode;
     const void *value;
-    int ndim; /* at least 1 */
+    int ndim; // at least 1
     pad_axis axes[TL_MAXDIM];
-    int64_t piece; /* elements of a row that are computed at a time */
-    size_t pieces; /* of a row */
+    int64_t piece; // elements of a row that are computed at a time
+    size_t pieces; // of a row
 } pad;
 
 static inline int64_t remainder_of(int64_t a, int64_t b)
@@ -58,7 +58,7 @@ static inline int64_t remainder_of(int64_t a, int64_t b)
     return r < 0 ? r + b : r;
 }
 
-/** The index of src for index `i` of dst; -1: none. */
+// The index of src for index `i` of dst; -1: none.
 static inline int64_t source_of(const pad_axis *axis, tl_pad_mode mode, int64_t i)
 {
     const int64_t at = i - axis->before, n = axis->kept;
@@ -82,8 +82,8 @@ static void fill(const pad *p, char *dst, int64_t n)
         memcpy(dst + done, dst, done < size - done ? done : size - done);
 }
 
-/** The elements begin .. end-1 of a row of dst whose source is the row `src`, or NULL, and which
- * are not copied as a block. */
+// The elements begin .. end-1 of a row of dst whose source is the row `src`, or NULL, and which
+// are not copied as a block.
 static void pad_border(const pad *p, const char *src, char *dst, int64_t begin, int64_t end)
 {
     const pad_axis *const line = &p->axes[p->ndim - 1];
@@ -98,7 +98,7 @@ static void pad_border(const pad *p, const char *src, char *dst, int64_t begin, 
                p->size);
 }
 
-/** The elements begin .. end-1 of a row of dst. */
+// The elements begin .. end-1 of a row of dst.
 static void pad_row(const pad *p, const char *src, char *dst, int64_t begin, int64_t end)
 {
     const pad_axis *const line = &p->axes[p->ndim - 1];
@@ -113,7 +113,7 @@ static void pad_row(const pad *p, const char *src, char *dst, int64_t begin, int
     pad_border(p, src, dst, begin > after ? begin : after, end);
 }
 
-/** Where the source of a row is; NULL: the row is constant. */
+// Where the source of a row is; NULL: the row is constant.
 static const char *source_row(const pad *p, size_t row)
 {
     ptrdiff_t offset = 0;
@@ -150,7 +150,7 @@ static pad_axis axis_of(int src_dim, int dst_dim, int begin, ptrdiff_t stride)
     return (pad_axis){dst_dim, begin > 0 ? begin : 0, first, kept, stride, begin == 0 && end == 0};
 }
 
-/** Merges the whole axis `inner` into `outer`, the one before it. */
+// Merges the whole axis `inner` into `outer`, the one before it.
 static void merge(pad_axis *outer, const pad_axis *inner)
 {
     outer->len *= inner->len;
@@ -160,8 +160,8 @@ static void merge(pad_axis *outer, const pad_axis *inner)
     outer->src_stride = inner->src_stride;
 }
 
-/** Merges whole axes with the one before: with a whole one, or with any one if what is added is
- *  constant. Other last ones become part of the elements. */
+// Merges whole axes with the one before: with a whole one, or with any one if what is added is
+// constant. Other last ones become part of the elements.
 static void merge_axes(pad *p)
 {
     int n = 1;
@@ -182,14 +182,14 @@ static void merge_axes(pad *p)
         p->axes[i].src_stride /= last->len;
 }
 
-/** Bytes that are worth a thread. */
+// Bytes that are worth a thread.
 enum { GRAIN = 65536 };
 
-/** Divides long rows into pieces. */
+// Divides long rows into pieces.
 static void divide(pad *p)
 {
-    const int64_t len = p->axes[p->ndim - 1].len, most = (int64_t)(GRAIN / p->size) + 1;
-    p->pieces = (size_t)((len + most - 1) / most);
+    const int64_t len = p->axes[p->ndim - 1].len, max = (int64_t)(GRAIN / p->size) + 1;
+    p->pieces = (size_t)((len + max - 1) / max);
     p->piece = (len + (int64_t)p->pieces - 1) / (int64_t)p->pieces;
 }
 

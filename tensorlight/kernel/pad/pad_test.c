@@ -69,8 +69,8 @@ START_TEST(scalars_and_empty_tensors_are_padded_too)
 }
 END_TEST
 
-/** The index among `n` kept elements that `at`, counted from the first one, repeats, step by step;
- *  -1: none. */
+// The index among `n` kept elements that `at`, counted from the first one, repeats, step by step;
+// -1: none.
 static int index_of(tl_pad_mode mode, int at, int n)
 {
     while (at < 0 || at >= n) {
@@ -86,7 +86,7 @@ static int index_of(tl_pad_mode mode, int at, int n)
     return at;
 }
 
-/** What element `i` of dst should be. */
+// What element `i` of dst should be.
 static double padded(const tl_tensor *src, const tl_tensor *dst, const int *begin, tl_pad_mode mode,
                      size_t i)
 {

@@ -21,7 +21,7 @@ enum {
     COPY_ROUNDS = 3,              // the first one faults in the pages
 };
 
-/** Seconds of one unit per thread. */
+// Seconds of one unit per thread.
 static double seconds_of(const tl_exec *exec, int threads, tl_range_func func, void *arg)
 {
     const uint64_t start = tl_clock();
@@ -34,7 +34,7 @@ static int threads_of(const tl_exec *exec)
     return tl_pool_size(exec ? exec->pool : NULL);
 }
 
-/* ---- arithmetic ---- */
+// Arithmetic
 
 static void compute(void *arg, size_t begin, size_t end)
 {
@@ -45,7 +45,7 @@ static void compute(void *arg, size_t begin, size_t end)
     }
 }
 
-/** Operations per second of one unit of `work` per thread, `ops` operations each. */
+// Operations per second of one unit of `work` per thread, `ops` operations each.
 static double rate_of(const tl_exec *exec, double ops, tl_range_func work, void *arg)
 {
     const int threads = threads_of(exec);
@@ -88,7 +88,7 @@ double tl_peak_byte_ops(const tl_exec *exec)
     return rate_of(exec, func(ROUNDS, some_bytes, some_weights, &result), compute_bytes, &func);
 }
 
-/* ---- memory ---- */
+// Memory
 
 typedef struct copy_job {
     const char *from;
@@ -102,7 +102,7 @@ static void copy(void *arg, size_t begin, size_t end)
     memcpy(c->to + begin * c->share, c->from + begin * c->share, (end - begin) * c->share);
 }
 
-/** The min time to copy a piece, over all offsets and rounds. */
+// The min time to copy a piece, over all offsets and rounds.
 static double min_copy_seconds(const tl_exec *exec, int threads, const char *from, char *to,
                                size_t piece)
 {

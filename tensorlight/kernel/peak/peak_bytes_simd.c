@@ -11,7 +11,7 @@ enum { CHAINS = 24 / TL_VS_REGISTERS };
 enum { CHAINS = (TL_VX_PARTS == 2 ? 10 : 12) / TL_VS_REGISTERS }; // two sources, two weights
 #endif
 
-/** The four bytes at `src` in the order of tl_vx_load; in `room` if that order differs. */
+// The four bytes at `src` in the order of tl_vx_load; in `room` if that order differs.
 static const uint8_t *order_quad(const uint8_t *src, uint8_t *room)
 {
     if (TL_VX_BYTES == 1)
@@ -45,10 +45,10 @@ double SIMD_OF(tl_peak_bytes_u8)(size_t rounds, const uint8_t *src, const int8_t
             s[i % CHAINS] = tl_vs_add(s[i % CHAINS], x[part], w[part]);
         }
     }
-    tl_vf most = tl_vf_of_sums(s[0], zeros);
+    tl_vf max = tl_vf_of_sums(s[0], zeros);
     TL_UNROLL
     for (int i = 1; i < CHAINS; i++)
-        most = tl_vf_max(most, tl_vf_of_sums(s[i], zeros));
-    *result = tl_vf_reduce_max(most);
+        max = tl_vf_max(max, tl_vf_of_sums(s[i], zeros));
+    *result = tl_vf_reduce_max(max);
     return 8.0 * CHAINS * TL_VF_LANES * (double)rounds;
 }

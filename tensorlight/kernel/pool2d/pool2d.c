@@ -11,7 +11,7 @@
 #include "tensor/tl_result.h"
 #include "tensorlight/tl_nn.h"
 
-/** src [planes, ih, iw] -> dst [planes, oh, ow]; every window meets src. */
+// src [planes, ih, iw] -> dst [planes, oh, ow]; every window meets src.
 typedef struct pool2d_job {
     const void *src;
     void *dst;
@@ -20,15 +20,15 @@ typedef struct pool2d_job {
     const tl_stop *stop;
 } pool2d_job;
 
-/** Computes the planes begin .. end-1 for the pool2d_job at `arg`. */
+// Computes the planes begin .. end-1 for the pool2d_job at `arg`.
 typedef void pool2d_func(void *arg, size_t begin, size_t end);
 
-/** Positions of src along one axis. */
+// Positions of src along one axis.
 typedef struct range {
     int begin, end;
 } range;
 
-/** Where the window at position `at` of dst meets src; axis 0: rows, 1: columns. */
+// Where the window at position `at` of dst meets src; axis 0: rows, 1: columns.
 static range window_at(const pool2d_job *job, int axis, int at)
 {
     const int64_t in = axis ? job->iw : job->ih;
@@ -42,7 +42,7 @@ static size_t area_of(range rows, range columns)
     return (size_t)(rows.end - rows.begin) * (size_t)(columns.end - columns.begin);
 }
 
-/** Defines the kernel `work` of one type: `reduce` maps each window to a result. */
+// Defines the kernel `work` of one type: `reduce` maps each window to a result.
 #define POOL_PLANES(work, reduce)                                               \
     static void NAME(work, c)(void *arg, size_t begin, size_t end)              \
     {                                                                           \
@@ -115,7 +115,7 @@ int tl_pool2d_extents(const tl_tensor *src, const tl_pool2d_param *param, int *e
     return 0;
 }
 
-/** Checks everything and infers the shape of dst. */
+// Checks everything and infers the shape of dst.
 static int infer(const tl_tensor *src, const tl_tensor *dst, const tl_pool2d_param *param,
                  int *dims)
 {
@@ -152,7 +152,7 @@ tl_tensor *tl_tensor_avgpool2d(const tl_tensor *src, tl_tensor *dst, const tl_po
 
 #else // for each type
 
-/* ---- the maximum ---- */
+// The maximum
 
 static T NAME(max_of, c)(const T *plane, int iw, range rows, range columns)
 {
@@ -170,7 +170,7 @@ static T NAME(max_of, c)(const T *plane, int iw, range rows, range columns)
 POOL_PLANES(maxpool2d, max_of)
 
 #if TL_IS_FLOAT
-/* ---- the mean ---- */
+// The mean
 
 static T NAME(mean_of, c)(const T *plane, int iw, range rows, range columns)
 {

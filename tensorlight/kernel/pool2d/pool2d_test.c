@@ -46,7 +46,7 @@ START_TEST(a_nan_propagates_only_from_the_start_of_a_window)
 }
 END_TEST
 
-/* ---- against plain loops ---- */
+// Against plain loops
 
 typedef struct pool_case {
     int n, c, h, w;
@@ -59,7 +59,7 @@ static const pool_case cases[] = {
     {1, 2, 6, 6, {{6, 6}, {1, 1}, {0, 0, 0, 0}}}, {1, 1, 4, 9, {{1, 2}, {3, 4}, {0, 1, 0, 1}}},
 };
 
-/** The largest, or the mean, of what a window meets. */
+// The largest, or the mean, of what a window meets.
 static double pool_at(const tl_tensor *src, const tl_pool2d_param *p, const int *at, int is_mean)
 {
     double max = -INFINITY, sum = 0;
@@ -117,7 +117,7 @@ START_TEST(avgpool2d_agrees_with_loops_on_every_float)
 }
 END_TEST
 
-/* ---- threads, errors ---- */
+// Threads, errors
 
 typedef struct threads_arg {
     const tl_tensor *src;

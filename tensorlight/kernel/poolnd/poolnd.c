@@ -19,33 +19,33 @@
 #include "tensor/tl_result.h"
 #include "tensorlight/tl_vision.h"
 
-/** src [planes, in..] -> dst [planes, out..], arg the same or NULL. */
+// src [planes, in..] -> dst [planes, out..], arg the same or NULL.
 typedef struct poolnd_job {
     const void *src;
     void *dst;
     int64_t *arg;
     int in[TL_MAX_SPATIAL], out[TL_MAX_SPATIAL];
-    size_t in_step[TL_MAX_SPATIAL]; /* elements between neighbours along an axis of src */
-    size_t in_plane, out_plane;     /* elements of a plane */
-    uint64_t lowest;                /* the bytes of the smallest value, of a window with nothing */
+    size_t in_step[TL_MAX_SPATIAL]; // elements between neighbours along an axis of src
+    size_t in_plane, out_plane;     // elements of a plane
+    uint64_t lowest;                // the bytes of the smallest value, of a window with nothing
     tl_poolnd_param param;
     const tl_stop *stop;
 } poolnd_job;
 
-/** Computes the planes begin .. end-1 for the poolnd_job at `arg`. */
+// Computes the planes begin .. end-1 for the poolnd_job at `arg`.
 typedef void poolnd_func(void *arg, size_t begin, size_t end);
 
-/* Windows whose sums are taken at once, and taps along the last axis that are found once for all
- * lines. */
+// Windows whose sums are taken at once, and taps along the last axis that are found once for all
+// lines.
 enum { PART = 64, KNOWN = 16 };
 
 typedef struct window {
-    int64_t start[TL_MAX_SPATIAL]; /* of tap 0, may lie outside */
+    int64_t start[TL_MAX_SPATIAL]; // of tap 0, may lie outside
     int begin[TL_MAX_SPATIAL], end[TL_MAX_SPATIAL];
     int is_empty;
 } window;
 
-/** The window of result `index` of the first `n` axes, without taps along others. */
+// The window of result `index` of the first `n` axes, without taps along others.
 static window window_at(const poolnd_job *job, size_t index, int n)
 {
     const tl_windows *const w = &job->param.windows;
@@ -60,7 +60,7 @@ static window window_at(const poolnd_job *job, size_t index, int n)
     return at;
 }
 
-/** Where the line that starts at the taps begins in a plane of src. */
+// Where the line that starts at the taps begins in a plane of src.
 static size_t line_of(const poolnd_job *job, const window *at, const int *taps)
 {
     const tl_windows *const w = &job->param.windows;
@@ -70,7 +70,7 @@ static size_t line_of(const poolnd_job *job, const window *at, const int *taps)
     return place;
 }
 
-/** `len` windows from `start` on of any line: where the first taps along the last axis meet src. */
+// `len` windows from `start` on of any line: where the first taps along the last axis meet src.
 typedef struct part {
     int start, len;
     tl_window_meeting taps[KNOWN];
@@ -93,13 +93,13 @@ static part part_of(const poolnd_job *job, int start, int len)
     return p;
 }
 
-/** Where tap `k` of the last axis meets src. */
+// Where tap `k` of the last axis meets src.
 static tl_window_meeting tap_along(const poolnd_job *job, const part *p, int k)
 {
     return k < KNOWN ? p->taps[k] : meet(job, k, p->start, p->len);
 }
 
-/** The taps of a line's windows inside src, or inside src and its padding, along axis `i`. */
+// The taps of a line's windows inside src, or inside src and its padding, along axis `i`.
 static double count_across(const poolnd_job *job, const window *at, int i)
 {
     const tl_windows *const w = &job->param.windows;
@@ -110,7 +110,7 @@ static double count_across(const poolnd_job *job, const window *at, int i)
     return end - begin;
 }
 
-/** The taps of a line's windows along all axes but the last. */
+// The taps of a line's windows along all axes but the last.
 static double count_all_across(const poolnd_job *job, const window *at)
 {
     double count = 1;
@@ -119,7 +119,7 @@ static double count_all_across(const poolnd_job *job, const window *at)
     return count;
 }
 
-/** The taps of windows along the last axis inside src, or inside src and its padding. */
+// The taps of windows along the last axis inside src, or inside src and its padding.
 static void count_along(const poolnd_job *job, const part *p, double *counts)
 {
     const tl_windows *const w = &job->param.windows;
@@ -135,7 +135,7 @@ static void count_along(const poolnd_job *job, const part *p, double *counts)
     }
 }
 
-/** An index in a plane, counted first axis first. */
+// An index in a plane, counted first axis first.
 static size_t column_major(const poolnd_job *job, size_t index)
 {
     size_t result = 0, step = 1;
@@ -256,9 +256,9 @@ tl_tensor *tl_tensor_poolnd(const tl_tensor *src, tl_tensor *dst, tl_tensor *arg
 
 #else // for each type
 
-/* ---- the maximum ---- */
+// The maximum
 
-/** The index of the greatest element that a window, which is not empty, meets. */
+// The index of the greatest element that a window, which is not empty, meets.
 static size_t NAME(argmax, c)(const poolnd_job *job, const T *plane, const window *at,
                               tl_poll *poll)
 {
@@ -281,7 +281,7 @@ static size_t NAME(argmax, c)(const poolnd_job *job, const T *plane, const windo
     return arg;
 }
 
-/** dst[x] = the greater of it and from[x * step], for x = begin .. end-1. */
+// dst[x] = the greater of it and from[x * step], for x = begin .. end-1.
 static inline void NAME(take_greater, c)(const T *from, int64_t step, T *dst, int begin, int end)
 {
     for (int x = begin; x < end; x++) {
@@ -290,8 +290,8 @@ static inline void NAME(take_greater, c)(const T *from, int64_t step, T *dst, in
     }
 }
 
-/** Line `line` of the results, without their indices: each tap along it is compared where it meets
- *  src. The first that a window meets is taken as it is. */
+// Line `line` of the results, without their indices: each tap along it is compared where it meets
+// src. The first that a window meets is taken as it is.
 static void NAME(max_line, c)(const poolnd_job *job, const part *p, const T *plane, size_t line,
                               T *dst, tl_poll *poll)
 {
@@ -362,16 +362,16 @@ static void NAME(poolnd_max, c)(void *arg, size_t begin, size_t end)
 }
 
 #if TL_IS_FLOAT
-/* ---- the mean and the norm ---- */
+// The mean and the norm
 
-/** sums[x] += from[x * step], for x = begin .. end-1. */
+// sums[x] += from[x * step], for x = begin .. end-1.
 static inline void NAME(add_line, c)(const T *from, int64_t step, double *sums, int begin, int end)
 {
     for (int x = begin; x < end; x++)
         sums[x] += (double)LOAD(from[x * step]);
 }
 
-/** sums[x] += |from[x * step]| ^ p, for x = begin .. end-1. */
+// sums[x] += |from[x * step]| ^ p, for x = begin .. end-1.
 TL_INLINE void NAME(add_raised, c)(const T *from, int64_t step, double p, double *sums, int begin,
                                    int end)
 {
@@ -379,7 +379,7 @@ TL_INLINE void NAME(add_raised, c)(const T *from, int64_t step, double p, double
         sums[x] += raised((double)LOAD(from[x * step]), p);
 }
 
-/** Adds the elements under the taps to the sums of a part of a line. */
+// Adds the elements under the taps to the sums of a part of a line.
 static void NAME(add_taps, c)(const poolnd_job *job, const part *p, const T *plane,
                               const window *at, double *sums, tl_poll *poll)
 {
@@ -409,7 +409,7 @@ static void NAME(add_taps, c)(const poolnd_job *job, const part *p, const T *pla
     } while (tl_next_tap(taps, at->begin, at->end, last));
 }
 
-/** A part of a line of results. counts: of taps along the last axis. */
+// A part of a line of results. counts: of taps along the last axis.
 static void NAME(sum_part, c)(const poolnd_job *job, const part *p, const double *counts,
                               const T *plane, const window *at, T *dst, tl_poll *poll)
 {
@@ -428,7 +428,7 @@ static void NAME(sum_part, c)(const poolnd_job *job, const part *p, const double
     }
 }
 
-/** The same part of all lines of a plane. */
+// The same part of all lines of a plane.
 static void NAME(sum_parts, c)(const poolnd_job *job, const part *p, const T *plane, T *dst,
                                tl_poll *poll)
 {

@@ -46,7 +46,7 @@ START_TEST(no_images_give_no_results)
 }
 END_TEST
 
-/* ---- against plain loops ---- */
+// Against plain loops
 
 typedef struct pool_case {
     int dims[TL_MAXDIM];
@@ -71,10 +71,10 @@ static const pool_case cases[] = {
     {{1, 2, 2, 3, 2, 3}, {.windows = {4, {1, 2, 2, 1}, {1, 1, 1, 2}, {1, 1, 1, 1}, {0}}, .p = 2}},
 };
 
-/** The elements of a window. */
+// The elements of a window.
 typedef struct meeting {
     double max, sum, norm;
-    int count, padded; /* elements inside src; inside src and its padding */
+    int count, padded; // elements inside src; inside src and its padding
     long long arg;
 } meeting;
 
@@ -174,7 +174,7 @@ START_TEST(mean_and_norm_agree_with_loops_on_every_float)
 }
 END_TEST
 
-/* ---- threads, errors ---- */
+// Threads, errors
 
 typedef struct threads_arg {
     const tl_tensor *src;

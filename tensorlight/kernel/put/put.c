@@ -13,10 +13,10 @@
 #include "kernel/tl_axis.h"
 #include "tensorlight/tl_shape.h"
 
-/** A row of the list of operations: its name, and the function of the old and the new value. */
+// A row of the list of operations: its name, and the function of the old and the new value.
 typedef struct put_row {
     const char *name;
-    tl_elew_op elew; /* TL_ELEW_OP_INVALID: the new value replaces the old one */
+    tl_elew_op elew; // TL_ELEW_OP_INVALID: the new value replaces the old one
 } put_row;
 
 static const put_row rows[TL_PUT_OP_SIZE] = {
@@ -40,10 +40,10 @@ tl_put_op tl_put_op_from_str(const char *str)
     return TL_PUT_OP_INVALID;
 }
 
-/** How new values are put over old ones. */
+// How new values are put over old ones.
 typedef struct combine {
-    tl_broadcast_func *func; /* NULL: set */
-    size_t size;             /* of an element */
+    tl_broadcast_func *func; // NULL: set
+    size_t size;             // of an element
 } combine;
 
 static combine combine_of(const tl_exec *exec, tl_dtype dtype, tl_put_op op)
@@ -63,18 +63,18 @@ static void put(const combine *c, char *old, const char *update, size_t len)
         tl_copy_block(old, update, len * c->size);
 }
 
-/* ---- along an axis ---- */
+// Along an axis
 
 typedef struct along {
     combine how;
     const tl_tensor *index, *update;
     tl_tensor *dst;
     int axis;
-    size_t per_outer; /* elements of index for one index of the axes before `axis` */
+    size_t per_outer; // elements of index for one index of the axes before `axis`
     ptrdiff_t strides[TL_MAXDIM];
 } along;
 
-/** The offset in dst of element `i` of index but for its index along the axis. */
+// The offset in dst of element `i` of index but for its index along the axis.
 static ptrdiff_t offset_of(const along *a, size_t i)
 {
     ptrdiff_t offset = 0;
@@ -126,17 +126,17 @@ int tl_exec_put_along(const tl_exec *exec, const tl_tensor *src, const tl_tensor
     return 0;
 }
 
-/* ---- by several coordinates ---- */
+// By several coordinates
 
 typedef struct put_nd {
     combine how;
     const tl_tensor *index;
     const char *update;
     tl_tensor *dst;
-    size_t width, rows, block; /* of an index row; index rows; elements that one names */
+    size_t width, rows, block; // of an index row; index rows; elements that one names
 } put_nd;
 
-/** Units are elements of the block that an index row names. */
+// Units are elements of the block that an index row names.
 static void put_nd_range(void *arg, size_t begin, size_t end)
 {
     const put_nd *const p = arg;
@@ -171,17 +171,17 @@ int tl_exec_put_nd(const tl_exec *exec, const tl_tensor *src, const tl_tensor *i
     return 0;
 }
 
-/* ---- a range for each batch ---- */
+// A range for each batch
 
 typedef struct put_range {
     const tl_tensor *update, *first;
     char *dst;
-    tl_axis from, to; /* update and dst along the axis */
-    size_t per_batch; /* outer indices of a batch */
-    size_t block;     /* bytes */
+    tl_axis from, to; // update and dst along the axis
+    size_t per_batch; // outer indices of a batch
+    size_t block;     // bytes
 } put_range;
 
-/** Units are outer indices: those before the axis. */
+// Units are outer indices: those before the axis.
 static void put_range_range(void *arg, size_t begin, size_t end)
 {
     const put_range *const p = arg;
@@ -200,9 +200,9 @@ static int check_first(const tl_tensor *first, size_t len, size_t room, int circ
         return tl_fail("%zu elements, expected at most the %zu of the axis", len, room);
     for (int i = 0; first && i < first->len; i++) {
         const int64_t at = tl_index_at(first, (size_t)i);
-        const size_t most = circular ? room - 1 : room - len;
-        if (at < 0 || (uint64_t)at > most)
-            return tl_fail("index %lld at position %d, expected 0 to %zu", (long long)at, i, most);
+        const size_t max = circular ? room - 1 : room - len;
+        if (at < 0 || (uint64_t)at > max)
+            return tl_fail("index %lld at position %d, expected 0 to %zu", (long long)at, i, max);
     }
     return 0;
 }

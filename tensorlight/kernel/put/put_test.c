@@ -6,7 +6,7 @@
 
 static const struct {
     tl_put_op op;
-    double expected[4]; /* 1 2 3 4, updated at 1 by 5, 1 by 3, 2 by 2 */
+    double expected[4]; // 1 2 3 4, updated at 1 by 5, 1 by 3, 2 by 2
 } ops[] = {
     {TL_PUT_SET, {1, 3, 2, 4}}, {TL_PUT_SUM, {1, 10, 5, 4}}, {TL_PUT_MUL, {1, 30, 6, 4}},
     {TL_PUT_MAX, {1, 5, 3, 4}}, {TL_PUT_MIN, {1, 2, 2, 4}},

@@ -12,15 +12,15 @@
 TL_KERNEL_TABLE(pick, tl_quantelew_func, TL_QUANTELEW_KERNELS)
 TL_KERNEL_TABLE(pick_look, tl_quantlook_func, TL_QUANTLOOK_KERNELS)
 
-/* ---- two sources ---- */
+// Two sources
 
-/** Whether no result, before it is rounded, can be as large as 2^30: rounding may then come before
- *  the activation's bounds, as both never fall. */
+// Whether no result, before it is rounded, can be as large as 2^30: rounding may then come before
+// the activation's bounds, as both never fall.
 static int has_small_results(const tl_quantelew_job *job)
 {
     const float a = 255 * fabsf(job->factors[0]), b = 255 * fabsf(job->factors[1]);
-    const float most = (job->op == TL_QUANTELEW_MUL ? a * b : a + b) * job->q.dst_factor;
-    return job->q.dst_factor > 0 && most < 0x1p30f && job->low <= job->high &&
+    const float max = (job->op == TL_QUANTELEW_MUL ? a * b : a + b) * job->q.dst_factor;
+    return job->q.dst_factor > 0 && max < 0x1p30f && job->low <= job->high &&
            job->q.dst_zero >= 0 && job->q.dst_zero <= UINT8_MAX;
 }
 
@@ -68,7 +68,7 @@ int tl_exec_quantized_mul(const tl_exec *exec, const tl_tensor *a, const tl_tens
     return run(exec, a, b, dst, pair, TL_QUANTELEW_MUL);
 }
 
-/* ---- tables ---- */
+// Tables
 
 typedef struct look_job {
     const uint8_t *src, *table;

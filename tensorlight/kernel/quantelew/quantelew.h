@@ -14,18 +14,18 @@ typedef enum tl_quantelew_op { TL_QUANTELEW_ADD, TL_QUANTELEW_MUL } tl_quantelew
 typedef struct tl_quantelew_job {
     const uint8_t *a, *b;
     uint8_t *dst;
-    size_t len;   /* of a and dst */
-    size_t plane; /* elements of a for each 16 of b that are repeated, or 0: b is like a */
+    size_t len;   // of a and dst
+    size_t plane; // elements of a for each 16 of b that are repeated, or 0: b is like a
     tl_quantelew_op op;
     float zeros[2], factors[2];
-    tl_quantized_param q; /* act, dst_factor, dst_zero */
-    float low, high;      /* the bounds of the activation, of tl_act_bounds */
-    uint8_t bounds[2];    /* and as bytes */
-    int is_small;         /* whether no result can overflow 32 bits */
-    const tl_exec *alone; /* the exec for activations in plain C */
+    tl_quantized_param q; // act, dst_factor, dst_zero
+    float low, high;      // the bounds of the activation, of tl_act_bounds
+    uint8_t bounds[2];    // and as bytes
+    int is_small;         // whether no result can overflow 32 bits
+    const tl_exec *alone; // the exec for activations in plain C
 } tl_quantelew_job;
 
-enum { TL_QUANTELEW_CHUNK = 64 }; /* elements of a unit of work */
+enum { TL_QUANTELEW_CHUNK = 64 }; // elements of a unit of work
 
 /** Computes the units begin .. end-1, of 64 elements each, the last one of fewer, for the
  *  tl_quantelew_job at `arg`. `plane` is 0 or a multiple of 16. */

@@ -10,9 +10,9 @@
 
 enum { CHUNK = TL_QUANTELEW_CHUNK };
 
-/* ---- two sources ---- */
+// Two sources
 
-/** Constants of all chunks. */
+// Constants of all chunks.
 typedef struct constants {
     tl_vf zeros[2], factors[2], factor;
     tl_quantized_ends ends;
@@ -30,7 +30,7 @@ static constants constants_of(const tl_quantelew_job *job)
     return c;
 }
 
-/** A vector of results before the activation; op is a constant. */
+// A vector of results before the activation; op is a constant.
 TL_INLINE tl_vf numbers(const tl_quantelew_op op, const uint8_t *a, const uint8_t *b,
                         const constants *c)
 {
@@ -41,7 +41,7 @@ TL_INLINE tl_vf numbers(const tl_quantelew_op op, const uint8_t *a, const uint8_
     return tl_vf_add(tl_vf_mul(x, c->factors[0]), tl_vf_mul(y, c->factors[1]));
 }
 
-/** A chunk whose results are small. b goes on by `b_step` with each 16 elements. */
+// A chunk whose results are small. b goes on by `b_step` with each 16 elements.
 TL_INLINE void small_chunk(const tl_quantelew_op op, const uint8_t *a, const uint8_t *b,
                            const int b_step, uint8_t *dst, const constants *c)
 {
@@ -60,7 +60,7 @@ TL_INLINE void small_chunk(const tl_quantelew_op op, const uint8_t *a, const uin
         tl_vi_store_pixels(dst + p * TL_VF_LANES, v[p], 4, &c->ends.range);
 }
 
-/** Any chunk. */
+// Any chunk.
 static void any_chunk(const tl_quantelew_job *job, const uint8_t *a, const uint8_t *b, int b_step,
                       uint8_t *dst, const constants *c)
 {
@@ -76,7 +76,7 @@ static void any_chunk(const tl_quantelew_job *job, const uint8_t *a, const uint8
         tl_quantized_store(dst + i, tl_vf_load(room + i), &c->ends);
 }
 
-/** A chunk of 64 elements; is_small and op are constants where the first is not 0. */
+// A chunk of 64 elements; is_small and op are constants where the first is not 0.
 TL_INLINE void chunk(const tl_quantelew_job *job, const int is_small, const tl_quantelew_op op,
                      const uint8_t *a, const uint8_t *b, int b_step, uint8_t *dst,
                      const constants *c)
@@ -89,8 +89,8 @@ TL_INLINE void chunk(const tl_quantelew_job *job, const int is_small, const tl_q
         small_chunk(op, a, b, 0, dst, c);
 }
 
-/** `n` elements, no more than a chunk, by way of memory: the last ones of a tensor, and where
- *  planes meet. `at`: the first one. */
+// `n` elements, no more than a chunk, by way of memory: the last ones of a tensor, and where
+// planes meet. `at`: the first one.
 static void part(const tl_quantelew_job *job, size_t at, size_t n, int is_small, const constants *c)
 {
     uint8_t a[CHUNK] = {0}, b[CHUNK] = {0}, dst[CHUNK];
@@ -106,7 +106,7 @@ static void part(const tl_quantelew_job *job, size_t at, size_t n, int is_small,
     memcpy(job->dst + at, dst, n);
 }
 
-/** The chunks begin .. end-1; op is a constant. */
+// The chunks begin .. end-1; op is a constant.
 TL_INLINE void chunks(const tl_quantelew_job *job, const tl_quantelew_op op, size_t begin,
                       size_t end)
 {
@@ -136,7 +136,7 @@ void SIMD_OF(tl_quantelew_u8)(void *arg, size_t begin, size_t end)
         chunks(job, TL_QUANTELEW_ADD, begin, end);
 }
 
-/* ---- tables ---- */
+// Tables
 
 void SIMD_OF(tl_quantlook_u8)(const uint8_t *src, const uint8_t *table, uint8_t *dst, size_t n)
 {

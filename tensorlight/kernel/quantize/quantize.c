@@ -21,7 +21,7 @@ TL_KERNEL_TABLE(pick_range, tl_quantize_range_func, TL_QUANTIZE_RANGE_KERNELS)
 
 enum { PIECE = 512 };
 
-/* ---- floats that are not rounded: those that become, or were, floats of 8 bits ---- */
+// Floats that are not rounded: those that become, or were, floats of 8 bits
 
 static void divide_floats(const void *src, void *dst, const float *scale, const void *zero,
                           size_t n, int step)
@@ -41,21 +41,21 @@ static void multiply_floats(const void *src, void *dst, const float *scale, cons
         to[i] = (from[i] - (zeros ? zeros[step ? i : 0] : 0)) * scale[step ? i : 0];
 }
 
-/* ---- lines ---- */
+// Lines
 
 typedef struct quantize_job {
     const tl_tensor *src, *scale, *zero;
     tl_tensor *dst;
     tl_quantize_func *func;
-    tl_map_func *load_src, *load_scale, *store; /* to and from floats; NULL: they are floats */
-    tl_axis axis;                               /* src as [outer, len, inner] */
-    size_t block;                               /* indices along the axis with the same scale */
-    size_t blocks; /* of these along the axis, or 1: every outer index has the same scales */
-    size_t lines;  /* of an outer index */
-    int step;      /* 0: a line has one scale */
+    tl_map_func *load_src, *load_scale, *store; // to and from floats; NULL: they are floats
+    tl_axis axis;                               // src as [outer, len, inner]
+    size_t block;                               // indices along the axis with the same scale
+    size_t blocks; // of these along the axis, or 1: every outer index has the same scales
+    size_t lines;  // of an outer index
+    int step;      // 0: a line has one scale
 } quantize_job;
 
-/** A line: where it begins, how many elements it has, and where its scales begin. */
+// A line: where it begins, how many elements it has, and where its scales begin.
 typedef struct line {
     size_t begin, len, scale;
 } line;
@@ -96,14 +96,14 @@ static quantize_job make_job(const tl_tensor *src, const tl_tensor *scale, const
     return job;
 }
 
-/* ---- floats in memory ---- */
+// Floats in memory
 
 static const void *element(const tl_tensor *t, size_t at)
 {
     return tl_pointer_add(t->data, (ptrdiff_t)at, t->dtype);
 }
 
-/** `n` elements as floats: where they are, or converted to `room`. */
+// `n` elements as floats: where they are, or converted to `room`.
 static const float *as_floats(const tl_tensor *t, tl_map_func *load, size_t at, size_t n,
                               float *room)
 {
@@ -113,7 +113,7 @@ static const float *as_floats(const tl_tensor *t, tl_map_func *load, size_t at, 
     return room;
 }
 
-/** One piece of a line. */
+// One piece of a line.
 static void run_piece(const quantize_job *job, size_t at, size_t scale_at, size_t n)
 {
     float src_room[PIECE], scale_room[PIECE], dst_room[PIECE];
@@ -141,7 +141,7 @@ static void run_lines(void *arg, size_t begin, size_t end)
         run_line(arg, line_at(arg, i));
 }
 
-/** Part of the only line, cut at pieces. */
+// Part of the only line, cut at pieces.
 static void run_pieces(void *arg, size_t begin, size_t end)
 {
     const quantize_job *const job = arg;
@@ -162,7 +162,7 @@ static void run(const tl_exec *exec, quantize_job *job)
                     run_lines, job);
 }
 
-/* ---- checks ---- */
+// Checks
 
 static int is_one_of(tl_dtype dtype, const tl_dtype *set, int n)
 {
@@ -231,7 +231,7 @@ static int check_zero(const tl_tensor *zero, const tl_tensor *scale, tl_dtype dt
     return 0;
 }
 
-/** -1 with a reason: one of them (zero may be NULL) has no data. */
+// -1 with a reason: one of them (zero may be NULL) has no data.
 static int check_all_data(const tl_tensor *src, const tl_tensor *scale, const tl_tensor *zero)
 {
     if (tl_check_data(src, "src") < 0 || tl_check_data(scale, "scale") < 0)
@@ -239,7 +239,7 @@ static int check_all_data(const tl_tensor *src, const tl_tensor *scale, const tl
     return zero ? tl_check_data(zero, "zero") : 0;
 }
 
-/* ---- quantize ---- */
+// Quantize
 
 int tl_exec_quantize(const tl_exec *exec, const tl_tensor *src, const tl_tensor *scale,
                      const tl_tensor *zero, tl_tensor *dst, int axis, int block)
@@ -273,7 +273,7 @@ tl_tensor *tl_tensor_quantize(const tl_tensor *src, const tl_tensor *scale, cons
         result, dst, result ? tl_exec_quantize(NULL, src, scale, zero, result, axis, block) : -1);
 }
 
-/* ---- dequantize ---- */
+// Dequantize
 
 int tl_exec_dequantize(const tl_exec *exec, const tl_tensor *src, const tl_tensor *scale,
                        const tl_tensor *zero, tl_tensor *dst, int axis, int block)
@@ -308,22 +308,22 @@ tl_tensor *tl_tensor_dequantize(const tl_tensor *src, const tl_tensor *scale, co
         result, dst, result ? tl_exec_dequantize(NULL, src, scale, zero, result, axis, block) : -1);
 }
 
-/* ---- range ---- */
+// Range
 
-/** The ranges that threads find in rows of elements. */
+// The ranges that threads find in rows of elements.
 typedef struct range_job {
     const float *src;
-    size_t len, row; /* all elements; those of a row */
-    int channels;    /* of images in blocks, each block a row; 0: all elements count */
-    int blocks;      /* of an image */
+    size_t len, row; // all elements; those of a row
+    int channels;    // of images in blocks, each block a row; 0: all elements count
+    int blocks;      // of an image
     tl_quantize_range_func *func;
     struct {
         float of[2];
-        char apart[56]; /* threads write to cache lines of their own */
-    } ranges[TL_MOST_SLOTS];
+        char apart[56]; // threads write to cache lines of their own
+    } ranges[TL_MAX_SLOTS];
 } range_job;
 
-/** Lanes of a row that are channels. */
+// Lanes of a row that are channels.
 static int lanes_of(const range_job *job, size_t row)
 {
     if (job->channels == 0)
@@ -340,16 +340,16 @@ static void find_range(void *arg, size_t slot, size_t begin, size_t end)
     }
 }
 
-/** Sets scale and zero point that map the range of the rows to 0 .. 255. */
+// Sets scale and zero point that map the range of the rows to 0 .. 255.
 static void map_range(const tl_exec *exec, range_job *job, tl_tensor *scale, tl_tensor *zero)
 {
     assert(scale->dtype == TL_FLOAT && zero->dtype == TL_UINT8);
     assert(scale->len == 1 && zero->len == 1);
     job->func = pick_range(exec, TL_FLOAT);
     if (job->row > 0)
-        tl_parallel_slots(exec, tl_ceil_div(job->len, job->row), TL_MOST_SLOTS, find_range, job);
+        tl_parallel_slots(exec, tl_ceil_div(job->len, job->row), TL_MAX_SLOTS, find_range, job);
     float min = 0, max = 0;
-    for (int i = 0; i < TL_MOST_SLOTS; i++) {
+    for (int i = 0; i < TL_MAX_SLOTS; i++) {
         min = fminf(min, job->ranges[i].of[0]);
         max = fmaxf(max, job->ranges[i].of[1]);
     }
@@ -400,7 +400,7 @@ int tl_tensor_quantize_range(const tl_tensor *src, tl_tensor *scale, tl_tensor *
     return tl_exec_quantize_range(NULL, src, scale, zero);
 }
 
-/* ---- signs ---- */
+// Signs
 
 typedef struct flip_job {
     const uint8_t *src;

@@ -5,9 +5,9 @@
 
 #include "kernel/simd/tl_simd_small.h"
 
-/* ---- quantize ---- */
+// Quantize
 
-/** `quotient` rounded, moved and saturated; NaN becomes the lowest. */
+// `quotient` rounded, moved and saturated; NaN becomes the lowest.
 TL_INLINE tl_vf quantized(tl_vf quotient, tl_vf zero, float low, float high)
 {
     const tl_vf shifted = tl_vf_add(tl_vf_round(quotient), zero);
@@ -59,9 +59,9 @@ QUANTIZE(u8, uint8_t, 0, UINT8_MAX)
 QUANTIZE(i16, int16_t, INT16_MIN, INT16_MAX)
 QUANTIZE(u16, uint16_t, 0, UINT16_MAX)
 
-/* ---- dequantize ---- */
+// Dequantize
 
-/** Differences of 8 and 16 bits are exact floats. */
+// Differences of 8 and 16 bits are exact floats.
 #define DEQUANTIZE(tag, type)                                                                \
     static void dequantize_one_##tag(const type *src, float *dst, float scale, float zero,   \
                                      size_t n)                                               \
@@ -117,7 +117,7 @@ static int has_zeros_only(const int32_t *zero, size_t n)
     return 1;
 }
 
-/** Differences of 32 bits need 33: vectors where zero is 0, as it nearly always is. */
+// Differences of 32 bits need 33: vectors where zero is 0, as it nearly always is.
 void SIMD_OF(tl_dequantize_i32)(const void *src, void *dst, const float *scale, const void *zero,
                                 size_t n, int step)
 {
@@ -129,9 +129,9 @@ void SIMD_OF(tl_dequantize_i32)(const void *src, void *dst, const float *scale, 
         dequantize_each_i32(src, dst, scale, NULL, n);
 }
 
-/* ---- range ---- */
+// Range
 
-/** A range in vectors: lanes without an element are 0, which counts anyway. */
+// A range in vectors: lanes without an element are 0, which counts anyway.
 typedef struct span {
     tl_vf min, max;
 } span;
@@ -142,7 +142,7 @@ static inline void extend(span *s, tl_vf x)
     s->max = tl_vf_max(x, s->max);
 }
 
-/** All of n elements. */
+// All of n elements.
 static span span_of_all(span s, const float *src, size_t n)
 {
     enum { CHAINS = 4 };
@@ -165,7 +165,7 @@ static span span_of_all(span s, const float *src, size_t n)
     return chains[0];
 }
 
-/** The first `lanes` of each TL_BLOCK elements. */
+// The first `lanes` of each TL_BLOCK elements.
 static span span_of_lanes(span s, const float *src, size_t n, size_t lanes)
 {
     for (size_t i = 0; i < n; i += TL_BLOCK)

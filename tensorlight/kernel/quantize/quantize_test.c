@@ -30,7 +30,7 @@ static const quantize_case cases[] = {
 static const tl_dtype small[] = {TL_INT8, TL_UINT8, TL_INT16, TL_UINT16, TL_INT32};
 static const tl_dtype floats[] = {TL_FLOAT, TL_FLOAT16, TL_BFLOAT16, TL_INT32};
 
-/** The element of scale and zero that counts for element `i` of src. */
+// The element of scale and zero that counts for element `i` of src.
 static size_t scale_index(const quantize_case *c, const tl_tensor *src, const tl_tensor *scale,
                           int i)
 {
@@ -44,7 +44,7 @@ static size_t scale_index(const quantize_case *c, const tl_tensor *src, const tl
     return (size_t)tl_tensor_index(scale, coords);
 }
 
-/** Scales of powers of two, so that quotients are exact and ties occur. */
+// Scales of powers of two, so that quotients are exact and ties occur.
 static tl_tensor *scales(nn_room *room, const quantize_case *c, tl_dtype dtype)
 {
     tl_tensor *const t = nn_blank(room, dtype, c->scale_ndim, c->scale_dims);
@@ -209,12 +209,12 @@ START_TEST(quantize_rejects_bad_dtypes_shapes_and_blocks)
 }
 END_TEST
 
-/* ---- each kernel against plain C, bit for bit ---- */
+// Each kernel against plain C, bit for bit
 
 typedef struct quantize_variant {
     const char *name;
     tl_quantize_func *func;
-    tl_dtype dtype; /* the integer's */
+    tl_dtype dtype; // the integer's
     tl_isa isa;
     int dequantizes;
 } quantize_variant;
@@ -233,7 +233,7 @@ static const quantize_variant *plain_variant(const quantize_variant *v)
     return NULL;
 }
 
-/** Scales of every magnitude, and the largest, the smallest, 0, infinity and NaN. */
+// Scales of every magnitude, and the largest, the smallest, 0, infinity and NaN.
 static float scale_number(uint64_t *seed, int i)
 {
     static const float odd[] = {0, FLT_MIN, 0x1p-149f, FLT_MAX, INFINITY, NAN, -0.25f, 1};
@@ -242,7 +242,7 @@ static float scale_number(uint64_t *seed, int i)
     return (float)exp((tl_random_uniform(seed) - 0.5) * (i % 2 ? 4 : 80));
 }
 
-/** Quotients around all integers and halves that count, bits of any float, and exact ties. */
+// Quotients around all integers and halves that count, bits of any float, and exact ties.
 static void fill_numbers(float *numbers, size_t n, float scale, uint64_t *seed)
 {
     tl_map_fill(numbers, n * sizeof(*numbers), *seed);
@@ -258,7 +258,7 @@ static void fill_numbers(float *numbers, size_t n, float scale, uint64_t *seed)
     }
 }
 
-/** One kernel on `len` elements between guards, which end its buffers, off alignment. */
+// One kernel on `len` elements between guards, which end its buffers, off alignment.
 static void check_variant(const quantize_variant *v, int row, size_t len, int step, int has_zero)
 {
     const size_t size = tl_size_of(v->dtype);
@@ -299,7 +299,7 @@ START_TEST(each_kernel_gives_the_bits_of_plain_c)
 }
 END_TEST
 
-/** The floats nearest to all ties of 8 bits, for many scales. */
+// The floats nearest to all ties of 8 bits, for many scales.
 START_TEST(floats_near_ties_round_as_in_plain_c)
 {
     enum { LEN = 3 * 1200 };

@@ -38,7 +38,7 @@ typedef struct lines {
     size_t blocks;   // of an image of the result
 } lines;
 
-/** The zero points and sums of the line whose first element is `to` of the result. */
+// The zero points and sums of the line whose first element is `to` of the result.
 static tl_quad_zeros zeros_at(const lines *l, int block, size_t to)
 {
     tl_quad_zeros z = l->job.zeros;
@@ -72,7 +72,7 @@ static void widen_pixels(void *dst, const void *src, size_t n, size_t step)
                       (const uint8_t *)src + i * step * TL_BLOCK);
 }
 
-/** For a kernel that reads so many `bytes` for one of the source. */
+// For a kernel that reads so many `bytes` for one of the source.
 static tl_conv_kind kind_of(const tl_conv2d_param *param, const int channels[2], int is_transposed,
                             int bytes)
 {
@@ -91,13 +91,13 @@ size_t tl_quantized_conv2d_scratch(const tl_tensor *src, const tl_tensor *dst,
                                    const tl_conv2d_param *param, const int channels[2],
                                    int is_transposed, int threads)
 {
-    size_t most = 0; // any kernel may use the planned scratch
+    size_t max = 0; // any kernel may use the planned scratch
     for (int bytes = 1; bytes <= 2; bytes++) {
         const tl_conv_kind kind = kind_of(param, channels, is_transposed, bytes);
         const size_t size = tl_conv_scratch(&kind, src, dst, param, channels, threads);
-        most = size > most ? size : most;
+        max = size > max ? size : max;
     }
-    return most;
+    return max;
 }
 
 size_t tl_quantized_conv2d_sums(const tl_tensor *src, const tl_tensor *dst, int group)
@@ -106,7 +106,7 @@ size_t tl_quantized_conv2d_sums(const tl_tensor *src, const tl_tensor *dst, int 
     return tl_quad_sums_size((size_t)group, (size_t)s[0] * s[2] * s[3], (size_t)d[0] * d[2] * d[3]);
 }
 
-/** The sums that zero points of weights multiply, at the start of the scratch memory. */
+// The sums that zero points of weights multiply, at the start of the scratch memory.
 static int sum_windows(const tl_exec *exec, const tl_tensor *src, const tl_tensor *dst,
                        const tl_conv2d_param *param, const int channels[2], tl_quad_job *job,
                        tl_exec *rest)

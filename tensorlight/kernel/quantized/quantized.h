@@ -17,7 +17,7 @@
 #include "kernel/tl_kernel.h"
 #include "tensorlight/tl_quantized.h"
 
-enum { TL_QUAD = 4 }; /* channels whose products are summed at a time */
+enum { TL_QUAD = 4 }; // channels whose products are summed at a time
 
 /** The header of packed weights, for each of their output channels. */
 typedef struct tl_quantized_head {
@@ -33,7 +33,7 @@ void tl_quantized_head_fill(tl_quantized_head *head, int first, int outputs, con
 /** The layout of a row of packed weights of a convolution: for each grid (blockconv_plan.h) a head
  * and the weights of its taps. */
 typedef struct tl_quad_row {
-    size_t tap, size; /* bytes of the weights of a tap, and of all */
+    size_t tap, size; // bytes of the weights of a tap, and of all
 } tl_quad_row;
 
 tl_quad_row tl_quad_row_of(const int channels[2], const tl_conv2d_param *param, int is_transposed);
@@ -47,25 +47,25 @@ static inline uint8_t tl_quantized_byte(const tl_quantized_param *q, float v)
 
 /** Zero points of weights, and the sums of source - zero that they multiply. */
 typedef struct tl_quad_zeros {
-    const int32_t *sums;   /* of the first pixel of a line, for its first group; NULL: no zeros */
-    size_t group_step;     /* from the sums of a group to those of the next */
-    int channel;           /* the first output channel of the line */
-    int group, outputs;    /* output channels of a group, and of all */
-    const tl_tensor *zero; /* tl_quantized_param.weight_zero */
+    const int32_t *sums;   // of the first pixel of a line, for its first group; NULL: no zeros
+    size_t group_step;     // from the sums of a group to those of the next
+    int channel;           // the first output channel of the line
+    int group, outputs;    // output channels of a group, and of all
+    const tl_tensor *zero; // tl_quantized_param.weight_zero
 } tl_quad_zeros;
 
 /** The operands and results of a line of pixels. */
 typedef struct tl_quad_job {
-    int channels;          /* of the source */
-    size_t src_block_step; /* channels from a block of them to the next */
+    int channels;          // of the source
+    size_t src_block_step; // channels from a block of them to the next
     int n_taps;
-    const ptrdiff_t *taps; /* for each tap: channels from the source's first pixel to its own */
-    size_t weight_step;    /* bytes from a row of weights to the next */
-    tl_dtype dtype;        /* of the result; all its steps are in elements: */
-    size_t dst_block_step; /* from a block of output channels to the next */
-    size_t dst_step;       /* from a pixel to the next */
+    const ptrdiff_t *taps; // for each tap: channels from the source's first pixel to its own
+    size_t weight_step;    // bytes from a row of weights to the next
+    tl_dtype dtype;        // of the result; all its steps are in elements:
+    size_t dst_block_step; // from a block of output channels to the next
+    size_t dst_step;       // from a pixel to the next
     tl_quantized_param q;
-    float low, high; /* bounds of results: tl_act_bounds */
+    float low, high; // bounds of results: tl_act_bounds
     tl_quad_zeros zeros;
 } tl_quad_job;
 
@@ -76,7 +76,7 @@ typedef void tl_quad_line_func(const tl_quad_job *job, const uint8_t *src, const
 
 typedef struct tl_quad_kernel {
     tl_quad_line_func *line;
-    int bytes; /* bytes that it reads for a byte of the source: 2 after tl_quad_widen */
+    int bytes; // bytes that it reads for a byte of the source: 2 after tl_quad_widen
 } tl_quad_kernel;
 
 /** The kernel for `exec`. */

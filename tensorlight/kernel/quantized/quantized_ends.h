@@ -12,13 +12,13 @@
 
 /** The constants of a vector of channels. */
 typedef struct tl_quantized_ends {
-    tl_vi start; /* start of a sum: the bias minus the part of the source's zero point */
+    tl_vi start; // start of a sum: the bias minus the part of the source's zero point
     tl_vf factor, addend;
-    tl_vf low, high; /* bounds of the activation: tl_act_bounds */
+    tl_vf low, high; // bounds of the activation: tl_act_bounds
     tl_vf dst_factor, dst_zero;
-    tl_vi_range range; /* for small results: the bounds as bytes */
-    int is_small;      /* whether no result can overflow 32 bits */
-    int is_plain;      /* and whether nothing is added or multiplied before */
+    tl_vi_range range; // for small results: the bounds as bytes
+    int is_small;      // whether no result can overflow 32 bits
+    int is_plain;      // and whether nothing is added or multiplied before
 } tl_quantized_ends;
 
 /** Those of results alone. */
@@ -52,11 +52,11 @@ static inline tl_quantized_ends tl_quantized_ends_at(const int8_t *row, int lane
         tl_vf_mul(tl_vf_load((const void *)(at + offsetof(tl_quantized_head, factor))), e.factor);
     e.addend = tl_vf_load((const void *)(at + offsetof(tl_quantized_head, addend)));
     const tl_vf sum = tl_vf_add(tl_vf_abs(tl_vi_to_vf(e.start)), tl_vf_set1(products));
-    const tl_vf most =
+    const tl_vf max =
         tl_vf_mul(tl_vf_fma(tl_vf_abs(e.factor), sum, tl_vf_abs(e.addend)), e.dst_factor);
     // An infinity or a NaN somewhere makes the sum of all lanes one.
-    e.is_small = q->dst_factor > 0 && tl_vf_sum(most) < 0x1p30f && low <= high &&
-                 q->dst_zero >= 0 && q->dst_zero <= UINT8_MAX;
+    e.is_small = q->dst_factor > 0 && tl_vf_sum(max) < 0x1p30f && low <= high && q->dst_zero >= 0 &&
+                 q->dst_zero <= UINT8_MAX;
     e.is_plain = q->dst_factor == 1 && tl_vf_sum(tl_vf_abs(e.addend)) == 0;
     if (e.is_small)
         e.range = tl_vi_range_of(q->dst_zero, bounds[0], bounds[1]);

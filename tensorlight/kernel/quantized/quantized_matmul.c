@@ -14,7 +14,7 @@ enum {
     TILE_ROWS = 14,            // of the largest tile
 };
 
-/** Products, divided into units: some rows of one of them by some blocks of columns. */
+// Products, divided into units: some rows of one of them by some blocks of columns.
 typedef struct product {
     const tl_quad_kernel *kernel;
     tl_quad_job job;
@@ -29,23 +29,23 @@ typedef struct product {
     size_t rows_per_unit, row_units;
     int blocks_per_unit, block_units;
     size_t slot_size;
-    size_t laid[TL_MOST_SLOTS]; // 1 + the rows that a slot's scratch has, in units; 0: none
+    size_t laid[TL_MAX_SLOTS]; // 1 + the rows that a slot's scratch has, in units; 0: none
 } product;
 
-/** Bytes of a row, laid: rows without elements have room, too, so that they have an address. */
+// Bytes of a row, laid: rows without elements have room, too, so that they have an address.
 static size_t laid_row(const product *p)
 {
     return (size_t)tl_blocks(p->k ? p->k : 1) * TL_BLOCK * p->bytes;
 }
 
-/** Bytes of the scratch of a slot that lays so many rows. */
+// Bytes of the scratch of a slot that lays so many rows.
 static size_t slot_of(const product *p, size_t rows)
 {
     return tl_ceil_div(rows * laid_row(p), 64) * 64;
 }
 
-/** The rows that a unit has at most. */
-static size_t most_rows(const product *p)
+// The rows that a unit has at most.
+static size_t max_rows(const product *p)
 {
     const size_t fit = SOURCE_BYTES / laid_row(p);
     return fit > TILE_ROWS ? fit - fit % TILE_ROWS : TILE_ROWS;
@@ -53,8 +53,8 @@ static size_t most_rows(const product *p)
 
 static void divide(product *p)
 {
-    const size_t most = most_rows(p);
-    const size_t n = tl_ceil_div(p->rows, most);
+    const size_t max = max_rows(p);
+    const size_t n = tl_ceil_div(p->rows, max);
     const size_t even = n ? tl_ceil_div(tl_ceil_div(p->rows, n), TILE_ROWS) * TILE_ROWS : 1;
     p->rows_per_unit = tl_min_size(even, p->rows ? p->rows : 1);
     p->row_units = tl_ceil_div(p->rows, p->rows_per_unit);
@@ -82,13 +82,13 @@ static product product_of(const tl_tensor *src, const tl_tensor *dst, size_t bat
 
 size_t tl_quantized_matmul_scratch(const tl_tensor *src, const tl_tensor *dst, int threads)
 {
-    size_t most = 0; // any kernel may run; fewer rows, also of several, may make larger units
+    size_t max = 0; // any kernel may run; fewer rows, also of several, may make larger units
     for (int bytes = 1; bytes <= 2; bytes++) {
         const product p = product_of(src, dst, 1, bytes);
-        const size_t size = slot_of(&p, tl_min_size(p.rows, most_rows(&p)));
-        most = size > most ? size : most;
+        const size_t size = slot_of(&p, tl_min_size(p.rows, max_rows(&p)));
+        max = size > max ? size : max;
     }
-    return tl_slots_size(most, threads);
+    return tl_slots_size(max, threads);
 }
 
 static void lay_block(const uint8_t *src, size_t bytes, uint8_t *dst)
@@ -99,7 +99,7 @@ static void lay_block(const uint8_t *src, size_t bytes, uint8_t *dst)
         tl_quad_widen(dst, src);
 }
 
-/** [rows][k] -> [blocks of k][rows][TL_BLOCK]. */
+// [rows][k] -> [blocks of k][rows][TL_BLOCK].
 static void lay_rows(const product *p, const uint8_t *src, size_t rows, uint8_t *dst)
 {
     const size_t k = (size_t)p->k, step = rows * TL_BLOCK * p->bytes;
@@ -192,6 +192,6 @@ int tl_exec_quantized_matmul(const tl_exec *exec, const tl_tensor *src, const tl
     p.dst_size = tl_size_of(dst->dtype);
     p.scratch = exec->scratch;
     tl_parallel_slots(exec, p.batches * p.row_units * p.block_units,
-                      tl_min_size(exec->scratch_size / p.slot_size, TL_MOST_SLOTS), run_units, &p);
+                      tl_min_size(exec->scratch_size / p.slot_size, TL_MAX_SLOTS), run_units, &p);
     return 0;
 }

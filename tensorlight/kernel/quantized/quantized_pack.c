@@ -7,9 +7,9 @@
 #include "kernel/quantized/quantized.h"
 #include "kernel/tl_axis.h"
 
-/* ---- sizes ---- */
+// Sizes
 
-/** Bytes of the weights of one tap, of all quads of channels. */
+// Bytes of the weights of one tap, of all quads of channels.
 static size_t tap_size(int channels)
 {
     return tl_ceil_div((size_t)channels, TL_QUAD) * TL_BLOCK * TL_QUAD;
@@ -19,7 +19,7 @@ tl_quad_row tl_quad_row_of(const int channels[2], const tl_conv2d_param *param, 
 {
     const tl_conv_groups g = tl_conv_groups_of(channels, param->group);
     const size_t n_grids = is_transposed ? (size_t)(param->stride[0] * param->stride[1]) : 1;
-    const size_t tap = tap_size(tl_conv_most_channels(&g, 1));
+    const size_t tap = tap_size(tl_conv_max_channels(&g, 1));
     const size_t taps = (size_t)param->size[0] * (size_t)param->size[1];
     return (tl_quad_row){tap, n_grids * sizeof(tl_quantized_head) + taps * tap};
 }
@@ -35,7 +35,7 @@ size_t tl_quantized_matmul_packed(int k)
     return sizeof(tl_quantized_head) + tap_size(k);
 }
 
-/* ---- packing ---- */
+// Packing
 
 void tl_quantized_head_fill(tl_quantized_head *head, int first, int outputs, const tl_tensor *bias,
                             const tl_tensor *factor, const tl_tensor *addend)
@@ -53,7 +53,7 @@ void tl_quantized_head_fill(tl_quantized_head *head, int first, int outputs, con
 
 typedef struct pack_job {
     const int8_t *weight;
-    int is_source_first; /* the order of the weights' axes */
+    int is_source_first; // the order of the weights' axes
     tl_conv_groups groups;
     tl_conv_taps taps;
     const tl_tensor *bias, *factor, *addend;
@@ -67,7 +67,7 @@ static int outputs_of(const pack_job *job)
     return job->groups.out * job->groups.n;
 }
 
-/** The weight between channel `o` of the result and channel `c` of the source; 0: there is none. */
+// The weight between channel `o` of the result and channel `c` of the source; 0: there is none.
 static inline int weight_of(const pack_job *job, const int8_t *weight, int o, int c, int tap)
 {
     const tl_conv_groups *const g = &job->groups;
@@ -79,14 +79,14 @@ static inline int weight_of(const pack_job *job, const int8_t *weight, int o, in
     return weight[plane * job->taps.n + tap];
 }
 
-/** Whether a quad of weights is a part of a matrix [k, n] without gaps. */
+// Whether a quad of weights is a part of a matrix [k, n] without gaps.
 static int is_whole_quad(const pack_job *job, int o, int c)
 {
     return job->is_source_first && job->taps.n == 1 && job->groups.n == 1 &&
            o + TL_BLOCK <= job->groups.out && c + TL_QUAD <= job->groups.in;
 }
 
-/** pack_quad of such a quad: its transpose. */
+// pack_quad of such a quad: its transpose.
 static void pack_whole_quad(const pack_job *job, const int8_t *weight, int o, int c, int8_t *dst,
                             int32_t *sums)
 {
@@ -99,7 +99,7 @@ static void pack_whole_quad(const pack_job *job, const int8_t *weight, int o, in
         sums[i] += from[i] + from[n + i] + from[2 * n + i] + from[3 * n + i];
 }
 
-/** The weights of four channels from `c` on for one tap. Adds them to the sums of the outputs. */
+// The weights of four channels from `c` on for one tap. Adds them to the sums of the outputs.
 static void pack_quad(const pack_job *job, const int8_t *weight, int o, int c, int tap, int8_t *dst,
                       int32_t *sums)
 {
@@ -115,7 +115,7 @@ static void pack_quad(const pack_job *job, const int8_t *weight, int o, int c, i
         }
 }
 
-/** The taps begin .. end-1 of a block of the result, after a head. */
+// The taps begin .. end-1 of a block of the result, after a head.
 static void pack_grid(const pack_job *job, const int8_t *weight, size_t block, int begin, int end,
                       int8_t *dst)
 {
@@ -134,7 +134,7 @@ static void pack_grid(const pack_job *job, const int8_t *weight, size_t block, i
     memcpy(dst, &head, sizeof(head));
 }
 
-/** Row `row` of the result: a block of one of the matrices. */
+// Row `row` of the result: a block of one of the matrices.
 static void pack_row(const pack_job *job, size_t row)
 {
     const size_t blocks = (size_t)tl_blocks(outputs_of(job)), block = row % blocks;

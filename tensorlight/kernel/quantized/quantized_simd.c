@@ -11,18 +11,18 @@
 #include "kernel/simd/tl_simd_small.h"
 
 enum {
-    PARTS = TL_BLOCK / TL_VF_LANES, /* vectors of a block */
+    PARTS = TL_BLOCK / TL_VF_LANES, // vectors of a block
 #if TL_SIMD_LANES == 16
-    BLOCKS = 2, /* of output channels in a tile: with 14 pixels 28 sums, 2 weights, 1 source */
+    BLOCKS = 2, // of output channels in a tile: with 14 pixels 28 sums, 2 weights, 1 source
     PIXELS = 14,
 #elif TL_SIMD_REGISTERS == 32 && TL_VS_REGISTERS == 1
-    BLOCKS = 1, /* 24 sums, 4 weights, 1 source */
+    BLOCKS = 1, // 24 sums, 4 weights, 1 source
     PIXELS = 6,
 #elif TL_SIMD_LANES == 8
-    BLOCKS = 1, /* 12 sums, 2 weights, 1 source, 1 product */
+    BLOCKS = 1, // 12 sums, 2 weights, 1 source, 1 product
     PIXELS = 6,
 #else
-    BLOCKS = 1, /* 8 sums, 4 weights, 1 source, 2 products */
+    BLOCKS = 1, // 8 sums, 4 weights, 1 source, 2 products
     PIXELS = 2,
 #endif
 };
@@ -30,18 +30,18 @@ enum {
 enum {
     QUADS = TL_BLOCK / TL_QUAD,
     PIXEL_BYTES = TL_BLOCK * TL_VX_BYTES,
-    QUAD_BYTES = TL_BLOCK * TL_QUAD, /* of weights */
-    WEIGHTS_AHEAD = 1024,            /* bytes: prefetch from memory */
-    SOURCE_AHEAD = 4,                /* blocks of channels */
+    QUAD_BYTES = TL_BLOCK * TL_QUAD, // of weights
+    WEIGHTS_AHEAD = 1024,            // bytes: prefetch from memory
+    SOURCE_AHEAD = 4,                // blocks of channels
 };
 
-/* Output of a tile: 8-bit results; the same scaled and clamped; or its sums to a buffer, from which
- * floats and all other results are computed, or which are the results. Tiles of rare sizes always
- * write sums (tl_tile_is_common). */
+// Output of a tile: 8-bit results; the same scaled and clamped; or its sums to a buffer, from which
+// floats and all other results are computed, or which are the results. Tiles of rare sizes always
+// write sums (tl_tile_is_common).
 typedef enum result { BYTES, KEPT_BYTES, FLOATS, VALUES, INTEGERS } result;
 
-/** The starts of the sums of a tile's pixels, for weights with zero points: the start of a channel
- *  less its zero point times the sum of the pixel. */
+// The starts of the sums of a tile's pixels, for weights with zero points: the start of a channel
+// less its zero point times the sum of the pixel.
 typedef struct pixel_starts {
     uint32_t less[BLOCKS][TL_BLOCK]; // the zero points, negated
     size_t from[BLOCKS][TL_BLOCK];   // where the sums of the channel's group are
@@ -49,7 +49,7 @@ typedef struct pixel_starts {
     uint32_t at[PIXELS][BLOCKS * TL_BLOCK];
 } pixel_starts;
 
-/** Parameters of all tiles of a line. */
+// Parameters of all tiles of a line.
 typedef struct line {
     const tl_quad_job *job;
     const int8_t *weight;
@@ -63,7 +63,7 @@ typedef struct line {
 
 typedef tl_vs sums[BLOCKS * PARTS];
 
-/** A vector of weights of each of the blocks, which multiplies all pixels. */
+// A vector of weights of each of the blocks, which multiplies all pixels.
 TL_INLINE void load_weights(tl_vw *w, const int n_blocks, const int8_t *weight, size_t weight_step,
                             const int part)
 {
@@ -73,7 +73,7 @@ TL_INLINE void load_weights(tl_vw *w, const int n_blocks, const int8_t *weight, 
             tl_vw_load(weight + v / PARTS * weight_step + v % PARTS * TL_VF_LANES * TL_QUAD, part);
 }
 
-/** sum += `quads` times four channels of the `n` pixels from `src`. */
+// sum += `quads` times four channels of the `n` pixels from `src`.
 TL_INLINE void add_quads(sums *sum, const int n, const int n_blocks, const uint8_t *src,
                          const int8_t *weight, size_t weight_step, const int quads)
 {
@@ -117,14 +117,14 @@ TL_INLINE void add_taps(sums *sum, const int n, const int n_blocks, const tl_qua
     }
 }
 
-/** What the sums of vector `v` of pixel m began with. */
+// What the sums of vector `v` of pixel m began with.
 TL_INLINE const uint32_t *start_of(const line *l, int m, int v)
 {
     return l->starts ? l->starts->at[m] + v * TL_VF_LANES
                      : l->start[v / PARTS] + v % PARTS * TL_VF_LANES;
 }
 
-/** A vector of sums of block b with offset, factor and bias, before the activation. */
+// A vector of sums of block b with offset, factor and bias, before the activation.
 TL_INLINE tl_vf scaled(const line *l, tl_vs sum, int m, int b, int part)
 {
     const int at = part * TL_VF_LANES;
@@ -132,7 +132,7 @@ TL_INLINE tl_vf scaled(const line *l, tl_vs sum, int m, int b, int part)
     return tl_vf_add(tl_vf_mul(v, tl_vf_load(l->factor[b] + at)), tl_vf_load(l->addend[b] + at));
 }
 
-/** A vector of 8-bit results before they are rounded. */
+// A vector of 8-bit results before they are rounded.
 TL_INLINE tl_vf unrounded(const line *l, tl_vs sum, int m, int v, const int is_kept)
 {
     const tl_vf x = scaled(l, sum, m, v / PARTS, v % PARTS);
@@ -142,10 +142,9 @@ TL_INLINE tl_vf unrounded(const line *l, tl_vs sum, int m, int v, const int is_k
                      tl_vf_set1(l->high));
 }
 
-enum { PIXELS_OF_BYTES = TL_VB_VECTORS / PARTS }; /* that a vector of bytes has, of a block */
+enum { PIXELS_OF_BYTES = TL_VB_VECTORS / PARTS }; // that a vector of bytes has, of a block
 
-/** Results of the first pixels of the `n` from m on, as many as a vector of bytes has, of block b.
- */
+// Results of the first pixels of the `n` from m on, as many as a vector of bytes has, of block b.
 TL_INLINE void finish_vector(const line *l, const sums *sum, const int m, const int n, const int b,
                              const int is_kept, uint8_t *dst)
 {
@@ -167,8 +166,8 @@ TL_INLINE void finish_vector(const line *l, const sums *sum, const int m, const 
             tl_vb_store_block(dst + i * step, bytes, i);
 }
 
-/** Results whose activation, if any, only keeps them between two numbers. Without `is_kept` there
- *  is none that saturation does not make, and no factor. */
+// Results whose activation, if any, only keeps them between two numbers. Without `is_kept` there
+// is none that saturation does not make, and no factor.
 TL_INLINE void finish_bytes(const line *l, sums *sum, const int n, const int n_blocks,
                             const int is_kept, uint8_t *dst)
 {
@@ -181,7 +180,7 @@ TL_INLINE void finish_bytes(const line *l, sums *sum, const int n, const int n_b
     }
 }
 
-/** Writes the sums. */
+// Writes the sums.
 TL_INLINE void keep_sums(sums *sum, const int n, const int n_blocks, sums *dst)
 {
     TL_UNROLL
@@ -192,9 +191,9 @@ TL_INLINE void keep_sums(sums *sum, const int n, const int n_blocks, sums *dst)
     }
 }
 
-/* ---- any tile, type, activation, number of channels ---- */
+// Any tile, type, activation, number of channels
 
-/** The same as finish_bytes, of sums in memory. */
+// The same as finish_bytes, of sums in memory.
 static void write_bytes(const line *l, const sums *sum, int n, int n_blocks, uint8_t *dst)
 {
     for (int b = 0; b < n_blocks; b++)
@@ -203,7 +202,7 @@ static void write_bytes(const line *l, const sums *sum, int n, int n_blocks, uin
                           dst + b * l->job->dst_block_step + m * l->job->dst_step);
 }
 
-/** Makes floats of the sums, kept between two numbers: dst[b * block_step + m * step]. */
+// Makes floats of the sums, kept between two numbers: dst[b * block_step + m * step].
 static void write_floats(const line *l, sums *sum, int n, int n_blocks, float *dst, size_t step,
                          size_t block_step)
 {
@@ -216,7 +215,7 @@ static void write_floats(const line *l, sums *sum, int n, int n_blocks, float *d
         }
 }
 
-/** Writes the sums themselves; `lanes` of the last block. */
+// Writes the sums themselves; `lanes` of the last block.
 static void write_integers(const line *l, const sums *sum, int n, int n_blocks, int lanes,
                            uint32_t *dst)
 {
@@ -234,7 +233,7 @@ static void write_integers(const line *l, const sums *sum, int n, int n_blocks, 
         }
 }
 
-/** Quantizes a block of a pixel. */
+// Quantizes a block of a pixel.
 static void quantize_block(const line *l, const float *src, uint8_t *dst)
 {
     for (int i = 0; i < TL_BLOCK; i += TL_VF_LANES) {
@@ -245,7 +244,7 @@ static void quantize_block(const line *l, const float *src, uint8_t *dst)
     }
 }
 
-/** Writes results of the sums, activated; `lanes` of the last block. */
+// Writes results of the sums, activated; `lanes` of the last block.
 static void write_values(const line *l, sums *sum, int n, int n_blocks, int lanes, void *dst)
 {
     const tl_quad_job *const job = l->job;
@@ -266,11 +265,11 @@ static void write_values(const line *l, sums *sum, int n, int n_blocks, int lane
         }
 }
 
-/* ---- tiles ---- */
+// Tiles
 
 typedef uint32_t start_vector __attribute__((vector_size(sizeof(tl_vf))));
 
-/** to = start + sum * less, of all channels of a block. */
+// to = start + sum * less, of all channels of a block.
 static inline void begin_block_at(uint32_t *to, const uint32_t *start, uint32_t sum,
                                   const uint32_t *less)
 {
@@ -283,7 +282,7 @@ static inline void begin_block_at(uint32_t *to, const uint32_t *start, uint32_t 
     }
 }
 
-/** The starts of all sums of a tile of n pixels, of which the first one is pixel m of the line. */
+// The starts of all sums of a tile of n pixels, of which the first one is pixel m of the line.
 static void begin_pixels(const line *l, int m, int n, int n_blocks)
 {
     const int32_t *const at = l->job->zeros.sums + m;
@@ -299,7 +298,7 @@ static void begin_pixels(const line *l, int m, int n, int n_blocks)
         }
 }
 
-/** Begins the sums of a tile whose pixels have starts of their own. */
+// Begins the sums of a tile whose pixels have starts of their own.
 TL_INLINE void begin_sums(sums *sum, const int n, const int n_blocks, const line *l)
 {
     TL_UNROLL
@@ -310,7 +309,7 @@ TL_INLINE void begin_sums(sums *sum, const int n, const int n_blocks, const line
     }
 }
 
-/** One tile. The first two arguments are constants: each choice becomes a function of its own. */
+// One tile. The first two arguments are constants: each choice becomes a function of its own.
 TL_INLINE void tile(const int n, const int n_blocks, const line *l, const uint8_t *src, void *dst)
 {
     sums sum[PIXELS];
@@ -359,9 +358,9 @@ EACH_TILE(TILES)
 
 static tile_func *const tiles[PIXELS + 1][BLOCKS] = {EACH_TILE(TILE_ROW)};
 
-/* ---- lines ---- */
+// Lines
 
-/** Whether no result is NaN: of finite numbers only infinite ones can come. */
+// Whether no result is NaN: of finite numbers only infinite ones can come.
 static int are_numbers(const line *l, int n_blocks)
 {
     float sum = 0;
@@ -383,7 +382,7 @@ static void begin_block(line *l, int b)
     }
 }
 
-/** Fills what the zero points of block `b` need, of a line whose first block is `first`. */
+// Fills what the zero points of block `b` need, of a line whose first block is `first`.
 static void begin_zeros(const tl_quad_zeros *z, int first, int b, pixel_starts *s)
 {
     const int8_t *const zero = z->zero->data;
@@ -396,7 +395,7 @@ static void begin_zeros(const tl_quad_zeros *z, int first, int b, pixel_starts *
     }
 }
 
-/** `x` or the number beside it that 8-bit results can be. */
+// `x` or the number beside it that 8-bit results can be.
 static float representable(const line *l, float x)
 {
     return fminf(fmaxf(x, -l->zero), 255 - l->zero);
@@ -427,7 +426,7 @@ static line line_of(const tl_quad_job *job, const int8_t *weight, int n_blocks, 
     return l;
 }
 
-/** Makes results of the sums that a tile wrote. */
+// Makes results of the sums that a tile wrote.
 static void write_results(const line *l, sums *sum, int n, int n_blocks, int lanes, char *dst)
 {
     if (l->result == FLOATS)
@@ -441,7 +440,7 @@ static void write_results(const line *l, sums *sum, int n, int n_blocks, int lan
         write_bytes(l, sum, n, n_blocks, (uint8_t *)dst);
 }
 
-/** Bytes of an element of the result. */
+// Bytes of an element of the result.
 static size_t size_of(const tl_quad_job *job)
 {
     return job->dtype == TL_UINT8 ? 1 : sizeof(float);

@@ -26,11 +26,11 @@ int tl_quad_take_scratch(const tl_exec *exec, size_t size, tl_exec *rest)
     return 0;
 }
 
-/* ---- sums of bytes ---- */
+// Sums of bytes
 
-enum { WORDS = TL_BLOCK / sizeof(uint64_t), MOST_WORDS = 128 }; // whose sums of pairs fit 16 bits
+enum { WORDS = TL_BLOCK / sizeof(uint64_t), MAX_WORDS = 128 }; // whose sums of pairs fit 16 bits
 
-/** The sums of four pairs of bytes, of 16 bits each. */
+// The sums of four pairs of bytes, of 16 bits each.
 static inline uint64_t sum_pairs(uint64_t bytes)
 {
     const uint64_t even = 0x00ff00ff00ff00ff;
@@ -48,7 +48,7 @@ static uint32_t sum_bytes(const uint8_t *src, size_t n)
 {
     uint32_t sum = 0;
     while (n >= sizeof(uint64_t)) {
-        const size_t words = tl_min_size(n / sizeof(uint64_t), MOST_WORDS);
+        const size_t words = tl_min_size(n / sizeof(uint64_t), MAX_WORDS);
         uint64_t pairs = 0, word;
         for (size_t i = 0; i < words; i++, src += sizeof(word)) {
             memcpy(&word, src, sizeof(word));
@@ -62,7 +62,7 @@ static uint32_t sum_bytes(const uint8_t *src, size_t n)
     return sum;
 }
 
-/* ---- rows ---- */
+// Rows
 
 typedef struct rows {
     const uint8_t *src;
@@ -85,7 +85,7 @@ void tl_quad_sum_rows(const tl_exec *exec, const uint8_t *src, size_t n, size_t 
     tl_parallel(exec, n, tl_axis_grain(k), sum_some_rows, &r);
 }
 
-/* ---- windows ---- */
+// Windows
 
 typedef struct windows {
     const uint8_t *src;
@@ -97,13 +97,13 @@ typedef struct windows {
     uint32_t *pixels, *sums; // [group, N, H, W] and [group, N, OH, OW]
 } windows;
 
-/** `sum_quarters` of sums that are together below 2^16. */
+// `sum_quarters` of sums that are together below 2^16.
 static inline uint32_t sum_small_quarters(uint64_t sums)
 {
     return (uint32_t)(sums * 0x0001000100010001 >> 48);
 }
 
-/** Adds a block of channels of one group, those of `mask`, to the sums of a line of pixels. */
+// Adds a block of channels of one group, those of `mask`, to the sums of a line of pixels.
 static void add_block(const uint8_t *src, const uint64_t mask[WORDS], uint32_t *sums, int n)
 {
     // Copies: writing sums could change the mask, as far as the compiler knows.
@@ -115,14 +115,14 @@ static void add_block(const uint8_t *src, const uint64_t mask[WORDS], uint32_t *
     }
 }
 
-/** The same for one channel. */
+// The same for one channel.
 static void add_channel(const uint8_t *src, uint32_t *sums, int n)
 {
     for (int x = 0; x < n; x++)
         sums[x] += src[(size_t)x * TL_BLOCK];
 }
 
-/** The sums of a line of pixels, of channels begin .. end-1. */
+// The sums of a line of pixels, of channels begin .. end-1.
 static void sum_line(const windows *s, const uint8_t *src, int begin, int end, uint32_t *sums)
 {
     const size_t step = (size_t)s->h * s->w * TL_BLOCK;
@@ -157,7 +157,7 @@ static void sum_lines(void *arg, size_t begin, size_t end)
 
 typedef uint32_t four __attribute__((vector_size(16)));
 
-/** sums[0 .. n-1] += every `stride`-th of the pixels. */
+// sums[0 .. n-1] += every `stride`-th of the pixels.
 static void add_pixels(const uint32_t *pixels, int stride, uint32_t *sums, int n)
 {
     int x = 0;
@@ -172,7 +172,7 @@ static void add_pixels(const uint32_t *pixels, int stride, uint32_t *sums, int n
         sums[x] += pixels[(size_t)x * stride];
 }
 
-/** Adds tap `k` of the last axis from a line of pixels to the sums of a line of windows. */
+// Adds tap `k` of the last axis from a line of pixels to the sums of a line of windows.
 static void add_tap(const windows *s, int k, const uint32_t *pixels, uint32_t *sums)
 {
     const tl_conv2d_param *const p = s->param;
@@ -184,7 +184,7 @@ static void add_tap(const windows *s, int k, const uint32_t *pixels, uint32_t *s
         add_pixels(pixels + begin * stride + shift, (int)stride, sums + begin, (int)(end - begin));
 }
 
-/** The sums of lines of windows; pixels outside of the source add nothing. */
+// The sums of lines of windows; pixels outside of the source add nothing.
 static void sum_line_windows(void *arg, size_t begin, size_t end)
 {
     const windows *const s = arg;

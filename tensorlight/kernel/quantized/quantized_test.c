@@ -3,18 +3,18 @@
 
 #include "kernel/quantized/quantized_test.h"
 
-/** A random one, of which at least one window fits. */
+// A random one, of which at least one window fits.
 static conv random_conv(nn_room *room)
 {
     conv c = {.oh = -1, .ow = -1};
     while (c.oh < 1 || c.ow < 1) {
         const int group = between(room, 0, 1) ? 1 : between(room, 2, 9);
-        const int most = group == 1 ? 40 : 12;
+        const int max = group == 1 ? 40 : 12;
         c = (conv){between(room, 1, 2),
                    between(room, 1, 7),
                    between(room, 1, 19),
-                   between(room, 1, most) * group,
-                   between(room, 1, most) * group,
+                   between(room, 1, max) * group,
+                   between(room, 1, max) * group,
                    between(room, 0, 2) == 0,
                    0,
                    0,
@@ -67,7 +67,7 @@ static void run_conv(tl_isa isa, tl_pool *pool, uint64_t seed)
     nn_close(&room);
 }
 
-/* ---- products ---- */
+// Products
 
 static void run_matmul(tl_isa isa, tl_pool *pool, uint64_t seed)
 {
@@ -108,7 +108,7 @@ static void run_matmul(tl_isa isa, tl_pool *pool, uint64_t seed)
     nn_close(&room);
 }
 
-/* ---- packed weights ---- */
+// Packed weights
 
 START_TEST(all_bytes_of_packed_weights_are_written)
 {
@@ -129,9 +129,9 @@ START_TEST(all_bytes_of_packed_weights_are_written)
 }
 END_TEST
 
-/* ---- numbers that are no ordinary ones ---- */
+// Numbers that are no ordinary ones
 
-/** One row by one column, 127 * 200: the sum is 25,400 before factors. */
+// One row by one column, 127 * 200: the sum is 25,400 before factors.
 static void check_one(tl_isa isa, float factor, float addend, tl_quantized_param q, int expect)
 {
     nn_room room = {.seed = 1};
@@ -254,15 +254,15 @@ START_TEST(scratch_memory_of_a_product_is_enough_for_fewer_rows)
         tl_tensor *const weight = nn_blank(&room, TL_INT8, 2, (int[]){K, COLUMNS});
         tl_tensor *const packed =
             nn_blank(&room, TL_INT8, 2, (int[]){1, (int)tl_quantized_matmul_packed(K)});
-        tl_tensor *const most = nn_blank(&room, TL_UINT8, 2, (int[]){ROWS, K});
-        tl_tensor *const most_dst = nn_blank(&room, TL_UINT8, 2, (int[]){ROWS, COLUMNS});
-        const size_t size = tl_quantized_matmul_scratch(most, most_dst, 1);
+        tl_tensor *const max = nn_blank(&room, TL_UINT8, 2, (int[]){ROWS, K});
+        tl_tensor *const max_dst = nn_blank(&room, TL_UINT8, 2, (int[]){ROWS, COLUMNS});
+        const size_t size = tl_quantized_matmul_scratch(max, max_dst, 1);
         const tl_exec exec = {
             .isa = isa, .scratch = aligned_alloc(64, (size + 63) / 64 * 64), .scratch_size = size};
         const tl_quantized_param q = {.scale = 1, .dst_factor = 1};
         tl_exec_quantized_matmul_pack(&exec, weight, NULL, NULL, NULL, packed, 0);
         for (int rows = 1; rows <= ROWS; rows++) {
-            tl_tensor src = *most, dst = *most_dst;
+            tl_tensor src = *max, dst = *max_dst;
             src.dims = (int[]){rows, K};
             dst.dims = (int[]){rows, COLUMNS};
             src.len = rows * K;
@@ -278,7 +278,7 @@ END_TEST
 
 typedef void run_func(tl_isa isa, tl_pool *pool, uint64_t seed);
 
-/** With one thread and with two. */
+// With one thread and with two.
 static void try_all(run_func *run, int n)
 {
     tl_pool *const pools[] = {NULL, tl_pool_create(2)};

@@ -11,7 +11,7 @@
 
 TL_KERNEL_TABLE(pick, tl_quantwin_func, TL_QUANTWIN_KERNELS)
 
-/* ---- packing ---- */
+// Packing
 
 size_t tl_quantized_depthwise2d_packed(const int size[2])
 {
@@ -19,7 +19,7 @@ size_t tl_quantized_depthwise2d_packed(const int size[2])
            (size_t)size[0] * tl_quantwin_quads(size[1]) * TL_BLOCK * TL_QUAD;
 }
 
-/** The channel's numbers in `head`, its weights after it, at `row`. */
+// The channel's numbers in `head`, its weights after it, at `row`.
 static void pack_channel(const tl_tensor *weight, int c, int8_t *row, tl_quantized_head *head)
 {
     const int width = weight->dims[3], taps = weight->dims[2] * width;
@@ -53,7 +53,7 @@ int tl_exec_quantized_depthwise2d_pack(const tl_exec *exec, const tl_tensor *wei
     return 0;
 }
 
-/* ---- computing ---- */
+// Computing
 
 static tl_quantwin_job job_of(tl_quantwin_kind kind, const tl_tensor *src, tl_tensor *dst)
 {
@@ -108,8 +108,8 @@ int tl_exec_quantized_depthwise2d(const tl_exec *exec, const tl_tensor *src,
     return 0;
 }
 
-/** Pools; elements outside the source, within its padding, count for a mean if
- *  `counts_padding`. */
+// Pools; elements outside the source, within its padding, count for a mean if
+// `counts_padding`.
 static int run_pool(const tl_exec *exec, tl_quantwin_job job, const tl_tensor *dst,
                     const tl_pool2d_param *param, int counts_padding)
 {

@@ -20,17 +20,17 @@ typedef enum tl_quantwin_kind {
 typedef struct tl_quantwin_job {
     tl_quantwin_kind kind;
     const uint8_t *src;
-    const int8_t *weight; /* of a convolution: [blocks, row] */
+    const int8_t *weight; // of a convolution: [blocks, row]
     size_t row;
     void *dst;
-    tl_dtype dtype; /* of dst; TL_INT32: the sums of a convolution */
+    tl_dtype dtype; // of dst; TL_INT32: the sums of a convolution
     int blocks, ih, iw, oh, ow;
-    int size[2], stride[2], dilation[2], padding[2]; /* padding: top, left */
-    int64_t begin[2], end[2]; /* the rows and columns that a mean counts; the source's, or more */
+    int size[2], stride[2], dilation[2], padding[2]; // padding: top, left
+    int64_t begin[2], end[2]; // the rows and columns that a mean counts; the source's, or more
     tl_quantized_param q;
-    float low, high;      /* the bounds of the activation, of tl_act_bounds */
-    uint8_t bounds[2];    /* and as bytes */
-    const tl_exec *alone; /* the exec for activations in plain C */
+    float low, high;      // the bounds of the activation, of tl_act_bounds
+    uint8_t bounds[2];    // and as bytes
+    const tl_exec *alone; // the exec for activations in plain C
 } tl_quantwin_job;
 
 /** Computes the lines begin .. end-1, of oh in each plane, for the tl_quantwin_job at `arg`. The

@@ -6,15 +6,14 @@
 #include "kernel/quantized/quantized_ends_c.h"
 #include "kernel/quantwin/quantwin.h"
 
-/** A window: its first row and column, the plane it looks at, and the zero points of its weights.
- */
+// A window: its first row and column, the plane it looks at, and the zero points of its weights.
 typedef struct window {
     const uint8_t *plane;
     int64_t top, left;
     int32_t zeros[TL_BLOCK];
 } window;
 
-/** The pixel under a tap; NULL in the padding. */
+// The pixel under a tap; NULL in the padding.
 static const uint8_t *pixel_at(const tl_quantwin_job *job, const window *w, int ky, int kx)
 {
     const int64_t y = w->top + (int64_t)ky * job->dilation[0];
@@ -24,8 +23,8 @@ static const uint8_t *pixel_at(const tl_quantwin_job *job, const window *w, int 
     return w->plane + (y * job->iw + x) * TL_BLOCK;
 }
 
-/** sum[c] += the products of channel c, less the zero point of its weights times the source less
- * its own. */
+// sum[c] += the products of channel c, less the zero point of its weights times the source less
+// its own.
 static void add_products(const tl_quantwin_job *job, const window *w, const int8_t *weight,
                          uint32_t *sum)
 {
@@ -42,7 +41,7 @@ static void add_products(const tl_quantwin_job *job, const window *w, const int8
         }
 }
 
-/** sum[c] += the elements of channel c; max[c] becomes the largest. */
+// sum[c] += the elements of channel c; max[c] becomes the largest.
 static void add_pixels(const tl_quantwin_job *job, const window *w, int32_t *sum, uint8_t *max)
 {
     for (int ky = 0; ky < job->size[0]; ky++)
@@ -66,7 +65,7 @@ static void mean_numbers(const tl_quantwin_job *job, const window *w, const int3
     }
 }
 
-/** Writes a pixel of floats, at element `at` of dst. */
+// Writes a pixel of floats, at element `at` of dst.
 static void finish(const tl_quantwin_job *job, float *v, size_t at)
 {
     tl_quantized_finish_c(&job->q, job->alone, v, job->dtype == TL_FLOAT, job->dst, at);
@@ -88,7 +87,7 @@ static void run_conv(const tl_quantwin_job *job, const window *w, const int8_t *
     finish(job, v, at);
 }
 
-/** The result of one window, at element `at` of dst. */
+// The result of one window, at element `at` of dst.
 static void run_window(const tl_quantwin_job *job, const window *w, const int8_t *row, size_t at)
 {
     float v[TL_BLOCK];

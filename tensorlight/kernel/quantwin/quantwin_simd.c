@@ -23,38 +23,38 @@
 #include "kernel/tl_windows.h"
 
 enum {
-    PARTS = TL_BLOCK / TL_VF_LANES,   /* vectors of a pixel */
-    QUAD_SIZE = TL_BLOCK * TL_QUAD,   /* bytes of the weights of four taps */
-    PIXELS = 8,                       /* of a tile */
-    MOST_ROWS = 8,                    /* of taps of the tiles of quads */
-    MOST_SUMS = (PIXELS + 3) / 4 * 4, /* of a tile, and some more that are stored with them */
-    MOST_TAPS = 7,                    /* of their rows */
-    SLOTS = MOST_ROWS,                /* for rows: a power of two */
-    WIDE = 144,                       /* columns of such a row, with its padding */
+    PARTS = TL_BLOCK / TL_VF_LANES,  // vectors of a pixel
+    QUAD_SIZE = TL_BLOCK * TL_QUAD,  // bytes of the weights of four taps
+    PIXELS = 8,                      // of a tile
+    MAX_ROWS = 8,                    // of taps of the tiles of quads
+    MAX_SUMS = (PIXELS + 3) / 4 * 4, // of a tile, and some more that are stored with them
+    MAX_TAPS = 7,                    // of their rows
+    SLOTS = MAX_ROWS,                // for rows: a power of two
+    WIDE = 144,                      // columns of such a row, with its padding
 };
 
-/** The weights of a row of taps, for some channels of a block: of quads of taps from a pixel on,
- * and of the same one pixel later. */
+// The weights of a row of taps, for some channels of a block: of quads of taps from a pixel on,
+// and of the same one pixel later.
 typedef struct row_taps {
     tl_vk now[2], later[2];
 } row_taps;
 
-/** Parameters of all lines of a plane. */
+// Parameters of all lines of a plane.
 typedef struct plane_job {
     tl_quantized_ends ends[PARTS];
-    row_taps taps[PARTS][MOST_ROWS]; // for tiles of quads
-    int has_zeros;                   // of weights: zeros times the sum of a window is added
-    tl_vi zeros[PARTS];              // those zero points, negated
-    row_taps ones;                   // which sum a row of a window
+    row_taps taps[PARTS][MAX_ROWS]; // for tiles of quads
+    int has_zeros;                  // of weights: zeros times the sum of a window is added
+    tl_vi zeros[PARTS];             // those zero points, negated
+    row_taps ones;                  // which sum a row of a window
 } plane_job;
 
-/** Where a tile lies: its results, and the first of its windows. */
+// Where a tile lies: its results, and the first of its windows.
 typedef struct tile_place {
     const uint8_t *plane;
-    const int8_t *row; /* of packed weights */
-    size_t at;         /* the first result, an element of dst */
+    const int8_t *row; // of packed weights
+    size_t at;         // the first result, an element of dst
     ptrdiff_t top, left;
-    int len; /* results, no more than the tile's */
+    int len; // results, no more than the tile's
 } tile_place;
 
 static inline int is_inside(ptrdiff_t at, int extent)
@@ -62,10 +62,10 @@ static inline int is_inside(ptrdiff_t at, int extent)
     return (size_t)at < (size_t)extent;
 }
 
-/* ---- results ---- */
+// Results
 
-/** Writes the numbers of result `m` of a tile. With a function as activation they become floats in
- *  `room`, or in dst, first. */
+// Writes the numbers of result `m` of a tile. With a function as activation they become floats in
+// `room`, or in dst, first.
 static inline void put(const tl_quantwin_job *job, int m, tl_vf v, size_t at, int lane, float *room,
                        const tl_quantized_ends *e)
 {
@@ -76,7 +76,7 @@ static inline void put(const tl_quantwin_job *job, int m, tl_vf v, size_t at, in
         tl_quantized_store((uint8_t *)job->dst + at + m * TL_BLOCK + lane, v, e);
 }
 
-/** Applies the activation to a tile of floats in `room` or in dst; quantizes those in `room`. */
+// Applies the activation to a tile of floats in `room` or in dst; quantizes those in `room`.
 static void activate(const tl_quantwin_job *job, int len, size_t at, float *room)
 {
     const size_t n = (size_t)len * TL_BLOCK;
@@ -89,10 +89,10 @@ static void activate(const tl_quantwin_job *job, int len, size_t at, float *room
         tl_quantized_store((uint8_t *)job->dst + at + i, tl_vf_load(floats + i), &e);
 }
 
-/* ---- tiles of quads of taps ---- */
+// Tiles of quads of taps
 
-/** One row of taps for `n` results, stride 1; `quads` are those of the taps and one more. n and
- *  quads are constants. */
+// One row of taps for `n` results, stride 1; `quads` are those of the taps and one more. n and
+// quads are constants.
 TL_INLINE void add_row_1(tl_vi *sum, const int n, const int quads, const uint8_t *row,
                          const row_taps *taps)
 {
@@ -110,7 +110,7 @@ TL_INLINE void add_row_1(tl_vi *sum, const int n, const int quads, const uint8_t
     }
 }
 
-/** The same with stride 2: each result has its own quads. */
+// The same with stride 2: each result has its own quads.
 TL_INLINE void add_row_2(tl_vi *sum, const int n, const int quads, const uint8_t *row,
                          const row_taps *taps)
 {
@@ -124,8 +124,8 @@ TL_INLINE void add_row_2(tl_vi *sum, const int n, const int quads, const uint8_t
     }
 }
 
-/** Writes results that are small; n and is_plain are constants, and no more than one result of the
- *  tile is not written. */
+// Writes results that are small; n and is_plain are constants, and no more than one result of the
+// tile is not written.
 TL_INLINE void put_small(const tl_quantwin_job *job, const int n, const int is_plain,
                          const tile_place *at, int lane, const tl_vi *sum,
                          const tl_quantized_ends *e)
@@ -140,7 +140,7 @@ TL_INLINE void put_small(const tl_quantwin_job *job, const int n, const int is_p
             tl_quantized_store_sums(dst + m * TL_BLOCK, sum + m, len - m, is_plain, e);
 }
 
-/** Writes result `m` from its sum; a TL_INT32 is the sum. */
+// Writes result `m` from its sum; a TL_INT32 is the sum.
 static inline void put_sum(const tl_quantwin_job *job, int m, tl_vi sum, size_t at, int lane,
                            float *room, const tl_quantized_ends *e)
 {
@@ -150,7 +150,7 @@ static inline void put_sum(const tl_quantwin_job *job, int m, tl_vi sum, size_t 
         put(job, m, tl_quantized_numbers(sum, e), at, lane, room, e);
 }
 
-/** Writes any results, one by one: they are rare, and so not part of each tile. */
+// Writes any results, one by one: they are rare, and so not part of each tile.
 static void put_sums(const tl_quantwin_job *job, const tile_place *at, int lane, const tl_vi *sum,
                      float *room, const tl_quantized_ends *e)
 {
@@ -158,7 +158,7 @@ static void put_sums(const tl_quantwin_job *job, const tile_place *at, int lane,
         put_sum(job, m, sum[m], at->at, lane, room, e);
 }
 
-/** All rows of taps, which lie `step` apart. */
+// All rows of taps, which lie `step` apart.
 TL_INLINE void add_rows(tl_vi *sum, const int n, const int stride, const int quads,
                         const tl_quantwin_job *job, const uint8_t *const *rows, int lane,
                         const row_taps *taps, int step)
@@ -171,7 +171,7 @@ TL_INLINE void add_rows(tl_vi *sum, const int n, const int stride, const int qua
     }
 }
 
-/** One tile. n, stride and quads are constants: each choice becomes a function of its own. */
+// One tile. n, stride and quads are constants: each choice becomes a function of its own.
 TL_INLINE void quad_tile(const int n, const int stride, const int quads, const tl_quantwin_job *job,
                          const tile_place *at, const uint8_t *const *rows, float *room,
                          const plane_job *plane)
@@ -179,15 +179,15 @@ TL_INLINE void quad_tile(const int n, const int stride, const int quads, const t
     for (int lane = 0; lane < TL_BLOCK; lane += TL_VF_LANES) {
         const tl_quantized_ends *const e = &plane->ends[lane / TL_VF_LANES];
         const row_taps *const taps = plane->taps[lane / TL_VF_LANES];
-        tl_vi sum[MOST_SUMS];
+        tl_vi sum[MAX_SUMS];
         TL_UNROLL
-        for (int m = 0; m < MOST_SUMS; m++)
+        for (int m = 0; m < MAX_SUMS; m++)
             sum[m] = plane->has_zeros ? tl_vi_set1(0) : e->start;
         if (plane->has_zeros) {
             const tl_vi zeros = plane->zeros[lane / TL_VF_LANES];
             add_rows(sum, n, stride, quads, job, rows, lane, &plane->ones, 0);
             TL_UNROLL
-            for (int m = 0; m < MOST_SUMS; m++)
+            for (int m = 0; m < MAX_SUMS; m++)
                 sum[m] = tl_vi_add(e->start, tl_vi_mul(sum[m], zeros));
         }
         add_rows(sum, n, stride, quads, job, rows, lane, taps, 1);
@@ -228,7 +228,7 @@ TILES(4)
 TILES(6)
 TILES(8)
 
-/** By half of the results, the stride, and the quads. */
+// By half of the results, the stride, and the quads.
 static tile_func *const tiles[PIXELS / 2][2][2] = {
     SET(2),
     SET(4),
@@ -236,14 +236,14 @@ static tile_func *const tiles[PIXELS / 2][2][2] = {
     SET(8),
 };
 
-/** Whether tiles of quads compute a convolution. */
+// Whether tiles of quads compute a convolution.
 static int takes_quads(const tl_quantwin_job *job)
 {
-    return job->stride[1] <= 2 && job->dilation[1] == 1 && job->size[0] <= MOST_ROWS &&
-           job->size[1] <= MOST_TAPS;
+    return job->stride[1] <= 2 && job->dilation[1] == 1 && job->size[0] <= MAX_ROWS &&
+           job->size[1] <= MAX_TAPS;
 }
 
-/** Columns that the tiles of `n` results read, n even. */
+// Columns that the tiles of `n` results read, n even.
 static int columns_of(const tl_quantwin_job *job, int n)
 {
     const int stride = job->stride[1], taps = job->size[1];
@@ -253,12 +253,12 @@ static int columns_of(const tl_quantwin_job *job, int n)
 
 enum { NO_ROW = INT_MIN };
 
-/** Rows of a plane with their padding, each copied once for all lines of results that read it. The
- *  columns of padding stay as they are: zero points. */
+// Rows of a plane with their padding, each copied once for all lines of results that read it. The
+// columns of padding stay as they are: zero points.
 typedef struct ring {
     int columns;
-    ptrdiff_t top;         /* of windows whose rows are there, or NO_ROW */
-    ptrdiff_t held[SLOTS]; /* the rows in the slots */
+    ptrdiff_t top;         // of windows whose rows are there, or NO_ROW
+    ptrdiff_t held[SLOTS]; // the rows in the slots
     _Alignas(64) uint8_t rows[SLOTS][WIDE * TL_BLOCK];
 } ring;
 
@@ -291,7 +291,7 @@ static void ring_next_plane(ring *r)
         r->held[k] = NO_ROW;
 }
 
-/** Copies row `y` of the plane, or the row of zero points that is there. */
+// Copies row `y` of the plane, or the row of zero points that is there.
 static void ring_load(uint8_t *to, const tl_quantwin_job *job, const uint8_t *plane, ptrdiff_t y,
                       int columns)
 {
@@ -302,13 +302,13 @@ static void ring_load(uint8_t *to, const tl_quantwin_job *job, const uint8_t *pl
         copy_pixels(to + left * TL_BLOCK, plane + y * job->iw * TL_BLOCK, n);
 }
 
-/** The slot of the row of tap `t`: of SLOTS consecutive rows no two have the same. */
+// The slot of the row of tap `t`: of SLOTS consecutive rows no two have the same.
 static inline size_t slot_of(const tl_quantwin_job *job, ptrdiff_t y, int t)
 {
     return job->dilation[0] == 1 ? (size_t)y % SLOTS : (size_t)t;
 }
 
-/** Copies the rows of the windows from `top` on, but those that are there. */
+// Copies the rows of the windows from `top` on, but those that are there.
 static void ring_hold(ring *r, const tl_quantwin_job *job, const uint8_t *plane, ptrdiff_t top)
 {
     for (int t = 0; t < job->size[0]; t++) {
@@ -320,8 +320,8 @@ static void ring_hold(ring *r, const tl_quantwin_job *job, const uint8_t *plane,
     }
 }
 
-/** The rows of a line of windows. Those of the next line are copied, too, if there is room: vectors
- *  that are read as soon as parts of them are written have to wait. */
+// The rows of a line of windows. Those of the next line are copied, too, if there is room: vectors
+// that are read as soon as parts of them are written have to wait.
 static void ring_rows(ring *r, const tl_quantwin_job *job, const tile_place *at,
                       const uint8_t **rows)
 {
@@ -337,7 +337,7 @@ static void ring_rows(ring *r, const tl_quantwin_job *job, const tile_place *at,
         rows[t] = r->rows[slot_of(job, at->top + (ptrdiff_t)t * job->dilation[0], t)];
 }
 
-/** The rows of one tile of a wide image: in place or, at its edges, copied to `room`. */
+// The rows of one tile of a wide image: in place or, at its edges, copied to `room`.
 static void tile_rows(const tl_quantwin_job *job, const tile_place *at, int columns,
                       const uint8_t **rows, uint8_t (*room)[WIDE * TL_BLOCK])
 {
@@ -355,12 +355,12 @@ static void tile_rows(const tl_quantwin_job *job, const tile_place *at, int colu
     }
 }
 
-/** A line of results by tiles of quads; r->columns 0: the image is wide. */
+// A line of results by tiles of quads; r->columns 0: the image is wide.
 static void quad_line(const tl_quantwin_job *job, tile_place at, const plane_job *plane, ring *r)
 {
     const int stride = job->stride[1], quads = tl_quantwin_quads(job->size[1] + (stride == 1));
     const int has_function = !tl_act_is_bounds(job->q.act);
-    const uint8_t *rows[MOST_ROWS];
+    const uint8_t *rows[MAX_ROWS];
     float room[PIXELS * TL_BLOCK];
     if (r->columns)
         ring_rows(r, job, &at, rows);
@@ -379,9 +379,9 @@ static void quad_line(const tl_quantwin_job *job, tile_place at, const plane_job
     }
 }
 
-/* ---- any window, result by result ---- */
+// Any window, result by result
 
-/** The pixel at a row and a column, `outside` in the padding. */
+// The pixel at a row and a column, `outside` in the padding.
 static inline const uint8_t *pixel_at(const tl_quantwin_job *job, const tile_place *at, ptrdiff_t y,
                                       ptrdiff_t x, const uint8_t *outside)
 {
@@ -411,7 +411,7 @@ static tl_vi sum_products(const tl_quantwin_job *job, const tile_place *at, int 
                             : sum;
 }
 
-/** Where a window meets the source. */
+// Where a window meets the source.
 typedef struct meeting {
     int row, rows, column, columns;
 } meeting;
@@ -442,7 +442,7 @@ static tl_vi sum_pixels(const tl_quantwin_job *job, const tile_place *at, const 
     return sum;
 }
 
-/** The means of one window, from `lane` on. */
+// The means of one window, from `lane` on.
 static tl_vf mean_of(const tl_quantwin_job *job, const tile_place *at, int lane,
                      const tl_quantized_ends *e)
 {
@@ -475,10 +475,10 @@ static void any_line(const tl_quantwin_job *job, tile_place at, const plane_job 
     }
 }
 
-/* ---- maxima ---- */
+// Maxima
 
-/** to[i] = the maximum of `count` pixels, at least one, that lie `apart` bytes apart, the first one
- *  at from + i * step: three in each pass over the n results. */
+// to[i] = the maximum of `count` pixels, at least one, that lie `apart` bytes apart, the first one
+// at from + i * step: three in each pass over the n results.
 static void max_pixels(uint8_t *to, int n, const uint8_t *from, ptrdiff_t step, ptrdiff_t apart,
                        int count)
 {
@@ -497,7 +497,7 @@ static void max_pixels(uint8_t *to, int n, const uint8_t *from, ptrdiff_t step, 
     }
 }
 
-/** The maxima of n columns from `left` on, of the rows of a meeting; 0 outside of the source. */
+// The maxima of n columns from `left` on, of the rows of a meeting; 0 outside of the source.
 static void find_columns(const tl_quantwin_job *job, const tile_place *at, const meeting *m, int n,
                          uint8_t *columns)
 {
@@ -510,7 +510,7 @@ static void find_columns(const tl_quantwin_job *job, const tile_place *at, const
                at->plane + m->row * row + (at->left + begin) * TL_BLOCK, TL_BLOCK, row, m->rows);
 }
 
-/** A line of results, as many at a time as there are columns for. */
+// A line of results, as many at a time as there are columns for.
 static void max_line(const tl_quantwin_job *job, tile_place at, const plane_job *plane, ring *r)
 {
     (void)plane, (void)r;
@@ -527,7 +527,7 @@ static void max_line(const tl_quantwin_job *job, tile_place at, const plane_job 
     }
 }
 
-/** The same of windows that are too wide. */
+// The same of windows that are too wide.
 static void wide_max_line(const tl_quantwin_job *job, tile_place at, const plane_job *plane,
                           ring *r)
 {
@@ -545,9 +545,9 @@ static void wide_max_line(const tl_quantwin_job *job, tile_place at, const plane
     }
 }
 
-/* ---- all ---- */
+// All
 
-/** Computes a line of results, of which `at` is the first. */
+// Computes a line of results, of which `at` is the first.
 typedef void line_func(const tl_quantwin_job *job, tile_place at, const plane_job *plane, ring *r);
 
 static line_func *line_of(const tl_quantwin_job *job)
@@ -557,7 +557,7 @@ static line_func *line_of(const tl_quantwin_job *job)
     return job->kind == TL_QUANTWIN_CONV && takes_quads(job) ? quad_line : any_line;
 }
 
-/** Finds the epilogues of a block of channels. */
+// Finds the epilogues of a block of channels.
 static void find_ends(const tl_quantwin_job *job, const int8_t *row, tl_quantized_ends *ends)
 {
     const float factors = job->q.weight_zero ? 2 * 128 : 128; // a weight, and a zero point
@@ -568,7 +568,7 @@ static void find_ends(const tl_quantwin_job *job, const int8_t *row, tl_quantize
                       : tl_quantized_ends_of(&job->q, job->low, job->high);
 }
 
-/** The weights of a row of taps, packed at `weight`. */
+// The weights of a row of taps, packed at `weight`.
 static row_taps taps_of(const tl_quantwin_job *job, const int8_t *weight)
 {
     const tl_vb none = tl_vb_zero(), first = tl_vb_load(weight);
@@ -579,7 +579,7 @@ static row_taps taps_of(const tl_quantwin_job *job, const int8_t *weight)
         .later = {tl_vk_of(tl_vb_later(none, first)), tl_vk_of(tl_vb_later(first, second))}};
 }
 
-/** The same of weights 1. */
+// The same of weights 1.
 static row_taps ones_of(const tl_quantwin_job *job)
 {
     int8_t ones[2 * QUAD_SIZE];
@@ -588,8 +588,8 @@ static row_taps ones_of(const tl_quantwin_job *job)
     return taps_of(job, ones);
 }
 
-/** Fills the zero points of the weights of a block, and moves the starts of its sums: zeros
- * multiply sums of the source, not of the source less its own zero point. */
+// Fills the zero points of the weights of a block, and moves the starts of its sums: zeros
+// multiply sums of the source, not of the source less its own zero point.
 static void find_zeros(const tl_quantwin_job *job, int block, plane_job *p)
 {
     const int32_t moved = -job->q.zero * job->size[0] * job->size[1];
@@ -607,7 +607,7 @@ static void find_zeros(const tl_quantwin_job *job, int block, plane_job *p)
     p->ones = ones_of(job);
 }
 
-/** Fills the parameters of a plane of block `block`, whose packed weights are `row`. */
+// Fills the parameters of a plane of block `block`, whose packed weights are `row`.
 static void find_plane(const tl_quantwin_job *job, int block, const int8_t *row, int has_quads,
                        plane_job *p)
 {

@@ -11,12 +11,12 @@ static int between(nn_room *room, int low, int high)
     return low + (int)(tl_random_uniform(&room->seed) * (high - low + 1));
 }
 
-/** A random shape, of which at least one window meets the image. */
+// A random shape, of which at least one window meets the image.
 typedef struct shape {
     int n, channels, in[2], out[2], size[2], stride[2], dilation[2], padding[4];
 } shape;
 
-/** Mostly what tiles take, and sometimes any. */
+// Mostly what tiles take, and sometimes any.
 static int some_size(nn_room *room)
 {
     return between(room, 0, 9) ? between(room, 1, 5) : between(room, 1, 11);
@@ -71,7 +71,7 @@ static tl_tensor *blocked(nn_room *room, tl_dtype dtype, const shape *s, const i
                      255);
 }
 
-/** The source element of a tap of a window, counted over all planes; -1 in the padding. */
+// The source element of a tap of a window, counted over all planes; -1 in the padding.
 static int64_t source_at(const shape *s, int plane, int y, int x, int ky, int kx, int lane)
 {
     const int sy = y * s->stride[0] - s->padding[0] + ky * s->dilation[0];
@@ -90,7 +90,7 @@ static float activated(tl_activation act, float v)
     return v;
 }
 
-/** The result of a number after activation and quantization. */
+// The result of a number after activation and quantization.
 static double finished(float v, tl_dtype dtype, const tl_quantized_param *q)
 {
     v = activated(q->act, v);
@@ -128,7 +128,7 @@ static void copy_shape(window_case *c)
     }
 }
 
-/** Element `i` of dst as plane, line, column and lane; a lane that stands for no channel: 0. */
+// Element `i` of dst as plane, line, column and lane; a lane that stands for no channel: 0.
 static int place_of(const window_case *c, int i, int at[4])
 {
     const int blocks = tl_blocks(c->s.channels);
@@ -139,7 +139,7 @@ static int place_of(const window_case *c, int i, int at[4])
     return at[0] % blocks * TL_BLOCK + at[3] < c->s.channels;
 }
 
-/* ---- depthwise convolution ---- */
+// Depthwise convolution
 
 static void run_conv(const tl_exec *exec, tl_tensor *dst, void *arg)
 {
@@ -217,7 +217,7 @@ START_TEST(depthwise_convolutions_agree_with_64_bit_loops)
 }
 END_TEST
 
-/** Weights and pixels of the largest magnitude: what would saturate 16 bits. */
+// Weights and pixels of the largest magnitude: what would saturate 16 bits.
 START_TEST(no_sum_is_saturated)
 {
     nn_room room = {.seed = 1};
@@ -268,7 +268,7 @@ START_TEST(no_sum_is_saturated)
 }
 END_TEST
 
-/* ---- pools ---- */
+// Pools
 
 static void run_max(const tl_exec *exec, tl_tensor *dst, void *arg)
 {
@@ -282,7 +282,7 @@ static void run_mean(const tl_exec *exec, tl_tensor *dst, void *arg)
     tl_exec_quantized_avgpool2d(exec, c->src, dst, &c->pool, c->counts_padding, &c->q);
 }
 
-/** How many positions of a window's axis lie in the image or, if `counts_padding`, near it. */
+// How many positions of a window's axis lie in the image or, if `counts_padding`, near it.
 static int counted(const window_case *c, int axis, int at)
 {
     const shape *const s = &c->s;
@@ -348,7 +348,7 @@ START_TEST(pools_agree_with_64_bit_loops)
 }
 END_TEST
 
-/** Lines and windows that are wider than what kernels keep of them. */
+// Lines and windows that are wider than what kernels keep of them.
 START_TEST(wide_images_are_pooled_and_convolved)
 {
     static const int sizes[] = {2, 5, 150, 299};

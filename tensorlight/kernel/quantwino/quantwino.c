@@ -12,40 +12,40 @@
 
 TL_KERNEL_TABLE(pick, const tl_quantwino_kernel, TL_QUANTWINO_KERNELS)
 
-/* ---- groups of channels ---- */
+// Groups of channels
 
 static int n_groups(int channels)
 {
     return (int)tl_ceil_div((size_t)tl_blocks(channels), TL_QUANTWINO_BLOCKS);
 }
 
-/** The first block of a group; the groups differ by one block at most. */
+// The first block of a group; the groups differ by one block at most.
 static int first_block(int channels, int group)
 {
     return (int)((int64_t)tl_blocks(channels) * group / n_groups(channels));
 }
 
-/** The channels in front of a group. */
+// The channels in front of a group.
 static int first_channel(int channels, int group)
 {
     return tl_min(channels, first_block(channels, group) * TL_BLOCK);
 }
 
-/** The weights of so many channels for a point and a block of output channels. */
+// The weights of so many channels for a point and a block of output channels.
 static size_t point_weights(int channels)
 {
     return tl_ceil_div((size_t)channels, TL_QUANTWINO_PAIR) * TL_QUANTWINO_PAIR * TL_BLOCK;
 }
 
-/** Of a group that begins with this channel: the weights of all groups before. */
+// Of a group that begins with this channel: the weights of all groups before.
 static size_t weights_before(int channel)
 {
     return TL_QUANTWINO_POINTS * point_weights(channel);
 }
 
-/* ---- packing ---- */
+// Packing
 
-/** Whether packed weights, which have words, may lie there. */
+// Whether packed weights, which have words, may lie there.
 static inline int is_even(const void *weight)
 {
     return (uintptr_t)weight % sizeof(int16_t) == 0;
@@ -59,13 +59,13 @@ size_t tl_quantized_winograd_packed(int channels)
 typedef struct pack_job {
     const tl_tensor *weight, *bias, *factor, *addend;
     int8_t *dst;
-    size_t row; /* bytes */
+    size_t row; // bytes
 } pack_job;
 
-/** Windows of a block of output channels, or their transforms: [position][channel]. */
+// Windows of a block of output channels, or their transforms: [position][channel].
 typedef int16_t block_table[TL_QUANTWINO_POINTS][TL_BLOCK];
 
-/** The weight between channel `o` of the result and channel `c` of the source; 0: there is none. */
+// The weight between channel `o` of the result and channel `c` of the source; 0: there is none.
 static inline int weight_of(const pack_job *job, int o, int c, int tap)
 {
     const int oc = job->weight->dims[0], ic = job->weight->dims[1];
@@ -73,8 +73,8 @@ static inline int weight_of(const pack_job *job, int o, int c, int tap)
     return o < oc ? weights[((size_t)o * ic + c) * 9 + tap] : 0;
 }
 
-/** The windows of the output channels from `o` on for the input channel `c`. Adds their weights to
- *  the sums of the outputs. */
+// The windows of the output channels from `o` on for the input channel `c`. Adds their weights to
+// the sums of the outputs.
 static void load_windows(const pack_job *job, int o, int c, block_table table, int32_t *sums)
 {
     for (int i = 0; i < TL_BLOCK; i++)
@@ -85,7 +85,7 @@ static void load_windows(const pack_job *job, int o, int c, block_table table, i
         }
 }
 
-/** G times three rows of a table, `step` apart, to six rows, dst_step apart. */
+// G times three rows of a table, `step` apart, to six rows, dst_step apart.
 static void weight_line(int16_t (*src)[TL_BLOCK], int step, int16_t (*dst)[TL_BLOCK], int dst_step)
 {
     for (int i = 0; i < TL_BLOCK; i++) {
@@ -109,7 +109,7 @@ static void transform_windows(block_table table)
         weight_line(columns + y * 3, 1, table + y * TL_QUANTWINO_PATCH, 1);
 }
 
-/** The channel `c` and, if there is one before `end`, the next: the points are `step` apart. */
+// The channel `c` and, if there is one before `end`, the next: the points are `step` apart.
 static void pack_pair(const pack_job *job, int o, int c, int end, int32_t *sums, int16_t *dst,
                       size_t step)
 {
@@ -164,13 +164,13 @@ int tl_exec_quantized_winograd_pack(const tl_exec *exec, const tl_tensor *weight
     return 0;
 }
 
-/* ---- computing ---- */
+// Computing
 
 typedef struct tiles {
     const tl_quantwino_kernel *kernel;
     tl_quantwino_job job;
     const int8_t *weight;
-    size_t row; /* bytes of the packed weights of a block */
+    size_t row; // bytes of the packed weights of a block
     int channels;
 } tiles;
 
@@ -180,7 +180,7 @@ static void transform_patch(const tl_wino *w, const void *patch, size_t row, voi
     t->kernel->source(patch, row, dst, w->source_step);
 }
 
-/** The products of a group of channels. */
+// The products of a group of channels.
 static void multiply_group(const tl_wino *w, int group, const int16_t *source, int n,
                            const int8_t *weights, int n_blocks, uint32_t *products)
 {
@@ -253,7 +253,7 @@ static tl_quantwino_job job_of(const tl_tensor *dst, int channels, const tl_quan
                             .dst = dst->data,
                             .is_float = dst->dtype == TL_FLOAT,
                             .q = *q,
-                            .most = largest * (float)channels};
+                            .max = largest * (float)channels};
     tl_act_bounds(q->act, &job.low, &job.high);
     job.bounds[0] = tl_quantized_byte(q, job.low);
     job.bounds[1] = tl_quantized_byte(q, job.high);

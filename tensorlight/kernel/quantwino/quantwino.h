@@ -39,10 +39,10 @@ enum {
     TL_QUANTWINO_TILE = 4,
     TL_QUANTWINO_PATCH = 6,
     TL_QUANTWINO_POINTS = TL_QUANTWINO_PATCH * TL_QUANTWINO_PATCH,
-    TL_QUANTWINO_PAIR = 2,     /* channels whose products are summed at a time */
-    TL_QUANTWINO_BLOCKS = 14,  /* of source channels in a group, at most */
-    TL_QUANTWINO_OFFSET = 128, /* of pixels */
-    TL_QUANTWINO_AT_1 = -6,    /* B' applied to a constant 1, at the point 1 */
+    TL_QUANTWINO_PAIR = 2,     // channels whose products are summed at a time
+    TL_QUANTWINO_BLOCKS = 14,  // of source channels in a group, at most
+    TL_QUANTWINO_OFFSET = 128, // of pixels
+    TL_QUANTWINO_AT_1 = -6,    // B' applied to a constant 1, at the point 1
 };
 
 /** The inverse of 9 modulo 2^32. */
@@ -53,24 +53,24 @@ static const int tl_quantwino_shift[TL_QUANTWINO_TILE] = {3, 2, 1, 1};
 
 /** The operands of a point: steps are in elements. */
 typedef struct tl_quantwino_sum {
-    int channels;       /* of the group */
-    size_t src_step;    /* from a block of source channels to the next */
-    size_t weight_step; /* from a block of output channels to the next */
-    size_t dst_step;    /* likewise, of products */
+    int channels;       // of the group
+    size_t src_step;    // from a block of source channels to the next
+    size_t weight_step; // from a block of output channels to the next
+    size_t dst_step;    // likewise, of products
 } tl_quantwino_sum;
 
 /** Results from products. */
 typedef struct tl_quantwino_job {
     int groups;
-    size_t step; /* from a point's products to the next; groups have 36 points each */
-    size_t row;  /* elements from a line of results to the next */
+    size_t step; // from a point's products to the next; groups have 36 points each
+    size_t row;  // elements from a line of results to the next
     void *dst;
-    int is_float;         /* dst */
-    tl_quantized_param q; /* with the pixels' offset subtracted from `zero` */
-    float most;           /* max magnitude of a sum of products */
-    float low, high;      /* the bounds of the activation, of tl_act_bounds */
-    uint8_t bounds[2];    /* and as bytes */
-    const tl_exec *alone; /* the exec for activations in plain C */
+    int is_float;         // dst
+    tl_quantized_param q; // with the pixels' offset subtracted from `zero`
+    float max;            // max magnitude of a sum of products
+    float low, high;      // the bounds of the activation, of tl_act_bounds
+    uint8_t bounds[2];    // and as bytes
+    const tl_exec *alone; // the exec for activations in plain C
 } tl_quantwino_job;
 
 typedef struct tl_quantwino_kernel {

@@ -20,7 +20,7 @@ static const int of_products[TILE][PATCH] = {
     {0, 1, -1, 2, -2, 6},
 };
 
-/** A row of a matrix times six numbers, `step` apart. */
+// A row of a matrix times six numbers, `step` apart.
 static uint32_t row_times(const int *row, const uint32_t *numbers, size_t step)
 {
     uint32_t sum = 0;
@@ -47,7 +47,7 @@ static void transform_source(const uint8_t *src, size_t row, int16_t *dst, size_
     }
 }
 
-/** The products of a tile and a block of output channels. */
+// The products of a tile and a block of output channels.
 static void multiply_tile(const tl_quantwino_sum *sum, const int16_t *src, const int16_t *weight,
                           uint32_t *dst)
 {
@@ -69,7 +69,7 @@ static void multiply(const tl_quantwino_sum *sum, const int16_t *src, const int1
                           dst + b * sum->dst_step + (size_t)i * TL_BLOCK);
 }
 
-/** Adds the results of channel `c` of a group to `sums`. */
+// Adds the results of channel `c` of a group to `sums`.
 static void add_group(const uint32_t *products, size_t step, int c, uint32_t (*sums)[TL_BLOCK])
 {
     uint32_t lines[TILE][PATCH];

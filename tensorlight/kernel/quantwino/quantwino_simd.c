@@ -15,13 +15,13 @@
 enum {
     TILE = TL_QUANTWINO_TILE,
     PATCH = TL_QUANTWINO_PATCH,
-    PARTS = TL_BLOCK / TL_VF_LANES,            /* vectors of a block */
-    PAIR_SIZE = TL_BLOCK * TL_QUANTWINO_PAIR,  /* weights of a pair of channels */
-    SHORTS = TL_SIMD_LANES < 8 ? 8 : TL_BLOCK, /* lanes of a transformed source */
-    WEIGHTS_AHEAD = 512,                       /* prefetch from memory */
+    PARTS = TL_BLOCK / TL_VF_LANES,            // vectors of a block
+    PAIR_SIZE = TL_BLOCK * TL_QUANTWINO_PAIR,  // weights of a pair of channels
+    SHORTS = TL_SIMD_LANES < 8 ? 8 : TL_BLOCK, // lanes of a transformed source
+    WEIGHTS_AHEAD = 512,                       // prefetch from memory
 };
 
-/* ---- the source ---- */
+// The source
 
 typedef uint16_t shorts __attribute__((vector_size(2 * SHORTS)));
 typedef uint8_t pixels __attribute__((vector_size(SHORTS)));
@@ -33,7 +33,7 @@ static inline shorts shorts_of(const uint8_t *src)
     return __builtin_convertvector(p, shorts);
 }
 
-/** B' times d, to v[0], v[step], .. */
+// B' times d, to v[0], v[step], ..
 TL_INLINE void source_line(const shorts *d, shorts *v, const int step)
 {
     const shorts even = d[4] - (d[2] << 2), odd = d[3] - (d[1] << 2);
@@ -67,22 +67,22 @@ static void transform_source(const uint8_t *src, size_t row, int16_t *dst, size_
     }
 }
 
-/* ---- products ---- */
+// Products
 
 enum {
 #if TL_SIMD_LANES == 16
-    BLOCKS = 2, /* with 12 tiles 24 sums, 2 weights, 1 source, 2 products */
+    BLOCKS = 2, // with 12 tiles 24 sums, 2 weights, 1 source, 2 products
     TILES = 12,
 #elif TL_SIMD_LANES == 8
-    BLOCKS = 1, /* 12 sums, 2 weights, 1 source, 1 product */
+    BLOCKS = 1, // 12 sums, 2 weights, 1 source, 1 product
     TILES = 6,
 #else
-    BLOCKS = 1, /* 16 sums, 8 weights, 1 source */
+    BLOCKS = 1, // 16 sums, 8 weights, 1 source
     TILES = 4,
 #endif
 };
 
-/** `n` tiles by `n_blocks` blocks, both constants. */
+// `n` tiles by `n_blocks` blocks, both constants.
 TL_INLINE void sum_tiles(const int n, const int n_blocks, const tl_quantwino_sum *sum,
                          const int16_t *src, const int16_t *weight, uint32_t *dst)
 {
@@ -166,12 +166,12 @@ static void multiply(const tl_quantwino_sum *sum, const int16_t *src, const int1
     }
 }
 
-/* ---- results ---- */
+// Results
 
 typedef uint32_t words __attribute__((vector_size(4 * TL_VF_LANES)));
 typedef int32_t signed_words __attribute__((vector_size(4 * TL_VF_LANES)));
 
-/** A' times p, to y[0], y[step], .. */
+// A' times p, to y[0], y[step], ..
 TL_INLINE void result_line(const words *p, words *y, const int step)
 {
     const words sum = p[1] + p[2], difference = p[1] - p[2];
@@ -182,8 +182,8 @@ TL_INLINE void result_line(const words *p, words *y, const int step)
     y[3 * step] = difference + ((far_difference + p[5]) << 1) + (p[5] << 2);
 }
 
-/** The sums of a tile, of a vector of channels each: of a group or, if `adds`, more by those. Adds
- * is a constant. */
+// The sums of a tile, of a vector of channels each: of a group or, if `adds`, more by those. Adds
+// is a constant.
 TL_INLINE void sum_group(const uint32_t *products, size_t step, const int adds, words *sums)
 {
     words table[TILE * PATCH], line[PATCH];
@@ -205,7 +205,7 @@ TL_INLINE void sum_group(const uint32_t *products, size_t step, const int adds, 
     }
 }
 
-/** The numbers of `n` pixels, activated by bounds alone, as floats if `floats` is not NULL. */
+// The numbers of `n` pixels, activated by bounds alone, as floats if `floats` is not NULL.
 TL_INLINE void store_numbers(const tl_vi *sum, int n, uint8_t *bytes, float *floats,
                              const tl_quantized_ends *e)
 {
@@ -218,7 +218,7 @@ TL_INLINE void store_numbers(const tl_vi *sum, int n, uint8_t *bytes, float *flo
     }
 }
 
-/** Stores the results of the first `n` sums of a line. */
+// Stores the results of the first `n` sums of a line.
 TL_INLINE void store_line(const words *sums, int n, uint8_t *bytes, float *floats,
                           const tl_quantized_ends *e)
 {
@@ -234,15 +234,15 @@ TL_INLINE void store_line(const words *sums, int n, uint8_t *bytes, float *float
         tl_quantized_store_sums(bytes, sum, n, 0, e);
 }
 
-/** The output of a tile; results with a function as activation become floats first. */
+// The output of a tile; results with a function as activation become floats first.
 typedef struct place {
-    uint8_t *bytes;         /* or NULL */
-    float *floats;          /* or NULL */
-    size_t row, floats_row; /* from a line to the next, of either */
+    uint8_t *bytes;         // or NULL
+    float *floats;          // or NULL
+    size_t row, floats_row; // from a line to the next, of either
     int rows, cols;
 } place;
 
-/** The place at element `at` of dst. Floats that are no results go to `room`. */
+// The place at element `at` of dst. Floats that are no results go to `room`.
 static place place_of(const tl_quantwino_job *job, size_t at, int rows, int cols, float *room)
 {
     place to = {.row = job->row, .floats_row = job->row, .rows = rows, .cols = cols};
@@ -258,7 +258,7 @@ static place place_of(const tl_quantwino_job *job, size_t at, int rows, int cols
     return to;
 }
 
-/** A vector of channels of a tile. */
+// A vector of channels of a tile.
 TL_INLINE void transform_lanes(const tl_quantwino_job *job, const uint32_t *products, int lane,
                                const place *to, const tl_quantized_ends *e)
 {
@@ -272,7 +272,7 @@ TL_INLINE void transform_lanes(const tl_quantwino_job *job, const uint32_t *prod
                    to->floats ? to->floats + i * to->floats_row + lane : NULL, e);
 }
 
-/** Activates a tile of floats, and makes bytes of them, unless they are the results. */
+// Activates a tile of floats, and makes bytes of them, unless they are the results.
 static void activate(const tl_quantwino_job *job, const place *to, const tl_quantized_ends *ends)
 {
     const size_t len = (size_t)to->cols * TL_BLOCK;
@@ -291,7 +291,7 @@ static void transform_products(const tl_quantwino_job *job, const uint32_t *prod
     tl_quantized_ends ends[PARTS];
     for (int p = 0; p < PARTS; p++)
         ends[p] = tl_quantized_ends_at(head, p * TL_VF_LANES, &job->q, job->low, job->high,
-                                       job->bounds, job->most);
+                                       job->bounds, job->max);
     for (int t = 0; t < n; t++, products += TL_BLOCK, at += TILE * TL_BLOCK, cols -= TILE) {
         const place to = place_of(job, at, rows, tl_min(TILE, cols), room);
         for (int p = 0; p < PARTS; p++)

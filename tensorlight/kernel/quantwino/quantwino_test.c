@@ -7,7 +7,7 @@
 static const tl_conv2d_param plain = {
     .group = 1, .size = {3, 3}, .stride = {1, 1}, .dilation = {1, 1}, .padding = {1, 1, 1, 1}};
 
-/** `channels` to `outputs`, of an image of h x w. */
+// `channels` to `outputs`, of an image of h x w.
 static conv conv_of(int n, int channels, int h, int w, int outputs, const int padding[4])
 {
     conv c = {.n = n, .h = h, .w = w, .channels = channels, .outputs = outputs, .param = plain};
@@ -23,7 +23,7 @@ static tl_tensor *source_of_conv(nn_room *room, const conv *c, double low, doubl
                      low, high);
 }
 
-/** The convolution of src with scratch memory for `slots` threads, checked against loops. */
+// The convolution of src with scratch memory for `slots` threads, checked against loops.
 static void check_run(nn_room *room, const conv *c, const layer *l, const tl_tensor *src,
                       tl_dtype dtype, tl_pool *pool, int slots, const char *what)
 {
@@ -44,7 +44,7 @@ static void check_run(nn_room *room, const conv *c, const layer *l, const tl_ten
     check_conv(c, l, src, dst, what);
 }
 
-/* ---- random layers ---- */
+// Random layers
 
 static conv random_conv(nn_room *room)
 {
@@ -95,10 +95,10 @@ START_TEST(each_activation_gives_the_bits_of_the_definition)
 }
 END_TEST
 
-/* ---- the largest sums ---- */
+// The largest sums
 
-/** All pixels `x` or, with -1, 0 and 255 at random; all weights `w` or, with 0, -128 and 127 at
- *  random. */
+// All pixels `x` or, with -1, 0 and 255 at random; all weights `w` or, with 0, -128 and 127 at
+// random.
 typedef struct extreme {
     int x, zero, w;
 } extreme;
@@ -143,7 +143,7 @@ START_TEST(extreme_sums_are_exact_with_any_number_of_channels)
 }
 END_TEST
 
-/* ---- shapes, scratch memory, the choice ---- */
+// Shapes, scratch memory, the choice
 
 START_TEST(images_of_all_small_sizes_agree)
 {
@@ -206,16 +206,16 @@ START_TEST(scratch_memory_of_a_batch_is_enough_for_fewer_images)
 {
     nn_room room = {.seed = 1};
     tl_tensor *const src = nn_blank(&room, TL_UINT8, 5, (int[]){90, 20, 14, 14, TL_BLOCK});
-    const size_t most = tl_quantized_winograd_batch_scratch(src, src, 320, 2);
+    const size_t max = tl_quantized_winograd_batch_scratch(src, src, 320, 2);
     for (int n = 90; n >= 0; n--) {
         src->dims[0] = n;
-        ck_assert_uint_le(tl_quantized_winograd_scratch(src, src, 320, 2), most);
+        ck_assert_uint_le(tl_quantized_winograd_scratch(src, src, 320, 2), max);
     }
     nn_close(&room);
 }
 END_TEST
 
-/** The choice for a square image. */
+// The choice for a square image.
 static int best(int ic, int n, int oc, const tl_conv2d_param *param, tl_isa isa)
 {
     return tl_quantized_conv2d_best((int[]){1, ic, n, n}, (int[]){1, oc, n, n}, param, isa);

@@ -10,13 +10,13 @@
 
 #include "kernel/simd/tl_simd_math.h"
 
-/* Sequences of a tile, and the most gates. */
+// Sequences of a tile, and the most gates.
 enum { ROWS = TL_SIMD_REGISTERS >= 32 ? 6 : 2, GATES = 4 };
 
-/* ---- products ---- */
+// Products
 
-/** sums[r][g] of `rows` sequences and `n` gates: the products of the states h, `hidden` numbers
- *  each, and weights, from a number of the state to the next `step` floats apart. */
+// sums[r][g] of `rows` sequences and `n` gates: the products of the states h, `hidden` numbers
+// each, and weights, from a number of the state to the next `step` floats apart.
 TL_INLINE void multiply(const float *h, const float *weights, size_t hidden, size_t step,
                         tl_vf sums[ROWS][GATES], size_t rows, size_t n)
 {
@@ -77,10 +77,10 @@ static multiply_func *const products[ROWS][GATES] = {
 #endif
 };
 
-/* ---- cells ---- */
+// Cells
 
-/** A step of the kernel: hidden elements `j` .. `j` + `n` - 1 of one sequence, whose gates are at
- *  `x`, whose states are at `h`, and so on. */
+// A step of the kernel: hidden elements `j` .. `j` + `n` - 1 of one sequence, whose gates are at
+// `x`, whose states are at `h`, and so on.
 typedef struct cell {
     const tl_recurrent_job *job;
     const float *x, *h;
@@ -102,7 +102,7 @@ TL_INLINE void put(const cell *at, float *p, tl_vf v)
         tl_vf_store_partial(p + at->j, v, at->n);
 }
 
-/** The input of gate `g`: source, product and bias. */
+// The input of gate `g`: source, product and bias.
 TL_INLINE tl_vf gate_of(const cell *at, size_t g, tl_vf product)
 {
     const size_t first = g * at->job->hidden;
@@ -110,7 +110,7 @@ TL_INLINE tl_vf gate_of(const cell *at, size_t g, tl_vf product)
     return tl_vf_add(sum, get(at, (const float *)at->job->bias + first));
 }
 
-/** NaN stays. */
+// NaN stays.
 TL_INLINE tl_vf clipped(const cell *at, tl_vf x)
 {
     const float clip = (float)at->job->param->clip;
@@ -119,7 +119,7 @@ TL_INLINE tl_vf clipped(const cell *at, tl_vf x)
     return tl_vf_max(tl_vf_set1(-clip), tl_vf_min(tl_vf_set1(clip), x));
 }
 
-/** + peephole number `k` * c */
+// + peephole number `k` * c
 TL_INLINE tl_vf look(const cell *at, size_t k, tl_vf gate, tl_vf c)
 {
     const float *const peephole = at->job->peephole;
@@ -153,7 +153,7 @@ static void finish_lstm(const cell *at, const tl_vf *products_of)
     put_state(at, tl_vf_mul(o, tl_vf_tanh(c)));
 }
 
-/** h = (1 - z) n + z h */
+// h = (1 - z) n + z h
 static void mix(const cell *at, tl_vf z, tl_vf n)
 {
     const tl_vf fresh = tl_vf_mul(tl_vf_sub(tl_vf_set1(1), z), n);
@@ -172,7 +172,7 @@ static void finish_gru(const cell *at, const tl_vf *products_of)
     mix(at, get(at, at->update), tl_vf_tanh(clipped(at, gate_of(at, 2, products_of[0]))));
 }
 
-/** With a reset after the product. */
+// With a reset after the product.
 static void finish_gru_after(const cell *at, const tl_vf *products_of)
 {
     const float *const bias = at->job->bias;
@@ -184,11 +184,11 @@ static void finish_gru_after(const cell *at, const tl_vf *products_of)
     mix(at, z, tl_vf_tanh(clipped(at, tl_vf_add(x, tl_vf_mul(r, y)))));
 }
 
-/* ---- stages ---- */
+// Stages
 
 typedef void finish_func(const cell *at, const tl_vf *products_of);
 
-/** A stage multiplies `n` gates from `first` on by the states, or by those that are reset. */
+// A stage multiplies `n` gates from `first` on by the states, or by those that are reset.
 typedef struct stage {
     size_t first, n;
     int of_reset, keeps_state;
@@ -208,7 +208,7 @@ static stage stage_of(const tl_recurrent_job *job)
     return is_after ? after : stages[job->stage];
 }
 
-/** One vector of the hidden numbers, from `j` on, of sequence `b`. */
+// One vector of the hidden numbers, from `j` on, of sequence `b`.
 static void finish(const tl_recurrent_job *job, const stage *s, size_t b, size_t j,
                    const tl_vf *products_of)
 {
@@ -236,7 +236,7 @@ static void finish(const tl_recurrent_job *job, const stage *s, size_t b, size_t
     }
 }
 
-/** One vector of the sequences. */
+// One vector of the sequences.
 static void run_vector(const tl_recurrent_job *job, const stage *s, const float *weights, size_t j)
 {
     const float *const states = s->of_reset ? job->extra : job->h;

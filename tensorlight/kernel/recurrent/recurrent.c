@@ -13,7 +13,7 @@
 TL_KERNEL_TABLE(pick, tl_recurrent_func, TL_RECURRENT_KERNELS)
 TL_KERNEL_TABLE(pick_cells, tl_cells_func, TL_CELLS_KERNELS)
 
-/* ---- cells ---- */
+// Cells
 
 static const char *const names[TL_CELL_SIZE] = {
     [TL_CELL_RNN] = "TL_CELL_RNN", [TL_CELL_GRU] = "TL_CELL_GRU", [TL_CELL_LSTM] = "TL_CELL_LSTM"};
@@ -33,9 +33,9 @@ int tl_cell_acts(tl_cell cell)
     return cells[cell].n_acts;
 }
 
-/* ---- checks ---- */
+// Checks
 
-/** The extents that the tensors share. */
+// The extents that the tensors share.
 typedef struct extents {
     int directions, steps, rows, hidden, n_gates;
 } extents;
@@ -130,7 +130,7 @@ static int check_cell(const tl_recurrent_tensors *t, const tl_recurrent_param *p
     return 0;
 }
 
-/** A tensor that is not given fits. */
+// A tensor that is not given fits.
 static int check_shape(const tl_tensor *t, const char *name, int ndim, const int *dims,
                        tl_dtype dtype)
 {
@@ -158,11 +158,11 @@ int tl_recurrent_check(const tl_recurrent_tensors *t, const tl_recurrent_param *
     return check_shape(t->peephole, "peephole", 2, (int[]){e.directions, 3 * e.hidden}, dtype);
 }
 
-/* ---- memory of a direction ---- */
+// Memory of a direction
 
-/** Lengths in elements; scratch of matrix multiplications precedes them. */
+// Lengths in elements; scratch of matrix multiplications precedes them.
 typedef struct memory {
-    size_t room; /* bytes, whole cache lines */
+    size_t room; // bytes, whole cache lines
     size_t products, gates, state, bias;
 } memory;
 
@@ -174,20 +174,20 @@ static tl_tensor record(void *data, int *dims, tl_dtype dtype)
 
 static const tl_matmul_param plain_product = {.alpha = 1};
 
-/** The most that one of the cell's products is faster with. */
+// The most that one of the cell's products is faster with.
 static size_t product_scratch(const extents *e, tl_dtype dtype, int threads)
 {
     if (e->steps == 0)
         return 0;
     const tl_tensor src1 = record(NULL, (int[]){1, e->rows, e->hidden}, dtype);
-    size_t most = 0;
+    size_t max = 0;
     for (int n = 1; n <= e->n_gates; n++) {
         const tl_tensor src2 = record(NULL, (int[]){n, e->hidden, e->hidden}, dtype);
         const tl_tensor dst = record(NULL, (int[]){n, e->rows, e->hidden}, dtype);
         const size_t size = tl_matmul_scratch(&src1, &src2, NULL, &dst, &plain_product, threads);
-        most = size > most ? size : most;
+        max = size > max ? size : max;
     }
-    return most;
+    return max;
 }
 
 // Packed weights need no room for products; the next state lies there.
@@ -207,15 +207,15 @@ size_t tl_recurrent_scratch(const tl_recurrent_tensors *t, tl_cell cell, int thr
     return m.room + (m.products + m.gates + 3 * m.state + m.bias) * tl_size_of(dtype);
 }
 
-/* ---- a direction ---- */
+// A direction
 
-/** Element `i` of the data of `t`; NULL for NULL. */
+// Element `i` of the data of `t`; NULL for NULL.
 static void *at(const tl_tensor *t, size_t i)
 {
     return t ? tl_pointer_add(t->data, (ptrdiff_t)i, t->dtype) : NULL;
 }
 
-/** products[first .. first+n-1] = states x the recurrence weights of these gates. */
+// products[first .. first+n-1] = states x the recurrence weights of these gates.
 static void multiply(const tl_exec *exec, const tl_recurrent_job *job, const tl_tensor *recurrence,
                      int d, int first, int n, void *states)
 {
@@ -254,10 +254,10 @@ static void run_step(const tl_exec *exec, tl_recurrent_job *job, tl_recurrent_fu
     run_stage(exec, job, func, TL_RECURRENT_GRU);
 }
 
-/* ---- steps with packed weights ---- */
+// Steps with packed weights
 
-/* Up to so many bytes of them are better read by each thread for sequences of its own, without
- * waiting for others after each step, than by several threads in parts for all sequences. */
+// Up to so many bytes of them are better read by each thread for sequences of its own, without
+// waiting for others after each step, than by several threads in parts for all sequences.
 enum { SHARED_WEIGHTS = 512 * 1024 };
 
 static size_t blocks_of(const tl_recurrent_job *job)
@@ -265,7 +265,7 @@ static size_t blocks_of(const tl_recurrent_job *job)
     return (size_t)tl_cell_blocks((int)job->hidden);
 }
 
-/** The cost of a block in one step: vector products whose weights come from the L2 cache. */
+// The cost of a block in one step: vector products whose weights come from the L2 cache.
 static size_t block_cost(const tl_recurrent_job *job)
 {
     return job->rows * job->hidden * job->n_gates * (TL_CELL_BLOCK / 2);
@@ -299,7 +299,7 @@ static void run_packed_steps(const tl_exec *exec, tl_recurrent_job *job)
         run_packed_step(exec, job);
 }
 
-/** All steps of the sequences begin .. end-1. */
+// All steps of the sequences begin .. end-1.
 static void run_sequences(void *arg, size_t begin, size_t end)
 {
     tl_recurrent_job own = *(const tl_recurrent_job *)arg;
@@ -336,7 +336,7 @@ static void run_steps(const tl_exec *exec, tl_recurrent_job *job, const tl_tenso
         run_step(exec, job, func, recurrence, d);
 }
 
-/** Both halves of the bias in one; that of a candidate which is added after the reset, apart. */
+// Both halves of the bias in one; that of a candidate which is added after the reset, apart.
 static void sum_biases(const tl_exec *exec, tl_recurrent_job *job, const tl_tensor *bias, int d,
                        tl_dtype dtype)
 {
@@ -368,7 +368,7 @@ static void set_acts(const tl_exec *exec, tl_recurrent_job *job, int d, tl_dtype
     }
 }
 
-/** state = the `d`-th of `initial`, or 0. */
+// state = the `d`-th of `initial`, or 0.
 static void set_state(void *state, const tl_tensor *initial, int d, size_t len, tl_dtype dtype)
 {
     if (initial)
@@ -383,7 +383,7 @@ static void get_state(const void *state, tl_tensor *last, int d, size_t len)
         memcpy(at(last, (size_t)d * len), state, len * tl_size_of(last->dtype));
 }
 
-/** Lays the memory of a direction out in the scratch memory. */
+// Lays the memory of a direction out in the scratch memory.
 static void lay_out(const tl_exec *exec, tl_recurrent_job *job, const extents *e,
                     const tl_tensor *recurrence)
 {
@@ -436,7 +436,7 @@ static void run_direction(const tl_exec *exec, const tl_recurrent_tensors *t,
     get_state(job.c, t->last_c, d, states);
 }
 
-/* ---- the functions ---- */
+// The functions
 
 int tl_exec_recurrent(const tl_exec *exec, const tl_recurrent_tensors *t,
                       const tl_recurrent_param *param)
@@ -455,7 +455,7 @@ int tl_exec_recurrent(const tl_exec *exec, const tl_recurrent_tensors *t,
     return 0;
 }
 
-/** Each tensor that is there has data. */
+// Each tensor that is there has data.
 static int check_all_data(const tl_recurrent_tensors *t)
 {
     const struct {

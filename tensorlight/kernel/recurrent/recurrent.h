@@ -14,7 +14,7 @@
 /** The work on one sequence. A GRU's has two parts: between them its reset state is multiplied. */
 typedef enum tl_recurrent_stage {
     TL_RECURRENT_RNN,
-    TL_RECURRENT_GRU_GATES, /* z and r, and r h unless the reset comes after */
+    TL_RECURRENT_GRU_GATES, // z and r, and r h unless the reset comes after
     TL_RECURRENT_GRU,
     TL_RECURRENT_LSTM,
     TL_RECURRENT_STAGES
@@ -29,26 +29,26 @@ typedef void tl_cells_func(void *arg, size_t begin, size_t end);
 typedef struct tl_recurrent_job {
     const tl_recurrent_param *param;
     tl_recurrent_stage stage;
-    size_t hidden, rows, n_gates; /* H, B, G */
-    size_t step, steps;           /* of T */
+    size_t hidden, rows, n_gates; // H, B, G
+    size_t step, steps;           // of T
     int reverse;
-    const int32_t *lens;       /* [B] or NULL */
-    const void *src;           /* [T, B, G * H] */
-    const void *peephole;      /* [3 * H] or NULL */
-    size_t room;               /* bytes at the begin of the scratch memory, for the products */
-    void *products;            /* [G, B, H]: of the states and the recurrence weights */
-    void *bias;                /* [G * H], and [H] for a candidate after its reset */
-    void *gates;               /* [B, G * H] to work in */
-    void *extra;               /* [B, H]: r h of a GRU */
-    void *h, *c;               /* [B, H]: the states */
-    const void *packed;        /* the weights in blocks, or NULL; then: */
-    void *next;                /* [B, H]: h after the step */
-    size_t first_row, end_row; /* the sequences that are computed */
+    const int32_t *lens;       // [B] or NULL
+    const void *src;           // [T, B, G * H]
+    const void *peephole;      // [3 * H] or NULL
+    size_t room;               // bytes at the begin of the scratch memory, for the products
+    void *products;            // [G, B, H]: of the states and the recurrence weights
+    void *bias;                // [G * H], and [H] for a candidate after its reset
+    void *gates;               // [B, G * H] to work in
+    void *extra;               // [B, H]: r h of a GRU
+    void *h, *c;               // [B, H]: the states
+    const void *packed;        // the weights in blocks, or NULL; then:
+    void *next;                // [B, H]: h after the step
+    size_t first_row, end_row; // the sequences that are computed
     tl_cells_func *cells;
     tl_isa isa;
     const tl_stop *stop;
-    void *dst;       /* [T, .., B, H] or NULL */
-    size_t dst_step; /* elements from a step to the next one */
+    void *dst;       // [T, .., B, H] or NULL
+    size_t dst_step; // elements from a step to the next one
     tl_map_func *acts[TL_RECURRENT_ACTS];
     tl_unary_param act_params[TL_RECURRENT_ACTS];
 } tl_recurrent_job;

@@ -13,13 +13,13 @@
 
 #else // for each type
 
-/** The data of a row of the batch: its source, its gates [G, H], its states [H]. */
+// The data of a row of the batch: its source, its gates [G, H], its states [H].
 typedef struct NAME(row, c) {
     const T *x;
     T *gates, *h, *c, *extra;
 } NAME(row, c);
 
-/** gate[j] = x + the product + the bias, for the gates from `first` on. */
+// gate[j] = x + the product + the bias, for the gates from `first` on.
 static void NAME(sum_gates, c)(const tl_recurrent_job *job, const NAME(row, c) * r, size_t b,
                                size_t first, size_t n)
 {
@@ -38,7 +38,7 @@ static void NAME(apply, c)(const tl_recurrent_job *job, const T *src, T *dst, si
     job->acts[act](src, dst, n, &job->act_params[act]);
 }
 
-/** Activates `n` elements of gates in place. */
+// Activates `n` elements of gates in place.
 static void NAME(activate, c)(const tl_recurrent_job *job, T *gates, size_t n, int act)
 {
     const T clip = (T)job->param->clip;
@@ -83,7 +83,7 @@ static void NAME(stage_gru, c)(const tl_recurrent_job *job, const NAME(row, c) *
         r->h[j] = (1 - update[j]) * candidate[j] + update[j] * r->h[j];
 }
 
-/** gate += peephole number `k` * c */
+// gate += peephole number `k` * c
 static void NAME(look, c)(const tl_recurrent_job *job, const NAME(row, c) * r, T *gate, size_t k)
 {
     if (!job->peephole)

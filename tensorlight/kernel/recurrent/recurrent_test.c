@@ -17,7 +17,7 @@ static tl_recurrent_param usual(tl_cell cell)
     return p;
 }
 
-/* ---- by hand ---- */
+// By hand
 
 static const tl_recurrent_act twice = {TL_UNARY_AFFINE, 2, 0}, as_is = {TL_UNARY_AFFINE, 1, 0};
 
@@ -87,11 +87,11 @@ START_TEST(an_lstm_by_hand)
 }
 END_TEST
 
-/* ---- against the formulas, number by number ---- */
+// Against the formulas, number by number
 
-enum { STEPS = 5, ROWS = 3, MOST = 7 };
+enum { STEPS = 5, ROWS = 3, MAX = 7 };
 
-/** One of `cases` beside the cell and the type. */
+// One of `cases` beside the cell and the type.
 typedef struct setting {
     int directions, hidden;
     int has_bias, has_lens, has_state, has_peephole;
@@ -115,7 +115,7 @@ static double or_0(const tl_tensor *t, int i)
     return t ? nn_at(t, (size_t)i) : 0;
 }
 
-/** The input of gate `g` for hidden element `j`, without the peephole. `state` is h, or r h. */
+// The input of gate `g` for hidden element `j`, without the peephole. `state` is h, or r h.
 static double gate_sum(const tl_recurrent_tensors *t, int n_gates, int d, int row_of_src, int g,
                        int j, const double *state)
 {
@@ -130,14 +130,14 @@ static double gate_sum(const tl_recurrent_tensors *t, int n_gates, int d, int ro
 }
 
 typedef struct state {
-    double h[MOST], c[MOST];
+    double h[MAX], c[MAX];
 } state;
 
 static state step_gru(const tl_recurrent_tensors *t, const tl_recurrent_param *p, int d, int row,
                       const state *old)
 {
     const int hidden = t->recurrence->dims[3];
-    double z[MOST], r[MOST], reset[MOST];
+    double z[MAX], r[MAX], reset[MAX];
     state next = *old;
     for (int j = 0; j < hidden; j++) {
         z[j] = function(&p->acts[d][0], gate_sum(t, 3, d, row, 0, j, old->h), p->clip);
@@ -192,8 +192,8 @@ static state step_of(const tl_recurrent_tensors *t, const tl_recurrent_param *p,
     return next;
 }
 
-/** All steps of row `b` in direction `d`. An error of a step is at most handed on, so that they add
- *  up over steps, as the terms of a sum do. */
+// All steps of row `b` in direction `d`. An error of a step is at most handed on, so that they add
+// up over steps, as the terms of a sum do.
 static void check_row(const tl_recurrent_tensors *t, const tl_recurrent_param *p, int d, int b)
 {
     const int hidden = t->recurrence->dims[3], directions = t->src->dims[0];
@@ -272,7 +272,7 @@ START_TEST(every_cell_agrees_with_its_formulas)
 }
 END_TEST
 
-/* ---- packed weights ---- */
+// Packed weights
 
 static tl_tensor *packed(nn_room *room, const tl_tensor *recurrence)
 {
@@ -314,7 +314,7 @@ START_TEST(packed_cells_agree_with_their_formulas)
 }
 END_TEST
 
-/* Of sequences and numbers around tiles and blocks, beside weights as they lie. */
+// Of sequences and numbers around tiles and blocks, beside weights as they lie.
 static void compare_packed(tl_isa isa, tl_cell cell, int rows, int hidden, int reset_after)
 {
     nn_room room = {.seed = (unsigned)(rows * 100 + hidden)};
@@ -364,7 +364,7 @@ static void run_recurrent(const tl_exec *exec, tl_tensor *dst, void *arg)
     tl_free(own.scratch);
 }
 
-/* Few sequences share weights that are larger than a cache; many have threads of their own. */
+// Few sequences share weights that are larger than a cache; many have threads of their own.
 START_TEST(threads_do_not_change_the_result_of_packed_cells)
 {
     static const int sizes[][2] = {{1, 260}, {3, 260}, {2, 64}, {9, 40}};

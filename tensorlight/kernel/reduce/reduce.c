@@ -10,7 +10,7 @@
 
 TL_KERNEL_TABLE(pick, tl_reduce_func, TL_REDUCE_KERNELS)
 
-/* ---- the operations ---- */
+// The operations
 
 static const char *const names[TL_REDUCE_OP_SIZE] = {
     [TL_REDUCE_SUM] = "TL_REDUCE_SUM",         [TL_REDUCE_MEAN] = "TL_REDUCE_MEAN",
@@ -42,9 +42,9 @@ int tl_reduce_check(tl_reduce_op op, tl_dtype dtype)
     return 0;
 }
 
-/* ---- the axes ---- */
+// The axes
 
-/** 1 for each axis that goes. */
+// 1 for each axis that goes.
 static void mark_axes(int *goes, int ndim, const int *axes, int n_axes)
 {
     memset(goes, 0, TL_MAXDIM * sizeof(*goes));
@@ -69,7 +69,7 @@ int tl_reduce_dims(const tl_tensor *src, const int *axes, int n_axes, int keepdi
     return n;
 }
 
-/** One more axis, from the last to the first; a neighbour follows the one before without a gap. */
+// One more axis, from the last to the first; a neighbour follows the one before without a gap.
 static void merge_axis(tl_reduce_axis *axes, int *n, tl_reduce_axis a, int is_neighbour)
 {
     if (is_neighbour)
@@ -115,7 +115,7 @@ static void plan(tl_reduce_job *job, const tl_tensor *src, const int *axes, int 
     reverse(job->stay, job->n_stay);
 }
 
-/* ---- the functions ---- */
+// The functions
 
 int tl_exec_reduce(const tl_exec *exec, const tl_tensor *src, tl_tensor *dst, tl_reduce_op op,
                    const int *axes, int n_axes)

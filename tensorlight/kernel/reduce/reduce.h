@@ -28,8 +28,8 @@ typedef struct tl_reduce_job {
     tl_reduce_op op;
     tl_reduce_axis stay[TL_MAXDIM], go[TL_MAXDIM];
     int n_stay, n_go;
-    size_t line;  /* its length */
-    size_t count; /* elements per result, 0 too */
+    size_t line;  // its length
+    size_t count; // elements per result, 0 too
 } tl_reduce_job;
 
 /** Computes the results begin .. end-1 of the tl_reduce_job at `arg`. */

@@ -84,7 +84,7 @@
 
 #define TL_TEMPLATE "kernel/reduce/reduce_c.c"
 
-/* ---- floats ---- */
+// Floats
 
 // A NaN stays, wherever it is.
 #define MAX_OF(acc, x)   ((x) > (acc) || (x) != (x) ? (x) : (acc))
@@ -115,7 +115,7 @@
 #undef MEAN
 #undef IS_FINITE
 
-/* ---- integers ---- */
+// Integers
 
 #define MAX_OF(acc, x)   ((x) > (acc) ? (x) : (acc))
 #define MIN_OF(acc, x)   ((x) < (acc) ? (x) : (acc))
@@ -133,7 +133,7 @@
 #undef LOWEST
 #undef HIGHEST
 
-/* ---- bool: the maximum is OR, the minimum AND ---- */
+// Bool: the maximum is OR, the minimum AND
 
 #define LOWEST  0
 #define HIGHEST 1
@@ -144,18 +144,18 @@
 
 #else // for each type
 
-/** The steps of an operation on `n` accumulators at `acc`. `shift` belongs to each result:
- *  log_sum_exp subtracts it. */
+// The steps of an operation on `n` accumulators at `acc`. `shift` belongs to each result:
+// log_sum_exp subtracts it.
 typedef struct NAME(steps, TL_SET) {
     void (*begin)(void *acc, size_t n);
     void (*add)(void *acc, const T *src, const double *shift, size_t n, size_t rows,
-                size_t stride);           /* src [rows, n], rows `stride` apart */
-    void (*join)(void *acc, void *lanes); /* TL_REDUCE_LANES accumulators, halved, to one */
+                size_t stride);           // src [rows, n], rows `stride` apart
+    void (*join)(void *acc, void *lanes); // TL_REDUCE_LANES accumulators, halved, to one
     void (*finish)(const void *acc, T *dst, const double *shift, size_t n, size_t count);
 } NAME(steps, TL_SET);
 
 #if defined(IS_SIGNED)
-/** Toward zero; 0 of nothing. */
+// Toward zero; 0 of nothing.
 static inline C NAME(mean, TL_SET)(uint64_t sum, size_t count)
 {
     if (count == 0)
@@ -206,7 +206,7 @@ typedef union NAME(accs, TL_SET) {
     C best[TL_REDUCE_LINES];
 } NAME(accs, TL_SET);
 
-/** Adds `len` neighbours to one accumulator. */
+// Adds `len` neighbours to one accumulator.
 static void NAME(add_line, TL_SET)(const NAME(steps, TL_SET) * steps, void *acc, const T *src,
                                    double shift, size_t len)
 {
@@ -225,7 +225,7 @@ static void NAME(add_line, TL_SET)(const NAME(steps, TL_SET) * steps, void *acc,
     steps->add(acc, src, &shift, 1, len, 1);
 }
 
-/** Accumulates all elements of the `n` results whose first elements are src[0 .. n-1]. */
+// Accumulates all elements of the `n` results whose first elements are src[0 .. n-1].
 static void NAME(add_all, TL_SET)(const tl_reduce_job *job, const NAME(steps, TL_SET) * steps,
                                   void *acc, const T *src, const double *shift, size_t n)
 {
@@ -249,7 +249,7 @@ static void NAME(add_all, TL_SET)(const tl_reduce_job *job, const NAME(steps, TL
     }
 }
 
-/** The `n` results whose first elements are src[0 .. n-1]. */
+// The `n` results whose first elements are src[0 .. n-1].
 static void NAME(reduce_block, TL_SET)(const tl_reduce_job *job, const T *src, T *dst, size_t n)
 {
     const NAME(steps, TL_SET) *const steps = &NAME(operations, TL_SET)[job->op];

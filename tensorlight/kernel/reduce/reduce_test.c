@@ -116,9 +116,9 @@ START_TEST(floats_sum_in_double)
 }
 END_TEST
 
-/* ---- against loops ---- */
+// Against loops
 
-/** The operation on `n` numbers in double. */
+// The operation on `n` numbers in double.
 static double expect(tl_reduce_op op, const double *x, int n)
 {
     double sum = 0, prod = 1, max = -INFINITY, min = INFINITY, l1 = 0, square = 0, exps = 0;
@@ -136,7 +136,7 @@ static double expect(tl_reduce_op op, const double *x, int n)
     return results[op];
 }
 
-/** Reduces `src` along the axes of `mask` and compares each result. */
+// Reduces `src` along the axes of `mask` and compares each result.
 static void check_mask(nn_room *room, tl_dtype dtype, const tl_tensor *src, unsigned mask,
                        tl_reduce_op op)
 {

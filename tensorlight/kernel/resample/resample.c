@@ -14,7 +14,7 @@
 TL_KERNEL_TABLE(pick_nearest, tl_resample_func, TL_RESAMPLE_NEAREST_KERNELS)
 TL_KERNEL_TABLE(pick_filter, tl_resample_func, TL_RESAMPLE_FILTER_KERNELS)
 
-/* ---- names ---- */
+// Names
 
 static const char *const mode_names[] = {"TL_RESAMPLE_NEAREST", "TL_RESAMPLE_LINEAR",
                                          "TL_RESAMPLE_CUBIC"};
@@ -49,16 +49,16 @@ tl_rounding tl_rounding_from_str(const char *str)
     return (tl_rounding)index_of(str, rounding_names, TL_ROUNDING_SIZE);
 }
 
-/* ---- scratch memory: buffers, then a table per axis ---- */
+// Scratch memory: buffers, then a table per axis
 
-/** The type to compute in: for integers one with enough digits for exact sums. */
+// The type to compute in: for integers one with enough digits for exact sums.
 static tl_dtype work_dtype(tl_dtype dtype)
 {
     const int is_narrow = tl_dtype_is_float(dtype) ? dtype != TL_DOUBLE : tl_size_of(dtype) == 1;
     return is_narrow ? TL_FLOAT : TL_DOUBLE;
 }
 
-/** The axes to resample, those that shrink most first. */
+// The axes to resample, those that shrink most first.
 static int sort_axes(const tl_tensor *src, const int *dims, const tl_resample_param *param,
                      int *axes)
 {
@@ -78,10 +78,10 @@ static int sort_axes(const tl_tensor *src, const int *dims, const tl_resample_pa
     return n;
 }
 
-/** Where things lie in scratch memory; sizes that are too large become SIZE_MAX / 2. */
+// Where things lie in scratch memory; sizes that are too large become SIZE_MAX / 2.
 typedef struct layout {
     int n, axes[TL_MAXDIM];
-    size_t buffers[2], weights[TL_MAXDIM], indices[TL_MAXDIM]; /* offsets, by place in axes */
+    size_t buffers[2], weights[TL_MAXDIM], indices[TL_MAXDIM]; // offsets, by place in axes
     size_t size;
 } layout;
 
@@ -99,17 +99,17 @@ static layout lay_out(const tl_tensor *src, const int *dims, const tl_resample_p
     layout l = {.n = 0};
     l.n = sort_axes(src, dims, param, l.axes);
     const int is_nearest = param->mode == TL_RESAMPLE_NEAREST;
-    double len = src->len, most = is_nearest ? 0 : len;
+    double len = src->len, max = is_nearest ? 0 : len;
     for (int k = 0; k < l.n; k++) {
         const int axis = l.axes[k];
         const double taps = (double)dims[axis] * (double)tl_resample_taps(param, axis);
         l.indices[k] = put(&l, taps, sizeof(int));
         l.weights[k] = put(&l, is_nearest ? 0 : taps, sizeof(double));
         len = len / src->dims[axis] * dims[axis];
-        most = is_nearest || most > len ? most : len;
+        max = is_nearest || max > len ? max : len;
     }
     for (int k = 0; k < 2; k++)
-        l.buffers[k] = put(&l, most, tl_size_of(work_dtype(src->dtype)));
+        l.buffers[k] = put(&l, max, tl_size_of(work_dtype(src->dtype)));
     return l;
 }
 
@@ -136,7 +136,7 @@ static tl_resample_table make_table(const tl_exec *exec, const layout *l, int k,
     return table;
 }
 
-/* ---- computing ---- */
+// Computing
 
 static uint64_t fill_of(const tl_resample_param *param, tl_dtype dtype)
 {
@@ -159,7 +159,7 @@ static void run_nearest(const tl_exec *exec, const layout *l, const tl_tensor *s
                 pick_nearest(exec, tl_dtype_of_size(tl_size_of(src->dtype))), &job);
 }
 
-/** Stores sums of the work dtype as integers, a piece after the other, which stays in the cache. */
+// Stores sums of the work dtype as integers, a piece after the other, which stays in the cache.
 static void store_integers(char *from, tl_dtype work, tl_tensor *dst)
 {
     enum { PIECE = 2048 };
@@ -174,8 +174,8 @@ static void store_integers(char *from, tl_dtype work, tl_tensor *dst)
     }
 }
 
-/** Stores numbers of the work dtype, which may change, as another; a number that is too large for
- *  a float becomes infinite. */
+// Stores numbers of the work dtype, which may change, as another; a number that is too large for
+// a float becomes infinite.
 static void store(const tl_exec *exec, void *from, tl_dtype work, tl_tensor *dst)
 {
     if (!tl_dtype_is_float(dst->dtype))
@@ -217,7 +217,7 @@ static void run_filter(const tl_exec *exec, const layout *l, const tl_tensor *sr
         store(exec, scratch + l->buffers[(l->n - 1) % 2], work, dst);
 }
 
-/** Overwrites results whose position is outside src. */
+// Overwrites results whose position is outside src.
 static void fill_outside(const tl_tensor *src, tl_tensor *dst, const tl_resample_param *param)
 {
     const uint64_t fill = fill_of(param, dst->dtype);
@@ -259,7 +259,7 @@ int tl_exec_resample(const tl_exec *exec, const tl_tensor *src, tl_tensor *dst,
     return 0;
 }
 
-/* ---- checks ---- */
+// Checks
 
 static int check_axis(const tl_resample_axis *a, int axis, int in)
 {

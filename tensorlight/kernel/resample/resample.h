@@ -14,7 +14,7 @@
 typedef struct tl_resample_table {
     int n;
     int *indices;
-    double *weights; /* NULL: to the nearest */
+    double *weights; // NULL: to the nearest
 } tl_resample_table;
 
 /** The taps of an index of dst along one axis. */
@@ -34,10 +34,10 @@ void tl_resample_fill_table(const tl_resample_table *table, const tl_resample_pa
 typedef struct tl_nearest_job {
     const void *src;
     void *dst;
-    int ndim; /* 1 .. TL_MAXDIM */
+    int ndim; // 1 .. TL_MAXDIM
     int in[TL_MAXDIM], out[TL_MAXDIM];
     const int *indices[TL_MAXDIM];
-    uint64_t fill; /* the bytes of an element */
+    uint64_t fill; // the bytes of an element
 } tl_nearest_job;
 
 /** src [outer, in, inner] -> dst [outer, out, inner] along one axis. */

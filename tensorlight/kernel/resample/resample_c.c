@@ -8,7 +8,7 @@
 
 #include "kernel/resample/resample.h"
 
-/** The row of src that `row` of dst takes its elements from, or -1 for the fill. */
+// The row of src that `row` of dst takes its elements from, or -1 for the fill.
 static ptrdiff_t nearest_src_row(const tl_nearest_job *job, size_t row)
 {
     ptrdiff_t src_row = 0, step = 1;
@@ -38,7 +38,7 @@ static ptrdiff_t nearest_src_row(const tl_nearest_job *job, size_t row)
 
 #if !TL_IS_FLOAT
 
-/* ---- to the nearest, for one size of elements ---- */
+// To the nearest, for one size of elements
 
 static void NAME(nearest_row, c)(const tl_nearest_job *job, ptrdiff_t src_row, T *restrict dst,
                                  T fill)
@@ -76,9 +76,9 @@ void NAME(tl_resample_nearest, c)(void *arg, size_t begin, size_t end)
 
 #else
 
-/* ---- one axis by weights ---- */
+// One axis by weights
 
-/** dst [n] = the sum of weights[k] * src [indices[k], n]; elements of weight 0 are not read. */
+// dst [n] = the sum of weights[k] * src [indices[k], n]; elements of weight 0 are not read.
 static void NAME(mix_lines, c)(const T *src, T *restrict dst, size_t n, const int *indices,
                                const double *weights, int n_taps)
 {
@@ -100,7 +100,7 @@ static void NAME(mix_lines, c)(const T *src, T *restrict dst, size_t n, const in
         dst[x] = 0;
 }
 
-/** The same along the last axis: mixes neighbours. */
+// The same along the last axis: mixes neighbours.
 static void NAME(mix_elements, c)(const T *src, T *restrict dst, const tl_filter_job *job)
 {
     const int n = job->table.n;

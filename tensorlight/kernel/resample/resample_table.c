@@ -13,7 +13,7 @@ static double position_of(const tl_resample_axis *axis, int i)
     return (i + axis->shift) * axis->span / axis->steps + axis->start;
 }
 
-/** The same in floats, where ties that rounding hides are ties again: 1.5 / 0.6f is 2.5. */
+// The same in floats, where ties that rounding hides are ties again: 1.5 / 0.6f is 2.5.
 static float float_position_of(const tl_resample_axis *axis, int i)
 {
     return (float)((i + axis->shift) * axis->span / axis->steps) + (float)axis->start;
@@ -52,7 +52,7 @@ static double rounded(double x, tl_rounding rounding)
                                           : ceil(x);
 }
 
-/** The triangle, and Keys' cubic kernel. */
+// The triangle, and Keys' cubic kernel.
 static double filter(const tl_resample_param *param, double x)
 {
     const double a = param->cubic_a;
@@ -69,7 +69,7 @@ static int clamped(double x, int in)
     return x > 0 ? x < in - 1 ? (int)x : in - 1 : 0;
 }
 
-/** Divides by their sum, which makes it 1. */
+// Divides by their sum, which makes it 1.
 static void normalize(double *weights, int n)
 {
     double sum = 0;
@@ -79,7 +79,7 @@ static void normalize(double *weights, int n)
         weights[k] /= sum;
 }
 
-/** Zeroes weights outside of src, unless none would be left. */
+// Zeroes weights outside of src, unless none would be left.
 static void exclude_outside(double *weights, int n, double first, int in)
 {
     double inside = 0;
@@ -91,7 +91,7 @@ static void exclude_outside(double *weights, int n, double first, int in)
             weights[k] = 0;
 }
 
-/** The taps of a filter at position `x`. */
+// The taps of a filter at position `x`.
 static void fill_taps(const tl_resample_param *param, int axis, double x, int in, int n,
                       int *indices, double *weights)
 {

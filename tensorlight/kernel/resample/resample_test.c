@@ -54,7 +54,7 @@ static double keys(double x, double a)
                    : 0;
 }
 
-/** How much of each of `in` positions makes index `i`, and whether it looks outside. */
+// How much of each of `in` positions makes index `i`, and whether it looks outside.
 static int weigh(const tl_resample_param *p, int axis, int in, int i, double *weights)
 {
     const tl_resample_axis *const a = &p->axes[axis];

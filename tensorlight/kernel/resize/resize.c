@@ -13,26 +13,25 @@
 #include "tensor/tl_result.h"
 #include "tensorlight/tl_nn.h"
 
-/** src [in] -> dst [out], both of `ndim` dimensions, none of them 0. */
+// src [in] -> dst [out], both of `ndim` dimensions, none of them 0.
 typedef struct resize_job {
     const void *src;
     void *dst;
     tl_dtype dtype;
-    int ndim; /* 1 .. TL_MAXDIM */
+    int ndim; // 1 .. TL_MAXDIM
     int in[TL_MAXDIM], out[TL_MAXDIM];
 } resize_job;
 
-/** Computes the rows (all axes but the last) begin .. end-1 of dst for the resize_job at `arg`.
- */
+// Computes the rows (all axes but the last) begin .. end-1 of dst for the resize_job at `arg`.
 typedef void resize_func(void *arg, size_t begin, size_t end);
 
 enum { CHUNK = 256 };
 
-/** The longest list of corners: two for each axis but the last. */
+// The longest list of corners: two for each axis but the last.
 enum { MAX_CORNERS = 1 << (TL_MAXDIM - 1) };
 
-/** The position in `in` that is nearest to `d`. The scale is a float, and so is c before rounding:
- *  that decides the ties. */
+// The position in `in` that is nearest to `d`. The scale is a float, and so is c before rounding:
+// that decides the ties.
 static int nearest(int d, int in, int out)
 {
     const float scale = (float)in / (float)out;
@@ -40,7 +39,7 @@ static int nearest(int d, int in, int out)
     return c < 0 ? 0 : c >= (float)(in - 1) ? in - 1 : tl_min((int)c, in - 1);
 }
 
-/** An interpolated position: (1 - part) of position `low` plus `part` of position `high`. */
+// An interpolated position: (1 - part) of position `low` plus `part` of position `high`.
 typedef struct mix {
     int low, high;
     double part;
@@ -54,13 +53,13 @@ static mix mix_at(int d, int in, int out)
     return (mix){low, tl_min(low + 1, in - 1), c - low};
 }
 
-/** A row of src, and how much it adds to a row of dst. */
+// A row of src, and how much it adds to a row of dst.
 typedef struct corner {
     size_t row;
     double weight;
 } corner;
 
-/** Splits `row` of dst into its coordinates on all axes but the last. */
+// Splits `row` of dst into its coordinates on all axes but the last.
 static void coords_of(const resize_job *job, size_t row, int *coords)
 {
     for (int i = job->ndim - 2; i >= 0; i--) {
@@ -79,8 +78,8 @@ static size_t nearest_row(const resize_job *job, size_t row)
     return src_row;
 }
 
-/** Lists the rows of src that `row` of dst mixes, none of weight 0, so that an infinity beside the
- *  position does not count; returns how many. */
+// Lists the rows of src that `row` of dst mixes, none of weight 0, so that an infinity beside the
+// position does not count; returns how many.
 static int corners_of(const resize_job *job, size_t row, corner *corners)
 {
     int coords[TL_MAXDIM];
@@ -162,7 +161,7 @@ tl_tensor *tl_tensor_resize(const tl_tensor *src, tl_tensor *dst, const int *new
 
 #ifdef IS_NEAREST
 
-/* ---- to the nearest, for one size of elements ---- */
+// To the nearest, for one size of elements
 
 static void NAME(resize_nearest, c)(void *arg, size_t begin, size_t end)
 {
@@ -186,9 +185,9 @@ static void NAME(resize_nearest, c)(void *arg, size_t begin, size_t end)
 
 #else
 
-/* ---- linear ---- */
+// Linear
 
-/** Adds `weight` times the mixed elements of a row to sums. */
+// Adds `weight` times the mixed elements of a row to sums.
 static void NAME(add_row, c)(double *sums, const T *row, const mix *columns, int n, double weight)
 {
     for (int x = 0; x < n; x++) {

@@ -3,7 +3,7 @@
 
 #include "kernel/tl_nn_test.h"
 
-/* ---- known results ---- */
+// Known results
 
 START_TEST(one_axis_gives_the_known_results)
 {
@@ -72,7 +72,7 @@ START_TEST(the_same_shape_is_a_copy_to_the_last_bit)
 }
 END_TEST
 
-/* ---- against loops ---- */
+// Against loops
 
 static int clamped(double c, int in)
 {
@@ -90,7 +90,7 @@ static double nearest_at(const tl_tensor *src, const tl_tensor *dst, const int *
     return nn_at(src, (size_t)tl_tensor_index(src, coords));
 }
 
-/** The weighted sum over the corners, one axis after the other. */
+// The weighted sum over the corners, one axis after the other.
 static double linear_at(const tl_tensor *src, const tl_tensor *dst, const int *at, int axis,
                         int *coords)
 {
@@ -158,7 +158,7 @@ START_TEST(linear_agrees_with_loops_on_every_number_type)
 }
 END_TEST
 
-/* ---- the rest ---- */
+// The rest
 
 static void run_nearest(const tl_exec *exec, tl_tensor *dst, void *arg)
 {

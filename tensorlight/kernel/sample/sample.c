@@ -33,7 +33,7 @@ tl_outside tl_outside_from_str(const char *str)
     return TL_OUTSIDE_INVALID;
 }
 
-/* ---- checks that several make ---- */
+// Checks that several make
 
 static int check_shape(const tl_tensor *t, const char *name, int ndim, const int *dims)
 {
@@ -56,7 +56,7 @@ static int check_ndim(const tl_tensor *t, const char *name, int ndim)
     return 0;
 }
 
-/** -1 with a reason: `t` has no data, or dst overlaps it. */
+// -1 with a reason: `t` has no data, or dst overlaps it.
 static int check_operand(const tl_tensor *t, const char *name, const tl_tensor *dst)
 {
     return tl_check_data(t, name) < 0 || tl_check_apart(dst, t) < 0 ? -1 : 0;
@@ -70,7 +70,7 @@ static size_t product(const int *dims, int n)
     return result;
 }
 
-/* ---- grid_sample ---- */
+// Grid_sample
 
 int tl_exec_grid_sample(const tl_exec *exec, const tl_tensor *src, const tl_tensor *grid,
                         tl_tensor *dst, tl_resample_mode mode, tl_outside outside,
@@ -132,7 +132,7 @@ tl_tensor *tl_tensor_grid_sample(const tl_tensor *src, const tl_tensor *grid, tl
         result ? tl_exec_grid_sample(NULL, src, grid, result, mode, outside, aligns_corners) : -1);
 }
 
-/* ---- regions ---- */
+// Regions
 
 static double number_at(const tl_tensor *t, size_t i)
 {
@@ -141,8 +141,8 @@ static double number_at(const tl_tensor *t, size_t i)
     return value;
 }
 
-/** Checks the image and size of each region, which are known only at run time. `first`: index of
- * the corners in a row of rois. */
+// Checks the image and size of each region, which are known only at run time. `first`: index of
+// the corners in a row of rois.
 static int check_regions(const tl_tensor *src, const tl_tensor *rois, const tl_tensor *batch,
                          int first, const tl_roi_param *param)
 {
@@ -155,11 +155,11 @@ static int check_regions(const tl_tensor *src, const tl_tensor *rois, const tl_t
         for (int k = 0; k < 2; k++) {
             const double from = number_at(rois, row + first + k) * param->scale;
             const double to = number_at(rois, row + first + 2 + k) * param->scale;
-            const double most = 16.0 * (src->dims[3 - k] + 16); // beyond it, time runs away
-            if (!(fabs(from) <= 1e9 && fabs(to) <= 1e9 && to - from <= most))
+            const double max = 16.0 * (src->dims[3 - k] + 16); // beyond it, time runs away
+            if (!(fabs(from) <= 1e9 && fabs(to) <= 1e9 && to - from <= max))
                 return tl_fail("region %d reaches from %g to %g of %d elements, expected at most "
                                "%g elements",
-                               r, from, to, src->dims[3 - k], most);
+                               r, from, to, src->dims[3 - k], max);
         }
     }
     return 0;
@@ -187,7 +187,7 @@ static int run_roi(const tl_exec *exec, tl_sample_func *func, const tl_tensor *s
     return 0;
 }
 
-/** Checks shared by both ROI operators; rois have `columns`. */
+// Checks shared by both ROI operators; rois have `columns`.
 static int infer_roi(const tl_tensor *src, const tl_tensor *rois, int columns,
                      const tl_roi_param *param, int *dims)
 {
@@ -268,7 +268,7 @@ tl_tensor *tl_tensor_roi_maxpool(const tl_tensor *src, const tl_tensor *rois, tl
                          result ? tl_exec_roi_maxpool(NULL, src, rois, result, param) : -1);
 }
 
-/* ---- deform_columns ---- */
+// Deform_columns
 
 int tl_exec_deform_columns(const tl_exec *exec, const tl_tensor *src, const tl_tensor *offset,
                            const tl_tensor *mask, tl_tensor *dst, const tl_windows *windows,
@@ -339,7 +339,7 @@ tl_tensor *tl_tensor_deform_columns(const tl_tensor *src, const tl_tensor *offse
         result ? tl_exec_deform_columns(NULL, src, offset, mask, result, windows, group) : -1);
 }
 
-/* ---- col2im ---- */
+// Col2im
 
 int tl_exec_col2im(const tl_exec *exec, const tl_tensor *src, tl_tensor *dst,
                    const tl_windows *windows)

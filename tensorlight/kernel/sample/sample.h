@@ -9,7 +9,7 @@
 #include "kernel/tl_kernel.h"
 #include "tensorlight/tl_vision.h"
 
-enum { TL_GRID_AXES = 3 }; /* at most */
+enum { TL_GRID_AXES = 3 }; // at most
 
 /** src [images, channels, in..] -> dst [images, channels, positions]. */
 typedef struct tl_grid_job {
@@ -27,10 +27,10 @@ typedef struct tl_grid_job {
 typedef struct tl_roi_job {
     const void *src, *rois;
     void *dst;
-    const tl_tensor *batch; /* of roi_align */
+    const tl_tensor *batch; // of roi_align
     int channels, in[2];
     tl_roi_param param;
-    const tl_stop *stop; /* polled: regions determine the number of samples and elements */
+    const tl_stop *stop; // polled: regions determine the number of samples and elements
 } tl_roi_job;
 
 /** src [images, channels, in..] -> dst [images, channels * taps, out..]. */
@@ -47,7 +47,7 @@ typedef struct tl_col2im_job {
     const void *src;
     void *dst;
     size_t taps, n_windows, out_plane;
-    int out[TL_MAX_SPATIAL], n_along[TL_MAX_SPATIAL]; /* windows along each axis */
+    int out[TL_MAX_SPATIAL], n_along[TL_MAX_SPATIAL]; // windows along each axis
     tl_windows windows;
     const tl_stop *stop;
 } tl_col2im_job;

@@ -9,10 +9,10 @@
 #include "kernel/tl_poll.h"
 #include "kernel/tl_windows.h"
 
-/* ---- positions on a grid ---- */
+// Positions on a grid
 
-/** The coordinate -1 .. 1 as a position. Each step rounds to the type of the grid, which decides
- *  whether a position that no float expresses counts as a tie. */
+// The coordinate -1 .. 1 as a position. Each step rounds to the type of the grid, which decides
+// whether a position that no float expresses counts as a tie.
 static double denormalized(const tl_grid_job *job, double x, int in)
 {
     if (job->grid->dtype == TL_DOUBLE)
@@ -21,7 +21,7 @@ static double denormalized(const tl_grid_job *job, double x, int in)
     return (double)(job->aligns_corners ? f / 2 * (float)(in - 1) : (f * (float)in - 1) / 2);
 }
 
-/** Mirrors at low and high as often as it takes. */
+// Mirrors at low and high as often as it takes.
 static double reflected(double x, double low, double high)
 {
     const double range = high - low;
@@ -31,8 +31,8 @@ static double reflected(double x, double low, double high)
     return way <= range ? low + way : high - (way - range);
 }
 
-/** A position as one inside src, or, of TL_OUTSIDE_ZERO and between the taps of TL_RESAMPLE_CUBIC,
- *  at most a few elements outside. */
+// A position as one inside src, or, of TL_OUTSIDE_ZERO and between the taps of TL_RESAMPLE_CUBIC,
+// at most a few elements outside.
 static double brought_inside(const tl_grid_job *job, double x, int in)
 {
     const double half = job->aligns_corners ? 0 : 0.5;
@@ -43,7 +43,7 @@ static double brought_inside(const tl_grid_job *job, double x, int in)
     return x > -8 ? (x < in + 8.0 ? x : in + 8.0) : -8;
 }
 
-/** The element that replaces index `i`, at most a few elements outside; -1: none. */
+// The element that replaces index `i`, at most a few elements outside; -1: none.
 static int index_inside(const tl_grid_job *job, int i, int in)
 {
     const double half = job->aligns_corners ? 0 : 0.5;
@@ -57,7 +57,7 @@ static int index_inside(const tl_grid_job *job, int i, int in)
     return index < 0 ? 0 : index < in ? index : in - 1;
 }
 
-/** Keys' kernel with a = -0.75. */
+// Keys' kernel with a = -0.75.
 static double cubic(double x)
 {
     const double a = -0.75;
@@ -67,7 +67,7 @@ static double cubic(double x)
     return x < 2 ? ((x - 5) * x + 8) * x * a - 4 * a : 0;
 }
 
-/** Indices and weights of the samples along one axis. */
+// Indices and weights of the samples along one axis.
 typedef struct axis_taps {
     int n, indices[4];
     double weights[4];
@@ -94,7 +94,7 @@ static axis_taps taps_at(const tl_grid_job *job, double coordinate, int in)
     return t;
 }
 
-/** An element of a plane, and its weight. */
+// An element of a plane, and its weight.
 typedef struct sample {
     size_t index;
     double weight;
@@ -102,7 +102,7 @@ typedef struct sample {
 
 enum { MAX_SAMPLES = 64 };
 
-/** Finds the samples of position `p` of all images; returns their number. */
+// Finds the samples of position `p` of all images; returns their number.
 static int samples_at(const tl_grid_job *job, size_t p, sample *samples)
 {
     double x[TL_GRID_AXES];
@@ -126,9 +126,9 @@ static int samples_at(const tl_grid_job *job, size_t p, sample *samples)
     return n;
 }
 
-/* ---- linear between the elements of an image ---- */
+// Linear between the elements of an image
 
-/** The corners around a position inside, clamped, and their weights. */
+// The corners around a position inside, clamped, and their weights.
 static void corners_at(double y, double x, int height, int width, sample *corners)
 {
     y = y > 0 ? (y < height - 1 ? y : height - 1) : 0;
@@ -143,15 +143,15 @@ static void corners_at(double y, double x, int height, int width, sample *corner
     corners[3] = (sample){row1 + x1, v * u};
 }
 
-/* ---- regions ---- */
+// Regions
 
-/** A region along one axis: bins of `bin` elements from `start`, each sampled `samples` times. */
+// A region along one axis: bins of `bin` elements from `start`, each sampled `samples` times.
 typedef struct extent {
     double start, bin;
     int samples;
 } extent;
 
-/** Where bin `k` of a rounded region begins and ends, cut at the image. */
+// Where bin `k` of a rounded region begins and ends, cut at the image.
 static void pooled_bin(double start, double bin, int k, int in, int *begin, int *end)
 {
     const double from = floor(k * bin) + start, to = ceil((k + 1) * bin) + start;
@@ -159,15 +159,15 @@ static void pooled_bin(double start, double bin, int k, int in, int *begin, int 
     *end = to > 0 ? (to < in ? (int)to : in) : 0;
 }
 
-/** The elements of rows y[0] .. y[1]-1 and columns x[0] .. x[1]-1. */
+// The elements of rows y[0] .. y[1]-1 and columns x[0] .. x[1]-1.
 static size_t area_of(const int *y, const int *x)
 {
     return y[0] < y[1] && x[0] < x[1] ? (size_t)(y[1] - y[0]) * (size_t)(x[1] - x[0]) : 0;
 }
 
-/* ---- windows put back ---- */
+// Windows put back
 
-/** The window whose taps meet position `at`, or -1. */
+// The window whose taps meet position `at`, or -1.
 static ptrdiff_t window_at(const tl_col2im_job *job, const int *at, const int *taps)
 {
     ptrdiff_t index = 0;
@@ -208,7 +208,7 @@ void NAME(tl_grid_sample, c)(void *arg, size_t begin, size_t end)
     }
 }
 
-/** A sample of a region: the mean of the corners, or the greatest of their shares. */
+// A sample of a region: the mean of the corners, or the greatest of their shares.
 static double NAME(roi_sample, c)(const tl_roi_job *job, const T *plane, double y, double x)
 {
     sample corners[4];
@@ -223,8 +223,8 @@ static double NAME(roi_sample, c)(const tl_roi_job *job, const T *plane, double 
     return max;
 }
 
-/** The position of sample `s` of bin `i`. Each step rounds to the type that computes, which decides
- * whether a sample at the border of the image is inside. */
+// The position of sample `s` of bin `i`. Each step rounds to the type that computes, which decides
+// whether a sample at the border of the image is inside.
 static double NAME(position_in_bin, c)(extent e, int i, int s)
 {
     const C bin = (C)e.bin, share = ((C)s + (C)0.5) * bin / (C)e.samples;
@@ -249,8 +249,8 @@ static double NAME(roi_bin, c)(const tl_roi_job *job, const T *plane, extent row
     return count == 0 ? 0 : job->param.is_max ? result : result / count;
 }
 
-/** In the type that computes: the number of samples jumps where the length of a bin is whole, which
- * more digits of the scale than the corners have would miss. */
+// In the type that computes: the number of samples jumps where the length of a bin is whole, which
+// more digits of the scale than the corners have would miss.
 static extent NAME(extent_of, c)(const tl_roi_param *param, C from, C to, int size)
 {
     const C shift = param->is_half_pixel ? (C)0.5 : 0, scale = (C)param->scale;
@@ -327,7 +327,7 @@ void NAME(tl_roi_maxpool, c)(void *arg, size_t begin, size_t end)
     }
 }
 
-/** The element at a position, 0 outside. */
+// The element at a position, 0 outside.
 static double NAME(linear_at, c)(const T *plane, int height, int width, double y, double x)
 {
     if (!(y > -1 && y < height && x > -1 && x < width))
@@ -344,7 +344,7 @@ static double NAME(linear_at, c)(const T *plane, int height, int width, double y
     return sum;
 }
 
-/** The elements of one channel at one tap. */
+// The elements of one channel at one tap.
 static void NAME(deform_tap, c)(const tl_deform_job *job, const T *plane, const T *offset,
                                 const T *mask, int i, int j, T *dst)
 {
@@ -380,7 +380,7 @@ void NAME(tl_deform_columns, c)(void *arg, size_t begin, size_t end)
     }
 }
 
-/** The sum of the elements of all windows at one position. */
+// The sum of the elements of all windows at one position.
 static double NAME(sum_at, c)(const tl_col2im_job *job, const T *src, const int *at, tl_poll *poll)
 {
     static const int zeros[TL_MAX_SPATIAL];

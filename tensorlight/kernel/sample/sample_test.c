@@ -4,7 +4,7 @@
 
 #include "kernel/tl_nn_test.h"
 
-/* ---- grid_sample ---- */
+// Grid_sample
 
 START_TEST(positions_of_elements_give_the_elements)
 {
@@ -55,7 +55,7 @@ START_TEST(positions_outside_are_0_the_border_or_mirrored)
 }
 END_TEST
 
-/** The index that replaces index `i` of 3, at most one element outside, plus 1; 0: none. */
+// The index that replaces index `i` of 3, at most one element outside, plus 1; 0: none.
 static int stands_for(int i, tl_outside outside, int aligns_corners)
 {
     static const int mirrored[2][5] = {{1, 1, 2, 3, 3}, {2, 1, 2, 3, 2}};
@@ -150,7 +150,7 @@ START_TEST(threads_do_not_change_the_result)
 }
 END_TEST
 
-/* ---- regions ---- */
+// Regions
 
 START_TEST(rejects_regions_of_missing_images)
 {
@@ -230,7 +230,7 @@ START_TEST(whole_bins_of_a_region_take_one_sample_each)
 }
 END_TEST
 
-/* ---- columns and back ---- */
+// Columns and back
 
 START_TEST(columns_that_are_not_moved_are_windows_and_col2im_counts_them)
 {

@@ -11,8 +11,8 @@
 #include "kernel/tl_kernel.h"
 #include "tensorlight/tl_shape.h"
 
-/** Writes the positions of the elements that are not 0 to `to`, unless that is NULL. Returns their
- *  number. */
+// Writes the positions of the elements that are not 0 to `to`, unless that is NULL. Returns their
+// number.
 typedef size_t nonzero_kernel(const void *src, size_t len, int64_t *to);
 
 #define TL_TEMPLATE "kernel/select/select.c"

@@ -57,7 +57,7 @@ START_TEST(a_condition_keeps_slices)
 }
 END_TEST
 
-/** The results of tl_exec_unique on `src` along `axis`, which has `n` different slices. */
+// The results of tl_exec_unique on `src` along `axis`, which has `n` different slices.
 static tl_unique find_unique(nn_room *room, const tl_tensor *src, int axis, int sorted, int n)
 {
     const int len = src->dims[axis];
@@ -145,14 +145,14 @@ END_TEST
 
 START_TEST(many_numbers_agree_with_counting)
 {
-    enum { LEN = 1009, MOST = 50 };
+    enum { LEN = 1009, MAX = 50 };
     nn_room room = {.seed = 6};
-    tl_tensor *const src = nn_random(&room, TL_UINT8, 1, (int[]){LEN}, 0, MOST - 0.01);
-    int counts[MOST] = {0}, n = 0;
-    double expected[MOST];
+    tl_tensor *const src = nn_random(&room, TL_UINT8, 1, (int[]){LEN}, 0, MAX - 0.01);
+    int counts[MAX] = {0}, n = 0;
+    double expected[MAX];
     for (int i = 0; i < LEN; i++)
         counts[((uint8_t *)src->data)[i]]++;
-    for (int i = 0; i < MOST; i++)
+    for (int i = 0; i < MAX; i++)
         if (counts[i])
             expected[n++] = i;
     const tl_unique to = find_unique(&room, src, 0, 1, n);

@@ -18,12 +18,12 @@
 #include "tensor/tl_result.h"
 #include "tensorlight/tl_shape.h"
 
-/** Two slices of a tensor: `outer` runs of `inner` elements, `stride` elements apart. */
+// Two slices of a tensor: `outer` runs of `inner` elements, `stride` elements apart.
 typedef struct slices {
     size_t outer, inner, stride;
 } slices;
 
-/** Compares lexicographically: -1, 0 or 1. NaN equals NaN and is larger than all numbers. */
+// Compares lexicographically: -1, 0 or 1. NaN equals NaN and is larger than all numbers.
 typedef int compare_kernel(const void *a, const void *b, const slices *shape);
 
 #define TL_TEMPLATE "kernel/select/unique.c"
@@ -57,12 +57,12 @@ typedef struct unique {
     const char *src;
     compare_kernel *compare;
     slices slices;
-    size_t n;        /* slices */
-    size_t step;     /* bytes from one slice to the next */
-    int32_t *order;  /* [n] the slices, sorted */
-    int32_t *other;  /* [n] room to sort; then the first slice of each group, by sorted group */
-    int32_t *group;  /* [n] of each slice, by sorted group */
-    int32_t *number; /* [n] of each sorted group in the result */
+    size_t n;        // slices
+    size_t step;     // bytes from one slice to the next
+    int32_t *order;  // [n] the slices, sorted
+    int32_t *other;  // [n] room to sort; then the first slice of each group, by sorted group
+    int32_t *group;  // [n] of each slice, by sorted group
+    int32_t *number; // [n] of each sorted group in the result
     const tl_stop *stop;
 } unique;
 
@@ -71,7 +71,7 @@ static int compare(const unique *u, int32_t i, int32_t k)
     return u->compare(u->src + (size_t)i * u->step, u->src + (size_t)k * u->step, &u->slices);
 }
 
-/** Merges the sorted from[0 .. middle-1] and from[middle .. n-1] to `to`. */
+// Merges the sorted from[0 .. middle-1] and from[middle .. n-1] to `to`.
 static void merge(const unique *u, const int32_t *from, size_t middle, size_t n, int32_t *to)
 {
     size_t left = 0, right = middle;
@@ -82,7 +82,7 @@ static void merge(const unique *u, const int32_t *from, size_t middle, size_t n,
     }
 }
 
-/** Merges neighbours of `width` sorted slices each to u->other; -1: stopped. */
+// Merges neighbours of `width` sorted slices each to u->other; -1: stopped.
 static int merge_all(const unique *u, size_t width)
 {
     for (size_t i = 0; i < u->n; i += 2 * width) {
@@ -107,7 +107,7 @@ static void sort(unique *u)
     }
 }
 
-/** Finds the groups of equal slices; returns how many they are. */
+// Finds the groups of equal slices; returns how many they are.
 static size_t find_groups(unique *u)
 {
     size_t n = 0;

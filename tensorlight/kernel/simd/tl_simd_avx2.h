@@ -111,7 +111,7 @@ static inline void tl_vf_transpose(tl_vf v[TL_VF_LANES])
 }
 
 typedef struct tl_vp {
-    __m256i from; /* its sign bits select the kept lanes */
+    __m256i from; // its sign bits select the kept lanes
 } tl_vp;
 
 static inline tl_vp tl_vp_load(const int32_t *from)

@@ -218,7 +218,7 @@ static inline tl_vf tl_vf_broadcast_lane4(tl_vf a, int k)
     return tl_vf_set1(a[k]);
 }
 
-/* Pairs of bfloat16 */
+// Pairs of bfloat16
 
 static inline tl_vf tl_vf_to_pairs(tl_vf low, tl_vf high)
 {

@@ -67,7 +67,7 @@ static inline tl_vs tl_vs_add(tl_vs s, tl_vx x, tl_vw w)
 
 #else
 
-/* In 16 bits, so that pairs of products need no saturation: bytes 0 and 2, then bytes 1 and 3. */
+/** In 16 bits, so that pairs of products need no saturation: bytes 0 and 2, then bytes 1 and 3. */
 #define TL_VX_PARTS 2
 #define TL_VX_BYTES 2
 

@@ -38,8 +38,8 @@ TL_INLINE tl_vf tl_vf_scale_far(tl_vf a, tl_vf n)
 #if TL_SIMD_LANES == 16
     return tl_vf_scale(a, n);
 #else
-    const tl_vf most = tl_vf_keep_between(n, -126, 127);
-    return tl_vf_scale(tl_vf_scale(a, tl_vf_sub(n, most)), most);
+    const tl_vf max = tl_vf_keep_between(n, -126, 127);
+    return tl_vf_scale(tl_vf_scale(a, tl_vf_sub(n, max)), max);
 #endif
 }
 
@@ -47,7 +47,7 @@ TL_INLINE tl_vf tl_vf_scale_far(tl_vf a, tl_vf n)
 #define TL_LN2_HIGH 0x1.63p-1f
 #define TL_LN2_LOW  (-0x1.bd0106p-13f)
 
-/* ---- exponentials ---- */
+// Exponentials
 
 /** The n of the reduction x = n ln 2 + r, |r| <= ln(2) / 2. */
 TL_INLINE tl_vf tl_vf_exp_n(tl_vf x)
@@ -138,7 +138,7 @@ TL_INLINE tl_vf tl_vf_mish(tl_vf x)
     return tl_vf_mul(x, tl_vf_div(n, tl_vf_add(n, tl_vf_set1(2))));
 }
 
-/* ---- logarithms ---- */
+// Logarithms
 
 /** ln(m) for m in 1 .. 2 and an integer n: ln(m 2^n). */
 TL_INLINE tl_vf tl_vf_log_of(tl_vf m, tl_vf n)
@@ -188,7 +188,7 @@ TL_INLINE tl_vf tl_vf_softplus(tl_vf x)
     return tl_vf_add(tl_vf_max(tl_vf_zero(), x), p);
 }
 
-/* ---- the normal distribution ---- */
+// The normal distribution
 
 /** erfc(x / sqrt(2)) / 2 for x >= 0, the upper tail of the normal distribution. For its error see
  *  the bounds of gelu and erf.
@@ -255,7 +255,7 @@ TL_INLINE tl_vf tl_vf_erf(tl_vf x)
                         tl_vf_copysign(far, x));
 }
 
-/* ---- made of straight lines: rounded as the plain C functions are, operation by operation ---- */
+// Made of straight lines: rounded as the plain C functions are, operation by operation
 
 /** a x + b, kept between 0 and 1. */
 TL_INLINE tl_vf tl_vf_hardsigmoid(tl_vf x, tl_vf a, tl_vf b)

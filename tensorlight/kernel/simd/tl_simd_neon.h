@@ -191,7 +191,7 @@ static inline void tl_vf_transpose(tl_vf v[TL_VF_LANES])
 }
 
 typedef struct tl_vp {
-    uint8x16_t from; /* of each byte; 16 and more: kept */
+    uint8x16_t from; // of each byte; 16 and more: kept
 } tl_vp;
 
 static inline tl_vp tl_vp_load(const int32_t *from)

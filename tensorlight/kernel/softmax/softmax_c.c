@@ -22,7 +22,7 @@ enum { LINES = 64 };
 
 enum { NAME(can_wait, c) = sizeof(T) == sizeof(C) };
 
-/** The largest of each of `n` neighbouring lines of `len` elements, `inner` apart. */
+// The largest of each of `n` neighbouring lines of `len` elements, `inner` apart.
 static void NAME(find_max, c)(const T *src, C *max, size_t n, size_t len, size_t inner)
 {
     for (size_t j = 0; j < n; j++)
@@ -34,7 +34,7 @@ static void NAME(find_max, c)(const T *src, C *max, size_t n, size_t len, size_t
         }
 }
 
-/** `n` neighbouring lines of `len` elements, `inner` apart. */
+// `n` neighbouring lines of `len` elements, `inner` apart.
 static void NAME(softmax_lines, c)(const T *src, T *dst, size_t n, size_t len, size_t inner)
 {
     C max[LINES];
@@ -66,7 +66,7 @@ void NAME(tl_softmax, c)(void *arg, size_t begin, size_t end)
     }
 }
 
-/** `n` neighbouring lines of `len` elements, `inner` apart. */
+// `n` neighbouring lines of `len` elements, `inner` apart.
 static void NAME(logsoftmax_lines, c)(const T *src, T *dst, size_t n, size_t len, size_t inner)
 {
     C max[LINES];

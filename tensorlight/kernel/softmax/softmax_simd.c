@@ -13,24 +13,24 @@
 
 enum { PART = 32 };
 
-/* ---- along a line ---- */
+// Along a line
 
 static float largest_of(const float *x, size_t len)
 {
-    tl_vf most = tl_vf_set1(x[0]);
+    tl_vf max = tl_vf_set1(x[0]);
     size_t i = 0;
     for (; i + TL_VF_LANES <= len; i += TL_VF_LANES)
-        most = tl_vf_max(tl_vf_load(x + i), most);
-    float largest = tl_vf_reduce_max(most);
+        max = tl_vf_max(tl_vf_load(x + i), max);
+    float largest = tl_vf_reduce_max(max);
     for (; i < len; i++)
         largest = x[i] > largest ? x[i] : largest;
     return largest;
 }
 
-/** The sum of exp(x - most) over a line; the exponentials to y, if not NULL. */
-TL_INLINE double sum_of_exp(const float *x, float *y, size_t len, float most)
+// The sum of exp(x - most) over a line; the exponentials to y, if not NULL.
+TL_INLINE double sum_of_exp(const float *x, float *y, size_t len, float max)
 {
-    const tl_vf m = tl_vf_set1(most);
+    const tl_vf m = tl_vf_set1(max);
     double sum = 0;
     size_t i = 0;
     while (i + TL_VF_LANES <= len) {
@@ -67,12 +67,12 @@ static void softmax_line(const float *src, float *dst, size_t len)
                             len - i);
 }
 
-/** x - most rounds, but most + log(sum) would round more: the two are subtracted one by one. */
+// x - most rounds, but most + log(sum) would round more: the two are subtracted one by one.
 static void logsoftmax_line(const float *src, float *dst, size_t len)
 {
-    const float most = largest_of(src, len);
-    const tl_vf m = tl_vf_set1(most);
-    const tl_vf log_sum = tl_vf_set1((float)log(sum_of_exp(src, NULL, len, most)));
+    const float max = largest_of(src, len);
+    const tl_vf m = tl_vf_set1(max);
+    const tl_vf log_sum = tl_vf_set1((float)log(sum_of_exp(src, NULL, len, max)));
     size_t i = 0;
     for (; i + TL_VF_LANES <= len; i += TL_VF_LANES)
         tl_vf_store(dst + i, tl_vf_sub(tl_vf_sub(tl_vf_load(src + i), m), log_sum));
@@ -82,9 +82,9 @@ static void logsoftmax_line(const float *src, float *dst, size_t len)
                             len - i);
 }
 
-/* ---- across lines ---- */
+// Across lines
 
-/** Rows of `n` neighbouring lines, at most a vector's. */
+// Rows of `n` neighbouring lines, at most a vector's.
 TL_INLINE tl_vf row_at(const float *x, size_t n)
 {
     return n == (size_t)TL_VF_LANES ? tl_vf_load(x) : tl_vf_load_partial(x, n);
@@ -100,22 +100,21 @@ TL_INLINE void put_row(float *x, tl_vf value, size_t n)
 
 TL_INLINE tl_vf largest_of_rows(const float *x, size_t n, size_t len, size_t inner)
 {
-    tl_vf most = row_at(x, n);
+    tl_vf max = row_at(x, n);
     for (size_t i = 1; i < len; i++)
-        most = tl_vf_max(row_at(x + i * inner, n), most);
-    return most;
+        max = tl_vf_max(row_at(x + i * inner, n), max);
+    return max;
 }
 
-/** The same as sum_of_exp, of each lane. */
-TL_INLINE tl_vf sums_of_exp(const float *x, float *y, size_t n, size_t len, size_t inner,
-                            tl_vf most)
+// The same as sum_of_exp, of each lane.
+TL_INLINE tl_vf sums_of_exp(const float *x, float *y, size_t n, size_t len, size_t inner, tl_vf max)
 {
     tl_vf sum = tl_vf_zero();
     for (size_t i = 0; i < len;) {
         const size_t end = tl_min_size(len, i + PART);
         tl_vf part = tl_vf_zero();
         for (; i < end; i++) {
-            const tl_vf e = tl_vf_exp(tl_vf_sub(row_at(x + i * inner, n), most));
+            const tl_vf e = tl_vf_exp(tl_vf_sub(row_at(x + i * inner, n), max));
             part = tl_vf_add(part, e);
             if (y)
                 put_row(y + i * inner, e, n);
@@ -127,24 +126,23 @@ TL_INLINE tl_vf sums_of_exp(const float *x, float *y, size_t n, size_t len, size
 
 TL_INLINE void softmax_rows(const float *src, float *dst, size_t n, size_t len, size_t inner)
 {
-    const tl_vf most = largest_of_rows(src, n, len, inner);
-    const tl_vf factor = tl_vf_div(tl_vf_set1(1), sums_of_exp(src, dst, n, len, inner, most));
+    const tl_vf max = largest_of_rows(src, n, len, inner);
+    const tl_vf factor = tl_vf_div(tl_vf_set1(1), sums_of_exp(src, dst, n, len, inner, max));
     for (size_t i = 0; i < len; i++)
         put_row(dst + i * inner, tl_vf_mul(row_at(dst + i * inner, n), factor), n);
 }
 
 TL_INLINE void logsoftmax_rows(const float *src, float *dst, size_t n, size_t len, size_t inner)
 {
-    const tl_vf most = largest_of_rows(src, n, len, inner);
-    const tl_vf log_sum = tl_vf_log(sums_of_exp(src, NULL, n, len, inner, most));
+    const tl_vf max = largest_of_rows(src, n, len, inner);
+    const tl_vf log_sum = tl_vf_log(sums_of_exp(src, NULL, n, len, inner, max));
     for (size_t i = 0; i < len; i++)
-        put_row(dst + i * inner, tl_vf_sub(tl_vf_sub(row_at(src + i * inner, n), most), log_sum),
-                n);
+        put_row(dst + i * inner, tl_vf_sub(tl_vf_sub(row_at(src + i * inner, n), max), log_sum), n);
 }
 
-/* ---- short lines, next to each other ---- */
+// Short lines, next to each other
 
-/** `op` over each four lanes, in all of them. */
+// `op` over each four lanes, in all of them.
 #define OF_FOURS(op, v)                                              \
     op(op(tl_vf_broadcast_lane4(v, 0), tl_vf_broadcast_lane4(v, 1)), \
        op(tl_vf_broadcast_lane4(v, 2), tl_vf_broadcast_lane4(v, 3)))
@@ -162,8 +160,8 @@ TL_INLINE tl_vf logsoftmax_fours(tl_vf x)
     return tl_vf_sub(shifted, tl_vf_log(OF_FOURS(tl_vf_add, e)));
 }
 
-/** `n` lines of `len` elements, n <= TL_VF_LANES and len < TL_VF_LANES: the rows of a square, whose
- *  columns they become. */
+// `n` lines of `len` elements, n <= TL_VF_LANES and len < TL_VF_LANES: the rows of a square, whose
+// columns they become.
 TL_INLINE void load_square(float *square, const float *src, size_t n, size_t len)
 {
     tl_vf v[TL_VF_LANES];
@@ -214,7 +212,7 @@ TL_INLINE void store_square(float *dst, const float *square, size_t n, size_t le
 SHORT_LINES(softmax)
 SHORT_LINES(logsoftmax)
 
-/* ---- all ---- */
+// All
 
 #define KERNEL(name)                                                                    \
     void SIMD(tl_##name)(void *arg, size_t begin, size_t end)                           \

@@ -147,7 +147,7 @@ static void run_last(const tl_exec *exec, tl_tensor *dst, void *arg)
     tl_exec_softmax(exec, arg, dst, 1);
 }
 
-/** Fewer elements than a vector has, and any number of lines. */
+// Fewer elements than a vector has, and any number of lines.
 START_TEST(short_lines_agree_with_long_ones)
 {
     for (int len = 1; len < 20; len++)

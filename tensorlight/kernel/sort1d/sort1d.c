@@ -70,7 +70,7 @@ int tl_exec_sort1d(const tl_exec *exec, tl_tensor *key, tl_sort_dir dir)
     return tl_exec_sort1d_by_key(exec, key, NULL, dir);
 }
 
-/** Sorts with scratch memory of its own; val may be NULL. */
+// Sorts with scratch memory of its own; val may be NULL.
 static int sort(tl_tensor *key, tl_tensor *val, tl_sort_dir dir)
 {
     if (!tl_sort_dir_name(dir))
@@ -102,7 +102,7 @@ int tl_tensor_sort1d_by_key(tl_tensor *key, tl_tensor *val, tl_sort_dir dir)
 
 #else // for each type
 
-/** Does `a` have to come before `b`? Not when they are equal. */
+// Does `a` have to come before `b`? Not when they are equal.
 static int NAME(is_before, c)(T a, T b, tl_sort_dir dir)
 {
     const C x = LOAD(a), y = LOAD(b);
@@ -122,7 +122,7 @@ static void NAME(sort_run, c)(const T *key, tl_sort_dir dir, int32_t *order, siz
     }
 }
 
-/** Merges the sorted from[0 .. middle-1] and from[middle .. n-1] to `to`. */
+// Merges the sorted from[0 .. middle-1] and from[middle .. n-1] to `to`.
 static void NAME(merge, c)(const T *key, tl_sort_dir dir, const int32_t *from, size_t middle,
                            size_t n, int32_t *to)
 {
@@ -135,7 +135,7 @@ static void NAME(merge, c)(const T *key, tl_sort_dir dir, const int32_t *from, s
     }
 }
 
-/** Merges neighbours of `width` sorted indices each; -1: stopped. */
+// Merges neighbours of `width` sorted indices each; -1: stopped.
 static int NAME(merge_all, c)(const T *key, size_t len, tl_sort_dir dir, const int32_t *from,
                               size_t width, int32_t *to, const tl_stop *stop)
 {

@@ -41,7 +41,7 @@ START_TEST(nan_comes_last_in_both_directions)
 }
 END_TEST
 
-/** Sorts `len` keys with few different values, and checks order and stability by their indices. */
+// Sorts `len` keys with few different values, and checks order and stability by their indices.
 static void check_sort(tl_dtype dtype, tl_dtype val_dtype, int len, tl_sort_dir dir)
 {
     nn_room room = {.seed = (uint64_t)len};

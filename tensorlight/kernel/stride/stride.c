@@ -15,21 +15,21 @@
 
 TL_KERNEL_TABLE(pick, tl_stride_kernel, TL_STRIDE_KERNELS)
 
-/** Elements that are worth a thread, and the longest piece of a line. */
+// Elements that are worth a thread, and the longest piece of a line.
 enum { GRAIN = 16384 };
 
 typedef struct plan {
-    tl_stride_kernel *func; /* NULL: the line lies dense in both */
+    tl_stride_kernel *func; // NULL: the line lies dense in both
     const char *src;
     char *dst;
-    size_t size;                         /* of an element */
-    tl_stride_axis outer[TL_STRIDE_MAX]; /* the axes that lines are counted along */
+    size_t size;                         // of an element
+    tl_stride_axis outer[TL_STRIDE_MAX]; // the axes that lines are counted along
     int n_outer;
     tl_stride_axis line;
-    size_t lines, pieces; /* pieces of each line */
+    size_t lines, pieces; // pieces of each line
 } plan;
 
-/** The axes without those of length 1, those that continue each other as one; returns how many. */
+// The axes without those of length 1, those that continue each other as one; returns how many.
 static int merge_axes(tl_stride_axis *merged, const tl_stride_axis *axes, int n)
 {
     int count = 0;
@@ -58,7 +58,7 @@ static void plan_init(plan *p, const tl_exec *exec, const tl_stride_axis *axes, 
         p->func = pick(exec, tl_dtype_of_size(p->size));
 }
 
-/** Where a line begins: its coordinates along the outer axes, and the offsets they make. */
+// Where a line begins: its coordinates along the outer axes, and the offsets they make.
 typedef struct place {
     size_t coords[TL_STRIDE_MAX];
     ptrdiff_t src, dst;
@@ -133,13 +133,13 @@ void tl_strides_of(const tl_tensor *t, ptrdiff_t *strides)
     }
 }
 
-/* ---- shapes ---- */
+// Shapes
 
-/** A new shape, apart from the length of the axis that is inferred. */
+// A new shape, apart from the length of the axis that is inferred.
 typedef struct new_shape {
-    int rest;       /* that axis, or -1 */
-    int64_t known;  /* elements of the other axes */
-    unsigned stays; /* those that have length 0, as in src at that place */
+    int rest;       // that axis, or -1
+    int64_t known;  // elements of the other axes
+    unsigned stays; // those that have length 0, as in src at that place
 } new_shape;
 
 static int read_axis(new_shape *s, const tl_tensor *src, int axis, int wanted, int *dim)
@@ -159,7 +159,7 @@ static int read_axis(new_shape *s, const tl_tensor *src, int axis, int wanted, i
     return 0;
 }
 
-int tl_reshape_dims(const tl_tensor *src, int ndim, const int *wanted, int is_most, int *dims)
+int tl_reshape_dims(const tl_tensor *src, int ndim, const int *wanted, int is_max, int *dims)
 {
     new_shape s = {-1, 1, 0};
     int64_t len = 1; // at most INT_MAX, also without the zeros that stay
@@ -168,7 +168,7 @@ int tl_reshape_dims(const tl_tensor *src, int ndim, const int *wanted, int is_mo
             return -1;
     for (int i = 0; i < src->ndim; i++)
         len *= s.stays & 1u << i ? 1 : src->dims[i];
-    if (s.rest >= 0 && (s.known == 0 || (!is_most && len % s.known != 0)))
+    if (s.rest >= 0 && (s.known == 0 || (!is_max && len % s.known != 0)))
         return tl_fail(
             "-1 in the new shape, expected the other axes, of %lld elements, to divide %lld",
             (long long)s.known, (long long)len);
@@ -176,13 +176,13 @@ int tl_reshape_dims(const tl_tensor *src, int ndim, const int *wanted, int is_mo
         dims[s.rest] = (int)(len / s.known);
     char text[TL_SHAPE_TEXT_SIZE];
     const int new_len = tl_compute_length(ndim, dims);
-    if (new_len != src->len && !(is_most && new_len >= 0 && new_len < src->len))
+    if (new_len != src->len && !(is_max && new_len >= 0 && new_len < src->len))
         return tl_fail("new shape %s, expected %d elements", tl_shape_text(text, ndim, dims),
                        src->len);
     return 0;
 }
 
-/* ---- slices with steps ---- */
+// Slices with steps
 
 static int64_t clamp(int64_t value, int64_t low, int64_t high)
 {
@@ -222,9 +222,9 @@ int tl_exec_stride_slice(const tl_exec *exec, const tl_tensor *src, tl_tensor *d
     return 0;
 }
 
-/* ---- repetition ---- */
+// Repetition
 
-/** The dim at `axis` of a shape that is aligned with one of `ndim` axes: 1 before its first. */
+// The dim at `axis` of a shape that is aligned with one of `ndim` axes: 1 before its first.
 static int aligned_dim(int own_ndim, const int *dims, int ndim, int axis)
 {
     const int own = axis - (ndim - own_ndim);

@@ -14,8 +14,8 @@
 
 #else // for each type
 
-/** A line of elements. The strides that occur most have loops of their own, which the compiler
- *  makes wide. */
+// A line of elements. The strides that occur most have loops of their own, which the compiler
+// makes wide.
 void NAME(tl_stride, c)(const void *src, ptrdiff_t src_stride, void *dst, ptrdiff_t dst_stride,
                         size_t len)
 {

@@ -184,7 +184,7 @@ START_TEST(tiles_lie_side_by_side)
 }
 END_TEST
 
-/** The definition of a slice with steps, element by element. */
+// The definition of a slice with steps, element by element.
 static void expect_slice(const tl_tensor *src, tl_tensor *dst, const int *first, const int *steps)
 {
     for (int i = 0; i < dst->len; i++) {

@@ -13,7 +13,7 @@
 #include "tensor/tl_result.h"
 #include "tensorlight/tl_util.h"
 
-/* ---- tokens ---- */
+// Tokens
 
 static int is_nan(const void *token, tl_dtype dtype)
 {
@@ -24,22 +24,22 @@ static int is_nan(const void *token, tl_dtype dtype)
     return value != value;
 }
 
-/** NaN equals NaN and is larger than all numbers. */
+// NaN equals NaN and is larger than all numbers.
 static int compare_tokens(const void *a, const void *b, tl_dtype dtype)
 {
     const int a_is_nan = is_nan(a, dtype), b_is_nan = is_nan(b, dtype);
     return a_is_nan || b_is_nan ? a_is_nan - b_is_nan : tl_cmp(a, b, dtype);
 }
 
-/* ---- pools ---- */
+// Pools
 
-/** N-grams of one length. */
+// N-grams of one length.
 typedef struct group {
-    int start, count; /* the first token, the number of n-grams */
-    int first;        /* the number of the first n-gram */
+    int start, count; // the first token, the number of n-grams
+    int first;        // the number of the first n-gram
 } group;
 
-/** The tokens of n-grams of length `i` + 1. */
+// The tokens of n-grams of length `i` + 1.
 static int tokens_of(const tl_ngrams *grams, int len, int i)
 {
     return (i + 1 < grams->n_starts ? grams->starts[i + 1] : len) - grams->starts[i];
@@ -63,7 +63,7 @@ int tl_ngrams_count(const tl_ngrams *grams, int len)
     return count;
 }
 
-/** The group of n-grams of length `n`. */
+// The group of n-grams of length `n`.
 static group group_of(const tl_ngrams *grams, int len, int n)
 {
     group g = {0, 0, 0};
@@ -77,12 +77,12 @@ static group group_of(const tl_ngrams *grams, int len, int n)
     return g;
 }
 
-/* ---- sorting: merging, which keeps the order of equal ones ---- */
+// Sorting: merging, which keeps the order of equal ones
 
 typedef struct sorting {
     const tl_tensor *pool;
     group group;
-    int n; /* tokens of an n-gram */
+    int n; // tokens of an n-gram
     const tl_stop *stop;
 } sorting;
 
@@ -100,7 +100,7 @@ static int compare_grams(const sorting *s, int32_t a, int32_t b)
     return order;
 }
 
-/** Of a comparison; strings may be long. */
+// Of a comparison; strings may be long.
 static size_t work_of(const sorting *s)
 {
     return (size_t)s->n * (s->pool->dtype == TL_STRING ? 1024 : 4);
@@ -117,7 +117,7 @@ static void merge(const sorting *s, const int32_t *from, int middle, int n, int3
     }
 }
 
-/** Sorts the n-grams of one length at `order`, with room for as many at `room`. */
+// Sorts the n-grams of one length at `order`, with room for as many at `room`.
 static void sort(const sorting *s, int32_t *order, int32_t *room)
 {
     const int64_t n = s->group.count;
@@ -155,15 +155,15 @@ int tl_exec_ngrams_order(const tl_exec *exec, const tl_tensor *pool, tl_tensor *
     return 0;
 }
 
-/* ---- searching ---- */
+// Searching
 
-/** A sequence of `n` tokens, `step` apart, from element `at` of a tensor. */
+// A sequence of `n` tokens, `step` apart, from element `at` of a tensor.
 typedef struct sequence {
     const tl_tensor *tokens;
     int at, step, n;
 } sequence;
 
-/** As the pool's tokens; integers are widened. */
+// As the pool's tokens; integers are widened.
 static int compare_sequence(const sorting *s, int32_t gram, const sequence *q)
 {
     int order = 0;
@@ -179,7 +179,7 @@ static int compare_sequence(const sorting *s, int32_t gram, const sequence *q)
     return order;
 }
 
-/** The first n-gram of the pool that is the sequence; -1: none. */
+// The first n-gram of the pool that is the sequence; -1: none.
 static int32_t search(const sorting *s, const int32_t *order, const sequence *q)
 {
     int low = 0, high = s->group.count;
@@ -194,8 +194,8 @@ static int32_t search(const sorting *s, const int32_t *order, const sequence *q)
     return low < s->group.count && !compare_sequence(s, grams[low], q) ? grams[low] : -1;
 }
 
-/** Whether a tensor, maybe from a file, has the numbers of these n-grams, each where those of its
- *  length are: none leads out of the pool. */
+// Whether a tensor, maybe from a file, has the numbers of these n-grams, each where those of its
+// length are: none leads out of the pool.
 static int check_order(const tl_tensor *order, const tl_ngrams *grams, int len)
 {
     const int32_t *const numbers = order->data;
@@ -227,7 +227,7 @@ int tl_exec_lookup(const tl_exec *exec, const tl_tensor *src, const tl_tensor *k
     return 0;
 }
 
-/* ---- TF-IDF ---- */
+// TF-IDF
 
 static const char *const names[TL_TFIDF_MODE_SIZE] = {
     [TL_TFIDF_TF] = "TL_TFIDF_TF",
@@ -239,7 +239,7 @@ TL_NAME_AND_FROM_STR(tl_tfidf_mode, names, TL_TFIDF_MODE_SIZE)
 typedef struct row {
     const tl_tensor *src, *pool, *order, *index, *weights;
     const tl_tfidf *param;
-    int begin, len; /* tokens */
+    int begin, len; // tokens
     float *dst;
     const tl_stop *stop;
 } row;
@@ -256,12 +256,12 @@ static void count(const row *r, int32_t gram)
         r->dst[at] += weight;
 }
 
-/** All n-grams of one length. Those of one token have no skips. */
+// All n-grams of one length. Those of one token have no skips.
 static void count_grams(const row *r, int n)
 {
     const sorting s = {r->pool, group_of(&r->param->grams, r->pool->len, n), n, r->stop};
-    const int most = n == 1 ? 1 : tl_min(r->param->max_skip, r->len) + 1;
-    for (int step = 1; s.group.count && step <= most && !tl_stop_is_requested(r->stop); step++) {
+    const int max = n == 1 ? 1 : tl_min(r->param->max_skip, r->len) + 1;
+    for (int step = 1; s.group.count && step <= max && !tl_stop_is_requested(r->stop); step++) {
         if ((int64_t)step * (n - 1) >= r->len)
             return;
         for (int i = 0; i + step * (n - 1) < r->len; i++) {
@@ -288,7 +288,7 @@ int tl_exec_tfidf(const tl_exec *exec, const tl_tensor *src, const tl_tensor *po
 {
     const int n_rows = src->ndim == 2 ? src->dims[0] : 1;
     const int width = dst->dims[dst->ndim - 1];
-    const int most = tl_min(param->most, param->grams.n_starts); // the pool has no longer ones
+    const int max = tl_min(param->max, param->grams.n_starts); // the pool has no longer ones
     const tl_stop *const stop = exec ? exec->stop : NULL;
     if (check_order(order, &param->grams, pool->len) < 0 || check_index(index, width) < 0)
         return -1;
@@ -297,7 +297,7 @@ int tl_exec_tfidf(const tl_exec *exec, const tl_tensor *src, const tl_tensor *po
         const int len = src->dims[src->ndim - 1];
         float *const to = (float *)dst->data + (size_t)i * (size_t)width;
         const row r = {src, pool, order, index, weights, param, i * len, len, to, stop};
-        for (int n = param->least; n <= most; n++)
+        for (int n = param->min; n <= max; n++)
             count_grams(&r, n);
     }
     return 0;

@@ -21,8 +21,8 @@ static uint32_t in_case(uint32_t c, tl_case letters)
                                       : tl_char_upper(c);
 }
 
-/** The character of `s` at *at, which moves past it, in that case, as bytes. Returns their
- *  number. A byte that is no character stays. */
+// The character of `s` at *at, which moves past it, in that case, as bytes. Returns their
+// number. A byte that is no character stays.
 static size_t next_char(const tl_string *s, size_t *at, tl_case letters, char to[4])
 {
     const char *const p = tl_string_bytes(s) + *at;
@@ -36,7 +36,7 @@ static size_t next_char(const tl_string *s, size_t *at, tl_case letters, char to
     return tl_char_put(to, in_case(c, letters));
 }
 
-/** Whether the strings are equal in that case. */
+// Whether the strings are equal in that case.
 static int is_same(const tl_string *a, const tl_string *b, tl_case letters)
 {
     size_t i = 0, k = 0;
@@ -59,7 +59,7 @@ static int is_stopped(const tl_string *s, const tl_tensor *stopwords, tl_case le
     return 0;
 }
 
-/** The bytes in that case; `to` NULL: they are only counted. */
+// The bytes in that case; `to` NULL: they are only counted.
 static size_t write_in_case(const tl_string *s, tl_case letters, char *to)
 {
     size_t size = 0;

@@ -19,8 +19,8 @@
 #include "tensor/tl_result.h"
 #include "tensorlight/tl_util.h"
 
-/* Limits: of the program, of nested groups, and of a number in braces, as RE2 has it. */
-enum { MOST_CODE = 1 << 17, MOST_DEPTH = 200, MOST_REPEAT = 1000 };
+// Limits: of the program, of nested groups, and of a number in braces, as RE2 has it.
+enum { MAX_CODE = 1 << 17, MAX_DEPTH = 200, MAX_REPEAT = 1000 };
 
 enum { LAST_CHAR = 0x10ffff };
 
@@ -37,9 +37,9 @@ typedef enum place {
 
 typedef struct code {
     op op;
-    int x, y; /* SPLIT: distances of both ways; JUMP: x; CHARS: the first range and how many;
-                 ASSERT: x, a place */
-    int is_negated, is_folded; /* CHARS */
+    int x, y; // SPLIT: distances of both ways; JUMP: x; CHARS: the first range and how many;
+              // ASSERT: x, a place
+    int is_negated, is_folded; // CHARS
 } code;
 
 struct tl_regex {
@@ -49,14 +49,14 @@ struct tl_regex {
     int n_ranges, range_capacity;
 };
 
-/* ---- the program ---- */
+// The program
 
 typedef struct parser {
     tl_regex *re;
     const char *begin, *at, *end;
     int depth;
     int is_failed;
-    int folds, dot_all, multi_line; /* flags i, s, m */
+    int folds, dot_all, multi_line; // flags i, s, m
 } parser;
 
 static int fail(parser *p, const char *what)
@@ -69,7 +69,7 @@ static int fail(parser *p, const char *what)
     return -1;
 }
 
-/** Makes room for one more of an array; -1: no memory. */
+// Makes room for one more of an array; -1: no memory.
 static int grow(void **array, int n, int *capacity, size_t size)
 {
     if (n < *capacity)
@@ -91,7 +91,7 @@ static int emit(parser *p, code c)
     tl_regex *const re = p->re;
     if (p->is_failed)
         return -1;
-    if (re->n >= MOST_CODE)
+    if (re->n >= MAX_CODE)
         return fail(p, "too large");
     if (grow((void **)&re->code, re->n, &re->capacity, sizeof(c)) < 0) {
         p->is_failed = 1;
@@ -101,7 +101,7 @@ static int emit(parser *p, code c)
     return 0;
 }
 
-/** Puts an instruction before those from `at` on. */
+// Puts an instruction before those from `at` on.
 static void insert(parser *p, int at, code c)
 {
     if (emit(p, c) < 0)
@@ -111,7 +111,7 @@ static void insert(parser *p, int at, code c)
     p->re->code[at] = c;
 }
 
-/** Appends a copy of the instructions from `begin` to `end`. */
+// Appends a copy of the instructions from `begin` to `end`.
 static void copy(parser *p, int begin, int end)
 {
     for (int i = begin; i < end && !p->is_failed; i++)
@@ -123,7 +123,7 @@ static void add_range(parser *p, uint32_t first, uint32_t last)
     tl_regex *const re = p->re;
     if (p->is_failed || first > last)
         return;
-    if (re->n_ranges >= MOST_CODE) {
+    if (re->n_ranges >= MAX_CODE) {
         fail(p, "too large");
         return;
     }
@@ -134,7 +134,7 @@ static void add_range(parser *p, uint32_t first, uint32_t last)
     re->ranges[re->n_ranges++] = (tl_char_range){first, last};
 }
 
-/* ---- characters and classes ---- */
+// Characters and classes
 
 static uint32_t next(parser *p)
 {
@@ -153,7 +153,7 @@ static int take(parser *p, const char *text)
     return 1;
 }
 
-/** Adds ranges, or those between them. */
+// Adds ranges, or those between them.
 static void add_ranges(parser *p, const tl_char_range *ranges, size_t n, int is_negated)
 {
     uint32_t free = 0;
@@ -168,7 +168,7 @@ static void add_ranges(parser *p, const tl_char_range *ranges, size_t n, int is_
         add_range(p, free, LAST_CHAR);
 }
 
-/* Perl's classes and POSIX's, of ASCII, sorted. */
+// Perl's classes and POSIX's, of ASCII, sorted.
 #define RANGES(name, ...) static const tl_char_range name[] = {__VA_ARGS__}
 RANGES(digits, {'0', '9'});
 RANGES(spaces, {'\t', '\n'}, {'\f', '\r'}, {' ', ' '});
@@ -203,7 +203,7 @@ static const named posix[] = {
     ROW("word", words),  ROW("xdigit", xdigit),
 };
 
-/** A class after a backslash: \d \D \s \S \w \W \pN \p{Greek} \PN \P{^Greek}. 0: it is none. */
+// A class after a backslash: \d \D \s \S \w \W \pN \p{Greek} \PN \P{^Greek}. 0: it is none.
 static int take_escaped_class(parser *p)
 {
     static const char letters[] = "dDsSwW";
@@ -242,12 +242,12 @@ static int digit_of(char c, int base)
     return value < base ? value : -1;
 }
 
-/** A number of up to `most` digits. */
-static uint32_t take_digits(parser *p, int base, int most)
+// A number of up to `max` digits.
+static uint32_t take_digits(parser *p, int base, int max)
 {
     uint32_t value = 0;
     int n = 0;
-    for (; n < most && p->at < p->end && digit_of(*p->at, base) >= 0; n++, p->at++)
+    for (; n < max && p->at < p->end && digit_of(*p->at, base) >= 0; n++, p->at++)
         value =
             value <= LAST_CHAR ? value * (uint32_t)base + (uint32_t)digit_of(*p->at, base) : value;
     if (!n || value > LAST_CHAR)
@@ -255,7 +255,7 @@ static uint32_t take_digits(parser *p, int base, int most)
     return value;
 }
 
-/** The character after a backslash. */
+// The character after a backslash.
 static uint32_t take_escaped(parser *p)
 {
     static const char names[] = "afnrtv", values[] = "\a\f\n\r\t\v";
@@ -288,7 +288,7 @@ static uint32_t take_escaped(parser *p)
     return next(p);
 }
 
-/** [:name:] within brackets. 0: it is none. */
+// [:name:] within brackets. 0: it is none.
 static int take_posix(parser *p)
 {
     const char *const start = p->at;
@@ -318,7 +318,7 @@ static uint32_t take_class_char(parser *p)
     return take(p, "\\") ? take_escaped(p) : next(p);
 }
 
-/** One character, or a range, of a class in brackets. */
+// One character, or a range, of a class in brackets.
 static void take_class_item(parser *p)
 {
     if (take_posix(p) || p->is_failed)
@@ -363,11 +363,11 @@ static void emit_place(parser *p, place where)
     emit(p, (code){.op = ASSERT, .x = (int)where});
 }
 
-/* ---- expressions ---- */
+// Expressions
 
 static void parse_alternatives(parser *p);
 
-/** Behind "(?": flags, as i or -s. Returns whether they are those of the group that follows. */
+// Behind "(?": flags, as i or -s. Returns whether they are those of the group that follows.
 static int parse_flags(parser *p)
 {
     int is_on = 1;
@@ -391,7 +391,7 @@ static int parse_flags(parser *p)
     return 0;
 }
 
-/** Behind "(?P<" or "(?<": the name of a group. */
+// Behind "(?P<" or "(?<": the name of a group.
 static void skip_name(parser *p)
 {
     const char *const end = memchr(p->at, '>', (size_t)(p->end - p->at));
@@ -401,11 +401,11 @@ static void skip_name(parser *p)
         fail(p, "expected a name and >");
 }
 
-/** Behind "(". Flags hold until the end of the group that they are in. */
+// Behind "(". Flags hold until the end of the group that they are in.
 static void parse_group(parser *p)
 {
     const parser before = *p;
-    if (++p->depth > MOST_DEPTH) {
+    if (++p->depth > MAX_DEPTH) {
         fail(p, "groups nest too deeply");
         return;
     }
@@ -428,7 +428,7 @@ static void parse_group(parser *p)
     p->multi_line = before.multi_line;
 }
 
-/** Behind "\Q": text up to "\E". */
+// Behind "\Q": text up to "\E".
 static void parse_quoted(parser *p)
 {
     while (p->at < p->end && !take(p, "\\E") && !p->is_failed)
@@ -482,18 +482,18 @@ static void parse_atom(parser *p)
     }
 }
 
-/** {n}, {n,} or {n,m} at the parser's position. 0: it is text. */
-static int take_braces(parser *p, int *least, int *most)
+// {n}, {n,} or {n,m} at the parser's position. 0: it is text.
+static int take_braces(parser *p, int *min, int *max)
 {
     const char *const start = p->at;
-    int *const numbers[] = {least, most};
+    int *const numbers[] = {min, max};
     int n_digits[2] = {0, 0}, has_comma = 0;
     if (!take(p, "{"))
         return 0;
     for (int i = 0; i < 1 + has_comma; i++) {
         *numbers[i] = 0;
         for (; p->at < p->end && digit_of(*p->at, 10) >= 0; p->at++, n_digits[i]++)
-            if (*numbers[i] <= MOST_REPEAT)
+            if (*numbers[i] <= MAX_REPEAT)
                 *numbers[i] = *numbers[i] * 10 + digit_of(*p->at, 10);
         has_comma = i == 0 ? take(p, ",") : has_comma;
     }
@@ -502,66 +502,66 @@ static int take_braces(parser *p, int *least, int *most)
         return 0;
     }
     if (!has_comma)
-        *most = *least;
+        *max = *min;
     else if (!n_digits[1])
-        *most = -1;
-    if (*least > MOST_REPEAT || *most > MOST_REPEAT || (*most >= 0 && *most < *least))
+        *max = -1;
+    if (*min > MAX_REPEAT || *max > MAX_REPEAT || (*max >= 0 && *max < *min))
         fail(p, "numbers of repetitions, expected ascending ones up to 1000");
     return 1;
 }
 
-static int take_repeat(parser *p, int *least, int *most)
+static int take_repeat(parser *p, int *min, int *max)
 {
-    *least = 0;
-    *most = -1;
+    *min = 0;
+    *max = -1;
     if (take(p, "*"))
         return 1;
     if (take(p, "+")) {
-        *least = 1;
+        *min = 1;
         return 1;
     }
     if (take(p, "?")) {
-        *most = 1;
+        *max = 1;
         return 1;
     }
-    return take_braces(p, least, most);
+    return take_braces(p, min, max);
 }
 
-/** Repeats the instructions from `begin` on. */
-static void repeat(parser *p, int begin, int least, int most)
+// Repeats the instructions from `begin` on.
+static void repeat(parser *p, int begin, int min, int max)
 {
     const int n = p->re->n - begin, end = p->re->n;
-    for (int i = 1; i < least; i++)
+    for (int i = 1; i < min; i++)
         copy(p, begin, end);
-    if (most < 0) { // the last copy, any number of times
-        if (least == 0)
+    if (max < 0) { // the last copy, any number of times
+        if (min == 0)
             insert(p, begin, (code){.op = SPLIT, .x = 1, .y = n + 2});
-        const int loop = n + (least == 0);
+        const int loop = n + (min == 0);
         emit(p,
-             least == 0 ? (code){.op = JUMP, .x = -loop} : (code){.op = SPLIT, .x = -loop, .y = 1});
+             min == 0 ? (code){.op = JUMP, .x = -loop} : (code){.op = SPLIT, .x = -loop, .y = 1});
         return;
     }
-    for (int i = least < 1 ? 1 : least; i < most; i++) {
+    for (int i = min < 1 ? 1 : min; i < max; i++) {
         emit(p, (code){.op = SPLIT, .x = 1, .y = n + 1});
         copy(p, begin, end);
     }
-    if (least == 0 && most > 0)
+    if (min == 0 && max > 0)
         insert(p, begin, (code){.op = SPLIT, .x = 1, .y = p->re->n - begin + 1});
-    else if (most == 0)
+    else if (max == 0)
         p->re->n = p->is_failed ? p->re->n : begin;
 }
 
 static void parse_repeated(parser *p)
 {
     const int begin = p->re->n;
-    int least, most, is_repeated = 0;
+    int min, max, is_repeated = 0;
     parse_atom(p);
-    while (!p->is_failed && p->at < p->end && take_repeat(p, &least, &most)) {
+    while (!p->is_failed && p->at < p->end && take_repeat(p, &min, &max)) {
         take(p, "?"); // lazy: the same whole texts match
         if (is_repeated++)
             fail(p, "a repetition of a repetition");
         else
-            repeat(p, begin, least, most);
+            repeat(p, begin, min, max);
     }
 }
 
@@ -613,12 +613,12 @@ void tl_regex_free(tl_regex *regex)
     tl_free(regex);
 }
 
-/* ---- matching ---- */
+// Matching
 
-/* A list of threads, each once. */
+// A list of threads, each once.
 typedef struct threads {
     int *list, n;
-    int *place; /* of each instruction in the list, if it is there */
+    int *place; // of each instruction in the list, if it is there
 } threads;
 
 typedef struct matcher {
@@ -669,7 +669,7 @@ static int holds(place where, const char *begin, const char *end, const char *at
     }
 }
 
-/** Adds an instruction that is not there yet. */
+// Adds an instruction that is not there yet.
 static void push(threads *t, int pc)
 {
     const int at = t->place[pc];
@@ -679,8 +679,8 @@ static void push(threads *t, int pc)
     t->list[t->n++] = pc;
 }
 
-/** Adds a thread, and those that it reaches without a character: the list is its own stack, since
- *  each instruction is in it once. */
+// Adds a thread, and those that it reaches without a character: the list is its own stack, since
+// each instruction is in it once.
 static void add(const matcher *m, threads *t, int pc, const char *begin, const char *end,
                 const char *at)
 {

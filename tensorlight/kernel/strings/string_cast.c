@@ -15,12 +15,12 @@
 #include "tensorlight/tl_elementwise.h"
 #include "tensorlight/tl_util.h"
 
-/* Texts of numbers are shorter. */
+// Texts of numbers are shorter.
 enum { TEXT_SIZE = 512 };
 
-/* ---- to strings ---- */
+// To strings
 
-/** As C: numbers that are too large become infinite. */
+// As C: numbers that are too large become infinite.
 static void cast(void *element, tl_dtype dtype, double value)
 {
     tl_map_func *const kernel = tl_cast_kernel(NULL, TL_DOUBLE, dtype);
@@ -30,7 +30,7 @@ static void cast(void *element, tl_dtype dtype, double value)
         memcpy(element, &value, sizeof(value));
 }
 
-/** Whether a number that is read as double becomes the element again. */
+// Whether a number that is read as double becomes the element again.
 static int reads_as(const char *text, const void *element, tl_dtype dtype)
 {
     unsigned char back[TL_DTYPE_MAX_SIZE];
@@ -43,13 +43,13 @@ static int reads_as(const char *text, const void *element, tl_dtype dtype)
     return !memcmp(back, element, tl_size_of(dtype));
 }
 
-/** Digits that distinguish all elements of a type: at most those of a double. */
-enum { MOST_DIGITS = 17 };
+// Digits that distinguish all elements of a type: at most those of a double.
+enum { MAX_DIGITS = 17 };
 
-/** The digits of "-1.234e+05" as plain notation with a point. */
+// The digits of "-1.234e+05" as plain notation with a point.
 static void print_plain(char *to, const char *text, int exponent)
 {
-    char digits[MOST_DIGITS + 1];
+    char digits[MAX_DIGITS + 1];
     int n = 0;
     if (*text == '-')
         *to++ = *text++;
@@ -77,7 +77,7 @@ static void print_float(char to[TEXT_SIZE], const void *element, tl_dtype dtype)
         strcpy(to, isnan(value) ? "NaN" : value > 0 ? "INF" : "-INF");
         return;
     }
-    for (int n = 1; n <= MOST_DIGITS; n++) {
+    for (int n = 1; n <= MAX_DIGITS; n++) {
         snprintf(text, sizeof(text), "%.*e", n - 1, value);
         if (reads_as(text, element, dtype))
             break;
@@ -117,9 +117,9 @@ static int print_all(const tl_exec *exec, const tl_tensor *src, tl_tensor *dst)
     return 0;
 }
 
-/* ---- from strings ---- */
+// From strings
 
-/** The text without white space around it. *size: its length. */
+// The text without white space around it. *size: its length.
 static const char *trimmed(const tl_string *s, size_t *size)
 {
     static const char space[] = " \t\n\v\f\r";
@@ -132,7 +132,7 @@ static const char *trimmed(const tl_string *s, size_t *size)
     return begin;
 }
 
-/** Whether a text without a sign is infinite or NaN; *value. */
+// Whether a text without a sign is infinite or NaN; *value.
 static int read_special(const char *text, double *value)
 {
     if (!strcasecmp(text, "nan"))
@@ -144,7 +144,7 @@ static int read_special(const char *text, double *value)
     return 1;
 }
 
-/** Whether a text is a decimal number, which C's functions read as the standard does. */
+// Whether a text is a decimal number, which C's functions read as the standard does.
 static int is_decimal(const char *text)
 {
     text += *text == '+' || *text == '-';
@@ -182,14 +182,14 @@ static int read_float(const char *text, void *element, tl_dtype dtype)
     return 0;
 }
 
-/** Whether the text is an integer: it has digits only, after a sign. */
+// Whether the text is an integer: it has digits only, after a sign.
 static int is_integer(const char *text)
 {
     text += *text == '+' || *text == '-';
     return *text && !text[strspn(text, "0123456789")];
 }
 
-/** -1: no number; -2: out of the type's range. */
+// -1: no number; -2: out of the type's range.
 static int read_int(const char *text, void *element, tl_dtype dtype)
 {
     uint64_t value = 0, back = 0;

@@ -8,7 +8,7 @@
 #include "tensor/tl_result.h"
 #include "tensorlight/tl_util.h"
 
-/* ---- shared ---- */
+// Shared
 
 size_t tl_char_put(char to[4], uint32_t c)
 {
@@ -47,7 +47,7 @@ int tl_check_arena(const tl_exec *exec)
     return exec && exec->strings ? 0 : tl_fail("no arena for strings");
 }
 
-/* ---- comparing and joining ---- */
+// Comparing and joining
 
 int tl_exec_strings_equal(const tl_exec *exec, const tl_tensor *src1, const tl_tensor *src2,
                           tl_tensor *dst)
@@ -88,9 +88,9 @@ int tl_exec_strings_join(const tl_exec *exec, const tl_tensor *src1, const tl_te
     return 0;
 }
 
-/* ---- splitting ---- */
+// Splitting
 
-/* The rest of a string. */
+// The rest of a string.
 typedef struct rest {
     const char *at, *end;
     int is_done;
@@ -110,7 +110,7 @@ static const char *find_space(const char *at, const char *end)
     return at;
 }
 
-/** The next part of text between white space; 0: there is none. */
+// The next part of text between white space; 0: there is none.
 static int next_word(rest *r, int is_last, const char **part, size_t *size)
 {
     const char *const begin = skip_space(r->at, r->end);
@@ -136,7 +136,7 @@ static const char *find(const char *at, const char *end, const char *what, size_
     return NULL;
 }
 
-/** The same between delimiters: also empty parts. */
+// The same between delimiters: also empty parts.
 static int next_part(rest *r, const char *delimiter, int is_last, const char **part, size_t *size)
 {
     if (r->is_done)
@@ -151,7 +151,7 @@ static int next_part(rest *r, const char *delimiter, int is_last, const char **p
     return 1;
 }
 
-/** The parts of a string; arena NULL: they are only counted. -1: no memory. */
+// The parts of a string; arena NULL: they are only counted. -1: no memory.
 static int split(const tl_string *s, const tl_split *param, tl_strings *arena,
                  const tl_string **parts, int64_t *count)
 {
@@ -170,7 +170,7 @@ static int split(const tl_string *s, const tl_split *param, tl_strings *arena,
 }
 
 int tl_exec_strings_split(const tl_exec *exec, const tl_tensor *src, tl_tensor *dst,
-                          tl_tensor *counts, const tl_split *param, int most, int *k)
+                          tl_tensor *counts, const tl_split *param, int max, int *k)
 {
     int64_t *const count = counts->data;
     const tl_string **to = dst->data;
@@ -179,9 +179,9 @@ int tl_exec_strings_split(const tl_exec *exec, const tl_tensor *src, tl_tensor *
         return -1;
     for (int i = 0; i < src->len; i++) {
         split(tl_tensor_string(src, i), param, NULL, NULL, &count[i]);
-        if (count[i] > most)
+        if (count[i] > max)
             return tl_fail("string %d has %lld parts, expected at most %d", i, (long long)count[i],
-                           most);
+                           max);
         *k = count[i] > *k ? (int)count[i] : *k;
         if (tl_stop_is_requested(exec->stop))
             return 0;

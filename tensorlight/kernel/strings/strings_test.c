@@ -7,7 +7,7 @@
 #include "ln_check.h"
 #include "tensorlight/tl_util.h"
 
-/* A tensor [n] of these texts. */
+// A tensor [n] of these texts.
 static tl_tensor *create(int n, const char *const *texts)
 {
     return tl_tensor_create((void *)tl_strings_from_text(texts, (size_t)n), 1, &n, TL_STRING);

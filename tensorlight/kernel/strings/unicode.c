@@ -326,7 +326,7 @@ static const tl_char_range class_han[] = {
 };
 // clang-format on
 
-/* ---- case ---- */
+// Case
 
 static uint32_t map(const run *runs, size_t n, uint32_t c)
 {
@@ -353,7 +353,7 @@ uint32_t tl_char_upper(uint32_t c)
     return map(upper_runs, sizeof(upper_runs) / sizeof(*upper_runs), c);
 }
 
-/* ---- classes ---- */
+// Classes
 
 #define CLASS(name, ranges)                              \
     {                                                    \

@@ -15,7 +15,7 @@ typedef struct submean_job {
     const double *mean;
 } submean_job;
 
-/** Computes the pixels begin .. end-1, by way of double. */
+// Computes the pixels begin .. end-1, by way of double.
 static void run(void *arg, size_t begin, size_t end)
 {
     const submean_job *const job = arg;

@@ -7,16 +7,16 @@
 #include "kernel/tl_axis.h"
 #include "tensorlight/tl_shape.h"
 
-/** A tensor seen as [outer, a, middle, b, inner], time and batch being a and b or b and a. */
+// A tensor seen as [outer, a, middle, b, inner], time and batch being a and b or b and a.
 typedef struct sequence {
     const char *src;
     char *dst;
     const tl_tensor *lens;
-    size_t times, time_step, batches, batch_step; /* dims; blocks from one index to the next */
-    size_t block;                                 /* bytes of inner */
+    size_t times, time_step, batches, batch_step; // dims; blocks from one index to the next
+    size_t block;                                 // bytes of inner
 } sequence;
 
-/** Units are blocks. */
+// Units are blocks.
 static void reverse_range(void *arg, size_t begin, size_t end)
 {
     const sequence *const s = arg;

@@ -11,7 +11,7 @@
 #include "tensorlight/tl_shape.h"
 #include "tensorlight/tl_nn.h"
 
-/** Of index `i` along an axis of `dim`. */
+// Of index `i` along an axis of `dim`.
 static inline int check_index(const tl_tensor *index, size_t i, int dim)
 {
     const int64_t value = tl_index_at(index, i);
@@ -42,18 +42,18 @@ int tl_check_index_rows(const tl_tensor *index, const int *dims)
     return 0;
 }
 
-/* ---- slices along an axis ---- */
+// Slices along an axis
 
 typedef struct take {
     const char *src;
     char *dst;
     const tl_tensor *index;
-    int dim;      /* of the axis of src */
-    size_t n;     /* indices */
-    size_t block; /* bytes of the slice that an index names */
+    int dim;      // of the axis of src
+    size_t n;     // indices
+    size_t block; // bytes of the slice that an index names
 } take;
 
-/** Unit i is index i % n of outer index i / n. */
+// Unit i is index i % n of outer index i / n.
 static void take_range(void *arg, size_t begin, size_t end)
 {
     const take *const t = arg;
@@ -87,7 +87,7 @@ int tl_exec_take(const tl_exec *exec, const tl_tensor *src, const tl_tensor *ind
     return 0;
 }
 
-/* ---- groups of a flat tensor ---- */
+// Groups of a flat tensor
 
 int tl_exec_pick1d(const tl_exec *exec, const tl_tensor *src, const tl_tensor *index,
                    tl_tensor *dst, int stride, int len)
@@ -141,17 +141,17 @@ tl_tensor *tl_tensor_pick1d(const tl_tensor *src, const tl_tensor *index, tl_ten
                          result ? tl_exec_pick1d(NULL, src, index, result, stride, len) : -1);
 }
 
-/* ---- elements along an axis ---- */
+// Elements along an axis
 
 typedef struct along {
     const tl_tensor *src, *index;
     tl_tensor *dst;
     int axis;
-    size_t size;                      /* of an element */
-    ptrdiff_t src_strides[TL_MAXDIM]; /* in elements */
+    size_t size;                      // of an element
+    ptrdiff_t src_strides[TL_MAXDIM]; // in elements
 } along;
 
-/** Rows of dst: along the last axis, each element has an index of its own. */
+// Rows of dst: along the last axis, each element has an index of its own.
 static void along_range(void *arg, size_t begin, size_t end)
 {
     const along *const a = arg;
@@ -193,16 +193,16 @@ int tl_exec_take_along(const tl_exec *exec, const tl_tensor *src, const tl_tenso
     return 0;
 }
 
-/* ---- slices by several coordinates ---- */
+// Slices by several coordinates
 
 typedef struct take_nd {
     const char *src;
     char *dst;
     const tl_tensor *index;
-    const int *dims; /* that an index row runs through */
-    size_t width;    /* of an index row */
+    const int *dims; // that an index row runs through
+    size_t width;    // of an index row
     size_t per_batch, slice,
-        block; /* index rows, and bytes of src, of a batch; bytes of a result */
+        block; // index rows, and bytes of src, of a batch; bytes of a result
 } take_nd;
 
 static void take_nd_range(void *arg, size_t begin, size_t end)

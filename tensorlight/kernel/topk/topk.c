@@ -16,8 +16,8 @@
 #include "tensor/tl_result.h"
 #include "tensorlight/tl_nn.h"
 
-/** src [axis.outer, axis.len, axis.inner] -> values, indices [axis.outer, k, axis.inner], k <=
- *  axis.len. */
+// src [axis.outer, axis.len, axis.inner] -> values, indices [axis.outer, k, axis.inner], k <=
+// axis.len.
 typedef struct topk_job {
     const void *src;
     void *values;
@@ -25,10 +25,10 @@ typedef struct topk_job {
     tl_axis axis;
     size_t k;
     int is_smallest;
-    const tl_stop *stop; /* polled within a line, whose length has no bound */
+    const tl_stop *stop; // polled within a line, whose length has no bound
 } topk_job;
 
-/** Computes the lines begin .. end-1 (tl_axis.h) of the topk_job at `arg`. */
+// Computes the lines begin .. end-1 (tl_axis.h) of the topk_job at `arg`.
 typedef void topk_func(void *arg, size_t begin, size_t end);
 
 #define IS_NAN(x)       ((x) != (x))
@@ -88,7 +88,7 @@ int tl_tensor_topk(const tl_tensor *src, tl_tensor *values, tl_tensor *indices, 
 
 #else // for each type
 
-/** A line, and the heap of indices into it; elements of both are `inner` apart. */
+// A line, and the heap of indices into it; elements of both are `inner` apart.
 typedef struct NAME(heap, c) {
     const T *src;
     int64_t *indices;
@@ -96,8 +96,8 @@ typedef struct NAME(heap, c) {
     int is_smallest;
 } NAME(heap, c);
 
-/** Whether the element at `i` comes before the one at `j`: the order is total. A NaN is larger than
- *  any number; of equal ones the lower index is first. */
+// Whether the element at `i` comes before the one at `j`: the order is total. A NaN is larger than
+// any number; of equal ones the lower index is first.
 static inline int NAME(is_better, c)(const NAME(heap, c) * h, int64_t i, int64_t j)
 {
     const C a = LOAD(h->src[(size_t)i * h->inner]), b = LOAD(h->src[(size_t)j * h->inner]);
@@ -107,8 +107,7 @@ static inline int NAME(is_better, c)(const NAME(heap, c) * h, int64_t i, int64_t
     return i < j;
 }
 
-/** Moves `index` down from the root of the heap's first `n` places, to where both below are better.
- */
+// Moves `index` down from the root of the heap's first `n` places, to where both below are better.
 static void NAME(sift_down, c)(const NAME(heap, c) * h, size_t at, size_t n, int64_t index)
 {
     int64_t *const indices = h->indices;
@@ -124,7 +123,7 @@ static void NAME(sift_down, c)(const NAME(heap, c) * h, size_t at, size_t n, int
     indices[at * h->inner] = index;
 }
 
-/** -1: stopped. */
+// -1: stopped.
 static int NAME(find, c)(const NAME(heap, c) * h, size_t len, size_t k, const tl_stop *stop)
 {
     int64_t *const indices = h->indices;

@@ -24,27 +24,26 @@
 
 TL_KERNEL_TABLE(pick, tl_transpose_kernel, TL_TRANSPOSE_KERNELS)
 
-/** An axis of dst: its length, and the distance of its elements in src and dst, in elements. */
+// An axis of dst: its length, and the distance of its elements in src and dst, in elements.
 typedef struct axis {
     size_t len, src_stride, dst_stride;
 } axis;
 
-/** The rows of a matrix that make a unit. */
+// The rows of a matrix that make a unit.
 enum { BAND = 32 };
 
 typedef struct plan {
-    tl_transpose_kernel *func; /* NULL: copy rows */
+    tl_transpose_kernel *func; // NULL: copy rows
     const char *src;
     char *dst;
-    size_t size;           /* of an element */
-    axis outer[TL_MAXDIM]; /* the axes that units are counted along, the last fastest */
+    size_t size;           // of an element
+    axis outer[TL_MAXDIM]; // the axes that units are counted along, the last fastest
     int n_outer;
-    axis rows, cols; /* of the matrices; for rows to copy, cols is the row */
-    size_t bands;    /* per matrix */
+    axis rows, cols; // of the matrices; for rows to copy, cols is the row
+    size_t bands;    // per matrix
 } plan;
 
-/** Axes of dst in order, without those of length 1, and merged where src has them side by side too.
- */
+// Axes of dst in order, without those of length 1, and merged where src has them side by side too.
 static int merge_axes(axis *merged, const tl_tensor *src, const tl_tensor *dst, const int *axes)
 {
     size_t src_strides[TL_MAXDIM];
@@ -92,7 +91,7 @@ static void plan_init(plan *p, const tl_exec *exec, const tl_tensor *src, tl_ten
     p->bands = (p->rows.len + BAND - 1) / BAND;
 }
 
-/** The place of a unit: its coordinates along the outer axes, and the offsets they make. */
+// The place of a unit: its coordinates along the outer axes, and the offsets they make.
 typedef struct place {
     size_t coords[TL_MAXDIM];
     size_t src_offset, dst_offset;
@@ -148,7 +147,7 @@ static void transpose_bands(void *arg, size_t begin, size_t end)
     }
 }
 
-/** Bytes that are worth a thread. */
+// Bytes that are worth a thread.
 enum { GRAIN = 65536 };
 
 int tl_exec_transpose(const tl_exec *exec, const tl_tensor *src, tl_tensor *dst, const int *axes)

@@ -7,7 +7,7 @@
 
 #include <stdint.h>
 
-/** Columns at a time: the lines of src that they touch stay in the cache from row to row. */
+// Columns at a time: the lines of src that they touch stay in the cache from row to row.
 enum { TILE = 32 };
 
 // Each of these types is TL_FLOAT or another.

@@ -6,10 +6,10 @@
 
 #include "kernel/simd/tl_simd.h"
 
-/** Columns at a time: the lines of src that they touch stay in the cache from row to row. */
+// Columns at a time: the lines of src that they touch stay in the cache from row to row.
 enum { COLUMNS = 2 * TL_VF_LANES < 16 ? 16 : 2 * TL_VF_LANES };
 
-/** `n` rows of `m` numbers from src become m rows of n. */
+// `n` rows of `m` numbers from src become m rows of n.
 TL_INLINE void turn_square(const float *src, size_t src_stride, float *dst, size_t dst_stride,
                            size_t n, size_t m)
 {
@@ -28,7 +28,7 @@ TL_INLINE void turn_square(const float *src, size_t src_stride, float *dst, size
             tl_vf_store_partial(dst + k * dst_stride, v[k], n);
 }
 
-/** The columns begin .. end-1 of dst, that is rows of src. */
+// The columns begin .. end-1 of dst, that is rows of src.
 static void turn_columns(const float *src, size_t src_stride, float *dst, size_t dst_stride,
                          size_t rows, size_t begin, size_t end)
 {

@@ -19,7 +19,7 @@ START_TEST(a_matrix_is_transposed)
 }
 END_TEST
 
-/** The definition: dst[.., i_k, ..] = src[..], where axis k of dst is axis axes[k] of src. */
+// The definition: dst[.., i_k, ..] = src[..], where axis k of dst is axis axes[k] of src.
 static void expect(const tl_tensor *src, tl_tensor *dst, const int *axes)
 {
     for (int i = 0; i < dst->len; i++) {
@@ -52,7 +52,7 @@ static void check(const tl_exec *exec, const int *dims, int ndim, const int *axe
     tl_tensor_free_data_too(expected);
 }
 
-/** Calls check with every permutation of axes k .. ndim-1. */
+// Calls check with every permutation of axes k .. ndim-1.
 static void check_permutations(const tl_exec *exec, const int *dims, int ndim, int *axes, int k)
 {
     static const tl_dtype dtypes[] = {TL_INT8, TL_FLOAT16, TL_FLOAT, TL_DOUBLE};

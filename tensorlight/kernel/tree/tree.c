@@ -22,14 +22,14 @@ static const char *const aggregates[] = {
 
 TL_NAME_AND_FROM_STR(tl_tree_aggregate, aggregates, TL_TREE_SIZE)
 
-/* ---- checks ---- */
+// Checks
 
 static const int32_t *ints_of(const tl_tensor *t)
 {
     return t ? t->data : NULL;
 }
 
-/** -1 with a reason: one of the numbers is not in 0 .. limit-1. */
+// -1 with a reason: one of the numbers is not in 0 .. limit-1.
 static int check_range(const tl_tensor *t, const char *what, int64_t limit)
 {
     const int32_t *const ints = ints_of(t);
@@ -103,7 +103,7 @@ static tl_tree_job job_of(const tl_tensor *src, const tl_tree_votes *votes, cons
     };
 }
 
-/* ---- the direct walk ---- */
+// The direct walk
 
 int tl_exec_trees(const tl_exec *exec, const tl_tensor *src, const tl_trees *trees,
                   const tl_tensor *base, tl_tensor *dst, tl_tree_aggregate aggregate)
@@ -121,23 +121,23 @@ int tl_exec_trees(const tl_exec *exec, const tl_tensor *src, const tl_trees *tre
     return job.is_cyclic ? tl_fail("a node reaches itself, expected trees") : 0;
 }
 
-/* ---- packed trees ---- */
+// Packed trees
 
 static const void *part(const tl_tensor *packed, size_t offset)
 {
     return (const char *)packed->data + offset;
 }
 
-/* The scratch memory that suffices for all packed trees of a size. */
-typedef struct most {
+// The scratch memory that suffices for all packed trees of a size.
+typedef struct max {
     size_t columns, trees;
-} most;
+} max;
 
-static most most_of(tl_dtype dtype, size_t features, size_t packed)
+static max max_of(tl_dtype dtype, size_t features, size_t packed)
 {
     const tl_tree_type *const type = tl_tree_type_of(dtype);
     const size_t nodes = packed / type->node_size;
-    return (most){tl_min_size(2 * features, nodes) + 1, packed / type->tree_size + 1};
+    return (max){tl_min_size(2 * features, nodes) + 1, packed / type->tree_size + 1};
 }
 
 int tl_trees_check(const tl_tensor *packed, tl_dtype dtype, int features,
@@ -149,7 +149,7 @@ int tl_trees_check(const tl_tensor *packed, tl_dtype dtype, int features,
         return -1;
     if (packed->len < TL_TREE_ALIGN || h->dtype != (uint32_t)dtype || h->nodes > INT_MAX ||
         h->trees > INT_MAX || h->is_simple > 1 || (h->is_simple && targets < 1) ||
-        h->columns >= most_of(dtype, (size_t)features, (size_t)packed->len).columns)
+        h->columns >= max_of(dtype, (size_t)features, (size_t)packed->len).columns)
         return tl_fail("these bytes are not packed trees");
     const tl_tree_parts parts = tl_tree_parts_of(dtype, h->nodes, h->trees, h->columns);
     const uint32_t *const columns = part(packed, parts.columns);
@@ -168,7 +168,7 @@ static uint64_t block_size(size_t columns, size_t element_size)
     return (uint64_t)columns * TL_TREE_ROWS * element_size; // columns are fewer than 2^28
 }
 
-/** As many blocks as about half of a second-level cache holds. */
+// As many blocks as about half of a second-level cache holds.
 static size_t blocks_of(size_t columns, size_t element_size)
 {
     const uint64_t n = ((uint64_t)256 << 10) / block_size(columns, element_size);
@@ -181,15 +181,15 @@ static size_t slot_size(size_t columns, size_t element_size)
     return (size_t)size == size ? (size_t)size : SIZE_MAX;
 }
 
-/** Memory for few rows: the values of their columns, then a node for each tree. */
-static size_t few_size(const most *m, size_t rows, size_t element_size)
+// Memory for few rows: the values of their columns, then a node for each tree.
+static size_t few_size(const max *m, size_t rows, size_t element_size)
 {
     return rows * m->columns * element_size + m->trees * sizeof(uint32_t);
 }
 
 size_t tl_trees_scratch(const tl_tensor *src, const tl_tensor *packed, int threads)
 {
-    const most m = most_of(src->dtype, (size_t)src->dims[1], (size_t)packed->len);
+    const max m = max_of(src->dtype, (size_t)src->dims[1], (size_t)packed->len);
     const size_t rows = (size_t)src->dims[0], size = tl_size_of(src->dtype);
     const size_t blocks = tl_ceil_div(rows, TL_TREE_FEW_ROWS);
     const int slots = blocks < (size_t)threads ? (int)blocks : threads;
@@ -203,17 +203,17 @@ static void find_blocks(const tl_exec *exec, tl_tree_job *job, size_t columns)
 {
     const size_t size = job->type->element_size, threads = (size_t)tl_pool_size(exec->pool);
     const size_t slots = exec->scratch_size / job->slot_size;
-    const size_t most_rows = blocks_of(columns, size) * TL_TREE_ROWS;
+    const size_t max_rows = blocks_of(columns, size) * TL_TREE_ROWS;
     const size_t share = tl_ceil_div(job->rows, tl_min_size(slots, threads));
     // Whole lanes; a unit of one row more than a block would take as long as two blocks.
-    const size_t even = tl_ceil_div(share, tl_ceil_div(share, most_rows));
+    const size_t even = tl_ceil_div(share, tl_ceil_div(share, max_rows));
     job->unit = tl_ceil_div(even, TL_TREE_LANES) * TL_TREE_LANES;
     job->group = 1 + (size_t)(((uint64_t)128 << 10) * job->header->trees /
                               ((uint64_t)job->header->nodes * job->type->node_size + 1));
     tl_parallel_slots(exec, tl_ceil_div(job->rows, job->unit), slots, job->type->blocks, job);
 }
 
-/* Few rows, one after the other: trees are units. */
+// Few rows, one after the other: trees are units.
 typedef struct few {
     const tl_tree_job *job;
     const char *values;
@@ -247,7 +247,7 @@ int tl_exec_trees_packed(const tl_exec *exec, const tl_tensor *src, const tl_ten
                          const tl_tree_votes *votes, const tl_tensor *base, tl_tensor *dst,
                          tl_tree_aggregate aggregate)
 {
-    const size_t columns = most_of(src->dtype, (size_t)src->dims[1], (size_t)packed->len).columns;
+    const size_t columns = max_of(src->dtype, (size_t)src->dims[1], (size_t)packed->len).columns;
     if (dst->len == 0)
         return 0;
     if (tl_check_scratch(exec, tl_trees_scratch(src, packed, 1), "to search trees") < 0)

@@ -22,22 +22,22 @@
 #include "tensorlight/tl_tree.h"
 
 enum {
-    TL_TREE_ROWS = 64,   /* of a block */
-    TL_TREE_SHIFT = 6,   /* its logarithm */
-    TL_TREE_LEVELS = 4,  /* that vectors evaluate */
-    TL_TREE_EXITS = 16,  /* of these levels */
-    TL_TREE_LANES = 8,   /* of an interleaved walk */
-    TL_TREE_ALIGN = 64,  /* of the parts of packed trees */
-    TL_TREE_BLOCKS = 8,  /* the most blocks that are searched in the same trees */
-    TL_TREE_FEW_ROWS = 8 /* fewer are searched one by one, in several trees alternately */
+    TL_TREE_ROWS = 64,   // of a block
+    TL_TREE_SHIFT = 6,   // its logarithm
+    TL_TREE_LEVELS = 4,  // that vectors evaluate
+    TL_TREE_EXITS = 16,  // of these levels
+    TL_TREE_LANES = 8,   // of an interleaved walk
+    TL_TREE_ALIGN = 64,  // of the parts of packed trees
+    TL_TREE_BLOCKS = 8,  // the most blocks that are searched in the same trees
+    TL_TREE_FEW_ROWS = 8 // fewer are searched one by one, in several trees alternately
 };
 
 typedef struct tl_tree_header {
     uint32_t dtype, nodes, trees, columns;
-    uint32_t is_simple; /* a leaf has its only vote, for target 0, in place of its number */
+    uint32_t is_simple; // a leaf has its only vote, for target 0, in place of its number
 } tl_tree_header;
 
-/* The record of a tree, and a node, for each type. Columns are multiples of TL_TREE_ROWS: the
+/** The record of a tree, and a node, for each type. Columns are multiples of TL_TREE_ROWS: the
  * offset of a column in a block. */
 #define TL_TREE_TYPES(type, T)                                                    \
     typedef struct tl_tree_##type {                                               \
@@ -56,15 +56,15 @@ typedef struct tl_tree_header {
 TL_TREE_TYPES(f32, float)
 TL_TREE_TYPES(f64, double)
 
-/* Trees and rows: direct or packed. */
+/** Trees and rows: direct or packed. */
 typedef struct tl_tree_job {
-    const tl_trees *direct; /* NULL: packed */
+    const tl_trees *direct; // NULL: packed
     const tl_tree_header *header;
-    const uint32_t *columns; /* their features */
+    const uint32_t *columns; // their features
     const void *trees, *nodes;
     tl_tree_votes votes;
     size_t n_leaves;
-    const void *src, *base; /* base may be NULL */
+    const void *src, *base; // base may be NULL
     void *dst;
     size_t rows, features, targets;
     tl_tree_aggregate aggregate;
@@ -73,10 +73,10 @@ typedef struct tl_tree_job {
 
     // Scratch memory: of each slot, or of few rows.
     char *scratch;
-    size_t slot_size, unit; /* rows of a unit */
-    size_t group;           /* trees that fit the second-level cache beside the blocks of a unit */
+    size_t slot_size, unit; // rows of a unit
+    size_t group;           // trees that fit the second-level cache beside the blocks of a unit
     const tl_stop *stop;
-    int is_cyclic; /* result of the direct walk */
+    int is_cyclic; // result of the direct walk
 } tl_tree_job;
 
 /** Finds the leaves of the first `rows` rows of a block in a tree, as nodes: at [TL_TREE_ROWS].
@@ -93,7 +93,7 @@ typedef void tl_tree_find(const void *tree, const void *nodes, const void *block
     TL_KERNELS(ROW, arg, tl_tree_find, F32, SIMD)
 TL_TREE_KERNELS(TL_KERNEL_DECLARE, tl_tree_find)
 
-/* Functions that do not depend on the instruction set, for each type. */
+/** Functions that do not depend on the instruction set, for each type. */
 typedef struct tl_tree_type {
     size_t node_size, tree_size, element_size;
 
@@ -130,7 +130,7 @@ static inline const tl_tree_type *tl_tree_type_of(tl_dtype dtype)
     return dtype == TL_DOUBLE ? &tl_tree_type_f64_c : &tl_tree_type_f32_c;
 }
 
-/* The parts of packed trees of some capacity, as offsets. */
+/** The parts of packed trees of some capacity, as offsets. */
 typedef struct tl_tree_parts {
     size_t columns, trees, nodes, size;
 } tl_tree_parts;

@@ -39,9 +39,9 @@ static int is_sum(const tl_tree_job *job)
 #define NODE    TL_PASTE(tl_tree_node_, TL_TAG, )
 #define NO_VOTE TL_PASTE(no_vote_, TL_TAG, )
 
-/* ---- votes ---- */
+// Votes
 
-/** Without votes: the sum 0, or none for the min and max. */
+// Without votes: the sum 0, or none for the min and max.
 static void NAME(begin, votes)(const tl_tree_job *job, size_t begin, size_t end)
 {
     T *const dst = (T *)job->dst + begin * job->targets;
@@ -59,7 +59,7 @@ static void NAME(pick, vote)(T *dst, T vote, int is_max)
         *dst = vote;
 }
 
-/** Adds the votes of a leaf to the targets `dst` of a row. */
+// Adds the votes of a leaf to the targets `dst` of a row.
 static void NAME(add, votes)(const tl_tree_job *job, size_t leaf, T *dst)
 {
     const tl_tensor *const start = job->votes.start, *const target = job->votes.target;
@@ -78,7 +78,7 @@ static void NAME(add, votes)(const tl_tree_job *job, size_t leaf, T *dst)
     }
 }
 
-/** The votes become the result, that of `n_trees` trees. */
+// The votes become the result, that of `n_trees` trees.
 static void NAME(end, votes)(const tl_tree_job *job, size_t n_trees, size_t begin, size_t end)
 {
     const T *const base = job->base;
@@ -95,9 +95,9 @@ static void NAME(end, votes)(const tl_tree_job *job, size_t n_trees, size_t begi
     }
 }
 
-/* ---- the direct walk ---- */
+// The direct walk
 
-/** The leaf of a row; SIZE_MAX: none, as the walk runs in a circle. */
+// The leaf of a row; SIZE_MAX: none, as the walk runs in a circle.
 static size_t NAME(walk, direct)(const tl_trees *trees, const T *row, size_t features, size_t node)
 {
     const T *const split = trees->split->data;
@@ -131,7 +131,7 @@ static void NAME(direct, rows)(void *arg, size_t begin, size_t end)
     NAME(end, votes)(job, n_trees, begin, end);
 }
 
-/* ---- packed trees ---- */
+// Packed trees
 
 void NAME(tl_tree_find, c)(const void *tree, const void *nodes, const void *block, size_t rows,
                            uint32_t *at)
@@ -144,7 +144,7 @@ void NAME(tl_tree_find, c)(const void *tree, const void *nodes, const void *bloc
     }
 }
 
-/** Adds the votes of the nodes `at` to `n` rows from `dst` on, or all to the same one. */
+// Adds the votes of the nodes `at` to `n` rows from `dst` on, or all to the same one.
 static void NAME(add, nodes)(const tl_tree_job *job, const uint32_t *at, size_t n, T *dst,
                              size_t step)
 {
@@ -160,7 +160,7 @@ static void NAME(add, nodes)(const tl_tree_job *job, const uint32_t *at, size_t 
             NAME(add, votes)(job, nodes[at[i]].u.leaf, dst + i * step);
 }
 
-/** The value of a column in a row. */
+// The value of a column in a row.
 static T NAME(value, of)(const tl_tree_job *job, size_t row, size_t column)
 {
     const size_t f = job->columns[column];
@@ -168,8 +168,8 @@ static T NAME(value, of)(const tl_tree_job *job, size_t row, size_t column)
     return f < job->features ? src[f] : -src[f - job->features];
 }
 
-/** The block of `n` rows from `row` on, [columns, TL_TREE_ROWS]: rows up to a multiple of 16 are 0,
- *  also in the column 0 that only leaves have. */
+// The block of `n` rows from `row` on, [columns, TL_TREE_ROWS]: rows up to a multiple of 16 are 0,
+// also in the column 0 that only leaves have.
 static void NAME(fill, block)(const tl_tree_job *job, size_t row, size_t n, T *block)
 {
     const size_t all = (n + 15) / 16 * 16;
@@ -183,7 +183,7 @@ static void NAME(fill, block)(const tl_tree_job *job, size_t row, size_t n, T *b
     }
 }
 
-/** A unit: for some trees, which stay in a cache, all blocks, then for the next ones. */
+// A unit: for some trees, which stay in a cache, all blocks, then for the next ones.
 static void NAME(find, unit)(const tl_tree_job *job, size_t begin, size_t end, T *blocks)
 {
     const size_t block_len = (job->header->columns ? job->header->columns : 1) * TL_TREE_ROWS;
@@ -251,7 +251,7 @@ static void NAME(sum, row)(const tl_tree_job *job, size_t row, const uint32_t *a
     NAME(end, votes)(job, job->header->trees, row, row + 1);
 }
 
-/* ---- packing ---- */
+// Packing
 
 static void NAME(write, node)(void *nodes, size_t node, const tl_trees *trees, int is_simple,
                               uint32_t column)
@@ -288,7 +288,7 @@ static void NAME(write, tree)(void *trees, size_t tree, const void *nodes, uint3
     memcpy(to->exit, all + TL_TREE_EXITS - 1, sizeof(to->exit));
 }
 
-/** Whether a column exists, or is the column 0 of leaves. */
+// Whether a column exists, or is the column 0 of leaves.
 static int NAME(has, column)(const tl_tree_header *header, uint32_t column)
 {
     return column % TL_TREE_ROWS == 0 && (column == 0 || column / TL_TREE_ROWS < header->columns);

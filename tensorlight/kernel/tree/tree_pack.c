@@ -29,8 +29,8 @@ tl_tree_parts tl_tree_parts_of(tl_dtype dtype, size_t n_nodes, size_t n_trees, s
     return p;
 }
 
-/** The columns that these trees may have. */
-static size_t most_columns(const tl_trees *trees, int features)
+// The columns that these trees may have.
+static size_t max_columns(const tl_trees *trees, int features)
 {
     return tl_min_size((size_t)trees->split->len, 2 * (size_t)features);
 }
@@ -38,16 +38,16 @@ static size_t most_columns(const tl_trees *trees, int features)
 size_t tl_trees_packed(const tl_trees *trees, int features)
 {
     return tl_tree_parts_of(trees->split->dtype, (size_t)trees->split->len,
-                            (size_t)trees->root->len, most_columns(trees, features))
+                            (size_t)trees->root->len, max_columns(trees, features))
         .size;
 }
 
-/* Numbers of all nodes and features, in scratch memory. */
+// Numbers of all nodes and features, in scratch memory.
 typedef struct notes {
-    uint32_t *parents; /* [N]: branches to a node that are not yet in `order` */
-    uint32_t *order;   /* [N]: each node after all that reach it */
-    uint32_t *depth;   /* [N] */
-    uint32_t *column;  /* [2F]: 1 + the column of a feature; 0: none */
+    uint32_t *parents; // [N]: branches to a node that are not yet in `order`
+    uint32_t *order;   // [N]: each node after all that reach it
+    uint32_t *depth;   // [N]
+    uint32_t *column;  // [2F]: 1 + the column of a feature; 0: none
 } notes;
 
 size_t tl_trees_pack_scratch(const tl_trees *trees, int features)
@@ -66,7 +66,7 @@ static size_t child_of(const tl_trees *trees, size_t node, size_t k)
     return (size_t)((const int32_t *)trees->child->data)[2 * node + k];
 }
 
-/** Sorts the nodes; -1 with a reason: one of them reaches itself. */
+// Sorts the nodes; -1 with a reason: one of them reaches itself.
 static int sort_nodes(const tl_trees *trees, notes *s)
 {
     const size_t n = (size_t)trees->split->len;
@@ -87,7 +87,7 @@ static int sort_nodes(const tl_trees *trees, notes *s)
     return len < n ? tl_fail("a node reaches itself, expected trees") : 0;
 }
 
-/** The most branches from each node to a leaf. */
+// The most branches from each node to a leaf.
 static void find_depths(const tl_trees *trees, notes *s)
 {
     for (size_t i = (size_t)trees->split->len; i-- > 0;) {
@@ -101,7 +101,7 @@ static void find_depths(const tl_trees *trees, notes *s)
     }
 }
 
-/** Numbers the features that branches compare, in the order of nodes. Returns how many. */
+// Numbers the features that branches compare, in the order of nodes. Returns how many.
 static size_t find_columns(const tl_trees *trees, int features, notes *s, uint32_t *columns)
 {
     size_t len = 0;

@@ -7,15 +7,15 @@
 
 TL_TREE_WALK(f32, float)
 
-/** yes in the lanes whose x goes to the first child of branch `i`, no in the others. */
+// yes in the lanes whose x goes to the first child of branch `i`, no in the others.
 TL_INLINE tl_vf choose(const tl_tree_f32 *tree, const float *block, int i, tl_vf yes, tl_vf no)
 {
     const tl_vf x = tl_vf_load(block + tree->column[i]);
     return tl_vf_select(tl_vf_le(x, tl_vf_set1(tree->split[i])), yes, no);
 }
 
-/** The exits of the rows in the lanes, as numbers: from the last level up, each branch selects one
- *  of two exits. */
+// The exits of the rows in the lanes, as numbers: from the last level up, each branch selects one
+// of two exits.
 TL_INLINE tl_vf find_exits(const tl_tree_f32 *tree, const float *block)
 {
     tl_vf exits[TL_TREE_EXITS / 2];

@@ -6,15 +6,15 @@
 #include "kernel/tl_nn_test.h"
 #include "kernel/tree/tree.h"
 
-/* A forest under construction: at most this many nodes, votes and trees. */
-enum { MOST_NODES = 4096, MOST_TREES = 64 };
+// A forest under construction: at most this many nodes, votes and trees.
+enum { MAX_NODES = 4096, MAX_TREES = 64 };
 
 typedef struct forest {
     nn_room room;
     int n, n_votes, n_leaves, n_trees;
-    double split[MOST_NODES], weight[MOST_NODES];
-    int32_t feature[MOST_NODES], child[2 * MOST_NODES], target[MOST_NODES], start[MOST_NODES + 1];
-    int32_t root[MOST_TREES];
+    double split[MAX_NODES], weight[MAX_NODES];
+    int32_t feature[MAX_NODES], child[2 * MAX_NODES], target[MAX_NODES], start[MAX_NODES + 1];
+    int32_t root[MAX_TREES];
     tl_trees trees;
 } forest;
 
@@ -56,7 +56,7 @@ static tl_tensor *ints(forest *f, int len, const int32_t *values)
     return t;
 }
 
-/** The tensors of the forest; simple: each leaf has one vote, for target 0. */
+// The tensors of the forest; simple: each leaf has one vote, for target 0.
 static void finish(forest *f, tl_dtype dtype, int is_simple)
 {
     tl_tensor *const child = ints(f, 2 * f->n, f->child);
@@ -71,7 +71,7 @@ static void finish(forest *f, tl_dtype dtype, int is_simple)
     };
 }
 
-/** The packed trees, in the room of the forest. */
+// The packed trees, in the room of the forest.
 static tl_tensor *pack(forest *f, int features)
 {
     const int size = (int)tl_trees_packed(&f->trees, features);
@@ -86,7 +86,7 @@ static tl_tensor *pack(forest *f, int features)
     return packed;
 }
 
-/** Both computations, in fresh scratch memory. */
+// Both computations, in fresh scratch memory.
 static void run_packed(tl_exec exec, const forest *f, const tl_tensor *src, const tl_tensor *packed,
                        const tl_tensor *base, tl_tensor *dst, tl_tree_aggregate aggregate)
 {
@@ -167,9 +167,9 @@ START_TEST(votes_are_aggregated_before_the_base_is_added)
 }
 END_TEST
 
-/* ---- random trees ---- */
+// Random trees
 
-/** A random tree of this depth, one-sided if `is_chain`; its branches may share children. */
+// A random tree of this depth, one-sided if `is_chain`; its branches may share children.
 static int grow(forest *f, int depth, int features, int targets, int is_chain, int is_simple)
 {
     uint64_t *const seed = &f->room.seed;
@@ -191,7 +191,7 @@ static int grow(forest *f, int depth, int features, int targets, int is_chain, i
     return branch;
 }
 
-/** The result by the definition, from the arrays of the forest. */
+// The result by the definition, from the arrays of the forest.
 static double naive(const forest *f, const tl_tensor *src, int row, int target,
                     tl_tree_aggregate how, const tl_tensor *base)
 {
@@ -219,7 +219,7 @@ static double naive(const forest *f, const tl_tensor *src, int row, int target,
     return result + (base ? nn_at(base, (size_t)target) : 0);
 }
 
-/** Numbers between and on the splits, infinities, NaN, zeros of both signs. */
+// Numbers between and on the splits, infinities, NaN, zeros of both signs.
 static tl_tensor *random_rows(forest *f, tl_dtype dtype, int rows, int features)
 {
     static const double special[] = {NAN, INFINITY, -INFINITY, -0.0, 0, 0x1p-149, -0x1p-149};
@@ -243,7 +243,7 @@ static void check_forest(const kind *k, tl_dtype dtype, int rows, tl_pool *pool)
     f->room.seed = (uint64_t)(rows * 31 + k->depth);
     for (; f->n_trees < k->n_trees; f->n_trees++)
         f->root[f->n_trees] = grow(f, k->depth, k->features, k->targets, k->is_chain, k->is_simple);
-    ck_assert_int_lt(f->n, MOST_NODES);
+    ck_assert_int_lt(f->n, MAX_NODES);
     finish(f, dtype, k->is_simple);
     const int dims[] = {rows, k->targets};
     const tl_tree_aggregate how = (tl_tree_aggregate)(rows % TL_TREE_SIZE);
@@ -305,9 +305,9 @@ START_TEST(columns_are_the_features_that_branches_compare)
 }
 END_TEST
 
-/* ---- bad trees ---- */
+// Bad trees
 
-/** A branch over two leaves. */
+// A branch over two leaves.
 static forest *stump(int is_simple)
 {
     forest *const f = calloc(1, sizeof(*f));

@@ -79,7 +79,7 @@ tl_tensor *tl_tensor_unary(const tl_tensor *src, tl_tensor *dst, tl_unary_func f
                          result ? tl_exec_unary(NULL, src, result, func, alpha, beta) : -1);
 }
 
-/* ---- functions of the catalogue ---- */
+// Functions of the catalogue
 
 int tl_exec_relu(const tl_exec *exec, const tl_tensor *src, tl_tensor *dst)
 {

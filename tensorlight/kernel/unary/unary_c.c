@@ -33,7 +33,7 @@
     }
 #define KERNEL_OF(arg, func, name, types, grain, sets) KERNEL_##types(name)
 
-/* ---- probit ---- */
+// Probit
 
 static double horner(double x, const double *coefficients, int n)
 {
@@ -43,8 +43,8 @@ static double horner(double x, const double *coefficients, int n)
     return sum;
 }
 
-/** The quantile for 0 < p <= 1/2, with a relative error of at most 1.15e-9. Source: P. J. Acklam,
- *  An algorithm for computing the inverse normal cumulative distribution function, 2003. */
+// The quantile for 0 < p <= 1/2, with a relative error of at most 1.15e-9. Source: P. J. Acklam,
+// An algorithm for computing the inverse normal cumulative distribution function, 2003.
 static double rough_quantile(double p)
 {
     static const double a[] = {-3.969683028665376e+01, 2.209460984245205e+02,
@@ -64,8 +64,8 @@ static double rough_quantile(double p)
     return q * horner(q * q, a, 6) / horner(q * q, b, 6);
 }
 
-/** The same, refined by a step of Halley's method; at 1/2 the distribution's difference from 1/2 is
- *  the accurate one. */
+// The same, refined by a step of Halley's method; at 1/2 the distribution's difference from 1/2 is
+// the accurate one.
 static double lower_quantile(double p)
 {
     const double x = rough_quantile(p);
@@ -85,7 +85,7 @@ static double probit_of(double p)
     return p > 0.5 ? -lower_quantile(1 - p) : lower_quantile(p);
 }
 
-/* ---- floats ---- */
+// Floats
 
 #define P                C
 #define KERNEL_ALL(name) KERNEL(name)
@@ -99,7 +99,7 @@ static double probit_of(double p)
 #undef KERNEL_NUM
 #undef KERNEL_WHOLE
 
-/* ---- integers ---- */
+// Integers
 
 #define P double
 #define KERNEL_FLT(name)
@@ -110,7 +110,7 @@ static double probit_of(double p)
 #undef KERNEL_NUM
 #undef INVERTED
 
-/* ---- bool ---- */
+// Bool
 
 #define KERNEL_NUM(name)
 #define INVERTED(x) ((C) !(x))

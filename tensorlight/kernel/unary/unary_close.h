@@ -26,7 +26,7 @@ static const char vectors_in_c[] = "vectors in plain C";
 
 static const tl_unary_param some_param = {0.5, 0.25};
 
-/* The formulas in double, whose own error is far below a unit of floats. */
+// The formulas in double, whose own error is far below a unit of floats.
 
 static double tanh_scaled(double x)
 {
@@ -86,16 +86,16 @@ static double selu(double x)
 #define CLOSE(func, name) TL_UNARY_##func, SIMD(tl_unary_##name)
 
 /** The bounds of tl_simd_math.h: an error in ULP, greater by five times the value of a function, of
- *  results that are not below `least`; those are off by at most that. unary_sweep has tried all
+ *  results that are not below `min`; those are off by at most that. unary_sweep has tried all
  *  floats; they are farthest off, by so many ULP, at `worst`: with fused products and sums, and
  *  in plain C. */
 static const struct {
     tl_unary_func func;
     tl_map_func *vectors;
-    double (*exact)(double x); /* with some_param */
-    double ulp, least;
+    double (*exact)(double x); // with some_param
+    double ulp, min;
     float worst[2];
-    double (*growth)(double x); /* or NULL */
+    double (*growth)(double x); // or NULL
 } close_functions[] = {
     // 1.031, 1.002
     {CLOSE(EXP, exp), exp, 1.1, 0x1p-126, {0x1.abae6p+4f, 0x1.ab878ap+4f}},
@@ -170,15 +170,15 @@ static double ulp_of(double x)
     return power * 0x1p-23;
 }
 
-/** How far `got` is from the result, in units of its last place, if that is not below `least`. */
-static double error_of(float got, double expected, double least)
+/** How far `got` is from the result, in units of its last place, if that is not below `min`. */
+static double error_of(float got, double expected, double min)
 {
     if (isnan(expected) || isnan(got))
         return isnan(expected) && isnan(got) ? 0 : INFINITY;
     if (isinf(expected) || (isinf(got) && fabs(expected) >= 0x1.ffffffp127))
         return (float)expected == got ? 0 : INFINITY;
     const double error = fabs((double)got - expected);
-    return fabs(expected) < least ? (error <= least ? 0 : INFINITY) : error / ulp_of(expected);
+    return fabs(expected) < min ? (error <= min ? 0 : INFINITY) : error / ulp_of(expected);
 }
 
 /** The max error_of for close_functions[k] of x. */

@@ -25,9 +25,9 @@
         }                                                                                 \
     }
 
-/* ---- the same bits as plain C ---- */
+// The same bits as plain C
 
-/** The nearest whole number on one side: `x` rounded, and moved by `step` where that `is_past`. */
+// The nearest whole number on one side: `x` rounded, and moved by `step` where that `is_past`.
 TL_INLINE tl_vf round_to_side(tl_vf x, tl_vf rounded, tl_vm is_past, float step)
 {
     const tl_vf moved = tl_vf_add(rounded, tl_vf_set1(step));
@@ -46,20 +46,20 @@ TL_INLINE tl_vf floor_of(tl_vf x)
     return round_to_side(x, rounded, tl_vf_lt(x, rounded), -1);
 }
 
-/** `below` where x < 0, x where not. */
+// `below` where x < 0, x where not.
 TL_INLINE tl_vf bent(tl_vf x, tl_vf below)
 {
     return tl_vf_select(tl_vf_lt(x, tl_vf_zero()), below, x);
 }
 
-/** 1 or -1 by the sign of x, x where it is 0 or NaN. */
+// 1 or -1 by the sign of x, x where it is 0 or NaN.
 TL_INLINE tl_vf sign_of(tl_vf x)
 {
     const tl_vm is_other = tl_vf_lt(tl_vf_zero(), tl_vf_abs(x));
     return tl_vf_select(is_other, tl_vf_copysign(tl_vf_set1(1), x), x);
 }
 
-/** x moved by b towards 0, or 0 where it lies between -a and a. */
+// x moved by b towards 0, or 0 where it lies between -a and a.
 TL_INLINE tl_vf shrunk(tl_vf x, tl_vf a, tl_vf b)
 {
     const tl_vf above = tl_vf_select(tl_vf_lt(a, x), tl_vf_sub(x, b), tl_vf_zero());
@@ -84,16 +84,16 @@ FORMULA(thresholdedrelu, tl_vf_select(tl_vf_lt(a, x), x, tl_vf_zero()))
 FORMULA(shrink, shrunk(x, a, b))
 FORMULA(lrelu, bent(x, tl_vf_mul(a, x)))
 
-/* ---- close to it, see tl_simd_math.h ---- */
+// Close to it, see tl_simd_math.h
 
-/** a * (e^(x / c) - 1) where x < 0, c > 0; NaN stays. */
+// a * (e^(x / c) - 1) where x < 0, c > 0; NaN stays.
 TL_INLINE tl_vf elu_of(tl_vf x, tl_vf a, tl_vf c)
 {
     return bent(x, tl_vf_mul(a, tl_vf_expm1(tl_vf_div(x, c))));
 }
 
-/** The same for c = a < 0, where the power y is positive: e^y - 1 is (1 - e^-y) / e^-y, without the
- *  difference of two numbers near 1 that the left side is near 0. Twice the time. */
+// The same for c = a < 0, where the power y is positive: e^y - 1 is (1 - e^-y) / e^-y, without the
+// difference of two numbers near 1 that the left side is near 0. Twice the time.
 TL_INLINE tl_vf steep_celu(tl_vf x, tl_vf a)
 {
     const tl_vf y = tl_vf_div(x, a), one = tl_vf_set1(1);

@@ -14,9 +14,9 @@
 
 enum { PIECE = 1 << 14 };
 
-/** The largest error so far. */
+// The largest error so far.
 typedef struct worst {
-    double ulp, excess; /* excess over the growing bound */
+    double ulp, excess; // excess over the growing bound
     float x;
 } worst;
 
@@ -25,7 +25,7 @@ static void note_errors(int k, const float *x, const float *y, const double *exp
     for (size_t i = 0; i < PIECE; i++) {
         if (y[i] == (float)expected[i]) // at most half a unit, as most are
             continue;
-        const double ulp = error_of(y[i], expected[i], close_functions[k].least);
+        const double ulp = error_of(y[i], expected[i], close_functions[k].min);
         if (ulp <= w->excess)
             continue;
         const double excess = ulp - (bound_of(k, (double)x[i]) - close_functions[k].ulp);
@@ -34,8 +34,7 @@ static void note_errors(int k, const float *x, const float *y, const double *exp
     }
 }
 
-/** The floats whose bits are first .. first + PIECE - 1, through all kernels of close_functions[k].
- */
+// The floats whose bits are first .. first + PIECE - 1, through all kernels of close_functions[k].
 static void sweep_piece(int k, uint32_t first, const close_kernel *kernels, int n, worst *worsts)
 {
     static float x[PIECE], y[PIECE];

@@ -10,7 +10,7 @@
 #include "kernel/unary/unary_close.h"
 #include "tensorlight/tensorlight.h"
 
-/** func(x) in `dtype`, with numbers that it holds. */
+// func(x) in `dtype`, with numbers that it holds.
 static double result_of(tl_unary_func func, tl_dtype dtype, double x, double alpha, double beta)
 {
     tl_tensor *const t = tl_tensor_zeros(0, NULL, dtype);
@@ -22,7 +22,7 @@ static double result_of(tl_unary_func func, tl_dtype dtype, double x, double alp
     return result;
 }
 
-/** func(x) in TL_FLOAT, where x may be infinite or NaN. */
+// func(x) in TL_FLOAT, where x may be infinite or NaN.
 static float float_result(tl_unary_func func, float x)
 {
     tl_tensor *const t = tl_tensor_create(&x, 0, NULL, TL_FLOAT);
@@ -31,11 +31,11 @@ static float float_result(tl_unary_func func, float x)
     return x;
 }
 
-/** One unit in the last place of numbers from 1 to 2. */
+// One unit in the last place of numbers from 1 to 2.
 static const double units[TL_DTYPE_SIZE] = {
     [TL_DOUBLE] = 0x1p-52, [TL_FLOAT] = 0x1p-23, [TL_FLOAT16] = 0x1p-10, [TL_BFLOAT16] = 0x1p-7};
 
-/** Results to 16 digits, from the formulas in arbitrary precision (mpmath 1.3). */
+// Results to 16 digits, from the formulas in arbitrary precision (mpmath 1.3).
 static const struct {
     tl_unary_func func;
     double x, alpha, beta, expected;
@@ -306,7 +306,7 @@ START_TEST(empty_tensors_stay_empty)
 }
 END_TEST
 
-/* ---- the kernels in vectors ---- */
+// The kernels in vectors
 
 static int is_close(tl_unary_func func)
 {
@@ -321,7 +321,7 @@ static int is_in_vectors(const tl_map_variant *v)
     return v->isa > TL_ISA_C || v->name == vectors_in_c;
 }
 
-/** Finite and infinite numbers of both signs, NaN, and a fine comb through where functions bend. */
+// Finite and infinite numbers of both signs, NaN, and a fine comb through where functions bend.
 static size_t make_samples(float *x, size_t n)
 {
     size_t i = 0;
@@ -337,7 +337,7 @@ static size_t make_samples(float *x, size_t n)
     return n;
 }
 
-/** The floats around the two places where close_functions[k] is farthest off. */
+// The floats around the two places where close_functions[k] is farthest off.
 static size_t add_worst(int k, float *x, size_t around)
 {
     size_t n = 0;
@@ -357,7 +357,7 @@ static void check_error(int k, const close_kernel *kernel, const float *x, size_
     kernel->func(x, y, n, &some_param);
     for (size_t i = 0; i < n; i++) {
         const double expected = close_functions[k].exact((double)x[i]);
-        const double error = error_of(y[i], expected, close_functions[k].least);
+        const double error = error_of(y[i], expected, close_functions[k].min);
         ck_assert_msg(error == 0 || error <= bound_of(k, (double)x[i]),
                       "%s (%s) of %a: %a, expected %a, %g ULP",
                       tl_unary_func_name(close_functions[k].func), kernel->set, (double)x[i],

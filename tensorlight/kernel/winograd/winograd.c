@@ -15,7 +15,7 @@
 TL_KERNEL_TABLE(pick_source, tl_wino_source_func, TL_WINO_SOURCE_KERNELS)
 TL_KERNEL_TABLE(pick_result, tl_wino_result_func, TL_WINO_RESULT_KERNELS)
 
-/* ---- packing ---- */
+// Packing
 
 size_t tl_blocked_winograd_packed(int channels, int m)
 {
@@ -25,15 +25,15 @@ size_t tl_blocked_winograd_packed(int channels, int m)
 typedef struct pack_job {
     const float *weight, *bias;
     float *dst;
-    size_t row; /* floats of a block of output channels */
+    size_t row; // floats of a block of output channels
     int oc, ic, pairs;
 } pack_job;
 
-/** Windows of a block of output channels, or their transforms: [position][channel]. */
+// Windows of a block of output channels, or their transforms: [position][channel].
 typedef double block_table[TL_WINO_SIZE * TL_WINO_SIZE][TL_BLOCK];
 
-/** G times three rows of a table, `step` apart: the values of polynomials with these factors,
- *  divided by the scales omitted in B' and A'. */
+// G times three rows of a table, `step` apart: the values of polynomials with these factors,
+// divided by the scales omitted in B' and A'.
 static inline void weight_line(int pairs, double (*src)[TL_BLOCK], int step,
                                double (*dst)[TL_BLOCK], int dst_step)
 {
@@ -58,7 +58,7 @@ static inline void weight_line(int pairs, double (*src)[TL_BLOCK], int step,
     memcpy(dst[(2 * pairs + 1) * dst_step], src[2 * step], sizeof(*dst));
 }
 
-/** The windows of the output channels from `o` on for the input channel `c`. */
+// The windows of the output channels from `o` on for the input channel `c`.
 static void load_windows(const pack_job *job, int o, int c, block_table table)
 {
     for (int tap = 0; tap < 9; tap++)
@@ -114,7 +114,7 @@ int tl_exec_blocked_winograd_pack(const tl_exec *exec, const tl_tensor *weight,
     return 0;
 }
 
-/* ---- computing ---- */
+// Computing
 
 typedef struct tiles {
     tl_tile_line_func *line;
@@ -132,7 +132,7 @@ static void transform_patch(const tl_wino *w, const void *patch, size_t row, voi
     t->source(t->job.pairs, patch, row, dst, w->source_step);
 }
 
-/** n tiles are the pixels of a line. */
+// n tiles are the pixels of a line.
 static void multiply(const tl_wino *w, const void *source, int n, int block, int n_blocks,
                      void *products)
 {

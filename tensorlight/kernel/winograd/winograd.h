@@ -30,15 +30,15 @@
 #include "tensorlight/tl_blocked.h"
 
 enum {
-    TL_WINO_PAIRS = 3,                   /* of points, at most */
-    TL_WINO_SIZE = 2 * TL_WINO_PAIRS + 2 /* t, at most */
+    TL_WINO_PAIRS = 3,                   // of points, at most
+    TL_WINO_SIZE = 2 * TL_WINO_PAIRS + 2 // t, at most
 };
 
 /** The points of a number of pairs. All factors but the powers of square roots are exact floats. */
 typedef struct tl_wino_points {
-    double power[TL_WINO_PAIRS][2 * TL_WINO_PAIRS]; /* p^0, p^1, .. of each pair */
-    double others[TL_WINO_PAIRS][TL_WINO_PAIRS];    /* N(x) of each: factors of x^0, x^2, .. */
-    double all[TL_WINO_PAIRS + 1];                  /* the product of x^2 - p^2 over all pairs */
+    double power[TL_WINO_PAIRS][2 * TL_WINO_PAIRS]; // p^0, p^1, .. of each pair
+    double others[TL_WINO_PAIRS][TL_WINO_PAIRS];    // N(x) of each: factors of x^0, x^2, ..
+    double all[TL_WINO_PAIRS + 1];                  // the product of x^2 - p^2 over all pairs
 } tl_wino_points;
 
 #define TL_SQRT1_2 0.70710678118654752440
@@ -65,10 +65,10 @@ typedef void tl_wino_source_func(int pairs, const float *src, size_t row, float 
 /** The epilogue of products. */
 typedef struct tl_wino_job {
     int pairs;
-    size_t step; /* floats between the products of a tile */
-    size_t row;  /* floats between rows of results, and of add */
+    size_t step; // floats between the products of a tile
+    size_t row;  // floats between rows of results, and of add
     tl_activation act;
-    float low, high; /* bounds of results */
+    float low, high; // bounds of results
 } tl_wino_job;
 
 /** Transforms t * t vectors of a block to the first `rows` x `cols` pixels of a tile: A' src A,

@@ -10,11 +10,11 @@
 #include "tensorlight/tl_quantized.h"
 #include "tensorlight/tl_util.h"
 
-/* The least savings of the largest tiles, which have the largest rounding errors. */
+// The least savings of the largest tiles, which have the largest rounding errors.
 enum { CAREFUL_PERCENT = 5 };
 
-/* The least savings of rounded numbers over tiles, whose estimated cost is too high if all weights
- * stay in the L3 cache. */
+// The least savings of rounded numbers over tiles, whose estimated cost is too high if all weights
+// stay in the L3 cache.
 enum { ROUNDED_PERCENT = 10 };
 
 int tl_blocked_winograd_fits(const tl_conv2d_param *param)
@@ -25,7 +25,7 @@ int tl_blocked_winograd_fits(const tl_conv2d_param *param)
            memcmp(param->dilation, one, sizeof(one)) == 0;
 }
 
-/** The tile of the algorithm that costs least. */
+// The tile of the algorithm that costs least.
 static int cheapest(const double costs[TL_BLOCKED_CONV2D_WAYS])
 {
     int best = 0;
@@ -37,16 +37,16 @@ static int cheapest(const double costs[TL_BLOCKED_CONV2D_WAYS])
     return best;
 }
 
-/* ---- by a model ---- */
+// By a model
 
-/* Costs are counted in multiply-accumulates of TL_BLOCK floats. */
+// Costs are counted in multiply-accumulates of TL_BLOCK floats.
 enum {
-    WEIGHT_COST = 6,   /* of TL_BLOCK weights, which come from memory once for each image or more:
-                         half of the 7 to 15 that pass meanwhile, the other half being hidden */
-    ROUNDING_COST = 6, /* of TL_BLOCK elements of a source, as to pass through a cache */
+    WEIGHT_COST = 6,   // of TL_BLOCK weights, which come from memory once for each image or more:
+                       // half of the 7 to 15 that pass meanwhile, the other half being hidden
+    ROUNDING_COST = 6, // of TL_BLOCK elements of a source, as to pass through a cache
 };
 
-/** Of the transforms of a patch, or of a tile, of a block: near the number of instructions. */
+// Of the transforms of a patch, or of a tile, of a block: near the number of instructions.
 static const int transform_costs[] = {[2] = 100, [4] = 280, [6] = 600};
 
 static double model_direct(const int src[4], const int dst[4], const int size[2], int weight_cost)
@@ -69,7 +69,7 @@ static double model_winograd(const int src[4], const int dst[4], int m, int weig
            tiles * transform_cost * (tl_blocks(src[1]) + tl_blocks(dst[1]));
 }
 
-/** The costs of floats, by tiles of `m` or, if that is 0, directly. */
+// The costs of floats, by tiles of `m` or, if that is 0, directly.
 static double model_floats(const int src[4], const int dst[4], const int size[2], int m)
 {
     return m ? model_winograd(src, dst, m, WEIGHT_COST, transform_costs[m])
@@ -96,13 +96,13 @@ int tl_blocked_conv2d_pairs_pay(const int src[4], const int dst[4], const tl_con
     return pairs < model_floats(src, dst, param->size, m) * share;
 }
 
-/* ---- of 8-bit integers ---- */
+// Of 8-bit integers
 
-/* Costs are counted in multiply-accumulates of TL_BLOCK integers of 16 bits. */
+// Costs are counted in multiply-accumulates of TL_BLOCK integers of 16 bits.
 enum {
     INT_TILE = 4,
-    INT_WEIGHT_COST = 3,      /* of TL_BLOCK weights of 8 bits, as above */
-    INT_TRANSFORM_COST = 500, /* of a patch, or of a tile, of a block: twice the cycles */
+    INT_WEIGHT_COST = 3,      // of TL_BLOCK weights of 8 bits, as above
+    INT_TRANSFORM_COST = 500, // of a patch, or of a tile, of a block: twice the cycles
 };
 
 int tl_quantized_conv2d_best(const int src[4], const int dst[4], const tl_conv2d_param *param,
@@ -118,22 +118,22 @@ int tl_quantized_conv2d_best(const int src[4], const int dst[4], const tl_conv2d
     return by_tiles < model_direct(src, dst, param->size, INT_WEIGHT_COST) ? INT_TILE : 0;
 }
 
-/* ---- by measuring ---- */
+// By measuring
 
 enum {
-    OTHERS_PIECE = 64 * 1024,       // bytes that a thread reads at once
-    MOST_OTHERS = 64 * 1024 * 1024, // more than caches hold
-    LEAST_RUNS = 3,
-    MOST_RUNS = 30,
+    OTHERS_PIECE = 64 * 1024,      // bytes that a thread reads at once
+    MAX_OTHERS = 64 * 1024 * 1024, // more than caches hold
+    MIN_RUNS = 3,
+    MAX_RUNS = 30,
 };
 
-/* Memory is touched by cache lines; values only must not be exceptional. */
+// Memory is touched by cache lines; values only must not be exceptional.
 enum { CACHE_LINE = 64 };
 static const float any = 0.5f;
 
-static const uint64_t run_nanoseconds = 100000000; // of an algorithm, unless LEAST_RUNS take longer
+static const uint64_t run_nanoseconds = 100000000; // of an algorithm, unless MIN_RUNS take longer
 
-/** A measured convolution, and the memory that the rest of its network reads between two runs. */
+// A measured convolution, and the memory that the rest of its network reads between two runs.
 typedef struct trial {
     tl_exec exec;
     const tl_conv2d_param *param;
@@ -160,21 +160,21 @@ static void run(const trial *t)
         tl_exec_blocked_conv2d(&t->exec, t->src, t->weight, NULL, t->dst, t->param, t->channels);
 }
 
-/** The shortest time of a run as a network does it: the source was just written, the weights were
- *  read before everything else was. */
+// The shortest time of a run as a network does it: the source was just written, the weights were
+// read before everything else was.
 static double shortest(trial *t)
 {
-    uint64_t least = UINT64_MAX, sum = 0;
-    for (int i = 0; i < LEAST_RUNS || (i < MOST_RUNS && sum < run_nanoseconds); i++) {
+    uint64_t min = UINT64_MAX, sum = 0;
+    for (int i = 0; i < MIN_RUNS || (i < MAX_RUNS && sum < run_nanoseconds); i++) {
         tl_parallel(&t->exec, t->others_size / OTHERS_PIECE, 1, read_others, t);
         tl_exec_fill(&t->exec, t->src, &any);
         const uint64_t start = tl_clock();
         run(t);
         const uint64_t time = tl_clock() - start;
-        least = time < least ? time : least;
+        min = time < min ? time : min;
         sum += time;
     }
-    return (double)least * 1e-9;
+    return (double)min * 1e-9;
 }
 
 static size_t packed(const trial *t)
@@ -190,7 +190,7 @@ static size_t scratch(const trial *t)
                 : tl_blocked_conv2d_scratch(t->src, t->dst, t->param, t->channels, threads);
 }
 
-/** Weights whose memory is there: pages that were never written are all the same one. */
+// Weights whose memory is there: pages that were never written are all the same one.
 static tl_tensor *weights(const trial *t)
 {
     const size_t row = packed(t);
@@ -204,7 +204,7 @@ static tl_tensor *weights(const trial *t)
     return weight;
 }
 
-/** The seconds of the algorithm with tiles of m; -1 with a reason. */
+// The seconds of the algorithm with tiles of m; -1 with a reason.
 static double measure(trial *t, int m)
 {
     double seconds = -1;
@@ -234,7 +234,7 @@ int tl_blocked_conv2d_measure(const tl_exec *exec, const int src[4], const int d
                .channels = {src[1], dst[1]},
                .src = in_blocks(src),
                .dst = in_blocks(dst),
-               .others_size = tl_min_size(others, MOST_OTHERS) / OTHERS_PIECE * OTHERS_PIECE};
+               .others_size = tl_min_size(others, MAX_OTHERS) / OTHERS_PIECE * OTHERS_PIECE};
     t.others = tl_alloc(t.others_size);
     int status = t.src && t.dst && t.others ? 0 : -1;
     if (!status)

@@ -10,26 +10,26 @@
 #include "kernel/winograd/winograd.h"
 #include "tensor/tl_result.h"
 
-/* ---- dividing the work ---- */
+// Dividing the work
 
 enum {
-    PRODUCT_BLOCKS = 2,       /* blocks of output channels whose products exist at a time */
-    UNIT_BYTES = 512 * 1024,  /* of a unit's source and products: half of a second cache */
-    MOST_TILES = 56,          /* of a unit: more are of no use to the weights' traffic */
-    LARGE_WEIGHTS = 16 << 20, /* bytes that the third cache may not keep from unit to unit */
-    MANY_TILES = 4096,        /* of all images: units have about the same number from here on */
-    UNITS = 8,                /* enough for a few threads to end at about the same time */
-    UNIT_SUMS = 2000000,      /* multiply-accumulates that a unit is worth */
+    PRODUCT_BLOCKS = 2,       // blocks of output channels whose products exist at a time
+    UNIT_BYTES = 512 * 1024,  // of a unit's source and products: half of a second cache
+    MAX_TILES = 56,           // of a unit: more are of no use to the weights' traffic
+    LARGE_WEIGHTS = 16 << 20, // bytes that the third cache may not keep from unit to unit
+    MANY_TILES = 4096,        // of all images: units have about the same number from here on
+    UNITS = 8,                // enough for a few threads to end at about the same time
+    UNIT_SUMS = 2000000,      // multiply-accumulates that a unit is worth
 };
 
-/** Elements from one point to the next. An odd number of pixels, so that the points of a tile fall
- *  in different sets of a cache. */
+// Elements from one point to the next. An odd number of pixels, so that the points of a tile fall
+// in different sets of a cache.
 static size_t point_step(int blocks, int tiles)
 {
     return (((size_t)blocks * tiles) | 1) * TL_BLOCK;
 }
 
-/** Bytes of a slot whose points have so many elements of source and products. */
+// Bytes of a slot whose points have so many elements of source and products.
 static size_t slot_size(const tl_wino *w, size_t source, size_t products)
 {
     const tl_wino_kind *const kind = w->kind;
@@ -37,26 +37,26 @@ static size_t slot_size(const tl_wino *w, size_t source, size_t products)
            (source * kind->point_size + kind->groups * products * TL_WINO_PRODUCT);
 }
 
-/** Units that are worth their overhead, and that let a few threads end at about the same time. */
+// Units that are worth their overhead, and that let a few threads end at about the same time.
 static double wanted_units(const tl_wino *w)
 {
     const double sums = (double)w->kind->row * w->blocks_out * w->n_tiles;
     return sums < UNIT_SUMS ? 1 : sums / UNIT_SUMS < UNITS ? sums / UNIT_SUMS : UNITS;
 }
 
-/** The tiles of a unit. Its transformed source is read again for each pair of blocks, so it should
- *  stay in the second cache, beside the products; but the weights are read once for each unit, so
- *  tiles should fill the registers of a product, and large weights are worth some more. */
+// The tiles of a unit. Its transformed source is read again for each pair of blocks, so it should
+// stay in the second cache, beside the products; but the weights are read once for each unit, so
+// tiles should fill the registers of a product, and large weights are worth some more.
 static int tiles_of_unit(const tl_wino *w)
 {
     if ((double)w->kind->row * w->blocks_out * w->kind->point_size > LARGE_WEIGHTS)
-        return MOST_TILES;
+        return MAX_TILES;
     const size_t tile_bytes =
         slot_size(w, (size_t)w->blocks_in * TL_BLOCK, PRODUCT_BLOCKS * TL_BLOCK);
     const size_t fit = UNIT_BYTES / tile_bytes / TL_TILE_PIXELS * TL_TILE_PIXELS;
     const double share = (double)w->n_tiles / wanted_units(w);
     const double tiles = share < fit ? share : (double)fit;
-    return tiles < TL_TILE_PIXELS ? TL_TILE_PIXELS : tiles > MOST_TILES ? MOST_TILES : (int)tiles;
+    return tiles < TL_TILE_PIXELS ? TL_TILE_PIXELS : tiles > MAX_TILES ? MAX_TILES : (int)tiles;
 }
 
 static void set_tiles(tl_wino *w, int tiles)
@@ -67,13 +67,13 @@ static void set_tiles(tl_wino *w, int tiles)
     w->slot_size = slot_size(w, w->source_step, w->product_step);
 }
 
-/** Sets the size of a unit, from the shapes alone. Blocks are divided where tiles are too few: each
- *  thread then transforms the source again. */
+// Sets the size of a unit, from the shapes alone. Blocks are divided where tiles are too few: each
+// thread then transforms the source again.
 static void divide(tl_wino *w)
 {
     const size_t n = w->n_tiles ? w->n_tiles : 1; // no images: one unit of nothing
-    const size_t most = n / tiles_of_unit(w);     // units: rather larger ones than one more
-    set_tiles(w, (int)tl_ceil_div(n, most ? most : 1));
+    const size_t max = n / tiles_of_unit(w);      // units: rather larger ones than one more
+    set_tiles(w, (int)tl_ceil_div(n, max ? max : 1));
     w->tile_units = (int)tl_ceil_div(n, w->tiles_per_unit);
     const int block_units = (int)(wanted_units(w) / w->tile_units);
     w->blocks_per_unit = (int)tl_ceil_div(w->blocks_out, block_units > 1 ? block_units : 1);
@@ -104,32 +104,32 @@ size_t tl_wino_scratch(const tl_wino_kind *kind, const tl_tensor *src, const tl_
     return tl_slots_size(wino_of(kind, src, dst).slot_size, threads);
 }
 
-/** The bytes that a slot of this many tiles or fewer, of whole images, needs at most: a few tiles
- * may make a larger unit than many. Units of very many tiles differ by one or two. */
-static size_t most_slot_size(tl_wino w)
+// The bytes that a slot of this many tiles or fewer, of whole images, needs at most: a few tiles
+// may make a larger unit than many. Units of very many tiles differ by one or two.
+static size_t max_slot_size(tl_wino w)
 {
     const size_t image = (size_t)w.lines * w.columns, n_tiles = w.n_tiles;
-    size_t most = w.slot_size;
+    size_t max = w.slot_size;
     for (w.n_tiles = image; image && w.n_tiles < n_tiles && w.n_tiles < MANY_TILES;
          w.n_tiles += image) {
         divide(&w);
-        most = w.slot_size > most ? w.slot_size : most;
+        max = w.slot_size > max ? w.slot_size : max;
     }
     if (n_tiles < MANY_TILES)
-        return most;
-    set_tiles(&w, MOST_TILES + 2);
-    return w.slot_size > most ? w.slot_size : most;
+        return max;
+    set_tiles(&w, MAX_TILES + 2);
+    return w.slot_size > max ? w.slot_size : max;
 }
 
 size_t tl_wino_batch_scratch(const tl_wino_kind *kind, const tl_tensor *src, const tl_tensor *dst,
                              int threads)
 {
-    return tl_slots_size(most_slot_size(wino_of(kind, src, dst)), threads);
+    return tl_slots_size(max_slot_size(wino_of(kind, src, dst)), threads);
 }
 
-/* ---- patches ---- */
+// Patches
 
-/** Where a tile lies: its image, line and column. */
+// Where a tile lies: its image, line and column.
 typedef struct place {
     size_t image;
     int y, x;
@@ -141,7 +141,7 @@ static place place_of(const tl_wino *w, size_t tile)
     return (place){line / w->lines, (int)(line % w->lines), (int)(tile % w->columns)};
 }
 
-/** The place of the tile `n` tiles further, which is in this line or begins the next one. */
+// The place of the tile `n` tiles further, which is in this line or begins the next one.
 static void next_place(const tl_wino *w, place *at, int n)
 {
     at->x += n;
@@ -154,7 +154,7 @@ static void next_place(const tl_wino *w, place *at, int n)
     at->image++;
 }
 
-/** Copies the t x t pixels from row `y`, column `x` on, with padding outside the image. */
+// Copies the t x t pixels from row `y`, column `x` on, with padding outside the image.
 static void copy_patch(const tl_wino *w, const char *image, int y, int x, char *dst)
 {
     const size_t pixel = TL_BLOCK * w->kind->size;
@@ -174,7 +174,7 @@ static void copy_patch(const tl_wino *w, const char *image, int y, int x, char *
     }
 }
 
-/** The patch of a tile: where it lies in the image, or its copy if it meets the image's border. */
+// The patch of a tile: where it lies in the image, or its copy if it meets the image's border.
 static void transform_patch(const tl_wino *w, const char *image, const place *at, void *dst)
 {
     const tl_wino_kind *const kind = w->kind;
@@ -200,7 +200,7 @@ static void transform_source(const tl_wino *w, size_t tile, int n, char *dst)
     }
 }
 
-/* ---- computing ---- */
+// Computing
 
 static void transform_results(const tl_wino *w, const char *products, size_t tile, int n, int block,
                               int n_blocks)
@@ -255,6 +255,6 @@ int tl_wino_run(const tl_exec *exec, const tl_wino_kind *kind, const tl_tensor *
     w.left = param->padding[1];
     w.scratch = exec->scratch;
     tl_parallel_slots(exec, (size_t)w.tile_units * w.block_units,
-                      tl_min_size(TL_MOST_SLOTS, exec->scratch_size / w.slot_size), run_units, &w);
+                      tl_min_size(TL_MAX_SLOTS, exec->scratch_size / w.slot_size), run_units, &w);
     return 0;
 }

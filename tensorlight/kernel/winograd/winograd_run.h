@@ -26,12 +26,12 @@ typedef struct tl_wino_span {
 
 /** The differences between kinds of convolutions. Steps are in elements. */
 typedef struct tl_wino_kind {
-    int m;             /* the extent of a tile */
-    size_t size;       /* bytes of an element of the source */
-    size_t point_size; /* and of a transformed one */
-    int fill;          /* the value of each byte of padding */
-    int groups;        /* of source channels, each with products of its own */
-    size_t row;        /* transformed elements of the packed weights of a block */
+    int m;             // the extent of a tile
+    size_t size;       // bytes of an element of the source
+    size_t point_size; // and of a transformed one
+    int fill;          // the value of each byte of padding
+    int groups;        // of source channels, each with products of its own
+    size_t row;        // transformed elements of the packed weights of a block
     /** Transforms a block of a patch, m + 2 rows `row` apart, to a vector of TL_BLOCK elements for
      *  each point, source_step apart. */
     void (*source)(const tl_wino *w, const void *patch, size_t row, void *dst);
@@ -48,19 +48,19 @@ typedef struct tl_wino_kind {
 /** A convolution, divided. */
 struct tl_wino {
     const tl_wino_kind *kind;
-    int t; /* the extent of a patch */
+    int t; // the extent of a patch
     int blocks_in, ih, iw;
     int blocks_out, oh, ow;
-    int top, left;      /* padding */
-    int lines, columns; /* of tiles in an image */
-    size_t n_tiles;     /* of all images, counted line by line */
+    int top, left;      // padding
+    int lines, columns; // of tiles in an image
+    size_t n_tiles;     // of all images, counted line by line
     int tiles_per_unit, tile_units;
     int blocks_per_unit, block_units;
-    size_t source_step, product_step; /* elements from a point to the next */
-    size_t slot_size; /* bytes of a slot's scratch: the transformed source, and the products */
+    size_t source_step, product_step; // elements from a point to the next
+    size_t slot_size; // bytes of a slot's scratch: the transformed source, and the products
     const char *src;
     char *scratch;
-    size_t transformed[TL_MOST_SLOTS]; /* 1 + the tile that a slot's scratch begins with, 0: none */
+    size_t transformed[TL_MAX_SLOTS]; // 1 + the tile that a slot's scratch begins with, 0: none
 };
 
 /** Points along both axes for tiles of `m` x `m` results. */

@@ -10,7 +10,7 @@
 
 enum { PARTS = TL_BLOCK / TL_VF_LANES /* vectors of a block */ };
 
-/** The polynomial of x^2 with `factors`, the last of which is 1, for x^0 = d[0], x^2 = d[2], .. */
+// The polynomial of x^2 with `factors`, the last of which is 1, for x^0 = d[0], x^2 = d[2], ..
 TL_INLINE tl_vf even_sum(const int degree, const double *factors, const tl_vf *d)
 {
     tl_vf sum = d[2 * degree];
@@ -20,7 +20,7 @@ TL_INLINE tl_vf even_sum(const int degree, const double *factors, const tl_vf *d
     return sum;
 }
 
-/** B' times the vectors from `src` on, `step` apart, to `dst`, `dst_step` apart. */
+// B' times the vectors from `src` on, `step` apart, to `dst`, `dst_step` apart.
 TL_INLINE void source_line(const int pairs, const float *src, size_t step, float *dst,
                            size_t dst_step)
 {
@@ -56,7 +56,7 @@ TL_INLINE void source(const int pairs, const float *src, size_t row, float *dst,
     }
 }
 
-/** A' times the vectors from `src` on, `step` apart: 2 * pairs results. */
+// A' times the vectors from `src` on, `step` apart: 2 * pairs results.
 TL_INLINE void result_line(const int pairs, const float *src, size_t step, tl_vf *y)
 {
     const tl_wino_points *const points = &tl_wino_points_of[pairs];
@@ -83,7 +83,7 @@ TL_INLINE void result_line(const int pairs, const float *src, size_t step, tl_vf
         tl_vf_add(y[2 * pairs - 1], tl_vf_load(src + (size_t)(2 * pairs + 1) * step));
 }
 
-/** A line of results: the first `cols` of 2 * pairs pixels. */
+// A line of results: the first `cols` of 2 * pairs pixels.
 TL_INLINE void store_line(const int pairs, const tl_wino_job *job, const tl_vf *y, tl_vf bias,
                           const float *add, float *dst, int cols)
 {

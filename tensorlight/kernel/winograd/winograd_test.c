@@ -6,8 +6,8 @@
 
 static const int sizes[] = {2, 4, 6};
 
-/** Growth of magnitudes by the transforms, by tile size: for both axes the largest row of
- *  |A'| |G| 1 |B'| 1 over the 3 products of a direct sum. */
+// Growth of magnitudes by the transforms, by tile size: for both axes the largest row of
+// |A'| |G| 1 |B'| 1 over the 3 products of a direct sum.
 static const double growth[] = {[2] = 7.2, [4] = 69, [6] = 509};
 
 typedef struct shape {
@@ -35,7 +35,7 @@ static tl_tensor *blocked_like(nn_room *room, const tl_tensor *planes)
                             planes->dims[3], TL_BLOCK});
 }
 
-/** src, which is in blocks, to blocks; add is in planes. */
+// src, which is in blocks, to blocks; add is in planes.
 static void run_winograd(nn_room *room, const tl_exec *exec, const tl_tensor *src,
                          const tl_tensor *weight, const tl_tensor *bias, int adds, tl_tensor *dst,
                          const tl_conv2d_param *param, int m)
@@ -110,7 +110,7 @@ END_TEST
 static const tl_conv2d_param padded = {
     .group = 1, .size = {3, 3}, .stride = {1, 1}, .dilation = {1, 1}, .padding = {1, 1, 1, 1}};
 
-/** The largest error over the largest result, against sums in double. */
+// The largest error over the largest result, against sums in double.
 static double relative_error(tl_isa isa, int m, int channels, double lo)
 {
     nn_room room = {.seed = 3};
@@ -140,13 +140,13 @@ static double relative_error(tl_isa isa, int m, int channels, double lo)
 
 START_TEST(the_error_is_as_small_as_the_header_says)
 {
-    static const double most[] = {[2] = 1e-6, [4] = 4e-6, [6] = 2e-5};
+    static const double max[] = {[2] = 1e-6, [4] = 4e-6, [6] = 2e-5};
     TL_ISA_EACH_USABLE (isa)
         for (size_t k = 0; k < NN_LEN(sizes); k++)
             for (int channels = 32; channels <= 512; channels *= 4)
                 for (int lo = -1; lo <= 0; lo++) {
                     const double error = relative_error(isa, sizes[k], channels, lo);
-                    ck_assert_msg(error < most[sizes[k]], "%s, m = %d, %d channels: %g",
+                    ck_assert_msg(error < max[sizes[k]], "%s, m = %d, %d channels: %g",
                                   tl_isa_name(isa), sizes[k], channels, error);
                 }
 }
@@ -174,7 +174,7 @@ START_TEST(lanes_beyond_the_channels_do_no_harm)
 }
 END_TEST
 
-/** The choice for a square image. */
+// The choice for a square image.
 static int best(int ic, int n, int oc, const tl_conv2d_param *param)
 {
     return tl_blocked_conv2d_best((int[]){1, ic, n, n}, (int[]){1, oc, n, n}, param);
@@ -240,7 +240,7 @@ START_TEST(scratch_memory_is_planned_for_as_many_threads_as_use_it)
     const size_t one = tl_blocked_winograd_scratch(src, src, 19, 4, 1);
     ck_assert_uint_gt(one, 0);
     ck_assert_uint_eq(tl_blocked_winograd_scratch(src, src, 19, 4, 3), 3 * one);
-    ck_assert_uint_eq(tl_blocked_winograd_scratch(src, src, 19, 4, 1000), TL_MOST_SLOTS * one);
+    ck_assert_uint_eq(tl_blocked_winograd_scratch(src, src, 19, 4, 1000), TL_MAX_SLOTS * one);
     nn_close(&room);
 }
 END_TEST
@@ -252,10 +252,10 @@ START_TEST(scratch_memory_of_a_batch_is_enough_for_fewer_images)
         nn_room room = {.seed = 1};
         tl_tensor *const src = nn_blank(&room, TL_FLOAT, 5, (int[]){300, 4, 1, 1, TL_BLOCK});
         src->dims[2] = src->dims[3] = extents[i]; // nothing is read
-        const size_t most = tl_blocked_winograd_batch_scratch(src, src, 64, 4, 2);
+        const size_t max = tl_blocked_winograd_batch_scratch(src, src, 64, 4, 2);
         for (int n = 300; n >= 0; n--) {
             src->dims[0] = n;
-            ck_assert_uint_le(tl_blocked_winograd_scratch(src, src, 64, 4, 2), most);
+            ck_assert_uint_le(tl_blocked_winograd_scratch(src, src, 64, 4, 2), max);
         }
         nn_close(&room);
     }

@@ -12,20 +12,20 @@
 #include "front/nnvm/ln_nnvm_vars.h"
 #include "ir/ln_bind.h"
 
-/* The entries of a node's usable outputs. For an unchanged node: only the first entry, and any
- * number, which its translator knows. */
+// The entries of a node's usable outputs. For an unchanged node: only the first entry, and any
+// number, which its translator knows.
 typedef struct outputs {
     ln_nnvm_entry *entries;
     uint32_t n;
     int stays;
 } outputs;
 
-/* A graph that is being rewritten. */
+// A graph that is being rewritten.
 typedef struct ln_nnvm_core {
     ln_nnvm_model *model;
     ln_nnvm_draft *draft;
-    const ln_bundle *params; /* content of the parameter file; NULL: no file */
-    outputs *outs;           /* of each node */
+    const ln_bundle *params; // content of the parameter file; NULL: no file
+    outputs *outs;           // of each node
     int is_reading;
 } ln_nnvm_core;
 
@@ -41,7 +41,7 @@ static ln_nnvm_recast recast_init(ln_nnvm_core *c, ln_nnvm_vertex *v)
 
 static const ln_nnvm_entry no_entry = {0, 0};
 
-/* Variables */
+// Variables
 
 // The tensor that the file of parameters has for it, or NULL.
 static const tl_tensor *find_param(const ln_nnvm_core *c, const char *name)
@@ -85,7 +85,7 @@ static void rewrite_variable(ln_nnvm_core *c, ln_nnvm_vertex *v)
     ln_nnvm_recast_out(&r, 0, entry);
 }
 
-/* The interface for rewriters */
+// The interface for rewriters
 
 void ln_nnvm_recast_lacks(ln_nnvm_recast *r, int lacks)
 {
@@ -180,12 +180,12 @@ ln_nnvm_entry ln_nnvm_recast_scalar(ln_nnvm_recast *r, const char *op, ln_nnvm_e
     return LN_RECAST(r, op, LN_ENTRY(x), LN_NUMBER("scalar", number));
 }
 
-ln_nnvm_entry ln_nnvm_recast_clip(ln_nnvm_recast *r, ln_nnvm_entry x, double least, double most)
+ln_nnvm_entry ln_nnvm_recast_clip(ln_nnvm_recast *r, ln_nnvm_entry x, double min, double max)
 {
-    return LN_RECAST(r, "clip", LN_ENTRY(x), LN_NUMBER("a_min", least), LN_NUMBER("a_max", most));
+    return LN_RECAST(r, "clip", LN_ENTRY(x), LN_NUMBER("a_min", min), LN_NUMBER("a_max", max));
 }
 
-/* Formulas */
+// Formulas
 
 // An operation on two values of one shape, or on one and a number.
 static ln_nnvm_entry put_operation(ln_nnvm_recast *r, const char *op, const ln_nnvm_value *v)
@@ -237,7 +237,7 @@ void ln_nnvm_recast_with(ln_nnvm_recast *r)
                        ln_nnvm_recast_formula(r, r->row->with, ln_nnvm_recast_in(r, 0), 0, 0));
 }
 
-/* Attributes */
+// Attributes
 
 static int is_bracket(char c, const char *kinds)
 {
@@ -332,7 +332,7 @@ void ln_nnvm_recast_alias(ln_nnvm_recast *r)
     ln_nnvm_recast_out(r, 0, ln_nnvm_recast_in(r, 0));
 }
 
-/* Core's own operators stay as they are */
+// Core's own operators stay as they are
 
 // Operators of several outputs: all of them, and those that may be used.
 static const struct {
@@ -376,7 +376,7 @@ static void keep_node(ln_nnvm_recast *r)
         ln_nnvm_recast_out(r, i, entry);
 }
 
-/* Nodes */
+// Nodes
 
 // A node of MXNet that has a translator of its own, to be read.
 static void leave_node(ln_nnvm_recast *r)
@@ -434,7 +434,7 @@ static void rewrite_graph(ln_nnvm_core *c)
     }
 }
 
-/* The whole, to be read */
+// The whole, to be read
 
 static void replace_graph(ln_nnvm_core *c)
 {
@@ -469,7 +469,7 @@ void ln_nnvm_recast_model(ln_nnvm_model *m, ln_nnvm_draft *d)
         replace_graph(&c);
 }
 
-/* The whole, to be written */
+// The whole, to be written
 
 // 1: it needs information beyond the graph, such as shapes.
 static int rewrite(ln_nnvm_core *c)

@@ -22,13 +22,13 @@
 
 struct ln_nnvm_core;
 
-/* The state of rewriting a node. */
+/** The state of rewriting a node. */
 typedef struct ln_nnvm_recast {
     ln_nnvm_node node;
     struct ln_nnvm_core *core;
     ln_nnvm_draft *draft;
-    size_t first;   /* the first of its nodes in the draft */
-    int is_reading; /* the graph is read, not written */
+    size_t first;   // the first of its nodes in the draft
+    int is_reading; // the graph is read, not written
     const ln_nnvm_row *row;
 } ln_nnvm_recast;
 
@@ -72,7 +72,7 @@ ln_nnvm_entry ln_nnvm_recast_scalar(ln_nnvm_recast *r, const char *op, ln_nnvm_e
                                     double number);
 
 /** x between two numbers. */
-ln_nnvm_entry ln_nnvm_recast_clip(ln_nnvm_recast *r, ln_nnvm_entry x, double least, double most);
+ln_nnvm_entry ln_nnvm_recast_clip(ln_nnvm_recast *r, ln_nnvm_entry x, double min, double max);
 
 /** A formula (ln_nnvm_formula.h) of x, whose reductions are along the last axis, which stays. */
 ln_nnvm_entry ln_nnvm_recast_formula(ln_nnvm_recast *r, const char *words, ln_nnvm_entry x,

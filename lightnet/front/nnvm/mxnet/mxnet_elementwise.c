@@ -12,10 +12,10 @@ static void out(ln_nnvm_recast *r, ln_nnvm_entry entry)
     ln_nnvm_recast_out(r, 0, entry);
 }
 
-/* ---- functions ---- */
+// Functions
 
-/** A function that LightNet has: one operator, which it adds to core's, or in a graph that is
- *  written the function's formula. */
+// A function that LightNet has: one operator, which it adds to core's, or in a graph that is
+// written the function's formula.
 static ln_nnvm_entry function(ln_nnvm_recast *r, const char *func, ln_nnvm_entry x, double alpha,
                               double beta)
 {
@@ -27,7 +27,7 @@ static ln_nnvm_entry function(ln_nnvm_recast *r, const char *func, ln_nnvm_entry
                      LN_NUMBER("beta", beta));
 }
 
-/** `with`: a function without numbers. */
+// `with`: a function without numbers.
 static void rewrite_function(ln_nnvm_recast *r)
 {
     out(r, function(r, r->row->with, ln_nnvm_recast_in(r, 0), 1, 0));
@@ -53,7 +53,7 @@ static ln_nnvm_entry leaky(ln_nnvm_recast *r, ln_nnvm_entry x, double slope)
     return LN_RECAST(r, "leaky_relu", LN_ENTRY(x), LN_NUMBER("alpha", slope));
 }
 
-/** Klambauer et al. 2017, "Self-Normalizing Neural Networks", has the numbers of selu. */
+// Klambauer et al. 2017, "Self-Normalizing Neural Networks", has the numbers of selu.
 static void rewrite_leaky_relu(ln_nnvm_recast *r)
 {
     static const ln_attr_word types[] = {{"leaky"}, {"rrelu"}, {"prelu"}, {"elu"},
@@ -96,15 +96,15 @@ static void rewrite_dropout(ln_nnvm_recast *r)
     ln_nnvm_recast_out(r, 0, ln_nnvm_draft_end(r->draft, 2));
 }
 
-/* ---- two tensors, or one and a number ---- */
+// Two tensors, or one and a number
 
-/** 1 where x is not 0, else 0. */
+// 1 where x is not 0, else 0.
 static ln_nnvm_entry truth(ln_nnvm_recast *r, ln_nnvm_entry x)
 {
     return ln_nnvm_recast_unary(r, "logical_not", ln_nnvm_recast_unary(r, "logical_not", x));
 }
 
-/** Written as an operation on truth values as numbers: core's own does not broadcast. */
+// Written as an operation on truth values as numbers: core's own does not broadcast.
 static void rewrite_logical(ln_nnvm_recast *r)
 {
     const char *with = r->row->with;
@@ -120,8 +120,8 @@ static void rewrite_logical(ln_nnvm_recast *r)
     out(r, ln_nnvm_recast_binary(r, with, a, b));
 }
 
-/** `with`: an operator that LightNet adds to core. It is written as core's of two tensors, which
- * has that name without `scalar_`, of a tensor that the number fills, or as a clip. */
+// `with`: an operator that LightNet adds to core. It is written as core's of two tensors, which
+// has that name without `scalar_`, of a tensor that the number fills, or as a clip.
 static void rewrite_scalar(ln_nnvm_recast *r)
 {
     const char *const core = r->row->with + strlen("scalar_");
@@ -152,16 +152,16 @@ static void rewrite_sum_of_many(ln_nnvm_recast *r)
 #define UNARY(op, rewrite_it, with) LN_MXNET_ROW(op, with, 1, .rewrite = rewrite_it)
 #define BINARY(op, core)            LN_MXNET_ROW(op, core, 2, .rewrite = ln_nnvm_recast_same)
 
-/* Names that are core's, and others for the same. */
+// Names that are core's, and others for the same.
 #define SAME(op)         UNARY(op, ln_nnvm_recast_same, NULL)
 #define CALLED(op, core) UNARY(op, ln_nnvm_recast_same, core)
 
-/* MXNet states since 1.7 whether the number was an integer; this has no effect. */
+// MXNet states since 1.7 whether the number was an integer; this has no effect.
 #define NUMBER(op, rewrite_it, with) \
     LN_MXNET_ROW(op, with, 1, .ignored = " is_int ", .rewrite = rewrite_it, .attrs = "!scalar")
 #define SCALAR(name, old, core) \
     NUMBER("_" name "_scalar", ln_nnvm_recast_same, core), NUMBER(old, ln_nnvm_recast_same, core)
-/* Of equal shapes, where core's broadcasts; and as old files spell it. */
+// Of equal shapes, where core's broadcasts; and as old files spell it.
 #define EQUAL_SHAPES(op, core) \
     LN_MXNET_ROW(op, core, 2, .rewrite = ln_nnvm_recast_same, .attrs = "+=broadcasts:False")
 #define COMPARE(name, old, old_scalar, core)                                                \

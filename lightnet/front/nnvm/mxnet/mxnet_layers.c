@@ -8,9 +8,9 @@
 #include "front/nnvm/mxnet/ln_nnvm_core.h"
 #include "front/nnvm/ln_nnvm_steps.h"
 
-/* ---- with weights ---- */
+// With weights
 
-/** How many axes the windows have, 1 to 3; core alone has those of images. */
+// How many axes the windows have, 1 to 3; core alone has those of images.
 static int count_axes(ln_nnvm_recast *r)
 {
     int64_t given[LN_NNVM_MAX_TUPLE];
@@ -23,7 +23,7 @@ static int count_axes(ln_nnvm_recast *r)
     return 1;
 }
 
-/** LightNet adds attribute `key` to core's, which means nothing where it has zeros. */
+// LightNet adds attribute `key` to core's, which means nothing where it has zeros.
 static void lacks_unless_zeros(ln_nnvm_recast *r, const char *key)
 {
     int64_t given[LN_NNVM_MAX_TUPLE];
@@ -32,7 +32,7 @@ static void lacks_unless_zeros(ln_nnvm_recast *r, const char *key)
         ln_nnvm_recast_lacks(r, given[i] != 0); // core computes no further rows
 }
 
-/** Weight and, unless attribute no_bias is set, bias. */
+// Weight and, unless attribute no_bias is set, bias.
 static void begin_weighted(ln_nnvm_recast *r, const char *op, ln_nnvm_entry src, int without_bias)
 {
     const int with_bias = ln_nnvm_has_bias(&r->node, without_bias);
@@ -44,7 +44,7 @@ static void begin_weighted(ln_nnvm_recast *r, const char *op, ln_nnvm_entry src,
     ln_nnvm_recast_attrs(r);
 }
 
-/** `with`: its name in core. Weights have the layout of the data, with filters for the batch. */
+// `with`: its name in core. Weights have the layout of the data, with filters for the batch.
 static void rewrite_conv(ln_nnvm_recast *r)
 {
     static const char *const by_channel_last[] = {"OWI", "OHWI", "ODHWI"};
@@ -60,7 +60,7 @@ static void rewrite_conv(ln_nnvm_recast *r)
     ln_nnvm_recast_out(r, 0, ln_nnvm_recast_end(r));
 }
 
-/** Whether it is known to be a matrix: the result of a flatten, or of operators on one. */
+// Whether it is known to be a matrix: the result of a flatten, or of operators on one.
 static int is_matrix(const ln_nnvm_recast *r, ln_nnvm_entry entry)
 {
     const char *op = ln_nnvm_draft_op(r->draft, entry);
@@ -72,7 +72,7 @@ static int is_matrix(const ln_nnvm_recast *r, ln_nnvm_entry entry)
     return !strcmp(op, "flatten");
 }
 
-/** Flattens, unless it is a matrix; readers know shapes and omit that themselves. */
+// Flattens, unless it is a matrix; readers know shapes and omit that themselves.
 static ln_nnvm_entry flattened(ln_nnvm_recast *r, ln_nnvm_entry src)
 {
     return !r->is_reading && is_matrix(r, src) ? src : ln_nnvm_recast_unary(r, "flatten", src);
@@ -97,7 +97,7 @@ static void rewrite_embedding(ln_nnvm_recast *r)
     ln_nnvm_recast_take(r, weight, index, 0);
 }
 
-/* ---- normalization ---- */
+// Normalization
 
 static void rewrite_batchnorm(ln_nnvm_recast *r)
 {
@@ -126,8 +126,8 @@ static void rewrite_layernorm(ln_nnvm_recast *r)
     ln_nnvm_recast_out(r, 0, ln_nnvm_recast_binary(r, "broadcast_add", x, beta));
 }
 
-/** Core's l2_normalize takes the maximum of the sum and epsilon, MXNet's adds them. The sum is
- * along axis 1 (channel), or along all but 0 (instance) or 0 and 1 (spatial). */
+// Core's l2_normalize takes the maximum of the sum and epsilon, MXNet's adds them. The sum is
+// along axis 1 (channel), or along all but 0 (instance) or 0 and 1 (spatial).
 static void rewrite_l2(ln_nnvm_recast *r)
 {
     static const ln_attr_word modes[] = {{"instance"}, {"channel"}, {"spatial"}, {0}};
@@ -142,7 +142,7 @@ static void rewrite_l2(ln_nnvm_recast *r)
     ln_nnvm_recast_out(r, 0, ln_nnvm_recast_binary(r, "broadcast_div", src, x));
 }
 
-/* ---- pooling ---- */
+// Pooling
 
 static void begin_global_pool(ln_nnvm_recast *r, int is_max)
 {
@@ -155,8 +155,8 @@ static void begin_global_pool(ln_nnvm_recast *r, int is_max)
     ln_nnvm_recast_attr(r, "layout", "layout");
 }
 
-/** A mean counts padding, but not elements of a window beyond it; up to 0.9.4 it is over the whole
- * window, with zeros as padding. */
+// A mean counts padding, but not elements of a window beyond it; up to 0.9.4 it is over the whole
+// window, with zeros as padding.
 static void begin_windows(ln_nnvm_recast *r, int is_max)
 {
     static const ln_attr_word conventions[] = {{"valid", ""}, {"full"}, {0}};
@@ -211,7 +211,7 @@ static void rewrite_adaptive_pool(ln_nnvm_recast *r)
     ln_nnvm_recast_same(r);
 }
 
-/* ---- resizing ---- */
+// Resizing
 
 static void rewrite_upsampling(ln_nnvm_recast *r)
 {
@@ -239,14 +239,14 @@ static void rewrite_bilinear_resize(ln_nnvm_recast *r)
                   LN_BOOL("align_corners", ln_nnvm_bool(&r->node, "align_corners", 1))));
 }
 
-/* ---- softmax, and the outputs of losses ---- */
+// Softmax, and the outputs of losses
 
 static ln_nnvm_entry softmax(ln_nnvm_recast *r, const char *op, ln_nnvm_entry src, int axis)
 {
     return LN_RECAST(r, op, LN_ENTRY(src), LN_INT("axis", axis));
 }
 
-/** `with`: its name in core; NULL: softmax of the negated input. */
+// `with`: its name in core; NULL: softmax of the negated input.
 static void rewrite_softmax(ln_nnvm_recast *r)
 {
     const double heat = ln_nnvm_float(&r->node, "temperature", 1);
@@ -267,7 +267,7 @@ static void rewrite_softmax(ln_nnvm_recast *r)
     ln_nnvm_recast_out(r, 0, x);
 }
 
-/** Over all but the first axis as one. */
+// Over all but the first axis as one.
 static void rewrite_softmax_of_rest(ln_nnvm_recast *r, ln_nnvm_entry src)
 {
     const ln_nnvm_entry rows = flattened(r, src), x = softmax(r, "softmax", rows, 1);
@@ -310,7 +310,7 @@ static void rewrite_softmax_output(ln_nnvm_recast *r)
                  .ignored =                                                \
                      " momentum use_global_stats cudnn_off min_calib_range max_calib_range ")
 
-/* The label is not looked at. */
+// The label is not looked at.
 #define LOSS(op, with, rewrite_it, training)                                                       \
     {                                                                                              \
         op, LN_IN_MXNET, NULL, with, 1, 2, .unread = 2, .rewrite = rewrite_it, .ignored = training \

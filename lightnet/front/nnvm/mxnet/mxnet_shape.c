@@ -7,9 +7,9 @@
 #include "front/nnvm/ln_nnvm_steps.h"
 #include "front/nnvm/mxnet/ln_nnvm_core.h"
 
-/* ---- shapes ---- */
+// Shapes
 
-/** The way before MXNet 0.9: one 0 is inferred. */
+// The way before MXNet 0.9: one 0 is inferred.
 static void rewrite_target_shape(ln_nnvm_recast *r, const int64_t *target, int len)
 {
     const ln_nnvm_entry src = ln_nnvm_recast_in(r, 0);
@@ -32,7 +32,7 @@ static void rewrite_reshape(ln_nnvm_recast *r)
         ln_nnvm_recast_same(r);
 }
 
-/* ---- slices ---- */
+// Slices
 
 enum { TO_THE_END = INT_MAX, TO_THE_BEGINNING = INT_MIN };
 
@@ -44,7 +44,7 @@ static int bound_of(int64_t value, int none)
                                  : (int)value;
 }
 
-/** `axis`: the only one, which LightNet adds to core's; NULL: the first ones. */
+// `axis`: the only one, which LightNet adds to core's; NULL: the first ones.
 static void slice(ln_nnvm_recast *r, int len, const int *begin, const int *end, const int *stride,
                   const int *axis)
 {
@@ -56,7 +56,7 @@ static void slice(ln_nnvm_recast *r, int len, const int *begin, const int *end, 
                                  LN_ONLY_IF(axis, LN_INTS("axis", 1, axis))));
 }
 
-/** Bounds that are None are those of the whole axis. */
+// Bounds that are None are those of the whole axis.
 static void rewrite_slice(ln_nnvm_recast *r)
 {
     int64_t given[3][LN_NNVM_MAX_TUPLE];
@@ -94,7 +94,7 @@ static void rewrite_slice_axis(ln_nnvm_recast *r)
     slice(r, at + 1, begin, end, NULL, r->is_reading ? &axis : NULL);
 }
 
-/** Rows and columns to given lengths, or those of the second input. */
+// Rows and columns to given lengths, or those of the second input.
 static void rewrite_crop(ln_nnvm_recast *r)
 {
     static const int rows_and_columns[] = {2, 3};
@@ -119,7 +119,7 @@ static void rewrite_crop(ln_nnvm_recast *r)
     slice(r, 4, begin, end, NULL, NULL);
 }
 
-/* ---- joins and parts ---- */
+// Joins and parts
 
 static void rewrite_concat(ln_nnvm_recast *r)
 {
@@ -169,7 +169,7 @@ static void rewrite_slice_channel(ln_nnvm_recast *r)
     split(r, ln_attr_int_in(&r->node.emit, "num_outputs", 1, 1, 1 << 16), NULL, 0);
 }
 
-/** By the points of cuts; or in parts of which the first ones are longer by one, if need be. */
+// By the points of cuts; or in parts of which the first ones are longer by one, if need be.
 static void rewrite_split_v2(ln_nnvm_recast *r)
 {
     int64_t given[LN_NNVM_MAX_TUPLE] = {0};
@@ -185,7 +185,7 @@ static void rewrite_split_v2(ln_nnvm_recast *r)
         split(r, parts ? parts : len, parts ? NULL : points, parts > 0);
 }
 
-/* ---- order ---- */
+// Order
 
 static void rewrite_flip(ln_nnvm_recast *r)
 {
@@ -223,9 +223,9 @@ static void rewrite_pad(ln_nnvm_recast *r)
     ln_nnvm_recast_out(r, 0, ln_nnvm_recast_end(r));
 }
 
-/* ---- reductions ---- */
+// Reductions
 
-/** MXNet's index is a float. */
+// MXNet's index is a float.
 static void rewrite_arg(ln_nnvm_recast *r)
 {
     const ln_nnvm_entry src = ln_nnvm_recast_in(r, 0);
@@ -244,7 +244,7 @@ static void rewrite_arg(ln_nnvm_recast *r)
     ln_nnvm_recast_out(r, 0, LN_RECAST(r, "cast", LN_ENTRY(index), LN_DTYPE("dtype", TL_FLOAT)));
 }
 
-/** The sum of sizes, or the root of the sum of squares. */
+// The sum of sizes, or the root of the sum of squares.
 static void rewrite_norm(ln_nnvm_recast *r)
 {
     const ln_nnvm_entry src = ln_nnvm_recast_in(r, 0);
@@ -269,8 +269,8 @@ static void rewrite_take(ln_nnvm_recast *r)
     ln_nnvm_recast_take(r, src, index, axis);
 }
 
-/** Core reverses all axes to transpose, MXNet does not: without shapes, the two agree only without
- * transposition. */
+// Core reverses all axes to transpose, MXNet does not: without shapes, the two agree only without
+// transposition.
 static void rewrite_dot(ln_nnvm_recast *r)
 {
     ln_nnvm_recast_lacks(r, ln_nnvm_bool(&r->node, "transpose_a", 0) ||
@@ -278,7 +278,7 @@ static void rewrite_dot(ln_nnvm_recast *r)
     ln_nnvm_recast_same(r);
 }
 
-/** A constant; its device is ignored. Core has no open lengths. */
+// A constant; its device is ignored. Core has no open lengths.
 static void rewrite_full(ln_nnvm_recast *r)
 {
     int64_t dims[LN_NNVM_MAX_TUPLE];

@@ -21,7 +21,7 @@
 #include "pass/ln_rewriting.h"
 #include "tensorlight/tl_util.h"
 
-/* The front end of an emitter. The emitter is the node's first member. */
+// The front end of an emitter. The emitter is the node's first member.
 
 static const ln_nnvm_node *node_of(const ln_emit *e)
 {
@@ -97,7 +97,7 @@ void ln_nnvm_alias(ln_nnvm_node *n, int i, const char *tensor)
         made(&n->emit, i, tensor);
 }
 
-/* Nodes */
+// Nodes
 
 int ln_nnvm_is_harmless(const ln_nnvm_node *n, const char *key)
 {
@@ -132,10 +132,10 @@ void ln_nnvm_check_inputs(ln_nnvm_node *n)
     const ln_nnvm_row *row = n->row;
     const int len = ln_nnvm_num_inputs(n);
     // Parameters at the end may be left out of old files.
-    const int least = n->model->graph.is_oldest && row->weights ? 1 : row->least;
-    if (len < least || (row->most && len > row->most))
+    const int min = n->model->graph.is_oldest && row->weights ? 1 : row->min;
+    if (len < min || (row->max && len > row->max))
         ln_emit_fail(&n->emit, "%d inputs, expected %s%d", len,
-                     row->most == row->least ? "" : "at least ", row->least);
+                     row->max == row->min ? "" : "at least ", row->min);
 }
 
 static void translate_node(ln_nnvm_model *m, ln_nnvm_vertex *v)
@@ -149,7 +149,7 @@ static void translate_node(ln_nnvm_model *m, ln_nnvm_vertex *v)
         ln_nnvm_check_attrs(&n);
 }
 
-/* Variables and nodes that wait */
+// Variables and nodes that wait
 
 static int waits(const ln_nnvm_vertex *v)
 {
@@ -270,7 +270,7 @@ static void translate_nodes(ln_nnvm_model *m)
     }
 }
 
-/* Heads */
+// Heads
 
 // An output has the name of its node, and memory of its own: the tensor in the node's place may be
 // that of another node, an input, a constant, or another output.
@@ -311,7 +311,7 @@ static void add_heads(ln_nnvm_model *m)
     ln_hash_free(taken);
 }
 
-/* The whole */
+// The whole
 
 // Reserves the names of nodes for their outputs: intermediate tensors of other nodes get others.
 static void reserve_names(ln_nnvm_model *m)

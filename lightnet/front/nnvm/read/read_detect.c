@@ -8,13 +8,13 @@
 
 #include "front/nnvm/ln_nnvm_steps.h"
 
-/* ---- priors ---- */
+// Priors
 
-/* The most numbers of boxes that are written down. */
-enum { MOST_NUMBERS = 1 << 26 };
+// The most numbers of boxes that are written down.
+enum { MAX_NUMBERS = 1 << 26 };
 
-/* The boxes of a cell: of each size with the first ratio, then of the first size with each other
- * ratio. Steps and offsets are [y, x]. */
+// The boxes of a cell: of each size with the first ratio, then of the first size with each other
+// ratio. Steps and offsets are [y, x].
 typedef struct priors {
     double sizes[LN_NNVM_MAX_TUPLE], ratios[LN_NNVM_MAX_TUPLE];
     int n_sizes, n_ratios, n_boxes;
@@ -54,7 +54,7 @@ static priors read_priors(ln_nnvm_node *n)
     return p;
 }
 
-/** Half the width and the height of box `k`, of an image of h x w cells. */
+// Half the width and the height of box `k`, of an image of h x w cells.
 static void half_size(const priors *p, int k, int h, int w, double half[2])
 {
     const double size = k < p->n_sizes ? p->sizes[k] : p->sizes[0];
@@ -79,7 +79,7 @@ static void write_boxes(const priors *p, int h, int w, float *to)
             }
 }
 
-/** Only the shape of the data counts, so the boxes are a constant. */
+// Only the shape of the data counts, so the boxes are a constant.
 static void translate_prior(ln_nnvm_node *n)
 {
     const tl_tensor *const t = ln_nnvm_tensor_of(n, ln_nnvm_in(n, 0));
@@ -90,7 +90,7 @@ static void translate_prior(ln_nnvm_node *n)
         return;
     const int h = t->dims[2], w = t->dims[3];
     const int64_t n_boxes = (int64_t)h * w * p.n_boxes;
-    if ((int64_t)h * w > MOST_NUMBERS || 4 * n_boxes > MOST_NUMBERS) {
+    if ((int64_t)h * w > MAX_NUMBERS || 4 * n_boxes > MAX_NUMBERS) {
         ln_emit_fail(&n->emit, "%d boxes for each of %d x %d cells, too many", p.n_boxes, h, w);
         return;
     }
@@ -103,7 +103,7 @@ static void translate_prior(ln_nnvm_node *n)
     ln_nnvm_alias(n, 0, ln_emit_constant(&n->emit, TL_FLOAT, 3, dims, boxes));
 }
 
-/* ---- boxes that a network moved ---- */
+// Boxes that a network moved
 
 static const char *part(ln_nnvm_node *n, const char *src, int axis, int start, int end)
 {
@@ -116,7 +116,7 @@ static const char *op(ln_nnvm_node *n, const char *name, const char *a, const ch
     return ln_emit_binary(&n->emit, name, a, b, LN_EMIT_TEMP);
 }
 
-/** center + moves * variances * size, and half of exp(moves * variances) * size, as corners. */
+// center + moves * variances * size, and half of exp(moves * variances) * size, as corners.
 static const char *emit_boxes(ln_nnvm_node *n, const char *moves, const char *anchor)
 {
     static const int pair = 2;
@@ -143,14 +143,14 @@ static const char *emit_boxes(ln_nnvm_node *n, const char *moves, const char *an
     return clips ? ln_nnvm_clip(n, boxes, 0, 1, LN_EMIT_TEMP) : boxes;
 }
 
-/* The rows (class, score, box) of all anchors, and where there is an object. */
+// The rows (class, score, box) of all anchors, and where there is an object.
 typedef struct detections {
     int n_batches, n_anchors;
-    const char *rows;  /* [N, A, 6] */
-    const char *found; /* [N, A] of TL_BOOL */
+    const char *rows;  // [N, A, 6]
+    const char *found; // [N, A] of TL_BOOL
 } detections;
 
-/** Fails unless the inputs are [N, C, A], [N, 4 A] and [1, A, 4] of floats. */
+// Fails unless the inputs are [N, C, A], [N, 4 A] and [1, A, 4] of floats.
 static detections check_detections(ln_nnvm_node *n, const char *const in[3])
 {
     const tl_tensor *t[3];
@@ -176,8 +176,8 @@ static detections check_detections(ln_nnvm_node *n, const char *const in[3])
     return (detections){n_batches, n_anchors, NULL, NULL};
 }
 
-/** The class is the best one besides the background, which is the first; without it they count from
- *  0. Rows of boxes that score less than 'threshold' are -1. */
+// The class is the best one besides the background, which is the first; without it they count from
+// 0. Rows of boxes that score less than 'threshold' are -1.
 static detections emit_detections(ln_nnvm_node *n)
 {
     static const int classes = 1;
@@ -206,7 +206,7 @@ static detections emit_detections(ln_nnvm_node *n)
     return d;
 }
 
-/** Rows with objects first, in their order; and how many there are. */
+// Rows with objects first, in their order; and how many there are.
 static void translate_transform(ln_nnvm_node *n)
 {
     static const int anchors = 1;
@@ -227,34 +227,34 @@ static void translate_transform(ln_nnvm_node *n)
                    ln_emit_cast(&n->emit, d.found, TL_INT32, LN_EMIT_TEMP), 1, &anchors, 0, 1);
 }
 
-/* ---- the best of boxes that overlap ---- */
+// The best of boxes that overlap
 
-/* Arguments of `nms_rows`. */
+// Arguments of `nms_rows`.
 typedef struct suppression {
     int box, score, label;
     double overlap;
-    int across_labels, most_compared, most, packs;
+    int across_labels, max_compared, max, packs;
 } suppression;
 
-/** Begins the operator; `count` may be NULL. */
+// Begins the operator; `count` may be NULL.
 static void begin_suppression(ln_nnvm_node *n, const suppression *s, const char *rows,
                               const char *count)
 {
     LN_EMIT_BEGIN(&n->emit, "nms_rows", LN_ARG("src", rows), LN_ARG("count", count),
                   LN_INT("box", s->box), LN_INT("score", s->score), LN_INT("label", s->label),
                   LN_NUMBER("overlap", s->overlap > 0 ? s->overlap : 0),
-                  LN_INT("most_compared", s->most_compared), LN_INT("most", s->most),
+                  LN_INT("most_compared", s->max_compared), LN_INT("most", s->max),
                   LN_BOOL("across_labels", s->across_labels), LN_BOOL("packs", s->packs));
 }
 
-/** How many at most; values <= 0 mean all, which is 0 here. */
-static int read_most(ln_nnvm_node *n, const char *key)
+// How many at most; values <= 0 mean all, which is 0 here.
+static int read_max(ln_nnvm_node *n, const char *key)
 {
-    const int most = ln_attr_int_in(&n->emit, key, -1, INT_MIN, INT_MAX);
-    return most > 0 ? most : 0;
+    const int max = ln_attr_int_in(&n->emit, key, -1, INT_MIN, INT_MAX);
+    return max > 0 ? max : 0;
 }
 
-/** The rows, the best first, or where they were. */
+// The rows, the best first, or where they were.
 static void translate_nms(ln_nnvm_node *n)
 {
     const char *const rows = ln_nnvm_in(n, 0);
@@ -265,8 +265,8 @@ static void translate_nms(ln_nnvm_node *n)
                            .label = ln_attr_int_in(&n->emit, "id_index", 0, -1, INT_MAX),
                            .overlap = ln_nnvm_float(n, "iou_threshold", 0.5),
                            .across_labels = ln_nnvm_bool(n, "force_suppress", 0),
-                           .most_compared = read_most(n, "top_k"),
-                           .most = read_most(n, "max_output_size"),
+                           .max_compared = read_max(n, "top_k"),
+                           .max = read_max(n, "max_output_size"),
                            .packs = ln_nnvm_bool(n, "invalid_to_bottom", 0)};
     begin_suppression(n, &s, rows, count);
     if (wants_index)
@@ -274,7 +274,7 @@ static void translate_nms(ln_nnvm_node *n)
     ln_emit_end(&n->emit, "dst", wants_index ? LN_EMIT_TEMP : 0);
 }
 
-/** As it was called before, with fewer choices. */
+// As it was called before, with fewer choices.
 static void translate_old_nms(ln_nnvm_node *n)
 {
     const char *const rows = ln_nnvm_in(n, 0);
@@ -283,12 +283,12 @@ static void translate_old_nms(ln_nnvm_node *n)
                            .score = 1,
                            .overlap = ln_nnvm_float(n, "nms_threshold", 0.5),
                            .across_labels = ln_nnvm_bool(n, "force_suppress", 0),
-                           .most_compared = read_most(n, "nms_topk")};
+                           .max_compared = read_max(n, "nms_topk")};
     begin_suppression(n, &s, rows, count);
     ln_emit_end(&n->emit, "dst", 0);
 }
 
-/** multibox_transform_loc and non_max_suppression in one. A threshold above 1 compares nothing. */
+// multibox_transform_loc and non_max_suppression in one. A threshold above 1 compares nothing.
 static void translate_detection(ln_nnvm_node *n)
 {
     const double overlap = ln_nnvm_float(n, "nms_threshold", 0.5);
@@ -296,7 +296,7 @@ static void translate_detection(ln_nnvm_node *n)
                            .score = 1,
                            .overlap = overlap > 1 ? 0 : overlap,
                            .across_labels = ln_nnvm_bool(n, "force_suppress", 0),
-                           .most_compared = read_most(n, "nms_topk")};
+                           .max_compared = read_max(n, "nms_topk")};
     if (ln_nnvm_int(n, "background_id", 0))
         ln_emit_fail(&n->emit, "attribute 'background_id' is %d, expected 0",
                      (int)ln_nnvm_int(n, "background_id", 0));
@@ -307,7 +307,7 @@ static void translate_detection(ln_nnvm_node *n)
     ln_emit_end(&n->emit, "dst", 0);
 }
 
-/** Rows [.., N, K] as [B, N, K]. */
+// Rows [.., N, K] as [B, N, K].
 static const char *as_batches(ln_nnvm_node *n, const char *rows)
 {
     const tl_tensor *const t = ln_nnvm_tensor_of(n, rows);
@@ -320,7 +320,7 @@ static const char *as_batches(ln_nnvm_node *n, const char *rows)
     return t->ndim == 3 ? rows : ln_emit_reshape(&n->emit, rows, 3, dims, LN_EMIT_TEMP);
 }
 
-/** -1 in rows [B, N, K] whose number at `column` fails a comparison. */
+// -1 in rows [B, N, K] whose number at `column` fails a comparison.
 static const char *only_where(ln_nnvm_node *n, const char *rows, int column, const char *compare,
                               double number)
 {
@@ -330,8 +330,8 @@ static const char *only_where(ln_nnvm_node *n, const char *rows, int column, con
     return ln_emit_where(&n->emit, stays, rows, ln_nnvm_scalar_like(n, rows, -1), LN_EMIT_TEMP);
 }
 
-/** MXNet's, for any rows: boxes go that overlap by more than 'overlap_thresh', and so do rows that
- *  score no more than 'valid_thresh' or are background. The remaining rows come first. */
+// MXNet's, for any rows: boxes go that overlap by more than 'overlap_thresh', and so do rows that
+// score no more than 'valid_thresh' or are background. The remaining rows come first.
 static void translate_box_nms(ln_nnvm_node *n)
 {
     static const ln_attr_word formats[] = {{"corner"}, {0}};
@@ -340,13 +340,13 @@ static void translate_box_nms(ln_nnvm_node *n)
                            .label = ln_attr_int_in(&n->emit, "id_index", -1, -1, INT_MAX - 1),
                            .overlap = nextafterf((float)ln_nnvm_float(n, "overlap_thresh", 0.5), 2),
                            .across_labels = ln_nnvm_bool(n, "force_suppress", 0),
-                           .most_compared = read_most(n, "topk"),
+                           .max_compared = read_max(n, "topk"),
                            .packs = 1};
-    const double least = ln_nnvm_float(n, "valid_thresh", 0);
+    const double min = ln_nnvm_float(n, "valid_thresh", 0);
     const int background = ln_attr_int_in(&n->emit, "background_id", -1, -1, INT_MAX);
     ln_attr_choose(&n->emit, "in_format", "corner", formats);
     ln_attr_choose(&n->emit, "out_format", "corner", formats);
-    if (!(least >= 0 && s.overlap > 0))
+    if (!(min >= 0 && s.overlap > 0))
         ln_emit_fail(&n->emit, "a threshold below 0, expected at least 0");
     int dims[LN_MAXDIM];
     const int ndim = ln_nnvm_copy_dims(n, ln_nnvm_in(n, 0), dims);
@@ -356,7 +356,7 @@ static void translate_box_nms(ln_nnvm_node *n)
                      s.score > s.label ? s.score : s.label);
     if (ln_nnvm_failed(n))
         return;
-    rows = only_where(n, rows, s.score, "TL_COMPARE_GREATER", least);
+    rows = only_where(n, rows, s.score, "TL_COMPARE_GREATER", min);
     if (s.label >= 0 && background >= 0)
         rows = only_where(n, rows, s.label, "TL_COMPARE_NOT_EQUAL", background);
     begin_suppression(n, &s, rows, NULL);
@@ -365,10 +365,10 @@ static void translate_box_nms(ln_nnvm_node *n)
         ln_emit_reshape(&n->emit, dst, ndim, dims, 0);
 }
 
-/* ---- YOLO ---- */
+// YOLO
 
-/** The data count as [N, C / s^2, H, s, W, s]; places in a block become the outermost channels. The
- *  result lies in memory as [N, C, H, W] then, and is called [N, C s^2, H / s, W / s]. */
+// The data count as [N, C / s^2, H, s, W, s]; places in a block become the outermost channels. The
+// result lies in memory as [N, C, H, W] then, and is called [N, C s^2, H / s, W / s].
 static void translate_reorg(ln_nnvm_node *n)
 {
     static const int axes[] = {0, 3, 5, 1, 2, 4};

@@ -9,7 +9,7 @@
 #include "front/nnvm/ln_nnvm_steps.h"
 #include "tensorlight/tl_util.h"
 
-/** `with`: the value, or NULL: an attribute has it. */
+// `with`: the value, or NULL: an attribute has it.
 static double value_of(ln_nnvm_node *n, const char *key)
 {
     if (n->row->with)
@@ -18,9 +18,9 @@ static double value_of(ln_nnvm_node *n, const char *key)
     return ln_nnvm_float(n, key, 0);
 }
 
-/** The shape that is asked for. MXNet's may have a 0 for the size of the batch, as states of cells
- *  have where a sequence begins; that is the first length of the inputs. Returns the number of
- *  dimensions. */
+// The shape that is asked for. MXNet's may have a 0 for the size of the batch, as states of cells
+// have where a sequence begins; that is the first length of the inputs. Returns the number of
+// dimensions.
 static int read_shape(ln_nnvm_node *n, int dims[LN_MAXDIM])
 {
     int64_t given[LN_NNVM_MAX_TUPLE];
@@ -65,7 +65,7 @@ static void translate_full_like(ln_nnvm_node *n)
         ln_emit_full(&n->emit, t->dtype, ndim, dims, value, 0);
 }
 
-/** From 'start' to before 'stop', or from 0 to before 'start', each number 'repeat' times. */
+// From 'start' to before 'stop', or from 0 to before 'start', each number 'repeat' times.
 static void translate_arange(ln_nnvm_node *n)
 {
     ln_attr_require(&n->emit, "start");
@@ -93,7 +93,7 @@ static void translate_arange(ln_nnvm_node *n)
     ln_nnvm_alias(n, 0, dst);
 }
 
-/** `with`: shape, the lengths of the axes, or size, the number of elements. */
+// `with`: shape, the lengths of the axes, or size, the number of elements.
 static void translate_shape_array(ln_nnvm_node *n)
 {
     const tl_tensor *const t = ln_nnvm_tensor_of(n, ln_nnvm_in(n, 0));
@@ -134,7 +134,7 @@ static void translate_pad(ln_nnvm_node *n)
             LN_INTS("before", ndim, before), LN_INTS("after", ndim, after), LN_TEXT("mode", mode));
 }
 
-/** The same number of dimensions; 0 keeps one. */
+// The same number of dimensions; 0 keeps one.
 static void translate_broadcast_to(ln_nnvm_node *n)
 {
     const char *const src = ln_nnvm_in(n, 0);
@@ -161,7 +161,7 @@ static void translate_broadcast_like(ln_nnvm_node *n)
     ln_emit_expand(&n->emit, src, ndim, dims, 0);
 }
 
-/** New axes at `axis`, or at all others, then as large as the second input. */
+// New axes at `axis`, or at all others, then as large as the second input.
 static void translate_expand_like(ln_nnvm_node *n)
 {
     const char *src = ln_nnvm_in(n, 0);
@@ -230,7 +230,7 @@ static void translate_tile(ln_nnvm_node *n)
     LN_EMIT(&n->emit, 0, "tile", LN_ARG("src", src), LN_INTS("repeats", ndim, reps));
 }
 
-/** Without 'axis', of all elements in order. */
+// Without 'axis', of all elements in order.
 static void translate_repeat(ln_nnvm_node *n)
 {
     const char *src = ln_nnvm_in(n, 0);

@@ -6,9 +6,9 @@
 
 #include "front/nnvm/ln_nnvm_steps.h"
 
-/* ---- functions ---- */
+// Functions
 
-/** `with`: a name of tl_unary_func. */
+// `with`: a name of tl_unary_func.
 static void translate_unary(ln_nnvm_node *n)
 {
     ln_emit_unary(&n->emit, n->row->with, ln_nnvm_in(n, 0), 0);
@@ -25,9 +25,9 @@ static void translate_dropout(ln_nnvm_node *n)
     translate_identity(n);
 }
 
-/** sign(x) floor(|x| + h): halves go away from zero. With 1/2 itself as h, sums just below a whole
- *  number would be rounded up to it; with the number below it, they stay, and those of halves are
- *  rounded to the whole number, being halfway to it or closer. */
+// sign(x) floor(|x| + h): halves go away from zero. With 1/2 itself as h, sums just below a whole
+// number would be rounded up to it; with the number below it, they stay, and those of halves are
+// rounded to the whole number, being halfway to it or closer.
 static void translate_round(ln_nnvm_node *n)
 {
     static const double steps[] = {[TL_FLOAT] = FLT_EPSILON,
@@ -49,7 +49,7 @@ static void translate_round(ln_nnvm_node *n)
                    ln_emit_unary(&n->emit, "TL_UNARY_SIGN", src, LN_EMIT_TEMP), rounded, 0);
 }
 
-/** Toward zero: the sign times the floor of the size. */
+// Toward zero: the sign times the floor of the size.
 static void translate_trunc(ln_nnvm_node *n)
 {
     const char *const src = ln_nnvm_in(n, 0);
@@ -65,7 +65,7 @@ static void translate_square(ln_nnvm_node *n)
     ln_emit_binary(&n->emit, "TL_BINARY_MUL", src, src, 0);
 }
 
-/** ELU for elements <= 0, accurate for small ones. */
+// ELU for elements <= 0, accurate for small ones.
 static const char *emit_expm1_below(ln_nnvm_node *n, const char *minus)
 {
     const char *const below =
@@ -74,7 +74,7 @@ static const char *emit_expm1_below(ln_nnvm_node *n, const char *minus)
     return ln_emit_unary_with(&n->emit, "TL_UNARY_ELU", below, 1, 0, LN_EMIT_TEMP);
 }
 
-/** e^x - 1 without cancellation: where x is positive, (1 - e^-x) e^x. */
+// e^x - 1 without cancellation: where x is positive, (1 - e^-x) e^x.
 static void translate_expm1(ln_nnvm_node *n)
 {
     const char *const x = ln_nnvm_in(n, 0);
@@ -86,7 +86,7 @@ static void translate_expm1(ln_nnvm_node *n)
                    ln_emit_binary(&n->emit, "TL_BINARY_MUL", above, factor, LN_EMIT_TEMP), 0);
 }
 
-/** log(1 + x) without cancellation: 2 artanh(x / (2 + x)) where x is small. */
+// log(1 + x) without cancellation: 2 artanh(x / (2 + x)) where x is small.
 static void translate_log1p(ln_nnvm_node *n)
 {
     ln_emit *const e = &n->emit;
@@ -105,7 +105,7 @@ static void translate_log1p(ln_nnvm_node *n)
     ln_emit_where(&n->emit, is_small, near, far, 0);
 }
 
-/** The cube root keeps the sign: sign(x) |x|^(1/3). */
+// The cube root keeps the sign: sign(x) |x|^(1/3).
 static void translate_cbrt(ln_nnvm_node *n)
 {
     const int is_inverse = !strcmp(n->row->with, "inverse");
@@ -128,7 +128,7 @@ static void translate_not(ln_nnvm_node *n)
     ln_emit_cast(&n->emit, truth, ln_nnvm_tensor_of(n, src)->dtype, 0);
 }
 
-/* ---- activations ---- */
+// Activations
 
 static void translate_leaky_relu(ln_nnvm_node *n)
 {
@@ -136,7 +136,7 @@ static void translate_leaky_relu(ln_nnvm_node *n)
                        ln_nnvm_float(n, "alpha", 0.25), 0, 0);
 }
 
-/** x > 0 ? x : slope x, with a slope for each index along an axis, or one for all. */
+// x > 0 ? x : slope x, with a slope for each index along an axis, or one for all.
 static void translate_prelu(ln_nnvm_node *n)
 {
     const char *const src = ln_nnvm_in(n, 0);
@@ -154,7 +154,7 @@ static void translate_prelu(ln_nnvm_node *n)
     ln_emit_binary(&n->emit, "TL_BINARY_PRELU", src, slope, 0);
 }
 
-/** LightNet's own, which MXNet's functions are rewritten to. */
+// LightNet's own, which MXNet's functions are rewritten to.
 static void translate_own_function(ln_nnvm_node *n)
 {
     const double alpha = ln_nnvm_float(n, "alpha", 1), beta = ln_nnvm_float(n, "beta", 0);
@@ -165,8 +165,8 @@ static void translate_clip(ln_nnvm_node *n)
 {
     ln_attr_require(&n->emit, "a_min");
     ln_attr_require(&n->emit, "a_max");
-    const double least = ln_nnvm_float(n, "a_min", 0), most = ln_nnvm_float(n, "a_max", 0);
-    ln_nnvm_clip(n, ln_nnvm_in(n, 0), least, most, 0);
+    const double min = ln_nnvm_float(n, "a_min", 0), max = ln_nnvm_float(n, "a_max", 0);
+    ln_nnvm_clip(n, ln_nnvm_in(n, 0), min, max, 0);
 }
 
 static void translate_cast(ln_nnvm_node *n)

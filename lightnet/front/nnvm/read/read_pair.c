@@ -5,13 +5,13 @@
 
 #include "front/nnvm/ln_nnvm_steps.h"
 
-/** 1 where a condition holds, else 0, in the type of `like`. */
+// 1 where a condition holds, else 0, in the type of `like`.
 static void emit_truth(ln_nnvm_node *n, const char *truth, const char *like)
 {
     ln_emit_cast(&n->emit, truth, ln_nnvm_tensor_of(n, like)->dtype, 0);
 }
 
-/* ---- two tensors ---- */
+// Two tensors
 
 // Types that differ meet in the wider one; of an integer and a float in the float.
 static void unify(ln_nnvm_node *n, const char **a, const char **b)
@@ -24,9 +24,9 @@ static void unify(ln_nnvm_node *n, const char **a, const char **b)
     *b = ln_emit_cast(&n->emit, *b, dtype, LN_EMIT_TEMP);
 }
 
-/** Both operands, of one type. The shape of a broadcast parameter is unknown, so without a
- * parameter file it is one scalar per channel, [C, 1, ..]; one that is not broadcast has the shape
- * of the other operand. */
+// Both operands, of one type. The shape of a broadcast parameter is unknown, so without a
+// parameter file it is one scalar per channel, [C, 1, ..]; one that is not broadcast has the shape
+// of the other operand.
 static void operands(ln_nnvm_node *n, int is_broadcast, const char **a, const char **b)
 {
     const int first = ln_nnvm_is_shaped(n, 0) ? 0 : 1;
@@ -57,8 +57,8 @@ static int is_prefixed(const char *text, const char *prefix)
     return !strncmp(text, prefix, strlen(prefix));
 }
 
-/** a op b, `op` being a name of tl_binary_op or tl_compare_op, or one of tl_binary_op in lower case
- *  for truth values. */
+// a op b, `op` being a name of tl_binary_op or tl_compare_op, or one of tl_binary_op in lower case
+// for truth values.
 static void emit_operation(ln_nnvm_node *n, const char *op, const char *a, const char *b)
 {
     const char *const like = a;
@@ -79,7 +79,7 @@ static void emit_operation(ln_nnvm_node *n, const char *op, const char *a, const
     }
 }
 
-/** LightNet adds to core whether MXNet's operands broadcast. */
+// LightNet adds to core whether MXNet's operands broadcast.
 static void translate_pair(ln_nnvm_node *n, int broadcasts)
 {
     const char *a, *b;
@@ -98,7 +98,7 @@ static void translate_broadcast(ln_nnvm_node *n)
     translate_pair(n, 1);
 }
 
-/** Core's `greater` and `less` give floats. */
+// Core's `greater` and `less` give floats.
 static void translate_float_compare(ln_nnvm_node *n)
 {
     const char *a, *b;
@@ -106,7 +106,7 @@ static void translate_float_compare(ln_nnvm_node *n)
     ln_emit_cast(&n->emit, ln_emit_compare(&n->emit, n->row->with, a, b), TL_FLOAT, 0);
 }
 
-/** A tensor and a number, which is converted to the tensor's type first. */
+// A tensor and a number, which is converted to the tensor's type first.
 static void translate_scalar(ln_nnvm_node *n)
 {
     const char *const src = ln_nnvm_in(n, 0);
@@ -115,7 +115,7 @@ static void translate_scalar(ln_nnvm_node *n)
                    ln_nnvm_scalar_like(n, src, ln_nnvm_float(n, "scalar", 0)));
 }
 
-/** The number on the left. */
+// The number on the left.
 static void translate_scalar_left(ln_nnvm_node *n)
 {
     const char *const src = ln_nnvm_in(n, 0);
@@ -124,7 +124,7 @@ static void translate_scalar_left(ln_nnvm_node *n)
                    src);
 }
 
-/** The sum of any number of tensors. */
+// The sum of any number of tensors.
 static void translate_sum_of_many(ln_nnvm_node *n)
 {
     const int len = ln_nnvm_check_args(n);
@@ -158,7 +158,7 @@ static void translate_where(ln_nnvm_node *n)
     {                                       \
         op, dialects, translate, with, 2, 2 \
     }
-/* MXNet states since 1.7 whether the number was an integer; this has no effect. */
+// MXNet states since 1.7 whether the number was an integer; this has no effect.
 #define SCALAR(op, dialects, with)                                                          \
     {                                                                                       \
         op, dialects, translate_scalar, with, 1, 1, .keeps_shape = 1, .ignored = " is_int " \
@@ -168,16 +168,16 @@ static void translate_where(ln_nnvm_node *n)
         op, dialects, translate_scalar_left, with, 1, 1, .keeps_shape = 1, .ignored = " is_int " \
     }
 
-/* The two ways in which MXNet spells an operation with a number. */
+// The two ways in which MXNet spells an operation with a number.
 #define MXNET_SCALAR(name, old, with) \
     SCALAR("_" name "_scalar", LN_IN_MXNET, with), SCALAR(old, LN_IN_MXNET, with)
 
-/* An operation of core, broadcast: by its name and its sign. */
+// An operation of core, broadcast: by its name and its sign.
 #define CORE_BROADCAST(name, symbol, with)                          \
     PAIR("broadcast_" name, LN_IN_CORE, translate_broadcast, with), \
         PAIR("__" symbol "_symbol__", LN_IN_CORE, translate_broadcast, with)
 
-/* Operators with two names in MXNet. */
+// Operators with two names in MXNet.
 #define MXNET_PAIR(name, old, with)                    \
     PAIR(name, LN_IN_MXNET, translate_elemwise, with), \
         PAIR(old, LN_IN_MXNET, translate_elemwise, with)

@@ -7,7 +7,7 @@
 
 #include "front/nnvm/ln_nnvm_steps.h"
 
-/* ---- slices ---- */
+// Slices
 
 static void translate_flip(ln_nnvm_node *n)
 {
@@ -63,7 +63,7 @@ static void translate_slice(ln_nnvm_node *n)
         ln_nnvm_slice(n, src, ndim, axes, starts, ends, steps, 0);
 }
 
-/** Cuts axes to the lengths of another tensor. */
+// Cuts axes to the lengths of another tensor.
 static void translate_slice_like(ln_nnvm_node *n)
 {
     const char *const src = ln_nnvm_in(n, 0);
@@ -72,10 +72,10 @@ static void translate_slice_like(ln_nnvm_node *n)
     int64_t given[LN_NNVM_MAX_TUPLE];
     int axes[LN_MAXDIM], starts[LN_MAXDIM] = {0}, ends[LN_MAXDIM], steps[LN_MAXDIM];
     int len = ln_nnvm_ints(n, "axis", given);
-    const int is_all = len <= 0, least = t->ndim < like->ndim ? t->ndim : like->ndim;
-    len = is_all ? least : len;
-    if (len > least)
-        ln_emit_fail(&n->emit, "%d axes, expected at most %d", len, least);
+    const int is_all = len <= 0, min = t->ndim < like->ndim ? t->ndim : like->ndim;
+    len = is_all ? min : len;
+    if (len > min)
+        ln_emit_fail(&n->emit, "%d axes, expected at most %d", len, min);
     for (int i = 0; i < len && !ln_nnvm_failed(n); i++) {
         axes[i] = is_all ? i : ln_attr_to_axis(&n->emit, given[i], t->ndim);
         if (axes[i] >= like->ndim) {
@@ -92,8 +92,8 @@ static void translate_slice_like(ln_nnvm_node *n)
         ln_nnvm_slice(n, src, len, axes, starts, ends, steps, 0);
 }
 
-/** Rows and columns of images: as many as the second input has, or 'h_w', from 'offset' on or in
- * the middle. */
+// Rows and columns of images: as many as the second input has, or 'h_w', from 'offset' on or in
+// the middle.
 static void translate_crop(ln_nnvm_node *n)
 {
     static const int axes[] = {2, 3}, ones[] = {1, 1};
@@ -123,7 +123,7 @@ static void translate_crop(ln_nnvm_node *n)
         ln_nnvm_slice(n, src, 2, axes, starts, ends, ones, 0);
 }
 
-/* ---- joins and parts ---- */
+// Joins and parts
 
 static void translate_concat(ln_nnvm_node *n)
 {
@@ -140,7 +140,7 @@ static void translate_concat(ln_nnvm_node *n)
         ln_nnvm_join(n, len, parts, axis, 0);
 }
 
-/** Parts of the lengths `lens`. */
+// Parts of the lengths `lens`.
 static void emit_split(ln_nnvm_node *n, const char *src, int axis, int len, const int *lens)
 {
     if (ln_nnvm_failed(n))
@@ -154,8 +154,7 @@ static void emit_split(ln_nnvm_node *n, const char *src, int axis, int len, cons
     }
 }
 
-/** `n_parts` parts; those that `dim` leaves over make the first ones longer by one, if `is_uneven`.
- */
+// `n_parts` parts; those that `dim` leaves over make the first ones longer by one, if `is_uneven`.
 static void emit_even_split(ln_nnvm_node *n, const char *src, int axis, int n_parts, int is_uneven)
 {
     const int dim = ln_nnvm_tensor_of(n, src)->dims[axis];
@@ -171,7 +170,7 @@ static void emit_even_split(ln_nnvm_node *n, const char *src, int axis, int n_pa
         emit_split(n, src, axis, n_parts, lens);
 }
 
-/** Parts that begin at the points; `points` has the beginning of the first, 0, too. */
+// Parts that begin at the points; `points` has the beginning of the first, 0, too.
 static void emit_cuts(ln_nnvm_node *n, const char *src, int axis, const int64_t *points, int len)
 {
     int lens[LN_NNVM_MAX_TUPLE + 1];
@@ -187,7 +186,7 @@ static void emit_cuts(ln_nnvm_node *n, const char *src, int axis, const int64_t 
     emit_split(n, src, axis, len, lens);
 }
 
-/** Text that starts with a digit is a number of parts, other text the points of cuts. */
+// Text that starts with a digit is a number of parts, other text the points of cuts.
 static void translate_split(ln_nnvm_node *n)
 {
     const char *const src = ln_nnvm_in(n, 0), *const key = "indices_or_sections";

@@ -7,9 +7,9 @@
 #include "front/nnvm/ln_nnvm_steps.h"
 #include "tensorlight/tl_util.h"
 
-/** Indices of any numeric type as those of an axis of length `len`; out of range they are moved to
- *  the nearest, or count modulo the length, or stay, so that the operator rejects them, by
- * attribute 'mode'. */
+// Indices of any numeric type as those of an axis of length `len`; out of range they are moved to
+//  the nearest, or count modulo the length, or stay, so that the operator rejects them, by
+// attribute 'mode'.
 static const char *indices(ln_nnvm_node *n, const char *index, int len)
 {
     static const ln_attr_word modes[] = {{"clip"}, {"wrap"}, {"raise"}, {0}};
@@ -42,8 +42,8 @@ static void translate_take(ln_nnvm_node *n)
         emit_take(n, src, index, axis);
 }
 
-/** For each place the element with the index there along an axis, which goes, or stays with length
- *  1. */
+// For each place the element with the index there along an axis, which goes, or stays with length
+// 1.
 static void translate_pick(ln_nnvm_node *n)
 {
     const char *src = ln_nnvm_in(n, 0), *index = ln_nnvm_in(n, 1);
@@ -74,7 +74,7 @@ static void translate_pick(ln_nnvm_node *n)
         ln_emit_reshape(&n->emit, dst, ndim - 1, dims, 0);
 }
 
-/** `onehot` counts negative indices from the end; here they are out of range. */
+// `onehot` counts negative indices from the end; here they are out of range.
 static void translate_one_hot(ln_nnvm_node *n)
 {
     static const int two = 2;
@@ -110,7 +110,7 @@ static void translate_embedding(ln_nnvm_node *n)
         emit_take(n, weight, index, 0);
 }
 
-/** Indices [K, ..] as rows [.., K]. */
+// Indices [K, ..] as rows [.., K].
 static void translate_gather_nd(ln_nnvm_node *n)
 {
     const char *const src = ln_nnvm_in(n, 0), *index = ln_nnvm_in(n, 1);
@@ -126,13 +126,13 @@ static void translate_gather_nd(ln_nnvm_node *n)
     LN_EMIT(&n->emit, 0, "take_nd", LN_ARG("src", src), LN_ARG("index", index));
 }
 
-/* A request for the first `k` elements of an order. */
+// A request for the first `k` elements of an order.
 typedef struct ranking {
     const char *src;
     int axis, k, is_smallest;
 } ranking;
 
-/** The data, flat where 'axis' is None, and the axis; `k` all. */
+// The data, flat where 'axis' is None, and the axis; `k` all.
 static ranking read_ranking(ln_nnvm_node *n, int is_ascending)
 {
     ranking r = {.src = ln_nnvm_in(n, 0)};
@@ -156,7 +156,7 @@ static void emit_topk(ln_nnvm_node *n, const ranking *r, const char **values, co
     *indices = ln_emit_end(&n->emit, "indices", LN_EMIT_TEMP);
 }
 
-/** 1 at the indices, else 0, in the data's type and shape. */
+// 1 at the indices, else 0, in the data's type and shape.
 static void emit_mask(ln_nnvm_node *n, const ranking *r, const char *values, const char *indices)
 {
     int dims[LN_MAXDIM], own[LN_MAXDIM], marks[LN_MAXDIM];
@@ -173,7 +173,7 @@ static void emit_mask(ln_nnvm_node *n, const ranking *r, const char *values, con
         ln_emit_reshape(&n->emit, mask, n_own, own, 0);
 }
 
-/** The values of the first k, their indices, both, or where they are. */
+// The values of the first k, their indices, both, or where they are.
 static void translate_topk(ln_nnvm_node *n)
 {
     static const ln_attr_word wanted[] = {
@@ -194,7 +194,7 @@ static void translate_topk(ln_nnvm_node *n)
             n, i, wants[i] == 'v' ? values : ln_emit_cast(&n->emit, indices, dtype, LN_EMIT_TEMP));
 }
 
-/** `with`: the values or the indices of all elements in order. */
+// `with`: the values or the indices of all elements in order.
 static void translate_sort(ln_nnvm_node *n)
 {
     const int wants_indices = !strcmp(n->row->with, "indices");

@@ -7,24 +7,24 @@
 
 #include "front/nnvm/ln_nnvm_steps.h"
 
-/* The divisor of a sum: the elements of the window inside the source (at least 1), all of the
- * window, or those inside the source and the padding of the node. */
+// The divisor of a sum: the elements of the window inside the source (at least 1), all of the
+// window, or those inside the source and the padding of the node.
 typedef enum divisor { INSIDE, WINDOW, PADDED } divisor;
 
-/* The most weights of a mean over windows of unequal sizes. */
-enum { MOST_WEIGHTS = 1 << 26 };
+// The most weights of a mean over windows of unequal sizes.
+enum { MAX_WEIGHTS = 1 << 26 };
 
 typedef enum pool_kind { POOL_MAX, POOL_MEAN, POOL_SUM, POOL_NORM } pool_kind;
 
 typedef struct pool {
     pool_kind kind;
     divisor divisor;
-    double p;       /* of POOL_NORM */
-    int axes;       /* 1 to 3 spatial ones */
-    int pads_zeros; /* elements outside count as 0, also for maxima */
+    double p;       // of POOL_NORM
+    int axes;       // 1 to 3 spatial ones
+    int pads_zeros; // elements outside count as 0, also for maxima
     int rounds_up;
     int size[3], stride[3], before[3], after[3];
-    int len[3], end[3]; /* the number of windows; how far the last one reaches beyond the source */
+    int len[3], end[3]; // the number of windows; how far the last one reaches beyond the source
 } pool;
 
 // Of windows over `extent` elements along axis i.
@@ -79,8 +79,8 @@ static const char *emit_windows(ln_nnvm_node *n, const pool *p, const char *src,
     return ln_emit_end(&n->emit, "dst", i);
 }
 
-/** Factors that turn means over whole windows into means over the padded source, along axis `i`: a
- *  constant that broadcasts. */
+// Factors that turn means over whole windows into means over the padded source, along axis `i`: a
+// constant that broadcasts.
 static const char *padded_factors(ln_nnvm_node *n, const pool *p, int i, int extent, tl_dtype dtype)
 {
     const int64_t limit = (int64_t)extent + p->after[i];
@@ -98,13 +98,13 @@ static const char *padded_factors(ln_nnvm_node *n, const pool *p, int i, int ext
     return ln_emit_cast(&n->emit, all, dtype, LN_EMIT_TEMP);
 }
 
-/** Whether the last windows along the axis exceed the padding, which alone counts for means. */
+// Whether the last windows along the axis exceed the padding, which alone counts for means.
 static int overhangs(const pool *p, int i)
 {
     return p->kind == POOL_MEAN && p->divisor == PADDED && p->end[i] > p->after[i];
 }
 
-/** `i` as in ln_emit_out. */
+// `i` as in ln_emit_out.
 static const char *emit_pool(ln_nnvm_node *n, pool *p, const char *src, int i)
 {
     const tl_tensor *const t = ln_nnvm_tensor_of(n, src);
@@ -147,8 +147,8 @@ static const char *emit_pool(ln_nnvm_node *n, pool *p, const char *src, int i)
     return computes ? ln_emit_cast(&n->emit, dst, own, i) : dst;
 }
 
-/** Reads the source in its layout, pools, and gives the result in the same layout; `is_global`:
- *  windows are those of the whole image. */
+// Reads the source in its layout, pools, and gives the result in the same layout; `is_global`:
+// windows are those of the whole image.
 static void translate_in_layout(ln_nnvm_node *n, pool *p, int is_global)
 {
     const char *const plain = ln_nnvm_plain_layout(p->axes);
@@ -167,9 +167,9 @@ static void translate_in_layout(ln_nnvm_node *n, pool *p, int is_global)
         ln_nnvm_from_plain(n, dst, &layout, 0);
 }
 
-/* ---- windows of one size ---- */
+// Windows of one size
 
-/** One number for all sides, two for (top and bottom, left and right), or four. */
+// One number for all sides, two for (top and bottom, left and right), or four.
 static void read_core_padding(ln_nnvm_node *n, pool *p)
 {
     int64_t given[LN_NNVM_MAX_TUPLE];
@@ -183,7 +183,7 @@ static void read_core_padding(ln_nnvm_node *n, pool *p)
     }
 }
 
-/** Reads the kind of pooling. LightNet adds sums and norms to core's. */
+// Reads the kind of pooling. LightNet adds sums and norms to core's.
 static pool read_kind(ln_nnvm_node *n, int axes)
 {
     pool p = {.kind = strcmp(n->row->with, "max") ? POOL_MEAN : POOL_MAX, .axes = axes};
@@ -195,7 +195,7 @@ static pool read_kind(ln_nnvm_node *n, int axes)
     return p;
 }
 
-/** MXNet's windows may have any axes, and as much padding at the end as at the beginning. */
+// MXNet's windows may have any axes, and as much padding at the end as at the beginning.
 static void read_mxnet_windows(ln_nnvm_node *n, pool *p)
 {
     int64_t given[LN_NNVM_MAX_TUPLE];
@@ -233,14 +233,14 @@ static void translate_global(ln_nnvm_node *n)
         translate_in_layout(n, &p, 1);
 }
 
-/* ---- windows of different sizes ---- */
+// Windows of different sizes
 
-/** [out, in]: row i has equal weights from i in / out, rounded down, to (i + 1) in / out, rounded
- * up. A product with it computes the means over these windows. */
+// [out, in]: row i has equal weights from i in / out, rounded down, to (i + 1) in / out, rounded
+// up. A product with it computes the means over these windows.
 static const char *mean_matrix(ln_nnvm_node *n, int out, int in, tl_dtype dtype)
 {
     const int dims[] = {out, in};
-    if ((int64_t)out * in > MOST_WEIGHTS) {
+    if ((int64_t)out * in > MAX_WEIGHTS) {
         ln_emit_fail(&n->emit, "%d windows of unequal sizes over %d elements", out, in);
         return NULL;
     }
@@ -256,7 +256,7 @@ static const char *mean_matrix(ln_nnvm_node *n, int out, int in, tl_dtype dtype)
                    : NULL;
 }
 
-/** Means over a given number of windows, as equal as possible: pooling where they are equal. */
+// Means over a given number of windows, as equal as possible: pooling where they are equal.
 static void translate_adaptive_pool(ln_nnvm_node *n)
 {
     int64_t given[LN_NNVM_MAX_TUPLE];

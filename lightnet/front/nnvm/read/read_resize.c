@@ -6,12 +6,12 @@
 
 #include "front/nnvm/ln_nnvm_steps.h"
 
-/* Which position of the source an index looks at: i in / out, (i + 1/2) in / out - 1/2, or
- * i (in - 1) / (out - 1). */
+// Which position of the source an index looks at: i in / out, (i + 1/2) in / out - 1/2, or
+// i (in - 1) / (out - 1).
 typedef enum alignment { BY_EDGE, BY_CENTER, BY_CORNER } alignment;
 
-/** Rows and columns of [N, C, H, W] to `size`; the nearest position rounds down. `i` as in
- *  ln_emit_out. */
+// Rows and columns of [N, C, H, W] to `size`; the nearest position rounds down. `i` as in
+// ln_emit_out.
 static const char *emit_resize(ln_nnvm_node *n, const char *src, const int size[2], int is_linear,
                                alignment by, int i)
 {
@@ -33,7 +33,7 @@ static const char *emit_resize(ln_nnvm_node *n, const char *src, const int size[
                    LN_TEXT("rounding", "TL_ROUND_DOWN"));
 }
 
-/** The sizes of images [N, C, H, W], `scale` times as large. */
+// The sizes of images [N, C, H, W], `scale` times as large.
 static void scale_size(ln_nnvm_node *n, const char *src, int scale, int size[2])
 {
     const tl_tensor *const t = ln_nnvm_tensor_of(n, src);
@@ -47,7 +47,7 @@ static void scale_size(ln_nnvm_node *n, const char *src, int scale, int size[2])
     }
 }
 
-/** `with`: scale, which attribute 'scale' multiplies sizes with, or size. */
+// `with`: scale, which attribute 'scale' multiplies sizes with, or size.
 static void translate_core_resize(ln_nnvm_node *n)
 {
     static const ln_attr_word methods[] = {{"BILINEAR"}, {"NEAREST_NEIGHBOR"}, {0}};
@@ -71,9 +71,9 @@ static void translate_core_resize(ln_nnvm_node *n)
         ln_nnvm_from_plain(n, dst, &layout, 0);
 }
 
-/* ---- MXNet ---- */
+// MXNet
 
-/** Each input as large as `scale` times the first; all of them as channels of one, or their sum. */
+// Each input as large as `scale` times the first; all of them as channels of one, or their sum.
 static void emit_nearest(ln_nnvm_node *n, int scale, int sums)
 {
     const int len = ln_nnvm_num_inputs(n);
@@ -100,7 +100,7 @@ static void emit_nearest(ln_nnvm_node *n, int scale, int sums)
         ln_nnvm_join(n, len, all, 1, 0);
 }
 
-/** A transposed convolution of each channel by itself, with weights that the file has. */
+// A transposed convolution of each channel by itself, with weights that the file has.
 static void emit_bilinear(ln_nnvm_node *n, int scale)
 {
     static const int ones[] = {1, 1}, none[4] = {0};
@@ -148,7 +148,7 @@ static void translate_upsampling(ln_nnvm_node *n)
     emit_nearest(n, scale, !strcmp(mode, "sum"));
 }
 
-/** The size that attributes name, or by which factor; in mode like, that of the second input. */
+// The size that attributes name, or by which factor; in mode like, that of the second input.
 static void read_bilinear_size(ln_nnvm_node *n, const tl_tensor *t, int size[2])
 {
     static const char *const keys[][2] = {{"height", "scale_height"}, {"width", "scale_width"}};

@@ -7,12 +7,12 @@
 
 #include "front/nnvm/ln_nnvm_steps.h"
 
-/* ---- reshape ---- */
+// Reshape
 
-/* The codes of a requested shape: see the operator's documentation. */
+// The codes of a requested shape: see the operator's documentation.
 enum { COPY = 0, INFER = -1, COPY_REST = -2, MERGE = -3, SPLIT = -4 };
 
-/* A shape that is being made: the source's dimensions are used up one after the other. */
+// A shape that is being made: the source's dimensions are used up one after the other.
 typedef struct reshaping {
     const int *src;
     int n_src, at;
@@ -75,8 +75,8 @@ static void reverse(int *dims, int len)
     }
 }
 
-/** The shape of the codes, with inferred lengths. Returns the number of dimensions; 0 after a
- *  failure. */
+// The shape of the codes, with inferred lengths. Returns the number of dimensions; 0 after a
+// failure.
 static int finish_shape(ln_nnvm_node *n, reshaping *r, int len, int dims[LN_MAXDIM])
 {
     int64_t product = 1;
@@ -139,7 +139,7 @@ static void translate_reshape(ln_nnvm_node *n)
         emit_codes(n, src, codes, len, is_reverse);
 }
 
-/** Reshapes of operators that MXNet defines on matrices are omitted if the source is a matrix. */
+// Reshapes of operators that MXNet defines on matrices are omitted if the source is a matrix.
 static void emit_shape(ln_nnvm_node *n, const char *src, int ndim, const int *dims)
 {
     const tl_tensor *const t = ln_nnvm_tensor_of(n, src);
@@ -202,7 +202,7 @@ static void translate_squeeze(ln_nnvm_node *n)
     ln_emit_reshape(&n->emit, src, ndim ? ndim : 1, dims, 0);
 }
 
-/* ---- order ---- */
+// Order
 
 static void translate_transpose(ln_nnvm_node *n)
 {
@@ -231,7 +231,7 @@ static void translate_swap_axis(ln_nnvm_node *n)
     ln_emit_transpose(&n->emit, src, axes, 0);
 }
 
-/** `with`: depth, blocks of b x b pixels become channels, or space, the opposite. */
+// `with`: depth, blocks of b x b pixels become channels, or space, the opposite.
 static void translate_blocks(ln_nnvm_node *n)
 {
     const int is_depth = !strcmp(n->row->with, "depth");
@@ -241,7 +241,7 @@ static void translate_blocks(ln_nnvm_node *n)
                    0);
 }
 
-/* The axes of one layout in the order of another, split and merged by these factors. */
+// The axes of one layout in the order of another, split and merged by these factors.
 static void translate_layout(ln_nnvm_node *n)
 {
     char plain[LN_MAXDIM + 1] = "";

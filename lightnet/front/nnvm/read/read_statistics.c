@@ -6,9 +6,9 @@
 
 #include "front/nnvm/ln_nnvm_steps.h"
 
-/* ---- batches ---- */
+// Batches
 
-/** A vector of equal numbers, as the data's type. */
+// A vector of equal numbers, as the data's type.
 static const char *filled(ln_nnvm_node *n, const char *like, int len, double value)
 {
     return ln_emit_filled(&n->emit, ln_nnvm_tensor_of(n, like)->dtype, 1, &len, value);
@@ -34,9 +34,9 @@ static void translate_batchnorm(ln_nnvm_node *n)
     ln_emit_batchnorm(&n->emit, src, axis, vectors, epsilon, 0);
 }
 
-/* ---- groups and layers ---- */
+// Groups and layers
 
-/** As many groups as channels are instance normalization. */
+// As many groups as channels are instance normalization.
 static void translate_groupnorm(ln_nnvm_node *n)
 {
     const int is_instance = !strcmp(n->row->with, "instance");
@@ -55,7 +55,7 @@ static void translate_groupnorm(ln_nnvm_node *n)
         ln_emit_fail(&n->emit, "attribute 'output_mean_var' is True, expected False");
 }
 
-/** Swaps an axis with the last one; nothing to do when it is that. */
+// Swaps an axis with the last one; nothing to do when it is that.
 static const char *swap_last(ln_nnvm_node *n, const char *src, int axis, int i)
 {
     const int ndim = ln_nnvm_tensor_of(n, src)->ndim;
@@ -91,7 +91,7 @@ static void translate_layernorm(ln_nnvm_node *n)
         ln_emit_fail(&n->emit, "attribute 'output_mean_var' is True, expected False");
 }
 
-/* ---- local response, L2 ---- */
+// Local response, L2
 
 static void translate_lrn(ln_nnvm_node *n)
 {
@@ -121,7 +121,7 @@ static void translate_lrn(ln_nnvm_node *n)
         ln_emit_transpose(&n->emit, dst, back, 0);
 }
 
-/** src / sqrt(the maximum of the sum of squares and epsilon). */
+// src / sqrt(the maximum of the sum of squares and epsilon).
 static void translate_l2_normalize(ln_nnvm_node *n)
 {
     int axes[LN_MAXDIM];
@@ -137,9 +137,9 @@ static void translate_l2_normalize(ln_nnvm_node *n)
     ln_emit_binary(&n->emit, "TL_BINARY_DIV", src, root, 0);
 }
 
-/* ---- softmax ---- */
+// Softmax
 
-/** `with`: softmax or logsoftmax. */
+// `with`: softmax or logsoftmax.
 static void translate_softmax(ln_nnvm_node *n)
 {
     const char *const src = ln_nnvm_in(n, 0);
@@ -148,7 +148,7 @@ static void translate_softmax(ln_nnvm_node *n)
     LN_EMIT(&n->emit, 0, n->row->with, LN_ARG("src", src), LN_INT("axis", axis));
 }
 
-/** The axes that attribute 'axis' names, in order: all without it, the others with 'exclude'. */
+// The axes that attribute 'axis' names, in order: all without it, the others with 'exclude'.
 static int read_axes(ln_nnvm_node *n, int ndim, int axes[LN_MAXDIM])
 {
     int64_t given[LN_NNVM_MAX_TUPLE];
@@ -176,7 +176,7 @@ static void translate_reduce(ln_nnvm_node *n)
     emit_reduce(n, op, ln_nnvm_in(n, 0));
 }
 
-/** `with` names the operation; NaN counts as its neutral element. */
+// `with` names the operation; NaN counts as its neutral element.
 static void translate_nan_reduce(ln_nnvm_node *n)
 {
     const char *src = ln_nnvm_in(n, 0);
@@ -187,11 +187,11 @@ static void translate_nan_reduce(ln_nnvm_node *n)
     emit_reduce(n, n->row->with, src);
 }
 
-/* Among which elements the greatest is looked for. */
+// Among which elements the greatest is looked for.
 typedef struct search {
     int axes[LN_MAXDIM];
     int n_axes, keeps;
-    tl_dtype dtype; /* of the index */
+    tl_dtype dtype; // of the index
 } search;
 
 static search read_search(ln_nnvm_node *n, int ndim)
@@ -202,7 +202,7 @@ static search read_search(ln_nnvm_node *n, int ndim)
     return s;
 }
 
-/** Several axes as one, the last: the others come before them. */
+// Several axes as one, the last: the others come before them.
 static const char *merge_axes(ln_nnvm_node *n, const char *src, const search *s)
 {
     int dims[LN_MAXDIM], order[LN_MAXDIM], merged[LN_MAXDIM], n_stay = 0, len = 1;
@@ -222,7 +222,7 @@ static const char *merge_axes(ln_nnvm_node *n, const char *src, const search *s)
     return ln_emit_reshape(&n->emit, src, n_stay + 1, merged, LN_EMIT_TEMP);
 }
 
-/** `with`: max or min. The first of equal ones counts, in the order of the elements. */
+// `with`: max or min. The first of equal ones counts, in the order of the elements.
 static void translate_arg(ln_nnvm_node *n)
 {
     const char *src = ln_nnvm_in(n, 0);
@@ -253,7 +253,7 @@ static void translate_arg(ln_nnvm_node *n)
                  0);
 }
 
-/** Sums down to the shape of the second input: along the axes that it lacks or has length 1 in. */
+// Sums down to the shape of the second input: along the axes that it lacks or has length 1 in.
 static void translate_collapse_sum(ln_nnvm_node *n)
 {
     const char *const src = ln_nnvm_in(n, 0);

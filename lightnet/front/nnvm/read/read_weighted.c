@@ -7,13 +7,13 @@
 #include "front/nnvm/ln_nnvm_steps.h"
 #include "tensorlight/tl_util.h"
 
-/* Arguments of a convolution. */
+// Arguments of a convolution.
 typedef struct conv {
-    int axes; /* 1 to 3 spatial ones */
+    int axes; // 1 to 3 spatial ones
     int channels, groups, has_bias;
     int size[3], stride[3], padding[3], dilation[3], adj[3];
-    ln_nnvm_layout layout, weight_layout, out_layout; /* of the file */
-    tl_dtype dtype, out_dtype;                        /* to compute in, and of the result */
+    ln_nnvm_layout layout, weight_layout, out_layout; // of the file
+    tl_dtype dtype, out_dtype;                        // to compute in, and of the result
 } conv;
 
 static int count_axes(ln_nnvm_node *n)
@@ -50,7 +50,7 @@ static conv read_conv(ln_nnvm_node *n)
     return c;
 }
 
-/** The weights [first, second, kernel], which the file may have in another order. */
+// The weights [first, second, kernel], which the file may have in another order.
 static const char *read_weight(ln_nnvm_node *n, const conv *c, int first, int second)
 {
     int dims[5] = {first, second}, there[LN_MAXDIM];
@@ -68,8 +68,8 @@ static const char *read_weight(ln_nnvm_node *n, const conv *c, int first, int se
     return ln_nnvm_to_plain(n, weight, &c->weight_layout);
 }
 
-/** The result of core's may have another type than the data, `own`. Sums of products of integers of
- *  8 or 16 bits are exact in double, and then wrap as integers of 32 bits do. */
+// The result of core's may have another type than the data, `own`. Sums of products of integers of
+// 8 or 16 bits are exact in double, and then wrap as integers of 32 bits do.
 static void read_types(ln_nnvm_node *n, conv *c, tl_dtype own)
 {
     const char *const text = ln_nnvm_text(n, "out_dtype", "same");
@@ -78,7 +78,7 @@ static void read_types(ln_nnvm_node *n, conv *c, tl_dtype own)
     c->dtype = is_float ? c->out_dtype : TL_DOUBLE;
 }
 
-/** The operator, up to its own parameters. Images have the fast one. */
+// The operator, up to its own parameters. Images have the fast one.
 static void begin_conv(ln_nnvm_node *n, const conv *c, const char *image, const char *any,
                        const char *src, const char *weight)
 {
@@ -100,13 +100,13 @@ static void begin_conv(ln_nnvm_node *n, const conv *c, const char *image, const 
                   LN_ONLY_IF(c->axes == 2, LN_TEXT("autopad", "NOTSET")));
 }
 
-/** Whether the computed tensor is the result already. */
+// Whether the computed tensor is the result already.
 static int ends_plain(const conv *c)
 {
     return c->dtype == c->out_dtype && ln_nnvm_is_plain(&c->out_layout);
 }
 
-/** Output 0: `dst` in the layout and the type of the result, unless it is that already. */
+// Output 0: `dst` in the layout and the type of the result, unless it is that already.
 static void end_conv(ln_nnvm_node *n, const conv *c, const char *dst)
 {
     const int casts = c->dtype != c->out_dtype;
@@ -139,7 +139,7 @@ static void translate_conv(ln_nnvm_node *n)
     end_conv(n, &c, ln_emit_end(&n->emit, "dst", ends_plain(&c) ? 0 : LN_EMIT_TEMP));
 }
 
-/** MXNet's target_shape decides the padding. */
+// MXNet's target_shape decides the padding.
 static void apply_target(ln_nnvm_node *n, conv *c, const tl_tensor *src)
 {
     int target[3];
@@ -159,7 +159,7 @@ static void apply_target(ln_nnvm_node *n, conv *c, const tl_tensor *src)
     }
 }
 
-/** Core's further rows and columns are zeros, after the bias; MXNet's are computed. */
+// Core's further rows and columns are zeros, after the bias; MXNet's are computed.
 static void end_deconv(ln_nnvm_node *n, const conv *c)
 {
     const int computed = ln_nnvm_was_mxnet(n), none[5] = {0};
@@ -194,7 +194,7 @@ static void translate_deconv(ln_nnvm_node *n)
     end_deconv(n, &c);
 }
 
-/** data . weight^T + bias over the last axis. */
+// data . weight^T + bias over the last axis.
 static void emit_dense(ln_nnvm_node *n, const char *src, int units, int with_bias)
 {
     const tl_tensor *t = ln_nnvm_tensor_of(n, src);
@@ -247,15 +247,15 @@ static void translate_batch_dot(ln_nnvm_node *n)
     ln_nnvm_matmul(n, a, b, trans1, trans2, 0);
 }
 
-/* An operand of a product as a matrix: an axis that is summed along, and all others as one. */
+// An operand of a product as a matrix: an axis that is summed along, and all others as one.
 typedef struct operand {
     const char *matrix;
-    int is_first; /* the axis that is summed along comes first */
+    int is_first; // the axis that is summed along comes first
     int n_others, others[LN_MAXDIM];
 } operand;
 
-/** The axis is the last one, or the first; transposed, the other way round. Of a vector it is the
- *  only one. Core turns all axes round then, MXNet the axis and all others. */
+// The axis is the last one, or the first; transposed, the other way round. Of a vector it is the
+// only one. Core turns all axes round then, MXNet the axis and all others.
 static operand read_operand(ln_nnvm_node *n, int i, int is_first, const char *transposes)
 {
     const char *src = ln_nnvm_in(n, i);
@@ -281,7 +281,7 @@ static operand read_operand(ln_nnvm_node *n, int i, int is_first, const char *tr
     return o;
 }
 
-/** The sum along the last axis of the one and the first of the other. */
+// The sum along the last axis of the one and the first of the other.
 static void translate_dot(ln_nnvm_node *n)
 {
     const operand a = read_operand(n, 0, 0, "transpose_a"),

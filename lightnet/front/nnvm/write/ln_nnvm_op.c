@@ -13,7 +13,7 @@
 #include "lightnet/ln_hash.h"
 #include "tensorlight/tl_type.h"
 
-/* ---- failing ---- */
+// Failing
 
 int ln_nnvm_op_failed(const ln_nnvm_op *n)
 {
@@ -33,7 +33,7 @@ void ln_nnvm_op_fail(ln_nnvm_op *n, const char *fmt, ...)
                         n->op->op_arg->name, n->op->op_arg->optype, reason);
 }
 
-/* ---- values ---- */
+// Values
 
 static const tl_tensor *record_of(const ln_nnvm_writer *w, const char *tensor)
 {
@@ -91,7 +91,7 @@ void ln_nnvm_op_give(ln_nnvm_op *n, const char *tensor, ln_nnvm_value value)
     keep_value(n->writer, tensor, value);
 }
 
-/* ---- variables and constants ---- */
+// Variables and constants
 
 // The number that a source or a create fills all elements with, without a file; 0: it has several.
 static int fills_evenly(const ln_op *op, double *number)
@@ -237,7 +237,7 @@ void ln_nnvm_writer_input(ln_nnvm_writer *w, const char *name)
         keep_value(w, name, value_like(ln_nnvm_draft_input_variable(&w->draft, name, t), t));
 }
 
-/* ---- the operator's tensors ---- */
+// The operator's tensors
 
 ln_nnvm_value ln_nnvm_op_tensor(ln_nnvm_op *n, const char *tensor)
 {
@@ -306,7 +306,7 @@ const ln_op *ln_nnvm_producer(const ln_nnvm_op *n, const char *tensor, const cha
     return ln_rule_is(op, optype) && (!with || ln_rule_has_string(op, param, with)) ? op : NULL;
 }
 
-/* ---- parameters ---- */
+// Parameters
 
 int ln_nnvm_op_axis(const ln_nnvm_op *n, int ndim)
 {

@@ -62,7 +62,7 @@ static const char *step_name(ln_nnvm_op *n, const char *what)
     return own;
 }
 
-/* ---- nodes ---- */
+// Nodes
 
 void ln_put_begin(ln_nnvm_op *n, const char *op)
 {
@@ -170,11 +170,11 @@ ln_nnvm_value ln_put_bound(ln_nnvm_op *n, const char *op, ln_nnvm_value a, ln_nn
     return is_min ? ln_put_clip(n, a, -INFINITY, b.number) : ln_put_clip(n, a, b.number, INFINITY);
 }
 
-ln_nnvm_value ln_put_clip(ln_nnvm_op *n, ln_nnvm_value src, double least, double most)
+ln_nnvm_value ln_put_clip(ln_nnvm_op *n, ln_nnvm_value src, double min, double max)
 {
     return LN_PUT(n, "clip", src.dtype, src.ndim, src.dims, LN_SRC(src),
-                  LN_NUMBER("a_min", shortest(src.dtype, least)),
-                  LN_NUMBER("a_max", shortest(src.dtype, most)));
+                  LN_NUMBER("a_min", shortest(src.dtype, min)),
+                  LN_NUMBER("a_max", shortest(src.dtype, max)));
 }
 
 ln_nnvm_value ln_put_cast(ln_nnvm_op *n, ln_nnvm_value src, tl_dtype dtype)
@@ -184,7 +184,7 @@ ln_nnvm_value ln_put_cast(ln_nnvm_op *n, ln_nnvm_value src, tl_dtype dtype)
     return LN_PUT(n, "cast", dtype, src.ndim, src.dims, LN_SRC(src), LN_DTYPE("dtype", dtype));
 }
 
-/* ---- shapes ---- */
+// Shapes
 
 ln_nnvm_value ln_put_reshape(ln_nnvm_op *n, ln_nnvm_value src, int ndim, const int *dims)
 {
@@ -281,7 +281,7 @@ ln_nnvm_value ln_put_expand(ln_nnvm_op *n, ln_nnvm_value src, int ndim, const in
                   LN_INTS("shape", ndim, dims));
 }
 
-/* ---- fewer elements ---- */
+// Fewer elements
 
 ln_nnvm_value ln_put_reduce(ln_nnvm_op *n, const char *op, ln_nnvm_value src, int n_axes,
                             const int *axes, int keeps)
@@ -299,7 +299,7 @@ ln_nnvm_value ln_put_reduce(ln_nnvm_op *n, const char *op, ln_nnvm_value src, in
                   LN_INTS("axis", n_named, named), LN_ONLY_IF(keeps, LN_BOOL("keepdims", 1)));
 }
 
-/* ---- constants and compositions ---- */
+// Constants and compositions
 
 ln_nnvm_value ln_put_constant(ln_nnvm_op *n, tl_dtype dtype, int ndim, const int *dims,
                               const void *data)
@@ -343,7 +343,7 @@ ln_nnvm_value ln_put_where(ln_nnvm_op *n, ln_nnvm_value cond, ln_nnvm_value a, l
     return LN_PUT(n, "where", a.dtype, a.ndim, a.dims, LN_SRC(cond), LN_SRC(a), LN_SRC(b));
 }
 
-/* The operator and the axes of a formula. */
+// The operator and the axes of a formula.
 typedef struct maker {
     ln_nnvm_op *op;
     ln_nnvm_axes axes;

@@ -27,7 +27,7 @@ static const ln_nnvm_op_row *find_row(const char *optype)
     return NULL;
 }
 
-/* ---- names and inputs ---- */
+// Names and inputs
 
 // The names of tensors are theirs, also where no node has them in the end.
 static void take_names(ln_nnvm_writer *w)
@@ -44,7 +44,7 @@ static void take_names(ln_nnvm_writer *w)
     }
 }
 
-/* ---- operators ---- */
+// Operators
 
 static void check_sizes(ln_nnvm_op *n)
 {

@@ -23,31 +23,31 @@
 
 typedef struct ln_nnvm_writer {
     ln_nnvm_draft draft;
-    ln_hash *values;    /* tensor -> ln_nnvm_value */
-    ln_hash *constants; /* tensor -> tl_tensor: those that were filled */
-    ln_hash *names;     /* those that tensors and nodes have */
-    ln_hash *steps;     /* the prefix of step names -> int: its uses */
+    ln_hash *values;    // tensor -> ln_nnvm_value
+    ln_hash *constants; // tensor -> tl_tensor: those that were filled
+    ln_hash *names;     // those that tensors and nodes have
+    ln_hash *steps;     // the prefix of step names -> int: its uses
 } ln_nnvm_writer;
 
-/* The operator that is being written. Core has no operators that give scalars or truth values: the
+/** The operator that is being written. Core has no operators that give scalars or truth values: the
  * value of such a tensor may have the shape [1], or another type, in which numbers that are not 0
  * are true, until a reader needs it as it is (ln_nnvm_op_in). */
 typedef struct ln_nnvm_op {
     ln_nnvm_writer *writer;
     const ln_op *op;
-    const char *label;   /* its first output, after which its nodes are called */
-    uint32_t first_node; /* the nodes from here on are its own */
-    int keeps_name;      /* the node that it ends with is not called after the output */
+    const char *label;   // its first output, after which its nodes are called
+    uint32_t first_node; // the nodes from here on are its own
+    int keeps_name;      // the node that it ends with is not called after the output
 } ln_nnvm_op;
 
 typedef ln_nnvm_value (*ln_nnvm_write_func)(ln_nnvm_op *n);
 
-/* How an operator is written. A table of these ends with an optype of NULL. */
+/** How an operator is written. A table of these ends with an optype of NULL. */
 typedef struct ln_nnvm_op_row {
     const char *optype;
     ln_nnvm_write_func write;
-    const char *param;             /* the parameter that selects the function, or NULL */
-    int (*has)(const char *value); /* whether core has something for that */
+    const char *param;             // the parameter that selects the function, or NULL
+    int (*has)(const char *value); // whether core has something for that
 } ln_nnvm_op_row;
 
 extern const ln_nnvm_op_row ln_nnvm_write_rows_conv[];
@@ -70,7 +70,7 @@ void ln_nnvm_writer_input(ln_nnvm_writer *w, const char *name);
 void ln_nnvm_op_fail(ln_nnvm_op *n, const char *fmt, ...) LN_PRINTF(2, 3);
 int ln_nnvm_op_failed(const ln_nnvm_op *n);
 
-/* Tensors, by the role that they have in the operator */
+// Tensors, by the role that they have in the operator
 
 /** The node output for an input, with its type and shape. */
 ln_nnvm_value ln_nnvm_op_in(ln_nnvm_op *n, const char *arg);
@@ -106,14 +106,14 @@ const tl_tensor *ln_nnvm_own_constant(ln_nnvm_op *n, const char *tensor);
 /** Whether it is such a constant of one element, which a double holds. */
 int ln_nnvm_own_scalar(ln_nnvm_op *n, const char *tensor, double *value);
 
-/* Parameters; ln_rule_get_int(n->op, ..) and its like return those of a checked operator, which has
- * its defaults. */
+// Parameters; ln_rule_get_int(n->op, ..) and its like return those of a checked operator, which has
+// its defaults.
 
 /** The axis, from the front. */
 int ln_nnvm_op_axis(const ln_nnvm_op *n, int ndim);
 
-/* Nodes of core's operators, with the types and shapes of their outputs. Unless documented
- * otherwise, each function adds one node to the graph, and returns its output 0. */
+// Nodes of core's operators, with the types and shapes of their outputs. Unless documented
+// otherwise, each function adds one node to the graph, and returns its output 0.
 
 /** Begins a node; inputs and attributes are the draft's (ln_nnvm_draft_arg, ..). */
 void ln_put_begin(ln_nnvm_op *n, const char *op);
@@ -143,7 +143,7 @@ ln_nnvm_value ln_put_binary(ln_nnvm_op *n, const char *op, ln_nnvm_value a, ln_n
 /** The same for "max" and "min", which are a clip of floats with a number. NaN stays in all. */
 ln_nnvm_value ln_put_bound(ln_nnvm_op *n, const char *op, ln_nnvm_value a, ln_nnvm_value b);
 
-ln_nnvm_value ln_put_clip(ln_nnvm_op *n, ln_nnvm_value src, double least, double most);
+ln_nnvm_value ln_put_clip(ln_nnvm_op *n, ln_nnvm_value src, double min, double max);
 
 /** No node if it has that type. */
 ln_nnvm_value ln_put_cast(ln_nnvm_op *n, ln_nnvm_value src, tl_dtype dtype);
@@ -194,7 +194,7 @@ ln_nnvm_value ln_put_numbers(ln_nnvm_op *n, ln_nnvm_value src);
 /** cond ? a : b, of one shape; cond != 0 is true. */
 ln_nnvm_value ln_put_where(ln_nnvm_op *n, ln_nnvm_value cond, ln_nnvm_value a, ln_nnvm_value b);
 
-/* The axes of a reduction, which stay with length 1 if `keeps`. */
+/** The axes of a reduction, which stay with length 1 if `keeps`. */
 typedef struct ln_nnvm_axes {
     int len, axes[LN_MAXDIM], keeps;
 } ln_nnvm_axes;

@@ -9,14 +9,14 @@
 #include "lightnet/ln_hash.h"
 #include "lightnet/ln_util.h"
 
-/* ---- windows ---- */
+// Windows
 
-/* Of a convolution over images: those over lines have windows of one row. */
+// Of a convolution over images: those over lines have windows of one row.
 typedef struct conv {
-    int axes; /* 1 or 2 */
+    int axes; // 1 or 2
     int size[2], stride[2], dilation[2];
-    int padding[4]; /* before both axes, after them */
-    int more[2];    /* of a transposed one: rows and columns at the end that are computed */
+    int padding[4]; // before both axes, after them
+    int more[2];    // of a transposed one: rows and columns at the end that are computed
 } conv;
 
 // One number for each axis, after those that a line lacks.
@@ -103,7 +103,7 @@ static ln_nnvm_value put_conv(ln_nnvm_op *n, const char *op, const conv *c, ln_n
                   LN_BOOL("use_bias", with_bias));
 }
 
-/** Padding that is not the same at both ends is added before. */
+// Padding that is not the same at both ends is added before.
 static ln_nnvm_value write_conv(ln_nnvm_op *n)
 {
     const tl_tensor *const dst = ln_nnvm_op_tensor_of(n, "dst");
@@ -124,14 +124,14 @@ static ln_nnvm_value write_conv(ln_nnvm_op *n)
                              put_conv(n, "conv2d", &c, src, dims[1], padding, has_bias(n), dims));
 }
 
-/* Cropping of the result of a transposed convolution. Core crops both ends alike; a slice then
- * crops the rest at one end. */
+// Cropping of the result of a transposed convolution. Core crops both ends alike; a slice then
+// crops the rest at one end.
 typedef struct cuts {
-    int padding[2];       /* at both ends */
-    int dims[4];          /* of the result then */
-    int begin[4], end[4]; /* the part of it that stays */
-    int more[4];          /* rows beyond the end, which contain only the bias */
-    int grows;            /* there are such */
+    int padding[2];       // at both ends
+    int dims[4];          // of the result then
+    int begin[4], end[4]; // the part of it that stays
+    int more[4];          // rows beyond the end, which contain only the bias
+    int grows;            // there are such
 } cuts;
 
 static cuts read_cuts(ln_nnvm_op *n, const conv *c, ln_nnvm_value src)
@@ -155,7 +155,7 @@ static cuts read_cuts(ln_nnvm_op *n, const conv *c, ln_nnvm_value src)
     return k;
 }
 
-/** Where rows come after the end, the bias comes last. */
+// Where rows come after the end, the bias comes last.
 static ln_nnvm_value write_deconv(ln_nnvm_op *n)
 {
     static const int step[] = {1, 1, 1, 1}, none[4] = {0};
@@ -173,7 +173,7 @@ static ln_nnvm_value write_deconv(ln_nnvm_op *n)
     return ln_put_from_image(n, v);
 }
 
-/* ---- products ---- */
+// Products
 
 static ln_nnvm_value scaled(ln_nnvm_op *n, ln_nnvm_value v, const char *param)
 {
@@ -181,7 +181,7 @@ static ln_nnvm_value scaled(ln_nnvm_op *n, ln_nnvm_value v, const char *param)
     return factor == 1 ? v : ln_put_scalar(n, "mul", v, factor);
 }
 
-/** Whether the bias is a vector that is added to each row as it is. */
+// Whether the bias is a vector that is added to each row as it is.
 static int has_row_bias(ln_nnvm_op *n, int units)
 {
     const tl_tensor *const bias = ln_nnvm_op_tensor_of(n, "bias");
@@ -189,15 +189,15 @@ static int has_row_bias(ln_nnvm_op *n, int units)
            ln_rule_get_number(n->op, "alpha") == 1 && ln_rule_get_number(n->op, "beta") == 1;
 }
 
-/* The most steps by which weights follow from constants. */
-enum { MOST_STEPS = 16 };
+// The most steps by which weights follow from constants.
+enum { MAX_STEPS = 16 };
 
 // Whether the input is a constant of the model, itself or through operators of one input.
 static int is_weight(const ln_nnvm_op *n, const char *arg)
 {
     const ln_context *const ctx = n->writer->draft.base.ctx;
     const char *tensor = ln_nnvm_src_of(n->op, arg);
-    for (int i = 0; tensor && i < MOST_STEPS; i++) {
+    for (int i = 0; tensor && i < MAX_STEPS; i++) {
         const ln_op *const producer = ln_context_creater(ctx, tensor);
         if (!producer || ln_list_length(producer->op_arg->tensors_in) > 1)
             return 0;
@@ -208,8 +208,8 @@ static int is_weight(const ln_nnvm_op *n, const char *arg)
     return 0;
 }
 
-/** The product of two matrices. The translator of dense multiplies with a transposed matrix, which
- *  it takes for weights. */
+// The product of two matrices. The translator of dense multiplies with a transposed matrix, which
+// it takes for weights.
 static ln_nnvm_value put_product(ln_nnvm_op *n, ln_nnvm_value a, ln_nnvm_value b, int with_bias)
 {
     const int trans_a = ln_rule_has_bool(n->op, "trans1", LN_TRUE),
@@ -226,7 +226,7 @@ static ln_nnvm_value put_product(ln_nnvm_op *n, ln_nnvm_value a, ln_nnvm_value b
                   LN_ONLY_IF(trans_b, LN_BOOL("transpose_b", 1)));
 }
 
-/** Matrix `i` of a stack of them. */
+// Matrix `i` of a stack of them.
 static ln_nnvm_value matrix_at(ln_nnvm_op *n, ln_nnvm_value stack, int i)
 {
     const int begin[] = {i, 0, 0}, end[] = {i + 1, stack.dims[1], stack.dims[2]};
@@ -234,8 +234,8 @@ static ln_nnvm_value matrix_at(ln_nnvm_op *n, ln_nnvm_value stack, int i)
     return ln_put_reshape(n, ln_put_slice(n, stack, begin, end, step), 2, stack.dims + 1);
 }
 
-/* The most matrices that are multiplied one by one. */
-enum { MOST_PRODUCTS = 4096 };
+// The most matrices that are multiplied one by one.
+enum { MAX_PRODUCTS = 4096 };
 
 // The axes before the last two, those of dst, as one.
 static ln_nnvm_value as_stack(ln_nnvm_op *n, ln_nnvm_value v, const tl_tensor *dst, int len)
@@ -247,7 +247,7 @@ static ln_nnvm_value as_stack(ln_nnvm_op *n, ln_nnvm_value v, const tl_tensor *d
     return ln_put_reshape(n, ln_put_expand(n, v, dst->ndim, dims), 3, flat);
 }
 
-/** Stacks of matrices are multiplied one by one: core has products of two matrices only. */
+// Stacks of matrices are multiplied one by one: core has products of two matrices only.
 static ln_nnvm_value put_products(ln_nnvm_op *n, ln_nnvm_value a, ln_nnvm_value b)
 {
     const tl_tensor *const dst = ln_nnvm_op_tensor_of(n, "dst");
@@ -255,11 +255,11 @@ static ln_nnvm_value put_products(ln_nnvm_op *n, ln_nnvm_value a, ln_nnvm_value 
     const int len = dst->len / rows / columns, dims[] = {1, rows, columns};
     ln_nnvm_value *const parts =
         ln_translation_alloc(&n->writer->draft.base, (size_t)len * sizeof(*parts));
-    if (len > MOST_PRODUCTS)
+    if (len > MAX_PRODUCTS)
         ln_nnvm_op_fail(n,
                         "a product of %d pairs of matrices, expected at most %d, as NNVM's "
                         "core multiplies only two",
-                        len, MOST_PRODUCTS);
+                        len, MAX_PRODUCTS);
     if (!parts || ln_nnvm_op_failed(n))
         return a;
     const ln_nnvm_value as = as_stack(n, a, dst, len), bs = as_stack(n, b, dst, len);

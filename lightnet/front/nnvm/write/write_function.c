@@ -5,7 +5,7 @@
 #include "front/nnvm/write/ln_nnvm_write.h"
 #include "tensorlight/tl_type.h"
 
-/* ---- functions that depend on the type ---- */
+// Functions that depend on the type
 
 static ln_nnvm_value write_not(ln_nnvm_op *n, ln_nnvm_value x)
 {
@@ -19,8 +19,8 @@ static ln_nnvm_value write_not(ln_nnvm_op *n, ln_nnvm_value x)
     return ln_put_scalar(n, "rsub", x, is_signed ? -1 : tl_dtype_max_double(dtype));
 }
 
-/** To the even one of two: to a number below the first one that has no fraction, that number is
- *  added and subtracted; above it there is nothing to round. */
+// To the even one of two: to a number below the first one that has no fraction, that number is
+// added and subtracted; above it there is nothing to round.
 static ln_nnvm_value write_round(ln_nnvm_op *n, ln_nnvm_value x)
 {
     const double whole = x.dtype == TL_DOUBLE    ? 0x1p52
@@ -37,8 +37,8 @@ static ln_nnvm_value write_leaky(ln_nnvm_op *n, ln_nnvm_value x)
     return ln_put_leaky(n, x, ln_rule_get_number(n->op, "alpha"));
 }
 
-/* Functions by an operator of core. Sines, their inverses, and the error function have
- * none. */
+// Functions by an operator of core. Sines, their inverses, and the error function have
+// none.
 static const struct function {
     const char *func;
     const char *op;

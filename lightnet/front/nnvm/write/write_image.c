@@ -12,14 +12,14 @@
 #include "tensorlight/tl_util.h"
 #include "tensorlight/tl_vision.h"
 
-/* Windows over images; over lines they have one row. */
+// Windows over images; over lines they have one row.
 typedef struct pool {
     int is_max, counts_padding;
     int size[2], stride[2];
-    int padding[4];    /* before both axes, after them */
-    int end[2];        /* how far the last window reaches beyond the axis */
-    ln_nnvm_value src; /* an image */
-    int dims[4];       /* of the result */
+    int padding[4];    // before both axes, after them
+    int end[2];        // how far the last window reaches beyond the axis
+    ln_nnvm_value src; // an image
+    int dims[4];       // of the result
 } pool;
 
 static int param_at(const ln_nnvm_op *n, const char *param, int i, int deflt)
@@ -108,7 +108,7 @@ static ln_nnvm_value write_pool2d(ln_nnvm_op *n)
     return write_pool(n, ln_rule_is(n->op, "maxpool2d"), 0);
 }
 
-/** (sum of |x|^p)^(1/p), the sum being the mean times the size of the windows. */
+// (sum of |x|^p)^(1/p), the sum being the mean times the size of the windows.
 static ln_nnvm_value write_norm_pool(ln_nnvm_op *n)
 {
     const double power = ln_rule_get_number(n->op, "p");
@@ -127,13 +127,13 @@ static ln_nnvm_value write_poolnd(ln_nnvm_op *n)
     return write_pool(n, is_max, !is_max && ln_rule_has_bool(n->op, "count_padding", LN_TRUE));
 }
 
-/* ---- cases of core's resize ---- */
+// Cases of core's resize
 
-/* How the positions in the source follow from an index i of the result, along both axes. */
+// How the positions in the source follow from an index i of the result, along both axes.
 typedef enum positions {
-    PLAIN,   /* i in / out */
-    ALIGNED, /* i (in - 1) / (out - 1), so that the corners meet */
-    OTHER    /* nothing that core does */
+    PLAIN,   // i in / out
+    ALIGNED, // i (in - 1) / (out - 1), so that the corners meet
+    OTHER    // nothing that core does
 } positions;
 
 static ln_nnvm_value put_resize(ln_nnvm_op *n, ln_nnvm_value src, int is_linear, positions at)
@@ -153,7 +153,7 @@ static int is_of_images(const tl_tensor *src, const tl_tensor *dst)
     return src->ndim == 4 && src->dims[0] == dst->dims[0] && src->dims[1] == dst->dims[1];
 }
 
-/* ---- resample ---- */
+// Resample
 
 // The element of a parameter of `resample` that has one for each axis.
 static double at_axis(const ln_nnvm_op *n, const char *param, int axis)
@@ -170,10 +170,10 @@ static int has_positions(const ln_nnvm_op *n, int axis, int in, int out, positio
            at_axis(n, "span", axis) * (out - corner) == at_axis(n, "steps", axis) * (in - corner);
 }
 
-/* ---- other cases: each axis by itself ---- */
+// Other cases: each axis by itself
 
-/* The most elements of a matrix that resamples an axis. */
-enum { MOST_ELEMENTS = 1 << 24 };
+// The most elements of a matrix that resamples an axis.
+enum { MAX_ELEMENTS = 1 << 24 };
 
 static int is_nearest(const ln_nnvm_op *n)
 {
@@ -181,7 +181,7 @@ static int is_nearest(const ln_nnvm_op *n)
            ln_rule_has_string(n->op, "mode", "TL_NEAREST");
 }
 
-/** The axis of the operator as axis 0 of rows [in, width], whose columns stay. */
+// The axis of the operator as axis 0 of rows [in, width], whose columns stay.
 static tl_resample_param axis_param(const ln_nnvm_op *n, int axis, int width)
 {
     const tl_resample_axis stays = {0, width, width, 0, 1};
@@ -196,8 +196,8 @@ static tl_resample_param axis_param(const ln_nnvm_op *n, int axis, int width)
         .axes = {own, stays}};
 }
 
-/** Rows [in, width] as the operator resamples the axis: by the kernel itself, so that there is one
- *  rule. Returns new (tl_tensor_free_data_too). */
+// Rows [in, width] as the operator resamples the axis: by the kernel itself, so that there is one
+// rule. Returns new (tl_tensor_free_data_too).
 static tl_tensor *resample_rows(const ln_nnvm_op *n, const tl_tensor *rows, int axis, int out)
 {
     const int dims[] = {out, rows->dims[1]};
@@ -229,7 +229,7 @@ static tl_tensor *identity(int len, tl_dtype dtype)
     return t;
 }
 
-/** The elements that the kernel picks, by their indices. */
+// The elements that the kernel picks, by their indices.
 static ln_nnvm_value put_picks(ln_nnvm_op *n, ln_nnvm_value v, int axis, const tl_tensor *picks)
 {
     const ln_nnvm_value index = ln_put_constant(n, TL_INT64, 1, picks->dims, picks->data);
@@ -238,7 +238,7 @@ static ln_nnvm_value put_picks(ln_nnvm_op *n, ln_nnvm_value v, int axis, const t
     return LN_PUT(n, "take", v.dtype, v.ndim, v.dims, src, LN_SRC(index), LN_INT("axis", axis));
 }
 
-/** Multiplies each line along the axis by a matrix [out, in]. */
+// Multiplies each line along the axis by a matrix [out, in].
 static ln_nnvm_value put_products(ln_nnvm_op *n, ln_nnvm_value v, int axis, const tl_tensor *matrix)
 {
     int axes[LN_MAXDIM], dims[LN_MAXDIM], last = v.ndim - 1;
@@ -263,7 +263,7 @@ static ln_nnvm_value put_products(ln_nnvm_op *n, ln_nnvm_value v, int axis, cons
 static ln_nnvm_value put_axis(ln_nnvm_op *n, ln_nnvm_value v, int axis, int out)
 {
     const int picks = is_nearest(n), in = v.dims[axis];
-    if (!picks && (int64_t)in * (in > out ? in : out) > MOST_ELEMENTS)
+    if (!picks && (int64_t)in * (in > out ? in : out) > MAX_ELEMENTS)
         ln_nnvm_op_fail(n, "axis %d of length %d becomes one of %d, which needs too large a matrix",
                         axis, in, out);
     if (ln_nnvm_op_failed(n))
@@ -280,7 +280,7 @@ static ln_nnvm_value put_axis(ln_nnvm_op *n, ln_nnvm_value v, int axis, int out)
     return v;
 }
 
-/** Elements that are picked, or matrices that mix them, of one axis after the other. */
+// Elements that are picked, or matrices that mix them, of one axis after the other.
 static ln_nnvm_value put_axes(ln_nnvm_op *n)
 {
     const tl_tensor *const dst = ln_nnvm_op_tensor_of(n, "dst");
@@ -297,7 +297,7 @@ static ln_nnvm_value put_axes(ln_nnvm_op *n)
     return v;
 }
 
-/** Core rounds positions of the nearest elements down, and takes elements that lie side by side. */
+// Core rounds positions of the nearest elements down, and takes elements that lie side by side.
 static ln_nnvm_value write_resample(ln_nnvm_op *n)
 {
     const tl_tensor *const src = ln_nnvm_op_tensor_of(n, "src");
@@ -314,7 +314,7 @@ static ln_nnvm_value write_resample(ln_nnvm_op *n)
     return put_resize(n, ln_nnvm_op_in(n, "src"), is_linear, at);
 }
 
-/** The middles of pixels meet, as core has them only for whole multiples of the nearest ones. */
+// The middles of pixels meet, as core has them only for whole multiples of the nearest ones.
 static ln_nnvm_value write_resize(ln_nnvm_op *n)
 {
     const tl_tensor *const src = ln_nnvm_op_tensor_of(n, "src");

@@ -7,7 +7,7 @@
 #include "front/nnvm/write/ln_nnvm_write.h"
 #include "tensorlight/tl_type.h"
 
-/* ---- operations ---- */
+// Operations
 
 static ln_nnvm_value write_operation(ln_nnvm_op *n, const char *op)
 {
@@ -15,7 +15,7 @@ static ln_nnvm_value write_operation(ln_nnvm_op *n, const char *op)
     return ln_put_binary(n, op, a, b);
 }
 
-/** The sign of b: the remainder of a division toward zero, plus b if their signs differ. */
+// The sign of b: the remainder of a division toward zero, plus b if their signs differ.
 static ln_nnvm_value write_mod(ln_nnvm_op *n, const char *op)
 {
     const ln_nnvm_value b = ln_nnvm_op_raw(n, "src2"), rest = write_operation(n, op);
@@ -27,20 +27,20 @@ static ln_nnvm_value write_mod(ln_nnvm_op *n, const char *op)
     return ln_put_binary(n, "add", rest, ln_put_binary(n, "mul", b, differs));
 }
 
-/** A minimum of a maximum of integers with numbers is a clip, which is read as these. */
+// A minimum of a maximum of integers with numbers is a clip, which is read as these.
 static ln_nnvm_value write_bound(ln_nnvm_op *n, const char *op)
 {
     const ln_nnvm_value a = ln_nnvm_op_raw(n, "src1"), b = ln_nnvm_op_raw(n, "src2");
     const ln_op *const max =
         ln_nnvm_producer(n, ln_nnvm_src_of(n->op, "src1"), "binary", "op", "TL_BINARY_MAX");
-    double least;
+    double min;
     if (strcmp(op, "min") || !b.is_number || tl_dtype_is_float(b.dtype) || !max ||
-        b.ndim > a.ndim || !ln_nnvm_own_scalar(n, ln_nnvm_src_of(max, "src2"), &least))
+        b.ndim > a.ndim || !ln_nnvm_own_scalar(n, ln_nnvm_src_of(max, "src2"), &min))
         return ln_put_bound(n, op, a, b);
-    return ln_put_clip(n, ln_nnvm_op_tensor(n, ln_nnvm_src_of(max, "src1")), least, b.number);
+    return ln_put_clip(n, ln_nnvm_op_tensor(n, ln_nnvm_src_of(max, "src1")), min, b.number);
 }
 
-/* ---- truth values ---- */
+// Truth values
 
 // Of compare(x, 0), != or ==: x, else NULL.
 static const char *compared_with_zero(ln_nnvm_op *n, const char *tensor, const char *op)
@@ -61,7 +61,7 @@ static ln_nnvm_value truth_of(ln_nnvm_op *n, const char *tensor)
     return ln_put_numbers(n, ln_nnvm_op_tensor(n, numbers ? numbers : tensor));
 }
 
-/** Of tensors of one shape an operator of core's, of others one of 0 and 1. */
+// Of tensors of one shape an operator of core's, of others one of 0 and 1.
 static ln_nnvm_value write_logical(ln_nnvm_op *n, const char *op)
 {
     const int is_and = !strcmp(op, "and"), is_or = !strcmp(op, "or");
@@ -112,7 +112,7 @@ static ln_nnvm_value write_where(ln_nnvm_op *n)
     return ln_put_where(n, srcs[0], srcs[1], srcs[2]);
 }
 
-/* ---- slopes ---- */
+// Slopes
 
 // The one axis along which the slopes differ; -1: there are several, or none.
 static int slope_axis(const tl_tensor *src, const tl_tensor *slope)
@@ -129,7 +129,7 @@ static int slope_axis(const tl_tensor *src, const tl_tensor *slope)
     return axis;
 }
 
-/** x < 0 ? slope x : x, with a slope for each index along an axis, or of any other shape. */
+// x < 0 ? slope x : x, with a slope for each index along an axis, or of any other shape.
 static ln_nnvm_value write_prelu(ln_nnvm_op *n, const char *op)
 {
     (void)op;
@@ -153,10 +153,10 @@ static ln_nnvm_value write_prelu(ln_nnvm_op *n, const char *op)
                   LN_INT("axis", axis));
 }
 
-/* ---- tables ---- */
+// Tables
 
 static const struct operation {
-    const char *name; /* of tl_binary_op */
+    const char *name; // of tl_binary_op
     ln_nnvm_value (*write)(ln_nnvm_op *n, const char *op);
     const char *op;
 } operations[] = {

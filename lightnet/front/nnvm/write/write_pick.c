@@ -35,7 +35,7 @@ static ln_nnvm_value write_arange(ln_nnvm_op *n)
                                           ln_nnvm_op_tensor_of(n, "dst")->dtype));
 }
 
-/** The numbers that it begins with and goes on by are the model's own. */
+// The numbers that it begins with and goes on by are the model's own.
 static ln_nnvm_value write_range(ln_nnvm_op *n)
 {
     const tl_tensor *const dst = ln_nnvm_op_tensor_of(n, "dst");
@@ -75,8 +75,8 @@ static double bound_of(ln_nnvm_op *n, const ln_op *binary)
     return binary && ln_nnvm_own_scalar(n, ln_nnvm_src_of(binary, "src2"), &bound) ? bound : NAN;
 }
 
-/** The indices x of min(max(x, 0), len - 1), which the translator of take emits: core clamps
- *  indices itself. NULL: other indices. */
+// The indices x of min(max(x, 0), len - 1), which the translator of take emits: core clamps
+// indices itself. NULL: other indices.
 static const char *clamped(ln_nnvm_op *n, const char *index, int len)
 {
     const ln_op *const min = ln_nnvm_producer(n, index, "binary", "op", "TL_BINARY_MIN");
@@ -101,7 +101,7 @@ static int is_never_negative(ln_nnvm_op *n, const char *index)
     return t && t->data;
 }
 
-/** i < 0 ? i + len : i. */
+// i < 0 ? i + len : i.
 static ln_nnvm_value from_front(ln_nnvm_op *n, ln_nnvm_value index, int len)
 {
     const ln_nnvm_value size = ln_put_clip(n, index, -1, 0);
@@ -133,8 +133,8 @@ static ln_nnvm_value write_take(ln_nnvm_op *n)
     return ln_put_reshape(n, v, dst->ndim, dst->dims);
 }
 
-/** Core's rows of coordinates lie along the first axis of the indices. The translator of gather_nd
- *  turns them round. */
+// Core's rows of coordinates lie along the first axis of the indices. The translator of gather_nd
+// turns them round.
 static ln_nnvm_value write_take_nd(ln_nnvm_op *n)
 {
     const tl_tensor *const dst = ln_nnvm_op_tensor_of(n, "dst");
@@ -159,9 +159,9 @@ static ln_nnvm_value write_take_nd(ln_nnvm_op *n)
     return LN_PUT(n, "gather_nd", src.dtype, dst->ndim, dst->dims, LN_SRC(src), LN_SRC(index));
 }
 
-/* ---- one of a line ---- */
+// One of a line
 
-/** 0, 1, .. along one of `ndim` axes, repeated along the others. */
+// 0, 1, .. along one of `ndim` axes, repeated along the others.
 static ln_nnvm_value put_counting(ln_nnvm_op *n, int ndim, const int *dims, int axis)
 {
     const int len = dims[axis];
@@ -175,7 +175,7 @@ static ln_nnvm_value put_counting(ln_nnvm_op *n, int ndim, const int *dims, int 
     return ln_put_expand(n, v, ndim, dims);
 }
 
-/** Whole coordinates of each element, along a new first axis, of which one is the index. */
+// Whole coordinates of each element, along a new first axis, of which one is the index.
 static ln_nnvm_value write_take_along(ln_nnvm_op *n)
 {
     const ln_nnvm_value src = ln_nnvm_op_in(n, "src"), given = ln_nnvm_op_in(n, "index");
@@ -195,7 +195,7 @@ static ln_nnvm_value write_take_along(ln_nnvm_op *n)
     return LN_PUT(n, "gather_nd", src.dtype, ndim, given.dims, LN_SRC(src), LN_SRC(coordinates));
 }
 
-/** The second value where the index equals the position along the new axis, else the first. */
+// The second value where the index equals the position along the new axis, else the first.
 static ln_nnvm_value write_onehot(ln_nnvm_op *n)
 {
     static const int step = 1;
@@ -220,10 +220,10 @@ static ln_nnvm_value write_onehot(ln_nnvm_op *n)
     return ln_put_where(n, srcs[0], srcs[1], srcs[2]);
 }
 
-/* ---- the best of boxes that overlap ---- */
+// The best of boxes that overlap
 
 // All of them are -1 in core, 0 in LightNet.
-static int most_of(const ln_nnvm_op *n, const char *param)
+static int max_of(const ln_nnvm_op *n, const char *param)
 {
     const int most = ln_rule_get_int(n->op, param);
     return most ? most : -1;
@@ -233,17 +233,16 @@ static int most_of(const ln_nnvm_op *n, const char *param)
 static ln_nnvm_value put_suppression(ln_nnvm_op *n, ln_nnvm_value rows, ln_nnvm_value count,
                                      int gives_index)
 {
-    return LN_PUT(n, "non_max_suppression", gives_index ? TL_INT32 : rows.dtype,
-                  gives_index ? 2 : 3, rows.dims, LN_SRC(rows), LN_SRC(count),
-                  LN_BOOL("return_indices", gives_index),
-                  LN_INT("coord_start", ln_rule_get_int(n->op, "box")),
-                  LN_INT("score_index", ln_rule_get_int(n->op, "score")),
-                  LN_INT("id_index", ln_rule_get_int(n->op, "label")),
-                  LN_NUMBER("iou_threshold", ln_rule_get_number(n->op, "overlap")),
-                  LN_BOOL("force_suppress", ln_rule_has_bool(n->op, "across_labels", LN_TRUE)),
-                  LN_BOOL("invalid_to_bottom", ln_rule_has_bool(n->op, "packs", LN_TRUE)),
-                  LN_INT("top_k", most_of(n, "most_compared")),
-                  LN_INT("max_output_size", most_of(n, "most")));
+    return LN_PUT(
+        n, "non_max_suppression", gives_index ? TL_INT32 : rows.dtype, gives_index ? 2 : 3,
+        rows.dims, LN_SRC(rows), LN_SRC(count), LN_BOOL("return_indices", gives_index),
+        LN_INT("coord_start", ln_rule_get_int(n->op, "box")),
+        LN_INT("score_index", ln_rule_get_int(n->op, "score")),
+        LN_INT("id_index", ln_rule_get_int(n->op, "label")),
+        LN_NUMBER("iou_threshold", ln_rule_get_number(n->op, "overlap")),
+        LN_BOOL("force_suppress", ln_rule_has_bool(n->op, "across_labels", LN_TRUE)),
+        LN_BOOL("invalid_to_bottom", ln_rule_has_bool(n->op, "packs", LN_TRUE)),
+        LN_INT("top_k", max_of(n, "most_compared")), LN_INT("max_output_size", max_of(n, "most")));
 }
 
 static ln_nnvm_value write_nms_rows(ln_nnvm_op *n)

@@ -7,9 +7,9 @@
 #include "front/nnvm/write/ln_nnvm_write.h"
 #include "lightnet/ln_hash.h"
 
-/* ---- views ---- */
+// Views
 
-/** The same elements in the shape of dst, of the stored type. */
+// The same elements in the shape of dst, of the stored type.
 static ln_nnvm_value write_view(ln_nnvm_op *n)
 {
     const tl_tensor *const dst = ln_nnvm_op_tensor_of(n, "dst");
@@ -25,9 +25,9 @@ static ln_nnvm_value write_transpose(ln_nnvm_op *n)
     return len == src.ndim && len && !ln_nnvm_op_failed(n) ? ln_put_transpose(n, src, axes) : src;
 }
 
-/* ---- parts ---- */
+// Parts
 
-/* A part of a tensor, as ln_put_slice takes it. */
+// A part of a tensor, as ln_put_slice takes it.
 typedef struct part {
     int begin[LN_MAXDIM], end[LN_MAXDIM], step[LN_MAXDIM];
 } part;
@@ -61,10 +61,10 @@ static ln_nnvm_value write_slice(ln_nnvm_op *n)
 }
 
 // An index that counts from the end when it is negative, moved between the limits.
-static int moved(int index, int len, int least, int most)
+static int moved(int index, int len, int min, int max)
 {
     const long long at = index < 0 ? (long long)index + len : index;
-    return at < least ? least : at > most ? most : (int)at;
+    return at < min ? min : at > max ? max : (int)at;
 }
 
 static ln_nnvm_value write_stride_slice(ln_nnvm_op *n)
@@ -154,7 +154,7 @@ static ln_nnvm_value write_split(ln_nnvm_op *n)
     return split;
 }
 
-/** Parts of the first axis, without it. */
+// Parts of the first axis, without it.
 static ln_nnvm_value write_scatter(ln_nnvm_op *n)
 {
     const ln_nnvm_value src = ln_nnvm_op_in(n, "src");
@@ -177,7 +177,7 @@ static ln_nnvm_value write_scatter(ln_nnvm_op *n)
     return ln_put_reshape(n, split, src.ndim - 1, src.dims + 1);
 }
 
-/* ---- joins ---- */
+// Joins
 
 // All inputs, in the order of the list. Returns how many; 0 after a failure.
 static int all_inputs(ln_nnvm_op *n, ln_nnvm_value **srcs)
@@ -203,7 +203,7 @@ static ln_nnvm_value write_join(ln_nnvm_op *n)
     return len ? ln_put_join(n, len, srcs, ln_nnvm_op_axis(n, srcs[0].ndim)) : none;
 }
 
-/** Along a new first axis. */
+// Along a new first axis.
 static ln_nnvm_value write_gather(ln_nnvm_op *n)
 {
     static const ln_nnvm_value none = {.dtype = TL_FLOAT};
@@ -218,7 +218,7 @@ static ln_nnvm_value write_gather(ln_nnvm_op *n)
     return len ? ln_put_join(n, len, srcs, 0) : none;
 }
 
-/* ---- more elements ---- */
+// More elements
 
 static ln_nnvm_value write_expand(ln_nnvm_op *n)
 {
@@ -227,7 +227,7 @@ static ln_nnvm_value write_expand(ln_nnvm_op *n)
     return ln_nnvm_op_failed(n) ? src : ln_put_expand(n, src, dst->ndim, dst->dims);
 }
 
-/** Copies along an axis repeat a new axis before it. */
+// Copies along an axis repeat a new axis before it.
 static ln_nnvm_value write_tile(ln_nnvm_op *n)
 {
     ln_nnvm_value v = ln_nnvm_op_in(n, "src");
@@ -268,7 +268,7 @@ static ln_nnvm_value edge(ln_nnvm_op *n, ln_nnvm_value v, int axis, int at, int 
     return ln_put_expand(n, stretch(n, v, axis, at, 1, 1), v.ndim, dims);
 }
 
-/** One end of an axis after the other, from the source's own elements. */
+// One end of an axis after the other, from the source's own elements.
 static ln_nnvm_value pad_axis(ln_nnvm_op *n, ln_nnvm_value v, int axis, const int count[2],
                               const char *mode)
 {
@@ -290,7 +290,7 @@ static ln_nnvm_value pad_axis(ln_nnvm_op *n, ln_nnvm_value v, int axis, const in
     return ln_put_join(n, n_parts, parts, axis);
 }
 
-/** Negative padding crops, before anything else. */
+// Negative padding crops, before anything else.
 static ln_nnvm_value write_pad(ln_nnvm_op *n)
 {
     const char *const mode = ln_rule_get_string(n->op, "mode");

@@ -38,7 +38,7 @@ static ln_nnvm_value write_affine(ln_nnvm_op *n)
                : v;
 }
 
-/* ---- means and variances ---- */
+// Means and variances
 
 static ln_nnvm_value put_normal(ln_nnvm_op *n, const char *words, ln_nnvm_value x,
                                 ln_nnvm_axes axes)
@@ -46,7 +46,7 @@ static ln_nnvm_value put_normal(ln_nnvm_op *n, const char *words, ln_nnvm_value 
     return ln_put_formula(n, words, x, ln_rule_get_number(n->op, "epsilon"), 0, axes);
 }
 
-/** Over the axes from one on; rmsnorm subtracts no mean. Scale and bias have these axes. */
+// Over the axes from one on; rmsnorm subtracts no mean. Scale and bias have these axes.
 static ln_nnvm_value write_layers(ln_nnvm_op *n)
 {
     static const char *const args[][2] = {{"scale", "mul"}, {"bias", "add"}};
@@ -66,7 +66,7 @@ static ln_nnvm_value write_layers(ln_nnvm_op *n)
     return v;
 }
 
-/** [N, G, C / G, rest]; scale and bias are one number for each channel, or for each group. */
+// [N, G, C / G, rest]; scale and bias are one number for each channel, or for each group.
 static ln_nnvm_value write_groupnorm(ln_nnvm_op *n)
 {
     static const ln_nnvm_axes axes = {2, {2, 3}, .keeps = 1};
@@ -86,7 +86,7 @@ static ln_nnvm_value write_groupnorm(ln_nnvm_op *n)
     return ln_put_reshape(n, dst, x.ndim, x.dims);
 }
 
-/** Core's window has an odd size, with as many channels before as after. */
+// Core's window has an odd size, with as many channels before as after.
 static ln_nnvm_value write_lrn(ln_nnvm_op *n)
 {
     const ln_nnvm_value x = ln_nnvm_op_in(n, "src");
@@ -110,9 +110,9 @@ static ln_nnvm_value write_softmax(ln_nnvm_op *n)
                   LN_INT("axis", ln_nnvm_op_axis(n, x.ndim)));
 }
 
-/* ---- reductions ---- */
+// Reductions
 
-/** m + log(sum of e^(x - m)), m being the maximum, as far as it is finite. */
+// m + log(sum of e^(x - m)), m being the maximum, as far as it is finite.
 static ln_nnvm_value put_log_sum_exp(ln_nnvm_op *n, ln_nnvm_value x, const ln_nnvm_axes *axes)
 {
     const ln_nnvm_value max = ln_put_reduce(n, "max", x, axes->len, axes->axes, 1);
@@ -123,10 +123,10 @@ static ln_nnvm_value put_log_sum_exp(ln_nnvm_op *n, ln_nnvm_value x, const ln_nn
     return ln_put_binary(n, "add", v, ln_put_reshape(n, m, v.ndim, v.dims));
 }
 
-/* Formulas (ln_nnvm_formula.h); NULL: put_log_sum_exp. */
+// Formulas (ln_nnvm_formula.h); NULL: put_log_sum_exp.
 static const struct reduction {
     const char *name, *words;
-    int is_of_floats; /* LightNet has its functions for floats only */
+    int is_of_floats; // LightNet has its functions for floats only
 } reductions[] = {
     {"TL_REDUCE_SUM", "x sum", 0},           {"TL_REDUCE_MEAN", "x mean", 0},
     {"TL_REDUCE_PROD", "x prod", 0},         {"TL_REDUCE_MAX", "x max", 0},
@@ -179,7 +179,7 @@ static ln_nnvm_value write_maxreduce(ln_nnvm_op *n)
     return ln_put_reduce(n, "max", x, 1, &axis, 1);
 }
 
-/** Core's indices have 32 bits. The axis stays and is taken out afterwards, as where it is read. */
+// Core's indices have 32 bits. The axis stays and is taken out afterwards, as where it is read.
 static ln_nnvm_value write_argreduce(ln_nnvm_op *n)
 {
     const tl_tensor *const dst = ln_nnvm_op_tensor_of(n, "dst");

@@ -13,10 +13,10 @@
 #include "tensorlight/tl_type.h"
 #include "tensorlight/tl_util.h"
 
-/* Types of attributes (AttributeProto.AttributeType). */
+// Types of attributes (AttributeProto.AttributeType).
 enum { A_FLOAT = 1, A_INT, A_STRING, A_TENSOR, A_GRAPH, A_FLOATS, A_INTS, A_STRINGS };
 
-/* Constants of at most so many bytes are shared. */
+// Constants of at most so many bytes are shared.
 enum { MAX_SHARED = 64 };
 
 static void *allocate(ln_onnx_writer *w, size_t size)
@@ -54,7 +54,7 @@ int ln_onnx_put_dtype(tl_dtype dtype)
     return 0;
 }
 
-/* ---- names ---- */
+// Names
 
 static void take_name(ln_onnx_writer *w, const char *name)
 {
@@ -80,9 +80,9 @@ const char *ln_onnx_put_name(ln_onnx_op *n, const char *what)
     return ln_onnx_op_failed(n) ? "" : unique(n->writer, name);
 }
 
-/* ---- nodes ---- */
+// Nodes
 
-/* Domains, and the oldest of their operator sets that is written. */
+// Domains, and the oldest of their operator sets that is written.
 static const struct {
     const char *name;
     int opset;
@@ -197,7 +197,7 @@ static void set_strings(ln_onnx_op *n, LnOnnx__Attribute *attr, const ln_part *p
         attr->strings[attr->n_strings++] = bytes_of(n, part->texts[i]);
 }
 
-/* The type of an attribute for a kind of part; 0: it is none. */
+// The type of an attribute for a kind of part; 0: it is none.
 static const int attr_types[] = {
     [LN_PART_INT] = A_INT,        [LN_PART_NUMBER] = A_FLOAT,  [LN_PART_BOOL] = A_INT,
     [LN_PART_TEXT] = A_STRING,    [LN_PART_DTYPE] = A_INT,     [LN_PART_INTS] = A_INTS,
@@ -236,7 +236,7 @@ void ln_onnx_put_int64s(ln_onnx_op *n, const char *name, int len, const int64_t 
     attr->n_ints = (size_t)len;
 }
 
-/** Strings where they are; NULL: no memory. */
+// Strings where they are; NULL: no memory.
 static ProtobufCBinaryData *borrow(ln_onnx_writer *w, int len, const tl_string *const *strings)
 {
     ProtobufCBinaryData *const all = allocate(w, ((size_t)len + 1) * sizeof(*all));
@@ -409,7 +409,7 @@ void ln_onnx_op_ends_with(ln_onnx_op *n, const char *arg, const char *value)
     name_node(n, last);
 }
 
-/* ---- constants ---- */
+// Constants
 
 static LnOnnx__Tensor *tensor_like(ln_onnx_writer *w, int type, int ndim, const int *dims)
 {
@@ -578,7 +578,7 @@ const char *ln_onnx_put_filled(ln_onnx_op *n, tl_dtype dtype, int ndim, const in
     return ln_onnx_put_filled_as(n, ln_onnx_put_name(n, "const"), dtype, ndim, dims, value);
 }
 
-/* ---- common steps ---- */
+// Common steps
 
 const char *ln_onnx_put(ln_onnx_op *n, const char *op_type, const char *src)
 {
@@ -642,7 +642,7 @@ const char *ln_onnx_put_reduce(ln_onnx_op *n, const char *op_type, const char *s
                        LN_INT("keepdims", keeps));
 }
 
-/* ---- inputs and outputs ---- */
+// Inputs and outputs
 
 static LnOnnx__Dimension *dimension(ln_onnx_writer *w, int value, const char *name)
 {

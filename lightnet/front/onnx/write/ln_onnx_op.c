@@ -13,10 +13,10 @@
 #include "lightnet/ln_hash.h"
 #include "tensorlight/tl_type.h"
 
-/* Equal elements of so many bytes become a node. */
+// Equal elements of so many bytes become a node.
 enum { MAX_FILLED = 1 << 14 };
 
-/* ---- failing ---- */
+// Failing
 
 int ln_onnx_op_failed(const ln_onnx_op *n)
 {
@@ -41,7 +41,7 @@ void ln_onnx_op_lacks(ln_onnx_op *n, const char *fmt, ...)
     n->lacks = 1;
 }
 
-/* ---- operator sets ---- */
+// Operator sets
 
 int ln_onnx_op_opset(const ln_onnx_op *n)
 {
@@ -60,7 +60,7 @@ void ln_onnx_op_domain_since(ln_onnx_op *n, ln_onnx_domain domain, int opset)
     *needed = opset > *needed ? opset : *needed;
 }
 
-/* ---- constants of the model ---- */
+// Constants of the model
 
 static void fail_tensor(ln_onnx_op *n, const char *tensor, const char *why)
 {
@@ -177,7 +177,7 @@ const void *ln_onnx_op_elements(ln_onnx_op *n, const char *arg)
     return base->failed ? NULL : elements;
 }
 
-/* ---- values ---- */
+// Values
 
 // Tensors of the model keep their names, those of bodies may be called as others.
 static const char *name_value(ln_onnx_op *n, const char *tensor)
@@ -362,9 +362,9 @@ int ln_onnx_op_axis(const ln_onnx_op *n, int ndim)
     return axis < 0 ? axis + ndim : axis;
 }
 
-/* ---- operators of one node ---- */
+// Operators of one node
 
-/* The words of a text, one after the other. */
+// The words of a text, one after the other.
 static int next_word(const char **text, char word[LN_MAX_NAME_LEN])
 {
     const char *p = *text + strspn(*text, " ");
@@ -401,9 +401,9 @@ static void put_attr(ln_onnx_op *n, char *word)
 
 void ln_onnx_write_row(ln_onnx_op *n, const ln_onnx_op_row *row)
 {
-    enum { MOST_OUTS = 4 };
+    enum { MAX_OUTS = 4 };
     const char *inputs = row->inputs, *outputs = row->outputs ? row->outputs : "dst";
-    const char *attrs = row->attrs ? row->attrs : "", *outs[MOST_OUTS] = {""};
+    const char *attrs = row->attrs ? row->attrs : "", *outs[MAX_OUTS] = {""};
     char word[LN_MAX_NAME_LEN];
     int n_outs = 0;
     ln_onnx_op_since(n, row->since);
@@ -417,7 +417,7 @@ void ln_onnx_write_row(ln_onnx_op *n, const ln_onnx_op_row *row)
     }
     while (next_word(&attrs, word))
         put_attr(n, word);
-    while (n_outs < MOST_OUTS && next_word(&outputs, word))
+    while (n_outs < MAX_OUTS && next_word(&outputs, word))
         outs[n_outs++] = ln_onnx_op_out(n, word);
     ln_onnx_put_end(n, n_outs, outs);
 }

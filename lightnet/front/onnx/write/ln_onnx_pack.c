@@ -18,24 +18,24 @@
 #include "tensorlight/tl_type.h"
 #include "tensorlight/tl_util.h"
 
-/* A message may have at most so many bytes, as readers count them in 32 bits. */
+// A message may have at most so many bytes, as readers count them in 32 bits.
 enum { MAX_MESSAGE = INT32_MAX };
 
-/* Data of so many bytes goes to the file beside the model; data begins there at a multiple of
- * ALIGNMENT. */
+// Data of so many bytes goes to the file beside the model; data begins there at a multiple of
+// ALIGNMENT.
 enum { MIN_APART = 1024, ALIGNMENT = 64 };
 
 enum { PIECE = 1 << 16 };
 
-/* TensorProto.DataLocation */
+// TensorProto.DataLocation
 enum { EXTERNAL = 1 };
 
-/* The data to write to a stream. */
+// The data to write to a stream.
 typedef struct packing {
     ProtobufCBuffer buffer;
     FILE *fp;
     const ln_onnx_writer *w;
-    const void **records; /* the ln_onnx_data, in the order of addresses */
+    const void **records; // the ln_onnx_data, in the order of addresses
     size_t n_records;
     LnOnnx__Model *model;
     ln_error *err;
@@ -118,14 +118,14 @@ static int write_message(FILE *fp, const void *arg, ln_error *err)
     return p.failed;
 }
 
-/* ---- data beside the model ---- */
+// Data beside the model
 
 static size_t aligned(size_t offset)
 {
     return (offset + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
 }
 
-/* NULL: the tensor has strings, which are in the model. */
+// NULL: the tensor has strings, which are in the model.
 static const ln_onnx_data *data_of(const LnOnnx__Tensor *t)
 {
     return (const ln_onnx_data *)(const void *)t->raw_data.data;

@@ -20,9 +20,9 @@ enum {
     T = 1 << TL_BOOL,
 };
 
-/* The types of operators, and those that a newer operator set adds. */
+// The types of operators, and those that a newer operator set adds.
 static const struct group {
-    const char *op_types; /* each between blanks */
+    const char *op_types; // each between blanks
     int types, more, since;
 } groups[] = {
     {" Acos Acosh Asin Asinh Atan Atanh AveragePool Conv ConvTranspose Cos Cosh DeformConv Det Elu "
@@ -59,8 +59,8 @@ static const struct group {
      0},
 };
 
-/* Operators that take types of 8 bits and less, in the operator sets that have these or from that
- * one on. The output has the input's type if it "keeps" it. */
+// Operators that take types of 8 bits and less, in the operator sets that have these or from that
+// one on. The output has the input's type if it "keeps" it.
 static const struct small {
     const char *op_types;
     int since, keeps;
@@ -71,7 +71,7 @@ static const struct small {
     {" Flatten Pad Squeeze Transpose Unsqueeze ", 21, 1},
 };
 
-/* Types, and the operator sets that brought them. */
+// Types, and the operator sets that brought them.
 static const struct type {
     tl_dtype dtype;
     int since;

@@ -14,7 +14,7 @@
 #include "lightnet/ln_hash.h"
 #include "lightnet/ln_version.h"
 
-/* The most operators that a model may have, as bodies that run bodies can multiply them. */
+// The most operators that a model may have, as bodies that run bodies can multiply them.
 enum { MAX_OPS = 1 << 22 };
 
 static const ln_onnx_op_row *const tables[] = {
@@ -34,7 +34,7 @@ static const ln_onnx_op_row *find_row(const char *optype)
     return NULL;
 }
 
-/* ---- levels ---- */
+// Levels
 
 void ln_onnx_level_init(ln_onnx_writer *w, ln_onnx_level *level, ln_onnx_level *outer,
                         const ln_context *ctx)
@@ -60,7 +60,7 @@ void ln_onnx_level_set(ln_onnx_writer *w, ln_onnx_level *level, const char *tens
         ln_onnx_note_type(w, value, te->tensor->dtype);
 }
 
-/* ---- operators in order ---- */
+// Operators in order
 
 static void write_op(ln_onnx_writer *w, ln_onnx_level *level, const ln_op *op)
 {
@@ -94,7 +94,7 @@ void ln_onnx_write_level(ln_onnx_writer *w, ln_onnx_level *level)
     }
 }
 
-/* ---- names ---- */
+// Names
 
 static void check_name(ln_onnx_writer *w, const char *name)
 {
@@ -134,7 +134,7 @@ static void take_names(ln_onnx_writer *w, const ln_context *ctx)
     }
 }
 
-/* ---- inputs and outputs ---- */
+// Inputs and outputs
 
 static const ln_open_sizes *sizes_of(const ln_context *ctx, const char *name, int ndim)
 {
@@ -160,11 +160,11 @@ static void add_input(ln_onnx_writer *w, ln_onnx_level *level, const char *name)
         ln_translation_fail(&w->base, "no operator produces input '%.256s'", name);
         return;
     }
-    const int *const least = ln_is_placeholder(op) ? ln_placeholder_least(op) : NULL;
-    const int *const most = least ? ln_placeholder_most(op) : NULL;
+    const int *const min = ln_is_placeholder(op) ? ln_placeholder_min(op) : NULL;
+    const int *const max = min ? ln_placeholder_max(op) : NULL;
     const ln_open_sizes *const sizes = sizes_of(level->ctx, name, te->tensor->ndim);
-    for (int i = 0; least && i < te->tensor->ndim; i++)
-        if (least[i] != most[i])
+    for (int i = 0; min && i < te->tensor->ndim; i++)
+        if (min[i] != max[i])
             names[i] = size_name(w, sizes, name, i);
     ln_onnx_list_add(w, &w->inputs, ln_onnx_put_info(w, name, te->tensor, names));
     ln_onnx_level_set(w, level, name, name);
@@ -200,9 +200,9 @@ static void add_output(ln_onnx_writer *w, ln_onnx_level *level, const char *name
     ln_onnx_list_add(w, &level->outputs, ln_onnx_put_info(w, name, te->tensor, names));
 }
 
-/* ---- the model ---- */
+// The model
 
-/* The version of the file format that brought an operator set. */
+// The version of the file format that brought an operator set.
 static int ir_version(int opset)
 {
     static const int since[][2] = {{25, 13}, {24, 12}, {23, 11}, {21, 10}, {19, 9}, {0, 8}};
@@ -230,7 +230,7 @@ static void write_graph(ln_onnx_writer *w, ln_onnx_level *level)
     }
 }
 
-/* The operator sets of a model, ONNX's own first. */
+// The operator sets of a model, ONNX's own first.
 typedef struct imports {
     LnOnnx__OperatorSet sets[LN_ONNX_DOMAINS + 1], *each[LN_ONNX_DOMAINS + 1];
     size_t len;

@@ -33,77 +33,77 @@
 #include "lightnet/ln_rule.h"
 
 enum {
-    LN_ONNX_OLDEST_WRITTEN = 17, /* operator sets that are written */
+    LN_ONNX_OLDEST_WRITTEN = 17, // operator sets that are written
     LN_ONNX_NEWEST_WRITTEN = 27,
 };
 
-/* Domains but ONNX's own, and their operator sets. */
+/** Domains but ONNX's own, and their operator sets. */
 typedef enum ln_onnx_domain { LN_ONNX_ML, LN_ONNX_CONTRIB, LN_ONNX_DOMAINS } ln_onnx_domain;
 
-/* A list of messages under construction: `items` has room for one more. */
+/** A list of messages under construction: `items` has room for one more. */
 typedef struct ln_onnx_list {
     void **items;
     size_t len;
 } ln_onnx_list;
 
-/* The graph that is being written: the model's, or one within a node. */
+/** The graph that is being written: the model's, or one within a node. */
 typedef struct ln_onnx_level {
-    struct ln_onnx_level *outer; /* NULL: the model's */
-    const ln_context *ctx;       /* its operators */
-    ln_hash *values;             /* tensor of ctx -> value */
+    struct ln_onnx_level *outer; // NULL: the model's
+    const ln_context *ctx;       // its operators
+    ln_hash *values;             // tensor of ctx -> value
     ln_onnx_list nodes, outputs;
 } ln_onnx_level;
 
-/* The data of an initializer: in the weight, of the operator's random numbers, or here. */
+/** The data of an initializer: in the weight, of the operator's random numbers, or here. */
 typedef struct ln_onnx_data {
     const ln_weight *weight;
     const ln_op *random;
     const void *bytes;
-    size_t size;    /* in the file */
-    size_t apart;   /* elements that lie side by side in the file, with a byte each here; or 0 */
-    tl_dtype dtype; /* their type */
-    uint8_t flips;  /* bits of each byte that the file has the other way round */
+    size_t size;    // in the file
+    size_t apart;   // elements that lie side by side in the file, with a byte each here; or 0
+    tl_dtype dtype; // their type
+    uint8_t flips;  // bits of each byte that the file has the other way round
 } ln_onnx_data;
 
 typedef struct ln_onnx_writer {
-    ln_translation base;          /* `file`: of the model, "-" for standard output */
-    int opset, needed;            /* the operator set, and the one that its nodes need */
-    int domains[LN_ONNX_DOMAINS]; /* the operator set of each domain; 0: not used */
-    ln_hash *names;               /* of all values */
-    ln_hash *types;               /* value -> tl_dtype, as far as they are known */
-    ln_hash *constants;           /* text of type, shape and elements -> value: small constants */
-    size_t n_names;               /* makes names unique */
-    ln_onnx_list inputs, initializers, data; /* messages, and for each initializer ln_onnx_data */
+    ln_translation base;          // `file`: of the model, "-" for standard output
+    int opset, needed;            // the operator set, and the one that its nodes need
+    int domains[LN_ONNX_DOMAINS]; // the operator set of each domain; 0: not used
+    ln_hash *names;               // of all values
+    ln_hash *types;               // value -> tl_dtype, as far as they are known
+    ln_hash *constants;           // text of type, shape and elements -> value: small constants
+    size_t n_names;               // makes names unique
+    ln_onnx_list inputs, initializers, data; // messages, and for each initializer ln_onnx_data
     ln_missing missing;
-    int n_missing; /* operators that ONNX cannot express */
-    int depth;     /* of graphs within nodes */
-    size_t n_ops;  /* operators that were written, those of a body for each of its uses */
+    int n_missing; // operators that ONNX cannot express
+    int depth;     // of graphs within nodes
+    size_t n_ops;  // operators that were written, those of a body for each of its uses
 } ln_onnx_writer;
 
-/* The operator that is being written. */
+/** The operator that is being written. */
 typedef struct ln_onnx_op {
     ln_onnx_writer *writer;
     ln_onnx_level *level;
     const ln_op *op;
-    const char *label;  /* its first output, from which the names of its values derive */
-    int lacks;          /* ONNX cannot express it */
-    LnOnnx__Node *node; /* between ln_onnx_put_begin and ln_onnx_put_end */
+    const char *label;  // its first output, from which the names of its values derive
+    int lacks;          // ONNX cannot express it
+    LnOnnx__Node *node; // between ln_onnx_put_begin and ln_onnx_put_end
 } ln_onnx_op;
 
 typedef void (*ln_onnx_write_func)(ln_onnx_op *n);
 
-/* How an operator is written. A table of these ends with an optype of NULL. An operator of one node
- * has its inputs, outputs and attributes as strings:
+/** How an operator is written. A table of these ends with an optype of NULL. An operator of one
+ * node has its inputs, outputs and attributes as strings:
  *
  *     inputs   names, "?" after one that may be absent
  *     attrs    ATTRIBUTE=PARAMETER, or PARAMETER for both; "~" before a float
  */
 typedef struct ln_onnx_op_row {
     const char *optype;
-    ln_onnx_write_func write; /* NULL: one node, */
-    const char *op_type;      /* of this type */
+    ln_onnx_write_func write; // NULL: one node,
+    const char *op_type;      // of this type
     const char *inputs, *outputs, *attrs;
-    int since; /* the operator set that has it, if newer than the oldest that is written */
+    int since; // the operator set that has it, if newer than the oldest that is written
 } ln_onnx_op_row;
 
 extern const ln_onnx_op_row ln_onnx_write_rows_control[];
@@ -125,7 +125,7 @@ extern const ln_onnx_op_row ln_onnx_write_rows_trees[];
 /** Writes an operator by its row without a function. */
 void ln_onnx_write_row(ln_onnx_op *n, const ln_onnx_op_row *row);
 
-/* Failing */
+// Failing
 
 /** Records that ONNX cannot express this operator, with the reason. The others are still written,
  * and one message then lists all of them. */
@@ -134,7 +134,7 @@ void ln_onnx_op_lacks(ln_onnx_op *n, const char *fmt, ...) LN_PRINTF(2, 3);
 /** Whether writing has failed. */
 int ln_onnx_op_failed(const ln_onnx_op *n);
 
-/* The operator set */
+// The operator set
 
 int ln_onnx_op_opset(const ln_onnx_op *n);
 void ln_onnx_op_since(ln_onnx_op *n, int opset);
@@ -145,8 +145,7 @@ void ln_onnx_op_domain_since(ln_onnx_op *n, ln_onnx_domain domain, int opset);
 /** The name of a domain. */
 const char *ln_onnx_domain_name(ln_onnx_domain domain);
 
-/* The operator's tensors, by their roles; "src0", "src1", .. are those of a variadic one, in order
- */
+// The operator's tensors, by their roles; "src0", "src1", .. are those of a variadic one, in order
 
 /** The value of an input; of one that may be absent: NULL. */
 const char *ln_onnx_op_in(ln_onnx_op *n, const char *arg);
@@ -188,11 +187,11 @@ void ln_onnx_op_overwrites(ln_onnx_op *n, const char *arg, const char *dst);
 /** The value of a tensor of the level's context, by its name. */
 const char *ln_onnx_op_value(ln_onnx_op *n, const char *tensor);
 
-/* Nodes. Each adds one, and returns its first output. */
+// Nodes. Each adds one, and returns its first output.
 
-/* clang-format off */
-#define LN_ONNX_SRC(value)  ((ln_part){LN_PART_ARG, NULL, .text = value}) /* NULL: left out */
-/* clang-format on */
+/** clang-format off */
+#define LN_ONNX_SRC(value) ((ln_part){LN_PART_ARG, NULL, .text = value}) // NULL: left out
+// clang-format on
 
 const char *ln_onnx_put_parts(ln_onnx_op *n, const char *op_type, const ln_part *parts);
 #define LN_ONNX_PUT(n, op_type, ...) \
@@ -229,12 +228,12 @@ void ln_onnx_op_ends_with(ln_onnx_op *n, const char *arg, const char *value);
 /** The value is the operator's output `arg`: a node Identity. */
 void ln_onnx_put_as(ln_onnx_op *n, const char *arg, const char *value);
 
-/* Constants */
+// Constants
 
 const char *ln_onnx_put_constant(ln_onnx_op *n, tl_dtype dtype, int ndim, const int *dims,
                                  const void *data);
-const char *ln_onnx_put_ints(ln_onnx_op *n, int len, const int *values); /* [len] of TL_INT64 */
-const char *ln_onnx_put_int(ln_onnx_op *n, int value);                   /* [1] of TL_INT64 */
+const char *ln_onnx_put_ints(ln_onnx_op *n, int len, const int *values); // [len] of TL_INT64
+const char *ln_onnx_put_int(ln_onnx_op *n, int value);                   // [1] of TL_INT64
 const char *ln_onnx_put_scalar(ln_onnx_op *n, tl_dtype dtype, double value);
 
 /** Equal elements, a node ConstantOfShape: as the value `out`, or as a step. */
@@ -256,7 +255,7 @@ const char *ln_onnx_put_weight(ln_onnx_writer *w, const char *name, int type, in
 const char *ln_onnx_put_strings(ln_onnx_writer *w, const char *name, int ndim, const int *dims,
                                 const tl_string *const *strings);
 
-/* Common steps */
+// Common steps
 
 const char *ln_onnx_put(ln_onnx_op *n, const char *op_type, const char *src);
 const char *ln_onnx_put_pair(ln_onnx_op *n, const char *op_type, const char *a, const char *b);
@@ -280,7 +279,7 @@ const char *ln_onnx_put_reduce(ln_onnx_op *n, const char *op_type, const char *s
 /** The number of an element type in ONNX; 0: none. */
 int ln_onnx_put_dtype(tl_dtype dtype);
 
-/* The model */
+// The model
 
 /** The value has this type, which the operator set must have. */
 void ln_onnx_note_type(ln_onnx_writer *w, const char *value, tl_dtype dtype);

@@ -12,12 +12,12 @@
 #include "lightnet/ln_body.h"
 #include "lightnet/ln_hash.h"
 
-/* A body that becomes a graph. */
+// A body that becomes a graph.
 typedef struct graph {
     ln_onnx_level level;
-    ln_onnx_op at; /* the operator, for nodes in the graph */
+    ln_onnx_op at; // the operator, for nodes in the graph
     ln_onnx_list inputs;
-    const ln_list *names; /* those of the body's inputs that have no value yet */
+    const ln_list *names; // those of the body's inputs that have no value yet
 } graph;
 
 static const ln_context *find_body(ln_onnx_op *n, const char *param)
@@ -120,7 +120,7 @@ static LnOnnx__Graph *end_graph(ln_onnx_op *n, graph *g)
     return message;
 }
 
-/* ---- branches ---- */
+// Branches
 
 static LnOnnx__Graph *branch_graph(ln_onnx_op *n, const char *param)
 {
@@ -164,12 +164,12 @@ static void write_branch(ln_onnx_op *n)
     ln_onnx_put_end(n, len, outs);
 }
 
-/* ---- loops ---- */
+// Loops
 
-/* The numbers of a loop's parts. */
+// The numbers of a loop's parts.
 typedef struct loop {
     int states, rows, srcs, parts;
-    const char *length; /* the number of rows, a scalar; NULL: there are none */
+    const char *length; // the number of rows, a scalar; NULL: there are none
 } loop;
 
 static int is_backward(const ln_onnx_op *n, const char *param, int i)
@@ -186,19 +186,19 @@ static const char *num_rows(ln_onnx_op *n)
 }
 
 // The least of both, each of which may be NULL.
-static const char *least(ln_onnx_op *n, const char *a, const char *b)
+static const char *min(ln_onnx_op *n, const char *a, const char *b)
 {
     return a && b ? ln_onnx_put_pair(n, "Min", a, b) : a ? a : b;
 }
 
 static const char *trips_of(ln_onnx_op *n, const loop *l)
 {
-    const int most = ln_rule_get_int(n->op, "most");
-    const char *const limit = most >= 0 ? ln_onnx_put_scalar(n, TL_INT64, most) : NULL;
+    const int max = ln_rule_get_int(n->op, "most");
+    const char *const limit = max >= 0 ? ln_onnx_put_scalar(n, TL_INT64, max) : NULL;
     const char *trips = ln_onnx_op_optional(n, "trips");
     if (trips && ln_onnx_op_tensor(n, "trips")->ndim)
         trips = ln_onnx_put_reshape(n, trips, 0, NULL);
-    return least(n, least(n, trips, limit), l->length);
+    return min(n, min(n, trips, limit), l->length);
 }
 
 // The part of a row for an iteration.

@@ -11,13 +11,13 @@
 
 enum { AXES = LN_MAXDIM - 2 };
 
-/* Windows over the axes after the first two. */
+// Windows over the axes after the first two.
 typedef struct windows {
     int n;
     int size[AXES], stride[AXES], dilation[AXES];
-    int more[AXES];        /* of a transposed convolution: output_padding */
-    int padding[2 * AXES]; /* before each axis, then after each */
-    const char *autopad;   /* by sizes that are known only at run time; or NULL */
+    int more[AXES];        // of a transposed convolution: output_padding
+    int padding[2 * AXES]; // before each axis, then after each
+    const char *autopad;   // by sizes that are known only at run time; or NULL
 } windows;
 
 static void read_ints(const ln_onnx_op *n, const char *param, int deflt, int len, int *values)
@@ -89,7 +89,7 @@ static void set_windows(ln_onnx_op *n, const windows *w)
                                   : LN_INTS("pads", 2 * w->n, w->padding));
 }
 
-/* ---- convolutions ---- */
+// Convolutions
 
 // The source with the elements cropped that a negative padding removes; no padding is negative
 // then.
@@ -180,7 +180,7 @@ static void write_conv_int(ln_onnx_op *n)
              : sums);
 }
 
-/** DeformConv with a weight for each tap of each channel: 1 there, and 0 elsewhere. */
+// DeformConv with a weight for each tap of each channel: 1 there, and 0 elsewhere.
 static void write_deform_columns(ln_onnx_op *n)
 {
     const windows w = read_windows(n, 0);
@@ -225,14 +225,14 @@ static void write_col2im(ln_onnx_op *n)
                    LN_INTS("dilations", len, dilation), LN_INTS("pads", 2 * len, padding));
 }
 
-/* ---- pools ---- */
+// Pools
 
-/* A pool of a kind, with what only some kinds have. */
+// A pool of a kind, with what only some kinds have.
 typedef struct pool {
     const char *op_type;
     int is_ceil, counts_padding;
-    int p;                          /* 0: none */
-    int plain_since, dilated_since; /* the operator sets that round up, and that have dilations */
+    int p;                          // 0: none
+    int plain_since, dilated_since; // the operator sets that round up, and that have dilations
 } pool;
 
 // The type in which a maximum is found, where ONNX's MaxPool does not take that of the source:

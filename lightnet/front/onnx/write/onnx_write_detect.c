@@ -13,11 +13,10 @@ static const char *plus(ln_onnx_op *n, const char *x, float summand)
     return ln_onnx_put_pair(n, "Add", x, ln_onnx_put_scalar(n, TL_FLOAT, summand));
 }
 
-static const char *clip(ln_onnx_op *n, const char *x, float least, float most)
+static const char *clip(ln_onnx_op *n, const char *x, float min, float max)
 {
-    return LN_ONNX_PUT(n, "Clip", LN_ONNX_SRC(x),
-                       LN_ONNX_SRC(ln_onnx_put_scalar(n, TL_FLOAT, least)),
-                       LN_ONNX_SRC(ln_onnx_put_scalar(n, TL_FLOAT, most)));
+    return LN_ONNX_PUT(n, "Clip", LN_ONNX_SRC(x), LN_ONNX_SRC(ln_onnx_put_scalar(n, TL_FLOAT, min)),
+                       LN_ONNX_SRC(ln_onnx_put_scalar(n, TL_FLOAT, max)));
 }
 
 // Parts of these lengths along an axis.
@@ -44,7 +43,7 @@ static void join_as(ln_onnx_op *n, const char *arg, int axis, int len, const cha
     ln_onnx_put_end(n, 1, &out);
 }
 
-/* A box along one axis of an image. */
+// A box along one axis of an image.
 typedef struct extent {
     const char *center, *size;
 } extent;
@@ -55,9 +54,9 @@ static const char *border(ln_onnx_op *n, const extent *e, const char *op_type)
     return ln_onnx_put_pair(n, op_type, e->center, times(n, e->size, 0.5F));
 }
 
-/* ---- SqueezeDet ---- */
+// SqueezeDet
 
-/** exp, continued as a straight line from 1 on. */
+// exp, continued as a straight line from 1 on.
 static const char *safe_exp(ln_onnx_op *n, const char *x)
 {
     const char *const is_low = ln_onnx_put_pair(n, "Less", x, ln_onnx_put_scalar(n, TL_FLOAT, 1));
@@ -94,7 +93,7 @@ static void write_transform_bbox(ln_onnx_op *n)
     join_as(n, "dst", -1, 4, parts);
 }
 
-/* ---- YOLOv3 ---- */
+// YOLOv3
 
 // 0, 1, .. as floats, along the last axis, or the last but one.
 static const char *counts(ln_onnx_op *n, int len, int is_row)
@@ -107,7 +106,7 @@ static const char *counts(ln_onnx_op *n, int len, int is_row)
     return values ? ln_onnx_put_constant(n, TL_FLOAT, is_row ? 2 : 1, dims, values) : "";
 }
 
-/* Cells along one axis of the image: how many, and all of its pixels. */
+// Cells along one axis of the image: how many, and all of its pixels.
 typedef struct cells {
     int len, is_row;
     float pixels;

@@ -8,9 +8,9 @@
 #include "front/onnx/write/ln_onnx_write.h"
 #include "tensorlight/tl_elementwise.h"
 
-/* ---- unary functions ---- */
+// Unary functions
 
-/* A function of x, with its two numbers. */
+// A function of x, with its two numbers.
 typedef struct function {
     const char *x;
     tl_dtype dtype;
@@ -97,7 +97,7 @@ static const char *put_gelu_tanh(ln_onnx_op *n, const function *f)
     return times(n, f, ln_onnx_put_pair(n, "Mul", f->x, sum), 0.5);
 }
 
-/** No number of an unsigned type is below 0. */
+// No number of an unsigned type is below 0.
 static const char *put_relu(ln_onnx_op *n, const function *f)
 {
     const double zero = 0;
@@ -105,7 +105,7 @@ static const char *put_relu(ln_onnx_op *n, const function *f)
     return ln_onnx_put(n, has_negative ? "Relu" : "Identity", f->x);
 }
 
-/** Integers compute in double. */
+// Integers compute in double.
 static const char *put_lrelu(ln_onnx_op *n, const function *f)
 {
     const int is_float = tl_dtype_is_float(f->dtype);
@@ -114,7 +114,7 @@ static const char *put_lrelu(ln_onnx_op *n, const function *f)
     return is_float ? v : ln_onnx_put_cast(n, v, f->dtype);
 }
 
-/** The transform of a regressor, whose results are floats of 32 bits. */
+// The transform of a regressor, whose results are floats of 32 bits.
 static const char *put_probit(ln_onnx_op *n, const function *f)
 {
     static const int column[] = {-1, 1};
@@ -128,7 +128,7 @@ static const char *put_probit(ln_onnx_op *n, const function *f)
     return ln_onnx_put_like(n, v, f->x);
 }
 
-/** ONNX's Celu is of floats of 32 bits. */
+// ONNX's Celu is of floats of 32 bits.
 static const char *put_celu(ln_onnx_op *n, const function *f)
 {
     if (f->dtype == TL_FLOAT)
@@ -157,12 +157,12 @@ static const char *put_clip(ln_onnx_op *n, const function *f)
                        LN_ONNX_SRC(scalar(n, f, f->beta)));
 }
 
-/* A function as a node without attributes, with the attribute alpha, or as others. */
+// A function as a node without attributes, with the attribute alpha, or as others.
 static const struct unary {
     const char *func, *op_type;
     int has_alpha;
     const char *(*put)(ln_onnx_op *n, const function *f);
-    int is_long; /* several nodes */
+    int is_long; // several nodes
 } unaries[] = {
     {"TL_UNARY_ABS", "Abs"},
     {"TL_UNARY_NEG", "Neg"},
@@ -268,15 +268,15 @@ static void write_lrelu(ln_onnx_op *n)
     write_function(n, "TL_UNARY_LRELU", (double)(float)ln_rule_get_number(n->op, "negslope"), 0);
 }
 
-/* ---- two operands ---- */
+// Two operands
 
-/* Both operands. */
+// Both operands.
 typedef struct operands {
     const char *a, *b;
     tl_dtype dtype;
 } operands;
 
-/** Of whole numbers, with the sign of b; ONNX's Mod has the sign of a for floats. */
+// Of whole numbers, with the sign of b; ONNX's Mod has the sign of a for floats.
 static const char *put_mod(ln_onnx_op *n, const operands *o)
 {
     if (!tl_dtype_is_float(o->dtype))
@@ -297,7 +297,7 @@ static const char *put_fmod(ln_onnx_op *n, const operands *o)
     return LN_ONNX_PUT(n, "Mod", LN_ONNX_SRC(o->a), LN_ONNX_SRC(o->b), LN_INT("fmod", 1));
 }
 
-/** PRelu's slope broadcasts to the source only. */
+// PRelu's slope broadcasts to the source only.
 static const char *put_prelu(ln_onnx_op *n, const operands *o)
 {
     if (tl_tensor_issameshape(ln_onnx_op_tensor(n, "src1"), ln_onnx_op_tensor(n, "dst")))
@@ -332,8 +332,8 @@ static const char *put_xor(ln_onnx_op *n, const operands *o)
     return put_bits(n, o, "Xor", "BitwiseXor");
 }
 
-/** 2 to the power of each shift of the operator, which must be constants from 0 to 2 less than the
- *  number of bits; NULL: they are not. */
+// 2 to the power of each shift of the operator, which must be constants from 0 to 2 less than the
+// number of bits; NULL: they are not.
 static const char *put_powers(ln_onnx_op *n, tl_dtype dtype)
 {
     const tl_tensor *const t = ln_onnx_op_tensor(n, "src2");
@@ -353,7 +353,7 @@ static const char *put_powers(ln_onnx_op *n, tl_dtype dtype)
     return shifts && powers ? ln_onnx_put_constant(n, dtype, t->ndim, t->dims, powers) : NULL;
 }
 
-/** Of signed integers: the product with a power of two, or the quotient by it, rounded down. */
+// Of signed integers: the product with a power of two, or the quotient by it, rounded down.
 static const char *put_signed_shift(ln_onnx_op *n, const operands *o, int is_left)
 {
     const char *const power = put_powers(n, o->dtype);
@@ -475,7 +475,7 @@ static void write_compare(ln_onnx_op *n)
         LN_ONNX_PUT_AS(n, "dst", "Not", LN_ONNX_SRC(ln_onnx_put_pair(n, "Equal", a, b)));
 }
 
-/* ---- classes and types ---- */
+// Classes and types
 
 static void write_classify(ln_onnx_op *n)
 {
@@ -498,7 +498,7 @@ static void write_classify(ln_onnx_op *n)
                                  : is_nan);
 }
 
-/** Up to operator set 18, a conversion to TL_BFLOAT16 truncates. */
+// Up to operator set 18, a conversion to TL_BFLOAT16 truncates.
 static void write_cast(ln_onnx_op *n)
 {
     const tl_dtype from = ln_onnx_op_tensor(n, "src")->dtype;

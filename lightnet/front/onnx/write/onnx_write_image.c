@@ -10,9 +10,9 @@
 #include "tensorlight/tl_shape.h"
 #include "tensorlight/tl_type.h"
 
-/* ---- resampling ---- */
+// Resampling
 
-/* Words of LightNet and of ONNX. */
+// Words of LightNet and of ONNX.
 typedef struct word {
     const char *name, *word;
 } word;
@@ -34,14 +34,14 @@ static const char *word_of(const word *words, size_t n, const char *name)
     return words[0].word;
 }
 
-/* Where the scale of an axis comes from: its lengths, the step, or the step from end to end. */
+// Where the scale of an axis comes from: its lengths, the step, or the step from end to end.
 typedef enum scaling { BY_SIZE, BY_STEP, BY_ENDS } scaling;
 
-/* A resampling, and the attributes that express it. */
+// A resampling, and the attributes that express it.
 typedef struct resampling {
     int ndim;
     ln_onnx_resize_axis axes[LN_MAXDIM];
-    double first[LN_MAXDIM], step[LN_MAXDIM]; /* index i looks at first + i * step */
+    double first[LN_MAXDIM], step[LN_MAXDIM]; // index i looks at first + i * step
     double stretch[LN_MAXDIM];
     int is_open, fills, antialiases;
     const char *rounding;
@@ -219,7 +219,7 @@ static const char *round_away(ln_onnx_op *n, const char *x)
     return ln_onnx_put_pair(n, "Mul", ln_onnx_put(n, "Sign", x), ln_onnx_put(n, "Floor", sum));
 }
 
-/** Resize truncates integers: they are rounded here. */
+// Resize truncates integers: they are rounded here.
 static void write_resize(ln_onnx_op *n)
 {
     const tl_tensor *const dst = ln_onnx_op_tensor(n, "dst");
@@ -238,9 +238,9 @@ static void write_resize(ln_onnx_op *n)
     ln_onnx_op_ends_with(n, "dst", rounds ? ln_onnx_put_cast(n, round_away(n, v), dst->dtype) : v);
 }
 
-/* ---- positions and regions ---- */
+// Positions and regions
 
-/** Up to operator set 19, of images only, with other words. */
+// Up to operator set 19, of images only, with other words.
 static void write_grid_sample(ln_onnx_op *n)
 {
     static const word older[] = {{"linear", "bilinear"}, {"cubic", "bicubic"}};
@@ -275,9 +275,9 @@ static void write_roi_align(ln_onnx_op *n)
         LN_TEXT("coordinate_transformation_mode", is_half ? "half_pixel" : "output_half_pixel"));
 }
 
-/* ---- signals ---- */
+// Signals
 
-/** The axis is an attribute, since operator set 20 an input. */
+// The axis is an attribute, since operator set 20 an input.
 static void write_dft(ln_onnx_op *n)
 {
     const int axis = ln_onnx_op_axis(n, ln_onnx_op_tensor(n, "src")->ndim);

@@ -6,9 +6,9 @@
 #include "front/onnx/write/ln_onnx_write.h"
 #include "tensorlight/tl_type.h"
 
-/* ---- labels ---- */
+// Labels
 
-/* The attributes for elements of a type, and the type as which others are written. */
+// The attributes for elements of a type, and the type as which others are written.
 static const struct labels {
     const char *list, *deflt;
     tl_dtype dtype;
@@ -89,7 +89,7 @@ static void put_default(ln_onnx_op *n)
         put_doubles(n, kind->deflt, 1, element);
 }
 
-/** Integers as TL_INT64, floats of 16 bits as TL_FLOAT. */
+// Integers as TL_INT64, floats of 16 bits as TL_FLOAT.
 static void write_lookup(ln_onnx_op *n)
 {
     const tl_dtype from = ln_onnx_op_tensor(n, "src")->dtype;
@@ -108,9 +108,9 @@ static void write_lookup(ln_onnx_op *n)
     ln_onnx_op_ends_with(n, "dst", values == to ? out : ln_onnx_put_cast(n, out, to));
 }
 
-/* ---- probabilities of pairs of classes ---- */
+// Probabilities of pairs of classes
 
-/* The most elements of the support vectors. */
+// The most elements of the support vectors.
 enum { MAX_ELEMENTS = 1 << 24 };
 
 // One where `at` is `len` + 1 elements from the one before, of a square of `len`; the rest are 0.
@@ -176,8 +176,8 @@ static void put_couple(ln_onnx_op *n, const char *src, const char *dst, int clas
     ln_onnx_put_end(n, 2, outs);
 }
 
-/** The probabilities of a support vector machine, whose scores of pairs are log(p / (1 - p)). Each
- *  pair has a vector, one in its own dimension, so the score is that element of the source. */
+// The probabilities of a support vector machine, whose scores of pairs are log(p / (1 - p)). Each
+// pair has a vector, one in its own dimension, so the score is that element of the source.
 static void write_couple(ln_onnx_op *n)
 {
     const tl_tensor *const dst = ln_onnx_op_tensor(n, "dst");

@@ -7,7 +7,7 @@
 #include "front/onnx/write/ln_onnx_write.h"
 #include "tensorlight/tl_type.h"
 
-/* ---- products of matrices ---- */
+// Products of matrices
 
 static const char *swap_last(ln_onnx_op *n, const char *src, int ndim)
 {
@@ -19,7 +19,7 @@ static const char *swap_last(ln_onnx_op *n, const char *src, int ndim)
     return ln_onnx_put_transpose(n, src, ndim, axes);
 }
 
-/** Of matrices without further axes: one node. */
+// Of matrices without further axes: one node.
 static void put_gemm(ln_onnx_op *n, int trans1, int trans2, double alpha, double beta)
 {
     LN_ONNX_PUT_AS(n, "dst", "Gemm", LN_ONNX_SRC(ln_onnx_op_in(n, "src1")),
@@ -74,7 +74,7 @@ static void write_matmul_int(ln_onnx_op *n)
                    LN_ONNX_SRC(ln_onnx_op_in(n, "src2")), LN_ONNX_SRC(zero1), LN_ONNX_SRC(zero2));
 }
 
-/* ---- attention ---- */
+// Attention
 
 // Heads at axis 1, in the type to compute in.
 static const char *heads(ln_onnx_op *n, const char *arg, const char *axis, tl_dtype work)
@@ -189,7 +189,7 @@ static void write_linear_attention(ln_onnx_op *n)
     ln_onnx_op_ends_with(n, "dst", ln_onnx_put_view(n, outs[0], 4, dims));
 }
 
-/* ---- products of ONNX Runtime's operators ---- */
+// Products of ONNX Runtime's operators
 
 // The numbers of rows, [m, 1].
 static const char *row_numbers(ln_onnx_op *n)
@@ -204,7 +204,7 @@ static const char *row_numbers(ln_onnx_op *n)
     return ln_onnx_put_reshape(n, all, 2, column);
 }
 
-/** All rows times all matrices, [e, m, n], of which each row reads one. */
+// All rows times all matrices, [e, m, n], of which each row reads one.
 static void write_matmul_by(ln_onnx_op *n)
 {
     static const int column[] = {-1, 1}, swapped[] = {0, 2, 1};
@@ -221,8 +221,7 @@ static void write_matmul_by(ln_onnx_op *n)
     ln_onnx_op_ends_with(n, "dst", dst);
 }
 
-/** Of floats of 32 bits or more. Nodes of ONNX would need the differences of all pairs of points.
- */
+// Of floats of 32 bits or more. Nodes of ONNX would need the differences of all pairs of points.
 static void write_distance(ln_onnx_op *n)
 {
     static const int swapped[] = {1, 0};

@@ -10,7 +10,7 @@
 #include "lightnet/ln_hash.h"
 #include "tensorlight/tl_type.h"
 
-/* ---- scales and zero points ---- */
+// Scales and zero points
 
 // Of one element: a scalar, as one number for the whole tensor.
 static const char *as_scale(ln_onnx_op *n, const char *arg, const char *value)
@@ -83,9 +83,9 @@ static const char *beside(ln_onnx_op *n, const char *arg, const char *value)
     return ln_onnx_put_reshape(n, value, ndim - ln_onnx_op_axis(n, ndim), dims);
 }
 
-/* ---- types of 8 bits and less ---- */
+// Types of 8 bits and less
 
-/* Integers of fewer bits, and the bytes that have their values. */
+// Integers of fewer bits, and the bytes that have their values.
 static const struct few {
     tl_dtype dtype, bytes;
     int bits;
@@ -182,7 +182,7 @@ static const char *small_value(ln_onnx_op *n, const char *arg, tl_dtype *dtype)
     return ln_onnx_op_in(&made, "src");
 }
 
-/* ---- operators ---- */
+// Operators
 
 // The node always rounds.
 static void write_quotient(ln_onnx_op *n)
@@ -242,7 +242,7 @@ static void put_dequantize(ln_onnx_op *n, const char *src, const char *zero)
     ln_onnx_put_end(n, 1, &out);
 }
 
-/** Of small types, where both the source and the zero points have one. */
+// Of small types, where both the source and the zero points have one.
 static void write_dequantize(ln_onnx_op *n)
 {
     const tl_tensor *const src = ln_onnx_op_tensor(n, "src");
@@ -267,7 +267,7 @@ static void write_dequantize(ln_onnx_op *n)
     put_dequantize(n, value, zero);
 }
 
-/** The quantized numbers themselves are another operator. */
+// The quantized numbers themselves are another operator.
 static void write_quantize_range(ln_onnx_op *n)
 {
     const char *const src = ln_onnx_op_in(n, "src");
@@ -305,7 +305,7 @@ static const char *put_unpacked(ln_onnx_op *n, const struct few *f, int bits)
     return ln_onnx_put_reshape(n, v, dst->ndim, dst->dims);
 }
 
-/** Elements of 2 or 4 bits are types of ONNX. */
+// Elements of 2 or 4 bits are types of ONNX.
 static void write_unpack_bits(ln_onnx_op *n)
 {
     const struct few *const f = find_few(n);
@@ -340,8 +340,8 @@ static void put_alias(ln_onnx_op *n, const char *arg, const char *constant)
         ln_onnx_level_set(n->writer, n->level, tensor, constant);
 }
 
-/** A view of bytes. Elements of fewer bits have these as their values, but for those of floats,
- *  which are the bits of TL_UINT4. */
+// A view of bytes. Elements of fewer bits have these as their values, but for those of floats,
+// which are the bits of TL_UINT4.
 static void write_bitcast(ln_onnx_op *n)
 {
     const tl_dtype from = ln_onnx_op_tensor(n, "src")->dtype;

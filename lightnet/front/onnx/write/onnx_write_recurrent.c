@@ -9,7 +9,7 @@
 #include "front/onnx/write/ln_onnx_write.h"
 #include "tensorlight/tl_recurrent.h"
 
-/* D directions, T steps, B sequences, H numbers of state, G gates. */
+// D directions, T steps, B sequences, H numbers of state, G gates.
 typedef struct network {
     tl_cell cell;
     int directions, steps, rows, gates, hidden;
@@ -28,7 +28,7 @@ static network read_network(ln_onnx_op *n)
     return net;
 }
 
-/* ---- the input ---- */
+// The input
 
 static const ln_op *producer(const ln_onnx_op *n, const ln_op *op, const char *arg)
 {
@@ -98,7 +98,7 @@ static const char *recurrence(ln_onnx_op *n, const network *net)
                                3, dims);
 }
 
-/* ---- attributes ---- */
+// Attributes
 
 static const struct activation {
     const char *func, *name;
@@ -126,7 +126,7 @@ static const struct activation *find_activation(ln_onnx_op *n, const char *func)
     return &activations[0];
 }
 
-enum { MOST_ACTS = TL_RECURRENT_DIRECTIONS * TL_RECURRENT_ACTS };
+enum { MAX_ACTS = TL_RECURRENT_DIRECTIONS * TL_RECURRENT_ACTS };
 
 static void set_activations(ln_onnx_op *n, const network *net)
 {
@@ -135,8 +135,8 @@ static void set_activations(ln_onnx_op *n, const network *net)
     const ln_param_entry *const alpha = ln_param_list_find(params, "alpha");
     const ln_param_entry *const beta = ln_param_list_find(params, "beta");
     const int len = net->directions * tl_cell_acts(net->cell);
-    const char *names[MOST_ACTS];
-    double alphas[MOST_ACTS], betas[MOST_ACTS];
+    const char *names[MAX_ACTS];
+    double alphas[MAX_ACTS], betas[MAX_ACTS];
     int n_alphas = 0, n_betas = 0;
     for (int i = 0; i < len; i++) {
         const struct activation *const a = find_activation(n, acts->value_array_string[i]);

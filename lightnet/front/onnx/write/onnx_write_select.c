@@ -8,7 +8,7 @@
 #include "front/onnx/write/ln_onnx_write.h"
 #include "tensorlight/tl_type.h"
 
-/* ---- picked and placed ---- */
+// Picked and placed
 
 static void write_take_nd(ln_onnx_op *n)
 {
@@ -17,7 +17,7 @@ static void write_take_nd(ln_onnx_op *n)
                    LN_INT("batch_dims", ln_rule_get_int(n->op, "batch")));
 }
 
-/* The reduction with old elements, as ONNX names it, and the operator set that has it. */
+// The reduction with old elements, as ONNX names it, and the operator set that has it.
 static const struct put_op {
     const char *name, *reduction;
     int since;
@@ -71,7 +71,7 @@ static void write_onehot(ln_onnx_op *n)
                    LN_ONNX_SRC(ln_onnx_op_in(n, "values")), LN_INT("axis", axis));
 }
 
-/** The first `len` indices, each of a row of `stride` elements. */
+// The first `len` indices, each of a row of `stride` elements.
 static void write_pick1d(ln_onnx_op *n)
 {
     const int len = ln_rule_get_int(n->op, "len"), stride = ln_rule_get_int(n->op, "stride");
@@ -82,7 +82,7 @@ static void write_pick1d(ln_onnx_op *n)
     ln_onnx_op_ends_with(n, "dst", ln_onnx_put_reshape(n, picked, 1, (int[]){-1}));
 }
 
-/* ---- in order ---- */
+// In order
 
 static void put_topk(ln_onnx_op *n, const char *src, const char *k, int axis, int is_largest,
                      const char *const outs[2])
@@ -147,29 +147,29 @@ static void write_sort1d_by_key(ln_onnx_op *n)
     ln_onnx_op_overwrites(n, "src_val", "dst_val");
 }
 
-/* ---- chosen ---- */
+// Chosen
 
-/** ONNX takes a missing number of boxes for 0. */
+// ONNX takes a missing number of boxes for 0.
 static void write_nms(ln_onnx_op *n)
 {
     const int limit = ln_rule_get_int(n->op, "limit");
-    const char *most = ln_onnx_op_optional(n, "most");
+    const char *max = ln_onnx_op_optional(n, "most");
     const char *const overlap = ln_onnx_op_optional(n, "overlap");
     const char *const score = ln_onnx_op_optional(n, "score");
-    if (!most)
-        most = ln_onnx_put_scalar(n, TL_INT64, limit);
+    if (!max)
+        max = ln_onnx_put_scalar(n, TL_INT64, limit);
     else if (limit != INT_MAX)
-        most = ln_onnx_put_pair(n, "Min", most, ln_onnx_put_scalar(n, TL_INT64, limit));
+        max = ln_onnx_put_pair(n, "Min", max, ln_onnx_put_scalar(n, TL_INT64, limit));
     LN_ONNX_PUT_AS(n, "dst", "NonMaxSuppression", LN_ONNX_SRC(ln_onnx_op_in(n, "boxes")),
-                   LN_ONNX_SRC(ln_onnx_op_in(n, "scores")), LN_ONNX_SRC(most), LN_ONNX_SRC(overlap),
+                   LN_ONNX_SRC(ln_onnx_op_in(n, "scores")), LN_ONNX_SRC(max), LN_ONNX_SRC(overlap),
                    LN_ONNX_SRC(score),
                    LN_INT("center_point_box", ln_rule_has_bool(n->op, "center", LN_TRUE)));
 }
 
-/* ---- random numbers ---- */
+// Random numbers
 
-/** The float with the bits of the seed, as a reader takes these. A seed of more bits, or with those
- *  of NaN, becomes another one. */
+// The float with the bits of the seed, as a reader takes these. A seed of more bits, or with those
+// of NaN, becomes another one.
 static double seed_of(const ln_onnx_op *n)
 {
     const double seed = ln_rule_get_number(n->op, "seed");
@@ -179,7 +179,7 @@ static double seed_of(const ln_onnx_op *n)
     return seed <= UINT32_MAX && !isnan(number) ? (double)number : seed;
 }
 
-/** The attribute 'shape' has at least one element. */
+// The attribute 'shape' has at least one element.
 static void write_random(ln_onnx_op *n)
 {
     static const int one[] = {1};

@@ -7,7 +7,7 @@
 #include "front/onnx/write/ln_onnx_write.h"
 #include "tensorlight/tl_shape.h"
 
-/* ---- the same elements in another shape ---- */
+// The same elements in another shape
 
 static int has_empty(int ndim, const int *dims)
 {
@@ -23,14 +23,14 @@ static void put_reshape_as(ln_onnx_op *n, const char *shape, int zero_is_a_lengt
                    LN_ONLY_IF(zero_is_a_length, LN_INT("allowzero", 1)));
 }
 
-/** To the shape of dst, which is fixed. */
+// To the shape of dst, which is fixed.
 static void write_fixed(ln_onnx_op *n)
 {
     const tl_tensor *const dst = ln_onnx_op_tensor(n, "dst");
     put_reshape_as(n, ln_onnx_put_ints(n, dst->ndim, dst->dims), has_empty(dst->ndim, dst->dims));
 }
 
-/** Reshape copies the length of an axis for 0, and infers one for -1. */
+// Reshape copies the length of an axis for 0, and infers one for -1.
 static void write_view(ln_onnx_op *n)
 {
     int len, dims[LN_MAXDIM];
@@ -60,7 +60,7 @@ static void write_reshape_to(ln_onnx_op *n)
                    ln_rule_has_bool(n->op, "zero_is_a_length", LN_TRUE));
 }
 
-/** Without axes, Squeeze would remove all of length 1. */
+// Without axes, Squeeze would remove all of length 1.
 static void write_squeeze(ln_onnx_op *n)
 {
     int len;
@@ -81,7 +81,7 @@ static void write_unsqueeze(ln_onnx_op *n)
                    LN_ONNX_SRC(ln_onnx_put_ints(n, len, axes)));
 }
 
-/** The shape of a source with open sizes: the axes before, one product, and those after. */
+// The shape of a source with open sizes: the axes before, one product, and those after.
 static const char *flat_shape(ln_onnx_op *n, int start, int end)
 {
     static const int first[] = {0};
@@ -105,7 +105,7 @@ static void write_flatten(ln_onnx_op *n)
     put_reshape_as(n, flat_shape(n, start, end), 1);
 }
 
-/* ---- parts ---- */
+// Parts
 
 // Bounds from a tensor, or from a parameter in the type of the tensor that has the other ones.
 static const char *bounds(ln_onnx_op *n, const char *arg, const char *param, tl_dtype dtype)
@@ -219,7 +219,7 @@ static void write_split(ln_onnx_op *n)
         put_split(n, axis, lens, len, outs);
 }
 
-/** Each part loses the first axis. */
+// Each part loses the first axis.
 static void write_scatter(ln_onnx_op *n)
 {
     const int len = ln_onnx_op_num_out(n, "dst");
@@ -236,7 +236,7 @@ static void write_scatter(ln_onnx_op *n)
     }
 }
 
-/* ---- repeating and padding ---- */
+// Repeating and padding
 
 static void write_expand(ln_onnx_op *n)
 {
@@ -302,7 +302,7 @@ static void write_pad(ln_onnx_op *n)
                    LN_TEXT("mode", modes[k].mode));
 }
 
-/** ONNX has the axes 0 and 1 only: others move there and back. */
+// ONNX has the axes 0 and 1 only: others move there and back.
 static void write_reverse_sequence(ln_onnx_op *n)
 {
     const int time = ln_rule_get_int(n->op, "time_axis");
@@ -327,7 +327,7 @@ static void write_reverse_sequence(ln_onnx_op *n)
     LN_ONNX_PUT_AS(n, "dst", "Transpose", LN_ONNX_SRC(src), LN_INTS("perm", ndim, back));
 }
 
-/* ---- constants and progressions ---- */
+// Constants and progressions
 
 static void write_zeros(ln_onnx_op *n)
 {
@@ -335,7 +335,7 @@ static void write_zeros(ln_onnx_op *n)
     ln_onnx_put_filled_as(n, ln_onnx_op_out(n, "dst"), dst->dtype, dst->ndim, dst->dims, 0);
 }
 
-/* The most elements of a progression that is written as a constant. */
+// The most elements of a progression that is written as a constant.
 enum { MAX_ELEMENTS = 1 << 24 };
 
 // Whether a progression is short enough for a constant.
@@ -370,7 +370,7 @@ static void write_rearange(ln_onnx_op *n)
     ln_onnx_op_overwrites(n, "src", "dst");
 }
 
-/** start + i * delta, for i = 0 .. len - 1. */
+// start + i * delta, for i = 0 .. len - 1.
 static void write_range(ln_onnx_op *n)
 {
     const tl_tensor *const dst = ln_onnx_op_tensor(n, "dst");
@@ -397,7 +397,7 @@ static void write_eye(ln_onnx_op *n)
                    LN_INT("k", ln_rule_get_int(n->op, "k")));
 }
 
-/** [H, W, 3] minus three numbers, as [3, H, W], computed in double. */
+// [H, W, 3] minus three numbers, as [3, H, W], computed in double.
 static void write_submean(ln_onnx_op *n)
 {
     static const int axes[] = {2, 0, 1}, dims[] = {3};

@@ -9,7 +9,7 @@
 #include "tensorlight/tl_shape.h"
 #include "tensorlight/tl_type.h"
 
-/* ---- normalizations ---- */
+// Normalizations
 
 // A vector as one number for each index along the axis of a tensor.
 static const char *along(ln_onnx_op *n, const char *arg, int axis, int ndim)
@@ -24,7 +24,7 @@ static const char *as_float(ln_onnx_op *n, const char *value, int is_half)
     return is_half && value ? ln_onnx_put_cast(n, value, TL_FLOAT) : value;
 }
 
-/** Floats of 16 bits are rounded once. */
+// Floats of 16 bits are rounded once.
 static void write_affine(ln_onnx_op *n)
 {
     const tl_tensor *const src = ln_onnx_op_tensor(n, "src");
@@ -38,11 +38,11 @@ static void write_affine(ln_onnx_op *n)
     ln_onnx_op_ends_with(n, "dst", is_half ? ln_onnx_put_cast(n, v, src->dtype) : v);
 }
 
-/* A normalization over the axes from one on. */
+// A normalization over the axes from one on.
 typedef struct layers {
     const tl_tensor *src;
     int axis, n_axes, axes[LN_MAXDIM];
-    tl_dtype work; /* to compute in */
+    tl_dtype work; // to compute in
 } layers;
 
 static layers layers_of(ln_onnx_op *n)
@@ -99,7 +99,7 @@ static void write_rmsnorm(ln_onnx_op *n)
                          l.work == l.src->dtype ? v : ln_onnx_put_cast(n, v, l.src->dtype));
 }
 
-/** ONNX's operator computes in floats of 32 bits. */
+// ONNX's operator computes in floats of 32 bits.
 static void write_layernorm_64(ln_onnx_op *n, const layers *l)
 {
     const char *const x = ln_onnx_op_in(n, "src");
@@ -115,7 +115,7 @@ static void write_layernorm_64(ln_onnx_op *n, const layers *l)
         ln_onnx_put_as(n, "inv_std", inverse);
 }
 
-/** The node must have a factor. */
+// The node must have a factor.
 static void write_layernorm(ln_onnx_op *n)
 {
     const layers l = layers_of(n);
@@ -147,7 +147,7 @@ static const char *put_instancenorm(ln_onnx_op *n, const char *x, const char *sc
                        LN_NUMBER("epsilon", ln_rule_get_number(n->op, "epsilon")));
 }
 
-/** The normalization of groups is that of instances of one channel for each group. */
+// The normalization of groups is that of instances of one channel for each group.
 static void write_groupnorm(ln_onnx_op *n)
 {
     const tl_tensor *const src = ln_onnx_op_tensor(n, "src");
@@ -173,7 +173,7 @@ static void write_groupnorm(ln_onnx_op *n)
     ln_onnx_op_ends_with(n, "dst", per_group ? ln_onnx_put_like(n, v, x) : v);
 }
 
-/* ---- reductions ---- */
+// Reductions
 
 static const struct reduction {
     const char *name, *op_type;
@@ -197,7 +197,7 @@ static const char *put_reduction(ln_onnx_op *n, const char *op_type, const char 
     return ln_onnx_put_cast(n, ln_onnx_put_reduce(n, op_type, wide, n_axes, axes, keeps), dtype);
 }
 
-/** Without axes each element is reduced by itself: along a new axis of length 1. */
+// Without axes each element is reduced by itself: along a new axis of length 1.
 static void write_reduce(ln_onnx_op *n)
 {
     const char *const op = ln_rule_get_string(n->op, "op");
@@ -224,10 +224,10 @@ static const char *ordered(ln_onnx_op *n)
     return ln_onnx_op_tensor(n, "src")->dtype == TL_BOOL ? ln_onnx_put_cast(n, src, TL_UINT8) : src;
 }
 
-/* Maxima of floats: a NaN that is the first element stays, others lose. */
+// Maxima of floats: a NaN that is the first element stays, others lose.
 typedef struct maxima {
-    const char *src;      /* without NaN */
-    const char *is_first; /* where the first element is NaN; NULL: of integers */
+    const char *src;      // without NaN
+    const char *is_first; // where the first element is NaN; NULL: of integers
     const char *first;
 } maxima;
 
@@ -237,10 +237,10 @@ static maxima read_maxima(ln_onnx_op *n, int axis)
     const tl_dtype dtype = ln_onnx_op_tensor(n, "src")->dtype;
     if (!tl_dtype_is_float(dtype))
         return m;
-    const char *const least = ln_onnx_put_scalar(n, dtype, -INFINITY);
+    const char *const min = ln_onnx_put_scalar(n, dtype, -INFINITY);
     m.first = ln_onnx_put_slice(n, m.src, axis, 0, 1);
     m.is_first = ln_onnx_put(n, "IsNaN", m.first);
-    m.src = LN_ONNX_PUT(n, "Where", LN_ONNX_SRC(ln_onnx_put(n, "IsNaN", m.src)), LN_ONNX_SRC(least),
+    m.src = LN_ONNX_PUT(n, "Where", LN_ONNX_SRC(ln_onnx_put(n, "IsNaN", m.src)), LN_ONNX_SRC(min),
                         LN_ONNX_SRC(m.src));
     return m;
 }
@@ -299,7 +299,7 @@ static void write_cumulate(ln_onnx_op *n)
                    LN_INT("reverse", ln_rule_has_bool(n->op, "is_reverse", LN_TRUE)));
 }
 
-/** Of truth values: whether there is a pair of true ones. */
+// Of truth values: whether there is a pair of true ones.
 static void write_dot_product(ln_onnx_op *n)
 {
     const int one = 1, flat = -1, first = 0;

@@ -35,7 +35,7 @@ static void write_match(ln_onnx_op *n)
                    LN_TEXT("pattern", ln_rule_get_string(n->op, "pattern")));
 }
 
-/* ---- attributes that are inputs of LightNet's operators ---- */
+// Attributes that are inputs of LightNet's operators
 
 static void put_words(ln_onnx_op *n, const char *attr, const char *arg)
 {
@@ -61,7 +61,7 @@ static void write_normalize(ln_onnx_op *n)
     ln_onnx_put_end(n, 1, &out);
 }
 
-/* ---- n-grams ---- */
+// N-grams
 
 static int sorts(const char *optype)
 {
@@ -86,7 +86,7 @@ static void write_order(ln_onnx_op *n)
         ln_onnx_op_lacks(n, "ONNX has no node for the order of n-grams");
 }
 
-/** The order must be that of the pool. */
+// The order must be that of the pool.
 static void check_order(ln_onnx_op *n)
 {
     const ln_list *const in = n->op->op_arg->tensors_in;

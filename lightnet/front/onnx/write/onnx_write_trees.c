@@ -7,17 +7,17 @@
 
 #include "front/onnx/write/ln_onnx_write.h"
 
-/* The most nodes and votes of a written ensemble, and how many a node may become where trees share
- * it: FEW in any case. */
+// The most nodes and votes of a written ensemble, and how many a node may become where trees share
+// it: FEW in any case.
 enum { MAX_NODES = 1 << 24, MAX_COPIES = 16, FEW = 1 << 16 };
 
-/* A node in a tree of its own, without the others that share it in LightNet. */
+// A node in a tree of its own, without the others that share it in LightNet.
 typedef struct place {
-    int node, tree, id; /* `id`: within the tree, where the root is 0 */
-    int yes, no;        /* the ids of its children */
+    int node, tree, id; // `id`: within the tree, where the root is 0
+    int yes, no;        // the ids of its children
 } place;
 
-/* An ensemble: the operator's constants, and the attributes. */
+// An ensemble: the operator's constants, and the attributes.
 typedef struct forest {
     ln_onnx_op *n;
     tl_dtype dtype;
@@ -25,7 +25,7 @@ typedef struct forest {
     const int32_t *feature, *child, *root, *target, *start;
     int n_nodes, n_roots, n_votes, n_leaves, features;
     place *places;
-    int len, most, n_voted, n_targets, has_tracks;
+    int len, max, n_voted, n_targets, has_tracks;
     int64_t *tree, *id, *featureid, *yes, *no, *tracks;
     const char **mode;
     double *value;
@@ -33,10 +33,10 @@ typedef struct forest {
     double *vote_weight;
 } forest;
 
-/* What a branch compares. */
+// What a branch compares.
 typedef struct branch {
     const char *mode;
-    int feature, yes, no, tracks; /* `tracks`: NaN goes to `yes` */
+    int feature, yes, no, tracks; // `tracks`: NaN goes to `yes`
     double split;
 } branch;
 
@@ -76,9 +76,9 @@ static int read_forest(forest *f)
     f->weight = ln_onnx_op_elements(n, "weight");
     f->target = optional_elements(n, "target");
     f->start = optional_elements(n, "start");
-    f->most = f->n_nodes < FEW / MAX_COPIES         ? FEW
-              : f->n_nodes < MAX_NODES / MAX_COPIES ? f->n_nodes * MAX_COPIES
-                                                    : MAX_NODES;
+    f->max = f->n_nodes < FEW / MAX_COPIES         ? FEW
+             : f->n_nodes < MAX_NODES / MAX_COPIES ? f->n_nodes * MAX_COPIES
+                                                   : MAX_NODES;
     f->n_targets = ln_rule_get_int(n->op, "targets");
     f->n_leaves = f->start ? ln_onnx_op_tensor(n, "start")->len - 1 : f->n_votes;
     return !n->lacks && !ln_onnx_op_failed(n);
@@ -131,9 +131,9 @@ static branch branch_of(const forest *f, int node)
 // Returns the node's place, which is the last one; 0 after a failure.
 static int add_place(forest *f, int node, int tree, int id)
 {
-    place *const grown = f->len < f->most ? ln_translation_grow(&f->n->writer->base, f->places,
-                                                                (size_t)f->len, sizeof(*grown))
-                                          : NULL;
+    place *const grown = f->len < f->max ? ln_translation_grow(&f->n->writer->base, f->places,
+                                                               (size_t)f->len, sizeof(*grown))
+                                         : NULL;
     if (!grown)
         return 0;
     f->places = grown;
@@ -331,7 +331,7 @@ static void write_trees(ln_onnx_op *n)
         ln_onnx_op_lacks(n,
                          "its trees are invalid, or have more than %d nodes with those that they "
                          "share",
-                         f.most);
+                         f.max);
         return;
     }
     if (!allocate_attributes(&f))
