@@ -174,14 +174,14 @@ void ln_optwrite_json_item(ln_cgen *json, const ln_optparam *literal, int i)
 }
 
 const ln_optvalue_function ln_optvalue_functions[] = {
-    [LN_OPT_STRING] = {"ln_rule_has_string", "ln_rule_string"},
-    [LN_OPT_NUMBER] = {"ln_rule_has_number", "ln_rule_number"},
-    [LN_OPT_BOOL] = {"ln_rule_has_bool", "ln_rule_bool"},
-    [LN_OPT_NULL] = {"ln_rule_has_null", "ln_rule_null"},
-    [LN_OPT_STRINGS] = {"ln_rule_has_strings", "ln_rule_strings"},
-    [LN_OPT_NUMBERS] = {"ln_rule_has_numbers", "ln_rule_numbers"},
-    [LN_OPT_BOOLS] = {"ln_rule_has_bools", "ln_rule_bools"},
-    [LN_OPT_PARAM] = {"ln_rule_same_param", "ln_rule_param"},
+    [LN_OPT_STRING] = {"ln_op_has_string", "ln_rule_string"},
+    [LN_OPT_NUMBER] = {"ln_op_has_number", "ln_rule_number"},
+    [LN_OPT_BOOL] = {"ln_op_has_bool", "ln_rule_bool"},
+    [LN_OPT_NULL] = {"ln_op_has_null", "ln_rule_null"},
+    [LN_OPT_STRINGS] = {"ln_op_has_strings", "ln_rule_strings"},
+    [LN_OPT_NUMBERS] = {"ln_op_has_numbers", "ln_rule_numbers"},
+    [LN_OPT_BOOLS] = {"ln_op_has_bools", "ln_rule_bools"},
+    [LN_OPT_PARAM] = {"ln_op_same_param", "ln_rule_param"},
     [LN_OPT_CODE_STRING] = {NULL, "ln_rule_string"},
     [LN_OPT_CODE_NUMBER] = {NULL, "ln_rule_number"},
     [LN_OPT_CODE_BOOL] = {NULL, "ln_rule_bool"},

@@ -169,9 +169,8 @@ static int is_new(const ln_rule_match *m, const ln_op *op)
 
 static int has_sizes(const ln_rule *rule, const ln_op *op)
 {
-    static int (*const is_rejected[])(const ln_op *) = {[LN_RULE_FIXED] = ln_rule_is_dynamic,
-                                                        [LN_RULE_OPEN_BATCH] =
-                                                            ln_rule_is_dynamic_beyond_batch};
+    static int (*const is_rejected[])(const ln_op *) = {
+        [LN_RULE_FIXED] = ln_op_is_dynamic, [LN_RULE_OPEN_BATCH] = ln_op_is_dynamic_beyond_batch};
     return rule->sizes == LN_RULE_OPEN || !is_rejected[rule->sizes](op);
 }
 
@@ -216,33 +215,33 @@ static int op_fits(matching *at, const ln_op *op)
 
 static int has_number(const ln_op *op, const char *arg_name, const ln_rule_value *value)
 {
-    return ln_rule_has_number(op, arg_name, value->numbers[0]);
+    return ln_op_has_number(op, arg_name, value->numbers[0]);
 }
 
 static int has_numbers(const ln_op *op, const char *arg_name, const ln_rule_value *value)
 {
-    return ln_rule_has_numbers(op, arg_name, value->len, value->numbers);
+    return ln_op_has_numbers(op, arg_name, value->len, value->numbers);
 }
 
 static int has_bool(const ln_op *op, const char *arg_name, const ln_rule_value *value)
 {
-    return ln_rule_has_bool(op, arg_name, value->numbers[0] != 0 ? LN_TRUE : LN_FALSE);
+    return ln_op_has_bool(op, arg_name, value->numbers[0] != 0 ? LN_TRUE : LN_FALSE);
 }
 
 static int has_null(const ln_op *op, const char *arg_name, const ln_rule_value *value)
 {
     (void)value;
-    return ln_rule_has_null(op, arg_name);
+    return ln_op_has_null(op, arg_name);
 }
 
 static int has_string(const ln_op *op, const char *arg_name, const ln_rule_value *value)
 {
-    return ln_rule_has_string(op, arg_name, value->word);
+    return ln_op_has_string(op, arg_name, value->word);
 }
 
 static int has_param(const ln_op *op, const char *arg_name, const ln_rule_value *value)
 {
-    return ln_rule_same_param(op, arg_name, value->op, value->word);
+    return ln_op_same_param(op, arg_name, value->op, value->word);
 }
 
 // Whether the operator has the parameters of the text, " | PARAM=VALUE, ..)".

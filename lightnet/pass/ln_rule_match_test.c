@@ -140,12 +140,12 @@ START_TEST(parameters_have_the_order_of_the_text)
         ck_assert_str_eq(pe->arg_name, names[n++]);
     }
     ck_assert_int_eq(n, 7);
-    ck_assert_int_eq(ln_rule_get_int(op, "from"), 2);
-    ck_assert(ln_rule_has_bool(op, "exact", LN_TRUE));
-    ck_assert(ln_rule_has_number(op, "scale", 0.5));
-    ck_assert(ln_rule_has_numbers(op, "sizes", 2, (const double[]){3, -4}));
-    ck_assert(ln_rule_has_string(op, "mode", "ODD"));
-    ck_assert(ln_rule_has_null(op, "rest"));
+    ck_assert_int_eq(ln_op_int(op, "from"), 2);
+    ck_assert(ln_op_has_bool(op, "exact", LN_TRUE));
+    ck_assert(ln_op_has_number(op, "scale", 0.5));
+    ck_assert(ln_op_has_numbers(op, "sizes", 2, (const double[]){3, -4}));
+    ck_assert(ln_op_has_string(op, "mode", "ODD"));
+    ck_assert(ln_op_has_null(op, "rest"));
     ln_op_list_free_lists_too(ops);
     ln_context_free(ctx);
 }

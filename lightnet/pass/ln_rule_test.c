@@ -70,8 +70,8 @@ START_TEST(later_arguments_replace_copied_ones)
     ck_assert_int_eq(ln_tensor_list_length(op_arg->tensors_in), 1);
     ck_assert_str_eq(ln_tensor_list_find_name(op_arg->tensors_in, "src"), "other");
     ck_assert_int_eq(ln_list_length(op_arg->params), ln_list_length(part_of(ctx)->op_arg->params));
-    ck_assert_int_eq(ln_rule_get_int(ops->data, "from"), 1);
-    ck_assert_int_eq(ln_rule_get_int(ops->data, "len"), 3);
+    ck_assert_int_eq(ln_op_int(ops->data, "from"), 1);
+    ck_assert_int_eq(ln_op_int(ops->data, "len"), 3);
     ln_op_list_free_lists_too(ops);
     ln_context_free(ctx);
 }
@@ -115,12 +115,12 @@ START_TEST(an_input_that_may_be_absent_is_the_same_where_it_is_there)
 {
     ln_context *ctx = part_model();
     const ln_tensor_entry *x = NULL, *y = ln_tensor_table_find(ctx->tensor_table, "y");
-    ck_assert(ln_rule_may_read(part_of(ctx), "mask", &x));
+    ck_assert(ln_op_may_read(part_of(ctx), "mask", &x));
     ck_assert_ptr_null(x);
-    ck_assert(ln_rule_may_read(part_of(ctx), "src", &x));
+    ck_assert(ln_op_may_read(part_of(ctx), "src", &x));
     ck_assert_str_eq(x->name, "x");
-    ck_assert(!ln_rule_may_read(part_of(ctx), "src", &y));
-    ck_assert(!ln_rule_may_read(NULL, "src", &x));
+    ck_assert(!ln_op_may_read(part_of(ctx), "src", &y));
+    ck_assert(!ln_op_may_read(NULL, "src", &x));
     ln_context_free(ctx);
 }
 END_TEST

@@ -156,7 +156,7 @@ static int note_weight(insertion *ins, const char *name, int number)
 static int make_layer(insertion *ins, const ln_quantize_layer *layer, int number, const ln_op *op,
                       const ln_op *norm, const char *src)
 {
-    const args a = ln_rule_is(op, "matmul") ? (args){"src1", "src2"} : (args){"src", "weight"};
+    const args a = ln_op_is(op, "matmul") ? (args){"src1", "src2"} : (args){"src", "weight"};
     const char *const weight8 = make_constant(ins, "weight", layer->weight8);
     const char *const scale = make_constant(ins, "scale", layer->scale);
     const char *const weight = make_step(ins, "dequantize", weight8, scale, NULL, layer->axis);
@@ -254,7 +254,7 @@ static role role_of(const flow *f, const ln_op *op)
 {
     const role known = (role)(intptr_t)ln_hash_find(f->roles, op->op_arg->name);
     const char *const *optype = through;
-    while (!known && *optype && !ln_rule_is(op, *optype))
+    while (!known && *optype && !ln_op_is(op, *optype))
         optype++;
     return known ? known : *optype ? ROLE_THROUGH : ROLE_OTHER;
 }

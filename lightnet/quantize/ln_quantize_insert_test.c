@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "ir/ln_context_ops.h"
-#include "lightnet/ln_rule.h"
+#include "lightnet/ln_op.h"
 #include "lightnet/ln_util.h"
 #include "ln_check.h"
 
@@ -118,7 +118,7 @@ static int count(const network *net, const char *optype)
     int n = 0;
     LN_LIST_FOREACH(op, net->ctx->ops)
     {
-        n += ln_rule_is(op, optype);
+        n += ln_op_is(op, optype);
     }
     return n;
 }
@@ -129,8 +129,8 @@ static int reads_8_bits(const network *net, const char *name, const char *arg)
     const ln_tensor_entry *te = NULL;
     const ln_op *op = ln_op_table_find(net->ctx->op_table, name);
     ck_assert_ptr_nonnull(op);
-    ck_assert_int_eq(ln_rule_reads(op, arg, &te), 1);
-    return ln_rule_is(ln_entry_creater(te), "dequantize");
+    ck_assert_int_eq(ln_op_reads(op, arg, &te), 1);
+    return ln_op_is(ln_entry_creater(te), "dequantize");
 }
 
 // Layers, and the axis of output channels in their weights; -1: not a layer.

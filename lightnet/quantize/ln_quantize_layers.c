@@ -7,7 +7,6 @@
 
 #include "ir/ln_context_ops.h"
 #include "lightnet/ln_op.h"
-#include "lightnet/ln_rule.h"
 #include "lightnet/ln_util.h"
 
 static const char *const norm_args[LN_QUANTIZE_NORM_TENSORS] = {"scale", "offset", "mean", "var"};
@@ -28,22 +27,22 @@ static int is_float_constant(const ln_tensor_entry *te)
 // A parameter may be absent where it has a default.
 static int is_one(const ln_op *op, const char *param)
 {
-    return !ln_param_list_find(op->op_arg->params, param) || ln_rule_has_number(op, param, 1);
+    return !ln_param_list_find(op->op_arg->params, param) || ln_op_has_number(op, param, 1);
 }
 
 static int is_set(const ln_op *op, const char *param)
 {
-    return ln_rule_has_bool(op, param, LN_TRUE);
+    return ln_op_has_bool(op, param, LN_TRUE);
 }
 
 // A convolution, or a transposed one without groups, where a scale for each output channel is one
 // for each index along an axis.
 static int is_conv(const ln_op *op, parts *p)
 {
-    const int is_transposed = ln_rule_is(op, "deconv2d");
-    if (!(is_transposed ? is_one(op, "group") : ln_rule_is(op, "conv2d")) ||
-        !ln_rule_reads(op, "src", &p->src) || !ln_rule_reads(op, "weight", &p->weight) ||
-        !ln_rule_reads(op, "bias", &p->bias))
+    const int is_transposed = ln_op_is(op, "deconv2d");
+    if (!(is_transposed ? is_one(op, "group") : ln_op_is(op, "conv2d")) ||
+        !ln_op_reads(op, "src", &p->src) || !ln_op_reads(op, "weight", &p->weight) ||
+        !ln_op_reads(op, "bias", &p->bias))
         return 0;
     p->axis = is_transposed;
     return is_float_constant(p->bias);
@@ -51,8 +50,8 @@ static int is_conv(const ln_op *op, parts *p)
 
 static int is_product(const ln_op *op, parts *p)
 {
-    if (!ln_rule_is(op, "matmul") || !ln_rule_reads(op, "src1", &p->src) ||
-        !ln_rule_reads(op, "src2", &p->weight))
+    if (!ln_op_is(op, "matmul") || !ln_op_reads(op, "src1", &p->src) ||
+        !ln_op_reads(op, "src2", &p->weight))
         return 0;
     p->axis = is_set(op, "trans2") ? 0 : 1;
     return p->weight->tensor->ndim == 2 && !is_set(op, "trans1") && is_one(op, "alpha") &&
@@ -62,7 +61,7 @@ static int is_product(const ln_op *op, parts *p)
 // Operators that the model itself quantizes stay unchanged.
 static int is_dequantized(const ln_tensor_entry *te)
 {
-    return ln_rule_is(ln_entry_creater(te), "dequantize");
+    return ln_op_is(ln_entry_creater(te), "dequantize");
 }
 
 static int is_layer(const ln_op *op, parts *p)
@@ -81,7 +80,7 @@ static const char *const sum_args[] = {"src1", "src2", NULL}, *const mean_args[]
 static int is_computed_float(const ln_op *op, const char *arg)
 {
     const ln_tensor_entry *te = NULL;
-    return ln_rule_reads(op, arg, &te) && !te->isconst && !te->isdynamic &&
+    return ln_op_reads(op, arg, &te) && !te->isconst && !te->isdynamic &&
            te->tensor->dtype == TL_FLOAT && te->tensor->len > 0 && !ln_entry_is_mutated(te) &&
            !is_dequantized(te);
 }
@@ -89,9 +88,9 @@ static int is_computed_float(const ln_op *op, const char *arg)
 static int is_sum(const ln_op *op)
 {
     const ln_tensor_entry *a = NULL, *b = NULL;
-    return ln_rule_is(op, "binary") && ln_rule_has_string(op, "op", "TL_BINARY_ADD") &&
+    return ln_op_is(op, "binary") && ln_op_has_string(op, "op", "TL_BINARY_ADD") &&
            is_computed_float(op, "src1") && is_computed_float(op, "src2") &&
-           ln_rule_reads(op, "src1", &a) && ln_rule_reads(op, "src2", &b) &&
+           ln_op_reads(op, "src1", &a) && ln_op_reads(op, "src2", &b) &&
            tl_tensor_issameshape(a->tensor, b->tensor);
 }
 
@@ -100,7 +99,7 @@ static const char *const *joint_args(const ln_op *op)
 {
     if (is_sum(op))
         return sum_args;
-    return ln_rule_is(op, "avgpool2d") && is_computed_float(op, "src") ? mean_args : NULL;
+    return ln_op_is(op, "avgpool2d") && is_computed_float(op, "src") ? mean_args : NULL;
 }
 
 // Batch normalization
@@ -108,7 +107,7 @@ static const char *const *joint_args(const ln_op *op)
 static int is_foldable(const ln_op *norm, const ln_tensor_entry *tensors[])
 {
     for (int i = 0; i < LN_QUANTIZE_NORM_TENSORS; i++)
-        if (!ln_rule_reads(norm, norm_args[i], &tensors[i]) || !is_float_constant(tensors[i]))
+        if (!ln_op_reads(norm, norm_args[i], &tensors[i]) || !is_float_constant(tensors[i]))
             return 0;
     return 1;
 }
@@ -117,11 +116,10 @@ static int is_foldable(const ln_op *norm, const ln_tensor_entry *tensors[])
 static const ln_op *find_norm(const ln_op *conv, const ln_tensor_entry *tensors[])
 {
     const ln_tensor_entry *dst = NULL, *src = NULL;
-    if (!ln_rule_is(conv, "conv2d") || !ln_rule_makes(conv, "dst", &dst) ||
-        ln_entry_num_uses(dst) != 1)
+    if (!ln_op_is(conv, "conv2d") || !ln_op_makes(conv, "dst", &dst) || ln_entry_num_uses(dst) != 1)
         return NULL;
     const ln_op *const next = ln_dfg_next(conv->op_arg->ctx->dfg, conv, dst->name);
-    return ln_rule_is(next, "batchnorm") && ln_rule_reads(next, "src", &src) && src == dst &&
+    return ln_op_is(next, "batchnorm") && ln_op_reads(next, "src", &src) && src == dst &&
                    is_foldable(next, tensors)
                ? next
                : NULL;
@@ -141,7 +139,7 @@ static int note_norm(const ln_context *ctx, ln_quantize_layer *layer, const ln_o
     const ln_op *const norm = find_norm(op, tensors);
     if (!norm)
         return 0;
-    layer->epsilon = ln_rule_get_number(norm, "epsilon");
+    layer->epsilon = ln_op_number(norm, "epsilon");
     for (int i = 0; i < LN_QUANTIZE_NORM_TENSORS; i++)
         if (copy_name(ctx, &layer->norm_tensors[i], tensors[i]->name))
             return -1;

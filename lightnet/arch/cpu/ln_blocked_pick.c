@@ -30,8 +30,8 @@ static const ln_tensor_entry *blocks_of(const ln_tensor_entry *te)
 {
     const ln_tensor_entry *blocks = NULL;
     const ln_op *const from = ln_entry_creater(te);
-    if (!ln_rule_is(from, "from_blocked_cpu") || ln_rule_is_dynamic_beyond_batch(from) ||
-        !ln_rule_reads(from, "src", &blocks) || ln_entry_is_mutated(blocks))
+    if (!ln_op_is(from, "from_blocked_cpu") || ln_op_is_dynamic_beyond_batch(from) ||
+        !ln_op_reads(from, "src", &blocks) || ln_entry_is_mutated(blocks))
         return NULL;
     return blocks;
 }
@@ -46,8 +46,8 @@ static int has_block_type(const ln_tensor_entry *te)
 static int is_about_channels(const ln_op *op, const char *optype, const char *arg_name)
 {
     const ln_tensor_entry *te = NULL;
-    return ln_rule_is(op, optype) && !ln_rule_is_dynamic_beyond_batch(op) &&
-           ln_rule_has_number(op, "axis", 1) && ln_rule_reads(op, arg_name, &te) &&
+    return ln_op_is(op, optype) && !ln_op_is_dynamic_beyond_batch(op) &&
+           ln_op_has_number(op, "axis", 1) && ln_op_reads(op, arg_name, &te) &&
            te->tensor->ndim == 4 && has_block_type(te) && !ln_entry_is_mutated(te);
 }
 
@@ -122,7 +122,7 @@ static int can_join(const ln_op *op)
 {
     const ln_tensor_list_entry *tle;
     int n_blocked = 0;
-    if (!is_about_channels(op, "join_cpu", "src0") || ln_rule_num_in(op) > MAX_SRCS)
+    if (!is_about_channels(op, "join_cpu", "src0") || ln_op_num_in(op) > MAX_SRCS)
         return 0;
     LN_LIST_FOREACH(tle, op->op_arg->tensors_in)
     {
@@ -171,7 +171,7 @@ ln_list *ln_join_in_blocks(const ln_context *ctx, ln_list **old_ops)
     ln_rule_made made = {.ctx = ctx, .rule = "join_in_blocks"};
     const ln_op *const op = find(ctx, made.rule, can_join);
     *old_ops = NULL;
-    if (!op || !ln_rule_makes(op, "dst", &y))
+    if (!op || !ln_op_makes(op, "dst", &y))
         return NULL;
     const sources srcs = joined(&made, op);
     const char *const dst = ln_rule_tensor(&made, "yb");
@@ -193,14 +193,14 @@ static int can_split(const ln_op *op)
 {
     const ln_tensor_entry *x = NULL;
     const ln_tensor_list_entry *tle;
-    if (!is_about_channels(op, "split_cpu", "src") || ln_rule_num_in(op) != 1)
+    if (!is_about_channels(op, "split_cpu", "src") || ln_op_num_in(op) != 1)
         return 0;
     LN_LIST_FOREACH(tle, op->op_arg->tensors_out)
     {
         if (entry_of(op, tle)->tensor->dims[1] < 1)
             return 0;
     }
-    return ln_rule_reads(op, "src", &x) && blocks_of(x);
+    return ln_op_reads(op, "src", &x) && blocks_of(x);
 }
 
 // split_cpu of channels from blocks: a pick for each part.
@@ -211,7 +211,7 @@ ln_list *ln_split_in_blocks(const ln_context *ctx, ln_list **old_ops)
     ln_rule_made made = {.ctx = ctx, .rule = "split_in_blocks"};
     const ln_op *const op = find(ctx, made.rule, can_split);
     *old_ops = NULL;
-    if (!op || !ln_rule_reads(op, "src", &x))
+    if (!op || !ln_op_reads(op, "src", &x))
         return NULL;
     const sources srcs = {1, {blocks_of(x)->name}, {x->tensor->dims[1]}};
     int first = 0;
@@ -238,7 +238,7 @@ typedef struct place {
 // Channel `channel` of all that a pick reads.
 static place source_of(const ln_op *pick, int channel)
 {
-    const int *channels = ln_rule_get_ints(pick, "channels", NULL);
+    const int *channels = ln_op_ints(pick, "channels", NULL);
     const ln_list *src = pick->op_arg->tensors_in;
     for (; channel >= *channels; channels++, src = src->next)
         channel -= *channels;
@@ -249,7 +249,7 @@ static place source_of(const ln_op *pick, int channel)
 static const ln_op *pick_of(const ln_tensor_entry *te)
 {
     const ln_op *const op = ln_entry_creater(te);
-    return ln_rule_is(op, "pick_blocked_cpu") && !ln_rule_is_dynamic_beyond_batch(op) ? op : NULL;
+    return ln_op_is(op, "pick_blocked_cpu") && !ln_op_is_dynamic_beyond_batch(op) ? op : NULL;
 }
 
 static int is_steady(const ln_op *op)
@@ -266,8 +266,7 @@ static int is_steady(const ln_op *op)
 static int picks_picked(const ln_op *op)
 {
     const ln_tensor_list_entry *tle;
-    if (!ln_rule_is(op, "pick_blocked_cpu") || ln_rule_is_dynamic_beyond_batch(op) ||
-        !is_steady(op))
+    if (!ln_op_is(op, "pick_blocked_cpu") || ln_op_is_dynamic_beyond_batch(op) || !is_steady(op))
         return 0;
     LN_LIST_FOREACH(tle, op->op_arg->tensors_in)
     {
@@ -295,12 +294,12 @@ static int index_of(sources *srcs, const place *at)
 // its channel map[i]. -1: from too many.
 static int trace(const ln_op *op, sources *srcs, int n_map, int *map, int *indices)
 {
-    const int *const own = ln_rule_get_ints(op, "map", NULL);
+    const int *const own = ln_op_ints(op, "map", NULL);
     for (int i = 0; i < n_map; i++) {
         place at = source_of(op, own[i]);
         const ln_op *const pick = pick_of(at.te);
         if (pick && is_steady(pick))
-            at = source_of(pick, ln_rule_get_ints(pick, "map", NULL)[at.channel]);
+            at = source_of(pick, ln_op_ints(pick, "map", NULL)[at.channel]);
         indices[i] = index_of(srcs, &at);
         map[i] = at.channel;
         if (indices[i] < 0)
@@ -325,7 +324,7 @@ static ln_list *pick_anew(const ln_context *ctx, const ln_op *op, int n_map, int
     sources srcs = {0};
     const ln_tensor_entry *y = NULL;
     ln_rule_made made = {.ctx = ctx, .rule = "pick_of_picks"};
-    if (trace(op, &srcs, n_map, map, indices) < 0 || !ln_rule_makes(op, "dst", &y))
+    if (trace(op, &srcs, n_map, map, indices) < 0 || !ln_op_makes(op, "dst", &y))
         return NULL;
     number_through(&srcs, n_map, map, indices);
     add_pick(&made, &srcs, n_map, map, y->name);
@@ -339,7 +338,7 @@ ln_list *ln_pick_of_picks(const ln_context *ctx, ln_list **old_ops)
     ln_list *new_ops = NULL;
     int n_map;
     *old_ops = NULL;
-    if (!op || !ln_rule_get_ints(op, "map", &n_map))
+    if (!op || !ln_op_ints(op, "map", &n_map))
         return NULL;
     int *const map = ln_alloc((size_t)n_map * 2 * sizeof(*map));
     if (map)

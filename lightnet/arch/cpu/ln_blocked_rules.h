@@ -10,7 +10,7 @@
 #include "arch/cpu/ln_choice.h"
 #include "arch/none/ln_padding.h"
 #include "ir/ln_dynamic.h"
-#include "lightnet/ln_rule.h"
+#include "lightnet/ln_op.h"
 #include "tensorlight/tl_blocked.h"
 
 /** Few channels would leave most lanes of a block empty: they are read in planes. */
@@ -35,7 +35,7 @@ static inline int is_packable(const ln_tensor_entry *w, size_t row)
 static inline int is_blockable(const ln_op *conv, const ln_tensor_entry *x,
                                const ln_tensor_entry *y)
 {
-    const int *const size = ln_rule_get_ints(conv, "size", NULL);
+    const int *const size = ln_op_ints(conv, "size", NULL);
     return x->tensor->dtype == TL_FLOAT && size && size[0] <= TL_BLOCKED_TAPS / size[1] &&
            has_blocks(x) && has_blocks(y);
 }
@@ -43,7 +43,7 @@ static inline int is_blockable(const ln_op *conv, const ln_tensor_entry *x,
 /** Whether the weights of a convolution can be packed for a source with that many lanes. */
 static inline int is_packable_for(const ln_op *conv, const ln_tensor_entry *w, int lanes)
 {
-    const int *const dims = w->tensor->dims, group = ln_rule_get_int(conv, "group");
+    const int *const dims = w->tensor->dims, group = ln_op_int(conv, "group");
     return is_packable(
         w, tl_blocked_conv2d_packed((int[]){dims[1] * group, dims[0]}, group, dims + 2, lanes));
 }
@@ -51,10 +51,10 @@ static inline int is_packable_for(const ln_op *conv, const ln_tensor_entry *w, i
 /** The window of a convolution, without its padding. */
 static inline tl_conv2d_param window_of(const ln_op *conv)
 {
-    tl_conv2d_param param = {.group = ln_rule_get_int(conv, "group")};
-    memcpy(param.size, ln_rule_get_ints(conv, "size", NULL), sizeof(param.size));
-    memcpy(param.stride, ln_rule_get_ints(conv, "stride", NULL), sizeof(param.stride));
-    memcpy(param.dilation, ln_rule_get_ints(conv, "dilation", NULL), sizeof(param.dilation));
+    tl_conv2d_param param = {.group = ln_op_int(conv, "group")};
+    memcpy(param.size, ln_op_ints(conv, "size", NULL), sizeof(param.size));
+    memcpy(param.stride, ln_op_ints(conv, "stride", NULL), sizeof(param.stride));
+    memcpy(param.dilation, ln_op_ints(conv, "dilation", NULL), sizeof(param.dilation));
     return param;
 }
 
@@ -70,7 +70,7 @@ static inline int conv_pays(const ln_op *conv, const ln_tensor_entry *x, const l
 static inline int is_deconv_blockable(const ln_op *conv, const ln_tensor_entry *x,
                                       const ln_tensor_entry *w, const ln_tensor_entry *y)
 {
-    const int *const dims = w->tensor->dims, group = ln_rule_get_int(conv, "group");
+    const int *const dims = w->tensor->dims, group = ln_op_int(conv, "group");
     if (!is_blockable(conv, x, y))
         return 0;
     tl_conv2d_param param = window_of(conv);
@@ -96,7 +96,7 @@ static inline int tile_of(const ln_context *ctx, const ln_op *conv, const ln_ten
 static inline int is_depthwise(const ln_op *conv, const ln_tensor_entry *x,
                                const ln_tensor_entry *w)
 {
-    return ln_rule_has_number(conv, "group", x->tensor->dims[1]) &&
+    return ln_op_has_number(conv, "group", x->tensor->dims[1]) &&
            w->tensor->dims[0] == x->tensor->dims[1];
 }
 
@@ -158,7 +158,7 @@ static inline int keeps_channels(const ln_op *op)
 /** The output shape of `work`, with the blocks of `xb`. */
 static const int *blocked_dims(const ln_op *work, const ln_tensor_entry *xb, int *dims)
 {
-    memcpy(dims, ln_rule_get_ints(work, "dims", NULL), 4 * sizeof(*dims));
+    memcpy(dims, ln_op_ints(work, "dims", NULL), 4 * sizeof(*dims));
     dims[1] = xb->tensor->dims[1];
     dims[4] = xb->tensor->dims[4];
     return dims;

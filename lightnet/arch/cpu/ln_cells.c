@@ -13,7 +13,7 @@
 static int has_usual_acts(const ln_op *op)
 {
     const ln_param_entry *const acts = ln_param_list_find(op->op_arg->params, "acts");
-    tl_recurrent_param param = {.cell = tl_cell_from_str(ln_rule_get_string(op, "cell"))};
+    tl_recurrent_param param = {.cell = tl_cell_from_str(ln_op_string(op, "cell"))};
     const int n = tl_cell_acts(param.cell), directions = acts->array_len / n;
     for (int i = 0; i < directions * n; i++)
         param.acts[i / n][i % n].func = tl_unary_func_from_str(acts->value_array_string[i]);
@@ -24,7 +24,7 @@ static int has_usual_acts(const ln_op *op)
 static int fits(const ln_op *op, const ln_tensor_entry **weights)
 {
     *weights = NULL;
-    return ln_rule_is(op, "recurrent_cpu") && ln_rule_reads(op, "recurrence", weights) &&
+    return ln_op_is(op, "recurrent_cpu") && ln_op_reads(op, "recurrence", weights) &&
            (*weights)->isconst && (*weights)->tensor->dtype == TL_FLOAT &&
            (*weights)->tensor->dims[3] >= TL_CELL_BLOCK / 2 && has_usual_acts(op);
 }

@@ -125,7 +125,7 @@ static int add_inputs(part *p, const ln_op *op)
 static int source_of(part *p, const ln_op *op, const char *arg_name)
 {
     const ln_tensor_entry *te = NULL;
-    return ln_rule_reads(op, arg_name, &te) ? index_of(p, te) : -1;
+    return ln_op_reads(op, arg_name, &te) ? index_of(p, te) : -1;
 }
 
 static tl_chain_step *add_step(part *p)
@@ -140,16 +140,16 @@ static tl_chain_step *add_step(part *p)
 static int read_unary(part *p, const ln_op *op)
 {
     tl_chain_step *const step = add_step(p);
-    step->func = tl_unary_func_from_str(ln_rule_get_string(op, "func"));
-    step->alpha = ln_rule_get_number(op, "alpha");
-    step->beta = ln_rule_get_number(op, "beta");
+    step->func = tl_unary_func_from_str(ln_op_string(op, "func"));
+    step->alpha = ln_op_number(op, "alpha");
+    step->beta = ln_op_number(op, "beta");
     return 0;
 }
 
 static int read_binary(part *p, const ln_op *op)
 {
     tl_chain_step *const step = add_step(p);
-    step->op = tl_binary_op_from_str(ln_rule_get_string(op, "op"));
+    step->op = tl_binary_op_from_str(ln_op_string(op, "op"));
     step->src1 = source_of(p, op, "src1");
     step->src2 = source_of(p, op, "src2");
     return 0;
@@ -161,7 +161,7 @@ static int read_chain(part *p, const ln_op *op)
     const ln_param_entry *const steps = ln_param_list_find(op->op_arg->params, "steps");
     const ln_param_entry *const alpha = ln_param_list_find(op->op_arg->params, "alpha");
     const ln_param_entry *const beta = ln_param_list_find(op->op_arg->params, "beta");
-    if (!steps || !alpha || !beta || ln_rule_num_in(op) != p->n_srcs)
+    if (!steps || !alpha || !beta || ln_op_num_in(op) != p->n_srcs)
         return -1;
     n_steps = steps->array_len, n_alpha = alpha->array_len, n_beta = beta->array_len;
     if (n_alpha != n_steps || n_beta != n_steps)
@@ -179,7 +179,7 @@ static int part_of(part *p, const ln_chain_ops *ops, const ln_op *op)
     } readers[] = {{ops->unary, read_unary}, {ops->binary, read_binary}, {ops->chain, read_chain}};
     *p = (part){.ops = ops};
     for (size_t i = 0; i < sizeof(readers) / sizeof(*readers); i++) {
-        if (!ln_rule_is(op, readers[i].optype))
+        if (!ln_op_is(op, readers[i].optype))
             continue;
         if (add_inputs(p, op) || readers[i].read(p, op))
             return -1;
@@ -267,7 +267,7 @@ static int grow(group *g)
 static void find_group(group *g, const ln_chain_ops *ops, const ln_op *op)
 {
     *g = (group){.n_ops = 0};
-    if (part_of(&g->part, ops, op) || !ln_rule_makes(op, "dst", &g->dst) || !is_steady(g->dst) ||
+    if (part_of(&g->part, ops, op) || !ln_op_makes(op, "dst", &g->dst) || !is_steady(g->dst) ||
         !are_steady(&g->part))
         return;
     g->ops[g->n_ops++] = op;

@@ -13,7 +13,7 @@
 #endif
 
 #include "ir/ln_context_ops.h"
-#include "lightnet/ln_rule.h"
+#include "lightnet/ln_op.h"
 #include "lightnet/ln_util.h"
 #include "tensorlight/tl_blocked.h"
 #include "tensorlight/tl_quantized.h"
@@ -131,15 +131,15 @@ int ln_may_compute_in_halves(const ln_context *ctx)
 
 static int rounds(const ln_op *op)
 {
-    return ln_rule_is(op, "cast_cpu") && ln_rule_has_string(op, "dtype", "TL_BFLOAT16");
+    return ln_op_is(op, "cast_cpu") && ln_op_has_string(op, "dtype", "TL_BFLOAT16");
 }
 
 // Whether a convolution adds the tensor, and reads it for nothing else.
 static int adds(const ln_op *op, const ln_tensor_entry *te)
 {
     const ln_tensor_entry *src = NULL, *add = NULL;
-    return ln_rule_is(op, "conv2d_blocked_cpu") && ln_rule_may_read(op, "add", &add) && add == te &&
-           ln_rule_reads(op, "src", &src) && src != te;
+    return ln_op_is(op, "conv2d_blocked_cpu") && ln_op_may_read(op, "add", &add) && add == te &&
+           ln_op_reads(op, "src", &src) && src != te;
 }
 
 int ln_is_read_as_halves(const ln_context *ctx, const ln_tensor_entry *te)

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "arch/cpu/ln_choice.h"
-#include "lightnet/ln_rule.h"
+#include "lightnet/ln_op.h"
 #include "tensorlight/tl_linalg.h"
 
 /** Below this number of rows, an unpacked matrix is read once: packing it would only cost memory,
@@ -34,7 +34,7 @@ static inline int is_worth_packing(const ln_context *ctx, const ln_tensor_entry 
 /** Whether an operator with optional activation has none. */
 static inline int is_linear(const ln_op *op)
 {
-    const char *const act = ln_rule_get_string(op, "act");
+    const char *const act = ln_op_string(op, "act");
     return !*act || strcmp(act, "TL_ACT_NONE") == 0;
 }
 

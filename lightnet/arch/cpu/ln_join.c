@@ -19,8 +19,8 @@ enum { MAX_SRCS = 64 }; // of a quantized join
 static int may_be_taken(const ln_tensor_entry *te)
 {
     const ln_op *const producer = ln_entry_creater(te);
-    return producer && ln_rule_num_in(producer) > 0 && !te->isstatic && !te->isconst &&
-           !te->owner && !te->has_views && !ln_entry_is_mutated(te) && !ln_entry_is_output(te) &&
+    return producer && ln_op_num_in(producer) > 0 && !te->isstatic && !te->isconst && !te->owner &&
+           !te->has_views && !ln_entry_is_mutated(te) && !ln_entry_is_output(te) &&
            tl_tensor_size(te->tensor) % LINE == 0;
 }
 
@@ -53,9 +53,8 @@ static int are_different(const ln_list *tensors)
 static int can_take(const ln_op *op)
 {
     const ln_tensor_entry *y = NULL;
-    if (!ln_rule_is(op, "join_cpu") || ln_rule_is_dynamic(op) || !ln_rule_makes(op, "dst", &y) ||
-        y->isstatic || ln_entry_is_mutated(y) ||
-        !is_one_row(y->tensor, ln_rule_get_int(op, "axis")))
+    if (!ln_op_is(op, "join_cpu") || ln_op_is_dynamic(op) || !ln_op_makes(op, "dst", &y) ||
+        y->isstatic || ln_entry_is_mutated(y) || !is_one_row(y->tensor, ln_op_int(op, "axis")))
         return 0;
     for (const ln_list *node = op->op_arg->tensors_in; node; node = node->next) {
         const ln_tensor_list_entry *const tle = node->data;
@@ -75,7 +74,7 @@ ln_list *ln_join_without_copy(const ln_context *ctx, ln_list **old_ops)
     while (op && !can_take(op))
         op = ln_rule_anchor(ctx, op);
     *old_ops = NULL;
-    if (!op || !ln_rule_makes(op, "dst", &y))
+    if (!op || !ln_op_makes(op, "dst", &y))
         return NULL;
     ln_rule_op(&made, "join_nocopy_cpu");
     ln_rule_all_inputs(&made, op);
@@ -90,9 +89,9 @@ ln_list *ln_join_without_copy(const ln_context *ctx, ln_list **old_ops)
 static int quantizes_alike(const ln_op *op)
 {
     const ln_tensor_entry *s = NULL;
-    return ln_rule_is(op, "quantize_cpu") && ln_rule_has_string(op, "dtype", "TL_UINT8") &&
-           ln_rule_has_number(op, "block", 0) && ln_rule_reads(op, "scale", &s) &&
-           s->tensor->len == 1 && !ln_rule_is_dynamic_beyond_batch(op);
+    return ln_op_is(op, "quantize_cpu") && ln_op_has_string(op, "dtype", "TL_UINT8") &&
+           ln_op_has_number(op, "block", 0) && ln_op_reads(op, "scale", &s) &&
+           s->tensor->len == 1 && !ln_op_is_dynamic_beyond_batch(op);
 }
 
 // Whether the tensor has no other readers, and owns the memory that its producer writes.
@@ -107,11 +106,11 @@ static const ln_op *join_of(const ln_op *op)
 {
     const ln_tensor_entry *x = NULL;
     const ln_tensor_list_entry *tle;
-    if (!quantizes_alike(op) || !ln_rule_reads(op, "src", &x) || !is_read_once(x))
+    if (!quantizes_alike(op) || !ln_op_reads(op, "src", &x) || !is_read_once(x))
         return NULL;
     const ln_op *const join = ln_entry_creater(x);
-    if (!ln_rule_is(join, "join_cpu") || ln_rule_is_dynamic_beyond_batch(join) ||
-        ln_rule_num_in(join) > MAX_SRCS)
+    if (!ln_op_is(join, "join_cpu") || ln_op_is_dynamic_beyond_batch(join) ||
+        ln_op_num_in(join) > MAX_SRCS)
         return NULL;
     LN_LIST_FOREACH(tle, join->op_arg->tensors_in)
     {
@@ -164,7 +163,7 @@ ln_list *ln_quantize_joined(const ln_context *ctx, ln_list **old_ops)
     while (op && !join_of(op))
         op = ln_rule_anchor(ctx, op);
     *old_ops = NULL;
-    if (!op || !ln_rule_makes(op, "dst", &y))
+    if (!op || !ln_op_makes(op, "dst", &y))
         return NULL;
     add_joined(&made, op, join_of(op), y->name);
     return ln_rule_end_subgraph(&made, (const ln_op *const[]){join_of(op), op, NULL}, old_ops);

@@ -7,12 +7,12 @@
 #include <limits.h>
 
 #include "arch/cpu/ln_lowbit.h"
-#include "lightnet/ln_rule.h"
+#include "lightnet/ln_op.h"
 
 /** Rows that share a scale; 0: all. */
 static inline int scale_block(const ln_op *dequantize)
 {
-    return ln_rule_get_int(dequantize, "block");
+    return ln_op_int(dequantize, "block");
 }
 
 /** Whether the constant `w`, [k, n] or transposed, packs with its scales `s`. */
@@ -23,7 +23,7 @@ static inline int packs_bits(const ln_op *dequantize, const ln_tensor_entry *w,
     const int block = scale_block(dequantize), rows = trans ? 1 : 0;
     if (!w->isconst || !s->isconst || t->ndim != 2 || t->len <= 0 || s->tensor->dtype != TL_FLOAT)
         return 0;
-    if (s->tensor->len > 1 && !ln_rule_has_number(dequantize, "axis", block ? rows : 1 - rows))
+    if (s->tensor->len > 1 && !ln_op_has_number(dequantize, "axis", block ? rows : 1 - rows))
         return 0;
     const tl_lowbit_param param = ln_lowbit_param(t->dims[rows], 4, block, 1, 0);
     return param.block > 0 && ln_lowbit_has_scales(t, s->tensor, block, trans) &&

@@ -34,8 +34,8 @@ static inline int has_scales(const ln_op *dequantize, const ln_tensor_entry *w,
                              const ln_tensor_entry *s, int axis)
 {
     return w->isconst && s->isconst && w->tensor->dtype == TL_INT8 &&
-           s->tensor->dtype == TL_FLOAT && ln_rule_has_number(dequantize, "block", 0) &&
-           (s->tensor->len == 1 || ln_rule_has_number(dequantize, "axis", axis));
+           s->tensor->dtype == TL_FLOAT && ln_op_has_number(dequantize, "block", 0) &&
+           (s->tensor->len == 1 || ln_op_has_number(dequantize, "axis", axis));
 }
 
 /** The convolution `conv` of `x` to `y`, with packed weights. */
@@ -99,7 +99,7 @@ static inline ln_quantized_conv tiled_conv_of(const ln_context *ctx, const ln_op
 static inline int only_pads(const ln_op *conv)
 {
     int n, pads = 1;
-    const int *const padding = ln_rule_get_ints(conv, "padding", &n);
+    const int *const padding = ln_op_ints(conv, "padding", &n);
     for (int i = 0; padding && i < n; i++)
         pads = pads && padding[i] >= 0;
     return padding && pads;
@@ -118,7 +118,7 @@ static inline ln_quantized_conv int_conv_of(const ln_context *ctx, const ln_op *
  *  less than it saves: for `n` uses of each weight. */
 static inline int pays_packing(const ln_op *op, const ln_tensor_entry *w, double n)
 {
-    return w->isconst || (n >= MIN_USES && !ln_rule_is_dynamic(op));
+    return w->isconst || (n >= MIN_USES && !ln_op_is_dynamic(op));
 }
 
 /** The number of uses of each weight in a convolution to `y`. */
@@ -155,7 +155,7 @@ static inline int is_summable_matrix(const ln_tensor_entry *w, int trans)
 static inline int has_matrices(const ln_op *mul, const ln_tensor_entry *q, const ln_tensor_entry *w)
 {
     return w->tensor->ndim == 2 ||
-           (ln_quantized_has_matrices(w->tensor, q->tensor) && !ln_rule_is_dynamic(mul));
+           (ln_quantized_has_matrices(w->tensor, q->tensor) && !ln_op_is_dynamic(mul));
 }
 
 /** Whether `w` is one matrix with more dimensions than that needs. */
@@ -210,7 +210,7 @@ static inline int is_channel_bias(const ln_tensor_entry *b, int channels)
 
 static inline int is_linear_product(const ln_op *matmul)
 {
-    return ln_rule_has_number(matmul, "alpha", 1) && ln_rule_has_number(matmul, "beta", 1);
+    return ln_op_has_number(matmul, "alpha", 1) && ln_op_has_number(matmul, "beta", 1);
 }
 
 /** Whether `q` has signed 8-bit elements that a run computes. */

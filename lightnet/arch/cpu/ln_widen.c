@@ -52,7 +52,7 @@ static const char *const movers[] = {
 static int is_mover(const ln_op *op)
 {
     const char *const *optype = movers;
-    while (*optype && !ln_rule_is(op, *optype))
+    while (*optype && !ln_op_is(op, *optype))
         optype++;
     return *optype != NULL;
 }
@@ -63,9 +63,9 @@ static const ln_tensor_entry *unrounded(const ln_tensor_entry *te, int by_rule)
 {
     const ln_op *const producer = ln_entry_creater(te);
     const ln_tensor_entry *wide = NULL;
-    return is_half(te->tensor->dtype) && ln_rule_is(producer, "cast") &&
+    return is_half(te->tensor->dtype) && ln_op_is(producer, "cast") &&
                    (!by_rule || ln_streq(producer->op_arg->rule, rule)) &&
-                   ln_rule_reads(producer, "src", &wide) && wide->tensor->dtype == TL_FLOAT
+                   ln_op_reads(producer, "src", &wide) && wide->tensor->dtype == TL_FLOAT
                ? wide
                : NULL;
 }
@@ -110,8 +110,8 @@ static int may_widen(const ln_op *op)
 {
     const ln_op_info *const info = op->op_arg->info;
     return ln_streq(op->op_arg->arch, "none") && info && info->pure && !info->inplace_writer &&
-           !op->op_arg->takes_inputs && !ln_rule_is(op, "cast") && !ln_rule_is(op, "bitcast") &&
-           !ln_rule_is(op, "string_cast") && reads_half(op, is_mover(op)) && !touches_mutated(op);
+           !op->op_arg->takes_inputs && !ln_op_is(op, "cast") && !ln_op_is(op, "bitcast") &&
+           !ln_op_is(op, "string_cast") && reads_half(op, is_mover(op)) && !touches_mutated(op);
 }
 
 // The operator in 32 bits
@@ -220,7 +220,7 @@ static const struct {
 static int has_steps(const ln_op *op)
 {
     for (size_t i = 0; i < sizeof(steps) / sizeof(steps[0]); i++)
-        if (ln_rule_has_string(op, steps[i].param, steps[i].value))
+        if (ln_op_has_string(op, steps[i].param, steps[i].value))
             return 1;
     return 0;
 }
@@ -315,8 +315,8 @@ static void make_wide(ln_rule_made *made, const ln_op *op, const tl_dtype *dtype
 static const ln_tensor_entry *needless_rounding(const ln_op *op)
 {
     const ln_tensor_entry *src = NULL, *dst = NULL;
-    if (!ln_rule_is(op, "cast") || ln_streq(op->op_arg->rule, rule) ||
-        !ln_rule_reads(op, "src", &src) || !ln_rule_makes(op, "dst", &dst) || touches_mutated(op))
+    if (!ln_op_is(op, "cast") || ln_streq(op->op_arg->rule, rule) ||
+        !ln_op_reads(op, "src", &src) || !ln_op_makes(op, "dst", &dst) || touches_mutated(op))
         return NULL;
     const tl_dtype dtype = dst->tensor->dtype;
     return is_floating(dtype) && !is_half(dtype) ? unrounded(src, 1) : NULL;
@@ -325,7 +325,7 @@ static const ln_tensor_entry *needless_rounding(const ln_op *op)
 static void make_cast_from(ln_rule_made *made, const ln_op *cast, const ln_tensor_entry *wide)
 {
     const ln_tensor_entry *dst = NULL;
-    ln_rule_makes(cast, "dst", &dst);
+    ln_op_makes(cast, "dst", &dst);
     if (dst->tensor->dtype != TL_FLOAT) {
         make_cast(made, wide->name, dst->tensor->dtype, dst->name);
         return;

@@ -43,8 +43,8 @@ ln_list *ln_cuda_fuse_sum(const ln_context *ctx, ln_list **old_ops)
 static tl_activation act_of(const ln_op *op)
 {
     tl_activation act = {TL_ACT_NONE, 0, 0};
-    if (tl_activation_of(&act, tl_unary_func_from_str(ln_rule_get_string(op, "func")),
-                         ln_rule_get_number(op, "alpha"), ln_rule_get_number(op, "beta")) < 0)
+    if (tl_activation_of(&act, tl_unary_func_from_str(ln_op_string(op, "func")),
+                         ln_op_number(op, "alpha"), ln_op_number(op, "beta")) < 0)
         act.act = TL_ACT_NONE;
     return act;
 }
@@ -90,13 +90,12 @@ static const ln_tensor_entry *source_of(const ln_tensor_entry *te, const ln_op *
 {
     const ln_op *op = ln_entry_creater(te);
     const ln_tensor_entry *src = NULL;
-    while (ln_rule_is(op, "reshape_cuda") && ln_rule_reads(op, "src", &src)) {
+    while (ln_op_is(op, "reshape_cuda") && ln_op_reads(op, "src", &src)) {
         op = ln_entry_creater(src);
         src = NULL;
     }
     *region = op;
-    return ln_rule_is(op, "region_cuda") && ln_rule_reads(op, "src", &src) &&
-                   !ln_entry_is_mutated(src)
+    return ln_op_is(op, "region_cuda") && ln_op_reads(op, "src", &src) && !ln_entry_is_mutated(src)
                ? src
                : NULL;
 }
@@ -104,8 +103,8 @@ static const ln_tensor_entry *source_of(const ln_tensor_entry *te, const ln_op *
 // The only axis along which the region is a part of `x`; -1: there are several, or none.
 static int axis_of_region(const ln_op *region, const tl_tensor *x)
 {
-    const int *const dims = ln_rule_get_ints(region, "dims", NULL);
-    const int *const steps = ln_rule_get_ints(region, "steps", NULL);
+    const int *const dims = ln_op_ints(region, "dims", NULL);
+    const int *const steps = ln_op_ints(region, "steps", NULL);
     int axis = -1;
     for (int i = 0; i < x->ndim; i++) {
         if (dims[i] > 1 && steps[i] != 1)
@@ -134,7 +133,7 @@ static heads heads_of(const ln_tensor_entry *te, int head_axis)
     const int outer = tl_compute_length(head_axis, t->dims),
               unit = tl_compute_length(3 - head_axis, t->dims + head_axis + 1),
               step = tl_compute_length(x->ndim - axis - 1, x->dims + axis + 1),
-              first = ln_rule_get_ints(region, "starts", NULL)[axis] * step;
+              first = ln_op_ints(region, "starts", NULL)[axis] * step;
     if (tl_compute_length(axis, x->dims) != outer || first % unit || x->dims[axis] * step % unit)
         return h;
     h.src = src;
@@ -151,15 +150,15 @@ static const char *const head_axes[] = {"q_axis", "k_axis", "v_axis"};
 static int find_heads(const ln_op *op, heads found[3])
 {
     int n = 0;
-    if (!ln_rule_is(op, "attention_cuda"))
+    if (!ln_op_is(op, "attention_cuda"))
         return 0;
-    ln_rule_get_ints(op, "heads", &n);
+    ln_op_ints(op, "heads", &n);
     if (n)
         return 0;
     for (int i = 0; i < 3; i++) {
         const ln_tensor_entry *te = NULL;
-        ln_rule_reads(op, head_args[i], &te);
-        found[i] = heads_of(te, ln_rule_get_int(op, head_axes[i]));
+        ln_op_reads(op, head_args[i], &te);
+        found[i] = heads_of(te, ln_op_int(op, head_axes[i]));
     }
     return found[0].src || found[1].src || found[2].src;
 }
@@ -187,7 +186,7 @@ static void add_attention(ln_rule_made *made, const ln_op *op, const heads found
         numbers[2 * i] = found[i].first;
         numbers[2 * i + 1] = found[i].n;
     }
-    ln_rule_makes(op, "dst", &y);
+    ln_op_makes(op, "dst", &y);
     ln_rule_op(made, "attention_cuda");
     ln_rule_all_inputs(made, op);
     for (int i = 0; i < 3; i++)

@@ -14,25 +14,25 @@
 
 static const int *ints(const ln_op *op, const char *arg_name)
 {
-    return ln_rule_get_ints(op, arg_name, NULL);
+    return ln_op_ints(op, arg_name, NULL);
 }
 
 static bool are_equal(const ln_op *op, const char *arg_name, int n, const int *expected)
 {
     int len;
-    const int *const found = ln_rule_get_ints(op, arg_name, &len);
+    const int *const found = ln_op_ints(op, arg_name, &len);
     return found && len == n && !memcmp(found, expected, (size_t)n * sizeof(int));
 }
 
 // Of two tensors, along the channels, which are last.
 static bool joins_channels(const ln_op *join)
 {
-    return ln_rule_num_in(join) == 2 && ln_rule_get_int(join, "axis") == 3;
+    return ln_op_num_in(join) == 2 && ln_op_int(join, "axis") == 3;
 }
 
 static bool is_nhwc(const ln_op *op)
 {
-    return ln_rule_has_bool(op, "nhwc", LN_TRUE);
+    return ln_op_has_bool(op, "nhwc", LN_TRUE);
 }
 
 // What is joined is then smaller.
@@ -61,9 +61,8 @@ ln_list *ln_cuda_pool_parts(const ln_context *ctx, ln_list **old_ops)
 static bool is_pixelwise(const ln_op *conv)
 {
     static const int ones[2] = {1, 1}, zeros[4] = {0};
-    return is_nhwc(conv) && ln_rule_get_int(conv, "group") == 1 &&
-           are_equal(conv, "size", 2, ones) && are_equal(conv, "stride", 2, ones) &&
-           are_equal(conv, "padding", 4, zeros);
+    return is_nhwc(conv) && ln_op_int(conv, "group") == 1 && are_equal(conv, "size", 2, ones) &&
+           are_equal(conv, "stride", 2, ones) && are_equal(conv, "padding", 4, zeros);
 }
 
 // By ln_cuda_gemm, with any of its tiles.
@@ -103,7 +102,7 @@ static bool allows_maxpool(const ln_rule_match *m)
 {
     const ln_op *const pool = m->ops[0], *const conv = m->ops[1];
     const tl_conv2d_param param =
-        tl_conv2d_param_of(ln_rule_get_int(conv, "group"), ints(conv, "size"), ints(conv, "stride"),
+        tl_conv2d_param_of(ln_op_int(conv, "group"), ints(conv, "size"), ints(conv, "stride"),
                            ints(conv, "dilation"), ints(conv, "padding"));
     tl_pool2d_param pooling;
     memcpy(pooling.size, ints(pool, "size"), sizeof(pooling.size));
@@ -183,7 +182,7 @@ static void make_interleave_region(ln_rule_match *m)
     const int last = m->tensors[0]->tensor->ndim - 1;
     ln_rule_make(m, "interleave_cuda(src1=a, src2=b | dst=part);");
     ln_rule_number(&m->made, "first",
-                   ln_rule_get_int(m->ops[1], "first") + ints(m->ops[0], "starts")[last] / 2);
+                   ln_op_int(m->ops[1], "first") + ints(m->ops[0], "starts")[last] / 2);
     ln_rule_number(&m->made, "half", m->tensors[1]->tensor->dims[last] / 2);
 }
 
@@ -203,7 +202,7 @@ ln_list *ln_cuda_interleave_region(const ln_context *ctx, ln_list **old_ops)
 
 static int is_mean_of_axes(const ln_op *reduce)
 {
-    return ln_rule_has_string(reduce, "op", "TL_REDUCE_MEAN") &&
+    return ln_op_has_string(reduce, "op", "TL_REDUCE_MEAN") &&
            (are_equal(reduce, "axes", 2, (const int[]){1, 2}) ||
             are_equal(reduce, "axes", 2, (const int[]){2, 1}));
 }
@@ -211,9 +210,9 @@ static int is_mean_of_axes(const ln_op *reduce)
 // Whether one window covers each image [N, H, W, C].
 static int is_mean_of_window(const ln_op *pool, const int *dims)
 {
-    const int *const size = ln_rule_get_ints(pool, "size", NULL), *const padding = ln_rule_get_ints(
-                                                                      pool, "padding", NULL);
-    return ln_rule_has_bool(pool, "nhwc", LN_TRUE) && size[0] - padding[0] >= dims[1] &&
+    const int *const size = ln_op_ints(pool, "size", NULL), *const padding =
+                                                                ln_op_ints(pool, "padding", NULL);
+    return ln_op_has_bool(pool, "nhwc", LN_TRUE) && size[0] - padding[0] >= dims[1] &&
            size[1] - padding[1] >= dims[2];
 }
 
@@ -224,8 +223,8 @@ static bool allows_excite(const ln_rule_match *m)
                            *const hidden = m->tensors[0]->tensor, *const y = m->tensors[3]->tensor;
     return x->ndim == 4 && means->ndim == 4 && means->dims[1] == 1 && means->dims[2] == 1 &&
            is_pixelwise(outer) && is_pixelwise(inner) &&
-           (ln_rule_is(mean, "reduce_cuda") ? is_mean_of_axes(mean)
-                                            : is_mean_of_window(mean, x->dims)) &&
+           (ln_op_is(mean, "reduce_cuda") ? is_mean_of_axes(mean)
+                                          : is_mean_of_window(mean, x->dims)) &&
            ln_cuda_has_excite(x->dims[0], x->dims[3], hidden->dims[3], y->dims[3]);
 }
 
@@ -249,12 +248,12 @@ ln_list *ln_cuda_fuse_excite(const ln_context *ctx, ln_list **old_ops)
 static int has_sums(const ln_op *conv)
 {
     const ln_tensor_entry *src = NULL, *taps = NULL;
-    tl_conv2d_param param = {.act = {.act = tl_act_from_str(ln_rule_get_string(conv, "act"))}};
-    if (!ln_rule_reads(conv, "src", &src) || !ln_rule_reads(conv, "taps", &taps))
+    tl_conv2d_param param = {.act = {.act = tl_act_from_str(ln_op_string(conv, "act"))}};
+    if (!ln_op_reads(conv, "src", &src) || !ln_op_reads(conv, "taps", &taps))
         return 0;
-    memcpy(param.size, ln_rule_get_ints(conv, "size", NULL), sizeof(param.size));
-    memcpy(param.stride, ln_rule_get_ints(conv, "stride", NULL), sizeof(param.stride));
-    memcpy(param.dilation, ln_rule_get_ints(conv, "dilation", NULL), sizeof(param.dilation));
+    memcpy(param.size, ln_op_ints(conv, "size", NULL), sizeof(param.size));
+    memcpy(param.stride, ln_op_ints(conv, "stride", NULL), sizeof(param.stride));
+    memcpy(param.dilation, ln_op_ints(conv, "dilation", NULL), sizeof(param.dilation));
     return ln_cuda_has_depthwise_tiles(src->tensor, &param);
 }
 

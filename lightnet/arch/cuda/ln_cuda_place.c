@@ -62,13 +62,13 @@ static int is_real(tl_dtype dtype)
 static const ln_tensor_entry *input(const placing *p, const char *arg_name)
 {
     const ln_tensor_entry *te = NULL;
-    return ln_rule_reads(p->op, arg_name, &te) ? te : NULL;
+    return ln_op_reads(p->op, arg_name, &te) ? te : NULL;
 }
 
 static const ln_tensor_entry *output(const placing *p, const char *arg_name)
 {
     const ln_tensor_entry *te = NULL;
-    return ln_rule_makes(p->op, arg_name, &te) ? te : NULL;
+    return ln_op_makes(p->op, arg_name, &te) ? te : NULL;
 }
 
 static int is_float_input(const placing *p, const char *arg_name)
@@ -79,12 +79,12 @@ static int is_float_input(const placing *p, const char *arg_name)
 
 static const int *ints(const placing *p, const char *arg_name)
 {
-    return ln_rule_get_ints(p->op, arg_name, NULL);
+    return ln_op_ints(p->op, arg_name, NULL);
 }
 
 static int flag(const placing *p, const char *arg_name)
 {
-    return ln_rule_has_bool(p->op, arg_name, LN_TRUE);
+    return ln_op_has_bool(p->op, arg_name, LN_TRUE);
 }
 
 // Values
@@ -108,10 +108,10 @@ static value find(const ln_tensor_entry *te)
     const ln_op *const producer = ln_entry_creater(te);
     const ln_tensor_entry *src = NULL;
     value v = {NULL};
-    if (!ln_rule_is(producer, "from_cuda") || !ln_rule_reads(producer, "src", &src))
+    if (!ln_op_is(producer, "from_cuda") || !ln_op_reads(producer, "src", &src))
         return v;
     v = (value){.name = src->name, .dtype = src->tensor->dtype};
-    set_order(&v, te->tensor->ndim, ln_rule_get_ints(producer, "permutation", NULL));
+    set_order(&v, te->tensor->ndim, ln_op_ints(producer, "permutation", NULL));
     memcpy(v.dims, src->tensor->dims, (size_t)v.ndim * sizeof(int));
     return v;
 }
@@ -230,7 +230,7 @@ static void store(placing *p, const value *v, const ln_tensor_entry *te)
 static int place_unary(placing *p)
 {
     const tl_chain_step step = {
-        .func = tl_unary_func_from_str(ln_rule_get_string(p->op, "func")),
+        .func = tl_unary_func_from_str(ln_op_string(p->op, "func")),
         .op = TL_BINARY_OP_INVALID,
     };
     if (!is_float_input(p, "src") || !ln_cuda_has_chain(1, &step, 1))
@@ -285,7 +285,7 @@ static int place_binary(placing *p)
 {
     const tl_chain_step step = {
         .func = TL_UNARY_FUNC_INVALID,
-        .op = tl_binary_op_from_str(ln_rule_get_string(p->op, "op")),
+        .op = tl_binary_op_from_str(ln_op_string(p->op, "op")),
         .src2 = 1,
     };
     const ln_tensor_entry *srcs[] = {input(p, "src1"), input(p, "src2")};
@@ -351,8 +351,7 @@ static int find_frame(const placing *p, const int *dilation, frame *f)
 {
     memcpy(f->padding, ints(p, "padding"), sizeof(f->padding));
     return ln_autopadding_conv(f->padding, &input(p, "src")->tensor->dims[2], ints(p, "size"),
-                               ints(p, "stride"), dilation, 2,
-                               ln_rule_get_string(p->op, "autopad"));
+                               ints(p, "stride"), dilation, 2, ln_op_string(p->op, "autopad"));
 }
 
 static void add_window(placing *p, const frame *f)
@@ -402,7 +401,7 @@ static int is_patches(const placing *p, const frame *f)
     for (int i = 0; i < 2; i++)
         if (size[i] != stride[i] || dilation[i] != 1 || src->dims[2 + i] % size[i])
             return 0;
-    return p->nhwc && ln_rule_get_int(p->op, "group") == 1 && src->dims[1] <= FEW_CHANNELS &&
+    return p->nhwc && ln_op_int(p->op, "group") == 1 && src->dims[1] <= FEW_CHANNELS &&
            size[0] * size[1] > 1 && !memcmp(f->padding, zeros, sizeof(zeros));
 }
 
@@ -431,7 +430,7 @@ static int place_patches(placing *p)
 static int place_conv2d(placing *p)
 {
     const ln_tensor_entry *src = input(p, "src"), *weight = input(p, "weight");
-    const int group = ln_rule_get_int(p->op, "group");
+    const int group = ln_op_int(p->op, "group");
     frame f;
     if (!is_float_input(p, "src") || find_frame(p, ints(p, "dilation"), &f))
         return 0;
@@ -482,8 +481,8 @@ static int place_avgpool2d(placing *p)
 static tl_resample_param resample_param(const placing *p)
 {
     tl_resample_param param = {
-        .mode = tl_resample_mode_from_str(ln_rule_get_string(p->op, "mode")),
-        .rounding = tl_rounding_from_str(ln_rule_get_string(p->op, "rounding")),
+        .mode = tl_resample_mode_from_str(ln_op_string(p->op, "mode")),
+        .rounding = tl_rounding_from_str(ln_op_string(p->op, "rounding")),
         .excludes_outside = flag(p, "exclude_outside"),
         .fills_outside = flag(p, "fill_outside"),
     };
@@ -534,7 +533,7 @@ static int place_matmul(placing *p)
     const tl_tensor *const y = dst->tensor;
     if (!is_float_input(p, "src1") || y->ndim < 2 ||
         (bias &&
-         (ln_rule_get_number(p->op, "beta") != 1 || !is_row(bias->tensor, y->dims[y->ndim - 1]))) ||
+         (ln_op_number(p->op, "beta") != 1 || !is_row(bias->tensor, y->dims[y->ndim - 1]))) ||
         !ln_cuda_has_product(a->tensor, b->tensor, NULL, y))
         return 0;
     const value x = on_gpu(p, a, plain), w = on_gpu(p, b, plain);
@@ -575,9 +574,8 @@ static int place_attention(placing *p)
     static const char *const args[] = {"q", "k", "v", "mask"};
     static const char *const arg_axes[] = {"q_axis", "k_axis", "v_axis"};
     const tl_attention_param param = {
-        ln_rule_get_int(p->op, "q_axis"),   ln_rule_get_int(p->op, "k_axis"),
-        ln_rule_get_int(p->op, "v_axis"),   ln_rule_get_int(p->op, "dst_axis"),
-        ln_rule_get_number(p->op, "scale"), flag(p, "zero_empty"),
+        ln_op_int(p->op, "q_axis"),   ln_op_int(p->op, "k_axis"),   ln_op_int(p->op, "v_axis"),
+        ln_op_int(p->op, "dst_axis"), ln_op_number(p->op, "scale"), flag(p, "zero_empty"),
     };
     const ln_tensor_entry *const dst = output(p, "dst");
     int axes[] = {param.q_axis, param.k_axis, param.v_axis};
@@ -613,7 +611,7 @@ static int place_along_axis(placing *p, const char *optype)
         return 0;
     const value x = on_gpu(p, input(p, "src"), NULL);
     const value y = add(p, optype, &x, x.dtype, x.ndim, x.axes);
-    ln_rule_number(&p->made, "axis", x.axes[ln_rule_get_int(p->op, "axis")]);
+    ln_rule_number(&p->made, "axis", x.axes[ln_op_int(p->op, "axis")]);
     store(p, &y, output(p, "dst"));
     return 1;
 }
@@ -664,7 +662,7 @@ static int remaining_order(const value *x, const int *is_reduced, int *axes)
 static int place_reduce(placing *p)
 {
     int n_axes, axes[LN_MAXDIM], is_reduced[LN_MAXDIM] = {0}, left[LN_MAXDIM];
-    const int *const reduced = ln_rule_get_ints(p->op, "axes", &n_axes);
+    const int *const reduced = ln_op_ints(p->op, "axes", &n_axes);
     const int keeps = flag(p, "keepdims");
     if (!is_float_input(p, "src"))
         return 0;
@@ -795,7 +793,7 @@ static int place_join(placing *p)
     char arg_name[32];
     const ln_tensor_list_entry *tle;
     int n = 0;
-    if (ln_rule_num_in(p->op) > MAX)
+    if (ln_op_num_in(p->op) > MAX)
         return 0;
     LN_LIST_FOREACH(tle, p->op->op_arg->tensors_in)
     {
@@ -813,7 +811,7 @@ static int place_join(placing *p)
         ln_rule_input(&p->made, arg_name, parts[i].name);
     }
     ln_rule_output(&p->made, "dst", v.name);
-    ln_rule_number(&p->made, "axis", axes[ln_rule_get_int(p->op, "axis")]);
+    ln_rule_number(&p->made, "axis", axes[ln_op_int(p->op, "axis")]);
     store(p, &v, dst);
     return 1;
 }
@@ -843,7 +841,7 @@ static int place_slice(placing *p)
     int starts[LN_MAXDIM] = {0};
     if (!x.name)
         return 0;
-    starts[ln_rule_get_int(p->op, "axis")] = ln_rule_get_int(p->op, "start");
+    starts[ln_op_int(p->op, "axis")] = ln_op_int(p->op, "start");
     add_region(p, &x, starts, one_by_one, output(p, "dst"));
     return 1;
 }
@@ -851,7 +849,7 @@ static int place_slice(placing *p)
 static int place_split(placing *p)
 {
     const value x = find(input(p, "src"));
-    const int axis = ln_rule_get_int(p->op, "axis");
+    const int axis = ln_op_int(p->op, "axis");
     const ln_tensor_list_entry *tle;
     int starts[LN_MAXDIM] = {0};
     if (!x.name || input(p, "lens_now"))
@@ -869,10 +867,10 @@ static int place_stride_slice(placing *p)
 {
     const value x = find(input(p, "src"));
     int n, firsts[LN_MAXDIM], steps[LN_MAXDIM];
-    const int *const axes = ln_rule_get_ints(p->op, "axes", &n);
+    const int *const axes = ln_op_ints(p->op, "axes", &n);
     const int *const starts = ints(p, "starts"), *const ends = ints(p, "ends"),
                      *const by = ints(p, "steps");
-    if (!x.name || ln_rule_num_in(p->op) != 1)
+    if (!x.name || ln_op_num_in(p->op) != 1)
         return 0;
     memcpy(firsts, from_zero, sizeof(firsts));
     memcpy(steps, one_by_one, sizeof(steps));
@@ -981,13 +979,13 @@ static int may_place(const ln_context *ctx, const ln_op *op)
 {
     return ln_streq(op->op_arg->arch, "none") && !ctx->outer && !is_constant(op) &&
            has_fixed_elements(op, op->op_arg->tensors_in, 0) &&
-           has_fixed_elements(op, op->op_arg->tensors_out, ln_rule_is(op, "nms"));
+           has_fixed_elements(op, op->op_arg->tensors_out, ln_op_is(op, "nms"));
 }
 
 static int place(placing *p)
 {
     for (size_t i = 0; i < sizeof(places) / sizeof(*places); i++)
-        if (ln_rule_is(p->op, places[i].optype))
+        if (ln_op_is(p->op, places[i].optype))
             return may_place(p->made.ctx, p->op) && places[i].place(p);
     return 0;
 }
@@ -1018,7 +1016,7 @@ static tl_dtype computed_type(const ln_context *ctx)
     LN_LIST_FOREACH(op, ctx->ops)
     {
         const ln_tensor_list_entry *tle;
-        const int counts = op->op_arg->tensors_in && !ln_rule_is(op, "cast");
+        const int counts = op->op_arg->tensors_in && !ln_op_is(op, "cast");
         LN_LIST_FOREACH(tle, counts ? op->op_arg->tensors_out : NULL)
         {
             const ln_tensor_entry *te = ln_entry_of(tle, op->op_arg->tensor_table);
@@ -1041,7 +1039,7 @@ static int is_fast_channels_last(const ln_op *op)
     static const int ones[2] = {1, 1}, zeros[4] = {0};
     const placing p = {.op = op};
     const ln_tensor_entry *src = input(&p, "src"), *weight = input(&p, "weight");
-    const int n_groups = ln_rule_get_int(op, "group");
+    const int n_groups = ln_op_int(op, "group");
     if (!src || !weight || src->isdynamic || src->tensor->ndim != 4)
         return 0;
     if (is_depthwise(src->tensor, weight->tensor, n_groups) || src->tensor->dims[1] <= FEW_CHANNELS)
@@ -1056,7 +1054,7 @@ static int are_fast_channels_last(const ln_context *ctx)
     const ln_op *op;
     LN_LIST_FOREACH(op, ctx->ops)
     {
-        if (ln_rule_is(op, "conv2d") && !is_fast_channels_last(op))
+        if (ln_op_is(op, "conv2d") && !is_fast_channels_last(op))
             return 0;
     }
     return 1;

@@ -21,13 +21,13 @@ typedef struct form {
 // The slope of lrelu is a float.
 static void make_lrelu(ln_rule_made *made, const ln_op *op)
 {
-    ln_rule_number(made, "alpha", (double)(float)ln_rule_get_number(op, "negslope"));
+    ln_rule_number(made, "alpha", (double)(float)ln_op_number(op, "negslope"));
 }
 
 // The same elew_op is another operation for floats, integers and bool.
 static void make_elew(ln_rule_made *made, const ln_op *op)
 {
-    const tl_elew_op elew_op = tl_elew_op_from_str(ln_rule_get_string(op, "elew_op"));
+    const tl_elew_op elew_op = tl_elew_op_from_str(ln_op_string(op, "elew_op"));
     const tl_dtype dtype = ln_op_find_tensor_entry(op, "src1")->tensor->dtype;
     ln_rule_string(made, "op", tl_binary_op_name(tl_elew_op_as_binary(elew_op, dtype)));
 }
@@ -60,9 +60,9 @@ static const form forms[] = {
 static const form *form_of(const ln_op *op)
 {
     const form *f = forms;
-    while (f->optype && !ln_rule_is(op, f->optype))
+    while (f->optype && !ln_op_is(op, f->optype))
         f++;
-    return f->optype && !(f->is_of_fixed && ln_rule_is_dynamic(op)) ? f : NULL;
+    return f->optype && !(f->is_of_fixed && ln_op_is_dynamic(op)) ? f : NULL;
 }
 
 static void make(ln_rule_made *made, const form *f, const ln_op *op)

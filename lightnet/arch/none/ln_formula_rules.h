@@ -28,7 +28,7 @@ static inline int is_same_shape(const ln_tensor_entry *a, const ln_tensor_entry 
 static inline int first_axis(const ln_op *reduce, const ln_tensor_entry *x)
 {
     int len, first = x->tensor->ndim;
-    const int *axes = ln_rule_get_ints(reduce, "axes", &len);
+    const int *axes = ln_op_ints(reduce, "axes", &len);
     for (int i = 0; i < len; i++)
         first = axes[i] < first ? axes[i] : first;
     return first == x->tensor->ndim - len ? first : x->tensor->ndim;
@@ -65,16 +65,16 @@ static inline int spans(const ln_tensor_entry *k, const ln_tensor_entry *x, int 
 static inline double factor_of(const ln_context *ctx, const ln_op *op, const ln_tensor_entry *k)
 {
     const double value = ln_rule_scalar(ctx, k);
-    if (ln_rule_has_string(op, "op", "TL_BINARY_MUL"))
+    if (ln_op_has_string(op, "op", "TL_BINARY_MUL"))
         return value;
-    return ln_rule_has_string(op, "op", "TL_BINARY_DIV") ? 1 / value : NAN;
+    return ln_op_has_string(op, "op", "TL_BINARY_DIV") ? 1 / value : NAN;
 }
 
 /** Whether a transpose moves the last axis of its source to the second-to-last position. */
 static inline int turns_last(const ln_op *transpose)
 {
     int n;
-    const int *axes = ln_rule_get_ints(transpose, "axes", &n);
+    const int *axes = ln_op_ints(transpose, "axes", &n);
     return n >= 2 && axes[n - 2] == n - 1;
 }
 
@@ -82,7 +82,7 @@ static inline int turns_last(const ln_op *transpose)
 static inline int turned(const ln_op *transpose, int *axes)
 {
     int n;
-    const int *given = ln_rule_get_ints(transpose, "axes", &n);
+    const int *given = ln_op_ints(transpose, "axes", &n);
     for (int i = 0; i < n; i++)
         axes[i] = given[i < n - 2 ? i : 2 * n - 3 - i];
     return n;
@@ -150,8 +150,8 @@ static inline int repeats_open_heads(const ln_op *expand, const ln_op *view,
                                      const ln_tensor_entry *y)
 {
     int len;
-    const int *const times = ln_rule_get_ints(expand, "dims", &len);
-    const int is_batch_kept = *ln_rule_get_ints(view, "dims", NULL) == -2 ||
+    const int *const times = ln_op_ints(expand, "dims", &len);
+    const int is_batch_kept = *ln_op_ints(view, "dims", NULL) == -2 ||
                               (!ln_dynamic_is_open(x, 0) && !ln_dynamic_is_open(y, 0));
     int repeats = is_batch_kept && has_heads(x) && has_heads(y) && n->tensor->ndim == 5 && len == 5;
     for (int i = 0; repeats && i < 4; i++)
@@ -173,9 +173,9 @@ static inline int is_wide_float(const ln_tensor_entry *te)
 /** The name of the function x * `gate`, where `gate` is a function of x; NULL: none. */
 static const char *gated_by(const ln_op *gate)
 {
-    if (ln_rule_has_string(gate, "func", "TL_UNARY_SIGMOID"))
+    if (ln_op_has_string(gate, "func", "TL_UNARY_SIGMOID"))
         return "TL_UNARY_SWISH";
-    return ln_rule_has_string(gate, "func", "TL_UNARY_HARDSIGMOID") ? "TL_UNARY_HARDSWISH" : NULL;
+    return ln_op_has_string(gate, "func", "TL_UNARY_HARDSIGMOID") ? "TL_UNARY_HARDSWISH" : NULL;
 }
 
 /** The max relative difference between a constant and the intended number: the rounding error of
@@ -184,7 +184,7 @@ static inline double rounding_of(const ln_tensor_entry *k)
 {
     const ln_op *const producer = ln_entry_creater(k);
     const ln_tensor_entry *original = NULL;
-    if (ln_rule_is(producer, "cast") && ln_rule_reads(producer, "src", &original))
+    if (ln_op_is(producer, "cast") && ln_op_reads(producer, "src", &original))
         return rounding_of(original);
     return k->tensor->dtype == TL_BFLOAT16  ? 0x1p-8
            : k->tensor->dtype == TL_FLOAT16 ? 0x1p-11

@@ -26,7 +26,7 @@ static inline int may_share(const ln_context *ctx, const ln_tensor_entry *x,
  * order. */
 static inline int moves_nothing(const ln_op *transpose, const ln_tensor_entry *x)
 {
-    const int *axes = ln_rule_get_ints(transpose, "axes", NULL);
+    const int *axes = ln_op_ints(transpose, "axes", NULL);
     int last = -1;
     for (int i = 0; i < x->tensor->ndim; i++) {
         if (x->tensor->dims[axes[i]] == 1 && !ln_dynamic_is_open(x, axes[i]))
@@ -42,7 +42,7 @@ static inline int moves_nothing(const ln_op *transpose, const ln_tensor_entry *x
 static inline int keeps_order(const ln_op *transpose)
 {
     int n;
-    const int *const axes = ln_rule_get_ints(transpose, "axes", &n);
+    const int *const axes = ln_op_ints(transpose, "axes", &n);
     for (int i = 0; i < n; i++)
         if (axes[i] != i)
             return 0;
@@ -83,7 +83,7 @@ static inline int broadcast_dim(const ln_tensor_entry *src, const ln_tensor_entr
 static inline int is_whole(const ln_op *slice, const ln_tensor_entry *src,
                            const ln_tensor_entry *result)
 {
-    const int axis = ln_rule_get_int(slice, "axis");
+    const int axis = ln_op_int(slice, "axis");
     return src->tensor->ndim == result->tensor->ndim &&
            src->tensor->dims[axis] == result->tensor->dims[axis];
 }
@@ -92,14 +92,14 @@ static inline int is_whole(const ln_op *slice, const ln_tensor_entry *src,
 static inline int is_repeated(const ln_op *slice, const ln_tensor_entry *src,
                               const ln_tensor_entry *result)
 {
-    return !src || broadcast_dim(src, result, ln_rule_get_int(slice, "axis")) == 1;
+    return !src || broadcast_dim(src, result, ln_op_int(slice, "axis")) == 1;
 }
 
 /** Whether a and b have the same axes up to that of `slice`. */
 static inline int begin_alike(const ln_op *slice, const ln_tensor_entry *a,
                               const ln_tensor_entry *b)
 {
-    const int axis = ln_rule_get_int(slice, "axis");
+    const int axis = ln_op_int(slice, "axis");
     int alike = axis < a->tensor->ndim;
     for (int i = 0; i <= axis; i++)
         alike = alike && a->tensor->dims[i] == b->tensor->dims[i];
@@ -131,8 +131,8 @@ static inline int pads_lowest(const ln_context *ctx, const ln_tensor_entry *valu
 static inline int pads_space(const ln_op *pad)
 {
     int ndim, crops = 0;
-    const int *const before = ln_rule_get_ints(pad, "before", &ndim);
-    const int *const after = ln_rule_get_ints(pad, "after", NULL);
+    const int *const before = ln_op_ints(pad, "before", &ndim);
+    const int *const after = ln_op_ints(pad, "after", NULL);
     for (int i = 0; i < ndim; i++)
         crops |= before[i] < 0 || after[i] < 0;
     return !crops && ndim > 2 && before[0] == 0 && after[0] == 0 && before[1] == 0 && after[1] == 0;
@@ -144,8 +144,8 @@ static inline int pads_space(const ln_op *pad)
 static inline int padding_together(const ln_op *pad, const int *own, int *padding)
 {
     int ndim;
-    const int *const before = ln_rule_get_ints(pad, "before", &ndim);
-    const int *const after = ln_rule_get_ints(pad, "after", NULL);
+    const int *const before = ln_op_ints(pad, "before", &ndim);
+    const int *const after = ln_op_ints(pad, "after", NULL);
     const int n = ndim - 2;
     for (int i = 0; i < 2 * n; i++) {
         const int more = i < n ? before[2 + i] : after[2 + i - n];
@@ -168,7 +168,7 @@ static inline int image_padding(const ln_op *pad, const ln_op *windows, const ln
 static inline int fits_pool(const ln_op *pad, const ln_op *pool, const ln_tensor_entry *mid)
 {
     int p[4];
-    const int *const size = ln_rule_get_ints(pool, "size", NULL);
+    const int *const size = ln_op_ints(pool, "size", NULL);
     return pads_space(pad) && image_padding(pad, pool, mid, p) && p[0] < size[0] &&
            p[2] < size[0] && p[1] < size[1] && p[3] < size[1];
 }
@@ -185,10 +185,10 @@ static inline int has_no_padding(const ln_op *pool, const ln_tensor_entry *x)
  * and keeps at the beginning. */
 static inline int is_positive(const ln_op *func)
 {
-    return ln_rule_has_string(func, "func", "TL_UNARY_RELU") ||
-           ln_rule_has_string(func, "func", "TL_UNARY_SIGMOID") ||
-           (ln_rule_has_string(func, "func", "TL_UNARY_CLIP") &&
-            ln_rule_get_number(func, "alpha") >= 0 && ln_rule_get_number(func, "beta") >= 0);
+    return ln_op_has_string(func, "func", "TL_UNARY_RELU") ||
+           ln_op_has_string(func, "func", "TL_UNARY_SIGMOID") ||
+           (ln_op_has_string(func, "func", "TL_UNARY_CLIP") && ln_op_number(func, "alpha") >= 0 &&
+            ln_op_number(func, "beta") >= 0);
 }
 
 /** Whether `y` is `x` with an axis of length 1 before its last one. */
@@ -202,7 +202,7 @@ static inline int is_row_of(const ln_tensor_entry *y, const ln_tensor_entry *x)
 /** The values of a `pad` of lines, for images of one row. */
 static const int *for_row(const ln_op *pad, const char *arg_name, int numbers[4])
 {
-    const int *const of = ln_rule_get_ints(pad, arg_name, NULL);
+    const int *const of = ln_op_ints(pad, arg_name, NULL);
     memcpy(numbers, (int[]){of[0], of[1], 0, of[2]}, 4 * sizeof(*numbers));
     return numbers;
 }
@@ -212,9 +212,9 @@ static inline int in_order(const ln_op *pad, const char *arg_name, const ln_op *
                            int *numbers)
 {
     int ndim;
-    const int *const axes = ln_rule_get_ints(transpose, "axes", &ndim);
+    const int *const axes = ln_op_ints(transpose, "axes", &ndim);
     for (int i = 0; i < ndim; i++)
-        numbers[i] = ln_rule_get_ints(pad, arg_name, NULL)[axes[i]];
+        numbers[i] = ln_op_ints(pad, arg_name, NULL)[axes[i]];
     return ndim;
 }
 
@@ -263,7 +263,7 @@ static inline const int *row_numbers(const ln_op *op, const char *arg_name, int 
                                      int numbers[4])
 {
     int n;
-    const int *const of = ln_rule_get_ints(op, arg_name, &n);
+    const int *const of = ln_op_ints(op, arg_name, &n);
     for (int i = 0; i < n && i < 2; i++) {
         numbers[2 * i] = other;
         numbers[2 * i + 1] = of[i];
@@ -278,21 +278,21 @@ enum { MAX_WINDOW_COPIES = 16 };
 
 static inline int first_number(const ln_op *conv, const char *arg_name)
 {
-    return ln_rule_get_ints(conv, arg_name, NULL)[0];
+    return ln_op_ints(conv, arg_name, NULL)[0];
 }
 
 /** The padding of the first axis: its number `at` of `padding`, as that of all axes of a tensor. */
 static inline const int *first_axis_padding(const ln_op *conv, int at, int *numbers)
 {
     memset(numbers, 0, TL_MAXDIM * sizeof(*numbers));
-    numbers[2] = ln_rule_get_ints(conv, "padding", NULL)[at];
+    numbers[2] = ln_op_ints(conv, "padding", NULL)[at];
     return numbers;
 }
 
 static inline int64_t first_padded_length(const ln_op *conv, const ln_tensor_entry *x)
 {
     int n;
-    const int *const padding = ln_rule_get_ints(conv, "padding", &n);
+    const int *const padding = ln_op_ints(conv, "padding", &n);
     return (int64_t)x->tensor->dims[2] + padding[0] + padding[n / 2];
 }
 
@@ -300,8 +300,8 @@ static inline int64_t first_padded_length(const ln_op *conv, const ln_tensor_ent
 static inline const int *inner_numbers(const ln_op *conv, const char *arg_name, int *numbers)
 {
     int n, n_axes, len = 0;
-    const int *const of = ln_rule_get_ints(conv, arg_name, &n);
-    ln_rule_get_ints(conv, "size", &n_axes);
+    const int *const of = ln_op_ints(conv, arg_name, &n);
+    ln_op_ints(conv, "size", &n_axes);
     for (int i = 0; i < n; i++)
         if (i % n_axes)
             numbers[len++] = of[i];
@@ -370,7 +370,7 @@ static inline const int *plane_dims(const ln_tensor_entry *y, int *dims)
 static const int *swapped(const ln_op *op, const char *arg_name, int numbers[4])
 {
     int n;
-    const int *const of = ln_rule_get_ints(op, arg_name, &n);
+    const int *const of = ln_op_ints(op, arg_name, &n);
     for (int i = 0; i < n && i < 4; i++)
         numbers[i] = of[i ^ 1];
     return numbers;

@@ -51,10 +51,10 @@ typedef struct volume {
 static int read_params(volume *v)
 {
     int n[4] = {0};
-    v->size = ln_rule_get_ints(v->op, "size", &n[0]);
-    v->stride = ln_rule_get_ints(v->op, "stride", &n[1]);
-    v->dilation = ln_rule_get_ints(v->op, "dilation", &n[2]);
-    v->padding = ln_rule_get_ints(v->op, "padding", &n[3]);
+    v->size = ln_op_ints(v->op, "size", &n[0]);
+    v->stride = ln_op_ints(v->op, "stride", &n[1]);
+    v->dilation = ln_op_ints(v->op, "dilation", &n[2]);
+    v->padding = ln_op_ints(v->op, "padding", &n[3]);
     return v->size && v->stride && v->dilation && v->padding && n[0] == AXES && n[1] == AXES &&
            n[2] == AXES && n[3] == 2 * AXES;
 }
@@ -70,7 +70,7 @@ static int only_pads(const volume *v)
 
 static int is_transposed(const volume *v)
 {
-    return ln_rule_is(v->op, "deconvnd");
+    return ln_op_is(v->op, "deconvnd");
 }
 
 // Whether each slice of the result depends on the source: not on padding alone, or, if transposed,
@@ -84,17 +84,17 @@ static int is_depth_supported(volume *v)
         return 0;
     if (!is_transposed(v))
         return v->padding[0] <= reach && v->padding[AXES] <= reach;
-    v->output_padding = ln_rule_get_ints(v->op, "output_padding", &n);
+    v->output_padding = ln_op_ints(v->op, "output_padding", &n);
     return v->output_padding && n == AXES && v->dilation[0] == 1 && v->size[0] >= v->stride[0] &&
            v->stride[0] <= MAX_PHASES;
 }
 
 static int fits(const ln_op *op, volume *v)
 {
-    *v = (volume){.op = op, .is_open = ln_rule_is_dynamic(op)};
-    return (ln_rule_is(op, "convnd") || is_transposed(v)) && !ln_rule_is_dynamic_beyond_batch(op) &&
-           ln_rule_reads(op, "src", &v->x) && ln_rule_reads(op, "weight", &v->w) &&
-           ln_rule_may_read(op, "bias", &v->bias) && ln_rule_makes(op, "dst", &v->y) &&
+    *v = (volume){.op = op, .is_open = ln_op_is_dynamic(op)};
+    return (ln_op_is(op, "convnd") || is_transposed(v)) && !ln_op_is_dynamic_beyond_batch(op) &&
+           ln_op_reads(op, "src", &v->x) && ln_op_reads(op, "weight", &v->w) &&
+           ln_op_may_read(op, "bias", &v->bias) && ln_op_makes(op, "dst", &v->y) &&
            v->x->tensor->dtype == TL_FLOAT && v->x->tensor->ndim == 2 + AXES && v->w->isconst &&
            (!v->bias || v->bias->isconst) && v->x->tensor->len > 0 && v->y->tensor->len > 0 &&
            read_params(v) && only_pads(v) && is_depth_supported(v);
@@ -431,7 +431,7 @@ ln_list *ln_volumes_as_images(const ln_context *ctx, ln_list **old_ops)
     if (!op)
         return NULL;
     const int has_few_channels = v.size[0] > 1 && v.size[0] <= MAX_CHANNELS &&
-                                 ln_rule_get_int(v.op, "group") == 1 &&
+                                 ln_op_int(v.op, "group") == 1 &&
                                  v.x->tensor->dims[1] * (int64_t)v.size[0] <= MAX_CHANNELS;
     if (is_transposed(&v))
         make_transposed(&made, &v);

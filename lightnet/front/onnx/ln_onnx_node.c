@@ -9,7 +9,7 @@
 #include "front/onnx/ln_onnx_compound.h"
 #include "front/onnx/ln_onnx_model.h"
 #include "ir/ln_from_file.h"
-#include "lightnet/ln_rule.h"
+#include "lightnet/ln_op.h"
 
 // Inputs and outputs
 

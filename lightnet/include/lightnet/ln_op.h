@@ -292,6 +292,77 @@ LN_API ln_tensor_list_entry *ln_op_find_tensor_list_entry(const ln_op *op, const
  * table. */
 LN_API int ln_op_is_valid(const ln_op *op);
 
+// Reading an operator. All return 0 for `op` NULL; what they return is borrowed. The parameters of
+// a checked operator include its defaults.
+//
+//     if (ln_op_is(op, "unary") && ln_op_has_string(op, "func", "TL_UNARY_SIGN"))
+//         x = ln_op_input(op, "src");
+
+/** Whether the operator has this optype. */
+LN_API int ln_op_is(const ln_op *op, const char *optype);
+
+/** Whether some of the operator's shapes are known only at run time. */
+static inline int ln_op_is_dynamic(const ln_op *op)
+{
+    return op && op->op_arg->isdynamic != 0;
+}
+
+/** The same, beyond the first axis of each tensor, which is the batch. */
+LN_API int ln_op_is_dynamic_beyond_batch(const ln_op *op);
+
+/** The tensor of an input, or of an output; NULL: none. */
+LN_API const ln_tensor_entry *ln_op_input(const ln_op *op, const char *arg_name);
+LN_API const ln_tensor_entry *ln_op_output(const ln_op *op, const char *arg_name);
+
+/** The name of an input's tensor, which may not be defined yet; NULL: none. */
+static inline const char *ln_op_input_name(const ln_op *op, const char *arg_name)
+{
+    return op ? ln_tensor_list_find_name(op->op_arg->tensors_in, arg_name) : NULL;
+}
+
+/** Whether input `arg_name` exists and is tensor `*te`; if `*te` is NULL, it becomes `*te`. */
+LN_API int ln_op_reads(const ln_op *op, const char *arg_name, const ln_tensor_entry **te);
+
+/** As ln_op_reads, and true without such an input: `*te` is then unchanged. */
+LN_API int ln_op_may_read(const ln_op *op, const char *arg_name, const ln_tensor_entry **te);
+
+/** As ln_op_reads, for an output. */
+LN_API int ln_op_makes(const ln_op *op, const char *arg_name, const ln_tensor_entry **te);
+
+/** The numbers of inputs and outputs. */
+static inline int ln_op_num_in(const ln_op *op)
+{
+    return op ? ln_tensor_list_length(op->op_arg->tensors_in) : 0;
+}
+static inline int ln_op_num_out(const ln_op *op)
+{
+    return op ? ln_tensor_list_length(op->op_arg->tensors_out) : 0;
+}
+
+/** A parameter; NULL: none. */
+LN_API const ln_param_entry *ln_op_param(const ln_op *op, const char *arg_name);
+
+/** Its value. Without the parameter, or of another type: 0, NULL with `*len` 0 (`len` may be NULL),
+ * or "". An int is the int view of a number. */
+LN_API double ln_op_number(const ln_op *op, const char *arg_name);
+LN_API int ln_op_int(const ln_op *op, const char *arg_name);
+LN_API const int *ln_op_ints(const ln_op *op, const char *arg_name, int *len);
+LN_API const char *ln_op_string(const ln_op *op, const char *arg_name);
+
+/** Whether the parameter exists with this type and value. */
+LN_API int ln_op_has_null(const ln_op *op, const char *arg_name);
+LN_API int ln_op_has_bool(const ln_op *op, const char *arg_name, ln_bool value);
+LN_API int ln_op_has_number(const ln_op *op, const char *arg_name, double value);
+LN_API int ln_op_has_string(const ln_op *op, const char *arg_name, const char *value);
+LN_API int ln_op_has_bools(const ln_op *op, const char *arg_name, int len, const ln_bool *values);
+LN_API int ln_op_has_numbers(const ln_op *op, const char *arg_name, int len, const double *values);
+LN_API int ln_op_has_strings(const ln_op *op, const char *arg_name, int len,
+                             const char *const *values);
+
+/** Whether both operators have their parameter, and both are equal. */
+LN_API int ln_op_same_param(const ln_op *op, const char *arg_name, const ln_op *op2,
+                            const char *arg_name2);
+
 // Functions for operators
 
 /** Records "operator 'NAME' (OPTYPE): REASON" in the operator's context, or without one in the

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Building blocks of rewrite rules: queries of operators, and construction of replacements.
+// Building blocks of rewrite rules: search, and construction of replacements. ln_op.h reads
+// operators.
 //
-//     if (!ln_rule_is(op, "unary_cpu") || !ln_rule_has_string(op, "func", "TL_UNARY_SIGN") ||
-//         !ln_rule_reads(op, "src", &x))
+//     if (!ln_op_is(op, "unary_cpu") || !ln_op_has_string(op, "func", "TL_UNARY_SIGN") ||
+//         !ln_op_reads(op, "src", &x))
 //         return NULL;
 //     ln_rule_made made = {.ctx = ctx, .rule = "sign_as_sign_cpu"};
 //     ln_rule_op(&made, "sign_cpu");
@@ -29,7 +30,7 @@
 
 LN_BEGIN_DECLS
 
-// Queries: all return 0 for `op` NULL
+// Finding
 
 /** Iterates over the operators at which to try a subgraph rule: first `after` NULL, then the last
  * result; only the anchor (ln_pass_anchor) if there is one, else all operators. NULL: no more. */
@@ -38,57 +39,6 @@ LN_API const ln_op *ln_rule_anchor(const ln_context *ctx, const ln_op *after);
 /** Whether a rule whose last operator has this optype may match: the anchor has it, or there is no
  * anchor. */
 LN_API int ln_rule_may_end(const ln_context *ctx, const char *optype);
-
-/** Whether the operator has this optype. */
-LN_API int ln_rule_is(const ln_op *op, const char *optype);
-
-/** Whether some of the operator's shapes are known only at run time. */
-LN_API int ln_rule_is_dynamic(const ln_op *op);
-
-/** The same, beyond the first axis of each tensor, which is the batch. */
-LN_API int ln_rule_is_dynamic_beyond_batch(const ln_op *op);
-
-/** Whether input `arg_name` exists and is tensor `*te`; if `*te` is NULL, it becomes `*te`. */
-LN_API int ln_rule_reads(const ln_op *op, const char *arg_name, const ln_tensor_entry **te);
-
-/** As ln_rule_reads, and true without such an input: `*te` is then unchanged. */
-LN_API int ln_rule_may_read(const ln_op *op, const char *arg_name, const ln_tensor_entry **te);
-
-/** As ln_rule_reads, for an output. */
-LN_API int ln_rule_makes(const ln_op *op, const char *arg_name, const ln_tensor_entry **te);
-
-/** The numbers of inputs and outputs. */
-LN_API int ln_rule_num_in(const ln_op *op);
-LN_API int ln_rule_num_out(const ln_op *op);
-
-/** Parameters: whether `arg_name` exists with this type and value. */
-
-LN_API int ln_rule_has_null(const ln_op *op, const char *arg_name);
-LN_API int ln_rule_has_bool(const ln_op *op, const char *arg_name, ln_bool value);
-LN_API int ln_rule_has_number(const ln_op *op, const char *arg_name, double value);
-LN_API int ln_rule_has_string(const ln_op *op, const char *arg_name, const char *value);
-LN_API int ln_rule_has_bools(const ln_op *op, const char *arg_name, int len, const ln_bool *values);
-LN_API int ln_rule_has_numbers(const ln_op *op, const char *arg_name, int len,
-                               const double *values);
-LN_API int ln_rule_has_strings(const ln_op *op, const char *arg_name, int len,
-                               const char *const *values);
-
-/** Whether both operators have their parameter, and both are equal. */
-LN_API int ln_rule_same_param(const ln_op *op, const char *arg_name, const ln_op *op2,
-                              const char *arg_name2);
-
-/** The number; 0 if absent. */
-LN_API double ln_rule_get_number(const ln_op *op, const char *arg_name);
-
-/** The int view of the number; 0 if absent. */
-LN_API int ln_rule_get_int(const ln_op *op, const char *arg_name);
-
-/** The int view of the numbers, their count in `*len`
- * (may be NULL). NULL if absent. Returns borrowed. */
-LN_API const int *ln_rule_get_ints(const ln_op *op, const char *arg_name, int *len);
-
-/** The string; "" if absent. Returns borrowed. */
-LN_API const char *ln_rule_get_string(const ln_op *op, const char *arg_name);
 
 // Constants
 
@@ -176,7 +126,7 @@ typedef struct ln_rule_match {
 /** The operators of dynamic shapes that a rule applies to. */
 typedef enum ln_rule_sizes {
     LN_RULE_FIXED,      // none
-    LN_RULE_OPEN_BATCH, // those of which ln_rule_is_dynamic_beyond_batch is false
+    LN_RULE_OPEN_BATCH, // those of which ln_op_is_dynamic_beyond_batch is false
     LN_RULE_OPEN,       // all
 } ln_rule_sizes;
 

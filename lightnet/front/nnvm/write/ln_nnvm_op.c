@@ -303,13 +303,13 @@ const ln_op *ln_nnvm_producer(const ln_nnvm_op *n, const char *tensor, const cha
                               const char *param, const char *with)
 {
     const ln_op *const op = tensor ? ln_context_creater(n->writer->draft.base.ctx, tensor) : NULL;
-    return ln_rule_is(op, optype) && (!with || ln_rule_has_string(op, param, with)) ? op : NULL;
+    return ln_op_is(op, optype) && (!with || ln_op_has_string(op, param, with)) ? op : NULL;
 }
 
 // Parameters
 
 int ln_nnvm_op_axis(const ln_nnvm_op *n, int ndim)
 {
-    const int axis = ln_rule_get_int(n->op, "axis");
+    const int axis = ln_op_int(n->op, "axis");
     return axis < 0 ? axis + ndim : axis;
 }

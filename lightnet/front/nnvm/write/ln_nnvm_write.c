@@ -87,7 +87,7 @@ static const char *lacking(const ln_op *op)
     const ln_nnvm_op_row *const row = find_row(op->op_arg->optype);
     if (!row)
         return ln_produces_inputs(op->op_arg->optype) ? NULL : op->op_arg->optype;
-    const char *const value = row->param ? ln_rule_get_string(op, row->param) : NULL;
+    const char *const value = row->param ? ln_op_string(op, row->param) : NULL;
     return value && !row->has(value) ? value : NULL;
 }
 

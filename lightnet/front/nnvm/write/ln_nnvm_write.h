@@ -19,7 +19,7 @@
 
 #include "front/nnvm/ln_nnvm_draft.h"
 #include "front/nnvm/ln_nnvm_formula.h"
-#include "lightnet/ln_rule.h"
+#include "lightnet/ln_op.h"
 
 typedef struct ln_nnvm_writer {
     ln_nnvm_draft draft;
@@ -106,7 +106,7 @@ const tl_tensor *ln_nnvm_own_constant(ln_nnvm_op *n, const char *tensor);
 /** Whether it is such a constant of one element, which a double holds. */
 int ln_nnvm_own_scalar(ln_nnvm_op *n, const char *tensor, double *value);
 
-// Parameters; ln_rule_get_int(n->op, ..) and its like return those of a checked operator, which has
+// Parameters; ln_op_int(n->op, ..) and its like return those of a checked operator, which has
 // its defaults.
 
 /** The axis, from the front. */

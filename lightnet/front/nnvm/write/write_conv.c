@@ -24,7 +24,7 @@ static void read_axes(const ln_nnvm_op *n, const char *param, int at, int deflt,
                       int values[2])
 {
     int len;
-    const int *given = ln_rule_get_ints(n->op, param, &len);
+    const int *given = ln_op_ints(n->op, param, &len);
     for (int i = 0; i < 2; i++) {
         const int k = at + i - (2 - c->axes);
         values[i] = i < 2 - c->axes || k >= len ? deflt : given[k];
@@ -36,7 +36,7 @@ static void read_padding(ln_nnvm_op *n, conv *c, int is_transposed)
 {
     const int *const in = ln_nnvm_op_tensor_of(n, "src")->dims + 2;
     const int *const out = ln_nnvm_op_tensor_of(n, "dst")->dims + 2;
-    const char *const mode = ln_rule_get_string(n->op, "autopad");
+    const char *const mode = ln_op_string(n->op, "autopad");
     read_axes(n, "padding", 0, 0, c, c->padding);
     read_axes(n, "padding", c->axes, 0, c, c->padding + 2);
     if (*mode && is_transposed)
@@ -99,8 +99,7 @@ static ln_nnvm_value put_conv(ln_nnvm_op *n, const char *op, const conv *c, ln_n
                   LN_ONLY_IF(with_bias, LN_SRC(bias)), LN_INT("channels", channels),
                   LN_INTS("kernel_size", 2, c->size), LN_INTS("strides", 2, c->stride),
                   LN_INTS("padding", 2, padding), LN_INTS("dilation", 2, c->dilation),
-                  LN_INT("groups", ln_rule_get_int(n->op, "group")),
-                  LN_BOOL("use_bias", with_bias));
+                  LN_INT("groups", ln_op_int(n->op, "group")), LN_BOOL("use_bias", with_bias));
 }
 
 // Padding that is not the same at both ends is added before.
@@ -177,7 +176,7 @@ static ln_nnvm_value write_deconv(ln_nnvm_op *n)
 
 static ln_nnvm_value scaled(ln_nnvm_op *n, ln_nnvm_value v, const char *param)
 {
-    const double factor = ln_rule_get_number(n->op, param);
+    const double factor = ln_op_number(n->op, param);
     return factor == 1 ? v : ln_put_scalar(n, "mul", v, factor);
 }
 
@@ -186,7 +185,7 @@ static int has_row_bias(ln_nnvm_op *n, int units)
 {
     const tl_tensor *const bias = ln_nnvm_op_tensor_of(n, "bias");
     return ln_nnvm_op_has_in(n, "bias") && bias->ndim == 1 && bias->dims[0] == units &&
-           ln_rule_get_number(n->op, "alpha") == 1 && ln_rule_get_number(n->op, "beta") == 1;
+           ln_op_number(n->op, "alpha") == 1 && ln_op_number(n->op, "beta") == 1;
 }
 
 // The most steps by which weights follow from constants.
@@ -212,8 +211,8 @@ static int is_weight(const ln_nnvm_op *n, const char *arg)
 // it takes for weights.
 static ln_nnvm_value put_product(ln_nnvm_op *n, ln_nnvm_value a, ln_nnvm_value b, int with_bias)
 {
-    const int trans_a = ln_rule_has_bool(n->op, "trans1", LN_TRUE),
-              trans_b = ln_rule_has_bool(n->op, "trans2", LN_TRUE);
+    const int trans_a = ln_op_has_bool(n->op, "trans1", LN_TRUE),
+              trans_b = ln_op_has_bool(n->op, "trans2", LN_TRUE);
     const int dims[] = {a.dims[trans_a], b.dims[!trans_b]};
     if (!trans_a && trans_b && is_weight(n, "src2")) {
         const ln_nnvm_value bias = bias_of(n, with_bias);
@@ -273,9 +272,8 @@ static ln_nnvm_value write_matmul(ln_nnvm_op *n)
 {
     const tl_tensor *const dst = ln_nnvm_op_tensor_of(n, "dst");
     ln_nnvm_value a = ln_nnvm_op_in(n, "src1"), b = ln_nnvm_op_in(n, "src2"), v;
-    const int trans_a = ln_rule_has_bool(n->op, "trans1", LN_TRUE),
-              is_flat = !trans_a && b.ndim == 2;
-    const int with_bias = is_flat && ln_rule_has_bool(n->op, "trans2", LN_TRUE) &&
+    const int trans_a = ln_op_has_bool(n->op, "trans1", LN_TRUE), is_flat = !trans_a && b.ndim == 2;
+    const int with_bias = is_flat && ln_op_has_bool(n->op, "trans2", LN_TRUE) &&
                           has_row_bias(n, b.ndim == 2 ? b.dims[0] : 0);
     if (a.ndim < 2 || b.ndim < 2)
         ln_nnvm_op_fail(n, "operands of %d and %d dimensions, expected at least 2", a.ndim, b.ndim);

@@ -34,7 +34,7 @@ static ln_nnvm_value write_round(ln_nnvm_op *n, ln_nnvm_value x)
 
 static ln_nnvm_value write_leaky(ln_nnvm_op *n, ln_nnvm_value x)
 {
-    return ln_put_leaky(n, x, ln_rule_get_number(n->op, "alpha"));
+    return ln_put_leaky(n, x, ln_op_number(n->op, "alpha"));
 }
 
 // Functions by an operator of core. Sines, their inverses, and the error function have
@@ -60,13 +60,13 @@ static int has_function(const char *func)
 
 static ln_nnvm_value write_unary(ln_nnvm_op *n)
 {
-    const char *const func = ln_rule_get_string(n->op, "func");
+    const char *const func = ln_op_string(n->op, "func");
     const struct function *const f = LN_ROW_NAMED(functions, func);
     const char *const words = ln_nnvm_formula_of(func);
     const ln_nnvm_value x = ln_nnvm_op_raw(n, "src");
     if (words)
-        return ln_put_formula(n, words, x, ln_rule_get_number(n->op, "alpha"),
-                              ln_rule_get_number(n->op, "beta"), (ln_nnvm_axes){0});
+        return ln_put_formula(n, words, x, ln_op_number(n->op, "alpha"),
+                              ln_op_number(n->op, "beta"), (ln_nnvm_axes){0});
     return f->write ? f->write(n, x) : ln_put(n, f->op, x);
 }
 

@@ -25,7 +25,7 @@ typedef struct pool {
 static int param_at(const ln_nnvm_op *n, const char *param, int i, int deflt)
 {
     int len;
-    const int *values = ln_rule_get_ints(n->op, param, &len);
+    const int *values = ln_op_ints(n->op, param, &len);
     return i < len ? values[i] : deflt;
 }
 
@@ -67,7 +67,7 @@ static pool read_pool(ln_nnvm_op *n, int is_max, int counts_padding)
     memcpy(p.dims, axes == 1 ? lines : dst->dims, sizeof(p.dims));
     for (int i = 0; i < 2; i++)
         read_axis(n, &p, axes, i, i - (2 - axes));
-    const char *const mode = ln_rule_get_string(n->op, "autopad"); // of images; computed already
+    const char *const mode = ln_op_string(n->op, "autopad"); // of images; computed already
     if (*mode)
         ln_autopadding_conv(p.padding, p.src.dims + 2, p.size, p.stride, NULL, 2, mode);
     for (int i = 0; i < 2; i++)
@@ -105,13 +105,13 @@ static ln_nnvm_value write_pool(ln_nnvm_op *n, int is_max, int counts_padding)
 
 static ln_nnvm_value write_pool2d(ln_nnvm_op *n)
 {
-    return write_pool(n, ln_rule_is(n->op, "maxpool2d"), 0);
+    return write_pool(n, ln_op_is(n->op, "maxpool2d"), 0);
 }
 
 // (sum of |x|^p)^(1/p), the sum being the mean times the size of the windows.
 static ln_nnvm_value write_norm_pool(ln_nnvm_op *n)
 {
-    const double power = ln_rule_get_number(n->op, "p");
+    const double power = ln_op_number(n->op, "p");
     pool p = read_pool(n, 0, 0);
     p.counts_padding = 1; // zeros add nothing
     ln_nnvm_value v = ln_put_scalar(n, "pow", ln_put(n, "abs", p.src), power);
@@ -121,10 +121,10 @@ static ln_nnvm_value write_norm_pool(ln_nnvm_op *n)
 
 static ln_nnvm_value write_poolnd(ln_nnvm_op *n)
 {
-    const int is_max = ln_rule_has_string(n->op, "kind", "TL_POOL_MAX");
-    if (ln_rule_has_string(n->op, "kind", "TL_POOL_NORM"))
+    const int is_max = ln_op_has_string(n->op, "kind", "TL_POOL_MAX");
+    if (ln_op_has_string(n->op, "kind", "TL_POOL_NORM"))
         return write_norm_pool(n);
-    return write_pool(n, is_max, !is_max && ln_rule_has_bool(n->op, "count_padding", LN_TRUE));
+    return write_pool(n, is_max, !is_max && ln_op_has_bool(n->op, "count_padding", LN_TRUE));
 }
 
 // Cases of core's resize
@@ -177,8 +177,8 @@ enum { MAX_ELEMENTS = 1 << 24 };
 
 static int is_nearest(const ln_nnvm_op *n)
 {
-    return ln_rule_has_string(n->op, "mode", "TL_RESAMPLE_NEAREST") ||
-           ln_rule_has_string(n->op, "mode", "TL_NEAREST");
+    return ln_op_has_string(n->op, "mode", "TL_RESAMPLE_NEAREST") ||
+           ln_op_has_string(n->op, "mode", "TL_NEAREST");
 }
 
 // The axis of the operator as axis 0 of rows [in, width], whose columns stay.
@@ -188,12 +188,12 @@ static tl_resample_param axis_param(const ln_nnvm_op *n, int axis, int width)
     const tl_resample_axis own = {at_axis(n, "shift", axis), at_axis(n, "span", axis),
                                   at_axis(n, "steps", axis), at_axis(n, "start", axis),
                                   at_axis(n, "stretch", axis)};
-    return (tl_resample_param){
-        .mode = tl_resample_mode_from_str(ln_rule_get_string(n->op, "mode")),
-        .rounding = tl_rounding_from_str(ln_rule_get_string(n->op, "rounding")),
-        .cubic_a = ln_rule_get_number(n->op, "cubic_a"),
-        .excludes_outside = ln_rule_has_bool(n->op, "exclude_outside", LN_TRUE),
-        .axes = {own, stays}};
+    return (tl_resample_param){.mode = tl_resample_mode_from_str(ln_op_string(n->op, "mode")),
+                               .rounding = tl_rounding_from_str(ln_op_string(n->op, "rounding")),
+                               .cubic_a = ln_op_number(n->op, "cubic_a"),
+                               .excludes_outside =
+                                   ln_op_has_bool(n->op, "exclude_outside", LN_TRUE),
+                               .axes = {own, stays}};
 }
 
 // Rows [in, width] as the operator resamples the axis: by the kernel itself, so that there is one
@@ -201,9 +201,9 @@ static tl_resample_param axis_param(const ln_nnvm_op *n, int axis, int width)
 static tl_tensor *resample_rows(const ln_nnvm_op *n, const tl_tensor *rows, int axis, int out)
 {
     const int dims[] = {out, rows->dims[1]};
-    if (!ln_rule_is(n->op, "resample"))
+    if (!ln_op_is(n->op, "resample"))
         return tl_tensor_resize(rows, NULL, dims,
-                                tl_resize_type_from_str(ln_rule_get_string(n->op, "mode")));
+                                tl_resize_type_from_str(ln_op_string(n->op, "mode")));
     const tl_resample_param param = axis_param(n, axis, rows->dims[1]);
     return tl_tensor_resample(rows, NULL, dims, &param);
 }
@@ -285,7 +285,7 @@ static ln_nnvm_value put_axes(ln_nnvm_op *n)
 {
     const tl_tensor *const dst = ln_nnvm_op_tensor_of(n, "dst");
     ln_nnvm_value v = ln_nnvm_op_in(n, "src");
-    if (ln_rule_has_bool(n->op, "fill_outside", LN_TRUE))
+    if (ln_op_has_bool(n->op, "fill_outside", LN_TRUE))
         ln_nnvm_op_fail(n, "parameter 'fill_outside' is true, expected false");
     if (!is_nearest(n) && !tl_dtype_is_float(v.dtype))
         ln_nnvm_op_fail(n,
@@ -302,13 +302,13 @@ static ln_nnvm_value write_resample(ln_nnvm_op *n)
 {
     const tl_tensor *const src = ln_nnvm_op_tensor_of(n, "src");
     const tl_tensor *const dst = ln_nnvm_op_tensor_of(n, "dst");
-    const int is_linear = ln_rule_has_string(n->op, "mode", "TL_RESAMPLE_LINEAR");
-    const int rounds_down = ln_rule_has_string(n->op, "rounding", "TL_ROUND_DOWN");
+    const int is_linear = ln_op_has_string(n->op, "mode", "TL_RESAMPLE_LINEAR");
+    const int rounds_down = ln_op_has_string(n->op, "rounding", "TL_ROUND_DOWN");
     positions at = is_of_images(src, dst) ? PLAIN : OTHER;
     while (at < OTHER && !(has_positions(n, 2, src->dims[2], dst->dims[2], at) &&
                            has_positions(n, 3, src->dims[3], dst->dims[3], at)))
         at++;
-    if (ln_rule_has_bool(n->op, "fill_outside", LN_TRUE) ||
+    if (ln_op_has_bool(n->op, "fill_outside", LN_TRUE) ||
         !((is_linear && at != OTHER) || (is_nearest(n) && rounds_down && at == PLAIN)))
         return put_axes(n);
     return put_resize(n, ln_nnvm_op_in(n, "src"), is_linear, at);

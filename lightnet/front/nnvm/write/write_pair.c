@@ -86,7 +86,7 @@ static ln_nnvm_value write_compare(ln_nnvm_op *n)
         {"TL_COMPARE_LESS", "less"},       {"TL_COMPARE_LESS_EQUAL", "less_equal"},
         {"TL_COMPARE_GREATER", "greater"}, {"TL_COMPARE_GREATER_EQUAL", "greater_equal"},
     };
-    const char *const op = ln_rule_get_string(n->op, "op");
+    const char *const op = ln_op_string(n->op, "op");
     const char *const zero = compared_with_zero(n, n->label, op);
     if (zero && !strcmp(op, "TL_COMPARE_EQUAL"))
         return ln_put(n, "logical_not", ln_put_numbers(n, ln_nnvm_op_tensor(n, zero)));
@@ -187,7 +187,7 @@ static int has_operation(const char *op)
 
 static ln_nnvm_value write_binary(ln_nnvm_op *n)
 {
-    const struct operation *const o = LN_ROW_NAMED(operations, ln_rule_get_string(n->op, "op"));
+    const struct operation *const o = LN_ROW_NAMED(operations, ln_op_string(n->op, "op"));
     return o->write(n, o->op);
 }
 

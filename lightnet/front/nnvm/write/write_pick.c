@@ -29,9 +29,8 @@ static ln_nnvm_value write_zeros(ln_nnvm_op *n)
 
 static ln_nnvm_value write_arange(ln_nnvm_op *n)
 {
-    return put_filled(n, tl_tensor_arange(ln_rule_get_number(n->op, "start"),
-                                          ln_rule_get_number(n->op, "stop"),
-                                          ln_rule_get_number(n->op, "step"),
+    return put_filled(n, tl_tensor_arange(ln_op_number(n->op, "start"), ln_op_number(n->op, "stop"),
+                                          ln_op_number(n->op, "step"),
                                           ln_nnvm_op_tensor_of(n, "dst")->dtype));
 }
 
@@ -54,7 +53,7 @@ static ln_nnvm_value write_eye(ln_nnvm_op *n)
 {
     const tl_tensor *const dst = ln_nnvm_op_tensor_of(n, "dst");
     tl_tensor *const filled = tl_tensor_zeros(dst->ndim, dst->dims, dst->dtype);
-    if (filled && tl_exec_eye(NULL, filled, ln_rule_get_int(n->op, "k")))
+    if (filled && tl_exec_eye(NULL, filled, ln_op_int(n->op, "k")))
         ln_nnvm_op_fail(n, "%s", tl_last_error());
     return put_filled(n, filled);
 }
@@ -143,10 +142,10 @@ static ln_nnvm_value write_take_nd(ln_nnvm_op *n)
     const ln_op *const turn = ln_nnvm_producer(n, tensor, "transpose", NULL, NULL);
     const int ndim = ln_nnvm_op_tensor_of(n, "index")->ndim;
     int axes[LN_MAXDIM], is_turned = turn != NULL;
-    if (ln_rule_get_int(n->op, "batch"))
-        ln_nnvm_op_fail(n, "parameter 'batch' is %d, expected 0", ln_rule_get_int(n->op, "batch"));
+    if (ln_op_int(n->op, "batch"))
+        ln_nnvm_op_fail(n, "parameter 'batch' is %d, expected 0", ln_op_int(n->op, "batch"));
     int len;
-    const int *const turned = ln_rule_get_ints(turn, "axes", &len);
+    const int *const turned = ln_op_ints(turn, "axes", &len);
     for (int i = 0; i < ndim; i++) {
         axes[i] = (i + ndim - 1) % ndim;
         is_turned &= i < len && turned[i] == (i + 1) % ndim;
@@ -225,7 +224,7 @@ static ln_nnvm_value write_onehot(ln_nnvm_op *n)
 // All of them are -1 in core, 0 in LightNet.
 static int max_of(const ln_nnvm_op *n, const char *param)
 {
-    const int most = ln_rule_get_int(n->op, param);
+    const int most = ln_op_int(n->op, param);
     return most ? most : -1;
 }
 
@@ -236,12 +235,12 @@ static ln_nnvm_value put_suppression(ln_nnvm_op *n, ln_nnvm_value rows, ln_nnvm_
     return LN_PUT(
         n, "non_max_suppression", gives_index ? TL_INT32 : rows.dtype, gives_index ? 2 : 3,
         rows.dims, LN_SRC(rows), LN_SRC(count), LN_BOOL("return_indices", gives_index),
-        LN_INT("coord_start", ln_rule_get_int(n->op, "box")),
-        LN_INT("score_index", ln_rule_get_int(n->op, "score")),
-        LN_INT("id_index", ln_rule_get_int(n->op, "label")),
-        LN_NUMBER("iou_threshold", ln_rule_get_number(n->op, "overlap")),
-        LN_BOOL("force_suppress", ln_rule_has_bool(n->op, "across_labels", LN_TRUE)),
-        LN_BOOL("invalid_to_bottom", ln_rule_has_bool(n->op, "packs", LN_TRUE)),
+        LN_INT("coord_start", ln_op_int(n->op, "box")),
+        LN_INT("score_index", ln_op_int(n->op, "score")),
+        LN_INT("id_index", ln_op_int(n->op, "label")),
+        LN_NUMBER("iou_threshold", ln_op_number(n->op, "overlap")),
+        LN_BOOL("force_suppress", ln_op_has_bool(n->op, "across_labels", LN_TRUE)),
+        LN_BOOL("invalid_to_bottom", ln_op_has_bool(n->op, "packs", LN_TRUE)),
         LN_INT("top_k", max_of(n, "most_compared")), LN_INT("max_output_size", max_of(n, "most")));
 }
 

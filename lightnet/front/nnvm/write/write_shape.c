@@ -21,7 +21,7 @@ static ln_nnvm_value write_transpose(ln_nnvm_op *n)
 {
     const ln_nnvm_value src = ln_nnvm_op_in(n, "src");
     int len;
-    const int *const axes = ln_rule_get_ints(n->op, "axes", &len);
+    const int *const axes = ln_op_ints(n->op, "axes", &len);
     return len == src.ndim && len && !ln_nnvm_op_failed(n) ? ln_put_transpose(n, src, axes) : src;
 }
 
@@ -55,8 +55,8 @@ static ln_nnvm_value write_slice(ln_nnvm_op *n)
     part p = whole(src);
     if (ln_nnvm_op_failed(n))
         return src;
-    p.begin[axis] = ln_rule_get_int(n->op, "start");
-    p.end[axis] = p.begin[axis] + ln_rule_get_int(n->op, "len");
+    p.begin[axis] = ln_op_int(n->op, "start");
+    p.end[axis] = p.begin[axis] + ln_op_int(n->op, "len");
     return put_part(n, src, &p);
 }
 
@@ -71,10 +71,10 @@ static ln_nnvm_value write_stride_slice(ln_nnvm_op *n)
 {
     const ln_nnvm_value src = ln_nnvm_op_in(n, "src");
     int len, n_starts, n_ends, n_steps;
-    const int *const axes = ln_rule_get_ints(n->op, "axes", &len);
-    const int *const starts = ln_rule_get_ints(n->op, "starts", &n_starts);
-    const int *const ends = ln_rule_get_ints(n->op, "ends", &n_ends);
-    const int *const steps = ln_rule_get_ints(n->op, "steps", &n_steps);
+    const int *const axes = ln_op_ints(n->op, "axes", &len);
+    const int *const starts = ln_op_ints(n->op, "starts", &n_starts);
+    const int *const ends = ln_op_ints(n->op, "ends", &n_ends);
+    const int *const steps = ln_op_ints(n->op, "steps", &n_steps);
     part p = whole(src);
     if (ln_nnvm_op_failed(n))
         return src;
@@ -140,7 +140,7 @@ static ln_nnvm_value write_split(ln_nnvm_op *n)
     const int axis = ln_nnvm_op_axis(n, src.ndim);
     const ln_tensor_list_entry *out;
     int len, i = 0;
-    const int *const lens = ln_rule_get_ints(n->op, "lens", &len);
+    const int *const lens = ln_op_ints(n->op, "lens", &len);
     if (ln_nnvm_op_failed(n) || !len)
         return src;
     take_output_names(n, len);
@@ -232,7 +232,7 @@ static ln_nnvm_value write_tile(ln_nnvm_op *n)
 {
     ln_nnvm_value v = ln_nnvm_op_in(n, "src");
     int len;
-    const int *const repeats = ln_rule_get_ints(n->op, "repeats", &len);
+    const int *const repeats = ln_op_ints(n->op, "repeats", &len);
     for (int i = 0; i < v.ndim && i < len && !ln_nnvm_op_failed(n); i++) {
         int dims[LN_MAXDIM], flat[] = {1, 1, 1};
         memcpy(dims, v.dims, sizeof(dims));
@@ -293,11 +293,11 @@ static ln_nnvm_value pad_axis(ln_nnvm_op *n, ln_nnvm_value v, int axis, const in
 // Negative padding crops, before anything else.
 static ln_nnvm_value write_pad(ln_nnvm_op *n)
 {
-    const char *const mode = ln_rule_get_string(n->op, "mode");
+    const char *const mode = ln_op_string(n->op, "mode");
     ln_nnvm_value v = ln_nnvm_op_in(n, "src");
     int len, n_after, before[LN_MAXDIM] = {0}, after[LN_MAXDIM] = {0};
-    const int *const given = ln_rule_get_ints(n->op, "before", &len);
-    const int *const behind = ln_rule_get_ints(n->op, "after", &n_after);
+    const int *const given = ln_op_ints(n->op, "before", &len);
+    const int *const behind = ln_op_ints(n->op, "after", &n_after);
     part p = whole(v);
     for (int i = 0; i < len && i < n_after && i < v.ndim; i++) {
         before[i] = given[i] > 0 ? given[i] : 0;

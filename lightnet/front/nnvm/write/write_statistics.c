@@ -15,8 +15,7 @@ static ln_nnvm_value write_batchnorm(ln_nnvm_op *n)
     ln_put_begin(n, "batch_norm");
     for (int i = 0; i < 5; i++)
         ln_put_arg(n, srcs[i]);
-    ln_nnvm_draft_set(&n->writer->draft,
-                      LN_NUMBER("epsilon", ln_rule_get_number(n->op, "epsilon")));
+    ln_nnvm_draft_set(&n->writer->draft, LN_NUMBER("epsilon", ln_op_number(n->op, "epsilon")));
     return ln_put_end(n, srcs[0].dtype, srcs[0].ndim, srcs[0].dims, 3);
 }
 
@@ -43,7 +42,7 @@ static ln_nnvm_value write_affine(ln_nnvm_op *n)
 static ln_nnvm_value put_normal(ln_nnvm_op *n, const char *words, ln_nnvm_value x,
                                 ln_nnvm_axes axes)
 {
-    return ln_put_formula(n, words, x, ln_rule_get_number(n->op, "epsilon"), 0, axes);
+    return ln_put_formula(n, words, x, ln_op_number(n->op, "epsilon"), 0, axes);
 }
 
 // Over the axes from one on; rmsnorm subtracts no mean. Scale and bias have these axes.
@@ -71,8 +70,7 @@ static ln_nnvm_value write_groupnorm(ln_nnvm_op *n)
 {
     static const ln_nnvm_axes axes = {2, {2, 3}, .keeps = 1};
     const ln_nnvm_value x = ln_nnvm_op_in(n, "src");
-    const int groups = ln_rule_get_int(n->op, "groups"),
-              len = ln_nnvm_op_tensor_of(n, "scale")->len;
+    const int groups = ln_op_int(n->op, "groups"), len = ln_nnvm_op_tensor_of(n, "scale")->len;
     if (ln_nnvm_op_failed(n))
         return x;
     const int batch = x.dims[0], channels = x.dims[1];
@@ -90,16 +88,16 @@ static ln_nnvm_value write_groupnorm(ln_nnvm_op *n)
 static ln_nnvm_value write_lrn(ln_nnvm_op *n)
 {
     const ln_nnvm_value x = ln_nnvm_op_in(n, "src");
-    const int size = ln_rule_get_int(n->op, "size");
+    const int size = ln_op_int(n->op, "size");
     if (size % 2 == 0 || x.ndim != 4)
         ln_nnvm_op_fail(n,
                         "parameter 'size' is %d, of %d dimensions, expected an odd number, of "
                         "images",
                         size, x.ndim);
     return LN_PUT(n, "lrn", x.dtype, x.ndim, x.dims, LN_SRC(x), LN_INT("size", size),
-                  LN_INT("axis", 1), LN_NUMBER("alpha", ln_rule_get_number(n->op, "alpha")),
-                  LN_NUMBER("beta", ln_rule_get_number(n->op, "beta")),
-                  LN_NUMBER("bias", ln_rule_get_number(n->op, "bias")));
+                  LN_INT("axis", 1), LN_NUMBER("alpha", ln_op_number(n->op, "alpha")),
+                  LN_NUMBER("beta", ln_op_number(n->op, "beta")),
+                  LN_NUMBER("bias", ln_op_number(n->op, "bias")));
 }
 
 static ln_nnvm_value write_softmax(ln_nnvm_op *n)
@@ -139,9 +137,9 @@ static const struct reduction {
 // of length 1.
 static ln_nnvm_axes read_axes(ln_nnvm_op *n, ln_nnvm_value *x)
 {
-    ln_nnvm_axes r = {.keeps = ln_rule_has_bool(n->op, "keepdims", LN_TRUE)};
+    ln_nnvm_axes r = {.keeps = ln_op_has_bool(n->op, "keepdims", LN_TRUE)};
     int len;
-    const int *const axes = ln_rule_get_ints(n->op, "axes", &len);
+    const int *const axes = ln_op_ints(n->op, "axes", &len);
     for (int i = 0; i < len && i < LN_MAXDIM; i++)
         r.axes[r.len++] = axes[i] < 0 ? axes[i] + x->ndim : axes[i];
     if (r.len)
@@ -158,7 +156,7 @@ static ln_nnvm_axes read_axes(ln_nnvm_op *n, ln_nnvm_value *x)
 
 static ln_nnvm_value write_reduce(ln_nnvm_op *n)
 {
-    const char *const op = ln_rule_get_string(n->op, "op");
+    const char *const op = ln_op_string(n->op, "op");
     ln_nnvm_value x = ln_nnvm_op_raw(n, "src");
     const ln_nnvm_axes axes = read_axes(n, &x);
     const struct reduction *const row = LN_ROW_NAMED(reductions, op);
@@ -184,9 +182,8 @@ static ln_nnvm_value write_argreduce(ln_nnvm_op *n)
 {
     const tl_tensor *const dst = ln_nnvm_op_tensor_of(n, "dst");
     const ln_nnvm_value x = ln_nnvm_op_in(n, "src");
-    const int axis = ln_nnvm_op_axis(n, x.ndim),
-              is_min = ln_rule_has_bool(n->op, "is_min", LN_TRUE);
-    if (ln_rule_has_bool(n->op, "is_last", LN_TRUE))
+    const int axis = ln_nnvm_op_axis(n, x.ndim), is_min = ln_op_has_bool(n->op, "is_min", LN_TRUE);
+    if (ln_op_has_bool(n->op, "is_last", LN_TRUE))
         ln_nnvm_op_fail(n, "parameter 'is_last' is true: of equal ones, NNVM finds the first");
     if (ln_nnvm_op_failed(n))
         return x;

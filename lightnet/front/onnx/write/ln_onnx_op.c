@@ -358,7 +358,7 @@ const char *ln_onnx_op_indices(ln_onnx_op *n, const char *arg)
 
 int ln_onnx_op_axis(const ln_onnx_op *n, int ndim)
 {
-    const int axis = ln_rule_get_int(n->op, "axis");
+    const int axis = ln_op_int(n->op, "axis");
     return axis < 0 ? axis + ndim : axis;
 }
 

@@ -8,7 +8,7 @@
 //     {
 //         // The node's output is the operator's output "dst".
 //         LN_ONNX_PUT_AS(n, "dst", "Softmax", LN_ONNX_SRC(ln_onnx_op_in(n, "src")),
-//                        LN_INT("axis", ln_rule_get_int(n->op, "axis")));
+//                        LN_INT("axis", ln_op_int(n->op, "axis")));
 //     }
 //
 // An operator that is one node is a row of onnx_write_rows.c instead.
@@ -30,7 +30,7 @@
 #include "front/ln_missing.h"
 #include "ir/ln_weights.h"
 #include "ln_onnx.pb-c.h"
-#include "lightnet/ln_rule.h"
+#include "lightnet/ln_op.h"
 
 enum {
     LN_ONNX_OLDEST_WRITTEN = 17, // operator sets that are written

@@ -22,7 +22,7 @@ typedef struct graph {
 
 static const ln_context *find_body(ln_onnx_op *n, const char *param)
 {
-    const char *const name = ln_rule_get_string(n->op, param);
+    const char *const name = ln_op_string(n->op, param);
     const ln_context *const ctx = n->writer->base.ctx;
     const ln_context *const body = ctx->body_names ? ln_hash_find(ctx->body_names, name) : NULL;
     if (!body)
@@ -175,7 +175,7 @@ typedef struct loop {
 static int is_backward(const ln_onnx_op *n, const char *param, int i)
 {
     int len;
-    const int *const flags = ln_rule_get_ints(n->op, param, &len);
+    const int *const flags = ln_op_ints(n->op, param, &len);
     return flags && i < len && flags[i];
 }
 
@@ -193,7 +193,7 @@ static const char *min(ln_onnx_op *n, const char *a, const char *b)
 
 static const char *trips_of(ln_onnx_op *n, const loop *l)
 {
-    const int max = ln_rule_get_int(n->op, "most");
+    const int max = ln_op_int(n->op, "most");
     const char *const limit = max >= 0 ? ln_onnx_put_scalar(n, TL_INT64, max) : NULL;
     const char *trips = ln_onnx_op_optional(n, "trips");
     if (trips && ln_onnx_op_tensor(n, "trips")->ndim)
@@ -243,7 +243,7 @@ static LnOnnx__Graph *iteration(ln_onnx_op *n, const loop *l)
         const char *const index = add_input(&g, "number", &number);
         const char *const cond = add_input(&g, "cond", &truth);
         give_inputs(n, &g, l, index);
-        if (!ln_rule_has_bool(n->op, "conditional", LN_TRUE))
+        if (!ln_op_has_bool(n->op, "conditional", LN_TRUE))
             ln_onnx_list_add(
                 n->writer, &g.level.outputs,
                 ln_onnx_put_info(n->writer, ln_onnx_put(&g.at, "Identity", cond), &truth, NULL));

@@ -23,7 +23,7 @@ typedef struct windows {
 static void read_ints(const ln_onnx_op *n, const char *param, int deflt, int len, int *values)
 {
     int n_given;
-    const int *const given = ln_rule_get_ints(n->op, param, &n_given);
+    const int *const given = ln_op_ints(n->op, param, &n_given);
     for (int i = 0; i < len; i++)
         values[i] = given && i < n_given ? given[i] : deflt;
 }
@@ -41,7 +41,7 @@ static int is_open(const ln_onnx_op *n, int is_transposed)
 // Only operators of images have the parameter `autopad`.
 static void read_padding(ln_onnx_op *n, windows *w, int is_transposed)
 {
-    const char *const mode = ln_rule_get_string(n->op, "autopad");
+    const char *const mode = ln_op_string(n->op, "autopad");
     const int *const in = ln_onnx_op_tensor(n, "src")->dims + 2;
     const int *const out = ln_onnx_op_tensor(n, "dst")->dims + 2;
     read_ints(n, "padding", 0, 2 * w->n, w->padding);
@@ -117,7 +117,7 @@ static void write_conv(ln_onnx_op *n)
     ln_onnx_put_set(n, LN_ONNX_SRC(weight));
     ln_onnx_put_set(n, LN_ONNX_SRC(bias));
     set_windows(n, &w);
-    ln_onnx_put_set(n, LN_INT("group", ln_rule_get_int(n->op, "group")));
+    ln_onnx_put_set(n, LN_INT("group", ln_op_int(n->op, "group")));
     ln_onnx_put_end(n, 1, &out);
 }
 
@@ -152,7 +152,7 @@ static void write_deconv(ln_onnx_op *n)
     ln_onnx_put_set(n, LN_ONNX_SRC(bias));
     set_windows(n, &w);
     ln_onnx_put_set(n, LN_INTS("output_padding", w.n, w.more));
-    ln_onnx_put_set(n, LN_INT("group", ln_rule_get_int(n->op, "group")));
+    ln_onnx_put_set(n, LN_INT("group", ln_op_int(n->op, "group")));
     ln_onnx_put_end(n, 1, &out);
 }
 
@@ -171,7 +171,7 @@ static void write_conv_int(ln_onnx_op *n)
     ln_onnx_put_set(n, LN_ONNX_SRC(src_zero));
     ln_onnx_put_set(n, LN_ONNX_SRC(weight_zero));
     set_windows(n, &w);
-    ln_onnx_put_set(n, LN_INT("group", ln_rule_get_int(n->op, "group")));
+    ln_onnx_put_set(n, LN_INT("group", ln_op_int(n->op, "group")));
     ln_onnx_put_end(n, 1, &sums);
     const int dims[LN_MAXDIM] = {ln_onnx_op_tensor(n, "bias")->len, 1, 1, 1, 1, 1, 1, 1};
     ln_onnx_op_ends_with(
@@ -203,7 +203,7 @@ static void write_deform_columns(ln_onnx_op *n)
     ln_onnx_put_set(n, LN_ONNX_SRC(mask));
     set_windows(n, &w);
     ln_onnx_put_set(n, LN_INT("group", channels));
-    ln_onnx_put_set(n, LN_INT("offset_group", ln_rule_get_int(n->op, "group")));
+    ln_onnx_put_set(n, LN_INT("offset_group", ln_op_int(n->op, "group")));
     ln_onnx_put_end(n, 1, &columns);
     ln_onnx_op_ends_with(n, "dst",
                          ln_onnx_put_view(n, columns, 3, (int[]){0, channels * taps, -1}));
@@ -212,8 +212,8 @@ static void write_deform_columns(ln_onnx_op *n)
 static void write_col2im(ln_onnx_op *n)
 {
     int len, n_extents, stride[AXES], dilation[AXES], padding[2 * AXES];
-    const int *const size = ln_rule_get_ints(n->op, "size", &len);
-    const int *const extents = ln_rule_get_ints(n->op, "extents", &n_extents);
+    const int *const size = ln_op_ints(n->op, "size", &len);
+    const int *const extents = ln_op_ints(n->op, "extents", &n_extents);
     const char *const src = ln_onnx_op_in(n, "src");
     const char *const image = ln_onnx_put_ints(n, n_extents, extents);
     read_ints(n, "stride", 1, len, stride);
@@ -283,17 +283,17 @@ static void write_avgpool2d(ln_onnx_op *n)
 
 static void write_poolnd(ln_onnx_op *n)
 {
-    const char *const kind = ln_rule_get_string(n->op, "kind");
-    pool p = {.op_type = "MaxPool", .is_ceil = ln_rule_has_bool(n->op, "ceil", LN_TRUE)};
+    const char *const kind = ln_op_string(n->op, "kind");
+    pool p = {.op_type = "MaxPool", .is_ceil = ln_op_has_bool(n->op, "ceil", LN_TRUE)};
     if (!strcmp(kind, "TL_POOL_MEAN")) {
         p.op_type = "AveragePool";
-        p.counts_padding = ln_rule_has_bool(n->op, "count_padding", LN_TRUE);
+        p.counts_padding = ln_op_has_bool(n->op, "count_padding", LN_TRUE);
         p.dilated_since = 19;
     }
     if (!strcmp(kind, "TL_POOL_NORM")) {
-        const double exponent = ln_rule_get_number(n->op, "p");
+        const double exponent = ln_op_number(n->op, "p");
         p.op_type = "LpPool";
-        p.p = ln_rule_get_int(n->op, "p");
+        p.p = ln_op_int(n->op, "p");
         p.plain_since = p.dilated_since = 18;
         if (p.p != exponent || p.p < 1)
             ln_onnx_op_lacks(n, "parameter 'p' is %g, expected a whole number", exponent);
@@ -309,8 +309,8 @@ static void write_maxpoolnd_arg(ln_onnx_op *n)
     ln_onnx_put_begin(n, "MaxPool");
     ln_onnx_put_set(n, LN_ONNX_SRC(src));
     set_windows(n, &w);
-    ln_onnx_put_set(n, LN_INT("ceil_mode", ln_rule_has_bool(n->op, "ceil", LN_TRUE)));
-    ln_onnx_put_set(n, LN_INT("storage_order", ln_rule_has_bool(n->op, "column_major", LN_TRUE)));
+    ln_onnx_put_set(n, LN_INT("ceil_mode", ln_op_has_bool(n->op, "ceil", LN_TRUE)));
+    ln_onnx_put_set(n, LN_INT("storage_order", ln_op_has_bool(n->op, "column_major", LN_TRUE)));
     ln_onnx_put_end(n, 2, outs);
 }
 

@@ -77,15 +77,15 @@ static void write_transform_bbox(ln_onnx_op *n)
 {
     static const int ones[] = {1, 1, 1, 1};
     static const char *const sides[] = {"Sub", "Add"};
-    const float img_w = (float)ln_rule_get_int(n->op, "img_width");
-    const float img_h = (float)ln_rule_get_int(n->op, "img_height");
+    const float img_w = (float)ln_op_int(n->op, "img_width");
+    const float img_h = (float)ln_op_int(n->op, "img_height");
     const char *delta[4], *anchor[4], *parts[4];
     split(n, ln_onnx_op_in(n, "src_delta"), -1, 4, ones, delta);
     split(n, ln_onnx_op_in(n, "src_anchor"), -1, 4, ones, anchor);
-    const extent x = move(n, delta, anchor, img_w / (float)ln_rule_get_int(n->op, "width"),
-                          (float)ln_rule_get_int(n->op, "x_shift"));
-    const extent y = move(n, delta + 1, anchor + 1, img_h / (float)ln_rule_get_int(n->op, "height"),
-                          (float)ln_rule_get_int(n->op, "y_shift"));
+    const extent x = move(n, delta, anchor, img_w / (float)ln_op_int(n->op, "width"),
+                          (float)ln_op_int(n->op, "x_shift"));
+    const extent y = move(n, delta + 1, anchor + 1, img_h / (float)ln_op_int(n->op, "height"),
+                          (float)ln_op_int(n->op, "y_shift"));
     for (int i = 0; i < 2; i++) {
         parts[2 * i] = clip(n, border(n, &x, sides[i]), 0, img_w - 1);
         parts[2 * i + 1] = clip(n, border(n, &y, sides[i]), 0, img_h - 1);
@@ -129,8 +129,8 @@ static void write_detect_yolov3(ln_onnx_op *n)
     const int *const dims = ln_onnx_op_tensor(n, "feature")->dims;
     const int anchors = ln_onnx_op_tensor(n, "anchors")->dims[0], channels = dims[1] / anchors;
     const int lens[] = {1, 1, 1, 1, 1, channels - 5};
-    const cells columns = {dims[3], 0, (float)ln_rule_get_int(n->op, "img_width")};
-    const cells rows = {dims[2], 1, (float)ln_rule_get_int(n->op, "img_height")};
+    const cells columns = {dims[3], 0, (float)ln_op_int(n->op, "img_width")};
+    const cells rows = {dims[2], 1, (float)ln_op_int(n->op, "img_height")};
     const char *in[6], *anchor[2];
     const char *const feature = ln_onnx_put_reshape(
         n, ln_onnx_op_in(n, "feature"), 5, (int[]){1, anchors, channels, dims[2], dims[3]});

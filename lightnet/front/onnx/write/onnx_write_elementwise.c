@@ -254,8 +254,8 @@ static void write_function(ln_onnx_op *n, const char *func, double alpha, double
 
 static void write_unary(ln_onnx_op *n)
 {
-    write_function(n, ln_rule_get_string(n->op, "func"), ln_rule_get_number(n->op, "alpha"),
-                   ln_rule_get_number(n->op, "beta"));
+    write_function(n, ln_op_string(n->op, "func"), ln_op_number(n->op, "alpha"),
+                   ln_op_number(n->op, "beta"));
 }
 
 static void write_relu(ln_onnx_op *n)
@@ -265,7 +265,7 @@ static void write_relu(ln_onnx_op *n)
 
 static void write_lrelu(ln_onnx_op *n)
 {
-    write_function(n, "TL_UNARY_LRELU", (double)(float)ln_rule_get_number(n->op, "negslope"), 0);
+    write_function(n, "TL_UNARY_LRELU", (double)(float)ln_op_number(n->op, "negslope"), 0);
 }
 
 // Two operands
@@ -444,12 +444,12 @@ static void write_operation(ln_onnx_op *n, const char *op)
 
 static void write_binary(ln_onnx_op *n)
 {
-    write_operation(n, ln_rule_get_string(n->op, "op"));
+    write_operation(n, ln_op_string(n->op, "op"));
 }
 
 static void write_elew(ln_onnx_op *n)
 {
-    const tl_elew_op op = tl_elew_op_from_str(ln_rule_get_string(n->op, "elew_op"));
+    const tl_elew_op op = tl_elew_op_from_str(ln_op_string(n->op, "elew_op"));
     write_operation(
         n, tl_binary_op_name(tl_elew_op_as_binary(op, ln_onnx_op_tensor(n, "src1")->dtype)));
 }
@@ -464,7 +464,7 @@ static void write_compare(ln_onnx_op *n)
                 {"TL_COMPARE_GREATER", "Greater"},
                 {"TL_COMPARE_GREATER_EQUAL", "GreaterOrEqual"},
                 {"TL_COMPARE_NOT_EQUAL", NULL}};
-    const char *const op = ln_rule_get_string(n->op, "op");
+    const char *const op = ln_op_string(n->op, "op");
     const char *const a = ln_onnx_op_in(n, "src1"), *const b = ln_onnx_op_in(n, "src2");
     size_t k = 0;
     while (rows[k].op_type && strcmp(rows[k].op, op) != 0)
@@ -479,9 +479,9 @@ static void write_compare(ln_onnx_op *n)
 
 static void write_classify(ln_onnx_op *n)
 {
-    const int nan = ln_rule_has_bool(n->op, "nan", LN_TRUE);
-    const int above = ln_rule_has_bool(n->op, "positive_inf", LN_TRUE);
-    const int below = ln_rule_has_bool(n->op, "negative_inf", LN_TRUE);
+    const int nan = ln_op_has_bool(n->op, "nan", LN_TRUE);
+    const int above = ln_op_has_bool(n->op, "positive_inf", LN_TRUE);
+    const int below = ln_op_has_bool(n->op, "negative_inf", LN_TRUE);
     const tl_tensor *const src = ln_onnx_op_tensor(n, "src");
     const char *x = ln_onnx_op_in(n, "src");
     // Up to operator set 19, IsInf is of floats of 32 and 64 bits only.

@@ -63,8 +63,8 @@ static resampling read_resampling(ln_onnx_op *n)
     const double *const stretch = numbers(n, "stretch");
     resampling r = {.ndim = src->ndim,
                     .is_open = ln_onnx_op_is_dynamic(n, "dst"),
-                    .fills = ln_rule_has_bool(n->op, "fill_outside", LN_TRUE),
-                    .rounding = word_of(roundings, 4, ln_rule_get_string(n->op, "rounding"))};
+                    .fills = ln_op_has_bool(n->op, "fill_outside", LN_TRUE),
+                    .rounding = word_of(roundings, 4, ln_op_string(n->op, "rounding"))};
     for (int i = 0; i < r.ndim; i++) {
         r.axes[i] = (ln_onnx_resize_axis){.in = src->dims[i], .out = dst->dims[i], .end = 1};
         r.step[i] = span[i] / steps[i];
@@ -164,7 +164,7 @@ static int find_shifted(ln_onnx_op *n, resampling *r)
 {
     static const word others[] = {{"round_prefer_floor", "ceil"}, {"floor", "round_prefer_ceil"}};
     const int k = !strcmp(r->rounding, others[0].name) ? 0 : 1;
-    if (strcmp(ln_rule_get_string(n->op, "mode"), modes[0].name) != 0 ||
+    if (strcmp(ln_op_string(n->op, "mode"), modes[0].name) != 0 ||
         strcmp(r->rounding, others[k].name) != 0)
         return 0;
     for (int i = 0; i < r->ndim; i++)
@@ -189,16 +189,16 @@ static void put_resize(ln_onnx_op *n, const resampling *r)
     const char *const scale =
         r->scaling == BY_SIZE ? NULL : ln_onnx_put_constant(n, TL_FLOAT, 1, &r->ndim, scales);
     const char *const size = r->scaling == BY_SIZE ? ln_onnx_put_ints(n, r->ndim, sizes) : NULL;
-    const char *const mode = word_of(modes, 3, ln_rule_get_string(n->op, "mode"));
+    const char *const mode = word_of(modes, 3, ln_op_string(n->op, "mode"));
     if (r->antialiases)
         ln_onnx_op_since(n, 18);
     LN_ONNX_PUT_AS(n, "dst", "Resize", LN_ONNX_SRC(ln_onnx_op_in(n, "src")), LN_ONNX_SRC(roi),
                    LN_ONNX_SRC(scale), LN_ONNX_SRC(size), LN_TEXT("mode", mode),
                    LN_TEXT("coordinate_transformation_mode", r->row->name),
                    LN_TEXT("nearest_mode", r->rounding),
-                   LN_NUMBER("cubic_coeff_a", ln_rule_get_number(n->op, "cubic_a")),
-                   LN_INT("exclude_outside", ln_rule_has_bool(n->op, "exclude_outside", LN_TRUE)),
-                   LN_NUMBER("extrapolation_value", ln_rule_get_number(n->op, "fill")),
+                   LN_NUMBER("cubic_coeff_a", ln_op_number(n->op, "cubic_a")),
+                   LN_INT("exclude_outside", ln_op_has_bool(n->op, "exclude_outside", LN_TRUE)),
+                   LN_NUMBER("extrapolation_value", ln_op_number(n->op, "fill")),
                    LN_ONLY_IF(r->antialiases, LN_INT("antialias", 1)));
 }
 
@@ -223,7 +223,7 @@ static const char *round_away(ln_onnx_op *n, const char *x)
 static void write_resize(ln_onnx_op *n)
 {
     const tl_tensor *const dst = ln_onnx_op_tensor(n, "dst");
-    const int is_linear = ln_rule_has_string(n->op, "mode", "TL_LINEAR");
+    const int is_linear = ln_op_has_string(n->op, "mode", "TL_LINEAR");
     const int rounds = is_linear && !tl_dtype_is_float(dst->dtype);
     const char *const src = ln_onnx_op_in(n, "src");
     if (ln_onnx_op_is_dynamic(n, "dst"))
@@ -247,8 +247,8 @@ static void write_grid_sample(ln_onnx_op *n)
     static const word outsides[] = {{"TL_OUTSIDE_ZERO", "zeros"},
                                     {"TL_OUTSIDE_BORDER", "border"},
                                     {"TL_OUTSIDE_REFLECT", "reflection"}};
-    const char *mode = word_of(modes, 3, ln_rule_get_string(n->op, "mode"));
-    const char *const outside = word_of(outsides, 3, ln_rule_get_string(n->op, "outside"));
+    const char *mode = word_of(modes, 3, ln_op_string(n->op, "mode"));
+    const char *const outside = word_of(outsides, 3, ln_op_string(n->op, "outside"));
     if (ln_onnx_op_tensor(n, "src")->ndim != 4)
         ln_onnx_op_since(n, 20);
     if (ln_onnx_op_opset(n) < 20 && strcmp(mode, "nearest") != 0)
@@ -256,21 +256,20 @@ static void write_grid_sample(ln_onnx_op *n)
     LN_ONNX_PUT_AS(n, "dst", "GridSample", LN_ONNX_SRC(ln_onnx_op_in(n, "src")),
                    LN_ONNX_SRC(ln_onnx_op_in(n, "grid")), LN_TEXT("mode", mode),
                    LN_TEXT("padding_mode", outside),
-                   LN_INT("align_corners", ln_rule_has_bool(n->op, "align_corners", LN_TRUE)));
+                   LN_INT("align_corners", ln_op_has_bool(n->op, "align_corners", LN_TRUE)));
 }
 
 static void write_roi_align(ln_onnx_op *n)
 {
-    const int *const size = ln_rule_get_ints(n->op, "size", NULL);
-    const int is_max = ln_rule_has_bool(n->op, "is_max", LN_TRUE);
-    const int is_half = ln_rule_has_bool(n->op, "half_pixel", LN_TRUE);
+    const int *const size = ln_op_ints(n->op, "size", NULL);
+    const int is_max = ln_op_has_bool(n->op, "is_max", LN_TRUE);
+    const int is_half = ln_op_has_bool(n->op, "half_pixel", LN_TRUE);
     const char *const batch = ln_onnx_op_indices(n, "batch");
     LN_ONNX_PUT_AS(
         n, "dst", "RoiAlign", LN_ONNX_SRC(ln_onnx_op_in(n, "src")),
         LN_ONNX_SRC(ln_onnx_op_in(n, "rois")), LN_ONNX_SRC(batch), LN_INT("output_height", size[0]),
-        LN_INT("output_width", size[1]),
-        LN_NUMBER("spatial_scale", ln_rule_get_number(n->op, "scale")),
-        LN_INT("sampling_ratio", ln_rule_get_int(n->op, "samples")),
+        LN_INT("output_width", size[1]), LN_NUMBER("spatial_scale", ln_op_number(n->op, "scale")),
+        LN_INT("sampling_ratio", ln_op_int(n->op, "samples")),
         LN_TEXT("mode", is_max ? "max" : "avg"),
         LN_TEXT("coordinate_transformation_mode", is_half ? "half_pixel" : "output_half_pixel"));
 }
@@ -281,9 +280,9 @@ static void write_roi_align(ln_onnx_op *n)
 static void write_dft(ln_onnx_op *n)
 {
     const int axis = ln_onnx_op_axis(n, ln_onnx_op_tensor(n, "src")->ndim);
-    const int inverse = ln_rule_has_bool(n->op, "inverse", LN_TRUE);
-    const int onesided = ln_rule_has_bool(n->op, "onesided", LN_TRUE);
-    const int as_input = ln_onnx_op_opset(n) >= 20, len = ln_rule_get_int(n->op, "len");
+    const int inverse = ln_op_has_bool(n->op, "inverse", LN_TRUE);
+    const int onesided = ln_op_has_bool(n->op, "onesided", LN_TRUE);
+    const int as_input = ln_onnx_op_opset(n) >= 20, len = ln_op_int(n->op, "len");
     const char *const length = len ? ln_onnx_put_scalar(n, TL_INT64, len) : NULL;
     const char *const along = as_input ? ln_onnx_put_scalar(n, TL_INT64, axis) : NULL;
     if (inverse && onesided)
@@ -295,11 +294,11 @@ static void write_dft(ln_onnx_op *n)
 
 static void write_stft(ln_onnx_op *n)
 {
-    const char *const step = ln_onnx_put_scalar(n, TL_INT64, ln_rule_get_int(n->op, "step"));
-    const char *const len = ln_onnx_put_scalar(n, TL_INT64, ln_rule_get_int(n->op, "len"));
+    const char *const step = ln_onnx_put_scalar(n, TL_INT64, ln_op_int(n->op, "step"));
+    const char *const len = ln_onnx_put_scalar(n, TL_INT64, ln_op_int(n->op, "len"));
     LN_ONNX_PUT_AS(n, "dst", "STFT", LN_ONNX_SRC(ln_onnx_op_in(n, "src")), LN_ONNX_SRC(step),
                    LN_ONNX_SRC(ln_onnx_op_optional(n, "window")), LN_ONNX_SRC(len),
-                   LN_INT("onesided", ln_rule_has_bool(n->op, "onesided", LN_TRUE)));
+                   LN_INT("onesided", ln_op_has_bool(n->op, "onesided", LN_TRUE)));
 }
 
 const ln_onnx_op_row ln_onnx_write_rows_image[] = {

@@ -38,10 +38,9 @@ static void write_matmul(ln_onnx_op *n)
 {
     const tl_tensor *const t1 = ln_onnx_op_tensor(n, "src1"), *const t2 =
                                                                   ln_onnx_op_tensor(n, "src2");
-    const int trans1 = ln_rule_has_bool(n->op, "trans1", LN_TRUE);
-    const int trans2 = ln_rule_has_bool(n->op, "trans2", LN_TRUE);
-    const double alpha = ln_rule_get_number(n->op, "alpha"),
-                 beta = ln_rule_get_number(n->op, "beta");
+    const int trans1 = ln_op_has_bool(n->op, "trans1", LN_TRUE);
+    const int trans2 = ln_op_has_bool(n->op, "trans2", LN_TRUE);
+    const double alpha = ln_op_number(n->op, "alpha"), beta = ln_op_number(n->op, "beta");
     const char *a = ln_onnx_op_in(n, "src1"), *b = ln_onnx_op_in(n, "src2");
     const char *const bias = ln_onnx_op_optional(n, "bias");
     const int is_plain = !trans1 && !trans2 && alpha == 1 && !bias;
@@ -82,13 +81,13 @@ static const char *heads(ln_onnx_op *n, const char *arg, const char *axis, tl_dt
     static const int axes[] = {0, 2, 1, 3};
     const char *const src = ln_onnx_op_in(n, arg);
     const char *const v =
-        ln_rule_get_int(n->op, axis) == 2 ? ln_onnx_put_transpose(n, src, 4, axes) : src;
+        ln_op_int(n->op, axis) == 2 ? ln_onnx_put_transpose(n, src, 4, axes) : src;
     return ln_onnx_op_tensor(n, arg)->dtype == work ? v : ln_onnx_put_cast(n, v, work);
 }
 
 static int num_heads(const ln_onnx_op *n, const char *arg, const char *axis)
 {
-    return ln_onnx_op_tensor(n, arg)->dims[ln_rule_get_int(n->op, axis)];
+    return ln_onnx_op_tensor(n, arg)->dims[ln_op_int(n->op, axis)];
 }
 
 // Keys or values [B, G, T, D], each head `copies` times: [B, G * copies, T, D].
@@ -112,7 +111,7 @@ static const char *weights_of(ln_onnx_op *n, const char *scores, tl_dtype work)
 {
     static const int last[] = {-1};
     const char *const weights = LN_ONNX_PUT(n, "Softmax", LN_ONNX_SRC(scores), LN_INT("axis", -1));
-    if (!ln_rule_has_bool(n->op, "zero_empty", LN_TRUE))
+    if (!ln_op_has_bool(n->op, "zero_empty", LN_TRUE))
         return weights;
     const char *const max = ln_onnx_put_reduce(n, "ReduceMax", scores, 1, last, 1);
     const char *const is_empty =
@@ -135,11 +134,11 @@ static void write_attention(ln_onnx_op *n)
     v = repeat_heads(n, v, groups, copies, ln_onnx_op_tensor(n, "v")->dims[3]);
     mask = mask && work != dtype ? ln_onnx_put_cast(n, mask, work) : mask;
     const char *scores = times(n, ln_onnx_put_pair(n, "MatMul", q, swap_last(n, k, 4)), work,
-                               ln_rule_get_number(n->op, "scale"));
+                               ln_op_number(n->op, "scale"));
     scores = mask ? ln_onnx_put_pair(n, "Add", scores, mask) : scores;
     const char *dst = ln_onnx_put_pair(n, "MatMul", weights_of(n, scores, work), v);
     dst = work == dtype ? dst : ln_onnx_put_cast(n, dst, dtype);
-    if (ln_rule_get_int(n->op, "dst_axis") == 2)
+    if (ln_op_int(n->op, "dst_axis") == 2)
         dst = ln_onnx_put_transpose(n, dst, 4, axes);
     ln_onnx_op_ends_with(n, "dst", dst);
 }
@@ -169,8 +168,8 @@ static void write_linear_attention(ln_onnx_op *n)
     static const char *const rules[][2] = {{"linear", "delta"}, {"gated", "gated_delta"}};
     const int *const q = ln_onnx_op_tensor(n, "q")->dims, *const v =
                                                               ln_onnx_op_tensor(n, "v")->dims;
-    const int is_delta = ln_rule_has_bool(n->op, "delta", LN_TRUE), dims[] = {0, 0, q[2], v[3]};
-    const double scale = ln_rule_get_number(n->op, "scale");
+    const int is_delta = ln_op_has_bool(n->op, "delta", LN_TRUE), dims[] = {0, 0, q[2], v[3]};
+    const double scale = ln_op_number(n->op, "scale");
     check_linear_attention(n, is_delta, (float)scale);
     const char *const srcs[] = {joined_heads(n, "q"),     joined_heads(n, "k"),
                                 joined_heads(n, "v"),     ln_onnx_op_optional(n, "past"),
@@ -233,7 +232,7 @@ static void write_distance(ln_onnx_op *n)
         a = ln_onnx_put_cast(n, a, work);
         b = ln_onnx_put_cast(n, b, work);
     }
-    const int is_squared = ln_rule_has_bool(n->op, "is_squared", LN_TRUE);
+    const int is_squared = ln_op_has_bool(n->op, "is_squared", LN_TRUE);
     const char *const v = LN_ONNX_PUT(n, "com.microsoft:CDist", LN_ONNX_SRC(a), LN_ONNX_SRC(b),
                                       LN_TEXT("metric", is_squared ? "sqeuclidean" : "euclidean"));
     ln_onnx_note_type(n->writer, v, work);

@@ -34,7 +34,7 @@ static const char *widen(ln_onnx_op *n, const char *arg, const char *value)
 // The attributes of scales along an axis.
 static void set_axis(ln_onnx_op *n)
 {
-    const int block = ln_rule_get_int(n->op, "block");
+    const int block = ln_op_int(n->op, "block");
     if (ln_onnx_op_tensor(n, "scale")->len != 1 || block)
         ln_onnx_put_set(n, LN_INT("axis", ln_onnx_op_axis(n, ln_onnx_op_tensor(n, "src")->ndim)));
     if (block)
@@ -74,7 +74,7 @@ static const char *by_element(ln_onnx_op *n, const char *arg, const char *value,
 static const char *beside(ln_onnx_op *n, const char *arg, const char *value)
 {
     const int ndim = ln_onnx_op_tensor(n, "src")->ndim, len = ln_onnx_op_tensor(n, arg)->len;
-    const int block = ln_rule_get_int(n->op, "block");
+    const int block = ln_op_int(n->op, "block");
     const int dims[LN_MAXDIM] = {len, 1, 1, 1, 1, 1, 1, 1};
     if (len == 1)
         return value;
@@ -126,7 +126,7 @@ static int is_packed(const ln_onnx_op *n, ln_onnx_data *data)
     if (ln_onnx_op_constant(&at, "src", data))
         return 1;
     if (!is_made_by(n, "src", "binary", &flip) ||
-        !ln_rule_has_string(flip.op, "op", "TL_BINARY_XOR") ||
+        !ln_op_has_string(flip.op, "op", "TL_BINARY_XOR") ||
         !ln_onnx_op_constant(&flip, "src1", data) || !ln_onnx_op_constant(&flip, "src2", &bits) ||
         !read_byte(&at, &bits, &byte))
         return 0;
@@ -155,7 +155,7 @@ static const char *put_packed(ln_onnx_op *unpack, tl_dtype dtype, const ln_onnx_
 
 static const struct few *find_few(const ln_onnx_op *unpack)
 {
-    const int bits = ln_rule_get_int(unpack->op, "bits");
+    const int bits = ln_op_int(unpack->op, "bits");
     const struct few *f = few;
     while (f < few + 3 && (f->bits != bits || f->bytes != ln_onnx_op_tensor(unpack, "dst")->dtype))
         f++;
@@ -312,7 +312,7 @@ static void write_unpack_bits(ln_onnx_op *n)
     ln_onnx_data data;
     const char *const value = is_packed(n, &data)
                                   ? ln_onnx_put_cast(n, put_packed(n, f->dtype, &data), f->bytes)
-                                  : put_unpacked(n, f, ln_rule_get_int(n->op, "bits"));
+                                  : put_unpacked(n, f, ln_op_int(n->op, "bits"));
     ln_onnx_op_ends_with(n, "dst", value);
 }
 
@@ -375,10 +375,10 @@ static void write_cast_float8(ln_onnx_op *n)
     } modes[] = {{"TL_POWER_UP", "up"}, {"TL_POWER_DOWN", "down"}, {"TL_POWER_NEAREST", "nearest"}};
     const tl_dtype to = ln_onnx_op_tensor(n, "dst")->dtype;
     size_t k = 0;
-    while (k < 2 && !ln_rule_has_string(n->op, "rounding", modes[k].rounding))
+    while (k < 2 && !ln_op_has_string(n->op, "rounding", modes[k].rounding))
         k++;
     LN_ONNX_PUT_AS(n, "dst", "Cast", LN_ONNX_SRC(ln_onnx_op_in(n, "src")), LN_DTYPE("to", to),
-                   LN_INT("saturate", !ln_rule_has_bool(n->op, "saturates", LN_FALSE)),
+                   LN_INT("saturate", !ln_op_has_bool(n->op, "saturates", LN_FALSE)),
                    LN_ONLY_IF(to == TL_FLOAT8E8M0, LN_TEXT("round_mode", modes[k].mode)));
 }
 

@@ -19,7 +19,7 @@ typedef struct network {
 static network read_network(ln_onnx_op *n)
 {
     const int *const dims = ln_onnx_op_tensor(n, "src")->dims;
-    network net = {.cell = tl_cell_from_str(ln_rule_get_string(n->op, "cell")),
+    network net = {.cell = tl_cell_from_str(ln_op_string(n->op, "cell")),
                    .directions = dims[0],
                    .steps = dims[1],
                    .rows = dims[2],
@@ -40,11 +40,11 @@ static const ln_op *producer(const ln_onnx_op *n, const ln_op *op, const char *a
 static const ln_op *find_product(const ln_onnx_op *n, const network *net)
 {
     const ln_op *const view = producer(n, n->op, "src");
-    const int is_view = ln_rule_is(view, "reshape") || ln_rule_is(view, "view");
+    const int is_view = ln_op_is(view, "reshape") || ln_op_is(view, "view");
     const ln_op *const op = is_view ? producer(n, view, "src") : NULL;
-    if (!ln_rule_is(op, "matmul") || ln_rule_num_in(op) != 2 ||
-        !ln_rule_has_bool(op, "trans1", LN_FALSE) || !ln_rule_has_bool(op, "trans2", LN_FALSE) ||
-        !ln_rule_has_number(op, "alpha", 1))
+    if (!ln_op_is(op, "matmul") || ln_op_num_in(op) != 2 ||
+        !ln_op_has_bool(op, "trans1", LN_FALSE) || !ln_op_has_bool(op, "trans2", LN_FALSE) ||
+        !ln_op_has_number(op, "alpha", 1))
         return NULL;
     const tl_tensor *const x = ln_op_find_tensor_entry(op, "src1")->tensor;
     const tl_tensor *const w = ln_op_find_tensor_entry(op, "src2")->tensor;
@@ -166,15 +166,15 @@ static void set_direction(ln_onnx_op *n, const network *net)
 
 static void set_flags(ln_onnx_op *n, const network *net)
 {
-    const double clip = ln_rule_get_number(n->op, "clip");
+    const double clip = ln_op_number(n->op, "clip");
     ln_onnx_put_set(n, LN_INT("hidden_size", net->hidden));
     if (clip > 0)
         ln_onnx_put_set(n, LN_NUMBER("clip", clip));
     if (net->cell == TL_CELL_GRU)
         ln_onnx_put_set(
-            n, LN_INT("linear_before_reset", ln_rule_has_bool(n->op, "reset_after", LN_TRUE)));
+            n, LN_INT("linear_before_reset", ln_op_has_bool(n->op, "reset_after", LN_TRUE)));
     if (net->cell == TL_CELL_LSTM)
-        ln_onnx_put_set(n, LN_INT("input_forget", ln_rule_has_bool(n->op, "coupled", LN_TRUE)));
+        ln_onnx_put_set(n, LN_INT("input_forget", ln_op_has_bool(n->op, "coupled", LN_TRUE)));
 }
 
 static void write_recurrent(ln_onnx_op *n)

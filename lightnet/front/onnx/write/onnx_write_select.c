@@ -14,7 +14,7 @@ static void write_take_nd(ln_onnx_op *n)
 {
     const char *const index = ln_onnx_op_indices(n, "index");
     LN_ONNX_PUT_AS(n, "dst", "GatherND", LN_ONNX_SRC(ln_onnx_op_in(n, "src")), LN_ONNX_SRC(index),
-                   LN_INT("batch_dims", ln_rule_get_int(n->op, "batch")));
+                   LN_INT("batch_dims", ln_op_int(n->op, "batch")));
 }
 
 // The reduction with old elements, as ONNX names it, and the operator set that has it.
@@ -28,7 +28,7 @@ static const struct put_op {
 
 static const char *reduction_of(ln_onnx_op *n)
 {
-    const char *const op = ln_rule_get_string(n->op, "op");
+    const char *const op = ln_op_string(n->op, "op");
     size_t k = 0;
     while (k < 4 && strcmp(put_ops[k].name, op) != 0)
         k++;
@@ -53,7 +53,7 @@ static void write_put_nd(ln_onnx_op *n)
 
 static void write_put_range(ln_onnx_op *n)
 {
-    const int is_circular = ln_rule_has_bool(n->op, "circular", LN_TRUE);
+    const int is_circular = ln_op_has_bool(n->op, "circular", LN_TRUE);
     const char *const first =
         ln_onnx_op_optional(n, "first") ? ln_onnx_op_indices(n, "first") : NULL;
     ln_onnx_op_since(n, 24);
@@ -66,7 +66,7 @@ static void write_put_range(ln_onnx_op *n)
 static void write_onehot(ln_onnx_op *n)
 {
     const int axis = ln_onnx_op_axis(n, ln_onnx_op_tensor(n, "src")->ndim + 1);
-    const char *const depth = ln_onnx_put_scalar(n, TL_INT64, ln_rule_get_int(n->op, "depth"));
+    const char *const depth = ln_onnx_put_scalar(n, TL_INT64, ln_op_int(n->op, "depth"));
     LN_ONNX_PUT_AS(n, "dst", "OneHot", LN_ONNX_SRC(ln_onnx_op_in(n, "src")), LN_ONNX_SRC(depth),
                    LN_ONNX_SRC(ln_onnx_op_in(n, "values")), LN_INT("axis", axis));
 }
@@ -74,7 +74,7 @@ static void write_onehot(ln_onnx_op *n)
 // The first `len` indices, each of a row of `stride` elements.
 static void write_pick1d(ln_onnx_op *n)
 {
-    const int len = ln_rule_get_int(n->op, "len"), stride = ln_rule_get_int(n->op, "stride");
+    const int len = ln_op_int(n->op, "len"), stride = ln_op_int(n->op, "stride");
     const char *const rows =
         ln_onnx_put_reshape(n, ln_onnx_op_in(n, "src"), 2, (int[]){-1, stride});
     const char *const index = ln_onnx_put_slice(n, ln_onnx_op_in(n, "src_index"), 0, 0, len);
@@ -102,9 +102,9 @@ static void write_topk(ln_onnx_op *n)
     if (k)
         k = ln_onnx_put_reshape(n, k, 1, (int[]){1});
     else
-        k = ln_onnx_put_int(n, ln_rule_get_int(n->op, "k"));
+        k = ln_onnx_put_int(n, ln_op_int(n->op, "k"));
     put_topk(n, src, k, ln_onnx_op_axis(n, ln_onnx_op_tensor(n, "src")->ndim),
-             !ln_rule_has_bool(n->op, "is_smallest", LN_TRUE),
+             !ln_op_has_bool(n->op, "is_smallest", LN_TRUE),
              (const char *[]){ln_onnx_op_out(n, "values"), ln_onnx_op_out(n, "indices")});
 }
 
@@ -113,7 +113,7 @@ static void write_topk(ln_onnx_op *n)
 static const char *put_sorted(ln_onnx_op *n, const char **index)
 {
     const tl_tensor *const keys = ln_onnx_op_tensor(n, "src_key");
-    const int descends = ln_rule_has_string(n->op, "dir", "TL_SORT_DIR_DESCENDING");
+    const int descends = ln_op_has_string(n->op, "dir", "TL_SORT_DIR_DESCENDING");
     const int is_negated = descends && tl_dtype_is_float(keys->dtype);
     const int is_bool = keys->dtype == TL_BOOL;
     const char *const src = ln_onnx_op_in(n, "src_key");
@@ -152,7 +152,7 @@ static void write_sort1d_by_key(ln_onnx_op *n)
 // ONNX takes a missing number of boxes for 0.
 static void write_nms(ln_onnx_op *n)
 {
-    const int limit = ln_rule_get_int(n->op, "limit");
+    const int limit = ln_op_int(n->op, "limit");
     const char *max = ln_onnx_op_optional(n, "most");
     const char *const overlap = ln_onnx_op_optional(n, "overlap");
     const char *const score = ln_onnx_op_optional(n, "score");
@@ -163,7 +163,7 @@ static void write_nms(ln_onnx_op *n)
     LN_ONNX_PUT_AS(n, "dst", "NonMaxSuppression", LN_ONNX_SRC(ln_onnx_op_in(n, "boxes")),
                    LN_ONNX_SRC(ln_onnx_op_in(n, "scores")), LN_ONNX_SRC(max), LN_ONNX_SRC(overlap),
                    LN_ONNX_SRC(score),
-                   LN_INT("center_point_box", ln_rule_has_bool(n->op, "center", LN_TRUE)));
+                   LN_INT("center_point_box", ln_op_has_bool(n->op, "center", LN_TRUE)));
 }
 
 // Random numbers
@@ -172,7 +172,7 @@ static void write_nms(ln_onnx_op *n)
 // of NaN, becomes another one.
 static double seed_of(const ln_onnx_op *n)
 {
-    const double seed = ln_rule_get_number(n->op, "seed");
+    const double seed = ln_op_number(n->op, "seed");
     const uint32_t bits = seed >= 0 && seed <= UINT32_MAX ? (uint32_t)seed : 0;
     float number;
     memcpy(&number, &bits, sizeof(number));
@@ -184,15 +184,15 @@ static void write_random(ln_onnx_op *n)
 {
     static const int one[] = {1};
     const tl_tensor *const dst = ln_onnx_op_tensor(n, "dst");
-    const int is_normal = ln_rule_has_string(n->op, "distribution", "TL_NORMAL");
+    const int is_normal = ln_op_has_string(n->op, "distribution", "TL_NORMAL");
     const int is_float = tl_dtype_is_float(dst->dtype) && dst->dtype != TL_BFLOAT16;
-    const double a = ln_rule_get_number(n->op, "a"), b = ln_rule_get_number(n->op, "b");
+    const double a = ln_op_number(n->op, "a"), b = ln_op_number(n->op, "b");
     const char *v = LN_ONNX_PUT(
         n, is_normal ? "RandomNormal" : "RandomUniform",
         LN_DTYPE("dtype", is_float ? dst->dtype : TL_DOUBLE),
         LN_INTS("shape", dst->ndim ? dst->ndim : 1, dst->ndim ? dst->dims : one),
         LN_NUMBER(is_normal ? "mean" : "low", a), LN_NUMBER(is_normal ? "scale" : "high", b),
-        LN_ONLY_IF(ln_rule_get_number(n->op, "seed") >= 0, LN_NUMBER("seed", seed_of(n))));
+        LN_ONLY_IF(ln_op_number(n->op, "seed") >= 0, LN_NUMBER("seed", seed_of(n))));
     v = dst->ndim ? v : ln_onnx_put_reshape(n, v, 0, NULL);
     ln_onnx_op_ends_with(n, "dst", is_float ? v : ln_onnx_put_cast(n, v, dst->dtype));
 }

@@ -34,7 +34,7 @@ static void write_fixed(ln_onnx_op *n)
 static void write_view(ln_onnx_op *n)
 {
     int len, dims[LN_MAXDIM];
-    const int *const given = ln_rule_get_ints(n->op, "dims", &len);
+    const int *const given = ln_op_ints(n->op, "dims", &len);
     if (!ln_onnx_op_is_dynamic(n, "dst")) {
         write_fixed(n);
         return;
@@ -57,14 +57,14 @@ static void write_reshape(ln_onnx_op *n)
 static void write_reshape_to(ln_onnx_op *n)
 {
     put_reshape_as(n, ln_onnx_op_in(n, "shape"),
-                   ln_rule_has_bool(n->op, "zero_is_a_length", LN_TRUE));
+                   ln_op_has_bool(n->op, "zero_is_a_length", LN_TRUE));
 }
 
 // Without axes, Squeeze would remove all of length 1.
 static void write_squeeze(ln_onnx_op *n)
 {
     int len;
-    const int *const axes = ln_rule_get_ints(n->op, "axes", &len);
+    const int *const axes = ln_op_ints(n->op, "axes", &len);
     const char *const src = ln_onnx_op_in(n, "src");
     if (len)
         LN_ONNX_PUT_AS(n, "dst", "Squeeze", LN_ONNX_SRC(src),
@@ -76,7 +76,7 @@ static void write_squeeze(ln_onnx_op *n)
 static void write_unsqueeze(ln_onnx_op *n)
 {
     int len;
-    const int *const axes = ln_rule_get_ints(n->op, "axes", &len);
+    const int *const axes = ln_op_ints(n->op, "axes", &len);
     LN_ONNX_PUT_AS(n, "dst", "Unsqueeze", LN_ONNX_SRC(ln_onnx_op_in(n, "src")),
                    LN_ONNX_SRC(ln_onnx_put_ints(n, len, axes)));
 }
@@ -101,7 +101,7 @@ static void write_flatten(ln_onnx_op *n)
         write_fixed(n);
         return;
     }
-    const int start = ln_rule_get_int(n->op, "start"), end = ln_rule_get_int(n->op, "end");
+    const int start = ln_op_int(n->op, "start"), end = ln_op_int(n->op, "end");
     put_reshape_as(n, flat_shape(n, start, end), 1);
 }
 
@@ -111,7 +111,7 @@ static void write_flatten(ln_onnx_op *n)
 static const char *bounds(ln_onnx_op *n, const char *arg, const char *param, tl_dtype dtype)
 {
     int len;
-    const int *const given = ln_rule_get_ints(n->op, param, &len);
+    const int *const given = ln_op_ints(n->op, param, &len);
     const char *const now = arg ? ln_onnx_op_optional(n, arg) : NULL;
     const char *const constant = now ? now : ln_onnx_put_ints(n, len, given);
     const tl_dtype own = now ? ln_onnx_op_tensor(n, arg)->dtype : TL_INT64;
@@ -121,7 +121,7 @@ static const char *bounds(ln_onnx_op *n, const char *arg, const char *param, tl_
 static void write_stride_slice(ln_onnx_op *n)
 {
     int len;
-    ln_rule_get_ints(n->op, "axes", &len);
+    ln_op_ints(n->op, "axes", &len);
     if (!len) {
         ln_onnx_put_as(n, "dst", ln_onnx_op_in(n, "src"));
         return;
@@ -144,7 +144,7 @@ static void write_slice_from(ln_onnx_op *n)
 
 static void write_slice(ln_onnx_op *n)
 {
-    const int start = ln_rule_get_int(n->op, "start"), len = ln_rule_get_int(n->op, "len");
+    const int start = ln_op_int(n->op, "start"), len = ln_op_int(n->op, "len");
     const int axis = ln_onnx_op_axis(n, ln_onnx_op_tensor(n, "src")->ndim);
     LN_ONNX_PUT_AS(n, "dst", "Slice", LN_ONNX_SRC(ln_onnx_op_in(n, "src")),
                    LN_ONNX_SRC(ln_onnx_put_int(n, start)),
@@ -173,7 +173,7 @@ static void put_concat(ln_onnx_op *n, int axis, int is_new)
 
 static void write_join(ln_onnx_op *n)
 {
-    put_concat(n, ln_rule_get_int(n->op, "axis"), 0);
+    put_concat(n, ln_op_int(n->op, "axis"), 0);
 }
 
 static void write_gather(ln_onnx_op *n)
@@ -278,11 +278,11 @@ static void write_pad(ln_onnx_op *n)
                  {"TL_PAD_EDGE", "edge"},
                  {"TL_PAD_REFLECT", "reflect"},
                  {"TL_PAD_WRAP", "wrap"}};
-    const char *const name = ln_rule_get_string(n->op, "mode");
+    const char *const name = ln_op_string(n->op, "mode");
     const int ndim = ln_onnx_op_tensor(n, "src")->ndim;
     int len, n_after, pads[2 * LN_MAXDIM] = {0}, k = 0;
-    const int *const before = ln_rule_get_ints(n->op, "before", &len);
-    const int *const after = ln_rule_get_ints(n->op, "after", &n_after);
+    const int *const before = ln_op_ints(n->op, "before", &len);
+    const int *const after = ln_op_ints(n->op, "after", &n_after);
     for (int i = 0; i < ndim && i < len && i < n_after; i++) {
         pads[i] = before[i];
         pads[ndim + i] = after[i];
@@ -305,8 +305,8 @@ static void write_pad(ln_onnx_op *n)
 // ONNX has the axes 0 and 1 only: others move there and back.
 static void write_reverse_sequence(ln_onnx_op *n)
 {
-    const int time = ln_rule_get_int(n->op, "time_axis");
-    const int batch = ln_rule_get_int(n->op, "batch_axis");
+    const int time = ln_op_int(n->op, "time_axis");
+    const int batch = ln_op_int(n->op, "batch_axis");
     const int ndim = ln_onnx_op_tensor(n, "src")->ndim;
     const char *const lens = ln_onnx_op_indices(n, "lens");
     const char *src = ln_onnx_op_in(n, "src");
@@ -352,8 +352,7 @@ static void write_arange(ln_onnx_op *n)
     const tl_tensor *const dst = ln_onnx_op_tensor(n, "dst");
     if (!is_short(n, dst))
         return;
-    const double start = ln_rule_get_number(n->op, "start"),
-                 step = ln_rule_get_number(n->op, "step");
+    const double start = ln_op_number(n->op, "start"), step = ln_op_number(n->op, "step");
     const size_t size = tl_size_of(dst->dtype);
     char *const elements = ln_translation_alloc(&n->writer->base, tl_tensor_size(dst) + 1);
     for (int i = 0; i < dst->len && elements; i++) {
@@ -394,7 +393,7 @@ static void write_eye(ln_onnx_op *n)
     const tl_tensor *const dst = ln_onnx_op_tensor(n, "dst");
     const char *const like = ln_onnx_put_filled(n, TL_FLOAT, dst->ndim, dst->dims, 0);
     LN_ONNX_PUT_AS(n, "dst", "EyeLike", LN_ONNX_SRC(like), LN_DTYPE("dtype", dst->dtype),
-                   LN_INT("k", ln_rule_get_int(n->op, "k")));
+                   LN_INT("k", ln_op_int(n->op, "k")));
 }
 
 // [H, W, 3] minus three numbers, as [3, H, W], computed in double.

@@ -69,8 +69,7 @@ static const char *weights(ln_onnx_op *n, const layers *l, const char *arg)
 // 1 / sqrt(mean of x^2 + epsilon).
 static const char *inverse_norm(ln_onnx_op *n, const layers *l, const char *x)
 {
-    const char *const epsilon =
-        ln_onnx_put_scalar(n, l->work, ln_rule_get_number(n->op, "epsilon"));
+    const char *const epsilon = ln_onnx_put_scalar(n, l->work, ln_op_number(n->op, "epsilon"));
     const char *const square = ln_onnx_put_pair(n, "Mul", x, x);
     const char *const mean = ln_onnx_put_reduce(n, "ReduceMean", square, l->n_axes, l->axes, 1);
     const char *const root = ln_onnx_put(n, "Sqrt", ln_onnx_put_pair(n, "Add", mean, epsilon));
@@ -135,7 +134,7 @@ static void write_layernorm(ln_onnx_op *n)
     ln_onnx_put_set(n, LN_ONNX_SRC(scale));
     ln_onnx_put_set(n, LN_ONNX_SRC(bias));
     ln_onnx_put_set(n, LN_INT("axis", l.axis));
-    ln_onnx_put_set(n, LN_NUMBER("epsilon", ln_rule_get_number(n->op, "epsilon")));
+    ln_onnx_put_set(n, LN_NUMBER("epsilon", ln_op_number(n->op, "epsilon")));
     ln_onnx_put_end(n, 3, outs);
 }
 
@@ -143,15 +142,14 @@ static const char *put_instancenorm(ln_onnx_op *n, const char *x, const char *sc
                                     const char *bias)
 {
     return LN_ONNX_PUT(n, "InstanceNormalization", LN_ONNX_SRC(x), LN_ONNX_SRC(scale),
-                       LN_ONNX_SRC(bias),
-                       LN_NUMBER("epsilon", ln_rule_get_number(n->op, "epsilon")));
+                       LN_ONNX_SRC(bias), LN_NUMBER("epsilon", ln_op_number(n->op, "epsilon")));
 }
 
 // The normalization of groups is that of instances of one channel for each group.
 static void write_groupnorm(ln_onnx_op *n)
 {
     const tl_tensor *const src = ln_onnx_op_tensor(n, "src");
-    const int groups = ln_rule_get_int(n->op, "groups"), channels = src->dims[1];
+    const int groups = ln_op_int(n->op, "groups"), channels = src->dims[1];
     const char *const x = ln_onnx_op_in(n, "src");
     const char *scale = ln_onnx_op_in(n, "scale"), *bias = ln_onnx_op_in(n, "bias");
     if (groups == channels && src->ndim > 2) {
@@ -200,12 +198,12 @@ static const char *put_reduction(ln_onnx_op *n, const char *op_type, const char 
 // Without axes each element is reduced by itself: along a new axis of length 1.
 static void write_reduce(ln_onnx_op *n)
 {
-    const char *const op = ln_rule_get_string(n->op, "op");
+    const char *const op = ln_op_string(n->op, "op");
     const struct reduction *const row = LN_ROW_NAMED(reductions, op);
-    const int keeps = ln_rule_has_bool(n->op, "keepdims", LN_TRUE);
+    const int keeps = ln_op_has_bool(n->op, "keepdims", LN_TRUE);
     const char *src = ln_onnx_op_in(n, "src");
     int len, first = 0;
-    const int *const axes = ln_rule_get_ints(n->op, "axes", &len);
+    const int *const axes = ln_op_ints(n->op, "axes", &len);
     if (!row) {
         ln_onnx_op_lacks(n, "parameter 'op' is %s", op);
         return;
@@ -279,24 +277,24 @@ static void write_maxreduce_arg(ln_onnx_op *n)
 
 static void write_argreduce(ln_onnx_op *n)
 {
-    const int is_min = ln_rule_has_bool(n->op, "is_min", LN_TRUE);
+    const int is_min = ln_op_has_bool(n->op, "is_min", LN_TRUE);
     LN_ONNX_PUT_AS(n, "dst", is_min ? "ArgMin" : "ArgMax", LN_ONNX_SRC(ordered(n)),
                    LN_INT("axis", ln_onnx_op_axis(n, ln_onnx_op_tensor(n, "src")->ndim)),
-                   LN_INT("keepdims", ln_rule_has_bool(n->op, "keepdims", LN_TRUE)),
-                   LN_INT("select_last_index", ln_rule_has_bool(n->op, "is_last", LN_TRUE)));
+                   LN_INT("keepdims", ln_op_has_bool(n->op, "keepdims", LN_TRUE)),
+                   LN_INT("select_last_index", ln_op_has_bool(n->op, "is_last", LN_TRUE)));
 }
 
 static void write_cumulate(ln_onnx_op *n)
 {
-    const int is_product = ln_rule_has_bool(n->op, "is_product", LN_TRUE);
+    const int is_product = ln_op_has_bool(n->op, "is_product", LN_TRUE);
     const double axis = ln_onnx_op_axis(n, ln_onnx_op_tensor(n, "src")->ndim);
     if (is_product)
         ln_onnx_op_since(n, 26);
     LN_ONNX_PUT_AS(n, "dst", is_product ? "CumProd" : "CumSum",
                    LN_ONNX_SRC(ln_onnx_op_in(n, "src")),
                    LN_ONNX_SRC(ln_onnx_put_scalar(n, TL_INT64, axis)),
-                   LN_INT("exclusive", ln_rule_has_bool(n->op, "is_exclusive", LN_TRUE)),
-                   LN_INT("reverse", ln_rule_has_bool(n->op, "is_reverse", LN_TRUE)));
+                   LN_INT("exclusive", ln_op_has_bool(n->op, "is_exclusive", LN_TRUE)),
+                   LN_INT("reverse", ln_op_has_bool(n->op, "is_reverse", LN_TRUE)));
 }
 
 // Of truth values: whether there is a pair of true ones.
@@ -321,14 +319,14 @@ static void write_nllloss(ln_onnx_op *n)
     static const struct {
         const char *name, *reduction;
     } rows[] = {{"TL_LOSS_SUM", "sum"}, {"TL_LOSS_MEAN", "mean"}, {"TL_LOSS_NONE", "none"}};
-    const char *const name = ln_rule_get_string(n->op, "reduction");
-    const int ignores = ln_rule_has_bool(n->op, "is_ignoring", LN_TRUE);
+    const char *const name = ln_op_string(n->op, "reduction");
+    const int ignores = ln_op_has_bool(n->op, "is_ignoring", LN_TRUE);
     const int k = !strcmp(name, rows[0].name) ? 0 : !strcmp(name, rows[1].name) ? 1 : 2;
     LN_ONNX_PUT_AS(n, "dst", "NegativeLogLikelihoodLoss", LN_ONNX_SRC(ln_onnx_op_in(n, "src")),
                    LN_ONNX_SRC(ln_onnx_op_in(n, "target")),
                    LN_ONNX_SRC(ln_onnx_op_optional(n, "weight")),
                    LN_TEXT("reduction", rows[k].reduction),
-                   LN_ONLY_IF(ignores, LN_INT("ignore_index", ln_rule_get_int(n->op, "ignored"))));
+                   LN_ONLY_IF(ignores, LN_INT("ignore_index", ln_op_int(n->op, "ignored"))));
 }
 
 const ln_onnx_op_row ln_onnx_write_rows_statistics[] = {

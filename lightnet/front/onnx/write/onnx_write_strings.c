@@ -15,8 +15,8 @@ static void write_cast(ln_onnx_op *n)
 
 static void write_split(ln_onnx_op *n)
 {
-    const int max_split = ln_rule_get_int(n->op, "max_split");
-    const char *const delimiter = ln_rule_get_string(n->op, "delimiter");
+    const int max_split = ln_op_int(n->op, "max_split");
+    const char *const delimiter = ln_op_string(n->op, "delimiter");
     const char *const outs[] = {ln_onnx_op_out(n, "dst"), ln_onnx_op_out(n, "counts")};
     ln_onnx_op_since(n, 20);
     ln_onnx_put_begin(n, "StringSplit");
@@ -32,7 +32,7 @@ static void write_match(ln_onnx_op *n)
 {
     ln_onnx_op_since(n, 20);
     LN_ONNX_PUT_AS(n, "dst", "RegexFullMatch", LN_ONNX_SRC(ln_onnx_op_in(n, "src")),
-                   LN_TEXT("pattern", ln_rule_get_string(n->op, "pattern")));
+                   LN_TEXT("pattern", ln_op_string(n->op, "pattern")));
 }
 
 // Attributes that are inputs of LightNet's operators
@@ -46,7 +46,7 @@ static void put_words(ln_onnx_op *n, const char *attr, const char *arg)
 
 static void write_normalize(ln_onnx_op *n)
 {
-    const char *const letters = ln_rule_get_string(n->op, "letters");
+    const char *const letters = ln_op_string(n->op, "letters");
     const char *const action = !strcmp(letters, "TL_CASE_LOWER")   ? "LOWER"
                                : !strcmp(letters, "TL_CASE_UPPER") ? "UPPER"
                                                                    : "NONE";
@@ -55,7 +55,7 @@ static void write_normalize(ln_onnx_op *n)
     ln_onnx_put_set(n, LN_ONNX_SRC(ln_onnx_op_in(n, "src")));
     ln_onnx_put_set(n, LN_TEXT("case_change_action", action));
     ln_onnx_put_set(n,
-                    LN_INT("is_case_sensitive", !ln_rule_has_bool(n->op, "ignores_case", LN_TRUE)));
+                    LN_INT("is_case_sensitive", !ln_op_has_bool(n->op, "ignores_case", LN_TRUE)));
     if (ln_tensor_list_find_name(n->op->op_arg->tensors_in, "stopwords"))
         put_words(n, "stopwords", "stopwords");
     ln_onnx_put_end(n, 1, &out);
@@ -120,14 +120,14 @@ static void write_tfidf(ln_onnx_op *n)
     const int has_words = ln_onnx_op_tensor(n, "pool")->dtype == TL_STRING;
     const void *const index = ln_onnx_op_elements(n, "index");
     int n_starts;
-    const int *const starts = ln_rule_get_ints(n->op, "starts", &n_starts);
+    const int *const starts = ln_op_ints(n->op, "starts", &n_starts);
     check_order(n);
     ln_onnx_put_begin(n, "TfIdfVectorizer");
     ln_onnx_put_set(n, LN_ONNX_SRC(ln_onnx_op_in(n, "src")));
-    ln_onnx_put_set(n, LN_TEXT("mode", ln_rule_get_string(n->op, "mode") + strlen("TL_TFIDF_")));
-    ln_onnx_put_set(n, LN_INT("min_gram_length", ln_rule_get_int(n->op, "least")));
-    ln_onnx_put_set(n, LN_INT("max_gram_length", ln_rule_get_int(n->op, "most")));
-    ln_onnx_put_set(n, LN_INT("max_skip_count", ln_rule_get_int(n->op, "max_skip")));
+    ln_onnx_put_set(n, LN_TEXT("mode", ln_op_string(n->op, "mode") + strlen("TL_TFIDF_")));
+    ln_onnx_put_set(n, LN_INT("min_gram_length", ln_op_int(n->op, "least")));
+    ln_onnx_put_set(n, LN_INT("max_gram_length", ln_op_int(n->op, "most")));
+    ln_onnx_put_set(n, LN_INT("max_skip_count", ln_op_int(n->op, "max_skip")));
     ln_onnx_put_set(n, LN_INTS("ngram_counts", n_starts, starts));
     if (index)
         ln_onnx_put_set(n, LN_INTS("ngram_indexes", ln_onnx_op_tensor(n, "index")->len, index));

@@ -79,7 +79,7 @@ static int read_forest(forest *f)
     f->max = f->n_nodes < FEW / MAX_COPIES         ? FEW
              : f->n_nodes < MAX_NODES / MAX_COPIES ? f->n_nodes * MAX_COPIES
                                                    : MAX_NODES;
-    f->n_targets = ln_rule_get_int(n->op, "targets");
+    f->n_targets = ln_op_int(n->op, "targets");
     f->n_leaves = f->start ? ln_onnx_op_tensor(n, "start")->len - 1 : f->n_votes;
     return !n->lacks && !ln_onnx_op_failed(n);
 }
@@ -275,8 +275,8 @@ static void put_forest(forest *f, const char *src, const char *out)
     ln_onnx_put_begin(n, "ai.onnx.ml:TreeEnsembleRegressor");
     ln_onnx_put_set(n, LN_ONNX_SRC(src));
     ln_onnx_put_set(n, LN_INT("n_targets", f->n_targets));
-    ln_onnx_put_set(n, LN_TEXT("aggregate_function",
-                               ln_rule_get_string(n->op, "aggregate") + strlen("TL_TREE_")));
+    ln_onnx_put_set(
+        n, LN_TEXT("aggregate_function", ln_op_string(n->op, "aggregate") + strlen("TL_TREE_")));
     ln_onnx_put_int64s(n, "nodes_treeids", f->len, f->tree);
     ln_onnx_put_int64s(n, "nodes_nodeids", f->len, f->id);
     ln_onnx_put_int64s(n, "nodes_featureids", f->len, f->featureid);
@@ -312,7 +312,7 @@ static int add_trees(forest *f)
 static const char *finish_scores(forest *f, const char *scores)
 {
     ln_onnx_op *const n = f->n;
-    const int targets = ln_rule_get_int(n->op, "targets");
+    const int targets = ln_op_int(n->op, "targets");
     if (f->n_targets > targets)
         scores = ln_onnx_put_slice(n, scores, 1, 0, targets);
     if (f->dtype == TL_DOUBLE)

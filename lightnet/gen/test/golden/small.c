@@ -33,7 +33,7 @@ static bool allows_transpose_identity(const ln_rule_match *m)
     const ln_op *const t = m->ops[0];
     const ln_tensor_entry *const y = m->tensors[1];
 #line 21 "small.opt"
-    return is_identity(ln_rule_get_ints(t, "axes", NULL), y->tensor->ndim);
+    return is_identity(ln_op_ints(t, "axes", NULL), y->tensor->ndim);
 #line 38 "small.c"
 }
 
@@ -57,7 +57,7 @@ static void make_scaled_sum(ln_rule_match *m)
 {
     const ln_op *const k = m->ops[2];
 #line 37 "small.opt"
-    const double half = 0.5 * ln_rule_get_number(k, "scale");
+    const double half = 0.5 * ln_op_number(k, "scale");
 #line 62 "small.c"
     ln_rule_make(m, "prepare_toy(src=c | dst=c2, arg=unnamed2, rest=unnamed1);");
 #line 40 "small.opt"
