@@ -15,7 +15,7 @@ import tempfile
 
 from tap import Tap, faults_of, run
 
-FAMILY = "blockpick"
+FAMILY = "channels_blocked"
 TEST = f"tensorlight/{FAMILY}_test"
 
 

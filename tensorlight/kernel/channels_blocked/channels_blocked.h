@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+// Kernels that pick channels from tensors in the blocked layout (tl_blocked.h).
+
+#ifndef CHANNELS_BLOCKED_H
+#define CHANNELS_BLOCKED_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "kernel/tl_kernel.h"
+#include "tensorlight/tl_blocked.h"
+
+/** The lanes that a block of results takes from one block of a source. */
+typedef struct tl_block_part {
+    const void *src;        // the block's first pixel
+    int32_t from[TL_BLOCK]; // for each lane of the result the source's, or -1: none of this one
+} tl_block_part;
+
+/** Merges `n_parts` >= 1 blocks of `n` pixels each; lanes without a part become 0. The pixels have
+ * the kernel's type. */
+typedef void tl_pick_channels_func(const tl_block_part *parts, int n_parts, void *dst, size_t n);
+
+#define TL_PICK_CHANNELS_KERNELS(ROW, arg)            \
+    TL_KERNELS(ROW, arg, tl_pick_channels, F32, BOTH) \
+    TL_KERNELS(ROW, arg, tl_pick_channels, U8, BOTH)
+TL_PICK_CHANNELS_KERNELS(TL_KERNEL_DECLARE, tl_pick_channels_func)
+
+#endif

@@ -1,0 +1,696 @@
+// SPDX-License-Identifier: Apache-2.0
+// Convolution in the blocked layout, and transposed: work divided, sources prepared, tiles run.
+//
+// A transposed convolution with a stride is several convolutions without one: each makes a grid of
+// results, every stride-th line and column, from some of the taps. All read the same lines of the
+// source.
+
+#include "kernel/conv_blocked/conv_blocked.h"
+
+#include <assert.h>
+#include <math.h>
+#include <string.h>
+
+#include "kernel/act/act.h"
+#include "kernel/conv_blocked/conv_blocked_plan.h"
+#include "kernel/tl_axis.h"
+#include "tensor/tl_result.h"
+#include "tensorlight/tl_util.h"
+
+TL_KERNEL_TABLE(pick_line, tl_tile_line_func, TL_BLOCKCONV_KERNELS)
+
+tl_tile_line_func *tl_tile_line(const tl_exec *exec)
+{
+    return pick_line(exec, TL_FLOAT);
+}
+
+// Dividing the work
+
+enum {
+    SOURCE_BYTES = 256 * 1024, // of the source that a unit reads: stays in the second cache
+    LINE_BYTES = 512 * 1024,   // the most of it for one line, before that is divided, too
+    UNIT_SUMS = 500000,        // multiply-accumulates that a unit is worth
+};
+
+// The polyphase components of the source along an axis: every stride-th position, so that the
+// operands of one tap for adjacent results are contiguous. There is one for each phase of the
+// stride, which all taps share or, if that takes fewer positions, one for each tap: a window with
+// a large dilation has no room for the positions between its taps.
+typedef struct phases {
+    int is_by_taps;
+    int n;       // of them: the stride, or the taps
+    int step;    // positions of the source from where one begins to the next: 1, or the dilation
+    int64_t len; // positions of each
+    int n_long;  // those from this one on need one less
+} phases;
+
+// Every step-th line and column of the result, and how it is summed.
+typedef struct grid {
+    int y, x;       // the first
+    int tap;        // in the order of all taps
+    int n_taps;     // 0: there is only the bias
+    size_t weights; // elements of a row between those of the first grid and its own
+} grid;
+
+// A convolution, divided into units: some lines of an image, or some columns of a line (of each
+// grid), by some blocks of output channels.
+typedef struct conv {
+    const tl_conv_kind *kind;
+    tl_tile_job tile;
+    const char *src;
+    tl_conv2d_param window; // of all grids together: how their sums run over the source
+    tl_conv_groups groups;
+    int blocks_in, ih, iw;
+    int blocks_out, oh, ow; // of the largest grid; one line has the length ow: is_line
+    int dh, dw, step[2];    // the result, and the distances within its grids
+    int n_grids;
+    grid grids[TL_BLOCKED_GRIDS];
+    int lines_per_unit, line_units;
+    int columns_per_unit, column_units;
+    int blocks_per_unit, block_units;
+    size_t places;   // lines and columns of units, of all images
+    int group_units; // block units that one thread takes, place by place
+    int is_line;     // a 1x1 convolution with stride 1
+    int is_direct;   // the source is read where it lies; otherwise prepared:
+    phases y, x;     // of a unit
+    char *scratch;
+    size_t slot_size;
+    size_t prepared[TL_MAX_SLOTS]; // 1 + the place that a slot's scratch holds (of several groups:
+                                   // 1 + the unit), 0: none
+} conv;
+
+static int is_line(const conv *c)
+{
+    const tl_conv2d_param *const p = &c->window;
+    return c->n_grids == 1 && p->size[0] == 1 && p->size[1] == 1 && p->stride[0] == 1 &&
+           p->stride[1] == 1 && p->padding[0] == 0 && p->padding[1] == 0 && c->ih == c->oh &&
+           c->iw == c->ow;
+}
+
+// The blocks (or planes) of the source that `n` blocks of the result are summed from, at most,
+// where blocks are counted out in units of `n`.
+static int spanned_blocks(const conv *c, int n)
+{
+    return c->groups.n == 1 ? c->blocks_in : tl_blocks(tl_conv_max_channels(&c->groups, n));
+}
+
+// How far the window reaches from its first to its last tap along an axis.
+static int64_t reach(const tl_conv2d_param *p, int axis)
+{
+    return (int64_t)(p->size[axis] - 1) * p->dilation[axis];
+}
+
+// The phases for `n` neighbouring results along an axis.
+static phases phases_for(const tl_conv2d_param *p, int axis, int n)
+{
+    const int taps = p->size[axis], stride = p->stride[axis];
+    const int64_t len = n + reach(p, axis) / stride;
+    if ((double)taps * n <= (double)stride * len)
+        return (phases){1, taps, p->dilation[axis], n, taps};
+    return (phases){0, stride, 1, len, (int)(reach(p, axis) % stride) + 1};
+}
+
+// Elements of a prepared row of a block.
+static size_t prepared_row(const conv *c)
+{
+    return (size_t)c->x.n * c->x.len * c->tile.lanes;
+}
+
+// As many things of `size` bytes as `bytes` have room for, of `max`; at least one.
+static int fit(double bytes, double size, int max)
+{
+    const double n = bytes / size;
+    return n < 1 ? 1 : n < max ? (int)n : max;
+}
+
+// The same in whole tiles, if not all.
+static int fit_pixels(double bytes, double size, int max)
+{
+    const int n = fit(bytes, size, max);
+    if (n == max)
+        return n;
+    return n < TL_TILE_PIXELS ? tl_min(TL_TILE_PIXELS, max) : n - n % TL_TILE_PIXELS;
+}
+
+// Lines of results whose prepared rows of `row_bytes` stay in the L2 cache. Rows that a window
+// reaches beyond them do not count.
+static int lines_of_unit(const conv *c, double row_bytes)
+{
+    const int taps = c->window.size[0], stride = c->window.stride[0];
+    const int n = fit(SOURCE_BYTES, row_bytes * tl_min(taps, stride), c->oh);
+    return phases_for(&c->window, 0, n).is_by_taps ? fit(SOURCE_BYTES, row_bytes * taps, c->oh) : n;
+}
+
+// Columns of one line of results, of which a prepared one has `column_bytes`: about as many in
+// each unit.
+static int columns_of_unit(const conv *c, double column_bytes)
+{
+    const double whole = column_bytes * c->x.n * c->x.len;
+    if (whole <= LINE_BYTES)
+        return c->ow;
+    const double shared = c->x.is_by_taps ? 0 : column_bytes * reach(&c->window, 1);
+    const double each = (whole - shared) / c->ow;
+    const int max = fit_pixels(LINE_BYTES - shared, each, c->ow);
+    const int even = (int)tl_ceil_div(c->ow, tl_ceil_div(c->ow, max));
+    return tl_min(c->ow, (int)tl_ceil_div(even, TL_TILE_PIXELS) * TL_TILE_PIXELS);
+}
+
+// Lines and columns of a unit that prepares its source.
+static void divide_prepared(conv *c, double pixel_bytes)
+{
+    c->x = phases_for(&c->window, 1, c->ow);
+    c->columns_per_unit = c->ow;
+    c->lines_per_unit = lines_of_unit(c, pixel_bytes * c->x.n * c->x.len);
+    c->y = phases_for(&c->window, 0, c->lines_per_unit);
+    if (c->lines_per_unit == 1) {
+        c->columns_per_unit = columns_of_unit(c, pixel_bytes * c->y.n * c->y.len);
+        c->x = phases_for(&c->window, 1, c->columns_per_unit);
+    }
+}
+
+// Sets the size of a unit, from the shapes alone.
+static void divide(conv *c)
+{
+    const double pixel_bytes = (double)spanned_blocks(c, 2) * c->tile.lanes * c->kind->size;
+    if (c->is_line) {
+        c->lines_per_unit = 1;
+        c->columns_per_unit = fit_pixels(SOURCE_BYTES, pixel_bytes, c->ow);
+        c->y = phases_for(&c->window, 0, 1);
+        c->x = phases_for(&c->window, 1, c->columns_per_unit);
+    } else {
+        divide_prepared(c, pixel_bytes);
+    }
+    c->line_units = (int)tl_ceil_div(c->oh, c->lines_per_unit);
+    c->column_units = (int)tl_ceil_div(c->ow, c->columns_per_unit);
+    const double sums = (double)c->kind->row * c->blocks_out * c->oh * c->ow;
+    const double wanted = sums / UNIT_SUMS < 32 ? sums / UNIT_SUMS : 32;
+    const double block_units = wanted / c->line_units / c->column_units;
+    c->blocks_per_unit = (int)tl_ceil_div(c->blocks_out, block_units < 1 ? 1 : (size_t)block_units);
+    if (c->groups.n > 1) // groups share no source
+        c->blocks_per_unit = tl_min(c->blocks_per_unit, tl_blocks(c->groups.out));
+    c->blocks_per_unit += c->blocks_per_unit % 2; // tiles have two blocks
+    c->block_units = (int)tl_ceil_div(c->blocks_out, c->blocks_per_unit);
+}
+
+// Bytes of a unit's prepared source: for two blocks of output channels at most LINE_BYTES, KH
+// times SOURCE_BYTES, or the size of a tile, which is less than a row of packed weights. SIZE_MAX:
+// more than an address can name.
+static size_t prepared_size(const conv *c)
+{
+    if (c->is_direct)
+        return 0;
+    size_t size = (size_t)spanned_blocks(c, c->blocks_per_unit) * c->tile.lanes * c->kind->size;
+    if (tl_size_mul(size, (size_t)c->x.n * c->x.len, &size) < 0 ||
+        tl_size_mul(size, (size_t)c->y.n * c->y.len, &size) < 0)
+        return SIZE_MAX;
+    return size;
+}
+
+// Along an axis of a transposed convolution: the first place of the result that a tap adds to...
+static int first_of(const tl_conv2d_param *p, int axis, int tap)
+{
+    const int stride = p->stride[axis];
+    const int64_t at = (int64_t)tap * p->dilation[axis] - p->padding[axis];
+    return (int)((at % stride + stride) % stride);
+}
+
+// ...and the place of the source from which it does.
+static int source_of(const tl_conv2d_param *p, int axis, int tap)
+{
+    const int64_t at = (int64_t)tap * p->dilation[axis] - p->padding[axis];
+    return (int)((first_of(p, axis, tap) - at) / p->stride[axis]);
+}
+
+// The window that all grids of a transposed convolution read.
+static tl_conv2d_param window_of(const tl_conv2d_param *p)
+{
+    tl_conv2d_param w = *p;
+    for (int i = 0; i < 2; i++) {
+        int low = source_of(p, i, 0), high = low;
+        for (int tap = 1; tap < p->size[i]; tap++) {
+            const int at = source_of(p, i, tap);
+            low = at < low ? at : low;
+            high = at > high ? at : high;
+        }
+        w.size[i] = high - low + 1;
+        w.stride[i] = w.dilation[i] = 1;
+        w.padding[i] = -low;
+    }
+    return w;
+}
+
+static void find_grids(conv *c, const tl_conv2d_param *p, const tl_conv_taps *taps)
+{
+    c->n_grids = taps->n_grids;
+    for (int g = 0, begin = 0; g < taps->n_grids; begin = taps->end[g++]) {
+        c->grids[g] = (grid){.tap = begin,
+                             .n_taps = taps->end[g] - begin,
+                             .weights = c->kind->head * g + c->kind->tap * begin};
+        if (c->step[0] * c->step[1] == 1)
+            continue;
+        // The remainder determines where a grid begins, like its taps, if it has any.
+        const tl_conv2d_param ones = {.stride = {p->stride[0], p->stride[1]},
+                                      .dilation = {1, 1},
+                                      .padding = {p->padding[0], p->padding[1]}};
+        c->grids[g].y = first_of(&ones, 0, g / p->stride[1]);
+        c->grids[g].x = first_of(&ones, 1, g % p->stride[1]);
+    }
+}
+
+static conv conv_of(const tl_conv_kind *kind, const tl_tensor *src, const tl_tensor *dst,
+                    const tl_conv2d_param *param, const int channels[2], const tl_conv_taps *taps)
+{
+    assert(kind->lanes == TL_BLOCK || param->group == 1);
+    conv c = {.kind = kind,
+              .window = kind->is_transposed ? window_of(param) : *param,
+              .groups = tl_conv_groups_of(channels, param->group),
+              .blocks_in = src->dims[1],
+              .ih = src->dims[2],
+              .iw = src->dims[3],
+              .blocks_out = dst->dims[1],
+              .dh = dst->dims[2],
+              .dw = dst->dims[3],
+              .step = {1, 1}};
+    if (kind->is_transposed)
+        memcpy(c.step, param->stride, sizeof(c.step));
+    find_grids(&c, param, taps);
+    c.oh = (int)tl_ceil_div(c.dh, c.step[0]);
+    c.ow = (int)tl_ceil_div(c.dw, c.step[1]);
+    c.tile = (tl_tile_job){.lanes = kind->lanes,
+                           .shared = c.groups.shared,
+                           .weight_step = kind->row,
+                           .dst_block_step = (size_t)c.dh * c.dw * TL_BLOCK,
+                           .dst_step = (size_t)c.step[1] * TL_BLOCK};
+    c.is_line = is_line(&c);
+    c.is_direct = c.is_line && !kind->widen;
+    if (c.is_line) {
+        c.iw = c.ow = c.dw = c.oh * c.ow;
+        c.ih = c.oh = c.dh = 1;
+    }
+    divide(&c);
+    c.places = (size_t)dst->dims[0] * c.line_units * c.column_units;
+    c.slot_size = prepared_size(&c);
+    c.tile.src_block_step =
+        c.is_direct ? (size_t)c.iw * kind->lanes : (size_t)c.y.n * c.y.len * prepared_row(&c);
+    return c;
+}
+
+size_t tl_conv_scratch(const tl_conv_kind *kind, const tl_tensor *src, const tl_tensor *dst,
+                       const tl_conv2d_param *param, const int channels[2], int threads)
+{
+    tl_conv_taps taps;
+    tl_conv_taps_of(&taps, param, kind->is_transposed);
+    return tl_slots_size(conv_of(kind, src, dst, param, channels, &taps).slot_size, threads);
+}
+
+// Preparing the source
+
+// The part of the result that a unit computes.
+typedef struct part {
+    size_t image;
+    int line, n_lines, column, n_columns, block, n_blocks;
+    tl_conv_span span; // of these blocks
+    const char *src;   // source of the first result, in the first block of the span
+    size_t src_step;   // from line to line
+} part;
+
+// For a constant size: the compiler moves pixels by registers.
+static inline void copy_each(char *dst, const char *src, size_t n, size_t step, size_t size)
+{
+    for (size_t i = 0; i < n; i++)
+        memcpy(dst + i * size, src + i * step * size, size);
+}
+
+// Four bytes of any type, anywhere.
+typedef uint32_t __attribute__((may_alias, aligned(1))) word;
+
+// As the first layers of networks need them. In words, the compiler finds vectors.
+static void copy_every_second(word *restrict dst, const word *restrict src, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        dst[i] = src[2 * i];
+}
+
+// Pixels of `size` bytes, `step` pixels apart in src.
+static void copy_pixels(char *dst, const char *src, size_t n, size_t step, size_t size)
+{
+    if (step == 1)
+        memcpy(dst, src, n * size);
+    else if (step == 2 && size == sizeof(word))
+        copy_every_second((word *)dst, (const word *)src, n);
+    else if (size == sizeof(float))
+        copy_each(dst, src, n, step, sizeof(float));
+    else if (size == TL_BLOCK)
+        copy_each(dst, src, n, step, TL_BLOCK);
+    else if (size == TL_BLOCK * sizeof(uint16_t))
+        copy_each(dst, src, n, step, TL_BLOCK * sizeof(uint16_t));
+    else
+        copy_each(dst, src, n, step, TL_BLOCK * sizeof(float));
+}
+
+// Where a phase begins in the source, for results from `first` on.
+static int64_t phase_begin(const tl_conv2d_param *p, int axis, const phases *s, int phase,
+                           int first)
+{
+    return (int64_t)first * p->stride[axis] + (int64_t)phase * s->step - p->padding[axis];
+}
+
+// How many of its positions a unit needs that has `missing` results less than others.
+static int64_t phase_len(const phases *s, int phase, int missing)
+{
+    return s->len - (phase >= s->n_long) - missing;
+}
+
+// How many of `n` columns from `first` on, `stride` apart, are less than `limit`.
+static int64_t columns_below(int64_t limit, int64_t first, int64_t n, int stride)
+{
+    if (first + (n - 1) * stride < limit)
+        return n; // mostly, and divisions are slow
+    return first < limit ? (limit - first - 1) / stride + 1 : 0;
+}
+
+// Bytes of a source pixel in a block, as lines read it.
+static int pixel_size(const conv *c)
+{
+    return c->tile.lanes * (int)c->kind->size;
+}
+
+// And of the source.
+static int source_pixel(const conv *c)
+{
+    return pixel_size(c) / (c->kind->widen ? 2 : 1);
+}
+
+enum { MAX_PIXEL_BYTES = 64 };
+
+// `n` pixels of padding.
+static void fill_pixels(const conv *c, char *dst, size_t n)
+{
+    if (!c->kind->widen) {
+        memset(dst, c->kind->fill, n * (size_t)pixel_size(c));
+        return;
+    }
+    char pixel[MAX_PIXEL_BYTES];
+    memset(pixel, c->kind->fill, sizeof(pixel));
+    c->kind->widen(dst, pixel, n, 0);
+}
+
+// Pixels of the source, `step` apart.
+static void copy_source(const conv *c, char *dst, const char *src, size_t n, size_t step)
+{
+    if (c->kind->widen)
+        c->kind->widen(dst, src, n, step);
+    else
+        copy_pixels(dst, src, n, step, (size_t)pixel_size(c));
+}
+
+// `n` pixels of a phase from column `first` on, padding outside the image.
+static void prepare_phase(const conv *c, char *dst, const char *src, int64_t first, int64_t n)
+{
+    const int stride = c->window.stride[1], size = pixel_size(c);
+    const int64_t begin = first < 0 ? columns_below(0, first, n, stride) : 0;
+    const int64_t end = columns_below(c->iw, first, n, stride);
+    if (begin > 0)
+        fill_pixels(c, dst, (size_t)begin);
+    if (end > begin)
+        copy_source(c, dst + begin * size, src + (first + begin * stride) * source_pixel(c),
+                    (size_t)(end - begin), (size_t)stride);
+    if (n > end)
+        fill_pixels(c, dst + end * size, (size_t)(n - end));
+}
+
+// A prepared row, from the source's row at `src`, or of padding if that is NULL.
+static void prepare_row(const conv *c, const part *u, const char *src, char *dst)
+{
+    if (!src) {
+        fill_pixels(c, dst, prepared_row(c) / (size_t)c->tile.lanes);
+        return;
+    }
+    for (int i = 0; i < c->x.n; i++)
+        prepare_phase(c, dst + i * c->x.len * pixel_size(c), src,
+                      phase_begin(&c->window, 1, &c->x, i, u->column),
+                      phase_len(&c->x, i, c->columns_per_unit - u->n_columns));
+}
+
+// The rows of a block of the source at `src` that a unit needs, in the order in which they lie
+// there.
+static void prepare_rows(const conv *c, const part *u, const char *src, char *dst)
+{
+    const size_t row = (size_t)c->iw * source_pixel(c), prepared = prepared_row(c) * c->kind->size;
+    const int missing = c->lines_per_unit - u->n_lines;
+    for (int64_t k = 0; k < c->y.len - missing; k++)
+        for (int i = 0; i < c->y.n; i++) {
+            const int64_t y =
+                phase_begin(&c->window, 0, &c->y, i, u->line) + k * c->window.stride[0];
+            if (k < phase_len(&c->y, i, missing))
+                prepare_row(c, u, y >= 0 && y < c->ih ? src + y * row : NULL,
+                            dst + (i * c->y.len + k) * prepared);
+        }
+}
+
+// A block (or plane) of an image.
+static const char *block_of(const conv *c, size_t image, int block)
+{
+    return c->src + (image * c->blocks_in + block) * c->ih * (size_t)c->iw * source_pixel(c);
+}
+
+// Copies a unit's source, with padding, to a slot's scratch.
+static void prepare(const conv *c, const part *u, char *scratch)
+{
+    const int n = c->tile.lanes == 1 ? u->span.channels : tl_blocks(u->span.channels);
+    for (int b = 0; b < n; b++)
+        prepare_rows(c, u, block_of(c, u->image, u->span.block + b),
+                     scratch + b * c->tile.src_block_step * c->kind->size);
+}
+
+// Where the first result's position for a tap lies in the phases of an axis.
+static ptrdiff_t tap_position(const tl_conv2d_param *p, int axis, const phases *s, int tap)
+{
+    const int64_t at = (int64_t)tap * p->dilation[axis];
+    return s->is_by_taps ? tap * s->len : at % s->n * s->len + at / s->n;
+}
+
+// Offsets of the taps in the prepared source, in their order.
+static void find_taps(const conv *c, const tl_conv2d_param *p, const tl_conv_taps *order,
+                      int is_transposed, ptrdiff_t *taps)
+{
+    for (int i = 0; i < order->n; i++) {
+        const int y = order->order[i] / p->size[1], x = order->order[i] % p->size[1];
+        const int row = is_transposed ? source_of(p, 0, y) + c->window.padding[0] : y;
+        const int column = is_transposed ? source_of(p, 1, x) + c->window.padding[1] : x;
+        taps[i] = tap_position(&c->window, 0, &c->y, row) * (ptrdiff_t)prepared_row(c) +
+                  tap_position(&c->window, 1, &c->x, column) * c->tile.lanes;
+    }
+}
+
+// Computing
+
+// Results of a grid, of one or two blocks; src is that of the blocks.
+static void run_grid(const conv *c, const part *u, const grid *g, tl_tile_job tile, const char *src,
+                     int block, int n_blocks)
+{
+    const int x = u->column * c->step[1] + g->x; // there may be one column less than in others
+    const int columns = x < c->dw ? (int)tl_ceil_div(c->dw - x, c->step[1]) : 0;
+    const size_t first = (u->image * c->blocks_out + block) * tile.dst_block_step;
+    tile.taps += g->tap;
+    tile.n_taps = g->n_taps;
+    for (int i = 0; i < u->n_lines && columns > 0; i++) {
+        const int y = (u->line + i) * c->step[0] + g->y;
+        const size_t to = first + ((size_t)y * c->dw + x) * TL_BLOCK;
+        if (y >= c->dh)
+            return;
+        c->kind->line(c->kind->arg, &tile, src + i * u->src_step * c->kind->size, block, g->weights,
+                      to, tl_min(u->n_columns, columns), n_blocks);
+    }
+}
+
+// One or two blocks of the results of a unit.
+static void run_blocks(const conv *c, const part *u, int block, int n_blocks)
+{
+    const tl_conv_span s = tl_conv_span_of(&c->groups, block, 1);
+    tl_tile_job tile = c->tile;
+    tile.first = s.first;
+    tile.channels = s.channels;
+    const int all = c->groups.all_out; // 0: unknown
+    const int ends_in_half_block = all > 0 && (all - 1) % TL_BLOCK < TL_BLOCK / 2;
+    tile.has_half_block = block + n_blocks == c->blocks_out && ends_in_half_block;
+    for (int g = 0; g < c->n_grids; g++)
+        run_grid(c, u, &c->grids[g], tile,
+                 u->src + (size_t)(s.block - u->span.block) * tile.src_block_step * c->kind->size,
+                 block, n_blocks);
+}
+
+static void run_part(const conv *c, const part *u)
+{
+    const int end = u->block + u->n_blocks;
+    for (int b = u->block, n = 0; b < end; b += n) {
+        n = b + 1 < end && tl_conv_is_pair(&c->groups, b) ? 2 : 1;
+        run_blocks(c, u, b, n);
+    }
+}
+
+static part part_of(const conv *c, size_t place, int block)
+{
+    const size_t line = place / c->column_units;
+    part u = {.image = line / c->line_units,
+              .line = (int)(line % c->line_units) * c->lines_per_unit,
+              .column = (int)(place % c->column_units) * c->columns_per_unit,
+              .block = block};
+    u.n_lines = tl_min(c->lines_per_unit, c->oh - u.line);
+    u.n_columns = tl_min(c->columns_per_unit, c->ow - u.column);
+    u.n_blocks = tl_min(c->blocks_per_unit, c->blocks_out - block);
+    u.span = tl_conv_span_of(&c->groups, block, u.n_blocks);
+    return u;
+}
+
+static void run_unit(conv *c, size_t unit, size_t slot)
+{
+    const size_t group = unit / (c->places * c->group_units);
+    const size_t place = unit / c->group_units % c->places;
+    const int block = (int)(group * c->group_units + unit % c->group_units) * c->blocks_per_unit;
+    part u = part_of(c, place, block);
+    if (c->is_direct) {
+        u.src = block_of(c, u.image, u.span.block) + (size_t)u.column * pixel_size(c);
+    } else {
+        char *const scratch = c->scratch + slot * c->slot_size;
+        const size_t content = 1 + (c->groups.n == 1 ? place : unit);
+        if (c->prepared[slot] != content)
+            prepare(c, &u, scratch);
+        c->prepared[slot] = content;
+        u.src = scratch;
+        u.src_step = prepared_row(c);
+    }
+    run_part(c, &u);
+}
+
+static void run_units(void *arg, size_t slot, size_t begin, size_t end)
+{
+    for (size_t u = begin; u < end; u++)
+        run_unit(arg, u, slot);
+}
+
+int tl_conv_run(const tl_exec *exec, const tl_conv_kind *kind, const tl_tensor *src,
+                const tl_tensor *dst, const tl_conv2d_param *param, const int channels[2])
+{
+    assert(param->size[0] * param->size[1] <= TL_BLOCKED_TAPS);
+    tl_conv_taps order;
+    ptrdiff_t taps[TL_BLOCKED_TAPS] = {0};
+    tl_conv_taps_of(&order, param, kind->is_transposed);
+    conv c = conv_of(kind, src, dst, param, channels, &order);
+    c.src = src->data;
+    c.tile.act = param->act;
+    tl_act_bounds(param->act, &c.tile.low, &c.tile.high);
+    c.tile.taps = taps;
+    size_t slots = TL_MAX_SLOTS;
+    if (!c.is_direct) {
+        find_taps(&c, param, &order, kind->is_transposed, taps);
+        if (tl_check_scratch(exec, c.slot_size, "for a convolution") < 0)
+            return -1;
+        c.scratch = exec->scratch;
+        slots = tl_min_size(slots, exec->scratch_size / c.slot_size);
+    }
+    // Each of several threads takes blocks of its own where it can: depthwise convolutions and
+    // other work block by block then finds them in its cache.
+    const int threads = (int)tl_min_size(slots, (size_t)tl_pool_size(exec ? exec->pool : NULL));
+    const int is_apart = c.is_direct && c.block_units % threads == 0;
+    c.group_units = is_apart ? c.block_units / threads : c.block_units;
+    tl_parallel_slots(exec, c.places * c.block_units, slots, run_units, &c);
+    return 0;
+}
+
+// Floats, and pairs of bfloat16
+
+typedef struct floats {
+    tl_tile_line_func *line;
+    const float *weight;
+    const char *add; // or NULL
+    char *dst;
+    size_t add_size, dst_size; // bytes of an element
+    int are_pairs;
+} floats;
+
+static void run_line(const void *arg, const tl_tile_job *tile, const void *src, int block,
+                     size_t weights, size_t to, int n, int n_blocks)
+{
+    const floats *const f = arg;
+    const float *const weight = f->weight + block * tile->weight_step;
+    tl_tile_job job = *tile;
+    job.rounds = f->dst_size == sizeof(uint16_t);
+    job.adds_halves = f->add_size == sizeof(uint16_t);
+    if (f->are_pairs)
+        job.channels /= 2;
+    f->line(&job, src, weight + TL_BLOCK + weights, weight,
+            f->add ? f->add + to * f->add_size : NULL, f->dst + to * f->dst_size, n, n_blocks);
+}
+
+static tl_conv_kind kind_of(const tl_tensor *src, const tl_conv2d_param *param,
+                            const int channels[2], int is_transposed)
+{
+    const int lanes = src->ndim == 5 ? TL_BLOCK : 1, are_pairs = src->dtype == TL_BFLOAT16;
+    const size_t row = are_pairs
+                           ? tl_blocked_conv2d_packed_pairs(channels[0], param->size) / 2
+                           : tl_blocked_conv2d_packed(channels, param->group, param->size, lanes);
+    return (tl_conv_kind){
+        .size = sizeof(float),
+        .lanes = are_pairs ? TL_TILE_PAIRS : lanes,
+        .row = row,
+        .tap = (row - TL_BLOCK) / (size_t)(param->size[0] * param->size[1]),
+        .is_transposed = is_transposed,
+        .line = run_line,
+    };
+}
+
+size_t tl_blocked_conv2d_scratch(const tl_tensor *src, const tl_tensor *dst,
+                                 const tl_conv2d_param *param, const int channels[2], int threads)
+{
+    const tl_conv_kind kind = kind_of(src, param, channels, 0);
+    return tl_conv_scratch(&kind, src, dst, param, channels, threads);
+}
+
+size_t tl_blocked_deconv2d_scratch(const tl_tensor *src, const tl_tensor *dst,
+                                   const tl_conv2d_param *param, const int channels[2], int threads)
+{
+    const tl_conv_kind kind = kind_of(src, param, channels, 1);
+    return tl_conv_scratch(&kind, src, dst, param, channels, threads);
+}
+
+static inline int is_floating(const tl_tensor *t)
+{
+    return t->dtype == TL_FLOAT || t->dtype == TL_BFLOAT16;
+}
+
+static int run(const tl_exec *exec, const tl_tensor *src, const tl_tensor *weight,
+               const tl_tensor *add, tl_tensor *dst, const tl_conv2d_param *param,
+               const int channels[2], int is_transposed)
+{
+    const int are_pairs = src->dtype == TL_BFLOAT16;
+    assert(is_floating(src) && weight->dtype == src->dtype && is_floating(dst));
+    assert((src->ndim == 5 || src->ndim == 4) && dst->ndim == 5 && (!add || is_floating(add)));
+    assert(!are_pairs || (src->ndim == 5 && param->group == 1 && channels[0] % 2 == 0));
+    const floats f = {.line = are_pairs ? pick_line(exec, TL_BFLOAT16) : tl_tile_line(exec),
+                      .weight = weight->data,
+                      .add = add ? add->data : NULL,
+                      .dst = dst->data,
+                      .add_size = add ? tl_size_of(add->dtype) : 0,
+                      .dst_size = tl_size_of(dst->dtype),
+                      .are_pairs = are_pairs};
+    tl_conv_kind kind = kind_of(src, param, channels, is_transposed);
+    kind.arg = &f;
+    return tl_conv_run(exec, &kind, src, dst, param, channels);
+}
+
+int tl_exec_blocked_conv2d(const tl_exec *exec, const tl_tensor *src, const tl_tensor *weight,
+                           const tl_tensor *add, tl_tensor *dst, const tl_conv2d_param *param,
+                           const int channels[2])
+{
+    return run(exec, src, weight, add, dst, param, channels, 0);
+}
+
+int tl_exec_blocked_deconv2d(const tl_exec *exec, const tl_tensor *src, const tl_tensor *weight,
+                             const tl_tensor *add, tl_tensor *dst, const tl_conv2d_param *param,
+                             const int channels[2])
+{
+    assert(src->ndim == 5 && src->dtype == TL_FLOAT);
+    assert(param->stride[0] * param->stride[1] <= TL_BLOCKED_GRIDS);
+    return run(exec, src, weight, add, dst, param, channels, 1);
+}

@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: Apache-2.0
+// Kernels of 8-bit convolutions and products (layout of weights: tl_quantized.h).
+//
+// All of them compute tiles: neighbouring pixels of a line by one or two blocks of output channels
+// are summed in registers, four source channels at a time, with simd/tl_simd_dot.h. A pixel has
+// TL_BLOCK contiguous channels, followed by the next pixel. The rows of a matrix are converted to
+// the same layout, so that a product is a 1 x 1 convolution.
+
+#ifndef CONV_QUANTIZED_H
+#define CONV_QUANTIZED_H
+
+#include <math.h>
+#include <stdint.h>
+#include <string.h>
+
+#include "kernel/conv_blocked/conv_blocked_plan.h"
+#include "kernel/tl_kernel.h"
+#include "tensorlight/tl_quantized.h"
+
+enum { TL_QUAD = 4 }; // channels whose products are summed at a time
+
+/** The header of packed weights, for each of their output channels. */
+typedef struct tl_quantized_head {
+    int32_t bias[TL_BLOCK], weight_sum[TL_BLOCK];
+    float factor[TL_BLOCK], addend[TL_BLOCK];
+} tl_quantized_head;
+
+/** Fills bias, factor and addend of the channels from `first` on, of `outputs` in all; each tensor
+ * may be NULL. Lanes after the last one become 0. */
+void tl_quantized_head_fill(tl_quantized_head *head, int first, int outputs, const tl_tensor *bias,
+                            const tl_tensor *factor, const tl_tensor *addend);
+
+/** The layout of a row of packed weights of a convolution: for each grid (conv_blocked_plan.h) a
+ * head and the weights of its taps. */
+typedef struct tl_quad_row {
+    size_t tap, size; // bytes of the weights of a tap, and of all
+} tl_quad_row;
+
+tl_quad_row tl_quad_row_of(const int channels[2], const tl_conv2d_param *param, int is_transposed);
+
+/** A float as a byte, by the definition: NaN becomes 0. */
+static inline uint8_t tl_quantized_byte(const tl_quantized_param *q, float v)
+{
+    const float shifted = rintf(v * q->dst_factor) + (float)q->dst_zero;
+    return shifted > 0 ? (uint8_t)(shifted < 255 ? shifted : 255) : 0;
+}
+
+/** Zero points of weights, and the sums of source - zero that they multiply. */
+typedef struct tl_quad_zeros {
+    const int32_t *sums;   // of the first pixel of a line, for its first group; NULL: no zeros
+    size_t group_step;     // from the sums of a group to those of the next
+    int channel;           // the first output channel of the line
+    int group, outputs;    // output channels of a group, and of all
+    const tl_tensor *zero; // tl_quantized_param.weight_zero
+} tl_quad_zeros;
+
+/** The operands and results of a line of pixels. */
+typedef struct tl_quad_job {
+    int channels;          // of the source
+    size_t src_block_step; // channels from a block of them to the next
+    int n_taps;
+    const ptrdiff_t *taps; // for each tap: channels from the source's first pixel to its own
+    size_t weight_step;    // bytes from a row of weights to the next
+    tl_dtype dtype;        // of the result; all its steps are in elements:
+    size_t dst_block_step; // from a block of output channels to the next
+    size_t dst_step;       // from a pixel to the next
+    tl_quantized_param q;
+    float low, high; // bounds of results: tl_act_bounds
+    tl_quad_zeros zeros;
+} tl_quad_job;
+
+/** `n` neighbouring pixels of one or two blocks of output channels, of which the last one has only
+ *  `lanes` channels that are written. `weight` is the first block's row. */
+typedef void tl_quad_line_func(const tl_quad_job *job, const uint8_t *src, const int8_t *weight,
+                               void *dst, int n, int n_blocks, int lanes);
+
+typedef struct tl_quad_kernel {
+    tl_quad_line_func *line;
+    int bytes; // bytes that it reads for a byte of the source: 2 after tl_quad_widen
+} tl_quad_kernel;
+
+/** The kernel for `exec`. */
+const tl_quad_kernel *tl_quad_kernel_for(const tl_exec *exec);
+
+/** The 16 channels of a pixel in words: those with even numbers, then those with odd ones. Only for
+ * kernels of little-endian CPUs. */
+static inline void tl_quad_widen(uint8_t *dst, const uint8_t *src)
+{
+    typedef uint16_t words __attribute__((vector_size(TL_BLOCK)));
+    words pairs;
+    memcpy(&pairs, src, sizeof(pairs));
+    const words even = pairs & 0xff, odd = pairs >> 8;
+    memcpy(dst, &even, sizeof(even));
+    memcpy(dst + TL_BLOCK, &odd, sizeof(odd));
+}
+
+/** Bytes of the sums of `windows` windows over `pixels` pixels of each of `groups` groups, and of
+ *  what they are computed from; SIZE_MAX: too large for the address space. */
+size_t tl_quad_sums_size(size_t groups, size_t pixels, size_t windows);
+
+/** Writes the sums of source - zero to `sums`: of each window, [group, N, OH, OW], before those of
+ *  each pixel. */
+void tl_quad_sum_windows(const tl_exec *exec, const tl_tensor *src, const tl_tensor *dst,
+                         const tl_conv2d_param *param, const int channels[2], int zero,
+                         int32_t *sums);
+
+/** The same for each of `rows` rows of k bytes. */
+void tl_quad_sum_rows(const tl_exec *exec, const uint8_t *src, size_t rows, size_t k, int zero,
+                      int32_t *sums);
+
+/** `exec` without the first `size` bytes of scratch memory; -1 with a reason: it has less. */
+int tl_quad_take_scratch(const tl_exec *exec, size_t size, tl_exec *rest);
+
+/** A job with all fields that do not depend on shapes. */
+tl_quad_job tl_quad_job_of(const tl_tensor *weight, const tl_tensor *dst,
+                           const tl_quantized_param *q);
+
+#define TL_QUANTIZED_KERNELS(ROW, arg) TL_KERNELS(ROW, arg, tl_quad, U8, DOT)
+TL_QUANTIZED_KERNELS(TL_KERNEL_DECLARE, extern const tl_quad_kernel)
+
+#endif

@@ -1,0 +1,197 @@
+// SPDX-License-Identifier: Apache-2.0
+// Products of matrices of 8-bit integers: rows of the source are laid into blocks of channels, as
+// the pixels of a line that a convolution of 1 x 1 reads.
+
+#include <assert.h>
+#include <string.h>
+
+#include "kernel/conv_quantized/conv_quantized.h"
+#include "tensor/tl_result.h"
+
+enum {
+    SOURCE_BYTES = 256 * 1024, // of the rows that a unit lays: they stay in the second cache
+    UNIT_SUMS = 2000000,       // multiply-accumulates that a unit is worth
+    TILE_ROWS = 14,            // of the largest tile
+};
+
+// Products, divided into units: some rows of one of them by some blocks of columns.
+typedef struct product {
+    const tl_quad_kernel *kernel;
+    tl_quad_job job;
+    const uint8_t *src;
+    const int8_t *weight;
+    char *dst, *scratch;
+    size_t dst_size; // bytes of an element
+    size_t bytes;    // of a source byte, laid
+    size_t batches;  // of matrices, each with its rows
+    size_t rows;     // of one
+    int k, columns, blocks;
+    size_t rows_per_unit, row_units;
+    int blocks_per_unit, block_units;
+    size_t slot_size;
+    size_t laid[TL_MAX_SLOTS]; // 1 + the rows that a slot's scratch has, in units; 0: none
+} product;
+
+// Bytes of a row, laid: rows without elements have room, too, so that they have an address.
+static size_t laid_row(const product *p)
+{
+    return (size_t)tl_blocks(p->k ? p->k : 1) * TL_BLOCK * p->bytes;
+}
+
+// Bytes of the scratch of a slot that lays so many rows.
+static size_t slot_of(const product *p, size_t rows)
+{
+    return tl_ceil_div(rows * laid_row(p), 64) * 64;
+}
+
+// The rows that a unit has at most.
+static size_t max_rows(const product *p)
+{
+    const size_t fit = SOURCE_BYTES / laid_row(p);
+    return fit > TILE_ROWS ? fit - fit % TILE_ROWS : TILE_ROWS;
+}
+
+static void divide(product *p)
+{
+    const size_t max = max_rows(p);
+    const size_t n = tl_ceil_div(p->rows, max);
+    const size_t even = n ? tl_ceil_div(tl_ceil_div(p->rows, n), TILE_ROWS) * TILE_ROWS : 1;
+    p->rows_per_unit = tl_min_size(even, p->rows ? p->rows : 1);
+    p->row_units = tl_ceil_div(p->rows, p->rows_per_unit);
+    const size_t pairs = tl_ceil_div((size_t)p->blocks, 2);
+    const double sums = 2.0 * TL_BLOCK * (double)p->k * (double)p->rows_per_unit * (double)pairs;
+    const double wanted = sums / UNIT_SUMS;
+    const size_t units = wanted < 1 ? 1 : wanted < (double)pairs ? (size_t)wanted : pairs;
+    p->blocks_per_unit = 2 * (int)tl_ceil_div(pairs, units ? units : 1);
+    p->block_units =
+        p->blocks ? (int)tl_ceil_div((size_t)p->blocks, (size_t)p->blocks_per_unit) : 0;
+    p->slot_size = slot_of(p, p->rows_per_unit);
+}
+
+static product product_of(const tl_tensor *src, const tl_tensor *dst, size_t batches, int bytes)
+{
+    product p = {.k = src->dims[src->ndim - 1],
+                 .columns = dst->dims[dst->ndim - 1],
+                 .batches = batches,
+                 .bytes = (size_t)bytes};
+    p.rows = p.columns ? (size_t)dst->len / (size_t)p.columns / batches : 0;
+    p.blocks = tl_blocks(p.columns);
+    divide(&p);
+    return p;
+}
+
+size_t tl_quantized_matmul_scratch(const tl_tensor *src, const tl_tensor *dst, int threads)
+{
+    size_t max = 0; // any kernel may run; fewer rows, also of several, may make larger units
+    for (int bytes = 1; bytes <= 2; bytes++) {
+        const product p = product_of(src, dst, 1, bytes);
+        const size_t size = slot_of(&p, tl_min_size(p.rows, max_rows(&p)));
+        max = size > max ? size : max;
+    }
+    return tl_slots_size(max, threads);
+}
+
+static void lay_block(const uint8_t *src, size_t bytes, uint8_t *dst)
+{
+    if (bytes == 1)
+        memcpy(dst, src, TL_BLOCK);
+    else
+        tl_quad_widen(dst, src);
+}
+
+// [rows][k] -> [blocks of k][rows][TL_BLOCK].
+static void lay_rows(const product *p, const uint8_t *src, size_t rows, uint8_t *dst)
+{
+    const size_t k = (size_t)p->k, step = rows * TL_BLOCK * p->bytes;
+    for (size_t r = 0; r < rows; r++, src += k) {
+        uint8_t *to = dst + r * TL_BLOCK * p->bytes;
+        size_t i = 0;
+        for (; i + TL_BLOCK <= k; i += TL_BLOCK, to += step)
+            lay_block(src + i, p->bytes, to);
+        if (i < k) {
+            uint8_t last[TL_BLOCK] = {0};
+            memcpy(last, src + i, k - i);
+            lay_block(last, p->bytes, to);
+        }
+    }
+}
+
+static void run_unit(product *p, size_t unit, size_t slot)
+{
+    const size_t place = unit / p->block_units, batch = place / p->row_units;
+    const size_t begin = place % p->row_units * p->rows_per_unit;
+    const size_t rows = tl_min_size(p->rows_per_unit, p->rows - begin);
+    const size_t row = batch * p->rows + begin;
+    const int8_t *const weight = p->weight + batch * p->blocks * p->job.weight_step;
+    uint8_t *const laid = (uint8_t *)p->scratch + slot * p->slot_size;
+    tl_quad_job job = p->job;
+    if (job.zeros.sums)
+        job.zeros.sums += row;
+    if (p->laid[slot] != 1 + place)
+        lay_rows(p, p->src + row * p->k, rows, laid);
+    p->laid[slot] = 1 + place;
+    job.src_block_step = rows * TL_BLOCK;
+    const int first = (int)(unit % p->block_units) * p->blocks_per_unit;
+    const int end = tl_min(first + p->blocks_per_unit, p->blocks);
+    for (int b = first; b < end; b += 2) {
+        const int n = tl_min(2, end - b);
+        const int lanes = tl_min(TL_BLOCK, p->columns - (b + n - 1) * TL_BLOCK);
+        const size_t to = row * p->columns + (size_t)b * TL_BLOCK;
+        job.zeros.channel = b * TL_BLOCK;
+        p->kernel->line(&job, laid, weight + b * job.weight_step, p->dst + to * p->dst_size,
+                        (int)rows, n, lanes);
+    }
+}
+
+static void run_units(void *arg, size_t slot, size_t begin, size_t end)
+{
+    for (size_t u = begin; u < end; u++)
+        run_unit(arg, u, slot);
+}
+
+size_t tl_quantized_matmul_sums(const tl_tensor *dst)
+{
+    const int columns = dst->dims[dst->ndim - 1];
+    return tl_quad_sums_size(1, 0, columns ? (size_t)dst->len / (size_t)columns : 0);
+}
+
+int tl_exec_quantized_matmul(const tl_exec *exec, const tl_tensor *src, const tl_tensor *weight,
+                             tl_tensor *dst, const tl_quantized_param *q)
+{
+    assert(src->dtype == TL_UINT8);
+    const uint8_t nothing = 0; // where a source without elements begins
+    const ptrdiff_t tap = 0;
+    const tl_quad_kernel *const kernel = tl_quad_kernel_for(exec);
+    tl_exec rest;
+    if (dst->len == 0)
+        return 0;
+    const int *const packed = weight->dims + weight->ndim - 2;
+    const size_t batches = (size_t)weight->len / ((size_t)packed[0] * (size_t)packed[1]);
+    product p = product_of(src, dst, batches, kernel->bytes);
+    p.job = tl_quad_job_of(weight, dst, q);
+    if (q->weight_zero) {
+        if (tl_quad_take_scratch(exec, tl_quantized_matmul_sums(dst), &rest) < 0)
+            return -1;
+        p.job.zeros.sums = exec->scratch;
+        p.job.zeros.group = p.job.zeros.outputs = p.columns;
+        tl_quad_sum_rows(exec, p.k ? src->data : &nothing, batches * p.rows, (size_t)p.k, q->zero,
+                         exec->scratch);
+        exec = &rest;
+    }
+    if (tl_check_scratch(exec, p.slot_size, "for a matrix product") < 0)
+        return -1;
+    p.kernel = kernel;
+    p.job.channels = p.k;
+    p.job.n_taps = 1;
+    p.job.taps = &tap;
+    p.job.dst_block_step = TL_BLOCK;
+    p.job.dst_step = (size_t)p.columns;
+    p.src = p.k ? src->data : &nothing;
+    p.weight = weight->data;
+    p.dst = dst->data;
+    p.dst_size = tl_size_of(dst->dtype);
+    p.scratch = exec->scratch;
+    tl_parallel_slots(exec, p.batches * p.row_units * p.block_units,
+                      tl_min_size(exec->scratch_size / p.slot_size, TL_MAX_SLOTS), run_units, &p);
+    return 0;
+}

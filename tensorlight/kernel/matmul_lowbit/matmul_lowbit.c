@@ -1,0 +1,211 @@
+// SPDX-License-Identifier: Apache-2.0
+// Products with weights of few bits: how the work is divided.
+
+#include "kernel/matmul_lowbit/matmul_lowbit.h"
+
+#include <assert.h>
+
+#include "kernel/matmul/gemm.h"
+#include "kernel/tl_axis.h"
+#include "tensor/tl_result.h"
+
+TL_KERNEL_TABLE(pick_widen, tl_lowbit_widen_func, TL_LOWBIT_WIDEN_KERNELS)
+TL_KERNEL_TABLE(pick, tl_lowbit_func, TL_LOWBIT_KERNELS)
+TL_KERNEL_TABLE(pick_rows, tl_lowbit_rows_func, TL_LOWBIT_ROWS_KERNELS)
+
+enum {
+    FEW_ROWS = 8,  // for which weights do not become floats
+    DOT_ROWS = 64, // the same, with instructions for dot products of bytes
+    PLAIN_ROWS = 2,
+    WIDE_ROWS = 1024, // of a unit, for which panels become floats
+    WIDE_PANELS = 4,  // of a unit: strips of rows are copied once for all of them
+    MANY_PANELS = 32, // from which on they are enough for all threads
+};
+
+static const unsigned char few_rows[TL_ISA_SIZE] = {
+    [TL_ISA_C] = PLAIN_ROWS,        [TL_ISA_AVX2] = FEW_ROWS, [TL_ISA_AVXVNNI] = DOT_ROWS,
+    [TL_ISA_AVX512VNNI] = DOT_ROWS, [TL_ISA_NEON] = FEW_ROWS, [TL_ISA_DOTPROD] = DOT_ROWS,
+    [TL_ISA_I8MM] = DOT_ROWS,
+};
+
+typedef struct product {
+    tl_lowbit_job job;
+    tl_lowbit_func *multiply;
+    tl_lowbit_rows_func *prepare;
+    tl_lowbit_widen_func *widen;
+    const float *src, *bias;
+    const uint8_t *weight;
+    char *scratch;
+    float *dst;
+    size_t rows, n, panels, row_units;
+    size_t unit_panels, col_units;
+    size_t panel_floats;           // of a panel as floats
+    size_t buffer_size, slot_size; // of a slot, for many rows: for panels, and all
+    tl_exec alone;                 // for the product of floats of a slot
+} product;
+
+static product product_of(const tl_tensor *src, int n, const tl_lowbit_param *param)
+{
+    product p = {.job = tl_lowbit_job_of((size_t)src->dims[src->ndim - 1], param), .n = (size_t)n};
+    p.rows = p.job.k ? (size_t)src->len / p.job.k : 0;
+    p.panels = (size_t)tl_lowbit_panels(n);
+    return p;
+}
+
+// Whether the rows are few for the kernels that `exec` may use.
+static int is_few(const product *p, const tl_exec *exec)
+{
+    const tl_kernel_key key = pick_keys[tl_kernel_find(pick_keys, exec, TL_UINT8)];
+    assert(key.isa < TL_ISA_SIZE);
+    return p->rows <= few_rows[key.isa] || p->job.k == 0;
+}
+
+// Few rows
+
+static void prepare_rows(void *arg, size_t begin, size_t end)
+{
+    const product *const p = arg;
+    for (size_t r = begin; r < end; r++)
+        p->prepare(&p->job, p->src + r * p->job.k, p->scratch + r * p->job.row_size);
+}
+
+static int is_finite(const tl_lowbit_job *job, const char *row)
+{
+    for (size_t b = 0; b < job->blocks; b++, row += tl_lowbit_block_size(job))
+        if (!((const tl_lowbit_head *)(const void *)row)->is_finite)
+            return 0;
+    return 1;
+}
+
+// A panel.
+static void run_panel(const product *p, size_t panel)
+{
+    const size_t col = panel * TL_LOWBIT_PANEL;
+    const size_t cols = tl_min_size(TL_LOWBIT_PANEL, p->n - col);
+    const uint8_t *const weight = p->weight + panel * p->job.panel_size;
+    const float *const bias = p->bias ? p->bias + col : NULL;
+    p->multiply(&p->job, p->scratch, p->rows, weight, bias, p->dst + col, p->n, cols);
+    for (size_t r = 0; r < p->rows; r++)
+        if (!is_finite(&p->job, p->scratch + r * p->job.row_size))
+            tl_lowbit_reference(&p->job, p->src + r * p->job.k, weight, bias,
+                                p->dst + r * p->n + col, cols);
+}
+
+static void run_panels(void *arg, size_t begin, size_t end)
+{
+    for (size_t panel = begin; panel < end; panel++)
+        run_panel(arg, panel);
+}
+
+static int run_few(const tl_exec *exec, product *p)
+{
+    if (tl_check_scratch(exec, p->rows * p->job.row_size, "for a matrix product") < 0)
+        return -1;
+    p->scratch = exec ? exec->scratch : NULL; // there may be nothing to be prepared
+    tl_parallel(exec, p->rows, tl_axis_grain(p->job.k / 8), prepare_rows, p);
+    tl_parallel(exec, p->panels, tl_axis_grain(p->job.panel_size / 8 * p->rows), run_panels, p);
+    return 0;
+}
+
+// Many rows
+
+static tl_matmul_plan plan_of(const product *p, size_t row, size_t rows, size_t col, size_t cols)
+{
+    const size_t k = p->job.k, size = sizeof(float);
+    const float *const src = p->src ? p->src + row * k : NULL;
+    float *const dst = p->dst ? p->dst + row * p->n + col : NULL;
+    return (tl_matmul_plan){
+        .m = rows,
+        .n = cols,
+        .k = k,
+        .src1 = {(const char *)src, size, k, 1, {0}},
+        .bias = {(const char *)(p->bias ? p->bias + col : NULL), size, 0, 1, {0}},
+        .dst = {(const char *)dst, size, p->n, 1, {0}},
+        .alpha = 1,
+        .beta = 1,
+    };
+}
+
+// Divides the rows, the panels, and the scratch memory of a slot.
+static void divide(product *p)
+{
+    p->row_units = tl_ceil_div(p->rows, WIDE_ROWS);
+    p->unit_panels = p->panels < MANY_PANELS ? 1 : WIDE_PANELS;
+    p->col_units = tl_ceil_div(p->panels, p->unit_panels);
+    const tl_matmul_plan plan =
+        plan_of(p, 0, tl_ceil_div(p->rows, p->row_units), 0, p->unit_panels * TL_LOWBIT_PANEL);
+    p->panel_floats = p->job.k * TL_LOWBIT_PANEL;
+    // The last panel has whole blocks.
+    const size_t blocks = p->job.blocks * (size_t)p->job.param.block * TL_LOWBIT_PANEL;
+    p->buffer_size = ((p->unit_panels - 1) * p->panel_floats + blocks) * sizeof(float);
+    p->slot_size = p->buffer_size + tl_ceil_div(tl_gemm_scratch(&plan, 1, 1), 64) * 64;
+}
+
+static void run_wide_unit(const product *p, size_t unit, float *buf)
+{
+    const size_t first = unit / p->row_units * p->unit_panels, part = unit % p->row_units;
+    const size_t panels = tl_min_size(p->unit_panels, p->panels - first);
+    const size_t col = first * TL_LOWBIT_PANEL, row = p->rows * part / p->row_units;
+    const size_t rows = p->rows * (part + 1) / p->row_units - row;
+    const size_t cols = tl_min_size(panels * TL_LOWBIT_PANEL, p->n - col);
+    const tl_matmul_plan plan = plan_of(p, row, rows, col, cols);
+    tl_exec exec = p->alone;
+    exec.scratch = (char *)buf + p->buffer_size;
+    exec.scratch_size = p->slot_size - p->buffer_size;
+    for (size_t i = 0; i < panels; i++) // the next panel overwrites the padding of one
+        p->widen(&p->job, p->weight + (first + i) * p->job.panel_size, buf + i * p->panel_floats);
+    tl_gemm_run(&exec, &plan, buf, TL_FLOAT, (tl_activation){TL_ACT_NONE, 0, 0});
+}
+
+static void run_wide_units(void *arg, size_t slot, size_t begin, size_t end)
+{
+    const product *const p = arg;
+    for (size_t u = begin; u < end; u++)
+        run_wide_unit(p, u, (float *)(void *)(p->scratch + slot * p->slot_size));
+}
+
+static int run_many(const tl_exec *exec, product *p)
+{
+    divide(p);
+    if (tl_check_scratch(exec, p->slot_size, "for a matrix product") < 0)
+        return -1;
+    p->scratch = exec->scratch;
+    p->alone = (tl_exec){.isa = exec->isa, .stop = exec->stop};
+    const size_t slots = tl_min_size(exec->scratch_size / p->slot_size, TL_MAX_SLOTS);
+    tl_parallel_slots(exec, p->col_units * p->row_units, slots, run_wide_units, p);
+    return 0;
+}
+
+// All
+
+size_t tl_lowbit_matmul_scratch(const tl_tensor *src, int n, const tl_lowbit_param *param,
+                                int threads)
+{
+    product p = product_of(src, n, param);
+    // The same memory serves fewer rows: a size may be open.
+    const size_t few = tl_min_size(p.rows, DOT_ROWS) * p.job.row_size;
+    if (p.rows <= PLAIN_ROWS || p.job.k == 0)
+        return few;
+    divide(&p);
+    const size_t many = tl_slots_size(p.slot_size, threads);
+    return few > many ? few : many; // the instruction set is known only at run time
+}
+
+int tl_exec_lowbit_matmul(const tl_exec *exec, const tl_tensor *src, const tl_tensor *weight,
+                          const tl_tensor *bias, tl_tensor *dst, const tl_lowbit_param *param)
+{
+    assert(src->dtype == TL_FLOAT && dst->dtype == TL_FLOAT && weight->dtype == TL_UINT8);
+    product p = product_of(src, dst->dims[dst->ndim - 1], param);
+    assert((size_t)weight->dims[1] == p.job.panel_size && (size_t)weight->dims[0] == p.panels);
+    if (dst->len == 0)
+        return 0;
+    p.rows = (size_t)dst->len / p.n;
+    p.multiply = pick(exec, TL_UINT8);
+    p.prepare = pick_rows(exec, TL_UINT8);
+    p.widen = pick_widen(exec, TL_UINT8);
+    p.src = src->data;
+    p.bias = bias ? bias->data : NULL;
+    p.weight = weight->data;
+    p.dst = dst->data;
+    return is_few(&p, exec) ? run_few(exec, &p) : run_many(exec, &p);
+}

@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0
+// Matrix multiplication of floats with weights of 2 or 4 bits (layout of weights: tl_lowbit.h).
+//
+// Dot products of four bytes need integers, so each row of floats is quantized first ("prepared"):
+// the elements x of a block are rounded to multiples of `unit`, 2^-22 of the power of two above the
+// max magnitude in the block. Each integer is the sum of three signed bytes, its limbs,
+//
+//     x = unit * (65536 high + 256 middle + low)
+//
+// The three dot products with weights q - zero are exact in 32 bits, since a block has at most 128
+// rows of weights. A block adds
+//
+//     ((float)sum of high * 65536 + (float)(256 * sum of middle + sum of low)) * (scale * unit)
+//
+// to a column, block by block. Each operation rounds once, so all instruction sets give the same
+// bits. Results are more accurate than those of a loop in floats: rounding an element costs half a
+// unit, and there is one sum per block.
+//
+// Rows with infinities or NaN are computed by the reference loop.
+//
+// For many rows, a panel is dequantized to floats once, and multiplied like that of any packed
+// matrix (kernel/matmul/gemm.h).
+
+#ifndef MATMUL_LOWBIT_H
+#define MATMUL_LOWBIT_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "kernel/tl_kernel.h"
+#include "tensorlight/tl_lowbit.h"
+
+enum {
+    TL_LOWBIT_LIMBS = 3,
+    TL_LOWBIT_QUAD = 4,        // rows of weights in a dot product
+    TL_LOWBIT_MAX_BLOCK = 128, // rows of a block: sums of more could overflow 32 bits
+};
+
+/** The header of a block of a prepared row; its limbs follow, [TL_LOWBIT_LIMBS][block]. */
+typedef struct tl_lowbit_head {
+    int32_t high, low; // sums of all high, and of all 256 * middle + low
+    float unit;
+    int32_t is_finite; // all elements are finite
+} tl_lowbit_head;
+
+typedef struct tl_lowbit_job {
+    tl_lowbit_param param;
+    size_t k, blocks;           // rows of weights, and their blocks
+    size_t row_size;            // bytes of a prepared row
+    size_t scales_at, zeros_at; // offsets in a panel, after the weights
+    size_t panel_size;
+} tl_lowbit_job;
+
+/** dst [rows, cols] = prepared rows x panel + bias (or NULL); cols <= TL_LOWBIT_PANEL. */
+typedef void tl_lowbit_func(const tl_lowbit_job *job, const char *prepared, size_t rows,
+                            const uint8_t *panel, const float *bias, float *dst, size_t dst_row,
+                            size_t cols);
+
+/** Prepares a row: src [k] -> job->row_size bytes. */
+typedef void tl_lowbit_rows_func(const tl_lowbit_job *job, const float *src, char *dst);
+
+/** Dequantizes a panel: dst [job->blocks * block][TL_LOWBIT_PANEL]. */
+typedef void tl_lowbit_widen_func(const tl_lowbit_job *job, const uint8_t *panel, float *dst);
+
+#define TL_LOWBIT_WIDEN_KERNELS(ROW, arg) TL_KERNELS(ROW, arg, tl_lowbit_widen, U8, DOT)
+TL_LOWBIT_WIDEN_KERNELS(TL_KERNEL_DECLARE, tl_lowbit_widen_func)
+
+#define TL_LOWBIT_KERNELS(ROW, arg) TL_KERNELS(ROW, arg, tl_lowbit, U8, DOT)
+TL_LOWBIT_KERNELS(TL_KERNEL_DECLARE, tl_lowbit_func)
+
+#define TL_LOWBIT_ROWS_KERNELS(ROW, arg) TL_KERNELS(ROW, arg, tl_lowbit_rows, U8, DOT)
+TL_LOWBIT_ROWS_KERNELS(TL_KERNEL_DECLARE, tl_lowbit_rows_func)
+
+/** The job for `k` rows of weights. */
+tl_lowbit_job tl_lowbit_job_of(size_t k, const tl_lowbit_param *param);
+
+/** Bytes of a block of a prepared row. */
+static inline size_t tl_lowbit_block_size(const tl_lowbit_job *job)
+{
+    return sizeof(tl_lowbit_head) + TL_LOWBIT_LIMBS * (size_t)job->param.block;
+}
+
+/** The offset in a panel of the byte with the weight of row k, and the weight's lowest bit. A byte
+ * has weights of rows four apart: with 4 bits the first one has rows 0 and 4. */
+static inline size_t tl_lowbit_weight_at(const tl_lowbit_job *job, size_t k, size_t col, int *bit)
+{
+    const size_t rows = TL_LOWBIT_QUAD * (8 / (size_t)job->param.bits); // in TL_LOWBIT_QUAD bytes
+    *bit = (int)(k % rows / TL_LOWBIT_QUAD) * job->param.bits;
+    return (k / rows * TL_LOWBIT_PANEL + col) * TL_LOWBIT_QUAD + k % TL_LOWBIT_QUAD;
+}
+
+/** The reference loop: the product of one unprepared row with a panel. */
+void tl_lowbit_reference(const tl_lowbit_job *job, const float *src, const uint8_t *panel,
+                         const float *bias, float *dst, size_t cols);
+
+#endif
