@@ -182,7 +182,7 @@ typedef struct axis {
 
 static axis axis_of(const sorted *s)
 {
-    const ln_param_entry *param = ln_param_list_find(s->op->op_arg->params, "axis");
+    const ln_param_entry *param = ln_op_param(s->op, "axis");
     const tl_tensor *src = s->expected_keys;
     const int k = param && param->type == LN_PARAM_NUMBER ? param->value_int : -1;
     axis a = {1, 0, 0};
@@ -234,13 +234,6 @@ static const struct {
     {"maxreduce_arg", "arg", "src", indices_agree},
 };
 
-// Whether it is `base`, or that of a target: base_cpu.
-static int is_form_of(const char *optype, const char *base)
-{
-    const size_t len = strlen(base);
-    return !strncmp(optype, base, len) && (!optype[len] || optype[len] == '_');
-}
-
 static const tl_tensor *find_tensor(const ln_context *ctx, const char *name)
 {
     const ln_tensor_entry *te = name ? ln_tensor_table_find(ctx->tensor_table, name) : NULL;
@@ -250,11 +243,10 @@ static const tl_tensor *find_tensor(const ln_context *ctx, const char *name)
 int cli_ties_take_over(ln_context *ctx, ln_context *reference, const cli_options *opt,
                        const ln_op *op, const char *name)
 {
-    const ln_op_arg *op_arg = op->op_arg;
     sorted s = {.op = op, .got = find_tensor(ctx, name), .expected = find_tensor(reference, name)};
     for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
-        const char *out = ln_tensor_list_find_name(op_arg->tensors_out, rows[i].arg);
-        if (!is_form_of(op_arg->optype, rows[i].optype) || !out || strcmp(out, name))
+        const char *out = ln_op_output_name(op, rows[i].arg);
+        if (!ln_op_is_form_of(op, rows[i].optype) || !out || strcmp(out, name))
             continue;
         const ln_tensor_list_entry *keys = ln_op_find_tensor_list_entry(op, rows[i].keys);
         s.keys = keys ? find_tensor(ctx, keys->name) : NULL;

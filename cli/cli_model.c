@@ -299,7 +299,7 @@ static void warn_of_plain_kernels(const ln_context *ctx)
     int n = 0;
     LN_LIST_FOREACH(op, ctx->ops)
     {
-        n += op->op_arg->isdynamic && !strcmp(op->op_arg->optype, "conv2d_cpu");
+        n += op->op_arg->isdynamic && ln_op_is(op, "conv2d_cpu");
     }
     snprintf(
         text, sizeof(text),

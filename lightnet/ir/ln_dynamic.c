@@ -279,7 +279,7 @@ static void close_placeholder(const ln_op *op)
 // A vector whose length the run determines, at least that of parameter `min`.
 static void close_vector(const ln_op *op)
 {
-    const ln_param_entry *min = ln_param_list_find(op->op_arg->params, "least");
+    const ln_param_entry *min = ln_op_param(op, "least");
     const ln_tensor_list_entry *tle = op->op_arg->tensors_out->data;
     ln_tensor_entry *te = ln_entry_of(tle, op->op_arg->tensor_table);
     if (!min || min->type != LN_PARAM_NUMBER || !te->isdynamic || te->tensor->ndim != 1)

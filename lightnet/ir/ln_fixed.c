@@ -234,7 +234,7 @@ int ln_fixed_check_params(const ln_context *ctx)
 // elsewhere.
 static const double *number_of(const ln_op *op)
 {
-    const ln_param_entry *data = ln_param_list_find(op->op_arg->params, "data");
+    const ln_param_entry *data = ln_op_param(op, "data");
     return data && data->type == LN_PARAM_ARRAY_NUMBER && data->array_len == 1 &&
                    !op->op_arg->tensors_in && !ln_produces_random(op) && !ln_from_file_name(op)
                ? data->value_array_double

@@ -19,7 +19,7 @@ static const char *first_output(const ln_op *op)
 
 const char *ln_from_file_name(const ln_op *op)
 {
-    const ln_param_entry *from_file = ln_param_list_find(op->op_arg->params, "from_file");
+    const ln_param_entry *from_file = ln_op_param(op, "from_file");
     if (!from_file || from_file->type != LN_PARAM_BOOL || !from_file->value_bool)
         return NULL;
     return first_output(op);
@@ -39,20 +39,19 @@ int ln_produces_inputs(const char *optype)
 
 int ln_produces_random(const ln_op *op)
 {
-    const ln_param_entry *range = ln_param_list_find(op->op_arg->params, "ran");
+    const ln_param_entry *range = ln_op_param(op, "ran");
     return range && range->type == LN_PARAM_ARRAY_NUMBER && range->array_len == 2 &&
            (range->value_array_double[0] != 0 || range->value_array_double[1] != 0);
 }
 
 int ln_is_placeholder(const ln_op *op)
 {
-    return ln_is_form_of(op->op_arg->optype, "placeholder");
+    return ln_op_is_form_of(op, "placeholder");
 }
 
 static const int *dims_of_placeholder(const ln_op *op, const char *arg_name)
 {
-    return ln_is_placeholder(op) ? ln_param_list_find(op->op_arg->params, arg_name)->value_array_int
-                                 : NULL;
+    return ln_is_placeholder(op) ? ln_op_param(op, arg_name)->value_array_int : NULL;
 }
 
 const int *ln_placeholder_min(const ln_op *op)
@@ -67,9 +66,8 @@ const int *ln_placeholder_max(const ln_op *op)
 
 const char *ln_empty_source(const ln_op *op)
 {
-    const ln_param_entry *data = ln_param_list_find(op->op_arg->params, "data");
-    const int is_empty =
-        ln_is_form_of(op->op_arg->optype, "source") && (!data || data->array_len == 0);
+    const ln_param_entry *data = ln_op_param(op, "data");
+    const int is_empty = ln_op_is_form_of(op, "source") && (!data || data->array_len == 0);
     return is_empty || ln_is_placeholder(op) ? first_output(op) : NULL;
 }
 

@@ -6,10 +6,16 @@
 #include <string.h>
 
 #include "ir/ln_dynamic.h"
+#include "ir/ln_from_file.h"
 
 int ln_op_is(const ln_op *op, const char *optype)
 {
     return op && strcmp(op->op_arg->optype, optype) == 0;
+}
+
+int ln_op_is_form_of(const ln_op *op, const char *optype)
+{
+    return op && ln_is_form_of(op->op_arg->optype, optype);
 }
 
 static int has_open_axis_behind(const ln_op *op, const ln_list *list)
@@ -80,11 +86,6 @@ static const ln_param_entry *find_param(const ln_op *op, const char *arg_name, l
 {
     const ln_param_entry *pe = ln_op_param(op, arg_name);
     return pe && pe->type == type ? pe : NULL;
-}
-
-int ln_op_has_null(const ln_op *op, const char *arg_name)
-{
-    return find_param(op, arg_name, LN_PARAM_NULL) != NULL;
 }
 
 int ln_op_has_bool(const ln_op *op, const char *arg_name, ln_bool value)

@@ -37,7 +37,7 @@ uint64_t ln_random_seed(void)
 
 int ln_op_draws(const ln_op *op)
 {
-    const ln_param_entry *seed = ln_param_list_find(op->op_arg->params, "seed");
+    const ln_param_entry *seed = ln_op_param(op, "seed");
     return seed && seed->type == LN_PARAM_NUMBER && seed->value_double < 0;
 }
 

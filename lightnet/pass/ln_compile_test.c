@@ -26,7 +26,7 @@ static const ln_tensor_list_entry *first_out(const ln_op *op)
 
 static int is_type(const ln_op *op, const char *optype)
 {
-    return !strcmp(op->op_arg->optype, optype);
+    return ln_op_is(op, optype);
 }
 
 // One operator from `first`'s input to `last`'s output; NULL: no memory, which is recorded.
@@ -85,8 +85,7 @@ static ln_list *part_of_part(const ln_context *ctx, ln_list **old_ops)
         return NULL;
     char params[64];
     snprintf(params, sizeof(params), "from %d len %d",
-             ln_param_list_find(first->op_arg->params, "from")->value_int +
-                 ln_param_list_find(last->op_arg->params, "from")->value_int,
+             ln_op_int(first, "from") + ln_param_list_find(last->op_arg->params, "from")->value_int,
              ln_param_list_find(last->op_arg->params, "len")->value_int);
     ln_list *new_ops = one(ctx, "part", first, last, params);
     *old_ops = new_ops ? ln_list_append(NULL, (void *)last) : NULL;

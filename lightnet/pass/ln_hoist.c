@@ -58,9 +58,7 @@ static int has_all_numbers(const ln_op *op)
 // Whether the operator gives its bodies its inputs `src` as their last ones.
 static int passes_src(const ln_op *op)
 {
-    return (ln_is_form_of(op->op_arg->optype, "branch") ||
-            ln_is_form_of(op->op_arg->optype, "loop")) &&
-           has_all_numbers(op);
+    return (ln_op_is_form_of(op, "branch") || ln_op_is_form_of(op, "loop")) && has_all_numbers(op);
 }
 
 // The number of the body's first input that is one of the runner's `src`.
@@ -512,7 +510,7 @@ int ln_hoist(ln_context *ctx)
             continue;
         find_bodies(&h);
         // Both branches have one interface, so both must be of this operator alone.
-        if (h.n_bodies != (ln_is_form_of(h.runner->op_arg->optype, "branch") ? 2 : 1))
+        if (h.n_bodies != (ln_op_is_form_of(h.runner, "branch") ? 2 : 1))
             continue;
         if (hoist_from(&h))
             return -1;

@@ -146,7 +146,7 @@ static int count(const ln_context *ctx, const char *optype)
     int n = 0;
     LN_LIST_FOREACH(op, ctx->ops)
     {
-        n += ln_streq(op->op_arg->optype, optype);
+        n += ln_op_is(op, optype);
     }
     return n;
 }

@@ -41,7 +41,7 @@ static const char *out_of(const ln_op *op)
 
 static int is_type(const ln_op *op, const char *optype)
 {
-    return !strcmp(op->op_arg->optype, optype);
+    return ln_op_is(op, optype);
 }
 
 static ln_list *one(const char *optype, const ln_op *first, const ln_op *last)

@@ -58,10 +58,8 @@ static int note_inspected(const ln_context *ctx, const ln_tensor_entry *te, cons
 static const ln_tensor_entry *cast_from(const ln_tensor_entry *te)
 {
     const ln_op *const producer = ln_entry_creater(te);
-    const ln_tensor_entry *src = NULL;
-    return (ln_op_is(producer, "cast") || ln_op_is(producer, "cast_cpu")) &&
-                   ln_op_reads(producer, "src", &src)
-               ? src
+    return ln_op_is(producer, "cast") || ln_op_is(producer, "cast_cpu")
+               ? ln_op_input(producer, "src")
                : NULL;
 }
 
@@ -262,7 +260,7 @@ void ln_rule_all_params(ln_rule_made *made, const ln_op *from)
 void ln_rule_param(ln_rule_made *made, const char *arg_name, const ln_op *from,
                    const char *arg_name2)
 {
-    const ln_param_entry *pe = ln_param_list_find(from->op_arg->params, arg_name2);
+    const ln_param_entry *pe = ln_op_param(from, arg_name2);
     if (pe) {
         set_param(made, arg_name, pe);
     } else if (!made->failed) {

@@ -50,8 +50,8 @@ START_TEST(a_pattern_is_found_against_the_data)
     ck_assert_str_eq(name_at(old_ops, 0), "od");
     ck_assert_str_eq(name_at(old_ops, 1), "oy");
     const ln_op *const first = ln_list_nth_data(ops, 0), *const last = ln_list_nth_data(ops, 1);
-    const char *const t = ln_tensor_list_find_name(first->op_arg->tensors_out, "dst");
-    ck_assert_str_eq(ln_tensor_list_find_name(first->op_arg->tensors_in, "src2"), "h");
+    const char *const t = ln_op_output_name(first, "dst");
+    ck_assert_str_eq(ln_op_input_name(first, "src2"), "h");
     ck_assert_str_eq(last->op_arg->optype, "add");
     ck_assert_str_eq(ln_tensor_list_find_name(last->op_arg->tensors_in, "src1"), t);
     ck_assert_str_eq(ln_tensor_list_find_name(last->op_arg->tensors_in, "src2"), "x");
@@ -141,7 +141,7 @@ START_TEST(parameters_have_the_order_of_the_text)
     }
     ck_assert_int_eq(n, 7);
     ck_assert_int_eq(ln_op_int(op, "from"), 2);
-    ck_assert(ln_op_has_bool(op, "exact", LN_TRUE));
+    ck_assert(ln_op_bool(op, "exact"));
     ck_assert(ln_op_has_number(op, "scale", 0.5));
     ck_assert(ln_op_has_numbers(op, "sizes", 2, (const double[]){3, -4}));
     ck_assert(ln_op_has_string(op, "mode", "ODD"));

@@ -172,8 +172,7 @@ static int make_layer(insertion *ins, const ln_quantize_layer *layer, int number
     return note_weight(ins, weight8, number) || set_name(ins, in, a.src, src) ||
                    set_name(ins, in, a.weight, weight) ||
                    (bias && set_name(ins, in, "bias", bias)) ||
-                   (norm && set_name(ins, out, "dst",
-                                     ln_tensor_list_find_name(norm->op_arg->tensors_out, "dst")))
+                   (norm && set_name(ins, out, "dst", ln_op_output_name(norm, "dst")))
                ? -1
                : 0;
 }

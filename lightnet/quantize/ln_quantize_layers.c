@@ -27,12 +27,7 @@ static int is_float_constant(const ln_tensor_entry *te)
 // A parameter may be absent where it has a default.
 static int is_one(const ln_op *op, const char *param)
 {
-    return !ln_param_list_find(op->op_arg->params, param) || ln_op_has_number(op, param, 1);
-}
-
-static int is_set(const ln_op *op, const char *param)
-{
-    return ln_op_has_bool(op, param, LN_TRUE);
+    return !ln_op_param(op, param) || ln_op_has_number(op, param, 1);
 }
 
 // A convolution, or a transposed one without groups, where a scale for each output channel is one
@@ -53,8 +48,8 @@ static int is_product(const ln_op *op, parts *p)
     if (!ln_op_is(op, "matmul") || !ln_op_reads(op, "src1", &p->src) ||
         !ln_op_reads(op, "src2", &p->weight))
         return 0;
-    p->axis = is_set(op, "trans2") ? 0 : 1;
-    return p->weight->tensor->ndim == 2 && !is_set(op, "trans1") && is_one(op, "alpha") &&
+    p->axis = ln_op_bool(op, "trans2") ? 0 : 1;
+    return p->weight->tensor->ndim == 2 && !ln_op_bool(op, "trans1") && is_one(op, "alpha") &&
            is_one(op, "beta");
 }
 
@@ -177,7 +172,7 @@ static int note_joint(ln_quantize_layers *layers, const ln_context *ctx, const l
     if (copy_name(ctx, &joint->name, op->op_arg->name))
         return -1;
     for (int i = 0; args[i]; i++) {
-        const char *const src = ln_tensor_list_find_name(op->op_arg->tensors_in, args[i]);
+        const char *const src = ln_op_input_name(op, args[i]);
         joint->args[i] = args[i];
         if (copy_name(ctx, &joint->srcs[i], src) || note_source(layers, ctx, src))
             return -1;

@@ -132,7 +132,7 @@ int ln_range_is_open(const ln_range *range, int ndim)
 static int reads_sizes(const ln_context *ctx, const ln_op *op, const ln_hash *sizes)
 {
     const ln_tensor_list_entry *tle;
-    if (ln_streq(op->op_arg->optype, "shape_cpu"))
+    if (ln_op_is(op, "shape_cpu"))
         return 1;
     LN_LIST_FOREACH(tle, op->op_arg->tensors_in)
     {

@@ -94,11 +94,10 @@ START_TEST(missing_parameters_get_their_defaults)
     ln_op *op = prepare(&ln_opimpl_blur, "src=m", "dst=d", NULL);
     ck_assert_msg(!op->op_arg->failed, "%s", ln_last_error());
     ck_assert_int_eq(ln_param_list_length(op->op_arg->params), 10);
-    ck_assert_int_eq(ln_param_list_find(op->op_arg->params, "width")->value_int, 3);
-    ck_assert_str_eq(ln_param_list_find(op->op_arg->params, "edge")->value_string, "mirror");
-    ck_assert_double_eq(ln_param_list_find(op->op_arg->params, "weights")->value_array_double[1],
-                        0.5);
-    ck_assert_str_eq(ln_param_list_find(op->op_arg->params, "labels")->value_array_string[1], "b");
+    ck_assert_int_eq(ln_op_int(op, "width"), 3);
+    ck_assert_str_eq(ln_op_param(op, "edge")->value_string, "mirror");
+    ck_assert_double_eq(ln_op_param(op, "weights")->value_array_double[1], 0.5);
+    ck_assert_str_eq(ln_op_param(op, "labels")->value_array_string[1], "b");
 
     const ln_tensor_entry *dst = ln_tensor_table_find(table, "d");
     ck_assert_int_eq(dst->mtype, LN_MEM_NONE);

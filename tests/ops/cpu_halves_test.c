@@ -190,7 +190,7 @@ static int count(const ln_context *ctx, const char *optype, int at_load)
     int n = 0;
     LN_LIST_FOREACH(op, ctx->ops)
     {
-        n += !strcmp(op->op_arg->optype, optype) && (op->op_arg->at_load != 0) == at_load;
+        n += ln_op_is(op, optype) && (op->op_arg->at_load != 0) == at_load;
     }
     return n;
 }

@@ -212,7 +212,7 @@ static int count_ops(const ln_context *ctx, const char *optype)
     int n = 0;
     LN_LIST_FOREACH(op, ctx->ops)
     {
-        n += !strcmp(op->op_arg->optype, optype);
+        n += ln_op_is(op, optype);
     }
     return n;
 }

@@ -101,10 +101,10 @@ static int num_tiled(const ln_context *ctx, int tile)
     const ln_op *op;
     LN_LIST_FOREACH(op, ctx->ops)
     {
-        const ln_param_entry *size = ln_param_list_find(op->op_arg->params, "size");
-        if (!strcmp(op->op_arg->optype, "conv2d_winograd_cpu"))
-            n += ln_param_list_find(op->op_arg->params, "tile")->value_int == tile;
-        else if (!strcmp(op->op_arg->optype, "conv2d_blocked_cpu"))
+        const ln_param_entry *size = ln_op_param(op, "size");
+        if (ln_op_is(op, "conv2d_winograd_cpu"))
+            n += ln_op_int(op, "tile") == tile;
+        else if (ln_op_is(op, "conv2d_blocked_cpu"))
             n += tile == 0 && size->value_array_int[0] == 3;
     }
     return n;
@@ -179,8 +179,8 @@ static int run_bytes(tl_isa isa, float *y)
     ck_assert_msg(!ln_context_compile(ctx, "cpu"), "%s", ln_context_error(ctx));
     LN_LIST_FOREACH(op, ctx->ops)
     {
-        if (!strcmp(op->op_arg->optype, "conv2d_quantized_cpu"))
-            tile = ln_param_list_find(op->op_arg->params, "tile")->value_int;
+        if (ln_op_is(op, "conv2d_quantized_cpu"))
+            tile = ln_op_int(op, "tile");
     }
     ck_assert_msg(!ln_context_load(ctx, NULL), "%s", ln_context_error(ctx));
     run(ctx);

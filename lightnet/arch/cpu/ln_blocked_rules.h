@@ -134,7 +134,7 @@ static const int *shuffle_of(const ln_tensor_entry *split, int *map)
 /** The four values of a parameter, one per axis, and `last` for the lanes. */
 static const double *with_lanes(const ln_op *op, const char *arg_name, double last, double *numbers)
 {
-    const ln_param_entry *const pe = ln_param_list_find(op->op_arg->params, arg_name);
+    const ln_param_entry *const pe = ln_op_param(op, arg_name);
     memcpy(numbers, pe->value_array_double, 4 * sizeof(*numbers));
     numbers[4] = last;
     return numbers;

@@ -12,7 +12,7 @@
 // Whether the activations are those that packed weights need.
 static int has_usual_acts(const ln_op *op)
 {
-    const ln_param_entry *const acts = ln_param_list_find(op->op_arg->params, "acts");
+    const ln_param_entry *const acts = ln_op_param(op, "acts");
     tl_recurrent_param param = {.cell = tl_cell_from_str(ln_op_string(op, "cell"))};
     const int n = tl_cell_acts(param.cell), directions = acts->array_len / n;
     for (int i = 0; i < directions * n; i++)

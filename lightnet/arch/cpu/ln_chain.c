@@ -158,9 +158,9 @@ static int read_binary(part *p, const ln_op *op)
 static int read_chain(part *p, const ln_op *op)
 {
     int n_steps, n_alpha, n_beta;
-    const ln_param_entry *const steps = ln_param_list_find(op->op_arg->params, "steps");
-    const ln_param_entry *const alpha = ln_param_list_find(op->op_arg->params, "alpha");
-    const ln_param_entry *const beta = ln_param_list_find(op->op_arg->params, "beta");
+    const ln_param_entry *const steps = ln_op_param(op, "steps");
+    const ln_param_entry *const alpha = ln_op_param(op, "alpha");
+    const ln_param_entry *const beta = ln_op_param(op, "beta");
     if (!steps || !alpha || !beta || ln_op_num_in(op) != p->n_srcs)
         return -1;
     n_steps = steps->array_len, n_alpha = alpha->array_len, n_beta = beta->array_len;

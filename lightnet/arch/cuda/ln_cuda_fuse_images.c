@@ -12,11 +12,6 @@
 
 // Joined images
 
-static const int *ints(const ln_op *op, const char *arg_name)
-{
-    return ln_op_ints(op, arg_name, NULL);
-}
-
 static bool are_equal(const ln_op *op, const char *arg_name, int n, const int *expected)
 {
     int len;
@@ -32,13 +27,13 @@ static bool joins_channels(const ln_op *join)
 
 static bool is_nhwc(const ln_op *op)
 {
-    return ln_op_has_bool(op, "nhwc", LN_TRUE);
+    return ln_op_bool(op, "nhwc");
 }
 
 // What is joined is then smaller.
 static bool allows_pool_parts(const ln_rule_match *m)
 {
-    const int *const stride = ints(m->ops[0], "stride");
+    const int *const stride = ln_op_ints(m->ops[0], "stride", NULL);
     return is_nhwc(m->ops[0]) && stride[0] * stride[1] > 1 && joins_channels(m->ops[1]);
 }
 
@@ -101,13 +96,13 @@ ln_list *ln_cuda_product_of_parts(const ln_context *ctx, ln_list **old_ops)
 static bool allows_maxpool(const ln_rule_match *m)
 {
     const ln_op *const pool = m->ops[0], *const conv = m->ops[1];
-    const tl_conv2d_param param =
-        tl_conv2d_param_of(ln_op_int(conv, "group"), ints(conv, "size"), ints(conv, "stride"),
-                           ints(conv, "dilation"), ints(conv, "padding"));
+    const tl_conv2d_param param = tl_conv2d_param_of(
+        ln_op_int(conv, "group"), ln_op_ints(conv, "size", NULL), ln_op_ints(conv, "stride", NULL),
+        ln_op_ints(conv, "dilation", NULL), ln_op_ints(conv, "padding", NULL));
     tl_pool2d_param pooling;
-    memcpy(pooling.size, ints(pool, "size"), sizeof(pooling.size));
-    memcpy(pooling.stride, ints(pool, "stride"), sizeof(pooling.stride));
-    memcpy(pooling.padding, ints(pool, "padding"), sizeof(pooling.padding));
+    memcpy(pooling.size, ln_op_ints(pool, "size", NULL), sizeof(pooling.size));
+    memcpy(pooling.stride, ln_op_ints(pool, "stride", NULL), sizeof(pooling.stride));
+    memcpy(pooling.padding, ln_op_ints(pool, "padding", NULL), sizeof(pooling.padding));
     return is_nhwc(pool) && is_nhwc(conv) &&
            ln_cuda_has_first_conv(m->tensors[2]->tensor, m->tensors[3]->tensor, &param) &&
            ln_cuda_has_first_pool(&param, &pooling);
@@ -169,7 +164,8 @@ ln_list *ln_cuda_interleave_join(const ln_context *ctx, ln_list **old_ops)
 static bool allows_interleave_region(const ln_rule_match *m)
 {
     const tl_tensor *const y = m->tensors[0]->tensor, *const part = m->tensors[1]->tensor;
-    const int *const starts = ints(m->ops[0], "starts"), *const steps = ints(m->ops[0], "steps");
+    const int *const starts = ln_op_ints(m->ops[0], "starts", NULL), *const steps = ln_op_ints(
+                                                                         m->ops[0], "steps", NULL);
     const int last = y->ndim - 1;
     for (int i = 0; i < last; i++)
         if (steps[i] != 1 || part->dims[i] != y->dims[i])
@@ -182,7 +178,7 @@ static void make_interleave_region(ln_rule_match *m)
     const int last = m->tensors[0]->tensor->ndim - 1;
     ln_rule_make(m, "interleave_cuda(src1=a, src2=b | dst=part);");
     ln_rule_number(&m->made, "first",
-                   ln_op_int(m->ops[1], "first") + ints(m->ops[0], "starts")[last] / 2);
+                   ln_op_int(m->ops[1], "first") + ln_op_ints(m->ops[0], "starts", NULL)[last] / 2);
     ln_rule_number(&m->made, "half", m->tensors[1]->tensor->dims[last] / 2);
 }
 
@@ -212,7 +208,7 @@ static int is_mean_of_window(const ln_op *pool, const int *dims)
 {
     const int *const size = ln_op_ints(pool, "size", NULL), *const padding =
                                                                 ln_op_ints(pool, "padding", NULL);
-    return ln_op_has_bool(pool, "nhwc", LN_TRUE) && size[0] - padding[0] >= dims[1] &&
+    return ln_op_bool(pool, "nhwc") && size[0] - padding[0] >= dims[1] &&
            size[1] - padding[1] >= dims[2];
 }
 

@@ -59,32 +59,10 @@ static int is_real(tl_dtype dtype)
 
 // Arguments of the operator
 
-static const ln_tensor_entry *input(const placing *p, const char *arg_name)
-{
-    const ln_tensor_entry *te = NULL;
-    return ln_op_reads(p->op, arg_name, &te) ? te : NULL;
-}
-
-static const ln_tensor_entry *output(const placing *p, const char *arg_name)
-{
-    const ln_tensor_entry *te = NULL;
-    return ln_op_makes(p->op, arg_name, &te) ? te : NULL;
-}
-
 static int is_float_input(const placing *p, const char *arg_name)
 {
-    const ln_tensor_entry *te = input(p, arg_name);
+    const ln_tensor_entry *te = ln_op_input(p->op, arg_name);
     return te && is_real(te->tensor->dtype);
-}
-
-static const int *ints(const placing *p, const char *arg_name)
-{
-    return ln_op_ints(p->op, arg_name, NULL);
-}
-
-static int flag(const placing *p, const char *arg_name)
-{
-    return ln_op_has_bool(p->op, arg_name, LN_TRUE);
 }
 
 // Values
@@ -235,10 +213,10 @@ static int place_unary(placing *p)
     };
     if (!is_float_input(p, "src") || !ln_cuda_has_chain(1, &step, 1))
         return 0;
-    const value src = on_gpu(p, input(p, "src"), NULL);
+    const value src = on_gpu(p, ln_op_input(p->op, "src"), NULL);
     const value dst = add(p, "unary_cuda", &src, src.dtype, src.ndim, src.axes);
     ln_rule_all_params(&p->made, p->op);
-    store(p, &dst, output(p, "dst"));
+    store(p, &dst, ln_op_output(p->op, "dst"));
     return 1;
 }
 
@@ -288,8 +266,8 @@ static int place_binary(placing *p)
         .op = tl_binary_op_from_str(ln_op_string(p->op, "op")),
         .src2 = 1,
     };
-    const ln_tensor_entry *srcs[] = {input(p, "src1"), input(p, "src2")};
-    const ln_tensor_entry *dst = output(p, "dst");
+    const ln_tensor_entry *srcs[] = {ln_op_input(p->op, "src1"), ln_op_input(p->op, "src2")};
+    const ln_tensor_entry *dst = ln_op_output(p->op, "dst");
     value found;
     if (!is_float_input(p, "src1") || !ln_cuda_has_chain(2, &step, 1))
         return 0;
@@ -315,7 +293,7 @@ static value round_as(placing *p, const value *v, tl_dtype dtype)
 // A type of floats is that of the GPU, whichever the model has.
 static int place_cast(placing *p)
 {
-    const ln_tensor_entry *src = input(p, "src"), *dst = output(p, "dst");
+    const ln_tensor_entry *src = ln_op_input(p->op, "src"), *dst = ln_op_output(p->op, "dst");
     const value found = find(src);
     if (tl_dtype_is_stored(dst->tensor->dtype))
         return 0; // kernels have no floats and integers of 8 bits and less that only store values
@@ -349,9 +327,10 @@ typedef struct frame {
 // -1: no memory, or unknown.
 static int find_frame(const placing *p, const int *dilation, frame *f)
 {
-    memcpy(f->padding, ints(p, "padding"), sizeof(f->padding));
-    return ln_autopadding_conv(f->padding, &input(p, "src")->tensor->dims[2], ints(p, "size"),
-                               ints(p, "stride"), dilation, 2, ln_op_string(p->op, "autopad"));
+    memcpy(f->padding, ln_op_ints(p->op, "padding", NULL), sizeof(f->padding));
+    return ln_autopadding_conv(f->padding, &ln_op_input(p->op, "src")->tensor->dims[2],
+                               ln_op_ints(p->op, "size", NULL), ln_op_ints(p->op, "stride", NULL),
+                               dilation, 2, ln_op_string(p->op, "autopad"));
 }
 
 static void add_window(placing *p, const frame *f)
@@ -395,9 +374,10 @@ static value product(placing *p, const value *x, const value *w, const value *c)
 // has no fast kernel for that.
 static int is_patches(const placing *p, const frame *f)
 {
-    const tl_tensor *const src = input(p, "src")->tensor;
-    const int *const size = ints(p, "size"), *const stride = ints(p, "stride"),
-                     *const dilation = ints(p, "dilation"), zeros[4] = {0};
+    const tl_tensor *const src = ln_op_input(p->op, "src")->tensor;
+    const int *const size = ln_op_ints(p->op, "size", NULL),
+                     *const stride = ln_op_ints(p->op, "stride", NULL),
+                     *const dilation = ln_op_ints(p->op, "dilation", NULL), zeros[4] = {0};
     for (int i = 0; i < 2; i++)
         if (size[i] != stride[i] || dilation[i] != 1 || src->dims[2 + i] % size[i])
             return 0;
@@ -409,11 +389,11 @@ static int is_patches(const placing *p, const frame *f)
 static int place_patches(placing *p)
 {
     static const int patches_first[] = {0, 1, 3, 2, 4};
-    const int *const size = ints(p, "size");
-    const ln_tensor_entry *const dst = output(p, "dst");
-    const value image = on_gpu(p, input(p, "src"), channels_last),
-                weight = on_gpu(p, input(p, "weight"), channels_last),
-                bias = on_gpu(p, input(p, "bias"), plain);
+    const int *const size = ln_op_ints(p->op, "size", NULL);
+    const ln_tensor_entry *const dst = ln_op_output(p->op, "dst");
+    const value image = on_gpu(p, ln_op_input(p->op, "src"), channels_last),
+                weight = on_gpu(p, ln_op_input(p->op, "weight"), channels_last),
+                bias = on_gpu(p, ln_op_input(p->op, "bias"), plain);
     const int n = image.dims[0], h = image.dims[1] / size[0], w = image.dims[2] / size[1],
               row = size[1] * image.dims[3], len = size[0] * row, out = weight.dims[0];
     value v = reshape(p, &image, 5, (const int[]){n, h, size[0], w, row});
@@ -429,15 +409,16 @@ static int place_patches(placing *p)
 
 static int place_conv2d(placing *p)
 {
-    const ln_tensor_entry *src = input(p, "src"), *weight = input(p, "weight");
+    const ln_tensor_entry *src = ln_op_input(p->op, "src"), *weight = ln_op_input(p->op, "weight");
     const int group = ln_op_int(p->op, "group");
     frame f;
-    if (!is_float_input(p, "src") || find_frame(p, ints(p, "dilation"), &f))
+    if (!is_float_input(p, "src") || find_frame(p, ln_op_ints(p->op, "dilation", NULL), &f))
         return 0;
     if (is_patches(p, &f))
         return place_patches(p);
     const int has_taps = p->nhwc && is_depthwise(src->tensor, weight->tensor, group);
-    const value x = on_gpu(p, src, image_order(p)), b = on_gpu(p, input(p, "bias"), plain);
+    const value x = on_gpu(p, src, image_order(p)),
+                b = on_gpu(p, ln_op_input(p->op, "bias"), plain);
     value w = on_gpu(p, weight, has_taps ? plain : image_order(p)), taps = {NULL};
     if (has_taps) {
         taps = taps_of(p, &w);
@@ -449,10 +430,10 @@ static int place_conv2d(placing *p)
         ln_rule_input(&p->made, "taps", taps.name);
     ln_rule_input(&p->made, "bias", b.name);
     ln_rule_number(&p->made, "group", group);
-    ln_rule_ints(&p->made, "dilation", 2, ints(p, "dilation"));
+    ln_rule_ints(&p->made, "dilation", 2, ln_op_ints(p->op, "dilation", NULL));
     ln_rule_bool(&p->made, "tf32", p->tf32 ? LN_TRUE : LN_FALSE);
     add_window(p, &f);
-    store(p, &y, output(p, "dst"));
+    store(p, &y, ln_op_output(p->op, "dst"));
     return 1;
 }
 
@@ -461,10 +442,10 @@ static int place_pool(placing *p, const char *optype)
     frame f;
     if (!is_float_input(p, "src") || find_frame(p, NULL, &f))
         return 0;
-    const value x = on_gpu(p, input(p, "src"), image_order(p));
+    const value x = on_gpu(p, ln_op_input(p->op, "src"), image_order(p));
     const value y = add(p, optype, &x, x.dtype, 4, image_order(p));
     add_window(p, &f);
-    store(p, &y, output(p, "dst"));
+    store(p, &y, ln_op_output(p->op, "dst"));
     return 1;
 }
 
@@ -483,10 +464,10 @@ static tl_resample_param resample_param(const placing *p)
     tl_resample_param param = {
         .mode = tl_resample_mode_from_str(ln_op_string(p->op, "mode")),
         .rounding = tl_rounding_from_str(ln_op_string(p->op, "rounding")),
-        .excludes_outside = flag(p, "exclude_outside"),
-        .fills_outside = flag(p, "fill_outside"),
+        .excludes_outside = ln_op_bool(p->op, "exclude_outside"),
+        .fills_outside = ln_op_bool(p->op, "fill_outside"),
     };
-    const ln_param_entry *stretch = ln_param_list_find(p->op->op_arg->params, "stretch");
+    const ln_param_entry *stretch = ln_op_param(p->op, "stretch");
     for (int i = 0; stretch && i < stretch->array_len; i++)
         param.axes[i].stretch = stretch->value_array_double[i];
     return param;
@@ -496,11 +477,11 @@ static int place_resample(placing *p)
 {
     static const char *const per_axis[] = {"shift", "span", "steps", "start", "stretch"};
     const tl_resample_param param = resample_param(p);
-    const tl_tensor *const dst = output(p, "dst")->tensor;
+    const tl_tensor *const dst = ln_op_output(p->op, "dst")->tensor;
     int inverse[LN_MAXDIM], dims[LN_MAXDIM];
     if (!is_float_input(p, "src") || !ln_cuda_has_resample(&param, dst->ndim))
         return 0;
-    const value x = on_gpu(p, input(p, "src"), NULL);
+    const value x = on_gpu(p, ln_op_input(p->op, "src"), NULL);
     const value y = add(p, "resample_cuda", &x, x.dtype, x.ndim, x.axes);
     ln_rule_all_params(&p->made, p->op);
     invert(x.axes, x.ndim, inverse);
@@ -508,13 +489,13 @@ static int place_resample(placing *p)
         dims[i] = dst->dims[inverse[i]];
     ln_rule_ints(&p->made, "dims", x.ndim, dims);
     for (size_t k = 0; k < sizeof(per_axis) / sizeof(*per_axis); k++) {
-        const ln_param_entry *entry = ln_param_list_find(p->op->op_arg->params, per_axis[k]);
+        const ln_param_entry *entry = ln_op_param(p->op, per_axis[k]);
         double numbers[LN_MAXDIM];
         for (int i = 0; i < x.ndim; i++)
             numbers[i] = entry->value_array_double[inverse[i]];
         ln_rule_numbers(&p->made, per_axis[k], x.ndim, numbers);
     }
-    store(p, &y, output(p, "dst"));
+    store(p, &y, ln_op_output(p->op, "dst"));
     return 1;
 }
 
@@ -528,8 +509,8 @@ static int is_row(const tl_tensor *bias, int n)
 
 static int place_matmul(placing *p)
 {
-    const ln_tensor_entry *a = input(p, "src1"), *b = input(p, "src2"), *bias = input(p, "bias"),
-                          *dst = output(p, "dst");
+    const ln_tensor_entry *a = ln_op_input(p->op, "src1"), *b = ln_op_input(p->op, "src2"),
+                          *bias = ln_op_input(p->op, "bias"), *dst = ln_op_output(p->op, "dst");
     const tl_tensor *const y = dst->tensor;
     if (!is_float_input(p, "src1") || y->ndim < 2 ||
         (bias &&
@@ -575,19 +556,19 @@ static int place_attention(placing *p)
     static const char *const arg_axes[] = {"q_axis", "k_axis", "v_axis"};
     const tl_attention_param param = {
         ln_op_int(p->op, "q_axis"),   ln_op_int(p->op, "k_axis"),   ln_op_int(p->op, "v_axis"),
-        ln_op_int(p->op, "dst_axis"), ln_op_number(p->op, "scale"), flag(p, "zero_empty"),
+        ln_op_int(p->op, "dst_axis"), ln_op_number(p->op, "scale"), ln_op_bool(p->op, "zero_empty"),
     };
-    const ln_tensor_entry *const dst = output(p, "dst");
+    const ln_tensor_entry *const dst = ln_op_output(p->op, "dst");
     int axes[] = {param.q_axis, param.k_axis, param.v_axis};
     value srcs[4] = {{NULL}};
     if (!is_float_input(p, "q") ||
-        !ln_cuda_has_attention(input(p, "q")->tensor, input(p, "k")->tensor, input(p, "v")->tensor,
-                               &param))
+        !ln_cuda_has_attention(ln_op_input(p->op, "q")->tensor, ln_op_input(p->op, "k")->tensor,
+                               ln_op_input(p->op, "v")->tensor, &param))
         return 0;
     for (int i = 0; i < 4; i++)
-        if (input(p, args[i]))
-            srcs[i] = i < 3 ? heads_on_gpu(p, input(p, args[i]), &axes[i])
-                            : on_gpu(p, input(p, args[i]), plain);
+        if (ln_op_input(p->op, args[i]))
+            srcs[i] = i < 3 ? heads_on_gpu(p, ln_op_input(p->op, args[i]), &axes[i])
+                            : on_gpu(p, ln_op_input(p->op, args[i]), plain);
     const value y = new_value(p, srcs[0].dtype, 4, plain);
     ln_rule_op(&p->made, "attention_cuda");
     for (int i = 0; i < 4; i++)
@@ -609,10 +590,10 @@ static int place_along_axis(placing *p, const char *optype)
 {
     if (!is_float_input(p, "src"))
         return 0;
-    const value x = on_gpu(p, input(p, "src"), NULL);
+    const value x = on_gpu(p, ln_op_input(p->op, "src"), NULL);
     const value y = add(p, optype, &x, x.dtype, x.ndim, x.axes);
     ln_rule_number(&p->made, "axis", x.axes[ln_op_int(p->op, "axis")]);
-    store(p, &y, output(p, "dst"));
+    store(p, &y, ln_op_output(p->op, "dst"));
     return 1;
 }
 
@@ -628,18 +609,19 @@ static int place_logsoftmax(placing *p)
 
 static int place_layernorm(placing *p)
 {
-    const ln_tensor_entry *bias = input(p, "bias");
-    if (!is_float_input(p, "src") || !input(p, "scale") || output(p, "mean") ||
-        output(p, "inv_std"))
+    const ln_tensor_entry *bias = ln_op_input(p->op, "bias");
+    if (!is_float_input(p, "src") || !ln_op_input(p->op, "scale") || ln_op_output(p->op, "mean") ||
+        ln_op_output(p->op, "inv_std"))
         return 0;
-    const value x = on_gpu(p, input(p, "src"), plain), k = on_gpu(p, input(p, "scale"), plain);
+    const value x = on_gpu(p, ln_op_input(p->op, "src"), plain),
+                k = on_gpu(p, ln_op_input(p->op, "scale"), plain);
     const value h = bias ? on_gpu(p, bias, plain) : (value){NULL};
     const value y = add(p, "layernorm_cuda", &x, x.dtype, x.ndim, plain);
     ln_rule_input(&p->made, "scale", k.name);
     if (bias)
         ln_rule_input(&p->made, "bias", h.name);
     ln_rule_all_params(&p->made, p->op);
-    store(p, &y, output(p, "dst"));
+    store(p, &y, ln_op_output(p->op, "dst"));
     return 1;
 }
 
@@ -663,10 +645,10 @@ static int place_reduce(placing *p)
 {
     int n_axes, axes[LN_MAXDIM], is_reduced[LN_MAXDIM] = {0}, left[LN_MAXDIM];
     const int *const reduced = ln_op_ints(p->op, "axes", &n_axes);
-    const int keeps = flag(p, "keepdims");
+    const int keeps = ln_op_bool(p->op, "keepdims");
     if (!is_float_input(p, "src"))
         return 0;
-    const value x = on_gpu(p, input(p, "src"), NULL);
+    const value x = on_gpu(p, ln_op_input(p->op, "src"), NULL);
     for (int i = 0; i < n_axes; i++) {
         axes[i] = x.axes[reduced[i]];
         is_reduced[reduced[i]] = 1;
@@ -676,7 +658,7 @@ static int place_reduce(placing *p)
                           : add(p, "reduce_cuda", &x, x.dtype, n_left, left);
     ln_rule_all_params(&p->made, p->op);
     ln_rule_ints(&p->made, "axes", n_axes, axes);
-    store(p, &y, output(p, "dst"));
+    store(p, &y, ln_op_output(p->op, "dst"));
     return 1;
 }
 
@@ -686,8 +668,8 @@ static int place_reduce(placing *p)
 
 static int place_transpose(placing *p)
 {
-    const ln_tensor_entry *src = input(p, "src");
-    const int *const axes = ints(p, "axes");
+    const ln_tensor_entry *src = ln_op_input(p->op, "src");
+    const int *const axes = ln_op_ints(p->op, "axes", NULL);
     value v = find(src), moved;
     if (!v.name && !is_real(src->tensor->dtype))
         return 0;
@@ -695,7 +677,7 @@ static int place_transpose(placing *p)
     moved = v;
     for (int i = 0; i < v.ndim; i++)
         moved.axes[i] = v.axes[axes[i]];
-    store(p, &moved, output(p, "dst"));
+    store(p, &moved, ln_op_output(p->op, "dst"));
     return 1;
 }
 
@@ -748,7 +730,7 @@ static void order_groups(const group *groups, int n, int *src_axes, int *dst_axe
 
 static int place_reshape(placing *p)
 {
-    const ln_tensor_entry *src = input(p, "src"), *dst = output(p, "dst");
+    const ln_tensor_entry *src = ln_op_input(p->op, "src"), *dst = ln_op_output(p->op, "dst");
     const tl_tensor *const d = dst->tensor;
     group groups[LN_MAXDIM];
     int src_axes[LN_MAXDIM], dst_axes[LN_MAXDIM], dims[LN_MAXDIM];
@@ -769,10 +751,10 @@ static int place_reshape(placing *p)
 
 static int place_forward(placing *p)
 {
-    const value v = find(input(p, "src"));
+    const value v = find(ln_op_input(p->op, "src"));
     if (!v.name)
         return 0;
-    store(p, &v, output(p, "dst"));
+    store(p, &v, ln_op_output(p->op, "dst"));
     return 1;
 }
 
@@ -788,7 +770,7 @@ static int is_any_on_gpu(const ln_tensor_entry *const *srcs, int n)
 static int place_join(placing *p)
 {
     enum { MAX = 64 };
-    const ln_tensor_entry *srcs[MAX] = {NULL}, *dst = output(p, "dst");
+    const ln_tensor_entry *srcs[MAX] = {NULL}, *dst = ln_op_output(p->op, "dst");
     value parts[MAX] = {{NULL}}, found;
     char arg_name[32];
     const ln_tensor_list_entry *tle;
@@ -837,22 +819,22 @@ static const int from_zero[LN_MAXDIM] = {0}, one_by_one[LN_MAXDIM] = {1, 1, 1, 1
 
 static int place_slice(placing *p)
 {
-    const value x = find(input(p, "src"));
+    const value x = find(ln_op_input(p->op, "src"));
     int starts[LN_MAXDIM] = {0};
     if (!x.name)
         return 0;
     starts[ln_op_int(p->op, "axis")] = ln_op_int(p->op, "start");
-    add_region(p, &x, starts, one_by_one, output(p, "dst"));
+    add_region(p, &x, starts, one_by_one, ln_op_output(p->op, "dst"));
     return 1;
 }
 
 static int place_split(placing *p)
 {
-    const value x = find(input(p, "src"));
+    const value x = find(ln_op_input(p->op, "src"));
     const int axis = ln_op_int(p->op, "axis");
     const ln_tensor_list_entry *tle;
     int starts[LN_MAXDIM] = {0};
-    if (!x.name || input(p, "lens_now"))
+    if (!x.name || ln_op_input(p->op, "lens_now"))
         return 0;
     LN_LIST_FOREACH(tle, p->op->op_arg->tensors_out)
     {
@@ -865,21 +847,22 @@ static int place_split(placing *p)
 
 static int place_stride_slice(placing *p)
 {
-    const value x = find(input(p, "src"));
+    const value x = find(ln_op_input(p->op, "src"));
     int n, firsts[LN_MAXDIM], steps[LN_MAXDIM];
     const int *const axes = ln_op_ints(p->op, "axes", &n);
-    const int *const starts = ints(p, "starts"), *const ends = ints(p, "ends"),
-                     *const by = ints(p, "steps");
+    const int *const starts = ln_op_ints(p->op, "starts", NULL),
+                     *const ends = ln_op_ints(p->op, "ends", NULL),
+                     *const by = ln_op_ints(p->op, "steps", NULL);
     if (!x.name || ln_op_num_in(p->op) != 1)
         return 0;
     memcpy(firsts, from_zero, sizeof(firsts));
     memcpy(steps, one_by_one, sizeof(steps));
     for (int i = 0; i < n; i++) {
-        tl_slice_length(input(p, "src")->tensor->dims[axes[i]], starts[i], ends[i], by[i],
+        tl_slice_length(ln_op_input(p->op, "src")->tensor->dims[axes[i]], starts[i], ends[i], by[i],
                         &firsts[axes[i]]);
         steps[axes[i]] = by[i];
     }
-    add_region(p, &x, firsts, steps, output(p, "dst"));
+    add_region(p, &x, firsts, steps, ln_op_output(p->op, "dst"));
     return 1;
 }
 
@@ -887,11 +870,13 @@ static int place_take(placing *p)
 {
     if (!is_float_input(p, "src"))
         return 0;
-    const value x = on_gpu(p, input(p, "src"), plain), index = on_gpu(p, input(p, "index"), plain);
-    const value y = add(p, "take_cuda", &x, x.dtype, output(p, "dst")->tensor->ndim, plain);
+    const value x = on_gpu(p, ln_op_input(p->op, "src"), plain),
+                index = on_gpu(p, ln_op_input(p->op, "index"), plain);
+    const value y =
+        add(p, "take_cuda", &x, x.dtype, ln_op_output(p->op, "dst")->tensor->ndim, plain);
     ln_rule_input(&p->made, "index", index.name);
     ln_rule_all_params(&p->made, p->op);
-    store(p, &y, output(p, "dst"));
+    store(p, &y, ln_op_output(p->op, "dst"));
     return 1;
 }
 
@@ -899,7 +884,8 @@ static int place_take(placing *p)
 static int place_nms(placing *p)
 {
     static const char *const limits[] = {"most", "overlap", "score"};
-    const ln_tensor_entry *const srcs[] = {input(p, "boxes"), input(p, "scores")};
+    const ln_tensor_entry *const srcs[] = {ln_op_input(p->op, "boxes"),
+                                           ln_op_input(p->op, "scores")};
     if (!is_any_on_gpu(srcs, 2))
         return 0;
     const value boxes = on_gpu_as(p, srcs[0], plain, TL_FLOAT),
@@ -908,9 +894,9 @@ static int place_nms(placing *p)
     ln_rule_input(&p->made, "boxes", boxes.name);
     ln_rule_input(&p->made, "scores", scores.name);
     for (int i = 0; i < 3; i++)
-        if (input(p, limits[i]))
-            ln_rule_input(&p->made, limits[i], input(p, limits[i])->name);
-    ln_rule_output(&p->made, "dst", output(p, "dst")->name);
+        if (ln_op_input(p->op, limits[i]))
+            ln_rule_input(&p->made, limits[i], ln_op_input(p->op, limits[i])->name);
+    ln_rule_output(&p->made, "dst", ln_op_output(p->op, "dst")->name);
     ln_rule_all_params(&p->made, p->op);
     return 1;
 }
@@ -1037,16 +1023,15 @@ static tl_dtype computed_type(const ln_context *ctx)
 static int is_fast_channels_last(const ln_op *op)
 {
     static const int ones[2] = {1, 1}, zeros[4] = {0};
-    const placing p = {.op = op};
-    const ln_tensor_entry *src = input(&p, "src"), *weight = input(&p, "weight");
+    const ln_tensor_entry *src = ln_op_input(op, "src"), *weight = ln_op_input(op, "weight");
     const int n_groups = ln_op_int(op, "group");
     if (!src || !weight || src->isdynamic || src->tensor->ndim != 4)
         return 0;
     if (is_depthwise(src->tensor, weight->tensor, n_groups) || src->tensor->dims[1] <= FEW_CHANNELS)
         return 1;
     return n_groups == 1 && !memcmp(&weight->tensor->dims[2], ones, sizeof(ones)) &&
-           !memcmp(ints(&p, "stride"), ones, sizeof(ones)) &&
-           !memcmp(ints(&p, "padding"), zeros, sizeof(zeros));
+           !memcmp(ln_op_ints(op, "stride", NULL), ones, sizeof(ones)) &&
+           !memcmp(ln_op_ints(op, "padding", NULL), zeros, sizeof(zeros));
 }
 
 static int are_fast_channels_last(const ln_context *ctx)

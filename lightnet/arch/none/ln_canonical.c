@@ -28,21 +28,21 @@ static void make_lrelu(ln_rule_made *made, const ln_op *op)
 static void make_elew(ln_rule_made *made, const ln_op *op)
 {
     const tl_elew_op elew_op = tl_elew_op_from_str(ln_op_string(op, "elew_op"));
-    const tl_dtype dtype = ln_op_find_tensor_entry(op, "src1")->tensor->dtype;
+    const tl_dtype dtype = ln_op_input(op, "src1")->tensor->dtype;
     ln_rule_string(made, "op", tl_binary_op_name(tl_elew_op_as_binary(elew_op, dtype)));
 }
 
 static void make_concat(ln_rule_made *made, const ln_op *op)
 {
-    ln_rule_input(made, "src0", ln_op_find_tensor_entry(op, "src1")->name);
-    ln_rule_input(made, "src1", ln_op_find_tensor_entry(op, "src2")->name);
+    ln_rule_input(made, "src0", ln_op_input(op, "src1")->name);
+    ln_rule_input(made, "src1", ln_op_input(op, "src2")->name);
     ln_rule_param(made, "axis", op, "axis");
 }
 
 // resize has no code for "the scale of this axis", so the lengths must be known.
 static void make_upsample(ln_rule_made *made, const ln_op *op)
 {
-    const tl_tensor *const dst = ln_op_find_tensor_entry(op, "dst")->tensor;
+    const tl_tensor *const dst = ln_op_output(op, "dst")->tensor;
     ln_rule_param(made, "mode", op, "mode");
     ln_rule_ints(made, "dims", dst->ndim, dst->dims);
 }

@@ -216,16 +216,16 @@ START_TEST(operators_come_in_order_with_their_lists)
     ck_assert_str_eq(ctx->outputs->next->data, "c");
     const ln_op *op = ctx->ops->data;
     ck_assert_ptr_eq(op->op_arg->ctx, ctx);
-    const ln_param_entry *dims = ln_param_list_find(op->op_arg->params, "dims");
+    const ln_param_entry *dims = ln_op_param(op, "dims");
     ck_assert_int_eq(dims->array_len, 2);
     ck_assert_int_eq(dims->value_array_int[1], 4);
-    const ln_param_entry *data = ln_param_list_find(op->op_arg->params, "data");
+    const ln_param_entry *data = ln_op_param(op, "data");
     ck_assert_int_eq(data->array_len, 10);
     ck_assert(isnan(data->value_array_double[5]));
     op = ctx->ops->next->data;
-    ck_assert(ln_param_list_find(op->op_arg->params, "scale")->value_double == INFINITY);
-    ck_assert_int_eq(ln_param_list_find(op->op_arg->params, "extra")->type, LN_PARAM_NULL);
-    ck_assert_str_eq(ln_tensor_list_find_name(op->op_arg->tensors_out, "dst2"), "c");
+    ck_assert(ln_op_param(op, "scale")->value_double == INFINITY);
+    ck_assert_int_eq(ln_op_param(op, "extra")->type, LN_PARAM_NULL);
+    ck_assert_str_eq(ln_op_output_name(op, "dst2"), "c");
     free_context(ctx);
 }
 END_TEST

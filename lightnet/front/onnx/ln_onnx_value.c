@@ -75,12 +75,11 @@ static const char *print_too_large(ln_onnx_model *m, const char *tensor)
 static const tl_tensor *largest_shape(ln_onnx_model *m, const char *tensor)
 {
     const ln_op *producer = ln_context_creater(m->base.ctx, tensor);
-    if (ln_onnx_variation_of(m, tensor) != LN_ONNX_SIZED ||
-        !ln_streq(producer->op_arg->optype, "shape"))
+    if (ln_onnx_variation_of(m, tensor) != LN_ONNX_SIZED || !ln_op_is(producer, "shape"))
         return NULL;
-    const tl_tensor *src = ln_op_find_tensor_entry(producer, "src")->tensor;
-    const int start = ln_param_list_find(producer->op_arg->params, "start")->value_int;
-    const int end = ln_param_list_find(producer->op_arg->params, "end")->value_int;
+    const tl_tensor *src = ln_op_input(producer, "src")->tensor;
+    const int start = ln_op_int(producer, "start");
+    const int end = ln_op_int(producer, "end");
     tl_tensor *value = tl_tensor_zeros(1, (int[]){end - start}, TL_INT64);
     for (int i = start; value && i < end; i++)
         ((int64_t *)value->data)[i - start] = src->dims[i];

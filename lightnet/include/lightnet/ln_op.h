@@ -301,6 +301,9 @@ LN_API int ln_op_is_valid(const ln_op *op);
 /** Whether the operator has this optype. */
 LN_API int ln_op_is(const ln_op *op, const char *optype);
 
+/** The same, also for the form of this optype that a target has: "conv2d_cpu" for "conv2d". */
+LN_API int ln_op_is_form_of(const ln_op *op, const char *optype);
+
 /** Whether some of the operator's shapes are known only at run time. */
 static inline int ln_op_is_dynamic(const ln_op *op)
 {
@@ -314,10 +317,14 @@ LN_API int ln_op_is_dynamic_beyond_batch(const ln_op *op);
 LN_API const ln_tensor_entry *ln_op_input(const ln_op *op, const char *arg_name);
 LN_API const ln_tensor_entry *ln_op_output(const ln_op *op, const char *arg_name);
 
-/** The name of an input's tensor, which may not be defined yet; NULL: none. */
+/** The name of that tensor, which may not be defined yet; NULL: none. */
 static inline const char *ln_op_input_name(const ln_op *op, const char *arg_name)
 {
     return op ? ln_tensor_list_find_name(op->op_arg->tensors_in, arg_name) : NULL;
+}
+static inline const char *ln_op_output_name(const ln_op *op, const char *arg_name)
+{
+    return op ? ln_tensor_list_find_name(op->op_arg->tensors_out, arg_name) : NULL;
 }
 
 /** Whether input `arg_name` exists and is tensor `*te`; if `*te` is NULL, it becomes `*te`. */
@@ -349,8 +356,19 @@ LN_API int ln_op_int(const ln_op *op, const char *arg_name);
 LN_API const int *ln_op_ints(const ln_op *op, const char *arg_name, int *len);
 LN_API const char *ln_op_string(const ln_op *op, const char *arg_name);
 
+/** The parameter 'axis' for a tensor of `ndim` dimensions, from 0 on. */
+static inline int ln_op_axis(const ln_op *op, int ndim)
+{
+    const int axis = ln_op_int(op, "axis");
+    return axis < 0 ? axis + ndim : axis;
+}
+
 /** Whether the parameter exists with this type and value. */
-LN_API int ln_op_has_null(const ln_op *op, const char *arg_name);
+static inline int ln_op_has_null(const ln_op *op, const char *arg_name)
+{
+    const ln_param_entry *pe = ln_op_param(op, arg_name);
+    return pe && pe->type == LN_PARAM_NULL;
+}
 LN_API int ln_op_has_bool(const ln_op *op, const char *arg_name, ln_bool value);
 LN_API int ln_op_has_number(const ln_op *op, const char *arg_name, double value);
 LN_API int ln_op_has_string(const ln_op *op, const char *arg_name, const char *value);
@@ -358,6 +376,12 @@ LN_API int ln_op_has_bools(const ln_op *op, const char *arg_name, int len, const
 LN_API int ln_op_has_numbers(const ln_op *op, const char *arg_name, int len, const double *values);
 LN_API int ln_op_has_strings(const ln_op *op, const char *arg_name, int len,
                              const char *const *values);
+
+/** A parameter that is a bool; without it, false. */
+static inline ln_bool ln_op_bool(const ln_op *op, const char *arg_name)
+{
+    return ln_op_has_bool(op, arg_name, LN_TRUE) ? LN_TRUE : LN_FALSE;
+}
 
 /** Whether both operators have their parameter, and both are equal. */
 LN_API int ln_op_same_param(const ln_op *op, const char *arg_name, const ln_op *op2,

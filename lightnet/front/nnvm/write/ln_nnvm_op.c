@@ -96,7 +96,7 @@ void ln_nnvm_op_give(ln_nnvm_op *n, const char *tensor, ln_nnvm_value value)
 // The number that a source or a create fills all elements with, without a file; 0: it has several.
 static int fills_evenly(const ln_op *op, double *number)
 {
-    const ln_param_entry *data = ln_param_list_find(op->op_arg->params, "data");
+    const ln_param_entry *data = ln_op_param(op, "data");
     const int len = data ? data->array_len : 0;
     *number = len ? data->value_array_double[0] : 0;
     return len <= 1;
@@ -104,7 +104,7 @@ static int fills_evenly(const ln_op *op, double *number)
 
 static const tl_tensor *fill(ln_nnvm_writer *w, const ln_op *op, const tl_tensor *like)
 {
-    const ln_param_entry *data = ln_param_list_find(op->op_arg->params, "data");
+    const ln_param_entry *data = ln_op_param(op, "data");
     const size_t size = tl_size_of(like->dtype);
     tl_tensor *t = ln_translation_alloc(&w->draft.base, sizeof(*t));
     char *elements = ln_translation_alloc(&w->draft.base, tl_tensor_size(like) + 1);
@@ -265,14 +265,9 @@ ln_nnvm_value ln_nnvm_op_whole(ln_nnvm_op *n, const char *tensor)
     return ln_nnvm_op_failed(n) ? v : as_tensor(n, v, tensor);
 }
 
-int ln_nnvm_op_has_in(const ln_nnvm_op *n, const char *arg)
-{
-    return ln_nnvm_src_of(n->op, arg) != NULL;
-}
-
 ln_nnvm_value ln_nnvm_op_raw(ln_nnvm_op *n, const char *arg)
 {
-    const char *const tensor = ln_nnvm_src_of(n->op, arg);
+    const char *const tensor = ln_op_input_name(n->op, arg);
     if (!tensor)
         ln_nnvm_op_fail(n, "input '%s' is missing", arg);
     const ln_nnvm_value v = ln_nnvm_op_tensor(n, tensor);
@@ -282,21 +277,16 @@ ln_nnvm_value ln_nnvm_op_raw(ln_nnvm_op *n, const char *arg)
 
 ln_nnvm_value ln_nnvm_op_in(ln_nnvm_op *n, const char *arg)
 {
-    const char *const tensor = ln_nnvm_src_of(n->op, arg);
+    const char *const tensor = ln_op_input_name(n->op, arg);
     return tensor ? ln_nnvm_op_whole(n, tensor) : ln_nnvm_op_raw(n, arg);
 }
 
 const tl_tensor *ln_nnvm_op_tensor_of(const ln_nnvm_op *n, const char *arg)
 {
-    const char *tensor = ln_nnvm_src_of(n->op, arg);
+    const char *tensor = ln_op_input_name(n->op, arg);
     if (!tensor)
-        tensor = ln_tensor_list_find_name(n->op->op_arg->tensors_out, arg);
+        tensor = ln_op_output_name(n->op, arg);
     return record_of(n->writer, tensor);
-}
-
-const char *ln_nnvm_src_of(const ln_op *op, const char *arg)
-{
-    return ln_tensor_list_find_name(op->op_arg->tensors_in, arg);
 }
 
 const ln_op *ln_nnvm_producer(const ln_nnvm_op *n, const char *tensor, const char *optype,
@@ -304,12 +294,4 @@ const ln_op *ln_nnvm_producer(const ln_nnvm_op *n, const char *tensor, const cha
 {
     const ln_op *const op = tensor ? ln_context_creater(n->writer->draft.base.ctx, tensor) : NULL;
     return ln_op_is(op, optype) && (!with || ln_op_has_string(op, param, with)) ? op : NULL;
-}
-
-// Parameters
-
-int ln_nnvm_op_axis(const ln_nnvm_op *n, int ndim)
-{
-    const int axis = ln_op_int(n->op, "axis");
-    return axis < 0 ? axis + ndim : axis;
 }

@@ -82,9 +82,6 @@ ln_nnvm_value ln_nnvm_op_raw(ln_nnvm_op *n, const char *arg);
 ln_nnvm_value ln_nnvm_op_tensor(ln_nnvm_op *n, const char *tensor);
 ln_nnvm_value ln_nnvm_op_whole(ln_nnvm_op *n, const char *tensor);
 
-/** Whether the operator has that input. */
-int ln_nnvm_op_has_in(const ln_nnvm_op *n, const char *arg);
-
 /** The record of an input or output; of TL_FLOAT and no dimensions when it is missing. */
 const tl_tensor *ln_nnvm_op_tensor_of(const ln_nnvm_op *n, const char *arg);
 
@@ -96,21 +93,12 @@ void ln_nnvm_op_give(ln_nnvm_op *n, const char *tensor, ln_nnvm_value value);
 const ln_op *ln_nnvm_producer(const ln_nnvm_op *n, const char *tensor, const char *optype,
                               const char *param, const char *with);
 
-/** The name of the operator's input, or NULL. */
-const char *ln_nnvm_src_of(const ln_op *op, const char *arg);
-
 /** The elements of a constant of the model itself, as its producer fills
  *  them; NULL: it is none, or a file beside may bring other ones. */
 const tl_tensor *ln_nnvm_own_constant(ln_nnvm_op *n, const char *tensor);
 
 /** Whether it is such a constant of one element, which a double holds. */
 int ln_nnvm_own_scalar(ln_nnvm_op *n, const char *tensor, double *value);
-
-// Parameters; ln_op_int(n->op, ..) and its like return those of a checked operator, which has
-// its defaults.
-
-/** The axis, from the front. */
-int ln_nnvm_op_axis(const ln_nnvm_op *n, int ndim);
 
 // Nodes of core's operators, with the types and shapes of their outputs. Unless documented
 // otherwise, each function adds one node to the graph, and returns its output 0.

@@ -74,7 +74,7 @@ static conv read_conv(ln_nnvm_op *n, int is_transposed)
 // Whether there is a bias that is not a constant of zeros.
 static int has_bias(ln_nnvm_op *n)
 {
-    const char *const bias = ln_nnvm_src_of(n->op, "bias");
+    const char *const bias = ln_op_input_name(n->op, "bias");
     const tl_tensor *const t = bias ? ln_nnvm_own_constant(n, bias) : NULL;
     if (!t || !t->data)
         return bias != NULL;
@@ -184,7 +184,7 @@ static ln_nnvm_value scaled(ln_nnvm_op *n, ln_nnvm_value v, const char *param)
 static int has_row_bias(ln_nnvm_op *n, int units)
 {
     const tl_tensor *const bias = ln_nnvm_op_tensor_of(n, "bias");
-    return ln_nnvm_op_has_in(n, "bias") && bias->ndim == 1 && bias->dims[0] == units &&
+    return ln_op_input_name(n->op, "bias") && bias->ndim == 1 && bias->dims[0] == units &&
            ln_op_number(n->op, "alpha") == 1 && ln_op_number(n->op, "beta") == 1;
 }
 
@@ -195,14 +195,14 @@ enum { MAX_STEPS = 16 };
 static int is_weight(const ln_nnvm_op *n, const char *arg)
 {
     const ln_context *const ctx = n->writer->draft.base.ctx;
-    const char *tensor = ln_nnvm_src_of(n->op, arg);
+    const char *tensor = ln_op_input_name(n->op, arg);
     for (int i = 0; tensor && i < MAX_STEPS; i++) {
         const ln_op *const producer = ln_context_creater(ctx, tensor);
         if (!producer || ln_list_length(producer->op_arg->tensors_in) > 1)
             return 0;
         if (ln_produces_inputs(producer->op_arg->optype))
             return !ln_hash_find(ctx->input_names, tensor);
-        tensor = ln_nnvm_src_of(producer, "src");
+        tensor = ln_op_input_name(producer, "src");
     }
     return 0;
 }
@@ -211,8 +211,7 @@ static int is_weight(const ln_nnvm_op *n, const char *arg)
 // it takes for weights.
 static ln_nnvm_value put_product(ln_nnvm_op *n, ln_nnvm_value a, ln_nnvm_value b, int with_bias)
 {
-    const int trans_a = ln_op_has_bool(n->op, "trans1", LN_TRUE),
-              trans_b = ln_op_has_bool(n->op, "trans2", LN_TRUE);
+    const int trans_a = ln_op_bool(n->op, "trans1"), trans_b = ln_op_bool(n->op, "trans2");
     const int dims[] = {a.dims[trans_a], b.dims[!trans_b]};
     if (!trans_a && trans_b && is_weight(n, "src2")) {
         const ln_nnvm_value bias = bias_of(n, with_bias);
@@ -272,9 +271,9 @@ static ln_nnvm_value write_matmul(ln_nnvm_op *n)
 {
     const tl_tensor *const dst = ln_nnvm_op_tensor_of(n, "dst");
     ln_nnvm_value a = ln_nnvm_op_in(n, "src1"), b = ln_nnvm_op_in(n, "src2"), v;
-    const int trans_a = ln_op_has_bool(n->op, "trans1", LN_TRUE), is_flat = !trans_a && b.ndim == 2;
-    const int with_bias = is_flat && ln_op_has_bool(n->op, "trans2", LN_TRUE) &&
-                          has_row_bias(n, b.ndim == 2 ? b.dims[0] : 0);
+    const int trans_a = ln_op_bool(n->op, "trans1"), is_flat = !trans_a && b.ndim == 2;
+    const int with_bias =
+        is_flat && ln_op_bool(n->op, "trans2") && has_row_bias(n, b.ndim == 2 ? b.dims[0] : 0);
     if (a.ndim < 2 || b.ndim < 2)
         ln_nnvm_op_fail(n, "operands of %d and %d dimensions, expected at least 2", a.ndim, b.ndim);
     if (ln_nnvm_op_failed(n))
@@ -291,7 +290,7 @@ static ln_nnvm_value write_matmul(ln_nnvm_op *n)
     if (with_bias)
         return v;
     v = scaled(n, v, "alpha");
-    return ln_nnvm_op_has_in(n, "bias")
+    return ln_op_input_name(n->op, "bias")
                ? ln_put_binary(n, "add", v, scaled(n, ln_nnvm_op_raw(n, "bias"), "beta"))
                : v;
 }

@@ -72,13 +72,13 @@ static ln_nnvm_value write_unary(ln_nnvm_op *n)
 
 static ln_nnvm_value write_cast(ln_nnvm_op *n)
 {
-    const ln_nnvm_value src = ln_nnvm_op_tensor(n, ln_nnvm_src_of(n->op, "src"));
+    const ln_nnvm_value src = ln_nnvm_op_tensor(n, ln_op_input_name(n->op, "src"));
     return ln_put_cast(n, src, ln_nnvm_op_tensor_of(n, "dst")->dtype);
 }
 
 static ln_nnvm_value write_forward(ln_nnvm_op *n)
 {
-    return ln_nnvm_op_tensor(n, ln_nnvm_src_of(n->op, "src"));
+    return ln_nnvm_op_tensor(n, ln_op_input_name(n->op, "src"));
 }
 
 const ln_nnvm_op_row ln_nnvm_write_rows_function[] = {

@@ -124,7 +124,7 @@ static ln_nnvm_value write_poolnd(ln_nnvm_op *n)
     const int is_max = ln_op_has_string(n->op, "kind", "TL_POOL_MAX");
     if (ln_op_has_string(n->op, "kind", "TL_POOL_NORM"))
         return write_norm_pool(n);
-    return write_pool(n, is_max, !is_max && ln_op_has_bool(n->op, "count_padding", LN_TRUE));
+    return write_pool(n, is_max, !is_max && ln_op_bool(n->op, "count_padding"));
 }
 
 // Cases of core's resize
@@ -158,7 +158,7 @@ static int is_of_images(const tl_tensor *src, const tl_tensor *dst)
 // The element of a parameter of `resample` that has one for each axis.
 static double at_axis(const ln_nnvm_op *n, const char *param, int axis)
 {
-    return ln_param_list_find(n->op->op_arg->params, param)->value_array_double[axis];
+    return ln_op_param(n->op, param)->value_array_double[axis];
 }
 
 // Whether the positions along an axis are those.
@@ -191,8 +191,7 @@ static tl_resample_param axis_param(const ln_nnvm_op *n, int axis, int width)
     return (tl_resample_param){.mode = tl_resample_mode_from_str(ln_op_string(n->op, "mode")),
                                .rounding = tl_rounding_from_str(ln_op_string(n->op, "rounding")),
                                .cubic_a = ln_op_number(n->op, "cubic_a"),
-                               .excludes_outside =
-                                   ln_op_has_bool(n->op, "exclude_outside", LN_TRUE),
+                               .excludes_outside = ln_op_bool(n->op, "exclude_outside"),
                                .axes = {own, stays}};
 }
 
@@ -285,7 +284,7 @@ static ln_nnvm_value put_axes(ln_nnvm_op *n)
 {
     const tl_tensor *const dst = ln_nnvm_op_tensor_of(n, "dst");
     ln_nnvm_value v = ln_nnvm_op_in(n, "src");
-    if (ln_op_has_bool(n->op, "fill_outside", LN_TRUE))
+    if (ln_op_bool(n->op, "fill_outside"))
         ln_nnvm_op_fail(n, "parameter 'fill_outside' is true, expected false");
     if (!is_nearest(n) && !tl_dtype_is_float(v.dtype))
         ln_nnvm_op_fail(n,
@@ -308,7 +307,7 @@ static ln_nnvm_value write_resample(ln_nnvm_op *n)
     while (at < OTHER && !(has_positions(n, 2, src->dims[2], dst->dims[2], at) &&
                            has_positions(n, 3, src->dims[3], dst->dims[3], at)))
         at++;
-    if (ln_op_has_bool(n->op, "fill_outside", LN_TRUE) ||
+    if (ln_op_bool(n->op, "fill_outside") ||
         !((is_linear && at != OTHER) || (is_nearest(n) && rounds_down && at == PLAIN)))
         return put_axes(n);
     return put_resize(n, ln_nnvm_op_in(n, "src"), is_linear, at);

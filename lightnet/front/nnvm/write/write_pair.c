@@ -32,12 +32,12 @@ static ln_nnvm_value write_bound(ln_nnvm_op *n, const char *op)
 {
     const ln_nnvm_value a = ln_nnvm_op_raw(n, "src1"), b = ln_nnvm_op_raw(n, "src2");
     const ln_op *const max =
-        ln_nnvm_producer(n, ln_nnvm_src_of(n->op, "src1"), "binary", "op", "TL_BINARY_MAX");
+        ln_nnvm_producer(n, ln_op_input_name(n->op, "src1"), "binary", "op", "TL_BINARY_MAX");
     double min;
     if (strcmp(op, "min") || !b.is_number || tl_dtype_is_float(b.dtype) || !max ||
-        b.ndim > a.ndim || !ln_nnvm_own_scalar(n, ln_nnvm_src_of(max, "src2"), &min))
+        b.ndim > a.ndim || !ln_nnvm_own_scalar(n, ln_op_input_name(max, "src2"), &min))
         return ln_put_bound(n, op, a, b);
-    return ln_put_clip(n, ln_nnvm_op_tensor(n, ln_nnvm_src_of(max, "src1")), min, b.number);
+    return ln_put_clip(n, ln_nnvm_op_tensor(n, ln_op_input_name(max, "src1")), min, b.number);
 }
 
 // Truth values
@@ -47,9 +47,9 @@ static const char *compared_with_zero(ln_nnvm_op *n, const char *tensor, const c
 {
     double zero;
     const ln_op *const compare = ln_nnvm_producer(n, tensor, "compare", "op", op);
-    if (!compare || !ln_nnvm_own_scalar(n, ln_nnvm_src_of(compare, "src2"), &zero) || zero != 0)
+    if (!compare || !ln_nnvm_own_scalar(n, ln_op_input_name(compare, "src2"), &zero) || zero != 0)
         return NULL;
-    const char *const src = ln_nnvm_src_of(compare, "src1");
+    const char *const src = ln_op_input_name(compare, "src1");
     const tl_tensor *const t = ln_translation_tensor(&n->writer->draft.base, src);
     return t->ndim == ln_translation_tensor(&n->writer->draft.base, tensor)->ndim ? src : NULL;
 }
@@ -67,8 +67,8 @@ static ln_nnvm_value write_logical(ln_nnvm_op *n, const char *op)
     const int is_and = !strcmp(op, "and"), is_or = !strcmp(op, "or");
     if (ln_nnvm_op_tensor_of(n, "src1")->dtype != TL_BOOL)
         ln_nnvm_op_fail(n, "bits of integers, for which NNVM's core has no operator");
-    ln_nnvm_value a = truth_of(n, ln_nnvm_src_of(n->op, "src1"));
-    ln_nnvm_value b = truth_of(n, ln_nnvm_src_of(n->op, "src2"));
+    ln_nnvm_value a = truth_of(n, ln_op_input_name(n->op, "src1"));
+    ln_nnvm_value b = truth_of(n, ln_op_input_name(n->op, "src2"));
     b = ln_put_cast(n, b, a.dtype);
     if ((is_and || is_or) && ln_nnvm_same_shape(a, b)) {
         return LN_PUT(n, is_and ? "logical_and" : "logical_or", a.dtype, a.ndim, a.dims, LN_SRC(a),
@@ -103,7 +103,7 @@ static ln_nnvm_value write_compare(ln_nnvm_op *n)
 static ln_nnvm_value write_where(ln_nnvm_op *n)
 {
     const tl_tensor *const dst = ln_nnvm_op_tensor_of(n, "dst");
-    const ln_nnvm_value cond = truth_of(n, ln_nnvm_src_of(n->op, "cond"));
+    const ln_nnvm_value cond = truth_of(n, ln_op_input_name(n->op, "cond"));
     const ln_nnvm_value a = ln_nnvm_op_raw(n, "src1");
     const ln_nnvm_value b = ln_put_cast(n, ln_nnvm_op_raw(n, "src2"), a.dtype);
     const ln_nnvm_value srcs[] = {ln_put_expand(n, cond, dst->ndim, dst->dims),
@@ -144,9 +144,9 @@ static ln_nnvm_value write_prelu(ln_nnvm_op *n, const char *op)
         return ln_put_binary(n, "sub", ln_put(n, "relu", x), part);
     }
     // The translator of prelu gives slopes that are a vector their place among the axes.
-    const char *src = ln_nnvm_src_of(n->op, "src2");
+    const char *src = ln_op_input_name(n->op, "src2");
     const ln_op *const reshape = ln_nnvm_producer(n, src, "reshape", NULL, NULL);
-    ln_nnvm_value alpha = ln_nnvm_op_tensor(n, reshape ? ln_nnvm_src_of(reshape, "src") : src);
+    ln_nnvm_value alpha = ln_nnvm_op_tensor(n, reshape ? ln_op_input_name(reshape, "src") : src);
     if (alpha.ndim != 1)
         alpha = ln_put_reshape(n, slopes, 1, &slope->len);
     return LN_PUT(n, "prelu", x.dtype, x.ndim, x.dims, LN_SRC(x), LN_SRC(alpha),

@@ -38,8 +38,8 @@ static ln_nnvm_value write_arange(ln_nnvm_op *n)
 static ln_nnvm_value write_range(ln_nnvm_op *n)
 {
     const tl_tensor *const dst = ln_nnvm_op_tensor_of(n, "dst");
-    const tl_tensor *const start = ln_nnvm_own_constant(n, ln_nnvm_src_of(n->op, "start"));
-    const tl_tensor *const delta = ln_nnvm_own_constant(n, ln_nnvm_src_of(n->op, "delta"));
+    const tl_tensor *const start = ln_nnvm_own_constant(n, ln_op_input_name(n->op, "start"));
+    const tl_tensor *const delta = ln_nnvm_own_constant(n, ln_op_input_name(n->op, "delta"));
     tl_tensor *const filled = tl_tensor_zeros(dst->ndim, dst->dims, dst->dtype);
     if (!start || !delta)
         ln_nnvm_op_fail(n, "'start' and 'delta' are not constants of the model, expected such, as "
@@ -62,7 +62,7 @@ static ln_nnvm_value write_eye(ln_nnvm_op *n)
 static const char *before_cast(ln_nnvm_op *n, const char *tensor)
 {
     const ln_op *const cast = ln_nnvm_producer(n, tensor, "cast", NULL, NULL);
-    const char *const src = cast ? ln_nnvm_src_of(cast, "src") : tensor;
+    const char *const src = cast ? ln_op_input_name(cast, "src") : tensor;
     const tl_dtype dtype = ln_translation_tensor(&n->writer->draft.base, src)->dtype;
     return dtype == TL_BOOL ? tensor : src;
 }
@@ -71,7 +71,7 @@ static const char *before_cast(ln_nnvm_op *n, const char *tensor)
 static double bound_of(ln_nnvm_op *n, const ln_op *binary)
 {
     double bound;
-    return binary && ln_nnvm_own_scalar(n, ln_nnvm_src_of(binary, "src2"), &bound) ? bound : NAN;
+    return binary && ln_nnvm_own_scalar(n, ln_op_input_name(binary, "src2"), &bound) ? bound : NAN;
 }
 
 // The indices x of min(max(x, 0), len - 1), which the translator of take emits: core clamps
@@ -79,11 +79,11 @@ static double bound_of(ln_nnvm_op *n, const ln_op *binary)
 static const char *clamped(ln_nnvm_op *n, const char *index, int len)
 {
     const ln_op *const min = ln_nnvm_producer(n, index, "binary", "op", "TL_BINARY_MIN");
-    const char *const inner = min ? ln_nnvm_src_of(min, "src1") : NULL;
+    const char *const inner = ln_op_input_name(min, "src1");
     const ln_op *const max = ln_nnvm_producer(n, inner, "binary", "op", "TL_BINARY_MAX");
     if (bound_of(n, min) != len - 1 || bound_of(n, max) != 0)
         return NULL;
-    return before_cast(n, ln_nnvm_src_of(max, "src1"));
+    return before_cast(n, ln_op_input_name(max, "src1"));
 }
 
 static int is_never_negative(ln_nnvm_op *n, const char *index)
@@ -112,8 +112,8 @@ static ln_nnvm_value write_take(ln_nnvm_op *n)
 {
     const ln_nnvm_value src = ln_nnvm_op_in(n, "src");
     const tl_tensor *const dst = ln_nnvm_op_tensor_of(n, "dst");
-    const char *const tensor = ln_nnvm_src_of(n->op, "index");
-    const int axis = ln_nnvm_op_axis(n, src.ndim);
+    const char *const tensor = ln_op_input_name(n->op, "index");
+    const int axis = ln_op_axis(n->op, src.ndim);
     if (ln_nnvm_op_failed(n))
         return src;
     const char *const within = clamped(n, tensor, src.dims[axis]);
@@ -138,7 +138,7 @@ static ln_nnvm_value write_take_nd(ln_nnvm_op *n)
 {
     const tl_tensor *const dst = ln_nnvm_op_tensor_of(n, "dst");
     const ln_nnvm_value src = ln_nnvm_op_in(n, "src");
-    const char *const tensor = ln_nnvm_src_of(n->op, "index");
+    const char *const tensor = ln_op_input_name(n->op, "index");
     const ln_op *const turn = ln_nnvm_producer(n, tensor, "transpose", NULL, NULL);
     const int ndim = ln_nnvm_op_tensor_of(n, "index")->ndim;
     int axes[LN_MAXDIM], is_turned = turn != NULL;
@@ -151,7 +151,7 @@ static ln_nnvm_value write_take_nd(ln_nnvm_op *n)
         is_turned &= i < len && turned[i] == (i + 1) % ndim;
     }
     ln_nnvm_value index = is_turned
-                              ? ln_nnvm_op_tensor(n, before_cast(n, ln_nnvm_src_of(turn, "src")))
+                              ? ln_nnvm_op_tensor(n, before_cast(n, ln_op_input_name(turn, "src")))
                               : ln_nnvm_op_tensor(n, ndim > 1 ? tensor : before_cast(n, tensor));
     if (!is_turned && ndim > 1)
         index = ln_put_transpose(n, index, axes);
@@ -178,7 +178,7 @@ static ln_nnvm_value put_counting(ln_nnvm_op *n, int ndim, const int *dims, int 
 static ln_nnvm_value write_take_along(ln_nnvm_op *n)
 {
     const ln_nnvm_value src = ln_nnvm_op_in(n, "src"), given = ln_nnvm_op_in(n, "index");
-    const int ndim = src.ndim, axis = ln_nnvm_op_axis(n, ndim);
+    const int ndim = src.ndim, axis = ln_op_axis(n->op, ndim);
     ln_nnvm_value rows[LN_MAXDIM];
     int dims[LN_MAXDIM] = {1};
     if (ndim >= LN_MAXDIM)
@@ -200,7 +200,7 @@ static ln_nnvm_value write_onehot(ln_nnvm_op *n)
     static const int step = 1;
     const tl_tensor *const dst = ln_nnvm_op_tensor_of(n, "dst");
     const ln_nnvm_value src = ln_nnvm_op_in(n, "src"), values = ln_nnvm_op_in(n, "values");
-    const int axis = ln_nnvm_op_axis(n, dst->ndim);
+    const int axis = ln_op_axis(n->op, dst->ndim);
     int dims[LN_MAXDIM], places[LN_MAXDIM] = {1, 1, 1, 1, 1, 1, 1, 1};
     ln_nnvm_value srcs[3];
     if (ln_nnvm_op_failed(n))
@@ -239,19 +239,19 @@ static ln_nnvm_value put_suppression(ln_nnvm_op *n, ln_nnvm_value rows, ln_nnvm_
         LN_INT("score_index", ln_op_int(n->op, "score")),
         LN_INT("id_index", ln_op_int(n->op, "label")),
         LN_NUMBER("iou_threshold", ln_op_number(n->op, "overlap")),
-        LN_BOOL("force_suppress", ln_op_has_bool(n->op, "across_labels", LN_TRUE)),
-        LN_BOOL("invalid_to_bottom", ln_op_has_bool(n->op, "packs", LN_TRUE)),
+        LN_BOOL("force_suppress", ln_op_bool(n->op, "across_labels")),
+        LN_BOOL("invalid_to_bottom", ln_op_bool(n->op, "packs")),
         LN_INT("top_k", max_of(n, "most_compared")), LN_INT("max_output_size", max_of(n, "most")));
 }
 
 static ln_nnvm_value write_nms_rows(ln_nnvm_op *n)
 {
     const ln_nnvm_value rows = ln_nnvm_op_in(n, "src");
-    const ln_nnvm_value count = ln_nnvm_op_has_in(n, "count")
+    const ln_nnvm_value count = ln_op_input_name(n->op, "count")
                                     ? ln_nnvm_op_in(n, "count")
                                     : ln_put_full(n, NULL, TL_INT32, 1, rows.dims, rows.dims[1]);
-    const char *const dst = ln_tensor_list_find_name(n->op->op_arg->tensors_out, "dst");
-    const char *const index = ln_tensor_list_find_name(n->op->op_arg->tensors_out, "index");
+    const char *const dst = ln_op_output_name(n->op, "dst");
+    const char *const index = ln_op_output_name(n->op, "index");
     const ln_nnvm_value best = put_suppression(n, rows, count, 0);
     if (!index)
         return best;

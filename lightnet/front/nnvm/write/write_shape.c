@@ -13,7 +13,7 @@
 static ln_nnvm_value write_view(ln_nnvm_op *n)
 {
     const tl_tensor *const dst = ln_nnvm_op_tensor_of(n, "dst");
-    const ln_nnvm_value src = ln_nnvm_op_tensor(n, ln_nnvm_src_of(n->op, "src"));
+    const ln_nnvm_value src = ln_nnvm_op_tensor(n, ln_op_input_name(n->op, "src"));
     return ln_nnvm_op_failed(n) ? src : ln_put_reshape(n, src, dst->ndim, dst->dims);
 }
 
@@ -51,7 +51,7 @@ static ln_nnvm_value put_part(ln_nnvm_op *n, ln_nnvm_value src, const part *p)
 static ln_nnvm_value write_slice(ln_nnvm_op *n)
 {
     const ln_nnvm_value src = ln_nnvm_op_in(n, "src");
-    const int axis = ln_nnvm_op_axis(n, src.ndim);
+    const int axis = ln_op_axis(n->op, src.ndim);
     part p = whole(src);
     if (ln_nnvm_op_failed(n))
         return src;
@@ -137,7 +137,7 @@ static void take_output_names(ln_nnvm_op *n, int len)
 static ln_nnvm_value write_split(ln_nnvm_op *n)
 {
     const ln_nnvm_value src = ln_nnvm_op_in(n, "src");
-    const int axis = ln_nnvm_op_axis(n, src.ndim);
+    const int axis = ln_op_axis(n->op, src.ndim);
     const ln_tensor_list_entry *out;
     int len, i = 0;
     const int *const lens = ln_op_ints(n->op, "lens", &len);
@@ -200,7 +200,7 @@ static ln_nnvm_value write_join(ln_nnvm_op *n)
     static const ln_nnvm_value none = {.dtype = TL_FLOAT};
     ln_nnvm_value *srcs;
     const int len = all_inputs(n, &srcs);
-    return len ? ln_put_join(n, len, srcs, ln_nnvm_op_axis(n, srcs[0].ndim)) : none;
+    return len ? ln_put_join(n, len, srcs, ln_op_axis(n->op, srcs[0].ndim)) : none;
 }
 
 // Along a new first axis.
@@ -309,7 +309,7 @@ static ln_nnvm_value write_pad(ln_nnvm_op *n)
         return v;
     v = put_part(n, v, &p);
     if (!strcmp(mode, "TL_PAD_CONSTANT")) {
-        const char *const tensor = ln_nnvm_src_of(n->op, "value");
+        const char *const tensor = ln_op_input_name(n->op, "value");
         double value = 0;
         if (tensor && !ln_nnvm_own_scalar(n, tensor, &value))
             ln_nnvm_op_fail(n, "input 'value' is not a constant of the model, expected one, as "

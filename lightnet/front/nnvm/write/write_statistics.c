@@ -30,9 +30,9 @@ static ln_nnvm_value along(ln_nnvm_op *n, const char *arg, int axis, int ndim)
 static ln_nnvm_value write_affine(ln_nnvm_op *n)
 {
     const ln_nnvm_value x = ln_nnvm_op_in(n, "src");
-    const int axis = ln_nnvm_op_axis(n, x.ndim);
+    const int axis = ln_op_axis(n->op, x.ndim);
     const ln_nnvm_value v = ln_put_binary(n, "mul", x, along(n, "scale", axis, x.ndim));
-    return ln_nnvm_op_has_in(n, "shift")
+    return ln_op_input_name(n->op, "shift")
                ? ln_put_binary(n, "add", v, along(n, "shift", axis, x.ndim))
                : v;
 }
@@ -50,14 +50,14 @@ static ln_nnvm_value write_layers(ln_nnvm_op *n)
 {
     static const char *const args[][2] = {{"scale", "mul"}, {"bias", "add"}};
     const ln_nnvm_value x = ln_nnvm_op_in(n, "src");
-    const int axis = ln_nnvm_op_axis(n, x.ndim);
+    const int axis = ln_op_axis(n->op, x.ndim);
     ln_nnvm_axes axes = {.keeps = 1};
     for (int i = axis; i < x.ndim && i >= 0; i++)
         axes.axes[axes.len++] = i;
-    const int is_rms = !strcmp(n->op->op_arg->optype, "rmsnorm");
+    const int is_rms = ln_op_is(n->op, "rmsnorm");
     ln_nnvm_value v = put_normal(n, is_rms ? "x rms" : "x normal", x, axes);
     for (int i = 0; i < 2; i++)
-        if (ln_nnvm_op_has_in(n, args[i][0])) {
+        if (ln_op_input_name(n->op, args[i][0])) {
             const ln_nnvm_value w =
                 ln_put_reshape(n, ln_nnvm_op_in(n, args[i][0]), v.ndim - axis, v.dims + axis);
             v = ln_put_binary(n, args[i][1], v, w);
@@ -103,9 +103,9 @@ static ln_nnvm_value write_lrn(ln_nnvm_op *n)
 static ln_nnvm_value write_softmax(ln_nnvm_op *n)
 {
     const ln_nnvm_value x = ln_nnvm_op_in(n, "src");
-    const int is_log = !strcmp(n->op->op_arg->optype, "logsoftmax");
+    const int is_log = ln_op_is(n->op, "logsoftmax");
     return LN_PUT(n, is_log ? "log_softmax" : "softmax", x.dtype, x.ndim, x.dims, LN_SRC(x),
-                  LN_INT("axis", ln_nnvm_op_axis(n, x.ndim)));
+                  LN_INT("axis", ln_op_axis(n->op, x.ndim)));
 }
 
 // Reductions
@@ -137,7 +137,7 @@ static const struct reduction {
 // of length 1.
 static ln_nnvm_axes read_axes(ln_nnvm_op *n, ln_nnvm_value *x)
 {
-    ln_nnvm_axes r = {.keeps = ln_op_has_bool(n->op, "keepdims", LN_TRUE)};
+    ln_nnvm_axes r = {.keeps = ln_op_bool(n->op, "keepdims")};
     int len;
     const int *const axes = ln_op_ints(n->op, "axes", &len);
     for (int i = 0; i < len && i < LN_MAXDIM; i++)
@@ -173,7 +173,7 @@ static ln_nnvm_value write_reduce(ln_nnvm_op *n)
 static ln_nnvm_value write_maxreduce(ln_nnvm_op *n)
 {
     const ln_nnvm_value x = ln_nnvm_op_in(n, "src");
-    const int axis = ln_nnvm_op_axis(n, x.ndim);
+    const int axis = ln_op_axis(n->op, x.ndim);
     return ln_put_reduce(n, "max", x, 1, &axis, 1);
 }
 
@@ -182,8 +182,8 @@ static ln_nnvm_value write_argreduce(ln_nnvm_op *n)
 {
     const tl_tensor *const dst = ln_nnvm_op_tensor_of(n, "dst");
     const ln_nnvm_value x = ln_nnvm_op_in(n, "src");
-    const int axis = ln_nnvm_op_axis(n, x.ndim), is_min = ln_op_has_bool(n->op, "is_min", LN_TRUE);
-    if (ln_op_has_bool(n->op, "is_last", LN_TRUE))
+    const int axis = ln_op_axis(n->op, x.ndim), is_min = ln_op_bool(n->op, "is_min");
+    if (ln_op_bool(n->op, "is_last"))
         ln_nnvm_op_fail(n, "parameter 'is_last' is true: of equal ones, NNVM finds the first");
     if (ln_nnvm_op_failed(n))
         return x;

@@ -121,7 +121,7 @@ static const char *add_constant(ln_onnx_op *n, const ln_op *op, const char *tens
                                 const char *name)
 {
     const tl_tensor *const like = ln_tensor_table_find(n->level->ctx->tensor_table, tensor)->tensor;
-    const ln_param_entry *const data = ln_param_list_find(op->op_arg->params, "data");
+    const ln_param_entry *const data = ln_op_param(op, "data");
     if (ln_produces_random(op) && like->dtype != TL_STRING) // strings become empty
         return add_random(n, op, like, name);
     if (ln_from_file_name(op))
@@ -139,14 +139,14 @@ static const char *add_constant(ln_onnx_op *n, const ln_op *op, const char *tens
 
 int ln_onnx_op_constant(ln_onnx_op *n, const char *arg, ln_onnx_data *data)
 {
-    const char *const tensor = ln_tensor_list_find_name(n->op->op_arg->tensors_in, arg);
+    const char *const tensor = ln_op_input_name(n->op, arg);
     const ln_context *const ctx = n->level->ctx;
     const ln_op *const op = tensor ? ln_context_creater(ctx, tensor) : NULL;
     if (!op || !ln_produces_inputs(op->op_arg->optype) || ln_produces_random(op) ||
         ln_hash_find(ctx->input_names, tensor))
         return 0;
     const tl_tensor *const like = ln_tensor_table_find(ctx->tensor_table, tensor)->tensor;
-    const ln_param_entry *const given = ln_param_list_find(op->op_arg->params, "data");
+    const ln_param_entry *const given = ln_op_param(op, "data");
     *data = (ln_onnx_data){.size = tl_tensor_size(like)};
     if (ln_from_file_name(op))
         data->weight = ln_weights_of(ctx, tensor);
@@ -211,7 +211,7 @@ const char *ln_onnx_op_value(ln_onnx_op *n, const char *tensor)
 
 const char *ln_onnx_op_optional(ln_onnx_op *n, const char *arg)
 {
-    const char *const tensor = ln_tensor_list_find_name(n->op->op_arg->tensors_in, arg);
+    const char *const tensor = ln_op_input_name(n->op, arg);
     return tensor ? ln_onnx_op_value(n, tensor) : NULL;
 }
 
@@ -269,7 +269,7 @@ int ln_onnx_op_num_out(const ln_onnx_op *n, const char *arg)
 
 const char *ln_onnx_op_out(ln_onnx_op *n, const char *arg)
 {
-    const char *const tensor = ln_tensor_list_find_name(n->op->op_arg->tensors_out, arg);
+    const char *const tensor = ln_op_output_name(n->op, arg);
     if (!tensor || ln_onnx_op_failed(n))
         return "";
     const char *const known = ln_hash_find(n->level->values, tensor);
@@ -356,12 +356,6 @@ const char *ln_onnx_op_indices(ln_onnx_op *n, const char *arg)
                                                         : ln_onnx_put_cast(n, value, TL_INT64);
 }
 
-int ln_onnx_op_axis(const ln_onnx_op *n, int ndim)
-{
-    const int axis = ln_op_int(n->op, "axis");
-    return axis < 0 ? axis + ndim : axis;
-}
-
 // Operators of one node
 
 // The words of a text, one after the other.
@@ -385,7 +379,7 @@ static void put_attr(ln_onnx_op *n, char *word)
     const int is_float = *word == '~';
     char *const equal = strchr(word, '=');
     const char *const param = equal ? equal + 1 : word + is_float;
-    const ln_param_entry *const pe = ln_param_list_find(n->op->op_arg->params, param);
+    const ln_param_entry *const pe = ln_op_param(n->op, param);
     if (equal)
         *equal = '\0';
     const char *const name = ln_translation_print(&n->writer->base, "%s", word + is_float);

@@ -45,8 +45,8 @@ typedef struct packing {
 // The random numbers that the operator gives with the context's seed.
 static int write_random(FILE *fp, const ln_op *op, ln_error *err)
 {
-    const ln_param_entry *const ran = ln_param_list_find(op->op_arg->params, "ran");
-    tl_tensor t = *ln_op_find_tensor_entry(op, "dst")->tensor;
+    const ln_param_entry *const ran = ln_op_param(op, "ran");
+    tl_tensor t = *ln_op_output(op, "dst")->tensor;
     uint64_t state = ln_op_seed(op->op_arg);
     t.data = ln_alloc(tl_tensor_size(&t) + 1);
     if (!t.data)

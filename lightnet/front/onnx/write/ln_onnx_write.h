@@ -161,9 +161,6 @@ const void *ln_onnx_op_elements(ln_onnx_op *n, const char *arg);
 /** The value of an input of integers as TL_INT64. */
 const char *ln_onnx_op_indices(ln_onnx_op *n, const char *arg);
 
-/** The parameter 'axis', from the front. */
-int ln_onnx_op_axis(const ln_onnx_op *n, int ndim);
-
 /** The numbers of inputs and of outputs of a variadic one. */
 int ln_onnx_op_num_in(const ln_onnx_op *n, const char *arg);
 int ln_onnx_op_num_out(const ln_onnx_op *n, const char *arg);

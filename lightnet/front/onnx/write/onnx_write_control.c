@@ -243,7 +243,7 @@ static LnOnnx__Graph *iteration(ln_onnx_op *n, const loop *l)
         const char *const index = add_input(&g, "number", &number);
         const char *const cond = add_input(&g, "cond", &truth);
         give_inputs(n, &g, l, index);
-        if (!ln_op_has_bool(n->op, "conditional", LN_TRUE))
+        if (!ln_op_bool(n->op, "conditional"))
             ln_onnx_list_add(
                 n->writer, &g.level.outputs,
                 ln_onnx_put_info(n->writer, ln_onnx_put(&g.at, "Identity", cond), &truth, NULL));

@@ -31,7 +31,7 @@ static void read_ints(const ln_onnx_op *n, const char *param, int deflt, int len
 static int is_open(const ln_onnx_op *n, int is_transposed)
 {
     const tl_tensor *const src = ln_onnx_op_tensor(n, "src");
-    const ln_tensor_entry *const te = ln_op_find_tensor_entry(n->op, "src");
+    const ln_tensor_entry *const te = ln_op_input(n->op, "src");
     int opens = 0;
     for (int i = 2; te && i < src->ndim; i++)
         opens |= ln_dynamic_is_open(te, i);
@@ -284,10 +284,10 @@ static void write_avgpool2d(ln_onnx_op *n)
 static void write_poolnd(ln_onnx_op *n)
 {
     const char *const kind = ln_op_string(n->op, "kind");
-    pool p = {.op_type = "MaxPool", .is_ceil = ln_op_has_bool(n->op, "ceil", LN_TRUE)};
+    pool p = {.op_type = "MaxPool", .is_ceil = ln_op_bool(n->op, "ceil")};
     if (!strcmp(kind, "TL_POOL_MEAN")) {
         p.op_type = "AveragePool";
-        p.counts_padding = ln_op_has_bool(n->op, "count_padding", LN_TRUE);
+        p.counts_padding = ln_op_bool(n->op, "count_padding");
         p.dilated_since = 19;
     }
     if (!strcmp(kind, "TL_POOL_NORM")) {
@@ -309,8 +309,8 @@ static void write_maxpoolnd_arg(ln_onnx_op *n)
     ln_onnx_put_begin(n, "MaxPool");
     ln_onnx_put_set(n, LN_ONNX_SRC(src));
     set_windows(n, &w);
-    ln_onnx_put_set(n, LN_INT("ceil_mode", ln_op_has_bool(n->op, "ceil", LN_TRUE)));
-    ln_onnx_put_set(n, LN_INT("storage_order", ln_op_has_bool(n->op, "column_major", LN_TRUE)));
+    ln_onnx_put_set(n, LN_INT("ceil_mode", ln_op_bool(n->op, "ceil")));
+    ln_onnx_put_set(n, LN_INT("storage_order", ln_op_bool(n->op, "column_major")));
     ln_onnx_put_end(n, 2, outs);
 }
 

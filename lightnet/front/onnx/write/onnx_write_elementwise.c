@@ -479,9 +479,9 @@ static void write_compare(ln_onnx_op *n)
 
 static void write_classify(ln_onnx_op *n)
 {
-    const int nan = ln_op_has_bool(n->op, "nan", LN_TRUE);
-    const int above = ln_op_has_bool(n->op, "positive_inf", LN_TRUE);
-    const int below = ln_op_has_bool(n->op, "negative_inf", LN_TRUE);
+    const int nan = ln_op_bool(n->op, "nan");
+    const int above = ln_op_bool(n->op, "positive_inf");
+    const int below = ln_op_bool(n->op, "negative_inf");
     const tl_tensor *const src = ln_onnx_op_tensor(n, "src");
     const char *x = ln_onnx_op_in(n, "src");
     // Up to operator set 19, IsInf is of floats of 32 and 64 bits only.

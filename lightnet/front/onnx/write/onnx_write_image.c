@@ -51,7 +51,7 @@ typedef struct resampling {
 
 static const double *numbers(const ln_onnx_op *n, const char *param)
 {
-    return ln_param_list_find(n->op->op_arg->params, param)->value_array_double;
+    return ln_op_param(n->op, param)->value_array_double;
 }
 
 static resampling read_resampling(ln_onnx_op *n)
@@ -63,7 +63,7 @@ static resampling read_resampling(ln_onnx_op *n)
     const double *const stretch = numbers(n, "stretch");
     resampling r = {.ndim = src->ndim,
                     .is_open = ln_onnx_op_is_dynamic(n, "dst"),
-                    .fills = ln_op_has_bool(n->op, "fill_outside", LN_TRUE),
+                    .fills = ln_op_bool(n->op, "fill_outside"),
                     .rounding = word_of(roundings, 4, ln_op_string(n->op, "rounding"))};
     for (int i = 0; i < r.ndim; i++) {
         r.axes[i] = (ln_onnx_resize_axis){.in = src->dims[i], .out = dst->dims[i], .end = 1};
@@ -197,7 +197,7 @@ static void put_resize(ln_onnx_op *n, const resampling *r)
                    LN_TEXT("coordinate_transformation_mode", r->row->name),
                    LN_TEXT("nearest_mode", r->rounding),
                    LN_NUMBER("cubic_coeff_a", ln_op_number(n->op, "cubic_a")),
-                   LN_INT("exclude_outside", ln_op_has_bool(n->op, "exclude_outside", LN_TRUE)),
+                   LN_INT("exclude_outside", ln_op_bool(n->op, "exclude_outside")),
                    LN_NUMBER("extrapolation_value", ln_op_number(n->op, "fill")),
                    LN_ONLY_IF(r->antialiases, LN_INT("antialias", 1)));
 }
@@ -256,14 +256,14 @@ static void write_grid_sample(ln_onnx_op *n)
     LN_ONNX_PUT_AS(n, "dst", "GridSample", LN_ONNX_SRC(ln_onnx_op_in(n, "src")),
                    LN_ONNX_SRC(ln_onnx_op_in(n, "grid")), LN_TEXT("mode", mode),
                    LN_TEXT("padding_mode", outside),
-                   LN_INT("align_corners", ln_op_has_bool(n->op, "align_corners", LN_TRUE)));
+                   LN_INT("align_corners", ln_op_bool(n->op, "align_corners")));
 }
 
 static void write_roi_align(ln_onnx_op *n)
 {
     const int *const size = ln_op_ints(n->op, "size", NULL);
-    const int is_max = ln_op_has_bool(n->op, "is_max", LN_TRUE);
-    const int is_half = ln_op_has_bool(n->op, "half_pixel", LN_TRUE);
+    const int is_max = ln_op_bool(n->op, "is_max");
+    const int is_half = ln_op_bool(n->op, "half_pixel");
     const char *const batch = ln_onnx_op_indices(n, "batch");
     LN_ONNX_PUT_AS(
         n, "dst", "RoiAlign", LN_ONNX_SRC(ln_onnx_op_in(n, "src")),
@@ -279,9 +279,9 @@ static void write_roi_align(ln_onnx_op *n)
 // The axis is an attribute, since operator set 20 an input.
 static void write_dft(ln_onnx_op *n)
 {
-    const int axis = ln_onnx_op_axis(n, ln_onnx_op_tensor(n, "src")->ndim);
-    const int inverse = ln_op_has_bool(n->op, "inverse", LN_TRUE);
-    const int onesided = ln_op_has_bool(n->op, "onesided", LN_TRUE);
+    const int axis = ln_op_axis(n->op, ln_onnx_op_tensor(n, "src")->ndim);
+    const int inverse = ln_op_bool(n->op, "inverse");
+    const int onesided = ln_op_bool(n->op, "onesided");
     const int as_input = ln_onnx_op_opset(n) >= 20, len = ln_op_int(n->op, "len");
     const char *const length = len ? ln_onnx_put_scalar(n, TL_INT64, len) : NULL;
     const char *const along = as_input ? ln_onnx_put_scalar(n, TL_INT64, axis) : NULL;
@@ -298,7 +298,7 @@ static void write_stft(ln_onnx_op *n)
     const char *const len = ln_onnx_put_scalar(n, TL_INT64, ln_op_int(n->op, "len"));
     LN_ONNX_PUT_AS(n, "dst", "STFT", LN_ONNX_SRC(ln_onnx_op_in(n, "src")), LN_ONNX_SRC(step),
                    LN_ONNX_SRC(ln_onnx_op_optional(n, "window")), LN_ONNX_SRC(len),
-                   LN_INT("onesided", ln_op_has_bool(n->op, "onesided", LN_TRUE)));
+                   LN_INT("onesided", ln_op_bool(n->op, "onesided")));
 }
 
 const ln_onnx_op_row ln_onnx_write_rows_image[] = {

@@ -38,8 +38,8 @@ static void write_matmul(ln_onnx_op *n)
 {
     const tl_tensor *const t1 = ln_onnx_op_tensor(n, "src1"), *const t2 =
                                                                   ln_onnx_op_tensor(n, "src2");
-    const int trans1 = ln_op_has_bool(n->op, "trans1", LN_TRUE);
-    const int trans2 = ln_op_has_bool(n->op, "trans2", LN_TRUE);
+    const int trans1 = ln_op_bool(n->op, "trans1");
+    const int trans2 = ln_op_bool(n->op, "trans2");
     const double alpha = ln_op_number(n->op, "alpha"), beta = ln_op_number(n->op, "beta");
     const char *a = ln_onnx_op_in(n, "src1"), *b = ln_onnx_op_in(n, "src2");
     const char *const bias = ln_onnx_op_optional(n, "bias");
@@ -111,7 +111,7 @@ static const char *weights_of(ln_onnx_op *n, const char *scores, tl_dtype work)
 {
     static const int last[] = {-1};
     const char *const weights = LN_ONNX_PUT(n, "Softmax", LN_ONNX_SRC(scores), LN_INT("axis", -1));
-    if (!ln_op_has_bool(n->op, "zero_empty", LN_TRUE))
+    if (!ln_op_bool(n->op, "zero_empty"))
         return weights;
     const char *const max = ln_onnx_put_reduce(n, "ReduceMax", scores, 1, last, 1);
     const char *const is_empty =
@@ -168,7 +168,7 @@ static void write_linear_attention(ln_onnx_op *n)
     static const char *const rules[][2] = {{"linear", "delta"}, {"gated", "gated_delta"}};
     const int *const q = ln_onnx_op_tensor(n, "q")->dims, *const v =
                                                               ln_onnx_op_tensor(n, "v")->dims;
-    const int is_delta = ln_op_has_bool(n->op, "delta", LN_TRUE), dims[] = {0, 0, q[2], v[3]};
+    const int is_delta = ln_op_bool(n->op, "delta"), dims[] = {0, 0, q[2], v[3]};
     const double scale = ln_op_number(n->op, "scale");
     check_linear_attention(n, is_delta, (float)scale);
     const char *const srcs[] = {joined_heads(n, "q"),     joined_heads(n, "k"),
@@ -232,7 +232,7 @@ static void write_distance(ln_onnx_op *n)
         a = ln_onnx_put_cast(n, a, work);
         b = ln_onnx_put_cast(n, b, work);
     }
-    const int is_squared = ln_op_has_bool(n->op, "is_squared", LN_TRUE);
+    const int is_squared = ln_op_bool(n->op, "is_squared");
     const char *const v = LN_ONNX_PUT(n, "com.microsoft:CDist", LN_ONNX_SRC(a), LN_ONNX_SRC(b),
                                       LN_TEXT("metric", is_squared ? "sqeuclidean" : "euclidean"));
     ln_onnx_note_type(n->writer, v, work);

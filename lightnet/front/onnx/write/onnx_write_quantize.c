@@ -36,7 +36,7 @@ static void set_axis(ln_onnx_op *n)
 {
     const int block = ln_op_int(n->op, "block");
     if (ln_onnx_op_tensor(n, "scale")->len != 1 || block)
-        ln_onnx_put_set(n, LN_INT("axis", ln_onnx_op_axis(n, ln_onnx_op_tensor(n, "src")->ndim)));
+        ln_onnx_put_set(n, LN_INT("axis", ln_op_axis(n->op, ln_onnx_op_tensor(n, "src")->ndim)));
     if (block)
         ln_onnx_put_set(n, LN_INT("block_size", block));
     if (block)
@@ -58,7 +58,7 @@ static const char *zero_of(ln_onnx_op *n, tl_dtype dtype)
 static const char *by_element(ln_onnx_op *n, const char *arg, const char *value, int block)
 {
     const tl_tensor *const src = ln_onnx_op_tensor(n, "src");
-    const int axis = ln_onnx_op_axis(n, src->ndim), len = src->dims[axis];
+    const int axis = ln_op_axis(n->op, src->ndim), len = src->dims[axis];
     if (ln_onnx_op_is_dynamic(n, "src"))
         ln_onnx_op_lacks(n, "'%s' of blocks with these types and an open size", arg);
     int *const index = ln_translation_alloc(&n->writer->base, ((size_t)len + 1) * sizeof(*index));
@@ -80,7 +80,7 @@ static const char *beside(ln_onnx_op *n, const char *arg, const char *value)
         return value;
     if (block)
         return by_element(n, arg, value, block);
-    return ln_onnx_put_reshape(n, value, ndim - ln_onnx_op_axis(n, ndim), dims);
+    return ln_onnx_put_reshape(n, value, ndim - ln_op_axis(n->op, ndim), dims);
 }
 
 // Types of 8 bits and less
@@ -95,9 +95,9 @@ static const struct few {
 // The operator that produces an input, if it is of this type, with its own inputs.
 static int is_made_by(const ln_onnx_op *n, const char *arg, const char *optype, ln_onnx_op *made)
 {
-    const char *const tensor = ln_tensor_list_find_name(n->op->op_arg->tensors_in, arg);
+    const char *const tensor = ln_op_input_name(n->op, arg);
     const ln_op *const op = tensor ? ln_context_creater(n->level->ctx, tensor) : NULL;
-    if (!op || !ln_is_form_of(op->op_arg->optype, optype))
+    if (!ln_op_is_form_of(op, optype))
         return 0;
     *made = *n;
     made->op = op;
@@ -246,7 +246,7 @@ static void put_dequantize(ln_onnx_op *n, const char *src, const char *zero)
 static void write_dequantize(ln_onnx_op *n)
 {
     const tl_tensor *const src = ln_onnx_op_tensor(n, "src");
-    const int has_zero = ln_tensor_list_find_name(n->op->op_arg->tensors_in, "zero") != NULL;
+    const int has_zero = ln_op_input_name(n->op, "zero") != NULL;
     tl_dtype dtype, zero_dtype;
     const char *const small = small_value(n, "src", &dtype);
     const char *const small_zero = small && has_zero ? small_value(n, "zero", &zero_dtype) : NULL;
@@ -333,7 +333,7 @@ static int is_few(tl_dtype dtype)
 // The constant is the output; one of the model has its own name.
 static void put_alias(ln_onnx_op *n, const char *arg, const char *constant)
 {
-    const char *const tensor = ln_tensor_list_find_name(n->op->op_arg->tensors_out, arg);
+    const char *const tensor = ln_op_output_name(n->op, arg);
     if (!constant || !tensor || ln_context_is_output(n->level->ctx, tensor))
         ln_onnx_op_ends_with(n, arg, constant);
     else

@@ -32,7 +32,7 @@ static network read_network(ln_onnx_op *n)
 
 static const ln_op *producer(const ln_onnx_op *n, const ln_op *op, const char *arg)
 {
-    const char *const tensor = op ? ln_tensor_list_find_name(op->op_arg->tensors_in, arg) : NULL;
+    const char *const tensor = ln_op_input_name(op, arg);
     return tensor ? ln_context_creater(n->level->ctx, tensor) : NULL;
 }
 
@@ -46,8 +46,8 @@ static const ln_op *find_product(const ln_onnx_op *n, const network *net)
         !ln_op_has_bool(op, "trans1", LN_FALSE) || !ln_op_has_bool(op, "trans2", LN_FALSE) ||
         !ln_op_has_number(op, "alpha", 1))
         return NULL;
-    const tl_tensor *const x = ln_op_find_tensor_entry(op, "src1")->tensor;
-    const tl_tensor *const w = ln_op_find_tensor_entry(op, "src2")->tensor;
+    const tl_tensor *const x = ln_op_input(op, "src1")->tensor;
+    const tl_tensor *const w = ln_op_input(op, "src2")->tensor;
     const int fits = x->ndim == 3 && w->ndim == 3 && x->dims[0] == 1 &&
                      (int64_t)x->dims[1] == (int64_t)net->steps * net->rows &&
                      w->dims[0] == net->directions && w->dims[2] == net->gates * net->hidden;
@@ -57,11 +57,9 @@ static const ln_op *find_product(const ln_onnx_op *n, const network *net)
 static void take_product(ln_onnx_op *n, network *net, const ln_op *product)
 {
     static const int axes[] = {0, 2, 1};
-    const tl_tensor *const x = ln_op_find_tensor_entry(product, "src1")->tensor;
-    const char *const lines =
-        ln_onnx_op_value(n, ln_tensor_list_find_name(product->op_arg->tensors_in, "src1"));
-    const char *const weights =
-        ln_onnx_op_value(n, ln_tensor_list_find_name(product->op_arg->tensors_in, "src2"));
+    const tl_tensor *const x = ln_op_input(product, "src1")->tensor;
+    const char *const lines = ln_onnx_op_value(n, ln_op_input_name(product, "src1"));
+    const char *const weights = ln_onnx_op_value(n, ln_op_input_name(product, "src2"));
     net->x = ln_onnx_put_reshape(n, lines, 3, (int[]){net->steps, net->rows, x->dims[2]});
     net->weights = ln_onnx_put_transpose(n, weights, 3, axes);
 }
@@ -155,8 +153,7 @@ static void set_activations(ln_onnx_op *n, const network *net)
 
 static void set_direction(ln_onnx_op *n, const network *net)
 {
-    const ln_bool *const reverse =
-        ln_param_list_find(n->op->op_arg->params, "reverse")->value_array_bool;
+    const ln_bool *const reverse = ln_op_param(n->op, "reverse")->value_array_bool;
     if (net->directions == 2 && (reverse[0] || !reverse[1]))
         ln_onnx_op_lacks(n, "two directions, expected forward, then backward");
     ln_onnx_put_set(n, LN_TEXT("direction", net->directions == 2 ? "bidirectional"
@@ -171,10 +168,9 @@ static void set_flags(ln_onnx_op *n, const network *net)
     if (clip > 0)
         ln_onnx_put_set(n, LN_NUMBER("clip", clip));
     if (net->cell == TL_CELL_GRU)
-        ln_onnx_put_set(
-            n, LN_INT("linear_before_reset", ln_op_has_bool(n->op, "reset_after", LN_TRUE)));
+        ln_onnx_put_set(n, LN_INT("linear_before_reset", ln_op_bool(n->op, "reset_after")));
     if (net->cell == TL_CELL_LSTM)
-        ln_onnx_put_set(n, LN_INT("input_forget", ln_op_has_bool(n->op, "coupled", LN_TRUE)));
+        ln_onnx_put_set(n, LN_INT("input_forget", ln_op_bool(n->op, "coupled")));
 }
 
 static void write_recurrent(ln_onnx_op *n)

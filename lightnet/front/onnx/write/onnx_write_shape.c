@@ -56,8 +56,7 @@ static void write_reshape(ln_onnx_op *n)
 
 static void write_reshape_to(ln_onnx_op *n)
 {
-    put_reshape_as(n, ln_onnx_op_in(n, "shape"),
-                   ln_op_has_bool(n->op, "zero_is_a_length", LN_TRUE));
+    put_reshape_as(n, ln_onnx_op_in(n, "shape"), ln_op_bool(n->op, "zero_is_a_length"));
 }
 
 // Without axes, Squeeze would remove all of length 1.
@@ -145,7 +144,7 @@ static void write_slice_from(ln_onnx_op *n)
 static void write_slice(ln_onnx_op *n)
 {
     const int start = ln_op_int(n->op, "start"), len = ln_op_int(n->op, "len");
-    const int axis = ln_onnx_op_axis(n, ln_onnx_op_tensor(n, "src")->ndim);
+    const int axis = ln_op_axis(n->op, ln_onnx_op_tensor(n, "src")->ndim);
     LN_ONNX_PUT_AS(n, "dst", "Slice", LN_ONNX_SRC(ln_onnx_op_in(n, "src")),
                    LN_ONNX_SRC(ln_onnx_put_int(n, start)),
                    LN_ONNX_SRC(ln_onnx_put_int(n, start + len)),
@@ -185,7 +184,7 @@ static void write_concat(ln_onnx_op *n)
 {
     LN_ONNX_PUT_AS(n, "dst", "Concat", LN_ONNX_SRC(ln_onnx_op_in(n, "src1")),
                    LN_ONNX_SRC(ln_onnx_op_in(n, "src2")),
-                   LN_INT("axis", ln_onnx_op_axis(n, ln_onnx_op_tensor(n, "src1")->ndim)));
+                   LN_INT("axis", ln_op_axis(n->op, ln_onnx_op_tensor(n, "src1")->ndim)));
 }
 
 // The parts of src; `outs` are their names.
@@ -212,7 +211,7 @@ static const char **part_names(ln_onnx_op *n, int len, int are_steps)
 static void write_split(ln_onnx_op *n)
 {
     const int len = ln_onnx_op_num_out(n, "dst");
-    const int axis = ln_onnx_op_axis(n, ln_onnx_op_tensor(n, "src")->ndim);
+    const int axis = ln_op_axis(n->op, ln_onnx_op_tensor(n, "src")->ndim);
     const char *const lens = bounds(n, "lens_now", "lens", TL_INT64);
     const char **outs = part_names(n, len, 0);
     if (outs)
@@ -400,7 +399,7 @@ static void write_eye(ln_onnx_op *n)
 static void write_submean(ln_onnx_op *n)
 {
     static const int axes[] = {2, 0, 1}, dims[] = {3};
-    const ln_param_entry *const mean = ln_param_list_find(n->op->op_arg->params, "mean");
+    const ln_param_entry *const mean = ln_op_param(n->op, "mean");
     const tl_dtype dtype = ln_onnx_op_tensor(n, "dst")->dtype;
     const char *const src = ln_onnx_put_cast(n, ln_onnx_op_in(n, "src"), TL_DOUBLE);
     const char *const means = ln_onnx_put_constant(n, TL_DOUBLE, 1, dims, mean->value_array_double);

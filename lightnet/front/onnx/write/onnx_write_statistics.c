@@ -28,7 +28,7 @@ static const char *as_float(ln_onnx_op *n, const char *value, int is_half)
 static void write_affine(ln_onnx_op *n)
 {
     const tl_tensor *const src = ln_onnx_op_tensor(n, "src");
-    const int axis = ln_onnx_op_axis(n, src->ndim), is_half = tl_size_of(src->dtype) == 2;
+    const int axis = ln_op_axis(n->op, src->ndim), is_half = tl_size_of(src->dtype) == 2;
     const char *const scale = as_float(n, along(n, "scale", axis, src->ndim), is_half);
     const char *shift = ln_onnx_op_optional(n, "shift") ? along(n, "shift", axis, src->ndim) : NULL;
     const char *v =
@@ -48,7 +48,7 @@ typedef struct layers {
 static layers layers_of(ln_onnx_op *n)
 {
     layers l = {.src = ln_onnx_op_tensor(n, "src")};
-    l.axis = ln_onnx_op_axis(n, l.src->ndim);
+    l.axis = ln_op_axis(n->op, l.src->ndim);
     for (int i = l.axis; i < l.src->ndim; i++)
         l.axes[l.n_axes++] = i;
     l.work = tl_size_of(l.src->dtype) == 2 ? TL_FLOAT : l.src->dtype;
@@ -200,7 +200,7 @@ static void write_reduce(ln_onnx_op *n)
 {
     const char *const op = ln_op_string(n->op, "op");
     const struct reduction *const row = LN_ROW_NAMED(reductions, op);
-    const int keeps = ln_op_has_bool(n->op, "keepdims", LN_TRUE);
+    const int keeps = ln_op_bool(n->op, "keepdims");
     const char *src = ln_onnx_op_in(n, "src");
     int len, first = 0;
     const int *const axes = ln_op_ints(n->op, "axes", &len);
@@ -259,14 +259,14 @@ static void put_max(ln_onnx_op *n, const maxima *m, int axis)
 
 static void write_maxreduce(ln_onnx_op *n)
 {
-    const int axis = ln_onnx_op_axis(n, ln_onnx_op_tensor(n, "src")->ndim);
+    const int axis = ln_op_axis(n->op, ln_onnx_op_tensor(n, "src")->ndim);
     const maxima m = read_maxima(n, axis);
     put_max(n, &m, axis);
 }
 
 static void write_maxreduce_arg(ln_onnx_op *n)
 {
-    const int axis = ln_onnx_op_axis(n, ln_onnx_op_tensor(n, "src")->ndim);
+    const int axis = ln_op_axis(n->op, ln_onnx_op_tensor(n, "src")->ndim);
     const maxima m = read_maxima(n, axis);
     put_max(n, &m, axis);
     const char *const src = m.is_first ? m.src : ordered(n);
@@ -277,24 +277,24 @@ static void write_maxreduce_arg(ln_onnx_op *n)
 
 static void write_argreduce(ln_onnx_op *n)
 {
-    const int is_min = ln_op_has_bool(n->op, "is_min", LN_TRUE);
+    const int is_min = ln_op_bool(n->op, "is_min");
     LN_ONNX_PUT_AS(n, "dst", is_min ? "ArgMin" : "ArgMax", LN_ONNX_SRC(ordered(n)),
-                   LN_INT("axis", ln_onnx_op_axis(n, ln_onnx_op_tensor(n, "src")->ndim)),
-                   LN_INT("keepdims", ln_op_has_bool(n->op, "keepdims", LN_TRUE)),
-                   LN_INT("select_last_index", ln_op_has_bool(n->op, "is_last", LN_TRUE)));
+                   LN_INT("axis", ln_op_axis(n->op, ln_onnx_op_tensor(n, "src")->ndim)),
+                   LN_INT("keepdims", ln_op_bool(n->op, "keepdims")),
+                   LN_INT("select_last_index", ln_op_bool(n->op, "is_last")));
 }
 
 static void write_cumulate(ln_onnx_op *n)
 {
-    const int is_product = ln_op_has_bool(n->op, "is_product", LN_TRUE);
-    const double axis = ln_onnx_op_axis(n, ln_onnx_op_tensor(n, "src")->ndim);
+    const int is_product = ln_op_bool(n->op, "is_product");
+    const double axis = ln_op_axis(n->op, ln_onnx_op_tensor(n, "src")->ndim);
     if (is_product)
         ln_onnx_op_since(n, 26);
     LN_ONNX_PUT_AS(n, "dst", is_product ? "CumProd" : "CumSum",
                    LN_ONNX_SRC(ln_onnx_op_in(n, "src")),
                    LN_ONNX_SRC(ln_onnx_put_scalar(n, TL_INT64, axis)),
-                   LN_INT("exclusive", ln_op_has_bool(n->op, "is_exclusive", LN_TRUE)),
-                   LN_INT("reverse", ln_op_has_bool(n->op, "is_reverse", LN_TRUE)));
+                   LN_INT("exclusive", ln_op_bool(n->op, "is_exclusive")),
+                   LN_INT("reverse", ln_op_bool(n->op, "is_reverse")));
 }
 
 // Of truth values: whether there is a pair of true ones.
@@ -320,7 +320,7 @@ static void write_nllloss(ln_onnx_op *n)
         const char *name, *reduction;
     } rows[] = {{"TL_LOSS_SUM", "sum"}, {"TL_LOSS_MEAN", "mean"}, {"TL_LOSS_NONE", "none"}};
     const char *const name = ln_op_string(n->op, "reduction");
-    const int ignores = ln_op_has_bool(n->op, "is_ignoring", LN_TRUE);
+    const int ignores = ln_op_bool(n->op, "is_ignoring");
     const int k = !strcmp(name, rows[0].name) ? 0 : !strcmp(name, rows[1].name) ? 1 : 2;
     LN_ONNX_PUT_AS(n, "dst", "NegativeLogLikelihoodLoss", LN_ONNX_SRC(ln_onnx_op_in(n, "src")),
                    LN_ONNX_SRC(ln_onnx_op_in(n, "target")),

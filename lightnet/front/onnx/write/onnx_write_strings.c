@@ -54,32 +54,31 @@ static void write_normalize(ln_onnx_op *n)
     ln_onnx_put_begin(n, "StringNormalizer");
     ln_onnx_put_set(n, LN_ONNX_SRC(ln_onnx_op_in(n, "src")));
     ln_onnx_put_set(n, LN_TEXT("case_change_action", action));
-    ln_onnx_put_set(n,
-                    LN_INT("is_case_sensitive", !ln_op_has_bool(n->op, "ignores_case", LN_TRUE)));
-    if (ln_tensor_list_find_name(n->op->op_arg->tensors_in, "stopwords"))
+    ln_onnx_put_set(n, LN_INT("is_case_sensitive", !ln_op_bool(n->op, "ignores_case")));
+    if (ln_op_input_name(n->op, "stopwords"))
         put_words(n, "stopwords", "stopwords");
     ln_onnx_put_end(n, 1, &out);
 }
 
 // N-grams
 
-static int sorts(const char *optype)
+static int sorts(const ln_op *op)
 {
-    return ln_is_form_of(optype, "tfidf") || ln_is_form_of(optype, "lookup_key");
+    return ln_op_is_form_of(op, "tfidf") || ln_op_is_form_of(op, "lookup_key");
 }
 
 // Readers of ONNX sort n-grams and keys by themselves, so only these operators may read the order.
 static void write_order(ln_onnx_op *n)
 {
     const ln_op *op;
-    const char *const dst = ln_tensor_list_find_name(n->op->op_arg->tensors_out, "dst");
+    const char *const dst = ln_op_output_name(n->op, "dst");
     int is_read = ln_context_is_output(n->level->ctx, dst);
     LN_LIST_FOREACH(op, n->level->ctx->ops)
     {
         const ln_tensor_list_entry *tle;
         LN_LIST_FOREACH(tle, op->op_arg->tensors_in)
         {
-            is_read |= !strcmp(tle->name, dst) && !sorts(op->op_arg->optype);
+            is_read |= !strcmp(tle->name, dst) && !sorts(op);
         }
     }
     if (is_read)
@@ -92,9 +91,8 @@ static void check_order(ln_onnx_op *n)
     const ln_list *const in = n->op->op_arg->tensors_in;
     const ln_op *const op =
         ln_context_creater(n->level->ctx, ln_tensor_list_find_name(in, "order"));
-    const int is_order = op && ln_is_form_of(op->op_arg->optype, "ngrams_order");
-    const char *const pool =
-        is_order ? ln_tensor_list_find_name(op->op_arg->tensors_in, "pool") : NULL;
+    const int is_order = ln_op_is_form_of(op, "ngrams_order");
+    const char *const pool = is_order ? ln_op_input_name(op, "pool") : NULL;
     if (is_order && strcmp(pool, ln_tensor_list_find_name(in, "pool")) != 0)
         ln_onnx_op_lacks(n, "input 'order' is that of another pool");
     if (!is_order)

@@ -56,8 +56,7 @@ static void *allocate(const forest *f, int len, size_t size)
 
 static const void *optional_elements(ln_onnx_op *n, const char *arg)
 {
-    return ln_tensor_list_find_name(n->op->op_arg->tensors_in, arg) ? ln_onnx_op_elements(n, arg)
-                                                                    : NULL;
+    return ln_op_input_name(n->op, arg) ? ln_onnx_op_elements(n, arg) : NULL;
 }
 
 // 0 after a failure.
