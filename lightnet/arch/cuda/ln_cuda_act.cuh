@@ -78,7 +78,7 @@ static __device__ __forceinline__ void ln_fast_act_all(float (&x)[N], const tl_a
         LN_EACH(x[i] * ln_fast_sigmoid(
                            x[i] * (1.59576912160573071176f + 0.0713548162726f * x[i] * x[i])))
     case TL_ACT_HARDSIGMOID:
-        LN_EACH(ln_hardsigmoid(x[i], act.alpha, act.beta))
+        LN_EACH(ln_hardsigmoid_of(x[i], act.alpha, act.beta))
     case TL_ACT_HARDSWISH:
         LN_EACH(x[i] * __saturatef(act.alpha * x[i] + act.beta))
     default:

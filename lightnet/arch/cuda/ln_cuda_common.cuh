@@ -291,76 +291,58 @@ template <class F> static __device__ float ln_block_reduce(float x, F f, float *
     return x;
 }
 
-/* ---- unary functions: the formulas of unary_c.c, which explains them ---- */
+// Unary functions: ln_NAME_of(x, a, b), of the rows of floats
 
-static __device__ __forceinline__ float ln_clip(float x, float a, float b)
+static __device__ __forceinline__ float ln_raise_of(float x, float a)
 {
-    x = x < a ? a : x;
+    return x < a ? a : x;
+}
+
+static __device__ __forceinline__ float ln_lower_of(float x, float b)
+{
     return x > b ? b : x;
 }
 
-static __device__ __forceinline__ float ln_sigmoid(float x)
+static __device__ __forceinline__ float ln_quantile_of(float x)
 {
-    return 1 / (1 + expf(-x));
+    return normcdfinvf(x);
 }
 
-static __device__ __forceinline__ float ln_swish(float x, float a)
-{
-    return x / (1 + expf(-(a * x)));
-}
+static __device__ __forceinline__ float ln_clip_of(float x, float a, float b);
 
-static __device__ __forceinline__ float ln_softplus(float x)
-{
-    return (x < 0 ? 0 : x) + log1pf(expf(-fabsf(x)));
-}
+#define C        float
+#define OF(name) ln_##name##_of
+#define LN_WHOLE_ROW(name, code)
+#define LN_NUM_ROW(name, code) LN_FLT_ROW(name, code)
+#define LN_ALL_ROW(name, code) LN_FLT_ROW(name, code)
+#define LN_FLT_ROW(name, code)                                                        \
+    static __device__ __forceinline__ float ln_##name##_of(float x, float a, float b) \
+    {                                                                                 \
+        return code;                                                                  \
+    }
+#define LN_FUNCTION(arg, NAME, name, types, cost, sets, ...) \
+    LN_##types##_ROW(name, (TL_CODE_OF(__VA_ARGS__)))
+TL_UNARY_FUNCS(LN_FUNCTION, )
+#undef C
+#undef OF
+#undef LN_FLT_ROW
 
-static __device__ __forceinline__ float ln_gelu(float x)
-{
-    return x * (erfcf(x * -0.70710678118654752440f) / 2);
-}
-
-static __device__ __forceinline__ float ln_gelu_tanh(float x)
-{
-    return x / (1 + expf(-1.59576912160573071176f * (x + 0.044715f * x * x * x)));
-}
-
-static __device__ __forceinline__ float ln_hardsigmoid(float x, float a, float b)
-{
-    return ln_clip(b + a * x, 0, 1);
-}
-
-static __device__ __forceinline__ float ln_elu(float x, float a)
-{
-    return x > 0 ? x : a * expm1f(x);
-}
+#define LN_ACT_OF(NAME, name, fixed, x)                             \
+    case TL_ACT_##NAME:                                             \
+        x = ln_##name##_of(x, fixed ? fixed : act.alpha, act.beta); \
+        break;
 
 /** The activation of one element. */
 static __device__ __forceinline__ float ln_act(float x, tl_activation act)
 {
     switch (act.act) {
-    case TL_ACT_RELU:
-        return x < 0 ? 0 : x;
-    case TL_ACT_LRELU:
-        return x < 0 ? act.alpha * x : x;
-    case TL_ACT_SIGMOID:
-        return ln_sigmoid(x);
-    case TL_ACT_CLIP:
-        return ln_clip(x, act.alpha, act.beta);
-    case TL_ACT_TANH:
-        return tanhf(x);
-    case TL_ACT_SILU:
-        return ln_swish(x, 1);
-    case TL_ACT_GELU:
-        return ln_gelu(x);
-    case TL_ACT_GELU_TANH:
-        return ln_gelu_tanh(x);
-    case TL_ACT_HARDSIGMOID:
-        return ln_hardsigmoid(x, act.alpha, act.beta);
-    case TL_ACT_HARDSWISH:
-        return x * ln_hardsigmoid(x, act.alpha, act.beta);
+#define LN_CASE(arg, NAME, FUNC, name, fixed, way) LN_ACT_OF(NAME, name, fixed, x)
+        TL_ACTS(LN_CASE, )
+#undef LN_CASE
     default:
-        return x;
+        break;
     }
+    return x;
 }
 
 /* A case of a switch: each of the N elements of x becomes `value`. */
@@ -375,26 +357,11 @@ template <int N>
 static __device__ __forceinline__ void ln_act_all(float (&x)[N], const tl_activation &act)
 {
     switch (act.act) {
-    case TL_ACT_RELU:
-        LN_EACH(x[i] < 0 ? 0 : x[i])
-    case TL_ACT_LRELU:
-        LN_EACH(x[i] < 0 ? act.alpha * x[i] : x[i])
-    case TL_ACT_SIGMOID:
-        LN_EACH(ln_sigmoid(x[i]))
-    case TL_ACT_CLIP:
-        LN_EACH(ln_clip(x[i], act.alpha, act.beta))
-    case TL_ACT_TANH:
-        LN_EACH(tanhf(x[i]))
-    case TL_ACT_SILU:
-        LN_EACH(ln_swish(x[i], 1))
-    case TL_ACT_GELU:
-        LN_EACH(ln_gelu(x[i]))
-    case TL_ACT_GELU_TANH:
-        LN_EACH(ln_gelu_tanh(x[i]))
-    case TL_ACT_HARDSIGMOID:
-        LN_EACH(ln_hardsigmoid(x[i], act.alpha, act.beta))
-    case TL_ACT_HARDSWISH:
-        LN_EACH((x[i] * ln_hardsigmoid(x[i], act.alpha, act.beta)))
+#define LN_CASE(arg, NAME, FUNC, name, fixed, way) \
+    case TL_ACT_##NAME:                            \
+        LN_EACH(ln_##name##_of(x[i], fixed ? fixed : act.alpha, act.beta))
+        TL_ACTS(LN_CASE, )
+#undef LN_CASE
     default:
         break;
     }

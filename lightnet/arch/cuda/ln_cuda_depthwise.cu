@@ -395,15 +395,15 @@ template <int N> __device__ __forceinline__ void finish(const tiles &t, float (&
     if (act.act == TL_ACT_SILU) {
 #pragma unroll
         for (int j = 0; j < N; j++)
-            x[j] = ln_swish(x[j], 1);
+            x[j] = ln_swish_of(x[j], 1, 0);
     } else if (act.act == TL_ACT_HARDSWISH) {
 #pragma unroll
         for (int j = 0; j < N; j++)
-            x[j] *= ln_hardsigmoid(x[j], act.alpha, act.beta);
+            x[j] *= ln_hardsigmoid_of(x[j], act.alpha, act.beta);
     } else {
 #pragma unroll
         for (int j = 0; j < N; j++)
-            x[j] = ln_clip(x[j], t.low, t.high);
+            x[j] = ln_clip_of(x[j], t.low, t.high);
     }
 }
 

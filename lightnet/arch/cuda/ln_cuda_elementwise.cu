@@ -206,94 +206,20 @@ template <int V>
 __device__ __forceinline__ void apply_unary(int func, float alpha, float beta, float (&a)[V])
 {
     switch (func) {
-    case TL_UNARY_ABS:
-        EACH_OF(fabsf(a[j]))
-    case TL_UNARY_NEG:
-        EACH_OF(-a[j])
-    case TL_UNARY_SIGN:
-        EACH_OF(a[j] > 0 ? 1 : a[j] < 0 ? -1 : a[j])
-    case TL_UNARY_RECIPROCAL:
-        EACH_OF(1 / a[j])
-    case TL_UNARY_AFFINE:
-        EACH_OF((alpha * a[j] + beta))
-    case TL_UNARY_SQRT:
-        EACH_OF(sqrtf(a[j]))
-    case TL_UNARY_EXP:
-        EACH_OF(expf(a[j]))
-    case TL_UNARY_LOG:
-        EACH_OF(logf(a[j]))
-    case TL_UNARY_CEIL:
-        EACH_OF(ceilf(a[j]))
-    case TL_UNARY_FLOOR:
-        EACH_OF(floorf(a[j]))
-    case TL_UNARY_ROUND:
-        EACH_OF(rintf(a[j]))
-    case TL_UNARY_SIN:
-        EACH_OF(sinf(a[j]))
-    case TL_UNARY_COS:
-        EACH_OF(cosf(a[j]))
-    case TL_UNARY_TAN:
-        EACH_OF(tanf(a[j]))
-    case TL_UNARY_ASIN:
-        EACH_OF(asinf(a[j]))
-    case TL_UNARY_ACOS:
-        EACH_OF(acosf(a[j]))
-    case TL_UNARY_ATAN:
-        EACH_OF(atanf(a[j]))
-    case TL_UNARY_SINH:
-        EACH_OF(sinhf(a[j]))
-    case TL_UNARY_COSH:
-        EACH_OF(coshf(a[j]))
-    case TL_UNARY_TANH:
-        EACH_OF(tanhf(a[j]))
-    case TL_UNARY_SCALEDTANH:
-        EACH_OF((alpha * tanhf(beta * a[j])))
-    case TL_UNARY_ASINH:
-        EACH_OF(asinhf(a[j]))
-    case TL_UNARY_ACOSH:
-        EACH_OF(acoshf(a[j]))
-    case TL_UNARY_ATANH:
-        EACH_OF(atanhf(a[j]))
-    case TL_UNARY_ERF:
-        EACH_OF(erff(a[j]))
-    case TL_UNARY_SIGMOID:
-        EACH_OF(ln_sigmoid(a[j]))
-    case TL_UNARY_HARDSIGMOID:
-        EACH_OF(ln_hardsigmoid(a[j], alpha, beta))
-    case TL_UNARY_HARDSWISH:
-        EACH_OF((a[j] * ln_hardsigmoid(a[j], alpha, beta)))
-    case TL_UNARY_SOFTPLUS:
-        EACH_OF(ln_softplus(a[j]))
-    case TL_UNARY_SOFTSIGN:
-        EACH_OF(a[j] / (1 + fabsf(a[j])))
-    case TL_UNARY_MISH:
-        EACH_OF((a[j] * tanhf(ln_softplus(a[j]))))
-    case TL_UNARY_SWISH:
-        EACH_OF(ln_swish(a[j], alpha))
-    case TL_UNARY_GELU:
-        EACH_OF(ln_gelu(a[j]))
-    case TL_UNARY_GELU_TANH:
-        EACH_OF(ln_gelu_tanh(a[j]))
-    case TL_UNARY_RELU:
-        EACH_OF(a[j] < 0 ? 0 : a[j])
-    case TL_UNARY_LRELU:
-        EACH_OF(a[j] < 0 ? alpha * a[j] : a[j])
-    case TL_UNARY_ELU:
-        EACH_OF(ln_elu(a[j], alpha))
-    case TL_UNARY_CELU:
-        EACH_OF(a[j] > 0 ? a[j] : alpha * expm1f(a[j] / alpha))
-    case TL_UNARY_SELU:
-        EACH_OF((beta * ln_elu(a[j], alpha)))
-    case TL_UNARY_THRESHOLDEDRELU:
-        EACH_OF(a[j] > alpha ? a[j] : 0)
-    case TL_UNARY_SHRINK:
-        EACH_OF(-alpha > a[j] ? a[j] + beta : a[j] > alpha ? a[j] - beta : 0)
-    case TL_UNARY_CLIP:
-        EACH_OF(ln_clip(a[j], alpha, beta))
-    case TL_UNARY_PROBIT:
-        EACH_OF(normcdfinvf(a[j]))
+#define CASE_WHOLE(NAME, name)
+#define CASE_NUM(NAME, name) CASE_FLT(NAME, name)
+#define CASE_ALL(NAME, name) CASE_FLT(NAME, name)
+#define CASE_FLT(NAME, name) \
+    case TL_UNARY_##NAME:    \
+        EACH_OF(ln_##name##_of(a[j], alpha, beta))
+#define CASE(arg, NAME, name, types, ...) CASE_##types(NAME, name)
+        TL_UNARY_FUNCS(CASE, )
+#undef CASE
+#undef CASE_FLT
     }
 }
+
+// Operations of floats
 
 // The remainder of the sign of b; a zero, too, gets it.
 __device__ __forceinline__ float mod_of(float a, float b)
@@ -304,37 +230,35 @@ __device__ __forceinline__ float mod_of(float a, float b)
     return (r < 0) == (b < 0) || r != r ? r : r + b;
 }
 
+#define OF(name) name##_of
+#define ROW_INT(NAME, name, code)
+#define ROW_WHOLE(NAME, name, code)
+#define ROW_NUM(NAME, name, code) ROW_FLT(NAME, name, code)
+#define ROW_ALL(NAME, name, code) ROW_FLT(NAME, name, code)
+#define ROW(arg, NAME, name, types, cost, sets, ...) \
+    ROW_##types(NAME, name, (TL_CODE_OF(__VA_ARGS__)))
+#define ROW_FLT(NAME, name, code)                                    \
+    __device__ __forceinline__ float binary_##name(float a, float b) \
+    {                                                                \
+        return code;                                                 \
+    }
+TL_BINARY_OPS(ROW, )
+#undef ROW_FLT
+
 // a = a op b
 template <int V>
 __device__ __forceinline__ void apply_binary(int op, float (&a)[V], const float (&b)[V])
 {
     switch (op) {
-    case TL_BINARY_ADD:
-        EACH_OF(a[j] + b[j])
-    case TL_BINARY_SUB:
-        EACH_OF(a[j] - b[j])
-    case TL_BINARY_MUL:
-        EACH_OF((a[j] * b[j]))
-    case TL_BINARY_DIV:
-        EACH_OF(a[j] / b[j])
-    case TL_BINARY_MOD:
-        EACH_OF(mod_of(a[j], b[j]))
-    case TL_BINARY_FMOD:
-        EACH_OF(fmodf(a[j], b[j]))
-    case TL_BINARY_POW:
-        EACH_OF(powf(a[j], b[j]))
-    case TL_BINARY_MAX:
-        EACH_OF(a[j] > b[j] || a[j] != a[j] ? a[j] : b[j])
-    case TL_BINARY_MIN:
-        EACH_OF(b[j] > a[j] || a[j] != a[j] ? a[j] : b[j])
-    case TL_BINARY_PRELU:
-        EACH_OF(0 > a[j] ? a[j] * b[j] : a[j])
-    case TL_BINARY_PICK_MAX:
-        EACH_OF(a[j] > b[j] ? a[j] : b[j])
-    case TL_BINARY_PICK_MIN:
-        EACH_OF(a[j] < b[j] ? a[j] : b[j])
+#define ROW_FLT(NAME, name, code) \
+    case TL_BINARY_##NAME:        \
+        EACH_OF(binary_##name(a[j], b[j]))
+        TL_BINARY_OPS(ROW, )
+#undef ROW
+#undef ROW_FLT
     }
 }
+
 #undef EACH_OF
 
 // An operand below TL_CHAIN_SRCS is a source, TL_CHAIN_SRCS + k is the result in slot k.

@@ -11,64 +11,26 @@
 #ifndef TL_ELEMENTWISE_H
 #define TL_ELEMENTWISE_H
 
+#include "tensorlight/tl_functions.h"
 #include "tensorlight/tl_tensor.h"
 
 TL_BEGIN_DECLS
 
 // Unary functions
 
-/** x is the element; a and b are the parameters alpha and beta of the functions that have them.
- *  FLT where no other type is named; NaN propagates unless documented otherwise. Source: the ONNX
+/** The functions of tl_functions.h, with their formulas: TL_UNARY_ABS = 0, TL_UNARY_NEG, .. NaN
+ *  propagates, but TL_UNARY_THRESHOLDEDRELU and TL_UNARY_SHRINK make it 0. Source: the ONNX
  *  operators of these names, opset 1 to 24.
  *
- *  TL_UNARY_PROBIT is NaN outside of 0 <= x <= 1, and infinite at its ends. Its error, apart from
- *  the rounding to the type, is at most 1e-15 max(1, |dst|), for x below 1e-300 2e-9 |dst|. */
+ *  TL_UNARY_SIGN is x itself where it is 0; TL_UNARY_NOT inverts the bits of INT, and is 1 - x of
+ *  TL_BOOL; TL_UNARY_ROUND rounds half to even; TL_UNARY_LRELU of integers computes in double
+ *  (tl_convert); TL_UNARY_CLIP is b where a > b. TL_UNARY_PROBIT, the x-quantile of the standard
+ *  normal distribution, is NaN outside of 0 <= x <= 1, and infinite at its ends. Its error, apart
+ *  from the rounding to the type, is at most 1e-15 max(1, |dst|), for x below 1e-300 2e-9 |dst|. */
+#define TL_UNARY_VALUE(arg, NAME, ...) TL_UNARY_##NAME,
 typedef enum tl_unary_func {
     TL_UNARY_FUNC_INVALID = -1,
-    TL_UNARY_ABS = 0,         // |x|; FLT, INT
-    TL_UNARY_NEG,             // -x; FLT, INT
-    TL_UNARY_SIGN,            // 1, -1, or x itself where it is 0; FLT, INT
-    TL_UNARY_NOT,             // INT: all bits inverted; TL_BOOL: 1 - x
-    TL_UNARY_RECIPROCAL,      // 1 / x
-    TL_UNARY_AFFINE,          // a x + b
-    TL_UNARY_SQRT,            // the square root, NaN below 0
-    TL_UNARY_EXP,             // e^x
-    TL_UNARY_LOG,             // the natural logarithm, NaN below 0
-    TL_UNARY_CEIL,            // the nearest whole number not below x
-    TL_UNARY_FLOOR,           // the nearest whole number not above x
-    TL_UNARY_ROUND,           // the nearest whole number, the even one of two
-    TL_UNARY_SIN,             // of radians
-    TL_UNARY_COS,             // of radians
-    TL_UNARY_TAN,             // of radians
-    TL_UNARY_ASIN,            // -pi/2 .. pi/2
-    TL_UNARY_ACOS,            // 0 .. pi
-    TL_UNARY_ATAN,            // -pi/2 .. pi/2
-    TL_UNARY_SINH,            // (e^x - e^-x) / 2
-    TL_UNARY_COSH,            // (e^x + e^-x) / 2
-    TL_UNARY_TANH,            // sinh(x) / cosh(x)
-    TL_UNARY_SCALEDTANH,      // a tanh(b x)
-    TL_UNARY_ASINH,           // the inverse of sinh
-    TL_UNARY_ACOSH,           // the inverse of cosh, not negative
-    TL_UNARY_ATANH,           // the inverse of tanh
-    TL_UNARY_ERF,             // 2 / sqrt(pi) times the integral of e^-t^2 from 0 to x
-    TL_UNARY_SIGMOID,         // 1 / (1 + e^-x)
-    TL_UNARY_HARDSIGMOID,     // min(max(a x + b, 0), 1)
-    TL_UNARY_HARDSWISH,       // x min(max(a x + b, 0), 1)
-    TL_UNARY_SOFTPLUS,        // log(1 + e^x)
-    TL_UNARY_SOFTSIGN,        // x / (1 + |x|)
-    TL_UNARY_MISH,            // x tanh(softplus(x))
-    TL_UNARY_SWISH,           // x sigmoid(a x)
-    TL_UNARY_GELU,            // x (1 + erf(x / sqrt(2))) / 2
-    TL_UNARY_GELU_TANH,       // x (1 + tanh(sqrt(2 / pi) (x + 0.044715 x^3))) / 2
-    TL_UNARY_RELU,            // x < 0 ? 0 : x; any type
-    TL_UNARY_LRELU,           // x < 0 ? a x : x; any type, integers in double as tl_convert
-    TL_UNARY_ELU,             // x < 0 ? a (e^x - 1) : x
-    TL_UNARY_CELU,            // x < 0 ? a (e^(x / a) - 1) : x
-    TL_UNARY_SELU,            // b (x < 0 ? a (e^x - 1) : x)
-    TL_UNARY_THRESHOLDEDRELU, // x > a ? x : 0; NaN gives 0
-    TL_UNARY_SHRINK,          // x < -a ? x + b : x > a ? x - b : 0; NaN gives 0
-    TL_UNARY_CLIP,            // min(max(x, a), b), so b where a > b
-    TL_UNARY_PROBIT,          // the x-quantile of the standard normal distribution
+    TL_UNARY_FUNCS(TL_UNARY_VALUE, ) //
     TL_UNARY_FUNC_SIZE
 } tl_unary_func;
 TL_API const char *tl_unary_func_name(tl_unary_func func);
@@ -85,28 +47,20 @@ TL_API int tl_exec_unary(const tl_exec *exec, const tl_tensor *src, tl_tensor *d
 
 // Binary operations with broadcasting (tl_broadcast_dims, tl_shape.h)
 
-/** a and b are the elements of src1 and src2; FLT and INT unless
- *  specified. Source: the ONNX operators of these names, opset 7 to 24. */
+/** The operations of tl_functions.h on the elements a of src1 and b of src2, with their formulas:
+ *  TL_BINARY_ADD = 0, TL_BINARY_SUB, .. Source: the ONNX operators of these names, opset 7 to 24.
+ *
+ *  INT: TL_BINARY_DIV truncates toward 0; TL_BINARY_DIV, TL_BINARY_MOD, of the sign of b, and
+ *  TL_BINARY_FMOD, of the sign of a, fail where b is 0; TL_BINARY_POW truncates where b < 0, and
+ *  fails where a is 0 besides. TL_BINARY_MAX and TL_BINARY_MIN are NaN if one is,
+ *  TL_BINARY_PICK_MAX and TL_BINARY_PICK_MIN are b beside a NaN. TL_BINARY_AND, TL_BINARY_OR and
+ *  TL_BINARY_XOR are of bits. TL_BINARY_SHIFT_LEFT is 0 where b is negative, or no less than a's
+ *  bits; there TL_BINARY_SHIFT_RIGHT is 0, or -1 for a negative a. TL_BINARY_POW_DOUBLE converts
+ *  the double to the type (tl_convert). */
+#define TL_BINARY_VALUE(arg, NAME, ...) TL_BINARY_##NAME,
 typedef enum tl_binary_op {
     TL_BINARY_OP_INVALID = -1,
-    TL_BINARY_ADD = 0,     // a + b
-    TL_BINARY_SUB,         // a - b
-    TL_BINARY_MUL,         // a b
-    TL_BINARY_DIV,         // a / b; INT truncates toward 0, and fails where b is 0; TL_BOOL, too
-    TL_BINARY_MOD,         // a - b floor(a / b), of the sign of b; INT fails where b is 0
-    TL_BINARY_FMOD,        // a - b trunc(a / b), of the sign of a; INT fails where b is 0
-    TL_BINARY_POW,         // a^b; INT truncates where b < 0, and fails where a is 0 besides
-    TL_BINARY_MAX,         // max; NaN if one is
-    TL_BINARY_MIN,         // min; NaN if one is
-    TL_BINARY_PRELU,       // a < 0 ? a b : a
-    TL_BINARY_AND,         // INT: bit by bit; TL_BOOL
-    TL_BINARY_OR,          // INT: bit by bit; TL_BOOL
-    TL_BINARY_XOR,         // INT: bit by bit; TL_BOOL
-    TL_BINARY_SHIFT_LEFT,  // a 2^b; INT: 0 where b is negative, or no less than a's bits
-    TL_BINARY_SHIFT_RIGHT, // floor(a / 2^b); INT: there 0, or -1 for a negative a
-    TL_BINARY_PICK_MAX,    // FLT: a > b ? a : b, which is b beside a NaN
-    TL_BINARY_PICK_MIN,    // FLT: a < b ? a : b
-    TL_BINARY_POW_DOUBLE,  // INT, TL_BOOL: a^b of doubles, converted (tl_convert)
+    TL_BINARY_OPS(TL_BINARY_VALUE, ) //
     TL_BINARY_OP_SIZE
 } tl_binary_op;
 TL_API const char *tl_binary_op_name(tl_binary_op op);

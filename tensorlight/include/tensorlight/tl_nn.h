@@ -23,21 +23,14 @@ TL_BEGIN_DECLS
 
 // Activations fused into another computation
 
-/** The result is first rounded to its dtype, then the activation computes
- *  like tl_exec_unary, so fused and separate activations give equal bits. */
+/** The activations of tl_functions.h, TL_ACT_NONE = 0, TL_ACT_RELU, ..: unary functions, of which
+ *  TL_ACT_SILU has the alpha 1. The result is first rounded to its dtype, then the activation
+ *  computes like tl_exec_unary, so fused and separate activations give equal bits. */
+#define TL_ACT_VALUE(arg, NAME, ...) TL_ACT_##NAME,
 typedef enum tl_act {
     TL_ACT_INVALID = -1,
     TL_ACT_NONE = 0,
-    TL_ACT_RELU,
-    TL_ACT_LRELU, // x < 0 ? alpha x : x
-    TL_ACT_SIGMOID,
-    TL_ACT_CLIP, // clamped to alpha .. beta: relu6 with 0 and 6
-    TL_ACT_TANH,
-    TL_ACT_SILU,        // x sigmoid(x)
-    TL_ACT_GELU,        // with erf
-    TL_ACT_GELU_TANH,   // with tanh
-    TL_ACT_HARDSIGMOID, // alpha x + beta, clamped to 0 .. 1
-    TL_ACT_HARDSWISH,   // x times that
+    TL_ACTS(TL_ACT_VALUE, ) //
     TL_ACT_SIZE
 } tl_act;
 

@@ -7,38 +7,17 @@
 #include <math.h>
 
 #include "kernel/tl_kernel.h"
+#include "tensor/tl_name.h"
 
-// The function of each but TL_ACT_NONE.
-static const struct {
-    const char *name;
-    tl_unary_func func;
-    float alpha; // not 0: the function's, which overrides the activation's
-} acts[TL_ACT_SIZE] = {
-    [TL_ACT_NONE] = {"TL_ACT_NONE", TL_UNARY_FUNC_INVALID},
-    [TL_ACT_RELU] = {"TL_ACT_RELU", TL_UNARY_RELU},
-    [TL_ACT_LRELU] = {"TL_ACT_LRELU", TL_UNARY_LRELU},
-    [TL_ACT_SIGMOID] = {"TL_ACT_SIGMOID", TL_UNARY_SIGMOID},
-    [TL_ACT_CLIP] = {"TL_ACT_CLIP", TL_UNARY_CLIP},
-    [TL_ACT_TANH] = {"TL_ACT_TANH", TL_UNARY_TANH},
-    [TL_ACT_SILU] = {"TL_ACT_SILU", TL_UNARY_SWISH, 1},
-    [TL_ACT_GELU] = {"TL_ACT_GELU", TL_UNARY_GELU},
-    [TL_ACT_GELU_TANH] = {"TL_ACT_GELU_TANH", TL_UNARY_GELU_TANH},
-    [TL_ACT_HARDSIGMOID] = {"TL_ACT_HARDSIGMOID", TL_UNARY_HARDSIGMOID},
-    [TL_ACT_HARDSWISH] = {"TL_ACT_HARDSWISH", TL_UNARY_HARDSWISH},
-};
+#define ACT_NAME(arg, NAME, ...) "TL_ACT_" #NAME,
+static const char *const names[TL_ACT_SIZE] = {"TL_ACT_NONE", TL_ACTS(ACT_NAME, )};
+TL_NAME_AND_FROM_STR(tl_act, names, TL_ACT_SIZE)
 
-const char *tl_act_name(tl_act act)
-{
-    return act >= 0 && act < TL_ACT_SIZE ? acts[act].name : NULL;
-}
+#define ACT_FUNC(arg, NAME, FUNC, ...) TL_UNARY_##FUNC,
+static const tl_unary_func funcs[TL_ACT_SIZE] = {TL_UNARY_FUNC_INVALID, TL_ACTS(ACT_FUNC, )};
 
-tl_act tl_act_from_str(const char *str)
-{
-    for (int act = 0; str && act < TL_ACT_SIZE; act++)
-        if (strcmp(acts[act].name, str) == 0)
-            return (tl_act)act;
-    return TL_ACT_INVALID;
-}
+#define ACT_ALPHA(arg, NAME, FUNC, name, alpha, way) alpha,
+static const float alphas[TL_ACT_SIZE] = {0, TL_ACTS(ACT_ALPHA, )};
 
 int tl_act_check(tl_activation act)
 {
@@ -50,10 +29,9 @@ int tl_act_check(tl_activation act)
 int tl_activation_of(tl_activation *act, tl_unary_func func, double alpha, double beta)
 {
     *act = (tl_activation){TL_ACT_RELU, (float)alpha, (float)beta};
-    while (act->act < TL_ACT_SIZE && acts[act->act].func != func)
+    while (act->act < TL_ACT_SIZE && funcs[act->act] != func)
         act->act++;
-    if (act->act == TL_ACT_SIZE ||
-        (acts[act->act].alpha != 0 && acts[act->act].alpha != act->alpha))
+    if (act->act == TL_ACT_SIZE || (alphas[act->act] != 0 && alphas[act->act] != act->alpha))
         return -1;
     return 0;
 }
@@ -61,10 +39,9 @@ int tl_activation_of(tl_activation *act, tl_unary_func func, double alpha, doubl
 tl_unary_func tl_activation_func(tl_activation act, double *alpha, double *beta)
 {
     assert(act.act >= 0 && act.act < TL_ACT_SIZE);
-    const float fixed = acts[act.act].alpha;
-    *alpha = (double)(fixed != 0 ? fixed : act.alpha);
+    *alpha = (double)(alphas[act.act] != 0 ? alphas[act.act] : act.alpha);
     *beta = (double)act.beta;
-    return acts[act.act].func;
+    return funcs[act.act];
 }
 
 void tl_act_bounds(tl_activation act, float *low, float *high)

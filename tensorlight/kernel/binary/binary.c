@@ -11,7 +11,7 @@
 #include "tensor/tl_result.h"
 #include "tensor/tl_storage.h"
 
-#define OP_NAME(arg, op, name, types, grain, sets) [op] = #op,
+#define OP_NAME(arg, NAME, ...) "TL_BINARY_" #NAME,
 static const char *const names[TL_BINARY_OP_SIZE] = {TL_BINARY_OPS(OP_NAME, )};
 TL_NAME_AND_FROM_STR(tl_binary_op, names, TL_BINARY_OP_SIZE)
 
@@ -21,12 +21,11 @@ typedef struct operation {
     tl_broadcast_func *const *kernels;
 } operation;
 
-#define OPERATION(arg, op, name, types, grain, sets)                                               \
-    [op] = {grain,                                                                                 \
-            (const tl_kernel_key[]){TL_BINARY_KERNELS(TL_KERNEL_KEY, , name, types, sets)          \
-                                        TL_KERNEL_END},                                            \
-            (tl_broadcast_func *const[]){TL_BINARY_KERNELS(TL_KERNEL_POINTER, , name, types, sets) \
-                                             NULL}},
+#define OPERATION(arg, NAME, name, types, cost, sets, ...)                                         \
+    {TL_GRAIN_##cost##_BOUND,                                                                      \
+     (const tl_kernel_key[]){TL_BINARY_KERNELS(TL_KERNEL_KEY, , name, types, sets) TL_KERNEL_END}, \
+     (tl_broadcast_func *const[]){TL_BINARY_KERNELS(TL_KERNEL_POINTER, , name, types, sets)        \
+                                      NULL}},
 static const operation operations[TL_BINARY_OP_SIZE] = {TL_BINARY_OPS(OPERATION, )};
 
 static tl_broadcast_func *kernel_of(const tl_exec *exec, tl_binary_op op, tl_dtype dtype)

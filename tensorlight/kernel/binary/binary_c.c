@@ -33,6 +33,26 @@
         return tl_broadcast_pieces(NAME(loop_##name, TL_SET), &form, srcs, steps, dst, len); \
     }
 
+// The codes of tl_functions.h, which are of floats; for wider vectors, those that compilers make
+// vectors of.
+#define OF(name) NAME(name, of)
+#define OPERATION_OF(arg, OP, name, types, cost, sets, ...) \
+    IF_##types(IF_##sets(OPERATION(name, 1, (TL_CODE_OF(__VA_ARGS__)))))
+#define IF_ALL(operation) operation
+#define IF_FLT(operation) operation
+#define IF_NUM(operation) operation
+#define IF_INT(operation)
+#define IF_WHOLE(operation)
+#define IF_MANY(operation) operation
+#define IF_BOOL(operation)
+#ifdef TL_SIMD_SET
+#define IF_PLAIN(operation)
+#define IF_SIMD(operation)
+#else
+#define IF_PLAIN(operation) operation
+#define IF_SIMD(operation)  operation
+#endif
+
 #define TL_TEMPLATE "kernel/binary/binary_c.c"
 #ifdef TL_SIMD_SET // beside the floats of binary_simd.c
 #define TL_TAG f64
@@ -57,22 +77,7 @@
 
 // Floats
 
-OPERATION(add, 1, a + b)
-OPERATION(sub, 1, a - b)
-OPERATION(mul, 1, (a * b))
-
-// Where a is NaN it is taken, and b, where no comparison with it is true.
-OPERATION(max, 1, a > b || a != a ? a : b)
-OPERATION(min, 1, b > a || a != a ? a : b)
-
-#ifndef TL_SIMD_SET // none that compilers make vectors of
-
-OPERATION(div, 1, a / b)
-OPERATION(fmod, 1, fmod(a, b))
-OPERATION(pow, 1, pow(a, b))
-OPERATION(prelu, 1, 0 > a ? a * b : a)
-OPERATION(pick_max, 1, a > b ? a : b)
-OPERATION(pick_min, 1, a < b ? a : b)
+#ifndef TL_SIMD_SET
 
 // fmod's remainder r has the sign of a; a zero gets that of b.
 static inline C NAME(mod, of)(C a, C b)
@@ -82,9 +87,10 @@ static inline C NAME(mod, of)(C a, C b)
         return copysign(r, b);
     return (r < 0) == (b < 0) || r != r ? r : r + b;
 }
-OPERATION(mod, 1, NAME(mod, of)(a, b))
 
 #endif
+
+TL_BINARY_OPS(OPERATION_OF, )
 
 #elif TL_IS_BOOL
 

@@ -297,12 +297,12 @@ END_TEST
 // The kernels
 
 #define VARIANT(arg, function, dtype, isa) {#function, function, 2, {dtype, dtype}, dtype, isa},
-#define VARIANTS(arg, op, name, types, grain, sets)         \
+#define VARIANTS(arg, NAME, name, types, cost, sets, ...)   \
     static const tl_broadcast_variant name##_variants[] = { \
         TL_BINARY_KERNELS(VARIANT, , name, types, sets)};
 TL_BINARY_OPS(VARIANTS, )
 
-#define CHECK(arg, op, name, types, grain, sets) \
+#define CHECK(arg, NAME, name, ...)              \
     tl_broadcast_check_variants(name##_variants, \
                                 sizeof(name##_variants) / sizeof(*name##_variants));
 START_TEST(every_kernel_equals_element_by_element){TL_BINARY_OPS(CHECK, )} END_TEST

@@ -8,7 +8,7 @@
 #include "tensor/tl_name.h"
 #include "tensor/tl_result.h"
 
-#define FUNC_NAME(arg, func, name, types, grain, sets) [func] = #func,
+#define FUNC_NAME(arg, NAME, ...) "TL_UNARY_" #NAME,
 static const char *const names[TL_UNARY_FUNC_SIZE] = {TL_UNARY_FUNCS(FUNC_NAME, )};
 TL_NAME_AND_FROM_STR(tl_unary_func, names, TL_UNARY_FUNC_SIZE)
 
@@ -18,12 +18,10 @@ typedef struct function {
     tl_map_func *const *kernels;
 } function;
 
-#define FUNCTION(arg, func, name, types, grain, sets)                                \
-    [func] = {                                                                       \
-        grain,                                                                       \
-        (const tl_kernel_key[]){TL_UNARY_KERNELS(TL_KERNEL_KEY, , name, types, sets) \
-                                    TL_KERNEL_END},                                  \
-        (tl_map_func *const[]){TL_UNARY_KERNELS(TL_KERNEL_POINTER, , name, types, sets) NULL}},
+#define FUNCTION(arg, NAME, name, types, cost, sets, ...)                                         \
+    {TL_GRAIN_##cost##_BOUND,                                                                     \
+     (const tl_kernel_key[]){TL_UNARY_KERNELS(TL_KERNEL_KEY, , name, types, sets) TL_KERNEL_END}, \
+     (tl_map_func *const[]){TL_UNARY_KERNELS(TL_KERNEL_POINTER, , name, types, sets) NULL}},
 static const function functions[TL_UNARY_FUNC_SIZE] = {TL_UNARY_FUNCS(FUNCTION, )};
 
 static tl_map_func *kernel_of(const tl_exec *exec, tl_unary_func func, tl_dtype dtype)

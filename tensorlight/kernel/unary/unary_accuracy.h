@@ -17,8 +17,8 @@
 #define TL_SIMD_SET vectors_c
 
 #define TL_DECLARE_PLAIN(name)
-#define TL_DECLARE_SIMD(name)                           __attribute__((unused)) static tl_map_func SIMD(tl_unary_##name);
-#define TL_DECLARE(arg, func, name, types, grain, sets) TL_DECLARE_##sets(name)
+#define TL_DECLARE_SIMD(name)                               __attribute__((unused)) static tl_map_func SIMD(tl_unary_##name);
+#define TL_DECLARE(arg, NAME, name, types, cost, sets, ...) TL_DECLARE_##sets(name)
 TL_UNARY_FUNCS(TL_DECLARE, )
 #include "kernel/unary/unary_simd.c"
 

@@ -2,7 +2,7 @@
 // Unary element-wise functions in plain C, for every type.
 //
 // FORMULA(name, value) defines the value of `name` for the element x, of type C, and the parameters
-// a and b, of type P; the kernels call it.
+// a and b, of type P; the kernels call it. Floats have the codes of tl_functions.h.
 
 #ifndef T // once
 
@@ -31,7 +31,15 @@
         for (size_t i = 0; i < len; i++)                                                     \
             d[i] = STORE(NAME(name, of)(LOAD(s[i]), a, b));                                  \
     }
-#define KERNEL_OF(arg, func, name, types, grain, sets) KERNEL_##types(name)
+#define KERNEL_OF(arg, FUNC, name, types, ...) KERNEL_##types(name)
+
+#define OF(name) NAME(name, of)
+#define FORMULA_OF(arg, FUNC, name, types, cost, sets, ...) \
+    FORMULA_##types(name, TL_CODE_OF(__VA_ARGS__))
+#define FORMULA_ALL(name, code) FORMULA(name, (code))
+#define FORMULA_FLT(name, code) FORMULA(name, (code))
+#define FORMULA_NUM(name, code) FORMULA(name, (code))
+#define FORMULA_WHOLE(name, code)
 
 // Probit
 
@@ -78,7 +86,7 @@ static double lower_quantile(double p)
     return x - step / (1 + x * step / 2);
 }
 
-static double probit_of(double p)
+static double quantile(double p)
 {
     if (!(p > 0 && p < 1))
         return p == 0 ? -(double)INFINITY : p == 1 ? (double)INFINITY : (double)NAN;
@@ -121,61 +129,23 @@ static double probit_of(double p)
 
 #if TL_IS_FLOAT
 
-FORMULA(abs, fabs(x))
-FORMULA(neg, -x)
-FORMULA(sign, x > 0 ? 1 : x < 0 ? -1 : x)
-FORMULA(reciprocal, 1 / x)
-FORMULA(affine, (a * x + b))
-FORMULA(sqrt, sqrt(x))
-FORMULA(exp, exp(x))
-FORMULA(log, log(x))
-FORMULA(ceil, ceil(x))
-FORMULA(floor, floor(x))
-FORMULA(round, rint(x))
+static inline C NAME(raise, of)(C x, C a)
+{
+    return x < a ? a : x;
+}
 
-FORMULA(sin, sin(x))
-FORMULA(cos, cos(x))
-FORMULA(tan, tan(x))
-FORMULA(asin, asin(x))
-FORMULA(acos, acos(x))
-FORMULA(atan, atan(x))
-FORMULA(sinh, sinh(x))
-FORMULA(cosh, cosh(x))
-FORMULA(tanh, tanh(x))
-FORMULA(scaledtanh, (a * tanh(b * x)))
-FORMULA(asinh, asinh(x))
-FORMULA(acosh, acosh(x))
-FORMULA(atanh, atanh(x))
-FORMULA(erf, erf(x))
-FORMULA(probit, (C)probit_of(x))
+static inline C NAME(lower, of)(C x, C b)
+{
+    return x > b ? b : x;
+}
 
-FORMULA(raised, x < a ? a : x)
-FORMULA(lowered, x > a ? a : x)
-FORMULA(clip, NAME(lowered, of)(NAME(raised, of)(x, a, 0), b, 0))
-FORMULA(hardsigmoid, NAME(clip, of)(b + a * x, 0, 1))
-FORMULA(hardswish, (x * NAME(hardsigmoid, of)(x, a, b)))
-FORMULA(thresholdedrelu, x > a ? x : 0)
-FORMULA(shrink, -a > x ? x + b : x > a ? x - b : 0)
-FORMULA(softsign, x / (1 + fabs(x)))
+static inline C NAME(quantile, of)(C x)
+{
+    return (C)quantile(x);
+}
 
-// Far below 0, exp becomes infinite, and the quotient 0.
-FORMULA(sigmoid, 1 / (1 + exp(-x)))
-FORMULA(swish, x / (1 + exp(-(a * x))))
-
-// No exponential above 1, so that nothing overflows, and no sum with 1 that would lose it.
-FORMULA(softplus, (x < 0 ? 0 : x) + log1p(exp(-fabs(x))))
-FORMULA(mish, (x * tanh(NAME(softplus, of)(x, 0, 0))))
-
-// (1 + erf(t)) / 2 = erfc(-t) / 2 and (1 + tanh(t)) / 2 = 1 / (1 + e^-2t): without the difference
-// of two numbers near 1 that the left sides are below 0.
-FORMULA(gelu, (x * (erfc(x * (C)-0.70710678118654752440) / 2)))
-FORMULA(gelu_tanh, x / (1 + exp((C)-1.59576912160573071176 * (x + (C)0.044715 * x * x * x))))
-
-FORMULA(relu, x < 0 ? 0 : x)
-FORMULA(lrelu, x < 0 ? a * x : x)
-FORMULA(elu, x < 0 ? a * expm1(x) : x)
-FORMULA(celu, x < 0 ? a * expm1(x / a) : x)
-FORMULA(selu, (b * NAME(elu, of)(x, a, 0)))
+static inline C NAME(clip, of)(C x, P a, P b);
+TL_UNARY_FUNCS(FORMULA_OF, )
 
 #else // integers and bool
 

@@ -386,13 +386,13 @@ END_TEST
 #define TL_VARIANT_PLAIN(name)
 #define TL_VARIANT_SIMD(name)                 {vectors_in_c, SIMD(tl_unary_##name), TL_FLOAT, TL_FLOAT, TL_ISA_C},
 #define TL_VARIANT(arg, function, dtype, isa) {#function, function, dtype, dtype, isa},
-#define TL_VARIANTS(arg, func, name, types, grain, sets)                                         \
+#define TL_VARIANTS(arg, NAME, name, types, cost, sets, ...)                                     \
     static tl_map_variant name##_variants[] = {TL_UNARY_KERNELS(TL_VARIANT, , name, types, sets) \
                                                    TL_VARIANT_##sets(name)};
 TL_UNARY_FUNCS(TL_VARIANTS, )
 
-#define FUNCTION(arg, func, name, types, grain, sets) \
-    {func, name##_variants, sizeof(name##_variants) / sizeof(*name##_variants)},
+#define FUNCTION(arg, NAME, name, ...) \
+    {TL_UNARY_##NAME, name##_variants, sizeof(name##_variants) / sizeof(*name##_variants)},
 static const struct {
     tl_unary_func func;
     tl_map_variant *variants;
