@@ -9,6 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lightnet/ln_optypes.h"
+
 double cli_element(const tl_tensor *t, int i)
 {
     double value;
@@ -228,10 +230,10 @@ static const struct {
     const char *keys;   // the argument by which it is sorted
     int (*agree)(const sorted *s);
 } rows[] = {
-    {"sort1d_by_key", "dst_val", "dst_key", pairs_agree},
-    {"topk", "indices", "src", indices_agree},
-    {"argreduce", "dst", "src", indices_agree},
-    {"maxreduce_arg", "arg", "src", indices_agree},
+    {LN_OP_SORT1D_BY_KEY, "dst_val", "dst_key", pairs_agree},
+    {LN_OP_TOPK, "indices", "src", indices_agree},
+    {LN_OP_ARGREDUCE, "dst", "src", indices_agree},
+    {LN_OP_MAXREDUCE_ARG, "arg", "src", indices_agree},
 };
 
 static const tl_tensor *find_tensor(const ln_context *ctx, const char *name)

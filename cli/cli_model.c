@@ -13,6 +13,7 @@
 #include "cli_il.h"
 #include "cli_npz.h"
 #include "cli_print.h"
+#include "lightnet/ln_optypes.h"
 
 const char *cli_target(const cli_options *opt)
 {
@@ -299,7 +300,7 @@ static void warn_of_plain_kernels(const ln_context *ctx)
     int n = 0;
     LN_LIST_FOREACH(op, ctx->ops)
     {
-        n += op->op_arg->isdynamic && ln_op_is(op, "conv2d_cpu");
+        n += op->op_arg->isdynamic && ln_op_is(op, LN_OP_CONV2D_CPU);
     }
     snprintf(
         text, sizeof(text),

@@ -152,8 +152,8 @@ const char *ln_translation_source(ln_translation *t, const char *name, const tl_
 {
     char buf[LN_MAX_NAME_LEN];
     const char *own = name_of_source(t, name, buf);
-    return add_source(t, name,
-                      own ? ln_source_create(t->ctx, "source", own, name, like, from_file) : NULL);
+    return add_source(
+        t, name, own ? ln_source_create(t->ctx, LN_OP_SOURCE, own, name, like, from_file) : NULL);
 }
 
 const char *ln_translation_placeholder(ln_translation *t, const char *name, const tl_tensor *like,
@@ -620,12 +620,12 @@ static const char *emit_view(ln_emit *e, const char *optype, const char *src, in
 
 const char *ln_emit_view(ln_emit *e, const char *src, int ndim, const int *dims, int i)
 {
-    return emit_view(e, "view", src, ndim, dims, i);
+    return emit_view(e, LN_OP_VIEW, src, ndim, dims, i);
 }
 
 const char *ln_emit_expand(ln_emit *e, const char *src, int ndim, const int *dims, int i)
 {
-    return emit_view(e, "expand", src, ndim, dims, i);
+    return emit_view(e, LN_OP_EXPAND, src, ndim, dims, i);
 }
 
 static int is_dynamic(const ln_emit *e, const char *tensor)
@@ -643,7 +643,7 @@ const char *ln_emit_reshape(ln_emit *e, const char *src, int ndim, const int *di
     if (plain && is_dynamic(e, src) && tl_compute_length(ndim, dims) != 1)
         ln_emit_fail(
             e, "tensor '%s' has a size that is known only at run time, expected a fixed one", src);
-    return emit_view(e, plain ? "reshape" : "view", src, ndim, dims, i);
+    return emit_view(e, plain ? LN_OP_RESHAPE : LN_OP_VIEW, src, ndim, dims, i);
 }
 
 const char *ln_emit_cast(ln_emit *e, const char *src, tl_dtype dtype, int i)
@@ -652,47 +652,49 @@ const char *ln_emit_cast(ln_emit *e, const char *src, tl_dtype dtype, int i)
         report_output(e, i, src);
         return src;
     }
-    return LN_EMIT(e, i, "cast", LN_ARG("src", src), LN_DTYPE("dtype", dtype));
+    return LN_EMIT(e, i, LN_OP_CAST, LN_ARG("src", src), LN_DTYPE("dtype", dtype));
 }
 
 const char *ln_emit_unary(ln_emit *e, const char *func, const char *src, int i)
 {
-    return LN_EMIT(e, i, "unary", LN_ARG("src", src), LN_TEXT("func", func));
+    return LN_EMIT(e, i, LN_OP_UNARY, LN_ARG("src", src), LN_TEXT("func", func));
 }
 
 const char *ln_emit_unary_with(ln_emit *e, const char *func, const char *src, double alpha,
                                double beta, int i)
 {
-    return LN_EMIT(e, i, "unary", LN_ARG("src", src), LN_TEXT("func", func),
+    return LN_EMIT(e, i, LN_OP_UNARY, LN_ARG("src", src), LN_TEXT("func", func),
                    LN_NUMBER("alpha", alpha), LN_NUMBER("beta", beta));
 }
 
 const char *ln_emit_binary(ln_emit *e, const char *op, const char *src1, const char *src2, int i)
 {
-    return LN_EMIT(e, i, "binary", LN_ARG("src1", src1), LN_ARG("src2", src2), LN_TEXT("op", op));
+    return LN_EMIT(e, i, LN_OP_BINARY, LN_ARG("src1", src1), LN_ARG("src2", src2),
+                   LN_TEXT("op", op));
 }
 
 const char *ln_emit_compare(ln_emit *e, const char *op, const char *src1, const char *src2)
 {
-    return LN_EMIT(e, LN_EMIT_TEMP, "compare", LN_ARG("src1", src1), LN_ARG("src2", src2),
+    return LN_EMIT(e, LN_EMIT_TEMP, LN_OP_COMPARE, LN_ARG("src1", src1), LN_ARG("src2", src2),
                    LN_TEXT("op", op));
 }
 
 const char *ln_emit_where(ln_emit *e, const char *cond, const char *src1, const char *src2, int i)
 {
-    return LN_EMIT(e, i, "where", LN_ARG("cond", cond), LN_ARG("src1", src1), LN_ARG("src2", src2));
+    return LN_EMIT(e, i, LN_OP_WHERE, LN_ARG("cond", cond), LN_ARG("src1", src1),
+                   LN_ARG("src2", src2));
 }
 
 const char *ln_emit_reduce(ln_emit *e, const char *op, const char *src, int n_axes, const int *axes,
                            int keeps, int i)
 {
-    return LN_EMIT(e, i, "reduce", LN_ARG("src", src), LN_TEXT("op", op),
+    return LN_EMIT(e, i, LN_OP_REDUCE, LN_ARG("src", src), LN_TEXT("op", op),
                    LN_INTS("axes", n_axes, axes), LN_BOOL("keepdims", keeps));
 }
 
 const char *ln_emit_transpose(ln_emit *e, const char *src, const int *axes, int i)
 {
-    return LN_EMIT(e, i, "transpose", LN_ARG("src", src),
+    return LN_EMIT(e, i, LN_OP_TRANSPOSE, LN_ARG("src", src),
                    LN_INTS("axes", ln_translation_tensor(e->translation, src)->ndim, axes));
 }
 
@@ -707,10 +709,10 @@ const char *ln_emit_batchnorm(ln_emit *e, const char *src, int axis, const char 
         images[k < axis ? 0 : k == axis ? 1 : 3] *= dims[k];
     }
     src = as_is ? src : ln_emit_reshape(e, src, 4, images, LN_EMIT_TEMP);
-    const char *const dst = LN_EMIT(e, as_is ? i : LN_EMIT_TEMP, "batchnorm", LN_ARG("src", src),
-                                    LN_ARG("scale", vectors[0]), LN_ARG("offset", vectors[1]),
-                                    LN_ARG("mean", vectors[2]), LN_ARG("var", vectors[3]),
-                                    LN_NUMBER("epsilon", epsilon));
+    const char *const dst = LN_EMIT(e, as_is ? i : LN_EMIT_TEMP, LN_OP_BATCHNORM,
+                                    LN_ARG("src", src), LN_ARG("scale", vectors[0]),
+                                    LN_ARG("offset", vectors[1]), LN_ARG("mean", vectors[2]),
+                                    LN_ARG("var", vectors[3]), LN_NUMBER("epsilon", epsilon));
     return as_is ? dst : ln_emit_reshape(e, dst, ndim, dims, i);
 }
 

@@ -7,7 +7,7 @@
 //
 //     // The output "dst" is the node's output 0.
 //     const char *dst =
-//         LN_EMIT(e, 0, "softmax", LN_ARG("src", src), LN_INT("axis", 1));
+//         LN_EMIT(e, 0, LN_OP_SOFTMAX, LN_ARG("src", src), LN_INT("axis", 1));
 //
 // Tensors are LightNet's, by name (const char *, which lives as long as the translation). Emitting
 // adds operators to the context immediately, so types and shapes of all tensors are known.
@@ -20,6 +20,7 @@
 
 #include "base/ln_infile.h"
 #include "lightnet/ln_context.h"
+#include "lightnet/ln_optypes.h"
 #include "lightnet/ln_util.h"
 #include "tensorlight/tl_tensor.h"
 

@@ -28,11 +28,12 @@ static const char usage[] =
     "\n"
     "Instead of definitions:\n"
     "      --list ARCH     a header with the array of ARCH's operators, ops_ARCH\n"
+    "      --types         a header with the constant LN_OP_TYPE of each type of operators\n"
     "      --tests         a program that runs the examples of the descriptions\n"
     "      --docs          a page in Markdown about the operators\n"
     "      --doc-table     a header with the array of their documentation, op_docs\n";
 
-typedef enum mode { MODE_C, MODE_LIST, MODE_TESTS, MODE_DOCS, MODE_DOC_TABLE } mode;
+typedef enum mode { MODE_C, MODE_LIST, MODE_TYPES, MODE_TESTS, MODE_DOCS, MODE_DOC_TABLE } mode;
 
 typedef struct options {
     mode mode;
@@ -48,7 +49,16 @@ typedef struct options {
 } options;
 
 // Values of the options without a letter.
-enum { OPT_WITH = 256, OPT_DEPFILE, OPT_LIST, OPT_TESTS, OPT_DOCS, OPT_DOC_TABLE, OPT_NO_DOCS };
+enum {
+    OPT_WITH = 256,
+    OPT_DEPFILE,
+    OPT_LIST,
+    OPT_TYPES,
+    OPT_TESTS,
+    OPT_DOCS,
+    OPT_DOC_TABLE,
+    OPT_NO_DOCS
+};
 
 static const struct option long_options[] = {
     {"output", required_argument, NULL, 'o'},
@@ -56,6 +66,7 @@ static const struct option long_options[] = {
     {"with", required_argument, NULL, OPT_WITH},
     {"depfile", required_argument, NULL, OPT_DEPFILE},
     {"list", required_argument, NULL, OPT_LIST},
+    {"types", no_argument, NULL, OPT_TYPES},
     {"tests", no_argument, NULL, OPT_TESTS},
     {"docs", no_argument, NULL, OPT_DOCS},
     {"doc-table", no_argument, NULL, OPT_DOC_TABLE},
@@ -119,6 +130,9 @@ static int parse_options(options *opts, int argc, char **argv)
         case OPT_LIST:
             opts->mode = MODE_LIST;
             opts->arch = optarg;
+            break;
+        case OPT_TYPES:
+            opts->mode = MODE_TYPES;
             break;
         case OPT_TESTS:
             opts->mode = MODE_TESTS;
@@ -218,6 +232,9 @@ static int generate(ln_cgen *out, const ln_opdescs *descs, const options *opts, 
     switch (opts->mode) {
     case MODE_LIST:
         ln_opgen_list(out, descs, opts->arch);
+        return 0;
+    case MODE_TYPES:
+        ln_opgen_types(out, descs);
         return 0;
     case MODE_TESTS:
         return ln_opgen_tests(out, descs, err);

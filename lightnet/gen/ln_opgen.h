@@ -19,6 +19,9 @@ void ln_opgen_doc_table(ln_cgen *out, const ln_opdescs *descs);
  * `arch`, in order. */
 void ln_opgen_list(ln_cgen *out, const ln_opdescs *descs, const char *arch);
 
+/** A header with the types of the generated operators as constants: LN_OP_CONV2D is "conv2d". */
+void ln_opgen_types(ln_cgen *out, const ln_opdescs *descs);
+
 /** The first own operator's file name and those of the others, once each: "conv.op, pool.op", for
  * the first line of generated files. */
 void ln_opgen_print_sources(ln_cgen *out, const ln_opdescs *descs);

@@ -343,6 +343,21 @@ void ln_opgen_list(ln_cgen *out, const ln_opdescs *descs, const char *arch)
     ln_cgen_print(out, "};\n");
 }
 
+void ln_opgen_types(ln_cgen *out, const ln_opdescs *descs)
+{
+    ln_cgen_print(out, "// Generated from ");
+    ln_opgen_print_sources(out, descs);
+    ln_cgen_print(out, ": the types of their operators.\n\n");
+    for (size_t i = 0; i < descs->len; i++) {
+        const ln_opdesc *const op = descs->ops[i];
+        char *const upper = ln_arena_printf(&out->arena, "%s", op->optype);
+        for (char *c = upper; *c; c++)
+            *c -= *c >= 'a' && *c <= 'z' ? 'a' - 'A' : 0;
+        if (ln_opdesc_is_generated(op))
+            ln_cgen_line(out, 0, "#define LN_OP_%s \"%s\"", upper, op->optype);
+    }
+}
+
 void ln_opgen_doc_table(ln_cgen *out, const ln_opdescs *descs)
 {
     ln_cgen_print(out, "// Generated from ");

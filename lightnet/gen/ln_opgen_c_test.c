@@ -110,7 +110,7 @@ START_TEST(an_operator_inherits_from_another_file)
 }
 END_TEST
 
-START_TEST(a_list_holds_the_operators_of_one_architecture)
+START_TEST(a_list_holds_the_operators_of_one_architecture_and_types_those_of_all)
 {
     ln_opdescs *descs = ln_opdescs_create();
     ln_cgen out = {.file = "-"};
@@ -124,6 +124,9 @@ START_TEST(a_list_holds_the_operators_of_one_architecture)
                                            "&ln_opimpl_watch, NULL,\n};\n"));
     ln_opgen_list(&out, descs, "far");
     ck_assert_ptr_nonnull(strstr(out.text, "ops_far[] = {\n    &ln_opimpl_count_far, NULL,\n"));
+    ln_opgen_types(&out, descs);
+    ck_assert_ptr_nonnull(strstr(out.text, "\n\n#define LN_OP_BLUR \"blur\"\n"));
+    ck_assert_ptr_nonnull(strstr(out.text, "#define LN_OP_COUNT_FAR \"count_far\"\n"));
     ck_assert_ptr_null(strstr(out.text, "template")); // "autogen": false
     ln_cgen_free(&out);
     ln_opdescs_free(descs);
@@ -149,5 +152,6 @@ END_TEST
 
 LN_TEST_MAIN("operator generator", generated_c_is_as_expected, generated_page_is_as_expected,
              documentation_is_left_out_for_a_table, no_line_is_too_long_except_the_authors,
-             an_operator_inherits_from_another_file, a_list_holds_the_operators_of_one_architecture,
+             an_operator_inherits_from_another_file,
+             a_list_holds_the_operators_of_one_architecture_and_types_those_of_all,
              errors_have_the_expected_messages)

@@ -311,3 +311,24 @@ void ln_dynamic_end(ln_op *op)
     op_arg->params = op_arg->planned;
     op_arg->planned = NULL;
 }
+
+static int has_open_axis_behind(const ln_op *op, const ln_list *list)
+{
+    const ln_tensor_list_entry *tle;
+    LN_LIST_FOREACH(tle, list)
+    {
+        const ln_tensor_entry *te = ln_entry_of(tle, op->op_arg->tensor_table);
+        for (int i = 1; i < te->tensor->ndim; i++)
+            if (ln_dynamic_is_open(te, i))
+                return 1;
+    }
+    return 0;
+}
+
+int ln_op_is_dynamic_beyond_batch(const ln_op *op)
+{
+    const ln_op_arg *op_arg = op->op_arg;
+    return op_arg->planned || (op_arg->isdynamic & LN_DYNAMIC_OUT) ||
+           (op_arg->isdynamic && (has_open_axis_behind(op, op_arg->tensors_in) ||
+                                  has_open_axis_behind(op, op_arg->tensors_out)));
+}

@@ -7,6 +7,7 @@
 
 #include "ir/ln_context_ops.h"
 #include "lightnet/ln_arch.h"
+#include "lightnet/ln_optypes.h"
 #include "lightnet/ln_param.h"
 #include "lightnet/ln_tensor.h"
 
@@ -31,10 +32,15 @@ int ln_is_form_of(const char *optype, const char *base)
     return !strncmp(optype, base, len) && (optype[len] == '\0' || optype[len] == '_');
 }
 
+int ln_op_is_form_of(const ln_op *op, const char *optype)
+{
+    return op && ln_is_form_of(op->op_arg->optype, optype);
+}
+
 int ln_produces_inputs(const char *optype)
 {
-    return ln_is_form_of(optype, "create") || ln_is_form_of(optype, "source") ||
-           ln_is_form_of(optype, "placeholder");
+    return ln_is_form_of(optype, LN_OP_CREATE) || ln_is_form_of(optype, LN_OP_SOURCE) ||
+           ln_is_form_of(optype, LN_OP_PLACEHOLDER);
 }
 
 int ln_produces_random(const ln_op *op)
@@ -46,7 +52,7 @@ int ln_produces_random(const ln_op *op)
 
 int ln_is_placeholder(const ln_op *op)
 {
-    return ln_op_is_form_of(op, "placeholder");
+    return ln_op_is_form_of(op, LN_OP_PLACEHOLDER);
 }
 
 static const int *dims_of_placeholder(const ln_op *op, const char *arg_name)
@@ -67,7 +73,7 @@ const int *ln_placeholder_max(const ln_op *op)
 const char *ln_empty_source(const ln_op *op)
 {
     const ln_param_entry *data = ln_op_param(op, "data");
-    const int is_empty = ln_op_is_form_of(op, "source") && (!data || data->array_len == 0);
+    const int is_empty = ln_op_is_form_of(op, LN_OP_SOURCE) && (!data || data->array_len == 0);
     return is_empty || ln_is_placeholder(op) ? first_output(op) : NULL;
 }
 
@@ -125,5 +131,5 @@ ln_op *ln_placeholder_create(const ln_context *ctx, const char *name, const char
         shaped ? ln_param_list_append_array_int(shaped, "least", like->ndim, min) : NULL;
     if (!params)
         ln_param_list_free(shaped);
-    return create(ctx, "placeholder", name, tname, params);
+    return create(ctx, LN_OP_PLACEHOLDER, name, tname, params);
 }

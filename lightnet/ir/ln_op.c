@@ -361,7 +361,7 @@ ln_op *ln_op_list_find_by_optype(const ln_list *ops, const char *optype)
 {
     for (; ops; ops = ops->next) {
         ln_op *op = ops->data;
-        if (ln_op_is(op, optype))
+        if (ln_streq(op->op_arg->optype, optype))
             return op;
     }
     return NULL;

@@ -5,38 +5,9 @@
 
 #include <string.h>
 
-#include "ir/ln_dynamic.h"
-#include "ir/ln_from_file.h"
-
 int ln_op_is(const ln_op *op, const char *optype)
 {
     return op && strcmp(op->op_arg->optype, optype) == 0;
-}
-
-int ln_op_is_form_of(const ln_op *op, const char *optype)
-{
-    return op && ln_is_form_of(op->op_arg->optype, optype);
-}
-
-static int has_open_axis_behind(const ln_op *op, const ln_list *list)
-{
-    const ln_tensor_list_entry *tle;
-    LN_LIST_FOREACH(tle, list)
-    {
-        const ln_tensor_entry *te = ln_entry_of(tle, op->op_arg->tensor_table);
-        for (int i = 1; i < te->tensor->ndim; i++)
-            if (ln_dynamic_is_open(te, i))
-                return 1;
-    }
-    return 0;
-}
-
-int ln_op_is_dynamic_beyond_batch(const ln_op *op)
-{
-    const ln_op_arg *op_arg = op->op_arg;
-    return op_arg->planned || (op_arg->isdynamic & LN_DYNAMIC_OUT) ||
-           (op_arg->isdynamic && (has_open_axis_behind(op, op_arg->tensors_in) ||
-                                  has_open_axis_behind(op, op_arg->tensors_out)));
 }
 
 const ln_tensor_entry *ln_op_input(const ln_op *op, const char *arg_name)

@@ -6,6 +6,7 @@
 #include "ir/ln_fixed.h"
 #include "ir/ln_from_file.h"
 #include "ir/ln_weights.h"
+#include "lightnet/ln_optypes.h"
 #include "lightnet/ln_util.h"
 #include "pass/ln_rewriting.h"
 #include "plan/ln_plan.h"
@@ -205,7 +206,7 @@ static int see(const ln_context *ctx, const ln_op *op, void *data)
 // reason.
 static ln_list *create_sources(const ln_context *ctx, const ln_op *op)
 {
-    static const char optype[] = "source_cpu"; // for all that lies in this memory
+    static const char optype[] = LN_OP_SOURCE_CPU; // for all that lies in this memory
     char name[LN_MAX_NAME_LEN];
     ln_list *sources = NULL;
     const ln_tensor_list_entry *tle;

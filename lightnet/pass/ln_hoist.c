@@ -8,6 +8,7 @@
 #include "ir/ln_context_ops.h"
 #include "ir/ln_dfg_value.h"
 #include "ir/ln_from_file.h"
+#include "lightnet/ln_optypes.h"
 #include "lightnet/ln_util.h"
 #include "pass/ln_rewriting.h"
 
@@ -58,7 +59,8 @@ static int has_all_numbers(const ln_op *op)
 // Whether the operator gives its bodies its inputs `src` as their last ones.
 static int passes_src(const ln_op *op)
 {
-    return (ln_op_is_form_of(op, "branch") || ln_op_is_form_of(op, "loop")) && has_all_numbers(op);
+    return (ln_op_is_form_of(op, LN_OP_BRANCH) || ln_op_is_form_of(op, LN_OP_LOOP)) &&
+           has_all_numbers(op);
 }
 
 // The number of the body's first input that is one of the runner's `src`.
@@ -245,7 +247,7 @@ static int enter_copy(const hoisting *h, int which, const ln_op *op)
 // Returns new: an operator that has tensor `tname`, of like's type and shape, as an input.
 static ln_op *create_source(const ln_context *body, const char *tname, const tl_tensor *like)
 {
-    static const char optype[] = "source_cpu"; // for all that lies in this memory
+    static const char optype[] = LN_OP_SOURCE_CPU; // for all that lies in this memory
     char name[LN_MAX_NAME_LEN];
     if (ln_context_unique_name(body, name, "source"))
         return NULL;
@@ -510,7 +512,7 @@ int ln_hoist(ln_context *ctx)
             continue;
         find_bodies(&h);
         // Both branches have one interface, so both must be of this operator alone.
-        if (h.n_bodies != (ln_op_is_form_of(h.runner, "branch") ? 2 : 1))
+        if (h.n_bodies != (ln_op_is_form_of(h.runner, LN_OP_BRANCH) ? 2 : 1))
             continue;
         if (hoist_from(&h))
             return -1;

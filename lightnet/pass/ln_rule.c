@@ -58,7 +58,7 @@ static int note_inspected(const ln_context *ctx, const ln_tensor_entry *te, cons
 static const ln_tensor_entry *cast_from(const ln_tensor_entry *te)
 {
     const ln_op *const producer = ln_entry_creater(te);
-    return ln_op_is(producer, "cast") || ln_op_is(producer, "cast_cpu")
+    return ln_op_is(producer, LN_OP_CAST) || ln_op_is(producer, LN_OP_CAST_CPU)
                ? ln_op_input(producer, "src")
                : NULL;
 }

@@ -38,7 +38,7 @@ static void free_op(void *op)
 static const char *make_constant(insertion *ins, const char *prefix, const tl_tensor *t)
 {
     const char *const name = ln_rule_tensor(&ins->made, prefix);
-    ln_rule_op(&ins->made, "source");
+    ln_rule_op(&ins->made, LN_OP_SOURCE);
     ln_rule_output(&ins->made, "dst", name);
     ln_rule_string(&ins->made, "dtype", tl_dtype_name(t->dtype));
     ln_rule_ints(&ins->made, "dims", t->ndim, t->dims);
@@ -76,9 +76,9 @@ static const char *make_pair(insertion *ins, const char *src, const ln_quantize_
     if (s && z) {
         const char *const sname = make_constant(ins, "scale", s);
         const char *const zname = make_constant(ins, "zero", z);
-        const char *const bytes = make_step(ins, "quantize", src, sname, zname, 0);
+        const char *const bytes = make_step(ins, LN_OP_QUANTIZE, src, sname, zname, 0);
         ln_rule_string(&ins->made, "dtype", tl_dtype_name(TL_UINT8));
-        dst = make_step(ins, "dequantize", bytes, sname, zname, 0);
+        dst = make_step(ins, LN_OP_DEQUANTIZE, bytes, sname, zname, 0);
     } else {
         fail(ins);
     }
@@ -156,10 +156,10 @@ static int note_weight(insertion *ins, const char *name, int number)
 static int make_layer(insertion *ins, const ln_quantize_layer *layer, int number, const ln_op *op,
                       const ln_op *norm, const char *src)
 {
-    const args a = ln_op_is(op, "matmul") ? (args){"src1", "src2"} : (args){"src", "weight"};
+    const args a = ln_op_is(op, LN_OP_MATMUL) ? (args){"src1", "src2"} : (args){"src", "weight"};
     const char *const weight8 = make_constant(ins, "weight", layer->weight8);
     const char *const scale = make_constant(ins, "scale", layer->scale);
-    const char *const weight = make_step(ins, "dequantize", weight8, scale, NULL, layer->axis);
+    const char *const weight = make_step(ins, LN_OP_DEQUANTIZE, weight8, scale, NULL, layer->axis);
     const char *const bias = layer->folded ? make_constant(ins, "bias", layer->folded) : NULL;
     ln_op *const copy = ins->made.failed ? NULL : ln_op_copy(op);
     ln_list *const longer = copy ? ln_list_append(ins->made.ops, copy) : NULL;
@@ -245,8 +245,8 @@ typedef struct flow {
 } flow;
 
 static const char *const through[] = {
-    "unary",   "batchnorm", "maxpool2d", "reshape", "squeeze",
-    "flatten", "unsqueeze", "transpose", NULL,
+    LN_OP_UNARY,   LN_OP_BATCHNORM, LN_OP_MAXPOOL2D, LN_OP_RESHAPE, LN_OP_SQUEEZE,
+    LN_OP_FLATTEN, LN_OP_UNSQUEEZE, LN_OP_TRANSPOSE, NULL,
 };
 
 static role role_of(const flow *f, const ln_op *op)

@@ -7,6 +7,7 @@
 
 #include "ir/ln_context_ops.h"
 #include "lightnet/ln_op.h"
+#include "lightnet/ln_optypes.h"
 #include "lightnet/ln_util.h"
 
 static const char *const norm_args[LN_QUANTIZE_NORM_TENSORS] = {"scale", "offset", "mean", "var"};
@@ -34,8 +35,8 @@ static int is_one(const ln_op *op, const char *param)
 // for each index along an axis.
 static int is_conv(const ln_op *op, parts *p)
 {
-    const int is_transposed = ln_op_is(op, "deconv2d");
-    if (!(is_transposed ? is_one(op, "group") : ln_op_is(op, "conv2d")) ||
+    const int is_transposed = ln_op_is(op, LN_OP_DECONV2D);
+    if (!(is_transposed ? is_one(op, "group") : ln_op_is(op, LN_OP_CONV2D)) ||
         !ln_op_reads(op, "src", &p->src) || !ln_op_reads(op, "weight", &p->weight) ||
         !ln_op_reads(op, "bias", &p->bias))
         return 0;
@@ -45,7 +46,7 @@ static int is_conv(const ln_op *op, parts *p)
 
 static int is_product(const ln_op *op, parts *p)
 {
-    if (!ln_op_is(op, "matmul") || !ln_op_reads(op, "src1", &p->src) ||
+    if (!ln_op_is(op, LN_OP_MATMUL) || !ln_op_reads(op, "src1", &p->src) ||
         !ln_op_reads(op, "src2", &p->weight))
         return 0;
     p->axis = ln_op_bool(op, "trans2") ? 0 : 1;
@@ -56,7 +57,7 @@ static int is_product(const ln_op *op, parts *p)
 // Operators that the model itself quantizes stay unchanged.
 static int is_dequantized(const ln_tensor_entry *te)
 {
-    return ln_op_is(ln_entry_creater(te), "dequantize");
+    return ln_op_is(ln_entry_creater(te), LN_OP_DEQUANTIZE);
 }
 
 static int is_layer(const ln_op *op, parts *p)
@@ -83,7 +84,7 @@ static int is_computed_float(const ln_op *op, const char *arg)
 static int is_sum(const ln_op *op)
 {
     const ln_tensor_entry *a = NULL, *b = NULL;
-    return ln_op_is(op, "binary") && ln_op_has_string(op, "op", "TL_BINARY_ADD") &&
+    return ln_op_is(op, LN_OP_BINARY) && ln_op_has_string(op, "op", "TL_BINARY_ADD") &&
            is_computed_float(op, "src1") && is_computed_float(op, "src2") &&
            ln_op_reads(op, "src1", &a) && ln_op_reads(op, "src2", &b) &&
            tl_tensor_issameshape(a->tensor, b->tensor);
@@ -94,7 +95,7 @@ static const char *const *joint_args(const ln_op *op)
 {
     if (is_sum(op))
         return sum_args;
-    return ln_op_is(op, "avgpool2d") && is_computed_float(op, "src") ? mean_args : NULL;
+    return ln_op_is(op, LN_OP_AVGPOOL2D) && is_computed_float(op, "src") ? mean_args : NULL;
 }
 
 // Batch normalization
@@ -111,10 +112,11 @@ static int is_foldable(const ln_op *norm, const ln_tensor_entry *tensors[])
 static const ln_op *find_norm(const ln_op *conv, const ln_tensor_entry *tensors[])
 {
     const ln_tensor_entry *dst = NULL, *src = NULL;
-    if (!ln_op_is(conv, "conv2d") || !ln_op_makes(conv, "dst", &dst) || ln_entry_num_uses(dst) != 1)
+    if (!ln_op_is(conv, LN_OP_CONV2D) || !ln_op_makes(conv, "dst", &dst) ||
+        ln_entry_num_uses(dst) != 1)
         return NULL;
     const ln_op *const next = ln_dfg_next(conv->op_arg->ctx->dfg, conv, dst->name);
-    return ln_op_is(next, "batchnorm") && ln_op_reads(next, "src", &src) && src == dst &&
+    return ln_op_is(next, LN_OP_BATCHNORM) && ln_op_reads(next, "src", &src) && src == dst &&
                    is_foldable(next, tensors)
                ? next
                : NULL;

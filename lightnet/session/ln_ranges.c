@@ -9,6 +9,7 @@
 #include "base/ln_fnv.h"
 #include "ir/ln_from_file.h"
 #include "lightnet/ln_hash.h"
+#include "lightnet/ln_optypes.h"
 
 // How often a size changes before it is left open, the least capacity, and how many elements an
 // input may have for it.
@@ -132,7 +133,7 @@ int ln_range_is_open(const ln_range *range, int ndim)
 static int reads_sizes(const ln_context *ctx, const ln_op *op, const ln_hash *sizes)
 {
     const ln_tensor_list_entry *tle;
-    if (ln_op_is(op, "shape_cpu"))
+    if (ln_op_is(op, LN_OP_SHAPE_CPU))
         return 1;
     LN_LIST_FOREACH(tle, op->op_arg->tensors_in)
     {

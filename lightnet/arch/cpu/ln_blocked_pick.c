@@ -30,7 +30,7 @@ static const ln_tensor_entry *blocks_of(const ln_tensor_entry *te)
 {
     const ln_tensor_entry *blocks = NULL;
     const ln_op *const from = ln_entry_creater(te);
-    if (!ln_op_is(from, "from_blocked_cpu") || ln_op_is_dynamic_beyond_batch(from) ||
+    if (!ln_op_is(from, LN_OP_FROM_BLOCKED_CPU) || ln_op_is_dynamic_beyond_batch(from) ||
         !ln_op_reads(from, "src", &blocks) || ln_entry_is_mutated(blocks))
         return NULL;
     return blocks;
@@ -80,7 +80,7 @@ static void add_sources(ln_rule_made *made, const sources *srcs)
 static void add_pick(ln_rule_made *made, const sources *srcs, int n_map, const int *map,
                      const char *dst)
 {
-    ln_rule_op(made, "pick_blocked_cpu");
+    ln_rule_op(made, LN_OP_PICK_BLOCKED_CPU);
     add_sources(made, srcs);
     ln_rule_output(made, "dst", dst);
     ln_rule_ints(made, "channels", srcs->n, srcs->channels);
@@ -105,7 +105,7 @@ static void add_range(ln_rule_made *made, const sources *srcs, int first, int n_
 
 static void add_from_blocked(ln_rule_made *made, const char *src, int channels, const char *dst)
 {
-    ln_rule_op(made, "from_blocked_cpu");
+    ln_rule_op(made, LN_OP_FROM_BLOCKED_CPU);
     ln_rule_input(made, "src", src);
     ln_rule_output(made, "dst", dst);
     ln_rule_number(made, "channels", channels);
@@ -122,7 +122,7 @@ static int can_join(const ln_op *op)
 {
     const ln_tensor_list_entry *tle;
     int n_blocked = 0;
-    if (!is_about_channels(op, "join_cpu", "src0") || ln_op_num_in(op) > MAX_SRCS)
+    if (!is_about_channels(op, LN_OP_JOIN_CPU, "src0") || ln_op_num_in(op) > MAX_SRCS)
         return 0;
     LN_LIST_FOREACH(tle, op->op_arg->tensors_in)
     {
@@ -147,7 +147,7 @@ static sources joined(ln_rule_made *made, const ln_op *op)
         srcs.names[srcs.n++] = blocks ? blocks->name : ln_rule_tensor(made, "xb");
         if (blocks)
             continue;
-        ln_rule_op(made, "to_blocked_cpu");
+        ln_rule_op(made, LN_OP_TO_BLOCKED_CPU);
         ln_rule_input(made, "src", te->name);
         ln_rule_output(made, "dst", srcs.names[srcs.n - 1]);
     }
@@ -176,7 +176,7 @@ ln_list *ln_join_in_blocks(const ln_context *ctx, ln_list **old_ops)
     const sources srcs = joined(&made, op);
     const char *const dst = ln_rule_tensor(&made, "yb");
     if (are_whole(&srcs)) {
-        ln_rule_op(&made, "join_cpu");
+        ln_rule_op(&made, LN_OP_JOIN_CPU);
         add_sources(&made, &srcs);
         ln_rule_output(&made, "dst", dst);
         ln_rule_number(&made, "axis", 1);
@@ -193,7 +193,7 @@ static int can_split(const ln_op *op)
 {
     const ln_tensor_entry *x = NULL;
     const ln_tensor_list_entry *tle;
-    if (!is_about_channels(op, "split_cpu", "src") || ln_op_num_in(op) != 1)
+    if (!is_about_channels(op, LN_OP_SPLIT_CPU, "src") || ln_op_num_in(op) != 1)
         return 0;
     LN_LIST_FOREACH(tle, op->op_arg->tensors_out)
     {
@@ -249,7 +249,7 @@ static place source_of(const ln_op *pick, int channel)
 static const ln_op *pick_of(const ln_tensor_entry *te)
 {
     const ln_op *const op = ln_entry_creater(te);
-    return ln_op_is(op, "pick_blocked_cpu") && !ln_op_is_dynamic_beyond_batch(op) ? op : NULL;
+    return ln_op_is(op, LN_OP_PICK_BLOCKED_CPU) && !ln_op_is_dynamic_beyond_batch(op) ? op : NULL;
 }
 
 static int is_steady(const ln_op *op)
@@ -266,7 +266,8 @@ static int is_steady(const ln_op *op)
 static int picks_picked(const ln_op *op)
 {
     const ln_tensor_list_entry *tle;
-    if (!ln_op_is(op, "pick_blocked_cpu") || ln_op_is_dynamic_beyond_batch(op) || !is_steady(op))
+    if (!ln_op_is(op, LN_OP_PICK_BLOCKED_CPU) || ln_op_is_dynamic_beyond_batch(op) ||
+        !is_steady(op))
         return 0;
     LN_LIST_FOREACH(tle, op->op_arg->tensors_in)
     {

@@ -24,7 +24,7 @@ static int has_usual_acts(const ln_op *op)
 static int fits(const ln_op *op, const ln_tensor_entry **weights)
 {
     *weights = NULL;
-    return ln_op_is(op, "recurrent_cpu") && ln_op_reads(op, "recurrence", weights) &&
+    return ln_op_is(op, LN_OP_RECURRENT_CPU) && ln_op_reads(op, "recurrence", weights) &&
            (*weights)->isconst && (*weights)->tensor->dtype == TL_FLOAT &&
            (*weights)->tensor->dims[3] >= TL_CELL_BLOCK / 2 && has_usual_acts(op);
 }
@@ -42,10 +42,10 @@ ln_list *ln_cells_in_blocks(const ln_context *ctx, ln_list **old_ops)
     if (!op)
         return NULL;
     const char *const packed = ln_rule_tensor(&made, "packed");
-    ln_rule_op(&made, "recurrent_pack_cpu");
+    ln_rule_op(&made, LN_OP_RECURRENT_PACK_CPU);
     ln_rule_input(&made, "src", weights->name);
     ln_rule_output(&made, "dst", packed);
-    ln_rule_op(&made, "recurrent_packed_cpu");
+    ln_rule_op(&made, LN_OP_RECURRENT_PACKED_CPU);
     ln_rule_all_inputs(&made, op);
     ln_rule_input(&made, "recurrence", packed);
     const ln_tensor_list_entry *tle;

@@ -317,6 +317,7 @@ ln_list *ln_chain_fuse(const ln_chain_ops *ops, const ln_context *ctx, ln_list *
 
 ln_list *ln_chain_elements(const ln_context *ctx, ln_list **old_ops)
 {
-    static const ln_chain_ops ops = {"chain_elements", "unary_cpu", "binary_cpu", "chain_cpu", 0};
+    static const ln_chain_ops ops = {"chain_elements", LN_OP_UNARY_CPU, LN_OP_BINARY_CPU,
+                                     LN_OP_CHAIN_CPU, 0};
     return ln_chain_fuse(&ops, ctx, old_ops);
 }

@@ -14,6 +14,7 @@
 
 #include "ir/ln_context_ops.h"
 #include "lightnet/ln_op.h"
+#include "lightnet/ln_optypes.h"
 #include "lightnet/ln_util.h"
 #include "tensorlight/tl_blocked.h"
 #include "tensorlight/tl_quantized.h"
@@ -131,14 +132,14 @@ int ln_may_compute_in_halves(const ln_context *ctx)
 
 static int rounds(const ln_op *op)
 {
-    return ln_op_is(op, "cast_cpu") && ln_op_has_string(op, "dtype", "TL_BFLOAT16");
+    return ln_op_is(op, LN_OP_CAST_CPU) && ln_op_has_string(op, "dtype", "TL_BFLOAT16");
 }
 
 // Whether a convolution adds the tensor, and reads it for nothing else.
 static int adds(const ln_op *op, const ln_tensor_entry *te)
 {
     const ln_tensor_entry *src = NULL, *add = NULL;
-    return ln_op_is(op, "conv2d_blocked_cpu") && ln_op_may_read(op, "add", &add) && add == te &&
+    return ln_op_is(op, LN_OP_CONV2D_BLOCKED_CPU) && ln_op_may_read(op, "add", &add) && add == te &&
            ln_op_reads(op, "src", &src) && src != te;
 }
 

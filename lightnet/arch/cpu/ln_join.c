@@ -53,7 +53,7 @@ static int are_different(const ln_list *tensors)
 static int can_take(const ln_op *op)
 {
     const ln_tensor_entry *y = NULL;
-    if (!ln_op_is(op, "join_cpu") || ln_op_is_dynamic(op) || !ln_op_makes(op, "dst", &y) ||
+    if (!ln_op_is(op, LN_OP_JOIN_CPU) || ln_op_is_dynamic(op) || !ln_op_makes(op, "dst", &y) ||
         y->isstatic || ln_entry_is_mutated(y) || !is_one_row(y->tensor, ln_op_int(op, "axis")))
         return 0;
     for (const ln_list *node = op->op_arg->tensors_in; node; node = node->next) {
@@ -76,7 +76,7 @@ ln_list *ln_join_without_copy(const ln_context *ctx, ln_list **old_ops)
     *old_ops = NULL;
     if (!op || !ln_op_makes(op, "dst", &y))
         return NULL;
-    ln_rule_op(&made, "join_nocopy_cpu");
+    ln_rule_op(&made, LN_OP_JOIN_NOCOPY_CPU);
     ln_rule_all_inputs(&made, op);
     ln_rule_all_params(&made, op);
     ln_rule_output(&made, "dst", y->name);
@@ -89,7 +89,7 @@ ln_list *ln_join_without_copy(const ln_context *ctx, ln_list **old_ops)
 static int quantizes_alike(const ln_op *op)
 {
     const ln_tensor_entry *s = NULL;
-    return ln_op_is(op, "quantize_cpu") && ln_op_has_string(op, "dtype", "TL_UINT8") &&
+    return ln_op_is(op, LN_OP_QUANTIZE_CPU) && ln_op_has_string(op, "dtype", "TL_UINT8") &&
            ln_op_has_number(op, "block", 0) && ln_op_reads(op, "scale", &s) &&
            s->tensor->len == 1 && !ln_op_is_dynamic_beyond_batch(op);
 }
@@ -109,7 +109,7 @@ static const ln_op *join_of(const ln_op *op)
     if (!quantizes_alike(op) || !ln_op_reads(op, "src", &x) || !is_read_once(x))
         return NULL;
     const ln_op *const join = ln_entry_creater(x);
-    if (!ln_op_is(join, "join_cpu") || ln_op_is_dynamic_beyond_batch(join) ||
+    if (!ln_op_is(join, LN_OP_JOIN_CPU) || ln_op_is_dynamic_beyond_batch(join) ||
         ln_op_num_in(join) > MAX_SRCS)
         return NULL;
     LN_LIST_FOREACH(tle, join->op_arg->tensors_in)
@@ -125,7 +125,7 @@ static const ln_op *join_of(const ln_op *op)
 static const char *add_quantize(ln_rule_made *made, const ln_op *op, const char *src)
 {
     const char *const dst = ln_rule_tensor(made, "q");
-    ln_rule_op(made, "quantize_cpu");
+    ln_rule_op(made, LN_OP_QUANTIZE_CPU);
     ln_rule_all_inputs(made, op);
     ln_rule_input(made, "src", src);
     ln_rule_all_params(made, op);
@@ -144,7 +144,7 @@ static void add_joined(ln_rule_made *made, const ln_op *op, const ln_op *join, c
         parts[n++] = add_quantize(made, op, tle->name);
     }
     n = 0;
-    ln_rule_op(made, "join_cpu");
+    ln_rule_op(made, LN_OP_JOIN_CPU);
     LN_LIST_FOREACH(tle, join->op_arg->tensors_in)
     {
         ln_rule_input(made, tle->arg_name, parts[n++]);

@@ -41,12 +41,19 @@ static tl_dtype dtype_of(const ln_op *op, const ln_tensor_list_entry *tle)
 // Operators that read no element values, or only few of them. They move 16 bits at a time, unless
 // their source has just been computed in 32.
 static const char *const movers[] = {
-    "view",      "reshape",   "reshape_to",   "squeeze",          "unsqueeze",
-    "flatten",   "slice",     "stride_slice", "slice_from",       "join",
-    "split",     "expand",    "tile",         "reverse_sequence", "trilu",
-    "transpose", "rearange",  "take",         "take_along",       "take_nd",
-    "forward",   "put_along", "put_nd",       "put_range",        "shape",
-    NULL,
+    LN_OP_VIEW,       LN_OP_RESHAPE,
+    LN_OP_RESHAPE_TO, LN_OP_SQUEEZE,
+    LN_OP_UNSQUEEZE,  LN_OP_FLATTEN,
+    LN_OP_SLICE,      LN_OP_STRIDE_SLICE,
+    LN_OP_SLICE_FROM, LN_OP_JOIN,
+    LN_OP_SPLIT,      LN_OP_EXPAND,
+    LN_OP_TILE,       LN_OP_REVERSE_SEQUENCE,
+    LN_OP_TRILU,      LN_OP_TRANSPOSE,
+    LN_OP_REARANGE,   LN_OP_TAKE,
+    LN_OP_TAKE_ALONG, LN_OP_TAKE_ND,
+    LN_OP_FORWARD,    LN_OP_PUT_ALONG,
+    LN_OP_PUT_ND,     LN_OP_PUT_RANGE,
+    LN_OP_SHAPE,      NULL,
 };
 
 static int is_mover(const ln_op *op)
@@ -63,7 +70,7 @@ static const ln_tensor_entry *unrounded(const ln_tensor_entry *te, int by_rule)
 {
     const ln_op *const producer = ln_entry_creater(te);
     const ln_tensor_entry *wide = NULL;
-    return is_half(te->tensor->dtype) && ln_op_is(producer, "cast") &&
+    return is_half(te->tensor->dtype) && ln_op_is(producer, LN_OP_CAST) &&
                    (!by_rule || ln_streq(producer->op_arg->rule, rule)) &&
                    ln_op_reads(producer, "src", &wide) && wide->tensor->dtype == TL_FLOAT
                ? wide
@@ -110,8 +117,8 @@ static int may_widen(const ln_op *op)
 {
     const ln_op_info *const info = op->op_arg->info;
     return ln_streq(op->op_arg->arch, "none") && info && info->pure && !info->inplace_writer &&
-           !op->op_arg->takes_inputs && !ln_op_is(op, "cast") && !ln_op_is(op, "bitcast") &&
-           !ln_op_is(op, "string_cast") && reads_half(op, is_mover(op)) && !touches_mutated(op);
+           !op->op_arg->takes_inputs && !ln_op_is(op, LN_OP_CAST) && !ln_op_is(op, LN_OP_BITCAST) &&
+           !ln_op_is(op, LN_OP_STRING_CAST) && reads_half(op, is_mover(op)) && !touches_mutated(op);
 }
 
 // The operator in 32 bits
@@ -246,7 +253,7 @@ static int decides(const ln_op *op)
 static const char *make_cast(ln_rule_made *made, const char *src, tl_dtype dtype, const char *dst)
 {
     const char *const name = dst ? dst : ln_rule_tensor(made, "float");
-    ln_rule_op(made, "cast");
+    ln_rule_op(made, LN_OP_CAST);
     ln_rule_input(made, "src", src);
     ln_rule_output(made, "dst", name);
     ln_rule_string(made, "dtype", tl_dtype_name(dtype));
@@ -315,7 +322,7 @@ static void make_wide(ln_rule_made *made, const ln_op *op, const tl_dtype *dtype
 static const ln_tensor_entry *needless_rounding(const ln_op *op)
 {
     const ln_tensor_entry *src = NULL, *dst = NULL;
-    if (!ln_op_is(op, "cast") || ln_streq(op->op_arg->rule, rule) ||
+    if (!ln_op_is(op, LN_OP_CAST) || ln_streq(op->op_arg->rule, rule) ||
         !ln_op_reads(op, "src", &src) || !ln_op_makes(op, "dst", &dst) || touches_mutated(op))
         return NULL;
     const tl_dtype dtype = dst->tensor->dtype;
@@ -330,7 +337,7 @@ static void make_cast_from(ln_rule_made *made, const ln_op *cast, const ln_tenso
         make_cast(made, wide->name, dst->tensor->dtype, dst->name);
         return;
     }
-    ln_rule_op(made, "forward");
+    ln_rule_op(made, LN_OP_FORWARD);
     ln_rule_input(made, "src", wide->name);
     ln_rule_output(made, "dst", dst->name);
 }

@@ -90,12 +90,13 @@ static const ln_tensor_entry *source_of(const ln_tensor_entry *te, const ln_op *
 {
     const ln_op *op = ln_entry_creater(te);
     const ln_tensor_entry *src = NULL;
-    while (ln_op_is(op, "reshape_cuda") && ln_op_reads(op, "src", &src)) {
+    while (ln_op_is(op, LN_OP_RESHAPE_CUDA) && ln_op_reads(op, "src", &src)) {
         op = ln_entry_creater(src);
         src = NULL;
     }
     *region = op;
-    return ln_op_is(op, "region_cuda") && ln_op_reads(op, "src", &src) && !ln_entry_is_mutated(src)
+    return ln_op_is(op, LN_OP_REGION_CUDA) && ln_op_reads(op, "src", &src) &&
+                   !ln_entry_is_mutated(src)
                ? src
                : NULL;
 }
@@ -150,7 +151,7 @@ static const char *const head_axes[] = {"q_axis", "k_axis", "v_axis"};
 static int find_heads(const ln_op *op, heads found[3])
 {
     int n = 0;
-    if (!ln_op_is(op, "attention_cuda"))
+    if (!ln_op_is(op, LN_OP_ATTENTION_CUDA))
         return 0;
     ln_op_ints(op, "heads", &n);
     if (n)
@@ -167,7 +168,7 @@ static int find_heads(const ln_op *op, heads found[3])
 static const char *add_view(ln_rule_made *made, const heads *h)
 {
     const char *const name = ln_rule_tensor(made, "heads");
-    ln_rule_op(made, "reshape_cuda");
+    ln_rule_op(made, LN_OP_RESHAPE_CUDA);
     ln_rule_input(made, "src", h->src->name);
     ln_rule_output(made, "dst", name);
     ln_rule_ints(made, "dims", 4, h->dims);
@@ -187,7 +188,7 @@ static void add_attention(ln_rule_made *made, const ln_op *op, const heads found
         numbers[2 * i + 1] = found[i].n;
     }
     ln_op_makes(op, "dst", &y);
-    ln_rule_op(made, "attention_cuda");
+    ln_rule_op(made, LN_OP_ATTENTION_CUDA);
     ln_rule_all_inputs(made, op);
     for (int i = 0; i < 3; i++)
         if (names[i])
@@ -215,7 +216,7 @@ ln_list *ln_cuda_attend_in_place(const ln_context *ctx, ln_list **old_ops)
 
 ln_list *ln_cuda_chain_elements(const ln_context *ctx, ln_list **old_ops)
 {
-    static const ln_chain_ops ops = {"cuda_chain_elements", "unary_cuda", "binary_cuda",
-                                     "chain_cuda", 1};
+    static const ln_chain_ops ops = {"cuda_chain_elements", LN_OP_UNARY_CUDA, LN_OP_BINARY_CUDA,
+                                     LN_OP_CHAIN_CUDA, 1};
     return ln_chain_fuse(&ops, ctx, old_ops);
 }

@@ -219,8 +219,8 @@ static bool allows_excite(const ln_rule_match *m)
                            *const hidden = m->tensors[0]->tensor, *const y = m->tensors[3]->tensor;
     return x->ndim == 4 && means->ndim == 4 && means->dims[1] == 1 && means->dims[2] == 1 &&
            is_pixelwise(outer) && is_pixelwise(inner) &&
-           (ln_op_is(mean, "reduce_cuda") ? is_mean_of_axes(mean)
-                                          : is_mean_of_window(mean, x->dims)) &&
+           (ln_op_is(mean, LN_OP_REDUCE_CUDA) ? is_mean_of_axes(mean)
+                                              : is_mean_of_window(mean, x->dims)) &&
            ln_cuda_has_excite(x->dims[0], x->dims[3], hidden->dims[3], y->dims[3]);
 }
 

@@ -86,7 +86,7 @@ static value find(const ln_tensor_entry *te)
     const ln_op *const producer = ln_entry_creater(te);
     const ln_tensor_entry *src = NULL;
     value v = {NULL};
-    if (!ln_op_is(producer, "from_cuda") || !ln_op_reads(producer, "src", &src))
+    if (!ln_op_is(producer, LN_OP_FROM_CUDA) || !ln_op_reads(producer, "src", &src))
         return v;
     v = (value){.name = src->name, .dtype = src->tensor->dtype};
     set_order(&v, te->tensor->ndim, ln_op_ints(producer, "permutation", NULL));
@@ -132,7 +132,7 @@ static value convert(placing *p, const char *optype, const value *src, const int
 // Another shape of a plain tensor.
 static value reshape(placing *p, const value *src, int ndim, const int *dims)
 {
-    value v = add(p, "reshape_cuda", src, src->dtype, ndim, plain);
+    value v = add(p, LN_OP_RESHAPE_CUDA, src, src->dtype, ndim, plain);
     ln_rule_ints(&p->made, "dims", ndim, dims);
     memcpy(v.dims, dims, (size_t)ndim * sizeof(int));
     return v;
@@ -167,7 +167,7 @@ static value reorder(placing *p, const value *v, const int *axes, tl_dtype dtype
         set_order(&still, v->ndim, axes);
         return still;
     }
-    return convert(p, "convert_cuda", v, permutation, dtype, axes);
+    return convert(p, LN_OP_CONVERT_CUDA, v, permutation, dtype, axes);
 }
 
 // The tensor on the GPU, in this order of axes; axes NULL: in any.
@@ -183,7 +183,7 @@ static value on_gpu_as(placing *p, const ln_tensor_entry *te, const int *axes, t
     memcpy(host.dims, t->dims, (size_t)t->ndim * sizeof(int));
     axes = axes ? axes : plain;
     invert(axes, t->ndim, inverse);
-    return convert(p, "to_cuda", &host, inverse, dtype, axes);
+    return convert(p, LN_OP_TO_CUDA, &host, inverse, dtype, axes);
 }
 
 static value on_gpu(placing *p, const ln_tensor_entry *te, const int *axes)
@@ -194,7 +194,7 @@ static value on_gpu(placing *p, const ln_tensor_entry *te, const int *axes)
 // The model's tensor is a copy of `v`.
 static void store(placing *p, const value *v, const ln_tensor_entry *te)
 {
-    ln_rule_op(&p->made, "from_cuda");
+    ln_rule_op(&p->made, LN_OP_FROM_CUDA);
     ln_rule_input(&p->made, "src", v->name);
     ln_rule_output(&p->made, "dst", te->name);
     ln_rule_ints(&p->made, "permutation", v->ndim, v->axes);
@@ -214,7 +214,7 @@ static int place_unary(placing *p)
     if (!is_float_input(p, "src") || !ln_cuda_has_chain(1, &step, 1))
         return 0;
     const value src = on_gpu(p, ln_op_input(p->op, "src"), NULL);
-    const value dst = add(p, "unary_cuda", &src, src.dtype, src.ndim, src.axes);
+    const value dst = add(p, LN_OP_UNARY_CUDA, &src, src.dtype, src.ndim, src.axes);
     ln_rule_all_params(&p->made, p->op);
     store(p, &dst, ln_op_output(p->op, "dst"));
     return 1;
@@ -274,7 +274,7 @@ static int place_binary(placing *p)
     const int ndim = dst->tensor->ndim, *axes = order_of(p, srcs, 2, ndim, &found);
     const value a = operand(p, srcs[0], ndim, axes), b = operand(p, srcs[1], ndim, axes);
     const value v = new_value(p, a.dtype, ndim, axes);
-    ln_rule_op(&p->made, "binary_cuda");
+    ln_rule_op(&p->made, LN_OP_BINARY_CUDA);
     ln_rule_input(&p->made, "src1", a.name);
     ln_rule_input(&p->made, "src2", b.name);
     ln_rule_output(&p->made, "dst", v.name);
@@ -286,8 +286,8 @@ static int place_binary(placing *p)
 // Rounds to a 16-bit type, as a cast of the model does, where the GPU computes in float32.
 static value round_as(placing *p, const value *v, tl_dtype dtype)
 {
-    const value narrow = convert(p, "convert_cuda", v, plain, dtype, v->axes);
-    return convert(p, "convert_cuda", &narrow, plain, v->dtype, v->axes);
+    const value narrow = convert(p, LN_OP_CONVERT_CUDA, v, plain, dtype, v->axes);
+    return convert(p, LN_OP_CONVERT_CUDA, &narrow, plain, v->dtype, v->axes);
 }
 
 // A type of floats is that of the GPU, whichever the model has.
@@ -306,8 +306,8 @@ static int place_cast(placing *p)
     }
     if (!found.name)
         return 0;
-    const value v =
-        convert(p, "convert_cuda", &found, plain, dtype_on_gpu(p, dst->tensor->dtype), found.axes);
+    const value v = convert(p, LN_OP_CONVERT_CUDA, &found, plain,
+                            dtype_on_gpu(p, dst->tensor->dtype), found.axes);
     store(p, &v, dst);
     return 1;
 }
@@ -360,7 +360,7 @@ static value product(placing *p, const value *x, const value *w, const value *c)
     value v = new_value(p, x->dtype, 2, plain);
     v.dims[0] = x->dims[0];
     v.dims[1] = w->dims[0];
-    ln_rule_op(&p->made, "matmul_cuda");
+    ln_rule_op(&p->made, LN_OP_MATMUL_CUDA);
     ln_rule_input(&p->made, "src1", x->name);
     ln_rule_input(&p->made, "src2", w->name);
     ln_rule_input(&p->made, "bias", c->name);
@@ -397,7 +397,7 @@ static int place_patches(placing *p)
     const int n = image.dims[0], h = image.dims[1] / size[0], w = image.dims[2] / size[1],
               row = size[1] * image.dims[3], len = size[0] * row, out = weight.dims[0];
     value v = reshape(p, &image, 5, (const int[]){n, h, size[0], w, row});
-    v = convert(p, "convert_cuda", &v, patches_first, v.dtype, plain);
+    v = convert(p, LN_OP_CONVERT_CUDA, &v, patches_first, v.dtype, plain);
     v = reshape(p, &v, 2, (const int[]){n * h * w, len});
     const value matrix = reshape(p, &weight, 2, (const int[]){out, len});
     v = product(p, &v, &matrix, &bias);
@@ -424,7 +424,7 @@ static int place_conv2d(placing *p)
         taps = taps_of(p, &w);
         w = reorder(p, &w, channels_last, w.dtype);
     }
-    const value y = add(p, "conv2d_cuda", &x, x.dtype, 4, image_order(p));
+    const value y = add(p, LN_OP_CONV2D_CUDA, &x, x.dtype, 4, image_order(p));
     ln_rule_input(&p->made, "weight", w.name);
     if (has_taps)
         ln_rule_input(&p->made, "taps", taps.name);
@@ -451,12 +451,12 @@ static int place_pool(placing *p, const char *optype)
 
 static int place_maxpool2d(placing *p)
 {
-    return place_pool(p, "maxpool2d_cuda");
+    return place_pool(p, LN_OP_MAXPOOL2D_CUDA);
 }
 
 static int place_avgpool2d(placing *p)
 {
-    return place_pool(p, "avgpool2d_cuda");
+    return place_pool(p, LN_OP_AVGPOOL2D_CUDA);
 }
 
 static tl_resample_param resample_param(const placing *p)
@@ -482,7 +482,7 @@ static int place_resample(placing *p)
     if (!is_float_input(p, "src") || !ln_cuda_has_resample(&param, dst->ndim))
         return 0;
     const value x = on_gpu(p, ln_op_input(p->op, "src"), NULL);
-    const value y = add(p, "resample_cuda", &x, x.dtype, x.ndim, x.axes);
+    const value y = add(p, LN_OP_RESAMPLE_CUDA, &x, x.dtype, x.ndim, x.axes);
     ln_rule_all_params(&p->made, p->op);
     invert(x.axes, x.ndim, inverse);
     for (int i = 0; i < x.ndim; i++)
@@ -525,7 +525,7 @@ static int place_matmul(placing *p)
             c = reshape(p, &c, 1, &y->dims[y->ndim - 1]);
     }
     const value v = new_value(p, x.dtype, y->ndim, plain);
-    ln_rule_op(&p->made, "matmul_cuda");
+    ln_rule_op(&p->made, LN_OP_MATMUL_CUDA);
     ln_rule_input(&p->made, "src1", x.name);
     ln_rule_input(&p->made, "src2", w.name);
     if (bias)
@@ -570,7 +570,7 @@ static int place_attention(placing *p)
             srcs[i] = i < 3 ? heads_on_gpu(p, ln_op_input(p->op, args[i]), &axes[i])
                             : on_gpu(p, ln_op_input(p->op, args[i]), plain);
     const value y = new_value(p, srcs[0].dtype, 4, plain);
-    ln_rule_op(&p->made, "attention_cuda");
+    ln_rule_op(&p->made, LN_OP_ATTENTION_CUDA);
     for (int i = 0; i < 4; i++)
         if (srcs[i].name)
             ln_rule_input(&p->made, args[i], srcs[i].name);
@@ -599,12 +599,12 @@ static int place_along_axis(placing *p, const char *optype)
 
 static int place_softmax(placing *p)
 {
-    return place_along_axis(p, "softmax_cuda");
+    return place_along_axis(p, LN_OP_SOFTMAX_CUDA);
 }
 
 static int place_logsoftmax(placing *p)
 {
-    return place_along_axis(p, "logsoftmax_cuda");
+    return place_along_axis(p, LN_OP_LOGSOFTMAX_CUDA);
 }
 
 static int place_layernorm(placing *p)
@@ -616,7 +616,7 @@ static int place_layernorm(placing *p)
     const value x = on_gpu(p, ln_op_input(p->op, "src"), plain),
                 k = on_gpu(p, ln_op_input(p->op, "scale"), plain);
     const value h = bias ? on_gpu(p, bias, plain) : (value){NULL};
-    const value y = add(p, "layernorm_cuda", &x, x.dtype, x.ndim, plain);
+    const value y = add(p, LN_OP_LAYERNORM_CUDA, &x, x.dtype, x.ndim, plain);
     ln_rule_input(&p->made, "scale", k.name);
     if (bias)
         ln_rule_input(&p->made, "bias", h.name);
@@ -654,8 +654,8 @@ static int place_reduce(placing *p)
         is_reduced[reduced[i]] = 1;
     }
     const int n_left = remaining_order(&x, is_reduced, left);
-    const value y = keeps ? add(p, "reduce_cuda", &x, x.dtype, x.ndim, x.axes)
-                          : add(p, "reduce_cuda", &x, x.dtype, n_left, left);
+    const value y = keeps ? add(p, LN_OP_REDUCE_CUDA, &x, x.dtype, x.ndim, x.axes)
+                          : add(p, LN_OP_REDUCE_CUDA, &x, x.dtype, n_left, left);
     ln_rule_all_params(&p->made, p->op);
     ln_rule_ints(&p->made, "axes", n_axes, axes);
     store(p, &y, ln_op_output(p->op, "dst"));
@@ -787,7 +787,7 @@ static int place_join(placing *p)
     for (int i = 0; i < n; i++)
         parts[i] = on_gpu(p, srcs[i], axes);
     const value v = new_value(p, parts[0].dtype, ndim, axes);
-    ln_rule_op(&p->made, "join_cuda");
+    ln_rule_op(&p->made, LN_OP_JOIN_CUDA);
     for (int i = 0; i < n; i++) {
         snprintf(arg_name, sizeof(arg_name), "src%d", i);
         ln_rule_input(&p->made, arg_name, parts[i].name);
@@ -808,7 +808,7 @@ static void add_region(placing *p, const value *x, const int *starts, const int 
         step[x->axes[i]] = steps[i];
         dims[x->axes[i]] = dst->tensor->dims[i];
     }
-    const value y = add(p, "region_cuda", x, x->dtype, x->ndim, x->axes);
+    const value y = add(p, LN_OP_REGION_CUDA, x, x->dtype, x->ndim, x->axes);
     ln_rule_ints(&p->made, "starts", x->ndim, from);
     ln_rule_ints(&p->made, "steps", x->ndim, step);
     ln_rule_ints(&p->made, "dims", x->ndim, dims);
@@ -873,7 +873,7 @@ static int place_take(placing *p)
     const value x = on_gpu(p, ln_op_input(p->op, "src"), plain),
                 index = on_gpu(p, ln_op_input(p->op, "index"), plain);
     const value y =
-        add(p, "take_cuda", &x, x.dtype, ln_op_output(p->op, "dst")->tensor->ndim, plain);
+        add(p, LN_OP_TAKE_CUDA, &x, x.dtype, ln_op_output(p->op, "dst")->tensor->ndim, plain);
     ln_rule_input(&p->made, "index", index.name);
     ln_rule_all_params(&p->made, p->op);
     store(p, &y, ln_op_output(p->op, "dst"));
@@ -890,7 +890,7 @@ static int place_nms(placing *p)
         return 0;
     const value boxes = on_gpu_as(p, srcs[0], plain, TL_FLOAT),
                 scores = on_gpu_as(p, srcs[1], plain, TL_FLOAT);
-    ln_rule_op(&p->made, "nms_cuda");
+    ln_rule_op(&p->made, LN_OP_NMS_CUDA);
     ln_rule_input(&p->made, "boxes", boxes.name);
     ln_rule_input(&p->made, "scores", scores.name);
     for (int i = 0; i < 3; i++)
@@ -907,32 +907,32 @@ static const struct {
     const char *optype;
     int (*place)(placing *p);
 } places[] = {
-    {"unary", place_unary},
-    {"binary", place_binary},
-    {"cast", place_cast},
-    {"conv2d", place_conv2d},
-    {"maxpool2d", place_maxpool2d},
-    {"avgpool2d", place_avgpool2d},
-    {"resample", place_resample},
-    {"matmul", place_matmul},
-    {"attention", place_attention},
-    {"softmax", place_softmax},
-    {"logsoftmax", place_logsoftmax},
-    {"layernorm", place_layernorm},
-    {"reduce", place_reduce},
-    {"transpose", place_transpose},
-    {"reshape", place_reshape},
-    {"view", place_reshape},
-    {"squeeze", place_reshape},
-    {"unsqueeze", place_reshape},
-    {"flatten", place_reshape},
-    {"forward", place_forward},
-    {"join", place_join},
-    {"slice", place_slice},
-    {"split", place_split},
-    {"stride_slice", place_stride_slice},
-    {"take", place_take},
-    {"nms", place_nms},
+    {LN_OP_UNARY, place_unary},
+    {LN_OP_BINARY, place_binary},
+    {LN_OP_CAST, place_cast},
+    {LN_OP_CONV2D, place_conv2d},
+    {LN_OP_MAXPOOL2D, place_maxpool2d},
+    {LN_OP_AVGPOOL2D, place_avgpool2d},
+    {LN_OP_RESAMPLE, place_resample},
+    {LN_OP_MATMUL, place_matmul},
+    {LN_OP_ATTENTION, place_attention},
+    {LN_OP_SOFTMAX, place_softmax},
+    {LN_OP_LOGSOFTMAX, place_logsoftmax},
+    {LN_OP_LAYERNORM, place_layernorm},
+    {LN_OP_REDUCE, place_reduce},
+    {LN_OP_TRANSPOSE, place_transpose},
+    {LN_OP_RESHAPE, place_reshape},
+    {LN_OP_VIEW, place_reshape},
+    {LN_OP_SQUEEZE, place_reshape},
+    {LN_OP_UNSQUEEZE, place_reshape},
+    {LN_OP_FLATTEN, place_reshape},
+    {LN_OP_FORWARD, place_forward},
+    {LN_OP_JOIN, place_join},
+    {LN_OP_SLICE, place_slice},
+    {LN_OP_SPLIT, place_split},
+    {LN_OP_STRIDE_SLICE, place_stride_slice},
+    {LN_OP_TAKE, place_take},
+    {LN_OP_NMS, place_nms},
 };
 
 // Whether all shapes are fixed, but for `may_be_open`, and there are elements.
@@ -965,7 +965,7 @@ static int may_place(const ln_context *ctx, const ln_op *op)
 {
     return ln_streq(op->op_arg->arch, "none") && !ctx->outer && !is_constant(op) &&
            has_fixed_elements(op, op->op_arg->tensors_in, 0) &&
-           has_fixed_elements(op, op->op_arg->tensors_out, ln_op_is(op, "nms"));
+           has_fixed_elements(op, op->op_arg->tensors_out, ln_op_is(op, LN_OP_NMS));
 }
 
 static int place(placing *p)
@@ -1002,7 +1002,7 @@ static tl_dtype computed_type(const ln_context *ctx)
     LN_LIST_FOREACH(op, ctx->ops)
     {
         const ln_tensor_list_entry *tle;
-        const int counts = op->op_arg->tensors_in && !ln_op_is(op, "cast");
+        const int counts = op->op_arg->tensors_in && !ln_op_is(op, LN_OP_CAST);
         LN_LIST_FOREACH(tle, counts ? op->op_arg->tensors_out : NULL)
         {
             const ln_tensor_entry *te = ln_entry_of(tle, op->op_arg->tensor_table);
@@ -1039,7 +1039,7 @@ static int are_fast_channels_last(const ln_context *ctx)
     const ln_op *op;
     LN_LIST_FOREACH(op, ctx->ops)
     {
-        if (ln_op_is(op, "conv2d") && !is_fast_channels_last(op))
+        if (ln_op_is(op, LN_OP_CONV2D) && !is_fast_channels_last(op))
             return 0;
     }
     return 1;

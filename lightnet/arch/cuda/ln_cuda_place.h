@@ -5,6 +5,7 @@
 #define LN_CUDA_PLACE_H
 
 #include "lightnet/ln_arch.h"
+#include "ln_optypes_cuda.h"
 
 /** A subgraph function of an early stage, which changes the context's precision and notes only:
  * graphs of 16-bit floats compute in this type on the GPU, and images have their channels last

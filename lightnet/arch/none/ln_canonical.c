@@ -48,12 +48,12 @@ static void make_upsample(ln_rule_made *made, const ln_op *op)
 }
 
 static const form forms[] = {
-    {"concat", "join", NULL, make_concat, 0},
-    {"elew", "binary", NULL, make_elew, 0},
-    {"relu", "unary", "TL_UNARY_RELU", NULL, 0},
-    {"lrelu", "unary", "TL_UNARY_LRELU", make_lrelu, 0},
-    {"sigmoid", "unary", "TL_UNARY_SIGMOID", NULL, 0},
-    {"upsample", "resize", NULL, make_upsample, 1},
+    {LN_OP_CONCAT, LN_OP_JOIN, NULL, make_concat, 0},
+    {LN_OP_ELEW, LN_OP_BINARY, NULL, make_elew, 0},
+    {LN_OP_RELU, LN_OP_UNARY, "TL_UNARY_RELU", NULL, 0},
+    {LN_OP_LRELU, LN_OP_UNARY, "TL_UNARY_LRELU", make_lrelu, 0},
+    {LN_OP_SIGMOID, LN_OP_UNARY, "TL_UNARY_SIGMOID", NULL, 0},
+    {LN_OP_UPSAMPLE, LN_OP_RESIZE, NULL, make_upsample, 1},
     {NULL, NULL, NULL, NULL, 0},
 };
 

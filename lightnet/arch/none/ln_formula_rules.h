@@ -184,7 +184,7 @@ static inline double rounding_of(const ln_tensor_entry *k)
 {
     const ln_op *const producer = ln_entry_creater(k);
     const ln_tensor_entry *original = NULL;
-    if (ln_op_is(producer, "cast") && ln_op_reads(producer, "src", &original))
+    if (ln_op_is(producer, LN_OP_CAST) && ln_op_reads(producer, "src", &original))
         return rounding_of(original);
     return k->tensor->dtype == TL_BFLOAT16  ? 0x1p-8
            : k->tensor->dtype == TL_FLOAT16 ? 0x1p-11

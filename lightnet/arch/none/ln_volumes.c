@@ -70,7 +70,7 @@ static int only_pads(const volume *v)
 
 static int is_transposed(const volume *v)
 {
-    return ln_op_is(v->op, "deconvnd");
+    return ln_op_is(v->op, LN_OP_DECONVND);
 }
 
 // Whether each slice of the result depends on the source: not on padding alone, or, if transposed,
@@ -92,7 +92,7 @@ static int is_depth_supported(volume *v)
 static int fits(const ln_op *op, volume *v)
 {
     *v = (volume){.op = op, .is_open = ln_op_is_dynamic(op)};
-    return (ln_op_is(op, "convnd") || is_transposed(v)) && !ln_op_is_dynamic_beyond_batch(op) &&
+    return (ln_op_is(op, LN_OP_CONVND) || is_transposed(v)) && !ln_op_is_dynamic_beyond_batch(op) &&
            ln_op_reads(op, "src", &v->x) && ln_op_reads(op, "weight", &v->w) &&
            ln_op_may_read(op, "bias", &v->bias) && ln_op_makes(op, "dst", &v->y) &&
            v->x->tensor->dtype == TL_FLOAT && v->x->tensor->ndim == 2 + AXES && v->w->isconst &&
@@ -120,7 +120,7 @@ static const char *output(ln_rule_made *made, const char *dst)
 static const char *make_reshape(ln_rule_made *made, const char *src, const char *dst, int ndim,
                                 const int *dims)
 {
-    ln_rule_op(made, "reshape");
+    ln_rule_op(made, LN_OP_RESHAPE);
     ln_rule_input(made, "src", src);
     ln_rule_ints(made, "dims", ndim, dims);
     return output(made, dst);
@@ -134,7 +134,7 @@ static const char *make_view(ln_rule_made *made, const volume *v, const char *sr
     if (!v->is_open)
         return make_reshape(made, src, dst, ndim, dims);
     memcpy(open + 1, dims + 1, (size_t)(ndim - 1) * sizeof(*dims));
-    ln_rule_op(made, "view");
+    ln_rule_op(made, LN_OP_VIEW);
     ln_rule_input(made, "src", src);
     ln_rule_ints(made, "dims", ndim, open);
     return output(made, dst);
@@ -143,7 +143,7 @@ static const char *make_view(ln_rule_made *made, const volume *v, const char *sr
 static const char *make_transpose(ln_rule_made *made, const char *src, const char *dst,
                                   const int axes[2 + AXES])
 {
-    ln_rule_op(made, "transpose");
+    ln_rule_op(made, LN_OP_TRANSPOSE);
     ln_rule_input(made, "src", src);
     ln_rule_ints(made, "axes", 2 + AXES, axes);
     return output(made, dst);
@@ -151,7 +151,7 @@ static const char *make_transpose(ln_rule_made *made, const char *src, const cha
 
 static const char *make_slice(ln_rule_made *made, const char *src, int axis, int start, int len)
 {
-    ln_rule_op(made, "slice");
+    ln_rule_op(made, LN_OP_SLICE);
     ln_rule_input(made, "src", src);
     ln_rule_number(made, "axis", axis);
     ln_rule_number(made, "start", start);
@@ -163,7 +163,7 @@ static const char *make_slice(ln_rule_made *made, const char *src, int axis, int
 static const char *make_strided_slice(ln_rule_made *made, const char *src, int start, int len,
                                       int step)
 {
-    ln_rule_op(made, "stride_slice");
+    ln_rule_op(made, LN_OP_STRIDE_SLICE);
     ln_rule_input(made, "src", src);
     ln_rule_ints(made, "axes", 1, (int[]){1});
     ln_rule_ints(made, "starts", 1, (int[]){start});
@@ -174,7 +174,7 @@ static const char *make_strided_slice(ln_rule_made *made, const char *src, int s
 
 static const char *make_sum(ln_rule_made *made, const char *src1, const char *src2)
 {
-    ln_rule_op(made, "binary");
+    ln_rule_op(made, LN_OP_BINARY);
     ln_rule_input(made, "src1", src1);
     ln_rule_input(made, "src2", src2);
     ln_rule_string(made, "op", "TL_BINARY_ADD");
@@ -198,7 +198,7 @@ static void set_window(ln_rule_made *made, const volume *v, int a, int b)
 static const char *make_conv(ln_rule_made *made, const volume *v, const char *src,
                              const char *weight, const char *bias, int axis)
 {
-    ln_rule_op(made, is_transposed(v) ? "deconv2d" : "conv2d");
+    ln_rule_op(made, is_transposed(v) ? LN_OP_DECONV2D : LN_OP_CONV2D);
     ln_rule_input(made, "src", src);
     ln_rule_input(made, "weight", weight);
     ln_rule_input(made, "bias", bias);
@@ -213,7 +213,7 @@ static const char *make_conv(ln_rule_made *made, const volume *v, const char *sr
 
 static const char *zero_bias(ln_rule_made *made, const volume *v)
 {
-    ln_rule_op(made, "source");
+    ln_rule_op(made, LN_OP_SOURCE);
     ln_rule_string(made, "dtype", "TL_FLOAT");
     ln_rule_ints(made, "dims", 1, &v->y->tensor->dims[1]);
     ln_rule_numbers(made, "data", 1, (double[]){0});
@@ -254,7 +254,7 @@ static slices make_slices(ln_rule_made *made, const volume *v, int n_before, int
     const int n = v->x->tensor->dims[2] + n_before + n_after;
     if (!n_before && !n_after)
         return (slices){swapped, n};
-    ln_rule_op(made, "pad");
+    ln_rule_op(made, LN_OP_PAD);
     ln_rule_input(made, "src", swapped);
     ln_rule_ints(made, "before", 2 + AXES, before);
     ln_rule_ints(made, "after", 2 + AXES, after);
@@ -319,7 +319,7 @@ static const char *all_images(ln_rule_made *made, const volume *v, const slices 
         parts[k] = v->stride[0] != 1 ? make_strided_slice(made, all->name, k * v->dilation[0],
                                                           depth, v->stride[0])
                                      : make_slice(made, all->name, 1, k * v->dilation[0], depth);
-    ln_rule_op(made, "join");
+    ln_rule_op(made, LN_OP_JOIN);
     for (int k = 0; k < n; k++) {
         snprintf(arg_name, sizeof(arg_name), "src%d", k);
         ln_rule_input(made, arg_name, parts[k]);
@@ -399,7 +399,7 @@ static const char *make_all_phases(ln_rule_made *made, const volume *v, const ph
         return make_phase(made, v, t, 0);
     for (int k = 0; k < v->stride[0]; k++)
         parts[k] = make_phase(made, v, t, k);
-    ln_rule_op(made, "join");
+    ln_rule_op(made, LN_OP_JOIN);
     for (int k = 0; k < v->stride[0]; k++) {
         snprintf(arg_name, sizeof(arg_name), "src%d", k);
         ln_rule_input(made, arg_name, parts[k]);

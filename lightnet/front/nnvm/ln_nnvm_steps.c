@@ -69,14 +69,14 @@ const char *ln_nnvm_clip(ln_nnvm_node *n, const char *src, double min, double ma
 const char *ln_nnvm_matmul(ln_nnvm_node *n, const char *a, const char *b, int trans1, int trans2,
                            int i)
 {
-    return LN_EMIT(&n->emit, i, "matmul", LN_ARG("src1", a), LN_ARG("src2", b),
+    return LN_EMIT(&n->emit, i, LN_OP_MATMUL, LN_ARG("src1", a), LN_ARG("src2", b),
                    LN_BOOL("trans1", trans1), LN_BOOL("trans2", trans2));
 }
 
 const char *ln_nnvm_slice(ln_nnvm_node *n, const char *src, int len, const int *axes,
                           const int *starts, const int *ends, const int *steps, int i)
 {
-    const char *const dst = LN_EMIT(&n->emit, i, "stride_slice", LN_ARG("src", src),
+    const char *const dst = LN_EMIT(&n->emit, i, LN_OP_STRIDE_SLICE, LN_ARG("src", src),
                                     LN_INTS("axes", len, axes), LN_INTS("starts", len, starts),
                                     LN_INTS("ends", len, ends), LN_INTS("steps", len, steps));
     if (!ln_nnvm_failed(n) && !ln_nnvm_tensor_of(n, dst)->len)
@@ -86,7 +86,7 @@ const char *ln_nnvm_slice(ln_nnvm_node *n, const char *src, int len, const int *
 
 const char *ln_nnvm_join(ln_nnvm_node *n, int len, const char *const *src, int axis, int i)
 {
-    ln_emit_begin(&n->emit, "join");
+    ln_emit_begin(&n->emit, LN_OP_JOIN);
     for (int k = 0; k < len; k++)
         ln_emit_arg_at(&n->emit, "src", k, src[k]);
     ln_emit_set(&n->emit, LN_INT("axis", axis));

@@ -7,7 +7,7 @@
 //     static void translate_leaky_relu(ln_onnx_node *n)
 //     {
 //         // The output "dst" is the node's output 0.
-//         LN_EMIT(&n->emit, 0, "unary", LN_ARG("src", ln_onnx_in(n, 0)),
+//         LN_EMIT(&n->emit, 0, LN_OP_UNARY, LN_ARG("src", ln_onnx_in(n, 0)),
 //                 LN_TEXT("func", "TL_UNARY_LRELU"),
 //                 LN_NUMBER("alpha", ln_onnx_float(n, "alpha", 0.01)));
 //     }

@@ -174,7 +174,7 @@ static void find_outputs(finding *f, int n_outputs, const char *const *outputs)
     for (int i = 0; i < n_outputs && !ln_onnx_failed(f->n); i++) {
         const char *tensor = outputs[i];
         if (!has(f->inside, tensor) || has(taken, tensor)) {
-            tensor = ln_emit_simple(&f->n->emit, "forward", tensor, LN_EMIT_TEMP);
+            tensor = ln_emit_simple(&f->n->emit, LN_OP_FORWARD, tensor, LN_EMIT_TEMP);
             if (tensor)
                 take_in(f, ln_context_creater(f->n->model->base.ctx, tensor));
         }
@@ -320,7 +320,7 @@ const char *ln_onnx_body_drop(ln_onnx_node *n, ln_onnx_body *body)
 
 const char *ln_onnx_fail_at_run(ln_onnx_node *n, const char *why, const tl_tensor *like)
 {
-    return LN_EMIT(&n->emit, LN_EMIT_TEMP, "fail", LN_TEXT("message", why),
+    return LN_EMIT(&n->emit, LN_EMIT_TEMP, LN_OP_FAIL, LN_TEXT("message", why),
                    LN_DTYPE("dtype", like->dtype), LN_INTS("dims", like->ndim, like->dims));
 }
 

@@ -145,7 +145,7 @@ static void note_variation(ln_emit *e, const ln_op *op)
         const ln_onnx_variation of_input = ln_onnx_variation_of(m, tle->name);
         worst = of_input > worst ? of_input : worst;
     }
-    if (worst == LN_ONNX_UNKNOWN && ln_op_is(op, "shape"))
+    if (worst == LN_ONNX_UNKNOWN && ln_op_is(op, LN_OP_SHAPE))
         worst = LN_ONNX_SIZED;
     LN_LIST_FOREACH(tle, worst ? op->op_arg->tensors_out : NULL)
     {

@@ -21,10 +21,10 @@ static const char *emit_unpacked(ln_onnx_scope *scope, const char *bytes, const 
     const LnOnnx__Node proto = {.op_type = "packed initializer"};
     ln_onnx_node n = ln_onnx_node_init(scope, &proto);
     const char *const elements =
-        LN_EMIT(&n.emit, LN_EMIT_TEMP, "unpack_bits", LN_ARG("src", bytes),
+        LN_EMIT(&n.emit, LN_EMIT_TEMP, LN_OP_UNPACK_BITS, LN_ARG("src", bytes),
                 LN_DTYPE("dtype", ln_raw_dtype(p->dtype)), LN_INTS("dims", p->ndim, p->dims),
                 LN_INT("bits", p->bits));
-    return LN_EMIT(&n.emit, LN_EMIT_TEMP, "bitcast", LN_ARG("src", elements),
+    return LN_EMIT(&n.emit, LN_EMIT_TEMP, LN_OP_BITCAST, LN_ARG("src", elements),
                    LN_DTYPE("dtype", p->dtype));
 }
 
@@ -217,7 +217,7 @@ void ln_onnx_inline(ln_onnx_node *n, const LnOnnx__Graph *graph, int n_ins, cons
 static const char *zeros(ln_onnx_node *n, tl_dtype dtype, int ndim, const int *dims)
 {
     const char *const zero = ln_emit_scalar(&n->emit, dtype, 0);
-    return LN_EMIT(&n->emit, LN_EMIT_TEMP, "expand", LN_ARG("src", zero),
+    return LN_EMIT(&n->emit, LN_EMIT_TEMP, LN_OP_EXPAND, LN_ARG("src", zero),
                    LN_INTS("dims", ndim, dims));
 }
 
@@ -227,7 +227,7 @@ static const char *put(ln_onnx_node *n, const char *optype, const char *src, con
 {
     return LN_EMIT(&n->emit, i, optype, LN_ARG("src", src), LN_ARG("index", index),
                    LN_ARG("update", values),
-                   LN_ONLY_IF(ln_streq(optype, "put_along"), LN_INT("axis", 0)));
+                   LN_ONLY_IF(ln_streq(optype, LN_OP_PUT_ALONG), LN_INT("axis", 0)));
 }
 
 // -1 after a failure.
@@ -261,8 +261,8 @@ const char *ln_onnx_sparse(ln_onnx_node *n, const LnOnnx__SparseTensor *sparse, 
     const char *const index = ln_onnx_add_tensor(n->scope, sparse->indices, "sparse_indices");
     const tl_dtype dtype = ln_onnx_tensor_of(n, values)->dtype;
     if (ln_onnx_tensor_of(n, index)->ndim == 2)
-        return put(n, "put_nd", zeros(n, dtype, ndim, dims), index, values, i);
+        return put(n, LN_OP_PUT_ND, zeros(n, dtype, ndim, dims), index, values, i);
     const char *const line =
-        put(n, "put_along", zeros(n, dtype, 1, &len), index, values, LN_EMIT_TEMP);
+        put(n, LN_OP_PUT_ALONG, zeros(n, dtype, 1, &len), index, values, LN_EMIT_TEMP);
     return ln_emit_reshape(&n->emit, line, ndim, dims, i);
 }

@@ -101,10 +101,11 @@ const char *ln_onnx_bytes_of(ln_onnx_node *n, const char *tensor)
     if (!tl_dtype_is_stored(dtype) || tl_dtype_has_fractions(dtype) || ln_onnx_failed(n))
         return tensor;
     const ln_op *const op = ln_context_creater(n->model->base.ctx, tensor);
-    const char *const src = ln_op_is_form_of(op, "bitcast") ? ln_op_input_name(op, "src") : NULL;
+    const char *const src =
+        ln_op_is_form_of(op, LN_OP_BITCAST) ? ln_op_input_name(op, "src") : NULL;
     if (src && ln_onnx_tensor_of(n, src)->dtype == ln_raw_dtype(dtype))
         return src;
-    return LN_EMIT(&n->emit, LN_EMIT_TEMP, "bitcast", LN_ARG("src", tensor),
+    return LN_EMIT(&n->emit, LN_EMIT_TEMP, LN_OP_BITCAST, LN_ARG("src", tensor),
                    LN_DTYPE("dtype", ln_raw_dtype(dtype)));
 }
 

@@ -175,7 +175,7 @@ static void add_tensor(ln_onnx_scope *scope, const LnOnnx__ValueInfo *output, co
     const LnOnnx__Node proto = {.op_type = "output", .output = names, .n_output = 1};
     ln_onnx_node n = ln_onnx_node_init(scope, &proto);
     if (!ln_translation_can_output(&m->base, tensor, names[0]))
-        tensor = ln_emit_simple(&n.emit, "forward", tensor, 0);
+        tensor = ln_emit_simple(&n.emit, LN_OP_FORWARD, tensor, 0);
     if (tensor)
         ln_translation_output(&m->base, tensor);
     if (!m->base.failed)

@@ -149,13 +149,13 @@ const char *ln_onnx_add(ln_onnx_node *n, const char *a, const char *b)
 
 const char *ln_onnx_slice(ln_onnx_node *n, const char *src, int axis, int start, int len)
 {
-    return LN_EMIT(&n->emit, LN_EMIT_TEMP, "slice", LN_ARG("src", src), LN_INT("axis", axis),
+    return LN_EMIT(&n->emit, LN_EMIT_TEMP, LN_OP_SLICE, LN_ARG("src", src), LN_INT("axis", axis),
                    LN_INT("start", start), LN_INT("len", len));
 }
 
 const char *ln_onnx_with_axes(ln_onnx_node *n, const char *src, int n_axes, const int *axes)
 {
-    return LN_EMIT(&n->emit, LN_EMIT_TEMP, "unsqueeze", LN_ARG("src", src),
+    return LN_EMIT(&n->emit, LN_EMIT_TEMP, LN_OP_UNSQUEEZE, LN_ARG("src", src),
                    LN_INTS("axes", n_axes, axes));
 }
 
@@ -204,7 +204,7 @@ const char *ln_onnx_stack(ln_onnx_node *n, const char *const *parts, int len, co
         return NULL;
     }
     if (len) {
-        ln_emit_begin(&n->emit, "gather");
+        ln_emit_begin(&n->emit, LN_OP_GATHER);
         for (int k = 0; k < len; k++)
             ln_emit_arg_at(&n->emit, "src", k, parts[k]);
         stacked = ln_emit_end(&n->emit, "dst", LN_EMIT_TEMP);
@@ -231,7 +231,7 @@ const char **ln_onnx_unstack(ln_onnx_node *n, const char *src, int axis, int *le
     const char *rows = axis      ? ln_onnx_move_axis(n, src, axis, 0, LN_EMIT_TEMP)
                        : is_line ? ln_emit_reshape(&n->emit, src, 2, (int[]){*len, 1}, LN_EMIT_TEMP)
                                  : src;
-    ln_emit_begin(&n->emit, "scatter");
+    ln_emit_begin(&n->emit, LN_OP_SCATTER);
     ln_emit_arg(&n->emit, "src", rows);
     ln_onnx_emit_outs(n, "dst", *len, -1, 1, parts);
     for (int k = 0; is_line && k < *len; k++)

@@ -75,7 +75,7 @@ static const char *print_too_large(ln_onnx_model *m, const char *tensor)
 static const tl_tensor *largest_shape(ln_onnx_model *m, const char *tensor)
 {
     const ln_op *producer = ln_context_creater(m->base.ctx, tensor);
-    if (ln_onnx_variation_of(m, tensor) != LN_ONNX_SIZED || !ln_op_is(producer, "shape"))
+    if (ln_onnx_variation_of(m, tensor) != LN_ONNX_SIZED || !ln_op_is(producer, LN_OP_SHAPE))
         return NULL;
     const tl_tensor *src = ln_op_input(producer, "src")->tensor;
     const int start = ln_op_int(producer, "start");

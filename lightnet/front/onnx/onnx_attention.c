@@ -20,7 +20,7 @@
 
 const char *ln_onnx_join(ln_onnx_node *n, const char *first, const char *second, int axis, int i)
 {
-    return LN_EMIT(&n->emit, i, "join", LN_ARG_AT("src", 0, first), LN_ARG_AT("src", 1, second),
+    return LN_EMIT(&n->emit, i, LN_OP_JOIN, LN_ARG_AT("src", 0, first), LN_ARG_AT("src", 1, second),
                    LN_INT("axis", axis));
 }
 
@@ -28,7 +28,7 @@ const char *ln_onnx_join(ln_onnx_node *n, const char *first, const char *second,
 static const char *emit_part(ln_onnx_node *n, const char *src, int start, int end, int step)
 {
     const int axis = ln_onnx_tensor_of(n, src)->ndim - 1;
-    return LN_EMIT(&n->emit, LN_EMIT_TEMP, "stride_slice", LN_ARG("src", src),
+    return LN_EMIT(&n->emit, LN_EMIT_TEMP, LN_OP_STRIDE_SLICE, LN_ARG("src", src),
                    LN_INTS("axes", 1, &axis), LN_INTS("starts", 1, &start),
                    LN_INTS("ends", 1, &end), LN_INTS("steps", 1, &step));
 }
@@ -153,7 +153,7 @@ static const char *emit_len(ln_onnx_node *n, const char *src, int axis)
     const ln_size size = ln_onnx_axis_size(n, src, axis);
     if (ln_size_is_number(&size))
         return ln_emit_scalar(&n->emit, TL_INT64, ln_onnx_tensor_of(n, src)->dims[axis]);
-    return LN_EMIT(&n->emit, LN_EMIT_TEMP, "shape", LN_ARG("src", src), LN_INT("start", axis),
+    return LN_EMIT(&n->emit, LN_EMIT_TEMP, LN_OP_SHAPE, LN_ARG("src", src), LN_INT("start", axis),
                    LN_INT("end", axis + 1));
 }
 
@@ -165,7 +165,7 @@ static const char *indices_of(ln_onnx_node *n, const char *src, int is_column)
     const char *const indices = ln_onnx_indices_from(n, 0, max, is_column);
     if (ln_size_is_number(&size))
         return indices;
-    return LN_EMIT(&n->emit, LN_EMIT_TEMP, "stride_slice", LN_ARG("src", indices),
+    return LN_EMIT(&n->emit, LN_EMIT_TEMP, LN_OP_STRIDE_SLICE, LN_ARG("src", indices),
                    LN_ARG("ends_now", emit_len(n, src, 2)), LN_INTS("axes", 1, &axis),
                    LN_INTS("starts", 1, &start), LN_INTS("ends", 1, &max),
                    LN_INTS("steps", 1, &step));
@@ -290,9 +290,9 @@ static const char *multiply_heads(ln_onnx_node *n, const ln_onnx_attention *a, c
         ln_onnx_want_fixed(n, src);
     const char *const grouped =
         is_grouped ? ln_emit_reshape(&n->emit, src, 4, dims, LN_EMIT_TEMP) : src;
-    const char *const product =
-        LN_EMIT(&n->emit, LN_EMIT_TEMP, "matmul", LN_ARG("src1", grouped), LN_ARG("src2", matrix),
-                LN_BOOL("trans2", is_transposed), LN_NUMBER("alpha", factor));
+    const char *const product = LN_EMIT(
+        &n->emit, LN_EMIT_TEMP, LN_OP_MATMUL, LN_ARG("src1", grouped), LN_ARG("src2", matrix),
+        LN_BOOL("trans2", is_transposed), LN_NUMBER("alpha", factor));
     const tl_tensor *const p = ln_onnx_tensor_of(n, product);
     const int out[] = {a->batch, a->q_heads, a->q_len, p->ndim ? p->dims[p->ndim - 1] : 1};
     return !is_grouped ? product : ln_emit_reshape(&n->emit, product, 4, out, LN_EMIT_TEMP);
@@ -315,9 +315,9 @@ static const char *emit_with_sink(ln_onnx_node *n, const ln_onnx_attention *a, c
         ln_emit_expand(&n->emit, ln_emit_reshape(&n->emit, a->sink, 4, by_head, LN_EMIT_TEMP), 4,
                        dims, LN_EMIT_TEMP);
     const char *const all =
-        LN_EMIT(&n->emit, LN_EMIT_TEMP, "softmax",
+        LN_EMIT(&n->emit, LN_EMIT_TEMP, LN_OP_SOFTMAX,
                 LN_ARG("src", ln_onnx_join(n, scores, sink, 3, LN_EMIT_TEMP)), LN_INT("axis", 3));
-    return LN_EMIT(&n->emit, LN_EMIT_TEMP, "slice", LN_ARG("src", all), LN_INT("axis", 3),
+    return LN_EMIT(&n->emit, LN_EMIT_TEMP, LN_OP_SLICE, LN_ARG("src", all), LN_INT("axis", 3),
                    LN_INT("start", 0), LN_INT("len", a->kv_len));
 }
 
@@ -328,7 +328,7 @@ static const char *emit_probabilities(ln_onnx_node *n, const ln_onnx_attention *
     if (a->sink)
         return emit_with_sink(n, a, scores);
     const char *const probabilities =
-        LN_EMIT(&n->emit, LN_EMIT_TEMP, "softmax", LN_ARG("src", scores), LN_INT("axis", 3));
+        LN_EMIT(&n->emit, LN_EMIT_TEMP, LN_OP_SOFTMAX, LN_ARG("src", scores), LN_INT("axis", 3));
     if (!a->bias)
         return probabilities;
     const int last = ln_onnx_tensor_of(n, a->bias)->ndim - 1;
@@ -361,9 +361,9 @@ const char *ln_onnx_emit_attention(ln_onnx_node *n, const ln_onnx_attention *a)
 {
     if (a->softcap > 0 || a->stage >= 0 || a->sink)
         return emit_stages(n, a);
-    return LN_EMIT(&n->emit, LN_EMIT_TEMP, "attention", LN_ARG("q", a->query), LN_ARG("k", a->key),
-                   LN_ARG("v", a->value), LN_ARG("mask", a->bias), LN_NUMBER("scale", a->scale),
-                   LN_BOOL("zero_empty", a->bias != NULL));
+    return LN_EMIT(&n->emit, LN_EMIT_TEMP, LN_OP_ATTENTION, LN_ARG("q", a->query),
+                   LN_ARG("k", a->key), LN_ARG("v", a->value), LN_ARG("mask", a->bias),
+                   LN_NUMBER("scale", a->scale), LN_BOOL("zero_empty", a->bias != NULL));
 }
 
 static void translate_attention(ln_onnx_node *n)
@@ -457,7 +457,7 @@ static void translate_flex_attention(ln_onnx_node *n)
     const char *x = multiply_heads(n, &a, ln_emit_cast(&n->emit, a.query, dtype, LN_EMIT_TEMP),
                                    ln_emit_cast(&n->emit, a.key, dtype, LN_EMIT_TEMP), 1, scale);
     x = modify(n, "score_mod", x);
-    x = LN_EMIT(&n->emit, LN_EMIT_TEMP, "softmax", LN_ARG("src", x), LN_INT("axis", 3));
+    x = LN_EMIT(&n->emit, LN_EMIT_TEMP, LN_OP_SOFTMAX, LN_ARG("src", x), LN_INT("axis", 3));
     x = modify(n, "prob_mod", x);
     x = multiply_heads(n, &a, x, ln_emit_cast(&n->emit, a.value, dtype, LN_EMIT_TEMP), 0, 1);
     ln_emit_cast(&n->emit, x, a.dtype, 0);
@@ -476,7 +476,7 @@ static const char *angles_of(ln_onnx_node *n, int input, int axis)
     const char *cache = ln_onnx_in(n, input);
     const char *const positions = ln_onnx_optional(n, 3);
     if (positions) {
-        cache = LN_EMIT(&n->emit, LN_EMIT_TEMP, "take", LN_ARG("src", cache),
+        cache = LN_EMIT(&n->emit, LN_EMIT_TEMP, LN_OP_TAKE, LN_ARG("src", cache),
                         LN_ARG("index", positions), LN_INT("axis", 0));
     }
     const tl_tensor *const t = ln_onnx_tensor_of(n, cache);

@@ -68,7 +68,7 @@ static const char *branch_operator(ln_onnx_node *n, const branch *a, const branc
         is_fixed &= ln_onnx_same_shapes(n, one, other) && !ln_onnx_is_dynamic(n, one) &&
                     !ln_onnx_is_dynamic(n, other);
     }
-    return is_fixed ? "branch" : "branch_dynamic";
+    return is_fixed ? LN_OP_BRANCH : LN_OP_BRANCH_DYNAMIC;
 }
 
 // The captures of both branches, without duplicates.
@@ -195,7 +195,7 @@ static void translate_if(ln_onnx_node *n)
     else
         optype = branch_operator(n, &then_branch, &else_branch);
     // Prefers fixed sizes.
-    if (optype && (ln_streq(optype, "branch") || !is_given)) {
+    if (optype && (ln_streq(optype, LN_OP_BRANCH) || !is_given)) {
         emit_branch(n, optype, cond, &then_branch, &else_branch);
         return;
     }

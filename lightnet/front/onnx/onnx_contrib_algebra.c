@@ -8,7 +8,7 @@
 
 static void translate_inverse(ln_onnx_node *n)
 {
-    ln_emit_simple(&n->emit, "inverse", ln_onnx_in(n, 0), 0);
+    ln_emit_simple(&n->emit, LN_OP_INVERSE, ln_onnx_in(n, 0), 0);
 }
 
 // Between the rows of two matrices; the columns of a constant one are made at load.
@@ -21,7 +21,7 @@ static void translate_cdist(ln_onnx_node *n)
         ln_emit_fail(&n->emit, "input 1 has %d dimensions, expected 2",
                      ln_onnx_tensor_of(n, others)->ndim);
     const char *const columns = ln_emit_transpose(&n->emit, others, (int[]){1, 0}, LN_EMIT_TEMP);
-    LN_EMIT(&n->emit, 0, "distance", LN_ARG("src1", rows), LN_ARG("src2", columns),
+    LN_EMIT(&n->emit, 0, LN_OP_DISTANCE, LN_ARG("src1", rows), LN_ARG("src2", columns),
             LN_BOOL("is_squared", *metric != '\0'));
 }
 
@@ -39,7 +39,7 @@ static const char *matrix_in(ln_onnx_node *n, int i)
 static void translate_sparse_matmul(ln_onnx_node *n)
 {
     const char *const sparse = matrix_in(n, 0), *const dense = matrix_in(n, 1);
-    LN_EMIT(&n->emit, 0, "matmul", LN_ARG("src1", sparse), LN_ARG("src2", dense),
+    LN_EMIT(&n->emit, 0, LN_OP_MATMUL, LN_ARG("src1", sparse), LN_ARG("src2", dense),
             LN_BOOL("trans1", ln_onnx_flag(n, "transA", 0)),
             LN_BOOL("trans2", ln_onnx_flag(n, "transB", 0)),
             LN_NUMBER("alpha", ln_onnx_float(n, "alpha", 1)));

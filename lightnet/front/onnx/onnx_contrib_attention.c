@@ -99,7 +99,7 @@ static const char *packed_part(ln_onnx_node *n, const char *src, int k)
 {
     const char *const part = ln_onnx_slice(n, src, 3, k, 1);
     const int axis = 3;
-    return LN_EMIT(&n->emit, LN_EMIT_TEMP, "squeeze", LN_ARG("src", part),
+    return LN_EMIT(&n->emit, LN_EMIT_TEMP, LN_OP_SQUEEZE, LN_ARG("src", part),
                    LN_INTS("axes", 1, &axis));
 }
 
@@ -248,7 +248,7 @@ static void read_widths(ln_onnx_node *n, int total, int heads, int *sizes)
 static const char *past_part(ln_onnx_node *n, const char *past, int k)
 {
     const int axis = 0;
-    return LN_EMIT(&n->emit, LN_EMIT_TEMP, "squeeze",
+    return LN_EMIT(&n->emit, LN_EMIT_TEMP, LN_OP_SQUEEZE,
                    LN_ARG("src", ln_onnx_slice(n, past, 0, k, 1)), LN_INTS("axes", 1, &axis));
 }
 
@@ -318,7 +318,7 @@ static void translate_attention(ln_onnx_node *n)
     if (!ln_onnx_failed(n))
         read_widths(n, width, heads, p.sizes);
     p.all =
-        LN_EMIT(&n->emit, LN_EMIT_TEMP, "matmul", LN_ARG("src1", ln_onnx_in(n, INPUT)),
+        LN_EMIT(&n->emit, LN_EMIT_TEMP, LN_OP_MATMUL, LN_ARG("src1", ln_onnx_in(n, INPUT)),
                 LN_ARG("src2", ln_onnx_in(n, WEIGHT)), LN_ARG("bias", ln_onnx_optional(n, OFFSET)));
     emit_projected(n, &p, heads);
 }
@@ -333,10 +333,10 @@ static void translate_qattention(ln_onnx_node *n)
         read_widths(n, width, heads, p.sizes);
     ln_onnx_in(n, OFFSET);
     const char *const src = ln_onnx_in(n, INPUT), *const weight = ln_onnx_in(n, WEIGHT);
-    const char *const sums =
-        LN_EMIT(&n->emit, LN_EMIT_TEMP, "matmul_int", LN_ARG("src1", src), LN_ARG("src2", weight),
-                LN_ARG("zero1", ln_onnx_has_input(n, ZERO) ? ln_onnx_scalar_in(n, ZERO) : NULL),
-                LN_ARG("zero2", ln_onnx_zero_point(n, WEIGHT_ZERO, weight, 1)));
+    const char *const sums = LN_EMIT(
+        &n->emit, LN_EMIT_TEMP, LN_OP_MATMUL_INT, LN_ARG("src1", src), LN_ARG("src2", weight),
+        LN_ARG("zero1", ln_onnx_has_input(n, ZERO) ? ln_onnx_scalar_in(n, ZERO) : NULL),
+        LN_ARG("zero2", ln_onnx_zero_point(n, WEIGHT_ZERO, weight, 1)));
     const char *const factor =
         ln_emit_binary(&n->emit, "TL_BINARY_MUL", ln_onnx_scalar_in(n, SCALE),
                        ln_onnx_scalar_in(n, WEIGHT_SCALE), LN_EMIT_TEMP);

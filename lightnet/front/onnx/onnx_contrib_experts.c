@@ -96,8 +96,9 @@ static const char *select_experts(ln_onnx_node *n, mixture *m)
     const char *const logits =
         ln_emit_cast(&n->emit, ln_onnx_in(n, ROUTER), TL_FLOAT, LN_EMIT_TEMP);
     const char *const chances =
-        LN_EMIT(&n->emit, LN_EMIT_TEMP, "softmax", LN_ARG("src", logits), LN_INT("axis", 1));
-    LN_EMIT_BEGIN(&n->emit, "topk", LN_ARG("src", chances), LN_INT("k", m->k), LN_INT("axis", 1));
+        LN_EMIT(&n->emit, LN_EMIT_TEMP, LN_OP_SOFTMAX, LN_ARG("src", logits), LN_INT("axis", 1));
+    LN_EMIT_BEGIN(&n->emit, LN_OP_TOPK, LN_ARG("src", chances), LN_INT("k", m->k),
+                  LN_INT("axis", 1));
     const char *values = ln_emit_out(&n->emit, "values", LN_EMIT_TEMP);
     const char *const indices = ln_emit_end(&n->emit, "indices", LN_EMIT_TEMP);
     if (ln_onnx_flag(n, "normalize_routing_weights", 0))
@@ -118,7 +119,7 @@ static const char *repeat_tokens(ln_onnx_node *n, const mixture *m)
     if (m->k == 1)
         return rows;
     const char *const same = ln_emit_filled(&n->emit, TL_INT64, 1, &m->k, 0);
-    const char *const all = LN_EMIT(&n->emit, LN_EMIT_TEMP, "take",
+    const char *const all = LN_EMIT(&n->emit, LN_EMIT_TEMP, LN_OP_TAKE,
                                     LN_ARG("src", ln_onnx_with_axes(n, rows, 1, (int[]){1})),
                                     LN_ARG("index", same), LN_INT("axis", 1));
     return ln_emit_view(&n->emit, all, 2, (int[]){-1, m->size}, LN_EMIT_TEMP);
@@ -127,7 +128,7 @@ static const char *repeat_tokens(ln_onnx_node *n, const mixture *m)
 // Each row by its expert: with the weights in input `i`, and the bias after it.
 static const char *layer(ln_onnx_node *n, const mixture *m, const char *src, int i)
 {
-    return LN_EMIT(&n->emit, LN_EMIT_TEMP, "matmul_by", LN_ARG("src", src),
+    return LN_EMIT(&n->emit, LN_EMIT_TEMP, LN_OP_MATMUL_BY, LN_ARG("src", src),
                    LN_ARG("index", m->index), LN_ARG("weight", ln_onnx_in(n, i)),
                    LN_ARG("bias", ln_onnx_optional(n, i + 1)));
 }

@@ -120,7 +120,7 @@ static void emit_fused_product(ln_onnx_node *n, const activation *a)
     m.cols = move_batch(n, m.cols, "transBatchB");
     const int is_whole = m.has_row && m.has_col;
     const char *const dst = LN_EMIT(&n->emit, is_whole ? before_activation(a) : LN_EMIT_TEMP,
-                                    "matmul", LN_ARG("src1", m.rows), LN_ARG("src2", m.cols),
+                                    LN_OP_MATMUL, LN_ARG("src1", m.rows), LN_ARG("src2", m.cols),
                                     LN_BOOL("trans1", ln_onnx_flag(n, "transA", 0) && m.has_row),
                                     LN_BOOL("trans2", ln_onnx_flag(n, "transB", 0) && m.has_col),
                                     LN_NUMBER("alpha", ln_onnx_float(n, "alpha", 1)));
@@ -222,7 +222,7 @@ static void translate_quick_gelu(ln_onnx_node *n)
 static void translate_gemm_fast_gelu(ln_onnx_node *n)
 {
     const ln_onnx_operands m = ln_onnx_operands_of(n, 0, 1);
-    const char *const dst = LN_EMIT(&n->emit, LN_EMIT_TEMP, "matmul", LN_ARG("src1", m.rows),
+    const char *const dst = LN_EMIT(&n->emit, LN_EMIT_TEMP, LN_OP_MATMUL, LN_ARG("src1", m.rows),
                                     LN_ARG("src2", m.cols), LN_ARG("bias", ln_onnx_optional(n, 2)));
     ln_emit_unary(&n->emit, "TL_UNARY_GELU_TANH", dst, 0);
 }
@@ -244,10 +244,10 @@ static void translate_bias_split_gelu(ln_onnx_node *n)
         ln_emit_fail(&n->emit, "input 0 has a last axis of length %d, expected an even one",
                      t->ndim ? t->dims[axis] : 1);
     const char *const first =
-        LN_EMIT(&n->emit, LN_EMIT_TEMP, "slice", LN_ARG("src", sum), LN_INT("axis", axis),
+        LN_EMIT(&n->emit, LN_EMIT_TEMP, LN_OP_SLICE, LN_ARG("src", sum), LN_INT("axis", axis),
                 LN_INT("start", 0), LN_INT("len", half));
     const char *const second =
-        LN_EMIT(&n->emit, LN_EMIT_TEMP, "slice", LN_ARG("src", sum), LN_INT("axis", axis),
+        LN_EMIT(&n->emit, LN_EMIT_TEMP, LN_OP_SLICE, LN_ARG("src", sum), LN_INT("axis", axis),
                 LN_INT("start", half), LN_INT("len", half));
     ln_emit_binary(&n->emit, "TL_BINARY_MUL", first,
                    ln_emit_unary(&n->emit, "TL_UNARY_GELU", second, LN_EMIT_TEMP), 0);
@@ -282,7 +282,7 @@ static void translate_range(ln_onnx_node *n)
     const int len = ln_onnx_failed(n) ? 0 : tl_range_length(&t[0], &t[1], &t[2]);
     if (len < 0)
         ln_emit_fail(&n->emit, "%s", tl_last_error());
-    LN_EMIT(&n->emit, 0, "range", LN_ARG("start", start),
+    LN_EMIT(&n->emit, 0, LN_OP_RANGE, LN_ARG("start", start),
             LN_ARG("delta", ln_emit_scalar(&n->emit, ln_onnx_tensor_of(n, start)->dtype, 1)),
             LN_INT("len", len));
 }
@@ -293,7 +293,7 @@ static void translate_expand_dims(ln_onnx_node *n)
     ln_onnx_in(n, 1);
     const int axis =
         ln_attr_to_axis(&n->emit, ln_onnx_int_in(n, 1, 0), ln_onnx_tensor_of(n, src)->ndim + 1);
-    LN_EMIT(&n->emit, 0, "unsqueeze", LN_ARG("src", src), LN_INTS("axes", 1, &axis));
+    LN_EMIT(&n->emit, 0, LN_OP_UNSQUEEZE, LN_ARG("src", src), LN_INTS("axes", 1, &axis));
 }
 
 // Elements in order of their first occurrence, the index of each element among them, counts.
@@ -303,7 +303,8 @@ static void translate_unique(ln_onnx_node *n)
     if (ln_onnx_tensor_of(n, src)->ndim != 1)
         ln_emit_fail(&n->emit, "input 0 has %d dimensions, expected 1",
                      ln_onnx_tensor_of(n, src)->ndim);
-    LN_EMIT_BEGIN(&n->emit, "unique", LN_ARG("src", src), LN_INT("axis", 0), LN_BOOL("sorted", 0));
+    LN_EMIT_BEGIN(&n->emit, LN_OP_UNIQUE, LN_ARG("src", src), LN_INT("axis", 0),
+                  LN_BOOL("sorted", 0));
     if (ln_onnx_wants(n, 1))
         ln_emit_out(&n->emit, "inverse", 1);
     if (ln_onnx_wants(n, 2))
@@ -314,8 +315,8 @@ static void translate_unique(ln_onnx_node *n)
 // Inputs 2 and 3 matter only in training.
 static void translate_torch_embedding(ln_onnx_node *n)
 {
-    LN_EMIT(&n->emit, 0, "take", LN_ARG("src", ln_onnx_in(n, 0)), LN_ARG("index", ln_onnx_in(n, 1)),
-            LN_INT("axis", 0));
+    LN_EMIT(&n->emit, 0, LN_OP_TAKE, LN_ARG("src", ln_onnx_in(n, 0)),
+            LN_ARG("index", ln_onnx_in(n, 1)), LN_INT("axis", 0));
 }
 
 // The index of element `k` of window `i`, [windows, size].
@@ -347,7 +348,7 @@ static void translate_unfold(ln_onnx_node *n)
     if (!ln_emit_allows(&n->emit, (size_t)windows * (size_t)size, sizeof(int64_t)))
         return;
     const char *const all =
-        LN_EMIT(&n->emit, LN_EMIT_TEMP, "take", LN_ARG("src", src),
+        LN_EMIT(&n->emit, LN_EMIT_TEMP, LN_OP_TAKE, LN_ARG("src", src),
                 LN_ARG("index", window_indices(n, windows, size, step)), LN_INT("axis", axis));
     int axes[TL_MAXDIM] = {0};
     for (int i = 0; i <= ndim && ndim < TL_MAXDIM; i++)

@@ -23,7 +23,7 @@ static const char *angles_at(ln_onnx_node *n, int input, int half, const char *p
         ln_emit_fail(&n->emit, "input %d, a cache, has shape %s, expected [.., %d]", input,
                      tl_shape_text(text, t->ndim, t->dims), half);
     }
-    const char *const rows = LN_EMIT(&n->emit, LN_EMIT_TEMP, "take", LN_ARG("src", cache),
+    const char *const rows = LN_EMIT(&n->emit, LN_EMIT_TEMP, LN_OP_TAKE, LN_ARG("src", cache),
                                      LN_ARG("index", positions), LN_INT("axis", 0));
     return ln_onnx_with_axes(n, rows, 1, &axis);
 }
@@ -199,7 +199,7 @@ static const char *with_norm(ln_onnx_node *n, const grouped *g, const char *src,
     if (!ln_onnx_has_input(n, i))
         return src;
     ln_onnx_want_shape(n, i, i == G_QUERY_NORM ? "q_norm_weight" : "k_norm_weight", 1, &g->size);
-    return LN_EMIT(&n->emit, LN_EMIT_TEMP, "rmsnorm", LN_ARG("src", src),
+    return LN_EMIT(&n->emit, LN_EMIT_TEMP, LN_OP_RMSNORM, LN_ARG("src", src),
                    LN_ARG("scale", ln_onnx_in(n, i)), LN_INT("axis", 3),
                    LN_NUMBER("epsilon", ln_onnx_float(n, "qk_norm_epsilon", (double)1e-6F)));
 }
@@ -251,10 +251,10 @@ static const char *with_cache(ln_onnx_node *n, const grouped *g, int past, const
     }
     const int before[] = {0, 0, 0, 0}, after[] = {0, 0, g->total - past_len, 0};
     if (past_len < g->total)
-        cache = LN_EMIT(&n->emit, LN_EMIT_TEMP, "pad", LN_ARG("src", cache),
+        cache = LN_EMIT(&n->emit, LN_EMIT_TEMP, LN_OP_PAD, LN_ARG("src", cache),
                         LN_INTS("before", 4, before), LN_INTS("after", 4, after));
     const char *const present =
-        LN_EMIT(&n->emit, out, "put_range", LN_ARG("src", cache), LN_ARG("update", now),
+        LN_EMIT(&n->emit, out, LN_OP_PUT_RANGE, LN_ARG("src", cache), LN_ARG("update", now),
                 LN_ARG("first", g->first), LN_INT("axis", 2));
     return past_len > g->total ? ln_onnx_slice(n, present, 2, 0, g->total) : present;
 }

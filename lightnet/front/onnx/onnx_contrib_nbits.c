@@ -17,16 +17,16 @@ static const char *unpack(ln_onnx_node *n, int bits, const char *bytes, tl_dtype
     if (bits == 8)
         return dtype == TL_INT8
                    ? ln_emit_reshape(&n->emit,
-                                     LN_EMIT(&n->emit, LN_EMIT_TEMP, "bitcast",
+                                     LN_EMIT(&n->emit, LN_EMIT_TEMP, LN_OP_BITCAST,
                                              LN_ARG("src", bytes), LN_DTYPE("dtype", TL_INT8)),
                                      2, dims, LN_EMIT_TEMP)
                    : ln_emit_reshape(&n->emit, bytes, 2, dims, LN_EMIT_TEMP);
     const char *const all =
-        LN_EMIT(&n->emit, LN_EMIT_TEMP, "unpack_bits", LN_ARG("src", bytes),
+        LN_EMIT(&n->emit, LN_EMIT_TEMP, LN_OP_UNPACK_BITS, LN_ARG("src", bytes),
                 LN_DTYPE("dtype", dtype), LN_INTS("dims", 2, dims), LN_INT("bits", bits));
     if (padded == cols)
         return all;
-    return LN_EMIT(&n->emit, LN_EMIT_TEMP, "slice", LN_ARG("src", all), LN_INT("axis", 1),
+    return LN_EMIT(&n->emit, LN_EMIT_TEMP, LN_OP_SLICE, LN_ARG("src", all), LN_INT("axis", 1),
                    LN_INT("start", 0), LN_INT("len", cols));
 }
 
@@ -87,14 +87,14 @@ static const char *padded_source(ln_onnx_node *n, const few_bits *f)
         return src;
     }
     after[ndim - 1] = more;
-    return LN_EMIT(&n->emit, LN_EMIT_TEMP, "pad", LN_ARG("src", src),
+    return LN_EMIT(&n->emit, LN_EMIT_TEMP, LN_OP_PAD, LN_ARG("src", src),
                    LN_INTS("before", ndim, before), LN_INTS("after", ndim, after));
 }
 
 static const char *dequantize(ln_onnx_node *n, const char *src, const char *scales,
                               const char *zeros, int axis, int block)
 {
-    return LN_EMIT(&n->emit, LN_EMIT_TEMP, "dequantize", LN_ARG("src", src),
+    return LN_EMIT(&n->emit, LN_EMIT_TEMP, LN_OP_DEQUANTIZE, LN_ARG("src", src),
                    LN_ARG("scale", scales), LN_ARG("zero", zeros), LN_INT("axis", axis),
                    LN_INT("block", block));
 }
@@ -144,7 +144,7 @@ static void translate_matmul_nbits(ln_onnx_node *n)
     const char *const src = padded_source(n, &f), *const bias = ln_onnx_optional(n, BIAS);
     const int is_vector = ln_onnx_tensor_of(n, src)->ndim == 1;
     const char *const dst =
-        LN_EMIT(&n->emit, is_vector ? LN_EMIT_TEMP : 0, "matmul",
+        LN_EMIT(&n->emit, is_vector ? LN_EMIT_TEMP : 0, LN_OP_MATMUL,
                 LN_ARG("src1", ln_onnx_as_matrix(n, src, 0)), LN_ARG("src2", float_weights(n, &f)),
                 LN_ARG("bias", bias), LN_BOOL("trans2", 1));
     if (is_vector)
@@ -181,7 +181,7 @@ static gathered read_gathered(ln_onnx_node *n)
 
 static const char *gather(ln_onnx_node *n, const gathered *g, const char *src)
 {
-    return LN_EMIT(&n->emit, LN_EMIT_TEMP, "take", LN_ARG("src", src),
+    return LN_EMIT(&n->emit, LN_EMIT_TEMP, LN_OP_TAKE, LN_ARG("src", src),
                    LN_ARG("index", ln_onnx_in(n, INDICES)), LN_INT("axis", g->gather_axis));
 }
 
@@ -251,7 +251,7 @@ static void translate_gather_block_quantized(ln_onnx_node *n)
     }
     const int axis =
         g.quantize_axis > g.gather_axis ? g.quantize_axis + index_ndim - 1 : g.quantize_axis;
-    LN_EMIT(&n->emit, 0, "dequantize", LN_ARG("src", data), LN_ARG("scale", scales),
+    LN_EMIT(&n->emit, 0, LN_OP_DEQUANTIZE, LN_ARG("src", data), LN_ARG("scale", scales),
             LN_ARG("zero", zeros), LN_INT("axis", axis), LN_INT("block", g.block));
 }
 

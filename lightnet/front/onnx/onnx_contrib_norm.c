@@ -61,7 +61,7 @@ static const char *as_floats(ln_onnx_node *n, int i, const char *elements)
         if (ln_onnx_tensor_of(n, ln_onnx_in(n, k))->len != 1)
             ln_emit_fail(&n->emit, "input %d has %d elements, expected 1", k,
                          ln_onnx_tensor_of(n, ln_onnx_in(n, k))->len);
-    return LN_EMIT(&n->emit, LN_EMIT_TEMP, "dequantize", LN_ARG("src", elements),
+    return LN_EMIT(&n->emit, LN_EMIT_TEMP, LN_OP_DEQUANTIZE, LN_ARG("src", elements),
                    LN_ARG("scale", ln_onnx_scalar_in(n, scale)),
                    LN_ARG("zero", ln_onnx_zero_point(n, zero, elements, 0)));
 }
@@ -79,7 +79,7 @@ static const char *norm_factor(ln_onnx_node *n, int i, const char *name, const c
 static void translate_skip_layernorm(ln_onnx_node *n)
 {
     const char *const sum = sum_with_skip(n, 4);
-    const ln_onnx_layernorm norm = {.optype = "layernorm",
+    const ln_onnx_layernorm norm = {.optype = LN_OP_LAYERNORM,
                                     .src = sum,
                                     .scale = norm_factor(n, 2, "gamma", sum),
                                     .bias = ln_onnx_has_input(n, 3) ? norm_factor(n, 3, "beta", sum)
@@ -93,7 +93,7 @@ static void translate_skip_layernorm(ln_onnx_node *n)
 static void translate_skip_simplified(ln_onnx_node *n)
 {
     const char *const sum = sum_with_skip(n, 3);
-    const ln_onnx_layernorm norm = {.optype = "rmsnorm",
+    const ln_onnx_layernorm norm = {.optype = LN_OP_RMSNORM,
                                     .src = sum,
                                     .scale = norm_factor(n, 2, "gamma", sum),
                                     .axis = ln_onnx_tensor_of(n, sum)->ndim - 1,
@@ -107,7 +107,7 @@ static void translate_skip_simplified(ln_onnx_node *n)
 static const char *look_up(ln_onnx_node *n, int table, const char *index)
 {
     const char *const rows =
-        LN_EMIT(&n->emit, LN_EMIT_TEMP, "take", LN_ARG("src", ln_onnx_in(n, table)),
+        LN_EMIT(&n->emit, LN_EMIT_TEMP, LN_OP_TAKE, LN_ARG("src", ln_onnx_in(n, table)),
                 LN_ARG("index", index), LN_INT("axis", 0));
     return as_floats(n, table, rows);
 }
@@ -128,13 +128,13 @@ static const char *position_embedding(ln_onnx_node *n, const char *ids)
                      POSITIONS, t->ndim ? t->dims[0] : 1, len);
     if (ln_size_is_number(&size))
         return as_floats(n, POSITIONS,
-                         LN_EMIT(&n->emit, LN_EMIT_TEMP, "slice", LN_ARG("src", table),
+                         LN_EMIT(&n->emit, LN_EMIT_TEMP, LN_OP_SLICE, LN_ARG("src", table),
                                  LN_INT("axis", 0), LN_INT("start", 0), LN_INT("len", len)));
     const int axis = 0, start = 0, step = 1;
-    const char *const end = LN_EMIT(&n->emit, LN_EMIT_TEMP, "shape", LN_ARG("src", ids),
+    const char *const end = LN_EMIT(&n->emit, LN_EMIT_TEMP, LN_OP_SHAPE, LN_ARG("src", ids),
                                     LN_INT("start", 1), LN_INT("end", 2));
     return as_floats(n, POSITIONS,
-                     LN_EMIT(&n->emit, LN_EMIT_TEMP, "stride_slice", LN_ARG("src", table),
+                     LN_EMIT(&n->emit, LN_EMIT_TEMP, LN_OP_STRIDE_SLICE, LN_ARG("src", table),
                              LN_ARG("ends_now", end), LN_INTS("axes", 1, &axis),
                              LN_INTS("starts", 1, &start), LN_INTS("ends", 1, &len),
                              LN_INTS("steps", 1, &step)));
@@ -168,7 +168,7 @@ static void translate_embed_layernorm(ln_onnx_node *n)
         add(n, words, position_embedding(n, ids), segments ? LN_EMIT_TEMP : if_wanted(n, 2));
     if (segments)
         sum = add(n, sum, look_up(n, SEGMENTS, segments), if_wanted(n, 2));
-    const ln_onnx_layernorm norm = {.optype = "layernorm",
+    const ln_onnx_layernorm norm = {.optype = LN_OP_LAYERNORM,
                                     .src = sum,
                                     .scale = norm_factor(n, GAMMA, "gamma", sum),
                                     .bias = norm_factor(n, BETA, "beta", sum),
@@ -193,7 +193,7 @@ static void emit_groupnorm(ln_onnx_node *n, const char *src)
     const int after = is_last ? LN_EMIT_TEMP : 0;
     const char *const x = is_last ? ln_onnx_channels_first(n, src, LN_EMIT_TEMP) : src;
     const char *y =
-        LN_EMIT(&n->emit, has_silu ? LN_EMIT_TEMP : after, "groupnorm", LN_ARG("src", x),
+        LN_EMIT(&n->emit, has_silu ? LN_EMIT_TEMP : after, LN_OP_GROUPNORM, LN_ARG("src", x),
                 LN_ARG("scale", ln_emit_cast(&n->emit, ln_onnx_in(n, 1), dtype, LN_EMIT_TEMP)),
                 LN_ARG("bias", ln_emit_cast(&n->emit, ln_onnx_in(n, 2), dtype, LN_EMIT_TEMP)),
                 LN_INT("groups", ln_onnx_int(n, "groups", 1)),

@@ -26,7 +26,7 @@ static const char *real_in(ln_onnx_node *n, int i)
     want_scalar(n, i + 1);
     if (ln_onnx_has_input(n, i + 2))
         want_scalar(n, i + 2);
-    return LN_EMIT(&n->emit, LN_EMIT_TEMP, "dequantize", LN_ARG("src", src),
+    return LN_EMIT(&n->emit, LN_EMIT_TEMP, LN_OP_DEQUANTIZE, LN_ARG("src", src),
                    LN_ARG("scale", ln_onnx_scalar_in(n, i + 1)),
                    LN_ARG("zero", ln_onnx_zero_point(n, i + 2, src, 0)));
 }
@@ -39,7 +39,7 @@ static const char *emit_quantized(ln_onnx_node *n, const char *src, int i, tl_dt
     const char *const zero = ln_onnx_has_input(n, i + 1) ? ln_onnx_scalar_in(n, i + 1) : NULL;
     if (zero)
         want_scalar(n, i + 1);
-    return LN_EMIT(&n->emit, out, "quantize", LN_ARG("src", src),
+    return LN_EMIT(&n->emit, out, LN_OP_QUANTIZE, LN_ARG("src", src),
                    LN_ARG("scale", ln_onnx_scalar_in(n, i)), LN_ARG("zero", zero),
                    LN_DTYPE("dtype", dtype));
 }
@@ -156,7 +156,7 @@ static void translate_concat(ln_onnx_node *n)
     const int axis = ln_attr_axis(&n->emit, "axis", 0, ln_onnx_tensor_of(n, sources[0])->ndim);
     const char *whole = sources[0];
     if (count > 1) {
-        ln_emit_begin(&n->emit, "join");
+        ln_emit_begin(&n->emit, LN_OP_JOIN);
         for (int i = 0; i < count; i++)
             ln_emit_arg_at(&n->emit, "src", i, sources[i]);
         ln_emit_set(&n->emit, LN_INT("axis", axis));
@@ -193,7 +193,7 @@ static void emit_scaled_product(ln_onnx_node *n, const ln_onnx_operands *m, cons
                                 const char *zero2, const char *factor, int bias)
 {
     const char *const sums =
-        LN_EMIT(&n->emit, LN_EMIT_TEMP, "matmul_int", LN_ARG("src1", m->rows),
+        LN_EMIT(&n->emit, LN_EMIT_TEMP, LN_OP_MATMUL_INT, LN_ARG("src1", m->rows),
                 LN_ARG("src2", m->cols), LN_ARG("zero1", zero1), LN_ARG("zero2", zero2));
     const int has_bias = ln_onnx_has_input(n, bias), out = ln_onnx_product_output(m);
     const char *dst = scaled(n, sums, factor, has_bias ? LN_EMIT_TEMP : out);
@@ -222,11 +222,11 @@ static void translate_dynamic_quantize_matmul(ln_onnx_node *n)
 {
     enum { ROWS, COLS, COLS_SCALE, COLS_ZERO, BIAS };
     ln_onnx_operands m = ln_onnx_operands_of(n, ROWS, COLS);
-    ln_emit_begin(&n->emit, "quantize_range");
+    ln_emit_begin(&n->emit, LN_OP_QUANTIZE_RANGE);
     ln_emit_arg(&n->emit, "src", m.rows);
     const char *const scale = ln_emit_out(&n->emit, "scale", LN_EMIT_TEMP);
     const char *const zero = ln_emit_end(&n->emit, "zero", LN_EMIT_TEMP);
-    m.rows = LN_EMIT(&n->emit, LN_EMIT_TEMP, "quantize", LN_ARG("src", m.rows),
+    m.rows = LN_EMIT(&n->emit, LN_EMIT_TEMP, LN_OP_QUANTIZE, LN_ARG("src", m.rows),
                      LN_ARG("scale", scale), LN_ARG("zero", zero), LN_DTYPE("dtype", TL_UINT8));
     const char *const factor = product_of(n, scale, ln_onnx_scalar_in(n, COLS_SCALE));
     emit_scaled_product(n, &m, zero, ln_onnx_zero_point(n, COLS_ZERO, ln_onnx_in(n, COLS), 1),
@@ -260,7 +260,7 @@ static void translate_qgemm(ln_onnx_node *n)
     if (ln_onnx_has_input(n, ROWS_ZERO))
         want_scalar(n, ROWS_ZERO);
     const char *const sums = LN_EMIT(
-        &n->emit, LN_EMIT_TEMP, "matmul_int", LN_ARG("src1", rows), LN_ARG("src2", cols),
+        &n->emit, LN_EMIT_TEMP, LN_OP_MATMUL_INT, LN_ARG("src1", rows), LN_ARG("src2", cols),
         LN_ARG("zero1", ln_onnx_has_input(n, ROWS_ZERO) ? ln_onnx_scalar_in(n, ROWS_ZERO) : NULL),
         LN_ARG("zero2", ln_onnx_zero_point(n, COLS_ZERO, cols, 1)));
     const char *factor =

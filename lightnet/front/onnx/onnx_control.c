@@ -498,7 +498,8 @@ static void emit_loop(ln_onnx_node *n, const loop *l, rolled *r, const char *con
     const char *name = ln_onnx_body_make(n, &r->body, b->n_captures, b->captures);
     const char **last = ln_onnx_new_names(n, (size_t)r->n_tensors),
                **parts = ln_onnx_new_names(n, (size_t)r->n_parts);
-    ln_emit_begin(&n->emit, r->n_parts && (r->conditional || r->cond) ? "loop_dynamic" : "loop");
+    ln_emit_begin(&n->emit,
+                  r->n_parts && (r->conditional || r->cond) ? LN_OP_LOOP_DYNAMIC : LN_OP_LOOP);
     ln_emit_arg(&n->emit, "trips", r->trips);
     ln_emit_arg(&n->emit, "cond", r->cond);
     for (int k = 0; k < r->n_tensors + l->n_rows; k++)

@@ -58,10 +58,10 @@ const char *ln_onnx_emit_conv(ln_onnx_node *n, const char *src, int i)
     ln_onnx_auto_pad(n, c.src, &c.windows);
     const tl_tensor *const weight = ln_onnx_tensor_of(n, c.weight);
     if (weight->len > 0 && ln_onnx_is_image(n, c.src, &c.windows, 1)) {
-        begin_image(n, "conv2d", &c, weight->dims[0]);
+        begin_image(n, LN_OP_CONV2D, &c, weight->dims[0]);
         return ln_onnx_end_image(n, &c.windows, i);
     }
-    begin_nd(n, "convnd", &c);
+    begin_nd(n, LN_OP_CONVND, &c);
     return ln_emit_end(&n->emit, "dst", i);
 }
 
@@ -125,12 +125,12 @@ static void translate_conv_transpose(ln_onnx_node *n)
     const tl_tensor *const weight = ln_onnx_tensor_of(n, c.weight);
     if (weight->len > 0 && weight->dims[1] <= INT_MAX / c.group &&
         ln_onnx_is_image(n, c.src, &c.windows, 1)) {
-        begin_image(n, "deconv2d", &c, weight->dims[1] * c.group);
+        begin_image(n, LN_OP_DECONV2D, &c, weight->dims[1] * c.group);
         ln_onnx_set_image_ints(n, "output_padding", &c.windows, 1, output_padding, 0);
         ln_emit_set(&n->emit, LN_INTS("output_dims", 4, (int[]){0, 0, 0, 0}));
         ln_onnx_end_image(n, &c.windows, 0);
     } else {
-        begin_nd(n, "deconvnd", &c);
+        begin_nd(n, LN_OP_DECONVND, &c);
         ln_emit_set(&n->emit, LN_INTS("output_padding", c.windows.n, output_padding));
         ln_emit_end(&n->emit, "dst", 0);
     }
@@ -144,7 +144,7 @@ static void translate_conv_integer(ln_onnx_node *n)
     ln_onnx_auto_pad(n, c.src, &c.windows);
     const char *const src_zero = ln_onnx_zero_point(n, 2, c.src, 0);
     const char *const weight_zero = ln_onnx_zero_point(n, 3, c.weight, 0);
-    begin_nd(n, "conv_int", &c);
+    begin_nd(n, LN_OP_CONV_INT, &c);
     ln_emit_arg(&n->emit, "src_zero", src_zero);
     ln_emit_arg(&n->emit, "weight_zero", weight_zero);
     ln_emit_end(&n->emit, "dst", 0);

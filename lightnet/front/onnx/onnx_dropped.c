@@ -86,7 +86,7 @@ static void translate_crop(ln_onnx_node *n)
         starts[k] = (int)start;
         ends[k] = (int)(start + len);
     }
-    LN_EMIT(&n->emit, 0, "stride_slice", LN_ARG("src", src), LN_INTS("axes", 2, axes),
+    LN_EMIT(&n->emit, 0, LN_OP_STRIDE_SLICE, LN_ARG("src", src), LN_INTS("axes", 2, axes),
             LN_INTS("starts", 2, starts), LN_INTS("ends", 2, ends),
             LN_INTS("steps", 2, (int[]){1, 1}));
 }

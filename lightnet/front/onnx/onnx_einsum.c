@@ -137,7 +137,7 @@ static void take_diagonal(ln_onnx_node *n, term *t, int i, int j)
     const int d = dims[ndim], step = d + 1;
     dims[ndim] = (int)len;
     moved = ln_emit_reshape(&n->emit, moved, ndim + 1, dims, LN_EMIT_TEMP);
-    t->tensor = LN_EMIT(&n->emit, LN_EMIT_TEMP, "stride_slice", LN_ARG("src", moved),
+    t->tensor = LN_EMIT(&n->emit, LN_EMIT_TEMP, LN_OP_STRIDE_SLICE, LN_ARG("src", moved),
                         LN_INTS("axes", 1, &ndim), LN_INTS("starts", 1, (int[]){0}),
                         LN_INTS("ends", 1, (int[]){(int)len}), LN_INTS("steps", 1, &step));
     rest.at[rest.n++] = label;
@@ -246,7 +246,7 @@ static void multiply(ln_onnx_node *n, term *first, term *second, label_set neede
     const int trans1 = make_matrices(n, first, &batch, &rows, &sums, lens);
     const int trans2 = make_matrices(n, second, &batch, &sums, &cols, lens);
     const char *const product = LN_EMIT(
-        &n->emit, LN_EMIT_TEMP, "matmul", LN_ARG("src1", first->tensor),
+        &n->emit, LN_EMIT_TEMP, LN_OP_MATMUL, LN_ARG("src1", first->tensor),
         LN_ARG("src2", second->tensor), LN_BOOL("trans1", trans1), LN_BOOL("trans2", trans2));
     first->labels = batch;
     append(n, &first->labels, &rows, ~(label_set)0);

@@ -112,10 +112,10 @@ static void translate_compare(ln_onnx_node *n)
     const char *const src2 = second_operand(n);
     const int has_strings = ln_onnx_tensor_of(n, ln_onnx_in(n, 0))->dtype == TL_STRING;
     if (has_strings && ln_streq(n->proto->op_type, "Equal"))
-        LN_EMIT(&n->emit, 0, "string_equal", LN_ARG("src1", ln_onnx_in(n, 0)),
+        LN_EMIT(&n->emit, 0, LN_OP_STRING_EQUAL, LN_ARG("src1", ln_onnx_in(n, 0)),
                 LN_ARG("src2", src2));
     else
-        LN_EMIT(&n->emit, 0, "compare", LN_ARG("src1", ln_onnx_in(n, 0)), LN_ARG("src2", src2),
+        LN_EMIT(&n->emit, 0, LN_OP_COMPARE, LN_ARG("src1", ln_onnx_in(n, 0)), LN_ARG("src2", src2),
                 LN_TEXT("op", n->row->with));
 }
 

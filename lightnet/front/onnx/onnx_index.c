@@ -20,7 +20,7 @@ static void translate_take(ln_onnx_node *n)
 
 static void translate_gather_nd(ln_onnx_node *n)
 {
-    LN_EMIT(&n->emit, 0, "take_nd", LN_ARG("src", ln_onnx_in(n, 0)),
+    LN_EMIT(&n->emit, 0, LN_OP_TAKE_ND, LN_ARG("src", ln_onnx_in(n, 0)),
             LN_ARG("index", ln_onnx_in(n, 1)), LN_INT("batch", ln_onnx_int(n, "batch_dims", 0)));
 }
 
@@ -45,14 +45,14 @@ static void begin_put(ln_onnx_node *n, const char *optype)
 static void translate_scatter_elements(ln_onnx_node *n)
 {
     const int ndim = ln_onnx_tensor_of(n, ln_onnx_in(n, 0))->ndim;
-    begin_put(n, "put_along");
+    begin_put(n, LN_OP_PUT_ALONG);
     ln_emit_set(&n->emit, LN_INT("axis", ln_attr_axis(&n->emit, "axis", 0, ndim)));
     ln_emit_end(&n->emit, "dst", 0);
 }
 
 static void translate_scatter_nd(ln_onnx_node *n)
 {
-    begin_put(n, "put_nd");
+    begin_put(n, LN_OP_PUT_ND);
     ln_emit_end(&n->emit, "dst", 0);
 }
 
@@ -61,7 +61,7 @@ static void translate_tensor_scatter(ln_onnx_node *n)
     const char *const src = ln_onnx_in(n, 0);
     static const ln_attr_word modes[] = {{"linear"}, {"circular"}, {0}};
     const char *const mode = ln_attr_choose(&n->emit, "mode", "linear", modes);
-    LN_EMIT(&n->emit, 0, "put_range", LN_ARG("src", src), LN_ARG("update", ln_onnx_in(n, 1)),
+    LN_EMIT(&n->emit, 0, LN_OP_PUT_RANGE, LN_ARG("src", src), LN_ARG("update", ln_onnx_in(n, 1)),
             LN_ARG("first", ln_onnx_optional(n, 2)),
             LN_INT("axis", ln_attr_axis(&n->emit, "axis", -2, ln_onnx_tensor_of(n, src)->ndim)),
             LN_BOOL("circular", ln_streq(mode, "circular")));
@@ -74,7 +74,7 @@ static void translate_onehot(ln_onnx_node *n)
     if (!(depth >= 0 && depth <= INT_MAX))
         ln_emit_fail(&n->emit, "a depth of %g, expected 0 to %d", depth, INT_MAX);
     LN_EMIT(
-        &n->emit, 0, "onehot", LN_ARG("src", src), LN_ARG("values", ln_onnx_in(n, 2)),
+        &n->emit, 0, LN_OP_ONEHOT, LN_ARG("src", src), LN_ARG("values", ln_onnx_in(n, 2)),
         LN_INT("depth", ln_onnx_failed(n) ? 0 : (int)depth),
         LN_INT("axis", ln_attr_axis(&n->emit, "axis", -1, ln_onnx_tensor_of(n, src)->ndim + 1)));
 }
@@ -128,11 +128,11 @@ static void translate_range(ln_onnx_node *n)
     const int len = range_length(n);
     const int varies = ln_onnx_varies(n, 0) || ln_onnx_varies(n, 1) || ln_onnx_varies(n, 2);
     if (varies)
-        LN_EMIT(&n->emit, 0, "range_to", LN_ARG("start", ln_onnx_in(n, 0)),
+        LN_EMIT(&n->emit, 0, LN_OP_RANGE_TO, LN_ARG("start", ln_onnx_in(n, 0)),
                 LN_ARG("limit", ln_onnx_in(n, 1)), LN_ARG("delta", ln_onnx_in(n, 2)),
                 LN_INT("len", len), LN_INT("least", min_range_length(n, len)));
     else
-        LN_EMIT(&n->emit, 0, "range", LN_ARG("start", ln_onnx_in(n, 0)),
+        LN_EMIT(&n->emit, 0, LN_OP_RANGE, LN_ARG("start", ln_onnx_in(n, 0)),
                 LN_ARG("delta", ln_onnx_in(n, 2)), LN_INT("len", len));
 }
 
@@ -147,7 +147,7 @@ static void translate_eye_like(ln_onnx_node *n)
         ln_emit_fail(&n->emit, "input 0 has %d dimensions, expected 2", like->ndim);
     if (ln_onnx_failed(n))
         return;
-    LN_EMIT(&n->emit, 0, "eye", LN_DTYPE("dtype", dtype), LN_INTS("dims", 2, like->dims),
+    LN_EMIT(&n->emit, 0, LN_OP_EYE, LN_DTYPE("dtype", dtype), LN_INTS("dims", 2, like->dims),
             LN_INT("k", k < -INT_MAX  ? -INT_MAX
                         : k > INT_MAX ? INT_MAX
                                       : k));
@@ -169,14 +169,14 @@ static void translate_nonzero(ln_onnx_node *n)
     const char *src = ln_onnx_in(n, 0);
     if (ln_onnx_tensor_of(n, src)->ndim == 0)
         src = ln_emit_view(&n->emit, src, 1, (int[]){1}, LN_EMIT_TEMP);
-    ln_emit_simple(&n->emit, "nonzero", src, 0);
+    ln_emit_simple(&n->emit, LN_OP_NONZERO, src, 0);
 }
 
 static void translate_compress(ln_onnx_node *n)
 {
     int axis;
     const char *const src = along_axis(n, ln_onnx_in(n, 0), &axis);
-    LN_EMIT(&n->emit, 0, "compress", LN_ARG("src", src), LN_ARG("condition", ln_onnx_in(n, 1)),
+    LN_EMIT(&n->emit, 0, LN_OP_COMPRESS, LN_ARG("src", src), LN_ARG("condition", ln_onnx_in(n, 1)),
             LN_INT("axis", axis));
 }
 
@@ -185,7 +185,7 @@ static void translate_unique(ln_onnx_node *n)
     static const char *const outs[] = {"dst", "first", "inverse", "counts"};
     int axis;
     const char *const src = along_axis(n, ln_onnx_in(n, 0), &axis);
-    LN_EMIT_BEGIN(&n->emit, "unique", LN_ARG("src", src), LN_INT("axis", axis),
+    LN_EMIT_BEGIN(&n->emit, LN_OP_UNIQUE, LN_ARG("src", src), LN_INT("axis", axis),
                   LN_BOOL("sorted", ln_onnx_flag(n, "sorted", 1)));
     for (int i = 1; i < 4; i++)
         if (ln_onnx_wants(n, i))
@@ -201,7 +201,7 @@ static void translate_nms(ln_onnx_node *n)
     const int64_t asked = is_known ? *(const int64_t *)value->data : INT_MAX;
     // For how many boxes there is to be room; without the input no box is wanted.
     const int limit = !max || asked < 0 ? 0 : asked > INT_MAX ? INT_MAX : (int)asked;
-    LN_EMIT(&n->emit, 0, "nms", LN_ARG("boxes", ln_onnx_in(n, 0)),
+    LN_EMIT(&n->emit, 0, LN_OP_NMS, LN_ARG("boxes", ln_onnx_in(n, 0)),
             LN_ARG("scores", ln_onnx_in(n, 1)), LN_ARG("most", max),
             LN_ARG("overlap", ln_onnx_optional(n, 3)), LN_ARG("score", ln_onnx_optional(n, 4)),
             LN_INT("limit", limit), LN_BOOL("center", ln_onnx_flag(n, "center_point_box", 0)));
@@ -209,8 +209,8 @@ static void translate_nms(ln_onnx_node *n)
 
 const ln_onnx_row ln_onnx_rows_index[] = {
     {"EyeLike", 9, translate_eye_like},
-    {"Gather", 1, translate_take, "take"},
-    {"GatherElements", 11, translate_take, "take_along"},
+    {"Gather", 1, translate_take, LN_OP_TAKE},
+    {"GatherElements", 11, translate_take, LN_OP_TAKE_ALONG},
     {"GatherND", 11, translate_gather_nd},
     {"OneHot", 9, translate_onehot},
     {"Range", 11, translate_range},

@@ -67,8 +67,9 @@ static const char *default_of(ln_onnx_node *n, tl_dtype dtype)
 
 static void emit_lookup(ln_onnx_node *n, const char *keys, const char *values, const char *deflt)
 {
-    const char *const order = LN_EMIT(&n->emit, LN_EMIT_TEMP, "ngrams_order", LN_ARG("pool", keys));
-    LN_EMIT(&n->emit, 0, "lookup_key", LN_ARG("src", ln_onnx_in(n, 0)), LN_ARG("keys", keys),
+    const char *const order =
+        LN_EMIT(&n->emit, LN_EMIT_TEMP, LN_OP_NGRAMS_ORDER, LN_ARG("pool", keys));
+    LN_EMIT(&n->emit, 0, LN_OP_LOOKUP_KEY, LN_ARG("src", ln_onnx_in(n, 0)), LN_ARG("keys", keys),
             LN_ARG("order", order), LN_ARG("values", values), LN_ARG("deflt", deflt));
 }
 

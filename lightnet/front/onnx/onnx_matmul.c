@@ -16,7 +16,7 @@ static void emit_product(ln_onnx_node *n, const char *optype, const char *zero1,
 
 static void translate_matmul(ln_onnx_node *n)
 {
-    emit_product(n, "matmul", NULL, NULL);
+    emit_product(n, LN_OP_MATMUL, NULL, NULL);
 }
 
 // The zero point of the first operand, when a vector, has an element for each row.
@@ -26,13 +26,13 @@ static void translate_matmul_integer(ln_onnx_node *n)
     const char *const zero2 = ln_onnx_zero_point(n, 3, ln_onnx_in(n, 1), 1);
     if (zero1 && ln_onnx_tensor_of(n, zero1)->len != 1)
         zero1 = ln_onnx_as_matrix(n, zero1, 1);
-    emit_product(n, "matmul_int", zero1, zero2);
+    emit_product(n, LN_OP_MATMUL_INT, zero1, zero2);
 }
 
 const char *ln_onnx_emit_gemm(ln_onnx_node *n, int i)
 {
     const double beta = ln_onnx_float(n, "beta", 1);
-    return LN_EMIT(&n->emit, i, "matmul", LN_ARG("src1", ln_onnx_in(n, 0)),
+    return LN_EMIT(&n->emit, i, LN_OP_MATMUL, LN_ARG("src1", ln_onnx_in(n, 0)),
                    LN_ARG("src2", ln_onnx_in(n, 1)),
                    LN_ARG("bias", beta != 0 ? ln_onnx_optional(n, 2) : NULL),
                    LN_BOOL("trans1", ln_onnx_flag(n, "transA", 0)),
@@ -47,7 +47,7 @@ static void translate_gemm(ln_onnx_node *n)
 
 static void translate_det(ln_onnx_node *n)
 {
-    ln_emit_simple(&n->emit, "det", ln_onnx_in(n, 0), 0);
+    ln_emit_simple(&n->emit, LN_OP_DET, ln_onnx_in(n, 0), 0);
 }
 
 const ln_onnx_row ln_onnx_rows_matmul[] = {

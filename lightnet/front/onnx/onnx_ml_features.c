@@ -46,7 +46,7 @@ static void translate_array_feature_extractor(ln_onnx_node *n)
         ln_emit_fail(&n->emit, "input 0 is a scalar, expected at least 1 dimension");
     if (ndim == 1)
         src = ln_emit_view(&n->emit, src, 2, (int[]){1, -1}, LN_EMIT_TEMP);
-    LN_EMIT(&n->emit, 0, "take", LN_ARG("src", src), LN_ARG("index", index),
+    LN_EMIT(&n->emit, 0, LN_OP_TAKE, LN_ARG("src", src), LN_ARG("index", index),
             LN_INT("axis", ndim == 1 ? 1 : ndim - 1));
 }
 
@@ -70,7 +70,7 @@ static const char *feature_rows(ln_onnx_node *n, int i, int64_t width)
     const int more = width < 0 ? 0 : (int)width - ln_onnx_tensor_of(n, src)->dims[1];
     if (more == 0)
         return src;
-    return LN_EMIT(&n->emit, LN_EMIT_TEMP, "pad", LN_ARG("src", src),
+    return LN_EMIT(&n->emit, LN_EMIT_TEMP, LN_OP_PAD, LN_ARG("src", src),
                    LN_INTS("before", 2, (int[]){0, 0}), LN_INTS("after", 2, (int[]){0, more}));
 }
 
@@ -89,7 +89,7 @@ static void translate_feature_vectorizer(ln_onnx_node *n)
         ln_translation_alloc(n->emit.translation, (size_t)n_inputs * sizeof(*parts));
     for (int i = 0; i < n_inputs && !ln_onnx_failed(n); i++)
         parts[i] = feature_rows(n, i, n_widths ? widths[i] : -1);
-    LN_EMIT_BEGIN(&n->emit, "join", LN_INT("axis", 1));
+    LN_EMIT_BEGIN(&n->emit, LN_OP_JOIN, LN_INT("axis", 1));
     for (int i = 0; i < n_inputs && !ln_onnx_failed(n); i++)
         ln_emit_arg_at(&n->emit, "src", i, parts[i]);
     ln_emit_end(&n->emit, "dst", 0);
@@ -202,7 +202,8 @@ static const char *is_missing(ln_onnx_node *n, const char *src)
     const double number = ln_onnx_float(n, "replaced_value_float", 0);
     const int64_t whole = ln_onnx_int(n, "replaced_value_int64", 0);
     if (tl_dtype_is_float(dtype) && isnan(number))
-        return LN_EMIT(&n->emit, LN_EMIT_TEMP, "classify", LN_ARG("src", src), LN_BOOL("nan", 1));
+        return LN_EMIT(&n->emit, LN_EMIT_TEMP, LN_OP_CLASSIFY, LN_ARG("src", src),
+                       LN_BOOL("nan", 1));
     if (tl_dtype_is_float(dtype))
         return ln_emit_compare(&n->emit, "TL_COMPARE_EQUAL", src,
                                ln_emit_scalar(&n->emit, dtype, number));
@@ -278,7 +279,7 @@ static const char *equals_text(ln_onnx_node *n, const char *src)
         ln_emit_fail(&n->emit, "attribute '%s' has the category \"%s\" twice", name,
                      tl_string_bytes(*twice));
     src = ln_onnx_with_axes(n, src, 1, &axis);
-    return LN_EMIT(&n->emit, LN_EMIT_TEMP, "string_equal", LN_ARG("src1", src),
+    return LN_EMIT(&n->emit, LN_EMIT_TEMP, LN_OP_STRING_EQUAL, LN_ARG("src1", src),
                    LN_ARG("src2", cats));
 }
 
@@ -318,7 +319,7 @@ static const char *want_one(ln_onnx_node *n, const char *dst, int i)
         ln_emit_unary_with(&n->emit, "TL_UNARY_AFFINE", count, -1, 1, LN_EMIT_TEMP);
     // The only index is 0, that of a row with its category.
     const char *const zeros =
-        LN_EMIT(&n->emit, LN_EMIT_TEMP, "take",
+        LN_EMIT(&n->emit, LN_EMIT_TEMP, LN_OP_TAKE,
                 LN_ARG("src", ln_emit_filled(&n->emit, TL_FLOAT, 1, &one, 0)),
                 LN_ARG("index", ln_emit_cast(&n->emit, missing, TL_INT64, LN_EMIT_TEMP)),
                 LN_INT("axis", 0));

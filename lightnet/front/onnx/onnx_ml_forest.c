@@ -325,7 +325,7 @@ const char *ln_onnx_emit_forest(const ln_onnx_forest *w)
     write_nodes(&g, &a);
     write_votes(&g, &a);
     write_base(&g, &a);
-    return LN_EMIT(&w->n->emit, LN_EMIT_TEMP, "tree_ensemble", LN_ARG("src", rows),
+    return LN_EMIT(&w->n->emit, LN_EMIT_TEMP, LN_OP_TREE_ENSEMBLE, LN_ARG("src", rows),
                    LN_ARG("split", a.split), LN_ARG("feature", a.feature), LN_ARG("child", a.child),
                    LN_ARG("root", a.root), LN_ARG("weight", a.weight), LN_ARG("target", a.target),
                    LN_ARG("start", a.start), LN_ARG("base", a.base),

@@ -51,8 +51,8 @@ static const char *linear_scores(ln_onnx_node *n, int64_t targets)
         constant_floats(n, coefficients, (int)targets * width, (int)targets, dtype);
     const char *const bias =
         n_intercepts ? constant_floats(n, intercepts, n_intercepts, 0, dtype) : NULL;
-    return LN_EMIT(&n->emit, LN_EMIT_TEMP, "matmul", LN_ARG("src1", rows), LN_ARG("src2", weight),
-                   LN_ARG("bias", bias), LN_BOOL("trans2", 1));
+    return LN_EMIT(&n->emit, LN_EMIT_TEMP, LN_OP_MATMUL, LN_ARG("src1", rows),
+                   LN_ARG("src2", weight), LN_ARG("bias", bias), LN_BOOL("trans2", 1));
 }
 
 // Regression
@@ -78,7 +78,8 @@ static void emit_binary_labels(ln_onnx_node *n, const char *classes,
     if (labels->len == 2)
         ln_onnx_ml_emit_labels(n, classes, labels, 0);
     else if (labels->strings)
-        LN_EMIT(&n->emit, 0, "string_cast", LN_ARG("src", classes), LN_DTYPE("dtype", TL_STRING));
+        LN_EMIT(&n->emit, 0, LN_OP_STRING_CAST, LN_ARG("src", classes),
+                LN_DTYPE("dtype", TL_STRING));
     else
         ln_onnx_alias(n, 0, classes);
 }

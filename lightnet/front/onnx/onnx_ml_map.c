@@ -61,7 +61,7 @@ static void translate_cast_map(ln_onnx_node *n)
         ln_emit_fail(&n->emit, "input 0 has %d columns, expected %lld, its 'max_map'", width,
                      (long long)max);
     if ((from == TL_STRING) != (to == TL_STRING))
-        LN_EMIT(&n->emit, 0, "string_cast", LN_ARG("src", rows), LN_DTYPE("dtype", to));
+        LN_EMIT(&n->emit, 0, LN_OP_STRING_CAST, LN_ARG("src", rows), LN_DTYPE("dtype", to));
     else
         ln_emit_cast(&n->emit, rows, to, 0);
 }

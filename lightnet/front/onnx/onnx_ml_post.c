@@ -70,7 +70,7 @@ static int has_columns(const ln_onnx_node *n, const char *scores)
 const char *ln_onnx_ml_emit_post(ln_onnx_node *n, ln_onnx_ml_post post, const char *scores, int i)
 {
     if (post == LN_ONNX_ML_SOFTMAX)
-        return LN_EMIT(&n->emit, i, "softmax", LN_ARG("src", scores), LN_INT("axis", 1));
+        return LN_EMIT(&n->emit, i, LN_OP_SOFTMAX, LN_ARG("src", scores), LN_INT("axis", 1));
     if (post == LN_ONNX_ML_LOGISTIC)
         return ln_emit_unary(&n->emit, "TL_UNARY_SIGMOID", scores, i);
     if (post == LN_ONNX_ML_SOFTMAX_ZERO && has_columns(n, scores))
@@ -85,7 +85,7 @@ const char *ln_onnx_ml_two_columns(ln_onnx_node *n, const char *score, int is_co
 {
     const char *const first = ln_emit_unary_with(&n->emit, "TL_UNARY_AFFINE", score, -1,
                                                  is_complement ? 1 : 0, LN_EMIT_TEMP);
-    return LN_EMIT(&n->emit, LN_EMIT_TEMP, "join", LN_ARG_AT("src", 0, first),
+    return LN_EMIT(&n->emit, LN_EMIT_TEMP, LN_OP_JOIN, LN_ARG_AT("src", 0, first),
                    LN_ARG_AT("src", 1, score), LN_INT("axis", 1));
 }
 
@@ -93,8 +93,8 @@ const char *ln_onnx_ml_two_columns(ln_onnx_node *n, const char *score, int is_co
 
 const char *ln_onnx_ml_best(ln_onnx_node *n, const char *scores)
 {
-    return LN_EMIT(&n->emit, LN_EMIT_TEMP, "argreduce", LN_ARG("src", scores), LN_INT("axis", 1),
-                   LN_BOOL("keepdims", 0));
+    return LN_EMIT(&n->emit, LN_EMIT_TEMP, LN_OP_ARGREDUCE, LN_ARG("src", scores),
+                   LN_INT("axis", 1), LN_BOOL("keepdims", 0));
 }
 
 const char *ln_onnx_ml_above(ln_onnx_node *n, const char *score, double threshold)
@@ -127,5 +127,6 @@ void ln_onnx_ml_emit_labels(ln_onnx_node *n, const char *classes, const ln_onnx_
 {
     const char *const all =
         labels->strings ? labels->strings : ln_emit_int64s(&n->emit, labels->len, labels->ints);
-    LN_EMIT(&n->emit, i, "take", LN_ARG("src", all), LN_ARG("index", classes), LN_INT("axis", 0));
+    LN_EMIT(&n->emit, i, LN_OP_TAKE, LN_ARG("src", all), LN_ARG("index", classes),
+            LN_INT("axis", 0));
 }

@@ -44,7 +44,7 @@ static const char *first_rho(ln_onnx_node *n)
 static const char *product(ln_onnx_node *n, const char *src1, const char *src2, double alpha,
                            const char *bias)
 {
-    return LN_EMIT(&n->emit, LN_EMIT_TEMP, "matmul", LN_ARG("src1", src1), LN_ARG("src2", src2),
+    return LN_EMIT(&n->emit, LN_EMIT_TEMP, LN_OP_MATMUL, LN_ARG("src1", src1), LN_ARG("src2", src2),
                    LN_ARG("bias", bias), LN_BOOL("trans2", 1), LN_NUMBER("alpha", alpha));
 }
 
@@ -216,7 +216,7 @@ static const char *columns(ln_onnx_node *n, const char *src, int ndim, const int
                            const int64_t *index)
 {
     const char *const at = ln_emit_constant(&n->emit, TL_INT64, ndim, dims, index);
-    return LN_EMIT(&n->emit, LN_EMIT_TEMP, "take", LN_ARG("src", src), LN_ARG("index", at),
+    return LN_EMIT(&n->emit, LN_EMIT_TEMP, LN_OP_TAKE, LN_ARG("src", src), LN_ARG("index", at),
                    LN_INT("axis", 1));
 }
 
@@ -248,7 +248,7 @@ static const char *weighted(ln_onnx_node *n, const char *kernel, const char *coe
         ln_translation_alloc(n->emit.translation, (size_t)classes * sizeof(*parts));
     for (int i = 0, at = 0; i < classes && parts && !ln_onnx_failed(n); at += (int)counts[i++])
         parts[i] = weighted_class(n, kernel, coefficients, at, (int)counts[i]);
-    LN_EMIT_BEGIN(&n->emit, "join", LN_INT("axis", 1));
+    LN_EMIT_BEGIN(&n->emit, LN_OP_JOIN, LN_INT("axis", 1));
     for (int i = 0; i < classes && parts && !ln_onnx_failed(n); i++)
         ln_emit_arg_at(&n->emit, "src", i, parts[i]);
     return ln_emit_end(&n->emit, "dst", LN_EMIT_TEMP);
@@ -288,7 +288,7 @@ static const char *votes_of(ln_onnx_node *n, const char *scores, int classes, in
         e, ln_emit_compare(e, "TL_COMPARE_GREATER", scores, ln_emit_scalar(e, TL_DOUBLE, 0)),
         TL_FLOAT, LN_EMIT_TEMP);
     const char *const second = ln_emit_unary_with(e, "TL_UNARY_AFFINE", first, -1, 1, LN_EMIT_TEMP);
-    const char *const both = LN_EMIT(e, LN_EMIT_TEMP, "join", LN_ARG_AT("src", 0, first),
+    const char *const both = LN_EMIT(e, LN_EMIT_TEMP, LN_OP_JOIN, LN_ARG_AT("src", 0, first),
                                      LN_ARG_AT("src", 1, second), LN_INT("axis", 1));
     int64_t *const index = index_memory(n, classes * (classes - 1));
     if (!index)
@@ -312,7 +312,7 @@ static const char *probabilities(ln_onnx_node *n, const char *scores, int pairs)
         e, "TL_UNARY_SIGMOID", ln_emit_unary(e, "TL_UNARY_NEG", sum, LN_EMIT_TEMP), LN_EMIT_TEMP);
     const char *const within =
         ln_emit_unary_with(e, "TL_UNARY_CLIP", first, 1e-7, 1 - 1e-7, LN_EMIT_TEMP);
-    return ln_emit_simple(e, "couple", within, LN_EMIT_TEMP);
+    return ln_emit_simple(e, LN_OP_COUPLE, within, LN_EMIT_TEMP);
 }
 
 // The number of support vectors of all classes; -1: not counts of `classes`.

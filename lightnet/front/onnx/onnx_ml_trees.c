@@ -502,7 +502,7 @@ static void emit_two_classes(ln_onnx_forest *w, const ln_onnx_ml_labels *labels,
         return;
     const char *const score =
         class_of_votes == 0 ? scores
-                            : LN_EMIT(e, LN_EMIT_TEMP, "slice", LN_ARG("src", scores),
+                            : LN_EMIT(e, LN_EMIT_TEMP, LN_OP_SLICE, LN_ARG("src", scores),
                                       LN_INT("axis", 1), LN_INT("start", 1), LN_INT("len", 1));
     ln_onnx_ml_emit_labels(w->n, ln_onnx_ml_above(w->n, score, is_probability ? 0.5 : 0), labels,
                            0);

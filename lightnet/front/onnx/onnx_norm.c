@@ -17,15 +17,16 @@ static const char *emit_hardmax(ln_onnx_node *n, const char *src, int axis, int 
     const tl_dtype dtype = t->dtype;
     const double choice[] = {0, 1};
     if (t->len == 0)
-        return ln_emit_simple(&n->emit, "forward", src, i); // without elements, without a maximum
+        return ln_emit_simple(&n->emit, LN_OP_FORWARD, src,
+                              i); // without elements, without a maximum
     if (t->ndim)
         ln_onnx_want_fixed_axis(n, src, axis);
-    const char *const best = LN_EMIT(&n->emit, LN_EMIT_TEMP, "argreduce", LN_ARG("src", src),
+    const char *const best = LN_EMIT(&n->emit, LN_EMIT_TEMP, LN_OP_ARGREDUCE, LN_ARG("src", src),
                                      LN_INT("axis", axis), LN_BOOL("keepdims", 0));
     uint64_t values[2];
     tl_convert_array(values, dtype, choice, TL_DOUBLE, 2);
     const char *const off_on = ln_emit_constant(&n->emit, dtype, 1, &two, values);
-    return LN_EMIT(&n->emit, i, "onehot", LN_ARG("src", best), LN_ARG("values", off_on),
+    return LN_EMIT(&n->emit, i, LN_OP_ONEHOT, LN_ARG("src", best), LN_ARG("values", off_on),
                    LN_INT("depth", depth), LN_INT("axis", axis));
 }
 
@@ -66,8 +67,8 @@ const char *ln_onnx_emit_softmax(ln_onnx_node *n, const char *src, int opset, in
 {
     const int ndim = ln_onnx_tensor_of(n, src)->ndim;
     if (opset < 13)
-        return emit_along_rest(n, "softmax", src, i);
-    return emit_along(n, "softmax", src, ln_attr_axis(&n->emit, "axis", -1, ndim), i);
+        return emit_along_rest(n, LN_OP_SOFTMAX, src, i);
+    return emit_along(n, LN_OP_SOFTMAX, src, ln_attr_axis(&n->emit, "axis", -1, ndim), i);
 }
 
 // Batch normalization
@@ -238,7 +239,7 @@ void ln_onnx_emit_inverse_rms(ln_onnx_node *n, const char *src, int axis, double
 const char *ln_onnx_emit_layernorm(ln_onnx_node *n, const ln_onnx_layernorm *norm, int i)
 {
     const char *mean = NULL, *inv_std = NULL;
-    const int is_centered = ln_streq(norm->optype, "layernorm");
+    const int is_centered = ln_streq(norm->optype, LN_OP_LAYERNORM);
     LN_EMIT_BEGIN(&n->emit, norm->optype, LN_ARG("src", norm->src), LN_ARG("scale", norm->scale),
                   LN_ARG("bias", norm->bias), LN_INT("axis", norm->axis),
                   LN_NUMBER("epsilon", norm->epsilon));
@@ -291,7 +292,7 @@ static void translate_layernorm(ln_onnx_node *n)
         .bias = bias ? ln_emit_cast(&n->emit, bias, dtype, LN_EMIT_TEMP) : NULL,
         .axis = ln_attr_axis(&n->emit, "axis", -1, ln_onnx_tensor_of(n, src)->ndim),
         .epsilon = ln_onnx_float(n, "epsilon", 1e-5)};
-    if (ln_streq(norm.optype, "rmsnorm"))
+    if (ln_streq(norm.optype, LN_OP_RMSNORM))
         ln_onnx_emit_inverse_rms(n, norm.src, norm.axis, norm.epsilon, 1);
     const char *const dst = emit_with_factors(n, &norm, out == dtype ? 0 : LN_EMIT_TEMP);
     if (out != dtype)
@@ -304,7 +305,7 @@ static void emit_groupnorm(ln_onnx_node *n, int64_t groups)
     const tl_dtype dtype = ln_onnx_tensor_of(n, src)->dtype;
     const char *const scale = ln_emit_cast(&n->emit, ln_onnx_in(n, 1), dtype, LN_EMIT_TEMP);
     const char *const bias = ln_emit_cast(&n->emit, ln_onnx_in(n, 2), dtype, LN_EMIT_TEMP);
-    LN_EMIT(&n->emit, 0, "groupnorm", LN_ARG("src", src), LN_ARG("scale", scale),
+    LN_EMIT(&n->emit, 0, LN_OP_GROUPNORM, LN_ARG("src", src), LN_ARG("scale", scale),
             LN_ARG("bias", bias), LN_INT("groups", groups),
             LN_NUMBER("epsilon", ln_onnx_float(n, "epsilon", 1e-5)));
 }
@@ -354,7 +355,7 @@ static void translate_mvn(ln_onnx_node *n)
         axis++;
     const char *const moved = ln_emit_transpose(&n->emit, src, order, LN_EMIT_TEMP);
     const char *const dst =
-        LN_EMIT(&n->emit, LN_EMIT_TEMP, "layernorm", LN_ARG("src", moved), LN_INT("axis", axis),
+        LN_EMIT(&n->emit, LN_EMIT_TEMP, LN_OP_LAYERNORM, LN_ARG("src", moved), LN_INT("axis", axis),
                 LN_NUMBER("epsilon", 1e-18)); // the square of 1e-9
     ln_emit_transpose(&n->emit, dst, back, 0);
 }
@@ -381,7 +382,7 @@ static void translate_lp_norm(ln_onnx_node *n)
 static void translate_lrn(ln_onnx_node *n)
 {
     ln_attr_require(&n->emit, "size");
-    LN_EMIT(&n->emit, 0, "lrn", LN_ARG("src", ln_onnx_in(n, 0)),
+    LN_EMIT(&n->emit, 0, LN_OP_LRN, LN_ARG("src", ln_onnx_in(n, 0)),
             LN_INT("size", ln_onnx_int(n, "size", 1)),
             LN_NUMBER("alpha", ln_onnx_float(n, "alpha", 1e-4)),
             LN_NUMBER("beta", ln_onnx_float(n, "beta", 0.75)),
@@ -396,14 +397,14 @@ const ln_onnx_row ln_onnx_rows_norm[] = {
     {"InstanceNormalization", 1, translate_instancenorm},
     {"LRN", 1, translate_lrn},
     // Before opset 17 as ONNX Runtime writes it, in ONNX's own domain.
-    {"LayerNormalization", 1, translate_layernorm, "layernorm"},
-    {"LogSoftmax", 1, translate_along_rest, "logsoftmax"},
-    {"LogSoftmax", 13, translate_along_axis, "logsoftmax"},
+    {"LayerNormalization", 1, translate_layernorm, LN_OP_LAYERNORM},
+    {"LogSoftmax", 1, translate_along_rest, LN_OP_LOGSOFTMAX},
+    {"LogSoftmax", 13, translate_along_axis, LN_OP_LOGSOFTMAX},
     {"LpNormalization", 1, translate_lp_norm},
     {"MeanVarianceNormalization", 9, translate_mvn},
-    {"RMSNormalization", 23, translate_layernorm, "rmsnorm"},
-    {"SimplifiedLayerNormalization", 1, translate_layernorm, "rmsnorm"}, // of ONNX Runtime
-    {"Softmax", 1, translate_along_rest, "softmax"},
-    {"Softmax", 13, translate_along_axis, "softmax"},
+    {"RMSNormalization", 23, translate_layernorm, LN_OP_RMSNORM},
+    {"SimplifiedLayerNormalization", 1, translate_layernorm, LN_OP_RMSNORM}, // of ONNX Runtime
+    {"Softmax", 1, translate_along_rest, LN_OP_SOFTMAX},
+    {"Softmax", 13, translate_along_axis, LN_OP_SOFTMAX},
     {NULL},
 };

@@ -47,7 +47,8 @@ static const char *emit_pool(ln_onnx_node *n, const pooling *p, int i)
     tl_windows w;
     if (as_image(n, p, &w)) {
         const char *const src = ln_onnx_as_image(n, p->src);
-        ln_emit_begin(&n->emit, ln_streq(p->kind, "TL_POOL_MAX") ? "maxpool2d" : "avgpool2d");
+        ln_emit_begin(&n->emit,
+                      ln_streq(p->kind, "TL_POOL_MAX") ? LN_OP_MAXPOOL2D : LN_OP_AVGPOOL2D);
         ln_emit_arg(&n->emit, "src", src);
         ln_onnx_set_image_ints(n, "size", &w, 1, w.size, 1);
         ln_onnx_set_image_ints(n, "stride", &w, 1, w.stride, 1);
@@ -55,7 +56,7 @@ static const char *emit_pool(ln_onnx_node *n, const pooling *p, int i)
         ln_emit_set(&n->emit, LN_TEXT("autopad", "NOTSET"));
         return ln_onnx_end_image(n, &w, i);
     }
-    return LN_EMIT(&n->emit, i, "poolnd", LN_ARG("src", p->src), LN_TEXT("kind", p->kind),
+    return LN_EMIT(&n->emit, i, LN_OP_POOLND, LN_ARG("src", p->src), LN_TEXT("kind", p->kind),
                    LN_INTS("size", p->windows.n, p->windows.size),
                    LN_INTS("stride", p->windows.n, p->windows.stride),
                    LN_INTS("dilation", p->windows.n, p->windows.dilation),
@@ -87,9 +88,10 @@ static void translate_max_pool(ln_onnx_node *n)
         emit_pool(n, &p, 0);
         return;
     }
-    LN_EMIT_BEGIN(&n->emit, "maxpoolnd_arg", LN_ARG("src", p.src), LN_INTS("size", w->n, w->size),
-                  LN_INTS("stride", w->n, w->stride), LN_INTS("dilation", w->n, w->dilation),
-                  LN_INTS("padding", 2 * w->n, w->padding), LN_BOOL("ceil", p.is_ceil),
+    LN_EMIT_BEGIN(&n->emit, LN_OP_MAXPOOLND_ARG, LN_ARG("src", p.src),
+                  LN_INTS("size", w->n, w->size), LN_INTS("stride", w->n, w->stride),
+                  LN_INTS("dilation", w->n, w->dilation), LN_INTS("padding", 2 * w->n, w->padding),
+                  LN_BOOL("ceil", p.is_ceil),
                   LN_BOOL("column_major", ln_onnx_flag(n, "storage_order", 0)));
     ln_emit_out(&n->emit, "dst", 0);
     ln_emit_end(&n->emit, "arg", 1);
@@ -167,7 +169,7 @@ static void enlarge(ln_onnx_node *n, const char *tensor, int ndim, const int *di
         return;
     }
     const char *const shaped = ln_emit_reshape(&n->emit, tensor, ndim, dims, LN_EMIT_TEMP);
-    LN_EMIT(&n->emit, 0, "pad", LN_ARG("src", shaped), LN_INTS("before", ndim, before),
+    LN_EMIT(&n->emit, 0, LN_OP_PAD, LN_ARG("src", shaped), LN_INTS("before", ndim, before),
             LN_INTS("after", ndim, after));
 }
 
@@ -192,14 +194,14 @@ static void translate_max_unpool(ln_onnx_node *n)
         return;
     }
     // `zeros` is overwritten in place, but makes no empty tensor.
-    const char *const zeros = len ? LN_EMIT(&n->emit, LN_EMIT_TEMP, "zeros",
+    const char *const zeros = len ? LN_EMIT(&n->emit, LN_EMIT_TEMP, LN_OP_ZEROS,
                                             LN_DTYPE("dtype", t->dtype), LN_INTS("dims", 1, &len))
                                   : ln_emit_filled(&n->emit, t->dtype, 1, &len, 0);
     const char *const line = ln_emit_reshape(&n->emit, src, 1, &t->len, LN_EMIT_TEMP);
     const char *const indices = ln_emit_reshape(&n->emit, index, 1, &t->len, LN_EMIT_TEMP);
     const char *const dst =
-        LN_EMIT(&n->emit, LN_EMIT_TEMP, "put_along", LN_ARG("src", zeros), LN_ARG("index", indices),
-                LN_ARG("update", line), LN_INT("axis", 0));
+        LN_EMIT(&n->emit, LN_EMIT_TEMP, LN_OP_PUT_ALONG, LN_ARG("src", zeros),
+                LN_ARG("index", indices), LN_ARG("update", line), LN_INT("axis", 0));
     enlarge(n, dst, t->ndim, dims);
 }
 

@@ -19,7 +19,7 @@ static const char *scale_ratio(ln_onnx_node *n, const char *scale1, const char *
 static const char *emit_quantize(ln_onnx_node *n, const char *src, const char *scale,
                                  const char *zero, tl_dtype dtype, int axis, int block, int i)
 {
-    return LN_EMIT(&n->emit, i, "quantize", LN_ARG("src", src), LN_ARG("scale", scale),
+    return LN_EMIT(&n->emit, i, LN_OP_QUANTIZE, LN_ARG("src", src), LN_ARG("scale", scale),
                    LN_ARG("zero", zero), LN_DTYPE("dtype", dtype), LN_INT("axis", axis),
                    LN_INT("block", block));
 }
@@ -27,7 +27,7 @@ static const char *emit_quantize(ln_onnx_node *n, const char *src, const char *s
 static const char *emit_dequantize(ln_onnx_node *n, const char *src, const char *scale,
                                    const char *zero, int axis, int block, int i)
 {
-    return LN_EMIT(&n->emit, i, "dequantize", LN_ARG("src", src), LN_ARG("scale", scale),
+    return LN_EMIT(&n->emit, i, LN_OP_DEQUANTIZE, LN_ARG("src", src), LN_ARG("scale", scale),
                    LN_ARG("zero", zero), LN_INT("axis", axis), LN_INT("block", block));
 }
 
@@ -91,7 +91,7 @@ static void put_few_bits(ln_onnx_node *n, const char *bytes, tl_dtype dtype)
         const char *const min = ln_emit_scalar(&n->emit, wide, tl_dtype_min_double(dtype));
         bytes = ln_emit_binary(&n->emit, "TL_BINARY_MAX", bytes, min, LN_EMIT_TEMP);
     }
-    LN_EMIT(&n->emit, 0, "bitcast", LN_ARG("src", bytes), LN_DTYPE("dtype", dtype));
+    LN_EMIT(&n->emit, 0, LN_OP_BITCAST, LN_ARG("src", bytes), LN_DTYPE("dtype", dtype));
 }
 
 // In LightNet quotients are floats. Those for floats of 8 bits are rounded by a cast.
@@ -157,7 +157,7 @@ static void translate_dequantize(ln_onnx_node *n)
 static void translate_dynamic_quantize(ln_onnx_node *n)
 {
     const char *const src = ln_onnx_in(n, 0);
-    ln_emit_begin(&n->emit, "quantize_range");
+    ln_emit_begin(&n->emit, LN_OP_QUANTIZE_RANGE);
     ln_emit_arg(&n->emit, "src", src);
     const char *const scale =
         ln_emit_out(&n->emit, "scale", ln_onnx_wants(n, 1) ? 1 : LN_EMIT_TEMP);
@@ -198,7 +198,7 @@ static void translate_qlinear_conv(ln_onnx_node *n)
     tl_windows w = ln_onnx_windows(n, src, weight);
     ln_onnx_auto_pad(n, src, &w);
     const char *const sums = LN_EMIT(
-        &n->emit, LN_EMIT_TEMP, "conv_int", LN_ARG("src", src), LN_ARG("weight", weight),
+        &n->emit, LN_EMIT_TEMP, LN_OP_CONV_INT, LN_ARG("src", src), LN_ARG("weight", weight),
         LN_ARG("bias", bias), LN_ARG("src_zero", src_zero), LN_ARG("weight_zero", weight_zero),
         LN_INT("group", group), LN_INTS("size", w.n, w.size), LN_INTS("stride", w.n, w.stride),
         LN_INTS("dilation", w.n, w.dilation), LN_INTS("padding", 2 * w.n, w.padding));
@@ -220,7 +220,7 @@ static void translate_qlinear_matmul(ln_onnx_node *n)
     zero2 = zero2 ? ln_onnx_as_scalar(n, zero2) : NULL;
     const char *const dst_scale = ln_onnx_scalar_in(n, 6);
     const char *const sums =
-        LN_EMIT(&n->emit, LN_EMIT_TEMP, "matmul_int", LN_ARG("src1", m.rows),
+        LN_EMIT(&n->emit, LN_EMIT_TEMP, LN_OP_MATMUL_INT, LN_ARG("src1", m.rows),
                 LN_ARG("src2", m.cols), LN_ARG("zero1", zero1), LN_ARG("zero2", zero2));
     const char *const factor = scale_ratio(n, scale1, scale2, dst_scale);
     const int last = ln_onnx_tensor_of(n, sums)->ndim - 1;

@@ -26,7 +26,7 @@ static double seed_of(ln_onnx_node *n)
 static const char *emit_random(ln_onnx_node *n, tl_dtype dtype, int ndim, const int *dims,
                                const char *distribution, double a, double b, int i)
 {
-    return LN_EMIT(&n->emit, i, "random", LN_DTYPE("dtype", dtype), LN_INTS("dims", ndim, dims),
+    return LN_EMIT(&n->emit, i, LN_OP_RANDOM, LN_DTYPE("dtype", dtype), LN_INTS("dims", ndim, dims),
                    LN_TEXT("distribution", distribution), LN_NUMBER("a", a), LN_NUMBER("b", b),
                    LN_NUMBER("seed", seed_of(n)));
 }
@@ -113,7 +113,7 @@ static void translate_multinomial(ln_onnx_node *n)
     const char *const noise = gumbel(n, (int[]){batch, samples, classes});
     const char *const sums = ln_emit_binary(&n->emit, "TL_BINARY_ADD", noise, rows, LN_EMIT_TEMP);
     const char *const chosen =
-        LN_EMIT(&n->emit, LN_EMIT_TEMP, "argreduce", LN_ARG("src", sums), LN_INT("axis", 2),
+        LN_EMIT(&n->emit, LN_EMIT_TEMP, LN_OP_ARGREDUCE, LN_ARG("src", sums), LN_INT("axis", 2),
                 LN_BOOL("is_min", 0), LN_BOOL("is_last", 0), LN_BOOL("keepdims", 0));
     ln_emit_cast(&n->emit, chosen, ln_onnx_attr_dtype(n, "dtype", TL_INT32), 0);
 }
@@ -145,7 +145,7 @@ static const char *emit_kept(ln_onnx_node *n, const tl_tensor *data, const char 
     const char *const numbers =
         emit_random(n, type_of_work(n), data->ndim, data->dims, "TL_UNIFORM", 0, 1, LN_EMIT_TEMP);
     const char *const kept = LN_EMIT(&n->emit, ln_onnx_wants(n, 1) && !is_cast ? 1 : LN_EMIT_TEMP,
-                                     "compare", LN_ARG("src1", numbers), LN_ARG("src2", ratio),
+                                     LN_OP_COMPARE, LN_ARG("src1", numbers), LN_ARG("src2", ratio),
                                      LN_TEXT("op", "TL_COMPARE_GREATER_EQUAL"));
     if (is_cast)
         ln_emit_cast(&n->emit, kept, data->dtype, 1);

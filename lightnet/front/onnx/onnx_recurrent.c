@@ -173,7 +173,7 @@ static const char *dequantized(ln_onnx_node *n, const network *net, int i, int s
         scales = ln_emit_reshape(&n->emit, scales, 3, each, LN_EMIT_TEMP);
         zeros = zeros ? ln_emit_reshape(&n->emit, zeros, 3, each, LN_EMIT_TEMP) : NULL;
     }
-    return LN_EMIT(&n->emit, LN_EMIT_TEMP, "dequantize", LN_ARG("src", src),
+    return LN_EMIT(&n->emit, LN_EMIT_TEMP, LN_OP_DEQUANTIZE, LN_ARG("src", src),
                    LN_ARG("scale", scales), LN_ARG("zero", zeros), LN_INT("axis", is_by_column),
                    LN_INT("block", is_by_column ? len : 0));
 }
@@ -192,7 +192,7 @@ static const char *project(ln_onnx_node *n, const network *net)
     const int lines = net->steps * net->rows, gates = net->n_gates * net->hidden;
     const char *const x = ln_emit_reshape(&n->emit, sequences(n, net, 0), 3,
                                           (int[]){1, lines, net->inputs}, LN_EMIT_TEMP);
-    const char *const dst = LN_EMIT(&n->emit, LN_EMIT_TEMP, "matmul", LN_ARG("src1", x),
+    const char *const dst = LN_EMIT(&n->emit, LN_EMIT_TEMP, LN_OP_MATMUL, LN_ARG("src1", x),
                                     LN_ARG("src2", input_weights(n, net)));
     return ln_emit_reshape(&n->emit, dst, 4, (int[]){net->directions, net->steps, net->rows, gates},
                            LN_EMIT_TEMP);
@@ -266,7 +266,7 @@ static void emit_recurrent(ln_onnx_node *n, tl_cell cell, int is_quantized)
     const char *const initial_h = sequences(n, &net, 5);
     const char *const initial_c = cell == TL_CELL_LSTM ? sequences(n, &net, 6) : NULL;
     const char *const peephole = cell == TL_CELL_LSTM ? input(n, &net, 7) : NULL;
-    LN_EMIT_BEGIN(&n->emit, "recurrent", LN_ARG("src", src), LN_ARG("recurrence", states),
+    LN_EMIT_BEGIN(&n->emit, LN_OP_RECURRENT, LN_ARG("src", src), LN_ARG("recurrence", states),
                   LN_ARG("bias", bias), LN_ARG("lens", lens), LN_ARG("initial_h", initial_h),
                   LN_ARG("initial_c", initial_c), LN_ARG("peephole", peephole),
                   LN_TEXT("cell", tl_cell_name(cell)));

@@ -40,7 +40,7 @@ static void translate_reduce_by_input(ln_onnx_node *n)
 static void translate_arg_reduce(ln_onnx_node *n)
 {
     const char *const src = ln_onnx_in(n, 0);
-    LN_EMIT(&n->emit, 0, "argreduce", LN_ARG("src", src),
+    LN_EMIT(&n->emit, 0, LN_OP_ARGREDUCE, LN_ARG("src", src),
             LN_INT("axis", ln_attr_axis(&n->emit, "axis", 0, ln_onnx_tensor_of(n, src)->ndim)),
             LN_BOOL("is_min", n->row->with != NULL),
             LN_BOOL("is_last", ln_onnx_flag(n, "select_last_index", 0)),
@@ -53,7 +53,7 @@ static void translate_arg_reduce(ln_onnx_node *n)
 static void translate_cumulate(ln_onnx_node *n)
 {
     const char *const src = ln_onnx_in(n, 0);
-    LN_EMIT(&n->emit, 0, "cumulate", LN_ARG("src", src),
+    LN_EMIT(&n->emit, 0, LN_OP_CUMULATE, LN_ARG("src", src),
             LN_INT("axis", ln_attr_to_axis(&n->emit, ln_onnx_required_int(n, 1),
                                            ln_onnx_tensor_of(n, src)->ndim)),
             LN_BOOL("is_product", n->row->with != NULL),
@@ -77,7 +77,7 @@ static void translate_topk(ln_onnx_node *n)
     const int64_t k = k_now           ? t->dims[axis]
                       : n->opset < 10 ? ln_onnx_int(n, "k", 1)
                                       : ln_onnx_required_int(n, 1);
-    LN_EMIT_BEGIN(&n->emit, "topk", LN_ARG("src", src), LN_ARG("k_now", k_now), LN_INT("k", k),
+    LN_EMIT_BEGIN(&n->emit, LN_OP_TOPK, LN_ARG("src", src), LN_ARG("k_now", k_now), LN_INT("k", k),
                   LN_INT("axis", axis), LN_BOOL("is_smallest", !ln_onnx_flag(n, "largest", 1)));
     ln_emit_out(&n->emit, "values", ln_onnx_wants(n, 0) ? 0 : LN_EMIT_TEMP);
     ln_emit_end(&n->emit, "indices", ln_onnx_wants(n, 1) ? 1 : LN_EMIT_TEMP);
@@ -99,7 +99,7 @@ static const ln_attr_word reductions[] = {
 static void emit_nllloss(ln_onnx_node *n, const char *log_prob)
 {
     const int ignores = ln_onnx_has_attr(n, "ignore_index");
-    LN_EMIT(&n->emit, 0, "nllloss", LN_ARG("src", log_prob), LN_ARG("target", ln_onnx_in(n, 1)),
+    LN_EMIT(&n->emit, 0, LN_OP_NLLLOSS, LN_ARG("src", log_prob), LN_ARG("target", ln_onnx_in(n, 1)),
             LN_ARG("weight", ln_onnx_optional(n, 2)),
             LN_TEXT("reduction", ln_attr_choose(&n->emit, "reduction", "mean", reductions)),
             LN_ONLY_IF(ignores, LN_BOOL("is_ignoring", 1)),
@@ -114,8 +114,8 @@ static void translate_nll(ln_onnx_node *n)
 static void translate_softmax_cross_entropy(ln_onnx_node *n)
 {
     const int i = ln_onnx_wants(n, 1) ? 1 : LN_EMIT_TEMP;
-    emit_nllloss(
-        n, LN_EMIT(&n->emit, i, "logsoftmax", LN_ARG("src", ln_onnx_in(n, 0)), LN_INT("axis", 1)));
+    emit_nllloss(n, LN_EMIT(&n->emit, i, LN_OP_LOGSOFTMAX, LN_ARG("src", ln_onnx_in(n, 0)),
+                            LN_INT("axis", 1)));
 }
 
 const ln_onnx_row ln_onnx_rows_reduce[] = {

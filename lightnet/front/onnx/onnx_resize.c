@@ -162,11 +162,12 @@ static const char *emit(ln_onnx_node *n, const resizing *r, int output)
         start[i] = m.start;
         stretch[i] = r->antialias && a->scale < 1 ? fmin(1 / a->scale, a->in) : 1;
     }
-    return LN_EMIT(&n->emit, output, "resample", LN_ARG("src", r->src), LN_TEXT("mode", r->mode),
-                   LN_TEXT("rounding", r->rounding), LN_INTS("dims", r->ndim, dims),
-                   LN_NUMBERS("shift", r->ndim, shift), LN_NUMBERS("span", r->ndim, span),
-                   LN_NUMBERS("steps", r->ndim, steps), LN_NUMBERS("start", r->ndim, start),
-                   LN_NUMBERS("stretch", r->ndim, stretch), LN_NUMBER("cubic_a", r->cubic_a),
+    return LN_EMIT(&n->emit, output, LN_OP_RESAMPLE, LN_ARG("src", r->src),
+                   LN_TEXT("mode", r->mode), LN_TEXT("rounding", r->rounding),
+                   LN_INTS("dims", r->ndim, dims), LN_NUMBERS("shift", r->ndim, shift),
+                   LN_NUMBERS("span", r->ndim, span), LN_NUMBERS("steps", r->ndim, steps),
+                   LN_NUMBERS("start", r->ndim, start), LN_NUMBERS("stretch", r->ndim, stretch),
+                   LN_NUMBER("cubic_a", r->cubic_a),
                    LN_BOOL("exclude_outside", r->excludes_outside), LN_BOOL("fill_outside", crops),
                    LN_NUMBER("fill", r->fill));
 }

@@ -35,7 +35,7 @@ static void translate_grid_sample(ln_onnx_node *n)
 {
     const char *const mode = ln_attr_choose(&n->emit, "mode", "linear", grid_modes);
     const char *const outside = ln_attr_choose(&n->emit, "padding_mode", "zeros", paddings);
-    LN_EMIT(&n->emit, 0, "grid_sample", LN_ARG("src", ln_onnx_in(n, 0)),
+    LN_EMIT(&n->emit, 0, LN_OP_GRID_SAMPLE, LN_ARG("src", ln_onnx_in(n, 0)),
             LN_ARG("grid", ln_onnx_in(n, 1)), LN_TEXT("mode", mode), LN_TEXT("outside", outside),
             LN_BOOL("align_corners", ln_onnx_flag(n, "align_corners", 0)));
 }
@@ -105,7 +105,7 @@ static void translate_affine_grid(ln_onnx_node *n)
     dims[axes + 1] = axes;
     const char *const base =
         base_grid(n, t->dtype, dims + 1, axes, ln_onnx_flag(n, "align_corners", 0));
-    const char *const grid = LN_EMIT(&n->emit, LN_EMIT_TEMP, "matmul", LN_ARG("src1", base),
+    const char *const grid = LN_EMIT(&n->emit, LN_EMIT_TEMP, LN_OP_MATMUL, LN_ARG("src1", base),
                                      LN_ARG("src2", theta), LN_BOOL("trans2", 1));
     ln_emit_reshape(&n->emit, grid, axes + 2, dims, 0);
 }
@@ -125,7 +125,7 @@ static void translate_roi_align(ln_onnx_node *n)
                                           roi_coordinates) != 0;
     const int size[] = {ln_attr_int_in(&n->emit, "output_height", 1, 0, INT_MAX),
                         ln_attr_int_in(&n->emit, "output_width", 1, 0, INT_MAX)};
-    LN_EMIT(&n->emit, 0, "roi_align", LN_ARG("src", ln_onnx_in(n, 0)),
+    LN_EMIT(&n->emit, 0, LN_OP_ROI_ALIGN, LN_ARG("src", ln_onnx_in(n, 0)),
             LN_ARG("rois", ln_onnx_in(n, 1)), LN_ARG("batch", ln_onnx_in(n, 2)),
             LN_INTS("size", 2, size), LN_NUMBER("scale", ln_onnx_float(n, "spatial_scale", 1)),
             LN_INT("samples", ln_attr_int_in(&n->emit, "sampling_ratio", 0, 0, INT_MAX)),
@@ -137,7 +137,7 @@ static void translate_max_roi_pool(ln_onnx_node *n)
     int size[2];
     ln_attr_require(&n->emit, "pooled_shape");
     ln_attr_ints_of(&n->emit, "pooled_shape", 2, 1, 1, size);
-    LN_EMIT(&n->emit, 0, "roi_maxpool", LN_ARG("src", ln_onnx_in(n, 0)),
+    LN_EMIT(&n->emit, 0, LN_OP_ROI_MAXPOOL, LN_ARG("src", ln_onnx_in(n, 0)),
             LN_ARG("rois", ln_onnx_in(n, 1)), LN_INTS("size", 2, size),
             LN_NUMBER("scale", ln_onnx_float(n, "spatial_scale", 1)));
 }
@@ -157,7 +157,7 @@ static void multiply_columns(ln_onnx_node *n, const char *columns, const char *w
         ln_emit_reshape(&n->emit, weight, 4, (int[]){1, group, channels, rows}, LN_EMIT_TEMP);
     const char *const added =
         bias ? ln_emit_reshape(&n->emit, bias, 3, (int[]){group, channels, 1}, LN_EMIT_TEMP) : NULL;
-    const char *const dst = LN_EMIT(&n->emit, LN_EMIT_TEMP, "matmul", LN_ARG("src1", src1),
+    const char *const dst = LN_EMIT(&n->emit, LN_EMIT_TEMP, LN_OP_MATMUL, LN_ARG("src1", src1),
                                     LN_ARG("src2", src2), LN_ARG("bias", added));
     ln_emit_reshape(&n->emit, dst, 4, dst_dims, 0);
 }
@@ -178,7 +178,7 @@ static void translate_deform_conv(ln_onnx_node *n)
         ln_emit_fail(&n->emit, "weights [%d, %d, %d, %d] in %d groups do not fit to %d channels",
                      w->dims[0], w->dims[1], w->dims[2], w->dims[3], group, s->dims[1]);
     const char *const columns =
-        LN_EMIT(&n->emit, LN_EMIT_TEMP, "deform_columns", LN_ARG("src", src),
+        LN_EMIT(&n->emit, LN_EMIT_TEMP, LN_OP_DEFORM_COLUMNS, LN_ARG("src", src),
                 LN_ARG("offset", offset), LN_ARG("mask", mask),
                 LN_INT("group", ln_attr_int_in(&n->emit, "offset_group", 1, 0, INT_MAX)),
                 LN_INTS("size", 2, windows.size), LN_INTS("stride", 2, windows.stride),
@@ -219,7 +219,7 @@ static void translate_col2im(ln_onnx_node *n)
     ln_attr_ints_of(&n->emit, "strides", len, 1, 1, stride);
     ln_attr_ints_of(&n->emit, "dilations", len, 1, 1, dilation);
     ln_attr_ints_of(&n->emit, "pads", 2 * len, 0, -INT_MAX, padding);
-    LN_EMIT(&n->emit, 0, "col2im", LN_ARG("src", ln_onnx_in(n, 0)),
+    LN_EMIT(&n->emit, 0, LN_OP_COL2IM, LN_ARG("src", ln_onnx_in(n, 0)),
             LN_INTS("extents", len, extents), LN_INTS("size", len, size),
             LN_INTS("stride", len, stride), LN_INTS("dilation", len, dilation),
             LN_INTS("padding", 2 * len, padding));

@@ -67,7 +67,7 @@ static void take_at(ln_onnx_node *n, const ln_onnx_compound *seq, const char *at
 {
     const char *rows = ln_onnx_stack(n, seq->items, seq->len, seq->items[0], 0);
     ln_onnx_check_single(n, "the position", at);
-    LN_EMIT(&n->emit, 0, "take", LN_ARG("src", rows), LN_ARG("index", ln_onnx_as_scalar(n, at)),
+    LN_EMIT(&n->emit, 0, LN_OP_TAKE, LN_ARG("src", rows), LN_ARG("index", ln_onnx_as_scalar(n, at)),
             LN_INT("axis", 0));
 }
 
@@ -149,7 +149,7 @@ static const char **split(ln_onnx_node *n, const char *src, int axis, int *len)
             parts[0] = src;
         return parts;
     }
-    LN_EMIT_BEGIN(&n->emit, "split", LN_ARG("src", src), LN_INT("axis", axis),
+    LN_EMIT_BEGIN(&n->emit, LN_OP_SPLIT, LN_ARG("src", src), LN_INT("axis", axis),
                   LN_INTS("lens", *len, lens));
     ln_onnx_emit_outs(n, "dst", *len, -1, 1, parts);
     return parts;
@@ -192,7 +192,7 @@ static void translate_concat_from_sequence(ln_onnx_node *n)
         ln_onnx_alias(n, 0, seq->items[0]);
         return;
     }
-    ln_emit_begin(&n->emit, "join");
+    ln_emit_begin(&n->emit, LN_OP_JOIN);
     for (int i = 0; i < seq->len; i++)
         ln_emit_arg_at(&n->emit, "src", i, seq->items[i]);
     ln_emit_set(&n->emit, LN_INT("axis", axis));

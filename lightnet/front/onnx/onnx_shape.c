@@ -38,7 +38,8 @@ static const char *as_int64(ln_onnx_node *n, const char *src)
 {
     if (ln_onnx_tensor_of(n, src)->dtype == TL_INT64)
         return src;
-    return LN_EMIT(&n->emit, LN_EMIT_TEMP, "cast", LN_ARG("src", src), LN_DTYPE("dtype", TL_INT64));
+    return LN_EMIT(&n->emit, LN_EMIT_TEMP, LN_OP_CAST, LN_ARG("src", src),
+                   LN_DTYPE("dtype", TL_INT64));
 }
 
 // Views
@@ -124,7 +125,7 @@ static void reshape_to(ln_onnx_node *n)
         ln_emit_fail(&n->emit, "%s", tl_last_error());
     else if (rest >= 0 && tl_compute_length(ndim, dims) < t->len)
         dims[rest]++; // room for all elements where the other axes turn out to be shorter
-    LN_EMIT(&n->emit, 0, "reshape_to", LN_ARG("src", src),
+    LN_EMIT(&n->emit, 0, LN_OP_RESHAPE_TO, LN_ARG("src", src),
             LN_ARG("shape", as_int64(n, ln_onnx_in(n, 1))), LN_INTS("dims", ndim, dims),
             LN_BOOL("zero_is_a_length", ln_onnx_flag(n, "allowzero", 0)));
 }
@@ -144,7 +145,7 @@ static void translate_reshape(ln_onnx_node *n)
 // The axes start .. end-1 as one, also of open lengths.
 static const char *flatten(ln_onnx_node *n, const char *src, int start, int end, int i)
 {
-    return LN_EMIT(&n->emit, i, "flatten", LN_ARG("src", src), LN_INT("start", start),
+    return LN_EMIT(&n->emit, i, LN_OP_FLATTEN, LN_ARG("src", src), LN_INT("start", start),
                    LN_INT("end", end));
 }
 
@@ -192,7 +193,7 @@ static void translate_squeeze(ln_onnx_node *n)
         else
             dims[ndim++] = t->dims[i];
     }
-    emit_axes(n, "squeeze", src, n_axes, axes, ndim, dims);
+    emit_axes(n, LN_OP_SQUEEZE, src, n_axes, axes, ndim, dims);
 }
 
 static void translate_unsqueeze(ln_onnx_node *n)
@@ -216,7 +217,7 @@ static void translate_unsqueeze(ln_onnx_node *n)
         dims[axes[k]] = -1;
     for (int i = 0, own = 0; i < ndim; i++)
         dims[i] = dims[i] == -1 || own == t->ndim ? 1 : t->dims[own++];
-    emit_axes(n, "unsqueeze", src, len, axes, ndim, dims);
+    emit_axes(n, LN_OP_UNSQUEEZE, src, len, axes, ndim, dims);
 }
 
 static void translate_transpose(ln_onnx_node *n)
@@ -257,7 +258,7 @@ static const char *shape_of(ln_onnx_node *n, const char *src, int begin, int end
     }
     if (!is_open)
         return ln_emit_int64s(&n->emit, end - begin, dims);
-    return LN_EMIT(&n->emit, LN_EMIT_TEMP, "shape", LN_ARG("src", src), LN_INT("start", begin),
+    return LN_EMIT(&n->emit, LN_EMIT_TEMP, LN_OP_SHAPE, LN_ARG("src", src), LN_INT("start", begin),
                    LN_INT("end", end));
 }
 
@@ -296,7 +297,7 @@ static void translate_concat(ln_onnx_node *n)
         ln_onnx_alias(n, 0, first);
         return;
     }
-    ln_emit_begin(&n->emit, "join");
+    ln_emit_begin(&n->emit, LN_OP_JOIN);
     for (int i = 0; i < n_inputs; i++)
         ln_emit_arg_at(&n->emit, "src", i, ln_onnx_in(n, i));
     ln_emit_set(&n->emit, LN_INT("axis", axis));
@@ -348,7 +349,7 @@ static void translate_split(ln_onnx_node *n)
         return;
     split_lens(n, lens_now, given, len, t->dims[axis], parts, lens);
     if (!ln_onnx_failed(n)) {
-        LN_EMIT_BEGIN(&n->emit, "split", LN_ARG("src", ln_onnx_in(n, 0)),
+        LN_EMIT_BEGIN(&n->emit, LN_OP_SPLIT, LN_ARG("src", ln_onnx_in(n, 0)),
                       LN_ARG("lens_now", lens_now), LN_INT("axis", axis),
                       LN_INTS("lens", parts, lens));
         ln_onnx_emit_outs(n, "dst", parts, 0, 1, NULL);
@@ -381,10 +382,10 @@ static void emit_slice(ln_onnx_node *n, const char *src, const slice *s)
         ln_onnx_alias(n, 0, src);
         return;
     }
-    LN_EMIT(&n->emit, 0, "stride_slice", LN_ARG("src", src), LN_ARG("starts_now", s->starts_now),
-            LN_ARG("ends_now", s->ends_now), LN_INTS("axes", s->len, s->axes),
-            LN_INTS("starts", s->len, s->starts), LN_INTS("ends", s->len, s->ends),
-            LN_INTS("steps", s->len, s->steps));
+    LN_EMIT(&n->emit, 0, LN_OP_STRIDE_SLICE, LN_ARG("src", src),
+            LN_ARG("starts_now", s->starts_now), LN_ARG("ends_now", s->ends_now),
+            LN_INTS("axes", s->len, s->axes), LN_INTS("starts", s->len, s->starts),
+            LN_INTS("ends", s->len, s->ends), LN_INTS("steps", s->len, s->steps));
 }
 
 // One of Slice's lists: an attribute, or since opset 10 an input. NULL: not given.
@@ -425,7 +426,7 @@ static void emit_slice_from(ln_onnx_node *n, const char *src, const slice *s)
     const char *const start = as_int64(n, ln_onnx_in(n, 1));
     for (int i = 0; i < s->len; i++)
         lens[i] = s->ends[i] - s->starts[i];
-    LN_EMIT(&n->emit, 0, "slice_from", LN_ARG("src", src), LN_ARG("start", start),
+    LN_EMIT(&n->emit, 0, LN_OP_SLICE_FROM, LN_ARG("src", src), LN_ARG("start", start),
             LN_INTS("axes", s->len, s->axes), LN_INTS("lens", s->len, lens));
 }
 
@@ -495,7 +496,7 @@ static void emit_pad(ln_onnx_node *n, const char *src, const int *before, const 
                      const char *mode, const char *value)
 {
     const int ndim = ln_onnx_tensor_of(n, src)->ndim;
-    LN_EMIT(&n->emit, 0, "pad", LN_ARG("src", src), LN_ARG("value", value),
+    LN_EMIT(&n->emit, 0, LN_OP_PAD, LN_ARG("src", src), LN_ARG("value", value),
             LN_INTS("before", ndim, before), LN_INTS("after", ndim, after), LN_TEXT("mode", mode));
 }
 
@@ -591,13 +592,13 @@ static void emit_expand(ln_onnx_node *n, const char *src, int i)
     const int n_dims = ln_onnx_tensor_of(n, ln_onnx_in(n, i))->len;
     if (ln_onnx_varies(n, i) && n_dims > 0 && n_dims <= LN_MAXDIM &&
         expand_dims(n, src, i, n_dims, dims)) {
-        LN_EMIT(&n->emit, 0, "expand", LN_ARG("src", src), LN_INTS("dims", n_dims, dims));
+        LN_EMIT(&n->emit, 0, LN_OP_EXPAND, LN_ARG("src", src), LN_INTS("dims", n_dims, dims));
         return;
     }
     ln_onnx_in(n, i);
     const int64_t *const largest = ln_onnx_largest_ints_in(n, i, &len);
     const int ndim = to_ints(n, "dimensions", largest, len, dims);
-    LN_EMIT(&n->emit, 0, "expand", LN_ARG("src", src), LN_ARG("dims_now", ln_onnx_setter(n, i)),
+    LN_EMIT(&n->emit, 0, LN_OP_EXPAND, LN_ARG("src", src), LN_ARG("dims_now", ln_onnx_setter(n, i)),
             LN_INTS("dims", ndim, dims));
 }
 
@@ -620,7 +621,7 @@ static void translate_constant_of_shape(ln_onnx_node *n)
 
 static void emit_tile(ln_onnx_node *n, const char *src, const int *repeats)
 {
-    LN_EMIT(&n->emit, 0, "tile", LN_ARG("src", src),
+    LN_EMIT(&n->emit, 0, LN_OP_TILE, LN_ARG("src", src),
             LN_INTS("repeats", ln_onnx_tensor_of(n, src)->ndim, repeats));
 }
 
@@ -658,14 +659,15 @@ static void translate_reverse_sequence(ln_onnx_node *n)
 {
     const char *const src = ln_onnx_in(n, 0);
     const int ndim = ln_onnx_tensor_of(n, src)->ndim;
-    LN_EMIT(&n->emit, 0, "reverse_sequence", LN_ARG("src", src), LN_ARG("lens", ln_onnx_in(n, 1)),
+    LN_EMIT(&n->emit, 0, LN_OP_REVERSE_SEQUENCE, LN_ARG("src", src),
+            LN_ARG("lens", ln_onnx_in(n, 1)),
             LN_INT("time_axis", ln_attr_axis(&n->emit, "time_axis", 0, ndim)),
             LN_INT("batch_axis", ln_attr_axis(&n->emit, "batch_axis", 1, ndim)));
 }
 
 static void translate_trilu(ln_onnx_node *n)
 {
-    LN_EMIT(&n->emit, 0, "trilu", LN_ARG("src", ln_onnx_in(n, 0)),
+    LN_EMIT(&n->emit, 0, LN_OP_TRILU, LN_ARG("src", ln_onnx_in(n, 0)),
             LN_ARG("k", ln_onnx_optional(n, 1)), LN_BOOL("upper", ln_onnx_flag(n, "upper", 1)));
 }
 

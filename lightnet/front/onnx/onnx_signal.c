@@ -20,7 +20,7 @@ static int length_in(ln_onnx_node *n, int i, const char *name)
 static void emit_dft(ln_onnx_node *n, int64_t axis)
 {
     const char *const src = ln_onnx_in(n, 0);
-    LN_EMIT(&n->emit, 0, "dft", LN_ARG("src", src),
+    LN_EMIT(&n->emit, 0, LN_OP_DFT, LN_ARG("src", src),
             LN_INT("axis", ln_attr_to_axis(&n->emit, axis, ln_onnx_tensor_of(n, src)->ndim)),
             LN_ONLY_IF(ln_onnx_has_input(n, 1), LN_INT("len", length_in(n, 1, "dft_length"))),
             LN_BOOL("inverse", ln_onnx_flag(n, "inverse", 0)),
@@ -53,7 +53,7 @@ static void translate_stft(ln_onnx_node *n)
 {
     const char *const window = ln_onnx_optional(n, 2);
     const char *const src = ln_onnx_in(n, 0);
-    LN_EMIT(&n->emit, 0, "stft", LN_ARG("src", src), LN_ARG("window", window),
+    LN_EMIT(&n->emit, 0, LN_OP_STFT, LN_ARG("src", src), LN_ARG("window", window),
             LN_INT("step", length_in(n, 1, "frame_step")), LN_INT("len", frame_length(n, window)),
             LN_BOOL("onesided", ln_onnx_flag(n, "onesided", 1)));
 }

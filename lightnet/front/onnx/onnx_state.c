@@ -74,7 +74,7 @@ static void translate_linear_attention(ln_onnx_node *n)
     const double scale = ln_onnx_float(n, "scale", 0);
     const char *const past_float = to_float(n, past), *const beta =
                                                           to_float(n, ln_onnx_optional(n, 5));
-    LN_EMIT_BEGIN(&n->emit, "linear_attention", LN_ARG("q", q), LN_ARG("k", k), LN_ARG("v", v),
+    LN_EMIT_BEGIN(&n->emit, LN_OP_LINEAR_ATTENTION, LN_ARG("q", q), LN_ARG("k", k), LN_ARG("v", v),
                   LN_ARG("past", past_float), LN_ARG("decay", decay), LN_ARG("beta", beta),
                   LN_NUMBER("scale", scale != 0 ? scale : 1 / sqrt(d ? d : 1)),
                   LN_BOOL("delta", rule.is_delta));
@@ -91,7 +91,7 @@ static void translate_linear_attention(ln_onnx_node *n)
 
 static const char *join_in_time(ln_onnx_node *n, const char *first, const char *second)
 {
-    return LN_EMIT(&n->emit, LN_EMIT_TEMP, "join", LN_ARG_AT("src", 0, first),
+    return LN_EMIT(&n->emit, LN_EMIT_TEMP, LN_OP_JOIN, LN_ARG_AT("src", 0, first),
                    LN_ARG_AT("src", 1, second), LN_INT("axis", 2));
 }
 
@@ -99,7 +99,7 @@ static const char *join_in_time(ln_onnx_node *n, const char *first, const char *
 static const char *last_of(ln_onnx_node *n, const char *src, int len)
 {
     const int axis = 2, step = 1, end = ln_onnx_tensor_of(n, src)->dims[2], start = end - len;
-    return LN_EMIT(&n->emit, LN_EMIT_TEMP, "stride_slice", LN_ARG("src", src),
+    return LN_EMIT(&n->emit, LN_EMIT_TEMP, LN_OP_STRIDE_SLICE, LN_ARG("src", src),
                    LN_INTS("axes", 1, &axis), LN_INTS("starts", 1, &start),
                    LN_INTS("ends", 1, &end), LN_INTS("steps", 1, &step));
 }
@@ -116,7 +116,7 @@ static const char *convolve(ln_onnx_node *n, const char *src, const char *weight
     if (!bias)
         bias = ln_emit_filled(&n->emit, s->dtype, 1, &channels, 0);
     const char *const dst = LN_EMIT(
-        &n->emit, LN_EMIT_TEMP, "conv2d", LN_ARG("src", as_image), LN_ARG("weight", as_taps),
+        &n->emit, LN_EMIT_TEMP, LN_OP_CONV2D, LN_ARG("src", as_image), LN_ARG("weight", as_taps),
         LN_ARG("bias", bias), LN_INT("group", channels), LN_INTS("size", 2, &taps[2]),
         LN_INTS("stride", 2, (int[]){1, 1}), LN_INTS("dilation", 2, (int[]){1, 1}),
         LN_INTS("padding", 4, (int[]){0, 0, 0, 0}), LN_TEXT("autopad", "NOTSET"));

@@ -10,7 +10,7 @@
 
 static void translate_concat(ln_onnx_node *n)
 {
-    LN_EMIT(&n->emit, 0, "string_join", LN_ARG("src1", ln_onnx_in(n, 0)),
+    LN_EMIT(&n->emit, 0, LN_OP_STRING_JOIN, LN_ARG("src1", ln_onnx_in(n, 0)),
             LN_ARG("src2", ln_onnx_in(n, 1)));
 }
 
@@ -23,7 +23,7 @@ static void translate_split(ln_onnx_node *n)
     const int64_t asked = ln_onnx_int(n, "maxsplit", -1);
     const int max_split = asked < 0 ? -1 : asked < INT_MAX - 1 ? (int)asked : INT_MAX - 1;
     const int max = max_split >= 0 && max_split < MAX_PARTS ? max_split + 1 : MAX_PARTS;
-    LN_EMIT_BEGIN(&n->emit, "string_split", LN_ARG("src", src),
+    LN_EMIT_BEGIN(&n->emit, LN_OP_STRING_SPLIT, LN_ARG("src", src),
                   LN_TEXT("delimiter", ln_onnx_string(n, "delimiter", "")),
                   LN_INT("max_split", max_split),
                   LN_INT("most", ln_onnx_tensor_of(n, src)->len ? max : 0));
@@ -36,7 +36,7 @@ static void translate_normalizer(ln_onnx_node *n)
     static const ln_attr_word cases[] = {
         {"NONE", "TL_CASE_NONE"}, {"LOWER", "TL_CASE_LOWER"}, {"UPPER", "TL_CASE_UPPER"}, {0}};
     const char *const letters = ln_attr_choose(&n->emit, "case_change_action", "NONE", cases);
-    LN_EMIT(&n->emit, 0, "string_normalize", LN_ARG("src", ln_onnx_in(n, 0)),
+    LN_EMIT(&n->emit, 0, LN_OP_STRING_NORMALIZE, LN_ARG("src", ln_onnx_in(n, 0)),
             LN_ARG("stopwords", ln_onnx_text_constant(n, "stopwords")), LN_TEXT("letters", letters),
             LN_BOOL("ignores_case", !ln_onnx_flag(n, "is_case_sensitive", 0)));
 }
@@ -45,7 +45,7 @@ static void translate_regex(ln_onnx_node *n)
 {
     if (!ln_onnx_has_attr(n, "pattern"))
         ln_emit_fail(&n->emit, "attribute 'pattern' is missing");
-    LN_EMIT(&n->emit, 0, "regex_match", LN_ARG("src", ln_onnx_in(n, 0)),
+    LN_EMIT(&n->emit, 0, LN_OP_REGEX_MATCH, LN_ARG("src", ln_onnx_in(n, 0)),
             LN_TEXT("pattern", ln_onnx_string(n, "pattern", "")));
 }
 
@@ -102,10 +102,10 @@ static void translate_tfidf(ln_onnx_node *n)
     const char *const pool = pool_of(n), *const mode = ln_attr_choose(&n->emit, "mode", "", modes);
     for (int i = 0; index && i < n_grams; i++)
         width = index[i] >= width ? index[i] + 1 : width;
-    const char *const order = LN_EMIT(&n->emit, LN_EMIT_TEMP, "ngrams_order", LN_ARG("pool", pool),
-                                      LN_INTS("starts", n_starts, starts));
+    const char *const order = LN_EMIT(&n->emit, LN_EMIT_TEMP, LN_OP_NGRAMS_ORDER,
+                                      LN_ARG("pool", pool), LN_INTS("starts", n_starts, starts));
     const char *const places = ln_emit_constant(&n->emit, TL_INT32, 1, &n_grams, index);
-    LN_EMIT(&n->emit, 0, "tfidf", LN_ARG("src", ln_onnx_in(n, 0)), LN_ARG("pool", pool),
+    LN_EMIT(&n->emit, 0, LN_OP_TFIDF, LN_ARG("src", ln_onnx_in(n, 0)), LN_ARG("pool", pool),
             LN_ARG("order", order), LN_ARG("index", places),
             LN_ARG("weights", weights_of(n, n_grams)), LN_INTS("starts", n_starts, starts),
             LN_INT("least", ln_onnx_int(n, "min_gram_length", 1)),

@@ -148,14 +148,14 @@ static void translate_clip(ln_onnx_node *n)
 
 static void translate_is_inf(ln_onnx_node *n)
 {
-    LN_EMIT(&n->emit, 0, "classify", LN_ARG("src", ln_onnx_in(n, 0)),
+    LN_EMIT(&n->emit, 0, LN_OP_CLASSIFY, LN_ARG("src", ln_onnx_in(n, 0)),
             LN_BOOL("positive_inf", ln_onnx_flag(n, "detect_positive", 1)),
             LN_BOOL("negative_inf", ln_onnx_flag(n, "detect_negative", 1)));
 }
 
 static const char *is_nan(ln_onnx_node *n, const char *src, int i)
 {
-    return LN_EMIT(&n->emit, i, "classify", LN_ARG("src", src), LN_BOOL("nan", 1));
+    return LN_EMIT(&n->emit, i, LN_OP_CLASSIFY, LN_ARG("src", src), LN_BOOL("nan", 1));
 }
 
 static void translate_is_nan(ln_onnx_node *n)
@@ -172,7 +172,7 @@ static tl_dtype read_to(ln_onnx_node *n)
 
 static const char *bit_cast(ln_onnx_node *n, const char *src, tl_dtype dtype, int i)
 {
-    return LN_EMIT(&n->emit, i, "bitcast", LN_ARG("src", src), LN_DTYPE("dtype", dtype));
+    return LN_EMIT(&n->emit, i, LN_OP_BITCAST, LN_ARG("src", src), LN_DTYPE("dtype", dtype));
 }
 
 // Bytes with the bits of elements, which are those of numbers without sign, or with one, whose
@@ -238,7 +238,7 @@ void ln_onnx_cast(ln_onnx_node *n, const char *src, tl_dtype dtype)
     if (saturates && mode == modes[0].ours)
         ln_emit_cast(&n->emit, src, dtype, 0);
     else
-        LN_EMIT(&n->emit, 0, "cast_float8", LN_ARG("src", src), LN_DTYPE("dtype", dtype),
+        LN_EMIT(&n->emit, 0, LN_OP_CAST_FLOAT8, LN_ARG("src", src), LN_DTYPE("dtype", dtype),
                 LN_BOOL("saturates", saturates), LN_TEXT("rounding", mode));
 }
 
@@ -254,7 +254,7 @@ static void cast_string(ln_onnx_node *n, const char *src, tl_dtype from, tl_dtyp
         src = ln_emit_cast(&n->emit, src, wide, LN_EMIT_TEMP);
     const int narrows = to != TL_STRING && to != wide;
     const char *const result =
-        LN_EMIT(&n->emit, narrows ? LN_EMIT_TEMP : 0, "string_cast", LN_ARG("src", src),
+        LN_EMIT(&n->emit, narrows ? LN_EMIT_TEMP : 0, LN_OP_STRING_CAST, LN_ARG("src", src),
                 LN_DTYPE("dtype", to == TL_STRING ? to : wide));
     if (narrows)
         ln_onnx_cast(n, result, to);

@@ -295,10 +295,11 @@ LN_API int ln_op_is_valid(const ln_op *op);
 // Reading an operator. All return 0 for `op` NULL; what they return is borrowed. The parameters of
 // a checked operator include its defaults.
 //
-//     if (ln_op_is(op, "unary") && ln_op_has_string(op, "func", "TL_UNARY_SIGN"))
+//     if (ln_op_is(op, LN_OP_UNARY) && ln_op_has_string(op, "func", "TL_UNARY_SIGN"))
 //         x = ln_op_input(op, "src");
 
-/** Whether the operator has this optype. */
+/** Whether the operator has this optype: a constant of ln_optypes.h, or of a plug-in's own header
+ * (ln-opgen --types). */
 LN_API int ln_op_is(const ln_op *op, const char *optype);
 
 /** The same, also for the form of this optype that a target has: "conv2d_cpu" for "conv2d". */

@@ -2,11 +2,11 @@
 // Building blocks of rewrite rules: search, and construction of replacements. ln_op.h reads
 // operators.
 //
-//     if (!ln_op_is(op, "unary_cpu") || !ln_op_has_string(op, "func", "TL_UNARY_SIGN") ||
+//     if (!ln_op_is(op, LN_OP_UNARY_CPU) || !ln_op_has_string(op, "func", "TL_UNARY_SIGN") ||
 //         !ln_op_reads(op, "src", &x))
 //         return NULL;
 //     ln_rule_made made = {.ctx = ctx, .rule = "sign_as_sign_cpu"};
-//     ln_rule_op(&made, "sign_cpu");
+//     ln_rule_op(&made, LN_OP_SIGN_CPU);
 //     ln_rule_input(&made, "src", x->name);
 //     ln_rule_output(&made, "dst", y->name);
 //     return ln_rule_end(&made, match);
@@ -25,6 +25,7 @@
 #include "lightnet/ln_context.h"
 #include "lightnet/ln_list.h"
 #include "lightnet/ln_op.h"
+#include "lightnet/ln_optypes.h"
 #include "lightnet/ln_param.h"
 #include "lightnet/ln_tensor.h"
 

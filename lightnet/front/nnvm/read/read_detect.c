@@ -191,7 +191,7 @@ static detections emit_detections(ln_nnvm_node *n)
     const char *const score =
         ln_emit_reduce(&n->emit, "TL_REDUCE_MAX", objects, 1, &classes, 0, LN_EMIT_TEMP);
     const char *const best =
-        LN_EMIT(&n->emit, LN_EMIT_TEMP, "argreduce", LN_ARG("src", objects), LN_INT("axis", 1),
+        LN_EMIT(&n->emit, LN_EMIT_TEMP, LN_OP_ARGREDUCE, LN_ARG("src", objects), LN_INT("axis", 1),
                 LN_BOOL("is_min", 0), LN_BOOL("keepdims", 0));
     const char *const label = ln_emit_cast(&n->emit, best, TL_FLOAT, LN_EMIT_TEMP);
     const char *const moves = ln_emit_reshape(&n->emit, in[1], 3, of_boxes, LN_EMIT_TEMP);
@@ -215,13 +215,13 @@ static void translate_transform(ln_nnvm_node *n)
         return;
     const int each[] = {d.n_batches, d.n_anchors, 1}, all[] = {d.n_batches, d.n_anchors, 6};
     // The operator keeps the order of equal ones.
-    LN_EMIT_BEGIN(&n->emit, "topk", LN_ARG("src", d.found), LN_INT("k", d.n_anchors),
+    LN_EMIT_BEGIN(&n->emit, LN_OP_TOPK, LN_ARG("src", d.found), LN_INT("k", d.n_anchors),
                   LN_INT("axis", 1));
     ln_emit_out(&n->emit, "values", LN_EMIT_TEMP);
     const char *order = ln_emit_end(&n->emit, "indices", LN_EMIT_TEMP);
     order = ln_emit_reshape(&n->emit, order, 3, each, LN_EMIT_TEMP);
     order = ln_emit_expand(&n->emit, order, 3, all, LN_EMIT_TEMP);
-    LN_EMIT(&n->emit, 0, "take_along", LN_ARG("src", d.rows), LN_ARG("index", order),
+    LN_EMIT(&n->emit, 0, LN_OP_TAKE_ALONG, LN_ARG("src", d.rows), LN_ARG("index", order),
             LN_INT("axis", 1));
     ln_emit_reduce(&n->emit, "TL_REDUCE_SUM",
                    ln_emit_cast(&n->emit, d.found, TL_INT32, LN_EMIT_TEMP), 1, &anchors, 0, 1);
@@ -240,7 +240,7 @@ typedef struct suppression {
 static void begin_suppression(ln_nnvm_node *n, const suppression *s, const char *rows,
                               const char *count)
 {
-    LN_EMIT_BEGIN(&n->emit, "nms_rows", LN_ARG("src", rows), LN_ARG("count", count),
+    LN_EMIT_BEGIN(&n->emit, LN_OP_NMS_ROWS, LN_ARG("src", rows), LN_ARG("count", count),
                   LN_INT("box", s->box), LN_INT("score", s->score), LN_INT("label", s->label),
                   LN_NUMBER("overlap", s->overlap > 0 ? s->overlap : 0),
                   LN_INT("most_compared", s->max_compared), LN_INT("most", s->max),

@@ -86,7 +86,7 @@ static void translate_arange(ln_nnvm_node *n)
         return;
     const char *const first = ln_emit_scalar(&n->emit, dtype, start);
     const char *const delta = ln_emit_scalar(&n->emit, dtype, step);
-    const char *dst = LN_EMIT(&n->emit, LN_EMIT_TEMP, "range", LN_ARG("start", first),
+    const char *dst = LN_EMIT(&n->emit, LN_EMIT_TEMP, LN_OP_RANGE, LN_ARG("start", first),
                               LN_ARG("delta", delta), LN_INT("len", (int64_t)len));
     if (repeats > 1)
         dst = ln_nnvm_repeat(n, dst, 0, repeats, LN_EMIT_TEMP);
@@ -130,7 +130,7 @@ static void translate_pad(ln_nnvm_node *n)
     const char *const number = value != 0 ? ln_emit_scalar(&n->emit, t->dtype, value) : NULL;
     if (ln_nnvm_failed(n))
         return;
-    LN_EMIT(&n->emit, 0, "pad", LN_ARG("src", src), LN_ARG("value", number),
+    LN_EMIT(&n->emit, 0, LN_OP_PAD, LN_ARG("src", src), LN_ARG("value", number),
             LN_INTS("before", ndim, before), LN_INTS("after", ndim, after), LN_TEXT("mode", mode));
 }
 
@@ -227,7 +227,7 @@ static void translate_tile(ln_nnvm_node *n)
         return;
     if (ndim > n_own)
         src = ln_emit_reshape(&n->emit, src, ndim, dims, LN_EMIT_TEMP);
-    LN_EMIT(&n->emit, 0, "tile", LN_ARG("src", src), LN_INTS("repeats", ndim, reps));
+    LN_EMIT(&n->emit, 0, LN_OP_TILE, LN_ARG("src", src), LN_INTS("repeats", ndim, reps));
 }
 
 // Without 'axis', of all elements in order.

@@ -145,7 +145,7 @@ static void emit_split(ln_nnvm_node *n, const char *src, int axis, int len, cons
 {
     if (ln_nnvm_failed(n))
         return;
-    LN_EMIT_BEGIN(&n->emit, "split", LN_ARG("src", src), LN_INT("axis", axis),
+    LN_EMIT_BEGIN(&n->emit, LN_OP_SPLIT, LN_ARG("src", src), LN_INT("axis", axis),
                   LN_INTS("lens", len, lens));
     for (int i = 0; i < len; i++) {
         char arg[32];

@@ -27,7 +27,8 @@ static const char *indices(ln_nnvm_node *n, const char *index, int len)
 static void emit_take(ln_nnvm_node *n, const char *src, const char *index, int axis)
 {
     const char *const inside = indices(n, index, ln_nnvm_tensor_of(n, src)->dims[axis]);
-    LN_EMIT(&n->emit, 0, "take", LN_ARG("src", src), LN_ARG("index", inside), LN_INT("axis", axis));
+    LN_EMIT(&n->emit, 0, LN_OP_TAKE, LN_ARG("src", src), LN_ARG("index", inside),
+            LN_INT("axis", axis));
 }
 
 static void translate_take(ln_nnvm_node *n)
@@ -67,7 +68,7 @@ static void translate_pick(ln_nnvm_node *n)
     index = ln_emit_reshape(&n->emit, index, ndim, dims, LN_EMIT_TEMP);
     const int stays = keeps || ndim == 1;
     const char *const dst =
-        LN_EMIT(&n->emit, stays ? 0 : LN_EMIT_TEMP, "take_along", LN_ARG("src", src),
+        LN_EMIT(&n->emit, stays ? 0 : LN_EMIT_TEMP, LN_OP_TAKE_ALONG, LN_ARG("src", src),
                 LN_ARG("index", index), LN_INT("axis", axis));
     memmove(dims + axis, dims + axis + 1, (size_t)(ndim - axis - 1) * sizeof(int));
     if (!stays)
@@ -90,7 +91,7 @@ static void translate_one_hot(ln_nnvm_node *n)
     index = ln_emit_where(&n->emit, is_negative, beyond, index, LN_EMIT_TEMP);
     const char *const both = ln_emit_cast(
         &n->emit, ln_emit_constant(&n->emit, TL_DOUBLE, 1, &two, values), dtype, LN_EMIT_TEMP);
-    LN_EMIT(&n->emit, 0, "onehot", LN_ARG("src", index), LN_ARG("values", both),
+    LN_EMIT(&n->emit, 0, LN_OP_ONEHOT, LN_ARG("src", index), LN_ARG("values", both),
             LN_INT("depth", depth), LN_INT("axis", ndim));
 }
 
@@ -123,7 +124,7 @@ static void translate_gather_nd(ln_nnvm_node *n)
     index = ln_emit_cast(&n->emit, index, TL_INT64, LN_EMIT_TEMP);
     if (ndim > 1)
         index = ln_emit_transpose(&n->emit, index, axes, LN_EMIT_TEMP);
-    LN_EMIT(&n->emit, 0, "take_nd", LN_ARG("src", src), LN_ARG("index", index));
+    LN_EMIT(&n->emit, 0, LN_OP_TAKE_ND, LN_ARG("src", src), LN_ARG("index", index));
 }
 
 // A request for the first `k` elements of an order.
@@ -150,7 +151,7 @@ static ranking read_ranking(ln_nnvm_node *n, int is_ascending)
 
 static void emit_topk(ln_nnvm_node *n, const ranking *r, const char **values, const char **indices)
 {
-    LN_EMIT_BEGIN(&n->emit, "topk", LN_ARG("src", r->src), LN_INT("k", r->k),
+    LN_EMIT_BEGIN(&n->emit, LN_OP_TOPK, LN_ARG("src", r->src), LN_INT("k", r->k),
                   LN_INT("axis", r->axis), LN_BOOL("is_smallest", r->is_smallest));
     *values = ln_emit_out(&n->emit, "values", LN_EMIT_TEMP);
     *indices = ln_emit_end(&n->emit, "indices", LN_EMIT_TEMP);
@@ -167,7 +168,7 @@ static void emit_mask(ln_nnvm_node *n, const ranking *r, const char *values, con
     const char *const zeros = ln_emit_filled(&n->emit, dtype, ndim, dims, 0);
     const char *const ones = ln_emit_filled(&n->emit, dtype, ndim, marks, 1);
     const char *const mask =
-        LN_EMIT(&n->emit, n_own == ndim ? 0 : LN_EMIT_TEMP, "put_along", LN_ARG("src", zeros),
+        LN_EMIT(&n->emit, n_own == ndim ? 0 : LN_EMIT_TEMP, LN_OP_PUT_ALONG, LN_ARG("src", zeros),
                 LN_ARG("index", indices), LN_ARG("update", ones), LN_INT("axis", r->axis));
     if (n_own != ndim)
         ln_emit_reshape(&n->emit, mask, n_own, own, 0);

@@ -64,7 +64,8 @@ static const char *emit_windows(ln_nnvm_node *n, const pool *p, const char *src,
         padding[k] = p->before[k];
         padding[p->axes + k] = p->end[k];
     }
-    LN_EMIT_BEGIN(&n->emit, is_image ? p->kind == POOL_MAX ? "maxpool2d" : "avgpool2d" : "poolnd",
+    LN_EMIT_BEGIN(&n->emit,
+                  is_image ? p->kind == POOL_MAX ? LN_OP_MAXPOOL2D : LN_OP_AVGPOOL2D : LN_OP_POOLND,
                   LN_ARG("src", src), LN_INTS("size", p->axes, p->size),
                   LN_INTS("stride", p->axes, p->stride), LN_INTS("padding", 2 * p->axes, padding));
     if (is_image) {
@@ -127,7 +128,7 @@ static const char *emit_pool(ln_nnvm_node *n, pool *p, const char *src, int i)
             after[2 + k] = p->end[k];
             p->before[k] = p->end[k] = 0;
         }
-        src = LN_EMIT(&n->emit, LN_EMIT_TEMP, "pad", LN_ARG("src", src),
+        src = LN_EMIT(&n->emit, LN_EMIT_TEMP, LN_OP_PAD, LN_ARG("src", src),
                       LN_INTS("before", p->axes + 2, before), LN_INTS("after", p->axes + 2, after));
     }
     const int computes = p->kind != POOL_MAX && !tl_dtype_is_float(own);

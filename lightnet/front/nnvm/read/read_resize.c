@@ -25,7 +25,7 @@ static const char *emit_resize(ln_nnvm_node *n, const char *src, const int size[
         shift[k] = by == BY_CENTER && k >= 2 ? 0.5 : 0;
         start[k] = -shift[k];
     }
-    return LN_EMIT(&n->emit, i, "resample", LN_ARG("src", src),
+    return LN_EMIT(&n->emit, i, LN_OP_RESAMPLE, LN_ARG("src", src),
                    LN_TEXT("mode", is_linear ? "TL_RESAMPLE_LINEAR" : "TL_RESAMPLE_NEAREST"),
                    LN_INTS("dims", 4, dims), LN_NUMBERS("shift", 4, shift),
                    LN_NUMBERS("span", 4, span), LN_NUMBERS("steps", 4, steps),
@@ -116,7 +116,7 @@ static void emit_bilinear(ln_nnvm_node *n, int scale)
     const char *const weight = ln_nnvm_weight(n, 1, "weight", 4, dims);
     const char *const bias =
         ln_emit_filled(&n->emit, ln_nnvm_tensor_of(n, src)->dtype, 1, &channels, 0);
-    LN_EMIT(&n->emit, 0, "deconv2d", LN_ARG("src", src), LN_ARG("weight", weight),
+    LN_EMIT(&n->emit, 0, LN_OP_DECONV2D, LN_ARG("src", src), LN_ARG("weight", weight),
             LN_ARG("bias", bias), LN_INT("group", channels), LN_INTS("size", 2, size),
             LN_INTS("stride", 2, stride), LN_INTS("dilation", 2, ones),
             LN_INTS("padding", 4, padding), LN_INTS("output_padding", 2, none),

@@ -49,7 +49,7 @@ static void translate_groupnorm(ln_nnvm_node *n)
         ln_attr_epsilon(&n->emit, "eps", ln_nnvm_float(n, "eps", is_instance ? 1e-3 : 1e-5));
     const char *const gamma = ln_nnvm_weight(n, 1, "gamma", 1, &channels);
     const char *const beta = ln_nnvm_weight(n, 2, "beta", 1, &channels);
-    LN_EMIT(&n->emit, 0, "groupnorm", LN_ARG("src", src), LN_ARG("scale", gamma),
+    LN_EMIT(&n->emit, 0, LN_OP_GROUPNORM, LN_ARG("src", src), LN_ARG("scale", gamma),
             LN_ARG("bias", beta), LN_INT("groups", groups), LN_NUMBER("epsilon", epsilon));
     if (!is_instance && ln_nnvm_bool(n, "output_mean_var", 0))
         ln_emit_fail(&n->emit, "attribute 'output_mean_var' is True, expected False");
@@ -82,7 +82,7 @@ static void translate_layernorm(ln_nnvm_node *n)
         return;
     src = swap_last(n, src, axis, LN_EMIT_TEMP);
     const char *const dst =
-        LN_EMIT(&n->emit, is_last ? 0 : LN_EMIT_TEMP, "layernorm", LN_ARG("src", src),
+        LN_EMIT(&n->emit, is_last ? 0 : LN_EMIT_TEMP, LN_OP_LAYERNORM, LN_ARG("src", src),
                 LN_ARG("scale", gamma), LN_ARG("bias", beta), LN_INT("axis", ndim - 1),
                 LN_NUMBER("epsilon", epsilon));
     if (!is_last)
@@ -113,7 +113,7 @@ static void translate_lrn(ln_nnvm_node *n)
     if (axis == 3)
         src = ln_emit_transpose(&n->emit, src, there, LN_EMIT_TEMP);
     const char *const dst =
-        LN_EMIT(&n->emit, axis == 3 ? LN_EMIT_TEMP : 0, "lrn", LN_ARG("src", src),
+        LN_EMIT(&n->emit, axis == 3 ? LN_EMIT_TEMP : 0, LN_OP_LRN, LN_ARG("src", src),
                 LN_INT("size", len), LN_NUMBER("alpha", ln_nnvm_float(n, "alpha", 1e-4)),
                 LN_NUMBER("beta", ln_nnvm_float(n, "beta", 0.75)),
                 LN_NUMBER("bias", ln_nnvm_float(n, "bias", 2)));
@@ -247,7 +247,7 @@ static void translate_arg(ln_nnvm_node *n)
     if (!n_left) // a number is a tensor of one dimension
         dims[n_left++] = 1;
     const char *const index =
-        LN_EMIT(&n->emit, LN_EMIT_TEMP, "argreduce", LN_ARG("src", src), LN_INT("axis", axis),
+        LN_EMIT(&n->emit, LN_EMIT_TEMP, LN_OP_ARGREDUCE, LN_ARG("src", src), LN_INT("axis", axis),
                 LN_BOOL("is_min", !strcmp(n->row->with, "min")), LN_BOOL("keepdims", 1));
     ln_emit_cast(&n->emit, ln_emit_reshape(&n->emit, index, n_left, dims, LN_EMIT_TEMP), s.dtype,
                  0);
@@ -282,8 +282,8 @@ const ln_nnvm_row ln_nnvm_rows_statistics[] = {
     {"LayerNorm", LN_IN_MXNET, translate_layernorm, NULL, 3, 3, .weights = 6},
     {"lrn", LN_IN_CORE, translate_lrn, NULL, 1, 1},
     {"l2_normalize", LN_IN_CORE, translate_l2_normalize, NULL, 1, 1},
-    {"softmax", LN_IN_CORE, translate_softmax, "softmax", 1, 1},
-    {"log_softmax", LN_IN_CORE, translate_softmax, "logsoftmax", 1, 1},
+    {"softmax", LN_IN_CORE, translate_softmax, LN_OP_SOFTMAX, 1, 1},
+    {"log_softmax", LN_IN_CORE, translate_softmax, LN_OP_LOGSOFTMAX, 1, 1},
     {"sum", LN_IN_CORE, translate_reduce, "TL_REDUCE_SUM", 1, 1},
     {"mean", LN_IN_CORE, translate_reduce, "TL_REDUCE_MEAN", 1, 1},
     {"prod", LN_IN_CORE, translate_reduce, "TL_REDUCE_PROD", 1, 1},

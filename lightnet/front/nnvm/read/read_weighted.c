@@ -135,7 +135,7 @@ static void translate_conv(ln_nnvm_node *n)
         ln_emit_fail(&n->emit, "its data has %d channels, expected a multiple of the %d groups",
                      t->dims[1], c.groups);
     const char *const weight = read_weight(n, &c, c.channels, t->dims[1] / c.groups);
-    begin_conv(n, &c, "conv2d", "convnd", src, weight);
+    begin_conv(n, &c, LN_OP_CONV2D, LN_OP_CONVND, src, weight);
     end_conv(n, &c, ln_emit_end(&n->emit, "dst", ends_plain(&c) ? 0 : LN_EMIT_TEMP));
 }
 
@@ -172,7 +172,7 @@ static void end_deconv(ln_nnvm_node *n, const conv *c)
     const int is_last = ends_plain(c);
     const char *dst = ln_emit_end(&n->emit, "dst", pads || !is_last ? LN_EMIT_TEMP : 0);
     if (pads) {
-        dst = LN_EMIT(&n->emit, is_last ? 0 : LN_EMIT_TEMP, "pad", LN_ARG("src", dst),
+        dst = LN_EMIT(&n->emit, is_last ? 0 : LN_EMIT_TEMP, LN_OP_PAD, LN_ARG("src", dst),
                       LN_INTS("before", c->axes + 2, none), LN_INTS("after", c->axes + 2, after));
     }
     end_conv(n, c, dst);
@@ -190,7 +190,7 @@ static void translate_deconv(ln_nnvm_node *n)
         apply_target(n, &c, t);
     read_types(n, &c, t->dtype);
     const char *const weight = read_weight(n, &c, t->dims[1], c.channels / c.groups);
-    begin_conv(n, &c, "deconv2d", "deconvnd", src, weight);
+    begin_conv(n, &c, LN_OP_DECONV2D, LN_OP_DECONVND, src, weight);
     end_deconv(n, &c);
 }
 
@@ -217,7 +217,7 @@ static void emit_dense(ln_nnvm_node *n, const char *src, int units, int with_bia
     src = ln_emit_cast(&n->emit, src, dtype, LN_EMIT_TEMP);
     weight = ln_emit_cast(&n->emit, weight, dtype, LN_EMIT_TEMP);
     bias = bias ? ln_emit_cast(&n->emit, bias, dtype, LN_EMIT_TEMP) : NULL;
-    const char *dst = LN_EMIT(&n->emit, needs_shape || needs_cast ? LN_EMIT_TEMP : 0, "matmul",
+    const char *dst = LN_EMIT(&n->emit, needs_shape || needs_cast ? LN_EMIT_TEMP : 0, LN_OP_MATMUL,
                               LN_ARG("src1", src), LN_ARG("src2", weight), LN_ARG("bias", bias),
                               LN_BOOL("trans2", 1));
     dims[ndim - 1] = units;

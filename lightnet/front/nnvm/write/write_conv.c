@@ -296,6 +296,6 @@ static ln_nnvm_value write_matmul(ln_nnvm_op *n)
 }
 
 const ln_nnvm_op_row ln_nnvm_write_rows_conv[] = {
-    {"conv2d", write_conv},     {"convnd", write_conv},   {"deconv2d", write_deconv},
-    {"deconvnd", write_deconv}, {"matmul", write_matmul}, {NULL},
+    {LN_OP_CONV2D, write_conv},     {LN_OP_CONVND, write_conv},   {LN_OP_DECONV2D, write_deconv},
+    {LN_OP_DECONVND, write_deconv}, {LN_OP_MATMUL, write_matmul}, {NULL},
 };

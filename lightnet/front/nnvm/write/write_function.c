@@ -82,8 +82,8 @@ static ln_nnvm_value write_forward(ln_nnvm_op *n)
 }
 
 const ln_nnvm_op_row ln_nnvm_write_rows_function[] = {
-    {"unary", write_unary, "func", has_function},
-    {"cast", write_cast},
-    {"forward", write_forward},
+    {LN_OP_UNARY, write_unary, "func", has_function},
+    {LN_OP_CAST, write_cast},
+    {LN_OP_FORWARD, write_forward},
     {NULL},
 };

@@ -105,7 +105,7 @@ static ln_nnvm_value write_pool(ln_nnvm_op *n, int is_max, int counts_padding)
 
 static ln_nnvm_value write_pool2d(ln_nnvm_op *n)
 {
-    return write_pool(n, ln_op_is(n->op, "maxpool2d"), 0);
+    return write_pool(n, ln_op_is(n->op, LN_OP_MAXPOOL2D), 0);
 }
 
 // (sum of |x|^p)^(1/p), the sum being the mean times the size of the windows.
@@ -200,7 +200,7 @@ static tl_resample_param axis_param(const ln_nnvm_op *n, int axis, int width)
 static tl_tensor *resample_rows(const ln_nnvm_op *n, const tl_tensor *rows, int axis, int out)
 {
     const int dims[] = {out, rows->dims[1]};
-    if (!ln_op_is(n->op, "resample"))
+    if (!ln_op_is(n->op, LN_OP_RESAMPLE))
         return tl_tensor_resize(rows, NULL, dims,
                                 tl_resize_type_from_str(ln_op_string(n->op, "mode")));
     const tl_resample_param param = axis_param(n, axis, rows->dims[1]);
@@ -325,11 +325,11 @@ static ln_nnvm_value write_resize(ln_nnvm_op *n)
 }
 
 const ln_nnvm_op_row ln_nnvm_write_rows_image[] = {
-    {"maxpool2d", write_pool2d},
-    {"avgpool2d", write_pool2d},
-    {"poolnd", write_poolnd},
-    {"resample", write_resample},
-    {"resize", write_resize},
-    {"upsample", write_resize},
+    {LN_OP_MAXPOOL2D, write_pool2d},
+    {LN_OP_AVGPOOL2D, write_pool2d},
+    {LN_OP_POOLND, write_poolnd},
+    {LN_OP_RESAMPLE, write_resample},
+    {LN_OP_RESIZE, write_resize},
+    {LN_OP_UPSAMPLE, write_resize},
     {NULL},
 };

@@ -32,7 +32,7 @@ static ln_nnvm_value write_bound(ln_nnvm_op *n, const char *op)
 {
     const ln_nnvm_value a = ln_nnvm_op_raw(n, "src1"), b = ln_nnvm_op_raw(n, "src2");
     const ln_op *const max =
-        ln_nnvm_producer(n, ln_op_input_name(n->op, "src1"), "binary", "op", "TL_BINARY_MAX");
+        ln_nnvm_producer(n, ln_op_input_name(n->op, "src1"), LN_OP_BINARY, "op", "TL_BINARY_MAX");
     double min;
     if (strcmp(op, "min") || !b.is_number || tl_dtype_is_float(b.dtype) || !max ||
         b.ndim > a.ndim || !ln_nnvm_own_scalar(n, ln_op_input_name(max, "src2"), &min))
@@ -46,7 +46,7 @@ static ln_nnvm_value write_bound(ln_nnvm_op *n, const char *op)
 static const char *compared_with_zero(ln_nnvm_op *n, const char *tensor, const char *op)
 {
     double zero;
-    const ln_op *const compare = ln_nnvm_producer(n, tensor, "compare", "op", op);
+    const ln_op *const compare = ln_nnvm_producer(n, tensor, LN_OP_COMPARE, "op", op);
     if (!compare || !ln_nnvm_own_scalar(n, ln_op_input_name(compare, "src2"), &zero) || zero != 0)
         return NULL;
     const char *const src = ln_op_input_name(compare, "src1");
@@ -145,7 +145,7 @@ static ln_nnvm_value write_prelu(ln_nnvm_op *n, const char *op)
     }
     // The translator of prelu gives slopes that are a vector their place among the axes.
     const char *src = ln_op_input_name(n->op, "src2");
-    const ln_op *const reshape = ln_nnvm_producer(n, src, "reshape", NULL, NULL);
+    const ln_op *const reshape = ln_nnvm_producer(n, src, LN_OP_RESHAPE, NULL, NULL);
     ln_nnvm_value alpha = ln_nnvm_op_tensor(n, reshape ? ln_op_input_name(reshape, "src") : src);
     if (alpha.ndim != 1)
         alpha = ln_put_reshape(n, slopes, 1, &slope->len);
@@ -192,8 +192,8 @@ static ln_nnvm_value write_binary(ln_nnvm_op *n)
 }
 
 const ln_nnvm_op_row ln_nnvm_write_rows_pair[] = {
-    {"binary", write_binary, "op", has_operation},
-    {"compare", write_compare},
-    {"where", write_where},
+    {LN_OP_BINARY, write_binary, "op", has_operation},
+    {LN_OP_COMPARE, write_compare},
+    {LN_OP_WHERE, write_where},
     {NULL},
 };

@@ -61,7 +61,7 @@ static ln_nnvm_value write_eye(ln_nnvm_op *n)
 // The source of a cast to another type, or the tensor itself.
 static const char *before_cast(ln_nnvm_op *n, const char *tensor)
 {
-    const ln_op *const cast = ln_nnvm_producer(n, tensor, "cast", NULL, NULL);
+    const ln_op *const cast = ln_nnvm_producer(n, tensor, LN_OP_CAST, NULL, NULL);
     const char *const src = cast ? ln_op_input_name(cast, "src") : tensor;
     const tl_dtype dtype = ln_translation_tensor(&n->writer->draft.base, src)->dtype;
     return dtype == TL_BOOL ? tensor : src;
@@ -78,9 +78,9 @@ static double bound_of(ln_nnvm_op *n, const ln_op *binary)
 // indices itself. NULL: other indices.
 static const char *clamped(ln_nnvm_op *n, const char *index, int len)
 {
-    const ln_op *const min = ln_nnvm_producer(n, index, "binary", "op", "TL_BINARY_MIN");
+    const ln_op *const min = ln_nnvm_producer(n, index, LN_OP_BINARY, "op", "TL_BINARY_MIN");
     const char *const inner = ln_op_input_name(min, "src1");
-    const ln_op *const max = ln_nnvm_producer(n, inner, "binary", "op", "TL_BINARY_MAX");
+    const ln_op *const max = ln_nnvm_producer(n, inner, LN_OP_BINARY, "op", "TL_BINARY_MAX");
     if (bound_of(n, min) != len - 1 || bound_of(n, max) != 0)
         return NULL;
     return before_cast(n, ln_op_input_name(max, "src1"));
@@ -139,7 +139,7 @@ static ln_nnvm_value write_take_nd(ln_nnvm_op *n)
     const tl_tensor *const dst = ln_nnvm_op_tensor_of(n, "dst");
     const ln_nnvm_value src = ln_nnvm_op_in(n, "src");
     const char *const tensor = ln_op_input_name(n->op, "index");
-    const ln_op *const turn = ln_nnvm_producer(n, tensor, "transpose", NULL, NULL);
+    const ln_op *const turn = ln_nnvm_producer(n, tensor, LN_OP_TRANSPOSE, NULL, NULL);
     const int ndim = ln_nnvm_op_tensor_of(n, "index")->ndim;
     int axes[LN_MAXDIM], is_turned = turn != NULL;
     if (ln_op_int(n->op, "batch"))
@@ -262,14 +262,14 @@ static ln_nnvm_value write_nms_rows(ln_nnvm_op *n)
 }
 
 const ln_nnvm_op_row ln_nnvm_write_rows_pick[] = {
-    {"zeros", write_zeros},
-    {"arange", write_arange},
-    {"range", write_range},
-    {"eye", write_eye},
-    {"take", write_take},
-    {"take_nd", write_take_nd},
-    {"take_along", write_take_along},
-    {"onehot", write_onehot},
-    {"nms_rows", write_nms_rows},
+    {LN_OP_ZEROS, write_zeros},
+    {LN_OP_ARANGE, write_arange},
+    {LN_OP_RANGE, write_range},
+    {LN_OP_EYE, write_eye},
+    {LN_OP_TAKE, write_take},
+    {LN_OP_TAKE_ND, write_take_nd},
+    {LN_OP_TAKE_ALONG, write_take_along},
+    {LN_OP_ONEHOT, write_onehot},
+    {LN_OP_NMS_ROWS, write_nms_rows},
     {NULL},
 };

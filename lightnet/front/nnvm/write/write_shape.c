@@ -322,12 +322,12 @@ static ln_nnvm_value write_pad(ln_nnvm_op *n)
 }
 
 const ln_nnvm_op_row ln_nnvm_write_rows_shape[] = {
-    {"reshape", write_view},  {"view", write_view},
-    {"squeeze", write_view},  {"unsqueeze", write_view},
-    {"flatten", write_view},  {"transpose", write_transpose},
-    {"slice", write_slice},   {"stride_slice", write_stride_slice},
-    {"split", write_split},   {"scatter", write_scatter},
-    {"join", write_join},     {"gather", write_gather},
-    {"expand", write_expand}, {"tile", write_tile},
-    {"pad", write_pad},       {NULL},
+    {LN_OP_RESHAPE, write_view},  {LN_OP_VIEW, write_view},
+    {LN_OP_SQUEEZE, write_view},  {LN_OP_UNSQUEEZE, write_view},
+    {LN_OP_FLATTEN, write_view},  {LN_OP_TRANSPOSE, write_transpose},
+    {LN_OP_SLICE, write_slice},   {LN_OP_STRIDE_SLICE, write_stride_slice},
+    {LN_OP_SPLIT, write_split},   {LN_OP_SCATTER, write_scatter},
+    {LN_OP_JOIN, write_join},     {LN_OP_GATHER, write_gather},
+    {LN_OP_EXPAND, write_expand}, {LN_OP_TILE, write_tile},
+    {LN_OP_PAD, write_pad},       {NULL},
 };

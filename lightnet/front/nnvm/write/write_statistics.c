@@ -54,7 +54,7 @@ static ln_nnvm_value write_layers(ln_nnvm_op *n)
     ln_nnvm_axes axes = {.keeps = 1};
     for (int i = axis; i < x.ndim && i >= 0; i++)
         axes.axes[axes.len++] = i;
-    const int is_rms = ln_op_is(n->op, "rmsnorm");
+    const int is_rms = ln_op_is(n->op, LN_OP_RMSNORM);
     ln_nnvm_value v = put_normal(n, is_rms ? "x rms" : "x normal", x, axes);
     for (int i = 0; i < 2; i++)
         if (ln_op_input_name(n->op, args[i][0])) {
@@ -103,7 +103,7 @@ static ln_nnvm_value write_lrn(ln_nnvm_op *n)
 static ln_nnvm_value write_softmax(ln_nnvm_op *n)
 {
     const ln_nnvm_value x = ln_nnvm_op_in(n, "src");
-    const int is_log = ln_op_is(n->op, "logsoftmax");
+    const int is_log = ln_op_is(n->op, LN_OP_LOGSOFTMAX);
     return LN_PUT(n, is_log ? "log_softmax" : "softmax", x.dtype, x.ndim, x.dims, LN_SRC(x),
                   LN_INT("axis", ln_op_axis(n->op, x.ndim)));
 }
@@ -203,17 +203,17 @@ static ln_nnvm_value write_dot_product(ln_nnvm_op *n)
 }
 
 const ln_nnvm_op_row ln_nnvm_write_rows_statistics[] = {
-    {"batchnorm", write_batchnorm},
-    {"affine", write_affine},
-    {"layernorm", write_layers},
-    {"rmsnorm", write_layers},
-    {"groupnorm", write_groupnorm},
-    {"lrn", write_lrn},
-    {"softmax", write_softmax},
-    {"logsoftmax", write_softmax},
-    {"reduce", write_reduce},
-    {"maxreduce", write_maxreduce},
-    {"argreduce", write_argreduce},
-    {"dot_product", write_dot_product},
+    {LN_OP_BATCHNORM, write_batchnorm},
+    {LN_OP_AFFINE, write_affine},
+    {LN_OP_LAYERNORM, write_layers},
+    {LN_OP_RMSNORM, write_layers},
+    {LN_OP_GROUPNORM, write_groupnorm},
+    {LN_OP_LRN, write_lrn},
+    {LN_OP_SOFTMAX, write_softmax},
+    {LN_OP_LOGSOFTMAX, write_softmax},
+    {LN_OP_REDUCE, write_reduce},
+    {LN_OP_MAXREDUCE, write_maxreduce},
+    {LN_OP_ARGREDUCE, write_argreduce},
+    {LN_OP_DOT_PRODUCT, write_dot_product},
     {NULL},
 };

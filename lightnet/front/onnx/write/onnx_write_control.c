@@ -308,9 +308,9 @@ static void write_loop(ln_onnx_op *n)
 }
 
 const ln_onnx_op_row ln_onnx_write_rows_control[] = {
-    {"branch", write_branch},
-    {"branch_dynamic", write_branch},
-    {"loop", write_loop},
-    {"loop_dynamic", write_loop},
+    {LN_OP_BRANCH, write_branch},
+    {LN_OP_BRANCH_DYNAMIC, write_branch},
+    {LN_OP_LOOP, write_loop},
+    {LN_OP_LOOP_DYNAMIC, write_loop},
     {NULL},
 };

@@ -315,16 +315,16 @@ static void write_maxpoolnd_arg(ln_onnx_op *n)
 }
 
 const ln_onnx_op_row ln_onnx_write_rows_conv[] = {
-    {"conv2d", write_conv},
-    {"convnd", write_conv},
-    {"deconv2d", write_deconv},
-    {"deconvnd", write_deconv},
-    {"conv_int", write_conv_int},
-    {"deform_columns", write_deform_columns},
-    {"col2im", write_col2im},
-    {"maxpool2d", write_maxpool2d},
-    {"avgpool2d", write_avgpool2d},
-    {"poolnd", write_poolnd},
-    {"maxpoolnd_arg", write_maxpoolnd_arg},
+    {LN_OP_CONV2D, write_conv},
+    {LN_OP_CONVND, write_conv},
+    {LN_OP_DECONV2D, write_deconv},
+    {LN_OP_DECONVND, write_deconv},
+    {LN_OP_CONV_INT, write_conv_int},
+    {LN_OP_DEFORM_COLUMNS, write_deform_columns},
+    {LN_OP_COL2IM, write_col2im},
+    {LN_OP_MAXPOOL2D, write_maxpool2d},
+    {LN_OP_AVGPOOL2D, write_avgpool2d},
+    {LN_OP_POOLND, write_poolnd},
+    {LN_OP_MAXPOOLND_ARG, write_maxpoolnd_arg},
     {NULL},
 };

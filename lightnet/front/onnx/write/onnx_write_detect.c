@@ -148,7 +148,7 @@ static void write_detect_yolov3(ln_onnx_op *n)
 }
 
 const ln_onnx_op_row ln_onnx_write_rows_detect[] = {
-    {"transform_bboxSQD", write_transform_bbox},
-    {"detect_yolov3", write_detect_yolov3},
+    {LN_OP_TRANSFORM_BBOXSQD, write_transform_bbox},
+    {LN_OP_DETECT_YOLOV3, write_detect_yolov3},
     {NULL},
 };

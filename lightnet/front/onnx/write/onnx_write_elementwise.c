@@ -510,7 +510,7 @@ static void write_cast(ln_onnx_op *n)
 }
 
 const ln_onnx_op_row ln_onnx_write_rows_elementwise[] = {
-    {"unary", write_unary},       {"relu", write_relu}, {"lrelu", write_lrelu},
-    {"binary", write_binary},     {"elew", write_elew}, {"compare", write_compare},
-    {"classify", write_classify}, {"cast", write_cast}, {NULL},
+    {LN_OP_UNARY, write_unary},       {LN_OP_RELU, write_relu}, {LN_OP_LRELU, write_lrelu},
+    {LN_OP_BINARY, write_binary},     {LN_OP_ELEW, write_elew}, {LN_OP_COMPARE, write_compare},
+    {LN_OP_CLASSIFY, write_classify}, {LN_OP_CAST, write_cast}, {NULL},
 };

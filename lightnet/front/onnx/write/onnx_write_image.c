@@ -302,8 +302,8 @@ static void write_stft(ln_onnx_op *n)
 }
 
 const ln_onnx_op_row ln_onnx_write_rows_image[] = {
-    {"resample", write_resample},   {"resize", write_resize},
-    {"upsample", write_resize},     {"grid_sample", write_grid_sample},
-    {"roi_align", write_roi_align}, {"dft", write_dft},
-    {"stft", write_stft},           {NULL},
+    {LN_OP_RESAMPLE, write_resample},   {LN_OP_RESIZE, write_resize},
+    {LN_OP_UPSAMPLE, write_resize},     {LN_OP_GRID_SAMPLE, write_grid_sample},
+    {LN_OP_ROI_ALIGN, write_roi_align}, {LN_OP_DFT, write_dft},
+    {LN_OP_STFT, write_stft},           {NULL},
 };

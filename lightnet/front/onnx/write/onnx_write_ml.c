@@ -198,7 +198,7 @@ static void write_couple(ln_onnx_op *n)
 }
 
 const ln_onnx_op_row ln_onnx_write_rows_ml[] = {
-    {"lookup_key", write_lookup},
-    {"couple", write_couple},
+    {LN_OP_LOOKUP_KEY, write_lookup},
+    {LN_OP_COUPLE, write_couple},
     {NULL},
 };

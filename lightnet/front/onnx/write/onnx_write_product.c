@@ -240,11 +240,11 @@ static void write_distance(ln_onnx_op *n)
 }
 
 const ln_onnx_op_row ln_onnx_write_rows_product[] = {
-    {"matmul_by", write_matmul_by},
-    {"distance", write_distance},
-    {"matmul", write_matmul},
-    {"matmul_int", write_matmul_int},
-    {"attention", write_attention},
-    {"linear_attention", write_linear_attention},
+    {LN_OP_MATMUL_BY, write_matmul_by},
+    {LN_OP_DISTANCE, write_distance},
+    {LN_OP_MATMUL, write_matmul},
+    {LN_OP_MATMUL_INT, write_matmul_int},
+    {LN_OP_ATTENTION, write_attention},
+    {LN_OP_LINEAR_ATTENTION, write_linear_attention},
     {NULL},
 };

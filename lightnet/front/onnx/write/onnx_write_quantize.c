@@ -125,7 +125,7 @@ static int is_packed(const ln_onnx_op *n, ln_onnx_data *data)
     uint8_t byte;
     if (ln_onnx_op_constant(&at, "src", data))
         return 1;
-    if (!is_made_by(n, "src", "binary", &flip) ||
+    if (!is_made_by(n, "src", LN_OP_BINARY, &flip) ||
         !ln_op_has_string(flip.op, "op", "TL_BINARY_XOR") ||
         !ln_onnx_op_constant(&flip, "src1", data) || !ln_onnx_op_constant(&flip, "src2", &bits) ||
         !read_byte(&at, &bits, &byte))
@@ -168,11 +168,11 @@ static const char *small_value(ln_onnx_op *n, const char *arg, tl_dtype *dtype)
 {
     ln_onnx_op made;
     ln_onnx_data data;
-    if (is_made_by(n, arg, "unpack_bits", &made)) {
+    if (is_made_by(n, arg, LN_OP_UNPACK_BITS, &made)) {
         *dtype = find_few(&made)->dtype;
         return is_packed(&made, &data) ? put_packed(&made, *dtype, &data) : NULL;
     }
-    if (!is_made_by(n, arg, "bitcast", &made) && !is_made_by(n, arg, "cast", &made))
+    if (!is_made_by(n, arg, LN_OP_BITCAST, &made) && !is_made_by(n, arg, LN_OP_CAST, &made))
         return NULL;
     *dtype = ln_onnx_op_tensor(&made, "src")->dtype;
     const tl_dtype as = tl_dtype_has_fractions(*dtype) ? TL_FLOAT : ln_raw_dtype(*dtype);
@@ -350,7 +350,8 @@ static void write_bitcast(ln_onnx_op *n)
     const tl_dtype to_bytes = is_few(to) ? ln_raw_dtype(to) : to;
     ln_onnx_op unpack;
     ln_onnx_data data;
-    if (is_few(to) && is_made_by(n, "src", "unpack_bits", &unpack) && is_packed(&unpack, &data)) {
+    if (is_few(to) && is_made_by(n, "src", LN_OP_UNPACK_BITS, &unpack) &&
+        is_packed(&unpack, &data)) {
         put_alias(n, "dst", put_packed(&unpack, to, &data));
         return;
     }
@@ -383,11 +384,11 @@ static void write_cast_float8(ln_onnx_op *n)
 }
 
 const ln_onnx_op_row ln_onnx_write_rows_quantize[] = {
-    {"quantize", write_quantize},
-    {"dequantize", write_dequantize},
-    {"quantize_range", write_quantize_range},
-    {"unpack_bits", write_unpack_bits},
-    {"bitcast", write_bitcast},
-    {"cast_float8", write_cast_float8},
+    {LN_OP_QUANTIZE, write_quantize},
+    {LN_OP_DEQUANTIZE, write_dequantize},
+    {LN_OP_QUANTIZE_RANGE, write_quantize_range},
+    {LN_OP_UNPACK_BITS, write_unpack_bits},
+    {LN_OP_BITCAST, write_bitcast},
+    {LN_OP_CAST_FLOAT8, write_cast_float8},
     {NULL},
 };

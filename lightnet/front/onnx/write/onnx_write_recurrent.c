@@ -40,9 +40,9 @@ static const ln_op *producer(const ln_onnx_op *n, const ln_op *op, const char *a
 static const ln_op *find_product(const ln_onnx_op *n, const network *net)
 {
     const ln_op *const view = producer(n, n->op, "src");
-    const int is_view = ln_op_is(view, "reshape") || ln_op_is(view, "view");
+    const int is_view = ln_op_is(view, LN_OP_RESHAPE) || ln_op_is(view, LN_OP_VIEW);
     const ln_op *const op = is_view ? producer(n, view, "src") : NULL;
-    if (!ln_op_is(op, "matmul") || ln_op_num_in(op) != 2 ||
+    if (!ln_op_is(op, LN_OP_MATMUL) || ln_op_num_in(op) != 2 ||
         !ln_op_has_bool(op, "trans1", LN_FALSE) || !ln_op_has_bool(op, "trans2", LN_FALSE) ||
         !ln_op_has_number(op, "alpha", 1))
         return NULL;
@@ -205,6 +205,6 @@ static void write_recurrent(ln_onnx_op *n)
 }
 
 const ln_onnx_op_row ln_onnx_write_rows_recurrent[] = {
-    {"recurrent", write_recurrent},
+    {LN_OP_RECURRENT, write_recurrent},
     {NULL},
 };

@@ -197,16 +197,16 @@ static void write_random(ln_onnx_op *n)
 }
 
 const ln_onnx_op_row ln_onnx_write_rows_select[] = {
-    {"take_nd", write_take_nd},
-    {"put_along", write_put_along},
-    {"put_nd", write_put_nd},
-    {"put_range", write_put_range},
-    {"onehot", write_onehot},
-    {"pick1d", write_pick1d},
-    {"topk", write_topk},
-    {"sort1d", write_sort1d},
-    {"sort1d_by_key", write_sort1d_by_key},
-    {"nms", write_nms},
-    {"random", write_random},
+    {LN_OP_TAKE_ND, write_take_nd},
+    {LN_OP_PUT_ALONG, write_put_along},
+    {LN_OP_PUT_ND, write_put_nd},
+    {LN_OP_PUT_RANGE, write_put_range},
+    {LN_OP_ONEHOT, write_onehot},
+    {LN_OP_PICK1D, write_pick1d},
+    {LN_OP_TOPK, write_topk},
+    {LN_OP_SORT1D, write_sort1d},
+    {LN_OP_SORT1D_BY_KEY, write_sort1d_by_key},
+    {LN_OP_NMS, write_nms},
+    {LN_OP_RANDOM, write_random},
     {NULL},
 };

@@ -330,16 +330,16 @@ static void write_nllloss(ln_onnx_op *n)
 }
 
 const ln_onnx_op_row ln_onnx_write_rows_statistics[] = {
-    {"affine", write_affine},
-    {"layernorm", write_layernorm},
-    {"rmsnorm", write_rmsnorm},
-    {"groupnorm", write_groupnorm},
-    {"reduce", write_reduce},
-    {"maxreduce", write_maxreduce},
-    {"maxreduce_arg", write_maxreduce_arg},
-    {"argreduce", write_argreduce},
-    {"cumulate", write_cumulate},
-    {"dot_product", write_dot_product},
-    {"nllloss", write_nllloss},
+    {LN_OP_AFFINE, write_affine},
+    {LN_OP_LAYERNORM, write_layernorm},
+    {LN_OP_RMSNORM, write_rmsnorm},
+    {LN_OP_GROUPNORM, write_groupnorm},
+    {LN_OP_REDUCE, write_reduce},
+    {LN_OP_MAXREDUCE, write_maxreduce},
+    {LN_OP_MAXREDUCE_ARG, write_maxreduce_arg},
+    {LN_OP_ARGREDUCE, write_argreduce},
+    {LN_OP_CUMULATE, write_cumulate},
+    {LN_OP_DOT_PRODUCT, write_dot_product},
+    {LN_OP_NLLLOSS, write_nllloss},
     {NULL},
 };

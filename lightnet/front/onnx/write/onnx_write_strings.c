@@ -64,7 +64,7 @@ static void write_normalize(ln_onnx_op *n)
 
 static int sorts(const ln_op *op)
 {
-    return ln_op_is_form_of(op, "tfidf") || ln_op_is_form_of(op, "lookup_key");
+    return ln_op_is_form_of(op, LN_OP_TFIDF) || ln_op_is_form_of(op, LN_OP_LOOKUP_KEY);
 }
 
 // Readers of ONNX sort n-grams and keys by themselves, so only these operators may read the order.
@@ -91,7 +91,7 @@ static void check_order(ln_onnx_op *n)
     const ln_list *const in = n->op->op_arg->tensors_in;
     const ln_op *const op =
         ln_context_creater(n->level->ctx, ln_tensor_list_find_name(in, "order"));
-    const int is_order = ln_op_is_form_of(op, "ngrams_order");
+    const int is_order = ln_op_is_form_of(op, LN_OP_NGRAMS_ORDER);
     const char *const pool = is_order ? ln_op_input_name(op, "pool") : NULL;
     if (is_order && strcmp(pool, ln_tensor_list_find_name(in, "pool")) != 0)
         ln_onnx_op_lacks(n, "input 'order' is that of another pool");
@@ -139,13 +139,13 @@ static void write_tfidf(ln_onnx_op *n)
 }
 
 const ln_onnx_op_row ln_onnx_write_rows_strings[] = {
-    {"string_equal", NULL, "Equal", "src1 src2", NULL, NULL, 19},
-    {"string_join", NULL, "StringConcat", "src1 src2", NULL, NULL, 20},
-    {"string_cast", write_cast},
-    {"string_split", write_split},
-    {"string_normalize", write_normalize},
-    {"regex_match", write_match},
-    {"ngrams_order", write_order},
-    {"tfidf", write_tfidf},
+    {LN_OP_STRING_EQUAL, NULL, "Equal", "src1 src2", NULL, NULL, 19},
+    {LN_OP_STRING_JOIN, NULL, "StringConcat", "src1 src2", NULL, NULL, 20},
+    {LN_OP_STRING_CAST, write_cast},
+    {LN_OP_STRING_SPLIT, write_split},
+    {LN_OP_STRING_NORMALIZE, write_normalize},
+    {LN_OP_REGEX_MATCH, write_match},
+    {LN_OP_NGRAMS_ORDER, write_order},
+    {LN_OP_TFIDF, write_tfidf},
     {NULL},
 };

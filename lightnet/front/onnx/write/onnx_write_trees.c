@@ -342,6 +342,6 @@ static void write_trees(ln_onnx_op *n)
 }
 
 const ln_onnx_op_row ln_onnx_write_rows_trees[] = {
-    {"tree_ensemble", write_trees},
+    {LN_OP_TREE_ENSEMBLE, write_trees},
     {NULL},
 };

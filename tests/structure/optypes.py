@@ -1,0 +1,51 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""C names the types of operators by the generated constants, LN_OP_CONV2D, as a misspelled string compiles."""
+import re
+
+from tap import Tap, text_of, tracked
+
+# Names that are also attributes, options and keys of files, and operators of NNVM in its front end.
+WORDS = set("forward inverse quantize relu resize shape softmax source split zeros".split())
+NNVM = set("cast concat conv2d flatten lrn matmul nms pad reshape sigmoid slice squeeze take tile topk transpose where".split())
+
+# Its table leaves with the sizes that descriptions state.
+TABLE = "lightnet/front/ln_sizes.c"
+
+# Where a string can be nothing but a type.
+TYPE = re.compile(r'\b(?:LN_EMIT(?:_BEGIN)?|ln_emit_(?:begin|begin_parts|parts|simple)|ln_rule_(?:op|op_instead|may_end)'
+                  r'|ln_op_(?:is|is_form_of|list_find_by_optype))\([^";]*"(\w+)"'
+                  r'|\bln_nnvm_producer\([^;]*?, "(\w+)", |\boptype, "(\w+)"|\{"(\w+)", (?:write|place)_')
+
+
+def operators():
+    return set(re.findall(r'"optype": "(\w+)"', "".join(map(text_of, tracked("lightnet/arch/*.op")))))
+
+
+def is_type(names, word):
+    return word in names or re.sub("_(cpu|cuda|dnnl)$", "", word) in names
+
+
+def strings(path, names):
+    """Line and text of each string that is the name of an operator."""
+    text = re.sub(r"//.*|/\*\*(?:.|\n)*?\*/", lambda m: re.sub(".", " ", m[0]), text_of(path).replace('\\"', '"'))
+    words = WORDS | NNVM if path.startswith("lightnet/front/nnvm/") else WORDS
+    found = {m.start(1): m[1] for m in re.finditer(r'"(\w+)"', text) if m[1] not in words and not path.endswith(".opt")}
+    found.update({m.start(m.lastindex): m[m.lastindex] for m in TYPE.finditer(text)})
+    return sorted((text.count("\n", 0, at) + 1, name) for at, name in found.items() if is_type(names, name))
+
+
+def main():
+    tap = Tap()
+    names = operators()
+    files = [path for path in tracked("lightnet/*.c", "lightnet/*.h", "lightnet/*.opt", "cli/*.c", "cli/*.h")
+             if not re.search(r"_(test|check)\.[ch]$", path) and "/gen/" not in path and path != TABLE]
+    tap.check("there_are_operators_and_sources", [] if len(names) > 100 and len(files) > 400 else ["too few"])
+    tap.check("types_of_operators_are_constants",
+              (f'{path}:{line}: "{name}"; expected LN_OP_{name.upper()} of lightnet/ln_optypes.h'
+               for path in files for line, name in strings(path, names)))
+    tap.end()
+
+
+if __name__ == "__main__":
+    main()
