@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Queries and computations for the rules that recognize formulas: norms.opt, products.opt,
-// attention.opt, functions.opt.
+// attention.opt.
 
 #ifndef LN_FORMULA_RULES_H
 #define LN_FORMULA_RULES_H
@@ -161,63 +161,6 @@ static inline int repeats_open_heads(const ln_op *expand, const ln_op *view,
     return repeats && y->tensor->dims[0] == x->tensor->dims[0] &&
            y->tensor->dims[1] == x->tensor->dims[1] * n->tensor->dims[2] &&
            y->tensor->dims[3] == x->tensor->dims[3];
-}
-
-// Functions.opt
-
-static inline int is_wide_float(const ln_tensor_entry *te)
-{
-    return te->tensor->dtype == TL_FLOAT || te->tensor->dtype == TL_DOUBLE;
-}
-
-/** The name of the function x * `gate`, where `gate` is a function of x; NULL: none. */
-static const char *gated_by(const ln_op *gate)
-{
-    if (ln_op_has_string(gate, "func", "TL_UNARY_SIGMOID"))
-        return "TL_UNARY_SWISH";
-    return ln_op_has_string(gate, "func", "TL_UNARY_HARDSIGMOID") ? "TL_UNARY_HARDSWISH" : NULL;
-}
-
-/** The max relative difference between a constant and the intended number: the rounding error of
- * its type in the model, or some digits of a float. */
-static inline double rounding_of(const ln_tensor_entry *k)
-{
-    const ln_op *const producer = ln_entry_creater(k);
-    const ln_tensor_entry *original = NULL;
-    if (ln_op_is(producer, LN_OP_CAST) && ln_op_reads(producer, "src", &original))
-        return rounding_of(original);
-    return k->tensor->dtype == TL_BFLOAT16  ? 0x1p-8
-           : k->tensor->dtype == TL_FLOAT16 ? 0x1p-11
-                                            : 1e-6;
-}
-
-/** Whether `a`, computed from the constant `k`, equals `b` within that difference. */
-static inline int is_near(const ln_tensor_entry *k, double a, double b)
-{
-    return fabs(a - b) <= rounding_of(k) * fabs(b);
-}
-
-/** Whether `op` multiplies by `factor`, or divides by its inverse: the constant `k`. */
-static inline int scales_by(const ln_context *ctx, const ln_op *op, const ln_tensor_entry *k,
-                            double factor)
-{
-    return is_near(k, factor_of(ctx, op, k), factor);
-}
-
-/** The conditions of x (1 + ..) / 2 that all forms of gelu share. */
-static inline int is_gelu(const ln_context *ctx, const ln_tensor_entry *x, const ln_tensor_entry *y,
-                          const ln_op *half, const ln_tensor_entry *h, const ln_tensor_entry *one)
-{
-    return is_wide_float(x) && is_same_shape(x, y) && scales_by(ctx, half, h, 0.5) &&
-           ln_rule_scalar(ctx, one) == 1;
-}
-
-/** Those of sqrt(2 / pi) (x + 0.044715 x^3). */
-static inline int is_gelu_tanh(const ln_context *ctx, const ln_op *scale, const ln_tensor_entry *r,
-                               const ln_tensor_entry *three, const ln_tensor_entry *c)
-{
-    return ln_rule_scalar(ctx, three) == 3 && is_near(c, ln_rule_scalar(ctx, c), 0.044715) &&
-           scales_by(ctx, scale, r, sqrt(2 / 3.14159265358979323846));
 }
 
 #endif

@@ -60,7 +60,7 @@
     ROW(arg, HARDSWISH, hardswish, FLT, MEMORY, SIMD, \
         x * hardsigmoid(x, a, b), x * OF(hardsigmoid)(x, a, b)) \
     ROW(arg, SOFTPLUS, softplus, FLT, COMPUTE, SIMD, \
-        log(1 + exp(x)), (x < 0 ? 0 : x) + log1p(exp(-fabs(x)))) \
+        relu(x) + log1p(exp(-fabs(x))), (x < 0 ? 0 : x) + log1p(exp(-fabs(x)))) \
     ROW(arg, SOFTSIGN, softsign, FLT, MEMORY, SIMD, x / (1 + fabs(x))) \
     ROW(arg, MISH, mish, FLT, COMPUTE, SIMD, \
         x * tanh(softplus(x)), x * tanh(OF(softplus)(x, 0, 0))) \
