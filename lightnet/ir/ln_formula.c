@@ -186,7 +186,7 @@ static int read_choice(reading *r)
     srcs[1] = read_choice(r);
     accept(r, ':');
     srcs[2] = read_choice(r);
-    return add_call(r, "where", 3, srcs);
+    return add_call(r, "choice", 3, srcs);
 }
 
 void ln_formula_read(ln_formula *f, const char *text)

@@ -14,7 +14,7 @@
 enum { LN_FORMULA_SRCS = 3, LN_FORMULA_NODES = 40, LN_FORMULA_NAME = 16 };
 
 /** A node: "x", "a", "b"; "": a number; else a function of earlier nodes: "add", "sub", "mul",
- *  "div", "neg", "less", "where" (cond, a, b), or the name of a call. */
+ *  "div", "neg", "less", "choice" (cond, a, b), or the name of a call. */
 typedef struct ln_formula_node {
     char name[LN_FORMULA_NAME];
     double number;

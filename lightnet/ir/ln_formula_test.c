@@ -61,7 +61,7 @@ static double node_value(const char *name, int n, const double *v)
            : !strcmp(name, "div")   ? v[0] / v[1]
            : !strcmp(name, "neg")   ? -v[0]
            : !strcmp(name, "less")  ? v[0] < v[1]
-           : !strcmp(name, "where") ? (v[0] != 0 ? v[1] : v[2])
+           : !strcmp(name, "choice") ? (v[0] != 0 ? v[1] : v[2])
                                     : call(name, n, v);
 }
 
@@ -202,7 +202,7 @@ START_TEST(equal_parts_are_one_node_and_numbers_are_folded)
         ck_assert_str_eq(f.nodes[i].name, names[i]);
     ck_assert_double_eq(f.nodes[6].number, 4);
     ck_assert_int_eq(f.nodes[7].srcs[1], 6);
-    ck_assert(ln_formula_is(&f, f.len - 1, "where"));
+    ck_assert(ln_formula_is(&f, f.len - 1, "choice"));
     ck_assert_ptr_null(ln_function_named("foo"));
     ck_assert_ptr_null(ln_function_of("TL_UNARY_FOO"));
     ck_assert_str_eq(ln_function_of("TL_UNARY_GELU_TANH")->name, "gelu_tanh");
