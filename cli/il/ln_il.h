@@ -128,7 +128,7 @@ int ln_il_write(ln_outfile_func print, const void *arg, const char *file, ln_err
 
 // Values
 
-// The arithmetic of ${eval EXPR} in IL.
+// The arithmetic of ${eval EXPR} and #if in IL.
 //
 // char value[LN_IL_VALUE_SIZE];
 // ln_il_eval("2 ** 10 / 4", 11, value, &reason); // "256"
@@ -137,11 +137,13 @@ int ln_il_write(ln_outfile_func print, const void *arg, const char *file, ln_err
 enum { LN_IL_VALUE_SIZE = 32 };
 
 /** Evaluates `len` bytes of text: decimal and hexadecimal numbers, and from the lowest to the
- * highest precedence `?:`, `== !=`, `< <= > >=`, `+ -`, `* / %`, signs, `**`; parentheses, or in
- * their place a nested ${eval EXPR}, for arguments of macros; int, ceil, floor, sqrt, min, max.
+ * highest precedence `?:`, `||`, `&&`, `== !=`, `< <= > >=`, `+ -`, `* / %`, signs and `!`, `**`;
+ * parentheses, or in their place a nested ${eval EXPR}, for arguments of macros; int, ceil, floor,
+ * sqrt, min, max.
  * Integers have 64 bits; `+ - * % **`, min, max and `/` without remainder keep them; a number with
  * a point or exponent is a double. `a % b` of integers has the sign of b, as in Perl, which
- * evaluated IL before; comparisons return 1 or 0; `?:` evaluates one side. value
+ * evaluated IL before; comparisons and logic return 1 or 0; `?:`, `||` and `&&` evaluate the side
+ * that counts. value
  * [LN_IL_VALUE_SIZE]: an integer, or a double with an integer value, without a point; any other
  * double with the fewest digits that read back as the same. -1 with a reason: a syntax error, an
  * integer beyond 64 bits, or a result that is not finite. */

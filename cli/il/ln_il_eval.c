@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The arithmetic of ${eval EXPR} in IL: a recursive descent of limited depth; its values in a text.
+// The arithmetic of ${eval EXPR} and #if in IL: a recursive descent of limited depth; its values in
+// a text.
 
 #include "il/ln_il.h"
 
@@ -27,7 +28,7 @@ typedef struct number {
 typedef struct evaluator {
     const char *at, *end;
     int depth;
-    int skipped; // > 0: in the branch of a ?: that is not taken; its value is ignored
+    int skipped; // > 0: a side of ?:, && or || that does not count; its value is ignored
     int failed;
     ln_error *err;
 } evaluator;
@@ -88,42 +89,51 @@ static int compare(number a, number b)
     return (as_double(a) > as_double(b)) - (as_double(a) < as_double(b));
 }
 
+static int is_true(number x)
+{
+    return as_double(x) != 0;
+}
+
 // Operations on two numbers
+
+static number exact(evaluator *e, int overflows, const int64_t *i, const char *what)
+{
+    return overflows ? overflow(e, what) : integer(*i);
+}
 
 static number add(evaluator *e, number a, number b)
 {
-    int64_t sum;
+    int64_t i;
     if (!a.is_int || !b.is_int)
         return real(e, as_double(a) + as_double(b), "a sum");
-    return __builtin_add_overflow(a.i, b.i, &sum) ? overflow(e, "a sum") : integer(sum);
+    return exact(e, __builtin_add_overflow(a.i, b.i, &i), &i, "a sum");
 }
 
 static number subtract(evaluator *e, number a, number b)
 {
-    int64_t difference;
+    int64_t i;
     if (!a.is_int || !b.is_int)
         return real(e, as_double(a) - as_double(b), "a difference");
-    return __builtin_sub_overflow(a.i, b.i, &difference) ? overflow(e, "a difference")
-                                                         : integer(difference);
+    return exact(e, __builtin_sub_overflow(a.i, b.i, &i), &i, "a difference");
 }
 
 static number multiply(evaluator *e, number a, number b)
 {
-    int64_t product;
+    int64_t i;
     if (!a.is_int || !b.is_int)
         return real(e, as_double(a) * as_double(b), "a product");
-    return __builtin_mul_overflow(a.i, b.i, &product) ? overflow(e, "a product") : integer(product);
+    return exact(e, __builtin_mul_overflow(a.i, b.i, &i), &i, "a product");
 }
 
 static number divide(evaluator *e, number a, number b)
 {
     if (as_double(b) == 0)
         return e->skipped ? zero : fail(e, "division by zero");
-    if (!a.is_int || !b.is_int)
-        return real(e, as_double(a) / as_double(b), "a quotient");
-    if (b.i == -1)
+    if (a.is_int && b.is_int && b.i == -1)
         return subtract(e, zero, a);
-    return a.i % b.i ? real(e, (double)a.i / (double)b.i, "a quotient") : integer(a.i / b.i);
+    if (a.is_int && b.is_int && a.i % b.i == 0)
+        return integer(a.i / b.i);
+    return real(e, as_double(a) / as_double(b), "a quotient");
 }
 
 static number modulo(evaluator *e, number a, number b)
@@ -160,90 +170,68 @@ static number power(evaluator *e, number a, number b)
     return real(e, pow(as_double(a), as_double(b)), "a power");
 }
 
+static number smaller(evaluator *e, number a, number b)
+{
+    (void)e;
+    return compare(b, a) < 0 ? b : a;
+}
+
+static number larger(evaluator *e, number a, number b)
+{
+    (void)e;
+    return compare(b, a) > 0 ? b : a;
+}
+
 // Which orders of two numbers a comparison holds for.
 enum { LESS = 1, EQUAL = 2, GREATER = 4 };
 
-// Operators that are read from the left, by how tightly they bind; of one level the longer ones
-// first.
+// Operators that are read from the left, by how tightly they bind; of a common beginning the longer
+// ones first.
 static const struct {
     const char *text;
     int level;
     int orders; // of comparisons
     number (*compute)(evaluator *e, number a, number b);
 } binaries[] = {
-    {"==", 0, EQUAL, NULL},
-    {"!=", 0, LESS | GREATER, NULL},
-    {"<=", 1, LESS | EQUAL, NULL},
-    {">=", 1, GREATER | EQUAL, NULL},
-    {"<", 1, LESS, NULL},
-    {">", 1, GREATER, NULL},
-    {"+", 2, 0, add},
-    {"-", 2, 0, subtract},
-    {"*", 3, 0, multiply},
-    {"/", 3, 0, divide},
-    {"%", 3, 0, modulo},
+    {"||", 0, 0, NULL},
+    {"&&", 1, 0, NULL},
+    {"==", 2, EQUAL, NULL},
+    {"!=", 2, LESS | GREATER, NULL},
+    {"<=", 3, LESS | EQUAL, NULL},
+    {">=", 3, GREATER | EQUAL, NULL},
+    {"<", 3, LESS, NULL},
+    {">", 3, GREATER, NULL},
+    {"+", 4, 0, add},
+    {"-", 4, 0, subtract},
+    {"*", 5, 0, multiply},
+    {"/", 5, 0, divide},
+    {"%", 5, 0, modulo},
 };
 
-enum { N_BINARIES = sizeof(binaries) / sizeof(binaries[0]), TIGHTEST = 3 };
+enum { OR, AND, N_BINARIES = sizeof(binaries) / sizeof(binaries[0]) };
 
-// Functions
-
-static number truncated(evaluator *e, number x, double (*round)(double), const char *what)
-{
-    if (x.is_int)
-        return x;
-    const number rounded = {.d = round(x.d)};
-    int64_t i;
-    return to_integer(rounded, &i) ? integer(i) : overflow(e, what);
-}
-
-static number call_int(evaluator *e, number a, number b)
-{
-    (void)b;
-    return truncated(e, a, trunc, "int()");
-}
-
-static number call_ceil(evaluator *e, number a, number b)
-{
-    (void)b;
-    return truncated(e, a, ceil, "ceil()");
-}
-
-static number call_floor(evaluator *e, number a, number b)
-{
-    (void)b;
-    return truncated(e, a, floor, "floor()");
-}
-
-static number call_sqrt(evaluator *e, number a, number b)
-{
-    (void)b;
-    return real(e, sqrt(as_double(a)), "sqrt()");
-}
-
-static number call_min(evaluator *e, number a, number b)
-{
-    (void)e;
-    return compare(b, a) < 0 ? b : a;
-}
-
-static number call_max(evaluator *e, number a, number b)
-{
-    (void)e;
-    return compare(b, a) > 0 ? b : a;
-}
-
-// Of those with several arguments, the result and the next argument are the next two.
+// Functions round a number, or choose one of several; sqrt does neither.
 static const struct {
     const char *name;
-    int several;
-    number (*compute)(evaluator *e, number a, number b);
+    double (*round)(double);
+    number (*choose)(evaluator *e, number a, number b);
 } functions[] = {
-    {"int", 0, call_int},   {"ceil", 0, call_ceil}, {"floor", 0, call_floor},
-    {"sqrt", 0, call_sqrt}, {"min", 1, call_min},   {"max", 1, call_max},
+    {"int", trunc, NULL}, {"ceil", ceil, NULL},   {"floor", floor, NULL},
+    {"sqrt", NULL, NULL}, {"min", NULL, smaller}, {"max", NULL, larger},
 };
 
 enum { N_FUNCTIONS = sizeof(functions) / sizeof(functions[0]) };
+
+static number call(evaluator *e, size_t f, number x)
+{
+    int64_t i;
+    if (!functions[f].round)
+        return functions[f].choose ? x : real(e, sqrt(as_double(x)), "sqrt()");
+    if (x.is_int)
+        return x;
+    const number rounded = {.d = functions[f].round(x.d)};
+    return exact(e, !to_integer(rounded, &i), &i, "a rounded number");
+}
 
 // Reading
 
@@ -323,6 +311,16 @@ static number read_number(evaluator *e)
     return to_number(e, text);
 }
 
+// Of a side that does not count, any name may be part: `defined(A) && A > 1`.
+static number fail_name(evaluator *e, size_t len)
+{
+    const char *name = e->at;
+    e->at += len;
+    return e->skipped ? zero
+                      : fail(e, "'%.*s' is unknown, expected int, ceil, floor, sqrt, min or max",
+                             (int)(len < 40 ? len : 40), name);
+}
+
 static number read_call(evaluator *e)
 {
     const size_t len = word_length(e);
@@ -331,15 +329,12 @@ static number read_call(evaluator *e)
            (strlen(functions[f].name) != len || memcmp(functions[f].name, e->at, len) != 0))
         f++;
     if (f == N_FUNCTIONS)
-        return fail(e, "'%.*s' is unknown, expected int, ceil, floor, sqrt, min or max",
-                    (int)(len < 40 ? len : 40), e->at);
+        return fail_name(e, len);
     e->at += len;
     expect(e, "(");
-    number x = read_ternary(e);
-    if (!functions[f].several)
-        x = functions[f].compute(e, x, zero);
-    while (functions[f].several && take(e, ","))
-        x = functions[f].compute(e, x, read_ternary(e));
+    number x = call(e, f, read_ternary(e));
+    while (functions[f].choose && take(e, ","))
+        x = functions[f].choose(e, x, read_ternary(e));
     expect(e, ")");
     return x;
 }
@@ -393,37 +388,44 @@ static number read_sign(evaluator *e)
     e->depth++;
     if (take(e, "-"))
         x = subtract(e, zero, read_sign(e));
+    else if (take(e, "!"))
+        x = integer(!is_true(read_sign(e)));
     else
         x = take(e, "+") ? read_sign(e) : read_power(e);
     e->depth--;
     return x;
 }
 
-// The operator of that level that is next; N_BINARIES: none is.
-static size_t next_binary(evaluator *e, int level)
+// The next operator; N_BINARIES: there is none.
+static size_t next_binary(evaluator *e)
 {
     size_t b = 0;
-    while (b < N_BINARIES && (binaries[b].level != level || !is_next(e, binaries[b].text)))
+    while (b < N_BINARIES && !is_next(e, binaries[b].text))
         b++;
     return b;
 }
 
 static number compute(evaluator *e, size_t b, number x, number y)
 {
+    if (b == OR || b == AND)
+        return integer(b == OR ? is_true(x) || is_true(y) : is_true(x) && is_true(y));
     const int order = 1 << (compare(x, y) + 1);
     return binaries[b].compute ? binaries[b].compute(e, x, y)
                                : integer((binaries[b].orders & order) != 0);
 }
 
+// Operators of that level and tighter ones.
 static number read_binary(evaluator *e, int level)
 {
-    if (level > TIGHTEST)
-        return read_sign(e);
-    number x = read_binary(e, level + 1);
+    number x = read_sign(e);
     size_t b;
-    while ((b = next_binary(e, level)) < N_BINARIES) {
+    while ((b = next_binary(e)) < N_BINARIES && binaries[b].level >= level) {
+        const int is_decided = (b == OR && is_true(x)) || (b == AND && !is_true(x));
         e->at += strlen(binaries[b].text);
-        x = compute(e, b, x, read_binary(e, level + 1));
+        e->skipped += is_decided;
+        const number y = read_binary(e, binaries[b].level + 1);
+        e->skipped -= is_decided;
+        x = compute(e, b, x, y);
     }
     return x;
 }
@@ -443,11 +445,11 @@ static number read_ternary(evaluator *e)
     e->depth++;
     number x = read_binary(e, 0);
     if (take(e, "?")) {
-        const int is_true = as_double(x) != 0;
-        const number first = read_side(e, is_true);
+        const int takes_first = is_true(x);
+        const number first = read_side(e, takes_first);
         expect(e, ":");
-        const number second = read_side(e, !is_true);
-        x = is_true ? first : second;
+        const number second = read_side(e, !takes_first);
+        x = takes_first ? first : second;
     }
     e->depth--;
     return x;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tests the arithmetic of ${eval}.
+// Tests the arithmetic of ${eval} and #if.
 
 #include "il/ln_il.h"
 
@@ -39,6 +39,11 @@ START_TEST(expressions_have_their_values)
         {"1 < 2 ? 10 : 20", "10"},
         {"0 ? 1 : 0 ? 2 : 3", "3"},
         {"0 ? 1 / 0 : 4", "4"},
+        {"!0 + !2.5", "1"},
+        {"1 || 0 && 0", "1"},
+        {"0 || 3 > 2 && 1 == 1", "1"},
+        {"1 || 1 / 0", "1"},
+        {"0 && unknown > 2", "0"},
         {"1 ? 4 : 2 ** 64 % 0", "4"},
         {"int(-3.7)", "-3"},
         {"ceil(416 / 32 + 0.1)", "14"},
@@ -88,11 +93,13 @@ START_TEST(rejects_invalid_expressions)
         {"1e308 * 10.0", "a product is not a finite number"},
         {"0 ** -1", "a power is not a finite number"},
         {"1e999", "1e999 is not a finite number"},
-        {"int(1e300)", "int() is beyond the integers of 64 bits"},
+        {"int(1e300)", "a rounded number is beyond the integers of 64 bits"},
         {"1x", "'1x' is not a number"},
         {"1.2.3", "'1.2.3' is not a number"},
         {"0x", "'0x' is not a number"},
         {"system(1)", "'system' is unknown, expected int, ceil"},
+        {"1 && unknown", "'unknown' is unknown, expected int, ceil"},
+        {"0 && (1", "the expression ends, expected ')'"},
         {"${eval 1", "the expression ends, expected '}'"},
         {"$x", "'$' is unexpected, expected a number"},
         {"min()", "')' is unexpected, expected a number"},
@@ -111,7 +118,7 @@ END_TEST
 
 START_TEST(nesting_is_limited)
 {
-    static const char *const units[] = {"(", "-", "1?", "int(", "2**"};
+    static const char *const units[] = {"(", "-", "1?", "int(", "2**", "!"};
     enum { N = 200000 };
     for (size_t u = 0; u < sizeof(units) / sizeof(units[0]); u++) {
         char value[LN_IL_VALUE_SIZE], *expr = malloc(4 * N + 1);

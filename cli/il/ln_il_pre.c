@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// The C preprocessor: directives, and the remaining text.
+// The preprocessor: directives, and the remaining text.
 
 #include "il/ln_il_pre.h"
 
-#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -13,13 +12,17 @@
 // Conditions within each other; bytes that are read, from all files, and written.
 enum { MAX_CONDITIONS = 256, MAX_READ = 64 << 20, MAX_WRITTEN = 64 << 20 };
 
+// Files within each other, and in all.
+enum { MAX_DEPTH = 64, MAX_FILES = 10000 };
+
 // The largest line of #line.
 enum { MAX_LINE = 100000000 };
 
 // One #if, up to its #endif.
 typedef struct condition {
     ln_il_place place;
-    int was_true; // one of its groups was read, or nothing in it is
+    int reads;    // its current group is read
+    int was_true; // one of its groups was read
     int has_else;
 } condition;
 
@@ -33,15 +36,16 @@ typedef struct source {
 
 typedef struct preprocessor {
     ln_il_macros macros;
+    const ln_il_host *host;
     source *top;
+    int depth, n_files; // open files, with the model; files that were included
     condition conditions[MAX_CONDITIONS];
     int n_conditions;
-    size_t n_read;
+    int n_skipped; // conditions within a skipped group
+    size_t n_read, steps;
     ln_list *texts; // of all files so far: tokens borrow from them
-    ln_il_includer includer;
     ln_il_text *out;
     ln_list **names;
-    ln_il_token last; // that was written
     const char *name;
     ln_error *err;
 } preprocessor;
@@ -93,6 +97,8 @@ static int open_source(preprocessor *p, char *text, size_t len, const char *file
                                  .begins_line = 1,
                                  .err = p->err};
     p->top = s;
+    p->depth++;
+    p->macros.source = &s->scanner;
     return 0;
 }
 
@@ -100,50 +106,16 @@ static void close_source(preprocessor *p)
 {
     source *s = p->top;
     p->top = s->outer;
+    p->depth--;
+    p->macros.source = p->top ? &p->top->scanner : NULL;
     ln_free(s);
 }
 
-// Lines of directives
+// Directives: functions get the first token after the name, and the rest of the line
 
-// The tokens up to the end of the line.
-static int scan_line(preprocessor *p, ln_il_tokens *line)
+static int reads(const preprocessor *p)
 {
-    ln_il_token t;
-    do {
-        if (ln_il_scan(&p->top->scanner, 1, &t))
-            return -1;
-        if (t.kind != LN_IL_TOKEN_END && ln_il_tokens_push(line, t))
-            return fail_memory(p);
-    } while (t.kind != LN_IL_TOKEN_END);
-    return 0;
-}
-
-static void skip_line(ln_il_scanner *s)
-{
-    const char *newline = memchr(s->at, '\n', (size_t)(s->end - s->at));
-    s->at = newline ? newline : s->end;
-}
-
-// Conditions
-
-static int evaluate(preprocessor *p, const ln_il_token *tokens, size_t n, int *is_true)
-{
-    ln_il_tokens replaced = {0};
-    const int rc = ln_il_macros_replace(&p->macros, tokens, n, 1, &replaced) ||
-                           ln_il_if(&replaced, p->macros.place, is_true, p->err)
-                       ? -1
-                       : 0;
-    ln_il_tokens_free(&replaced);
-    return rc;
-}
-
-static int evaluate_defined(const preprocessor *p, const ln_il_token *tokens, size_t n,
-                            const char *directive, int *is_true)
-{
-    if (n != 1 || tokens->kind != LN_IL_TOKEN_NAME)
-        return ln_il_fail(p->err, here(p), "#%s expects one name", directive);
-    *is_true = ln_il_macros_has(&p->macros, tokens);
-    return 0;
+    return !p->n_conditions || p->conditions[p->n_conditions - 1].reads;
 }
 
 static int open_condition(preprocessor *p, int is_true)
@@ -151,174 +123,83 @@ static int open_condition(preprocessor *p, int is_true)
     if (p->n_conditions == MAX_CONDITIONS)
         return ln_il_fail(p->err, here(p), "conditions are nested too deeply, expected at most %d",
                           MAX_CONDITIONS);
-    p->conditions[p->n_conditions++] = (condition){.place = here(p), .was_true = is_true};
+    p->conditions[p->n_conditions++] =
+        (condition){.place = here(p), .reads = is_true, .was_true = is_true};
     return 0;
 }
 
-// The innermost condition that the present file opened; NULL with a reason.
-static condition *innermost(preprocessor *p, const char *directive)
-{
-    if (p->n_conditions > p->top->n_conditions)
-        return &p->conditions[p->n_conditions - 1];
-    ln_il_fail(p->err, here(p), "#%s without #if", directive);
-    return NULL;
-}
-
-static int skip_group(preprocessor *p);
-
-static int do_if(preprocessor *p, const ln_il_token *tokens, size_t n)
+static int do_if(preprocessor *p, const ln_il_token *first, const ln_il_scanner *line)
 {
     int is_true;
-    if (evaluate(p, tokens, n, &is_true) || open_condition(p, is_true))
+    return ln_il_macros_evaluate(&p->macros, first->text, line->end, &is_true) ||
+                   open_condition(p, is_true)
+               ? -1
+               : 0;
+}
+
+static int do_ifdef(preprocessor *p, const ln_il_token *first, const ln_il_scanner *line)
+{
+    (void)line;
+    return open_condition(p, ln_il_macros_has(&p->macros, first));
+}
+
+static int do_ifndef(preprocessor *p, const ln_il_token *first, const ln_il_scanner *line)
+{
+    (void)line;
+    return open_condition(p, !ln_il_macros_has(&p->macros, first));
+}
+
+static int do_elif(preprocessor *p, const ln_il_token *first, const ln_il_scanner *line)
+{
+    condition *c = &p->conditions[p->n_conditions - 1];
+    c->reads = 0;
+    if (c->has_else)
+        return ln_il_fail(p->err, here(p), "#elif after #else");
+    if (!c->was_true && ln_il_macros_evaluate(&p->macros, first->text, line->end, &c->reads))
         return -1;
-    return is_true ? 0 : skip_group(p);
+    c->was_true |= c->reads;
+    return 0;
 }
 
-static int do_ifdef(preprocessor *p, const ln_il_token *tokens, size_t n)
+static int do_else(preprocessor *p, const ln_il_token *first, const ln_il_scanner *line)
 {
-    int is_true;
-    if (evaluate_defined(p, tokens, n, "ifdef", &is_true) || open_condition(p, is_true))
-        return -1;
-    return is_true ? 0 : skip_group(p);
-}
-
-static int do_ifndef(preprocessor *p, const ln_il_token *tokens, size_t n)
-{
-    int is_defined;
-    if (evaluate_defined(p, tokens, n, "ifndef", &is_defined) || open_condition(p, !is_defined))
-        return -1;
-    return is_defined ? skip_group(p) : 0;
-}
-
-static condition *find_open(preprocessor *p, const char *directive)
-{
-    condition *c = innermost(p, directive);
-    if (!c || !c->has_else)
-        return c;
-    ln_il_fail(p->err, here(p), "#%s after #else", directive);
-    return NULL;
-}
-
-// Where a group that was read ends.
-static int do_elif(preprocessor *p, const ln_il_token *tokens, size_t n)
-{
-    (void)tokens;
-    (void)n;
-    return find_open(p, "elif") ? skip_group(p) : -1;
-}
-
-static int do_else(preprocessor *p, const ln_il_token *tokens, size_t n)
-{
-    (void)tokens;
-    (void)n;
-    condition *c = find_open(p, "else");
-    if (!c)
-        return -1;
+    (void)first;
+    (void)line;
+    condition *c = &p->conditions[p->n_conditions - 1];
+    if (c->has_else)
+        return ln_il_fail(p->err, here(p), "#else after #else");
     c->has_else = 1;
-    return skip_group(p);
+    c->reads = !c->was_true;
+    return 0;
 }
 
-static int do_endif(preprocessor *p, const ln_il_token *tokens, size_t n)
+static int do_endif(preprocessor *p, const ln_il_token *first, const ln_il_scanner *line)
 {
-    (void)tokens;
-    (void)n;
-    if (!innermost(p, "endif"))
-        return -1;
+    (void)first;
+    (void)line;
     p->n_conditions--;
     return 0;
 }
 
-// At a directive in a skipped group, `depth` conditions deeper. *ends: the next line is read.
-static int look_at_directive(preprocessor *p, const ln_il_token *name, int *depth, int *ends)
+static int do_define(preprocessor *p, const ln_il_token *first, const ln_il_scanner *line)
 {
-    condition *c = &p->conditions[p->n_conditions - 1];
-    const int is_elif = ln_il_token_is(name, "elif"), is_else = ln_il_token_is(name, "else");
-    if (ln_il_token_is(name, "if") || ln_il_token_is(name, "ifdef") ||
-        ln_il_token_is(name, "ifndef")) {
-        ++*depth;
-    } else if (ln_il_token_is(name, "endif")) {
-        *ends = !*depth;
-        *depth -= !*ends;
-        p->n_conditions -= *ends;
-    } else if (!*depth && (is_elif || is_else)) {
-        if (!find_open(p, is_elif ? "elif" : "else"))
-            return -1;
-        c->has_else = is_else;
-        *ends = is_else && !c->was_true;
-    }
+    return ln_il_macros_define(&p->macros, first, line);
+}
+
+static int do_undef(preprocessor *p, const ln_il_token *first, const ln_il_scanner *line)
+{
+    (void)line;
+    ln_il_macros_undefine(&p->macros, first);
     return 0;
 }
 
-static int look_at_elif(preprocessor *p, int *ends)
+static int do_error(preprocessor *p, const ln_il_token *first, const ln_il_scanner *line)
 {
-    condition *c = &p->conditions[p->n_conditions - 1];
-    ln_il_tokens line = {0};
-    p->top->scanner.skips = 0;
-    p->macros.place = here(p);
-    const int rc = scan_line(p, &line) || evaluate(p, line.at, line.n, ends) ? -1 : 0;
-    p->top->scanner.skips = 1;
-    ln_il_tokens_free(&line);
-    c->was_true |= !rc && *ends;
-    return rc;
+    const size_t len = (size_t)(line->end - first->text);
+    return ln_il_fail(p->err, here(p), "#error %.*s", (int)(len < 1000 ? len : 1000), first->text);
 }
 
-static int skip_to_end(preprocessor *p)
-{
-    ln_il_scanner *s = &p->top->scanner;
-    ln_il_token t;
-    for (int depth = 0, ends = 0; !ends;) {
-        if (ln_il_scan(s, 0, &t))
-            return -1;
-        if (t.kind == LN_IL_TOKEN_END)
-            return 0; // the end of the file reports the open condition
-        if (!(t.flags & LN_IL_FIRST_OF_LINE) || !ln_il_token_is(&t, "#"))
-            continue;
-        if (ln_il_scan(s, 1, &t) || look_at_directive(p, &t, &depth, &ends))
-            return -1;
-        if (!depth && !ends && ln_il_token_is(&t, "elif") &&
-            !p->conditions[p->n_conditions - 1].was_true && look_at_elif(p, &ends))
-            return -1;
-    }
-    skip_line(s);
-    return 0;
-}
-
-// Up to the line of the #elif, #else or #endif after which is read again.
-static int skip_group(preprocessor *p)
-{
-    source *s = p->top;
-    skip_line(&s->scanner);
-    s->scanner.skips = 1;
-    const int rc = skip_to_end(p);
-    s->scanner.skips = 0;
-    return rc;
-}
-
-// Other directives
-
-static int do_define(preprocessor *p, const ln_il_token *tokens, size_t n)
-{
-    return ln_il_macros_define(&p->macros, tokens, n);
-}
-
-static int do_undef(preprocessor *p, const ln_il_token *tokens, size_t n)
-{
-    return ln_il_macros_undefine(&p->macros, n == 1 ? tokens : NULL);
-}
-
-static int do_error(preprocessor *p, const ln_il_token *tokens, size_t n)
-{
-    const char *begin = n ? tokens->text : "";
-    const size_t len = n ? (size_t)(tokens[n - 1].text + tokens[n - 1].len - begin) : 0;
-    return ln_il_fail(p->err, here(p), "#error %.*s", (int)(len < 1000 ? len : 1000), begin);
-}
-
-static int do_pragma(preprocessor *p, const ln_il_token *tokens, size_t n)
-{
-    return n == 1 && ln_il_token_is(tokens, "once") ? ln_il_include_once(&p->includer, p->err) : 0;
-}
-
-// The text of a string without its quotes: no name of a file has escape sequences.
+// The text of a string without its quotes: no file name has escape sequences.
 static char *unquote(const preprocessor *p, const ln_il_token *t)
 {
     char *text = ln_alloc(t->len);
@@ -329,137 +210,140 @@ static char *unquote(const preprocessor *p, const ln_il_token *t)
     return text;
 }
 
-static int set_line(preprocessor *p, const ln_il_tokens *line)
+// A file and the flags that other preprocessors write may follow the number.
+static int do_line(preprocessor *p, const ln_il_token *first, const ln_il_scanner *line)
 {
     ln_il_place *place = &p->top->scanner.place;
-    char text[16] = {0};
-    const int has_file = line->n == 2 && line->at[1].kind == LN_IL_TOKEN_STRING;
-    if ((line->n != 1 && !has_file) || line->at[0].len >= sizeof(text))
-        return ln_il_fail(p->err, *place, "#line expects a number and perhaps a file");
-    memcpy(text, line->at[0].text, line->at[0].len);
+    ln_il_scanner rest = *line;
+    ln_il_token file;
     char *end;
-    const long number = strtol(text, &end, 10);
-    if (*end || end == text || number < 0 || number > MAX_LINE)
-        return ln_il_fail(p->err, *place, "#line %s, expected a number up to %d", text, MAX_LINE);
-    if (has_file) {
-        char *file = unquote(p, &line->at[1]);
-        if (!file || keep(p, p->names, file))
+    const long number = strtol(first->text, &end, 10);
+    if (end != first->text + first->len || number < 0 || number > MAX_LINE)
+        return ln_il_fail(p->err, *place, "#line: expected a number up to %d", MAX_LINE);
+    if (ln_il_scan(&rest, 0, &file))
+        return -1;
+    if (file.kind == LN_IL_TOKEN_STRING) {
+        char *name = unquote(p, &file);
+        if (!name || keep(p, p->names, name))
             return -1;
-        place->file = file;
+        place->file = name;
     }
     place->line = (int)number - 1; // the newline is still to come
     return 0;
 }
 
-static int do_line(preprocessor *p, const ln_il_token *tokens, size_t n)
+// Takes what the file has.
+static int open_included(preprocessor *p, ln_il_included *file)
 {
-    ln_il_tokens line = {0};
-    const int rc =
-        ln_il_macros_replace(&p->macros, tokens, n, 0, &line) || set_line(p, &line) ? -1 : 0;
-    ln_il_tokens_free(&line);
-    return rc;
+    const int no_name = keep(p, p->names, file->name), no_folder = keep(p, p->names, file->folder);
+    if (!no_name && !no_folder)
+        return open_source(p, file->text, file->len, file->name, file->folder);
+    ln_free(file->text);
+    return -1;
 }
 
-static int open_included(preprocessor *p, const ln_il_token *t)
+static int do_include(preprocessor *p, const ln_il_token *first, const ln_il_scanner *line)
 {
-    ln_il_included file = {0};
-    char *path = unquote(p, t);
-    int rc = path ? ln_il_include(&p->includer, p->top->folder, path, here(p), &file, p->err) : -1;
-    if (rc > 0) // once, and it was already
-        rc = 0;
-    else if (!rc)
-        rc = open_source(p, file.text, file.len, file.name, file.folder);
+    (void)line;
+    ln_il_included file;
+    ln_error reason = {0};
+    if (p->depth > MAX_DEPTH)
+        return ln_il_fail(p->err, here(p), "#include: files include each other more than %d deep",
+                          MAX_DEPTH);
+    if (p->n_files++ == MAX_FILES)
+        return ln_il_fail(p->err, here(p), "#include: more than %d files", MAX_FILES);
+    char *path = unquote(p, first);
+    if (!path)
+        return -1;
+    const int rc = ln_il_include(p->host, p->top->folder, path, &file, &reason);
     ln_free(path);
-    return rc;
+    return rc ? ln_il_fail(p->err, here(p), "#include: %s", reason.text) : open_included(p, &file);
 }
 
-static int include(preprocessor *p, const ln_il_tokens *line)
-{
-    if (line->n != 1 || line->at[0].kind != LN_IL_TOKEN_STRING)
-        return ln_il_fail(p->err, here(p), "#include: expected a file name in quotes");
-    return open_included(p, &line->at[0]);
-}
-
-static int do_include(preprocessor *p, const ln_il_token *tokens, size_t n)
-{
-    ln_il_tokens line = {0};
-    const int rc =
-        ln_il_macros_replace(&p->macros, tokens, n, 0, &line) || include(p, &line) ? -1 : 0;
-    ln_il_tokens_free(&line);
-    return rc;
-}
+// What a directive does to conditions, and what follows its name.
+enum { OPENS = 1, CHANGES, CLOSES };
+enum { ANYTHING, A_NAME, ONLY_A_NAME, ONLY_A_FILE };
 
 static const struct {
     const char *name;
-    int (*run)(preprocessor *p, const ln_il_token *tokens, size_t n);
-    int in_calls; // it may be among the arguments of a macro
+    int (*run)(preprocessor *p, const ln_il_token *first, const ln_il_scanner *line);
+    int conditions, follows;
 } directives[] = {
-    {"define", do_define, 0}, {"undef", do_undef, 0}, {"include", do_include, 0},
-    {"if", do_if, 1},         {"ifdef", do_ifdef, 1}, {"ifndef", do_ifndef, 1},
-    {"elif", do_elif, 1},     {"else", do_else, 1},   {"endif", do_endif, 1},
-    {"line", do_line, 1},     {"error", do_error, 1}, {"pragma", do_pragma, 1},
+    {"define", do_define, 0, A_NAME},        {"undef", do_undef, 0, ONLY_A_NAME},
+    {"include", do_include, 0, ONLY_A_FILE}, {"line", do_line, 0, ANYTHING},
+    {"error", do_error, 0, ANYTHING},        {"if", do_if, OPENS, ANYTHING},
+    {"ifdef", do_ifdef, OPENS, ONLY_A_NAME}, {"ifndef", do_ifndef, OPENS, ONLY_A_NAME},
+    {"elif", do_elif, CHANGES, ANYTHING},    {"else", do_else, CHANGES, ANYTHING},
+    {"endif", do_endif, CLOSES, ANYTHING},
 };
 
 enum { N_DIRECTIVES = sizeof(directives) / sizeof(directives[0]) };
 
-static int run_directive(preprocessor *p, const ln_il_token *tokens, size_t n)
+// In a skipped group, all but the directives that end it are; conditions are counted.
+static int is_skipped(preprocessor *p, size_t d)
 {
-    size_t d = 0;
-    if (tokens->kind == LN_IL_TOKEN_NUMBER) // # 7 "FILE", as preprocessors write it
-        return do_line(p, tokens, n < 2 ? n : 2);
-    while (d < N_DIRECTIVES && !ln_il_token_is(tokens, directives[d].name))
-        d++;
-    if (d == N_DIRECTIVES)
-        return ln_il_fail(p->err, here(p), "unknown directive '#%.*s'",
-                          tokens->len < 40 ? (int)tokens->len : 40, tokens->text);
-    if (p->macros.calls && !directives[d].in_calls)
-        return ln_il_fail(p->err, here(p), "#%s inside the arguments of a macro call",
-                          directives[d].name);
-    return directives[d].run(p, tokens + 1, n - 1);
+    const int does = d < N_DIRECTIVES ? directives[d].conditions : 0;
+    if (reads(p) || (!p->n_skipped && (does == CHANGES || does == CLOSES)))
+        return 0;
+    p->n_skipped += (does == OPENS) - (does == CLOSES);
+    return 1;
 }
 
-// Behind #, which begins a line.
+static int check(const preprocessor *p, size_t d, const ln_il_token *first, ln_il_scanner line)
+{
+    static const char *const expected[] = {"", "a name", "one name", "a file name in quotes"};
+    const int follows = directives[d].follows;
+    const int kind = follows == ONLY_A_FILE ? LN_IL_TOKEN_STRING : LN_IL_TOKEN_NAME;
+    ln_il_token after;
+    if (directives[d].conditions > OPENS && p->n_conditions == p->top->n_conditions)
+        return ln_il_fail(p->err, here(p), "#%s without #if", directives[d].name);
+    if (ln_il_scan(&line, 0, &after))
+        return -1;
+    if (follows && (first->kind != kind || ln_il_token_is(first, "defined") ||
+                    (follows != A_NAME && after.len)))
+        return ln_il_fail(p->err, here(p), "#%s: expected %s", directives[d].name,
+                          expected[follows]);
+    return 0;
+}
+
+static int run_directive(preprocessor *p, const ln_il_token *name, const ln_il_token *first,
+                         const ln_il_scanner *line)
+{
+    size_t d = 0;
+    while (d < N_DIRECTIVES && !ln_il_token_is(name, directives[d].name))
+        d++;
+    if (is_skipped(p, d))
+        return 0;
+    if (d == N_DIRECTIVES)
+        return ln_il_fail(p->err, here(p), "unknown directive '#%.*s'",
+                          name->len < 40 ? (int)name->len : 40, name->text);
+    return check(p, d, first, *line) ? -1 : directives[d].run(p, first, line);
+}
+
+// After the # that begins a line.
 static int read_directive(preprocessor *p)
 {
-    ln_il_tokens line = {0};
-    ln_il_place before = p->macros.place;
+    static const ln_il_token marks_line = {.text = "line", .len = 4}; // # 7 "FILE"
+    ln_il_scanner *s = &p->top->scanner;
+    ln_il_token name, first, t;
     p->macros.place = here(p);
-    const int rc = scan_line(p, &line) || (line.n && run_directive(p, line.at, line.n)) ? -1 : 0;
-    p->macros.place = before;
-    ln_il_tokens_free(&line);
-    return rc;
+    if (ln_il_scan(s, 1, &name))
+        return -1;
+    const int is_mark = name.kind == LN_IL_TOKEN_NUMBER;
+    first = name;
+    if (!is_mark && ln_il_scan(s, 1, &first))
+        return -1;
+    ln_il_scanner line = *s;
+    line.end = s->at;
+    do {
+        if (ln_il_scan(s, 1, &t))
+            return -1;
+        line.end = t.len ? s->at : line.end;
+    } while (t.len);
+    return name.len ? run_directive(p, is_mark ? &marks_line : &name, &first, &line) : 0;
 }
 
 // Text
-
-// The next token of the text that is no directive's: a ln_il_source_func.
-static int read_token(void *data, ln_il_token *t, ln_il_place *place)
-{
-    preprocessor *p = data;
-    for (;;) {
-        const ln_il_scanner before = p->top->scanner;
-        if (ln_il_scan(&p->top->scanner, 0, t))
-            return -1;
-        *place = here(p);
-        if (t->kind == LN_IL_TOKEN_END) {
-            if (p->n_conditions != p->top->n_conditions)
-                return ln_il_fail(p->err, p->conditions[p->n_conditions - 1].place,
-                                  "#if without #endif");
-            if (!p->top->outer || p->macros.calls)
-                return 0;
-            ln_il_include_ends(&p->includer);
-            close_source(p);
-        } else if (!(t->flags & LN_IL_FIRST_OF_LINE) || !ln_il_token_is(t, "#")) {
-            return 0;
-        } else if (p->macros.peeks) { // the next token is no parenthesis
-            p->top->scanner = before;
-            t->kind = LN_IL_TOKEN_END;
-            return 0;
-        } else if (read_directive(p)) {
-            return -1;
-        }
-    }
-}
 
 static int is_line(const preprocessor *p, ln_il_place place)
 {
@@ -472,15 +356,10 @@ static int is_line(const preprocessor *p, ln_il_place place)
 static int write_token(preprocessor *p, const ln_il_token *t)
 {
     ln_il_text *out = p->out;
-    const int is_first = !out->n_lines;
-    const int is_apart = t->flags & LN_IL_AFTER_BLANK || is_first;
-    int rc = 0;
-    if (is_apart && !is_line(p, p->macros.place))
-        rc = ln_il_text_begin_line(out, p->macros.place);
-    else if (is_apart || ln_il_tokens_stick(&p->last, t))
-        rc = ln_il_text_append(out, " ", 1);
-    p->last = *t;
-    if (rc || ln_il_text_append(out, t->text, t->len))
+    const int is_apart = t->flags & LN_IL_AFTER_BLANK || !out->n_lines;
+    const int begins_line = is_apart && !is_line(p, p->macros.place);
+    if ((begins_line && ln_il_text_begin_line(out, p->macros.place)) ||
+        ln_il_text_append_apart(out, t->text, t->len, is_apart))
         return fail_memory(p);
     return out->len > MAX_WRITTEN
                ? ln_il_fail(p->err, p->macros.place, "the preprocessed model exceeds %d bytes",
@@ -488,39 +367,48 @@ static int write_token(preprocessor *p, const ln_il_token *t)
                : 0;
 }
 
-static int write_all(preprocessor *p)
+// Returns 1 at the end of the model, 0 after that of an included file.
+static int end_source(preprocessor *p)
 {
-    ln_il_token t;
-    for (;;) {
-        if (ln_il_macros_next(&p->macros, &t))
-            return -1;
-        if (t.kind == LN_IL_TOKEN_END)
-            return 0;
-        if (write_token(p, &t))
-            return -1;
-    }
+    if (p->n_conditions != p->top->n_conditions)
+        return ln_il_fail(p->err, p->conditions[p->n_conditions - 1].place, "#if without #endif");
+    if (!p->top->outer)
+        return 1;
+    close_source(p);
+    return 0;
 }
 
-static int begin(preprocessor *p, const void *bytes, size_t size)
+// Returns 1 at the end, 0 before it.
+static int read_next(preprocessor *p)
+{
+    ln_il_token t;
+    const int is_read = reads(p);
+    p->top->scanner.skips = !is_read;
+    if (ln_il_host_step(p->host, &p->steps) ||
+        (is_read ? ln_il_macros_next(&p->macros, &t) : ln_il_scan(&p->top->scanner, 0, &t)))
+        return -1;
+    if (t.kind == LN_IL_TOKEN_END)
+        return end_source(p);
+    if (ln_il_token_is_directive(&t))
+        return read_directive(p);
+    return is_read ? write_token(p, &t) : 0;
+}
+
+static int read_model(preprocessor *p, const void *bytes, size_t size)
 {
     char *text = ln_alloc(size + 1);
+    int rc = 0;
     if (!text)
         return fail_memory(p);
     memcpy(text, bytes, size);
-    return open_source(p, text, size, p->name, "") ||
-                   ln_il_macros_begin(&p->macros, here(p), read_token, p, p->includer.host, p->err)
-               ? -1
-               : 0;
-}
-
-static void end(preprocessor *p)
-{
-    while (p->top)
-        close_source(p);
-    ln_il_macros_end(&p->macros);
-    ln_list_free_deep(p->texts, ln_free);
-    ln_il_includer_end(&p->includer);
-    ln_free(p);
+    if (open_source(p, text, size, p->name, ""))
+        return -1;
+    p->macros.place = here(p);
+    if (ln_il_macros_begin(&p->macros, p->host, p->err))
+        return -1;
+    while (!rc)
+        rc = read_next(p);
+    return rc < 0 ? -1 : 0;
 }
 
 int ln_il_preprocess(const char *name, const void *bytes, size_t size, const ln_il_host *host,
@@ -529,14 +417,17 @@ int ln_il_preprocess(const char *name, const void *bytes, size_t size, const ln_
     preprocessor *p = ln_alloc(sizeof(*p));
     if (!p)
         return ln_error_memory_at(err, name);
-    p->includer.host = host;
-    p->includer.names = names;
+    p->host = host;
     p->out = out;
     p->names = names;
     p->name = name;
     p->err = err;
-    const int rc = begin(p, bytes, size) || write_all(p) ? -1 : 0;
-    end(p);
+    const int rc = read_model(p, bytes, size);
+    while (p->top)
+        close_source(p);
+    ln_il_macros_end(&p->macros);
+    ln_list_free_deep(p->texts, ln_free);
+    ln_free(p);
     return rc;
 }
 

@@ -98,7 +98,7 @@ size_t ln_il_join_lines(char *text, size_t len)
 
 // Characters
 
-static int is_name_char(char c)
+int ln_il_is_name_char(char c)
 {
     return isalnum((unsigned char)c) || c == '_';
 }
@@ -106,6 +106,22 @@ static int is_name_char(char c)
 static int is_digit(char c)
 {
     return isdigit((unsigned char)c) != 0;
+}
+
+// Whether the second one would continue a name, or begin a comment.
+static int sticks(char last, char c)
+{
+    return (ln_il_is_name_char(last) && ln_il_is_name_char(c)) ||
+           (last == '/' && (c == '/' || c == '*'));
+}
+
+int ln_il_text_append_apart(ln_il_text *t, const char *bytes, size_t len, int after_blank)
+{
+    const char last = t->len ? t->text[t->len - 1] : '\n';
+    const int is_apart = last != '\n' && (after_blank || (len && sticks(last, *bytes)));
+    if (is_apart && ln_il_text_append(t, " ", 1))
+        return -1;
+    return len ? ln_il_text_append(t, bytes, len) : 0;
 }
 
 // Blanks
@@ -160,7 +176,7 @@ static void scan_number(ln_il_scanner *s, ln_il_token *t)
     t->kind = LN_IL_TOKEN_NUMBER;
     while (s->at < s->end) {
         const int is_exponent = strchr("eEpP", *s->at) != NULL;
-        if (!is_name_char(*s->at) && *s->at != '.')
+        if (!ln_il_is_name_char(*s->at) && *s->at != '.')
             break;
         s->at++;
         if (is_exponent && s->at < s->end && (*s->at == '+' || *s->at == '-'))
@@ -168,56 +184,45 @@ static void scan_number(ln_il_scanner *s, ln_il_token *t)
     }
 }
 
-// The end of a quoted text, after the closing quote; NULL: its line has none.
+// The end of a string, after the closing quote; NULL: its line has none.
 static const char *find_quote(const ln_il_scanner *s)
 {
-    const char quote = *s->at;
     for (const char *p = s->at + 1; p < s->end && *p != '\n'; p++) {
-        if (*p == quote)
+        if (*p == '"')
             return p + 1;
         p += *p == '\\' && p + 1 < s->end && p[1] != '\n';
     }
     return NULL;
 }
 
-static void scan_other(ln_il_scanner *s, ln_il_token *t)
+static int scan_string(ln_il_scanner *s, ln_il_token *t)
 {
-    static const char *const several[] = {
-        "...", "##", "&&", "||", "==", "!=", "<=", ">=", "<<", ">>", NULL};
-    t->kind = LN_IL_TOKEN_OTHER;
-    for (int i = 0; several[i]; i++)
-        if (starts(s, several[i])) {
-            s->at += strlen(several[i]);
-            return;
-        }
-    s->at++;
-}
-
-// A single apostrophe means nothing in IL, it is a character that the parser rejects.
-static int scan_quoted(ln_il_scanner *s, ln_il_token *t)
-{
-    const int is_string = *s->at == '"';
     const char *end = find_quote(s);
-    if (!end && is_string && !s->skips)
+    if (!end && !s->skips)
         return ln_il_fail(s->err, s->place, "a string without its closing '\"'");
-    t->kind = !end ? LN_IL_TOKEN_OTHER : is_string ? LN_IL_TOKEN_STRING : LN_IL_TOKEN_CHAR;
+    t->kind = end ? LN_IL_TOKEN_STRING : LN_IL_TOKEN_OTHER;
     s->at = end ? end : s->at + 1;
     return 0;
 }
 
 static int scan_token(ln_il_scanner *s, ln_il_token *t)
 {
+    if (*s->at == '\0' && s->end - s->at > 1) {
+        t->flags |= LN_IL_NOT_EXPANDED;
+        t->text = ++s->at;
+    }
     const char c = *s->at;
-    if (c == '"' || c == '\'')
-        return scan_quoted(s, t);
+    if (c == '"')
+        return scan_string(s, t);
     if (is_digit(c) || (c == '.' && s->end - s->at > 1 && is_digit(s->at[1]))) {
         scan_number(s, t);
-    } else if (is_name_char(c)) {
+    } else if (ln_il_is_name_char(c)) {
         t->kind = LN_IL_TOKEN_NAME;
-        while (s->at < s->end && is_name_char(*s->at))
+        while (s->at < s->end && ln_il_is_name_char(*s->at))
             s->at++;
     } else {
-        scan_other(s, t);
+        t->kind = LN_IL_TOKEN_OTHER;
+        s->at += starts(s, "##") ? 2 : starts(s, "...") ? 3 : 1;
     }
     return 0;
 }
@@ -244,41 +249,7 @@ int ln_il_token_is(const ln_il_token *t, const char *text)
     return t->len == strlen(text) && !memcmp(t->text, text, t->len);
 }
 
-static int is_word(const ln_il_token *t)
+int ln_il_token_is_directive(const ln_il_token *t)
 {
-    return t->kind == LN_IL_TOKEN_NAME || t->kind == LN_IL_TOKEN_NUMBER;
-}
-
-int ln_il_tokens_stick(const ln_il_token *left, const ln_il_token *right)
-{
-    if (is_word(left) && is_word(right))
-        return 1;
-    if (left->kind == LN_IL_TOKEN_NUMBER)
-        return strchr(".+-", *right->text) != NULL;
-    return right->kind == LN_IL_TOKEN_NUMBER && *left->text == '.';
-}
-
-int ln_il_tokens_push(ln_il_tokens *list, ln_il_token t)
-{
-    if (list->n == list->capacity) {
-        const size_t capacity = 2 * list->capacity + 8;
-        ln_il_token *at = ln_realloc(list->at, capacity * sizeof(*at));
-        if (!at)
-            return -1;
-        list->at = at;
-        list->capacity = capacity;
-    }
-    list->at[list->n++] = t;
-    return 0;
-}
-
-const ln_il_token *ln_il_tokens_from(const ln_il_tokens *list, size_t i)
-{
-    return i ? list->at + i : list->at; // of no tokens, too
-}
-
-void ln_il_tokens_free(ln_il_tokens *list)
-{
-    ln_free(list->at);
-    *list = (ln_il_tokens){0};
+    return t->flags & LN_IL_FIRST_OF_LINE && ln_il_token_is(t, "#");
 }

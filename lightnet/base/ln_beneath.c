@@ -143,16 +143,17 @@ int ln_beneath_check_folder(const char *folder, ln_error *err)
     return 0;
 }
 
-int ln_beneath_open(const ln_beneath *folders, const char *path, ln_error *err)
+int ln_beneath_open(const ln_beneath *folders, const char *path, const char **in, ln_error *err)
 {
     if (!ln_beneath_is_inner(path))
         return ln_error_set(err, "%s: expected a relative path without '..'", path);
     const char *allowed;
     int found = find_in(folders->folder, path);
+    *in = folders->folder;
     LN_LIST_FOREACH(allowed, folders->allowed)
     {
         if (found < 0 && (errno == ENOENT || errno == ENOTDIR))
-            found = find_in(allowed, path);
+            found = find_in(*in = allowed, path);
     }
     if (found < 0)
         return cannot_read(path, err);

@@ -2,7 +2,7 @@
 // Files that a model names, opened only below its folder, or that of its outputs.
 //
 //     const ln_beneath folders = {.folder = "models/", .allowed = ctx->folders};
-//     const int fd = ln_beneath_open(&folders, "weights.bin", err);
+//     const int fd = ln_beneath_open(&folders, "weights.bin", &in, err);
 //
 // Models are untrusted: a model may only name regular files in its folder. The user can allow
 // further folders: links may lead into them, and files that the model's folder lacks are searched
@@ -30,10 +30,10 @@ int ln_beneath_check_folder(const char *folder, ln_error *err);
 
 /** Opens the regular file `path`, relative to the model's folder or an allowed one, for reading.
  * Checks the open file: its location, after all links, and its type; does not open a rejected file
- * for reading, so a FIFO does not block. Returns a new descriptor (close); -1 with a reason that
- * begins with the path: not an inner name, no such file, not a regular file, a link out of all
- * folders, no /proc. */
-int ln_beneath_open(const ln_beneath *folders, const char *path, ln_error *err);
+ * for reading, so a FIFO does not block. Returns a new descriptor (close), and in *in the folder
+ * that has the name; -1 with a reason that begins with the path: not an inner name, no such file,
+ * not a regular file, a link out of all folders, no /proc. */
+int ln_beneath_open(const ln_beneath *folders, const char *path, const char **in, ln_error *err);
 
 /** Opens the file `path`, relative to `folder` or an absolute path in it, for writing, and empties
  * it; creates it if it is missing. `folder` is an absolute path without links (realpath). Follows

@@ -56,6 +56,10 @@ static int is_directive(const looker *l)
     while (name < l->end && (*name == ' ' || *name == '\t'))
         name++;
     const size_t len = name_length(l, name);
+    while (name < l->end && isdigit((unsigned char)*name))
+        name++;
+    if (l->end - name > 1 && isdigit((unsigned char)name[-1]) && !memcmp(name, " \"", 2))
+        return 1; // # 7 "FILE"
     for (int i = 0; words[i]; i++)
         if (strlen(words[i]) == len && !memcmp(words[i], name, len))
             return 1;

@@ -299,8 +299,9 @@ int ln_infile_open_mapped(ln_infile *file, const char *name, ln_error *err)
 int ln_infile_open_beneath(ln_infile *file, const ln_beneath *folders, const char *path,
                            ln_error *err)
 {
+    const char *in;
     *file = (ln_infile){0};
-    const int fd = ln_beneath_open(folders, path, err);
+    const int fd = ln_beneath_open(folders, path, &in, err);
     return fd < 0 ? -1 : begin(file, path, fd, err);
 }
 
